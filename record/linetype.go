@@ -18,7 +18,7 @@ const (
 // Column is one column of a line type, to the right of LINE_TYPE (MET) or of
 // the '=' (VSDB).
 type Column struct {
-	Name string // METviewer's column name: MET's in lower case
+	Name string // MET's in lower case, as in METviewer's line_data tables; the few exceptions stand in linetypes.go
 	Kind Kind
 	Key  bool // part of a record's identity: lines that share header, times and lead differ here (MPR's obs_sid …)
 	Slot int  // index into Batch.Num, or into Batch.Text for Kind Text
@@ -28,7 +28,7 @@ type Column struct {
 // a count followed by groups of columns.
 type Group struct {
 	Count  string          // the column that holds n, e.g. "n_thresh"; it is one of Columns
-	Fields []string        // the columns of one repetition, e.g. thresh, oy, on
+	Fields []string        // the columns of one repetition, e.g. thresh_i, oy_i, on_i
 	Len    func(n int) int // how many numbers follow in all for a count of n
 }
 

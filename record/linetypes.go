@@ -2,6 +2,20 @@ package record
 
 import "strings"
 
+// The table of line types follows MET's met_header_columns_V12.0.txt: every
+// STAT line type of MET 12, plus METviewer's ENSCNT, which only VSDB files
+// feed. Older versions of MET write the same columns, fewer of them: since
+// V8.1 columns have been added at the end of a line only.
+//
+// A column's name is MET's in lower case, as in METviewer's line_data tables.
+// INDEX and RANK are words of SQL; there METviewer's mp_index, orank_index and
+// obs_rank stand (and gen_index beside them). METviewer spells a few others
+// its own way: dt_corr for kt_corr, iqr for eiqr, n_pnt for n_pts, time_xll
+// for tile_xll, v_vld for n_vld, mpr_fcst and mpr_obs for MPR's fcst and obs.
+//
+// Counts that may be fractional are Float: the cells of contingency tables
+// (VSDB's FHO lines give N times a rate, MET may weight grid points) and DX, DY.
+
 // columns parses a compact list of column names: a trailing '#' marks a Count,
 // '$' a Text, a leading '*' a column of the record's identity.
 func columns(list string) []Column {
@@ -21,26 +35,28 @@ func columns(list string) []Column {
 	return cols
 }
 
-// types is the table. Its column names are METviewer's (MET's in lower case),
-// after MET's met_header_columns_V12.0.txt.
-var types = []*LineType{ //nolint:gochecknoglobals // a constant table
-	LineType{
-		Name: "SL1L2", Summary: "scalar partial sums",
-		Columns: columns("total# fbar obar fobar ffbar oobar mae"),
-	}.index(),
-	LineType{
-		Name: "SAL1L2", Summary: "scalar anomaly partial sums",
-		Columns: columns("total# fabar oabar foabar ffabar ooabar mae"),
-	}.index(),
-	LineType{
-		Name: "VL1L2", Summary: "vector partial sums",
-		Columns: columns("total# ufbar vfbar uobar vobar uvfobar uvffbar uvoobar f_speed_bar o_speed_bar total_dir# dir_me dir_mae dir_mse"),
-	}.index(),
-	LineType{
-		Name: "VAL1L2", Summary: "vector anomaly partial sums",
-		Columns: columns("total# ufabar vfabar uoabar voabar uvfoabar uvffabar uvooabar fa_speed_bar oa_speed_bar total_dir# dira_me dira_mae dira_mse"),
-	}.index(),
+// times is the Len of a group of k fields that is there n times.
+func times(k int) func(n int) int {
+	return func(n int) int { return k * max(n, 0) }
 }
+
+// bins is the Len of a group of k fields that starts with a threshold: n
+// thresholds bound n-1 bins, each with all fields, and the last threshold
+// stands alone at the end (PCT, PJC, PRC).
+func bins(k int) func(n int) int {
+	return func(n int) int {
+		if n < 1 {
+			return 0
+		}
+		return k*(n-1) + 1
+	}
+}
+
+// square is the Len of MCTC's group: a table of n forecast by n observed categories.
+func square(n int) int { return n * n }
+
+// types is the table; its order is that of the documentation.
+var types = append(append([]*LineType{}, pairTypes...), probTypes...) //nolint:gochecknoglobals // a constant table
 
 var typeIndex = func() map[string]int { //nolint:gochecknoglobals // derived from the table
 	m := make(map[string]int, len(types))
