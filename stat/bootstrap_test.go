@@ -1,0 +1,152 @@
+package stat
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// columnsOf transposes n random SL1L2 records.
+func columnsOf(r *rand.Rand, n int) [][]float64 {
+	cols := make([][]float64, 7)
+	for range n {
+		for k, x := range randomPairs(r, 20+r.IntN(100), 10).sl1l2() {
+			cols[k] = append(cols[k], x)
+		}
+	}
+	return cols
+}
+
+func statOf(t testing.TB, lineType, name string) *Stat {
+	t.Helper()
+	s, err := ByName(lineType, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &s
+}
+
+// METcalcpy's interval depends on the number of its threads. Ours does not.
+func TestIntervalDoesNotDependOnWorkers(t *testing.T) {
+	cols := columnsOf(rand.New(rand.NewPCG(9, 10)), 200)
+	lt := lineType(t, "SL1L2")
+	for _, block := range []int{1, 5, 200} {
+		var want Interval
+		for _, workers := range []int{1, 2, 3, 8} {
+			b := Bootstrap{Seed: 42, Workers: workers, Replicates: 333, Block: block}
+			got, ok, err := b.Interval(statOf(t, "SL1L2", "RMSE"), lt, cols)
+			if err != nil || !ok {
+				t.Fatal(ok, err)
+			}
+			if workers == 1 {
+				want = got
+			}
+			if got != want {
+				t.Errorf("block %d, %d workers: %+v, 1 worker: %+v", block, workers, got, want)
+			}
+		}
+	}
+}
+
+func TestIntervalHoldsTheValueAndFollowsTheSeed(t *testing.T) {
+	cols := columnsOf(rand.New(rand.NewPCG(11, 12)), 300)
+	lt, s := lineType(t, "SL1L2"), statOf(t, "SL1L2", "ME")
+	narrow, ok, err := Bootstrap{Seed: 1, Confidence: 0.5}.Interval(s, lt, cols)
+	wide, wok, werr := Bootstrap{Seed: 1}.Interval(s, lt, cols)
+	other, _, _ := Bootstrap{Seed: 2}.Interval(s, lt, cols)
+	if !ok || !wok || err != nil || werr != nil {
+		t.Fatal(ok, wok, err, werr)
+	}
+	if !(wide.Low < narrow.Low && narrow.Low < wide.Value && wide.Value < narrow.High && narrow.High < wide.High) {
+		t.Errorf("narrow %+v, wide %+v", narrow, wide)
+	}
+	if other == wide {
+		t.Error("another seed gave the same interval")
+	}
+}
+
+// The interval covers the truth about as often as it says. 200 experiments at
+// 90 % have 180 ± 4.2 hits; the bounds are 4.5 standard deviations away.
+func TestIntervalCoversTheTruth(t *testing.T) {
+	lt, s := lineType(t, "SL1L2"), statOf(t, "SL1L2", "ME")
+	hits := 0
+	for i := range 200 {
+		cols := columnsOf(rand.New(rand.NewPCG(13, uint64(i))), 60)
+		iv, ok, err := Bootstrap{Seed: uint64(i), Replicates: 300, Confidence: 0.9}.Interval(s, lt, cols)
+		if !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		if iv.Low <= 0.4 && 0.4 <= iv.High { // randomPairs' bias
+			hits++
+		}
+	}
+	if hits < 160 || hits > 198 {
+		t.Errorf("a 90 %% interval held the truth in %d of 200", hits)
+	}
+}
+
+func TestIntervalOfUndefined(t *testing.T) {
+	lt, s := lineType(t, "SL1L2"), statOf(t, "SL1L2", "MAE")
+	cols := columnsOf(rand.New(rand.NewPCG(1, 1)), 5)
+	cols[6][2] = math.NaN()
+	if iv, ok, err := (Bootstrap{}).Interval(s, lt, cols); ok || err != nil {
+		t.Errorf("%+v, %v, %v", iv, ok, err)
+	}
+	if _, _, err := (Bootstrap{}).Interval(statOf(t, "CTC", "CSI"), lt, cols); err == nil {
+		t.Error("CSI of SL1L2 records was accepted")
+	}
+	if _, ok, err := (Bootstrap{}).Interval(s, lt, make([][]float64, 7)); ok || err != nil {
+		t.Errorf("no records: %v, %v", ok, err)
+	}
+}
+
+func TestSummaries(t *testing.T) {
+	lt, s := lineType(t, "SL1L2"), statOf(t, "SL1L2", "ME")
+	// totals 1, 1, 8; errors 1, 2, 6
+	cols := [][]float64{{1, 1, 8}, {1, 2, 6}, {0, 0, 0}, {0, 0, 0}, {1, 4, 36}, {0, 0, 0}, {1, 2, 6}}
+	for m, want := range map[Method]float64{
+		Overall: 5.1, Unweighted: 3, MeanOfStats: 3, WeightedOfStat: 5.1, MedianOfStats: 2,
+	} {
+		got, ok, err := Summarise(m, s, lt, cols)
+		if err != nil || !ok || !near(got, want, 1e-12) {
+			t.Errorf("%v = %v, %v, %v; want %v", m, got, ok, err, want)
+		}
+		if back, ok := MethodByName(m.String()); !ok || back != m {
+			t.Errorf("MethodByName(%q) = %v, %v", m.String(), back, ok)
+		}
+	}
+	each, err := PerRecord(statOf(t, "SL1L2", "MBIAS"), lt, cols)
+	if err != nil || len(each) != 3 || slices.ContainsFunc(each, func(x float64) bool { return !math.IsNaN(x) }) {
+		t.Errorf("MBIAS with OBAR 0 = %v, %v", each, err)
+	}
+	// RMSE of the mean sums is not the mean of the RMSE.
+	rmse, _, _ := Summarise(Unweighted, statOf(t, "SL1L2", "RMSE"), lt, cols)
+	if want := math.Sqrt(41.0 / 3); !near(rmse, want, 1e-12) {
+		t.Errorf("unweighted RMSE = %v, want %v", rmse, want)
+	}
+}
+
+func BenchmarkInterval(b *testing.B) {
+	lt, s := lineType(b, "SL1L2"), statOf(b, "SL1L2", "RMSE")
+	cols := columnsOf(rand.New(rand.NewPCG(1, 1)), 541)
+	for _, workers := range []int{1, 2} {
+		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
+			for b.Loop() {
+				if _, ok, err := (Bootstrap{Workers: workers}).Interval(s, lt, cols); !ok || err != nil {
+					b.Fatal(ok, err)
+				}
+			}
+			b.ReportMetric(1000*541*float64(b.N)/b.Elapsed().Seconds(), "draws/s")
+		})
+	}
+}
+
+func BenchmarkAggregate(b *testing.B) {
+	row := randomPairs(rand.New(rand.NewPCG(1, 1)), 100, 10).sl1l2()
+	a := NewAggregate(lineType(b, "SL1L2"))
+	for b.Loop() {
+		a.Add(row)
+	}
+}

@@ -1,0 +1,141 @@
+package stat
+
+import (
+	"math"
+	"slices"
+
+	"barograph/record"
+)
+
+// Method says how many records become one statistic. The names are
+// METexpress's.
+type Method uint8
+
+// The methods.
+const (
+	Overall        Method = iota // aggregate by number of pairs, then compute: METviewer's agg_stat
+	Unweighted                   // aggregate with equal weights, then compute: METexpress "Overall statistic"
+	MeanOfStats                  // compute per record, then the mean: METexpress "Mean statistic"
+	WeightedOfStat               // the same, weighted by total: METexpress "Mean statistic weighted by N"
+	MedianOfStats                // compute per record, then the median: METexpress "Median statistic"
+)
+
+var methodNames = [...]string{"overall", "unweighted", "mean", "weighted-mean", "median"} //nolint:gochecknoglobals // a constant table
+
+// String returns the word by which the command line knows the method.
+func (m Method) String() string { return methodNames[m] }
+
+// MethodByName finds a method by its word.
+func MethodByName(name string) (Method, bool) {
+	i := slices.Index(methodNames[:], name)
+	return Method(max(i, 0)), i >= 0
+}
+
+// Summarise computes statistic s of the records in cols, the numeric columns of
+// type t by slot and then by row, as in Batch.Num. Records whose own statistic
+// is undefined are left out of means and medians; ok is false where nothing
+// remains.
+func Summarise(m Method, s *Stat, t *record.LineType, cols [][]float64) (value float64, ok bool, err error) {
+	p := newPlan(t, m == Unweighted)
+	if err := p.check(s); err != nil {
+		return 0, false, err
+	}
+	if m == Overall || m == Unweighted {
+		a := p.aggregate()
+		eachRow(cols, func(row []float64) { a.Add(row) })
+		value, ok = a.Eval(s)
+		return value, ok, nil
+	}
+	values, totals := perRecord(p, s, cols)
+	switch m {
+	case MedianOfStats:
+		value, ok = median(values)
+	case WeightedOfStat:
+		value, ok = weightedMean(values, totals)
+	default:
+		value, ok = weightedMean(values, nil)
+	}
+	return value, ok, nil
+}
+
+// PerRecord computes s of every record on its own: one value per row of cols,
+// NaN where the record does not define it. These are the points of a box plot.
+func PerRecord(s *Stat, t *record.LineType, cols [][]float64) ([]float64, error) {
+	p := newPlan(t, false)
+	if err := p.check(s); err != nil {
+		return nil, err
+	}
+	var values []float64
+	one := p.aggregate()
+	eachRow(cols, func(row []float64) {
+		one.Reset()
+		one.Add(row)
+		v, ok := one.Eval(s)
+		if !ok {
+			v = math.NaN()
+		}
+		values = append(values, v)
+	})
+	return values, nil
+}
+
+// perRecord returns the defined statistics and the totals of their records.
+func perRecord(p *plan, s *Stat, cols [][]float64) (values, totals []float64) {
+	one := p.aggregate()
+	eachRow(cols, func(row []float64) {
+		one.Reset()
+		one.Add(row)
+		if v, ok := one.Eval(s); ok {
+			weight, _ := p.weights(row)
+			values, totals = append(values, v), append(totals, weight)
+		}
+	})
+	return values, totals
+}
+
+// eachRow calls f with each row of cols; the row is reused.
+func eachRow(cols [][]float64, f func(row []float64)) {
+	if len(cols) == 0 {
+		return
+	}
+	row := make([]float64, len(cols))
+	for i := range cols[0] {
+		for k := range cols {
+			row[k] = cols[k][i]
+		}
+		f(row)
+	}
+}
+
+// weightedMean is the mean of values; nil weights are equal.
+func weightedMean(values, weights []float64) (float64, bool) {
+	sum, all := 0.0, 0.0
+	for i, v := range values {
+		w := 1.0
+		if weights != nil {
+			w = weights[i]
+		}
+		sum, all = sum+w*v, all+w
+	}
+	return div(sum, all)
+}
+
+// median sorts values and returns their median.
+func median(values []float64) (float64, bool) {
+	if len(values) == 0 {
+		return 0, false
+	}
+	slices.Sort(values)
+	return quantile(values, 0.5), true
+}
+
+// quantile of sorted values by linear interpolation between order statistics
+// (type 7 of Hyndman and Fan, the default of R and NumPy). 0 ≤ q ≤ 1.
+func quantile(sorted []float64, q float64) float64 {
+	at := q * float64(len(sorted)-1)
+	i := int(at)
+	if i+1 >= len(sorted) {
+		return sorted[len(sorted)-1]
+	}
+	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
+}

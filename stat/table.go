@@ -1,0 +1,139 @@
+package stat
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"barograph/fault"
+)
+
+// The units in which a statistic is expressed, relative to its variable.
+const (
+	UnitOne     = "1"         // a pure number
+	UnitSame    = "variable"  // the unit of the variable
+	UnitSquared = "variable²" // its square
+	UnitDegree  = "degree"    // of wind direction
+	UnitSquare  = "degree²"
+)
+
+// Stat is a statistic of one line type.
+type Stat struct {
+	Name     string   // METviewer's name without the line type, e.g. RMSE, ANOM_CORR
+	LineType string   // SL1L2, SAL1L2, VL1L2, VAL1L2, CTC
+	Needs    []string // the columns that Func takes, by METviewer's name and in this order
+	Unit     string   // one of the Unit constants
+	Summary  string   // what it is, in words
+	Source   string   // where the formula is written down
+
+	// Func computes the statistic from the aggregated columns, given in the
+	// order of Needs and none of them NaN. It reports false where they do not
+	// define it. Callers use Eval, which also refuses NaN and infinities.
+	Func func(v []float64) (float64, bool)
+}
+
+// Table lists all statistics, line type by line type. The slice and what it
+// points to must not be changed.
+func Table() []Stat { return table }
+
+var table = slices.Concat( //nolint:gochecknoglobals // a constant table
+	scalarStats, anomalyStats, vectorStats, vectorAnomalyStats, contingencyStats,
+)
+
+// Eval computes s from the columns v, in the order of s.Needs. A NaN among
+// them, and a result that is not a finite number, are reported as false.
+func (s *Stat) Eval(v []float64) (float64, bool) {
+	for _, x := range v {
+		if math.IsNaN(x) {
+			return 0, false
+		}
+	}
+	x, ok := s.Func(v)
+	if !ok || math.IsNaN(x) || math.IsInf(x, 0) {
+		return 0, false
+	}
+	return x, true
+}
+
+// ByName finds a statistic. The line type may stand before the name, as
+// METviewer writes it (VL1L2_RMSVE); ANOM_CORR_RAW is METviewer's other name of
+// ANOM_CORR_UNCNTR. Letter case does not matter.
+func ByName(lineType, name string) (Stat, error) {
+	lineType, wanted := strings.ToUpper(lineType), strings.ToUpper(name)
+	wanted = strings.TrimPrefix(wanted, lineType+"_")
+	if wanted == "ANOM_CORR_RAW" {
+		wanted = "ANOM_CORR_UNCNTR"
+	}
+	var known []string
+	for i := range table {
+		if table[i].LineType != lineType {
+			continue
+		}
+		if table[i].Name == wanted {
+			return table[i], nil
+		}
+		known = append(known, table[i].Name)
+	}
+	if known == nil {
+		return Stat{}, &fault.Error{
+			Setting: "statistic", Problem: "no statistic is known for line type " + lineType,
+			Cure: "choose one of " + strings.Join(lineTypes(), ", "),
+		}
+	}
+	return Stat{}, &fault.Error{
+		Setting: "statistic", Problem: "line type " + lineType + " has no statistic " + name,
+		Cure: "choose one of " + strings.Join(known, ", "),
+	}
+}
+
+// lineTypes names the line types of the table, in its order.
+func lineTypes() []string {
+	var names []string
+	for i := range table {
+		if !slices.Contains(names, table[i].LineType) {
+			names = append(names, table[i].LineType)
+		}
+	}
+	return names
+}
+
+// RoundHalfUp rounds x to the given number of decimals, ties towards +∞. With
+// 7 decimals it is how METviewer prints a statistic (METcalcpy
+// util/utils.py round_half_up, PRECISION = 7).
+func RoundHalfUp(x float64, decimals int) float64 {
+	scale := math.Pow10(decimals)
+	return math.Floor(x*scale+0.5) / scale
+}
+
+// div is a/b, undefined for b == 0.
+func div(a, b float64) (float64, bool) {
+	if b == 0 {
+		return 0, false
+	}
+	return a / b, true
+}
+
+// root is √x, undefined for x < 0: rounding of the partial sums can make a
+// variance or a mean squared error slightly negative, and then nothing is known.
+func root(x float64) (float64, bool) {
+	if x < 0 {
+		return 0, false
+	}
+	return math.Sqrt(x), true
+}
+
+// ratioOfCovariance is cov/√(var1·var2), a correlation: undefined where a
+// variance is not positive or the result is beyond ±1. Partial sums carry about
+// 9 digits, so a result beyond ±1 by no more than that rounding is ±1: a
+// perfect forecast has the correlation 1 and not none.
+func ratioOfCovariance(cov, var1, var2 float64) (float64, bool) {
+	const rounding = 1e-9
+	if var1 <= 0 || var2 <= 0 {
+		return 0, false
+	}
+	r := cov / (math.Sqrt(var1) * math.Sqrt(var2))
+	if math.Abs(r) > 1+rounding {
+		return 0, false
+	}
+	return max(-1, min(1, r)), true
+}
