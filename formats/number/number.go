@@ -1,0 +1,179 @@
+// Package number reads and writes the decimal numbers of verification files,
+// exactly and without allocating.
+//
+// Parse gives, bit for bit, what strconv.ParseFloat gives, for the decimal
+// forms that Fortran and C programs write: "12", "10512.", ".5", "-0.0",
+// "0.27E+02", "1e-5". Words ("NaN", "inf"), hexadecimal numbers and
+// underscores, which strconv also accepts, are no numbers here.
+package number
+
+import (
+	"math"
+	"strconv"
+	"unsafe"
+)
+
+// exact powers of ten: every one of them is a float64 without rounding.
+var pow10 = [...]float64{ //nolint:gochecknoglobals // a constant table
+	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10,
+	1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+}
+
+// maxDigits is the number of significant digits that a uint64 holds whatever they are.
+const maxDigits = 19
+
+// Parse reads tok, all of it, as a decimal number. It returns false where tok
+// is no number or where the number is larger than a float64 can hold; a number
+// too small for a float64 is 0, as in strconv.
+//
+// The fast path is Clinger's: a mantissa up to 2⁵³ and a power of ten up to
+// 10²² are exact, so that one multiplication or division rounds correctly. All
+// else is left to strconv.
+func Parse(tok []byte) (float64, bool) {
+	d, ok := scan(tok)
+	if !ok {
+		return 0, false
+	}
+	if d.digits <= maxDigits && d.mantissa <= 1<<53 && d.exp >= -22 && d.exp <= 22 {
+		f := float64(d.mantissa)
+		if d.exp < 0 {
+			f /= pow10[-d.exp]
+		} else {
+			f *= pow10[d.exp]
+		}
+		if d.negative {
+			f = -f
+		}
+		return f, true
+	}
+	// The string does not outlive the call, and tok is not written to meanwhile.
+	f, err := strconv.ParseFloat(unsafe.String(&tok[0], len(tok)), 64)
+	return f, err == nil
+}
+
+// decimal is a scanned number: mantissa × 10^exp. The mantissa is right only
+// where digits ≤ maxDigits.
+type decimal struct {
+	mantissa uint64
+	exp      int
+	digits   int // significant digits, leading zeros not counted
+	negative bool
+}
+
+// maxExp bounds the exponent while it is read; anything beyond is out of range.
+const maxExp = 100000
+
+// scan checks the form [sign] digits [. digits] [e [sign] digits], with at
+// least one digit in the mantissa, and collects its parts.
+func scan(tok []byte) (d decimal, ok bool) {
+	i := 0
+	if len(tok) > 0 && (tok[0] == '-' || tok[0] == '+') {
+		d.negative = tok[0] == '-'
+		i = 1
+	}
+	start := i
+	for ; i < len(tok) && tok[i]-'0' <= 9; i++ {
+		d.mantissa = d.mantissa*10 + uint64(tok[i]-'0')
+	}
+	seen := i - start
+	if i < len(tok) && tok[i] == '.' {
+		i++
+		dot := i
+		for ; i < len(tok) && tok[i]-'0' <= 9; i++ {
+			d.mantissa = d.mantissa*10 + uint64(tok[i]-'0')
+		}
+		d.exp = dot - i
+		seen += i - dot
+	}
+	if seen == 0 {
+		return d, false
+	}
+	d.digits = seen
+	if seen > maxDigits {
+		d.digits = significant(tok[start:i])
+	}
+	if i == len(tok) {
+		return d, true
+	}
+	e, ok := exponent(tok[i:])
+	d.exp += e
+	return d, ok
+}
+
+// significant counts the digits of a mantissa from the first that is not 0.
+func significant(mantissa []byte) int {
+	n := 0
+	for _, c := range mantissa {
+		if c != '.' && (n > 0 || c != '0') {
+			n++
+		}
+	}
+	return n
+}
+
+// exponent reads "E+02" and the like.
+func exponent(tok []byte) (int, bool) {
+	if tok[0] != 'e' && tok[0] != 'E' {
+		return 0, false
+	}
+	tok = tok[1:]
+	negative := false
+	if len(tok) > 0 && (tok[0] == '-' || tok[0] == '+') {
+		negative = tok[0] == '-'
+		tok = tok[1:]
+	}
+	if len(tok) == 0 {
+		return 0, false
+	}
+	e := 0
+	for _, c := range tok {
+		if c-'0' > 9 {
+			return 0, false
+		}
+		e = min(e*10+int(c-'0'), maxExp)
+	}
+	if negative {
+		e = -e
+	}
+	return e, true
+}
+
+// Append writes f such that Parse gives f back, in the shortest form: whole
+// numbers without a point, others as 0.00187 or 1.87e-07. NaN, a missing
+// value, is "NA". An infinity is "+Inf" or "-Inf", which Parse does not read.
+func Append(dst []byte, f float64) []byte {
+	if f != f {
+		return append(dst, "NA"...)
+	}
+	if r := math.RoundToEven(f * 1e5); math.Abs(r) < 1e15 && r != 0 && r/1e5 == f {
+		return appendScaled(dst, int64(r))
+	}
+	if f == 0 && !math.Signbit(f) {
+		return append(dst, '0')
+	}
+	format := byte('e')
+	if a := math.Abs(f); a >= 1e-5 && a < 1e21 || a == 0 {
+		format = 'f'
+	}
+	return strconv.AppendFloat(dst, f, format, -1, 64)
+}
+
+// appendScaled writes n × 10⁻⁵, the precision of MET's files, without trailing
+// zeros. With fewer than 16 digits the text is exact, see Append.
+func appendScaled(dst []byte, n int64) []byte {
+	if n < 0 {
+		dst = append(dst, '-')
+		n = -n
+	}
+	dst = strconv.AppendInt(dst, n/100000, 10)
+	frac := n % 100000
+	if frac == 0 {
+		return dst
+	}
+	digits := [...]byte{'.', byte('0' + frac/10000), byte('0' + frac/1000%10), byte('0' + frac/100%10), byte('0' + frac/10%10), byte('0' + frac%10)}
+	n = int64(len(digits))
+	for digits[n-1] == '0' {
+		n--
+	}
+	return append(dst, digits[:n]...)
+}
