@@ -170,3 +170,23 @@ func (b *Batch) Clone() *Batch {
 
 // Missing is the value of a numeric column that a line does not have.
 func Missing() float64 { return math.NaN() }
+
+// ReplaceRow overwrites row at with row i of src, which has the same identity.
+func (b *Batch) ReplaceRow(at int, src *Batch, i int) {
+	b.Line[at] = src.Line[i]
+	for k := range b.Num {
+		b.Num[k][at] = src.Num[k][i]
+	}
+	for k := range b.Text {
+		b.Text[k][at] = src.Text[k][i]
+	}
+	if b.Type.Group == nil {
+		return
+	}
+	old, now := len(b.Repeats(at)), src.Repeats(i)
+	from := int(b.GroupEnd[at]) - old
+	b.Group = slices.Replace(b.Group, from, from+old, now...)
+	for r := at; r < len(b.GroupEnd); r++ {
+		b.GroupEnd[r] = uint32(int(b.GroupEnd[r]) + len(now) - old)
+	}
+}

@@ -1,0 +1,266 @@
+package answer
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"barograph/question"
+)
+
+// Proof says that an answer was compared with the reference, value by value
+// and row by row, and is equal. Only Compare makes one.
+type Proof struct {
+	digest Digest
+	rows   int
+}
+
+// Digest is the digest of the answer that was proven.
+func (p Proof) Digest() Digest { return p.digest }
+
+// Rows is the number of rows that were proven.
+func (p Proof) Rows() int { return p.rows }
+
+// Valid is false for the zero Proof, which proves nothing.
+func (p Proof) Valid() bool { return p.digest != Digest{} }
+
+// MaxDiffs is the number of differing rows that a Diff keeps.
+const MaxDiffs = 10
+
+// Diff is the error of an answer that is not the reference.
+type Diff struct {
+	Problem           string // one line: what differs
+	WantRows, GotRows int
+	Missing, Extra    int // rows of the reference that are not in the answer, and the other way round
+	Rows              []DiffRow
+}
+
+// DiffRow is one differing row: its place, and both sides as text (empty = no such row).
+type DiffRow struct {
+	Row       int // 0-based, in the order of the reference
+	Column    string
+	Want, Got string
+}
+
+// Error prints the problem and the first differing rows, one a line.
+func (d *Diff) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s (%d rows expected, %d came; %d missing, %d that should not be there)", d.Problem, d.WantRows, d.GotRows, d.Missing, d.Extra)
+	for _, r := range d.Rows {
+		fmt.Fprintf(&b, "\n  row %d", r.Row)
+		if r.Column != "" {
+			fmt.Fprintf(&b, ", %s", r.Column)
+		}
+		fmt.Fprintf(&b, "\n    want %s\n    got  %s", orNothing(r.Want), orNothing(r.Got))
+	}
+	return b.String()
+}
+
+func orNothing(s string) string {
+	if s == "" {
+		return "(no row)"
+	}
+	return s
+}
+
+// Compare holds got against want: columns, number of rows, order, and every
+// value. Numbers are equal if they are the same float64 (−0 equals 0) or both
+// missing. The error is a *Diff.
+func Compare(want, got *Answer) (Proof, error) {
+	if len(want.Columns) != len(got.Columns) {
+		return Proof{}, &Diff{Problem: fmt.Sprintf("%d columns came, %d were asked for", len(got.Columns), len(want.Columns)), WantRows: want.Rows, GotRows: got.Rows}
+	}
+	for k := range want.Columns {
+		if n := got.length(k); n != got.Rows {
+			return Proof{}, &Diff{Problem: fmt.Sprintf("column %s holds %d values for %d rows", want.Columns[k].Name, n, got.Rows), WantRows: want.Rows, GotRows: got.Rows}
+		}
+	}
+	if want.Rows == got.Rows {
+		if k, i := firstDifference(want, got); k < 0 {
+			return Proof{digest: want.Digest(), rows: want.Rows}, nil
+		} else if d := orderOnly(want, got, i); d != nil {
+			return Proof{}, d
+		}
+	}
+	return Proof{}, explain(want, got)
+}
+
+// length is the number of values of column k.
+func (a *Answer) length(k int) int {
+	switch a.Columns[k].Kind {
+	case question.Text:
+		return len(a.Vectors[k].Text)
+	case question.Number:
+		return len(a.Vectors[k].Num)
+	default:
+		return len(a.Vectors[k].Whole)
+	}
+}
+
+// firstDifference returns the column and row of the first differing value in
+// row order, or −1, −1. Both answers have the same shape.
+func firstDifference(want, got *Answer) (column, row int) {
+	column, row = -1, want.Rows
+	for k := range want.Columns {
+		for i := range row {
+			if !want.same(got, k, i, i) {
+				column, row = k, i
+				break
+			}
+		}
+	}
+	if column < 0 {
+		return -1, -1
+	}
+	return column, row
+}
+
+// same compares column k of row i of a with row j of o.
+func (a *Answer) same(o *Answer, k, i, j int) bool {
+	v, w := &a.Vectors[k], &o.Vectors[k]
+	switch a.Columns[k].Kind {
+	case question.Text:
+		return v.Text[i] == w.Text[j]
+	case question.Number:
+		x, y := v.Num[i], w.Num[j]
+		return x == y || (math.IsNaN(x) && math.IsNaN(y))
+	default:
+		return v.Whole[i] == w.Whole[j]
+	}
+}
+
+// orderOnly returns a Diff if both answers hold the same rows in another order.
+func orderOnly(want, got *Answer, first int) *Diff {
+	count := make(map[string]int, want.Rows)
+	for i := range want.Rows {
+		count[want.Row(i)]++
+		count[got.Row(i)]--
+	}
+	for _, n := range count {
+		if n != 0 {
+			return nil
+		}
+	}
+	d := &Diff{Problem: fmt.Sprintf("all rows are right, but their order is not: the first differs at row %d", first), WantRows: want.Rows, GotRows: got.Rows}
+	for i := first; i < want.Rows && len(d.Rows) < MaxDiffs; i++ {
+		if w, g := want.Row(i), got.Row(i); w != g {
+			d.Rows = append(d.Rows, DiffRow{Row: i, Want: w, Got: g})
+		}
+	}
+	return d
+}
+
+// explain finds which rows are missing, which should not be there, and, where
+// rows of the same place differ in a value, which value.
+func explain(want, got *Answer) *Diff {
+	d := &Diff{WantRows: want.Rows, GotRows: got.Rows}
+	extra := make(map[string]int, got.Rows)
+	for i := range got.Rows {
+		extra[got.Row(i)]++
+	}
+	var missing []int
+	for i := range want.Rows {
+		key := want.Row(i)
+		if extra[key] > 0 {
+			extra[key]--
+			continue
+		}
+		missing = append(missing, i)
+	}
+	d.Missing = len(missing)
+	var surplus []int
+	for i := range got.Rows {
+		if key := got.Row(i); extra[key] > 0 {
+			extra[key]--
+			surplus = append(surplus, i)
+		}
+	}
+	d.Extra = len(surplus)
+	d.pair(want, got, missing, surplus)
+	switch {
+	case d.Missing == d.Extra:
+		d.Problem = fmt.Sprintf("%d rows hold other values", d.Missing)
+	case d.Missing > d.Extra:
+		d.Problem = fmt.Sprintf("%d rows are missing", d.Missing-d.Extra)
+	default:
+		d.Problem = fmt.Sprintf("%d rows should not be there", d.Extra-d.Missing)
+	}
+	return d
+}
+
+// pair lists the first differing rows; a missing and a surplus row that differ
+// in one value only are shown as that value.
+func (d *Diff) pair(want, got *Answer, missing, surplus []int) {
+	used := make([]bool, len(surplus))
+	for _, i := range missing {
+		if len(d.Rows) == MaxDiffs {
+			return
+		}
+		row := DiffRow{Row: i, Want: want.Row(i)}
+		for s, j := range surplus {
+			if k := onlyDifference(want, got, i, j); !used[s] && k >= 0 {
+				used[s] = true
+				row.Column, row.Got = want.Columns[k].Name, got.Row(j)
+				break
+			}
+		}
+		d.Rows = append(d.Rows, row)
+	}
+	for s, j := range surplus {
+		if !used[s] && len(d.Rows) < MaxDiffs {
+			d.Rows = append(d.Rows, DiffRow{Row: j, Got: got.Row(j)})
+		}
+	}
+}
+
+// onlyDifference returns the one column in which row i of want and row j of
+// got differ, or −1.
+func onlyDifference(want, got *Answer, i, j int) int {
+	column := -1
+	for k := range want.Columns {
+		if !want.same(got, k, i, j) {
+			if column >= 0 {
+				return -1
+			}
+			column = k
+		}
+	}
+	return column
+}
+
+// Row prints row i in canonical text, columns separated by " | ".
+func (a *Answer) Row(i int) string {
+	var b []byte
+	for k := range a.Columns {
+		if k > 0 {
+			b = append(b, " | "...)
+		}
+		b = a.AppendValue(b, k, i)
+	}
+	return string(b)
+}
+
+// AppendValue appends the canonical text of column k in row i: ISO 8601 for
+// times, seconds for spans, the shortest text that parses to the same float64
+// for numbers, NA for missing.
+func (a *Answer) AppendValue(b []byte, k, i int) []byte {
+	v := &a.Vectors[k]
+	switch a.Columns[k].Kind {
+	case question.Text:
+		return append(b, v.Text[i]...)
+	case question.Time:
+		return time.Unix(v.Whole[i], 0).UTC().AppendFormat(b, time.RFC3339)
+	case question.Span:
+		return strconv.AppendInt(b, v.Whole[i], 10)
+	}
+	f := v.Num[i]
+	switch {
+	case math.IsNaN(f):
+		return append(b, "NA"...)
+	case f == 0:
+		return append(b, '0')
+	}
+	return strconv.AppendFloat(b, f, 'g', -1, 64)
+}

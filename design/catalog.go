@@ -1,0 +1,217 @@
+package design
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"barograph/question"
+	"barograph/record"
+)
+
+// Catalog is the metadata of one subset: which series exist, from when to
+// when, at which leads. The loader keeps it with the archive, so that keys can
+// be derived without a search. It is what VxIngest's README asks for, and what
+// METexpress keeps in its *_metadata tables.
+//
+// A catalog is a set: adding the same records twice changes nothing, and
+// catalogs of parts merge in any order.
+type Catalog struct {
+	Subset    string   `json:"subset"`
+	Algorithm string   `json:"key_algorithm"`
+	Groups    []*Group `json:"groups"` // ordered by (line type, version, model, obtype, fcst_var)
+	index     map[groupKey]*Group
+}
+
+// Group is the metadata of all series of one line type, version, model,
+// observation type and variable.
+type Group struct {
+	LineType string   `json:"line_type"`
+	Version  string   `json:"version"`
+	Model    string   `json:"model"`
+	ObType   string   `json:"obtype"`
+	FcstVar  string   `json:"fcst_var"`
+	Masks    []string `json:"vx_mask"`
+	Levels   []string `json:"fcst_lev"`
+	Further  []string `json:"further_fields"` // see KeyAlgorithm; [""] for VSDB
+	Leads    []int32  `json:"fcst_lead"`      // seconds
+	First    int64    `json:"fcst_valid_first"`
+	Last     int64    `json:"fcst_valid_last"`
+	Step     int64    `json:"fcst_valid_step"` // greatest common divisor of the distances between valid times; 0 = one time only
+	Plain    bool     `json:"plain_times"`     // forecast and observation share one valid time, obs_lead is 0
+}
+
+type groupKey struct{ lineType, version, model, obtype, fcstVar string }
+
+// NewCatalog returns the catalog of an empty subset.
+func NewCatalog(subset string) *Catalog {
+	return &Catalog{Subset: subset, Algorithm: KeyAlgorithm, index: map[groupKey]*Group{}}
+}
+
+// ParseCatalog reads what Encode wrote.
+func ParseCatalog(text []byte) (*Catalog, error) {
+	c := NewCatalog("")
+	if err := json.Unmarshal(text, c); err != nil {
+		return nil, err
+	}
+	for _, g := range c.Groups {
+		c.index[g.key()] = g
+	}
+	return c, nil
+}
+
+// Encode writes the catalog as JSON: the metadata document of the subset.
+func (c *Catalog) Encode() ([]byte, error) { return json.Marshal(c) }
+
+func (g *Group) key() groupKey { return groupKey{g.LineType, g.Version, g.Model, g.ObType, g.FcstVar} }
+
+// Add notes every record of b.
+func (c *Catalog) Add(b *record.Batch) {
+	if b.Len() == 0 {
+		return
+	}
+	groups := make([]*Group, len(b.Headers))
+	var last *Group
+	var lead int32 = -1
+	var valid int64
+	for i := range b.Len() {
+		g := groups[b.Head[i]]
+		if g == nil {
+			g = c.group(b.Type.Name, b.Header(i))
+			groups[b.Head[i]] = g
+		}
+		if g != last || b.Lead[i] != lead {
+			lead = b.Lead[i]
+			g.Leads = insert(g.Leads, lead)
+		}
+		if g != last || b.Valid[i] != valid {
+			valid = b.Valid[i]
+			g.addTime(valid)
+		}
+		last = g
+		if g.Plain && !b.Plain(i) {
+			g.Plain = false
+		}
+	}
+}
+
+// group finds or makes the group of a header and notes its mask, level and further fields.
+func (c *Catalog) group(lineType string, h *record.Header) *Group {
+	k := groupKey{lineType, h[record.Version], h[record.Model], h[record.ObType], h[record.FcstVar]}
+	g := c.index[k]
+	if g == nil {
+		g = &Group{LineType: k.lineType, Version: k.version, Model: k.model, ObType: k.obtype, FcstVar: k.fcstVar, First: 0, Last: -1, Plain: true}
+		c.insert(g)
+	}
+	g.Masks = insert(g.Masks, h[record.VxMask])
+	g.Levels = insert(g.Levels, h[record.FcstLev])
+	g.Further = insert(g.Further, Further(h))
+	return g
+}
+
+func (c *Catalog) insert(g *Group) {
+	c.index[g.key()] = g
+	at, _ := slices.BinarySearchFunc(c.Groups, g, func(a, b *Group) int {
+		x, y := a.key(), b.key()
+		return cmp.Or(cmp.Compare(x.lineType, y.lineType), cmp.Compare(x.version, y.version), cmp.Compare(x.model, y.model),
+			cmp.Compare(x.obtype, y.obtype), cmp.Compare(x.fcstVar, y.fcstVar))
+	})
+	c.Groups = slices.Insert(c.Groups, at, g)
+}
+
+// addTime widens First … Last and narrows Step to the greatest common divisor.
+func (g *Group) addTime(v int64) {
+	if g.Last < g.First { // the first time of all
+		g.First, g.Last = v, v
+		return
+	}
+	g.Step = gcd(g.Step, v-g.First)
+	g.First, g.Last = min(g.First, v), max(g.Last, v)
+}
+
+func gcd(a, b int64) int64 {
+	if b < 0 {
+		b = -b
+	}
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// Merge adds another catalog of the same subset, e.g. that of the records of
+// one commit to that of the archive.
+func (c *Catalog) Merge(o *Catalog) {
+	for _, g := range o.Groups {
+		mine := c.index[g.key()]
+		if mine == nil {
+			clone := *g
+			clone.Masks, clone.Levels = slices.Clone(g.Masks), slices.Clone(g.Levels)
+			clone.Further, clone.Leads = slices.Clone(g.Further), slices.Clone(g.Leads)
+			c.insert(&clone)
+			continue
+		}
+		for _, m := range g.Masks {
+			mine.Masks = insert(mine.Masks, m)
+		}
+		for _, l := range g.Levels {
+			mine.Levels = insert(mine.Levels, l)
+		}
+		for _, f := range g.Further {
+			mine.Further = insert(mine.Further, f)
+		}
+		for _, l := range g.Leads {
+			mine.Leads = insert(mine.Leads, l)
+		}
+		step := gcd(mine.Step, g.Step)
+		mine.addTime(g.First)
+		mine.addTime(g.Last)
+		mine.Step = gcd(mine.Step, step)
+		mine.Plain = mine.Plain && g.Plain
+	}
+}
+
+// insert puts v into a sorted set.
+func insert[T cmp.Ordered](set []T, v T) []T {
+	at, found := slices.BinarySearch(set, v)
+	if found {
+		return set
+	}
+	return slices.Insert(set, at, v)
+}
+
+// Facts is what a phrasing needs to know of the series that a question can match.
+type Facts struct {
+	Versions []string               // of the matching series
+	Varies   [record.NumFields]bool // header fields with more than one value among them
+	Plain    bool                   // all their records have plain times
+}
+
+// Facts looks through the catalog for the series that q can match.
+func (c *Catalog) Facts(q *question.Question) Facts {
+	f := Facts{Plain: true}
+	var seen [record.NumFields]map[string]struct{}
+	for i := range seen {
+		seen[i] = map[string]struct{}{}
+	}
+	for h, g := range c.Series(q) {
+		for i, v := range h {
+			if f := record.Field(i); mirrors(f) && v == implied(h, f) {
+				v = "" // says the same as the forecast's field: no difference of its own
+			}
+			seen[i][v] = struct{}{}
+		}
+		f.Plain = f.Plain && g.Plain
+	}
+	for i := range seen {
+		f.Varies[i] = len(seen[i]) > 1
+	}
+	f.Versions = slices.Sorted(maps.Keys(seen[record.Version]))
+	return f
+}
+
+// mirrors reports whether an observation field usually repeats the forecast's.
+func mirrors(f record.Field) bool {
+	return f == record.ObsVar || f == record.ObsLev || f == record.ObsThresh
+}

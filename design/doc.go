@@ -1,0 +1,39 @@
+// Package design is step 3: how records are laid out in an archive.
+//
+//	normalized  METviewer's stat_header and line_data_* tables, asked with a join
+//	document    one document per series and valid time, its leads in an array
+//	wide        one row per record, header columns repeated
+//	keyvalue    derived key → compact payload of the leads
+//
+// The package knows nothing of engines: it derives keys, groups records into
+// documents, encodes payloads and keeps the Catalog from which keys are derived.
+package design
+
+// Name names a design.
+type Name string
+
+// The designs for verification records.
+const (
+	Normalized Name = "normalized"
+	Document   Name = "document"
+	Wide       Name = "wide"
+	KeyValue   Name = "keyvalue"
+)
+
+// Names lists the designs in their documented order.
+func Names() []Name { return []Name{Normalized, Document, Wide, KeyValue} }
+
+// Summary says in one line what a design is.
+func (n Name) Summary() string {
+	switch n {
+	case Normalized:
+		return "METviewer's own tables (stat_header, line_data_*), asked with a join"
+	case Document:
+		return "one document per series and valid time under a derived id, its leads in an array"
+	case Wide:
+		return "one row per record, header columns repeated, for columnar engines"
+	case KeyValue:
+		return "derived key → compact binary payload of the leads; a question becomes a multi-get"
+	}
+	return ""
+}

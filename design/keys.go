@@ -1,0 +1,120 @@
+package design
+
+import (
+	"iter"
+	"slices"
+
+	"barograph/question"
+	"barograph/record"
+)
+
+// Series walks the headers that a question asks for: for vx_mask and fcst_lev
+// those it names, whether they exist or not, as the original's key flavours
+// do; for everything it leaves open those that the catalog knows. Each header
+// comes with its group; both are valid until the next step.
+func (c *Catalog) Series(q *question.Question) iter.Seq2[*record.Header, *Group] {
+	return func(yield func(*record.Header, *Group) bool) {
+		for _, g := range c.Groups {
+			if !g.matches(q) {
+				continue
+			}
+			if !g.series(q, yield) {
+				return
+			}
+		}
+	}
+}
+
+// matches reports whether the fields that identify a group satisfy q.
+func (g *Group) matches(q *question.Question) bool {
+	if g.LineType != q.Type.Name {
+		return false
+	}
+	for f, v := range map[record.Field]string{record.Version: g.Version, record.Model: g.Model, record.ObType: g.ObType, record.FcstVar: g.FcstVar} {
+		if allowed := q.Header[f]; len(allowed) > 0 && !slices.Contains(allowed, v) {
+			return false
+		}
+	}
+	return true
+}
+
+func (g *Group) series(q *question.Question, yield func(*record.Header, *Group) bool) bool {
+	masks, levels := g.Masks, g.Levels
+	if asked := q.Header[record.VxMask]; len(asked) > 0 {
+		masks = asked
+	}
+	if asked := q.Header[record.FcstLev]; len(asked) > 0 {
+		levels = asked
+	}
+	h := record.DefaultHeader()
+	h[record.Version], h[record.Model], h[record.ObType], h[record.FcstVar] = g.Version, g.Model, g.ObType, g.FcstVar
+	for _, rest := range g.Further {
+		for _, mask := range masks {
+			for _, level := range levels {
+				h[record.VxMask], h[record.FcstLev] = mask, level
+				if err := setFurther(&h, rest); err != nil || !furtherMatches(q, &h) {
+					continue
+				}
+				if !yield(&h, g) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+func furtherMatches(q *question.Question, h *record.Header) bool {
+	for _, f := range further {
+		if allowed := q.Header[f]; len(allowed) > 0 && !slices.Contains(allowed, h[f]) {
+			return false
+		}
+	}
+	return true
+}
+
+// Times returns the valid times to ask a series of g for: those that q lists,
+// whether they exist or not, or, where q leaves them open, the grid of g
+// within q's bounds.
+func (g *Group) Times(q *question.Question) []int64 {
+	if q.Valid.Discrete() {
+		return q.Valid.Expand()
+	}
+	first, last := g.First, g.Last
+	if lo, hi, ok := q.Valid.Bounds(); ok {
+		last = min(last, hi)
+		if lo > first && g.Step > 0 {
+			first += (lo - first + g.Step - 1) / g.Step * g.Step
+		} else if lo > first {
+			return nil
+		}
+	}
+	if last < first {
+		return nil
+	}
+	step := max(g.Step, 1)
+	if g.Step == 0 {
+		return []int64{first}
+	}
+	times := make([]int64, 0, (last-first)/step+1)
+	for v := first; v <= last; v += step {
+		times = append(times, v)
+	}
+	return times
+}
+
+// Keys derives the ids of all documents that can hold records q asks for. An
+// id need not exist: absent ids are normal. The order is by series, then time.
+func (c *Catalog) Keys(q *question.Question) []string {
+	var keys []string
+	var buf []byte
+	for h, g := range c.Series(q) {
+		buf = AppendSeries(buf[:0], q.Type, c.Subset, h)
+		n := len(buf)
+		for _, v := range g.Times(q) {
+			buf = appendInt(buf[:n], v)
+			keys = append(keys, string(buf))
+		}
+	}
+	return keys
+}

@@ -1,0 +1,142 @@
+package engine
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"barograph/answer"
+	"barograph/design"
+	"barograph/flavour"
+	"barograph/question"
+	"barograph/record"
+)
+
+// Archives opens archives under a design. The error wraps ErrNoDesign where
+// the engine does not offer it.
+type Archives interface {
+	Open(ctx context.Context, d design.Name) (Archive, error)
+}
+
+// Archive holds the records of one or more subsets under one design. All
+// methods may be called concurrently; those that wait return soon after ctx
+// is done, with its error.
+type Archive interface {
+	// Loader opens a loader for a subset, which is made if it does not exist.
+	// An embedded engine may allow one loader at a time; it says so by an error.
+	Loader(ctx context.Context, subset string) (Loader, error)
+
+	// Marks lists the files that are loaded whole, in the order of loading; none for a subset that does not exist.
+	Marks(ctx context.Context, subset string) ([]Mark, error)
+
+	// Catalog is the subset's metadata; that of an empty subset if it does not exist.
+	Catalog(ctx context.Context, subset string) (*design.Catalog, error)
+
+	// Subsets lists the subsets, sorted.
+	Subsets(ctx context.Context) ([]string, error)
+
+	// Contents counts what a subset holds; zeros if it does not exist.
+	Contents(ctx context.Context, subset string) (Contents, error)
+
+	// Phrase puts a question into the engine's words. The error wraps
+	// flavour.ErrCannotExpress where a flavour cannot put this question.
+	// A subset that does not exist has an empty answer, not an error.
+	Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*Query, error)
+
+	// Ask sends a query and decodes every row of the reply into the builder,
+	// which the caller has not reset.
+	Ask(ctx context.Context, q *Query, into *answer.Builder) error
+
+	// Explain returns the engine's plan of a query, as text for people.
+	Explain(ctx context.Context, q *Query) (string, error)
+
+	// Dump walks every record of a subset, in any order, in batches that are
+	// valid until the next step. It is what digests are computed from.
+	Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error]
+
+	// Size is the archive's size on disk in bytes, after what is in memory was written.
+	Size(ctx context.Context) (int64, error)
+
+	Close() error
+}
+
+// Query is a question in an engine's words, ready to be sent any number of times.
+type Query struct {
+	Question *question.Question
+	Flavour  flavour.Name
+	Text     string   // the query text, or a description where there is no language; kept in plans/
+	Args     []any    // bound to the placeholders of Text
+	Keys     []string // derived ids, for keys and keys-native
+
+	Derive time.Duration // client time spent on deriving the keys
+	Server time.Duration // set by Ask: the server's own time, 0 where there is none
+}
+
+// Contents counts what a subset holds.
+type Contents struct {
+	Records map[string]int64 // by line type
+	Objects int64            // documents, pairs or rows, as the design stores them
+	Object  string           // "documents", "pairs", "rows"
+}
+
+// Total is the number of records of all line types.
+func (c Contents) Total() int64 {
+	var n int64
+	for _, r := range c.Records {
+		n += r
+	}
+	return n
+}
+
+// Loader puts records into one subset. It is used by one goroutine.
+//
+// What Add was given is visible to nobody before Commit, and after a crash
+// either all of a commit is there or nothing of it.
+type Loader interface {
+	// Add takes records. Between two commits no two records that it is given
+	// have the same identity. The batch stays unchanged until Commit returns;
+	// it may hold records of several headers, of one line type and one file.
+	Add(ctx context.Context, b *record.Batch) error
+
+	// Commit stores, in one transaction, the records added since the last one,
+	// merged with those of the same identity (the new value stands), the
+	// catalog of these records, merged with the archive's, and the marks of the
+	// files that are whole with this commit. It is durable when Commit returns.
+	Commit(ctx context.Context, c Commit) (Stored, error)
+
+	// Close drops what was not committed.
+	Close() error
+}
+
+// Commit is what one commit brings besides records.
+type Commit struct {
+	Catalog *design.Catalog // of the records added since the last commit
+	Done    []Mark          // files whose records are all in this commit or an earlier one
+}
+
+// Stored tells what a commit did.
+type Stored struct {
+	New      int64            // records that were not there before
+	Replaced map[string]int64 // by file: records that replaced a value in the archive
+}
+
+// Mark says that a file is loaded whole. For every mark
+// Read = Stored + Replaced + Quarantined.
+type Mark struct {
+	Path        string    `json:"path"`   // as given by the user
+	Digest      string    `json:"digest"` // of the file's bytes: 32 hexadecimal digits (xxh3); a file is known by it, not by its path
+	Bytes       int64     `json:"bytes"`
+	Read        int64     `json:"read"`        // data lines
+	Stored      int64     `json:"stored"`      // records that were new
+	Replaced    int64     `json:"replaced"`    // records that replaced an earlier value of the same identity
+	Quarantined int64     `json:"quarantined"` // lines that could not be read
+	Loaded      time.Time `json:"loaded"`
+}
+
+// Settle moves to Replaced what a commit found in the archive already. An
+// engine calls it on each of Commit.Done before it writes the marks.
+func (m *Mark) Settle(s Stored) {
+	n := s.Replaced[m.Path]
+	m.Stored -= n
+	m.Replaced += n
+}

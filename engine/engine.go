@@ -1,0 +1,70 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/url"
+
+	"barograph/design"
+	"barograph/flavour"
+)
+
+// Sentinel errors; engines wrap them with what they know.
+var (
+	ErrUnreachable = errors.New("engine is not reached") // no server, no permission, no such folder
+	ErrNoDesign    = errors.New("engine does not offer the design")
+	ErrReadOnly    = errors.New("archive is read-only")
+)
+
+// Driver describes an engine and opens it.
+type Driver struct {
+	Scheme  string // of the URL: "duckdb"
+	Summary string // one line for `barograph list engines`
+	Example string // a URL that works: "duckdb:archive.db"
+	Params  []Param
+	Offers  map[design.Name][]flavour.Name // promised = delivered: the suite asks every case in every one
+	Place   Place
+
+	// Open connects. A folder or file that can be made is made, unless
+	// Options.ReadOnly is set. Errors wrap ErrUnreachable where the cure is
+	// to start or name another server or path.
+	Open func(ctx context.Context, u *url.URL, o Options) (*Engine, error)
+}
+
+// Place tells where an engine runs.
+type Place string
+
+// The places.
+const (
+	Embedded Place = "embedded" // in Barograph's own process
+	Server   Place = "server"
+	Memory   Place = "memory" // no database at all: the client's floor
+)
+
+// Param is an option in the query string of an engine's URL.
+type Param struct {
+	Name, Default, Help string
+	Secret              bool
+}
+
+// Options for Open; the zero value is the default.
+type Options struct {
+	Log      *slog.Logger // nil = discard
+	ReadOnly bool         // never create or change anything
+	Threads  int          // 0 = as the engine chooses
+}
+
+// Engine is an open database, safe for concurrent use. A nil ability means "cannot".
+type Engine struct {
+	Archives Archives // verification archives: the met workload
+	About    func(ctx context.Context) (About, error)
+	Close    func() error // waits for nothing; open archives must be closed before
+}
+
+// About is what a run must know to be repeated.
+type About struct {
+	Product  string            `json:"product"` // "DuckDB"
+	Version  string            `json:"version"`
+	Settings map[string]string `json:"settings,omitempty"` // every setting that was changed, and those that decide speed
+}

@@ -1,0 +1,116 @@
+package flavour
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"barograph/design"
+	"barograph/record"
+)
+
+// Dialect is what differs between SQL engines. Expressions go in and come out
+// as text; a nil function means the engine does not offer the design.
+type Dialect struct {
+	Name string
+
+	// Normalized and wide.
+	Table         func(subset, table string) string // the table of a subset, quoted
+	Binary        func(expr string) string          // the nearest honest equivalent of MySQL's BINARY expr, which compares as bytes
+	BinaryLiteral func(text string) string          // a text literal to compare with Binary(…)
+	DateTime      func(epoch int64) string          // literal of the type of fcst_valid_beg
+	Epoch         func(expr string) string          // fcst_valid_beg … → Unix seconds
+
+	// Document. A document is a row r; its entries are rows d.
+	DocFrom  func(subset, table, where string) string // FROM clause: documents that satisfy where, unnested
+	DocField func(field string) string                // a member of the document: model, fcst_valid_epoch …
+	DocEntry func(column string) string               // a member of an entry: fcst_lead, fabar …
+	DocAnd   string                                   // joins a condition on entries to what DocFrom wrote: WHERE or AND
+	DocKeys  func(keys []string) (where string, args []any)
+}
+
+// Quote writes a text literal in standard SQL.
+func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// Ident quotes an identifier in standard SQL.
+func Ident(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
+
+func same(s string) string { return s }
+
+// DuckDB is DuckDB's dialect: a schema per subset, TIMESTAMP columns, documents
+// as rows with a list of structs.
+func DuckDB() *Dialect {
+	table := func(subset, table string) string { return Ident(subset) + "." + table }
+	return &Dialect{
+		Name:  "duckdb",
+		Table: table,
+		// DuckDB has no BINARY; a cast to VARCHAR compares bytewise, and like
+		// METviewer's it stands between a column and every index or zone map.
+		Binary:        func(e string) string { return "CAST(" + e + " AS VARCHAR)" },
+		BinaryLiteral: Quote,
+		DateTime:      func(v int64) string { return "TIMESTAMP " + Quote(dateTime(v)) },
+		Epoch:         func(e string) string { return "epoch(" + e + ")::BIGINT" },
+		DocFrom: func(subset, t, where string) string {
+			return "(SELECT *, unnest(data) AS d FROM " + table(subset, t) + "\n      WHERE " + where + ") AS r"
+		},
+		DocAnd:   "\n   WHERE ",
+		DocField: func(f string) string { return f },
+		DocEntry: func(c string) string { return "d." + c },
+		DocKeys:  inList,
+	}
+}
+
+// SQLite is SQLite's dialect: tables named subset/table, ISO text for times,
+// documents as JSONB.
+func SQLite() *Dialect {
+	table := func(subset, table string) string { return Ident(subset + "/" + table) }
+	return &Dialect{
+		Name:  "sqlite",
+		Table: table,
+		// SQLite has no BINARY; a cast to TEXT compares bytewise under the
+		// BINARY collation and stands between a column and every index.
+		Binary:        func(e string) string { return "CAST(" + e + " AS TEXT)" },
+		BinaryLiteral: Quote,
+		DateTime:      func(v int64) string { return Quote(dateTime(v)) },
+		Epoch:         func(e string) string { return "unixepoch(" + e + ")" },
+		DocFrom: func(subset, t, where string) string {
+			return table(subset, t) + " AS r, json_each(r.data) AS d\n   WHERE " + where
+		},
+		DocAnd:   "\n     AND ",
+		DocField: func(f string) string { return "r." + f },
+		DocEntry: func(c string) string { return "d.value ->> '" + c + "'" },
+		DocKeys:  inList,
+	}
+}
+
+// inList asks for ids by a list of literals.
+func inList(keys []string) (string, []any) {
+	var b strings.Builder
+	b.WriteString("id IN (")
+	for i, k := range keys {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(Quote(k))
+	}
+	b.WriteString(")")
+	return b.String(), nil
+}
+
+func dateTime(epoch int64) string { return time.Unix(epoch, 0).UTC().Format(time.DateTime) }
+
+func iso(epoch int64) string { return time.Unix(epoch, 0).UTC().Format(design.ISO) }
+
+func list[T any](items []T, f func(T) string) string {
+	out := make([]string, len(items))
+	for i, v := range items {
+		out[i] = f(v)
+	}
+	return "(" + strings.Join(out, ", ") + ")"
+}
+
+func whole(v int64) string { return strconv.FormatInt(v, 10) }
+
+// inHeader reports whether METviewer keeps a header field in stat_header;
+// cov_thresh and alpha stand in the line tables.
+func inHeader(f record.Field) bool { return f < record.CovThresh }

@@ -1,0 +1,290 @@
+package flavour
+
+import (
+	"strconv"
+	"strings"
+
+	"barograph/design"
+	"barograph/question"
+	"barograph/record"
+)
+
+// Phrase is a question in the words of an engine.
+type Phrase struct {
+	Text string
+	Args []any    // bound to the placeholders of Text
+	Keys []string // the derived ids, for keys and keys-native
+}
+
+// Put phrases q for the subset that c describes.
+func Put(d *Dialect, n design.Name, f Name, q *question.Question, c *design.Catalog) (Phrase, error) {
+	p := phrasing{d: d, q: q, flavour: f, facts: c.Facts(q), catalog: c}
+	switch n {
+	case design.Normalized:
+		return p.normalized()
+	case design.Document:
+		return p.document()
+	case design.Wide:
+		return p.wide()
+	}
+	return Phrase{}, ErrCannotExpress
+}
+
+// phrasing carries what every clause needs.
+type phrasing struct {
+	d       *Dialect
+	q       *question.Question
+	flavour Name
+	facts   design.Facts
+	catalog *design.Catalog
+}
+
+// order lists the columns to sort by: those of the question and, of those that
+// complete the order, the ones that can differ on this archive.
+func (p *phrasing) order() []question.Column {
+	cols := append([]question.Column(nil), p.q.Order...)
+	for _, c := range p.q.Tie() {
+		switch {
+		case c.Role == question.HeaderField && !p.facts.Varies[c.Field]:
+		case c.Role >= question.ValidEnd && p.facts.Plain:
+		default:
+			cols = append(cols, c)
+		}
+	}
+	return cols
+}
+
+// conditions joins conditions, or is "true" where there are none.
+func conditions(parts []string) string {
+	if len(parts) == 0 {
+		return "1 = 1"
+	}
+	return strings.Join(parts, "\n     AND ")
+}
+
+// fields are the conditions on header fields; expr names a field's column.
+func (p *phrasing) fields(expr func(record.Field) string, literal func(string) string) []string {
+	var out []string
+	for f, values := range p.q.Header {
+		switch e := expr(record.Field(f)); {
+		case len(values) == 1:
+			out = append(out, e+" = "+literal(values[0]))
+		case len(values) > 1:
+			out = append(out, e+" IN "+list(values, literal))
+		}
+	}
+	return out
+}
+
+// validTimes are the conditions on the valid time: text is a column that holds
+// it in the form that literal writes, epoch an expression for Unix seconds.
+func (p *phrasing) validTimes(text, epoch string, literal func(int64) string) ([]string, error) {
+	v := &p.q.Valid
+	if v.All() {
+		return nil, nil
+	}
+	switch p.flavour {
+	case ISOList, MetviewerSQL, SQL, CachedSQL:
+		if v.Discrete() {
+			return []string{text + " IN " + list(v.Expand(), literal)}, nil
+		}
+		if p.flavour == ISOList {
+			return nil, ErrCannotExpress
+		}
+		first, last, _ := v.Bounds()
+		return []string{text + " BETWEEN " + literal(first) + " AND " + literal(last)}, nil
+	case EpochList:
+		if !v.Discrete() {
+			return nil, ErrCannotExpress
+		}
+		return []string{epoch + " IN " + list(v.Expand(), whole)}, nil
+	case ISORange, EpochRange:
+		return p.timeRange(text, epoch, literal)
+	}
+	return nil, nil
+}
+
+// timeRange asks for times between two bounds. A range also holds the times
+// between the steps of a grid; those are excluded, as one question has one
+// answer in every flavour.
+func (p *phrasing) timeRange(text, epoch string, literal func(int64) string) ([]string, error) {
+	first, last, step, ok := p.q.Valid.Grid()
+	if !ok {
+		return nil, ErrCannotExpress
+	}
+	var out []string
+	if p.flavour == ISORange {
+		out = append(out, text+" BETWEEN "+literal(first)+" AND "+literal(last))
+	} else {
+		out = append(out, epoch+" BETWEEN "+whole(first)+" AND "+whole(last))
+	}
+	if step > 1 {
+		out = append(out, "("+epoch+" - "+whole(first)+") % "+whole(step)+" = 0")
+	}
+	return out, nil
+}
+
+// normalized phrases the join of stat_header and a line table.
+func (p *phrasing) normalized() (Phrase, error) {
+	switch p.flavour {
+	case MetviewerSQL, SQL, CachedSQL, ISORange, EpochRange:
+	default:
+		return Phrase{}, ErrCannotExpress
+	}
+	name := func(f record.Field) string {
+		if inHeader(f) {
+			return "h." + f.String()
+		}
+		return "ld." + f.String()
+	}
+	binary, literal, lead := same, Quote, whole
+	moment := p.d.DateTime
+	if p.flavour == MetviewerSQL {
+		binary, literal = p.d.Binary, p.d.BinaryLiteral
+		lead = func(v int64) string { return literal(whole(v)) }
+		moment = func(v int64) string { return literal(dateTime(v)) }
+	}
+	where := p.fields(func(f record.Field) string { return binary(name(f)) }, literal)
+	times, err := p.validTimes(binary("ld.fcst_valid_beg"), p.d.Epoch("ld.fcst_valid_beg"), moment)
+	if err != nil {
+		return Phrase{}, err
+	}
+	where = append(where, times...)
+	where = append(where, p.leadCodes(binary("ld.fcst_lead"), lead)...)
+	where = append(where, "ld.stat_header_id = h.stat_header_id")
+	columns := func(c question.Column) string {
+		switch {
+		case c.Role == question.HeaderField:
+			return name(c.Field)
+		case c.Role == question.Lead && p.mixedLeads():
+			return p.d.Epoch("ld.fcst_valid_beg") + " - " + p.d.Epoch("ld.fcst_init_beg")
+		}
+		return "ld." + c.Name
+	}
+	text := "SELECT " + p.list(p.q.Columns, columns) +
+		"\n  FROM " + p.d.Table(p.q.Subset, design.HeaderTable) + " h, " + p.d.Table(p.q.Subset, design.LineTable(p.q.Type)) + " ld" +
+		"\n   WHERE " + conditions(where) + p.orderBy(columns)
+	return Phrase{Text: text}, nil
+}
+
+// mixedLeads reports whether series of both VSDB and MET can match: then
+// METviewer's fcst_lead holds hours for some and HHMMSS for others.
+func (p *phrasing) mixedLeads() bool {
+	hours, hms := false, false
+	for _, v := range p.facts.Versions {
+		if design.InHours(v) {
+			hours = true
+		} else {
+			hms = true
+		}
+	}
+	return hours && hms
+}
+
+// leadCodes is the condition on METviewer's fcst_lead.
+func (p *phrasing) leadCodes(expr string, literal func(int64) string) []string {
+	if len(p.q.Lead) == 0 {
+		return nil
+	}
+	codes := func(version string) string {
+		return expr + " IN " + list(p.q.Lead, func(s int32) string { return literal(design.LeadCode(version, s)) })
+	}
+	if !p.mixedLeads() {
+		version := ""
+		if len(p.facts.Versions) > 0 {
+			version = p.facts.Versions[0]
+		}
+		return []string{codes(version)}
+	}
+	return []string{"(h.version = 'V01' AND " + codes("V01") + "\n       OR h.version <> 'V01' AND " + codes("") + ")"}
+}
+
+// wide phrases a selection from one table.
+func (p *phrasing) wide() (Phrase, error) {
+	switch p.flavour {
+	case SQL, ISOList, ISORange, EpochList, EpochRange:
+	default:
+		return Phrase{}, ErrCannotExpress
+	}
+	where := p.fields(record.Field.String, Quote)
+	times, err := p.validTimes("fcst_valid_beg", "fcst_valid_epoch", p.d.DateTime)
+	if err != nil {
+		return Phrase{}, err
+	}
+	where = append(where, times...)
+	if len(p.q.Lead) > 0 {
+		where = append(where, "fcst_lead IN "+list(p.q.Lead, func(s int32) string { return strconv.Itoa(int(s)) }))
+	}
+	columns := func(c question.Column) string { return c.Name }
+	text := "SELECT " + p.list(p.q.Columns, columns) +
+		"\n  FROM " + p.d.Table(p.q.Subset, design.WideTable(p.q.Type)) +
+		"\n   WHERE " + conditions(where) + p.orderBy(columns)
+	return Phrase{Text: text}, nil
+}
+
+// document phrases a selection of documents and the unnesting of their leads.
+func (p *phrasing) document() (Phrase, error) {
+	var out Phrase
+	var where []string
+	switch p.flavour {
+	case Keys:
+		out.Keys = p.catalog.Keys(p.q)
+		if len(out.Keys) == 0 {
+			where = []string{"1 = 0"}
+			break
+		}
+		var cond string
+		cond, out.Args = p.d.DocKeys(out.Keys)
+		where = []string{cond}
+	case ISOList, ISORange, EpochList, EpochRange:
+		where = p.fields(func(f record.Field) string { return p.d.DocField(f.String()) }, Quote)
+		times, err := p.validTimes(p.d.DocField("fcst_valid_beg"), p.d.DocField("fcst_valid_epoch"), func(v int64) string { return Quote(iso(v)) })
+		if err != nil {
+			return Phrase{}, err
+		}
+		where = append(where, times...)
+	default:
+		return Phrase{}, ErrCannotExpress
+	}
+	from := p.d.DocFrom(p.q.Subset, design.DocTable(p.q.Type), conditions(where))
+	out.Text = "SELECT " + p.list(p.q.Columns, p.docColumn) + "\n  FROM " + from
+	if len(p.q.Lead) > 0 {
+		out.Text += p.d.DocAnd + p.d.DocEntry("fcst_lead") + " IN " + list(p.q.Lead, func(s int32) string { return strconv.Itoa(int(s)) })
+	}
+	out.Text += p.orderBy(p.docColumn)
+	return out, nil
+}
+
+// docColumn is the expression of a column in the document design. Times come
+// as epochs; init is valid minus lead.
+func (p *phrasing) docColumn(c question.Column) string {
+	switch c.Role {
+	case question.HeaderField:
+		return p.d.DocField(c.Name)
+	case question.ValidBeg:
+		return p.d.DocField("fcst_valid_epoch")
+	case question.InitBeg:
+		return p.d.DocField("fcst_valid_epoch") + " - " + p.d.DocEntry("fcst_lead")
+	case question.ValidEnd, question.ObsBeg, question.ObsEnd:
+		return "coalesce(" + p.d.DocEntry(c.Name) + ", " + p.d.DocField("fcst_valid_epoch") + ")"
+	case question.ObsLead:
+		return "coalesce(" + p.d.DocEntry(c.Name) + ", 0)"
+	}
+	return p.d.DocEntry(c.Name)
+}
+
+func (p *phrasing) list(cols []question.Column, expr func(question.Column) string) string {
+	out := make([]string, len(cols))
+	for i, c := range cols {
+		out[i] = expr(c)
+	}
+	return strings.Join(out, ", ")
+}
+
+func (p *phrasing) orderBy(expr func(question.Column) string) string {
+	cols := p.order()
+	if len(cols) == 0 {
+		return ""
+	}
+	return "\n   ORDER BY " + p.list(cols, expr)
+}

@@ -1,0 +1,91 @@
+package question
+
+import (
+	"slices"
+	"strconv"
+
+	"barograph/fault"
+	"barograph/record"
+)
+
+// Question is what is asked, nothing of how. An empty list means "all".
+//
+// Its answer holds one row per record that matches every condition, sorted by
+// Order and, where that leaves ties, by the record's whole identity (Tie), so
+// that the order of rows is total on every archive. Text sorts bytewise.
+type Question struct {
+	Name   string // "test_3"
+	Title  string // one line for people
+	Subset string // the copy of the data set that is asked
+
+	Type    *record.LineType
+	Header  [record.NumFields][]string // allowed values of each header field
+	Valid   Times                      // fcst_valid_beg
+	Lead    []int32                    // fcst_lead, seconds, ascending
+	Columns []Column                   // what each row of the answer holds
+	Order   []Column                   // header fields and times only
+}
+
+// In returns a copy of q that asks another subset.
+func (q *Question) In(subset string) *Question {
+	c := *q
+	c.Subset = subset
+	return &c
+}
+
+// Tie lists the columns that complete Order to a total order: every header
+// field and time that is neither in Order nor fixed to one value by the
+// question, then the key columns of the line type.
+func (q *Question) Tie() []Column {
+	var tie []Column
+	has := func(name string) bool {
+		return slices.ContainsFunc(q.Order, func(c Column) bool { return c.Name == name })
+	}
+	for f := range record.NumFields {
+		if len(q.Header[f]) != 1 && !has(f.String()) {
+			tie = append(tie, Column{Name: f.String(), Role: HeaderField, Kind: Text, Field: f})
+		}
+	}
+	for _, r := range []Role{ValidBeg, Lead, ValidEnd, ObsLead, ObsBeg, ObsEnd} {
+		if c := timeColumns[r-ValidBeg]; !has(c.Name) && !(r == Lead && has("fcst_init_beg") && has("fcst_valid_beg")) {
+			tie = append(tie, c)
+		}
+	}
+	for _, k := range q.Type.Keys() {
+		c, _ := ColumnByName(q.Type, k.Name)
+		tie = append(tie, c)
+	}
+	return tie
+}
+
+// Check tells whether q can be asked at all; the error names the field.
+func (q *Question) Check() error {
+	bad := func(field, problem, cure string) error {
+		return &fault.Error{Setting: "question " + q.Name + ": " + field, Problem: problem, Cure: cure}
+	}
+	if q.Type == nil {
+		return bad("line_type", "is missing", "name one of `barograph list linetypes`")
+	}
+	if len(q.Columns) == 0 {
+		return bad("columns", "is empty", "name header fields, times or columns of "+q.Type.Name)
+	}
+	if err := q.Valid.Check(); err != nil {
+		return bad("fcst_valid_beg", err.Error(), "give a list of times, or first, last and step")
+	}
+	if !slices.IsSorted(q.Lead) {
+		return bad("fcst_lead", "is not ascending", "sort the leads")
+	}
+	seen := map[string]bool{}
+	for _, c := range q.Columns {
+		if seen[c.Name] {
+			return bad("columns", strconv.Quote(c.Name)+" is named twice", "name each column once")
+		}
+		seen[c.Name] = true
+	}
+	for _, c := range q.Order {
+		if c.Role == Data {
+			return bad("order_by", strconv.Quote(c.Name)+" is a value", "order by header fields and times")
+		}
+	}
+	return nil
+}

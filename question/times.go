@@ -1,0 +1,98 @@
+package question
+
+import (
+	"errors"
+	"slices"
+)
+
+// Times is a set of valid times, Unix seconds. The zero value is "all times".
+// It is either a List, or a grid First, First+Step … ≤ Last, or, with Step 0
+// and Last set, every time from First to Last.
+type Times struct {
+	List              []int64 // ascending
+	First, Last, Step int64
+}
+
+// All reports whether every time is meant.
+func (t *Times) All() bool { return len(t.List) == 0 && t.Last == 0 && t.First == 0 }
+
+// Discrete reports whether the set can be written as a list.
+func (t *Times) Discrete() bool { return len(t.List) > 0 || (t.Step > 0 && !t.All()) }
+
+// Expand returns the set as a list; nil where it is not Discrete.
+func (t *Times) Expand() []int64 {
+	if len(t.List) > 0 {
+		return t.List
+	}
+	if !t.Discrete() {
+		return nil
+	}
+	list := make([]int64, 0, (t.Last-t.First)/t.Step+1)
+	for v := t.First; v <= t.Last; v += t.Step {
+		list = append(list, v)
+	}
+	return list
+}
+
+// Bounds returns the first and the last time of the set; ok is false for "all".
+func (t *Times) Bounds() (first, last int64, ok bool) {
+	switch {
+	case t.All():
+		return 0, 0, false
+	case len(t.List) > 0:
+		return t.List[0], t.List[len(t.List)-1], true
+	default:
+		return t.First, t.Last, true
+	}
+}
+
+// Grid returns first, last and step where the set is all times between its
+// bounds (step 0) or all multiples of a step; ok is false for an uneven list
+// and for "all".
+func (t *Times) Grid() (first, last, step int64, ok bool) {
+	if t.All() {
+		return 0, 0, 0, false
+	}
+	if len(t.List) == 0 {
+		return t.First, t.Last, t.Step, true
+	}
+	if len(t.List) == 1 {
+		return t.List[0], t.List[0], 0, true
+	}
+	step = t.List[1] - t.List[0]
+	for i := 1; i < len(t.List); i++ {
+		if t.List[i]-t.List[i-1] != step {
+			return 0, 0, 0, false
+		}
+	}
+	return t.List[0], t.List[len(t.List)-1], step, true
+}
+
+// Contains reports whether v is in the set.
+func (t *Times) Contains(v int64) bool {
+	switch {
+	case t.All():
+		return true
+	case len(t.List) > 0:
+		_, ok := slices.BinarySearch(t.List, v)
+		return ok
+	case v < t.First || v > t.Last:
+		return false
+	}
+	return t.Step == 0 || (v-t.First)%t.Step == 0
+}
+
+// Check tells what is wrong with the set.
+func (t *Times) Check() error {
+	switch {
+	case len(t.List) > 0 && (t.First != 0 || t.Last != 0 || t.Step != 0):
+		return errors.New("has both a list and a range")
+	case !slices.IsSorted(t.List):
+		return errors.New("is not ascending")
+	case t.Last < t.First:
+		return errors.New("ends before it begins")
+	case t.Step < 0:
+		return errors.New("has a negative step")
+	}
+	return nil
+}

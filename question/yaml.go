@@ -1,0 +1,199 @@
+package question
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"barograph/fault"
+	"barograph/record"
+)
+
+//go:embed cases/*.yaml
+var caseFiles embed.FS
+
+// file is the YAML form of a question.
+type file struct {
+	Name     string              `yaml:"name"`
+	Title    string              `yaml:"title"`
+	Subset   string              `yaml:"subset"`
+	LineType string              `yaml:"line_type"`
+	Where    map[string][]string `yaml:"where"`
+	Valid    times               `yaml:"fcst_valid_beg"`
+	Lead     []string            `yaml:"fcst_lead"`
+	Columns  []string            `yaml:"columns"`
+	OrderBy  []string            `yaml:"order_by"`
+}
+
+type times struct {
+	First string   `yaml:"first"`
+	Last  string   `yaml:"last"`
+	Step  string   `yaml:"step"`
+	List  []string `yaml:"list"`
+}
+
+// Cases returns the seven cases of the original experiment, in its order.
+func Cases() ([]*Question, error) {
+	names, err := fs.Glob(caseFiles, "cases/*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	var qs []*Question
+	for _, name := range names {
+		text, err := caseFiles.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		q, err := Parse(path.Base(name), text)
+		if err != nil {
+			return nil, err
+		}
+		qs = append(qs, q)
+	}
+	return qs, nil
+}
+
+// Find returns the case of that name or, if the name ends in .yaml or .yml,
+// the question in that file.
+func Find(name string) (*Question, error) {
+	if ext := path.Ext(name); ext == ".yaml" || ext == ".yml" {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, &fault.Error{File: name, Problem: "cannot be read", Err: err, Cure: "check the path"}
+		}
+		return Parse(name, text)
+	}
+	cases, err := Cases()
+	if err != nil {
+		return nil, err
+	}
+	var known []string
+	for _, q := range cases {
+		if q.Name == name {
+			return q, nil
+		}
+		known = append(known, q.Name)
+	}
+	return nil, &fault.Error{Setting: "case " + strconv.Quote(name), Problem: "is not known", Cure: "choose one of " + strings.Join(known, ", ") + ", or give a .yaml file"}
+}
+
+// Parse reads a question from YAML. An unknown field is an error with its line.
+func Parse(name string, text []byte) (*Question, error) {
+	var f file
+	if err := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(&f); err != nil {
+		return nil, &fault.Error{File: name, Problem: "is not a question: " + yaml.FormatError(err, false, true), Cure: "see docs/questions.md"}
+	}
+	q, err := f.question()
+	if err != nil {
+		return nil, &fault.Error{File: name, Err: err}
+	}
+	return q, nil
+}
+
+func (f *file) question() (*Question, error) {
+	q := &Question{Name: f.Name, Title: f.Title, Subset: f.Subset}
+	t, ok := record.TypeByName(f.LineType)
+	if !ok {
+		return nil, &fault.Error{Setting: "line_type", Problem: strconv.Quote(f.LineType) + " is not known", Cure: "see `barograph list linetypes`"}
+	}
+	q.Type = t
+	for name, values := range f.Where {
+		field, ok := record.FieldByName(name)
+		if !ok {
+			return nil, &fault.Error{Setting: "where", Problem: strconv.Quote(name) + " is no header field", Cure: "see `barograph list linetypes`"}
+		}
+		q.Header[field] = values
+	}
+	var err error
+	if q.Valid, err = f.Valid.parse(); err != nil {
+		return nil, err
+	}
+	if q.Lead, err = parseLeads(f.Lead); err != nil {
+		return nil, err
+	}
+	if q.Columns, err = Columns(t, f.Columns...); err != nil {
+		return nil, err
+	}
+	if q.Order, err = Columns(t, f.OrderBy...); err != nil {
+		return nil, err
+	}
+	return q, q.Check()
+}
+
+func (t *times) parse() (Times, error) {
+	var out Times
+	for _, s := range t.List {
+		v, err := ParseTime(s)
+		if err != nil {
+			return out, err
+		}
+		out.List = append(out.List, v)
+	}
+	if t.First == "" && t.Last == "" {
+		slices.Sort(out.List)
+		return out, nil
+	}
+	var err error
+	if out.First, err = ParseTime(t.First); err != nil {
+		return out, err
+	}
+	if out.Last, err = ParseTime(t.Last); err != nil {
+		return out, err
+	}
+	if t.Step != "" {
+		d, err := time.ParseDuration(t.Step)
+		if err != nil {
+			return out, &fault.Error{Setting: "fcst_valid_beg.step", Err: err, Cure: "write it as 6h or 90m"}
+		}
+		out.Step = int64(d / time.Second)
+	}
+	return out, nil
+}
+
+// ParseTime reads 2019-01-01T00:00:00Z, 2019-01-01 00:00:00, 2019-01-01,
+// 2019010100 (NCEP) or 20190101_000000 (MET), all UTC.
+func ParseTime(s string) (int64, error) {
+	for _, layout := range []string{time.RFC3339, time.DateTime, time.DateOnly, "2006010215", "20060102_150405"} {
+		if t, err := time.ParseInLocation(layout, s, time.UTC); err == nil {
+			return t.Unix(), nil
+		}
+	}
+	return 0, &fault.Error{Setting: strconv.Quote(s), Problem: "is not a time", Cure: "write 2019-01-01T00:00:00Z"}
+}
+
+// parseLeads reads forecast leads: "24" is hours, "1h30m" a duration, and
+// "0-240/6" the hours from 0 to 240 by 6.
+func parseLeads(items []string) ([]int32, error) {
+	var leads []int32
+	for _, s := range items {
+		bad := &fault.Error{Setting: "fcst_lead", Problem: strconv.Quote(s) + " is no lead", Cure: "write hours (24), a duration (1h30m) or a range of hours (0-240/6)"}
+		if h, err := strconv.Atoi(s); err == nil {
+			leads = append(leads, int32(h)*3600)
+			continue
+		}
+		var first, last, step int
+		if n, _ := fmt.Sscanf(s, "%d-%d/%d", &first, &last, &step); n == 3 && step > 0 && first <= last {
+			for h := first; h <= last; h += step {
+				leads = append(leads, int32(h)*3600)
+			}
+			continue
+		}
+		d, err := time.ParseDuration(s)
+		if err != nil {
+			return nil, bad
+		}
+		leads = append(leads, int32(d/time.Second))
+	}
+	slices.Sort(leads)
+	return slices.Compact(leads), nil
+}
