@@ -1,0 +1,295 @@
+package vsdb
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"barograph/record"
+)
+
+// series is what all lines with one header text (without lead and valid time)
+// share.
+type series struct {
+	layout  *layout
+	members int // n of a model "M/n" of an ensemble type
+	most    int // numbers that a line can hold
+	head    *head
+}
+
+// head is a header and its index in the layout's pending batch. Several header
+// texts can have one head: a level may be glued to '=' in one line and padded
+// in the next.
+type head struct {
+	header record.Header
+	serial uint32 // the layout's serial when index was set; 0 = never
+	index  uint32
+}
+
+type headKey struct {
+	layout *layout
+	header record.Header
+}
+
+// fields are the places of a line's parts.
+type fields struct {
+	start            int // of the first token
+	lead, leadEnd    int
+	valid, validEnd  int
+	headEnd, numbers int // end of the header, start of the numbers
+}
+
+// split finds the parts of a line that is not blank; ok = false where it has
+// too few tokens.
+func split(b []byte, start int) (f fields, ok bool) {
+	f.start = start
+	i := skipBlanks(b, tokenEnd(b, start))
+	f.lead = skipBlanks(b, tokenEnd(b, i))
+	f.leadEnd = tokenEnd(b, f.lead)
+	f.valid = skipBlanks(b, f.leadEnd)
+	f.validEnd = tokenEnd(b, f.valid)
+	i = f.validEnd
+	for range 3 { // obtype, vx_mask, line type
+		i = tokenEnd(b, skipBlanks(b, i))
+	}
+	if i == len(b) {
+		return f, false
+	}
+	if eq := bytes.IndexByte(b[i:], '='); eq >= 0 {
+		f.headEnd, f.numbers = i+eq, i+eq+1
+		return f, true
+	}
+	f.headEnd = tokenEnd(b, skipBlanks(b, i)) // the variable
+	level := skipBlanks(b, f.headEnd)
+	if level < len(b) && !numeric(b[level:tokenEnd(b, level)]) {
+		f.headEnd = tokenEnd(b, level)
+	}
+	f.numbers = f.headEnd
+	return f, true
+}
+
+// numeric reports whether a token can only be a number, or something that
+// stands where a number should: Fortran's asterisks, NaN. Levels begin with a
+// letter.
+func numeric(tok []byte) bool {
+	if tok[0] == '*' || notFiniteWord(tok) {
+		return true
+	}
+	if c := tok[0]; c > '9' || c < '0' && c != '+' && c != '-' && c != '.' {
+		return false
+	}
+	for _, c := range tok {
+		if bytes.IndexByte([]byte("0123456789+-.eEdD"), c) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// find returns the series of a line, from the table where the header text has
+// been seen. Lead and valid time stand within that text and are left out of it.
+func (r *Reader) find(b []byte, f *fields) (*series, error) {
+	r.key = append(append(r.key[:0], b[f.start:f.lead]...), b[f.validEnd:f.headEnd]...)
+	if s, ok := r.series[string(r.key)]; ok {
+		return s, nil
+	}
+	s, err := r.newSeries(b, f)
+	if err != nil {
+		return nil, err
+	}
+	r.series[string(r.key)] = s
+	return s, nil
+}
+
+// newSeries checks a header that has not been seen and adds it to the tables.
+func (r *Reader) newSeries(b []byte, f *fields) (*series, error) {
+	tok := strings.FieldsFunc(string(r.key), func(c rune) bool { return c < 0x80 && blank(byte(c)) })
+	for _, t := range tok {
+		if err := checkText(t); err != nil {
+			return nil, err
+		}
+	}
+	// Without lead and valid time: version model obtype vx_mask type variable [level].
+	if n := len(tok); n != 6 && n != 7 || strings.Contains(tok[0]+tok[1]+tok[2]+tok[3], "=") {
+		return nil, headerTokens(b)
+	}
+	version, model, kind := tok[0], tok[1], tok[4]
+	if len(version) < 2 || version[0] != 'V' || strings.Trim(version[1:], "0123456789") != "" {
+		return nil, fmt.Errorf("version %s is not V and digits, such as V01", quote(version))
+	}
+	l, thresh, err := r.layoutOf(kind)
+	if err != nil {
+		return nil, err
+	}
+	s := &series{layout: l, most: l.most}
+	if l.ensemble {
+		if model, s.members, err = r.ensembleModel(l, model); err != nil {
+			return nil, err
+		}
+		if l.size != nil {
+			s.most = l.size(s.members)
+		}
+	}
+	if l.vsdb == "RELI" {
+		thresh = "==1/" + strconv.Itoa(s.members+1)
+	}
+	h := record.DefaultHeader()
+	h[record.Version], h[record.Model], h[record.ObType], h[record.VxMask] = version, model, tok[2], tok[3]
+	h[record.FcstVar], h[record.ObsVar] = tok[5], tok[5]
+	level := ""
+	if len(tok) == 7 {
+		level = tok[6]
+	}
+	h[record.FcstLev], h[record.ObsLev] = level, level
+	if thresh != "" {
+		h[record.FcstThresh], h[record.ObsThresh] = thresh, thresh
+	}
+	s.head = r.intern(l, &h)
+	return s, nil
+}
+
+// intern returns the one head of a layout and header.
+func (r *Reader) intern(l *layout, h *record.Header) *head {
+	k := headKey{l, *h}
+	hd, ok := r.heads[k]
+	if !ok {
+		hd = &head{header: *h}
+		r.heads[k] = hd
+	}
+	return hd
+}
+
+// layoutOf finds the layout of a line's type and the threshold glued to it.
+func (r *Reader) layoutOf(kind string) (*layout, string, error) {
+	name, thresh := kind, ""
+	if strings.HasPrefix(kind, "FHO") || strings.HasPrefix(kind, "FSS") {
+		name, thresh = kind[:3], kind[3:]
+		if thresh == "" {
+			return nil, "", fmt.Errorf("line type %q has no threshold, as in \"%s>.50\"", kind, kind)
+		}
+	}
+	for i, k := range kinds {
+		if k.vsdb != name {
+			continue
+		}
+		if r.layouts[i] == nil {
+			return nil, "", fmt.Errorf("line type %q of VSDB is stored as %s, which the table of line types does not know", k.vsdb, k.target)
+		}
+		return r.layouts[i], thresh, nil
+	}
+	return nil, "", fmt.Errorf("line type %s of VSDB is not known; known are %s", quote(kind), strings.Join(Types(), " "))
+}
+
+// ensembleModel splits "M/n" into the model, with the directory's suffix, and n.
+func (r *Reader) ensembleModel(l *layout, model string) (string, int, error) {
+	name, number, _ := strings.Cut(model, "/")
+	if r.o.Ensemble != "" {
+		name += "_" + r.o.Ensemble
+	}
+	if l.size == nil {
+		return name, 0, nil
+	}
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 1 || n > maxMembers {
+		return "", 0, fmt.Errorf("model %s of line type %s names no number of members from 1 to %d after a slash, as in \"GEFS/20\"",
+			quote(model), l.vsdb, maxMembers)
+	}
+	return name, n, nil
+}
+
+// EnsembleOf returns the suffix that METviewer adds to the model of ensemble
+// line types, for Options.Ensemble: the part after the last '_' of the last
+// element of dir, the directory that holds the file; "" without one.
+func EnsembleOf(dir string) string {
+	dir = strings.TrimRight(dir, "/")
+	dir = dir[strings.LastIndexByte(dir, '/')+1:]
+	if i := strings.LastIndexByte(dir, '_'); i >= 0 {
+		return dir[i+1:]
+	}
+	return ""
+}
+
+// headerTokens says how many header tokens a line has.
+func headerTokens(b []byte) error {
+	tokens := 0
+	for i := skipBlanks(b, 0); i < len(b); i = skipBlanks(b, i) {
+		end := tokenEnd(b, i)
+		if eq := bytes.IndexByte(b[i:end], '='); eq == 0 || eq > 0 && tokens != 6 {
+			if eq > 0 {
+				tokens++
+			}
+			return fmt.Errorf("%d header tokens left of '='; VSDB has 9, or 8 where the level is empty", tokens)
+		}
+		tokens++
+		i = end
+	}
+	return fmt.Errorf("%d tokens and no '='; VSDB has 9 header tokens, or 8 where the level is empty, and numbers", tokens)
+}
+
+// checkText accepts header text that SQL and JSON can hold.
+func checkText(tok string) error {
+	if !utf8.ValidString(tok) {
+		return fmt.Errorf("header token %s is not valid UTF-8", quote(tok))
+	}
+	for _, c := range tok {
+		if c < ' ' || c == 0x7F {
+			return fmt.Errorf("header token %s has the control character %#02x", quote(tok), c)
+		}
+	}
+	return nil
+}
+
+var errLead = errors.New("lead is not in hours")
+
+// leadSeconds reads a lead of one to four digits, in hours.
+func leadSeconds(tok []byte) (int32, error) {
+	var h int32
+	for _, c := range tok {
+		d := c - '0'
+		if d > 9 {
+			return 0, errLead
+		}
+		h = h*10 + int32(d)
+		if len(tok) > 4 {
+			return 0, errLead
+		}
+	}
+	return h * 3600, nil
+}
+
+var errValid = errors.New("valid time is not YYYYMMDDHH")
+
+// validTime reads YYYYMMDDHH, UTC. The last one is remembered: most files have
+// very few.
+func (r *Reader) validTime(tok []byte) (int64, error) {
+	if len(tok) != 10 {
+		return 0, errValid
+	}
+	n, end := digits(tok, 0, 0)
+	if end != 10 {
+		return 0, errValid
+	}
+	if n == r.lastValid {
+		return r.lastTime, nil
+	}
+	year, month, day, hour := int(n/1000000), time.Month(n/10000%100), int(n/100%100), int(n%100)
+	t := time.Date(year, month, day, hour, 0, 0, 0, time.UTC)
+	if t.Year() != year || t.Month() != month || t.Day() != day || t.Hour() != hour || year == 0 {
+		return 0, errValid
+	}
+	r.lastValid, r.lastTime = n, t.Unix()
+	return r.lastTime, nil
+}
+
+// quote prints a token of a line in a reason, cut to a length that a person reads.
+func quote(tok string) string {
+	const longest = 40
+	if len(tok) > longest {
+		return strconv.Quote(tok[:longest]) + "…"
+	}
+	return strconv.Quote(tok)
+}

@@ -1,0 +1,354 @@
+package vsdb
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+
+	"barograph/fault"
+	"barograph/record"
+)
+
+// MaxLine is the longest line that is read, in bytes. NCEP's lines have fewer
+// than 300; a longer one is rejected.
+const MaxLine = 64 << 10
+
+const (
+	bufferSize  = 256 << 10
+	defaultRows = 8192
+
+	// The tables of headers are emptied at this size, so that a file in which
+	// every line has another header is read in bounded memory. A real day of
+	// all models has some 3,000.
+	maxSeries = 1 << 14
+
+	// Rejects are handed over at this number or this much text.
+	maxRejects    = 1024
+	maxRejectText = 1 << 20
+)
+
+// Options of a Reader; the zero value is the default.
+type Options struct {
+	// Rows is the number of rows of a full batch, 8192 by default.
+	Rows int
+	// Ensemble is added, after '_', to the model of the ensemble line types
+	// (BSS, ECON, HIST, RELI, RELP, RMSE, RPS): the part after the last '_' of
+	// the directory's name, see EnsembleOf. "" adds nothing.
+	Ensemble string
+}
+
+// Reader reads the lines of one VSDB file. It is not safe for concurrent use.
+type Reader struct {
+	src  io.Reader
+	file string
+	o    Options
+
+	buf      []byte
+	from, to int    // unread part of buf
+	err      error  // of src: io.EOF or a failure
+	line     uint32 // 1-based number of the last line
+	lines    int64  // data lines
+
+	layouts   []*layout // by kind; nil where the table of line types lacks the target
+	series    map[string]*series
+	heads     map[headKey]*head
+	key       []byte
+	lastValid uint64 // YYYYMMDDHH, and its Unix time
+	lastTime  int64
+
+	nums, row  []float64
+	rejects    record.Batch // rejected lines not yet handed over; Type nil
+	rejectText int          // bytes of text in rejects
+	due        []*record.Batch
+}
+
+// NewReader returns a Reader of the plain text r. file names it in batches,
+// rejects and errors.
+func NewReader(r io.Reader, file string, o Options) *Reader {
+	if o.Rows <= 0 {
+		o.Rows = defaultRows
+	}
+	rd := &Reader{
+		o:      o,
+		buf:    make([]byte, bufferSize),
+		series: make(map[string]*series), heads: make(map[headKey]*head),
+	}
+	for _, k := range kinds {
+		rd.layouts = append(rd.layouts, newLayout(k))
+	}
+	rd.Reset(r, file, o.Ensemble)
+	return rd
+}
+
+// Reset makes r read another file, keeping its memory. An archive has many
+// small files; ensemble is Options.Ensemble for this one.
+func (r *Reader) Reset(src io.Reader, file, ensemble string) {
+	if ensemble != r.o.Ensemble { // it is part of the headers that are known
+		clear(r.series)
+		clear(r.heads)
+	}
+	r.src, r.file, r.o.Ensemble = src, file, ensemble
+	r.from, r.to, r.err, r.line, r.lines = 0, 0, nil, 0, 0
+	r.due = r.due[:0]
+	r.rejects.Reset(nil, file)
+	r.rejectText = 0
+	for _, l := range r.layouts {
+		if l != nil {
+			l.batch.Reset(l.t, file)
+			l.serial++
+		}
+	}
+}
+
+// Lines returns the number of data lines read so far: all but blank ones.
+func (r *Reader) Lines() int64 { return r.lines }
+
+// Next fills into with the next batch: records of one line type, or rejected
+// lines alone, with Type nil. Lines of different types are gathered apart, so
+// batches do not follow the order of the file; Batch.Line tells it. It returns
+// io.EOF after the last batch. A rejected line is no error. Any other error is
+// a *fault.Error about reading the file; rows not yet handed over are then lost.
+//
+// Next takes the memory of *into for a later batch and gives its own in
+// exchange: what the caller has kept of the previous batch must be cloned.
+func (r *Reader) Next(into *record.Batch) error {
+	for len(r.due) == 0 {
+		b, ok := r.nextLine()
+		if !ok {
+			if r.err != io.EOF {
+				return &fault.Error{File: r.file, Line: int(r.line), Problem: "cannot be read", Err: r.err}
+			}
+			r.allDue()
+			if len(r.due) == 0 {
+				return io.EOF
+			}
+			break
+		}
+		if b != nil {
+			r.parse(b)
+		}
+	}
+	r.hand(r.due[0], into)
+	r.due = slices.Delete(r.due, 0, 1)
+	return nil
+}
+
+// allDue makes every batch that holds anything due.
+func (r *Reader) allDue() {
+	for _, l := range r.layouts {
+		if l != nil && l.batch.Lines > 0 {
+			r.due = append(r.due, &l.batch)
+		}
+	}
+	if r.rejects.Lines > 0 {
+		r.due = append(r.due, &r.rejects)
+	}
+}
+
+// hand exchanges a due batch with the caller's.
+func (r *Reader) hand(b, into *record.Batch) {
+	t := b.Type
+	*b, *into = *into, *b
+	b.Reset(t, r.file)
+	if t == nil {
+		r.rejectText = 0
+		return
+	}
+	for _, l := range r.layouts {
+		if l != nil && b == &l.batch {
+			l.serial++
+		}
+	}
+}
+
+// nextLine returns the next line without its newline, valid until the next
+// call; nil for a blank or an over-long one, which is then dealt with; false at
+// the end or a failure of the source.
+func (r *Reader) nextLine() ([]byte, bool) {
+	scanned := 0
+	for {
+		if i := bytes.IndexByte(r.buf[r.from+scanned:r.to], '\n'); i >= 0 {
+			b := r.buf[r.from : r.from+scanned+i]
+			r.from += scanned + i + 1
+			r.line++
+			return r.content(b), true
+		}
+		scanned = r.to - r.from
+		if scanned > MaxLine {
+			return nil, r.skipLong()
+		}
+		if r.err != nil {
+			if r.err != io.EOF || scanned == 0 {
+				return nil, false
+			}
+			b := r.buf[r.from:r.to]
+			r.from = r.to
+			r.line++
+			return r.content(b), true
+		}
+		r.fill()
+	}
+}
+
+// content deals with blank and over-long lines.
+func (r *Reader) content(b []byte) []byte {
+	if skipBlanks(b, 0) == len(b) {
+		return nil
+	}
+	if len(b) > MaxLine {
+		r.rejectLong(b)
+		return nil
+	}
+	return b
+}
+
+// fill reads more of the source behind the unread part.
+func (r *Reader) fill() {
+	if r.from > 0 {
+		copy(r.buf, r.buf[r.from:r.to])
+		r.from, r.to = 0, r.to-r.from
+	}
+	for tries := 0; r.err == nil; tries++ {
+		n, err := r.src.Read(r.buf[r.to:])
+		r.to += n
+		r.err = err
+		if n > 0 {
+			return
+		}
+		if err == nil && tries == 100 {
+			r.err = io.ErrNoProgress
+		}
+	}
+}
+
+// skipLong passes over the rest of a line that is longer than MaxLine, keeping
+// its beginning; false where the source fails within it.
+func (r *Reader) skipLong() bool {
+	var kept []byte
+	r.line++
+	for {
+		part := r.buf[r.from:r.to]
+		i := bytes.IndexByte(part, '\n')
+		if i >= 0 {
+			part = part[:i]
+		}
+		if s := skipBlanks(part, 0); kept == nil && s < len(part) {
+			kept = bytes.Clone(part[s:min(len(part), s+record.MaxRejectText)])
+		}
+		r.from += len(part)
+		if i >= 0 {
+			r.from++
+			break
+		}
+		if r.err != nil {
+			break
+		}
+		r.fill()
+	}
+	if r.err != nil && r.err != io.EOF {
+		return false
+	}
+	if kept != nil {
+		r.rejectLong(kept)
+	}
+	return true
+}
+
+func (r *Reader) rejectLong(text []byte) {
+	r.lines++
+	r.reject(fmt.Sprintf("line is longer than %d bytes; VSDB records have at most 255", MaxLine), text)
+}
+
+// reject quarantines the current line.
+func (r *Reader) reject(reason string, text []byte) {
+	text = bytes.TrimSuffix(text, []byte{'\r'})
+	r.rejects.Reject(r.file, r.line, reason, text)
+	r.rejects.Lines++
+	r.rejectText += min(len(text), record.MaxRejectText) + len(reason)
+	if r.rejects.Lines >= min(maxRejects, r.o.Rows) || r.rejectText >= maxRejectText {
+		r.due = append(r.due, &r.rejects)
+	}
+}
+
+// parse reads a line that is neither blank nor too long into a row or a reject.
+func (r *Reader) parse(b []byte) {
+	r.lines++
+	f, ok := split(b, skipBlanks(b, 0))
+	if !ok {
+		r.reject(headerTokens(b).Error(), b)
+		return
+	}
+	s, err := r.find(b, &f)
+	if err != nil {
+		r.reject(err.Error(), b)
+		return
+	}
+	lead, err := leadSeconds(b[f.lead:f.leadEnd])
+	if err != nil {
+		r.reject(fmt.Sprintf("lead %s is not in hours, one to four digits", quote(string(b[f.lead:f.leadEnd]))), b)
+		return
+	}
+	valid, err := r.validTime(b[f.valid:f.validEnd])
+	if err != nil {
+		r.reject(fmt.Sprintf("valid time %s is no date and hour YYYYMMDDHH", quote(string(b[f.valid:f.validEnd]))), b)
+		return
+	}
+	reason := r.numbers(b, f.numbers, s)
+	l := s.layout
+	if reason == "" {
+		r.row = slices.Grow(r.row[:0], len(l.blank))[:len(l.blank)]
+		reason = l.fill(r.nums, r.row, s)
+	}
+	if reason != "" {
+		r.reject(reason, b)
+		return
+	}
+	l.add(s, lead, valid, r.line, r.row)
+	if l.batch.Len() >= r.o.Rows {
+		r.due = append(r.due, &l.batch)
+	}
+	if len(r.series) >= maxSeries {
+		r.forget()
+	}
+}
+
+// forget empties the tables of headers. The pending batches go with them, so
+// that no batch holds a header twice.
+func (r *Reader) forget() {
+	r.due = r.due[:0]
+	r.allDue()
+	clear(r.series)
+	clear(r.heads)
+}
+
+// numbers reads the numbers from b[i:] into r.nums, and returns what is wrong
+// with them or "".
+func (r *Reader) numbers(b []byte, i int, s *series) string {
+	r.nums = r.nums[:0]
+	start := i
+	for i = skipBlanks(b, i); i < len(b); i = skipBlanks(b, i) {
+		if len(r.nums) == s.most {
+			return fmt.Sprintf("more than the %d numbers of a %s line, the next is %s", s.most, s.layout.vsdb, quote(tokenAt(b, i, start)))
+		}
+		v, n, bad := number(b[i:])
+		if bad != "" {
+			return fmt.Sprintf("number %d, %s, %s", len(r.nums)+1, quote(tokenAt(b, i, start)), bad)
+		}
+		r.nums = append(r.nums, v)
+		i += n
+	}
+	if len(r.nums) == 0 {
+		return "no number right of the header"
+	}
+	return ""
+}
+
+// tokenAt returns the whole token around position i, not reaching before start.
+func tokenAt(b []byte, i, start int) string {
+	from := i
+	for from > start && !blank(b[from-1]) {
+		from--
+	}
+	return string(b[from:tokenEnd(b, i)])
+}

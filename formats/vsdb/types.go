@@ -1,0 +1,324 @@
+package vsdb
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"barograph/record"
+)
+
+// layout says how the numbers of one VSDB line type become a row of a line
+// type of the table. There is one per VSDB type and reader; it also keeps the
+// rows that have been read and not yet handed over.
+type layout struct {
+	vsdb string // the type in the file, without threshold: "FHO"
+	t    *record.LineType
+
+	cols  []int     // number i of the line → slot of its column; nil where derive or repeat fills the row
+	most  int       // numbers that a line can hold; 0 = it depends on the model's "/n" (see size)
+	count int       // index of the number that is a count of cases, or -1
+	blank []float64 // the row without numbers: NaN, and the constants that METviewer's loader sets
+
+	derive func(nums, row []float64) string                            // FHO, FSS; returns what is wrong or ""
+	size   func(n int) int                                             // HIST, RELI, RELP: numbers of a line for a model "/n"
+	repeat func(n int, nums, row []float64, group []float64) []float64 // appends the repeating columns
+
+	ensemble  bool // the model is "M/n" and loses "/n"
+	threshold bool // the threshold follows the type: "FHO>.50"
+
+	batch  record.Batch
+	serial uint32 // changes whenever batch is handed over
+	slot   map[string]int
+}
+
+// kind is a row of the table of VSDB line types.
+type kind struct {
+	vsdb, target string
+	cols         string // columns of the target, in the order of the line
+	zero         string // columns that METviewer's loader sets to 0
+	set          func(l *layout)
+}
+
+// kinds is the table of VSDB line types: source METdataio 2.1.1,
+// METdbLoad/ush/read_data_files.py. The vector types' columns that MET 12 added
+// do not occur in VSDB and stay missing.
+var kinds = []kind{ //nolint:gochecknoglobals // a constant table
+	{vsdb: "SL1L2", target: "SL1L2", cols: "total fbar obar fobar ffbar oobar mae"},
+	{vsdb: "SAL1L2", target: "SAL1L2", cols: "total fabar oabar foabar ffabar ooabar mae"},
+	{vsdb: "VL1L2", target: "VL1L2", cols: "total ufbar vfbar uobar vobar uvfobar uvffbar uvoobar f_speed_bar o_speed_bar"},
+	{vsdb: "VAL1L2", target: "VAL1L2", cols: "total ufabar vfabar uoabar voabar uvfoabar uvffabar uvooabar"},
+	{vsdb: "GRAD", target: "GRAD", cols: "total fgbar ogbar mgbar egbar s1 s1_og fgog_ratio dx dy"},
+	{vsdb: "FHO", target: "CTC", set: setFHO},
+	{vsdb: "FSS", target: "NBRCNT", set: setFSS},
+	{vsdb: "RMSE", target: "CNT", cols: "estdev rmse me mae anom_corr", zero: "total ranks frank_ties orank_ties", set: setEnsemble},
+	{vsdb: "BSS", target: "PSTD", cols: "brier briercl bss reliability resolution uncertainty", zero: "total n_thresh", set: setEnsemble},
+	{vsdb: "RPS", target: "ENSCNT", cols: "rpsf rpscl rpss crpsf crpscl crpss", set: setEnsemble},
+	{vsdb: "RELI", target: "PCT", set: setRELI},
+	{vsdb: "HIST", target: "RHIST", zero: "total", set: setHIST},
+	{vsdb: "RELP", target: "RELP", zero: "total", set: setRELP},
+	{vsdb: "ECON", target: "ECLV", zero: "total", set: setECON},
+}
+
+// newLayout finds the target and its columns in the table of line types; nil
+// where the table does not have the target.
+func newLayout(k kind) *layout {
+	t, ok := record.TypeByName(k.target)
+	if !ok {
+		return nil
+	}
+	l := &layout{vsdb: k.vsdb, t: t, count: -1, slot: make(map[string]int)}
+	l.blank = make([]float64, t.NumCols())
+	for i := range l.blank {
+		l.blank[i] = record.Missing()
+	}
+	for _, c := range t.Columns {
+		if c.Kind != record.Text {
+			l.slot[c.Name] = c.Slot
+		}
+	}
+	for name := range strings.FieldsSeq(k.zero) {
+		l.blank[l.at(name)] = 0
+	}
+	for name := range strings.FieldsSeq(k.cols) {
+		if name == "total" {
+			l.count = len(l.cols)
+		}
+		l.cols = append(l.cols, l.at(name))
+	}
+	l.most = len(l.cols)
+	if k.set != nil {
+		k.set(l)
+	}
+	return l
+}
+
+// at returns the slot of a column. A name that the table lacks is a fault of
+// this package, which TestEveryTypeHasItsColumns would show.
+func (l *layout) at(name string) int {
+	s, ok := l.slot[name]
+	if !ok {
+		panic(fmt.Sprintf("vsdb: line type %s has no column %q", l.t.Name, name))
+	}
+	return s
+}
+
+func setEnsemble(l *layout) { l.ensemble = true }
+
+// setFHO stores FHO as CTC. VSDB gives the number of cases N and the rates of
+// forecast, hit and observation, F, H and O, to five decimals. The counts they
+// came from were N·F, N·H and N·O; the other cells follow by subtraction.
+//
+// Below 100,000 cases five decimals determine a count, so where all three
+// products are as near to whole numbers as that precision allows, they are
+// rounded and the cells are the original counts. Elsewhere (weighted rates, or
+// more cases) rounding would invent what the line does not say: the products
+// stand as they are. METviewer rounds each of the four cells by itself, so that
+// its cells may not add up to N; ours do.
+//
+// Rates that make a negative cell, beyond their precision, are no contingency
+// table, and the line is rejected. An absent O is 0, as in METviewer; a missing
+// rate makes the cells that need it missing. METviewer's ec_value is 0.5.
+func setFHO(l *layout) {
+	l.threshold, l.most, l.count = true, 4, 0
+	total, ec := l.at("total"), l.at("ec_value")
+	cells := [4]int{l.at("fy_oy"), l.at("fy_on"), l.at("fn_oy"), l.at("fn_on")}
+	l.derive = func(nums, row []float64) string {
+		o := 0.0
+		if len(nums) == 4 {
+			o = nums[3]
+		}
+		n, f, h := nums[0], number0(nums, 1), number0(nums, 2)
+		if f > 1 || o > 1 || h > 1 {
+			return fmt.Sprintf("a rate of %g %g %g (forecast, hit, observed) is above 1", f, h, o)
+		}
+		fy, oy, hit := wholeCounts(n, n*f, n*o, n*h)
+		row[total], row[ec] = n, 0.5
+		for i, c := range [4]float64{hit, fy - hit, oy - hit, n - fy - oy + hit} {
+			if c < -n*4*rateError {
+				return fmt.Sprintf("rates %g %g %g (forecast, hit, observed) of %g cases make no contingency table: %s would be %g",
+					f, h, o, n, [4]string{"fy_oy", "fy_on", "fn_oy", "fn_on"}[i], c)
+			}
+			if c < 0 {
+				c = 0
+			}
+			row[cells[i]] = c
+		}
+		return ""
+	}
+}
+
+// rateError is half a unit of the fifth decimal, the precision of FHO's rates.
+const rateError = 5e-6
+
+// wholeCounts rounds the products of n cases and three rates where the rates
+// determine whole counts, and returns them unchanged elsewhere.
+func wholeCounts(n, fy, oy, hit float64) (float64, float64, float64) {
+	tolerance := 1e-6 // of a product that is whole but for binary rounding
+	if n < 0.5/rateError {
+		tolerance = n*rateError + 1e-9
+	}
+	for _, c := range [...]float64{fy, oy, hit} {
+		if math.Abs(c-math.Round(c)) > tolerance {
+			return fy, oy, hit
+		}
+	}
+	return math.Round(fy), math.Round(oy), math.Round(hit)
+}
+
+// number0 returns number i of the line, NaN where the line is shorter.
+func number0(nums []float64, i int) float64 {
+	if i < len(nums) {
+		return nums[i]
+	}
+	return record.Missing()
+}
+
+// setFSS stores FSS as NBRCNT. The line holds N, the fractions Brier score and
+// the mean squares x and y of the forecast and observed fractions, whose sum is
+// the worst score possible: FSS = 1 − FBS/(x+y) (Roberts and Lean 2008, Mon.
+// Wea. Rev. 136, eq. 6). METdbLoad computes 1 − FBS/x + y, a slip of brackets
+// that all released versions have.
+func setFSS(l *layout) {
+	l.threshold, l.most, l.count = true, 4, 0
+	total, fbs, fss := l.at("total"), l.at("fbs"), l.at("fss")
+	l.derive = func(nums, row []float64) string {
+		row[total], row[fbs] = nums[0], number0(nums, 1)
+		if score := 1 - row[fbs]/(number0(nums, 2)+number0(nums, 3)); !math.IsInf(score, 0) {
+			row[fss] = score // NaN where 0/0 or a number is missing
+		}
+		return ""
+	}
+}
+
+// maxMembers bounds the "/n" of a model of HIST, RELI and RELP.
+const maxMembers = 1000
+
+// setRELI stores RELI as PCT. For a model "M/n" the line holds n+1 hits oy_i
+// and n+1 subtotals of the bins with threshold i/n; on_i = subtotal − oy_i and
+// total is the sum of the subtotals, to the nearest whole number, missing where
+// one of them is. MET's n_thresh
+// counts the closing threshold too, which VSDB does not have: it is missing.
+func setRELI(l *layout) {
+	l.ensemble = true
+	l.size = func(n int) int { return 2 * (n + 1) }
+	total, count := l.at("total"), l.at(l.t.Group.Count)
+	l.repeat = func(n int, nums, row, group []float64) []float64 {
+		sum, bins := 0.0, n+1
+		for i := range bins {
+			hits, cases := number0(nums, i), number0(nums, bins+i)
+			sum += cases
+			group = append(group, float64(i)/float64(n), hits, cases-hits)
+		}
+		row[total], row[count] = math.Round(sum), float64(bins+1)
+		return append(group, record.Missing())
+	}
+}
+
+// setHIST stores HIST as RHIST: n+1 relative frequencies, in percent as
+// METviewer keeps them.
+func setHIST(l *layout) {
+	l.ensemble = true
+	l.size = func(n int) int { return n + 1 }
+	count := l.at(l.t.Group.Count)
+	l.repeat = func(n int, nums, row, group []float64) []float64 {
+		for i := range n + 1 {
+			group = append(group, 100*number0(nums, i))
+		}
+		row[count] = float64(n + 1)
+		return group
+	}
+}
+
+// setRELP stores RELP: one relative position for each of n members.
+func setRELP(l *layout) {
+	l.ensemble = true
+	l.size = func(n int) int { return n }
+	count := l.at(l.t.Group.Count)
+	l.repeat = func(n int, nums, row, group []float64) []float64 {
+		for i := range n {
+			group = append(group, number0(nums, i))
+		}
+		row[count] = float64(n)
+		return group
+	}
+}
+
+// costLoss holds the cost/loss ratios of the 18 values of an ECON line.
+var costLoss = [...]float64{ //nolint:gochecknoglobals // a constant table
+	0.952380952, 0.909090909, 0.8, 0.666666667, 0.5, 0.333333333, 0.2, 0.125, 0.1,
+	0.055555556, 0.037037037, 0.025, 0.016666667, 0.011111111, 0.007142857, 0.004761905, 0.002857143, 0.002,
+}
+
+// setECON stores ECON as ECLV: 18 pairs of cost/loss ratio and value.
+func setECON(l *layout) {
+	l.ensemble, l.most = true, len(costLoss)
+	count := l.at(l.t.Group.Count)
+	l.repeat = func(_ int, nums, row, group []float64) []float64 {
+		for i, cl := range costLoss {
+			group = append(group, cl, number0(nums, i))
+		}
+		row[count] = float64(len(costLoss))
+		return group
+	}
+}
+
+// fill makes the row of a line from its numbers and appends its repeating
+// columns to the pending batch. It returns what is wrong with the numbers or "";
+// in the former case nothing was appended.
+func (l *layout) fill(nums, row []float64, s *series) string {
+	copy(row, l.blank)
+	if l.count >= 0 && l.count < len(nums) {
+		if c := nums[l.count]; c < 0 || c > maxExact || c != math.Trunc(c) && !math.IsNaN(c) {
+			return fmt.Sprintf("total %s is no number of cases", strconv.FormatFloat(c, 'g', -1, 64))
+		}
+	}
+	for i, v := range nums[:min(len(nums), len(l.cols))] {
+		row[l.cols[i]] = v
+	}
+	switch {
+	case l.derive != nil:
+		return l.derive(nums, row)
+	case l.repeat != nil:
+		from := len(l.batch.Group)
+		l.batch.Group = l.repeat(s.members, nums, row, l.batch.Group)
+		for _, v := range l.batch.Group[from:] {
+			if math.IsInf(v, 0) {
+				l.batch.Group = l.batch.Group[:from]
+				return "a number is too large to be stored as " + l.t.Name
+			}
+		}
+	}
+	return ""
+}
+
+// add appends a row to the pending batch.
+func (l *layout) add(s *series, lead int32, valid int64, line uint32, row []float64) {
+	b := &l.batch
+	if h := s.head; h.serial != l.serial {
+		h.serial, h.index = l.serial, b.AddHeader(h.header)
+	}
+	b.AppendTimes(s.head.index, lead, valid, line)
+	for k, v := range row {
+		b.Num[k] = append(b.Num[k], v)
+	}
+	for k := range b.Text {
+		b.Text[k] = append(b.Text[k], record.NA)
+	}
+	if l.t.Group != nil {
+		b.GroupEnd = append(b.GroupEnd, uint32(len(b.Group)))
+	}
+	b.Lines++
+}
+
+// Types returns the names of the VSDB line types that are read, sorted.
+func Types() []string {
+	var names []string
+	for _, k := range kinds {
+		names = append(names, k.vsdb)
+	}
+	slices.Sort(names)
+	return names
+}
