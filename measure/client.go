@@ -1,0 +1,102 @@
+package measure
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"time"
+)
+
+// ClientMeter measures what this process itself costs over an interval. It
+// touches nothing while it runs.
+type ClientMeter struct {
+	clock Clock
+	begin usage
+	gc    debug.GCStats
+}
+
+// usage is what the operating system says of this process since it started.
+type usage struct {
+	user, system time.Duration
+	peakRSS      uint64 // bytes; 0 = not known
+}
+
+// ClientLoad is what the process spent. For an embedded engine it contains the
+// engine, which works inside this process; for a server it is the client alone.
+type ClientLoad struct {
+	Wall   time.Duration `json:"wall_ns"`
+	User   time.Duration `json:"user_cpu_ns"`
+	System time.Duration `json:"system_cpu_ns"`
+	// Cores is how many cores Go code may use at once (GOMAXPROCS, which by
+	// default respects affinity and container limits).
+	Cores int `json:"cores"`
+	// PeakRSS is the highest resident memory, in bytes, since the process
+	// started: the operating system keeps no other peak. 0 = not known.
+	PeakRSS uint64 `json:"peak_rss_bytes"`
+	GCs     int64  `json:"gc_count"`
+	// GCPause is the time that all goroutines stood still for the collector.
+	GCPause    time.Duration `json:"gc_pause_ns"`
+	GCPauseMax time.Duration `json:"gc_pause_max_ns"` // of the last 256 collections
+}
+
+// StartClient begins an interval.
+func StartClient() (*ClientMeter, error) {
+	u, err := processUsage()
+	if err != nil {
+		return nil, fmt.Errorf("read the client's own CPU time: %w", err)
+	}
+	m := &ClientMeter{begin: u}
+	debug.ReadGCStats(&m.gc)
+	m.clock = StartClock()
+	return m, nil
+}
+
+// Stop returns what was spent since StartClient. It may be called again, for
+// an interval that goes on.
+func (m *ClientMeter) Stop() (ClientLoad, error) {
+	wall := m.clock.Now()
+	u, err := processUsage()
+	if err != nil {
+		return ClientLoad{}, fmt.Errorf("read the client's own CPU time: %w", err)
+	}
+	var gc debug.GCStats
+	debug.ReadGCStats(&gc)
+	out := ClientLoad{
+		Wall: wall, User: u.user - m.begin.user, System: u.system - m.begin.system,
+		Cores: runtime.GOMAXPROCS(0), PeakRSS: u.peakRSS,
+		GCs: gc.NumGC - m.gc.NumGC, GCPause: gc.PauseTotal - m.gc.PauseTotal,
+	}
+	for i := range min(int(out.GCs), len(gc.Pause)) {
+		out.GCPauseMax = max(out.GCPauseMax, gc.Pause[i])
+	}
+	return out, nil
+}
+
+// Share is the part of the cores' time that the process used, 0 … 1; above 1
+// where threads outside Go (an embedded engine's) use further cores.
+func (l ClientLoad) Share() float64 {
+	if l.Wall <= 0 || l.Cores <= 0 {
+		return 0
+	}
+	return float64(l.User+l.System) / (float64(l.Wall) * float64(l.Cores))
+}
+
+// BusyShare is the share above which the client counts as the bottleneck:
+// beyond it a waiting goroutine often finds no free core, so that its times
+// contain the client's own queue.
+const BusyShare = 0.8
+
+// Warning says in words that the client, not the engine, may have set the pace;
+// "" where its share is at most threshold (0 = BusyShare). It is meant for
+// engines that are servers: an embedded one is expected to use the cores.
+func (l ClientLoad) Warning(threshold float64) string {
+	if threshold == 0 {
+		threshold = BusyShare
+	}
+	share := l.Share()
+	if share <= threshold {
+		return ""
+	}
+	return fmt.Sprintf("the client used %.0f %% of its %d core(s) (threshold %.0f %%): it may have been the bottleneck, not the engine; "+
+		"give it more cores, put it on a machine of its own, or use fewer workers", 100*share, l.Cores, 100*threshold)
+}

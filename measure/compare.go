@@ -1,0 +1,235 @@
+package measure
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/aclements/go-moremath/stats"
+)
+
+// Alpha is the level below which a difference counts as larger than the noise.
+const Alpha = 0.05
+
+// resamples of the bootstrap: the ends of a 95 % interval then rest on 50
+// resamples each.
+const resamples = 2000
+
+// Comparison says how sample A stands to sample B.
+type Comparison struct {
+	NA, NB int
+	// Ratio is median(A) / median(B): 2 means that A takes twice as long. NaN
+	// where a sample is empty or median(B) is 0.
+	Ratio float64
+	// Lo and Hi bound the ratio at the level Confidence, by bootstrap. NaN
+	// where a sample has fewer than five values: resampling them shows nothing.
+	Lo, Hi float64
+	// P is the probability of ranks at least this far apart if both samples came
+	// from one distribution (Mann-Whitney, two-sided); 1 where all values are
+	// equal, NaN where a sample is empty.
+	P float64
+	// PHolm is P corrected for all comparisons made together; P itself until
+	// Correct is called.
+	PHolm float64
+	// Least is the smallest P that samples of these sizes can reach. Where it
+	// is above Alpha, no difference could ever show.
+	Least float64
+}
+
+// Compare compares two samples. The bootstrap (Efron, 1979; percentile
+// interval) is seeded: the same samples and seed give the same interval.
+// Values that are not finite are left out.
+func Compare(a, b []float64, seed uint64) Comparison {
+	a, b = finite(a), finite(b)
+	out := Comparison{NA: len(a), NB: len(b), Ratio: medianRatio(a, b), Lo: math.NaN(), Hi: math.NaN()}
+	out.P = MannWhitney(a, b)
+	out.PHolm = out.P
+	out.Least = leastP(len(a), len(b))
+	if len(a) >= 5 && len(b) >= 5 {
+		out.Lo, out.Hi = bootstrapRatio(a, b, seed)
+	}
+	return out
+}
+
+// Significant says whether the difference is larger than the noise, after
+// correction.
+func (c Comparison) Significant() bool { return c.PHolm < Alpha }
+
+// Enough says whether samples of these sizes can show a difference at all.
+func (c Comparison) Enough() bool { return c.Least < Alpha }
+
+// Mark is what a table prints beside the ratio: "~" for no difference larger
+// than the noise, "?" where the samples are too few to tell, and "*", "**",
+// "***" below 0.05, 0.01, 0.001.
+func (c Comparison) Mark() string {
+	switch {
+	case c.PHolm < 0.001:
+		return "***"
+	case c.PHolm < 0.01:
+		return "**"
+	case c.Significant():
+		return "*"
+	case !c.Enough():
+		return "?"
+	}
+	return "~"
+}
+
+// String prints "1.85x [1.80, 1.91] p=0.0002 ***".
+func (c Comparison) String() string {
+	return fmt.Sprintf("%.3gx [%.3g, %.3g] p=%.2g %s", c.Ratio, c.Lo, c.Hi, c.PHolm, c.Mark())
+}
+
+// MannWhitney returns the two-sided p of the Mann-Whitney U test: exact up to
+// 50 values a sample, or 25 where values are tied, beyond that by the normal
+// approximation with corrections for ties and continuity. NaN where a sample
+// has no finite value, 1 where all values are equal.
+//
+// The test is that of go-moremath, the one benchstat uses. With ties and
+// samples of unequal size the distribution of U is not symmetric, so the sample
+// with the smaller U goes first, which makes the doubled tail the true one.
+func MannWhitney(a, b []float64) float64 {
+	a, b = finite(a), finite(b)
+	if len(a) == 0 || len(b) == 0 {
+		return math.NaN()
+	}
+	res, err := stats.MannWhitneyUTest(a, b, stats.LocationDiffers)
+	if err != nil {
+		return 1 // all values are equal, the only error left
+	}
+	if res.U > float64(len(a)*len(b))/2 {
+		if res, err = stats.MannWhitneyUTest(b, a, stats.LocationDiffers); err != nil {
+			return 1
+		}
+	}
+	return min(res.P, 1)
+}
+
+// leastP is the p of samples that do not overlap: 2 / C(na+nb, na).
+func leastP(na, nb int) float64 {
+	if na == 0 || nb == 0 {
+		return 1
+	}
+	logChoose := func(n, k float64) float64 {
+		a, _ := math.Lgamma(n + 1)
+		b, _ := math.Lgamma(k + 1)
+		c, _ := math.Lgamma(n - k + 1)
+		return a - b - c
+	}
+	return min(1, 2*math.Exp(-logChoose(float64(na+nb), float64(na))))
+}
+
+// Holm corrects p-values for being made together (Holm, A simple sequentially
+// rejective multiple test procedure, Scand. J. Stat. 6, 1979), as R's
+// p.adjust does. The result has the order of ps; NaN stays NaN and does not
+// count.
+func Holm(ps []float64) []float64 {
+	out := slices.Repeat([]float64{math.NaN()}, len(ps))
+	var order []int
+	for i, p := range ps {
+		if !math.IsNaN(p) {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		switch {
+		case ps[i] < ps[j]:
+			return -1
+		case ps[i] > ps[j]:
+			return 1
+		}
+		return 0
+	})
+	highest := 0.0
+	for rank, i := range order {
+		highest = max(highest, min(1, ps[i]*float64(len(order)-rank)))
+		out[i] = highest
+	}
+	return out
+}
+
+// Correct sets PHolm of comparisons that are shown together.
+func Correct(cs []*Comparison) {
+	ps := make([]float64, len(cs))
+	for i, c := range cs {
+		ps[i] = c.P
+	}
+	for i, p := range Holm(ps) {
+		cs[i].PHolm = p
+	}
+}
+
+// Pair is the comparison of samples A and B of a list.
+type Pair struct {
+	A, B int // indices, A < B
+	Comparison
+}
+
+// Pairwise compares every two of the samples and corrects them together.
+func Pairwise(samples [][]float64, seed uint64) []Pair {
+	var out []Pair
+	for i := range samples {
+		for j := i + 1; j < len(samples); j++ {
+			out = append(out, Pair{i, j, Compare(samples[i], samples[j], seed)})
+		}
+	}
+	all := make([]*Comparison, len(out))
+	for i := range out {
+		all[i] = &out[i].Comparison
+	}
+	Correct(all)
+	return out
+}
+
+// Against compares every sample with samples[base] and corrects the
+// comparisons together; the base's own place holds a ratio of 1 and no test.
+func Against(samples [][]float64, base int, seed uint64) []Comparison {
+	out := make([]Comparison, len(samples))
+	var all []*Comparison
+	for i := range samples {
+		if i == base {
+			n := len(finite(samples[i]))
+			out[i] = Comparison{NA: n, NB: n, Ratio: 1, Lo: 1, Hi: 1, P: 1, PHolm: 1, Least: leastP(n, n)}
+			continue
+		}
+		out[i] = Compare(samples[i], samples[base], seed)
+		all = append(all, &out[i])
+	}
+	Correct(all)
+	return out
+}
+
+func medianRatio(a, b []float64) float64 {
+	over := stats.Sample{Xs: b, Sorted: true}.Quantile(0.5)
+	if over == 0 {
+		return math.NaN()
+	}
+	return stats.Sample{Xs: a, Sorted: true}.Quantile(0.5) / over
+}
+
+// bootstrapRatio draws resamples of both, each with its own stream of numbers,
+// so that the result depends on the seed alone.
+func bootstrapRatio(a, b []float64, seed uint64) (lo, hi float64) {
+	ratios := make([]float64, 0, resamples)
+	ra, rb := make([]float64, len(a)), make([]float64, len(b))
+	for i := range resamples {
+		r := rand.New(rand.NewPCG(seed, uint64(i)))
+		draw(r, ra, a)
+		draw(r, rb, b)
+		if q := medianRatio(ra, rb); isFinite(q) {
+			ratios = append(ratios, q)
+		}
+	}
+	slices.Sort(ratios)
+	s := stats.Sample{Xs: ratios, Sorted: true}
+	return s.Quantile((1 - Confidence) / 2), s.Quantile((1 + Confidence) / 2)
+}
+
+// draw fills into with values of from, with replacement, sorted.
+func draw(r *rand.Rand, into, from []float64) {
+	for i := range into {
+		into[i] = from[r.IntN(len(from))]
+	}
+	slices.Sort(into)
+}

@@ -1,0 +1,32 @@
+package measure
+
+import (
+	"iter"
+	"math/rand/v2"
+)
+
+// Interleave yields (cell, repetition) pairs: reps rounds, each of which visits
+// every cell 0 … cells-1 once, in a fresh random order. Whatever drifts during
+// a run (a warming machine, a neighbour, compaction) then meets all cells
+// alike, instead of the ones that happen to come last; interleaving also
+// lowered the variance of repeated runs by 40 % in google/benchmark#1051.
+//
+// Round r is shuffled by rand.NewPCG(seed, r), so that any round can be
+// repeated without the ones before it. It is lazy: it holds one round at a time.
+func Interleave(seed uint64, cells, reps int) iter.Seq2[int, int] {
+	return func(yield func(cell, rep int) bool) {
+		order := make([]int, max(cells, 0))
+		for rep := range reps {
+			for i := range order {
+				order[i] = i
+			}
+			r := rand.New(rand.NewPCG(seed, uint64(rep)))
+			r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+			for _, cell := range order {
+				if !yield(cell, rep) {
+					return
+				}
+			}
+		}
+	}
+}

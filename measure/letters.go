@@ -1,0 +1,90 @@
+package measure
+
+import (
+	"slices"
+	"strconv"
+)
+
+// Letters returns a label for each of n samples such that two samples share a
+// letter exactly where they do not differ: "a", "ab", "b". It is the insert
+// and absorb method of Piepho (An algorithm for a letter-based representation
+// of all-pairwise comparisons, J. Comput. Graph. Stat. 13, 2004). Samples
+// should come in the order of their medians, so that "a" is the fastest group.
+func Letters(n int, differ func(i, j int) bool) []string {
+	if n == 0 {
+		return nil
+	}
+	columns := [][]bool{slices.Repeat([]bool{true}, n)}
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			if differ(i, j) {
+				columns = absorb(split(columns, i, j))
+			}
+		}
+	}
+	slices.SortStableFunc(columns, func(a, b []bool) int { return slices.Index(a, true) - slices.Index(b, true) })
+	out := make([]string, n)
+	for c, column := range columns {
+		for i, in := range column {
+			if in {
+				out[i] += letter(c)
+			}
+		}
+	}
+	return out
+}
+
+// split replaces each column that holds both i and j by one without i and one
+// without j.
+func split(columns [][]bool, i, j int) [][]bool {
+	var out [][]bool
+	for _, c := range columns {
+		if !c[i] || !c[j] {
+			out = append(out, c)
+			continue
+		}
+		for _, drop := range []int{j, i} {
+			d := slices.Clone(c)
+			d[drop] = false
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// absorb removes columns that another column contains.
+func absorb(columns [][]bool) [][]bool {
+	var out [][]bool
+	for a, c := range columns {
+		contained := false
+		for b, other := range columns {
+			if a != b && within(c, other) && (!within(other, c) || b < a) {
+				contained = true
+				break
+			}
+		}
+		if !contained {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// within says whether every member of c is one of other.
+func within(c, other []bool) bool {
+	for i, in := range c {
+		if in && !other[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// letter counts a … z, then A … Z, then (52), (53) … as that many groups need.
+func letter(i int) string {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	if i < len(letters) {
+		return letters[i : i+1]
+	}
+	return "(" + strconv.Itoa(i) + ")"
+}

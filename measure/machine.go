@@ -1,0 +1,151 @@
+package measure
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/shirou/gopsutil/v4/cpu"
+	"github.com/shirou/gopsutil/v4/disk"
+	"github.com/shirou/gopsutil/v4/host"
+	"github.com/shirou/gopsutil/v4/load"
+	"github.com/shirou/gopsutil/v4/mem"
+)
+
+// Machine holds the facts of the machine that a reader needs to judge a time.
+// No name, address or user is among them. What the operating system does not
+// tell is empty, and Unknown says why.
+type Machine struct {
+	CPU        string `json:"cpu"`
+	Cores      int    `json:"cores"`       // physical; 0 = not known
+	Threads    int    `json:"threads"`     // logical
+	UsableCPUs int    `json:"usable_cpus"` // GOMAXPROCS: affinity and container limits applied
+	Memory     uint64 `json:"memory_bytes"`
+
+	OS     string `json:"os"`     // "debian 12.7"
+	Kernel string `json:"kernel"` // "linux 6.1.0 x86_64"
+	Go     string `json:"go"`
+	Arch   string `json:"arch"`
+	// Virtual is the kind of virtualization the machine says it runs under.
+	Virtual string `json:"virtual,omitempty"`
+
+	Disk Disk       `json:"disk"`
+	Load [3]float64 `json:"load"` // averages of 1, 5 and 15 minutes
+
+	Unknown []string `json:"unknown,omitempty"`
+}
+
+// Disk is the file system that holds a path.
+type Disk struct {
+	Type  string `json:"type"`  // "ext4"
+	Mount string `json:"mount"` // mount point
+	Total uint64 `json:"total_bytes"`
+	Free  uint64 `json:"free_bytes"` // for this user
+}
+
+// ReadMachine reads the facts; path is where archives are kept. A fact that
+// cannot be read is no error: measuring goes on, and Unknown names it.
+func ReadMachine(ctx context.Context, path string) Machine {
+	m := Machine{Go: runtime.Version(), Arch: runtime.GOARCH, UsableCPUs: runtime.GOMAXPROCS(0)}
+	m.readCPU(ctx)
+	if v, err := mem.VirtualMemoryWithContext(ctx); err != nil {
+		m.missing("memory", err)
+	} else {
+		m.Memory = v.Total
+	}
+	m.readSystem(ctx)
+	if l, err := load.AvgWithContext(ctx); err != nil {
+		m.missing("load average", err)
+	} else {
+		m.Load = [3]float64{l.Load1, l.Load5, l.Load15}
+	}
+	m.readDisk(ctx, path)
+	return m
+}
+
+// Warnings says what of the machine makes times doubtful.
+func (m Machine) Warnings() []string {
+	var out []string
+	if m.UsableCPUs > 0 && m.Load[0] > 0.5*float64(m.UsableCPUs) {
+		out = append(out, fmt.Sprintf("the machine was busy before the run: load average %.2f on %d usable core(s); other work shares the times",
+			m.Load[0], m.UsableCPUs))
+	}
+	switch m.Disk.Type {
+	case "tmpfs", "ramfs":
+		out = append(out, fmt.Sprintf("archives lie in memory (%s at %s): times of loads and cold reads are not those of a disk", m.Disk.Type, m.Disk.Mount))
+	case "nfs", "nfs4", "cifs", "smb2", "9p", "fuse", "fuse.sshfs":
+		out = append(out, fmt.Sprintf("archives lie on a shared file system (%s at %s): its server and network share the times", m.Disk.Type, m.Disk.Mount))
+	}
+	return out
+}
+
+func (m *Machine) missing(what string, err error) {
+	m.Unknown = append(m.Unknown, fmt.Sprintf("%s: %v", what, err))
+}
+
+func (m *Machine) readCPU(ctx context.Context) {
+	if infos, err := cpu.InfoWithContext(ctx); err != nil {
+		m.missing("CPU model", err)
+	} else if len(infos) > 0 {
+		m.CPU = strings.Join(strings.Fields(infos[0].ModelName), " ")
+	}
+	var err error
+	if m.Cores, err = cpu.CountsWithContext(ctx, false); err != nil {
+		m.missing("cores", err)
+	}
+	if m.Threads, err = cpu.CountsWithContext(ctx, true); err != nil {
+		m.missing("threads", err)
+	}
+}
+
+func (m *Machine) readSystem(ctx context.Context) {
+	h, err := host.InfoWithContext(ctx)
+	if err != nil {
+		m.missing("operating system", err)
+		return
+	}
+	m.OS = strings.TrimSpace(h.Platform + " " + h.PlatformVersion)
+	m.Kernel = strings.TrimSpace(strings.Join([]string{h.OS, h.KernelVersion, h.KernelArch}, " "))
+	if h.VirtualizationRole == "guest" {
+		m.Virtual = h.VirtualizationSystem
+	}
+}
+
+// readDisk finds the deepest mount point above the path: the name that the
+// mount table gives the file system is finer than statfs's (ext2/ext3/ext4).
+func (m *Machine) readDisk(ctx context.Context, path string) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		m.missing("disk", err)
+		return
+	}
+	if real, err := filepath.EvalSymlinks(abs); err == nil {
+		abs = real
+	}
+	u, err := disk.UsageWithContext(ctx, abs)
+	if err != nil {
+		m.missing("disk", err)
+		return
+	}
+	m.Disk = Disk{Type: u.Fstype, Mount: abs, Total: u.Total, Free: u.Free}
+	mounts, err := disk.PartitionsWithContext(ctx, true)
+	if err != nil {
+		m.missing("mount table", err)
+		return
+	}
+	best := -1
+	for _, p := range mounts {
+		if below(abs, p.Mountpoint) && len(p.Mountpoint) >= best {
+			best = len(p.Mountpoint)
+			m.Disk.Type, m.Disk.Mount = p.Fstype, p.Mountpoint
+		}
+	}
+}
+
+// below says whether path is mount or lies in it.
+func below(path, mount string) bool {
+	rel, err := filepath.Rel(mount, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}

@@ -1,0 +1,151 @@
+package measure
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestClientLoad(t *testing.T) {
+	m, err := StartClient()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := uint64(1)
+	for m.clock.Now() < 30*time.Millisecond {
+		for range 1000 {
+			x = x*6364136223846793005 + 1
+		}
+	}
+	runtime.GC()
+	l, err := m.Stop()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.User+l.System <= 0 || l.Wall <= 0 || l.Cores < 1 || l.PeakRSS == 0 && runtime.GOOS == "linux" || x == 0 {
+		t.Errorf("%+v", l)
+	}
+	if l.GCs < 1 || l.GCPause <= 0 || l.GCPauseMax > l.GCPause {
+		t.Errorf("collector: %d times, %v, at most %v", l.GCs, l.GCPause, l.GCPauseMax)
+	}
+}
+
+func TestClientWarning(t *testing.T) {
+	load := func(cpu time.Duration) ClientLoad { return ClientLoad{Wall: time.Second, User: cpu, Cores: 2} }
+	for _, c := range []struct {
+		l         ClientLoad
+		threshold float64
+		warns     bool
+	}{
+		{load(time.Second), 0, false}, {load(1700 * time.Millisecond), 0, true}, {load(time.Second), 0.4, true},
+		{load(1600 * time.Millisecond), 0.8, false}, {ClientLoad{}, 0, false},
+	} {
+		w := c.l.Warning(c.threshold)
+		if (w != "") != c.warns {
+			t.Errorf("share %.2f, threshold %g: %q", c.l.Share(), c.threshold, w)
+		}
+	}
+	if w := load(1700 * time.Millisecond).Warning(0); !strings.Contains(w, "85 %") || !strings.Contains(w, "2 core") {
+		t.Error(w)
+	}
+}
+
+func TestMetersAreIndependent(t *testing.T) {
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			m, err := StartClient()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if _, err := m.Stop(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestReadMachine(t *testing.T) {
+	m := ReadMachine(context.Background(), t.TempDir())
+	if m.Threads < 1 || m.Memory == 0 || m.OS == "" || m.Go != runtime.Version() || m.Disk.Total == 0 {
+		t.Errorf("%+v", m)
+	}
+	if host, err := os.Hostname(); err == nil && len(host) > 3 && strings.Contains(m.Kernel+m.OS, host) {
+		t.Error("the machine's name is among the facts")
+	}
+	if gone := ReadMachine(context.Background(), filepath.Join(t.TempDir(), "gone")); len(gone.Unknown) == 0 {
+		t.Error("the disk of a path that is not there is known")
+	}
+}
+
+func TestMachineWarnings(t *testing.T) {
+	quiet := Machine{UsableCPUs: 4, Load: [3]float64{0.3, 1, 1}, Disk: Disk{Type: "ext4"}}
+	if w := quiet.Warnings(); w != nil {
+		t.Error(w)
+	}
+	busy := Machine{UsableCPUs: 2, Load: [3]float64{1.7, 0, 0}, Disk: Disk{Type: "tmpfs", Mount: "/dev/shm"}}
+	if w := busy.Warnings(); len(w) != 2 || !strings.Contains(w[0], "1.70") || !strings.Contains(w[1], "/dev/shm") {
+		t.Error(w)
+	}
+}
+
+func TestBelow(t *testing.T) {
+	for _, c := range []struct {
+		path, mount string
+		want        bool
+	}{{"/data/a", "/", true}, {"/data/a", "/data", true}, {"/database", "/data", false}, {"/data", "/data", true}, {"/", "/data", false}} {
+		if got := below(filepath.FromSlash(c.path), filepath.FromSlash(c.mount)); got != c.want {
+			t.Errorf("%s below %s: %v", c.path, c.mount, got)
+		}
+	}
+}
+
+func TestDropCaches(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a", "sub/b", "sub/deep/c"} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, make([]byte, 1<<16), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A file of our own stands in for the kernel's: a test must not make the
+	// whole machine cold.
+	global := filepath.Join(t.TempDir(), "drop_caches")
+	if err := os.WriteFile(global, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	how, err := dropCaches([]string{dir, filepath.Join(dir, "a")}, global)
+	if runtime.GOOS != "linux" {
+		if !errors.Is(err, ErrCannotDrop) {
+			t.Errorf("%q, %v", how, err)
+		}
+		return
+	}
+	if err != nil || !strings.Contains(how, "4 file(s)") {
+		t.Errorf("%q, %v", how, err)
+	}
+	wrote, err := os.ReadFile(global)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if root := os.Geteuid() == 0; root != (string(wrote) == "3\n") || root != strings.Contains(how, "sync and 3 to") {
+		t.Errorf("root %v: wrote %q, said %q", root, wrote, how)
+	}
+	if _, err := dropCaches([]string{filepath.Join(dir, "gone")}, global); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a file that is not there: %v", err)
+	}
+	if how, err := dropCaches([]string{dir}, filepath.Join(dir, "no", "such")); err != nil || os.Geteuid() == 0 && !strings.Contains(how, "could not be written") {
+		t.Errorf("%q, %v", how, err)
+	}
+}
