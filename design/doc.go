@@ -4,6 +4,7 @@
 //	document    one document per series and valid time, its leads in an array
 //	wide        one row per record, header columns repeated
 //	keyvalue    derived key → compact payload of the leads
+//	memory      no layout at all: the records in the client's own memory (the dry engine)
 //
 // The package knows nothing of engines: it derives keys, groups records into
 // documents, encodes payloads and keeps the Catalog from which keys are derived.
@@ -18,10 +19,11 @@ const (
 	Document   Name = "document"
 	Wide       Name = "wide"
 	KeyValue   Name = "keyvalue"
+	Memory     Name = "memory" // of the dry engine alone
 )
 
 // Names lists the designs in their documented order.
-func Names() []Name { return []Name{Normalized, Document, Wide, KeyValue} }
+func Names() []Name { return []Name{Normalized, Document, Wide, KeyValue, Memory} }
 
 // Summary says in one line what a design is.
 func (n Name) Summary() string {
@@ -34,6 +36,8 @@ func (n Name) Summary() string {
 		return "one row per record, header columns repeated, for columnar engines"
 	case KeyValue:
 		return "derived key → compact binary payload of the leads; a question becomes a multi-get"
+	case Memory:
+		return "the records in the client's own memory, without a database"
 	}
 	return ""
 }

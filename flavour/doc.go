@@ -24,11 +24,12 @@ const (
 	EpochRange   Name = "epoch-range"   // valid times between two epochs
 	Keys         Name = "keys"          // derived ids, in the query language
 	KeysNative   Name = "keys-native"   // derived ids, by the engine's own batch get
+	Recall       Name = "recall"        // the answer is recalled from memory: what the client itself costs
 )
 
 // Names lists the flavours in their documented order.
 func Names() []Name {
-	return []Name{MetviewerSQL, SQL, CachedSQL, ISOList, ISORange, EpochList, EpochRange, Keys, KeysNative}
+	return []Name{MetviewerSQL, SQL, CachedSQL, ISOList, ISORange, EpochList, EpochRange, Keys, KeysNative, Recall}
 }
 
 // Summary says in one line what a flavour is.
@@ -52,6 +53,8 @@ func (n Name) Summary() string {
 		return "derived ids put into the query language"
 	case KeysNative:
 		return "derived ids, the engine's own batch get"
+	case Recall:
+		return "the answer is recalled from memory: what the client itself costs"
 	}
 	return ""
 }

@@ -1,0 +1,165 @@
+package dry
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"net/url"
+	"sync"
+
+	"barograph/answer"
+	"barograph/design"
+	"barograph/engine"
+	"barograph/flavour"
+	"barograph/question"
+	"barograph/record"
+)
+
+// Driver describes the dry engine: dry:.
+func Driver() engine.Driver {
+	return engine.Driver{
+		Scheme:  "dry",
+		Summary: "no database: answers are recalled from memory, which is the client's floor",
+		Example: "dry:",
+		Offers:  map[design.Name][]flavour.Name{design.Memory: {flavour.Recall}},
+		Place:   engine.Memory,
+		Open:    open,
+	}
+}
+
+func open(_ context.Context, _ *url.URL, o engine.Options) (*engine.Engine, error) {
+	s := &store{readOnly: o.ReadOnly, subsets: map[string]*subset{}}
+	return &engine.Engine{
+		Archives: s,
+		About: func(context.Context) (engine.About, error) {
+			return engine.About{Product: "dry", Version: "1"}, nil
+		},
+		Close: func() error { return nil },
+	}, nil
+}
+
+// store is what one Engine holds; every archive opened from it shows the same.
+type store struct {
+	readOnly bool
+
+	mu      sync.RWMutex
+	commits int64 // counts commits, so that a query knows whether its answer is still right
+	subsets map[string]*subset
+}
+
+// Open gives the archive; memory is the only design.
+func (s *store) Open(_ context.Context, d design.Name) (engine.Archive, error) {
+	if d != design.Memory {
+		return nil, fmt.Errorf("dry has no design %q, only %q: %w", d, design.Memory, engine.ErrNoDesign)
+	}
+	return &archive{s}, nil
+}
+
+type archive struct{ *store }
+
+func (a *archive) Close() error { return nil }
+
+// recalled is the answer to a phrased question, as it was after some commit.
+type recalled struct {
+	commits int64
+	answer  *answer.Answer
+}
+
+// String keeps the rows out of whatever prints a query's arguments.
+func (r *recalled) String() string { return fmt.Sprintf("%d rows in memory", r.answer.Rows) }
+
+// Phrase computes the answer.
+func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
+	if f != flavour.Recall {
+		return nil, fmt.Errorf("dry: %s: %w", f, flavour.ErrCannotExpress)
+	}
+	r, err := a.compute(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return &engine.Query{Question: q, Flavour: f, Text: "recall the answer to " + q.Name + " from memory", Args: []any{r}}, nil
+}
+
+func (a *archive) compute(ctx context.Context, q *question.Question) (*recalled, error) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	ref := answer.NewReference(q)
+	if s := a.subsets[q.Subset]; s != nil {
+		for _, c := range s.types[q.Type].batches() {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			ref.Add(c)
+		}
+	}
+	return &recalled{commits: a.commits, answer: ref.Answers()[0]}, nil
+}
+
+// Ask replays the answer; it computes it anew if records were committed since.
+func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r := q.Args[0].(*recalled) //nolint:errcheck,forcetypeassert // only Phrase makes queries
+	a.mu.RLock()
+	current := a.commits == r.commits
+	a.mu.RUnlock()
+	if !current {
+		var err error
+		if r, err = a.compute(ctx, q.Question); err != nil {
+			return err
+		}
+	}
+	replay(r.answer, into)
+	return nil
+}
+
+// replay appends row by row, as an engine does that decodes rows.
+func replay(from *answer.Answer, into *answer.Builder) {
+	into.Reset(from.Columns)
+	for i := range from.Rows {
+		for k := range from.Columns {
+			v := &from.Vectors[k]
+			switch from.Columns[k].Kind {
+			case question.Text:
+				into.Text(k, v.Text[i])
+			case question.Number:
+				into.Num(k, v.Num[i])
+			default:
+				into.Whole(k, v.Whole[i])
+			}
+		}
+		into.Row()
+	}
+}
+
+// Explain says that there is no plan.
+func (a *archive) Explain(_ context.Context, q *engine.Query) (string, error) {
+	return q.Text + ": no plan, no search, no input or output", nil
+}
+
+// Size is 0: nothing is on disk.
+func (a *archive) Size(context.Context) (int64, error) { return 0, nil }
+
+// Dump walks the batches as they are held.
+func (a *archive) Dump(ctx context.Context, name string) iter.Seq2[*record.Batch, error] {
+	return func(yield func(*record.Batch, error) bool) {
+		a.mu.RLock()
+		defer a.mu.RUnlock()
+		s := a.subsets[name]
+		if s == nil {
+			return
+		}
+		for _, t := range s.types {
+			for _, b := range t.batches() {
+				if err := ctx.Err(); err != nil {
+					yield(nil, err)
+					return
+				}
+				if !yield(b, nil) {
+					return
+				}
+			}
+		}
+	}
+}

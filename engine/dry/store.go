@@ -1,0 +1,191 @@
+package dry
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/record"
+)
+
+// subset is one copy of a data set.
+type subset struct {
+	types   map[*record.LineType]*table
+	marks   []engine.Mark
+	catalog *design.Catalog
+}
+
+// table holds the records of one line type in chunks. A chunk is small, as
+// replacing a row with repeating columns moves the rest of its chunk.
+type table struct {
+	chunks []*chunk
+	at     map[record.Key]place
+}
+
+type chunk struct {
+	rows  record.Batch
+	heads map[record.Header]uint32
+}
+
+type place struct {
+	chunk *chunk
+	row   int
+}
+
+const chunkRows = 4096
+
+// batches lists the chunks; none for a nil table.
+func (t *table) batches() []*record.Batch {
+	if t == nil {
+		return nil
+	}
+	out := make([]*record.Batch, len(t.chunks))
+	for i, c := range t.chunks {
+		out[i] = &c.rows
+	}
+	return out
+}
+
+// put stores row i of b and reports whether it replaced another value.
+func (t *table) put(k record.Key, b *record.Batch, i int) bool {
+	if p, ok := t.at[k]; ok {
+		p.chunk.rows.ReplaceRow(p.row, b, i)
+		return true
+	}
+	if n := len(t.chunks); n == 0 || t.chunks[n-1].rows.Len() == chunkRows {
+		c := &chunk{heads: map[record.Header]uint32{}}
+		c.rows.Reset(b.Type, "")
+		t.chunks = append(t.chunks, c)
+	}
+	c := t.chunks[len(t.chunks)-1]
+	head, ok := c.heads[*b.Header(i)]
+	if !ok {
+		head = c.rows.AddHeader(*b.Header(i))
+		c.heads[*b.Header(i)] = head
+	}
+	t.at[k] = place{c, c.rows.Len()}
+	c.rows.AppendRow(b, i, head)
+	return false
+}
+
+// mark notes files; one that is loaded again has one mark, the new one.
+func (s *subset) mark(done []engine.Mark) {
+	for _, m := range done {
+		s.marks = slices.DeleteFunc(s.marks, func(o engine.Mark) bool { return o.Digest == m.Digest })
+		s.marks = append(s.marks, m)
+	}
+}
+
+func (a *archive) Marks(ctx context.Context, name string) ([]engine.Mark, error) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	if s := a.subsets[name]; s != nil {
+		return slices.Clone(s.marks), ctx.Err()
+	}
+	return nil, ctx.Err()
+}
+
+func (a *archive) Catalog(ctx context.Context, name string) (*design.Catalog, error) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	c := design.NewCatalog(name)
+	if s := a.subsets[name]; s != nil {
+		c.Merge(s.catalog)
+	}
+	return c, ctx.Err()
+}
+
+func (a *archive) Subsets(ctx context.Context) ([]string, error) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	return slices.Sorted(maps.Keys(a.subsets)), ctx.Err()
+}
+
+func (a *archive) Contents(ctx context.Context, name string) (engine.Contents, error) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	c := engine.Contents{Records: map[string]int64{}, Object: "rows"}
+	if s := a.subsets[name]; s != nil {
+		for t, tab := range s.types {
+			c.Records[t.Name] = int64(len(tab.at))
+		}
+	}
+	c.Objects = c.Total()
+	return c, ctx.Err()
+}
+
+// Loader opens a loader; any number may be open.
+func (a *archive) Loader(ctx context.Context, name string) (engine.Loader, error) {
+	if a.readOnly {
+		return nil, engine.ErrReadOnly
+	}
+	return &loader{store: a.store, name: name}, ctx.Err()
+}
+
+type loader struct {
+	store   *store
+	name    string
+	pending []*record.Batch
+	hash    record.Hasher
+}
+
+func (l *loader) Add(ctx context.Context, b *record.Batch) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	l.pending = append(l.pending, b)
+	return nil
+}
+
+func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
+	stored := engine.Stored{Replaced: map[string]int64{}}
+	if err := ctx.Err(); err != nil {
+		return stored, err
+	}
+	l.store.mu.Lock()
+	defer l.store.mu.Unlock()
+	s := l.store.subsets[l.name]
+	if s == nil {
+		s = &subset{types: map[*record.LineType]*table{}, catalog: design.NewCatalog(l.name)}
+		l.store.subsets[l.name] = s
+	}
+	for _, b := range l.pending {
+		l.put(s, b, &stored)
+	}
+	l.pending = l.pending[:0]
+	if c.Catalog != nil {
+		s.catalog.Merge(c.Catalog)
+	}
+	for i := range c.Done {
+		c.Done[i].Settle(stored)
+	}
+	s.mark(c.Done)
+	l.store.commits++
+	return stored, nil
+}
+
+func (l *loader) put(s *subset, b *record.Batch, stored *engine.Stored) {
+	if b.Len() == 0 {
+		return
+	}
+	t := s.types[b.Type]
+	if t == nil {
+		t = &table{at: map[record.Key]place{}}
+		s.types[b.Type] = t
+	}
+	l.hash.Use(b)
+	for i := range b.Len() {
+		if t.put(l.hash.Key(i), b, i) {
+			stored.Replaced[b.File]++
+		} else {
+			stored.New++
+		}
+	}
+}
+
+func (l *loader) Close() error {
+	l.pending = nil
+	return nil
+}
