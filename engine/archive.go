@@ -64,9 +64,10 @@ type Archive interface {
 type Query struct {
 	Question *question.Question
 	Flavour  flavour.Name
-	Text     string   // the query text, or a description where there is no language; kept in plans/
-	Args     []any    // bound to the placeholders of Text
-	Keys     []string // derived ids, for keys and keys-native
+	Text     string        // the query text, or a description where there is no language; kept in plans/
+	Args     []any         // bound to the placeholders of Text
+	Keys     []string      // derived ids, for keys and keys-native
+	Leads    flavour.Leads // how fcst_lead comes back; that of flavour.Phrase
 
 	Derive time.Duration // client time spent on deriving the keys
 	Server time.Duration // set by Ask: the server's own time, 0 where there is none

@@ -14,6 +14,29 @@ type Phrase struct {
 	Text string
 	Args []any    // bound to the placeholders of Text
 	Keys []string // the derived ids, for keys and keys-native
+
+	Leads Leads // how fcst_lead comes back
+}
+
+// Leads tells how the column fcst_lead of a reply is coded.
+type Leads uint8
+
+// The codings. The two others are METviewer's, for records of VSDB and of MET.
+const (
+	Seconds Leads = iota
+	Hours         // 24
+	HMS           // [H]HHMMSS: 240000
+)
+
+// InSeconds decodes a lead.
+func (l Leads) InSeconds(code int64) int64 {
+	switch l {
+	case Hours:
+		return code * 3600
+	case HMS:
+		return design.LeadSeconds("", code)
+	}
+	return code
 }
 
 // Put phrases q for the subset that c describes.
@@ -164,7 +187,18 @@ func (p *phrasing) normalized() (Phrase, error) {
 	text := "SELECT " + p.list(p.q.Columns, columns) +
 		"\n  FROM " + p.d.Table(p.q.Subset, design.HeaderTable) + " h, " + p.d.Table(p.q.Subset, design.LineTable(p.q.Type)) + " ld" +
 		"\n   WHERE " + conditions(where) + p.orderBy(columns)
-	return Phrase{Text: text}, nil
+	return Phrase{Text: text, Leads: p.leads()}, nil
+}
+
+// leads is the coding of fcst_lead in the reply of the normalized design.
+func (p *phrasing) leads() Leads {
+	switch {
+	case p.mixedLeads():
+		return Seconds
+	case len(p.facts.Versions) > 0 && design.InHours(p.facts.Versions[0]):
+		return Hours
+	}
+	return HMS
 }
 
 // mixedLeads reports whether series of both VSDB and MET can match: then

@@ -1,0 +1,120 @@
+package sqlengine
+
+import (
+	"fmt"
+
+	"barograph/design"
+	"barograph/record"
+)
+
+// Collector turns rows of a table into records: the header's columns, where
+// the design keeps them apart, then the columns of the line table. It is how
+// an archive is dumped. Columns whose source it does not need are passed over.
+type Collector struct {
+	Batch record.Batch // what was collected since the last Reset
+
+	t          *record.LineType
+	columns    []Column
+	normalized bool
+	header     record.Header
+	heads      map[record.Header]uint32
+	row        rowTimes
+	last       []string
+	repeats    func(src any, into []float64) ([]float64, error)
+}
+
+type rowTimes struct{ valid, validEnd, init, obsLead, obsBeg, obsEnd, line int64 }
+
+// NewCollector prepares to read rows with these columns, of type t under
+// design n, normalized or wide. repeats decodes the engine's form of Doubles.
+func NewCollector(n design.Name, t *record.LineType, columns []Column, repeats func(src any, into []float64) ([]float64, error)) *Collector {
+	c := &Collector{t: t, columns: columns, normalized: n == design.Normalized, repeats: repeats, last: make([]string, len(columns))}
+	c.header = record.DefaultHeader()
+	c.Reset()
+	return c
+}
+
+// Reset empties the batch, keeping its memory.
+func (c *Collector) Reset() {
+	c.Batch.Reset(c.t, "")
+	c.heads = map[record.Header]uint32{}
+}
+
+// Value takes the value of column k of the row under way. A []byte is not kept.
+func (c *Collector) Value(k int, src any) (err error) {
+	col := &c.columns[k]
+	switch col.From {
+	case Header:
+		c.last[k], err = AsText(src, c.last[k])
+		c.header[col.Field] = c.last[k]
+	case LineNum:
+		c.row.line, err = AsWhole(src)
+	case ValidBeg:
+		c.row.valid, err = AsTime(src)
+	case ValidEnd:
+		c.row.validEnd, err = AsTime(src)
+	case InitBeg:
+		c.row.init, err = AsTime(src)
+	case ObsBeg:
+		c.row.obsBeg, err = AsTime(src)
+	case ObsEnd:
+		c.row.obsEnd, err = AsTime(src)
+	case ObsLead:
+		if c.row.obsLead, err = AsWhole(src); c.normalized {
+			c.row.obsLead = design.LeadSeconds("", c.row.obsLead)
+		}
+	case Data:
+		err = c.data(&col.Data, k, src)
+	case Repeats:
+		c.Batch.Group, err = c.repeats(src, c.Batch.Group)
+		c.Batch.GroupEnd = append(c.Batch.GroupEnd, uint32(len(c.Batch.Group)))
+	default: // ids; ValidEpoch repeats ValidBeg; Lead is valid − init, whatever its code
+	}
+	if err != nil {
+		return fmt.Errorf("%s, column %s: %w", c.t.Name, col.Name, err)
+	}
+	return nil
+}
+
+func (c *Collector) data(col *record.Column, k int, src any) (err error) {
+	if col.Kind == record.Text {
+		c.last[k], err = AsText(src, c.last[k])
+		c.Batch.Text[col.Slot] = append(c.Batch.Text[col.Slot], c.last[k])
+		return err
+	}
+	f, err := AsNumber(src)
+	if c.normalized {
+		f = orMissing(f)
+	}
+	c.Batch.Num[col.Slot] = append(c.Batch.Num[col.Slot], f)
+	return err
+}
+
+// Row ends the row under way.
+func (c *Collector) Row() {
+	head, ok := c.heads[c.header]
+	if !ok {
+		head = c.Batch.AddHeader(c.header)
+		c.heads[c.header] = head
+	}
+	r, b := &c.row, &c.Batch
+	b.AppendTimes(head, int32(r.valid-r.init), r.valid, uint32(r.line))
+	i := b.Len() - 1
+	b.ValidEnd[i], b.ObsLead[i], b.ObsBeg[i], b.ObsEnd[i] = r.validEnd, int32(r.obsLead), r.obsBeg, r.obsEnd
+}
+
+// Scan returns one sql.Scanner per column, for rows of database/sql.
+func (c *Collector) Scan() []any {
+	cells := make([]any, len(c.columns))
+	for k := range cells {
+		cells[k] = collectCell{c, k}
+	}
+	return cells
+}
+
+type collectCell struct {
+	c *Collector
+	k int
+}
+
+func (c collectCell) Scan(src any) error { return c.c.Value(c.k, src) }

@@ -1,0 +1,200 @@
+package sqlengine
+
+import (
+	"barograph/design"
+	"barograph/record"
+)
+
+// Type is the abstract type of a column; an engine gives it a name of its own.
+type Type uint8
+
+// The types.
+const (
+	Text      Type = iota
+	Integer        // 32 bits: leads, line numbers
+	BigInt         // 64 bits: ids, epochs, counts of lines
+	Count          // a whole number that records keep as float64; an engine may choose its double
+	Double         // float64
+	Timestamp      // a time without zone, UTC, to the second
+	Doubles        // repeating columns: a list of doubles
+	Entries        // the entries of a document
+)
+
+// Source tells what of a record a column holds.
+type Source uint8
+
+// The sources.
+const (
+	Other      Source = iota // nothing of a record: see the column's name
+	HeaderID                 // the number of the header, see Interner
+	FileID                   // the number of the file
+	LineNum                  // line number in the file
+	Header                   // header field Column.Field
+	Lead                     // forecast lead, as METviewer's code (normalized) or in seconds
+	ValidBeg                 // fcst_valid_beg
+	ValidEpoch               // fcst_valid_beg as Unix seconds
+	ValidEnd
+	InitBeg
+	ObsLead // observation lead, as [H]HHMMSS (normalized) or in seconds
+	ObsBeg
+	ObsEnd
+	Data    // column Column.Data of the line type
+	Repeats // the repeating columns
+	DocID   // the derived id of a document
+	DocData // the entries of a document
+)
+
+// Column is one column of a table.
+type Column struct {
+	Name    string
+	Type    Type
+	From    Source
+	Field   record.Field  // for Header
+	Data    record.Column // for Data
+	Primary bool          // the table's primary key
+	NotNull bool
+}
+
+// MarksTable and CatalogTable are Barograph's own tables in every subset.
+const (
+	MarksTable   = "barograph_marks"   // engine.Mark, one row per file, numbered in the order of loading
+	CatalogTable = "barograph_catalog" // one row: design.Catalog as JSON
+	FileTable    = "data_file"         // METviewer's table of files
+)
+
+// HeaderColumns are METviewer's columns of stat_header. interp_pnts, a number
+// in METviewer, is text as in records, so that it sorts and compares as text.
+func HeaderColumns() []Column {
+	cols := []Column{{Name: "stat_header_id", Type: BigInt, From: HeaderID, Primary: true}}
+	for f := range record.CovThresh {
+		cols = append(cols, field(f))
+	}
+	return cols
+}
+
+func field(f record.Field) Column {
+	return Column{Name: f.String(), Type: Text, From: Header, Field: f, NotNull: true}
+}
+
+// FileColumns are METviewer's columns of data_file.
+func FileColumns() []Column {
+	return []Column{
+		{Name: "data_file_id", Type: BigInt, From: FileID, Primary: true},
+		{Name: "data_file_lu_id", Type: Integer, NotNull: true},
+		{Name: "filename", Type: Text, NotNull: true},
+		{Name: "path", Type: Text, NotNull: true},
+		{Name: "load_date", Type: Timestamp, NotNull: true},
+		{Name: "mod_date", Type: Timestamp},
+	}
+}
+
+// LineColumns are METviewer's columns of line_data_<type>, then cov_thresh and
+// alpha, and, for a type with repeating columns, repeats: METviewer's child
+// tables in one list. A missing number is design.MissingNumber. fcst_lead and
+// obs_lead hold METviewer's codes.
+func LineColumns(t *record.LineType) []Column {
+	cols := []Column{
+		{Name: "stat_header_id", Type: BigInt, From: HeaderID, NotNull: true},
+		{Name: "data_file_id", Type: BigInt, From: FileID, NotNull: true},
+		{Name: "line_num", Type: BigInt, From: LineNum},
+		{Name: "fcst_lead", Type: Integer, From: Lead, NotNull: true},
+		{Name: "fcst_valid_beg", Type: Timestamp, From: ValidBeg, NotNull: true},
+		{Name: "fcst_valid_end", Type: Timestamp, From: ValidEnd, NotNull: true},
+		{Name: "fcst_init_beg", Type: Timestamp, From: InitBeg, NotNull: true},
+		{Name: "obs_lead", Type: Integer, From: ObsLead, NotNull: true},
+		{Name: "obs_valid_beg", Type: Timestamp, From: ObsBeg, NotNull: true},
+		{Name: "obs_valid_end", Type: Timestamp, From: ObsEnd, NotNull: true},
+	}
+	cols = append(cols, dataColumns(t)...)
+	return append(cols, field(record.CovThresh), field(record.Alpha))
+}
+
+// WideColumns are the columns of the wide design: all header fields, the times
+// and leads in seconds, and the type's columns. A missing number is NULL.
+func WideColumns(t *record.LineType) []Column {
+	var cols []Column
+	for f := range record.NumFields {
+		cols = append(cols, field(f))
+	}
+	cols = append(cols,
+		Column{Name: "fcst_lead", Type: Integer, From: Lead, NotNull: true},
+		Column{Name: "fcst_valid_beg", Type: Timestamp, From: ValidBeg, NotNull: true},
+		Column{Name: "fcst_valid_epoch", Type: BigInt, From: ValidEpoch, NotNull: true},
+		Column{Name: "fcst_valid_end", Type: Timestamp, From: ValidEnd, NotNull: true},
+		Column{Name: "fcst_init_beg", Type: Timestamp, From: InitBeg, NotNull: true},
+		Column{Name: "obs_lead", Type: Integer, From: ObsLead, NotNull: true},
+		Column{Name: "obs_valid_beg", Type: Timestamp, From: ObsBeg, NotNull: true},
+		Column{Name: "obs_valid_end", Type: Timestamp, From: ObsEnd, NotNull: true},
+	)
+	return append(cols, dataColumns(t)...)
+}
+
+// dataColumns are the columns of a line type, the repeating ones in one list.
+func dataColumns(t *record.LineType) []Column {
+	var cols []Column
+	for _, c := range t.Columns {
+		col := Column{Name: c.Name, Type: Double, From: Data, Data: c}
+		switch c.Kind {
+		case record.Text:
+			col.Type, col.NotNull = Text, true
+		case record.Count:
+			col.Type = Count
+		}
+		cols = append(cols, col)
+	}
+	if t.Group != nil {
+		cols = append(cols, Column{Name: "repeats", Type: Doubles, From: Repeats})
+	}
+	return cols
+}
+
+// DocColumns are the columns of the document design: the derived id, the
+// header, the valid time as epoch and as ISO text (design.ISO), and the entries.
+func DocColumns() []Column {
+	cols := []Column{{Name: "id", Type: Text, From: DocID, Primary: true}}
+	for f := range record.NumFields {
+		cols = append(cols, field(f))
+	}
+	return append(cols,
+		Column{Name: "fcst_valid_epoch", Type: BigInt, From: ValidEpoch, NotNull: true},
+		Column{Name: "fcst_valid_beg", Type: Text, From: ValidBeg, NotNull: true},
+		Column{Name: "data", Type: Entries, From: DocData, NotNull: true},
+	)
+}
+
+// MarkColumns are the columns of MarksTable. loaded is RFC 3339 text.
+func MarkColumns() []Column {
+	return []Column{
+		{Name: "seq", Type: BigInt, Primary: true},
+		{Name: "path", Type: Text, NotNull: true},
+		{Name: "digest", Type: Text, NotNull: true},
+		{Name: "bytes", Type: BigInt, NotNull: true},
+		{Name: "lines_read", Type: BigInt, NotNull: true},
+		{Name: "stored", Type: BigInt, NotNull: true},
+		{Name: "replaced", Type: BigInt, NotNull: true},
+		{Name: "quarantined", Type: BigInt, NotNull: true},
+		{Name: "loaded", Type: Text, NotNull: true},
+	}
+}
+
+// CatalogColumns are the columns of CatalogTable.
+func CatalogColumns() []Column {
+	return []Column{
+		{Name: "id", Type: Integer, Primary: true}, // always 1
+		{Name: "catalog", Type: Text, NotNull: true},
+	}
+}
+
+// Table is the name and the columns of the table that holds the records of a
+// line type under a design; ok is false for a design without tables.
+func Table(n design.Name, t *record.LineType) (name string, cols []Column, ok bool) {
+	switch n {
+	case design.Normalized:
+		return design.LineTable(t), LineColumns(t), true
+	case design.Wide:
+		return design.WideTable(t), WideColumns(t), true
+	case design.Document:
+		return design.DocTable(t), DocColumns(), true
+	}
+	return "", nil, false
+}

@@ -1,0 +1,108 @@
+package sqlengine
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"barograph/answer"
+	"barograph/design"
+	"barograph/engine"
+	"barograph/question"
+)
+
+// Decoder turns the rows of a reply into an answer. It has the columns of the
+// question, in its order. A Decoder is used by one goroutine, for one reply.
+type Decoder struct {
+	columns    []question.Column
+	normalized bool
+	query      *engine.Query
+	into       *answer.Builder
+	last       []string // by column: the text of the row before
+}
+
+// NewDecoder resets into and prepares to decode the reply to q under design n.
+func NewDecoder(n design.Name, q *engine.Query, into *answer.Builder) *Decoder {
+	into.Reset(q.Question.Columns)
+	return &Decoder{
+		columns: q.Question.Columns, normalized: n == design.Normalized, query: q, into: into,
+		last: make([]string, len(q.Question.Columns)),
+	}
+}
+
+// Value appends the value of column k to the row under way. src may be any
+// type that drivers hand over; a []byte is not kept.
+func (d *Decoder) Value(k int, src any) error {
+	c := &d.columns[k]
+	var err error
+	switch c.Kind {
+	case question.Text:
+		d.last[k], err = AsText(src, d.last[k])
+		d.into.Text(k, d.last[k])
+	case question.Number:
+		var f float64
+		f, err = AsNumber(src)
+		d.Num(k, f)
+	case question.Time:
+		var v int64
+		v, err = AsTime(src)
+		d.into.Whole(k, v)
+	default:
+		var v int64
+		v, err = AsWhole(src)
+		d.Span(k, v)
+	}
+	if err != nil {
+		return fmt.Errorf("row %d, column %s: %w", d.into.Rows+1, c.Name, err)
+	}
+	return nil
+}
+
+// Num appends a number that is decoded already.
+func (d *Decoder) Num(k int, f float64) {
+	if d.normalized {
+		f = orMissing(f)
+	}
+	d.into.Num(k, f)
+}
+
+// Span appends a lead as it came: in seconds, or in METviewer's code.
+func (d *Decoder) Span(k int, v int64) {
+	if d.columns[k].Role == question.Lead {
+		v = d.query.Leads.InSeconds(v)
+	} else if d.normalized { // obs_lead
+		v = design.LeadSeconds("", v)
+	}
+	d.into.Whole(k, v)
+}
+
+// Row ends the row under way.
+func (d *Decoder) Row() { d.into.Row() }
+
+// cell is a sql.Scanner that decodes in place: database/sql hands it the
+// driver's value as it is, without a conversion in between.
+type cell struct {
+	d *Decoder
+	k int
+}
+
+func (c cell) Scan(src any) error { return c.d.Value(c.k, src) }
+
+// Rows decodes all rows of a reply that came through database/sql, and closes it.
+func (d *Decoder) Rows(ctx context.Context, rows *sql.Rows) error {
+	defer rows.Close() //nolint:errcheck // Err below says what went wrong
+	cells := make([]any, len(d.columns))
+	for k := range cells {
+		cells[k] = cell{d, k}
+	}
+	for rows.Next() {
+		if err := rows.Scan(cells...); err != nil {
+			return err
+		}
+		d.Row()
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return rows.Err()
+}

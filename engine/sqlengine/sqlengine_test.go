@@ -1,0 +1,118 @@
+package sqlengine
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"barograph/answer"
+	"barograph/design"
+	"barograph/engine"
+	"barograph/flavour"
+	"barograph/question"
+	"barograph/record"
+)
+
+func TestColumnNamesAreUnique(t *testing.T) {
+	for _, lt := range record.Types() {
+		for _, n := range []design.Name{design.Normalized, design.Wide, design.Document} {
+			_, cols, ok := Table(n, lt)
+			if !ok {
+				t.Fatalf("%s: no table", n)
+			}
+			seen := map[string]bool{}
+			for _, c := range cols {
+				if name := strings.ToLower(c.Name); seen[name] {
+					t.Errorf("%s, %s: two columns are named %s", n, lt.Name, name)
+				}
+				seen[strings.ToLower(c.Name)] = true
+			}
+		}
+	}
+}
+
+func TestLineColumnsAreMETviewers(t *testing.T) {
+	lt, _ := record.TypeByName("sal1l2")
+	want := "stat_header_id, data_file_id, line_num, fcst_lead, fcst_valid_beg, fcst_valid_end, fcst_init_beg, obs_lead, obs_valid_beg, obs_valid_end, total, fabar, oabar, foabar, ffabar, ooabar, mae, cov_thresh, alpha"
+	if got := Names("", LineColumns(lt)); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if got, want := Insert("t", CatalogColumns(), 2), "INSERT INTO t (id, catalog) VALUES (?, ?), (?, ?)"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestTimesOfEveryDay(t *testing.T) {
+	for day := time.Date(1899, 12, 31, 23, 59, 58, 0, time.UTC); day.Year() < 2105; day = day.Add(24*time.Hour + time.Second) {
+		for _, layout := range []string{time.DateTime, design.ISO} {
+			if got, err := AsTime(day.Format(layout)); err != nil || got != day.Unix() {
+				t.Fatalf("%s: %d, %v; want %d", day.Format(layout), got, err, day.Unix())
+			}
+		}
+	}
+	for _, bad := range []string{"", "2019-01-01", "2019-13-01 00:00:00", "2019-01-01 00:00:00.5", "2019/01/01 00:00:00", "x019-01-01 00:00:00"} {
+		if v, err := AsTime([]byte(bad)); err == nil {
+			t.Errorf("%q is taken for %d", bad, v)
+		}
+	}
+}
+
+func TestDecoderValues(t *testing.T) {
+	lt, _ := record.TypeByName("MPR")
+	cols, err := question.Columns(lt, "model", "fcst_valid_beg", "fcst_lead", "obs_lead", "fcst", "obs", "obs_sid")
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := &engine.Query{Question: &question.Question{Type: lt, Columns: cols}, Leads: flavour.HMS}
+	var into answer.Builder
+	d := NewDecoder(design.Normalized, q, &into)
+	for k, v := range []any{[]byte("GFS"), time.Unix(1546300800, 0), int32(1080000), int64(-13000), nil, -9999.0, "KDEN"} {
+		if err := d.Value(k, v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.Row()
+	if got, want := into.Answer.Row(0), "GFS | 2019-01-01T00:00:00Z | 388800 | -5400 | NA | NA | KDEN"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if err := d.Value(2, 1.5); err == nil || !strings.Contains(err.Error(), "fcst_lead") {
+		t.Errorf("a lead of 1.5: error %v", err)
+	}
+}
+
+func TestNumbersFromText(t *testing.T) {
+	for _, f := range []float64{0.1, 26.9635266, math.MaxFloat64, math.SmallestNonzeroFloat64} {
+		text := strconv.FormatFloat(f, 'g', -1, 64)
+		if got, err := AsNumber([]byte(text)); err != nil || got != f {
+			t.Errorf("%s: %v, %v", text, got, err)
+		}
+	}
+	if f, err := AsNumber(uint32(7)); err != nil || f != 7 {
+		t.Errorf("uint32: %v, %v", f, err)
+	}
+}
+
+func TestInterner(t *testing.T) {
+	n := NewInterner[string]()
+	n.Have("a", 4)
+	id, fresh := n.ID("a")
+	if id != 4 || fresh {
+		t.Errorf("a: %d, fresh %v", id, fresh)
+	}
+	n.ID("b")
+	if id, fresh := n.ID("b"); id != 5 || !fresh {
+		t.Errorf("b: %d, fresh %v", id, fresh)
+	}
+	n.Keep()
+	if id, fresh := n.ID("b"); id != 5 || fresh {
+		t.Errorf("b after Keep: %d, fresh %v", id, fresh)
+	}
+	n.ID("c")
+	n.Drop()
+	n.ID("d")
+	if keys, first := n.Fresh(); len(keys) != 1 || keys[0] != "d" || first != 6 {
+		t.Errorf("Fresh = %v from %d", keys, first)
+	}
+}
