@@ -114,7 +114,7 @@ func (r *Reader) newSeries(b []byte, f *fields) (*series, error) {
 		}
 	}
 	// Without lead and valid time: version model obtype vx_mask type variable [level].
-	if n := len(tok); n != 6 && n != 7 || strings.Contains(tok[0]+tok[1]+tok[2]+tok[3], "=") {
+	if n := len(tok); n != 6 && n != 7 || strings.Contains(tok[0]+tok[1]+tok[2]+tok[3], "=") || tok[4][0] == '=' {
 		return nil, headerTokens(b)
 	}
 	version, model, kind := tok[0], tok[1], tok[4]

@@ -240,7 +240,7 @@ func notFiniteWord(tok []byte) bool {
 }
 
 // blank reports whether c separates fields.
-func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
+func blank(c byte) bool { return c <= ' ' && (c == ' ' || c == '\t' || c == '\r') }
 
 // skipBlanks returns the first position from i on that is no blank.
 func skipBlanks(b []byte, i int) int {
