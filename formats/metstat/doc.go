@@ -1,0 +1,44 @@
+// Package metstat is step 1 of the flow for MET: it reads .stat files and
+// their _TYPE.txt twins into records, and writes records as .stat text.
+//
+// Sources: MET's met_header_columns_V2.0.txt … V12.0.txt and METdbLoad's
+// read_data_files.py, whose rules METviewer's users know.
+//
+// # What a line is
+//
+// Every line that is not blank is a header line (its first word is VERSION) or
+// a data line. Header lines decide the layout of the lines below them, wherever
+// they stand, so concatenated files are read as what they are. The common
+// columns are 24 since MET 8.1, 22 before (no FCST_UNITS, OBS_UNITS) and 21 in
+// the oldest files (no DESC either); what a layout lacks is "NA". A file whose
+// first line is a data line is read as one of 24 columns, and a line of it
+// that cannot be read says so.
+//
+// Columns to the right of LINE_TYPE are known by position (record.Types), as
+// MET and METviewer know them; names there, in _TYPE.txt files, are not read.
+// Older versions of MET wrote fewer columns; a line is accepted with any number
+// of columns that some version since V2.0 wrote (see lengths.go), and what it
+// lacks is missing. Any other number means a line that was cut, or a version
+// that came later: it is quarantined.
+//
+// # What a value is
+//
+//   - NA and -9999 (METviewer's) are missing: NaN for numbers, "NA" for words.
+//     nan and -nan, which printf writes for no value, are missing too. No real
+//     sample holds one. inf is no value that every database can hold: the line
+//     is quarantined.
+//   - A column of kind Count takes whole numbers only.
+//   - FCST_LEAD and OBS_LEAD are [-][H…]HHMMSS, 1080000 being 108 hours; NA is 0.
+//   - Times are YYYYMMDD_HHMMSS; a line with a time that is NA is quarantined.
+//   - ALPHA is kept as text in its shortest form, 0.05000 as "0.05".
+//   - EC_VALUE, which MET writes since 11.0, is 1/(number of categories) where
+//     it is missing: METdbLoad's rule, 0.5 for CTC and CTS.
+//
+// # What is quarantined
+//
+// A line that cannot be read whole is a record.Reject with its reason; nothing
+// of it is stored. Lines of TC-Pairs, MODE and MTD files are quarantined, each
+// with that reason: they are no STAT lines. So is ENSCNT, a type of VSDB alone.
+// The last line of a file that has no line end is trusted only where it has
+// all the columns of its type, or as many as the line of its type before it.
+package metstat

@@ -1,0 +1,71 @@
+package metstat
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"barograph/record"
+)
+
+// FuzzReader: whatever the bytes, the reader does not panic, counts every line
+// once, and what it stored it reads again from its own writer.
+func FuzzReader(f *testing.F) {
+	seeds := []string{
+		"", head24, head24 + plain24 + "FHO 1 2 3 4\n", head21 + "V5.0 GFS " + times + " TMP Z2 TMP Z2 ANLYS FULL NEAREST 1 NA NA NA NA SL1L2 1 2 3 4 5 6",
+		head24 + common24 + "SL1L2 3600 1.5 -2.25 3 4e-05 5. NA\n" + head22,
+		head24 + plain24 + "PCT 9 3 0 1 2 0.5 3 4 1\n" + plain24 + "ORANK 9 1 SID 34 -118 NA 0 5 0.5 3 2 2 11 12 QC 1 2 3 4 5 6\n",
+		head24 + plain24 + "MCTC 9 4294967296 1 2 3 4 0.5\n", head24 + plain24 + "MCTC 9 -3 1 2 3 4 0.5\n", head24 + plain24 + "PCT 9 0\n" + plain24 + "PCT 9 NA\n",
+		head24 + plain24 + "MCTC 9 0 0.5\n" + plain24 + "MCTC 9 NA NA\n", head24 + plain24 + "MPR 9 4 KDEN 39.8 -104.7 850 NA 280.5 281 V NA NA nan\n",
+		"VERSION", "VERSION AMODEL\nV12 x\n", "V12.0.0 GFS NA 1080000 20241101_180000 RH", "\xef\xbb\xbf\r\n\x00\n\xff\n", plain24 + "XYZ\n", "\nVERSION MODEL DESC\n\n",
+		head24 + strings.Replace(plain24, "060000", "-999995959", 1) + "FHO 1 2 3 -9999\n",
+	}
+	for _, s := range seeds {
+		f.Add([]byte(s), 3)
+	}
+	f.Fuzz(func(t *testing.T, data []byte, rows int) {
+		r := NewReader(strings.NewReader(string(data)), "fuzz", Options{Rows: rows % 100})
+		var b record.Batch
+		var lines int64
+		for {
+			err := r.Next(&b)
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkBatch(t, &b)
+			lines += int64(b.Lines)
+			again(t, &b)
+		}
+		if lines != r.Lines() || lines > int64(strings.Count(string(data), "\n")+1) {
+			t.Errorf("%d lines in batches, %d counted", lines, r.Lines())
+		}
+	})
+}
+
+// again writes b, reads the text, and compares.
+func again(t *testing.T, b *record.Batch) {
+	t.Helper()
+	if b.Type == nil {
+		return
+	}
+	text := AppendHeader(nil)
+	for i := range b.Len() {
+		text = AppendLine(text, b, i)
+	}
+	var hash record.Hasher
+	want := hash.Sum(b)
+	var got record.Digest
+	for _, c := range drain(t, NewReader(strings.NewReader(string(text)), b.File, Options{})) {
+		got.Add(hash.Sum(c))
+		for _, r := range c.Rejects {
+			t.Errorf("%s: %q", r.Reason, r.Text)
+		}
+	}
+	if got != want {
+		t.Errorf("digest %v becomes %v in\n%s", want, got, text)
+	}
+}

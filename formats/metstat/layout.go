@@ -1,0 +1,137 @@
+package metstat
+
+import (
+	"bytes"
+	"fmt"
+
+	"barograph/record"
+)
+
+// Columns of MET's common header that are not header fields of a record.
+const (
+	leadColumn = "FCST_LEAD"
+	typeColumn = "LINE_TYPE"
+	firstWord  = "VERSION" // the first word of every header line
+)
+
+// common is MET's common header since V8.1.
+var common = [...]struct { //nolint:gochecknoglobals // a constant table
+	name     string
+	field    record.Field
+	isField  bool
+	optional bool // older layouts lack it
+	width    int  // in the writer's lines
+}{
+	{name: firstWord, field: record.Version, isField: true, width: 7},
+	{name: "MODEL", field: record.Model, isField: true, width: 5},
+	{name: "DESC", field: record.Descr, isField: true, optional: true, width: 4},
+	{name: leadColumn, width: 9},
+	{name: "FCST_VALID_BEG", width: 15},
+	{name: "FCST_VALID_END", width: 15},
+	{name: "OBS_LEAD", width: 8},
+	{name: "OBS_VALID_BEG", width: 15},
+	{name: "OBS_VALID_END", width: 15},
+	{name: "FCST_VAR", field: record.FcstVar, isField: true, width: 9},
+	{name: "FCST_UNITS", field: record.FcstUnits, isField: true, optional: true, width: 10},
+	{name: "FCST_LEV", field: record.FcstLev, isField: true, width: 8},
+	{name: "OBS_VAR", field: record.ObsVar, isField: true, width: 9},
+	{name: "OBS_UNITS", field: record.ObsUnits, isField: true, optional: true, width: 9},
+	{name: "OBS_LEV", field: record.ObsLev, isField: true, width: 7},
+	{name: "OBTYPE", field: record.ObType, isField: true, width: 6},
+	{name: "VX_MASK", field: record.VxMask, isField: true, width: 7},
+	{name: "INTERP_MTHD", field: record.InterpMthd, isField: true, width: 11},
+	{name: "INTERP_PNTS", field: record.InterpPnts, isField: true, width: 11},
+	{name: "FCST_THRESH", field: record.FcstThresh, isField: true, width: 11},
+	{name: "OBS_THRESH", field: record.ObsThresh, isField: true, width: 10},
+	{name: "COV_THRESH", field: record.CovThresh, isField: true, width: 10},
+	{name: "ALPHA", field: record.Alpha, isField: true, width: 5},
+	{name: typeColumn, width: 9},
+}
+
+// timeColumns is the number of columns from FCST_LEAD to OBS_VALID_END.
+const timeColumns = 6
+
+// layout says where the common columns of a line stand.
+type layout struct {
+	lead     int                    // token of FCST_LEAD; the other times follow it
+	lineType int                    // token of LINE_TYPE; the type's own columns follow it
+	field    [record.NumFields]int8 // token of each field, -1 = absent
+	assumed  bool                   // no header line was seen
+	foreign  string                 // why no line below this header can be read; "" = a STAT header
+}
+
+// statLayout reads a header line; tok(i) is its i-th word.
+func statLayout(words [][]byte) layout {
+	l := layout{}
+	for f := range l.field {
+		l.field[f] = -1
+	}
+	i := 0
+	for _, c := range common {
+		if i >= len(words) || string(words[i]) != c.name {
+			if c.optional {
+				continue
+			}
+			l.foreign = foreign(words, i, c.name)
+			return l
+		}
+		switch {
+		case c.isField:
+			l.field[c.field] = int8(i)
+		case c.name == leadColumn:
+			l.lead = i
+		case c.name == typeColumn:
+			l.lineType = i
+		}
+		i++
+	}
+	return l
+}
+
+// assumedLayout is that of MET since V8.1, for a file without a header line.
+func assumedLayout() layout {
+	words := make([][]byte, len(common))
+	for i, c := range common {
+		words[i] = []byte(c.name)
+	}
+	l := statLayout(words)
+	l.assumed = true
+	return l
+}
+
+const onlyStat = "only MET's STAT line types are read"
+
+// foreign says which kind of file a header line belongs to that is not a STAT
+// header: at word i it lacks the column want.
+func foreign(words [][]byte, i int, want string) string {
+	has := func(name string) bool {
+		for _, w := range words {
+			if bytes.Equal(w, []byte(name)) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case has("AMODEL"):
+		return "TC-Pairs or TC-Stat line: " + onlyStat
+	case has("T_DELTA"):
+		return "MTD object line: " + onlyStat
+	case has("OBJECT_ID"), has("N_VALID"):
+		return "MODE object line: " + onlyStat
+	case i >= len(words):
+		return fmt.Sprintf("the header line above is cut: it ends before column %s", want)
+	}
+	return fmt.Sprintf("the header line above is not MET's: column %d is %q where %s is expected", i+1, shown(words[i]), want)
+}
+
+// maxShown is the number of bytes of a token that a reason quotes.
+const maxShown = 40
+
+// shown cuts a token for a reason.
+func shown(tok []byte) []byte {
+	if len(tok) > maxShown {
+		return append(tok[:maxShown:maxShown], "..."...)
+	}
+	return tok
+}

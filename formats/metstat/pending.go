@@ -1,0 +1,146 @@
+package metstat
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+
+	"barograph/formats/number"
+	"barograph/record"
+)
+
+// pending is the batch of one line type that is being filled.
+type pending struct {
+	lt    *record.LineType // nil for lines without one
+	batch record.Batch
+	bytes int // of input in the batch
+
+	counter    int // Num slot of the repeating group's count
+	categories int // Num slot of n_cat, -1 = none
+	expected   int // Num slot of ec_value, -1 = none
+	lastFixed  int // fixed columns of the line before
+
+	// Headers of the batch: by the bytes of the line for speed, by value for
+	// truth, as the same header may be padded otherwise.
+	byRaw      map[string]*known
+	byHeader   map[record.Header]*known
+	generation uint64 // counts the batches handed over
+}
+
+// known is a header that was seen; index is its place in the batch of that generation.
+type known struct {
+	header     record.Header
+	generation uint64
+	index      uint32
+}
+
+// vsdbOnly is the one line type of the table that MET does not write.
+const vsdbOnly = "ENSCNT"
+
+// pendingOf finds the batch for a LINE_TYPE token; nil where it is no type of MET.
+func (r *Reader) pendingOf(name []byte) *pending {
+	if p, ok := r.pending[string(name)]; ok {
+		return p
+	}
+	lt, ok := record.TypeByName(string(name))
+	if !ok || lt.Name != string(name) || lt.Name == vsdbOnly {
+		return nil
+	}
+	p := r.newPending(lt)
+	r.pending[lt.Name] = p
+	return p
+}
+
+func (r *Reader) newPending(lt *record.LineType) *pending {
+	p := &pending{lt: lt, categories: -1, expected: -1, byRaw: make(map[string]*known), byHeader: make(map[record.Header]*known), generation: 1}
+	p.batch.Reset(lt, r.file)
+	r.order = append(r.order, p)
+	if lt == nil {
+		return p
+	}
+	if c, ok := lt.Column("n_cat"); ok {
+		p.categories = c.Slot
+	}
+	if c, ok := lt.Column("ec_value"); ok {
+		p.expected = c.Slot
+	}
+	if lt.Group != nil {
+		if c, ok := lt.Column(lt.Group.Count); ok {
+			p.counter = c.Slot
+		}
+	}
+	return p
+}
+
+// header returns the index, in p's batch, of the header of the line at hand.
+func (r *Reader) header(p *pending) (uint32, string) {
+	l := &r.layout
+	r.raw = append(r.raw[:0], r.line[r.tok[0].from:r.tok[l.lead-1].to]...)
+	r.raw = append(r.raw, '\n', byte(l.lineType))
+	r.raw = append(r.raw, r.line[r.tok[l.lead+timeColumns].from:r.tok[l.lineType-1].to]...)
+	k, ok := p.byRaw[string(r.raw)]
+	if !ok {
+		h, reason := r.buildHeader()
+		if reason != "" {
+			return 0, reason
+		}
+		if k, ok = p.byHeader[h]; !ok {
+			k = &known{header: h}
+			p.byHeader[h] = k
+		}
+		p.byRaw[string(r.raw)] = k
+	}
+	if k.generation != p.generation {
+		k.generation, k.index = p.generation, p.batch.AddHeader(k.header)
+	}
+	return k.index, ""
+}
+
+// buildHeader makes the header of the line at hand.
+func (r *Reader) buildHeader() (record.Header, string) {
+	h := record.DefaultHeader()
+	for f, i := range r.layout.field {
+		if i < 0 {
+			continue
+		}
+		tok := r.token(int(i))
+		switch record.Field(f) {
+		case record.InterpPnts:
+			if string(tok) == record.NA {
+				continue
+			}
+			if _, err := strconv.ParseUint(string(tok), 10, 31); err != nil {
+				return h, fmt.Sprintf("column INTERP_PNTS: %q is no number of points", shown(tok))
+			}
+		case record.Alpha:
+			text, ok := alpha(tok)
+			if !ok {
+				return h, fmt.Sprintf("column ALPHA: %q is not a number", shown(tok))
+			}
+			h[f] = text
+			continue
+		}
+		h[f] = r.word(tok)
+	}
+	return h, ""
+}
+
+// alpha is the canonical text of a significance level.
+func alpha(tok []byte) (string, bool) {
+	if string(tok) == record.NA {
+		return record.NA, true
+	}
+	f, ok := number.Parse(tok)
+	if f == missing {
+		return record.NA, ok
+	}
+	return strconv.FormatFloat(f, 'g', -1, 64), ok
+}
+
+// missing is METviewer's number for a missing value.
+const missing = -9999
+
+// isNaN tells what printf writes for no number: nan, -nan, NaN.
+func isNaN(tok []byte) bool {
+	return bytes.EqualFold(bytes.TrimPrefix(tok, []byte("-")), []byte("nan"))
+}

@@ -1,0 +1,167 @@
+package metstat
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"barograph/record"
+)
+
+// Options of a Reader; the zero value is ready.
+type Options struct {
+	Rows int // lines per batch; 0 = 8192
+}
+
+const (
+	defaultRows = 8192
+	batchBytes  = 16 << 20 // input bytes after which a batch is handed over whatever its rows
+	maxInterned = 1 << 16  // distinct headers or words that are remembered
+)
+
+// Reader reads one file. It is not safe for concurrent use.
+type Reader struct {
+	in   lines
+	file string
+	rows int
+
+	layout  layout
+	stray   *pending            // rejects of lines without a line type
+	pending map[string]*pending // by line type
+	order   []*pending          // all of them, in the order of their first lines
+	flushed int                 // of order, at the end of the file
+	count   int64
+
+	tok   []span // of the line at hand
+	line  []byte
+	row   row
+	words map[string]string
+	raw   []byte // the header's bytes, the key to its index
+}
+
+// span is a token: line[from:to].
+type span struct{ from, to uint32 }
+
+// NewReader returns a reader of r. The name of the file goes into batches and
+// rejects, as given.
+func NewReader(r io.Reader, file string, o Options) *Reader {
+	if o.Rows <= 0 {
+		o.Rows = defaultRows
+	}
+	rd := &Reader{
+		in: lines{r: r}, file: file, rows: o.Rows, layout: assumedLayout(),
+		pending: make(map[string]*pending), words: make(map[string]string),
+	}
+	rd.stray = rd.newPending(nil)
+	return rd
+}
+
+// Lines is the number of data lines read so far: those of all batches that
+// Next returned and of those that are still being filled.
+func (r *Reader) Lines() int64 { return r.count }
+
+// Next exchanges *into for the next batch: records of one line type, or rejects
+// alone (Type nil) for lines whose type could not be told. What *into held is
+// reused for a later batch. At the end it returns io.EOF; any other error is
+// the stream's, and what was read since the last batch is not returned.
+func (r *Reader) Next(into *record.Batch) error {
+	for {
+		ln, err := r.in.next()
+		if err == io.EOF {
+			return r.flush(into)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: after line %d: %w", r.file, r.in.number, err)
+		}
+		if p := r.take(ln); p != nil && (p.batch.Lines >= r.rows || p.bytes >= batchBytes) {
+			r.hand(p, into)
+			return nil
+		}
+	}
+}
+
+// flush hands over what is left, one batch a call.
+func (r *Reader) flush(into *record.Batch) error {
+	for r.flushed < len(r.order) {
+		p := r.order[r.flushed]
+		r.flushed++
+		if p.batch.Lines > 0 {
+			r.hand(p, into)
+			return nil
+		}
+	}
+	return io.EOF
+}
+
+// hand swaps p's batch with *into.
+func (r *Reader) hand(p *pending, into *record.Batch) {
+	*into, p.batch = p.batch, *into
+	p.batch.Reset(p.lt, r.file)
+	p.bytes = 0
+	p.generation++
+	if len(p.byRaw) > maxInterned {
+		clear(p.byRaw)
+		clear(p.byHeader)
+	}
+}
+
+// take reads one line; it returns the batch that a data line went to.
+func (r *Reader) take(ln line) *pending {
+	r.line = ln.text
+	if r.in.number == 1 {
+		r.line = bytes.TrimPrefix(r.line, []byte("\xef\xbb\xbf")) // a byte order mark
+	}
+	r.split()
+	if len(r.tok) == 0 && !ln.long {
+		return nil
+	}
+	if len(r.tok) > 0 && string(r.token(0)) == firstWord && !ln.long {
+		words := make([][]byte, len(r.tok))
+		for i := range words {
+			words[i] = r.token(i)
+		}
+		r.layout = statLayout(words)
+		return nil
+	}
+	p, reason := r.data(ln)
+	p.batch.Lines++
+	p.bytes += len(r.line)
+	r.count++
+	if reason != "" {
+		p.batch.Reject(r.file, r.in.number, reason, r.line)
+	}
+	return p
+}
+
+// split finds the tokens of the line: what stands between blanks.
+func (r *Reader) split() {
+	s, tok := r.line, r.tok[:0]
+	for i := 0; i < len(s); {
+		if s[i] <= ' ' {
+			i++
+			continue
+		}
+		from := i
+		for i < len(s) && s[i] > ' ' {
+			i++
+		}
+		tok = append(tok, span{uint32(from), uint32(i)})
+	}
+	r.tok = tok
+}
+
+// token returns the i-th token of the line.
+func (r *Reader) token(i int) []byte { return r.line[r.tok[i].from:r.tok[i].to] }
+
+// word returns tok as a string, the same string for equal tokens.
+func (r *Reader) word(tok []byte) string {
+	if s, ok := r.words[string(tok)]; ok {
+		return s
+	}
+	if len(r.words) >= maxInterned {
+		clear(r.words)
+	}
+	s := string(tok)
+	r.words[s] = s
+	return s
+}

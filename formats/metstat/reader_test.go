@@ -1,0 +1,478 @@
+package metstat
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"barograph/record"
+)
+
+const (
+	head24 = "VERSION MODEL DESC FCST_LEAD FCST_VALID_BEG FCST_VALID_END OBS_LEAD OBS_VALID_BEG OBS_VALID_END FCST_VAR FCST_UNITS FCST_LEV OBS_VAR OBS_UNITS OBS_LEV OBTYPE VX_MASK INTERP_MTHD INTERP_PNTS FCST_THRESH OBS_THRESH COV_THRESH ALPHA LINE_TYPE\n"
+	head22 = "VERSION MODEL DESC FCST_LEAD FCST_VALID_BEG FCST_VALID_END OBS_LEAD OBS_VALID_BEG OBS_VALID_END FCST_VAR FCST_LEV OBS_VAR OBS_LEV OBTYPE VX_MASK INTERP_MTHD INTERP_PNTS FCST_THRESH OBS_THRESH COV_THRESH ALPHA LINE_TYPE\n"
+	head21 = "VERSION MODEL FCST_LEAD FCST_VALID_BEG FCST_VALID_END OBS_LEAD OBS_VALID_BEG OBS_VALID_END FCST_VAR FCST_LEV OBS_VAR OBS_LEV OBTYPE VX_MASK INTERP_MTHD INTERP_PNTS FCST_THRESH OBS_THRESH COV_THRESH ALPHA LINE_TYPE\n"
+
+	common24 = "V12.0.0 GFS run1 1080000 20241101_180000 20241101_180000 000000 20241101_173000 20241101_183000 TMP K Z2 T C Z3 ANLYS FULL NEAREST 4 >273 >=0 ==0.25 0.05000 "
+	times    = "060000 20241101_180000 20241101_180000 000000 20241101_180000 20241101_180000"
+	plain24  = "V12.0.0 GFS NA " + times + " TMP K Z2 TMP K Z2 ANLYS FULL NEAREST 1 NA NA NA NA "
+)
+
+// readAll reads text with Options{rows}; the batches are clones.
+func readAll(t testing.TB, text string, rows int) []*record.Batch {
+	t.Helper()
+	return drain(t, NewReader(strings.NewReader(text), "x.stat", Options{Rows: rows}))
+}
+
+// drain reads to the end and checks what holds for every batch.
+func drain(t testing.TB, r *Reader) []*record.Batch {
+	t.Helper()
+	var all []*record.Batch
+	var b record.Batch
+	total := int64(0)
+	for {
+		err := r.Next(&b)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkBatch(t, &b)
+		total += int64(b.Lines)
+		all = append(all, b.Clone())
+	}
+	if total != r.Lines() {
+		t.Errorf("batches hold %d lines, the reader saw %d", total, r.Lines())
+	}
+	return all
+}
+
+func checkBatch(t testing.TB, b *record.Batch) {
+	t.Helper()
+	n := b.Len()
+	if b.Lines != n+len(b.Rejects) || b.Lines == 0 {
+		t.Errorf("%d lines, %d stored, %d rejected", b.Lines, n, len(b.Rejects))
+	}
+	if b.Type == nil {
+		if n > 0 {
+			t.Error("records without a type")
+		}
+		return
+	}
+	for _, l := range []int{len(b.Lead), len(b.Valid), len(b.ValidEnd), len(b.ObsLead), len(b.ObsBeg), len(b.ObsEnd), len(b.Line)} {
+		if l != n {
+			t.Errorf("a fixed column of %d rows in a batch of %d", l, n)
+		}
+	}
+	for _, c := range b.Type.Columns {
+		l := 0
+		if c.Kind == record.Text {
+			l = len(b.Text[c.Slot])
+		} else {
+			l = len(b.Num[c.Slot])
+		}
+		if l != n {
+			t.Errorf("%s.%s: %d rows in a batch of %d", b.Type.Name, c.Name, l, n)
+		}
+	}
+	if b.Type.Group != nil && len(b.GroupEnd) != n {
+		t.Errorf("%s: %d ends of groups in a batch of %d", b.Type.Name, len(b.GroupEnd), n)
+	}
+	seen := map[record.Header]bool{}
+	for _, h := range b.Headers {
+		if seen[h] {
+			t.Errorf("header twice in one batch: %v", h)
+		}
+		seen[h] = true
+	}
+}
+
+// one reads a text that holds one good line.
+func one(t *testing.T, text string) *record.Batch {
+	t.Helper()
+	all := readAll(t, text, 0)
+	if len(all) != 1 || all[0].Len() != 1 {
+		for _, b := range all {
+			for _, r := range b.Rejects {
+				t.Error(r.Reason)
+			}
+		}
+		t.Fatalf("%d batches, want one of one record", len(all))
+	}
+	return all[0]
+}
+
+// num is column name of row 0.
+func num(t *testing.T, b *record.Batch, name string) float64 {
+	t.Helper()
+	c, ok := b.Type.Column(name)
+	if !ok {
+		t.Fatalf("%s has no column %s", b.Type.Name, name)
+	}
+	return b.Num[c.Slot][0]
+}
+
+func TestHeaderTimesAndValues(t *testing.T) {
+	b := one(t, head24+common24+"SL1L2 3600 1.5 -2.25 3 4e-05 5. NA\n")
+	want := record.Header{"V12.0.0", "GFS", "run1", "TMP", "K", "Z2", "T", "C", "Z3", "ANLYS", "FULL", "NEAREST", "4", ">273", ">=0", "==0.25", "0.05"}
+	if *b.Header(0) != want {
+		t.Errorf("header %q, want %q", *b.Header(0), want)
+	}
+	const valid = 1730484000 // 2024-11-01 18:00 UTC
+	if b.Lead[0] != 108*3600 || b.Valid[0] != valid || b.ValidEnd[0] != valid || b.Init(0) != valid-108*3600 {
+		t.Errorf("lead %d, valid %d to %d", b.Lead[0], b.Valid[0], b.ValidEnd[0])
+	}
+	if b.ObsLead[0] != 0 || b.ObsBeg[0] != valid-1800 || b.ObsEnd[0] != valid+1800 || b.Plain(0) || b.Line[0] != 2 || b.File != "x.stat" {
+		t.Errorf("obs %d from %d to %d, line %d", b.ObsLead[0], b.ObsBeg[0], b.ObsEnd[0], b.Line[0])
+	}
+	for i, w := range []float64{3600, 1.5, -2.25, 3, 4e-5, 5, math.NaN()} {
+		if got := b.Num[i][0]; got != w && !(math.IsNaN(got) && math.IsNaN(w)) {
+			t.Errorf("column %s = %v, want %v", b.Type.Columns[i].Name, got, w)
+		}
+	}
+}
+
+func TestLayouts(t *testing.T) {
+	const tail = " ANLYS FULL NEAREST 1 NA NA NA NA SL1L2 1 2 3 4 5 6 7\n"
+	for _, c := range []struct {
+		name, text        string
+		descr, units, lev string
+	}{
+		{"24 columns", head24 + "V8.1 GFS D " + times + " TMP K Z2 TMP K Z2" + tail, "D", "K", "Z2"},
+		{"22 columns", head22 + "V8.0 GFS D " + times + " TMP Z2 TMP Z2" + tail, "D", "NA", "Z2"},
+		{"21 columns", head21 + "V5.0 GFS " + times + " TMP Z2 TMP Z2" + tail, "NA", "NA", "Z2"},
+		{"none", "V8.1 GFS D " + times + " TMP K Z2 TMP K Z2" + tail, "D", "K", "Z2"},
+		{"all columns named", strings.TrimSpace(head24) + " TOTAL FBAR OBAR FOBAR FFBAR OOBAR MAE\nV8.1 GFS D " + times + " TMP K Z2 TMP K Z2" + tail, "D", "K", "Z2"},
+		{"byte order mark, tabs, CRLF", "\xef\xbb\xbf" + strings.ReplaceAll(strings.TrimSpace(head24), " ", "\t") + "\r\nV8.1\tGFS\tD " + times + " TMP K Z2 TMP K Z2" + strings.TrimSpace(tail) + "\r\n", "D", "K", "Z2"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := one(t, strings.Replace(c.text, "Z2ANLYS", "Z2 ANLYS", 1))
+			h := b.Header(0)
+			if h[record.Descr] != c.descr || h[record.FcstUnits] != c.units || h[record.ObsUnits] != c.units || h[record.FcstLev] != c.lev || h[record.ObsVar] != "TMP" || h[record.Alpha] != "NA" {
+				t.Errorf("header %q", *h)
+			}
+			if num(t, b, "mae") != 7 || b.Lead[0] != 6*3600 {
+				t.Errorf("mae %v, lead %d", num(t, b, "mae"), b.Lead[0])
+			}
+		})
+	}
+}
+
+func TestHeaderLinesWithinAFile(t *testing.T) {
+	const tail = " ANLYS FULL NEAREST 1 NA NA NA NA FHO 1 2 3 4\n"
+	all := readAll(t, head24+plain24+"FHO 1 2 3 4\n\n \t\n"+
+		head21+"V5.0 GFS "+times+" TMP Z2 TMP Z2"+tail+head24+plain24+"FHO 5 6 7 8\n", 0)
+	if len(all) != 1 || all[0].Len() != 3 || all[0].Line[1] != 6 || len(all[0].Headers) != 2 {
+		t.Fatalf("%d batches, %d records", len(all), all[0].Len())
+	}
+}
+
+// A line with other padding has the same header; the batch holds it once.
+func TestPaddingDoesNotMakeAHeader(t *testing.T) {
+	all := readAll(t, head24+plain24+"FHO 1 2 3 4\n"+strings.ReplaceAll(plain24, " ", "   ")+"FHO 1 2 3 4\n"+
+		strings.Replace(plain24, "NA NA NA NA", "NA NA NA -9999", 1)+"FHO 1 2 3 4\n", 0)
+	if len(all) != 1 || all[0].Len() != 3 || len(all[0].Headers) != 1 {
+		t.Fatalf("%d headers, want 1", len(all[0].Headers))
+	}
+}
+
+func TestValues(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		tail, column string
+		want         float64
+	}{
+		{"SL1L2 10 1 2 3 4 5", "mae", nan}, // MET 4.1
+		{"SL1L2 10 1 2 3 4 5 -9999", "mae", nan},
+		{"SL1L2 10 1 2 3 4 5 -9999.00000", "mae", nan},
+		{"SL1L2 10 1 2 3 4 5 -nan", "mae", nan},
+		{"SL1L2 10 1 2 3 4 5 NaN", "mae", nan},
+		{"SL1L2 NA 1 2 3 4 5 6", "total", nan},
+		{"SL1L2 3600. 1 2 3 4 5 6", "total", 3600},
+		{"SL1L2 10 1 2 3 4 5 0.269635266E+02", "mae", 26.9635266},
+		{"VL1L2 10 1 2 3 4 5 6 7 8 9 10 11 12 13", "dir_mse", 13}, // MET 12
+		{"VL1L2 10 1 2 3 4 5 6 7 8 9", "o_speed_bar", 9},          // MET 8.1
+		{"VL1L2 10 1 2 3 4 5 6 7 8 9", "dir_mse", nan},
+		{"VAL1L2 10 1 2 3 4 5 6 7 8 9 10 11 12 13", "dira_mae", 12},
+		{"VAL1L2 10 1 2 3 4 5 6 7", "fa_speed_bar", nan}, // MET 10.1
+		{"CTC 10 1 2 3 4", "ec_value", 0.5},              // MET 10.1
+		{"CTC 10 1 2 3 4 NA", "ec_value", 0.5},
+		{"CTC 10 1 2 3 4 0.25", "ec_value", 0.25},
+		{"CTC 10.5 1.5 2 3 4 0.25", "", 0},
+		{"CTC 10 1.5 2 3 4 0.25", "fy_oy", 1.5},
+		{"MCTC 10 2 1 2 3 4", "ec_value", 0.5},
+		{"MCTC 18 4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1", "ec_value", 0.25},
+		{"MCTC 18 2 1 1 1 1 0.3", "ec_value", 0.3},
+		{"MCTS 18 4 1 1 1 1 1 1 1 1 1 1 1 1 1 1", "ec_value", 0.25}, // MET 10.0
+	} {
+		t.Run(c.tail, func(t *testing.T) {
+			if c.column == "" {
+				return
+			}
+			got := num(t, one(t, head24+plain24+c.tail+"\n"), c.column)
+			if got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
+				t.Errorf("%s = %v, want %v", c.column, got, c.want)
+			}
+		})
+	}
+}
+
+func TestGroups(t *testing.T) {
+	for _, c := range []struct {
+		tail string
+		want []float64
+		last string // a fixed column behind the group, or before it
+		val  float64
+	}{
+		{"PCT 9 3 0 1 2 0.5 3 4 1", []float64{0, 1, 2, 0.5, 3, 4, 1}, "n_thresh", 3},
+		{"PCT 9 1 0.5", []float64{0.5}, "total", 9},
+		{"PCT 0 NA", nil, "total", 0},
+		{"PSTD 9 2 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 0 1", []float64{0, 1}, "bss_smpl", 15},
+		{"PJC 9 2 0 1 2 3 4 5 NA 1", []float64{0, 1, 2, 3, 4, 5, math.NaN(), 1}, "n_thresh", 2},
+		{"PRC 9 2 0 1 NA 1", []float64{0, 1, math.NaN(), 1}, "n_thresh", 2},
+		{"ECLV 9 0.5 0.6 2 0.05 1 0.1 2", []float64{0.05, 1, 0.1, 2}, "value_baser", 0.6},
+		{"RHIST 9 3 1 2 3", []float64{1, 2, 3}, "n_rank", 3},
+		{"PHIST 9 0.05 2 4 5", []float64{4, 5}, "bin_size", 0.05},
+		{"RELP 9 2 4 5", []float64{4, 5}, "n_ens", 2},
+		{"ORANK 9 1 SID 34 -118 NA 0 5 0.5 3 2 2 11 12 QC 1 2 3 4 5 6", []float64{11, 12}, "spread_plus_oerr", 6},       // MET 8.1
+		{"ORANK 9 1 SID 34 -118 NA 0 5 0.5 3 2 2 11 12 QC 1 2 3 4 5 6 7 8 9", []float64{11, 12}, "fcst_climo_stdev", 9}, // MET 12
+		{"MCTC 10 2 1 2 3 4 0.5", []float64{1, 2, 3, 4}, "n_cat", 2},
+	} {
+		t.Run(c.tail, func(t *testing.T) {
+			b := one(t, head24+plain24+c.tail+"\n")
+			if got := b.Repeats(0); fmt.Sprint(got) != fmt.Sprint(c.want) {
+				t.Errorf("group %v, want %v", got, c.want)
+			}
+			if got := num(t, b, c.last); got != c.val {
+				t.Errorf("%s = %v, want %v", c.last, got, c.val)
+			}
+		})
+	}
+}
+
+func TestWords(t *testing.T) {
+	b := one(t, head24+plain24+"MPR 9 4 KDEN 39.8 -104.7 850 NA 280.5 281 V NA NA NA\n")
+	if b.Text[0][0] != "KDEN" || b.Text[1][0] != "V" || num(t, b, "mp_index") != 4 || !math.IsNaN(num(t, b, "fcst_climo_stdev")) {
+		t.Errorf("%v %v", b.Text, b.Num)
+	}
+	b = one(t, head24+plain24+"SSIDX A/1 B 1 48 32 0.99\n")
+	if b.Text[0][0] != "A/1" || b.Text[1][0] != "B" || num(t, b, "ss_index") != 0.99 {
+		t.Errorf("%v %v", b.Text, b.Num)
+	}
+}
+
+func TestRejects(t *testing.T) {
+	long := "V12 " + strings.Repeat("x ", maxLine)
+	for _, c := range []struct{ name, line, reason string }{
+		{"cut in the header", "V12.0.0 GFS NA 1080000 20241101_180000 20241101_180000 000000 20241101_180000 20241101_180000 RH", `the line is cut: it has 10 of the 24 header columns and ends in "RH"`},
+		{"unknown type", plain24 + "XYZ 1 2", `unknown line type "XYZ"`},
+		{"type in lower case", plain24 + "sl1l2 1 2 3 4 5 6 7", `unknown line type "sl1l2"`},
+		{"type of VSDB", plain24 + "ENSCNT 1 2 3 4 5 6", `unknown line type "ENSCNT"`},
+		{"too many", plain24 + "FHO 1 2 3 4 5", "1 columns too many: FHO has at most 4 in MET 12"},
+		{"too few", plain24 + "SL1L2 1 2 3", "the line is cut: it has 3 columns of SL1L2, MET writes 6 or 7"},
+		{"no values", plain24 + "FHO", "the line is cut: it has 0 columns of FHO, MET writes 4"},
+		{"no number", plain24 + "FHO 1 2 abc 4", `column h_rate: "abc" is not a number`},
+		{"infinity", plain24 + "FHO 1 2 -inf 4", `column h_rate: "-inf" is no finite number`},
+		{"out of range", plain24 + "FHO 1 2 1e999 4", `column h_rate: "1e999" is not a number`},
+		{"fraction in a count", plain24 + "FHO 1.5 2 3 4", `column total: "1.5" is not a whole number`},
+		{"bad lead", strings.Replace(plain24, "060000", "066000", 1) + "FHO 1 2 3 4", `column FCST_LEAD: "066000" is no lead: [H…]HHMMSS is expected`},
+		{"bad obs lead", strings.Replace(plain24, "000000", "1h", 1) + "FHO 1 2 3 4", `column OBS_LEAD: "1h" is no lead: [H…]HHMMSS is expected`},
+		{"bad time", strings.Replace(plain24, "20241101_180000", "20241131_180000", 1) + "FHO 1 2 3 4", `column FCST_VALID_BEG: "20241131_180000" is no time: YYYYMMDD_HHMMSS is expected`},
+		{"no time", plain24[:strings.LastIndex(plain24, "20241101_180000")] + "NA TMP K Z2 TMP K Z2 ANLYS FULL NEAREST 1 NA NA NA NA FHO 1 2 3 4", `column OBS_VALID_END: "NA" is no time: YYYYMMDD_HHMMSS is expected`},
+		{"bad points", strings.Replace(plain24, "NEAREST 1", "NEAREST x", 1) + "FHO 1 2 3 4", `column INTERP_PNTS: "x" is no number of points`},
+		{"bad alpha", strings.Replace(plain24, "NA NA NA NA", "NA NA NA a", 1) + "FHO 1 2 3 4", `column ALPHA: "a" is not a number`},
+		{"group cut", plain24 + "RHIST 9 3 1 2", "the line is cut: n_rank is 3, but only 2 values follow"},
+		{"group too long", plain24 + "RHIST 9 3 1 2 3 4", "1 columns too many: RHIST has at most 2 in MET 12"},
+		{"huge group", plain24 + "MCTC 9 4294967296 1 2 3 4 0.5", "the line is cut: n_cat is 4.294967296e+09, but only 5 values follow"},
+		{"negative group", plain24 + "MCTC 9 -2 1 2 3 4 0.5", "column n_cat: -2 is negative"},
+		{"before the group", plain24 + "PSTD 9 2 1 2 3", "the line is cut: it has 5 columns of PSTD, 17 stand before the repeating ones"},
+		{"no number in a group", plain24 + "PCT 9 2 0 1 >=2 1", `column on_i[1]: ">=2" is not a number`},
+		{"old order", plain24 + "MPR 9 4 KDEN 39.8 -104.7 850 NA 280.5 281 NA 2", "the line is cut: it has 11 columns of MPR, MET writes 13 or 15"},
+		{"no version", "hello world", `the line begins with "hello", not with a version of MET`},
+		{"not UTF-8", plain24 + "FHO 1 2 3 4\xff", "the line is not UTF-8 text"},
+		{"NUL", plain24 + "FHO 1 2 3 4\x00", "the line holds a NUL byte"},
+		{"long", long, "the line is longer than 1048576 bytes"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			all := readAll(t, head24+c.line+"\n"+plain24+"FHO 1 2 3 4\n", 0)
+			var rejects []record.Reject
+			stored := 0
+			for _, b := range all {
+				rejects = append(rejects, b.Rejects...)
+				stored += b.Len()
+			}
+			if len(rejects) != 1 || stored != 1 {
+				t.Fatalf("%d rejects, %d stored, want 1 and 1", len(rejects), stored)
+			}
+			r := rejects[0]
+			if r.Reason != c.reason {
+				t.Errorf("reason %q\nwant   %q", r.Reason, c.reason)
+			}
+			want := c.line[:min(len(c.line), record.MaxRejectText)]
+			if r.File != "x.stat" || r.Line != 2 || r.Text != want {
+				t.Errorf("reject %s:%d %q", r.File, r.Line, r.Text)
+			}
+		})
+	}
+}
+
+func TestForeignFiles(t *testing.T) {
+	for _, c := range []struct{ text, reason string }{
+		{"VERSION AMODEL BMODEL DESC STORM_ID\nV12.0 x y\nV12.0 z\n", "TC-Pairs or TC-Stat line: " + onlyStat},
+		{"VERSION MODEL N_VALID GRID_RES DESC FCST_LEAD FIELD\nV12.0 x y\nV12.0 z\n", "MODE object line: " + onlyStat},
+		{"VERSION MODEL DESC FCST_LEAD FCST_VALID T_DELTA OBJECT_ID\nV12.0 x y\nV12.0 z\n", "MTD object line: " + onlyStat},
+		{"VERSION MODEL DESC FCST_LEAD LEVEL\nV12.0 x y\nV12.0 z\n", `the header line above is not MET's: column 5 is "LEVEL" where FCST_VALID_BEG is expected`},
+		{"VERSION MODEL\nV12.0 x y\nV12.0 z\n", "the header line above is cut: it ends before column FCST_LEAD"},
+		{plain24 + "XYZ\nV8.0 z\n", ""},
+	} {
+		all := readAll(t, c.text, 0)
+		if len(all) != 1 || len(all[0].Rejects) != 2 || all[0].Type != nil {
+			t.Fatalf("%q: want one batch of two rejects", c.text)
+		}
+		for _, r := range all[0].Rejects {
+			if c.reason == "" && !strings.HasSuffix(r.Reason, "(the file has no header line above; 24 columns were assumed)") || c.reason != "" && r.Reason != c.reason {
+				t.Errorf("reason %q", r.Reason)
+			}
+		}
+	}
+}
+
+// The last line of a file that was cut may look whole; see the package comment.
+func TestLastLineWithoutLineEnd(t *testing.T) {
+	full, old := plain24+"SL1L2 1 2 3 4 5 6 7", plain24+"SL1L2 1 2 3 4 5 6"
+	for _, c := range []struct {
+		text   string
+		stored int
+	}{
+		{full, 1}, {full + "\n" + full, 2}, {full + "\n" + old, 1}, {old + "\n" + old, 2}, {old, 0}, {full + "\n" + full[:60], 1},
+	} {
+		stored := 0
+		for _, b := range readAll(t, head24+c.text, 0) {
+			stored += b.Len()
+		}
+		if stored != c.stored {
+			t.Errorf("%d stored, want %d, of %q", stored, c.stored, c.text)
+		}
+	}
+}
+
+func TestBatches(t *testing.T) {
+	var text strings.Builder
+	text.WriteString(head24)
+	for i := range 10 {
+		fmt.Fprintf(&text, "%sFHO %d 2 3 4\n%sRHIST 9 2 %d 1\n%s\n", plain24, i, plain24, i, "V12 cut")
+	}
+	for _, rows := range []int{1, 3, 7, 100} {
+		count := map[string]int{}
+		next := map[string]float64{}
+		for _, b := range readAll(t, text.String(), rows) {
+			if b.Lines > rows {
+				t.Errorf("%d lines in a batch of %d", b.Lines, rows)
+			}
+			name := ""
+			if b.Type != nil {
+				name = b.Type.Name
+			}
+			count[name] += b.Lines
+			for i := range b.Len() { // order is kept, headers are right in every batch
+				got := b.Num[0][i]
+				if name == "RHIST" {
+					got = b.Repeats(i)[0]
+				}
+				if got != next[name] || b.Header(i)[record.Model] != "GFS" {
+					t.Errorf("rows %d: %s record %v out of order", rows, name, got)
+				}
+				next[name]++
+			}
+		}
+		if fmt.Sprint(count) != "map[:10 FHO:10 RHIST:10]" {
+			t.Errorf("rows %d: %v", rows, count)
+		}
+	}
+}
+
+// A batch is handed over before its bytes grow without bound, and lines that
+// are too long do not grow the buffer.
+func TestBoundedMemory(t *testing.T) {
+	wide := plain24 + "RHIST 9 100000" + strings.Repeat(" 1", 100000) + "\n"
+	r := NewReader(strings.NewReader(strings.Repeat(wide, 200)), "x", Options{Rows: 1 << 30})
+	for _, b := range drain(t, r) {
+		if b.Lines*len(wide) > batchBytes+len(wide) {
+			t.Errorf("%d lines of %d bytes in one batch", b.Lines, len(wide))
+		}
+	}
+	endless := io.MultiReader(strings.NewReader(head24), io.LimitReader(zeros{}, 64<<20))
+	r = NewReader(endless, "x", Options{})
+	all := drain(t, r)
+	if len(all) != 1 || len(all[0].Rejects) != 1 || cap(r.in.buf) > 4*maxLine {
+		t.Errorf("%d batches, buffer of %d bytes", len(all), cap(r.in.buf))
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = '0'
+	}
+	return len(p), nil
+}
+
+func TestStreamErrors(t *testing.T) {
+	broken := errors.New("the disk is gone")
+	r := NewReader(io.MultiReader(strings.NewReader(head24+plain24+"FHO 1 2 3 4\n"), iotest.ErrReader(broken)), "x.stat", Options{})
+	var b record.Batch
+	for range 2 {
+		if err := r.Next(&b); !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "x.stat: after line 2: ") {
+			t.Errorf("error %v", err)
+		}
+	}
+	for name, text := range map[string]string{"empty": "", "header alone": head24, "blank": "\n\n  \n"} {
+		r := NewReader(iotest.OneByteReader(strings.NewReader(text)), "x", Options{})
+		for range 2 {
+			if err := r.Next(&b); err != io.EOF {
+				t.Errorf("%s: error %v, want io.EOF", name, err)
+			}
+		}
+	}
+	got := drain(t, NewReader(iotest.OneByteReader(strings.NewReader(head24+plain24+"FHO 1 2 3 4\n")), "x", Options{}))
+	if len(got) != 1 || got[0].Len() != 1 {
+		t.Error("a stream of single bytes is read otherwise")
+	}
+}
+
+func TestTimes(t *testing.T) {
+	for _, c := range []struct {
+		tok  string
+		want int32
+		ok   bool
+	}{
+		{"000000", 0, true}, {"NA", 0, true}, {"060000", 21600, true}, {"1080000", 388800, true}, {"1200000", 432000, true}, {"-030015", -10815, true},
+		{"0", 0, true}, {"003059", 1859, true}, {"006000", 0, false}, {"000060", 0, false}, {"", 0, false}, {"-", 0, false}, {"12h", 0, false},
+		{"999995959", 359999999, true}, {"9999959590", 0, false}, {"+030000", 0, false},
+	} {
+		got, ok := parseLead([]byte(c.tok))
+		if ok != c.ok || ok && got != c.want {
+			t.Errorf("parseLead(%q) = %d, %v", c.tok, got, ok)
+		}
+		if back, _ := parseLead(appendLead(nil, got)); ok && back != got {
+			t.Errorf("appendLead(%d) = %q", got, appendLead(nil, got))
+		}
+	}
+	for _, tok := range []string{"20240229_000000", "20000229_235959", "19691231_235959", "00010101_000000", "99991231_235959"} {
+		u, ok := parseTime([]byte(tok))
+		if back := string(appendTime(nil, u)); !ok || back != tok {
+			t.Errorf("%s comes back as %s", tok, back)
+		}
+	}
+	for _, tok := range []string{"20230229_000000", "19000229_000000", "20240230_000000", "20241301_000000", "20240001_000000", "20240100_000000", "20240101_240000", "20240101_006000", "20240101_000060", "20240101 000000", "2024010_000000", "20240x01_000000", "00000101_000000"} {
+		if _, ok := parseTime([]byte(tok)); ok {
+			t.Errorf("%s is taken for a time", tok)
+		}
+	}
+}

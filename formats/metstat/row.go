@@ -1,0 +1,261 @@
+package metstat
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"barograph/formats/number"
+	"barograph/record"
+)
+
+// row holds the values of one line until all of them are known to be good: a
+// batch never sees half a line.
+type row struct {
+	lead, obsLead            int32
+	valid, end, obsBeg, oEnd int64
+	num                      []float64
+	text                     []string
+	group                    []float64
+}
+
+// data reads the data line at hand into the batch of its type, which it
+// returns with the reason why the line is quarantined, "" where it is stored.
+func (r *Reader) data(ln line) (*pending, string) {
+	switch {
+	case ln.long:
+		return r.stray, fmt.Sprintf("the line is longer than %d bytes", maxLine)
+	case !utf8.Valid(r.line):
+		return r.stray, "the line is not UTF-8 text"
+	case bytes.IndexByte(r.line, 0) >= 0:
+		return r.stray, "the line holds a NUL byte"
+	case r.layout.foreign != "":
+		return r.stray, r.layout.foreign
+	}
+	p, reason := r.typed()
+	if reason != "" {
+		return r.stray, r.assuming(reason)
+	}
+	if reason = r.values(p, ln.ended); reason != "" {
+		return p, r.assuming(reason)
+	}
+	head, reason := r.header(p)
+	if reason != "" {
+		return p, r.assuming(reason)
+	}
+	r.store(p, head)
+	return p, ""
+}
+
+// assuming adds to a reason that the layout was a guess, where it was.
+func (r *Reader) assuming(reason string) string {
+	if r.layout.assumed {
+		return reason + fmt.Sprintf(" (the file has no header line above; %d columns were assumed)", len(common))
+	}
+	return reason
+}
+
+// typed tells the line type.
+func (r *Reader) typed() (*pending, string) {
+	v := r.token(0)
+	if len(v) < 2 || v[0] != 'V' || v[1]-'0' > 9 {
+		return nil, fmt.Sprintf("the line begins with %q, not with a version of MET", shown(v))
+	}
+	if at := r.layout.lineType; len(r.tok) <= at {
+		return nil, fmt.Sprintf("the line is cut: it has %d of the %d header columns and ends in %q", len(r.tok), at+1, shown(r.token(len(r.tok)-1)))
+	}
+	name := r.token(r.layout.lineType)
+	p := r.pendingOf(name)
+	if p == nil {
+		return nil, fmt.Sprintf("unknown line type %q", shown(name))
+	}
+	return p, ""
+}
+
+// values reads times and columns into r.row.
+func (r *Reader) values(p *pending, ended bool) string {
+	if reason := r.times(); reason != "" {
+		return reason
+	}
+	lt := p.lt
+	first := r.layout.lineType + 1
+	have := len(r.tok) - first
+	lead := min(have, lt.Lead)
+	r.row.num, r.row.text, r.row.group = r.row.num[:0], r.row.text[:0], r.row.group[:0]
+	if reason := r.columns(lt.Columns[:lead], first); reason != "" {
+		return reason
+	}
+	repeats := 0
+	if lt.Group != nil {
+		if lead < lt.Lead {
+			return fmt.Sprintf("the line is cut: it has %d columns of %s, %d stand before the repeating ones", have, lt.Name, lt.Lead)
+		}
+		n, reason := r.repeats(p, have-lead)
+		if reason != "" {
+			return reason
+		}
+		if reason := r.groupValues(lt.Group, first+lead, n); reason != "" {
+			return reason
+		}
+		repeats = n
+	}
+	fixed := have - repeats
+	if reason := badLength(lt, fixed); reason != "" {
+		return reason
+	}
+	if !ended && fixed != len(lt.Columns) && fixed != p.lastFixed {
+		return fmt.Sprintf("the file ends inside the line: no line end after %d of %d columns of %s", fixed, len(lt.Columns), lt.Name)
+	}
+	p.lastFixed = fixed
+	if reason := r.columns(lt.Columns[lead:fixed], first+lead+repeats); reason != "" {
+		return reason
+	}
+	r.fill(p)
+	return ""
+}
+
+// times reads the six columns from FCST_LEAD on.
+func (r *Reader) times() string {
+	at, ok := r.layout.lead, true
+	if r.row.lead, ok = parseLead(r.token(at)); !ok {
+		return r.badTime(0, "no lead: [H…]HHMMSS is")
+	}
+	if r.row.obsLead, ok = parseLead(r.token(at + 3)); !ok {
+		return r.badTime(3, "no lead: [H…]HHMMSS is")
+	}
+	for i, into := range [timeColumns]*int64{1: &r.row.valid, 2: &r.row.end, 4: &r.row.obsBeg, 5: &r.row.oEnd} {
+		if into == nil {
+			continue
+		}
+		if *into, ok = parseTime(r.token(at + i)); !ok {
+			return r.badTime(i, "no time: YYYYMMDD_HHMMSS is")
+		}
+	}
+	return ""
+}
+
+func (r *Reader) badTime(i int, what string) string {
+	name := [timeColumns]string{leadColumn, "FCST_VALID_BEG", "FCST_VALID_END", "OBS_LEAD", "OBS_VALID_BEG", "OBS_VALID_END"}[i]
+	return fmt.Sprintf("column %s: %q is %s expected", name, shown(r.token(r.layout.lead+i)), what)
+}
+
+// columns reads cols from the tokens from at on.
+func (r *Reader) columns(cols []record.Column, at int) string {
+	for i := range cols {
+		c := &cols[i]
+		tok := r.token(at + i)
+		if c.Kind == record.Text {
+			r.row.text = append(r.row.text, r.word(tok))
+			continue
+		}
+		f, ok := value(tok)
+		if !ok {
+			return notNumber(c.Name, tok)
+		}
+		if c.Kind == record.Count && f != math.Trunc(f) && f == f {
+			return fmt.Sprintf("column %s: %q is not a whole number", c.Name, shown(tok))
+		}
+		r.row.num = append(r.row.num, f)
+	}
+	return ""
+}
+
+// value reads a number; a missing one is NaN.
+func value(tok []byte) (float64, bool) {
+	if len(tok) == 2 && tok[0] == 'N' && tok[1] == 'A' {
+		return math.NaN(), true
+	}
+	f, ok := number.Parse(tok)
+	if f == missing || !ok && isNaN(tok) {
+		return math.NaN(), true
+	}
+	return f, ok
+}
+
+func notNumber(column string, tok []byte) string {
+	switch strings.ToLower(strings.TrimLeft(string(tok), "+-")) {
+	case "inf", "infinity":
+		return fmt.Sprintf("column %s: %q is no finite number", column, tok)
+	}
+	return fmt.Sprintf("column %s: %q is not a number", column, shown(tok))
+}
+
+// repeats is how many of the rest tokens behind the leading columns belong to
+// the repeating group.
+func (r *Reader) repeats(p *pending, rest int) (int, string) {
+	g := p.lt.Group
+	count := r.row.num[p.counter]
+	if count != count {
+		return 0, ""
+	}
+	if count < 0 {
+		return 0, fmt.Sprintf("column %s: %v is negative", g.Count, count)
+	}
+	need := math.MaxInt
+	if count <= float64(len(r.line)) { // more groups than bytes are not there in any case
+		need = g.Len(int(count))
+	}
+	if need > rest {
+		return 0, fmt.Sprintf("the line is cut: %s is %v, but only %d values follow", g.Count, count, rest)
+	}
+	return need, ""
+}
+
+// groupValues reads the n repeating columns from token at on.
+func (r *Reader) groupValues(g *record.Group, at, n int) string {
+	for i := range n {
+		tok := r.token(at + i)
+		f, ok := value(tok)
+		if !ok {
+			k := len(g.Fields)
+			return notNumber(fmt.Sprintf("%s[%d]", g.Fields[i%k], i/k+1), tok)
+		}
+		r.row.group = append(r.row.group, f)
+	}
+	return ""
+}
+
+// fill gives the columns that an older version did not write their values.
+func (r *Reader) fill(p *pending) {
+	for len(r.row.num) < p.lt.NumCols() {
+		r.row.num = append(r.row.num, record.Missing())
+	}
+	for len(r.row.text) < p.lt.TextCols() {
+		r.row.text = append(r.row.text, record.NA)
+	}
+	if p.expected < 0 || r.row.num[p.expected] == r.row.num[p.expected] {
+		return
+	}
+	categories := 2.0
+	if p.categories >= 0 {
+		categories = r.row.num[p.categories]
+	}
+	if categories > 0 {
+		r.row.num[p.expected] = 1 / categories
+	}
+}
+
+// store appends the row to p's batch.
+func (r *Reader) store(p *pending, head uint32) {
+	b, w := &p.batch, &r.row
+	b.Head = append(b.Head, head)
+	b.Lead = append(b.Lead, w.lead)
+	b.Valid = append(b.Valid, w.valid)
+	b.ValidEnd = append(b.ValidEnd, w.end)
+	b.ObsLead = append(b.ObsLead, w.obsLead)
+	b.ObsBeg = append(b.ObsBeg, w.obsBeg)
+	b.ObsEnd = append(b.ObsEnd, w.oEnd)
+	b.Line = append(b.Line, r.in.number)
+	for k, f := range w.num {
+		b.Num[k] = append(b.Num[k], f)
+	}
+	for k, s := range w.text {
+		b.Text[k] = append(b.Text[k], s)
+	}
+	if p.lt.Group != nil {
+		b.Group = append(b.Group, w.group...)
+		b.GroupEnd = append(b.GroupEnd, uint32(len(b.Group)))
+	}
+}

@@ -1,0 +1,124 @@
+package metstat
+
+import "time"
+
+// parseLead reads [-][H…]HHMMSS as seconds; NA is 0. Up to 99999 hours.
+func parseLead(tok []byte) (int32, bool) {
+	if string(tok) == "NA" {
+		return 0, true
+	}
+	sign := int32(1)
+	if len(tok) > 0 && tok[0] == '-' {
+		sign, tok = -1, tok[1:]
+	}
+	if len(tok) < 1 || len(tok) > 9 {
+		return 0, false
+	}
+	n := int32(0)
+	for _, c := range tok {
+		if c-'0' > 9 {
+			return 0, false
+		}
+		n = n*10 + int32(c-'0')
+	}
+	h, m, s := n/10000, n/100%100, n%100
+	return sign * (h*3600 + m*60 + s), m < 60 && s < 60
+}
+
+// parseTime reads YYYYMMDD_HHMMSS, UTC, as Unix seconds.
+func parseTime(tok []byte) (int64, bool) {
+	if len(tok) != 15 || tok[8] != '_' {
+		return 0, false
+	}
+	y, ok1 := digits(tok[0:4])
+	mo, ok2 := digits(tok[4:6])
+	d, ok3 := digits(tok[6:8])
+	h, ok4 := digits(tok[9:11])
+	mi, ok5 := digits(tok[11:13])
+	s, ok6 := digits(tok[13:15])
+	if !(ok1 && ok2 && ok3 && ok4 && ok5 && ok6) || y < 1 || mo < 1 || mo > 12 || d < 1 || h > 23 || mi > 59 || s > 59 {
+		return 0, false
+	}
+	if d > 28 && d > time.Date(y, time.Month(mo)+1, 0, 0, 0, 0, 0, time.UTC).Day() {
+		return 0, false
+	}
+	return daysFromCivil(y, mo, d)*86400 + int64(h*3600+mi*60+s), true
+}
+
+func digits(tok []byte) (n int, ok bool) {
+	for _, c := range tok {
+		if c-'0' > 9 {
+			return 0, false
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n, true
+}
+
+// daysFromCivil counts the days from 1970-01-01 in the Gregorian calendar. It
+// counts years from March, so that the leap day is a year's last; 400 years
+// have 146,097 days. (Howard Hinnant, "chrono-Compatible Low-Level Date
+// Algorithms".)
+func daysFromCivil(y, m, d int) int64 {
+	if m <= 2 {
+		y--
+		m += 12
+	}
+	era, yearOfEra := y/400, y%400
+	dayOfYear := (153*(m-3)+2)/5 + d - 1
+	return int64(era*146097+yearOfEra*365+yearOfEra/4-yearOfEra/100+dayOfYear) - 719468
+}
+
+// civilFromDays is the inverse of daysFromCivil, from the year 1 on.
+func civilFromDays(days int64) (y, m, d int) {
+	z := int(days) + 719468
+	era, day := z/146097, z%146097
+	yearOfEra := (day - day/1460 + day/36524 - day/146096) / 365
+	dayOfYear := day - (365*yearOfEra + yearOfEra/4 - yearOfEra/100)
+	mp := (5*dayOfYear + 2) / 153
+	y, m, d = era*400+yearOfEra, mp+3, dayOfYear-(153*mp+2)/5+1
+	if m > 12 {
+		y++
+		m -= 12
+	}
+	return y, m, d
+}
+
+// appendLead writes seconds as [-][H…]HHMMSS.
+func appendLead(dst []byte, seconds int32) []byte {
+	if seconds < 0 {
+		dst = append(dst, '-')
+		seconds = -seconds
+	}
+	h := int(seconds / 3600)
+	if h >= 100 {
+		dst = appendDigits(dst, h/100, 1)
+	}
+	dst = appendDigits(dst, h%100, 2)
+	dst = appendDigits(dst, int(seconds/60%60), 2)
+	return appendDigits(dst, int(seconds%60), 2)
+}
+
+// appendTime writes Unix seconds as YYYYMMDD_HHMMSS, for the years 1 to 9999.
+func appendTime(dst []byte, unix int64) []byte {
+	days, s := unix/86400, int(unix%86400)
+	if s < 0 {
+		days, s = days-1, s+86400
+	}
+	y, m, d := civilFromDays(days)
+	dst = appendDigits(dst, y, 4)
+	dst = appendDigits(dst, m, 2)
+	dst = appendDigits(dst, d, 2)
+	dst = append(dst, '_')
+	dst = appendDigits(dst, s/3600, 2)
+	dst = appendDigits(dst, s/60%60, 2)
+	return appendDigits(dst, s%60, 2)
+}
+
+// appendDigits writes n with at least width digits.
+func appendDigits(dst []byte, n, width int) []byte {
+	if n >= 10 || width > 1 {
+		dst = appendDigits(dst, n/10, width-1)
+	}
+	return append(dst, byte('0'+n%10))
+}
