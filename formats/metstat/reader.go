@@ -2,8 +2,10 @@ package metstat
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
+	"math/bits"
 
 	"barograph/record"
 )
@@ -35,6 +37,8 @@ type Reader struct {
 	tok   []span // of the line at hand
 	line  []byte
 	row   row
+	stamp [timeLength]byte // the time that was read last
+	when  int64            // and its value
 	words map[string]string
 	raw   []byte // the header's bytes, the key to its index
 }
@@ -133,21 +137,44 @@ func (r *Reader) take(ln line) *pending {
 	return p
 }
 
-// split finds the tokens of the line: what stands between blanks.
+// split finds the tokens of the line: what stands between blanks, i.e. bytes up
+// to ' '. It looks at eight bytes at a time: it marks those that are no blanks
+// and then visits only the places where blanks begin or end.
 func (r *Reader) split() {
 	s, tok := r.line, r.tok[:0]
-	for i := 0; i < len(s); {
-		if s[i] <= ' ' {
-			i++
-			continue
+	var from uint32
+	inside := uint64(0) // 1 where the byte before belongs to a token
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		marks := nonBlank(binary.LittleEndian.Uint64(s[i:]))
+		for edges := marks ^ (marks<<8 | inside); edges != 0; edges &= edges - 1 {
+			at := uint32(i + bits.TrailingZeros64(edges)/8)
+			if inside == 0 {
+				from, inside = at, 1
+			} else {
+				tok, inside = append(tok, span{from, at}), 0
+			}
 		}
-		from := i
-		for i < len(s) && s[i] > ' ' {
-			i++
+	}
+	for ; i < len(s); i++ {
+		switch {
+		case s[i] > ' ' && inside == 0:
+			from, inside = uint32(i), 1
+		case s[i] <= ' ' && inside == 1:
+			tok, inside = append(tok, span{from, uint32(i)}), 0
 		}
-		tok = append(tok, span{uint32(from), uint32(i)})
+	}
+	if inside == 1 {
+		tok = append(tok, span{from, uint32(len(s))})
 	}
 	r.tok = tok
+}
+
+// nonBlank sets the lowest bit of every byte of x that is greater than ' '.
+func nonBlank(x uint64) uint64 {
+	const ones = 0x0101010101010101
+	above := (x & (0x7f * ones)) + (0x7f-' ')*ones // bit 7: the low seven bits are greater than ' '
+	return (above | x) >> 7 & ones
 }
 
 // token returns the i-th token of the line.

@@ -1,10 +1,12 @@
 package metstat
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -473,6 +475,38 @@ func TestTimes(t *testing.T) {
 	for _, tok := range []string{"20230229_000000", "19000229_000000", "20240230_000000", "20241301_000000", "20240001_000000", "20240100_000000", "20240101_240000", "20240101_006000", "20240101_000060", "20240101 000000", "2024010_000000", "20240x01_000000", "00000101_000000"} {
 		if _, ok := parseTime([]byte(tok)); ok {
 			t.Errorf("%s is taken for a time", tok)
+		}
+	}
+}
+
+// split, eight bytes at a time, finds the tokens that a plain loop finds.
+func TestSplit(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	rd := NewReader(strings.NewReader(""), "", Options{})
+	alphabet := []byte(" \t\r\x00\x1f!aZ~\x7f\x80\xa0\xff")
+	for range 20_000 {
+		rd.line = make([]byte, r.IntN(40))
+		for i := range rd.line {
+			rd.line[i] = alphabet[r.IntN(len(alphabet))]
+		}
+		rd.split()
+		var want [][]byte
+		from := -1
+		for i, c := range append(rd.line[:len(rd.line):len(rd.line)], ' ') {
+			switch {
+			case c > ' ' && from < 0:
+				from = i
+			case c <= ' ' && from >= 0:
+				want, from = append(want, rd.line[from:i]), -1
+			}
+		}
+		if len(want) != len(rd.tok) {
+			t.Fatalf("%q: %d tokens, want %d", rd.line, len(rd.tok), len(want))
+		}
+		for i := range want {
+			if !bytes.Equal(want[i], rd.token(i)) {
+				t.Fatalf("%q: token %d is %q, want %q", rd.line, i, rd.token(i), want[i])
+			}
 		}
 	}
 }

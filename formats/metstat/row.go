@@ -129,11 +129,24 @@ func (r *Reader) times() string {
 		if into == nil {
 			continue
 		}
-		if *into, ok = parseTime(r.token(at + i)); !ok {
+		if *into, ok = r.time(r.token(at + i)); !ok {
 			return r.badTime(i, "no time: YYYYMMDD_HHMMSS is")
 		}
 	}
 	return ""
+}
+
+// time is parseTime for tokens that are mostly equal to the one before.
+func (r *Reader) time(tok []byte) (int64, bool) {
+	if string(tok) == string(r.stamp[:]) {
+		return r.when, true
+	}
+	t, ok := parseTime(tok)
+	if ok {
+		r.when = t
+		copy(r.stamp[:], tok)
+	}
+	return t, ok
 }
 
 func (r *Reader) badTime(i int, what string) string {

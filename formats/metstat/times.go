@@ -25,9 +25,11 @@ func parseLead(tok []byte) (int32, bool) {
 	return sign * (h*3600 + m*60 + s), m < 60 && s < 60
 }
 
+const timeLength = len("YYYYMMDD_HHMMSS")
+
 // parseTime reads YYYYMMDD_HHMMSS, UTC, as Unix seconds.
 func parseTime(tok []byte) (int64, bool) {
-	if len(tok) != 15 || tok[8] != '_' {
+	if len(tok) != timeLength || tok[8] != '_' {
 		return 0, false
 	}
 	y, ok1 := digits(tok[0:4])

@@ -30,6 +30,11 @@ const maxDigits = 19
 // 10²² are exact, so that one multiplication or division rounds correctly. All
 // else is left to strconv.
 func Parse(tok []byte) (float64, bool) {
+	if len(tok) <= shortToken {
+		if f, ok := parseShort(tok); ok {
+			return f, true
+		}
+	}
 	d, ok := scan(tok)
 	if !ok {
 		return 0, false
@@ -49,6 +54,38 @@ func Parse(tok []byte) (float64, bool) {
 	// The string does not outlive the call, and tok is not written to meanwhile.
 	f, err := strconv.ParseFloat(unsafe.String(&tok[0], len(tok)), 64)
 	return f, err == nil
+}
+
+// shortToken is the length up to which a token's digits stay below 2⁵³.
+const shortToken = 16
+
+// parseShort reads [-]digits[.digits], the form of nearly all numbers in MET's
+// files. At most 15 digits and a point are exact at once; all else is refused.
+func parseShort(tok []byte) (float64, bool) {
+	negative := false
+	if len(tok) > 0 && tok[0] == '-' {
+		negative, tok = true, tok[1:]
+	}
+	mantissa, point := uint64(0), -1
+	for i, c := range tok {
+		if d := c - '0'; d <= 9 {
+			mantissa = mantissa*10 + uint64(d)
+		} else if c == '.' && point < 0 {
+			point = i
+		} else {
+			return 0, false
+		}
+	}
+	f := float64(mantissa)
+	digits := len(tok)
+	if point >= 0 {
+		digits--
+		f /= pow10[digits-point]
+	}
+	if negative {
+		f = -f
+	}
+	return f, digits > 0 && digits < shortToken
 }
 
 // decimal is a scanned number: mantissa × 10^exp. The mantissa is right only
