@@ -1,0 +1,195 @@
+package synth
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The layouts of real VSDB files: which variables, levels, masks and leads each
+// kind of file holds, and in which order. They are those of NCEP's files of
+// 2019-01-01, so that a synthetic day has as many lines per file as that day.
+
+// block is a part of a file in which every mask has the same rows. A file is
+// written valid time by valid time, block by block, then mask by mask, lead by
+// lead and row by row.
+type block struct {
+	obtype string
+	step   int // hours per bit of row.there
+	masks  []maskSize
+	rows   []row
+}
+
+// maskSize is a verification region and its number of pairs.
+type maskSize struct {
+	name  string
+	total int
+}
+
+// row is a variable at a level.
+type row struct {
+	lineType, variable, level string
+	// there says, for each mask of the block, at which valid hours there are
+	// observations: bit h/6 for hour h in blocks of soundings and aircraft, bit
+	// h/3 in the others. nil = always.
+	there []uint8
+	share float64 // of the mask's pairs that the row has; 0 = all
+	// printed is the level as the file has it. NCEP's programs for levels that
+	// are no pressure pad them to five letters, those for grid2obs do not.
+	printed string
+}
+
+func (r *row) vector() bool  { return strings.HasPrefix(r.lineType, "V") }
+func (r *row) anomaly() bool { return strings.Contains(r.lineType, "AL1L2") }
+
+const (
+	pressureLevels    = "P1000 P925 P850 P700 P500 P400 P300 P250 P200 P150 P100 P70 P50 P30 P20 P10"
+	pressureLevelsECM = "P1000 P925 P850 P700 P500 P400 P300 P250 P200 P150 P100 P50 P20 P10"
+	windLevels        = "P850 P500 P250"
+	heightLevels      = "P1000 P700 P500 P250"
+)
+
+// gridMasks are the regions of the 2.5 degree grid G2.
+var (
+	gridMasks = []maskSize{{"G2", 10512}, {"G2/NHX", 3600}, {"G2/SHX", 3600}, {"G2/TRO", 2448}, {"G2/PNA", 1311}} //nolint:gochecknoglobals // a constant table
+	sfcMasks  = []maskSize{                                                                                       //nolint:gochecknoglobals // a constant table
+		{"G2", 10512}, {"G2/NHX", 3600}, {"G2/SHX", 3600}, {"G2/TRO", 2448}, {"G2/N60", 1872}, {"G2/S60", 1872},
+		{"G2/NPO", 365}, {"G2/SPO", 179}, {"G2/NAO", 188}, {"G2/SAO", 112}, {"G2/CAM", 17}, {"G2/NSA", 16},
+	}
+	soundingMasks = []maskSize{ //nolint:gochecknoglobals // a constant table
+		{"G236", 86}, {"GGLB", 615}, {"GEUR", 98}, {"GASI", 223}, {"GAFR", 11}, {"GAUS", 40},
+		{"GNA", 92}, {"GSA", 29}, {"GNH", 458}, {"GSH", 56}, {"GTRP", 102},
+	}
+	stationMasks = []maskSize{ //nolint:gochecknoglobals // a constant table
+		{"G104/NWC", 258}, {"G104/SWC", 188}, {"G104/NMT", 233}, {"G104/SMT", 245}, {"G104/GRB", 79}, {"G104/SWD", 86},
+		{"G104/NPL", 320}, {"G104/SPL", 458}, {"G104/MDW", 1937}, {"G104/LMV", 758}, {"G104/GMC", 640}, {"G104/NEC", 630},
+		{"G104/SEC", 753}, {"G104/APL", 442}, {"G104/WCA", 548}, {"G104/ECA", 578}, {"G104/ATC", 202}, {"G104/NAK", 139},
+		{"G104/SAK", 288}, {"G104/NPO", 128}, {"G104/MEX", 150},
+	}
+)
+
+// rowsOf makes the rows of variables at levels, both separated by blanks.
+func rowsOf(lineType, variables, levels string) []row {
+	var rows []row
+	for v := range strings.FieldsSeq(variables) {
+		for l := range strings.FieldsSeq(levels) {
+			rows = append(rows, row{lineType: lineType, variable: v, level: l, printed: l})
+		}
+	}
+	return rows
+}
+
+func anomBlocks(obtype string) []block {
+	scalars := rowsOf("SAL1L2", "HGT HGT_WV1/0-3 HGT_WV1/4-9 HGT_WV1/10-20 HGT_WV1/0-20", heightLevels)
+	scalars = append(scalars, row{lineType: "SAL1L2", variable: "PMSL", level: "MSL", printed: "MSL  "})
+	scalars = append(scalars, rowsOf("SAL1L2", "T U V", windLevels)...)
+	return []block{
+		{obtype: obtype, step: 3, masks: gridMasks, rows: scalars},
+		{obtype: obtype, step: 3, masks: gridMasks, rows: rowsOf("VAL1L2", "WIND", windLevels)},
+	}
+}
+
+func presBlocks(obtype string) []block {
+	levels := pressureLevels
+	scalars := rowsOf("SL1L2", "HGT", levels)
+	if obtype == "ECM" {
+		levels = pressureLevelsECM
+		scalars = rowsOf("SL1L2", "HGT", levels)
+	} else {
+		_, upper, _ := strings.Cut(levels, "P500 ")
+		scalars = append(scalars, rowsOf("SL1L2", "O3", upper)...)
+	}
+	return []block{
+		{obtype: obtype, step: 3, masks: gridMasks, rows: append(scalars, rowsOf("SL1L2", "T U V", levels)...)},
+		{obtype: obtype, step: 3, masks: gridMasks, rows: rowsOf("VL1L2", "WIND", levels)},
+	}
+}
+
+// sfcRows lists variable@level; the level of soil variables is empty in real
+// files, which is why those lines have only eight words before the '='.
+const (
+	sfcRows = "CAPE@SFC CWAT@ATMOS PWAT@ATMOS HGTTRP@TROP PRESTRP@TROP TMPTRP@TROP HPBL@SFC PSFC@SFC PSL@MSL RH2m@H2 " +
+		"SPFH2m@H2 T2m@H2 TG@SFC TOZNE@ATMOS U10m@H10 V10m@H10 WEASD@SFC TSOILT@ WSOILT@"
+	sfcRowsECM = "PSFC@SFC PSL@MSL T2m@H2 U10m@H10 V10m@H10"
+)
+
+func sfcBlocks(obtype string) []block {
+	list := sfcRows
+	if obtype == "ECM" {
+		list = sfcRowsECM
+	}
+	var rows []row
+	for word := range strings.FieldsSeq(list) {
+		variable, level, _ := strings.Cut(word, "@")
+		r := row{lineType: "SL1L2", variable: variable, level: level, printed: fmt.Sprintf("%-5s", level)}
+		switch variable { // soil is under land only
+		case "TSOILT":
+			r.share, r.there = 0.35, except(sfcMasks, "G2/NAO")
+		case "WSOILT":
+			r.share, r.there = 0.23, except(sfcMasks, "G2/NAO", "G2/S60")
+		}
+		rows = append(rows, r)
+	}
+	return []block{{obtype: obtype, step: 3, masks: sfcMasks, rows: rows}}
+}
+
+// except is a there that leaves out some masks.
+func except(masks []maskSize, out ...string) []uint8 {
+	there := make([]uint8, len(masks))
+	for i, m := range masks {
+		there[i] = 0xff
+		for _, o := range out {
+			if m.name == o {
+				there[i] = 0
+			}
+		}
+	}
+	return there
+}
+
+// stationBlocks are grid2obs files of the surface; cloud cover is reported by
+// two of the masks at the main hours only.
+func stationBlocks(ecm bool) []block {
+	list := "SLP T DPT RH TCLD VWND"
+	if ecm {
+		list = "SLP T DPT VWND"
+	}
+	var rows []row
+	for variable := range strings.FieldsSeq(list) {
+		r := row{lineType: "SL1L2", variable: variable, level: "SFC", printed: "SFC"}
+		switch variable {
+		case "VWND":
+			r.lineType = "VL1L2"
+		case "TCLD":
+			r.share, r.there = 0.02, except(stationMasks, "G104/SAK", "G104/SWC")
+			for i := range r.there {
+				r.there[i] |= 0b01010101
+			}
+		case "SLP":
+			r.share = 0.5
+		}
+		rows = append(rows, r)
+	}
+	return []block{{obtype: "ONLYSF", step: 3, masks: stationMasks, rows: rows}}
+}
+
+// airBlocks are grid2obs files of soundings and aircraft, from tables like
+// "SL1L2 Z P1000 fffffffffff": one hexadecimal digit per mask, its bits the
+// valid hours 00, 06, 12, 18 at which there are observations.
+func airBlocks(soundings, aircraft string) ([]block, error) {
+	blocks := []block{{obtype: "ADPUPA", step: 6, masks: soundingMasks}, {obtype: "ANYAIR", step: 6, masks: soundingMasks}}
+	for i, table := range []string{soundings, aircraft} {
+		for line := range strings.Lines(table) {
+			var r row
+			var digits string
+			if _, err := fmt.Sscan(line, &r.lineType, &r.variable, &r.level, &digits); err != nil {
+				return nil, fmt.Errorf("layout of %s: %q: %w", blocks[i].obtype, line, err)
+			}
+			r.printed = r.level
+			for _, d := range []byte(digits) {
+				r.there = append(r.there, uint8(strings.IndexByte("0123456789abcdef", d)))
+			}
+			blocks[i].rows = append(blocks[i].rows, r)
+		}
+	}
+	return blocks, nil
+}
