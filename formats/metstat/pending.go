@@ -15,6 +15,8 @@ type pending struct {
 	batch record.Batch
 	bytes int // of input in the batch
 
+	listed bool // the file at hand has lines of it
+
 	counter    int // Num slot of the repeating group's count
 	categories int // Num slot of n_cat, -1 = none
 	expected   int // Num slot of ec_value, -1 = none
@@ -46,15 +48,14 @@ func (r *Reader) pendingOf(name []byte) *pending {
 	if !ok || lt.Name != string(name) || lt.Name == vsdbOnly {
 		return nil
 	}
-	p := r.newPending(lt)
+	p := newPending(lt)
+	p.renew(r.file)
 	r.pending[lt.Name] = p
 	return p
 }
 
-func (r *Reader) newPending(lt *record.LineType) *pending {
-	p := &pending{lt: lt, categories: -1, expected: -1, byRaw: make(map[string]*known), byHeader: make(map[record.Header]*known), generation: 1}
-	p.batch.Reset(lt, r.file)
-	r.order = append(r.order, p)
+func newPending(lt *record.LineType) *pending {
+	p := &pending{lt: lt, categories: -1, expected: -1, byRaw: make(map[string]*known), byHeader: make(map[record.Header]*known)}
 	if lt == nil {
 		return p
 	}
@@ -70,6 +71,19 @@ func (r *Reader) newPending(lt *record.LineType) *pending {
 		}
 	}
 	return p
+}
+
+// renew empties the batch.
+func (p *pending) renew(file string) {
+	p.batch.Reset(p.lt, file)
+	p.bytes = 0
+	p.generation++
+}
+
+// reset makes p ready for another file.
+func (p *pending) reset(file string) {
+	p.renew(file)
+	p.listed, p.lastFixed = false, 0
 }
 
 // header returns the index, in p's batch, of the header of the line at hand.

@@ -3,10 +3,10 @@ package metstat
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"io"
 	"math/bits"
 
+	"barograph/fault"
 	"barograph/record"
 )
 
@@ -30,7 +30,7 @@ type Reader struct {
 	layout  layout
 	stray   *pending            // rejects of lines without a line type
 	pending map[string]*pending // by line type
-	order   []*pending          // all of them, in the order of their first lines
+	order   []*pending          // those of this file, in the order of their first lines
 	flushed int                 // of order, at the end of the file
 	count   int64
 
@@ -52,12 +52,21 @@ func NewReader(r io.Reader, file string, o Options) *Reader {
 	if o.Rows <= 0 {
 		o.Rows = defaultRows
 	}
-	rd := &Reader{
-		in: lines{r: r}, file: file, rows: o.Rows, layout: assumedLayout(),
-		pending: make(map[string]*pending), words: make(map[string]string),
-	}
-	rd.stray = rd.newPending(nil)
+	rd := &Reader{rows: o.Rows, pending: make(map[string]*pending), words: make(map[string]string), stray: newPending(nil)}
+	rd.Reset(r, file)
 	return rd
+}
+
+// Reset makes r read another file and keeps its memory: buffers, batches and
+// the headers it knows. An archive has many small files.
+func (r *Reader) Reset(src io.Reader, file string) {
+	r.in = lines{r: src, buf: r.in.buf}
+	r.file, r.layout, r.count = file, assumedLayout(), 0
+	r.order, r.flushed = r.order[:0], 0
+	r.stray.reset(file)
+	for _, p := range r.pending {
+		p.reset(file)
+	}
 }
 
 // Lines is the number of data lines read so far: those of all batches that
@@ -67,7 +76,8 @@ func (r *Reader) Lines() int64 { return r.count }
 // Next exchanges *into for the next batch: records of one line type, or rejects
 // alone (Type nil) for lines whose type could not be told. What *into held is
 // reused for a later batch. At the end it returns io.EOF; any other error is
-// the stream's, and what was read since the last batch is not returned.
+// a *fault.Error about the stream, and what was read since the last batch is
+// not returned.
 func (r *Reader) Next(into *record.Batch) error {
 	for {
 		ln, err := r.in.next()
@@ -75,7 +85,7 @@ func (r *Reader) Next(into *record.Batch) error {
 			return r.flush(into)
 		}
 		if err != nil {
-			return fmt.Errorf("%s: after line %d: %w", r.file, r.in.number, err)
+			return &fault.Error{File: r.file, Line: int(r.in.number), Problem: "cannot be read beyond this line", Err: err}
 		}
 		if p := r.take(ln); p != nil && (p.batch.Lines >= r.rows || p.bytes >= batchBytes) {
 			r.hand(p, into)
@@ -100,9 +110,7 @@ func (r *Reader) flush(into *record.Batch) error {
 // hand swaps p's batch with *into.
 func (r *Reader) hand(p *pending, into *record.Batch) {
 	*into, p.batch = p.batch, *into
-	p.batch.Reset(p.lt, r.file)
-	p.bytes = 0
-	p.generation++
+	p.renew(r.file)
 	if len(p.byRaw) > maxInterned {
 		clear(p.byRaw)
 		clear(p.byHeader)
@@ -128,6 +136,9 @@ func (r *Reader) take(ln line) *pending {
 		return nil
 	}
 	p, reason := r.data(ln)
+	if !p.listed {
+		r.order, p.listed = append(r.order, p), true
+	}
 	p.batch.Lines++
 	p.bytes += len(r.line)
 	r.count++

@@ -430,7 +430,7 @@ func TestStreamErrors(t *testing.T) {
 	r := NewReader(io.MultiReader(strings.NewReader(head24+plain24+"FHO 1 2 3 4\n"), iotest.ErrReader(broken)), "x.stat", Options{})
 	var b record.Batch
 	for range 2 {
-		if err := r.Next(&b); !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "x.stat: after line 2: ") {
+		if err := r.Next(&b); !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "x.stat:2: cannot be read beyond this line: ") {
 			t.Errorf("error %v", err)
 		}
 	}
@@ -445,6 +445,33 @@ func TestStreamErrors(t *testing.T) {
 	got := drain(t, NewReader(iotest.OneByteReader(strings.NewReader(head24+plain24+"FHO 1 2 3 4\n")), "x", Options{}))
 	if len(got) != 1 || got[0].Len() != 1 {
 		t.Error("a stream of single bytes is read otherwise")
+	}
+}
+
+// A reader that is reset gives what a new one gives.
+func TestReset(t *testing.T) {
+	texts := []string{
+		head24 + plain24 + "FHO 1 2 3 4\n" + plain24 + "XYZ 1\n" + plain24 + "SL1L2 1 2 3 4 5 6 7\n",
+		plain24 + "SL1L2 1 2 3 4 5 6 7\n" + plain24 + "MPR 9 4 KDEN 39.8 -104.7 850 NA 280.5 281 V NA NA NA\n",
+		"VERSION AMODEL\nV12 x\n", "", head21 + "V5.0 GFS " + times + " TMP Z2 TMP Z2 ANLYS FULL NEAREST 1 NA NA NA NA FHO 1 2 3 4",
+	}
+	again := NewReader(strings.NewReader(plain24+"FHO 1 2 3 4\n"+head22+plain24+"FHO"), "other", Options{})
+	var b record.Batch
+	if err := again.Next(&b); err != nil { // left in the middle
+		t.Fatal(err)
+	}
+	for _, text := range texts {
+		again.Reset(strings.NewReader(text), "x.stat")
+		got, want := drain(t, again), readAll(t, text, 0)
+		if len(got) != len(want) {
+			t.Fatalf("%d batches, want %d", len(got), len(want))
+		}
+		for i := range got {
+			var hash record.Hasher
+			if got[i].Type != want[i].Type || got[i].File != "x.stat" || fmt.Sprint(got[i].Rejects) != fmt.Sprint(want[i].Rejects) || hash.Sum(got[i]) != hash.Sum(want[i]) {
+				t.Errorf("batch %d of %q differs", i, text)
+			}
+		}
 	}
 }
 

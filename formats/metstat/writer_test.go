@@ -151,8 +151,9 @@ func benchmarkRead(b *testing.B, text string) {
 	var into record.Batch
 	lines := int64(0)
 	b.SetBytes(int64(len(text)))
+	r := NewReader(strings.NewReader(""), "x", Options{})
 	for b.Loop() {
-		r := NewReader(strings.NewReader(text), "x", Options{})
+		r.Reset(strings.NewReader(text), "x")
 		for r.Next(&into) == nil {
 		}
 		lines += r.Lines()
