@@ -2,7 +2,9 @@ package answer
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/zeebo/xxh3"
@@ -27,6 +29,19 @@ type Answer struct {
 
 // Digest is a 128-bit digest (xxh3) of an answer's columns, rows and their order.
 type Digest = xxh3.Uint128
+
+// FormatDigest writes a digest as 32 hexadecimal digits.
+func FormatDigest(d Digest) string { return fmt.Sprintf("%016x%016x", d.Hi, d.Lo) }
+
+// ParseDigest is the inverse of FormatDigest; false for anything else.
+func ParseDigest(text string) (d Digest, ok bool) {
+	if len(text) != 32 {
+		return d, false
+	}
+	hi, err1 := strconv.ParseUint(text[:16], 16, 64)
+	lo, err2 := strconv.ParseUint(text[16:], 16, 64)
+	return Digest{Hi: hi, Lo: lo}, err1 == nil && err2 == nil
+}
 
 // Digest computes the digest over the canonical encoding: per column its name,
 // then each value. −0 counts as 0, every NaN as one.

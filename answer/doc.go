@@ -2,6 +2,6 @@
 //
 // Reference computes the answer to a question straight from the parsed
 // records, by no database. Compare holds an engine's answer against it, value
-// by value, and is the only maker of a Proof, without which no time enters a
+// by value, and makes the Proof, without which no time enters a
 // run.
 package answer

@@ -1,0 +1,274 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"barograph/engine"
+	"barograph/fault"
+	"barograph/record"
+)
+
+// Options of Run; the zero value is the default.
+type Options struct {
+	Workers  int                 // files parsed at once; 0 = one per CPU
+	Window   int                 // records per commit; 0 = DefaultWindow
+	Log      *slog.Logger        // nil = discard
+	Progress func(Progress)      // called after every batch and commit, from one goroutine
+	Reject   func(record.Reject) // called for every quarantined line, in order
+}
+
+// DefaultWindow is the number of records per commit: about 60 MB of client memory.
+const DefaultWindow = 1 << 18
+
+// Progress is how far a load is.
+type Progress struct {
+	Files, AllFiles int
+	Bytes           int64 // of the files that are done
+	Read            int64 // data lines
+}
+
+// Summary is what a load did. Read = Stored + Replaced + Quarantined.
+type Summary struct {
+	Files   []engine.Mark // the files loaded, in order
+	Skipped []string      // files that the archive held already, or that repeat another file of this load
+	Failed  []error       // files that could not be read, or not to their end
+
+	Read, Stored, Replaced, Quarantined int64
+
+	Bytes   int64            // of the files loaded
+	ByType  map[string]int64 // records read, by line type
+	Commits int
+	Elapsed time.Duration // from the call to the last durable commit
+}
+
+// Run loads files into one subset of an archive.
+//
+// It is idempotent: a file whose bytes the archive knows is skipped, and a
+// record that is there already is replaced by its later value. A file that
+// cannot be read is reported in Summary.Failed and the rest goes on; an error
+// means that the archive did not take the records, and that what was committed
+// before is whole.
+func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o Options) (*Summary, error) {
+	start := time.Now()
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Window <= 0 {
+		o.Window = DefaultWindow
+	}
+	r := &run{archive: a, o: o, files: map[string]*engine.Mark{}, known: map[string]bool{}, all: len(paths)}
+	r.sum.ByType = map[string]int64{}
+	marks, err := a.Marks(ctx, subset)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range marks {
+		r.known[m.Digest] = true
+	}
+	known := make(map[string]bool, len(r.known)) // for the parsers, which run beside r
+	for d := range r.known {
+		known[d] = true
+	}
+	before, err := a.Contents(ctx, subset)
+	if err != nil {
+		return nil, err
+	}
+	if r.loader, err = a.Loader(ctx, subset); err != nil {
+		return nil, err
+	}
+	defer r.loader.Close() //nolint:errcheck // drops what was not committed
+	r.window = newWindow(subset, func(file string) { r.move(file, 1) })
+	err = Read(ctx, paths, Reading{Workers: o.Workers, Skip: func(d string) bool { return known[d] }},
+		func(f *File, b *record.Batch) error { return r.batch(ctx, f, b) }, r.end)
+	if err == nil {
+		err = r.commit(ctx)
+	}
+	if err != nil {
+		return &r.sum, fmt.Errorf("load into %s stopped after %d commits, which are whole; run it again to go on: %w", subset, r.sum.Commits, err)
+	}
+	r.sum.Elapsed = time.Since(start)
+	return &r.sum, r.check(ctx, subset, before)
+}
+
+// run is a load under way; its methods are called from one goroutine.
+type run struct {
+	archive engine.Archive
+	loader  engine.Loader
+	o       Options
+	window  *window
+	sum     Summary
+	known   map[string]bool         // digests of files that are loaded, or will be with the next commit
+	files   map[string]*engine.Mark // files of which records are not committed yet, or that are under way
+	done    []*engine.Mark          // files that are whole with the next commit
+	all     int
+	seen    int
+	moved   int64 // records that a later one of the same load replaced
+}
+
+// batch takes one parsed batch of a file.
+func (r *run) batch(ctx context.Context, f *File, b *record.Batch) error {
+	if r.known[f.Digest] { // a copy of a file of this very load
+		release(b)
+		return nil
+	}
+	m := r.mark(f)
+	m.Read += int64(b.Lines)
+	m.Stored += int64(b.Len())
+	m.Quarantined += int64(len(b.Rejects))
+	for _, q := range b.Rejects {
+		if r.o.Reject != nil {
+			r.o.Reject(q)
+		}
+	}
+	if b.Len() == 0 {
+		release(b)
+		return nil
+	}
+	r.sum.ByType[b.Type.Name] += int64(b.Len())
+	r.window.add(b)
+	r.report()
+	if r.window.rows >= r.o.Window {
+		return r.commit(ctx)
+	}
+	return nil
+}
+
+// mark finds or makes the mark of a file under way.
+func (r *run) mark(f *File) *engine.Mark {
+	m := r.files[f.Path]
+	if m == nil {
+		m = &engine.Mark{Path: f.Path, Digest: f.Digest, Bytes: f.Bytes}
+		r.files[f.Path] = m
+	}
+	return m
+}
+
+// move counts n records of a file as replaced, not stored.
+func (r *run) move(file string, n int64) {
+	m := r.files[file]
+	m.Stored -= n
+	m.Replaced += n
+}
+
+// end is called when all batches of a file were taken.
+func (r *run) end(f *File) error {
+	r.seen++
+	switch {
+	case f.Err != nil:
+		r.sum.Failed = append(r.sum.Failed, f.Err)
+		r.o.Log.Error("file not loaded", "file", f.Path, "error", f.Err)
+	case f.skip || r.known[f.Digest]:
+		r.sum.Skipped = append(r.sum.Skipped, f.Path)
+	default:
+		m := r.mark(f)
+		m.Loaded = time.Now().UTC()
+		r.known[f.Digest] = true
+		r.done = append(r.done, m)
+	}
+	r.report()
+	return nil
+}
+
+func (r *run) report() {
+	if r.o.Progress == nil {
+		return
+	}
+	p := Progress{Files: r.seen, AllFiles: r.all, Bytes: r.sum.Bytes, Read: r.sum.Read}
+	for _, m := range r.files {
+		p.Read += m.Read
+	}
+	for _, m := range r.done {
+		p.Bytes += m.Bytes
+	}
+	r.o.Progress(p)
+}
+
+// commit stores the window and the marks of the files that are whole with it.
+func (r *run) commit(ctx context.Context) error {
+	if r.window.rows == 0 && len(r.done) == 0 {
+		return nil
+	}
+	for b := range r.window.live {
+		if err := r.loader.Add(ctx, b); err != nil {
+			return err
+		}
+	}
+	c := engine.Commit{Catalog: r.window.catalog}
+	for _, m := range r.done {
+		c.Done = append(c.Done, *m)
+	}
+	stored, err := r.loader.Commit(ctx, c)
+	if err != nil {
+		return err
+	}
+	r.sum.Commits++
+	for file, n := range stored.Replaced {
+		r.move(file, n)
+	}
+	for _, m := range r.done {
+		r.account(m)
+	}
+	r.done = r.done[:0]
+	r.window.reset()
+	r.report()
+	return nil
+}
+
+// account moves a finished file from "under way" to the summary.
+func (r *run) account(m *engine.Mark) {
+	delete(r.files, m.Path)
+	r.sum.Files = append(r.sum.Files, *m)
+	r.sum.Bytes += m.Bytes
+	r.total(m)
+}
+
+func (r *run) total(m *engine.Mark) {
+	r.sum.Read += m.Read
+	r.sum.Stored += m.Stored
+	r.sum.Replaced += m.Replaced
+	r.sum.Quarantined += m.Quarantined
+}
+
+// check holds the conservation law: of every file, of the total, and against
+// what the archive itself counts.
+func (r *run) check(ctx context.Context, subset string, before engine.Contents) error {
+	for _, m := range r.files { // files that ended early: their records are stored, the file is not marked
+		r.total(m)
+	}
+	broken := func(what string, m engine.Mark) error {
+		return &fault.Error{File: m.Path, Problem: fmt.Sprintf("conservation is broken: %s: read %d, stored %d, replaced %d, quarantined %d", what, m.Read, m.Stored, m.Replaced, m.Quarantined), Cure: "this is a fault of Barograph or of the engine; do not use the archive, and report it"}
+	}
+	for _, m := range r.sum.Files {
+		if m.Read != m.Stored+m.Replaced+m.Quarantined || m.Stored < 0 {
+			return broken("the sum of a file", m)
+		}
+	}
+	total := engine.Mark{Read: r.sum.Read, Stored: r.sum.Stored, Replaced: r.sum.Replaced, Quarantined: r.sum.Quarantined}
+	if total.Read != total.Stored+total.Replaced+total.Quarantined {
+		return broken("the total", total)
+	}
+	after, err := r.archive.Contents(ctx, subset)
+	if err != nil {
+		return err
+	}
+	if grown := after.Total() - before.Total(); grown != r.sum.Stored {
+		return broken(fmt.Sprintf("the archive grew by %d records", grown), total)
+	}
+	return nil
+}
+
+// Digest computes the digest of everything a subset holds.
+func Digest(ctx context.Context, a engine.Archive, subset string) (record.Digest, error) {
+	var d record.Digest
+	var h record.Hasher
+	for b, err := range a.Dump(ctx, subset) {
+		if err != nil {
+			return d, err
+		}
+		d.Add(h.Sum(b))
+	}
+	return d, nil
+}

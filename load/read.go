@@ -1,0 +1,185 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"runtime"
+	"sync"
+
+	"github.com/zeebo/xxh3"
+	"golang.org/x/sync/errgroup"
+
+	"barograph/fault"
+	"barograph/formats"
+	"barograph/record"
+)
+
+// source is what Read needs of an open file.
+type source interface {
+	Next(into *record.Batch) error
+	Close() error
+}
+
+// File is one input file on its way through Read.
+type File struct {
+	Path   string
+	Digest string // of its bytes
+	Bytes  int64
+	Err    error // why reading ended early; nil at its regular end
+
+	batches chan *record.Batch
+	skip    bool
+}
+
+// Reading says how Read works; the zero value is the default.
+type Reading struct {
+	Workers int                      // files parsed at once; 0 = one per CPU
+	Skip    func(digest string) bool // asked before a file is parsed; its records are then not read
+	open    func(string) (source, error)
+}
+
+// depth is the number of parsed batches that may wait per file. Memory is
+// bounded by workers × depth batches.
+const depth = 4
+
+// Read parses files in parallel and hands their batches over in the order of
+// paths, in one goroutine: each for every batch, then end once per file. A
+// batch is each's to keep until it calls release with it. A file that cannot
+// be read has its Err set when end is called, and the rest goes on; an error
+// of each or end stops everything.
+func Read(ctx context.Context, paths []string, o Reading, each func(*File, *record.Batch) error, end func(*File) error) error {
+	if o.open == nil {
+		o.open = func(path string) (source, error) { return formats.Open(path) }
+	}
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	files := make([]*File, len(paths))
+	for i, p := range paths {
+		files[i] = &File{Path: p, batches: make(chan *record.Batch, depth)}
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	next := make(chan *File)
+	g.Go(func() error {
+		defer close(next)
+		for _, f := range files {
+			select {
+			case next <- f:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
+	for range min(o.Workers, max(len(files), 1)) {
+		g.Go(func() error {
+			for f := range next {
+				err := f.parse(ctx, &o)
+				close(f.batches)
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	g.Go(func() error { return deliver(ctx, files, each, end) })
+	return g.Wait()
+}
+
+// deliver hands over what the parsers made, file by file.
+func deliver(ctx context.Context, files []*File, each func(*File, *record.Batch) error, end func(*File) error) error {
+	for _, f := range files {
+		for open := true; open; {
+			select {
+			case b, ok := <-f.batches:
+				if !ok {
+					open = false
+					break
+				}
+				if err := each(f, b); err != nil {
+					return err
+				}
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := end(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pool recycles the memory of batches between files and readings.
+var pool = sync.Pool{New: func() any { return new(record.Batch) }} //nolint:gochecknoglobals // memory only
+
+// release gives the memory of a batch back.
+func release(b *record.Batch) { pool.Put(b) }
+
+// parse reads one file and sends its batches. An error that concerns the file
+// alone is kept in f.Err.
+func (f *File) parse(ctx context.Context, o *Reading) error {
+	if f.Digest, f.Bytes, f.Err = fileDigest(f.Path); f.Err != nil {
+		return nil
+	}
+	if o.Skip != nil && o.Skip(f.Digest) {
+		f.skip = true
+		return nil
+	}
+	src, err := o.open(f.Path)
+	if err != nil {
+		f.Err = err
+		return nil
+	}
+	defer src.Close() //nolint:errcheck // nothing was written
+	for {
+		b, _ := pool.Get().(*record.Batch)
+		err := src.Next(b)
+		if err != nil {
+			release(b)
+			if !errors.Is(err, io.EOF) {
+				f.Err = &fault.Error{File: f.Path, Problem: "cannot be read to its end", Err: err, Cure: "check or fetch the file again; it is not marked as loaded"}
+			}
+			return nil
+		}
+		b = compact(b)
+		select {
+		case f.batches <- b:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// compact replaces a small batch by a copy of its size, so that thousands of
+// small files do not each hold the memory of a full batch.
+func compact(b *record.Batch) *record.Batch {
+	if b.Len()*4 > cap(b.Head) {
+		return b
+	}
+	small := b.Clone()
+	release(b)
+	return small
+}
+
+// fileDigest reads a file once for the digest of its bytes.
+func fileDigest(path string) (digest string, size int64, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", 0, &fault.Error{File: path, Problem: "cannot be opened", Err: err, Cure: "check the path and its permissions"}
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	h := xxh3.New()
+	size, err = io.Copy(h, f)
+	if err != nil {
+		return "", 0, &fault.Error{File: path, Problem: "cannot be read", Err: err, Cure: "check the disk; the file is not marked as loaded"}
+	}
+	sum := h.Sum128().Bytes()
+	return hexOf(sum[:]), size, nil
+}

@@ -1,0 +1,129 @@
+package run
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"barograph/fault"
+)
+
+// Axis tells what stands on the independent axis of a verification plot.
+type Axis string
+
+// The axes.
+const (
+	ByLead  Axis = "fcst_lead"      // hours
+	ByLevel Axis = "fcst_lev"       // pressure, hPa
+	ByTime  Axis = "fcst_valid_beg" // Unix seconds
+)
+
+// Curves is a verification plot: a statistic computed from the proven answer
+// to a case.
+type Curves struct {
+	Case   string   `json:"case"`
+	Title  string   `json:"title"`
+	Stat   string   `json:"stat"` // METviewer's name: ANOM_CORR
+	Unit   string   `json:"unit"`
+	Axis   Axis     `json:"axis"`
+	Note   string   `json:"note"` // how it was aggregated, what the interval is
+	Series []Series `json:"series"`
+}
+
+// Series is one curve; X, Y, Low and High have one length. A value that the
+// records do not define is missing (NaN, null in JSON).
+type Series struct {
+	Name string    `json:"name"`
+	X    []float64 `json:"x"`
+	Y    Values    `json:"y"`
+	Low  Values    `json:"low,omitempty"` // of the confidence interval
+	High Values    `json:"high,omitempty"`
+}
+
+// Values are numbers in which NaN is written as null.
+type Values []float64
+
+// MarshalJSON writes NaN as null.
+func (v Values) MarshalJSON() ([]byte, error) {
+	out := make([]*float64, len(v))
+	for i := range v {
+		if !math.IsNaN(v[i]) {
+			out[i] = &v[i]
+		}
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON reads null as NaN.
+func (v *Values) UnmarshalJSON(text []byte) error {
+	var in []*float64
+	if err := json.Unmarshal(text, &in); err != nil {
+		return err
+	}
+	*v = make(Values, len(in))
+	for i, p := range in {
+		(*v)[i] = math.NaN()
+		if p != nil {
+			(*v)[i] = *p
+		}
+	}
+	return nil
+}
+
+// Curves keeps a verification plot in the folder.
+func (f *Folder) Curves(c *Curves) error {
+	text, err := json.MarshalIndent(c, "", " ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(f.Dir, "plots", c.Case+".json"), append(text, '\n'), 0o644)
+}
+
+// ReadCurves reads the verification plots of a run folder, sorted by case.
+func ReadCurves(dir string) ([]*Curves, error) {
+	paths, err := filepath.Glob(filepath.Join(dir, "plots", "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(paths)
+	var out []*Curves
+	for _, p := range paths {
+		text, err := os.ReadFile(p)
+		if err != nil {
+			return nil, err
+		}
+		c := &Curves{}
+		if err := json.Unmarshal(text, c); err != nil {
+			return nil, &fault.Error{File: p, Err: err}
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// Plan is a query and the engine's plan of it, as kept in plans/.
+type Plan struct {
+	Name string // test_3.duckdb.wide.epoch-range
+	Text string
+}
+
+// ReadPlans reads plans/, sorted by name.
+func ReadPlans(dir string) ([]Plan, error) {
+	paths, err := filepath.Glob(filepath.Join(dir, "plans", "*.txt"))
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(paths)
+	var out []Plan
+	for _, p := range paths {
+		text, err := os.ReadFile(p)
+		if err != nil {
+			return nil, err
+		}
+		name := filepath.Base(p)
+		out = append(out, Plan{Name: name[:len(name)-len(".txt")], Text: string(text)})
+	}
+	return out, nil
+}

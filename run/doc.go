@@ -1,0 +1,14 @@
+// Package run is step 7: the run folder, which holds everything that is needed
+// to repeat a run and to judge it.
+//
+//	run.json         what was run: command, seed, versions, settings, machine, data, loads, warnings
+//	results.csv      one row per repetition, also as results.parquet
+//	latency.hlog     HdrHistogram log, one interval per engine, design, case and flavour
+//	plans/           each query's text and plan
+//	plots/           the verification curves that were computed from proven answers
+//	quarantine.csv   file, line, reason and text of every line that could not be read
+//	report.html      the report: one file that opens offline
+//
+// A time enters a run with the proof of its answer and in no other way
+// (Folder.Add). A password never does.
+package run

@@ -1,0 +1,176 @@
+package run
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"barograph/answer"
+	"barograph/measure"
+)
+
+// Folder is a run folder that is being written. It is used by one goroutine.
+// Results are written as they come, so that an interrupted run is readable.
+type Folder struct {
+	Dir string
+	Run Run
+
+	samples    []Sample
+	results    *os.File
+	csv        *csv.Writer
+	quarantine *os.File
+	rejects    *csv.Writer
+}
+
+// Create makes dir, which must not hold a run yet, and begins to write.
+func Create(dir string, r Run) (*Folder, error) {
+	if _, err := os.Stat(filepath.Join(dir, "run.json")); err == nil {
+		return nil, fmt.Errorf("%s holds a run already", dir)
+	}
+	for _, d := range []string{"plans", "plots"} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
+			return nil, err
+		}
+	}
+	f := &Folder{Dir: dir, Run: r}
+	var err error
+	if f.results, err = os.Create(filepath.Join(dir, "results.csv")); err != nil {
+		return nil, err
+	}
+	f.csv = csv.NewWriter(f.results)
+	if err := f.csv.Write(sampleColumns); err != nil {
+		return nil, err
+	}
+	return f, f.Save()
+}
+
+// Save writes run.json as it stands.
+func (f *Folder) Save() error {
+	text, err := json.MarshalIndent(&f.Run, "", "  ")
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(f.Dir, "run.json")
+	if err := os.WriteFile(path+".new", append(text, '\n'), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}
+
+var errNoProof = errors.New("a time without a proof of its answer does not enter a run")
+
+// Add records a repetition whose answer is proven.
+func (f *Folder) Add(s Sample, p answer.Proof) error {
+	if !p.Valid() {
+		return errNoProof
+	}
+	s.Verdict, s.Problem, s.Rows = Equal, "", p.Rows()
+	s.Digest = answer.FormatDigest(p.Digest())
+	return f.put(s)
+}
+
+// Wrong records a repetition whose answer differs from the reference. It has
+// no time.
+func (f *Folder) Wrong(s Sample, d *answer.Diff) error {
+	s.Verdict, s.Rows = Wrong, d.GotRows
+	s.Problem = d.Error()
+	return f.put(s.timeless())
+}
+
+// Failed records a repetition without an answer. It has no time.
+func (f *Folder) Failed(s Sample, err error) error {
+	s.Verdict, s.Problem = Failed, err.Error()
+	return f.put(s.timeless())
+}
+
+func (s Sample) timeless() Sample {
+	s.First, s.Total, s.Server, s.Derive = 0, 0, 0, 0
+	return s
+}
+
+func (f *Folder) put(s Sample) error {
+	f.samples = append(f.samples, s)
+	if err := f.csv.Write(s.fields()); err != nil {
+		return err
+	}
+	f.csv.Flush()
+	return f.csv.Error()
+}
+
+// Plan keeps the text and the plan of a query.
+func (f *Folder) Plan(c Cell, text, plan string) error {
+	name := strings.Join([]string{c.Case, c.Engine, c.Design, c.Flavour}, ".") + ".txt"
+	body := "-- " + c.Case + ", " + c.Way() + "\n" + text + "\n\n-- plan\n" + plan + "\n"
+	return os.WriteFile(filepath.Join(f.Dir, "plans", name), []byte(body), 0o644)
+}
+
+// Reject keeps a quarantined line.
+func (f *Folder) Reject(file string, line uint32, reason, text string) error {
+	if f.rejects == nil {
+		var err error
+		if f.quarantine, err = os.Create(filepath.Join(f.Dir, "quarantine.csv")); err != nil {
+			return err
+		}
+		f.rejects = csv.NewWriter(f.quarantine)
+		if err := f.rejects.Write([]string{"file", "line", "reason", "text"}); err != nil {
+			return err
+		}
+	}
+	return f.rejects.Write([]string{file, strconv.Itoa(int(line)), reason, text})
+}
+
+// Close writes results.parquet, latency.hlog and run.json. What was written
+// before stays readable if it fails.
+func (f *Folder) Close() error {
+	f.csv.Flush()
+	errs := []error{f.csv.Error(), f.results.Close()}
+	if f.rejects != nil {
+		f.rejects.Flush()
+		errs = append(errs, f.rejects.Error(), f.quarantine.Close())
+	}
+	errs = append(errs, writeParquet(filepath.Join(f.Dir, "results.parquet"), f.samples), f.histograms(), f.Save())
+	return errors.Join(errs...)
+}
+
+// histograms writes one interval per phase and cell.
+func (f *Folder) histograms() error {
+	byTag := map[string]*measure.Interval{}
+	for _, s := range f.samples {
+		if s.Verdict != Equal {
+			continue
+		}
+		tag := strings.Join([]string{string(s.Phase), s.Engine, s.Design, s.Case, s.Flavour}, "/")
+		iv := byTag[tag]
+		at := f.Run.Started.Add(s.Start)
+		if iv == nil {
+			iv = &measure.Interval{Tag: tag, Start: at, Histogram: measure.NewHistogram()}
+			byTag[tag] = iv
+		}
+		iv.End = at.Add(s.Total)
+		iv.Histogram.Record(s.Total)
+	}
+	file, err := os.Create(filepath.Join(f.Dir, "latency.hlog"))
+	if err != nil {
+		return err
+	}
+	w, err := measure.NewLogWriter(file, f.Run.Started, "barograph "+f.Run.Workload+", run "+f.Run.ID)
+	for _, tag := range slices.Sorted(maps.Keys(byTag)) {
+		if err == nil {
+			err = w.Write(*byTag[tag])
+		}
+	}
+	return errors.Join(err, file.Close())
+}
+
+// ID makes the name of a run's folder from its start and workload.
+func ID(started time.Time, workload string) string {
+	return started.UTC().Format("20060102-150405") + "-" + workload
+}

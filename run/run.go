@@ -1,0 +1,125 @@
+package run
+
+import (
+	"time"
+
+	"barograph/measure"
+)
+
+// Run is run.json. It grows by fields; a field is never given another meaning.
+type Run struct {
+	ID       string    `json:"id"`       // folder name: 20261120-235959-met
+	Workload string    `json:"workload"` // "met"
+	Version  string    `json:"barograph_version"`
+	Args     []string  `json:"args"` // the command line, passwords replaced
+	Seed     uint64    `json:"seed"`
+	Started  time.Time `json:"started"`
+	Ended    time.Time `json:"ended"` // zero where the run was interrupted
+
+	Machine measure.Machine    `json:"machine"`
+	Client  measure.ClientLoad `json:"client"`
+
+	Data     Data      `json:"data"`
+	Archives []Archive `json:"archives"` // in the order of the tables
+	Cases    []Case    `json:"cases"`    // likewise
+
+	Reps     int      `json:"repetitions"`        // timed repetitions of each cell, warm
+	Warmups  int      `json:"warmups"`            // repetitions before, not in the results
+	ColdHow  string   `json:"cold_how,omitempty"` // how a cold start was made; empty = none was measured
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// Data says what was loaded.
+type Data struct {
+	Source      string           `json:"source"` // "preset seed, seed 1", or the paths
+	Subset      string           `json:"subset"`
+	Files       int              `json:"files"`
+	Bytes       int64            `json:"bytes"`
+	Lines       int64            `json:"lines"`       // read
+	Records     int64            `json:"records"`     // distinct
+	Quarantined int64            `json:"quarantined"` // lines
+	ByType      map[string]int64 `json:"records_by_line_type"`
+	Digest      string           `json:"digest"` // of all records; every archive must have it
+}
+
+// Archive is one engine under one design, and what loading it cost.
+type Archive struct {
+	Engine   string            `json:"engine"` // scheme
+	Design   string            `json:"design"`
+	URL      string            `json:"url"`   // redacted
+	Place    string            `json:"place"` // embedded, server, memory
+	Product  string            `json:"product"`
+	Version  string            `json:"version"`
+	Settings map[string]string `json:"settings,omitempty"`
+
+	Load    time.Duration `json:"load_ns"` // from the first byte read to the last durable commit; 0 = it was loaded before this run
+	Commits int           `json:"load_commits"`
+	Bytes   int64         `json:"bytes_on_disk"`
+	Objects int64         `json:"objects"`
+	Object  string        `json:"object"` // documents, pairs, rows
+	Digest  string        `json:"digest"` // of what the archive holds
+	Whole   bool          `json:"whole"`  // the digest is that of the data; an archive that is not whole is not timed
+	Problem string        `json:"problem,omitempty"`
+}
+
+// Case is one question of the run.
+type Case struct {
+	Name     string   `json:"name"`
+	Title    string   `json:"title"`
+	LineType string   `json:"line_type"`
+	Rows     int      `json:"rows"`  // of the reference
+	Bytes    int64    `json:"bytes"` // of the reference, in canonical types
+	Digest   string   `json:"digest"`
+	Columns  []string `json:"columns"`
+}
+
+// Verdict says whether a time may be shown.
+type Verdict string
+
+// The verdicts.
+const (
+	Equal  Verdict = "equal"  // proven, value by value
+	Wrong  Verdict = "wrong"  // compared, and different: shown as wrong, never as fast
+	Failed Verdict = "failed" // no answer: an error has no time
+)
+
+// Phase tells warm repetitions from cold starts.
+type Phase string
+
+// The phases.
+const (
+	Warm Phase = "warm"
+	Cold Phase = "cold"
+)
+
+// Cell names what is compared: an engine, a design and a flavour at one case.
+type Cell struct {
+	Engine  string `json:"engine"`
+	Design  string `json:"design"`
+	Case    string `json:"case"`
+	Flavour string `json:"flavour"`
+}
+
+// Way is the cell without its case: "duckdb wide epoch-range".
+func (c Cell) Way() string { return c.Engine + " " + c.Design + " " + c.Flavour }
+
+// Sample is one repetition: a row of results.csv and results.parquet. Its
+// times are zero unless the verdict is Equal.
+type Sample struct {
+	Cell
+	Phase   Phase
+	Rep     int
+	Verdict Verdict
+	Problem string // one line, for Wrong and Failed
+
+	Start  time.Duration // since the start of the run
+	First  time.Duration // from the call to the first decoded row
+	Total  time.Duration // from the call to the last decoded row
+	Server time.Duration // the engine's own time; 0 = it tells none
+	Derive time.Duration // deriving the keys, before the call
+
+	Rows   int
+	Bytes  int64
+	Keys   int // ids asked for
+	Digest string
+}

@@ -1,0 +1,96 @@
+package met
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"barograph/answer"
+	"barograph/design"
+	"barograph/engine"
+	"barograph/flavour"
+	"barograph/measure"
+	"barograph/question"
+	"barograph/run"
+)
+
+// cold measures cold starts: each in a new process that opens the archive and
+// asks once, after the archive's files were dropped from the page cache.
+func (s *study) cold(ctx context.Context) error {
+	if s.o.Cold == nil || s.o.ColdReps <= 0 {
+		return nil
+	}
+	var cells []*cell
+	for _, c := range s.cells {
+		if c.target.Driver.Place == engine.Embedded {
+			cells = append(cells, c)
+		}
+	}
+	step := Progress{Step: "cold starts", Unit: "answers", Of: int64(len(cells) * s.o.ColdReps)}
+	for i, rep := range measure.Interleave(s.o.Seed+1, len(cells), s.o.ColdReps) {
+		c := cells[i]
+		start := s.clock.Now()
+		sample, how, err := s.o.Cold(ctx, c.target, c.Cell)
+		sample.Cell, sample.Phase, sample.Rep, sample.Start = c.Cell, run.Cold, rep, start
+		s.folder.Run.ColdHow = how
+		if err := s.keepCold(ctx, c, sample, err); err != nil {
+			return err
+		}
+		step.Done++
+		s.o.Progress(step)
+	}
+	step.Finished, step.Note = true, s.folder.Run.ColdHow
+	s.o.Progress(step)
+	return nil
+}
+
+// keepCold holds the digest that the other process reports against the
+// reference: it compared its rows with nothing, so equality of digests, over
+// every value and the order of rows, stands for it.
+func (s *study) keepCold(ctx context.Context, c *cell, sample run.Sample, err error) error {
+	if err != nil {
+		return s.failed(ctx, sample, err)
+	}
+	digest, ok := answer.ParseDigest(sample.Digest)
+	if !ok {
+		return s.failed(ctx, sample, fmt.Errorf("the process of the cold start returned the digest %q", sample.Digest))
+	}
+	proof, err := answer.CompareDigest(c.want, digest, sample.Rows)
+	if err != nil {
+		return s.wrong(sample, err)
+	}
+	return s.folder.Add(sample, proof)
+}
+
+// AskOnce opens an archive, asks one question and returns its time, from
+// before the opening to the last row: what the process of a cold start does.
+func AskOnce(ctx context.Context, r engine.Registry, rawURL string, d design.Name, q *question.Question, f flavour.Name) (run.Sample, error) {
+	start := time.Now()
+	var out run.Sample
+	e, err := r.Open(ctx, rawURL, engine.Options{ReadOnly: true})
+	if err != nil {
+		return out, err
+	}
+	defer e.Close() //nolint:errcheck // read only
+	a, err := e.Archives.Open(ctx, d)
+	if err != nil {
+		return out, err
+	}
+	defer a.Close() //nolint:errcheck // read only
+	query, err := a.Phrase(ctx, q, f)
+	if err != nil {
+		return out, err
+	}
+	var b answer.Builder
+	if err := a.Ask(ctx, query, &b); err != nil {
+		return out, err
+	}
+	out.Total = time.Since(start)
+	out.First = out.Total
+	if !b.First.IsZero() {
+		out.First = b.First.Sub(start)
+	}
+	out.Derive, out.Keys, out.Rows, out.Bytes = query.Derive, len(query.Keys), b.Rows, b.Bytes()
+	out.Server, out.Digest = query.Server, answer.FormatDigest(b.Digest())
+	return out, nil
+}

@@ -1,0 +1,211 @@
+package met
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"barograph/answer"
+	"barograph/engine"
+	"barograph/fault"
+	"barograph/load"
+	"barograph/question"
+	"barograph/record"
+	"barograph/run"
+)
+
+// read parses the data once, for the reference answers and the data's digest.
+func (s *study) read(ctx context.Context) error {
+	qs := make([]*question.Question, len(s.o.Cases))
+	for i, q := range s.o.Cases {
+		qs[i] = q.In(s.o.Subset)
+	}
+	ref := answer.NewReference(qs...)
+	d := &s.folder.Run.Data
+	d.Subset, d.Files, d.ByType = s.o.Subset, len(s.o.Files), map[string]int64{}
+	var prints load.Fingerprint
+	step := Progress{Step: "reading", Unit: "MB", Of: totalSize(s.o.Files)}
+	each := func(_ *load.File, b *record.Batch) error {
+		d.Lines += int64(b.Lines)
+		d.Quarantined += int64(len(b.Rejects))
+		for _, r := range b.Rejects {
+			if err := s.folder.Reject(r.File, r.Line, r.Reason, r.Text); err != nil {
+				return err
+			}
+		}
+		ref.Add(b)
+		prints.Add(b)
+		return nil
+	}
+	end := func(f *load.File) error {
+		if f.Err != nil {
+			return fmt.Errorf("the data of a study must be readable: %w", f.Err)
+		}
+		d.Bytes += f.Bytes
+		step.Done, step.Bytes = d.Bytes, d.Bytes
+		s.o.Progress(step)
+		return nil
+	}
+	if err := load.Read(ctx, s.o.Files, load.Reading{}, each, end); err != nil {
+		return err
+	}
+	s.digest, d.ByType = prints.Digest(), prints.ByType()
+	d.Records, d.Digest = s.digest.Records, s.digest.String()
+	s.reference = ref.Answers()
+	if d.Quarantined > 0 {
+		s.warn(fmt.Sprintf("%d of %d lines could not be read; they are in quarantine.csv, and no archive holds them", d.Quarantined, d.Lines))
+	}
+	for i, a := range s.reference {
+		if err := s.note(qs[i], a); err != nil {
+			return err
+		}
+	}
+	step.Finished, step.Note = true, fmt.Sprintf("%d records, reference answers of %d cases", d.Records, len(qs))
+	s.o.Progress(step)
+	return s.folder.Save()
+}
+
+func totalSize(files []string) int64 {
+	var n int64
+	for _, f := range files {
+		if st, err := os.Stat(f); err == nil {
+			n += st.Size()
+		}
+	}
+	return n
+}
+
+func (s *study) warn(text string) {
+	s.folder.Run.Warnings = append(s.folder.Run.Warnings, text)
+	s.o.Log.Warn(text)
+}
+
+// note records a case, its reference answer's size, and its curves.
+func (s *study) note(q *question.Question, a *answer.Answer) error {
+	c := run.Case{Name: q.Name, Title: q.Title, LineType: q.Type.Name, Rows: a.Rows, Bytes: a.Bytes(), Digest: answer.FormatDigest(a.Digest())}
+	for _, col := range q.Columns {
+		c.Columns = append(c.Columns, col.Name)
+	}
+	s.folder.Run.Cases = append(s.folder.Run.Cases, c)
+	if a.Rows == 0 {
+		s.warn(q.Name + " has no rows in this data: its times say only what an empty answer costs")
+		return nil
+	}
+	if name := DefaultStat(q.Type); name != "" {
+		curves, err := Curves(q, a, name, s.o.Seed)
+		if _, lacks := errors.AsType[*fault.Error](err); lacks {
+			return nil // the question does not select what the statistic needs
+		}
+		if err != nil {
+			return err
+		}
+		return s.folder.Curves(curves)
+	}
+	return nil
+}
+
+// opened are the archives of a study, by place in Options.Targets; nil = not usable.
+type opened struct {
+	engines  []*engine.Engine
+	archives []engine.Archive
+}
+
+func (o *opened) close() {
+	for i := range o.archives {
+		if o.archives[i] != nil {
+			o.archives[i].Close() //nolint:errcheck // everything is committed
+			o.archives[i] = nil
+		}
+		if o.engines[i] != nil {
+			o.engines[i].Close() //nolint:errcheck // likewise
+			o.engines[i] = nil
+		}
+	}
+}
+
+// load opens every target and loads the data into it; what it holds already is kept.
+func (s *study) load(ctx context.Context) (*opened, error) {
+	n := len(s.o.Targets)
+	o := &opened{engines: make([]*engine.Engine, n), archives: make([]engine.Archive, n)}
+	for i, t := range s.o.Targets {
+		e, err := s.o.Registry.Open(ctx, t.URL, engine.Options{Log: s.o.Log, Threads: s.o.Threads})
+		if err != nil {
+			return o, err
+		}
+		o.engines[i] = e
+		if e.Archives == nil {
+			return o, &fault.Error{Setting: t.String(), Problem: "keeps no verification archives", Cure: "see `barograph list engines`"}
+		}
+		a, err := e.Archives.Open(ctx, t.Design)
+		if err != nil {
+			return o, err
+		}
+		o.archives[i] = a
+		if err := s.fill(ctx, t, e, a); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}
+
+// fill loads one archive and holds its content against the data.
+func (s *study) fill(ctx context.Context, t Target, e *engine.Engine, a engine.Archive) error {
+	about, err := e.About(ctx)
+	if err != nil {
+		return err
+	}
+	r := run.Archive{
+		Engine: t.Driver.Scheme, Design: string(t.Design), URL: engine.Redact(t.URL), Place: string(t.Driver.Place),
+		Product: about.Product, Version: about.Version, Settings: about.Settings,
+	}
+	step := Progress{Step: "loading " + t.String(), Unit: "MB", Of: s.folder.Run.Data.Bytes}
+	sum, err := load.Run(ctx, a, s.o.Subset, s.o.Files, load.Options{Log: s.o.Log, Progress: func(p load.Progress) {
+		step.Done, step.Bytes = p.Bytes, p.Bytes
+		s.o.Progress(step)
+	}})
+	if err != nil {
+		return err
+	}
+	if len(sum.Files) > 0 {
+		r.Load, r.Commits = sum.Elapsed, sum.Commits
+	}
+	if err := s.inspect(ctx, a, &r); err != nil {
+		return err
+	}
+	s.folder.Run.Archives = append(s.folder.Run.Archives, r)
+	step.Finished, step.Done = true, step.Of
+	step.Note = fmt.Sprintf("%d %s, %.1f MB on disk", r.Objects, r.Object, float64(r.Bytes)/1e6)
+	if r.Load > 0 {
+		step.Note += fmt.Sprintf(", %.2f s, %.0f records/s", r.Load.Seconds(), float64(sum.Read)/r.Load.Seconds())
+	}
+	s.o.Progress(step)
+	return s.folder.Save()
+}
+
+// inspect counts, weighs and digests an archive. One that does not hold
+// exactly the data is not timed.
+func (s *study) inspect(ctx context.Context, a engine.Archive, r *run.Archive) error {
+	contents, err := a.Contents(ctx, s.o.Subset)
+	if err != nil {
+		return err
+	}
+	if r.Bytes, err = a.Size(ctx); err != nil {
+		return err
+	}
+	digest, err := load.Digest(ctx, a, s.o.Subset)
+	if err != nil {
+		return err
+	}
+	r.Objects, r.Object, r.Digest = contents.Objects, contents.Object, digest.String()
+	if r.Whole = digest == s.digest; !r.Whole {
+		r.Problem = fmt.Sprintf("the archive holds %d records with digest %s, the data %d with digest %s", digest.Records, r.Digest, s.digest.Records, s.digest)
+		s.out.NotWhole++
+		s.warn(r.Engine + " " + r.Design + " is not timed: " + r.Problem)
+	}
+	return nil
+}
+
+// seconds is a duration for people.
+func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }

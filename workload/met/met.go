@@ -1,0 +1,154 @@
+package met
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"barograph/answer"
+	"barograph/design"
+	"barograph/engine"
+	"barograph/fault"
+	"barograph/flavour"
+	"barograph/measure"
+	"barograph/question"
+	"barograph/record"
+	"barograph/run"
+)
+
+// Target is one archive of the study: an engine's URL and a design.
+type Target struct {
+	Driver *engine.Driver
+	URL    string
+	Design design.Name
+}
+
+// String is "duckdb wide".
+func (t Target) String() string { return t.Driver.Scheme + " " + string(t.Design) }
+
+// Options say what is run; zero values are the defaults.
+type Options struct {
+	Registry engine.Registry
+	Targets  []Target
+	Cases    []*question.Question
+	Flavours []flavour.Name // nil = all that each archive offers
+	Files    []string       // the data; every archive is loaded from them
+	Subset   string
+
+	Reps    int           // timed repetitions of each cell; 0 = DefaultReps
+	Warmups int           // repetitions of each cell before the first timed one; 0 = 1
+	Limit   time.Duration // stop timing after this long, but not before MinReps rounds; 0 = no limit
+	Seed    uint64        // of the order of repetitions and of the bootstrap
+
+	// Cold measures one cold start of a cell: a new process, the page cache
+	// dropped. nil = no cold starts. ColdReps of each cell are made.
+	Cold     func(ctx context.Context, t Target, c run.Cell) (run.Sample, string, error)
+	ColdReps int
+
+	Threads  int // for the engines; 0 = as they choose
+	Log      *slog.Logger
+	Progress func(Progress)
+}
+
+// DefaultReps is enough for a 95 % interval of the median and for an exact
+// rank test.
+const DefaultReps = 11
+
+// MinReps is the number of rounds below which no 95 % interval of a median exists.
+const MinReps = 6
+
+// Progress tells what a study is doing.
+type Progress struct {
+	Step     string // "reading", "loading duckdb wide", "proving", "timing", "cold starts"
+	Done, Of int64
+	Unit     string // "MB", "answers"
+	Bytes    int64  // so far, for rates; 0 where it has no meaning
+	Finished bool   // the step is over
+	Note     string // at the end of a step: what came of it
+}
+
+// Outcome sums a study up; the folder holds the rest.
+type Outcome struct {
+	Equal, Wrong, Failed int // cells
+	NotWhole             int // archives that do not hold the data, and were not timed
+}
+
+// Err is nil where all that was asked was done and every answer was right.
+func (o Outcome) Err() error {
+	switch {
+	case o.Wrong > 0:
+		return &fault.Status{Code: fault.Differs, Err: fmt.Errorf("%d of %d cells gave a wrong answer", o.Wrong, o.Equal+o.Wrong+o.Failed)}
+	case o.NotWhole > 0:
+		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d archives do not hold the whole data and were not timed", o.NotWhole)}
+	case o.Failed > 0:
+		return &fault.Status{Code: fault.Failed, Err: fmt.Errorf("%d cells gave no answer", o.Failed)}
+	}
+	return nil
+}
+
+// study is a run under way.
+type study struct {
+	o         Options
+	folder    *run.Folder
+	clock     measure.Clock
+	reference []*answer.Answer // by case
+	digest    record.Digest    // of the data
+	cells     []*cell
+	out       Outcome
+}
+
+// cell is one archive, case and flavour, proven and ready to be timed.
+type cell struct {
+	run.Cell
+	target  Target
+	archive engine.Archive
+	query   *engine.Query
+	want    *answer.Answer
+}
+
+// Run makes the study and writes it to the folder, which the caller closes.
+// The error is one of the study itself; wrong answers and failed cells are
+// counted in the Outcome.
+func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
+	s := &study{o: o.defaults(), folder: folder, clock: measure.StartClock()}
+	meter, err := measure.StartClient()
+	if err != nil {
+		return s.out, err
+	}
+	if err := s.read(ctx); err != nil {
+		return s.out, err
+	}
+	opened, err := s.load(ctx)
+	defer opened.close()
+	if err == nil {
+		err = s.prove(ctx, opened)
+	}
+	if err == nil {
+		err = s.time(ctx)
+	}
+	if err == nil {
+		opened.close() // a cold start opens the archives in a process of its own
+		err = s.cold(ctx)
+	}
+	load, stopErr := meter.Stop()
+	folder.Run.Client, folder.Run.Ended = load, time.Now().UTC()
+	return s.out, errors.Join(err, stopErr)
+}
+
+func (o Options) defaults() Options {
+	if o.Reps <= 0 {
+		o.Reps = DefaultReps
+	}
+	if o.Warmups <= 0 {
+		o.Warmups = 1
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Progress == nil {
+		o.Progress = func(Progress) {}
+	}
+	return o
+}

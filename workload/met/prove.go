@@ -1,0 +1,190 @@
+package met
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"time"
+
+	"barograph/answer"
+	"barograph/flavour"
+	"barograph/measure"
+	"barograph/question"
+	"barograph/run"
+)
+
+// prove asks every case in every flavour once and keeps the query and its
+// plan. Only cells whose answer is the reference are timed.
+func (s *study) prove(ctx context.Context, o *opened) error {
+	step := Progress{Step: "proving", Unit: "answers", Of: int64(s.count())}
+	for i, t := range s.o.Targets {
+		for k, q := range s.o.Cases {
+			for _, f := range s.flavours(t) {
+				c := &cell{
+					Cell:   run.Cell{Engine: t.Driver.Scheme, Design: string(t.Design), Case: q.Name, Flavour: string(f)},
+					target: t, archive: o.archives[i], want: s.reference[k],
+				}
+				if err := s.proveCell(ctx, c, q, f); err != nil {
+					return err
+				}
+				step.Done++
+				s.o.Progress(step)
+			}
+		}
+	}
+	step.Finished = true
+	step.Note = fmt.Sprintf("%d equal, %d wrong, %d failed", s.out.Equal, s.out.Wrong, s.out.Failed)
+	s.o.Progress(step)
+	return nil
+}
+
+func (s *study) flavours(t Target) []flavour.Name {
+	offered := t.Driver.Offers[t.Design]
+	if s.o.Flavours == nil {
+		return offered
+	}
+	var out []flavour.Name
+	for _, f := range offered {
+		if slices.Contains(s.o.Flavours, f) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func (s *study) count() int {
+	n := 0
+	for _, t := range s.o.Targets {
+		n += len(s.flavours(t)) * len(s.o.Cases)
+	}
+	return n
+}
+
+// proveCell phrases, asks, explains and compares. An archive that is not whole
+// is asked too, so that the report shows what is wrong, but never timed.
+func (s *study) proveCell(ctx context.Context, c *cell, q *question.Question, f flavour.Name) error {
+	sample := run.Sample{Cell: c.Cell, Phase: run.Warm, Rep: -1, Start: s.clock.Now()}
+	query, err := c.archive.Phrase(ctx, q.In(s.o.Subset), f)
+	if errors.Is(err, flavour.ErrCannotExpress) {
+		return nil // absent, not imitated
+	}
+	if err != nil {
+		return s.failed(ctx, sample, err)
+	}
+	c.query = query
+	plan, err := c.archive.Explain(ctx, query)
+	if err != nil {
+		plan = "no plan: " + err.Error()
+	}
+	if err := s.folder.Plan(c.Cell, query.Text, plan); err != nil {
+		return err
+	}
+	var b answer.Builder
+	if err := c.archive.Ask(ctx, query, &b); err != nil {
+		return s.failed(ctx, sample, err)
+	}
+	if _, err := answer.Compare(c.want, &b.Answer); err != nil {
+		return s.wrong(sample, err)
+	}
+	s.out.Equal++
+	if s.whole(c.target) {
+		s.cells = append(s.cells, c)
+	}
+	return nil
+}
+
+func (s *study) whole(t Target) bool {
+	for _, a := range s.folder.Run.Archives {
+		if a.Engine == t.Driver.Scheme && a.Design == string(t.Design) {
+			return a.Whole
+		}
+	}
+	return false
+}
+
+// failed counts a cell without an answer; an interrupted study stops.
+func (s *study) failed(ctx context.Context, sample run.Sample, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	s.out.Failed++
+	s.o.Log.Error("no answer", "cell", sample.Way(), "case", sample.Case, "error", err)
+	return s.folder.Failed(sample, err)
+}
+
+func (s *study) wrong(sample run.Sample, err error) error {
+	d, ok := errors.AsType[*answer.Diff](err)
+	if !ok {
+		return err
+	}
+	s.out.Wrong++
+	s.o.Log.Error("wrong answer", "cell", sample.Way(), "case", sample.Case, "difference", d.Problem)
+	return s.folder.Wrong(sample, d)
+}
+
+// time repeats all cells in rounds, each in a fresh random order, the warm-up
+// rounds first.
+func (s *study) time(ctx context.Context) error {
+	if len(s.cells) == 0 {
+		return nil
+	}
+	s.folder.Run.Warmups = s.o.Warmups
+	rounds := s.o.Warmups + s.o.Reps
+	step := Progress{Step: "timing", Unit: "answers", Of: int64(rounds * len(s.cells))}
+	started := time.Now()
+	var b answer.Builder
+	for i, round := range measure.Interleave(s.o.Seed, len(s.cells), rounds) {
+		rep := round - s.o.Warmups
+		if late := s.o.Limit > 0 && time.Since(started) > s.o.Limit; late && rep >= MinReps && rep > s.folder.Run.Reps {
+			s.warn(fmt.Sprintf("timing stopped after %d of %d repetitions, at its limit of %s", s.folder.Run.Reps, s.o.Reps, s.o.Limit))
+			break
+		}
+		if err := s.sample(ctx, s.cells[i], rep, &b); err != nil {
+			return err
+		}
+		s.folder.Run.Reps = max(s.folder.Run.Reps, rep+1)
+		step.Done++
+		s.o.Progress(step)
+	}
+	step.Finished, step.Note = true, fmt.Sprintf("%d repetitions of %d cells in %s", s.folder.Run.Reps, len(s.cells), seconds(time.Since(started)))
+	s.o.Progress(step)
+	return nil
+}
+
+// sample times one repetition: from the call to the last decoded row. Keys are
+// derived anew each time, and that time is kept apart. The answer is compared
+// after the clock has stopped. Garbage of earlier repetitions is collected
+// before it starts.
+func (s *study) sample(ctx context.Context, c *cell, rep int, b *answer.Builder) error {
+	query := c.query
+	if query.Derive > 0 { // keys are part of this flavour's work: derive them again
+		var err error
+		if query, err = c.archive.Phrase(ctx, c.query.Question, c.query.Flavour); err != nil {
+			return s.failed(ctx, run.Sample{Cell: c.Cell, Phase: run.Warm, Rep: rep}, err)
+		}
+	}
+	runtime.GC()
+	out := run.Sample{Cell: c.Cell, Phase: run.Warm, Rep: rep, Start: s.clock.Now(), Derive: query.Derive, Keys: len(query.Keys)}
+	query.Server = 0
+	start := time.Now()
+	err := c.archive.Ask(ctx, query, b)
+	out.Total = time.Since(start)
+	if err != nil {
+		return s.failed(ctx, out, err)
+	}
+	out.First = out.Total
+	if !b.First.IsZero() {
+		out.First = b.First.Sub(start)
+	}
+	out.Server, out.Bytes = query.Server, b.Bytes()
+	proof, err := answer.Compare(c.want, &b.Answer)
+	if err != nil {
+		return s.wrong(out, err)
+	}
+	if rep < 0 {
+		return nil // a warm-up
+	}
+	return s.folder.Add(out, proof)
+}
