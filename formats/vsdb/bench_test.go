@@ -3,6 +3,7 @@ package vsdb
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"testing"
@@ -29,29 +30,43 @@ func benchText(tb testing.TB) (files [][]byte, total int) {
 	return files, total
 }
 
+// BenchmarkReader reads the files with one reader for all, and with a new one
+// for each: the difference is the memory and the headers that a reader keeps.
 func BenchmarkReader(b *testing.B) {
 	files, total := benchText(b)
-	b.SetBytes(int64(total))
-	b.ReportAllocs()
-	var batch record.Batch
-	lines := int64(0)
-	r := NewReader(bytes.NewReader(nil), "", Options{})
-	for b.Loop() {
-		for _, text := range files {
-			r.Reset(bytes.NewReader(text), "bench.vsdb", "")
-			for {
-				err := r.Next(&batch)
-				if errors.Is(err, io.EOF) {
-					break
-				}
-				if err != nil {
-					b.Fatal(err)
+	for _, fresh := range []bool{false, true} {
+		b.Run(fmt.Sprintf("new=%v", fresh), func(b *testing.B) {
+			b.SetBytes(int64(total))
+			b.ReportAllocs()
+			var batch record.Batch
+			lines := int64(0)
+			r := NewReader(bytes.NewReader(nil), "", Options{})
+			for b.Loop() {
+				for _, text := range files {
+					if fresh {
+						r = NewReader(bytes.NewReader(text), "bench.vsdb", Options{})
+					} else {
+						r.Reset(bytes.NewReader(text), "bench.vsdb", "")
+					}
+					drain(b, r, &batch)
+					lines += r.Lines()
 				}
 			}
-			lines += r.Lines()
+			b.ReportMetric(float64(lines)/b.Elapsed().Seconds(), "lines/s")
+		})
+	}
+}
+
+func drain(b *testing.B, r *Reader, batch *record.Batch) {
+	for {
+		err := r.Next(batch)
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(float64(lines)/b.Elapsed().Seconds(), "lines/s")
 }
 
 func BenchmarkAppendLine(b *testing.B) {

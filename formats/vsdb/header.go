@@ -30,11 +30,6 @@ type head struct {
 	index  uint32
 }
 
-type headKey struct {
-	layout *layout
-	header record.Header
-}
-
 // fields are the places of a line's parts.
 type fields struct {
 	start            int // of the first token
@@ -97,17 +92,28 @@ func (r *Reader) find(b []byte, f *fields) (*series, error) {
 	if s, ok := r.series[string(r.key)]; ok {
 		return s, nil
 	}
-	s, err := r.newSeries(b, f)
+	if len(r.key) > maxHeader {
+		return nil, fmt.Errorf("header text from %s on has %d bytes; at most %d are read", quote(string(r.key)), len(r.key), maxHeader)
+	}
+	key := string(r.key)
+	s, err := r.newSeries(b, key)
 	if err != nil {
 		return nil, err
 	}
-	r.series[string(r.key)] = s
+	r.series[key] = s
 	return s, nil
 }
 
-// newSeries checks a header that has not been seen and adds it to the tables.
-func (r *Reader) newSeries(b []byte, f *fields) (*series, error) {
-	tok := strings.FieldsFunc(string(r.key), func(c rune) bool { return c < 0x80 && blank(byte(c)) })
+// newSeries checks a header that has not been seen. key is its text without
+// lead and valid time, b the whole line.
+func (r *Reader) newSeries(b []byte, key string) (*series, error) {
+	var room [8]string
+	tok := room[:0]
+	for i := skipBlanks(r.key, 0); i < len(key); {
+		end := tokenEnd(r.key, i)
+		tok = append(tok, key[i:end])
+		i = skipBlanks(r.key, end)
+	}
 	for _, t := range tok {
 		if err := checkText(t); err != nil {
 			return nil, err
@@ -125,7 +131,8 @@ func (r *Reader) newSeries(b []byte, f *fields) (*series, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &series{layout: l, most: l.most}
+	s := allot(&r.seriesMem)
+	*s = series{layout: l, most: l.most}
 	if l.ensemble {
 		if model, s.members, err = r.ensembleModel(l, model); err != nil {
 			return nil, err
@@ -137,30 +144,42 @@ func (r *Reader) newSeries(b []byte, f *fields) (*series, error) {
 	if l.vsdb == "RELI" {
 		thresh = "==1/" + strconv.Itoa(s.members+1)
 	}
-	h := record.DefaultHeader()
-	h[record.Version], h[record.Model], h[record.ObType], h[record.VxMask] = version, model, tok[2], tok[3]
-	h[record.FcstVar], h[record.ObsVar] = tok[5], tok[5]
 	level := ""
 	if len(tok) == 7 {
 		level = tok[6]
 	}
-	h[record.FcstLev], h[record.ObsLev] = level, level
-	if thresh != "" {
-		h[record.FcstThresh], h[record.ObsThresh] = thresh, thresh
-	}
-	s.head = r.intern(l, &h)
+	s.head = r.intern([...]string{l.vsdb, version, model, tok[2], tok[3], tok[5], level, thresh})
 	return s, nil
 }
 
-// intern returns the one head of a layout and header.
-func (r *Reader) intern(l *layout, h *record.Header) *head {
-	k := headKey{l, *h}
-	hd, ok := r.heads[k]
-	if !ok {
-		hd = &head{header: *h}
-		r.heads[k] = hd
+// intern returns the one head of the given line type, version, model, obtype,
+// vx_mask, variable, level and threshold, none of which holds a blank.
+func (r *Reader) intern(f [8]string) *head {
+	key := strings.Join(f[:], " ")
+	if hd, ok := r.heads[key]; ok {
+		return hd
 	}
+	hd := allot(&r.headMem)
+	hd.header = record.DefaultHeader()
+	h := &hd.header
+	h[record.Version], h[record.Model], h[record.ObType], h[record.VxMask] = f[1], f[2], f[3], f[4]
+	h[record.FcstVar], h[record.ObsVar] = f[5], f[5]
+	h[record.FcstLev], h[record.ObsLev] = f[6], f[6]
+	if f[7] != "" {
+		h[record.FcstThresh], h[record.ObsThresh] = f[7], f[7]
+	}
+	r.heads[key] = hd
 	return hd
+}
+
+// allot returns a new T out of mem, which is made in pieces.
+func allot[T any](mem *[]T) *T {
+	if len(*mem) == 0 {
+		*mem = make([]T, 64)
+	}
+	t := &(*mem)[0]
+	*mem = (*mem)[1:]
+	return t
 }
 
 // layoutOf finds the layout of a line's type and the threshold glued to it.

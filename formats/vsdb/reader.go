@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"barograph/fault"
@@ -20,8 +21,10 @@ const (
 
 	// The tables of headers are emptied at this size, so that a file in which
 	// every line has another header is read in bounded memory. A real day of
-	// all models has some 3,000.
+	// all models has some 3,000. A header, without lead and valid time, has some
+	// 40 bytes; the spec's nine fields of 24 bytes would be 224.
 	maxSeries = 1 << 14
+	maxHeader = 512
 
 	// Rejects are handed over at this number or this much text.
 	maxRejects    = 1024
@@ -52,8 +55,10 @@ type Reader struct {
 
 	layouts   []*layout // by kind; nil where the table of line types lacks the target
 	series    map[string]*series
-	heads     map[headKey]*head
+	heads     map[string]*head // by line type and header
 	key       []byte
+	seriesMem []series // where the next series and heads come from
+	headMem   []head
 	lastValid uint64 // YYYYMMDDHH, and its Unix time
 	lastTime  int64
 
@@ -72,7 +77,8 @@ func NewReader(r io.Reader, file string, o Options) *Reader {
 	rd := &Reader{
 		o:      o,
 		buf:    make([]byte, bufferSize),
-		series: make(map[string]*series), heads: make(map[headKey]*head),
+		series: make(map[string]*series), heads: make(map[string]*head),
+		lastValid: math.MaxUint64, // no time that a token can hold
 	}
 	for _, k := range kinds {
 		rd.layouts = append(rd.layouts, newLayout(k))
@@ -127,6 +133,9 @@ func (r *Reader) Next(into *record.Batch) error {
 		}
 		if b != nil {
 			r.parse(b)
+		}
+		if len(r.series) >= maxSeries {
+			r.forget()
 		}
 	}
 	r.hand(r.due[0], into)
@@ -304,12 +313,26 @@ func (r *Reader) parse(b []byte) {
 		r.reject(reason, b)
 		return
 	}
+	if l.batch.Len() == cap(l.batch.Head) {
+		reserve(&l.batch, r.o.Rows)
+	}
 	l.add(s, lead, valid, r.line, r.row)
 	if l.batch.Len() >= r.o.Rows {
 		r.due = append(r.due, &l.batch)
 	}
-	if len(r.series) >= maxSeries {
-		r.forget()
+}
+
+// reserve makes room in the columns of b, first for a few rows and then for a
+// whole batch: growing a row at a time costs a new reader more than parsing.
+func reserve(b *record.Batch, rows int) {
+	const few, more = 512, 16
+	n := min(max(few, more*b.Len()), rows) - b.Len()
+	b.Head, b.Line = slices.Grow(b.Head, n), slices.Grow(b.Line, n)
+	b.Lead, b.ObsLead = slices.Grow(b.Lead, n), slices.Grow(b.ObsLead, n)
+	b.Valid, b.ValidEnd = slices.Grow(b.Valid, n), slices.Grow(b.ValidEnd, n)
+	b.ObsBeg, b.ObsEnd = slices.Grow(b.ObsBeg, n), slices.Grow(b.ObsEnd, n)
+	for k := range b.Num {
+		b.Num[k] = slices.Grow(b.Num[k], n)
 	}
 }
 

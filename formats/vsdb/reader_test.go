@@ -214,6 +214,7 @@ func TestRejects(t *testing.T) {
 		{"V01 GFS -6 2019010100 GFS G2 SL1L2 T P500 = 5", `lead "-6" is not in hours`},
 		{"V01 GFS 240000 2019010100 GFS G2 SL1L2 T P500 = 5", `lead "240000" is not in hours`},
 		{"V01 GFS 24 2019013200 GFS G2 SL1L2 T P500 = 5", `valid time "2019013200" is no date`},
+		{"V01 GFS 24 0000000000 GFS G2 SL1L2 T P500 = 5", `valid time "0000000000" is no date`},
 		{"V01 GFS 24 2019022900 GFS G2 SL1L2 T P500 = 5", `valid time "2019022900"`},
 		{"V01 GFS 24 2019010124 GFS G2 SL1L2 T P500 = 5", `valid time "2019010124"`},
 		{"V01 GFS 24 201901010000 GFS G2 SL1L2 T P500 = 5", `valid time "201901010000"`},
@@ -225,6 +226,7 @@ func TestRejects(t *testing.T) {
 		{"V01 GFS 24 2019010100 GFS G2 SL1L2 = 5", "7 header tokens left of '='"},
 		{"V01 GFS 24 2019010100 GFS G2 = 5 1 2 3", "6 header tokens left of '='"},
 		{"V01 GFS 24 2019010100 GFS= 5 1 2 3", "5 header tokens left of '='"},
+		{"V01 GFS 24 2019010100 GFS G2 SL1L2 T P" + strings.Repeat("5", maxHeader) + " = 5", "header text from \"V01 GFS  GFS G2 SL1L2 T"},
 		{"V01 GFS 24 2019010100", "4 tokens and no '='"},
 		{"GFS V01 24 2019010100 GFS G2 SL1L2 T P500 = 5", `version "GFS" is not V and digits`},
 		{"V GFS 24 2019010100 GFS G2 SL1L2 T P500 = 5", `version "V"`},
@@ -377,29 +379,31 @@ func TestReset(t *testing.T) {
 }
 
 // A file in which every line has another header is read in bounded memory, and
-// no batch holds a header twice.
+// no batch holds a header twice; so too where the lines are bad after it.
 func TestHeaderTableOverflow(t *testing.T) {
-	var text []byte
 	const n = 3*maxSeries + 100
-	for i := range n {
-		text = fmt.Appendf(text, "V01 M%d 24 2019010100 GFS G2 SL1L2 T P500 = 5. 1 2 3 4 5\n", i/2*7919%n)
-	}
-	r := NewReader(bytes.NewReader(text), "t", Options{})
-	var b record.Batch
-	rows := 0
-	for {
-		err := r.Next(&b)
-		if errors.Is(err, io.EOF) {
-			break
+	for numbers, wantRows := range map[string]int{"5. 1 2 3 4 5": n, "5. x": 0} {
+		var text []byte
+		for i := range n {
+			text = fmt.Appendf(text, "V01 M%d 24 2019010100 GFS G2 SL1L2 T P500 = %s\n", i/2*7919%n, numbers)
 		}
-		checkBatch(t, &b)
-		rows += b.Len()
-		if len(r.series) > maxSeries || len(r.heads) > maxSeries {
-			t.Fatalf("%d series and %d headers kept", len(r.series), len(r.heads))
+		r := NewReader(bytes.NewReader(text), "t", Options{})
+		var b record.Batch
+		rows, rejects := 0, 0
+		for {
+			err := r.Next(&b)
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			checkBatch(t, &b)
+			rows, rejects = rows+b.Len(), rejects+len(b.Rejects)
+			if len(r.series) > maxSeries || len(r.heads) > maxSeries {
+				t.Fatalf("%d series and %d headers kept", len(r.series), len(r.heads))
+			}
 		}
-	}
-	if rows != n {
-		t.Errorf("%d rows, want %d", rows, n)
+		if rows != wantRows || rows+rejects != n {
+			t.Errorf("%d rows and %d rejects, want %d of %d", rows, rejects, wantRows, n)
+		}
 	}
 }
 

@@ -26,8 +26,7 @@ type layout struct {
 	size   func(n int) int                                             // HIST, RELI, RELP: numbers of a line for a model "/n"
 	repeat func(n int, nums, row []float64, group []float64) []float64 // appends the repeating columns
 
-	ensemble  bool // the model is "M/n" and loses "/n"
-	threshold bool // the threshold follows the type: "FHO>.50"
+	ensemble bool // the model is "M/n" and loses "/n"
 
 	batch  record.Batch
 	serial uint32 // changes whenever batch is handed over
@@ -122,7 +121,7 @@ func setEnsemble(l *layout) { l.ensemble = true }
 // table, and the line is rejected. An absent O is 0, as in METviewer; a missing
 // rate makes the cells that need it missing. METviewer's ec_value is 0.5.
 func setFHO(l *layout) {
-	l.threshold, l.most, l.count = true, 4, 0
+	l.most, l.count = 4, 0
 	total, ec := l.at("total"), l.at("ec_value")
 	cells := [4]int{l.at("fy_oy"), l.at("fy_on"), l.at("fn_oy"), l.at("fn_on")}
 	l.derive = func(nums, row []float64) string {
@@ -178,11 +177,11 @@ func number0(nums []float64, i int) float64 {
 
 // setFSS stores FSS as NBRCNT. The line holds N, the fractions Brier score and
 // the mean squares x and y of the forecast and observed fractions, whose sum is
-// the worst score possible: FSS = 1 − FBS/(x+y) (Roberts and Lean 2008, Mon.
-// Wea. Rev. 136, eq. 6). METdbLoad computes 1 − FBS/x + y, a slip of brackets
-// that all released versions have.
+// the worst score possible: FSS = 1 − FBS/(x+y) (N. M. Roberts and H. W. Lean,
+// Mon. Wea. Rev. 136, 2008). METdbLoad 2.1.1 computes 1 − FBS/x + y, a slip of
+// brackets.
 func setFSS(l *layout) {
-	l.threshold, l.most, l.count = true, 4, 0
+	l.most, l.count = 4, 0
 	total, fbs, fss := l.at("total"), l.at("fbs"), l.at("fss")
 	l.derive = func(nums, row []float64) string {
 		row[total], row[fbs] = nums[0], number0(nums, 1)
@@ -199,8 +198,8 @@ const maxMembers = 1000
 // setRELI stores RELI as PCT. For a model "M/n" the line holds n+1 hits oy_i
 // and n+1 subtotals of the bins with threshold i/n; on_i = subtotal − oy_i and
 // total is the sum of the subtotals, to the nearest whole number, missing where
-// one of them is. MET's n_thresh
-// counts the closing threshold too, which VSDB does not have: it is missing.
+// one of them is. MET's n_thresh counts the closing threshold too, which VSDB
+// does not have: it is missing.
 func setRELI(l *layout) {
 	l.ensemble = true
 	l.size = func(n int) int { return 2 * (n + 1) }
@@ -284,14 +283,17 @@ func (l *layout) fill(nums, row []float64, s *series) string {
 	case l.repeat != nil:
 		from := len(l.batch.Group)
 		l.batch.Group = l.repeat(s.members, nums, row, l.batch.Group)
-		for _, v := range l.batch.Group[from:] {
-			if math.IsInf(v, 0) {
-				l.batch.Group = l.batch.Group[:from]
-				return "a number is too large to be stored as " + l.t.Name
-			}
+		if infinite(l.batch.Group[from:]) || infinite(row) {
+			l.batch.Group = l.batch.Group[:from]
+			return "a number is too large to be stored as " + l.t.Name
 		}
 	}
 	return ""
+}
+
+// infinite reports whether sums or products of finite numbers overflowed.
+func infinite(values []float64) bool {
+	return slices.ContainsFunc(values, func(v float64) bool { return math.IsInf(v, 0) })
 }
 
 // add appends a row to the pending batch.

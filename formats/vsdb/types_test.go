@@ -187,6 +187,9 @@ func TestEnsembleModel(t *testing.T) {
 	if r := rejected(t, line("HIST", "GEFS/2", "1 2 3 4")); !strings.Contains(r.Reason, "more than the 3 numbers") {
 		t.Error(r.Reason)
 	}
+	if r := rejected(t, line("RELI", "GEFS/1", "1 2 1e308 1e308")); !strings.Contains(r.Reason, "too large") {
+		t.Error(r.Reason)
+	}
 	if r := rejected(t, line("HIST", "GEFS/2", "1 2 1e307")); !strings.Contains(r.Reason, "too large") {
 		t.Error(r.Reason)
 	}

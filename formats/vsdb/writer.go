@@ -3,6 +3,7 @@ package vsdb
 import (
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"barograph/record"
@@ -16,9 +17,9 @@ import (
 // typ is the VSDB type with its threshold, e.g. "SL1L2" or "FHO>.50". leadHours
 // is padded to two digits, valid is Unix seconds and is written to the hour.
 // nums are the numbers right of '=', in the order of the line: for the types
-// that begin with a total (SL1L2, SAL1L2, VL1L2, VAL1L2, GRAD, FHO, FSS) the first
-// is printed like Fortran's F8.0, or I7 for FHO and FSS, which print F8.5
-// otherwise; all other numbers are E18.9, rounded to nearest, ties to even.
+// that begin with a total (SL1L2, SAL1L2, VL1L2, VAL1L2, GRAD, FSS, FHO) the first
+// is printed like Fortran's F8.0, or I7 for FHO, whose rates are F8.5; all other
+// numbers are E18.9, rounded to nearest, ties to even.
 //
 // NaN at the end is left out, elsewhere it is -9999. An infinite number, which
 // the format cannot hold, is written as Infinity, and Reader rejects the line.
@@ -53,8 +54,8 @@ func AppendLine(dst []byte, h *record.Header, leadHours int, valid int64, typ st
 }
 
 func appendNumbers(dst []byte, typ string, nums []float64) []byte {
-	rates := len(typ) > 3 && (typ[:3] == "FHO" || typ[:3] == "FSS")
-	total := rates
+	rates := strings.HasPrefix(typ, "FHO")
+	total := rates || strings.HasPrefix(typ, "FSS")
 	switch typ {
 	case "SL1L2", "SAL1L2", "VL1L2", "VAL1L2", "GRAD":
 		total = true
@@ -86,7 +87,7 @@ func appendNumbers(dst []byte, typ string, nums []float64) []byte {
 // after at least one blank. A number wider than the field is written in full,
 // where Fortran writes asterisks.
 func appendFixed(dst []byte, v float64, decimals, width int) []byte {
-	var scratch [330]byte
+	var scratch [32]byte
 	var s []byte
 	if decimals == 0 && v == math.Trunc(v) && math.Abs(v) < maxExact {
 		s = strconv.AppendInt(scratch[:0], int64(v), 10)
