@@ -1,0 +1,14 @@
+package dry
+
+import (
+	"testing"
+
+	"barograph/engine/enginetest"
+)
+
+func TestConformance(t *testing.T) {
+	enginetest.Run(t, enginetest.Config{
+		Driver: Driver(),
+		URL:    func(*testing.T) string { return "dry:" },
+	})
+}

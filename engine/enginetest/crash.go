@@ -1,0 +1,204 @@
+package enginetest
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"barograph/design"
+	"barograph/engine"
+)
+
+// envChild holds a job, as JSON, where this process is a child of a crash test.
+const envChild = "BAROGRAPH_ENGINETEST_CHILD"
+
+// job is what a child process does: load the files that have no mark, one a
+// commit, and exit; or open the database and hold it until it is killed.
+type job struct {
+	URL    string
+	Design design.Name
+	Hold   bool
+}
+
+// ready is the line by which a child says that it begins.
+const ready = "enginetest: child is ready"
+
+func childJob(t *testing.T) (job, bool) {
+	var j job
+	text, ok := os.LookupEnv(envChild)
+	if !ok {
+		return j, false
+	}
+	if err := json.Unmarshal([]byte(text), &j); err != nil {
+		t.Fatal(err)
+	}
+	return j, true
+}
+
+// crashFiles are what children load: many small commits.
+func crashFiles() []File { return Generate(31, 24, mixedSeries()...) }
+
+func runChild(t *testing.T, cfg Config, j job) {
+	s := &suite{Config: cfg, design: j.Design, flavours: cfg.Driver.Offers[j.Design]}
+	h := s.open(t, j.URL, engine.Options{})
+	fmt.Println(ready) //nolint:forbidigo // the parent reads it
+	if j.Hold {
+		time.Sleep(time.Hour) // until the parent kills this process
+	}
+	rest := s.unmarked(t, h, crashFiles())
+	mustStore(t, h, "a", rest, 1)
+	h.close(t)
+}
+
+// unmarked are the files that a resumed load has still to load.
+func (s *suite) unmarked(t *testing.T, h *opened, files []File) []File {
+	marks, err := h.Marks(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, m := range marks {
+		known[m.Digest] = true
+	}
+	var rest []File
+	for _, f := range files {
+		if !known[f.Mark().Digest] {
+			rest = append(rest, f)
+		}
+	}
+	return rest
+}
+
+// start runs this test again as a child with a job and waits until it begins.
+func (s *suite) start(t *testing.T, j job) *exec.Cmd {
+	t.Helper()
+	text, err := json.Marshal(j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pattern := "^" + strings.ReplaceAll(s.root, "/", "$/^") + "$"
+	c := exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0], "-test.run="+pattern, "-test.count=1")
+	c.Env = append(os.Environ(), envChild+"="+string(text))
+	c.Stderr = os.Stderr
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(out)
+	var said strings.Builder
+	for {
+		line, err := lines.ReadString('\n')
+		said.WriteString(line)
+		if strings.HasPrefix(line, ready) {
+			break
+		}
+		if err != nil {
+			_ = c.Wait() //nolint:errcheck // the test fails already
+			t.Fatalf("the child did not begin:\n%s", said.String())
+		}
+	}
+	go io.Copy(io.Discard, lines) //nolint:errcheck // until the child ends
+	return c
+}
+
+// kill ends a child without warning and reports whether it had finished.
+func kill(t *testing.T, c *exec.Cmd) (finished bool) {
+	t.Helper()
+	if err := c.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		t.Fatal(err)
+	}
+	err := c.Wait()
+	if err == nil {
+		return true
+	}
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() > 0 {
+		t.Fatalf("the child failed by itself: %v", err)
+	}
+	return false
+}
+
+// crash is the topic of processes that die. METdbLoad marks a file before its
+// lines are stored, so that a kill loses them for good.
+func (s *suite) crash(t *testing.T) {
+	t.Run("a killed load is resumed", s.killed)
+	if s.Driver.Place == engine.Embedded {
+		t.Run("a database that another process holds", s.held)
+	}
+}
+
+func (s *suite) killed(t *testing.T) {
+	files := crashFiles()
+	whole := s.timeLoad(t, files)
+	kills, rng := repetitions(t, 4, 2), newRand(uint64(time.Now().UnixNano())) // a moment cannot be repeated anyway
+	url := s.URL(t)
+	for done := 0; done < kills; done++ {
+		c := s.start(t, job{URL: url, Design: s.design})
+		time.Sleep(time.Duration(rng.Int64N(int64(whole)/2 + 1)))
+		finished := kill(t, c)
+		h := s.open(t, url, engine.Options{})
+		rest := s.wholeFiles(t, h, "a", files)
+		h.close(t)
+		t.Logf("kill %d: %d of %d files are there", done+1, len(files)-len(rest), len(files))
+		if finished || len(rest) == 0 {
+			url = s.URL(t)
+		}
+	}
+	h := s.open(t, url, engine.Options{})
+	mustStore(t, h, "a", s.unmarked(t, h, files), 1)
+	holds(t, h, "a", expect(files))
+	marked(t, h, "a", files)
+	cataloged(t, h, "a", files)
+	s.prove(t, h, files, everything("a", lineType("PCT")))
+}
+
+// timeLoad measures how long an undisturbed load takes, so that kills fall
+// into it.
+func (s *suite) timeLoad(t *testing.T, files []File) time.Duration {
+	h := s.fresh(t)
+	began := time.Now()
+	mustStore(t, h, "a", files, 1)
+	took := time.Since(began)
+	h.close(t)
+	return took
+}
+
+// held opens a database that another process has open: either both may, or the
+// error says that it is held and what to do.
+func (s *suite) held(t *testing.T) {
+	url := s.URL(t)
+	c := s.start(t, job{URL: url, Design: s.design, Hold: true})
+	defer func() {
+		if kill(t, c) {
+			t.Error("the child that should hold the database ended")
+		}
+		h := s.open(t, url, engine.Options{}) // the lock died with its holder
+		h.close(t)
+	}()
+	e, err := engine.Registry{s.Driver}.Open(t.Context(), url, engine.Options{})
+	if err != nil {
+		if !errors.Is(err, engine.ErrUnreachable) || !hasCure(err) {
+			t.Errorf("the error is %v; want one that wraps ErrUnreachable and has a cure", err)
+		}
+		return
+	}
+	a, err := e.Archives.Open(t.Context(), s.design)
+	if err != nil {
+		t.Error(err)
+	} else if err := a.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+}

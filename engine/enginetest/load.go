@@ -1,0 +1,145 @@
+package enginetest
+
+import (
+	"maps"
+	"math/rand/v2"
+	"testing"
+
+	"barograph/engine"
+)
+
+// load is the topic of loading: merging, replacing, conservation.
+func (s *suite) load(t *testing.T) {
+	files := Generate(7, 6, mixedSeries()...)
+	want := expect(files)
+	t.Run("conservation METstat2json collapses repeated headers", func(t *testing.T) {
+		h := s.fresh(t)
+		var given int64
+		for i := range files {
+			given += files[i].Records()
+		}
+		if got := mustStore(t, h, "a", files, 1); got.New != given || len(got.Replaced) != 0 {
+			t.Errorf("%d new, replaced %v; want %d new", got.New, got.Replaced, given)
+		}
+		holds(t, h, "a", want)
+		marked(t, h, "a", files)
+		cataloged(t, h, "a", files)
+		t.Run("again", func(t *testing.T) { s.again(t, h, files) })
+	})
+	t.Run("any order of files VxIngest replaces leads", func(t *testing.T) {
+		for i := range repetitions(t, 3, 1) {
+			h := s.fresh(t)
+			shuffled := append([]File(nil), files...)
+			rng := rand.New(rand.NewPCG(1, uint64(i)))
+			rng.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+			mustStore(t, h, "a", shuffled, 1+rng.IntN(3))
+			holds(t, h, "a", want)
+			cataloged(t, h, "a", files)
+			h.close(t)
+		}
+	})
+	t.Run("a later value replaces the earlier one", s.replace)
+	t.Run("a loader closed without commit leaves nothing", s.abandon)
+	t.Run("a commit of nothing", s.nothing)
+}
+
+// again loads the same files once more: nothing changes.
+func (s *suite) again(t *testing.T, h *opened, files []File) {
+	got := mustStore(t, h, "a", files, 2)
+	if got.New != 0 {
+		t.Errorf("loading again stored %d new records", got.New)
+	}
+	want := map[string]int64{}
+	for i := range files {
+		want[files[i].Path] = files[i].Records()
+	}
+	if !maps.Equal(got.Replaced, want) {
+		t.Errorf("replaced %v, want %v", got.Replaced, want)
+	}
+	holds(t, h, "a", expect(files))
+	marked(t, h, "a", files)
+	cataloged(t, h, "a", files)
+}
+
+// replace loads other values of some of the records, from files of other
+// names, together with records that are new.
+func (s *suite) replace(t *testing.T) {
+	series := mixedSeries()
+	first := Generate(7, 4, series[:len(series)/2]...)
+	later := Generate(8, 2, series[len(series)/3:]...)
+	h := s.fresh(t)
+	mustStore(t, h, "a", first, 4)
+	got := mustStore(t, h, "a", later, 1)
+
+	all := append(append([]File(nil), first...), later...)
+	want := expect(all)
+	if n := want.Records - expect(first).Records; got.New != n {
+		t.Errorf("%d records were new, want %d", got.New, n)
+	}
+	both := replacedBy(first, later)
+	if !maps.Equal(got.Replaced, both) {
+		t.Errorf("replaced %v, want %v", got.Replaced, both)
+	}
+	holds(t, h, "a", want)
+	marked(t, h, "a", all)
+	cataloged(t, h, "a", all)
+}
+
+// replacedBy counts, by file, the records of later that first has too.
+func replacedBy(first, later []File) map[string]int64 {
+	known := keys(first)
+	out := map[string]int64{}
+	for _, f := range later {
+		for k := range keys([]File{f}) {
+			if _, ok := known[k]; ok {
+				out[f.Path]++
+			}
+		}
+	}
+	return out
+}
+
+func (s *suite) abandon(t *testing.T) {
+	files := Generate(7, 6, mixedSeries()...)
+	h := s.fresh(t)
+	l, err := h.Loader(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := commit(t.Context(), l, "a", files[:2]); err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range files[2].Batches {
+		if err := l.Add(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	holds(t, h, "a", expect(files[:2])) // what Add was given is visible to nobody
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	holds(t, h, "a", expect(files[:2]))
+	marked(t, h, "a", files[:2])
+	mustStore(t, h, "a", files[2:], 2)
+	holds(t, h, "a", expect(files))
+}
+
+// nothing commits no records: a file that holds none is marked all the same.
+func (s *suite) nothing(t *testing.T) {
+	h := s.fresh(t)
+	empty := []File{{Path: "empty.stat"}}
+	if got := mustStore(t, h, "a", empty, 1); got.New != 0 {
+		t.Errorf("nothing stored %d records", got.New)
+	}
+	marked(t, h, "a", empty)
+	l, err := h.Loader(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Commit(t.Context(), engine.Commit{}); err != nil {
+		t.Errorf("a commit without catalog and marks: %v", err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,76 @@
+package enginetest
+
+import (
+	"errors"
+	"testing"
+
+	"barograph/engine"
+)
+
+// persist is the topic of closing and opening again.
+func (s *suite) persist(t *testing.T) {
+	url := s.URL(t)
+	files := Generate(7, 4, mixedSeries()...)
+	h := s.open(t, url, engine.Options{})
+	mustStore(t, h, "a", files[:2], 1)
+	mustStore(t, h, "b", files[3:], 1)
+	h.close(t)
+
+	h = s.open(t, url, engine.Options{})
+	holds(t, h, "a", expect(files[:2]))
+	marked(t, h, "a", files[:2])
+	cataloged(t, h, "a", files[:2])
+	mustStore(t, h, "a", files[2:], 2)
+	h.close(t)
+
+	h = s.open(t, url, engine.Options{Threads: 1})
+	holds(t, h, "a", expect(files))
+	holds(t, h, "b", expect(files[3:]))
+	marked(t, h, "a", files)
+	cataloged(t, h, "a", files)
+	s.prove(t, h, files, everything("a", lineType("CTC")))
+	mustStore(t, h, "a", files, 4)
+	holds(t, h, "a", expect(files))
+}
+
+// readOnly is the topic of archives that are opened for reading: they answer,
+// and nothing can be stored.
+func (s *suite) readOnly(t *testing.T) {
+	url := s.URL(t)
+	files := Generate(7, 2, mixedSeries()...)
+	h := s.open(t, url, engine.Options{})
+	mustStore(t, h, "a", files, 2)
+	h.close(t)
+
+	h = s.open(t, url, engine.Options{ReadOnly: true})
+	if l, err := h.Loader(t.Context(), "a"); !errors.Is(err, engine.ErrReadOnly) {
+		t.Errorf("the loader of a read-only archive is %v, %v; want ErrReadOnly", l, err)
+	}
+	holds(t, h, "a", expect(files))
+	marked(t, h, "a", files)
+	s.prove(t, h, files, everything("a", lineType("CTC")))
+	s.holdsNothing(t, h, "nowhere")
+	if n, err := h.Size(t.Context()); err != nil || n <= 0 {
+		t.Errorf("size is %d, %v", n, err)
+	}
+	h.close(t)
+
+	h = s.open(t, url, engine.Options{})
+	holds(t, h, "a", expect(files))
+	h.close(t)
+
+	t.Run("a database that is not there", func(t *testing.T) {
+		url := s.URL(t)
+		if s.Driver.Place != engine.Embedded {
+			return
+		}
+		e, err := engine.Registry{s.Driver}.Open(t.Context(), url, engine.Options{ReadOnly: true})
+		if err == nil {
+			_ = e.Close() //nolint:errcheck // the test fails already
+			t.Fatal("a read-only open made a database")
+		}
+		if !errors.Is(err, engine.ErrUnreachable) {
+			t.Errorf("the error is %v; want one that wraps ErrUnreachable", err)
+		}
+	})
+}

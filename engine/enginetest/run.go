@@ -1,0 +1,162 @@
+package enginetest
+
+import (
+	"context"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+
+	"barograph/answer"
+	"barograph/design"
+	"barograph/engine"
+	"barograph/flavour"
+)
+
+// Config tells the suite how to reach an engine.
+type Config struct {
+	Driver engine.Driver
+
+	// URL names a fresh, empty database; what it makes is removed with t.
+	URL func(t *testing.T) string
+
+	// Reopenable: a URL that is closed and opened again shows the same archive,
+	// to this process and to another one. Where it is not set, the tests of
+	// persistence, crashes and read-only archives do not apply.
+	Reopenable bool
+
+	// Unreachable names a URL that cannot be opened. Nil stands for a path
+	// below a regular file, which suits every engine that lives in files.
+	Unreachable func(t *testing.T) string
+
+	// MaxText is the longest header value or text, in bytes, that the engine's
+	// schema takes; 0 = 200, which is what the suite demands.
+	MaxText int
+}
+
+// The environment of the suite.
+const (
+	// EnvSoak multiplies the number of kills and of random questions.
+	EnvSoak = "BAROGRAPH_SOAK"
+	// EnvSeed is the seed of the random questions; its default is 1.
+	EnvSeed = "BAROGRAPH_SEED"
+)
+
+// Run puts an engine through the whole suite. It must be called from a test
+// function of its own, as the crash tests run that function again in a child
+// process.
+func Run(t *testing.T, cfg Config) {
+	if job, ok := childJob(t); ok {
+		runChild(t, cfg, job)
+		return
+	}
+	t.Run("driver", cfg.driver)
+	t.Run("unreachable", cfg.unreachable)
+	for _, d := range slices.Sorted(maps.Keys(cfg.Driver.Offers)) {
+		s := &suite{Config: cfg, design: d, flavours: cfg.Driver.Offers[d], root: t.Name()}
+		t.Run("design="+string(d), s.run)
+	}
+}
+
+// suite is the run of one design.
+type suite struct {
+	Config
+	design   design.Name
+	flavours []flavour.Name
+	root     string // name of the test that called Run
+}
+
+func (s *suite) run(t *testing.T) {
+	t.Run("empty", s.empty)
+	t.Run("load", s.load)
+	t.Run("values", s.values)
+	t.Run("questions", s.questions)
+	t.Run("subsets", s.subsets)
+	t.Run("cancel", s.cancel)
+	t.Run("concurrent", s.concurrent)
+	if s.Reopenable {
+		t.Run("persist", s.persist)
+		t.Run("read-only", s.readOnly)
+		t.Run("crash", s.crash)
+	}
+}
+
+// opened is an open engine with one archive.
+type opened struct {
+	engine.Archive
+	engine *engine.Engine
+	closed bool
+}
+
+// open opens a URL under the suite's design; it is closed with t at the latest.
+func (s *suite) open(t *testing.T, url string, o engine.Options) *opened {
+	t.Helper()
+	e, err := engine.Registry{s.Driver}.Open(t.Context(), url, o)
+	if err != nil {
+		t.Fatalf("open %s: %v", url, err)
+	}
+	a, err := e.Archives.Open(t.Context(), s.design)
+	if err != nil {
+		_ = e.Close() //nolint:errcheck // the test fails already
+		t.Fatalf("open the archive of %s: %v", url, err)
+	}
+	h := &opened{Archive: a, engine: e}
+	t.Cleanup(func() { h.close(t) })
+	return h
+}
+
+// fresh opens a new, empty database.
+func (s *suite) fresh(t *testing.T) *opened {
+	t.Helper()
+	return s.open(t, s.URL(t), engine.Options{})
+}
+
+// close closes archive and engine, once.
+func (h *opened) close(t *testing.T) {
+	t.Helper()
+	if h.closed {
+		return
+	}
+	h.closed = true
+	if err := h.Archive.Close(); err != nil {
+		t.Errorf("close the archive: %v", err)
+	}
+	if err := h.engine.Close(); err != nil {
+		t.Errorf("close the engine: %v", err)
+	}
+}
+
+// setting reads a whole number from the environment.
+func setting(t *testing.T, name string, otherwise int) int {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("%s=%s is no positive number", name, text)
+	}
+	return n
+}
+
+// times is how often a repetition runs: few with -short, many under soak.
+func repetitions(t *testing.T, plain, short int) int {
+	t.Helper()
+	if testing.Short() {
+		plain = short
+	}
+	return plain * setting(t, EnvSoak, 1)
+}
+
+// ask phrases and asks; the builder holds the rests of another answer before.
+func ask(ctx context.Context, a engine.Archive, q *engine.Query) (*answer.Answer, error) {
+	var into answer.Builder
+	into.Reset(q.Question.Columns)
+	into.Grow(3)
+	if err := a.Ask(ctx, q, &into); err != nil {
+		return nil, err
+	}
+	return into.Take(), nil
+}
