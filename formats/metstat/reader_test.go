@@ -537,3 +537,42 @@ func TestSplit(t *testing.T) {
 		}
 	}
 }
+
+// Lines that share their header, lead and times and differ in the columns of
+// identity alone are different records: none of them replaces another.
+func TestRepeatedHeaders(t *testing.T) {
+	var text strings.Builder
+	text.WriteString(head24)
+	want := 0
+	line := func(format string, a ...any) {
+		fmt.Fprintf(&text, plain24+format+"\n", a...)
+		want++
+	}
+	for i := range 50 {
+		line("MPR 50 %d KDEN 39.8 -104.7 850 NA 280.5 281 2 NA NA NA NA NA", i)
+		line("ORANK 50 %d KDEN 34 -118 NA 0 5 0.5 3 2 2 11 12 2 1 2 3 4 5 6 7 8 9", i)
+		line("SSVAR 50 50 %d%s", i, strings.Repeat(" 1", 32))
+		line("SEEPS_MPR S%d 39.8 -104.7 1 2 2 0 1 1 1 1 1 1", i)
+		line("ISC 50 64 1 1 6 %d 1 2 3 4 5 6", i)
+		line("ISC 50 64 %d 1 6 0 1 2 3 4 5 6", i+2)
+		line("SSIDX GFS M%d 1 2 3 0.5", i)
+		line("GENMPR 50 %d AL01 24 0.5 20241101_000000 6 10 20 30 11 21 31 100 060000 000000 FYOY FYOY", i)
+	}
+	for _, name := range []string{"SL1L2 1 2 3 4 5 6 7", "SAL1L2 1 2 3 4 5 6 7", "FHO 1 2 3 4", "PCT 9 1 0.5", "PRC 9 1 0.5", "PJC 9 1 0.5"} {
+		line("%s", name)
+	}
+	keys := map[record.Key]bool{}
+	for _, b := range readAll(t, text.String(), 0) {
+		var hash record.Hasher
+		hash.Use(b)
+		for _, r := range b.Rejects {
+			t.Error(r.Reason)
+		}
+		for i := range b.Len() {
+			keys[hash.Key(i)] = true
+		}
+	}
+	if len(keys) != want {
+		t.Errorf("%d identities of %d lines", len(keys), want)
+	}
+}

@@ -1,0 +1,133 @@
+package formats
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"barograph/fault"
+)
+
+// Expand turns what a user named into files, sorted by path, none of them
+// twice, however it was named:
+//
+//   - a file is taken whatever its name;
+//   - of a folder, the files below it are taken whose names tell a format
+//     (.vsdb, .stat, _TYPE.txt, also with .gz), in all its folders;
+//   - of a pattern (*, ?, [a-z]; see path/filepath.Match), the files and
+//     folders that it matches.
+//
+// A .stat file and its _TYPE.txt twins are all kept: their records are the
+// same, and the archive holds each of them once. A path that does not exist
+// and a folder or pattern without a file are errors, *fault.Error each.
+func Expand(paths []string) ([]string, error) {
+	var files []string
+	for _, p := range paths {
+		found, err := expand(p)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			return nil, &fault.Error{File: p, Problem: "no VSDB or MET file there", Cure: "files of a folder are found by their names: *.vsdb, *.stat, *_TYPE.txt, also with .gz"}
+		}
+		files = append(files, found...)
+	}
+	return once(files)
+}
+
+// expand lists the files that one path stands for.
+func expand(path string) ([]string, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return below(path)
+	case err == nil:
+		return []string{path}, nil
+	case !errors.Is(err, fs.ErrNotExist) || !strings.ContainsAny(path, "*?["):
+		return nil, &fault.Error{File: path, Problem: "cannot be read", Err: cause(err)}
+	}
+	matches, err := filepath.Glob(path)
+	if err != nil {
+		return nil, &fault.Error{File: path, Problem: "is no pattern", Cure: "put a backslash before a * ? or [ that is meant", Err: err}
+	}
+	var files []string
+	for _, m := range matches {
+		info, err := os.Stat(m)
+		if err != nil {
+			return nil, &fault.Error{File: m, Problem: "cannot be read", Err: cause(err)}
+		}
+		if !info.IsDir() {
+			files = append(files, m)
+			continue
+		}
+		found, err := below(m)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, found...)
+	}
+	return files, nil
+}
+
+// below lists the files in a folder and its folders whose names tell a format.
+// Links to files are taken, links to folders below it are not followed.
+func below(dir string) ([]string, error) {
+	var files []string
+	// A folder that is itself a link is meant; with a slash it is followed.
+	err := filepath.WalkDir(dir+string(filepath.Separator), func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return &fault.Error{File: path, Problem: "cannot be read", Err: cause(err)}
+		}
+		if e.IsDir() || byName(path) == "" {
+			return nil
+		}
+		if e.Type()&fs.ModeSymlink != 0 {
+			info, err := os.Stat(path)
+			if err != nil {
+				return &fault.Error{File: path, Problem: "is a link to nothing", Cure: "remove it or mend it", Err: cause(err)}
+			}
+			if info.IsDir() {
+				return nil
+			}
+		}
+		files = append(files, filepath.Clean(path))
+		return nil
+	})
+	return files, err
+}
+
+// once sorts files and drops those that are another one under another name.
+func once(files []string) ([]string, error) {
+	for i := range files {
+		files[i] = filepath.Clean(files[i])
+	}
+	slices.Sort(files)
+	seen := make(map[string]bool, len(files))
+	kept := files[:0]
+	for _, f := range files {
+		real, err := filepath.EvalSymlinks(f)
+		if err == nil {
+			real, err = filepath.Abs(real)
+		}
+		if err != nil {
+			return nil, &fault.Error{File: f, Problem: "cannot be read", Err: cause(err)}
+		}
+		if !seen[real] {
+			seen[real] = true
+			kept = append(kept, f)
+		}
+	}
+	return kept, nil
+}
+
+// cause drops the path that an error of os repeats.
+func cause(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}

@@ -1,0 +1,245 @@
+package formats
+
+import (
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"barograph/fault"
+	"barograph/record"
+)
+
+const (
+	statHeader = "VERSION MODEL DESC FCST_LEAD FCST_VALID_BEG FCST_VALID_END OBS_LEAD OBS_VALID_BEG OBS_VALID_END FCST_VAR FCST_UNITS FCST_LEV OBS_VAR OBS_UNITS OBS_LEV OBTYPE VX_MASK INTERP_MTHD INTERP_PNTS FCST_THRESH OBS_THRESH COV_THRESH ALPHA LINE_TYPE\n"
+	statLine   = "V12.0.0 GFS NA 060000 20241101_180000 20241101_180000 000000 20241101_180000 20241101_180000 TMP K Z2 TMP K Z2 ANLYS FULL NEAREST 1 NA NA NA NA SL1L2 1 2 3 4 5 6 7\n"
+	vsdbLine   = "V01 GFS 24 2019010100 GFS G2/NHX SAL1L2 HGT P500 = 3600. 0.1E+02 0.2E+02 0.3E+02 0.4E+02 0.5E+02\n"
+	ensLine    = "V01 GEFS/1 24 2019010100 GFS G2 RELP APCP SFC = 0.25\n"
+)
+
+// write puts text into dir/name, packed where the name ends in .gz, and returns the path.
+func write(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if strings.HasSuffix(name, gzipped) {
+		w := gzip.NewWriter(&b)
+		if _, err := io.WriteString(w, text); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		text = b.String()
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// read returns the records of all batches of f and the rejects, and closes it.
+func read(t *testing.T, f *File) (records []string, rejects []record.Reject) {
+	t.Helper()
+	defer f.Close()
+	var b record.Batch
+	for {
+		err := f.Next(&b)
+		if errors.Is(err, io.EOF) {
+			return records, rejects
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		rejects = append(rejects, b.Rejects...)
+		for i := range b.Len() {
+			records = append(records, b.Type.Name+" "+b.Header(i)[record.Model])
+		}
+	}
+}
+
+func TestOpen(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		name, text string
+		kind       Kind
+		want       string
+	}{
+		{"a.vsdb", vsdbLine, VSDB, "SAL1L2 GFS"},
+		{"a.vsdb.gz", vsdbLine, VSDB, "SAL1L2 GFS"},
+		{"a.stat", statHeader + statLine, MetStat, "SL1L2 GFS"},
+		{"a.stat.gz", statHeader + statLine, MetStat, "SL1L2 GFS"},
+		{"a_sl1l2.txt", statHeader + statLine, MetStat, "SL1L2 GFS"},
+		{"a_seeps_mpr.txt.gz", statHeader + statLine, MetStat, "SL1L2 GFS"},
+		{"stat", "\n\n" + statHeader + statLine, MetStat, "SL1L2 GFS"},
+		{"stat.gz", statLine, MetStat, "SL1L2 GFS"},
+		{"vsdb", vsdbLine, VSDB, "SAL1L2 GFS"},
+		{"vsdb.gz", "\r\n" + vsdbLine, VSDB, "SAL1L2 GFS"},
+		{"gefs_7/x.vsdb", ensLine, VSDB, "RELP GEFS_7"},
+		{"gefs/x.vsdb", ensLine, VSDB, "RELP GEFS"},
+		{"empty.stat", "", MetStat, ""},
+		{"empty.vsdb.gz", "", VSDB, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := write(t, dir, c.name, c.text)
+			f, err := Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			info, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Kind != c.kind || f.Path != path || f.Size != info.Size() || f.Gzip != strings.HasSuffix(c.name, gzipped) {
+				t.Errorf("%+v", f)
+			}
+			records, rejects := read(t, f)
+			if got := strings.Join(records, ","); got != c.want || len(rejects) > 0 {
+				t.Errorf("records %q, want %q; rejects %v", got, c.want, rejects)
+			}
+			if f.BytesRead() != f.Size || f.Lines() != int64(len(records)) {
+				t.Errorf("%d of %d bytes, %d lines", f.BytesRead(), f.Size, f.Lines())
+			}
+		})
+	}
+}
+
+// A gzip file need not say so, and a name need not be true about it.
+func TestGzipIsToldByItsBytes(t *testing.T) {
+	dir := t.TempDir()
+	packedPath := write(t, dir, "x.gz", vsdbLine)
+	for from, to := range map[string]string{packedPath: "b.vsdb", write(t, dir, "plain", vsdbLine): "c.vsdb.gz"} {
+		to = filepath.Join(dir, to)
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+		f, err := Open(to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if records, _ := read(t, f); len(records) != 1 {
+			t.Errorf("%s: %d records", to, len(records))
+		}
+	}
+}
+
+func TestOpenFaults(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct{ name, text, want string }{
+		{"a.txt", "hello world\n", "neither its name nor its first line"},
+		{"a", "", "neither its name nor its first line"},
+		{"a.stat.bz2", "BZh91AY", "is packed with bzip2; unpack it first"},
+		{"a.stat.xz", "\xfd7zXZ\x00", "is packed with xz"},
+		{"b.stat", "\x1f\x8b\x08", "is no whole gzip file"},
+	} {
+		path := write(t, dir, c.name, c.text)
+		_, err := Open(path)
+		checkFault(t, err, path, c.want)
+	}
+	_, err := Open(filepath.Join(dir, "none.stat"))
+	checkFault(t, err, filepath.Join(dir, "none.stat"), "cannot be opened: no such file")
+	_, err = Open(dir)
+	checkFault(t, err, dir, "is a folder")
+
+	whole := write(t, dir, "cut.stat.gz", strings.Repeat(statLine, 1000))
+	if err := os.Truncate(whole, 100); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var b record.Batch
+	for err == nil {
+		err = f.Next(&b)
+	}
+	checkFault(t, err, whole, "unexpected EOF")
+}
+
+func checkFault(t *testing.T, err error, file, want string) {
+	t.Helper()
+	var f *fault.Error
+	if !errors.As(err, &f) || f.File != file || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want a fault in %s: %s", err, file, want)
+	}
+}
+
+// An opener that is used for many files gives what Open gives for each.
+func TestOpener(t *testing.T) {
+	dir := t.TempDir()
+	var paths []string
+	for i := range 12 {
+		name, text := fmt.Sprintf("%02d.stat", i), statHeader+strings.Repeat(statLine, i)
+		if i%2 == 0 {
+			name, text = fmt.Sprintf("x_%d/%02d.vsdb", i, i), strings.Repeat(ensLine, i)
+		}
+		if i%3 == 0 {
+			name += gzipped
+		}
+		paths = append(paths, write(t, dir, name, text))
+	}
+	o := Opener{Rows: 4}
+	for i, p := range paths {
+		f, err := o.Open(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _ := read(t, f)
+		f, err = Open(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _ := read(t, f)
+		if !slices.Equal(got, want) || len(got) != i {
+			t.Errorf("%s: %d records, want %d", p, len(got), i)
+		}
+	}
+}
+
+func TestExpand(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a.stat", "a_sl1l2.txt", "b/c.vsdb", "b/d/e.vsdb.gz", "b/readme.txt", "b/x.xml", "odd.dat", "b/f.stat", "empty/x.csv"} {
+		write(t, dir, name, "")
+	}
+	if err := os.Symlink(filepath.Join(dir, "a.stat"), filepath.Join(dir, "b", "again.stat")); err != nil {
+		t.Skip(err)
+	}
+	t.Chdir(dir)
+	for _, c := range []struct {
+		paths []string
+		want  string
+	}{
+		{[]string{"."}, "a.stat a_sl1l2.txt b/c.vsdb b/d/e.vsdb.gz b/f.stat"},
+		{[]string{"b"}, "b/again.stat b/c.vsdb b/d/e.vsdb.gz b/f.stat"},
+		{[]string{"b/", "b/c.vsdb", filepath.Join(dir, "b", "c.vsdb"), "b/../b/f.stat"}, "b/again.stat b/c.vsdb b/d/e.vsdb.gz b/f.stat"},
+		{[]string{"odd.dat", "a.stat"}, "a.stat odd.dat"},
+		{[]string{"*.stat", "b/?.*"}, "a.stat b/c.vsdb b/f.stat b/x.xml"},
+		{[]string{"[ab]"}, "b/again.stat b/c.vsdb b/d/e.vsdb.gz b/f.stat"},
+		{nil, ""},
+	} {
+		got, err := Expand(c.paths)
+		want := strings.Fields(filepath.FromSlash(c.want))
+		if c.paths != nil && len(c.paths) == 4 { // the absolute name sorts first
+			want[1] = filepath.Join(dir, "b", "c.vsdb")
+			slices.Sort(want)
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("Expand(%q) = %q, %v, want %q", c.paths, got, err, want)
+		}
+	}
+	for path, want := range map[string]string{
+		"none.stat": "cannot be read: no such file", "*.grib": "no VSDB or MET file there", "empty": "no VSDB or MET file there", "[": "is no pattern",
+	} {
+		_, err := Expand([]string{"a.stat", path})
+		checkFault(t, err, path, want)
+	}
+}
