@@ -14,8 +14,8 @@ import (
 // by resampling records with replacement. The zero value is usable.
 //
 // Replicate r draws from rand.NewPCG(Seed, r) and from nothing else, so the
-// interval depends on the seed and the records alone: not on the number of
-// workers, on their order, or on the machine.
+// interval depends on the seed and on the records and their order: not on the
+// number of workers, nor on which of them does what.
 type Bootstrap struct {
 	Replicates int     // how often to resample; 0 = 1000
 	Confidence float64 // in (0, 1); 0 = 0.95

@@ -46,6 +46,11 @@ func TestContingencyIdentities(t *testing.T) {
 			row[5] = 0.5
 			a.Add(row)
 		}
+		for k, name := range counts {
+			if x, ok := a.Column(name); !ok || x != sum[k] {
+				t.Fatalf("%s = %v, %v; the records add up to %v", name, x, ok, sum[k])
+			}
+		}
 		get := func(name string) float64 {
 			t.Helper()
 			x, ok, err := a.Stat(name)

@@ -1,6 +1,9 @@
 package synth
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -57,7 +60,8 @@ func TestSeedPresetHasTheRecordedRows(t *testing.T) {
 	got := map[string]int{}
 	for _, f := range filesOfVSDB(t, VSDB{Seed: 1, Preset: "seed"}) {
 		for line := range strings.Lines(string(f.Append(nil))) {
-			w := strings.Fields(line)
+			left, _, _ := strings.Cut(line, "=")
+			w := strings.Fields(left)
 			for name, c := range cases {
 				if w[6] == c.lineType && w[7] == c.variable && c.times[w[3]] && (c.levels == nil || slices.Contains(c.levels, w[8])) &&
 					(c.masks == nil || slices.Contains(c.masks, w[5])) && (c.leads == nil || slices.Contains(c.leads, w[2])) {
@@ -138,6 +142,23 @@ func TestWriteAllReportsFailure(t *testing.T) {
 	files := filesOfVSDB(t, VSDB{Seed: 1, Preset: "seed"})[:3]
 	if _, err := WriteAll(t.Context(), root, files, 2, nil); err == nil {
 		t.Error("writing below a file succeeded")
+	}
+}
+
+func TestWriteAllStopsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	files := filesOfVSDB(t, VSDB{Seed: 1, Preset: "seed"})
+	root := t.TempDir()
+	s, err := WriteAll(ctx, root, files, 2, func(int64) { cancel() })
+	if !errors.Is(err, context.Canceled) || s.Files == 0 || s.Files > 4 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	// What is there is whole.
+	for _, f := range files[:s.Files] {
+		got, err := os.ReadFile(filepath.Join(root, f.Path))
+		if err == nil && !bytes.Equal(got, f.Append(nil)) {
+			t.Errorf("%s is incomplete", f.Path)
+		}
 	}
 }
 

@@ -102,9 +102,10 @@ func TestDayHasTheLinesOfTheRealDay(t *testing.T) {
 // Partial sums agree with one another, in every record of a day.
 func TestPartialSumsAreConsistent(t *testing.T) {
 	type state struct {
-		header record.Header
+		header int
 		valid  int64
 	}
+	headers := map[record.Header]int{}
 	observed := map[state][3]float64{} // total, o, oo
 	batches(t, filesOfVSDB(t, day(2)), func(f FileSpec, b *record.Batch) {
 		column := func(names ...string) []float64 {
@@ -119,6 +120,14 @@ func TestPartialSumsAreConsistent(t *testing.T) {
 		total := column("total")
 		fo, ff, oo := column("fobar", "foabar", "uvfobar", "uvfoabar"), column("ffbar", "ffabar", "uvffbar", "uvffabar"), column("oobar", "ooabar", "uvoobar", "uvooabar")
 		fm, om := column("fbar", "fabar", "ufbar", "ufabar"), column("obar", "oabar", "uobar", "uoabar")
+		number := make([]int, len(b.Headers))
+		for i, h := range b.Headers {
+			h[record.Version] = b.Type.Name
+			if _, ok := headers[h]; !ok {
+				headers[h] = len(headers)
+			}
+			number[i] = headers[h]
+		}
 		var mae []float64
 		if _, ok := b.Type.Column("mae"); ok {
 			mae = column("mae")
@@ -142,8 +151,7 @@ func TestPartialSumsAreConsistent(t *testing.T) {
 			case mae != nil && mae[i] < math.Abs(fm[i]-om[i])-1e-8*math.Abs(om[i]):
 				t.Fatalf("%s: MAE %v < |ME| %v", at(), mae[i], math.Abs(fm[i]-om[i]))
 			}
-			k, o := state{*b.Header(i), b.Valid[i]}, [3]float64{total[i], om[i], oo[i]}
-			k.header[record.Version] = b.Type.Name
+			k, o := state{number[b.Head[i]], b.Valid[i]}, [3]float64{total[i], om[i], oo[i]}
 			if before, ok := observed[k]; ok && before != o {
 				t.Fatalf("%s: two leads of one valid time saw different observations: %v, %v", at(), before, o)
 			}
@@ -246,8 +254,12 @@ func TestRecordsDoNotDependOnTheRange(t *testing.T) {
 	}
 	for _, f := range filesOfVSDB(t, VSDB{Seed: 4, Preset: "seed"}) {
 		if full, ok := content[f.Path]; ok {
+			lines := map[string]bool{}
+			for line := range bytes.Lines(full) {
+				lines[string(line)] = true
+			}
 			for line := range bytes.Lines(f.Append(nil)) {
-				if !bytes.Contains(full, line) {
+				if !lines[string(line)] {
 					t.Fatalf("%s: the preset has a line that the full file has not: %s", f.Path, line)
 				}
 			}
