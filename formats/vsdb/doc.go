@@ -26,9 +26,9 @@
 //     its letter, and is rejected.
 //   - Missing: -9999, NA and absent trailing fields are NaN. A line without any
 //     number, or with more numbers than its type has, is rejected. So are NaN,
-//     Infinity and "*****".
+//     Infinity and "*****", and totals that are negative or not whole.
 //   - Header text must be valid UTF-8 without control characters, because SQL
-//     and JSON could not hold it.
+//     and JSON could not hold it, and at most 512 bytes long.
 //   - A line longer than MaxLine is rejected, and read in bounded memory.
 //
 // A rejected line goes to Batch.Rejects with its number, its text and a reason

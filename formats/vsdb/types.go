@@ -117,8 +117,8 @@ func setEnsemble(l *layout) { l.ensemble = true }
 // stand as they are. METviewer rounds each of the four cells by itself, so that
 // its cells may not add up to N; ours do.
 //
-// Rates that make a negative cell, beyond their precision, are no contingency
-// table, and the line is rejected. An absent O is 0, as in METviewer; a missing
+// A cell that is negative within the precision of the rates is 0. Rates that make
+// one beyond it are no contingency table, and the line is rejected. An absent O is 0, as in METviewer; a missing
 // rate makes the cells that need it missing. METviewer's ec_value is 0.5.
 func setFHO(l *layout) {
 	l.most, l.count = 4, 0
