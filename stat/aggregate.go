@@ -2,6 +2,7 @@ package stat
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"barograph/fault"
@@ -11,7 +12,8 @@ import (
 // Aggregate holds the partial sums of many records of one line type as if they
 // were one record over all their pairs.
 //
-// Counts (total, fy_oy …) are added. Means are averaged with the number of
+// Counts are added: total and its like, and the cells fy_oy, fy_on, fn_oy, fn_on
+// of a contingency table. Means are averaged with the number of
 // pairs as weight, Σ N·x / Σ N: with the total_dir of the record for the
 // columns of wind direction (dir_…, dira_…), with total for all others. This is
 // METcalcpy's rule (aggregate_field_values, get_total_values,
@@ -64,7 +66,9 @@ func newPlan(t *record.LineType, equal bool) *plan {
 			p.total = c.Slot
 		case c.Name == "total_dir":
 			p.totalDir = c.Slot
-		case c.Kind == record.Count:
+		case c.Kind == record.Count || slices.Contains(counts, c.Name):
+			// Cells of a contingency table are added although they are no
+			// Count: computed from VSDB's rates they need not be whole.
 		case strings.HasPrefix(c.Name, "dir_") || strings.HasPrefix(c.Name, "dira_"):
 			p.rules[c.Slot] = averageByTotalDir
 		default:
