@@ -108,15 +108,15 @@ func once(files []string) ([]string, error) {
 	seen := make(map[string]bool, len(files))
 	kept := files[:0]
 	for _, f := range files {
-		real, err := filepath.EvalSymlinks(f)
+		target, err := filepath.EvalSymlinks(f)
 		if err == nil {
-			real, err = filepath.Abs(real)
+			target, err = filepath.Abs(target)
 		}
 		if err != nil {
 			return nil, &fault.Error{File: f, Problem: "cannot be read", Err: cause(err)}
 		}
-		if !seen[real] {
-			seen[real] = true
+		if !seen[target] {
+			seen[target] = true
 			kept = append(kept, f)
 		}
 	}

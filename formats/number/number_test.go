@@ -82,7 +82,7 @@ func random(r *rand.Rand) string {
 }
 
 func TestParseEqualsStrconv(t *testing.T) {
-	n := 2_000_000
+	n := 500_000
 	if testing.Short() {
 		n = 100_000
 	}
