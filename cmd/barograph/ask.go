@@ -1,0 +1,201 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"barograph/answer"
+	"barograph/engine"
+	"barograph/fault"
+	"barograph/flavour"
+	"barograph/question"
+	"barograph/report"
+	"barograph/run"
+	"barograph/workload/met"
+)
+
+// asking is what the flags of ask say.
+type asking struct {
+	place
+	flavour, format, out, stat, plot string
+	where                            []string
+	valid, lead                      string
+	explain                          bool
+	seed                             uint64
+}
+
+func newAsk(e *env) *cobra.Command {
+	a := &asking{}
+	c := &cobra.Command{
+		Use:   "ask CASE|QUESTION.yaml --from URL [--design D] [--flavour F]",
+		Short: "Ask an archive, and print rows, a statistic or a plot",
+		Long: `Ask puts one question to an archive: a case of the original experiment (barograph list cases) or a question of your
+own in YAML (docs/questions.md). --where, --valid and --lead change it. The rows are printed as they come; --stat
+computes a statistic from the partial sums, as METviewer does; --plot draws it.`,
+		Example: `  barograph ask test_3 --from duckdb:archive.db --design wide --format csv
+  barograph ask test_3 --from duckdb:archive.db --valid 2019010100 --where vx_mask=G2/NHX --stat ANOM_CORR
+  barograph ask test_6 --from sqlite:archive.db --plot dieoff.svg
+` + exitStatuses,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return e.ask(c.Context(), a, args[0]) },
+	}
+	a.flags(c, e, "from", "what to ask")
+	c.Flags().StringVar(&a.flavour, "flavour", "", "way of asking: "+join(flavour.Names())+" (default: the design's last)")
+	c.Flags().StringArrayVar(&a.where, "where", nil, "change a header field: vx_mask=G2/NHX,G2/SHX; field= asks for all")
+	c.Flags().StringVar(&a.valid, "valid", "", "change the valid times: 2019010100, a list a,b,c, a range a..b/6h, or all")
+	c.Flags().StringVar(&a.lead, "lead", "", "change the leads, in hours: 0,24,72 or 0-240/6, or all")
+	c.Flags().StringVar(&a.format, "format", "table", "table, csv, json or parquet")
+	c.Flags().StringVarP(&a.out, "out", "o", "", "write to this file (default: stdout)")
+	c.Flags().StringVar(&a.stat, "stat", "", "compute a statistic (barograph list statistics) instead of printing rows")
+	c.Flags().StringVar(&a.plot, "plot", "", "draw the statistic into this SVG file")
+	c.Flags().BoolVar(&a.explain, "explain", false, "print the query and the engine's plan instead of asking")
+	c.Flags().Uint64Var(&a.seed, "seed", 1, "seed of the bootstrap behind confidence intervals")
+	complete(c, "flavour", func() []string { return strings.Split(join(flavour.Names()), ", ") })
+	complete(c, "format", func() []string { return []string{"table", "csv", "json", "parquet"} })
+	c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		cases, err := question.Cases()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		var names []string
+		for _, q := range cases {
+			names = append(names, q.Name+"\t"+q.Title)
+		}
+		return names, cobra.ShellCompDirectiveDefault
+	}
+	return c
+}
+
+// question finds the case and changes it as the flags say.
+func (a *asking) question(name string) (*question.Question, error) {
+	q, err := question.Find(name)
+	if err != nil {
+		return nil, usage(err)
+	}
+	for _, w := range a.where {
+		if err := q.Where(w); err != nil {
+			return nil, usage(fmt.Errorf("--where: %w", err))
+		}
+	}
+	if a.valid != "" {
+		if err := q.At(a.valid); err != nil {
+			return nil, usage(fmt.Errorf("--valid: %w", err))
+		}
+	}
+	if a.lead != "" {
+		if err := q.Leads(a.lead); err != nil {
+			return nil, usage(fmt.Errorf("--lead: %w", err))
+		}
+	}
+	q.Subset = a.subset
+	return q, nil
+}
+
+func (e *env) ask(ctx context.Context, a *asking, name string) error {
+	q, err := a.question(name)
+	if err != nil {
+		return err
+	}
+	archive, driver, closeAll, err := a.open(ctx, e, engine.Options{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer closeAll() //nolint:errcheck // read only
+	f, err := a.chooseFlavour(driver)
+	if err != nil {
+		return err
+	}
+	query, err := archive.Phrase(ctx, q, f)
+	if err != nil {
+		return fmt.Errorf("%s in %s: %w", q.Name, f, err)
+	}
+	if a.explain {
+		plan, err := archive.Explain(ctx, query)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(e.stdout, "%s\n\n%s\n", query.Text, plan)
+		return nil
+	}
+	var b answer.Builder
+	start := time.Now()
+	if err := archive.Ask(ctx, query, &b); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stderr, "%d rows in %.1f ms (%s, %s, %s)\n", b.Rows, float64(time.Since(start).Microseconds())/1e3, driver.Scheme, a.design, f)
+	if b.Rows == 0 {
+		fmt.Fprintf(e.stderr, "no record of subset %s matches; `barograph load` tells what was loaded, --where, --valid and --lead widen the question\n", a.subset)
+	}
+	if a.stat != "" || a.plot != "" {
+		return e.statistic(a, q, b.Take())
+	}
+	return e.writeTo(a.out, func(w *os.File) error { return writeAnswer(w, a.format, b.Take(), e) })
+}
+
+// chooseFlavour checks that the archive's design can be asked so.
+func (a *asking) chooseFlavour(d *engine.Driver) (flavour.Name, error) {
+	offered := d.Offers[designName(a.design)]
+	if a.flavour == "" {
+		return offered[len(offered)-1], nil
+	}
+	if !slices.Contains(offered, flavour.Name(a.flavour)) {
+		return "", usage(&fault.Error{Setting: "--flavour " + a.flavour, Problem: "is not offered by " + d.Scheme + " " + a.design, Cure: "choose one of " + join(offered)})
+	}
+	return flavour.Name(a.flavour), nil
+}
+
+// statistic computes a statistic from the answer, prints it and draws it.
+func (e *env) statistic(a *asking, q *question.Question, rows *answer.Answer) error {
+	name := a.stat
+	if name == "" {
+		name = met.DefaultStat(q.Type)
+	}
+	curves, err := met.Curves(q, rows, name, a.seed)
+	if err != nil {
+		return err
+	}
+	if a.plot != "" {
+		svg, err := report.Curves(curves)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(a.plot, svg, 0o644); err != nil {
+			return &fault.Error{Setting: "--plot", Err: err, Cure: "name a file that can be written"}
+		}
+		fmt.Fprintf(e.stderr, "plot written to %s\n", a.plot)
+	}
+	if e.json || a.format == "json" {
+		return e.printJSON(curves)
+	}
+	return e.writeTo(a.out, func(w *os.File) error { return writeCurves(w, e, curves) })
+}
+
+// writeTo calls f with the file, or with nil for stdout.
+func (e *env) writeTo(path string, f func(*os.File) error) error {
+	if path == "" {
+		return f(nil)
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return &fault.Error{Setting: "--out", Err: err, Cure: "name a file that can be written"}
+	}
+	if err := f(file); err != nil {
+		file.Close() //nolint:errcheck // the first error counts
+		return err
+	}
+	return file.Close()
+}
+
+// axisValue prints a place on the independent axis.
+func axisValue(axis run.Axis, x float64) string {
+	if axis == run.ByTime {
+		return time.Unix(int64(x), 0).UTC().Format(time.RFC3339)
+	}
+	return fmt.Sprintf("%g", x)
+}

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/flavour"
+	"barograph/question"
+	"barograph/record"
+	"barograph/stat"
+)
+
+func newList(e *env) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List engines, designs, flavours, cases, line types, statistics",
+		Args:  cobra.NoArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	add := func(name, short string, f func(*tabwriter.Writer) (any, error)) {
+		c.AddCommand(&cobra.Command{Use: name, Short: short, Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error {
+			w := tabwriter.NewWriter(e.stdout, 0, 4, 2, ' ', 0)
+			if e.json {
+				w = tabwriter.NewWriter(discard{}, 0, 4, 2, ' ', 0)
+			}
+			v, err := f(w)
+			if err != nil {
+				return err
+			}
+			if e.json {
+				return e.printJSON(v)
+			}
+			return w.Flush()
+		}})
+	}
+	add("engines", "Engines, their URLs, designs and flavours", e.listEngines)
+	add("designs", "How records are laid out", listDesigns)
+	add("flavours", "How a question is put", listFlavours)
+	add("cases", "The questions of the original experiment", listCases)
+	add("linetypes", "The table of line types, their columns and VSDB's names for them", listLineTypes)
+	add("statistics", "What can be computed from which line type", listStatistics)
+	return c
+}
+
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }
+
+type engineRow struct {
+	Scheme  string                         `json:"scheme"`
+	Place   engine.Place                   `json:"place"`
+	Example string                         `json:"example"`
+	Summary string                         `json:"summary"`
+	Designs map[design.Name][]flavour.Name `json:"designs"`
+	Params  map[string]string              `json:"params,omitempty"`
+}
+
+func (e *env) listEngines(w *tabwriter.Writer) (any, error) {
+	var rows []engineRow
+	for i := range e.engines {
+		d := &e.engines[i]
+		r := engineRow{d.Scheme, d.Place, d.Example, d.Summary, d.Offers, map[string]string{}}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", d.Scheme, d.Place, d.Summary)
+		fmt.Fprintf(w, "\tURL\t%s\n", d.Example)
+		for _, n := range offers(d) {
+			fmt.Fprintf(w, "\tdesign %s\t%s\n", n, join(d.Offers[n]))
+		}
+		for _, p := range d.Params {
+			fmt.Fprintf(w, "\t?%s=\t%s (default %s)\n", p.Name, p.Help, orNone(p.Default))
+			r.Params[p.Name] = p.Help
+		}
+		rows = append(rows, r)
+	}
+	return rows, nil
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
+func join[T ~string](items []T) string {
+	out := make([]string, len(items))
+	for i, v := range items {
+		out[i] = string(v)
+	}
+	return strings.Join(out, ", ")
+}
+
+func listDesigns(w *tabwriter.Writer) (any, error) {
+	rows := map[string]string{}
+	for _, n := range design.Names() {
+		fmt.Fprintf(w, "%s\t%s\n", n, n.Summary())
+		rows[string(n)] = n.Summary()
+	}
+	return rows, nil
+}
+
+func listFlavours(w *tabwriter.Writer) (any, error) {
+	rows := map[string]string{}
+	for _, n := range flavour.Names() {
+		fmt.Fprintf(w, "%s\t%s\n", n, n.Summary())
+		rows[string(n)] = n.Summary()
+	}
+	return rows, nil
+}
+
+func listCases(w *tabwriter.Writer) (any, error) {
+	cases, err := question.Cases()
+	if err != nil {
+		return nil, err
+	}
+	rows := map[string]string{}
+	for _, q := range cases {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", q.Name, q.Type.Name, q.Title)
+		rows[q.Name] = q.Title
+	}
+	return rows, nil
+}
+
+type lineTypeRow struct {
+	Name    string   `json:"name"`
+	Summary string   `json:"summary"`
+	Columns []string `json:"columns"`
+	Keys    []string `json:"key_columns,omitempty"`
+	Repeats []string `json:"repeating_columns,omitempty"`
+}
+
+func listLineTypes(w *tabwriter.Writer) (any, error) {
+	var rows []lineTypeRow
+	for _, t := range record.Types() {
+		r := lineTypeRow{Name: t.Name, Summary: t.Summary}
+		for _, c := range t.Columns {
+			r.Columns = append(r.Columns, c.Name)
+		}
+		for _, c := range t.Keys() {
+			r.Keys = append(r.Keys, c.Name)
+		}
+		if t.Group != nil {
+			r.Repeats = t.Group.Fields
+		}
+		rows = append(rows, r)
+		fmt.Fprintf(w, "%s\t%s\n", t.Name, t.Summary)
+		for _, line := range wrap(r.Columns, 100) {
+			fmt.Fprintf(w, "\t%s\n", line)
+		}
+		if len(r.Repeats) > 0 {
+			fmt.Fprintf(w, "\trepeating, %s times: %s\n", t.Group.Count, strings.Join(r.Repeats, " "))
+		}
+		if len(r.Keys) > 0 {
+			fmt.Fprintf(w, "\ttold apart by: %s\n", strings.Join(r.Keys, " "))
+		}
+	}
+	fields := make([]string, 0, record.NumFields)
+	for f := range record.NumFields {
+		fields = append(fields, f.String())
+	}
+	fmt.Fprintf(w, "header fields\t%s\n", strings.Join(fields, " "))
+	return rows, nil
+}
+
+// wrap joins words into lines of at most width bytes.
+func wrap(words []string, width int) []string {
+	var lines []string
+	line := ""
+	for _, word := range words {
+		if line != "" && len(line)+1+len(word) > width {
+			lines, line = append(lines, line), ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
+}
+
+type statisticRow struct {
+	LineType string `json:"line_type"`
+	Name     string `json:"name"`
+	Summary  string `json:"summary"`
+	Unit     string `json:"unit"`
+	Source   string `json:"source"`
+}
+
+func listStatistics(w *tabwriter.Writer) (any, error) {
+	var rows []statisticRow
+	for _, s := range stat.Table() {
+		rows = append(rows, statisticRow{s.LineType, s.Name, s.Summary, s.Unit, s.Source})
+	}
+	sort.SliceStable(rows, func(i, j int) bool { return rows[i].LineType < rows[j].LineType })
+	for _, r := range rows {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.LineType, r.Name, r.Unit, r.Summary)
+	}
+	return rows, nil
+}

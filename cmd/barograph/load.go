@@ -1,0 +1,304 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/fault"
+	"barograph/formats"
+	"barograph/load"
+	"barograph/record"
+)
+
+// place names an archive on the command line: --to/--from URL --design D --subset S.
+type place struct {
+	url, design, subset string
+}
+
+// defaultSubset is the name of the data set where none is given.
+const defaultSubset = "archive"
+
+func (p *place) flags(c *cobra.Command, e *env, flag, help string) {
+	c.Flags().StringVar(&p.url, flag, "", help+": an engine's URL, e.g. duckdb:archive.db (required)")
+	c.Flags().StringVar(&p.design, "design", "", "physical design: "+strings.Join(designNames(), ", ")+" (default: the engine's first)")
+	c.Flags().StringVar(&p.subset, "subset", defaultSubset, "name of the copy of the data set inside the archive")
+	c.MarkFlagRequired(flag) //nolint:errcheck // the flag exists
+	complete(c, flag, func() []string {
+		var urls []string
+		for _, d := range e.engines {
+			urls = append(urls, d.Example)
+		}
+		return urls
+	})
+	complete(c, "design", designNames)
+}
+
+func complete(c *cobra.Command, flag string, values func() []string) {
+	c.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) { //nolint:errcheck // the flag exists
+		return values(), cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+func designNames() []string {
+	var names []string
+	for _, n := range design.Names() {
+		names = append(names, string(n))
+	}
+	return names
+}
+
+// open opens the archive; the caller calls close.
+func (p *place) open(ctx context.Context, e *env, o engine.Options) (a engine.Archive, d *engine.Driver, closeAll func() error, err error) {
+	d, _, err = e.engines.Parse(p.url)
+	if err != nil {
+		return nil, nil, nil, usage(err)
+	}
+	name := design.Name(p.design)
+	if name == "" {
+		name = firstDesign(d)
+	}
+	if _, ok := d.Offers[name]; !ok {
+		var offered []string
+		for _, n := range offers(d) {
+			offered = append(offered, string(n))
+		}
+		return nil, nil, nil, usage(&fault.Error{Setting: "--design " + string(name), Problem: "is not offered by " + d.Scheme, Cure: "choose one of " + strings.Join(offered, ", ")})
+	}
+	p.design = string(name)
+	o.Log = e.log()
+	db, err := e.engines.Open(ctx, p.url, o)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	a, err = db.Archives.Open(ctx, name)
+	if err != nil {
+		return nil, nil, nil, errors.Join(err, db.Close())
+	}
+	return a, d, func() error { return errors.Join(a.Close(), db.Close()) }, nil
+}
+
+// offers lists an engine's designs in the documented order.
+func offers(d *engine.Driver) []design.Name {
+	var out []design.Name
+	for _, n := range design.Names() {
+		if _, ok := d.Offers[n]; ok {
+			out = append(out, n)
+		}
+	}
+	for n := range d.Offers {
+		if !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func firstDesign(d *engine.Driver) design.Name { return offers(d)[0] }
+
+func newLoad(e *env) *cobra.Command {
+	var p place
+	var workers, window int
+	var quarantine string
+	var digest bool
+	c := &cobra.Command{
+		Use:   "load FILES… --to URL [--design D] [--subset S]",
+		Short: "Load VSDB and MET files into an archive",
+		Long: `Load reads VSDB and MET .stat files (and their _TYPE.txt twins), plain or gzip, and folders of them, into an archive.
+
+Every line is accounted for: read = stored + replaced + quarantined. A file that the archive holds already is skipped;
+leads that arrive in another file are merged; a load that was killed is run again and ends in the same archive.`,
+		Example: `  barograph load vsdb_data --to duckdb:archive.db --design wide
+  barograph load 'stat/*.stat' --to sqlite:archive.db --design document --subset retro1
+` + exitStatuses,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return e.load(c.Context(), &p, args, load.Options{Workers: workers, Window: window}, quarantine, digest)
+		},
+	}
+	p.flags(c, e, "to", "where to load")
+	c.Flags().IntVar(&workers, "workers", 0, "files parsed at once (default: one per CPU)")
+	c.Flags().IntVar(&window, "window", load.DefaultWindow, "records per commit")
+	c.Flags().StringVar(&quarantine, "quarantine", "", "write lines that cannot be read to this CSV file (default: the first ten to stderr)")
+	c.Flags().BoolVar(&digest, "digest", true, "read the archive back and print the digest of all its records")
+	return c
+}
+
+func (e *env) load(ctx context.Context, p *place, args []string, o load.Options, quarantine string, digest bool) error {
+	files, err := formats.Expand(args)
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		return usage(&fault.Error{Setting: strings.Join(args, " "), Problem: "names no file to load", Cure: "name .vsdb or .stat files, or a folder that holds them"})
+	}
+	a, _, closeAll, err := p.open(ctx, e, engine.Options{})
+	if err != nil {
+		return err
+	}
+	defer closeAll() //nolint:errcheck // every commit is durable
+	rejects, err := newRejects(e, quarantine)
+	if err != nil {
+		return err
+	}
+	bar := newProgress(e)
+	defer bar.stop()
+	var all int64
+	for _, f := range files {
+		if st, err := os.Stat(f); err == nil {
+			all += st.Size()
+		}
+	}
+	o.Log, o.Reject = e.log(), rejects.add
+	o.Progress = func(pr load.Progress) { bar.at("loading", pr.Bytes, all, true) }
+	sum, err := load.Run(ctx, a, p.subset, files, o)
+	if err = errors.Join(err, rejects.close()); err != nil {
+		return err
+	}
+	bar.end("loading", rate(sum))
+	return e.loaded(ctx, a, p, sum, digest)
+}
+
+func rate(s *load.Summary) string {
+	t := s.Elapsed.Seconds()
+	return fmt.Sprintf("%d files, %.1f MB/s, %.0f records/s", len(s.Files), float64(s.Bytes)/1e6/t, float64(s.Read)/t)
+}
+
+// loaded prints what a load did; lines that were quarantined and files that
+// could not be read make the exit status 4.
+func (e *env) loaded(ctx context.Context, a engine.Archive, p *place, s *load.Summary, digest bool) error {
+	contents, err := a.Contents(ctx, p.subset)
+	if err != nil {
+		return err
+	}
+	size, err := a.Size(ctx)
+	if err != nil {
+		return err
+	}
+	out := loadResult{
+		Archive: engine.Redact(p.url), Design: p.design, Subset: p.subset, Files: len(s.Files), Skipped: len(s.Skipped), Failed: texts(s.Failed),
+		Read: s.Read, Stored: s.Stored, Replaced: s.Replaced, Quarantined: s.Quarantined, Bytes: s.Bytes, Seconds: s.Elapsed.Seconds(),
+		Records: contents.Records, Objects: contents.Objects, Object: contents.Object, BytesOnDisk: size,
+	}
+	if digest {
+		d, err := load.Digest(ctx, a, p.subset)
+		if err != nil {
+			return err
+		}
+		out.Digest = d.String()
+	}
+	if err := e.printLoad(&out); err != nil {
+		return err
+	}
+	if len(s.Failed) > 0 || s.Quarantined > 0 {
+		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d lines quarantined, %d files not read to their end; everything else is stored", s.Quarantined, len(s.Failed))}
+	}
+	return nil
+}
+
+// loadResult is what load prints.
+type loadResult struct {
+	Archive     string           `json:"archive"`
+	Design      string           `json:"design"`
+	Subset      string           `json:"subset"`
+	Files       int              `json:"files_loaded"`
+	Skipped     int              `json:"files_skipped"`
+	Failed      []string         `json:"files_failed,omitempty"`
+	Read        int64            `json:"read"`
+	Stored      int64            `json:"stored"`
+	Replaced    int64            `json:"replaced"`
+	Quarantined int64            `json:"quarantined"`
+	Bytes       int64            `json:"bytes"`
+	Seconds     float64          `json:"seconds"`
+	Records     map[string]int64 `json:"records_by_line_type"`
+	Objects     int64            `json:"objects"`
+	Object      string           `json:"object"`
+	BytesOnDisk int64            `json:"bytes_on_disk"`
+	Digest      string           `json:"digest,omitempty"`
+}
+
+func (e *env) printLoad(r *loadResult) error {
+	if e.json {
+		return e.printJSON(r)
+	}
+	w := tabwriter.NewWriter(e.stdout, 0, 4, 2, ' ', 0)
+	fmt.Fprintf(w, "archive\t%s, design %s, subset %s\n", r.Archive, r.Design, r.Subset)
+	fmt.Fprintf(w, "files\t%d loaded, %d skipped (in the archive already), %d failed\n", r.Files, r.Skipped, len(r.Failed))
+	fmt.Fprintf(w, "lines\t%d read = %d stored + %d replaced + %d quarantined\n", r.Read, r.Stored, r.Replaced, r.Quarantined)
+	fmt.Fprintf(w, "archive holds\t%d %s, %.1f MB on disk\n", r.Objects, r.Object, float64(r.BytesOnDisk)/1e6)
+	for _, t := range record.Types() {
+		if n := r.Records[t.Name]; n > 0 {
+			fmt.Fprintf(w, "  %s\t%d records\n", t.Name, n)
+		}
+	}
+	if r.Digest != "" {
+		fmt.Fprintf(w, "digest\t%s\n", r.Digest)
+	}
+	for _, f := range r.Failed {
+		fmt.Fprintf(w, "failed\t%s\n", f)
+	}
+	return w.Flush()
+}
+
+func texts(errs []error) []string {
+	var out []string
+	for _, err := range errs {
+		out = append(out, err.Error())
+	}
+	return out
+}
+
+// rejects writes quarantined lines to a CSV file, or shows the first few.
+type rejects struct {
+	env   *env
+	file  *os.File
+	csv   *csv.Writer
+	shown int
+}
+
+// shownRejects is the number of quarantined lines that are shown on stderr.
+const shownRejects = 10
+
+func newRejects(e *env, path string) (*rejects, error) {
+	r := &rejects{env: e}
+	if path == "" {
+		return r, nil
+	}
+	var err error
+	if r.file, err = os.Create(filepath.Clean(path)); err != nil {
+		return nil, &fault.Error{Setting: "--quarantine", Err: err, Cure: "name a file that can be written"}
+	}
+	r.csv = csv.NewWriter(r.file)
+	return r, r.csv.Write([]string{"file", "line", "reason", "text"})
+}
+
+func (r *rejects) add(q record.Reject) {
+	if r.csv != nil {
+		r.csv.Write([]string{q.File, strconv.Itoa(int(q.Line)), q.Reason, q.Text}) //nolint:errcheck // csv keeps the error for close
+		return
+	}
+	if r.shown++; r.shown <= shownRejects {
+		fmt.Fprintf(r.env.stderr, "%s:%d: %s; line quarantined\n", q.File, q.Line, q.Reason)
+	} else if r.shown == shownRejects+1 {
+		fmt.Fprintln(r.env.stderr, "… further quarantined lines are not shown; name a file with --quarantine to keep them all")
+	}
+}
+
+func (r *rejects) close() error {
+	if r.csv == nil {
+		return nil
+	}
+	r.csv.Flush()
+	return errors.Join(r.csv.Error(), r.file.Close())
+}

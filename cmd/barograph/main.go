@@ -1,0 +1,78 @@
+// Command barograph loads forecast-verification statistics into the databases
+// a team chooses between, proves that every one gives the same answers, then
+// measures, and draws the result.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/term"
+
+	"barograph/engine"
+	"barograph/engine/all"
+	"barograph/fault"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	go func() { // the first ^C stops gently, the second at once
+		<-ctx.Done()
+		stop()
+	}()
+	os.Exit(run(ctx, &env{
+		args: os.Args[1:], stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
+		terminal: term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("CI") == "",
+		engines:  all.Registry(),
+	}))
+}
+
+// env is everything a command touches besides files, so that tests can run
+// whole commands.
+type env struct {
+	args           []string
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	terminal       bool // progress bars may be drawn on stderr
+	engines        engine.Registry
+
+	json    bool // --json
+	verbose bool // --verbose
+}
+
+// log is the logger of a command: warnings and errors on stderr, more with --verbose.
+func (e *env) log() *slog.Logger {
+	level := slog.LevelError
+	if e.verbose {
+		level = slog.LevelDebug
+	}
+	return slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: level}))
+}
+
+// run executes a command line and returns its exit status.
+func run(ctx context.Context, e *env) int {
+	root := newRoot(e)
+	root.SetArgs(e.args)
+	root.SetIn(e.stdin)
+	root.SetOut(e.stdout)
+	root.SetErr(e.stderr)
+	err := root.ExecuteContext(ctx)
+	switch {
+	case err == nil:
+		return 0
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		fmt.Fprintln(e.stderr, "barograph: interrupted; what was committed and written is whole")
+		return fault.Interrupted
+	}
+	fmt.Fprintf(e.stderr, "barograph: %v\n", err)
+	if errors.Is(err, engine.ErrUnreachable) {
+		return fault.Unreachable
+	}
+	return fault.Code(err)
+}

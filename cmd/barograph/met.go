@@ -1,0 +1,251 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/fault"
+	"barograph/flavour"
+	"barograph/formats"
+	"barograph/measure"
+	"barograph/question"
+	"barograph/report"
+	"barograph/run"
+	"barograph/workload/met"
+)
+
+// study is what the flags of met and quickstart say.
+type study struct {
+	engines, designs, cases, flavours []string
+	out, subset                       string
+	reps, warmups, cold, threads      int
+	limit                             time.Duration
+	seed                              uint64
+	floor                             bool
+	source                            string // in words, for the report
+}
+
+func newMet(e *env) *cobra.Command {
+	s := &study{}
+	c := &cobra.Command{
+		Use:   "met FILES… --engine URL… [--design D…] [--case C…] [--flavour F…]",
+		Short: "Prove, then time: your files, in several engines, designs and flavours",
+		Long: `Met loads the same files into every engine and design, holds what each archive contains and each answer it gives
+against the reference, which is computed from the files by no database, and then times the right ones: interleaved
+repetitions in random order, medians with 95 % intervals, rank tests with Holm's correction, cold starts. The run folder
+holds everything that is needed to repeat and to judge it; report.html in it opens offline.
+
+An engine is a URL (duckdb:archive.db) or, for an embedded engine, its bare name: then the archive is kept in the run
+folder. Where one URL serves several designs, each gets a file of its own.`,
+		Example: `  barograph met vsdb_data --engine duckdb --engine sqlite --engine pebble
+  barograph met vsdb_data --engine duckdb --design wide --case test_3 --flavour epoch-range --reps 30
+` + exitStatuses,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			files, err := formats.Expand(args)
+			if err != nil {
+				return err
+			}
+			if len(files) == 0 {
+				return usage(&fault.Error{Setting: strings.Join(args, " "), Problem: "names no file to load", Cure: "name .vsdb or .stat files, or a folder that holds them"})
+			}
+			s.source = strings.Join(args, " ")
+			return e.met(c.Context(), s, files)
+		},
+	}
+	s.flags(c, e)
+	c.Flags().StringArrayVar(&s.engines, "engine", nil, "engine to study: a URL, or the name of an embedded engine (default: all embedded ones)")
+	c.Flags().StringSliceVar(&s.designs, "design", nil, "designs to study (default: all that each engine offers)")
+	c.Flags().StringSliceVar(&s.cases, "case", nil, "cases to ask: names, or question files (default: all seven)")
+	c.Flags().StringSliceVar(&s.flavours, "flavour", nil, "flavours to use (default: all that each design offers)")
+	c.Flags().IntVar(&s.threads, "threads", 0, "threads of an embedded engine (default: as it chooses)")
+	complete(c, "design", designNames)
+	complete(c, "flavour", func() []string { return strings.Split(join(flavour.Names()), ", ") })
+	return c
+}
+
+// flags are those that met and quickstart share.
+func (s *study) flags(c *cobra.Command, e *env) {
+	c.Flags().StringVar(&s.out, "out", "", "run folder (default: runs/{time}-{workload})")
+	c.Flags().StringVar(&s.subset, "subset", defaultSubset, "name of the copy of the data set inside each archive")
+	c.Flags().IntVar(&s.reps, "reps", met.DefaultReps, "timed repetitions of each cell")
+	c.Flags().IntVar(&s.warmups, "warmups", 1, "repetitions before them, not in the results")
+	c.Flags().IntVar(&s.cold, "cold", 0, "cold starts of each cell: a new process, the archive's files dropped from the page cache")
+	c.Flags().DurationVar(&s.limit, "time-limit", 0, fmt.Sprintf("stop timing after this long, but not before %d repetitions", met.MinReps))
+	c.Flags().Uint64Var(&s.seed, "seed", 1, "seed of the order of repetitions and of the bootstrap")
+	c.Flags().BoolVar(&s.floor, "floor", true, "include the dry engine, which answers from memory: what the client itself costs")
+}
+
+// met makes a study of files and reports it.
+func (e *env) met(ctx context.Context, s *study, files []string) error {
+	started := time.Now()
+	if s.out == "" {
+		s.out = filepath.Join("runs", run.ID(started, "met"))
+	}
+	cases, err := findCases(s.cases)
+	if err != nil {
+		return err
+	}
+	targets, err := e.targets(s)
+	if err != nil {
+		return err
+	}
+	folder, err := run.Create(s.out, run.Run{
+		ID: filepath.Base(s.out), Workload: "met", Version: version(), Args: redacted(e.args), Seed: s.seed,
+		Started: started.UTC(), Machine: measure.ReadMachine(ctx, filepath.Dir(s.out)), Data: run.Data{Source: s.source},
+	})
+	if err != nil {
+		return err
+	}
+	folder.Run.Warnings = folder.Run.Machine.Warnings()
+	if err := os.MkdirAll(filepath.Join(s.out, "archives"), 0o755); err != nil {
+		return err
+	}
+	bar := newProgress(e)
+	defer bar.stop()
+	o := met.Options{
+		Registry: e.engines, Targets: targets, Cases: cases, Files: files, Subset: s.subset, Reps: s.reps, Warmups: s.warmups,
+		Limit: s.limit, Seed: s.seed, Threads: s.threads, Log: e.log(), ColdReps: s.cold,
+		Progress: func(p met.Progress) {
+			if p.Finished {
+				bar.end(p.Step, p.Note)
+				return
+			}
+			bar.at(p.Step, p.Done, p.Of, p.Unit == "MB")
+		},
+	}
+	for _, f := range s.flavours {
+		o.Flavours = append(o.Flavours, flavour.Name(f))
+	}
+	if s.cold > 0 {
+		o.Cold = func(ctx context.Context, t met.Target, c run.Cell) (run.Sample, string, error) {
+			return coldStart(ctx, s, t, c)
+		}
+	}
+	outcome, err := met.Run(ctx, folder, o)
+	if err = errors.Join(err, folder.Close()); err != nil {
+		return err
+	}
+	if err := e.report(s.out); err != nil {
+		return err
+	}
+	return outcome.Err()
+}
+
+// report writes report.html and prints the tables.
+func (e *env) report(dir string) error {
+	path, err := report.Write(dir)
+	if err != nil {
+		return err
+	}
+	if e.json {
+		r, samples, err := run.Read(dir)
+		if err != nil {
+			return err
+		}
+		return e.printJSON(map[string]any{"run": r, "summary": report.Summarise(r, samples), "report": path})
+	}
+	if err := report.Text(e.stdout, dir); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stdout, "\nreport: %s\n", path)
+	return nil
+}
+
+func findCases(names []string) ([]*question.Question, error) {
+	if len(names) == 0 {
+		return question.Cases()
+	}
+	var out []*question.Question
+	for _, n := range names {
+		q, err := question.Find(n)
+		if err != nil {
+			return nil, usage(err)
+		}
+		out = append(out, q)
+	}
+	return out, nil
+}
+
+// targets are the archives of a study: each engine under each of its designs,
+// the floor first.
+func (e *env) targets(s *study) ([]met.Target, error) {
+	urls := slices.Clone(s.engines)
+	if len(urls) == 0 {
+		for _, d := range e.engines {
+			if d.Place == engine.Embedded {
+				urls = append(urls, d.Scheme)
+			}
+		}
+	}
+	if s.floor && !slices.Contains(urls, "dry") {
+		urls = append([]string{"dry"}, urls...)
+	}
+	var out []met.Target
+	for _, raw := range urls {
+		d, u, err := e.engines.Parse(raw)
+		if err != nil {
+			return nil, usage(err)
+		}
+		wanted := offers(d)
+		if len(s.designs) > 0 && d.Place != engine.Memory {
+			wanted = slices.DeleteFunc(wanted, func(n design.Name) bool { return !slices.Contains(s.designs, string(n)) })
+		}
+		for _, n := range wanted {
+			out = append(out, met.Target{Driver: d, Design: n, URL: targetURL(s, d, u, raw, n, len(wanted) > 1)})
+		}
+	}
+	if len(out) == 0 {
+		return nil, usage(&fault.Error{Setting: "--design " + strings.Join(s.designs, ","), Problem: "is offered by none of the engines", Cure: "see `barograph list engines`"})
+	}
+	return out, nil
+}
+
+// targetURL places the archive of an embedded engine: in the run folder where
+// only its name is given, else where the URL says; several designs get a file
+// each, so that sizes can be compared.
+func targetURL(s *study, d *engine.Driver, u *url.URL, raw string, n design.Name, several bool) string {
+	path := engine.Path(u)
+	switch {
+	case d.Place != engine.Embedded:
+		return raw
+	case path == "":
+		path = filepath.Join(s.out, "archives", d.Scheme+"-"+string(n)+".db")
+	case several:
+		ext := filepath.Ext(path)
+		path = strings.TrimSuffix(path, ext) + "-" + string(n) + ext
+	}
+	out := d.Scheme + ":" + (&url.URL{Path: path}).EscapedPath()
+	if u.RawQuery != "" {
+		out += "?" + u.RawQuery
+	}
+	return out
+}
+
+// redacted is a command line without passwords.
+func redacted(args []string) []string {
+	out := make([]string, len(args))
+	for i, a := range args {
+		out[i] = a
+		if strings.Contains(a, "://") {
+			name, value, ok := strings.Cut(a, "=")
+			if ok && !strings.Contains(name, "://") {
+				out[i] = name + "=" + engine.Redact(value)
+			} else {
+				out[i] = engine.Redact(a)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"barograph/fault"
+)
+
+const exitStatuses = `
+Exit status: 0 all that was asked is done and every answer is right; 1 failed; 2 the command line is not
+understood; 3 an answer differs from the reference; 4 incomplete (lines quarantined, files unreadable, an
+archive that does not hold the whole data); 5 an engine is not reached; 130 interrupted.`
+
+func newRoot(e *env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "barograph",
+		Short: "Which database for forecast-verification data? Load, prove, measure, draw.",
+		Long: `Barograph loads your own forecast-verification files (NCEP's VSDB, MET's .stat) into the databases you are
+choosing between, proves that every engine, physical design and way of asking gives the same answer, then measures
+them, and draws the result. What it loads is a working archive.
+
+Begin with:  barograph quickstart
+` + exitStatuses,
+		Version:       version(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.NoArgs,
+	}
+	root.PersistentFlags().BoolVar(&e.json, "json", false, "print results as JSON, for machines")
+	root.PersistentFlags().BoolVarP(&e.verbose, "verbose", "v", false, "log what is done to stderr")
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usage(fmt.Errorf("%w; see `%s --help`", err, c.CommandPath()))
+	})
+	root.AddCommand(newQuickstart(e), newSynth(e), newLoad(e), newAsk(e), newMet(e), newReport(e), newList(e), newColdStart(e))
+	for _, c := range root.Commands() {
+		asUsage(c)
+	}
+	return root
+}
+
+// asUsage makes errors about arguments, too, end in exit status 2.
+func asUsage(c *cobra.Command) {
+	if check := c.Args; check != nil {
+		c.Args = func(c *cobra.Command, args []string) error {
+			if err := check(c, args); err != nil {
+				return usage(fmt.Errorf("%w; see `%s --help`", err, c.CommandPath()))
+			}
+			return nil
+		}
+	}
+	for _, sub := range c.Commands() {
+		asUsage(sub)
+	}
+}
+
+func usage(err error) error { return &fault.Status{Code: fault.Usage, Err: err} }
+
+// version is the module's version, or the revision it was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	v := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && (v == "" || v == "(devel)") {
+			v = s.Value
+		}
+	}
+	if v == "" {
+		v = "(devel)"
+	}
+	return v
+}
+
+// printJSON writes one JSON document to stdout.
+func (e *env) printJSON(v any) error {
+	enc := json.NewEncoder(e.stdout)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
