@@ -41,4 +41,12 @@
 // with that reason: they are no STAT lines. So is ENSCNT, a type of VSDB alone.
 // The last line of a file that has no line end is trusted only where it has
 // all the columns of its type, or as many as the line of its type before it.
+//
+// # What is one record
+//
+// Header, lead, times and the key columns of the type (record.Column.Key) make
+// a record's identity. Known case where MET itself writes several lines with
+// one identity and different values: means over climatology bins, vx_mask
+// …_BIN_MEAN, whose OBS_THRESH is NA for each of several thresholds. All of
+// them are read; an archive keeps the last and counts the others as replaced.
 package metstat

@@ -44,12 +44,12 @@ func random(lt *record.LineType, n int, seed uint64) *record.Batch {
 			case c.Kind == record.Count:
 				b.Num[c.Slot] = append(b.Num[c.Slot], float64(r.IntN(1e6)))
 			default:
-				b.Num[c.Slot] = append(b.Num[c.Slot], float64(r.IntN(1e8))/1e5-500)
+				b.Num[c.Slot] = append(b.Num[c.Slot], float64(r.IntN(1e8)-5e7)/1e5) // the precision of MET
 			}
 		}
 		if lt.Group != nil {
 			for range lt.Group.Len(groups) {
-				b.Group = append(b.Group, r.NormFloat64())
+				b.Group = append(b.Group, float64(r.IntN(1e8))/1e5)
 			}
 			b.GroupEnd = append(b.GroupEnd, uint32(len(b.Group)))
 		}
