@@ -1,6 +1,7 @@
 package flavour
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +14,8 @@ import (
 // as text; a nil function means the engine does not offer the design.
 type Dialect struct {
 	Name string
+
+	NullsFirst string // stands after a column that may be NULL in ORDER BY, as missing values come first; "" where they do anyway
 
 	// Normalized and wide.
 	Table         func(subset, table string) string // the table of a subset, quoted
@@ -39,11 +42,23 @@ func same(s string) string { return s }
 
 // DuckDB is DuckDB's dialect: a schema per subset, TIMESTAMP columns, documents
 // as rows with a list of structs.
-func DuckDB() *Dialect {
-	table := func(subset, table string) string { return Ident(subset) + "." + table }
+func DuckDB() *Dialect { return DuckDBIn("") }
+
+// DuckDBIn is DuckDB's dialect with the name of the attached database before
+// every table. It is needed where a subset has a database's name, as one does
+// that is called like its file: DuckDB finds that ambiguous.
+func DuckDBIn(database string) *Dialect {
+	table := func(subset, table string) string {
+		name := Ident(DuckDBSchema(subset)) + "." + table
+		if database != "" {
+			name = Ident(database) + "." + name
+		}
+		return name
+	}
 	return &Dialect{
-		Name:  "duckdb",
-		Table: table,
+		Name:       "duckdb",
+		NullsFirst: " NULLS FIRST",
+		Table:      table,
 		// DuckDB has no BINARY; a cast to VARCHAR compares bytewise, and like
 		// METviewer's it stands between a column and every index or zone map.
 		Binary:        func(e string) string { return "CAST(" + e + " AS VARCHAR)" },
@@ -73,14 +88,26 @@ func SQLite() *Dialect {
 		BinaryLiteral: Quote,
 		DateTime:      func(v int64) string { return Quote(dateTime(v)) },
 		Epoch:         func(e string) string { return "unixepoch(" + e + ")" },
+		// jsonb_each hands an entry on as JSONB; json_each would write it as
+		// text, to be parsed again for every ->>.
 		DocFrom: func(subset, t, where string) string {
-			return table(subset, t) + " AS r, json_each(r.data) AS d\n   WHERE " + where
+			return table(subset, t) + " AS r, jsonb_each(r.data) AS d\n   WHERE " + where
 		},
 		DocAnd:   "\n     AND ",
 		DocField: func(f string) string { return "r." + f },
 		DocEntry: func(c string) string { return "d.value ->> '" + c + "'" },
-		DocKeys:  inList,
+		DocKeys:  keyArray,
 	}
+}
+
+// keyArray asks for ids by one parameter, a JSON array: the statement stays
+// short, however many ids there are, and SQLite parses no literals.
+func keyArray(keys []string) (string, []any) {
+	text, err := json.Marshal(keys)
+	if err != nil { // cannot be: strings always marshal
+		return "1 = 0", nil
+	}
+	return "r.id IN (SELECT value FROM json_each(?))", []any{string(text)}
 }
 
 // inList asks for ids by a list of literals.

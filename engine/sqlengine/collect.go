@@ -40,6 +40,9 @@ func (c *Collector) Reset() {
 	c.heads = map[record.Header]uint32{}
 }
 
+// SetHeader gives the header fields that the rows to come do not bring.
+func (c *Collector) SetHeader(h record.Header) { c.header = h }
+
 // Value takes the value of column k of the row under way. A []byte is not kept.
 func (c *Collector) Value(k int, src any) (err error) {
 	col := &c.columns[k]

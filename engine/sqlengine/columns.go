@@ -1,6 +1,8 @@
 package sqlengine
 
 import (
+	"strings"
+
 	"barograph/design"
 	"barograph/record"
 )
@@ -86,6 +88,15 @@ func FileColumns() []Column {
 		{Name: "load_date", Type: Timestamp, NotNull: true},
 		{Name: "mod_date", Type: Timestamp},
 	}
+}
+
+// FileKind is METviewer's data_file_lu_id of a file: 6 for VSDB, 7 for MET's
+// .stat, by its name.
+func FileKind(name string) int64 {
+	if strings.HasSuffix(strings.ToLower(name), ".vsdb") {
+		return 6
+	}
+	return 7
 }
 
 // LineColumns are METviewer's columns of line_data_<type>, then cov_thresh and

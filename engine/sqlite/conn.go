@@ -1,0 +1,131 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/mattn/go-sqlite3"
+)
+
+// conn is the connection of a loader. It goes past database/sql: a load binds
+// millions of values, and there each would be converted once more.
+type conn struct {
+	c     *sqlite3.SQLiteConn
+	stmts map[string]*stmt
+}
+
+func newConn(c *sqlite3.SQLiteConn) *conn { return &conn{c: c, stmts: map[string]*stmt{}} }
+
+// stmt is a prepared statement and its arguments, which stay from one run to
+// the next.
+type stmt struct {
+	s    *sqlite3.SQLiteStmt
+	args []driver.NamedValue
+	text string
+}
+
+// prepare returns the statement of that text, prepared once per connection.
+func (c *conn) prepare(text string) (*stmt, error) {
+	if s := c.stmts[text]; s != nil {
+		return s, nil
+	}
+	ds, err := c.c.Prepare(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", text, err)
+	}
+	s := &stmt{s: ds.(*sqlite3.SQLiteStmt), text: text}
+	s.args = make([]driver.NamedValue, s.s.NumInput())
+	for i := range s.args {
+		s.args[i].Ordinal = i + 1
+	}
+	c.stmts[text] = s
+	return s, nil
+}
+
+// run executes the statement with the arguments that were set. The context
+// has no Done: with one, the driver starts a goroutine per row.
+func (s *stmt) run() error {
+	if _, err := s.s.ExecContext(context.Background(), s.args); err != nil {
+		return fmt.Errorf("%s: %w", s.text, err)
+	}
+	return nil
+}
+
+// rows gives each row of the reply to f; values are valid until f returns.
+func (s *stmt) rows(f func(values []driver.Value) error) error {
+	rows, err := s.s.QueryContext(context.Background(), s.args)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.text, err)
+	}
+	values := make([]driver.Value, len(rows.Columns()))
+	for {
+		if err = rows.Next(values); err != nil {
+			break
+		}
+		if err = f(values); err != nil {
+			break
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return errors.Join(err, rows.Close())
+}
+
+func (s *stmt) set(args ...any) {
+	for i, v := range args {
+		s.args[i].Value = v
+	}
+}
+
+func (c *conn) exec(text string, args ...driver.Value) error {
+	if _, err := c.c.Exec(text, args); err != nil {
+		return fmt.Errorf("%s: %w", text, err)
+	}
+	return nil
+}
+
+// number returns the one value of a query; 0 where there is no row.
+func (c *conn) number(text string) (n int64, err error) {
+	s, err := c.prepare(text)
+	if err != nil {
+		return 0, err
+	}
+	return n, s.rows(func(v []driver.Value) error { n, _ = v[0].(int64); return nil })
+}
+
+// text returns the one value of a query; "" where there is no row.
+func (c *conn) text(query string) (t string, err error) {
+	s, err := c.prepare(query)
+	if err != nil {
+		return "", err
+	}
+	err = s.rows(func(v []driver.Value) error { t, _ = v[0].(string); return nil })
+	return t, err
+}
+
+// transaction runs f in a transaction that holds the file's write lock.
+func (c *conn) transaction(f func() error) error {
+	if err := c.exec("BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	err := f()
+	if err == nil {
+		err = c.exec("COMMIT")
+	}
+	if err != nil {
+		// After some errors SQLite has rolled back by itself; then this fails, and all is well.
+		_ = c.exec("ROLLBACK")
+	}
+	return err
+}
+
+func (c *conn) close() error {
+	for _, s := range c.stmts {
+		s.s.Close() //nolint:errcheck // the connection's Close tells
+	}
+	return c.c.Close()
+}

@@ -1,0 +1,194 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/mattn/go-sqlite3"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/fault"
+	"barograph/flavour"
+)
+
+// Driver describes the engine.
+func Driver() engine.Driver {
+	return engine.Driver{
+		Scheme:  "sqlite",
+		Summary: "SQLite, a database in one file, in Barograph's own process",
+		Example: "sqlite:archive.db",
+		Params: []engine.Param{
+			{Name: "cache", Default: strconv.Itoa(cacheMiB), Help: "page cache of a connection, MiB"},
+		},
+		Offers: map[design.Name][]flavour.Name{
+			design.Normalized: {flavour.MetviewerSQL, flavour.SQL, flavour.ISORange, flavour.EpochRange},
+			design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
+		},
+		Place: engine.Embedded,
+		Open:  open,
+	}
+}
+
+// The settings of every connection; what they cost was measured, see doc.go
+// and docs/decisions.
+const (
+	cacheMiB    = 64   // page cache
+	pageBytes   = 8192 // of a new file: a document of 53 leads is 4 to 6 KiB
+	busySeconds = 60   // how long a commit waits for another process's
+)
+
+// database is an open file.
+type database struct {
+	path     string
+	readOnly bool
+	cache    int // MiB
+	log      *slog.Logger
+	pool     *sql.DB // for everything but loading
+
+	mu      sync.Mutex
+	loading bool
+}
+
+func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
+	d := &database{path: engine.Path(u), readOnly: o.ReadOnly, cache: cacheMiB, log: o.Log}
+	if d.log == nil {
+		d.log = slog.New(slog.DiscardHandler)
+	}
+	if s := u.Query().Get("cache"); s != "" {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 {
+			return nil, &fault.Error{Setting: "sqlite URL, parameter cache", Problem: strconv.Quote(s) + " is no number of MiB", Cure: "write cache=64"}
+		}
+		d.cache = n
+	}
+	if err := d.place(); err != nil {
+		return nil, err
+	}
+	d.pool = sql.OpenDB(d)
+	var n int
+	if err := d.pool.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&n); err != nil {
+		d.pool.Close() //nolint:errcheck // the first error says more
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, d.unreachable("cannot be opened", err, "name an archive that barograph loaded, or a new file in a folder that can be written")
+	}
+	return &engine.Engine{Archives: d, About: d.about, Close: d.pool.Close}, nil
+}
+
+// place checks the path and makes its folder.
+func (d *database) place() error {
+	if d.path == "" || strings.HasPrefix(d.path, ":") || strings.ContainsRune(d.path, 0) {
+		return d.unreachable("names no file", nil, "write sqlite:archive.db")
+	}
+	info, err := os.Stat(d.path)
+	switch {
+	case err == nil && info.IsDir():
+		return d.unreachable("is a folder", nil, "name a file in it, e.g. sqlite:"+filepath.Join(d.path, "archive.db"))
+	case err == nil:
+		return nil
+	case d.readOnly:
+		return d.unreachable("cannot be read", err, "check the path; a read-only archive is never made")
+	case !errors.Is(err, os.ErrNotExist):
+		return d.unreachable("cannot be reached", err, "name another path")
+	}
+	if err := os.MkdirAll(filepath.Dir(d.path), 0o755); err != nil {
+		return d.unreachable("is in a folder that cannot be made", err, "name another path")
+	}
+	return nil
+}
+
+func (d *database) unreachable(problem string, err error, cure string) error {
+	if err == nil {
+		err = engine.ErrUnreachable
+	} else {
+		err = fmt.Errorf("%w: %w", engine.ErrUnreachable, err)
+	}
+	return &fault.Error{File: d.path, Problem: problem, Err: err, Cure: cure}
+}
+
+// Connect makes database a driver.Connector: that of its pool.
+func (d *database) Connect(context.Context) (driver.Conn, error) { return d.connect() }
+
+// Driver is part of driver.Connector.
+func (d *database) Driver() driver.Driver { return &sqlite3.SQLiteDriver{} }
+
+func (d *database) connect() (*sqlite3.SQLiteConn, error) {
+	mode := "rwc"
+	if d.readOnly {
+		mode = "ro"
+	}
+	abs, err := filepath.Abs(d.path)
+	if err != nil {
+		return nil, err
+	}
+	// The path is escaped, as '?', '#' and '%' mean something in SQLite's URIs.
+	uri := (&url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}).String()
+	dc, err := d.Driver().Open(fmt.Sprintf("%s?mode=%s&_busy_timeout=%d", uri, mode, busySeconds*1000))
+	if err != nil {
+		return nil, err
+	}
+	c := dc.(*sqlite3.SQLiteConn)
+	for _, pragma := range d.pragmas() {
+		if _, err := c.Exec("PRAGMA "+pragma, nil); err != nil {
+			c.Close() //nolint:errcheck // the first error says more
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// pragmas are the settings of a connection. FULL syncs the log at every
+// commit; NORMAL would only sync it at a checkpoint, so that a commit could be
+// lost with the machine's power.
+func (d *database) pragmas() []string {
+	p := []string{fmt.Sprintf("cache_size=-%d", d.cache*1024), "temp_store=MEMORY", "case_sensitive_like=ON"}
+	if !d.readOnly {
+		p = append(p, fmt.Sprintf("page_size=%d", pageBytes), "journal_mode=WAL", "synchronous=FULL", "wal_autocheckpoint=4000")
+	}
+	return p
+}
+
+func (d *database) about(ctx context.Context) (engine.About, error) {
+	a := engine.About{Product: "SQLite", Settings: map[string]string{"driver": "github.com/mattn/go-sqlite3"}}
+	a.Version, _, _ = sqlite3.Version()
+	for _, name := range []string{"journal_mode", "synchronous", "page_size", "cache_size", "temp_store", "mmap_size"} {
+		var v string
+		if err := d.pool.QueryRowContext(ctx, "PRAGMA "+name).Scan(&v); err != nil {
+			return a, err
+		}
+		a.Settings[name] = v
+	}
+	return a, nil
+}
+
+// size is the bytes of the file and of its log, after the log was moved into
+// the file as far as readers allow.
+func (d *database) size(ctx context.Context) (int64, error) {
+	if !d.readOnly {
+		if _, err := d.pool.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+			return 0, err
+		}
+	}
+	var n int64
+	for _, suffix := range []string{"", "-wal"} {
+		info, err := os.Stat(d.path + suffix)
+		if err == nil {
+			n += info.Size()
+		} else if suffix == "" {
+			return 0, err
+		}
+	}
+	return n, nil
+}
