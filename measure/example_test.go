@@ -1,0 +1,36 @@
+package measure_test
+
+import (
+	"fmt"
+	"time"
+
+	"barograph/measure"
+)
+
+// Repetitions of two cells are interleaved, and then compared.
+func Example() {
+	samples := make([][]float64, 2)
+	for cell, rep := range measure.Interleave(1, 2, 10) {
+		ms := float64(10+5*cell) + 0.1*float64(rep)
+		samples[cell] = append(samples[cell], ms)
+	}
+	s := measure.Summarize(samples[0])
+	fmt.Printf("median %.2f ms, %v\n", s.Median, s.CI)
+	c := measure.Compare(samples[1], samples[0], 1)
+	fmt.Printf("%.2fx %s\n", c.Ratio, c.Mark())
+	fmt.Println(measure.MedianCI([]float64{9, 11, 10}, measure.Confidence))
+	// Output:
+	// median 10.45 ms, [10.1, 10.8] 97.9 %
+	// 1.48x ***
+	// needs 6 samples for 95 %, has 3
+}
+
+func ExampleHistogram() {
+	h := measure.NewHistogram()
+	for i := range 1000 {
+		h.Record(time.Duration(i+1) * time.Millisecond)
+	}
+	p := h.Percentiles()
+	fmt.Println(p.P50.Round(time.Millisecond), p.P99.Round(time.Millisecond), h.Supports(99.9), h.Supports(99.99))
+	// Output: 500ms 990ms true false
+}

@@ -1,0 +1,73 @@
+package plot
+
+import (
+	"image/color"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Hues is how many colours can be told apart, colour-blind readers included.
+// More series than this repeat the colours in darker and lighter shades.
+const Hues = 8
+
+// hue returns the i-th colour of Okabe and Ito (Color Universal Design, 2008),
+// with grey in place of their yellow, which is hardly seen on white. Later
+// rounds are mixed with black, then with white.
+func hue(i int) color.NRGBA {
+	base := [Hues]color.NRGBA{
+		{0x00, 0x72, 0xB2, 0xFF}, // blue
+		{0xD5, 0x5E, 0x00, 0xFF}, // vermilion
+		{0x00, 0x9E, 0x73, 0xFF}, // bluish green
+		{0xCC, 0x79, 0xA7, 0xFF}, // reddish purple
+		{0xE6, 0x9F, 0x00, 0xFF}, // orange
+		{0x56, 0xB4, 0xE9, 0xFF}, // sky blue
+		{0x00, 0x00, 0x00, 0xFF}, // black
+		{0x8C, 0x8C, 0x8C, 0xFF}, // grey
+	}[i%Hues]
+	switch i / Hues % 3 {
+	case 1:
+		return mix(base, color.NRGBA{0, 0, 0, 0xFF}, 0.45)
+	case 2:
+		return mix(base, color.NRGBA{0xFF, 0xFF, 0xFF, 0xFF}, 0.5)
+	}
+	return base
+}
+
+func mix(a, b color.NRGBA, part float64) color.NRGBA {
+	m := func(x, y uint8) uint8 { return uint8(float64(x)*(1-part) + float64(y)*part + 0.5) }
+	return color.NRGBA{m(a.R, b.R), m(a.G, b.G), m(a.B, b.B), 0xFF}
+}
+
+func fade(c color.NRGBA, alpha float64) color.NRGBA {
+	c.A = uint8(255*alpha + 0.5)
+	return c
+}
+
+func grey(v uint8) color.NRGBA { return color.NRGBA{v, v, v, 0xFF} }
+
+// dash gives each round of the palette its own line.
+func dash(i int) []vg.Length {
+	return [][]vg.Length{nil, {7, 3}, {2, 2.5}, {8, 3, 2, 3}}[i/Hues%4]
+}
+
+// mark gives neighbours in the palette different points, for readers who see
+// the colours alike.
+func mark(i int) draw.GlyphDrawer {
+	return []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}}[i%6]
+}
+
+// palette maps names to colours in the order of a list and then of first use.
+type palette struct{ names []string }
+
+func newPalette(order []string) *palette { return &palette{append([]string(nil), order...)} }
+
+func (p *palette) index(name string) int {
+	for i, n := range p.names {
+		if n == name {
+			return i
+		}
+	}
+	p.names = append(p.names, name)
+	return len(p.names) - 1
+}

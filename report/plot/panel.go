@@ -1,0 +1,189 @@
+package plot
+
+import (
+	"image/color"
+	"math"
+
+	xfont "golang.org/x/image/font"
+	gplot "gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// newPanel returns axes in our style, without data: no box, outward ticks, grey
+// where gonum has black.
+func newPanel() *gplot.Plot {
+	p := gplot.New()
+	p.BackgroundColor = nil
+	for _, a := range []*gplot.Axis{&p.X, &p.Y} {
+		a.Padding = 0
+		a.LineStyle = draw.LineStyle{Color: grey(0x88), Width: 0.8}
+		a.Tick.LineStyle = a.LineStyle
+		a.Tick.Length = 5
+	}
+	tick := newInk(tickSize, xfont.WeightNormal, grey(0x44))
+	p.X.Tick.Label = tick.style(draw.XCenter, draw.YTop)
+	p.Y.Tick.Label = tick.style(draw.XRight, draw.YCenter)
+	return p
+}
+
+// heightTicks is how many labels stand well above each other beside a panel.
+func heightTicks(c draw.Canvas) int { return max(2, int((c.Max.Y-c.Min.Y-45)/38)) }
+
+// axisLabel is the room for the label of an axis.
+const axisLabel = 21
+
+// drawPanel draws the panel into c with labels at its axes. gonum's own labels
+// are not used: on a logarithmic axis it takes room for them where they are not.
+func drawPanel(c draw.Canvas, p *gplot.Plot, xlabel, ylabel string) {
+	k := newInk(labelSize, xfont.WeightNormal, grey(0x22))
+	in := c
+	if xlabel != "" {
+		in.Min.Y += axisLabel
+	}
+	if ylabel != "" {
+		in.Min.X += axisLabel
+	}
+	p.Draw(in)
+	data := p.DataCanvas(in)
+	if xlabel != "" {
+		k.write(c, vg.Point{X: (data.Min.X + data.Max.X) / 2, Y: c.Min.Y + 4}, atCentre, k.fit(xlabel, c.Max.X-c.Min.X))
+	}
+	if ylabel != "" {
+		label := k.fit(ylabel, c.Max.Y-c.Min.Y)
+		half := k.width(label) / 2
+		mid := min(max((data.Min.Y+data.Max.Y)/2, c.Min.Y+half), c.Max.Y-half)
+		writeUp(c, k, vg.Point{X: c.Min.X + 8, Y: mid}, atCentre, label)
+	}
+}
+
+// grid draws thin lines at the labelled ticks of the axes asked for.
+func grid(x, y bool) *plotter.Grid {
+	style := draw.LineStyle{Color: grey(0xE2), Width: 0.7}
+	g := &plotter.Grid{}
+	if x {
+		g.Vertical = style
+	}
+	if y {
+		g.Horizontal = style
+	}
+	return g
+}
+
+// span is the range of finite values.
+type span struct{ lo, hi float64 }
+
+func newSpan() span { return span{math.Inf(1), math.Inf(-1)} }
+
+func (s *span) add(vs ...float64) {
+	for _, v := range vs {
+		if isFinite(v) {
+			s.lo, s.hi = min(s.lo, v), max(s.hi, v)
+		}
+	}
+}
+
+func (s span) empty() bool { return s.lo > s.hi }
+
+// padded widens the range by a part of itself on both sides; a single value
+// gets room too.
+func (s span) padded(part float64) span {
+	d := (s.hi - s.lo) * part
+	if d == 0 {
+		d = max(math.Abs(s.hi)*0.1, 1e-6)
+	}
+	return span{s.lo - d, s.hi + d}
+}
+
+// logRound widens a positive range to the next 1, 2 or 5 times a power of ten.
+func (s span) logRound() span {
+	hi := niceStep(s.hi * 1.02)
+	p := math.Pow(10, math.Floor(math.Log10(s.lo)+1e-9))
+	lo := p
+	for _, m := range []float64{2, 5} {
+		if m*p <= s.lo/1.02 {
+			lo = m * p
+		}
+	}
+	if lo >= s.lo/1.02 {
+		lo = p / 2
+	}
+	return span{lo, hi}
+}
+
+// onScale says whether a value can be drawn on the axis.
+func onScale(v float64, log bool) bool { return isFinite(v) && (!log || v >= 1/drawable) }
+
+// drawable bounds numbers that axes can be made for. No statistic, time or size
+// is beyond it; a number that is comes from a broken file and is treated as
+// missing.
+const drawable = 1e30
+
+func isFinite(v float64) bool { return math.Abs(v) <= drawable }
+
+// Value is a number with its interval.
+type Value struct {
+	V      float64 // NaN = none
+	Lo, Hi float64 // confidence interval; equal (as where left out) or not finite = none
+	// Note is printed in place of a value that is none: "wrong answer".
+	Note string
+}
+
+func (v Value) hasInterval() bool { return isFinite(v.Lo) && isFinite(v.Hi) && v.Lo < v.Hi }
+
+func (v Value) into(s *span, log bool) {
+	if !onScale(v.V, log) {
+		return
+	}
+	s.add(v.V)
+	if v.hasInterval() {
+		s.add(v.Hi)
+		if onScale(v.Lo, log) {
+			s.add(v.Lo)
+		}
+	}
+}
+
+// note is what to print where the value cannot be drawn.
+func (v Value) note(log bool) string {
+	switch {
+	case v.Note != "":
+		return clean(v.Note)
+	case log && isFinite(v.V):
+		return number(v.V) + ": not on a log axis"
+	}
+	return "–"
+}
+
+// scale sets a numeric axis: from zero for bars, or logarithmic.
+func scale(a *gplot.Axis, s span, log bool, ticks int) {
+	if log {
+		s = s.logRound()
+		a.Scale, a.Tick.Marker = gplot.LogScale{}, logTicks{ticks}
+	} else {
+		s.lo, s.hi = min(0, s.lo), max(0, s.hi)
+		if s.lo == s.hi {
+			s.hi = 1
+		}
+		if s.lo < 0 {
+			s.lo -= 0.02 * (s.hi - s.lo)
+		}
+		s.hi += 0.02 * (s.hi - s.lo)
+		a.Tick.Marker = linearTicks{ticks}
+	}
+	a.Min, a.Max = s.lo, s.hi
+}
+
+// whisker draws an interval across or along a bar.
+func whisker(c draw.Canvas, clr color.Color, a, b vg.Point, cap vg.Length) {
+	st := draw.LineStyle{Color: clr, Width: 1.1}
+	c.StrokeLine2(st, a.X, a.Y, b.X, b.Y)
+	dx, dy := cap, vg.Length(0)
+	if a.Y == b.Y {
+		dx, dy = 0, cap
+	}
+	for _, p := range []vg.Point{a, b} {
+		c.StrokeLine2(st, p.X-dx, p.Y-dy, p.X+dx, p.Y+dy)
+	}
+}

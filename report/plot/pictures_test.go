@@ -1,0 +1,217 @@
+package plot
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+)
+
+// drawer is any of the structs of this package.
+type drawer interface{ SVG() ([]byte, error) }
+
+// awkward is a name with all that XML and layout have to survive.
+const awkward = "a & b <c> \"d\" 'e' ]]> é 温 \x00\x1b\xff\n new line"
+
+// pictures are the goldens: made data, from seeds, in the shapes of real runs.
+func pictures() map[string]drawer {
+	return map[string]drawer{
+		"dieoff": DieOff{
+			Frame: Frame{Title: "500 hPa geopotential height: anomaly correlation falls below 0.6 after eight days",
+				Subtitle: "Made data · northern and southern hemisphere, tropics · 00Z cycles of 31 days · mean with 95 % interval",
+				Caption:  "Anomaly correlation from SAL1L2 partial sums. 0.6 is the level below which a forecast is held to have no useful skill.",
+				XLabel:   "forecast lead (h)", YLabel: "anomaly correlation"},
+			Curves:     []LeadCurve{acc("G2/NHX", 9.5, 1, false), acc("G2/SHX", 8.6, 2, true), acc("G2/TRO", 7.0, 3, false)},
+			References: []Reference{{0.6, "useful skill: 0.6"}},
+		},
+		"dieoff_many":  manyCurves(),
+		"profile":      profile(),
+		"validtime":    validTime(31*4, 6*time.Hour, true),
+		"validtime_y":  validTime(365*3, 24*time.Hour, false),
+		"hbars":        hbars(false),
+		"hbars_log":    hbars(true),
+		"grouped":      grouped(3, false),
+		"grouped_log":  grouped(7, true),
+		"grouped_many": grouped(20, true),
+		"strip":        strip(),
+		"bars":         bars(),
+		"nodata":       DieOff{Frame: Frame{Title: "Nothing was found", Subtitle: "No header matches mask G2/XYZ"}},
+		"awkward": HorizontalBars{
+			Frame:  Frame{Title: awkward, Subtitle: awkward, Caption: awkward, XLabel: awkward},
+			Unit:   "ms & <s>",
+			Panels: []BarPanel{{Title: awkward, Bars: []Bar{{Label: awkward, Group: awkward, Value: Value{V: 1}}, {Label: "x", Group: "<g>", Value: Value{V: math.NaN(), Note: awkward}}}}},
+		},
+	}
+}
+
+func acc(name string, days float64, seed uint64, gap bool) LeadCurve {
+	r := rand.New(rand.NewPCG(seed, 0))
+	c := LeadCurve{Name: name}
+	for h := 0.0; h <= 240; h += 12 {
+		v := 1 / (1 + math.Pow(h/24/days, 3.2)*0.66)
+		v += 0.006 * r.NormFloat64() * h / 240
+		w := 0.004 + 0.05*h/240
+		if gap && h >= 96 && h <= 108 || gap && h == 132 {
+			v = math.NaN()
+		}
+		c.Lead, c.Value = append(c.Lead, h), append(c.Value, v)
+		c.Lo, c.Hi = append(c.Lo, v-w), append(c.Hi, v+w)
+	}
+	return c
+}
+
+func manyCurves() DieOff {
+	d := DieOff{Frame: Frame{Title: "Twelve regions to 16 days", Subtitle: "Made data; more curves than colours, so dashes tell the second round apart", XLabel: "forecast lead (h)", YLabel: "anomaly correlation"},
+		References: []Reference{{0.6, "useful skill: 0.6"}}}
+	for i := range 12 {
+		c := acc(fmt.Sprintf("G%d/REGION_%02d", 200+i, i+1), 5+0.5*float64(i), uint64(i), false)
+		for k := range c.Lead {
+			c.Lead[k] *= 1.6
+		}
+		c.Lo, c.Hi = nil, nil
+		d.Curves = append(d.Curves, c)
+	}
+	return d
+}
+
+func profile() Profile {
+	p := Profile{Frame: Frame{Title: "Temperature against radiosondes: bias and RMSE at 72 h",
+		Subtitle: "Made data · GFS, G2/NHX · VL1L2 partial sums of 31 days", Caption: "Shaded: 95 % interval. Left of the dashed line the model is too cold.",
+		XLabel: "error (K)", YLabel: "pressure (hPa)"}, References: []Reference{{0, "no bias"}}}
+	levels := []float64{1000, 925, 850, 700, 500, 400, 300, 250, 200, 150, 100, 70, 50, 20, 10}
+	for i, name := range []string{"bias", "RMSE"} {
+		r := rand.New(rand.NewPCG(uint64(i), 9))
+		c := LevelCurve{Name: name, Level: levels}
+		for _, l := range levels {
+			x := math.Log(l / 10)
+			v := []float64{0.5 - 0.3*math.Sin(x*1.5), 2.6 - 0.55*math.Cos(x*1.3)}[i] + 0.08*r.NormFloat64()
+			if l == 70 && i == 1 {
+				v = math.NaN()
+			}
+			c.Value, c.Lo, c.Hi = append(c.Value, v), append(c.Lo, v-0.15), append(c.Hi, v+0.15)
+		}
+		p.Curves = append(p.Curves, c)
+	}
+	return p
+}
+
+func validTime(n int, step time.Duration, gap bool) ValidTime {
+	v := ValidTime{Frame: Frame{Title: "Sea level pressure, 120 h: anomaly correlation by valid time", Subtitle: "Made data · two models", XLabel: "valid time (UTC)", YLabel: "anomaly correlation"}}
+	start := time.Date(2018, 12, 12, 0, 0, 0, 0, time.UTC)
+	for i, name := range []string{"GFS", "ECMWF"} {
+		r := rand.New(rand.NewPCG(uint64(i), 3))
+		s := TimeSeries{Name: name}
+		x := 0.0
+		for k := range n {
+			x = 0.9*x + 0.012*r.NormFloat64()
+			y := 0.86 + 0.03*float64(i) + x
+			if gap && k > 40 && k < 50 {
+				y = math.NaN()
+			}
+			s.Valid, s.Value = append(s.Valid, start.Add(time.Duration(k)*step).Unix()), append(s.Value, y)
+		}
+		v.Series = append(v.Series, s)
+	}
+	return v
+}
+
+func engines() []string {
+	return []string{"duckdb", "sqlite", "postgres", "mariadb", "pebble", "mongodb"}
+}
+
+func hbars(log bool) HorizontalBars {
+	h := HorizontalBars{Frame: Frame{Title: "Median time of a question, by engine, design and flavour",
+		Subtitle: "Made data · 358,824 records · 20 interleaved repetitions · 2 cores",
+		Caption:  "Whiskers: 95 % interval of the median by order statistics. A way of asking whose answer differs from the reference has no time.",
+		XLabel:   "median time (ms)"}, Unit: "ms", Groups: engines(), Log: log}
+	if log {
+		h.XLabel = "median time (ms, logarithmic)"
+	}
+	r := rand.New(rand.NewPCG(4, 4))
+	for _, name := range []string{"test_1: anomaly correlation by lead, one month", "test_4: RMSE by level", "test_6: all regions, one valid time"} {
+		p := BarPanel{Title: name}
+		for i, e := range engines() {
+			for k, way := range []string{"normalized · metviewer-sql", "normalized · sql", "wide · iso-range"} {
+				v := math.Exp(1 + float64(i)*0.5 + 2*float64(1-min(k, 1)) + r.NormFloat64())
+				b := Bar{Label: e + " · " + way, Group: e, Value: Value{V: v, Lo: v * 0.93, Hi: v * (1.05 + 0.2*r.Float64())}}
+				switch {
+				case i == 4 && k == 0:
+					continue
+				case i == 3 && k == 2:
+					b.Value = Value{V: math.NaN(), Note: "wrong answer: 12 of 4,340 rows differ"}
+				}
+				p.Bars = append(p.Bars, b)
+			}
+		}
+		h.Panels = append(h.Panels, p)
+	}
+	return h
+}
+
+func grouped(n int, log bool) GroupedBars {
+	g := GroupedBars{Frame: Frame{Title: "Median time of each case", Subtitle: fmt.Sprintf("Made data · %d flavours", n),
+		Caption: "Whiskers: 95 % interval of the median.", YLabel: "median time (ms)"}, Unit: "ms", Log: log}
+	if log {
+		g.YLabel = "median time (ms, logarithmic)"
+	}
+	for i := range 7 {
+		g.Groups = append(g.Groups, fmt.Sprintf("test_%d", []int{1, 2, 3, 4, 5, 6, 9}[i]))
+	}
+	r := rand.New(rand.NewPCG(uint64(n), 1))
+	for i := range n {
+		s := BarSeries{Name: []string{"metviewer-sql", "sql", "cached-sql", "iso-list", "iso-range", "epoch-list", "epoch-range", "keys"}[i%8]}
+		if i >= 8 {
+			s.Name += fmt.Sprintf(" · wide %d", i/8)
+		}
+		for k := range g.Groups {
+			v := math.Exp(3 - 0.3*float64(i) + 0.3*float64(k) + 0.4*r.NormFloat64())
+			val := Value{V: v, Lo: v * 0.9, Hi: v * 1.15}
+			if i == 1 && k == 3 {
+				val = Value{V: math.NaN(), Note: "wrong answer"}
+			}
+			s.Values = append(s.Values, val)
+		}
+		g.Series = append(g.Series, s)
+	}
+	return g
+}
+
+func strip() Strip {
+	s := Strip{Frame: Frame{Title: "Every repetition of test_1", Subtitle: "Made data · 30 repetitions in random, interleaved order", Caption: "Upright tick: median.", XLabel: "time (ms, logarithmic)"},
+		Unit: "ms", Log: true, Groups: engines(), Seed: 7}
+	r := rand.New(rand.NewPCG(6, 6))
+	for i, e := range engines() {
+		for _, way := range []string{"sql", "keys"} {
+			c := StripCell{Label: e + " · " + way, Group: e}
+			for range 30 {
+				c.Values = append(c.Values, math.Exp(1+0.6*float64(i)+0.12*r.NormFloat64())+3*math.Max(0, r.NormFloat64()-1.8))
+			}
+			if i == 4 && way == "sql" {
+				c.Values = nil
+			}
+			s.Cells = append(s.Cells, c)
+		}
+	}
+	return s
+}
+
+func bars() Bars {
+	b := Bars{Frame: Frame{Title: "Loading: rate, archive size and client CPU", Subtitle: "Made data · 358,824 records in 30 files · 4 workers",
+		Caption: "The time of a load includes the sync that makes it durable. Whiskers: lowest and highest of 5 loads."}, Groups: engines(),
+		Measures: []Measure{{Name: "load rate", XLabel: "records/s"}, {Name: "size on disk", XLabel: "MB"}, {Name: "client CPU", XLabel: "CPU s"}}}
+	r := rand.New(rand.NewPCG(2, 2))
+	for i, e := range engines() {
+		for _, d := range []string{"normalized", "document"} {
+			b.Rows = append(b.Rows, BarRow{e + " · " + d, e})
+			v := 1.3e6 * math.Exp(-0.6*float64(i)-0.2*r.Float64())
+			rate := Value{V: v, Lo: v * 0.94, Hi: v * 1.04}
+			if i == 3 && d == "document" {
+				rate = Value{V: math.NaN(), Note: "incomplete"}
+			}
+			b.Measures[0].Values = append(b.Measures[0].Values, rate)
+			b.Measures[1].Values = append(b.Measures[1].Values, Value{V: 20 + 60*r.Float64()})
+			b.Measures[2].Values = append(b.Measures[2].Values, Value{V: 0.5 + 2*r.Float64()})
+		}
+	}
+	return b
+}

@@ -1,0 +1,193 @@
+package plot
+
+import (
+	"image/color"
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	xfont "golang.org/x/image/font"
+	gplot "gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Sizes of text in px, for a picture 900 px wide.
+const (
+	titleSize   = 18
+	textSize    = 13
+	labelSize   = 12.5
+	tickSize    = 11.5
+	captionSize = 11
+)
+
+func sans(size vg.Length, weight xfont.Weight) font.Font {
+	return font.Font{Typeface: "Liberation", Variant: "Sans", Weight: weight, Size: size}
+}
+
+// ink is a font, a size and a colour to write with.
+type ink struct {
+	face font.Face
+	clr  color.Color
+}
+
+func newInk(size vg.Length, weight xfont.Weight, clr color.Color) ink {
+	f := sans(size, weight)
+	return ink{gplot.DefaultTextHandler.Cache().Lookup(f, size), clr}
+}
+
+func titleInk() ink    { return newInk(titleSize, xfont.WeightBold, grey(0x11)) }
+func subtitleInk() ink { return newInk(textSize, xfont.WeightNormal, grey(0x55)) }
+func legendInk() ink   { return newInk(12, xfont.WeightNormal, grey(0x22)) }
+func panelInk() ink    { return newInk(textSize, xfont.WeightBold, grey(0x22)) }
+func valueInk() ink    { return newInk(10.5, xfont.WeightNormal, grey(0x33)) }
+func captionInk() ink  { return newInk(captionSize, xfont.WeightNormal, grey(0x66)) }
+
+// noteInk is for what stands in place of a value, such as "wrong answer".
+func noteInk() ink { return newInk(10.5, xfont.WeightBold, color.NRGBA{0xB0, 0x3A, 0x00, 0xFF}) }
+
+func (k ink) width(s string) vg.Length { return k.face.Width(s) }
+
+// anchor says which part of a text stands at its point.
+type anchor rune
+
+// The anchors. SVG aligns text itself, with the font that is there in the end;
+// gonum would align it with the widths of the font it knows. Its SVG writer has
+// no anchors, so the text carries one of these characters for private use, for
+// encode to take out.
+const (
+	atLeft   anchor = 0
+	atCentre anchor = 0xE001
+	atRight  anchor = 0xE002
+)
+
+// write puts the text's baseline at pt.
+func (k ink) write(c draw.Canvas, pt vg.Point, a anchor, s string) {
+	if s == "" {
+		return
+	}
+	c.SetColor(k.clr)
+	if a != atLeft {
+		s = string(rune(a)) + s
+	}
+	c.FillString(k.face, pt, s)
+}
+
+// capHeight is the height of capital letters and digits, for centring.
+func (k ink) capHeight() vg.Length { return 0.716 * k.face.Font.Size }
+
+// fit shortens s to a width and shows that it did.
+func (k ink) fit(s string, width vg.Length) string {
+	if k.width(s) <= width {
+		return s
+	}
+	for r := []rune(s); len(r) > 0; {
+		r = r[:len(r)-1]
+		if short := strings.TrimRight(string(r), " ") + "…"; k.width(short) <= width {
+			return short
+		}
+	}
+	return "…"
+}
+
+// wrap breaks s into lines no wider than width, between words where it can.
+func (k ink) wrap(s string, width vg.Length) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(s) {
+		next := word
+		if line != "" {
+			next = line + " " + word
+		}
+		if k.width(next) <= width {
+			line = next
+			continue
+		}
+		if line != "" {
+			lines = append(lines, line)
+		}
+		line = k.fit(word, width)
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// style is the same font for gonum's axes.
+func (k ink) style(x text.XAlignment, y text.YAlignment) text.Style {
+	return text.Style{Color: k.clr, Font: k.face.Font, XAlign: x, YAlign: y, Handler: gplot.DefaultTextHandler}
+}
+
+// clean makes any text fit for XML and for one line: control characters become
+// spaces, bytes that are not UTF-8 the replacement character. Escaping of & < "
+// is the SVG writer's.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == utf8.RuneError, r == 0xFFFE, r == 0xFFFF, r == rune(atCentre), r == rune(atRight):
+			return 0xFFFD
+		case unicode.IsControl(r):
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// number prints three significant digits, thousands apart, millions and
+// billions with M and G: 0.0123, 4.56, 12,300, 1.5M.
+func number(v float64) string {
+	switch a := math.Abs(v); {
+	case !isFinite(v):
+		return "–"
+	case a == 0:
+		return "0"
+	case a >= 0.9995e9:
+		return digits(v/1e9, 3) + "G"
+	case a >= 0.9995e6:
+		return digits(v/1e6, 3) + "M"
+	case a < 1e-4:
+		return minus(strconv.FormatFloat(v, 'g', 3, 64))
+	}
+	return digits(v, 3)
+}
+
+// digits rounds to n significant digits, and prints all digits before the point.
+func digits(v float64, n int) string {
+	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', n, 64), 64)
+	if err != nil {
+		r = v
+	}
+	decimals := max(0, n-1-int(math.Floor(math.Log10(math.Abs(r)))))
+	return decimal(r, decimals)
+}
+
+// decimal prints a number with a fixed count of decimals, thousands apart.
+func decimal(v float64, decimals int) string {
+	s := strconv.FormatFloat(math.Abs(v), 'f', decimals, 64)
+	whole, rest, _ := strings.Cut(s, ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if rest != "" {
+		whole += "." + rest
+	}
+	if v < 0 && strings.Trim(s, "0.") != "" {
+		return "−" + whole
+	}
+	return whole
+}
+
+// plain prints coordinates the way the field does: 1000 hPa, not 1,000.
+func plain(v float64, decimals int) string {
+	if v == 0 {
+		v = 0 // not -0
+	}
+	return minus(strconv.FormatFloat(v, 'f', decimals, 64))
+}
+
+func minus(s string) string { return strings.ReplaceAll(s, "-", "−") }
