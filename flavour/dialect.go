@@ -1,7 +1,6 @@
 package flavour
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
 	"time"
@@ -73,41 +72,6 @@ func DuckDBIn(database string) *Dialect {
 		DocEntry: func(c string) string { return "d." + c },
 		DocKeys:  inList,
 	}
-}
-
-// SQLite is SQLite's dialect: tables named subset/table, ISO text for times,
-// documents as JSONB.
-func SQLite() *Dialect {
-	table := func(subset, table string) string { return Ident(subset + "/" + table) }
-	return &Dialect{
-		Name:  "sqlite",
-		Table: table,
-		// SQLite has no BINARY; a cast to TEXT compares bytewise under the
-		// BINARY collation and stands between a column and every index.
-		Binary:        func(e string) string { return "CAST(" + e + " AS TEXT)" },
-		BinaryLiteral: Quote,
-		DateTime:      func(v int64) string { return Quote(dateTime(v)) },
-		Epoch:         func(e string) string { return "unixepoch(" + e + ")" },
-		// jsonb_each hands an entry on as JSONB; json_each would write it as
-		// text, to be parsed again for every ->>.
-		DocFrom: func(subset, t, where string) string {
-			return table(subset, t) + " AS r, jsonb_each(r.data) AS d\n   WHERE " + where
-		},
-		DocAnd:   "\n     AND ",
-		DocField: func(f string) string { return "r." + f },
-		DocEntry: func(c string) string { return "d.value ->> '" + c + "'" },
-		DocKeys:  keyArray,
-	}
-}
-
-// keyArray asks for ids by one parameter, a JSON array: the statement stays
-// short, however many ids there are, and SQLite parses no literals.
-func keyArray(keys []string) (string, []any) {
-	text, err := json.Marshal(keys)
-	if err != nil { // cannot be: strings always marshal
-		return "1 = 0", nil
-	}
-	return "r.id IN (SELECT value FROM json_each(?))", []any{string(text)}
 }
 
 // inList asks for ids by a list of literals.

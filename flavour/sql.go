@@ -320,5 +320,10 @@ func (p *phrasing) orderBy(expr func(question.Column) string) string {
 	if len(cols) == 0 {
 		return ""
 	}
-	return "\n   ORDER BY " + p.list(cols, expr)
+	return "\n   ORDER BY " + p.list(cols, func(c question.Column) string {
+		if c.Role == question.Data && c.Kind == question.Number {
+			return expr(c) + p.d.NullsFirst
+		}
+		return expr(c)
+	})
 }

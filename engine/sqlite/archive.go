@@ -46,7 +46,7 @@ func (a *archive) Subsets(ctx context.Context) ([]string, error) {
 	}
 	subsets := []string{}
 	for name := range all {
-		if s, ok := strings.CutSuffix(name, "/"+a.ownName(sqlengine.CatalogTable)); ok {
+		if s, ok := flavour.SQLiteSubset(name, a.ownName(sqlengine.CatalogTable)); ok {
 			subsets = append(subsets, s)
 		}
 	}
@@ -54,9 +54,9 @@ func (a *archive) Subsets(ctx context.Context) ([]string, error) {
 	return subsets, nil
 }
 
-// has tells whether a subset has a table, letter case included.
+// has tells whether a subset has a table.
 func (a *archive) has(ctx context.Context, q querier, subset, table string) (bool, error) {
-	found, err := texts(ctx, q, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name = ?", subset+"/"+table)
+	found, err := texts(ctx, q, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name = ?", flavour.SQLiteName(subset, table))
 	return len(found) > 0, err
 }
 
@@ -105,12 +105,12 @@ func (a *archive) Marks(ctx context.Context, subset string) ([]engine.Mark, erro
 // stored lists the line types that a subset has a table for.
 func (a *archive) stored(ctx context.Context, subset string) ([]*record.LineType, error) {
 	all, err := tables(ctx, a.db.pool)
-	if err != nil || !all[subset+"/"+a.ownName(sqlengine.CatalogTable)] {
+	if err != nil || !all[flavour.SQLiteName(subset, a.ownName(sqlengine.CatalogTable))] {
 		return nil, err
 	}
 	var types []*record.LineType
 	for _, t := range record.Types() {
-		if name, _, _ := sqlengine.Table(a.design, t); all[subset+"/"+name] {
+		if name, _, _ := sqlengine.Table(a.design, t); all[flavour.SQLiteName(subset, name)] {
 			types = append(types, t)
 		}
 	}
@@ -162,8 +162,8 @@ func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Na
 	return query, nil
 }
 
-// exists tells whether there is anything to ask. SQLite would find the tables
-// of a subset whose name differs in letter case, and fail where there are none.
+// exists tells whether there is anything to ask: a question of a table that is
+// not there would be an error of SQLite's.
 func (a *archive) exists(ctx context.Context, q *question.Question) (bool, error) {
 	name, _, _ := sqlengine.Table(a.design, q.Type)
 	if _, ok := a.known.Load(q.Subset + "/" + name); ok {

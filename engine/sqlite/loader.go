@@ -2,8 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"strconv"
-	"strings"
 	"time"
 
 	"barograph/design"
@@ -41,12 +39,9 @@ type writer interface {
 	settled(committed bool)
 }
 
-func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+func (a *archive) Loader(_ context.Context, subset string) (engine.Loader, error) {
 	if a.db.readOnly {
 		return nil, &fault.Error{File: a.db.path, Err: engine.ErrReadOnly, Cure: "open it without --read-only"}
-	}
-	if err := a.nameable(ctx, subset); err != nil {
-		return nil, err
 	}
 	if !a.db.take() {
 		return nil, &fault.Error{File: a.db.path, Problem: "is being loaded already", Cure: "SQLite has one writer: close the other loader first"}
@@ -74,40 +69,6 @@ func (d *database) release() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.loading = false
-}
-
-// nameable refuses the few names that SQLite cannot keep apart or cannot hold.
-func (a *archive) nameable(ctx context.Context, subset string) error {
-	bad := func(problem string) error {
-		return &fault.Error{Setting: "subset " + strconv.Quote(subset), Problem: problem, Cure: "choose another name"}
-	}
-	if strings.HasPrefix(strings.ToLower(subset), "sqlite_") {
-		return bad("begins with sqlite_, which SQLite keeps for itself")
-	}
-	if strings.ContainsRune(subset, 0) {
-		return bad("holds a zero byte")
-	}
-	all, err := a.Subsets(ctx)
-	if err != nil {
-		return err
-	}
-	for _, s := range all {
-		if s != subset && lower(s) == lower(subset) {
-			return bad("differs from " + strconv.Quote(s) + " in letter case only, which SQLite's table names ignore")
-		}
-	}
-	return nil
-}
-
-// lower folds letters as SQLite does for names: ASCII alone.
-func lower(s string) string {
-	b := []byte(s)
-	for i, c := range b {
-		if 'A' <= c && c <= 'Z' {
-			b[i] = c + 'a' - 'A'
-		}
-	}
-	return string(b)
 }
 
 // open connects and makes the subset.
