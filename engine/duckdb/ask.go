@@ -1,0 +1,166 @@
+package duckdb
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/duckdb/duckdb-go/v2/mapping"
+
+	"barograph/answer"
+	"barograph/design"
+	"barograph/engine"
+	"barograph/question"
+)
+
+// The last line of a query to METviewer's tables tells how fcst_lead comes:
+// METviewer keeps hours for VSDB and HHMMSS for MET. Where both can match, the
+// query itself computes seconds.
+const (
+	leadHours = "\n-- fcst_lead comes in hours"
+	leadHMS   = "\n-- fcst_lead comes as [H]HHMMSS"
+)
+
+// leadNote is the line for records of these versions.
+func leadNote(versions []string) string {
+	hours, hms := false, false
+	for _, v := range versions {
+		if design.InHours(v) {
+			hours = true
+		} else {
+			hms = true
+		}
+	}
+	switch {
+	case hours && hms:
+		return ""
+	case hours:
+		return leadHours
+	}
+	return leadHMS
+}
+
+// Ask runs a query and copies its reply, column by column.
+func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+	into.Reset(q.Question.Columns)
+	return a.with(ctx, func(c *conn) error {
+		r, err := c.query(ctx, q.Text, q.Args...)
+		if err != nil {
+			if missing, e := a.lacks(ctx, c, q.Question); e == nil && missing && ctx.Err() == nil {
+				return nil
+			}
+			return err
+		}
+		defer r.close()
+		d := decoder{normalized: a.design == design.Normalized, columns: q.Question.Columns, texts: make([]interner, len(r.types))}
+		if len(r.types) != len(d.columns) {
+			return fmt.Errorf("duckdb: %d columns came, %d were asked for", len(r.types), len(d.columns))
+		}
+		d.hours, d.hms = strings.HasSuffix(q.Text, leadHours), strings.HasSuffix(q.Text, leadHMS)
+		for r.next() {
+			for k := range d.columns {
+				if err := d.column(r, k, into.Vector(k)); err != nil {
+					return err
+				}
+			}
+			into.Grow(r.rows)
+		}
+		return nil
+	})
+}
+
+// decoder turns DuckDB's types into the canonical ones.
+type decoder struct {
+	normalized bool
+	hours, hms bool // how fcst_lead comes; neither = seconds
+	columns    []question.Column
+	texts      []interner
+}
+
+func (d *decoder) column(r *result, k int, out *answer.Vector) error {
+	v := r.vector(k)
+	c := &d.columns[k]
+	switch t := r.types[k]; {
+	case c.Kind == question.Text && t == mapping.TypeVarchar:
+		out.Text = d.texts[k].appendAll(out.Text, &v, r.rows)
+	case c.Kind == question.Number && t == mapping.TypeDouble:
+		out.Num = appendNumbers(out.Num, &v, r.rows, 0, r.rows, d.normalized)
+	case c.Kind == question.Time && t == mapping.TypeTimestamp:
+		for _, micros := range v.int64s(r.rows) {
+			out.Whole = append(out.Whole, micros/microseconds)
+		}
+	case (c.Kind == question.Time || c.Kind == question.Span) && t == mapping.TypeBigInt:
+		out.Whole = append(out.Whole, v.int64s(r.rows)...)
+	case c.Kind == question.Span && t == mapping.TypeInteger:
+		for _, s := range v.int32s(r.rows) {
+			out.Whole = append(out.Whole, int64(s))
+		}
+	default:
+		return fmt.Errorf("duckdb: column %s came as type %d", c.Name, t)
+	}
+	if c.Kind == question.Span && d.normalized {
+		d.decodeLeads(c.Role, out.Whole[len(out.Whole)-r.rows:])
+	}
+	return nil
+}
+
+// decodeLeads turns METviewer's codes into seconds, in place.
+func (d *decoder) decodeLeads(role question.Role, codes []int64) {
+	switch {
+	case role == question.Lead && d.hours:
+		for i := range codes {
+			codes[i] *= 3600
+		}
+	case role == question.Lead && !d.hms:
+	default:
+		for i, code := range codes {
+			codes[i] = design.LeadSeconds("", code)
+		}
+	}
+}
+
+// appendNumbers appends values from … to−1 of v, which holds n. NULL is
+// missing, and so is METviewer's −9999 where the design is normalized.
+func appendNumbers(out []float64, v *vector, n, from, to int, normalized bool) []float64 {
+	at := len(out)
+	out = append(out, v.float64s(n)[from:to]...)
+	for i := range to - from {
+		if v.null(from+i) || (normalized && out[at+i] == design.MissingNumber) {
+			out[at+i] = math.NaN()
+		}
+	}
+	return out
+}
+
+// interner makes strings of DuckDB's texts, one per distinct text.
+type interner struct {
+	known map[string]string
+	last  string
+}
+
+// maxInterned bounds an interner's memory.
+const maxInterned = 1 << 16
+
+func (n *interner) get(text []byte) string {
+	if string(text) == n.last {
+		return n.last
+	}
+	s, ok := n.known[string(text)]
+	if !ok {
+		if n.known == nil || len(n.known) >= maxInterned {
+			n.known = map[string]string{}
+		}
+		s = string(text)
+		n.known[s] = s
+	}
+	n.last = s
+	return s
+}
+
+func (n *interner) appendAll(out []string, v *vector, rows int) []string {
+	for i := range rows {
+		out = append(out, n.get(v.text(i)))
+	}
+	return out
+}

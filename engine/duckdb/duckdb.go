@@ -1,0 +1,168 @@
+package duckdb
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/duckdb/duckdb-go/v2/mapping"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/fault"
+	"barograph/flavour"
+)
+
+// memoryPath asks for a database that lives in memory and ends with Close.
+const memoryPath = ":memory:"
+
+// params are the options of the URL. They go to DuckDB under the same names.
+var params = []engine.Param{ //nolint:gochecknoglobals // a constant table
+	{Name: "threads", Help: "threads that a statement may use; as many as there are cores by default"},
+	{Name: "memory_limit", Help: "memory that DuckDB may use, e.g. 4GB; 80 % of the machine's by default"},
+	{Name: "checkpoint_threshold", Default: "16MB", Help: "size of the log at which it is written into the file"},
+	{Name: "temp_directory", Help: "where statements that need more memory spill; beside the file by default"},
+}
+
+// Driver describes DuckDB.
+func Driver() engine.Driver {
+	return engine.Driver{
+		Scheme:  "duckdb",
+		Summary: "DuckDB, a columnar database in one file, inside Barograph's process",
+		Example: "duckdb:archive.db",
+		Params:  params,
+		Offers:  offers(),
+		Place:   engine.Embedded,
+		Open:    open,
+	}
+}
+
+func offers() map[design.Name][]flavour.Name {
+	return map[design.Name][]flavour.Name{
+		design.Normalized: {flavour.MetviewerSQL, flavour.SQL, flavour.ISORange, flavour.EpochRange},
+		design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
+		design.Wide:       {flavour.SQL, flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange},
+	}
+}
+
+func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	path := engine.Path(u)
+	settings := map[string]string{
+		"autoinstall_known_extensions": "false", // nothing is ever fetched
+		"autoload_known_extensions":    "false",
+		"access_mode":                  "READ_WRITE",
+	}
+	if o.ReadOnly {
+		settings["access_mode"] = "READ_ONLY"
+	}
+	if o.Threads > 0 {
+		settings["threads"] = strconv.Itoa(o.Threads)
+	}
+	for _, p := range params {
+		if v := u.Query().Get(p.Name); v != "" {
+			settings[p.Name] = v
+		}
+	}
+	file, err := place(path, o.ReadOnly)
+	if err != nil {
+		return nil, err
+	}
+	db, err := openDatabase(file, settings)
+	if err != nil {
+		return nil, unreachable(path, err)
+	}
+	db.readOnly = o.ReadOnly
+	if err := db.identify(ctx); err != nil {
+		db.close()
+		return nil, unreachable(path, err)
+	}
+	return &engine.Engine{
+		Archives: archives{db},
+		About:    db.about,
+		Close: func() error {
+			db.close()
+			return nil
+		},
+	}, nil
+}
+
+// place checks the path and makes its folder. It returns "" for memory.
+func place(path string, readOnly bool) (file string, err error) {
+	switch {
+	case path == "":
+		return "", &fault.Error{Setting: "duckdb URL", Problem: "names no file", Cure: "write duckdb:archive.db, or duckdb::memory: for an archive that is not kept"}
+	case path == memoryPath && readOnly:
+		return "", &fault.Error{Setting: "duckdb::memory:", Problem: "is empty and cannot be filled", Err: engine.ErrReadOnly, Cure: "name a file"}
+	case path == memoryPath:
+		return "", nil
+	case readOnly:
+		if _, err := os.Stat(path); err != nil {
+			return "", unreachable(path, err)
+		}
+		return path, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return "", unreachable(path, err)
+	}
+	return path, nil
+}
+
+func unreachable(path string, err error) error {
+	return &fault.Error{File: path, Problem: "cannot be opened", Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err),
+		Cure: "name a DuckDB file, or one that can be made, that no other process has open"}
+}
+
+// identify asks DuckDB for its name of the file.
+func (db *database) identify(ctx context.Context) error {
+	c, err := db.take()
+	if err != nil {
+		return err
+	}
+	defer db.put(c)
+	name, err := c.texts(ctx, "SELECT current_database()")
+	if err != nil {
+		return err
+	}
+	db.alias = strings.Join(name, "")
+	return nil
+}
+
+// about tells version and settings.
+func (db *database) about(ctx context.Context) (engine.About, error) {
+	a := engine.About{Product: "DuckDB", Version: strings.TrimPrefix(mapping.LibraryVersion(), "v"), Settings: map[string]string{}}
+	c, err := db.take()
+	if err != nil {
+		return a, err
+	}
+	defer db.put(c)
+	for _, name := range []string{"threads", "memory_limit", "checkpoint_threshold", "access_mode"} {
+		value, err := c.texts(ctx, "SELECT current_setting("+flavour.Quote(name)+")::VARCHAR")
+		if err != nil {
+			return a, err
+		}
+		a.Settings[name] = strings.Join(value, "")
+	}
+	return a, nil
+}
+
+// archives opens the archives of a file.
+type archives struct{ db *database }
+
+// Open opens the archive of a design.
+func (as archives) Open(ctx context.Context, d design.Name) (engine.Archive, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	switch d {
+	case design.Normalized, design.Document, design.Wide:
+		return &archive{db: as.db, design: d}, nil
+	}
+	return nil, fmt.Errorf("duckdb: %s: %w", d, engine.ErrNoDesign)
+}

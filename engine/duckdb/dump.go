@@ -1,0 +1,246 @@
+package duckdb
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"iter"
+	"slices"
+
+	"barograph/design"
+	"barograph/engine/sqlengine"
+	"barograph/record"
+)
+
+// The rows of a table that are fetched at once.
+const (
+	pageRows = 1 << 17
+	pageDocs = 1 << 14
+)
+
+// errStop ends a walk that the caller has left.
+var errStop = errors.New("the walk was left")
+
+// Dump walks the records of a subset, as they were when it began.
+func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
+	return func(yield func(*record.Batch, error) bool) {
+		err := a.with(ctx, func(c *conn) error {
+			if err := c.exec(ctx, "BEGIN TRANSACTION"); err != nil {
+				return err
+			}
+			defer func() { _ = c.exec(context.Background(), "ROLLBACK") }() //nolint:errcheck // it only read
+			return a.dump(ctx, c, subset, func(b *record.Batch) error {
+				if !yield(b, nil) {
+					return errStop
+				}
+				return nil
+			})
+		})
+		if err != nil && !errors.Is(err, errStop) {
+			yield(nil, err)
+		}
+	}
+}
+
+func (a *archive) dump(ctx context.Context, c *conn, subset string, yield func(*record.Batch) error) error {
+	n := a.names(subset)
+	tables, err := a.tables(ctx, c, n)
+	if err != nil {
+		return err
+	}
+	heads := map[int64]record.Header{}
+	if a.design == design.Normalized && slices.Contains(tables, design.HeaderTable) {
+		if heads, err = readHeaders(ctx, c, n); err != nil {
+			return err
+		}
+	}
+	for _, t := range record.Types() {
+		lay := newLayout(a.design, t)
+		if !slices.Contains(tables, lay.table) {
+			continue
+		}
+		last, err := c.whole(ctx, "SELECT coalesce(max(rowid), -1)::BIGINT FROM "+n.table(lay.table))
+		if err != nil {
+			return err
+		}
+		page := int64(pageRows)
+		if a.design == design.Document {
+			page = pageDocs
+		}
+		d := dumper{layout: &lay, heads: heads, docs: docReader{t: t}, texts: make([]interner, len(lay.columns))}
+		for from := int64(0); from <= last; from += page {
+			r, err := c.query(ctx, "SELECT "+sqlengine.Names("", lay.columns)+" FROM "+n.table(lay.table)+
+				" WHERE rowid BETWEEN "+whole(from)+" AND "+whole(from+page-1))
+			if err != nil {
+				return err
+			}
+			err = d.page(r, yield)
+			r.close()
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// readHeaders reads METviewer's stat_header by number.
+func readHeaders(ctx context.Context, c *conn, n names) (map[int64]record.Header, error) {
+	r, err := c.query(ctx, "SELECT "+sqlengine.Names("", sqlengine.HeaderColumns())+" FROM "+n.table(design.HeaderTable))
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	heads := map[int64]record.Header{}
+	for r.next() {
+		for i := range r.rows {
+			var h record.Header
+			for f := range record.CovThresh {
+				v := r.vector(1 + int(f))
+				h[f] = string(v.text(i))
+			}
+			id := r.vector(0)
+			heads[id.int64s(r.rows)[i]] = h
+		}
+	}
+	return heads, nil
+}
+
+// dumper turns chunks of one table into batches.
+type dumper struct {
+	layout *layout
+	heads  map[int64]record.Header // normalized only
+	docs   docReader
+	texts  []interner
+	batch  record.Batch
+}
+
+// page walks the chunks of a reply.
+func (d *dumper) page(r *result, yield func(*record.Batch) error) error {
+	for r.next() {
+		d.batch.Reset(d.layout.t, "")
+		columns := make([]vector, len(d.layout.columns))
+		for k := range columns {
+			columns[k] = r.vector(k)
+		}
+		if d.layout.design == design.Document {
+			d.documents(columns, r.rows)
+		} else {
+			d.rows(columns, r.rows)
+		}
+		if err := yield(&d.batch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// documents decodes a chunk of documents.
+func (d *dumper) documents(columns []vector, rows int) {
+	list, epochs := columns[len(columns)-1], columns[1+int(record.NumFields)].int64s(rows)
+	d.docs.use(list)
+	for i := range rows {
+		var h record.Header
+		for f := range record.NumFields {
+			h[f] = d.texts[f].get(columns[1+f].text(i))
+		}
+		d.docs.entriesInto(&d.batch, list.spans(rows)[i], d.batch.AddHeader(h), epochs[i])
+	}
+}
+
+// rows decodes a chunk of records.
+func (d *dumper) rows(columns []vector, rows int) {
+	b := &d.batch
+	heads := d.rowHeaders(columns, rows)
+	for i := range rows {
+		b.AppendTimes(heads[i], 0, 0, 0)
+	}
+	for k := range d.layout.columns {
+		c, v := &d.layout.columns[k], &columns[k]
+		switch c.From {
+		case sqlengine.ValidBeg:
+			seconds(b.Valid, v)
+		case sqlengine.ValidEnd:
+			seconds(b.ValidEnd, v)
+		case sqlengine.ObsBeg:
+			seconds(b.ObsBeg, v)
+		case sqlengine.ObsEnd:
+			seconds(b.ObsEnd, v)
+		case sqlengine.ObsLead:
+			copy(b.ObsLead, v.int32s(rows))
+			if d.layout.design == design.Normalized {
+				for i, code := range b.ObsLead {
+					b.ObsLead[i] = int32(design.LeadSeconds("", int64(code)))
+				}
+			}
+		case sqlengine.Data:
+			d.data(k, v, rows)
+		case sqlengine.Repeats:
+			child, n := v.list()
+			for _, s := range v.spans(rows) {
+				b.Group = appendNumbers(b.Group, &child, n, int(s.offset), int(s.offset+s.length), d.layout.design == design.Normalized)
+				b.GroupEnd = append(b.GroupEnd, uint32(len(b.Group)))
+			}
+		}
+	}
+	for k := range d.layout.columns { // the lead is valid − init, whatever its code
+		if d.layout.columns[k].From == sqlengine.InitBeg {
+			for i, init := range columns[k].int64s(rows) {
+				b.Lead[i] = int32(b.Valid[i] - init/microseconds)
+			}
+		}
+	}
+}
+
+func (d *dumper) data(k int, v *vector, rows int) {
+	c, b := &d.layout.columns[k], &d.batch
+	if c.Type == sqlengine.Text {
+		b.Text[c.Data.Slot] = d.texts[k].appendAll(b.Text[c.Data.Slot], v, rows)
+		return
+	}
+	b.Num[c.Data.Slot] = appendNumbers(b.Num[c.Data.Slot], v, rows, 0, rows, d.layout.design == design.Normalized)
+}
+
+func seconds(out []int64, v *vector) {
+	for i, micros := range v.int64s(len(out)) {
+		out[i] = micros / microseconds
+	}
+}
+
+// rowHeaders adds the headers of a chunk to the batch and returns their
+// numbers by row. Neighbours mostly share one.
+func (d *dumper) rowHeaders(columns []vector, rows int) []uint32 {
+	out := make([]uint32, rows)
+	for i := range out {
+		if i > 0 && d.sameHeader(columns, rows, i) {
+			out[i] = out[i-1]
+			continue
+		}
+		var h record.Header
+		for k := range d.layout.columns {
+			if c := &d.layout.columns[k]; c.From == sqlengine.HeaderID {
+				h = d.heads[columns[k].int64s(rows)[i]]
+			} else if c.From == sqlengine.Header {
+				h[c.Field] = d.texts[k].get(columns[k].text(i))
+			}
+		}
+		out[i] = d.batch.AddHeader(h)
+	}
+	return out
+}
+
+func (d *dumper) sameHeader(columns []vector, rows, i int) bool {
+	for k := range d.layout.columns {
+		switch d.layout.columns[k].From {
+		case sqlengine.HeaderID:
+			if ids := columns[k].int64s(rows); ids[i] != ids[i-1] {
+				return false
+			}
+		case sqlengine.Header:
+			if !bytes.Equal(columns[k].text(i), columns[k].text(i-1)) {
+				return false
+			}
+		}
+	}
+	return true
+}

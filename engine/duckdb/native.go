@@ -1,0 +1,291 @@
+package duckdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	driver "github.com/duckdb/duckdb-go/v2"
+	"github.com/duckdb/duckdb-go/v2/mapping"
+)
+
+// database is an open file. Its connections are kept and used again.
+type database struct {
+	path     string // "" = in memory
+	alias    string // DuckDB's name of the file, which may stand before a schema
+	readOnly bool
+
+	mu      sync.Mutex
+	handle  mapping.Database
+	idle    []*conn
+	loading map[string]bool // subsets with an open loader, by design and name
+	closed  bool
+}
+
+// openDatabase opens a file, or a database in memory where path is empty.
+// The driver's cache makes two users of one file in this process share it.
+func openDatabase(path string, settings map[string]string) (*database, error) {
+	var config mapping.Config
+	if mapping.CreateConfig(&config) == mapping.StateError {
+		return nil, errors.New("DuckDB gives no configuration")
+	}
+	defer mapping.DestroyConfig(&config)
+	for name, value := range settings {
+		if mapping.SetConfig(config, name, value) == mapping.StateError {
+			return nil, fmt.Errorf("DuckDB does not take %s=%s", name, value)
+		}
+	}
+	db := &database{path: path, loading: map[string]bool{}}
+	var message string
+	var state mapping.State
+	if path == "" {
+		state = mapping.OpenExt("", &db.handle, config, &message)
+	} else {
+		state = mapping.GetOrCreateFromCache(driver.GetInstanceCache(), path, &db.handle, config, &message)
+	}
+	if state == mapping.StateError {
+		mapping.Close(&db.handle)
+		return nil, errors.New(message)
+	}
+	return db, nil
+}
+
+// close closes the idle connections and the file.
+func (db *database) close() {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.closed {
+		return
+	}
+	db.closed = true
+	for _, c := range db.idle {
+		mapping.Disconnect(&c.raw)
+	}
+	db.idle = nil
+	mapping.Close(&db.handle)
+}
+
+// conn is a connection; it is used by one goroutine at a time.
+type conn struct {
+	raw mapping.Connection
+	db  *database
+}
+
+var errClosed = errors.New("the DuckDB file is closed")
+
+// take returns an idle connection or makes one.
+func (db *database) take() (*conn, error) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.closed {
+		return nil, errClosed
+	}
+	if n := len(db.idle); n > 0 {
+		c := db.idle[n-1]
+		db.idle = db.idle[:n-1]
+		return c, nil
+	}
+	c := &conn{db: db}
+	if mapping.Connect(db.handle, &c.raw) == mapping.StateError {
+		return nil, errors.New("DuckDB gives no connection")
+	}
+	return c, nil
+}
+
+// put gives a connection back.
+func (db *database) put(c *conn) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.closed {
+		mapping.Disconnect(&c.raw)
+		return
+	}
+	db.idle = append(db.idle, c)
+}
+
+// interruptEvery is how often a cancelled statement is interrupted again: an
+// interrupt that comes before the statement runs is forgotten by DuckDB.
+const interruptEvery = 2 * time.Millisecond
+
+// watch interrupts the connection once ctx is done, until the function that it
+// returns is called, which must be before anything else runs there.
+func (c *conn) watch(ctx context.Context) (end func()) {
+	finished, gone := make(chan struct{}), make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(gone)
+		tick := time.NewTicker(interruptEvery)
+		defer tick.Stop()
+		for {
+			mapping.Interrupt(c.raw)
+			select {
+			case <-finished:
+				return
+			case <-tick.C:
+			}
+		}
+	})
+	return func() {
+		close(finished)
+		if !stop() {
+			<-gone
+		}
+	}
+}
+
+// result is the reply to a statement, read chunk by chunk.
+type result struct {
+	raw   mapping.Result
+	types []mapping.Type
+	names []string
+	chunk mapping.DataChunk
+	rows  int // of the chunk
+}
+
+// query runs a statement and waits for its whole reply. Arguments are text.
+func (c *conn) query(ctx context.Context, text string, args ...any) (*result, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	defer c.watch(ctx)()
+	r := &result{}
+	state := mapping.StateSuccess
+	if len(args) == 0 {
+		state = mapping.Query(c.raw, text, &r.raw)
+	} else {
+		var statement mapping.PreparedStatement
+		defer mapping.DestroyPrepare(&statement)
+		if mapping.Prepare(c.raw, text, &statement) == mapping.StateError {
+			return nil, failure(ctx, mapping.PrepareError(statement))
+		}
+		for i, a := range args {
+			if err := bind(statement, i+1, a); err != nil {
+				return nil, err
+			}
+		}
+		state = mapping.ExecutePrepared(statement, &r.raw)
+	}
+	if state == mapping.StateError {
+		err := failure(ctx, mapping.ResultError(&r.raw))
+		mapping.DestroyResult(&r.raw)
+		return nil, err
+	}
+	for k := range uint64(mapping.ColumnCount(&r.raw)) {
+		r.types = append(r.types, mapping.ColumnType(&r.raw, mapping.IdxT(k)))
+		r.names = append(r.names, mapping.ColumnName(&r.raw, mapping.IdxT(k)))
+	}
+	return r, nil
+}
+
+// bind gives argument i, from 1: text, or a list of texts.
+func bind(statement mapping.PreparedStatement, i int, arg any) error {
+	var v mapping.Value
+	switch a := arg.(type) {
+	case string:
+		v = mapping.CreateVarcharLength(a, mapping.IdxT(len(a)))
+	case []string:
+		text := mapping.CreateLogicalType(mapping.TypeVarchar)
+		defer mapping.DestroyLogicalType(&text)
+		items := make([]mapping.Value, len(a))
+		for k, s := range a {
+			items[k] = mapping.CreateVarcharLength(s, mapping.IdxT(len(s)))
+		}
+		v = mapping.CreateListValue(text, items)
+		for k := range items {
+			mapping.DestroyValue(&items[k])
+		}
+	default:
+		return fmt.Errorf("DuckDB: argument %d is a %T", i, arg)
+	}
+	defer mapping.DestroyValue(&v)
+	if mapping.BindValue(statement, mapping.IdxT(i), v) == mapping.StateError {
+		return fmt.Errorf("DuckDB does not take argument %d", i)
+	}
+	return nil
+}
+
+// failure makes an error of DuckDB's message; of a cancelled statement, that of ctx.
+func failure(ctx context.Context, message string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return errors.New(message)
+}
+
+// exec runs statements of which no reply is wanted.
+func (c *conn) exec(ctx context.Context, text string, args ...any) error {
+	r, err := c.query(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	r.close()
+	return nil
+}
+
+// next fetches the next chunk; false at the end.
+func (r *result) next() bool {
+	if r.chunk.Ptr != nil {
+		mapping.DestroyDataChunk(&r.chunk)
+	}
+	r.chunk = mapping.FetchChunk(r.raw)
+	if r.chunk.Ptr == nil {
+		return false
+	}
+	r.rows = int(mapping.DataChunkGetSize(r.chunk))
+	return true
+}
+
+// vector returns column k of the chunk.
+func (r *result) vector(k int) vector {
+	return readVector(mapping.DataChunkGetVector(r.chunk, mapping.IdxT(k)))
+}
+
+func (r *result) close() {
+	if r.chunk.Ptr != nil {
+		mapping.DestroyDataChunk(&r.chunk)
+	}
+	mapping.DestroyResult(&r.raw)
+}
+
+// texts runs a statement and returns its first column, which is text.
+func (c *conn) texts(ctx context.Context, text string, args ...any) ([]string, error) {
+	r, err := c.query(ctx, text, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	var out []string
+	for r.next() {
+		v := r.vector(0)
+		for i := range r.rows {
+			if v.null(i) {
+				out = append(out, "")
+			} else {
+				out = append(out, string(v.text(i)))
+			}
+		}
+	}
+	return out, nil
+}
+
+// whole runs a statement and returns its first value, a BIGINT; 0 for none or NULL.
+func (c *conn) whole(ctx context.Context, text string, args ...any) (int64, error) {
+	r, err := c.query(ctx, text, args...)
+	if err != nil {
+		return 0, err
+	}
+	defer r.close()
+	if !r.next() || r.rows == 0 {
+		return 0, nil
+	}
+	v := r.vector(0)
+	if v.null(0) {
+		return 0, nil
+	}
+	if r.types[0] != mapping.TypeBigInt {
+		return math.MinInt64, fmt.Errorf("DuckDB: %s is no BIGINT", r.names[0])
+	}
+	return v.int64s(r.rows)[0], nil
+}
