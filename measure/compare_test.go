@@ -235,6 +235,14 @@ func TestPairwiseAndAgainst(t *testing.T) {
 			t.Errorf("%d, %d: corrected %g below %g", p.A, p.B, p.PHolm, p.P)
 		}
 	}
+	// Four against four reach p = 0.029: enough for one comparison, not for three.
+	small := [][]float64{times(1, 4, 10), times(2, 4, 90), times(3, 4, 900)}
+	if one := Compare(small[0], small[1], 1); one.Mark() != "*" {
+		t.Errorf("alone: %v", one)
+	}
+	if three := Pairwise(small, 1); three[0].Mark() != "?" || three[0].Enough() {
+		t.Errorf("among three: %v", three[0])
+	}
 	base := Against(samples, 0, 1)
 	if base[0].Ratio != 1 || base[0].Mark() != "~" || base[1].Mark() != "~" || base[2].Mark() == "~" || base[2].Ratio < 2.5 {
 		t.Errorf("%v", base)
