@@ -80,7 +80,7 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 		return nil, err
 	}
 	defer r.loader.Close() //nolint:errcheck // drops what was not committed
-	r.window = newWindow(subset, func(file string) { r.move(file, 1) })
+	r.window = newWindow(subset, func(file string) { r.move(file, 1) }, r.conflict)
 	err = Read(ctx, paths, Reading{Workers: o.Workers, Skip: func(d string) bool { return known[d] }},
 		func(f *File, b *record.Batch) error { return r.batch(ctx, f, b) }, r.end)
 	if err == nil {
@@ -105,7 +105,6 @@ type run struct {
 	done    []*engine.Mark          // files that are whole with the next commit
 	all     int
 	seen    int
-	moved   int64 // records that a later one of the same load replaced
 }
 
 // batch takes one parsed batch of a file.
@@ -151,6 +150,16 @@ func (r *run) move(file string, n int64) {
 	m := r.files[file]
 	m.Stored -= n
 	m.Replaced += n
+}
+
+// conflict counts a record as quarantined, not stored.
+func (r *run) conflict(q record.Reject) {
+	m := r.files[q.File]
+	m.Stored--
+	m.Quarantined++
+	if r.o.Reject != nil {
+		r.o.Reject(q)
+	}
 }
 
 // end is called when all batches of a file were taken.

@@ -37,7 +37,8 @@ type File struct {
 type Reading struct {
 	Workers int                      // files parsed at once; 0 = one per CPU
 	Skip    func(digest string) bool // asked before a file is parsed; its records are then not read
-	open    func(string) (source, error)
+
+	opener func() func(path string) (source, error) // nil = package formats; one call per worker
 }
 
 // depth is the number of parsed batches that may wait per file. Memory is
@@ -50,8 +51,8 @@ const depth = 4
 // be read has its Err set when end is called, and the rest goes on; an error
 // of each or end stops everything.
 func Read(ctx context.Context, paths []string, o Reading, each func(*File, *record.Batch) error, end func(*File) error) error {
-	if o.open == nil {
-		o.open = func(path string) (source, error) { return formats.Open(path) }
+	if o.opener == nil {
+		o.opener = openFormats
 	}
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
@@ -75,8 +76,9 @@ func Read(ctx context.Context, paths []string, o Reading, each func(*File, *reco
 	})
 	for range min(o.Workers, max(len(files), 1)) {
 		g.Go(func() error {
+			open := o.opener()
 			for f := range next {
-				err := f.parse(ctx, &o)
+				err := f.parse(ctx, &o, open)
 				close(f.batches)
 				if err != nil {
 					return err
@@ -87,6 +89,13 @@ func Read(ctx context.Context, paths []string, o Reading, each func(*File, *reco
 	}
 	g.Go(func() error { return deliver(ctx, files, each, end) })
 	return g.Wait()
+}
+
+// openFormats returns what opens files for one worker, which keeps the memory
+// of its readers from file to file.
+func openFormats() func(string) (source, error) {
+	var o formats.Opener
+	return func(path string) (source, error) { return o.Open(path) }
 }
 
 // deliver hands over what the parsers made, file by file.
@@ -124,7 +133,7 @@ func release(b *record.Batch) { pool.Put(b) }
 
 // parse reads one file and sends its batches. An error that concerns the file
 // alone is kept in f.Err.
-func (f *File) parse(ctx context.Context, o *Reading) error {
+func (f *File) parse(ctx context.Context, o *Reading, open func(string) (source, error)) error {
 	if f.Digest, f.Bytes, f.Err = fileDigest(f.Path); f.Err != nil {
 		return nil
 	}
@@ -132,7 +141,7 @@ func (f *File) parse(ctx context.Context, o *Reading) error {
 		f.skip = true
 		return nil
 	}
-	src, err := o.open(f.Path)
+	src, err := open(f.Path)
 	if err != nil {
 		f.Err = err
 		return nil

@@ -2,6 +2,9 @@ package load
 
 import (
 	"encoding/hex"
+	"fmt"
+	"math"
+	"strconv"
 
 	"barograph/design"
 	"barograph/record"
@@ -20,7 +23,9 @@ type window struct {
 	hash    record.Hasher
 	catalog *design.Catalog
 	rows    int
-	replace func(file string) // called once for each record that a later one of the window replaces
+
+	replace  func(file string)   // called for each record that a later one of the window replaces
+	conflict func(record.Reject) // called instead where both stand in one file and differ in their values
 }
 
 type place struct {
@@ -28,8 +33,11 @@ type place struct {
 	row   int32
 }
 
-func newWindow(subset string, replace func(string)) *window {
-	return &window{subset: subset, dead: map[*record.Batch]map[int]bool{}, at: map[record.Key]place{}, catalog: design.NewCatalog(subset), replace: replace}
+func newWindow(subset string, replace func(string), conflict func(record.Reject)) *window {
+	return &window{
+		subset: subset, dead: map[*record.Batch]map[int]bool{}, at: map[record.Key]place{}, catalog: design.NewCatalog(subset),
+		replace: replace, conflict: conflict,
+	}
 }
 
 // add takes the batch over until reset.
@@ -41,20 +49,59 @@ func (w *window) add(b *record.Batch) {
 	for i := range b.Len() {
 		k := w.hash.Key(i)
 		if old, ok := w.at[k]; ok {
-			w.kill(old)
+			w.kill(old, b, i)
 		}
 		w.at[k] = place{b, int32(i)}
 	}
 }
 
-func (w *window) kill(p place) {
-	rows := w.dead[p.batch]
+// kill takes out an earlier row because row i of b has the same identity. A
+// later file may bring a later value; one file that gives one series, time and
+// lead two values contradicts itself, and the earlier line is quarantined.
+func (w *window) kill(old place, b *record.Batch, i int) {
+	rows := w.dead[old.batch]
 	if rows == nil {
 		rows = map[int]bool{}
-		w.dead[p.batch] = rows
+		w.dead[old.batch] = rows
 	}
-	rows[int(p.row)] = true
-	w.replace(p.batch.File)
+	rows[int(old.row)] = true
+	if old.batch.File != b.File {
+		w.replace(old.batch.File)
+		return
+	}
+	var h record.Hasher
+	h.Use(old.batch)
+	was := h.Digest(int(old.row))
+	h.Use(b)
+	if was == h.Digest(i) {
+		w.replace(b.File)
+		return
+	}
+	line := old.batch.Line[old.row]
+	w.conflict(record.Reject{
+		File: b.File, Line: line, Text: describe(old.batch, int(old.row)),
+		Reason: fmt.Sprintf("line %d has the same header, times and lead, but other values; the later line stands", b.Line[i]),
+	})
+}
+
+// describe writes the values of a record that is quarantined, as name=value.
+func describe(b *record.Batch, i int) string {
+	text := []byte(b.Type.Name)
+	for k := range b.Type.Columns {
+		c := &b.Type.Columns[k]
+		text = append(append(append(text, ' '), c.Name...), '=')
+		if c.Kind == record.Text {
+			text = append(text, b.Text[c.Slot][i]...)
+		} else if f := b.Num[c.Slot][i]; math.IsNaN(f) {
+			text = append(text, record.NA...)
+		} else {
+			text = strconv.AppendFloat(text, f, 'g', -1, 64)
+		}
+	}
+	for _, f := range b.Repeats(i) {
+		text = strconv.AppendFloat(append(text, ' '), f, 'g', -1, 64)
+	}
+	return string(text[:min(len(text), record.MaxRejectText)])
 }
 
 // live walks the batches without their dead rows.

@@ -1,0 +1,145 @@
+package barograph_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// allowed is the import table of CONTRIBUTING.md: what each package may import
+// of this module. Every package may import fault; tests may look upward.
+// A pattern ending in /* stands for all packages below.
+var allowed = map[string][]string{
+	"fault":  {},
+	"record": {},
+
+	"measure":     {},
+	"report/plot": {},
+
+	"stat":            {"record"},
+	"formats":         {"record", "formats/*"},
+	"formats/number":  {},
+	"formats/vsdb":    {"record", "formats/number"},
+	"formats/metstat": {"record", "formats/number"},
+	"synth":           {"record", "stat", "formats/*"},
+
+	"question": {"record", "formats/metviewer"},
+	"answer":   {"record", "question"},
+	"design":   {"record", "question"},
+	"flavour":  {"record", "question", "design"},
+
+	"engine":            {"record", "question", "answer", "design", "flavour"},
+	"engine/sqlengine":  {"record", "question", "answer", "design", "flavour", "engine"},
+	"engine/*":          {"record", "question", "answer", "design", "flavour", "engine", "engine/sqlengine"},
+	"engine/enginetest": {"record", "question", "answer", "design", "flavour", "engine", "engine/sqlengine", "load", "synth", "lab", "formats", "formats/*"},
+	"engine/all":        {"engine", "engine/*"},
+
+	"load": {"formats", "record", "design", "engine"},
+	"run":  {"measure", "answer"},
+
+	"workload/*": {"record", "stat", "formats", "synth", "question", "answer", "design", "flavour", "engine", "load", "measure", "run"},
+	"report":     {"run", "measure", "report/plot"},
+
+	"cmd/barograph": {"*"},
+}
+
+// rule finds the row of a package: its own, or that of its folder.
+func rule(pkg string) (deps []string, ok bool) {
+	if deps, ok = allowed[pkg]; ok {
+		return deps, true
+	}
+	deps, ok = allowed[path.Dir(pkg)+"/*"]
+	return deps, ok
+}
+
+func permits(deps []string, imported string) bool {
+	return imported == "fault" || slices.ContainsFunc(deps, func(d string) bool {
+		return d == "*" || d == imported || (strings.HasSuffix(d, "/*") && path.Dir(imported) == strings.TrimSuffix(d, "/*"))
+	})
+}
+
+// goFiles walks the Go files of the module, as slash paths.
+func goFiles(t *testing.T, each func(name string)) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "runs" || d.Name() == "testdata" || (strings.HasPrefix(d.Name(), ".") && name != ".")) {
+			return filepath.SkipDir
+		}
+		if strings.HasSuffix(name, ".go") {
+			each(filepath.ToSlash(name))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestImportTable holds every file that is not a test against the table.
+func TestImportTable(t *testing.T) {
+	goFiles(t, func(name string) {
+		pkg := path.Dir(name)
+		if strings.HasSuffix(name, "_test.go") || pkg == "." {
+			return
+		}
+		deps, ok := rule(pkg)
+		if !ok {
+			t.Errorf("%s: package %s has no row in the import table", name, pkg)
+			return
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range f.Imports {
+			full, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if imported, ours := strings.CutPrefix(full, "barograph/"); ours && !permits(deps, imported) {
+				t.Errorf("%s imports %s; %s may import %v", name, imported, pkg, deps)
+			}
+		}
+	})
+}
+
+// TestNamesAndSizes holds files under about 600 lines and packages to names
+// that say what they hold.
+func TestNamesAndSizes(t *testing.T) {
+	goFiles(t, func(name string) {
+		switch path.Base(path.Dir(name)) {
+		case "util", "utils", "common", "helpers", "misc":
+			t.Errorf("%s: the package's name says nothing of what it holds", name)
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(text), "\n"); n > 620 {
+			t.Errorf("%s has %d lines: does it hold two things?", name, n)
+		}
+	})
+}
+
+// TestNoInit: nothing registers itself; engine/all is the only list of engines.
+func TestNoInit(t *testing.T) {
+	goFiles(t, func(name string) {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "\nfunc init()") {
+			t.Errorf("%s has an init function", name)
+		}
+	})
+}

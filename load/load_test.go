@@ -1,0 +1,321 @@
+package load_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/engine/dry"
+	"barograph/formats/metstat"
+	"barograph/formats/vsdb"
+	"barograph/load"
+	"barograph/record"
+)
+
+// memory is an archive without a database.
+func memory(t *testing.T) engine.Archive {
+	t.Helper()
+	d := dry.Driver()
+	e, err := d.Open(t.Context(), &url.URL{Scheme: "dry"}, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := e.Archives.Open(t.Context(), design.Memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close(); e.Close() })
+	return a
+}
+
+// line is one SL1L2 line of VSDB: hour of lead, day, and the value of every mean.
+func line(lead, day int, value float64) string {
+	h := record.DefaultHeader()
+	h[record.Version], h[record.Model], h[record.ObType], h[record.VxMask] = "V01", "GFS", "GFS", "G2"
+	h[record.FcstVar], h[record.FcstLev] = "HGT", "P500"
+	return string(vsdb.AppendLine(nil, &h, lead, 1546300800+int64(day)*86400, "SL1L2", []float64{3600, value, value, value, value, value}))
+}
+
+// write makes a file and returns its path.
+func write(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// mustLoad loads files and holds the conservation law.
+func mustLoad(t *testing.T, a engine.Archive, o load.Options, files ...string) *load.Summary {
+	t.Helper()
+	s, err := load.Run(t.Context(), a, "s", files, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Read != s.Stored+s.Replaced+s.Quarantined {
+		t.Errorf("read %d ≠ stored %d + replaced %d + quarantined %d", s.Read, s.Stored, s.Replaced, s.Quarantined)
+	}
+	return s
+}
+
+func digest(t *testing.T, a engine.Archive) record.Digest {
+	t.Helper()
+	d, err := load.Digest(t.Context(), a, "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestEveryLineIsAccountedFor(t *testing.T) {
+	dir := t.TempDir()
+	first := write(t, dir, "a.vsdb", line(0, 0, 1)+"V01 GFS 2x nonsense\n"+line(6, 0, 2)+"\n"+line(12, 0, 3))
+	second := write(t, dir, "b.vsdb", line(12, 0, 3)+line(6, 0, 9)+line(18, 0, 4)) // the same again, a later value, a new lead
+	for _, window := range []int{1, 2, 100} {
+		a := memory(t)
+		var rejects []record.Reject
+		s := mustLoad(t, a, load.Options{Window: window, Reject: func(r record.Reject) { rejects = append(rejects, r) }}, first, second)
+		if s.Read != 7 || s.Stored != 4 || s.Replaced != 2 || s.Quarantined != 1 {
+			t.Errorf("window %d: read %d, stored %d, replaced %d, quarantined %d; want 7 = 4 + 2 + 1", window, s.Read, s.Stored, s.Replaced, s.Quarantined)
+		}
+		if len(rejects) != 1 || rejects[0].File != first || rejects[0].Line != 2 || rejects[0].Reason == "" {
+			t.Errorf("window %d: rejects %+v; want line 2 of %s with a reason", window, rejects, first)
+		}
+		if again := mustLoad(t, a, load.Options{}, first, second); again.Read != 0 || len(again.Skipped) != 2 {
+			t.Errorf("window %d: loading again read %d lines and skipped %d files; want 0 and 2", window, again.Read, len(again.Skipped))
+		}
+	}
+}
+
+// A file that contradicts itself: the later line stands, the earlier one is
+// quarantined, not dropped. (MET writes such lines: one header for several
+// thresholds.)
+func TestContradictionWithinAFileIsQuarantined(t *testing.T) {
+	a := memory(t)
+	var rejects []record.Reject
+	path := write(t, t.TempDir(), "a.vsdb", line(0, 0, 1)+line(0, 0, 2)+line(6, 0, 3)+line(6, 0, 3))
+	s := mustLoad(t, a, load.Options{Reject: func(r record.Reject) { rejects = append(rejects, r) }}, path)
+	if s.Stored != 2 || s.Replaced != 1 || s.Quarantined != 1 {
+		t.Errorf("stored %d, replaced %d, quarantined %d; want 2, 1 (an exact repetition), 1", s.Stored, s.Replaced, s.Quarantined)
+	}
+	if len(rejects) != 1 || rejects[0].Line != 1 || !strings.Contains(rejects[0].Reason, "line 2") || !strings.Contains(rejects[0].Text, "fbar=1") {
+		t.Errorf("rejects %+v; want line 1 with its values, naming line 2", rejects)
+	}
+}
+
+// METdbLoad: a batch of 101 files already loaded makes the next be skipped
+// (101 of 404 new files never read).
+func TestMETdbLoadBatchAfterLoadedFilesIsRead(t *testing.T) {
+	dir := t.TempDir()
+	var files []string
+	for i := range 505 {
+		files = append(files, write(t, dir, fmt.Sprintf("f%03d.vsdb", i), line(i%65*6, i, float64(i))))
+	}
+	a := memory(t)
+	mustLoad(t, a, load.Options{}, files[:101]...)
+	s := mustLoad(t, a, load.Options{}, files...)
+	if len(s.Files) != 404 || len(s.Skipped) != 101 || s.Stored != 404 {
+		t.Errorf("%d files loaded, %d skipped, %d records; want 404, 101, 404", len(s.Files), len(s.Skipped), s.Stored)
+	}
+	clean := memory(t)
+	mustLoad(t, clean, load.Options{}, files...)
+	if digest(t, a) != digest(t, clean) {
+		t.Error("the archive differs from one loaded at once")
+	}
+}
+
+// failing is an archive whose n-th commit fails.
+type failing struct {
+	engine.Archive
+	n int
+}
+
+type failingLoader struct {
+	engine.Loader
+	a *failing
+}
+
+var errDisk = errors.New("no space left on device")
+
+func (f *failing) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+	l, err := f.Archive.Loader(ctx, subset)
+	return &failingLoader{l, f}, err
+}
+
+func (l *failingLoader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
+	if l.a.n--; l.a.n == 0 {
+		return engine.Stored{}, errDisk
+	}
+	return l.Loader.Commit(ctx, c)
+}
+
+// METdbLoad logs an error while writing and ends with status 0, and marks a
+// file as loaded before its lines are in. Here the error comes back, no file is
+// marked that is not whole, and the load can go on.
+func TestMETdbLoadFailedWriteIsAnErrorAndResumes(t *testing.T) {
+	dir := t.TempDir()
+	var files []string
+	for i := range 40 {
+		files = append(files, write(t, dir, fmt.Sprintf("f%02d.vsdb", i), line(0, i, 1)+line(6, i, 2)+line(12, i, 3)))
+	}
+	clean := memory(t)
+	mustLoad(t, clean, load.Options{}, files...)
+	for _, n := range []int{1, 2, 5, 11} {
+		a := memory(t)
+		_, err := load.Run(t.Context(), &failing{a, n}, "s", files, load.Options{Window: 7})
+		if !errors.Is(err, errDisk) {
+			t.Fatalf("commit %d failed, Run returned %v", n, err)
+		}
+		marks, err := a.Marks(t.Context(), "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		contents, err := a.Contents(t.Context(), "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var marked int64
+		for _, m := range marks {
+			marked += m.Stored
+		}
+		if marked > contents.Total() {
+			t.Errorf("commit %d failed: marks speak of %d records, the archive holds %d", n, marked, contents.Total())
+		}
+		mustLoad(t, a, load.Options{}, files...)
+		if digest(t, a) != digest(t, clean) {
+			t.Errorf("commit %d failed: the resumed archive differs from a clean one", n)
+		}
+	}
+}
+
+// VxIngest F2: the leads of a later file replaced those of an earlier one. Here
+// the files may come in any order.
+func TestVxIngestF2AnyOrderOfFilesGivesOneDigest(t *testing.T) {
+	dir := t.TempDir()
+	var files []string
+	for cycle := range 8 {
+		text := ""
+		for lead := cycle; lead < 64; lead += 8 {
+			text += line(lead, 0, float64(lead)) + line(lead, 1, float64(-lead))
+		}
+		files = append(files, write(t, dir, fmt.Sprintf("c%d.vsdb", cycle), text))
+	}
+	var want record.Digest
+	r := rand.New(rand.NewPCG(1, 1))
+	for trial := range 6 {
+		a := memory(t)
+		mustLoad(t, a, load.Options{Window: 1 + r.IntN(50), Workers: 1 + r.IntN(4)}, files...)
+		switch d := digest(t, a); {
+		case trial == 0:
+			want = d
+		case d != want:
+			t.Fatalf("trial %d: digest %v, want %v", trial, d, want)
+		}
+		r.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
+	}
+	if want.Records != 128 {
+		t.Errorf("%d records, want 128", want.Records)
+	}
+}
+
+// METplus#1608, MET#659: loading both .stat and .txt, or one file under two
+// names, stored everything twice.
+func TestMETplus1608TwinsAreStoredOnce(t *testing.T) {
+	dir := t.TempDir()
+	sl1l2, _ := record.TypeByName("SL1L2")
+	b := &record.Batch{}
+	b.Reset(sl1l2, "")
+	h := record.DefaultHeader()
+	h[record.Version], h[record.Model] = "V12.0.0", "GFS"
+	b.AddHeader(h)
+	for i := range 5 {
+		b.AppendTimes(0, int32(i)*3600, 1546300800, uint32(i+1))
+		for k := range b.Num {
+			b.Num[k] = append(b.Num[k], float64(i+k))
+		}
+	}
+	stat, twin := metstat.AppendHeader(nil), []byte(nil)
+	for i := range b.Len() {
+		stat = metstat.AppendLine(stat, b, i)
+	}
+	twin = slices.Concat([]byte("\n"), stat) // other bytes, the same records
+	files := []string{write(t, dir, "x.stat", string(stat)), write(t, dir, "x_sl1l2.txt", string(twin)), write(t, dir, "y.stat", string(stat))}
+	a := memory(t)
+	s := mustLoad(t, a, load.Options{}, files...)
+	if d := digest(t, a); d.Records != 5 || s.Stored != 5 || s.Replaced != 5 || len(s.Skipped) != 1 {
+		t.Errorf("%d records, stored %d, replaced %d, %d skipped; want 5, 5, 5 (the twin), 1 (the copy)", d.Records, s.Stored, s.Replaced, len(s.Skipped))
+	}
+}
+
+func TestUnreadableFileIsReportedAndTheRestGoesOn(t *testing.T) {
+	dir := t.TempDir()
+	good := write(t, dir, "good.vsdb", line(0, 0, 1))
+	cut := write(t, dir, "cut.vsdb.gz", "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03cut")
+	a := memory(t)
+	s := mustLoad(t, a, load.Options{}, filepath.Join(dir, "absent.vsdb"), cut, good)
+	if len(s.Failed) != 2 || s.Stored != 1 {
+		t.Fatalf("failed %v, stored %d; want two failures and one record", s.Failed, s.Stored)
+	}
+	for _, err := range s.Failed {
+		if !strings.Contains(err.Error(), dir) {
+			t.Errorf("%v does not name the file", err)
+		}
+	}
+	marks, err := a.Marks(t.Context(), "s")
+	if err != nil || len(marks) != 1 {
+		t.Errorf("marks %v, %v; want that of %s alone", marks, err, good)
+	}
+}
+
+func TestCancelledLoadEndsSoonAndResumes(t *testing.T) {
+	dir := t.TempDir()
+	var files []string
+	for i := range 50 {
+		files = append(files, write(t, dir, fmt.Sprintf("f%02d.vsdb", i), line(0, i, 1)))
+	}
+	a := memory(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := load.Run(ctx, a, "s", files, load.Options{Window: 3, Progress: func(p load.Progress) {
+		if p.Files == 20 {
+			cancel()
+		}
+	}})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("Run returned %v", err)
+	}
+	mustLoad(t, a, load.Options{}, files...)
+	if d := digest(t, a); d.Records != 50 {
+		t.Errorf("%d records after resuming, want 50", d.Records)
+	}
+}
+
+func TestFingerprintIsTheDigestOfTheArchive(t *testing.T) {
+	dir := t.TempDir()
+	files := []string{
+		write(t, dir, "a.vsdb", line(0, 0, 1)+line(6, 0, 2)+line(0, 0, 7)),
+		write(t, dir, "b.vsdb", line(6, 0, 3)+line(12, 0, 4)),
+	}
+	var f load.Fingerprint
+	err := load.Read(t.Context(), files, load.Reading{}, func(_ *load.File, b *record.Batch) error { f.Add(b); return nil }, func(f *load.File) error { return f.Err })
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := memory(t)
+	mustLoad(t, a, load.Options{}, files...)
+	if got, want := f.Digest(), digest(t, a); got != want {
+		t.Errorf("fingerprint %v, archive %v", got, want)
+	}
+	if n := f.ByType()["SL1L2"]; n != 3 {
+		t.Errorf("%d records by type, want 3", n)
+	}
+}
