@@ -99,7 +99,7 @@ func SelectInto(q *question.Question, b *record.Batch, into *Builder) {
 	for i := range rows {
 		rows[i] = i
 	}
-	less := order(q, b)
+	less := by(slices.Concat(q.Order, q.Tie()), b)
 	slices.SortFunc(rows, less)
 	into.Reset(q.Columns)
 	for _, i := range rows {
@@ -119,9 +119,9 @@ func SelectInto(q *question.Question, b *record.Batch, into *Builder) {
 	}
 }
 
-// order compares two rows of b by q.Order and then by the rest of the identity.
-func order(q *question.Question, b *record.Batch) func(i, j int) int {
-	cols := slices.Concat(q.Order, q.Tie())
+// by compares two rows of b column by column: by q.Order and then by the rest
+// of the identity, where those are the columns.
+func by(cols []question.Column, b *record.Batch) func(i, j int) int {
 	return func(i, j int) int {
 		for k := range cols {
 			c := &cols[k]

@@ -87,20 +87,26 @@ func setFurther(h *record.Header, text string) error {
 	return nil
 }
 
+// AppendSubset appends what the keys of all records of one version and line
+// type in a subset begin with, up to and including a "::".
+func AppendSubset(dst []byte, version, lineType, subset string) []byte {
+	dst = append(dst, "DD::"...)
+	dst = appendEscaped(dst, version)
+	dst = append(dst, "::"...)
+	dst = append(dst, lineType...)
+	dst = append(dst, "::"...)
+	dst = appendEscaped(dst, subset)
+	return append(dst, "::"...)
+}
+
 // AppendSeries appends the key of a series, without the epoch: everything up
 // to and including the last "::".
 func AppendSeries(dst []byte, t *record.LineType, subset string, h *record.Header) []byte {
-	dst = append(dst, "DD::"...)
-	dst = appendEscaped(dst, h[record.Version])
-	dst = append(dst, "::"...)
-	dst = append(dst, t.Name...)
-	dst = append(dst, "::"...)
-	dst = appendEscaped(dst, subset)
+	dst = AppendSubset(dst, h[record.Version], t.Name, subset)
 	for _, f := range base {
-		dst = append(dst, "::"...)
 		dst = appendEscaped(dst, h[f])
+		dst = append(dst, "::"...)
 	}
-	dst = append(dst, "::"...)
 	n := len(dst)
 	if dst = appendFurther(dst, h); len(dst) > n {
 		dst = append(dst, "::"...)

@@ -1,0 +1,34 @@
+package all
+
+import (
+	"slices"
+	"testing"
+
+	"barograph/design"
+	"barograph/flavour"
+)
+
+func TestEveryOfferIsKnown(t *testing.T) {
+	seen := map[string]bool{}
+	for _, d := range Registry() {
+		if seen[d.Scheme] {
+			t.Errorf("%s is listed twice", d.Scheme)
+		}
+		seen[d.Scheme] = true
+		for n, flavours := range d.Offers {
+			if n.Summary() == "" {
+				t.Errorf("%s offers the unknown design %q", d.Scheme, n)
+			}
+			for _, f := range flavours {
+				if f.Summary() == "" || !slices.Contains(flavour.Names(), f) {
+					t.Errorf("%s offers the unknown flavour %q of %s", d.Scheme, f, n)
+				}
+			}
+		}
+	}
+	for _, n := range design.Names() {
+		if n.Summary() == "" {
+			t.Errorf("design %s is not explained", n)
+		}
+	}
+}

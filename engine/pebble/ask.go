@@ -1,0 +1,274 @@
+package pebble
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"barograph/answer"
+	"barograph/design"
+	"barograph/engine"
+	"barograph/flavour"
+	"barograph/question"
+	"barograph/record"
+)
+
+// plan is a question in Pebble's terms: which keys of which series to read.
+type plan struct {
+	series []series
+}
+
+// String keeps thousands of keys out of whatever prints a query's arguments.
+func (p *plan) String() string { return fmt.Sprintf("%d series", len(p.series)) }
+
+// series is one header that a question asks for.
+type series struct {
+	header record.Header
+	prefix string   // of its keys: all but the epoch
+	keys   []string // keys-native: the derived ids, sorted
+}
+
+// Phrase derives what to read from the catalog.
+func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	out := &engine.Query{Question: q, Flavour: f}
+	p := &plan{}
+	out.Args = []any{p}
+	c, err := a.catalog(q.Subset)
+	if err != nil {
+		return nil, err
+	}
+	if c == nil {
+		c = design.NewCatalog(q.Subset)
+	}
+	began := time.Now()
+	switch f {
+	case flavour.KeysNative:
+		p.derive(c, q, true)
+		for i := range p.series {
+			out.Keys = append(out.Keys, p.series[i].keys...)
+		}
+		out.Derive = time.Since(began)
+		out.Text = fmt.Sprintf("get %d derived ids of %d series", len(out.Keys), len(p.series))
+	case flavour.EpochRange:
+		if _, _, _, ok := q.Valid.Grid(); !ok && !q.Valid.All() {
+			return nil, fmt.Errorf("pebble: %s of a list of times without a step: %w", f, flavour.ErrCannotExpress)
+		}
+		p.derive(c, q, false)
+		out.Derive = time.Since(began)
+		out.Text = fmt.Sprintf("scan %d series %s", len(p.series), bounds(&q.Valid))
+	default:
+		return nil, fmt.Errorf("pebble, %s: %w", f, flavour.ErrCannotExpress)
+	}
+	if len(q.Lead) > 0 {
+		out.Text += fmt.Sprintf(", keep %d leads", len(q.Lead))
+	}
+	return out, nil
+}
+
+func bounds(t *question.Times) string {
+	first, last, ok := t.Bounds()
+	if !ok {
+		return "from end to end"
+	}
+	return fmt.Sprintf("from %d to %d", first, last)
+}
+
+// derive lists the series that q can match, each once, sorted by their keys.
+func (p *plan) derive(c *design.Catalog, q *question.Question, withKeys bool) {
+	var buf []byte
+	for h, g := range c.Series(q) {
+		buf = design.AppendSeries(buf[:0], q.Type, q.Subset, h)
+		s := series{header: *h, prefix: string(buf)}
+		if withKeys {
+			for _, v := range g.Times(q) {
+				s.keys = append(s.keys, s.prefix+strconv.FormatInt(v, 10))
+			}
+			slices.Sort(s.keys)
+			s.keys = slices.Compact(s.keys)
+		}
+		p.series = append(p.series, s)
+	}
+	slices.SortFunc(p.series, func(x, y series) int { return cmp.Compare(x.prefix, y.prefix) })
+	p.series = slices.CompactFunc(p.series, func(x, y series) bool { return x.prefix == y.prefix })
+}
+
+// Ask reads the pairs at one moment of the store, decodes them and restores
+// the order.
+func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	p, ok := q.Args[0].(*plan)
+	if !ok {
+		return errors.New("pebble: the query was phrased by another engine")
+	}
+	b := &record.Batch{}
+	b.Reset(q.Question.Type, "")
+	var err error
+	if q.Flavour == flavour.KeysNative {
+		err = a.multiGet(ctx, p, b)
+	} else {
+		err = a.ranges(ctx, p, &q.Question.Valid, b)
+	}
+	if err != nil {
+		return err
+	}
+	answer.Arrange(q.Question, b, leads(q.Question, b), into)
+	return nil
+}
+
+// leads lists the rows whose lead is asked for.
+func leads(q *question.Question, b *record.Batch) []int32 {
+	rows := make([]int32, 0, b.Len())
+	for i := range b.Len() {
+		if len(q.Lead) > 0 {
+			if _, ok := slices.BinarySearch(q.Lead, b.Lead[i]); !ok {
+				continue
+			}
+		}
+		rows = append(rows, int32(i))
+	}
+	return rows
+}
+
+// multiGet reads the derived ids with one iterator, which moves forward only.
+// Ids that do not exist are normal.
+func (a *archive) multiGet(ctx context.Context, p *plan, b *record.Batch) (err error) {
+	it, err := a.db.NewIterWithContext(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer closing(&err, it)
+	var key []byte
+	n := 0
+	for i := range p.series {
+		s := &p.series[i]
+		head := b.AddHeader(s.header)
+		for _, k := range s.keys {
+			if n++; n%64 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			key = append(key[:0], k...)
+			if !it.SeekGE(key) || !bytes.Equal(it.Key(), key) {
+				if err := it.Error(); err != nil {
+					return err
+				}
+				continue
+			}
+			if err := take(it, b, head, len(s.prefix), nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// take decodes the pair under the iterator, if its valid time is wanted.
+func take(it *pebble.Iterator, b *record.Batch, head uint32, prefix int, want *question.Times) error {
+	valid, err := epoch(it.Key()[prefix:])
+	if err != nil {
+		return damaged(it.Key(), err)
+	}
+	if want != nil && !want.Contains(valid) {
+		return nil
+	}
+	value, err := it.ValueAndErr()
+	if err != nil {
+		return err
+	}
+	if err := design.DecodePayload(value, b, head, valid); err != nil {
+		return damaged(it.Key(), err)
+	}
+	return nil
+}
+
+// ranges scans each series between the bounds of the valid times.
+func (a *archive) ranges(ctx context.Context, p *plan, want *question.Times, b *record.Batch) (err error) {
+	it, err := a.db.NewIterWithContext(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer closing(&err, it)
+	n := 0
+	for i := range p.series {
+		s := &p.series[i]
+		from, to := s.bounds(want)
+		it.SetBounds(from, to)
+		head := b.AddHeader(s.header)
+		for valid := it.First(); valid; valid = it.Next() {
+			if n++; n%64 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err := take(it, b, head, len(s.prefix), want); err != nil {
+				return err
+			}
+		}
+		if err := it.Error(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bounds are the least key to read and the least not to read any more. Epochs
+// of one length sort as numbers do; where the bounds differ in length, or are
+// negative, the whole series is read, and take sorts out what is not wanted.
+// Nothing else lies between '-' and ':': further parts begin with a letter.
+func (s *series) bounds(want *question.Times) (from, to []byte) {
+	first, last, ok := want.Bounds()
+	if !ok {
+		first, last = math.MinInt64, math.MaxInt64
+	}
+	x, y := strconv.FormatInt(first, 10), strconv.FormatInt(last, 10)
+	if first < 0 || len(x) != len(y) {
+		return []byte(s.prefix + "-"), []byte(s.prefix + ":")
+	}
+	return []byte(s.prefix + x), []byte(s.prefix + y + "\x00")
+}
+
+// epoch reads the last part of a key.
+func epoch(text []byte) (int64, error) { return strconv.ParseInt(string(text), 10, 64) }
+
+// Explain tells what Ask does with the query; Pebble itself has no plans.
+func (a *archive) Explain(ctx context.Context, q *engine.Query) (string, error) {
+	p, ok := q.Args[0].(*plan)
+	if !ok {
+		return "", errors.New("pebble: the query was phrased by another engine")
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s, with one iterator; decode the payloads; sort the rows\n", q.Text)
+	for i := range min(len(p.series), 20) {
+		s := &p.series[i]
+		if len(s.keys) > 0 {
+			fmt.Fprintf(&b, "seek %s … %s (%d ids)\n", s.keys[0], s.keys[len(s.keys)-1][len(s.prefix):], len(s.keys))
+		} else {
+			from, to := s.bounds(&q.Question.Valid)
+			fmt.Fprintf(&b, "scan %q … %q\n", from, to)
+		}
+	}
+	if n := len(p.series) - 20; n > 0 {
+		fmt.Fprintf(&b, "and %d more series\n", n)
+	}
+	fmt.Fprintf(&b, "\n%s", a.db.Metrics())
+	return b.String(), ctx.Err()
+}
+
+// ignoreGone forgives a file that Pebble removed while the folder was walked.
+func ignoreGone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

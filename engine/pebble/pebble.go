@@ -1,0 +1,247 @@
+package pebble
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/url"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/sstable"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/fault"
+	"barograph/flavour"
+)
+
+// Driver describes the engine: pebble:dir.
+func Driver() engine.Driver {
+	return engine.Driver{
+		Scheme:  "pebble",
+		Summary: "Pebble, an embedded log-structured key-value store",
+		Example: "pebble:archive.pebble",
+		Params: []engine.Param{
+			{Name: "cache", Default: "256", Help: "block cache, MiB"},
+			{Name: "compression", Default: "fastest", Help: "of blocks: none, fastest, balanced or good"},
+			{Name: "memtable", Default: "64", Help: "memory that collects writes before they become a table, MiB"},
+		},
+		Offers: map[design.Name][]flavour.Name{design.KeyValue: {flavour.KeysNative, flavour.EpochRange}},
+		Place:  engine.Embedded,
+		Open:   open,
+	}
+}
+
+// settings are the parameters of a URL.
+type settings struct {
+	cache, memtable int64 // bytes
+	compression     string
+	profile         func() pebble.DBCompressionSettings
+}
+
+func parse(u *url.URL) (settings, error) {
+	q := u.Query()
+	get := func(name, otherwise string) string {
+		if v := q.Get(name); v != "" {
+			return v
+		}
+		return otherwise
+	}
+	s := settings{compression: get("compression", "fastest")}
+	profiles := map[string]func() pebble.DBCompressionSettings{
+		"none":     func() pebble.DBCompressionSettings { return pebble.DBCompressionNone },
+		"fastest":  func() pebble.DBCompressionSettings { return pebble.DBCompressionFastest },
+		"balanced": func() pebble.DBCompressionSettings { return pebble.DBCompressionBalanced },
+		"good":     func() pebble.DBCompressionSettings { return pebble.DBCompressionGood },
+	}
+	var ok bool
+	if s.profile, ok = profiles[s.compression]; !ok {
+		return s, &fault.Error{Setting: "compression", Problem: strconv.Quote(s.compression) + " is not known", Cure: "choose none, fastest, balanced or good"}
+	}
+	for _, p := range []struct {
+		name, otherwise string
+		into            *int64
+		most            int64
+	}{{"cache", "256", &s.cache, 1 << 20}, {"memtable", "64", &s.memtable, 2048}} {
+		n, err := strconv.ParseInt(get(p.name, p.otherwise), 10, 64)
+		if err != nil || n < 1 || n > p.most {
+			return s, &fault.Error{Setting: p.name, Problem: strconv.Quote(get(p.name, "")) + " is no size", Cure: fmt.Sprintf("give MiB, from 1 to %d", p.most)}
+		}
+		*p.into = n << 20
+	}
+	return s, nil
+}
+
+// store is an open folder; every archive of the engine shares it.
+type store struct {
+	db       *pebble.DB
+	dir      string
+	readOnly bool
+	commit   sync.Mutex // one commit at a time: it reads, merges and writes
+
+	mu       sync.RWMutex
+	catalogs map[string]*design.Catalog // of each subset, as last committed; never changed, only replaced
+}
+
+func open(_ context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
+	s, err := parse(u)
+	if err != nil {
+		return nil, err
+	}
+	dir := engine.Path(u)
+	if err := suits(dir, o.ReadOnly); err != nil {
+		return nil, err
+	}
+	db, err := pebble.Open(dir, s.options(o))
+	if err != nil {
+		return nil, unreachable(dir, err)
+	}
+	st := &store{db: db, dir: dir, readOnly: o.ReadOnly, catalogs: map[string]*design.Catalog{}}
+	return &engine.Engine{
+		Archives: st,
+		About:    func(context.Context) (engine.About, error) { return s.about(), nil },
+		Close:    db.Close,
+	}, nil
+}
+
+func (s *settings) options(o engine.Options) *pebble.Options {
+	opts := &pebble.Options{
+		CacheSize:          s.cache,
+		MemTableSize:       uint64(s.memtable),
+		FormatMajorVersion: pebble.FormatNewest,
+		ReadOnly:           o.ReadOnly,
+		Logger:             logger{o.Log},
+	}
+	opts.ApplyCompressionSettings(s.profile)
+	if o.Threads > 0 {
+		opts.CompactionConcurrencyRange = func() (int, int) { return 1, o.Threads }
+	}
+	for i := range opts.Levels {
+		opts.Levels[i].FilterPolicy = bloom.FilterPolicy(10) // half of the ids that are asked for may be absent
+		opts.Levels[i].FilterType = sstable.TableFilter
+	}
+	return opts
+}
+
+func (s *settings) about() engine.About {
+	a := engine.About{Product: "Pebble", Version: "unknown", Settings: map[string]string{
+		"cache": strconv.FormatInt(s.cache, 10), "memtable": strconv.FormatInt(s.memtable, 10), "compression": s.compression,
+		"sync": "each commit", "filter": "bloom, 10 bits a key",
+	}}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range info.Deps {
+			if m.Path == "github.com/cockroachdb/pebble/v2" {
+				a.Version = strings.TrimPrefix(m.Version, "v")
+			}
+		}
+	}
+	return a
+}
+
+// suits tells whether dir can be opened: it holds a Pebble database or, where
+// one may be made, nothing else. Pebble itself would mix its files with others.
+func suits(dir string, readOnly bool) error {
+	if dir == "" {
+		return &fault.Error{Problem: "the URL names no folder", Cure: "write pebble:archive.pebble", Err: engine.ErrUnreachable}
+	}
+	entries, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, os.ErrNotExist) && !readOnly:
+		return nil
+	case err != nil:
+		return unreachable(dir, err)
+	}
+	desc, err := pebble.Peek(dir, vfs.Default)
+	if err != nil {
+		return unreachable(dir, err)
+	}
+	if desc.Exists {
+		return nil
+	}
+	if readOnly {
+		return &fault.Error{File: dir, Problem: "holds no Pebble database", Cure: "load an archive into it first", Err: engine.ErrUnreachable}
+	}
+	for _, e := range entries {
+		if !ours(e.Name()) {
+			return &fault.Error{
+				File: dir, Problem: "holds no Pebble database but other files, e.g. " + e.Name(),
+				Cure: "name a new or an empty folder", Err: engine.ErrUnreachable,
+			}
+		}
+	}
+	return nil
+}
+
+// ours reports whether a file may come from a Pebble that died while it made
+// its database.
+func ours(name string) bool {
+	for _, p := range []string{"LOCK", "MANIFEST-", "OPTIONS-", "marker.", "temporary."} {
+		if strings.HasPrefix(name, p) {
+			return true
+		}
+	}
+	return strings.HasSuffix(name, ".log") || strings.HasSuffix(name, ".dbtmp")
+}
+
+func unreachable(dir string, err error) error {
+	cure := "name a folder that can be read and written"
+	if errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES) || strings.Contains(err.Error(), "lock held") {
+		cure = "the folder may be open in another process, or it is not yours: end that process, or name another folder"
+	}
+	return &fault.Error{File: dir, Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err), Cure: cure}
+}
+
+// Open gives the archive; keyvalue is the only design.
+func (s *store) Open(_ context.Context, d design.Name) (engine.Archive, error) {
+	if d != design.KeyValue {
+		return nil, fmt.Errorf("pebble has no design %q, only %q: %w", d, design.KeyValue, engine.ErrNoDesign)
+	}
+	return &archive{s}, nil
+}
+
+// get reads one pair; ok is false where there is none. The value is a copy.
+func (s *store) get(key []byte) (value []byte, ok bool, err error) {
+	v, closer, err := s.db.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	value = append(value, v...)
+	return value, true, closer.Close()
+}
+
+// logger hands Pebble's messages to the program's log, or drops them.
+type logger struct{ log *slog.Logger }
+
+func (l logger) Infof(format string, args ...any) {
+	if l.log != nil {
+		l.log.Debug("pebble: " + fmt.Sprintf(format, args...))
+	}
+}
+
+func (l logger) Errorf(format string, args ...any) {
+	if l.log != nil {
+		l.log.Error("pebble: " + fmt.Sprintf(format, args...))
+	}
+}
+
+// Fatalf ends the process: Pebble calls it where it cannot go on without
+// breaking its promises, e.g. when its log cannot be written.
+func (l logger) Fatalf(format string, args ...any) {
+	panic("pebble cannot go on: " + fmt.Sprintf(format, args...))
+}
+
+// closing joins the error of a Close to err.
+func closing(err *error, c io.Closer) { *err = errors.Join(*err, c.Close()) }

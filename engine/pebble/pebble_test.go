@@ -1,0 +1,16 @@
+package pebble
+
+import (
+	"path/filepath"
+	"testing"
+
+	"barograph/engine/enginetest"
+)
+
+func TestConformance(t *testing.T) {
+	enginetest.Run(t, enginetest.Config{
+		Driver:     Driver(),
+		URL:        func(t *testing.T) string { return "pebble:" + filepath.Join(t.TempDir(), "archive") },
+		Reopenable: true,
+	})
+}
