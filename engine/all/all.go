@@ -1,13 +1,17 @@
-// Package all is the only list of engines.
+// Package all is the only list of engines. Nothing registers itself: what is
+// not named here is not in the program.
 package all
 
 import (
 	"barograph/engine"
 	"barograph/engine/dry"
+	"barograph/engine/duckdb"
 	"barograph/engine/pebble"
+	"barograph/engine/sqlite"
 )
 
-// Registry lists every engine that Barograph knows, in the documented order.
+// Registry lists every engine, in the order of the tables of a report: the
+// client's floor first.
 func Registry() engine.Registry {
-	return engine.Registry{dry.Driver(), pebble.Driver()}
+	return engine.Registry{dry.Driver(), duckdb.Driver(), sqlite.Driver(), pebble.Driver()}
 }
