@@ -1,0 +1,138 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// none is printed where a table has no value.
+const none = "—"
+
+// number prints v with 3 significant digits and commas between thousands:
+// 0.0123, 1.23, 12.3, 123, 1,230.
+func number(v float64) string {
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return none
+	case v == 0:
+		return "0"
+	case v < 0:
+		return "−" + number(-v)
+	case v < 1e-4:
+		return strconv.FormatFloat(v, 'e', 2, 64)
+	}
+	decimals := 2 - int(math.Floor(math.Log10(v)))
+	if step := math.Pow(10, float64(-decimals)); decimals < 0 {
+		v, decimals = math.Round(v/step)*step, 0
+	}
+	if text := strconv.FormatFloat(v, 'f', decimals, 64); v < 1000 {
+		// 9.996 becomes 10.00 with two decimals: one digit too many.
+		if whole, _, ok := strings.Cut(text, "."); ok && decimals > 0 && len(strings.TrimLeft(whole, "0")) > 3-decimals {
+			text = strconv.FormatFloat(v, 'f', decimals-1, 64)
+		}
+		return text
+	}
+	return count(int64(math.Round(v)))
+}
+
+// count prints a whole number with commas between thousands.
+func count[T int | int64 | uint64](n T) string {
+	text, sign := strconv.FormatInt(int64(n), 10), ""
+	if n < 0 {
+		text, sign = text[1:], "−"
+	}
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return sign + text
+}
+
+// ms is a duration in milliseconds.
+func ms(d time.Duration) float64 { return float64(d) / 1e6 }
+
+// bytes prints a size with the decimal unit that leaves 1 to 3 digits before
+// the point.
+func bytes(n float64) string {
+	if math.IsNaN(n) {
+		return none
+	}
+	units := []string{"B", "kB", "MB", "GB", "TB", "PB"}
+	i := 0
+	for ; n >= 999.5 && i < len(units)-1; i++ {
+		n /= 1000
+	}
+	return number(n) + " " + units[i]
+}
+
+// probability prints a p-value; "<0.001" below that.
+func probability(p float64) string {
+	switch {
+	case math.IsNaN(p):
+		return none
+	case p < 0.001:
+		return "<0.001"
+	case p > 0.995:
+		return "1"
+	}
+	return strconv.FormatFloat(p, 'g', 2, 64)
+}
+
+// interval prints the ends of an interval; the digits are those of a value.
+func interval(lo, hi float64) string {
+	if math.IsNaN(lo) || math.IsNaN(hi) {
+		return none
+	}
+	return number(lo) + " – " + number(hi)
+}
+
+// percent prints a change as +12 %, −3.4 %.
+func percent(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return none
+	}
+	sign := "+"
+	if v < 0 {
+		sign, v = "−", -v
+	}
+	digits := 1
+	if v >= 0.0995 {
+		digits = 0
+	}
+	return sign + strconv.FormatFloat(100*v, 'f', digits, 64) + " %"
+}
+
+// elapsed prints a duration for people: 850 ms, 12.3 s, 4 min 5 s.
+func elapsed(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return number(ms(d)) + " ms"
+	case d < 2*time.Minute:
+		return number(d.Seconds()) + " s"
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+}
+
+// several writes a number and a noun: 1 case, 7 cases.
+func several(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	if cut, ok := strings.CutSuffix(noun, "y"); ok {
+		return count(n) + " " + cut + "ies"
+	}
+	return count(n) + " " + noun + "s"
+}
+
+// list joins words as a sentence does: a, b and c.
+func list(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}

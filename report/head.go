@@ -1,0 +1,116 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"barograph/measure"
+)
+
+// head is the top of the page: what was asked, the answer, and what a reader
+// needs to judge it.
+type head struct {
+	ID, When    string
+	Asked       string
+	Proof       string // was every answer right
+	Right       bool
+	Speed       string
+	Interrupted bool
+	Warnings    []string
+	Facts       []fact
+	Engines     table
+	Types       table
+}
+
+type fact struct{ Name, Text string }
+
+func (f *folder) head() head {
+	r := f.run
+	h := head{
+		ID: r.ID, When: r.Started.UTC().Format("2 January 2006, 15:04 UTC"), Asked: f.asked(),
+		Proof: f.proofInWords(&f.sum), Right: f.sum.Wrong+f.sum.Failed+f.sum.Incomplete == 0, Speed: f.speedInWords(&f.sum),
+		Interrupted: r.Ended.IsZero(), Warnings: slices.Clone(r.Warnings),
+		Facts: f.facts(), Engines: f.engineTable(), Types: f.typeTable(),
+	}
+	if w := f.clientWarning(); w != "" {
+		h.Warnings = append(h.Warnings, w)
+	}
+	return h
+}
+
+// clientWarning is that of measure, for servers alone: an embedded engine works
+// inside the client and is expected to use its cores.
+func (f *folder) clientWarning() string {
+	for _, a := range f.run.Archives {
+		if a.Place == "server" {
+			return f.run.Client.Warning(measure.BusyShare)
+		}
+	}
+	return ""
+}
+
+func (f *folder) asked() string {
+	r := f.run
+	if len(f.ways) == 0 {
+		return "Which engine, which design and which way of asking serve this data?"
+	}
+	engines := 0
+	for _, e := range f.engines() {
+		if e != "" {
+			engines++
+		}
+	}
+	return fmt.Sprintf("Which engine, which design and which way of asking serve this data? %s (the client's floor among them), %s and %s: %s.",
+		several(engines, "engine"), several(len(f.ways), "way")+" of asking", several(len(r.Cases), "question"), r.Workload)
+}
+
+func (f *folder) facts() []fact {
+	r, d, m := f.run, f.run.Data, f.run.Machine
+	data := fmt.Sprintf("%s. %s, %s, %s.", d.Source, several(d.Files, "file"), bytes(float64(d.Bytes)), several(int(d.Lines), "line"))
+	out := []fact{
+		{"Data", data},
+		{"Records", fmt.Sprintf("%s distinct; %s quarantined. Subset %s.", count(d.Records), several(int(d.Quarantined), "line"), d.Subset)},
+		{"Digest", d.Digest},
+		{"Machine", fmt.Sprintf("%s · %s, %d usable by the client · %s memory · %s · %s%s", m.CPU, several(m.Threads, "thread"), m.UsableCPUs, bytes(float64(m.Memory)), m.OS, m.Kernel, virtual(m))},
+		{"Disk", fmt.Sprintf("%s, %s of %s free · load average before the run %.2f", m.Disk.Type, bytes(float64(m.Disk.Free)), bytes(float64(m.Disk.Total)), m.Load[0])},
+		{"Barograph", fmt.Sprintf("%s · %s %s", r.Version, m.Go, m.Arch)},
+	}
+	if len(m.Unknown) > 0 {
+		out = append(out, fact{"Not known", strings.Join(m.Unknown, "; ")})
+	}
+	reps := fmt.Sprintf("%s of each cell, after %s", several(r.Reps, "repetition"), several(r.Warmups, "warm-up"))
+	if !r.Ended.IsZero() {
+		reps += "; the run took " + elapsed(r.Ended.Sub(r.Started))
+	}
+	return append(out, fact{"Repetitions", reps})
+}
+
+func virtual(m measure.Machine) string {
+	if m.Virtual == "" {
+		return ""
+	}
+	return " · virtual (" + m.Virtual + ")"
+}
+
+func (f *folder) engineTable() table {
+	t := table{Head: []column{{Name: "engine", Text: true}, {Name: "design", Text: true}, {Name: "product", Text: true}, {Name: "place", Text: true}, {Name: "URL", Text: true}, {Name: "settings", Text: true}}}
+	for _, a := range f.run.Archives {
+		var settings []string
+		for _, k := range slices.Sorted(maps.Keys(a.Settings)) {
+			settings = append(settings, k+"="+a.Settings[k])
+		}
+		t.Rows = append(t.Rows, row{Cells: []cell{text(a.Engine), text(a.Design), text(strings.TrimSpace(a.Product + " " + a.Version)), text(a.Place), text(a.URL), text(strings.Join(settings, ", "))}})
+	}
+	return t
+}
+
+func (f *folder) typeTable() table {
+	t := table{Head: []column{{Name: "line type", Text: true}, {Name: "records"}}}
+	for _, k := range slices.Sorted(maps.Keys(f.run.Data.ByType)) {
+		n := f.run.Data.ByType[k]
+		t.Rows = append(t.Rows, row{Cells: []cell{text(k), value(float64(n), count(n))}})
+	}
+	return t
+}

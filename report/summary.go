@@ -1,0 +1,323 @@
+package report
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+
+	"barograph/measure"
+	"barograph/run"
+)
+
+// Summary is what a run came to, for machines: what the tables show.
+type Summary struct {
+	InWords  string `json:"in_words"`
+	Finished bool   `json:"finished"` // false where the run was interrupted
+
+	// Cells by what may be shown of them; only Equal ones have times.
+	Equal      int `json:"equal"`
+	Wrong      int `json:"wrong"`
+	Failed     int `json:"failed"`
+	Incomplete int `json:"incomplete"` // of archives that do not hold the whole data
+	NotTimed   int `json:"not_timed"`
+
+	Ranking []Rank        `json:"ranking"` // ways that answered every case, the fastest first
+	Cases   []CaseSummary `json:"cases"`
+}
+
+// Rank is the place of a way over all cases.
+type Rank struct {
+	Engine  string `json:"engine"`
+	Design  string `json:"design"`
+	Flavour string `json:"flavour"`
+	// Ratio is the geometric mean, over the cases, of the median divided by that
+	// of the fastest way of the case: 1 = the fastest in every case.
+	Ratio Number `json:"ratio_geometric_mean"`
+	// Unbeaten counts the cases in which no way was faster by more than the noise.
+	Unbeaten int `json:"unbeaten_cases"`
+}
+
+// CaseSummary compares the ways of asking one case.
+type CaseSummary struct {
+	Name  string `json:"name"`
+	Title string `json:"title"`
+	Rows  int    `json:"rows"`
+	// Comparisons are those with the fastest way, which Holm's correction takes together.
+	Comparisons int `json:"comparisons"`
+	// LeastP is the smallest corrected p that so many comparisons of so few
+	// repetitions can reach; where it is not below 0.05 no difference can show.
+	LeastP Number        `json:"least_p_holm"`
+	Cells  []CellSummary `json:"cells"` // timed ones by median, then the others
+}
+
+// CellSummary is one way of asking a case. Times is nil unless every
+// repetition gave the reference answer.
+type CellSummary struct {
+	run.Cell
+	Verdict string `json:"verdict"` // equal, wrong, failed, incomplete, not timed
+	Problem string `json:"problem,omitempty"`
+	Floor   bool   `json:"floor,omitempty"` // the client's own cost: in no ranking
+	Rows    int    `json:"rows"`            // −1 = not known
+	Times   *Times `json:"times,omitempty"`
+}
+
+// Times are in milliseconds.
+type Times struct {
+	N        int    `json:"n"`
+	Median   Number `json:"median_ms"`
+	Lo       Number `json:"median_lo_ms"` // 95 % interval; null where N is too small
+	Hi       Number `json:"median_hi_ms"`
+	FirstRow Number `json:"first_row_ms"`
+	Server   Number `json:"server_ms"`      // null where the engine tells none
+	Derive   Number `json:"derive_keys_ms"` // null where no keys are derived
+	Keys     int    `json:"keys,omitempty"`
+
+	ColdN  int    `json:"cold_n,omitempty"`
+	Cold   Number `json:"cold_median_ms"`
+	ColdLo Number `json:"cold_lo_ms"`
+	ColdHi Number `json:"cold_hi_ms"`
+	// ColdProblem says why there are no cold times, where a cold start failed.
+	ColdProblem string `json:"cold_problem,omitempty"`
+
+	// Against the fastest way of the case; null for the fastest itself and for floors.
+	Ratio   Number `json:"ratio"`
+	RatioLo Number `json:"ratio_lo"`
+	RatioHi Number `json:"ratio_hi"`
+	P       Number `json:"p"`
+	PHolm   Number `json:"p_holm"`
+	Mark    string `json:"mark"`    // "~", "?", "*", "**", "***"; "" for the fastest
+	Letters string `json:"letters"` // ways that share one do not differ
+
+	RowsPerSecond Number `json:"rows_per_s"`
+	MBPerSecond   Number `json:"answer_mb_per_s"`
+
+	values []float64
+}
+
+// Number is a float64 of which NaN is null in JSON.
+type Number float64
+
+// MarshalJSON writes NaN and infinities, which JSON lacks, as null.
+func (n Number) MarshalJSON() ([]byte, error) {
+	if f := float64(n); !math.IsNaN(f) && !math.IsInf(f, 0) {
+		return json.Marshal(f)
+	}
+	return []byte("null"), nil
+}
+
+// Summarise computes what the tables of a run show.
+func Summarise(r *run.Run, samples []run.Sample) Summary {
+	return collect(r, samples, nil).summarise()
+}
+
+func (rs *results) summarise() Summary {
+	n := rs.tally()
+	s := Summary{
+		Finished: !rs.run.Ended.IsZero(),
+		Equal:    n[equal], Wrong: n[wrong], Failed: n[failed], Incomplete: n[incomplete], NotTimed: n[untimed],
+	}
+	for _, c := range rs.cases {
+		s.Cases = append(s.Cases, rs.summariseCase(c))
+	}
+	s.Ranking = rs.rank(s.Cases)
+	s.InWords = rs.inWords(&s)
+	return s
+}
+
+func (rs *results) summariseCase(c run.Case) CaseSummary {
+	out := CaseSummary{Name: c.Name, Title: c.Title, Rows: c.Rows, LeastP: nan()}
+	for _, w := range rs.ways {
+		res := rs.at(w, c.Name)
+		if res.state == absent {
+			continue
+		}
+		sum := CellSummary{Cell: w.at(c.Name), Verdict: res.state.String(), Problem: res.problem, Floor: rs.floor(w.Engine, w.Design), Rows: res.rows}
+		if res.state == equal && len(res.warm) > 0 {
+			sum.Times = summariseTimes(res, c)
+		} else if res.state == equal { // proven, but only cold or not at all timed
+			sum.Verdict = untimed.String()
+		}
+		out.Cells = append(out.Cells, sum)
+	}
+	slices.SortStableFunc(out.Cells, func(a, b CellSummary) int {
+		switch {
+		case a.Times == nil && b.Times == nil:
+			return 0
+		case a.Times == nil:
+			return 1
+		case b.Times == nil:
+			return -1
+		case a.Times.Median < b.Times.Median:
+			return -1
+		case a.Times.Median > b.Times.Median:
+			return 1
+		}
+		return 0
+	})
+	out.compare(rs.run.Seed)
+	return out
+}
+
+func nan() Number { return Number(math.NaN()) }
+
+func summariseTimes(res *result, c run.Case) *Times {
+	vs := times(res.warm, total)
+	ci := measure.MedianCI(vs, measure.Confidence)
+	t := &Times{
+		N: len(vs), Median: Number(measure.Median(vs)), Lo: Number(ci.Lo), Hi: Number(ci.Hi),
+		FirstRow: Number(positive(times(res.warm, first))), Server: Number(positive(times(res.warm, server))),
+		Derive: Number(positive(times(res.warm, derive))), Keys: res.warm[0].Keys,
+		Cold: nan(), ColdLo: nan(), ColdHi: nan(), Ratio: nan(), RatioLo: nan(), RatioHi: nan(), P: nan(), PHolm: nan(),
+		ColdProblem: res.coldProblem,
+		values:      vs,
+	}
+	if len(res.cold) > 0 {
+		cold := times(res.cold, total)
+		ci := measure.MedianCI(cold, measure.Confidence)
+		t.ColdN, t.Cold, t.ColdLo, t.ColdHi = len(cold), Number(measure.Median(cold)), Number(ci.Lo), Number(ci.Hi)
+	}
+	seconds := float64(t.Median) / 1e3
+	t.RowsPerSecond = Number(float64(res.rows) / seconds)
+	size := c.Bytes
+	if size == 0 {
+		size = res.warm[0].Bytes
+	}
+	t.MBPerSecond = Number(float64(size) / 1e6 / seconds)
+	return t
+}
+
+// compare holds every timed way of a case against the fastest. The floor is no
+// way of asking a database and takes no part.
+func (c *CaseSummary) compare(seed uint64) {
+	var timed []*Times
+	var samples [][]float64
+	for i := range c.Cells {
+		if t := c.Cells[i].Times; t != nil && !c.Cells[i].Floor {
+			timed, samples = append(timed, t), append(samples, t.values)
+		}
+	}
+	if len(timed) < 2 {
+		return
+	}
+	c.Comparisons = len(timed) - 1
+	against := measure.Against(samples, 0, seed)
+	least := math.Inf(1)
+	for _, a := range against[1:] {
+		least = min(least, a.Least)
+	}
+	c.LeastP = Number(min(1, least*float64(c.Comparisons)))
+	for i, a := range against[1:] {
+		t := timed[i+1]
+		t.Ratio, t.RatioLo, t.RatioHi = Number(a.Ratio), Number(a.Lo), Number(a.Hi)
+		t.P, t.PHolm, t.Mark = Number(a.P), Number(a.PHolm), mark(a, c.Comparisons)
+	}
+	for i, l := range letters(samples) {
+		timed[i].Letters = l
+	}
+}
+
+// mark is that of the comparison, or "?" where so many comparisons of so few
+// repetitions cannot show a difference at all.
+func mark(c measure.Comparison, comparisons int) string {
+	if !c.Significant() && c.Least*float64(comparisons) >= measure.Alpha {
+		return "?"
+	}
+	return c.Mark()
+}
+
+// letters compares all pairs of samples, corrected together; "" where too few
+// repetitions could show no difference.
+func letters(samples [][]float64) []string {
+	n := len(samples)
+	place := make([][]int, n)
+	var ps []float64
+	for i := range n {
+		place[i] = make([]int, n)
+		for j := i + 1; j < n; j++ {
+			place[i][j] = len(ps)
+			ps = append(ps, measure.MannWhitney(samples[i], samples[j]))
+		}
+	}
+	holm := measure.Holm(ps)
+	differ := false
+	for _, p := range holm {
+		differ = differ || p < measure.Alpha
+	}
+	if !differ {
+		return make([]string, n)
+	}
+	return measure.Letters(n, func(i, j int) bool { return holm[place[i][j]] < measure.Alpha })
+}
+
+// fastest is the first timed way that is no floor, or nil.
+func (c *CaseSummary) fastest() *CellSummary {
+	for i := range c.Cells {
+		if c.Cells[i].Times != nil && !c.Cells[i].Floor {
+			return &c.Cells[i]
+		}
+	}
+	return nil
+}
+
+// find returns the cell of a way, or nil.
+func (c *CaseSummary) find(w way) *CellSummary {
+	for i, k := range c.Cells {
+		if k.Engine == w.Engine && k.Design == w.Design && k.Flavour == w.Flavour {
+			return &c.Cells[i]
+		}
+	}
+	return nil
+}
+
+// ratio of a way to the fastest of the case; false where it has no time.
+func (c *CaseSummary) ratio(w way) (float64, bool) {
+	best, k := c.fastest(), c.find(w)
+	if best == nil || k == nil || k.Times == nil || best.Times.Median <= 0 {
+		return math.NaN(), false
+	}
+	return float64(k.Times.Median / best.Times.Median), true
+}
+
+// unbeaten says whether no way was faster by more than the noise.
+func (k *CellSummary) unbeaten() bool {
+	return k != nil && k.Times != nil && !k.Floor && (k.Times.Mark == "" || k.Times.Mark == "~" || k.Times.Mark == "?")
+}
+
+// rank orders the ways that answered every case in which any way was timed.
+func (rs *results) rank(cases []CaseSummary) []Rank {
+	out := []Rank{}
+	for _, w := range rs.ways {
+		if rs.floor(w.Engine, w.Design) {
+			continue
+		}
+		r := Rank{Engine: w.Engine, Design: w.Design, Flavour: w.Flavour}
+		logs, n, all := 0.0, 0, true
+		for i := range cases {
+			c := &cases[i]
+			if c.fastest() == nil {
+				continue
+			}
+			q, ok := c.ratio(w)
+			all = all && ok
+			logs += math.Log(q)
+			n++
+			if c.find(w).unbeaten() {
+				r.Unbeaten++
+			}
+		}
+		if all && n > 0 {
+			r.Ratio = Number(math.Exp(logs / float64(n)))
+			out = append(out, r)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Rank) int {
+		switch {
+		case a.Ratio < b.Ratio:
+			return -1
+		case a.Ratio > b.Ratio:
+			return 1
+		}
+		return 0
+	})
+	return out
+}

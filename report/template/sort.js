@@ -1,0 +1,33 @@
+// Click a column's head to sort by it; type to show only some rows. The page
+// reads the same without this.
+document.querySelectorAll('table').forEach(function (table) {
+  var body = table.tBodies[0];
+  table.querySelectorAll('thead th').forEach(function (th, k) {
+    th.tabIndex = 0;
+    th.setAttribute('role', 'button');
+    function sort() {
+      var down = th.getAttribute('aria-sort') === 'ascending';
+      table.querySelectorAll('th').forEach(function (o) { o.removeAttribute('aria-sort'); });
+      th.setAttribute('aria-sort', down ? 'descending' : 'ascending');
+      Array.from(body.rows).sort(function (a, b) {
+        var x = a.cells[k], y = b.cells[k], u = x.dataset.v, v = y.dataset.v, d;
+        if (u !== undefined && v !== undefined) d = u - v;
+        else if (u !== undefined || v !== undefined) return u !== undefined ? -1 : 1;
+        else d = x.textContent.localeCompare(y.textContent);
+        return down ? -d : d;
+      }).forEach(function (r) { body.appendChild(r); });
+    }
+    th.addEventListener('click', sort);
+    th.addEventListener('keydown', function (e) {
+      if (e.key === 'Enter' || e.key === ' ') { e.preventDefault(); sort(); }
+    });
+  });
+});
+var filter = document.getElementById('filter');
+if (filter) filter.addEventListener('input', function () {
+  var words = filter.value.toLowerCase().split(/\s+/);
+  document.querySelectorAll('#proof tbody tr, #times tbody tr').forEach(function (r) {
+    var text = r.textContent.toLowerCase();
+    r.hidden = !words.every(function (w) { return text.indexOf(w) >= 0; });
+  });
+});

@@ -1,0 +1,145 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// inWords is the answer in a paragraph: whether the answers were right first,
+// then which way is the fastest.
+func (rs *results) inWords(s *Summary) string {
+	return strings.TrimSpace(rs.proofInWords(s) + " " + rs.speedInWords(s))
+}
+
+func (rs *results) proofInWords(s *Summary) string {
+	all := s.Equal + s.Wrong + s.Failed + s.Incomplete + s.NotTimed
+	if all == 0 {
+		return "Nothing was asked: this run holds no answers."
+	}
+	var parts []string
+	if s.Wrong > 0 {
+		parts = append(parts, several(s.Wrong, "cell")+" "+be(s.Wrong)+" WRONG")
+	}
+	if s.Failed > 0 {
+		parts = append(parts, several(s.Failed, "cell")+" gave no answer")
+	}
+	if s.Incomplete > 0 {
+		parts = append(parts, several(s.Incomplete, "cell")+" "+be(s.Incomplete)+" of archives that do not hold the whole data")
+	}
+	if s.NotTimed > 0 {
+		parts = append(parts, several(s.NotTimed, "cell")+" "+be(s.NotTimed)+" without a recorded repetition")
+	}
+	if len(parts) == 0 {
+		return fmt.Sprintf("Every one of %s gave the reference answer.", several(all, "cell"))
+	}
+	return fmt.Sprintf("%s, of %d; %d gave the reference answer.", list(parts), all, s.Equal)
+}
+
+func be(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+func (rs *results) speedInWords(s *Summary) string {
+	timed := 0
+	for i := range s.Cases {
+		if s.Cases[i].fastest() != nil {
+			timed++
+		}
+	}
+	switch {
+	case timed == 0:
+		return "No database was timed."
+	case len(s.Ranking) == 0:
+		return fmt.Sprintf("No way of asking answered all %s rightly, so none is ranked over all.", several(timed, "timed case"))
+	}
+	best := s.Ranking[0]
+	w := way{best.Engine, best.Design, best.Flavour}
+	if timed == 1 {
+		return rs.oneCase(s, w)
+	}
+	var b strings.Builder
+	if best.Ratio < 1.005 {
+		fmt.Fprintf(&b, "On this data the fastest right way is %s: it is the fastest in each of %d cases.", w, timed)
+	} else {
+		fmt.Fprintf(&b, "On this data the fastest right way over %d cases is %s: it takes %s times the fastest of each case (geometric mean)", timed, w, number(float64(best.Ratio)))
+		fmt.Fprintf(&b, " and is beaten by more than the noise in %s.", beaten(timed-best.Unbeaten, timed))
+	}
+	if next := nextDesign(s.Ranking); next != nil {
+		fmt.Fprintf(&b, " The next engine or design is %s, %s times the fastest.", way{next.Engine, next.Design, next.Flavour}, number(float64(next.Ratio)))
+	}
+	if f := factor(s, w, "metviewer-sql"); !math.IsNaN(f) {
+		fmt.Fprintf(&b, " METviewer's own SQL takes %s times as long in %s.", number(f), best.Engine)
+	}
+	if few := tooFew(s); few > 0 {
+		fmt.Fprintf(&b, " In %s the repetitions are too few to tell any difference from noise.", several(few, "case"))
+	}
+	return b.String()
+}
+
+func beaten(n, of int) string {
+	if n == 0 {
+		return "none of them"
+	}
+	return fmt.Sprintf("%d of %d", n, of)
+}
+
+func (rs *results) oneCase(s *Summary, w way) string {
+	for i := range s.Cases {
+		c := &s.Cases[i]
+		if c.fastest() == nil {
+			continue
+		}
+		t := c.find(w).Times
+		out := fmt.Sprintf("In %s the fastest right way is %s, with a median of %s ms.", c.Name, w, number(float64(t.Median)))
+		var ties []string
+		for k := range c.Cells {
+			if k := &c.Cells[k]; k.unbeaten() && k.Times.Mark == "~" {
+				ties = append(ties, way{k.Engine, k.Design, k.Flavour}.String())
+			}
+		}
+		if len(ties) > 0 {
+			out += " Not slower by more than the noise: " + list(ties) + "."
+		}
+		return out
+	}
+	return ""
+}
+
+// nextDesign is the best rank of another engine or design than the first.
+func nextDesign(ranks []Rank) *Rank {
+	i := slices.IndexFunc(ranks, func(r Rank) bool { return r.Engine != ranks[0].Engine || r.Design != ranks[0].Design })
+	if i < 0 {
+		return nil
+	}
+	return &ranks[i]
+}
+
+// factor is how many times as long a flavour takes in the engine of w, in the
+// geometric mean over the cases that both answered; NaN where none.
+func factor(s *Summary, w way, flavour string) float64 {
+	best := math.NaN()
+	for _, r := range s.Ranking {
+		if r.Engine == w.Engine && r.Flavour == flavour && flavour != w.Flavour {
+			if f := float64(r.Ratio / s.Ranking[0].Ratio); math.IsNaN(best) || f < best {
+				best = f
+			}
+		}
+	}
+	return best
+}
+
+// tooFew counts the cases in which no difference could show.
+func tooFew(s *Summary) int {
+	n := 0
+	for _, c := range s.Cases {
+		if c.LeastP >= 0.05 {
+			n++
+		}
+	}
+	return n
+}
