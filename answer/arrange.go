@@ -1,7 +1,6 @@
 package answer
 
 import (
-	"cmp"
 	"math/bits"
 	"slices"
 
@@ -10,11 +9,10 @@ import (
 )
 
 // Arrange is Select for engines that have no language of their own and must be
-// fast: it projects the given rows of b, all of which match q, in q's order.
-// It orders by one packed integer a row instead of comparing column by column.
+// fast: it projects the rows of b, all of which match q, in q's order. It sorts one packed integer a row instead of comparing column by column.
 // The reference does not use it.
-func Arrange(q *question.Question, b *record.Batch, rows []int32, into *Builder) {
-	rows = sorted(q, b, rows)
+func Arrange(q *question.Question, b *record.Batch, into *Builder) {
+	rows := sorted(q, b)
 	into.Reset(q.Columns)
 	for k := range q.Columns {
 		project(&q.Columns[k], b, rows, into.Vector(k))
@@ -79,32 +77,31 @@ type packed struct {
 // sorted returns the rows in q's order. Each column of the order becomes a few
 // bits of a key: the rank of its value among those that occur. Columns that do
 // not fit any more are compared where all before are equal.
-func sorted(q *question.Question, b *record.Batch, rows []int32) []int32 {
-	keys := make([]packed, len(rows))
-	for i, r := range rows {
-		keys[i].row = r
+func sorted(q *question.Question, b *record.Batch) []int32 {
+	keys := make([]packed, b.Len())
+	for i := range keys {
+		keys[i].row = int32(i)
 	}
-	cols := slices.Concat(q.Order, q.Tie())
-	free := 64
-	column := make([]uint64, len(rows))
+	cols := withoutImplied(slices.Concat(q.Order, q.Tie()))
+	used := 0
+	column := make([]uint64, len(keys))
 	for len(cols) > 0 {
-		width, ok := rank(&cols[0], b, rows, column)
-		if !ok || width > free {
+		width, ok := rank(&cols[0], b, column)
+		if !ok || used+width > 64 {
 			break
 		}
-		free -= width
-		for i := range keys {
-			keys[i].key = keys[i].key<<width | column[i]
+		if width > 0 {
+			used += width
+			for i := range keys {
+				keys[i].key = keys[i].key<<width | column[i]
+			}
 		}
 		cols = cols[1:]
 	}
-	rest := by(cols, b)
-	slices.SortFunc(keys, func(x, y packed) int {
-		if x.key != y.key {
-			return cmp.Compare(x.key, y.key)
-		}
-		return rest(int(x.row), int(y.row))
-	})
+	keys = radix(keys, used)
+	if len(cols) > 0 {
+		sortTies(keys, by(cols, b))
+	}
 	out := make([]int32, len(keys))
 	for i := range keys {
 		out[i] = keys[i].row
@@ -112,41 +109,97 @@ func sorted(q *question.Question, b *record.Batch, rows []int32) []int32 {
 	return out
 }
 
-// rank writes a column of the order as small whole numbers that sort as its
-// values do, and returns how many bits they need; ok is false for data columns.
-func rank(c *question.Column, b *record.Batch, rows []int32, into []uint64) (width int, ok bool) {
-	switch c.Role {
-	case question.Data:
-		return 0, false
-	case question.HeaderField:
-		ranks, n := headerRanks(c.Field, b)
-		for i, r := range rows {
-			into[i] = ranks[b.Head[r]]
+// withoutImplied drops a valid time, initialisation or lead that follows from
+// the two of them that stand before it.
+func withoutImplied(cols []question.Column) []question.Column {
+	seen := 0
+	return slices.DeleteFunc(cols, func(c question.Column) bool {
+		if c.Role != question.ValidBeg && c.Role != question.InitBeg && c.Role != question.Lead {
+			return false
 		}
-		return bits.Len64(n), true
+		seen++
+		return seen > 2
+	})
+}
+
+// digit is the number of bits that one pass of radix sorts by.
+const digit = 11
+
+// radix sorts by the lowest bits of the keys; equal keys keep their order.
+func radix(keys []packed, bits int) []packed {
+	spare := make([]packed, len(keys))
+	for shift := 0; shift < bits; shift += digit {
+		var starts [1 << digit]int32
+		for i := range keys {
+			starts[keys[i].key>>shift&(1<<digit-1)]++
+		}
+		sum := int32(0)
+		for i, n := range starts {
+			starts[i] = sum
+			sum += n
+		}
+		for i := range keys {
+			at := &starts[keys[i].key>>shift&(1<<digit-1)]
+			spare[*at] = keys[i]
+			*at++
+		}
+		keys, spare = spare, keys
 	}
-	if len(rows) == 0 {
+	return keys
+}
+
+// sortTies sorts each run of equal keys by less.
+func sortTies(keys []packed, less func(i, j int) int) {
+	for from := 0; from < len(keys); {
+		to := from + 1
+		for to < len(keys) && keys[to].key == keys[from].key {
+			to++
+		}
+		slices.SortFunc(keys[from:to], func(x, y packed) int { return less(int(x.row), int(y.row)) })
+		from = to
+	}
+}
+
+// rank writes a column of the order as small whole numbers that sort as its
+// values do, and returns how many bits they need; 0 means that all values are
+// the same. ok is false for data columns.
+func rank(c *question.Column, b *record.Batch, into []uint64) (width int, ok bool) {
+	if c.Role == question.Data {
+		return 0, false
+	}
+	if b.Len() == 0 {
 		return 0, true
 	}
-	least := seconds(c.Role, b, rows[0])
-	for _, r := range rows {
-		least = min(least, seconds(c.Role, b, r))
+	if c.Role == question.HeaderField {
+		ranks, most := headerRanks(c.Field, b)
+		if most == 0 {
+			return 0, true
+		}
+		for i, head := range b.Head {
+			into[i] = ranks[head]
+		}
+		return bits.Len64(most), true
 	}
-	var divisor, most uint64
-	for i, r := range rows {
-		into[i] = uint64(seconds(c.Role, b, r) - least)
-		most = max(most, into[i])
-		if divisor == 0 || into[i]%divisor != 0 {
+	least := seconds(c.Role, b, 0)
+	most := least
+	for i := range int32(b.Len()) {
+		v := seconds(c.Role, b, i)
+		least, most = min(least, v), max(most, v)
+	}
+	if most == least {
+		return 0, true
+	}
+	divisor := uint64(0)
+	for i := range into {
+		into[i] = uint64(seconds(c.Role, b, int32(i)) - least)
+		if divisor != 1 && (divisor == 0 || into[i]%divisor != 0) {
 			divisor = gcd(divisor, into[i])
 		}
 	}
-	if divisor > 1 {
-		for i := range into {
-			into[i] /= divisor
-		}
-		most /= divisor
+	for i := range into {
+		into[i] /= divisor
 	}
-	return bits.Len64(most), true
+	return bits.Len64(uint64(most-least) / divisor), true
 }
 
 func gcd(a, b uint64) uint64 {

@@ -49,12 +49,8 @@ func TestArrangeIsSelect(t *testing.T) {
 		if q.Columns, err = question.Columns(b.Type, append(names, "mp_index", "fcst", "obs_sid", "obs_valid_beg", "obs_valid_end")...); err != nil {
 			t.Fatal(err)
 		}
-		rows := make([]int32, b.Len())
-		for i := range rows {
-			rows[i] = int32(i)
-		}
 		var into Builder
-		Arrange(q, b, rows, &into)
+		Arrange(q, b, &into)
 		if _, err := Compare(Select(q, b), &into.Answer); err != nil {
 			t.Fatalf("round %d, order %v: %v", round, names, err)
 		}

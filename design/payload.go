@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 
 	"barograph/record"
@@ -109,53 +110,155 @@ func appendFloats(dst []byte, col []float64) []byte {
 }
 
 // DecodePayload appends the records of a payload to b, under header head and
-// with the given valid time. The error says that the payload is damaged.
+// with the given valid time. The error says that the payload is damaged; b then
+// holds parts of it.
 func DecodePayload(data []byte, b *record.Batch, head uint32, valid int64) error {
-	d := payloadReader{data: data}
-	if d.byte() != payloadVersion {
+	var d PayloadDecoder
+	return d.Decode(data, b, head, valid, nil)
+}
+
+// PayloadDecoder decodes payloads one after the other. The zero value is ready.
+type PayloadDecoder struct {
+	r    payloadReader
+	n    int    // records of the payload under way
+	keep []bool // by record: whether its lead is wanted
+	all  bool   // every record is wanted
+}
+
+// Decode is DecodePayload for the records of some leads alone, which are
+// sorted; none given means all.
+func (p *PayloadDecoder) Decode(data []byte, b *record.Batch, head uint32, valid int64, leads []int32) error {
+	p.r = payloadReader{data: data}
+	if p.r.byte() != payloadVersion {
 		return errPayload
 	}
-	n := int(d.uvarint())
-	plain := d.byte() == 1
-	if d.failed || n > len(data) {
+	p.n = int(p.r.uvarint())
+	plain := p.r.byte() == 1
+	if p.r.failed || p.n > len(data) {
 		return errPayload
 	}
-	var lead int64
-	for range n {
-		lead += d.varint()
-		b.AppendTimes(head, int32(lead), valid, 0)
+	before := b.Len()
+	if p.leads(b, leads); len(b.Lead) == before && !p.r.failed {
+		return nil // none is wanted
 	}
-	if !plain {
-		for i := b.Len() - n; i < b.Len(); i++ {
-			b.ValidEnd[i] = valid + d.varint()
-			b.ObsLead[i] = int32(d.varint())
-			b.ObsBeg[i] = valid + d.varint()
-			b.ObsEnd[i] = valid + d.varint()
-		}
-	}
+	p.times(b, head, valid, plain)
 	for k := range b.Num {
-		b.Num[k] = d.floats(b.Num[k], n)
+		b.Num[k] = p.floats(b.Num[k])
 	}
 	for k := range b.Text {
-		for range n {
-			b.Text[k] = append(b.Text[k], string(d.bytes(int(d.uvarint()))))
+		for i := range p.n {
+			if s := p.r.bytes(int(p.r.uvarint())); p.all || p.keep[i] {
+				b.Text[k] = append(b.Text[k], string(s))
+			}
 		}
 	}
 	if b.Type.Group != nil {
-		for range n {
-			for range d.uvarint() {
-				if d.failed {
-					return errPayload
-				}
-				b.Group = append(b.Group, d.float())
-			}
-			b.GroupEnd = append(b.GroupEnd, uint32(len(b.Group)))
-		}
+		p.repeats(b)
 	}
-	if d.failed || len(d.data) != 0 {
+	if p.r.failed || len(p.r.data) != 0 {
 		return errPayload
 	}
 	return nil
+}
+
+// leads appends the leads that are wanted and notes which they are.
+func (p *PayloadDecoder) leads(b *record.Batch, want []int32) {
+	b.Lead = slices.Grow(b.Lead, p.n)
+	p.keep = slices.Grow(p.keep[:0], p.n)[:p.n]
+	p.all = true
+	var lead int64
+	for i := range p.n {
+		lead += p.r.varint()
+		p.keep[i] = true
+		if len(want) > 0 {
+			_, p.keep[i] = slices.BinarySearch(want, int32(lead))
+		}
+		if p.keep[i] {
+			b.Lead = append(b.Lead, int32(lead))
+		} else {
+			p.all = false
+		}
+	}
+}
+
+// times appends header and times of the records whose leads are there.
+func (p *PayloadDecoder) times(b *record.Batch, head uint32, valid int64, plain bool) {
+	at := len(b.Head)
+	kept := len(b.Lead) - at
+	b.Head, b.Line = repeat(b.Head, head, kept), repeat(b.Line, 0, kept)
+	b.Valid, b.ValidEnd = repeat(b.Valid, valid, kept), repeat(b.ValidEnd, valid, kept)
+	b.ObsLead, b.ObsBeg, b.ObsEnd = repeat(b.ObsLead, 0, kept), repeat(b.ObsBeg, valid, kept), repeat(b.ObsEnd, valid, kept)
+	if plain {
+		return
+	}
+	for i := range p.n {
+		end, lead, obsBeg, obsEnd := p.r.varint(), p.r.varint(), p.r.varint(), p.r.varint()
+		if p.all || p.keep[i] {
+			b.ValidEnd[at], b.ObsLead[at] = valid+end, int32(lead)
+			b.ObsBeg[at], b.ObsEnd[at] = valid+obsBeg, valid+obsEnd
+			at++
+		}
+	}
+}
+
+// repeat appends v n times.
+func repeat[T any](dst []T, v T, n int) []T {
+	at := len(dst)
+	dst = slices.Grow(dst, n)[:at+n]
+	for i := at; i < len(dst); i++ {
+		dst[i] = v
+	}
+	return dst
+}
+
+// floats appends one numeric column.
+func (p *PayloadDecoder) floats(dst []float64) []float64 {
+	tag := p.r.byte()
+	if tag != each {
+		value := record.Missing()
+		if tag == allEqual {
+			value = p.r.float()
+		} else if tag != allMissing {
+			p.r.failed = true
+		}
+		kept := 0
+		for _, k := range p.keep {
+			if k {
+				kept++
+			}
+		}
+		return repeat(dst, value, kept)
+	}
+	raw := p.r.bytes(8 * p.n)
+	if raw == nil {
+		return dst
+	}
+	dst = slices.Grow(dst, p.n)
+	for i := 0; i+8 <= len(raw); i += 8 {
+		if p.all || p.keep[i/8] {
+			dst = append(dst, math.Float64frombits(binary.LittleEndian.Uint64(raw[i:])))
+		}
+	}
+	return dst
+}
+
+// repeats appends the repeating columns.
+func (p *PayloadDecoder) repeats(b *record.Batch) {
+	for i := range p.n {
+		n := p.r.uvarint()
+		if n > uint64(len(p.r.data)/8) {
+			p.r.failed = true
+			return
+		}
+		for range n {
+			if f := p.r.float(); p.all || p.keep[i] {
+				b.Group = append(b.Group, f)
+			}
+		}
+		if p.all || p.keep[i] {
+			b.GroupEnd = append(b.GroupEnd, uint32(len(b.Group)))
+		}
+	}
 }
 
 // payloadReader reads forward; after a failure it returns zeros.
@@ -206,25 +309,4 @@ func (d *payloadReader) float() float64 {
 		return math.Float64frombits(binary.LittleEndian.Uint64(b))
 	}
 	return 0
-}
-
-func (d *payloadReader) floats(dst []float64, n int) []float64 {
-	tag := d.byte()
-	if tag == each {
-		raw := d.bytes(8 * n)
-		for i := 0; i+8 <= len(raw); i += 8 {
-			dst = append(dst, math.Float64frombits(binary.LittleEndian.Uint64(raw[i:])))
-		}
-		return dst
-	}
-	value := record.Missing()
-	if tag == allEqual {
-		value = d.float()
-	} else if tag != allMissing {
-		d.failed = true
-	}
-	for range n {
-		dst = append(dst, value)
-	}
-	return dst
 }

@@ -114,60 +114,64 @@ func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder
 	if !ok {
 		return errors.New("pebble: the query was phrased by another engine")
 	}
-	b := &record.Batch{}
-	b.Reset(q.Question.Type, "")
+	r := a.reader(q.Question)
+	defer a.readers.Put(r)
 	var err error
 	if q.Flavour == flavour.KeysNative {
-		err = a.multiGet(ctx, p, b)
+		err = r.multiGet(ctx, a.db, p)
 	} else {
-		err = a.ranges(ctx, p, &q.Question.Valid, b)
+		err = r.ranges(ctx, a.db, p)
 	}
 	if err != nil {
 		return err
 	}
-	answer.Arrange(q.Question, b, leads(q.Question, b), into)
+	answer.Arrange(q.Question, &r.rows, into)
 	return nil
 }
 
-// leads lists the rows whose lead is asked for.
-func leads(q *question.Question, b *record.Batch) []int32 {
-	rows := make([]int32, 0, b.Len())
-	for i := range b.Len() {
-		if len(q.Lead) > 0 {
-			if _, ok := slices.BinarySearch(q.Lead, b.Lead[i]); !ok {
-				continue
-			}
-		}
-		rows = append(rows, int32(i))
+// reader holds the memory of one Ask at a time.
+type reader struct {
+	question *question.Question
+	rows     record.Batch
+	decoder  design.PayloadDecoder
+	key      []byte
+}
+
+// reader takes a reader from the pool or makes one.
+func (s *store) reader(q *question.Question) *reader {
+	r, ok := s.readers.Get().(*reader)
+	if !ok {
+		r = &reader{}
 	}
-	return rows
+	r.question = q
+	r.rows.Reset(q.Type, "")
+	return r
 }
 
 // multiGet reads the derived ids with one iterator, which moves forward only.
 // Ids that do not exist are normal.
-func (a *archive) multiGet(ctx context.Context, p *plan, b *record.Batch) (err error) {
-	it, err := a.db.NewIterWithContext(ctx, nil)
+func (r *reader) multiGet(ctx context.Context, db *pebble.DB, p *plan) (err error) {
+	it, err := db.NewIterWithContext(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer closing(&err, it)
-	var key []byte
 	n := 0
 	for i := range p.series {
 		s := &p.series[i]
-		head := b.AddHeader(s.header)
+		head := r.rows.AddHeader(s.header)
 		for _, k := range s.keys {
 			if n++; n%64 == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
-			key = append(key[:0], k...)
-			if !it.SeekGE(key) || !bytes.Equal(it.Key(), key) {
+			r.key = append(r.key[:0], k...)
+			if !it.SeekGE(r.key) || !bytes.Equal(it.Key(), r.key) {
 				if err := it.Error(); err != nil {
 					return err
 				}
 				continue
 			}
-			if err := take(it, b, head, len(s.prefix), nil); err != nil {
+			if err := r.take(it, head, len(s.prefix)); err != nil {
 				return err
 			}
 		}
@@ -176,27 +180,27 @@ func (a *archive) multiGet(ctx context.Context, p *plan, b *record.Batch) (err e
 }
 
 // take decodes the pair under the iterator, if its valid time is wanted.
-func take(it *pebble.Iterator, b *record.Batch, head uint32, prefix int, want *question.Times) error {
+func (r *reader) take(it *pebble.Iterator, head uint32, prefix int) error {
 	valid, err := epoch(it.Key()[prefix:])
 	if err != nil {
 		return damaged(it.Key(), err)
 	}
-	if want != nil && !want.Contains(valid) {
+	if !r.question.Valid.Contains(valid) {
 		return nil
 	}
 	value, err := it.ValueAndErr()
 	if err != nil {
 		return err
 	}
-	if err := design.DecodePayload(value, b, head, valid); err != nil {
+	if err := r.decoder.Decode(value, &r.rows, head, valid, r.question.Lead); err != nil {
 		return damaged(it.Key(), err)
 	}
 	return nil
 }
 
 // ranges scans each series between the bounds of the valid times.
-func (a *archive) ranges(ctx context.Context, p *plan, want *question.Times, b *record.Batch) (err error) {
-	it, err := a.db.NewIterWithContext(ctx, nil)
+func (r *reader) ranges(ctx context.Context, db *pebble.DB, p *plan) (err error) {
+	it, err := db.NewIterWithContext(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -204,14 +208,14 @@ func (a *archive) ranges(ctx context.Context, p *plan, want *question.Times, b *
 	n := 0
 	for i := range p.series {
 		s := &p.series[i]
-		from, to := s.bounds(want)
+		from, to := s.bounds(&r.question.Valid)
 		it.SetBounds(from, to)
-		head := b.AddHeader(s.header)
+		head := r.rows.AddHeader(s.header)
 		for valid := it.First(); valid; valid = it.Next() {
 			if n++; n%64 == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if err := take(it, b, head, len(s.prefix), want); err != nil {
+			if err := r.take(it, head, len(s.prefix)); err != nil {
 				return err
 			}
 		}

@@ -88,6 +88,7 @@ type store struct {
 	dir      string
 	readOnly bool
 	commit   sync.Mutex // one commit at a time: it reads, merges and writes
+	readers  sync.Pool  // of *reader
 
 	mu       sync.RWMutex
 	catalogs map[string]*design.Catalog // of each subset, as last committed; never changed, only replaced

@@ -1,0 +1,11 @@
+package dry
+
+import (
+	"testing"
+
+	"barograph/engine/enginetest"
+)
+
+func Benchmark(b *testing.B) {
+	enginetest.Benchmark(b, Driver(), func(*testing.B) string { return "dry:" })
+}
