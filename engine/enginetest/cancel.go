@@ -39,7 +39,7 @@ func (s *suite) cancel(t *testing.T) {
 // whole and right or the context's error.
 func (s *suite) cancelAsk(t *testing.T, h *opened, gone context.Context, files []File) {
 	q := everything("cases", lineType("SAL1L2"))
-	q.Valid = question.Times{First: newYear2018, Last: newYear2019 + 90*day, Step: 3 * hour}
+	q.Valid = question.Times{First: newYear2019, Last: newYear2019 + 90*day, Step: 3 * hour}
 	want := references(files, []*question.Question{q})[0]
 	for _, f := range s.flavours {
 		p, err := h.Phrase(t.Context(), q, f)

@@ -35,6 +35,15 @@ func (s *suite) prove(t *testing.T, a engine.Archive, files []File, qs ...*quest
 	}
 }
 
+// proveInTurn is prove for many questions of one kind: each is asked in one
+// flavour, and one flavour after the other has its turn.
+func (s *suite) proveInTurn(t *testing.T, a engine.Archive, files []File, qs ...*question.Question) {
+	t.Helper()
+	for i, want := range references(files, qs) {
+		s.proveOne(t, a, qs[i], s.flavours[i%len(s.flavours)], want)
+	}
+}
+
 func (s *suite) proveOne(t *testing.T, a engine.Archive, q *question.Question, f flavour.Name, want *answer.Answer) {
 	t.Helper()
 	p, err := a.Phrase(t.Context(), q, f)
