@@ -110,8 +110,9 @@ func (c *collector) collect(needs []string) error {
 	if x < 0 {
 		return &fault.Error{Setting: "question " + c.q.Name + ": columns", Problem: "lacks " + string(c.axis), Cure: "add it: it is the independent axis"}
 	}
+	naming := c.naming()
 	for i := range c.a.Rows {
-		c.put(c.nameOf(i), c.xOf(x, i), i)
+		c.put(c.nameOf(naming, i), c.xOf(x, i), i)
 	}
 	return nil
 }
@@ -126,23 +127,31 @@ func (c *collector) put(name string, x float64, row int) {
 	p[x] = append(p[x], row)
 }
 
-// nameOf is the curve of row i: its header fields, but for the independent one
-// and those that are the same in every row.
-func (c *collector) nameOf(i int) string {
-	var parts []string
+// naming chooses the columns that name a curve: the header fields that have
+// several values, but for the independent one; where there are none, model and
+// vx_mask.
+func (c *collector) naming() []int {
+	var differ, fixed []int
 	for k, col := range c.a.Columns {
-		v := c.a.Vectors[k].Text
-		if col.Role == question.HeaderField && col.Name != string(c.axis) && several(v) {
-			parts = append(parts, v[i])
+		switch {
+		case col.Role != question.HeaderField || col.Name == string(c.axis):
+		case several(c.a.Vectors[k].Text):
+			differ = append(differ, k)
+		case col.Name == "model" || col.Name == "vx_mask":
+			fixed = append(fixed, k)
 		}
 	}
-	if len(parts) > 0 {
-		return strings.Join(parts, " ")
+	if len(differ) > 0 {
+		return differ
 	}
-	for k, col := range c.a.Columns { // all the same: name what there is
-		if col.Name == "model" || col.Name == "vx_mask" {
-			parts = append(parts, c.a.Vectors[k].Text[i])
-		}
+	return fixed
+}
+
+// nameOf is the curve of row i.
+func (c *collector) nameOf(naming []int, i int) string {
+	parts := make([]string, len(naming))
+	for j, k := range naming {
+		parts[j] = c.a.Vectors[k].Text[i]
 	}
 	return strings.Join(parts, " ")
 }

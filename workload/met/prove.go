@@ -137,7 +137,8 @@ func (s *study) time(ctx context.Context) error {
 	var b answer.Builder
 	for i, round := range measure.Interleave(s.o.Seed, len(s.cells), rounds) {
 		rep := round - s.o.Warmups
-		if late := s.o.Limit > 0 && time.Since(started) > s.o.Limit; late && rep >= MinReps && rep > s.folder.Run.Reps {
+		whole := rep == s.folder.Run.Reps // all cells have that many repetitions: a round begins
+		if whole && rep >= MinReps && s.o.Limit > 0 && time.Since(started) > s.o.Limit {
 			s.warn(fmt.Sprintf("timing stopped after %d of %d repetitions, at its limit of %s", s.folder.Run.Reps, s.o.Reps, s.o.Limit))
 			break
 		}
