@@ -1,0 +1,328 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"barograph/answer"
+	"barograph/design"
+	"barograph/engine"
+	"barograph/fault"
+	"barograph/flavour"
+	"barograph/question"
+	"barograph/record"
+)
+
+// opened opens a file for a test.
+func opened(t *testing.T, path string, o engine.Options) *engine.Engine {
+	t.Helper()
+	e, err := open(t.Context(), &url.URL{Scheme: "sqlite", Opaque: url.PathEscape(path)}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() }) //nolint:errcheck // a second Close, where the test closed it
+	return e
+}
+
+func under(t *testing.T, e *engine.Engine, n design.Name) engine.Archive {
+	t.Helper()
+	a, err := e.Archives.Open(t.Context(), n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// records makes n records of one series, at leads 0, 6, 12 … hours.
+func records(mask string, valid int64, n int, value float64) *record.Batch {
+	lt, _ := record.TypeByName("SL1L2")
+	b := &record.Batch{}
+	b.Reset(lt, fmt.Sprintf("dir/%s_%d_%g.vsdb", mask, valid, value))
+	h := record.DefaultHeader()
+	h[record.Version], h[record.Model], h[record.VxMask], h[record.FcstVar], h[record.ObsVar] = "V01", "GFS", mask, "HGT", "HGT"
+	head := b.AddHeader(h)
+	for i := range n {
+		b.AppendTimes(head, int32(i)*21600, valid, uint32(i+1))
+		for k := range b.Num {
+			b.Num[k] = append(b.Num[k], value+float64(i*10+k))
+		}
+	}
+	return b
+}
+
+// stored commits batches through one loader.
+func stored(t *testing.T, a engine.Archive, subset string, batches ...*record.Batch) engine.Stored {
+	t.Helper()
+	l, err := a.Loader(t.Context(), subset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := commit(t, l, subset, batches...)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func commit(t *testing.T, l engine.Loader, subset string, batches ...*record.Batch) engine.Stored {
+	t.Helper()
+	c := design.NewCatalog(subset)
+	for _, b := range batches {
+		c.Add(b)
+		if err := l.Add(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := l.Commit(t.Context(), engine.Commit{Catalog: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func digest(t *testing.T, a engine.Archive, subset string) record.Digest {
+	t.Helper()
+	var d record.Digest
+	var h record.Hasher
+	for b, err := range a.Dump(t.Context(), subset) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Add(h.Sum(b))
+	}
+	return d
+}
+
+func want(batches ...*record.Batch) record.Digest {
+	var d record.Digest
+	var h record.Hasher
+	for _, b := range batches {
+		d.Add(h.Sum(b))
+	}
+	return d
+}
+
+// Every double must come back from JSONB as the same double, or numbers would
+// have to be decoded from text here.
+func TestJSONBKeepsEveryDouble(t *testing.T) {
+	e := opened(t, filepath.Join(t.TempDir(), "a.db"), engine.Options{})
+	pool := e.Archives.(*database).pool
+	s, err := pool.PrepareContext(t.Context(), "SELECT value ->> 'v' FROM jsonb_each(jsonb(?))")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() //nolint:errcheck // the pool closes it
+	r := rand.New(rand.NewPCG(5, 6))
+	n := 300
+	if testing.Short() {
+		n = 30
+	}
+	for range n {
+		fs := doubles(r, 1000)
+		entries := make([]string, len(fs))
+		for i, f := range fs {
+			entries[i] = `{"v":` + strconv.FormatFloat(f, 'g', -1, 64) + "}"
+		}
+		rows, err := s.QueryContext(t.Context(), "["+strings.Join(entries, ",")+"]")
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := 0
+		for ; rows.Next(); i++ {
+			var got float64
+			if err := rows.Scan(&got); err != nil {
+				t.Fatal(err)
+			}
+			if got != fs[i] {
+				t.Errorf("%v came back as %v", fs[i], got)
+			}
+		}
+		if err := rows.Err(); err != nil || i != len(fs) {
+			t.Fatalf("%d of %d came back, %v", i, len(fs), err)
+		}
+	}
+}
+
+// doubles of all kinds: any bits, decimals as files hold them, whole numbers,
+// neighbours of powers of two and ten, subnormals.
+func doubles(r *rand.Rand, n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		var f float64
+		switch i % 6 {
+		case 0:
+			f = math.Float64frombits(r.Uint64())
+		case 1:
+			f = float64(r.Int64N(2e9)-1e9) / math.Pow10(r.IntN(10))
+		case 2:
+			f = float64(r.Int64()) * math.Pow(2, float64(r.IntN(20)))
+		case 3:
+			f = math.Nextafter(math.Pow10(r.IntN(600)-300), float64(r.IntN(2))*1e308)
+		case 4:
+			f = math.Float64frombits(r.Uint64() >> (12 + r.IntN(52)))
+		case 5:
+			f = math.Nextafter(math.Ldexp(1, r.IntN(2000)-1000), float64(r.IntN(2))*1e308)
+		}
+		if math.IsNaN(f) || math.IsInf(f, 0) {
+			f = math.MaxFloat64
+		}
+		out[i] = f
+	}
+	return out
+}
+
+// One file may hold both designs, and subsets whose names differ in letter case.
+func TestDesignsAndSubsetsKeepApart(t *testing.T) {
+	e := opened(t, filepath.Join(t.TempDir(), "odd ?#%41 name", "a.db"), engine.Options{})
+	names := []string{"a", "A", "sqlite_a", "a/b", `q"'%;`, "Ω", ""}
+	slices.Sort(names)
+	for i, n := range []design.Name{design.Normalized, design.Document} {
+		a := under(t, e, n)
+		for k, name := range names {
+			stored(t, a, name, records("G2", 1546300800, k+2+i, 1))
+		}
+		if got, err := a.Subsets(t.Context()); err != nil || !slices.Equal(got, names) {
+			t.Errorf("%s: subsets %q, %v", n, got, err)
+		}
+	}
+	for i, n := range []design.Name{design.Normalized, design.Document} {
+		for k, name := range names {
+			if got, want := digest(t, under(t, e, n), name), want(records("G2", 1546300800, k+2+i, 1)); got != want {
+				t.Errorf("%s, %q: %v, want %v", n, name, got, want)
+			}
+		}
+	}
+}
+
+// Two processes that load in turns must agree on the numbers of headers and on
+// what is there already.
+func TestLoadersOfTwoProcesses(t *testing.T) {
+	for _, n := range []design.Name{design.Normalized, design.Document} {
+		path := filepath.Join(t.TempDir(), "a.db")
+		a, b := under(t, opened(t, path, engine.Options{}), n), under(t, opened(t, path, engine.Options{}), n)
+		la, err := a.Loader(t.Context(), "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		commit(t, la, "s", records("X", 0, 3, 1))
+		lb, err := b.Loader(t.Context(), "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		commit(t, lb, "s", records("Y", 0, 3, 2))
+		commit(t, la, "s", records("Z", 0, 3, 3), records("X", 21600, 3, 4))
+		s := commit(t, lb, "s", records("Z", 0, 2, 5), records("X", 21600, 4, 6))
+		if s.New != 1 || s.Replaced["dir/Z_0_5.vsdb"] != 2 || s.Replaced["dir/X_21600_6.vsdb"] != 3 {
+			t.Errorf("%s: stored %+v", n, s)
+		}
+		z := records("Z", 0, 3, 3)
+		for i := range 2 {
+			z.ReplaceRow(i, records("Z", 0, 2, 5), i)
+		}
+		if got, want := digest(t, a, "s"), want(records("X", 0, 3, 1), records("Y", 0, 3, 2), z, records("X", 21600, 4, 6)); got != want {
+			t.Errorf("%s: %v, want %v", n, got, want)
+		}
+		if _, err := a.Loader(t.Context(), "other"); err == nil {
+			t.Errorf("%s: two loaders in one process", n)
+		}
+		for _, l := range []engine.Loader{la, lb} {
+			if err := l.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+func TestPathsThatCannotBeOpened(t *testing.T) {
+	dir := t.TempDir()
+	text := filepath.Join(dir, "notes.txt")
+	if err := os.WriteFile(text, []byte(strings.Repeat("no database\n", 100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		path     string
+		readOnly bool
+	}{{dir, false}, {text, false}, {text, true}, {"", false}, {":memory:", false}, {filepath.Join(dir, "none.db"), true}, {filepath.Join(text, "a.db"), false}} {
+		e, err := open(t.Context(), &url.URL{Scheme: "sqlite", Opaque: url.PathEscape(tc.path)}, engine.Options{ReadOnly: tc.readOnly})
+		if err == nil {
+			t.Errorf("%q was opened", tc.path)
+			_ = e.Close() //nolint:errcheck // the test fails already
+			continue
+		}
+		f, ok := errors.AsType[*fault.Error](err)
+		if !errors.Is(err, engine.ErrUnreachable) || !ok || f.Cure == "" {
+			t.Errorf("%q: %v", tc.path, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "none.db")); err == nil {
+		t.Error("a read-only open made a file")
+	}
+}
+
+// METviewer's BINARY casts keep it from every index of the header; the same
+// question without them is answered by searches alone.
+func TestPlans(t *testing.T) {
+	e := opened(t, filepath.Join(t.TempDir(), "a.db"), engine.Options{})
+	lt, _ := record.TypeByName("SL1L2")
+	q := &question.Question{Name: "q", Subset: "s", Type: lt, Valid: question.Times{First: 0, Last: 86400, Step: 21600}, Lead: []int32{0, 21600}}
+	q.Header[record.Model], q.Header[record.FcstVar], q.Header[record.FcstLev] = []string{"GFS"}, []string{"HGT"}, []string{record.NA}
+	q.Header[record.VxMask] = []string{"X", "Y"}
+	var err error
+	if q.Columns, err = question.Columns(lt, "vx_mask", "fcst_valid_beg", "fcst_lead", "fbar"); err != nil {
+		t.Fatal(err)
+	}
+	want := answer.Select(q, records("X", 0, 2, 1))
+	for _, n := range []design.Name{design.Normalized, design.Document} {
+		a := under(t, e, n)
+		stored(t, a, "s", records("X", 0, 3, 1), records("Z", 0, 3, 2))
+		for _, f := range Driver().Offers[n] {
+			p, err := a.Phrase(t.Context(), q, f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan, err := a.Explain(t.Context(), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			scans := strings.Contains(plan, "SCAN h") || strings.Contains(plan, "SCAN ld") || strings.Contains(plan, "SCAN r")
+			if scans != (f == flavour.MetviewerSQL) {
+				t.Errorf("%s, %s: the plan is\n%s", n, f, plan)
+			}
+			var into answer.Builder
+			if err := a.Ask(t.Context(), p, &into); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := answer.Compare(want, &into.Answer); err != nil {
+				t.Errorf("%s, %s: %v", n, f, err)
+			}
+		}
+	}
+}
+
+func TestCacheParameter(t *testing.T) {
+	u := &url.URL{Scheme: "sqlite", Opaque: filepath.Join(t.TempDir(), "a.db"), RawQuery: "cache=7"}
+	e, err := open(t.Context(), u, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	about, err := e.About(t.Context())
+	if err != nil || about.Settings["cache_size"] != "-7168" || about.Settings["journal_mode"] != "wal" || about.Settings["synchronous"] != "2" {
+		t.Errorf("about %+v, %v", about, err)
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+	u.RawQuery = "cache=much"
+	if _, err := open(t.Context(), u, engine.Options{}); err == nil {
+		t.Error("cache=much was taken")
+	}
+}
