@@ -20,6 +20,12 @@ func (s *suite) cancel(t *testing.T) {
 	stop()
 	t.Run("asking", func(t *testing.T) { s.cancelAsk(t, h, gone, files[:3]) })
 	t.Run("loading", func(t *testing.T) { s.cancelLoad(t, h, gone, files) })
+	t.Run("a dump that is left", func(t *testing.T) {
+		for range h.Dump(t.Context(), "cases") {
+			break
+		}
+		holds(t, h, "cases", expect(files))
+	})
 	t.Run("reading", func(t *testing.T) {
 		for b, err := range h.Dump(gone, "cases") {
 			if !errors.Is(err, context.Canceled) {

@@ -41,6 +41,8 @@ func (s *suite) load(t *testing.T) {
 	t.Run("a later value replaces the earlier one", s.replace)
 	t.Run("a loader closed without commit leaves nothing", s.abandon)
 	t.Run("a commit of nothing", s.nothing)
+	t.Run("two loaders at once", s.twoLoaders)
+	t.Run("a batch is the caller's again after the commit", s.reuse)
 }
 
 // again loads the same files once more: nothing changes.

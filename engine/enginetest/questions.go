@@ -64,7 +64,7 @@ func (s *suite) cases(t *testing.T, h *opened, files []File) {
 	s.prove(t, h, files, qs...)
 }
 
-// explain asks for the plan of each case.
+// explain asks for the plan of a case, and for its keys where it is asked by keys.
 func (s *suite) explain(t *testing.T, h *opened) {
 	q := theCases(t, "cases")[2]
 	p, err := h.Phrase(t.Context(), q, s.flavours[0])
@@ -74,6 +74,16 @@ func (s *suite) explain(t *testing.T, h *opened) {
 	if plan, err := h.Explain(t.Context(), p); err != nil || plan == "" {
 		t.Errorf("the plan is %q, %v", plan, err)
 	}
+	if f := s.flavours[0]; f != flavour.Keys && f != flavour.KeysNative {
+		return
+	}
+	c, err := h.Catalog(t.Context(), "cases")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want, got := slices.Sorted(slices.Values(c.Keys(q))), slices.Sorted(slices.Values(p.Keys)); !slices.Equal(got, want) {
+		t.Errorf("%d keys were derived, want %d", len(got), len(want))
+	}
 }
 
 func (s *suite) random(t *testing.T, h *opened, files []File) {
@@ -82,7 +92,11 @@ func (s *suite) random(t *testing.T, h *opened, files []File) {
 	for i := range repetitions(t, 30, 8) {
 		qs = append(qs, randomQuestion(files, "mixed", rand.New(rand.NewPCG(seed, uint64(i)))))
 	}
+	found := 0
 	for i, want := range references(files, qs) {
+		if want.Rows > 0 {
+			found++
+		}
 		for _, f := range s.flavours {
 			s.proveOne(t, h, qs[i], f, want)
 		}
@@ -90,6 +104,10 @@ func (s *suite) random(t *testing.T, h *opened, files []File) {
 			t.Fatalf("question %d of %s=%d:\n%+v", i, EnvSeed, seed, *qs[i])
 		}
 	}
+	if 3*found < len(qs) {
+		t.Errorf("only %d of %d random questions have an answer: the suite proves too little", found, len(qs))
+	}
+	t.Logf("%d of %d random questions have an answer", found, len(qs))
 }
 
 // faults wraps the archive in each fault and demands that Compare sees it.

@@ -1,0 +1,59 @@
+package pebble
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"barograph/engine"
+)
+
+// registry holds this engine alone.
+func registry() engine.Registry { return engine.Registry{Driver()} }
+
+func TestParameters(t *testing.T) {
+	for _, tc := range []struct{ query, want string }{
+		{"compression=zip", "compression"}, {"cache=0", "cache"}, {"cache=lots", "cache"}, {"memtable=99999", "memtable"},
+	} {
+		_, err := registry().Open(t.Context(), "pebble:"+filepath.Join(t.TempDir(), "a")+"?"+tc.query, engine.Options{})
+		if err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: the error is %v, want one that names %s", tc.query, err, tc.want)
+		}
+	}
+	for _, compression := range []string{"none", "fastest", "balanced", "good"} {
+		e, err := registry().Open(t.Context(), "pebble:"+filepath.Join(t.TempDir(), "a")+"?cache=1&memtable=1&compression="+compression, engine.Options{Threads: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		about, err := e.About(t.Context())
+		if err != nil || about.Settings["compression"] != compression || about.Settings["cache"] != "1048576" {
+			t.Errorf("about: %+v, %v", about, err)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Pebble itself would put its files among those of others.
+func TestFolderOfOthersIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "thesis.tex"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := registry().Open(t.Context(), "pebble:"+dir, engine.Options{})
+	if !errors.Is(err, engine.ErrUnreachable) || !strings.Contains(err.Error(), "thesis.tex") {
+		t.Errorf("the error is %v", err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("the folder holds %v now, %v", entries, err)
+	}
+}
+
+func TestURLWithoutFolder(t *testing.T) {
+	if _, err := registry().Open(t.Context(), "pebble:", engine.Options{}); !errors.Is(err, engine.ErrUnreachable) {
+		t.Errorf("the error is %v", err)
+	}
+}
