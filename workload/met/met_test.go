@@ -1,0 +1,339 @@
+package met_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"net/url"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"barograph/answer"
+	"barograph/design"
+	"barograph/engine"
+	"barograph/engine/dry"
+	"barograph/engine/enginetest"
+	"barograph/engine/pebble"
+	"barograph/engine/sqlite"
+	"barograph/fault"
+	"barograph/formats"
+	"barograph/load"
+	"barograph/question"
+	"barograph/record"
+	"barograph/run"
+	"barograph/synth"
+	"barograph/workload/met"
+)
+
+// day writes the anomaly files of one synthetic day and returns them.
+func day(t *testing.T) []string {
+	t.Helper()
+	dir := t.TempDir()
+	from := time.Date(2019, 1, 1, 0, 0, 0, 0, time.UTC)
+	files, err := synth.VSDB{Seed: 1, From: from, Models: []string{"gfs"}, StatTypes: []string{synth.Anom}}.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := synth.WriteAll(t.Context(), dir, files, 2, nil); err != nil {
+		t.Fatal(err)
+	}
+	paths, err := formats.Expand([]string{dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return paths
+}
+
+func cases(t *testing.T, names ...string) []*question.Question {
+	t.Helper()
+	var out []*question.Question
+	for _, n := range names {
+		q, err := question.Find(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, q)
+	}
+	return out
+}
+
+// study runs met on three targets and returns the folder's content.
+func study(t *testing.T, files []string, reg engine.Registry, targets []met.Target) (met.Outcome, *run.Run, []run.Sample) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "run")
+	folder, err := run.Create(dir, run.Run{ID: "test", Workload: "met", Started: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := met.Run(t.Context(), folder, met.Options{
+		Registry: reg, Targets: targets, Cases: cases(t, "test_3", "test_5", "test_6"), Files: files, Subset: "s", Reps: 2, Seed: 1,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := folder.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, samples, err := run.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out, r, samples
+}
+
+func target(d *engine.Driver, dir string, n design.Name) met.Target {
+	return met.Target{Driver: d, Design: n, URL: d.Scheme + ":" + filepath.Join(dir, d.Scheme+"-"+string(n))}
+}
+
+func TestStudyProvesThenTimes(t *testing.T) {
+	files, dir := day(t), t.TempDir()
+	reg := engine.Registry{dry.Driver(), pebble.Driver(), sqlite.Driver()}
+	targets := []met.Target{
+		{Driver: &reg[0], Design: design.Memory, URL: "dry:"},
+		target(&reg[1], dir, design.KeyValue), target(&reg[2], dir, design.Normalized), target(&reg[2], dir, design.Document),
+	}
+	out, r, samples := study(t, files, reg, targets)
+	ways := 0
+	for _, target := range targets {
+		ways += len(target.Driver.Offers[target.Design])
+	}
+	if want := 3 * ways; out.Equal != want || out.Wrong+out.Failed+out.NotWhole != 0 || out.Err() != nil {
+		t.Errorf("outcome %+v, want %d equal and nothing else", out, want)
+	}
+	if want := 3 * ways * 2; len(samples) != want {
+		t.Errorf("%d samples, want %d", len(samples), want)
+	}
+	for _, s := range samples {
+		if s.Verdict != run.Equal || s.Total <= 0 || s.First > s.Total || s.Digest == "" {
+			t.Errorf("sample %+v is not a proven time", s)
+		}
+	}
+	if r.Cases[0].Rows != 4*53*2 {
+		t.Errorf("test_3 has %d rows on one day, want %d", r.Cases[0].Rows, 4*53*2)
+	}
+	for _, a := range r.Archives {
+		if !a.Whole || a.Digest != r.Data.Digest {
+			t.Errorf("%s %s: whole %v, digest %s, data %s", a.Engine, a.Design, a.Whole, a.Digest, r.Data.Digest)
+		}
+	}
+}
+
+// damage changes the records that an archive is given to load.
+type damage struct {
+	name  string
+	apply func(*record.Batch) *record.Batch
+}
+
+// damages of the stored records: one bit of one value, one missing lead, two
+// rows with their values exchanged. All hit SAL1L2 HGT P500 over G2/NHX.
+func damages() []damage {
+	hit := func(b *record.Batch, lead int32) int {
+		for i := range b.Len() {
+			h := b.Header(i)
+			if b.Type.Name == "SAL1L2" && h[record.FcstVar] == "HGT" && h[record.FcstLev] == "P500" && h[record.VxMask] == "G2/NHX" && b.Lead[i] == lead {
+				return i
+			}
+		}
+		return -1
+	}
+	const h24, h48 = 24 * 3600, 48 * 3600
+	return []damage{
+		{"one bit of one value", func(b *record.Batch) *record.Batch {
+			if i := hit(b, h24); i >= 0 {
+				b.Num[1][i] = math.Float64frombits(math.Float64bits(b.Num[1][i]) ^ 1)
+			}
+			return b
+		}},
+		{"one missing lead", func(b *record.Batch) *record.Batch {
+			i := hit(b, h24)
+			out := &record.Batch{}
+			out.Reset(b.Type, b.File)
+			for _, h := range b.Headers {
+				out.AddHeader(h)
+			}
+			for k := range b.Len() {
+				if k != i {
+					out.AppendRow(b, k, b.Head[k])
+				}
+			}
+			return out
+		}},
+		{"two rows exchanged", func(b *record.Batch) *record.Batch {
+			if i, j := hit(b, h24), hit(b, h48); i >= 0 && j >= 0 {
+				for k := range b.Num {
+					b.Num[k][i], b.Num[k][j] = b.Num[k][j], b.Num[k][i]
+				}
+			}
+			return b
+		}},
+	}
+}
+
+// TestDamagedArchiveIsWrong: an archive that was loaded whole and then damaged
+// is found wrong, is not timed, and ends in exit status 3.
+func TestDamagedArchiveIsWrong(t *testing.T) {
+	files := day(t)
+	reg := engine.Registry{sqlite.Driver(), pebble.Driver()}
+	for _, d := range damages() {
+		t.Run(d.name, func(t *testing.T) {
+			dir := t.TempDir()
+			targets := []met.Target{target(&reg[0], dir, design.Normalized), target(&reg[0], dir, design.Document), target(&reg[1], dir, design.KeyValue)}
+			for _, target := range targets {
+				fill(t, target, files, d.apply)
+			}
+			out, r, samples := study(t, files, reg, targets)
+			if out.Wrong == 0 || out.NotWhole != len(targets) || fault.Code(out.Err()) != fault.Differs {
+				t.Errorf("outcome %+v with status %d; want wrong answers in every archive, status 3", out, fault.Code(out.Err()))
+			}
+			for _, s := range samples {
+				if s.Total != 0 || s.First != 0 {
+					t.Errorf("a damaged archive has a time: %+v", s)
+				}
+				if s.Case == "test_3" && (s.Verdict != run.Wrong || s.Problem == "") {
+					t.Errorf("test_3 by %s is %s, want wrong with its differing rows", s.Way(), s.Verdict)
+				}
+			}
+			for _, a := range r.Archives {
+				if a.Whole {
+					t.Errorf("%s %s counts as whole", a.Engine, a.Design)
+				}
+			}
+		})
+	}
+}
+
+// fill loads a target with damaged records and the marks of the sound files, as
+// an archive looks that was damaged after its load.
+func fill(t *testing.T, target met.Target, files []string, apply func(*record.Batch) *record.Batch) {
+	t.Helper()
+	u, err := url.Parse(target.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := target.Driver.Open(t.Context(), u, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	a, err := e.Archives.Open(t.Context(), target.Design)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	done := false
+	wrapped := &damaging{Archive: a, apply: func(b *record.Batch) *record.Batch {
+		if done {
+			return b
+		}
+		before := digestOf(b)
+		b = apply(b.Clone())
+		done = digestOf(b) != before
+		return b
+	}}
+	_, err = load.Run(t.Context(), wrapped, "s", files, load.Options{})
+	if err != nil && !done {
+		t.Fatal(err)
+	}
+	if !done {
+		t.Fatal("nothing was damaged")
+	}
+}
+
+func digestOf(b *record.Batch) record.Digest {
+	var h record.Hasher
+	return h.Sum(b)
+}
+
+type damaging struct {
+	engine.Archive
+	apply func(*record.Batch) *record.Batch
+}
+
+func (d *damaging) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+	l, err := d.Archive.Loader(ctx, subset)
+	return &damagingLoader{l, d}, err
+}
+
+type damagingLoader struct {
+	engine.Loader
+	d *damaging
+}
+
+func (l *damagingLoader) Add(ctx context.Context, b *record.Batch) error {
+	return l.Loader.Add(ctx, l.d.apply(b))
+}
+
+// Faults of an engine's answers, not of its data: each is caught, none is timed.
+// (ClickBench#945: failing queries win; here an error has no time.)
+func TestClickBench945FaultyEnginesHaveNoTimes(t *testing.T) {
+	files := day(t)
+	for _, f := range enginetest.Faults() {
+		if f == enginetest.StaleRead {
+			continue // nothing changes during a study
+		}
+		t.Run(string(f), func(t *testing.T) {
+			d := faulty(pebble.Driver(), f)
+			reg := engine.Registry{d}
+			out, _, samples := study(t, files, reg, []met.Target{target(&reg[0], t.TempDir(), design.KeyValue)})
+			if out.Err() == nil {
+				t.Errorf("fault %q was not found: %+v", f, out)
+			}
+			for _, s := range samples {
+				if s.Verdict != run.Equal && (s.Total != 0 || s.First != 0) {
+					t.Errorf("a %s answer has a time: %+v", s.Verdict, s)
+				}
+			}
+		})
+	}
+}
+
+// faulty wraps every archive that d opens.
+func faulty(d engine.Driver, f enginetest.Fault) engine.Driver {
+	open := d.Open
+	d.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
+		e, err := open(ctx, u, o)
+		if err != nil {
+			return nil, err
+		}
+		e.Archives = faultyArchives{e.Archives, f}
+		return e, nil
+	}
+	return d
+}
+
+type faultyArchives struct {
+	engine.Archives
+	f enginetest.Fault
+}
+
+func (a faultyArchives) Open(ctx context.Context, d design.Name) (engine.Archive, error) {
+	archive, err := a.Archives.Open(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	return enginetest.Faulty(archive, a.f), nil
+}
+
+func TestFolderTakesNoTimeWithoutProof(t *testing.T) {
+	folder, err := run.Create(filepath.Join(t.TempDir(), "r"), run.Run{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := folder.Add(run.Sample{Total: time.Second}, answer.Proof{}); err == nil {
+		t.Error("a time without a proof was taken")
+	}
+	if err := folder.Wrong(run.Sample{Total: time.Second}, &answer.Diff{Problem: "x"}); err != nil {
+		t.Error(err)
+	}
+	if err := folder.Failed(run.Sample{Total: time.Second}, errors.New("x")); err != nil {
+		t.Error(err)
+	}
+	if err := folder.Close(); err != nil {
+		t.Error(err)
+	}
+	_, samples, err := run.Read(folder.Dir)
+	if err != nil || len(samples) != 2 || samples[0].Total != 0 || samples[1].Total != 0 {
+		t.Errorf("samples %+v, %v; want two without times", samples, err)
+	}
+}
