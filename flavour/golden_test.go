@@ -95,7 +95,11 @@ func phrased(t *testing.T, d *Dialect, designs []design.Name, q *question.Questi
 			}
 			fmt.Fprintf(&b, "-- %s, %s\n%s\n", n, f, lists.ReplaceAllStringFunc(p.Text, func(l string) string { return shorten(l, ", ") }))
 			for i, a := range p.Args {
-				fmt.Fprintf(&b, "-- ?%d = %s\n", i+1, shorten(fmt.Sprint(a), ","))
+				text := fmt.Sprint(a)
+				if list, ok := a.([]string); ok {
+					text = strings.Join(list, ",")
+				}
+				fmt.Fprintf(&b, "-- ?%d = %s\n", i+1, shorten(text, ","))
 			}
 			if len(p.Keys) > 0 {
 				fmt.Fprintf(&b, "-- %d keys\n", len(p.Keys))
@@ -136,6 +140,24 @@ func golden(t *testing.T, file, got string) {
 	}
 	if got != string(want) {
 		t.Errorf("the text differs from %s; go test ./flavour -update rewrites it\n--- want\n%s\n--- got\n%s", file, want, got)
+	}
+}
+
+func TestDuckDBNames(t *testing.T) {
+	schemas := map[string]string{}
+	for _, subset := range []string{"", "a", "A", "^a", "^A", "aB", "mv_gfs_grid2obs_vsdb1", "^_", "^_pg_catalog", "pg_catalog", "PG_CATALOG", "main", "Main", "Ω\"'%::"} {
+		schema := DuckDBSchema(subset)
+		if got := DuckDBSubset(schema); got != subset {
+			t.Errorf("%q: schema %q, back %q", subset, schema, got)
+		}
+		folded := strings.ToLower(schema)
+		if other, ok := schemas[folded]; ok {
+			t.Errorf("%q and %q share the schema %q", subset, other, folded)
+		}
+		schemas[folded] = subset
+	}
+	if got := DuckDBSchema("mv_gfs"); got != "mv_gfs" {
+		t.Errorf("got %s", got)
 	}
 }
 

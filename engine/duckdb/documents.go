@@ -297,7 +297,7 @@ func (l *loader) haveDocs(ctx context.Context, p *pending, stored *design.Catalo
 	}
 	table := l.names.table(lay.table)
 	within := " t.fcst_valid_epoch BETWEEN " + whole(first) + " AND " + whole(last)
-	r, err := l.c.query(ctx, "SELECT s.n, t.fcst_valid_epoch, t.data FROM "+table+" t JOIN temp.barograph_stage s ON t.id = s.id WHERE"+within)
+	r, err := l.c.query(ctx, "SELECT s.n, t.fcst_valid_epoch, t.data FROM "+table+" t JOIN temp.main.barograph_stage s ON t.id = s.id WHERE"+within)
 	if err != nil {
 		return nil, err
 	}
@@ -314,7 +314,7 @@ func (l *loader) haveDocs(ctx context.Context, p *pending, stored *design.Catalo
 			have[int(n.int64s(r.rows)[i])] = b
 		}
 	}
-	return have, l.c.exec(ctx, "DELETE FROM "+table+" t WHERE"+within+" AND t.id IN (SELECT id FROM temp.barograph_stage)")
+	return have, l.c.exec(ctx, "DELETE FROM "+table+" t WHERE"+within+" AND t.id IN (SELECT id FROM temp.main.barograph_stage)")
 }
 
 // stageIDs writes the ids of the documents that may be there into the stage,

@@ -20,7 +20,7 @@ type layout struct {
 func newLayout(n design.Name, t *record.LineType) layout {
 	table, columns, _ := sqlengine.Table(n, t)
 	for i := range columns {
-		// No index: see docs/decisions/0010-duckdb-documents.md.
+		// No index: see docs/decisions/0004-duckdb-documents.md.
 		columns[i].Primary, columns[i].NotNull = false, columns[i].NotNull || columns[i].Primary
 	}
 	return layout{design: n, t: t, table: table, columns: columns}

@@ -244,8 +244,8 @@ func (l *loader) replace(ctx context.Context, lay *layout, p *pending, rows []ro
 	}
 	table := l.names.table(lay.table)
 	err := l.c.exec(ctx, "CREATE OR REPLACE TEMP TABLE barograph_hits AS SELECT t.rowid AS hit, s.file FROM "+table+
-		" t JOIN temp.barograph_stage s ON "+strings.Join(on, " AND ")+" WHERE "+within+
-		"; DELETE FROM "+table+" t WHERE "+within+" AND t.rowid IN (SELECT hit FROM temp.barograph_hits)")
+		" t JOIN temp.main.barograph_stage s ON "+strings.Join(on, " AND ")+" WHERE "+within+
+		"; DELETE FROM "+table+" t WHERE "+within+" AND t.rowid IN (SELECT hit FROM temp.main.barograph_hits)")
 	if err != nil {
 		return err
 	}
@@ -270,7 +270,7 @@ func (l *loader) stage(ctx context.Context, lay *layout, columns []sqlengine.Col
 
 // count adds the hits to the records that were replaced, by file.
 func (l *loader) count(ctx context.Context, p *pending) error {
-	r, err := l.c.query(ctx, "SELECT file, count(*) FROM temp.barograph_hits GROUP BY file")
+	r, err := l.c.query(ctx, "SELECT file, count(*) FROM temp.main.barograph_hits GROUP BY file")
 	if err != nil {
 		return err
 	}
@@ -454,7 +454,7 @@ func (l *loader) Close() error {
 	}
 	l.closed = true
 	l.forget()
-	err := l.c.exec(context.Background(), "DROP TABLE IF EXISTS temp.barograph_stage; DROP TABLE IF EXISTS temp.barograph_hits")
+	err := l.c.exec(context.Background(), "DROP TABLE IF EXISTS temp.main.barograph_stage; DROP TABLE IF EXISTS temp.main.barograph_hits")
 	l.a.db.put(l.c)
 	l.a.db.release(l.key)
 	return errors.Join(err)

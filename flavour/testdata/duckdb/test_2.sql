@@ -81,9 +81,10 @@ SELECT vx_mask, fcst_valid_epoch - d.fcst_lead, fcst_valid_epoch, d.fcst_lead, m
 -- document, keys
 SELECT vx_mask, fcst_valid_epoch - d.fcst_lead, fcst_valid_epoch, d.fcst_lead, model, fcst_lev, fcst_var, d.oabar, d.fabar, d.ooabar, d.foabar, d.ffabar, d.total
   FROM (SELECT *, unnest(data) AS d FROM "a".doc_sal1l2
-      WHERE id IN ('DD::V01::SAL1L2::a::GFS::G2::HGT::GFS::P1000::1514764800', 'DD::V01::SAL1L2::a::GFS::G2::HGT::GFS::P1000::1514786400', … 316 more, 19f3864c073fe3c0 …, 'DD::V01::SAL1L2::a::GFS::G2/TRO::HGT::GFS::P700::1515067200', 'DD::V01::SAL1L2::a::GFS::G2/TRO::HGT::GFS::P700::1515088800')) AS r
+      WHERE id IN (SELECT unnest($1::VARCHAR[]))) AS r
    WHERE d.fcst_lead IN (0, 21600, … 49 more, 67a09cfc20f89314 …, 1339200, 1382400)
    ORDER BY fcst_valid_epoch, fcst_valid_epoch - d.fcst_lead, fcst_lev, d.fcst_lead, vx_mask
+-- ?1 = DD::V01::SAL1L2::a::GFS::G2::HGT::GFS::P1000::1514764800,DD::V01::SAL1L2::a::GFS::G2::HGT::GFS::P1000::1514786400,… 316 more, d8ceb6d5932f3cc6 …,DD::V01::SAL1L2::a::GFS::G2/TRO::HGT::GFS::P700::1515067200,DD::V01::SAL1L2::a::GFS::G2/TRO::HGT::GFS::P700::1515088800
 -- 320 keys
 
 -- wide, sql

@@ -97,9 +97,10 @@ SELECT vx_mask, fcst_valid_epoch - d.fcst_lead, fcst_valid_epoch, d.fcst_lead, m
 -- document, keys
 SELECT vx_mask, fcst_valid_epoch - d.fcst_lead, fcst_valid_epoch, d.fcst_lead, model, fcst_lev, fcst_var, d.oabar, d.fabar, d.ooabar, d.foabar, d.ffabar, d.total
   FROM (SELECT *, unnest(data) AS d FROM "a".doc_sal1l2
-      WHERE id IN ('DD::V01::SAL1L2::a::GFS::G2/NHX::HGT::GFS::P10::1546300800', 'DD::V01::SAL1L2::a::GFS::G2/NHX::HGT::GFS::P10::1546322400', … 8732 more, 42149e98364f9cd6 …, 'DD::V01::SAL1L2::a::GFS::G2/SHX::HGT::GFS::P1000::1552154400', 'DD::V01::SAL1L2::a::GFS::G2/SHX::HGT::GFS::P1000::1552176000')) AS r
+      WHERE id IN (SELECT unnest($1::VARCHAR[]))) AS r
    WHERE d.fcst_lead IN (518400)
    ORDER BY fcst_valid_epoch, fcst_valid_epoch - d.fcst_lead, fcst_lev, d.fcst_lead, vx_mask
+-- ?1 = DD::V01::SAL1L2::a::GFS::G2/NHX::HGT::GFS::P10::1546300800,DD::V01::SAL1L2::a::GFS::G2/NHX::HGT::GFS::P10::1546322400,… 8732 more, b875d943ce3f086b …,DD::V01::SAL1L2::a::GFS::G2/SHX::HGT::GFS::P1000::1552154400,DD::V01::SAL1L2::a::GFS::G2/SHX::HGT::GFS::P1000::1552176000
 -- 8736 keys
 
 -- wide, sql

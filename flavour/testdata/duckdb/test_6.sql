@@ -97,9 +97,10 @@ SELECT vx_mask, fcst_valid_epoch - d.fcst_lead, fcst_valid_epoch, d.fcst_lead, m
 -- document, keys
 SELECT vx_mask, fcst_valid_epoch - d.fcst_lead, fcst_valid_epoch, d.fcst_lead, model, fcst_lev, fcst_var, d.uoabar, d.voabar, d.ufabar, d.vfabar, d.uvooabar, d.uvfoabar, d.uvffabar, d.total
   FROM (SELECT *, unnest(data) AS d FROM "a".doc_val1l2
-      WHERE id IN ('DD::V01::VAL1L2::a::GFS::G2/NHX::WIND::GFS::P500::1546300800', 'DD::V01::VAL1L2::a::GFS::G2/NHX::WIND::GFS::P500::1546322400', … 542 more, 95ee8e1efec6edb0 …, 'DD::V01::VAL1L2::a::GFS::G2/SHX::WIND::GFS::P500::1552154400', 'DD::V01::VAL1L2::a::GFS::G2/SHX::WIND::GFS::P500::1552176000')) AS r
+      WHERE id IN (SELECT unnest($1::VARCHAR[]))) AS r
    WHERE d.fcst_lead IN (0, 21600, … 49 more, 67a09cfc20f89314 …, 1339200, 1382400)
    ORDER BY fcst_valid_epoch, fcst_valid_epoch - d.fcst_lead, fcst_lev, d.fcst_lead, vx_mask
+-- ?1 = DD::V01::VAL1L2::a::GFS::G2/NHX::WIND::GFS::P500::1546300800,DD::V01::VAL1L2::a::GFS::G2/NHX::WIND::GFS::P500::1546322400,… 542 more, 81b0a0e3da61e7c7 …,DD::V01::VAL1L2::a::GFS::G2/SHX::WIND::GFS::P500::1552154400,DD::V01::VAL1L2::a::GFS::G2/SHX::WIND::GFS::P500::1552176000
 -- 546 keys
 
 -- wide, sql

@@ -97,9 +97,10 @@ SELECT vx_mask, fcst_valid_epoch - d.fcst_lead, fcst_valid_epoch, d.fcst_lead, m
 -- document, keys
 SELECT vx_mask, fcst_valid_epoch - d.fcst_lead, fcst_valid_epoch, d.fcst_lead, model, fcst_lev, fcst_var, d.oabar, d.fabar, d.ooabar, d.foabar, d.ffabar, d.total
   FROM (SELECT *, unnest(data) AS d FROM "a".doc_sal1l2
-      WHERE id IN ('DD::V01::SAL1L2::a::GFS::G2/NHX::HGT::GFS::P500::1546300800', 'DD::V01::SAL1L2::a::GFS::G2/NHX::HGT::GFS::P500::1546322400', … 542 more, 3c1e9273cd1269bb …, 'DD::V01::SAL1L2::a::GFS::G2/SHX::HGT::GFS::P500::1552154400', 'DD::V01::SAL1L2::a::GFS::G2/SHX::HGT::GFS::P500::1552176000')) AS r
+      WHERE id IN (SELECT unnest($1::VARCHAR[]))) AS r
    WHERE d.fcst_lead IN (0, 21600, … 49 more, 67a09cfc20f89314 …, 1339200, 1382400)
    ORDER BY fcst_valid_epoch, fcst_valid_epoch - d.fcst_lead, fcst_lev, d.fcst_lead, vx_mask
+-- ?1 = DD::V01::SAL1L2::a::GFS::G2/NHX::HGT::GFS::P500::1546300800,DD::V01::SAL1L2::a::GFS::G2/NHX::HGT::GFS::P500::1546322400,… 542 more, 9424d71d139d8ff1 …,DD::V01::SAL1L2::a::GFS::G2/SHX::HGT::GFS::P500::1552154400,DD::V01::SAL1L2::a::GFS::G2/SHX::HGT::GFS::P500::1552176000
 -- 546 keys
 
 -- wide, sql

@@ -1,0 +1,331 @@
+package duckdb_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"barograph/answer"
+	"barograph/design"
+	"barograph/engine"
+	"barograph/engine/duckdb"
+	"barograph/flavour"
+	"barograph/question"
+	"barograph/record"
+)
+
+// open opens an archive at a URL; it is closed with t.
+func open(t *testing.T, url string, n design.Name) engine.Archive {
+	t.Helper()
+	e, err := engine.Registry{duckdb.Driver()}.Open(t.Context(), url, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	a, err := e.Archives.Open(t.Context(), n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// series makes records of one SL1L2 series: leads 0, 6, 12 … h at each valid time.
+func series(path string, leads int, valid ...int64) *record.Batch {
+	t, _ := record.TypeByName("SL1L2")
+	b := &record.Batch{}
+	b.Reset(t, path)
+	h := record.DefaultHeader()
+	h[record.Version], h[record.Model], h[record.FcstVar], h[record.ObsVar] = "V01", "GFS", "T", "T"
+	head := b.AddHeader(h)
+	for _, v := range valid {
+		for l := range leads {
+			b.AppendTimes(head, int32(l*6*3600), v, uint32(b.Len()+1))
+			for k := range b.Num {
+				f := float64(b.Len()) + float64(k)/8
+				if k > 2 && b.Len()%5 == 0 {
+					f = record.Missing()
+				}
+				b.Num[k] = append(b.Num[k], f)
+			}
+		}
+	}
+	return b
+}
+
+// store commits batches to a subset.
+func store(t *testing.T, a engine.Archive, subset string, batches ...*record.Batch) engine.Stored {
+	t.Helper()
+	l, err := a.Loader(t.Context(), subset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := engine.Commit{Catalog: design.NewCatalog(subset)}
+	for _, b := range batches {
+		if err := l.Add(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+		c.Catalog.Add(b)
+	}
+	s, err := l.Commit(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// digest is that of what a subset holds.
+func digest(t *testing.T, a engine.Archive, subset string) (d record.Digest) {
+	t.Helper()
+	var h record.Hasher
+	for b, err := range a.Dump(t.Context(), subset) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Add(h.Sum(b))
+	}
+	return d
+}
+
+func designs() []design.Name {
+	return []design.Name{design.Normalized, design.Document, design.Wide}
+}
+
+// A subset that is called like the file, or like a database of DuckDB's own:
+// DuckDB takes "a".t for a table of the database a, too, and refuses.
+func TestSubsetsNamedLikeDatabases(t *testing.T) {
+	for _, n := range designs() {
+		t.Run(string(n), func(t *testing.T) {
+			a := open(t, "duckdb:"+filepath.Join(t.TempDir(), "gfs.db"), n)
+			b := series("f", 3, 0, 3600)
+			for _, subset := range []string{"gfs", "GFS", "temp", "system", "memory", "main", "information_schema", "pg_catalog", ""} {
+				store(t, a, subset, b)
+				if d := digest(t, a, subset); d.Records != int64(b.Len()) {
+					t.Errorf("%q holds %s", subset, d)
+				}
+				q := &question.Question{Name: "all", Subset: subset, Type: b.Type, Valid: question.Times{List: []int64{0, 3600}}}
+				q.Columns, _ = question.Columns(b.Type, "fcst_lead", "fbar")
+				for _, f := range duckdb.Driver().Offers[n] {
+					p, err := a.Phrase(t.Context(), q, f)
+					if err != nil {
+						t.Fatalf("%q, %s: %v", subset, f, err)
+					}
+					var into answer.Builder
+					if err := a.Ask(t.Context(), p, &into); err != nil || into.Rows != b.Len() {
+						t.Errorf("%q, %s: %d rows, %v", subset, f, into.Rows, err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// Documents and pages that are larger than DuckDB's chunks of 2048 rows.
+func TestLargeDocuments(t *testing.T) {
+	for _, n := range designs() {
+		t.Run(string(n), func(t *testing.T) {
+			a := open(t, "duckdb::memory:", n)
+			want := record.Digest{}
+			var h record.Hasher
+			wide, long := series("f", 5000, 0, 3600), series("g", 2, times(7200, 60, 5000)...)
+			for _, b := range []*record.Batch{wide, long} {
+				want.Add(h.Sum(b))
+				store(t, a, "a", b)
+			}
+			if got := digest(t, a, "a"); got != want {
+				t.Errorf("the archive holds %s, want %s", got, want)
+			}
+			again := store(t, a, "a", long, wide)
+			if again.New != 0 || again.Replaced["f"] != int64(wide.Len()) || again.Replaced["g"] != int64(long.Len()) {
+				t.Errorf("loading again: %+v", again)
+			}
+			if got := digest(t, a, "a"); got != want {
+				t.Errorf("after loading again the archive holds %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+func times(first, step int64, n int) []int64 {
+	out := make([]int64, n)
+	for i := range out {
+		out[i] = first + int64(i)*step
+	}
+	return out
+}
+
+func TestOneLoaderPerSubset(t *testing.T) {
+	a := open(t, "duckdb::memory:", design.Wide)
+	l, err := a.Loader(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Loader(t.Context(), "a"); err == nil || !strings.Contains(err.Error(), "another loader") {
+		t.Errorf("a second loader: %v", err)
+	}
+	if other, err := a.Loader(t.Context(), "b"); err != nil {
+		t.Errorf("a loader of another subset: %v", err)
+	} else if err := other.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	store(t, a, "a", series("f", 1, 0))
+}
+
+// A commit that fails leaves nothing, and the loader may commit again.
+func TestCommitAgainAfterFailure(t *testing.T) {
+	for _, n := range designs() {
+		t.Run(string(n), func(t *testing.T) {
+			a := open(t, "duckdb::memory:", n)
+			l, err := a.Loader(t.Context(), "a")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close() //nolint:errcheck // memory
+			b := series("f", 3, 0)
+			if err := l.Add(t.Context(), b); err != nil {
+				t.Fatal(err)
+			}
+			gone, stop := context.WithCancel(t.Context())
+			stop()
+			if _, err := l.Commit(gone, engine.Commit{}); !errors.Is(err, context.Canceled) {
+				t.Errorf("a cancelled commit: %v", err)
+			}
+			if d := digest(t, a, "a"); d.Records != 0 {
+				t.Errorf("a cancelled commit left %s", d)
+			}
+			if s, err := l.Commit(t.Context(), engine.Commit{}); err != nil || s.New != 3 {
+				t.Errorf("the second commit: %+v, %v", s, err)
+			}
+		})
+	}
+}
+
+func TestTextThatIsNotUTF8(t *testing.T) {
+	a := open(t, "duckdb::memory:", design.Wide)
+	l, err := a.Loader(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close() //nolint:errcheck // memory
+	b := series("latin1.stat", 1, 0)
+	b.Headers[0][record.Descr] = "Z\xfcrich"
+	if err := l.Add(t.Context(), b); err == nil || !strings.Contains(err.Error(), "latin1.stat") || !strings.Contains(err.Error(), "UTF-8") {
+		t.Errorf("text in Latin-1: %v", err)
+	}
+}
+
+// The file of a path is data to DuckDB, never a statement.
+func TestFileWithAwkwardName(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), `it's; "quoted"`)
+	path := filepath.Join(dir, `a';DROP "x.db`)
+	a := open(t, (&engineURL{path}).String(), design.Normalized)
+	b := series(`dir/it's "here".vsdb`, 2, 0)
+	store(t, a, `a';DROP "x`, b)
+	if d := digest(t, a, `a';DROP "x`); d.Records != 2 {
+		t.Errorf("the archive holds %s", d)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
+	}
+	if n, err := a.Size(t.Context()); err != nil || n <= 0 {
+		t.Errorf("size %d, %v", n, err)
+	}
+}
+
+// engineURL writes the URL of a file, escaped.
+type engineURL struct{ path string }
+
+func (u *engineURL) String() string {
+	var b strings.Builder
+	b.WriteString("duckdb:")
+	for i := range len(u.path) {
+		if c := u.path[i]; c == '/' || c == '.' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' {
+			b.WriteByte(c)
+		} else {
+			const hex = "0123456789ABCDEF"
+			b.WriteString("%" + string(hex[c>>4]) + string(hex[c&15]))
+		}
+	}
+	return b.String()
+}
+
+// No header value can become a statement.
+func TestHeaderValuesAreQuoted(t *testing.T) {
+	for _, n := range designs() {
+		a := open(t, "duckdb::memory:", n)
+		b := series("f", 2, 0)
+		evil := `x'); DROP SCHEMA "a" CASCADE; --`
+		b.Headers[0][record.VxMask] = evil
+		store(t, a, "a", b)
+		q := &question.Question{Name: "evil", Subset: "a", Type: b.Type, Valid: question.Times{List: []int64{0}}}
+		q.Header[record.VxMask] = []string{evil}
+		q.Columns, _ = question.Columns(b.Type, "vx_mask", "fbar")
+		for _, f := range duckdb.Driver().Offers[n] {
+			p, err := a.Phrase(t.Context(), q, f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var into answer.Builder
+			if err := a.Ask(t.Context(), p, &into); err != nil || into.Rows != 2 || into.Vector(0).Text[0] != evil {
+				t.Errorf("%s, %s: %d rows, %v", n, f, into.Rows, err)
+			}
+			if plan, err := a.Explain(t.Context(), p); err != nil || plan == "" {
+				t.Errorf("%s, %s: plan %q, %v", n, f, plan, err)
+			}
+		}
+		if d := digest(t, a, "a"); d.Records != 2 {
+			t.Errorf("%s: the archive holds %s", n, d)
+		}
+	}
+}
+
+func TestOpenFaults(t *testing.T) {
+	r := engine.Registry{duckdb.Driver()}
+	for _, tc := range []struct {
+		url  string
+		o    engine.Options
+		want string
+	}{
+		{"duckdb:", engine.Options{}, "names no file"},
+		{"duckdb::memory:", engine.Options{ReadOnly: true}, "read-only"},
+		{"duckdb::memory:?memory_limit=plenty", engine.Options{}, "cannot be opened"},
+	} {
+		if _, err := r.Open(t.Context(), tc.url, tc.o); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, want an error with %q", tc.url, err, tc.want)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "text.db")
+	if err := os.WriteFile(path, []byte("V01 GFS 24 2019010100 …, which is no database"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Open(t.Context(), "duckdb:"+path, engine.Options{}); !errors.Is(err, engine.ErrUnreachable) {
+		t.Errorf("a text file: %v", err)
+	}
+}
+
+func TestKeysAreBoundAsOneList(t *testing.T) {
+	a := open(t, "duckdb::memory:", design.Document)
+	b := series("f", 2, 0, 3600)
+	store(t, a, "a", b)
+	q := &question.Question{Name: "keys", Subset: "a", Type: b.Type, Valid: question.Times{List: []int64{0, 1800, 3600}}}
+	q.Columns, _ = question.Columns(b.Type, "fcst_lead")
+	p, err := a.Phrase(t.Context(), q, flavour.Keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Keys) != 3 || len(p.Args) != 1 || p.Derive <= 0 {
+		t.Errorf("%d keys, %d arguments, derived in %v", len(p.Keys), len(p.Args), p.Derive)
+	}
+}
