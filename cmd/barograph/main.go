@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"golang.org/x/term"
@@ -26,7 +27,7 @@ func main() {
 		<-ctx.Done()
 		stop()
 	}()
-	os.Exit(run(ctx, &env{
+	os.Exit(execute(ctx, &env{
 		args: os.Args[1:], stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		terminal: term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("CI") == "",
 		engines:  all.Registry(),
@@ -55,14 +56,17 @@ func (e *env) log() *slog.Logger {
 	return slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: level}))
 }
 
-// run executes a command line and returns its exit status.
-func run(ctx context.Context, e *env) int {
+// execute runs a command line and returns its exit status.
+func execute(ctx context.Context, e *env) int {
 	root := newRoot(e)
 	root.SetArgs(e.args)
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
 	err := root.ExecuteContext(ctx)
+	if err != nil && strings.HasPrefix(err.Error(), "required flag") { // cobra has no type for it
+		err = usage(fmt.Errorf("%w; see --help", err))
+	}
 	switch {
 	case err == nil:
 		return 0

@@ -29,6 +29,7 @@ Begin with:  barograph quickstart
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.PersistentFlags().BoolVar(&e.json, "json", false, "print results as JSON, for machines")
 	root.PersistentFlags().BoolVarP(&e.verbose, "verbose", "v", false, "log what is done to stderr")
@@ -36,9 +37,7 @@ Begin with:  barograph quickstart
 		return usage(fmt.Errorf("%w; see `%s --help`", err, c.CommandPath()))
 	})
 	root.AddCommand(newQuickstart(e), newSynth(e), newLoad(e), newAsk(e), newMet(e), newReport(e), newList(e), newColdStart(e))
-	for _, c := range root.Commands() {
-		asUsage(c)
-	}
+	asUsage(root)
 	return root
 }
 

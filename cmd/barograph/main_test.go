@@ -1,0 +1,204 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+
+	"barograph/engine/all"
+	"barograph/fault"
+)
+
+// barograph runs a command line and returns its status and output.
+func barograph(t *testing.T, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	status = execute(t.Context(), &env{args: args, stdin: strings.NewReader(""), stdout: &out, stderr: &errs, engines: all.Registry()})
+	return status, out.String(), errs.String()
+}
+
+// must runs a command line that has to succeed and returns its stdout.
+func must(t *testing.T, args ...string) string {
+	t.Helper()
+	status, stdout, stderr := barograph(t, args...)
+	if status != 0 {
+		t.Fatalf("barograph %s: status %d\n%s", strings.Join(args, " "), status, stderr)
+	}
+	return stdout
+}
+
+// dayOfData makes the anomaly files of one synthetic day.
+func dayOfData(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "data")
+	must(t, "synth", "vsdb", "--from", "2019-01-01", "--models", "gfs", "--stattypes", "anom", "--out", dir)
+	return dir
+}
+
+func TestLoadAskReportStory(t *testing.T) {
+	data, dir := dayOfData(t), t.TempDir()
+	var digests []string
+	for _, target := range [][2]string{{"duckdb", "normalized"}, {"duckdb", "document"}, {"duckdb", "wide"}, {"sqlite", "normalized"}, {"sqlite", "document"}, {"pebble", "keyvalue"}} {
+		url := target[0] + ":" + filepath.Join(dir, target[0]+target[1])
+		var first, again loadResult
+		if err := json.Unmarshal([]byte(must(t, "load", data, "--to", url, "--design", target[1], "--json")), &first); err != nil {
+			t.Fatal(err)
+		}
+		if first.Read != 4*8745 || first.Stored != first.Read || first.Records["SAL1L2"] != 4*7950 || first.Records["VAL1L2"] != 4*795 {
+			t.Errorf("%v: %+v", target, first)
+		}
+		if err := json.Unmarshal([]byte(must(t, "load", data, "--to", url, "--design", target[1], "--json")), &again); err != nil {
+			t.Fatal(err)
+		}
+		if again.Read != 0 || again.Skipped != 4 || again.Digest != first.Digest {
+			t.Errorf("%v, loaded again: %+v", target, again)
+		}
+		digests = append(digests, first.Digest)
+		rows := must(t, "ask", "test_3", "--from", url, "--design", target[1], "--format", "csv")
+		if n := strings.Count(rows, "\n"); n != 1+4*53*2 {
+			t.Errorf("%v: %d lines of CSV", target, n)
+		}
+	}
+	for _, d := range digests {
+		if d != digests[0] {
+			t.Errorf("digests differ: %v", digests)
+		}
+	}
+}
+
+func TestAskFormatsAndPlot(t *testing.T) {
+	data, dir := dayOfData(t), t.TempDir()
+	url := "sqlite:" + filepath.Join(dir, "a.db")
+	must(t, "load", data, "--to", url, "--design", "document")
+	from := []string{"ask", "test_3", "--from", url, "--design", "document"}
+	records, err := csv.NewReader(strings.NewReader(must(t, append(from, "--format", "csv")...))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(must(t, append(from, "--format", "json")...)), "\n")
+	path := filepath.Join(dir, "rows.parquet")
+	must(t, append(from, "--format", "parquet", "--out", path)...)
+	rows, err := parquet.ReadFile[struct {
+		Lead  int64    `parquet:"fcst_lead"`
+		Fabar *float64 `parquet:"fabar"`
+		Mask  string   `parquet:"vx_mask"`
+	}](path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(records)-1 != len(lines) || len(lines) != len(rows) {
+		t.Fatalf("csv %d, json %d, parquet %d rows", len(records)-1, len(lines), len(rows))
+	}
+	var last struct {
+		Fabar float64 `json:"fabar"`
+		Lead  int64   `json:"fcst_lead"`
+		Mask  string  `json:"vx_mask"`
+	}
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil {
+		t.Fatal(err)
+	}
+	if p := rows[len(rows)-1]; last.Fabar != *p.Fabar || last.Lead != p.Lead || last.Mask != p.Mask {
+		t.Errorf("the last row is %+v in JSON and %+v in Parquet", last, p)
+	}
+	plot := filepath.Join(dir, "dieoff.svg")
+	table := must(t, append(from, "--where", "vx_mask=G2/NHX", "--valid", "2019010100", "--lead", "0,24,120", "--stat", "ANOM_CORR", "--plot", plot)...)
+	if n := strings.Count(table, "\n"); n != 4 {
+		t.Errorf("three leads give a table of\n%s", table)
+	}
+	if svg, err := os.ReadFile(plot); err != nil || !bytes.HasPrefix(svg, []byte("<svg")) {
+		t.Errorf("no plot: %v", err)
+	}
+	if text := must(t, append(from, "--explain")...); !strings.Contains(text, "SELECT") {
+		t.Errorf("--explain prints\n%s", text)
+	}
+}
+
+func TestExitStatuses(t *testing.T) {
+	dir := t.TempDir()
+	good := filepath.Join(dir, "good.vsdb")
+	bad := filepath.Join(dir, "bad.vsdb")
+	line := "V01 GFS 24 2019010100 GFS G2/NHX SAL1L2 HGT P500 =   3600.   0.269635266E+02   0.268790391E+02   0.132613515E+05   0.132623015E+05   0.133132874E+05\n"
+	if err := os.WriteFile(good, []byte(line), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(bad, []byte(strings.Replace(line, " 24 ", " 2x ", 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	db := "sqlite:" + filepath.Join(dir, "a.db")
+	for _, tc := range []struct {
+		name string
+		args []string
+		want int
+		says string
+	}{
+		{"help", []string{"--help"}, 0, ""},
+		{"version", []string{"--version"}, 0, ""},
+		{"good load", []string{"load", good, "--to", db}, 0, ""},
+		{"unknown command", []string{"lod"}, fault.Usage, "lod"},
+		{"unknown flag", []string{"load", good, "--too", db}, fault.Usage, "--help"},
+		{"no files", []string{"load", "--to", db}, fault.Usage, "--help"},
+		{"no --to", []string{"load", good}, fault.Usage, "to"},
+		{"unknown engine", []string{"load", good, "--to", "db2:x"}, fault.Usage, "choose one of"},
+		{"unknown parameter", []string{"load", good, "--to", db + "?colour=red"}, fault.Usage, "colour"},
+		{"unknown design", []string{"load", good, "--to", db, "--design", "wide"}, fault.Usage, "choose one of"},
+		{"unknown case", []string{"ask", "test_7", "--from", db}, fault.Usage, "test_6"},
+		{"unknown flavour", []string{"ask", "test_1", "--from", db, "--flavour", "haiku"}, fault.Usage, "choose one of"},
+		{"unknown field", []string{"ask", "test_1", "--from", db, "--where", "colour=red"}, fault.Usage, "colour"},
+		{"unknown statistic", []string{"ask", "test_1", "--from", db, "--stat", "LUCK"}, fault.Failed, "LUCK"},
+		{"absent file", []string{"load", filepath.Join(dir, "absent.vsdb"), "--to", db}, fault.Failed, "absent.vsdb"},
+		{"quarantined line", []string{"load", bad, "--to", db}, fault.Incomplete, "bad.vsdb:1"},
+		{"unreachable", []string{"ask", "test_1", "--from", "sqlite:" + filepath.Join(good, "x.db")}, fault.Unreachable, "x.db"},
+		{"no run folder", []string{"report", dir}, fault.Failed, "run folder"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			status, _, stderr := barograph(t, tc.args...)
+			if status != tc.want || !strings.Contains(stderr, tc.says) {
+				t.Errorf("barograph %s: status %d, want %d and a word of %q:\n%s", strings.Join(tc.args, " "), status, tc.want, tc.says, stderr)
+			}
+		})
+	}
+}
+
+func TestListsAreJSONToo(t *testing.T) {
+	for _, what := range []string{"engines", "designs", "flavours", "cases", "linetypes", "statistics"} {
+		if text := must(t, "list", what); len(text) < 100 {
+			t.Errorf("list %s prints %q", what, text)
+		}
+		var v any
+		if err := json.Unmarshal([]byte(must(t, "list", what, "--json")), &v); err != nil {
+			t.Errorf("list %s --json: %v", what, err)
+		}
+	}
+}
+
+func TestMetWritesAReport(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "run")
+	stdout := must(t, "met", dayOfData(t), "--engine", "pebble", "--engine", "sqlite", "--case", "test_3", "--case", "test_6", "--reps", "2", "--out", out)
+	if !strings.Contains(stdout, "test_3") || !strings.Contains(stdout, "report.html") {
+		t.Errorf("met prints\n%s", stdout)
+	}
+	for _, name := range []string{"run.json", "results.csv", "results.parquet", "latency.hlog", "report.html", "plots/test_3.json", "plans/test_3.sqlite.document.keys.txt"} {
+		if info, err := os.Stat(filepath.Join(out, name)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if status, _, stderr := barograph(t, "met", out, "--out", out); status == 0 {
+		t.Errorf("a second run into the same folder is taken: %s", stderr)
+	}
+}
+
+func TestPasswordsAreNotPrinted(t *testing.T) {
+	args := redacted([]string{"met", "--engine", "postgres://me:secret@host/db", "--engine=mariadb://me:secret@host/db"})
+	if strings.Contains(strings.Join(args, " "), "secret") {
+		t.Errorf("%v", args)
+	}
+	if _, _, stderr := barograph(t, "load", "x", "--to", "db2://me:secret@host/db"); strings.Contains(stderr, "secret") {
+		t.Errorf("%s", stderr)
+	}
+}
