@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -239,6 +240,44 @@ func TestLoadersOfTwoProcesses(t *testing.T) {
 				t.Error(err)
 			}
 		}
+	}
+}
+
+// Whoever waits for another process's lock can give up waiting.
+func TestWaitingForALockEnds(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.db")
+	a := under(t, opened(t, path, engine.Options{}), design.Normalized)
+	stored(t, a, "s", records("X", 0, 3, 1))
+	l, err := a.Loader(t.Context(), "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := opened(t, path, engine.Options{}).Archives.(*database).connect(lockStep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := newConn(other).transaction(t.Context(), func() error {
+		if n, err := a.Size(t.Context()); err != nil || n == 0 {
+			t.Errorf("size beside a writer: %d, %v", n, err)
+		}
+		ctx, stop := context.WithTimeout(t.Context(), 3*lockStep)
+		defer stop()
+		if err := l.Add(ctx, records("Y", 0, 3, 1)); err != nil {
+			t.Error(err)
+		}
+		if _, err := l.Commit(ctx, engine.Commit{}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the commit gave up with %v", err)
+		}
+		return nil
+	}); err != nil {
+		t.Error(err)
+	}
+	commit(t, l, "s", records("Z", 0, 3, 1)) // and Y is gone
+	if got, want := digest(t, a, "s"), want(records("X", 0, 3, 1), records("Z", 0, 3, 1)); got != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if err := errors.Join(l.Close(), other.Close()); err != nil {
+		t.Error(err)
 	}
 }
 

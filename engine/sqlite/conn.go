@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/mattn/go-sqlite3"
+
+	"barograph/fault"
 )
 
 // conn is the connection of a loader. It goes past database/sql: a load binds
@@ -107,9 +110,32 @@ func (c *conn) text(query string) (t string, err error) {
 	return t, err
 }
 
+// lockStep is how long SQLite waits for a lock before begin looks whether
+// somebody gave up; SQLite itself does not let go of waiting.
+const lockStep = 50 * time.Millisecond
+
+// begin waits for the file's write lock, which another process may have.
+func (c *conn) begin(ctx context.Context) error {
+	for began := time.Now(); ; {
+		err := c.exec("BEGIN IMMEDIATE")
+		if err == nil {
+			return nil
+		}
+		if busy, ok := errors.AsType[sqlite3.Error](err); !ok || busy.Code != sqlite3.ErrBusy {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if time.Since(began) > busySeconds*time.Second {
+			return &fault.Error{Problem: fmt.Sprintf("another process has written to the archive for %d seconds", busySeconds), Err: err, Cure: "end it, or wait for it"}
+		}
+	}
+}
+
 // transaction runs f in a transaction that holds the file's write lock.
-func (c *conn) transaction(f func() error) error {
-	if err := c.exec("BEGIN IMMEDIATE"); err != nil {
+func (c *conn) transaction(ctx context.Context, f func() error) error {
+	if err := c.begin(ctx); err != nil {
 		return err
 	}
 	err := f()

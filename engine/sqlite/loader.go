@@ -39,7 +39,7 @@ type writer interface {
 	settled(committed bool)
 }
 
-func (a *archive) Loader(_ context.Context, subset string) (engine.Loader, error) {
+func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, error) {
 	if a.db.readOnly {
 		return nil, &fault.Error{File: a.db.path, Err: engine.ErrReadOnly, Cure: "open it without --read-only"}
 	}
@@ -47,7 +47,7 @@ func (a *archive) Loader(_ context.Context, subset string) (engine.Loader, error
 		return nil, &fault.Error{File: a.db.path, Problem: "is being loaded already", Cure: "SQLite has one writer: close the other loader first"}
 	}
 	l := &loader{a: a, subset: subset, groupers: map[*record.LineType]*design.Grouper{}, made: map[*record.LineType]bool{}}
-	if err := l.open(); err != nil {
+	if err := l.open(ctx); err != nil {
 		l.Close() //nolint:errcheck // the first error says more
 		return nil, err
 	}
@@ -72,8 +72,8 @@ func (d *database) release() {
 }
 
 // open connects and makes the subset.
-func (l *loader) open() error {
-	dc, err := l.a.db.connect()
+func (l *loader) open(ctx context.Context) error {
+	dc, err := l.a.db.connect(lockStep)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (l *loader) open() error {
 	} else {
 		l.w = newDocWriter(l)
 	}
-	return l.c.transaction(func() error {
+	return l.c.transaction(ctx, func() error {
 		for _, s := range l.a.subsetTables(l.subset) {
 			if err := l.c.exec(s); err != nil {
 				return err
@@ -109,7 +109,7 @@ func (l *loader) Add(ctx context.Context, b *record.Batch) error {
 
 func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
 	stored := engine.Stored{Replaced: map[string]int64{}}
-	err := l.c.transaction(func() error { return l.write(ctx, c, &stored) })
+	err := l.c.transaction(ctx, func() error { return l.write(ctx, c, &stored) })
 	l.w.settled(err == nil)
 	if err != nil {
 		l.catalog = nil // it may hold what was rolled back

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/mattn/go-sqlite3"
 
@@ -122,12 +123,15 @@ func (d *database) unreachable(problem string, err error, cure string) error {
 }
 
 // Connect makes database a driver.Connector: that of its pool.
-func (d *database) Connect(context.Context) (driver.Conn, error) { return d.connect() }
+func (d *database) Connect(context.Context) (driver.Conn, error) {
+	return d.connect(busySeconds * time.Second)
+}
 
 // Driver is part of driver.Connector.
 func (d *database) Driver() driver.Driver { return &sqlite3.SQLiteDriver{} }
 
-func (d *database) connect() (*sqlite3.SQLiteConn, error) {
+// connect opens a connection, whose statements wait so long for a lock.
+func (d *database) connect(patience time.Duration) (*sqlite3.SQLiteConn, error) {
 	mode := "rwc"
 	if d.readOnly {
 		mode = "ro"
@@ -138,7 +142,7 @@ func (d *database) connect() (*sqlite3.SQLiteConn, error) {
 	}
 	// The path is escaped, as '?', '#' and '%' mean something in SQLite's URIs.
 	uri := (&url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}).String()
-	dc, err := d.Driver().Open(fmt.Sprintf("%s?mode=%s&_busy_timeout=%d", uri, mode, busySeconds*1000))
+	dc, err := d.Driver().Open(fmt.Sprintf("%s?mode=%s&_busy_timeout=%d", uri, mode, patience.Milliseconds()))
 	if err != nil {
 		return nil, err
 	}
@@ -180,8 +184,13 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 // the file as far as readers allow.
 func (d *database) size(ctx context.Context) (int64, error) {
 	if !d.readOnly {
-		if _, err := d.pool.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
-			return 0, err
+		how := "PASSIVE" // waits for nobody
+		if d.take() {
+			defer d.release()
+			how = "TRUNCATE" // waits for whoever writes
+		}
+		if _, err := d.pool.ExecContext(ctx, "PRAGMA wal_checkpoint("+how+")"); err != nil {
+			return 0, failed(ctx, err)
 		}
 	}
 	var n int64
