@@ -12,9 +12,12 @@ import (
 
 // Curves draws a verification plot as SVG: against the lead, the pressure
 // level or the valid time.
-func Curves(c *run.Curves) ([]byte, error) {
+func Curves(c *run.Curves) ([]byte, error) { return drawCurves(c, 0) }
+
+// drawCurves draws with a width in px; 0 is that of a picture of its own.
+func drawCurves(c *run.Curves, width int) ([]byte, error) {
 	label := statName(c.Stat)
-	if c.Unit != "" {
+	if c.Unit != "" && c.Unit != "1" {
 		label += " (" + c.Unit + ")"
 	}
 	note := c.Note
@@ -22,7 +25,7 @@ func Curves(c *run.Curves) ([]byte, error) {
 	if !ribbons {
 		note += "; intervals are left out here, since there are too many curves to see them"
 	}
-	frame := plot.Frame{Title: c.Title, Subtitle: c.Case + " · " + c.Stat, Caption: note}
+	frame := plot.Frame{Title: c.Title, Subtitle: c.Case + " · " + c.Stat, Caption: note, Width: width}
 	refs := references(c.Stat)
 	switch c.Axis {
 	case run.ByLead:
@@ -35,6 +38,9 @@ func Curves(c *run.Curves) ([]byte, error) {
 		return d.SVG()
 	case run.ByLevel:
 		frame.XLabel, frame.YLabel = label, "pressure (hPa)"
+		if width == curveWidth {
+			frame.Height = profileHeight
+		}
 		p := plot.Profile{Frame: frame, References: refs}
 		for _, s := range c.Series {
 			lo, hi := band(s, ribbons)
@@ -106,7 +112,7 @@ func verification(all []*run.Curves) ([]picture, error) {
 		}
 		drawn = append(drawn, c)
 		for _, part := range split(c) {
-			svg, err := Curves(part)
+			svg, err := drawCurves(part, curveWidth)
 			if err != nil {
 				return nil, err
 			}

@@ -24,16 +24,14 @@ func number(v float64) string {
 	case v < 1e-4:
 		return strconv.FormatFloat(v, 'e', 2, 64)
 	}
-	decimals := 2 - int(math.Floor(math.Log10(v)))
-	if step := math.Pow(10, float64(-decimals)); decimals < 0 {
-		v, decimals = math.Round(v/step)*step, 0
+	rounded, exponent, _ := strings.Cut(strconv.FormatFloat(v, 'e', 2, 64), "e")
+	power, err := strconv.Atoi(exponent)
+	if err != nil || power > 17 {
+		return rounded + "e" + exponent
 	}
-	if text := strconv.FormatFloat(v, 'f', decimals, 64); v < 1000 {
-		// 9.996 becomes 10.00 with two decimals: one digit too many.
-		if whole, _, ok := strings.Cut(text, "."); ok && decimals > 0 && len(strings.TrimLeft(whole, "0")) > 3-decimals {
-			text = strconv.FormatFloat(v, 'f', decimals-1, 64)
-		}
-		return text
+	v, err = strconv.ParseFloat(rounded+"e"+exponent, 64)
+	if err != nil || power < 3 {
+		return strconv.FormatFloat(v, 'f', max(0, 2-power), 64)
 	}
 	return count(int64(math.Round(v)))
 }
@@ -53,9 +51,9 @@ func count[T int | int64 | uint64](n T) string {
 // ms is a duration in milliseconds.
 func ms(d time.Duration) float64 { return float64(d) / 1e6 }
 
-// bytes prints a size with the decimal unit that leaves 1 to 3 digits before
+// byteSize prints a size with the decimal unit that leaves 1 to 3 digits before
 // the point.
-func bytes(n float64) string {
+func byteSize(n float64) string {
 	if math.IsNaN(n) {
 		return none
 	}
@@ -121,9 +119,6 @@ func elapsed(d time.Duration) string {
 func several(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
-	}
-	if cut, ok := strings.CutSuffix(noun, "y"); ok {
-		return count(n) + " " + cut + "ies"
 	}
 	return count(n) + " " + noun + "s"
 }

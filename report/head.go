@@ -13,7 +13,7 @@ import (
 // needs to judge it.
 type head struct {
 	ID, When    string
-	Asked       string
+	Scope       string
 	Proof       string // was every answer right
 	Right       bool
 	Speed       string
@@ -29,7 +29,7 @@ type fact struct{ Name, Text string }
 func (f *folder) head() head {
 	r := f.run
 	h := head{
-		ID: r.ID, When: r.Started.UTC().Format("2 January 2006, 15:04 UTC"), Asked: f.asked(),
+		ID: r.ID, When: r.Started.UTC().Format("2 January 2006, 15:04 UTC"), Scope: f.scope(),
 		Proof: f.proofInWords(&f.sum), Right: f.sum.Wrong+f.sum.Failed+f.sum.Incomplete == 0, Speed: f.speedInWords(&f.sum),
 		Interrupted: r.Ended.IsZero(), Warnings: slices.Clone(r.Warnings),
 		Facts: f.facts(), Engines: f.engineTable(), Types: f.typeTable(),
@@ -51,30 +51,32 @@ func (f *folder) clientWarning() string {
 	return ""
 }
 
-func (f *folder) asked() string {
-	r := f.run
-	if len(f.ways) == 0 {
-		return "Which engine, which design and which way of asking serve this data?"
-	}
-	engines := 0
-	for _, e := range f.engines() {
-		if e != "" {
-			engines++
+// scope says how much was compared.
+func (f *folder) scope() string {
+	engines, ways, floor := map[string]bool{}, 0, ""
+	for _, w := range f.ways {
+		if f.floor(w.Engine, w.Design) {
+			floor = ", with the client's own floor beside them"
+			continue
 		}
+		engines[w.Engine] = true
+		ways++
 	}
-	return fmt.Sprintf("Which engine, which design and which way of asking serve this data? %s (the client's floor among them), %s and %s: %s.",
-		several(engines, "engine"), several(len(f.ways), "way")+" of asking", several(len(r.Cases), "question"), r.Workload)
+	if ways == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s, %s of asking and %s%s.", several(len(engines), "engine"), several(ways, "way"), several(len(f.cases), "case"), floor)
 }
 
 func (f *folder) facts() []fact {
 	r, d, m := f.run, f.run.Data, f.run.Machine
-	data := fmt.Sprintf("%s. %s, %s, %s.", d.Source, several(d.Files, "file"), bytes(float64(d.Bytes)), several(int(d.Lines), "line"))
+	data := fmt.Sprintf("%s. %s, %s, %s.", d.Source, several(d.Files, "file"), byteSize(float64(d.Bytes)), several(int(d.Lines), "line"))
 	out := []fact{
 		{"Data", data},
 		{"Records", fmt.Sprintf("%s distinct; %s quarantined. Subset %s.", count(d.Records), several(int(d.Quarantined), "line"), d.Subset)},
 		{"Digest", d.Digest},
-		{"Machine", fmt.Sprintf("%s · %s, %d usable by the client · %s memory · %s · %s%s", m.CPU, several(m.Threads, "thread"), m.UsableCPUs, bytes(float64(m.Memory)), m.OS, m.Kernel, virtual(m))},
-		{"Disk", fmt.Sprintf("%s, %s of %s free · load average before the run %.2f", m.Disk.Type, bytes(float64(m.Disk.Free)), bytes(float64(m.Disk.Total)), m.Load[0])},
+		{"Machine", fmt.Sprintf("%s · %s, %d usable by the client · %s memory · %s · %s%s", m.CPU, several(m.Threads, "thread"), m.UsableCPUs, byteSize(float64(m.Memory)), m.OS, m.Kernel, virtual(m))},
+		{"Disk", fmt.Sprintf("%s, %s of %s free · load average before the run %.2f", m.Disk.Type, byteSize(float64(m.Disk.Free)), byteSize(float64(m.Disk.Total)), m.Load[0])},
 		{"Barograph", fmt.Sprintf("%s · %s %s", r.Version, m.Go, m.Arch)},
 	}
 	if len(m.Unknown) > 0 {

@@ -81,7 +81,7 @@ func (rs *results) loadOf(a run.Archive) loading {
 // loadPicture draws rates and sizes; nil where there is nothing to draw.
 func (rs *results) loadPicture() ([]byte, error) {
 	b := plot.Bars{
-		Frame: plot.Frame{Title: "Loads and sizes", Subtitle: rs.dataInWords(), Caption: "The text itself: " + bytes(float64(rs.run.Data.Bytes)) + "."},
+		Frame: plot.Frame{Width: pictureWidth, Subtitle: rs.dataInWords()},
 		Measures: []plot.Measure{
 			{Name: "load rate", XLabel: "thousand records/s"}, {Name: "size on disk", XLabel: "MB"}, {Name: "size per record", XLabel: "bytes"},
 		},
@@ -115,5 +115,5 @@ func (rs *results) loadPicture() ([]byte, error) {
 // dataInWords is a line about the data, for subtitles.
 func (rs *results) dataInWords() string {
 	d := rs.run.Data
-	return count(d.Records) + " records · " + several(d.Files, "file") + " · " + bytes(float64(d.Bytes)) + " of text"
+	return count(d.Records) + " records · " + several(d.Files, "file") + " · " + byteSize(float64(d.Bytes)) + " of text"
 }

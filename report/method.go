@@ -32,7 +32,7 @@ func (f *folder) planGroups() []planGroup {
 		}
 		if len(p.Text) > planLimit {
 			tail := p.Text[len(p.Text)-planLimit/2:]
-			shown.Text = strings.ToValidUTF8(p.Text[:planLimit/2], "") + fmt.Sprintf("\n\n… %s left out; the whole text is in plans/%s.txt …\n\n", bytes(float64(len(p.Text)-planLimit)), p.Name) + strings.ToValidUTF8(tail, "")
+			shown.Text = strings.ToValidUTF8(p.Text[:planLimit/2], "") + fmt.Sprintf("\n\n… %s left out; the whole text is in plans/%s.txt …\n\n", byteSize(float64(len(p.Text)-planLimit)), p.Name) + strings.ToValidUTF8(tail, "")
 		}
 		by[c.Case] = append(by[c.Case], shown)
 	}
@@ -73,7 +73,7 @@ func (f *folder) method() method {
 	if c.Wall > 0 {
 		m.Client = []fact{
 			{"CPU", fmt.Sprintf("%s user and %s system in %s: %.0f %% of %s", elapsed(c.User), elapsed(c.System), elapsed(c.Wall), 100*c.Share(), several(c.Cores, "core"))},
-			{"Memory", "peak resident " + bytes(float64(c.PeakRSS))},
+			{"Memory", "peak resident " + byteSize(float64(c.PeakRSS))},
 			{"Garbage collector", fmt.Sprintf("%s, %s in pauses, the longest %s", several(int(c.GCs), "cycle"), elapsed(c.GCPause), elapsed(c.GCPauseMax))},
 		}
 	}

@@ -108,7 +108,7 @@ func (rs *results) duel(s *Summary, what string, pairs []contest) table {
 		}
 	}
 	if len(all) > 0 {
-		t.Note = fmt.Sprintf("Change of the median from the first to the second; “~”: no difference larger than the noise (%s, corrected together).", several(len(all), "comparison"))
+		t.Note = fmt.Sprintf("Change of the median from the first to the second; “~”: no difference larger than the noise, “?”: too few repetitions to tell (%s, corrected together).", several(len(all), "comparison"))
 	}
 	return t
 }
@@ -165,7 +165,7 @@ func (rs *results) original(s *Summary) []section {
 func (rs *results) places() string {
 	var out []string
 	for _, a := range rs.run.Archives {
-		p := map[string]string{"embedded": "embedded in the client", "server": "a single server", "memory": "the client's own memory"}[a.Place]
+		p := map[string]string{"embedded": "embedded in the client", "server": "a single server"}[a.Place]
 		if p != "" && !slices.Contains(out, p) {
 			out = append(out, p)
 		}
@@ -183,7 +183,8 @@ func (rs *results) places() string {
 // relational way, the range in the design that has keys, and the keys.
 func (rs *results) keysTable(s *Summary) table {
 	t := table{Wide: true, Head: []column{{Name: "archive", Text: true}, {Name: "case", Text: true}, {Name: "SQL", Unit: "ms"}, {Name: "range", Unit: "ms"},
-		{Name: "keys", Unit: "ms"}, {Name: "of which derived", Unit: "ms"}, {Name: "SQL − keys", Unit: "ms"}, {Name: "range − keys", Unit: "ms"}}}
+		{Name: "keys", Unit: "ms"}, {Name: "deriving keys", Unit: "ms"}, {Name: "SQL − keys", Unit: "ms"}, {Name: "range − keys", Unit: "ms"}}}
+	var gaps gaps
 	for _, w := range rs.ways {
 		if w.Flavour != "keys" && w.Flavour != "keys-native" {
 			continue
@@ -195,21 +196,52 @@ func (rs *results) keysTable(s *Summary) table {
 				continue
 			}
 			k := float64(keys.Times.Median)
-			sql, span := median(c, rs.relational(w.Engine)), median(c, rs.ranged(w))
-			t.Rows = append(t.Rows, row{Cells: []cell{text(w.String()), text(c.Name), numeric(sql), numeric(span),
-				value(k, number(k)), numeric(float64(keys.Times.Derive)), numeric(sql - k), numeric(span - k)}})
+			sql, span := c.find(rs.relational(w.Engine)), c.find(rs.ranged(w))
+			t.Rows = append(t.Rows, row{Cells: []cell{text(w.String()), text(c.Name), numeric(sql.median()), numeric(span.median()),
+				value(k, number(k)), numeric(float64(keys.Times.Derive)), dim(none), dim(none)}})
+			last := t.Rows[len(t.Rows)-1].Cells
+			gaps.add(&last[6], sql, keys, rs.run.Seed)
+			gaps.add(&last[7], span, keys, rs.run.Seed)
 		}
 	}
+	gaps.print()
 	t.Note = "SQL: flavour sql of the same engine's normalized design (else its wide one). Range: iso-range (else epoch-range) of the archive that was asked by keys. " +
-		"The time of deriving the keys comes before that of the call, and is not contained in it."
+		"Deriving the keys comes before the call, and is not contained in its time. “~”: no difference larger than the noise, “?”: too few repetitions to tell."
 	return t
 }
 
-func median(c *CaseSummary, w way) float64 {
-	if k := c.find(w); k != nil && k.Times != nil {
+// median of a cell that may not exist or have no time: then NaN.
+func (k *CellSummary) median() float64 {
+	if k != nil && k.Times != nil {
 		return float64(k.Times.Median)
 	}
 	return math.NaN()
+}
+
+// gaps are differences that a table shows together.
+type gaps struct {
+	cells []*cell
+	diffs []float64
+	tests []*measure.Comparison
+}
+
+func (g *gaps) add(at *cell, a, b *CellSummary, seed uint64) {
+	if math.IsNaN(a.median()) || math.IsNaN(b.median()) {
+		return
+	}
+	c := measure.Compare(a.Times.values, b.Times.values, seed)
+	g.cells, g.diffs, g.tests = append(g.cells, at), append(g.diffs, a.median()-b.median()), append(g.tests, &c)
+}
+
+// print corrects the tests together and writes the cells.
+func (g *gaps) print() {
+	measure.Correct(g.tests)
+	for i, at := range g.cells {
+		*at = numeric(g.diffs[i])
+		if m := mark(*g.tests[i], len(g.tests)); m == "~" || m == "?" {
+			at.Text, at.Class = m+" "+at.Text, "dim"
+		}
+	}
 }
 
 func (rs *results) relational(engine string) way {

@@ -71,20 +71,20 @@ type page struct {
 	Style template.CSS
 	Code  template.JS
 
-	Title        string
-	Head         head
-	Proof        table
-	Diffs        []difference
-	Medians      table
-	Cases        []caseView
-	Tables       []section
-	Recorded     table
-	Loads        table
-	LoadPicture  []byte
-	LoadProblems []string
-	Curves       []picture
-	Plans        []planGroup
-	Method       method
+	Title       string
+	Head        head
+	Proof       table
+	Incomplete  []string // archives, and what they lack
+	Diffs       []difference
+	Medians     table
+	Cases       []caseView
+	Tables      []section
+	Recorded    table
+	Loads       table
+	LoadPicture []byte
+	Curves      []picture
+	Plans       []planGroup
+	Method      method
 }
 
 func (f *folder) page() (*page, error) {
@@ -110,8 +110,8 @@ func (f *folder) page() (*page, error) {
 		return nil, err
 	}
 	for _, a := range f.run.Archives {
-		if a.Problem != "" {
-			p.LoadProblems = append(p.LoadProblems, a.Engine+" · "+a.Design+": "+a.Problem)
+		if !a.Whole {
+			p.Incomplete = append(p.Incomplete, a.Engine+" · "+a.Design+": "+a.Problem)
 		}
 	}
 	if p.Curves, err = verification(f.curves); err != nil {
@@ -126,7 +126,7 @@ func (p *page) write(w io.Writer) error {
 		// svg passes on a picture of report/plot, which escapes every text in it.
 		"svg":   func(b []byte) template.HTML { return template.HTML(b) }, //nolint:gosec // see above
 		"count": func(n int) string { return count(n) },
-		"bytes": func(n int64) string { return bytes(float64(n)) },
+		"bytes": func(n int64) string { return byteSize(float64(n)) },
 	}).ParseFS(files, "template/*.html")
 	if err != nil {
 		return err

@@ -34,22 +34,24 @@ func Text(w io.Writer, dir string) error {
 		return err
 	}
 	medians := f.medians(&f.sum)
-	medians.Title = "\nMedian time of each case"
+	medians.Title = "Median time of each case, ms"
 	for i := range medians.Head {
 		if !medians.Head[i].Text {
 			medians.Head[i].Unit = ""
 		}
 	}
-	medians.Title += ", ms"
 	medians.Note = "mean: over all cases. ratio: to the fastest of each case, geometric mean. The first line is the client's floor."
 	if len(f.ways) == 0 || !f.floor(f.ways[0].Engine, f.ways[0].Design) {
 		medians.Note = "mean: over all cases. ratio: to the fastest of each case, geometric mean."
 	}
 	loads := f.loads()
-	loads.Title, loads.Note = "\nLoads and sizes", ""
+	loads.Title, loads.Note = "Loads and sizes", ""
 	for _, t := range []table{medians, loads} {
 		if len(t.Rows) == 0 {
 			continue
+		}
+		if _, err := io.WriteString(w, "\n"); err != nil {
+			return err
 		}
 		if err := t.write(w); err != nil {
 			return err

@@ -12,6 +12,14 @@ import (
 // picture gets a logarithmic axis.
 const logSpread = 20
 
+// pictureWidth is that of the page's text and the margins of a picture, in px;
+// curveWidth is half of it.
+const (
+	pictureWidth  = 1096
+	curveWidth    = 558
+	profileHeight = 500 // lower than a profile of its own, so that it fits beside a die-off
+)
+
 // caseView is a case of the page.
 type caseView struct {
 	Name, Title, LineType string
@@ -60,9 +68,8 @@ func (k *CellSummary) label() string { return way{k.Engine, k.Design, k.Flavour}
 func (rs *results) bars(c *CaseSummary) ([]byte, error) {
 	log := spread(c)
 	h := plot.HorizontalBars{
-		Frame: plot.Frame{Title: c.Name + ": median time of the answer", Subtitle: c.Title, XLabel: axis(log),
-			Caption: "Whiskers: 95 % interval of the median."},
-		Unit: "ms", Groups: rs.engines(), Log: log,
+		Frame: plot.Frame{Subtitle: "Median time of the answer; whiskers: 95 % interval of the median", XLabel: axis(log), Width: pictureWidth},
+		Unit:  "ms", Groups: rs.engines(), Log: log,
 	}
 	panel, timed := plot.BarPanel{}, false
 	for i := range c.Cells {
@@ -97,7 +104,7 @@ func note(k *CellSummary) string {
 func (rs *results) strip(c *CaseSummary) ([]byte, error) {
 	log := spread(c)
 	s := plot.Strip{
-		Frame: plot.Frame{Title: c.Name + ": every repetition", XLabel: axis(log), Caption: "Upright tick: median. Repetitions were made in a random, interleaved order."},
+		Frame: plot.Frame{Subtitle: "Every repetition; upright tick: median", XLabel: axis(log), Width: pictureWidth},
 		Unit:  "ms", Groups: rs.engines(), Log: log, Seed: rs.run.Seed,
 	}
 	for i := range c.Cells {
@@ -169,7 +176,10 @@ func caseTable(c *CaseSummary) table {
 func (k *CellSummary) timeCells(p parts, best bool) []cell {
 	t := k.Times
 	ci := interval(float64(t.Lo), float64(t.Hi))
-	out := []cell{value(float64(t.Median), number(float64(t.Median))), value(float64(t.Lo), ci)}
+	out := []cell{value(float64(t.Median), number(float64(t.Median))), dim(ci)}
+	if ci != none {
+		out[1] = value(float64(t.Lo), ci)
+	}
 	switch {
 	case k.Floor:
 		out = append(out, dim("floor"), dim(none), dim(none))

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 )
@@ -63,20 +62,50 @@ func (rs *results) speedInWords(s *Summary) string {
 		return rs.oneCase(s, w)
 	}
 	var b strings.Builder
+	few := tooFew(s)
 	if best.Ratio < 1.005 {
 		fmt.Fprintf(&b, "On this data the fastest right way is %s: it is the fastest in each of %d cases.", w, timed)
 	} else {
 		fmt.Fprintf(&b, "On this data the fastest right way over %d cases is %s: it takes %s times the fastest of each case (geometric mean)", timed, w, number(float64(best.Ratio)))
-		fmt.Fprintf(&b, " and is beaten by more than the noise in %s.", beaten(timed-best.Unbeaten, timed))
+		if few < timed {
+			fmt.Fprintf(&b, " and is beaten by more than the noise in %s", beaten(timed-best.Unbeaten, timed))
+		}
+		b.WriteString(".")
 	}
+	b.WriteString(partly(s))
 	if next := nextDesign(s.Ranking); next != nil {
 		fmt.Fprintf(&b, " The next engine or design is %s, %s times the fastest.", way{next.Engine, next.Design, next.Flavour}, number(float64(next.Ratio)))
 	}
-	if f := factor(s, w, "metviewer-sql"); !math.IsNaN(f) {
-		fmt.Fprintf(&b, " METviewer's own SQL takes %s times as long in %s.", number(f), best.Engine)
+	if r := bestOf(s, "metviewer-sql"); r != nil && r.Flavour != w.Flavour {
+		fmt.Fprintf(&b, " METviewer's own SQL takes %s times the fastest at best (%s · %s).", number(float64(r.Ratio)), r.Engine, r.Design)
 	}
-	if few := tooFew(s); few > 0 {
+	switch {
+	case few == timed:
+		b.WriteString(" All this by medians alone: the repetitions are too few to tell any difference from noise.")
+	case few > 0:
 		fmt.Fprintf(&b, " In %s the repetitions are too few to tell any difference from noise.", several(few, "case"))
+	}
+	return b.String()
+}
+
+// partly names the ways that are the fastest of a case but did not answer all cases.
+func partly(s *Summary) string {
+	var ways []way
+	won := map[way][]string{}
+	for i := range s.Cases {
+		k := s.Cases[i].fastest()
+		if k == nil || slices.ContainsFunc(s.Ranking, func(r Rank) bool { return r.Engine == k.Engine && r.Design == k.Design && r.Flavour == k.Flavour }) {
+			continue
+		}
+		w := way{k.Engine, k.Design, k.Flavour}
+		if won[w] == nil {
+			ways = append(ways, w)
+		}
+		won[w] = append(won[w], s.Cases[i].Name)
+	}
+	var b strings.Builder
+	for _, w := range ways {
+		fmt.Fprintf(&b, " %s is faster in %s, but did not answer every case.", w, list(won[w]))
 	}
 	return b.String()
 }
@@ -119,18 +148,13 @@ func nextDesign(ranks []Rank) *Rank {
 	return &ranks[i]
 }
 
-// factor is how many times as long a flavour takes in the engine of w, in the
-// geometric mean over the cases that both answered; NaN where none.
-func factor(s *Summary, w way, flavour string) float64 {
-	best := math.NaN()
-	for _, r := range s.Ranking {
-		if r.Engine == w.Engine && r.Flavour == flavour && flavour != w.Flavour {
-			if f := float64(r.Ratio / s.Ranking[0].Ratio); math.IsNaN(best) || f < best {
-				best = f
-			}
-		}
+// bestOf is the best rank of a flavour, or nil.
+func bestOf(s *Summary, flavour string) *Rank {
+	i := slices.IndexFunc(s.Ranking, func(r Rank) bool { return r.Flavour == flavour })
+	if i < 0 {
+		return nil
 	}
-	return best
+	return &s.Ranking[i]
 }
 
 // tooFew counts the cases in which no difference could show.
