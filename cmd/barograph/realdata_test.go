@@ -1,0 +1,158 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"barograph/formats"
+	"barograph/run"
+)
+
+// sharedData finds the real files that the project does not carry, or skips.
+func sharedData(t *testing.T, name string) string {
+	t.Helper()
+	root := os.Getenv("BAROGRAPH_DATA")
+	if root == "" {
+		root = filepath.Join("..", "..", "..", "shared", "data")
+	}
+	path := filepath.Join(root, name)
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("SKIPPED: no real data at %s; set BAROGRAPH_DATA to the folder that holds met/", path)
+	}
+	return path
+}
+
+// unpack unpacks a .tar.xz of the real data.
+func unpack(t *testing.T, name string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if out, err := exec.CommandContext(t.Context(), "tar", "xf", sharedData(t, name), "-C", dir).CombinedOutput(); err != nil {
+		t.Skipf("SKIPPED: tar cannot unpack %s: %v: %s", name, err, out)
+	}
+	return dir
+}
+
+// TestRealDay loads NCEP's files of 2019-01-01 into every engine and design.
+func TestRealDay(t *testing.T) {
+	data, dir := unpack(t, "met/vsdb/vxingest_vsdb_20190101.tar.xz"), t.TempDir()
+	files, err := formats.Expand([]string{data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var digest string
+	for _, target := range []struct {
+		engine, design string
+		objects        int64
+	}{
+		{"duckdb", "normalized", 358824}, {"duckdb", "document", 11294}, {"duckdb", "wide", 358824},
+		{"sqlite", "normalized", 358824}, {"sqlite", "document", 11294}, {"pebble", "keyvalue", 11294},
+	} {
+		url := target.engine + ":" + filepath.Join(dir, target.engine+"-"+target.design)
+		rand.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] }) // any order, one digest
+		var r loadResult
+		args := append([]string{"load", "--to", url, "--design", target.design, "--json"}, files...)
+		if err := json.Unmarshal([]byte(must(t, args...)), &r); err != nil {
+			t.Fatal(err)
+		}
+		if r.Read != 358824 || r.Stored != 358824 || r.Quarantined != 0 || r.Replaced != 0 || r.Objects != target.objects {
+			t.Errorf("%s %s: %+v", target.engine, target.design, r)
+		}
+		for name, want := range map[string]int64{"SL1L2": 262004, "SAL1L2": 38100, "VL1L2": 54910, "VAL1L2": 3810} {
+			if r.Records[name] != want {
+				t.Errorf("%s %s: %d %s, want %d", target.engine, target.design, r.Records[name], name, want)
+			}
+		}
+		if digest == "" {
+			digest = r.Digest
+		}
+		if r.Digest != digest {
+			t.Errorf("%s %s: digest %s, others %s", target.engine, target.design, r.Digest, digest)
+		}
+		goldenACC(t, url, target.design)
+	}
+}
+
+// goldenACC asks for the golden values of the real day: anomaly correlation of
+// GFS at 500 hPa over the northern extratropics, valid 2019-01-01 00:00.
+func goldenACC(t *testing.T, url, design string) {
+	t.Helper()
+	for _, g := range []struct {
+		name, stat string
+		lead       []float64
+		want       []float64
+	}{
+		{"test_3", "ANOM_CORR", []float64{0, 24, 72, 120, 144, 240, 384}, []float64{0.9999782, 0.9978979, 0.9763467, 0.8643765, 0.7841956, 0.4912416, 0.2112939}},
+		{"test_3", "ANOM_CORR_UNCNTR", []float64{0, 24, 72, 120, 144, 240, 384}, []float64{0.9999789, 0.9980118, 0.9773669, 0.8714623, 0.7945998, 0.5111469, 0.2431133}},
+		{"test_6", "VAL1L2_ANOM_CORR", []float64{0, 24, 120, 240}, []float64{0.9999046, 0.9825258, 0.7148983, 0.3717729}},
+	} {
+		text := must(t, "ask", g.name, "--from", url, "--design", design, "--valid", "2019010100", "--where", "vx_mask=G2/NHX", "--stat", g.stat, "--json")
+		var c run.Curves
+		if err := json.Unmarshal([]byte(text), &c); err != nil {
+			t.Fatal(err)
+		}
+		if len(c.Series) != 1 {
+			t.Fatalf("%s: %d curves", g.name, len(c.Series))
+		}
+		got := map[float64]float64{}
+		for i, x := range c.Series[0].X {
+			got[x] = c.Series[0].Y[i]
+		}
+		for i, lead := range g.lead {
+			if math.Abs(got[lead]-g.want[i]) > 5e-8 {
+				t.Errorf("%s %s: %s at %g h is %.7f, want %.7f", url, design, g.stat, lead, got[lead], g.want[i])
+			}
+		}
+	}
+}
+
+// TestRealMETSamples loads the MET samples; every line is stored, replaced by
+// an equal one, or quarantined with a reason.
+func TestRealMETSamples(t *testing.T) {
+	dir := t.TempDir()
+	var cycles loadResult
+	text := must(t, "load", unpack(t, "met/stat/g2g_met12_20241031_00z_12z.tar.xz"), "--to", "pebble:"+filepath.Join(dir, "g2g"), "--json")
+	if err := json.Unmarshal([]byte(text), &cycles); err != nil {
+		t.Fatal(err)
+	}
+	if cycles.Read != 128880 || cycles.Stored != 128880 {
+		t.Errorf("two cycles: %+v", cycles)
+	}
+	var digest string
+	for _, target := range [][2]string{{"duckdb", "wide"}, {"duckdb", "document"}, {"duckdb", "normalized"}, {"sqlite", "document"}, {"sqlite", "normalized"}, {"pebble", "keyvalue"}} {
+		var r loadResult
+		url := target[0] + ":" + filepath.Join(dir, target[0]+target[1])
+		quarantine := filepath.Join(dir, "quarantine.csv")
+		samples := sharedData(t, "met/stat")
+		status, stdout, stderr := barograph(t, "load", samples, "--to", url, "--design", target[1], "--quarantine", quarantine, "--json")
+		if status != 0 && status != 4 {
+			t.Fatalf("%v: status %d\n%s", target, status, stderr)
+		}
+		if err := json.Unmarshal([]byte(stdout), &r); err != nil {
+			t.Fatal(err)
+		}
+		if r.Read == 0 || r.Read != r.Stored+r.Replaced+r.Quarantined || r.Stored != contents(r.Records) {
+			t.Errorf("%v: %+v", target, r)
+		}
+		if digest == "" {
+			digest = r.Digest
+		}
+		if r.Digest != digest {
+			t.Errorf("%v: digest %s, others %s", target, r.Digest, digest)
+		}
+		t.Logf("%v: %d lines = %d stored + %d replaced + %d quarantined; %s", target, r.Read, r.Stored, r.Replaced, r.Quarantined, r.Digest)
+	}
+}
+
+// contents adds up the records of all line types.
+func contents(byType map[string]int64) int64 {
+	var n int64
+	for _, r := range byType {
+		n += r
+	}
+	return n
+}
