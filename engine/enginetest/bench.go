@@ -14,7 +14,7 @@ import (
 
 // Benchmark loads an archive on which the seven cases have answers of their
 // recorded sizes and times loading, phrasing and asking for every design and
-// flavour of an engine: BenchmarkX/design=document/load,
+// flavour of an engine: BenchmarkX/design=document/load (and load-merging),
 // BenchmarkX/design=document/case=test_3/flavour=keys. Each answer is proven
 // before it is timed. For comparisons that are published there is `barograph met`.
 func Benchmark(b *testing.B, d engine.Driver, url func(b *testing.B) string) {
@@ -33,7 +33,8 @@ func Benchmark(b *testing.B, d engine.Driver, url func(b *testing.B) string) {
 					b.Run("case="+q.question.Name+"/flavour="+string(f), func(b *testing.B) { benchmarkAsk(b, a, q, f) })
 				}
 			}
-			b.Run("load", func(b *testing.B) { benchmarkLoad(b, a, files) })
+			b.Run("load", func(b *testing.B) { benchmarkLoad(b, a, "whole", files, len(files)) })
+			b.Run("load-merging", func(b *testing.B) { benchmarkLoad(b, a, "parts", files, 1) })
 		})
 	}
 }
@@ -111,16 +112,17 @@ func benchmarkCases(b *testing.B, files []File) []benchmarkCase {
 	return out
 }
 
-// benchmarkLoad loads the files into one new subset per step, one commit each.
-func benchmarkLoad(b *testing.B, a engine.Archive, files []File) {
+// benchmarkLoad loads the files into a new subset per step, per files a commit.
+// Each document's leads are spread over all files: one file a commit is all merging.
+func benchmarkLoad(b *testing.B, a engine.Archive, name string, files []File, per int) {
 	var records int64
-	copies := 0 // beyond copy_0
+	copies := 0
 	for i := range files {
 		records += files[i].Records()
 	}
 	for b.Loop() {
 		copies++
-		if _, err := store(b.Context(), a, "copy_"+strconv.Itoa(copies), files, len(files)); err != nil {
+		if _, err := store(b.Context(), a, name+"_"+strconv.Itoa(copies), files, per); err != nil {
 			b.Fatal(err)
 		}
 	}
