@@ -1,7 +1,6 @@
 package sqlite_test
 
 import (
-	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -10,13 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/answer"
 	"barograph/design"
 	"barograph/engine"
+	"barograph/engine/enginetest"
 	"barograph/engine/sqlite"
 	"barograph/load"
-	"barograph/question"
-	"barograph/synth"
 )
 
 // realDay lists the VSDB files of $BAROGRAPH_DATA/vsdb_data, one real day.
@@ -35,24 +32,6 @@ func realDay(b *testing.B) []string {
 	})
 	if err != nil || len(files) == 0 {
 		b.Skipf("no VSDB files under %s/vsdb_data: %v", root, err)
-	}
-	return files
-}
-
-// seed writes the smallest data set that has the recorded rows of every case.
-func seed(b *testing.B) []string {
-	b.Helper()
-	specs, err := synth.VSDB{Seed: 1, Preset: "seed"}.Files()
-	if err != nil {
-		b.Fatal(err)
-	}
-	root := b.TempDir()
-	if _, err := synth.WriteAll(b.Context(), root, specs, 0, nil); err != nil {
-		b.Fatal(err)
-	}
-	var files []string
-	for _, s := range specs {
-		files = append(files, filepath.Join(root, filepath.FromSlash(s.Path)))
 	}
 	return files
 }
@@ -101,36 +80,9 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// BenchmarkAsk asks every case in every flavour on the smallest archive that has
-// the recorded rows. That the answers are right is TestConformance's.
-func BenchmarkAsk(b *testing.B) {
-	qs, err := question.Cases()
-	if err != nil {
-		b.Fatal(err)
-	}
-	files := seed(b)
-	for i := range qs {
-		qs[i] = qs[i].In("a")
-	}
-	for _, n := range slices.Sorted(maps.Keys(sqlite.Driver().Offers)) {
-		a := archive(b, n)
-		fill(b, a, files)
-		for _, q := range qs {
-			for _, f := range sqlite.Driver().Offers[n] {
-				b.Run(fmt.Sprintf("engine=sqlite/design=%s/case=%s/flavour=%s", n, q.Name, f), func(b *testing.B) {
-					p, err := a.Phrase(b.Context(), q, f)
-					if err != nil {
-						b.Fatal(err)
-					}
-					var into answer.Builder
-					for b.Loop() {
-						if err := a.Ask(b.Context(), p, &into); err != nil {
-							b.Fatal(err)
-						}
-					}
-					b.ReportMetric(float64(into.Rows), "rows")
-				})
-			}
-		}
-	}
+// BenchmarkSQLite loads generated records and asks every case in every flavour.
+func BenchmarkSQLite(b *testing.B) {
+	enginetest.Benchmark(b, sqlite.Driver(), func(b *testing.B) string {
+		return "sqlite:" + filepath.Join(b.TempDir(), "archive.db")
+	})
 }
