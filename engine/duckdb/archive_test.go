@@ -163,6 +163,32 @@ func times(first, step int64, n int) []int64 {
 	return out
 }
 
+// A file in DuckDB's older form is read and written on.
+func TestOlderFile(t *testing.T) {
+	url := "duckdb:" + filepath.Join(t.TempDir(), "old.db")
+	e, err := engine.Registry{duckdb.Driver()}.Open(t.Context(), url+"?storage_compatibility_version=v1.0.0", engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := e.Archives.Open(t.Context(), design.Wide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second := series("f", 5, times(0, 3600, 3000)...), series("g", 9, times(0, 3600, 3000)...)
+	store(t, a, "a", first)
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	a = open(t, url, design.Wide)
+	if s := store(t, a, "a", second); s.Replaced["g"] != int64(first.Len()) {
+		t.Errorf("%+v, want %d replaced", s, first.Len())
+	}
+	var h record.Hasher
+	if got, want := digest(t, a, "a"), h.Sum(second); got != want {
+		t.Errorf("the archive holds %s, want %s", got, want)
+	}
+}
+
 func TestOneLoaderPerSubset(t *testing.T) {
 	a := open(t, "duckdb::memory:", design.Wide)
 	l, err := a.Loader(t.Context(), "a")

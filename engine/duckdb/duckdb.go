@@ -149,7 +149,7 @@ func (db *database) about(ctx context.Context) (engine.About, error) {
 		return a, err
 	}
 	defer db.put(c)
-	for _, name := range []string{"threads", "memory_limit", "checkpoint_threshold", "access_mode"} {
+	for _, name := range []string{"threads", "memory_limit", "checkpoint_threshold", "storage_compatibility_version", "access_mode"} {
 		value, err := c.texts(ctx, "SELECT current_setting("+flavour.Quote(name)+")::VARCHAR")
 		if err != nil {
 			return a, err

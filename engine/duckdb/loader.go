@@ -3,7 +3,6 @@ package duckdb
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -352,23 +351,12 @@ func (l *loader) number(ctx context.Context, p *pending) error {
 // readIDs reads the headers and files that the archive has numbered.
 func (l *loader) readIDs(ctx context.Context) error {
 	l.headers, l.files = sqlengine.NewInterner[record.Header](), sqlengine.NewInterner[string]()
-	r, err := l.c.query(ctx, "SELECT "+sqlengine.Names("", sqlengine.HeaderColumns())+" FROM "+l.names.table(design.HeaderTable))
+	heads, err := readHeaders(ctx, l.c, l.names)
 	if err != nil {
 		return err
 	}
-	defer r.close()
-	for r.next() {
-		ids := r.vector(0)
-		heads := make([]record.Header, r.rows)
-		for f := range record.CovThresh {
-			v := r.vector(1 + int(f))
-			for i := range heads {
-				heads[i][f] = string(v.text(i))
-			}
-		}
-		for i, h := range heads {
-			l.headers.Have(h, ids.int64s(r.rows)[i])
-		}
+	for id, h := range heads {
+		l.headers.Have(h, id)
 	}
 	files, err := l.c.query(ctx, "SELECT data_file_id, path, filename FROM "+l.names.table(sqlengine.FileTable))
 	if err != nil {
@@ -457,5 +445,5 @@ func (l *loader) Close() error {
 	err := l.c.exec(context.Background(), "DROP TABLE IF EXISTS temp.main.barograph_stage; DROP TABLE IF EXISTS temp.main.barograph_hits")
 	l.a.db.put(l.c)
 	l.a.db.release(l.key)
-	return errors.Join(err)
+	return err
 }

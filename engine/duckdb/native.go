@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"sync"
 	"time"
 
@@ -144,7 +143,8 @@ type result struct {
 	rows  int // of the chunk
 }
 
-// query runs a statement and waits for its whole reply. Arguments are text.
+// query runs a statement and waits for its whole reply. An argument is a text
+// or a list of texts.
 func (c *conn) query(ctx context.Context, text string, args ...any) (*result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -285,7 +285,7 @@ func (c *conn) whole(ctx context.Context, text string, args ...any) (int64, erro
 		return 0, nil
 	}
 	if r.types[0] != mapping.TypeBigInt {
-		return math.MinInt64, fmt.Errorf("DuckDB: %s is no BIGINT", r.names[0])
+		return 0, fmt.Errorf("DuckDB: %s is no BIGINT", r.names[0])
 	}
 	return v.int64s(r.rows)[0], nil
 }
