@@ -134,7 +134,7 @@ func (p *PayloadDecoder) Decode(data []byte, b *record.Batch, head uint32, valid
 	}
 	p.n = int(p.r.uvarint())
 	plain := p.r.byte() == 1
-	if p.r.failed || p.n > len(data) {
+	if p.r.failed || p.n < 0 || p.n > len(data) {
 		return errPayload
 	}
 	before := b.Len()

@@ -141,7 +141,7 @@ func setting(t *testing.T, name string, otherwise int) int {
 	return n
 }
 
-// times is how often a repetition runs: few with -short, many under soak.
+// repetitions is how often a test repeats itself: few with -short, many under soak.
 func repetitions(t *testing.T, plain, short int) int {
 	t.Helper()
 	if testing.Short() {
