@@ -160,7 +160,7 @@ func (d *database) connect(patience time.Duration) (*sqlite3.SQLiteConn, error) 
 // commit; NORMAL would only sync it at a checkpoint, so that a commit could be
 // lost with the machine's power.
 func (d *database) pragmas() []string {
-	p := []string{fmt.Sprintf("cache_size=-%d", d.cache*1024), "temp_store=MEMORY", "case_sensitive_like=ON"}
+	p := []string{fmt.Sprintf("cache_size=-%d", d.cache*1024), "temp_store=MEMORY"}
 	if !d.readOnly {
 		p = append(p, fmt.Sprintf("page_size=%d", pageBytes), "journal_mode=WAL", "synchronous=FULL", "wal_autocheckpoint=4000")
 	}
