@@ -1,13 +1,12 @@
 package engine
 
 import (
+	"barograph/design"
+	"barograph/flavour"
 	"context"
 	"errors"
 	"log/slog"
 	"net/url"
-
-	"barograph/design"
-	"barograph/flavour"
 )
 
 // Sentinel errors; engines wrap them with what they know.

@@ -1,12 +1,11 @@
 package engine
 
 import (
+	"barograph/fault"
 	"context"
 	"net/url"
 	"slices"
 	"strings"
-
-	"barograph/fault"
 )
 
 // Registry is a list of drivers. engine/all holds the one that the program uses.
@@ -78,10 +77,8 @@ func Path(u *url.URL) string {
 func Redact(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {
-		if i := strings.Index(raw, ":"); i >= 0 {
-			return raw[:i] + ":…"
-		}
-		return "…"
+		scheme, _, _ := strings.Cut(raw, ":")
+		return scheme + ":…"
 	}
 	return u.Redacted()
 }

@@ -6,12 +6,13 @@ import "barograph/record"
 // later record replaces an earlier one of the same identity. It keeps 40 bytes
 // a record.
 type Fingerprint struct {
-	last  map[record.Key]print
+	last  map[record.Key]standing
 	types []string
 	hash  record.Hasher
 }
 
-type print struct {
+// standing is a record that no later one has replaced yet.
+type standing struct {
 	digest record.Digest
 	t      int
 }
@@ -22,7 +23,7 @@ func (f *Fingerprint) Add(b *record.Batch) {
 		return
 	}
 	if f.last == nil {
-		f.last = map[record.Key]print{}
+		f.last = map[record.Key]standing{}
 	}
 	t := 0
 	for t < len(f.types) && f.types[t] != b.Type.Name {
@@ -33,7 +34,7 @@ func (f *Fingerprint) Add(b *record.Batch) {
 	}
 	f.hash.Use(b)
 	for i := range b.Len() {
-		f.last[f.hash.Key(i)] = print{f.hash.Digest(i), t}
+		f.last[f.hash.Key(i)] = standing{f.hash.Digest(i), t}
 	}
 }
 

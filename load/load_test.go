@@ -1,6 +1,13 @@
 package load_test
 
 import (
+	"barograph/design"
+	"barograph/engine"
+	"barograph/engine/dry"
+	"barograph/formats/metstat"
+	"barograph/formats/vsdb"
+	"barograph/load"
+	"barograph/record"
 	"context"
 	"errors"
 	"fmt"
@@ -11,14 +18,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/dry"
-	"barograph/formats/metstat"
-	"barograph/formats/vsdb"
-	"barograph/load"
-	"barograph/record"
 )
 
 // memory is an archive without a database.
@@ -33,7 +32,11 @@ func memory(t *testing.T) engine.Archive {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { a.Close(); e.Close() })
+	t.Cleanup(func() {
+		if err := errors.Join(a.Close(), e.Close()); err != nil {
+			t.Error(err)
+		}
+	})
 	return a
 }
 

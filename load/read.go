@@ -1,6 +1,9 @@
 package load
 
 import (
+	"barograph/fault"
+	"barograph/formats"
+	"barograph/record"
 	"context"
 	"errors"
 	"io"
@@ -10,10 +13,6 @@ import (
 
 	"github.com/zeebo/xxh3"
 	"golang.org/x/sync/errgroup"
-
-	"barograph/fault"
-	"barograph/formats"
-	"barograph/record"
 )
 
 // source is what Read needs of an open file.

@@ -1,11 +1,10 @@
 package question
 
 import (
-	"slices"
-	"strconv"
-
 	"barograph/fault"
 	"barograph/record"
+	"slices"
+	"strconv"
 )
 
 // Question is what is asked, nothing of how. An empty list means "all".
@@ -47,7 +46,8 @@ func (q *Question) Tie() []Column {
 		}
 	}
 	for _, r := range []Role{ValidBeg, Lead, ValidEnd, ObsLead, ObsBeg, ObsEnd} {
-		if c := timeColumns[r-ValidBeg]; !has(c.Name) && !(r == Lead && has("fcst_init_beg") && has("fcst_valid_beg")) {
+		known := r == Lead && has("fcst_init_beg") && has("fcst_valid_beg") // it is their difference
+		if c := timeColumns[r-ValidBeg]; !has(c.Name) && !known {
 			tie = append(tie, c)
 		}
 	}

@@ -1,10 +1,9 @@
 package question
 
 import (
+	"barograph/record"
 	"strings"
 	"testing"
-
-	"barograph/record"
 )
 
 func TestCases(t *testing.T) {
@@ -17,8 +16,13 @@ func TestCases(t *testing.T) {
 		times, leads int
 		levels       int
 	}{
-		{"test_1", 16, 53, 1}, {"test_2", 16, 53, 0}, {"test_3", 273, 53, 1}, {"test_4", 273, 53, 2},
-		{"test_5", 273, 1, 16}, {"test_6", 273, 53, 1}, {"test_9", 273, 53, 1},
+		{"test_1", 16, 53, 1},
+		{"test_2", 16, 53, 0},
+		{"test_3", 273, 53, 1},
+		{"test_4", 273, 53, 2},
+		{"test_5", 273, 1, 16},
+		{"test_6", 273, 53, 1},
+		{"test_9", 273, 53, 1},
 	}
 	if len(cases) != len(want) {
 		t.Fatalf("%d cases, want %d", len(cases), len(want))

@@ -1,6 +1,8 @@
 package question
 
 import (
+	"barograph/fault"
+	"barograph/record"
 	"bytes"
 	"embed"
 	"fmt"
@@ -13,9 +15,6 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml"
-
-	"barograph/fault"
-	"barograph/record"
 )
 
 //go:embed cases/*.yaml

@@ -1,15 +1,6 @@
 package main
 
 import (
-	"context"
-	"fmt"
-	"os"
-	"slices"
-	"strings"
-	"time"
-
-	"github.com/spf13/cobra"
-
 	"barograph/answer"
 	"barograph/engine"
 	"barograph/fault"
@@ -18,6 +9,14 @@ import (
 	"barograph/report"
 	"barograph/run"
 	"barograph/workload/met"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
 )
 
 // asking is what the flags of ask say.

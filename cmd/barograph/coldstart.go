@@ -1,6 +1,13 @@
 package main
 
 import (
+	"barograph/design"
+	"barograph/engine"
+	"barograph/flavour"
+	"barograph/measure"
+	"barograph/question"
+	"barograph/run"
+	"barograph/workload/met"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -10,14 +17,6 @@ import (
 	"os/exec"
 
 	"github.com/spf13/cobra"
-
-	"barograph/design"
-	"barograph/engine"
-	"barograph/flavour"
-	"barograph/measure"
-	"barograph/question"
-	"barograph/run"
-	"barograph/workload/met"
 )
 
 // newColdStart is the process of a cold start: it opens an archive, asks once

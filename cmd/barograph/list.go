@@ -1,19 +1,18 @@
 package main
 
 import (
-	"fmt"
-	"sort"
-	"strings"
-	"text/tabwriter"
-
-	"github.com/spf13/cobra"
-
 	"barograph/design"
 	"barograph/engine"
 	"barograph/flavour"
 	"barograph/question"
 	"barograph/record"
 	"barograph/stat"
+	"fmt"
+	"sort"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
 )
 
 func newList(e *env) *cobra.Command {

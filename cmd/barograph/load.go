@@ -1,6 +1,12 @@
 package main
 
 import (
+	"barograph/design"
+	"barograph/engine"
+	"barograph/fault"
+	"barograph/formats"
+	"barograph/load"
+	"barograph/record"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -13,13 +19,6 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
-
-	"barograph/design"
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/formats"
-	"barograph/load"
-	"barograph/record"
 )
 
 // place names an archive on the command line: --to/--from URL --design D --subset S.

@@ -4,6 +4,9 @@
 package main
 
 import (
+	"barograph/engine"
+	"barograph/engine/all"
+	"barograph/fault"
 	"context"
 	"errors"
 	"fmt"
@@ -15,10 +18,6 @@ import (
 	"syscall"
 
 	"golang.org/x/term"
-
-	"barograph/engine"
-	"barograph/engine/all"
-	"barograph/fault"
 )
 
 func main() {
@@ -58,7 +57,7 @@ func (e *env) log() *slog.Logger {
 
 // execute runs a command line and returns its exit status.
 func execute(ctx context.Context, e *env) int {
-	root := newRoot(e)
+	root := newRoot(e) //nolint:contextcheck // commands take theirs from cobra
 	root.SetArgs(e.args)
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)

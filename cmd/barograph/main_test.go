@@ -1,6 +1,8 @@
 package main
 
 import (
+	"barograph/engine/all"
+	"barograph/fault"
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
@@ -10,9 +12,6 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
-
-	"barograph/engine/all"
-	"barograph/fault"
 )
 
 // barograph runs a command line and returns its status and output.

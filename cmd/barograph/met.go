@@ -1,6 +1,16 @@
 package main
 
 import (
+	"barograph/design"
+	"barograph/engine"
+	"barograph/fault"
+	"barograph/flavour"
+	"barograph/formats"
+	"barograph/measure"
+	"barograph/question"
+	"barograph/report"
+	"barograph/run"
+	"barograph/workload/met"
 	"context"
 	"errors"
 	"fmt"
@@ -12,17 +22,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"barograph/design"
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/flavour"
-	"barograph/formats"
-	"barograph/measure"
-	"barograph/question"
-	"barograph/report"
-	"barograph/run"
-	"barograph/workload/met"
 )
 
 // study is what the flags of met and quickstart say.
@@ -64,7 +63,7 @@ folder. Where one URL serves several designs, each gets a file of its own.`,
 			return e.met(c.Context(), s, files)
 		},
 	}
-	s.flags(c, e)
+	s.flags(c)
 	c.Flags().StringArrayVar(&s.engines, "engine", nil, "engine to study: a URL, or the name of an embedded engine (default: all embedded ones)")
 	c.Flags().StringSliceVar(&s.designs, "design", nil, "designs to study (default: all that each engine offers)")
 	c.Flags().StringSliceVar(&s.cases, "case", nil, "cases to ask: names, or question files (default: all seven)")
@@ -76,7 +75,7 @@ folder. Where one URL serves several designs, each gets a file of its own.`,
 }
 
 // flags are those that met and quickstart share.
-func (s *study) flags(c *cobra.Command, e *env) {
+func (s *study) flags(c *cobra.Command) {
 	c.Flags().StringVar(&s.out, "out", "", "run folder (default: runs/{time}-{workload})")
 	c.Flags().StringVar(&s.subset, "subset", defaultSubset, "name of the copy of the data set inside each archive")
 	c.Flags().IntVar(&s.reps, "reps", met.DefaultReps, "timed repetitions of each cell")

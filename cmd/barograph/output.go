@@ -1,6 +1,11 @@
 package main
 
 import (
+	"barograph/answer"
+	"barograph/design"
+	"barograph/fault"
+	"barograph/question"
+	"barograph/run"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -11,12 +16,6 @@ import (
 	"text/tabwriter"
 
 	"github.com/parquet-go/parquet-go"
-
-	"barograph/answer"
-	"barograph/design"
-	"barograph/fault"
-	"barograph/question"
-	"barograph/run"
 )
 
 func designName(s string) design.Name { return design.Name(s) }

@@ -1,16 +1,15 @@
 package main
 
 import (
+	"barograph/formats"
+	"barograph/run"
+	"barograph/synth"
 	"context"
 	"fmt"
 	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"barograph/formats"
-	"barograph/run"
-	"barograph/synth"
 )
 
 func newQuickstart(e *env) *cobra.Command {
@@ -25,7 +24,7 @@ against the reference, times them, and writes a report. It needs no server and n
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return e.quickstart(c.Context(), s) },
 	}
-	s.flags(c, e)
+	s.flags(c)
 	c.Flags().Lookup("time-limit").DefValue = quickLimit.String()
 	s.limit = quickLimit
 	return c

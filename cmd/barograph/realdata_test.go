@@ -1,6 +1,8 @@
 package main
 
 import (
+	"barograph/formats"
+	"barograph/run"
 	"encoding/json"
 	"math"
 	"math/rand/v2"
@@ -8,9 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
-
-	"barograph/formats"
-	"barograph/run"
 )
 
 // sharedData finds the real files that the project does not carry, or skips.
@@ -49,8 +48,12 @@ func TestRealDay(t *testing.T) {
 		engine, design string
 		objects        int64
 	}{
-		{"duckdb", "normalized", 358824}, {"duckdb", "document", 11294}, {"duckdb", "wide", 358824},
-		{"sqlite", "normalized", 358824}, {"sqlite", "document", 11294}, {"pebble", "keyvalue", 11294},
+		{"duckdb", "normalized", 358824},
+		{"duckdb", "document", 11294},
+		{"duckdb", "wide", 358824},
+		{"sqlite", "normalized", 358824},
+		{"sqlite", "document", 11294},
+		{"pebble", "keyvalue", 11294},
 	} {
 		url := target.engine + ":" + filepath.Join(dir, target.engine+"-"+target.design)
 		rand.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] }) // any order, one digest

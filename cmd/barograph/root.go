@@ -1,13 +1,12 @@
 package main
 
 import (
+	"barograph/fault"
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
-
-	"barograph/fault"
 )
 
 const exitStatuses = `

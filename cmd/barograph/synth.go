@@ -1,6 +1,8 @@
 package main
 
 import (
+	"barograph/question"
+	"barograph/synth"
 	"context"
 	"fmt"
 	"runtime"
@@ -8,9 +10,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"barograph/question"
-	"barograph/synth"
 )
 
 func newSynth(e *env) *cobra.Command {

@@ -1,18 +1,17 @@
 package met
 
 import (
-	"fmt"
-	"math"
-	"slices"
-	"strconv"
-	"strings"
-
 	"barograph/answer"
 	"barograph/fault"
 	"barograph/question"
 	"barograph/record"
 	"barograph/run"
 	"barograph/stat"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
 )
 
 // DefaultStat is the statistic that is drawn of a line type where none is
@@ -45,7 +44,7 @@ func Curves(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 	if err != nil {
 		return nil, err
 	}
-	c := &collector{q: q, a: a, axis: axisOf(q, a), points: map[string]map[float64][]int{}}
+	c := &collector{q: q, a: a, axis: axisOf(a), points: map[string]map[float64][]int{}}
 	if err := c.collect(s.Needs); err != nil {
 		return nil, err
 	}
@@ -65,7 +64,7 @@ func Curves(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 
 // axisOf chooses the independent axis: the first of lead, level and valid time
 // that has several values.
-func axisOf(q *question.Question, a *answer.Answer) run.Axis {
+func axisOf(a *answer.Answer) run.Axis {
 	if k := columnOf(a, "fcst_lead"); k >= 0 && several(a.Vectors[k].Whole) {
 		return run.ByLead
 	}

@@ -1,12 +1,6 @@
 package met
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"os"
-	"time"
-
 	"barograph/answer"
 	"barograph/engine"
 	"barograph/fault"
@@ -14,6 +8,11 @@ import (
 	"barograph/question"
 	"barograph/record"
 	"barograph/run"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
 )
 
 // read parses the data once, for the reference answers and the data's digest.

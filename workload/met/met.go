@@ -1,12 +1,6 @@
 package met
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"log/slog"
-	"time"
-
 	"barograph/answer"
 	"barograph/design"
 	"barograph/engine"
@@ -16,6 +10,11 @@ import (
 	"barograph/question"
 	"barograph/record"
 	"barograph/run"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
 )
 
 // Target is one archive of the study: an engine's URL and a design.

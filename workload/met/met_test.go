@@ -1,14 +1,6 @@
 package met_test
 
 import (
-	"context"
-	"errors"
-	"math"
-	"net/url"
-	"path/filepath"
-	"testing"
-	"time"
-
 	"barograph/answer"
 	"barograph/design"
 	"barograph/engine"
@@ -24,6 +16,13 @@ import (
 	"barograph/run"
 	"barograph/synth"
 	"barograph/workload/met"
+	"context"
+	"errors"
+	"math"
+	"net/url"
+	"path/filepath"
+	"testing"
+	"time"
 )
 
 // day writes the anomaly files of one synthetic day and returns them.
@@ -215,12 +214,12 @@ func fill(t *testing.T, target met.Target, files []string, apply func(*record.Ba
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer e.Close()
+	defer e.Close() //nolint:errcheck // everything is committed
 	a, err := e.Archives.Open(t.Context(), target.Design)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer a.Close()
+	defer a.Close() //nolint:errcheck // likewise
 	done := false
 	wrapped := &damaging{Archive: a, apply: func(b *record.Batch) *record.Batch {
 		if done {
