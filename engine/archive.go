@@ -25,7 +25,9 @@ type Archive interface {
 	// An embedded engine may allow one loader at a time; it says so by an error.
 	Loader(ctx context.Context, subset string) (Loader, error)
 
-	// Marks lists the files that are loaded whole, in the order of loading; none for a subset that does not exist.
+	// Marks lists the files that are loaded whole, in the order of loading; none
+	// for a subset that does not exist. There is one mark per Digest: that of a
+	// file loaded again replaces the earlier one.
 	Marks(ctx context.Context, subset string) ([]Mark, error)
 
 	// Catalog is the subset's metadata; that of an empty subset if it does not exist.
