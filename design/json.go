@@ -2,10 +2,13 @@ package design
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"time"
+
+	"github.com/tidwall/gjson"
 
 	"barograph/fault"
 	"barograph/record"
@@ -175,59 +178,83 @@ func ParseJSON(text []byte, b *record.Batch) (subset string, err error) {
 
 // ParseEntries appends the entries of a document to b, under header head.
 func ParseEntries(text []byte, b *record.Batch, head uint32, valid int64) error {
-	var entries []map[string]json.RawMessage
-	if err := json.Unmarshal(text, &entries); err != nil {
-		return &fault.Error{Setting: "document, member data", Err: err}
+	bad := func(err error) error { return &fault.Error{Setting: "document, member data", Err: err} }
+	if !gjson.ValidBytes(text) {
+		return bad(errors.New("is no JSON"))
 	}
-	for _, e := range entries {
-		if err := parseEntry(e, b, head, valid); err != nil {
-			return err
-		}
+	array := gjson.ParseBytes(text)
+	if !array.IsArray() {
+		return bad(errors.New("is no array"))
+	}
+	var err error
+	array.ForEach(func(_, entry gjson.Result) bool {
+		err = parseEntry(entry, b, head, valid)
+		return err == nil
+	})
+	if err != nil {
+		return bad(err)
 	}
 	return nil
 }
 
-func parseEntry(e map[string]json.RawMessage, b *record.Batch, head uint32, valid int64) error {
-	whole := func(name string, otherwise int64) int64 {
-		v, err := strconv.ParseInt(string(e[name]), 10, 64)
-		if err != nil {
-			return otherwise
-		}
-		return v
-	}
-	b.AppendTimes(head, int32(whole("fcst_lead", 0)), valid, 0)
+// parseEntry appends one entry: first as if it had nothing but its lead, then
+// each member in its place.
+func parseEntry(entry gjson.Result, b *record.Batch, head uint32, valid int64) error {
+	b.AppendTimes(head, 0, valid, 0)
 	i := b.Len() - 1
-	b.ValidEnd[i] = whole("fcst_valid_end", valid)
-	b.ObsLead[i] = int32(whole("obs_lead", 0))
-	b.ObsBeg[i], b.ObsEnd[i] = whole("obs_valid_beg", valid), whole("obs_valid_end", valid)
-	for k := range b.Type.Columns {
-		c := &b.Type.Columns[k]
-		raw, ok := e[c.Name]
-		switch {
-		case c.Kind == record.Text:
-			s := record.NA
-			if ok {
-				if err := json.Unmarshal(raw, &s); err != nil {
-					return &fault.Error{Setting: "document, member " + c.Name, Err: err}
-				}
-			}
-			b.Text[c.Slot] = append(b.Text[c.Slot], s)
-		case !ok:
-			b.Num[c.Slot] = append(b.Num[c.Slot], record.Missing())
-		default:
-			f, err := strconv.ParseFloat(string(raw), 64)
-			if err != nil {
-				return &fault.Error{Setting: "document, member " + c.Name, Err: err}
-			}
-			b.Num[c.Slot] = append(b.Num[c.Slot], f)
-		}
+	for k := range b.Num {
+		b.Num[k] = append(b.Num[k], record.Missing())
 	}
-	if b.Type.Group != nil {
-		var err error
-		if b.Group, err = ParseRepeats(slices.Clone(e["repeats"]), b.Group); err != nil {
-			return &fault.Error{Setting: "document, member repeats", Err: err}
+	for k := range b.Text {
+		b.Text[k] = append(b.Text[k], record.NA)
+	}
+	var err error
+	entry.ForEach(func(name, value gjson.Result) bool {
+		if err = setMember(b, i, name.Str, value); err != nil {
+			err = fmt.Errorf("member %s: %w", name.Str, err)
 		}
+		return err == nil
+	})
+	if b.Type.Group != nil {
 		b.GroupEnd = append(b.GroupEnd, uint32(len(b.Group)))
 	}
-	return nil
+	return err
+}
+
+func setMember(b *record.Batch, i int, name string, value gjson.Result) error {
+	switch name {
+	case "fcst_lead":
+		return setWhole(&b.Lead[i], value)
+	case "fcst_valid_end":
+		return setWhole(&b.ValidEnd[i], value)
+	case "obs_lead":
+		return setWhole(&b.ObsLead[i], value)
+	case "obs_valid_beg":
+		return setWhole(&b.ObsBeg[i], value)
+	case "obs_valid_end":
+		return setWhole(&b.ObsEnd[i], value)
+	case "repeats":
+		var err error
+		b.Group, err = ParseRepeats([]byte(value.Raw), b.Group)
+		return err
+	}
+	c, ok := b.Type.Column(name)
+	switch {
+	case !ok:
+		return errors.New("is no column of " + b.Type.Name)
+	case c.Kind == record.Text && value.Type == gjson.String:
+		b.Text[c.Slot][i] = value.Str
+		return nil
+	case c.Kind != record.Text && value.Type == gjson.Number:
+		f, err := strconv.ParseFloat(value.Raw, 64)
+		b.Num[c.Slot][i] = f
+		return err
+	}
+	return errors.New(value.Raw + " is not of the column's kind")
+}
+
+func setWhole[T int32 | int64](into *T, value gjson.Result) error {
+	v, err := strconv.ParseInt(value.Raw, 10, 64)
+	*into = T(v)
+	return err
 }
