@@ -97,7 +97,7 @@ func virtual(m measure.Machine) string {
 }
 
 func (f *folder) engineTable() table {
-	t := table{Head: []column{{Name: "engine", Text: true}, {Name: "design", Text: true}, {Name: "product", Text: true}, {Name: "place", Text: true}, {Name: "URL", Text: true}, {Name: "settings", Text: true}}}
+	t := table{Head: []column{{Name: "engine", Text: true}, {Name: "design", Text: true}, {Name: "product", Text: true}, {Name: "place", Text: true}, {Name: "URL", Text: true, Wrap: true}, {Name: "settings", Text: true, Wrap: true}}}
 	for _, a := range f.run.Archives {
 		var settings []string
 		for _, k := range slices.Sorted(maps.Keys(a.Settings)) {

@@ -19,6 +19,7 @@ type table struct {
 type column struct {
 	Name, Unit string
 	Text       bool // left-aligned; else a number
+	Wrap       bool // long text, which may break
 }
 
 type row struct {

@@ -6,6 +6,9 @@ import (
 	"strings"
 )
 
+// diffsShown is how many cells without a right answer are explained on a terminal.
+const diffsShown = 5
+
 // Text prints the tables of a run folder for a terminal: the answer in words,
 // warnings, what is not right, medians, and loads. The page holds the rest.
 func Text(w io.Writer, dir string) error {
@@ -24,7 +27,11 @@ func Text(w io.Writer, dir string) error {
 		b.WriteString(wrap("warning: "+printable(text), 110) + "\n")
 	}
 	_, diffs := f.proof()
-	for _, d := range diffs {
+	for i, d := range diffs {
+		if i == diffsShown {
+			fmt.Fprintf(&b, "\n… and %s more without a right answer; %s shows all\n", several(len(diffs)-i, "cell"), FileName)
+			break
+		}
 		fmt.Fprintf(&b, "\n%s: %s, %s\n", strings.ToUpper(d.Verdict), printable(d.Case), printable(d.Way))
 		for line := range strings.Lines(d.Problem) {
 			b.WriteString("  " + printable(strings.TrimRight(line, "\n")) + "\n")
