@@ -156,10 +156,14 @@ func recorded() (table, error) {
 	for _, line := range lines[1:] {
 		var r row
 		for _, v := range line {
-			if v == "" {
-				v = none
+			switch v {
+			case "":
+				r.Cells = append(r.Cells, dim(none))
+			case wrong.String():
+				r.Cells = append(r.Cells, cell{Text: v, Class: "bad"})
+			default:
+				r.Cells = append(r.Cells, text(v))
 			}
-			r.Cells = append(r.Cells, text(v))
 		}
 		t.Rows = append(t.Rows, r)
 	}
