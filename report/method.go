@@ -98,7 +98,7 @@ func commandLine(args []string) string {
 func glossary() []fact {
 	return []fact{
 		{"Cell", "an engine, a design and a flavour (a way of asking) at one case."},
-		{"Equal", "the answer was compared with the reference, row by row and value by value, in order, and is the same. The reference is computed from the input files by no database. Only such answers have a time; one that differs is shown as wrong, one that did not come as failed. A single wrong or missing repetition takes away all times of its cell."},
+		{"Equal", "the answer was compared with the reference, row by row and value by value, in order, and is the same. The reference is computed from the input files by no database. Only such answers have a time; one that differs is shown as wrong, one that did not come as failed. A single wrong or missing repetition takes away all times of its cell; a cold start that fails, its cold times."},
 		{"Time", "from the call to the last decoded row, by the client's monotonic clock. Every answer is decoded whole into the same types. It is compared after the clock has stopped."},
 		{"First row", "from the call to the first decoded row: what a reader waits before anything appears. For an engine that returns everything at once it is close to the whole."},
 		{"Median, interval", "the middle of the repetitions, and the narrowest interval of order statistics that contains the true median with at least 95 % probability whatever the distribution (David and Nagaraja 2003). It takes at least 6 repetitions."},
