@@ -244,3 +244,16 @@ func draw(r *rand.Rand, into, from []float64) {
 	}
 	slices.Sort(into)
 }
+
+// RepsFor returns how many values each of two samples must have so that a rank
+// test between them can show a difference after Holm's correction for so many
+// comparisons: the smallest n ≥ 6 with m · 2 / C(2n, n) < Alpha. (Below 6 values
+// no 95 % interval of a median exists.)
+func RepsFor(comparisons int) int {
+	n, ways := 6, 924.0 // C(12, 6)
+	for float64(comparisons)*2/ways >= Alpha {
+		n++
+		ways *= float64(2*n) * float64(2*n-1) / float64(n*n)
+	}
+	return n
+}

@@ -298,3 +298,16 @@ func TestLettersProperty(t *testing.T) {
 		}
 	}
 }
+
+func TestRepsFor(t *testing.T) {
+	for _, tc := range []struct{ comparisons, want int }{{0, 6}, {1, 6}, {23, 6}, {24, 7}, {85, 7}, {86, 8}} {
+		n := RepsFor(tc.comparisons)
+		a, b := make([]float64, n), make([]float64, n)
+		for i := range n {
+			a[i], b[i] = float64(i), float64(n+i)
+		}
+		if p := MannWhitney(a, b); n != tc.want || p*float64(tc.comparisons) >= Alpha {
+			t.Errorf("RepsFor(%d) = %d, want %d; the smallest p is %g", tc.comparisons, n, tc.want, p)
+		}
+	}
+}

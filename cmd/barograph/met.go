@@ -79,9 +79,9 @@ func (s *study) flags(c *cobra.Command) {
 	c.Flags().StringVar(&s.out, "out", "", "run folder (default: runs/{time}-{workload})")
 	c.Flags().StringVar(&s.subset, "subset", defaultSubset, "name of the copy of the data set inside each archive")
 	c.Flags().IntVar(&s.reps, "reps", met.DefaultReps, "timed repetitions of each cell")
-	c.Flags().IntVar(&s.warmups, "warmups", 1, "repetitions before them, not in the results")
+	c.Flags().IntVar(&s.warmups, "warmups", 1, "repetitions between the proof, which warms each cell too, and the timed ones")
 	c.Flags().IntVar(&s.cold, "cold", 0, "cold starts of each cell: a new process, the archive's files dropped from the page cache")
-	c.Flags().DurationVar(&s.limit, "time-limit", 0, fmt.Sprintf("stop timing after this long, but not before %d repetitions", met.MinReps))
+	c.Flags().DurationVar(&s.limit, "time-limit", 0, "stop timing after this long, but not before the repetitions suffice to show a difference")
 	c.Flags().Uint64Var(&s.seed, "seed", 1, "seed of the order of repetitions and of the bootstrap")
 	c.Flags().BoolVar(&s.floor, "floor", true, "include the dry engine, which answers from memory: what the client itself costs")
 }

@@ -25,13 +25,20 @@ against the reference, times them, and writes a report. It needs no server and n
 		RunE:    func(c *cobra.Command, _ []string) error { return e.quickstart(c.Context(), s) },
 	}
 	s.flags(c)
-	c.Flags().Lookup("time-limit").DefValue = quickLimit.String()
-	s.limit = quickLimit
+	setDefault(c, "time-limit", quickLimit.String())
+	setDefault(c, "warmups", "0")
 	return c
 }
 
 // quickLimit keeps the quickstart at about a minute on two cores.
-const quickLimit = 25 * time.Second
+const quickLimit = 20 * time.Second
+
+// setDefault changes what a shared flag is where it is not given.
+func setDefault(c *cobra.Command, flag, value string) {
+	f := c.Flags().Lookup(flag)
+	f.DefValue = value
+	f.Value.Set(value) //nolint:errcheck // a constant that parses
+}
 
 func (e *env) quickstart(ctx context.Context, s *study) error {
 	if s.out == "" {

@@ -37,8 +37,8 @@ type Options struct {
 	Subset   string
 
 	Reps    int           // timed repetitions of each cell; 0 = DefaultReps
-	Warmups int           // repetitions of each cell before the first timed one; 0 = 1
-	Limit   time.Duration // stop timing after this long, but not before MinReps rounds; 0 = no limit
+	Warmups int           // repetitions of each cell between its proof, which warms it too, and the first timed one
+	Limit   time.Duration // stop timing after this long, but not before the repetitions suffice to show a difference; 0 = no limit
 	Seed    uint64        // of the order of repetitions and of the bootstrap
 
 	// Cold measures one cold start of a cell: a new process, the page cache
@@ -54,9 +54,6 @@ type Options struct {
 // DefaultReps is enough for a 95 % interval of the median and for an exact
 // rank test.
 const DefaultReps = 11
-
-// MinReps is the number of rounds below which no 95 % interval of a median exists.
-const MinReps = 6
 
 // Progress tells what a study is doing.
 type Progress struct {
@@ -132,16 +129,16 @@ func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
 		err = s.cold(ctx)
 	}
 	load, stopErr := meter.Stop()
-	folder.Run.Client, folder.Run.Ended = load, time.Now().UTC()
+	folder.Run.Client = load
+	if ctx.Err() == nil { // an interrupted run stays without an end
+		folder.Run.Ended = time.Now().UTC()
+	}
 	return s.out, errors.Join(err, stopErr)
 }
 
 func (o Options) defaults() Options {
 	if o.Reps <= 0 {
 		o.Reps = DefaultReps
-	}
-	if o.Warmups <= 0 {
-		o.Warmups = 1
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

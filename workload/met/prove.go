@@ -124,7 +124,7 @@ func (s *study) wrong(sample run.Sample, err error) error {
 }
 
 // time repeats all cells in rounds, each in a fresh random order, the warm-up
-// rounds first.
+// rounds first. (Each cell was warmed by its proof already.)
 func (s *study) time(ctx context.Context) error {
 	if len(s.cells) == 0 {
 		return nil
@@ -132,15 +132,18 @@ func (s *study) time(ctx context.Context) error {
 	s.folder.Run.Warmups = s.o.Warmups
 	rounds := s.o.Warmups + s.o.Reps
 	step := Progress{Step: "timing", Unit: "answers", Of: int64(rounds * len(s.cells))}
+	enough := measure.RepsFor(s.ways() - 1)
 	started := time.Now()
 	var b answer.Builder
+	var heap heap
 	for i, round := range measure.Interleave(s.o.Seed, len(s.cells), rounds) {
 		rep := round - s.o.Warmups
 		whole := rep == s.folder.Run.Reps // all cells have that many repetitions: a round begins
-		if whole && rep >= MinReps && s.o.Limit > 0 && time.Since(started) > s.o.Limit {
+		if whole && rep >= enough && s.o.Limit > 0 && time.Since(started) > s.o.Limit {
 			s.warn(fmt.Sprintf("timing stopped after %d of %d repetitions, at its limit of %s", s.folder.Run.Reps, s.o.Reps, s.o.Limit))
 			break
 		}
+		heap.tidy()
 		if err := s.sample(ctx, s.cells[i], rep, &b); err != nil {
 			return err
 		}
@@ -153,10 +156,35 @@ func (s *study) time(ctx context.Context) error {
 	return nil
 }
 
+// ways is the largest number of cells that any case has: those that are
+// compared with one another.
+func (s *study) ways() int {
+	n, most := map[string]int{}, 0
+	for _, c := range s.cells {
+		n[c.Case]++
+		most = max(most, n[c.Case])
+	}
+	return most
+}
+
+// heap collects garbage between repetitions, so that the collector does not
+// run in the time of a cell for what the cells before it left behind. It does
+// so when half of what may be allocated before the next collection is used up.
+type heap struct{ live uint64 }
+
+func (h *heap) tidy() {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	if h.live == 0 || m.HeapAlloc > (h.live+m.NextGC)/2 {
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		h.live = m.HeapAlloc
+	}
+}
+
 // sample times one repetition: from the call to the last decoded row. Keys are
 // derived anew each time, and that time is kept apart. The answer is compared
-// after the clock has stopped. Garbage of earlier repetitions is collected
-// before it starts.
+// after the clock has stopped.
 func (s *study) sample(ctx context.Context, c *cell, rep int, b *answer.Builder) error {
 	query := c.query
 	if query.Derive > 0 { // keys are part of this flavour's work: derive them again
@@ -165,7 +193,6 @@ func (s *study) sample(ctx context.Context, c *cell, rep int, b *answer.Builder)
 			return s.failed(ctx, run.Sample{Cell: c.Cell, Phase: run.Warm, Rep: rep}, err)
 		}
 	}
-	runtime.GC()
 	out := run.Sample{Cell: c.Cell, Phase: run.Warm, Rep: rep, Start: s.clock.Now(), Derive: query.Derive, Keys: len(query.Keys)}
 	query.Server = 0
 	start := time.Now()
