@@ -1,0 +1,107 @@
+package record
+
+import (
+	"math"
+	"testing"
+)
+
+// pctBatch makes a batch of PCT records: repeating columns of changing length.
+func pctBatch(t *testing.T, n int) *Batch {
+	t.Helper()
+	pct, ok := TypeByName("PCT")
+	if !ok {
+		t.Fatal("no PCT")
+	}
+	b := &Batch{}
+	b.Reset(pct, "f")
+	b.AddHeader(DefaultHeader())
+	for i := range n {
+		b.AppendTimes(0, int32(i)*3600, 0, uint32(i+1))
+		for k := range b.Num {
+			b.Num[k] = append(b.Num[k], float64(i*10+k))
+		}
+		for k := range i + 1 {
+			b.Group = append(b.Group, float64(k))
+		}
+		b.GroupEnd = append(b.GroupEnd, uint32(len(b.Group)))
+	}
+	return b
+}
+
+func TestReplaceRowKeepsTheOthers(t *testing.T) {
+	b, src := pctBatch(t, 4), pctBatch(t, 6)
+	before := [][]float64{b.Clone().Repeats(0), b.Clone().Repeats(2), b.Clone().Repeats(3)}
+	b.ReplaceRow(1, src, 5)
+	if len(b.Repeats(1)) != 6 || b.Num[0][1] != src.Num[0][5] {
+		t.Errorf("row 1 holds %v %v", b.Repeats(1), b.Num[0][1])
+	}
+	for i, row := range []int{0, 2, 3} {
+		if got := b.Repeats(row); len(got) != len(before[i]) {
+			t.Errorf("row %d holds %v, held %v", row, got, before[i])
+		}
+	}
+}
+
+func TestDigestDoesNotDependOnOrderAndAddsUp(t *testing.T) {
+	b := pctBatch(t, 5)
+	var h Hasher
+	whole := h.Sum(b)
+	reversed := &Batch{}
+	reversed.Reset(b.Type, "other file")
+	reversed.AddHeader(b.Headers[0])
+	for i := b.Len() - 1; i >= 0; i-- {
+		reversed.AppendRow(b, i, 0)
+	}
+	if got := h.Sum(reversed); got != whole {
+		t.Errorf("reversed %v, want %v", got, whole)
+	}
+	h.Use(b)
+	rest := whole
+	for i := range b.Len() {
+		rest.Sub(h.Digest(i))
+	}
+	if rest != (Digest{}) {
+		t.Errorf("the digests of the rows do not add up: %v is left", rest)
+	}
+}
+
+func TestDigestSeesEveryValueAndKeySeesIdentityAlone(t *testing.T) {
+	var h Hasher
+	b := pctBatch(t, 1)
+	key, sum := func() Key { h.Use(b); return h.Key(0) }(), h.Sum(b)
+	for name, change := range map[string]struct {
+		f        func(*Batch)
+		identity bool
+	}{
+		"value":         {func(b *Batch) { b.Num[0][0] = math.Nextafter(b.Num[0][0], 1e9) }, false},
+		"missing value": {func(b *Batch) { b.Num[0][0] = Missing() }, false},
+		"repeat":        {func(b *Batch) { b.Group[0]++ }, false},
+		"lead":          {func(b *Batch) { b.Lead[0]++ }, true},
+		"valid":         {func(b *Batch) { b.Valid[0]++ }, true},
+		"obs window":    {func(b *Batch) { b.ObsEnd[0]++ }, true},
+		"header":        {func(b *Batch) { b.Headers[0][VxMask] = "G2" }, true},
+		"neighbours":    {func(b *Batch) { b.Headers[0][Model], b.Headers[0][Descr] = "N", "ANA" }, true}, // not NA, NA run together
+	} {
+		c := b.Clone()
+		change.f(c)
+		h.Use(c)
+		if (h.Key(0) != key) != change.identity || h.Sum(c) == sum {
+			t.Errorf("%s: identity changed %v, want %v; digest changed %v", name, h.Key(0) != key, change.identity, h.Sum(c) != sum)
+		}
+	}
+	zero := b.Clone()
+	zero.Num[0][0] = 0
+	minus := b.Clone()
+	minus.Num[0][0] = math.Copysign(0, -1)
+	if h.Sum(zero) != h.Sum(minus) {
+		t.Error("−0 and 0 have different digests, though they compare equal")
+	}
+}
+
+func TestHeaderCompareIsATotalOrder(t *testing.T) {
+	a, b := DefaultHeader(), DefaultHeader()
+	b[Alpha] = "0.05"
+	if a.Compare(&a) != 0 || a.Compare(&b)*b.Compare(&a) != -1 {
+		t.Errorf("%d %d %d", a.Compare(&a), a.Compare(&b), b.Compare(&a))
+	}
+}
