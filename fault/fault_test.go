@@ -1,0 +1,36 @@
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"testing"
+)
+
+func TestErrorNamesPlaceAndCure(t *testing.T) {
+	for _, tc := range []struct {
+		e    Error
+		want string
+	}{
+		{Error{File: "a.vsdb", Line: 17, Problem: `lead "2x" is not in hours`, Cure: "line quarantined"}, `a.vsdb:17: lead "2x" is not in hours; line quarantined`},
+		{Error{Setting: "--design wide", Problem: "is not offered", Cure: "choose another"}, "--design wide: is not offered; choose another"},
+		{Error{File: "x", Problem: "cannot be opened", Err: fs.ErrNotExist}, "x: cannot be opened: file does not exist"},
+		{Error{File: "x", Err: fs.ErrNotExist}, "x: file does not exist"},
+	} {
+		if got := tc.e.Error(); got != tc.want {
+			t.Errorf("got  %s\nwant %s", got, tc.want)
+		}
+	}
+}
+
+func TestCode(t *testing.T) {
+	inner := &Status{Code: Differs, Err: errors.New("2 cells are wrong")}
+	for _, tc := range []struct {
+		err  error
+		want int
+	}{{nil, 0}, {errors.New("x"), Failed}, {fmt.Errorf("met: %w", inner), Differs}, {&Error{Err: inner}, Differs}} {
+		if got := Code(tc.err); got != tc.want {
+			t.Errorf("Code(%v) = %d, want %d", tc.err, got, tc.want)
+		}
+	}
+}

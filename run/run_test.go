@@ -1,0 +1,138 @@
+package run_test
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+
+	"barograph/answer"
+	"barograph/measure"
+	"barograph/question"
+	"barograph/run"
+)
+
+// proof proves an answer of n rows.
+func proof(t *testing.T, n int) answer.Proof {
+	t.Helper()
+	var b answer.Builder
+	b.Reset([]question.Column{{Name: "total", Role: question.Data, Kind: question.Number}})
+	for i := range n {
+		b.Num(0, float64(i))
+		b.Row()
+	}
+	a := b.Take()
+	p, err := answer.Compare(a, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestFolderRoundTrip(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "r")
+	f, err := run.Create(dir, run.Run{ID: "r", Workload: "met", Seed: 7, Started: time.Now().UTC()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cell := run.Cell{Engine: "duckdb", Design: "wide", Case: "test_1", Flavour: "sql"}
+	for rep := range 3 {
+		s := run.Sample{Cell: cell, Phase: run.Warm, Rep: rep, Start: time.Second, First: 2 * time.Millisecond, Total: time.Duration(3+rep) * time.Millisecond, Bytes: 24, Keys: 5}
+		if err := f.Add(s, proof(t, 3)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Wrong(run.Sample{Cell: cell, Phase: run.Cold, Total: time.Hour}, &answer.Diff{Problem: "1 rows are missing,\n\"quoted\"", GotRows: 2}); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Plan(cell, "SELECT 1", "SCAN"); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Reject("a.vsdb", 3, "lead \"2x\" is not in hours", "V01 GFS 2x"); err != nil {
+		t.Fatal(err)
+	}
+	c := &run.Curves{Case: "test_1", Stat: "ANOM_CORR", Axis: run.ByLead, Series: []run.Series{{Name: "G2", X: []float64{0, 24}, Y: run.Values{1, math.NaN()}}}}
+	if err := f.Curves(c); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	check(t, dir)
+	if _, err := run.Create(dir, run.Run{}); err == nil {
+		t.Error("a folder that holds a run is taken for another")
+	}
+}
+
+// check reads every file of the folder back.
+func check(t *testing.T, dir string) {
+	t.Helper()
+	r, samples, err := run.Read(dir)
+	if err != nil || r.Seed != 7 || len(samples) != 4 {
+		t.Fatalf("%+v, %d samples, %v", r, len(samples), err)
+	}
+	if s := samples[2]; s.Verdict != run.Equal || s.Total != 5*time.Millisecond || s.Rows != 3 || s.Keys != 5 || s.Digest == "" {
+		t.Errorf("sample %+v", s)
+	}
+	if s := samples[3]; s.Verdict != run.Wrong || s.Total != 0 || !strings.Contains(s.Problem, "quoted") || s.Rows != 2 {
+		t.Errorf("sample %+v", s)
+	}
+	rows, err := parquet.ReadFile[struct {
+		Case  string `parquet:"case"`
+		Total int64  `parquet:"total_ns"`
+	}](filepath.Join(dir, "results.parquet"))
+	if err != nil || len(rows) != 4 || rows[2].Total != int64(5*time.Millisecond) || rows[0].Case != "test_1" {
+		t.Errorf("parquet %+v, %v", rows, err)
+	}
+	log, err := os.Open(filepath.Join(dir, "latency.hlog"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close() //nolint:errcheck // nothing is written
+	for iv, err := range measure.ReadLog(log) {
+		if err != nil || iv.Histogram.Count() != 3 || iv.Tag != "warm/duckdb/wide/test_1/sql" {
+			t.Errorf("interval %+v, %v", iv, err)
+		}
+	}
+	curves, err := run.ReadCurves(dir)
+	if err != nil || len(curves) != 1 || !math.IsNaN(curves[0].Series[0].Y[1]) {
+		t.Errorf("curves %+v, %v", curves, err)
+	}
+	plans, err := run.ReadPlans(dir)
+	if err != nil || len(plans) != 1 || plans[0].Name != "test_1.duckdb.wide.sql" || !strings.Contains(plans[0].Text, "SCAN") {
+		t.Errorf("plans %+v, %v", plans, err)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "quarantine.csv")); err != nil || !strings.Contains(string(text), "a.vsdb,3,") {
+		t.Errorf("quarantine %q, %v", text, err)
+	}
+}
+
+func TestReadNamesTheLine(t *testing.T) {
+	dir := t.TempDir()
+	if _, _, err := run.Read(dir); err == nil || !strings.Contains(err.Error(), "run folder") {
+		t.Errorf("an empty folder: %v", err)
+	}
+	f, err := run.Create(filepath.Join(dir, "r"), run.Run{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(f.Dir, "results.csv")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := string(text) + "duckdb,wide,test_1,sql,warm,x,equal,,1,1,1,1,1,1,1,1,d\n"
+	if err := os.WriteFile(path, []byte(bad), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := run.Read(f.Dir); err == nil || !strings.Contains(err.Error(), "results.csv:2") {
+		t.Errorf("a damaged line: %v", err)
+	}
+}
