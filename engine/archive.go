@@ -1,14 +1,15 @@
 package engine
 
 import (
+	"context"
+	"iter"
+	"time"
+
 	"barograph/answer"
 	"barograph/design"
 	"barograph/flavour"
 	"barograph/question"
 	"barograph/record"
-	"context"
-	"iter"
-	"time"
 )
 
 // Archives opens archives under a design. The error wraps ErrNoDesign where

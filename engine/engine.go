@@ -1,12 +1,13 @@
 package engine
 
 import (
-	"barograph/design"
-	"barograph/flavour"
 	"context"
 	"errors"
 	"log/slog"
 	"net/url"
+
+	"barograph/design"
+	"barograph/flavour"
 )
 
 // Sentinel errors; engines wrap them with what they know.

@@ -1,11 +1,12 @@
 package engine
 
 import (
-	"barograph/fault"
 	"context"
 	"net/url"
 	"slices"
 	"strings"
+
+	"barograph/fault"
 )
 
 // Registry is a list of drivers. engine/all holds the one that the program uses.

@@ -125,8 +125,7 @@ func once(files []string) ([]string, error) {
 
 // cause drops the path that an error of os repeats.
 func cause(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
 	}
 	return err

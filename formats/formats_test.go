@@ -228,7 +228,7 @@ func TestExpand(t *testing.T) {
 	} {
 		got, err := Expand(c.paths)
 		want := strings.Fields(filepath.FromSlash(c.want))
-		if c.paths != nil && len(c.paths) == 4 { // the absolute name sorts first
+		if len(c.paths) == 4 { // the absolute name sorts first
 			want[1] = filepath.Join(dir, "b", "c.vsdb")
 			slices.Sort(want)
 		}

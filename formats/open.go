@@ -71,7 +71,7 @@ func (o *Opener) Open(path string) (*File, error) {
 	}
 	file, err := o.open(path, f)
 	if err != nil {
-		f.Close()
+		f.Close() //nolint:errcheck // nothing was written
 		return nil, err
 	}
 	return file, nil

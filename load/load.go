@@ -1,13 +1,14 @@
 package load
 
 import (
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/record"
 	"context"
 	"fmt"
 	"log/slog"
 	"time"
+
+	"barograph/engine"
+	"barograph/fault"
+	"barograph/record"
 )
 
 // Options of Run; the zero value is the default.

@@ -1,13 +1,6 @@
 package load_test
 
 import (
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/dry"
-	"barograph/formats/metstat"
-	"barograph/formats/vsdb"
-	"barograph/load"
-	"barograph/record"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +11,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/engine/dry"
+	"barograph/formats/metstat"
+	"barograph/formats/vsdb"
+	"barograph/load"
+	"barograph/record"
 )
 
 // memory is an archive without a database.

@@ -1,15 +1,16 @@
 package load
 
 import (
-	"barograph/fault"
-	"barograph/formats"
-	"barograph/record"
 	"context"
 	"errors"
 	"io"
 	"os"
 	"runtime"
 	"sync"
+
+	"barograph/fault"
+	"barograph/formats"
+	"barograph/record"
 
 	"github.com/zeebo/xxh3"
 	"golang.org/x/sync/errgroup"

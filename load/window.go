@@ -1,12 +1,13 @@
 package load
 
 import (
-	"barograph/design"
-	"barograph/record"
 	"encoding/hex"
 	"fmt"
 	"math"
 	"strconv"
+
+	"barograph/design"
+	"barograph/record"
 )
 
 func hexOf(b []byte) string { return hex.EncodeToString(b) }

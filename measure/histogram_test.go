@@ -209,7 +209,7 @@ func TestLogNamesTheBadLine(t *testing.T) {
 func FuzzReadLog(f *testing.F) {
 	f.Add(foreignLog)
 	f.Add("Tag=,,,,\n")
-	f.Fuzz(func(t *testing.T, log string) {
+	f.Fuzz(func(_ *testing.T, log string) {
 		for _, err := range ReadLog(strings.NewReader(log)) {
 			if err != nil {
 				return

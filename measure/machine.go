@@ -121,8 +121,8 @@ func (m *Machine) readDisk(ctx context.Context, path string) {
 		m.missing("disk", err)
 		return
 	}
-	if real, err := filepath.EvalSymlinks(abs); err == nil {
-		abs = real
+	if target, err := filepath.EvalSymlinks(abs); err == nil {
+		abs = target
 	}
 	u, err := disk.UsageWithContext(ctx, abs)
 	if err != nil {

@@ -1,9 +1,10 @@
 package question
 
 import (
+	"strconv"
+
 	"barograph/fault"
 	"barograph/record"
-	"strconv"
 )
 
 // Kind is the canonical type of a column of an answer.

@@ -1,11 +1,12 @@
 package question
 
 import (
-	"barograph/fault"
-	"barograph/record"
 	"slices"
 	"strconv"
 	"strings"
+
+	"barograph/fault"
+	"barograph/record"
 )
 
 // Where narrows or changes one header field of q: "vx_mask=G2/NHX,G2/SHX". An

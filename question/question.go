@@ -1,10 +1,11 @@
 package question
 
 import (
-	"barograph/fault"
-	"barograph/record"
 	"slices"
 	"strconv"
+
+	"barograph/fault"
+	"barograph/record"
 )
 
 // Question is what is asked, nothing of how. An empty list means "all".

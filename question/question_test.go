@@ -1,9 +1,10 @@
 package question
 
 import (
-	"barograph/record"
 	"strings"
 	"testing"
+
+	"barograph/record"
 )
 
 func TestCases(t *testing.T) {

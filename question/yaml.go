@@ -1,8 +1,6 @@
 package question
 
 import (
-	"barograph/fault"
-	"barograph/record"
 	"bytes"
 	"embed"
 	"fmt"
@@ -13,6 +11,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"barograph/fault"
+	"barograph/record"
 
 	"github.com/goccy/go-yaml"
 )

@@ -152,8 +152,8 @@ func caseTable(c *CaseSummary) table {
 	for i := range c.Cells {
 		k := &c.Cells[i]
 		r := row{Cells: []cell{text(k.Engine), text(k.Design), text(k.Flavour)}}
-		switch {
-		case k.Times == nil:
+		switch k.Times {
+		case nil:
 			r.Class = "off"
 			r.Cells = append(r.Cells, cell{Text: note(k), Class: "bad"})
 			for len(r.Cells) < len(t.Head) {

@@ -92,7 +92,7 @@ func check(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer log.Close() //nolint:errcheck // nothing is written
+	defer log.Close()
 	for iv, err := range measure.ReadLog(log) {
 		if err != nil || iv.Histogram.Count() != 3 || iv.Tag != "warm/duckdb/wide/test_1/sql" {
 			t.Errorf("interval %+v, %v", iv, err)

@@ -43,10 +43,8 @@ var table = slices.Concat( //nolint:gochecknoglobals // a constant table
 // Eval computes s from the columns v, in the order of s.Needs. A NaN among
 // them, and a result that is not a finite number, are reported as false.
 func (s *Stat) Eval(v []float64) (float64, bool) {
-	for _, x := range v {
-		if math.IsNaN(x) {
-			return 0, false
-		}
+	if slices.ContainsFunc(v, math.IsNaN) {
+		return 0, false
 	}
 	x, ok := s.Func(v)
 	if !ok || math.IsNaN(x) || math.IsInf(x, 0) {

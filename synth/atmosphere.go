@@ -142,7 +142,7 @@ func aloft(variable string, p float64) (scale, bool) {
 	case "RH":
 		return scale{75 - 0.075*above, 18 + 0.018*above, 12 + 0.018*above, 2, 150}, true
 	case "Q", "SPFH":
-		q := 3.6*math.Pow(p/1000, 3) + 0.003
+		q := 3.6*p/1000*(p/1000)*(p/1000) + 0.003
 		if variable == "SPFH" { // kg/kg, where Q is in g/kg
 			q /= 1000
 		}

@@ -289,13 +289,13 @@ func pairs(b *block, mask int, r *row, valid int64) float64 {
 	n := float64(b.masks[mask].total)
 	hour := int(valid / 3600 % 24)
 	p := pressure(r.level)
-	switch {
-	case b.obtype == "ADPUPA":
+	switch b.obtype {
+	case "ADPUPA":
 		if hour%12 != 0 {
 			n *= 0.03
 		}
 		n *= min(1, 0.35+p/120) // balloons burst
-	case b.obtype == "ANYAIR":
+	case "ANYAIR":
 		n *= 9
 		if hour%12 != 0 {
 			n *= 0.4

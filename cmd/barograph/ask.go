@@ -1,6 +1,13 @@
 package main
 
 import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
 	"barograph/answer"
 	"barograph/engine"
 	"barograph/fault"
@@ -9,12 +16,6 @@ import (
 	"barograph/report"
 	"barograph/run"
 	"barograph/workload/met"
-	"context"
-	"fmt"
-	"os"
-	"slices"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 )

@@ -1,13 +1,6 @@
 package main
 
 import (
-	"barograph/design"
-	"barograph/engine"
-	"barograph/flavour"
-	"barograph/measure"
-	"barograph/question"
-	"barograph/run"
-	"barograph/workload/met"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -15,6 +8,14 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/flavour"
+	"barograph/measure"
+	"barograph/question"
+	"barograph/run"
+	"barograph/workload/met"
 
 	"github.com/spf13/cobra"
 )

@@ -1,16 +1,17 @@
 package main
 
 import (
+	"fmt"
+	"sort"
+	"strings"
+	"text/tabwriter"
+
 	"barograph/design"
 	"barograph/engine"
 	"barograph/flavour"
 	"barograph/question"
 	"barograph/record"
 	"barograph/stat"
-	"fmt"
-	"sort"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 )

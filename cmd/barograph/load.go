@@ -1,12 +1,6 @@
 package main
 
 import (
-	"barograph/design"
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/formats"
-	"barograph/load"
-	"barograph/record"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -17,6 +11,13 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/fault"
+	"barograph/formats"
+	"barograph/load"
+	"barograph/record"
 
 	"github.com/spf13/cobra"
 )

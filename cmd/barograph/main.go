@@ -4,9 +4,6 @@
 package main
 
 import (
-	"barograph/engine"
-	"barograph/engine/all"
-	"barograph/fault"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +13,10 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+
+	"barograph/engine"
+	"barograph/engine/all"
+	"barograph/fault"
 
 	"golang.org/x/term"
 )

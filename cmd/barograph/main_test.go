@@ -1,8 +1,6 @@
 package main
 
 import (
-	"barograph/engine/all"
-	"barograph/fault"
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
@@ -10,6 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"barograph/engine/all"
+	"barograph/fault"
 
 	"github.com/parquet-go/parquet-go"
 )

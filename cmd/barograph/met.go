@@ -1,6 +1,16 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
 	"barograph/design"
 	"barograph/engine"
 	"barograph/fault"
@@ -11,15 +21,6 @@ import (
 	"barograph/report"
 	"barograph/run"
 	"barograph/workload/met"
-	"context"
-	"errors"
-	"fmt"
-	"net/url"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 )

@@ -1,11 +1,6 @@
 package main
 
 import (
-	"barograph/answer"
-	"barograph/design"
-	"barograph/fault"
-	"barograph/question"
-	"barograph/run"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -14,6 +9,12 @@ import (
 	"os"
 	"strings"
 	"text/tabwriter"
+
+	"barograph/answer"
+	"barograph/design"
+	"barograph/fault"
+	"barograph/question"
+	"barograph/run"
 
 	"github.com/parquet-go/parquet-go"
 )

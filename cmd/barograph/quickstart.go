@@ -1,13 +1,14 @@
 package main
 
 import (
-	"barograph/formats"
-	"barograph/run"
-	"barograph/synth"
 	"context"
 	"fmt"
 	"path/filepath"
 	"time"
+
+	"barograph/formats"
+	"barograph/run"
+	"barograph/synth"
 
 	"github.com/spf13/cobra"
 )

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"barograph/formats"
-	"barograph/run"
 	"encoding/json"
 	"math"
 	"math/rand/v2"
@@ -10,6 +8,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"barograph/formats"
+	"barograph/run"
 )
 
 // sharedData finds the real files that the project does not carry, or skips.

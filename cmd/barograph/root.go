@@ -1,10 +1,11 @@
 package main
 
 import (
-	"barograph/fault"
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
+
+	"barograph/fault"
 
 	"github.com/spf13/cobra"
 )

@@ -1,13 +1,14 @@
 package main
 
 import (
-	"barograph/question"
-	"barograph/synth"
 	"context"
 	"fmt"
 	"runtime"
 	"sync/atomic"
 	"time"
+
+	"barograph/question"
+	"barograph/synth"
 
 	"github.com/spf13/cobra"
 )

@@ -100,7 +100,7 @@ func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	r := q.Args[0].(*recalled) //nolint:errcheck,forcetypeassert // only Phrase makes queries
+	r := q.Args[0].(*recalled) //nolint:forcetypeassert // only Phrase makes queries
 	a.mu.RLock()
 	current := a.commits == r.commits
 	a.mu.RUnlock()

@@ -218,7 +218,7 @@ func TestCommitAgainAfterFailure(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer l.Close() //nolint:errcheck // memory
+			defer l.Close()
 			b := series("f", 3, 0)
 			if err := l.Add(t.Context(), b); err != nil {
 				t.Fatal(err)
@@ -244,7 +244,7 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close() //nolint:errcheck // memory
+	defer l.Close()
 	b := series("latin1.stat", 1, 0)
 	b.Headers[0][record.Descr] = "Z\xfcrich"
 	if err := l.Add(t.Context(), b); err == nil || !strings.Contains(err.Error(), "latin1.stat") || !strings.Contains(err.Error(), "UTF-8") {

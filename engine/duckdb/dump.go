@@ -28,7 +28,7 @@ func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Bat
 			if err := c.exec(ctx, "BEGIN TRANSACTION"); err != nil {
 				return err
 			}
-			defer func() { _ = c.exec(context.Background(), "ROLLBACK") }() //nolint:errcheck // it only read
+			defer func() { _ = c.exec(context.Background(), "ROLLBACK") }()
 			return a.dump(ctx, c, subset, func(b *record.Batch) error {
 				if !yield(b, nil) {
 					return errStop

@@ -137,7 +137,7 @@ func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, er
 // rollback undoes the transaction, whatever became of the caller's context.
 // After a COMMIT that failed there is none left, which is as good.
 func (l *loader) rollback() {
-	_ = l.c.exec(context.Background(), "ROLLBACK") //nolint:errcheck // see above
+	_ = l.c.exec(context.Background(), "ROLLBACK")
 	l.headers, l.files = nil, nil
 }
 
@@ -174,19 +174,20 @@ func (l *loader) write(ctx context.Context, c engine.Commit) (engine.Stored, []e
 
 // create makes the schema and the tables of the commit that are not there yet.
 func (l *loader) create(ctx context.Context) error {
-	text := "CREATE SCHEMA IF NOT EXISTS " + strings.TrimSuffix(l.names.prefix, ".") +
+	var text strings.Builder
+	text.WriteString("CREATE SCHEMA IF NOT EXISTS " + strings.TrimSuffix(l.names.prefix, ".") +
 		"; CREATE TABLE IF NOT EXISTS " + l.names.catalog() + " (catalog VARCHAR NOT NULL)" +
-		"; CREATE TABLE IF NOT EXISTS " + l.names.marks() + " (seq BIGINT NOT NULL, digest VARCHAR NOT NULL, mark VARCHAR NOT NULL)"
+		"; CREATE TABLE IF NOT EXISTS " + l.names.marks() + " (seq BIGINT NOT NULL, digest VARCHAR NOT NULL, mark VARCHAR NOT NULL)")
 	plain := layout{design: l.a.design}
 	if l.a.design == design.Normalized {
-		text += "; " + sqlengine.Create(l.names.table(design.HeaderTable), unkeyed(sqlengine.HeaderColumns()), plain.typeName) +
-			"; " + sqlengine.Create(l.names.table(sqlengine.FileTable), unkeyed(sqlengine.FileColumns()), plain.typeName)
+		text.WriteString("; " + sqlengine.Create(l.names.table(design.HeaderTable), unkeyed(sqlengine.HeaderColumns()), plain.typeName) +
+			"; " + sqlengine.Create(l.names.table(sqlengine.FileTable), unkeyed(sqlengine.FileColumns()), plain.typeName))
 	}
 	for _, p := range l.order {
 		lay := newLayout(l.a.design, p.t)
-		text += "; " + sqlengine.Create(l.names.table(lay.table), lay.columns, lay.typeName)
+		text.WriteString("; " + sqlengine.Create(l.names.table(lay.table), lay.columns, lay.typeName))
 	}
-	return l.c.exec(ctx, text)
+	return l.c.exec(ctx, text.String())
 }
 
 // unkeyed drops the primary key: the loader itself numbers the rows.

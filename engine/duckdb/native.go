@@ -151,7 +151,7 @@ func (c *conn) query(ctx context.Context, text string, args ...any) (*result, er
 	}
 	defer c.watch(ctx)()
 	r := &result{}
-	state := mapping.StateSuccess
+	var state mapping.State
 	if len(args) == 0 {
 		state = mapping.Query(c.raw, text, &r.raw)
 	} else {
@@ -250,8 +250,8 @@ func (r *result) close() {
 }
 
 // texts runs a statement and returns its first column, which is text.
-func (c *conn) texts(ctx context.Context, text string, args ...any) ([]string, error) {
-	r, err := c.query(ctx, text, args...)
+func (c *conn) texts(ctx context.Context, text string) ([]string, error) {
+	r, err := c.query(ctx, text)
 	if err != nil {
 		return nil, err
 	}

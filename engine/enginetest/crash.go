@@ -104,11 +104,11 @@ func (s *suite) start(t *testing.T, j job) *exec.Cmd {
 			break
 		}
 		if err != nil {
-			_ = c.Wait() //nolint:errcheck // the test fails already
+			_ = c.Wait()
 			t.Fatalf("the child did not begin:\n%s", said.String())
 		}
 	}
-	go io.Copy(io.Discard, lines) //nolint:errcheck // until the child ends
+	go io.Copy(io.Discard, lines)
 	return c
 }
 
@@ -142,7 +142,7 @@ func (s *suite) killed(t *testing.T) {
 	whole := s.timeLoad(t, files)
 	kills, rng := repetitions(t, 4, 2), newRand(uint64(time.Now().UnixNano())) // a moment cannot be repeated anyway
 	url := s.URL(t)
-	for done := 0; done < kills; done++ {
+	for done := range kills {
 		c := s.start(t, job{URL: url, Design: s.design})
 		time.Sleep(time.Duration(rng.Int64N(int64(whole)/2 + 1)))
 		finished := kill(t, c)

@@ -113,7 +113,7 @@ func appendRow(into *answer.Builder, from *answer.Answer, i int) {
 // flip changes the last bit of a number that is there, from row i on, or of any
 // other value if the answer has no number.
 func flip(a *answer.Answer, i int) {
-	for k := len(a.Columns) - 1; k >= 0; k-- {
+	for k := range slices.Backward(a.Columns) {
 		num := a.Vectors[k].Num
 		for j := range num {
 			at := (i + j) % len(num)

@@ -98,7 +98,7 @@ func (s *suite) open(t *testing.T, url string, o engine.Options) *opened {
 	}
 	a, err := e.Archives.Open(t.Context(), s.design)
 	if err != nil {
-		_ = e.Close() //nolint:errcheck // the test fails already
+		_ = e.Close()
 		t.Fatalf("open the archive of %s: %v", url, err)
 	}
 	h := &opened{Archive: a, engine: e}
@@ -119,7 +119,7 @@ func (h *opened) close(t *testing.T) {
 		return
 	}
 	h.closed = true
-	if err := h.Archive.Close(); err != nil {
+	if err := h.Close(); err != nil {
 		t.Errorf("close the archive: %v", err)
 	}
 	if err := h.engine.Close(); err != nil {

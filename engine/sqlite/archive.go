@@ -181,7 +181,7 @@ func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder
 	if ok, err := a.exists(ctx, q.Question); err != nil || !ok {
 		return failed(ctx, err)
 	}
-	rows, err := a.db.pool.QueryContext(ctx, q.Text, q.Args...)
+	rows, err := a.db.pool.QueryContext(ctx, q.Text, q.Args...) //nolint:rowserrcheck // Decoder.Rows checks
 	if err != nil {
 		return failed(ctx, err)
 	}

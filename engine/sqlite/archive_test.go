@@ -30,7 +30,7 @@ func opened(t *testing.T, path string, o engine.Options) *engine.Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = e.Close() }) //nolint:errcheck // a second Close, where the test closed it
+	t.Cleanup(func() { _ = e.Close() })
 	return e
 }
 
@@ -121,7 +121,7 @@ func TestJSONBKeepsEveryDouble(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close() //nolint:errcheck // the pool closes it
+	defer s.Close()
 	r := rand.New(rand.NewPCG(5, 6))
 	n := 300
 	if testing.Short() {
@@ -133,7 +133,7 @@ func TestJSONBKeepsEveryDouble(t *testing.T) {
 		for i, f := range fs {
 			entries[i] = `{"v":` + strconv.FormatFloat(f, 'g', -1, 64) + "}"
 		}
-		rows, err := s.QueryContext(t.Context(), "["+strings.Join(entries, ",")+"]")
+		rows, err := s.QueryContext(t.Context(), "["+strings.Join(entries, ",")+"]") //nolint:sqlclosecheck // read to its end
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -294,7 +294,7 @@ func TestPathsThatCannotBeOpened(t *testing.T) {
 		e, err := open(t.Context(), &url.URL{Scheme: "sqlite", Opaque: url.PathEscape(tc.path)}, engine.Options{ReadOnly: tc.readOnly})
 		if err == nil {
 			t.Errorf("%q was opened", tc.path)
-			_ = e.Close() //nolint:errcheck // the test fails already
+			_ = e.Close()
 			continue
 		}
 		f, ok := errors.AsType[*fault.Error](err)

@@ -43,7 +43,7 @@ func archive(b *testing.B, n design.Name) engine.Archive {
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() { _ = e.Close() }) //nolint:errcheck // the folder is removed
+	b.Cleanup(func() { _ = e.Close() })
 	a, err := e.Archives.Open(b.Context(), n)
 	if err != nil {
 		b.Fatal(err)

@@ -2,6 +2,7 @@ package metstat
 
 import (
 	"bytes"
+	"errors"
 	"io"
 
 	"barograph/record"
@@ -55,7 +56,7 @@ func (l *lines) next() (line, error) {
 func (l *lines) last() (line, error) {
 	text := l.buf[l.start:l.end]
 	l.start = l.end
-	if l.err != io.EOF || len(text) == 0 {
+	if !errors.Is(l.err, io.EOF) || len(text) == 0 {
 		return line{}, l.err
 	}
 	l.number++
@@ -99,7 +100,7 @@ func (l *lines) skip() (line, error) {
 	for {
 		l.start, l.end = keep, keep
 		if l.err != nil {
-			if l.err != io.EOF {
+			if !errors.Is(l.err, io.EOF) {
 				return line{}, l.err
 			}
 			return line{text: l.buf[:keep], long: true}, nil

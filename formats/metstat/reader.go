@@ -3,6 +3,7 @@ package metstat
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"io"
 	"math/bits"
 
@@ -81,7 +82,7 @@ func (r *Reader) Lines() int64 { return r.count }
 func (r *Reader) Next(into *record.Batch) error {
 	for {
 		ln, err := r.in.next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return r.flush(into)
 		}
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -437,7 +438,7 @@ func TestStreamErrors(t *testing.T) {
 	for name, text := range map[string]string{"empty": "", "header alone": head24, "blank": "\n\n  \n"} {
 		r := NewReader(iotest.OneByteReader(strings.NewReader(text)), "x", Options{})
 		for range 2 {
-			if err := r.Next(&b); err != io.EOF {
+			if err := r.Next(&b); !errors.Is(err, io.EOF) {
 				t.Errorf("%s: error %v, want io.EOF", name, err)
 			}
 		}
@@ -519,7 +520,7 @@ func TestSplit(t *testing.T) {
 		rd.split()
 		var want [][]byte
 		from := -1
-		for i, c := range append(rd.line[:len(rd.line):len(rd.line)], ' ') {
+		for i, c := range append(slices.Clip(rd.line), ' ') {
 			switch {
 			case c > ' ' && from < 0:
 				from = i

@@ -118,7 +118,8 @@ func (r *Reader) values(p *pending, ended bool) string {
 
 // times reads the six columns from FCST_LEAD on.
 func (r *Reader) times() string {
-	at, ok := r.layout.lead, true
+	at := r.layout.lead
+	var ok bool
 	if r.row.lead, ok = parseLead(r.token(at)); !ok {
 		return r.badTime(0, "no lead: [H…]HHMMSS is")
 	}

@@ -2,6 +2,7 @@ package vsdb
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -122,7 +123,7 @@ func (r *Reader) Next(into *record.Batch) error {
 	for len(r.due) == 0 {
 		b, ok := r.nextLine()
 		if !ok {
-			if r.err != io.EOF {
+			if !errors.Is(r.err, io.EOF) {
 				return &fault.Error{File: r.file, Line: int(r.line), Problem: "cannot be read", Err: r.err}
 			}
 			r.allDue()
@@ -188,7 +189,7 @@ func (r *Reader) nextLine() ([]byte, bool) {
 			return nil, r.skipLong()
 		}
 		if r.err != nil {
-			if r.err != io.EOF || scanned == 0 {
+			if !errors.Is(r.err, io.EOF) || scanned == 0 {
 				return nil, false
 			}
 			b := r.buf[r.from:r.to]
@@ -255,7 +256,7 @@ func (r *Reader) skipLong() bool {
 		}
 		r.fill()
 	}
-	if r.err != nil && r.err != io.EOF {
+	if r.err != nil && !errors.Is(r.err, io.EOF) {
 		return false
 	}
 	if kept != nil {

@@ -336,7 +336,7 @@ func (stuck) Read([]byte) (int, error) { return 0, nil }
 func TestEmpty(t *testing.T) {
 	for _, text := range []string{"", "\n", "\r\n \n"} {
 		r := NewReader(strings.NewReader(text), "t", Options{})
-		if err := r.Next(&record.Batch{}); err != io.EOF || r.Lines() != 0 {
+		if err := r.Next(&record.Batch{}); !errors.Is(err, io.EOF) || r.Lines() != 0 {
 			t.Errorf("%q: %v, %d lines", text, err, r.Lines())
 		}
 	}

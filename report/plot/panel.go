@@ -176,12 +176,12 @@ func scale(a *gplot.Axis, s span, log bool, ticks int) {
 }
 
 // whisker draws an interval across or along a bar.
-func whisker(c draw.Canvas, clr color.Color, a, b vg.Point, cap vg.Length) {
+func whisker(c draw.Canvas, clr color.Color, a, b vg.Point, end vg.Length) {
 	st := draw.LineStyle{Color: clr, Width: 1.1}
 	c.StrokeLine2(st, a.X, a.Y, b.X, b.Y)
-	dx, dy := cap, vg.Length(0)
+	dx, dy := end, vg.Length(0)
 	if a.Y == b.Y {
-		dx, dy = 0, cap
+		dx, dy = 0, end
 	}
 	for _, p := range []vg.Point{a, b} {
 		c.StrokeLine2(st, p.X-dx, p.Y-dy, p.X+dx, p.Y+dy)

@@ -98,7 +98,7 @@ func (k ink) fit(s string, width vg.Length) string {
 func (k ink) wrap(s string, width vg.Length) []string {
 	var lines []string
 	line := ""
-	for _, word := range strings.Fields(s) {
+	for word := range strings.FieldsSeq(s) {
 		next := word
 		if line != "" {
 			next = line + " " + word

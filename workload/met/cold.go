@@ -1,6 +1,10 @@
 package met
 
 import (
+	"context"
+	"fmt"
+	"time"
+
 	"barograph/answer"
 	"barograph/design"
 	"barograph/engine"
@@ -8,9 +12,6 @@ import (
 	"barograph/measure"
 	"barograph/question"
 	"barograph/run"
-	"context"
-	"fmt"
-	"time"
 )
 
 // cold measures cold starts: each in a new process that opens the archive and

@@ -1,17 +1,18 @@
 package met
 
 import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
 	"barograph/answer"
 	"barograph/fault"
 	"barograph/question"
 	"barograph/record"
 	"barograph/run"
 	"barograph/stat"
-	"fmt"
-	"math"
-	"slices"
-	"strconv"
-	"strings"
 )
 
 // DefaultStat is the statistic that is drawn of a line type where none is

@@ -1,6 +1,12 @@
 package met
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
 	"barograph/answer"
 	"barograph/engine"
 	"barograph/fault"
@@ -8,11 +14,6 @@ import (
 	"barograph/question"
 	"barograph/record"
 	"barograph/run"
-	"context"
-	"errors"
-	"fmt"
-	"os"
-	"time"
 )
 
 // read parses the data once, for the reference answers and the data's digest.

@@ -1,6 +1,12 @@
 package met
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
 	"barograph/answer"
 	"barograph/design"
 	"barograph/engine"
@@ -10,11 +16,6 @@ import (
 	"barograph/question"
 	"barograph/record"
 	"barograph/run"
-	"context"
-	"errors"
-	"fmt"
-	"log/slog"
-	"time"
 )
 
 // Target is one archive of the study: an engine's URL and a design.

@@ -1,6 +1,14 @@
 package met_test
 
 import (
+	"context"
+	"errors"
+	"math"
+	"net/url"
+	"path/filepath"
+	"testing"
+	"time"
+
 	"barograph/answer"
 	"barograph/design"
 	"barograph/engine"
@@ -16,13 +24,6 @@ import (
 	"barograph/run"
 	"barograph/synth"
 	"barograph/workload/met"
-	"context"
-	"errors"
-	"math"
-	"net/url"
-	"path/filepath"
-	"testing"
-	"time"
 )
 
 // day writes the anomaly files of one synthetic day and returns them.
@@ -214,12 +215,12 @@ func fill(t *testing.T, target met.Target, files []string, apply func(*record.Ba
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer e.Close() //nolint:errcheck // everything is committed
+	defer e.Close()
 	a, err := e.Archives.Open(t.Context(), target.Design)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer a.Close() //nolint:errcheck // likewise
+	defer a.Close()
 	done := false
 	wrapped := &damaging{Archive: a, apply: func(b *record.Batch) *record.Batch {
 		if done {

@@ -1,17 +1,18 @@
 package met
 
 import (
-	"barograph/answer"
-	"barograph/flavour"
-	"barograph/measure"
-	"barograph/question"
-	"barograph/run"
 	"context"
 	"errors"
 	"fmt"
 	"runtime"
 	"slices"
 	"time"
+
+	"barograph/answer"
+	"barograph/flavour"
+	"barograph/measure"
+	"barograph/question"
+	"barograph/run"
 )
 
 // prove asks every case in every flavour once and keeps the query and its
