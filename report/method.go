@@ -105,7 +105,7 @@ func glossary() []fact {
 		{"Ratio", "median divided by that of the fastest way of the case. “~” before it: no difference larger than the noise. “?”: too few repetitions to tell. *, **, ***: p below 0.05, 0.01, 0.001."},
 		{"p", fmt.Sprintf("two-sided Mann–Whitney rank test against the fastest way, corrected by Holm (1979) for all comparisons of the table. A difference counts where p is below %g.", measure.Alpha)},
 		{"Group", "ways that share a letter do not differ, each pair tested and all pairs of the case corrected together (Piepho 2004): a stricter family than that of p, so that the two can disagree at the edge."},
-		{"Interleaving", "each round asks every cell once, in a fresh random order, so that drift of the machine meets all alike. Garbage is collected before each repetition."},
+		{"Interleaving", "each round asks every cell once, in a fresh random order, so that drift of the machine meets all alike. Garbage is collected between repetitions."},
 		{"Floor", "the dry engine recalls the answer from memory: what the client itself costs. It is part of every time and ranked nowhere."},
 		{"Cold", "a new process opens the archive and asks once, after the archive's files were dropped from the page cache; the time includes opening. Disks and hypervisors have caches beyond our reach."},
 		{"Keys derived", "flavours that ask by keys compute the ids from the question and the archive's metadata before the call. That time stands beside the call's, not inside it."},

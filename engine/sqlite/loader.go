@@ -41,7 +41,7 @@ type writer interface {
 
 func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, error) {
 	if a.db.readOnly {
-		return nil, &fault.Error{File: a.db.path, Err: engine.ErrReadOnly, Cure: "open it without --read-only"}
+		return nil, &fault.Error{File: a.db.path, Err: engine.ErrReadOnly, Cure: "open it for writing, as `barograph load` does"}
 	}
 	if !a.db.take() {
 		return nil, &fault.Error{File: a.db.path, Problem: "is being loaded already", Cure: "SQLite has one writer: close the other loader first"}
