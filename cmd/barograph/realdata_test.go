@@ -16,6 +16,9 @@ import (
 // sharedData finds the real files that the project does not carry, or skips.
 func sharedData(t *testing.T, name string) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("SKIPPED in short mode: the real files; the plain run loads them")
+	}
 	root := os.Getenv("BAROGRAPH_DATA")
 	if root == "" {
 		root = filepath.Join("..", "..", "..", "shared", "data")
