@@ -1,0 +1,60 @@
+package metviewer
+
+// Element is an element of a load_spec: what METdbLoad or VxIngest does with it
+// and what it means here.
+type Element struct {
+	Path    string // below load_spec
+	Meaning string
+	Here    string
+	Needed  bool // it changes what Barograph does; the others are read and set aside
+}
+
+// Elements lists every element of a load_spec that is known, in the order of
+// METdbLoad's schema, VxIngest's own last. The slice must not be changed.
+func Elements() []Element { return elements }
+
+var elements = []Element{ //nolint:gochecknoglobals // a constant table
+	{"connection", "the database", "the target, where --to names none", true},
+	{"connection/management_system", "mysql, mariadb or aurora; VxIngest: cb", "chooses the engine: mysql, mariadb and aurora are mariadb, postgres is postgres", true},
+	{"connection/host", "host:port", "of the URL", true},
+	{"connection/database", "the database; VxIngest: the subset", "the subset, and the database of the URL", true},
+	{"connection/user", "who loads", "of the URL", true},
+	{"connection/password", "the password", "of the URL; never printed", true},
+	{"connection/local_infile", "whether LOAD DATA LOCAL may be used", "not needed: each engine loads by its fastest way", false},
+	{"date_list", "a named list of dates: start, end, inc (seconds), format", "the same; the end is always in the list", true},
+	{"date_list/start", "first date, written as format says", "the same", true},
+	{"date_list/end", "last date", "the same", true},
+	{"date_list/inc", "seconds between dates", "the same", true},
+	{"date_list/format", "Java letters: yyyy MM dd HH mm ss", "the same", true},
+	{"verbose", "print more", "not needed: --verbose", false},
+	{"insert_size", "rows per INSERT", "not needed: every engine loads in bulk", false},
+	{"stat_header_db_check", "look for each header in the database; false: headers double at every load", "not needed: a header is stored once, always", false},
+	{"mode_header_db_check", "the same for MODE", "not needed: MODE files are not read", false},
+	{"mtd_header_db_check", "the same for MTD", "not needed: MTD files are not read", false},
+	{"tcst_header_db_check", "the same for TCST", "not needed: TCST files are not read", false},
+	{"drop_indexes", "drop METviewer's indexes before loading", "not needed: which indexes there are is part of the engine's URL", false},
+	{"apply_indexes", "create METviewer's indexes after loading", "not needed: which indexes there are is part of the engine's URL", false},
+	{"load_stat", "load .stat and VSDB files", "the same: false leaves nothing to load, which is an error", true},
+	{"load_mode", "load MODE files", "not needed: MODE files are not read", false},
+	{"load_mtd", "load MTD files", "not needed: MTD files are not read", false},
+	{"load_mpr", "load MPR lines", "not needed: every line type of a file is loaded, MPR too", false},
+	{"load_orank", "load ORANK lines", "not needed: every line type of a file is loaded, ORANK too", false},
+	{"force_dup_file", "load the lines of a file again that is loaded already: they then stand there twice", "not needed: a file that is loaded already is skipped, and loading it again would change nothing, since a record replaces itself", false},
+	{"group", "group of databases in METviewer's menu", "not kept", false},
+	{"description", "description of the database in METviewer's menu", "not kept", false},
+	{"load_files", "files to load", "the same; with it, folder_tmpl is not used, as in METdbLoad", true},
+	{"load_files/file", "a file", "the same; a folder or pattern is understood, too", true},
+	{"folder_tmpl", "folders to load, with {field} for each value of that field", "the same; files in folders below are not taken", true},
+	{"load_val", "the values to fill into folder_tmpl", "the same; a field that folder_tmpl lacks is an error, not a second load", true},
+	{"load_val/field", "a field, by its name", "the same", true},
+	{"load_val/field/val", "a value", "the same", true},
+	{"load_val/field/date_list", "the values of a date_list, by its name", "the same", true},
+	{"line_type", "line types to load; the others are left out", "not needed: every line type of a file is loaded", false},
+	{"line_type/val", "a line type", "not needed: every line type of a file is loaded", false},
+	{"load_xml", "keep the load_spec in the database", "not kept: the archive records each file with its digest", false},
+	{"load_note", "a note beside it", "not kept", false},
+
+	{"email", "VxIngest: whom to write to", "not needed", false},
+	{"initialize_db", "VxIngest: create buckets and indexes", "not needed: an archive is made when it is first opened", false},
+	{"organization", "VxIngest: whose data it is", "not kept", false},
+}

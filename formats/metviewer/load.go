@@ -1,0 +1,242 @@
+package metviewer
+
+import (
+	"barograph/fault"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// LoadSpec says what METdbLoad or VxIngest would load and where to.
+type LoadSpec struct {
+	File       string
+	Connection Connection
+	Files      []string    // load_files; then Template is not used
+	Template   string      // folder_tmpl
+	Values     []LoadValue // load_val, in the order of the file
+	LoadStat   bool        // false: .stat and VSDB files are not to be loaded
+	Note       string      // load_note
+
+	SetAside []Remark // elements that are read and not needed here, with the reason
+	Warnings []Remark // elements that are not known, values without a use
+}
+
+// LoadValue is a field of load_val.
+type LoadValue struct {
+	Name   string
+	Line   int
+	Values []string
+}
+
+// ReadLoadSpec reads a load_spec. Errors and remarks name the line.
+func ReadLoadSpec(file string) (*LoadSpec, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, &fault.Error{File: file, Problem: "cannot be read", Err: err, Cure: "check the path"}
+	}
+	return ParseLoadSpec(file, text)
+}
+
+// ParseLoadSpec is ReadLoadSpec of a text; file stands in its messages.
+func ParseLoadSpec(file string, text []byte) (*LoadSpec, error) {
+	root, err := parse(file, text, "load_spec")
+	if err != nil {
+		return nil, err
+	}
+	s := &LoadSpec{File: file, Connection: connection(root.child("connection")), Template: root.value("folder_tmpl"), LoadStat: true, Note: root.value("load_note")}
+	s.sort(root, "")
+	if k := root.child("load_stat"); k != nil {
+		if s.LoadStat, err = boolean(file, k); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range root.child("load_files").all("file") {
+		if f.text == "" {
+			return nil, &fault.Error{File: file, Line: f.line, Setting: "load_files/file", Problem: "is empty", Cure: "name a file"}
+		}
+		s.Files = append(s.Files, f.text)
+	}
+	if err := s.values(root); err != nil {
+		return nil, err
+	}
+	return s, s.check(root)
+}
+
+// boolean reads true or false in any letter case, as METdbLoad does.
+func boolean(file string, n *node) (bool, error) {
+	switch strings.ToLower(n.text) {
+	case "true":
+		return true, nil
+	case "false":
+		return false, nil
+	}
+	return false, &fault.Error{File: file, Line: n.line, Setting: n.name, Problem: strconv.Quote(n.text) + " is neither true nor false", Cure: "write true or false"}
+}
+
+// sort looks every element up in the table: those that are not needed and those
+// that are not known are noted.
+func (s *LoadSpec) sort(n *node, above string) {
+	for _, k := range n.kids {
+		path := above + k.name
+		i := slices.IndexFunc(elements, func(e Element) bool { return e.Path == path })
+		switch {
+		case i < 0:
+			s.Warnings = append(s.Warnings, Remark{k.line, path, "is not known and has no effect"})
+			continue
+		case !elements[i].Needed && path != "line_type/val":
+			s.SetAside = append(s.SetAside, Remark{k.line, path, elements[i].Here})
+		}
+		s.sort(k, path+"/")
+	}
+}
+
+// values reads load_val, with its lists of dates.
+func (s *LoadSpec) values(root *node) error {
+	lists := map[string]*node{}
+	for _, d := range root.all("date_list") {
+		lists[d.attrs["name"]] = d
+	}
+	used := map[string]bool{}
+	for _, f := range root.child("load_val").all("field") {
+		v := LoadValue{Name: f.attrs["name"], Line: f.line}
+		for _, k := range f.kids {
+			switch k.name {
+			case "val":
+				v.Values = append(v.Values, k.text)
+			case "date_list":
+				name := k.attrs["name"]
+				if name == "" {
+					name = k.text
+				}
+				list := lists[name]
+				if list == nil {
+					return &fault.Error{File: s.File, Line: k.line, Setting: "load_val, field " + strconv.Quote(v.Name), Problem: "date_list " + strconv.Quote(name) + " is not there", Cure: `write <date_list name="…"> below load_spec`}
+				}
+				ds, err := dates(s.File, list, true)
+				if err != nil {
+					return err
+				}
+				v.Values, used[name] = append(v.Values, ds...), true
+			}
+		}
+		n := len(v.Values)
+		if v.Values = unique(v.Values); len(v.Values) < n {
+			s.Warnings = append(s.Warnings, Remark{f.line, "load_val/field " + v.Name, "names a value twice; it is taken once"})
+		}
+		s.Values = append(s.Values, v)
+	}
+	for name, d := range lists {
+		if !used[name] {
+			s.Warnings = append(s.Warnings, Remark{d.line, "date_list " + name, "is used by no field of load_val"})
+		}
+	}
+	slices.SortFunc(s.Warnings, func(a, b Remark) int { return a.Line - b.Line })
+	return nil
+}
+
+// unique keeps the first of equal values.
+func unique(values []string) []string {
+	seen := make(map[string]bool, len(values))
+	return slices.DeleteFunc(values, func(v string) bool {
+		if seen[v] {
+			return true
+		}
+		seen[v] = true
+		return false
+	})
+}
+
+// check holds load_val and folder_tmpl against one another. METdbLoad's
+// predecessor loaded every file once per value of a field that the template
+// lacks (dtcenter/MET#659); METdbLoad now drops such a field in silence, which
+// hides a misspelt template.
+func (s *LoadSpec) check(root *node) error {
+	bad := func(line int, setting, problem, cure string) error {
+		return &fault.Error{File: s.File, Line: line, Setting: setting, Problem: problem, Cure: cure}
+	}
+	tmpl := root.child("folder_tmpl")
+	if len(s.Files) > 0 {
+		if tmpl != nil {
+			s.Warnings = append(s.Warnings, Remark{tmpl.line, "folder_tmpl", "is not used, since there are load_files"})
+		}
+		return nil
+	}
+	if s.Template == "" {
+		return bad(root.line, "load_spec", "names nothing to load", "give folder_tmpl with load_val, or load_files")
+	}
+	fields, err := placeholders(s.Template)
+	if err != nil {
+		return bad(tmpl.line, "folder_tmpl", err.Error(), "write {field} for each field of load_val")
+	}
+	for i, v := range s.Values {
+		setting := "load_val, field " + strconv.Quote(v.Name)
+		switch {
+		case !slices.Contains(fields, v.Name):
+			return bad(v.Line, setting, "does not stand in folder_tmpl, and every file would be named once for each of its values", "write {"+v.Name+"} into folder_tmpl, or remove the field")
+		case slices.ContainsFunc(s.Values[:i], func(o LoadValue) bool { return o.Name == v.Name }):
+			return bad(v.Line, setting, "is there twice", "give its values in one field")
+		case len(v.Values) == 0:
+			return bad(v.Line, setting, "has no value", "give it a val or a date_list")
+		}
+	}
+	for _, f := range fields {
+		if !slices.ContainsFunc(s.Values, func(v LoadValue) bool { return v.Name == f }) {
+			return bad(tmpl.line, "folder_tmpl", "{"+f+"} has no values", `write <field name="`+f+`"> with its values into load_val`)
+		}
+	}
+	if n := s.count(); n > maxDates {
+		return bad(tmpl.line, "folder_tmpl", fmt.Sprintf("stands for more than %d folders", maxDates), "split the load_spec")
+	}
+	return nil
+}
+
+// count is the number of folders, or more than maxDates where there are too many.
+func (s *LoadSpec) count() int {
+	n := 1
+	for _, v := range s.Values {
+		if n *= len(v.Values); n > maxDates {
+			break
+		}
+	}
+	return n
+}
+
+// placeholders lists the fields of a template.
+func placeholders(tmpl string) ([]string, error) {
+	var out []string
+	for rest := tmpl; ; {
+		before, after, ok := strings.Cut(rest, "{")
+		if strings.Contains(before, "}") {
+			return nil, fmt.Errorf("%q has a } without a {", tmpl)
+		}
+		if !ok {
+			return out, nil
+		}
+		name, behind, ok := strings.Cut(after, "}")
+		if !ok || strings.Contains(name, "{") || name == "" {
+			return nil, fmt.Errorf("%q has a { without a name and a }", tmpl)
+		}
+		out, rest = append(out, name), behind
+	}
+}
+
+// Folders fills the template with every combination of values, the first field
+// changing slowest; each folder is there once. It looks at no disk.
+func (s *LoadSpec) Folders() []string {
+	if len(s.Files) > 0 || s.Template == "" {
+		return nil
+	}
+	out := []string{s.Template}
+	for _, v := range s.Values {
+		var next []string
+		for _, t := range out {
+			for _, value := range v.Values {
+				next = append(next, strings.ReplaceAll(t, "{"+v.Name+"}", value))
+			}
+		}
+		out = next
+	}
+	return unique(out)
+}

@@ -1,0 +1,140 @@
+package metviewer
+
+import (
+	"barograph/fault"
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// node is an element with the line on which it begins.
+type node struct {
+	name  string
+	attrs map[string]string
+	text  string
+	line  int
+	kids  []*node
+}
+
+// Remark is a word on one element of a file.
+type Remark struct {
+	Line    int
+	Element string // as a path below the root: connection/local_infile
+	Text    string
+}
+
+// String is "line 12: email: …".
+func (r Remark) String() string { return fmt.Sprintf("line %d: %s: %s", r.Line, r.Element, r.Text) }
+
+// depth is how deep elements may be nested: real files need eight levels.
+const depth = 64
+
+// parse reads a file whose root element is called root.
+func parse(file string, text []byte, root string) (*node, error) {
+	d := xml.NewDecoder(bytes.NewReader(text))
+	d.CharsetReader = latin1
+	var open []*node
+	var top *node
+	for {
+		line, _ := d.InputPos()
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, syntax(file, line, err)
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			n := &node{name: t.Name.Local, line: line, attrs: map[string]string{}}
+			for _, a := range t.Attr {
+				n.attrs[a.Name.Local] = strings.TrimSpace(a.Value)
+			}
+			if len(open) == depth {
+				return nil, &fault.Error{File: file, Line: line, Problem: "elements are nested too deeply", Cure: "is it a METviewer file?"}
+			}
+			if len(open) > 0 {
+				open[len(open)-1].kids = append(open[len(open)-1].kids, n)
+			} else if top == nil {
+				top = n
+			}
+			open = append(open, n)
+		case xml.EndElement:
+			n := open[len(open)-1]
+			n.text = strings.TrimSpace(n.text)
+			open = open[:len(open)-1]
+		case xml.CharData:
+			if len(open) > 0 {
+				open[len(open)-1].text += string(t)
+			}
+		}
+	}
+	if top == nil || top.name != root {
+		return nil, &fault.Error{File: file, Line: 1, Problem: "is no <" + root + "> file", Cure: "see docs/metviewer.md"}
+	}
+	return top, nil
+}
+
+// syntax takes the line from the error of the decoder where it knows it.
+func syntax(file string, line int, err error) error {
+	if s, ok := errors.AsType[*xml.SyntaxError](err); ok {
+		return &fault.Error{File: file, Line: s.Line, Problem: "is not well-formed XML: " + s.Msg, Cure: "mend the file; xmllint shows the place"}
+	}
+	return &fault.Error{File: file, Line: line, Problem: "is not well-formed XML", Err: err, Cure: "mend the file; xmllint shows the place"}
+}
+
+// latin1 reads the other encodings that METviewer's files declare.
+func latin1(charset string, in io.Reader) (io.Reader, error) {
+	switch strings.ToLower(charset) {
+	case "iso-8859-1", "latin1", "us-ascii", "ascii":
+	default:
+		return nil, fmt.Errorf("the encoding %s is not read; write UTF-8", charset)
+	}
+	text, err := io.ReadAll(in)
+	if err != nil {
+		return nil, err
+	}
+	var b strings.Builder
+	for _, c := range text {
+		b.WriteRune(rune(c))
+	}
+	return strings.NewReader(b.String()), nil
+}
+
+// child is the first child of that name, or nil.
+func (n *node) child(name string) *node {
+	if n == nil {
+		return nil
+	}
+	for _, k := range n.kids {
+		if k.name == name {
+			return k
+		}
+	}
+	return nil
+}
+
+// all are the children of that name.
+func (n *node) all(name string) []*node {
+	if n == nil {
+		return nil
+	}
+	var out []*node
+	for _, k := range n.kids {
+		if k.name == name {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// value is the text of a child; "" where there is none.
+func (n *node) value(name string) string {
+	if k := n.child(name); k != nil {
+		return k.text
+	}
+	return ""
+}
