@@ -58,6 +58,9 @@ func (m *Matcher) Times(valid int64, lead int32) bool {
 			return false
 		}
 	}
+	if !m.q.Clock.All() && !m.q.Clock.Admits(valid, lead) {
+		return false
+	}
 	if m.valid != nil {
 		_, ok := m.valid[valid]
 		return ok

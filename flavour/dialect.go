@@ -22,6 +22,7 @@ type Dialect struct {
 	BinaryLiteral func(text string) string          // a text literal to compare with Binary(…)
 	DateTime      func(epoch int64) string          // literal of the type of fcst_valid_beg
 	Epoch         func(expr string) string          // fcst_valid_beg … → Unix seconds
+	Hour          func(expr string) string          // fcst_valid_beg … → hour of the day, as METviewer's HOUR(); nil = from Epoch
 
 	// Document. A document is a row r; its entries are rows d.
 	DocFrom  func(subset, table, where string) string // FROM clause: documents that satisfy where, unnested
@@ -64,6 +65,7 @@ func DuckDBIn(database string) *Dialect {
 		BinaryLiteral: Quote,
 		DateTime:      func(v int64) string { return "TIMESTAMP " + Quote(dateTime(v)) },
 		Epoch:         func(e string) string { return "epoch(" + e + ")::BIGINT" },
+		Hour:          func(e string) string { return "hour(" + e + ")" },
 		DocFrom: func(subset, t, where string) string {
 			return "(SELECT *, unnest(data) AS d FROM " + table(subset, t) + "\n      WHERE " + where + ") AS r"
 		},

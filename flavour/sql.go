@@ -174,6 +174,7 @@ func (p *phrasing) normalized() (Phrase, error) {
 	}
 	where = append(where, times...)
 	where = append(where, p.leadCodes(binary("ld.fcst_lead"), lead)...)
+	where = append(where, p.clock("ld.fcst_valid_beg", p.d.Epoch("ld.fcst_valid_beg"), binary("ld.fcst_init_beg"), p.d.Epoch("ld.fcst_init_beg"), moment)...)
 	where = append(where, "ld.stat_header_id = h.stat_header_id")
 	columns := func(c question.Column) string {
 		switch {
@@ -249,6 +250,7 @@ func (p *phrasing) wide() (Phrase, error) {
 	if len(p.q.Lead) > 0 {
 		where = append(where, "fcst_lead IN "+list(p.q.Lead, func(s int32) string { return strconv.Itoa(int(s)) }))
 	}
+	where = append(where, p.clock("fcst_valid_beg", "fcst_valid_epoch", "fcst_init_beg", "fcst_valid_epoch - fcst_lead", p.d.DateTime)...)
 	columns := func(c question.Column) string { return c.Name }
 	text := "SELECT " + p.list(p.q.Columns, columns) +
 		"\n  FROM " + p.d.Table(p.q.Subset, design.WideTable(p.q.Type)) +
@@ -282,8 +284,12 @@ func (p *phrasing) document() (Phrase, error) {
 	}
 	from := p.d.DocFrom(p.q.Subset, design.DocTable(p.q.Type), conditions(where))
 	out.Text = "SELECT " + p.list(p.q.Columns, p.docColumn) + "\n  FROM " + from
+	var entries []string
 	if len(p.q.Lead) > 0 {
-		out.Text += p.d.DocAnd + p.d.DocEntry("fcst_lead") + " IN " + list(p.q.Lead, func(s int32) string { return strconv.Itoa(int(s)) })
+		entries = append(entries, p.d.DocEntry("fcst_lead")+" IN "+list(p.q.Lead, func(s int32) string { return strconv.Itoa(int(s)) }))
+	}
+	if entries = append(entries, p.docClock()...); len(entries) > 0 {
+		out.Text += p.d.DocAnd + conditions(entries)
 	}
 	out.Text += p.orderBy(p.docColumn)
 	return out, nil

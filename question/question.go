@@ -22,8 +22,11 @@ type Question struct {
 	Header  [record.NumFields][]string // allowed values of each header field
 	Valid   Times                      // fcst_valid_beg
 	Lead    []int32                    // fcst_lead, seconds, ascending
+	Clock   Clock                      // further conditions on times
 	Columns []Column                   // what each row of the answer holds
 	Order   []Column                   // header fields and times only
+
+	Drawing *Drawing // how the answer is drawn; nil = as its line type suggests
 }
 
 // In returns a copy of q that asks another subset.
@@ -72,6 +75,9 @@ func (q *Question) Check() error {
 	}
 	if err := q.Valid.Check(); err != nil {
 		return bad("fcst_valid_beg", err.Error(), "give a list of times, or first, last and step")
+	}
+	if field, err := q.Clock.check(); err != nil {
+		return bad(field, err.Error(), "give times in ascending order, and hours from 0 to 23")
 	}
 	if !slices.IsSorted(q.Lead) {
 		return bad("fcst_lead", "is not ascending", "sort the leads")

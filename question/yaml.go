@@ -5,11 +5,9 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"barograph/fault"
@@ -29,6 +27,9 @@ type file struct {
 	LineType string              `yaml:"line_type"`
 	Where    map[string][]string `yaml:"where"`
 	Valid    times               `yaml:"fcst_valid_beg"`
+	Init     times               `yaml:"fcst_init_beg"`
+	Hour     []int               `yaml:"valid_hour"`
+	InitHour []int               `yaml:"init_hour"`
 	Lead     []string            `yaml:"fcst_lead"`
 	Columns  []string            `yaml:"columns"`
 	OrderBy  []string            `yaml:"order_by"`
@@ -63,30 +64,6 @@ func Cases() ([]*Question, error) {
 	return qs, nil
 }
 
-// Find returns the case of that name or, if the name ends in .yaml or .yml,
-// the question in that file.
-func Find(name string) (*Question, error) {
-	if ext := path.Ext(name); ext == ".yaml" || ext == ".yml" {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			return nil, &fault.Error{File: name, Problem: "cannot be read", Err: err, Cure: "check the path"}
-		}
-		return Parse(name, text)
-	}
-	cases, err := Cases()
-	if err != nil {
-		return nil, err
-	}
-	var known []string
-	for _, q := range cases {
-		if q.Name == name {
-			return q, nil
-		}
-		known = append(known, q.Name)
-	}
-	return nil, &fault.Error{Setting: "case " + strconv.Quote(name), Problem: "is not known", Cure: "choose one of " + strings.Join(known, ", ") + ", or give a .yaml file"}
-}
-
 // Parse reads a question from YAML. An unknown field is an error with its line.
 func Parse(name string, text []byte) (*Question, error) {
 	var f file
@@ -118,6 +95,10 @@ func (f *file) question() (*Question, error) {
 	if q.Valid, err = f.Valid.parse(); err != nil {
 		return nil, err
 	}
+	if q.Clock.Init, err = f.Init.parse(); err != nil {
+		return nil, err
+	}
+	q.Clock.ValidHour, q.Clock.InitHour = f.Hour, f.InitHour
 	if q.Lead, err = parseLeads(f.Lead); err != nil {
 		return nil, err
 	}

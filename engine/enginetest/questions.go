@@ -202,6 +202,7 @@ func randomQuestion(files []File, subset string, rng *rand.Rand) *question.Quest
 	}
 	q.Valid = randomTimes(b, rng)
 	q.Lead = randomLeads(b, rng)
+	q.Clock = randomClock(b, rng)
 	q.Columns, q.Order = randomColumns(b.Type, rng)
 	if err := q.Check(); err != nil {
 		panic(fmt.Sprintf("the suite's own question is wrong: %v", err))
@@ -244,6 +245,38 @@ func randomLeads(b *record.Batch, rng *rand.Rand) []int32 {
 	}
 	slices.Sort(leads)
 	return slices.Compact(leads)
+}
+
+// randomClock draws no condition most of the time, else hours or init times of
+// records, and some that do not exist.
+func randomClock(b *record.Batch, rng *rand.Rand) (c question.Clock) {
+	if rng.IntN(3) > 0 {
+		return c
+	}
+	i := rng.IntN(b.Len())
+	init := b.Init(i)
+	if rng.IntN(2) == 0 {
+		c.ValidHour = hoursWith(question.HourOf(b.Valid[i]), rng)
+	}
+	if rng.IntN(2) == 0 {
+		c.InitHour = hoursWith(question.HourOf(init), rng)
+	}
+	switch rng.IntN(4) {
+	case 0:
+		c.Init = question.Times{First: init - 6*hour, Last: init + day}
+	case 1:
+		c.Init = question.Times{List: []int64{init, init + 7*hour}}
+	case 2:
+		c.Init = question.Times{First: init - day, Last: init + day, Step: 6 * hour}
+	}
+	return c
+}
+
+// hoursWith is a list of hours that holds one.
+func hoursWith(one int, rng *rand.Rand) []int {
+	hs := []int{one, rng.IntN(24), rng.IntN(24)}
+	slices.Sort(hs)
+	return slices.Compact(hs)
 }
 
 // randomColumns draws columns of every role, and an order by some of those that

@@ -1,0 +1,44 @@
+package flavour
+
+import "strconv"
+
+// clock phrases the conditions on the hours of valid and init time and on the
+// init time itself. valid is the column of the valid time, validEpoch and
+// initEpoch are expressions for Unix seconds, init is the init time in the form
+// that literal writes.
+func (p *phrasing) clock(valid, validEpoch, init, initEpoch string, literal func(int64) string) []string {
+	c := &p.q.Clock
+	var out []string
+	if len(c.ValidHour) > 0 {
+		out = append(out, p.hours(valid, validEpoch, c.ValidHour))
+	}
+	if len(c.InitHour) > 0 {
+		out = append(out, p.hours("ld.fcst_init_beg", initEpoch, c.InitHour))
+	}
+	switch first, last, ok := c.Init.Bounds(); {
+	case !ok:
+	case c.Init.Discrete():
+		out = append(out, init+" IN "+list(c.Init.Expand(), literal))
+	default:
+		out = append(out, init+" BETWEEN "+literal(first)+" AND "+literal(last))
+	}
+	return out
+}
+
+// hours phrases "the hour of the day is one of". METviewer's own words are
+// HOUR(column) IN (…); elsewhere whole seconds are compared, which every
+// dialect computes alike.
+func (p *phrasing) hours(column, epoch string, hours []int) string {
+	if p.flavour == MetviewerSQL && p.d.Hour != nil {
+		return p.d.Hour(column) + " IN " + list(hours, strconv.Itoa)
+	}
+	e := "(" + epoch + ")"
+	return e + " % 86400 - " + e + " % 3600 IN " + list(hours, func(h int) string { return strconv.Itoa(3600 * h) })
+}
+
+// docClock is clock on the entries of documents.
+func (p *phrasing) docClock() []string {
+	valid := p.d.DocField("fcst_valid_epoch")
+	init := valid + " - " + p.d.DocEntry("fcst_lead")
+	return p.clock(valid, valid, init, init, whole)
+}

@@ -1,0 +1,26 @@
+package question
+
+// Drawing says how the answer to a question becomes curves, where a METviewer
+// plot says so.
+type Drawing struct {
+	Stats    []string // METviewer's names; each is drawn on its own
+	Finished bool     // the statistics are columns of the line type (CNT, CTS …) and are read, not computed
+	Axis     string   // the independent variable: fcst_lead, fcst_lev, valid_hour …
+	Curves   []Group  // the fields whose values make curves; none = one curve
+	Method   string   // overall: aggregate the partial sums; mean, median, sum: of the records' statistics
+
+	Replicates int     // of the bootstrap; 0 = no interval
+	Seed       *uint64 // nil = the caller's
+	Confidence float64 // of the interval, e.g. 0.95
+	EventEqual bool    // only cases (valid time and lead) that every curve has
+
+	XLabel, YLabel string // "" = the axis's own
+}
+
+// Group is a field that makes curves. Each item of Values is one curve; several
+// values of an item are drawn together. Leads and hours are written as numbers
+// of hours, times as 2019-01-01T00:00:00Z.
+type Group struct {
+	Field  string
+	Values [][]string
+}

@@ -1,0 +1,170 @@
+package question
+
+import (
+	"barograph/fault"
+	"barograph/formats/metviewer"
+	"barograph/record"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// FromPlotFile is FromPlots of a file.
+func FromPlotFile(file string) (qs []*Question, notes []string, err error) {
+	spec, err := metviewer.ReadPlotSpec(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	qs, notes = FromPlots(spec)
+	for _, w := range spec.Warnings {
+		notes = append(notes, w.String())
+	}
+	if len(qs) == 0 {
+		return nil, notes, &fault.Error{File: file, Problem: "holds no plot that can be asked for: " + strings.Join(notes, "; "), Cure: "see docs/metviewer.md"}
+	}
+	return qs, notes, nil
+}
+
+// FromPlots turns the plots of a plot_spec into questions: one for each set of
+// fixed values, dependent variable, axis and line type. What changes which
+// records a plot is made of and cannot be asked for makes that plot be left
+// out; what changes its looks only is left out of the picture. The notes name
+// both, with their lines.
+func FromPlots(spec *metviewer.PlotSpec) (qs []*Question, notes []string) {
+	base := strings.TrimSuffix(path.Base(spec.File), path.Ext(spec.File))
+	for i := range spec.Plots {
+		p := &spec.Plots[i]
+		for _, r := range p.Unsupported {
+			notes = append(notes, r.String())
+		}
+		if !p.Drawable() {
+			continue
+		}
+		for _, fixed := range combinations(p.Fix) {
+			for _, d := range p.Deps {
+				found, more := asked(p, fixed, d)
+				qs, notes = append(qs, found...), append(notes, more...)
+			}
+		}
+		if len(p.Deps) == 0 {
+			notes = append(notes, fmt.Sprintf("line %d: dep: the plot has no dependent variable", p.Line))
+		}
+	}
+	name(base, qs)
+	return qs, unique(notes)
+}
+
+// unique drops what the plots of one spec repeat.
+func unique(notes []string) []string {
+	var out []string
+	for _, n := range notes {
+		if !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+var unfit = regexp.MustCompile(`[^A-Za-z0-9_.-]+`) //nolint:gochecknoglobals // a constant
+
+// name names the questions after their file: the only one as the file, several
+// with a variable and, where that does not tell them apart, a number.
+func name(base string, qs []*Question) {
+	base = unfit.ReplaceAllString(base, "_")
+	if len(qs) == 1 {
+		qs[0].Name = base
+		return
+	}
+	used := map[string]bool{}
+	for _, q := range qs {
+		stem := base + "-" + unfit.ReplaceAllString(strings.Join(q.Header[record.FcstVar], "_")+"_"+q.Type.Name, "_")
+		q.Name = stem
+		for n := 2; used[q.Name]; n++ {
+			q.Name = stem + "-" + strconv.Itoa(n)
+		}
+		used[q.Name] = true
+	}
+}
+
+// maxPlots bounds the combinations of fixed values.
+const maxPlots = 1000
+
+// combinations are all choices of one set per fixed field.
+func combinations(fix []metviewer.Fix) [][]metviewer.Field {
+	out := [][]metviewer.Field{nil}
+	for _, f := range fix {
+		if len(f.Sets) == 0 {
+			continue
+		}
+		var next [][]metviewer.Field
+		for _, chosen := range out {
+			for _, s := range f.Sets {
+				if len(next) < maxPlots {
+					next = append(next, append(slices.Clip(chosen), metviewer.Field{Name: f.Name, Line: f.Line, Values: s}))
+				}
+			}
+		}
+		out = next
+	}
+	return out
+}
+
+// asked makes the questions of one dependent variable: one per line type of its statistics.
+func asked(p *metviewer.Plot, fixed []metviewer.Field, d metviewer.Dep) (qs []*Question, notes []string) {
+	if p.Cond != "" {
+		return nil, []string{fmt.Sprintf("line %d: plot_cond: a condition in SQL cannot be asked for: the plot is left out", p.CondLine)}
+	}
+	if len(d.Stats) == 0 {
+		return nil, []string{fmt.Sprintf("line %d: dep%d/%s: has no statistic", d.Line, d.Axis, d.Var)}
+	}
+	byType := map[*record.LineType]*Question{}
+	for _, stat := range d.Stats {
+		t, finished, err := lineTypeOf(p, stat)
+		if err != nil {
+			notes = append(notes, fmt.Sprintf("line %d: dep%d/%s, stat %s: %v", d.Line, d.Axis, d.Var, stat, err))
+			continue
+		}
+		if q := byType[t]; q != nil {
+			q.Drawing.Stats = append(q.Drawing.Stats, stat)
+			continue
+		}
+		b := &builder{p: p, fixed: fixed, dep: d, times: map[string]bool{}, q: &Question{Type: t, Drawing: &Drawing{Stats: []string{stat}, Finished: finished}}}
+		if err := b.build(); err != nil {
+			return nil, append(notes, err.Error()+": the plot is left out")
+		}
+		byType[t] = b.q
+		qs = append(qs, b.q)
+	}
+	for _, q := range qs {
+		columns(q)
+		if err := q.Check(); err != nil {
+			return nil, append(notes, err.Error())
+		}
+	}
+	return qs, notes
+}
+
+// columns selects what METviewer's SQL does: times, the header fields that the
+// plot names, and the line type's numbers; of finished statistics theirs alone.
+func columns(q *Question) {
+	want := []string{"fcst_valid_beg", "fcst_init_beg", "fcst_lead"}
+	for f := range record.NumFields {
+		if len(q.Header[f]) > 0 || f.String() == q.Drawing.Axis || slices.ContainsFunc(q.Drawing.Curves, func(g Group) bool { return g.Field == f.String() }) {
+			want = append(want, f.String())
+		}
+	}
+	for _, c := range q.Type.Columns {
+		if c.Kind != record.Text && (!q.Drawing.Finished || c.Name == "total" || slices.ContainsFunc(q.Drawing.Stats, func(s string) bool { return FinishedColumn(q.Type, s) == c.Name })) {
+			want = append(want, c.Name)
+		}
+	}
+	for _, w := range want {
+		if c, err := ColumnByName(q.Type, w); err == nil {
+			q.Columns = append(q.Columns, c)
+		}
+	}
+	q.Order = slices.Clone(q.Columns[:2])
+}
