@@ -53,14 +53,22 @@ func FromPlots(spec *metviewer.PlotSpec) (qs []*Question, notes []string) {
 			notes = append(notes, fmt.Sprintf("line %d: dep: the plot has no dependent variable", p.Line))
 		}
 	}
+	if len(spec.Databases) > 1 {
+		notes = append(notes, fmt.Sprintf("line %d: connection/database: one subset is asked, the first of %s", spec.Connection.Line, strings.Join(spec.Databases, ", ")))
+	}
+	for _, q := range qs {
+		if len(spec.Databases) > 0 {
+			q.Subset = spec.Databases[0]
+		}
+	}
 	name(base, qs)
 	return qs, unique(notes)
 }
 
-// unique drops what the plots of one spec repeat.
-func unique(notes []string) []string {
+// unique keeps the first of equal texts.
+func unique(texts []string) []string {
 	var out []string
-	for _, n := range notes {
+	for _, n := range texts {
 		if !slices.Contains(out, n) {
 			out = append(out, n)
 		}

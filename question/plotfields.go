@@ -95,7 +95,7 @@ func (b *builder) curves(f metviewer.Field) error {
 		g.Values = append(g.Values, together)
 	}
 	b.q.Drawing.Curves = append(b.q.Drawing.Curves, g)
-	return b.narrow(f, all)
+	return b.narrow(f, unique(all))
 }
 
 // narrow adds the condition that a field has one of some values, or lies in a range.

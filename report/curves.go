@@ -27,17 +27,24 @@ func drawCurves(c *run.Curves, width int) ([]byte, error) {
 	}
 	frame := plot.Frame{Title: c.Title, Subtitle: c.Case + " · " + c.Stat, Caption: note, Width: width}
 	refs := references(c.Stat)
+	if c.YLabel != "" {
+		label = c.YLabel
+	}
+	axis := axisLabel(c.Axis)
+	if c.XLabel != "" {
+		axis = c.XLabel
+	}
 	switch c.Axis {
-	case run.ByLead:
-		frame.XLabel, frame.YLabel = "forecast lead (h)", label
-		d := plot.DieOff{Frame: frame, References: refs}
+	case run.ByLead, run.ByValidHour, run.ByInitHour, run.ByThresh:
+		frame.XLabel, frame.YLabel = axis, label
+		d := plot.DieOff{Frame: frame, References: refs, Linear: c.Axis == run.ByThresh}
 		for _, s := range c.Series {
 			lo, hi := band(s, ribbons)
 			d.Curves = append(d.Curves, plot.LeadCurve{Name: s.Name, Lead: s.X, Value: s.Y, Lo: lo, Hi: hi})
 		}
 		return d.SVG()
 	case run.ByLevel:
-		frame.XLabel, frame.YLabel = label, "pressure (hPa)"
+		frame.XLabel, frame.YLabel = label, axis
 		if width == curveWidth {
 			frame.Height = profileHeight
 		}
@@ -47,8 +54,8 @@ func drawCurves(c *run.Curves, width int) ([]byte, error) {
 			p.Curves = append(p.Curves, plot.LevelCurve{Name: s.Name, Level: s.X, Value: s.Y, Lo: lo, Hi: hi})
 		}
 		return p.SVG()
-	case run.ByTime:
-		frame.XLabel, frame.YLabel = "valid time (UTC)", label
+	case run.ByTime, run.ByInit:
+		frame.XLabel, frame.YLabel = axis, label
 		v := plot.ValidTime{Frame: frame, References: refs}
 		for _, s := range c.Series {
 			lo, hi := band(s, ribbons)
@@ -61,7 +68,26 @@ func drawCurves(c *run.Curves, width int) ([]byte, error) {
 		return v.SVG()
 	}
 	return nil, &fault.Error{Setting: "plots/" + c.Case + ".json: axis", Problem: fmt.Sprintf("%q is no axis", c.Axis),
-		Cure: fmt.Sprintf("write %s, %s or %s", run.ByLead, run.ByLevel, run.ByTime)}
+		Cure: "write the name of an independent variable, e.g. " + string(run.ByLead)}
+}
+
+// axisLabel is what stands at an axis, with its unit.
+func axisLabel(a run.Axis) string {
+	switch a {
+	case run.ByLead:
+		return "forecast lead (h)"
+	case run.ByLevel:
+		return "pressure (hPa)"
+	case run.ByInit:
+		return "initial time (UTC)"
+	case run.ByValidHour:
+		return "hour of the valid time (UTC)"
+	case run.ByInitHour:
+		return "hour of the initial time (UTC)"
+	case run.ByThresh:
+		return "threshold (unit of the variable)"
+	}
+	return "valid time (UTC)"
 }
 
 func band(s run.Series, shown bool) (lo, hi []float64) {

@@ -18,6 +18,11 @@ const (
 	ByLead  Axis = "fcst_lead"      // hours
 	ByLevel Axis = "fcst_lev"       // pressure, hPa
 	ByTime  Axis = "fcst_valid_beg" // Unix seconds
+
+	ByInit      Axis = "fcst_init_beg" // Unix seconds
+	ByValidHour Axis = "valid_hour"    // hour of the day, UTC
+	ByInitHour  Axis = "init_hour"     // hour of the day, UTC
+	ByThresh    Axis = "fcst_thresh"   // the number of the threshold
 )
 
 // Curves is a verification plot: a statistic computed from the proven answer
@@ -28,7 +33,9 @@ type Curves struct {
 	Stat   string   `json:"stat"` // METviewer's name: ANOM_CORR
 	Unit   string   `json:"unit"`
 	Axis   Axis     `json:"axis"`
-	Note   string   `json:"note"` // how it was aggregated, what the interval is
+	XLabel string   `json:"x_label,omitempty"` // "" = the axis's own
+	YLabel string   `json:"y_label,omitempty"` // "" = the statistic's own
+	Note   string   `json:"note"`              // how it was aggregated, what the interval is
 	Series []Series `json:"series"`
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -26,26 +27,32 @@ type asking struct {
 	flavour, format, out, stat, plot string
 	where                            []string
 	valid, lead                      string
-	explain                          bool
+	explain, subsetNamed             bool
 	seed                             uint64
 }
 
 func newAsk(e *env) *cobra.Command {
 	a := &asking{}
 	c := &cobra.Command{
-		Use:   "ask CASE|QUESTION.yaml --from URL [--design D] [--flavour F]",
+		Use:   "ask CASE|QUESTION.yaml|PLOT.xml --from URL [--design D] [--flavour F]",
 		Short: "Ask an archive, and print rows, a statistic or a plot",
 		Long: `Ask puts one question to an archive: a case of the original experiment (barograph list cases) or a question of your
-own in YAML (docs/questions.md). --where, --valid and --lead change it. The rows are printed as they come; --stat
-computes a statistic from the partial sums, as METviewer does; --plot draws it.`,
+own in YAML (docs/questions.md), or what a METviewer plot_spec asks for (docs/metviewer.md; PLOT.xml#NAME is one of its
+questions). --where, --valid and --lead change it. The rows are printed as they come; --stat computes a statistic from
+the partial sums, as METviewer does; --plot draws it, in a file for each question and statistic.`,
 		Example: `  barograph ask test_3 --from duckdb:archive.db --design wide --format csv
   barograph ask test_3 --from duckdb:archive.db --valid 2019010100 --where vx_mask=G2/NHX --stat ANOM_CORR
   barograph ask test_6 --from sqlite:archive.db --plot dieoff.svg
+  barograph ask plot.xml --from duckdb:archive.db --subset mv_gfs --plot out.svg
 ` + exitStatuses,
 		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return e.ask(c.Context(), a, args[0]) },
+		RunE: func(c *cobra.Command, args []string) error {
+			a.subsetNamed = c.Flags().Changed("subset")
+			return e.ask(c.Context(), a, args[0])
+		},
 	}
 	a.flags(c, e, "from", "what to ask")
+	c.MarkFlagRequired("from") //nolint:errcheck // the flag exists
 	c.Flags().StringVar(&a.flavour, "flavour", "", "way of asking: "+join(flavour.Names())+" (default: the design's last)")
 	c.Flags().StringArrayVar(&a.where, "where", nil, "change a header field: vx_mask=G2/NHX,G2/SHX; field= asks for all")
 	c.Flags().StringVar(&a.valid, "valid", "", "change the valid times: 2019010100, a list a,b,c, a range a..b/6h, or all")
@@ -72,33 +79,66 @@ computes a statistic from the partial sums, as METviewer does; --plot draws it.`
 	return c
 }
 
-// question finds the case and changes it as the flags say.
-func (a *asking) question(name string) (*question.Question, error) {
-	q, err := question.Find(name)
+// questions finds the case, or those of a file, and changes them as the flags say.
+func (e *env) questions(a *asking, name string) ([]*question.Question, error) {
+	qs, notes, err := question.FindAll(name)
 	if err != nil {
 		return nil, usage(err)
 	}
+	e.notes(name, notes)
+	for _, q := range qs {
+		if err := a.change(q); err != nil {
+			return nil, err
+		}
+	}
+	return qs, nil
+}
+
+// notes says on stderr what of a plot is not supported.
+func (e *env) notes(file string, notes []string) {
+	for _, n := range notes {
+		fmt.Fprintf(e.stderr, "%s: %s\n", file, n)
+	}
+}
+
+func (a *asking) change(q *question.Question) error {
 	for _, w := range a.where {
 		if err := q.Where(w); err != nil {
-			return nil, usage(fmt.Errorf("--where: %w", err))
+			return usage(fmt.Errorf("--where: %w", err))
 		}
 	}
 	if a.valid != "" {
 		if err := q.At(a.valid); err != nil {
-			return nil, usage(fmt.Errorf("--valid: %w", err))
+			return usage(fmt.Errorf("--valid: %w", err))
 		}
 	}
 	if a.lead != "" {
 		if err := q.Leads(a.lead); err != nil {
-			return nil, usage(fmt.Errorf("--lead: %w", err))
+			return usage(fmt.Errorf("--lead: %w", err))
 		}
 	}
+	return nil
+}
+
+// chooseSubset asks the subset of --subset, else the one that the question
+// names, if the archive holds it, else the default.
+func (a *asking) chooseSubset(ctx context.Context, e *env, q *question.Question, archive engine.Archive) error {
+	if own := q.Subset; own != "" && own != a.subset && !a.subsetNamed {
+		held, err := archive.Contents(ctx, own)
+		if err != nil {
+			return err
+		}
+		if held.Objects > 0 {
+			return nil
+		}
+		fmt.Fprintf(e.stderr, "%s is asked of subset %s: the archive holds no subset %s\n", q.Name, a.subset, own)
+	}
 	q.Subset = a.subset
-	return q, nil
+	return nil
 }
 
 func (e *env) ask(ctx context.Context, a *asking, name string) error {
-	q, err := a.question(name)
+	qs, err := e.questions(a, name)
 	if err != nil {
 		return err
 	}
@@ -107,6 +147,20 @@ func (e *env) ask(ctx context.Context, a *asking, name string) error {
 		return err
 	}
 	defer closeAll() //nolint:errcheck // read only
+	for _, q := range qs {
+		if err := e.askOne(ctx, a, q, archive, driver, len(qs) > 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// askOne asks one question; where it is one of several, files that are written
+// get its name.
+func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archive engine.Archive, driver *engine.Driver, several bool) error {
+	if err := a.chooseSubset(ctx, e, q, archive); err != nil {
+		return err
+	}
 	f, err := a.chooseFlavour(driver)
 	if err != nil {
 		return err
@@ -128,14 +182,27 @@ func (e *env) ask(ctx context.Context, a *asking, name string) error {
 	if err := archive.Ask(ctx, query, &b); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stderr, "%d rows in %.1f ms (%s, %s, %s)\n", b.Rows, float64(time.Since(start).Microseconds())/1e3, driver.Scheme, a.design, f)
+	fmt.Fprintf(e.stderr, "%s: %d rows in %.1f ms (%s, %s, %s)\n", q.Name, b.Rows, float64(time.Since(start).Microseconds())/1e3, driver.Scheme, a.design, f)
 	if b.Rows == 0 {
-		fmt.Fprintf(e.stderr, "no record of subset %s matches; `barograph load` tells what was loaded, --where, --valid and --lead widen the question\n", a.subset)
+		fmt.Fprintf(e.stderr, "no record of subset %s matches; `barograph load` tells what was loaded, --where, --valid and --lead widen the question\n", q.Subset)
+	}
+	part := ""
+	if several {
+		part = q.Name
 	}
 	if a.stat != "" || a.plot != "" {
-		return e.statistic(a, q, b.Take())
+		return e.statistics(a, q, b.Take(), part)
 	}
-	return e.writeTo(a.out, func(w *os.File) error { return writeAnswer(w, a.format, b.Take(), e) })
+	return e.writeTo(partFile(a.out, part), func(w *os.File) error { return writeAnswer(w, a.format, b.Take(), e) })
+}
+
+// partFile puts the name of a part before a file's extension: out.svg, tmp → out-tmp.svg.
+func partFile(file, part string) string {
+	if file == "" || part == "" {
+		return file
+	}
+	ext := filepath.Ext(file)
+	return strings.TrimSuffix(file, ext) + "-" + part + ext
 }
 
 // chooseFlavour checks that the archive's design can be asked so.
@@ -150,12 +217,30 @@ func (a *asking) chooseFlavour(d *engine.Driver) (flavour.Name, error) {
 	return flavour.Name(a.flavour), nil
 }
 
-// statistic computes a statistic from the answer, prints it and draws it.
-func (e *env) statistic(a *asking, q *question.Question, rows *answer.Answer) error {
-	name := a.stat
-	if name == "" {
-		name = met.DefaultStat(q.Type)
+// statistics computes the statistics that are asked for: that of --stat, else
+// those of the plot, else the line type's default.
+func (e *env) statistics(a *asking, q *question.Question, rows *answer.Answer, part string) error {
+	names := met.Stats(q)
+	if a.stat != "" {
+		names = []string{a.stat}
 	}
+	if len(names) == 0 {
+		return usage(&fault.Error{Setting: "--plot", Problem: "has no statistic for line type " + q.Type.Name, Cure: "see `barograph list statistics`"})
+	}
+	for _, name := range names {
+		one := part
+		if len(names) > 1 {
+			one = strings.TrimPrefix(part+"-"+name, "-")
+		}
+		if err := e.statistic(a, q, rows, name, one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// statistic computes a statistic from the answer, prints it and draws it.
+func (e *env) statistic(a *asking, q *question.Question, rows *answer.Answer, name, part string) error {
 	curves, err := met.Curves(q, rows, name, a.seed)
 	if err != nil {
 		return err
@@ -165,15 +250,16 @@ func (e *env) statistic(a *asking, q *question.Question, rows *answer.Answer) er
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(a.plot, svg, 0o644); err != nil {
+		file := partFile(a.plot, part)
+		if err := os.WriteFile(file, svg, 0o644); err != nil {
 			return &fault.Error{Setting: "--plot", Err: err, Cure: "name a file that can be written"}
 		}
-		fmt.Fprintf(e.stderr, "plot written to %s\n", a.plot)
+		fmt.Fprintf(e.stderr, "plot written to %s\n", file)
 	}
 	if e.json || a.format == "json" {
 		return e.printJSON(curves)
 	}
-	return e.writeTo(a.out, func(w *os.File) error { return writeCurves(w, e, curves) })
+	return e.writeTo(partFile(a.out, part), func(w *os.File) error { return writeCurves(w, e, curves) })
 }
 
 // writeTo calls f with the file, or with nil for stdout.
@@ -194,7 +280,7 @@ func (e *env) writeTo(path string, f func(*os.File) error) error {
 
 // axisValue prints a place on the independent axis.
 func axisValue(axis run.Axis, x float64) string {
-	if axis == run.ByTime {
+	if axis == run.ByTime || axis == run.ByInit {
 		return time.Unix(int64(x), 0).UTC().Format(time.RFC3339)
 	}
 	return fmt.Sprintf("%g", x)

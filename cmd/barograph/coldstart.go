@@ -41,6 +41,7 @@ func newColdStart(e *env) *cobra.Command {
 		},
 	}
 	p.flags(c, e, "from", "what to ask")
+	c.MarkFlagRequired("from") //nolint:errcheck // the flag exists
 	c.Flags().StringVar(&f, "flavour", "", "way of asking")
 	return c
 }
@@ -63,8 +64,14 @@ func coldStart(ctx context.Context, s *study, t met.Target, c run.Cell) (run.Sam
 	}
 	name := c.Case
 	for _, file := range s.cases { // a question file is found by its path, not by its name
-		if q, err := question.Find(file); err == nil && q.Name == c.Case {
-			name = file
+		qs, _, err := question.FindAll(file)
+		if err != nil {
+			continue // it is a flag's value, and was found before
+		}
+		for _, q := range qs {
+			if q.Name == c.Case {
+				name = caseName(file, q, len(qs))
+			}
 		}
 	}
 	cmd := exec.CommandContext(ctx, self, "cold-start", name, "--from", t.URL, "--design", c.Design, "--flavour", c.Flavour, "--subset", s.subset)
@@ -74,4 +81,12 @@ func coldStart(ctx context.Context, s *study, t met.Target, c run.Cell) (run.Sam
 		return out, how, fmt.Errorf("cold start: %w: %s", err, bytes.TrimSpace(stderr.Bytes()))
 	}
 	return out, "new process per answer; " + how, json.Unmarshal(stdout.Bytes(), &out)
+}
+
+// caseName is how one of n questions of a file is named.
+func caseName(file string, q *question.Question, n int) string {
+	if n == 1 {
+		return file
+	}
+	return file + "#" + q.Name
 }

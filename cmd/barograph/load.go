@@ -31,10 +31,9 @@ type place struct {
 const defaultSubset = "archive"
 
 func (p *place) flags(c *cobra.Command, e *env, flag, help string) {
-	c.Flags().StringVar(&p.url, flag, "", help+": an engine's URL, e.g. duckdb:archive.db (required)")
+	c.Flags().StringVar(&p.url, flag, "", help+": an engine's URL, e.g. duckdb:archive.db")
 	c.Flags().StringVar(&p.design, "design", "", "physical design: "+strings.Join(designNames(), ", ")+" (default: the engine's first)")
 	c.Flags().StringVar(&p.subset, "subset", defaultSubset, "name of the copy of the data set inside the archive")
-	c.MarkFlagRequired(flag) //nolint:errcheck // the flag exists
 	complete(c, flag, func() []string {
 		var urls []string
 		for _, d := range e.engines {
@@ -110,24 +109,41 @@ func firstDesign(d *engine.Driver) design.Name { return offers(d)[0] }
 func newLoad(e *env) *cobra.Command {
 	var p place
 	var workers, window int
-	var quarantine string
+	var quarantine, spec string
 	var digest bool
 	c := &cobra.Command{
-		Use:   "load FILES… --to URL [--design D] [--subset S]",
+		Use:   "load FILES… --to URL [--design D] [--subset S] | load --spec LOAD.xml [--to URL]",
 		Short: "Load VSDB and MET files into an archive",
 		Long: `Load reads VSDB and MET .stat files (and their _TYPE.txt twins), plain or gzip, and folders of them, into an archive.
 
 Every line is accounted for: read = stored + replaced + quarantined. A file that the archive holds already is skipped;
-leads that arrive in another file are merged; a load that was killed is run again and ends in the same archive.`,
+leads that arrive in another file are merged; a load that was killed is run again and ends in the same archive.
+
+--spec reads a load_spec of METdbLoad or VxIngest (docs/metviewer.md): the files, the target where --to names none, and
+the database as the subset.`,
 		Example: `  barograph load vsdb_data --to duckdb:archive.db --design wide
   barograph load 'stat/*.stat' --to sqlite:archive.db --design document --subset retro1
+  barograph load --spec load_spec.xml --to duckdb:archive.db
 ` + exitStatuses,
-		Args: cobra.MinimumNArgs(1),
+		Args: func(c *cobra.Command, args []string) error {
+			if spec == "" {
+				return cobra.MinimumNArgs(1)(c, args)
+			}
+			return cobra.NoArgs(c, args)
+		},
 		RunE: func(c *cobra.Command, args []string) error {
+			if spec != "" {
+				var err error
+				if args, err = e.spec(spec, &p, c.Flags().Changed("subset")); err != nil {
+					return err
+				}
+			}
 			return e.load(c.Context(), &p, args, load.Options{Workers: workers, Window: window}, quarantine, digest)
 		},
 	}
 	p.flags(c, e, "to", "where to load")
+	c.Flags().StringVar(&spec, "spec", "", "load what this load_spec XML of METdbLoad or VxIngest names")
+	c.MarkFlagsOneRequired("to", "spec")
 	c.Flags().IntVar(&workers, "workers", 0, "files parsed at once (default: one per CPU)")
 	c.Flags().IntVar(&window, "window", load.DefaultWindow, "records per commit")
 	c.Flags().StringVar(&quarantine, "quarantine", "", "write lines that cannot be read to this CSV file (default: the first ten to stderr)")

@@ -64,7 +64,7 @@ func execute(ctx context.Context, e *env) int {
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
 	err := root.ExecuteContext(ctx)
-	if err != nil && strings.HasPrefix(err.Error(), "required flag") { // cobra has no type for it
+	if err != nil && (strings.HasPrefix(err.Error(), "required flag") || strings.HasPrefix(err.Error(), "at least one of the flags")) { // cobra has no type for it
 		err = usage(fmt.Errorf("%w; see --help", err))
 	}
 	switch {

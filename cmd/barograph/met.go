@@ -67,7 +67,7 @@ folder. Where one URL serves several designs, each gets a file of its own.`,
 	s.flags(c)
 	c.Flags().StringArrayVar(&s.engines, "engine", nil, "engine to study: a URL, or the name of an embedded engine (default: all embedded ones)")
 	c.Flags().StringSliceVar(&s.designs, "design", nil, "designs to study (default: all that each engine offers)")
-	c.Flags().StringSliceVar(&s.cases, "case", nil, "cases to ask: names, or question files (default: all seven)")
+	c.Flags().StringSliceVar(&s.cases, "case", nil, "cases to ask: names, question files or METviewer plots (default: all seven)")
 	c.Flags().StringSliceVar(&s.flavours, "flavour", nil, "flavours to use (default: all that each design offers)")
 	c.Flags().IntVar(&s.threads, "threads", 0, "threads of an embedded engine (default: as it chooses)")
 	complete(c, "design", designNames)
@@ -93,7 +93,7 @@ func (e *env) met(ctx context.Context, s *study, files []string) error {
 	if s.out == "" {
 		s.out = filepath.Join("runs", run.ID(started, "met"))
 	}
-	cases, err := findCases(s.cases)
+	cases, err := e.findCases(s.cases)
 	if err != nil {
 		return err
 	}
@@ -163,17 +163,24 @@ func (e *env) report(dir string) error {
 	return nil
 }
 
-func findCases(names []string) ([]*question.Question, error) {
+// findCases finds the cases to ask, and says what of a plot is not supported.
+func (e *env) findCases(names []string) ([]*question.Question, error) {
 	if len(names) == 0 {
 		return question.Cases()
 	}
 	var out []*question.Question
 	for _, n := range names {
-		q, err := question.Find(n)
+		qs, notes, err := question.FindAll(n)
 		if err != nil {
 			return nil, usage(err)
 		}
-		out = append(out, q)
+		e.notes(n, notes)
+		for _, q := range qs {
+			if slices.ContainsFunc(out, func(o *question.Question) bool { return o.Name == q.Name }) {
+				return nil, usage(&fault.Error{Setting: "--case " + n, Problem: "a second question is called " + q.Name, Cure: "give the files different names"})
+			}
+			out = append(out, q)
+		}
 	}
 	return out, nil
 }

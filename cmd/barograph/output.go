@@ -15,6 +15,7 @@ import (
 	"barograph/fault"
 	"barograph/question"
 	"barograph/run"
+	"barograph/stat"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -179,19 +180,22 @@ func writeCurves(file *os.File, e *env, c *run.Curves) error {
 	}
 	tw := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	unit := map[run.Axis]string{run.ByLead: " (h)", run.ByLevel: " (hPa)"}[c.Axis]
-	fmt.Fprintf(tw, "series\t%s%s\t%s\t95%% interval\n", c.Axis, unit, c.Stat)
+	fmt.Fprintf(tw, "series\t%s%s\t%s\tinterval\n", c.Axis, unit, c.Stat)
 	for _, s := range c.Series {
 		for i, x := range s.X {
 			interval := "NA"
 			if !math.IsNaN(s.Low[i]) {
-				interval = fmt.Sprintf("%.7f … %.7f", s.Low[i], s.High[i])
+				interval = sevenDecimals(s.Low[i]) + " … " + sevenDecimals(s.High[i])
 			}
 			y := "NA"
 			if !math.IsNaN(s.Y[i]) {
-				y = fmt.Sprintf("%.7f", s.Y[i])
+				y = sevenDecimals(s.Y[i])
 			}
 			fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", s.Name, axisValue(c.Axis, x), y, interval)
 		}
 	}
 	return tw.Flush()
 }
+
+// sevenDecimals prints a statistic as METviewer does: ties are rounded up.
+func sevenDecimals(v float64) string { return fmt.Sprintf("%.7f", stat.RoundHalfUp(v, 7)) }

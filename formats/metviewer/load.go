@@ -17,6 +17,7 @@ type LoadSpec struct {
 	Template   string      // folder_tmpl
 	Values     []LoadValue // load_val, in the order of the file
 	LoadStat   bool        // false: .stat and VSDB files are not to be loaded
+	Indexes    bool        // apply_indexes: METviewer's further indexes
 	Note       string      // load_note
 
 	SetAside []Remark // elements that are read and not needed here, with the reason
@@ -47,9 +48,11 @@ func ParseLoadSpec(file string, text []byte) (*LoadSpec, error) {
 	}
 	s := &LoadSpec{File: file, Connection: connection(root.child("connection")), Template: root.value("folder_tmpl"), LoadStat: true, Note: root.value("load_note")}
 	s.sort(root, "")
-	if k := root.child("load_stat"); k != nil {
-		if s.LoadStat, err = boolean(file, k); err != nil {
-			return nil, err
+	for name, flag := range map[string]*bool{"load_stat": &s.LoadStat, "apply_indexes": &s.Indexes} {
+		if k := root.child(name); k != nil {
+			if *flag, err = boolean(file, k); err != nil {
+				return nil, err
+			}
 		}
 	}
 	for _, f := range root.child("load_files").all("file") {

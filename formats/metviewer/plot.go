@@ -111,6 +111,8 @@ func ParsePlotSpec(file string, text []byte) (*PlotSpec, error) {
 	if len(s.Plots) == 0 {
 		return nil, &fault.Error{File: file, Line: root.line, Problem: "holds no <plot>", Cure: "see docs/metviewer.md"}
 	}
+	slices.SortStableFunc(s.Warnings, func(a, b Remark) int { return a.Line - b.Line })
+	s.Warnings = slices.Compact(s.Warnings) // what is inherited is met twice
 	return s, nil
 }
 

@@ -8,6 +8,7 @@ type DieOff struct {
 	Frame
 	Curves     []LeadCurve
 	References []Reference // horizontal lines
+	Linear     bool        // the axis holds plain numbers, no hours
 }
 
 // LeadCurve is a statistic at forecast leads. NaN makes a gap; a lead that is
@@ -26,6 +27,9 @@ func (d DieOff) SVG() ([]byte, error) {
 	var all []points
 	for _, c := range d.Curves {
 		all = append(all, points{c.Name, c.Lead, c.Value, c.Lo, c.Hi, c.Hue})
+	}
+	if d.Linear {
+		return d.lines(all, d.References, linearTicks{8})
 	}
 	return d.lines(all, d.References, leadTicks{})
 }

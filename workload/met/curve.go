@@ -33,28 +33,35 @@ func DefaultStat(t *record.LineType) string {
 	return ""
 }
 
-// bootstrapReplicates is the number of resamplings behind a plot's interval.
-const bootstrapReplicates = 300
-
 // Curves computes a statistic from an answer: one curve per model, region and
 // so on, along the lead where there are several, else along the level, else
 // along the valid time. The aggregation is METviewer's (weighted by total),
 // the interval a 95 % bootstrap over records with the given seed.
+//
+// Where the question has a Drawing, that says what the curves, their axis, their
+// method and their interval are.
 func Curves(q *question.Question, a *answer.Answer, name string, seed uint64) (*run.Curves, error) {
-	s, err := stat.ByName(q.Type.Name, name)
+	s, err := statOf(q, name)
 	if err != nil {
 		return nil, err
 	}
-	c := &collector{q: q, a: a, axis: axisOf(a), points: map[string]map[float64][]int{}}
+	c := &collector{q: q, a: a, axis: axisOf(q, a), points: map[string]map[float64][]int{}}
 	if err := c.collect(s.Needs); err != nil {
 		return nil, err
 	}
-	out := &run.Curves{
-		Case: q.Name, Title: q.Title, Stat: s.Name, Unit: s.Unit, Axis: c.axis,
-		Note: fmt.Sprintf("partial sums weighted by total; 95 %% interval by bootstrap over records, %d replicates, seed %d", bootstrapReplicates, seed),
+	m := methodOf(q.Drawing, seed)
+	if c.off > 0 {
+		m.note += fmt.Sprintf("; %d rows are left out, which have no place on this axis", c.off)
+	}
+	out := &run.Curves{Case: q.Name, Title: q.Title, Stat: s.Name, Unit: s.Unit, Axis: c.axis, Note: m.note}
+	if d := q.Drawing; d != nil {
+		out.XLabel, out.YLabel = d.XLabel, d.YLabel
+		if d.EventEqual {
+			out.Note += fmt.Sprintf("; event equalisation left out %d of %d rows", c.equalize(), a.Rows)
+		}
 	}
 	for _, name := range c.names {
-		series, err := c.series(name, &s, seed)
+		series, err := c.series(name, &s, m)
 		if err != nil {
 			return nil, err
 		}
@@ -63,9 +70,12 @@ func Curves(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 	return out, nil
 }
 
-// axisOf chooses the independent axis: the first of lead, level and valid time
-// that has several values.
-func axisOf(a *answer.Answer) run.Axis {
+// axisOf chooses the independent axis: that of the drawing, or the first of
+// lead, level and valid time that has several values.
+func axisOf(q *question.Question, a *answer.Answer) run.Axis {
+	if q.Drawing != nil {
+		return run.Axis(q.Drawing.Axis)
+	}
 	if k := columnOf(a, "fcst_lead"); k >= 0 && several(a.Vectors[k].Whole) {
 		return run.ByLead
 	}
@@ -90,6 +100,7 @@ type collector struct {
 	axis   run.Axis
 	names  []string                     // curves, in order of first sight
 	points map[string]map[float64][]int // curve → x → rows
+	off    int                          // rows that have no place on the axis
 	cols   [][]float64                  // the numeric columns of the type, by slot; nil = not in the answer
 }
 
@@ -106,13 +117,16 @@ func (c *collector) collect(needs []string) error {
 			return &fault.Error{Setting: "question " + c.q.Name + ": columns", Problem: "lacks " + need, Cure: "add it, or ask for another statistic"}
 		}
 	}
-	x := columnOf(c.a, string(c.axis))
-	if x < 0 {
-		return &fault.Error{Setting: "question " + c.q.Name + ": columns", Problem: "lacks " + string(c.axis), Cure: "add it: it is the independent axis"}
+	x, err := c.xOf()
+	if err != nil {
+		return err
+	}
+	if c.q.Drawing != nil {
+		return c.collectDrawn(x)
 	}
 	naming := c.naming()
 	for i := range c.a.Rows {
-		c.put(c.nameOf(naming, i), c.xOf(x, i), i)
+		c.put(c.nameOf(naming, i), x(i), i)
 	}
 	return nil
 }
@@ -123,6 +137,10 @@ func (c *collector) put(name string, x float64, row int) {
 		p = map[float64][]int{}
 		c.points[name] = p
 		c.names = append(c.names, name)
+	}
+	if math.IsNaN(x) { // a level without a pressure, a threshold without a number
+		c.off++
+		return
 	}
 	p[x] = append(p[x], row)
 }
@@ -156,15 +174,32 @@ func (c *collector) nameOf(naming []int, i int) string {
 	return strings.Join(parts, " ")
 }
 
-// xOf is the place of row i on the axis: hours, hPa or Unix seconds.
-func (c *collector) xOf(k, i int) float64 {
+// xOf returns the place of a row on the axis: hours, hPa, Unix seconds, hours
+// of the day or the number of a threshold.
+func (c *collector) xOf() (func(i int) float64, error) {
+	name := string(c.axis)
+	switch c.axis {
+	case run.ByValidHour:
+		name = "fcst_valid_beg"
+	case run.ByInitHour:
+		name = "fcst_init_beg"
+	}
+	k := columnOf(c.a, name)
+	if k < 0 {
+		return nil, &fault.Error{Setting: "question " + c.q.Name + ": columns", Problem: "lacks " + name, Cure: "add it: it is the independent axis"}
+	}
+	v := &c.a.Vectors[k]
 	switch c.axis {
 	case run.ByLead:
-		return float64(c.a.Vectors[k].Whole[i]) / 3600
-	case run.ByTime:
-		return float64(c.a.Vectors[k].Whole[i])
+		return func(i int) float64 { return float64(v.Whole[i]) / 3600 }, nil
+	case run.ByTime, run.ByInit:
+		return func(i int) float64 { return float64(v.Whole[i]) }, nil
+	case run.ByValidHour, run.ByInitHour:
+		return func(i int) float64 { return float64(question.HourOf(v.Whole[i])) }, nil
+	case run.ByThresh:
+		return func(i int) float64 { return Threshold(v.Text[i]) }, nil
 	}
-	return Pressure(c.a.Vectors[k].Text[i])
+	return func(i int) float64 { return Pressure(v.Text[i]) }, nil
 }
 
 // Pressure reads a level such as P500 as 500 hPa; NaN for other levels.
@@ -178,27 +213,18 @@ func Pressure(level string) float64 {
 }
 
 // series computes one curve.
-func (c *collector) series(name string, s *stat.Stat, seed uint64) (run.Series, error) {
+func (c *collector) series(name string, s *stat.Stat, m method) (run.Series, error) {
 	out := run.Series{Name: name}
 	xs := make([]float64, 0, len(c.points[name]))
 	for x := range c.points[name] {
-		if !math.IsNaN(x) {
-			xs = append(xs, x)
-		}
+		xs = append(xs, x)
 	}
 	slices.Sort(xs)
-	boot := stat.Bootstrap{Replicates: bootstrapReplicates, Seed: seed}
 	for _, x := range xs {
 		rows := c.points[name][x]
-		iv, ok, err := boot.Interval(s, c.q.Type, c.take(rows))
+		iv, err := m.point(s, c.q.Type, c.take(rows), len(rows))
 		if err != nil {
 			return out, err
-		}
-		if !ok {
-			iv = stat.Interval{Value: math.NaN(), Low: math.NaN(), High: math.NaN()}
-		}
-		if len(rows) < 2 { // nothing to resample
-			iv.Low, iv.High = math.NaN(), math.NaN()
 		}
 		out.X = append(out.X, x)
 		out.Y, out.Low, out.High = append(out.Y, iv.Value), append(out.Low, iv.Low), append(out.High, iv.High)

@@ -93,15 +93,20 @@ func (s *study) note(q *question.Question, a *answer.Answer) error {
 		s.warn(q.Name + " has no rows in this data: its times say only what an empty answer costs")
 		return nil
 	}
-	if name := DefaultStat(q.Type); name != "" {
+	for _, name := range Stats(q) {
 		curves, err := Curves(q, a, name, s.o.Seed)
 		if _, lacks := errors.AsType[*fault.Error](err); lacks {
-			return nil // the question does not select what the statistic needs
+			continue // the question does not select what the statistic needs
 		}
 		if err != nil {
 			return err
 		}
-		return s.folder.Curves(curves)
+		if len(Stats(q)) > 1 {
+			curves.Case += "-" + name
+		}
+		if err := s.folder.Curves(curves); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -1,0 +1,190 @@
+package metviewer
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"barograph/fault"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(want) != got {
+		t.Errorf("%s differs (rewrite with -update):\n%s", path, got)
+	}
+}
+
+// TestLoadSpecGolden holds what a load_spec becomes against a golden file.
+func TestLoadSpecGolden(t *testing.T) {
+	s, err := ReadLoadSpec(filepath.Join("testdata", "load.xml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%+v\nindexes %v, stat %v, note %q\n", s.Connection, s.Indexes, s.LoadStat, s.Note)
+	for _, f := range s.Folders() {
+		fmt.Fprintln(&b, f)
+	}
+	for _, r := range s.Warnings {
+		fmt.Fprintln(&b, "warning", r)
+	}
+	for _, r := range s.SetAside {
+		fmt.Fprintln(&b, "set aside", r)
+	}
+	golden(t, "load.golden", b.String())
+}
+
+// TestPasswordIsNeverPrinted prints a load_spec in every way there is.
+func TestPasswordIsNeverPrinted(t *testing.T) {
+	s, err := ReadLoadSpec(filepath.Join("testdata", "load.xml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Connection.Password.Reveal() != "s3cret-word" {
+		t.Fatal("the password was not read")
+	}
+	asJSON, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var logged strings.Builder
+	slog.New(slog.NewTextHandler(&logged, nil)).Info("x", "c", s.Connection, "p", s.Connection.Password)
+	for _, text := range []string{
+		string(asJSON), logged.String(), s.Connection.Password.String(),
+		fmt.Sprint(s), fmt.Sprintf("%v %+v %#v %q %x %d", *s, *s, *s, s.Connection.Password, s.Connection.Password, s.Connection.Password),
+	} {
+		if strings.Contains(text, "s3cret") || strings.Contains(text, "733363726574") {
+			t.Errorf("the password is printed: %s", text)
+		}
+	}
+	if !strings.Contains(string(asJSON), hidden) {
+		t.Error("it is not said that there is a password")
+	}
+}
+
+// TestLoadSpecErrors: each error names the line and the field. The first is
+// dtcenter/MET#659.
+func TestLoadSpecErrors(t *testing.T) {
+	for name, c := range map[string]struct {
+		body string
+		line int
+		says []string
+	}{
+		"field that the template lacks": {"<folder_tmpl>/a/{model}</folder_tmpl>\n<load_val><field name=\"model\"><val>gfs</val></field>\n<field name=\"cycle\"><val>00Z</val><val>06Z</val></field></load_val>", 4, []string{`"cycle"`, "folder_tmpl"}},
+		"template field without values": {"\n<folder_tmpl>/a/{model}/{cycle}</folder_tmpl>\n<load_val><field name=\"model\"><val>gfs</val></field></load_val>", 3, []string{"{cycle}"}},
+		"no load_val at all":            {"<folder_tmpl>/a/{model}</folder_tmpl>", 2, []string{"{model}"}},
+		"field without a value":         {"<folder_tmpl>/a/{m}</folder_tmpl>\n<load_val><field name=\"m\"/></load_val>", 3, []string{`"m"`, "no value"}},
+		"field twice":                   {"<folder_tmpl>/a/{m}</folder_tmpl>\n<load_val><field name=\"m\"><val>1</val></field>\n<field name=\"m\"><val>2</val></field></load_val>", 4, []string{"twice"}},
+		"brace left open":               {"<folder_tmpl>/a/{m</folder_tmpl>", 2, []string{"{"}},
+		"brace closed only":             {"<folder_tmpl>/a/m}</folder_tmpl>", 2, []string{"}"}},
+		"nothing to load":               {"<verbose>true</verbose>", 1, []string{"nothing to load"}},
+		"date_list that is not there":   {"<folder_tmpl>/a/{m}</folder_tmpl>\n<load_val><field name=\"m\"><date_list name=\"d\"/></field></load_val>", 3, []string{`"d"`, "not there"}},
+		"date that does not fit":        {"<folder_tmpl>/a/{m}</folder_tmpl><load_val><field name=\"m\"><date_list name=\"d\"/></field></load_val><date_list name=\"d\">\n<start>2019</start>\n<end>20190101</end><inc>1</inc><format>yyyyMMdd</format></date_list>", 3, []string{"start", "yyyyMMdd"}},
+		"dates without a step":          {"<folder_tmpl>/a/{m}</folder_tmpl><load_val><field name=\"m\"><date_list name=\"d\"/></field></load_val><date_list name=\"d\"><start>20190101</start><end>20190101</end>\n<inc>0</inc><format>yyyyMMdd</format></date_list>", 3, []string{"seconds"}},
+		"too many dates":                {"<folder_tmpl>/a/{m}</folder_tmpl><load_val><field name=\"m\"><date_list name=\"d\"/></field></load_val>\n<date_list name=\"d\"><start>1000</start><end>9999</end><inc>1</inc><format>yyyy</format></date_list>", 3, []string{"more than"}},
+		"unknown letters":               {"<folder_tmpl>/a/{m}</folder_tmpl><load_val><field name=\"m\"><date_list name=\"d\"/></field></load_val><date_list name=\"d\"><start>1</start><end>2</end><inc>1</inc>\n<format>yyyyww</format></date_list>", 3, []string{"ww"}},
+		"flag that is none":             {"<load_files><file>a.stat</file></load_files>\n<load_stat>yes</load_stat>", 3, []string{"load_stat", "true"}},
+		"not closed":                    {"<verbose>true", 2, []string{"well-formed"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := ParseLoadSpec("l.xml", []byte("<load_spec>\n"+c.body+"</load_spec>"))
+			f, ok := errors.AsType[*fault.Error](err)
+			if !ok {
+				t.Fatalf("error %v", err)
+			}
+			if f.Line != c.line || f.File != "l.xml" {
+				t.Errorf("line %d, want %d: %v", f.Line, c.line, err)
+			}
+			for _, s := range c.says {
+				if !strings.Contains(err.Error(), s) {
+					t.Errorf("%v does not say %s", err, s)
+				}
+			}
+		})
+	}
+}
+
+func TestFilesWinOverTheTemplate(t *testing.T) {
+	s, err := ParseLoadSpec("l.xml", []byte("<load_spec><load_files><file>a.stat</file><file> b.stat </file></load_files>\n<folder_tmpl>/x/{y}</folder_tmpl></load_spec>"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(s.Files) != "[a.stat b.stat]" || s.Folders() != nil || len(s.Warnings) != 1 || s.Warnings[0].Line != 2 {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestDates(t *testing.T) {
+	for _, c := range []struct {
+		start, end, inc, format string
+		closed                  bool
+		want                    string
+	}{
+		{"20190101", "20190103", "86400", "yyyyMMdd", true, "[20190101 20190102 20190103]"},
+		{"2019010100", "2019010120", "43200", "yyyyMMddHH", true, "[2019010100 2019010112 2019010120]"}, // METdbLoad: the end is always there
+		{"2019010100", "2019010120", "43200", "yyyyMMddHH", false, "[2019010100 2019010112]"},
+		{"2019-02-28 00:00:00", "2019-03-01 00:00:00", "86400", "yyyy-MM-dd HH:mm:ss", false, "[2019-02-28 00:00:00 2019-03-01 00:00:00]"},
+		{"2019/V01", "2019/V01", "1", "yyyy/'V'MM", true, "[2019/V01]"},
+	} {
+		n, err := parse("d.xml", fmt.Appendf(nil, `<date_list name="d"><start>%s</start><end>%s</end><inc>%s</inc><format>%s</format></date_list>`, c.start, c.end, c.inc, c.format), "date_list")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := dates("d.xml", n, c.closed)
+		if err != nil || fmt.Sprint(got) != c.want {
+			t.Errorf("%+v: %v, %v", c, got, err)
+		}
+	}
+}
+
+// TestElementsAreDocumented: docs/metviewer.md tells of every element.
+func TestElementsAreDocumented(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "metviewer.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range Elements() {
+		if !strings.Contains(string(text), fmt.Sprintf("| `%s` | %s | %s |", e.Path, e.Meaning, e.Here)) {
+			t.Errorf("docs/metviewer.md lacks the row\n| `%s` | %s | %s |", e.Path, e.Meaning, e.Here)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, name := range []string{"load.xml", "plot.xml"} {
+		text, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Add([]byte("<load_spec><folder_tmpl>{a}{a}</folder_tmpl><load_val><field name='a'><val>{a}</val></field></load_val></load_spec>"))
+	f.Add([]byte("<?xml version='1.0' encoding='ISO-8859-1'?><plot_spec><plot><plot_fix><field><set/></field></plot_fix></plot></plot_spec>"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if s, err := ParseLoadSpec("f.xml", text); err == nil && s.count() > 0 && s.count() < 1000 {
+			s.Folders()
+		}
+		if s, err := ParsePlotSpec("f.xml", text); err == nil && len(s.Plots) == 0 {
+			t.Error("no plot, and no error")
+		}
+	})
+}

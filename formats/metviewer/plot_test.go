@@ -1,0 +1,69 @@
+package metviewer
+
+import (
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"barograph/fault"
+)
+
+// TestPlotSpecGolden holds what is read of a plot_spec, inheritance filled in,
+// against a golden file.
+func TestPlotSpecGolden(t *testing.T) {
+	s, err := ReadPlotSpec(filepath.Join("testdata", "plot.xml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.MarshalIndent(s, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text), "s3cret") {
+		t.Error("the password is printed")
+	}
+	golden(t, "plot.golden", string(text)+"\n")
+}
+
+func TestPlotSpecErrors(t *testing.T) {
+	for name, c := range map[string]struct {
+		body string
+		line int
+		says string
+	}{
+		"no plot":              {"<connection/>", 1, "no <plot>"},
+		"inherits from none":   {"\n<plot inherits=\"base\"/>", 3, `"base"`},
+		"variable, no name":    {"<plot><dep><dep1>\n<fcst_var/></dep1></dep></plot>", 3, "no name"},
+		"unknown list":         {"<plot>\n\n<indep name=\"fcst_valid_beg\"><date_list name=\"x\"/></indep></plot>", 4, `"x"`},
+		"values and a range":   {"<plot><plot_fix><field name=\"fcst_valid_beg\">\n<set><val>a</val><date_range><start>1</start><end>2</end></date_range></set></field></plot_fix></plot>", 3, "both"},
+		"range without an end": {"<plot><plot_fix><field name=\"fcst_valid_beg\"><set>\n<date_range><start>1</start></date_range></set></field></plot_fix></plot>", 3, "lacks"},
+		"replicates":           {"<plot><agg_stat>\n<boot_repl>many</boot_repl></agg_stat></plot>", 3, "many"},
+		"seed":                 {"<plot><agg_stat>\n<boot_random_seed>-1</boot_random_seed></agg_stat></plot>", 3, "-1"},
+		"alpha":                {"<plot>\n<ci_alpha>5</ci_alpha></plot>", 3, "5"},
+		"today's date":         {"<date_list name=\"d\">\n<start><date_offset/></start><end>2</end><inc>1</inc><format>yyyy</format></date_list><plot><indep name=\"x\"><date_list name=\"d\"/></indep></plot>", 3, "today"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := ParsePlotSpec("p.xml", []byte("<plot_spec>\n"+c.body+"</plot_spec>"))
+			f, ok := errors.AsType[*fault.Error](err)
+			if !ok || f.Line != c.line || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("error %v, want one of line %d that says %s", err, c.line, c.says)
+			}
+		})
+	}
+	if _, err := ParsePlotSpec("p.xml", []byte("<load_spec/>")); err == nil || !strings.Contains(err.Error(), "plot_spec") {
+		t.Errorf("another file: %v", err)
+	}
+}
+
+// TestBetween reads the words that METviewer's interface writes for a range.
+func TestBetween(t *testing.T) {
+	s, err := ParsePlotSpec("p.xml", []byte("<plot_spec><plot><plot_fix><field name=\"fcst_valid_beg\"><set name=\"s\"><val>BETWEEN '2019-01-01 00:00:00' AND '2019-01-02 00:00:00'</val></set></field></plot_fix></plot></plot_spec>"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := s.Plots[0].Fix[0].Sets[0]; v.First != "2019-01-01 00:00:00" || v.Last != "2019-01-02 00:00:00" || v.List != nil {
+		t.Errorf("%+v", v)
+	}
+}

@@ -1,0 +1,111 @@
+package met
+
+import (
+	"barograph/fault"
+	"barograph/question"
+	"barograph/record"
+	"barograph/stat"
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Stats lists the statistics that are drawn of a question where none is named:
+// those of its drawing, or the default of its line type; none where that has none.
+func Stats(q *question.Question) []string {
+	if q.Drawing != nil {
+		return q.Drawing.Stats
+	}
+	if name := DefaultStat(q.Type); name != "" {
+		return []string{name}
+	}
+	return nil
+}
+
+// statOf finds a statistic: one that is computed from partial sums or, where
+// the drawing says so, one that stands finished in a column.
+func statOf(q *question.Question, name string) (stat.Stat, error) {
+	if q.Drawing == nil || !q.Drawing.Finished {
+		return stat.ByName(q.Type.Name, question.Bare(q.Type.Name, name))
+	}
+	column := question.FinishedColumn(q.Type, name)
+	if column == "" {
+		return stat.Stat{}, &fault.Error{Setting: "statistic " + name, Problem: "is no column of line type " + q.Type.Name, Cure: "see `barograph list linetypes`"}
+	}
+	return stat.Stat{
+		Name: strings.ToUpper(name), LineType: q.Type.Name, Needs: []string{column}, Summary: "as the file has it",
+		Func: func(v []float64) (float64, bool) { return v[0], true },
+	}, nil
+}
+
+// bootstrapReplicates is the number of resamplings behind the interval of a
+// question without a drawing.
+const bootstrapReplicates = 300
+
+// method makes one value of many records.
+type method struct {
+	kind      stat.Method
+	sum       bool            // the sum of the records' statistics instead
+	bootstrap *stat.Bootstrap // nil = no interval
+	note      string
+}
+
+// methodOf is METviewer's for a drawing: agg_stat aggregates, plot_stat is of
+// the records' statistics.
+func methodOf(d *question.Drawing, seed uint64) method {
+	replicates, confidence := bootstrapReplicates, 0.95
+	m := method{kind: stat.Overall, note: "partial sums weighted by total"}
+	if d != nil {
+		replicates, confidence = d.Replicates, d.Confidence
+		if d.Seed != nil {
+			seed = *d.Seed
+		}
+		switch d.Method {
+		case "mean":
+			m.kind, m.note = stat.MeanOfStats, "mean of the records' statistics"
+		case "median":
+			m.kind, m.note = stat.MedianOfStats, "median of the records' statistics"
+		case "sum":
+			m.sum, m.note = true, "sum of the records' statistics"
+		}
+	}
+	if replicates > 0 && m.kind == stat.Overall && !m.sum {
+		m.bootstrap = &stat.Bootstrap{Replicates: replicates, Confidence: confidence, Seed: seed}
+		m.note += fmt.Sprintf("; %g %% interval by bootstrap over records, %d replicates, seed %d", math.Round(1e4*confidence)/100, replicates, seed)
+	}
+	return m
+}
+
+// point computes s of n records; what they do not define is NaN.
+func (m method) point(s *stat.Stat, t *record.LineType, cols [][]float64, n int) (stat.Interval, error) {
+	none := stat.Interval{Value: math.NaN(), Low: math.NaN(), High: math.NaN()}
+	var ok bool
+	var err error
+	iv := none
+	switch {
+	case m.sum:
+		iv.Value, ok, err = sum(s, t, cols)
+	case m.bootstrap == nil:
+		iv.Value, ok, err = stat.Summarise(m.kind, s, t, cols)
+	default:
+		iv, ok, err = m.bootstrap.Interval(s, t, cols)
+		if n < 2 { // nothing to resample
+			iv.Low, iv.High = math.NaN(), math.NaN()
+		}
+	}
+	if err != nil || !ok {
+		return none, err
+	}
+	return iv, nil
+}
+
+// sum adds the statistics of the records that define one.
+func sum(s *stat.Stat, t *record.LineType, cols [][]float64) (total float64, ok bool, err error) {
+	values, err := stat.PerRecord(s, t, cols)
+	for _, v := range values {
+		if !math.IsNaN(v) {
+			total, ok = total+v, true
+		}
+	}
+	return total, ok, err
+}
