@@ -24,9 +24,14 @@ func HourOf(t int64) int { return int(t % 86400 / 3600) }
 // Admits reports whether a record of that valid time and lead passes.
 func (c *Clock) Admits(valid int64, lead int32) bool {
 	init := valid - int64(lead)
-	return (len(c.ValidHour) == 0 || slices.Contains(c.ValidHour, HourOf(valid))) &&
+	return c.AdmitsValid(valid) &&
 		(len(c.InitHour) == 0 || slices.Contains(c.InitHour, HourOf(init))) &&
 		(c.Init.All() || c.Init.Contains(init))
+}
+
+// AdmitsValid reports whether records of that valid time can pass.
+func (c *Clock) AdmitsValid(valid int64) bool {
+	return len(c.ValidHour) == 0 || slices.Contains(c.ValidHour, HourOf(valid))
 }
 
 // check tells what is wrong, and with which field.

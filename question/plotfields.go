@@ -24,7 +24,9 @@ type builder struct {
 var axes = []string{"fcst_lead", "fcst_lev", "fcst_valid_beg", "fcst_init_beg", "valid_hour", "init_hour", "fcst_thresh"} //nolint:gochecknoglobals // a constant table
 
 func (b *builder) build() error {
-	b.q.Header[record.FcstVar] = []string{b.dep.Var}
+	if err := b.narrow(metviewer.Field{Name: "fcst_var", Line: b.dep.Line}, []string{b.dep.Var}); err != nil {
+		return err
+	}
 	for _, f := range b.fixed {
 		if err := b.narrow(f, f.List); err != nil {
 			return err
@@ -68,6 +70,7 @@ func (b *builder) draw() {
 	if b.q.Title == "" {
 		b.q.Title = b.dep.Var + " " + strings.Join(b.dep.Stats, ", ")
 	}
+	b.q.Title = strings.ReplaceAll(b.q.Title, "{fcst_var}", b.dep.Var)
 	for _, f := range b.fixed { // METviewer fills in what is fixed
 		b.q.Title = strings.ReplaceAll(b.q.Title, "{"+f.Name+"}", strings.Join(f.List, ", "))
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -147,10 +148,17 @@ func (e *env) ask(ctx context.Context, a *asking, name string) error {
 		return err
 	}
 	defer closeAll() //nolint:errcheck // read only
+	empty := 0
 	for _, q := range qs {
-		if err := e.askOne(ctx, a, q, archive, driver, len(qs) > 1); err != nil {
+		err := e.askOne(ctx, a, q, archive, driver, len(qs) > 1)
+		if errors.Is(err, met.ErrNoRecords) {
+			empty++
+		} else if err != nil {
 			return err
 		}
+	}
+	if empty > 0 {
+		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d of %d questions: %w", empty, len(qs), met.ErrNoRecords)}
 	}
 	return nil
 }

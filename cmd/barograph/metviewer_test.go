@@ -89,6 +89,17 @@ func TestMetviewerStory(t *testing.T) {
 	}
 }
 
+// TestStatisticOfNothing: a plot without records is told apart from one that is drawn.
+func TestStatisticOfNothing(t *testing.T) {
+	url := "sqlite:" + filepath.Join(t.TempDir(), "archive.db")
+	must(t, "load", dayOfData(t), "--to", url)
+	svg := filepath.Join(t.TempDir(), "out.svg")
+	status, _, stderr := barograph(t, "ask", filepath.Join("testdata", "plot.xml"), "--from", url, "--plot", svg, "--where", "model=NONE")
+	if status != 4 || !strings.Contains(stderr, "3 of 3 questions: no record matches") {
+		t.Errorf("status %d\n%s", status, stderr)
+	}
+}
+
 // TestMetAsksPlots proves and times what a plot asks for.
 func TestMetAsksPlots(t *testing.T) {
 	data, out := foldersOf(t), filepath.Join(t.TempDir(), "run")

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"barograph/formats"
@@ -113,6 +115,45 @@ func goldenACC(t *testing.T, url, design string) {
 			if math.Abs(got[lead]-g.want[i]) > 5e-8 {
 				t.Errorf("%s %s: %s at %g h is %.7f, want %.7f", url, design, g.stat, lead, got[lead], g.want[i])
 			}
+		}
+	}
+}
+
+// TestRealDayAsPlot draws the golden values of the real day as METviewer's
+// batch mode would be asked for them.
+func TestRealDayAsPlot(t *testing.T) {
+	data, url := unpack(t, "met/vsdb/vxingest_vsdb_20190101.tar.xz"), "pebble:"+filepath.Join(t.TempDir(), "archive")
+	must(t, "load", data, "--to", url, "--subset", "mv_real", "--digest=false")
+	file := filepath.Join(t.TempDir(), "real.xml")
+	text := `<plot_spec><connection><host>x</host><database>mv_real</database></connection><plot>
+		<template>series_plot.R_tmpl</template>
+		<dep><dep1><fcst_var name="HGT"><stat>ANOM_CORR</stat><stat>ANOM_CORR_RAW</stat></fcst_var></dep1></dep>
+		<series1><field name="vx_mask"><val>G2/NHX</val></field></series1>
+		<plot_fix><field name="model"><val>GFS</val></field><field name="fcst_lev"><val>P500</val></field>
+			<field name="fcst_valid_beg"><val>2019-01-01 00:00:00</val></field></plot_fix>
+		<indep name="fcst_lead"><val>0</val><val>24</val><val>72</val><val>120</val><val>144</val><val>240</val><val>384</val></indep>
+		<agg_stat><agg_sal1l2>true</agg_sal1l2><boot_repl>1</boot_repl></agg_stat></plot></plot_spec>`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for stat, want := range map[string][]string{
+		"ANOM_CORR":     {"0.9999782", "0.9978979", "0.9763467", "0.8643765", "0.7841956", "0.4912416", "0.2112939"},
+		"ANOM_CORR_RAW": {"0.9999789", "0.9980118", "0.9773669", "0.8714623", "0.7945998", "0.5111469", "0.2431133"},
+	} {
+		out := filepath.Join(t.TempDir(), "out.txt")
+		must(t, "ask", file, "--from", url, "--stat", stat, "--plot", filepath.Join(t.TempDir(), "out.svg"), "--out", out)
+		text, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for line := range strings.Lines(string(text)) {
+			if f := strings.Fields(line); len(f) == 4 && f[0] == "G2/NHX" {
+				got = append(got, f[2])
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", stat, got, want)
 		}
 	}
 }

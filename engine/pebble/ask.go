@@ -204,7 +204,7 @@ func (r *reader) take(it *pebble.Iterator, head uint32, prefix int) error {
 	if err != nil {
 		return damaged(it.Key(), err)
 	}
-	if !r.question.Valid.Contains(valid) {
+	if !r.question.Valid.Contains(valid) || !r.question.Clock.AdmitsValid(valid) {
 		return nil
 	}
 	value, err := it.ValueAndErr()

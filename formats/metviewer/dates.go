@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// maxDates bounds a list of dates: a century by the hour.
-const maxDates = 1 << 20
+// maxDates bounds a list of dates: seven years by the hour.
+const maxDates = 1 << 16
 
 // dateLayout translates the letters of Java's SimpleDateFormat that METdbLoad
 // and METviewer use: y M d H m s; other letters have to be quoted.
@@ -77,7 +77,7 @@ func dates(file string, n *node, end bool) ([]string, error) {
 	if last.Before(first) {
 		return nil, bad(n, "ends before it begins", nil)
 	}
-	if last.Sub(first)/(time.Duration(inc)*time.Second) > maxDates {
+	if (last.Unix()-first.Unix())/inc > maxDates {
 		return nil, bad(n, fmt.Sprintf("has more than %d dates", maxDates), nil)
 	}
 	var out []string

@@ -1,6 +1,7 @@
 package met
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -33,6 +34,9 @@ func DefaultStat(t *record.LineType) string {
 	return ""
 }
 
+// ErrNoRecords says that an answer is empty.
+var ErrNoRecords = errors.New("no record matches, so that there is no statistic")
+
 // Curves computes a statistic from an answer: one curve per model, region and
 // so on, along the lead where there are several, else along the level, else
 // along the valid time. The aggregation is METviewer's (weighted by total),
@@ -44,6 +48,9 @@ func Curves(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 	s, err := statOf(q, name)
 	if err != nil {
 		return nil, err
+	}
+	if a.Rows == 0 {
+		return nil, ErrNoRecords
 	}
 	c := &collector{q: q, a: a, axis: axisOf(q, a), points: map[string]map[float64][]int{}}
 	if err := c.collect(s.Needs); err != nil {
