@@ -1,12 +1,13 @@
 package question
 
 import (
-	"barograph/fault"
 	"os"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
+
+	"barograph/fault"
 )
 
 // Find is FindAll where one question is meant: that case, or the only question

@@ -1,15 +1,16 @@
 package question
 
 import (
-	"barograph/fault"
-	"barograph/formats/metviewer"
-	"barograph/record"
 	"fmt"
 	"path"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"barograph/fault"
+	"barograph/formats/metviewer"
+	"barograph/record"
 )
 
 // FromPlotFile is FromPlots of a file.

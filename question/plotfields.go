@@ -1,14 +1,15 @@
 package question
 
 import (
-	"barograph/fault"
-	"barograph/formats/metviewer"
-	"barograph/record"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"barograph/fault"
+	"barograph/formats/metviewer"
+	"barograph/record"
 )
 
 // builder makes one question of a plot.
@@ -86,7 +87,7 @@ func (b *builder) curves(f metviewer.Field) error {
 	var all []string
 	for _, v := range f.List {
 		var together []string
-		for _, one := range strings.Split(v, ",") {
+		for one := range strings.SplitSeq(v, ",") {
 			one = strings.TrimSpace(one)
 			all = append(all, one)
 			text, err := canonical(f, one)
@@ -187,7 +188,7 @@ func plotLeads(f metviewer.Field, values []string) ([]int32, error) {
 	}
 	var leads []int32
 	for _, v := range values {
-		for _, one := range strings.Split(v, ",") {
+		for one := range strings.SplitSeq(v, ",") {
 			s, err := leadSeconds(f, strings.TrimSpace(one), hms(values))
 			if err != nil {
 				return nil, err
@@ -202,7 +203,7 @@ func plotLeads(f metviewer.Field, values []string) ([]int32, error) {
 // hms reports whether a list of codes is HHMMSS.
 func hms(values []string) bool {
 	return slices.ContainsFunc(values, func(v string) bool {
-		for _, one := range strings.Split(v, ",") {
+		for one := range strings.SplitSeq(v, ",") {
 			if n, err := strconv.Atoi(strings.TrimSpace(one)); err == nil && (n >= 1000 || n <= -1000) {
 				return true
 			}

@@ -1,11 +1,12 @@
 package question
 
 import (
-	"barograph/formats/metviewer"
-	"barograph/record"
 	"errors"
 	"slices"
 	"strings"
+
+	"barograph/formats/metviewer"
+	"barograph/record"
 )
 
 // computed are the statistics that METviewer computes from the partial sums or

@@ -1,10 +1,6 @@
 package main
 
 import (
-	"barograph/design"
-	"barograph/fault"
-	"barograph/formats"
-	"barograph/formats/metviewer"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"barograph/design"
+	"barograph/fault"
+	"barograph/formats"
+	"barograph/formats/metviewer"
 )
 
 // spec fills in from a load_spec what the command line does not say: the

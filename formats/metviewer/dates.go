@@ -1,11 +1,12 @@
 package metviewer
 
 import (
-	"barograph/fault"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
+
+	"barograph/fault"
 )
 
 // maxDates bounds a list of dates: seven years by the hour.

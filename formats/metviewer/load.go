@@ -1,12 +1,13 @@
 package metviewer
 
 import (
-	"barograph/fault"
 	"fmt"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+
+	"barograph/fault"
 )
 
 // LoadSpec says what METdbLoad or VxIngest would load and where to.

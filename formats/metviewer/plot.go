@@ -1,11 +1,12 @@
 package metviewer
 
 import (
-	"barograph/fault"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+
+	"barograph/fault"
 )
 
 // PlotSpec is a file for METviewer's batch mode (mv_batch.sh).

@@ -1,13 +1,14 @@
 package metviewer
 
 import (
-	"barograph/fault"
 	"bytes"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
+
+	"barograph/fault"
 )
 
 // node is an element with the line on which it begins.

@@ -1,14 +1,15 @@
 package met
 
 import (
-	"barograph/fault"
-	"barograph/question"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"barograph/fault"
+	"barograph/question"
 )
 
 // Threshold reads the number of a threshold such as >=2.54 or ge2.54; NaN for others.

@@ -1,13 +1,14 @@
 package met
 
 import (
+	"fmt"
+	"math"
+	"strings"
+
 	"barograph/fault"
 	"barograph/question"
 	"barograph/record"
 	"barograph/stat"
-	"fmt"
-	"math"
-	"strings"
 )
 
 // Stats lists the statistics that are drawn of a question where none is named:
