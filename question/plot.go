@@ -44,7 +44,11 @@ func FromPlots(spec *metviewer.PlotSpec) (qs []*Question, notes []string) {
 		if !p.Drawable() {
 			continue
 		}
-		for _, fixed := range combinations(p.Fix) {
+		all, whole := combinations(p.Fix)
+		if !whole {
+			notes = append(notes, fmt.Sprintf("line %d: plot_fix: stands for more than %d plots; the others are left out", p.Line, maxPlots))
+		}
+		for _, fixed := range all {
 			for _, d := range p.Deps {
 				found, more := asked(p, fixed, d)
 				qs, notes = append(qs, found...), append(notes, more...)
@@ -101,24 +105,27 @@ func name(base string, qs []*Question) {
 // maxPlots bounds the combinations of fixed values.
 const maxPlots = 1000
 
-// combinations are all choices of one set per fixed field.
-func combinations(fix []metviewer.Fix) [][]metviewer.Field {
-	out := [][]metviewer.Field{nil}
+// combinations are all choices of one set per fixed field, or the first
+// maxPlots of them; whole is false then.
+func combinations(fix []metviewer.Fix) (all [][]metviewer.Field, whole bool) {
+	all, whole = [][]metviewer.Field{nil}, true
 	for _, f := range fix {
 		if len(f.Sets) == 0 {
 			continue
 		}
 		var next [][]metviewer.Field
-		for _, chosen := range out {
+		for _, chosen := range all {
 			for _, s := range f.Sets {
-				if len(next) < maxPlots {
-					next = append(next, append(slices.Clip(chosen), metviewer.Field{Name: f.Name, Line: f.Line, Values: s}))
+				if len(next) == maxPlots {
+					whole = false
+					break
 				}
+				next = append(next, append(slices.Clip(chosen), metviewer.Field{Name: f.Name, Line: f.Line, Values: s}))
 			}
 		}
-		out = next
+		all = next
 	}
-	return out
+	return all, whole
 }
 
 // asked makes the questions of one dependent variable: one per line type of its statistics.

@@ -129,7 +129,10 @@ the database as the subset.`,
 			if spec == "" {
 				return cobra.MinimumNArgs(1)(c, args)
 			}
-			return cobra.NoArgs(c, args)
+			if len(args) > 0 {
+				return fmt.Errorf("with --spec the load_spec names the files; leave out %s", strings.Join(args, " "))
+			}
+			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if spec != "" {

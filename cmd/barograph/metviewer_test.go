@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"barograph/formats/metviewer"
 )
 
 // loadSpec writes a load_spec for a day of data and returns its path.
@@ -111,6 +113,27 @@ func TestMetAsksPlots(t *testing.T) {
 	}
 }
 
+// TestTargetOfLoadSpec: the URL of the database that a load_spec names.
+func TestTargetOfLoadSpec(t *testing.T) {
+	c := metviewer.Connection{System: "mysql", Host: "db.example.org", Port: "3307", Database: "mv_x", User: "me", Password: "a/b@c", Line: 2}
+	for _, tc := range []struct {
+		system  string
+		indexes bool
+		want    string
+	}{
+		{"mysql", false, "mariadb://me:a%2Fb%40c@db.example.org:3307/"},
+		{"aurora", true, "mariadb://me:a%2Fb%40c@db.example.org:3307/?apply_indexes=true"},
+		{"", false, "mariadb://me:a%2Fb%40c@db.example.org:3307/"}, // METdbLoad's default
+		{"postgres", false, "postgres://me:a%2Fb%40c@db.example.org:3307/mv_x"},
+	} {
+		c.System = tc.system
+		got, err := targetOf(&metviewer.LoadSpec{File: "l.xml", Connection: c, Indexes: tc.indexes})
+		if err != nil || got != tc.want {
+			t.Errorf("%s: %s, %v; want %s", tc.system, got, err, tc.want)
+		}
+	}
+}
+
 // TestLoadSpecUsage: what is wrong with a load_spec is an error of usage that
 // names the line.
 func TestLoadSpecUsage(t *testing.T) {
@@ -126,7 +149,7 @@ func TestLoadSpecUsage(t *testing.T) {
 		"unknown system":                  {loadSpec(t, data, strings.Replace(specConnection, "mysql", "db2", 1), specFields), nil, "db2"},
 		"no connection":                   {loadSpec(t, data, "", specFields), nil, "connection"},
 		"no values":                       {loadSpec(t, data, specConnection, field), nil, "{cycle}"},
-		"files, too":                      {loadSpec(t, data, specConnection, specFields), []string{"more.vsdb"}, "unknown command"},
+		"files, too":                      {loadSpec(t, data, specConnection, specFields), []string{"more.vsdb"}, "leave out more.vsdb"},
 		"no such file":                    {"absent.xml", nil, "absent.xml"},
 	} {
 		status, out, stderr := barograph(t, append([]string{"load", "--spec", c.spec}, c.args...)...)
