@@ -42,6 +42,7 @@ var allowed = map[string][]string{
 	"engine/all":        {"engine", "engine/*"},
 
 	"load": {"formats", "record", "design", "engine"},
+	"lab":  {"engine"},
 	"run":  {"measure", "answer"},
 
 	"workload/*": {"record", "stat", "formats", "synth", "question", "answer", "design", "flavour", "engine", "load", "measure", "run"},

@@ -25,6 +25,7 @@ type Driver struct {
 	Params  []Param
 	Offers  map[design.Name][]flavour.Name // promised = delivered: the suite asks every case in every one
 	Place   Place
+	Server  *Server // how the lab starts one; nil = embedded
 
 	// Open connects. A folder or file that can be made is made, unless
 	// Options.ReadOnly is set. Errors wrap ErrUnreachable where the cure is
@@ -38,8 +39,8 @@ type Place string
 // The places.
 const (
 	Embedded Place = "embedded" // in Barograph's own process
-	Server   Place = "server"
-	Memory   Place = "memory" // no database at all: the client's floor
+	Remote   Place = "server"   // in a process of its own, see Driver.Server
+	Memory   Place = "memory"   // no database at all: the client's floor
 )
 
 // Param is an option in the query string of an engine's URL.

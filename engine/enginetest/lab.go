@@ -1,0 +1,65 @@
+package enginetest
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"barograph/engine"
+	"barograph/lab"
+)
+
+// EnvRequire lists the engines, by scheme and with commas between, whose
+// servers must be there: a test that would skip for the lack of one fails.
+const EnvRequire = "BAROGRAPH_REQUIRE"
+
+// Lab starts a throwaway server for a test, which ends with it. Where the
+// server is not installed the test is skipped, with the line that installs it,
+// or fails under EnvRequire. A child process of a crash test is given its
+// server by a URL: there Lab is nil.
+func Lab(t *testing.T, d engine.Driver, o lab.Options) *lab.Lab {
+	t.Helper()
+	if _, child := childJob(t); child {
+		return nil
+	}
+	if err := d.Server.Find(); err != nil {
+		skip, line := t.Skipf, lab.InstallLine([]*engine.Driver{&d})
+		if slices.Contains(strings.Split(os.Getenv(EnvRequire), ","), d.Scheme) {
+			skip = t.Fatalf
+		}
+		skip("NOT TESTED: no server of %s: %v; install it: %s", d.Scheme, err, line)
+	}
+	all := filepath.Join(os.TempDir(), "barograph-labs-"+strconv.Itoa(os.Geteuid()))
+	if err := lab.Sweep(all); err != nil { // of tests that were killed
+		t.Logf("the labs of earlier tests: %v", err)
+	}
+	if err := os.MkdirAll(all, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	parent, err := os.MkdirTemp(all, d.Scheme+"-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Dir == "" {
+		o.Dir = parent
+	}
+	o.Owned = true
+	l, err := lab.Up(t.Context(), &d, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			for i := range l.State().Cluster.Nodes {
+				t.Logf("the end of the log of %s, node %d:\n%s", d.Scheme, i+1, l.Log(i))
+			}
+		}
+		if err := l.Down(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}

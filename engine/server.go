@@ -1,0 +1,72 @@
+package engine
+
+import (
+	"context"
+	"syscall"
+)
+
+// Server tells how a throwaway server of an engine is had, started and
+// stopped; Driver.Server is nil for an embedded engine. It only says what to
+// run: package lab runs it, keeps its processes, and never uses a cluster or a
+// service that a package brings.
+type Server struct {
+	Packages []string       // of Debian and Ubuntu
+	User     string         // account of the server where Barograph runs as root; "" = Barograph's own
+	Nodes    []int          // sizes offered: 1, or 1 and 3
+	Ports    []string       // names of the TCP ports that every node needs; each gets a free one
+	Profiles []Profile      // the first is the default
+	Stop     syscall.Signal // ends a node; nodes are stopped in reverse order
+
+	// Find looks for the programs; its error names what is missing.
+	Find func() error
+
+	// Prepare writes the configuration into n.Dir and returns the commands
+	// that make the node's data, which are run in turn, once.
+	Prepare func(c *Cluster, n *Node) ([]Command, error)
+
+	// Start is the node's process, which stays in the foreground. n.First is
+	// set where no other node of the cluster runs. Nodes are started in turn,
+	// each when the one before is ready.
+	Start func(c *Cluster, n *Node) (Command, error)
+
+	// Ready asks a node a real query; nil means that it serves and, in a
+	// cluster, that it has joined those that run.
+	Ready func(ctx context.Context, c *Cluster, n *Node) error
+
+	// URL is what Open takes to reach the cluster.
+	URL func(c *Cluster) string
+}
+
+// Profile is a set of settings of a server.
+type Profile struct {
+	Name    string // "default" = as packaged; "tuned" = what an expert would set
+	Summary string
+
+	// Settings are those that differ from the packaged ones, in the server's
+	// own words, for a node that may use so much memory (bytes). Nil = none.
+	Settings func(memory int64) map[string]string
+}
+
+// Cluster is one throwaway server: its nodes and what they share.
+type Cluster struct {
+	Dir      string            `json:"dir"`     // absolute; holds a folder per node
+	Profile  string            `json:"profile"` // Profile.Name
+	Memory   int64             `json:"memory"`  // bytes that one node may use
+	Settings map[string]string `json:"settings,omitempty"`
+	Nodes    []Node            `json:"nodes"`
+}
+
+// Node is one process of a cluster.
+type Node struct {
+	Index int            `json:"index"` // from 0
+	Dir   string         `json:"dir"`   // absolute; belongs to Server.User
+	Host  string         `json:"host"`  // 127.0.0.1
+	Ports map[string]int `json:"ports"` // by name, see Server.Ports
+	First bool           `json:"-"`     // for Start: no other node runs
+}
+
+// Command is a program to run.
+type Command struct {
+	Args []string // the program and its arguments
+	Env  []string // NAME=value, added to Barograph's environment
+}

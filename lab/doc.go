@@ -1,0 +1,13 @@
+// Package lab starts throwaway servers: each in a folder of its own, on
+// loopback and free ports, as the unprivileged account that the engine names,
+// with a profile of settings. What to run comes from engine.Server; this
+// package owns the processes.
+//
+//	l, err := lab.Up(ctx, &driver, lab.Options{Dir: dir, Profile: "tuned"})
+//	e, err := driver.Open(ctx, l.URL(), engine.Options{})
+//	err = l.Down(ctx)
+//
+// A process is known by its pid and the moment it started, never by the pid
+// alone, and it is written into the lab's state before it may begin, so that
+// a lab whose owner was killed is cleaned up at the next start.
+package lab

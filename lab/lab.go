@@ -1,0 +1,215 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shirou/gopsutil/v4/mem"
+
+	"barograph/engine"
+	"barograph/fault"
+)
+
+// Options of Up; the zero value is one node with the default profile.
+type Options struct {
+	Dir      string        // the lab's folder, made; "" is an error
+	Nodes    int           // 0 = 1
+	Profile  string        // "" = the first
+	Memory   int64         // bytes that a node may use; 0 = the machine's, shared by the nodes
+	Owned    bool          // the lab must not outlive this process: a later Sweep or Up ends it
+	Patience time.Duration // for a node to be ready; 0 = two minutes
+}
+
+// Lab is a server that runs. Its methods are for one goroutine.
+type Lab struct {
+	server   *engine.Server
+	account  *account
+	state    State
+	patience time.Duration
+	children []chan error // by node: this process's own child; nil = another process's
+}
+
+// Up starts a server and waits until it answers. A lab that runs in the
+// folder already with the same nodes and profile is taken as it is; one that
+// was stopped or killed is started again on its data; one whose start was
+// broken off, or whose owner died, is removed first.
+func Up(ctx context.Context, d *engine.Driver, o Options) (*Lab, error) {
+	l, err := plan(d, o)
+	if err != nil {
+		return nil, err
+	}
+	release, err := hold(l.state.Cluster.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	old, err := Status(l.state.Cluster.Dir)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+	case err != nil:
+		return nil, err
+	case old.abandoned():
+		if err := down(l.state.Cluster.Dir); err != nil {
+			return nil, err
+		}
+	default:
+		return l.resume(ctx, old)
+	}
+	if err := l.begin(ctx); err != nil {
+		return nil, errors.Join(err, down(l.state.Cluster.Dir))
+	}
+	return l, nil
+}
+
+// plan checks what is asked.
+func plan(d *engine.Driver, o Options) (*Lab, error) {
+	bad := func(setting, problem, cure string) error {
+		return &fault.Error{Setting: setting, Problem: problem, Cure: cure}
+	}
+	switch {
+	case d.Server == nil:
+		return nil, bad("engine "+d.Scheme, "has no server: it runs in Barograph's own process", "name its archive by a URL: "+d.Example)
+	case !Supported:
+		return nil, bad("lab", "runs on Linux only", "start the server yourself and name it by a URL: "+d.Example)
+	case o.Dir == "":
+		return nil, bad("lab", "has no folder", "name one")
+	}
+	if err := d.Server.Find(); err != nil {
+		return nil, fmt.Errorf("%w: %w", engine.ErrUnreachable, err)
+	}
+	o.Nodes = max(o.Nodes, 1)
+	if !slices.Contains(d.Server.Nodes, o.Nodes) {
+		return nil, bad("nodes "+strconv.Itoa(o.Nodes), d.Scheme+" is not offered with so many", fmt.Sprintf("choose one of %v", d.Server.Nodes))
+	}
+	var known []string
+	for _, p := range d.Server.Profiles {
+		known = append(known, p.Name)
+	}
+	at := max(slices.Index(known, o.Profile), 0)
+	if o.Profile != "" && known[at] != o.Profile {
+		return nil, bad("profile "+o.Profile, "is not known", "choose one of "+strings.Join(known, ", "))
+	}
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if o.Memory == 0 {
+		m, err := mem.VirtualMemory()
+		if err != nil {
+			return nil, err
+		}
+		o.Memory = int64(m.Total) / int64(o.Nodes)
+	}
+	a, err := findAccount(d.Server.User)
+	if err != nil {
+		return nil, err
+	}
+	c := engine.Cluster{Dir: dir, Profile: known[at], Memory: o.Memory}
+	if f := d.Server.Profiles[at].Settings; f != nil {
+		c.Settings = f(o.Memory)
+	}
+	for i := range o.Nodes {
+		c.Nodes = append(c.Nodes, engine.Node{Index: i, Dir: filepath.Join(dir, "node"+strconv.Itoa(i+1)), Host: "127.0.0.1"})
+	}
+	l := &Lab{server: d.Server, account: a, patience: o.Patience, state: State{Engine: d.Scheme, Cluster: c, Stop: d.Server.Stop}}
+	if l.patience == 0 {
+		l.patience = 2 * time.Minute
+	}
+	if o.Owned {
+		me, _ := identify(os.Getpid())
+		l.state.Owner = &me
+	}
+	l.children = make([]chan error, o.Nodes)
+	l.state.Nodes = make([]NodeState, o.Nodes)
+	return l, nil
+}
+
+// begin makes the folder, the data of every node, and starts them.
+func (l *Lab) begin(ctx context.Context) error {
+	c := &l.state.Cluster
+	if entries, err := os.ReadDir(c.Dir); err == nil && len(entries) > 0 {
+		return &fault.Error{File: c.Dir, Problem: "is not empty and holds no lab", Cure: "name a new folder"}
+	}
+	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
+		return err
+	}
+	if err := freePorts(c.Nodes, l.server.Ports); err != nil {
+		return err
+	}
+	l.state.URL = l.server.URL(c)
+	if err := l.state.save(); err != nil {
+		return err
+	}
+	for i := range c.Nodes {
+		if err := l.prepare(ctx, i); err != nil {
+			return err
+		}
+	}
+	for i := range c.Nodes {
+		if err := l.start(ctx, i); err != nil {
+			return err
+		}
+	}
+	l.state.Whole = true
+	return l.state.save()
+}
+
+// resume takes over a lab that is there.
+func (l *Lab) resume(ctx context.Context, old State) (*Lab, error) {
+	c := &old.Cluster
+	if old.Engine != l.state.Engine || c.Profile != l.state.Cluster.Profile || len(c.Nodes) != len(l.state.Cluster.Nodes) {
+		return nil, &fault.Error{File: c.Dir, Problem: fmt.Sprintf("holds a lab of %s, %d node(s), profile %s", old.Engine, len(c.Nodes), c.Profile),
+			Cure: "end it first (`barograph lab down`), or name another folder"}
+	}
+	owner := l.state.Owner
+	l.state = old
+	l.state.Owner = owner
+	for i := range l.state.Nodes {
+		if !l.state.Nodes[i].Running {
+			if err := l.start(ctx, i); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return l, l.state.save()
+}
+
+// URL is what the engine's Open takes.
+func (l *Lab) URL() string { return l.state.URL }
+
+// State tells what runs.
+func (l *Lab) State() State { return l.state }
+
+// Down stops the servers and removes the folder.
+func (l *Lab) Down() error { return Down(l.state.Cluster.Dir) }
+
+// freePorts gives every node ports that nobody listens on. They are all held
+// until the last one is found, so that none is given twice.
+func freePorts(nodes []engine.Node, names []string) error {
+	var listeners []net.Listener
+	defer func() {
+		for _, l := range listeners {
+			_ = l.Close() //nolint:errcheck // it was only held
+		}
+	}()
+	for i := range nodes {
+		nodes[i].Ports = map[string]int{}
+		for _, name := range names {
+			l, err := net.Listen("tcp", net.JoinHostPort(nodes[i].Host, "0")) //nolint:noctx // does not wait
+			if err != nil {
+				return err
+			}
+			listeners = append(listeners, l)
+			nodes[i].Ports[name] = l.Addr().(*net.TCPAddr).Port
+		}
+	}
+	return nil
+}

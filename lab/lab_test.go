@@ -1,0 +1,338 @@
+package lab_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"barograph/engine"
+	"barograph/lab"
+)
+
+// The test binary is the server, too: envServe makes it one.
+const (
+	envServe = "LAB_TEST_SERVE" // the port
+	envOwner = "LAB_TEST_OWNER" // the folder of a lab that a child starts and abandons
+)
+
+func TestMain(m *testing.M) {
+	if port := os.Getenv(envServe); port != "" {
+		os.Exit(serve(port))
+	}
+	if dir := os.Getenv(envOwner); dir != "" {
+		os.Exit(abandon(dir))
+	}
+	os.Exit(m.Run())
+}
+
+// serve answers "name\n" with what the node's data file says.
+func serve(port string) int {
+	data, err := os.ReadFile("data")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "no data:", err)
+		return 1
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:"+port)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if os.Getenv("LAB_TEST_FAMILY") != "" { // a server of several processes
+		child := exec.Command("sleep", "1000")
+		if err := child.Start(); err != nil {
+			return 1
+		}
+		_ = os.WriteFile("child", []byte(strconv.Itoa(child.Process.Pid)), 0o600)
+	}
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return 1
+		}
+		_, _ = c.Write(data)
+		_ = c.Close()
+	}
+}
+
+func query(c *engine.Cluster, n *engine.Node) (string, error) {
+	conn, err := net.DialTimeout("tcp", net.JoinHostPort(n.Host, strconv.Itoa(n.Ports["sql"])), time.Second)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	return bufio.NewReader(conn).ReadString('\n')
+}
+
+// driver is an engine of which only the server exists.
+func driver() *engine.Driver {
+	self, _ := filepath.Abs(os.Args[0])
+	return &engine.Driver{Scheme: "stub", Example: "stub://host", Server: &engine.Server{
+		Nodes: []int{1, 3}, Ports: []string{"sql", "peers"}, Stop: syscall.SIGTERM,
+		Profiles: []engine.Profile{{Name: "default"}, {Name: "tuned", Settings: func(memory int64) map[string]string {
+			return map[string]string{"cache": strconv.FormatInt(memory/4, 10)}
+		}}},
+		Find: func() error { return nil },
+		Prepare: func(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+			return []engine.Command{{Args: []string{"sh", "-c", "echo node " + strconv.Itoa(n.Index) + " > data; echo prepared"}}}, nil
+		},
+		Start: func(c *engine.Cluster, n *engine.Node) (engine.Command, error) {
+			return engine.Command{Args: []string{self, fmt.Sprintf("first=%v", n.First)}, Env: []string{envServe + "=" + strconv.Itoa(n.Ports["sql"]), envOwner + "="}}, nil
+		},
+		Ready: func(_ context.Context, c *engine.Cluster, n *engine.Node) error {
+			_, err := query(c, n)
+			return err
+		},
+		URL: func(c *engine.Cluster) string { return "stub://127.0.0.1:" + strconv.Itoa(c.Nodes[0].Ports["sql"]) },
+	}}
+}
+
+func up(t *testing.T, d *engine.Driver, o lab.Options) *lab.Lab {
+	t.Helper()
+	l, err := lab.Up(t.Context(), d, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Down(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+func TestUpKillRestartDown(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "lab")
+	l := up(t, driver(), lab.Options{Dir: dir, Nodes: 3, Profile: "tuned", Memory: 4000})
+	s, err := lab.Status(dir)
+	if err != nil || !s.Running() || s.Cluster.Settings["cache"] != "1000" || s.Cluster.Profile != "tuned" {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	ports := map[int]bool{}
+	for i := range s.Cluster.Nodes {
+		n := &s.Cluster.Nodes[i]
+		ports[n.Ports["sql"]], ports[n.Ports["peers"]] = true, true
+		if got, err := query(&s.Cluster, n); err != nil || got != fmt.Sprintf("node %d\n", i) {
+			t.Errorf("node %d says %q, %v", i, got, err)
+		}
+	}
+	if len(ports) != 6 {
+		t.Errorf("ports are given twice: %v", ports)
+	}
+	if !strings.Contains(l.Log(1), "prepared") {
+		t.Errorf("the log is %q", l.Log(1))
+	}
+	if err := l.Kill(1); err != nil {
+		t.Fatal(err)
+	}
+	if s, _ = lab.Status(dir); s.Nodes[1].Running || !s.Nodes[0].Running || s.Running() {
+		t.Errorf("after the kill: %+v", s.Nodes)
+	}
+	if err := l.Restart(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Restart(t.Context(), 1); err == nil {
+		t.Error("a node that runs was started again")
+	}
+	if s, _ = lab.Status(dir); !s.Running() {
+		t.Errorf("after the restart: %+v", s.Nodes)
+	}
+	if err := l.Down(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lab.Status(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("after down: %v", err)
+	}
+}
+
+func TestKillTakesTheFamily(t *testing.T) {
+	d := driver()
+	start := d.Server.Start
+	d.Server.Start = func(c *engine.Cluster, n *engine.Node) (engine.Command, error) {
+		cmd, err := start(c, n)
+		cmd.Env = append(cmd.Env, "LAB_TEST_FAMILY=1")
+		return cmd, err
+	}
+	l := up(t, d, lab.Options{Dir: filepath.Join(t.TempDir(), "lab")})
+	text, err := os.ReadFile(filepath.Join(l.State().Cluster.Nodes[0].Dir, "child"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	child, _ := strconv.Atoi(string(text))
+	if err := l.Kill(0); err != nil {
+		t.Fatal(err)
+	}
+	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", child)); err == nil && !strings.Contains(string(stat), ") Z ") {
+		t.Errorf("a child of the server lives on: %s", stat)
+	}
+}
+
+func TestUpAgain(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "lab")
+	l := up(t, driver(), lab.Options{Dir: dir})
+	first := l.State()
+	again, err := lab.Up(t.Context(), driver(), lab.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.State().Nodes[0].Process != first.Nodes[0].Process || again.URL() != l.URL() {
+		t.Error("a lab that runs was not taken as it is")
+	}
+	if _, err := lab.Up(t.Context(), driver(), lab.Options{Dir: dir, Nodes: 3}); err == nil || !strings.Contains(err.Error(), "lab down") {
+		t.Errorf("other nodes in the same folder: %v", err)
+	}
+	if err := l.Kill(0); err != nil { // as a reboot does
+		t.Fatal(err)
+	}
+	again, err = lab.Up(t.Context(), driver(), lab.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.URL() != l.URL() || !again.State().Nodes[0].Running {
+		t.Error("a lab that was killed was not started again on its data")
+	}
+}
+
+// TestForeignProcess: a pid that another process has by now is left alone.
+func TestForeignProcess(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "lab")
+	l := up(t, driver(), lab.Options{Dir: dir})
+	if err := l.Kill(0); err != nil {
+		t.Fatal(err)
+	}
+	other := exec.CommandContext(t.Context(), "sleep", "1000")
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := lab.Status(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Nodes[0].PID = other.Process.Pid
+	text, _ := json.Marshal(s)
+	if err := os.WriteFile(filepath.Join(dir, "lab.json"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if s, _ := lab.Status(dir); s.Running() {
+		t.Error("another process is taken for the server")
+	}
+	if err := lab.Down(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Process.Signal(syscall.Signal(0)); err != nil {
+		t.Error("another process was ended")
+	}
+	if err := other.Process.Kill(); err != nil {
+		t.Error(err)
+	}
+	_ = other.Wait()
+}
+
+// abandon starts a lab and dies; with "broken" in its name, in the midst of it.
+func abandon(dir string) int {
+	d := driver()
+	if strings.Contains(dir, "broken") {
+		d.Server.Ready = func(context.Context, *engine.Cluster, *engine.Node) error {
+			return syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		}
+	}
+	_, err := lab.Up(context.Background(), d, lab.Options{Dir: dir, Owned: true})
+	fmt.Fprintln(os.Stderr, err)
+	return 0
+}
+
+func TestAbandoned(t *testing.T) {
+	for _, name := range []string{"whole", "broken"} {
+		t.Run(name, func(t *testing.T) {
+			parent := t.TempDir()
+			dir := filepath.Join(parent, name)
+			c := exec.CommandContext(t.Context(), os.Args[0])
+			c.Env = append(os.Environ(), envOwner+"="+dir)
+			_ = c.Run() // it is killed, or leaves
+			s, err := lab.Status(dir)
+			if err != nil || !s.Running() {
+				t.Fatalf("the child left no server: %+v, %v", s, err)
+			}
+			if name == "whole" {
+				if err := lab.Sweep(parent); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				l := up(t, driver(), lab.Options{Dir: dir})
+				if l.State().Nodes[0].Process == s.Nodes[0].Process {
+					t.Error("a lab whose start was broken off was taken over")
+				}
+			}
+			if _, err := os.Stat(fmt.Sprintf("/proc/%d", s.Nodes[0].PID)); err == nil {
+				if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.Nodes[0].PID)); err == nil && !strings.Contains(string(stat), ") Z ") {
+					t.Errorf("the abandoned server runs: %s", stat)
+				}
+			}
+		})
+	}
+}
+
+func TestFailuresSayWhy(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*engine.Driver)
+		o      lab.Options
+		want   string
+	}{
+		"a server that ends": {func(d *engine.Driver) {
+			d.Server.Prepare = func(*engine.Cluster, *engine.Node) ([]engine.Command, error) { return nil, nil }
+		}, lab.Options{}, "no data"},
+		"a preparation that fails": {func(d *engine.Driver) {
+			d.Server.Prepare = func(*engine.Cluster, *engine.Node) ([]engine.Command, error) {
+				return []engine.Command{{Args: []string{"sh", "-c", "echo the disk is full; exit 1"}}}, nil
+			}
+		}, lab.Options{}, "the disk is full"},
+		"a server that does not answer": {func(d *engine.Driver) {
+			d.Server.Ready = func(context.Context, *engine.Cluster, *engine.Node) error { return errors.New("not yet") }
+		}, lab.Options{Patience: 100 * time.Millisecond}, "not yet"},
+		"no such profile": {func(*engine.Driver) {}, lab.Options{Profile: "fast"}, "default, tuned"},
+		"no such size":    {func(*engine.Driver) {}, lab.Options{Nodes: 2}, "[1 3]"},
+		"not installed": {func(d *engine.Driver) {
+			d.Server.Find = func() error { return errors.New("initdb is not there") }
+		}, lab.Options{}, "initdb is not there"},
+		"embedded": {func(d *engine.Driver) { d.Server = nil }, lab.Options{}, "Barograph's own process"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := driver()
+			c.change(d)
+			c.o.Dir = filepath.Join(t.TempDir(), "lab")
+			_, err := lab.Up(t.Context(), d, c.o)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("the error is %v; want %q in it", err, c.want)
+			}
+			if _, err := os.Stat(c.o.Dir); err == nil {
+				t.Error("the folder stays")
+			}
+		})
+	}
+}
+
+func TestAFolderOfSomeoneElse(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "thesis.tex"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lab.Up(t.Context(), driver(), lab.Options{Dir: dir}); err == nil {
+		t.Error("a folder with other files was taken")
+	}
+	if err := lab.Down(dir); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "thesis.tex")); err != nil {
+		t.Error("somebody's file is gone")
+	}
+}

@@ -1,0 +1,199 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"barograph/engine"
+	"barograph/fault"
+)
+
+// logFile of a node holds what its process and its preparation print.
+const logFile = "server.log"
+
+// poll is how often a process is looked at that starts or ends.
+const poll = 25 * time.Millisecond
+
+// gate holds a server back until its pid is written down: a lab that is
+// killed in between leaves no process that nobody knows of, as the end of its
+// input makes the shell leave.
+const gate = `read -r go && exec "$@" </dev/null`
+
+// prepare makes a node's folder and data.
+func (l *Lab) prepare(ctx context.Context, i int) error {
+	c, n := &l.state.Cluster, &l.state.Cluster.Nodes[i]
+	if err := os.MkdirAll(n.Dir, 0o700); err != nil {
+		return err
+	}
+	if err := l.account.reach(n.Dir); err != nil {
+		return err
+	}
+	commands, err := l.server.Prepare(c, n)
+	if err != nil {
+		return err
+	}
+	if err := l.account.give(n.Dir); err != nil {
+		return err
+	}
+	for _, command := range commands {
+		cmd := exec.CommandContext(ctx, command.Args[0], command.Args[1:]...)
+		out, err := l.open(cmd, command, n)
+		if err != nil {
+			return err
+		}
+		err = cmd.Run()
+		if err := errors.Join(err, out.Close()); err != nil {
+			return l.failed(i, strings.Join(command.Args, " "), err)
+		}
+	}
+	return nil
+}
+
+// open gives a command the node's account, folder and log.
+func (l *Lab) open(cmd *exec.Cmd, command engine.Command, n *engine.Node) (*os.File, error) {
+	out, err := os.OpenFile(filepath.Join(n.Dir, logFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	cmd.Dir, cmd.Stdout, cmd.Stderr = n.Dir, out, out
+	cmd.Env = append(append(os.Environ(), "HOME="+n.Dir), command.Env...)
+	detach(cmd, l.account)
+	return out, nil
+}
+
+// start starts a node and waits until it is ready.
+func (l *Lab) start(ctx context.Context, i int) error {
+	c, n := &l.state.Cluster, &l.state.Cluster.Nodes[i]
+	n.First = true
+	for k := range l.state.Nodes {
+		n.First = n.First && (k == i || !l.state.Nodes[k].alive())
+	}
+	command, err := l.server.Start(c, n)
+	if err != nil {
+		return err
+	}
+	ended, err := l.launch(i, command)
+	if err != nil {
+		return l.failed(i, "cannot be started", err)
+	}
+	l.children[i] = ended
+	return l.await(ctx, i, ended)
+}
+
+// launch starts the process, which outlives this one, and writes it down
+// before it may begin. The channel brings its end, once.
+func (l *Lab) launch(i int, command engine.Command) (chan error, error) {
+	n := &l.state.Cluster.Nodes[i]
+	cmd := exec.Command("/bin/sh", append([]string{"-c", gate, "sh"}, command.Args...)...) //nolint:noctx // it outlives every context
+	out, err := l.open(cmd, command, n)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close() //nolint:errcheck // the child has its own
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	p, ok := identify(cmd.Process.Pid)
+	if !ok {
+		return nil, errors.New("ended at once")
+	}
+	l.state.Nodes[i] = NodeState{Process: p, Running: true}
+	if err := l.state.save(); err != nil {
+		_ = in.Close() //nolint:errcheck // the shell leaves
+		return nil, err
+	}
+	_, err = io.WriteString(in, "go\n")
+	return ended, errors.Join(err, in.Close())
+}
+
+// await asks a node until it answers.
+func (l *Lab) await(ctx context.Context, i int, ended chan error) error {
+	ctx, cancel := context.WithTimeout(ctx, l.patience)
+	defer cancel()
+	c, n := &l.state.Cluster, &l.state.Cluster.Nodes[i]
+	for {
+		err := l.server.Ready(ctx, c, n)
+		if err == nil {
+			return nil
+		}
+		select {
+		case end := <-ended:
+			ended <- end
+			return l.failed(i, "ended by itself", end)
+		case <-ctx.Done():
+			return l.failed(i, "does not answer", errors.Join(ctx.Err(), err))
+		case <-time.After(poll):
+		}
+	}
+}
+
+// failed is an error about a node, with the end of its log.
+func (l *Lab) failed(i int, what string, err error) error {
+	if err == nil {
+		err = errors.New("status 0")
+	}
+	return &fault.Error{
+		Setting: fmt.Sprintf("lab of %s, node %d", l.state.Engine, i+1), Problem: what,
+		Err: fmt.Errorf("%w\n%s", err, l.Log(i)), Cure: "the end of its log is above",
+	}
+}
+
+// logTail is how much of a log an error shows, in bytes.
+const logTail = 2000
+
+// Log is the end of a node's log.
+func (l *Lab) Log(i int) string {
+	text, err := os.ReadFile(filepath.Join(l.state.Cluster.Nodes[i].Dir, logFile))
+	if err != nil {
+		return err.Error()
+	}
+	if cut := len(text) - logTail; cut > 0 {
+		text = text[cut:]
+		if _, rest, ok := bytes.Cut(text, []byte("\n")); ok {
+			text = rest
+		}
+	}
+	return string(bytes.TrimSpace(text))
+}
+
+// Stop ends a node gently.
+func (l *Lab) Stop(i int) error { return l.ended(i, l.state.Nodes[i].end(l.server.Stop)) }
+
+// Kill ends a node, with every process of its own, without warning: kill -9.
+func (l *Lab) Kill(i int) error { return l.ended(i, l.state.Nodes[i].kill()) }
+
+// ended notes that a node no longer runs and waits for its child.
+func (l *Lab) ended(i int, err error) error {
+	if err != nil {
+		return err
+	}
+	if l.children[i] != nil {
+		<-l.children[i]
+		l.children[i] = nil
+	}
+	l.state.Nodes[i].Running = false
+	return nil
+}
+
+// Restart starts a node again, on its data and its ports, after Stop or Kill.
+// Of a cluster that is down as a whole, the node that stopped last comes first.
+func (l *Lab) Restart(ctx context.Context, i int) error {
+	if l.state.Nodes[i].alive() {
+		return &fault.Error{Setting: fmt.Sprintf("lab of %s, node %d", l.state.Engine, i+1), Problem: "runs already", Cure: "stop it first"}
+	}
+	return l.start(ctx, i)
+}

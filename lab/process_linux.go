@@ -1,0 +1,169 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"barograph/fault"
+)
+
+// Supported reports whether labs can be started on this system.
+const Supported = true
+
+// stopPatience is how long a server may take to stop before it is killed.
+const stopPatience = 60 * time.Second
+
+// stat reads what /proc says of a process: its parent, and when it started,
+// in clock ticks since the boot. A zombie counts as gone.
+func stat(pid int) (parent int, start string, ok bool) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return 0, "", false
+	}
+	_, rest, _ := strings.Cut(string(text[strings.LastIndexByte(string(text), ')'):]), " ") // the name may hold anything
+	fields := strings.Fields(rest)
+	if len(fields) < 20 || fields[0] == "Z" || fields[0] == "X" {
+		return 0, "", false
+	}
+	parent, err = strconv.Atoi(fields[1])
+	return parent, fields[19], err == nil
+}
+
+// identify names a process that runs. The boot is part of it, as ticks and
+// pids begin anew with each.
+func identify(pid int) (Process, bool) {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return Process{}, false
+	}
+	_, start, ok := stat(pid)
+	return Process{PID: pid, Start: strings.TrimSpace(string(boot)) + "/" + start}, ok
+}
+
+func (p Process) alive() bool {
+	now, ok := identify(p.PID)
+	return p.PID > 0 && ok && now == p
+}
+
+// family is the process and all that it started, parents first.
+func (p Process) family() []Process {
+	if !p.alive() {
+		return nil
+	}
+	children := map[int][]int{}
+	names, _ := filepath.Glob("/proc/[0-9]*") //nolint:errcheck // the pattern is right
+	for _, name := range names {
+		pid, err := strconv.Atoi(filepath.Base(name))
+		if err != nil {
+			continue
+		}
+		if parent, _, ok := stat(pid); ok {
+			children[parent] = append(children[parent], pid)
+		}
+	}
+	out := []Process{p}
+	for i := 0; i < len(out); i++ {
+		for _, pid := range children[out[i].PID] {
+			if c, ok := identify(pid); ok {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+// end asks a process to stop and kills it, with all it started, if it does not.
+func (p Process) end(stop syscall.Signal) error {
+	family := p.family()
+	if len(family) == 0 {
+		return nil
+	}
+	if err := p.signal(stop); err != nil {
+		return err
+	}
+	if gone(family, stopPatience) {
+		return nil
+	}
+	return killAll(family)
+}
+
+// kill ends a process and all it started at once, as a power cut would.
+func (p Process) kill() error { return killAll(p.family()) }
+
+func killAll(family []Process) error {
+	for _, f := range family {
+		if err := f.signal(syscall.SIGKILL); err != nil {
+			return err
+		}
+	}
+	if !gone(family, stopPatience) {
+		return fmt.Errorf("process %d does not end", family[0].PID)
+	}
+	return nil
+}
+
+func (p Process) signal(s syscall.Signal) error {
+	if !p.alive() {
+		return nil
+	}
+	if err := syscall.Kill(p.PID, s); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return err
+	}
+	return nil
+}
+
+// gone waits until none of the processes is left.
+func gone(family []Process, patience time.Duration) bool {
+	for until := time.Now().Add(patience); ; time.Sleep(poll) {
+		if !slices.ContainsFunc(family, Process.alive) {
+			return true
+		}
+		if time.Now().After(until) {
+			return false
+		}
+	}
+}
+
+// detach runs a command as an account, in a group of its own: ^C of the
+// terminal must not reach a server.
+func detach(cmd *exec.Cmd, a *account) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if a != nil {
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: a.uid, Gid: a.gid, Groups: a.groups}
+	}
+}
+
+// hold keeps others from starting or ending the lab in dir meanwhile. The
+// lock lies beside the folder, as the folder itself comes and goes, and stays:
+// a lock file that is removed can be held twice.
+func hold(dir string) (release func(), err error) {
+	bad := func(err error) error {
+		return &fault.Error{File: dir, Problem: "cannot hold a lab", Err: err, Cure: "name a folder that can be made"}
+	}
+	dir, err = filepath.Abs(dir)
+	if err != nil {
+		return nil, bad(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return nil, bad(err)
+	}
+	f, err := os.OpenFile(dir+".lock", os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, bad(err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		f.Close() //nolint:errcheck // nothing was written
+		return nil, &fault.Error{File: dir, Problem: "another process is starting or ending this lab", Err: err, Cure: "wait for it, or name another folder"}
+	}
+	return func() { _ = f.Close() }, nil //nolint:errcheck // nothing was written
+}

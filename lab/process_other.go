@@ -1,0 +1,22 @@
+//go:build !linux
+
+package lab
+
+import (
+	"errors"
+	"os/exec"
+	"syscall"
+)
+
+// Supported reports whether labs can be started on this system: they are
+// built on Debian's and Ubuntu's packages and on /proc.
+const Supported = false
+
+var errSystem = errors.New("labs run on Linux") //nolint:gochecknoglobals // an error value
+
+func identify(int) (Process, bool)            { return Process{}, false }
+func (Process) alive() bool                   { return false }
+func (Process) end(syscall.Signal) error      { return errSystem }
+func (Process) kill() error                   { return errSystem }
+func detach(*exec.Cmd, *account)              {}
+func hold(string) (release func(), err error) { return nil, errSystem }

@@ -1,0 +1,127 @@
+package lab
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"barograph/engine"
+	"barograph/fault"
+)
+
+// stateFile lies in the lab's folder.
+const stateFile = "lab.json"
+
+// State is what a lab's folder says of it.
+type State struct {
+	Engine  string         `json:"engine"` // Driver.Scheme
+	URL     string         `json:"url"`
+	Cluster engine.Cluster `json:"cluster"`
+	Nodes   []NodeState    `json:"nodes"`
+	Whole   bool           `json:"whole"`           // all nodes were ready once; else the start was broken off
+	Owner   *Process       `json:"owner,omitempty"` // the process that must end the lab; nil = it stays up by itself
+	Stop    syscall.Signal `json:"stop_signal"`
+}
+
+// NodeState is a node's process.
+type NodeState struct {
+	Process
+	Running bool `json:"running"` // set by Status
+}
+
+// Process is a process that cannot be confused with a later one of the same pid.
+type Process struct {
+	PID   int    `json:"pid"`
+	Start string `json:"start"` // when it started, in the system's own count
+}
+
+// Status reads the state of the lab in dir and looks for its processes. The
+// error is os.ErrNotExist where there is no lab.
+func Status(dir string) (State, error) {
+	var s State
+	text, err := os.ReadFile(filepath.Join(dir, stateFile))
+	if err != nil {
+		return s, err
+	}
+	if err := json.Unmarshal(text, &s); err != nil {
+		return s, &fault.Error{File: filepath.Join(dir, stateFile), Problem: "is no state of a lab", Err: err, Cure: "remove the folder if nothing runs in it"}
+	}
+	for i := range s.Nodes {
+		s.Nodes[i].Running = s.Nodes[i].alive()
+	}
+	return s, nil
+}
+
+// Running reports whether every node runs.
+func (s *State) Running() bool {
+	for i := range s.Nodes {
+		if !s.Nodes[i].Running {
+			return false
+		}
+	}
+	return len(s.Nodes) > 0
+}
+
+// abandoned: nobody will end this lab, or it never came up.
+func (s *State) abandoned() bool {
+	return !s.Whole || s.Owner != nil && !s.Owner.alive()
+}
+
+// save replaces the state file in one step.
+func (s *State) save() error {
+	text, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	name := filepath.Join(s.Cluster.Dir, stateFile)
+	if err := os.WriteFile(name+".new", append(text, '\n'), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(name+".new", name)
+}
+
+// Down stops the servers of the lab in dir, in reverse order, and removes the
+// folder. It is nil where there is no lab.
+func Down(dir string) error {
+	release, err := hold(dir)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return down(dir)
+}
+
+func down(dir string) error {
+	s, err := Status(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for i := len(s.Nodes) - 1; i >= 0; i-- {
+		if err := s.Nodes[i].end(s.Stop); err != nil {
+			return fmt.Errorf("%s, node %d: %w", s.Engine, i+1, err)
+		}
+	}
+	return os.RemoveAll(dir)
+}
+
+// Sweep ends the labs below dir that were abandoned: their owner was killed.
+func Sweep(dir string) error {
+	names, err := filepath.Glob(filepath.Join(dir, "*", stateFile))
+	if err != nil {
+		return err
+	}
+	var all []error
+	for _, name := range names {
+		lab := filepath.Dir(name)
+		if s, err := Status(lab); err == nil && s.Owner != nil && !s.Owner.alive() {
+			all = append(all, Down(lab))
+		}
+	}
+	return errors.Join(all...)
+}
