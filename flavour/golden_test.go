@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/zeebo/xxh3"
 
@@ -69,6 +70,7 @@ func TestGolden(t *testing.T) {
 	}{
 		{DuckDB(), []design.Name{design.Normalized, design.Document, design.Wide}},
 		{SQLite(), []design.Name{design.Normalized, design.Document}},
+		{Postgres(), []design.Name{design.Normalized, design.Document, design.Wide}},
 	} {
 		for _, q := range cases {
 			t.Run(d.dialect.Name+"/"+q.Name, func(t *testing.T) {
@@ -157,6 +159,24 @@ func TestDuckDBNames(t *testing.T) {
 		schemas[folded] = subset
 	}
 	if got := DuckDBSchema("mv_gfs"); got != "mv_gfs" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestPostgresNames(t *testing.T) {
+	long := strings.Repeat("é", 40)
+	schemas := map[string]string{}
+	for _, subset := range []string{"", "a", "A", "pg_x", "PG_x", "^_pg_x", "^", "^_", "public", "information_schema", "^_information_schema", "a.b", `a"b`, long, long + "x", "x" + long, strings.Repeat("m", 61), strings.Repeat("m", 62), strings.Repeat("m", 64)} {
+		schema := PostgresSchema(subset)
+		if schema == "" || len(schema) > 63 || !utf8.ValidString(schema) || strings.HasPrefix(schema, "pg_") || schema == "information_schema" {
+			t.Errorf("%q: PostgreSQL takes no schema %q", subset, schema)
+		}
+		if other, ok := schemas[schema]; ok {
+			t.Errorf("%q and %q share the schema %q", subset, other, schema)
+		}
+		schemas[schema] = subset
+	}
+	if got := PostgresSchema("mv_gfs"); got != "mv_gfs" {
 		t.Errorf("got %s", got)
 	}
 }

@@ -106,3 +106,14 @@ func (d *Decoder) Rows(ctx context.Context, rows *sql.Rows) error {
 	}
 	return rows.Err()
 }
+
+// Text appends a text that came as bytes, which are not kept.
+func (d *Decoder) Text(k int, v []byte) {
+	if string(v) != d.last[k] { // does not allocate
+		d.last[k] = string(v)
+	}
+	d.into.Text(k, d.last[k])
+}
+
+// Time appends a time that is decoded already, in Unix seconds.
+func (d *Decoder) Time(k int, v int64) { d.into.Whole(k, v) }

@@ -1,0 +1,191 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/fault"
+	"barograph/flavour"
+)
+
+// Driver describes the engine.
+func Driver() engine.Driver {
+	return engine.Driver{
+		Scheme:  "postgres",
+		Summary: "PostgreSQL, a server: METviewer's tables, JSONB documents, wide tables",
+		Example: "postgres://postgres@localhost:5432/postgres",
+		Params: []engine.Param{
+			{Name: "wide_index", Default: btree, Help: "index of wide tables, set when they are made: btree (series, time) or brin (time)"},
+			{Name: "statements", Default: prepared, Help: "how questions are sent: prepared (planned once a connection) or unnamed (planned every time)"},
+			{Name: "sslmode", Help: "as in libpq: disable, prefer, require, verify-ca, verify-full"},
+		},
+		Offers: map[design.Name][]flavour.Name{
+			design.Normalized: {flavour.MetviewerSQL, flavour.SQL, flavour.ISORange, flavour.EpochRange},
+			design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
+			design.Wide:       {flavour.SQL, flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange},
+		},
+		Place:  engine.Remote,
+		Server: server(),
+		Open:   open,
+	}
+}
+
+// Values of the parameters.
+const (
+	btree    = "btree"
+	brin     = "brin"
+	prepared = "prepared"
+	unnamed  = "unnamed"
+)
+
+const (
+	maxConnections = 32               // of one engine; a packaged server takes 100
+	giveUp         = 10 * time.Second // to connect
+	rollbackTime   = 5 * time.Second
+)
+
+// database is an open database.
+type database struct {
+	pool      *pgxpool.Pool
+	readOnly  bool
+	wideIndex string
+	log       *slog.Logger
+}
+
+func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
+	db := &database{readOnly: o.ReadOnly, log: o.Log}
+	if db.log == nil {
+		db.log = slog.New(slog.DiscardHandler)
+	}
+	config, err := db.config(u, o)
+	if err != nil {
+		return nil, err
+	}
+	if db.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+		return nil, err
+	}
+	if err := db.pool.Ping(ctx); err != nil {
+		db.pool.Close()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, unreachable(err)
+	}
+	return &engine.Engine{Archives: db, About: db.about, Close: func() error { db.pool.Close(); return nil }}, nil
+}
+
+// config reads the URL.
+func (db *database) config(u *url.URL, o engine.Options) (*pgxpool.Config, error) {
+	q := u.Query()
+	choice := func(name string, values ...string) (string, error) {
+		v := q.Get(name)
+		q.Del(name)
+		for _, known := range values {
+			if v == known {
+				return v, nil
+			}
+		}
+		if v == "" {
+			return values[0], nil
+		}
+		return "", &fault.Error{Setting: "postgres URL, parameter " + name, Problem: strconv.Quote(v) + " is not known", Cure: fmt.Sprintf("choose one of %q", values)}
+	}
+	var err error
+	if db.wideIndex, err = choice("wide_index", btree, brin); err != nil {
+		return nil, err
+	}
+	statements, err := choice("statements", prepared, unnamed)
+	if err != nil {
+		return nil, err
+	}
+	server := *u
+	server.RawQuery, server.Opaque = q.Encode(), ""
+	config, err := pgxpool.ParseConfig(server.String())
+	if err != nil {
+		return nil, &fault.Error{Problem: "cannot be read", Err: err, Cure: "write it like postgres://user@host:5432/database"} // pgx leaves the password out
+	}
+	config.MaxConns = maxConnections
+	c := config.ConnConfig
+	if c.ConnectTimeout == 0 {
+		c.ConnectTimeout = giveUp
+	}
+	if statements == unnamed {
+		c.DefaultQueryExecMode = pgx.QueryExecModeDescribeExec
+	}
+	// A question that is given up is ended in the server, too.
+	c.BuildContextWatcherHandler = func(p *pgconn.PgConn) ctxwatch.Handler {
+		return &pgconn.CancelRequestContextWatcherHandler{Conn: p, DeadlineDelay: time.Second}
+	}
+	set := c.RuntimeParams
+	if set["application_name"] == "" {
+		set["application_name"] = "barograph"
+	}
+	set["datestyle"], set["timezone"], set["client_encoding"] = "ISO", "UTC", "UTF8"
+	set["synchronous_commit"] = "on"
+	if o.ReadOnly {
+		set["default_transaction_read_only"] = "on"
+	}
+	if o.Threads > 0 {
+		set["max_parallel_workers_per_gather"] = strconv.Itoa(o.Threads - 1)
+	}
+	return config, nil
+}
+
+// unreachable says why a server is not reached and what to do. What pgx says
+// names user and database, never a password.
+func unreachable(err error) error {
+	cure := "start the server or check host and port; `barograph lab up postgres` starts one"
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		switch e.Code {
+		case "3D000":
+			cure = "make the database: createdb"
+		case "28P01", "28000":
+			cure = "set PGPASSWORD or ~/.pgpass, or name another user"
+		}
+	}
+	return &fault.Error{Problem: "PostgreSQL does not answer", Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err), Cure: cure}
+}
+
+// decisive are settings that decide speed, told whether they were changed or not.
+const decisive = `'shared_buffers', 'effective_cache_size', 'work_mem', 'maintenance_work_mem', 'max_wal_size', 'jit', 'fsync',
+	'synchronous_commit', 'full_page_writes', 'random_page_cost', 'max_parallel_workers_per_gather', 'server_encoding'`
+
+func (db *database) about(ctx context.Context) (engine.About, error) {
+	a := engine.About{Product: "PostgreSQL", Settings: map[string]string{"driver": "github.com/jackc/pgx/v5", "wide_index": db.wideIndex}}
+	if err := db.pool.QueryRow(ctx, "SHOW server_version").Scan(&a.Version); err != nil {
+		return a, failed(ctx, err)
+	}
+	rows, err := db.pool.Query(ctx, `SELECT name, current_setting(name) FROM pg_settings
+		WHERE name IN (`+decisive+`)
+		   OR (source IN ('configuration file', 'command line', 'environment variable', 'database', 'user', 'global')
+		       AND category NOT LIKE 'File Locations%' AND name NOT IN ('port', 'listen_addresses', 'unix_socket_directories', 'log_timezone'))`)
+	if err != nil {
+		return a, failed(ctx, err)
+	}
+	var name, value string
+	_, err = pgx.ForEachRow(rows, []any{&name, &value}, func() error {
+		a.Settings[name] = value
+		return nil
+	})
+	return a, failed(ctx, err)
+}
+
+// failed returns the context's error where that is why a statement failed.
+func failed(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}

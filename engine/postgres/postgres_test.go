@@ -1,0 +1,43 @@
+package postgres_test
+
+import (
+	"net/url"
+	"strconv"
+	"sync/atomic"
+	"testing"
+
+	"barograph/engine/enginetest"
+	"barograph/engine/postgres"
+	"barograph/lab"
+)
+
+// databases makes fresh databases on one server.
+type databases struct {
+	server *lab.Lab
+	made   atomic.Int64
+}
+
+// url makes a database and names it.
+func (d *databases) url(t *testing.T) string {
+	t.Helper()
+	name := "test_" + strconv.FormatInt(d.made.Add(1), 10)
+	execute(t, d.server.URL(), "CREATE DATABASE "+name)
+	u, err := url.Parse(d.server.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path = "/" + name
+	return u.String()
+}
+
+func TestConformance(t *testing.T) {
+	d := databases{server: enginetest.Lab(t, postgres.Driver(), lab.Options{})}
+	enginetest.Run(t, enginetest.Config{
+		Driver:     postgres.Driver(),
+		URL:        d.url,
+		Reopenable: true,
+		Unreachable: func(*testing.T) string {
+			return "postgres://someone:secret@127.0.0.1:1/nowhere"
+		},
+	})
+}

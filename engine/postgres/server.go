@@ -1,0 +1,126 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/jackc/pgx/v5"
+
+	"barograph/engine"
+	"barograph/fault"
+	"barograph/flavour"
+)
+
+const (
+	mebi = 1 << 20
+	gibi = 1 << 30
+)
+
+// server tells the lab how to start PostgreSQL.
+func server() *engine.Server {
+	return &engine.Server{
+		Packages: []string{"postgresql"},
+		User:     "postgres",
+		Nodes:    []int{1},
+		Ports:    []string{"sql"},
+		Profiles: []engine.Profile{
+			{Name: "default", Summary: "the settings of the package"},
+			{Name: "tuned", Summary: "memory for the machine, a long log between checkpoints, no just-in-time compiler", Settings: tuned},
+		},
+		Stop:    syscall.SIGINT, // fast: sessions are ended, data are written
+		Find:    func() error { _, err := programs(); return err },
+		Prepare: prepare,
+		Start: func(_ *engine.Cluster, n *engine.Node) (engine.Command, error) {
+			bin, err := programs()
+			return engine.Command{Args: []string{filepath.Join(bin, "postgres"), "-D", data(n), "-c", "config_file=" + config(n)}}, err
+		},
+		Ready: ready,
+		URL:   func(c *engine.Cluster) string { return address(&c.Nodes[0]) },
+	}
+}
+
+// tuned is what PostgreSQL's manual and its experts advise for a machine that
+// loads in bulk and answers few, large questions. Nothing of it gives up
+// durability.
+func tuned(memory int64) map[string]string {
+	mib := func(n int64) string { return strconv.FormatInt(n/mebi, 10) + "MB" }
+	return map[string]string{
+		"shared_buffers":               mib(min(memory/4, 8*gibi)),
+		"effective_cache_size":         mib(memory / 2),
+		"work_mem":                     mib(min(max(memory/256, 4*mebi), 64*mebi)),
+		"maintenance_work_mem":         mib(min(max(memory/32, 64*mebi), gibi)),
+		"wal_buffers":                  "16MB",
+		"max_wal_size":                 "4GB",
+		"checkpoint_completion_target": "0.9",
+		"random_page_cost":             "1.1", // solid-state disks
+		"jit":                          "off",
+	}
+}
+
+// programs is the folder of the newest PostgreSQL that is installed.
+func programs() (string, error) {
+	names, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if err != nil {
+		return "", err
+	}
+	newest, bin := -1.0, ""
+	for _, name := range names {
+		dir := filepath.Dir(name)
+		if v, err := strconv.ParseFloat(filepath.Base(filepath.Dir(dir)), 64); err == nil && v > newest {
+			newest, bin = v, dir
+		}
+	}
+	if bin != "" {
+		return bin, nil
+	}
+	if name, err := exec.LookPath("initdb"); err == nil { // systems that are not Debian
+		if name, err = filepath.EvalSymlinks(name); err == nil {
+			return filepath.Dir(name), nil
+		}
+	}
+	return "", &fault.Error{Setting: "PostgreSQL", Problem: "is not installed", Err: errors.New("no initdb in /usr/lib/postgresql/*/bin or on the path"), Cure: "`barograph lab install postgres`"}
+}
+
+func data(n *engine.Node) string   { return filepath.Join(n.Dir, "data") }
+func config(n *engine.Node) string { return filepath.Join(n.Dir, "postgresql.conf") }
+
+func address(n *engine.Node) string {
+	return fmt.Sprintf("postgres://postgres@%s:%d/postgres", n.Host, n.Ports["sql"])
+}
+
+// prepare writes the settings. The server trusts whoever reaches loopback, as
+// its folder and its port are of this machine alone.
+func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+	bin, err := programs()
+	if err != nil {
+		return nil, err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "cluster_name = 'barograph lab, profile %s'\n", c.Profile) // goes into the run folder with the settings
+	fmt.Fprintf(&b, "listen_addresses = '%s'\nport = %d\nunix_socket_directories = ''\n", n.Host, n.Ports["sql"])
+	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
+		fmt.Fprintf(&b, "%s = %s\n", name, flavour.Quote(c.Settings[name]))
+	}
+	return []engine.Command{{Args: []string{
+		filepath.Join(bin, "initdb"), "-D", data(n), "-U", "postgres", "--auth=trust", "-E", "UTF8", "--locale=C",
+	}}}, os.WriteFile(config(n), []byte(b.String()), 0o644)
+}
+
+func ready(ctx context.Context, _ *engine.Cluster, n *engine.Node) error {
+	c, err := pgx.Connect(ctx, address(n))
+	if err != nil {
+		return err
+	}
+	defer c.Close(ctx) //nolint:errcheck // the answer is there
+	var one int
+	return c.QueryRow(ctx, "SELECT 1").Scan(&one)
+}
