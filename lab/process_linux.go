@@ -143,6 +143,16 @@ func detach(cmd *exec.Cmd, a *account) {
 	}
 }
 
+// mine reports whether a file belongs to this process's user.
+func mine(name string) bool {
+	info, err := os.Lstat(name)
+	if err != nil {
+		return false
+	}
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(s.Uid) == os.Geteuid()
+}
+
 // hold keeps others from starting or ending the lab in dir meanwhile. The
 // lock lies beside the folder, as the folder itself comes and goes, and stays:
 // a lock file that is removed can be held twice.

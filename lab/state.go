@@ -46,6 +46,9 @@ func Status(dir string) (State, error) {
 	if err != nil {
 		return s, err
 	}
+	if !mine(filepath.Join(dir, stateFile)) { // it names processes to end and a folder to remove
+		return s, &fault.Error{File: dir, Problem: "holds a lab of another user", Cure: "name another folder, or become that user"}
+	}
 	if err := json.Unmarshal(text, &s); err != nil {
 		return s, &fault.Error{File: filepath.Join(dir, stateFile), Problem: "is no state of a lab", Err: err, Cure: "remove the folder if nothing runs in it"}
 	}

@@ -7,11 +7,12 @@ import (
 	"barograph/engine/dry"
 	"barograph/engine/duckdb"
 	"barograph/engine/pebble"
+	"barograph/engine/postgres"
 	"barograph/engine/sqlite"
 )
 
 // Registry lists every engine, in the order of the tables of a report: the
-// client's floor first.
+// client's floor first, then what runs in this process, then servers.
 func Registry() engine.Registry {
-	return engine.Registry{dry.Driver(), duckdb.Driver(), sqlite.Driver(), pebble.Driver()}
+	return engine.Registry{dry.Driver(), duckdb.Driver(), sqlite.Driver(), pebble.Driver(), postgres.Driver()}
 }

@@ -31,7 +31,7 @@ type job struct {
 // ready is the line by which a child says that it begins.
 const ready = "enginetest: child is ready"
 
-func childJob(t *testing.T) (job, bool) {
+func childJob(t testing.TB) (job, bool) {
 	var j job
 	text, ok := os.LookupEnv(envChild)
 	if !ok {

@@ -16,22 +16,30 @@ import (
 // servers must be there: a test that would skip for the lack of one fails.
 const EnvRequire = "BAROGRAPH_REQUIRE"
 
-// Lab starts a throwaway server for a test, which ends with it. Where the
-// server is not installed the test is skipped, with the line that installs it,
-// or fails under EnvRequire. A child process of a crash test is given its
+// Installed skips a test whose server is not installed, with the line that
+// installs it, or fails it under EnvRequire.
+func Installed(t testing.TB, d engine.Driver) {
+	t.Helper()
+	err := d.Server.Find()
+	if err == nil {
+		return
+	}
+	skip := t.Skipf
+	if slices.Contains(strings.Split(os.Getenv(EnvRequire), ","), d.Scheme) {
+		skip = t.Fatalf
+	}
+	skip("NOT TESTED: no server of %s: %v; install it: %s", d.Scheme, err, lab.InstallLine([]*engine.Driver{&d}))
+}
+
+// Lab starts a throwaway server for a test or a benchmark, which ends with it;
+// see Installed. A child process of a crash test is given its
 // server by a URL: there Lab is nil.
-func Lab(t *testing.T, d engine.Driver, o lab.Options) *lab.Lab {
+func Lab(t testing.TB, d engine.Driver, o lab.Options) *lab.Lab {
 	t.Helper()
 	if _, child := childJob(t); child {
 		return nil
 	}
-	if err := d.Server.Find(); err != nil {
-		skip, line := t.Skipf, lab.InstallLine([]*engine.Driver{&d})
-		if slices.Contains(strings.Split(os.Getenv(EnvRequire), ","), d.Scheme) {
-			skip = t.Fatalf
-		}
-		skip("NOT TESTED: no server of %s: %v; install it: %s", d.Scheme, err, line)
-	}
+	Installed(t, d)
 	all := filepath.Join(os.TempDir(), "barograph-labs-"+strconv.Itoa(os.Geteuid()))
 	if err := lab.Sweep(all); err != nil { // of tests that were killed
 		t.Logf("the labs of earlier tests: %v", err)

@@ -149,6 +149,7 @@ func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, er
 	if err != nil {
 		l.catalog = nil // it may hold what was rolled back
 		clear(l.made)
+		clear(l.touched) // whoever goes on will have them analysed
 		if ctx.Err() != nil {
 			return engine.Stored{}, ctx.Err()
 		}

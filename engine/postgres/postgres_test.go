@@ -41,3 +41,9 @@ func TestConformance(t *testing.T) {
 		},
 	})
 }
+
+// TestServerDiesAndTwoLoad kills the server, not the client.
+func TestServerDiesAndTwoLoad(t *testing.T) {
+	d := databases{server: enginetest.Lab(t, postgres.Driver(), lab.Options{})}
+	enginetest.RunServer(t, enginetest.Config{Driver: postgres.Driver(), URL: d.url}, d.server)
+}

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"barograph/engine"
+	"barograph/fault"
+	"barograph/lab"
+)
+
+// labs is the `lab` command: throwaway servers.
+type labs struct {
+	e       *env
+	dir     string
+	nodes   int
+	profile string
+	yes     bool
+}
+
+func newLab(e *env) *cobra.Command {
+	l := &labs{e: e}
+	c := &cobra.Command{
+		Use:   "lab",
+		Short: "Install, start and stop throwaway database servers on this machine",
+		Long: `Starts servers to measure on: each in a folder of its own, on 127.0.0.1 and a free port, as an unprivileged user where
+Barograph runs as root, with a profile of settings that the run folder tells. A cluster or service that a package
+brings is never touched. The commands act on the engines named, or on every engine that has a server.
+
+  barograph lab install postgres --yes
+  barograph lab up postgres --profile tuned
+  barograph met --engine URL FILES        (the URL that "up" printed)
+  barograph lab down
+` + exitStatuses,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.PersistentFlags().StringVar(&l.dir, "dir", defaultLabDir(), "folder of the labs; each engine gets one below it")
+	sub := func(use, short string, run func(c *cobra.Command, drivers []*engine.Driver) error) *cobra.Command {
+		s := &cobra.Command{
+			Use: use + " [ENGINE…]", Short: short, Args: cobra.ArbitraryArgs, ValidArgs: l.schemes(),
+			RunE: func(c *cobra.Command, args []string) error {
+				drivers, err := l.drivers(args)
+				if err != nil {
+					return err
+				}
+				return run(c, drivers)
+			},
+		}
+		c.AddCommand(s)
+		return s
+	}
+	install := sub("install", "Print the commands that install the servers, or run them with --yes", l.install)
+	install.Flags().BoolVar(&l.yes, "yes", false, "run the commands (as root, on Debian or Ubuntu)")
+	up := sub("up", "Start servers and print their URLs; one that runs already is left as it is", l.up)
+	up.Flags().IntVar(&l.nodes, "nodes", 1, "nodes of the cluster")
+	up.Flags().StringVar(&l.profile, "profile", "", "settings: "+l.profiles()+" (default: the engine's first)")
+	sub("down", "Stop servers and remove their data", l.down)
+	sub("status", "Tell what runs", l.status)
+	return c
+}
+
+// defaultLabDir is a folder on a disk that lasts, as /tmp may be in memory.
+func defaultLabDir() string {
+	parent := os.TempDir()
+	if info, err := os.Stat("/var/tmp"); err == nil && info.IsDir() {
+		parent = "/var/tmp"
+	}
+	return filepath.Join(parent, "barograph-lab-"+strconv.Itoa(os.Geteuid()))
+}
+
+func (l *labs) schemes() []string {
+	var out []string
+	for _, d := range l.e.engines {
+		if d.Server != nil {
+			out = append(out, d.Scheme)
+		}
+	}
+	return out
+}
+
+func (l *labs) profiles() string {
+	var out []string
+	for _, d := range l.e.engines {
+		if d.Server == nil {
+			continue
+		}
+		for _, p := range d.Server.Profiles {
+			if !slices.Contains(out, p.Name) {
+				out = append(out, p.Name)
+			}
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// drivers finds the engines named; every one with a server where none is.
+func (l *labs) drivers(args []string) ([]*engine.Driver, error) {
+	if len(args) == 0 {
+		args = l.schemes()
+	}
+	var out []*engine.Driver
+	for _, name := range args {
+		d, ok := l.e.engines.Find(name)
+		if !ok || d.Server == nil {
+			return nil, usage(&fault.Error{Setting: "engine " + name, Problem: "has no server to start", Cure: "choose one of " + strings.Join(l.schemes(), ", ")})
+		}
+		out = append(out, d)
+	}
+	return out, nil
+}
+
+func (l *labs) folder(d *engine.Driver) string { return filepath.Join(l.dir, d.Scheme) }
+
+func (l *labs) install(c *cobra.Command, drivers []*engine.Driver) error {
+	if l.yes {
+		if err := lab.Install(c.Context(), drivers, l.e.stderr); err != nil {
+			return err
+		}
+	}
+	line := lab.InstallLine(drivers)
+	if l.e.json {
+		return l.e.printJSON(map[string]any{"installed": line == "", "commands": lab.InstallCommands(drivers)})
+	}
+	if line == "" {
+		fmt.Fprintln(l.e.stdout, "everything is installed")
+		return nil
+	}
+	fmt.Fprintln(l.e.stdout, line)
+	return nil
+}
+
+func (l *labs) up(c *cobra.Command, drivers []*engine.Driver) error {
+	for _, d := range drivers {
+		if !slices.Contains(d.Server.Nodes, l.nodes) {
+			return usage(&fault.Error{Setting: "--nodes " + strconv.Itoa(l.nodes), Problem: "is not offered by " + d.Scheme, Cure: fmt.Sprintf("choose one of %v", d.Server.Nodes)})
+		}
+	}
+	if err := os.MkdirAll(l.dir, 0o755); err != nil {
+		return err
+	}
+	var all error
+	for _, d := range drivers { // one that fails does not keep the others down
+		_, err := lab.Up(c.Context(), d, lab.Options{Dir: l.folder(d), Nodes: l.nodes, Profile: l.profile})
+		all = errors.Join(all, err)
+	}
+	return errors.Join(all, l.status(c, drivers))
+}
+
+func (l *labs) down(_ *cobra.Command, drivers []*engine.Driver) error {
+	var all error
+	for _, d := range drivers {
+		if err := lab.Down(l.folder(d)); err != nil {
+			all = errors.Join(all, err)
+		} else if !l.e.json {
+			fmt.Fprintf(l.e.stdout, "%s\tis down\n", d.Scheme)
+		}
+	}
+	return all
+}
+
+// labRow is what `lab status` tells of one engine.
+type labRow struct {
+	Engine  string     `json:"engine"`
+	Running bool       `json:"running"`
+	URL     string     `json:"url,omitempty"`
+	State   *lab.State `json:"lab,omitempty"`
+}
+
+func (l *labs) status(_ *cobra.Command, drivers []*engine.Driver) error {
+	var rows []labRow
+	for _, d := range drivers {
+		s, err := lab.Status(l.folder(d))
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+			rows = append(rows, labRow{Engine: d.Scheme})
+		case err != nil:
+			return err
+		default:
+			rows = append(rows, labRow{Engine: d.Scheme, Running: s.Running(), URL: engine.Redact(s.URL), State: &s})
+		}
+	}
+	if l.e.json {
+		return l.e.printJSON(rows)
+	}
+	return printLabs(l.e.stdout, rows)
+}
+
+func printLabs(out io.Writer, rows []labRow) error {
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	for _, r := range rows {
+		if r.State == nil {
+			fmt.Fprintf(w, "%s\tdown\n", r.Engine)
+			continue
+		}
+		var pids []string
+		for _, n := range r.State.Nodes {
+			if n.Running {
+				pids = append(pids, strconv.Itoa(n.PID))
+			}
+		}
+		fmt.Fprintf(w, "%s\t%s\tprofile %s, %d of %d nodes run (pid %s), in %s\n", r.Engine, r.URL, r.State.Cluster.Profile,
+			len(pids), len(r.State.Nodes), orNone(strings.Join(pids, " ")), r.State.Cluster.Dir)
+	}
+	return w.Flush()
+}

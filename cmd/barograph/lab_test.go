@@ -1,0 +1,57 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"barograph/engine/all"
+	"barograph/engine/enginetest"
+	"barograph/fault"
+)
+
+// TestLabStory starts a server by command, loads into it, asks it, and ends it.
+func TestLabStory(t *testing.T) {
+	d, _ := all.Registry().Find("postgres")
+	enginetest.Installed(t, *d)
+	dir := filepath.Join(t.TempDir(), "labs")
+	t.Cleanup(func() { barograph(t, "lab", "down", "--dir", dir) })
+	if out := must(t, "lab", "status", "postgres", "--dir", dir); !strings.Contains(out, "down") {
+		t.Errorf("status before up: %s", out)
+	}
+	must(t, "lab", "up", "postgres", "--dir", dir, "--profile", "tuned")
+	var rows []labRow
+	if err := json.Unmarshal([]byte(must(t, "lab", "status", "postgres", "--dir", dir, "--json")), &rows); err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 1 || !rows[0].Running || rows[0].State.Cluster.Profile != "tuned" {
+		t.Fatalf("status: %+v", rows)
+	}
+	data := dayOfData(t)
+	for _, n := range []string{"normalized", "document", "wide"} {
+		must(t, "load", data, "--to", rows[0].URL, "--design", n)
+		if out := must(t, "ask", "test_3", "--from", rows[0].URL, "--design", n, "--format", "csv"); !strings.Contains(out, "vx_mask") {
+			t.Errorf("%s: the answer is %q", n, out)
+		}
+	}
+	must(t, "lab", "down", "postgres", "--dir", dir)
+	if status, _, stderr := barograph(t, "ask", "test_3", "--from", rows[0].URL); status != fault.Unreachable || !strings.Contains(stderr, "lab up") {
+		t.Errorf("after down: status %d, %s", status, stderr)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "postgres")); err == nil {
+		t.Error("the folder stays")
+	}
+}
+
+func TestLabMistakes(t *testing.T) {
+	dir := t.TempDir()
+	for _, args := range [][]string{
+		{"lab", "up", "duckdb"}, {"lab", "up", "oracle"}, {"lab", "up", "postgres", "--nodes", "2"}, {"lab", "up", "--port", "1"},
+	} {
+		if status, _, stderr := barograph(t, append(args, "--dir", dir)...); status != fault.Usage {
+			t.Errorf("%v: status %d, %s", args, status, stderr)
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"barograph/engine"
+	"barograph/lab"
+)
+
+// RunServer puts an engine that is a server through what Run cannot: the
+// server is killed during a load, and two loads go into one subset at once.
+// cfg.URL names databases of l.
+func RunServer(t *testing.T, cfg Config, l *lab.Lab) {
+	for _, d := range slices.Sorted(maps.Keys(cfg.Driver.Offers)) {
+		s := &suite{Config: cfg, design: d, flavours: cfg.Driver.Offers[d], root: t.Name()}
+		t.Run("design="+string(d), func(t *testing.T) {
+			t.Run("two loads at once", s.twoLoads)
+			t.Run("a killed server", func(t *testing.T) { s.killedServer(t, l) })
+		})
+	}
+}
+
+// twoLoads has two clients load the same files at the same time, one from
+// either end: every record is new to one of them, and the archive is that of
+// one load. METdbLoad numbers rows by MAX()+1, so that two loaders at once
+// corrupt each other.
+func (s *suite) twoLoads(t *testing.T) {
+	url, files := s.URL(t), crashFiles()
+	back := slices.Clone(files)
+	slices.Reverse(back)
+	var stored [2]engine.Stored
+	group, ctx := errgroup.WithContext(t.Context())
+	for i, order := range [][]File{files, back} {
+		h := s.open(t, url, engine.Options{}) // a client of its own
+		group.Go(func() (err error) {
+			stored[i], err = store(ctx, h, "a", order, 1)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	want := expect(files)
+	if n := stored[0].New + stored[1].New; n != want.Records {
+		t.Errorf("%d + %d records were new to the two loads; there are %d", stored[0].New, stored[1].New, want.Records)
+	}
+	h := s.open(t, url, engine.Options{})
+	holds(t, h, "a", want)
+	marked(t, h, "a", files)
+	cataloged(t, h, "a", files)
+	s.prove(t, h, files, everything("a", lineType("CTC")))
+}
+
+// killedServer kills the server, and all its processes, at a random moment of
+// a load, starts it again, and goes on from the marks: after every kill the
+// archive holds the marked files whole and nothing else.
+func (s *suite) killedServer(t *testing.T, l *lab.Lab) {
+	files := crashFiles()
+	whole := s.timeLoad(t, files)
+	rounds, rng := repetitions(t, 4, 1), newRand(uint64(time.Now().UnixNano())) // a moment cannot be repeated anyway
+	url := s.URL(t)
+	for round := range rounds {
+		ended := make(chan error, 1)
+		go func() { ended <- s.resume(t.Context(), url, files) }()
+		time.Sleep(time.Duration(rng.Int64N(int64(whole) + 1)))
+		if err := l.Kill(0); err != nil {
+			t.Fatal(err)
+		}
+		failed := <-ended
+		if err := l.Restart(t.Context(), 0); err != nil {
+			t.Fatal(err)
+		}
+		h := s.open(t, url, engine.Options{})
+		rest := s.wholeFiles(t, h, "a", files)
+		h.close(t)
+		t.Logf("kill %d: %d of %d files are there; the load said: %v", round+1, len(files)-len(rest), len(files), failed)
+		if failed == nil && len(rest) > 0 {
+			t.Errorf("the load said nothing of %d files that are not there", len(rest))
+		}
+		if len(rest) == 0 {
+			url = s.URL(t)
+		}
+	}
+	if err := s.resume(t.Context(), url, files); err != nil {
+		t.Fatal(err)
+	}
+	h := s.open(t, url, engine.Options{})
+	holds(t, h, "a", expect(files))
+	marked(t, h, "a", files)
+	cataloged(t, h, "a", files)
+	s.prove(t, h, files, everything("a", lineType("PCT")))
+}
+
+// resume opens a database and loads the files that have no mark.
+func (s *suite) resume(ctx context.Context, url string, files []File) (err error) {
+	e, err := engine.Registry{s.Driver}.Open(ctx, url, engine.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	a, err := e.Archives.Open(ctx, s.design)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	marks, err := a.Marks(ctx, "a")
+	if err != nil {
+		return fmt.Errorf("marks: %w", err)
+	}
+	known := map[string]bool{}
+	for _, m := range marks {
+		known[m.Digest] = true
+	}
+	var rest []File
+	for _, f := range files {
+		if !known[f.Mark().Digest] {
+			rest = append(rest, f)
+		}
+	}
+	_, err = store(ctx, a, "a", rest, 1)
+	return err
+}
