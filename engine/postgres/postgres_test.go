@@ -18,7 +18,7 @@ type databases struct {
 }
 
 // url makes a database and names it.
-func (d *databases) url(t *testing.T) string {
+func (d *databases) url(t testing.TB) string {
 	t.Helper()
 	name := "test_" + strconv.FormatInt(d.made.Add(1), 10)
 	execute(t, d.server.URL(), "CREATE DATABASE "+name)
@@ -34,7 +34,7 @@ func TestConformance(t *testing.T) {
 	d := databases{server: enginetest.Lab(t, postgres.Driver(), lab.Options{})}
 	enginetest.Run(t, enginetest.Config{
 		Driver:     postgres.Driver(),
-		URL:        d.url,
+		URL:        func(t *testing.T) string { return d.url(t) },
 		Reopenable: true,
 		Unreachable: func(*testing.T) string {
 			return "postgres://someone:secret@127.0.0.1:1/nowhere"
@@ -45,5 +45,5 @@ func TestConformance(t *testing.T) {
 // TestServerDiesAndTwoLoad kills the server, not the client.
 func TestServerDiesAndTwoLoad(t *testing.T) {
 	d := databases{server: enginetest.Lab(t, postgres.Driver(), lab.Options{})}
-	enginetest.RunServer(t, enginetest.Config{Driver: postgres.Driver(), URL: d.url}, d.server)
+	enginetest.RunServer(t, enginetest.Config{Driver: postgres.Driver(), URL: func(t *testing.T) string { return d.url(t) }}, d.server)
 }

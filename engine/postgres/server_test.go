@@ -50,7 +50,7 @@ func TestServer(t *testing.T) {
 }
 
 // execute runs statements over a connection of its own.
-func execute(t *testing.T, url string, statements ...string) {
+func execute(t testing.TB, url string, statements ...string) {
 	t.Helper()
 	c, err := pgx.Connect(t.Context(), url)
 	if err != nil {

@@ -1,0 +1,218 @@
+package postgres_test
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/engine/enginetest"
+	"barograph/engine/postgres"
+	"barograph/lab"
+	"barograph/load"
+)
+
+// realDay lists the VSDB files of $BAROGRAPH_DATA/vsdb_data, one real day.
+func realDay(b *testing.B) []string {
+	b.Helper()
+	root := os.Getenv("BAROGRAPH_DATA")
+	if root == "" {
+		b.Skip("set BAROGRAPH_DATA to a folder that holds vsdb_data, the unpacked real day")
+	}
+	var files []string
+	err := filepath.WalkDir(filepath.Join(root, "vsdb_data"), func(p string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && strings.HasSuffix(p, ".vsdb") {
+			files = append(files, p)
+		}
+		return err
+	})
+	if err != nil || len(files) == 0 {
+		b.Skipf("no VSDB files under %s/vsdb_data: %v", root, err)
+	}
+	return files
+}
+
+// serverSeconds is the CPU time of the server's processes so far, those that
+// ended included; 0 where /proc is absent.
+func serverSeconds(b *testing.B, l *lab.Lab) float64 {
+	b.Helper()
+	names, _ := filepath.Glob("/proc/[0-9]*/stat")
+	postmaster := strconv.Itoa(l.State().Nodes[0].PID)
+	ticks := 0
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		f := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+		own := filepath.Base(filepath.Dir(name)) == postmaster
+		if !own && f[1] != postmaster {
+			continue
+		}
+		times := f[11:13] // user, system
+		if own {
+			times = f[11:15] // and those of children that ended
+		}
+		for _, t := range times {
+			n, _ := strconv.Atoi(t)
+			ticks += n
+		}
+	}
+	return float64(ticks) / 100
+}
+
+// archive opens an archive in a fresh database of the server.
+func (d *databases) archive(b *testing.B, n design.Name) (a engine.Archive, url string, done func()) {
+	b.Helper()
+	url = d.url(b)
+	e, err := engine.Registry{postgres.Driver()}.Open(b.Context(), url, engine.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if a, err = e.Archives.Open(b.Context(), n); err != nil {
+		b.Fatal(err)
+	}
+	return a, url, func() { _, _ = a.Close(), e.Close() }
+}
+
+// BenchmarkLoad loads the real day, parsing and the sync of the last commit
+// included, beside its floor: the same rows, sent by COPY as a ready binary
+// stream into tables with the same indexes.
+func BenchmarkLoad(b *testing.B) {
+	files := realDay(b)
+	for _, profile := range postgres.Driver().Server.Profiles {
+		d := &databases{server: enginetest.Lab(b, postgres.Driver(), lab.Options{Profile: profile.Name})}
+		for _, n := range slices.Sorted(maps.Keys(postgres.Driver().Offers)) {
+			var ready map[string][]byte
+			b.Run("profile="+profile.Name+"/design="+string(n)+"/by=barograph", func(b *testing.B) {
+				for b.Loop() {
+					b.StopTimer()
+					a, url, done := d.archive(b, n)
+					before := serverSeconds(b, d.server)
+					b.StartTimer()
+					sum, err := load.Run(b.Context(), a, "a", files, load.Options{})
+					if err != nil {
+						b.Fatal(err)
+					}
+					b.StopTimer()
+					b.ReportMetric(float64(sum.Stored)/sum.Elapsed.Seconds(), "records/s")
+					b.ReportMetric(sum.Elapsed.Seconds(), "s-to-last-commit")
+					size, err := a.Size(b.Context())
+					if err != nil {
+						b.Fatal(err)
+					}
+					done()
+					time.Sleep(100 * time.Millisecond) // until its sessions ended
+					b.ReportMetric(serverSeconds(b, d.server)-before, "server-cpu-s")
+					b.ReportMetric(float64(size)/1e6, "MB")
+					if ready == nil {
+						ready = unload(b, url)
+					}
+					b.StartTimer()
+				}
+			})
+			b.Run("profile="+profile.Name+"/design="+string(n)+"/by=copy", func(b *testing.B) {
+				for b.Loop() {
+					b.StopTimer()
+					a, url, done := d.archive(b, n)
+					empty(b, a, files)
+					done()
+					before := serverSeconds(b, d.server)
+					b.StartTimer()
+					began := time.Now()
+					sent := floor(b, url, ready)
+					b.ReportMetric(time.Since(began).Seconds(), "s-to-last-commit")
+					b.StopTimer()
+					time.Sleep(100 * time.Millisecond)
+					b.ReportMetric(serverSeconds(b, d.server)-before, "server-cpu-s")
+					b.ReportMetric(float64(sent)/1e6, "MB-sent")
+					b.StartTimer()
+				}
+			})
+		}
+	}
+}
+
+// tables of a loaded subset.
+const tables = `SELECT relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+	WHERE nspname = 'a' AND relkind = 'r' AND relname NOT LIKE 'barograph%'`
+
+func connect(b *testing.B, url string) *pgx.Conn {
+	b.Helper()
+	c, err := pgx.Connect(b.Context(), url)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return c
+}
+
+// unload copies every table of a subset into memory.
+func unload(b *testing.B, url string) map[string][]byte {
+	b.Helper()
+	c := connect(b, url)
+	defer c.Close(b.Context())
+	rows, _ := c.Query(b.Context(), tables)
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		b.Fatal(err)
+	}
+	out := map[string][]byte{}
+	for _, name := range names {
+		var buf bytes.Buffer
+		if _, err := c.PgConn().CopyTo(b.Context(), &buf, "COPY a."+name+" TO STDOUT BINARY"); err != nil {
+			b.Fatal(err)
+		}
+		out[name] = buf.Bytes()
+	}
+	return out
+}
+
+// empty makes the subset's tables and indexes by a load, and empties them.
+func empty(b *testing.B, a engine.Archive, files []string) {
+	b.Helper()
+	if _, err := load.Run(b.Context(), a, "a", files, load.Options{}); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// floor sends the ready streams, in one transaction.
+func floor(b *testing.B, url string, ready map[string][]byte) (sent int) {
+	b.Helper()
+	ctx := context.WithoutCancel(b.Context())
+	c := connect(b, url)
+	defer c.Close(ctx)
+	tx, err := c.Begin(ctx)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(ready)) {
+		if _, err := c.Exec(ctx, "TRUNCATE a."+name); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := c.PgConn().CopyFrom(ctx, bytes.NewReader(ready[name]), "COPY a."+name+" FROM STDIN BINARY"); err != nil {
+			b.Fatal(err)
+		}
+		sent += len(ready[name])
+	}
+	if err := tx.Commit(ctx); err != nil {
+		b.Fatal(err)
+	}
+	return sent
+}
+
+// BenchmarkPostgres loads generated records and asks every case in every flavour.
+func BenchmarkPostgres(b *testing.B) {
+	d := &databases{server: enginetest.Lab(b, postgres.Driver(), lab.Options{Profile: "tuned"})}
+	enginetest.Benchmark(b, postgres.Driver(), func(b *testing.B) string { return d.url(b) })
+}
