@@ -114,6 +114,7 @@ func down(dir string) error {
 }
 
 // Sweep ends the labs below dir that were abandoned: their owner was killed.
+// The names of such labs are not used again, so that their locks go, too.
 func Sweep(dir string) error {
 	names, err := filepath.Glob(filepath.Join(dir, "*", stateFile))
 	if err != nil {
@@ -123,7 +124,7 @@ func Sweep(dir string) error {
 	for _, name := range names {
 		lab := filepath.Dir(name)
 		if s, err := Status(lab); err == nil && s.Owner != nil && !s.Owner.alive() {
-			all = append(all, Down(lab))
+			all = append(all, Down(lab), os.Remove(lab+".lock"))
 		}
 	}
 	return errors.Join(all...)

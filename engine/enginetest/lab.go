@@ -68,6 +68,7 @@ func Lab(t testing.TB, d engine.Driver, o lab.Options) *lab.Lab {
 		if err := l.Down(); err != nil {
 			t.Error(err)
 		}
+		_ = os.Remove(o.Dir + ".lock") //nolint:errcheck // the name is used once
 	})
 	return l
 }
