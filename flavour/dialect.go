@@ -29,6 +29,11 @@ type Dialect struct {
 	DocEntry func(column string) string               // a member of an entry: fcst_lead, fabar …
 	DocAnd   string                                   // joins a condition on entries to what DocFrom wrote: WHERE or AND
 	DocKeys  func(keys []string) (where string, args []any)
+
+	// DocFromLeads is DocFrom for entries of these leads alone, where the
+	// engine can pick them before it unnests; "" = it had better not. nil = it
+	// never does.
+	DocFromLeads func(subset, table, where string, leads []int32) string
 }
 
 // Quote writes a text literal in standard SQL.

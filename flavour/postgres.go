@@ -15,6 +15,9 @@ import (
 // documents with their entries as JSONB.
 func Postgres() *Dialect {
 	table := func(subset, table string) string { return Ident(PostgresSchema(subset)) + "." + table }
+	from := func(subset, t, entries, where string) string {
+		return table(subset, t) + " AS r, jsonb_to_recordset(" + entries + ") AS d(" + postgresEntry(t) + ")\n   WHERE " + where
+	}
 	return &Dialect{
 		Name:       "postgres",
 		NullsFirst: " NULLS FIRST",
@@ -27,8 +30,16 @@ func Postgres() *Dialect {
 		BinaryLiteral: byteLiteral,
 		DateTime:      func(v int64) string { return "TIMESTAMP " + Quote(dateTime(v)) },
 		Epoch:         func(e string) string { return "extract(epoch FROM " + e + ")::bigint" },
-		DocFrom: func(subset, t, where string) string {
-			return table(subset, t) + " AS r, jsonb_to_recordset(r.data) AS d(" + postgresEntry(t) + ")\n   WHERE " + where
+		DocFrom:       func(subset, t, where string) string { return from(subset, t, "r.data", where) },
+		DocFromLeads: func(subset, t, where string, leads []int32) string {
+			if len(leads) > fewLeads {
+				return ""
+			}
+			picked := make([]string, len(leads))
+			for i, lead := range leads {
+				picked[i] = "@.fcst_lead == " + whole(int64(lead))
+			}
+			return from(subset, t, "jsonb_path_query_array(r.data, '$[*] ? ("+strings.Join(picked, " || ")+")')", where)
 		},
 		DocAnd:   "\n     AND ",
 		DocField: func(f string) string { return "r." + f },
@@ -38,6 +49,11 @@ func Postgres() *Dialect {
 		},
 	}
 }
+
+// fewLeads is up to how many leads it is faster to pick the entries by a path,
+// which compares each entry with each lead, than to unnest them all: one lead
+// of 53 takes a quarter of the time, four take two thirds.
+const fewLeads = 4
 
 // byteLiteral writes a text as bytes; in that form a backslash is written twice.
 func byteLiteral(s string) string { return Quote(strings.ReplaceAll(s, `\`, `\\`)) + "::bytea" }

@@ -280,9 +280,16 @@ func (p *phrasing) document() (Phrase, error) {
 	default:
 		return Phrase{}, ErrCannotExpress
 	}
-	from := p.d.DocFrom(p.q.Subset, design.DocTable(p.q.Type), conditions(where))
+	from := ""
+	if p.d.DocFromLeads != nil && len(p.q.Lead) > 0 {
+		from = p.d.DocFromLeads(p.q.Subset, design.DocTable(p.q.Type), conditions(where), p.q.Lead)
+	}
+	picked := from != ""
+	if !picked {
+		from = p.d.DocFrom(p.q.Subset, design.DocTable(p.q.Type), conditions(where))
+	}
 	out.Text = "SELECT " + p.list(p.q.Columns, p.docColumn) + "\n  FROM " + from
-	if len(p.q.Lead) > 0 {
+	if len(p.q.Lead) > 0 && !picked {
 		out.Text += p.d.DocAnd + p.d.DocEntry("fcst_lead") + " IN " + list(p.q.Lead, func(s int32) string { return strconv.Itoa(int(s)) })
 	}
 	out.Text += p.orderBy(p.docColumn)

@@ -91,12 +91,76 @@ func (w *rowWriter) write(ctx context.Context, c *pgx.Conn, t *record.LineType, 
 	}
 	name, cols, _ := sqlengine.Table(w.l.a.design, t)
 	table := w.l.a.dialect.Table(w.l.subset, name)
-	if rows := newHeld(stored, t).overlap(p); len(rows) > 0 {
-		if err := w.replace(ctx, c, table, cols, p, rows, replaced); err != nil {
-			return err
-		}
+	rows, err := w.present(ctx, c, table, p, newHeld(stored, t).overlap(p))
+	if err == nil && len(rows) > 0 {
+		err = w.replace(ctx, c, table, cols, p, rows, replaced)
+	}
+	if err != nil {
+		return err
 	}
 	return send(ctx, c, w.l.a.design, table, cols, p, p.rows)
+}
+
+// present selects, of the rows that the archive may hold, those of a series
+// and valid time that it does hold. It asks for these pairs alone, by the
+// table's index: a catalog tells a grid of times but not which were loaded,
+// and of a year that is loaded one cycle after the other nearly every row may
+// be there and none is.
+func (w *rowWriter) present(ctx context.Context, c *pgx.Conn, table string, p *pending, rows []row) ([]row, error) {
+	var pairs []row // rows stand in the order of header and valid time
+	for i, r := range rows {
+		if i == 0 || r.head != rows[i-1].head || r.valid != rows[i-1].valid {
+			pairs = append(pairs, r)
+		}
+	}
+	if len(pairs) == 0 {
+		return nil, nil
+	}
+	text, args := w.probe(table, p, pairs)
+	found, err := c.Query(ctx, text, args...)
+	if err != nil {
+		return nil, err
+	}
+	type pair struct {
+		head  int32
+		valid int64
+	}
+	there := map[pair]bool{}
+	var n int64
+	_, err = pgx.ForEachRow(found, []any{&n}, func() error {
+		there[pair{pairs[n-1].head, pairs[n-1].valid}] = true
+		return nil
+	})
+	var out []row
+	for _, r := range rows {
+		if there[pair{r.head, r.valid}] {
+			out = append(out, r)
+		}
+	}
+	return out, err
+}
+
+// probe is the query for the numbers, from 1, of the pairs that a table holds.
+func (w *rowWriter) probe(table string, p *pending, pairs []row) (text string, args []any) {
+	if w.normalized() {
+		ids, times := make([]int64, len(pairs)), make([]time.Time, len(pairs))
+		for i, r := range pairs {
+			ids[i], times[i] = p.ids[r.head], time.Unix(r.valid, 0).UTC()
+		}
+		return "SELECT u.n FROM unnest($1::bigint[], $2::timestamp[]) WITH ORDINALITY AS u(id, valid, n)" +
+			" WHERE EXISTS (SELECT FROM " + table + " t WHERE t.stat_header_id = u.id AND t.fcst_valid_beg = u.valid)", []any{ids, times}
+	}
+	var fields [4][]string
+	epochs := make([]int64, len(pairs))
+	for i, r := range pairs {
+		for k, f := range [...]record.Field{record.Model, record.FcstVar, record.FcstLev, record.VxMask} {
+			fields[k] = append(fields[k], p.heads[r.head][f])
+		}
+		epochs[i] = r.valid
+	}
+	return "SELECT u.n FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[]) WITH ORDINALITY AS u(model, var, lev, mask, valid, n)" +
+			" WHERE EXISTS (SELECT FROM " + table + " t WHERE t.model = u.model AND t.fcst_var = u.var AND t.fcst_lev = u.lev AND t.vx_mask = u.mask AND t.fcst_valid_epoch = u.valid)",
+		[]any{fields[0], fields[1], fields[2], fields[3], epochs}
 }
 
 // replace deletes from the archive the records that rows of p replace. Their

@@ -50,55 +50,50 @@ SELECT h.vx_mask, ld.fcst_init_beg, ld.fcst_valid_beg, ld.fcst_lead, h.model, h.
 
 -- document, iso-list
 SELECT r.vx_mask, r.fcst_valid_epoch - d."fcst_lead", r.fcst_valid_epoch, d."fcst_lead", r.model, r.fcst_lev, r.fcst_var, d."oabar", d."fabar", d."ooabar", d."foabar", d."ffabar", d."total"
-  FROM "a".doc_sal1l2 AS r, jsonb_to_recordset(r.data) AS d(fcst_lead integer, fcst_valid_end bigint, … 8 more, 4bdccfb492016075 …, "ooabar" double precision, "mae" double precision)
+  FROM "a".doc_sal1l2 AS r, jsonb_to_recordset(jsonb_path_query_array(r.data, '$[*] ? (@.fcst_lead == 518400)')) AS d(fcst_lead integer, fcst_valid_end bigint, … 8 more, 4bdccfb492016075 …, "ooabar" double precision, "mae" double precision)
    WHERE r.model = 'GFS'
      AND r.fcst_var = 'HGT'
      AND r.fcst_lev IN ('P10', 'P20', … 12 more, 9e99959d467ca34a …, 'P925', 'P1000')
      AND r.vx_mask IN ('G2/NHX', 'G2/SHX')
      AND r.fcst_valid_beg IN ('2019-01-01T00:00:00Z', '2019-01-01T06:00:00Z', … 269 more, 3c1d42f9a4c824c1 …, '2019-03-09T18:00:00Z', '2019-03-10T00:00:00Z')
-     AND d."fcst_lead" IN (518400)
    ORDER BY r.fcst_valid_epoch, r.fcst_valid_epoch - d."fcst_lead", r.fcst_lev, d."fcst_lead", r.vx_mask
 
 -- document, iso-range
 SELECT r.vx_mask, r.fcst_valid_epoch - d."fcst_lead", r.fcst_valid_epoch, d."fcst_lead", r.model, r.fcst_lev, r.fcst_var, d."oabar", d."fabar", d."ooabar", d."foabar", d."ffabar", d."total"
-  FROM "a".doc_sal1l2 AS r, jsonb_to_recordset(r.data) AS d(fcst_lead integer, fcst_valid_end bigint, … 8 more, 4bdccfb492016075 …, "ooabar" double precision, "mae" double precision)
+  FROM "a".doc_sal1l2 AS r, jsonb_to_recordset(jsonb_path_query_array(r.data, '$[*] ? (@.fcst_lead == 518400)')) AS d(fcst_lead integer, fcst_valid_end bigint, … 8 more, 4bdccfb492016075 …, "ooabar" double precision, "mae" double precision)
    WHERE r.model = 'GFS'
      AND r.fcst_var = 'HGT'
      AND r.fcst_lev IN ('P10', 'P20', … 12 more, 9e99959d467ca34a …, 'P925', 'P1000')
      AND r.vx_mask IN ('G2/NHX', 'G2/SHX')
      AND r.fcst_valid_beg BETWEEN '2019-01-01T00:00:00Z' AND '2019-03-10T00:00:00Z'
      AND (r.fcst_valid_epoch - 1546300800) % 21600 = 0
-     AND d."fcst_lead" IN (518400)
    ORDER BY r.fcst_valid_epoch, r.fcst_valid_epoch - d."fcst_lead", r.fcst_lev, d."fcst_lead", r.vx_mask
 
 -- document, epoch-list
 SELECT r.vx_mask, r.fcst_valid_epoch - d."fcst_lead", r.fcst_valid_epoch, d."fcst_lead", r.model, r.fcst_lev, r.fcst_var, d."oabar", d."fabar", d."ooabar", d."foabar", d."ffabar", d."total"
-  FROM "a".doc_sal1l2 AS r, jsonb_to_recordset(r.data) AS d(fcst_lead integer, fcst_valid_end bigint, … 8 more, 4bdccfb492016075 …, "ooabar" double precision, "mae" double precision)
+  FROM "a".doc_sal1l2 AS r, jsonb_to_recordset(jsonb_path_query_array(r.data, '$[*] ? (@.fcst_lead == 518400)')) AS d(fcst_lead integer, fcst_valid_end bigint, … 8 more, 4bdccfb492016075 …, "ooabar" double precision, "mae" double precision)
    WHERE r.model = 'GFS'
      AND r.fcst_var = 'HGT'
      AND r.fcst_lev IN ('P10', 'P20', … 12 more, 9e99959d467ca34a …, 'P925', 'P1000')
      AND r.vx_mask IN ('G2/NHX', 'G2/SHX')
      AND r.fcst_valid_epoch IN (1546300800, 1546322400, … 269 more, 83b411c81c40c241 …, 1552154400, 1552176000)
-     AND d."fcst_lead" IN (518400)
    ORDER BY r.fcst_valid_epoch, r.fcst_valid_epoch - d."fcst_lead", r.fcst_lev, d."fcst_lead", r.vx_mask
 
 -- document, epoch-range
 SELECT r.vx_mask, r.fcst_valid_epoch - d."fcst_lead", r.fcst_valid_epoch, d."fcst_lead", r.model, r.fcst_lev, r.fcst_var, d."oabar", d."fabar", d."ooabar", d."foabar", d."ffabar", d."total"
-  FROM "a".doc_sal1l2 AS r, jsonb_to_recordset(r.data) AS d(fcst_lead integer, fcst_valid_end bigint, … 8 more, 4bdccfb492016075 …, "ooabar" double precision, "mae" double precision)
+  FROM "a".doc_sal1l2 AS r, jsonb_to_recordset(jsonb_path_query_array(r.data, '$[*] ? (@.fcst_lead == 518400)')) AS d(fcst_lead integer, fcst_valid_end bigint, … 8 more, 4bdccfb492016075 …, "ooabar" double precision, "mae" double precision)
    WHERE r.model = 'GFS'
      AND r.fcst_var = 'HGT'
      AND r.fcst_lev IN ('P10', 'P20', … 12 more, 9e99959d467ca34a …, 'P925', 'P1000')
      AND r.vx_mask IN ('G2/NHX', 'G2/SHX')
      AND r.fcst_valid_epoch BETWEEN 1546300800 AND 1552176000
      AND (r.fcst_valid_epoch - 1546300800) % 21600 = 0
-     AND d."fcst_lead" IN (518400)
    ORDER BY r.fcst_valid_epoch, r.fcst_valid_epoch - d."fcst_lead", r.fcst_lev, d."fcst_lead", r.vx_mask
 
 -- document, keys
 SELECT r.vx_mask, r.fcst_valid_epoch - d."fcst_lead", r.fcst_valid_epoch, d."fcst_lead", r.model, r.fcst_lev, r.fcst_var, d."oabar", d."fabar", d."ooabar", d."foabar", d."ffabar", d."total"
-  FROM "a".doc_sal1l2 AS r, jsonb_to_recordset(r.data) AS d(fcst_lead integer, fcst_valid_end bigint, … 8 more, 4bdccfb492016075 …, "ooabar" double precision, "mae" double precision)
+  FROM "a".doc_sal1l2 AS r, jsonb_to_recordset(jsonb_path_query_array(r.data, '$[*] ? (@.fcst_lead == 518400)')) AS d(fcst_lead integer, fcst_valid_end bigint, … 8 more, 4bdccfb492016075 …, "ooabar" double precision, "mae" double precision)
    WHERE r.id = ANY($1)
-     AND d."fcst_lead" IN (518400)
    ORDER BY r.fcst_valid_epoch, r.fcst_valid_epoch - d."fcst_lead", r.fcst_lev, d."fcst_lead", r.vx_mask
 -- ?1 = DD::V01::SAL1L2::a::GFS::G2/NHX::HGT::GFS::P10::1546300800,DD::V01::SAL1L2::a::GFS::G2/NHX::HGT::GFS::P10::1546322400,… 8732 more, b875d943ce3f086b …,DD::V01::SAL1L2::a::GFS::G2/SHX::HGT::GFS::P1000::1552154400,DD::V01::SAL1L2::a::GFS::G2/SHX::HGT::GFS::P1000::1552176000
 -- 8736 keys
