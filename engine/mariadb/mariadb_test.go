@@ -1,0 +1,74 @@
+package mariadb_test
+
+import (
+	"database/sql"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	_ "github.com/go-sql-driver/mysql"
+
+	"barograph/engine/enginetest"
+	"barograph/engine/mariadb"
+	"barograph/lab"
+)
+
+// fresh returns a function that names an empty database of a lab by a URL; its
+// databases are dropped with the test.
+func fresh(l *lab.Lab, query string) func(t *testing.T) string {
+	var made atomic.Int64
+	return func(t *testing.T) string {
+		prefix := fmt.Sprintf("t%d_", made.Add(1))
+		t.Cleanup(func() { drop(t, l, prefix) })
+		return l.URL() + prefix + query
+	}
+}
+
+// drop drops the databases that begin with a prefix.
+func drop(t *testing.T, l *lab.Lab, prefix string) {
+	t.Helper()
+	u, err := url.Parse(l.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("mysql", fmt.Sprintf("root@tcp(%s)/", u.Host))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close() //nolint:errcheck // nothing was written that is not there
+	rows, err := db.Query("SHOW DATABASES") //nolint:noctx // the test's context has ended
+	if err != nil {
+		t.Errorf("databases of a test: %v", err)
+		return
+	}
+	var names []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(name, prefix) {
+			names = append(names, name)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		t.Error(err)
+	}
+	for _, name := range names {
+		if _, err := db.Exec("DROP DATABASE `" + strings.ReplaceAll(name, "`", "``") + "`"); err != nil { //nolint:noctx // as above
+			t.Errorf("drop %q: %v", name, err)
+		}
+	}
+}
+
+func TestConformance(t *testing.T) {
+	l := enginetest.Lab(t, mariadb.Driver(), lab.Options{Profile: "tuned", Memory: 2 << 30})
+	enginetest.Run(t, enginetest.Config{
+		Driver:      mariadb.Driver(),
+		URL:         fresh(l, ""),
+		Reopenable:  true,
+		Unreachable: func(*testing.T) string { return "mariadb://root:secret@127.0.0.1:1/" },
+	})
+}
