@@ -69,6 +69,9 @@ func (f *infile) run(ctx context.Context, c *sql.Conn) error {
 	if is(err, errNoLocal, errNoLocalOld) {
 		return &fault.Error{Setting: "server setting local_infile", Problem: "is off", Err: err, Cure: "start the server with --local-infile=1"}
 	}
+	if is(err, errTooLong, errIncorrect, errOutOfRange, errTruncated, errWrongValue) {
+		return f.misfit("", err)
+	}
 	if err != nil {
 		return fmt.Errorf("load into %s: %w", f.table, err)
 	}
@@ -91,8 +94,12 @@ func (f *infile) warnings(ctx context.Context, c *sql.Conn) error {
 	case err != nil:
 		return err
 	}
-	return &fault.Error{Setting: "table " + f.table, Problem: "a value does not fit: " + message,
-		Cure: "the table's columns are too narrow for this record; take out the line, or load it into another engine"}
+	return f.misfit(message, nil)
+}
+
+func (f *infile) misfit(message string, err error) error {
+	return &fault.Error{Setting: "table " + f.table, Problem: strings.TrimSuffix("a value does not fit: "+message, ": "), Err: err,
+		Cure: "the table's columns are too narrow for this record; take out the line, or load it under another design or engine"}
 }
 
 // each makes a more of rows that are told one by one; next is false at the end.

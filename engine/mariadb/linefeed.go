@@ -3,6 +3,7 @@ package mariadb
 import (
 	"context"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -174,14 +175,14 @@ func appendChild(dst []byte, c *metCol, v float64) []byte {
 	return dst
 }
 
-// probe is what a commit must look up: the headers whose records it may
-// replace, and the span of their valid times.
-type probe struct {
-	headers     map[int64]struct{}
-	first, last int64
-}
+// probe is what a commit must look up: series and valid times that the archive
+// may hold records of.
+type probe map[seriesTime]struct{}
 
-func (p *probe) add(lt *lineTable, b *record.Batch, archived ranges, headers *sqlengine.Interner[record.Header]) {
+// seriesTime is the number of a header and a valid time.
+type seriesTime struct{ header, valid int64 }
+
+func (p probe) add(lt *lineTable, b *record.Batch, archived ranges, headers *sqlengine.Interner[record.Header]) {
 	heads := lt.heads[len(lt.heads)-1]
 	groups := make([]*design.Group, len(b.Headers))
 	for k := range b.Headers {
@@ -191,35 +192,80 @@ func (p *probe) add(lt *lineTable, b *record.Batch, archived ranges, headers *sq
 	}
 	for i := range b.Len() {
 		if v := b.Valid[i]; mayHold(groups[b.Head[i]], v) {
-			p.headers[heads[b.Head[i]]] = struct{}{}
-			p.first, p.last = min(p.first, v), max(p.last, v)
+			p[seriesTime{heads[b.Head[i]], v}] = struct{}{}
 		}
 	}
 }
 
-// probeHeaders is the number of headers whose records one query looks up.
+// span is the condition on rows of these series between the first and the last
+// of these times; headers are the numbers of the series.
+func (p probe) span(w *lineWriter) (headers []int64, times string) {
+	if len(p) == 0 {
+		return nil, ""
+	}
+	first, last := int64(math.MaxInt64), int64(math.MinInt64)
+	for s := range p {
+		headers = append(headers, s.header)
+		first, last = min(first, s.valid), max(last, s.valid)
+	}
+	slices.Sort(headers)
+	return slices.Compact(headers), " AND ld.fcst_valid_beg BETWEEN '" + w.dateTime(first) + "' AND '" + w.dateTime(last) + "'"
+}
+
+// probeHeaders is the number of series that one query looks up.
 const probeHeaders = 500
 
-// find reads the records that the commit may replace.
-func (w *lineWriter) find(ctx context.Context, lt *lineTable, p *probe) error {
-	lt.probed = p.headers
-	var ids []string
-	for id := range p.headers {
-		ids = append(ids, strconv.FormatInt(id, 10))
-	}
-	for len(ids) > 0 {
-		n := min(probeHeaders, len(ids))
-		if err := w.findSome(ctx, lt, ids[:n], p); err != nil {
+// find reads the records that the commit may replace: first which series and
+// times are there at all, which most often none is, then their records.
+func (w *lineWriter) find(ctx context.Context, lt *lineTable, p probe) error {
+	hits := probe{}
+	headers, times := p.span(w)
+	for some := range slices.Chunk(headers, probeHeaders) {
+		if err := w.hits(ctx, lt, in(some)+times, p, hits); err != nil {
 			return err
 		}
-		ids = ids[n:]
+	}
+	headers, times = hits.span(w)
+	for some := range slices.Chunk(headers, probeHeaders) {
+		for _, h := range some {
+			lt.probed[h] = struct{}{}
+		}
+		if err := w.findSome(ctx, lt, in(some)+times); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func (w *lineWriter) findSome(ctx context.Context, lt *lineTable, ids []string, p *probe) error {
+// in is the condition on the numbers of headers.
+func in(headers []int64) string {
+	list := make([]string, len(headers))
+	for i, h := range headers {
+		list[i] = strconv.FormatInt(h, 10)
+	}
+	return " WHERE ld.stat_header_id IN (" + strings.Join(list, ", ") + ")"
+}
+
+func (w *lineWriter) hits(ctx context.Context, lt *lineTable, where string, p, hits probe) error {
+	rows, err := w.l.conn.QueryContext(ctx, "SELECT DISTINCT stat_header_id, "+w.l.a.dialect.Epoch("fcst_valid_beg")+" FROM "+w.l.table(lt.name)+" ld"+where)
+	if err != nil {
+		return err
+	}
+	defer rows.Close() //nolint:errcheck // Err below says what went wrong
+	var s seriesTime
+	for rows.Next() {
+		if err := rows.Scan(&s.header, &s.valid); err != nil {
+			return err
+		}
+		if _, ok := p[s]; ok {
+			hits[s] = struct{}{}
+		}
+	}
+	return rows.Err()
+}
+
+func (w *lineWriter) findSome(ctx context.Context, lt *lineTable, where string) error {
 	s := w.l.a.lineSelect(lt.t, w.twins, true)
-	where := " WHERE ld.stat_header_id IN (" + strings.Join(ids, ", ") + ") AND ld.fcst_valid_beg BETWEEN '" + w.dateTime(p.first) + "' AND '" + w.dateTime(p.last) + "'"
 	rows, err := w.l.conn.QueryContext(ctx, "SELECT ld.stat_header_id, ld."+idColumn(lt.t)+", "+s.columns+s.from(w.l.a, w.l.subset)+where)
 	if err != nil {
 		return err

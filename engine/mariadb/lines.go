@@ -138,13 +138,13 @@ func (w *lineWriter) prepare(ctx context.Context, stored *engine.Stored) error {
 		}
 		lt.reset()
 		need[lt.name] = map[string]string{}
-		probes := probe{headers: map[int64]struct{}{}, first: math.MaxInt64, last: math.MinInt64}
+		probes := probe{}
 		for _, b := range w.l.batches[t] {
 			w.number(lt, b, headerNeed)
 			lt.need(b, need[lt.name])
 			probes.add(lt, b, archived, w.headers)
 		}
-		if err := w.find(ctx, lt, &probes); err != nil {
+		if err := w.find(ctx, lt, probes); err != nil {
 			return err
 		}
 		lt.replace(w.l.batches[t], stored)

@@ -84,9 +84,9 @@ func (l *loader) Close() error {
 	if l.conn == nil {
 		return nil
 	}
-	err := l.conn.Close()
+	c := l.conn
 	l.conn = nil
-	return err
+	return c.Close()
 }
 
 // exec runs a statement on the loader's connection.
@@ -141,7 +141,8 @@ func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, er
 	l.types = l.types[:0]
 	if err != nil {
 		l.version = -1
-		err = errors.Join(failed(ctx, err), l.undo(context.WithoutCancel(ctx)))
+		err = failed(ctx, err)
+		l.undo(context.WithoutCancel(ctx))
 	}
 	return stored, err
 }
@@ -149,7 +150,7 @@ func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, er
 // undo takes back what a commit that failed has left. The connection is given
 // up: it may be in the middle of a statement, and the lock is free, with all
 // that belongs to it, when the server has seen its end.
-func (l *loader) undo(ctx context.Context) error {
+func (l *loader) undo(ctx context.Context) {
 	if l.conn != nil {
 		l.conn.Raw(func(any) error { return driver.ErrBadConn }) //nolint:errcheck // it is its purpose to fail: the connection is not used again
 		l.conn.Close()                                           //nolint:errcheck // as above
@@ -160,7 +161,9 @@ func (l *loader) undo(ctx context.Context) error {
 	if err := l.locked(ctx, func() error { return l.a.recover(ctx, l.conn, l.subset) }); err != nil {
 		l.a.db.log.Warn("a commit was not taken back; the next open does it", "subset", l.subset, "error", err)
 	}
-	return l.Close()
+	if err := l.Close(); err != nil {
+		l.a.db.log.Debug("a connection was lost", "error", err)
+	}
 }
 
 // undoPatience is how long a failed commit is worked on before it is left to

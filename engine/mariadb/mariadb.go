@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -151,8 +152,8 @@ func (d *database) probe(ctx context.Context, cfg *mysql.Config) error {
 	var folded int
 	err = db.QueryRowContext(ctx, "SELECT @@global.query_cache_type, @@global.query_cache_size, @@lower_case_table_names").Scan(&cacheType, &cacheSize, &folded)
 	if err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
+		if ended := failed(ctx, err); ended != err { //nolint:errorlint // the same error or the context's
+			return ended
 		}
 		return d.unreachable(err)
 	}
@@ -199,10 +200,17 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 	return a, rows.Err()
 }
 
-// failed returns the context's error where that is why a statement failed.
+// failed returns the context's error where that is why a statement failed. A
+// connection that was not made in time may say so before the context does.
 func failed(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
 		return ctx.Err()
+	}
+	if end, ok := ctx.Deadline(); ok && !time.Now().Before(end) {
+		return context.DeadlineExceeded
 	}
 	return err
 }
@@ -213,6 +221,12 @@ const (
 	errNoTable    = 1146
 	errNoLocal    = 4166 // LOAD DATA LOCAL is switched off
 	errNoLocalOld = 1148
+
+	errOutOfRange = 1264
+	errTruncated  = 1265
+	errWrongValue = 1292
+	errIncorrect  = 1366
+	errTooLong    = 1406
 )
 
 // is reports whether the server answered with one of these errors.

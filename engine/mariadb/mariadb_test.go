@@ -1,6 +1,7 @@
 package mariadb_test
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"net/url"
@@ -10,8 +11,11 @@ import (
 
 	_ "github.com/go-sql-driver/mysql"
 
+	"barograph/design"
+	"barograph/engine"
 	"barograph/engine/enginetest"
 	"barograph/engine/mariadb"
+	"barograph/flavour"
 	"barograph/lab"
 )
 
@@ -37,7 +41,7 @@ func drop(t *testing.T, l *lab.Lab, prefix string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close() //nolint:errcheck // nothing was written that is not there
+	defer db.Close()                        //nolint:errcheck // nothing was written that is not there
 	rows, err := db.Query("SHOW DATABASES") //nolint:noctx // the test's context has ended
 	if err != nil {
 		t.Errorf("databases of a test: %v", err)
@@ -61,6 +65,39 @@ func drop(t *testing.T, l *lab.Lab, prefix string) {
 			t.Errorf("drop %q: %v", name, err)
 		}
 	}
+}
+
+// normalized offers no other design.
+type normalized struct{ engine.Archives }
+
+func (n normalized) Open(ctx context.Context, d design.Name) (engine.Archive, error) {
+	if d != design.Normalized {
+		return nil, engine.ErrNoDesign
+	}
+	return n.Archives.Open(ctx, d)
+}
+
+// METviewer's tables with the further indexes and a storage engine that knows
+// transactions.
+func TestConformanceInnoDB(t *testing.T) {
+	l := enginetest.Lab(t, mariadb.Driver(), lab.Options{Profile: "tuned", Memory: 2 << 30})
+	d := mariadb.Driver()
+	d.Offers = map[design.Name][]flavour.Name{design.Normalized: d.Offers[design.Normalized]} // the others are the same
+	whole := d.Open
+	d.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
+		e, err := whole(ctx, u, o)
+		if err == nil {
+			e.Archives = normalized{e.Archives}
+		}
+		return e, err
+	}
+	c := enginetest.Config{
+		Driver:      d,
+		URL:         fresh(l, "?engine=InnoDB&apply_indexes=true"),
+		Reopenable:  true,
+		Unreachable: func(*testing.T) string { return "mariadb://127.0.0.1:1/?engine=InnoDB" },
+	}
+	enginetest.Run(t, c)
 }
 
 func TestConformance(t *testing.T) {
