@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"barograph/design"
 	"barograph/engine"
 	"barograph/engine/enginetest"
@@ -139,11 +137,10 @@ func whole(t *testing.T, a engine.Archive, files []enginetest.File) (there, rest
 	return there, rest
 }
 
-// A server that is killed during a load comes back with whole commits only,
-// and the load goes on where it was. The second half of the files replaces what
-// the first half brought. METdbLoad marks a file before its lines are stored,
-// so that a kill loses them for good.
-func TestKilledServer(t *testing.T) {
+// A server that is killed while a load replaces what is there comes back with
+// whole commits only, and the load goes on where it was. The second half of the
+// files replaces what the first half brought.
+func TestServerDiesWhileRecordsAreReplaced(t *testing.T) {
 	l := enginetest.Lab(t, mariadb.Driver(), lab.Options{Memory: 1 << 30})
 	kills := 3
 	if testing.Short() {
@@ -195,31 +192,5 @@ func killed(t *testing.T, l *lab.Lab, a engine.Archive, all []enginetest.File, r
 	}
 	if err := l.Restart(t.Context(), 0); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// Two loaders that load into one subset at once end in the archive that one
-// makes. METdbLoad's take the same ids.
-func TestTwoLoadersAtOnce(t *testing.T) {
-	l := enginetest.Lab(t, mariadb.Driver(), lab.Options{Memory: 1 << 30})
-	for i, c := range []struct {
-		design design.Name
-		query  string
-	}{{design.Normalized, ""}, {design.Normalized, "?engine=InnoDB"}, {design.Document, ""}, {design.Wide, ""}} {
-		t.Run(string(c.design)+c.query, func(t *testing.T) {
-			url := fmt.Sprintf("%sp%d_%s", l.URL(), i, c.query)
-			all := files(3, 12)
-			group, ctx := errgroup.WithContext(t.Context())
-			for half := range 2 {
-				a := opened(t, url, c.design) // a pool of its own, as another process has
-				group.Go(func() error { return load(ctx, a, "s", all[half*6:half*6+6]) })
-			}
-			if err := group.Wait(); err != nil {
-				t.Fatal(err)
-			}
-			if _, rest := whole(t, opened(t, url, c.design), all); len(rest) > 0 {
-				t.Errorf("%d files have no mark", len(rest))
-			}
-		})
 	}
 }

@@ -33,10 +33,7 @@ func fresh(l *lab.Lab, query string) func(t *testing.T) string {
 // drop drops the databases that begin with a prefix.
 func drop(t *testing.T, l *lab.Lab, prefix string) {
 	t.Helper()
-	u, err := url.Parse(l.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := parsed(t, l.URL())
 	db, err := sql.Open("mysql", fmt.Sprintf("root@tcp(%s)/", u.Host))
 	if err != nil {
 		t.Fatal(err)
@@ -65,6 +62,61 @@ func drop(t *testing.T, l *lab.Lab, prefix string) {
 			t.Errorf("drop %q: %v", name, err)
 		}
 	}
+}
+
+// The server is killed during a load, and two loads go into one subset.
+func TestServerDiesAndTwoLoad(t *testing.T) {
+	for _, query := range []string{"", "?engine=InnoDB"} {
+		t.Run("url="+query, func(t *testing.T) {
+			l := enginetest.Lab(t, mariadb.Driver(), lab.Options{Profile: "tuned", Memory: 1 << 30})
+			c := enginetest.Config{Driver: mariadb.Driver(), URL: fresh(l, query)}
+			if query != "" { // the other designs know no other engine
+				c.Driver.Offers = map[design.Name][]flavour.Name{design.Normalized: c.Driver.Offers[design.Normalized]}
+			}
+			enginetest.RunServer(t, c, l)
+		})
+	}
+}
+
+// Every profile starts, and comes back with its data after a kill.
+func TestServer(t *testing.T) {
+	for _, p := range mariadb.Driver().Server.Profiles {
+		t.Run(p.Name, func(t *testing.T) {
+			l := enginetest.Lab(t, mariadb.Driver(), lab.Options{Profile: p.Name, Memory: 1 << 30})
+			url := l.URL() + "mv_"
+			e, err := mariadb.Driver().Open(t.Context(), parsed(t, url), engine.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			about, err := e.About(t.Context())
+			if want := map[string]string{"default": "134217728", "tuned": "536870912"}[p.Name]; err != nil || about.Settings["innodb_buffer_pool_size"] != want {
+				t.Errorf("innodb_buffer_pool_size %s, want %s, %v", about.Settings["innodb_buffer_pool_size"], want, err)
+			}
+			if err := e.Close(); err != nil {
+				t.Error(err)
+			}
+			all := files(1, 1)
+			if err := load(t.Context(), opened(t, url, design.Normalized), "s", all); err != nil {
+				t.Fatal(err)
+			}
+			if err := l.Kill(0); err != nil {
+				t.Fatal(err)
+			}
+			if err := l.Restart(t.Context(), 0); err != nil {
+				t.Fatal(err)
+			}
+			whole(t, opened(t, url, design.Normalized), all)
+		})
+	}
+}
+
+func parsed(t *testing.T, raw string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
 }
 
 // normalized offers no other design.
