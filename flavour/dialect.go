@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"barograph/design"
+	"barograph/question"
 	"barograph/record"
 )
 
@@ -24,6 +25,13 @@ type Dialect struct {
 	Epoch         func(expr string) string          // fcst_valid_beg … → Unix seconds
 	Hour          func(expr string) string          // fcst_valid_beg … → hour of the day, as METviewer's HOUR(); nil = from Epoch
 
+	// Where the columns of METviewer's tables do not hold what records hold, or
+	// do not compare bytewise. Nil = they do.
+	HeaderField func(f record.Field) string               // expression of a header field, of stat_header h or line table ld
+	LineColumn  func(name string) string                  // expression of another column of the line table ld
+	Equal       func(expr string, values []string) string // expr is one of values, bytewise; metviewer-sql uses Binary instead
+	Bytewise    func(expr string) string                  // what to sort a text by
+
 	// Document. A document is a row r; its entries are rows d.
 	DocFrom  func(subset, table, where string) string // FROM clause: documents that satisfy where, unnested
 	DocField func(field string) string                // a member of the document: model, fcst_valid_epoch …
@@ -35,6 +43,10 @@ type Dialect struct {
 	// engine can pick them before it unnests; "" = it had better not. nil = it
 	// never does.
 	DocFromLeads func(subset, table, where string, leads []int32) string
+
+	// DocTable takes the place of DocFrom where the members of an entry that are
+	// asked for must be declared.
+	DocTable func(subset, table, where string, used []question.Column) string
 }
 
 // Quote writes a text literal in standard SQL.

@@ -71,6 +71,7 @@ func TestGolden(t *testing.T) {
 		{DuckDB(), []design.Name{design.Normalized, design.Document, design.Wide}},
 		{SQLite(), []design.Name{design.Normalized, design.Document}},
 		{Postgres(), []design.Name{design.Normalized, design.Document, design.Wide}},
+		{MariaDB(), []design.Name{design.Normalized, design.Document, design.Wide}},
 	} {
 		for _, q := range cases {
 			t.Run(d.dialect.Name+"/"+q.Name, func(t *testing.T) {
@@ -189,6 +190,20 @@ func TestSQLiteNames(t *testing.T) {
 		}
 	}
 	if got := SQLiteName("mv_gfs", "stat_header"); got != "mv_gfs/stat_header" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestMariaDBNames(t *testing.T) {
+	for _, prefix := range []string{"", "mv_"} {
+		for _, subset := range []string{"", "a", "A", "mv_gfs", "mysql", "MySQL", "sys", "^_a", "^", "a^00001", "é🌀", "a ", " a", "a/b.c", "Ω`\"'%", "--"} {
+			name := MariaDBName(prefix, subset)
+			if got := MariaDBSubset(name); got != subset {
+				t.Errorf("%q: database %q, back %q", subset, name, got)
+			}
+		}
+	}
+	if got := MariaDBIn("x_").Table("gfs", "stat_header"); got != "`x_gfs`.`stat_header`" {
 		t.Errorf("got %s", got)
 	}
 }

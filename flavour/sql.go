@@ -85,11 +85,14 @@ func conditions(parts []string) string {
 	return strings.Join(parts, "\n     AND ")
 }
 
-// fields are the conditions on header fields; expr names a field's column.
-func (p *phrasing) fields(expr func(record.Field) string, literal func(string) string) []string {
+// fields are the conditions on header fields; expr names a field's column,
+// equal, if it is not nil, writes a condition.
+func (p *phrasing) fields(expr func(record.Field) string, literal func(string) string, equal func(string, []string) string) []string {
 	var out []string
 	for f, values := range p.q.Header {
 		switch e := expr(record.Field(f)); {
+		case len(values) > 0 && equal != nil:
+			out = append(out, equal(e, values))
 		case len(values) == 1:
 			out = append(out, e+" = "+literal(values[0]))
 		case len(values) > 1:
@@ -154,26 +157,28 @@ func (p *phrasing) normalized() (Phrase, error) {
 	default:
 		return Phrase{}, ErrCannotExpress
 	}
-	name := func(f record.Field) string {
-		if inHeader(f) {
-			return "h." + f.String()
-		}
-		return "ld." + f.String()
+	name := p.d.HeaderField
+	if name == nil {
+		name = headerField
 	}
-	binary, literal, lead := same, Quote, whole
+	line := p.d.LineColumn
+	if line == nil {
+		line = func(name string) string { return "ld." + name }
+	}
+	binary, literal, lead, equal := same, Quote, whole, p.d.Equal
 	moment := p.d.DateTime
 	if p.flavour == MetviewerSQL {
-		binary, literal = p.d.Binary, p.d.BinaryLiteral
+		binary, literal, equal = p.d.Binary, p.d.BinaryLiteral, nil
 		lead = func(v int64) string { return literal(whole(v)) }
 		moment = func(v int64) string { return literal(dateTime(v)) }
 	}
-	where := p.fields(func(f record.Field) string { return binary(name(f)) }, literal)
+	where := p.fields(func(f record.Field) string { return binary(name(f)) }, literal, equal)
 	times, err := p.validTimes(binary("ld.fcst_valid_beg"), p.d.Epoch("ld.fcst_valid_beg"), moment)
 	if err != nil {
 		return Phrase{}, err
 	}
 	where = append(where, times...)
-	where = append(where, p.leadCodes(binary("ld.fcst_lead"), lead)...)
+	where = append(where, p.leadCodes(name(record.Version), binary(line("fcst_lead")), lead)...)
 	where = append(where, p.clock("ld.fcst_valid_beg", p.d.Epoch("ld.fcst_valid_beg"), binary("ld.fcst_init_beg"), p.d.Epoch("ld.fcst_init_beg"), moment)...)
 	where = append(where, "ld.stat_header_id = h.stat_header_id")
 	columns := func(c question.Column) string {
@@ -183,11 +188,20 @@ func (p *phrasing) normalized() (Phrase, error) {
 		case c.Role == question.Lead && p.mixedLeads():
 			return p.d.Epoch("ld.fcst_valid_beg") + " - " + p.d.Epoch("ld.fcst_init_beg")
 		}
-		return "ld." + c.Name
+		return line(c.Name)
+	}
+	sorted := columns
+	if p.d.Bytewise != nil {
+		sorted = func(c question.Column) string {
+			if c.Kind == question.Text {
+				return p.d.Bytewise(columns(c))
+			}
+			return columns(c)
+		}
 	}
 	text := "SELECT " + p.list(p.q.Columns, columns) +
 		"\n  FROM " + p.d.Table(p.q.Subset, design.HeaderTable) + " h, " + p.d.Table(p.q.Subset, design.LineTable(p.q.Type)) + " ld" +
-		"\n   WHERE " + conditions(where) + p.orderBy(columns)
+		"\n   WHERE " + conditions(where) + p.orderBy(sorted)
 	return Phrase{Text: text, Leads: p.leads()}, nil
 }
 
@@ -217,7 +231,7 @@ func (p *phrasing) mixedLeads() bool {
 }
 
 // leadCodes is the condition on METviewer's fcst_lead.
-func (p *phrasing) leadCodes(expr string, literal func(int64) string) []string {
+func (p *phrasing) leadCodes(version, expr string, literal func(int64) string) []string {
 	if len(p.q.Lead) == 0 {
 		return nil
 	}
@@ -225,13 +239,24 @@ func (p *phrasing) leadCodes(expr string, literal func(int64) string) []string {
 		return expr + " IN " + list(p.q.Lead, func(s int32) string { return literal(design.LeadCode(version, s)) })
 	}
 	if !p.mixedLeads() {
-		version := ""
+		only := ""
 		if len(p.facts.Versions) > 0 {
-			version = p.facts.Versions[0]
+			only = p.facts.Versions[0]
 		}
-		return []string{codes(version)}
+		return []string{codes(only)}
 	}
-	return []string{"(h.version = 'V01' AND " + codes("V01") + "\n       OR h.version <> 'V01' AND " + codes("") + ")"}
+	if p.d.Bytewise != nil {
+		version = p.d.Bytewise(version)
+	}
+	return []string{"(" + version + " = 'V01' AND " + codes("V01") + "\n       OR " + version + " <> 'V01' AND " + codes("") + ")"}
+}
+
+// headerField is METviewer's column of a header field.
+func headerField(f record.Field) string {
+	if inHeader(f) {
+		return "h." + f.String()
+	}
+	return "ld." + f.String()
 }
 
 // wide phrases a selection from one table.
@@ -241,7 +266,7 @@ func (p *phrasing) wide() (Phrase, error) {
 	default:
 		return Phrase{}, ErrCannotExpress
 	}
-	where := p.fields(record.Field.String, Quote)
+	where := p.fields(record.Field.String, Quote, nil)
 	times, err := p.validTimes("fcst_valid_beg", "fcst_valid_epoch", p.d.DateTime)
 	if err != nil {
 		return Phrase{}, err
@@ -273,7 +298,7 @@ func (p *phrasing) document() (Phrase, error) {
 		cond, out.Args = p.d.DocKeys(out.Keys)
 		where = []string{cond}
 	case ISOList, ISORange, EpochList, EpochRange:
-		where = p.fields(func(f record.Field) string { return p.d.DocField(f.String()) }, Quote)
+		where = p.fields(func(f record.Field) string { return p.d.DocField(f.String()) }, Quote, nil)
 		times, err := p.validTimes(p.d.DocField("fcst_valid_beg"), p.d.DocField("fcst_valid_epoch"), func(v int64) string { return Quote(iso(v)) })
 		if err != nil {
 			return Phrase{}, err
@@ -282,14 +307,7 @@ func (p *phrasing) document() (Phrase, error) {
 	default:
 		return Phrase{}, ErrCannotExpress
 	}
-	from := ""
-	if p.d.DocFromLeads != nil && len(p.q.Lead) > 0 {
-		from = p.d.DocFromLeads(p.q.Subset, design.DocTable(p.q.Type), conditions(where), p.q.Lead)
-	}
-	picked := from != ""
-	if !picked {
-		from = p.d.DocFrom(p.q.Subset, design.DocTable(p.q.Type), conditions(where))
-	}
+	from, picked := p.documents(conditions(where))
 	out.Text = "SELECT " + p.list(p.q.Columns, p.docColumn) + "\n  FROM " + from
 	var entries []string
 	if len(p.q.Lead) > 0 && !picked {
@@ -300,6 +318,35 @@ func (p *phrasing) document() (Phrase, error) {
 	}
 	out.Text += p.orderBy(p.docColumn)
 	return out, nil
+}
+
+// documents is the FROM clause: the documents that satisfy where, unnested.
+// picked reports that only the entries of the question's leads are.
+func (p *phrasing) documents(where string) (from string, picked bool) {
+	table := design.DocTable(p.q.Type)
+	if p.d.DocTable != nil {
+		return p.d.DocTable(p.q.Subset, table, where, p.members()), false
+	}
+	if p.d.DocFromLeads != nil && len(p.q.Lead) > 0 {
+		if from = p.d.DocFromLeads(p.q.Subset, table, where, p.q.Lead); from != "" {
+			return from, true
+		}
+	}
+	return p.d.DocFrom(p.q.Subset, table, where), false
+}
+
+// members are the columns that a question needs of a document's entries.
+func (p *phrasing) members() []question.Column {
+	lead := question.Column{Name: "fcst_lead", Role: question.Lead, Kind: question.Span}
+	out := []question.Column{lead} // always: fcst_init_beg is told from it
+	for _, c := range append(p.order(), p.q.Columns...) {
+		switch c.Role {
+		case question.HeaderField, question.ValidBeg, question.InitBeg, question.Lead:
+		default:
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // docColumn is the expression of a column in the document design. Times come

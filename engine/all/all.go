@@ -6,6 +6,7 @@ import (
 	"barograph/engine"
 	"barograph/engine/dry"
 	"barograph/engine/duckdb"
+	"barograph/engine/mariadb"
 	"barograph/engine/pebble"
 	"barograph/engine/postgres"
 	"barograph/engine/sqlite"
@@ -14,5 +15,5 @@ import (
 // Registry lists every engine, in the order of the tables of a report: the
 // client's floor first, then what runs in this process, then servers.
 func Registry() engine.Registry {
-	return engine.Registry{dry.Driver(), duckdb.Driver(), sqlite.Driver(), pebble.Driver(), postgres.Driver()}
+	return engine.Registry{dry.Driver(), duckdb.Driver(), sqlite.Driver(), pebble.Driver(), mariadb.Driver(), postgres.Driver()}
 }

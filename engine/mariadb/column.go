@@ -1,0 +1,206 @@
+package mariadb
+
+import (
+	"math"
+	"strconv"
+
+	"barograph/design"
+	"barograph/engine/sqlengine"
+	"barograph/record"
+)
+
+// column is what METviewer's tables have of one column of our records. What
+// METviewer's column cannot hold stands, as it is, in an invisible column
+// beside it, its twin, which is made when the first such value comes.
+type column struct {
+	sqlengine.Column        // what of a record it holds; Name is the record's
+	met              metCol // METviewer's column; its kind is none where METviewer has no such column
+	alias            string // of its table in a SELECT: h or ld
+}
+
+// twin is the name of the invisible column.
+func (c *column) twin() string { return "barograph_" + c.Name }
+
+// twinType is the invisible column's type: bytes for what is a text in our
+// records, so that no character set changes them.
+func (c *column) twinType() string {
+	switch {
+	case c.isText():
+		return "LONGBLOB"
+	case c.From == sqlengine.Data:
+		return "DOUBLE"
+	}
+	return "INT" // leads
+}
+
+func (c *column) isText() bool {
+	return c.From == sqlengine.Header || (c.From == sqlengine.Data && c.Data.Kind == record.Text)
+}
+
+// expr is the expression of the column's value in a SELECT.
+func (c *column) expr(twins map[string]bool) string {
+	base := c.alias + "." + c.met.name
+	switch {
+	case c.met.kind == none && c.isText():
+		base = "'NA'"
+	case c.met.kind == none:
+		base = "NULL"
+	case c.From == sqlengine.Header && c.met.kind == double: // alpha
+		base = "IF(" + base + " = -9999, 'NA', CAST(" + base + " AS CHAR))"
+	}
+	if twins[c.twin()] {
+		return "COALESCE(" + c.alias + "." + c.twin() + ", " + base + ")"
+	}
+	return base
+}
+
+// headerColumns are those of stat_header, without its id.
+func headerColumns() []column {
+	mets := parseColumns(metviewerHeader)
+	var out []column
+	for k, c := range sqlengine.HeaderColumns()[1:] {
+		out = append(out, column{Column: c, met: mets[k], alias: "h"})
+	}
+	return out
+}
+
+// lineColumns are those of the table of a line type, without the repeating ones.
+func lineColumns(t *record.LineType) []column {
+	byName := map[string]metCol{}
+	for _, m := range append(stdColumns(t.Name), parseColumns(metviewerLines[t.Name])...) {
+		byName[m.name] = m
+	}
+	var out []column
+	for _, c := range sqlengine.LineColumns(t) {
+		name := c.Name
+		if other, ok := metviewerNames[t.Name][name]; ok && c.From == sqlengine.Data {
+			name = other
+		}
+		if c.From != sqlengine.Repeats {
+			out = append(out, column{Column: c, met: byName[name], alias: "ld"})
+		}
+	}
+	return out
+}
+
+// tableOf is the name of the table of a line type.
+func tableOf(t *record.LineType) string {
+	if t.Name == genmpr {
+		return genmprTable
+	}
+	return design.LineTable(t)
+}
+
+// idColumn is the column that numbers the rows of a line type's table.
+func idColumn(t *record.LineType) string {
+	if hasLineID(t) {
+		return "line_data_id"
+	}
+	return rowColumn
+}
+
+// null stands for NULL in the text of LOAD DATA.
+const null = `\N`
+
+// number appends a number as METviewer's column holds it, or the nearest that
+// it can; exact reports that it holds it as it is.
+func (c *column) number(dst []byte, f float64) (_ []byte, exact bool) {
+	missing := math.IsNaN(f)
+	switch c.met.kind {
+	case unsigned:
+		return appendWhole(dst, f, 0, math.MaxUint32, null)
+	case signed:
+		return appendWhole(dst, f, math.MinInt32, math.MaxInt32, "-9999")
+	case none:
+		return dst, missing
+	}
+	if missing {
+		return append(dst, "-9999"...), true
+	}
+	n := len(dst)
+	dst = strconv.AppendFloat(dst, f, 'g', -1, 64)
+	if c.met.kind == varchar && len(dst)-n > c.met.width {
+		dst = dst[:n+c.met.width]
+		return dst, false
+	}
+	return dst, true
+}
+
+func appendWhole(dst []byte, f, low, high float64, missing string) ([]byte, bool) {
+	if math.IsNaN(f) {
+		return append(dst, missing...), true
+	}
+	near := min(max(math.Round(f), low), high)
+	return strconv.AppendInt(dst, int64(near), 10), near == f
+}
+
+// text appends a text as METviewer's column holds it, or as near as it can.
+func (c *column) text(dst []byte, s string) (_ []byte, exact bool) {
+	switch c.met.kind {
+	case varchar:
+		return appendLatin(dst, s, c.met.width)
+	case unsigned: // interp_pnts
+		n, err := strconv.ParseUint(s, 10, 32)
+		if err != nil {
+			return append(dst, null...), false
+		}
+		dst = strconv.AppendUint(dst, n, 10)
+		return dst, s == strconv.FormatUint(n, 10)
+	case double: // alpha
+		f, err := strconv.ParseFloat(s, 64)
+		if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+			return append(dst, "-9999"...), s == record.NA
+		}
+		dst = strconv.AppendFloat(dst, f, 'g', -1, 64)
+		plain := f > 1e-4 && f < 1e6 && len(s) < 10
+		return dst, plain && s == strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	return dst, s == record.NA
+}
+
+// appendLatin appends a text in latin1, cut to width characters; what latin1
+// has not becomes a question mark. Only ASCII counts as exact.
+func appendLatin(dst []byte, s string, width int) ([]byte, bool) {
+	exact := len(s) <= width
+	n := 0
+	for _, r := range s {
+		if n == width {
+			break
+		}
+		n++
+		switch {
+		case r < 0x80:
+			dst = appendByte(dst, byte(r))
+			continue
+		case r >= 0xa0 && r <= 0xff:
+			dst = append(dst, byte(r))
+		default:
+			dst = append(dst, '?')
+		}
+		exact = false
+	}
+	return dst, exact
+}
+
+// appendByte appends a byte of a text for LOAD DATA.
+func appendByte(dst []byte, c byte) []byte {
+	switch c {
+	case '\t':
+		return append(dst, '\\', 't')
+	case '\n':
+		return append(dst, '\\', 'n')
+	case '\\':
+		return append(dst, '\\', '\\')
+	case 0:
+		return append(dst, '\\', '0')
+	}
+	return append(dst, c)
+}
+
+// appendText appends a text for LOAD DATA.
+func appendText[S string | []byte](dst []byte, s S) []byte {
+	for i := range len(s) {
+		dst = appendByte(dst, s[i])
+	}
+	return dst
+}

@@ -1,0 +1,196 @@
+package mariadb_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/engine/enginetest"
+	"barograph/engine/mariadb"
+	"barograph/lab"
+	"barograph/record"
+)
+
+// opened opens an archive; it is closed with t.
+func opened(t *testing.T, url string, n design.Name) engine.Archive {
+	t.Helper()
+	e, err := engine.Registry{mariadb.Driver()}.Open(t.Context(), url, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() }) //nolint:errcheck // its server may have been killed
+	a, err := e.Archives.Open(t.Context(), n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// files are generated ones, of types with and without repeating columns; those
+// of another seed have the same records with other values.
+func files(seed uint64, n int) []enginetest.File {
+	var all []enginetest.Series
+	for _, name := range []string{"SL1L2", "PCT", "CTC"} {
+		lt, _ := record.TypeByName(name)
+		for m := range 20 {
+			h := record.DefaultHeader()
+			h[record.Version], h[record.Model], h[record.FcstVar], h[record.VxMask] = "V12.0.0", "GFS", "TMP", "M"+strconv.Itoa(m)
+			s := enginetest.Series{Type: lt, Header: h}
+			for k := range 20 {
+				s.Valid = append(s.Valid, 1546300800+int64(k)*21600)
+			}
+			for k := range 6 {
+				s.Lead = append(s.Lead, int32(k)*21600)
+			}
+			all = append(all, s)
+		}
+	}
+	return enginetest.Generate(seed, n, all...)
+}
+
+// load commits each file by itself.
+func load(ctx context.Context, a engine.Archive, subset string, files []enginetest.File) error {
+	l, err := a.Loader(ctx, subset)
+	if err != nil {
+		return err
+	}
+	defer l.Close() //nolint:errcheck // nothing is left uncommitted
+	for i := range files {
+		c := engine.Commit{Catalog: design.NewCatalog(subset), Done: []engine.Mark{files[i].Mark()}}
+		for _, b := range files[i].Batches {
+			if err := l.Add(ctx, b); err != nil {
+				return err
+			}
+			c.Catalog.Add(b)
+		}
+		if _, err := l.Commit(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// expected is the digest of files of which later ones replace earlier ones.
+func expected(files []enginetest.File) record.Digest {
+	at := map[record.Key]record.Digest{}
+	var h record.Hasher
+	for _, f := range files {
+		for _, b := range f.Batches {
+			h.Use(b)
+			for i := range b.Len() {
+				at[h.Key(i)] = h.Digest(i)
+			}
+		}
+	}
+	var sum record.Digest
+	for _, d := range at {
+		sum.Add(d)
+	}
+	return sum
+}
+
+func digest(t *testing.T, a engine.Archive, subset string) (sum record.Digest) {
+	t.Helper()
+	var h record.Hasher
+	for b, err := range a.Dump(t.Context(), subset) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum.Add(h.Sum(b))
+	}
+	return sum
+}
+
+// whole checks that the archive holds exactly what is marked, and splits the
+// files into those and the rest.
+func whole(t *testing.T, a engine.Archive, files []enginetest.File) (there, rest []enginetest.File) {
+	t.Helper()
+	marks, err := a.Marks(t.Context(), "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, m := range marks {
+		known[m.Digest] = true
+	}
+	for _, f := range files {
+		if known[f.Mark().Digest] {
+			there = append(there, f)
+		} else {
+			rest = append(rest, f)
+		}
+	}
+	want := expected(there)
+	if got := digest(t, a, "s"); got != want {
+		t.Fatalf("%d files are marked, the digest is %v, want %v", len(there), got, want)
+	}
+	c, err := a.Contents(t.Context(), "s")
+	if err != nil || c.Total() != want.Records {
+		t.Fatalf("contents: %d records, want %d, %v", c.Total(), want.Records, err)
+	}
+	return there, rest
+}
+
+// A server that is killed while a load replaces what is there comes back with
+// whole commits only, and the load goes on where it was. The second half of the
+// files replaces what the first half brought.
+func TestServerDiesWhileRecordsAreReplaced(t *testing.T) {
+	l := enginetest.Lab(t, mariadb.Driver(), lab.Options{Memory: 1 << 30})
+	kills := 3
+	if testing.Short() {
+		kills = 2
+	}
+	if n, err := strconv.Atoi(os.Getenv(enginetest.EnvSoak)); err == nil {
+		kills *= n
+	}
+	for i, c := range []struct {
+		design design.Name
+		query  string
+	}{{design.Normalized, ""}, {design.Normalized, "?engine=InnoDB"}, {design.Document, ""}, {design.Wide, ""}} {
+		t.Run(string(c.design)+c.query, func(t *testing.T) {
+			url := fmt.Sprintf("%sk%d_%s", l.URL(), i, c.query)
+			all := append(files(1, 12), files(2, 12)...)
+			if err := load(t.Context(), opened(t, url, c.design), "s", all[:10]); err != nil { // so that most kills fall into commits that replace
+				t.Fatal(err)
+			}
+			rng := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
+			for k := range kills {
+				killed(t, l, opened(t, url, c.design), all, rng)
+				there, rest := whole(t, opened(t, url, c.design), all)
+				t.Logf("kill %d: %d files are there, %d are not", k+1, len(there), len(rest))
+			}
+			a := opened(t, url, c.design)
+			_, rest := whole(t, a, all)
+			if err := load(t.Context(), a, "s", rest); err != nil {
+				t.Fatal(err)
+			}
+			if _, rest := whole(t, a, all); len(rest) > 0 {
+				t.Errorf("%d files have no mark", len(rest))
+			}
+		})
+	}
+}
+
+// killed loads what is not there yet, kills the server meanwhile and starts it again.
+func killed(t *testing.T, l *lab.Lab, a engine.Archive, all []enginetest.File, rng *rand.Rand) {
+	t.Helper()
+	_, rest := whole(t, a, all)
+	ended := make(chan error, 1)
+	go func() { ended <- load(t.Context(), a, "s", rest) }()
+	time.Sleep(time.Duration(10+rng.IntN(250)) * time.Millisecond)
+	if err := l.Kill(0); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Logf("the load ended with: %v", err)
+	}
+	if err := l.Restart(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,79 @@
+// Package mariadb keeps archives in MariaDB.
+//
+//	mariadb://user:password@host:port/prefix?engine=MyISAM&apply_indexes=false
+//
+// Every subset has a database of its own, named prefix and subset. METviewer
+// lists databases whose names begin with mv_.
+//
+// # normalized: METviewer's tables
+//
+// The database holds METviewer's tables with METviewer's columns, types, names
+// of indexes, storage engine and character set, so that METviewer can be
+// pointed at it: data_file_lu, data_file, stat_header, line_data_* with the
+// child tables of repeating columns, metadata, instance_info and
+// model_fcst_lead_offset. Tables of MODE, MTD and tropical cyclones, which
+// Barograph reads no files of, are left out. engine=InnoDB changes the storage
+// engine alone; apply_indexes=true adds the indexes that METdbLoad's option of
+// that name adds, to every line table.
+//
+// What these columns cannot hold must not be lost: a count that is missing,
+// has a fraction or more than 32 bits, a text that is too long or has letters
+// beyond ASCII, cov_thresh and alpha where METviewer has no such column, the
+// columns that MET has added since. METviewer's column then has the nearest
+// value that it can hold, and the value itself stands in an INVISIBLE column
+// barograph_<column> of the same table, which is made when the first such value
+// comes and is NULL in all other rows. SELECT * and METviewer do not see it. A
+// question names it only where it exists: on archives without such values the
+// text of metviewer-sql is METviewer's own. A query must be phrased anew after
+// a load that brought the first such value, as it must be after any load that
+// changes the catalog. Repeating columns stand in METviewer's child tables and,
+// as they are, in barograph_repeats. Types that METviewer has no table for
+// (GENMPR) have one of the same form, barograph_line_data_genmpr.
+//
+// A header is known by METdbLoad's 14 columns and the version: a record that
+// differs in its version is another record.
+//
+// latin1_swedish_ci takes G2 for g2, and blanks at the end for nothing. So
+// metviewer-sql says BINARY, as METviewer does, and sql says both: the plain
+// condition, which an index serves, and BINARY, which decides. Texts are
+// sorted by BINARY.
+//
+// # All of a commit, or nothing
+//
+// Documents, wide rows and normalized tables with engine=InnoDB are written in
+// one transaction. MyISAM has none. There a commit
+//
+//  1. notes in barograph_pending (InnoDB) the number of the first row that it
+//     will add to each table: rows are numbered, by line_data_id or by the
+//     invisible column barograph_row;
+//  2. adds its rows;
+//  3. in one transaction of InnoDB deletes that note, writes the catalog and the
+//     marks, and notes in barograph_gone the rows that were replaced: this is
+//     the moment from which the commit counts;
+//  4. takes the replaced rows away and deletes the second note.
+//
+// Whoever comes next, under the lock that every commit holds, takes away what
+// stands after the first note, or what the second one names. So a killed
+// client, or a killed server, leaves whole commits only. While a MyISAM commit
+// is under way another session can see part of it, as METviewer's users do
+// with METdbLoad. A MyISAM table survives its server, not the machine's power,
+// as packaged; engine=InnoDB survives both.
+//
+// A commit holds the lock GET_LOCK(barograph <digest of the database>), and
+// takes its numbers from the catalog's row: loaders of several processes can
+// load into one subset at once. The lock is one server's: in a cluster all
+// loaders of a subset must name the same node.
+//
+// # Loading
+//
+// Rows are streamed by LOAD DATA LOCAL INFILE from memory, made as the server
+// takes them; no file is written. LOCAL turns errors of values into warnings;
+// here a warning ends the load. The server must be started with local_infile.
+//
+// # Settings of a session
+//
+// sql_mode is strict and has NO_BACKSLASH_ESCAPES, as literals are quoted as in
+// standard SQL. in_predicate_conversion_threshold and optimizer_max_sel_args
+// keep a long list of keys or times a range of an index. Where the server has a
+// query cache, query_cache_type is DEMAND: only cached-sql says SQL_CACHE.
+package mariadb

@@ -1,0 +1,318 @@
+package mariadb
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/engine/sqlengine"
+	"barograph/record"
+)
+
+// writeLines loads the rows of a line type.
+func (w *lineWriter) writeLines(ctx context.Context, lt *lineTable) error {
+	names := []string{idColumn(lt.t)}
+	var stored, twins []*column
+	for k := range lt.columns {
+		if c := &lt.columns[k]; c.met.kind != none {
+			stored = append(stored, c)
+			names = append(names, c.met.name)
+		}
+	}
+	for k := range lt.columns {
+		if c := &lt.columns[k]; w.twins[lt.name][c.twin()] {
+			twins = append(twins, c)
+			names = append(names, c.twin())
+		}
+	}
+	if hasLineID(lt.t) {
+		names = append(names, repeatsColumn)
+	}
+	id, batch, i := w.l.next, 0, 0
+	var scratch []byte
+	f := infile{table: w.l.table(lt.name), columns: names, charset: "binary", rows: lt.rows}
+	f.more = each(func(dst []byte) ([]byte, bool) {
+		batches := w.l.batches[lt.t]
+		for batch < len(batches) && i == batches[batch].Len() {
+			batch, i = batch+1, 0
+		}
+		if batch == len(batches) {
+			return dst, false
+		}
+		b := batches[batch]
+		dst = strconv.AppendInt(dst, id, 10)
+		for _, c := range stored {
+			dst = w.append(append(dst, '\t'), lt, c, batch, b, i)
+		}
+		for _, c := range twins {
+			dst, scratch = c.appendTwin(append(dst, '\t'), scratch, b, i)
+		}
+		if hasLineID(lt.t) {
+			dst = design.AppendRepeats(append(dst, '\t'), b.Repeats(i))
+		}
+		id++
+		i++
+		return append(dst, '\n'), true
+	})
+	return f.run(ctx, w.l.conn)
+}
+
+// append appends the value of one of METviewer's columns.
+func (w *lineWriter) append(dst []byte, lt *lineTable, c *column, batch int, b *record.Batch, i int) []byte {
+	switch c.From {
+	case sqlengine.HeaderID:
+		return strconv.AppendInt(dst, lt.heads[batch][b.Head[i]], 10)
+	case sqlengine.FileID:
+		return strconv.AppendInt(dst, lt.files[batch], 10)
+	case sqlengine.LineNum:
+		return strconv.AppendUint(dst, uint64(b.Line[i]), 10)
+	case sqlengine.ValidBeg:
+		return append(dst, w.dateTime(b.Valid[i])...)
+	case sqlengine.ValidEnd:
+		return append(dst, w.dateTime(b.ValidEnd[i])...)
+	case sqlengine.InitBeg:
+		return append(dst, w.dateTime(b.Init(i))...)
+	case sqlengine.ObsBeg:
+		return append(dst, w.dateTime(b.ObsBeg[i])...)
+	case sqlengine.ObsEnd:
+		return append(dst, w.dateTime(b.ObsEnd[i])...)
+	}
+	dst, _ = c.append(dst, b, i)
+	return dst
+}
+
+// timesKept bounds the memory for times that were written before.
+const timesKept = 1 << 16
+
+func (w *lineWriter) dateTime(epoch int64) string {
+	s, ok := w.times[epoch]
+	if !ok {
+		if len(w.times) == timesKept {
+			clear(w.times)
+		}
+		s = string(sqlengine.AppendDateTime(nil, epoch))
+		w.times[epoch] = s
+	}
+	return s
+}
+
+// writeChildren loads the repeating columns into METviewer's table of them. A
+// group that is cut short (the last threshold of PCT stands alone) is filled up
+// with what METdbLoad leaves there, 0 for a count and -9999 for a number; for
+// PJC and PRC, whose last threshold METdbLoad drops, only whole groups are rows.
+func (w *lineWriter) writeChildren(ctx context.Context, lt *lineTable) error {
+	name, columns := childTable(lt.t)
+	if name == "" {
+		return nil
+	}
+	square := lt.t.Name == "MCTC"
+	names := []string{"line_data_id", "i_value"}
+	if square {
+		names = append(names, "j_value")
+	}
+	for _, c := range columns {
+		names = append(names, c.name)
+	}
+	whole := lt.t.Name == "PJC" || lt.t.Name == "PRC"
+	groups := func(b *record.Batch, i int) int {
+		n := len(b.Repeats(i))
+		if !whole {
+			n += len(columns) - 1
+		}
+		return n / len(columns)
+	}
+	var rows int64
+	batches := w.l.batches[lt.t]
+	for _, b := range batches {
+		for i := range b.Len() {
+			rows += int64(groups(b, i))
+		}
+	}
+	id, batch, i, g := w.l.next, 0, 0, 0
+	f := infile{table: w.l.table(name), columns: names, charset: "binary", rows: rows}
+	f.more = each(func(dst []byte) ([]byte, bool) {
+		for batch < len(batches) && (i == batches[batch].Len() || g == groups(batches[batch], i)) {
+			if i == batches[batch].Len() {
+				batch, i, g = batch+1, 0, 0
+			} else {
+				id, i, g = id+1, i+1, 0
+			}
+		}
+		if batch == len(batches) {
+			return dst, false
+		}
+		values := batches[batch].Repeats(i)
+		dst = append(strconv.AppendInt(dst, id, 10), '\t')
+		if square {
+			side := max(int(math.Sqrt(float64(len(values)))), 1)
+			dst = append(strconv.AppendInt(dst, int64(g/side+1), 10), '\t')
+			dst = strconv.AppendInt(dst, int64(g%side+1), 10)
+		} else {
+			dst = strconv.AppendInt(dst, int64(g+1), 10)
+		}
+		for k := range columns {
+			v := record.Missing()
+			if at := g*len(columns) + k; at < len(values) {
+				v = values[at]
+			}
+			dst = appendChild(append(dst, '\t'), &columns[k], v)
+		}
+		g++
+		return append(dst, '\n'), true
+	})
+	return f.run(ctx, w.l.conn)
+}
+
+func appendChild(dst []byte, c *metCol, v float64) []byte {
+	if c.kind == unsigned && math.IsNaN(v) {
+		v = 0
+	}
+	dst, _ = (&column{met: *c}).number(dst, v)
+	return dst
+}
+
+// probe is what a commit must look up: series and valid times that the archive
+// may hold records of.
+type probe map[seriesTime]struct{}
+
+// seriesTime is the number of a header and a valid time.
+type seriesTime struct{ header, valid int64 }
+
+func (p probe) add(lt *lineTable, b *record.Batch, archived ranges, headers *sqlengine.Interner[record.Header]) {
+	heads := lt.heads[len(lt.heads)-1]
+	groups := make([]*design.Group, len(b.Headers))
+	for k := range b.Headers {
+		if _, fresh := headers.ID(sqlengine.HeaderKey(b.Headers[k])); !fresh {
+			groups[k] = archived.group(b.Type, &b.Headers[k])
+		}
+	}
+	for i := range b.Len() {
+		if v := b.Valid[i]; mayHold(groups[b.Head[i]], v) {
+			p[seriesTime{heads[b.Head[i]], v}] = struct{}{}
+		}
+	}
+}
+
+// span is the condition on rows of these series between the first and the last
+// of these times; headers are the numbers of the series.
+func (p probe) span(w *lineWriter) (headers []int64, times string) {
+	if len(p) == 0 {
+		return nil, ""
+	}
+	first, last := int64(math.MaxInt64), int64(math.MinInt64)
+	for s := range p {
+		headers = append(headers, s.header)
+		first, last = min(first, s.valid), max(last, s.valid)
+	}
+	slices.Sort(headers)
+	return slices.Compact(headers), " AND ld.fcst_valid_beg BETWEEN '" + w.dateTime(first) + "' AND '" + w.dateTime(last) + "'"
+}
+
+// probeHeaders is the number of series that one query looks up.
+const probeHeaders = 500
+
+// find reads the records that the commit may replace: first which series and
+// times are there at all, which most often none is, then their records.
+func (w *lineWriter) find(ctx context.Context, lt *lineTable, p probe) error {
+	hits := probe{}
+	headers, times := p.span(w)
+	for some := range slices.Chunk(headers, probeHeaders) {
+		if err := w.hits(ctx, lt, in(some)+times, p, hits); err != nil {
+			return err
+		}
+	}
+	headers, times = hits.span(w)
+	for some := range slices.Chunk(headers, probeHeaders) {
+		for _, h := range some {
+			lt.probed[h] = struct{}{}
+		}
+		if err := w.findSome(ctx, lt, in(some)+times); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// in is the condition on the numbers of headers.
+func in(headers []int64) string {
+	list := make([]string, len(headers))
+	for i, h := range headers {
+		list[i] = strconv.FormatInt(h, 10)
+	}
+	return " WHERE ld.stat_header_id IN (" + strings.Join(list, ", ") + ")"
+}
+
+func (w *lineWriter) hits(ctx context.Context, lt *lineTable, where string, p, hits probe) error {
+	rows, err := w.l.conn.QueryContext(ctx, "SELECT DISTINCT stat_header_id, "+w.l.a.dialect.Epoch("fcst_valid_beg")+" FROM "+w.l.table(lt.name)+" ld"+where)
+	if err != nil {
+		return err
+	}
+	defer rows.Close() //nolint:errcheck // Err below says what went wrong
+	var s seriesTime
+	for rows.Next() {
+		if err := rows.Scan(&s.header, &s.valid); err != nil {
+			return err
+		}
+		if _, ok := p[s]; ok {
+			hits[s] = struct{}{}
+		}
+	}
+	return rows.Err()
+}
+
+func (w *lineWriter) findSome(ctx context.Context, lt *lineTable, where string) error {
+	s := w.l.a.lineSelect(lt.t, w.twins, true)
+	rows, err := w.l.conn.QueryContext(ctx, "SELECT ld.stat_header_id, ld."+idColumn(lt.t)+", "+s.columns+s.from(w.l.a, w.l.subset)+where)
+	if err != nil {
+		return err
+	}
+	defer rows.Close() //nolint:errcheck // Err below says what went wrong
+	var ref rowRef
+	var refs []rowRef
+	cells := append([]any{&ref.header, &ref.id}, s.collector.Scan()...)
+	note := func() {
+		lt.hash.Use(&s.collector.Batch)
+		for i, r := range refs {
+			lt.there[lt.hash.Key(i)] = r
+		}
+		refs = refs[:0]
+		s.collector.Reset()
+	}
+	for rows.Next() {
+		if err := rows.Scan(cells...); err != nil {
+			return err
+		}
+		s.collector.Row()
+		if refs = append(refs, ref); len(refs) == dumpRows {
+			note()
+		}
+	}
+	note()
+	return rows.Err()
+}
+
+// replace notes which records of the commit replace others.
+func (lt *lineTable) replace(batches []*record.Batch, stored *engine.Stored) {
+	for k, b := range batches {
+		if len(lt.there) == 0 {
+			stored.New += int64(b.Len())
+			continue
+		}
+		lt.hash.Use(b)
+		for i := range b.Len() {
+			if _, ok := lt.probed[lt.heads[k][b.Head[i]]]; ok {
+				if r, ok := lt.there[lt.hash.Key(i)]; ok {
+					lt.gone[r.header] = append(lt.gone[r.header], r.id)
+					stored.Replaced[b.File]++
+					continue
+				}
+			}
+			stored.New++
+		}
+	}
+	lt.there = nil
+}

@@ -1,0 +1,436 @@
+package mariadb
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/zeebo/xxh3"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/engine/sqlengine"
+	"barograph/record"
+)
+
+// lineWriter writes METviewer's tables.
+type lineWriter struct {
+	l       *loader
+	headers *sqlengine.Interner[record.Header]
+	files   *sqlengine.Interner[fileName]
+	folded  map[fileName]fileName // as METviewer's unique key compares them → as stored
+	twins   map[string]map[string]bool
+	header  []column
+	tables  map[*record.LineType]*lineTable
+	first   int64 // number of the first row of this commit
+	times   map[int64]string
+}
+
+type fileName struct{ dir, name string }
+
+// lineTable is the table of a line type, and what a commit brings it.
+type lineTable struct {
+	t       *record.LineType
+	name    string
+	columns []column
+	heads   [][]int64             // by batch and header: the number of the header
+	files   []int64               // by batch
+	there   map[record.Key]rowRef // of the records that are there and may be replaced
+	probed  map[int64]struct{}    // numbers of the headers whose records are in there
+	gone    map[int64][]int64     // header → numbers of the rows that were replaced
+	rows    int64
+	hash    record.Hasher
+}
+
+type rowRef struct{ header, id int64 }
+
+func newLineWriter(l *loader) *lineWriter {
+	return &lineWriter{l: l, header: headerColumns(), tables: map[*record.LineType]*lineTable{}, times: map[int64]string{}}
+}
+
+func (w *lineWriter) refresh(ctx context.Context) error {
+	w.headers, w.files = sqlengine.NewInterner[record.Header](), sqlengine.NewInterner[fileName]()
+	w.folded = map[fileName]fileName{}
+	var err error
+	if w.twins, err = w.l.a.twins(ctx, w.l.conn, w.l.subset); err != nil {
+		return err
+	}
+	exprs := []string{"stat_header_id"}
+	for k := range w.header {
+		exprs = append(exprs, w.header[k].expr(w.twins[design.HeaderTable]))
+	}
+	rows, err := w.l.conn.QueryContext(ctx, "SELECT "+strings.Join(exprs, ", ")+" FROM "+w.l.table(design.HeaderTable)+" h")
+	if err != nil {
+		return err
+	}
+	defer rows.Close() //nolint:errcheck // Err below says what went wrong
+	var id int64
+	h := record.Header{}
+	into := []any{&id}
+	for k := range w.header {
+		into = append(into, &h[w.header[k].Field])
+	}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		w.headers.Have(h, id)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	return w.refreshFiles(ctx)
+}
+
+func (w *lineWriter) refreshFiles(ctx context.Context) error {
+	rows, err := w.l.conn.QueryContext(ctx, "SELECT data_file_id, path, filename FROM "+w.l.table(sqlengine.FileTable))
+	if err != nil {
+		return err
+	}
+	defer rows.Close() //nolint:errcheck // Err below says what went wrong
+	for rows.Next() {
+		var id int64
+		var f fileName
+		if err := rows.Scan(&id, &f.dir, &f.name); err != nil {
+			return err
+		}
+		w.files.Have(f, id)
+		w.folded[f.fold()] = f
+	}
+	return rows.Err()
+}
+
+func (f fileName) fold() fileName {
+	return fileName{strings.ToLower(strings.TrimRight(f.dir, " ")), strings.ToLower(strings.TrimRight(f.name, " "))}
+}
+
+// file is the name under which METviewer's data_file holds a file. A path that
+// does not fit, or that METviewer's unique key takes for another one, ends in a
+// digest of the whole.
+func (w *lineWriter) file(of string) fileName {
+	dir, name := path.Split(of)
+	f := fileName{strings.TrimSuffix(dir, "/"), name}
+	other, taken := w.folded[f.fold()]
+	_, plainDir := appendLatin(nil, f.dir, 120)
+	_, plainName := appendLatin(nil, f.name, 110)
+	if !plainDir || !plainName || (taken && other != f) {
+		latin, _ := appendLatin(nil, name, 70)
+		f = fileName{fmt.Sprintf("%016x", xxh3.HashString(dir)), fmt.Sprintf("%s %016x", latin, xxh3.HashString(of))}
+	}
+	w.folded[f.fold()] = f
+	return f
+}
+
+func (w *lineWriter) prepare(ctx context.Context, stored *engine.Stored) error {
+	archived := newRanges(w.l.catalog)
+	need := map[string]map[string]string{} // table → twin → its type
+	headerNeed := map[string]string{}
+	for _, t := range w.l.types {
+		lt := w.tables[t]
+		if lt == nil {
+			lt = &lineTable{t: t, name: tableOf(t), columns: lineColumns(t)}
+			w.tables[t] = lt
+		}
+		lt.reset()
+		need[lt.name] = map[string]string{}
+		probes := probe{}
+		for _, b := range w.l.batches[t] {
+			w.number(lt, b, headerNeed)
+			lt.need(b, need[lt.name])
+			probes.add(lt, b, archived, w.headers)
+		}
+		if err := w.find(ctx, lt, probes); err != nil {
+			return err
+		}
+		lt.replace(w.l.batches[t], stored)
+	}
+	need[design.HeaderTable] = headerNeed
+	return w.makeTwins(ctx, need)
+}
+
+func (lt *lineTable) reset() {
+	lt.heads, lt.files, lt.rows = lt.heads[:0], lt.files[:0], 0
+	lt.there, lt.probed, lt.gone = map[record.Key]rowRef{}, map[int64]struct{}{}, map[int64][]int64{}
+}
+
+// number numbers the headers and the file of a batch.
+func (w *lineWriter) number(lt *lineTable, b *record.Batch, need map[string]string) {
+	heads := make([]int64, len(b.Headers))
+	var scratch []byte
+	for i, h := range b.Headers {
+		id, fresh := w.headers.ID(sqlengine.HeaderKey(h))
+		heads[i] = id
+		if !fresh {
+			continue
+		}
+		for k := range w.header {
+			c := &w.header[k]
+			var exact bool
+			if scratch, exact = c.text(scratch[:0], h[c.Field]); !exact {
+				need[c.twin()] = c.twinType()
+			}
+		}
+	}
+	id, _ := w.files.ID(w.file(b.File))
+	lt.heads, lt.files = append(lt.heads, heads), append(lt.files, id)
+	lt.rows += int64(b.Len())
+}
+
+// need notes the columns of which METviewer's cannot hold a value of b.
+func (lt *lineTable) need(b *record.Batch, need map[string]string) {
+	var scratch []byte
+	for k := range lt.columns {
+		c := &lt.columns[k]
+		if (c.From == sqlengine.Data && c.met.kind == double) || need[c.twin()] != "" || !c.value() {
+			continue
+		}
+		for i := range b.Len() {
+			var exact bool
+			if scratch, exact = c.append(scratch[:0], b, i); !exact {
+				need[c.twin()] = c.twinType()
+				break
+			}
+		}
+	}
+}
+
+// value reports whether the column may need a twin: ids, line numbers and times always fit.
+func (c *column) value() bool {
+	switch c.From {
+	case sqlengine.Header, sqlengine.Data, sqlengine.Lead, sqlengine.ObsLead:
+		return true
+	}
+	return false
+}
+
+// append appends the column's value of a record, as near as METviewer's column
+// can hold it.
+func (c *column) append(dst []byte, b *record.Batch, i int) ([]byte, bool) {
+	switch c.From {
+	case sqlengine.Header:
+		return c.text(dst, b.Header(i)[c.Field])
+	case sqlengine.Data:
+		if c.Data.Kind == record.Text {
+			return c.text(dst, b.Text[c.Data.Slot][i])
+		}
+		return c.number(dst, b.Num[c.Data.Slot][i])
+	}
+	return c.number(dst, c.whole(b, i))
+}
+
+// whole is the value of a column of leads.
+func (c *column) whole(b *record.Batch, i int) float64 {
+	if c.From == sqlengine.Lead {
+		return float64(design.LeadCode(b.Header(i)[record.Version], b.Lead[i]))
+	}
+	return float64(design.LeadHMS(b.ObsLead[i]))
+}
+
+// appendTwin appends what the column's twin holds of a record: nothing where
+// METviewer's column holds it as it is.
+func (c *column) appendTwin(dst, scratch []byte, b *record.Batch, i int) ([]byte, []byte) {
+	scratch, exact := c.append(scratch[:0], b, i)
+	switch {
+	case exact:
+		dst = append(dst, null...)
+	case c.From == sqlengine.Header:
+		dst = appendText(dst, b.Header(i)[c.Field])
+	case c.From == sqlengine.Data && c.Data.Kind == record.Text:
+		dst = appendText(dst, b.Text[c.Data.Slot][i])
+	case c.From == sqlengine.Data:
+		dst = strconv.AppendFloat(dst, b.Num[c.Data.Slot][i], 'g', -1, 64)
+	default:
+		dst = strconv.AppendInt(dst, int64(c.whole(b, i)), 10)
+	}
+	return dst, scratch
+}
+
+// makeTwins adds the columns that are needed and not there.
+func (w *lineWriter) makeTwins(ctx context.Context, need map[string]map[string]string) error {
+	for table, columns := range need {
+		var add []string
+		for name, kind := range columns {
+			if !w.twins[table][name] {
+				add = append(add, "ADD COLUMN "+name+" "+kind+" INVISIBLE")
+			}
+		}
+		if len(add) == 0 {
+			continue
+		}
+		slices.Sort(add)
+		if err := w.l.exec(ctx, "ALTER TABLE "+w.l.table(table)+" "+strings.Join(add, ", ")); err != nil {
+			return err
+		}
+		if w.twins[table] == nil {
+			w.twins[table] = map[string]bool{}
+		}
+		for name := range columns {
+			w.twins[table][name] = true
+		}
+	}
+	return nil
+}
+
+// apart reports whether METviewer's tables know no transactions.
+func (w *lineWriter) apart() bool { return w.l.a.db.engine == "MyISAM" }
+
+func (w *lineWriter) begin(ctx context.Context) (bool, error) {
+	w.first = w.l.next
+	if !w.apart() {
+		return false, nil
+	}
+	_, header := w.headers.Fresh()
+	_, file := w.files.Fresh()
+	pending := []string{row(design.HeaderTable, "stat_header_id", header), row(sqlengine.FileTable, "data_file_id", file)}
+	for _, t := range w.l.types {
+		pending = append(pending, row(tableOf(t), idColumn(t), w.first))
+		if child, _ := childTable(t); child != "" {
+			pending = append(pending, row(child, "line_data_id", w.first))
+		}
+	}
+	return true, w.l.exec(ctx, "INSERT INTO "+w.l.table(pendingTable)+" VALUES "+strings.Join(pending, ", "))
+}
+
+func row(table, column string, first int64) string {
+	return fmt.Sprintf("('%s', '%s', %d)", table, column, first)
+}
+
+func (w *lineWriter) write(ctx context.Context) error {
+	if err := w.writeHeaders(ctx); err != nil {
+		return err
+	}
+	if err := w.writeFiles(ctx); err != nil {
+		return err
+	}
+	for _, t := range w.l.types {
+		lt := w.tables[t]
+		if err := w.writeLines(ctx, lt); err != nil {
+			return err
+		}
+		if err := w.writeChildren(ctx, lt); err != nil {
+			return err
+		}
+		w.l.next += lt.rows
+		if hasLineID(t) && w.l.next > math.MaxUint32 {
+			return fmt.Errorf("%s: METviewer's line_data_id ends at %d", lt.name, uint32(math.MaxUint32))
+		}
+	}
+	return nil
+}
+
+func (w *lineWriter) writeHeaders(ctx context.Context) error {
+	headers, first := w.headers.Fresh()
+	columns := []string{"stat_header_id"}
+	var twins []*column
+	for k := range w.header {
+		columns = append(columns, w.header[k].met.name)
+	}
+	for k := range w.header {
+		if c := &w.header[k]; w.twins[design.HeaderTable][c.twin()] {
+			twins = append(twins, c)
+			columns = append(columns, c.twin())
+		}
+	}
+	n := 0
+	var scratch []byte
+	f := infile{table: w.l.table(design.HeaderTable), columns: columns, charset: "binary", rows: int64(len(headers))}
+	f.more = each(func(dst []byte) ([]byte, bool) {
+		if n == len(headers) {
+			return dst, false
+		}
+		h := &headers[n]
+		dst = strconv.AppendInt(dst, first+int64(n), 10)
+		for k := range w.header {
+			dst, _ = w.header[k].text(append(dst, '\t'), h[w.header[k].Field])
+		}
+		for _, c := range twins {
+			var exact bool
+			dst = append(dst, '\t')
+			if scratch, exact = c.text(scratch[:0], h[c.Field]); exact {
+				dst = append(dst, null...)
+			} else {
+				dst = appendText(dst, h[c.Field])
+			}
+		}
+		n++
+		return append(dst, '\n'), true
+	})
+	return f.run(ctx, w.l.conn)
+}
+
+func (w *lineWriter) writeFiles(ctx context.Context) error {
+	files, first := w.files.Fresh()
+	now := sqlengine.AppendDateTime(nil, time.Now().Unix())
+	n := 0
+	f := infile{table: w.l.table(sqlengine.FileTable), columns: []string{"data_file_id", "data_file_lu_id", "filename", "path", "load_date"}, charset: "binary", rows: int64(len(files))}
+	f.more = each(func(dst []byte) ([]byte, bool) {
+		if n == len(files) {
+			return dst, false
+		}
+		dst = strconv.AppendInt(dst, first+int64(n), 10)
+		dst = strconv.AppendInt(append(dst, '\t'), sqlengine.FileKind(files[n].name), 10)
+		dst = appendText(append(dst, '\t'), files[n].name)
+		dst = appendText(append(dst, '\t'), files[n].dir)
+		dst = append(append(dst, '\t'), now...)
+		n++
+		return append(dst, '\n'), true
+	})
+	return f.run(ctx, w.l.conn)
+}
+
+// settle moves what a commit adds from pending to what counts.
+func (w *lineWriter) settle(ctx context.Context) error {
+	if err := w.l.exec(ctx, "DELETE FROM "+w.l.table(pendingTable)); err != nil {
+		return err
+	}
+	for _, t := range w.l.types {
+		lt := w.tables[t]
+		for h, ids := range lt.gone {
+			values := make([]string, len(ids))
+			for i, id := range ids {
+				values[i] = fmt.Sprintf("('%s', %d, %d)", lt.name, h, id)
+			}
+			for part := range slices.Chunk(values, 1000) {
+				if err := w.l.exec(ctx, "INSERT INTO "+w.l.table(goneTable)+" VALUES "+strings.Join(part, ", ")); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (w *lineWriter) finish(ctx context.Context) error {
+	any := false
+	for _, t := range w.l.types {
+		lt := w.tables[t]
+		for h, ids := range lt.gone {
+			any = true
+			if err := remove(ctx, w.l.conn, w.l.a, w.l.subset, lt.name, h, ids); err != nil {
+				return err
+			}
+		}
+	}
+	if !any || !w.apart() {
+		return nil
+	}
+	return w.l.exec(ctx, "DELETE FROM "+w.l.table(goneTable))
+}
+
+func (w *lineWriter) settled(committed bool) {
+	if w.headers == nil {
+		return
+	}
+	if committed {
+		w.headers.Keep()
+		w.files.Keep()
+		return
+	}
+	w.headers.Drop()
+	w.files.Drop()
+}

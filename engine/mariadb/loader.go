@@ -1,0 +1,285 @@
+package mariadb
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"time"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/engine/sqlengine"
+	"barograph/fault"
+	"barograph/record"
+)
+
+// loader collects batches and writes them at Commit, under the subset's lock.
+type loader struct {
+	a       *archive
+	subset  string
+	conn    *sql.Conn // nil = to be opened
+	batches map[*record.LineType][]*record.Batch
+	types   []*record.LineType // in the order of first sight
+	w       writer
+
+	version int64           // of the archive, as of catalog and w; -1 = nothing is known
+	catalog *design.Catalog // of the archive
+	next    int64           // number of the next row
+}
+
+// writer lays records out under one design.
+type writer interface {
+	// refresh reads what the archive holds, as far as it is not known.
+	refresh(ctx context.Context) error
+	// prepare does what no transaction may hold: changes of tables, and the
+	// search for what will be replaced.
+	prepare(ctx context.Context, stored *engine.Stored) error
+	// begin notes in the archive what write is about to do, where the tables
+	// know no transactions; ok is false where they do.
+	begin(ctx context.Context) (ok bool, err error)
+	// write writes the rows.
+	write(ctx context.Context) error
+	// settle is the writer's part of the transaction that makes the rows count.
+	settle(ctx context.Context) error
+	// finish takes away what was replaced, after that transaction or, where the
+	// tables know transactions, in it.
+	finish(ctx context.Context) error
+	// settled says whether all of this is in the archive.
+	settled(committed bool)
+}
+
+func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+	if a.db.readOnly {
+		return nil, &fault.Error{Setting: a.db.shown, Err: engine.ErrReadOnly, Cure: "open it without --read-only"}
+	}
+	l := &loader{a: a, subset: subset, batches: map[*record.LineType][]*record.Batch{}, version: -1}
+	switch a.design {
+	case design.Normalized:
+		l.w = newLineWriter(l)
+	case design.Wide:
+		l.w = &wideWriter{l: l}
+	default:
+		l.w = &docWriter{l: l}
+	}
+	if err := l.create(ctx); err != nil {
+		return nil, failed(ctx, errors.Join(err, l.Close()))
+	}
+	return l, nil
+}
+
+func (l *loader) Add(ctx context.Context, b *record.Batch) error {
+	if b.Len() == 0 {
+		return ctx.Err()
+	}
+	if l.batches[b.Type] == nil {
+		l.types = append(l.types, b.Type)
+	}
+	l.batches[b.Type] = append(l.batches[b.Type], b)
+	return ctx.Err()
+}
+
+func (l *loader) Close() error {
+	if l.conn == nil {
+		return nil
+	}
+	c := l.conn
+	l.conn = nil
+	return c.Close()
+}
+
+// exec runs a statement on the loader's connection.
+func (l *loader) exec(ctx context.Context, query string, args ...any) error {
+	_, err := l.conn.ExecContext(ctx, query, args...)
+	if err != nil && ctx.Err() == nil && len(query) < 500 {
+		err = fmt.Errorf("%s: %w", query, err)
+	}
+	return err
+}
+
+// table is the quoted name of a table of the subset.
+func (l *loader) table(name string) string { return l.a.table(l.subset, name) }
+
+// locked runs do under the subset's lock, on the loader's connection. The
+// server gives the lock back when the connection ends, however it ends.
+func (l *loader) locked(ctx context.Context, do func() error) error {
+	if l.conn == nil {
+		var err error
+		if l.conn, err = l.a.db.pool.Conn(ctx); err != nil {
+			return err
+		}
+	}
+	return l.a.locked(ctx, l.conn, l.subset, do)
+}
+
+// create makes the subset's database and tables.
+func (l *loader) create(ctx context.Context) error {
+	return l.locked(ctx, func() error {
+		var n int
+		err := l.conn.QueryRowContext(ctx, "SELECT count(*) FROM "+l.table(l.a.ownName(sqlengine.CatalogTable))).Scan(&n)
+		if err == nil && n > 0 {
+			return nil
+		}
+		if err != nil && !absent(err) {
+			return err
+		}
+		for _, s := range l.a.createSubset(l.subset) {
+			if err := l.exec(ctx, s); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
+	stored := engine.Stored{Replaced: map[string]int64{}}
+	err := l.locked(ctx, func() error { return l.commit(ctx, c, &stored) })
+	l.w.settled(err == nil)
+	clear(l.batches)
+	l.types = l.types[:0]
+	if err != nil {
+		l.version = -1
+		err = failed(ctx, err)
+		l.undo(context.WithoutCancel(ctx))
+	}
+	return stored, err
+}
+
+// undo takes back what a commit that failed has left. The connection is given
+// up: it may be in the middle of a statement, and the lock is free, with all
+// that belongs to it, when the server has seen its end.
+func (l *loader) undo(ctx context.Context) {
+	if l.conn != nil {
+		l.conn.Raw(func(any) error { return driver.ErrBadConn }) //nolint:errcheck // it is its purpose to fail: the connection is not used again
+		l.conn.Close()                                           //nolint:errcheck // as above
+		l.conn = nil
+	}
+	ctx, stop := context.WithTimeout(ctx, undoPatience)
+	defer stop()
+	if err := l.locked(ctx, func() error { return l.a.recover(ctx, l.conn, l.subset) }); err != nil {
+		l.a.db.log.Warn("a commit was not taken back; the next open does it", "subset", l.subset, "error", err)
+	}
+	if err := l.Close(); err != nil {
+		l.a.db.log.Debug("a connection was lost", "error", err)
+	}
+}
+
+// undoPatience is how long a failed commit is worked on before it is left to
+// whoever opens the subset next.
+const undoPatience = 20 * time.Second
+
+func (l *loader) commit(ctx context.Context, c engine.Commit, stored *engine.Stored) error {
+	if err := l.a.recover(ctx, l.conn, l.subset); err != nil {
+		return err
+	}
+	if err := l.refresh(ctx); err != nil {
+		return err
+	}
+	if err := l.w.prepare(ctx, stored); err != nil {
+		return err
+	}
+	apart, err := l.w.begin(ctx)
+	if err != nil {
+		return err
+	}
+	steps := []func(context.Context) error{l.start, l.w.write, l.w.finish}
+	if apart {
+		steps = []func(context.Context) error{l.w.write, l.start, l.w.settle}
+	}
+	steps = append(steps, func(ctx context.Context) error { return l.writeMeta(ctx, c, *stored) }, l.end)
+	if apart {
+		steps = append(steps, l.w.finish)
+	}
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *loader) start(ctx context.Context) error { return l.exec(ctx, "START TRANSACTION") }
+func (l *loader) end(ctx context.Context) error   { return l.exec(ctx, "COMMIT") }
+
+// refresh reads what the loader must know of the archive, unless it knows it
+// from its own last commit.
+func (l *loader) refresh(ctx context.Context) error {
+	var version, next int64
+	table := l.table(l.a.ownName(sqlengine.CatalogTable))
+	if err := l.conn.QueryRowContext(ctx, "SELECT version, next_row FROM "+table).Scan(&version, &next); err != nil {
+		return err
+	}
+	if version == l.version {
+		return nil
+	}
+	var text []byte
+	if err := l.conn.QueryRowContext(ctx, "SELECT catalog FROM "+table).Scan(&text); err != nil {
+		return err
+	}
+	catalog, err := design.ParseCatalog(text)
+	if err != nil {
+		return err
+	}
+	if err := l.w.refresh(ctx); err != nil {
+		return err
+	}
+	l.version, l.next, l.catalog = version, next, catalog
+	return nil
+}
+
+// writeMeta writes the catalog and the marks.
+func (l *loader) writeMeta(ctx context.Context, c engine.Commit, stored engine.Stored) error {
+	if c.Catalog != nil {
+		l.catalog.Merge(c.Catalog)
+		l.catalog.Subset = l.subset
+	}
+	text, err := l.catalog.Encode()
+	if err != nil {
+		return err
+	}
+	l.version++
+	err = l.exec(ctx, "UPDATE "+l.table(l.a.ownName(sqlengine.CatalogTable))+" SET catalog = ?, version = ?, next_row = ?", string(text), l.version, l.next)
+	if err != nil {
+		return err
+	}
+	marks := l.table(l.a.ownName(sqlengine.MarksTable))
+	for i := range c.Done {
+		m := &c.Done[i]
+		m.Settle(stored)
+		if err := l.exec(ctx, "DELETE FROM "+marks+" WHERE digest = ?", m.Digest); err != nil {
+			return err
+		}
+		err := l.exec(ctx, "INSERT INTO "+marks+" ("+sqlengine.Names("", sqlengine.MarkColumns()[1:])+") VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+			m.Path, m.Digest, m.Bytes, m.Read, m.Stored, m.Replaced, m.Quarantined, m.Loaded.Format(time.RFC3339Nano))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ranges tells from the catalog, without a look at the tables, that a record
+// cannot be in the archive: most loads bring times that are not there yet.
+type ranges map[[5]string]*design.Group
+
+func newRanges(c *design.Catalog) ranges {
+	r := ranges{}
+	for _, g := range c.Groups {
+		r[[5]string{g.LineType, g.Version, g.Model, g.ObType, g.FcstVar}] = g
+	}
+	return r
+}
+
+// group is what the archive holds of a header's series; nil = nothing.
+func (r ranges) group(t *record.LineType, h *record.Header) *design.Group {
+	return r[[5]string{t.Name, h[record.Version], h[record.Model], h[record.ObType], h[record.FcstVar]}]
+}
+
+func mayHold(g *design.Group, valid int64) bool {
+	if g == nil || valid < g.First || valid > g.Last {
+		return false
+	}
+	return g.Step == 0 || (valid-g.First)%g.Step == 0
+}

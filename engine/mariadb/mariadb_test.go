@@ -1,0 +1,163 @@
+package mariadb_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	_ "github.com/go-sql-driver/mysql"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/engine/enginetest"
+	"barograph/engine/mariadb"
+	"barograph/flavour"
+	"barograph/lab"
+)
+
+// fresh returns a function that names an empty database of a lab by a URL; its
+// databases are dropped with the test.
+func fresh(l *lab.Lab, query string) func(t *testing.T) string {
+	var made atomic.Int64
+	return func(t *testing.T) string {
+		prefix := fmt.Sprintf("t%d_", made.Add(1))
+		t.Cleanup(func() { drop(t, l, prefix) })
+		return l.URL() + prefix + query
+	}
+}
+
+// drop drops the databases that begin with a prefix.
+func drop(t *testing.T, l *lab.Lab, prefix string) {
+	t.Helper()
+	u := parsed(t, l.URL())
+	db, err := sql.Open("mysql", fmt.Sprintf("root@tcp(%s)/", u.Host))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()                        //nolint:errcheck // nothing was written that is not there
+	rows, err := db.Query("SHOW DATABASES") //nolint:noctx // the test's context has ended
+	if err != nil {
+		t.Errorf("databases of a test: %v", err)
+		return
+	}
+	var names []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(name, prefix) {
+			names = append(names, name)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		t.Error(err)
+	}
+	for _, name := range names {
+		if _, err := db.Exec("DROP DATABASE `" + strings.ReplaceAll(name, "`", "``") + "`"); err != nil { //nolint:noctx // as above
+			t.Errorf("drop %q: %v", name, err)
+		}
+	}
+}
+
+// The server is killed during a load, and two loads go into one subset.
+func TestServerDiesAndTwoLoad(t *testing.T) {
+	for _, query := range []string{"", "?engine=InnoDB"} {
+		t.Run("url="+query, func(t *testing.T) {
+			l := enginetest.Lab(t, mariadb.Driver(), lab.Options{Profile: "tuned", Memory: 1 << 30})
+			c := enginetest.Config{Driver: mariadb.Driver(), URL: fresh(l, query)}
+			if query != "" { // the other designs know no other engine
+				c.Driver.Offers = map[design.Name][]flavour.Name{design.Normalized: c.Driver.Offers[design.Normalized]}
+			}
+			enginetest.RunServer(t, c, l)
+		})
+	}
+}
+
+// Every profile starts, and comes back with its data after a kill.
+func TestServer(t *testing.T) {
+	for _, p := range mariadb.Driver().Server.Profiles {
+		t.Run(p.Name, func(t *testing.T) {
+			l := enginetest.Lab(t, mariadb.Driver(), lab.Options{Profile: p.Name, Memory: 1 << 30})
+			url := l.URL() + "mv_"
+			e, err := mariadb.Driver().Open(t.Context(), parsed(t, url), engine.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			about, err := e.About(t.Context())
+			if want := map[string]string{"default": "134217728", "tuned": "536870912"}[p.Name]; err != nil || about.Settings["innodb_buffer_pool_size"] != want {
+				t.Errorf("innodb_buffer_pool_size %s, want %s, %v", about.Settings["innodb_buffer_pool_size"], want, err)
+			}
+			if err := e.Close(); err != nil {
+				t.Error(err)
+			}
+			all := files(1, 1)
+			if err := load(t.Context(), opened(t, url, design.Normalized), "s", all); err != nil {
+				t.Fatal(err)
+			}
+			if err := l.Kill(0); err != nil {
+				t.Fatal(err)
+			}
+			if err := l.Restart(t.Context(), 0); err != nil {
+				t.Fatal(err)
+			}
+			whole(t, opened(t, url, design.Normalized), all)
+		})
+	}
+}
+
+func parsed(t *testing.T, raw string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// normalized offers no other design.
+type normalized struct{ engine.Archives }
+
+func (n normalized) Open(ctx context.Context, d design.Name) (engine.Archive, error) {
+	if d != design.Normalized {
+		return nil, engine.ErrNoDesign
+	}
+	return n.Archives.Open(ctx, d)
+}
+
+// METviewer's tables with the further indexes and a storage engine that knows
+// transactions.
+func TestConformanceInnoDB(t *testing.T) {
+	l := enginetest.Lab(t, mariadb.Driver(), lab.Options{Profile: "tuned", Memory: 2 << 30})
+	d := mariadb.Driver()
+	d.Offers = map[design.Name][]flavour.Name{design.Normalized: d.Offers[design.Normalized]} // the others are the same
+	whole := d.Open
+	d.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
+		e, err := whole(ctx, u, o)
+		if err == nil {
+			e.Archives = normalized{e.Archives}
+		}
+		return e, err
+	}
+	c := enginetest.Config{
+		Driver:      d,
+		URL:         fresh(l, "?engine=InnoDB&apply_indexes=true"),
+		Reopenable:  true,
+		Unreachable: func(*testing.T) string { return "mariadb://127.0.0.1:1/?engine=InnoDB" },
+	}
+	enginetest.Run(t, c)
+}
+
+func TestConformance(t *testing.T) {
+	l := enginetest.Lab(t, mariadb.Driver(), lab.Options{Profile: "tuned", Memory: 2 << 30})
+	enginetest.Run(t, enginetest.Config{
+		Driver:      mariadb.Driver(),
+		URL:         fresh(l, ""),
+		Reopenable:  true,
+		Unreachable: func(*testing.T) string { return "mariadb://root:secret@127.0.0.1:1/" },
+	})
+}

@@ -1,0 +1,196 @@
+package mariadb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/fault"
+)
+
+// lockName is the name of a subset's lock. The server's locks know no case and
+// hold 64 characters.
+func (a *archive) lockName(subset string) string {
+	return fmt.Sprintf("barograph %016x", xxh3.HashString(a.database(subset)))
+}
+
+// lockSeconds is how long one statement waits for a lock; it is asked for again.
+const lockSeconds = 3600
+
+// locked runs do under the subset's lock. It does not give the lock back where
+// do failed because ctx ended: the connection is gone then.
+func (a *archive) locked(ctx context.Context, c *sql.Conn, subset string, do func() error) (err error) {
+	name := a.lockName(subset)
+	for {
+		var got sql.NullInt64
+		if err := c.QueryRowContext(ctx, "SELECT GET_LOCK(?, ?)", name, lockSeconds).Scan(&got); err != nil {
+			return failed(ctx, err)
+		}
+		if got.Int64 == 1 {
+			break
+		}
+	}
+	defer func() {
+		_, unlock := c.ExecContext(context.WithoutCancel(ctx), "DO RELEASE_LOCK(?)", name)
+		if err == nil {
+			err = unlock
+		}
+	}()
+	return do()
+}
+
+// ready waits, once for each subset, until no commit that this archive has not
+// seen begin is under way, and takes back what a commit that died has left.
+func (a *archive) ready(ctx context.Context, subset string) error {
+	if _, ok := a.seen.Load(subset); ok {
+		return nil
+	}
+	c, err := a.db.pool.Conn(ctx)
+	if err != nil {
+		return failed(ctx, err)
+	}
+	defer c.Close() //nolint:errcheck // nothing was written that is not committed
+	err = a.locked(ctx, c, subset, func() error { return a.recover(ctx, c, subset) })
+	if absent(err) {
+		return nil
+	}
+	if err == nil {
+		a.seen.Store(subset, true)
+	}
+	return failed(ctx, err)
+}
+
+// recover ends what a commit began that died: rows that do not count yet are
+// taken away, rows that were replaced already too. The lock is held.
+func (a *archive) recover(ctx context.Context, c *sql.Conn, subset string) error {
+	if a.design != design.Normalized {
+		_, err := c.ExecContext(ctx, "ROLLBACK")
+		return err
+	}
+	type part struct {
+		table, column string
+		first         int64
+	}
+	rows, err := c.QueryContext(ctx, "SELECT line_table, id_column, first_id FROM "+a.table(subset, pendingTable))
+	if err != nil {
+		return err
+	}
+	defer rows.Close() //nolint:errcheck // Err below says what went wrong
+	var parts []part
+	for rows.Next() {
+		var p part
+		if err := rows.Scan(&p.table, &p.column, &p.first); err != nil {
+			return err
+		}
+		parts = append(parts, p)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	gone, err := a.goneRows(ctx, c, subset)
+	if err != nil || len(parts)+len(gone) == 0 {
+		return err
+	}
+	if a.db.readOnly {
+		return &fault.Error{Setting: a.db.shown + ", subset " + strconv.Quote(subset), Problem: "a load was broken off and left something behind", Err: engine.ErrReadOnly,
+			Cure: "open it once without --read-only"}
+	}
+	for _, p := range parts {
+		if err := a.change(ctx, c, subset, p.table, fmt.Sprintf("DELETE FROM %s WHERE %s >= %d", a.table(subset, p.table), p.column, p.first)); err != nil {
+			return err
+		}
+	}
+	for of, ids := range gone {
+		if err := remove(ctx, c, a, subset, of.table, of.header, ids); err != nil {
+			return err
+		}
+	}
+	for _, table := range []string{pendingTable, goneTable} {
+		if _, err := c.ExecContext(ctx, "DELETE FROM "+a.table(subset, table)); err != nil {
+			return err
+		}
+	}
+	a.db.log.Info("a load that was broken off was taken back", "subset", subset, "tables", len(parts))
+	return nil
+}
+
+type goneOf struct {
+	table  string
+	header int64
+}
+
+func (a *archive) goneRows(ctx context.Context, c *sql.Conn, subset string) (map[goneOf][]int64, error) {
+	rows, err := c.QueryContext(ctx, "SELECT line_table, stat_header_id, id FROM "+a.table(subset, goneTable))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // Err below says what went wrong
+	gone := map[goneOf][]int64{}
+	for rows.Next() {
+		var of goneOf
+		var id int64
+		if err := rows.Scan(&of.table, &of.header, &id); err != nil {
+			return nil, err
+		}
+		gone[of] = append(gone[of], id)
+	}
+	return gone, rows.Err()
+}
+
+// remove takes rows of one header out of a line table, and their repeating
+// columns out of its child table.
+func remove(ctx context.Context, c *sql.Conn, a *archive, subset, table string, header int64, ids []int64) error {
+	slices.Sort(ids)
+	list := make([]string, len(ids))
+	for i, id := range ids {
+		list[i] = strconv.FormatInt(id, 10)
+	}
+	in := " IN (" + strings.Join(list, ", ") + ")"
+	child := childOf(table)
+	if child == "" {
+		return a.change(ctx, c, subset, table, fmt.Sprintf("DELETE FROM %s WHERE stat_header_id = %d AND %s%s", a.table(subset, table), header, rowColumn, in))
+	}
+	for _, t := range []string{child, table} {
+		if err := a.change(ctx, c, subset, t, "DELETE FROM "+a.table(subset, t)+" WHERE line_data_id"+in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// childOf is the table of repeating columns of a line table; "" = it has none.
+func childOf(table string) string {
+	for child := range metviewerChildren {
+		if of, _, _ := strings.Cut(child, "_"); table == "line_data_"+of {
+			return "line_data_" + child
+		}
+	}
+	return ""
+}
+
+// damaged are the numbers of errors and warnings of a MyISAM table that its
+// server's death has damaged: not a key file, marked as crashed, marked as
+// crashed and the last repair failed, open count wrong.
+var damaged = [...]uint16{1034, 1194, 1195, 145} //nolint:gochecknoglobals // a constant table
+
+// change runs a statement that changes a table. A MyISAM table that is damaged
+// is repaired first; the server does that by itself unless it was told not to.
+func (a *archive) change(ctx context.Context, c *sql.Conn, subset, table, query string) error {
+	_, err := c.ExecContext(ctx, query)
+	if is(err, damaged[:]...) {
+		a.db.log.Warn("a table is damaged and repaired", "subset", subset, "table", table, "error", err)
+		if _, repair := c.ExecContext(ctx, "REPAIR TABLE "+a.table(subset, table)); repair != nil {
+			return errors.Join(err, repair)
+		}
+		_, err = c.ExecContext(ctx, query)
+	}
+	return err
+}

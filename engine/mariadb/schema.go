@@ -1,0 +1,108 @@
+package mariadb
+
+import (
+	"strconv"
+	"strings"
+
+	"barograph/design"
+	"barograph/engine/sqlengine"
+	"barograph/flavour"
+	"barograph/record"
+)
+
+// The tables of Barograph's own in a subset's database; all are InnoDB.
+//
+//	barograph_<design>_catalog  one row; the subset exists if this table does
+//	barograph_<design>_marks    the files that are loaded whole
+//	barograph_pending           normalized, MyISAM: what a commit under way adds
+//	barograph_gone              normalized, MyISAM: rows that a commit has replaced, to be taken away
+//	doc_<type>, wide_<type>     documents; wide rows
+const (
+	pendingTable = "barograph_pending"
+	goneTable    = "barograph_gone"
+)
+
+const ours = "\n) ENGINE = InnoDB CHARACTER SET = utf8mb4 COLLATE = utf8mb4_nopad_bin"
+
+// ownName is the name of one of Barograph's own tables, which each design has
+// for itself.
+func (a *archive) ownName(table string) string {
+	return strings.Replace(table, "barograph_", "barograph_"+string(a.design)+"_", 1)
+}
+
+// createSubset lists the statements that make a subset, the row of the catalog last.
+func (a *archive) createSubset(subset string) []string {
+	db := flavour.MariaDBIdent(a.database(subset))
+	out := []string{"CREATE DATABASE IF NOT EXISTS " + db + " CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin"}
+	if a.design == design.Normalized {
+		out = append(out, a.db.createMetviewer(db+".")...)
+		if a.db.indexes {
+			out = append(out, a.db.furtherIndexes(db+".")...)
+		}
+		kinds := make([]string, len(metviewerFiles))
+		for i, k := range metviewerFiles {
+			kinds[i] = "(" + strconv.Itoa(i) + ", " + flavour.Quote(k[0]) + ", " + flavour.Quote(k[1]) + ")"
+		}
+		out = append(out,
+			"INSERT IGNORE INTO "+db+".data_file_lu VALUES "+strings.Join(kinds, ", "),
+			"CREATE TABLE IF NOT EXISTS "+db+"."+pendingTable+" (\n  line_table VARCHAR(64) NOT NULL PRIMARY KEY,\n  id_column VARCHAR(64) NOT NULL,\n  first_id BIGINT UNSIGNED NOT NULL"+ours,
+			"CREATE TABLE IF NOT EXISTS "+db+"."+goneTable+" (\n  line_table VARCHAR(64) NOT NULL,\n  stat_header_id BIGINT UNSIGNED NOT NULL,\n  id BIGINT UNSIGNED NOT NULL,\n  PRIMARY KEY (line_table, stat_header_id, id)"+ours,
+		)
+	}
+	catalog := a.table(subset, a.ownName(sqlengine.CatalogTable))
+	return append(out,
+		"CREATE TABLE IF NOT EXISTS "+a.table(subset, a.ownName(sqlengine.MarksTable))+" (\n  seq BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,\n  path LONGTEXT NOT NULL,\n"+
+			"  digest VARCHAR(64) NOT NULL UNIQUE,\n  bytes BIGINT NOT NULL,\n  lines_read BIGINT NOT NULL,\n  stored BIGINT NOT NULL,\n  replaced BIGINT NOT NULL,\n"+
+			"  quarantined BIGINT NOT NULL,\n  loaded VARCHAR(64) NOT NULL"+ours,
+		"CREATE TABLE IF NOT EXISTS "+catalog+" (\n  id INT NOT NULL PRIMARY KEY,\n  catalog LONGTEXT NOT NULL,\n  version BIGINT NOT NULL,\n  next_row BIGINT NOT NULL"+ours,
+		"INSERT IGNORE INTO "+catalog+" VALUES (1, "+flavour.Quote(emptyCatalog(subset))+", 0, 1)",
+	)
+}
+
+func emptyCatalog(subset string) string {
+	text, err := design.NewCatalog(subset).Encode()
+	if err != nil { // cannot be: it holds a name and nothing else
+		return "{}"
+	}
+	return string(text)
+}
+
+// wideKey is the identity of a record, so that a table of the wide design has a
+// primary key: the records of one time stand together.
+const wideKey = "barograph_key"
+
+// typeName is the type of a column of a wide or document table.
+func typeName(c sqlengine.Column) string {
+	switch c.Type {
+	case sqlengine.Integer:
+		return "INT"
+	case sqlengine.BigInt:
+		return "BIGINT"
+	case sqlengine.Count, sqlengine.Double:
+		return "DOUBLE"
+	case sqlengine.Timestamp:
+		return "DATETIME"
+	case sqlengine.Doubles:
+		return "LONGTEXT" // a JSON array
+	case sqlengine.Entries:
+		return "JSON"
+	}
+	switch c.From {
+	case sqlengine.DocID:
+		return "VARBINARY(3072)" // the longest key of InnoDB, compared as bytes
+	case sqlengine.ValidBeg:
+		return "CHAR(20)" // ISO text
+	}
+	return "VARCHAR(255)"
+}
+
+// typeTable is the statement that makes a wide or document table.
+func (a *archive) typeTable(subset string, t *record.LineType) string {
+	name, cols, _ := sqlengine.Table(a.design, t)
+	text := sqlengine.Create(a.table(subset, name), cols, typeName)
+	text = strings.TrimSuffix(text, "\n)")
+	if a.design == design.Wide {
+		text += ",\n  " + wideKey + " BINARY(16) NOT NULL,\n  PRIMARY KEY (fcst_valid_epoch, " + wideKey + ")"
+	}
+	return text + ",\n  INDEX series_idx (model(40), fcst_var(40), fcst_lev(40), vx_mask(40), fcst_valid_epoch)" + ours
+}

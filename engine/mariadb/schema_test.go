@@ -1,0 +1,441 @@
+package mariadb
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"barograph/answer"
+	"barograph/design"
+	"barograph/engine"
+	"barograph/engine/enginetest"
+	"barograph/flavour"
+	"barograph/lab"
+	"barograph/question"
+	"barograph/record"
+)
+
+// under opens an archive of a lab.
+func under(t *testing.T, l *lab.Lab, rest string, n design.Name) *archive {
+	t.Helper()
+	u, err := url.Parse(l.URL() + rest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := open(t.Context(), u, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	a, err := e.Archives.Open(t.Context(), n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.(*archive)
+}
+
+// texts returns the rows of a query, columns with a blank between.
+func texts(t *testing.T, a *archive, query string, args ...any) []string {
+	t.Helper()
+	rows, err := a.db.pool.QueryContext(t.Context(), query, args...)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	defer rows.Close() //nolint:errcheck // Err below says what went wrong
+	names, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for rows.Next() {
+		cells, into := make([]*string, len(names)), make([]any, len(names))
+		for i := range cells {
+			into[i] = &cells[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			t.Fatal(err)
+		}
+		var words []string
+		for _, c := range cells {
+			if c == nil {
+				words = append(words, "NULL")
+			} else {
+				words = append(words, *c)
+			}
+		}
+		out = append(out, strings.Join(words, " "))
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// batch makes records of one header; fill sets the values of each.
+func batch(lineType, path string, h record.Header, n int, fill func(b *record.Batch, i int)) *record.Batch {
+	lt, _ := record.TypeByName(lineType)
+	b := &record.Batch{}
+	b.Reset(lt, path)
+	head := b.AddHeader(h)
+	for i := range n {
+		b.AppendTimes(head, int32(i)*3600, 1546300800, uint32(i+1))
+		for k := range b.Num {
+			b.Num[k] = append(b.Num[k], float64(k+1))
+		}
+		for k := range b.Text {
+			b.Text[k] = append(b.Text[k], record.NA)
+		}
+		if fill != nil {
+			fill(b, i)
+		}
+		if lt.Group != nil {
+			b.GroupEnd = append(b.GroupEnd, uint32(len(b.Group)))
+		}
+	}
+	return b
+}
+
+func header(version, model string) record.Header {
+	h := record.DefaultHeader()
+	h[record.Version], h[record.Model], h[record.FcstVar], h[record.ObsVar], h[record.InterpPnts] = version, model, "TMP", "TMP", "4"
+	return h
+}
+
+// commit stores batches in one commit of a loader of its own.
+func commit(t *testing.T, a *archive, subset string, batches ...*record.Batch) (engine.Stored, error) {
+	t.Helper()
+	l, err := a.Loader(t.Context(), subset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close() //nolint:errcheck // nothing is left uncommitted
+	c := engine.Commit{Catalog: design.NewCatalog(subset)}
+	for _, b := range batches {
+		if err := l.Add(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+		c.Catalog.Add(b)
+	}
+	return l.Commit(t.Context(), c)
+}
+
+func sum(t *testing.T, a *archive, subset string) (d record.Digest) {
+	t.Helper()
+	var h record.Hasher
+	for b, err := range a.Dump(t.Context(), subset) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Add(h.Sum(b))
+	}
+	return d
+}
+
+func want(batches ...*record.Batch) (d record.Digest) {
+	var h record.Hasher
+	for _, b := range batches {
+		d.Add(h.Sum(b))
+	}
+	return d
+}
+
+// Every column of every line type has a place: one of METviewer's, or a twin.
+func TestEveryColumnHasAPlace(t *testing.T) {
+	for _, lt := range record.Types() {
+		known := map[string]bool{}
+		for _, c := range lineColumns(lt) {
+			if c.met.kind == none {
+				continue
+			}
+			if known[c.met.name] {
+				t.Errorf("%s: two columns stand in %s", lt.Name, c.met.name)
+			}
+			known[c.met.name] = true
+		}
+		for _, m := range parseColumns(metviewerLines[lt.Name]) {
+			filled := known[m.name] || m.name == "line_data_id" || m.name == "mpr_climo" || lt.Name == "ENSCNT" && strings.Contains(m.name, "_")
+			if !filled {
+				t.Errorf("%s: METviewer's column %s is never filled", lt.Name, m.name)
+			}
+		}
+		if name, cols := childTable(lt); (lt.Group != nil) != (name != "") || (lt.Group != nil && len(cols) != len(lt.Group.Fields)) {
+			t.Errorf("%s: child table %q with %d columns", lt.Name, name, len(cols))
+		}
+		if lt.Name != genmpr && hasLineID(lt) != strings.Contains(metviewerLines[lt.Name], "line_data_id#") {
+			t.Errorf("%s: line_data_id", lt.Name)
+		}
+	}
+}
+
+// What METviewer sees of a database is its own schema, as shipped, until a
+// value comes that it cannot hold, and after that too.
+func TestMETviewerSeesItsOwnTables(t *testing.T) {
+	l := enginetest.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
+	for _, c := range []struct{ query, engine, indexes string }{
+		{"v1_", "MyISAM", "stat_header_id_idx"},
+		{"v2_?engine=innodb&apply_indexes=true", "InnoDB", "line_data_sl1l2_fcst_init_beg_idx line_data_sl1l2_fcst_lead_idx line_data_sl1l2_fcst_valid_beg_idx stat_header_id_idx"},
+	} {
+		a := under(t, l, c.query, design.Normalized)
+		db := a.database("s")
+		plain := batch("SL1L2", "dir/a.stat", header("V01", "GFS"), 3, nil)
+		if _, err := commit(t, a, "s", plain); err != nil {
+			t.Fatal(err)
+		}
+		seen := "SELECT * FROM " + a.table("s", "line_data_sl1l2") + " ORDER BY line_num"
+		row := texts(t, a, seen)
+		if len(row) != 3 || row[1] != "1 1 2 1 2019-01-01 00:00:00 2019-01-01 00:00:00 2018-12-31 23:00:00 0 2019-01-01 00:00:00 2019-01-01 00:00:00 1 2 3 4 5 6 7" {
+			t.Errorf("rows %q", row)
+		}
+		if got := texts(t, a, "SELECT DISTINCT engine, table_collation FROM information_schema.tables WHERE table_schema = ? AND table_name NOT LIKE 'barograph%'", db); !slices.Equal(got, []string{c.engine + " latin1_swedish_ci"}) {
+			t.Errorf("METviewer's tables are %q", got)
+		}
+		got := texts(t, a, "SELECT DISTINCT index_name FROM information_schema.statistics WHERE table_schema = ? AND table_name = 'line_data_sl1l2' ORDER BY 1", db)
+		if strings.Join(got, " ") != c.indexes {
+			t.Errorf("indexes %q", got)
+		}
+		if twins := texts(t, a, "SELECT column_name FROM information_schema.columns WHERE table_schema = ? AND table_name IN ('stat_header', 'line_data_sl1l2') AND column_name LIKE 'barograph%' AND column_name <> ?", db, rowColumn); len(twins) > 0 {
+			t.Errorf("plain records made %q", twins)
+		}
+		odd := batch("SL1L2", "dir/b.stat", header("V01", "Größe"), 2, func(b *record.Batch, i int) { b.Num[0][i] = 1e10 + 0.5 })
+		if _, err := commit(t, a, "s", odd); err != nil {
+			t.Fatal(err)
+		}
+		if again := texts(t, a, seen); !slices.Equal(again[:1], row[:1]) || !strings.Contains(strings.Join(again, "\n"), " 4294967295 2 3") {
+			t.Errorf("rows %q", again)
+		}
+		if got := texts(t, a, "SELECT * FROM "+a.table("s", "stat_header")); len(got) != 2 || got[1] != "2 V01 Größe NA TMP NA NA TMP NA NA NA NA NA 4 NA NA" {
+			t.Errorf("headers %q", got)
+		}
+		if got, want := sum(t, a, "s"), want(plain, odd); got != want {
+			t.Errorf("digest %v, want %v", got, want)
+		}
+	}
+}
+
+// METviewer's text is METviewer's own where its columns hold everything.
+func TestPlainQuestionsArePlain(t *testing.T) {
+	l := enginetest.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
+	a := under(t, l, "q_", design.Normalized)
+	if _, err := commit(t, a, "s", batch("SAL1L2", "a.vsdb", header("V01", "GFS"), 3, nil)); err != nil {
+		t.Fatal(err)
+	}
+	q, err := question.Find("test_3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	catalog, err := a.Catalog(t.Context(), "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := a.Phrase(t.Context(), q.In("s"), flavour.MetviewerSQL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden, err := flavour.Put(flavour.MariaDBIn("q_"), design.Normalized, flavour.MetviewerSQL, q.In("s"), catalog)
+	if err != nil || p.Text != golden.Text {
+		t.Errorf("the text is\n%s\nwant\n%s", p.Text, golden.Text)
+	}
+	if _, err := a.Phrase(t.Context(), q.In("s"), flavour.CachedSQL); err == nil {
+		t.Error("a query cache is offered where the server has none")
+	}
+	if plan, err := a.Explain(t.Context(), p); err != nil || !strings.Contains(plan, "query_block") {
+		t.Errorf("plan %s, %v", plan, err)
+	}
+}
+
+// Repeating columns stand in METviewer's child tables. METdbLoad drops a
+// record, or writes another's, where a line has many.
+func TestChildTables(t *testing.T) {
+	l := enginetest.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
+	a := under(t, l, "c_", design.Normalized)
+	pct := batch("PCT", "a.stat", header("V12.0.0", "GFS"), 2, func(b *record.Batch, i int) {
+		b.Num[1][i] = 3
+		b.Group = append(b.Group, 0, float64(10+i), 5, 0.5, 7, 8, 1)
+	})
+	eclv := batch("ECLV", "a.stat", header("V12.0.0", "GFS"), 1, func(b *record.Batch, i int) { b.Group = append(b.Group, 0.05, 0.5, 0.1, 0.25) })
+	mctc := batch("MCTC", "a.stat", header("V12.0.0", "GFS"), 1, func(b *record.Batch, i int) { b.Group = append(b.Group, 1, 2, 3, 4) })
+	for range 2 { // the second time into tables that hold them already
+		if _, err := commit(t, a, "s", pct, eclv, mctc); err != nil {
+			t.Fatal(err)
+		}
+		for query, want := range map[string]string{
+			"SELECT i_value, thresh_i, oy_i, on_i FROM " + a.table("s", "line_data_pct_thresh") + " ORDER BY line_data_id, i_value":             "1 0 10 5|2 0.5 7 8|3 1 0 0|1 0 11 5|2 0.5 7 8|3 1 0 0",
+			"SELECT i_value, x_pnt_i, y_pnt_i FROM " + a.table("s", "line_data_eclv_pnt") + " ORDER BY i_value":                                 "1 0.05 0.5|2 0.1 0.25",
+			"SELECT i_value, j_value, fi_oj FROM " + a.table("s", "line_data_mctc_cnt") + " ORDER BY 1, 2":                                      "1 1 1|1 2 2|2 1 3|2 2 4",
+			"SELECT count(*) FROM " + a.table("s", "line_data_pct") + " JOIN " + a.table("s", "line_data_pct_thresh") + " USING (line_data_id)": "6",
+		} {
+			if got := strings.Join(texts(t, a, query), "|"); got != want {
+				t.Errorf("%s: %s, want %s", query, got, want)
+			}
+		}
+		if got, want := sum(t, a, "s"), want(pct, eclv, mctc); got != want {
+			t.Errorf("digest %v, want %v", got, want)
+		}
+	}
+}
+
+// Paths that METviewer's data_file cannot hold, or takes for one another, are
+// files of their own.
+func TestAwkwardPaths(t *testing.T) {
+	l := enginetest.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
+	a := under(t, l, "f_", design.Normalized)
+	long := strings.Repeat("folder/", 30)
+	for range 2 {
+		for i, p := range []string{"d/a.stat", "d/A.stat", "D/a.stat", "d/a.stat ", long + "a.stat", long + "b.stat", "é/x.stat", "e/x.stat", "a\tb\\/c\n.stat"} {
+			if _, err := commit(t, a, "s", batch("SL1L2", p, header("V01", "M"+strconv.Itoa(i)), 1, nil)); err != nil {
+				t.Fatalf("%q: %v", p, err)
+			}
+		}
+		if got := texts(t, a, "SELECT count(*) FROM "+a.table("s", "data_file")); got[0] != "9" {
+			t.Errorf("%s files", got)
+		}
+	}
+}
+
+// What does not fit ends the load with an error, and nothing of the commit
+// stays. METdbLoad logs it and goes on, with status 0.
+func TestValuesThatDoNotFitAreRefused(t *testing.T) {
+	l := enginetest.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
+	for _, n := range []design.Name{design.Document, design.Wide} {
+		a := under(t, l, "r_", n)
+		good := batch("SL1L2", "a.stat", header("V01", "GFS"), 3, nil)
+		if _, err := commit(t, a, "s", good); err != nil {
+			t.Fatal(err)
+		}
+		for _, model := range []string{strings.Repeat("x", 300), "bad \xff byte"} {
+			_, err := commit(t, a, "s", batch("SAL1L2", "b.stat", header("V01", "GFS"), 3, nil), batch("SL1L2", "b.stat", header("V01", model), 2, nil))
+			if err == nil || !strings.Contains(err.Error(), "does not fit") {
+				t.Errorf("%s, %.20q: error %v", n, model, err)
+			}
+			if got := sum(t, a, "s"); got != want(good) {
+				t.Errorf("%s: a commit that failed left something: %v", n, got)
+			}
+		}
+	}
+	a := under(t, l, "r2_", design.Normalized) // METviewer's tables have a place for both
+	odd := batch("SL1L2", "b.stat", header("bad \xff byte", strings.Repeat("x", 300)), 2, nil)
+	if _, err := commit(t, a, "s", odd); err != nil {
+		t.Fatal(err)
+	}
+	if got := sum(t, a, "s"); got != want(odd) {
+		t.Errorf("digest %v, want %v", got, want(odd))
+	}
+}
+
+// Every double must come back as it went in, as a column and as a member of a
+// JSON document, when it is dumped and when it is asked for.
+func TestDoublesAreExact(t *testing.T) {
+	l := enginetest.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
+	n := 20000 // times 5 columns and 3 designs
+	if testing.Short() {
+		n = 2000
+	}
+	rng := rand.New(rand.NewPCG(5, 6))
+	b := batch("SL1L2", "a.stat", header("V12.0.0", "GFS"), n, func(b *record.Batch, i int) {
+		v := b.Valid[i] + int64(i/50)*3600 // as many leads to a document as files have
+		b.Lead[i], b.Valid[i], b.ValidEnd[i], b.ObsBeg[i], b.ObsEnd[i] = int32(i%50), v, v, v, v
+		for k := 1; k < len(b.Num); k++ {
+			b.Num[k][i] = anyDouble(rng, i+k)
+		}
+	})
+	cols, err := question.Columns(b.Type, "fcst_valid_beg", "fcst_lead", "fbar", "obar", "fobar", "ffbar", "oobar", "mae")
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := &question.Question{Name: "doubles", Subset: "s", Type: b.Type, Columns: cols}
+	ref := answer.NewReference(q)
+	ref.Add(b)
+	expected := ref.Answers()[0]
+	for _, d := range []design.Name{design.Normalized, design.Document, design.Wide} {
+		a := under(t, l, "d_", d)
+		if _, err := commit(t, a, "s", b); err != nil {
+			t.Fatal(err)
+		}
+		if got := sum(t, a, "s"); got != want(b) {
+			t.Errorf("%s: digest %v, want %v", d, got, want(b))
+		}
+		proven(t, a, q, expected)
+	}
+}
+
+// proven asks a question in every flavour that can put it.
+func proven(t *testing.T, a *archive, q *question.Question, want *answer.Answer) {
+	t.Helper()
+	for _, f := range Driver().Offers[a.design] {
+		p, err := a.Phrase(t.Context(), q, f)
+		if errors.Is(err, flavour.ErrCannotExpress) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var into answer.Builder
+		if err := a.Ask(t.Context(), p, &into); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := answer.Compare(want, &into.Answer); err != nil {
+			t.Errorf("%s, %s: %v", a.design, f, err)
+		}
+	}
+}
+
+// anyDouble is a double of one of several kinds: any bits, decimals as files
+// hold them, whole numbers, neighbours of powers of two and ten, subnormals.
+func anyDouble(r *rand.Rand, kind int) float64 {
+	var f float64
+	switch kind % 6 {
+	case 0:
+		f = math.Float64frombits(r.Uint64())
+	case 1:
+		f = float64(r.Int64N(2e9)-1e9) / math.Pow10(r.IntN(10))
+	case 2:
+		f = float64(r.Int64()) * math.Pow(2, float64(r.IntN(20)))
+	case 3:
+		f = math.Nextafter(math.Pow10(r.IntN(600)-300), float64(r.IntN(2))*1e308)
+	case 4:
+		f = math.Float64frombits(r.Uint64() >> (12 + r.IntN(52)))
+	case 5:
+		f = math.Nextafter(math.Ldexp(1, r.IntN(2000)-1000), float64(r.IntN(2))*1e308)
+	}
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return math.MaxFloat64
+	}
+	return f
+}
+
+func TestURLs(t *testing.T) {
+	for _, c := range []struct{ raw, addr, net string }{
+		{"mariadb:", "127.0.0.1:3306", "tcp"}, {"mariadb://u:p@db.example/mv_", "db.example:3306", "tcp"},
+		{"mariadb://u@[::1]:33/", "[::1]:33", "tcp"}, {"mariadb://u@[::1]/", "[::1]:3306", "tcp"}, {"mariadb://root@/x?socket=/tmp/s", "/tmp/s", "unix"},
+	} {
+		u, err := url.Parse(c.raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cfg := config(u); cfg.Addr != c.addr || cfg.Net != c.net {
+			t.Errorf("%s: %s %s", c.raw, cfg.Net, cfg.Addr)
+		}
+	}
+	for _, bad := range []string{"mariadb://h/?engine=Aria", "mariadb://h/?apply_indexes=maybe"} {
+		u, err := url.Parse(bad)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := open(t.Context(), u, engine.Options{}); err == nil || !strings.Contains(err.Error(), "parameter") {
+			t.Errorf("%s: error %v", bad, err)
+		}
+	}
+	u, _ := url.Parse("mariadb://root:secret@127.0.0.1:1/")
+	if _, err := open(t.Context(), u, engine.Options{}); err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("error %v", err)
+	}
+}

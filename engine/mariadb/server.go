@@ -1,0 +1,122 @@
+package mariadb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"barograph/engine"
+)
+
+// server tells how the lab starts MariaDB.
+func server() *engine.Server {
+	return &engine.Server{
+		Packages: []string{"mariadb-server"},
+		User:     "mysql",
+		Nodes:    []int{1},
+		Ports:    []string{"sql"},
+		Profiles: []engine.Profile{
+			{Name: "default", Summary: "as packaged: InnoDB's pool of 128 MiB, MyISAM's key cache of 128 MiB, no query cache"},
+			{Name: "tuned", Summary: "caches as large as the memory allows, a query cache, commits that survive the server but not the machine", Settings: tuned},
+		},
+		Stop:    syscall.SIGTERM,
+		Find:    func() error { _, err := programs(); return err },
+		Prepare: prepare,
+		Start:   start,
+		Ready:   ready,
+		URL:     serverURL,
+	}
+}
+
+// tuned are the settings of the profile tuned, for a node that may use so many
+// bytes of memory.
+func tuned(memory int64) map[string]string {
+	mib := func(n int64) string { return strconv.FormatInt(max(n>>20, 16), 10) + "M" }
+	return map[string]string{
+		"innodb_buffer_pool_size":        mib(memory / 2),
+		"innodb_log_file_size":           mib(min(memory/8, 1<<30)),
+		"innodb_log_buffer_size":         "64M",
+		"innodb_flush_log_at_trx_commit": "2",
+		"innodb_flush_method":            "O_DIRECT",
+		"innodb_io_capacity":             "2000",
+		"key_buffer_size":                mib(memory / 8),
+		"bulk_insert_buffer_size":        "64M",
+		"query_cache_type":               "ON",
+		"query_cache_size":               mib(min(memory/16, 256<<20)),
+		"query_cache_limit":              "64M",
+		"join_buffer_size":               "4M",
+		"sort_buffer_size":               "16M",
+		"read_rnd_buffer_size":           "4M",
+		"tmp_table_size":                 "128M",
+		"max_heap_table_size":            "128M",
+		"performance_schema":             "OFF",
+	}
+}
+
+// programs finds the server and the program that makes its data.
+func programs() (paths [2]string, err error) {
+	for i, name := range []string{"mariadbd", "mariadb-install-db"} {
+		if paths[i], err = exec.LookPath(name); err == nil {
+			continue
+		}
+		paths[i] = filepath.Join("/usr/sbin", name)
+		if _, missing := os.Stat(paths[i]); missing != nil {
+			return paths, fmt.Errorf("%s is not found", name)
+		}
+	}
+	return paths, nil
+}
+
+func prepare(_ *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+	found, err := programs()
+	if err != nil {
+		return nil, err
+	}
+	return []engine.Command{{Args: []string{found[1], "--no-defaults", "--datadir=" + data(n),
+		"--auth-root-authentication-method=normal", "--skip-test-db"}}}, nil
+}
+
+func data(n *engine.Node) string { return filepath.Join(n.Dir, "data") }
+
+// start runs the server with no other file of settings than the profile's. Its
+// socket has a relative name, as a path of more than 107 bytes is none.
+func start(c *engine.Cluster, n *engine.Node) (engine.Command, error) {
+	found, err := programs()
+	if err != nil {
+		return engine.Command{}, err
+	}
+	args := []string{found[0], "--no-defaults", "--datadir=" + data(n), "--socket=barograph.sock", "--pid-file=barograph.pid",
+		"--bind-address=" + n.Host, "--port=" + strconv.Itoa(n.Ports["sql"]), "--skip-name-resolve", "--local-infile=1",
+		"--character-set-server=utf8mb4", "--collation-server=utf8mb4_bin"}
+	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
+		args = append(args, "--"+strings.ReplaceAll(name, "_", "-")+"="+c.Settings[name])
+	}
+	return engine.Command{Args: args}, nil
+}
+
+func ready(ctx context.Context, c *engine.Cluster, _ *engine.Node) error {
+	u, err := url.Parse(serverURL(c))
+	if err != nil {
+		return err
+	}
+	e, err := open(ctx, u, engine.Options{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	_, err = e.About(ctx)
+	return errors.Join(err, e.Close())
+}
+
+func serverURL(c *engine.Cluster) string {
+	n := &c.Nodes[0]
+	return fmt.Sprintf("mariadb://root@%s:%d/", n.Host, n.Ports["sql"])
+}

@@ -1,0 +1,161 @@
+-- normalized, metviewer-sql
+SELECT h.vx_mask, ld.fcst_init_beg, ld.fcst_valid_beg, ld.fcst_lead, h.model, h.fcst_lev, h.fcst_var, ld.oabar, ld.fabar, ld.ooabar, ld.foabar, ld.ffabar, ld.total
+  FROM `a`.`stat_header` h, `a`.`line_data_sal1l2` ld
+   WHERE BINARY h.model = 'GFS'
+     AND BINARY h.fcst_var = 'HGT'
+     AND BINARY h.fcst_lev IN ('P10', 'P20', … 12 more, 9e99959d467ca34a …, 'P925', 'P1000')
+     AND BINARY h.vx_mask IN ('G2/NHX', 'G2/SHX')
+     AND BINARY ld.fcst_valid_beg IN ('2019-01-01 00:00:00', '2019-01-01 06:00:00', … 269 more, 0725f2eb5fd11f17 …, '2019-03-09 18:00:00', '2019-03-10 00:00:00')
+     AND BINARY ld.fcst_lead IN ('144')
+     AND ld.stat_header_id = h.stat_header_id
+   ORDER BY ld.fcst_valid_beg, ld.fcst_init_beg, BINARY h.fcst_lev, ld.fcst_lead, BINARY h.vx_mask
+
+-- normalized, sql
+SELECT h.vx_mask, ld.fcst_init_beg, ld.fcst_valid_beg, ld.fcst_lead, h.model, h.fcst_lev, h.fcst_var, ld.oabar, ld.fabar, ld.ooabar, ld.foabar, ld.ffabar, ld.total
+  FROM `a`.`stat_header` h, `a`.`line_data_sal1l2` ld
+   WHERE h.model = 'GFS' AND BINARY h.model = 'GFS'
+     AND h.fcst_var = 'HGT' AND BINARY h.fcst_var = 'HGT'
+     AND h.fcst_lev IN ('P10', 'P20', … 12 more, 9e99959d467ca34a …, 'P925', 'P1000') AND BINARY h.fcst_lev IN ('P10', 'P20', … 12 more, 9e99959d467ca34a …, 'P925', 'P1000')
+     AND h.vx_mask IN ('G2/NHX', 'G2/SHX') AND BINARY h.vx_mask IN ('G2/NHX', 'G2/SHX')
+     AND ld.fcst_valid_beg IN ('2019-01-01 00:00:00', '2019-01-01 06:00:00', … 269 more, 0725f2eb5fd11f17 …, '2019-03-09 18:00:00', '2019-03-10 00:00:00')
+     AND ld.fcst_lead IN (144)
+     AND ld.stat_header_id = h.stat_header_id
+   ORDER BY ld.fcst_valid_beg, ld.fcst_init_beg, BINARY h.fcst_lev, ld.fcst_lead, BINARY h.vx_mask
+
+-- normalized, iso-range
+SELECT h.vx_mask, ld.fcst_init_beg, ld.fcst_valid_beg, ld.fcst_lead, h.model, h.fcst_lev, h.fcst_var, ld.oabar, ld.fabar, ld.ooabar, ld.foabar, ld.ffabar, ld.total
+  FROM `a`.`stat_header` h, `a`.`line_data_sal1l2` ld
+   WHERE h.model = 'GFS' AND BINARY h.model = 'GFS'
+     AND h.fcst_var = 'HGT' AND BINARY h.fcst_var = 'HGT'
+     AND h.fcst_lev IN ('P10', 'P20', … 12 more, 9e99959d467ca34a …, 'P925', 'P1000') AND BINARY h.fcst_lev IN ('P10', 'P20', … 12 more, 9e99959d467ca34a …, 'P925', 'P1000')
+     AND h.vx_mask IN ('G2/NHX', 'G2/SHX') AND BINARY h.vx_mask IN ('G2/NHX', 'G2/SHX')
+     AND ld.fcst_valid_beg BETWEEN '2019-01-01 00:00:00' AND '2019-03-10 00:00:00'
+     AND (TIMESTAMPDIFF(SECOND, '1970-01-01 00:00:00', ld.fcst_valid_beg) - 1546300800) % 21600 = 0
+     AND ld.fcst_lead IN (144)
+     AND ld.stat_header_id = h.stat_header_id
+   ORDER BY ld.fcst_valid_beg, ld.fcst_init_beg, BINARY h.fcst_lev, ld.fcst_lead, BINARY h.vx_mask
+
+-- normalized, epoch-range
+SELECT h.vx_mask, ld.fcst_init_beg, ld.fcst_valid_beg, ld.fcst_lead, h.model, h.fcst_lev, h.fcst_var, ld.oabar, ld.fabar, ld.ooabar, ld.foabar, ld.ffabar, ld.total
+  FROM `a`.`stat_header` h, `a`.`line_data_sal1l2` ld
+   WHERE h.model = 'GFS' AND BINARY h.model = 'GFS'
+     AND h.fcst_var = 'HGT' AND BINARY h.fcst_var = 'HGT'
+     AND h.fcst_lev IN ('P10', 'P20', … 12 more, 9e99959d467ca34a …, 'P925', 'P1000') AND BINARY h.fcst_lev IN ('P10', 'P20', … 12 more, 9e99959d467ca34a …, 'P925', 'P1000')
+     AND h.vx_mask IN ('G2/NHX', 'G2/SHX') AND BINARY h.vx_mask IN ('G2/NHX', 'G2/SHX')
+     AND TIMESTAMPDIFF(SECOND, '1970-01-01 00:00:00', ld.fcst_valid_beg) BETWEEN 1546300800 AND 1552176000
+     AND (TIMESTAMPDIFF(SECOND, '1970-01-01 00:00:00', ld.fcst_valid_beg) - 1546300800) % 21600 = 0
+     AND ld.fcst_lead IN (144)
+     AND ld.stat_header_id = h.stat_header_id
+   ORDER BY ld.fcst_valid_beg, ld.fcst_init_beg, BINARY h.fcst_lev, ld.fcst_lead, BINARY h.vx_mask
+
+-- document, iso-list
+SELECT r.vx_mask, r.fcst_valid_epoch - d.fcst_lead, r.fcst_valid_epoch, d.fcst_lead, r.model, r.fcst_lev, r.fcst_var, d.oabar, d.fabar, d.ooabar, d.foabar, d.ffabar, d.total
+  FROM `a`.`doc_sal1l2` AS r, JSON_TABLE(r.data, '$[*]' COLUMNS (fcst_lead INT PATH '$.fcst_lead', oabar DOUBLE PATH '$.oabar', … 3 more, 145da57a28505217 …, ffabar DOUBLE PATH '$.ffabar', total DOUBLE PATH '$.total')) AS d
+   WHERE r.model = 'GFS'
+     AND r.fcst_var = 'HGT'
+     AND r.fcst_lev IN ('P10', 'P20', … 12 more, 9e99959d467ca34a …, 'P925', 'P1000')
+     AND r.vx_mask IN ('G2/NHX', 'G2/SHX')
+     AND r.fcst_valid_beg IN ('2019-01-01T00:00:00Z', '2019-01-01T06:00:00Z', … 269 more, 3c1d42f9a4c824c1 …, '2019-03-09T18:00:00Z', '2019-03-10T00:00:00Z')
+     AND d.fcst_lead IN (518400)
+   ORDER BY r.fcst_valid_epoch, r.fcst_valid_epoch - d.fcst_lead, r.fcst_lev, d.fcst_lead, r.vx_mask
+
+-- document, iso-range
+SELECT r.vx_mask, r.fcst_valid_epoch - d.fcst_lead, r.fcst_valid_epoch, d.fcst_lead, r.model, r.fcst_lev, r.fcst_var, d.oabar, d.fabar, d.ooabar, d.foabar, d.ffabar, d.total
+  FROM `a`.`doc_sal1l2` AS r, JSON_TABLE(r.data, '$[*]' COLUMNS (fcst_lead INT PATH '$.fcst_lead', oabar DOUBLE PATH '$.oabar', … 3 more, 145da57a28505217 …, ffabar DOUBLE PATH '$.ffabar', total DOUBLE PATH '$.total')) AS d
+   WHERE r.model = 'GFS'
+     AND r.fcst_var = 'HGT'
+     AND r.fcst_lev IN ('P10', 'P20', … 12 more, 9e99959d467ca34a …, 'P925', 'P1000')
+     AND r.vx_mask IN ('G2/NHX', 'G2/SHX')
+     AND r.fcst_valid_beg BETWEEN '2019-01-01T00:00:00Z' AND '2019-03-10T00:00:00Z'
+     AND (r.fcst_valid_epoch - 1546300800) % 21600 = 0
+     AND d.fcst_lead IN (518400)
+   ORDER BY r.fcst_valid_epoch, r.fcst_valid_epoch - d.fcst_lead, r.fcst_lev, d.fcst_lead, r.vx_mask
+
+-- document, epoch-list
+SELECT r.vx_mask, r.fcst_valid_epoch - d.fcst_lead, r.fcst_valid_epoch, d.fcst_lead, r.model, r.fcst_lev, r.fcst_var, d.oabar, d.fabar, d.ooabar, d.foabar, d.ffabar, d.total
+  FROM `a`.`doc_sal1l2` AS r, JSON_TABLE(r.data, '$[*]' COLUMNS (fcst_lead INT PATH '$.fcst_lead', oabar DOUBLE PATH '$.oabar', … 3 more, 145da57a28505217 …, ffabar DOUBLE PATH '$.ffabar', total DOUBLE PATH '$.total')) AS d
+   WHERE r.model = 'GFS'
+     AND r.fcst_var = 'HGT'
+     AND r.fcst_lev IN ('P10', 'P20', … 12 more, 9e99959d467ca34a …, 'P925', 'P1000')
+     AND r.vx_mask IN ('G2/NHX', 'G2/SHX')
+     AND r.fcst_valid_epoch IN (1546300800, 1546322400, … 269 more, 83b411c81c40c241 …, 1552154400, 1552176000)
+     AND d.fcst_lead IN (518400)
+   ORDER BY r.fcst_valid_epoch, r.fcst_valid_epoch - d.fcst_lead, r.fcst_lev, d.fcst_lead, r.vx_mask
+
+-- document, epoch-range
+SELECT r.vx_mask, r.fcst_valid_epoch - d.fcst_lead, r.fcst_valid_epoch, d.fcst_lead, r.model, r.fcst_lev, r.fcst_var, d.oabar, d.fabar, d.ooabar, d.foabar, d.ffabar, d.total
+  FROM `a`.`doc_sal1l2` AS r, JSON_TABLE(r.data, '$[*]' COLUMNS (fcst_lead INT PATH '$.fcst_lead', oabar DOUBLE PATH '$.oabar', … 3 more, 145da57a28505217 …, ffabar DOUBLE PATH '$.ffabar', total DOUBLE PATH '$.total')) AS d
+   WHERE r.model = 'GFS'
+     AND r.fcst_var = 'HGT'
+     AND r.fcst_lev IN ('P10', 'P20', … 12 more, 9e99959d467ca34a …, 'P925', 'P1000')
+     AND r.vx_mask IN ('G2/NHX', 'G2/SHX')
+     AND r.fcst_valid_epoch BETWEEN 1546300800 AND 1552176000
+     AND (r.fcst_valid_epoch - 1546300800) % 21600 = 0
+     AND d.fcst_lead IN (518400)
+   ORDER BY r.fcst_valid_epoch, r.fcst_valid_epoch - d.fcst_lead, r.fcst_lev, d.fcst_lead, r.vx_mask
+
+-- document, keys
+SELECT r.vx_mask, r.fcst_valid_epoch - d.fcst_lead, r.fcst_valid_epoch, d.fcst_lead, r.model, r.fcst_lev, r.fcst_var, d.oabar, d.fabar, d.ooabar, d.foabar, d.ffabar, d.total
+  FROM `a`.`doc_sal1l2` AS r, JSON_TABLE(r.data, '$[*]' COLUMNS (fcst_lead INT PATH '$.fcst_lead', oabar DOUBLE PATH '$.oabar', … 3 more, 145da57a28505217 …, ffabar DOUBLE PATH '$.ffabar', total DOUBLE PATH '$.total')) AS d
+   WHERE r.id IN ('DD::V01::SAL1L2::a::GFS::G2/NHX::HGT::GFS::P10::1546300800', 'DD::V01::SAL1L2::a::GFS::G2/NHX::HGT::GFS::P10::1546322400', … 8732 more, 42149e98364f9cd6 …, 'DD::V01::SAL1L2::a::GFS::G2/SHX::HGT::GFS::P1000::1552154400', 'DD::V01::SAL1L2::a::GFS::G2/SHX::HGT::GFS::P1000::1552176000')
+     AND d.fcst_lead IN (518400)
+   ORDER BY r.fcst_valid_epoch, r.fcst_valid_epoch - d.fcst_lead, r.fcst_lev, d.fcst_lead, r.vx_mask
+-- 8736 keys
+
+-- wide, sql
+SELECT vx_mask, fcst_init_beg, fcst_valid_beg, fcst_lead, model, fcst_lev, fcst_var, oabar, fabar, ooabar, foabar, ffabar, total
+  FROM `a`.`wide_sal1l2`
+   WHERE model = 'GFS'
+     AND fcst_var = 'HGT'
+     AND fcst_lev IN ('P10', 'P20', … 12 more, 9e99959d467ca34a …, 'P925', 'P1000')
+     AND vx_mask IN ('G2/NHX', 'G2/SHX')
+     AND fcst_valid_beg IN ('2019-01-01 00:00:00', '2019-01-01 06:00:00', … 269 more, 0725f2eb5fd11f17 …, '2019-03-09 18:00:00', '2019-03-10 00:00:00')
+     AND fcst_lead IN (518400)
+   ORDER BY fcst_valid_beg, fcst_init_beg, fcst_lev, fcst_lead, vx_mask
+
+-- wide, iso-list
+SELECT vx_mask, fcst_init_beg, fcst_valid_beg, fcst_lead, model, fcst_lev, fcst_var, oabar, fabar, ooabar, foabar, ffabar, total
+  FROM `a`.`wide_sal1l2`
+   WHERE model = 'GFS'
+     AND fcst_var = 'HGT'
+     AND fcst_lev IN ('P10', 'P20', … 12 more, 9e99959d467ca34a …, 'P925', 'P1000')
+     AND vx_mask IN ('G2/NHX', 'G2/SHX')
+     AND fcst_valid_beg IN ('2019-01-01 00:00:00', '2019-01-01 06:00:00', … 269 more, 0725f2eb5fd11f17 …, '2019-03-09 18:00:00', '2019-03-10 00:00:00')
+     AND fcst_lead IN (518400)
+   ORDER BY fcst_valid_beg, fcst_init_beg, fcst_lev, fcst_lead, vx_mask
+
+-- wide, iso-range
+SELECT vx_mask, fcst_init_beg, fcst_valid_beg, fcst_lead, model, fcst_lev, fcst_var, oabar, fabar, ooabar, foabar, ffabar, total
+  FROM `a`.`wide_sal1l2`
+   WHERE model = 'GFS'
+     AND fcst_var = 'HGT'
+     AND fcst_lev IN ('P10', 'P20', … 12 more, 9e99959d467ca34a …, 'P925', 'P1000')
+     AND vx_mask IN ('G2/NHX', 'G2/SHX')
+     AND fcst_valid_beg BETWEEN '2019-01-01 00:00:00' AND '2019-03-10 00:00:00'
+     AND (fcst_valid_epoch - 1546300800) % 21600 = 0
+     AND fcst_lead IN (518400)
+   ORDER BY fcst_valid_beg, fcst_init_beg, fcst_lev, fcst_lead, vx_mask
+
+-- wide, epoch-list
+SELECT vx_mask, fcst_init_beg, fcst_valid_beg, fcst_lead, model, fcst_lev, fcst_var, oabar, fabar, ooabar, foabar, ffabar, total
+  FROM `a`.`wide_sal1l2`
+   WHERE model = 'GFS'
+     AND fcst_var = 'HGT'
+     AND fcst_lev IN ('P10', 'P20', … 12 more, 9e99959d467ca34a …, 'P925', 'P1000')
+     AND vx_mask IN ('G2/NHX', 'G2/SHX')
+     AND fcst_valid_epoch IN (1546300800, 1546322400, … 269 more, 83b411c81c40c241 …, 1552154400, 1552176000)
+     AND fcst_lead IN (518400)
+   ORDER BY fcst_valid_beg, fcst_init_beg, fcst_lev, fcst_lead, vx_mask
+
+-- wide, epoch-range
+SELECT vx_mask, fcst_init_beg, fcst_valid_beg, fcst_lead, model, fcst_lev, fcst_var, oabar, fabar, ooabar, foabar, ffabar, total
+  FROM `a`.`wide_sal1l2`
+   WHERE model = 'GFS'
+     AND fcst_var = 'HGT'
+     AND fcst_lev IN ('P10', 'P20', … 12 more, 9e99959d467ca34a …, 'P925', 'P1000')
+     AND vx_mask IN ('G2/NHX', 'G2/SHX')
+     AND fcst_valid_epoch BETWEEN 1546300800 AND 1552176000
+     AND (fcst_valid_epoch - 1546300800) % 21600 = 0
+     AND fcst_lead IN (518400)
+   ORDER BY fcst_valid_beg, fcst_init_beg, fcst_lev, fcst_lead, vx_mask
+
