@@ -10,12 +10,14 @@ import (
 // run: package lab runs it, keeps its processes, and never uses a cluster or a
 // service that a package brings.
 type Server struct {
-	Packages []string       // of Debian and Ubuntu
-	User     string         // account of the server where Barograph runs as root; "" = Barograph's own
-	Nodes    []int          // sizes offered: 1, or 1 and 3
-	Ports    []string       // names of the TCP ports that every node needs; each gets a free one
-	Profiles []Profile      // the first is the default
-	Stop     syscall.Signal // ends a node; nodes are stopped in reverse order
+	Packages    []string       // of Debian and Ubuntu
+	Artifacts   []Artifact     // of a language registry
+	User        string         // account of the server where Barograph runs as root; "" = Barograph's own
+	Nodes       []int          // sizes offered: 1, or 1 and 3
+	Ports       []string       // names of the TCP ports that every node needs; each gets a free one
+	SharedPorts []string       // the same, but one number for all nodes, each of which has an address of its own
+	Profiles    []Profile      // the first is the default
+	Stop        syscall.Signal // ends a node; nodes are stopped in reverse order
 
 	// Find looks for the programs; its error names what is missing.
 	Find func() error
@@ -24,14 +26,19 @@ type Server struct {
 	// that make the node's data, which are run in turn, once.
 	Prepare func(c *Cluster, n *Node) ([]Command, error)
 
-	// Start is the node's process, which stays in the foreground. n.First is
-	// set where no other node of the cluster runs. Nodes are started in turn,
-	// each when the one before is ready.
-	Start func(c *Cluster, n *Node) (Command, error)
+	// Start is the node's processes, which stay in the foreground; most nodes
+	// are one. They are started in this order and stopped in the reverse one.
+	// n.First is set where no other node of the cluster runs. Nodes are started
+	// in turn, each when the one before is ready.
+	Start func(c *Cluster, n *Node) ([]Command, error)
 
 	// Ready asks a node a real query; nil means that it serves and, in a
 	// cluster, that it has joined those that run.
 	Ready func(ctx context.Context, c *Cluster, n *Node) error
+
+	// Form makes one cluster of the nodes when all of them run for the first
+	// time, and returns when it serves; nil where they find one another.
+	Form func(ctx context.Context, c *Cluster) error
 
 	// URL is what Open takes to reach the cluster.
 	URL func(c *Cluster) string
@@ -60,7 +67,7 @@ type Cluster struct {
 type Node struct {
 	Index int            `json:"index"` // from 0
 	Dir   string         `json:"dir"`   // absolute; belongs to Server.User
-	Host  string         `json:"host"`  // 127.0.0.1
+	Host  string         `json:"host"`  // 127.0.0.1, or a loopback address for each node of a cluster
 	Ports map[string]int `json:"ports"` // by name, see Server.Ports
 	First bool           `json:"-"`     // for Start: no other node runs
 }

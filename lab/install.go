@@ -6,19 +6,37 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"barograph/engine"
 	"barograph/fault"
 )
 
-// InstallCommands are what installs the servers on Debian and Ubuntu; none
-// where every server is there already.
+// InstallCommands are what installs the packages of the servers on Debian and
+// Ubuntu; none where every server is there already. What comes from a language
+// registry is fetched by Install itself.
 func InstallCommands(drivers []*engine.Driver) [][]string {
 	var packages []string
+	add := func(names ...string) {
+		for _, n := range names {
+			if !slices.Contains(packages, n) {
+				packages = append(packages, n)
+			}
+		}
+	}
 	for _, d := range drivers {
-		if d.Server != nil && d.Server.Find() != nil {
-			packages = append(packages, d.Server.Packages...)
+		if d.Server == nil || d.Server.Find() == nil {
+			continue
+		}
+		add(d.Server.Packages...)
+		if len(d.Server.Artifacts) > 0 { // Maven fetches them, and Java runs them
+			if _, err := exec.LookPath("java"); err != nil {
+				add("default-jre-headless")
+			}
+			if _, err := exec.LookPath("mvn"); err != nil {
+				add("maven")
+			}
 		}
 	}
 	if len(packages) == 0 {
@@ -30,18 +48,40 @@ func InstallCommands(drivers []*engine.Driver) [][]string {
 	}
 }
 
-// Install runs InstallCommands, whose output goes to w, and looks whether the
-// servers are there now.
+// missing are the artifacts that Install has to fetch.
+func missing(drivers []*engine.Driver) []engine.Artifact {
+	var out []engine.Artifact
+	for _, d := range drivers {
+		if d.Server == nil {
+			continue
+		}
+		for _, a := range d.Server.Artifacts {
+			if !a.Installed() {
+				out = append(out, a)
+			}
+		}
+	}
+	return out
+}
+
+// Install runs InstallCommands, whose output goes to w, fetches artifacts, and
+// looks whether the servers are there now.
 func Install(ctx context.Context, drivers []*engine.Driver, w io.Writer) error {
 	commands := InstallCommands(drivers)
 	if len(commands) > 0 && os.Geteuid() != 0 {
-		return &fault.Error{Setting: "lab install", Problem: "needs root", Cure: "run as root: " + InstallLine(drivers)}
+		return &fault.Error{Setting: "lab install", Problem: "needs root", Cure: "run as root: " + shellLine(commands)}
 	}
 	for _, args := range commands {
 		cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 		cmd.Stdout, cmd.Stderr = w, w
 		if err := cmd.Run(); err != nil {
 			return &fault.Error{Setting: strings.Join(args, " "), Err: err, Cure: "labs install on Debian and Ubuntu; elsewhere install the server yourself"}
+		}
+	}
+	for _, a := range missing(drivers) {
+		fmt.Fprintf(w, "fetching %s\n", a.Maven)
+		if err := fetch(ctx, a, w); err != nil {
+			return err
 		}
 	}
 	for _, d := range drivers {
@@ -55,9 +95,23 @@ func Install(ctx context.Context, drivers []*engine.Driver, w io.Writer) error {
 	return nil
 }
 
-// InstallLine is the commands as one line for a shell; "" where there is nothing to do.
+// InstallLine is what a shell has to run to have the servers; "" where they
+// are all there.
 func InstallLine(drivers []*engine.Driver) string {
 	commands := InstallCommands(drivers)
+	if len(missing(drivers)) > 0 {
+		args := []string{"barograph", "lab", "install", "--yes"}
+		for _, d := range drivers {
+			if len(missing([]*engine.Driver{d})) > 0 {
+				args = append(args, d.Scheme)
+			}
+		}
+		commands = append(commands, args)
+	}
+	return shellLine(commands)
+}
+
+func shellLine(commands [][]string) string {
 	lines := make([]string, len(commands))
 	for i, args := range commands {
 		lines[i] = strings.Join(args, " ")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,7 +33,7 @@ type Lab struct {
 	account  *account
 	state    State
 	patience time.Duration
-	children []chan error // by node: this process's own child; nil = another process's
+	children [][]chan error // by node: this process's own children; nil = another process's
 }
 
 // Up starts a server and waits until it answers. A lab that runs in the
@@ -117,7 +116,7 @@ func plan(d *engine.Driver, o Options) (*Lab, error) {
 		c.Settings = f(o.Memory)
 	}
 	for i := range o.Nodes {
-		c.Nodes = append(c.Nodes, engine.Node{Index: i, Dir: filepath.Join(dir, "node"+strconv.Itoa(i+1)), Host: "127.0.0.1"})
+		c.Nodes = append(c.Nodes, engine.Node{Index: i, Dir: filepath.Join(dir, "node"+strconv.Itoa(i+1)), Host: "127.0.0." + strconv.Itoa(i+1)})
 	}
 	l := &Lab{server: d.Server, account: a, patience: o.Patience, state: State{Engine: d.Scheme, Cluster: c, Stop: d.Server.Stop}}
 	if l.patience == 0 {
@@ -127,7 +126,7 @@ func plan(d *engine.Driver, o Options) (*Lab, error) {
 		me, _ := identify(os.Getpid())
 		l.state.Owner = &me
 	}
-	l.children = make([]chan error, o.Nodes)
+	l.children = make([][]chan error, o.Nodes)
 	l.state.Nodes = make([]NodeState, o.Nodes)
 	return l, nil
 }
@@ -141,7 +140,7 @@ func (l *Lab) begin(ctx context.Context) error {
 	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
 		return err
 	}
-	if err := freePorts(c.Nodes, l.server.Ports); err != nil {
+	if err := givePorts(c.Nodes, l.server.Ports, l.server.SharedPorts); err != nil {
 		return err
 	}
 	l.state.URL = l.server.URL(c)
@@ -156,6 +155,11 @@ func (l *Lab) begin(ctx context.Context) error {
 	for i := range c.Nodes {
 		if err := l.start(ctx, i); err != nil {
 			return err
+		}
+	}
+	if l.server.Form != nil {
+		if err := l.server.Form(ctx, c); err != nil {
+			return l.failed(0, "the nodes do not form a cluster", err)
 		}
 	}
 	l.state.Whole = true
@@ -190,26 +194,3 @@ func (l *Lab) State() State { return l.state }
 
 // Down stops the servers and removes the folder.
 func (l *Lab) Down() error { return Down(l.state.Cluster.Dir) }
-
-// freePorts gives every node ports that nobody listens on. They are all held
-// until the last one is found, so that none is given twice.
-func freePorts(nodes []engine.Node, names []string) error {
-	var listeners []net.Listener
-	defer func() {
-		for _, l := range listeners {
-			_ = l.Close() //nolint:errcheck // it was only held
-		}
-	}()
-	for i := range nodes {
-		nodes[i].Ports = map[string]int{}
-		for _, name := range names {
-			l, err := net.Listen("tcp", net.JoinHostPort(nodes[i].Host, "0")) //nolint:noctx // does not wait
-			if err != nil {
-				return err
-			}
-			listeners = append(listeners, l)
-			nodes[i].Ports[name] = l.Addr().(*net.TCPAddr).Port
-		}
-	}
-	return nil
-}

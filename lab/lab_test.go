@@ -22,18 +22,18 @@ import (
 
 // The test binary is the server, too: envServe makes it one.
 const (
-	envServe = "LAB_TEST_SERVE" // the port
+	envServe = "LAB_TEST_SERVE" // the address
 	envOwner = "LAB_TEST_OWNER" // the folder of a lab that a child starts and abandons
 )
 
 func TestMain(m *testing.M) {
 	if port := os.Getenv(envServe); port != "" {
-		os.Exit(serve(port))
+		os.Exit(serve(port)) //nolint:forbidigo // a test binary ends so
 	}
 	if dir := os.Getenv(envOwner); dir != "" {
-		os.Exit(abandon(dir))
+		os.Exit(abandon(dir)) //nolint:forbidigo // a test binary ends so
 	}
-	os.Exit(m.Run())
+	os.Exit(m.Run()) //nolint:forbidigo // a test binary ends so
 }
 
 // serve answers "name\n" with what the node's data file says.
@@ -43,13 +43,13 @@ func serve(port string) int {
 		fmt.Fprintln(os.Stderr, "no data:", err)
 		return 1
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:"+port)
+	l, err := net.Listen("tcp", port) //nolint:noctx // does not wait
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	if os.Getenv("LAB_TEST_FAMILY") != "" { // a server of several processes
-		child := exec.Command("sleep", "1000")
+		child := exec.Command("sleep", "1000") //nolint:noctx // it is to outlive its parent
 		if err := child.Start(); err != nil {
 			return 1
 		}
@@ -65,8 +65,8 @@ func serve(port string) int {
 	}
 }
 
-func query(c *engine.Cluster, n *engine.Node) (string, error) {
-	conn, err := net.DialTimeout("tcp", net.JoinHostPort(n.Host, strconv.Itoa(n.Ports["sql"])), time.Second)
+func query(ctx context.Context, n *engine.Node) (string, error) {
+	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", net.JoinHostPort(n.Host, strconv.Itoa(n.Ports["sql"])))
 	if err != nil {
 		return "", err
 	}
@@ -78,19 +78,20 @@ func query(c *engine.Cluster, n *engine.Node) (string, error) {
 func driver() *engine.Driver {
 	self, _ := filepath.Abs(os.Args[0])
 	return &engine.Driver{Scheme: "stub", Example: "stub://host", Server: &engine.Server{
-		Nodes: []int{1, 3}, Ports: []string{"sql", "peers"}, Stop: syscall.SIGTERM,
+		Nodes: []int{1, 3}, Ports: []string{"sql"}, SharedPorts: []string{"peers"}, Stop: syscall.SIGTERM,
 		Profiles: []engine.Profile{{Name: "default"}, {Name: "tuned", Settings: func(memory int64) map[string]string {
 			return map[string]string{"cache": strconv.FormatInt(memory/4, 10)}
 		}}},
 		Find: func() error { return nil },
-		Prepare: func(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+		Prepare: func(_ *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 			return []engine.Command{{Args: []string{"sh", "-c", "echo node " + strconv.Itoa(n.Index) + " > data; echo prepared"}}}, nil
 		},
-		Start: func(c *engine.Cluster, n *engine.Node) (engine.Command, error) {
-			return engine.Command{Args: []string{self, fmt.Sprintf("first=%v", n.First)}, Env: []string{envServe + "=" + strconv.Itoa(n.Ports["sql"]), envOwner + "="}}, nil
+		Start: func(_ *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+			address := net.JoinHostPort(n.Host, strconv.Itoa(n.Ports["sql"]))
+			return []engine.Command{{Args: []string{self, fmt.Sprintf("first=%v", n.First)}, Env: []string{envServe + "=" + address, envOwner + "="}}}, nil
 		},
-		Ready: func(_ context.Context, c *engine.Cluster, n *engine.Node) error {
-			_, err := query(c, n)
+		Ready: func(ctx context.Context, _ *engine.Cluster, n *engine.Node) error {
+			_, err := query(ctx, n)
 			return err
 		},
 		URL: func(c *engine.Cluster) string { return "stub://127.0.0.1:" + strconv.Itoa(c.Nodes[0].Ports["sql"]) },
@@ -122,11 +123,14 @@ func TestUpKillRestartDown(t *testing.T) {
 	for i := range s.Cluster.Nodes {
 		n := &s.Cluster.Nodes[i]
 		ports[n.Ports["sql"]], ports[n.Ports["peers"]] = true, true
-		if got, err := query(&s.Cluster, n); err != nil || got != fmt.Sprintf("node %d\n", i) {
+		if want := fmt.Sprintf("127.0.0.%d", i+1); n.Host != want {
+			t.Errorf("node %d is on %s, not on %s", i, n.Host, want)
+		}
+		if got, err := query(t.Context(), n); err != nil || got != fmt.Sprintf("node %d\n", i) {
 			t.Errorf("node %d says %q, %v", i, got, err)
 		}
 	}
-	if len(ports) != 6 {
+	if len(ports) != 4 { // three own ones and a shared one
 		t.Errorf("ports are given twice: %v", ports)
 	}
 	if !strings.Contains(l.Log(1), "prepared") {
@@ -155,12 +159,47 @@ func TestUpKillRestartDown(t *testing.T) {
 	}
 }
 
+// TestSeveralProcesses: a node of two processes runs when both do, and a
+// cluster is formed once.
+func TestSeveralProcesses(t *testing.T) {
+	d := driver()
+	start, formed := d.Server.Start, 0
+	d.Server.Start = func(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+		cmd, err := start(c, n)
+		return append([]engine.Command{{Args: []string{"sleep", "1000"}}}, cmd...), err
+	}
+	d.Server.Form = func(context.Context, *engine.Cluster) error { formed++; return nil }
+	dir := filepath.Join(t.TempDir(), "lab")
+	l := up(t, d, lab.Options{Dir: dir, Nodes: 3})
+	s, err := lab.Status(dir)
+	if err != nil || !s.Running() || len(s.Nodes[0].Processes) != 2 || formed != 1 {
+		t.Fatalf("%+v, %v, formed %d times", s, err, formed)
+	}
+	if err := syscall.Kill(s.Nodes[0].Processes[0].PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	for s.Running() {
+		if s, err = lab.Status(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Kill(0); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Restart(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	if s, _ = lab.Status(dir); !s.Running() || formed != 1 {
+		t.Errorf("after the restart: %+v, formed %d times", s.Nodes, formed)
+	}
+}
+
 func TestKillTakesTheFamily(t *testing.T) {
 	d := driver()
 	start := d.Server.Start
-	d.Server.Start = func(c *engine.Cluster, n *engine.Node) (engine.Command, error) {
+	d.Server.Start = func(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 		cmd, err := start(c, n)
-		cmd.Env = append(cmd.Env, "LAB_TEST_FAMILY=1")
+		cmd[0].Env = append(cmd[0].Env, "LAB_TEST_FAMILY=1")
 		return cmd, err
 	}
 	l := up(t, d, lab.Options{Dir: filepath.Join(t.TempDir(), "lab")})
@@ -185,7 +224,7 @@ func TestUpAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again.State().Nodes[0].Process != first.Nodes[0].Process || again.URL() != l.URL() {
+	if again.State().Nodes[0].Processes[0] != first.Nodes[0].Processes[0] || again.URL() != l.URL() {
 		t.Error("a lab that runs was not taken as it is")
 	}
 	if _, err := lab.Up(t.Context(), driver(), lab.Options{Dir: dir, Nodes: 3}); err == nil || !strings.Contains(err.Error(), "lab down") {
@@ -218,7 +257,7 @@ func TestForeignProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Nodes[0].PID = other.Process.Pid
+	s.Nodes[0].Processes[0].PID = other.Process.Pid
 	text, _ := json.Marshal(s)
 	if err := os.WriteFile(filepath.Join(dir, "lab.json"), text, 0o600); err != nil {
 		t.Fatal(err)
@@ -269,12 +308,12 @@ func TestAbandoned(t *testing.T) {
 				}
 			} else {
 				l := up(t, driver(), lab.Options{Dir: dir})
-				if l.State().Nodes[0].Process == s.Nodes[0].Process {
+				if l.State().Nodes[0].Processes[0] == s.Nodes[0].Processes[0] {
 					t.Error("a lab whose start was broken off was taken over")
 				}
 			}
-			if _, err := os.Stat(fmt.Sprintf("/proc/%d", s.Nodes[0].PID)); err == nil {
-				if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.Nodes[0].PID)); err == nil && !strings.Contains(string(stat), ") Z ") {
+			if _, err := os.Stat(fmt.Sprintf("/proc/%d", s.Nodes[0].Processes[0].PID)); err == nil {
+				if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.Nodes[0].Processes[0].PID)); err == nil && !strings.Contains(string(stat), ") Z ") {
 					t.Errorf("the abandoned server runs: %s", stat)
 				}
 			}

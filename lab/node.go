@@ -76,19 +76,23 @@ func (l *Lab) start(ctx context.Context, i int) error {
 	for k := range l.state.Nodes {
 		n.First = n.First && (k == i || !l.state.Nodes[k].alive())
 	}
-	command, err := l.server.Start(c, n)
+	commands, err := l.server.Start(c, n)
 	if err != nil {
 		return err
 	}
-	ended, err := l.launch(i, command)
-	if err != nil {
-		return l.failed(i, "cannot be started", err)
+	l.state.Nodes[i] = NodeState{Running: true}
+	l.children[i] = nil
+	for _, command := range commands {
+		ended, err := l.launch(i, command)
+		if err != nil {
+			return l.failed(i, "cannot be started", err)
+		}
+		l.children[i] = append(l.children[i], ended)
 	}
-	l.children[i] = ended
-	return l.await(ctx, i, ended)
+	return l.await(ctx, i)
 }
 
-// launch starts the process, which outlives this one, and writes it down
+// launch starts a process, which outlives this one, and writes it down
 // before it may begin. The channel brings its end, once.
 func (l *Lab) launch(i int, command engine.Command) (chan error, error) {
 	n := &l.state.Cluster.Nodes[i]
@@ -111,9 +115,9 @@ func (l *Lab) launch(i int, command engine.Command) (chan error, error) {
 	if !ok {
 		return nil, errors.New("ended at once")
 	}
-	l.state.Nodes[i] = NodeState{Process: p, Running: true}
+	l.state.Nodes[i].Processes = append(l.state.Nodes[i].Processes, p)
 	if err := l.state.save(); err != nil {
-		_ = in.Close() //nolint:errcheck // the shell leaves
+		_ = in.Close() // the shell leaves
 		return nil, err
 	}
 	_, err = io.WriteString(in, "go\n")
@@ -121,7 +125,7 @@ func (l *Lab) launch(i int, command engine.Command) (chan error, error) {
 }
 
 // await asks a node until it answers.
-func (l *Lab) await(ctx context.Context, i int, ended chan error) error {
+func (l *Lab) await(ctx context.Context, i int) error {
 	ctx, cancel := context.WithTimeout(ctx, l.patience)
 	defer cancel()
 	c, n := &l.state.Cluster, &l.state.Cluster.Nodes[i]
@@ -130,15 +134,28 @@ func (l *Lab) await(ctx context.Context, i int, ended chan error) error {
 		if err == nil {
 			return nil
 		}
-		select {
-		case end := <-ended:
-			ended <- end
+		if over, end := l.left(i); over {
 			return l.failed(i, "ended by itself", end)
+		}
+		select {
 		case <-ctx.Done():
 			return l.failed(i, "does not answer", errors.Join(ctx.Err(), err))
 		case <-time.After(poll):
 		}
 	}
+}
+
+// left reports whether one of a node's processes has ended, and how.
+func (l *Lab) left(i int) (over bool, end error) {
+	for _, ended := range l.children[i] {
+		select {
+		case end := <-ended:
+			ended <- end
+			return true, end
+		default:
+		}
+	}
+	return false, nil
 }
 
 // failed is an error about a node, with the end of its log.
@@ -181,10 +198,10 @@ func (l *Lab) ended(i int, err error) error {
 	if err != nil {
 		return err
 	}
-	if l.children[i] != nil {
-		<-l.children[i]
-		l.children[i] = nil
+	for _, ended := range l.children[i] {
+		<-ended //nolint:errcheck // how it ended: it was told to
 	}
+	l.children[i] = nil
 	l.state.Nodes[i].Running = false
 	return nil
 }

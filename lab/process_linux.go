@@ -61,7 +61,7 @@ func (p Process) family() []Process {
 		return nil
 	}
 	children := map[int][]int{}
-	names, _ := filepath.Glob("/proc/[0-9]*") //nolint:errcheck // the pattern is right
+	names, _ := filepath.Glob("/proc/[0-9]*") // the pattern is right
 	for _, name := range names {
 		pid, err := strconv.Atoi(filepath.Base(name))
 		if err != nil {
@@ -97,9 +97,7 @@ func (p Process) end(stop syscall.Signal) error {
 	return killAll(family)
 }
 
-// kill ends a process and all it started at once, as a power cut would.
-func (p Process) kill() error { return killAll(p.family()) }
-
+// killAll ends processes at once, as a power cut would.
 func killAll(family []Process) error {
 	for _, f := range family {
 		if err := f.signal(syscall.SIGKILL); err != nil {
@@ -175,5 +173,5 @@ func hold(dir string) (release func(), err error) {
 		f.Close() //nolint:errcheck // nothing was written
 		return nil, &fault.Error{File: dir, Problem: "another process is starting or ending this lab", Err: err, Cure: "wait for it, or name another folder"}
 	}
-	return func() { _ = f.Close() }, nil //nolint:errcheck // nothing was written
+	return func() { _ = f.Close() }, nil // nothing was written
 }

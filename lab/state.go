@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"barograph/engine"
@@ -26,10 +27,42 @@ type State struct {
 	Stop    syscall.Signal `json:"stop_signal"`
 }
 
-// NodeState is a node's process.
+// NodeState is a node's processes, in the order of their start.
 type NodeState struct {
-	Process
-	Running bool `json:"running"` // set by Status
+	Processes []Process `json:"processes"`
+	Running   bool      `json:"running"` // all of them run; set by Status
+}
+
+// alive reports whether every process of the node runs.
+func (n *NodeState) alive() bool {
+	for _, p := range n.Processes {
+		if !p.alive() {
+			return false
+		}
+	}
+	return len(n.Processes) > 0
+}
+
+// end asks the processes to stop, the last one first.
+func (n *NodeState) end(stop syscall.Signal) error {
+	for _, p := range slices.Backward(n.Processes) {
+		if err := p.end(stop); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// kill ends the processes, and all that they started, at once.
+func (n *NodeState) kill() error {
+	var family []Process
+	for _, p := range n.Processes {
+		family = append(family, p.family()...)
+	}
+	if len(family) == 0 {
+		return nil
+	}
+	return killAll(family)
 }
 
 // Process is a process that cannot be confused with a later one of the same pid.

@@ -202,14 +202,17 @@ func printLabs(out io.Writer, rows []labRow) error {
 			fmt.Fprintf(w, "%s\tdown\n", r.Engine)
 			continue
 		}
-		var pids []string
+		running, pids := 0, []string(nil)
 		for _, n := range r.State.Nodes {
 			if n.Running {
-				pids = append(pids, strconv.Itoa(n.PID))
+				running++
+				for _, p := range n.Processes {
+					pids = append(pids, strconv.Itoa(p.PID))
+				}
 			}
 		}
 		fmt.Fprintf(w, "%s\t%s\tprofile %s, %d of %d nodes run (pid %s), in %s\n", r.Engine, r.URL, r.State.Cluster.Profile,
-			len(pids), len(r.State.Nodes), orNone(strings.Join(pids, " ")), r.State.Cluster.Dir)
+			running, len(r.State.Nodes), orNone(strings.Join(pids, " ")), r.State.Cluster.Dir)
 	}
 	return w.Flush()
 }

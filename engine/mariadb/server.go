@@ -89,10 +89,10 @@ func data(n *engine.Node) string { return filepath.Join(n.Dir, "data") }
 
 // start runs the server with no other file of settings than the profile's. Its
 // socket has a relative name, as a path of more than 107 bytes is none.
-func start(c *engine.Cluster, n *engine.Node) (engine.Command, error) {
+func start(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 	found, err := programs()
 	if err != nil {
-		return engine.Command{}, err
+		return nil, err
 	}
 	args := []string{found[0], "--no-defaults", "--datadir=" + data(n), "--socket=barograph.sock", "--pid-file=barograph.pid",
 		"--bind-address=" + n.Host, "--port=" + strconv.Itoa(n.Ports["sql"]), "--skip-name-resolve", "--local-infile=1",
@@ -100,7 +100,7 @@ func start(c *engine.Cluster, n *engine.Node) (engine.Command, error) {
 	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
 		args = append(args, "--"+strings.ReplaceAll(name, "_", "-")+"="+c.Settings[name])
 	}
-	return engine.Command{Args: args}, nil
+	return []engine.Command{{Args: args}}, nil
 }
 
 func ready(ctx context.Context, c *engine.Cluster, _ *engine.Node) error {

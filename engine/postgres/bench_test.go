@@ -48,7 +48,7 @@ func realDay(b *testing.B) []string {
 func serverSeconds(b *testing.B, l *lab.Lab) float64 {
 	b.Helper()
 	names, _ := filepath.Glob("/proc/[0-9]*/stat")
-	postmaster := strconv.Itoa(l.State().Nodes[0].PID)
+	postmaster := strconv.Itoa(l.State().Nodes[0].Processes[0].PID)
 	ticks := 0
 	for _, name := range names {
 		text, err := os.ReadFile(name)

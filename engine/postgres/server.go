@@ -39,9 +39,9 @@ func server() *engine.Server {
 		Stop:    syscall.SIGINT, // fast: sessions are ended, data are written
 		Find:    func() error { _, err := programs(); return err },
 		Prepare: prepare,
-		Start: func(_ *engine.Cluster, n *engine.Node) (engine.Command, error) {
+		Start: func(_ *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 			bin, err := programs()
-			return engine.Command{Args: []string{filepath.Join(bin, "postgres"), "-D", data(n), "-c", "config_file=" + config(n)}}, err
+			return []engine.Command{{Args: []string{filepath.Join(bin, "postgres"), "-D", data(n), "-c", "config_file=" + config(n)}}}, err
 		},
 		Ready: ready,
 		URL:   func(c *engine.Cluster) string { return address(&c.Nodes[0]) },

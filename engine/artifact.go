@@ -1,0 +1,46 @@
+package engine
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// EnvArtifacts names the folder in which servers from language registries are
+// kept; the default is barograph/artifacts in the user's cache folder.
+const EnvArtifacts = "BAROGRAPH_ARTIFACTS"
+
+// Artifact is a server's program from the Maven repository. `barograph lab
+// install` fetches it, checks it and unpacks it into Dir.
+type Artifact struct {
+	Name   string // of its folder, with the version: "cassandra-5.0.9"
+	Maven  string // group:artifact:version[:packaging[:classifier]]
+	SHA256 string // of the artifact's own file, 64 hexadecimal digits
+
+	// Jars has the artifact and all that it needs at run time put side by side
+	// into Dir. Otherwise it is unpacked there (zip, tar.gz) or, a single jar,
+	// copied.
+	Jars bool
+}
+
+// Dir is the folder that holds the artifact, whether it is there or not.
+func (a Artifact) Dir() (string, error) {
+	if dir := os.Getenv(EnvArtifacts); dir != "" {
+		return filepath.Join(dir, a.Name), nil
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(cache, "barograph", "artifacts", a.Name), nil
+}
+
+// Installed reports whether the artifact lies in Dir. The folder gets its name
+// when it is whole.
+func (a Artifact) Installed() bool {
+	dir, err := a.Dir()
+	if err != nil {
+		return false
+	}
+	info, err := os.Stat(dir)
+	return err == nil && info.IsDir()
+}

@@ -1,0 +1,242 @@
+package lab
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"barograph/engine"
+	"barograph/fault"
+)
+
+// fetch has Maven bring an artifact, checks it and puts it into its folder.
+// The folder appears when it is whole, so that a fetch that was broken off is
+// begun again.
+func fetch(ctx context.Context, a engine.Artifact, w io.Writer) error {
+	dir, err := a.Dir()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return err
+	}
+	work, err := os.MkdirTemp(filepath.Dir(dir), ".fetch-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work) //nolint:errcheck // what is left of it harms nobody
+	if err := os.Chmod(work, 0o755); err != nil {
+		return err
+	}
+	coordinates, err := parseMaven(a.Maven)
+	if err != nil {
+		return err
+	}
+	got := filepath.Join(work, "got")
+	if err := coordinates.fetch(ctx, got, a.Jars, w); err != nil {
+		return &fault.Error{Setting: "artifact " + a.Maven, Problem: "cannot be fetched", Err: err, Cure: "look at what Maven printed above; behind a proxy, give Maven its settings.xml"}
+	}
+	file := filepath.Join(got, coordinates.file())
+	if err := check(file, a.SHA256); err != nil {
+		return err
+	}
+	whole := filepath.Join(work, "whole")
+	switch {
+	case a.Jars || strings.HasSuffix(file, ".jar"):
+		whole = got
+	case strings.HasSuffix(file, ".zip"):
+		err = unzip(file, whole)
+	default:
+		err = untar(file, whole)
+	}
+	if err != nil {
+		return &fault.Error{File: file, Problem: "cannot be unpacked", Err: err, Cure: "is the disk full?"}
+	}
+	return os.Rename(whole, dir)
+}
+
+// maven names an artifact in a Maven repository.
+type maven struct{ group, artifact, version, packaging, classifier string }
+
+func parseMaven(text string) (maven, error) {
+	p := strings.Split(text, ":")
+	if len(p) < 3 || len(p) > 5 {
+		return maven{}, fmt.Errorf("artifact %q is not group:artifact:version[:packaging[:classifier]]", text)
+	}
+	p = append(p, "jar", "")
+	m := maven{group: p[0], artifact: p[1], version: p[2], packaging: p[3]}
+	if strings.Count(text, ":") == 4 {
+		m.classifier = p[4]
+	}
+	return m, nil
+}
+
+// file is the name that Maven gives the artifact.
+func (m maven) file() string {
+	name := m.artifact + "-" + m.version
+	if m.classifier != "" {
+		name += "-" + m.classifier
+	}
+	return name + "." + m.packaging
+}
+
+// project is a Maven project that depends on the artifact and nothing else.
+type project struct {
+	XMLName    xml.Name   `xml:"http://maven.apache.org/POM/4.0.0 project"`
+	Model      string     `xml:"modelVersion"`
+	Group      string     `xml:"groupId"`
+	Artifact   string     `xml:"artifactId"`
+	Version    string     `xml:"version"`
+	Dependency dependency `xml:"dependencies>dependency"`
+}
+
+type dependency struct {
+	Group      string      `xml:"groupId"`
+	Artifact   string      `xml:"artifactId"`
+	Version    string      `xml:"version"`
+	Type       string      `xml:"type"`
+	Classifier string      `xml:"classifier,omitempty"`
+	Exclusions []exclusion `xml:"exclusions>exclusion,omitempty"`
+}
+
+type exclusion struct {
+	Group    string `xml:"groupId"`
+	Artifact string `xml:"artifactId"`
+}
+
+// fetch puts the artifact into dir, with all it needs at run time if jars is set.
+func (m maven) fetch(ctx context.Context, dir string, jars bool, w io.Writer) error {
+	d := dependency{Group: m.group, Artifact: m.artifact, Version: m.version, Type: m.packaging, Classifier: m.classifier}
+	if !jars {
+		d.Exclusions = []exclusion{{Group: "*", Artifact: "*"}}
+	}
+	pom, err := xml.MarshalIndent(project{Model: "4.0.0", Group: "barograph", Artifact: "lab", Version: "1", Dependency: d}, "", "  ")
+	if err != nil {
+		return err
+	}
+	name := filepath.Join(filepath.Dir(dir), "pom.xml")
+	if err := os.WriteFile(name, pom, 0o600); err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, "mvn", "-B", "-q", "-f", name, "dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory="+dir)
+	cmd.Stdout, cmd.Stderr = w, w
+	return cmd.Run()
+}
+
+// check compares a file with the sum that the engine keeps of it.
+func check(file, want string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // read only
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return err
+	}
+	if got := hex.EncodeToString(h.Sum(nil)); got != want {
+		return &fault.Error{File: filepath.Base(file), Problem: "is not what the repository is known to hold: SHA-256 " + got + ", not " + want,
+			Cure: "remove it from Maven's local repository and try again; if it stays so, do not use it"}
+	}
+	return nil
+}
+
+// unzip unpacks a zip file below dir.
+func unzip(file, dir string) (err error) {
+	z, err := zip.OpenReader(file)
+	if err != nil {
+		return err
+	}
+	defer z.Close() //nolint:errcheck // read only
+	root, err := newRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	for _, entry := range z.File {
+		if entry.FileInfo().IsDir() {
+			continue
+		}
+		r, err := entry.Open()
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(write(root, entry.Name, entry.Mode(), r), r.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// untar unpacks a tar.gz file below dir.
+func untar(file, dir string) (err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // read only
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return err
+	}
+	root, err := newRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	for t := tar.NewReader(z); ; {
+		h, err := t.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		switch h.Typeflag {
+		case tar.TypeReg:
+			err = write(root, h.Name, h.FileInfo().Mode(), t)
+		case tar.TypeLink:
+			if err = root.MkdirAll(filepath.Dir(h.Name), 0o755); err == nil {
+				err = root.Link(h.Linkname, h.Name)
+			}
+		case tar.TypeSymlink:
+			if err = root.MkdirAll(filepath.Dir(h.Name), 0o755); err == nil {
+				err = root.Symlink(h.Linkname, h.Name)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// newRoot makes a folder that no name in an archive leads out of.
+func newRoot(dir string) (*os.Root, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	return os.OpenRoot(dir)
+}
+
+func write(root *os.Root, name string, mode os.FileMode, r io.Reader) error {
+	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	f, err := root.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, mode.Perm()|0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, r)
+	return errors.Join(err, f.Close())
+}
