@@ -49,8 +49,8 @@ type Archive interface {
 	// which the caller has not reset.
 	Ask(ctx context.Context, q *Query, into *answer.Builder) error
 
-	// Explain returns the engine's plan of a query, as text for people.
-	Explain(ctx context.Context, q *Query) (string, error)
+	// Explain returns how the engine carries out a query. It may run it.
+	Explain(ctx context.Context, q *Query) (Plan, error)
 
 	// Dump walks every record of a subset, in any order, in batches that are
 	// valid until the next step. It is what digests are computed from.
@@ -74,6 +74,37 @@ type Query struct {
 	Derive time.Duration // client time spent on deriving the keys
 	Server time.Duration // set by Ask: the server's own time, 0 where there is none
 }
+
+// Plan is how an engine carries out a query.
+type Plan struct {
+	Text   string   // as the engine prints it, for people
+	Access []Access // how it reaches what is stored, in the order of the text; none where nothing is stored
+}
+
+// Access is one step of a plan that reaches stored rows, documents or pairs.
+type Access struct {
+	Object string `json:"object"` // the table, collection or keyspace
+	Method Method `json:"method"`
+	Index  string `json:"index,omitempty"` // by its name; "" where none is used
+
+	// Examined is how many rows were looked at, those that were thrown away
+	// included, and Kept how many were left. They are counts of the engine where
+	// Measured is set, otherwise its guesses; -1 = it tells neither.
+	Examined int64 `json:"examined"`
+	Kept     int64 `json:"kept"`
+	Measured bool  `json:"measured"`
+}
+
+// Method is a way to reach what is stored.
+type Method string
+
+// The methods.
+const (
+	FullScan   Method = "full scan"   // every row, whatever the question
+	PrunedScan Method = "pruned scan" // blocks that cannot hold an answer, by their bounds, are passed over
+	IndexScan  Method = "index scan"  // a range or several of an index
+	KeyLookup  Method = "key lookup"  // single entries by their whole key
+)
 
 // Contents counts what a subset holds.
 type Contents struct {

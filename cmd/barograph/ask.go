@@ -182,7 +182,7 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(e.stdout, "%s\n\n%s\n", query.Text, plan)
+		fmt.Fprintf(e.stdout, "%s\n\n%s\n", query.Text, plan.Text)
 		return nil
 	}
 	var b answer.Builder

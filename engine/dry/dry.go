@@ -134,8 +134,8 @@ func replay(from *answer.Answer, into *answer.Builder) {
 }
 
 // Explain says that there is no plan.
-func (a *archive) Explain(_ context.Context, q *engine.Query) (string, error) {
-	return q.Text + ": no plan, no search, no input or output", nil
+func (a *archive) Explain(_ context.Context, q *engine.Query) (engine.Plan, error) {
+	return engine.Plan{Text: q.Text + ": no plan, no search, no input or output"}, nil
 }
 
 // Size is 0: nothing is on disk.

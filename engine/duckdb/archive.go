@@ -169,12 +169,12 @@ func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Na
 }
 
 // Explain returns DuckDB's physical plan.
-func (a *archive) Explain(ctx context.Context, q *engine.Query) (plan string, err error) {
+func (a *archive) Explain(ctx context.Context, q *engine.Query) (plan engine.Plan, err error) {
 	err = a.with(ctx, func(c *conn) error {
 		r, err := c.query(ctx, "EXPLAIN "+q.Text, q.Args...)
 		if err != nil {
 			if missing, e := a.lacks(ctx, c, q.Question); e == nil && missing {
-				plan = "(the subset holds no records of " + q.Question.Type.Name + ")"
+				plan.Text = "(the subset holds no records of " + q.Question.Type.Name + ")"
 				return nil
 			}
 			return err
@@ -187,7 +187,7 @@ func (a *archive) Explain(ctx context.Context, q *engine.Query) (plan string, er
 				b.Write(v.text(i))
 			}
 		}
-		plan = b.String()
+		plan.Text = b.String()
 		return nil
 	})
 	return plan, err

@@ -307,8 +307,8 @@ func TestHeaderValuesAreQuoted(t *testing.T) {
 			if err := a.Ask(t.Context(), p, &into); err != nil || into.Rows != 2 || into.Vector(0).Text[0] != evil {
 				t.Errorf("%s, %s: %d rows, %v", n, f, into.Rows, err)
 			}
-			if plan, err := a.Explain(t.Context(), p); err != nil || plan == "" {
-				t.Errorf("%s, %s: plan %q, %v", n, f, plan, err)
+			if plan, err := a.Explain(t.Context(), p); err != nil || plan.Text == "" {
+				t.Errorf("%s, %s: plan %q, %v", n, f, plan.Text, err)
 			}
 		}
 		if d := digest(t, a, "a"); d.Records != 2 {

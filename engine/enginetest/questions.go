@@ -71,8 +71,8 @@ func (s *suite) explain(t *testing.T, h *opened) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if plan, err := h.Explain(t.Context(), p); err != nil || plan == "" {
-		t.Errorf("the plan is %q, %v", plan, err)
+	if plan, err := h.Explain(t.Context(), p); err != nil || plan.Text == "" {
+		t.Errorf("the plan is %q, %v", plan.Text, err)
 	}
 	if f := s.flavours[0]; f != flavour.Keys && f != flavour.KeysNative {
 		return

@@ -298,11 +298,11 @@ func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder
 }
 
 // Explain is the server's own plan, as JSON.
-func (a *archive) Explain(ctx context.Context, q *engine.Query) (string, error) {
+func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
 	var plan string
 	err := a.db.pool.QueryRowContext(ctx, "EXPLAIN FORMAT=JSON "+q.Text, q.Args...).Scan(&plan)
 	if absent(err) {
-		return "the subset holds no records of this line type\n", nil
+		return engine.Plan{Text: "the subset holds no records of this line type\n"}, nil
 	}
-	return plan, failed(ctx, err)
+	return engine.Plan{Text: plan}, failed(ctx, err)
 }

@@ -247,8 +247,8 @@ func TestPlainQuestionsArePlain(t *testing.T) {
 	if _, err := a.Phrase(t.Context(), q.In("s"), flavour.CachedSQL); err == nil {
 		t.Error("a query cache is offered where the server has none")
 	}
-	if plan, err := a.Explain(t.Context(), p); err != nil || !strings.Contains(plan, "query_block") {
-		t.Errorf("plan %s, %v", plan, err)
+	if plan, err := a.Explain(t.Context(), p); err != nil || !strings.Contains(plan.Text, "query_block") {
+		t.Errorf("plan %s, %v", plan.Text, err)
 	}
 }
 

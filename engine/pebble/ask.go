@@ -265,10 +265,10 @@ func (s *series) bounds(want *question.Times) (from, to []byte) {
 func epoch(text []byte) (int64, error) { return strconv.ParseInt(string(text), 10, 64) }
 
 // Explain tells what Ask does with the query; Pebble itself has no plans.
-func (a *archive) Explain(ctx context.Context, q *engine.Query) (string, error) {
+func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
 	p, ok := q.Args[0].(*plan)
 	if !ok {
-		return "", errors.New("pebble: the query was phrased by another engine")
+		return engine.Plan{}, errors.New("pebble: the query was phrased by another engine")
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s, with one iterator; decode the payloads; sort the rows\n", q.Text)
@@ -285,7 +285,7 @@ func (a *archive) Explain(ctx context.Context, q *engine.Query) (string, error) 
 		fmt.Fprintf(&b, "and %d more series\n", n)
 	}
 	fmt.Fprintf(&b, "\n%s", a.db.Metrics())
-	return b.String(), ctx.Err()
+	return engine.Plan{Text: b.String()}, ctx.Err()
 }
 
 // ignoreGone forgives a file that Pebble removed while the folder was walked.

@@ -208,14 +208,14 @@ func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder
 
 // Explain runs the question once and returns its plan, with what it took in
 // time and pages.
-func (a *archive) Explain(ctx context.Context, q *engine.Query) (string, error) {
+func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
 	if ok, err := a.exists(ctx, q.Question); err != nil || !ok {
-		return "the subset holds no records of this line type\n", err
+		return engine.Plan{Text: "the subset holds no records of this line type\n"}, err
 	}
 	rows, err := a.db.pool.Query(ctx, "EXPLAIN (ANALYZE, BUFFERS) "+q.Text, q.Args...)
 	if err != nil {
-		return "", failed(ctx, err)
+		return engine.Plan{}, failed(ctx, err)
 	}
 	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	return strings.Join(lines, "\n") + "\n", failed(ctx, err)
+	return engine.Plan{Text: strings.Join(lines, "\n") + "\n"}, failed(ctx, err)
 }

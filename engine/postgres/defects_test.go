@@ -237,8 +237,8 @@ func (d *databases) plans(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s, %s: %v", n, f, err)
 			}
-			if !strings.Contains(plan, "Buffers:") || !strings.Contains(plan, "actual time") {
-				t.Errorf("%s, %s: the plan tells neither time nor pages:\n%s", n, f, plan)
+			if !strings.Contains(plan.Text, "Buffers:") || !strings.Contains(plan.Text, "actual time") {
+				t.Errorf("%s, %s: the plan tells neither time nor pages:\n%s", n, f, plan.Text)
 			}
 			name, _, _ := sqlengine.Table(n, lt)
 			switch scanned := strings.Contains(plan, "Seq Scan on "+name); {

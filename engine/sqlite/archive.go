@@ -196,13 +196,13 @@ func failed(ctx context.Context, err error) error {
 	return err
 }
 
-func (a *archive) Explain(ctx context.Context, q *engine.Query) (string, error) {
+func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
 	if ok, err := a.exists(ctx, q.Question); err != nil || !ok {
-		return "the subset holds no records of this line type\n", err
+		return engine.Plan{Text: "the subset holds no records of this line type\n"}, err
 	}
 	rows, err := a.db.pool.QueryContext(ctx, "EXPLAIN QUERY PLAN "+q.Text, q.Args...)
 	if err != nil {
-		return "", failed(ctx, err)
+		return engine.Plan{}, failed(ctx, err)
 	}
 	defer rows.Close() //nolint:errcheck // Err below says what went wrong
 	var b strings.Builder
@@ -211,10 +211,10 @@ func (a *archive) Explain(ctx context.Context, q *engine.Query) (string, error) 
 		var id, parent, unused int
 		var detail string
 		if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
-			return "", err
+			return engine.Plan{}, err
 		}
 		depth[id] = depth[parent] + 1
 		b.WriteString(strings.Repeat("  ", depth[id]-1) + detail + "\n")
 	}
-	return b.String(), rows.Err()
+	return engine.Plan{Text: b.String()}, rows.Err()
 }

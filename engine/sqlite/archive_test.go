@@ -332,9 +332,9 @@ func TestPlans(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			scans := strings.Contains(plan, "SCAN h") || strings.Contains(plan, "SCAN ld") || strings.Contains(plan, "SCAN r")
+			scans := strings.Contains(plan.Text, "SCAN h") || strings.Contains(plan.Text, "SCAN ld") || strings.Contains(plan.Text, "SCAN r")
 			if scans != (f == flavour.MetviewerSQL) {
-				t.Errorf("%s, %s: the plan is\n%s", n, f, plan)
+				t.Errorf("%s, %s: the plan is\n%s", n, f, plan.Text)
 			}
 			var into answer.Builder
 			if err := a.Ask(t.Context(), p, &into); err != nil {

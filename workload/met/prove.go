@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"barograph/answer"
+	"barograph/engine"
 	"barograph/flavour"
 	"barograph/measure"
 	"barograph/question"
@@ -76,9 +77,9 @@ func (s *study) proveCell(ctx context.Context, c *cell, q *question.Question, f 
 	c.query = query
 	plan, err := c.archive.Explain(ctx, query)
 	if err != nil {
-		plan = "no plan: " + err.Error()
+		plan = engine.Plan{Text: "no plan: " + err.Error()}
 	}
-	if err := s.folder.Plan(c.Cell, query.Text, plan); err != nil {
+	if err := s.folder.Plan(c.Cell, query.Text, plan.Text); err != nil {
 		return err
 	}
 	var b answer.Builder
