@@ -241,11 +241,11 @@ func (d *databases) plans(t *testing.T) {
 				t.Errorf("%s, %s: the plan tells neither time nor pages:\n%s", n, f, plan.Text)
 			}
 			name, _, _ := sqlengine.Table(n, lt)
-			switch scanned := strings.Contains(plan, "Seq Scan on "+name); {
-			case f == flavour.MetviewerSQL && strings.Contains(plan, "Index Cond: (convert_to"):
-				t.Errorf("an index serves BINARY:\n%s", plan)
+			switch scanned := strings.Contains(plan.Text, "Seq Scan on "+name); {
+			case f == flavour.MetviewerSQL && strings.Contains(plan.Text, "Index Cond: (convert_to"):
+				t.Errorf("an index serves BINARY:\n%s", plan.Text)
 			case f != flavour.MetviewerSQL && scanned:
-				t.Errorf("%s, %s: the whole table is read:\n%s", n, f, plan)
+				t.Errorf("%s, %s: the whole table is read:\n%s", n, f, plan.Text)
 			}
 			var into answer.Builder
 			if err := a.Ask(t.Context(), p, &into); err != nil || into.Rows != 10 {
