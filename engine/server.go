@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"syscall"
+	"time"
 )
 
 // Server tells how a throwaway server of an engine is had, started and
@@ -61,6 +63,48 @@ type Cluster struct {
 	Memory   int64             `json:"memory"`  // bytes that one node may use
 	Settings map[string]string `json:"settings,omitempty"`
 	Nodes    []Node            `json:"nodes"`
+
+	// Isolation keeps the nodes apart; nil = they are processes on loopback that
+	// share the machine and its network.
+	Isolation *Isolation `json:"isolation,omitempty"`
+}
+
+// Isolation tells how the nodes of a cluster are kept apart: each has a
+// network namespace, joined to the others and to this machine by a bridge, and
+// a control group with its limits. They are hosts as far as the network and
+// the limits go; disks are shared.
+type Isolation struct {
+	Name    string        `json:"name"`    // of the bridge and the control group, and how the namespaces' begin
+	Subnet  string        `json:"subnet"`  // 10.213.7.0/24: node i has .i+1, this machine .254
+	CPUs    float64       `json:"cpus"`    // cores that a node may use; 0 = no limit
+	Memory  int64         `json:"memory"`  // bytes that a node may use; 0 = no limit
+	Latency time.Duration `json:"latency"` // added to each packet that a node sends; 0 = none
+}
+
+// Alike reports whether nodes are kept apart in the same way.
+func (i *Isolation) Alike(o *Isolation) bool {
+	if i == nil || o == nil {
+		return i == o
+	}
+	return i.CPUs == o.CPUs && i.Memory == o.Memory && i.Latency == o.Latency
+}
+
+// String tells it in words.
+func (i *Isolation) String() string {
+	if i == nil {
+		return "nodes share this machine"
+	}
+	s := "nodes in network namespaces and control groups of their own"
+	if i.CPUs > 0 {
+		s += fmt.Sprintf(", %g cores each", i.CPUs)
+	}
+	if i.Memory > 0 {
+		s += fmt.Sprintf(", %d MiB each", i.Memory>>20)
+	}
+	if i.Latency > 0 {
+		s += fmt.Sprintf(", %s later on the wire", i.Latency)
+	}
+	return s
 }
 
 // Node is one process of a cluster.

@@ -19,10 +19,15 @@ func small() map[string]engine.Artifact {
 	}
 }
 
+// required reports whether BAROGRAPH_REQUIRE names what a test needs.
+func required(what string) bool {
+	return slices.Contains(strings.Split(os.Getenv("BAROGRAPH_REQUIRE"), ","), what)
+}
+
 // needsMaven skips a test that fetches from the Maven repository, unless the
 // environment demands it.
 func needsMaven(t *testing.T) {
-	if !slices.Contains(strings.Split(os.Getenv("BAROGRAPH_REQUIRE"), ","), "maven") {
+	if !required("maven") {
 		t.Skip("NOT TESTED: fetching artifacts; set BAROGRAPH_REQUIRE=maven where Maven and its repository can be had")
 	}
 }

@@ -1,5 +1,5 @@
 // Package lab starts throwaway servers: each in a folder of its own, on
-// loopback and free ports, as the unprivileged account that the engine names,
+// loopback or in network namespaces, on free ports, as the account that the engine names,
 // with a profile of settings. What to run comes from engine.Server; this
 // package owns the processes.
 //

@@ -25,6 +25,15 @@ type Options struct {
 	Memory   int64         // bytes that a node may use; 0 = the machine's, shared by the nodes
 	Owned    bool          // the lab must not outlive this process: a later Sweep or Up ends it
 	Patience time.Duration // for a node to be ready; 0 = two minutes
+	Isolate  *Isolate      // keep the nodes apart; nil = they share this machine
+}
+
+// Isolate gives every node a network namespace and a control group, which
+// needs root on Linux. The zero value sets no limits.
+type Isolate struct {
+	CPUs    float64       // cores that a node may use
+	Memory  int64         // bytes that a node may use; its profile is made for them
+	Latency time.Duration // added to each packet that a node sends
 }
 
 // Lab is a server that runs. Its methods are for one goroutine.
@@ -100,6 +109,9 @@ func plan(d *engine.Driver, o Options) (*Lab, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Memory == 0 && o.Isolate != nil {
+		o.Memory = o.Isolate.Memory
+	}
 	if o.Memory == 0 {
 		m, err := mem.VirtualMemory()
 		if err != nil {
@@ -117,6 +129,11 @@ func plan(d *engine.Driver, o Options) (*Lab, error) {
 	}
 	for i := range o.Nodes {
 		c.Nodes = append(c.Nodes, engine.Node{Index: i, Dir: filepath.Join(dir, "node"+strconv.Itoa(i+1)), Host: "127.0.0." + strconv.Itoa(i+1)})
+	}
+	if o.Isolate != nil {
+		if err := isolate(&c, o.Isolate); err != nil {
+			return nil, err
+		}
 	}
 	l := &Lab{server: d.Server, account: a, patience: o.Patience, state: State{Engine: d.Scheme, Cluster: c, Stop: d.Server.Stop}}
 	if l.patience == 0 {
@@ -140,11 +157,14 @@ func (l *Lab) begin(ctx context.Context) error {
 	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
 		return err
 	}
-	if err := givePorts(c.Nodes, l.server.Ports, l.server.SharedPorts); err != nil {
+	if err := givePorts(c, l.server.Ports, l.server.SharedPorts); err != nil {
 		return err
 	}
 	l.state.URL = l.server.URL(c)
 	if err := l.state.save(); err != nil {
+		return err
+	}
+	if err := connect(c); err != nil {
 		return err
 	}
 	for i := range c.Nodes {
@@ -169,13 +189,16 @@ func (l *Lab) begin(ctx context.Context) error {
 // resume takes over a lab that is there.
 func (l *Lab) resume(ctx context.Context, old State) (*Lab, error) {
 	c := &old.Cluster
-	if old.Engine != l.state.Engine || c.Profile != l.state.Cluster.Profile || len(c.Nodes) != len(l.state.Cluster.Nodes) {
-		return nil, &fault.Error{File: c.Dir, Problem: fmt.Sprintf("holds a lab of %s, %d node(s), profile %s", old.Engine, len(c.Nodes), c.Profile),
+	if old.Engine != l.state.Engine || c.Profile != l.state.Cluster.Profile || len(c.Nodes) != len(l.state.Cluster.Nodes) || !c.Isolation.Alike(l.state.Cluster.Isolation) {
+		return nil, &fault.Error{File: c.Dir, Problem: fmt.Sprintf("holds a lab of %s, %d node(s), profile %s, %s", old.Engine, len(c.Nodes), c.Profile, c.Isolation),
 			Cure: "end it first (`barograph lab down`), or name another folder"}
 	}
 	owner := l.state.Owner
 	l.state = old
 	l.state.Owner = owner
+	if err := connect(c); err != nil { // nothing is left of it after a reboot
+		return nil, err
+	}
 	for i := range l.state.Nodes {
 		if !l.state.Nodes[i].Running {
 			if err := l.start(ctx, i); err != nil {

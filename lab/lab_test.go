@@ -285,7 +285,11 @@ func abandon(dir string) int {
 			return syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		}
 	}
-	_, err := lab.Up(context.Background(), d, lab.Options{Dir: dir, Owned: true})
+	o := lab.Options{Dir: dir, Owned: true}
+	if strings.Contains(dir, "isolated") {
+		o.Isolate = &lab.Isolate{Memory: 256 << 20}
+	}
+	_, err := lab.Up(context.Background(), d, o)
 	fmt.Fprintln(os.Stderr, err)
 	return 0
 }

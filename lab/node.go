@@ -106,7 +106,7 @@ func (l *Lab) launch(i int, command engine.Command) (chan error, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := cmd.Start(); err != nil {
+	if err := within(l.state.Cluster.Isolation, i, cmd.Start); err != nil {
 		return nil, err
 	}
 	ended := make(chan error, 1)
@@ -116,7 +116,7 @@ func (l *Lab) launch(i int, command engine.Command) (chan error, error) {
 		return nil, errors.New("ended at once")
 	}
 	l.state.Nodes[i].Processes = append(l.state.Nodes[i].Processes, p)
-	if err := l.state.save(); err != nil {
+	if err := errors.Join(l.state.save(), confine(l.state.Cluster.Isolation, i, p.PID)); err != nil {
 		_ = in.Close() // the shell leaves
 		return nil, err
 	}

@@ -11,7 +11,8 @@ import (
 // givePorts gives every node ports that nobody listens on: own ones, and
 // shared ones, which have one number on the address of every node. All are
 // held until the last one is found, so that none is given twice.
-func givePorts(nodes []engine.Node, own, shared []string) error {
+func givePorts(c *engine.Cluster, own, shared []string) error {
+	nodes := c.Nodes
 	var held []net.Listener
 	defer func() {
 		for _, l := range held {
@@ -31,13 +32,13 @@ func givePorts(nodes []engine.Node, own, shared []string) error {
 		}
 	}
 	for _, name := range shared {
-		ls, err := listenOnAll(nodes)
+		ls, err := listenOnAll(c)
 		if err != nil {
 			return err
 		}
 		held = append(held, ls...)
 		for i := range nodes {
-			nodes[i].Ports[name] = port(ls[i])
+			nodes[i].Ports[name] = port(ls[0])
 		}
 	}
 	return nil
@@ -46,18 +47,25 @@ func givePorts(nodes []engine.Node, own, shared []string) error {
 // sharedTries is how often a number is drawn for a shared port.
 const sharedTries = 100
 
-// listenOnAll listens on one port of every node's address.
-func listenOnAll(nodes []engine.Node) ([]net.Listener, error) {
+// listenOnAll listens on one port of every node's address. Isolated nodes
+// have all numbers to themselves; there any that is free here will do.
+func listenOnAll(c *engine.Cluster) ([]net.Listener, error) {
+	host := func(i int) string {
+		if c.Isolation != nil {
+			return ""
+		}
+		return c.Nodes[i].Host
+	}
 	var last error
 	for range sharedTries {
-		first, err := listen(nodes[0].Host, 0)
+		first, err := listen(host(0), 0)
 		if err != nil {
 			return nil, err
 		}
 		out := []net.Listener{first}
-		for i := 1; i < len(nodes) && err == nil; i++ {
+		for i := 1; i < len(c.Nodes) && err == nil && c.Isolation == nil; i++ {
 			var l net.Listener
-			if l, err = listen(nodes[i].Host, port(first)); err == nil {
+			if l, err = listen(host(i), port(first)); err == nil {
 				out = append(out, l)
 			}
 		}

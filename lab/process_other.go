@@ -17,7 +17,8 @@ var errSystem = errors.New("labs run on Linux") //nolint:gochecknoglobals // an 
 func identify(int) (Process, bool)            { return Process{}, false }
 func (Process) alive() bool                   { return false }
 func (Process) end(syscall.Signal) error      { return errSystem }
-func (Process) kill() error                   { return errSystem }
+func (Process) family() []Process             { return nil }
+func killAll([]Process) error                 { return errSystem }
 func mine(string) bool                        { return false }
 func detach(*exec.Cmd, *account)              {}
 func hold(string) (release func(), err error) { return nil, errSystem }

@@ -143,6 +143,9 @@ func down(dir string) error {
 			return fmt.Errorf("%s, node %d: %w", s.Engine, i+1, err)
 		}
 	}
+	if err := disconnect(&s.Cluster); err != nil {
+		return fmt.Errorf("%s: %w", s.Engine, err)
+	}
 	return os.RemoveAll(dir)
 }
 

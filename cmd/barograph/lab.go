@@ -25,6 +25,10 @@ type labs struct {
 	nodes   int
 	profile string
 	yes     bool
+
+	isolate bool
+	limits  lab.Isolate
+	memory  int64 // MiB
 }
 
 func newLab(e *env) *cobra.Command {
@@ -64,6 +68,10 @@ brings is never touched. The commands act on the engines named, or on every engi
 	up := sub("up", "Start servers and print their URLs; one that runs already is left as it is", l.up)
 	up.Flags().IntVar(&l.nodes, "nodes", 1, "nodes of the cluster")
 	up.Flags().StringVar(&l.profile, "profile", "", "settings: "+l.profiles()+" (default: the engine's first)")
+	up.Flags().BoolVar(&l.isolate, "isolate", false, "give each node a network namespace and a control group (as root)")
+	up.Flags().Float64Var(&l.limits.CPUs, "cpus", 0, "cores that a node may use; 0 = all (with --isolate)")
+	up.Flags().Int64Var(&l.memory, "memory", 0, "MiB that a node may use; 0 = all (with --isolate)")
+	up.Flags().DurationVar(&l.limits.Latency, "latency", 0, "added to each packet that a node sends, such as 500us (with --isolate)")
 	sub("down", "Stop servers and remove their data", l.down)
 	sub("status", "Tell what runs", l.status)
 	return c
@@ -145,12 +153,20 @@ func (l *labs) up(c *cobra.Command, drivers []*engine.Driver) error {
 			return usage(&fault.Error{Setting: "--nodes " + strconv.Itoa(l.nodes), Problem: "is not offered by " + d.Scheme, Cure: fmt.Sprintf("choose one of %v", d.Server.Nodes)})
 		}
 	}
+	o := lab.Options{Nodes: l.nodes, Profile: l.profile}
+	if l.isolate {
+		l.limits.Memory = l.memory << 20
+		o.Isolate = &l.limits
+	} else if l.memory != 0 || l.limits != (lab.Isolate{}) {
+		return usage(&fault.Error{Setting: "--cpus, --memory, --latency", Problem: "are limits of isolated nodes", Cure: "add --isolate"})
+	}
 	if err := os.MkdirAll(l.dir, 0o755); err != nil {
 		return err
 	}
 	var all error
 	for _, d := range drivers { // one that fails does not keep the others down
-		_, err := lab.Up(c.Context(), d, lab.Options{Dir: l.folder(d), Nodes: l.nodes, Profile: l.profile})
+		o.Dir = l.folder(d)
+		_, err := lab.Up(c.Context(), d, o)
 		all = errors.Join(all, err)
 	}
 	return errors.Join(all, l.status(c, drivers))
@@ -211,8 +227,8 @@ func printLabs(out io.Writer, rows []labRow) error {
 				}
 			}
 		}
-		fmt.Fprintf(w, "%s\t%s\tprofile %s, %d of %d nodes run (pid %s), in %s\n", r.Engine, r.URL, r.State.Cluster.Profile,
-			running, len(r.State.Nodes), orNone(strings.Join(pids, " ")), r.State.Cluster.Dir)
+		fmt.Fprintf(w, "%s\t%s\tprofile %s, %d of %d nodes run (pid %s), %s, in %s\n", r.Engine, r.URL, r.State.Cluster.Profile,
+			running, len(r.State.Nodes), orNone(strings.Join(pids, " ")), r.State.Cluster.Isolation, r.State.Cluster.Dir)
 	}
 	return w.Flush()
 }

@@ -1,0 +1,233 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netns"
+
+	"barograph/engine"
+	"barograph/fault"
+)
+
+// bridgeHost is the last byte of this machine's address in an isolated lab.
+const bridgeHost = 254
+
+// isolate plans the isolation of a cluster: a name and a subnet that nobody
+// uses here, and from it the addresses of the nodes.
+func isolate(c *engine.Cluster, o *Isolate) error {
+	if os.Geteuid() != 0 {
+		return &fault.Error{Setting: "--isolate", Problem: "needs root: it makes network namespaces and control groups", Cure: "run as root, or without it: the nodes then share this machine's network"}
+	}
+	name := fmt.Sprintf("bg%08x", rand.Uint32())
+	subnet, err := freeSubnet()
+	if err != nil {
+		return err
+	}
+	c.Isolation = &engine.Isolation{Name: name, Subnet: subnet.String(), CPUs: o.CPUs, Memory: o.Memory, Latency: o.Latency}
+	for i := range c.Nodes {
+		c.Nodes[i].Host = hostIn(subnet, i+1).String()
+	}
+	return nil
+}
+
+// freeSubnet finds one of 10.213.0.0/24 … 10.213.255.0/24 that no address of
+// this machine lies in. That range is private, and seldom used.
+func freeSubnet() (*net.IPNet, error) {
+	used, err := net.InterfaceAddrs()
+	if err != nil {
+		return nil, err
+	}
+	for _, third := range rand.Perm(256) {
+		s := &net.IPNet{IP: net.IPv4(10, 213, byte(third), 0).To4(), Mask: net.CIDRMask(24, 32)}
+		free := true
+		for _, a := range used {
+			if n, ok := a.(*net.IPNet); ok && (s.Contains(n.IP) || n.Contains(s.IP)) {
+				free = false
+			}
+		}
+		if free {
+			return s, nil
+		}
+	}
+	return nil, &fault.Error{Setting: "--isolate", Problem: "no subnet of 10.213.0.0/16 is free", Cure: "end other labs, or run without --isolate"}
+}
+
+func hostIn(s *net.IPNet, last int) net.IP {
+	ip := s.IP.To4()
+	return net.IPv4(ip[0], ip[1], ip[2], byte(last)).To4()
+}
+
+func namespace(iso *engine.Isolation, node int) string { return iso.Name + "n" + strconv.Itoa(node+1) }
+
+// connect makes the bridge and the namespaces, those that are not there yet:
+// after a reboot all are gone.
+func connect(c *engine.Cluster) error {
+	iso := c.Isolation
+	if iso == nil {
+		return nil
+	}
+	_, subnet, err := net.ParseCIDR(iso.Subnet)
+	if err != nil {
+		return err
+	}
+	if _, err := netlink.LinkByName(iso.Name); err == nil {
+		return nil
+	}
+	bridge := &netlink.Bridge{LinkAttrs: netlink.LinkAttrs{Name: iso.Name}}
+	if err := netlink.LinkAdd(bridge); err != nil {
+		return networkError("bridge "+iso.Name, err)
+	}
+	if err := address(bridge, subnet, bridgeHost); err != nil {
+		return networkError("bridge "+iso.Name, err)
+	}
+	for i := range c.Nodes {
+		if err := plug(iso, bridge, subnet, i); err != nil {
+			return networkError("network namespace "+namespace(iso, i), err)
+		}
+	}
+	return nil
+}
+
+func networkError(what string, err error) error {
+	var told *fault.Error
+	if errors.As(err, &told) {
+		return err
+	}
+	return &fault.Error{Setting: "--isolate", Problem: "cannot make the " + what, Err: err, Cure: "the kernel must allow bridges, veth pairs and network namespaces; else run without --isolate"}
+}
+
+// address gives a link an address in the subnet and switches it on.
+func address(l netlink.Link, subnet *net.IPNet, last int) error {
+	a := &netlink.Addr{IPNet: &net.IPNet{IP: hostIn(subnet, last), Mask: subnet.Mask}}
+	return errors.Join(netlink.AddrAdd(l, a), netlink.LinkSetUp(l))
+}
+
+// plug makes a node's namespace and a cable from it to the bridge.
+func plug(iso *engine.Isolation, bridge netlink.Link, subnet *net.IPNet, node int) error {
+	name := namespace(iso, node)
+	home, err := netns.Get()
+	if err != nil {
+		return err
+	}
+	defer home.Close() //nolint:errcheck // only a handle
+	var ns netns.NsHandle
+	if err := onThread(func() error { ns, err = netns.NewNamed(name); return err }); err != nil {
+		return err
+	}
+	defer ns.Close() //nolint:errcheck // only a handle
+	const inside = "eth0"
+	cable := &netlink.Veth{
+		LinkAttrs: netlink.LinkAttrs{Name: name, MasterIndex: bridge.Attrs().Index}, PeerName: inside, PeerNamespace: netlink.NsFd(ns),
+	}
+	if err := netlink.LinkAdd(cable); err != nil {
+		return err
+	}
+	if err := netlink.LinkSetUp(cable); err != nil {
+		return err
+	}
+	h, err := netlink.NewHandleAt(ns)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	return wire(h, inside, &net.IPNet{IP: hostIn(subnet, node+1), Mask: subnet.Mask}, iso.Latency)
+}
+
+// wire switches a namespace's links on.
+func wire(h *netlink.Handle, inside string, addr *net.IPNet, latency time.Duration) error {
+	loopback, err := h.LinkByName("lo")
+	if err != nil {
+		return err
+	}
+	if err := h.LinkSetUp(loopback); err != nil {
+		return err
+	}
+	l, err := h.LinkByName(inside)
+	if err != nil {
+		return err
+	}
+	if err := h.AddrAdd(l, &netlink.Addr{IPNet: addr}); err != nil {
+		return err
+	}
+	if latency > 0 {
+		delay := netlink.NewNetem(netlink.QdiscAttrs{LinkIndex: l.Attrs().Index, Parent: netlink.HANDLE_ROOT}, netlink.NetemQdiscAttrs{Latency: uint32(latency.Microseconds())})
+		if err := h.QdiscAdd(delay); err != nil {
+			return &fault.Error{Setting: "--latency", Problem: "this kernel cannot delay packets", Err: err, Cure: "load its module: modprobe sch_netem; or run without --latency"}
+		}
+	}
+	return h.LinkSetUp(l)
+}
+
+// onThread runs f on a thread of its own, which then has its old network
+// namespace again, or ends.
+func onThread(f func() error) error {
+	done := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		home, err := netns.Get()
+		if err != nil {
+			runtime.UnlockOSThread()
+			done <- err
+			return
+		}
+		err = f()
+		back := netns.Set(home)
+		if back == nil {
+			runtime.UnlockOSThread() // else the thread ends with this goroutine
+		}
+		done <- errors.Join(err, back, home.Close())
+	}()
+	return <-done
+}
+
+// within runs f, which starts a process, in a node's namespace: the process
+// inherits it.
+func within(iso *engine.Isolation, node int, f func() error) error {
+	if iso == nil {
+		return f()
+	}
+	return onThread(func() error {
+		ns, err := netns.GetFromName(namespace(iso, node))
+		if err != nil {
+			return err
+		}
+		defer ns.Close() //nolint:errcheck // only a handle
+		if err := netns.Set(ns); err != nil {
+			return err
+		}
+		return f()
+	})
+}
+
+// disconnect removes what connect and confine made; what is not there is no error.
+func disconnect(c *engine.Cluster) error {
+	iso := c.Isolation
+	if iso == nil {
+		return nil
+	}
+	var all []error
+	for i := range c.Nodes {
+		all = append(all, release(iso, i))
+		name := namespace(iso, i)
+		if l, err := netlink.LinkByName(name); err == nil {
+			all = append(all, netlink.LinkDel(l))
+		}
+		if _, err := os.Lstat(filepath.Join("/run/netns", name)); !errors.Is(err, fs.ErrNotExist) {
+			all = append(all, netns.DeleteNamed(name))
+		}
+	}
+	if l, err := netlink.LinkByName(iso.Name); err == nil {
+		all = append(all, netlink.LinkDel(l))
+	}
+	return errors.Join(all...)
+}

@@ -1,0 +1,186 @@
+package lab_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"barograph/engine"
+	"barograph/lab"
+)
+
+// needsRoot skips a test that makes network namespaces and control groups
+// where that is not allowed, as in most containers; BAROGRAPH_REQUIRE=isolation
+// makes that a failure.
+func needsRoot(t *testing.T) {
+	t.Helper()
+	skip := t.Skipf
+	if required("isolation") {
+		skip = t.Fatalf
+	}
+	if os.Geteuid() != 0 {
+		skip("NOT TESTED: isolated nodes need root")
+	}
+	l, err := lab.Up(t.Context(), driver(), lab.Options{Dir: filepath.Join(t.TempDir(), "lab"), Isolate: &lab.Isolate{CPUs: 1, Memory: 256 << 20}})
+	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.EACCES) {
+		skip("NOT TESTED: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Down(); err != nil {
+		t.Error(err)
+	}
+}
+
+// traces finds what a lab left in the network and in the control groups.
+func traces(t *testing.T, iso *engine.Isolation) []string {
+	t.Helper()
+	var out []string
+	links, err := net.Interfaces()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range links {
+		if strings.HasPrefix(l.Name, iso.Name) {
+			out = append(out, "link "+l.Name)
+		}
+	}
+	for _, pattern := range []string{"/run/netns/" + iso.Name + "*", "/sys/fs/cgroup/barograph-" + iso.Name + "*", "/sys/fs/cgroup/*/barograph-" + iso.Name + "*"} {
+		names, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, names...)
+	}
+	return out
+}
+
+// limit reads a control group's file, of whatever version.
+func limit(t *testing.T, group string, names ...string) string {
+	t.Helper()
+	for _, name := range names {
+		text, err := os.ReadFile(strings.ReplaceAll(name, "GROUP", group))
+		if err == nil {
+			return strings.TrimSpace(string(text))
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+	}
+	return "none of " + strings.Join(names, ", ")
+}
+
+func TestIsolated(t *testing.T) {
+	needsRoot(t)
+	dir := filepath.Join(t.TempDir(), "lab")
+	l := up(t, driver(), lab.Options{Dir: dir, Nodes: 3, Isolate: &lab.Isolate{CPUs: 0.5, Memory: 256 << 20}})
+	s, err := lab.Status(dir)
+	if err != nil || !s.Running() {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	iso := s.Cluster.Isolation
+	for i := range s.Cluster.Nodes {
+		n, pid := &s.Cluster.Nodes[i], s.Nodes[i].Processes[0].PID
+		if got, err := query(t.Context(), n); err != nil || got != fmt.Sprintf("node %d\n", i) {
+			t.Errorf("node %d on %s says %q, %v", i, n.Host, got, err)
+		}
+		if mine, its := link(t, os.Getpid()), link(t, pid); mine == its {
+			t.Errorf("node %d is in this machine's network", i)
+		}
+		group := "barograph-" + iso.Name + "n" + strconv.Itoa(i+1)
+		if got := limit(t, group, "/sys/fs/cgroup/cpu/GROUP/cpu.cfs_quota_us", "/sys/fs/cgroup/GROUP/cpu.max"); got != "50000" && got != "50000 100000" {
+			t.Errorf("node %d may use %q of a CPU", i, got)
+		}
+		if got := limit(t, group, "/sys/fs/cgroup/memory/GROUP/memory.limit_in_bytes", "/sys/fs/cgroup/GROUP/memory.max"); got != "268435456" {
+			t.Errorf("node %d may use %q bytes", i, got)
+		}
+		if procs := limit(t, group, "/sys/fs/cgroup/memory/GROUP/cgroup.procs", "/sys/fs/cgroup/GROUP/cgroup.procs"); !strings.Contains(procs+"\n", strconv.Itoa(pid)+"\n") {
+			t.Errorf("node %d is not in its group: %q", i, procs)
+		}
+	}
+	if err := l.Kill(1); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Restart(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := query(t.Context(), &s.Cluster.Nodes[1]); err != nil || got != "node 1\n" {
+		t.Errorf("after the restart: %q, %v", got, err)
+	}
+	if _, err := lab.Up(t.Context(), driver(), lab.Options{Dir: dir, Nodes: 3}); err == nil || !strings.Contains(err.Error(), "namespaces") {
+		t.Errorf("an isolated lab was taken for one that is not: %v", err)
+	}
+	if err := l.Down(); err != nil {
+		t.Fatal(err)
+	}
+	if left := traces(t, iso); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// link is the network namespace of a process.
+func link(t *testing.T, pid int) string {
+	t.Helper()
+	s, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/net", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestIsolatedAbandoned: the owner is killed, and what it made in the network
+// goes with its lab.
+func TestIsolatedAbandoned(t *testing.T) {
+	needsRoot(t)
+	parent := t.TempDir()
+	dir := filepath.Join(parent, "isolated-broken")
+	c := exec.CommandContext(t.Context(), os.Args[0])
+	c.Env = append(os.Environ(), envOwner+"="+dir)
+	_ = c.Run() // it is killed
+	s, err := lab.Status(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(traces(t, s.Cluster.Isolation)) == 0 {
+		t.Fatal("the child made nothing")
+	}
+	if err := lab.Sweep(parent); err != nil {
+		t.Fatal(err)
+	}
+	if left := traces(t, s.Cluster.Isolation); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestLatency(t *testing.T) {
+	needsRoot(t)
+	dir := filepath.Join(t.TempDir(), "lab")
+	l, err := lab.Up(t.Context(), driver(), lab.Options{Dir: dir, Isolate: &lab.Isolate{Latency: 20 * time.Millisecond}})
+	if err != nil && strings.Contains(err.Error(), "sch_netem") {
+		t.Skipf("NOT TESTED: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := l.Down(); err != nil {
+			t.Error(err)
+		}
+	}()
+	start := time.Now()
+	s := l.State()
+	if _, err := query(context.Background(), &s.Cluster.Nodes[0]); err != nil || time.Since(start) < 20*time.Millisecond {
+		t.Errorf("an answer after %s, %v", time.Since(start), err)
+	}
+}
