@@ -99,8 +99,7 @@ func connect(c *engine.Cluster) error {
 }
 
 func networkError(what string, err error) error {
-	var told *fault.Error
-	if errors.As(err, &told) {
+	if _, told := errors.AsType[*fault.Error](err); told {
 		return err
 	}
 	return &fault.Error{Setting: "--isolate", Problem: "cannot make the " + what, Err: err, Cure: "the kernel must allow bridges, veth pairs and network namespaces; else run without --isolate"}
