@@ -30,7 +30,7 @@ func Write(dir string) (path string, err error) {
 		return "", err
 	}
 	var b strings.Builder
-	if err := page.write(&b); err != nil {
+	if err := render(&b, "report.html", page); err != nil {
 		return "", err
 	}
 	path = filepath.Join(dir, FileName)
@@ -89,15 +89,10 @@ type page struct {
 
 func (f *folder) page() (*page, error) {
 	p := &page{Title: "Barograph · " + f.run.ID, Head: f.head(), Medians: f.medians(&f.sum), Tables: f.original(&f.sum), Loads: f.loads(), Plans: f.planGroups(), Method: f.method()}
-	style, err := files.ReadFile("template/style.css")
-	if err != nil {
+	if err := p.assets(); err != nil {
 		return nil, err
 	}
-	code, err := files.ReadFile("template/sort.js")
-	if err != nil {
-		return nil, err
-	}
-	p.Style, p.Code = template.CSS(style), template.JS(code) //nolint:gosec // our own files
+	var err error
 	p.Proof, p.Diffs = f.proof()
 	for i := range f.sum.Cases {
 		v, err := f.caseView(i, &f.sum.Cases[i])
@@ -121,8 +116,23 @@ func (f *folder) page() (*page, error) {
 	return p, err
 }
 
-func (p *page) write(w io.Writer) error {
-	t, err := template.New("report.html").Funcs(template.FuncMap{
+// assets brings the style and the code of a page.
+func (p *page) assets() error {
+	style, err := files.ReadFile("template/style.css")
+	if err != nil {
+		return err
+	}
+	code, err := files.ReadFile("template/sort.js")
+	if err != nil {
+		return err
+	}
+	p.Style, p.Code = template.CSS(style), template.JS(code) //nolint:gosec // our own files
+	return nil
+}
+
+// render fills a template.
+func render(w io.Writer, name string, p any) error {
+	t, err := template.New(name).Funcs(template.FuncMap{
 		// svg passes on a picture of report/plot, which escapes every text in it.
 		"svg":   func(b []byte) template.HTML { return template.HTML(b) }, //nolint:gosec // see above
 		"count": func(n int) string { return count(n) },

@@ -33,6 +33,7 @@ type Run struct {
 type Data struct {
 	Source      string           `json:"source"` // "preset seed, seed 1", or the paths
 	Subset      string           `json:"subset"`
+	Copies      int              `json:"copies,omitempty"` // of the data in every archive, under other subset names; 0 = 1
 	Files       int              `json:"files"`
 	Bytes       int64            `json:"bytes"`
 	Lines       int64            `json:"lines"`       // read

@@ -193,6 +193,25 @@ func TestMetWritesAReport(t *testing.T) {
 	}
 }
 
+func TestMetGrows(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "growth")
+	data := dayOfData(t)
+	stdout := must(t, "met", data, "--engine", "pebble", "--engine", "twin=pebble", "--case", "test_3", "--subsets", "2,1", "--reps", "2", "--floor=false", "--out", out)
+	for _, want := range []string{"twin", "at 2×", "report.html"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("met prints no %q:\n%s", want, stdout)
+		}
+	}
+	for _, name := range []string{"report.html", "x1/report.html", "x2/run.json"} {
+		if info, err := os.Stat(filepath.Join(out, name)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if status, _, stderr := barograph(t, "met", data, "--engine", "pebble", "--engine", "pebble", "--out", out+"2"); status == 0 || !strings.Contains(stderr, "NAME=") {
+		t.Errorf("two engines of one name: %d, %s", status, stderr)
+	}
+}
+
 func TestPasswordsAreNotPrinted(t *testing.T) {
 	args := redacted([]string{"met", "--engine", "postgres://me:secret@host/db", "--engine=mariadb://me:secret@host/db"})
 	if strings.Contains(strings.Join(args, " "), "secret") {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -30,6 +32,7 @@ type study struct {
 	engines, designs, cases, flavours []string
 	out, subset                       string
 	reps, warmups, cold, threads      int
+	copies                            []int
 	limit                             time.Duration
 	seed                              uint64
 	floor                             bool
@@ -47,7 +50,11 @@ repetitions in random order, medians with 95 % intervals, rank tests with Holm's
 holds everything that is needed to repeat and to judge it; report.html in it opens offline.
 
 An engine is a URL (duckdb:archive.db) or, for an embedded engine, its bare name: then the archive is kept in the run
-folder. Where one URL serves several designs, each gets a file of its own.`,
+folder. Where one URL serves several designs, each gets a file of its own. NAME=URL gives it another name in the tables,
+as two servers of one kind need.
+
+With --subsets 1,2,4,8 the study is made again and again while the archives grow, and the report shows the law by which
+each time grows, with its exponent and what it predicts for a far larger archive.`,
 		Example: `  barograph met vsdb_data --engine duckdb --engine sqlite --engine pebble
   barograph met vsdb_data --engine duckdb --design wide --case test_3 --flavour epoch-range --reps 30
 ` + exitStatuses,
@@ -65,10 +72,11 @@ folder. Where one URL serves several designs, each gets a file of its own.`,
 		},
 	}
 	s.flags(c)
-	c.Flags().StringArrayVar(&s.engines, "engine", nil, "engine to study: a URL, or the name of an embedded engine (default: all embedded ones)")
+	c.Flags().StringArrayVar(&s.engines, "engine", nil, "engine to study: a URL, NAME=URL, or the name of an embedded engine (default: all embedded ones)")
 	c.Flags().StringSliceVar(&s.designs, "design", nil, "designs to study (default: all that each engine offers)")
 	c.Flags().StringSliceVar(&s.cases, "case", nil, "cases to ask: names, question files or METviewer plots (default: all seven)")
 	c.Flags().StringSliceVar(&s.flavours, "flavour", nil, "flavours to use (default: all that each design offers)")
+	c.Flags().IntSliceVar(&s.copies, "subsets", nil, "sizes to study, as copies of the data under further subset names: 1,2,4,8,16")
 	c.Flags().IntVar(&s.threads, "threads", 0, "threads of an embedded engine (default: as it chooses)")
 	complete(c, "design", designNames)
 	complete(c, "flavour", func() []string { return strings.Split(join(flavour.Names()), ", ") })
@@ -101,29 +109,12 @@ func (e *env) met(ctx context.Context, s *study, files []string) error {
 	if err != nil {
 		return err
 	}
-	folder, err := run.Create(s.out, run.Run{
-		ID: filepath.Base(s.out), Workload: "met", Version: version(), Args: redacted(e.args), Seed: s.seed,
-		Started: started.UTC(), Machine: measure.ReadMachine(ctx, filepath.Dir(s.out)), Data: run.Data{Source: s.source},
-	})
-	if err != nil {
-		return err
-	}
-	folder.Run.Warnings = folder.Run.Machine.Warnings()
 	if err := os.MkdirAll(filepath.Join(s.out, "archives"), 0o755); err != nil {
 		return err
 	}
-	bar := newProgress(e)
-	defer bar.stop()
 	o := met.Options{
 		Registry: e.engines, Targets: targets, Cases: cases, Files: files, Subset: s.subset, Reps: s.reps, Warmups: s.warmups,
 		Limit: s.limit, Seed: s.seed, Threads: s.threads, Log: e.log(), ColdReps: s.cold,
-		Progress: func(p met.Progress) {
-			if p.Finished {
-				bar.end(p.Step, p.Note)
-				return
-			}
-			bar.at(p.Step, p.Done, p.Of, p.Unit == "MB")
-		},
 	}
 	for _, f := range s.flavours {
 		o.Flavours = append(o.Flavours, flavour.Name(f))
@@ -133,8 +124,11 @@ func (e *env) met(ctx context.Context, s *study, files []string) error {
 			return coldStart(ctx, s, t, c)
 		}
 	}
-	outcome, err := met.Run(ctx, folder, o)
-	if err = errors.Join(err, folder.Close()); err != nil {
+	if len(s.copies) > 0 {
+		return e.grow(ctx, s, o)
+	}
+	outcome, err := e.study(ctx, s, s.out, o)
+	if err != nil {
 		return err
 	}
 	if err := e.report(s.out); err != nil {
@@ -143,8 +137,57 @@ func (e *env) met(ctx context.Context, s *study, files []string) error {
 	return outcome.Err()
 }
 
+// grow makes the study at each number of copies, over the same archives.
+func (e *env) grow(ctx context.Context, s *study, o met.Options) error {
+	slices.Sort(s.copies)
+	s.copies = slices.Compact(s.copies)
+	if s.copies[0] < 1 {
+		return usage(&fault.Error{Setting: "--subsets " + fmt.Sprint(s.copies[0]), Problem: "is no number of copies", Cure: "name sizes such as 1,2,4,8,16"})
+	}
+	var all met.Outcome
+	for _, n := range s.copies {
+		o.Copies = n
+		fmt.Fprintf(e.stderr, "── the data %d× ──\n", n)
+		outcome, err := e.study(ctx, s, filepath.Join(s.out, "x"+strconv.Itoa(n)), o)
+		if err != nil {
+			return err
+		}
+		all.Equal, all.Wrong, all.Failed, all.NotWhole = all.Equal+outcome.Equal, all.Wrong+outcome.Wrong, all.Failed+outcome.Failed, all.NotWhole+outcome.NotWhole
+	}
+	if err := e.report(s.out); err != nil {
+		return err
+	}
+	return all.Err()
+}
+
+// study runs the workload into a run folder.
+func (e *env) study(ctx context.Context, s *study, out string, o met.Options) (outcome met.Outcome, err error) {
+	folder, err := run.Create(out, run.Run{
+		ID: filepath.Base(out), Workload: "met", Version: version(), Args: redacted(e.args), Seed: s.seed,
+		Started: time.Now().UTC(), Machine: measure.ReadMachine(ctx, filepath.Dir(out)), Data: run.Data{Source: s.source},
+	})
+	if err != nil {
+		return outcome, err
+	}
+	folder.Run.Warnings = folder.Run.Machine.Warnings()
+	bar := newProgress(e)
+	defer bar.stop()
+	o.Progress = func(p met.Progress) {
+		if p.Finished {
+			bar.end(p.Step, p.Note)
+			return
+		}
+		bar.at(p.Step, p.Done, p.Of, p.Unit == "MB")
+	}
+	outcome, err = met.Run(ctx, folder, o)
+	return outcome, errors.Join(err, folder.Close())
+}
+
 // report writes report.html and prints the tables.
 func (e *env) report(dir string) error {
+	if report.GrowthFolder(dir) {
+		return e.reportGrowth(dir)
+	}
 	path, err := report.Write(dir)
 	if err != nil {
 		return err
@@ -157,6 +200,26 @@ func (e *env) report(dir string) error {
 		return e.printJSON(map[string]any{"run": r, "summary": report.Summarise(r, samples), "report": path})
 	}
 	if err := report.Text(e.stdout, dir); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stdout, "\nreport: %s\n", path)
+	return nil
+}
+
+// reportGrowth is report for studies of several sizes.
+func (e *env) reportGrowth(dir string) error {
+	path, err := report.WriteGrowth(dir)
+	if err != nil {
+		return err
+	}
+	if e.json {
+		sum, err := report.SummariseGrowth(dir)
+		if err != nil {
+			return err
+		}
+		return e.printJSON(map[string]any{"growth": sum, "report": path})
+	}
+	if err := report.GrowthText(e.stdout, dir); err != nil {
 		return err
 	}
 	fmt.Fprintf(e.stdout, "\nreport: %s\n", path)
@@ -201,6 +264,7 @@ func (e *env) targets(s *study) ([]met.Target, error) {
 	}
 	var out []met.Target
 	for _, raw := range urls {
+		name, raw := engineName(raw)
 		d, u, err := e.engines.Parse(raw)
 		if err != nil {
 			return nil, usage(err)
@@ -210,7 +274,11 @@ func (e *env) targets(s *study) ([]met.Target, error) {
 			wanted = slices.DeleteFunc(wanted, func(n design.Name) bool { return !slices.Contains(s.designs, string(n)) })
 		}
 		for _, n := range wanted {
-			out = append(out, met.Target{Driver: d, Design: n, URL: targetURL(s, d, u, raw, n, len(wanted) > 1)})
+			t := met.Target{Name: name, Driver: d, Design: n}
+			if slices.ContainsFunc(out, func(o met.Target) bool { return o.String() == t.String() }) {
+				return nil, usage(&fault.Error{Setting: "--engine " + engine.Redact(raw), Problem: "is a second " + t.String() + ": their times would be mixed", Cure: "give it a name: --engine NAME=" + engine.Redact(raw)})
+			}
+			out = append(out, met.Target{Name: name, Driver: d, Design: n, URL: targetURL(s, name, d, u, raw, n, len(wanted) > 1)})
 		}
 	}
 	if len(out) == 0 {
@@ -219,16 +287,25 @@ func (e *env) targets(s *study) ([]met.Target, error) {
 	return out, nil
 }
 
+// engineName splits NAME=URL: two servers of one kind need names of their own.
+func engineName(arg string) (name, url string) {
+	before, after, ok := strings.Cut(arg, "=")
+	if !ok || strings.ContainsAny(before, ":/?") {
+		return "", arg
+	}
+	return before, after
+}
+
 // targetURL places the archive of an embedded engine: in the run folder where
 // only its name is given, else where the URL says; several designs get a file
 // each, so that sizes can be compared.
-func targetURL(s *study, d *engine.Driver, u *url.URL, raw string, n design.Name, several bool) string {
+func targetURL(s *study, name string, d *engine.Driver, u *url.URL, raw string, n design.Name, several bool) string {
 	path := engine.Path(u)
 	switch {
 	case d.Place != engine.Embedded:
 		return raw
 	case path == "":
-		path = filepath.Join(s.out, "archives", d.Scheme+"-"+string(n)+".db")
+		path = filepath.Join(s.out, "archives", cmp.Or(name, d.Scheme)+"-"+string(n)+".db")
 	case several:
 		ext := filepath.Ext(path)
 		path = strings.TrimSuffix(path, ext) + "-" + string(n) + ext

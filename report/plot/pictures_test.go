@@ -28,6 +28,7 @@ func pictures() map[string]drawer {
 		"profile":      profile(),
 		"validtime":    validTime(31*4, 6*time.Hour, true),
 		"validtime_y":  validTime(365*3, 24*time.Hour, false),
+		"growth":       growth(),
 		"hbars":        hbars(false),
 		"hbars_log":    hbars(true),
 		"grouped":      grouped(3, false),
@@ -42,6 +43,25 @@ func pictures() map[string]drawer {
 			Panels: []BarPanel{{Title: awkward, Bars: []Bar{{Label: awkward, Group: awkward, Value: Value{V: 1}}, {Label: "x", Group: "<g>", Value: Value{V: math.NaN(), Note: awkward}}}}},
 		},
 	}
+}
+
+func growth() Growth {
+	g := Growth{Frame: Frame{Title: "Derived keys do not mind a larger archive, a full scan does", Subtitle: "Made data · test_3 · duckdb, sqlite, pebble",
+		Caption: "Medians with 95 % intervals; the slope of a line is the exponent.", XLabel: "copies of the data in the archive", YLabel: "time (ms)"}}
+	for i, law := range []struct {
+		name        string
+		at1, growth float64
+	}{{"sqlite normalized metviewer-sql", 80, 1}, {"duckdb wide epoch-range", 9, 0.4}, {"pebble keyvalue keys-native", 3, 0.02}} {
+		r := rand.New(rand.NewPCG(uint64(i), 7))
+		c := GrowthCurve{Name: law.name}
+		for _, n := range []float64{1, 2, 4, 8, 16} {
+			v := law.at1 * math.Pow(n, law.growth) * math.Exp(0.03*r.NormFloat64())
+			c.Size, c.Value = append(c.Size, n), append(c.Value, v)
+			c.Lo, c.Hi = append(c.Lo, v*0.93), append(c.Hi, v*1.08)
+		}
+		g.Curves = append(g.Curves, c)
+	}
+	return g
 }
 
 func acc(name string, days float64, seed uint64, gap bool) LeadCurve {

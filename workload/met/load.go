@@ -24,7 +24,7 @@ func (s *study) read(ctx context.Context) error {
 	}
 	ref := answer.NewReference(qs...)
 	d := &s.folder.Run.Data
-	d.Subset, d.Files, d.ByType = s.o.Subset, len(s.o.Files), map[string]int64{}
+	d.Subset, d.Copies, d.Files, d.ByType = s.o.Subset, s.o.Copies, len(s.o.Files), map[string]int64{}
 	var prints load.Fingerprint
 	step := Progress{Step: "reading", Unit: "MB", Of: totalSize(s.o.Files)}
 	each := func(_ *load.File, b *record.Batch) error {
@@ -162,54 +162,83 @@ func (s *study) fill(ctx context.Context, t Target, e *engine.Engine, a engine.A
 		return err
 	}
 	r := run.Archive{
-		Engine: t.Driver.Scheme, Design: string(t.Design), URL: engine.Redact(t.URL), Place: string(t.Driver.Place),
+		Engine: t.engine(), Design: string(t.Design), URL: engine.Redact(t.URL), Place: string(t.Driver.Place),
 		Product: about.Product, Version: about.Version, Settings: about.Settings,
 	}
-	step := Progress{Step: "loading " + t.String(), Unit: "MB", Of: s.folder.Run.Data.Bytes}
-	sum, err := load.Run(ctx, a, s.o.Subset, s.o.Files, load.Options{Log: s.o.Log, Progress: func(p load.Progress) {
-		step.Done, step.Bytes = p.Bytes, p.Bytes
-		s.o.Progress(step)
-	}})
-	if err != nil {
-		return err
+	step := Progress{Step: "loading " + t.String(), Unit: "MB", Of: s.folder.Run.Data.Bytes * int64(s.o.Copies)}
+	r.Whole = true
+	var read int64
+	for k := range s.o.Copies {
+		n, err := s.fillCopy(ctx, a, k, &r, step)
+		if err != nil {
+			return err
+		}
+		read += n
 	}
-	if len(sum.Files) > 0 {
-		r.Load, r.Commits = sum.Elapsed, sum.Commits
-	}
-	if err := s.inspect(ctx, a, &r); err != nil {
+	if r.Bytes, err = a.Size(ctx); err != nil {
 		return err
 	}
 	s.folder.Run.Archives = append(s.folder.Run.Archives, r)
 	step.Finished, step.Done = true, step.Of
 	step.Note = fmt.Sprintf("%d %s, %.1f MB on disk", r.Objects, r.Object, float64(r.Bytes)/1e6)
 	if r.Load > 0 {
-		step.Note += fmt.Sprintf(", %.2f s, %.0f records/s", r.Load.Seconds(), float64(sum.Read)/r.Load.Seconds())
+		step.Note += fmt.Sprintf(", %.2f s, %.0f records/s", r.Load.Seconds(), float64(read)/r.Load.Seconds())
 	}
 	s.o.Progress(step)
 	return s.folder.Save()
 }
 
-// inspect counts, weighs and digests an archive. One that does not hold
-// exactly the data is not timed.
-func (s *study) inspect(ctx context.Context, a engine.Archive, r *run.Archive) error {
-	contents, err := a.Contents(ctx, s.o.Subset)
+// fillCopy loads the k-th copy and returns how many lines it read.
+func (s *study) fillCopy(ctx context.Context, a engine.Archive, k int, r *run.Archive, step Progress) (int64, error) {
+	name, before := CopyName(s.o.Subset, k), int64(k)*s.folder.Run.Data.Bytes
+	sum, err := load.Run(ctx, a, name, s.o.Files, load.Options{Log: s.o.Log, Progress: func(p load.Progress) {
+		step.Done = before + p.Bytes
+		step.Bytes = step.Done
+		s.o.Progress(step)
+	}})
+	if err != nil {
+		return 0, err
+	}
+	fresh := len(sum.Files) > 0
+	if fresh {
+		r.Load, r.Commits = r.Load+sum.Elapsed, r.Commits+sum.Commits
+	}
+	if !fresh && k > 0 { // the study that loaded it inspected it
+		return 0, nil
+	}
+	return sum.Read, s.inspect(ctx, a, name, r)
+}
+
+// inspect counts and digests a subset. An archive that does not hold exactly
+// the data is not timed.
+func (s *study) inspect(ctx context.Context, a engine.Archive, subset string, r *run.Archive) error {
+	contents, err := a.Contents(ctx, subset)
 	if err != nil {
 		return err
 	}
-	if r.Bytes, err = a.Size(ctx); err != nil {
-		return err
-	}
-	digest, err := load.Digest(ctx, a, s.o.Subset)
+	digest, err := load.Digest(ctx, a, subset)
 	if err != nil {
 		return err
 	}
-	r.Objects, r.Object, r.Digest = contents.Objects, contents.Object, digest.String()
-	if r.Whole = digest == s.digest; !r.Whole {
-		r.Problem = fmt.Sprintf("the archive holds %d records with digest %s, the data %d with digest %s", digest.Records, r.Digest, s.digest.Records, s.digest)
-		s.out.NotWhole++
-		s.warn(r.Engine + " " + r.Design + " is not timed: " + r.Problem)
+	if subset == s.o.Subset {
+		r.Objects, r.Object, r.Digest = contents.Objects, contents.Object, digest.String()
 	}
+	if digest == s.digest || !r.Whole {
+		return nil
+	}
+	r.Whole = false
+	r.Problem = fmt.Sprintf("subset %s holds %d records with digest %s, the data %d with digest %s", subset, digest.Records, digest, s.digest.Records, s.digest)
+	s.out.NotWhole++
+	s.warn(r.Engine + " " + r.Design + " is not timed: " + r.Problem)
 	return nil
+}
+
+// CopyName is the subset that holds the k-th copy of the data, from 0.
+func CopyName(subset string, k int) string {
+	if k == 0 {
+		return subset
+	}
+	return fmt.Sprintf("%s_%d", subset, k+1)
 }
 
 // seconds is a duration for people.

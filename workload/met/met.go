@@ -20,13 +20,22 @@ import (
 
 // Target is one archive of the study: an engine's URL and a design.
 type Target struct {
+	Name   string // in the tables; "" = the driver's scheme
 	Driver *engine.Driver
 	URL    string
 	Design design.Name
 }
 
 // String is "duckdb wide".
-func (t Target) String() string { return t.Driver.Scheme + " " + string(t.Design) }
+func (t Target) String() string { return t.engine() + " " + string(t.Design) }
+
+// engine is what the tables call the engine.
+func (t Target) engine() string {
+	if t.Name != "" {
+		return t.Name
+	}
+	return t.Driver.Scheme
+}
 
 // Options say what is run; zero values are the defaults.
 type Options struct {
@@ -36,6 +45,7 @@ type Options struct {
 	Flavours []flavour.Name // nil = all that each archive offers
 	Files    []string       // the data; every archive is loaded from them
 	Subset   string
+	Copies   int // of the data in every archive, the further ones under other subset names; 0 = 1
 
 	Reps    int           // timed repetitions of each cell; 0 = DefaultReps
 	Warmups int           // repetitions of each cell between its proof, which warms it too, and the first timed one
@@ -138,6 +148,7 @@ func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
 }
 
 func (o Options) defaults() Options {
+	o.Copies = max(o.Copies, 1)
 	if o.Reps <= 0 {
 		o.Reps = DefaultReps
 	}

@@ -24,7 +24,7 @@ func (s *study) prove(ctx context.Context, o *opened) error {
 		for k, q := range s.o.Cases {
 			for _, f := range s.flavours(t) {
 				c := &cell{
-					Cell:   run.Cell{Engine: t.Driver.Scheme, Design: string(t.Design), Case: q.Name, Flavour: string(f)},
+					Cell:   run.Cell{Engine: t.engine(), Design: string(t.Design), Case: q.Name, Flavour: string(f)},
 					target: t, archive: o.archives[i], want: s.reference[k],
 				}
 				if err := s.proveCell(ctx, c, q, f); err != nil {
@@ -98,7 +98,7 @@ func (s *study) proveCell(ctx context.Context, c *cell, q *question.Question, f 
 
 func (s *study) whole(t Target) bool {
 	for _, a := range s.folder.Run.Archives {
-		if a.Engine == t.Driver.Scheme && a.Design == string(t.Design) {
+		if a.Engine == t.engine() && a.Design == string(t.Design) {
 			return a.Whole
 		}
 	}

@@ -1,0 +1,84 @@
+package report
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// grown makes studies of three sizes in which duckdb grows with the archive,
+// sqlite with its root, and pebble not at all.
+func grown(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, n := range []int{1, 2, 4, 8} {
+		r, cells := made()
+		r.Data.Copies = n
+		for i := range cells {
+			cells[i].noise = 0.01
+			switch cells[i].Engine {
+			case "duckdb":
+				cells[i].ms *= float64(n)
+			case "sqlite":
+				cells[i].ms *= math.Sqrt(float64(n))
+			}
+		}
+		if err := os.Rename(write(t, r, cells, reps), filepath.Join(dir, "x"+count(n))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestGrowth(t *testing.T) {
+	dir := grown(t)
+	if !GrowthFolder(dir) || GrowthFolder(filepath.Join(dir, "x1")) {
+		t.Error("what is a folder of several sizes is not told")
+	}
+	sum, err := SummariseGrowth(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, l := range sum.Laws {
+		seen[l.Engine] = true
+		want := map[string]float64{"duckdb": 1, "sqlite": 0.5}[l.Engine]
+		if math.Abs(l.Exponent.Value-want) > 0.05 || l.Exponent.Low > want || l.Exponent.High < want {
+			t.Errorf("%s of %s grows as %+v, want %v", l.Way(), l.Case, l.Exponent, want)
+		}
+		if l.Engine == "mongodb" {
+			t.Error("an archive that is not whole has a law")
+		}
+		if l.Engine == "sqlite" && l.Case != "test_1" {
+			t.Error("a wrong answer has a law")
+		}
+	}
+	if !seen["duckdb"] || !seen["sqlite"] || !seen["pebble"] || len(sum.Sizes) != 4 {
+		t.Errorf("the summary holds %v at %v", seen, sum.Sizes)
+	}
+	path, err := WriteGrowth(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"pebble keyvalue keys-native", "128,342,347 documents", "x4/report.html", "<svg", "at 8×"} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	var b strings.Builder
+	if err := GrowthText(&b, dir); err != nil || !strings.Contains(b.String(), "flat in every case") {
+		t.Errorf("the text is\n%s\n%v", b.String(), err)
+	}
+}
+
+func TestGrowthOfOneSize(t *testing.T) {
+	if _, err := WriteGrowth(t.TempDir()); err == nil || !strings.Contains(err.Error(), "--subsets") {
+		t.Errorf("the error is %v", err)
+	}
+}
