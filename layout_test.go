@@ -42,9 +42,10 @@ var allowed = map[string][]string{
 	"engine/enginetest": {"record", "question", "answer", "design", "flavour", "engine", "engine/sqlengine", "load", "synth", "lab", "formats", "formats/*"},
 	"engine/all":        {"engine", "engine/*"},
 
-	"load": {"formats", "record", "design", "engine"},
-	"lab":  {"engine"},
-	"run":  {"measure", "answer"},
+	"load":      {"formats", "record", "design", "engine"},
+	"tablediff": {},
+	"lab":       {"engine"},
+	"run":       {"measure", "answer"},
 
 	"workload/*": {"record", "stat", "formats", "synth", "question", "answer", "design", "flavour", "engine", "load", "measure", "run"},
 	"report":     {"run", "measure", "report/plot"},

@@ -1,0 +1,200 @@
+package tablediff
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// schema maps a table to its columns, in their order.
+type schema map[string][]string
+
+// Tables of METviewer with a meaning of their own here.
+const (
+	headerTable = "stat_header"
+	fileTable   = "data_file"
+	linePrefix  = "line_data_"
+)
+
+// readSchema reads the tables that are compared, without the columns that
+// SELECT * does not see.
+func readSchema(ctx context.Context, db *sql.DB) (schema, error) {
+	rows, err := db.QueryContext(ctx, `SELECT table_name, column_name FROM information_schema.columns
+WHERE table_schema = database() AND extra NOT LIKE '%INVISIBLE%'
+  AND (table_name IN ('`+headerTable+`', '`+fileTable+`') OR table_name LIKE 'line\_data\_%') ORDER BY table_name, ordinal_position`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // Err below says what went wrong
+	out := schema{}
+	for rows.Next() {
+		var table, column string
+		if err := rows.Scan(&table, &column); err != nil {
+			return nil, err
+		}
+		out[table] = append(out[table], strings.ToLower(column))
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	if out[headerTable] == nil || out[fileTable] == nil {
+		return nil, errors.New("it has no tables " + headerTable + " and " + fileTable + ": not a database of METviewer's schema")
+	}
+	return out, nil
+}
+
+// tables lists the tables of either side, sorted.
+func tables(l, r schema) []string {
+	var out []string
+	for _, s := range []schema{l, r} {
+		for name := range s {
+			if !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// query reads a table in the order of its keys, which are its first columns.
+type query struct {
+	text    string
+	columns []string
+	keys    int
+}
+
+// row splits what a cursor has joined, for people.
+func (p *query) row(key, rest string) []string {
+	out := strings.Split(key, separator)
+	if len(p.columns) > p.keys {
+		out = append(out, strings.Split(rest, separator)...)
+	}
+	for i := range out {
+		if out[i] == null || out[i] == "\x01" { // the latter as binary has it
+			out[i] = "NULL"
+		}
+	}
+	return out
+}
+
+// plan writes the query of a table, over the columns that both sides have, and
+// tells which one alone has; nil where one side lacks the table.
+func plan(table string, l, r schema) (*query, string) {
+	if l[table] == nil || r[table] == nil {
+		return nil, "one database alone has this table"
+	}
+	both := common(l, r, table)
+	note := ""
+	for side, s := range map[string]schema{"left": l, "right": r} {
+		for _, c := range s[table] {
+			if !slices.Contains(both, c) {
+				note += fmt.Sprintf("%s is %s only; ", c, side)
+			}
+		}
+	}
+	note = strings.TrimSuffix(note, "; ")
+	header := common(l, r, headerTable)
+	switch {
+	case table == headerTable:
+		return headers(header), note
+	case table == fileTable:
+		return files(), note
+	case slices.Contains(both, "stat_header_id"):
+		return lines(table, both, header), note
+	}
+	return children(table, both), note
+}
+
+func common(l, r schema, table string) []string {
+	var out []string
+	for _, c := range l[table] {
+		if slices.Contains(r[table], c) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// binary is an expression that sorts by bytes; NULL as the lowest character.
+func binary(e string) string { return "IFNULL(BINARY " + e + ", CHAR(1))" }
+
+// digits is a number that sorts by its digits.
+func digits(e string) string { return "LPAD(" + e + ", 10, '0')" }
+
+// build writes the query: keys with their names, then plain columns.
+func build(keys, names, values, valueNames []string, from string) *query {
+	text := "SELECT " + strings.Join(append(slices.Clone(keys), values...), ", ") + "\nFROM " + from + "\nORDER BY "
+	for i := range keys {
+		if i > 0 {
+			text += ", "
+		}
+		text += fmt.Sprint(i + 1)
+	}
+	return &query{text: text, columns: append(slices.Clone(names), valueNames...), keys: len(keys)}
+}
+
+// headers takes all texts of a header for its key.
+func headers(columns []string) *query {
+	var keys, names []string
+	for _, c := range columns {
+		if c != "stat_header_id" {
+			keys, names = append(keys, binary(c)), append(names, c)
+		}
+	}
+	return build(keys, names, nil, nil, headerTable)
+}
+
+func files() *query {
+	return build([]string{binary("path"), binary("filename")}, []string{"path", "filename"},
+		[]string{"data_file_lu_id"}, []string{"data_file_lu_id"}, fileTable)
+}
+
+// lineKey is what a line is known by: its file and number.
+func lineKey() (keys, names []string) {
+	return []string{binary("f.path"), binary("f.filename"), digits("d.line_num")}, []string{"path", "filename", "line_num"}
+}
+
+// lines reads the lines of a type, with the texts of their headers.
+func lines(table string, columns, header []string) *query {
+	keys, names := lineKey()
+	var values, valueNames []string
+	for _, c := range header {
+		if c != "stat_header_id" {
+			values, valueNames = append(values, "h."+c), append(valueNames, c)
+		}
+	}
+	for _, c := range columns {
+		switch c {
+		case "stat_header_id", "data_file_id", "line_data_id", "line_num":
+		default:
+			name := c
+			if slices.Contains(header, c) {
+				name = "line." + c // of the line, as the header has such a name, too
+			}
+			values, valueNames = append(values, "d."+c), append(valueNames, name)
+		}
+	}
+	return build(keys, names, values, valueNames, table+" d LEFT JOIN "+headerTable+" h USING (stat_header_id) LEFT JOIN "+fileTable+" f USING (data_file_id)")
+}
+
+// children reads the repeating columns of a type, line_data_<type>_<what>.
+func children(table string, columns []string) *query {
+	parent, _, _ := strings.Cut(strings.TrimPrefix(table, linePrefix), "_")
+	keys, names := lineKey()
+	var values, valueNames []string
+	for _, c := range columns {
+		switch c {
+		case "line_data_id":
+		case "i_value", "j_value":
+			keys, names = append(keys, digits("c."+c)), append(names, c)
+		default:
+			values, valueNames = append(values, "c."+c), append(valueNames, c)
+		}
+	}
+	return build(keys, names, values, valueNames,
+		table+" c LEFT JOIN "+linePrefix+parent+" d USING (line_data_id) LEFT JOIN "+fileTable+" f USING (data_file_id)")
+}
