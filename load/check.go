@@ -1,0 +1,138 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"barograph/engine"
+	"barograph/fault"
+	"barograph/record"
+)
+
+// The conservation law is held in four places:
+//
+//   - of each commit: what it says it stored and replaced is what it was given;
+//   - of each file and of the total: read = stored + replaced + quarantined;
+//   - of the archive: it grew by the records that this load stored. Where
+//     another loader works on the subset, it may have grown by more; by less never;
+//   - of the marks: the archive holds at least the records that the marks of
+//     its files speak of, whoever loaded them.
+//
+// So an engine that loses records is seen when it is alone, and with several
+// loaders by the one that ends last.
+
+// cure is what to do about an archive that broke the law.
+const cure = "this is a fault of Barograph or of the engine; do not use the archive, and report it"
+
+func broken(what string, m engine.Mark) error {
+	return &fault.Error{File: m.Path, Problem: fmt.Sprintf("conservation is broken: %s: read %d, stored %d, replaced %d, quarantined %d",
+		what, m.Read, m.Stored, m.Replaced, m.Quarantined), Cure: cure}
+}
+
+// checkCommit holds what a commit says against what it was given.
+func checkCommit(given int64, s engine.Stored) error {
+	took := s.New
+	for _, n := range s.Replaced {
+		took += n
+	}
+	if took != given {
+		return &fault.Error{Problem: fmt.Sprintf("conservation is broken: a commit was given %d records and speaks of %d", given, took), Cure: cure}
+	}
+	return nil
+}
+
+// check holds the law at the end of a load.
+func (r *run) check(ctx context.Context, subset string, before engine.Contents) error {
+	for _, m := range r.files { // files that ended early: their records are stored, the file is not marked
+		r.total(m)
+	}
+	for _, m := range r.sum.Files {
+		if m.Read != m.Stored+m.Replaced+m.Quarantined || m.Stored < 0 {
+			return broken("the sum of a file", m)
+		}
+	}
+	total := engine.Mark{Read: r.sum.Read, Stored: r.sum.Stored, Replaced: r.sum.Replaced, Quarantined: r.sum.Quarantined}
+	if total.Read != total.Stored+total.Replaced+total.Quarantined || total.Stored != r.stored {
+		return broken(fmt.Sprintf("the total, of which commits stored %d", r.stored), total)
+	}
+	marks, err := r.archive.Marks(ctx, subset) // before the records are counted, of which there are never fewer
+	if err != nil {
+		return err
+	}
+	after, err := r.archive.Contents(ctx, subset)
+	if err != nil {
+		return err
+	}
+	var marked int64
+	for _, m := range marks {
+		marked += m.Stored
+	}
+	grown := after.Total() - before.Total()
+	switch {
+	case grown < r.sum.Stored:
+		return broken(fmt.Sprintf("the archive grew by %d records", grown), total)
+	case after.Total() < marked:
+		return broken(fmt.Sprintf("the archive holds %d records, its marks speak of %d", after.Total(), marked), total)
+	case grown == r.sum.Stored:
+		return nil
+	}
+	r.o.Log.Info("the archive grew by records of another loader", "subset", subset, "records", grown-r.sum.Stored)
+	return r.checkTwins(ctx, subset, after.Total(), total)
+}
+
+// twinRecords is the number of identities that twins keeps at a time.
+const twinRecords = 1 << 21
+
+// checkTwins looks for records that are in the archive twice: what else can
+// make it grow by more than what its loaders stored. It is called where records
+// came that this load did not bring. MyISAM shows a record and the one that
+// replaces it while another loader commits, so what is found must be found
+// again after that commit, for which an empty one waits.
+func (r *run) checkTwins(ctx context.Context, subset string, records int64, total engine.Mark) error {
+	found, err := r.twins(ctx, subset, records)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	if _, err := r.loader.Commit(ctx, engine.Commit{}); err != nil {
+		return err
+	}
+	again, err := r.twins(ctx, subset, records)
+	if err != nil {
+		return err
+	}
+	maps.DeleteFunc(found, func(k record.Key, _ struct{}) bool { _, ok := again[k]; return !ok })
+	if len(found) > 0 {
+		return broken(fmt.Sprintf("%d records are in the archive more than once", len(found)), total)
+	}
+	return nil
+}
+
+// twins reads the archive, in as many passes as keep the memory small, and
+// returns the identities that more than one record has.
+func (r *run) twins(ctx context.Context, subset string, records int64) (map[record.Key]struct{}, error) {
+	passes := uint64(records/twinRecords + 1)
+	seen := make(map[record.Key]struct{}, min(records, twinRecords))
+	twins := map[record.Key]struct{}{}
+	var h record.Hasher
+	for pass := range passes {
+		clear(seen)
+		for b, err := range r.archive.Dump(ctx, subset) {
+			if err != nil {
+				return nil, err
+			}
+			h.Use(b)
+			for i := range b.Len() {
+				k := h.Key(i)
+				if k.Lo%passes != pass {
+					continue
+				}
+				if _, ok := seen[k]; ok {
+					twins[k] = struct{}{}
+				}
+				seen[k] = struct{}{}
+			}
+		}
+	}
+	return twins, nil
+}
