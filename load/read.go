@@ -41,9 +41,13 @@ type Reading struct {
 	opener func() func(path string) (source, error) // nil = package formats; one call per worker
 }
 
-// depth is the number of parsed batches that may wait per file. Memory is
-// bounded by workers × depth batches.
-const depth = 4
+// Memory is bounded by ahead records and workers × depth batches: no file is
+// begun while more than ahead records wait to be taken. Without this a load of
+// many files would be parsed whole while the archive commits.
+const (
+	depth = 4       // parsed batches that may wait per file
+	ahead = 1 << 16 // records
+)
 
 // Read parses files in parallel and hands their batches over in the order of
 // paths, in one goroutine: each for every batch, then end once per file. A
@@ -63,9 +67,13 @@ func Read(ctx context.Context, paths []string, o Reading, each func(*File, *reco
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	next := make(chan *File)
+	waiting := newGauge()
 	g.Go(func() error {
 		defer close(next)
 		for _, f := range files {
+			if err := waiting.below(ctx, ahead); err != nil {
+				return err
+			}
 			select {
 			case next <- f:
 			case <-ctx.Done():
@@ -78,7 +86,7 @@ func Read(ctx context.Context, paths []string, o Reading, each func(*File, *reco
 		g.Go(func() error {
 			open := o.opener()
 			for f := range next {
-				err := f.parse(ctx, &o, open)
+				err := f.parse(ctx, &o, open, waiting)
 				close(f.batches)
 				if err != nil {
 					return err
@@ -87,7 +95,7 @@ func Read(ctx context.Context, paths []string, o Reading, each func(*File, *reco
 			return nil
 		})
 	}
-	g.Go(func() error { return deliver(ctx, files, each, end) })
+	g.Go(func() error { return deliver(ctx, files, waiting, each, end) })
 	return g.Wait()
 }
 
@@ -99,7 +107,7 @@ func openFormats() func(string) (source, error) {
 }
 
 // deliver hands over what the parsers made, file by file.
-func deliver(ctx context.Context, files []*File, each func(*File, *record.Batch) error, end func(*File) error) error {
+func deliver(ctx context.Context, files []*File, waiting *gauge, each func(*File, *record.Batch) error, end func(*File) error) error {
 	for _, f := range files {
 		for open := true; open; {
 			select {
@@ -108,6 +116,7 @@ func deliver(ctx context.Context, files []*File, each func(*File, *record.Batch)
 					open = false
 					break
 				}
+				waiting.add(-b.Len())
 				if err := each(f, b); err != nil {
 					return err
 				}
@@ -125,6 +134,40 @@ func deliver(ctx context.Context, files []*File, each func(*File, *record.Batch)
 	return nil
 }
 
+// gauge counts the records that are parsed and not taken.
+type gauge struct {
+	mu    sync.Mutex
+	rows  int
+	fewer chan struct{} // holds a token after rows went down
+}
+
+func newGauge() *gauge { return &gauge{fewer: make(chan struct{}, 1)} }
+
+func (g *gauge) add(n int) int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.rows += n
+	if n < 0 {
+		select {
+		case g.fewer <- struct{}{}:
+		default:
+		}
+	}
+	return g.rows
+}
+
+// below waits until at most limit records wait; one goroutine may call it.
+func (g *gauge) below(ctx context.Context, limit int) error {
+	for g.add(0) > limit {
+		select {
+		case <-g.fewer:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
 // pool recycles the memory of batches between files and readings.
 var pool = sync.Pool{New: func() any { return new(record.Batch) }} //nolint:gochecknoglobals // memory only
 
@@ -133,7 +176,7 @@ func release(b *record.Batch) { pool.Put(b) }
 
 // parse reads one file and sends its batches. An error that concerns the file
 // alone is kept in f.Err.
-func (f *File) parse(ctx context.Context, o *Reading, open func(string) (source, error)) error {
+func (f *File) parse(ctx context.Context, o *Reading, open func(string) (source, error), waiting *gauge) error {
 	if f.Digest, f.Bytes, f.Err = fileDigest(f.Path); f.Err != nil {
 		return nil
 	}
@@ -158,6 +201,7 @@ func (f *File) parse(ctx context.Context, o *Reading, open func(string) (source,
 			return nil
 		}
 		b = compact(b)
+		waiting.add(b.Len())
 		select {
 		case f.batches <- b:
 		case <-ctx.Done():
