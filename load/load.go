@@ -13,13 +13,14 @@ import (
 // Options of Run; the zero value is the default.
 type Options struct {
 	Workers  int                 // files parsed at once; 0 = one per CPU
-	Window   int                 // records per commit; 0 = DefaultWindow
+	Window   int                 // records per commit at most; 0 = DefaultWindow
 	Log      *slog.Logger        // nil = discard
 	Progress func(Progress)      // called after every batch and commit, from one goroutine
 	Reject   func(record.Reject) // called for every quarantined line, in order
 }
 
-// DefaultWindow is the number of records per commit: about 60 MB of client memory.
+// DefaultWindow is the number of records per commit. Records of many columns
+// are committed earlier, at some 64 MB of memory.
 const DefaultWindow = 1 << 18
 
 // Progress is how far a load is.
@@ -129,7 +130,7 @@ func (r *run) batch(ctx context.Context, f *File, b *record.Batch) error {
 	r.sum.ByType[b.Type.Name] += int64(b.Len())
 	r.window.add(b)
 	r.report()
-	if r.window.rows >= r.o.Window {
+	if r.window.rows >= r.o.Window || r.window.bytes >= maxBytes {
 		return r.commit(ctx)
 	}
 	return nil

@@ -41,12 +41,12 @@ type Reading struct {
 	opener func() func(path string) (source, error) // nil = package formats; one call per worker
 }
 
-// Memory is bounded by ahead records and workers × depth batches: no file is
-// begun while more than ahead records wait to be taken. Without this a load of
-// many files would be parsed whole while the archive commits.
+// Memory is bounded by ahead bytes and workers × depth batches: no file is begun
+// while more than ahead bytes wait to be taken. Without this a load of many
+// files would be parsed whole while the archive commits.
 const (
 	depth = 4       // parsed batches that may wait per file
-	ahead = 1 << 16 // records
+	ahead = 8 << 20 // bytes
 )
 
 // Read parses files in parallel and hands their batches over in the order of
@@ -116,7 +116,7 @@ func deliver(ctx context.Context, files []*File, waiting *gauge, each func(*File
 					open = false
 					break
 				}
-				waiting.add(-b.Len())
+				waiting.add(-footprint(b))
 				if err := each(f, b); err != nil {
 					return err
 				}
@@ -134,11 +134,11 @@ func deliver(ctx context.Context, files []*File, waiting *gauge, each func(*File
 	return nil
 }
 
-// gauge counts the records that are parsed and not taken.
+// gauge counts the memory of batches that are parsed and not taken.
 type gauge struct {
 	mu    sync.Mutex
-	rows  int
-	fewer chan struct{} // holds a token after rows went down
+	bytes int
+	fewer chan struct{} // holds a token after bytes went down
 }
 
 func newGauge() *gauge { return &gauge{fewer: make(chan struct{}, 1)} }
@@ -146,17 +146,17 @@ func newGauge() *gauge { return &gauge{fewer: make(chan struct{}, 1)} }
 func (g *gauge) add(n int) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.rows += n
+	g.bytes += n
 	if n < 0 {
 		select {
 		case g.fewer <- struct{}{}:
 		default:
 		}
 	}
-	return g.rows
+	return g.bytes
 }
 
-// below waits until at most limit records wait; one goroutine may call it.
+// below waits until at most limit bytes wait; one goroutine may call it.
 func (g *gauge) below(ctx context.Context, limit int) error {
 	for g.add(0) > limit {
 		select {
@@ -201,7 +201,7 @@ func (f *File) parse(ctx context.Context, o *Reading, open func(string) (source,
 			return nil
 		}
 		b = compact(b)
-		waiting.add(b.Len())
+		waiting.add(footprint(b))
 		select {
 		case f.batches <- b:
 		case <-ctx.Done():
@@ -210,10 +210,10 @@ func (f *File) parse(ctx context.Context, o *Reading, open func(string) (source,
 	}
 }
 
-// compact replaces a small batch by a copy of its size, so that thousands of
-// small files do not each hold the memory of a full batch.
+// compact replaces a batch that is not nearly full by a copy of its size, so
+// that thousands of small files do not each hold the memory of a full batch.
 func compact(b *record.Batch) *record.Batch {
-	if b.Len()*4 > cap(b.Head) {
+	if b.Len()*4 > 3*cap(b.Head) {
 		return b
 	}
 	small := b.Clone()

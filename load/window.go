@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"unsafe"
 
 	"barograph/design"
 	"barograph/record"
@@ -23,9 +24,34 @@ type window struct {
 	hash    record.Hasher
 	catalog *design.Catalog
 	rows    int
+	bytes   int // of memory, about
 
 	replace  func(file string)   // called for each record that a later one of the window replaces
 	conflict func(record.Reject) // called instead where both stand in one file and differ in their values
+}
+
+// maxBytes is the memory of a window that is committed even if it has few
+// records: those of CNT have 100 columns, those of ORANK a member each.
+const maxBytes = 64 << 20
+
+// footprint is the memory that a batch and its rows in the index take, about.
+func footprint(b *record.Batch) int {
+	const (
+		header = int(unsafe.Sizeof(record.Header{}))
+		index  = 40 // a Key, a place, and the room that maps leave
+	)
+	n := cap(b.Headers)*header + cap(b.Head)*4 + cap(b.Line)*4 + (cap(b.Lead)+cap(b.ObsLead))*4 + cap(b.GroupEnd)*4 +
+		(cap(b.Valid)+cap(b.ValidEnd)+cap(b.ObsBeg)+cap(b.ObsEnd)+cap(b.Group))*8 + b.Len()*index
+	for _, c := range b.Num {
+		n += cap(c) * 8
+	}
+	for _, c := range b.Text {
+		n += cap(c) * 16
+		for _, s := range c {
+			n += len(s)
+		}
+	}
+	return n
 }
 
 type place struct {
@@ -44,6 +70,7 @@ func newWindow(subset string, replace func(string), conflict func(record.Reject)
 func (w *window) add(b *record.Batch) {
 	w.batches = append(w.batches, b)
 	w.rows += b.Len()
+	w.bytes += footprint(b)
 	w.catalog.Add(b)
 	w.hash.Use(b)
 	for i := range b.Len() {
@@ -139,5 +166,5 @@ func (w *window) reset() {
 	clear(w.batches)
 	clear(w.dead)
 	clear(w.at)
-	w.batches, w.rows, w.catalog = w.batches[:0], 0, design.NewCatalog(w.subset)
+	w.batches, w.rows, w.bytes, w.catalog = w.batches[:0], 0, 0, design.NewCatalog(w.subset)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -141,6 +142,9 @@ the database as the subset.`,
 					return err
 				}
 			}
+			if os.Getenv("GOGC") == "" { // most of the heap lives until the commit: half of it again is room enough
+				defer debug.SetGCPercent(debug.SetGCPercent(50))
+			}
 			return e.load(c.Context(), &p, args, load.Options{Workers: workers, Window: window}, quarantine, digest)
 		},
 	}
@@ -148,7 +152,7 @@ the database as the subset.`,
 	c.Flags().StringVar(&spec, "spec", "", "load what this load_spec XML of METdbLoad or VxIngest names")
 	c.MarkFlagsOneRequired("to", "spec")
 	c.Flags().IntVar(&workers, "workers", 0, "files parsed at once (default: one per CPU)")
-	c.Flags().IntVar(&window, "window", load.DefaultWindow, "records per commit")
+	c.Flags().IntVar(&window, "window", load.DefaultWindow, "records per commit at most")
 	c.Flags().StringVar(&quarantine, "quarantine", "", "write lines that cannot be read to this CSV file (default: the first ten to stderr)")
 	c.Flags().BoolVar(&digest, "digest", true, "read the archive back and print the digest of all its records")
 	return c

@@ -1,0 +1,64 @@
+package load
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"barograph/record"
+)
+
+// big is a file of one batch, larger than all that may wait.
+type big struct{ left int }
+
+func (b *big) Next(into *record.Batch) error {
+	if b.left == 0 {
+		return io.EOF
+	}
+	b.left--
+	t, _ := record.TypeByName("SL1L2")
+	into.Reset(t, "")
+	h := into.AddHeader(record.DefaultHeader())
+	for range ahead / 100 {
+		into.AppendTimes(h, 0, 0, 1)
+	}
+	return nil
+}
+
+func (*big) Close() error { return nil }
+
+// Many files must not be parsed whole while the archive is busy.
+func TestFilesAreNotReadFarAhead(t *testing.T) {
+	var paths []string
+	for i := range 50 {
+		path := filepath.Join(t.TempDir(), fmt.Sprint(i))
+		if err := os.WriteFile(path, []byte{byte(i)}, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	const workers = 2
+	var opened, taken atomic.Int64
+	o := Reading{Workers: workers, opener: func() func(string) (source, error) {
+		return func(string) (source, error) { opened.Add(1); return &big{1}, nil }
+	}}
+	err := Read(t.Context(), paths, o, func(_ *File, b *record.Batch) error {
+		time.Sleep(time.Millisecond) // a busy archive
+		// the file that this is of, those under way, and those let in before they had anything to count
+		if n := opened.Load() - taken.Load(); n > 2+2*workers {
+			return fmt.Errorf("%d files are open that are not taken", n)
+		}
+		release(b)
+		return nil
+	}, func(f *File) error { taken.Add(1); return f.Err })
+	if err != nil {
+		t.Error(err)
+	}
+	if opened.Load() != 50 || taken.Load() != 50 {
+		t.Errorf("%d files opened, %d taken, want 50", opened.Load(), taken.Load())
+	}
+}
