@@ -14,7 +14,8 @@ type Fault struct {
 	Explains func(d *Difference) bool
 }
 
-// METdbLoad lists the faults of METdbLoad on VSDB files.
+// METdbLoad lists the faults of METdbLoad 2.1.1: two on VSDB files, then those
+// on line types of MET that the four partial sums are not among.
 func METdbLoad() []Fault {
 	return []Fault{
 		{
@@ -27,7 +28,61 @@ func METdbLoad() []Fault {
 			Says:     "TSOILT and WSOILT lines have no level (dtcenter/MET#755): every field moves by one, fcst_lev is the total, fbar is lost into total",
 			Explains: emptyLevel,
 		},
+		{
+			Name:     "MPR moved by one",
+			Says:     "METviewer's mpr_climo, which MET does not write, takes OBS_QC (constants.py), and the four columns after it the next one's value each",
+			Explains: mprMoved,
+		},
+		{
+			Name:     "PSTD cut",
+			Says:     "10 columns are counted before the thresholds, MET writes 15 (write_stat_sql.py): what follows is taken for thresholds and blanked out",
+			Explains: pstdCut,
+		},
+		{
+			Name:     "ORANK climo_stdev",
+			Says:     "7 columns after the members are moved to the front, MET writes 8 or more (write_stat_sql.py): climo_stdev is another column's value",
+			Explains: only("line_data_orank", "climo_stdev"),
+		},
 	}
+}
+
+// only explains differences in these columns of a table alone.
+func only(table string, columns ...string) func(*Difference) bool {
+	return func(d *Difference) bool {
+		changed := d.Changed()
+		return d.Table == table && len(changed) > 0 &&
+			!slices.ContainsFunc(changed, func(c string) bool { return !slices.Contains(columns, c) })
+	}
+}
+
+// mprMoved: every column holds what the next one should.
+func mprMoved(d *Difference) bool {
+	columns := []string{"mpr_climo", "obs_qc", "climo_mean", "climo_stdev", "climo_cdf"}
+	if !only("line_data_mpr", columns...)(d) {
+		return false
+	}
+	for i, c := range columns[:len(columns)-1] {
+		if missing(d.Value(d.Right, c)) != missing(d.Value(d.Left, columns[i+1])) {
+			return false
+		}
+	}
+	return true
+}
+
+// missing writes METviewer's ways of saying that there is no value as one.
+func missing(s string) string {
+	if s == "NA" || s == "NULL" {
+		return "-9999"
+	}
+	return s
+}
+
+// pstdCut: the columns from brier_ncu on, or the thresholds.
+func pstdCut(d *Difference) bool {
+	if d.Table == "line_data_pstd_thresh" {
+		return d.Left != nil && d.Right != nil
+	}
+	return only("line_data_pstd", "brier_ncu", "briercl", "briercl_ncl", "briercl_ncu", "bss", "bss_smpl")(d)
 }
 
 // vsdbVersion is the version of VSDB lines; MET's begins with V and has dots.
