@@ -43,6 +43,11 @@ func METdbLoad() []Fault {
 			Says:     "7 columns after the members are moved to the front, MET writes 8 or more (write_stat_sql.py): climo_stdev is another column's value",
 			Explains: only("line_data_orank", "climo_stdev"),
 		},
+		{
+			Name:     "RELI total",
+			Says:     "VSDB's RELI lines have no total; METdbLoad writes 0 (and the init time of above)",
+			Explains: reliTotal,
+		},
 	}
 }
 
@@ -132,4 +137,10 @@ func emptyLevel(d *Difference) bool {
 		return d.Table == headerTable
 	}
 	return strings.TrimSuffix(level, ".") == d.Value(d.Left, "total")
+}
+
+// reliTotal: a VSDB line of probabilities, whose total is missing.
+func reliTotal(d *Difference) bool {
+	return only("line_data_pct", "total", "fcst_init_beg")(d) && d.Value(d.Left, "version") == vsdbVersion &&
+		missing(d.Value(d.Left, "total")) == "-9999" && d.Value(d.Right, "total") == "0"
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -127,13 +128,11 @@ func digits(e string) string { return "LPAD(" + e + ", 10, '0')" }
 
 // build writes the query: keys with their names, then plain columns.
 func build(keys, names, values, valueNames []string, from string) *query {
-	text := "SELECT " + strings.Join(append(slices.Clone(keys), values...), ", ") + "\nFROM " + from + "\nORDER BY "
-	for i := range keys {
-		if i > 0 {
-			text += ", "
-		}
-		text += fmt.Sprint(i + 1)
+	order := make([]string, len(keys))
+	for i := range order {
+		order[i] = strconv.Itoa(i + 1)
 	}
+	text := "SELECT " + strings.Join(append(slices.Clone(keys), values...), ", ") + "\nFROM " + from + "\nORDER BY " + strings.Join(order, ", ")
 	return &query{text: text, columns: append(slices.Clone(names), valueNames...), keys: len(keys)}
 }
 
