@@ -1,0 +1,42 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"barograph/engine/all"
+	"barograph/engine/enginetest"
+	"barograph/fault"
+	"barograph/lab"
+)
+
+// TestDiffStory loads the same files twice and one more file once, by command.
+func TestDiffStory(t *testing.T) {
+	d, _ := all.Registry().Find("mariadb")
+	url := enginetest.Lab(t, *d, lab.Options{}).State().URL
+	data, more := dayOfData(t), filepath.Join(t.TempDir(), "more")
+	must(t, "synth", "vsdb", "--from", "2019-01-02", "--models", "gfs", "--stattypes", "anom", "--out", more)
+	for subset, files := range map[string][]string{"mv_a": {data}, "mv_b": {data}, "mv_c": {data, more}} {
+		must(t, append(append([]string{"load"}, files...), "--to", url, "--design", "normalized", "--subset", subset, "--digest=false")...)
+	}
+	if out := must(t, "diff", url+"mv_a", url+"mv_b"); !strings.Contains(out, "0 differ") || !strings.Contains(out, "stat_header") {
+		t.Errorf("two loads of the same files: %s", out)
+	}
+	if status, out, _ := barograph(t, "diff", url+"mv_a", url+"mv_c", "--known", "metdbload"); status != fault.Differs || !strings.Contains(out, "right only") {
+		t.Errorf("one file more: status %d, %s", status, out)
+	}
+	for _, tc := range []struct {
+		args   []string
+		status int
+	}{
+		{[]string{"diff", url + "mv_a"}, fault.Usage},
+		{[]string{"diff", url + "mv_a", url + "mv_b", "--known", "other"}, fault.Usage},
+		{[]string{"diff", url + "mv_a", "mariadb://root@127.0.0.1:1/mv_b"}, fault.Unreachable},
+		{[]string{"diff", url + "mv_a", url + "mysql"}, fault.Failed},
+	} {
+		if status, _, stderr := barograph(t, tc.args...); status != tc.status {
+			t.Errorf("%v: status %d, want %d: %s", tc.args, status, tc.status, stderr)
+		}
+	}
+}
