@@ -235,7 +235,7 @@ func newCursor(p *query) *cursor {
 }
 
 func (c *cursor) open(ctx context.Context, db *sql.DB) (err error) {
-	if c.rows, err = db.QueryContext(ctx, c.p.text); err != nil { //nolint:sqlclosecheck,rowserrcheck // close closes it, next looks for its error
+	if c.rows, err = db.QueryContext(ctx, c.p.text); err != nil { //nolint:rowserrcheck // close closes it, next looks for its error
 		return err
 	}
 	return c.next()
