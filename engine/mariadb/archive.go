@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"barograph/answer"
 	"barograph/design"
 	"barograph/engine"
 	"barograph/engine/sqlengine"
@@ -25,6 +24,8 @@ type archive struct {
 	design  design.Name
 	dialect *flavour.Dialect
 	seen    sync.Map // subsets in which nothing is left of a load that died
+
+	statements statements
 }
 
 // Open opens the archive under a design.
@@ -35,7 +36,7 @@ func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error
 	return &archive{db: d, design: n, dialect: flavour.MariaDBIn(d.prefix)}, nil
 }
 
-func (a *archive) Close() error { return nil }
+func (a *archive) Close() error { return a.statements.close() }
 
 // database is the name of a subset's database.
 func (a *archive) database(subset string) string {
@@ -200,8 +201,8 @@ func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Na
 	if !slices.Contains(Driver().Offers[a.design], f) {
 		return nil, fmt.Errorf("mariadb, %s, %s: %w", a.design, f, flavour.ErrCannotExpress)
 	}
-	if f == flavour.CachedSQL && !a.db.cache {
-		return nil, fmt.Errorf("mariadb, %s: the server has no query cache (start it with the profile tuned): %w", f, flavour.ErrCannotExpress)
+	if f == flavour.CachedSQL && a.db.cache != "" {
+		return nil, fmt.Errorf("mariadb, %s: the server keeps no answers, %s (the lab's profile tuned has a query cache): %w", f, a.db.cache, flavour.ErrCannotExpress)
 	}
 	catalog, err := a.Catalog(ctx, q.Subset)
 	if err != nil {
@@ -283,26 +284,4 @@ func (a *archive) twins(ctx context.Context, c querier, subset string) (map[stri
 		twins[table][column] = true
 	}
 	return twins, rows.Err()
-}
-
-func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
-	d := sqlengine.NewDecoder(a.design, q, into)
-	rows, err := a.db.pool.QueryContext(ctx, q.Text, q.Args...)
-	if absent(err) {
-		return nil
-	}
-	if err != nil {
-		return failed(ctx, err)
-	}
-	return failed(ctx, d.Rows(ctx, rows))
-}
-
-// Explain is the server's own plan, as JSON.
-func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
-	var plan string
-	err := a.db.pool.QueryRowContext(ctx, "EXPLAIN FORMAT=JSON "+q.Text, q.Args...).Scan(&plan)
-	if absent(err) {
-		return engine.Plan{Text: "the subset holds no records of this line type\n"}, nil
-	}
-	return engine.Plan{Text: plan}, failed(ctx, err)
 }

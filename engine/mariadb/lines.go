@@ -277,7 +277,7 @@ func (w *lineWriter) makeTwins(ctx context.Context, need map[string]map[string]s
 }
 
 // apart reports whether METviewer's tables know no transactions.
-func (w *lineWriter) apart() bool { return w.l.a.db.engine == "MyISAM" }
+func (w *lineWriter) apart() bool { return w.l.a.db.engine == myISAM }
 
 func (w *lineWriter) begin(ctx context.Context) (bool, error) {
 	w.first = w.l.next

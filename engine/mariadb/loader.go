@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"barograph/design"
@@ -106,7 +107,7 @@ func (l *loader) table(name string) string { return l.a.table(l.subset, name) }
 func (l *loader) locked(ctx context.Context, do func() error) error {
 	if l.conn == nil {
 		var err error
-		if l.conn, err = l.a.db.pool.Conn(ctx); err != nil {
+		if l.conn, err = l.a.db.writes.Conn(ctx); err != nil {
 			return err
 		}
 	}
@@ -115,36 +116,59 @@ func (l *loader) locked(ctx context.Context, do func() error) error {
 
 // create makes the subset's database and tables.
 func (l *loader) create(ctx context.Context) error {
-	return l.locked(ctx, func() error {
-		var n int
-		err := l.conn.QueryRowContext(ctx, "SELECT count(*) FROM "+l.table(l.a.ownName(sqlengine.CatalogTable))).Scan(&n)
-		if err == nil && n > 0 {
-			return nil
-		}
-		if err != nil && !absent(err) {
+	return l.again(ctx, func() error { return l.locked(ctx, func() error { return l.createAll(ctx) }) })
+}
+
+func (l *loader) createAll(ctx context.Context) error {
+	var n int
+	err := l.conn.QueryRowContext(ctx, "SELECT count(*) FROM "+l.table(l.a.ownName(sqlengine.CatalogTable))).Scan(&n)
+	if err == nil && n > 0 {
+		return nil
+	}
+	if err != nil && !absent(err) {
+		return err
+	}
+	for _, s := range l.a.createSubset(l.subset) {
+		if err := l.exec(ctx, s); err != nil {
 			return err
 		}
-		for _, s := range l.a.createSubset(l.subset) {
-			if err := l.exec(ctx, s); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	}
+	return nil
 }
 
 func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
-	stored := engine.Stored{Replaced: map[string]int64{}}
-	err := l.locked(ctx, func() error { return l.commit(ctx, c, &stored) })
-	l.w.settled(err == nil)
+	var stored engine.Stored
+	err := l.again(ctx, func() error {
+		stored = engine.Stored{Replaced: map[string]int64{}}
+		err := l.locked(ctx, func() error { return l.commit(ctx, c, &stored) })
+		l.w.settled(err == nil)
+		if err != nil {
+			l.version = -1
+			err = failed(ctx, err)
+			l.undo(context.WithoutCancel(ctx))
+		}
+		return err
+	})
 	clear(l.batches)
 	l.types = l.types[:0]
-	if err != nil {
-		l.version = -1
-		err = failed(ctx, err)
-		l.undo(context.WithoutCancel(ctx))
-	}
 	return stored, err
+}
+
+// again does what another loader has overtaken at another node of a cluster
+// once more: both have read the catalog, and only one may write it.
+func (l *loader) again(ctx context.Context, do func() error) error {
+	for n := 1; ; n++ {
+		err := do()
+		if !overtaken(err) || n == overtakings {
+			return err
+		}
+		l.a.db.log.Debug("a commit was overtaken and is done again", "subset", l.subset, "times", n, "error", err)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(rand.N(time.Duration(n) * overtakenPause)):
+		}
+	}
 }
 
 // undo takes back what a commit that failed has left. The connection is given
@@ -240,13 +264,16 @@ func (l *loader) writeMeta(ctx context.Context, c engine.Commit, stored engine.S
 		return err
 	}
 	l.version++
-	err = l.exec(ctx, "UPDATE "+l.table(l.a.ownName(sqlengine.CatalogTable))+" SET catalog = ?, version = ?, next_row = ?", string(text), l.version, l.next)
+	r, err := l.conn.ExecContext(ctx, "UPDATE "+l.table(l.a.ownName(sqlengine.CatalogTable))+" SET catalog = ?, version = ?, next_row = ? WHERE version = ?",
+		string(text), l.version, l.next, l.version-1)
 	if err != nil {
 		return err
 	}
+	if n, err := r.RowsAffected(); err != nil || n != 1 { // the lock is one node's
+		return errors.Join(errOvertaken, err)
+	}
 	marks := l.table(l.a.ownName(sqlengine.MarksTable))
-	for i := range c.Done {
-		m := &c.Done[i]
+	for _, m := range c.Done { // a copy: the commit may be done again
 		m.Settle(stored)
 		if err := l.exec(ctx, "DELETE FROM "+marks+" WHERE digest = ?", m.Digest); err != nil {
 			return err

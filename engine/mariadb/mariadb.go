@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/url"
 	"slices"
 	"strconv"
@@ -28,8 +27,10 @@ func Driver() engine.Driver {
 		Summary: "MariaDB, a database server; METviewer's own tables",
 		Example: "mariadb://root@127.0.0.1:3306/mv_",
 		Params: []engine.Param{
-			{Name: "engine", Default: "MyISAM", Help: "storage engine of METviewer's tables: MyISAM, as METviewer has them, or InnoDB"},
+			{Name: "engine", Default: myISAM, Help: "storage engine of METviewer's tables: MyISAM, as METviewer has them, or InnoDB, which a Galera cluster has always"},
 			{Name: "apply_indexes", Default: "false", Help: "give METviewer's tables the further indexes that METdbLoad's apply_indexes makes: true or false"},
+			{Name: "protocol", Default: textProtocol, Help: "how questions are sent: text, or prepared once a connection, with rows that come back in binary"},
+			{Name: "server_time", Default: "false", Help: "ask the server, after each question, how long it took it (SHOW PROFILES, one more round trip): true or false"},
 			{Name: "socket", Default: "", Help: "path of the server's socket, in place of host and port"},
 		},
 		Offers: map[design.Name][]flavour.Name{
@@ -54,41 +55,106 @@ var session = []struct{ name, value string }{ //nolint:gochecknoglobals // a con
 
 const idleConnections = 16 // kept open
 
-// database is a server, as far as its databases begin with a prefix.
+// Values of the parameters.
+const (
+	myISAM           = "MyISAM"
+	innoDB           = "InnoDB"
+	textProtocol     = "text"
+	preparedProtocol = "prepared"
+)
+
+// database is a server, or a cluster of them, as far as its databases begin
+// with a prefix.
 type database struct {
 	prefix  string
 	engine  string // of METviewer's tables
 	indexes bool
+	prepare bool // questions are prepared
+	profile bool // questions are profiled
 
 	readOnly bool
-	cache    bool // the server has a query cache
+	cache    string // why cached-sql is not offered; "" = it is
+	cluster  bool   // Galera
 	log      *slog.Logger
-	pool     *sql.DB
-	shown    string // the URL without its password
+	pool     *sql.DB // what is asked; of a cluster, any node
+	writes   *sql.DB // what is loaded; of a cluster, the first node that serves
+	shown    string  // the URL without its password
 }
 
 func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
-	d := &database{prefix: strings.TrimPrefix(u.Path, "/"), engine: "MyISAM", readOnly: o.ReadOnly, log: o.Log, shown: u.Redacted()}
+	d, err := connected(ctx, u, o)
+	if err != nil {
+		return nil, err
+	}
+	return &engine.Engine{Archives: d, About: d.about, Close: d.close}, nil
+}
+
+// connected learns what the server is and makes the pools of connections.
+func connected(ctx context.Context, u *url.URL, o engine.Options) (*database, error) {
+	d := &database{prefix: strings.TrimPrefix(u.Path, "/"), readOnly: o.ReadOnly, log: o.Log, shown: u.Redacted()}
 	if d.log == nil {
 		d.log = slog.New(slog.DiscardHandler)
 	}
 	if err := d.options(u.Query()); err != nil {
 		return nil, err
 	}
-	cfg := config(u)
-	if err := d.probe(ctx, cfg); err != nil {
+	all := configs(u)
+	if err := d.probe(ctx, all); err != nil {
 		return nil, err
 	}
-	if d.cache { // only what says SQL_CACHE is cached
-		cfg.Params["query_cache_type"] = "DEMAND"
+	if err := d.storage(); err != nil {
+		return nil, err
 	}
-	connector, err := mysql.NewConnector(cfg)
+	for _, cfg := range all {
+		if d.cache == "" { // only what says SQL_CACHE is cached
+			cfg.Params["query_cache_type"] = "DEMAND"
+		}
+		if d.cluster {
+			cfg.Params["wsrep_sync_wait"] = "1" // a node answers when it has what any other had committed
+		}
+	}
+	var err error
+	if d.writes, err = d.connect(all, false, ""); err != nil {
+		return nil, err
+	}
+	d.pool = d.writes
+	if len(all) > 1 || d.profile {
+		profiling := ""
+		if d.profile {
+			profiling = "1"
+		}
+		if d.pool, err = d.connect(all, true, profiling); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// connect makes a pool of connections; spread over the nodes of a cluster, or
+// all to the first of them that serves.
+func (d *database) connect(all []*mysql.Config, spread bool, profiling string) (*sql.DB, error) {
+	var own []*mysql.Config
+	for _, cfg := range all {
+		cfg = cfg.Clone()
+		if profiling != "" {
+			cfg.Params["profiling"], cfg.Params["profiling_history_size"] = profiling, "1"
+		}
+		own = append(own, cfg)
+	}
+	n, err := newNodes(own, spread)
 	if err != nil {
 		return nil, d.unreachable(err)
 	}
-	d.pool = sql.OpenDB(connector)
-	d.pool.SetMaxIdleConns(idleConnections)
-	return &engine.Engine{Archives: d, About: d.about, Close: d.pool.Close}, nil
+	pool := sql.OpenDB(n)
+	pool.SetMaxIdleConns(idleConnections)
+	return pool, nil
+}
+
+func (d *database) close() error {
+	if d.pool == d.writes {
+		return d.pool.Close()
+	}
+	return errors.Join(d.pool.Close(), d.writes.Close())
 }
 
 // options reads the parameters of the URL.
@@ -96,61 +162,76 @@ func (d *database) options(q url.Values) error {
 	bad := func(name, cure string) error {
 		return &fault.Error{Setting: "mariadb URL, parameter " + name, Problem: strconv.Quote(q.Get(name)) + " is not understood", Cure: cure}
 	}
-	if s := q.Get("engine"); s != "" {
-		known := []string{"MyISAM", "InnoDB"}
-		i := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, s) })
+	choice := func(name string, into *string, known ...string) error {
+		if q.Get(name) == "" {
+			return nil
+		}
+		i := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, q.Get(name)) })
 		if i < 0 {
-			return bad("engine", "write engine=MyISAM or engine=InnoDB")
+			return bad(name, "write "+name+"="+strings.Join(known, " or "+name+"="))
 		}
-		d.engine = known[i]
+		*into = known[i]
+		return nil
 	}
-	if s := q.Get("apply_indexes"); s != "" {
-		var err error
-		if d.indexes, err = strconv.ParseBool(s); err != nil {
-			return bad("apply_indexes", "write apply_indexes=true or apply_indexes=false")
-		}
+	var indexes, protocol, profile string
+	err := errors.Join(choice("engine", &d.engine, myISAM, innoDB), choice("apply_indexes", &indexes, "true", "false"),
+		choice("protocol", &protocol, textProtocol, preparedProtocol), choice("server_time", &profile, "true", "false"))
+	d.indexes, d.prepare, d.profile = indexes == "true", protocol == preparedProtocol, profile == "true"
+	return err
+}
+
+// storage chooses the storage engine of METviewer's tables where the URL does
+// not: METviewer's own, or the only one whose rows a cluster copies.
+func (d *database) storage() error {
+	switch {
+	case d.cluster && d.engine == myISAM:
+		return &fault.Error{Setting: "mariadb URL, parameter engine", Problem: "a Galera cluster keeps MyISAM's rows on one node", Cure: "leave it out, or write engine=InnoDB"}
+	case d.engine == "" && d.cluster:
+		d.engine = innoDB
+	case d.engine == "":
+		d.engine = myISAM
 	}
 	return nil
 }
 
-// config is the driver's configuration for a URL.
-func config(u *url.URL) *mysql.Config {
-	cfg := mysql.NewConfig()
-	cfg.User = u.User.Username()
-	cfg.Passwd, _ = u.User.Password()
-	cfg.Net, cfg.Addr = "tcp", u.Host
-	if u.Host == "" {
-		cfg.Addr = "127.0.0.1"
+// configs are the driver's configurations for the servers of a URL.
+func configs(u *url.URL) []*mysql.Config {
+	network, all := addresses(u)
+	var out []*mysql.Config
+	for _, address := range all {
+		cfg := mysql.NewConfig()
+		cfg.User = u.User.Username()
+		cfg.Passwd, _ = u.User.Password()
+		cfg.Net, cfg.Addr = network, address
+		if len(all) > 1 {
+			cfg.Timeout = nodePatience
+		}
+		cfg.InterpolateParams = true // one round trip per statement
+		cfg.MaxAllowedPacket = 0     // the server's own
+		cfg.Collation = "utf8mb4_bin"
+		cfg.Logger = &mysql.NopLogger{}
+		cfg.Params = map[string]string{}
+		for _, s := range session {
+			cfg.Params[s.name] = s.value
+		}
+		out = append(out, cfg)
 	}
-	if u.Port() == "" {
-		cfg.Addr = net.JoinHostPort(strings.Trim(cfg.Addr, "[]"), "3306")
-	}
-	if s := u.Query().Get("socket"); s != "" {
-		cfg.Net, cfg.Addr = "unix", s
-	}
-	cfg.InterpolateParams = true // one round trip per statement
-	cfg.MaxAllowedPacket = 0     // the server's own
-	cfg.Collation = "utf8mb4_bin"
-	cfg.Logger = &mysql.NopLogger{}
-	cfg.Params = map[string]string{}
-	for _, s := range session {
-		cfg.Params[s.name] = s.value
-	}
-	return cfg
+	return out
 }
 
 // probe connects once, to learn what the server is.
-func (d *database) probe(ctx context.Context, cfg *mysql.Config) error {
-	connector, err := mysql.NewConnector(cfg)
+func (d *database) probe(ctx context.Context, all []*mysql.Config) error {
+	n, err := newNodes(all, false)
 	if err != nil {
 		return d.unreachable(err)
 	}
-	db := sql.OpenDB(connector)
+	db := sql.OpenDB(n)
 	defer db.Close() //nolint:errcheck // nothing was written
 	var cacheType string
 	var cacheSize int64
 	var folded int
-	err = db.QueryRowContext(ctx, "SELECT @@global.query_cache_type, @@global.query_cache_size, @@lower_case_table_names").Scan(&cacheType, &cacheSize, &folded)
+	err = db.QueryRowContext(ctx, "SELECT @@global.query_cache_type, @@global.query_cache_size, @@lower_case_table_names, @@global.wsrep_on").
+		Scan(&cacheType, &cacheSize, &folded, &d.cluster)
 	if err != nil {
 		if ended := failed(ctx, err); ended != err { //nolint:errorlint // the same error or the context's
 			return ended
@@ -161,7 +242,12 @@ func (d *database) probe(ctx context.Context, cfg *mysql.Config) error {
 		return &fault.Error{Setting: d.shown, Problem: "the server does not tell A from a in the names of databases", Err: engine.ErrUnreachable,
 			Cure: "start it with --lower-case-table-names=0, as is usual on Linux"}
 	}
-	d.cache = cacheType != "OFF" && cacheSize > 0
+	switch {
+	case cacheType == "OFF":
+		d.cache = "query_cache_type is OFF"
+	case cacheSize == 0:
+		d.cache = "query_cache_size is 0"
+	}
 	return nil
 }
 
@@ -174,30 +260,50 @@ func (d *database) unreachable(err error) error {
 func (d *database) about(ctx context.Context) (engine.About, error) {
 	a := engine.About{Product: "MariaDB", Settings: map[string]string{
 		"driver": "github.com/go-sql-driver/mysql", "metviewer_engine": d.engine, "apply_indexes": strconv.FormatBool(d.indexes),
+		"protocol": textProtocol, "server_time": strconv.FormatBool(d.profile), "cached-sql": "offered",
 	}}
+	if d.prepare {
+		a.Settings["protocol"] = preparedProtocol
+	}
+	if d.cache != "" {
+		a.Settings["cached-sql"] = "not offered: " + d.cache
+	}
+	if d.cluster {
+		a.Settings["metviewer_engine"] = innoDB + " (a Galera cluster copies nothing else)"
+		a.Settings["session.wsrep_sync_wait"] = "1"
+	}
 	if err := d.pool.QueryRowContext(ctx, "SELECT version()").Scan(&a.Version); err != nil {
 		return a, failed(ctx, err)
 	}
 	for _, s := range session {
 		a.Settings["session."+s.name] = strings.Trim(s.value, "'")
 	}
-	rows, err := d.pool.QueryContext(ctx, "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('key_buffer_size', 'innodb_buffer_pool_size', "+
+	err := d.shows(ctx, a.Settings, "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('key_buffer_size', 'innodb_buffer_pool_size', "+
 		"'innodb_log_file_size', 'innodb_flush_log_at_trx_commit', 'innodb_flush_method', 'innodb_io_capacity', 'innodb_doublewrite', 'query_cache_type', "+
 		"'query_cache_size', 'query_cache_limit', 'join_buffer_size', 'sort_buffer_size', 'read_buffer_size', 'read_rnd_buffer_size', "+
 		"'tmp_table_size', 'max_heap_table_size', 'bulk_insert_buffer_size', 'max_allowed_packet', 'performance_schema', 'log_bin', "+
 		"'myisam_recover_options', 'aria_pagecache_buffer_size')")
+	if err == nil && d.cluster {
+		err = d.shows(ctx, a.Settings, "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_cluster_size', 'wsrep_provider_version')")
+	}
+	return a, failed(ctx, err)
+}
+
+// shows adds what a SHOW statement lists.
+func (d *database) shows(ctx context.Context, into map[string]string, query string) error {
+	rows, err := d.pool.QueryContext(ctx, query)
 	if err != nil {
-		return a, failed(ctx, err)
+		return err
 	}
 	defer rows.Close() //nolint:errcheck // Err below says what went wrong
 	for rows.Next() {
 		var name, value string
 		if err := rows.Scan(&name, &value); err != nil {
-			return a, err
+			return err
 		}
-		a.Settings[name] = value
+		into[name] = value
 	}
-	return a, rows.Err()
+	return rows.Err()
 }
 
 // failed returns the context's error where that is why a statement failed. A

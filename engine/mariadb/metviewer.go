@@ -235,7 +235,7 @@ func (d *database) createMetviewer(db string) []string {
 		"CREATE TABLE IF NOT EXISTS " + db + "data_file_lu (data_file_lu_id INT UNSIGNED NOT NULL, type_name VARCHAR(32), type_desc VARCHAR(128),\n  PRIMARY KEY (data_file_lu_id)" + end,
 		"CREATE TABLE IF NOT EXISTS " + db + "data_file (data_file_id INT UNSIGNED NOT NULL, data_file_lu_id INT UNSIGNED NOT NULL, filename VARCHAR(110), path VARCHAR(120),\n" +
 			"  load_date DATETIME, mod_date DATETIME, PRIMARY KEY (data_file_id), CONSTRAINT data_file_unique_pk UNIQUE INDEX (filename, path)" + end,
-		"CREATE TABLE IF NOT EXISTS " + db + "metadata (category VARCHAR(30) NOT NULL DEFAULT '', description VARCHAR(300) NOT NULL DEFAULT ''" + end,
+		"CREATE TABLE IF NOT EXISTS " + db + "metadata (category VARCHAR(30) NOT NULL DEFAULT '', description VARCHAR(300) NOT NULL DEFAULT ''" + d.metadataKey() + end,
 		"CREATE TABLE IF NOT EXISTS " + db + "instance_info (instance_info_id INT UNSIGNED NOT NULL, updater VARCHAR(64), update_date DATETIME, update_detail VARCHAR(2048),\n" +
 			"  load_xml TEXT, PRIMARY KEY (instance_info_id)" + end,
 		"CREATE TABLE IF NOT EXISTS " + db + "model_fcst_lead_offset (model VARCHAR(64), fcst_lead_offset INT, PRIMARY KEY (model)" + end,
@@ -299,10 +299,28 @@ func (d *database) lineDDL(db, table, lineType string) string {
 	if id {
 		cols = append(cols, "PRIMARY KEY (line_data_id)", repeatsColumn+" LONGTEXT CHARACTER SET ascii INVISIBLE")
 	} else {
-		cols = append(cols, rowColumn+" BIGINT UNSIGNED INVISIBLE")
+		cols = append(cols, d.rowDDL())
 	}
 	cols = append(cols, "INDEX stat_header_id_idx (stat_header_id)")
 	return "CREATE TABLE IF NOT EXISTS " + db + table + " (\n  " + strings.Join(cols, ",\n  ")
+}
+
+// rowDDL is the column that numbers the rows of a table without line_data_id.
+// In InnoDB it is the key that METviewer's tables lack: the rows lie in its
+// order, and a cluster tells by it which row is meant.
+func (d *database) rowDDL() string {
+	if d.engine == innoDB {
+		return rowColumn + " BIGINT UNSIGNED NOT NULL AUTO_INCREMENT INVISIBLE PRIMARY KEY"
+	}
+	return rowColumn + " BIGINT UNSIGNED INVISIBLE"
+}
+
+// metadataKey gives METviewer's table metadata a key in InnoDB.
+func (d *database) metadataKey() string {
+	if d.engine == innoDB {
+		return ", " + d.rowDDL()
+	}
+	return ""
 }
 
 // furtherIndexes are the statements of apply_indexes.

@@ -53,7 +53,7 @@ func (a *archive) ready(ctx context.Context, subset string) error {
 	if _, ok := a.seen.Load(subset); ok {
 		return nil
 	}
-	c, err := a.db.pool.Conn(ctx)
+	c, err := a.db.writes.Conn(ctx)
 	if err != nil {
 		return failed(ctx, err)
 	}

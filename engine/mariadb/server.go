@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -20,10 +21,10 @@ import (
 // server tells how the lab starts MariaDB.
 func server() *engine.Server {
 	return &engine.Server{
-		Packages: []string{"mariadb-server"},
+		Packages: []string{"mariadb-server", "galera-4", "rsync"},
 		User:     "mysql",
-		Nodes:    []int{1},
-		Ports:    []string{"sql"},
+		Nodes:    []int{1, 3}, // three are a Galera cluster
+		Ports:    []string{sqlPort, groupPort, catchUpPort, snapshotPort},
 		Profiles: []engine.Profile{
 			{Name: "default", Summary: "as packaged: InnoDB's pool of 128 MiB, MyISAM's key cache of 128 MiB, no query cache"},
 			{Name: "tuned", Summary: "caches as large as the memory allows, a query cache, commits that survive the server but not the machine", Settings: tuned},
@@ -36,6 +37,8 @@ func server() *engine.Server {
 		URL:     serverURL,
 	}
 }
+
+const sqlPort = "sql"
 
 // tuned are the settings of the profile tuned, for a node that may use so many
 // bytes of memory.
@@ -76,10 +79,15 @@ func programs() (paths [2]string, err error) {
 	return paths, nil
 }
 
-func prepare(_ *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 	found, err := programs()
 	if err != nil {
 		return nil, err
+	}
+	if len(c.Nodes) > 1 {
+		if err := writeGalera(c, n); err != nil {
+			return nil, err
+		}
 	}
 	return []engine.Command{{Args: []string{found[1], "--no-defaults", "--datadir=" + data(n),
 		"--auth-root-authentication-method=normal", "--skip-test-db"}}}, nil
@@ -94,29 +102,44 @@ func start(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 	if err != nil {
 		return nil, err
 	}
-	args := []string{found[0], "--no-defaults", "--datadir=" + data(n), "--socket=barograph.sock", "--pid-file=barograph.pid",
-		"--bind-address=" + n.Host, "--port=" + strconv.Itoa(n.Ports["sql"]), "--skip-name-resolve", "--local-infile=1",
+	settings := "--no-defaults"
+	if len(c.Nodes) > 1 {
+		settings = "--defaults-file=" + settingsFile(n)
+	}
+	args := []string{found[0], settings, "--datadir=" + data(n), "--socket=barograph.sock", "--pid-file=barograph.pid",
+		"--bind-address=" + n.Host, "--port=" + strconv.Itoa(n.Ports[sqlPort]), "--skip-name-resolve", "--local-infile=1",
 		"--character-set-server=utf8mb4", "--collation-server=utf8mb4_bin"}
 	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
 		args = append(args, "--"+strings.ReplaceAll(name, "_", "-")+"="+c.Settings[name])
 	}
+	if len(c.Nodes) > 1 && n.First {
+		args = append(args, "--wsrep-new-cluster")
+	}
 	return []engine.Command{{Args: args}}, nil
 }
 
-func ready(ctx context.Context, c *engine.Cluster, _ *engine.Node) error {
-	u, err := url.Parse(serverURL(c))
+func ready(ctx context.Context, c *engine.Cluster, n *engine.Node) error {
+	u, err := url.Parse(nodeURL(*n))
 	if err != nil {
 		return err
 	}
-	e, err := open(ctx, u, engine.Options{ReadOnly: true})
+	d, err := connected(ctx, u, engine.Options{ReadOnly: true})
 	if err != nil {
 		return err
 	}
-	_, err = e.About(ctx)
-	return errors.Join(err, e.Close())
+	if _, err = d.about(ctx); err == nil && len(c.Nodes) > 1 {
+		err = d.joined(ctx, n)
+	}
+	return errors.Join(err, d.close())
 }
 
-func serverURL(c *engine.Cluster) string {
-	n := &c.Nodes[0]
-	return fmt.Sprintf("mariadb://root@%s:%d/", n.Host, n.Ports["sql"])
+// nodeURL names some nodes of a cluster.
+func nodeURL(nodes ...engine.Node) string {
+	var all []string
+	for i := range nodes {
+		all = append(all, net.JoinHostPort(nodes[i].Host, strconv.Itoa(nodes[i].Ports[sqlPort])))
+	}
+	return "mariadb://root@" + strings.Join(all, ",") + "/"
 }
+
+func serverURL(c *engine.Cluster) string { return nodeURL(c.Nodes...) }

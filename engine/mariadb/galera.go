@@ -1,0 +1,103 @@
+package mariadb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"barograph/engine"
+	"barograph/fault"
+)
+
+// The ports of a node of a cluster besides that of SQL.
+const (
+	groupPort    = "group"    // of the group's messages
+	catchUpPort  = "catch-up" // where it takes what it has missed (IST)
+	snapshotPort = "snapshot" // where it takes everything (SST)
+)
+
+// galeraLibrary is where the packages of Debian, Ubuntu and others put Galera.
+func galeraLibrary() (string, error) {
+	for _, dir := range []string{"/usr/lib/galera", "/usr/lib64/galera-4", "/usr/lib64/galera"} {
+		name := filepath.Join(dir, "libgalera_smm.so")
+		if _, err := os.Stat(name); err == nil {
+			return name, nil
+		}
+	}
+	return "", errors.New("libgalera_smm.so is not found")
+}
+
+// findGalera looks for all that a cluster needs.
+func findGalera() error {
+	if _, err := programs(); err != nil {
+		return err
+	}
+	if _, err := galeraLibrary(); err != nil {
+		return err
+	}
+	for _, name := range []string{"rsync", "wsrep_sst_rsync"} {
+		if _, err := exec.LookPath(name); err != nil {
+			return fmt.Errorf("%s is not found", name)
+		}
+	}
+	return nil
+}
+
+// settingsFile of a node of a cluster; the scripts that copy the data read it.
+func settingsFile(n *engine.Node) string { return filepath.Join(n.Dir, "galera.cnf") }
+
+// writeGalera writes the settings that make a server a node of a cluster.
+func writeGalera(c *engine.Cluster, n *engine.Node) error {
+	if err := findGalera(); err != nil {
+		return &fault.Error{Setting: "nodes " + strconv.Itoa(len(c.Nodes)), Err: err, Cure: "install galera-4 and rsync"}
+	}
+	library, err := galeraLibrary()
+	if err != nil {
+		return err
+	}
+	at := func(n *engine.Node, port string) string { return net.JoinHostPort(n.Host, strconv.Itoa(n.Ports[port])) }
+	var group []string
+	for i := range c.Nodes {
+		group = append(group, at(&c.Nodes[i], groupPort))
+	}
+	lines := []string{
+		"[mariadbd]",
+		"datadir=" + data(n),
+		"binlog_format=ROW",
+		"default_storage_engine=InnoDB",
+		"innodb_autoinc_lock_mode=2",
+		"wsrep_on=ON",
+		"wsrep_provider=" + library,
+		"wsrep_cluster_name=barograph",
+		"wsrep_cluster_address=gcomm://" + strings.Join(group, ","),
+		"wsrep_node_name=node" + strconv.Itoa(n.Index+1),
+		"wsrep_node_address=" + at(n, groupPort),
+		"wsrep_node_incoming_address=" + at(n, sqlPort),
+		"wsrep_sst_method=rsync",
+		"wsrep_sst_receive_address=" + at(n, snapshotPort),
+		fmt.Sprintf(`wsrep_provider_options="gmcast.listen_addr=tcp://%s;ist.recv_addr=%s;ist.recv_bind=%s;gcache.size=256M"`,
+			at(n, groupPort), at(n, catchUpPort), at(n, catchUpPort)),
+	}
+	return os.WriteFile(settingsFile(n), []byte(strings.Join(lines, "\n")+"\n"), 0o644)
+}
+
+// joined asks a node of a cluster whether it has joined the others.
+func (d *database) joined(ctx context.Context, n *engine.Node) error {
+	state := map[string]string{}
+	err := d.shows(ctx, state, "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_local_state_comment', 'wsrep_cluster_status', 'wsrep_cluster_size', 'wsrep_ready')")
+	if err != nil {
+		return err
+	}
+	alone := state["wsrep_cluster_size"] == "1"
+	if state["wsrep_local_state_comment"] != "Synced" || state["wsrep_cluster_status"] != "Primary" || state["wsrep_ready"] != "ON" || alone != n.First {
+		return fmt.Errorf("node %d is %s in a cluster of %s, %s, ready: %s", n.Index+1, state["wsrep_local_state_comment"],
+			state["wsrep_cluster_size"], state["wsrep_cluster_status"], state["wsrep_ready"])
+	}
+	return nil
+}
