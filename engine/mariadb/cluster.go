@@ -122,11 +122,16 @@ func serves(ctx context.Context, c driver.Conn) error {
 // this one read the catalog.
 var errOvertaken = errors.New("another loader was faster")
 
-const errDeadlock = 1213 // what a transaction is told that another node's has overtaken
+// What a transaction is told that another node's has overtaken: at its end, or
+// when it takes a number that the other has taken.
+const (
+	errDeadlock  = 1213
+	errDuplicate = 1062
+)
 
 // overtaken reports that a commit has failed for no fault of its own and can
 // be done again.
-func overtaken(err error) bool { return errors.Is(err, errOvertaken) || is(err, errDeadlock) }
+func overtaken(err error) bool { return errors.Is(err, errOvertaken) || is(err, errDeadlock, errDuplicate) }
 
 // overtakings is how often a commit is done again, overtakenPause about how
 // much longer it waits each time.

@@ -101,7 +101,10 @@ func (f *infile) warnings(ctx context.Context, c *sql.Conn) error {
 		if err := rows.Scan(&level, &code, &message); err != nil {
 			return err
 		}
-		if !slices.Contains(damaged[:], code) {
+		switch {
+		case code == errDuplicate: // numbers are given out once: another node's loader has taken this one
+			return fmt.Errorf("load into %s: %s: %w", f.table, message, errOvertaken)
+		case !slices.Contains(damaged[:], code):
 			return f.misfit(message, nil)
 		}
 	}

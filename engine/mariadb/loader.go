@@ -151,6 +151,11 @@ func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, er
 	})
 	clear(l.batches)
 	l.types = l.types[:0]
+	if err == nil {
+		for i := range c.Done {
+			c.Done[i].Settle(stored)
+		}
+	}
 	return stored, err
 }
 

@@ -89,11 +89,20 @@ func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 			return nil, err
 		}
 	}
-	return []engine.Command{{Args: []string{found[1], "--no-defaults", "--datadir=" + data(n),
+	if err := os.MkdirAll(temporary(n), 0o755); err != nil {
+		return nil, err
+	}
+	return []engine.Command{{Env: environment(n), Args: []string{found[1], "--no-defaults", "--datadir=" + data(n),
 		"--auth-root-authentication-method=normal", "--skip-test-db"}}}, nil
 }
 
 func data(n *engine.Node) string { return filepath.Join(n.Dir, "data") }
+
+// temporary is a node's own folder of temporary tables: a server that starts
+// removes all that it finds there, another server's too.
+func temporary(n *engine.Node) string { return filepath.Join(n.Dir, "tmp") }
+
+func environment(n *engine.Node) []string { return []string{"TMPDIR=" + temporary(n)} }
 
 // start runs the server with no other file of settings than the profile's. Its
 // socket has a relative name, as a path of more than 107 bytes is none.
@@ -115,7 +124,7 @@ func start(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 	if len(c.Nodes) > 1 && n.First {
 		args = append(args, "--wsrep-new-cluster")
 	}
-	return []engine.Command{{Args: args}}, nil
+	return []engine.Command{{Args: args, Env: environment(n)}}, nil
 }
 
 func ready(ctx context.Context, c *engine.Cluster, n *engine.Node) error {

@@ -1,0 +1,4 @@
+package mariadb
+
+// FindGalera looks for all that a cluster needs.
+var FindGalera = findGalera

@@ -1,0 +1,206 @@
+package mariadb_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/engine/enginetest"
+	"barograph/engine/mariadb"
+	"barograph/flavour"
+	"barograph/lab"
+)
+
+// cluster starts three nodes; see enginetest.Installed.
+func cluster(t *testing.T) *lab.Lab {
+	t.Helper()
+	d := mariadb.Driver()
+	s := *d.Server
+	s.Find = mariadb.FindGalera
+	d.Server = &s
+	return enginetest.Lab(t, d, lab.Options{Nodes: 3, Memory: 512 << 20, Profile: "tuned"})
+}
+
+// node names one node of a cluster.
+func node(t *testing.T, l *lab.Lab, i int) string {
+	t.Helper()
+	hosts := strings.Split(parsed(t, l.URL()).Host, ",")
+	return "mariadb://root@" + hosts[i] + "/"
+}
+
+// alone opens a connection to one node that waits for nothing.
+func alone(t *testing.T, l *lab.Lab, i int) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("mysql", fmt.Sprintf("root@tcp(%s)/", parsed(t, node(t, l, i)).Host))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() }) //nolint:errcheck // its server may have been killed
+	return db
+}
+
+// The suite on three nodes: what is asked goes to each in turn, what is loaded
+// to the first, and every answer is that of all loads before.
+func TestConformanceGalera(t *testing.T) {
+	l := cluster(t)
+	d := mariadb.Driver()
+	d.Offers = map[design.Name][]flavour.Name{
+		design.Normalized: {flavour.MetviewerSQL, flavour.SQL, flavour.CachedSQL},
+		design.Document:   {flavour.Keys},
+	}
+	whole := d.Open
+	d.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
+		e, err := whole(ctx, u, o)
+		if err == nil {
+			e.Archives = offered{e.Archives, d.Offers}
+		}
+		return e, err
+	}
+	enginetest.Run(t, enginetest.Config{
+		Driver:      d,
+		URL:         fresh(l, ""),
+		Reopenable:  true,
+		Unreachable: func(*testing.T) string { return "mariadb://root:secret@127.0.0.1:1,127.0.0.2:1,127.0.0.3:1/" },
+	})
+}
+
+// offered opens no other designs than these.
+type offered struct {
+	engine.Archives
+	designs map[design.Name][]flavour.Name
+}
+
+func (o offered) Open(ctx context.Context, d design.Name) (engine.Archive, error) {
+	if _, ok := o.designs[d]; !ok {
+		return nil, engine.ErrNoDesign
+	}
+	return o.Archives.Open(ctx, d)
+}
+
+// A cluster has InnoDB alone, with a key in every table, and says so.
+func TestGaleraSchema(t *testing.T) {
+	l := cluster(t)
+	for _, url := range []string{l.URL() + "s_", node(t, l, 1) + "s_"} {
+		e, err := engine.Registry{mariadb.Driver()}.Open(t.Context(), url, engine.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		about, err := e.About(t.Context())
+		if err != nil || !strings.HasPrefix(about.Settings["metviewer_engine"], "InnoDB (") || about.Settings["wsrep_cluster_size"] != "3" {
+			t.Errorf("about: %q, %v", about.Settings, err)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := (engine.Registry{mariadb.Driver()}).Open(t.Context(), l.URL()+"?engine=MyISAM", engine.Options{}); err == nil || !strings.Contains(err.Error(), "one node") {
+		t.Errorf("MyISAM on a cluster: %v", err)
+	}
+	all := files(1, 2)
+	for _, d := range []design.Name{design.Normalized, design.Document, design.Wide} {
+		if err := load(t.Context(), opened(t, l.URL()+"s_", d), "s", all); err != nil {
+			t.Fatal(err)
+		}
+		whole(t, opened(t, node(t, l, 2)+"s_", d), all)
+	}
+	var n int
+	err := alone(t, l, 0).QueryRowContext(t.Context(), `SELECT count(*) FROM information_schema.tables t WHERE table_schema = 's_s' AND (engine <> 'InnoDB' OR NOT EXISTS
+		(SELECT 1 FROM information_schema.statistics s WHERE s.table_schema = t.table_schema AND s.table_name = t.table_name AND index_name = 'PRIMARY'))`).Scan(&n)
+	if err != nil || n > 0 {
+		t.Errorf("%d tables have no key or are not InnoDB, %v", n, err)
+	}
+}
+
+// Loaders at several nodes at once, and records that others have just replaced:
+// no lock holds them apart, so each commit is done again until it is the only one.
+func TestGaleraLoadersAtEveryNode(t *testing.T) {
+	l := cluster(t)
+	for _, d := range []design.Name{design.Normalized, design.Document, design.Wide} {
+		t.Run(string(d), func(t *testing.T) {
+			all := files(1, 9)
+			group, ctx := errgroup.WithContext(t.Context())
+			for i := range 3 {
+				a := opened(t, node(t, l, i)+"n_", d)
+				mine := all[i*3 : i*3+3]
+				group.Go(func() error { return load(ctx, a, "s", mine) })
+				group.Go(func() error { return load(ctx, opened(t, node(t, l, (i+1)%3)+"n_", d), "s", mine) }) // the same, twice is once
+			}
+			if err := group.Wait(); err != nil {
+				t.Fatal(err)
+			}
+			for i := range 3 {
+				if _, rest := whole(t, opened(t, node(t, l, i)+"n_", d), all); len(rest) > 0 {
+					t.Errorf("node %d has no mark of %d files", i+1, len(rest))
+				}
+			}
+		})
+	}
+}
+
+// A node dies while records are loaded: another one than the loader's is not
+// missed, the loader's own ends the load with an error. Nothing that a commit
+// had acknowledged is lost, by none of the nodes.
+func TestGaleraNodeDies(t *testing.T) {
+	l := cluster(t)
+	for _, d := range []design.Name{design.Normalized, design.Document} {
+		t.Run(string(d), func(t *testing.T) {
+			url := l.URL() + "d_"
+			all := append(files(1, 12), files(2, 12)...)
+			loading := func(files []enginetest.File, kill int) (acknowledged []enginetest.File, err error) {
+				acks := make(chan enginetest.File, len(files))
+				ended := make(chan error, 1)
+				a := opened(t, url, d)
+				go func() {
+					defer close(acks)
+					for _, f := range files {
+						if err := load(t.Context(), a, "s", []enginetest.File{f}); err != nil {
+							ended <- err
+							return
+						}
+						acks <- f
+					}
+					ended <- nil
+				}()
+				for f := range acks {
+					if acknowledged = append(acknowledged, f); len(acknowledged) == 3 {
+						if err := l.Kill(kill); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				return acknowledged, <-ended
+			}
+			if _, err := loading(all[:10], 2); err != nil {
+				t.Fatalf("the third node died, and the load said: %v", err)
+			}
+			whole(t, opened(t, url, d), all)
+			if err := l.Restart(t.Context(), 2); err != nil {
+				t.Fatal(err)
+			}
+			acknowledged, err := loading(all[10:], 0)
+			t.Logf("the loader's node died after %d of %d files, and the load said: %v", len(acknowledged), len(all)-10, err)
+			there, rest := whole(t, opened(t, url, d), all) // at the others
+			if len(there) < 10+len(acknowledged) {
+				t.Errorf("%d files were acknowledged, %d are there", 10+len(acknowledged), len(there))
+			}
+			if err := load(t.Context(), opened(t, url, d), "s", rest); err != nil {
+				t.Fatal(err)
+			}
+			if err := l.Restart(t.Context(), 0); err != nil {
+				t.Fatal(err)
+			}
+			for i := range 3 {
+				if _, rest := whole(t, opened(t, node(t, l, i)+"d_", d), all); len(rest) > 0 {
+					t.Errorf("node %d lacks %d files", i+1, len(rest))
+				}
+			}
+		})
+	}
+}
