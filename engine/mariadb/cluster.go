@@ -131,7 +131,9 @@ const (
 
 // overtaken reports that a commit has failed for no fault of its own and can
 // be done again.
-func overtaken(err error) bool { return errors.Is(err, errOvertaken) || is(err, errDeadlock, errDuplicate) }
+func overtaken(err error) bool {
+	return errors.Is(err, errOvertaken) || is(err, errDeadlock, errDuplicate)
+}
 
 // overtakings is how often a commit is done again, overtakenPause about how
 // much longer it waits each time.

@@ -18,7 +18,7 @@ import (
 )
 
 // opened opens an archive; it is closed with t.
-func opened(t *testing.T, url string, n design.Name) engine.Archive {
+func opened(t testing.TB, url string, n design.Name) engine.Archive {
 	t.Helper()
 	e, err := engine.Registry{mariadb.Driver()}.Open(t.Context(), url, engine.Options{})
 	if err != nil {
@@ -54,8 +54,8 @@ func files(seed uint64, n int) []enginetest.File {
 	return enginetest.Generate(seed, n, all...)
 }
 
-// load commits each file by itself.
-func load(ctx context.Context, a engine.Archive, subset string, files []enginetest.File) error {
+// store commits each file by itself.
+func store(ctx context.Context, a engine.Archive, subset string, files []enginetest.File) error {
 	l, err := a.Loader(ctx, subset)
 	if err != nil {
 		return err
@@ -156,7 +156,7 @@ func TestServerDiesWhileRecordsAreReplaced(t *testing.T) {
 		t.Run(string(c.design)+c.query, func(t *testing.T) {
 			url := fmt.Sprintf("%sk%d_%s", l.URL(), i, c.query)
 			all := append(files(1, 12), files(2, 12)...)
-			if err := load(t.Context(), opened(t, url, c.design), "s", all[:10]); err != nil { // so that most kills fall into commits that replace
+			if err := store(t.Context(), opened(t, url, c.design), "s", all[:10]); err != nil { // so that most kills fall into commits that replace
 				t.Fatal(err)
 			}
 			rng := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
@@ -167,7 +167,7 @@ func TestServerDiesWhileRecordsAreReplaced(t *testing.T) {
 			}
 			a := opened(t, url, c.design)
 			_, rest := whole(t, a, all)
-			if err := load(t.Context(), a, "s", rest); err != nil {
+			if err := store(t.Context(), a, "s", rest); err != nil {
 				t.Fatal(err)
 			}
 			if _, rest := whole(t, a, all); len(rest) > 0 {
@@ -182,7 +182,7 @@ func killed(t *testing.T, l *lab.Lab, a engine.Archive, all []enginetest.File, r
 	t.Helper()
 	_, rest := whole(t, a, all)
 	ended := make(chan error, 1)
-	go func() { ended <- load(t.Context(), a, "s", rest) }()
+	go func() { ended <- store(t.Context(), a, "s", rest) }()
 	time.Sleep(time.Duration(10+rng.IntN(250)) * time.Millisecond)
 	if err := l.Kill(0); err != nil {
 		t.Fatal(err)

@@ -1,10 +1,8 @@
 package mariadb_test
 
 import (
-	"context"
 	"database/sql"
 	"fmt"
-	"net/url"
 	"strings"
 	"testing"
 
@@ -14,7 +12,6 @@ import (
 	"barograph/engine"
 	"barograph/engine/enginetest"
 	"barograph/engine/mariadb"
-	"barograph/flavour"
 	"barograph/lab"
 )
 
@@ -50,38 +47,12 @@ func alone(t *testing.T, l *lab.Lab, i int) *sql.DB {
 // to the first, and every answer is that of all loads before.
 func TestConformanceGalera(t *testing.T) {
 	l := cluster(t)
-	d := mariadb.Driver()
-	d.Offers = map[design.Name][]flavour.Name{
-		design.Normalized: {flavour.MetviewerSQL, flavour.SQL, flavour.CachedSQL},
-		design.Document:   {flavour.Keys},
-	}
-	whole := d.Open
-	d.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
-		e, err := whole(ctx, u, o)
-		if err == nil {
-			e.Archives = offered{e.Archives, d.Offers}
-		}
-		return e, err
-	}
 	enginetest.Run(t, enginetest.Config{
-		Driver:      d,
+		Driver:      offering(design.Normalized, design.Document),
 		URL:         fresh(l, ""),
 		Reopenable:  true,
 		Unreachable: func(*testing.T) string { return "mariadb://root:secret@127.0.0.1:1,127.0.0.2:1,127.0.0.3:1/" },
 	})
-}
-
-// offered opens no other designs than these.
-type offered struct {
-	engine.Archives
-	designs map[design.Name][]flavour.Name
-}
-
-func (o offered) Open(ctx context.Context, d design.Name) (engine.Archive, error) {
-	if _, ok := o.designs[d]; !ok {
-		return nil, engine.ErrNoDesign
-	}
-	return o.Archives.Open(ctx, d)
 }
 
 // A cluster has InnoDB alone, with a key in every table, and says so.
@@ -105,7 +76,7 @@ func TestGaleraSchema(t *testing.T) {
 	}
 	all := files(1, 2)
 	for _, d := range []design.Name{design.Normalized, design.Document, design.Wide} {
-		if err := load(t.Context(), opened(t, l.URL()+"s_", d), "s", all); err != nil {
+		if err := store(t.Context(), opened(t, l.URL()+"s_", d), "s", all); err != nil {
 			t.Fatal(err)
 		}
 		whole(t, opened(t, node(t, l, 2)+"s_", d), all)
@@ -129,8 +100,8 @@ func TestGaleraLoadersAtEveryNode(t *testing.T) {
 			for i := range 3 {
 				a := opened(t, node(t, l, i)+"n_", d)
 				mine := all[i*3 : i*3+3]
-				group.Go(func() error { return load(ctx, a, "s", mine) })
-				group.Go(func() error { return load(ctx, opened(t, node(t, l, (i+1)%3)+"n_", d), "s", mine) }) // the same, twice is once
+				group.Go(func() error { return store(ctx, a, "s", mine) })
+				group.Go(func() error { return store(ctx, opened(t, node(t, l, (i+1)%3)+"n_", d), "s", mine) }) // the same, twice is once
 			}
 			if err := group.Wait(); err != nil {
 				t.Fatal(err)
@@ -160,7 +131,7 @@ func TestGaleraNodeDies(t *testing.T) {
 				go func() {
 					defer close(acks)
 					for _, f := range files {
-						if err := load(t.Context(), a, "s", []enginetest.File{f}); err != nil {
+						if err := store(t.Context(), a, "s", []enginetest.File{f}); err != nil {
 							ended <- err
 							return
 						}
@@ -190,7 +161,7 @@ func TestGaleraNodeDies(t *testing.T) {
 			if len(there) < 10+len(acknowledged) {
 				t.Errorf("%d files were acknowledged, %d are there", 10+len(acknowledged), len(there))
 			}
-			if err := load(t.Context(), opened(t, url, d), "s", rest); err != nil {
+			if err := store(t.Context(), opened(t, url, d), "s", rest); err != nil {
 				t.Fatal(err)
 			}
 			if err := l.Restart(t.Context(), 0); err != nil {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -33,8 +35,8 @@ func fresh(l *lab.Lab, query string) func(t *testing.T) string {
 // drop drops the databases that begin with a prefix.
 func drop(t *testing.T, l *lab.Lab, prefix string) {
 	t.Helper()
-	u := parsed(t, l.URL())
-	db, err := sql.Open("mysql", fmt.Sprintf("root@tcp(%s)/", u.Host))
+	host, _, _ := strings.Cut(parsed(t, l.URL()).Host, ",") // of a cluster, the first node
+	db, err := sql.Open("mysql", fmt.Sprintf("root@tcp(%s)/", host))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +98,7 @@ func TestServer(t *testing.T) {
 				t.Error(err)
 			}
 			all := files(1, 1)
-			if err := load(t.Context(), opened(t, url, design.Normalized), "s", all); err != nil {
+			if err := store(t.Context(), opened(t, url, design.Normalized), "s", all); err != nil {
 				t.Fatal(err)
 			}
 			if err := l.Kill(0); err != nil {
@@ -119,32 +121,39 @@ func parsed(t *testing.T, raw string) *url.URL {
 	return u
 }
 
-// normalized offers no other design.
-type normalized struct{ engine.Archives }
+// offering is a driver of some designs only.
+func offering(designs ...design.Name) engine.Driver {
+	d := mariadb.Driver()
+	maps.DeleteFunc(d.Offers, func(n design.Name, _ []flavour.Name) bool { return !slices.Contains(designs, n) })
+	whole := d.Open
+	d.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
+		e, err := whole(ctx, u, o)
+		if err == nil {
+			e.Archives = offered{e.Archives, designs}
+		}
+		return e, err
+	}
+	return d
+}
 
-func (n normalized) Open(ctx context.Context, d design.Name) (engine.Archive, error) {
-	if d != design.Normalized {
+type offered struct {
+	engine.Archives
+	designs []design.Name
+}
+
+func (o offered) Open(ctx context.Context, d design.Name) (engine.Archive, error) {
+	if !slices.Contains(o.designs, d) {
 		return nil, engine.ErrNoDesign
 	}
-	return n.Archives.Open(ctx, d)
+	return o.Archives.Open(ctx, d)
 }
 
 // METviewer's tables with the further indexes and a storage engine that knows
 // transactions.
 func TestConformanceInnoDB(t *testing.T) {
 	l := enginetest.Lab(t, mariadb.Driver(), lab.Options{Profile: "tuned", Memory: 2 << 30})
-	d := mariadb.Driver()
-	d.Offers = map[design.Name][]flavour.Name{design.Normalized: d.Offers[design.Normalized]} // the others are the same
-	whole := d.Open
-	d.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
-		e, err := whole(ctx, u, o)
-		if err == nil {
-			e.Archives = normalized{e.Archives}
-		}
-		return e, err
-	}
 	c := enginetest.Config{
-		Driver:      d,
+		Driver:      offering(design.Normalized), // the others are the same
 		URL:         fresh(l, "?engine=InnoDB&apply_indexes=true"),
 		Reopenable:  true,
 		Unreachable: func(*testing.T) string { return "mariadb://127.0.0.1:1/?engine=InnoDB" },
