@@ -42,6 +42,11 @@ type Server struct {
 	// time, and returns when it serves; nil where they find one another.
 	Form func(ctx context.Context, c *Cluster) error
 
+	// Order is the order in which to start the nodes of a cluster that is down
+	// as a whole, by Node.Index: the one that knows most comes first. Nil where
+	// any order will do.
+	Order func(ctx context.Context, c *Cluster) ([]int, error)
+
 	// URL is what Open takes to reach the cluster.
 	URL func(c *Cluster) string
 }

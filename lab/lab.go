@@ -199,7 +199,11 @@ func (l *Lab) resume(ctx context.Context, old State) (*Lab, error) {
 	if err := connect(c); err != nil { // nothing is left of it after a reboot
 		return nil, err
 	}
-	for i := range l.state.Nodes {
+	order, err := l.order(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range order {
 		if !l.state.Nodes[i].Running {
 			if err := l.start(ctx, i); err != nil {
 				return nil, err
@@ -207,6 +211,20 @@ func (l *Lab) resume(ctx context.Context, old State) (*Lab, error) {
 		}
 	}
 	return l, l.state.save()
+}
+
+// order is the order in which to start the nodes that do not run.
+func (l *Lab) order(ctx context.Context) ([]int, error) {
+	var order []int
+	runs := false
+	for i := range l.state.Nodes {
+		order = append(order, i)
+		runs = runs || l.state.Nodes[i].Running
+	}
+	if runs || len(order) == 1 || l.server.Order == nil {
+		return order, nil
+	}
+	return l.server.Order(ctx, &l.state.Cluster)
 }
 
 // URL is what the engine's Open takes.

@@ -162,10 +162,8 @@ func (w *docWriter) write(ctx context.Context) error {
 
 func (w *docWriter) writeType(ctx context.Context, t *record.LineType) error {
 	name, cols, _ := sqlengine.Table(design.Document, t)
-	f := infile{table: w.l.table(name), charset: "utf8mb4", replace: true, rows: 1}
-	for _, c := range cols {
-		f.columns = append(f.columns, c.Name)
-	}
+	sent, names, set := split(cols, w.l.batches[t])
+	f := infile{table: w.l.table(name), columns: names, charset: "utf8mb4", replace: true, set: strings.Join(set, ", "), rows: 1}
 	var have, into record.Batch
 	var key, data []byte
 	var failure error
@@ -183,11 +181,11 @@ func (w *docWriter) writeType(ctx context.Context, t *record.LineType) error {
 			return dst, false
 		}
 		data = design.AppendEntries(data[:0], rows)
-		for k := range cols {
+		for k, c := range sent {
 			if k > 0 {
 				dst = append(dst, '\t')
 			}
-			dst = appendDoc(dst, &cols[k], doc, key, data)
+			dst = appendDoc(dst, c, doc, key, data)
 		}
 		return append(dst, '\n'), true
 	})

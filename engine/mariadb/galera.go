@@ -1,9 +1,11 @@
 package mariadb
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"os"
 	"os/exec"
@@ -100,4 +102,79 @@ func (d *database) joined(ctx context.Context, n *engine.Node) error {
 			state["wsrep_cluster_size"], state["wsrep_cluster_status"], state["wsrep_ready"])
 	}
 	return nil
+}
+
+// order begins with the node that stopped last, which says so, or, where all
+// have died, with the one that has got furthest, which is told so.
+func order(ctx context.Context, c *engine.Cluster) ([]int, error) {
+	all := make([]int, len(c.Nodes))
+	best, furthest := -1, int64(-1)
+	for i := range c.Nodes {
+		all[i] = i
+		text, err := os.ReadFile(grastate(&c.Nodes[i]))
+		if err != nil {
+			return nil, err
+		}
+		if strings.Contains(string(text), "safe_to_bootstrap: 1") {
+			best, furthest = i, math.MaxInt64
+		}
+	}
+	for i := range c.Nodes {
+		if furthest == math.MaxInt64 {
+			break
+		}
+		at, err := recovered(ctx, c, &c.Nodes[i])
+		if err != nil {
+			return nil, err
+		}
+		if at > furthest {
+			best, furthest = i, at
+		}
+	}
+	if best < 0 {
+		return nil, errors.New("no node of the cluster knows how far it has got")
+	}
+	if err := bootstrap(&c.Nodes[best]); err != nil {
+		return nil, err
+	}
+	all[0], all[best] = all[best], all[0]
+	return all, nil
+}
+
+// grastate is where a node of a cluster keeps what it knows of itself.
+func grastate(n *engine.Node) string { return filepath.Join(data(n), "grastate.dat") }
+
+// bootstrap tells a node that it may begin the cluster anew.
+func bootstrap(n *engine.Node) error {
+	text, err := os.ReadFile(grastate(n))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(grastate(n), bytes.Replace(text, []byte("safe_to_bootstrap: 0"), []byte("safe_to_bootstrap: 1"), 1), 0o600)
+}
+
+// recovered asks a node that does not run for the number of the last commit
+// that it has; -1 = none.
+func recovered(ctx context.Context, c *engine.Cluster, n *engine.Node) (int64, error) {
+	found, err := programs()
+	if err != nil {
+		return 0, err
+	}
+	args := append(arguments(found[0], c, n), "--wsrep-recover")
+	if os.Geteuid() == 0 {
+		args = append(args, "--user=mysql")
+	}
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Dir, cmd.Env = n.Dir, append(os.Environ(), environment(n)...)
+	text, err := cmd.CombinedOutput()
+	if err != nil {
+		return 0, fmt.Errorf("%s --wsrep-recover: %w\n%s", args[0], err, text)
+	}
+	_, position, ok := strings.Cut(string(text), "WSREP: Recovered position:")
+	position, _, _ = strings.Cut(strings.TrimSpace(position), "\n")
+	at := strings.LastIndexByte(position, ':')
+	if !ok || at < 0 {
+		return -1, nil
+	}
+	return strconv.ParseInt(strings.TrimSpace(position[at+1:]), 10, 64)
 }

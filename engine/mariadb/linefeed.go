@@ -17,11 +17,19 @@ import (
 func (w *lineWriter) writeLines(ctx context.Context, lt *lineTable) error {
 	names := []string{idColumn(lt.t)}
 	var stored, twins []*column
+	var set []string
 	for k := range lt.columns {
-		if c := &lt.columns[k]; c.met.kind != none {
-			stored = append(stored, c)
-			names = append(names, c.met.name)
+		c := &lt.columns[k]
+		if c.met.kind == none {
+			continue
 		}
+		missing, _ := c.number(nil, math.NaN())
+		if value := told(&c.Column, w.l.batches[lt.t], strings.ReplaceAll(string(missing), null, "NULL")); value != "" && c.From != sqlengine.Header {
+			set = append(set, c.met.name+" = "+value)
+			continue
+		}
+		stored = append(stored, c)
+		names = append(names, c.met.name)
 	}
 	for k := range lt.columns {
 		if c := &lt.columns[k]; w.twins[lt.name][c.twin()] {
@@ -34,7 +42,7 @@ func (w *lineWriter) writeLines(ctx context.Context, lt *lineTable) error {
 	}
 	id, batch, i := w.l.next, 0, 0
 	var scratch []byte
-	f := infile{table: w.l.table(lt.name), columns: names, charset: "binary", rows: lt.rows}
+	f := infile{table: w.l.table(lt.name), columns: names, charset: "binary", set: strings.Join(set, ", "), rows: lt.rows}
 	f.more = each(func(dst []byte) ([]byte, bool) {
 		batches := w.l.batches[lt.t]
 		for batch < len(batches) && i == batches[batch].Len() {
@@ -71,33 +79,18 @@ func (w *lineWriter) append(dst []byte, lt *lineTable, c *column, batch int, b *
 	case sqlengine.LineNum:
 		return strconv.AppendUint(dst, uint64(b.Line[i]), 10)
 	case sqlengine.ValidBeg:
-		return append(dst, w.dateTime(b.Valid[i])...)
+		return append(dst, w.times.text(b.Valid[i])...)
 	case sqlengine.ValidEnd:
-		return append(dst, w.dateTime(b.ValidEnd[i])...)
+		return append(dst, w.times.text(b.ValidEnd[i])...)
 	case sqlengine.InitBeg:
-		return append(dst, w.dateTime(b.Init(i))...)
+		return append(dst, w.times.text(b.Init(i))...)
 	case sqlengine.ObsBeg:
-		return append(dst, w.dateTime(b.ObsBeg[i])...)
+		return append(dst, w.times.text(b.ObsBeg[i])...)
 	case sqlengine.ObsEnd:
-		return append(dst, w.dateTime(b.ObsEnd[i])...)
+		return append(dst, w.times.text(b.ObsEnd[i])...)
 	}
 	dst, _ = c.append(dst, b, i)
 	return dst
-}
-
-// timesKept bounds the memory for times that were written before.
-const timesKept = 1 << 16
-
-func (w *lineWriter) dateTime(epoch int64) string {
-	s, ok := w.times[epoch]
-	if !ok {
-		if len(w.times) == timesKept {
-			clear(w.times)
-		}
-		s = string(sqlengine.AppendDateTime(nil, epoch))
-		w.times[epoch] = s
-	}
-	return s
 }
 
 // writeChildren loads the repeating columns into METviewer's table of them. A
@@ -199,7 +192,7 @@ func (p probe) add(lt *lineTable, b *record.Batch, archived ranges, headers *sql
 
 // span is the condition on rows of these series between the first and the last
 // of these times; headers are the numbers of the series.
-func (p probe) span(w *lineWriter) (headers []int64, times string) {
+func (p probe) span() (headers []int64, times string) {
 	if len(p) == 0 {
 		return nil, ""
 	}
@@ -209,7 +202,7 @@ func (p probe) span(w *lineWriter) (headers []int64, times string) {
 		first, last = min(first, s.valid), max(last, s.valid)
 	}
 	slices.Sort(headers)
-	return slices.Compact(headers), " AND ld.fcst_valid_beg BETWEEN '" + w.dateTime(first) + "' AND '" + w.dateTime(last) + "'"
+	return slices.Compact(headers), " AND ld.fcst_valid_beg BETWEEN " + moment(first) + " AND " + moment(last)
 }
 
 // probeHeaders is the number of series that one query looks up.
@@ -219,13 +212,13 @@ const probeHeaders = 500
 // times are there at all, which most often none is, then their records.
 func (w *lineWriter) find(ctx context.Context, lt *lineTable, p probe) error {
 	hits := probe{}
-	headers, times := p.span(w)
+	headers, times := p.span()
 	for some := range slices.Chunk(headers, probeHeaders) {
 		if err := w.hits(ctx, lt, in(some)+times, p, hits); err != nil {
 			return err
 		}
 	}
-	headers, times = hits.span(w)
+	headers, times = hits.span()
 	for some := range slices.Chunk(headers, probeHeaders) {
 		for _, h := range some {
 			lt.probed[h] = struct{}{}

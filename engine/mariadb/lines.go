@@ -28,7 +28,7 @@ type lineWriter struct {
 	header  []column
 	tables  map[*record.LineType]*lineTable
 	first   int64 // number of the first row of this commit
-	times   map[int64]string
+	times   times
 }
 
 type fileName struct{ dir, name string }
@@ -50,7 +50,7 @@ type lineTable struct {
 type rowRef struct{ header, id int64 }
 
 func newLineWriter(l *loader) *lineWriter {
-	return &lineWriter{l: l, header: headerColumns(), tables: map[*record.LineType]*lineTable{}, times: map[int64]string{}}
+	return &lineWriter{l: l, header: headerColumns(), tables: map[*record.LineType]*lineTable{}}
 }
 
 func (w *lineWriter) refresh(ctx context.Context) error {

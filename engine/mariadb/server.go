@@ -34,6 +34,7 @@ func server() *engine.Server {
 		Prepare: prepare,
 		Start:   start,
 		Ready:   ready,
+		Order:   order,
 		URL:     serverURL,
 	}
 }
@@ -111,20 +112,26 @@ func start(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 	if err != nil {
 		return nil, err
 	}
+	args := arguments(found[0], c, n)
+	if len(c.Nodes) > 1 && n.First {
+		args = append(args, "--wsrep-new-cluster")
+	}
+	return []engine.Command{{Args: args, Env: environment(n)}}, nil
+}
+
+// arguments are those of every start of a node.
+func arguments(server string, c *engine.Cluster, n *engine.Node) []string {
 	settings := "--no-defaults"
 	if len(c.Nodes) > 1 {
 		settings = "--defaults-file=" + settingsFile(n)
 	}
-	args := []string{found[0], settings, "--datadir=" + data(n), "--socket=barograph.sock", "--pid-file=barograph.pid",
+	args := []string{server, settings, "--datadir=" + data(n), "--socket=barograph.sock", "--pid-file=barograph.pid",
 		"--bind-address=" + n.Host, "--port=" + strconv.Itoa(n.Ports[sqlPort]), "--skip-name-resolve", "--local-infile=1",
 		"--character-set-server=utf8mb4", "--collation-server=utf8mb4_bin"}
 	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
 		args = append(args, "--"+strings.ReplaceAll(name, "_", "-")+"="+c.Settings[name])
 	}
-	if len(c.Nodes) > 1 && n.First {
-		args = append(args, "--wsrep-new-cluster")
-	}
-	return []engine.Command{{Args: args, Env: environment(n)}}, nil
+	return args
 }
 
 func ready(ctx context.Context, c *engine.Cluster, n *engine.Node) error {

@@ -19,6 +19,8 @@ type wideWriter struct {
 	l    *loader
 	made map[*record.LineType]bool
 	hash record.Hasher
+
+	times times
 }
 
 func (w *wideWriter) refresh(context.Context) error       { return nil }
@@ -118,12 +120,10 @@ func (w *wideWriter) write(ctx context.Context) error {
 
 func (w *wideWriter) writeType(ctx context.Context, t *record.LineType) error {
 	name, cols, _ := sqlengine.Table(w.l.a.design, t)
-	names := []string{"@k"}
-	for _, c := range cols {
-		names = append(names, c.Name)
-	}
 	batches := w.l.batches[t]
-	f := infile{table: w.l.table(name), columns: names, charset: "utf8mb4", replace: true, set: wideKey + " = UNHEX(@k)"}
+	sent, names, set := split(cols, batches)
+	set = append(set, wideKey+" = UNHEX(@k)")
+	f := infile{table: w.l.table(name), columns: append([]string{"@k"}, names...), charset: "utf8mb4", replace: true, set: strings.Join(set, ", ")}
 	for _, b := range batches {
 		f.rows += int64(b.Len())
 	}
@@ -142,8 +142,8 @@ func (w *wideWriter) writeType(ctx context.Context, t *record.LineType) error {
 		}
 		key := w.key(i)
 		dst = hex.AppendEncode(dst, key[:])
-		for k := range cols {
-			dst = appendWide(append(dst, '\t'), &cols[k], batches[batch], i)
+		for _, c := range sent {
+			dst = w.append(append(dst, '\t'), c, batches[batch], i)
 		}
 		i++
 		return append(dst, '\n'), true
@@ -151,8 +151,8 @@ func (w *wideWriter) writeType(ctx context.Context, t *record.LineType) error {
 	return f.run(ctx, w.l.conn)
 }
 
-// appendWide appends the value of a column of the wide design.
-func appendWide(dst []byte, c *sqlengine.Column, b *record.Batch, i int) []byte {
+// append appends the value of a column of the wide design.
+func (w *wideWriter) append(dst []byte, c *sqlengine.Column, b *record.Batch, i int) []byte {
 	switch c.From {
 	case sqlengine.Header:
 		return appendText(dst, b.Header(i)[c.Field])
@@ -163,15 +163,15 @@ func appendWide(dst []byte, c *sqlengine.Column, b *record.Batch, i int) []byte 
 	case sqlengine.ValidEpoch:
 		return strconv.AppendInt(dst, b.Valid[i], 10)
 	case sqlengine.ValidBeg:
-		return sqlengine.AppendDateTime(dst, b.Valid[i])
+		return append(dst, w.times.text(b.Valid[i])...)
 	case sqlengine.ValidEnd:
-		return sqlengine.AppendDateTime(dst, b.ValidEnd[i])
+		return append(dst, w.times.text(b.ValidEnd[i])...)
 	case sqlengine.InitBeg:
-		return sqlengine.AppendDateTime(dst, b.Init(i))
+		return append(dst, w.times.text(b.Init(i))...)
 	case sqlengine.ObsBeg:
-		return sqlengine.AppendDateTime(dst, b.ObsBeg[i])
+		return append(dst, w.times.text(b.ObsBeg[i])...)
 	case sqlengine.ObsEnd:
-		return sqlengine.AppendDateTime(dst, b.ObsEnd[i])
+		return append(dst, w.times.text(b.ObsEnd[i])...)
 	case sqlengine.Repeats:
 		return design.AppendRepeats(dst, b.Repeats(i))
 	}

@@ -1,0 +1,216 @@
+package mariadb
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"barograph/answer"
+	"barograph/design"
+	"barograph/engine"
+	"barograph/engine/enginetest"
+	"barograph/flavour"
+	"barograph/lab"
+	"barograph/question"
+	"barograph/record"
+)
+
+// someRecords are records of a few series, and a question for one of them.
+func someRecords(t *testing.T) (*record.Batch, *question.Question, *answer.Answer) {
+	t.Helper()
+	b := batch("SL1L2", "a.stat", header("V12.0.0", "GFS"), 500, func(b *record.Batch, i int) { b.Num[1][i] = float64(i) / 7 })
+	for k := range 30 {
+		b.AddHeader(header("V12.0.0", "M"+strconv.Itoa(k)))
+	}
+	for i := range b.Head {
+		if i >= 20 {
+			b.Head[i] = uint32(1 + i%30)
+		}
+	}
+	cols, err := question.Columns(b.Type, "fcst_valid_beg", "fcst_lead", "fbar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := &question.Question{Name: "GFS", Subset: "s", Type: b.Type, Columns: cols, Order: cols[:2], Valid: question.Times{First: b.Valid[0], Last: b.Valid[0] + 3600, Step: 3600}}
+	q.Header[record.Model] = []string{"GFS"}
+	ref := answer.NewReference(q)
+	ref.Add(b)
+	return b, q, ref.Answers()[0]
+}
+
+// cacheHits is how many answers the server has taken from its query cache.
+func cacheHits(t *testing.T, a *archive) int {
+	t.Helper()
+	n, err := strconv.Atoi(texts(t, a, "SELECT variable_value FROM information_schema.global_status WHERE variable_name = 'QCACHE_HITS'")[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// cached-sql is answered by the query cache from the second time on, until the
+// records change; the other flavours never are.
+func TestQueryCache(t *testing.T) {
+	l := enginetest.Lab(t, Driver(), lab.Options{Profile: "tuned", Memory: 1 << 30})
+	for i, query := range []string{"", "?engine=InnoDB", "?protocol=prepared", "?engine=InnoDB&protocol=prepared"} {
+		t.Run("url="+query, func(t *testing.T) {
+			for d, flavours := range Driver().Offers {
+				a := under(t, l, "c"+strconv.Itoa(i)+"_"+query, d)
+				b, q, want := someRecords(t)
+				if _, err := commit(t, a, "s", b); err != nil {
+					t.Fatal(err)
+				}
+				for _, f := range flavours {
+					hits := asked(t, a, q, f, want, 3)
+					if f == flavour.CachedSQL && hits != 2 || f != flavour.CachedSQL && hits != 0 {
+						t.Errorf("%s, %s: %d of 3 answers came from the query cache", d, f, hits)
+					}
+				}
+				if d != design.Normalized {
+					continue
+				}
+				more := batch("SL1L2", "b.stat", header("V12.0.0", "GFS"), 20, nil) // replaces values
+				if _, err := commit(t, a, "s", more); err != nil {
+					t.Fatal(err)
+				}
+				ref := answer.NewReference(q)
+				ref.Add(more)
+				if hits := asked(t, a, q, flavour.CachedSQL, ref.Answers()[0], 2); hits != 1 {
+					t.Errorf("after a load %d of 2 answers came from the query cache, the first of which must not", hits)
+				}
+			}
+		})
+	}
+	about := func(l *lab.Lab) string {
+		a := under(t, l, "c0_", design.Normalized)
+		s, err := a.db.about(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Settings["cached-sql"]
+	}
+	if got := about(l); got != "offered" {
+		t.Errorf("cached-sql is said to be %q", got)
+	}
+	if got := about(enginetest.Lab(t, Driver(), lab.Options{Memory: 1 << 30})); got != "not offered: query_cache_type is OFF" {
+		t.Errorf("cached-sql is said to be %q", got)
+	}
+}
+
+// asked asks n times and tells how many answers came from the query cache.
+func asked(t *testing.T, a *archive, q *question.Question, f flavour.Name, want *answer.Answer, n int) int {
+	t.Helper()
+	p, err := a.Phrase(t.Context(), q, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := cacheHits(t, a)
+	for range n {
+		var into answer.Builder
+		if err := a.Ask(t.Context(), p, &into); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := answer.Compare(want, &into.Answer); err != nil {
+			t.Errorf("%s, %s: %v", a.design, f, err)
+		}
+	}
+	return cacheHits(t, a) - before
+}
+
+// The server's own time comes with each answer, in either protocol, and is
+// less than the client's.
+func TestServerTime(t *testing.T) {
+	l := enginetest.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
+	for _, protocol := range []string{textProtocol, preparedProtocol} {
+		for _, d := range []design.Name{design.Normalized, design.Document, design.Wide} {
+			a := under(t, l, "p_?server_time=true&protocol="+protocol, d)
+			b, q, want := someRecords(t)
+			if _, err := commit(t, a, "s", b); err != nil {
+				t.Fatal(err)
+			}
+			p, err := a.Phrase(t.Context(), q, Driver().Offers[d][1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 3 {
+				var into answer.Builder
+				began := time.Now()
+				if err := a.Ask(t.Context(), p, &into); err != nil {
+					t.Fatal(err)
+				}
+				if took := time.Since(began); p.Server <= 0 || p.Server >= took {
+					t.Errorf("%s, %s: the server's time is %v of %v", protocol, d, p.Server, took)
+				}
+				if _, err := answer.Compare(want, &into.Answer); err != nil {
+					t.Errorf("%s, %s: %v", protocol, d, err)
+				}
+				p.Server = 0
+			}
+		}
+	}
+}
+
+// METviewer's BINARY keeps every index from being used (METviewer F5); the
+// plan of each flavour says so, with what the server counted.
+func TestPlans(t *testing.T) {
+	l := enginetest.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
+	for d, flavours := range Driver().Offers {
+		a := under(t, l, "x_", d)
+		b, q, want := someRecords(t)
+		if _, err := commit(t, a, "s", b); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range flavours {
+			p, err := a.Phrase(t.Context(), q, f)
+			if errors.Is(err, flavour.ErrCannotExpress) {
+				continue // cached-sql without a cache
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan, err := a.Explain(t.Context(), p)
+			if err != nil || !strings.Contains(plan.Text, "r_rows") || len(plan.Access) == 0 {
+				t.Fatalf("%s, %s: %v\n%s", d, f, err, plan.Text)
+			}
+			full := false
+			for _, step := range plan.Access {
+				if !step.Measured || step.Examined < step.Kept || step.Kept < 0 || step.Object == "" {
+					t.Errorf("%s, %s: %+v\n%s", d, f, step, plan.Text)
+				}
+				full = full || step.Method == engine.FullScan
+			}
+			if full != (f == flavour.MetviewerSQL) && d == design.Normalized {
+				t.Errorf("%s, %s: %+v", d, f, plan.Access)
+			}
+		}
+		_ = want
+	}
+}
+
+// A dialer notices the end of a deadline before the context does: whoever gave
+// the deadline is told of it all the same, not of the dialer.
+func TestDeadlineOfADial(t *testing.T) {
+	l := enginetest.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
+	a := under(t, l, "w_", design.Document)
+	b, q, _ := someRecords(t)
+	if _, err := commit(t, a, "s", b); err != nil {
+		t.Fatal(err)
+	}
+	p, err := a.Phrase(t.Context(), q, flavour.Keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.db.pool.SetMaxIdleConns(0) // every question dials
+	for range 1000 {
+		ctx, stop := context.WithTimeout(t.Context(), rand.N(300*time.Microsecond))
+		var into answer.Builder
+		if err := a.Ask(ctx, p, &into); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the error is %v", err)
+		}
+		stop()
+	}
+}
