@@ -80,6 +80,35 @@ func TestServerDiesAndTwoLoad(t *testing.T) {
 	}
 }
 
+// The defects of other loaders, in METviewer's tables of either storage engine,
+// documents and wide rows.
+func TestDefectsOfLoaders(t *testing.T) {
+	l := enginetest.Lab(t, mariadb.Driver(), lab.Options{Memory: 1 << 30})
+	full := func(t *testing.T, url, catalog string, full bool) {
+		t.Helper()
+		u := parsed(t, url)
+		db, err := sql.Open("mysql", fmt.Sprintf("root@tcp(%s)%sa", u.Host, u.Path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close() //nolint:errcheck // nothing was written that is not there
+		text := "DROP TRIGGER full_disk"
+		if full {
+			text = "CREATE TRIGGER full_disk BEFORE UPDATE ON " + catalog +
+				" FOR EACH ROW IF new.version > 3 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = '" + enginetest.DiskFull + "'; END IF"
+		}
+		if _, err := db.ExecContext(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Run("as shipped", func(t *testing.T) {
+		enginetest.RunDefects(t, enginetest.Config{Driver: mariadb.Driver(), URL: fresh(l, "")}, full)
+	})
+	t.Run("InnoDB", func(t *testing.T) {
+		enginetest.RunDefects(t, enginetest.Config{Driver: offering(design.Normalized), URL: fresh(l, "?engine=InnoDB")}, full)
+	})
+}
+
 // Every profile starts, and comes back with its data after a kill.
 func TestServer(t *testing.T) {
 	for _, p := range mariadb.Driver().Server.Profiles {

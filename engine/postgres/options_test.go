@@ -44,7 +44,7 @@ func TestParameters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := load.Run(t.Context(), a, "a", smallFiles(t, 8), load.Options{}); err != nil {
+	if _, err := load.Run(t.Context(), a, "a", enginetest.SmallFiles(t, 8), load.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	lt, _ := record.TypeByName("SAL1L2")
@@ -104,7 +104,7 @@ func TestTextThatCannotBeStored(t *testing.T) {
 			t.Fatal(err)
 		}
 		lt, _ := record.TypeByName("PCT")
-		b := longRecord(lt, 0, 1)
+		b := enginetest.LongRecord(lt, 0, 1)
 		b.Headers[0][record.Descr] = text
 		if err := l.Add(t.Context(), b); err == nil || !strings.Contains(err.Error(), "long.stat:1") {
 			t.Errorf("%q: the error is %v", text, err)
