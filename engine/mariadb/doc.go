@@ -1,6 +1,7 @@
 // Package mariadb keeps archives in MariaDB.
 //
 //	mariadb://user:password@host:port/prefix?engine=MyISAM&apply_indexes=false
+//	mariadb://user@host:port,host:port,host:port/prefix
 //
 // Every subset has a database of its own, named prefix and subset. METviewer
 // lists databases whose names begin with mv_.
@@ -61,19 +62,42 @@
 //
 // A commit holds the lock GET_LOCK(barograph <digest of the database>), and
 // takes its numbers from the catalog's row: loaders of several processes can
-// load into one subset at once. The lock is one server's: in a cluster all
-// loaders of a subset must name the same node.
+// load into one subset at once.
+//
+// # A Galera cluster
+//
+// A URL may name all nodes of a cluster. What is asked goes to each in turn,
+// with wsrep_sync_wait = 1: a node answers when it has all that any node had
+// committed before. What is loaded goes to the first node that serves; when it
+// dies the load ends with an error, and the next load goes to another one.
+//
+// A cluster copies the rows of InnoDB alone and tells them apart by their key.
+// So engine=InnoDB is chosen there, About says so, and engine=MyISAM is an
+// error. In InnoDB the invisible column barograph_row is the primary key of
+// METviewer's tables that have none.
+//
+// GET_LOCK holds on one node only. A commit therefore also writes the version
+// of the catalog that it has read, plus one, where it still stands: of two
+// loaders at two nodes one finds another version, a number that is taken, or
+// that its transaction has been overtaken. It reads anew and commits again.
 //
 // # Loading
 //
 // Rows are streamed by LOAD DATA LOCAL INFILE from memory, made as the server
 // takes them; no file is written. LOCAL turns errors of values into warnings;
 // here a warning ends the load. The server must be started with local_infile.
+// What the server can tell by itself is not sent, see told.
 //
 // # Settings of a session
 //
 // sql_mode is strict and has NO_BACKSLASH_ESCAPES, as literals are quoted as in
 // standard SQL. in_predicate_conversion_threshold and optimizer_max_sel_args
 // keep a long list of keys or times a range of an index. Where the server has a
-// query cache, query_cache_type is DEMAND: only cached-sql says SQL_CACHE.
+// query cache, query_cache_type is DEMAND: only cached-sql says SQL_CACHE, and
+// no other flavour's answer comes from the cache. Where it has none, cached-sql
+// cannot be phrased; About says why.
+//
+// protocol=prepared prepares each text once a connection; its rows come back in
+// binary. server_time=true has the server profile each question and asks for
+// its time, over the same connection: an answer then costs a round trip more.
 package mariadb
