@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -156,6 +157,31 @@ func TestUpKillRestartDown(t *testing.T) {
 	}
 	if _, err := lab.Status(dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("after down: %v", err)
+	}
+}
+
+// TestOrder: of a cluster that is down as a whole the engine says who is first.
+func TestOrder(t *testing.T) {
+	d := driver()
+	start := d.Server.Start
+	var started []int
+	d.Server.Start = func(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+		if started = append(started, n.Index); n.First != (len(started) == 1) {
+			t.Errorf("node %d comes %d. and is told that it is first: %v", n.Index, len(started), n.First)
+		}
+		return start(c, n)
+	}
+	d.Server.Order = func(context.Context, *engine.Cluster) ([]int, error) { return []int{1, 2, 0}, nil }
+	o := lab.Options{Dir: filepath.Join(t.TempDir(), "lab"), Nodes: 3}
+	l := up(t, d, o)
+	for i := range 3 {
+		if err := l.Kill(i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	started = nil
+	if _, err := lab.Up(t.Context(), d, o); err != nil || !slices.Equal(started, []int{1, 2, 0}) {
+		t.Errorf("started %v, %v", started, err)
 	}
 }
 

@@ -27,7 +27,7 @@ func (a *archive) ask(ctx context.Context, q *engine.Query, d *sqlengine.Decoder
 		return a.askProfiled(ctx, q, d)
 	}
 	if !a.db.prepare {
-		rows, err := a.db.pool.QueryContext(ctx, q.Text, q.Args...)
+		rows, err := a.db.pool.QueryContext(ctx, q.Text, q.Args...) //nolint:rowserrcheck // the decoder does
 		if err != nil {
 			return err
 		}
@@ -43,7 +43,7 @@ func (a *archive) ask(ctx context.Context, q *engine.Query, d *sqlengine.Decoder
 
 // run executes a statement that is prepared.
 func run(ctx context.Context, s *sql.Stmt, q *engine.Query, d *sqlengine.Decoder) error {
-	rows, err := s.QueryContext(ctx, q.Args...)
+	rows, err := s.QueryContext(ctx, q.Args...) //nolint:rowserrcheck // the decoder does
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (a *archive) askProfiled(ctx context.Context, q *engine.Query, d *sqlengine
 			return err
 		}
 	} else {
-		rows, err := c.QueryContext(ctx, q.Text, q.Args...)
+		rows, err := c.QueryContext(ctx, q.Text, q.Args...) //nolint:rowserrcheck // the decoder does
 		if err != nil {
 			return err
 		}
@@ -117,7 +117,7 @@ func (s *statements) get(ctx context.Context, pool *sql.DB, text string) (_ *sql
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if full || s.all[text] != nil { // another asker was faster
-		return one, func() { _ = one.Close() }, nil //nolint:errcheck // nothing is lost with it
+		return one, func() { _ = one.Close() }, nil // nothing is lost with it
 	}
 	if s.all == nil {
 		s.all = map[string]*sql.Stmt{}
@@ -130,7 +130,7 @@ func (s *statements) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, one := range s.all {
-		_ = one.Close() //nolint:errcheck // its connection may be gone
+		_ = one.Close() // its connection may be gone
 	}
 	clear(s.all)
 	return nil

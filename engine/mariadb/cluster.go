@@ -80,7 +80,7 @@ func (n *nodes) Connect(ctx context.Context) (driver.Conn, error) {
 			if err = serves(ctx, c); err == nil {
 				return c, nil
 			}
-			_ = c.Close() //nolint:errcheck // nothing was sent over it
+			_ = c.Close() // nothing was sent over it
 		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -120,7 +120,7 @@ func serves(ctx context.Context, c driver.Conn) error {
 
 // errOvertaken says that another loader has committed, by another node, since
 // this one read the catalog.
-var errOvertaken = errors.New("another loader was faster")
+var errOvertaken = errors.New("another loader has written meanwhile")
 
 // What a transaction is told that another node's has overtaken: at its end, or
 // when it takes a number that the other has taken.

@@ -24,7 +24,7 @@ func opened(t testing.TB, url string, n design.Name) engine.Archive {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = e.Close() }) //nolint:errcheck // its server may have been killed
+	t.Cleanup(func() { _ = e.Close() }) // its server may have been killed
 	a, err := e.Archives.Open(t.Context(), n)
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func store(ctx context.Context, a engine.Archive, subset string, files []enginet
 	if err != nil {
 		return err
 	}
-	defer l.Close() //nolint:errcheck // nothing is left uncommitted
+	defer l.Close() // nothing is left uncommitted
 	for i := range files {
 		c := engine.Commit{Catalog: design.NewCatalog(subset), Done: []engine.Mark{files[i].Mark()}}
 		for _, b := range files[i].Batches {

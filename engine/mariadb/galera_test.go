@@ -82,7 +82,7 @@ func alone(t *testing.T, l *lab.Lab, i int) *sql.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = db.Close() }) //nolint:errcheck // its server may have been killed
+	t.Cleanup(func() { _ = db.Close() }) // its server may have been killed
 	return db
 }
 
@@ -139,10 +139,11 @@ func loadersAtEveryNode(t *testing.T, l *lab.Lab) {
 			all := files(1, 9)
 			group, ctx := errgroup.WithContext(t.Context())
 			for i := range 3 {
-				a := opened(t, node(t, l, i)+"n_", d)
 				mine := all[i*3 : i*3+3]
-				group.Go(func() error { return store(ctx, a, "s", mine) })
-				group.Go(func() error { return store(ctx, opened(t, node(t, l, (i+1)%3)+"n_", d), "s", mine) }) // the same, twice is once
+				for _, at := range []int{i, (i + 1) % 3} { // twice is once
+					a := opened(t, node(t, l, at)+"n_", d)
+					group.Go(func() error { return store(ctx, a, "s", mine) })
+				}
 			}
 			if err := group.Wait(); err != nil {
 				t.Fatal(err)
@@ -160,55 +161,55 @@ func loadersAtEveryNode(t *testing.T, l *lab.Lab) {
 // missed, the loader's own ends the load with an error. Nothing that a commit
 // had acknowledged is lost, by none of the nodes.
 func nodeDies(t *testing.T, l *lab.Lab) {
-			const d = design.Normalized // METviewer's tables, the most there are
+	const d = design.Normalized // METviewer's tables, the most there are
 	url := l.URL() + "d_"
-			all := append(files(1, 12), files(2, 12)...)
-			loading := func(files []enginetest.File, kill int) (acknowledged []enginetest.File, err error) {
-				acks := make(chan enginetest.File, len(files))
-				ended := make(chan error, 1)
-				a := opened(t, url, d)
-				go func() {
-					defer close(acks)
-					for _, f := range files {
-						if err := store(t.Context(), a, "s", []enginetest.File{f}); err != nil {
-							ended <- err
-							return
-						}
-						acks <- f
-					}
-					ended <- nil
-				}()
-				for f := range acks {
-					if acknowledged = append(acknowledged, f); len(acknowledged) == 3 {
-						if err := l.Kill(kill); err != nil {
-							t.Fatal(err)
-						}
-					}
+	all := append(files(1, 12), files(2, 12)...)
+	loading := func(files []enginetest.File, kill int) (acknowledged []enginetest.File, err error) {
+		acks := make(chan enginetest.File, len(files))
+		ended := make(chan error, 1)
+		a := opened(t, url, d)
+		go func() {
+			defer close(acks)
+			for _, f := range files {
+				if err := store(t.Context(), a, "s", []enginetest.File{f}); err != nil {
+					ended <- err
+					return
 				}
-				return acknowledged, <-ended
+				acks <- f
 			}
-			if _, err := loading(all[:10], 2); err != nil {
-				t.Fatalf("the third node died, and the load said: %v", err)
-			}
-			whole(t, opened(t, url, d), all)
-			if err := l.Restart(t.Context(), 2); err != nil {
-				t.Fatal(err)
-			}
-			acknowledged, err := loading(all[10:], 0)
-			t.Logf("the loader's node died after %d of %d files, and the load said: %v", len(acknowledged), len(all)-10, err)
-			there, rest := whole(t, opened(t, url, d), all) // at the others
-			if len(there) < 10+len(acknowledged) {
-				t.Errorf("%d files were acknowledged, %d are there", 10+len(acknowledged), len(there))
-			}
-			if err := store(t.Context(), opened(t, url, d), "s", rest); err != nil {
-				t.Fatal(err)
-			}
-			if err := l.Restart(t.Context(), 0); err != nil {
-				t.Fatal(err)
-			}
-			for i := range 3 {
-				if _, rest := whole(t, opened(t, node(t, l, i)+"d_", d), all); len(rest) > 0 {
-					t.Errorf("node %d lacks %d files", i+1, len(rest))
+			ended <- nil
+		}()
+		for f := range acks {
+			if acknowledged = append(acknowledged, f); len(acknowledged) == 3 {
+				if err := l.Kill(kill); err != nil {
+					t.Fatal(err)
 				}
 			}
+		}
+		return acknowledged, <-ended
+	}
+	if _, err := loading(all[:10], 2); err != nil {
+		t.Fatalf("the third node died, and the load said: %v", err)
+	}
+	whole(t, opened(t, url, d), all)
+	if err := l.Restart(t.Context(), 2); err != nil {
+		t.Fatal(err)
+	}
+	acknowledged, err := loading(all[10:], 0)
+	t.Logf("the loader's node died after %d of %d files, and the load said: %v", len(acknowledged), len(all)-10, err)
+	there, rest := whole(t, opened(t, url, d), all) // at the others
+	if len(there) < 10+len(acknowledged) {
+		t.Errorf("%d files were acknowledged, %d are there", 10+len(acknowledged), len(there))
+	}
+	if err := store(t.Context(), opened(t, url, d), "s", rest); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Restart(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		if _, rest := whole(t, opened(t, node(t, l, i)+"d_", d), all); len(rest) > 0 {
+			t.Errorf("node %d lacks %d files", i+1, len(rest))
+		}
+	}
 }

@@ -406,17 +406,17 @@ func (w *lineWriter) settle(ctx context.Context) error {
 }
 
 func (w *lineWriter) finish(ctx context.Context) error {
-	any := false
+	gone := false
 	for _, t := range w.l.types {
 		lt := w.tables[t]
 		for h, ids := range lt.gone {
-			any = true
+			gone = true
 			if err := remove(ctx, w.l.conn, w.l.a, w.l.subset, lt.name, h, ids); err != nil {
 				return err
 			}
 		}
 	}
-	if !any || !w.apart() {
+	if !gone || !w.apart() {
 		return nil
 	}
 	return w.l.exec(ctx, "DELETE FROM "+w.l.table(goneTable))

@@ -164,7 +164,7 @@ func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, er
 func (l *loader) again(ctx context.Context, do func() error) error {
 	for n := 1; ; n++ {
 		err := do()
-		if !overtaken(err) || n == overtakings {
+		if !l.a.db.cluster || !overtaken(err) || n == overtakings {
 			return err
 		}
 		l.a.db.log.Debug("a commit was overtaken and is done again", "subset", l.subset, "times", n, "error", err)

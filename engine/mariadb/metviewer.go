@@ -199,7 +199,7 @@ func parseColumns(text string) []metCol {
 		}
 		if name, width, ok := strings.Cut(c.name, ":"); ok {
 			c.name, c.kind = name, varchar
-			c.width, _ = strconv.Atoi(width) //nolint:errcheck // a constant table
+			c.width, _ = strconv.Atoi(width) // a constant table
 		}
 		out = append(out, c)
 	}

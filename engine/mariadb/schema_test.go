@@ -50,7 +50,7 @@ func texts(t *testing.T, a *archive, query string, args ...any) []string {
 	if err != nil {
 		t.Fatalf("%s: %v", query, err)
 	}
-	defer rows.Close() //nolint:errcheck // Err below says what went wrong
+	defer rows.Close() // Err below says what went wrong
 	names, err := rows.Columns()
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func commit(t *testing.T, a *archive, subset string, batches ...*record.Batch) (
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close() //nolint:errcheck // nothing is left uncommitted
+	defer l.Close() // nothing is left uncommitted
 	c := engine.Commit{Catalog: design.NewCatalog(subset)}
 	for _, b := range batches {
 		if err := l.Add(t.Context(), b); err != nil {
@@ -261,8 +261,8 @@ func TestChildTables(t *testing.T) {
 		b.Num[1][i] = 3
 		b.Group = append(b.Group, 0, float64(10+i), 5, 0.5, 7, 8, 1)
 	})
-	eclv := batch("ECLV", "a.stat", header("V12.0.0", "GFS"), 1, func(b *record.Batch, i int) { b.Group = append(b.Group, 0.05, 0.5, 0.1, 0.25) })
-	mctc := batch("MCTC", "a.stat", header("V12.0.0", "GFS"), 1, func(b *record.Batch, i int) { b.Group = append(b.Group, 1, 2, 3, 4) })
+	eclv := batch("ECLV", "a.stat", header("V12.0.0", "GFS"), 1, func(b *record.Batch, _ int) { b.Group = append(b.Group, 0.05, 0.5, 0.1, 0.25) })
+	mctc := batch("MCTC", "a.stat", header("V12.0.0", "GFS"), 1, func(b *record.Batch, _ int) { b.Group = append(b.Group, 1, 2, 3, 4) })
 	for range 2 { // the second time into tables that hold them already
 		if _, err := commit(t, a, "s", pct, eclv, mctc); err != nil {
 			t.Fatal(err)
