@@ -93,8 +93,15 @@ func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 	if err := os.MkdirAll(temporary(n), 0o755); err != nil {
 		return nil, err
 	}
+	// root comes from this machine; where the node has a network of its own, from
+	// another address of it
+	grants := "FLUSH PRIVILEGES;\nCREATE USER root@'%';\nGRANT ALL PRIVILEGES ON *.* TO root@'%' WITH GRANT OPTION;\n"
+	file := filepath.Join(n.Dir, "grants.sql")
+	if err := os.WriteFile(file, []byte(grants), 0o644); err != nil {
+		return nil, err
+	}
 	return []engine.Command{{Env: environment(n), Args: []string{found[1], "--no-defaults", "--datadir=" + data(n),
-		"--auth-root-authentication-method=normal", "--skip-test-db"}}}, nil
+		"--auth-root-authentication-method=normal", "--skip-test-db", "--extra-file=" + file}}}, nil
 }
 
 func data(n *engine.Node) string { return filepath.Join(n.Dir, "data") }
