@@ -16,6 +16,7 @@ type column struct {
 	sqlengine.Column        // what of a record it holds; Name is the record's
 	met              metCol // METviewer's column; its kind is none where METviewer has no such column
 	alias            string // of its table in a SELECT: h or ld
+	less             int    // METviewer's number is the record's less this
 }
 
 // twin is the name of the invisible column.
@@ -47,11 +48,24 @@ func (c *column) expr(twins map[string]bool) string {
 		base = "NULL"
 	case c.From == sqlengine.Header && c.met.kind == double: // alpha
 		base = "IF(" + base + " = -9999, 'NA', CAST(" + base + " AS CHAR))"
+	case c.missingText():
+		base = "IF(BINARY " + base + " = '" + missingText + "', 'NA', " + base + ")"
+	case c.less != 0:
+		base = "(" + base + " + " + strconv.Itoa(c.less) + ")"
 	}
 	if twins[c.twin()] {
 		return "COALESCE(" + c.alias + "." + c.twin() + ", " + base + ")"
 	}
 	return base
+}
+
+// missingText is what METviewer's tables of lines hold for a text that is
+// missing; stat_header says NA.
+const missingText = "-9999"
+
+// missingText reports whether a missing text is written so.
+func (c *column) missingText() bool {
+	return c.alias == "ld" && c.met.kind == varchar && c.isText()
 }
 
 // headerColumns are those of stat_header, without its id.
@@ -77,7 +91,11 @@ func lineColumns(t *record.LineType) []column {
 			name = other
 		}
 		if c.From != sqlengine.Repeats {
-			out = append(out, column{Column: c, met: byName[name], alias: "ld"})
+			col := column{Column: c, met: byName[name], alias: "ld"}
+			if t.Name == "PCT" && name == "n_thresh" {
+				col.less = 1 // METviewer counts the rows of line_data_pct_thresh, MET the thresholds
+			}
+			out = append(out, col)
 		}
 	}
 	return out
@@ -138,7 +156,11 @@ func appendWhole(dst []byte, f, low, high float64, missing string) ([]byte, bool
 func (c *column) text(dst []byte, s string) (_ []byte, exact bool) {
 	switch c.met.kind {
 	case varchar:
-		return appendLatin(dst, s, c.met.width)
+		if c.missingText() && s == record.NA {
+			return append(dst, missingText...), true
+		}
+		dst, exact = appendLatin(dst, s, c.met.width)
+		return dst, exact && !(c.missingText() && s == missingText)
 	case unsigned: // interp_pnts
 		n, err := strconv.ParseUint(s, 10, 32)
 		if err != nil {

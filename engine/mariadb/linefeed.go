@@ -94,9 +94,9 @@ func (w *lineWriter) append(dst []byte, lt *lineTable, c *column, batch int, b *
 }
 
 // writeChildren loads the repeating columns into METviewer's table of them. A
-// group that is cut short (the last threshold of PCT stands alone) is filled up
-// with what METdbLoad leaves there, 0 for a count and -9999 for a number; for
-// PJC and PRC, whose last threshold METdbLoad drops, only whole groups are rows.
+// group that is cut short is filled up with what METdbLoad leaves there, 0 for a
+// count and -9999 for a number; of PCT, PJC and PRC, whose last threshold stands
+// alone and is dropped by METdbLoad, only whole groups are rows.
 func (w *lineWriter) writeChildren(ctx context.Context, lt *lineTable) error {
 	name, columns := childTable(lt.t)
 	if name == "" {
@@ -110,7 +110,7 @@ func (w *lineWriter) writeChildren(ctx context.Context, lt *lineTable) error {
 	for _, c := range columns {
 		names = append(names, c.name)
 	}
-	whole := lt.t.Name == "PJC" || lt.t.Name == "PRC"
+	whole := lt.t.Name == "PCT" || lt.t.Name == "PJC" || lt.t.Name == "PRC"
 	groups := func(b *record.Batch, i int) int {
 		n := len(b.Repeats(i))
 		if !whole {

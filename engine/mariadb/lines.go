@@ -218,7 +218,7 @@ func (c *column) append(dst []byte, b *record.Batch, i int) ([]byte, bool) {
 		if c.Data.Kind == record.Text {
 			return c.text(dst, b.Text[c.Data.Slot][i])
 		}
-		return c.number(dst, b.Num[c.Data.Slot][i])
+		return c.number(dst, b.Num[c.Data.Slot][i]-float64(c.less))
 	}
 	return c.number(dst, c.whole(b, i))
 }
