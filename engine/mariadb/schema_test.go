@@ -268,10 +268,10 @@ func TestChildTables(t *testing.T) {
 			t.Fatal(err)
 		}
 		for query, want := range map[string]string{
-			"SELECT i_value, thresh_i, oy_i, on_i FROM " + a.table("s", "line_data_pct_thresh") + " ORDER BY line_data_id, i_value":             "1 0 10 5|2 0.5 7 8|3 1 0 0|1 0 11 5|2 0.5 7 8|3 1 0 0",
-			"SELECT i_value, x_pnt_i, y_pnt_i FROM " + a.table("s", "line_data_eclv_pnt") + " ORDER BY i_value":                                 "1 0.05 0.5|2 0.1 0.25",
-			"SELECT i_value, j_value, fi_oj FROM " + a.table("s", "line_data_mctc_cnt") + " ORDER BY 1, 2":                                      "1 1 1|1 2 2|2 1 3|2 2 4",
-			"SELECT count(*) FROM " + a.table("s", "line_data_pct") + " JOIN " + a.table("s", "line_data_pct_thresh") + " USING (line_data_id)": "6",
+			"SELECT i_value, thresh_i, oy_i, on_i FROM " + a.table("s", "line_data_pct_thresh") + " ORDER BY line_data_id, i_value":                                "1 0 10 5|2 0.5 7 8|1 0 11 5|2 0.5 7 8",
+			"SELECT i_value, x_pnt_i, y_pnt_i FROM " + a.table("s", "line_data_eclv_pnt") + " ORDER BY i_value":                                                    "1 0.05 0.5|2 0.1 0.25",
+			"SELECT i_value, j_value, fi_oj FROM " + a.table("s", "line_data_mctc_cnt") + " ORDER BY 1, 2":                                                         "1 1 1|1 2 2|2 1 3|2 2 4",
+			"SELECT count(*) FROM " + a.table("s", "line_data_pct") + " JOIN " + a.table("s", "line_data_pct_thresh") + " USING (line_data_id) WHERE n_thresh = 2": "4",
 		} {
 			if got := strings.Join(texts(t, a, query), "|"); got != want {
 				t.Errorf("%s: %s, want %s", query, got, want)
@@ -280,6 +280,27 @@ func TestChildTables(t *testing.T) {
 		if got, want := sum(t, a, "s"), want(pct, eclv, mctc); got != want {
 			t.Errorf("digest %v, want %v", got, want)
 		}
+	}
+}
+
+// TestMissingTexts: METdbLoad writes a missing text of a line as -9999, and NA
+// into stat_header; a text that is -9999 comes back as it was.
+func TestMissingTexts(t *testing.T) {
+	l := enginetest.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
+	a := under(t, l, "m_", design.Normalized)
+	mpr := batch("MPR", "a.stat", header("V12.0.0", "GFS"), 3, func(b *record.Batch, i int) {
+		for s := range b.Text {
+			b.Text[s][i] = []string{record.NA, "-9999", "KDEN"}[i]
+		}
+	})
+	if _, err := commit(t, a, "s", mpr); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(texts(t, a, "SELECT obs_sid FROM "+a.table("s", "line_data_mpr")+" ORDER BY line_num"), "|"); got != "-9999|-9999|KDEN" {
+		t.Errorf("obs_sid is %s", got)
+	}
+	if got, want := sum(t, a, "s"), want(mpr); got != want {
+		t.Errorf("digest %v, want %v", got, want)
 	}
 }
 
