@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -204,18 +203,4 @@ func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder
 		return ctx.Err()
 	}
 	return rows.Err()
-}
-
-// Explain runs the question once and returns its plan, with what it took in
-// time and pages.
-func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
-	if ok, err := a.exists(ctx, q.Question); err != nil || !ok {
-		return engine.Plan{Text: "the subset holds no records of this line type\n"}, err
-	}
-	rows, err := a.db.pool.Query(ctx, "EXPLAIN (ANALYZE, BUFFERS) "+q.Text, q.Args...)
-	if err != nil {
-		return engine.Plan{}, failed(ctx, err)
-	}
-	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	return engine.Plan{Text: strings.Join(lines, "\n") + "\n"}, failed(ctx, err)
 }
