@@ -156,12 +156,16 @@ func (f *folder) because(c *CaseSummary, best, worst *CellSummary) string {
 		return fmt.Sprintf("Only %s was timed: there is nothing to compare it with.", fast)
 	}
 	slow := way{worst.Engine, worst.Design, worst.Flavour}.String()
-	if m := worst.Times.Mark; m == "~" || m == "?" {
+	if worst.Times.Mark == "~" {
 		return fmt.Sprintf("Not even the slowest way, %s, is slower than the fastest, %s, by more than the noise: there is nothing to explain.", slow, fast)
 	}
 	head := fmt.Sprintf("%s takes %s times as long as %s (%s against %s ms", slow, number(float64(worst.Times.Ratio)), fast,
 		number(float64(worst.Times.Median)), number(float64(best.Times.Median)))
-	head += fmt.Sprintf(", for %s of the answer): ", several(c.Rows, "row"))
+	head += fmt.Sprintf(", for %s of the answer", several(c.Rows, "row"))
+	if worst.Times.Mark == "?" {
+		head += "; by medians alone, as the repetitions are too few to tell a difference from noise"
+	}
+	head += "): "
 	a, b := f.access(worst.Cell), f.access(best.Cell)
 	if len(a) == 0 || len(b) == 0 {
 		return head + "the run does not hold how both reach their rows."
