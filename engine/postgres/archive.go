@@ -146,7 +146,7 @@ func (a *archive) Size(ctx context.Context) (int64, error) {
 	var size int64
 	err = a.db.pool.QueryRow(ctx, `SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint
 		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-		WHERE nspname = ANY($1) AND relkind = 'r' AND (relname = ANY($2) OR starts_with(relname, $3))`, schemas, tables, prefix).Scan(&size)
+		WHERE nspname = ANY($1) AND relkind IN ('r', 'p') AND (relname = ANY($2) OR starts_with(relname, $3))`, schemas, tables, prefix).Scan(&size)
 	return size, failed(ctx, err)
 }
 
@@ -189,7 +189,11 @@ func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder
 	if ok, err := a.exists(ctx, q.Question); err != nil || !ok {
 		return err
 	}
-	rows, err := a.db.pool.Query(ctx, q.Text, q.Args...)
+	args := q.Args
+	if a.db.simple {
+		args = append([]any{pgx.QueryExecModeSimpleProtocol}, args...)
+	}
+	rows, err := a.db.pool.Query(ctx, q.Text, args...)
 	if err != nil {
 		return failed(ctx, err)
 	}
