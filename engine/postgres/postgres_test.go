@@ -42,20 +42,6 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// TestConformanceDivided: partitions, the simple protocol and BRIN change no answer.
-func TestConformanceDivided(t *testing.T) {
-	for _, query := range []string{"?partitions=hash:3&statements=simple", "?partitions=range:month&wide_index=brin"} {
-		t.Run(query, func(t *testing.T) {
-			d := databases{server: enginetest.Lab(t, postgres.Driver(), lab.Options{})}
-			enginetest.Run(t, enginetest.Config{
-				Driver:      postgres.Driver(),
-				URL:         func(t *testing.T) string { return d.url(t) + query },
-				Unreachable: func(*testing.T) string { return "postgres://someone:secret@127.0.0.1:1/nowhere" },
-			})
-		})
-	}
-}
-
 // TestServerDiesAndTwoLoad kills the server, not the client.
 func TestServerDiesAndTwoLoad(t *testing.T) {
 	d := databases{server: enginetest.Lab(t, postgres.Driver(), lab.Options{})}
