@@ -105,7 +105,11 @@ func (f *folder) reached(c *CaseSummary, k *CellSummary) []cell {
 	words := make([]string, len(all))
 	for i, a := range all {
 		words[i] = a.Words()
-		how.Steps = append(how.Steps, step{Method: a.Method, Class: strings.ReplaceAll(a.Method, " ", "-"), Object: a.Object, Index: a.Index, Counts: a.Counts()})
+		s := step{Method: a.Method, Class: strings.ReplaceAll(a.Method, " ", "-"), Object: a.Object, Index: a.Index}
+		if a.Examined >= 0 { // else the next column says that it is not told
+			s.Counts = a.Counts()
+		}
+		how.Steps = append(how.Steps, s)
 	}
 	how.Text = strings.Join(words, ", then ")
 	n, known, measured := run.Examined(all)

@@ -123,4 +123,4 @@ func (t *tableAccess) access(object string) engine.Access {
 }
 
 // oneByOne is a condition that names the values of the key.
-var oneByOne = regexp.MustCompile("^[^']*`?id`? (in \\(|= )'") //nolint:gochecknoglobals // a constant
+var oneByOne = regexp.MustCompile("^[^']*`?id`? (in \\(|= )'")

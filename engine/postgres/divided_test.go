@@ -39,7 +39,7 @@ func TestDivided(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					defer e.Close() //nolint:errcheck // nothing is left to write
+					defer e.Close()
 					a, err := e.Archives.Open(t.Context(), n)
 					if err != nil {
 						t.Fatal(err)

@@ -106,7 +106,7 @@ func (l *loader) transaction(ctx context.Context, f func(c *pgx.Conn) error) err
 	if err != nil {
 		after, stop := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
 		defer stop()
-		_ = tx.Rollback(after) //nolint:errcheck // the first error says more; a closed connection rolls back by itself
+		_ = tx.Rollback(after) // the first error says more; a closed connection rolls back by itself
 	}
 	return failed(ctx, err)
 }
@@ -139,7 +139,7 @@ func unstorable(b *record.Batch, i int) error {
 	return &fault.Error{File: b.File, Line: int(b.Line[i]), Problem: "holds text that is not UTF-8, or a zero byte, which PostgreSQL does not store", Cure: "convert the file, e.g. with iconv"}
 }
 
-var errClosed = errors.New("postgres: the loader is closed") //nolint:gochecknoglobals // an error value
+var errClosed = errors.New("postgres: the loader is closed")
 
 // Commit writes everything in one transaction, which begins by locking the
 // subset's catalog: another loader of the same subset waits there.

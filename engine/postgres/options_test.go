@@ -25,7 +25,7 @@ func TestParameters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer e.Close() //nolint:errcheck // the test is about something else
+	defer e.Close()
 	about, err := e.About(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -183,7 +183,7 @@ func (n *node) access(known relations) engine.Access {
 }
 
 // equality is a condition on a key of one column, as all primary keys here are.
-var equality = regexp.MustCompile(`^\(\(?\w+\)?(::\w+)? = [^<>]`) //nolint:gochecknoglobals // a constant
+var equality = regexp.MustCompile(`^\(\(?\w+\)?(::\w+)? = [^<>]`)
 
 // indexes are the nodes that name the indexes of a scan: itself, or those
 // whose bitmaps it follows.

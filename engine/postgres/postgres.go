@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -97,10 +98,8 @@ func (db *database) config(u *url.URL, o engine.Options) (*pgxpool.Config, error
 	choice := func(name string, values ...string) (string, error) {
 		v := q.Get(name)
 		q.Del(name)
-		for _, known := range values {
-			if v == known {
-				return v, nil
-			}
+		if slices.Contains(values, v) {
+			return v, nil
 		}
 		if v == "" {
 			return values[0], nil

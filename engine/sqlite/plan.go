@@ -57,7 +57,7 @@ func (a *archive) queryPlan(ctx context.Context, q *engine.Query) (steps []strin
 
 // step is a line of EXPLAIN QUERY PLAN that reaches a table: SCAN reads all of
 // it or of an index, SEARCH a part (sqlite.org/eqp.html).
-var step = regexp.MustCompile(`^(SCAN|SEARCH) (\S+?)(?: USING (INTEGER PRIMARY KEY|(?:AUTOMATIC )?(?:PARTIAL )?(?:COVERING )?INDEX (.*?)))?(?: \(([^()]*)\))?(?: LEFT-JOIN)?$`) //nolint:gochecknoglobals // a constant
+var step = regexp.MustCompile(`^(SCAN|SEARCH) (\S+?)(?: USING (INTEGER PRIMARY KEY|(?:AUTOMATIC )?(?:PARTIAL )?(?:COVERING )?INDEX (.*?)))?(?: \(([^()]*)\))?(?: LEFT-JOIN)?$`)
 
 // accesses reads the lines of EXPLAIN QUERY PLAN. Rows of json_each are made
 // of what another step has read, and are no access.
