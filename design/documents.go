@@ -69,9 +69,7 @@ func (g *Grouper) Reset() {
 // Docs walks the documents, by header in order of first sight, then by valid
 // time. A Doc is valid until the next step.
 func (g *Grouper) Docs() iter.Seq[*Doc] {
-	slices.SortFunc(g.refs, func(a, b rowRef) int {
-		return cmp.Or(cmp.Compare(a.head, b.head), cmp.Compare(a.valid, b.valid), cmp.Compare(a.lead, b.lead))
-	})
+	g.sort()
 	return func(yield func(*Doc) bool) {
 		doc := &Doc{Rows: &record.Batch{}}
 		for from := 0; from < len(g.refs); {
@@ -86,6 +84,45 @@ func (g *Grouper) Docs() iter.Seq[*Doc] {
 			from = to
 		}
 	}
+}
+
+// sort orders the rows by header, valid time and lead: by counting, as there
+// are few headers, and then each header's rows, which files often bring in
+// order.
+func (g *Grouper) sort() {
+	if slices.IsSortedFunc(g.refs, compareRefs) {
+		return
+	}
+	ends := make([]int, len(g.heads)+1) // ends[h] is where the rows of header h begin, and at last where they end
+	for i := range g.refs {
+		ends[g.refs[i].head+1]++
+	}
+	for h := range len(g.heads) {
+		ends[h+1] += ends[h]
+	}
+	out := make([]rowRef, len(g.refs))
+	for _, r := range g.refs {
+		out[ends[r.head]] = r
+		ends[r.head]++
+	}
+	from := 0
+	for _, to := range ends[:len(g.heads)] {
+		if rows := out[from:to]; !slices.IsSortedFunc(rows, compareRefs) {
+			slices.SortFunc(rows, compareRefs)
+		}
+		from = to
+	}
+	g.refs = out
+}
+
+func compareRefs(a, b rowRef) int {
+	switch {
+	case a.head != b.head:
+		return cmp.Compare(a.head, b.head)
+	case a.valid != b.valid:
+		return cmp.Compare(a.valid, b.valid)
+	}
+	return cmp.Compare(a.lead, b.lead)
 }
 
 func (g *Grouper) fill(doc *Doc, refs []rowRef) {

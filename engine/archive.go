@@ -89,7 +89,8 @@ type Access struct {
 
 	// Examined is how many rows were looked at, those that were thrown away
 	// included, and Kept how many were left. They are counts of the engine where
-	// Measured is set, otherwise its guesses; -1 = it tells neither.
+	// Measured is set (of a parallel scan they may be means of its workers, right
+	// to half a row each), otherwise its guesses; -1 = it tells neither.
 	Examined int64 `json:"examined"`
 	Kept     int64 `json:"kept"`
 	Measured bool  `json:"measured"`

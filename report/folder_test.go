@@ -34,7 +34,7 @@ func made() (run.Run, []cellPlan) {
 			{Name: "test_2", Title: "all levels", LineType: "SAL1L2", Rows: 16960, Bytes: 1483152, Columns: []string{"a"}},
 			{Name: "test_3", Title: "die-off", LineType: "SAL1L2", Rows: 28718, Bytes: 2527184, Columns: []string{"a"}},
 		},
-		Reps: reps, Warmups: 1, ColdHow: "new process per answer; files dropped",
+		Reps: reps, Planned: 30, Warmups: 1, ColdHow: "new process per answer; files dropped",
 		Warnings: []string{"1 of 493521 lines could not be read"},
 	}
 	archive := func(engine, design, place string, load time.Duration, bytes int64) {
@@ -46,6 +46,8 @@ func made() (run.Run, []cellPlan) {
 	archive("sqlite", "normalized", "embedded", 8*time.Second, 110e6)
 	archive("pebble", "keyvalue", "embedded", 0, 31.6e6)
 	archive("mongodb", "document", "server", 3*time.Second, 70e6)
+	r.Archives[5].Server = &run.Server{Nodes: 3, Profile: "tuned", Settings: map[string]string{"cache": "1GB"}, Memory: 4e9,
+		Isolation: &run.Isolation{CPUs: 0.5, Memory: 2e9, Latency: 500 * time.Microsecond}}
 	broken := &r.Archives[len(r.Archives)-1]
 	broken.Whole, broken.Digest, broken.Problem = false, "d2/345464", "the archive holds 345464 records, the data 493520"
 	return r, cells()
@@ -63,6 +65,23 @@ type cellPlan struct {
 	wrongAt   int // repetition; −1 = never
 	failedAt  int
 	rows      int
+}
+
+// access is how a cell of the made run reaches its rows.
+func (c *cellPlan) access() []run.Access {
+	scan := run.Access{Object: "t_" + c.Design, Method: "full scan", Examined: 400000, Kept: int64(c.rows), Measured: true}
+	switch {
+	case c.Engine == "sqlite":
+		scan.Kept = -1
+		return []run.Access{scan, {Object: "stat_header", Method: "key lookup", Index: "INTEGER PRIMARY KEY", Examined: -1, Kept: -1}}
+	case c.Engine == "mongodb":
+		return nil // as in a run of an earlier version
+	case c.Flavour == "keys" || c.Flavour == "keys-native" || c.Flavour == "recall":
+		return []run.Access{{Object: "t_" + c.Design, Method: "key lookup", Index: "key", Examined: 16, Kept: 16, Measured: true}}
+	case c.Flavour == "epoch-range":
+		scan.Method, scan.Examined = "pruned scan", int64(2*c.rows)
+	}
+	return []run.Access{scan}
 }
 
 func cells() []cellPlan {
@@ -117,7 +136,7 @@ func write(t *testing.T, r run.Run, cells []cellPlan, n int) string {
 	}
 	g := rand.New(rand.NewPCG(r.Seed, 1))
 	for _, c := range cells {
-		must(f.Plan(c.Cell, "SELECT 1 -- "+c.Case, "SCAN "+c.Engine))
+		must(f.Plan(c.Cell, "SELECT 1 -- "+c.Case, "SCAN "+c.Engine, c.access()))
 	}
 	for rep := range n {
 		for _, c := range cells {

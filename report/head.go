@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"barograph/measure"
+	"barograph/run"
 )
 
 // head is the top of the page: what was asked, the answer, and what a reader
@@ -82,11 +83,61 @@ func (f *folder) facts() []fact {
 	if len(m.Unknown) > 0 {
 		out = append(out, fact{"Not known", strings.Join(m.Unknown, "; ")})
 	}
-	reps := fmt.Sprintf("%s of each cell, after %s", several(r.Reps, "repetition"), several(r.Warmups, "warm-up"))
+	if servers := f.servers(); servers != "" {
+		out = append(out, fact{"Servers", servers})
+	}
+	reps := several(r.Reps, "repetition")
+	if r.Planned > 0 {
+		reps = fmt.Sprintf("%d of %d planned repetitions", r.Reps, r.Planned)
+	}
+	reps += fmt.Sprintf(" of each cell, after %s", several(r.Warmups, "warm-up"))
 	if !r.Ended.IsZero() {
 		reps += "; the run took " + elapsed(r.Ended.Sub(r.Started))
 	}
 	return append(out, fact{"Repetitions", reps})
+}
+
+// servers says how each server was started; "" where there is none.
+func (f *folder) servers() string {
+	var out []string
+	seen := map[string]bool{}
+	for _, a := range f.run.Archives {
+		if a.Place != "server" || seen[a.Engine+" "+a.URL] {
+			continue
+		}
+		seen[a.Engine+" "+a.URL] = true
+		out = append(out, a.Engine+": "+serverInWords(a.Server))
+	}
+	return strings.Join(out, " · ")
+}
+
+func serverInWords(s *run.Server) string {
+	if s == nil {
+		return "not started by this machine’s lab; what it says of itself is below"
+	}
+	words := fmt.Sprintf("%s, profile %s", several(s.Nodes, "node"), s.Profile)
+	var changed []string
+	for _, k := range slices.Sorted(maps.Keys(s.Settings)) {
+		changed = append(changed, k+"="+s.Settings[k])
+	}
+	if len(changed) > 0 {
+		words += " (" + strings.Join(changed, ", ") + ")"
+	}
+	i := s.Isolation
+	if i == nil {
+		return words + ", sharing this machine’s cores, memory and loopback with the client"
+	}
+	words += ", each in a network namespace and a control group of its own"
+	if i.CPUs > 0 {
+		words += ", " + number(i.CPUs) + " cores"
+	}
+	if i.Memory > 0 {
+		words += ", " + byteSize(float64(i.Memory))
+	}
+	if i.Latency > 0 {
+		words += ", " + elapsed(i.Latency) + " added to each packet"
+	}
+	return words
 }
 
 func virtual(m measure.Machine) string {

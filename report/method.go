@@ -16,19 +16,24 @@ const planLimit = 6000
 // planGroup are the plans of a case.
 type planGroup struct {
 	Case  string
-	Plans []run.Plan
+	Plans []shownPlan
+}
+
+// shownPlan is a plan as the page shows it.
+type shownPlan struct {
+	Anchor, Name, Text string
 }
 
 func (f *folder) planGroups() []planGroup {
-	by := map[string][]run.Plan{}
+	by := map[string][]shownPlan{}
 	for _, p := range f.plans {
 		c, ok := cellOfPlan(p.Name)
 		if !ok {
 			c = run.Cell{Case: "other"}
 		}
-		shown := run.Plan{Name: c.Engine + " · " + c.Design + " · " + c.Flavour, Text: p.Text}
+		shown := shownPlan{Anchor: planAnchor(c), Name: c.Engine + " · " + c.Design + " · " + c.Flavour, Text: p.Text}
 		if !ok {
-			shown.Name = p.Name
+			shown.Anchor, shown.Name = "", p.Name
 		}
 		if len(p.Text) > planLimit {
 			tail := p.Text[len(p.Text)-planLimit/2:]
@@ -49,11 +54,11 @@ func (f *folder) planGroups() []planGroup {
 }
 
 // inOrder sorts plans as the ways of the tables.
-func (f *folder) inOrder(plans []run.Plan) []run.Plan {
-	place := func(p run.Plan) int {
+func (f *folder) inOrder(plans []shownPlan) []shownPlan {
+	place := func(p shownPlan) int {
 		return slices.IndexFunc(f.ways, func(w way) bool { return w.String() == p.Name })
 	}
-	slices.SortStableFunc(plans, func(a, b run.Plan) int { return place(a) - place(b) })
+	slices.SortStableFunc(plans, func(a, b shownPlan) int { return place(a) - place(b) })
 	return plans
 }
 

@@ -83,12 +83,13 @@ type page struct {
 	Loads       table
 	LoadPicture []byte
 	Curves      []picture
+	Why         []whyCase
 	Plans       []planGroup
 	Method      method
 }
 
 func (f *folder) page() (*page, error) {
-	p := &page{Title: "Barograph · " + f.run.ID, Head: f.head(), Medians: f.medians(&f.sum), Tables: f.original(&f.sum), Loads: f.loads(), Plans: f.planGroups(), Method: f.method()}
+	p := &page{Title: "Barograph · " + f.run.ID, Head: f.head(), Medians: f.medians(&f.sum), Tables: f.original(&f.sum), Loads: f.loads(), Why: f.why(), Plans: f.planGroups(), Method: f.method()}
 	if err := p.assets(); err != nil {
 		return nil, err
 	}

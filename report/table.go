@@ -34,6 +34,7 @@ type cell struct {
 	Class string // ok, bad, dim
 	Sort  string
 	Link  string // #anchor in the page
+	Steps []step // shown in place of the text
 }
 
 func text(s string) cell { return cell{Text: s} }

@@ -109,28 +109,3 @@ func ReadCurves(dir string) ([]*Curves, error) {
 	}
 	return out, nil
 }
-
-// Plan is a query and the engine's plan of it, as kept in plans/.
-type Plan struct {
-	Name string // test_3.duckdb.wide.epoch-range
-	Text string
-}
-
-// ReadPlans reads plans/, sorted by name.
-func ReadPlans(dir string) ([]Plan, error) {
-	paths, err := filepath.Glob(filepath.Join(dir, "plans", "*.txt"))
-	if err != nil {
-		return nil, err
-	}
-	slices.Sort(paths)
-	var out []Plan
-	for _, p := range paths {
-		text, err := os.ReadFile(p)
-		if err != nil {
-			return nil, err
-		}
-		name := filepath.Base(p)
-		out = append(out, Plan{Name: name[:len(name)-len(".txt")], Text: string(text)})
-	}
-	return out, nil
-}

@@ -4,7 +4,7 @@
 //	run.json         what was run: command, seed, versions, settings, machine, data, loads, warnings
 //	results.csv      one row per repetition, also as results.parquet
 //	latency.hlog     HdrHistogram log, one interval per engine, design, case and flavour
-//	plans/           each query's text and plan
+//	plans/           each query's text and plan (.txt), and how the plan reaches what is stored (.json)
 //	plots/           the verification curves that were computed from proven answers
 //	quarantine.csv   file, line, reason and text of every line that could not be read
 //	report.html      the report: one file that opens offline

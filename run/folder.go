@@ -105,13 +105,6 @@ func (f *Folder) put(s Sample) error {
 	return f.csv.Error()
 }
 
-// Plan keeps the text and the plan of a query.
-func (f *Folder) Plan(c Cell, text, plan string) error {
-	name := strings.Join([]string{c.Case, c.Engine, c.Design, c.Flavour}, ".") + ".txt"
-	body := "-- " + c.Case + ", " + c.Way() + "\n" + text + "\n\n-- plan\n" + plan + "\n"
-	return os.WriteFile(filepath.Join(f.Dir, "plans", name), []byte(body), 0o644)
-}
-
 // Reject keeps a quarantined line.
 func (f *Folder) Reject(file string, line uint32, reason, text string) error {
 	if f.rejects == nil {

@@ -23,9 +23,10 @@ type Run struct {
 	Archives []Archive `json:"archives"` // in the order of the tables
 	Cases    []Case    `json:"cases"`    // likewise
 
-	Reps     int      `json:"repetitions"`        // timed repetitions of each cell, warm
-	Warmups  int      `json:"warmups"`            // repetitions before, not in the results
-	ColdHow  string   `json:"cold_how,omitempty"` // how a cold start was made; empty = none was measured
+	Reps     int      `json:"repetitions"`                   // timed repetitions of each cell, warm
+	Planned  int      `json:"repetitions_planned,omitempty"` // that were asked for; 0 = not recorded
+	Warmups  int      `json:"warmups"`                       // repetitions before, not in the results
+	ColdHow  string   `json:"cold_how,omitempty"`            // how a cold start was made; empty = none was measured
 	Warnings []string `json:"warnings,omitempty"`
 }
 
@@ -52,6 +53,7 @@ type Archive struct {
 	Product  string            `json:"product"`
 	Version  string            `json:"version"`
 	Settings map[string]string `json:"settings,omitempty"`
+	Server   *Server           `json:"server,omitempty"` // nil = no server, or none that this machine's lab started
 
 	Load    time.Duration `json:"load_ns"` // from the first byte read to the last durable commit; 0 = it was loaded before this run
 	Commits int           `json:"load_commits"`
@@ -61,6 +63,26 @@ type Archive struct {
 	Digest  string        `json:"digest"` // of what the archive holds
 	Whole   bool          `json:"whole"`  // the digest is that of the data; an archive that is not whole is not timed
 	Problem string        `json:"problem,omitempty"`
+}
+
+// Server is what the lab knows of a server that it started.
+type Server struct {
+	Nodes    int               `json:"nodes"`
+	Profile  string            `json:"profile"`            // of settings
+	Settings map[string]string `json:"settings,omitempty"` // that the profile changes
+	Memory   int64             `json:"memory"`             // bytes that the profile counts on for a node
+
+	// Isolation is nil where the nodes are processes on loopback that share the
+	// machine and its network.
+	Isolation *Isolation `json:"isolation,omitempty"`
+}
+
+// Isolation is what keeps the nodes of a server apart, each in a network
+// namespace and a control group; 0 = no limit.
+type Isolation struct {
+	CPUs    float64       `json:"cpus"`       // cores of a node
+	Memory  int64         `json:"memory"`     // bytes of a node
+	Latency time.Duration `json:"latency_ns"` // added to each packet that a node sends
 }
 
 // Case is one question of the run.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,6 +34,10 @@ func proof(t *testing.T, n int) answer.Proof {
 	return p
 }
 
+func access() []run.Access {
+	return []run.Access{{Object: "wide_sal1l2", Method: "pruned scan", Examined: 245760, Kept: 848, Measured: true}}
+}
+
 func TestFolderRoundTrip(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "r")
 	f, err := run.Create(dir, run.Run{ID: "r", Workload: "met", Seed: 7, Started: time.Now().UTC()})
@@ -49,7 +54,7 @@ func TestFolderRoundTrip(t *testing.T) {
 	if err := f.Wrong(run.Sample{Cell: cell, Phase: run.Cold, Total: time.Hour}, &answer.Diff{Problem: "1 rows are missing,\n\"quoted\"", GotRows: 2}); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Plan(cell, "SELECT 1", "SCAN"); err != nil {
+	if err := f.Plan(cell, "SELECT 1", "SCAN", access()); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Reject("a.vsdb", 3, "lead \"2x\" is not in hours", "V01 GFS 2x"); err != nil {
@@ -103,8 +108,14 @@ func check(t *testing.T, dir string) {
 		t.Errorf("curves %+v, %v", curves, err)
 	}
 	plans, err := run.ReadPlans(dir)
-	if err != nil || len(plans) != 1 || plans[0].Name != "test_1.duckdb.wide.sql" || !strings.Contains(plans[0].Text, "SCAN") {
+	if err != nil || len(plans) != 1 || plans[0].Name != "test_1.duckdb.wide.sql" || !strings.Contains(plans[0].Text, "SCAN") || !slices.Equal(plans[0].Access, access()) {
 		t.Errorf("plans %+v, %v", plans, err)
+	}
+	if err := os.Remove(filepath.Join(dir, "plans", "test_1.duckdb.wide.sql.json")); err != nil { // as a folder of an earlier version
+		t.Fatal(err)
+	}
+	if plans, err := run.ReadPlans(dir); err != nil || len(plans) != 1 || plans[0].Access != nil {
+		t.Errorf("without its JSON: plans %+v, %v", plans, err)
 	}
 	if text, err := os.ReadFile(filepath.Join(dir, "quarantine.csv")); err != nil || !strings.Contains(string(text), "a.vsdb,3,") {
 		t.Errorf("quarantine %q, %v", text, err)

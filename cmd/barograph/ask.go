@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"barograph/answer"
@@ -62,7 +64,7 @@ the partial sums, as METviewer does; --plot draws it, in a file for each questio
 	c.Flags().StringVarP(&a.out, "out", "o", "", "write to this file (default: stdout)")
 	c.Flags().StringVar(&a.stat, "stat", "", "compute a statistic (barograph list statistics) instead of printing rows")
 	c.Flags().StringVar(&a.plot, "plot", "", "draw the statistic into this SVG file")
-	c.Flags().BoolVar(&a.explain, "explain", false, "print the query and the engine's plan instead of asking")
+	c.Flags().BoolVar(&a.explain, "explain", false, "print the query, how its plan reaches what is stored, and the plan itself, instead of rows")
 	c.Flags().Uint64Var(&a.seed, "seed", 1, "seed of the bootstrap behind confidence intervals")
 	complete(c, "flavour", func() []string { return strings.Split(join(flavour.Names()), ", ") })
 	complete(c, "format", func() []string { return []string{"table", "csv", "json", "parquet"} })
@@ -182,8 +184,12 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(e.stdout, "%s\n\n%s\n", query.Text, plan.Text)
-		return nil
+		fmt.Fprintf(e.stdout, "%s\n\n", query.Text)
+		if err := printAccesses(e.stdout, met.Accesses(plan)); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(e.stdout, "%s\n", plan.Text)
+		return err
 	}
 	var b answer.Builder
 	start := time.Now()
@@ -202,6 +208,20 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 		return e.statistics(a, q, b.Take(), part)
 	}
 	return e.writeTo(partFile(a.out, part), func(w *os.File) error { return writeAnswer(w, a.format, b.Take(), e) })
+}
+
+// printAccesses prints how a plan reaches what is stored, as a table.
+func printAccesses(w io.Writer, all []run.Access) error {
+	if len(all) == 0 {
+		return nil
+	}
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(t, "access\tobject\tindex\texamined → kept")
+	for _, a := range all {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", a.Method, a.Object, orNone(a.Index), a.Counts())
+	}
+	fmt.Fprintln(t)
+	return t.Flush()
 }
 
 // partFile puts the name of a part before a file's extension: out.svg, tmp → out-tmp.svg.

@@ -37,6 +37,7 @@ type study struct {
 	seed                              uint64
 	floor                             bool
 	source                            string // in words, for the report
+	labs                              string // folder of the labs
 }
 
 func newMet(e *env) *cobra.Command {
@@ -78,6 +79,7 @@ each time grows, with its exponent and what it predicts for a far larger archive
 	c.Flags().StringSliceVar(&s.flavours, "flavour", nil, "flavours to use (default: all that each design offers)")
 	c.Flags().IntSliceVar(&s.copies, "subsets", nil, "sizes to study, as copies of the data under further subset names: 1,2,4,8,16")
 	c.Flags().IntVar(&s.threads, "threads", 0, "threads of an embedded engine (default: as it chooses)")
+	c.Flags().StringVar(&s.labs, "lab-dir", defaultLabDir(), "folder of the labs: a server that one of them started is described in the run folder")
 	complete(c, "design", designNames)
 	complete(c, "flavour", func() []string { return strings.Split(join(flavour.Names()), ", ") })
 	return c
@@ -273,12 +275,14 @@ func (e *env) targets(s *study) ([]met.Target, error) {
 		if len(s.designs) > 0 && d.Place != engine.Memory {
 			wanted = slices.DeleteFunc(wanted, func(n design.Name) bool { return !slices.Contains(s.designs, string(n)) })
 		}
+		started := labServer(s.labs, d, u)
 		for _, n := range wanted {
 			t := met.Target{Name: name, Driver: d, Design: n}
 			if slices.ContainsFunc(out, func(o met.Target) bool { return o.String() == t.String() }) {
 				return nil, usage(&fault.Error{Setting: "--engine " + engine.Redact(raw), Problem: "is a second " + t.String() + ": their times would be mixed", Cure: "give it a name: --engine NAME=" + engine.Redact(raw)})
 			}
-			out = append(out, met.Target{Name: name, Driver: d, Design: n, URL: targetURL(s, name, d, u, raw, n, len(wanted) > 1)})
+			t.URL, t.Server = targetURL(s, name, d, u, raw, n, len(wanted) > 1), started
+			out = append(out, t)
 		}
 	}
 	if len(out) == 0 {

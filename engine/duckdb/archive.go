@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"barograph/design"
@@ -166,31 +165,6 @@ func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Na
 		out.Text += leadNote(catalog.Facts(q).Versions)
 	}
 	return out, nil
-}
-
-// Explain returns DuckDB's physical plan.
-func (a *archive) Explain(ctx context.Context, q *engine.Query) (plan engine.Plan, err error) {
-	err = a.with(ctx, func(c *conn) error {
-		r, err := c.query(ctx, "EXPLAIN "+q.Text, q.Args...)
-		if err != nil {
-			if missing, e := a.lacks(ctx, c, q.Question); e == nil && missing {
-				plan.Text = "(the subset holds no records of " + q.Question.Type.Name + ")"
-				return nil
-			}
-			return err
-		}
-		defer r.close()
-		var b strings.Builder
-		for r.next() {
-			v := r.vector(len(r.types) - 1)
-			for i := range r.rows {
-				b.Write(v.text(i))
-			}
-		}
-		plan.Text = b.String()
-		return nil
-	})
-	return plan, err
 }
 
 // lacks reports whether the table that a question asks is not there.

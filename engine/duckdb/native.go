@@ -271,8 +271,8 @@ func (c *conn) texts(ctx context.Context, text string) ([]string, error) {
 }
 
 // whole runs a statement and returns its first value, a BIGINT; 0 for none or NULL.
-func (c *conn) whole(ctx context.Context, text string, args ...any) (int64, error) {
-	r, err := c.query(ctx, text, args...)
+func (c *conn) whole(ctx context.Context, text string) (int64, error) {
+	r, err := c.query(ctx, text)
 	if err != nil {
 		return 0, err
 	}

@@ -71,9 +71,7 @@ func (s *suite) explain(t *testing.T, h *opened) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if plan, err := h.Explain(t.Context(), p); err != nil || plan.Text == "" {
-		t.Errorf("the plan is %q, %v", plan.Text, err)
-	}
+	s.accesses(t, h, p)
 	if f := s.flavours[0]; f != flavour.Keys && f != flavour.KeysNative {
 		return
 	}

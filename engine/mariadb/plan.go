@@ -1,18 +1,18 @@
 package mariadb
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
-	"maps"
 	"math"
-	"slices"
+	"regexp"
+	"strings"
 
 	"barograph/engine"
+	"barograph/engine/sqlengine"
 )
 
-// Explain is the server's own plan, as JSON, with the rows that each step read
-// and the time that it took: the question is asked.
+// Explain runs the question once and returns ANALYZE FORMAT=JSON.
 func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
 	var plan string
 	err := a.db.pool.QueryRowContext(ctx, "ANALYZE FORMAT=JSON "+q.Text, q.Args...).Scan(&plan)
@@ -22,84 +22,105 @@ func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, er
 	if err != nil {
 		return engine.Plan{}, failed(ctx, err)
 	}
-	access, err := planAccess([]byte(plan))
-	return engine.Plan{Text: plan, Access: access}, err
-}
-
-// planTable is what ANALYZE FORMAT=JSON says of a table.
-type planTable struct {
-	Name     string   `json:"table_name"`
-	Access   string   `json:"access_type"`
-	Key      string   `json:"key"`
-	Loops    *float64 `json:"r_loops"`
-	Rows     *float64 `json:"r_rows"`     // by loop
-	Filtered *float64 `json:"r_filtered"` // percent of them that were kept
-}
-
-// planAccess lists how a plan reaches tables. They stand at any depth, under
-// "table", in the order in which they are read.
-func planAccess(text []byte) ([]engine.Access, error) {
-	var root any
-	if err := json.Unmarshal(text, &root); err != nil {
-		return nil, fmt.Errorf("the server's plan: %w", err)
-	}
-	var out []engine.Access
-	var walk func(v any) error
-	walk = func(v any) error {
-		switch v := v.(type) {
-		case []any:
-			for _, e := range v {
-				if err := walk(e); err != nil {
-					return err
-				}
-			}
-		case map[string]any:
-			for _, k := range slices.Sorted(maps.Keys(v)) {
-				if k == "table" {
-					a, err := tableAccess(v[k])
-					if err != nil {
-						return err
-					}
-					out = append(out, a...)
-				}
-				if err := walk(v[k]); err != nil {
-					return err
-				}
-			}
+	out := engine.Plan{Text: plan}
+	out.Access, err = accesses([]byte(plan), func(name string) string {
+		if name == "ld" {
+			return a.typeName(q.Question.Type)
 		}
+		return sqlengine.Called(a.design, q.Question.Type, name)
+	})
+	return out, err
+}
+
+// tableAccess is how ANALYZE FORMAT=JSON tells of a table
+// (mariadb.com/kb/en/analyze-format-json). Counts that start with r_ were
+// measured; they are means over the loops, and absent where nothing was run.
+type tableAccess struct {
+	Table     string   `json:"table_name"`
+	Type      string   `json:"access_type"`
+	Function  string   `json:"table_function"` // json_table makes rows of what was read before
+	Key       string   `json:"key"`
+	Parts     []string `json:"used_key_parts"`
+	Condition string   `json:"attached_condition"`
+	Rows      float64  `json:"rows"`
+	Loops     *float64 `json:"r_loops"`
+	Read      *float64 `json:"r_rows"`
+	Passed    *float64 `json:"r_filtered"` // percent
+}
+
+// accesses reads the tables of a plan in the order in which they stand; called
+// gives the table of an alias.
+func accesses(plan []byte, called func(name string) string) ([]engine.Access, error) {
+	var out []engine.Access
+	err := walk(plan, func(t *tableAccess) {
+		if t.Function == "" && !strings.HasPrefix(t.Table, "<") { // <derived2>: rows of another step
+			out = append(out, t.access(called(t.Table)))
+		}
+	})
+	return out, err
+}
+
+// walk calls f for every table of a plan, in the order of the text, which a
+// map of Go would lose.
+func walk(text []byte, f func(*tableAccess)) error {
+	text = bytes.TrimSpace(text)
+	if len(text) == 0 || text[0] != '{' && text[0] != '[' {
 		return nil
 	}
-	return out, walk(root)
-}
-
-// tableAccess is none for what is no stored table: a table function, or a
-// temporary one.
-func tableAccess(v any) ([]engine.Access, error) {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return nil, err
-	}
-	var t planTable
-	if err := json.Unmarshal(text, &t); err != nil {
-		return nil, fmt.Errorf("the server's plan: %w", err)
-	}
-	a := engine.Access{Object: t.Name, Index: t.Key, Examined: -1, Kept: -1}
-	switch t.Access {
-	case "ALL":
-		a.Method = engine.FullScan
-	case "index", "range", "ref", "ref_or_null", "index_merge", "fulltext":
-		a.Method = engine.IndexScan
-	case "const", "eq_ref", "system":
-		a.Method = engine.KeyLookup
-	default:
-		return nil, nil
-	}
-	if t.Rows != nil && t.Loops != nil {
-		n := *t.Rows * *t.Loops
-		a.Examined, a.Measured = int64(math.Round(n)), true
-		if t.Filtered != nil {
-			a.Kept = int64(math.Round(n * *t.Filtered / 100))
+	var t tableAccess
+	if text[0] == '{' && bytes.Contains(text, []byte(`"access_type"`)) {
+		if err := json.Unmarshal(text, &t); err == nil && t.Type != "" {
+			f(&t)
 		}
 	}
-	return []engine.Access{a}, nil
+	d := json.NewDecoder(bytes.NewReader(text))
+	if _, err := d.Token(); err != nil {
+		return err
+	}
+	for d.More() {
+		if text[0] == '{' {
+			if _, err := d.Token(); err != nil {
+				return err
+			}
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return err
+		}
+		if err := walk(value, f); err != nil {
+			return err
+		}
+	}
+	_, err := d.Token()
+	return err
 }
+
+func (t *tableAccess) access(object string) engine.Access {
+	a := engine.Access{Object: object, Method: engine.IndexScan, Index: t.Key, Examined: int64(math.Round(t.Rows)), Kept: -1}
+	switch t.Type {
+	case "ALL", "index": // index: all of an index
+		a.Method = engine.FullScan
+	case "const", "eq_ref", "system":
+		a.Method = engine.KeyLookup
+	case "range":
+		if t.Key == "PRIMARY" && len(t.Parts) == 1 && oneByOne.MatchString(t.Condition) {
+			a.Method = engine.KeyLookup
+		}
+	}
+	if t.Loops == nil || *t.Loops > 0 && t.Read == nil {
+		return a
+	}
+	a.Measured, a.Examined, a.Kept = true, 0, 0
+	if *t.Loops > 0 {
+		examined := *t.Read * *t.Loops
+		a.Examined = int64(math.Round(examined))
+		if t.Passed != nil {
+			examined *= *t.Passed / 100
+		}
+		a.Kept = int64(math.Round(examined))
+	}
+	return a
+}
+
+// oneByOne is a condition that names the values of the key.
+var oneByOne = regexp.MustCompile("^[^']*`?id`? (in \\(|= )'")

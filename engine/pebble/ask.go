@@ -154,6 +154,8 @@ type reader struct {
 	rows     record.Batch
 	decoder  design.PayloadDecoder
 	key      []byte
+
+	looked, decoded int64 // pairs looked for or walked over, and those of wanted times, for Explain
 }
 
 // reader takes a reader from the pool or makes one.
@@ -162,7 +164,7 @@ func (s *store) reader(q *question.Question) *reader {
 	if !ok {
 		r = &reader{}
 	}
-	r.question = q
+	r.question, r.looked, r.decoded = q, 0, 0
 	r.rows.Reset(q.Type, "")
 	return r
 }
@@ -183,6 +185,7 @@ func (r *reader) multiGet(ctx context.Context, db *pebble.DB, p *plan) (err erro
 			if n++; n%64 == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
+			r.looked++
 			r.key = append(r.key[:0], k...)
 			if !it.SeekGE(r.key) || !bytes.Equal(it.Key(), r.key) {
 				if err := it.Error(); err != nil {
@@ -207,6 +210,7 @@ func (r *reader) take(it *pebble.Iterator, head uint32, prefix int) error {
 	if !r.question.Valid.Contains(valid) || !r.question.Clock.AdmitsValid(valid) {
 		return nil
 	}
+	r.decoded++
 	value, err := it.ValueAndErr()
 	if err != nil {
 		return err
@@ -234,6 +238,7 @@ func (r *reader) ranges(ctx context.Context, db *pebble.DB, p *plan) (err error)
 			if n++; n%64 == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
+			r.looked++
 			if err := r.take(it, head, len(s.prefix)); err != nil {
 				return err
 			}
@@ -263,30 +268,6 @@ func (s *series) bounds(want *question.Times) (from, to []byte) {
 
 // epoch reads the last part of a key.
 func epoch(text []byte) (int64, error) { return strconv.ParseInt(string(text), 10, 64) }
-
-// Explain tells what Ask does with the query; Pebble itself has no plans.
-func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
-	p, ok := q.Args[0].(*plan)
-	if !ok {
-		return engine.Plan{}, errors.New("pebble: the query was phrased by another engine")
-	}
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s, with one iterator; decode the payloads; sort the rows\n", q.Text)
-	for i := range min(len(p.series), 20) {
-		s := &p.series[i]
-		if len(s.keys) > 0 {
-			fmt.Fprintf(&b, "seek %s … %s (%d ids)\n", s.keys[0], s.keys[len(s.keys)-1][len(s.prefix):], len(s.keys))
-		} else {
-			from, to := s.bounds(&q.Question.Valid)
-			fmt.Fprintf(&b, "scan %q … %q\n", from, to)
-		}
-	}
-	if n := len(p.series) - 20; n > 0 {
-		fmt.Fprintf(&b, "and %d more series\n", n)
-	}
-	fmt.Fprintf(&b, "\n%s", a.db.Metrics())
-	return engine.Plan{Text: b.String()}, ctx.Err()
-}
 
 // ignoreGone forgives a file that Pebble removed while the folder was walked.
 func ignoreGone(err error) error {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -147,7 +146,7 @@ func (a *archive) Size(ctx context.Context) (int64, error) {
 	var size int64
 	err = a.db.pool.QueryRow(ctx, `SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint
 		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-		WHERE nspname = ANY($1) AND relkind = 'r' AND (relname = ANY($2) OR starts_with(relname, $3))`, schemas, tables, prefix).Scan(&size)
+		WHERE nspname = ANY($1) AND relkind IN ('r', 'p') AND (relname = ANY($2) OR starts_with(relname, $3))`, schemas, tables, prefix).Scan(&size)
 	return size, failed(ctx, err)
 }
 
@@ -190,7 +189,11 @@ func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder
 	if ok, err := a.exists(ctx, q.Question); err != nil || !ok {
 		return err
 	}
-	rows, err := a.db.pool.Query(ctx, q.Text, q.Args...)
+	args := q.Args
+	if a.db.simple {
+		args = append([]any{pgx.QueryExecModeSimpleProtocol}, args...)
+	}
+	rows, err := a.db.pool.Query(ctx, q.Text, args...)
 	if err != nil {
 		return failed(ctx, err)
 	}
@@ -204,18 +207,4 @@ func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder
 		return ctx.Err()
 	}
 	return rows.Err()
-}
-
-// Explain runs the question once and returns its plan, with what it took in
-// time and pages.
-func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
-	if ok, err := a.exists(ctx, q.Question); err != nil || !ok {
-		return engine.Plan{Text: "the subset holds no records of this line type\n"}, err
-	}
-	rows, err := a.db.pool.Query(ctx, "EXPLAIN (ANALYZE, BUFFERS) "+q.Text, q.Args...)
-	if err != nil {
-		return engine.Plan{}, failed(ctx, err)
-	}
-	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	return engine.Plan{Text: strings.Join(lines, "\n") + "\n"}, failed(ctx, err)
 }

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"io"
 	"math"
 
@@ -49,7 +50,7 @@ func (r *copyReader) Read(p []byte) (int, error) {
 		r.buf, r.at = r.buf[:0], 0
 		for len(r.buf) < copyChunk && !r.end {
 			var err error
-			if r.buf, err = r.next(r.buf); err == io.EOF {
+			if r.buf, err = r.next(r.buf); errors.Is(err, io.EOF) {
 				r.buf, r.end = binary.BigEndian.AppendUint16(r.buf, math.MaxUint16), true
 			} else if err != nil {
 				return 0, err

@@ -3,6 +3,8 @@ package postgres
 import (
 	"encoding/binary"
 	"fmt"
+	"strconv"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -65,7 +67,7 @@ func decodeCell(d *sqlengine.Decoder, k int, c *question.Column, f *pgconn.Field
 		return f.DataTypeOID == pgtype.TextOID
 	}
 	if f.Format != pgtype.BinaryFormatCode {
-		return false
+		return decodeText(d, k, c, f, raw)
 	}
 	var ok bool
 	var v int64
@@ -85,4 +87,29 @@ func decodeCell(d *sqlengine.Decoder, k int, c *question.Column, f *pgconn.Field
 		d.Span(k, v)
 	}
 	return ok
+}
+
+// decodeText decodes a value that came as text, as all do by the simple protocol.
+func decodeText(d *sqlengine.Decoder, k int, c *question.Column, f *pgconn.FieldDescription, raw []byte) bool {
+	if raw == nil {
+		return c.Kind == question.Number && d.Value(k, nil) == nil
+	}
+	text := string(raw)
+	switch {
+	case c.Kind == question.Number:
+		x, err := strconv.ParseFloat(text, 64)
+		d.Num(k, x)
+		return err == nil
+	case f.DataTypeOID == pgtype.TimestampOID:
+		t, err := time.Parse(time.DateTime, text) // datestyle is ISO
+		d.Time(k, t.Unix())
+		return err == nil && c.Kind == question.Time
+	}
+	v, err := strconv.ParseInt(text, 10, 64)
+	if c.Kind == question.Time {
+		d.Time(k, v)
+	} else {
+		d.Span(k, v)
+	}
+	return err == nil
 }

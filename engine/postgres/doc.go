@@ -13,6 +13,13 @@
 //   - wide: one row per record with the header's fields in it, and a B-tree
 //     over series and time, or a BRIN over time (?wide_index=brin).
 //
+// Tables of documents and wide tables may be divided by hash or by valid time
+// (?partitions=), and spread over tablespaces (?tablespaces=); partition.go is
+// for other workloads, too. There is no GIN index: docs/decisions/0005-postgres.md.
+//
+// Explain reads how rows are reached from EXPLAIN (ANALYZE, FORMAT JSON); the
+// server's own time stands in the plan and not in Query.Server.
+//
 // Text compares bytewise (COLLATE "C") in every column, whatever the
 // database's own collation.
 //

@@ -17,7 +17,7 @@ import (
 const dumpRows = 4096
 
 // errStopped says that the caller wants no more.
-var errStopped = errors.New("stopped") //nolint:gochecknoglobals // an error value
+var errStopped = errors.New("stopped")
 
 // Dump reads table by table, all as of one moment.
 func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {

@@ -30,6 +30,8 @@ type loader struct {
 	catalog *design.Catalog
 	made    map[*record.LineType]bool
 	touched map[*record.LineType]bool // by this loader: to be analysed at its end
+	parts   map[*record.LineType]partitioning
+	there   map[part]bool // partitions
 }
 
 // writer lays records out under one design.
@@ -55,11 +57,15 @@ func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, err
 	if !storable(subset) {
 		return nil, &fault.Error{Setting: "subset", Problem: "has a name that PostgreSQL cannot hold: it is no UTF-8 text, or has a zero byte", Cure: "name it otherwise"}
 	}
-	l := &loader{a: a, subset: subset, made: map[*record.LineType]bool{}, touched: map[*record.LineType]bool{}}
+	l := &loader{a: a, subset: subset, made: map[*record.LineType]bool{}, touched: map[*record.LineType]bool{},
+		parts: map[*record.LineType]partitioning{}, there: map[part]bool{}}
 	if a.design == design.Document {
 		l.w = newDocWriter(l)
 	} else {
 		l.w = newRowWriter(l)
+	}
+	if err := a.db.makeSpaces(ctx); err != nil {
+		return nil, err
 	}
 	err := l.transaction(ctx, func(c *pgx.Conn) error {
 		// Two sessions that make one schema at once would collide.
@@ -100,7 +106,7 @@ func (l *loader) transaction(ctx context.Context, f func(c *pgx.Conn) error) err
 	if err != nil {
 		after, stop := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
 		defer stop()
-		_ = tx.Rollback(after) //nolint:errcheck // the first error says more; a closed connection rolls back by itself
+		_ = tx.Rollback(after) // the first error says more; a closed connection rolls back by itself
 	}
 	return failed(ctx, err)
 }
@@ -133,7 +139,7 @@ func unstorable(b *record.Batch, i int) error {
 	return &fault.Error{File: b.File, Line: int(b.Line[i]), Problem: "holds text that is not UTF-8, or a zero byte, which PostgreSQL does not store", Cure: "convert the file, e.g. with iconv"}
 }
 
-var errClosed = errors.New("postgres: the loader is closed") //nolint:gochecknoglobals // an error value
+var errClosed = errors.New("postgres: the loader is closed")
 
 // Commit writes everything in one transaction, which begins by locking the
 // subset's catalog: another loader of the same subset waits there.
@@ -149,6 +155,7 @@ func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, er
 	if err != nil {
 		l.catalog = nil // it may hold what was rolled back
 		clear(l.made)
+		clear(l.there)
 		clear(l.touched) // whoever goes on will have them analysed
 		if ctx.Err() != nil {
 			return engine.Stored{}, ctx.Err()
@@ -165,10 +172,13 @@ func (l *loader) write(ctx context.Context, c *pgx.Conn, fresh *design.Catalog, 
 	}
 	for _, t := range l.w.types() {
 		if !l.made[t] {
-			if err := execute(ctx, c, l.a.typeTables(l.subset, t)...); err != nil {
+			if err := l.makeTable(ctx, c, t); err != nil {
 				return err
 			}
 			l.made[t] = true
+		}
+		if err := l.extend(ctx, c, t, fresh); err != nil {
+			return err
 		}
 		if err := l.w.write(ctx, c, t, l.catalog, stored.Replaced); err != nil {
 			return fmt.Errorf("%s: %w", t.Name, err)
@@ -188,6 +198,19 @@ func (l *loader) write(ctx context.Context, c *pgx.Conn, fresh *design.Catalog, 
 		return err
 	}
 	return l.storeCatalog(ctx, c, fresh)
+}
+
+// makeTable makes the table of a type, if it is not there.
+func (l *loader) makeTable(ctx context.Context, c *pgx.Conn, t *record.LineType) error {
+	name, _, _ := sqlengine.Table(l.a.design, t)
+	ok, err := l.a.has(ctx, c, l.subset, name)
+	if err == nil && !ok {
+		err = execute(ctx, c, l.a.typeTables(l.subset, t)...)
+	}
+	if err != nil {
+		return err
+	}
+	return l.divide(ctx, c, t)
 }
 
 // refresh locks the catalog and reads what the loader must know of the

@@ -25,7 +25,7 @@ func TestParameters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer e.Close() //nolint:errcheck // the test is about something else
+	defer e.Close()
 	about, err := e.About(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -78,6 +78,7 @@ func TestNotOpened(t *testing.T) {
 		"postgres://postgres:geheim@" + address + "/postgres?wide_index=gin": "brin",
 		"postgres://postgres:geheim@" + address + "/postgres?sslmode=maybe":  "sslmode",
 		"postgres://postgres:geheim@" + address + "/postgres?speed=high":     "not known",
+		"postgres://postgres:geheim@" + address + "/postgres?partitions=3":   "range:day",
 	} {
 		_, err := engine.Registry{postgres.Driver()}.Open(t.Context(), url, engine.Options{})
 		if err == nil || !strings.Contains(err.Error(), want) {

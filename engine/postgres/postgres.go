@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -28,7 +29,9 @@ func Driver() engine.Driver {
 		Example: "postgres://postgres@localhost:5432/postgres",
 		Params: []engine.Param{
 			{Name: "wide_index", Default: btree, Help: "index of wide tables, set when they are made: btree (series, time) or brin (time)"},
-			{Name: "statements", Default: prepared, Help: "how questions are sent: prepared (planned once a connection) or unnamed (planned every time)"},
+			{Name: "partitions", Default: "", Help: "of tables of documents and wide tables, set when they are made: hash:8 (by series) or range:day, range:month, range:year (by valid time)"},
+			{Name: "tablespaces", Default: "", Help: "folders on the server, with commas between, over which the partitions are spread in turn; made as tablespaces where they are none"},
+			{Name: "statements", Default: prepared, Help: "how questions are sent: prepared (planned once a connection), unnamed (planned every time) or simple (the simple protocol, replies as text)"},
 			{Name: "sslmode", Help: "as in libpq: disable, prefer, require, verify-ca, verify-full"},
 		},
 		Offers: map[design.Name][]flavour.Name{
@@ -48,6 +51,7 @@ const (
 	brin     = "brin"
 	prepared = "prepared"
 	unnamed  = "unnamed"
+	simple   = "simple"
 )
 
 const (
@@ -61,6 +65,8 @@ type database struct {
 	pool      *pgxpool.Pool
 	readOnly  bool
 	wideIndex string
+	simple    bool // questions go by the simple protocol
+	parts     partitioning
 	log       *slog.Logger
 }
 
@@ -92,10 +98,8 @@ func (db *database) config(u *url.URL, o engine.Options) (*pgxpool.Config, error
 	choice := func(name string, values ...string) (string, error) {
 		v := q.Get(name)
 		q.Del(name)
-		for _, known := range values {
-			if v == known {
-				return v, nil
-			}
+		if slices.Contains(values, v) {
+			return v, nil
 		}
 		if v == "" {
 			return values[0], nil
@@ -106,10 +110,16 @@ func (db *database) config(u *url.URL, o engine.Options) (*pgxpool.Config, error
 	if db.wideIndex, err = choice("wide_index", btree, brin); err != nil {
 		return nil, err
 	}
-	statements, err := choice("statements", prepared, unnamed)
+	statements, err := choice("statements", prepared, unnamed, simple)
 	if err != nil {
 		return nil, err
 	}
+	if db.parts, err = parsePartitioning(q.Get("partitions"), q.Get("tablespaces")); err != nil {
+		return nil, err
+	}
+	q.Del("partitions")
+	q.Del("tablespaces")
+	db.simple = statements == simple
 	server := *u
 	server.RawQuery, server.Opaque = q.Encode(), ""
 	config, err := pgxpool.ParseConfig(server.String())
@@ -160,10 +170,10 @@ func unreachable(err error) error {
 
 // decisive are settings that decide speed, told whether they were changed or not.
 const decisive = `'shared_buffers', 'effective_cache_size', 'work_mem', 'maintenance_work_mem', 'max_wal_size', 'jit', 'fsync',
-	'synchronous_commit', 'full_page_writes', 'random_page_cost', 'max_parallel_workers_per_gather', 'server_encoding'`
+	'synchronous_commit', 'full_page_writes', 'random_page_cost', 'max_parallel_workers_per_gather', 'server_encoding', 'default_toast_compression'`
 
 func (db *database) about(ctx context.Context) (engine.About, error) {
-	a := engine.About{Product: "PostgreSQL", Settings: map[string]string{"driver": "github.com/jackc/pgx/v5", "wide_index": db.wideIndex}}
+	a := engine.About{Product: "PostgreSQL", Settings: map[string]string{"driver": "github.com/jackc/pgx/v5", "wide_index": db.wideIndex, "partitions": db.parts.String()}}
 	if err := db.pool.QueryRow(ctx, "SHOW server_version").Scan(&a.Version); err != nil {
 		return a, failed(ctx, err)
 	}

@@ -96,7 +96,29 @@ func (a *archive) typeTables(subset string, t *record.LineType) []string {
 	default:
 		index += "series_idx ON " + table + " (model, fcst_var, fcst_lev, vx_mask, fcst_valid_epoch)"
 	}
-	return []string{sqlengine.Create(table, cols, typeName), index}
+	p := a.db.parts
+	if a.design == design.Normalized { // METviewer's tables stay as they are
+		p = partitioning{}
+	}
+	key := []string{"model", "fcst_var", "fcst_lev", "vx_mask"}
+	create := sqlengine.Create(table, cols, typeName)
+	if a.design == design.Document {
+		key = []string{"id"}
+		if p.period != "" { // the key of a divided table holds what divides it
+			create = strings.Replace(create, " PRIMARY KEY", "", 1)
+			create = strings.TrimSuffix(create, "\n)") + ",\n  CONSTRAINT " + name + "_pkey PRIMARY KEY (id, fcst_valid_epoch)\n)"
+		}
+	}
+	out := []string{create + p.clause(key, "fcst_valid_epoch"), index}
+	if a.design == design.Document {
+		// Nobody asks for entries by their values; looking at them for the planner
+		// costs as much as unpacking them.
+		out = append(out, "ALTER TABLE "+table+" ALTER COLUMN data SET STATISTICS 0")
+	}
+	if p.hash > 0 || p.period != "" {
+		out = append(out, "COMMENT ON TABLE "+table+" IS "+flavour.Quote(partitionNote+p.String()))
+	}
+	return append(out, p.parts(a.dialect.Table(subset, ""), name, nil)...)
 }
 
 // querier is what a pool, a connection and a transaction have in common.
@@ -114,7 +136,7 @@ func (a *archive) has(ctx context.Context, q querier, subset, table string) (ok 
 // stored lists the line types that a subset has a table for.
 func (a *archive) stored(ctx context.Context, q querier, subset string) ([]*record.LineType, error) {
 	rows, err := q.Query(ctx, `SELECT relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-		WHERE nspname = $1 AND relkind = 'r'`, flavour.PostgresSchema(subset))
+		WHERE nspname = $1 AND relkind IN ('r', 'p')`, flavour.PostgresSchema(subset))
 	if err != nil {
 		return nil, failed(ctx, err)
 	}

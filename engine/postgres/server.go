@@ -63,6 +63,7 @@ func tuned(memory int64) map[string]string {
 		"checkpoint_completion_target": "0.9",
 		"random_page_cost":             "1.1", // solid-state disks
 		"jit":                          "off",
+		"default_toast_compression":    "lz4", // of documents; see docs/decisions/0005-postgres.md
 	}
 }
 

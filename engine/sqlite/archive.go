@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -194,27 +193,4 @@ func failed(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	return err
-}
-
-func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
-	if ok, err := a.exists(ctx, q.Question); err != nil || !ok {
-		return engine.Plan{Text: "the subset holds no records of this line type\n"}, err
-	}
-	rows, err := a.db.pool.QueryContext(ctx, "EXPLAIN QUERY PLAN "+q.Text, q.Args...)
-	if err != nil {
-		return engine.Plan{}, failed(ctx, err)
-	}
-	defer rows.Close() //nolint:errcheck // Err below says what went wrong
-	var b strings.Builder
-	depth := map[int]int{}
-	for rows.Next() {
-		var id, parent, unused int
-		var detail string
-		if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
-			return engine.Plan{}, err
-		}
-		depth[id] = depth[parent] + 1
-		b.WriteString(strings.Repeat("  ", depth[id]-1) + detail + "\n")
-	}
-	return engine.Plan{Text: b.String()}, rows.Err()
 }

@@ -24,6 +24,7 @@ type Target struct {
 	Driver *engine.Driver
 	URL    string
 	Design design.Name
+	Server *run.Server // what the lab knows of it; nil = nothing
 }
 
 // String is "duckdb wide".
@@ -120,6 +121,7 @@ type cell struct {
 // counted in the Outcome.
 func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
 	s := &study{o: o.defaults(), folder: folder, clock: measure.StartClock()}
+	folder.Run.Planned = s.o.Reps
 	meter, err := measure.StartClient()
 	if err != nil {
 		return s.out, err

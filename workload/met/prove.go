@@ -79,7 +79,7 @@ func (s *study) proveCell(ctx context.Context, c *cell, q *question.Question, f 
 	if err != nil {
 		plan = engine.Plan{Text: "no plan: " + err.Error()}
 	}
-	if err := s.folder.Plan(c.Cell, query.Text, plan.Text); err != nil {
+	if err := s.folder.Plan(c.Cell, query.Text, plan.Text, Accesses(plan)); err != nil {
 		return err
 	}
 	var b answer.Builder
@@ -94,6 +94,15 @@ func (s *study) proveCell(ctx context.Context, c *cell, q *question.Question, f 
 		s.cells = append(s.cells, c)
 	}
 	return nil
+}
+
+// Accesses are those of a plan, as the run folder keeps them.
+func Accesses(p engine.Plan) []run.Access {
+	var out []run.Access
+	for _, a := range p.Access {
+		out = append(out, run.Access{Object: a.Object, Method: string(a.Method), Index: a.Index, Examined: a.Examined, Kept: a.Kept, Measured: a.Measured})
+	}
+	return out
 }
 
 func (s *study) whole(t Target) bool {

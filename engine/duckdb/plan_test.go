@@ -1,0 +1,33 @@
+package duckdb
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"barograph/engine"
+)
+
+// Profiles that DuckDB 1.5.5 gave for a generated archive; long lists in them
+// are cut. Whether a scan was pruned shows only beside the table's rows.
+func TestAccesses(t *testing.T) {
+	for name, want := range map[string][]engine.Access{
+		"normalized": {
+			{Object: "line_data_sal1l2", Method: engine.FullScan, Examined: 245760, Kept: 48169, Measured: true},
+			{Object: "stat_header", Method: engine.FullScan, Examined: 32, Kept: 5, Measured: true},
+		},
+		"wide": {{Object: "wide_sal1l2", Method: engine.FullScan, Examined: 245760, Kept: 848, Measured: true}},
+	} {
+		text, err := os.ReadFile(filepath.Join("testdata", "plans", name+".json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := accesses(text); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %v\n got %+v\nwant %+v", name, err, got, want)
+		}
+	}
+	if _, err := accesses([]byte("no JSON")); err == nil {
+		t.Error("a text that is no profile was read")
+	}
+}

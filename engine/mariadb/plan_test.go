@@ -1,0 +1,70 @@
+package mariadb
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/engine/sqlengine"
+	"barograph/record"
+)
+
+// TestAccesses reads what MariaDB 10.11 gave for a generated archive, with
+// long lists cut.
+func TestAccesses(t *testing.T) {
+	lt, _ := record.TypeByName("SAL1L2")
+	stored := func(name string) string {
+		t.Helper()
+		text, err := os.ReadFile(filepath.Join("testdata", "plans", name+".json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	for _, c := range []struct {
+		name   string
+		design design.Name
+		plan   string
+		want   []engine.Access
+	}{
+		{"metviewer-sql", design.Normalized, stored("metviewer_sql"), []engine.Access{
+			{Object: "stat_header", Method: engine.FullScan, Examined: 32, Kept: 2, Measured: true},
+			{Object: "line_data_sal1l2", Method: engine.IndexScan, Index: "stat_header_id_idx", Examined: 32110, Kept: 28718, Measured: true},
+		}},
+		{"documents", design.Document, stored("documents"), []engine.Access{
+			{Object: "doc_sal1l2", Method: engine.IndexScan, Index: "series_idx", Examined: 606, Kept: 542, Measured: true},
+		}},
+		{"keys", design.Document, stored("keys"), []engine.Access{
+			{Object: "doc_sal1l2", Method: engine.KeyLookup, Index: "PRIMARY", Examined: 542, Kept: 542, Measured: true},
+		}},
+		{"wide", design.Wide, stored("wide"), []engine.Access{
+			{Object: "wide_sal1l2", Method: engine.IndexScan, Index: "series_idx", Examined: 80287, Kept: 28718, Measured: true},
+		}},
+		{"F5 of METviewer: the lines first, then one header each", design.Normalized,
+			`{"query_block": {"nested_loop": [
+				{"table": {"table_name": "ld", "access_type": "ALL", "r_loops": 1, "rows": 114300, "r_rows": 114300, "r_filtered": 0.5564304}},
+				{"table": {"table_name": "h", "access_type": "eq_ref", "key": "PRIMARY", "r_loops": 636, "rows": 1, "r_rows": 1, "r_filtered": 100}}]}}`,
+			[]engine.Access{
+				{Object: "line_data_sal1l2", Method: engine.FullScan, Examined: 114300, Kept: 636, Measured: true},
+				{Object: "stat_header", Method: engine.KeyLookup, Index: "PRIMARY", Examined: 636, Kept: 636, Measured: true},
+			}},
+		{"never run", design.Normalized,
+			`{"query_block": {"nested_loop": [{"table": {"table_name": "h", "access_type": "ref", "key": "x", "r_loops": 0, "rows": 5, "r_rows": null}}]}}`,
+			[]engine.Access{{Object: "stat_header", Method: engine.IndexScan, Index: "x", Measured: true}}},
+		{"not analysed", design.Normalized,
+			`{"query_block": {"nested_loop": [{"table": {"table_name": "h", "access_type": "const", "key": "PRIMARY", "rows": 1}}]}}`,
+			[]engine.Access{{Object: "stat_header", Method: engine.KeyLookup, Index: "PRIMARY", Examined: 1, Kept: -1}}},
+		{"nothing to read", design.Normalized, `{"query_block": {"select_id": 1, "table": {"message": "Impossible WHERE"}}}`, nil},
+	} {
+		got, err := accesses([]byte(c.plan), func(name string) string { return sqlengine.Called(c.design, lt, name) })
+		if err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v\n got %+v\nwant %+v", c.name, err, got, c.want)
+		}
+	}
+	if _, err := accesses([]byte(`{"a": [`), func(name string) string { return name }); err == nil {
+		t.Error("half a plan was read")
+	}
+}
