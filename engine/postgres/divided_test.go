@@ -24,7 +24,7 @@ import (
 // made, whatever the URL says later.
 func TestDivided(t *testing.T) {
 	d := &databases{server: enginetest.Lab(t, postgres.Driver(), lab.Options{})}
-	files := smallFiles(t, 24)
+	files := enginetest.SmallFiles(t, 24)
 	spaces := tablespaces(t, d.server)
 	var want record.Digest
 	for _, query := range []string{"", "?statements=simple", "?partitions=hash:3&statements=simple", "?partitions=range:day&wide_index=brin&tablespaces=" + url.QueryEscape(spaces)} {
