@@ -2,6 +2,7 @@
 //
 // A Driver is a value, listed in engine/all; nothing registers itself. Opening
 // a URL gives an Engine, a struct of abilities in which nil means "cannot". The
-// verification workload uses Archives; later workloads bring further fields.
+// verification workload uses Archives, the ycsb workload KV; later workloads bring
+// further fields.
 // The suite in engine/enginetest holds every engine to what is written here.
 package engine

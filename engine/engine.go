@@ -24,6 +24,7 @@ type Driver struct {
 	Example string // a URL that works: "duckdb:archive.db"
 	Params  []Param
 	Offers  map[design.Name][]flavour.Name // promised = delivered: the suite asks every case in every one
+	Layouts []Layout                       // of tables of records under keys, the usual one first; promised = delivered
 	Place   Place
 	Server  *Server // how the lab starts one; nil = embedded
 
@@ -59,6 +60,7 @@ type Options struct {
 // Engine is an open database, safe for concurrent use. A nil ability means "cannot".
 type Engine struct {
 	Archives Archives // verification archives: the met workload
+	KV       KV       // records under keys: the ycsb workload
 	About    func(ctx context.Context) (About, error)
 	Close    func() error // waits for nothing; open archives must be closed before
 }

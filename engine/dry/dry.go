@@ -22,6 +22,7 @@ func Driver() engine.Driver {
 		Summary: "no database: answers are recalled from memory, which is the client's floor",
 		Example: "dry:",
 		Offers:  map[design.Name][]flavour.Name{design.Memory: {flavour.Recall}},
+		Layouts: []engine.Layout{engine.Pairs},
 		Place:   engine.Memory,
 		Open:    open,
 	}
@@ -31,6 +32,7 @@ func open(_ context.Context, _ *url.URL, o engine.Options) (*engine.Engine, erro
 	s := &store{readOnly: o.ReadOnly, subsets: map[string]*subset{}}
 	return &engine.Engine{
 		Archives: s,
+		KV:       &kvTables{readOnly: o.ReadOnly, byName: map[string]*kvTable{}},
 		About: func(context.Context) (engine.About, error) {
 			return engine.About{Product: "dry", Version: "1"}, nil
 		},

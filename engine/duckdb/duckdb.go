@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/duckdb/duckdb-go/v2/mapping"
 
@@ -41,6 +42,7 @@ func Driver() engine.Driver {
 		Example: "duckdb:archive.db",
 		Params:  params,
 		Offers:  offers(),
+		Layouts: []engine.Layout{engine.Columns, engine.Document},
 		Place:   engine.Embedded,
 		Open:    open,
 	}
@@ -92,6 +94,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	}
 	return &engine.Engine{
 		Archives: archives{db},
+		KV:       kv{db, &sync.Mutex{}},
 		About:    db.about,
 		Close: func() error {
 			db.close()

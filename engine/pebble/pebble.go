@@ -36,9 +36,10 @@ func Driver() engine.Driver {
 			{Name: "compression", Default: "fastest", Help: "of blocks: none, fastest, balanced or good"},
 			{Name: "memtable", Default: "64", Help: "memory that collects writes before they become a table, MiB"},
 		},
-		Offers: map[design.Name][]flavour.Name{design.KeyValue: {flavour.KeysNative, flavour.EpochRange}},
-		Place:  engine.Embedded,
-		Open:   open,
+		Offers:  map[design.Name][]flavour.Name{design.KeyValue: {flavour.KeysNative, flavour.EpochRange}},
+		Layouts: []engine.Layout{engine.Pairs},
+		Place:   engine.Embedded,
+		Open:    open,
 	}
 }
 
@@ -110,6 +111,7 @@ func open(_ context.Context, u *url.URL, o engine.Options) (*engine.Engine, erro
 	st := &store{db: db, dir: dir, readOnly: o.ReadOnly, catalogs: map[string]*design.Catalog{}}
 	return &engine.Engine{
 		Archives: st,
+		KV:       kv{st},
 		About:    func(context.Context) (engine.About, error) { return s.about(), nil },
 		Close:    db.Close,
 	}, nil

@@ -39,9 +39,10 @@ func Driver() engine.Driver {
 			design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
 			design.Wide:       {flavour.SQL, flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange},
 		},
-		Place:  engine.Remote,
-		Server: server(),
-		Open:   open,
+		Layouts: []engine.Layout{engine.Columns, engine.Document},
+		Place:   engine.Remote,
+		Server:  server(),
+		Open:    open,
 	}
 }
 
@@ -89,7 +90,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		}
 		return nil, unreachable(err)
 	}
-	return &engine.Engine{Archives: db, About: db.about, Close: func() error { db.pool.Close(); return nil }}, nil
+	return &engine.Engine{Archives: db, KV: kv{db}, About: db.about, Close: func() error { db.pool.Close(); return nil }}, nil
 }
 
 // config reads the URL.

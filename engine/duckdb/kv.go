@@ -1,0 +1,164 @@
+package duckdb
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/duckdb/duckdb-go/v2/mapping"
+
+	"barograph/engine"
+	"barograph/engine/sqlengine"
+)
+
+// kv opens tables of records under keys. One statement writes at a time: of
+// two that change one row at once DuckDB would fail the second.
+type kv struct {
+	*database
+	writing *sync.Mutex
+}
+
+func (k kv) dialect() *sqlengine.KVDialect {
+	return &sqlengine.KVDialect{
+		Quote:   func(name string) string { return `"` + name + `"` },
+		Param:   func(i int) string { return "$" + strconv.Itoa(i) },
+		KeyType: "VARCHAR", TextType: "VARCHAR", DocType: "JSON", // VARCHAR is compared as bytes
+		First:     func(param string) string { return "LIMIT " + param },
+		Field:     func(doc, name string) string { return "(" + doc + " ->> '$." + name + "')" },
+		Merge:     func(doc, param string) string { return "json_merge_patch(" + doc + ", " + param + ")" },
+		AtPath:    func(doc, path string) string { return "json_extract_string(" + doc + ", " + path + ")" },
+		MaxParams: 65535,
+	}
+}
+
+// Table opens or makes a table.
+func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) {
+	if t.Make && k.readOnly {
+		return nil, engine.ErrReadOnly
+	}
+	return sqlengine.OpenKV(ctx, k.dialect(), t, k.session)
+}
+
+// session is a connection and its statements.
+type session struct {
+	*conn
+	writing *sync.Mutex
+	made    []*statement
+}
+
+func (k kv) session(context.Context) (sqlengine.Session, error) {
+	c, err := k.take()
+	if err != nil {
+		return nil, err
+	}
+	return &session{conn: c, writing: k.writing}, nil
+}
+
+// Prepare prepares a statement.
+func (s *session) Prepare(ctx context.Context, text string) (sqlengine.Statement, error) {
+	st := &statement{session: s}
+	if mapping.Prepare(s.raw, text, &st.raw) == mapping.StateError {
+		err := failure(ctx, mapping.PrepareError(st.raw))
+		mapping.DestroyPrepare(&st.raw)
+		return nil, fmt.Errorf("%s: %w", text, err)
+	}
+	s.made = append(s.made, st)
+	return st, nil
+}
+
+// Taken reports a violated primary key; DuckDB has no number for it.
+func (s *session) Taken(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "violates primary key constraint") || strings.Contains(text, "PRIMARY KEY or UNIQUE constraint violation")
+}
+
+func (s *session) Close() error {
+	for _, st := range s.made {
+		mapping.DestroyPrepare(&st.raw)
+	}
+	s.db.put(s.conn)
+	return nil
+}
+
+type statement struct {
+	*session
+	raw    mapping.PreparedStatement
+	values [][]byte
+}
+
+// run binds the arguments and runs the statement; the reply must be destroyed
+// where err is nil.
+func (st *statement) run(ctx context.Context, args [][]byte, limit int, reply *mapping.Result) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for i, a := range args {
+		at, ok := mapping.IdxT(i+1), mapping.StateError
+		if a == nil {
+			ok = mapping.BindNull(st.raw, at)
+		} else {
+			ok = mapping.BindVarcharLength(st.raw, at, string(a), mapping.IdxT(len(a)))
+		}
+		if ok == mapping.StateError {
+			return fmt.Errorf("DuckDB does not take argument %d", i+1)
+		}
+	}
+	if limit != sqlengine.NoLimit && mapping.BindInt64(st.raw, mapping.IdxT(len(args)+1), int64(limit)) == mapping.StateError {
+		return fmt.Errorf("DuckDB does not take the number %d", limit)
+	}
+	if ctx.Done() != nil {
+		defer st.watch(ctx)()
+	}
+	if mapping.ExecutePrepared(st.raw, reply) == mapping.StateError {
+		err := failure(ctx, mapping.ResultError(reply))
+		mapping.DestroyResult(reply)
+		return err
+	}
+	return nil
+}
+
+// Exec runs a statement that writes.
+func (st *statement) Exec(ctx context.Context, args [][]byte) (int64, error) {
+	st.writing.Lock()
+	defer st.writing.Unlock()
+	var reply mapping.Result
+	if err := st.run(ctx, args, sqlengine.NoLimit, &reply); err != nil {
+		return 0, err
+	}
+	defer mapping.DestroyResult(&reply)
+	return int64(mapping.RowsChanged(&reply)), nil
+}
+
+// Query runs a statement that reads.
+func (st *statement) Query(ctx context.Context, args [][]byte, limit int, each func(values [][]byte) error) error {
+	r := result{}
+	if err := st.run(ctx, args, limit, &r.raw); err != nil {
+		return err
+	}
+	defer r.close()
+	n := int(mapping.ColumnCount(&r.raw))
+	for len(st.values) < n {
+		st.values = append(st.values, nil)
+	}
+	for r.next() {
+		for i := range r.rows {
+			for k := range n {
+				v := r.vector(k)
+				switch {
+				case v.null(i):
+					st.values[k] = nil
+				case mapping.ColumnType(&r.raw, mapping.IdxT(k)) == mapping.TypeBigInt:
+					st.values[k] = strconv.AppendInt(nil, v.int64s(r.rows)[i], 10)
+				default:
+					st.values[k] = v.text(i)
+				}
+			}
+			if err := each(st.values[:n]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,454 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"barograph/engine"
+)
+
+// kvFields are the fields of the suite's tables.
+var kvFields = []string{"field0", "field1", "Field2", "f3"} //nolint:gochecknoglobals // a constant table
+
+// kvTable is the suite's table under a layout.
+func kvTable(l engine.Layout) engine.Table {
+	return engine.Table{Name: "usertable", Fields: kvFields, Layout: l, Make: true}
+}
+
+// runKV puts an engine's records under keys through the suite.
+func (c Config) runKV(t *testing.T) {
+	t.Run("records", c.kvPromised)
+	for _, l := range c.Driver.Layouts {
+		t.Run("records/layout="+string(l), func(t *testing.T) {
+			e, err := engine.Registry{c.Driver}.Open(t.Context(), c.URL(t), engine.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer e.Close()
+			r, err := e.KV.Table(t.Context(), kvTable(l))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			t.Run("history", func(t *testing.T) {
+				for seed := range repetitions(t, 3, 1) {
+					if err := CheckKV(t.Context(), r, uint64(seed), 300); err != nil {
+						t.Fatalf("seed %d: %v", seed, err)
+					}
+				}
+			})
+			k := kvSuite{r, l}
+			t.Run("scans", k.scans)
+			t.Run("values", k.values)
+			t.Run("order", k.order)
+			t.Run("batches", k.batches)
+			t.Run("workers", k.workers)
+			t.Run("paths", k.paths)
+			t.Run("cancel", k.cancel)
+		})
+		if c.Reopenable {
+			t.Run("records/layout="+string(l)+"/persist", func(t *testing.T) { c.kvPersist(t, l) })
+		}
+	}
+}
+
+// kvPromised holds the Driver against the Engine, and tables against misuse.
+func (c Config) kvPromised(t *testing.T) {
+	e, err := engine.Registry{c.Driver}.Open(t.Context(), c.URL(t), engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	if (e.KV == nil) != (len(c.Driver.Layouts) == 0) {
+		t.Fatalf("layouts %v are promised; the ability is there: %v", c.Driver.Layouts, e.KV != nil)
+	}
+	if e.KV == nil {
+		return
+	}
+	if _, err := e.KV.Table(t.Context(), engine.Table{Name: "t", Fields: kvFields, Layout: "origami", Make: true}); !errors.Is(err, engine.ErrNoDesign) {
+		t.Errorf("an unknown layout: %v", err)
+	}
+	if _, err := e.KV.Table(t.Context(), engine.Table{Name: "absent", Fields: kvFields}); err == nil || !strings.Contains(err.Error(), "load") {
+		t.Errorf("a table that was not loaded: %v", err)
+	}
+	for _, bad := range []engine.Table{
+		{Name: "a; DROP TABLE b", Fields: kvFields, Make: true}, {Name: "t", Fields: []string{"x", "X"}, Make: true},
+		{Name: "t", Make: true}, {Name: "t", Fields: []string{"ycsb_key"}, Make: true}, {Name: "t", Fields: []string{"'"}, Make: true},
+	} {
+		if _, err := e.KV.Table(t.Context(), bad); err == nil {
+			t.Errorf("%+v was made", bad)
+		}
+	}
+}
+
+// kvSuite is an open table.
+type kvSuite struct {
+	*engine.Records
+	layout engine.Layout
+}
+
+func (k kvSuite) connect(t *testing.T) *engine.Conn {
+	t.Helper()
+	c, err := k.Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// record makes a row of all fields.
+func kvRecord(values ...string) *engine.Row {
+	r := &engine.Row{}
+	for i := range kvFields {
+		r.AddString(i, values[i%len(values)])
+	}
+	return r
+}
+
+func scanKeys(ctx context.Context, c *engine.Conn, from string, n int) (keys []string, err error) {
+	err = c.Scan(ctx, []byte(from), n, nil, func(key []byte, r *engine.Row) error {
+		if r.Len() != len(kvFields) {
+			return fmt.Errorf("record %s has %d fields of %d", key, r.Len(), len(kvFields))
+		}
+		keys = append(keys, string(key))
+		return nil
+	})
+	return keys, err
+}
+
+// scans asks for 0, 1, n and n+1 records, for those beyond the last, and with
+// further records behind the last asked for: a store that fails "if more keys
+// follow" (go-ycsb's etcd), one that answers without an order (its pg, mysql
+// and sqlite), one that divides by no records (YCSB).
+func (k kvSuite) scans(t *testing.T) {
+	c := k.connect(t)
+	var all []string
+	for i := range 9 {
+		all = append(all, fmt.Sprintf("scan%d", i))
+	}
+	for _, i := range []int{4, 2, 8, 0, 6, 1, 7, 3, 5} {
+		if err := c.Insert(t.Context(), []byte(all[i]), kvRecord("v")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, x := range []struct {
+		from string
+		n    int
+		want []string
+	}{
+		{"scan0", 0, nil}, {"scan0", 1, all[:1]}, {"scan0", 8, all[:8]}, {"scan0", 9, all}, {"scan0", 10, all},
+		{"scan", 3, all[:3]}, {"scan35", 2, all[4:6]}, {"scan8", 5, all[8:]}, {"scan9", 5, nil}, {"~", 1000, nil},
+	} {
+		got, err := scanKeys(t.Context(), c, x.from, x.n)
+		if err != nil || !slices.Equal(got, x.want) {
+			t.Errorf("scan of %d from %s: %v, %v; want %v", x.n, x.from, got, err, x.want)
+		}
+	}
+	stop := errors.New("enough")
+	seen := 0
+	err := c.Scan(t.Context(), []byte("scan0"), 5, engine.Fields{1}, func(_ []byte, r *engine.Row) error {
+		if f, v := r.At(0); r.Len() != 1 || f != 1 || string(v) != "v" {
+			t.Errorf("one field of a scan: %d fields, field %d is %q", r.Len(), f, v)
+		}
+		if seen++; seen == 2 {
+			return stop
+		}
+		return nil
+	})
+	if !errors.Is(err, stop) || seen != 2 {
+		t.Errorf("a scan that is stopped: %v after %d records", err, seen)
+	}
+	if got, err := scanKeys(t.Context(), c, "scan0", 2); err != nil || !slices.Equal(got, all[:2]) {
+		t.Errorf("the scan after it: %v, %v", got, err)
+	}
+}
+
+// values stores what YCSB's values hold and more.
+func (k kvSuite) values(t *testing.T) {
+	c := k.connect(t)
+	var printable []byte
+	for b := byte(' '); b <= 127; b++ {
+		printable = append(printable, b)
+	}
+	for i, v := range []string{"", " ", "a ", string(printable), `"\" \\ \u0041 ''`, "äß水", "\t\n\r\x01", "null", "12", strings.Repeat("x", 4095), strings.Repeat("y", 4096), strings.Repeat(`"`, 70_000)} {
+		key, row, got := fmt.Appendf(nil, "value%d", i), kvRecord(v, "other"), &engine.Row{}
+		if err := c.Insert(t.Context(), key, row); err != nil {
+			t.Fatalf("%.40q: %v", v, err)
+		}
+		if err := c.Read(t.Context(), key, nil, got); err != nil || !got.Equal(row) {
+			t.Errorf("%.40q is read as %v, %.80q", v, err, got.Data())
+		}
+		part := &engine.Row{}
+		part.AddString(1, v)
+		part.AddString(3, v+"!")
+		if err := c.Update(t.Context(), key, part); err != nil {
+			t.Fatalf("update to %.40q: %v", v, err)
+		}
+		got.Reset()
+		want := &engine.Row{}
+		for f, s := range []string{v, v, v, v + "!"} {
+			want.AddString(f, s)
+		}
+		if err := c.Read(t.Context(), key, nil, got); err != nil || !got.Equal(want) {
+			t.Errorf("updated to %.40q, it is read as %v, %.80q", v, err, got.Data())
+		}
+		got.Reset()
+		if err := c.Read(t.Context(), key, engine.Fields{1, 3}, got); err != nil || !got.Equal(part) {
+			t.Errorf("two fields of %.40q: %v, %.80q", v, err, got.Data())
+		}
+	}
+}
+
+// order: keys are told apart and ordered as bytes.
+func (k kvSuite) order(t *testing.T) {
+	c := k.connect(t)
+	keys := []string{"order/A", "order/B", "order/a", "order/a ", "order/a  ", "order/aa", "order/user10", "order/user9", "order/ä"}
+	for _, i := range rand.New(rand.NewPCG(1, 2)).Perm(len(keys)) {
+		if err := c.Insert(t.Context(), []byte(keys[i]), kvRecord(keys[i])); err != nil {
+			t.Fatalf("%q: %v", keys[i], err)
+		}
+	}
+	if got, err := scanKeys(t.Context(), c, "order/", len(keys)); err != nil || !slices.Equal(got, keys) {
+		t.Errorf("order %q, %v; want %q", got, err, keys)
+	}
+	for _, key := range keys {
+		got := &engine.Row{}
+		if err := c.Read(t.Context(), []byte(key), nil, got); err != nil || !got.Equal(kvRecord(key)) {
+			t.Errorf("%q is read as %v, %q", key, err, got.Data())
+		}
+	}
+	if err := c.Read(t.Context(), []byte("ORDER/A"), nil, &engine.Row{}); !errors.Is(err, engine.ErrNotFound) {
+		t.Errorf("a key in another case: %v", err)
+	}
+}
+
+// batches: all records or none; every field of each (go-ycsb's batch insert of
+// the run phase writes one of ten).
+func (k kvSuite) batches(t *testing.T) {
+	c := k.connect(t)
+	if c.InsertMany == nil {
+		t.Skip("the engine inserts no batches")
+	}
+	batch := func(names ...string) (rows []engine.KeyRow) {
+		for _, n := range names {
+			rows = append(rows, engine.KeyRow{Key: []byte("batch" + n), Row: kvRecord(n, n+"'", n+`"`, "")})
+		}
+		return rows
+	}
+	keys := func() []string {
+		got, err := scanKeys(t.Context(), c, "batch", 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	for _, rows := range [][]engine.KeyRow{batch("1", "2", "3"), batch("4"), batch()} {
+		if err := c.InsertMany(t.Context(), rows); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{"batch1", "batch2", "batch3", "batch4"}
+	if got := keys(); !slices.Equal(got, want) {
+		t.Fatalf("batches hold %v", got)
+	}
+	for _, rows := range [][]engine.KeyRow{batch("0", "3"), batch("0", "0")} {
+		if err := c.InsertMany(t.Context(), rows); !errors.Is(err, engine.ErrExists) {
+			t.Errorf("a batch with a key that is taken: %v", err)
+		}
+	}
+	if got := keys(); !slices.Equal(got, want) {
+		t.Errorf("after batches that failed there is %v", got)
+	}
+	got := &engine.Row{}
+	if err := c.Read(t.Context(), []byte("batch3"), nil, got); err != nil || !got.Equal(batch("3")[0].Row) {
+		t.Errorf("a record of a batch: %v, %q", err, got.Data())
+	}
+}
+
+// workers: of several inserts of one key one succeeds; updates of different
+// fields of one record are all kept; deletes are counted once.
+func (k kvSuite) workers(t *testing.T) {
+	const workers, rounds = 4, 25
+	var mu sync.Mutex
+	won, gone := map[string]int{}, map[string]int{}
+	shared := kvRecord("-")
+	if err := k.connect(t).Insert(t.Context(), []byte("shared"), shared); err != nil {
+		t.Fatal(err)
+	}
+	count := func(m map[string]int, key []byte, err, expected error) error {
+		if err == nil {
+			mu.Lock()
+			defer mu.Unlock()
+			m[string(key)]++
+		} else if !errors.Is(err, expected) {
+			return err
+		}
+		return nil
+	}
+	g, ctx := errgroup.WithContext(t.Context())
+	for w := range workers {
+		c := k.connect(t)
+		g.Go(func() error {
+			row := &engine.Row{}
+			for i := range rounds {
+				key := fmt.Appendf(nil, "worker%02d", i)
+				if err := count(won, key, c.Insert(ctx, key, kvRecord("w")), engine.ErrExists); err != nil {
+					return err
+				}
+				row.Reset()
+				row.AddString(w, fmt.Sprint(i))
+				if err := c.Update(ctx, []byte("shared"), row); err != nil {
+					return err
+				}
+				if c.Delete == nil {
+					continue
+				}
+				key = fmt.Appendf(nil, "worker%02d", i/2)
+				if err := count(gone, key, c.Delete(ctx, key), engine.ErrNotFound); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	there, err := scanKeys(t.Context(), k.connect(t), "worker", 2*rounds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range rounds {
+		key := fmt.Sprintf("worker%02d", i)
+		left := won[key] - gone[key]
+		if has := slices.Contains(there, key); won[key] < 1 || left != 0 && left != 1 || has != (left == 1) {
+			t.Errorf("%s: %d inserts and %d deletes succeeded; it is there: %v", key, won[key], gone[key], has)
+		}
+	}
+	got := &engine.Row{}
+	if err := k.connect(t).Read(t.Context(), []byte("shared"), nil, got); err != nil || !got.Equal(kvRecord(fmt.Sprint(rounds-1))) {
+		t.Errorf("updates of different fields by workers: %v, %q", err, got.Data())
+	}
+}
+
+// paths reads and updates within documents.
+func (k kvSuite) paths(t *testing.T) {
+	c := k.connect(t)
+	if c.ReadPath == nil {
+		t.Skip("the layout has no documents, or the engine does not reach into them")
+	}
+	key, got := []byte("path"), &engine.Row{}
+	if err := c.Insert(t.Context(), key, kvRecord("a", "b", "c", "d")); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.ReadPath(t.Context(), key, "$.Field2", got); err != nil || string(got.Data()) != "c" {
+		t.Errorf("a path: %v, %q", err, got.Data())
+	}
+	for _, x := range []struct{ key, path string }{{"absent", "$.f3"}, {"path", "$.f4"}} {
+		if err := c.ReadPath(t.Context(), []byte(x.key), x.path, got); !errors.Is(err, engine.ErrNotFound) {
+			t.Errorf("%v: %v", x, err)
+		}
+	}
+	if c.UpdatePath == nil {
+		return
+	}
+	if err := c.UpdatePath(t.Context(), key, "$.f3", []byte(`"new"`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.UpdatePath(t.Context(), []byte("absent"), "$.f3", []byte("x")); !errors.Is(err, engine.ErrNotFound) {
+		t.Errorf("a path of no record: %v", err)
+	}
+	got.Reset()
+	if err := c.Read(t.Context(), key, nil, got); err != nil || !got.Equal(kvRecord("a", "b", "c", `"new"`)) {
+		t.Errorf("after the update of a path: %v, %q", err, got.Data())
+	}
+}
+
+// cancel: what is asked after the end of ctx fails, and says why; nothing is
+// taken for done (go-ycsb's redis binding takes errors for answers).
+func (k kvSuite) cancel(t *testing.T) {
+	c := k.connect(t)
+	if err := c.Insert(t.Context(), []byte("cancel"), kvRecord("v")); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	row := &engine.Row{}
+	for name, err := range map[string]error{
+		"read":   c.Read(ctx, []byte("cancel"), nil, row),
+		"insert": c.Insert(ctx, []byte("cancel2"), kvRecord("v")),
+		"update": c.Update(ctx, []byte("cancel"), kvRecord("w")),
+		"scan":   c.Scan(ctx, []byte("cancel"), 1, nil, func([]byte, *engine.Row) error { return nil }),
+	} {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s after the end: %v", name, err)
+		}
+	}
+}
+
+// kvPersist opens a table again, then for reading only.
+func (c Config) kvPersist(t *testing.T, l engine.Layout) {
+	url := c.URL(t)
+	table := kvTable(l)
+	use := func(o engine.Options, f func(r *engine.Records, c *engine.Conn)) {
+		t.Helper()
+		e, err := engine.Registry{c.Driver}.Open(t.Context(), url, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		r, err := e.KV.Table(t.Context(), table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		conn, err := r.Connect(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		f(r, conn)
+	}
+	use(engine.Options{}, func(_ *engine.Records, c *engine.Conn) {
+		for i := range 20 {
+			if err := c.Insert(t.Context(), fmt.Appendf(nil, "k%02d", i), kvRecord(fmt.Sprint(i))); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	table.Make = false
+	for _, o := range []engine.Options{{}, {ReadOnly: true}} {
+		use(o, func(r *engine.Records, c *engine.Conn) {
+			if got, err := scanKeys(t.Context(), c, "", 30); err != nil || len(got) != 20 {
+				t.Errorf("opened again, there is %v, %v", got, err)
+			}
+			if r.Count != nil {
+				if n, err := r.Count(t.Context()); err != nil || n != 20 {
+					t.Errorf("opened again, there are %d records, %v", n, err)
+				}
+			}
+			if err := c.Update(t.Context(), []byte("k00"), kvRecord("0")); (err == nil) == o.ReadOnly {
+				t.Errorf("an update with %+v: %v", o, err)
+			}
+		})
+	}
+	table.Make = true // nothing is lost by that
+	use(engine.Options{}, func(_ *engine.Records, c *engine.Conn) {
+		if err := c.Insert(t.Context(), []byte("k00"), kvRecord("x")); !errors.Is(err, engine.ErrExists) {
+			t.Errorf("a second load: %v; want 0 new records", err)
+		}
+	})
+}

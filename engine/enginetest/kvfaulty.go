@@ -1,0 +1,174 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+
+	"barograph/engine"
+)
+
+// KVFault is a way in which records under keys are served wrongly.
+type KVFault string
+
+// The faults; most are defects that were found in other programs.
+const (
+	KVLostRow       KVFault = "drops rows"          // a scan leaves out its second record
+	KVWrongOrder    KVFault = "wrong order"         // a scan swaps its first two records
+	KVShortScan     KVFault = "short scan"          // a scan ends one record early
+	KVStaleRead     KVFault = "stale read"          // what a key was read as first stands for ever
+	KVEmptyRow      KVFault = "empty row"           // a read that finds nothing is a success
+	KVMissingField  KVFault = "missing field"       // a read leaves out the last field
+	KVLostUpdate    KVFault = "lost update"         // an update is acknowledged, not done
+	KVLostInsert    KVFault = "lost insert"         // an insert is acknowledged, not done
+	KVSilentTaken   KVFault = "duplicate unnoticed" // the insert of a key that is taken is a success
+	KVSwallowsError KVFault = "errors swallowed"    // a failed call is a success
+	KVWholeUpdate   KVFault = "update loses fields" // an update empties the fields that it does not name
+	KVKeptDelete    KVFault = "delete not done"     // a delete is acknowledged, not done
+)
+
+// KVFaults lists the faults in their documented order.
+func KVFaults() []KVFault {
+	return []KVFault{KVLostRow, KVWrongOrder, KVShortScan, KVStaleRead, KVEmptyRow, KVMissingField, KVLostUpdate, KVLostInsert,
+		KVSilentTaken, KVSwallowsError, KVWholeUpdate, KVKeptDelete}
+}
+
+// FaultyKV wraps an open table such that its connections have a fault. It is
+// for tests of whatever checks: a fault that enters a result is a failed test.
+func FaultyKV(r *engine.Records, f KVFault) *engine.Records {
+	wrapped := *r
+	wrapped.Connect = func(ctx context.Context) (*engine.Conn, error) {
+		c, err := r.Connect(ctx)
+		if err != nil {
+			return nil, err
+		}
+		bad := *c
+		spoil(&bad, c, f)
+		return &bad, nil
+	}
+	return &wrapped
+}
+
+// spoil replaces one function of a connection.
+func spoil(bad, c *engine.Conn, f KVFault) {
+	forgive := func(err, what error) error {
+		if errors.Is(err, what) {
+			return nil
+		}
+		return err
+	}
+	switch f {
+	case KVLostRow, KVWrongOrder, KVShortScan:
+		bad.Scan = faultyScan(c, f)
+	case KVStaleRead:
+		bad.Read = staleRead(c)
+	case KVEmptyRow:
+		bad.Read = func(ctx context.Context, key []byte, fs engine.Fields, into *engine.Row) error {
+			return forgive(c.Read(ctx, key, fs, into), engine.ErrNotFound)
+		}
+	case KVMissingField:
+		bad.Read = func(ctx context.Context, key []byte, fs engine.Fields, into *engine.Row) error {
+			var whole engine.Row
+			err := c.Read(ctx, key, fs, &whole)
+			for i := range max(whole.Len()-1, 0) {
+				into.Add(whole.At(i))
+			}
+			return err
+		}
+	case KVLostUpdate:
+		bad.Update = func(ctx context.Context, key []byte, _ *engine.Row) error {
+			return c.Read(ctx, key, nil, &engine.Row{})
+		}
+	case KVLostInsert:
+		bad.Insert = func(ctx context.Context, key []byte, _ *engine.Row) error {
+			if c.Read(ctx, key, nil, &engine.Row{}) == nil {
+				return engine.ErrExists
+			}
+			return nil
+		}
+	case KVSilentTaken:
+		bad.Insert = func(ctx context.Context, key []byte, r *engine.Row) error {
+			return forgive(c.Insert(ctx, key, r), engine.ErrExists)
+		}
+	case KVSwallowsError:
+		bad.Update = func(ctx context.Context, key []byte, r *engine.Row) error {
+			_ = c.Update(ctx, key, r) //nolint:errcheck // that is the fault
+			return nil
+		}
+	case KVWholeUpdate:
+		bad.Update = func(ctx context.Context, key []byte, r *engine.Row) error {
+			var whole engine.Row
+			for i := range kvFields {
+				v, _ := r.Value(i)
+				whole.Add(i, v)
+			}
+			return c.Update(ctx, key, &whole)
+		}
+	case KVKeptDelete:
+		bad.Delete = func(ctx context.Context, key []byte) error { return c.Read(ctx, key, nil, &engine.Row{}) }
+	}
+}
+
+// staleRead remembers whole records.
+func staleRead(c *engine.Conn) func(context.Context, []byte, engine.Fields, *engine.Row) error {
+	first := map[string]*engine.Row{}
+	return func(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+		var now engine.Row
+		if err := c.Read(ctx, key, nil, &now); err != nil {
+			return err
+		}
+		old := first[string(key)]
+		if old == nil {
+			old = &now
+			first[string(key)] = old
+		}
+		for i := range old.Len() {
+			field, v := old.At(i)
+			if f == nil || contains(f, field) {
+				into.Add(field, v)
+			}
+		}
+		return nil
+	}
+}
+
+func contains(f engine.Fields, field int) bool {
+	for _, x := range f {
+		if x == field {
+			return true
+		}
+	}
+	return false
+}
+
+// faultyScan collects a scan's records, spoils them, and gives them on.
+func faultyScan(c *engine.Conn, f KVFault) func(context.Context, []byte, int, engine.Fields, func([]byte, *engine.Row) error) error {
+	return func(ctx context.Context, from []byte, n int, fs engine.Fields, each func([]byte, *engine.Row) error) error {
+		var rows []engine.KeyRow
+		err := c.Scan(ctx, from, n, fs, func(key []byte, r *engine.Row) error {
+			kept := &engine.Row{}
+			for i := range r.Len() {
+				kept.Add(r.At(i))
+			}
+			rows = append(rows, engine.KeyRow{Key: []byte(string(key)), Row: kept})
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		switch {
+		case f == KVShortScan && len(rows) > 0:
+			rows = rows[:len(rows)-1]
+		case len(rows) < 2:
+		case f == KVLostRow:
+			rows = append(rows[:1], rows[2:]...)
+		case f == KVWrongOrder:
+			rows[0], rows[1] = rows[1], rows[0]
+		}
+		for _, r := range rows {
+			if err := each(r.Key, r.Row); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}

@@ -1,0 +1,172 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+
+	"barograph/engine"
+)
+
+// kvHistory is a random history of one table and what must be there after it.
+type kvHistory struct {
+	c     *engine.Conn
+	rng   *rand.Rand
+	base  string // of the history's keys
+	model map[string][]string
+	step  int
+}
+
+// CheckKV runs a random history of so many steps through one connection, which
+// sees what it wrote itself, and holds every reply against a model. It returns
+// the first that differs. Keys begin with the seed, so that several histories
+// can share a table.
+func CheckKV(ctx context.Context, r *engine.Records, seed uint64, steps int) (err error) {
+	c, err := r.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	h := &kvHistory{c: c, rng: rand.New(rand.NewPCG(seed, 1)), base: fmt.Sprintf("history%d/", seed), model: map[string][]string{}}
+	for h.step = range steps {
+		if err := h.one(ctx); err != nil {
+			return fmt.Errorf("step %d: %w", h.step, err)
+		}
+	}
+	return h.scan(ctx, h.base, steps)
+}
+
+func (h *kvHistory) one(ctx context.Context) error {
+	key := fmt.Sprintf("%suser%d", h.base, h.rng.IntN(40))
+	switch n := h.rng.IntN(100); {
+	case n < 30:
+		return h.insert(ctx, key)
+	case n < 50:
+		return h.update(ctx, key)
+	case n < 75:
+		return h.read(ctx, key)
+	case n < 90:
+		return h.scan(ctx, key, 1+h.rng.IntN(12))
+	case h.c.Delete != nil:
+		return h.delete(ctx, key)
+	}
+	return nil
+}
+
+// outcome holds the error of a call against the one that the model foretells.
+func outcome(what, key string, got, want error) error {
+	if want == nil && got != nil || want != nil && !errors.Is(got, want) {
+		return fmt.Errorf("%s of %s: error %v, not %v", what, key, got, want)
+	}
+	return nil
+}
+
+func (h *kvHistory) value(f int) string { return fmt.Sprintf("%d'%d\"%d", h.step, f, h.rng.Int32()) }
+
+func (h *kvHistory) insert(ctx context.Context, key string) error {
+	row, values := &engine.Row{}, make([]string, len(kvFields))
+	for f := range kvFields {
+		values[f] = h.value(f)
+		row.AddString(f, values[f])
+	}
+	var want error
+	if h.model[key] == nil {
+		h.model[key] = values
+	} else {
+		want = engine.ErrExists
+	}
+	return outcome("insert", key, h.c.Insert(ctx, []byte(key), row), want)
+}
+
+func (h *kvHistory) update(ctx context.Context, key string) error {
+	row, old := &engine.Row{}, h.model[key]
+	var want error
+	if old == nil {
+		want = engine.ErrNotFound
+	}
+	all := h.rng.IntN(3) == 0
+	one := h.rng.IntN(len(kvFields))
+	for f := range kvFields {
+		if v := h.value(f); all || f == one {
+			row.AddString(f, v)
+			if old != nil {
+				old[f] = v
+			}
+		}
+	}
+	return outcome("update", key, h.c.Update(ctx, []byte(key), row), want)
+}
+
+func (h *kvHistory) delete(ctx context.Context, key string) error {
+	var want error
+	if h.model[key] == nil {
+		want = engine.ErrNotFound
+	}
+	delete(h.model, key)
+	return outcome("delete", key, h.c.Delete(ctx, []byte(key)), want)
+}
+
+// same holds a row against the model.
+func same(key string, r *engine.Row, f engine.Fields, want []string) error {
+	expected := &engine.Row{}
+	for i, v := range want {
+		if f == nil || slices.Contains(f, i) {
+			expected.AddString(i, v)
+		}
+	}
+	if !r.Equal(expected) {
+		return fmt.Errorf("record %s, fields %v: fields %v with %q, not %v with %q", key, f, r.Fields(), r.Data(), expected.Fields(), expected.Data())
+	}
+	return nil
+}
+
+func (h *kvHistory) choice() engine.Fields {
+	switch h.rng.IntN(3) {
+	case 0:
+		return nil
+	case 1:
+		return engine.Fields{h.rng.IntN(len(kvFields))}
+	}
+	return engine.Fields{1, 2}
+}
+
+func (h *kvHistory) read(ctx context.Context, key string) error {
+	row, f := &engine.Row{}, h.choice()
+	var want error
+	if h.model[key] == nil {
+		want = engine.ErrNotFound
+	}
+	if err := outcome("read", key, h.c.Read(ctx, []byte(key), f, row), want); err != nil || want != nil {
+		return err
+	}
+	return same(key, row, f, h.model[key])
+}
+
+func (h *kvHistory) scan(ctx context.Context, from string, n int) error {
+	keys := slices.Sorted(maps.Keys(h.model))
+	at, _ := slices.BinarySearch(keys, from)
+	keys = keys[at:]
+	keys = keys[:min(n, len(keys))]
+	f, got := h.choice(), 0
+	errBeyond := errors.New("beyond the history")
+	err := h.c.Scan(ctx, []byte(from), n, f, func(key []byte, r *engine.Row) error {
+		if string(key) >= h.base+"~" {
+			return errBeyond
+		}
+		if got >= len(keys) || string(key) != keys[got] {
+			return fmt.Errorf("scan of %d from %s: record %d is %s; must be %q", n, from, got, key, keys)
+		}
+		got++
+		return same(string(key), r, f, h.model[string(key)])
+	})
+	if err != nil && !errors.Is(err, errBeyond) {
+		return err
+	}
+	if got != len(keys) {
+		return fmt.Errorf("scan of %d from %s: %d records; must be %q", n, from, got, keys)
+	}
+	return nil
+}

@@ -1,0 +1,231 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"barograph/fault"
+)
+
+// Sentinel errors of the abilities for records under keys.
+var (
+	ErrNotFound = errors.New("no record has the key")
+	ErrExists   = errors.New("a record has the key already")
+)
+
+// Layout is how a table of records under keys is laid out.
+type Layout string
+
+// The layouts.
+const (
+	Columns  Layout = "columns"  // a row per record, a column per field; YCSB's own
+	Document Layout = "document" // a row per record: the key and one JSON document
+	Pairs    Layout = "pairs"    // a key and the record's bytes
+)
+
+// Summary is one line for people; "" for an unknown layout.
+func (l Layout) Summary() string {
+	switch l {
+	case Columns:
+		return "a column per field, as YCSB's JDBC binding has it"
+	case Document:
+		return "one JSON document per record"
+	case Pairs:
+		return "a key and the record's bytes"
+	}
+	return ""
+}
+
+// KV opens tables of records under keys: the ycsb workload.
+type KV interface {
+	// Table opens a table. One that does not exist is made if Make is set, and
+	// is otherwise an error that says so. The layout must be one of Driver.Layouts.
+	Table(ctx context.Context, t Table) (*Records, error)
+}
+
+// Table names a table and its fields.
+type Table struct {
+	Name   string
+	Fields []string // their names, in the order of a Row's indexes
+	Layout Layout   // "" = the first of Driver.Layouts
+	Make   bool     // make the table where it does not exist
+}
+
+// Check tells whether names can stand in every engine: letters, digits and
+// '_', at most 60, none twice also where a server folds case.
+func (t *Table) Check() error {
+	bad := func(setting, name string) error {
+		return &fault.Error{Setting: setting, Problem: "the name \"" + name + "\" cannot be used", Cure: "use at most 60 letters, digits and '_', beginning with a letter, each name once"}
+	}
+	if !plain(t.Name) {
+		return bad("table", t.Name)
+	}
+	if len(t.Fields) == 0 {
+		return &fault.Error{Setting: "fieldcount", Problem: "a record has no field", Cure: "give at least 1"}
+	}
+	seen := map[string]bool{"ycsb_key": true}
+	for _, f := range t.Fields {
+		if lower := strings.ToLower(f); !plain(f) || seen[lower] {
+			return bad("field", f)
+		}
+		seen[strings.ToLower(f)] = true
+	}
+	return nil
+}
+
+func plain(name string) bool {
+	if name == "" || len(name) > 60 {
+		return false
+	}
+	for i, c := range []byte(name) {
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return true
+}
+
+// Records is an open table; its functions are safe for concurrent use. Connect
+// and Close are never nil; a nil Count means "cannot".
+type Records struct {
+	Connect func(ctx context.Context) (*Conn, error) // one for each worker
+	Count   func(ctx context.Context) (int64, error) // of the records; may take long
+	Close   func() error                             // after every Conn is closed
+}
+
+// Conn reads and writes one table. It is used by one goroutine. What a call is
+// given is not kept beyond it; a Row that it fills belongs to the caller.
+//
+// Every write is durable when its call returns, as far as the engine's settings
+// promise that, and is seen by whatever any Conn is asked afterwards. After an
+// error that is no sentinel the write may have happened or not. Insert,
+// Update, Read and Scan are never nil.
+type Conn struct {
+	// Read appends the chosen fields of a record, in the order of f, to a reset
+	// Row. ErrNotFound where there is no record.
+	Read func(ctx context.Context, key []byte, f Fields, into *Row) error
+
+	// Insert stores a record that has every field. ErrExists where the key is
+	// taken; that record is left as it is.
+	Insert func(ctx context.Context, key []byte, r *Row) error
+
+	// Update replaces the fields that r has, all or none. ErrNotFound where
+	// there is no record.
+	Update func(ctx context.Context, key []byte, r *Row) error
+
+	// Scan gives each record from a key on, that one included, in the bytewise
+	// order of keys, at most n, each with the chosen fields. Key and row are
+	// valid until each returns; its error ends the scan and is returned.
+	Scan func(ctx context.Context, from []byte, n int, f Fields, each func(key []byte, r *Row) error) error
+
+	// Delete removes a record. ErrNotFound where there is none.
+	Delete func(ctx context.Context, key []byte) error
+
+	// InsertMany stores records that have every field, all or none. ErrExists
+	// where one of the keys is taken.
+	InsertMany func(ctx context.Context, rows []KeyRow) error
+
+	// ReadPath appends, as field 0, the value at a path of the record's
+	// document ("$.field3"). ErrNotFound where there is no record or no value.
+	ReadPath func(ctx context.Context, key []byte, path string, into *Row) error
+
+	// UpdatePath replaces the value at a path of the record's document by a
+	// string. ErrNotFound where there is no record.
+	UpdatePath func(ctx context.Context, key []byte, path string, value []byte) error
+
+	Close func() error
+}
+
+// Fields chooses fields by index, ascending; nil = all.
+type Fields []int
+
+// KeyRow is a record and its key.
+type KeyRow struct {
+	Key []byte
+	Row *Row
+}
+
+// Row holds values of fields, one after the other in memory that it owns and
+// uses again. The zero Row is empty.
+type Row struct {
+	fields []int
+	ends   []int // of each value, in data
+	data   []byte
+}
+
+// Reset empties the row; its memory stays.
+func (r *Row) Reset() { r.fields, r.ends, r.data = r.fields[:0], r.ends[:0], r.data[:0] }
+
+// Len is the number of fields.
+func (r *Row) Len() int { return len(r.fields) }
+
+// Size is the number of bytes of all values.
+func (r *Row) Size() int { return len(r.data) }
+
+// Add appends a copy of a field's value.
+func (r *Row) Add(field int, value []byte) {
+	r.data = append(r.data, value...)
+	r.End(field)
+}
+
+// AddString appends a copy of a field's value.
+func (r *Row) AddString(field int, value string) {
+	r.data = append(r.data, value...)
+	r.End(field)
+}
+
+// Data is where the next value grows: append to it, hand the result to SetData,
+// then call End. It saves a copy where a value is made piece by piece.
+func (r *Row) Data() []byte { return r.data }
+
+// SetData takes what Data returned, appended to.
+func (r *Row) SetData(data []byte) { r.data = data }
+
+// End says that the bytes since the last value are the field's.
+func (r *Row) End(field int) {
+	r.fields = append(r.fields, field)
+	r.ends = append(r.ends, len(r.data))
+}
+
+// At returns the i-th field and its value, which is valid until the row changes.
+func (r *Row) At(i int) (field int, value []byte) {
+	begin := 0
+	if i > 0 {
+		begin = r.ends[i-1]
+	}
+	return r.fields[i], r.data[begin:r.ends[i]:r.ends[i]]
+}
+
+// Value returns the value of a field.
+func (r *Row) Value(field int) (value []byte, ok bool) {
+	// Rows mostly hold all fields in their order.
+	if field < len(r.fields) && r.fields[field] == field {
+		_, value = r.At(field)
+		return value, true
+	}
+	for i, f := range r.fields {
+		if f == field {
+			_, value = r.At(i)
+			return value, true
+		}
+	}
+	return nil, false
+}
+
+// Fields returns the fields that the row holds, valid until it changes.
+func (r *Row) Fields() Fields { return r.fields }
+
+// Equal reports whether two rows hold the same fields and values in the same order.
+func (r *Row) Equal(o *Row) bool {
+	if len(r.fields) != len(o.fields) || string(r.data) != string(o.data) {
+		return false
+	}
+	for i := range r.fields {
+		if r.fields[i] != o.fields[i] || r.ends[i] != o.ends[i] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,79 @@
+package mariadb
+
+import (
+	"context"
+
+	"github.com/go-sql-driver/mysql"
+
+	"barograph/engine"
+	"barograph/engine/sqlengine"
+	"barograph/flavour"
+)
+
+// errTaken is the server's number for a key that is taken.
+const errTaken = 1062
+
+// kvDatabase is the database of tables of records under keys, below the prefix
+// of the URL; YCSB's JDBC binding finds it there under that name.
+const kvDatabase = "ycsb"
+
+// kv opens tables of records under keys; all are the configurations of a
+// connection to each node. Of a cluster one node is asked: two that change one
+// record at once would make one of them fail.
+type kv struct {
+	*database
+	all []*mysql.Config
+}
+
+// dialect: keys are compared as bytes. A table is InnoDB's, clustered by its key.
+func (k kv) dialect() *sqlengine.KVDialect {
+	const text = " CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin"
+	schema := flavour.MariaDBIdent(k.prefix + kvDatabase)
+	return &sqlengine.KVDialect{
+		Quote:   flavour.MariaDBIdent,
+		Schema:  schema + ".",
+		Param:   func(int) string { return "?" },
+		KeyType: "varchar(255)" + text, TextType: "longtext" + text, DocType: "JSON",
+		TableOptions: " ENGINE=InnoDB",
+		First:        func(param string) string { return "LIMIT " + param },
+		Field:        func(doc, name string) string { return "JSON_VALUE(" + doc + ", '$." + name + "')" },
+		Merge:        func(doc, param string) string { return "JSON_MERGE_PATCH(" + doc + ", " + param + ")" },
+		AtPath:       func(doc, path string) string { return "JSON_VALUE(" + doc + ", " + path + ")" },
+		SetPath:      func(doc, path, value string) string { return "JSON_SET(" + doc + ", " + path + ", " + value + ")" },
+		MaxParams:    65535,
+	}
+}
+
+// Table opens or makes a table.
+func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) {
+	if t.Make {
+		if k.readOnly {
+			return nil, engine.ErrReadOnly
+		}
+		if _, err := k.writes.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS "+flavour.MariaDBIdent(k.prefix+kvDatabase)); err != nil {
+			return nil, failed(ctx, err)
+		}
+	}
+	return sqlengine.OpenKV(ctx, k.dialect(), t, k.session)
+}
+
+func (k kv) session(ctx context.Context) (sqlengine.Session, error) {
+	var own []*mysql.Config
+	for _, cfg := range k.all {
+		cfg = cfg.Clone()
+		cfg.ClientFoundRows = true // a row that is updated to what it was is a row all the same
+		if k.readOnly {
+			cfg.Params["tx_read_only"] = "1"
+		}
+		own = append(own, cfg)
+	}
+	n, err := newNodes(own, false)
+	if err != nil {
+		return nil, k.unreachable(err)
+	}
+	c, err := n.Connect(ctx)
+	if err != nil {
+		return nil, k.unreachable(err)
+	}
+	return &sqlengine.DriverSession{Conn: c, IsTaken: func(err error) bool { return is(err, errTaken) }}, nil
+}

@@ -1,0 +1,323 @@
+package pebble
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"barograph/engine"
+	"barograph/fault"
+)
+
+// kvPrefix begins the keys of tables of records; those of archives begin with
+// letters. A table's name and a zero byte follow, then the record's key.
+const kvPrefix = 1
+
+// kvStripes is the number of locks of a table. A lock is held while a record
+// is read and written again: inserting must see that a key is free, updating
+// must keep the other fields.
+const kvStripes = 256
+
+// kv opens tables of records under keys.
+type kv struct{ *store }
+
+// kvTable is an open table. A record's bytes are, for each field in order, the
+// length of its value plus 1 (0 = no value), as a uvarint, and the value.
+type kvTable struct {
+	*store
+	name   []byte // prefix of its keys
+	fields int
+	seed   maphash.Seed
+	locks  [kvStripes]sync.Mutex
+}
+
+// Table opens or makes a table. Its number of fields is kept under its bare prefix.
+func (k kv) Table(_ context.Context, t engine.Table) (*engine.Records, error) {
+	if err := t.Check(); err != nil {
+		return nil, err
+	}
+	if t.Layout != "" && t.Layout != engine.Pairs {
+		return nil, fmt.Errorf("pebble lays tables out as %s, not as %s: %w", engine.Pairs, t.Layout, engine.ErrNoDesign)
+	}
+	tb := &kvTable{store: k.store, name: append(append([]byte{kvPrefix}, t.Name...), 0), fields: len(t.Fields), seed: maphash.MakeSeed()}
+	fields, there, err := k.get(tb.name)
+	if err != nil {
+		return nil, err
+	}
+	want := binary.AppendUvarint(nil, uint64(tb.fields))
+	switch {
+	case !there && !t.Make:
+		return nil, &fault.Error{Setting: "table " + t.Name, Problem: "does not exist", Cure: "load it first"}
+	case !there && k.readOnly:
+		return nil, engine.ErrReadOnly
+	case !there:
+		if err := k.db.Set(tb.name, want, pebble.Sync); err != nil {
+			return nil, err
+		}
+	case !bytes.Equal(fields, want):
+		n, _ := binary.Uvarint(fields)
+		return nil, &fault.Error{Setting: "fieldcount", Problem: fmt.Sprintf("the table has %d fields, not %d", n, tb.fields), Cure: "give what it was loaded with"}
+	}
+	return &engine.Records{
+		Connect: func(context.Context) (*engine.Conn, error) { return tb.connect() },
+		Count:   tb.count,
+		Close:   func() error { return nil },
+	}, nil
+}
+
+// bounds are those of the records' keys: above the bare prefix, below the next.
+func (tb *kvTable) bounds() *pebble.IterOptions {
+	low := append(bytes.Clone(tb.name), 0)
+	high := bytes.Clone(tb.name)
+	high[len(high)-1]++
+	return &pebble.IterOptions{LowerBound: low, UpperBound: high}
+}
+
+func (tb *kvTable) count(ctx context.Context) (n int64, err error) {
+	it, err := tb.db.NewIterWithContext(ctx, tb.bounds())
+	if err != nil {
+		return 0, err
+	}
+	defer closing(&err, it)
+	for ok := it.First(); ok; ok = it.Next() {
+		if n++; n%4096 == 0 && ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+	}
+	return n, it.Error()
+}
+
+// kvConn is a connection: a table and the memory of one worker.
+type kvConn struct {
+	*kvTable
+	key, value []byte
+	row        engine.Row
+	bounds     *pebble.IterOptions
+}
+
+func (tb *kvTable) connect() (*engine.Conn, error) {
+	c := &kvConn{kvTable: tb, bounds: tb.bounds()}
+	conn := &engine.Conn{
+		Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, InsertMany: c.insertMany,
+		Close: func() error { return nil },
+	}
+	if tb.readOnly {
+		conn.Insert = func(context.Context, []byte, *engine.Row) error { return engine.ErrReadOnly }
+		conn.Update, conn.Delete = conn.Insert, func(context.Context, []byte) error { return engine.ErrReadOnly }
+		conn.InsertMany = func(context.Context, []engine.KeyRow) error { return engine.ErrReadOnly }
+	}
+	return conn, nil
+}
+
+// full makes the pair's key, valid until the next call. An empty key is none:
+// the bare prefix is taken.
+func (c *kvConn) full(key []byte) []byte {
+	c.key = append(append(c.key[:0], c.name...), key...)
+	return c.key
+}
+
+var errDamaged = errors.New("a record's bytes are damaged")
+
+// encode appends the record's bytes: the fields of r and, where it lacks one,
+// of old, which may be nil.
+func (tb *kvTable) encode(to []byte, r, old *engine.Row) []byte {
+	for i := range tb.fields {
+		v, ok := r.Value(i)
+		if !ok && old != nil {
+			v, ok = old.Value(i)
+		}
+		if !ok {
+			to = append(to, 0)
+			continue
+		}
+		to = binary.AppendUvarint(to, uint64(len(v))+1)
+		to = append(to, v...)
+	}
+	return to
+}
+
+// decode appends the chosen fields.
+func (tb *kvTable) decode(from []byte, f engine.Fields, into *engine.Row) error {
+	want := 0
+	for i := range tb.fields {
+		n, size := binary.Uvarint(from)
+		if size <= 0 || n > uint64(len(from)-size)+1 {
+			return errDamaged
+		}
+		from = from[size:]
+		if n == 0 {
+			continue
+		}
+		v := from[:n-1]
+		from = from[n-1:]
+		if f == nil {
+			into.Add(i, v)
+			continue
+		}
+		for want < len(f) && f[want] < i {
+			want++
+		}
+		if want == len(f) {
+			return nil
+		}
+		if f[want] == i {
+			into.Add(i, v)
+		}
+	}
+	return nil
+}
+
+func (c *kvConn) read(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	v, closer, err := c.db.Get(c.full(key))
+	if errors.Is(err, pebble.ErrNotFound) || len(key) == 0 {
+		return engine.ErrNotFound
+	}
+	if err != nil {
+		return err
+	}
+	err = c.decode(v, f, into)
+	if e := closer.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// lock is that of a key.
+func (c *kvConn) lock(key []byte) *sync.Mutex {
+	return &c.locks[maphash.Bytes(c.seed, key)%kvStripes]
+}
+
+// taken tells whether a key has a record.
+func (c *kvConn) taken(key []byte) (bool, error) {
+	_, closer, err := c.db.Get(c.full(key))
+	if errors.Is(err, pebble.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, closer.Close()
+}
+
+var errNoKey = errors.New("a record needs a key")
+
+func (c *kvConn) insert(ctx context.Context, key []byte, r *engine.Row) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if len(key) == 0 {
+		return errNoKey
+	}
+	l := c.lock(key)
+	l.Lock()
+	defer l.Unlock()
+	if taken, err := c.taken(key); err != nil {
+		return err
+	} else if taken {
+		return engine.ErrExists
+	}
+	c.value = c.encode(c.value[:0], r, nil)
+	return c.db.Set(c.full(key), c.value, pebble.Sync)
+}
+
+func (c *kvConn) update(ctx context.Context, key []byte, r *engine.Row) error {
+	l := c.lock(key)
+	l.Lock()
+	defer l.Unlock()
+	c.row.Reset()
+	if err := c.read(ctx, key, nil, &c.row); err != nil {
+		return err
+	}
+	c.value = c.encode(c.value[:0], r, &c.row)
+	return c.db.Set(c.full(key), c.value, pebble.Sync)
+}
+
+func (c *kvConn) delete(ctx context.Context, key []byte) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if len(key) == 0 {
+		return engine.ErrNotFound
+	}
+	l := c.lock(key)
+	l.Lock()
+	defer l.Unlock()
+	if taken, err := c.taken(key); err != nil {
+		return err
+	} else if !taken {
+		return engine.ErrNotFound
+	}
+	return c.db.Delete(c.full(key), pebble.Sync)
+}
+
+// insertMany locks every stripe that it needs, in order, so that two batches
+// never wait for each other.
+func (c *kvConn) insertMany(ctx context.Context, rows []engine.KeyRow) (err error) {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	var need [kvStripes]bool
+	for _, r := range rows {
+		need[maphash.Bytes(c.seed, r.Key)%kvStripes] = true
+	}
+	for i := range need {
+		if need[i] {
+			c.locks[i].Lock()
+			defer c.locks[i].Unlock()
+		}
+	}
+	b := c.db.NewIndexedBatch() // it sees its own pairs: a key twice is taken
+	defer closing(&err, b)
+	for _, r := range rows {
+		if len(r.Key) == 0 {
+			return errNoKey
+		}
+		_, closer, err := b.Get(c.full(r.Key))
+		if err == nil {
+			return errors.Join(engine.ErrExists, closer.Close())
+		}
+		if !errors.Is(err, pebble.ErrNotFound) {
+			return err
+		}
+		c.value = c.encode(c.value[:0], r.Row, nil)
+		if err := b.Set(c.key, c.value, nil); err != nil {
+			return err
+		}
+	}
+	return b.Commit(pebble.Sync)
+}
+
+func (c *kvConn) scan(ctx context.Context, from []byte, n int, f engine.Fields, each func(key []byte, r *engine.Row) error) (err error) {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	it, err := c.db.NewIterWithContext(ctx, c.bounds)
+	if err != nil {
+		return err
+	}
+	defer closing(&err, it)
+	for ok := it.SeekGE(c.full(from)); ok && n > 0; ok = it.Next() {
+		v, err := it.ValueAndErr()
+		if err != nil {
+			return err
+		}
+		c.row.Reset()
+		if err := c.decode(v, f, &c.row); err != nil {
+			return err
+		}
+		if err := each(it.Key()[len(c.name):], &c.row); err != nil {
+			return err
+		}
+		n--
+	}
+	return it.Error()
+}

@@ -1,0 +1,163 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"barograph/engine"
+	"barograph/engine/sqlengine"
+)
+
+// kv opens tables of records under keys.
+type kv struct{ *database }
+
+// dialect: names are folded to lower case, as the server folds those that
+// YCSB's JDBC binding writes unquoted; keys are compared as bytes.
+func (k kv) dialect() *sqlengine.KVDialect {
+	return &sqlengine.KVDialect{
+		Quote:   func(name string) string { return pgx.Identifier{strings.ToLower(name)}.Sanitize() },
+		Param:   func(i int) string { return "$" + strconv.Itoa(i) },
+		KeyType: `varchar(255) COLLATE "C"`, TextType: "text", DocType: "jsonb",
+		First: func(param string) string { return "FETCH FIRST " + param + " ROWS ONLY" },
+		Field: func(doc, name string) string { return doc + " ->> '" + name + "'" },
+		Merge: func(doc, param string) string { return doc + " || " + param + "::jsonb" },
+		AtPath: func(doc, path string) string {
+			return "jsonb_path_query_first(" + doc + ", " + path + "::jsonpath) #>> '{}'"
+		},
+		SetPath: func(doc, path, value string) string {
+			return "jsonb_set(" + doc + ", " + path + "::text[], to_jsonb(" + value + "::text))"
+		},
+		MaxParams: 65535,
+	}
+}
+
+// Table opens or makes a table.
+func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) {
+	if t.Make && k.readOnly {
+		return nil, engine.ErrReadOnly
+	}
+	r, err := sqlengine.OpenKV(ctx, k.dialect(), t, k.session)
+	if err != nil || t.Layout != engine.Document {
+		return r, failed(ctx, err)
+	}
+	connect := r.Connect
+	r.Connect = func(ctx context.Context) (*engine.Conn, error) {
+		c, err := connect(ctx)
+		if err == nil {
+			set := c.UpdatePath
+			c.UpdatePath = func(ctx context.Context, key []byte, path string, value []byte) error {
+				array, err := pathArray(path)
+				if err != nil {
+					return err
+				}
+				return set(ctx, key, array, value)
+			}
+		}
+		return c, err
+	}
+	return r, nil
+}
+
+// pathArray writes a path such as $.a[0].b as jsonb_set takes it: {a,0,b}.
+func pathArray(path string) (string, error) {
+	rest, ok := strings.CutPrefix(path, "$")
+	var steps []string
+	for ok && rest != "" {
+		var step string
+		switch rest[0] {
+		case '.':
+			n := strings.IndexAny(rest[1:], ".[")
+			if n < 0 {
+				n = len(rest) - 1
+			}
+			step, rest = rest[1:n+1], rest[n+1:]
+		case '[':
+			if step, rest, ok = strings.Cut(rest[1:], "]"); ok {
+				_, err := strconv.Atoi(step)
+				ok = err == nil
+			}
+		}
+		ok = ok && step != ""
+		quoted, err := json.Marshal(step)
+		ok = ok && err == nil
+		steps = append(steps, string(quoted))
+	}
+	if !ok || len(steps) == 0 {
+		return "", fmt.Errorf("path %q is not understood; write it like $.field3 or $.data[0].value", path)
+	}
+	return "{" + strings.Join(steps, ",") + "}", nil
+}
+
+// session is a connection without pgx's conversions: texts go and come as they are.
+type session struct {
+	conn  *pgx.Conn
+	pg    *pgconn.PgConn
+	names int
+}
+
+func (k kv) session(ctx context.Context) (sqlengine.Session, error) {
+	c, err := pgx.ConnectConfig(ctx, k.pool.Config().ConnConfig)
+	if err != nil {
+		return nil, unreachable(err)
+	}
+	return &session{conn: c, pg: c.PgConn()}, nil
+}
+
+// Prepare prepares a statement under a name of its own.
+func (s *session) Prepare(ctx context.Context, text string) (sqlengine.Statement, error) {
+	s.names++
+	d, err := s.pg.Prepare(ctx, "kv"+strconv.Itoa(s.names), text, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &statement{pg: s.pg, description: d}, nil
+}
+
+// Taken reports a violated unique key.
+func (s *session) Taken(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && e.Code == "23505"
+}
+
+func (s *session) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), giveUp)
+	defer cancel()
+	return s.conn.Close(ctx)
+}
+
+type statement struct {
+	pg          *pgconn.PgConn
+	description *pgconn.StatementDescription
+	args        [][]byte
+	number      []byte
+}
+
+func (st *statement) Exec(ctx context.Context, args [][]byte) (int64, error) {
+	tag, err := st.pg.ExecStatement(ctx, st.description, args, nil, nil).Close()
+	return tag.RowsAffected(), err
+}
+
+func (st *statement) Query(ctx context.Context, args [][]byte, limit int, each func(values [][]byte) error) error {
+	if limit != sqlengine.NoLimit {
+		st.number = strconv.AppendInt(st.number[:0], int64(limit), 10)
+		st.args = append(append(st.args[:0], args...), st.number)
+		args = st.args
+	}
+	rows := st.pg.ExecStatement(ctx, st.description, args, nil, nil)
+	var stop error
+	for rows.NextRow() && stop == nil {
+		stop = each(rows.Values())
+	}
+	_, err := rows.Close() // it reads what is left
+	if stop != nil {
+		return stop
+	}
+	return err
+}

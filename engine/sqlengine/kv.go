@@ -1,0 +1,163 @@
+package sqlengine
+
+import (
+	"strings"
+
+	"barograph/engine"
+)
+
+// KeyColumn and DocumentColumn are the columns of tables of records under keys,
+// besides the fields: YCSB's JDBC binding has the first.
+const (
+	KeyColumn      = "ycsb_key"
+	DocumentColumn = "doc"
+)
+
+// KVDialect is how an engine writes the statements of tables of records under
+// keys. Quote quotes a name; Param is the placeholder of argument i, from 1.
+type KVDialect struct {
+	Schema                     string // before the name of a table: "", or quoted and with its point
+	Quote                      func(name string) string
+	Param                      func(i int) string
+	KeyType, TextType, DocType string                               // of columns; KeyType says that it is compared as bytes
+	TableOptions               string                               // behind CREATE TABLE (…)
+	First                      func(param string) string            // ORDER BY … this many rows
+	Field                      func(doc, name string) string        // the text of a field of a document
+	Merge                      func(doc, param string) string       // a document, patched by another
+	AtPath                     func(doc, param string) string       // the text at a path; nil = cannot
+	SetPath                    func(doc, path, value string) string // a document with a text at a path; nil = cannot
+	MaxParams                  int                                  // of one statement
+}
+
+// kvTexts writes the statements of one table.
+type kvTexts struct {
+	*KVDialect
+	t    engine.Table
+	name string
+	all  engine.Fields
+}
+
+func newKVTexts(d *KVDialect, t engine.Table) *kvTexts {
+	x := &kvTexts{KVDialect: d, t: t, name: d.Schema + d.Quote(t.Name)}
+	for i := range t.Fields {
+		x.all = append(x.all, i)
+	}
+	return x
+}
+
+func (x *kvTexts) document() bool { return x.t.Layout == engine.Document }
+
+// create makes the table.
+func (x *kvTexts) create() string {
+	var b strings.Builder
+	b.WriteString("CREATE TABLE IF NOT EXISTS " + x.name + " (" + x.Quote(KeyColumn) + " " + x.KeyType + " PRIMARY KEY NOT NULL")
+	if x.document() {
+		b.WriteString(", " + x.Quote(DocumentColumn) + " " + x.DocType + " NOT NULL")
+	} else {
+		for _, f := range x.t.Fields {
+			b.WriteString(", " + x.Quote(f) + " " + x.TextType)
+		}
+	}
+	b.WriteString(")" + x.TableOptions)
+	return b.String()
+}
+
+func (x *kvTexts) count() string { return "SELECT count(*) FROM " + x.name }
+
+// columns lists what is read for the chosen fields.
+func (x *kvTexts) columns(f engine.Fields) string {
+	if x.document() && f == nil {
+		return x.Quote(DocumentColumn)
+	}
+	if f == nil {
+		f = x.all
+	}
+	var names []string
+	for _, i := range f {
+		if x.document() {
+			names = append(names, x.Field(x.Quote(DocumentColumn), x.t.Fields[i]))
+		} else {
+			names = append(names, x.Quote(x.t.Fields[i]))
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+func (x *kvTexts) read(f engine.Fields) string {
+	return "SELECT " + x.columns(f) + " FROM " + x.name + " WHERE " + x.Quote(KeyColumn) + " = " + x.Param(1)
+}
+
+func (x *kvTexts) scan(f engine.Fields) string {
+	key := x.Quote(KeyColumn)
+	return "SELECT " + key + ", " + x.columns(f) + " FROM " + x.name + " WHERE " + key + " >= " + x.Param(1) +
+		" ORDER BY " + key + " " + x.First(x.Param(2))
+}
+
+// width is the number of arguments of an inserted record.
+func (x *kvTexts) width() int {
+	if x.document() {
+		return 2
+	}
+	return 1 + len(x.all)
+}
+
+func (x *kvTexts) insert(rows int) string {
+	var b strings.Builder
+	b.WriteString("INSERT INTO " + x.name + " (" + x.Quote(KeyColumn))
+	if x.document() {
+		b.WriteString(", " + x.Quote(DocumentColumn))
+	} else {
+		for _, f := range x.t.Fields {
+			b.WriteString(", " + x.Quote(f))
+		}
+	}
+	b.WriteString(") VALUES ")
+	for r := range rows {
+		for i := range x.width() {
+			sep := ", "
+			switch {
+			case i == 0 && r > 0:
+				sep = "), ("
+			case i == 0:
+				sep = "("
+			}
+			b.WriteString(sep + x.Param(r*x.width()+i+1))
+		}
+	}
+	b.WriteString(")")
+	return b.String()
+}
+
+// update replaces fields; its last argument is the key.
+func (x *kvTexts) update(f engine.Fields) string {
+	var b strings.Builder
+	b.WriteString("UPDATE " + x.name + " SET ")
+	n := len(f)
+	if x.document() {
+		doc := x.Quote(DocumentColumn)
+		b.WriteString(doc + " = " + x.Merge(doc, x.Param(1)))
+		n = 1
+	} else {
+		for i, field := range f {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(x.Quote(x.t.Fields[field]) + " = " + x.Param(i+1))
+		}
+	}
+	b.WriteString(" WHERE " + x.Quote(KeyColumn) + " = " + x.Param(n+1))
+	return b.String()
+}
+
+func (x *kvTexts) delete() string {
+	return "DELETE FROM " + x.name + " WHERE " + x.Quote(KeyColumn) + " = " + x.Param(1)
+}
+
+func (x *kvTexts) readPath() string {
+	return "SELECT " + x.AtPath(x.Quote(DocumentColumn), x.Param(1)) + " FROM " + x.name + " WHERE " + x.Quote(KeyColumn) + " = " + x.Param(2)
+}
+
+func (x *kvTexts) updatePath() string {
+	doc := x.Quote(DocumentColumn)
+	return "UPDATE " + x.name + " SET " + doc + " = " + x.SetPath(doc, x.Param(1), x.Param(2)) + " WHERE " + x.Quote(KeyColumn) + " = " + x.Param(3)
+}

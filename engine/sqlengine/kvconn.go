@@ -1,0 +1,380 @@
+package sqlengine
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"barograph/engine"
+	"barograph/fault"
+)
+
+// Session is a connection as tables of records under keys need one: a thin
+// skin around an engine's driver. It is used by one goroutine.
+type Session interface {
+	// Prepare is called once for each text.
+	Prepare(ctx context.Context, text string) (Statement, error)
+	// Taken reports whether an insert failed because a key is taken.
+	Taken(err error) bool
+	Close() error // and its statements
+}
+
+// NoLimit says that a statement has no number behind its arguments.
+const NoLimit = -1
+
+// Statement is prepared. Arguments are texts, nil = NULL; they are not kept.
+type Statement interface {
+	// Exec returns the number of rows that matched, changed or not.
+	Exec(ctx context.Context, args [][]byte) (int64, error)
+	// Query gives each row; a value is a text, nil = NULL, valid until each
+	// returns. The number limit is the last argument unless it is NoLimit.
+	Query(ctx context.Context, args [][]byte, limit int, each func(values [][]byte) error) error
+}
+
+// OpenKV opens a table of records under keys by way of an engine's sessions.
+func OpenKV(ctx context.Context, d *KVDialect, t engine.Table, session func(ctx context.Context) (Session, error)) (*engine.Records, error) {
+	if err := t.Check(); err != nil {
+		return nil, err
+	}
+	switch t.Layout {
+	case "":
+		t.Layout = engine.Columns
+	case engine.Columns, engine.Document:
+	default:
+		return nil, fmt.Errorf("layout %s: %w", t.Layout, engine.ErrNoDesign)
+	}
+	x := newKVTexts(d, t)
+	if err := x.prove(ctx, session); err != nil {
+		return nil, err
+	}
+	return &engine.Records{
+		Connect: func(ctx context.Context) (*engine.Conn, error) {
+			s, err := session(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return x.connect(s), nil
+		},
+		Count: func(ctx context.Context) (n int64, err error) {
+			s, err := session(ctx)
+			if err != nil {
+				return 0, err
+			}
+			defer func() { err = errors.Join(err, s.Close()) }()
+			st, err := s.Prepare(ctx, x.count())
+			if err != nil {
+				return 0, err
+			}
+			return n, st.Query(ctx, nil, NoLimit, func(v [][]byte) error {
+				_, err := fmt.Sscan(string(v[0]), &n)
+				return err
+			})
+		},
+		Close: func() error { return nil },
+	}, nil
+}
+
+// prove makes the table, if that is wanted, and sees that it has the columns.
+func (x *kvTexts) prove(ctx context.Context, session func(ctx context.Context) (Session, error)) (err error) {
+	s, err := session(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if x.t.Make {
+		st, err := s.Prepare(ctx, x.create())
+		if err != nil {
+			return err
+		}
+		if _, err := st.Exec(ctx, nil); err != nil {
+			return err
+		}
+	}
+	st, err := s.Prepare(ctx, x.read(nil))
+	if err == nil {
+		err = st.Query(ctx, [][]byte{{}}, NoLimit, func([][]byte) error { return nil })
+	}
+	if err != nil && ctx.Err() == nil {
+		return &fault.Error{Setting: "table " + x.t.Name, Problem: "is not there, or not laid out as " + string(x.t.Layout), Err: err, Cure: "load it first, with the same fields and layout"}
+	}
+	return err
+}
+
+// kvConn is the connection of one worker: its statements and its memory.
+type kvConn struct {
+	*kvTexts
+	s    Session
+	json *kvJSON
+
+	readAll, scanAll, insertOne, remove Statement
+	readSome, scanSome, updateSome      map[string]Statement // by the fields, as bytes
+	inserts                             map[int]Statement    // by the number of rows
+	readAt, setAt                       Statement
+
+	which []byte   // fields, as bytes
+	args  [][]byte // of a statement
+	docs  []byte
+	row   engine.Row
+
+	// of the running statement: closures made anew would be an allocation each
+	fields engine.Fields
+	into   *engine.Row
+	found  bool
+	each   func(key []byte, r *engine.Row) error
+	onRead func(values [][]byte) error
+	onScan func(values [][]byte) error
+	onPath func(values [][]byte) error
+}
+
+func (x *kvTexts) connect(s Session) *engine.Conn {
+	c := &kvConn{
+		kvTexts: x, s: s, json: newKVJSON(x.t.Fields), inserts: map[int]Statement{},
+		readSome: map[string]Statement{}, scanSome: map[string]Statement{}, updateSome: map[string]Statement{},
+	}
+	c.onRead, c.onScan, c.onPath = c.takeRead, c.takeScan, c.takePath
+	conn := &engine.Conn{Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, InsertMany: c.insertMany, Close: s.Close}
+	if x.document() && x.AtPath != nil {
+		conn.ReadPath = c.readPath
+	}
+	if x.document() && x.SetPath != nil {
+		conn.UpdatePath = c.updatePath
+	}
+	return conn
+}
+
+// once prepares a statement where it was not yet.
+func (c *kvConn) once(ctx context.Context, st *Statement, text func() string) (Statement, error) {
+	if *st == nil {
+		made, err := c.s.Prepare(ctx, text())
+		if err != nil {
+			return nil, err
+		}
+		*st = made
+	}
+	return *st, nil
+}
+
+// some finds the statement for a choice of fields, or prepares it.
+func (c *kvConn) some(ctx context.Context, known map[string]Statement, f engine.Fields, text func(engine.Fields) string) (Statement, error) {
+	c.which = c.which[:0]
+	for _, i := range f {
+		c.which = binary.AppendUvarint(c.which, uint64(i))
+	}
+	if st := known[string(c.which)]; st != nil {
+		return st, nil
+	}
+	st, err := c.s.Prepare(ctx, text(f))
+	if err != nil {
+		return nil, err
+	}
+	known[string(c.which)] = st
+	return st, nil
+}
+
+// chosen finds the statement that reads or scans the chosen fields.
+func (c *kvConn) chosen(ctx context.Context, all *Statement, known map[string]Statement, f engine.Fields, text func(engine.Fields) string) (Statement, error) {
+	if f != nil {
+		return c.some(ctx, known, f, text)
+	}
+	if *all != nil {
+		return *all, nil
+	}
+	return c.once(ctx, all, func() string { return text(nil) })
+}
+
+func (c *kvConn) read(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+	st, err := c.chosen(ctx, &c.readAll, c.readSome, f, c.kvTexts.read)
+	if err != nil {
+		return err
+	}
+	c.fields, c.into, c.found = f, into, false
+	c.args = append(c.args[:0], key)
+	if err := st.Query(ctx, c.args, NoLimit, c.onRead); err != nil {
+		return err
+	}
+	if !c.found {
+		return engine.ErrNotFound
+	}
+	return nil
+}
+
+// take decodes the values of a record.
+func (c *kvConn) take(values [][]byte, f engine.Fields, into *engine.Row) error {
+	if f == nil {
+		if c.document() {
+			return c.json.parse(values[0], into)
+		}
+		f = c.all
+	}
+	for i, field := range f {
+		if values[i] != nil {
+			into.Add(field, values[i])
+		}
+	}
+	return nil
+}
+
+func (c *kvConn) takeRead(values [][]byte) error {
+	c.found = true
+	return c.take(values, c.fields, c.into)
+}
+
+func (c *kvConn) takeScan(values [][]byte) error {
+	c.row.Reset()
+	if err := c.take(values[1:], c.fields, &c.row); err != nil {
+		return err
+	}
+	return c.each(values[0], &c.row)
+}
+
+func (c *kvConn) takePath(values [][]byte) error {
+	if c.found = values[0] != nil; c.found {
+		c.into.Add(0, values[0])
+	}
+	return nil
+}
+
+func (c *kvConn) scan(ctx context.Context, from []byte, n int, f engine.Fields, each func(key []byte, r *engine.Row) error) error {
+	if n <= 0 {
+		return ctx.Err()
+	}
+	st, err := c.chosen(ctx, &c.scanAll, c.scanSome, f, c.kvTexts.scan)
+	if err != nil {
+		return err
+	}
+	c.fields, c.each = f, each
+	c.args = append(c.args[:0], from)
+	return st.Query(ctx, c.args, n, c.onScan)
+}
+
+// bind appends the arguments of a record to be inserted.
+func (c *kvConn) bind(key []byte, r *engine.Row) {
+	c.args = append(c.args, key)
+	if c.document() {
+		begin := len(c.docs)
+		c.docs = c.json.append(c.docs, r)
+		c.args = append(c.args, c.docs[begin:])
+		return
+	}
+	for i := range c.all {
+		v, ok := r.Value(i)
+		if !ok {
+			v = nil
+		} else if v == nil {
+			v = []byte{} // an empty text is not NULL
+		}
+		c.args = append(c.args, v)
+	}
+}
+
+func (c *kvConn) inserted(err error) error {
+	if err != nil && c.s.Taken(err) {
+		return engine.ErrExists
+	}
+	return err
+}
+
+func (c *kvConn) insert(ctx context.Context, key []byte, r *engine.Row) error {
+	st := c.insertOne
+	if st == nil {
+		var err error
+		if st, err = c.once(ctx, &c.insertOne, func() string { return c.kvTexts.insert(1) }); err != nil {
+			return err
+		}
+	}
+	c.args, c.docs = c.args[:0], c.docs[:0]
+	c.bind(key, r)
+	_, err := st.Exec(ctx, c.args)
+	return c.inserted(err)
+}
+
+func (c *kvConn) insertMany(ctx context.Context, rows []engine.KeyRow) error {
+	if len(rows) == 0 {
+		return ctx.Err()
+	}
+	if len(rows)*c.width() > c.MaxParams {
+		return &fault.Error{Setting: "batchsize", Problem: fmt.Sprintf("%d records are more than one statement takes", len(rows)), Cure: fmt.Sprintf("give at most %d", c.MaxParams/c.width())}
+	}
+	st := c.inserts[len(rows)]
+	if st == nil {
+		var err error
+		if st, err = c.s.Prepare(ctx, c.kvTexts.insert(len(rows))); err != nil {
+			return err
+		}
+		c.inserts[len(rows)] = st
+	}
+	c.args, c.docs = c.args[:0], c.docs[:0]
+	for i := range rows {
+		c.bind(rows[i].Key, rows[i].Row)
+	}
+	_, err := st.Exec(ctx, c.args)
+	return c.inserted(err)
+}
+
+func (c *kvConn) update(ctx context.Context, key []byte, r *engine.Row) error {
+	f := r.Fields()
+	if c.document() {
+		f = nil // one statement merges whatever there is
+	}
+	st, err := c.some(ctx, c.updateSome, f, c.kvTexts.update)
+	if err != nil {
+		return err
+	}
+	c.args, c.docs = c.args[:0], c.docs[:0]
+	if c.document() {
+		c.docs = c.json.append(c.docs, r)
+		c.args = append(c.args, c.docs)
+	} else {
+		for i := range r.Len() {
+			_, v := r.At(i)
+			c.args = append(c.args, v)
+		}
+	}
+	c.args = append(c.args, key)
+	return c.matched(st.Exec(ctx, c.args))
+}
+
+// matched makes ErrNotFound of a statement that met no row.
+func (c *kvConn) matched(n int64, err error) error {
+	if err == nil && n == 0 {
+		return engine.ErrNotFound
+	}
+	return err
+}
+
+func (c *kvConn) delete(ctx context.Context, key []byte) error {
+	st, err := c.once(ctx, &c.remove, c.kvTexts.delete)
+	if err != nil {
+		return err
+	}
+	c.args = append(c.args[:0], key)
+	return c.matched(st.Exec(ctx, c.args))
+}
+
+func (c *kvConn) readPath(ctx context.Context, key []byte, path string, into *engine.Row) error {
+	st, err := c.once(ctx, &c.readAt, c.kvTexts.readPath)
+	if err != nil {
+		return err
+	}
+	c.into, c.found = into, false
+	c.docs = append(c.docs[:0], path...)
+	c.args = append(c.args[:0], c.docs, key)
+	if err := st.Query(ctx, c.args, NoLimit, c.onPath); err != nil {
+		return err
+	}
+	if !c.found {
+		return engine.ErrNotFound
+	}
+	return nil
+}
+
+func (c *kvConn) updatePath(ctx context.Context, key []byte, path string, value []byte) error {
+	st, err := c.once(ctx, &c.setAt, c.kvTexts.updatePath)
+	if err != nil {
+		return err
+	}
+	c.docs = append(c.docs[:0], path...)
+	c.args = append(c.args[:0], c.docs, value, key)
+	return c.matched(st.Exec(ctx, c.args))
+}

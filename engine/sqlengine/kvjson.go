@@ -1,0 +1,219 @@
+package sqlengine
+
+import (
+	"errors"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"barograph/engine"
+)
+
+// kvJSON reads and writes records as flat JSON objects of strings, without an
+// allocation per record.
+type kvJSON struct {
+	names  []string
+	data   []byte
+	values []jsonSpan // by field
+}
+
+// jsonSpan is a value within data.
+type jsonSpan struct {
+	begin, end int
+	there      bool
+}
+
+func newKVJSON(names []string) *kvJSON {
+	return &kvJSON{names: names, values: make([]jsonSpan, len(names))}
+}
+
+const hexDigits = "0123456789abcdef"
+
+// append writes the fields that the row holds.
+func (j *kvJSON) append(to []byte, r *engine.Row) []byte {
+	to = append(to, '{')
+	for i := range r.Len() {
+		if i > 0 {
+			to = append(to, ',')
+		}
+		field, v := r.At(i)
+		to = append(to, '"')
+		to = append(to, j.names[field]...) // a plain name, see engine.Table.Check
+		to = append(to, '"', ':', '"')
+		for _, c := range v {
+			switch {
+			case c == '"' || c == '\\':
+				to = append(to, '\\', c)
+			case c < ' ':
+				to = append(to, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+			default:
+				to = append(to, c)
+			}
+		}
+		to = append(to, '"')
+	}
+	return append(to, '}')
+}
+
+var errNoRecord = errors.New("the document is no record: not an object of strings")
+
+// parse appends the record's fields, in their order. Members that are no field
+// are passed over, as are those that are null.
+func (j *kvJSON) parse(doc []byte, into *engine.Row) error {
+	clear(j.values)
+	j.data = j.data[:0]
+	p := jsonText{doc, 0}
+	if !p.take('{') {
+		return errNoRecord
+	}
+	for first := true; !p.take('}'); first = false {
+		if !first && !p.take(',') {
+			return errNoRecord
+		}
+		if err := j.member(&p); err != nil {
+			return err
+		}
+	}
+	if p.blank(); p.at != len(doc) {
+		return errNoRecord
+	}
+	for i, v := range j.values {
+		if v.there {
+			into.Add(i, j.data[v.begin:v.end])
+		}
+	}
+	return nil
+}
+
+func (j *kvJSON) member(p *jsonText) (err error) {
+	begin := len(j.data)
+	if j.data, err = p.text(j.data); err != nil {
+		return err
+	}
+	field := -1
+	for i := range j.names {
+		if string(j.data[begin:]) == j.names[i] {
+			field = i
+			break
+		}
+	}
+	j.data = j.data[:begin]
+	if !p.take(':') {
+		return errNoRecord
+	}
+	if p.word("null") {
+		return nil
+	}
+	if j.data, err = p.text(j.data); err != nil {
+		return err
+	}
+	if field >= 0 {
+		j.values[field] = jsonSpan{begin, len(j.data), true}
+	}
+	return nil
+}
+
+// jsonText is read from left to right.
+type jsonText struct {
+	s  []byte
+	at int
+}
+
+func (p *jsonText) blank() {
+	for p.at < len(p.s) && (p.s[p.at] == ' ' || p.s[p.at] == '\n' || p.s[p.at] == '\t' || p.s[p.at] == '\r') {
+		p.at++
+	}
+}
+
+func (p *jsonText) take(c byte) bool {
+	if p.blank(); p.at < len(p.s) && p.s[p.at] == c {
+		p.at++
+		return true
+	}
+	return false
+}
+
+func (p *jsonText) word(w string) bool {
+	if p.blank(); len(p.s)-p.at >= len(w) && string(p.s[p.at:p.at+len(w)]) == w {
+		p.at += len(w)
+		return true
+	}
+	return false
+}
+
+// text appends the string that stands next.
+func (p *jsonText) text(to []byte) ([]byte, error) {
+	if !p.take('"') {
+		return to, errNoRecord
+	}
+	for p.at < len(p.s) {
+		switch c := p.s[p.at]; {
+		case c == '"':
+			p.at++
+			return to, nil
+		case c < ' ':
+			return to, errNoRecord
+		case c != '\\':
+			to = append(to, c)
+			p.at++
+		default:
+			var err error
+			if to, err = p.escape(to); err != nil {
+				return to, err
+			}
+		}
+	}
+	return to, errNoRecord
+}
+
+// escape appends what a backslash and the bytes behind it stand for.
+func (p *jsonText) escape(to []byte) ([]byte, error) {
+	if p.at+1 >= len(p.s) {
+		return to, errNoRecord
+	}
+	c := p.s[p.at+1]
+	p.at += 2
+	switch c {
+	case '"', '\\', '/':
+		return append(to, c), nil
+	case 'b':
+		return append(to, '\b'), nil
+	case 'f':
+		return append(to, '\f'), nil
+	case 'n':
+		return append(to, '\n'), nil
+	case 'r':
+		return append(to, '\r'), nil
+	case 't':
+		return append(to, '\t'), nil
+	case 'u':
+		r, ok := p.unit()
+		if !ok {
+			return to, errNoRecord
+		}
+		if utf16.IsSurrogate(r) {
+			was := p.at
+			if len(p.s)-p.at >= 2 && p.s[p.at] == '\\' && p.s[p.at+1] == 'u' {
+				p.at += 2
+				if low, ok := p.unit(); ok {
+					if both := utf16.DecodeRune(r, low); both != utf8.RuneError {
+						return utf8.AppendRune(to, both), nil
+					}
+				}
+			}
+			p.at, r = was, utf8.RuneError
+		}
+		return utf8.AppendRune(to, r), nil
+	}
+	return to, errNoRecord
+}
+
+// unit reads four hexadecimal digits.
+func (p *jsonText) unit() (rune, bool) {
+	if len(p.s)-p.at < 4 {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(p.s[p.at:p.at+4]), 16, 16)
+	p.at += 4
+	return rune(n), err == nil
+}

@@ -1,0 +1,58 @@
+package sqlengine
+
+import (
+	"encoding/json"
+	"testing"
+	"unicode/utf8"
+
+	"barograph/engine"
+)
+
+// What is written is JSON to others, and what others write is read.
+func FuzzKVJSON(f *testing.F) {
+	for _, s := range []string{"", "a", `"\`, "\x00\x1f\x7f", "äß水😀", `\u0041`} {
+		f.Add(s, s+"x")
+	}
+	f.Fuzz(func(t *testing.T, a, b string) {
+		if !utf8.ValidString(a) || !utf8.ValidString(b) {
+			return // no text of ours
+		}
+		j := newKVJSON([]string{"x", "y"})
+		row, got := &engine.Row{}, &engine.Row{}
+		row.AddString(0, a)
+		row.AddString(1, b)
+		doc := j.append(nil, row)
+		var theirs map[string]string
+		if err := json.Unmarshal(doc, &theirs); err != nil || theirs["x"] != a || theirs["y"] != b || len(theirs) != 2 {
+			t.Fatalf("%q is read by others as %q, %v", doc, theirs, err)
+		}
+		if err := j.parse(doc, got); err != nil || !got.Equal(row) {
+			t.Fatalf("%q is read back as %q, %v", doc, got.Data(), err)
+		}
+		theirDoc, err := json.MarshalIndent(map[string]any{"y": b, "x": a, "z": nil, "w": "other"}, "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got.Reset()
+		if err := j.parse(theirDoc, got); err != nil || !got.Equal(row) {
+			t.Fatalf("%q of others is read as %q, %v", theirDoc, got.Data(), err)
+		}
+	})
+}
+
+// Any bytes are read or refused.
+func FuzzKVJSONParse(f *testing.F) {
+	for _, s := range []string{"{}", `{"x":"\ud83d\ude00"}`, `{"x":"\ud83d"}`, `{"x":1}`, `{"x":"a"`, `{"x":null,"y":"b"}`, `[]`, `{"x":"a"}}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		got := &engine.Row{}
+		if err := newKVJSON([]string{"x", "y"}).parse(doc, got); err != nil {
+			return
+		}
+		var theirs map[string]*string
+		if err := json.Unmarshal(doc, &theirs); err != nil {
+			t.Fatalf("%q is read, though others refuse it: %v", doc, err)
+		}
+	})
+}

@@ -1,0 +1,90 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/mattn/go-sqlite3"
+
+	"barograph/engine"
+	"barograph/engine/sqlengine"
+)
+
+// kv opens tables of records under keys. One statement writes at a time: a
+// writer that waits here goes on at once, one that waits in SQLite sleeps and
+// tries again.
+type kv struct {
+	*database
+	writing *sync.Mutex
+}
+
+func (k kv) dialect() *sqlengine.KVDialect {
+	return &sqlengine.KVDialect{
+		Quote:   func(name string) string { return `"` + name + `"` },
+		Param:   func(int) string { return "?" },
+		KeyType: "TEXT", TextType: "TEXT", DocType: "TEXT", // TEXT is compared as bytes
+		First:     func(param string) string { return "LIMIT " + param },
+		Field:     func(doc, name string) string { return doc + " ->> '$." + name + "'" },
+		Merge:     func(doc, param string) string { return "json_patch(" + doc + ", " + param + ")" },
+		AtPath:    func(doc, path string) string { return doc + " ->> " + path },
+		SetPath:   func(doc, path, value string) string { return "json_set(" + doc + ", " + path + ", " + value + ")" },
+		MaxParams: 32766,
+	}
+}
+
+// Table opens or makes a table.
+func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) {
+	if t.Make && k.readOnly {
+		return nil, engine.ErrReadOnly
+	}
+	return sqlengine.OpenKV(ctx, k.dialect(), t, k.session)
+}
+
+func (k kv) session(context.Context) (sqlengine.Session, error) {
+	c, err := k.connect(busySeconds * time.Second)
+	if err != nil {
+		return nil, err
+	}
+	return &session{sqlengine.DriverSession{
+		Conn: c, Strings: true,
+		IsTaken: func(err error) bool {
+			e, ok := errors.AsType[sqlite3.Error](err)
+			return ok && e.ExtendedCode == sqlite3.ErrConstraintPrimaryKey
+		},
+		Around: func(f func() error) error {
+			k.writing.Lock()
+			defer k.writing.Unlock()
+			return f()
+		},
+	}}, nil
+}
+
+// session hides contexts that can end from the driver, which would start a
+// goroutine for each statement; the statements of this workload are short.
+type session struct{ sqlengine.DriverSession }
+
+// Prepare prepares a statement.
+func (s *session) Prepare(ctx context.Context, text string) (sqlengine.Statement, error) {
+	st, err := s.DriverSession.Prepare(context.WithoutCancel(ctx), text)
+	return statement{st}, err
+}
+
+type statement struct{ sqlengine.Statement }
+
+// Exec runs the statement, unless ctx is done.
+func (s statement) Exec(ctx context.Context, args [][]byte) (int64, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.Statement.Exec(context.Background(), args)
+}
+
+// Query runs the statement, unless ctx is done.
+func (s statement) Query(ctx context.Context, args [][]byte, limit int, each func(values [][]byte) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return s.Statement.Query(context.Background(), args, limit, each)
+}
