@@ -1,0 +1,152 @@
+package pace
+
+import (
+	"sync"
+	"time"
+
+	"barograph/measure"
+)
+
+// Recorder takes the times of one worker's operations. It keeps some of them
+// before it adds them to the run's histograms, of which there is one set: the
+// memory does not grow with the workers.
+type Recorder struct {
+	runner *runner
+
+	due     time.Duration // when the current operation should have begun
+	began   time.Duration // when it began
+	flushed time.Duration
+	kept    [keptSamples]sample
+	n       int
+}
+
+const (
+	keptSamples = 128
+	keptFor     = 100 * time.Millisecond
+)
+
+type sample struct {
+	kind, status  uint8
+	end           time.Duration
+	service, wait time.Duration
+	weight        int32 // records, in a batch
+}
+
+// Now is the time since the run began.
+func (r *Recorder) Now() time.Duration { return r.runner.clock.Now() }
+
+// Began is when the current operation began.
+func (r *Recorder) Began() time.Duration { return r.began }
+
+func (r *Recorder) begin(due time.Duration) {
+	r.due, r.began = due, r.runner.clock.Now()
+}
+
+// Done notes a part of the current operation, or the whole of it, that began
+// then and ends now. Its response time is its service time and what the
+// operation waited for a worker.
+func (r *Recorder) Done(kind, status int, began time.Duration) { r.DoneMany(kind, status, began, 1) }
+
+// DoneMany is Done for a part that handled so many records at once.
+func (r *Recorder) DoneMany(kind, status int, began time.Duration, records int) {
+	if r.due < r.runner.Warmup {
+		return
+	}
+	now := r.runner.clock.Now()
+	if r.n == 0 {
+		r.flushed = now
+	}
+	r.kept[r.n] = sample{uint8(kind), uint8(status), now, now - began, r.began - r.due, int32(records)} //nolint:gosec // few kinds, small batches
+	if r.n++; r.n == keptSamples || now-r.flushed > keptFor {
+		r.flush()
+	}
+}
+
+// rest adds what is kept before the worker sleeps.
+func (r *Recorder) rest(now time.Duration) {
+	if r.n > 0 && now-r.flushed > keptFor/4 {
+		r.flush()
+	}
+}
+
+func (r *Recorder) flush() {
+	r.runner.tally.add(r.kept[:r.n])
+	r.n = 0
+}
+
+// Group is what was measured of one kind of operation that ended one way.
+type Group struct {
+	Count             int64
+	Records           int64 // as Count, but for batches
+	Service, Response *measure.Histogram
+}
+
+// Slice is one interval of the series.
+type Slice struct {
+	Ended  int64         // operations that ended in it, whatever way
+	Failed int64         // of these, those that did not succeed
+	Slow   time.Duration // the longest response of these
+}
+
+// tally gathers the samples of all workers.
+type tally struct {
+	interval time.Duration
+	warmup   time.Duration
+
+	mu     sync.Mutex
+	closed bool
+	groups [][]*Group // by kind and status; nil = there was none
+	series []Slice    // from the end of the warm-up
+	last   time.Duration
+	err    error
+}
+
+func (t *tally) init(o *Options) {
+	t.interval, t.warmup = o.Interval, o.Warmup
+	t.groups = make([][]*Group, len(o.Kinds))
+	for i := range t.groups {
+		t.groups[i] = make([]*Group, len(o.Statuses))
+	}
+}
+
+func (t *tally) add(samples []sample) {
+	if len(samples) == 0 {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return // of an abandoned worker
+	}
+	for i := range samples {
+		s := &samples[i]
+		g := t.groups[s.kind][s.status]
+		if g == nil {
+			g = &Group{Service: measure.NewHistogram(), Response: measure.NewHistogram()}
+			t.groups[s.kind][s.status] = g
+		}
+		g.Count++
+		g.Records += int64(s.weight)
+		g.Service.Record(s.service)
+		g.Response.Record(s.service + s.wait)
+		t.last = max(t.last, s.end)
+		at := int((s.end - t.warmup) / t.interval)
+		for len(t.series) <= at {
+			t.series = append(t.series, Slice{})
+		}
+		slice := &t.series[at]
+		slice.Ended++
+		slice.Slow = max(slice.Slow, s.service+s.wait)
+		if s.status != 0 {
+			slice.Failed++
+		}
+	}
+}
+
+func (t *tally) fail(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.err == nil {
+		t.err = err
+	}
+}

@@ -1,0 +1,117 @@
+package pace
+
+import (
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// schedule tells when operations should begin. It is shared by all workers: a
+// rate is the run's, not a worker's.
+type schedule struct {
+	rate    float64
+	rng     *rand.Rand // nil = fixed arrivals
+	warmup  time.Duration
+	over    time.Duration // no operation begins then or later; 0 = no end
+	allowed int64         // operations after the warm-up; 0 = no limit
+
+	mu       sync.Mutex
+	arrivals int64   // in an open loop: those that were given out
+	at       float64 // seconds: the next Poisson arrival
+	counted  int64   // given out, after the warm-up
+	late     bool    // the end of time was seen
+}
+
+// scheduleStream makes the arrivals' random numbers others than the workers'.
+const scheduleStream = 0x70616365
+
+func newSchedule(o *Options) *schedule {
+	s := &schedule{rate: o.Rate, warmup: o.Warmup, allowed: o.Operations}
+	if o.Limit > 0 {
+		s.over = o.Warmup + o.Limit
+	}
+	if o.Arrivals == Poisson {
+		s.rng = rand.New(rand.NewPCG(o.Seed, scheduleStream))
+		s.advance()
+	}
+	return s
+}
+
+// peek is the next arrival of an open loop. Fixed ones come from their number,
+// so that no rounding adds up.
+func (s *schedule) peek() time.Duration {
+	if s.rng != nil {
+		return time.Duration(s.at * 1e9)
+	}
+	return time.Duration(float64(s.arrivals) / s.rate * 1e9)
+}
+
+func (s *schedule) advance() {
+	s.arrivals++
+	if s.rng != nil {
+		s.at += s.rng.ExpFloat64() / s.rate
+	}
+}
+
+// next gives out an operation: when it is due. In a closed loop that is now.
+func (s *schedule) next(now time.Duration) (due time.Duration, more bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	due = now
+	if s.rate > 0 {
+		due = s.peek()
+	}
+	if s.over > 0 && (now >= s.over || due >= s.over) {
+		s.late = true
+		return 0, false
+	}
+	if due >= s.warmup {
+		if s.allowed > 0 && s.counted >= s.allowed {
+			return 0, false
+		}
+		s.counted++
+	}
+	if s.rate > 0 {
+		s.advance()
+	}
+	return due, true
+}
+
+// giveBack says that an operation was not begun.
+func (s *schedule) giveBack(due time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if due >= s.warmup {
+		s.counted--
+	}
+}
+
+// unstarted counts the arrivals of an open loop that were due before the time
+// end and were not given out, and their number alone if the run was to have no more.
+func (s *schedule) unstarted(end time.Duration) (n int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.rate == 0 {
+		return 0
+	}
+	if s.over > 0 {
+		end = min(end, s.over)
+	}
+	for s.peek() < end && (s.allowed == 0 || s.counted+n < s.allowed) {
+		if s.peek() >= s.warmup {
+			n++
+		}
+		s.advance()
+	}
+	return n
+}
+
+// ending is why there was no next operation.
+func (s *schedule) ending() Ending {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.late {
+		return OutOfTime
+	}
+	return Completed
+}
