@@ -47,6 +47,10 @@ var allowed = map[string][]string{
 	"lab":       {"engine"},
 	"run":       {"measure", "answer"},
 
+	"measure/pace":       {"measure"},
+	"workload/ycsb":      {"engine", "measure", "measure/pace", "run", "workload/ycsb/dist"},
+	"workload/ycsb/dist": {},
+
 	"workload/*": {"record", "stat", "formats", "synth", "question", "answer", "design", "flavour", "engine", "load", "measure", "run"},
 	"report":     {"run", "measure", "report/plot"},
 

@@ -208,10 +208,11 @@ func (r *runner) work(w Worker) {
 			return
 		}
 		if err != nil {
-			rec.runner.tally.fail(err)
+			r.tally.fail(err)
 			r.end(Failed)
 			return
 		}
+		rec.ended()
 	}
 }
 

@@ -193,7 +193,7 @@ func TestWarmupIsExcludedAndOperationsAreCounted(t *testing.T) {
 	}
 	got := play(t, 2, Options{Warmup: 2 * time.Second, Operations: 1000}, slowStart)
 	g := got.Groups[0][0]
-	if g.Count != 1000 || got.Ending != Completed || g.Response.Max() > 2*time.Millisecond {
+	if g.Count != 1000 || got.Operations != 1000 || got.Ending != Completed || g.Response.Max() > 2*time.Millisecond {
 		t.Errorf("%d operations, the slowest %v, ended by %s", g.Count, g.Response.Max(), got.Ending)
 	}
 	if got.Elapsed != 500*time.Millisecond {

@@ -18,6 +18,7 @@ type Recorder struct {
 	flushed time.Duration
 	kept    [keptSamples]sample
 	n       int
+	whole   int64 // operations that ended since the last flush
 }
 
 const (
@@ -62,6 +63,13 @@ func (r *Recorder) DoneMany(kind, status int, began time.Duration, records int) 
 	}
 }
 
+// ended counts the current operation.
+func (r *Recorder) ended() {
+	if r.due >= r.runner.Warmup {
+		r.whole++
+	}
+}
+
 // rest adds what is kept before the worker sleeps.
 func (r *Recorder) rest(now time.Duration) {
 	if r.n > 0 && now-r.flushed > keptFor/4 {
@@ -70,8 +78,8 @@ func (r *Recorder) rest(now time.Duration) {
 }
 
 func (r *Recorder) flush() {
-	r.runner.tally.add(r.kept[:r.n])
-	r.n = 0
+	r.runner.tally.add(r.kept[:r.n], r.whole)
+	r.n, r.whole = 0, 0
 }
 
 // Group is what was measured of one kind of operation that ended one way.
@@ -98,6 +106,7 @@ type tally struct {
 	groups [][]*Group // by kind and status; nil = there was none
 	series []Slice    // from the end of the warm-up
 	last   time.Duration
+	whole  int64
 	err    error
 }
 
@@ -109,15 +118,13 @@ func (t *tally) init(o *Options) {
 	}
 }
 
-func (t *tally) add(samples []sample) {
-	if len(samples) == 0 {
-		return
-	}
+func (t *tally) add(samples []sample, whole int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
 		return // of an abandoned worker
 	}
+	t.whole += whole
 	for i := range samples {
 		s := &samples[i]
 		g := t.groups[s.kind][s.status]

@@ -15,12 +15,13 @@ const (
 
 // Result is what a run measured after its warm-up.
 type Result struct {
-	Ending   Ending
-	Groups   [][]*Group    // by kind and status, as in Options; nil where there was none
-	Began    time.Time     // of the run, with its warm-up
-	Elapsed  time.Duration // from the end of the warm-up to the end of the last operation
-	Series   []Slice       // from the end of the warm-up; the last may be incomplete
-	Interval time.Duration // of Series
+	Ending     Ending
+	Groups     [][]*Group    // by kind and status, as in Options; nil where there was none
+	Began      time.Time     // of the run, with its warm-up
+	Operations int64         // that ended; one may have several parts, each in Groups
+	Elapsed    time.Duration // from the end of the warm-up to the end of the last operation
+	Series     []Slice       // from the end of the warm-up; the last may be incomplete
+	Interval   time.Duration // of Series
 
 	// Unstarted operations of an open loop were due when the run ended, and no
 	// worker had come to them: the engine does not hold the rate.
@@ -49,7 +50,7 @@ func (r *runner) result() (*Result, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.closed = true
-	out.Groups, out.Series = t.groups, t.series
+	out.Groups, out.Series, out.Operations = t.groups, t.series, t.whole
 	out.Elapsed = max(t.last-r.Warmup, 0)
 	if out.Ending != Completed {
 		out.Unstarted = r.schedule.unstarted(r.clock.Now())

@@ -1,0 +1,180 @@
+package ycsb
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"barograph/engine"
+	"barograph/fault"
+)
+
+// The operations, in the order of YCSB's weighted choice; deletes are ours.
+const (
+	opRead = iota
+	opUpdate
+	opInsert
+	opScan
+	opModify
+	opDelete
+	ops
+
+	kindVerify = ops // the check of values, after a read or a scan
+)
+
+// Config is a workload's properties, read.
+type Config struct {
+	Records, Operations      int64
+	InsertStart, InsertCount int64
+	Threads, Seconds, Warmup int64
+	Target                   float64 // operations per second
+	Arrivals                 string
+	Seed                     int64
+	Spin                     bool
+
+	Status         bool
+	StatusInterval int64 // seconds
+	Label          string
+	ExportFile     string
+	Percentiles    []string // as they are printed
+	Times          string
+	EachError      bool
+	HdrFiles       bool
+	HdrPath        string
+
+	Table                                   string
+	FieldCount, FieldLength, MinFieldLength int64
+	FieldPrefix                             string
+	FieldLengths, FieldHistogram            string
+	ReadAll, WriteAll, Integrity            bool
+	Mix                                     [ops]float64
+	Requests                                string
+	MinScan, MaxScan                        int64
+	ScanLengths                             string
+	Ordered                                 bool
+	ZeroPadding                             int64
+	HotData, HotOps                         float64
+	ExpPercentile, ExpFraction              float64
+	RetryLimit                              int64
+	RetryInterval                           float64 // seconds
+	KeepGoing                               bool
+	Batch                                   int64
+	MaxMisses                               int64
+
+	Ignored []string // properties that were given and have no effect
+}
+
+// NewConfig reads properties. One that is not known is an error, as its author
+// meant something by it.
+func NewConfig(p Properties) (*Config, error) {
+	c := &Config{InsertCount: -1}
+	settings := known()
+	for _, s := range settings {
+		value, given := p[s.Name]
+		switch {
+		case given && s.take == nil:
+			c.Ignored = append(c.Ignored, s.Name)
+			continue
+		case s.take == nil, !given && s.Default == "", !given && s.Name == "db.batchsize":
+			continue
+		case !given:
+			value = s.Default
+		}
+		if err := s.take(c, value); err != nil {
+			if f, ok := errors.AsType[*fault.Error](err); ok {
+				f.Setting = "property " + s.Name
+			}
+			return nil, err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p)) {
+		if !slices.ContainsFunc(settings, func(s Setting) bool { return s.Name == name }) {
+			return nil, &fault.Error{Setting: "property " + name, Problem: "is not known", Cure: suggest(name, settings)}
+		}
+	}
+	return c, c.settle()
+}
+
+// settle derives what follows from other properties and checks them together.
+func (c *Config) settle() error {
+	bad := func(setting, problem, cure string) error {
+		return &fault.Error{Setting: "property " + setting, Problem: problem, Cure: cure}
+	}
+	if c.Records == 0 {
+		c.Records = math.MaxInt32
+	}
+	if c.InsertCount < 0 {
+		c.InsertCount = c.Records - c.InsertStart
+	}
+	if c.Times == "" {
+		if c.Times = "op"; c.Target > 0 {
+			c.Times = "both"
+		}
+	}
+	sum := 0.0
+	for _, w := range c.Mix {
+		sum += w
+	}
+	switch {
+	case c.InsertCount < 1 || c.InsertStart > c.Records-c.InsertCount:
+		return bad("recordcount", fmt.Sprintf("%d is less than insertstart + insertcount = %d + %d", c.Records, c.InsertStart, c.InsertCount), "raise it, or lower one of these")
+	case c.Integrity && c.FieldLengths != "constant":
+		return bad("dataintegrity", "values can be checked only if they have one length", "set fieldlengthdistribution=constant")
+	case c.MinFieldLength > c.FieldLength && c.FieldLengths != "constant" && c.FieldLengths != "histogram":
+		return bad("minfieldlength", "is greater than fieldlength", "lower it")
+	case c.MinScan > c.MaxScan:
+		return bad("minscanlength", "is greater than maxscanlength", "lower it")
+	case sum == 0:
+		return bad("readproportion", "no operation has a share", "give one of the proportions")
+	case c.FieldCount > 1000:
+		return bad("fieldcount", "is more than 1000", "give fewer fields")
+	}
+	table := c.TableSpec("")
+	return table.Check()
+}
+
+// TableSpec is the workload's table under a layout.
+func (c *Config) TableSpec(l engine.Layout) engine.Table {
+	t := engine.Table{Name: c.Table, Layout: l}
+	for i := range c.FieldCount {
+		t.Fields = append(t.Fields, c.FieldPrefix+strconv.FormatInt(i, 10))
+	}
+	return t
+}
+
+// suggest finds the known name that is nearest.
+func suggest(name string, settings []Setting) string {
+	best, least := "", len(name)/2+1
+	for _, s := range settings {
+		if d := distance(name, s.Name); d < least {
+			best, least = s.Name, d
+		}
+	}
+	if best == "" {
+		return "see `barograph ycsb properties`"
+	}
+	return "did you mean " + best + "? See `barograph ycsb properties`"
+}
+
+// distance is Levenshtein's.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for k := range row {
+		row[k] = k
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for k := range len(b) {
+			cost := diagonal
+			if a[i] != b[k] {
+				cost++
+			}
+			diagonal, row[k+1] = row[k+1], min(cost, row[k]+1, row[k+1]+1)
+		}
+	}
+	return row[len(b)]
+}

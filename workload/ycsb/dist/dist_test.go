@@ -1,0 +1,253 @@
+package dist
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// fits is the chi-square test: seen[i] draws of a class of probability p[i].
+// Classes of less than five expected draws are joined with the next. The seed
+// is fixed, so that the test is right or wrong for ever; p-values below 0.001
+// are taken for wrong.
+func fits(t *testing.T, seen []int, p []float64) {
+	t.Helper()
+	n := 0
+	for _, s := range seen {
+		n += s
+	}
+	chi, classes := 0.0, 0
+	var o, e, sum float64
+	for i := range p {
+		o, e, sum = o+float64(seen[i]), e+p[i]*float64(n), sum+p[i]
+		if e >= 5 {
+			chi += (o - e) * (o - e) / e
+			classes++
+			o, e = 0, 0
+		}
+	}
+	if math.Abs(sum-1) > 1e-6 {
+		t.Fatalf("the probabilities add up to %v", sum)
+	}
+	if pv := 1 - (distuv.ChiSquared{K: float64(classes - 1)}).CDF(chi); pv < 0.001 {
+		t.Errorf("chi-square %.1f with %d classes: p = %g", chi, classes, pv)
+	}
+}
+
+func draws(n, classes int, least int64, draw func() int64) []int {
+	seen := make([]int, classes)
+	for range n {
+		seen[draw()-least]++ // outside: the test panics
+	}
+	return seen
+}
+
+func newRand() *rand.Rand { return rand.New(rand.NewPCG(42, 1)) }
+
+// The hashes of spec's key vectors, which YCSB printed.
+func TestHashIsYCSBs(t *testing.T) {
+	for v, want := range map[int64]int64{
+		0: 6284781860667377211, 1: 8517097267634966620, 2: 1820151046732198393, 3: 4052466453699787802, 10: 2408371864701034737,
+		999: 2071219101098386137, 123456789: 2350796791908741607,
+	} {
+		if got := Hash(v); got != want {
+			t.Errorf("hash of %d: %d, want %d", v, got, want)
+		}
+	}
+}
+
+func TestZeta(t *testing.T) {
+	sum := 0.0
+	for i := int64(1); i <= 300_000; i++ {
+		sum += math.Pow(float64(i), -Theta)
+		if i%50_000 == 0 || i == 999 || i == 1000 || i == 1001 || i == 1200 {
+			if got := Zeta(i, Theta); math.Abs(got-sum) > 1e-11*sum {
+				t.Errorf("zeta(%d) = %.15g, summed %.15g", i, got, sum)
+			}
+		}
+	}
+	if got := Zeta(scrambledItems, Theta); math.Abs(got-scrambledZeta) > 1e-9*got {
+		t.Errorf("zeta of the scrambled items: %.15g, YCSB's constant %.15g", got, scrambledZeta)
+	}
+}
+
+// gray are the probabilities of YCSB's formula, from where it changes over.
+func gray(z *Zipf) []float64 {
+	p := make([]float64, z.items)
+	first := 1 / z.zetan
+	second := math.Pow(0.5, z.theta) / z.zetan
+	p[0], p[1] = first, second
+	from := first + second
+	for k := range p {
+		if k+1 < int(z.items) {
+			next := max((math.Pow(float64(k+1)/float64(z.items), 1/z.alpha)-1+z.eta)/z.eta, first+second)
+			p[k] += next - from
+			from = next
+		} else {
+			p[k] += 1 - from
+		}
+	}
+	return p
+}
+
+func TestZipf(t *testing.T) {
+	z, rng := NewZipf(7, 200, Theta), newRand()
+	fits(t, draws(200_000, 200, 7, func() int64 { return z.Draw(rng) }), gray(&z))
+}
+
+func TestScrambled(t *testing.T) {
+	const least, most, direct = 50, 149, 1_000_000
+	s, rng := NewScrambled(least, most), newRand()
+	p := make([]float64, most-least+1)
+	rest := 1.0
+	g := s.inner
+	from := 0.0
+	for k := range direct { // the head exactly; the rest is spread evenly by the hash
+		next := 1 / g.zetan
+		switch {
+		case k == 1:
+			next = (1 + math.Pow(0.5, Theta)) / g.zetan
+		case k > 1:
+			next = max((math.Pow(float64(k+1)/float64(g.items), 1/g.alpha)-1+g.eta)/g.eta, from)
+		}
+		p[Hash(int64(k))%int64(len(p))] += next - from
+		rest -= next - from
+		from = next
+	}
+	for i := range p {
+		p[i] += rest / float64(len(p))
+	}
+	fits(t, draws(200_000, len(p), least, func() int64 { return s.Draw(rng) }), p)
+}
+
+func TestLatest(t *testing.T) {
+	const last = 150
+	l, rng := NewLatest(100), newRand()
+	l.zipf.Resize(120)
+	seen := draws(200_000, last+1, 0, func() int64 { return l.Draw(rng, last) })
+	if math.Abs(l.zipf.zetan-Zeta(last, Theta)) > 1e-9 {
+		t.Errorf("grown to %d, zeta is %v", last, l.zipf.zetan)
+	}
+	back := gray(&l.zipf)
+	p := make([]float64, last+1)
+	for i, q := range back {
+		p[last-i] = q
+	}
+	fits(t, seen, p)
+	for _, last := range []int64{0, 1, 2} {
+		if got := l.Draw(rng, last); got < 0 || got > last {
+			t.Errorf("of 0 … %d it draws %d", last, got)
+		}
+	}
+}
+
+func TestExactIsZipfsLaw(t *testing.T) {
+	const n, least = 1000, 30
+	for _, theta := range []float64{0.5, Theta, 1.3} {
+		e, rng := NewExact(least, n, theta), newRand()
+		p, sum := make([]float64, n), 0.0
+		for k := range p {
+			p[k] = math.Pow(float64(k+1), -theta)
+			sum += p[k]
+		}
+		for k := range p {
+			p[k] /= sum
+		}
+		fits(t, draws(200_000, n, 1, func() int64 { return e.Rank(rng) }), p)
+		met := make([]bool, n)
+		for rank := int64(1); rank <= n; rank++ {
+			met[e.Of(rank)-least] = true
+		}
+		for i, m := range met {
+			if !m {
+				t.Fatalf("no rank stands for %d", i)
+			}
+		}
+	}
+	one := NewExact(5, 1, Theta)
+	if got := one.Draw(newRand()); got != 5 {
+		t.Errorf("of one number it draws %d", got)
+	}
+	huge := NewExact(0, 1<<62, Theta)
+	for rng, i := newRand(), 0; i < 1000; i++ {
+		if k := huge.Draw(rng); k < 0 || k >= 1<<62 {
+			t.Fatalf("of 2^62 numbers it draws %d", k)
+		}
+	}
+}
+
+func TestUniformAndSequential(t *testing.T) {
+	u, rng := Uniform{10, 59}, newRand()
+	p := make([]float64, 50)
+	for i := range p {
+		p[i] = 0.02
+	}
+	fits(t, draws(100_000, 50, 10, func() int64 { return u.Draw(rng) }), p)
+	s := Sequential{Least: 10, Most: 59}
+	for i, n := range draws(150, 50, 10, s.Draw) {
+		if n != 3 {
+			t.Errorf("number %d was drawn %d times of 3", i, n)
+		}
+	}
+}
+
+func TestHotspot(t *testing.T) {
+	h, rng := NewHotspot(5, 104, 0.2, 0.8), newRand()
+	p := make([]float64, 100)
+	for i := range p {
+		if p[i] = 0.2 / 80; i < 20 {
+			p[i] = 0.8 / 20
+		}
+	}
+	fits(t, draws(100_000, 100, 5, func() int64 { return h.Draw(rng) }), p)
+	for _, fraction := range []float64{0, 1} {
+		h := NewHotspot(0, 9, fraction, 0.5)
+		draws(1000, 10, 0, func() int64 { return h.Draw(rng) })
+	}
+}
+
+func TestExponential(t *testing.T) {
+	const within = 100
+	e, rng := NewExponential(95, within), newRand()
+	seen, p := make([]int, 200), make([]float64, 200)
+	for range 100_000 {
+		seen[min(e.Draw(rng), 199)]++
+	}
+	at := func(x float64) float64 { return math.Exp(-e.gamma * x) } // the probability of more
+	if math.Abs(at(within)-0.05) > 1e-12 {
+		t.Errorf("beyond %d there is %v of the draws", within, at(within))
+	}
+	for i := range p {
+		p[i] = at(float64(i)) - at(float64(i+1))
+	}
+	p[199] = at(199)
+	fits(t, seen, p)
+}
+
+func TestBucketsAndChoice(t *testing.T) {
+	b, rng := NewBuckets(10, []int64{1, 0, 3, 6}), newRand()
+	fits(t, draws(100_000, 4, 0, func() int64 { return b.Draw(rng)/10 - 1 }), []float64{0.1, 0, 0.3, 0.6})
+	c := NewChoice(1, 0, 2, 1, 0)
+	seen := draws(100_000, 5, 0, func() int64 { return int64(c.Draw(rng)) })
+	fits(t, seen, []float64{0.25, 0, 0.5, 0.25, 0})
+	if seen[1] != 0 || seen[4] != 0 {
+		t.Errorf("what has no weight is drawn: %v", seen)
+	}
+}
+
+func BenchmarkDraw(b *testing.B) {
+	rng := newRand()
+	s, e := NewScrambled(0, 1_000_000), NewExact(0, 1_000_000, Theta)
+	b.Run("scrambled", func(b *testing.B) {
+		for b.Loop() {
+			s.Draw(rng)
+		}
+	})
+	b.Run("exact", func(b *testing.B) {
+		for b.Loop() {
+			e.Draw(rng)
+		}
+	})
+}

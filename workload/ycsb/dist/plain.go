@@ -1,0 +1,127 @@
+package dist
+
+import (
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"sync/atomic"
+)
+
+func mul(a, b uint64) (hi, lo uint64) { return bits.Mul64(a, b) }
+
+func mod(hi, lo, m uint64) uint64 { return bits.Rem64(hi, lo, m) }
+
+// Uniform draws from least … most.
+type Uniform struct{ Least, Most int64 }
+
+// Draw returns the next number.
+func (u Uniform) Draw(rng *rand.Rand) int64 { return u.Least + rng.Int64N(u.Most-u.Least+1) }
+
+// Sequential goes through least … most again and again, for all workers together.
+type Sequential struct {
+	Least, Most int64
+	next        atomic.Int64
+}
+
+// Draw returns the next number.
+func (s *Sequential) Draw() int64 {
+	return s.Least + (s.next.Add(1)-1)%(s.Most-s.Least+1)
+}
+
+// Hotspot draws from the first of least … most with one probability, from the
+// rest with the other: YCSB's HotspotIntegerGenerator.
+type Hotspot struct {
+	least, hot, cold int64
+	often            float64
+}
+
+// NewHotspot: dataFraction of the numbers are hot, opFraction of the draws are of them.
+func NewHotspot(least, most int64, dataFraction, opFraction float64) Hotspot {
+	hot := int64(float64(most-least+1) * dataFraction)
+	return Hotspot{least, hot, most - least + 1 - hot, opFraction}
+}
+
+// Draw returns the next number. Where there is no hot number, or no other, it
+// draws from those that there are.
+func (h Hotspot) Draw(rng *rand.Rand) int64 {
+	if hot := rng.Float64() < h.often; hot && h.hot > 0 || h.cold == 0 {
+		return h.least + rng.Int64N(h.hot)
+	}
+	return h.least + h.hot + rng.Int64N(h.cold)
+}
+
+// Exponential draws how far back from the last number, near ones often: YCSB's
+// ExponentialGenerator.
+type Exponential struct{ gamma float64 }
+
+// NewExponential: percentile percent of the draws are below within.
+func NewExponential(percentile, within float64) Exponential {
+	return Exponential{-math.Log(1-percentile/100) / within}
+}
+
+// Draw returns the next distance.
+func (e Exponential) Draw(rng *rand.Rand) int64 {
+	return int64(-math.Log(1-rng.Float64()) / e.gamma) // of (0, 1]: no logarithm of 0
+}
+
+// Buckets draws lengths by a histogram, as YCSB's HistogramGenerator means to:
+// that draws the first length once too often and never the last.
+type Buckets struct {
+	size  int64
+	until []int64 // cumulated counts
+}
+
+// NewBuckets: counts[i] is how often a length of size·(i+1) occurs.
+func NewBuckets(size int64, counts []int64) Buckets {
+	b := Buckets{size: size}
+	sum := int64(0)
+	for _, c := range counts {
+		sum += c
+		b.until = append(b.until, sum)
+	}
+	return b
+}
+
+// Draw returns the next length.
+func (b *Buckets) Draw(rng *rand.Rand) int64 {
+	n := rng.Int64N(b.until[len(b.until)-1])
+	for i, until := range b.until {
+		if n < until {
+			return b.size * int64(i+1)
+		}
+	}
+	return b.size * int64(len(b.until))
+}
+
+// Choice draws an index by weights.
+type Choice struct{ until []float64 }
+
+// NewChoice takes weights, of which one is greater than 0; they need not add up to 1.
+func NewChoice(weights ...float64) Choice {
+	var c Choice
+	sum := 0.0
+	for _, w := range weights {
+		sum += w
+	}
+	at := 0.0
+	for _, w := range weights {
+		at += w / sum
+		c.until = append(c.until, at)
+	}
+	return c
+}
+
+// Draw returns the next index; one whose weight is 0 never.
+func (c *Choice) Draw(rng *rand.Rand) int {
+	u := rng.Float64()
+	last := 0
+	for i, until := range c.until {
+		if i > 0 && until == c.until[i-1] || i == 0 && until == 0 {
+			continue
+		}
+		if last = i; u < until {
+			return i
+		}
+	}
+	return last // the sum may be a little less than 1
+}

@@ -1,0 +1,125 @@
+package dist
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// Theta is YCSB's Zipfian constant.
+const Theta = 0.99
+
+// Zeta is the sum of 1/i^theta for i = 1 … n, 0 < theta < 1. Beyond the first
+// terms it is computed by the Euler-Maclaurin formula, so that any n takes the
+// same time; the error is below 1e-14 of the sum.
+func Zeta(n int64, theta float64) float64 {
+	const direct = 1000
+	sum := 0.0
+	for i := int64(1); i <= min(n, direct); i++ {
+		sum += math.Pow(float64(i), -theta)
+	}
+	if n <= direct {
+		return sum
+	}
+	a, b := float64(direct), float64(n)
+	f := func(x float64) float64 { return math.Pow(x, -theta) }
+	integral := (math.Pow(b, 1-theta) - math.Pow(a, 1-theta)) / (1 - theta)
+	slope := func(x float64) float64 { return -theta * f(x) / x }
+	third := func(x float64) float64 { return -theta * (theta + 1) * (theta + 2) * f(x) / (x * x * x) }
+	return sum + integral + (f(b)-f(a))/2 + (slope(b)-slope(a))/12 - (third(b)-third(a))/720
+}
+
+// Zipf draws small numbers often, as YCSB's ZipfianGenerator does, which is the
+// algorithm of Gray et al., "Quickly generating billion-record synthetic
+// databases", SIGMOD 1994. Of the numbers from 2 on the probabilities are
+// approximate.
+type Zipf struct {
+	Base  int64 // is drawn most often
+	first int64 // items at the beginning
+	items int64
+
+	theta, zeta2, alpha, zetan, eta float64
+	second                          float64 // 1 + 1/2^theta
+}
+
+// NewZipf draws from base … base+items-1.
+func NewZipf(base, items int64, theta float64) Zipf {
+	return newZipf(base, items, theta, Zeta(items, theta))
+}
+
+func newZipf(base, items int64, theta, zetan float64) Zipf {
+	z := Zipf{Base: base, first: items, theta: theta, zeta2: Zeta(2, theta), alpha: 1 / (1 - theta), second: 1 + math.Pow(0.5, theta)}
+	z.set(items, zetan)
+	return z
+}
+
+// set follows YCSB in leaving the items of eta as they were at the beginning.
+func (z *Zipf) set(items int64, zetan float64) {
+	z.items, z.zetan = items, zetan
+	z.eta = (1 - math.Pow(2/float64(z.first), 1-z.theta)) / (1 - z.zeta2/zetan)
+}
+
+// Resize draws from so many items from now on.
+func (z *Zipf) Resize(items int64) {
+	switch {
+	case items == z.items:
+	case items > z.items && items-z.items < 1000: // as it mostly is: a few were inserted
+		zetan := z.zetan
+		for i := z.items + 1; i <= items; i++ {
+			zetan += math.Pow(float64(i), -z.theta)
+		}
+		z.set(items, zetan)
+	default:
+		z.set(items, Zeta(items, z.theta))
+	}
+}
+
+// Draw returns the next number.
+func (z *Zipf) Draw(rng *rand.Rand) int64 { return z.at(rng.Float64()) }
+
+func (z *Zipf) at(u float64) int64 {
+	uz := u * z.zetan
+	switch {
+	case uz < 1:
+		return z.Base
+	case uz < z.second:
+		return z.Base + 1
+	}
+	return z.Base + int64(float64(z.items)*math.Exp(z.alpha*math.Log(z.eta*u-z.eta+1)))
+}
+
+// Scrambled draws some numbers often, which are spread over all: YCSB's request
+// distribution "zipfian". It draws from ten thousand million items, which are
+// hashed onto the numbers; so it is flatter than Zipf's law (YCSB#1495).
+type Scrambled struct {
+	least, count int64
+	inner        Zipf
+}
+
+// The constants of YCSB's ScrambledZipfianGenerator.
+const (
+	scrambledItems = 10_000_000_001
+	scrambledZeta  = 26.46902820178302
+)
+
+// NewScrambled draws from least … most.
+func NewScrambled(least, most int64) Scrambled {
+	return Scrambled{least, most - least + 1, newZipf(0, scrambledItems, Theta, scrambledZeta)}
+}
+
+// Draw returns the next number.
+func (s *Scrambled) Draw(rng *rand.Rand) int64 { return s.least + Hash(s.inner.Draw(rng))%s.count }
+
+// Latest draws the last numbers often: YCSB's SkewedLatestGenerator.
+type Latest struct{ zipf Zipf }
+
+// NewLatest begins with a last number, at least 1.
+func NewLatest(last int64) Latest { return Latest{NewZipf(0, max(last, 1), Theta)} }
+
+// Draw returns the next number, from 1 … last.
+func (l *Latest) Draw(rng *rand.Rand, last int64) int64 {
+	if last < 1 {
+		return last
+	}
+	l.zipf.Resize(last)
+	return last - min(l.zipf.Draw(rng), last-1)
+}

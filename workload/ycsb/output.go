@@ -1,0 +1,204 @@
+package ycsb
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"barograph/measure"
+	"barograph/measure/pace"
+)
+
+// Measurement is one line of YCSB's output.
+type Measurement struct {
+	Metric      string  `json:"metric"`
+	Measurement string  `json:"measurement"`
+	Value       float64 `json:"value"`
+
+	whole bool // the value is a count
+}
+
+// Measurements are the report in YCSB's terms and order.
+func (r *Report) Measurements() []Measurement {
+	var out []Measurement
+	whole := func(metric, what string, n int64) {
+		out = append(out, Measurement{metric, what, float64(n), true})
+	}
+	part := func(metric, what string, x float64) {
+		out = append(out, Measurement{metric, what, x, false})
+	}
+	elapsed := r.Result.Elapsed
+	whole("OVERALL", "RunTime(ms)", elapsed.Milliseconds())
+	part("OVERALL", "Throughput(ops/sec)", r.Throughput())
+	if r.Config.Target > 0 {
+		whole("OVERALL", "Unstarted", r.Result.Unstarted)
+	}
+	for _, of := range []string{"S_Go", "s"} { // YCSB names each collector, then their sum
+		whole("TOTAL_GC"+of, "Count", r.Client.GCs)
+		of = strings.TrimSuffix(strings.TrimPrefix(of, "S"), "s")
+		whole("TOTAL_GC_TIME"+of, "Time(ms)", r.Client.GCPause.Milliseconds())
+		part("TOTAL_GC_TIME_%"+of, "Time(%)", 100*share(r.Client.GCPause, r.Client.Wall))
+	}
+	for kind, name := range kinds() {
+		out = r.operation(out, name, r.Result.Groups[kind])
+	}
+	if r.Cleanup.Count() > 0 {
+		out = r.latencies(out, "CLEANUP", r.Cleanup)
+	}
+	return out
+}
+
+func share(part, whole time.Duration) float64 {
+	if whole <= 0 {
+		return 0
+	}
+	return float64(part) / float64(whole)
+}
+
+// operation appends one kind of operation: those that succeeded, how often each
+// outcome occurred, those that failed.
+func (r *Report) operation(out []Measurement, name string, groups []*pace.Group) []Measurement {
+	failed, counts := map[string]*pace.Group{}, []Measurement(nil)
+	var order []string
+	for status, word := range statuses() {
+		g := groups[status]
+		if g == nil {
+			continue
+		}
+		counts = append(counts, Measurement{name, "Return=" + word, float64(g.Records), true})
+		if status == statusOK || status == statusDeleted {
+			continue
+		}
+		suffix := "FAILED"
+		if r.Config.EachError {
+			suffix = word
+		}
+		all := failed[suffix]
+		if all == nil {
+			all = &pace.Group{Service: measure.NewHistogram(), Response: measure.NewHistogram()}
+			failed[suffix] = all
+			order = append(order, suffix)
+		}
+		_ = all.Service.Merge(g.Service)   //nolint:errcheck // both have one range
+		_ = all.Response.Merge(g.Response) //nolint:errcheck // both have one range
+	}
+	if len(counts) == 0 {
+		return out
+	}
+	if g := groups[statusOK]; g != nil {
+		out = r.times(out, name, g, counts)
+		if g.Records != g.Count {
+			out = append(out, Measurement{name, "Records", float64(g.Records), true})
+		}
+	} else {
+		out = append(out, Measurement{name, "Operations", 0, true})
+		out = append(out, counts...)
+	}
+	for _, suffix := range order {
+		out = r.times(out, name+"-"+suffix, failed[suffix], nil)
+	}
+	return out
+}
+
+// times appends the times that are asked for; counts stand behind the first.
+func (r *Report) times(out []Measurement, name string, g *pace.Group, counts []Measurement) []Measurement {
+	if r.Config.Times != "intended" {
+		out = append(r.latencies(out, name, g.Service), counts...)
+	}
+	if r.Config.Times != "op" {
+		out = r.latencies(out, "Intended-"+name, g.Response)
+		if r.Config.Times == "intended" {
+			out = append(out, counts...)
+		}
+	}
+	return out
+}
+
+func (r *Report) latencies(out []Measurement, name string, h *measure.Histogram) []Measurement {
+	micro := func(d time.Duration) float64 { return float64(d.Microseconds()) }
+	out = append(out,
+		Measurement{name, "Operations", float64(h.Count()), true},
+		Measurement{name, "AverageLatency(us)", float64(h.Mean()) / 1000, false},
+		Measurement{name, "MinLatency(us)", micro(h.Min()), true},
+		Measurement{name, "MaxLatency(us)", micro(h.Max()), true})
+	for _, p := range r.Config.Percentiles {
+		n, err := strconv.ParseFloat(p, 64)
+		if err != nil {
+			continue // the property was checked
+		}
+		out = append(out, Measurement{name, ordinal(p) + "PercentileLatency(us)", micro(h.At(n)), true})
+	}
+	return out
+}
+
+// ordinal writes 50 as 50th, 99.9 as it is.
+func ordinal(p string) string {
+	n, err := strconv.Atoi(p)
+	if err != nil {
+		return p
+	}
+	switch {
+	case n%10 == 1 && n%100 != 11:
+		return p + "st"
+	case n%10 == 2 && n%100 != 12:
+		return p + "nd"
+	case n%10 == 3 && n%100 != 13:
+		return p + "rd"
+	}
+	return p + "th"
+}
+
+// WriteText writes the report as YCSB does: [GROUP], measure, value.
+func (r *Report) WriteText(to io.Writer) error {
+	w := bufio.NewWriter(to)
+	for _, m := range r.Measurements() {
+		value := strconv.FormatFloat(m.Value, 'f', -1, 64)
+		if !m.whole && !strings.Contains(value, ".") {
+			value += ".0"
+		}
+		fmt.Fprintf(w, "[%s], %s, %s\n", m.Metric, m.Measurement, value)
+	}
+	return w.Flush()
+}
+
+// WriteLogs writes an HdrHistogram log for each kind of operation that
+// succeeded, of service and, where asked for, of response times.
+func (r *Report) WriteLogs() error {
+	for kind, name := range kinds() {
+		g := r.Result.Groups[kind][statusOK]
+		if g == nil {
+			continue
+		}
+		if r.Config.Times != "intended" {
+			if err := r.log(name, g.Service); err != nil {
+				return err
+			}
+		}
+		if r.Config.Times != "op" {
+			if err := r.log("Intended-"+name, g.Response); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *Report) log(name string, h *measure.Histogram) error {
+	f, err := os.Create(r.Config.HdrPath + name + ".hdr")
+	if err != nil {
+		return err
+	}
+	begin := r.Result.Began.Add(time.Duration(r.Config.Warmup) * time.Second)
+	w, err := measure.NewLogWriter(f, begin)
+	if err == nil {
+		err = w.Write(measure.Interval{Tag: name, Start: begin, End: begin.Add(r.Result.Elapsed), Histogram: h})
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	return err
+}

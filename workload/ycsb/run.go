@@ -1,0 +1,239 @@
+package ycsb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"barograph/engine"
+	"barograph/fault"
+	"barograph/measure"
+	"barograph/measure/pace"
+)
+
+// Options for Load and Run; the zero value is the default.
+type Options struct {
+	Layout   engine.Layout // "" = the engine's usual one
+	Resume   bool          // a load takes a record that is there already for loaded
+	Interval time.Duration // between two calls of Watch; 0 = one second
+	Watch    func(p pace.Progress)
+	Grace    time.Duration // see pace.Options
+}
+
+// Report is what a load or a run did.
+type Report struct {
+	Config   *Config
+	Load     bool
+	Resume   bool
+	Threads  int
+	Result   *pace.Result
+	Cleanup  *measure.Histogram // of closing the connections
+	Client   measure.ClientLoad
+	Problems []Problem
+	Warnings []string
+}
+
+// Load makes the table and inserts the records insertstart … insertstart +
+// insertcount - 1. The report is valid also with an error, unless it is nil.
+func Load(ctx context.Context, kv engine.KV, c *Config, o Options) (*Report, error) {
+	pacing := *c
+	pacing.Operations, pacing.Warmup = 0, 0 // its records are its limit
+	spec := c.TableSpec(o.Layout)
+	spec.Make = true
+	return run(ctx, kv, spec, &pacing, o, true)
+}
+
+// Run requests records of a loaded table by the workload's mix.
+func Run(ctx context.Context, kv engine.KV, c *Config, o Options) (*Report, error) {
+	return run(ctx, kv, c.TableSpec(o.Layout), c, o, false)
+}
+
+func run(ctx context.Context, kv engine.KV, spec engine.Table, c *Config, o Options, load bool) (r *Report, err error) {
+	if kv == nil {
+		return nil, &fault.Error{Problem: "the engine keeps no records under keys", Cure: "choose one that `barograph list engines` shows with layouts"}
+	}
+	table, err := kv.Table(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, table.Close()) }()
+	w, err := newWorkload(c, table)
+	if err != nil {
+		return nil, err
+	}
+	r = &Report{Config: c, Load: load, Resume: o.Resume, Cleanup: measure.NewHistogram()}
+	r.Threads = w.threads(r, load)
+	conns, err := w.connect(ctx, r.Threads)
+	if err != nil {
+		return nil, errors.Join(err, closeAll(conns))
+	}
+	defer func() {
+		if r == nil || r.Result == nil || !r.Result.Hung {
+			err = errors.Join(err, r.cleanUp(conns))
+		}
+	}()
+	if !load {
+		if err := w.ready(ctx, conns, r); err != nil {
+			return nil, err
+		}
+	}
+	workers := make([]pace.Worker, r.Threads)
+	for i, conn := range conns {
+		k := w.worker(conn, i)
+		if workers[i] = k; load {
+			workers[i] = &loader{worker: k, resume: o.Resume}
+		}
+	}
+	client, err := measure.StartClient()
+	if err != nil {
+		return nil, err
+	}
+	r.Result, err = pace.Run(ctx, workers, w.pacing(&o))
+	if r.Result == nil {
+		return nil, err
+	}
+	var unmeasured error
+	r.Client, unmeasured = client.Stop()
+	r.Problems = w.problems.list()
+	return r, errors.Join(err, unmeasured)
+}
+
+// threads is the number of workers: no more than there is work for.
+func (w *workload) threads(r *Report, load bool) int {
+	work := w.Operations
+	if load {
+		work = w.InsertCount
+	}
+	if work > 0 && w.Threads > work {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("threadcount is %d, but there is work for %d only", w.Threads, work))
+		return int(work)
+	}
+	return int(w.Threads)
+}
+
+func (w *workload) connect(ctx context.Context, n int) ([]*engine.Conn, error) {
+	conns := make([]*engine.Conn, n)
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(8)
+	for i := range conns {
+		g.Go(func() (err error) {
+			conns[i], err = w.table.Connect(ctx) //nolint:contextcheck // the group's
+			return err
+		})
+	}
+	return conns, g.Wait()
+}
+
+func closeAll(conns []*engine.Conn) (err error) {
+	for _, c := range conns {
+		if c != nil {
+			err = errors.Join(err, c.Close())
+		}
+	}
+	return err
+}
+
+// cleanUp closes the connections and times that, as YCSB does.
+func (r *Report) cleanUp(conns []*engine.Conn) (err error) {
+	for _, c := range conns {
+		clock := measure.StartClock()
+		err = errors.Join(err, c.Close())
+		if r != nil {
+			r.Cleanup.Record(clock.Now())
+		}
+	}
+	return err
+}
+
+// ready sees that the load is there and prepares the check of scans.
+func (w *workload) ready(ctx context.Context, conns []*engine.Conn, r *Report) error {
+	if w.Mix[opDelete] > 0 && conns[0].Delete == nil {
+		return &fault.Error{Setting: "property deleteproportion", Problem: "the engine deletes no records", Cure: "set it to 0"}
+	}
+	if err := w.probe(ctx, conns[0]); err != nil {
+		return err
+	}
+	if w.Mix[opScan] == 0 {
+		return nil
+	}
+	if w.present = newExisting(w.Config); w.present == nil {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("scans of more than %d records are checked for order, bounds and their first record, not for what is left out", mostIndexed))
+	}
+	return nil
+}
+
+// tally sums how operations ended.
+func (r *Report) tally(status int, kinds ...int) (n int64) {
+	for _, kind := range kinds {
+		if g := r.Result.Groups[kind][status]; g != nil {
+			n += g.Records
+		}
+	}
+	return n
+}
+
+func (r *Report) all(status int) int64 {
+	return r.tally(status, opRead, opUpdate, opInsert, opScan, opDelete, kindVerify)
+}
+
+// Operations is the number of operations that ended, whatever way; of a load,
+// of records. A read-modify-write is one.
+func (r *Report) Operations() int64 {
+	if !r.Load {
+		return r.Result.Operations
+	}
+	n := int64(0)
+	for status := range statuses() {
+		n += r.tally(status, opInsert)
+	}
+	return n
+}
+
+// Throughput is operations per second.
+func (r *Report) Throughput() float64 {
+	if r.Result.Elapsed <= 0 {
+		return 0
+	}
+	return float64(r.Operations()) / r.Result.Elapsed.Seconds()
+}
+
+// Err says what of the run was not right, with the exit status that it
+// deserves; nil where all was.
+func (r *Report) Err() error {
+	var worst error
+	say := func(code int, problem, cure string) {
+		if worst == nil {
+			worst = &fault.Status{Code: code, Err: &fault.Error{Problem: problem, Cure: cure}}
+		}
+	}
+	if n := r.all(statusWrong); n > 0 {
+		say(fault.Differs, fmt.Sprintf("%d answers are wrong", n), "see the problems listed; these times are those of wrong answers")
+	}
+	if n := r.all(statusError); n > 0 {
+		say(fault.Incomplete, fmt.Sprintf("%d operations failed", n), "see the problems listed")
+	}
+	if n := r.all(statusNotFound); n > r.Config.MaxMisses {
+		say(fault.Incomplete, fmt.Sprintf("%d records that must be there were not found", n), "load the table anew, or allow some by maxmisses")
+	}
+	if n := r.all(statusExists); n > 0 && r.Load {
+		say(fault.Incomplete, fmt.Sprintf("%d records were there already, %d are new", n, r.all(statusOK)), "drop the table first, or go on with an unfinished load by --resume")
+	} else if n > 0 {
+		say(fault.Incomplete, fmt.Sprintf("%d keys to insert were taken", n), "raise recordcount to the number of records, or load the table anew")
+	}
+	if r.Result.Hung {
+		say(fault.Incomplete, "operations did not return after they were cancelled", "see whether the engine is alive")
+	}
+	if n := r.Result.Unstarted; n > 0 && r.Result.Ending == pace.OutOfTime {
+		say(fault.Incomplete, fmt.Sprintf("overload: %d operations were due and never begun", n), "lower the target, or add threads")
+	}
+	if r.Result.Ending == pace.OutOfTime && r.Load {
+		say(fault.Incomplete, "the load ended by maxexecutiontime before all records were in", "raise it, or go on by --resume")
+	}
+	if r.Result.Ending == pace.Interrupted && worst == nil {
+		worst = &fault.Status{Code: fault.Interrupted, Err: context.Canceled}
+	}
+	return worst
+}

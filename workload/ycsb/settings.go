@@ -1,0 +1,173 @@
+package ycsb
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"barograph/fault"
+)
+
+// Setting is a property that is known.
+type Setting struct {
+	Name, Default, Help string
+	take                func(c *Config, value string) error // nil = read and of no effect here, as Help says
+}
+
+// known lists the properties in YCSB's order of things. A Default is what holds
+// where the property is not given; those of counts follow from others.
+func known() []Setting {
+	ignored := func(name, why string) Setting { return Setting{Name: name, Help: "accepted, of no effect: " + why} }
+	const (
+		java = "it is about YCSB's own process"
+		jdbc = "--db says where the database is"
+	)
+	return []Setting{
+		{"workload", coreWorkload, "must be YCSB's core workload", takeWorkload},
+		ignored("db", jdbc),
+		{"recordcount", "0", "records in the table; 0 stands for 2147483647", whole(func(c *Config) *int64 { return &c.Records }, 0)},
+		{"operationcount", "0", "operations of the run; 0 = no limit", whole(func(c *Config) *int64 { return &c.Operations }, 0)},
+		{"insertstart", "0", "number of the first key that is loaded or requested", whole(func(c *Config) *int64 { return &c.InsertStart }, 0)},
+		{"insertcount", "", "records that are loaded or requested (default: recordcount - insertstart)", whole(func(c *Config) *int64 { return &c.InsertCount }, 0)},
+		{"threadcount", "1", "workers", whole(func(c *Config) *int64 { return &c.Threads }, 1)},
+		{"target", "0", "operations per second of the whole run; 0 = as fast as the engine answers", number(func(c *Config) *float64 { return &c.Target }, 0, 1e9)},
+		{"maxexecutiontime", "0", "seconds after which the run ends; 0 = no limit", whole(func(c *Config) *int64 { return &c.Seconds }, 0)},
+		{"warmup", "0", "seconds at the beginning that do not count (not YCSB's)", whole(func(c *Config) *int64 { return &c.Warmup }, 0)},
+		{"arrivals", "fixed", "how a target is spread: fixed or poisson (not YCSB's)", oneOf(func(c *Config) *string { return &c.Arrivals }, "fixed", "poisson")},
+		{"seed", "1", "of all random numbers (not YCSB's)", whole(func(c *Config) *int64 { return &c.Seed }, 0)},
+		ignored("dotransactions", "load and run are commands"),
+		{"status", "false", "print progress", yes(func(c *Config) *bool { return &c.Status })},
+		{"status.interval", "10", "seconds between two lines of progress", whole(func(c *Config) *int64 { return &c.StatusInterval }, 1)},
+		{"label", "", "stands before each line of progress", text(func(c *Config) *string { return &c.Label })},
+		ignored("exporter", "--json asks for JSON"),
+		{"exportfile", "", "file for the results; stdout without it", text(func(c *Config) *string { return &c.ExportFile })},
+		{"spin.sleep", "false", "wait for an operation's time by looking at the clock", yes(func(c *Config) *bool { return &c.Spin })},
+		ignored("measurement.trackjvm", java),
+
+		{"table", "usertable", "name of the table", text(func(c *Config) *string { return &c.Table })},
+		{"fieldcount", "10", "fields of a record", whole(func(c *Config) *int64 { return &c.FieldCount }, 1)},
+		{"fieldnameprefix", "field", "stands before the number of a field", text(func(c *Config) *string { return &c.FieldPrefix })},
+		{"fieldlength", "100", "bytes of a value, or the most", whole(func(c *Config) *int64 { return &c.FieldLength }, 0)},
+		{"minfieldlength", "1", "the fewest bytes of a value", whole(func(c *Config) *int64 { return &c.MinFieldLength }, 0)},
+		{"fieldlengthdistribution", "constant", "constant, uniform, zipfian or histogram", oneOf(func(c *Config) *string { return &c.FieldLengths }, "constant", "uniform", "zipfian", "histogram")},
+		{"fieldlengthhistogram", "hist.txt", "file of the histogram", text(func(c *Config) *string { return &c.FieldHistogram })},
+		{"readallfields", "true", "reads ask for every field, else for one", yes(func(c *Config) *bool { return &c.ReadAll })},
+		ignored("readallfieldsbyname", "every field that is asked for is named and decoded"),
+		{"writeallfields", "false", "updates replace every field, else one", yes(func(c *Config) *bool { return &c.WriteAll })},
+		{"dataintegrity", "false", "values follow from key and field, and are checked", yes(func(c *Config) *bool { return &c.Integrity })},
+		{"readproportion", "0.95", "share of reads", number(func(c *Config) *float64 { return &c.Mix[opRead] }, 0, 1e9)},
+		{"updateproportion", "0.05", "share of updates", number(func(c *Config) *float64 { return &c.Mix[opUpdate] }, 0, 1e9)},
+		{"insertproportion", "0", "share of inserts", number(func(c *Config) *float64 { return &c.Mix[opInsert] }, 0, 1e9)},
+		{"scanproportion", "0", "share of scans", number(func(c *Config) *float64 { return &c.Mix[opScan] }, 0, 1e9)},
+		{"readmodifywriteproportion", "0", "share of reads with an update of the same key", number(func(c *Config) *float64 { return &c.Mix[opModify] }, 0, 1e9)},
+		{"deleteproportion", "0", "share of deletes (not YCSB's)", number(func(c *Config) *float64 { return &c.Mix[opDelete] }, 0, 1e9)},
+		{"requestdistribution", "uniform", "uniform, zipfian, zipfian-exact (not YCSB's), latest, hotspot, exponential or sequential", oneOf(func(c *Config) *string { return &c.Requests },
+			"uniform", "zipfian", "zipfian-exact", "latest", "hotspot", "exponential", "sequential")},
+		{"minscanlength", "1", "the fewest records of a scan", whole(func(c *Config) *int64 { return &c.MinScan }, 1)},
+		{"maxscanlength", "1000", "the most records of a scan", whole(func(c *Config) *int64 { return &c.MaxScan }, 1)},
+		{"scanlengthdistribution", "uniform", "uniform or zipfian", oneOf(func(c *Config) *string { return &c.ScanLengths }, "uniform", "zipfian")},
+		{"insertorder", "hashed", "hashed, or else by number", func(c *Config, v string) error { c.Ordered = v != "hashed"; return nil }},
+		{"zeropadding", "1", "the fewest digits of a key", whole(func(c *Config) *int64 { return &c.ZeroPadding }, 0)},
+		{"hotspotdatafraction", "0.2", "share of the keys that are hot", number(func(c *Config) *float64 { return &c.HotData }, 0, 1)},
+		{"hotspotopnfraction", "0.8", "share of the requests that are for them", number(func(c *Config) *float64 { return &c.HotOps }, 0, 1)},
+		{"exponential.percentile", "95", "percent of the requests that are for the last keys", number(func(c *Config) *float64 { return &c.ExpPercentile }, 0, 100)},
+		{"exponential.frac", "0.8571428571", "share of the keys that these are", number(func(c *Config) *float64 { return &c.ExpFraction }, 0, 1)},
+		{"core_workload_insertion_retry_limit", "0", "how often an insert is tried again that failed", whole(func(c *Config) *int64 { return &c.RetryLimit }, 0)},
+		{"core_workload_insertion_retry_interval", "3", "seconds between, times 0.8 … 1.2", number(func(c *Config) *float64 { return &c.RetryInterval }, 0, 1e6)},
+		{"core_workload_insertion_keep_going_on_error", "false", "a load goes on after an insert that failed", yes(func(c *Config) *bool { return &c.KeepGoing })},
+		{"batchsize", "1", "records of one insert when loading", whole(func(c *Config) *int64 { return &c.Batch }, 1)},
+		{"db.batchsize", "", "another name of batchsize", whole(func(c *Config) *int64 { return &c.Batch }, 1)},
+		{"maxmisses", "0", "records that may be missing until the run is a failure (not YCSB's)", whole(func(c *Config) *int64 { return &c.MaxMisses }, 0)},
+		{"reportlatencyforeacherror", "false", "a group for each way of failing, else one for all", yes(func(c *Config) *bool { return &c.EachError })},
+		ignored("latencytrackederrors", "reportlatencyforeacherror tracks all"),
+
+		ignored("measurementtype", "histograms are HdrHistograms"),
+		{"measurement.interval", "", "which times are printed: op, intended or both (default: op, and both where there is a target)", oneOf(func(c *Config) *string { return &c.Times }, "op", "intended", "both")},
+		{"hdrhistogram.percentiles", "50,95,99", "percentiles that are printed", takePercentiles},
+		{"hdrhistogram.fileoutput", "false", "write histograms as HdrHistogram logs", yes(func(c *Config) *bool { return &c.HdrFiles })},
+		{"hdrhistogram.output.path", "", "stands before their names", text(func(c *Config) *string { return &c.HdrPath })},
+		ignored("measurement.histogram.verbose", "there are no such histograms"),
+		ignored("histogram.buckets", "there are no such histograms"),
+		ignored("timeseries.granularity", "there is no such series"),
+		ignored("measurement.raw.output_file", "there is no raw output"),
+		ignored("measurement.raw.no_summary", "there is no raw output"),
+		ignored("db.driver", jdbc), ignored("db.url", jdbc), ignored("db.user", jdbc), ignored("db.passwd", jdbc),
+		ignored("jdbc.fetchsize", jdbc), ignored("jdbc.autocommit", jdbc), ignored("jdbc.batchupdateapi", jdbc),
+	}
+}
+
+// Settings lists the properties that are known.
+func Settings() []Setting { return known() }
+
+const coreWorkload = "site.ycsb.workloads.CoreWorkload"
+
+func takeWorkload(_ *Config, v string) error {
+	if v == "core" || strings.HasSuffix(v, ".CoreWorkload") {
+		return nil
+	}
+	return &fault.Error{Problem: strconv.Quote(v) + " is not known", Cure: "write " + coreWorkload + " or core"}
+}
+
+func takePercentiles(c *Config, v string) error {
+	c.Percentiles = nil
+	for p := range strings.SplitSeq(v, ",") {
+		p = strings.TrimSpace(p)
+		if n, err := strconv.ParseFloat(p, 64); err != nil || !(n > 0 && n <= 100) {
+			return &fault.Error{Problem: strconv.Quote(v) + " is no list of percentiles", Cure: "write like 50,95,99.9"}
+		}
+		c.Percentiles = append(c.Percentiles, p)
+	}
+	return nil
+}
+
+func whole(field func(*Config) *int64, least int64) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		n, err := strconv.ParseInt(v, 10, 64)
+		if err != nil || n < least {
+			return &fault.Error{Problem: strconv.Quote(v) + " is not understood", Cure: fmt.Sprintf("give a whole number, at least %d", least)}
+		}
+		*field(c) = n
+		return nil
+	}
+}
+
+func number(field func(*Config) *float64, least, most float64) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		n, err := strconv.ParseFloat(v, 64)
+		if err != nil || !(n >= least && n <= most) {
+			return &fault.Error{Problem: strconv.Quote(v) + " is not understood", Cure: fmt.Sprintf("give a number from %g to %g", least, most)}
+		}
+		*field(c) = n
+		return nil
+	}
+}
+
+// yes reads true or false; YCSB takes all but "true" for false, also "yes".
+func yes(field func(*Config) *bool) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		switch strings.ToLower(v) {
+		case "true":
+			*field(c) = true
+		case "false":
+			*field(c) = false
+		default:
+			return &fault.Error{Problem: strconv.Quote(v) + " is not understood", Cure: "write true or false"}
+		}
+		return nil
+	}
+}
+
+func text(field func(*Config) *string) func(*Config, string) error {
+	return func(c *Config, v string) error { *field(c) = v; return nil }
+}
+
+func oneOf(field func(*Config) *string, values ...string) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		if !slices.Contains(values, v) {
+			return &fault.Error{Problem: strconv.Quote(v) + " is not known", Cure: "choose one of " + strings.Join(values, ", ")}
+		}
+		*field(c) = v
+		return nil
+	}
+}

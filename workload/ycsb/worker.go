@@ -1,0 +1,315 @@
+package ycsb
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"barograph/engine"
+	"barograph/fault"
+	"barograph/measure/pace"
+	"barograph/workload/ycsb/dist"
+)
+
+// worker runs the operations of a run. Its memory is used again and again.
+type worker struct {
+	*workload
+	conn   *engine.Conn
+	rng    *rand.Rand
+	latest dist.Latest
+
+	key, want []byte
+	row       engine.Row
+	scan      scan
+}
+
+func (w *workload) worker(conn *engine.Conn, number int) *worker {
+	k := &worker{workload: w, conn: conn, latest: w.latest, rng: rand.New(rand.NewPCG(uint64(w.Seed), uint64(number)))} //nolint:gosec // not negative
+	k.scan.each = k.scanned
+	return k
+}
+
+// Do runs one operation of the mix.
+func (k *worker) Do(ctx context.Context, r *pace.Recorder) error {
+	if k.absent.count.Load() > mostFailedInserts && k.Mix[opDelete] == 0 {
+		return &fault.Error{Problem: fmt.Sprintf("more than %d inserts failed", mostFailedInserts), Cure: "see the errors above"}
+	}
+	op := k.mix.Draw(k.rng)
+	if op == opInsert {
+		return k.insert(ctx, r)
+	}
+	number, err := k.request(op == opDelete)
+	if err != nil {
+		return err
+	}
+	k.key = k.appendKey(k.key[:0], number)
+	switch op {
+	case opRead:
+		k.read(ctx, r, number)
+	case opUpdate:
+		k.update(ctx, r, number)
+	case opScan:
+		k.doScan(ctx, r, number)
+	case opModify:
+		began := r.Now()
+		status := k.read(ctx, r, number)
+		if status == statusOK {
+			status = k.update(ctx, r, number)
+		}
+		r.Done(opModify, status, began)
+	case opDelete:
+		began := r.Now()
+		r.Done(opDelete, k.status("delete", number, k.conn.Delete(ctx, k.key)), began)
+	}
+	return nil
+}
+
+const (
+	mostFailedInserts = 1 << 20
+	mostDraws         = 100_000 // until a key is found that was not deleted
+)
+
+// request draws the number of a key that is there. One that is to be deleted
+// is marked, so that nobody asks for it from then on.
+func (k *worker) request(remove bool) (int64, error) {
+	for range mostDraws {
+		number := k.draw()
+		if number < 0 || number > k.sequence.last.Load() {
+			continue
+		}
+		if remove {
+			if k.absent.mark(number) {
+				return number, nil
+			}
+		} else if !k.absent.has(number) {
+			return number, nil
+		}
+	}
+	return 0, &fault.Error{Problem: "no record is left to request", Cure: "load more records, or lower deleteproportion"}
+}
+
+func (k *worker) draw() int64 {
+	switch k.Requests {
+	case "zipfian":
+		return k.scrambled.Draw(k.rng)
+	case "zipfian-exact":
+		return k.exact.Draw(k.rng)
+	case "latest":
+		return k.latest.Draw(k.rng, k.sequence.last.Load())
+	case "hotspot":
+		return k.hotspot.Draw(k.rng)
+	case "exponential":
+		return k.sequence.last.Load() - k.back.Draw(k.rng)
+	case "sequential":
+		return k.sequential.Draw()
+	}
+	return k.uniform.Draw(k.rng)
+}
+
+// status names the outcome of a call and notes what is wrong.
+func (k *worker) status(what string, number int64, err error) int {
+	switch {
+	case err == nil:
+		return statusOK
+	case errors.Is(err, engine.ErrNotFound):
+		if what != "delete" && k.absent.has(number) {
+			return statusDeleted
+		}
+		k.problems.note(what+": a record that must be there is not found", func() string { return string(k.key) })
+		return statusNotFound
+	case errors.Is(err, engine.ErrExists):
+		k.problems.note(what+": the key is taken", func() string {
+			return string(k.key) + "; raise recordcount to the number of records that are there, or drop the table"
+		})
+		return statusExists
+	}
+	k.problems.note(what+": error: "+strings.ReplaceAll(err.Error(), string(k.key), "…"), func() string { return string(k.key) })
+	return statusError
+}
+
+// wrong notes an answer that cannot be.
+func (k *worker) wrong(what string, example func() string) int {
+	k.problems.note(what, example)
+	return statusWrong
+}
+
+// chosen are the fields that are asked for.
+func (k *worker) chosen() engine.Fields {
+	if k.ReadAll {
+		return nil
+	}
+	return k.single[k.rng.IntN(len(k.single))]
+}
+
+func (k *worker) read(ctx context.Context, r *pace.Recorder, number int64) int {
+	f := k.chosen()
+	began := r.Now()
+	k.row.Reset()
+	status := k.status("read", number, k.conn.Read(ctx, k.key, f, &k.row))
+	if status == statusOK && !k.complete(&k.row, f) {
+		status = k.wrong("read: fields are missing", func() string { return fmt.Sprintf("%s has %d", k.key, k.row.Len()) })
+	}
+	r.Done(opRead, status, began)
+	if status == statusOK && k.Integrity {
+		began = r.Now()
+		r.Done(kindVerify, k.verify(k.key, &k.row), began)
+	}
+	return status
+}
+
+func (k *worker) complete(row *engine.Row, f engine.Fields) bool {
+	if f != nil {
+		return row.Len() == len(f)
+	}
+	return row.Len() == len(k.fields)
+}
+
+// verify computes each value anew.
+func (k *worker) verify(key []byte, row *engine.Row) int {
+	for i := range row.Len() {
+		field, got := row.At(i)
+		k.want = appendDerived(k.want[:0], key, k.fields[field], k.FieldLength)
+		if !bytes.Equal(got, k.want) {
+			return k.wrong("verify: a value is not that of its key and field", func() string {
+				return fmt.Sprintf("%s, %s is %.60q, not %.60q", key, k.fields[field], got, k.want)
+			})
+		}
+	}
+	return statusOK
+}
+
+// fill makes the record of k.key, or one field of it.
+func (k *worker) fill(all bool) {
+	k.row.Reset()
+	if !all {
+		k.fillField(&k.row, k.key, k.rng.IntN(len(k.fields)))
+		return
+	}
+	for i := range k.fields {
+		k.fillField(&k.row, k.key, i)
+	}
+}
+
+func (k *worker) fillField(row *engine.Row, key []byte, i int) {
+	if k.Integrity {
+		row.SetData(appendDerived(row.Data(), key, k.fields[i], k.FieldLength))
+	} else {
+		row.SetData(appendRandom(row.Data(), k.lengths(k.rng), k.rng))
+	}
+	row.End(i)
+}
+
+func (k *worker) update(ctx context.Context, r *pace.Recorder, number int64) int {
+	k.fill(k.WriteAll)
+	began := r.Now()
+	status := k.status("update", number, k.conn.Update(ctx, k.key, &k.row))
+	r.Done(opUpdate, status, began)
+	return status
+}
+
+// insert adds a record behind the last. A key that failed is never requested;
+// one that was taken is there.
+func (k *worker) insert(ctx context.Context, r *pace.Recorder) error {
+	number := k.sequence.take()
+	k.key = k.appendKey(k.key[:0], number)
+	k.fill(true)
+	began := r.Now()
+	status := k.status("insert", number, k.conn.Insert(ctx, k.key, &k.row))
+	r.Done(opInsert, status, began)
+	if status != statusOK && status != statusExists {
+		k.absent.mark(number)
+	}
+	k.sequence.settled(number)
+	return nil
+}
+
+// loader inserts the records of a load.
+type loader struct {
+	*worker
+	numbers []int64
+	keys    []byte
+	rows    []engine.Row
+	batch   []engine.KeyRow
+	resume  bool
+}
+
+// Do inserts the next records: one, or a batch.
+func (l *loader) Do(ctx context.Context, r *pace.Recorder) error {
+	size := l.Batch
+	if l.conn.InsertMany == nil {
+		size = 1
+	}
+	end := l.loaded.Add(size)
+	first, end := end-size, min(end, l.InsertCount)
+	if first >= end {
+		return pace.ErrDone
+	}
+	first, end = first+l.InsertStart, end+l.InsertStart
+	if end-first > 1 {
+		began := r.Now()
+		err := l.many(ctx, first, end)
+		if err == nil {
+			r.DoneMany(opInsert, statusOK, began, int(end-first))
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		} // one by one, to tell which
+	}
+	for number := first; number < end; number++ {
+		if err := l.one(ctx, r, number); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *loader) many(ctx context.Context, first, end int64) error {
+	for int64(len(l.rows)) < end-first {
+		l.rows = append(l.rows, engine.Row{})
+	}
+	l.keys, l.batch = l.keys[:0], l.batch[:0]
+	for n := first; n < end; n++ {
+		row, begin := &l.rows[n-first], len(l.keys)
+		row.Reset()
+		l.keys = l.appendKey(l.keys, n)
+		key := l.keys[begin:len(l.keys):len(l.keys)]
+		for i := range l.fields {
+			l.fillField(row, key, i)
+		}
+		l.batch = append(l.batch, engine.KeyRow{Key: key, Row: row})
+	}
+	return l.conn.InsertMany(ctx, l.batch)
+}
+
+// one inserts one record, and tries again after a failure, never after success.
+// A key that is taken at a second try was written by the first.
+func (l *loader) one(ctx context.Context, r *pace.Recorder, number int64) error {
+	l.key = l.appendKey(l.key[:0], number)
+	l.fill(true)
+	began := r.Now()
+	for tries := int64(0); ; tries++ {
+		err := l.conn.Insert(ctx, l.key, &l.row)
+		taken := errors.Is(err, engine.ErrExists)
+		if taken && (tries > 0 || l.resume) {
+			err = nil
+		}
+		if err == nil || taken || tries == l.RetryLimit || ctx.Err() != nil {
+			status := l.status("insert", number, err)
+			r.Done(opInsert, status, began)
+			if status == statusError && !l.KeepGoing {
+				return fmt.Errorf("insert %s, try %d: %w", l.key, tries+1, err)
+			}
+			return nil
+		}
+		wait := time.Duration(l.RetryInterval * (0.8 + 0.4*l.rng.Float64()) * float64(time.Second))
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+		}
+	}
+}

@@ -1,0 +1,233 @@
+package ycsb
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"barograph/engine"
+	"barograph/fault"
+	"barograph/measure/pace"
+	"barograph/workload/ycsb/dist"
+)
+
+// How operations end. The first is success; deleted is no failure either: what
+// was asked for had been deleted by another worker meanwhile.
+const (
+	statusOK = iota
+	statusNotFound
+	statusExists
+	statusError
+	statusWrong
+	statusDeleted
+)
+
+func kinds() []string {
+	return []string{"READ", "UPDATE", "INSERT", "SCAN", "READ-MODIFY-WRITE", "DELETE", "VERIFY"}
+}
+
+func statuses() []string {
+	return []string{"OK", "NOT_FOUND", "ALREADY_EXISTS", "ERROR", "UNEXPECTED_STATE", "DELETED_MEANWHILE"}
+}
+
+// workload is what the workers of one run share.
+type workload struct {
+	*Config
+	fields   []string
+	table    *engine.Records
+	sequence *sequence
+	absent   absent
+	present  *existing // nil = scans are not checked against it
+	problems Problems
+	loaded   atomic.Int64 // numbers given out by a load, from InsertStart
+
+	mix        dist.Choice
+	scrambled  dist.Scrambled
+	exact      dist.Exact
+	uniform    dist.Uniform
+	sequential dist.Sequential
+	hotspot    dist.Hotspot
+	back       dist.Exponential
+	latest     dist.Latest // to be copied: it grows
+	lengths    func(rng *rand.Rand) int64
+	scanLength func(rng *rand.Rand) int64
+	single     []engine.Fields // each field by itself
+}
+
+func newWorkload(c *Config, table *engine.Records) (*workload, error) {
+	w := &workload{Config: c, fields: c.TableSpec("").Fields, table: table, sequence: newSequence(c.Records)}
+	w.mix = dist.NewChoice(c.Mix[:]...)
+	first, last := c.InsertStart, c.InsertStart+c.InsertCount-1
+	w.uniform = dist.Uniform{Least: first, Most: last}
+	switch c.Requests {
+	case "zipfian":
+		// Room for twice the inserts that are expected, so that popular keys stay
+		// what they are while the table grows.
+		expected := int64(float64(c.Operations) * c.Mix[opInsert] * 2)
+		w.scrambled = dist.NewScrambled(first, last+1+expected)
+	case "zipfian-exact":
+		w.exact = dist.NewExact(first, c.InsertCount, dist.Theta)
+	case "sequential":
+		w.sequential.Least, w.sequential.Most = first, last
+	case "hotspot":
+		w.hotspot = dist.NewHotspot(first, last, c.HotData, c.HotOps)
+	case "exponential":
+		w.back = dist.NewExponential(c.ExpPercentile, float64(c.Records)*c.ExpFraction)
+	case "latest":
+		w.latest = dist.NewLatest(c.Records - 1)
+	}
+	w.scanLength = dist.Uniform{Least: c.MinScan, Most: c.MaxScan}.Draw
+	if c.ScanLengths == "zipfian" {
+		z := dist.NewZipf(c.MinScan, c.MaxScan-c.MinScan+1, dist.Theta)
+		w.scanLength = z.Draw
+	}
+	for i := range w.fields {
+		w.single = append(w.single, engine.Fields{i})
+	}
+	var err error
+	w.lengths, err = c.fieldLengths()
+	return w, err
+}
+
+// fieldLengths draws the lengths of values.
+func (c *Config) fieldLengths() (func(rng *rand.Rand) int64, error) {
+	switch c.FieldLengths {
+	case "uniform":
+		return dist.Uniform{Least: c.MinFieldLength, Most: c.FieldLength}.Draw, nil
+	case "zipfian":
+		z := dist.NewZipf(c.MinFieldLength, c.FieldLength-c.MinFieldLength+1, dist.Theta)
+		return z.Draw, nil
+	case "histogram":
+		b, err := readHistogram(c.FieldHistogram)
+		return b.Draw, err
+	}
+	return func(*rand.Rand) int64 { return c.FieldLength }, nil
+}
+
+// readHistogram reads "BlockSize\tN", then lines of a bucket and its count.
+func readHistogram(file string) (*dist.Buckets, error) {
+	bad := func(line int, err error) error {
+		return &fault.Error{File: file, Line: line, Problem: "is no histogram of lengths", Err: err, Cure: "write BlockSize, a tab and a number, then lines of a bucket, a tab and its count"}
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, bad(0, err)
+	}
+	var size int64
+	var counts []int64
+	total := int64(0)
+	for i, line := range bytes.Split(bytes.TrimSpace(text), []byte("\n")) {
+		name, value, _ := strings.Cut(strings.TrimSpace(string(line)), "\t")
+		n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
+		if err != nil || n < 0 {
+			return nil, bad(i+1, err)
+		}
+		if i == 0 {
+			if size = n; name != "BlockSize" || n < 1 {
+				return nil, bad(1, nil)
+			}
+			continue
+		}
+		bucket, err := strconv.Atoi(name)
+		if err != nil || bucket < 0 || bucket > 1<<20 {
+			return nil, bad(i+1, err)
+		}
+		for len(counts) <= bucket {
+			counts = append(counts, 0)
+		}
+		counts[bucket] = n
+		total += n
+	}
+	if total < 1 {
+		return nil, bad(0, errors.New("it counts nothing"))
+	}
+	b := dist.NewBuckets(size, counts)
+	return &b, nil
+}
+
+// pacing are the options of the loop.
+func (w *workload) pacing(o *Options) pace.Options {
+	return pace.Options{
+		Kinds: kinds(), Statuses: statuses(), Rate: w.Target, Arrivals: pace.Arrivals(w.Arrivals), Operations: w.Operations,
+		Warmup: time.Duration(w.Warmup) * time.Second, Limit: time.Duration(w.Seconds) * time.Second, Seed: uint64(w.Seed), //nolint:gosec // not negative
+		Spin: w.Spin, Interval: o.Interval, Watch: o.Watch, Grace: o.Grace,
+	}
+}
+
+// probe reads some of the records that must be there: of a load that was cut
+// off, or that is another's, every request would be a miss.
+func (w *workload) probe(ctx context.Context, c *engine.Conn) error {
+	rng := rand.New(rand.NewPCG(uint64(w.Seed), math.MaxUint64)) //nolint:gosec // not negative
+	first, last := w.InsertStart, w.InsertStart+w.InsertCount-1
+	numbers := []int64{first, last}
+	for range 64 {
+		numbers = append(numbers, w.uniform.Draw(rng))
+	}
+	var row engine.Row
+	missing := 0
+	example := ""
+	for _, n := range numbers {
+		row.Reset()
+		key := w.appendKey(nil, n)
+		err := c.Read(ctx, key, nil, &row)
+		switch {
+		case errors.Is(err, engine.ErrNotFound):
+			missing++
+			example = string(key)
+		case err != nil:
+			return fmt.Errorf("read %s: %w", key, err)
+		}
+	}
+	if missing > 0 {
+		return &fault.Error{
+			Setting: "table " + w.Table, Problem: fmt.Sprintf("load incomplete: of %d records looked for %d are missing, such as %s", len(numbers), missing, example),
+			Cure: fmt.Sprintf("load recordcount=%d with the same insertorder and zeropadding, or give the recordcount that was loaded", w.Records), Err: errIncomplete,
+		}
+	}
+	return nil
+}
+
+var errIncomplete = errors.New("records are missing")
+
+// Problems counts what went wrong, by what it was, with the first example of each.
+type Problems struct {
+	mu    sync.Mutex
+	kinds []Problem
+}
+
+// Problem is one thing that went wrong.
+type Problem struct {
+	What    string `json:"what"`
+	Count   int64  `json:"count"`
+	Example string `json:"example"`
+}
+
+const mostProblems = 20 // that are told apart
+
+// note counts a problem; example is called for the first of its kind.
+func (p *Problems) note(what string, example func() string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range p.kinds {
+		if p.kinds[i].What == what || len(p.kinds) == mostProblems && i == mostProblems-1 {
+			p.kinds[i].Count++
+			return
+		}
+	}
+	p.kinds = append(p.kinds, Problem{what, 1, example()})
+}
+
+func (p *Problems) list() []Problem {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]Problem(nil), p.kinds...)
+}

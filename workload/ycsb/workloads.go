@@ -1,0 +1,39 @@
+package ycsb
+
+import (
+	"embed"
+	"io/fs"
+	"os"
+	"path"
+
+	"barograph/fault"
+)
+
+//go:embed workloads
+var shipped embed.FS
+
+// Workloads lists the workloads that are shipped, sorted: workloada … workloadf.
+func Workloads() []string {
+	entries, err := fs.ReadDir(shipped, "workloads")
+	if err != nil {
+		panic(err) // they are in the program
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// ReadWorkload reads a file of properties, or else the shipped workload of that
+// name; YCSB's workloads/workloada is found too, where there is no such file.
+func ReadWorkload(name string) (Properties, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		var known error
+		if text, known = shipped.ReadFile("workloads/" + path.Base(name)); known != nil {
+			return nil, &fault.Error{File: name, Problem: "cannot be read", Err: err, Cure: "name a file of properties, or one of workloada … workloadf"}
+		}
+	}
+	return ParseProperties(name, text)
+}
