@@ -176,6 +176,16 @@ func (r *Row) AddString(field int, value string) {
 	r.End(field)
 }
 
+// AddRow appends a copy of every field of another row.
+func (r *Row) AddRow(o *Row) {
+	begin := len(r.data)
+	r.data = append(r.data, o.data...)
+	r.fields = append(r.fields, o.fields...)
+	for _, end := range o.ends {
+		r.ends = append(r.ends, begin+end)
+	}
+}
+
 // Data is where the next value grows: append to it, hand the result to SetData,
 // then call End. It saves a copy where a value is made piece by piece.
 func (r *Row) Data() []byte { return r.data }

@@ -3,8 +3,8 @@ package dry
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
+	"unsafe"
 
 	"github.com/tidwall/btree"
 
@@ -23,8 +23,7 @@ type kvTables struct {
 
 // kvTable finds a record by a hash and, for scans, by the order of keys.
 type kvTable struct {
-	fields int
-	all    engine.Fields
+	all engine.Fields
 
 	mu     sync.RWMutex
 	byKey  map[string]*engine.Row
@@ -46,13 +45,13 @@ func (ts *kvTables) Table(_ context.Context, t engine.Table) (*engine.Records, e
 	case tb == nil && !t.Make:
 		return nil, &fault.Error{Setting: "table " + t.Name, Problem: "does not exist", Cure: "load it first"}
 	case tb == nil:
-		tb = &kvTable{fields: len(t.Fields), byKey: map[string]*engine.Row{}}
+		tb = &kvTable{byKey: map[string]*engine.Row{}}
 		for i := range t.Fields {
 			tb.all = append(tb.all, i)
 		}
 		ts.byName[t.Name] = tb
-	case tb.fields != len(t.Fields):
-		return nil, &fault.Error{Setting: "fieldcount", Problem: fmt.Sprintf("the table has %d fields, not %d", tb.fields, len(t.Fields)), Cure: "give what it was loaded with"}
+	case len(tb.all) != len(t.Fields):
+		return nil, &fault.Error{Setting: "fieldcount", Problem: fmt.Sprintf("the table has %d fields, not %d", len(tb.all), len(t.Fields)), Cure: "give what it was loaded with"}
 	}
 	return &engine.Records{
 		Connect: func(context.Context) (*engine.Conn, error) { return tb.connect(ts.readOnly), nil },
@@ -71,11 +70,18 @@ func (tb *kvTable) count() int64 {
 type kvConn struct {
 	*kvTable
 	row engine.Row
-	key []byte
+
+	// of a scan
+	key         []byte
+	kept        []kept
+	fields      engine.Fields
+	most, found int
+	onScan      func(key string, r *engine.Row) bool
 }
 
 func (tb *kvTable) connect(readOnly bool) *engine.Conn {
 	c := &kvConn{kvTable: tb}
+	c.onScan = c.take
 	conn := &engine.Conn{
 		Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, InsertMany: c.insertMany,
 		Close: func() error { return nil },
@@ -91,7 +97,8 @@ func (tb *kvTable) connect(readOnly bool) *engine.Conn {
 // choose appends the chosen fields of a record.
 func (tb *kvTable) choose(from *engine.Row, f engine.Fields, into *engine.Row) {
 	if f == nil {
-		f = tb.all
+		into.AddRow(from) // it was stored in the order of fields
+		return
 	}
 	for _, i := range f {
 		if v, ok := from.Value(i); ok {
@@ -129,7 +136,7 @@ func (c *kvConn) insert(ctx context.Context, key []byte, r *engine.Row) error {
 
 func (c *kvConn) put(key []byte, r *engine.Row) {
 	kept := &engine.Row{}
-	c.choose(r, nil, kept)
+	c.choose(r, c.all, kept)
 	k := string(key)
 	c.byKey[k] = kept
 	c.sorted.Set(k, kept)
@@ -169,7 +176,7 @@ func (c *kvConn) update(ctx context.Context, key []byte, r *engine.Row) error {
 		return engine.ErrNotFound
 	}
 	c.row.Reset()
-	for i := range c.fields {
+	for i := range c.all {
 		v, ok := r.Value(i)
 		if !ok {
 			v, ok = old.Value(i)
@@ -196,35 +203,42 @@ func (c *kvConn) delete(ctx context.Context, key []byte) error {
 	return nil
 }
 
-// scan holds the table only while it copies a record, so that each may do
-// anything; what is deleted meanwhile is passed over.
+// kept is a record that a scan copied.
+type kept struct {
+	key []byte
+	row engine.Row
+}
+
+// scan copies the records while it holds the table, and gives them on after,
+// so that each may do anything.
 func (c *kvConn) scan(ctx context.Context, from []byte, n int, f engine.Fields, each func(key []byte, r *engine.Row) error) error {
-	next := strings.Clone(string(from))
-	for ; n > 0; n-- {
-		if err := ctx.Err(); err != nil {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c.key = append(c.key[:0], from...)
+	c.fields, c.most, c.found = f, n, 0
+	if n > 0 {
+		c.mu.RLock()
+		c.sorted.Ascend(unsafe.String(unsafe.SliceData(c.key), len(c.key)), c.onScan) // compared, not kept
+		c.mu.RUnlock()
+	}
+	for i := range c.found {
+		if err := each(c.kept[i].key, &c.kept[i].row); err != nil {
 			return err
 		}
-		if !c.first(next, f) {
-			return nil
-		}
-		if err := each(c.key, &c.row); err != nil {
-			return err
-		}
-		next = string(append(c.key, 0))
 	}
 	return nil
 }
 
-// first copies the first record whose key is not below from; false for none.
-func (c *kvConn) first(from string, f engine.Fields) (found bool) {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	c.sorted.Ascend(from, func(k string, r *engine.Row) bool {
-		c.key = append(c.key[:0], k...)
-		c.row.Reset()
-		c.choose(r, f, &c.row)
-		found = true
-		return false
-	})
-	return found
+// take copies one record; false when there are enough.
+func (c *kvConn) take(key string, r *engine.Row) bool {
+	if c.found == len(c.kept) {
+		c.kept = append(c.kept, kept{})
+	}
+	k := &c.kept[c.found]
+	k.key = append(k.key[:0], key...)
+	k.row.Reset()
+	c.choose(r, c.fields, &k.row)
+	c.found++
+	return c.found < c.most
 }

@@ -136,6 +136,16 @@ func (c *Config) settle() error {
 	return table.Check()
 }
 
+// Grown is the workload over a table into which a run inserted so many records.
+func (c *Config) Grown(inserted int64) *Config {
+	out := *c
+	if c.InsertStart+c.InsertCount == c.Records {
+		out.InsertCount += inserted
+	}
+	out.Records += inserted
+	return &out
+}
+
 // TableSpec is the workload's table under a layout.
 func (c *Config) TableSpec(l engine.Layout) engine.Table {
 	t := engine.Table{Name: c.Table, Layout: l}

@@ -34,6 +34,7 @@ type Report struct {
 	Client   measure.ClientLoad
 	Problems []Problem
 	Warnings []string
+	Inserted int64 // keys that a run took for inserts; see Config.Grown
 }
 
 // Load makes the table and inserts the records insertstart … insertstart +
@@ -98,6 +99,7 @@ func run(ctx context.Context, kv engine.KV, spec engine.Table, c *Config, o Opti
 	var unmeasured error
 	r.Client, unmeasured = client.Stop()
 	r.Problems = w.problems.list()
+	r.Inserted = w.sequence.next.Load() - c.Records
 	return r, errors.Join(err, unmeasured)
 }
 
@@ -190,6 +192,22 @@ func (r *Report) Operations() int64 {
 		n += r.tally(status, opInsert)
 	}
 	return n
+}
+
+// Response is the histogram of the times, from when it was due, of the
+// operations that succeeded. In a mix with read-modify-writes and reads, their
+// reads are in it, too.
+func (r *Report) Response() *measure.Histogram {
+	h := measure.NewHistogram()
+	for kind := range ops {
+		if kind == opModify && r.Config.Mix[opModify] == 0 || kind == opRead && r.Config.Mix[opRead] == 0 || kind == opUpdate && r.Config.Mix[opUpdate] == 0 {
+			continue // a part of a read-modify-write
+		}
+		if g := r.Result.Groups[kind][statusOK]; g != nil {
+			_ = h.Merge(g.Response) //nolint:errcheck // both have one range
+		}
+	}
+	return h
 }
 
 // Throughput is operations per second.

@@ -19,7 +19,7 @@ import (
 // config reads properties, by default of a small load.
 func config(t *testing.T, assignments ...string) *Config {
 	t.Helper()
-	p := Properties{"recordcount": "1000", "operationcount": "3000", "threadcount": "4"}
+	p := Properties{"recordcount": "1000", "operationcount": "3000", "threadcount": "4", "maxscanlength": "40"}
 	for _, a := range assignments {
 		if err := p.Set(a); err != nil {
 			t.Fatal(err)

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"barograph/fault"
+)
+
+// Each embedded engine and layout is loaded and runs A to F: exit status 0.
+func TestYCSBStory(t *testing.T) {
+	for _, db := range []string{"sqlite", "duckdb", "pebble"} {
+		for _, layout := range []string{"columns", "document"} {
+			if db == "pebble" {
+				layout = "pairs"
+			}
+			url := db + ":" + filepath.Join(t.TempDir(), "db")
+			common := []string{"--db", url, "--layout", layout, "-p", "recordcount=200", "-p", "operationcount=60", "-p", "insertorder=ordered", "--verify", "--threads", "3"}
+			must(t, append([]string{"ycsb", "load", "-P", "workloada", "-p", "batchsize=50"}, common...)...)
+			for _, w := range []string{"workloada", "workloadb", "workloadc", "workloade", "workloadf"} {
+				out := must(t, append([]string{"ycsb", "run", "-P", w}, common...)...)
+				if !strings.Contains(out, "[OVERALL], Throughput(ops/sec), ") || !strings.Contains(out, "[VERIFY], Return=OK, ") {
+					t.Errorf("%s, %s, %s: %s", db, layout, w, out)
+				}
+			}
+		}
+	}
+}
+
+// The lines are YCSB's.
+func TestYCSBText(t *testing.T) {
+	out := must(t, "ycsb", "run", "--db", "dry", "-P", "workloadf", "--target", "100000", "-p", "hdrhistogram.percentiles=50,91,99.9", "-p", "hdrhistogram.fileoutput=true",
+		"-p", "hdrhistogram.output.path="+filepath.Join(t.TempDir(), "x-"))
+	line := regexp.MustCompile(`^\[[A-Z_a-z%-]+\], [A-Za-z0-9=_()/%.]+, [0-9]+(\.[0-9]+)?$`)
+	for l := range strings.Lines(out) {
+		if !line.MatchString(strings.TrimRight(l, "\n")) {
+			t.Errorf("%q is no line of YCSB's", l)
+		}
+	}
+	at := -1
+	for _, want := range []string{
+		"[OVERALL], RunTime(ms), ", "[OVERALL], Throughput(ops/sec), ", "[TOTAL_GCS_Go], Count, ", "[TOTAL_GCs], Count, ", "[TOTAL_GC_TIME_%], Time(%), ", "[READ], Operations, 1000\n",
+		"[READ], AverageLatency(us), ", "[READ], MinLatency(us), ", "[READ], MaxLatency(us), ", "[READ], 50thPercentileLatency(us), ", "[READ], 91stPercentileLatency(us), ",
+		"[READ], 99.9PercentileLatency(us), ", "[READ], Return=OK, 1000\n", "[Intended-READ], Operations, 1000\n", "[UPDATE], ", "[READ-MODIFY-WRITE], ", "[CLEANUP], ",
+	} {
+		next := strings.Index(out, want)
+		if next < at || next < 0 {
+			t.Errorf("%q is missing, or at another place", want)
+		}
+		at = next
+	}
+}
+
+// Exit statuses tell the truth; YCSB's are on request.
+func TestYCSBExitStatuses(t *testing.T) {
+	url := "pebble:" + filepath.Join(t.TempDir(), "db")
+	load := []string{"ycsb", "load", "--db", url, "-p", "recordcount=100"}
+	must(t, load...)
+	for _, x := range []struct {
+		want int
+		args []string
+	}{
+		{fault.Incomplete, load},
+		{0, append(load, "--resume")},
+		{0, append(load, "--ycsb-exit-codes")},
+		{fault.Failed, []string{"ycsb", "run", "--db", url, "-p", "recordcount=101", "-p", "operationcount=10"}},
+		{0, []string{"ycsb", "run", "--db", url, "-p", "recordcount=100", "-p", "operationcount=10"}},
+		{fault.Differs, []string{"ycsb", "run", "--db", url, "-p", "recordcount=100", "-p", "operationcount=10", "--verify"}},
+		{fault.Usage, []string{"ycsb", "run", "--db", url, "-p", "recordcuont=100"}},
+		{fault.Usage, []string{"ycsb", "run", "--db", url, "-P", "workloadx"}},
+		{fault.Usage, []string{"ycsb", "run"}},
+		{fault.Usage, []string{"ycsb", "run", "--db", "nothing:x"}},
+		{fault.Unreachable, []string{"ycsb", "run", "--db", "pebble:/dev/null/x"}},
+		{255, []string{"ycsb", "load", "--db", url, "-p", "recordcount=100", "-p", "insertcount=200", "--ycsb-exit-codes"}},
+		{0, []string{"ycsb", "properties"}},
+		{fault.Usage, []string{"ycsb", "sweep", "--db", "dry", "--threads", "a"}},
+	} {
+		if got, _, errs := barograph(t, x.args...); got != x.want {
+			t.Errorf("%v: status %d, want %d\n%s", x.args, got, x.want, errs)
+		}
+	}
+}
+
+func TestYCSBSweepAndJSON(t *testing.T) {
+	dir := t.TempDir()
+	args := []string{"ycsb", "sweep", "--db", "dry", "--db", "sqlite:" + filepath.Join(dir, "a.db"), "--load", "--threads", "1,3", "-P", "workloade", "-p", "recordcount=100", "-p", "operationcount=100", "--json"}
+	var cells []sweepCell
+	if err := json.Unmarshal([]byte(must(t, args...)), &cells); err != nil || len(cells) != 4 {
+		t.Fatalf("%v, %v", cells, err)
+	}
+	for _, c := range cells {
+		if c.Throughput <= 0 || c.P95 < c.P50 || c.Wrong != "" {
+			t.Errorf("%+v", c)
+		}
+	}
+	out := filepath.Join(dir, "result.json")
+	must(t, "ycsb", "run", "--db", "dry", "-P", "workloadc", "--json", "--out", out)
+	text, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r ycsbResult
+	if err := json.Unmarshal(text, &r); err != nil || r.Operations != 1000 || !r.Right || len(r.Measurements) == 0 {
+		t.Errorf("%v, %+v", err, r)
+	}
+}

@@ -1,0 +1,39 @@
+package ycsb
+
+import (
+	"testing"
+
+	"barograph/engine"
+	"barograph/engine/dry"
+)
+
+// What the client itself costs: an operation on the engine that is no database.
+func BenchmarkOperation(b *testing.B) {
+	for _, name := range Workloads() {
+		b.Run("workload="+name, func(b *testing.B) {
+			p, err := ReadWorkload(name)
+			if err != nil {
+				b.Fatal(err)
+			}
+			p["recordcount"], p["operationcount"] = "10000", "0"
+			c, err := NewConfig(p)
+			if err != nil {
+				b.Fatal(err)
+			}
+			e, err := engine.Registry{dry.Driver()}.Open(b.Context(), "dry", engine.Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			if _, err := Load(b.Context(), e.KV, c, Options{}); err != nil {
+				b.Fatal(err)
+			}
+			c.Operations = int64(b.N)
+			b.ReportAllocs()
+			b.ResetTimer()
+			r, err := Run(b.Context(), e.KV, c, Options{})
+			if err != nil || r.Err() != nil {
+				b.Fatal(err, r.Err())
+			}
+		})
+	}
+}
