@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"os"
 	"strconv"
 	"strings"
@@ -23,7 +23,7 @@ import (
 type ycsbFlags struct {
 	files, assignments []string
 	db, layout, out    string
-	verify, status     bool
+	status             bool
 	oldCodes, resume   bool
 }
 
@@ -152,9 +152,7 @@ func (f *ycsbFlags) config(c *cobra.Command) (*ycsb.Config, error) {
 		if err != nil {
 			return nil, usage(err)
 		}
-		for k, v := range p {
-			all[k] = v
-		}
+		maps.Copy(all, p)
 	}
 	for _, a := range f.assignments {
 		if err := all.Set(a); err != nil {
@@ -256,7 +254,7 @@ func (e *env) writeYCSB(f *ycsbFlags, r *ycsb.Report, scheme string) (err error)
 	for _, p := range r.Problems {
 		fmt.Fprintf(e.stderr, "barograph: %d × %s, such as %s\n", p.Count, p.What, p.Example)
 	}
-	var to io.Writer = e.stdout
+	to := e.stdout
 	name := f.out
 	if name == "" {
 		name = r.Config.ExportFile

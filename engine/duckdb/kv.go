@@ -95,13 +95,12 @@ func (st *statement) run(ctx context.Context, args [][]byte, limit int, reply *m
 		return err
 	}
 	for i, a := range args {
-		at, ok := mapping.IdxT(i+1), mapping.StateError
+		at := mapping.IdxT(i + 1)
+		bind := func() mapping.State { return mapping.BindVarcharLength(st.raw, at, string(a), mapping.IdxT(len(a))) }
 		if a == nil {
-			ok = mapping.BindNull(st.raw, at)
-		} else {
-			ok = mapping.BindVarcharLength(st.raw, at, string(a), mapping.IdxT(len(a)))
+			bind = func() mapping.State { return mapping.BindNull(st.raw, at) }
 		}
-		if ok == mapping.StateError {
+		if bind() == mapping.StateError {
 			return fmt.Errorf("DuckDB does not take argument %d", i+1)
 		}
 	}

@@ -3,6 +3,7 @@ package enginetest
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"barograph/engine"
 )
@@ -91,7 +92,7 @@ func spoil(bad, c *engine.Conn, f KVFault) {
 		}
 	case KVSwallowsError:
 		bad.Update = func(ctx context.Context, key []byte, r *engine.Row) error {
-			_ = c.Update(ctx, key, r) //nolint:errcheck // that is the fault
+			_ = c.Update(ctx, key, r) // that is the fault
 			return nil
 		}
 	case KVWholeUpdate:
@@ -123,21 +124,12 @@ func staleRead(c *engine.Conn) func(context.Context, []byte, engine.Fields, *eng
 		}
 		for i := range old.Len() {
 			field, v := old.At(i)
-			if f == nil || contains(f, field) {
+			if f == nil || slices.Contains(f, field) {
 				into.Add(field, v)
 			}
 		}
 		return nil
 	}
-}
-
-func contains(f engine.Fields, field int) bool {
-	for _, x := range f {
-		if x == field {
-			return true
-		}
-	}
-	return false
 }
 
 // faultyScan collects a scan's records, spoils them, and gives them on.

@@ -58,8 +58,13 @@ func (h *kvHistory) one(ctx context.Context) error {
 
 // outcome holds the error of a call against the one that the model foretells.
 func outcome(what, key string, got, want error) error {
-	if want == nil && got != nil || want != nil && !errors.Is(got, want) {
-		return fmt.Errorf("%s of %s: error %v, not %v", what, key, got, want)
+	switch {
+	case want == nil && got != nil:
+		return fmt.Errorf("%s of %s: %w", what, key, got)
+	case want != nil && got == nil:
+		return fmt.Errorf("%s of %s: no error, not %w", what, key, want)
+	case want != nil && !errors.Is(got, want):
+		return fmt.Errorf("%s of %s: error %w, not %w", what, key, got, want)
 	}
 	return nil
 }

@@ -70,7 +70,7 @@ func Run(ctx context.Context, workers []Worker, o Options) (*Result, error) {
 	r.start = time.Now()
 	for _, w := range workers {
 		r.running.Add(1)
-		go r.work(w) //nolint:contextcheck // operations outlive a gentle stop
+		go r.work(w) // operations outlive a gentle stop
 	}
 	r.oversee(ctx)
 	return r.result()
@@ -118,10 +118,8 @@ func newRunner(o Options) *runner {
 	r := &runner{Options: o, schedule: newSchedule(&o), all: make(chan struct{}), stop: make(chan struct{})}
 	r.tally.init(&o)
 	r.opCtx, r.abort = context.WithCancel(context.Background())
-	if o.Clock != nil {
+	if r.clock = machine(o.Spin); o.Clock != nil {
 		r.clock = *o.Clock
-	} else {
-		r.clock = machine(o.Spin)
 	}
 	return r
 }
@@ -226,7 +224,7 @@ func (r *runner) oversee(ctx context.Context) {
 	tick := time.NewTicker(r.Interval)
 	defer tick.Stop()
 	var over <-chan time.Time
-	if r.Limit > 0 && r.Options.Clock == nil { // a worker that hangs does not see the end of time
+	if r.Limit > 0 && r.Clock == nil { // a worker that hangs does not see the end of time
 		over = time.After(r.Warmup + r.Limit)
 	}
 	for {

@@ -83,8 +83,8 @@ func (r *Report) operation(out []Measurement, name string, groups []*pace.Group)
 			failed[suffix] = all
 			order = append(order, suffix)
 		}
-		_ = all.Service.Merge(g.Service)   //nolint:errcheck // both have one range
-		_ = all.Response.Merge(g.Response) //nolint:errcheck // both have one range
+		_ = all.Service.Merge(g.Service) // both have one range
+		_ = all.Response.Merge(g.Response)
 	}
 	if len(counts) == 0 {
 		return out

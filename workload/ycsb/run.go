@@ -122,7 +122,7 @@ func (w *workload) connect(ctx context.Context, n int) ([]*engine.Conn, error) {
 	g.SetLimit(8)
 	for i := range conns {
 		g.Go(func() (err error) {
-			conns[i], err = w.table.Connect(ctx) //nolint:contextcheck // the group's
+			conns[i], err = w.table.Connect(ctx)
 			return err
 		})
 	}
@@ -204,7 +204,7 @@ func (r *Report) Response() *measure.Histogram {
 			continue // a part of a read-modify-write
 		}
 		if g := r.Result.Groups[kind][statusOK]; g != nil {
-			_ = h.Merge(g.Response) //nolint:errcheck // both have one range
+			_ = h.Merge(g.Response) // both have one range
 		}
 	}
 	return h

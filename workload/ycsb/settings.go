@@ -31,7 +31,7 @@ func known() []Setting {
 		{"insertstart", "0", "number of the first key that is loaded or requested", whole(func(c *Config) *int64 { return &c.InsertStart }, 0)},
 		{"insertcount", "", "records that are loaded or requested (default: recordcount - insertstart)", whole(func(c *Config) *int64 { return &c.InsertCount }, 0)},
 		{"threadcount", "1", "workers", whole(func(c *Config) *int64 { return &c.Threads }, 1)},
-		{"target", "0", "operations per second of the whole run; 0 = as fast as the engine answers", number(func(c *Config) *float64 { return &c.Target }, 0, 1e9)},
+		{"target", "0", "operations per second of the whole run; 0 = as fast as the engine answers", number(func(c *Config) *float64 { return &c.Target }, 1e9)},
 		{"maxexecutiontime", "0", "seconds after which the run ends; 0 = no limit", whole(func(c *Config) *int64 { return &c.Seconds }, 0)},
 		{"warmup", "0", "seconds at the beginning that do not count (not YCSB's)", whole(func(c *Config) *int64 { return &c.Warmup }, 0)},
 		{"arrivals", "fixed", "how a target is spread: fixed or poisson (not YCSB's)", oneOf(func(c *Config) *string { return &c.Arrivals }, "fixed", "poisson")},
@@ -56,12 +56,12 @@ func known() []Setting {
 		ignored("readallfieldsbyname", "every field that is asked for is named and decoded"),
 		{"writeallfields", "false", "updates replace every field, else one", yes(func(c *Config) *bool { return &c.WriteAll })},
 		{"dataintegrity", "false", "values follow from key and field, and are checked", yes(func(c *Config) *bool { return &c.Integrity })},
-		{"readproportion", "0.95", "share of reads", number(func(c *Config) *float64 { return &c.Mix[opRead] }, 0, 1e9)},
-		{"updateproportion", "0.05", "share of updates", number(func(c *Config) *float64 { return &c.Mix[opUpdate] }, 0, 1e9)},
-		{"insertproportion", "0", "share of inserts", number(func(c *Config) *float64 { return &c.Mix[opInsert] }, 0, 1e9)},
-		{"scanproportion", "0", "share of scans", number(func(c *Config) *float64 { return &c.Mix[opScan] }, 0, 1e9)},
-		{"readmodifywriteproportion", "0", "share of reads with an update of the same key", number(func(c *Config) *float64 { return &c.Mix[opModify] }, 0, 1e9)},
-		{"deleteproportion", "0", "share of deletes (not YCSB's)", number(func(c *Config) *float64 { return &c.Mix[opDelete] }, 0, 1e9)},
+		{"readproportion", "0.95", "share of reads", number(func(c *Config) *float64 { return &c.Mix[opRead] }, 1e9)},
+		{"updateproportion", "0.05", "share of updates", number(func(c *Config) *float64 { return &c.Mix[opUpdate] }, 1e9)},
+		{"insertproportion", "0", "share of inserts", number(func(c *Config) *float64 { return &c.Mix[opInsert] }, 1e9)},
+		{"scanproportion", "0", "share of scans", number(func(c *Config) *float64 { return &c.Mix[opScan] }, 1e9)},
+		{"readmodifywriteproportion", "0", "share of reads with an update of the same key", number(func(c *Config) *float64 { return &c.Mix[opModify] }, 1e9)},
+		{"deleteproportion", "0", "share of deletes (not YCSB's)", number(func(c *Config) *float64 { return &c.Mix[opDelete] }, 1e9)},
 		{"requestdistribution", "uniform", "uniform, zipfian, zipfian-exact (not YCSB's), latest, hotspot, exponential or sequential", oneOf(func(c *Config) *string { return &c.Requests },
 			"uniform", "zipfian", "zipfian-exact", "latest", "hotspot", "exponential", "sequential")},
 		{"minscanlength", "1", "the fewest records of a scan", whole(func(c *Config) *int64 { return &c.MinScan }, 1)},
@@ -69,12 +69,12 @@ func known() []Setting {
 		{"scanlengthdistribution", "uniform", "uniform or zipfian", oneOf(func(c *Config) *string { return &c.ScanLengths }, "uniform", "zipfian")},
 		{"insertorder", "hashed", "hashed, or else by number", func(c *Config, v string) error { c.Ordered = v != "hashed"; return nil }},
 		{"zeropadding", "1", "the fewest digits of a key", whole(func(c *Config) *int64 { return &c.ZeroPadding }, 0)},
-		{"hotspotdatafraction", "0.2", "share of the keys that are hot", number(func(c *Config) *float64 { return &c.HotData }, 0, 1)},
-		{"hotspotopnfraction", "0.8", "share of the requests that are for them", number(func(c *Config) *float64 { return &c.HotOps }, 0, 1)},
-		{"exponential.percentile", "95", "percent of the requests that are for the last keys", number(func(c *Config) *float64 { return &c.ExpPercentile }, 0, 100)},
-		{"exponential.frac", "0.8571428571", "share of the keys that these are", number(func(c *Config) *float64 { return &c.ExpFraction }, 0, 1)},
+		{"hotspotdatafraction", "0.2", "share of the keys that are hot", number(func(c *Config) *float64 { return &c.HotData }, 1)},
+		{"hotspotopnfraction", "0.8", "share of the requests that are for them", number(func(c *Config) *float64 { return &c.HotOps }, 1)},
+		{"exponential.percentile", "95", "percent of the requests that are for the last keys", number(func(c *Config) *float64 { return &c.ExpPercentile }, 100)},
+		{"exponential.frac", "0.8571428571", "share of the keys that these are", number(func(c *Config) *float64 { return &c.ExpFraction }, 1)},
 		{"core_workload_insertion_retry_limit", "0", "how often an insert is tried again that failed", whole(func(c *Config) *int64 { return &c.RetryLimit }, 0)},
-		{"core_workload_insertion_retry_interval", "3", "seconds between, times 0.8 … 1.2", number(func(c *Config) *float64 { return &c.RetryInterval }, 0, 1e6)},
+		{"core_workload_insertion_retry_interval", "3", "seconds between, times 0.8 … 1.2", number(func(c *Config) *float64 { return &c.RetryInterval }, 1e6)},
 		{"core_workload_insertion_keep_going_on_error", "false", "a load goes on after an insert that failed", yes(func(c *Config) *bool { return &c.KeepGoing })},
 		{"batchsize", "1", "records of one insert when loading", whole(func(c *Config) *int64 { return &c.Batch }, 1)},
 		{"db.batchsize", "", "another name of batchsize", whole(func(c *Config) *int64 { return &c.Batch }, 1)},
@@ -132,11 +132,11 @@ func whole(field func(*Config) *int64, least int64) func(*Config, string) error 
 	}
 }
 
-func number(field func(*Config) *float64, least, most float64) func(*Config, string) error {
+func number(field func(*Config) *float64, most float64) func(*Config, string) error {
 	return func(c *Config, v string) error {
 		n, err := strconv.ParseFloat(v, 64)
-		if err != nil || !(n >= least && n <= most) {
-			return &fault.Error{Problem: strconv.Quote(v) + " is not understood", Cure: fmt.Sprintf("give a number from %g to %g", least, most)}
+		if err != nil || !(n >= 0 && n <= most) {
+			return &fault.Error{Problem: strconv.Quote(v) + " is not understood", Cure: fmt.Sprintf("give a number from 0 to %g", most)}
 		}
 		*field(c) = n
 		return nil

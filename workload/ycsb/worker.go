@@ -230,11 +230,10 @@ func (k *worker) insert(ctx context.Context, r *pace.Recorder) error {
 // loader inserts the records of a load.
 type loader struct {
 	*worker
-	numbers []int64
-	keys    []byte
-	rows    []engine.Row
-	batch   []engine.KeyRow
-	resume  bool
+	keys   []byte
+	rows   []engine.Row
+	batch  []engine.KeyRow
+	resume bool
 }
 
 // Do inserts the next records: one, or a batch.

@@ -35,7 +35,7 @@ type Hotspot struct {
 	often            float64
 }
 
-// NewHotspot: dataFraction of the numbers are hot, opFraction of the draws are of them.
+// NewHotspot makes dataFraction of the numbers hot; opFraction of the draws are of them.
 func NewHotspot(least, most int64, dataFraction, opFraction float64) Hotspot {
 	hot := int64(float64(most-least+1) * dataFraction)
 	return Hotspot{least, hot, most - least + 1 - hot, opFraction}
@@ -54,7 +54,7 @@ func (h Hotspot) Draw(rng *rand.Rand) int64 {
 // ExponentialGenerator.
 type Exponential struct{ gamma float64 }
 
-// NewExponential: percentile percent of the draws are below within.
+// NewExponential draws percentile percent of its numbers below within.
 func NewExponential(percentile, within float64) Exponential {
 	return Exponential{-math.Log(1-percentile/100) / within}
 }
@@ -71,7 +71,7 @@ type Buckets struct {
 	until []int64 // cumulated counts
 }
 
-// NewBuckets: counts[i] is how often a length of size·(i+1) occurs.
+// NewBuckets draws a length of size·(i+1) as often as counts[i] says.
 func NewBuckets(size int64, counts []int64) Buckets {
 	b := Buckets{size: size}
 	sum := int64(0)
