@@ -58,6 +58,7 @@ type engineRow struct {
 	Example string                         `json:"example"`
 	Summary string                         `json:"summary"`
 	Designs map[design.Name][]flavour.Name `json:"designs"`
+	Layouts []engine.Layout                `json:"layouts,omitempty"` // of records under keys
 	Params  map[string]string              `json:"params,omitempty"`
 }
 
@@ -65,11 +66,14 @@ func (e *env) listEngines(w *tabwriter.Writer) (any, error) {
 	var rows []engineRow
 	for i := range e.engines {
 		d := &e.engines[i]
-		r := engineRow{d.Scheme, d.Place, d.Example, d.Summary, d.Offers, map[string]string{}}
+		r := engineRow{d.Scheme, d.Place, d.Example, d.Summary, d.Offers, d.Layouts, map[string]string{}}
 		fmt.Fprintf(w, "%s\t%s\t%s\n", d.Scheme, d.Place, d.Summary)
 		fmt.Fprintf(w, "\tURL\t%s\n", d.Example)
 		for _, n := range offers(d) {
 			fmt.Fprintf(w, "\tdesign %s\t%s\n", n, join(d.Offers[n]))
+		}
+		for _, l := range d.Layouts {
+			fmt.Fprintf(w, "\tlayout %s\t%s\n", l, l.Summary())
 		}
 		for _, p := range d.Params {
 			fmt.Fprintf(w, "\t?%s=\t%s (default %s)\n", p.Name, p.Help, orNone(p.Default))

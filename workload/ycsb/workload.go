@@ -188,15 +188,13 @@ func (w *workload) probe(ctx context.Context, c *engine.Conn) error {
 		}
 	}
 	if missing > 0 {
-		return &fault.Error{
+		return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
 			Setting: "table " + w.Table, Problem: fmt.Sprintf("load incomplete: of %d records looked for %d are missing, such as %s", len(numbers), missing, example),
-			Cure: fmt.Sprintf("load recordcount=%d with the same insertorder and zeropadding, or give the recordcount that was loaded", w.Records), Err: errIncomplete,
-		}
+			Cure: fmt.Sprintf("load recordcount=%d with the same insertorder and zeropadding, or give the recordcount that was loaded", w.Records),
+		}}
 	}
 	return nil
 }
-
-var errIncomplete = errors.New("records are missing")
 
 // Problems counts what went wrong, by what it was, with the first example of each.
 type Problems struct {
