@@ -1,0 +1,162 @@
+package shef
+
+// dotA reads the data string of a .A message, or a line that continues it (4.2).
+func (d *Decoder) dotA() {
+	m := &d.m
+	for {
+		d.blanks()
+		if d.i == len(d.b) {
+			break
+		}
+		switch d.b[d.i] {
+		case '/':
+			d.next()
+		case 'D':
+			if !d.respecify() {
+				return
+			}
+		default:
+			d.parameterAndValue()
+		}
+	}
+	m.slash = d.b[len(d.b)-1] == '/'
+}
+
+// respecify reads a D element of a .A or .E message. After an error nothing is
+// certain any more, and the message ends.
+func (d *Decoder) respecify() bool {
+	d.control()
+	set, number := d.dElement(&d.m.scope)
+	if number != 0 {
+		d.problem(number)
+		d.dead()
+		return false
+	}
+	if set == setTime {
+		d.m.rel = shift{}
+	}
+	d.m.based = false
+	return true
+}
+
+// token returns the word at the cursor: to a blank, slash, comma or quote.
+func (d *Decoder) token() []byte {
+	d.mark = d.i
+	d.skipToken()
+	return d.b[d.mark:d.i]
+}
+
+// parameterAndValue reads "HG 2.3E" and what belongs to it.
+func (d *Decoder) parameterAndValue() {
+	m := &d.m
+	if d.at('"') || d.at('\'') {
+		d.mark = d.i
+		d.problem(86)
+		d.comment()
+		d.lost()
+		return
+	}
+	number := m.param.resolve(d.token())
+	if number != 0 {
+		if d.i == d.mark { // a comma
+			d.next()
+			return
+		}
+		d.problem(number)
+		d.i = d.mark
+		d.losePiece()
+		d.loseNext()
+		return
+	}
+	d.blanks()
+	if d.i == len(d.b) || d.at('/') {
+		d.control()
+		if !d.valueBehindSlash() {
+			return
+		}
+	}
+	var r reading
+	switch d.read(&r) {
+	case found:
+	case nothing:
+		d.problem(37)
+		d.lost()
+		d.toSlash()
+		return
+	default:
+		d.lost()
+		d.toSlash()
+		return
+	}
+	d.blanks()
+	r.comment = d.comment()
+	d.blanks()
+	if d.at(',') {
+		d.mark = d.i
+		d.problem(65)
+		d.lost()
+		d.toSlash()
+		return
+	}
+	d.emitA(&r)
+}
+
+// loseNext passes over a value that a slash parts from a code that is none.
+func (d *Decoder) loseNext() {
+	if d.at('/') && d.i+1 < len(d.b) && (digit(d.b[d.i+1]) || d.b[d.i+1] == '.') {
+		d.next()
+		d.losePiece()
+	}
+}
+
+// valueBehindSlash tells "PP/.25", which is understood, from a code without a
+// value, which is a null (5.3.5).
+func (d *Decoder) valueBehindSlash() bool {
+	at := d.i
+	for at < len(d.b) && (d.b[at] == '/' || d.b[at] == ' ') {
+		if d.b[at] == '/' && at > d.i {
+			at = len(d.b) // a second slash: null
+			break
+		}
+		at++
+	}
+	if at == len(d.b) || !digit(d.b[at]) && d.b[at] != '.' && d.b[at] != '-' && d.b[at] != '+' {
+		d.warn(37)
+		d.out.Account.Nulls++
+		return false
+	}
+	d.warn(87)
+	d.next()
+	d.blanks()
+	return true
+}
+
+// toSlash gives up what stands before the next slash.
+func (d *Decoder) toSlash() {
+	for {
+		d.losePiece()
+		if d.i == len(d.b) || d.b[d.i] == '/' {
+			return
+		}
+		d.next()
+	}
+}
+
+func (d *Decoder) emitA(r *reading) {
+	m := &d.m
+	at, number := int64(0), 0
+	if m.param.seven {
+		at, number = d.sevenAt(&m.scope)
+	} else {
+		at, number = d.obsAt(&m.scope)
+	}
+	if number != 0 {
+		d.problem(number)
+		d.lost()
+		return
+	}
+	if m.param.code[3] == 'F' && m.created == noTime {
+		d.warn(36)
+	}
+	d.emit(&m.id, &m.param, &m.scope, r, at, 0)
+}

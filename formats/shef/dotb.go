@@ -1,0 +1,232 @@
+package shef
+
+import "barograph/record"
+
+// header reads the parameter control string of a .B message, or a line that
+// continues it (4.3).
+func (d *Decoder) header() {
+	m := &d.m
+	for {
+		d.blanks()
+		if d.i == len(d.b) {
+			break
+		}
+		switch {
+		case d.b[d.i] == '/':
+			d.next()
+		case d.b[d.i] == 'D':
+			d.control()
+			set, number := d.dElement(&m.scope)
+			if number != 0 {
+				d.spoil(number)
+				return
+			}
+			if set == setTime {
+				m.rel = shift{}
+			}
+		default:
+			if !d.slot() {
+				return
+			}
+		}
+	}
+	m.slash = d.b[len(d.b)-1] == '/'
+}
+
+// slot reads a parameter code of the header. One that is not in the tables
+// keeps its place: only its own values are lost.
+func (d *Decoder) slot() bool {
+	m := &d.m
+	if d.ends() { // a comma or a quote
+		d.mark = d.i
+		d.spoilAll(33)
+		return false
+	}
+	d.control()
+	s := slot{scope: m.scope}
+	s.bad = s.param.resolve(d.token())
+	switch {
+	case s.bad == 29 || s.bad == 54 || s.bad == 64:
+		d.spoilAll(s.bad)
+		return false
+	case len(m.slots) == maxSlots:
+		d.spoil(40)
+		return false
+	case s.bad != 0:
+		d.problem(s.bad)
+	}
+	m.slots = append(m.slots, s)
+	return true
+}
+
+// spoil makes the parameters that would follow uncertain.
+func (d *Decoder) spoil(number int) {
+	d.problem(number)
+	if len(d.m.slots) == 0 {
+		d.dead()
+		return
+	}
+	d.m.bad = number
+	d.lose()
+}
+
+// spoilAll gives up the message: it cannot be said which value belongs where.
+func (d *Decoder) spoilAll(number int) {
+	d.problem(number)
+	d.dead()
+}
+
+// bodyLine reads a line of a .B body: one station, or several with commas
+// between them (4.5).
+func (d *Decoder) bodyLine() {
+	if len(d.m.slots) == 0 {
+		d.lose()
+		return
+	}
+	for d.i < len(d.b) {
+		d.blanks()
+		switch {
+		case d.i == len(d.b):
+			return
+		case d.b[d.i] == ',':
+			d.next()
+		default:
+			d.station()
+		}
+	}
+}
+
+// station reads the values of one station, up to a comma or the end.
+func (d *Decoder) station() {
+	m := &d.m
+	id := m.id
+	if number := d.identifier(&id, false); number != 0 {
+		d.problem(number)
+		d.i = d.mark
+		d.loseTo(true)
+		return
+	}
+	d.control()
+	var s scope
+	item, set, slash := 0, 0, true
+	for {
+		d.blanks()
+		if d.i == len(d.b) || d.b[d.i] == ',' {
+			break
+		}
+		inherit(&s, &m.slots[min(item, len(m.slots)-1)].scope, set)
+		switch {
+		case d.b[d.i] == '/':
+			if slash {
+				d.out.Account.Nulls++
+				item++
+			}
+			slash = true
+			d.next()
+		case d.b[d.i] == 'D':
+			d.control()
+			n, number := d.dElement(&s)
+			if number != 0 {
+				d.problem(number)
+				d.loseTo(true)
+				return
+			}
+			set |= n
+			slash = false
+		default:
+			if item >= len(m.slots) {
+				d.tooMany()
+				return
+			}
+			d.bodyValue(&id, &m.slots[item], &s)
+			item++
+			slash = false
+		}
+	}
+}
+
+// inherit copies what the header says and no override has replaced (4.5.2).
+func inherit(s, header *scope, set int) {
+	if set == 0 {
+		*s = *header
+		return
+	}
+	if set&setTime == 0 {
+		s.at = header.at
+	}
+	if set&setRel == 0 {
+		s.rel = header.rel
+	}
+	if set&setCreated == 0 {
+		s.created = header.created
+	}
+	if set&setQuality == 0 {
+		s.quality = header.quality
+	}
+	if set&setUnits == 0 {
+		s.metric = header.metric
+	}
+	if set&setVariable == 0 {
+		s.variable = header.variable
+	}
+}
+
+// tooMany gives up what a station has more than the header; with an error in
+// the header that is what the error made uncertain.
+func (d *Decoder) tooMany() {
+	if d.m.bad == 0 {
+		d.mark = d.i
+		d.problem(41)
+	}
+	d.loseTo(true)
+}
+
+// bodyValue reads one value of a station.
+func (d *Decoder) bodyValue(id *record.ID, s *slot, sc *scope) {
+	if d.at('"') || d.at('\'') {
+		d.mark = d.i
+		d.problem(86)
+		d.comment()
+		d.lost()
+		return
+	}
+	var r reading
+	switch d.read(&r) {
+	case found:
+	case nothing:
+		d.token()
+		d.problem(78)
+		fallthrough
+	default:
+		d.lost()
+		d.blanks()
+		d.comment()
+		return
+	}
+	d.blanks()
+	r.comment = d.comment()
+	d.blanks()
+	if d.i < len(d.b) && d.b[d.i] != '/' && d.b[d.i] != ',' {
+		d.mark = d.i
+		d.warn(51)
+	}
+	if s.bad != 0 { // noted at the header
+		d.lost()
+		return
+	}
+	at, number := int64(0), 0
+	if s.param.seven {
+		at, number = d.sevenAt(sc)
+	} else {
+		at, number = d.obsAt(sc)
+	}
+	if number != 0 {
+		d.problem(number)
+		d.lost()
+		return
+	}
+	if s.param.code[3] == 'F' && sc.created == noTime {
+		d.warn(36)
+	}
+	d.emit(id, &s.param, sc, &r, at, 0)
+}

@@ -1,0 +1,200 @@
+package shef
+
+import "barograph/record"
+
+const noTime = record.NoTime
+
+// dotE reads the data string of a .E message, or a line that continues it. The
+// first slash after a value ends it; each one more is a null, which takes a
+// step of the series (5.3.5).
+func (d *Decoder) dotE() {
+	m := &d.m
+	for {
+		d.blanks()
+		if d.i == len(d.b) {
+			break
+		}
+		switch c := d.b[d.i]; {
+		case c == '/':
+			if m.slash && m.named && m.unit != 0 {
+				d.out.Account.Nulls++
+				d.nullE()
+			}
+			m.slash = true
+			d.next()
+		case c == ',':
+			d.mark = d.i
+			d.problem(65)
+			d.next()
+		case c == 'D':
+			if !d.respecify() {
+				return
+			}
+			m.slash = false
+		case !m.named:
+			if !d.nameE() {
+				return
+			}
+			m.slash = false
+		default:
+			if !d.valueE() {
+				return
+			}
+			m.slash = false
+		}
+	}
+	m.slash = d.b[len(d.b)-1] == '/'
+}
+
+// nameE reads the one parameter code of the message.
+func (d *Decoder) nameE() bool {
+	m := &d.m
+	d.control()
+	number := m.param.resolve(d.token())
+	if number == 0 && m.param.seven {
+		number = 35
+	}
+	if number != 0 {
+		d.problem(number)
+		d.dead()
+		return false
+	}
+	m.named = true
+	return true
+}
+
+// valueE reads one value of the series.
+func (d *Decoder) valueE() bool {
+	m := &d.m
+	if m.unit == 0 {
+		d.mark = d.i
+		d.problem(45)
+		d.dead()
+		return false
+	}
+	if d.at('"') || d.at('\'') {
+		d.mark = d.i
+		d.problem(86)
+		d.comment()
+		d.lost()
+		return true
+	}
+	var r reading
+	switch d.read(&r) {
+	case found:
+	case nothing:
+		d.token()
+		d.problem(37)
+		fallthrough
+	default:
+		d.lost()
+		d.blanks()
+		d.comment()
+		d.nullE()
+		return true
+	}
+	d.blanks()
+	r.comment = d.comment()
+	d.blanks()
+	if d.at(',') {
+		d.mark = d.i
+		d.problem(65)
+		d.lost()
+		d.toSlash()
+		d.nullE()
+		return true
+	}
+	return d.emitE(&r)
+}
+
+// emitE stores a value at its place in the series.
+func (d *Decoder) emitE(r *reading) bool {
+	m := &d.m
+	first := !m.based
+	at, number, ends := d.stepE()
+	if number != 0 {
+		d.problem(number)
+		d.lost()
+		if ends {
+			d.dead()
+		}
+		return !ends
+	}
+	if first && m.param.code[3] == 'F' && m.created == noTime {
+		d.warn(36)
+	}
+	d.emit(&m.id, &m.param, &m.scope, r, at, m.series)
+	m.series = 2
+	return true
+}
+
+// nullE takes a step of the series without a value.
+func (d *Decoder) nullE() {
+	d.stepE()
+	d.m.series = 2
+}
+
+// stepE returns the time of the next value. ends says that no later one can
+// have a time either.
+func (d *Decoder) stepE() (at int64, number int, ends bool) {
+	m := &d.m
+	if !m.based {
+		if number = d.baseE(); number != 0 {
+			return 0, number, true
+		}
+	}
+	k := m.index
+	m.index++
+	steps := k * m.step
+	switch m.unit {
+	case 'S':
+		return m.base + int64(steps), 0, false
+	case 'N':
+		return m.base + int64(steps)*60, 0, false
+	case 'H':
+		return m.base + int64(steps)*3600, 0, false
+	}
+	c := m.from
+	switch m.unit {
+	case 'D':
+		c.addDays(steps)
+	case 'M':
+		c.addMonths(steps)
+	case 'Y':
+		c.addMonths(12 * steps)
+	default:
+		if !c.addEnds(steps) {
+			return 0, 38, true
+		}
+	}
+	if number = c.checkDate(); number != 0 {
+		if number == 16 {
+			number = 66
+		}
+		return 0, number, number == 39
+	}
+	at, number = d.utc(m.zone, c.local(), c.year)
+	return at, number, false
+}
+
+// baseE fixes the time of the first value: the last explicit time and its DR.
+// Every D element begins a new series, as shefit has it.
+func (d *Decoder) baseE() int {
+	m := &d.m
+	m.index, m.series = 0, 1
+	at, number := d.obsAt(&m.scope)
+	m.base, m.from = at, m.at
+	switch m.unit {
+	case 'S', 'N', 'H':
+	default: // the zone may not know the time of the base, and need not
+		number = 0
+		switch {
+		case m.rel.seconds != 0:
+			m.from.set(d.fromUTC(m.zone, at, m.at.year))
+		case !m.rel.zero():
+			number = m.from.shift(&m.rel)
+		}
+	}
+	m.based = number == 0
+	return number
+}

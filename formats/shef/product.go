@@ -1,0 +1,106 @@
+package shef
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	"barograph/record"
+)
+
+// Product is one product of a file, or a part of a large one: text with SHEF
+// messages in it, and what its envelope says.
+type Product struct {
+	File   string
+	Number int // of the product in the file, from 1
+	Part   int // of the product, from 1; a large one is cut between messages
+	Line   int // of Text's first line, 1-based
+
+	Heading string // WMO heading, "SRUS54 KLCH 101813 RRA"; "" where there is none
+	AWIPS   string // AWIPS id, "RR1LCH"
+	Issued  int64  // Unix seconds: day and time of the heading, nearest to now; record.NoTime without one
+
+	Text []byte
+}
+
+// envelope reads the heading from the first lines of a product.
+func (p *Product) envelope(now time.Time) {
+	p.Heading, p.AWIPS, p.Issued = "", "", record.NoTime
+	text := p.Text
+	for n := 0; n < 8 && len(text) > 0; n++ {
+		line := text
+		if i := bytes.IndexByte(text, '\n'); i >= 0 {
+			line, text = text[:i], text[i+1:]
+		} else {
+			text = nil
+		}
+		line = trim(line)
+		switch {
+		case len(line) == 0 || isSequence(line):
+		case p.Heading == "" && isHeading(line):
+			p.Heading = string(line)
+			p.Issued = issued(line, now)
+		case bytes.HasPrefix(line, []byte("ZCZC ")):
+			p.zczc(string(line[5:]))
+		case p.Heading != "":
+			if p.AWIPS == "" && isAWIPS(line) {
+				p.AWIPS = string(line)
+			}
+			return
+		case line[0] == '.':
+			return
+		}
+	}
+}
+
+// zczc reads "ZCZC MEMRR7MRX CES": node and AWIPS id, then who asked for it.
+func (p *Product) zczc(rest string) {
+	id, _, _ := strings.Cut(rest, " ")
+	if len(id) == 9 {
+		id = id[3:]
+	}
+	p.AWIPS = id
+}
+
+func isSequence(line []byte) bool {
+	line = bytes.TrimRight(line, " ")
+	return len(line) == 3 && digit(line[0]) && digit(line[1]) && digit(line[2])
+}
+
+// isHeading tells "TTAAii CCCC DDHHMM" with or without "BBB".
+func isHeading(line []byte) bool {
+	if len(line) != 18 && (len(line) != 22 || line[18] != ' ' || !all(line[19:22], upper)) {
+		return false
+	}
+	return all(line[:4], upper) && all(line[4:6], digit) && line[6] == ' ' &&
+		all(line[7:11], func(c byte) bool { return upper(c) || digit(c) }) && line[11] == ' ' && all(line[12:18], digit)
+}
+
+func isAWIPS(line []byte) bool {
+	return len(line) >= 4 && len(line) <= 6 && all(line, func(c byte) bool { return upper(c) || digit(c) })
+}
+
+func all(b []byte, is func(byte) bool) bool {
+	for _, c := range b {
+		if !is(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// issued puts the day and time of a heading into the month nearest to now.
+func issued(line []byte, now time.Time) int64 {
+	two := func(i int) int { return int(line[i]-'0')*10 + int(line[i+1]-'0') }
+	best := int64(record.NoTime)
+	for month := -1; month <= 1; month++ {
+		t := time.Date(now.Year(), now.Month()+time.Month(month), two(12), two(14), two(16), 0, 0, time.UTC)
+		if t.Day() != two(12) {
+			continue
+		}
+		if best == record.NoTime || t.Sub(now).Abs() < time.Unix(best, 0).Sub(now).Abs() {
+			best = t.Unix()
+		}
+	}
+	return best
+}

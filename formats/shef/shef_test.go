@@ -1,0 +1,198 @@
+package shef_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"barograph/formats/shef"
+	"barograph/record"
+)
+
+// TestSplit: 7.4.6.
+func TestSplit(t *testing.T) {
+	for _, c := range []struct {
+		v     float64
+		at    int
+		value float64
+	}{
+		{6.065, 6, 65}, {12.056, 12, 56}, {-21.0058, 21, -5.8}, {1.1353, 1, 135.3}, {-2.9999, 2, -9999},
+		{-9999, -9999, -9999}, {3, 3, 0}, {-3, 3, 0}, {999.9999999, 999, 999.9999},
+	} {
+		at, value := shef.Split(c.v)
+		if at != c.at || value != c.value {
+			t.Errorf("Split(%v) = %d, %v, want %d, %v", c.v, at, value, c.at, c.value)
+		}
+	}
+	if !shef.Paired("TB") || shef.Paired("TA") {
+		t.Error("TB is paired, TA is not")
+	}
+}
+
+// TestEnvelopes: products begin at SOH, ZCZC, and a number before a heading.
+func TestEnvelopes(t *testing.T) {
+	text := "\x01\r\r\n295 \r\r\nSRUS54 KLCH 101813 RRA\r\r\nRR1LCH\r\r\n.A AAA 20261110 /HG 1\r\r\n\r\r\n\x03" +
+		"\x01\r\r\n296 \r\r\nSRUS54 KLCH 101900\r\r\nRTPLCH\r\r\n.B LCH 20261110 /HG\r\r\nBBB 2\r\r\n.END\r\r\n\x03\n" +
+		"ZCZC MEMRR7MRX CES\nTTAA00 KMRX 030710\n.A CCC 20261110 /HG 3=\nNNNN\n" +
+		"297 \nFGUS52 KMRX 301200\nRVFMRX\n.E DDD 20261110 /HG/DIH1/4\n" +
+		"298 \nnot a heading\n.A EEE 20261110 /HG 5\n"
+	type product struct {
+		number, line   int
+		heading, awips string
+		issued         string
+		station        string
+	}
+	var got []product
+	read := func(r io.Reader) {
+		err := shef.ReadAll(r, "feed", shef.Options{Now: day}, func(r *shef.Result) error {
+			p := product{number: r.Product.Number, line: r.Product.Line, heading: r.Product.Heading, awips: r.Product.AWIPS}
+			if r.Product.Issued != record.NoTime {
+				p.issued = time.Unix(r.Product.Issued, 0).UTC().Format("2006-01-02 15:04")
+			}
+			for i := range r.Values {
+				p.station += r.Values[i].Station.String()
+			}
+			if r.Account.Errors > 0 || !r.Account.Whole() {
+				t.Errorf("%v %+v", r.Problems, r.Account)
+			}
+			got = append(got, p)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []product{
+		{1, 1, "SRUS54 KLCH 101813 RRA", "RR1LCH", "2026-11-10 18:13", "AAA"},
+		{2, 8, "SRUS54 KLCH 101900", "RTPLCH", "2026-11-10 19:00", "BBB"},
+		{3, 15, "TTAA00 KMRX 030710", "RR7MRX", "2026-12-03 07:10", "CCC"},
+		{4, 19, "FGUS52 KMRX 301200", "RVFMRX", "2026-11-30 12:00", "DDDEEE"},
+	}
+	want[2].issued = "2026-12-03 07:10"
+	read(strings.NewReader(text))
+	for _, r := range []io.Reader{iotest.OneByteReader(strings.NewReader(text)), iotest.DataErrReader(strings.NewReader(text))} {
+		first := got
+		got = nil
+		read(r)
+		if !slices.Equal(first, got) {
+			t.Errorf("by the byte: %v, at once: %v", got, first)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+// TestLargeProduct: a product larger than a part is cut between messages, and
+// nothing changes but the memory.
+func TestLargeProduct(t *testing.T) {
+	var text bytes.Buffer
+	for range 40000 {
+		text.WriteString(".A AAA 20261110 /HG 1\n.E BBB 20261110 /HG/DIH1/1/2\n.E1 3\n.B CCC 20261110 /HG\nDDD 4\nEEE 5\n.END\n")
+	}
+	values, parts, line := 0, 0, 1
+	err := shef.ReadAll(&text, "large", shef.Options{Now: day}, func(r *shef.Result) error {
+		if r.Product.Number != 1 || r.Product.Line != line || len(r.Problems) > 0 || !r.Account.Whole() {
+			t.Fatalf("product %d part %d, line %d, want %d: %v", r.Product.Number, r.Product.Part, r.Product.Line, line, r.Problems)
+		}
+		values += len(r.Values)
+		line += int(r.Account.Lines)
+		parts++
+		return nil
+	})
+	if err != nil || values != 40000*6 || parts < 10 {
+		t.Errorf("%d values in %d parts: %v", values, parts, err)
+	}
+}
+
+// TestDecodeFiles: many files by several decoders are what one finds, in order;
+// errors end the work.
+func TestDecodeFiles(t *testing.T) {
+	var texts [][]byte
+	for i := range 50 {
+		texts = append(texts, []byte(strings.Repeat(".A AAA 20261110 /HG "+string(rune('0'+i%10))+"\n", i)))
+	}
+	var want []record.Gauge
+	for _, text := range texts {
+		want = append(want, decode(t, string(text), day).Values...)
+	}
+	if got := decodeFiles(t, texts...); !slices.Equal(got, want) {
+		t.Errorf("%d values, want %d", len(got), len(want))
+	}
+	broken := errors.New("broken")
+	given := 0
+	next := func() (shef.File, error) {
+		if given++; given > 5 {
+			return shef.File{}, broken
+		}
+		return shef.File{Name: "f", Text: strings.NewReader(".A AAA 20261110 /HG 1")}, nil
+	}
+	ignore := func(*shef.Result) error { return nil }
+	if err := shef.DecodeFiles(context.Background(), next, shef.PoolOptions{}, ignore); !errors.Is(err, broken) {
+		t.Errorf("error of next: %v", err)
+	}
+	given = -1000
+	if err := shef.DecodeFiles(context.Background(), next, shef.PoolOptions{}, func(*shef.Result) error { return broken }); !errors.Is(err, broken) {
+		t.Errorf("error of each: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	given = -1 << 40
+	if err := shef.DecodeFiles(ctx, next, shef.PoolOptions{}, ignore); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	failing := iotest.ErrReader(broken)
+	if err := shef.ReadAll(failing, "f", shef.Options{}, ignore); !errors.Is(err, broken) {
+		t.Errorf("error of reading: %v", err)
+	}
+}
+
+// TestAllocations: decoding keeps its memory, and takes none per value.
+func TestAllocations(t *testing.T) {
+	text := []byte(strings.Repeat(".A AAA 20261110 C DH08/HG 1.25/PPQ .25E/TX 35\n.E BBB 20261110 P DH07/HGIRG/DIH1/1/2/M/4\n.B CCC 1110 /HG/PP\nDDD DH09/4/.2,FFF 1/T\n.END\n", 50))
+	d := shef.NewDecoder(shef.Options{Now: day})
+	p := shef.Product{File: "f", Line: 1, Text: text}
+	var out shef.Result
+	d.Decode(&p, &out)
+	if n := testing.AllocsPerRun(20, func() { d.Decode(&p, &out) }); n != 0 || len(out.Values) != 50*11 {
+		t.Errorf("%v allocations for %d values", n, len(out.Values))
+	}
+}
+
+// TestLOS: shefit gives up after 9,999 errors, having 27,654 values; they are
+// the first of ours.
+func TestLOS(t *testing.T) {
+	name := filepath.Join(sampleData(t), "hec/example-shef-files/spk/LOS.dy.2024.05.06.utc")
+	got, total := lines(t, name)
+	if len(got) < 27654 || total.Errors <= 9999 || total.Pieces == 0 {
+		t.Errorf("%d values, %d errors", len(got), total.Errors)
+	}
+	t.Logf("%d values stored, %d lost, %d errors", total.Values, total.Lost, total.Errors)
+}
+
+// TestTables: the tables are whole.
+func TestTables(t *testing.T) {
+	if n := len(shef.Elements()); n != 253 {
+		t.Errorf("%d elements, appendix I has 253", n)
+	}
+	for i, e := range shef.Elements() {
+		if i > 0 && shef.Elements()[i-1].PE >= e.PE || len(e.PE) != 2 || e.Factor == 0 || e.Name == "" {
+			t.Errorf("row %d: %+v", i, e)
+		}
+	}
+	for _, n := range []int{2, 44, 62, 90} {
+		if shef.Remark(n) == "" {
+			t.Errorf("error %d has no remark", n)
+		}
+	}
+	if shef.Remark(1) != "" || shef.Remark(-1) != "" || shef.Remark(1000) != "" {
+		t.Error("a remark without a number")
+	}
+}

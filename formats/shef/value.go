@@ -1,0 +1,342 @@
+package shef
+
+import (
+	"bytes"
+	"strconv"
+
+	"barograph/record"
+)
+
+// reading is what stands in the place of a value.
+type reading struct {
+	value   float64
+	quality byte // 0 = none glued to it
+	trace   bool
+	whole   bool // without a decimal point
+	comment string
+}
+
+// What was found in the place of a value.
+const (
+	found   = iota
+	nothing // no value begins here
+	bad     // something that begins like a value; the problem is noted
+)
+
+func qualifier(c byte) bool { return upper(c) && c != 'O' && c != 'I' }
+
+// ends tells whether a value ends at the cursor.
+func (d *Decoder) ends() bool {
+	if d.i == len(d.b) {
+		return true
+	}
+	switch d.b[d.i] {
+	case ' ', '/', ',', '"', '\'':
+		return true
+	}
+	return false
+}
+
+// read reads a value, its qualifier and its retained comment. The cursor is at
+// its first character, or behind it where nothing was found.
+func (d *Decoder) read(r *reading) int {
+	*r = reading{}
+	d.mark = d.i
+	if d.i == len(d.b) {
+		return nothing
+	}
+	switch c := d.b[d.i]; {
+	case c == 'M':
+		for d.at('M') { // 5.1.1: M and MM
+			d.i++
+		}
+		r.value = record.NoValue
+	case c == 'T':
+		for d.at('T') {
+			d.i++
+		}
+		r.trace = true
+	case c == '?':
+		d.problem(53)
+		d.skipToken()
+		return bad
+	case digit(c) || c == '+' || c == '-' || c == '.':
+		if !d.number(r) {
+			d.problem(78)
+			d.skipToken()
+			return bad
+		}
+	default:
+		return nothing
+	}
+	if !d.ends() {
+		if number := d.glued(r); number != 0 {
+			d.problem(number)
+			d.skipToken()
+			return bad
+		}
+	}
+	return found
+}
+
+// glued reads the qualifier behind a value (4.4.7). Table 10 leaves all letters
+// but O and I to the future and asks software not to rely on its list.
+func (d *Decoder) glued(r *reading) int {
+	c := d.b[d.i]
+	switch {
+	case !upper(c):
+		return 78
+	case !qualifier(c):
+		return 21
+	}
+	d.i++
+	if !d.ends() {
+		return 84
+	}
+	r.quality = c
+	return 0
+}
+
+func (d *Decoder) skipToken() {
+	for !d.ends() {
+		d.i++
+	}
+}
+
+// exact is the powers of ten that a float64 holds exactly.
+var exact = [...]float64{ //nolint:gochecknoglobals // a constant table
+	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
+	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+}
+
+// number reads a decimal number, or one of the signs and points that stand for
+// a missing value. The result is the nearest float64.
+func (d *Decoder) number(r *reading) bool {
+	from := d.i
+	sign := d.b[d.i]
+	if sign == '+' || sign == '-' {
+		d.i++
+	} else {
+		sign = 0
+	}
+	mantissa, digits, decimals, point := uint64(0), 0, 0, false
+	for ; d.i < len(d.b); d.i++ {
+		c := d.b[d.i]
+		if c == '.' && !point {
+			point = true
+			continue
+		}
+		if !digit(c) {
+			break
+		}
+		if digits < 19 {
+			mantissa = mantissa*10 + uint64(c-'0')
+		}
+		digits++
+		if point {
+			decimals++
+		}
+	}
+	if digits == 0 {
+		return d.absent(r, sign, point)
+	}
+	r.whole = !point
+	switch {
+	case mantissa < 1<<53 && digits < 19:
+		r.value = float64(mantissa) / exact[decimals]
+		if sign == '-' && mantissa > 0 { // no negative zero
+			r.value = -r.value
+		}
+	case digits > 300:
+		return false
+	default:
+		v, err := strconv.ParseFloat(string(d.b[from:d.i]), 64)
+		if err != nil {
+			return false
+		}
+		r.value = v
+	}
+	return true
+}
+
+// absent reads the rest of "+", "--", "." and the like: missing (5.1.1).
+func (d *Decoder) absent(r *reading, sign byte, point bool) bool {
+	if sign != 0 && !point {
+		for d.at(sign) {
+			d.i++
+		}
+	}
+	r.value = record.NoValue
+	return sign != 0 || d.ends() && !d.at('"') && !d.at('\'')
+}
+
+const maxComment = 80
+
+// comment reads a retained comment, if one begins at the cursor (5.3.2).
+func (d *Decoder) comment() string {
+	if d.i == len(d.b) || d.b[d.i] != '"' && d.b[d.i] != '\'' {
+		return ""
+	}
+	q := quoted{}
+	q.step(d.b[d.i])
+	d.i++
+	from := d.i
+	for d.i < len(d.b) && q.mark != 0 {
+		q.step(d.b[d.i])
+		d.i++
+	}
+	text := d.b[from:d.i]
+	if n := len(text); n > 0 && q.mark == 0 && text[n-1] != ' ' { // the closing quote
+		text = text[:n-1]
+	}
+	if text = bytes.TrimSpace(text); len(text) > maxComment {
+		d.mark = from
+		d.warn(81)
+		text = text[:maxComment]
+	}
+	return d.intern(text)
+}
+
+// quoted follows a line through its retained comments: from a quote to the same
+// quote, or to 15 blanks.
+type quoted struct {
+	mark byte // the quote that is open
+	run  int  // blanks in a row
+}
+
+const endBlanks = 15
+
+// step takes the next byte.
+func (q *quoted) step(c byte) {
+	switch {
+	case q.mark == 0:
+		if c == '"' || c == '\'' {
+			q.mark, q.run = c, 0
+		}
+	case c == q.mark:
+		q.mark = 0
+	case c != ' ':
+		q.run = 0
+	default:
+		if q.run++; q.run == endBlanks {
+			q.mark = 0
+		}
+	}
+}
+
+// emit stores a reading of a parameter. series is Gauge.Series.
+func (d *Decoder) emit(id *record.ID, p *parameter, s *scope, r *reading, at int64, series byte) {
+	v := r.value
+	switch {
+	case v == record.NoValue && !r.trace:
+	case r.trace:
+		if !p.trace() {
+			d.problem(31)
+			d.lost()
+			return
+		}
+		v = .001
+	case s.metric:
+		if f := elements[p.element].Factor; f < 0 {
+			v = v*1.8 + 32
+		} else {
+			v *= f
+		}
+	case r.whole && v > 0 && p.precipitation(): // 5.1.2
+		d.warn(58)
+		v /= 100
+	}
+	duration := p.duration
+	if p.variable {
+		switch s.variable {
+		case variableUnset:
+			d.problem(32)
+			d.lost()
+			return
+		case variableDefault:
+			duration = tables.duration[elements[p.element].Duration]
+		default:
+			duration = s.variable
+		}
+	}
+	quality := s.quality
+	if r.quality != 0 {
+		quality = r.quality
+	}
+	g := d.out.grow()
+	*g = record.Gauge{
+		Station: *id, Code: p.code, Quality: quality, Time: at, Created: s.created, Value: v,
+		Duration: duration, Probability: tables.probability[p.code[6]],
+		Revised: d.m.revised, Series: series, Coded: p.coded, Line: d.line, Comment: r.comment,
+	}
+	if d.m.format == 'B' {
+		g.Source = d.m.id
+	}
+	d.stored()
+}
+
+// grow appends a value.
+func (r *Result) grow() *record.Gauge {
+	if n := len(r.Values); n < cap(r.Values) {
+		r.Values = r.Values[:n+1]
+	} else {
+		r.Values = append(r.Values, record.Gauge{})
+	}
+	return &r.Values[len(r.Values)-1]
+}
+
+// obsAt returns the time of a value in UTC, with its DR (5.2.6), or the number
+// of an error.
+func (d *Decoder) obsAt(s *scope) (int64, int) {
+	if s.rel.zero() {
+		return d.utc(d.m.zone, s.at.local(), s.at.year)
+	}
+	c := s.at
+	if number := c.shift(&s.rel); number != 0 {
+		return 0, number
+	}
+	t, number := d.utc(d.m.zone, c.local(), c.year)
+	return t + int64(s.rel.seconds), number
+}
+
+// shift adds the days, months and years of a DR.
+func (c *clock) shift(r *shift) int {
+	if r.days != 0 {
+		c.addDays(r.days)
+	}
+	c.addMonths(r.months + 12*r.years)
+	if r.ends != 0 && !c.addEnds(r.ends) {
+		return 38
+	}
+	return c.checkDate()
+}
+
+// addDays keeps the time of day as it is, hour 24 too.
+func (c *clock) addDays(n int32) {
+	y, m, day := date(days(c.year, int32(c.month), int32(c.day)) + int64(n))
+	c.year, c.month, c.day = y, int8(m), int8(day)
+}
+
+func (c *clock) checkDate() int {
+	switch {
+	case c.year < firstYear || c.year > lastYear:
+		return 39
+	case !c.dateExists():
+		return 16
+	}
+	return 0
+}
+
+// sevenAt returns 7 a.m. local on or before the time of s, for HY, PY and QY
+// (table 2, 7.4.1).
+func (d *Decoder) sevenAt(s *scope) (int64, int) {
+	if d.m.zone.code == "Z" || !s.rel.zero() {
+		return 0, 35
+	}
+	c := s.at
+	if c.hour < 7 {
+		c.addDays(-1)
+	}
+	c.hour, c.minute, c.second = 7, 0, 0
+	return d.utc(d.m.zone, c.local(), c.year)
+}

@@ -1,0 +1,68 @@
+package record
+
+import "math"
+
+// ID is the identifier of a station or of a message's source: up to eight
+// letters, digits and underscores (SHEF manual 3.1), padded with zero bytes.
+type ID [8]byte
+
+// Len returns the number of characters.
+func (id *ID) Len() int {
+	n := len(id)
+	for n > 0 && id[n-1] == 0 {
+		n--
+	}
+	return n
+}
+
+// String returns the identifier without padding.
+func (id ID) String() string { return string(id[:id.Len()]) }
+
+// Parameter is a full SHEF parameter code, PEDTSEP (SHEF manual 3.3): physical
+// element, duration, type, source, extremum, probability. It has no defaults
+// left open: "HG" is held as HGIRZZZ.
+type Parameter [7]byte
+
+// PE returns the physical element.
+func (p Parameter) PE() string { return string(p[:2]) }
+
+// String returns all seven characters.
+func (p Parameter) String() string { return string(p[:]) }
+
+// NoTime is the creation time of a value that was sent without one.
+const NoTime = math.MinInt64
+
+// NoValue is the value of a Gauge that was reported as missing, as in SHEFOUT
+// and in the databases of the National Weather Service.
+const NoValue = -9999
+
+// Gauge is one value of a SHEF message: what shefit writes as one record of
+// SHEFOUT (SHEF manual, appendix H). Times are Unix seconds, UTC; units are
+// English (SHEF manual, table 1).
+type Gauge struct {
+	Station ID
+	Source  ID // of a .B message, else empty
+	Code    Parameter
+	// Quality is the qualifier (SHEF manual, table 10), 'Z' where none was given.
+	Quality byte
+
+	Time    int64 // of observation, or the end of the period
+	Created int64 // NoTime where it was not given
+	Value   float64
+
+	// Duration in shefit's encoding: 0mmm minutes, 1hhh hours, 2ddd days, 3mmm
+	// months, 4yyy years, 500n see appendix H, 7sss seconds.
+	Duration    int16
+	Probability float32 // 0…1; -0.5 the mean, -1 none
+	Revised     bool    // the message was .AR, .BR or .ER
+	// Series: 0 not of a time series, 1 its first element, 2 a later one.
+	Series byte
+	// Coded says that the probability was coded, so that seven characters were.
+	Coded bool
+	Line  uint32 // of the file, 1-based
+
+	Comment string // retained comment, up to 80 bytes
+}
+
+// IsMissing tells a value that was reported as missing.
+func (g *Gauge) IsMissing() bool { return g.Value == NoValue }
