@@ -29,6 +29,7 @@ var allowed = map[string][]string{
 	"formats/vsdb":      {"record", "formats/number"},
 	"formats/metstat":   {"record", "formats/number"},
 	"formats/metviewer": {},
+	"formats/shef":      {"record"},
 	"synth":             {"record", "stat", "formats/*"},
 
 	"question": {"record", "formats/metviewer"},

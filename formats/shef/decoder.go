@@ -30,7 +30,6 @@ type Decoder struct {
 
 	m     message
 	piece bool // the piece between two slashes has been counted
-	open  int  // pieces of the line that are not yet counted
 }
 
 // message is the state of the message at hand; it lasts from its first line to

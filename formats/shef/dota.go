@@ -25,13 +25,14 @@ func (d *Decoder) dotA() {
 // respecify reads a D element of a .A or .E message. After an error nothing is
 // certain any more, and the message ends.
 func (d *Decoder) respecify() bool {
-	d.control()
 	set, number := d.dElement(&d.m.scope)
 	if number != 0 {
 		d.problem(number)
+		d.lost()
 		d.dead()
 		return false
 	}
+	d.control()
 	if set == setTime {
 		d.m.rel = shift{}
 	}

@@ -11,10 +11,10 @@ func (d *Decoder) header() {
 		if d.i == len(d.b) {
 			break
 		}
-		switch {
-		case d.b[d.i] == '/':
+		switch d.b[d.i] {
+		case '/':
 			d.next()
-		case d.b[d.i] == 'D':
+		case 'D':
 			d.control()
 			set, number := d.dElement(&m.scope)
 			if number != 0 {
@@ -115,22 +115,23 @@ func (d *Decoder) station() {
 			break
 		}
 		inherit(&s, &m.slots[min(item, len(m.slots)-1)].scope, set)
-		switch {
-		case d.b[d.i] == '/':
+		switch d.b[d.i] {
+		case '/':
 			if slash {
 				d.out.Account.Nulls++
 				item++
 			}
 			slash = true
 			d.next()
-		case d.b[d.i] == 'D':
-			d.control()
+		case 'D':
 			n, number := d.dElement(&s)
 			if number != 0 {
 				d.problem(number)
+				d.lost()
 				d.loseTo(true)
 				return
 			}
+			d.control()
 			set |= n
 			slash = false
 		default:

@@ -49,16 +49,17 @@ func (d *Decoder) dotE() {
 // nameE reads the one parameter code of the message.
 func (d *Decoder) nameE() bool {
 	m := &d.m
-	d.control()
 	number := m.param.resolve(d.token())
 	if number == 0 && m.param.seven {
 		number = 35
 	}
 	if number != 0 {
 		d.problem(number)
+		d.lost()
 		d.dead()
 		return false
 	}
+	d.control()
 	m.named = true
 	return true
 }

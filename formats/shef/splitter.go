@@ -159,7 +159,7 @@ func (s *Splitter) look(line []byte) {
 
 // isStart tells the first line of a message from all others.
 func isStart(line []byte) bool {
-	return len(line) > 3 && line[0] == '.' && isFormat(line[1]) && !(line[2]|0x20 == 'n') &&
+	return len(line) > 3 && line[0] == '.' && isFormat(line[1]) && line[2]|0x20 != 'n' &&
 		!digit(line[2]) && !digit(line[3])
 }
 
