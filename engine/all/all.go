@@ -10,10 +10,11 @@ import (
 	"barograph/engine/pebble"
 	"barograph/engine/postgres"
 	"barograph/engine/sqlite"
+	"barograph/engine/valkey"
 )
 
 // Registry lists every engine, in the order of the tables of a report: the
 // client's floor first, then what runs in this process, then servers.
 func Registry() engine.Registry {
-	return engine.Registry{dry.Driver(), duckdb.Driver(), sqlite.Driver(), pebble.Driver(), mariadb.Driver(), postgres.Driver()}
+	return engine.Registry{dry.Driver(), duckdb.Driver(), sqlite.Driver(), pebble.Driver(), mariadb.Driver(), postgres.Driver(), valkey.Driver()}
 }
