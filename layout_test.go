@@ -40,6 +40,8 @@ var allowed = map[string][]string{
 	"engine":            {"record", "question", "answer", "design", "flavour"},
 	"engine/sqlengine":  {"record", "question", "answer", "design", "flavour", "engine"},
 	"engine/*":          {"record", "question", "answer", "design", "flavour", "engine", "engine/sqlengine"},
+	"engine/dry":        {"record", "question", "answer", "design", "flavour", "engine", "engine/dry/pairs"},
+	"engine/dry/pairs":  {"engine"},
 	"engine/enginetest": {"record", "question", "answer", "design", "flavour", "engine", "engine/sqlengine", "load", "synth", "lab", "formats", "formats/*"},
 	"engine/all":        {"engine", "engine/*"},
 
