@@ -187,7 +187,10 @@ func (e *env) study(ctx context.Context, s *study, out string, o met.Options) (o
 
 // report writes report.html and prints the tables.
 func (e *env) report(dir string) error {
-	if report.GrowthFolder(dir) {
+	switch {
+	case report.FaultsFolder(dir):
+		return e.reportFaults(dir)
+	case report.GrowthFolder(dir):
 		return e.reportGrowth(dir)
 	}
 	path, err := report.Write(dir)

@@ -1,0 +1,156 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"barograph/answer"
+	"barograph/design"
+	"barograph/engine"
+	"barograph/flavour"
+	"barograph/load"
+	"barograph/question"
+	"barograph/record"
+	"barograph/run"
+)
+
+// Cluster is what is killed. Nodes count from 0.
+type Cluster interface {
+	Kill(node int) error
+	Restart(ctx context.Context, node int) error // returns when the node serves
+}
+
+// Options of Run.
+type Options struct {
+	Engine   string // its name in the results
+	Design   design.Name
+	Flavours []flavour.Name // that questions are asked in
+	Nodes    int
+	Cluster  Cluster
+	Open     func(ctx context.Context) (*engine.Engine, error) // a client of its own
+
+	Files  []string
+	Subset string
+	Cases  []*question.Question
+
+	Kills    int           // of each kind
+	Down     time.Duration // how long a node stays dead
+	Settle   time.Duration // how long questions go on before the kill, and after the node is back
+	Patience time.Duration // for the cluster to take up its work again
+	Call     time.Duration // longest time of one question
+	Seed     uint64
+
+	Progress func(text string)
+}
+
+// Defaults of Options.
+const (
+	DefaultDown     = 5 * time.Second
+	DefaultSettle   = 3 * time.Second
+	DefaultPatience = 3 * time.Minute
+	DefaultCall     = 15 * time.Second
+)
+
+// between is the pause between two tries of what failed.
+const between = 200 * time.Millisecond
+
+// study is what the kills of one archive have in common.
+type study struct {
+	Options
+	rng       *rand.Rand
+	cases     []*question.Question
+	reference []*answer.Answer
+	digest    record.Digest
+	kills     []run.Kill
+	order     []int // nodes still to be killed before one is killed again
+}
+
+// Result is what a study saw.
+type Result struct {
+	Kills  []run.Kill
+	Digest record.Digest // of the data
+}
+
+// Run kills nodes. An error means that the study itself could not go on; what
+// the cluster did wrong is in the kills, of which those before the error are
+// returned with it.
+func Run(ctx context.Context, o Options) (Result, error) {
+	s := &study{Options: o, rng: rand.New(rand.NewPCG(o.Seed, 0))}
+	for _, q := range o.Cases {
+		s.cases = append(s.cases, q.In(o.Subset))
+	}
+	err := s.read(ctx)
+	for i := 0; i < o.Kills && err == nil; i++ {
+		err = s.add(s.whileLoading(ctx, fmt.Sprintf("%s_%d", o.Subset, i)))
+	}
+	if err == nil {
+		err = s.fill(ctx)
+	}
+	for i := 0; i < o.Kills && err == nil; i++ {
+		err = s.add(s.whileAsking(ctx))
+	}
+	return Result{s.kills, s.digest}, err
+}
+
+func (s *study) add(k run.Kill, err error) error {
+	if err == nil {
+		s.kills = append(s.kills, k)
+	}
+	return err
+}
+
+// read parses the files once, for the reference answers and the digest.
+func (s *study) read(ctx context.Context) error {
+	ref := answer.NewReference(s.cases...)
+	var prints load.Fingerprint
+	err := load.Read(ctx, s.Files, load.Reading{}, func(_ *load.File, b *record.Batch) error {
+		ref.Add(b)
+		prints.Add(b)
+		return nil
+	}, func(f *load.File) error { return f.Err })
+	if err != nil {
+		return fmt.Errorf("the data of a study must be readable: %w", err)
+	}
+	s.reference, s.digest = ref.Answers(), prints.Digest()
+	return nil
+}
+
+func (s *study) kill(during string) *run.Kill {
+	k := &run.Kill{Engine: s.Engine, Design: string(s.Design), During: during, Nodes: s.Nodes, Messages: map[string]int{}}
+	if len(s.order) == 0 { // every node has its turn
+		s.order = s.rng.Perm(s.Nodes)
+	}
+	k.Node, s.order = 1+s.order[0], s.order[1:]
+	return k
+}
+
+func (s *study) say(k *run.Kill, format string, args ...any) {
+	s.Progress(fmt.Sprintf("%s %s, %s: ", s.Engine, s.Design, k.During) + fmt.Sprintf(format, args...))
+}
+
+// client opens the archive anew, as another process would.
+func (s *study) client(ctx context.Context) (engine.Archive, func(), error) {
+	e, err := s.Open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	a, err := e.Archives.Open(ctx, s.Design)
+	if err != nil {
+		return nil, nil, errors.Join(err, e.Close())
+	}
+	return a, func() {
+		_ = a.Close() // of a cluster that may be down
+		_ = e.Close()
+	}, nil
+}
+
+// note counts an error.
+func note(k *run.Kill, err error) {
+	k.Errors++
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	k.Messages[text]++
+}

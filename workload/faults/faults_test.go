@@ -1,0 +1,171 @@
+package faults_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"barograph/answer"
+	"barograph/design"
+	"barograph/engine"
+	"barograph/engine/dry"
+	"barograph/flavour"
+	"barograph/formats"
+	"barograph/question"
+	"barograph/record"
+	"barograph/run"
+	"barograph/synth"
+	"barograph/workload/faults"
+)
+
+// cluster is one archive in memory behind a switch: while a node is down every
+// call fails, and afterwards it may have forgotten.
+type cluster struct {
+	engine.Archive
+	down, was atomic.Bool
+	forgets   bool // the first record and the first mark, after a kill
+	lies      bool // answers without the last row, while a node is down, instead of failing
+}
+
+var errDown = errors.New("a node is down")
+
+func (c *cluster) Kill(int) error { c.down.Store(true); return nil }
+func (c *cluster) Restart(context.Context, int) error {
+	c.down.Store(false)
+	c.was.Store(true)
+	return nil
+}
+func (c *cluster) Close() error                                              { return nil }
+func (c *cluster) Open(context.Context, design.Name) (engine.Archive, error) { return c, nil }
+
+func (c *cluster) open(context.Context) (*engine.Engine, error) {
+	return &engine.Engine{Archives: c, Close: func() error { return nil }}, nil
+}
+
+func (c *cluster) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+	l, err := c.Archive.Loader(ctx, subset)
+	return &slow{l, c}, err
+}
+
+// slow gives the kill time to fall into a load.
+type slow struct {
+	engine.Loader
+	c *cluster
+}
+
+func (l *slow) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
+	time.Sleep(2 * time.Millisecond)
+	if l.c.down.Load() {
+		return engine.Stored{}, errDown
+	}
+	return l.Loader.Commit(ctx, c)
+}
+
+func (c *cluster) Marks(ctx context.Context, subset string) ([]engine.Mark, error) {
+	if c.down.Load() {
+		return nil, errDown
+	}
+	m, err := c.Archive.Marks(ctx, subset)
+	if c.forgets && c.was.Load() && len(m) > 0 {
+		m = m[1:]
+	}
+	return m, err
+}
+
+func (c *cluster) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
+	return c.Archive.Dump(ctx, subset)
+}
+
+func (c *cluster) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+	if !c.down.Load() {
+		return c.Archive.Ask(ctx, q, into)
+	}
+	if !c.lies {
+		return errDown
+	}
+	into.Reset(q.Question.Columns)
+	return nil
+}
+
+func TestKills(t *testing.T) {
+	specs, err := synth.VSDB{Seed: 1, Preset: "seed"}.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	if _, err := synth.WriteAll(t.Context(), root, specs, 0, nil); err != nil {
+		t.Fatal(err)
+	}
+	files, err := formats.Expand([]string{root})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases, err := question.Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name           string
+		forgets, lies  bool
+		lost, wrong    bool
+		loadProblem    string
+		questionErrors bool
+	}{
+		{name: "what is acknowledged is kept", questionErrors: true},
+		{name: "what is acknowledged is forgotten", forgets: true, lost: true, loadProblem: "not known", questionErrors: true},
+		{name: "answers are wrong", lies: true, wrong: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e, err := engine.Registry{dry.Driver()}.Open(t.Context(), "dry:", engine.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := e.Archives.Open(t.Context(), design.Memory)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cl := &cluster{Archive: a, forgets: c.forgets, lies: c.lies}
+			got, err := faults.Run(t.Context(), faults.Options{
+				Engine: "fake", Design: design.Memory, Flavours: []flavour.Name{flavour.Recall}, Nodes: 3, Cluster: cl, Open: cl.open,
+				Files: files[:12], Subset: "a", Cases: cases, Kills: 1, Down: 300 * time.Millisecond, Settle: 200 * time.Millisecond,
+				Patience: 10 * time.Second, Call: 20 * time.Second, Seed: 1, Progress: func(string) {},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got.Kills) != 2 || got.Digest.Records == 0 {
+				t.Fatalf("%d kills, digest %s", len(got.Kills), got.Digest)
+			}
+			l, q := got.Kills[0], got.Kills[1]
+			if l.During != run.DuringLoad || l.Acknowledged == 0 || (l.Found < l.Acknowledged) != c.lost || !strings.Contains(l.Problem, c.loadProblem) || !l.Whole {
+				t.Errorf("the load: %+v", l)
+			}
+			if l.Errors == 0 || l.Recovered < l.Back || l.Silence == 0 {
+				t.Errorf("a load that failed until the node was back: %+v", l)
+			}
+			if q.Right == 0 || (q.Wrong > 0) != c.wrong || (q.Problem != "") != c.wrong || (q.Errors > 0) != c.questionErrors {
+				t.Errorf("the questions: %+v", q)
+			}
+			if c.questionErrors && (q.Recovered < q.Back || q.Amid > 0 || q.Messages[errDown.Error()] != q.Errors) {
+				t.Errorf("questions that failed until the node was back: %+v", q)
+			}
+			dir := t.TempDir()
+			if _, err := run.ReadKills(dir); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("a folder without kills: %v", err)
+			}
+			if err := run.WriteKills(dir, got.Kills); err != nil {
+				t.Fatal(err)
+			}
+			again, err := run.ReadKills(dir)
+			if err != nil || len(again) != 2 || again[0].Found != l.Found || again[1].Right != q.Right {
+				t.Errorf("%s: %+v, %v", filepath.Join(dir, run.KillsFile), again, err)
+			}
+		})
+	}
+}
