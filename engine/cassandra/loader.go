@@ -3,6 +3,7 @@ package cassandra
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -107,7 +108,11 @@ func (t *attempt) try(ctx context.Context, c *engine.Commit) (won bool, err erro
 	if t.number, t.base, err = t.begin(ctx, t.subset); err != nil {
 		return false, err
 	}
-	if t.catalog, err = t.archive.catalog(ctx, t.subset, t.base); err != nil {
+	t.catalog, err = t.archive.catalog(ctx, t.subset, t.base)
+	if errors.Is(err, gocql.ErrNotFound) {
+		return false, nil // another loader has committed since, and taken it away
+	}
+	if err != nil {
 		return false, err
 	}
 	for _, lt := range t.types {

@@ -121,6 +121,9 @@ func heap(memory int64) int64 {
 	return max(min(memory/2, 1024*mebi), min(memory/4, 8192*mebi)) / mebi
 }
 
+// smallHeap in MiB is that of a node with less than a gigabyte and a half.
+const smallHeap = 768
+
 func start(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 	lib, err := program.Dir()
 	if err != nil {
@@ -131,8 +134,13 @@ func start(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 		return nil, fmt.Errorf("no jamm-*.jar in %s: %w", lib, errors.Join(err, os.ErrNotExist))
 	}
 	args := []string{
-		"java", fmt.Sprintf("-Xms%dm", heap(c.Memory)), fmt.Sprintf("-Xmx%dm", heap(c.Memory)), "-XX:+UseG1GC",
+		"java", fmt.Sprintf("-Xms%dm", heap(c.Memory)), fmt.Sprintf("-Xmx%dm", heap(c.Memory)),
 		"-XX:+ExitOnOutOfMemoryError", "-Djdk.attach.allowAttachSelf=true", "-javaagent:" + agents[0],
+	}
+	if heap(c.Memory) <= smallHeap {
+		args = append(args, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1") // a node to try things on: it starts in half the time
+	} else {
+		args = append(args, "-XX:+UseG1GC")
 	}
 	for _, module := range slices.Sorted(maps.Keys(opened)) {
 		for _, pkg := range strings.Fields(opened[module]) {
