@@ -49,6 +49,14 @@ func TestConformance(t *testing.T) {
 	enginetest.Run(t, a.config())
 }
 
+// TestThreeNodes keeps three copies, so that a quorum is left when a node dies.
+func TestThreeNodes(t *testing.T) {
+	o := small
+	o.Nodes = 3
+	a := archives{server: enginetest.Lab(t, cassandra.Driver(), o)}
+	enginetest.RunCluster(t, a.config(), a.server, true)
+}
+
 // TestServerDiesAndTwoLoad kills the server, not the client; its commits are
 // durable under the profile tuned alone.
 func TestServerDiesAndTwoLoad(t *testing.T) {

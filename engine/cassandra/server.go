@@ -182,6 +182,8 @@ func ready(ctx context.Context, _ *engine.Cluster, n *engine.Node) error {
 
 // form waits until every node knows every other one.
 func form(ctx context.Context, c *engine.Cluster) error {
+	ctx, stop := context.WithTimeout(ctx, time.Minute)
+	defer stop()
 	for i := range c.Nodes {
 		for {
 			peers := 0

@@ -72,6 +72,7 @@ func start(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 	}
 	if len(c.Nodes) > 1 {
 		args = append(args, "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-port", strconv.Itoa(n.Ports["bus"]),
+			"--cluster-announce-ip", n.Host, // or the others would call back where its connections come from
 			"--cluster-node-timeout", "5000")
 	}
 	return []engine.Command{{Args: args}}, nil
@@ -111,6 +112,8 @@ func form(ctx context.Context, c *engine.Cluster) error {
 	if len(c.Nodes) == 1 {
 		return nil
 	}
+	ctx, stop := context.WithTimeout(ctx, patience)
+	defer stop()
 	for i := range c.Nodes {
 		first, last := slots*i/len(c.Nodes), slots*(i+1)/len(c.Nodes)-1
 		err := reach(&c.Nodes[i], func(r *redis.Client) error {

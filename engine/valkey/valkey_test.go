@@ -44,6 +44,12 @@ func TestConformance(t *testing.T) {
 	enginetest.Run(t, n.config())
 }
 
+// TestThreeNodes is the whole suite on a cluster of three masters.
+func TestThreeNodes(t *testing.T) {
+	n := namespaces{server: enginetest.Lab(t, valkey.Driver(), lab.Options{Profile: "tuned", Nodes: 3})}
+	enginetest.Run(t, n.config())
+}
+
 // TestServerDiesAndTwoLoad kills the server, not the client; its commits are
 // durable under the profile tuned alone.
 func TestServerDiesAndTwoLoad(t *testing.T) {
