@@ -59,7 +59,7 @@ type settings struct {
 }
 
 // keyspaces are names that need no quotes.
-var keyspaces = regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`) //nolint:gochecknoglobals // a constant
+var keyspaces = regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`)
 
 func parse(u *url.URL) (s settings, err error) {
 	bad := func(setting, problem, cure string) error {

@@ -125,7 +125,7 @@ func nowhere(string) (uint32, int64, error) { return 0, 0, nil }
 const dumpRows = 4096
 
 // errStopped ends a walk whose caller wants no more.
-var errStopped = errors.New("stopped") //nolint:gochecknoglobals // an error value
+var errStopped = errors.New("stopped")
 
 // Dump walks all partitions of the subset, as of one commit.
 func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {

@@ -143,7 +143,7 @@ func start(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 		args = append(args, "-XX:+UseG1GC")
 	}
 	for _, module := range slices.Sorted(maps.Keys(opened)) {
-		for _, pkg := range strings.Fields(opened[module]) {
+		for pkg := range strings.FieldsSeq(opened[module]) {
 			args = append(args, "--add-opens="+module+"/"+pkg+"=ALL-UNNAMED")
 		}
 	}

@@ -49,8 +49,8 @@ func (s *suite) killedNode(t *testing.T, l *lab.Lab) {
 		acknowledged, err = storeEach(t.Context(), h, "a", files)
 		ended <- err
 	}()
-	time.Sleep(time.Duration(rand.Int64N(int64(whole) + 1))) //nolint:gosec // a moment
-	victim := 1 + rand.IntN(len(l.State().Cluster.Nodes)-1)  //nolint:gosec // any
+	time.Sleep(time.Duration(rand.Int64N(int64(whole) + 1)))
+	victim := 1 + rand.IntN(len(l.State().Cluster.Nodes)-1) 
 	if err := l.Kill(victim); err != nil {
 		t.Fatal(err)
 	}

@@ -273,7 +273,7 @@ func damaged(id string, err error) error { return fmt.Errorf("pair %q: %w", id, 
 const dumpRows = 4096
 
 // errStopped ends a walk whose caller wants no more.
-var errStopped = errors.New("stopped") //nolint:gochecknoglobals // an error value
+var errStopped = errors.New("stopped")
 
 // Dump walks all pairs of the subset.
 func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
