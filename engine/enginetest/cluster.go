@@ -50,7 +50,7 @@ func (s *suite) killedNode(t *testing.T, l *lab.Lab) {
 		ended <- err
 	}()
 	time.Sleep(time.Duration(rand.Int64N(int64(whole) + 1)))
-	victim := 1 + rand.IntN(len(l.State().Cluster.Nodes)-1) 
+	victim := 1 + rand.IntN(len(l.State().Cluster.Nodes)-1)
 	if err := l.Kill(victim); err != nil {
 		t.Fatal(err)
 	}
