@@ -51,6 +51,9 @@ func TestConformance(t *testing.T) {
 
 // TestThreeNodes keeps three copies, so that a quorum is left when a node dies.
 func TestThreeNodes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("NOT TESTED with -short: three servers of Java take minutes to start and to change their tables")
+	}
 	o := small
 	o.Nodes = 3
 	a := archives{server: enginetest.Lab(t, cassandra.Driver(), o)}
