@@ -272,7 +272,7 @@ func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, er
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\ntoken-aware, at %s; decode; sort the rows\n%d rows sent, %d kept\n", q.Text, a.consistency, sent, rows.Len())
 	for i := range min(len(p.reads), 20) {
-		fmt.Fprintf(&b, "%.300v\n", p.reads[i].args)
+		fmt.Fprintf(&b, "%.300s\n", fmt.Sprint(p.reads[i].args...))
 	}
 	if n := len(p.reads) - 20; n > 0 {
 		fmt.Fprintf(&b, "and %d more\n", n)

@@ -5,7 +5,7 @@
 //
 // Each design has one table per line type, made when its first record comes:
 //
-//	document_<type>  partition: id (design.AppendKey)       order: fcst_lead, entry, commit_number
+//	doc_<type>       partition: id (design.AppendKey)       order: fcst_lead, entry, commit_number
 //	wide_<type>      partition: series, year                order: fcst_valid_beg, fcst_lead, entry, commit_number
 //
 // A document is a partition, its entries are the rows, by lead: a question

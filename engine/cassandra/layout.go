@@ -22,7 +22,7 @@ type layout struct {
 }
 
 var layouts = []*layout{ //nolint:gochecknoglobals // a constant table
-	{design: design.Document, prefix: "document_", partition: []string{"id"}, types: []string{"text"}},
+	{design: design.Document, prefix: "doc_", partition: []string{"id"}, types: []string{"text"}},
 	{design: design.Wide, prefix: "wide_", partition: []string{"series", "year"}, types: []string{"text", "int"}, bySeries: true},
 }
 
