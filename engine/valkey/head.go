@@ -1,0 +1,284 @@
+package valkey
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/fault"
+)
+
+// prefix is what every key of the archive begins with.
+func (s *store) prefix() string {
+	if s.namespace == "" {
+		return ""
+	}
+	return s.namespace + "::"
+}
+
+// own is a key of what belongs to a subset besides its documents: all of them
+// lie in one slot.
+func (s *store) own(what, subset string) string {
+	return s.prefix() + "BG::" + what + "::{s:" + url.QueryEscape(subset) + "}"
+}
+
+func (s *store) subsetsKey() string { return s.prefix() + "BG::subsets" }
+
+// id is the key under which the payload of a derived id lies. '%' of an id is
+// escaped already, so that braces can be.
+func (s *store) id(derived string) string {
+	if strings.ContainsAny(derived, "{}") {
+		derived = strings.NewReplacer("{", "%7B", "}", "%7D").Replace(derived)
+	}
+	return s.prefix() + derived
+}
+
+// derived is the inverse of id.
+func (s *store) derived(id string) string {
+	d := strings.TrimPrefix(id, s.prefix())
+	if strings.Contains(d, "%7") {
+		d = strings.NewReplacer("%7B", "{", "%7D", "}").Replace(d)
+	}
+	return d
+}
+
+// stage is the key of a payload that waits for its commit, in the slot of its id.
+func (s *store) stage(token, id string) string {
+	return s.prefix() + "BG::stage::" + token + "::{" + id + "}"
+}
+
+// head is the state of a subset; its zero value that of one that does not exist.
+type head struct {
+	version  int64
+	applying string // token of the commit that counts, but whose payloads are not all in their place
+	token    string // of the last commit
+}
+
+func (s *store) head(ctx context.Context, subset string) (h head, err error) {
+	v, err := s.client.HMGet(ctx, s.own("head", subset), "version", "applying", "token").Result()
+	if err != nil {
+		return h, failed(ctx, err)
+	}
+	if text, ok := v[0].(string); ok {
+		if h.version, err = strconv.ParseInt(text, 10, 64); err != nil {
+			return h, fmt.Errorf("subset %q: version: %w", subset, err)
+		}
+	}
+	h.applying, _ = v[1].(string)
+	h.token, _ = v[2].(string)
+	return h, nil
+}
+
+// known is a catalog as of a version; it is never changed, only replaced.
+type known struct {
+	version int64
+	catalog *design.Catalog
+}
+
+// turn waits for the right to commit to a subset among the loaders of this
+// process, which would only make one another begin anew.
+func (s *store) turn(ctx context.Context, subset string) (done func(), err error) {
+	s.mu.Lock()
+	turn := s.turning[subset]
+	if turn == nil {
+		turn = make(chan struct{}, 1)
+		s.turning[subset] = turn
+	}
+	s.mu.Unlock()
+	select {
+	case turn <- struct{}{}:
+		return func() { <-turn }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// settled returns the state of a subset when every commit that counts is in
+// its place, and completes one that is not.
+func (s *store) settled(ctx context.Context, subset string) (head, error) {
+	h, err := s.head(ctx, subset)
+	if err != nil || h.applying == "" {
+		return h, err
+	}
+	done, err := s.turn(ctx, subset) // it may be that of a loader beside us
+	if err != nil {
+		return h, err
+	}
+	defer done()
+	return s.complete(ctx, subset)
+}
+
+// readOnlyPatience is how long a reader that must not write waits for others
+// to complete a commit.
+const readOnlyPatience = 5 * time.Second
+
+// complete is settled for those who have the turn.
+func (s *store) complete(ctx context.Context, subset string) (head, error) {
+	began := time.Now()
+	for {
+		h, err := s.head(ctx, subset)
+		if err != nil || h.applying == "" {
+			return h, err
+		}
+		switch {
+		case !s.readOnly:
+			err = s.apply(ctx, subset, h.applying)
+		case time.Since(began) > readOnlyPatience:
+			err = &fault.Error{Setting: "subset " + strconv.Quote(subset), Problem: "a load was broken off and left a commit to be completed", Err: engine.ErrReadOnly,
+				Cure: "open it once without --read-only"}
+		default:
+			select {
+			case <-ctx.Done():
+			case <-time.After(10 * time.Millisecond):
+			}
+			err = ctx.Err()
+		}
+		if err != nil {
+			return h, err
+		}
+	}
+}
+
+// chunk is the number of commands of a pipeline that writes.
+const chunk = 256
+
+// apply puts the payloads of a commit that counts into their places.
+func (s *store) apply(ctx context.Context, subset, token string) error {
+	text, err := s.client.HGet(ctx, s.own("tries", subset), token).Result()
+	if err != nil && !errors.Is(err, redis.Nil) { // nil: somebody else has completed it
+		return failed(ctx, err)
+	}
+	_, ids := parseTry(text)
+	for len(ids) > 0 {
+		some := ids[:min(chunk, len(ids))]
+		ids = ids[len(some):]
+		cmds, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+			for _, id := range some {
+				p.Rename(ctx, s.stage(token, id), id)
+			}
+			return nil
+		})
+		if err != nil {
+			if err = unexpected(cmds, err); err != nil {
+				return failed(ctx, err)
+			}
+		}
+	}
+	return failed(ctx, applied.Run(ctx, s.client, []string{s.own("head", subset), s.own("tries", subset)}, token).Err())
+}
+
+// unexpected is the first error of a pipeline of renames that is not about a
+// stage key that was renamed before.
+func unexpected(cmds []redis.Cmder, err error) error {
+	if len(cmds) == 0 {
+		return err
+	}
+	for _, c := range cmds {
+		if err := c.Err(); err != nil && !strings.Contains(err.Error(), "no such key") {
+			return err
+		}
+	}
+	return nil
+}
+
+// applied ends a commit, unless another one has begun since.
+//
+//nolint:gochecknoglobals // a constant: the text and its digest
+var applied = redis.NewScript(`
+if redis.call('HGET', KEYS[1], 'applying') == ARGV[1] then
+	redis.call('HSET', KEYS[1], 'applying', '')
+end
+return redis.call('HDEL', KEYS[2], ARGV[1])`)
+
+// commit goes from one version to the next: 1 = done, also where it was done
+// before and the reply was lost; 0 = the version is another one.
+//
+//nolint:gochecknoglobals // a constant: the text and its digest
+var commit = redis.NewScript(`
+local head = redis.call('HMGET', KEYS[1], 'version', 'applying', 'token')
+if head[3] == ARGV[2] then
+	return 1
+end
+if (head[1] or '0') ~= ARGV[1] or (head[2] or '') ~= '' then
+	return 0
+end
+redis.call('HINCRBY', KEYS[1], 'version', 1)
+redis.call('HSET', KEYS[1], 'applying', ARGV[2], 'token', ARGV[2], 'catalog', ARGV[3])
+for i = 4, #ARGV, 2 do
+	redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 1])
+end
+return 1`)
+
+// formatTry is what a commit notes of itself: the version that it starts from
+// and its ids. An id holds no line feed that is not escaped here.
+func formatTry(base int64, ids []string) string {
+	var b strings.Builder
+	b.WriteString(strconv.FormatInt(base, 10))
+	for _, id := range ids {
+		b.WriteByte('\n')
+		b.WriteString(strings.ReplaceAll(id, "\n", "%0A"))
+	}
+	return b.String()
+}
+
+func parseTry(text string) (base int64, ids []string) {
+	first, rest, ok := strings.Cut(text, "\n")
+	base, err := strconv.ParseInt(first, 10, 64)
+	if err != nil || !ok {
+		return base, nil
+	}
+	ids = strings.Split(rest, "\n")
+	for i := range ids {
+		ids[i] = strings.ReplaceAll(ids[i], "%0A", "\n")
+	}
+	return base, ids
+}
+
+// drop takes away what a commit that will never count has written.
+func (s *store) drop(ctx context.Context, subset, token string, ids []string) error {
+	for len(ids) > 0 {
+		some := ids[:min(chunk, len(ids))]
+		ids = ids[len(some):]
+		if _, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+			for _, id := range some {
+				p.Unlink(ctx, s.stage(token, id))
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	return s.client.HDel(ctx, s.own("tries", subset), token).Err()
+}
+
+// sweep drops the commits that died: those that started from an earlier
+// version than the one that counts now.
+func (s *store) sweep(ctx context.Context, subset string, version int64) error {
+	tokens, err := s.client.HKeys(ctx, s.own("tries", subset)).Result()
+	if err != nil {
+		return err
+	}
+	for _, token := range tokens {
+		text, err := s.client.HGet(ctx, s.own("tries", subset), token).Result()
+		if errors.Is(err, redis.Nil) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if base, ids := parseTry(text); base < version {
+			if err := s.drop(ctx, subset, token, ids); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

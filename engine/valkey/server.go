@@ -1,0 +1,177 @@
+package valkey
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"barograph/engine"
+	"barograph/fault"
+)
+
+// server tells the lab how to start Valkey or, where that is not installed, Redis.
+func server() *engine.Server {
+	return &engine.Server{
+		Packages: []string{"redis-server"},
+		Nodes:    []int{1, 3},
+		Ports:    []string{"client", "bus"},
+		Profiles: []engine.Profile{
+			{Name: "default", Summary: "the settings of the package: snapshots now and then, so that a commit is NOT durable"},
+			{Name: "tuned", Summary: "a log that is synced before every reply: a commit is durable", Settings: tuned},
+			{Name: "memory", Summary: "no persistence at all: all is lost with the process", Settings: memory},
+		},
+		Stop:    syscall.SIGTERM,
+		Find:    func() error { _, err := program(); return err },
+		Prepare: func(*engine.Cluster, *engine.Node) ([]engine.Command, error) { return nil, nil },
+		Start:   start,
+		Ready:   ready,
+		Form:    form,
+		URL:     address,
+	}
+}
+
+func tuned(bytes int64) map[string]string {
+	return map[string]string{
+		"appendonly": "yes", "appendfsync": always, "save": "",
+		"maxmemory": strconv.FormatInt(bytes/4*3, 10), "maxmemory-policy": "noeviction",
+	}
+}
+
+func memory(bytes int64) map[string]string {
+	return map[string]string{"appendonly": "no", "save": "", "maxmemory": strconv.FormatInt(bytes/4*3, 10), "maxmemory-policy": "noeviction"}
+}
+
+// program is the server that is installed, Valkey before Redis.
+func program() (string, error) {
+	for _, name := range []string{"valkey-server", "redis-server"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", &fault.Error{Setting: "Valkey", Problem: "is not installed", Err: errors.New("neither valkey-server nor redis-server is on the path"), Cure: "`barograph lab install valkey`"}
+}
+
+func start(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+	path, err := program()
+	if err != nil {
+		return nil, err
+	}
+	args := []string{path, "--bind", n.Host, "--port", strconv.Itoa(n.Ports["client"]), "--dir", n.Dir, "--daemonize", "no"}
+	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
+		args = append(args, "--"+name, c.Settings[name])
+	}
+	if len(c.Nodes) > 1 {
+		args = append(args, "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-port", strconv.Itoa(n.Ports["bus"]),
+			"--cluster-announce-ip", n.Host, // or the others would call back where its connections come from
+			"--cluster-node-timeout", "5000")
+	}
+	return []engine.Command{{Args: args}}, nil
+}
+
+func host(n *engine.Node) string { return net.JoinHostPort(n.Host, strconv.Itoa(n.Ports["client"])) }
+
+// reach calls ask with a client of one node.
+func reach(n *engine.Node, ask func(c *redis.Client) error) error {
+	c := redis.NewClient(&redis.Options{Addr: host(n), ContextTimeoutEnabled: true, MaxRetries: -1, DisableIdentity: true})
+	return errors.Join(ask(c), c.Close())
+}
+
+// ready asks for a key that is not there: a server that still reads its log
+// refuses that. A node of a cluster that was formed must have joined it; that
+// it then serves takes the others too, which may be down.
+func ready(ctx context.Context, _ *engine.Cluster, n *engine.Node) error {
+	return reach(n, func(c *redis.Client) error {
+		text, err := c.Info(ctx, "persistence").Result()
+		if err != nil {
+			return err
+		}
+		if info := fields(text); info["loading"] != "0" {
+			return errors.New("reads its data")
+		}
+		return c.Ping(ctx).Err()
+	})
+}
+
+// slots of every cluster.
+const slots = 16384
+
+// form gives each node its share of the slots, introduces the nodes to one
+// another and waits until each says that all slots are served: what `redis-cli
+// --cluster create` does, without replicas.
+func form(ctx context.Context, c *engine.Cluster) error {
+	if len(c.Nodes) == 1 {
+		return nil
+	}
+	ctx, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	for i := range c.Nodes {
+		first, last := slots*i/len(c.Nodes), slots*(i+1)/len(c.Nodes)-1
+		err := reach(&c.Nodes[i], func(r *redis.Client) error {
+			if err := r.ClusterAddSlotsRange(ctx, first, last).Err(); err != nil {
+				return err
+			}
+			if err := r.Do(ctx, "CLUSTER", "SET-CONFIG-EPOCH", i+1).Err(); err != nil {
+				return err
+			}
+			if i == 0 {
+				return nil
+			}
+			to := &c.Nodes[0]
+			return r.Do(ctx, "CLUSTER", "MEET", to.Host, to.Ports["client"], to.Ports["bus"]).Err()
+		})
+		if err != nil {
+			return fmt.Errorf("node %d: %w", i+1, err)
+		}
+	}
+	for i := range c.Nodes {
+		for {
+			err := joined(ctx, &c.Nodes[i], len(c.Nodes))
+			if err == nil {
+				break
+			}
+			select {
+			case <-ctx.Done():
+				return errors.Join(ctx.Err(), err)
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	}
+	return nil
+}
+
+// joined asks a node whether it knows all nodes and all slots.
+func joined(ctx context.Context, n *engine.Node, nodes int) error {
+	return reach(n, func(c *redis.Client) error {
+		text, err := c.ClusterInfo(ctx).Result()
+		if err != nil {
+			return err
+		}
+		info := fields(text)
+		if info["cluster_state"] != "ok" || info["cluster_known_nodes"] != strconv.Itoa(nodes) {
+			return fmt.Errorf("node at %s: cluster_state %s, %s nodes", host(n), info["cluster_state"], info["cluster_known_nodes"])
+		}
+		return nil
+	})
+}
+
+func address(c *engine.Cluster) string {
+	url := "valkey://" + host(&c.Nodes[0])
+	var seeds []string
+	for i := range c.Nodes[1:] {
+		seeds = append(seeds, host(&c.Nodes[i+1]))
+	}
+	if len(seeds) > 0 {
+		url += "?seeds=" + strings.Join(seeds, ",")
+	}
+	return url
+}

@@ -1,0 +1,284 @@
+package valkey
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/fault"
+	"barograph/flavour"
+)
+
+// Driver describes the engine.
+func Driver() engine.Driver {
+	return engine.Driver{
+		Scheme:  "valkey",
+		Summary: "Valkey or Redis, a server or a cluster: payloads in memory under derived keys",
+		Example: "valkey://localhost:6379",
+		Params: []engine.Param{
+			{Name: "batch", Default: "256", Help: "ids per MGET, or per pipeline in a cluster"},
+			{Name: "inflight", Default: "4", Help: "batches of one question under way at once"},
+			{Name: "db", Default: "0", Help: "number of the database; a cluster has one"},
+			{Name: "seeds", Help: "further nodes of a cluster to ask for its slots, host:port with commas between"},
+			{Name: "tls", Default: "false", Help: "true: encrypt, and check the server's certificate"},
+		},
+		Offers: map[design.Name][]flavour.Name{design.KeyValue: {flavour.KeysNative}},
+		Place:  engine.Remote,
+		Server: server(),
+		Open:   open,
+	}
+}
+
+// settings are what the URL says.
+type settings struct {
+	nodes           []string // host:port; the first is the URL's host
+	user, password  string
+	namespace       string
+	db              int
+	batch, inflight int
+	tls             bool
+}
+
+func parse(u *url.URL) (settings, error) {
+	bad := func(setting, problem, cure string) error {
+		return &fault.Error{Setting: "valkey URL, " + setting, Problem: problem, Cure: cure}
+	}
+	s := settings{namespace: strings.Trim(u.Path, "/"), user: u.User.Username()}
+	s.password, _ = u.User.Password()
+	if u.Opaque != "" {
+		return s, bad("host", "is not there", "write it like valkey://localhost:6379")
+	}
+	for _, c := range s.namespace {
+		if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.", c) {
+			return s, bad("namespace", strconv.Quote(s.namespace)+" has a letter that keys of an archive must not begin with", "use letters, digits, '_', '-' and '.'")
+		}
+	}
+	q := u.Query()
+	s.nodes = []string{cmp.Or(u.Hostname(), "localhost") + ":" + cmp.Or(u.Port(), "6379")}
+	if seeds := q.Get("seeds"); seeds != "" {
+		s.nodes = append(s.nodes, strings.Split(seeds, ",")...)
+	}
+	for _, p := range []struct {
+		name        string
+		otherwise   string
+		into        *int
+		least, most int
+	}{{"batch", "256", &s.batch, 1, 100_000}, {"inflight", "4", &s.inflight, 1, 1000}, {"db", "0", &s.db, 0, 1 << 20}} {
+		text := cmp.Or(q.Get(p.name), p.otherwise)
+		n, err := strconv.Atoi(text)
+		if err != nil || n < p.least || n > p.most {
+			return s, bad("parameter "+p.name, strconv.Quote(text)+" is out of range", fmt.Sprintf("give a number from %d to %d", p.least, p.most))
+		}
+		*p.into = n
+	}
+	var err error
+	if s.tls, err = strconv.ParseBool(cmp.Or(q.Get("tls"), "false")); err != nil {
+		return s, bad("parameter tls", strconv.Quote(q.Get("tls"))+" is neither true nor false", "say tls=true")
+	}
+	return s, nil
+}
+
+const (
+	giveUp   = 5 * time.Second  // to connect
+	patience = 60 * time.Second // for a reply: a server that writes its log may be slow
+)
+
+// options for the driver. Commands end with their context.
+func (s *settings) options() *redis.UniversalOptions {
+	o := &redis.UniversalOptions{
+		Addrs: s.nodes, Username: s.user, Password: s.password, DB: s.db,
+		DialTimeout: giveUp, ReadTimeout: patience, WriteTimeout: patience, ContextTimeoutEnabled: true,
+		ClientName: "barograph", DisableIdentity: true,
+	}
+	if s.tls {
+		o.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	return o
+}
+
+// store is an open server or cluster; every archive of the engine shares it.
+type store struct {
+	settings
+	client   redis.UniversalClient
+	cluster  *redis.ClusterClient // nil = one server
+	readOnly bool
+	log      *slog.Logger
+	readers  sync.Pool // of *reader
+
+	mu      sync.Mutex
+	known   map[string]known         // catalogs, by subset
+	turning map[string]chan struct{} // by subset: taken by the loader of this process that commits
+}
+
+func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
+	set, err := parse(u)
+	if err != nil {
+		return nil, err
+	}
+	s := &store{settings: set, readOnly: o.ReadOnly, log: o.Log, known: map[string]known{}, turning: map[string]chan struct{}{}}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if err := s.connect(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, unreachable(err)
+	}
+	return &engine.Engine{Archives: s, About: s.about, Close: s.client.Close}, nil
+}
+
+// connect asks the server whether it is a node of a cluster.
+func (s *store) connect(ctx context.Context) error {
+	one := redis.NewClient(s.options().Simple())
+	info, err := one.Info(ctx, "cluster").Result()
+	if err == nil && fields(info)["cluster_enabled"] != "1" {
+		s.client = one
+		return nil
+	}
+	if closed := one.Close(); err == nil {
+		err = closed
+	}
+	if err != nil && len(s.nodes) == 1 {
+		return err
+	}
+	s.cluster = redis.NewClusterClient(s.options().Cluster())
+	s.client = s.cluster
+	if err := s.cluster.Ping(ctx).Err(); err != nil {
+		return errors.Join(err, s.cluster.Close())
+	}
+	return nil
+}
+
+// unreachable says why a server is not reached and what to do.
+func unreachable(err error) error {
+	cure := "start the server or check host and port; `barograph lab up valkey` starts one"
+	if text := err.Error(); strings.Contains(text, "NOAUTH") || strings.Contains(text, "WRONGPASS") {
+		cure = "name user and password in the URL: valkey://user:password@host:6379"
+	}
+	return &fault.Error{Problem: "the server does not answer", Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err), Cure: cure}
+}
+
+// Open gives the archive; keyvalue is the only design.
+func (s *store) Open(_ context.Context, d design.Name) (engine.Archive, error) {
+	if d != design.KeyValue {
+		return nil, fmt.Errorf("valkey has no design %q, only %q: %w", d, design.KeyValue, engine.ErrNoDesign)
+	}
+	return &archive{s}, nil
+}
+
+// about tells what server it is, and what a commit is worth there.
+func (s *store) about(ctx context.Context) (engine.About, error) {
+	a := engine.About{Settings: map[string]string{
+		"driver": "github.com/redis/go-redis/v9", "batch": strconv.Itoa(s.batch), "inflight": strconv.Itoa(s.inflight), "nodes": "1",
+	}}
+	text, err := s.client.Info(ctx).Result()
+	if err != nil {
+		return a, failed(ctx, err)
+	}
+	info := fields(text)
+	a.Product, a.Version = "Redis", info["redis_version"]
+	if v := info["valkey_version"]; v != "" {
+		a.Product, a.Version = "Valkey", v
+	}
+	if s.cluster != nil {
+		masters, err := s.masters(ctx)
+		if err != nil {
+			return a, failed(ctx, err)
+		}
+		a.Settings["nodes"] = fmt.Sprintf("cluster of %d", len(masters))
+	}
+	for _, name := range []string{"maxmemory", "maxmemory_policy", "io_threads_active"} {
+		if v := info[name]; v != "" {
+			a.Settings[name] = v
+		}
+	}
+	a.Settings["durability"] = s.durability(ctx, info, a.Settings)
+	return a, nil
+}
+
+// durability says in words what a commit is worth, and notes the settings that
+// decide it. A server that does not tell its settings is not asked again.
+func (s *store) durability(ctx context.Context, info, into map[string]string) string {
+	for _, name := range []string{"appendonly", "appendfsync", "save"} {
+		if v, err := s.client.ConfigGet(ctx, name).Result(); err == nil {
+			into[name] = v[name]
+		}
+	}
+	switch {
+	case info["aof_enabled"] != "1" && into["save"] == "":
+		return "none: all is lost with the process"
+	case info["aof_enabled"] != "1":
+		return "snapshots: what came after the last one is lost with the process"
+	}
+	switch into["appendfsync"] {
+	case always:
+		return "every commit is on disk"
+	case "everysec":
+		return "every commit outlives the process; the last second is lost with the machine"
+	case "no":
+		return "every commit outlives the process; what the system has not written is lost with the machine"
+	}
+	return "a log is kept; the server does not tell when it is synced"
+}
+
+const always = "always" // appendfsync
+
+// fields reads the lines of INFO.
+func fields(info string) map[string]string {
+	m := map[string]string{}
+	for line := range strings.Lines(info) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			m[name] = value
+		}
+	}
+	return m
+}
+
+// masters are the clients of all nodes that hold slots, or the one server.
+func (s *store) masters(ctx context.Context) ([]*redis.Client, error) {
+	if s.cluster == nil {
+		c, ok := s.client.(*redis.Client)
+		if !ok {
+			return nil, errors.New("valkey: the client is of no known kind")
+		}
+		return []*redis.Client{c}, nil
+	}
+	var mu sync.Mutex
+	var all []*redis.Client
+	err := s.cluster.ForEachMaster(ctx, func(_ context.Context, c *redis.Client) error {
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, c)
+		return nil
+	})
+	return all, err
+}
+
+// failed returns the context's error where that is why a command failed. A
+// connection notices a deadline a little before the context does.
+func failed(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if deadline, ok := ctx.Deadline(); ok && errors.Is(err, os.ErrDeadlineExceeded) && time.Until(deadline) < time.Millisecond {
+		return context.DeadlineExceeded
+	}
+	return err
+}

@@ -1,0 +1,58 @@
+package valkey_test
+
+import (
+	"net/url"
+	"strconv"
+	"sync/atomic"
+	"testing"
+
+	"barograph/engine/enginetest"
+	"barograph/engine/valkey"
+	"barograph/lab"
+)
+
+// namespaces makes fresh archives on one server.
+type namespaces struct {
+	server *lab.Lab
+	made   atomic.Int64
+}
+
+// url names an archive that holds nothing.
+func (n *namespaces) url(t testing.TB) string {
+	t.Helper()
+	u, err := url.Parse(n.server.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path = "/test_" + strconv.FormatInt(n.made.Add(1), 10)
+	return u.String()
+}
+
+func (n *namespaces) config() enginetest.Config {
+	return enginetest.Config{
+		Driver:     valkey.Driver(),
+		URL:        func(t *testing.T) string { return n.url(t) },
+		Reopenable: true,
+		Unreachable: func(*testing.T) string {
+			return "valkey://someone:secret@127.0.0.1:1/nowhere"
+		},
+	}
+}
+
+func TestConformance(t *testing.T) {
+	n := namespaces{server: enginetest.Lab(t, valkey.Driver(), lab.Options{Profile: "tuned"})}
+	enginetest.Run(t, n.config())
+}
+
+// TestThreeNodes is the whole suite on a cluster of three masters.
+func TestThreeNodes(t *testing.T) {
+	n := namespaces{server: enginetest.Lab(t, valkey.Driver(), lab.Options{Profile: "tuned", Nodes: 3})}
+	enginetest.Run(t, n.config())
+}
+
+// TestServerDiesAndTwoLoad kills the server, not the client; its commits are
+// durable under the profile tuned alone.
+func TestServerDiesAndTwoLoad(t *testing.T) {
+	n := namespaces{server: enginetest.Lab(t, valkey.Driver(), lab.Options{Profile: "tuned"})}
+	enginetest.RunServer(t, n.config(), n.server)
+}
