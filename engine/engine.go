@@ -26,6 +26,7 @@ type Driver struct {
 	Offers  map[design.Name][]flavour.Name // promised = delivered: the suite asks every case in every one
 	Place   Place
 	Server  *Server // how the lab starts one; nil = embedded
+	NotRun  string  // what of it was not run against a server, and why; "" = all of it was
 
 	// Open connects. A folder or file that can be made is made, unless
 	// Options.ReadOnly is set. Errors wrap ErrUnreachable where the cure is
@@ -68,4 +69,5 @@ type About struct {
 	Product  string            `json:"product"` // "DuckDB"
 	Version  string            `json:"version"`
 	Settings map[string]string `json:"settings,omitempty"` // every setting that was changed, and those that decide speed
+	Unranked string            `json:"unranked,omitempty"` // why its times are shown but stand in no ranking; "" = they do
 }
