@@ -2,8 +2,10 @@ package mongodb_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"net/url"
+	"os"
 	"sync/atomic"
 	"testing"
 
@@ -15,6 +17,16 @@ import (
 	"barograph/engine/mongodb"
 	"barograph/lab"
 )
+
+// FerretDB reads a whole collection for every question: its tests always run as
+// with -short.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.short", "true"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
 
 // fresh returns a function that names an empty database of a lab by a URL; it is
 // dropped with the test. A short lease lets crash tests go on soon.
