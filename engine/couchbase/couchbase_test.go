@@ -68,7 +68,7 @@ func fresh(l *lab.Lab, query string) func(t *testing.T) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer reply.Body.Close() //nolint:errcheck // read only
+		defer reply.Body.Close()
 		var bucket struct {
 			Map struct {
 				Servers []string `json:"serverList"`
@@ -102,7 +102,7 @@ func TestAboutDoesNotTakeTheMockForCouchbase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer e.Close() //nolint:errcheck // nothing was written
+	defer e.Close()
 	a, err := e.About(t.Context())
 	if err != nil || a.Unranked == "" {
 		t.Errorf("the mock is %+v, %v; its times are in no ranking", a, err)

@@ -59,7 +59,6 @@ type phrase struct {
 	q        *question.Question
 	flavour  flavour.Name
 	catalog  *design.Catalog
-	keys     []string
 }
 
 func (p *phrase) text() (string, error) {

@@ -235,7 +235,8 @@ func (d *decoder) entry(entry []byte, head uint32, valid int64) error {
 }
 
 func (d *decoder) member(i int, key []byte, v bsoncore.Value) error {
-	b, ok := d.b, true
+	b := d.b
+	var ok bool
 	var n int64
 	switch string(key) {
 	case "fcst_lead":

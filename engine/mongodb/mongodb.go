@@ -181,7 +181,8 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err := d.reach(ctx); err != nil {
 		return nil, errors.Join(err, d.client.Disconnect(context.WithoutCancel(ctx)))
 	}
-	return &engine.Engine{Archives: d, About: d.about, Close: func() error { return d.client.Disconnect(context.Background()) }}, nil
+	last := context.WithoutCancel(ctx) // a close is waited for
+	return &engine.Engine{Archives: d, About: d.about, Close: func() error { return d.client.Disconnect(last) }}, nil
 }
 
 // reach asks the server who it is.
