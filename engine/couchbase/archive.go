@@ -7,10 +7,8 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"barograph/design"
 	"barograph/engine"
 	"barograph/engine/docengine"
-	"barograph/question"
 	"barograph/record"
 )
 
@@ -24,23 +22,17 @@ type archive struct {
 
 func (a *archive) Close() error { return nil }
 
-// ids are the derived ids of all documents of a line type that can exist: the
-// catalog knows every series and every time.
-func ids(c *design.Catalog, t *record.LineType) []string {
-	return c.Keys(&question.Question{Subset: c.Subset, Type: t})
-}
-
 // Contents counts the documents and their leads.
 func (a *archive) Contents(ctx context.Context, subset string) (engine.Contents, error) {
 	out := engine.Contents{Records: map[string]int64{}, Object: "documents"}
-	known, err := a.Known(ctx, subset)
+	listed, err := a.IDs(ctx, subset)
 	if err != nil {
 		return out, err
 	}
-	for t := range docengine.Types(known) {
-		err := a.get(ctx, ids(known, t), func(_ string, text []byte) error {
+	for t, ids := range listed {
+		err := a.get(ctx, ids, func(_ string, text []byte) error {
 			out.Objects++
-			out.Records[t.Name] += gjson.GetBytes(text, "data.#").Int()
+			out.Records[t] += gjson.GetBytes(text, "data.#").Int()
 			return nil
 		})
 		if err != nil {
@@ -59,12 +51,12 @@ func (a *archive) Size(ctx context.Context) (int64, error) {
 	}
 	var total int64
 	for _, s := range subsets {
-		known, err := a.Known(ctx, s)
+		listed, err := a.IDs(ctx, s)
 		if err != nil {
 			return 0, err
 		}
-		for t := range docengine.Types(known) {
-			err := a.get(ctx, ids(known, t), func(id string, text []byte) error {
+		for _, ids := range listed {
+			err := a.get(ctx, ids, func(id string, text []byte) error {
 				total += int64(len(keyOf(id)) + len(text))
 				return nil
 			})
@@ -79,16 +71,21 @@ func (a *archive) Size(ctx context.Context) (int64, error) {
 // errStopped ends a walk whose caller wants no more.
 var errStopped = errors.New("stopped")
 
-// Dump reads all derived ids: the key-value service cannot list those that it holds.
+// Dump reads all listed ids: the key-value service cannot list those that it holds.
 func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
 	return func(yield func(*record.Batch, error) bool) {
-		known, err := a.Known(ctx, subset)
+		listed, err := a.IDs(ctx, subset)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		for t := range docengine.Types(known) {
-			if err := a.dump(ctx, t, ids(known, t), yield); err != nil {
+		for name, ids := range listed {
+			t, ok := record.TypeByName(name)
+			if !ok {
+				yield(nil, errors.New("ids are listed of an unknown line type "+name))
+				return
+			}
+			if err := a.dump(ctx, t, ids, yield); err != nil {
 				if err != errStopped { //nolint:errorlint // it is returned as it is
 					yield(nil, err)
 				}

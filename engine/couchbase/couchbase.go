@@ -243,7 +243,7 @@ func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error
 	if n != design.Document {
 		return nil, fmt.Errorf("couchbase has no design %q, only %q: %w", n, design.Document, engine.ErrNoDesign)
 	}
-	o := docengine.Options{Shown: d.shown, ReadOnly: d.readOnly, Lease: d.lease, Writers: d.writers, Log: d.log}
+	o := docengine.Options{Shown: d.shown, ReadOnly: d.readOnly, Lease: d.lease, Writers: d.writers, List: true, Log: d.log}
 	s := &store{database: d}
 	return &archive{Archive: docengine.New(s, o), store: s}, nil
 }

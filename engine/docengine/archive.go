@@ -25,6 +25,7 @@ type Options struct {
 	ReadOnly bool          // nothing is changed
 	Lease    time.Duration // how long a loader gives no sign of life before it counts as dead
 	Writers  int           // requests that write documents at a time
+	List     bool          // keep lists of all ids, for a store that cannot list what it holds: see IDs
 	Log      *slog.Logger  // nil = discard
 }
 
@@ -58,6 +59,7 @@ type state struct {
 	By      string          `json:"by"`      // who wrote this state
 	Catalog json.RawMessage `json:"catalog"`
 	Marked  []int64         `json:"marked,omitempty"` // commits that brought marks
+	Listed  []int64         `json:"listed,omitempty"` // commits that brought documents, where ids are listed
 	Pending *pending        `json:"pending,omitempty"`
 }
 
@@ -240,6 +242,37 @@ func (a *Archive) forget(ctx context.Context, subset string, p pending) {
 	if err := a.store.Delete(context.WithoutCancel(ctx), names); err != nil {
 		a.o.Log.Debug("undo documents stay", "subset", subset, "error", err)
 	}
+}
+
+func idsName(subset string, commit int64) string {
+	return "ids::" + url.QueryEscape(subset) + "::" + strconv.FormatInt(commit, 10)
+}
+
+// IDs lists the ids of all documents of a subset, by line type; see Options.List.
+func (a *Archive) IDs(ctx context.Context, subset string) (map[string][]string, error) {
+	if err := a.Ready(ctx, subset); err != nil {
+		return nil, err
+	}
+	s, _, err := a.loadState(ctx, subset)
+	if err != nil || len(s.Listed) == 0 {
+		return nil, err
+	}
+	all := map[string][]string{}
+	for _, commit := range s.Listed {
+		name := idsName(subset, commit)
+		texts, err := a.store.Get(ctx, []string{name})
+		if err != nil {
+			return nil, err
+		}
+		var some map[string][]string
+		if err := json.Unmarshal(texts[name], &some); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		for t, ids := range some {
+			all[t] = append(all[t], ids...)
+		}
+	}
+	return all, nil
 }
 
 // Subsets lists the subsets, sorted.

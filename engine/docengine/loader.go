@@ -108,7 +108,7 @@ func (l *loader) Close() error {
 func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
 	stored := engine.Stored{Replaced: map[string]int64{}}
 	err := l.a.locked(ctx, l.subset, func(ctx context.Context) error {
-		k := &commit{l: l, stored: &stored, by: rand.Text(), there: map[string][]byte{}}
+		k := &commit{l: l, stored: &stored, by: rand.Text(), there: map[string][]byte{}, fresh: map[string][]string{}}
 		err := k.run(ctx, c)
 		if err != nil && k.began {
 			l.a.takeBack(ctx, l.subset, k.by)
@@ -144,9 +144,10 @@ type commit struct {
 	by      string // marks the state that this commit writes
 	state   *state
 	rev     int64
-	catalog *design.Catalog   // as it will be
-	there   map[string][]byte // by id: the documents that the commit changes
-	began   bool              // the state says that it is pending
+	catalog *design.Catalog     // as it will be
+	there   map[string][]byte   // by id: the documents that the commit changes
+	fresh   map[string][]string // by line type: the ids that are new, where they are listed
+	began   bool                // the state says that it is pending
 }
 
 func (k *commit) run(ctx context.Context, c engine.Commit) error {
@@ -231,6 +232,9 @@ func (k *commit) note(ctx context.Context, t *record.LineType, ids []string, p *
 		return nil
 	}
 	for _, id := range ids {
+		if _, ok := k.there[id]; !ok && k.l.a.o.List {
+			k.fresh[t.Name] = append(k.fresh[t.Name], id)
+		}
 		if body, ok := k.there[id]; ok {
 			u.Old = append(u.Old, oldDoc{id, body})
 			u.size += len(id) + len(body)*4/3
@@ -321,6 +325,16 @@ func (k *commit) finish(ctx context.Context, c engine.Commit, p pending) error {
 			return err
 		}
 		k.state.Marked = append(k.state.Marked, p.Commit)
+	}
+	if len(k.fresh) > 0 {
+		text, err := json.Marshal(k.fresh)
+		if err != nil {
+			return err
+		}
+		if err := a.store.Put(ctx, idsName(subset, p.Commit), text); err != nil {
+			return err
+		}
+		k.state.Listed = append(k.state.Listed, p.Commit)
 	}
 	if c.Catalog != nil {
 		k.catalog.Merge(c.Catalog)
