@@ -37,11 +37,13 @@ var allowed = map[string][]string{
 	"design":   {"record", "question"},
 	"flavour":  {"record", "question", "design"},
 
-	"engine":            {"record", "question", "answer", "design", "flavour"},
-	"engine/sqlengine":  {"record", "question", "answer", "design", "flavour", "engine"},
-	"engine/*":          {"record", "question", "answer", "design", "flavour", "engine", "engine/sqlengine"},
-	"engine/enginetest": {"record", "question", "answer", "design", "flavour", "engine", "engine/sqlengine", "load", "synth", "lab", "formats", "formats/*"},
-	"engine/all":        {"engine", "engine/*"},
+	"engine":                  {"record", "question", "answer", "design", "flavour"},
+	"engine/sqlengine":        {"record", "question", "answer", "design", "flavour", "engine"},
+	"engine/mongodb/ferretdb": {},
+	"engine/docengine":        {"record", "question", "answer", "design", "flavour", "engine"},
+	"engine/*":                {"record", "question", "answer", "design", "flavour", "engine", "engine/sqlengine", "engine/docengine"},
+	"engine/enginetest":       {"record", "question", "answer", "design", "flavour", "engine", "engine/sqlengine", "load", "synth", "lab", "formats", "formats/*"},
+	"engine/all":              {"engine", "engine/*"},
 
 	"load":      {"formats", "record", "design", "engine"},
 	"tablediff": {},

@@ -215,3 +215,13 @@ func (c *Catalog) Facts(q *question.Question) Facts {
 func mirrors(f record.Field) bool {
 	return f == record.ObsVar || f == record.ObsLev || f == record.ObsThresh
 }
+
+// MayHold tells without a look at the archive whether it can hold a document:
+// most loads bring times that are not there yet.
+func (c *Catalog) MayHold(t *record.LineType, h *record.Header, valid int64) bool {
+	g := c.index[groupKey{t.Name, h[record.Version], h[record.Model], h[record.ObType], h[record.FcstVar]}]
+	if g == nil || valid < g.First || valid > g.Last {
+		return false
+	}
+	return g.Step == 0 || (valid-g.First)%g.Step == 0
+}

@@ -5,9 +5,11 @@ package all
 import (
 	"barograph/engine"
 	"barograph/engine/cassandra"
+	"barograph/engine/couchbase"
 	"barograph/engine/dry"
 	"barograph/engine/duckdb"
 	"barograph/engine/mariadb"
+	"barograph/engine/mongodb"
 	"barograph/engine/pebble"
 	"barograph/engine/postgres"
 	"barograph/engine/sqlite"
@@ -17,5 +19,8 @@ import (
 // Registry lists every engine, in the order of the tables of a report: the
 // client's floor first, then what runs in this process, then servers.
 func Registry() engine.Registry {
-	return engine.Registry{dry.Driver(), duckdb.Driver(), sqlite.Driver(), pebble.Driver(), mariadb.Driver(), postgres.Driver(), cassandra.Driver(), valkey.Driver()}
+	return engine.Registry{
+		dry.Driver(), duckdb.Driver(), sqlite.Driver(), pebble.Driver(),
+		mariadb.Driver(), postgres.Driver(), mongodb.Driver(), couchbase.Driver(), cassandra.Driver(), valkey.Driver(),
+	}
 }
