@@ -4,6 +4,7 @@ package all
 
 import (
 	"barograph/engine"
+	"barograph/engine/asterixdb"
 	"barograph/engine/dry"
 	"barograph/engine/duckdb"
 	"barograph/engine/mariadb"
@@ -15,5 +16,5 @@ import (
 // Registry lists every engine, in the order of the tables of a report: the
 // client's floor first, then what runs in this process, then servers.
 func Registry() engine.Registry {
-	return engine.Registry{dry.Driver(), duckdb.Driver(), sqlite.Driver(), pebble.Driver(), mariadb.Driver(), postgres.Driver()}
+	return engine.Registry{dry.Driver(), duckdb.Driver(), sqlite.Driver(), pebble.Driver(), mariadb.Driver(), postgres.Driver(), asterixdb.Driver()}
 }

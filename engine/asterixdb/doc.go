@@ -1,0 +1,2 @@
+// Package asterixdb keeps archives in Apache AsterixDB.
+package asterixdb
