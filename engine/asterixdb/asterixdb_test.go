@@ -53,3 +53,14 @@ func TestServerDiesAndTwoLoad(t *testing.T) {
 	d := &databases{server: enginetest.Lab(t, asterixdb.Driver(), lab.Options{Memory: memory})}
 	enginetest.RunServer(t, config(d), d.server)
 }
+
+// Every member declared, a dataset per line type, and the array index.
+func TestClosedTypes(t *testing.T) {
+	d := &databases{server: enginetest.Lab(t, asterixdb.Driver(), lab.Options{Memory: memory}), query: "types=closed&indexes=epoch,iso,lead"}
+	enginetest.RunCases(t, config(d))
+}
+
+func TestThreeNodes(t *testing.T) {
+	d := &databases{server: enginetest.Lab(t, asterixdb.Driver(), lab.Options{Memory: memory, Nodes: 3})}
+	enginetest.RunCases(t, config(d))
+}

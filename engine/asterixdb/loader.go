@@ -37,12 +37,29 @@ func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, err
 		return nil, &fault.Error{Setting: a.db.shown, Err: engine.ErrReadOnly, Cure: "open it without --read-only"}
 	}
 	if _, ok := a.made.Load(true); !ok {
-		if _, err := a.db.client.run(ctx, request{text: a.create()}); err != nil {
+		if err := a.define(ctx, a.create()); err != nil {
 			return nil, err
 		}
 		a.made.Store(true, true)
 	}
 	return &loader{a: a, subset: subset, token: newToken(), batches: map[*record.LineType][]*record.Batch{}, known: -1}, nil
+}
+
+// defineTries is how often statements that define datasets are tried.
+const defineTries = 10
+
+// define runs statements that define what is not there yet. Two loads that
+// define the same at once are in each other's way, IF NOT EXISTS or not.
+func (a *archive) define(ctx context.Context, text string) error {
+	for try := 1; ; try++ {
+		_, err := a.db.client.run(ctx, request{text: text})
+		if !is(err, codeDuplicate) || try == defineTries {
+			return err
+		}
+		if err := pause(ctx, poll); err != nil {
+			return err
+		}
+	}
 }
 
 func (l *loader) Add(ctx context.Context, b *record.Batch) error {
@@ -197,7 +214,7 @@ func (l *loader) prepare(ctx context.Context) error {
 		}
 	}
 	if text != "" {
-		if _, err := l.a.db.client.run(ctx, request{text: "USE " + l.a.dataverse() + text}); err != nil {
+		if err := l.a.define(ctx, "USE "+l.a.dataverse()+text); err != nil {
 			return err
 		}
 		for _, t := range l.types {

@@ -12,7 +12,8 @@ import (
 	"barograph/engine"
 )
 
-// Explain is the optimiser's plan, as JSON. AsterixDB tells no counts.
+// Explain is the optimiser's plan, as JSON. It runs the query: a plan that is
+// only compiled knows no statement parameters. AsterixDB tells no counts.
 func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
 	out, err := a.db.client.run(ctx, request{text: q.Text, params: params(q), plan: true})
 	if absent(err) {
@@ -28,80 +29,62 @@ func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, er
 	return engine.Plan{Text: text.String(), Access: accesses(out.plan)}, nil
 }
 
-// accesses are the steps that reach datasets. A search of a secondary index and
-// that of the primary index by the keys that it brings are one step.
+// accesses are the steps that reach datasets. The search of a secondary index
+// and that of the primary index for the keys which it brings are one step.
 func accesses(plan []byte) []engine.Access {
 	var out []engine.Access
-	var walk func(op gjson.Result, keys bool)
-	walk = func(op gjson.Result, keys bool) {
-		switch op.Get("operator").String() {
-		case "data-scan":
-			if name := op.Get("data-source").String(); name != "" {
-				_, object, _ := strings.Cut(name, ".")
-				out = append(out, engine.Access{Object: object, Method: engine.FullScan, Examined: -1, Kept: -1})
-			}
-		case "unnest-map", "left-outer-unnest-map", "index-only-unnest-map":
-			index, object, ok := searched(op.Get("expressions.0").String())
-			if !ok {
-				break
-			}
-			secondary := index != object
-			if !secondary && keys && searchesSecondary(op) {
-				break // fetches what the search below it found
-			}
-			method := engine.IndexScan
-			if !secondary {
-				method = engine.KeyLookup
-			}
-			if secondary || !ranged(op.Get("expressions.0").String()) {
-				out = append(out, engine.Access{Object: object, Method: method, Index: index, Examined: -1, Kept: -1})
-			} else {
-				out = append(out, engine.Access{Object: object, Method: engine.IndexScan, Index: index, Examined: -1, Kept: -1})
-			}
+	add := func(object string, m engine.Method, index string) {
+		out = append(out, engine.Access{Object: object, Method: m, Index: index, Examined: -1, Kept: -1})
+	}
+	var walk func(op gjson.Result)
+	walk = func(op gjson.Result) {
+		if name := op.Get("data-source").String(); name != "" {
+			_, object, _ := strings.Cut(name, ".")
+			add(object, engine.FullScan, "")
+		}
+		s, ok := searched(op)
+		switch {
+		case !ok:
+		case s.index != s.dataset:
+			add(s.dataset, engine.IndexScan, s.index)
+		case fetches(op): // what the search below it found
+		case s.single:
+			add(s.dataset, engine.KeyLookup, s.index)
+		default:
+			add(s.dataset, engine.IndexScan, s.index)
 		}
 		for _, in := range op.Get("inputs").Array() {
-			walk(in, true)
+			walk(in)
 		}
 	}
-	walk(gjson.ParseBytes(plan), true)
-	slices.Reverse(out) // the plan begins with its end
+	walk(gjson.ParseBytes(plan))
+	slices.Reverse(out) // a plan begins with its end
 	return out
 }
 
-// searched reads index-search("index", 0, "dataverse", "dataset", …).
-func searched(expr string) (index, dataset string, ok bool) {
-	args, found := strings.CutPrefix(expr, "index-search(")
-	if !found {
-		return "", "", false
-	}
-	parts := strings.Split(args, ", ")
-	if len(parts) < 4 {
-		return "", "", false
-	}
-	return strings.Trim(parts[0], `"`), strings.Trim(parts[3], `"`), true
+// search is one of an index; the primary index has the dataset's name.
+type search struct {
+	index, dataset string
+	single         bool // for single keys: the bounds are one
 }
 
-// ranged reports whether a search of the primary index is not for single keys:
-// its lower and upper bound differ.
-func ranged(expr string) bool {
-	parts := strings.Split(strings.TrimSuffix(expr, ")"), ", ")
-	if len(parts) < 10 {
-		return true
+// searched reads an operator that searches:
+// index-search("index", 0, "dataverse", "dataset", retain, broadcast, n, low…, n, high…, …).
+func searched(op gjson.Result) (search, bool) {
+	args, ok := strings.CutPrefix(op.Get("expressions.0").String(), "index-search(")
+	parts := strings.Split(strings.TrimSuffix(args, ")"), ", ")
+	if !ok || len(parts) < 10 {
+		return search{}, false
 	}
-	return parts[7] != parts[9]
+	return search{strings.Trim(parts[0], `"`), strings.Trim(parts[3], `"`), parts[6] == "1" && parts[7] == parts[9]}, true
 }
 
-// searchesSecondary reports whether the keys of a search come from that of a
-// secondary index.
-func searchesSecondary(op gjson.Result) bool {
-	for _, in := range op.Get("inputs").Array() {
-		if strings.HasSuffix(in.Get("operator").String(), "unnest-map") {
-			index, object, ok := searched(in.Get("expressions.0").String())
-			return ok && index != object
+// fetches reports whether the keys of a search come from that of a secondary index.
+func fetches(op gjson.Result) bool {
+	return slices.ContainsFunc(op.Get("inputs").Array(), func(in gjson.Result) bool {
+		if s, ok := searched(in); ok {
+			return s.index != s.dataset
 		}
-		if searchesSecondary(in) {
-			return true
-		}
-	}
-	return false
+		return fetches(in)
+	})
 }
