@@ -59,7 +59,7 @@ type database struct {
 }
 
 // names are those that a dataverse may have here: they stand in folders, too.
-var names = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`) //nolint:gochecknoglobals // a constant
+var names = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 
 func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
 	d := &database{name: strings.Trim(u.Path, "/"), readOnly: o.ReadOnly, log: o.Log, shown: u.Redacted(), indexes: []string{"epoch", "iso"}}
@@ -159,6 +159,6 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 // newToken is a name that nobody else has.
 func newToken() string {
 	var b [10]byte
-	rand.Read(b[:]) //nolint:errcheck // never fails
+	rand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])
 }

@@ -157,7 +157,7 @@ func (c *client) read(resp *http.Response, row func([]byte) error) (reply, error
 		}
 		return nil
 	})
-	_, _ = io.Copy(io.Discard, resp.Body) //nolint:errcheck // so that the connection is used again
+	_, _ = io.Copy(io.Discard, resp.Body) // so that the connection is used again
 	switch {
 	case message != "":
 		return out, &refused{message}
@@ -181,7 +181,7 @@ func (c *client) cancel(ctx context.Context, id string) {
 		return
 	}
 	if resp, err := c.http.Do(req); err == nil {
-		_ = resp.Body.Close() //nolint:errcheck // what it says does not matter
+		_ = resp.Body.Close() // what it says does not matter
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -99,11 +100,11 @@ func (a *archive) drop(ctx context.Context, datasets []string) error {
 	if len(datasets) == 0 {
 		return nil
 	}
-	text := "USE " + a.dataverse()
+	text := []string{"USE " + a.dataverse()}
 	for _, d := range datasets {
-		text += ";\nDROP DATASET " + flavour.AsterixDBIdent(d) + " IF EXISTS"
+		text = append(text, "DROP DATASET "+flavour.AsterixDBIdent(d)+" IF EXISTS")
 	}
-	_, err := a.db.client.run(ctx, request{text: text})
+	_, err := a.db.client.run(ctx, request{text: strings.Join(text, ";\n")})
 	if absent(err) {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -26,9 +27,8 @@ type loader struct {
 	feed    *feed
 	batches map[*record.LineType][]*record.Batch
 	types   []*record.LineType // in the order of first sight
-	made    map[*record.LineType]bool
-	undone  bool            // the archive may hold notes of what this loader replaced
-	headers map[string]bool // stat_header_id of those that are there, as of version known
+	undone  bool               // the archive may hold notes of what this loader replaced
+	headers map[string]bool    // stat_header_id of those that are there, as of version known
 	known   int64
 }
 
@@ -204,17 +204,15 @@ func beyond(text string) bool {
 
 // prepare makes the datasets of line types that are new, and the feed.
 func (l *loader) prepare(ctx context.Context) error {
-	text := ""
+	var text []string
 	for _, t := range l.types {
 		if _, ok := l.a.made.Load(t); ok || !l.a.db.closed {
 			continue
 		}
-		for _, s := range l.a.createTarget(t) {
-			text += ";\n" + s
-		}
+		text = append(text, l.a.createTarget(t)...)
 	}
-	if text != "" {
-		if err := l.a.define(ctx, "USE "+l.a.dataverse()+text); err != nil {
+	if len(text) > 0 {
+		if err := l.a.define(ctx, "USE "+l.a.dataverse()+";\n"+strings.Join(text, ";\n")); err != nil {
 			return err
 		}
 		for _, t := range l.types {
@@ -296,7 +294,7 @@ func (l *loader) undo(ctx context.Context, held *lock) {
 	ctx, stop := context.WithTimeout(ctx, undoPatience)
 	defer stop()
 	if l.feed != nil {
-		_ = l.feed.l.Close() //nolint:errcheck // it is not used again
+		_ = l.feed.l.Close() // it is not used again
 	}
 	err := l.takeBack(ctx, held)
 	if err != nil {

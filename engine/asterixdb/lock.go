@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -96,7 +97,7 @@ func (l *lock) insert(ctx context.Context, state *state) error {
 		case now != last:
 			last, seen = now, time.Now()
 		}
-		if now.dead() || time.Since(seen) > lease {
+		if now.dead(ctx) || time.Since(seen) > lease {
 			l.a.db.log.Info("the lock of a load that died is taken over", "subset", l.subset)
 			if err := l.a.evict(ctx, l.subset, now.token); err != nil {
 				return err
@@ -140,15 +141,15 @@ func (a *archive) holder(ctx context.Context, subset string) (h holder, err erro
 }
 
 // dead reports whether the holder is known to have died, or to have given up.
-func (h holder) dead() bool {
+func (h holder) dead(ctx context.Context) bool {
 	if h.machine == "" || h.machine != machine() {
 		return false
 	}
-	c, err := net.DialTimeout("tcp", net.JoinHostPort("127.0.0.1", h.port), time.Second)
+	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", h.port))
 	if err != nil {
-		return !errors.Is(err, os.ErrDeadlineExceeded)
+		return errors.Is(err, syscall.ECONNREFUSED)
 	}
-	_ = c.Close() //nolint:errcheck // nothing was sent
+	_ = c.Close() // nothing was sent
 	return false
 }
 
@@ -204,7 +205,7 @@ func (l *lock) release(ctx context.Context, last string) error {
 func (l *lock) abandon() {
 	l.stop()
 	<-l.beats
-	_ = l.alive.Close() //nolint:errcheck // nobody was accepted
+	_ = l.alive.Close() // nobody was accepted
 }
 
 // giveUp takes back an insertion whose end was not seen.

@@ -124,7 +124,7 @@ func (a *archive) settled(ctx context.Context, subset string) error {
 		if err != nil || h.token == "" {
 			return err
 		}
-		if h.dead() {
+		if h.dead(ctx) {
 			return &fault.Error{Setting: a.db.shown + ", subset " + strconv.Quote(subset), Problem: "a load was broken off and left something behind", Err: engine.ErrReadOnly,
 				Cure: "open it once without --read-only"}
 		}
