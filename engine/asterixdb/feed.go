@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -120,9 +121,6 @@ func (f *feed) close(ctx context.Context) error {
 	return errors.Join(f.l.Close(), f.a.drop(ctx, made))
 }
 
-// acceptPatience is how long after its end a statement may have read nothing.
-const acceptPatience = 2 * time.Second
-
 // into runs UPSERT INTO a dataset of a type from what lines writes, after the
 // statements in before. The feed must not be used again where that fails.
 func (f *feed) into(ctx context.Context, token, before, dataset, kind string, lines func(w io.Writer) error) error {
@@ -133,27 +131,43 @@ func (f *feed) into(ctx context.Context, token, before, dataset, kind string, li
 	if err := f.l.SetDeadline(time.Time{}); err != nil {
 		return err
 	}
+	serving, stop := context.WithCancel(ctx)
+	defer stop()
 	served := make(chan error, 1)
-	go func() { served <- f.serve(ctx, lines) }()
+	go func() { served <- f.serve(serving, lines) }()
 	_, err = f.a.db.client.run(ctx, request{id: token + "/" + dataset, text: before + "UPSERT INTO " + f.a.dataset(dataset) + " (SELECT VALUE e FROM " + source + " AS e)"})
-	end := time.Now()
-	if err == nil {
-		end = end.Add(acceptPatience)
+	if err != nil {
+		stop() // who still reads gets no more
 	}
-	return errors.Join(err, f.l.SetDeadline(end), <-served)
+	return errors.Join(err, f.l.SetDeadline(time.Now()), <-served)
 }
 
 // feedBuffer is the size of what is written at once, in bytes.
 const feedBuffer = 1 << 18
 
-// serve sends the lines to one connection.
-func (f *feed) serve(ctx context.Context, lines func(w io.Writer) error) (err error) {
-	c, err := f.l.AcceptTCP()
-	if err != nil {
-		return err
+// errUnread says that a statement ended and had not read what it should store.
+var errUnread = errors.New("asterixdb: no node of the server read what was sent")
+
+// serve sends the lines to every connection until the listener's deadline: a
+// job that the server begins anew connects anew. What the last one was sent
+// counts.
+func (f *feed) serve(ctx context.Context, lines func(w io.Writer) error) error {
+	sent := errUnread
+	for {
+		c, err := f.l.AcceptTCP()
+		if err != nil {
+			if !errors.Is(err, os.ErrDeadlineExceeded) {
+				sent = errors.Join(sent, err)
+			}
+			return sent
+		}
+		sent = send(ctx, c, lines)
 	}
-	defer context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Now()) })()
+}
+
+func send(ctx context.Context, c *net.TCPConn, lines func(w io.Writer) error) error {
 	defer c.Close() //nolint:errcheck // CloseWrite below says whether all was sent
+	defer context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Now()) })()
 	w := bufio.NewWriterSize(c, feedBuffer)
 	if err := lines(w); err != nil {
 		return fmt.Errorf("asterixdb: sending to the server: %w", err)
