@@ -98,6 +98,13 @@ func (l *lock) insert(ctx context.Context, state *state) error {
 			last, seen = now, time.Now()
 		}
 		if now.dead(ctx) || time.Since(seen) > lease {
+			again, err := l.a.holder(ctx, l.subset)
+			if err != nil {
+				return err
+			}
+			if again.token != now.token {
+				continue // it was given back before its port was closed
+			}
 			l.a.db.log.Info("the lock of a load that died is taken over", "subset", l.subset)
 			if err := l.a.evict(ctx, l.subset, now.token); err != nil {
 				return err

@@ -26,8 +26,11 @@ func TestPlans(t *testing.T) {
 		design design.Name
 		want   map[flavour.Name][]engine.Access
 	}{
-		{"", design.Document, map[flavour.Name][]engine.Access{
-			flavour.EpochRange: {index("documents", "by_epoch")}, flavour.ISORange: {index("documents", "by_iso")}, flavour.Keys: {keys},
+		{"indexes=epoch", design.Document, map[flavour.Name][]engine.Access{
+			flavour.EpochRange: {index("documents", "by_epoch")}, flavour.Keys: {keys},
+		}},
+		{"indexes=iso", design.Document, map[flavour.Name][]engine.Access{
+			flavour.ISORange: {index("documents", "by_iso")}, flavour.Keys: {keys},
 		}},
 		{"indexes=none", design.Document, map[flavour.Name][]engine.Access{
 			flavour.EpochRange: {scan("documents")}, flavour.EpochList: {scan("documents")}, flavour.Keys: {keys},

@@ -125,6 +125,9 @@ func (a *archive) settled(ctx context.Context, subset string) error {
 			return err
 		}
 		if h.dead(ctx) {
+			if again, err := a.holder(ctx, subset); err != nil || again.token != h.token {
+				return err
+			}
 			return &fault.Error{Setting: a.db.shown + ", subset " + strconv.Quote(subset), Problem: "a load was broken off and left something behind", Err: engine.ErrReadOnly,
 				Cure: "open it once without --read-only"}
 		}
