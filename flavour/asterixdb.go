@@ -50,8 +50,9 @@ func AsterixDBIn(dataverse string, closed bool) *Dialect {
 		},
 		LineColumn: func(name string) string { return "ld." + AsterixDBIdent(name) },
 		// The hint makes the search of an index for every header of what is a scan
-		// of all rows without it.
-		Join: "h.stat_header_id /*+ indexnl */ = ld.stat_header_id",
+		// of all rows without it. It works on a member whose type is declared, as
+		// that of id is; stat_header_id is the same.
+		Join: "h.id /*+ indexnl */ = ld.stat_header_id",
 
 		DocFrom: func(_, t, where string) string {
 			return table(t) + " AS r UNNEST r.data AS d\n   WHERE " + where

@@ -7,7 +7,7 @@ SELECT VALUE [h.`vx_mask`, ld.`fcst_init_beg`, ld.`fcst_valid_beg`, ld.`fcst_lea
      AND h.`vx_mask` = "G2/NHX"
      AND ld.fcst_valid_beg IN [1514764800, 1514786400, … 12 more, f8c32e648e87857b …, 1515067200, 1515088800]
      AND ld.`fcst_lead` IN [0, 6, … 49 more, 279bbd35a80a9b98 …, 372, 384]
-     AND h.stat_header_id /*+ indexnl */ = ld.stat_header_id
+     AND h.id /*+ indexnl */ = ld.stat_header_id
    ORDER BY ld.`fcst_valid_beg`, ld.`fcst_init_beg`, h.`fcst_lev`, ld.`fcst_lead`, h.`vx_mask`
 
 -- normalized, iso-range
@@ -20,7 +20,7 @@ SELECT VALUE [h.`vx_mask`, ld.`fcst_init_beg`, ld.`fcst_valid_beg`, ld.`fcst_lea
      AND ld.fcst_valid_beg BETWEEN 1514764800 AND 1515088800
      AND (ld.fcst_valid_beg - 1514764800) % 21600 = 0
      AND ld.`fcst_lead` IN [0, 6, … 49 more, 279bbd35a80a9b98 …, 372, 384]
-     AND h.stat_header_id /*+ indexnl */ = ld.stat_header_id
+     AND h.id /*+ indexnl */ = ld.stat_header_id
    ORDER BY ld.`fcst_valid_beg`, ld.`fcst_init_beg`, h.`fcst_lev`, ld.`fcst_lead`, h.`vx_mask`
 
 -- normalized, epoch-range
@@ -33,7 +33,7 @@ SELECT VALUE [h.`vx_mask`, ld.`fcst_init_beg`, ld.`fcst_valid_beg`, ld.`fcst_lea
      AND ld.fcst_valid_beg BETWEEN 1514764800 AND 1515088800
      AND (ld.fcst_valid_beg - 1514764800) % 21600 = 0
      AND ld.`fcst_lead` IN [0, 6, … 49 more, 279bbd35a80a9b98 …, 372, 384]
-     AND h.stat_header_id /*+ indexnl */ = ld.stat_header_id
+     AND h.id /*+ indexnl */ = ld.stat_header_id
    ORDER BY ld.`fcst_valid_beg`, ld.`fcst_init_beg`, h.`fcst_lev`, ld.`fcst_lead`, h.`vx_mask`
 
 -- document, iso-list

@@ -7,7 +7,7 @@ SELECT VALUE [h.`vx_mask`, ld.`fcst_init_beg`, ld.`fcst_valid_beg`, ld.`fcst_lea
      AND array_contains(["G2/NHX", "G2/SHX"], h.`vx_mask`)
      AND ld.fcst_valid_beg IN [1546300800, 1546322400, … 269 more, 83b411c81c40c241 …, 1552154400, 1552176000]
      AND ld.`fcst_lead` IN [0, 6, … 49 more, 279bbd35a80a9b98 …, 372, 384]
-     AND h.stat_header_id /*+ indexnl */ = ld.stat_header_id
+     AND h.id /*+ indexnl */ = ld.stat_header_id
    ORDER BY ld.`fcst_valid_beg`, ld.`fcst_init_beg`, h.`fcst_lev`, ld.`fcst_lead`, h.`vx_mask`
 
 -- normalized, iso-range
@@ -20,7 +20,7 @@ SELECT VALUE [h.`vx_mask`, ld.`fcst_init_beg`, ld.`fcst_valid_beg`, ld.`fcst_lea
      AND ld.fcst_valid_beg BETWEEN 1546300800 AND 1552176000
      AND (ld.fcst_valid_beg - 1546300800) % 21600 = 0
      AND ld.`fcst_lead` IN [0, 6, … 49 more, 279bbd35a80a9b98 …, 372, 384]
-     AND h.stat_header_id /*+ indexnl */ = ld.stat_header_id
+     AND h.id /*+ indexnl */ = ld.stat_header_id
    ORDER BY ld.`fcst_valid_beg`, ld.`fcst_init_beg`, h.`fcst_lev`, ld.`fcst_lead`, h.`vx_mask`
 
 -- normalized, epoch-range
@@ -33,7 +33,7 @@ SELECT VALUE [h.`vx_mask`, ld.`fcst_init_beg`, ld.`fcst_valid_beg`, ld.`fcst_lea
      AND ld.fcst_valid_beg BETWEEN 1546300800 AND 1552176000
      AND (ld.fcst_valid_beg - 1546300800) % 21600 = 0
      AND ld.`fcst_lead` IN [0, 6, … 49 more, 279bbd35a80a9b98 …, 372, 384]
-     AND h.stat_header_id /*+ indexnl */ = ld.stat_header_id
+     AND h.id /*+ indexnl */ = ld.stat_header_id
    ORDER BY ld.`fcst_valid_beg`, ld.`fcst_init_beg`, h.`fcst_lev`, ld.`fcst_lead`, h.`vx_mask`
 
 -- document, iso-list
