@@ -4,6 +4,7 @@ package all
 
 import (
 	"barograph/engine"
+	"barograph/engine/asterixdb"
 	"barograph/engine/cassandra"
 	"barograph/engine/couchbase"
 	"barograph/engine/dry"
@@ -20,7 +21,7 @@ import (
 // client's floor first, then what runs in this process, then servers.
 func Registry() engine.Registry {
 	return engine.Registry{
-		dry.Driver(), duckdb.Driver(), sqlite.Driver(), pebble.Driver(),
-		mariadb.Driver(), postgres.Driver(), mongodb.Driver(), couchbase.Driver(), cassandra.Driver(), valkey.Driver(),
+		dry.Driver(), duckdb.Driver(), sqlite.Driver(), pebble.Driver(), mariadb.Driver(), postgres.Driver(),
+		asterixdb.Driver(), mongodb.Driver(), couchbase.Driver(), cassandra.Driver(), valkey.Driver(),
 	}
 }
