@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 
@@ -25,9 +26,12 @@ import (
 // cure is what to do about an archive that broke the law.
 const cure = "this is a fault of Barograph or of the engine; do not use the archive, and report it"
 
+// ErrNotConserved says that records were lost or came up twice.
+var ErrNotConserved = errors.New("conservation is broken")
+
 func broken(what string, m engine.Mark) error {
-	return &fault.Error{File: m.Path, Problem: fmt.Sprintf("conservation is broken: %s: read %d, stored %d, replaced %d, quarantined %d",
-		what, m.Read, m.Stored, m.Replaced, m.Quarantined), Cure: cure}
+	return &fault.Error{File: m.Path, Err: fmt.Errorf("%w: %s: read %d, stored %d, replaced %d, quarantined %d",
+		ErrNotConserved, what, m.Read, m.Stored, m.Replaced, m.Quarantined), Cure: cure}
 }
 
 // checkCommit holds what a commit says against what it was given.
@@ -37,7 +41,7 @@ func checkCommit(given int64, s engine.Stored) error {
 		took += n
 	}
 	if took != given {
-		return &fault.Error{Problem: fmt.Sprintf("conservation is broken: a commit was given %d records and speaks of %d", given, took), Cure: cure}
+		return &fault.Error{Err: fmt.Errorf("%w: a commit was given %d records and speaks of %d", ErrNotConserved, given, took), Cure: cure}
 	}
 	return nil
 }

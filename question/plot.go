@@ -81,7 +81,7 @@ func unique(texts []string) []string {
 	return out
 }
 
-var unfit = regexp.MustCompile(`[^A-Za-z0-9_.-]+`) //nolint:gochecknoglobals // a constant
+var unfit = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 
 // name names the questions after their file: the only one as the file, several
 // with a variable and, where that does not tell them apart, a number.

@@ -44,7 +44,7 @@ read -r url port pid < <("$python" - "$status" <<'P'
 import json, sys
 from urllib.parse import urlsplit
 lab = json.loads(sys.argv[1])[0]
-print(lab["url"], urlsplit(lab["url"]).port, lab["lab"]["nodes"][0]["pid"])
+print(lab["url"], urlsplit(lab["url"]).port, lab["lab"]["nodes"][0]["processes"][0]["pid"])
 P
 )
 sql() { mariadb --no-defaults --host 127.0.0.1 --port "$port" --user root --local-infile=1 "$@"; }

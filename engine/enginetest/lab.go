@@ -47,7 +47,7 @@ func Lab(t testing.TB, d engine.Driver, o lab.Options) *lab.Lab {
 	if err := os.MkdirAll(all, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	parent, err := os.MkdirTemp(all, d.Scheme+"-")
+	parent, err := os.MkdirTemp(all, d.Scheme+"-") //nolint:usetesting // a killed test leaves it for the next one to sweep
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func Lab(t testing.TB, d engine.Driver, o lab.Options) *lab.Lab {
 		if err := l.Down(); err != nil {
 			t.Error(err)
 		}
-		_ = os.Remove(o.Dir + ".lock") //nolint:errcheck // the name is used once
+		_ = os.Remove(o.Dir + ".lock") // the name is used once
 	})
 	return l
 }

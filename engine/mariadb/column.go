@@ -160,7 +160,7 @@ func (c *column) text(dst []byte, s string) (_ []byte, exact bool) {
 			return append(dst, missingText...), true
 		}
 		dst, exact = appendLatin(dst, s, c.met.width)
-		return dst, exact && !(c.missingText() && s == missingText)
+		return dst, exact && (!c.missingText() || s != missingText)
 	case unsigned: // interp_pnts
 		n, err := strconv.ParseUint(s, 10, 32)
 		if err != nil {

@@ -86,7 +86,7 @@ func (s *plots) remarks(n *node) {
 	slices.SortStableFunc(p.Unsupported, func(a, b Remark) int { return a.Line - b.Line })
 }
 
-var quoted = regexp.MustCompile(`"([^"]*)"`) //nolint:gochecknoglobals // a constant
+var quoted = regexp.MustCompile(`"([^"]*)"`)
 
 // intervals notes confidence intervals that are not percentiles of a bootstrap.
 func (s *plots) intervals(n *node, note func(*node, string, string)) {
@@ -114,7 +114,7 @@ func (s *plots) intervals(n *node, note func(*node, string, string)) {
 }
 
 // equalized notes fields whose several values would have to be equalized, too.
-func (s *plots) equalized(n *node, note func(*node, string, string)) {
+func (s *plots) equalized(_ *node, note func(*node, string, string)) {
 	if !s.p.EventEqual {
 		return
 	}

@@ -199,6 +199,10 @@ func (s *study) fillCopy(ctx context.Context, a engine.Archive, k int, r *run.Ar
 		step.Bytes = step.Done
 		s.o.Progress(step)
 	}})
+	if errors.Is(err, load.ErrNotConserved) {
+		s.incomplete(r, err.Error())
+		return 0, s.inspect(ctx, a, name, r)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -229,11 +233,15 @@ func (s *study) inspect(ctx context.Context, a engine.Archive, subset string, r 
 	if digest == s.digest || !r.Whole {
 		return nil
 	}
-	r.Whole = false
-	r.Problem = fmt.Sprintf("subset %s holds %d records with digest %s, the data %d with digest %s", subset, digest.Records, digest, s.digest.Records, s.digest)
-	s.out.NotWhole++
-	s.warn(r.Engine + " " + r.Design + " is not timed: " + r.Problem)
+	s.incomplete(r, fmt.Sprintf("subset %s holds %d records with digest %s, the data %d with digest %s", subset, digest.Records, digest, s.digest.Records, s.digest))
 	return nil
+}
+
+// incomplete keeps an archive that does not hold the data out of the timing.
+func (s *study) incomplete(r *run.Archive, problem string) {
+	r.Whole, r.Problem = false, problem
+	s.out.NotWhole++
+	s.warn(r.Engine + " " + r.Design + " is not timed: " + problem)
 }
 
 // CopyName is the subset that holds the k-th copy of the data, from 0.
