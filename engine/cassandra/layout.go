@@ -3,10 +3,13 @@ package cassandra
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
 	"time"
+
+	gocql "github.com/apache/cassandra-gocql-driver/v2"
 
 	"barograph/design"
 	"barograph/record"
@@ -199,10 +202,37 @@ func (s *store) create(ctx context.Context, name, statement string) error {
 	if err := s.session.Query(statement).ExecContext(ctx); err != nil {
 		return fmt.Errorf("table %s: %w", name, err)
 	}
+	if err := s.await(ctx, name); err != nil {
+		return fmt.Errorf("table %s: %w", name, err)
+	}
 	s.mu.Lock()
 	s.made[name] = true
 	s.mu.Unlock()
 	return nil
+}
+
+// schemaPatience is how long a table that was made may be unknown, and
+// schemaPause how long it is waited before it is asked for again.
+const (
+	schemaPatience = 10 * time.Second
+	schemaPause    = 50 * time.Millisecond
+)
+
+// await waits until a table can be asked. Where two clients make it at once,
+// the statement of the second returns before the node knows the table.
+func (s *store) await(ctx context.Context, table string) error {
+	for until := time.Now().Add(schemaPatience); ; {
+		err := s.session.Query("SELECT * FROM " + table + " LIMIT 1").ExecContext(ctx)
+		var refused gocql.RequestError
+		if err == nil || !errors.As(err, &refused) || refused.Code() != gocql.ErrCodeInvalid || time.Now().After(until) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(schemaPause):
+		}
+	}
 }
 
 func (s *store) has(table string) bool {
