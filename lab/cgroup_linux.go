@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/containerd/cgroups/v3"
 	"github.com/containerd/cgroups/v3/cgroup1"
@@ -89,8 +90,21 @@ func confine2(iso *engine.Isolation, node, pid int) error {
 	return m.AddProc(uint64(pid))
 }
 
+// leaving is how long a process that has ended may still be in its group: the
+// kernel takes it out a little after its end can be seen.
+const leaving = 5 * time.Second
+
 // release removes a node's control group; its processes have ended.
 func release(iso *engine.Isolation, node int) error {
+	for until := time.Now().Add(leaving); ; time.Sleep(poll) {
+		err := remove(iso, node)
+		if err == nil || time.Now().After(until) {
+			return err
+		}
+	}
+}
+
+func remove(iso *engine.Isolation, node int) error {
 	if cgroups.Mode() == cgroups.Unified {
 		m, err := cgroup2.Load(groupPath(iso, node))
 		if err != nil {

@@ -256,7 +256,7 @@ func (w *lineWriter) makeTwins(ctx context.Context, need map[string]map[string]s
 		var add []string
 		for name, kind := range columns {
 			if !w.twins[table][name] {
-				add = append(add, "ADD COLUMN "+name+" "+kind+" INVISIBLE")
+				add = append(add, "ADD COLUMN IF NOT EXISTS "+name+" "+kind+" INVISIBLE")
 			}
 		}
 		if len(add) == 0 {
