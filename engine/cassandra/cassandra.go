@@ -123,7 +123,8 @@ func (s *settings) config() *gocql.ClusterConfig {
 	}
 	c.ConnectTimeout, c.Timeout = giveUp, patience
 	c.ReconnectInterval = time.Second
-	c.DefaultIdempotence = true // what is not says so
+	c.MaxWaitSchemaAgreement = time.Nanosecond // create waits itself, not for nodes that are down
+	c.DefaultIdempotence = true
 	c.RetryPolicy = &gocql.SimpleRetryPolicy{NumRetries: retries}
 	c.PoolConfig.HostSelectionPolicy = gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy())
 	c.Metadata.CacheMode = gocql.KeyspaceOnly
@@ -144,7 +145,8 @@ type store struct {
 	log      *slog.Logger
 
 	mu      sync.Mutex
-	made    map[string]bool          // tables that are certainly there
+	bare    bool                     // opened read-only, and nothing was ever loaded
+	made    map[string]bool          // tables that every node serves
 	known   map[string]known         // catalogs, by design and subset
 	turning map[string]chan struct{} // by design and subset: taken by the loader of this process that commits
 }

@@ -49,9 +49,14 @@
 // default), which outlives the process, not the machine. About says which, and
 // a loader logs a warning.
 //
-// Two clients that make the same table through different nodes at the same
-// moment may collide, as schema changes of Cassandra before 6 do: let the first
-// load of a line type end before another begins.
+// # Tables that several clients make
+//
+// A statement that changes the schema goes to the node with the least id of
+// those that are up, whichever client sends it: one node makes one change after
+// another, where two nodes would make one table twice, with two ids, which
+// Cassandra before 6 does not mend. Then every node that is up is asked for the
+// table until it serves it: system_schema.tables lists a table before the server
+// knows it.
 //
 // # Size
 //

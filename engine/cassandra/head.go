@@ -76,8 +76,8 @@ const headColumns = "SELECT next, version, bad, catalog, bytes FROM heads WHERE 
 // head reads the state at a consistency. A reader's quorum sees every commit
 // that has returned; Serial also settles one that is under way.
 func (a *archive) head(ctx context.Context, subset string, c gocql.Consistency) (h head, err error) {
-	if !a.has("heads") {
-		return h, nil // opened read-only, and nothing was ever loaded
+	if a.bare {
+		return h, nil
 	}
 	err = a.session.Query(headColumns, a.scope(), subset).Consistency(c).ScanContext(ctx, &h.next, &h.version, &h.bad, &h.catalog, &h.bytes)
 	if errors.Is(err, gocql.ErrNotFound) {
@@ -87,7 +87,9 @@ func (a *archive) head(ctx context.Context, subset string, c gocql.Consistency) 
 	return h, failed(ctx, err)
 }
 
-// begin gives a commit its number, which no other commit has or had.
+// begin gives a commit its number, which no other commit has or had. Where a
+// reply is lost, the number is, too: the update that is sent again does not
+// apply.
 func (a *archive) begin(ctx context.Context, subset string) (number int64, base head, err error) {
 	for {
 		if base, err = a.head(ctx, subset, a.serial()); err != nil {
@@ -97,7 +99,7 @@ func (a *archive) begin(ctx context.Context, subset string) (number int64, base 
 		if base.next == 0 {
 			q = a.session.Query("INSERT INTO heads (next, version, catalog, bytes, design, subset) VALUES (1, 0, 0, 0, ?, ?) IF NOT EXISTS", a.scope(), subset)
 		}
-		won, err := q.Idempotent(false).MapScanCASContext(ctx, map[string]any{})
+		won, err := q.MapScanCASContext(ctx, map[string]any{})
 		if err != nil {
 			return 0, base, failed(ctx, err)
 		}
@@ -123,11 +125,11 @@ func (a *archive) advance(ctx context.Context, subset string, number int64, base
 	}
 	q := a.session.Query("UPDATE heads SET version = ?, catalog = ?, bytes = ?, bad = bad + ? WHERE design = ? AND subset = ? IF version = ?",
 		number, number, base.bytes+bytes, bad, a.scope(), subset, base.version)
-	won, err = q.Idempotent(false).MapScanCASContext(ctx, map[string]any{})
-	if err == nil {
-		return won, nil
+	if won, err = q.MapScanCASContext(ctx, map[string]any{}); won {
+		return true, nil
 	}
-	// The reply may be lost, and the commit may count all the same.
+	// The reply may be lost, to the driver too, which sent the update again: the
+	// commit may count all the same.
 	after, stop := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer stop()
 	h, unknown := a.head(after, subset, a.serial())
@@ -220,7 +222,7 @@ func (a *archive) Catalog(ctx context.Context, subset string) (*design.Catalog, 
 
 // Subsets lists the subsets that have a commit.
 func (a *archive) Subsets(ctx context.Context) ([]string, error) {
-	if !a.has("heads") {
+	if a.bare {
 		return nil, nil
 	}
 	iter := a.session.Query("SELECT design, subset, version FROM heads").IterContext(ctx)
@@ -275,7 +277,7 @@ func (a *archive) Size(ctx context.Context) (int64, error) {
 	if err := iter.Close(); err != nil && ctx.Err() != nil { // ScyllaDB has no such table
 		return 0, ctx.Err()
 	}
-	if !a.has("heads") {
+	if a.bare {
 		return onDisk, nil
 	}
 	iter = a.session.Query("SELECT design, bytes FROM heads").IterContext(ctx)

@@ -1,15 +1,11 @@
 package cassandra
 
 import (
-	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
 	"time"
-
-	gocql "github.com/apache/cassandra-gocql-driver/v2"
 
 	"barograph/design"
 	"barograph/record"
@@ -161,82 +157,4 @@ func appendEntry(dst []byte, b *record.Batch, i int) []byte {
 		dst = binary.BigEndian.AppendUint64(dst, math.Float64bits(f))
 	}
 	return dst
-}
-
-// The tables of what belongs to a subset besides its records.
-var own = []string{ //nolint:gochecknoglobals // a constant list
-	`CREATE TABLE IF NOT EXISTS heads (design text, subset text, next bigint, version bigint, bad set<bigint>, catalog bigint, bytes bigint, PRIMARY KEY ((design, subset)))`,
-	`CREATE TABLE IF NOT EXISTS catalogs (design text, subset text, commit_number bigint, catalog text, PRIMARY KEY ((design, subset), commit_number))`,
-	`CREATE TABLE IF NOT EXISTS marks (design text, subset text, commit_number bigint, number int, mark text, PRIMARY KEY ((design, subset), commit_number, number))`,
-	`CREATE TABLE IF NOT EXISTS partitions (design text, subset text, line_type text, bucket int, name text, year int, PRIMARY KEY ((design, subset, line_type, bucket), name, year))`,
-}
-
-// buckets over which the partitions of a line type are listed.
-const buckets = 16
-
-// tables makes what is missing of own, and notes what is there.
-func (s *store) tables(ctx context.Context) error {
-	iter := s.session.Query("SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?", s.keyspace).IterContext(ctx)
-	var name string
-	s.mu.Lock()
-	for iter.Scan(&name) {
-		s.made[name] = true
-	}
-	s.mu.Unlock()
-	if err := iter.Close(); err != nil || s.readOnly {
-		return err
-	}
-	for i, name := range []string{"heads", "catalogs", "marks", "partitions"} {
-		if err := s.create(ctx, name, own[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// create makes a table unless it is there.
-func (s *store) create(ctx context.Context, name, statement string) error {
-	if s.has(name) {
-		return nil
-	}
-	if err := s.session.Query(statement).ExecContext(ctx); err != nil {
-		return fmt.Errorf("table %s: %w", name, err)
-	}
-	if err := s.await(ctx, name); err != nil {
-		return fmt.Errorf("table %s: %w", name, err)
-	}
-	s.mu.Lock()
-	s.made[name] = true
-	s.mu.Unlock()
-	return nil
-}
-
-// schemaPatience is how long a table that was made may be unknown, and
-// schemaPause how long it is waited before it is asked for again.
-const (
-	schemaPatience = 10 * time.Second
-	schemaPause    = 50 * time.Millisecond
-)
-
-// await waits until a table can be asked. Where two clients make it at once,
-// the statement of the second returns before the node knows the table.
-func (s *store) await(ctx context.Context, table string) error {
-	for until := time.Now().Add(schemaPatience); ; {
-		err := s.session.Query("SELECT * FROM " + table + " LIMIT 1").ExecContext(ctx)
-		var refused gocql.RequestError
-		if err == nil || !errors.As(err, &refused) || refused.Code() != gocql.ErrCodeInvalid || time.Now().After(until) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(schemaPause):
-		}
-	}
-}
-
-func (s *store) has(table string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.made[table]
 }

@@ -189,12 +189,19 @@ func (t *attempt) list(ctx context.Context, lt *record.LineType) error {
 		for some := range slices.Chunk(in[b], many) {
 			batch := t.session.Batch(gocql.UnloggedBatch)
 			for _, u := range some {
-				batch.Query("INSERT INTO partitions (design, subset, line_type, bucket, name, year) VALUES (?, ?, ?, ?, ?, ?)", t.scope(), t.subset, lt.Name, b, u.name, u.year)
+				add(batch, "INSERT INTO partitions (design, subset, line_type, bucket, name, year) VALUES (?, ?, ?, ?, ?, ?)", t.scope(), t.subset, lt.Name, b, u.name, u.year)
 			}
 			group.Go(func() error { return batch.ExecContext(ctx) })
 		}
 	}
 	return group.Wait()
+}
+
+// add adds a statement that may be sent again: the number of a commit is in
+// the key of whatever it writes. The driver sends a batch again where all of
+// its statements say so.
+func add(b *gocql.Batch, statement string, args ...any) {
+	b.Entries = append(b.Entries, gocql.BatchEntry{Stmt: statement, Args: args, Idempotent: true})
 }
 
 func bucket(u unit) int { return int(xxh3.HashString(u.name) % buckets) }
@@ -293,7 +300,7 @@ func (t *attempt) send(ctx context.Context, lt *record.LineType, insert string, 
 	for some := range slices.Chunk(p.rows, batchRows) {
 		batch := t.session.Batch(gocql.UnloggedBatch)
 		for i := range some {
-			batch.Query(insert, some[i].args...)
+			add(batch, insert, some[i].args...)
 			bytes += int64(8*len(some[i].args) + len(some[i].key.entry))
 		}
 		if err := batch.ExecContext(ctx); err != nil {

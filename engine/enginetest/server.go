@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,7 +66,7 @@ func (s *suite) twoLoads(t *testing.T) {
 func (s *suite) killedServer(t *testing.T, l *lab.Lab) {
 	files := crashFiles()
 	whole := s.timeLoad(t, files)
-	rounds, rng := repetitions(t, 4, 1), newRand(uint64(time.Now().UnixNano())) // a moment cannot be repeated anyway
+	rounds, rng := repetitions(t, cmp.Or(s.Kills, 4), 1), newRand(uint64(time.Now().UnixNano())) // a moment cannot be repeated anyway
 	url := s.URL(t)
 	for round := range rounds {
 		ended := make(chan error, 1)
