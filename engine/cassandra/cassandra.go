@@ -3,7 +3,6 @@ package cassandra
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -164,37 +163,26 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, unreachable(err)
+		return nil, err
 	}
 	return &engine.Engine{Archives: s, About: s.about, Close: func() error { s.session.Close(); return nil }}, nil
 }
 
-// connect opens the keyspace, which is made if it is not there.
-func (s *store) connect(ctx context.Context) error {
-	first, err := s.config().CreateSession()
+// connect opens the keyspace. What is missing of it is made in a session that
+// is in none, so that the session in it finds every node prepared.
+func (s *store) connect(ctx context.Context) (err error) {
+	if s.session, err = s.config().CreateSession(); err != nil {
+		return unreachable(err)
+	}
+	err = s.prepare(ctx)
+	s.session.Close()
 	if err != nil {
 		return err
 	}
-	defer first.Close()
-	var name string
-	err = first.Query("SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = ?", s.keyspace).ScanContext(ctx, &name)
-	if errors.Is(err, gocql.ErrNotFound) {
-		if s.readOnly {
-			return &fault.Error{Setting: "keyspace " + s.keyspace, Problem: "does not exist", Err: engine.ErrUnreachable, Cure: "load an archive into it first"}
-		}
-		err = first.Query(fmt.Sprintf("CREATE KEYSPACE IF NOT EXISTS %s WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': %d}", s.keyspace, s.replication)).ExecContext(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	c := s.config()
+	c := s.config() // sessions cannot share one
 	c.Keyspace = s.keyspace
 	if s.session, err = c.CreateSession(); err != nil {
-		return err
-	}
-	if err := s.tables(ctx); err != nil {
-		s.session.Close()
-		return err
+		return unreachable(err)
 	}
 	return nil
 }

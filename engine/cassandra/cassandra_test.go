@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -100,13 +101,18 @@ func TestThreeNodes(t *testing.T) {
 	})
 }
 
-// firstClients are three that find no keyspace and make it and all tables at the
-// same moment: no table is made twice, and none is used before all nodes have it.
+// firstClients open a keyspace that is not there, one shortly after the other,
+// so that some find tables in the making: no table is made twice, and none is
+// used before all nodes have it.
 func firstClients(t *testing.T, a *archives) {
+	const clients, apart = 12, 30 * time.Millisecond
 	url := a.url(t)
 	group, ctx := errgroup.WithContext(t.Context())
-	for i := range 3 {
-		group.Go(func() error { return loadOne(ctx, url, "copy_"+strconv.Itoa(i)) })
+	for i := range clients {
+		group.Go(func() error {
+			time.Sleep(time.Duration(i) * apart)
+			return loadOne(ctx, url, "copy_"+strconv.Itoa(i))
+		})
 	}
 	if err := group.Wait(); err != nil {
 		t.Fatal(err)

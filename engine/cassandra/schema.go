@@ -9,6 +9,9 @@ import (
 	"time"
 
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
+
+	"barograph/engine"
+	"barograph/fault"
 )
 
 // own are the tables of what belongs to a subset besides its records.
@@ -22,25 +25,41 @@ var own = []struct{ name, columns string }{ //nolint:gochecknoglobals // a const
 // buckets over which the partitions of a line type are listed.
 const buckets = 16
 
-// tables makes what is missing of own. A keyspace that is opened read-only may
-// lack them: then nothing was ever loaded.
-func (s *store) tables(ctx context.Context) error {
+// prepare makes the keyspace, and what is missing of own. A keyspace that is
+// opened read-only may lack them: then nothing was ever loaded.
+func (s *store) prepare(ctx context.Context) error {
+	var name string
+	err := s.session.Query("SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = ?", s.keyspace).ScanContext(ctx, &name)
+	missing := errors.Is(err, gocql.ErrNotFound)
+	if err != nil && !missing {
+		return err
+	}
 	if s.readOnly {
-		err := s.session.Query("SELECT next FROM heads LIMIT 1").ExecContext(ctx)
+		if missing {
+			return &fault.Error{Setting: "keyspace " + s.keyspace, Problem: "does not exist", Err: engine.ErrUnreachable, Cure: "load an archive into it first"}
+		}
+		err = s.session.Query("SELECT next FROM " + s.keyspace + ".heads LIMIT 1").ExecContext(ctx)
 		if s.bare = absent(err); s.bare {
 			return nil
 		}
 		return err
 	}
+	if missing {
+		statement := "CREATE KEYSPACE IF NOT EXISTS %s WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': %d}"
+		if err := s.change(ctx, fmt.Sprintf(statement, s.keyspace, s.replication)); err != nil {
+			return err
+		}
+	}
 	for _, t := range own {
-		if err := s.create(ctx, t.name, "CREATE TABLE IF NOT EXISTS "+t.name+" ("+t.columns+")"); err != nil {
+		table := s.keyspace + "." + t.name
+		if err := s.create(ctx, table, "CREATE TABLE IF NOT EXISTS "+table+" ("+t.columns+")"); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// absent tells whether the server knows no such table.
+// absent tells whether the server knows no such table or keyspace.
 func absent(err error) bool {
 	var refused gocql.RequestError
 	return errors.As(err, &refused) && refused.Code() == gocql.ErrCodeInvalid
