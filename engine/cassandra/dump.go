@@ -40,7 +40,7 @@ func (a *archive) units(ctx context.Context, subset string, t *record.LineType, 
 		for err == nil && it.Scan(&u.name, &u.year) {
 			err = each(u)
 		}
-		if err := errors.Join(err, it.Close()); err != nil {
+		if err := errors.Join(err, failed(ctx, it.Close())); err != nil {
 			return err
 		}
 	}
@@ -121,53 +121,42 @@ func (a *archive) count(ctx context.Context, subset string, t *record.LineType, 
 
 func nowhere(string) (uint32, int64, error) { return 0, 0, nil }
 
-// dumpRows is the number of records from which on a batch of a dump is handed out.
-const dumpRows = 4096
-
-// errStopped ends a walk whose caller wants no more.
-var errStopped = errors.New("stopped")
-
 // Dump walks all partitions of the subset, as of one commit.
 func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
-	return func(yield func(*record.Batch, error) bool) {
+	return engine.Dump(func(to *engine.Dumper) error {
 		h, types, err := a.types(ctx, subset)
 		if err != nil {
-			yield(nil, err)
-			return
+			return err
 		}
 		for _, t := range types {
-			if err := a.dump(ctx, subset, t, h, yield); err != nil {
-				if !errors.Is(err, errStopped) {
-					yield(nil, failed(ctx, err))
-				}
-				return
+			if err := a.dump(ctx, subset, t, h, to); err != nil {
+				return err
 			}
 		}
-	}
+		return nil
+	})
 }
 
-func (a *archive) dump(ctx context.Context, subset string, t *record.LineType, h head, yield func(*record.Batch, error) bool) error {
+func (a *archive) dump(ctx context.Context, subset string, t *record.LineType, h head, to *engine.Dumper) error {
 	var b record.Batch
 	b.Reset(t, "")
 	p := a.all(t)
 	s, text := p.scanner(h.counts, nil), p.text()+a.where()
 	err := a.units(ctx, subset, t, func(u unit) error {
-		if b.Len() >= dumpRows {
-			if !yield(&b, nil) {
-				return errStopped
-			}
-			b.Reset(t, "")
-		}
 		header, valid, err := a.header(unit{a.derived(u.name), u.year})
 		if err != nil {
 			return err
 		}
 		head := b.AddHeader(header)
 		_, err = s.rows(a.session.Query(text, a.args(u)...).IterContext(ctx), func(string) (uint32, int64, error) { return head, valid, nil }, &b)
+		if err != nil {
+			return failed(ctx, err)
+		}
+		_, err = to.Full(&b)
 		return err
 	})
-	if err == nil && b.Len() > 0 && !yield(&b, nil) {
-		return errStopped
+	if err != nil {
+		return err
 	}
-	return err
+	return to.Rest(&b)
 }

@@ -229,7 +229,7 @@ type identity struct {
 // records writes the records of a line type, document by document, several at
 // once.
 func (t *attempt) records(ctx context.Context, lt *record.LineType) error {
-	held, insert := newHeld(t.catalog, lt), t.insert(lt)
+	insert := t.insert(lt)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(t.inflight)
 	for doc := range t.groups[lt].Docs() {
@@ -237,7 +237,7 @@ func (t *attempt) records(ctx context.Context, lt *record.LineType) error {
 			break
 		}
 		h, valid := doc.Header(), doc.Valid()
-		p := piece{unit: t.unitOf(lt, t.subset, h, valid), valid: valid, held: held.mayHold(h, valid)}
+		p := piece{unit: t.unitOf(lt, t.subset, h, valid), valid: valid, held: t.catalog.Holding(lt, h).MayHold(valid)}
 		p.unit.name = t.kept(p.unit.name)
 		p.rows = make([]row, doc.Rows.Len())
 		for i := range p.rows {
@@ -344,30 +344,4 @@ func (t *attempt) compare(ctx context.Context, lt *record.LineType, p *piece) er
 		}
 	}
 	return nil
-}
-
-// held tells from the catalog alone which documents an archive may hold.
-type held map[[4]string]*design.Group
-
-func newHeld(stored *design.Catalog, t *record.LineType) held {
-	h := held{}
-	for _, g := range stored.Groups {
-		if g.LineType == t.Name {
-			h[[4]string{g.Version, g.Model, g.ObType, g.FcstVar}] = g
-		}
-	}
-	return h
-}
-
-func (held held) mayHold(h *record.Header, valid int64) bool {
-	g := held[[4]string{h[record.Version], h[record.Model], h[record.ObType], h[record.FcstVar]}]
-	if g == nil || !has(g.Masks, h[record.VxMask]) || !has(g.Levels, h[record.FcstLev]) || !has(g.Further, design.Further(h)) || valid < g.First || valid > g.Last {
-		return false
-	}
-	return g.Step == 0 || (valid-g.First)%g.Step == 0
-}
-
-func has(sorted []string, v string) bool {
-	_, ok := slices.BinarySearch(sorted, v)
-	return ok
 }
