@@ -46,8 +46,10 @@ type spot struct {
 // String keeps thousands of keys out of whatever prints a query's arguments.
 func (p *plan) String() string { return fmt.Sprintf("%d queries", len(p.reads)) }
 
-// atOnce is the number of ids in one query of keys: its coordinator asks for
-// all of them.
+// atOnce is the number of ids in one query of keys, whose coordinator asks for
+// all of them, and of times in one of epoch-list. ScyllaDB takes no longer lists
+// unless it is told to (max_partition_key_restrictions_per_query and
+// max_clustering_key_restrictions_per_query).
 const atOnce = 100
 
 // Phrase derives from the catalog what to read.
@@ -165,9 +167,8 @@ func (p *plan) ranges(c *design.Catalog, q *question.Question, f flavour.Name, k
 		}
 		series, head := kept(string(design.AppendSeries(nil, q.Type, q.Subset, h))), p.header(h)
 		for year := yearOf(first); year <= yearOf(last); year++ {
-			args := []any{series, year}
 			if f == flavour.EpochRange {
-				p.reads = append(p.reads, read{head: head, args: append(args, first, last)})
+				p.reads = append(p.reads, read{head: head, args: []any{series, year, first, last}})
 				continue
 			}
 			var times []int64
@@ -177,8 +178,8 @@ func (p *plan) ranges(c *design.Catalog, q *question.Question, f flavour.Name, k
 				}
 			}
 			slices.Sort(times)
-			if times = slices.Compact(times); len(times) > 0 {
-				p.reads = append(p.reads, read{head: head, args: append(args, times)})
+			for some := range slices.Chunk(slices.Compact(times), atOnce) {
+				p.reads = append(p.reads, read{head: head, args: []any{series, year, some}})
 			}
 		}
 	}

@@ -2,10 +2,14 @@ package cassandra
 
 import (
 	"net/url"
+	"reflect"
 	"strings"
 	"testing"
 
 	"barograph/design"
+	"barograph/engine/enginetest"
+	"barograph/flavour"
+	"barograph/question"
 	"barograph/record"
 )
 
@@ -58,6 +62,36 @@ func TestStatements(t *testing.T) {
 		}[l.design]
 		if !strings.HasSuffix(create, key) {
 			t.Errorf("%s: the table is %s", l.design, create)
+		}
+	}
+}
+
+// TestShortLists: a question of 250 times becomes lists that ScyllaDB takes.
+func TestShortLists(t *testing.T) {
+	lt, _ := record.TypeByName("PCT")
+	one := enginetest.LongRecord(lt, 1, 1)
+	c := design.NewCatalog("a")
+	c.Add(one)
+	const hour = 3600
+	q := &question.Question{Subset: "a", Type: lt, Valid: question.Times{First: one.Valid[0], Last: one.Valid[0] + 249*6*hour, Step: 6 * hour}}
+	for _, l := range layouts {
+		p, f := &plan{picked: l.all(lt)}, flavour.Keys
+		if l.bySeries {
+			f = flavour.EpochList
+			p.ranges(c, q, f, strings.Clone)
+		} else {
+			p.keys(c, q, f, strings.Clone)
+		}
+		times := 0
+		for _, r := range p.reads {
+			n := reflect.ValueOf(r.args[len(r.args)-1]).Len()
+			if n > atOnce {
+				t.Errorf("%s: a list of %d", l.design, n)
+			}
+			times += n
+		}
+		if times != 250 {
+			t.Errorf("%s: %d are asked for", l.design, times)
 		}
 	}
 }
