@@ -67,8 +67,10 @@ func (a *archives) of(d design.Name) enginetest.Config {
 // server that is killed may lose them under another profile.
 var small = lab.Options{Profile: "tuned", Memory: 1 << 30}
 
-// TestOneNode has one server for the whole suite: it takes seconds to start.
+// TestOneNode has one server for the whole suite: it takes seconds to start. It
+// and TestThreeNodes wait much, for disks and starts, and run beside each other.
 func TestOneNode(t *testing.T) {
+	t.Parallel()
 	a := archives{server: enginetest.Lab(t, cassandra.Driver(), small)}
 	t.Run("first clients", func(t *testing.T) { firstClients(t, &a) })
 	t.Run("conformance", func(t *testing.T) { enginetest.Run(t, a.config()) })
@@ -81,6 +83,7 @@ func TestThreeNodes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("NOT TESTED with -short: three servers of Java take minutes to start and to change their tables")
 	}
+	t.Parallel()
 	o := small
 	o.Nodes = 3
 	a := archives{server: enginetest.Lab(t, cassandra.Driver(), o)}
