@@ -9,8 +9,9 @@ import (
 // kept; the default is barograph/artifacts in the user's cache folder.
 const EnvArtifacts = "BAROGRAPH_ARTIFACTS"
 
-// Artifact is a server's program from the Maven repository. `barograph lab
-// install` fetches it, checks it and unpacks it into Dir.
+// Artifact is a server's program from a language registry: the Maven repository,
+// or Go modules. `barograph lab install` fetches it, checks it and unpacks or
+// builds it into Dir.
 type Artifact struct {
 	Name   string // of its folder, with the version: "cassandra-5.0.9"
 	Maven  string // group:artifact:version[:packaging[:classifier]]
@@ -20,7 +21,15 @@ type Artifact struct {
 	// into Dir. Otherwise it is unpacked there (zip, tar.gz) or, a single jar,
 	// copied.
 	Jars bool
+
+	// Go is, in place of Maven, the files of a Go module by their names: go.mod,
+	// go.sum, which holds the checksums of all that is fetched, and main.go. Dir
+	// then holds Program.
+	Go func() (map[string][]byte, error)
 }
+
+// Program is the name of the program that Go builds, in Dir.
+func (a Artifact) Program() string { return a.Name }
 
 // Dir is the folder that holds the artifact, whether it is there or not.
 func (a Artifact) Dir() (string, error) {

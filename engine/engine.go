@@ -27,6 +27,7 @@ type Driver struct {
 	Layouts []Layout                       // of tables of records under keys, the usual one first; promised = delivered
 	Place   Place
 	Server  *Server // how the lab starts one; nil = embedded
+	NotRun  string  // what of it was not run against a server, and why; "" = all of it was
 
 	// Open connects. A folder or file that can be made is made, unless
 	// Options.ReadOnly is set. Errors wrap ErrUnreachable where the cure is
@@ -70,4 +71,5 @@ type About struct {
 	Product  string            `json:"product"` // "DuckDB"
 	Version  string            `json:"version"`
 	Settings map[string]string `json:"settings,omitempty"` // every setting that was changed, and those that decide speed
+	Unranked string            `json:"unranked,omitempty"` // why its times are shown but stand in no ranking; "" = they do
 }

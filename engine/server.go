@@ -19,6 +19,7 @@ type Server struct {
 	Ports       []string       // names of the TCP ports that every node needs; each gets a free one
 	SharedPorts []string       // the same, but one number for all nodes, each of which has an address of its own
 	Profiles    []Profile      // the first is the default
+	Note        string         // what whoever starts it must know before; "" = nothing
 	Stop        syscall.Signal // ends a node; nodes are stopped in reverse order
 
 	// Find looks for the programs; its error names what is missing.

@@ -17,9 +17,16 @@ type Dialect struct {
 
 	NullsFirst string // stands after a column that may be NULL in ORDER BY, as missing values come first; "" where they do anyway
 
+	// Where texts, lists and rows are not written as in SQL; zero = they are.
+	Literal func(text string) string      // a text literal
+	List    [2]string                     // what stands before and after a list of values
+	Select  func(columns []string) string // SELECT and what it returns
+
+	Sorted func(expr string) string // what to sort a text by, in the designs normalized and document; nil = Bytewise there, or the text itself
+
 	// Normalized and wide.
 	Table         func(subset, table string) string // the table of a subset, quoted
-	Binary        func(expr string) string          // the nearest honest equivalent of MySQL's BINARY expr, which compares as bytes
+	Binary        func(expr string) string          // the nearest honest equivalent of MySQL's BINARY expr, which compares as bytes; nil = metviewer-sql cannot be put
 	BinaryLiteral func(text string) string          // a text literal to compare with Binary(…)
 	DateTime      func(epoch int64) string          // literal of the type of fcst_valid_beg
 	Epoch         func(expr string) string          // fcst_valid_beg … → Unix seconds
@@ -31,6 +38,7 @@ type Dialect struct {
 	LineColumn  func(name string) string                  // expression of another column of the line table ld
 	Equal       func(expr string, values []string) string // expr is one of values, bytewise; metviewer-sql uses Binary instead
 	Bytewise    func(expr string) string                  // what to sort a text by
+	Join        string                                    // the condition that joins h and ld; "" = their stat_header_id are equal
 
 	// Document. A document is a row r; its entries are rows d.
 	DocFrom  func(subset, table, where string) string // FROM clause: documents that satisfy where, unnested
@@ -38,6 +46,14 @@ type Dialect struct {
 	DocEntry func(column string) string               // a member of an entry: fcst_lead, fabar …
 	DocAnd   string                                   // joins a condition on entries to what DocFrom wrote: WHERE or AND
 	DocKeys  func(keys []string) (where string, args []any)
+
+	// DocEqual is Equal for the fields of documents; nil = as in SQL.
+	DocEqual func(expr string, values []string) string
+
+	// DocWhere are the conditions that pick a subset and the line type of a
+	// table, where documents of others stand beside them; nil = none do. Derived
+	// ids need no such conditions.
+	DocWhere func(subset, table string) []string
 
 	// DocFromLeads is DocFrom for entries of these leads alone, where the
 	// engine can pick them before it unnests; "" = it had better not. nil = it
@@ -102,12 +118,18 @@ func dateTime(epoch int64) string { return time.Unix(epoch, 0).UTC().Format(time
 
 func iso(epoch int64) string { return time.Unix(epoch, 0).UTC().Format(design.ISO) }
 
-func list[T any](items []T, f func(T) string) string {
+func list[T any](items []T, f func(T) string) string { return listIn([2]string{}, items, f) }
+
+// listIn writes a list between the dialect's brackets.
+func listIn[T any](brackets [2]string, items []T, f func(T) string) string {
 	out := make([]string, len(items))
 	for i, v := range items {
 		out[i] = f(v)
 	}
-	return "(" + strings.Join(out, ", ") + ")"
+	if brackets[0] == "" {
+		brackets = [2]string{"(", ")"}
+	}
+	return brackets[0] + strings.Join(out, ", ") + brackets[1]
 }
 
 func whole(v int64) string { return strconv.FormatInt(v, 10) }

@@ -72,6 +72,7 @@ func TestGolden(t *testing.T) {
 		{SQLite(), []design.Name{design.Normalized, design.Document}},
 		{Postgres(), []design.Name{design.Normalized, design.Document, design.Wide}},
 		{MariaDB(), []design.Name{design.Normalized, design.Document, design.Wide}},
+		{AsterixDB(), []design.Name{design.Normalized, design.Document}},
 	} {
 		for _, q := range cases {
 			t.Run(d.dialect.Name+"/"+q.Name, func(t *testing.T) {
@@ -113,7 +114,7 @@ func phrased(t *testing.T, d *Dialect, designs []design.Name, q *question.Questi
 	return b.String()
 }
 
-var lists = regexp.MustCompile(`\([^()]{100,}\)`)
+var lists = regexp.MustCompile(`\([^()]{100,}\)|IN \[[^\[\]]{100,}\]`)
 
 // shorten keeps the ends of a list of more than six elements.
 func shorten(list, separator string) string {

@@ -96,7 +96,7 @@ func (p *phrasing) fields(expr func(record.Field) string, literal func(string) s
 		case len(values) == 1:
 			out = append(out, e+" = "+literal(values[0]))
 		case len(values) > 1:
-			out = append(out, e+" IN "+list(values, literal))
+			out = append(out, e+" IN "+listIn(p.d.List, values, literal))
 		}
 	}
 	return out
@@ -112,7 +112,7 @@ func (p *phrasing) validTimes(text, epoch string, literal func(int64) string) ([
 	switch p.flavour {
 	case ISOList, MetviewerSQL, SQL, CachedSQL:
 		if v.Discrete() {
-			return []string{text + " IN " + list(v.Expand(), literal)}, nil
+			return []string{text + " IN " + listIn(p.d.List, v.Expand(), literal)}, nil
 		}
 		if p.flavour == ISOList {
 			return nil, ErrCannotExpress
@@ -123,7 +123,7 @@ func (p *phrasing) validTimes(text, epoch string, literal func(int64) string) ([
 		if !v.Discrete() {
 			return nil, ErrCannotExpress
 		}
-		return []string{epoch + " IN " + list(v.Expand(), whole)}, nil
+		return []string{epoch + " IN " + listIn(p.d.List, v.Expand(), whole)}, nil
 	case ISORange, EpochRange:
 		return p.timeRange(text, epoch, literal)
 	}
@@ -165,9 +165,12 @@ func (p *phrasing) normalized() (Phrase, error) {
 	if line == nil {
 		line = func(name string) string { return "ld." + name }
 	}
-	binary, literal, lead, equal := same, Quote, whole, p.d.Equal
+	binary, literal, lead, equal := same, p.quote, whole, p.d.Equal
 	moment := p.d.DateTime
 	if p.flavour == MetviewerSQL {
+		if p.d.Binary == nil {
+			return Phrase{}, ErrCannotExpress
+		}
 		binary, literal, equal = p.d.Binary, p.d.BinaryLiteral, nil
 		lead = func(v int64) string { return literal(whole(v)) }
 		moment = func(v int64) string { return literal(dateTime(v)) }
@@ -180,7 +183,11 @@ func (p *phrasing) normalized() (Phrase, error) {
 	where = append(where, times...)
 	where = append(where, p.leadCodes(name(record.Version), binary(line("fcst_lead")), lead)...)
 	where = append(where, p.clock("ld.fcst_valid_beg", p.d.Epoch("ld.fcst_valid_beg"), binary("ld.fcst_init_beg"), p.d.Epoch("ld.fcst_init_beg"), moment)...)
-	where = append(where, "ld.stat_header_id = h.stat_header_id")
+	join := p.d.Join
+	if join == "" {
+		join = "ld.stat_header_id = h.stat_header_id"
+	}
+	where = append(where, join)
 	columns := func(c question.Column) string {
 		switch {
 		case c.Role == question.HeaderField:
@@ -190,16 +197,8 @@ func (p *phrasing) normalized() (Phrase, error) {
 		}
 		return line(c.Name)
 	}
-	sorted := columns
-	if p.d.Bytewise != nil {
-		sorted = func(c question.Column) string {
-			if c.Kind == question.Text {
-				return p.d.Bytewise(columns(c))
-			}
-			return columns(c)
-		}
-	}
-	text := "SELECT " + p.list(p.q.Columns, columns) +
+	sorted := p.sorted(columns, p.d.Bytewise)
+	text := p.selects(columns) +
 		"\n  FROM " + p.d.Table(p.q.Subset, design.HeaderTable) + " h, " + p.d.Table(p.q.Subset, design.LineTable(p.q.Type)) + " ld" +
 		"\n   WHERE " + conditions(where) + p.orderBy(sorted)
 	return Phrase{Text: text, Leads: p.leads()}, nil
@@ -236,7 +235,7 @@ func (p *phrasing) leadCodes(version, expr string, literal func(int64) string) [
 		return nil
 	}
 	codes := func(version string) string {
-		return expr + " IN " + list(p.q.Lead, func(s int32) string { return literal(design.LeadCode(version, s)) })
+		return expr + " IN " + listIn(p.d.List, p.q.Lead, func(s int32) string { return literal(design.LeadCode(version, s)) })
 	}
 	if !p.mixedLeads() {
 		only := ""
@@ -248,7 +247,7 @@ func (p *phrasing) leadCodes(version, expr string, literal func(int64) string) [
 	if p.d.Bytewise != nil {
 		version = p.d.Bytewise(version)
 	}
-	return []string{"(" + version + " = 'V01' AND " + codes("V01") + "\n       OR " + version + " <> 'V01' AND " + codes("") + ")"}
+	return []string{"(" + version + " = " + p.quote("V01") + " AND " + codes("V01") + "\n       OR " + version + " <> " + p.quote("V01") + " AND " + codes("") + ")"}
 }
 
 // headerField is METviewer's column of a header field.
@@ -273,7 +272,7 @@ func (p *phrasing) wide() (Phrase, error) {
 	}
 	where = append(where, times...)
 	if len(p.q.Lead) > 0 {
-		where = append(where, "fcst_lead IN "+list(p.q.Lead, func(s int32) string { return strconv.Itoa(int(s)) }))
+		where = append(where, "fcst_lead IN "+listIn(p.d.List, p.q.Lead, func(s int32) string { return strconv.Itoa(int(s)) }))
 	}
 	where = append(where, p.clock("fcst_valid_beg", "fcst_valid_epoch", "fcst_init_beg", "fcst_valid_epoch - fcst_lead", p.d.DateTime)...)
 	columns := func(c question.Column) string { return c.Name }
@@ -298,25 +297,28 @@ func (p *phrasing) document() (Phrase, error) {
 		cond, out.Args = p.d.DocKeys(out.Keys)
 		where = []string{cond}
 	case ISOList, ISORange, EpochList, EpochRange:
-		where = p.fields(func(f record.Field) string { return p.d.DocField(f.String()) }, Quote, nil)
-		times, err := p.validTimes(p.d.DocField("fcst_valid_beg"), p.d.DocField("fcst_valid_epoch"), func(v int64) string { return Quote(iso(v)) })
+		where = p.fields(func(f record.Field) string { return p.d.DocField(f.String()) }, p.quote, p.d.DocEqual)
+		times, err := p.validTimes(p.d.DocField("fcst_valid_beg"), p.d.DocField("fcst_valid_epoch"), func(v int64) string { return p.quote(iso(v)) })
 		if err != nil {
 			return Phrase{}, err
+		}
+		if p.d.DocWhere != nil {
+			where = append(p.d.DocWhere(p.q.Subset, design.DocTable(p.q.Type)), where...)
 		}
 		where = append(where, times...)
 	default:
 		return Phrase{}, ErrCannotExpress
 	}
 	from, picked := p.documents(conditions(where))
-	out.Text = "SELECT " + p.list(p.q.Columns, p.docColumn) + "\n  FROM " + from
+	out.Text = p.selects(p.docColumn) + "\n  FROM " + from
 	var entries []string
 	if len(p.q.Lead) > 0 && !picked {
-		entries = append(entries, p.d.DocEntry("fcst_lead")+" IN "+list(p.q.Lead, func(s int32) string { return strconv.Itoa(int(s)) }))
+		entries = append(entries, p.d.DocEntry("fcst_lead")+" IN "+listIn(p.d.List, p.q.Lead, func(s int32) string { return strconv.Itoa(int(s)) }))
 	}
 	if entries = append(entries, p.docClock()...); len(entries) > 0 {
 		out.Text += p.d.DocAnd + conditions(entries)
 	}
-	out.Text += p.orderBy(p.docColumn)
+	out.Text += p.orderBy(p.sorted(p.docColumn, nil))
 	return out, nil
 }
 
@@ -373,6 +375,42 @@ func (p *phrasing) list(cols []question.Column, expr func(question.Column) strin
 		out[i] = expr(c)
 	}
 	return strings.Join(out, ", ")
+}
+
+// sorted are the expressions to sort columns by, where those that they are
+// selected by are given, and what to sort a text by unless the dialect says.
+func (p *phrasing) sorted(columns func(question.Column) string, text func(string) string) func(question.Column) string {
+	if p.d.Sorted != nil {
+		text = p.d.Sorted
+	}
+	if text == nil {
+		return columns
+	}
+	return func(c question.Column) string {
+		if c.Kind == question.Text {
+			return text(columns(c))
+		}
+		return columns(c)
+	}
+}
+
+// selects writes what the question's columns are selected by.
+func (p *phrasing) selects(expr func(question.Column) string) string {
+	if p.d.Select == nil {
+		return "SELECT " + p.list(p.q.Columns, expr)
+	}
+	out := make([]string, len(p.q.Columns))
+	for i, c := range p.q.Columns {
+		out[i] = expr(c)
+	}
+	return p.d.Select(out)
+}
+
+func (p *phrasing) quote(text string) string {
+	if p.d.Literal != nil {
+		return p.d.Literal(text)
+	}
+	return Quote(text)
 }
 
 func (p *phrasing) orderBy(expr func(question.Column) string) string {

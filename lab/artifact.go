@@ -20,7 +20,7 @@ import (
 	"barograph/fault"
 )
 
-// fetch has Maven bring an artifact, checks it and puts it into its folder.
+// fetch has Maven or Go bring an artifact, checks it and puts it into its folder.
 // The folder appears when it is whole, so that a fetch that was broken off is
 // begun again.
 func fetch(ctx context.Context, a engine.Artifact, w io.Writer) error {
@@ -38,6 +38,12 @@ func fetch(ctx context.Context, a engine.Artifact, w io.Writer) error {
 	defer os.RemoveAll(work) //nolint:errcheck // what is left of it harms nobody
 	if err := os.Chmod(work, 0o755); err != nil {
 		return err
+	}
+	if a.Go != nil {
+		if err := build(ctx, a, work, w); err != nil {
+			return err
+		}
+		return os.Rename(filepath.Join(work, "whole"), dir)
 	}
 	coordinates, err := parseMaven(a.Maven)
 	if err != nil {

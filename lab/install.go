@@ -30,7 +30,7 @@ func InstallCommands(drivers []*engine.Driver) [][]string {
 			continue
 		}
 		add(d.Server.Packages...)
-		if len(d.Server.Artifacts) > 0 { // Maven fetches them, and Java runs them
+		if slices.ContainsFunc(d.Server.Artifacts, func(a engine.Artifact) bool { return a.Go == nil }) { // Maven fetches them, and Java runs them
 			if _, err := exec.LookPath("java"); err != nil {
 				add("default-jre-headless")
 			}
@@ -79,7 +79,7 @@ func Install(ctx context.Context, drivers []*engine.Driver, w io.Writer) error {
 		}
 	}
 	for _, a := range missing(drivers) {
-		fmt.Fprintf(w, "fetching %s\n", a.Maven)
+		fmt.Fprintf(w, "fetching %s\n", a.Name)
 		if err := fetch(ctx, a, w); err != nil {
 			return err
 		}

@@ -35,7 +35,7 @@ func (rs *results) medians(s *Summary) table {
 	}
 	for _, w := range order {
 		r := row{Cells: []cell{text(w.Engine), text(w.Design), text(w.Flavour)}}
-		if rs.floor(w.Engine, w.Design) {
+		if rs.floor(w.Engine, w.Design) || rs.unranked(w.Engine, w.Design) != "" {
 			r.Class = "floor"
 		}
 		sum, n := 0.0, 0
@@ -44,7 +44,7 @@ func (rs *results) medians(s *Summary) table {
 			if k != nil && k.Times != nil {
 				m := float64(k.Times.Median)
 				c, sum, n = value(m, number(m)), sum+m, n+1
-				if k == s.Cases[i].fastest() || k.Times.Mark == "~" {
+				if k == s.Cases[i].fastest() || k.compared() && k.Times.Mark == "~" {
 					c.Class = "first"
 				}
 			} else if k != nil {
@@ -57,6 +57,9 @@ func (rs *results) medians(s *Summary) table {
 			mean = value(sum/float64(n), number(sum/float64(n)))
 		}
 		ratio := dim(none)
+		if rs.unranked(w.Engine, w.Design) != "" {
+			ratio = dim("not ranked")
+		}
 		if q, ok := ranked[w]; ok {
 			ratio = value(q, number(q))
 		}

@@ -203,6 +203,15 @@ func (rs *results) floor(engine, design string) bool {
 	return a != nil && a.Place == "memory"
 }
 
+// unranked says why an archive's times are shown but compared with nothing;
+// "" = they are compared. A floor has a word of its own.
+func (rs *results) unranked(engine, design string) string {
+	if a := rs.find(engine, design); a != nil {
+		return a.Unranked
+	}
+	return ""
+}
+
 // at returns a cell, absent ones too.
 func (rs *results) at(w way, name string) *result {
 	if res := rs.cells[w.at(name)]; res != nil {

@@ -57,9 +57,14 @@ type CellSummary struct {
 	Verdict string `json:"verdict"` // equal, wrong, failed, incomplete, not timed
 	Problem string `json:"problem,omitempty"`
 	Floor   bool   `json:"floor,omitempty"` // the client's own cost: in no ranking
-	Rows    int    `json:"rows"`            // −1 = not known
-	Times   *Times `json:"times,omitempty"`
+	// Unranked says why the times of this server stand in no ranking; "" = they do.
+	Unranked string `json:"unranked,omitempty"`
+	Rows     int    `json:"rows"` // −1 = not known
+	Times    *Times `json:"times,omitempty"`
 }
+
+// compared says whether the cell has times that may be held against others.
+func (k *CellSummary) compared() bool { return k.Times != nil && !k.Floor && k.Unranked == "" }
 
 // Times are in milliseconds.
 type Times struct {
@@ -132,6 +137,7 @@ func (rs *results) summariseCase(c run.Case) CaseSummary {
 			continue
 		}
 		sum := CellSummary{Cell: w.at(c.Name), Verdict: res.state.String(), Problem: res.problem, Floor: rs.floor(w.Engine, w.Design), Rows: res.rows}
+		sum.Unranked = rs.unranked(w.Engine, w.Design)
 		if res.state == equal && len(res.warm) > 0 {
 			sum.Times = summariseTimes(res, c)
 		} else if res.state == equal { // proven, but only cold or not at all timed
@@ -187,12 +193,13 @@ func summariseTimes(res *result, c run.Case) *Times {
 }
 
 // compare holds every timed way of a case against the fastest. The floor is no
-// way of asking a database and takes no part.
+// way of asking a database and takes no part, nor does a server that only
+// stands in for another one.
 func (c *CaseSummary) compare(seed uint64) {
 	var timed []*Times
 	var samples [][]float64
 	for i := range c.Cells {
-		if t := c.Cells[i].Times; t != nil && !c.Cells[i].Floor {
+		if t := c.Cells[i].Times; c.Cells[i].compared() {
 			timed, samples = append(timed, t), append(samples, t.values)
 		}
 	}
@@ -249,10 +256,10 @@ func letters(samples [][]float64) []string {
 	return measure.Letters(n, func(i, j int) bool { return holm[place[i][j]] < measure.Alpha })
 }
 
-// fastest is the first timed way that is no floor, or nil.
+// fastest is the first timed way that may be compared, or nil.
 func (c *CaseSummary) fastest() *CellSummary {
 	for i := range c.Cells {
-		if c.Cells[i].Times != nil && !c.Cells[i].Floor {
+		if c.Cells[i].compared() {
 			return &c.Cells[i]
 		}
 	}
@@ -280,14 +287,14 @@ func (c *CaseSummary) ratio(w way) (float64, bool) {
 
 // unbeaten says whether no way was faster by more than the noise.
 func (k *CellSummary) unbeaten() bool {
-	return k != nil && k.Times != nil && !k.Floor && (k.Times.Mark == "" || k.Times.Mark == "~" || k.Times.Mark == "?")
+	return k != nil && k.compared() && (k.Times.Mark == "" || k.Times.Mark == "~" || k.Times.Mark == "?")
 }
 
 // rank orders the ways that answered every case in which any way was timed.
 func (rs *results) rank(cases []CaseSummary) []Rank {
 	out := []Rank{}
 	for _, w := range rs.ways {
-		if rs.floor(w.Engine, w.Design) {
+		if rs.floor(w.Engine, w.Design) || rs.unranked(w.Engine, w.Design) != "" {
 			continue
 		}
 		r := Rank{Engine: w.Engine, Design: w.Design, Flavour: w.Flavour}

@@ -3,7 +3,10 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+
+	"barograph/run"
 )
 
 // diffsShown is how many cells without a right answer are explained on a terminal.
@@ -50,6 +53,11 @@ func Text(w io.Writer, dir string) error {
 	medians.Note = "mean: over all cases. ratio: to the fastest of each case, geometric mean. The first line is the client's floor."
 	if len(f.ways) == 0 || !f.floor(f.ways[0].Engine, f.ways[0].Design) {
 		medians.Note = "mean: over all cases. ratio: to the fastest of each case, geometric mean."
+	}
+	for i, a := range f.run.Archives {
+		if a.Unranked != "" && !slices.ContainsFunc(f.run.Archives[:i], func(o run.Archive) bool { return o.Engine == a.Engine }) {
+			medians.Note += " " + a.Engine + " is not ranked, because " + a.Unranked + "."
+		}
 	}
 	loads := f.loads()
 	loads.Title, loads.Note = "Loads and sizes", ""

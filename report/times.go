@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"barograph/measure"
 	"barograph/report/plot"
@@ -162,7 +163,7 @@ func caseTable(c *CaseSummary) table {
 		default:
 			r.Cells = append(r.Cells, k.timeCells(p, k == best)...)
 		}
-		if k.Floor {
+		if k.Floor || k.Times != nil && k.Unranked != "" {
 			r.Class = "floor"
 		} else if k == best {
 			r.Class = "best"
@@ -183,6 +184,8 @@ func (k *CellSummary) timeCells(p parts, best bool) []cell {
 	switch {
 	case k.Floor:
 		out = append(out, dim("floor"), dim(none), dim(none))
+	case k.Unranked != "":
+		out = append(out, dim("not ranked"), dim(none), dim(none))
 	case best:
 		out = append(out, value(1, "1"), dim(none), text(t.Letters))
 	default:
@@ -253,6 +256,12 @@ func caseNotes(c *CaseSummary) []string {
 	for _, k := range c.Cells {
 		if k.Floor && k.Times != nil {
 			out = append(out, fmt.Sprintf("The client's own floor (%s): %s ms, contained in every time.", k.Engine, number(float64(k.Times.Median))))
+		}
+	}
+	for i := range c.Cells {
+		k := &c.Cells[i]
+		if k.Times != nil && k.Unranked != "" && !slices.ContainsFunc(c.Cells[:i], func(o CellSummary) bool { return o.Unranked == k.Unranked }) {
+			out = append(out, k.Engine+" is not ranked, because "+k.Unranked+".")
 		}
 	}
 	for _, k := range c.Cells {

@@ -53,7 +53,8 @@ type Archive struct {
 	Product  string            `json:"product"`
 	Version  string            `json:"version"`
 	Settings map[string]string `json:"settings,omitempty"`
-	Server   *Server           `json:"server,omitempty"` // nil = no server, or none that this machine's lab started
+	Server   *Server           `json:"server,omitempty"`   // nil = no server, or none that this machine's lab started
+	Unranked string            `json:"unranked,omitempty"` // why its times are shown but stand in no ranking
 
 	Load    time.Duration `json:"load_ns"` // from the first byte read to the last durable commit; 0 = it was loaded before this run
 	Commits int           `json:"load_commits"`

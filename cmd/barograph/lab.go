@@ -166,6 +166,9 @@ func (l *labs) up(c *cobra.Command, drivers []*engine.Driver) error {
 	var all error
 	for _, d := range drivers { // one that fails does not keep the others down
 		o.Dir = l.folder(d)
+		if d.Server.Note != "" && !l.isolate {
+			fmt.Fprintf(l.e.stderr, "%s: %s\n", d.Scheme, d.Server.Note)
+		}
 		_, err := lab.Up(c.Context(), d, o)
 		all = errors.Join(all, err)
 	}

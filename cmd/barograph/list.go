@@ -60,15 +60,19 @@ type engineRow struct {
 	Designs map[design.Name][]flavour.Name `json:"designs"`
 	Layouts []engine.Layout                `json:"layouts,omitempty"` // of records under keys
 	Params  map[string]string              `json:"params,omitempty"`
+	NotRun  string                         `json:"not_run,omitempty"`
 }
 
 func (e *env) listEngines(w *tabwriter.Writer) (any, error) {
 	var rows []engineRow
 	for i := range e.engines {
 		d := &e.engines[i]
-		r := engineRow{d.Scheme, d.Place, d.Example, d.Summary, d.Offers, d.Layouts, map[string]string{}}
+		r := engineRow{d.Scheme, d.Place, d.Example, d.Summary, d.Offers, d.Layouts, map[string]string{}, d.NotRun}
 		fmt.Fprintf(w, "%s\t%s\t%s\n", d.Scheme, d.Place, d.Summary)
 		fmt.Fprintf(w, "\tURL\t%s\n", d.Example)
+		if d.NotRun != "" {
+			fmt.Fprintf(w, "\tNOT RUN\t%s\n", d.NotRun)
+		}
 		for _, n := range offers(d) {
 			fmt.Fprintf(w, "\tdesign %s\t%s\n", n, join(d.Offers[n]))
 		}

@@ -4,9 +4,13 @@ package all
 
 import (
 	"barograph/engine"
+	"barograph/engine/asterixdb"
+	"barograph/engine/cassandra"
+	"barograph/engine/couchbase"
 	"barograph/engine/dry"
 	"barograph/engine/duckdb"
 	"barograph/engine/mariadb"
+	"barograph/engine/mongodb"
 	"barograph/engine/pebble"
 	"barograph/engine/postgres"
 	"barograph/engine/sqlite"
@@ -16,5 +20,8 @@ import (
 // Registry lists every engine, in the order of the tables of a report: the
 // client's floor first, then what runs in this process, then servers.
 func Registry() engine.Registry {
-	return engine.Registry{dry.Driver(), duckdb.Driver(), sqlite.Driver(), pebble.Driver(), mariadb.Driver(), postgres.Driver(), valkey.Driver()}
+	return engine.Registry{
+		dry.Driver(), duckdb.Driver(), sqlite.Driver(), pebble.Driver(), mariadb.Driver(), postgres.Driver(),
+		asterixdb.Driver(), mongodb.Driver(), couchbase.Driver(), cassandra.Driver(), valkey.Driver(),
+	}
 }

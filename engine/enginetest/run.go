@@ -30,6 +30,10 @@ type Config struct {
 	// below a regular file, which suits every engine that lives in files.
 	Unreachable func(t *testing.T) string
 
+	// Kills is how often RunServer kills the server under each design; 0 = 4. It
+	// is less where a server takes seconds to start.
+	Kills int
+
 	// MaxText is the longest header value or text, in bytes, that the engine's
 	// schema takes; 0 = 200, which is what the suite demands.
 	MaxText int

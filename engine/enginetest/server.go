@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,7 +66,7 @@ func (s *suite) twoLoads(t *testing.T) {
 func (s *suite) killedServer(t *testing.T, l *lab.Lab) {
 	files := crashFiles()
 	whole := s.timeLoad(t, files)
-	rounds, rng := repetitions(t, 4, 1), newRand(uint64(time.Now().UnixNano())) // a moment cannot be repeated anyway
+	rounds, rng := repetitions(t, cmp.Or(s.Kills, 4), 1), newRand(uint64(time.Now().UnixNano())) // a moment cannot be repeated anyway
 	url := s.URL(t)
 	for round := range rounds {
 		ended := make(chan error, 1)
@@ -127,4 +128,21 @@ func (s *suite) resume(ctx context.Context, url string, files []File) (err error
 	}
 	_, err = store(ctx, a, "a", rest, 1)
 	return err
+}
+
+// RunCases loads an archive of each design, in several commits that merge, and
+// proves the seven cases on it in every flavour: what a further size or setting
+// of an engine must pass whose whole suite runs elsewhere.
+func RunCases(t *testing.T, cfg Config) {
+	for _, d := range slices.Sorted(maps.Keys(cfg.Driver.Offers)) {
+		t.Run("design="+string(d), func(t *testing.T) {
+			s := &suite{Config: cfg, design: d, flavours: cfg.Driver.Offers[d], root: t.Name()}
+			h, files := s.fresh(t), Generate(21, 4, caseSeries()...)
+			mustStore(t, h, "cases", files, 2)
+			holds(t, h, "cases", expect(files))
+			marked(t, h, "cases", files)
+			cataloged(t, h, "cases", files)
+			s.cases(t, h, files)
+		})
+	}
 }

@@ -163,7 +163,10 @@ func (s *study) fill(ctx context.Context, t Target, e *engine.Engine, a engine.A
 	}
 	r := run.Archive{
 		Engine: t.engine(), Design: string(t.Design), URL: engine.Redact(t.URL), Place: string(t.Driver.Place),
-		Product: about.Product, Version: about.Version, Settings: about.Settings, Server: t.Server,
+		Product: about.Product, Version: about.Version, Settings: about.Settings, Unranked: about.Unranked, Server: t.Server,
+	}
+	if r.Unranked != "" {
+		s.warn(r.Engine + " " + r.Design + " is in no ranking: " + r.Unranked)
 	}
 	step := Progress{Step: "loading " + t.String(), Unit: "MB", Of: s.folder.Run.Data.Bytes * int64(s.o.Copies)}
 	r.Whole = true

@@ -1,0 +1,164 @@
+package asterixdb
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/fault"
+	"barograph/flavour"
+)
+
+// Driver describes the engine.
+func Driver() engine.Driver {
+	return engine.Driver{
+		Scheme:  "asterixdb",
+		Summary: "Apache AsterixDB, a document database with SQL++; the engine under Couchbase Analytics",
+		Example: "asterixdb://127.0.0.1:19002/barograph",
+		Params: []engine.Param{
+			{Name: "types", Default: "open", Help: "open: documents of any form, all line types in one dataset; closed: every member declared, a dataset per line type"},
+			{Name: "indexes", Default: "epoch,iso", Help: "secondary indexes of documents, with commas between: epoch and iso (series and valid time), lead (array index of the leads), none"},
+			{Name: "client", Default: "", Help: "address at which the server's nodes reach this client, to load from it; default: that of the connection to the server"},
+		},
+		Offers: map[design.Name][]flavour.Name{
+			design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
+			design.Normalized: {flavour.SQL},
+		},
+		Place:  engine.Remote,
+		Server: server(),
+		Open:   open,
+	}
+}
+
+// defaultPort is the query service's.
+const defaultPort = "19002"
+
+// database is a server, and the dataverses whose names begin with a name.
+type database struct {
+	client   *client
+	name     string
+	closed   bool
+	indexes  []string
+	reach    string // address of this client for the server; "" = to be found
+	host     string // of the query service, with its port
+	readOnly bool
+	log      *slog.Logger
+	shown    string // the URL without its password
+}
+
+// names are those that a dataverse may have here: they stand in folders, too.
+var names = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
+
+func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
+	d := &database{name: strings.Trim(u.Path, "/"), readOnly: o.ReadOnly, log: o.Log, shown: u.Redacted(), indexes: []string{"epoch", "iso"}}
+	if d.log == nil {
+		d.log = slog.New(slog.DiscardHandler)
+	}
+	if err := d.options(u); err != nil {
+		return nil, err
+	}
+	d.client = newClient(d.host)
+	if _, err := d.client.run(ctx, request{text: "SELECT VALUE 1"}); err != nil {
+		d.client.close()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, &fault.Error{Setting: d.shown, Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err),
+			Cure: "start the server (`barograph lab up asterixdb`), or name the host and port of its query service"}
+	}
+	return &engine.Engine{Archives: d, About: d.about, Close: func() error { d.client.close(); return nil }}, nil
+}
+
+// options reads the URL.
+func (d *database) options(u *url.URL) error {
+	q := u.Query()
+	bad := func(name, value, cure string) error {
+		return &fault.Error{Setting: "asterixdb URL, " + name, Problem: strconv.Quote(value) + " is not understood", Cure: cure}
+	}
+	host, port := u.Hostname(), u.Port()
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	if port == "" {
+		port = defaultPort
+	}
+	d.host = net.JoinHostPort(host, port)
+	if d.name == "" {
+		d.name = "barograph"
+	}
+	if !names.MatchString(d.name) {
+		return bad("path", d.name, "name the dataverses by letters, digits and _")
+	}
+	switch s := q.Get("types"); s {
+	case "", "open":
+	case "closed":
+		d.closed = true
+	default:
+		return bad("parameter types", s, "write types=open or types=closed")
+	}
+	if s := q.Get("indexes"); s != "" {
+		d.indexes = nil
+		for name := range strings.SplitSeq(s, ",") {
+			if !slices.Contains([]string{"epoch", "iso", "lead", "none"}, name) {
+				return bad("parameter indexes", s, "write some of epoch, iso, lead with commas between, or none")
+			}
+			if name != "none" {
+				d.indexes = append(d.indexes, name)
+			}
+		}
+	}
+	d.reach = q.Get("client")
+	return nil
+}
+
+// about names the server and the settings that decide its speed.
+func (d *database) about(ctx context.Context) (engine.About, error) {
+	a := engine.About{Product: "Apache AsterixDB", Settings: map[string]string{
+		"types": "open", "indexes": strings.Join(d.indexes, ","), "driver": "net/http",
+	}}
+	if d.closed {
+		a.Settings["types"] = "closed"
+	}
+	version, err := d.client.get(ctx, "/admin/version")
+	if err != nil {
+		return a, err
+	}
+	a.Version = gjson.GetBytes(version, `git\.build\.version`).String()
+	cluster, err := d.client.get(ctx, "/admin/cluster")
+	if err != nil {
+		return a, err
+	}
+	gjson.GetBytes(cluster, "config").ForEach(func(name, value gjson.Result) bool {
+		if n := name.String(); strings.HasPrefix(n, "compiler.") || strings.HasPrefix(n, "storage.") {
+			a.Settings[n] = value.String()
+		}
+		return true
+	})
+	nodes, partitions := 0, 0
+	gjson.GetBytes(cluster, "ncs").ForEach(func(_, nc gjson.Result) bool {
+		nodes++
+		partitions += len(nc.Get("partitions").Array())
+		return true
+	})
+	a.Settings["nodes"], a.Settings["partitions"] = strconv.Itoa(nodes), strconv.Itoa(partitions)
+	return a, nil
+}
+
+// newToken is a name that nobody else has.
+func newToken() string {
+	var b [10]byte
+	rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}

@@ -1,0 +1,250 @@
+package asterixdb
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+)
+
+// client talks to a cluster controller's query service.
+type client struct {
+	http *http.Client
+	base string // http://host:port
+}
+
+// idleConnections are kept open.
+const idleConnections = 64
+
+func newClient(host string) *client {
+	t := &http.Transport{MaxIdleConnsPerHost: idleConnections, DisableCompression: true}
+	return &client{http: &http.Client{Transport: t}, base: "http://" + host}
+}
+
+func (c *client) close() { c.http.CloseIdleConnections() }
+
+// request is one call of the query service.
+type request struct {
+	text   string         // statements, separated by ';'
+	params map[string]any // statement parameters: $name, without the $
+	id     string         // client_context_id, by which it can be found and cancelled; "" = any
+	plan   bool           // return the plan, too
+
+	// row takes each row of the results, which is valid until it returns; nil = none are expected.
+	row func(row []byte) error
+}
+
+// reply is what the service says besides rows.
+type reply struct {
+	server time.Duration // its own time
+	plan   []byte        // JSON
+}
+
+// refused is an error that the server answered with.
+type refused struct{ message string }
+
+func (e *refused) Error() string { return "asterixdb: " + e.message }
+
+// is reports whether the server answered with one of these codes.
+func is(err error, codes ...string) bool {
+	r, ok := errors.AsType[*refused](err)
+	if !ok {
+		return false
+	}
+	for _, c := range codes {
+		if strings.HasPrefix(r.message, c+":") {
+			return true
+		}
+	}
+	return false
+}
+
+// Codes of the server's errors.
+const (
+	codeDuplicate   = "HYR0033" // the primary key is there already
+	codeNoDataverse = "ASX1063"
+	codeNoDataset   = "ASX1077"
+	codeNoDataset2  = "ASX1050"
+)
+
+// absent reports whether a dataverse or a dataset does not exist.
+func absent(err error) bool { return is(err, codeNoDataverse, codeNoDataset, codeNoDataset2) }
+
+// run sends a request. Where ctx ends first, the server is told to give up.
+func (c *client) run(ctx context.Context, r request) (reply, error) {
+	if r.id == "" {
+		r.id = newToken()
+	}
+	out, err := c.send(ctx, r)
+	if err == nil {
+		return out, nil
+	}
+	if ctx.Err() != nil {
+		c.cancel(context.WithoutCancel(ctx), r.id)
+		return out, ctx.Err()
+	}
+	if end, ok := ctx.Deadline(); ok && !time.Now().Before(end) {
+		c.cancel(context.WithoutCancel(ctx), r.id)
+		return out, context.DeadlineExceeded
+	}
+	return out, err
+}
+
+func (c *client) send(ctx context.Context, r request) (reply, error) {
+	form := url.Values{"statement": {r.text}, "client_context_id": {r.id}}
+	for name, v := range r.params {
+		text, err := json.Marshal(v)
+		if err != nil {
+			return reply{}, err
+		}
+		form.Set("$"+name, string(text))
+	}
+	if r.plan {
+		form.Set("optimized-logical-plan", "true")
+		form.Set("plan-format", "json")
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+"/query/service", strings.NewReader(form.Encode()))
+	if err != nil {
+		return reply{}, err
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return reply{}, err
+	}
+	defer resp.Body.Close() //nolint:errcheck // read only
+	return c.read(resp, r.row)
+}
+
+// read reads a reply: rows are handed over as they come.
+func (c *client) read(resp *http.Response, row func([]byte) error) (reply, error) {
+	var out reply
+	var status, message string
+	s := newScanner(resp.Body)
+	err := s.object(func(name string) error {
+		switch {
+		case strings.HasPrefix(name, "results"):
+			return s.array(func(text []byte) error {
+				if row == nil {
+					return nil
+				}
+				return row(text)
+			})
+		case name == "plans":
+			text, err := s.value()
+			out.plan = bytes.Clone([]byte(gjson.GetBytes(text, "optimizedLogicalPlan").Raw))
+			return err
+		}
+		text, err := s.value()
+		if err != nil {
+			return err
+		}
+		switch name {
+		case "status":
+			status = gjson.ParseBytes(text).String()
+		case "errors":
+			message = gjson.GetBytes(text, "0.msg").String()
+		case "metrics":
+			out.server, _ = time.ParseDuration(gjson.GetBytes(text, "elapsedTime").String()) // 0 where there is none
+		}
+		return nil
+	})
+	_, _ = io.Copy(io.Discard, resp.Body) // so that the connection is used again
+	switch {
+	case message != "":
+		return out, &refused{message}
+	case err != nil:
+		return out, fmt.Errorf("asterixdb: status %d: %w", resp.StatusCode, err)
+	case status != "success":
+		return out, &refused{fmt.Sprintf("the status is %q (HTTP %d)", status, resp.StatusCode)}
+	}
+	return out, nil
+}
+
+// cancelPatience is how long a server may take to be told to give up.
+const cancelPatience = 2 * time.Second
+
+// cancel tells the server to give up requests; it may have ended them already.
+func (c *client) cancel(ctx context.Context, id string) {
+	ctx, stop := context.WithTimeout(ctx, cancelPatience)
+	defer stop()
+	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, c.base+"/admin/requests/running/?client_context_id="+url.QueryEscape(id), nil)
+	if err != nil {
+		return
+	}
+	if resp, err := c.http.Do(req); err == nil {
+		_ = resp.Body.Close() // what it says does not matter
+	}
+}
+
+// running lists the requests that the server works on whose id begins so.
+func (c *client) running(ctx context.Context, prefix string) ([]string, error) {
+	var ids []string
+	_, err := c.run(ctx, request{
+		text: "SELECT VALUE r.clientContextID FROM active_requests() AS r",
+		row: func(row []byte) error {
+			if id := gjson.ParseBytes(row).String(); strings.HasPrefix(id, prefix) {
+				ids = append(ids, id)
+			}
+			return nil
+		},
+	})
+	return ids, err
+}
+
+// quiet cancels all requests whose id begins so and waits until none is left.
+func (c *client) quiet(ctx context.Context, prefix string) error {
+	for {
+		ids, err := c.running(ctx, prefix)
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		for _, id := range ids {
+			c.cancel(ctx, id)
+		}
+		if err := pause(ctx, poll); err != nil {
+			return err
+		}
+	}
+}
+
+// poll is how often a state of the server is looked at that will change soon.
+const poll = 20 * time.Millisecond
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// get reads a page of the service's administration.
+func (c *client) get(ctx context.Context, path string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		if ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		return nil, err
+	}
+	defer resp.Body.Close() //nolint:errcheck // read only
+	text, err := io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("asterixdb: %s: status %d", path, resp.StatusCode)
+	}
+	return text, err
+}

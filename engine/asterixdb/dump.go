@@ -1,0 +1,116 @@
+package asterixdb
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"barograph/design"
+	"barograph/engine/sqlengine"
+	"barograph/flavour"
+	"barograph/record"
+)
+
+// dumpRows is about how many records a batch of a dump holds.
+const dumpRows = 4096
+
+// errStopped says that the caller wants no more.
+var errStopped = errors.New("stopped")
+
+// Dump reads one line type after the other.
+func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
+	return func(yield func(*record.Batch, error) bool) {
+		catalog, err := a.Catalog(ctx, subset)
+		if err == nil {
+			names, types := a.targets(catalog)
+			for _, name := range names {
+				for _, t := range types[name] {
+					if err == nil && a.design == design.Document {
+						err = a.dumpDocs(ctx, subset, t, yield)
+					} else if err == nil {
+						err = a.dumpRows(ctx, subset, t, yield)
+					}
+				}
+			}
+		}
+		if err != nil && !errors.Is(err, errStopped) {
+			yield(nil, err)
+		}
+	}
+}
+
+func (a *archive) dumpDocs(ctx context.Context, subset string, t *record.LineType, yield func(*record.Batch, error) bool) error {
+	var b record.Batch
+	b.Reset(t, "")
+	_, err := a.db.client.run(ctx, request{
+		text: "SELECT VALUE r FROM " + a.dataset(a.target(t)) + " AS r WHERE r.subset = " + flavour.AsterixDBQuote(subset) + " AND r.line_type = " + flavour.AsterixDBQuote(t.Name),
+		row: func(doc []byte) error {
+			if _, err := design.ParseJSON(doc, &b); err != nil {
+				return err
+			}
+			if b.Len() >= dumpRows {
+				if !yield(&b, nil) {
+					return errStopped
+				}
+				b.Reset(t, "")
+			}
+			return nil
+		},
+	})
+	if err == nil && b.Len() > 0 && !yield(&b, nil) {
+		err = errStopped
+	}
+	return err
+}
+
+// dumpRows joins rows with their headers, by a hash join: all are wanted.
+func (a *archive) dumpRows(ctx context.Context, subset string, t *record.LineType, yield func(*record.Batch, error) bool) error {
+	var cols []sqlengine.Column
+	var exprs []string
+	for _, c := range sqlengine.HeaderColumns()[1:] {
+		cols, exprs = append(cols, c), append(exprs, "h."+flavour.AsterixDBIdent(c.Name))
+	}
+	for _, c := range sqlengine.LineColumns(t) {
+		if c.From == sqlengine.HeaderID || c.From == sqlengine.FileID {
+			continue
+		}
+		cols, exprs = append(cols, c), append(exprs, "ld."+flavour.AsterixDBIdent(c.Name))
+	}
+	c := sqlengine.NewCollector(a.design, t, cols, func(src any, into []float64) ([]float64, error) {
+		return design.ParseRepeats([]byte(src.(string)), into)
+	})
+	of := flavour.AsterixDBQuote(subset)
+	_, err := a.db.client.run(ctx, request{
+		text: "SELECT VALUE [" + strings.Join(exprs, ", ") + "] FROM " + a.dataset(design.HeaderTable) + " AS h, " + a.dataset(a.target(t)) +
+			" AS ld WHERE h.subset = " + of + " AND ld.subset = " + of + " AND ld.line_type = " + flavour.AsterixDBQuote(t.Name) + " AND h.stat_header_id = ld.stat_header_id",
+		row: func(row []byte) (err error) {
+			k := 0
+			gjson.ParseBytes(row).ForEach(func(_, cell gjson.Result) bool {
+				var src any = cell.Raw
+				if cols[k].Type != sqlengine.Doubles {
+					src = cellOf(cell, cols[k].From == sqlengine.Data)
+				}
+				err = c.Value(k, src)
+				k++
+				return err == nil
+			})
+			if err != nil {
+				return err
+			}
+			if c.Row(); c.Batch.Len() >= dumpRows {
+				if !yield(&c.Batch, nil) {
+					return errStopped
+				}
+				c.Reset()
+			}
+			return nil
+		},
+	})
+	if err == nil && c.Batch.Len() > 0 && !yield(&c.Batch, nil) {
+		err = errStopped
+	}
+	return err
+}

@@ -1,0 +1,179 @@
+package asterixdb
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"barograph/flavour"
+)
+
+// feed sends documents to the server. It is an external dataset: a statement
+// that selects from it makes a node of the server connect to this client, which
+// sends lines of JSON and closes. So a load needs no files that the server's
+// machine would have to hold, and the statement ends when all is stored.
+type feed struct {
+	a    *archive
+	name string   // its datasets are named so, with a number
+	made []string // their types
+	from string   // host:port, as the server's nodes reach it
+	l    *net.TCPListener
+}
+
+func feedName(token string) string { return "feed_" + token + "_" }
+
+// newFeed listens for the server's nodes.
+func (a *archive) newFeed(ctx context.Context, token string) (*feed, error) {
+	host := a.db.reach
+	if host == "" {
+		var err error
+		if host, err = a.db.address(ctx); err != nil {
+			return nil, err
+		}
+	}
+	listen := host
+	if a.db.reach != "" {
+		listen = "" // behind a translation of addresses it is not this machine's own
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(listen, "0"))
+	if err != nil {
+		return nil, err
+	}
+	f := &feed{a: a, name: feedName(token), l: l.(*net.TCPListener)}
+	port := strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+	f.from = host + ":" + port
+	return f, nil
+}
+
+// source is the external dataset whose lines are of a type; it is made when it
+// is asked for first.
+func (f *feed) source(ctx context.Context, kind string) (string, error) {
+	name := f.name + strconv.Itoa(len(f.made))
+	for i, k := range f.made {
+		if k == kind {
+			return f.a.dataset(f.name + strconv.Itoa(i)), nil
+		}
+	}
+	_, err := f.a.db.client.run(ctx, request{text: "USE " + f.a.dataverse() + ";\nCREATE EXTERNAL DATASET " + name + "(" + kind + ") USING `socket-client`((\"sockets\"=" +
+		flavour.AsterixDBQuote(f.from) + "), (\"format\"=\"json\"))"})
+	if err != nil {
+		return "", err
+	}
+	f.made = append(f.made, kind)
+	return f.a.dataset(name), nil
+}
+
+// address is that of this client on the way to the server.
+func (d *database) address(ctx context.Context) (string, error) {
+	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", d.host)
+	if err != nil {
+		return "", err
+	}
+	defer c.Close() //nolint:errcheck // nothing was sent
+	host, _, err := net.SplitHostPort(c.LocalAddr().String())
+	return host, err
+}
+
+// dropFeeds drops the external datasets of a loader.
+func (a *archive) dropFeeds(ctx context.Context, token string) error {
+	var found []string
+	_, err := a.db.client.run(ctx, request{
+		text: "SELECT VALUE d.DatasetName FROM Metadata.`Dataset` AS d WHERE d.DataverseName = " + flavour.AsterixDBQuote(a.space) +
+			" AND d.DatasetName LIKE " + flavour.AsterixDBQuote(feedName(token)+"%"),
+		row: func(row []byte) error { found = append(found, gjson.ParseBytes(row).String()); return nil },
+	})
+	if err != nil {
+		return err
+	}
+	return a.drop(ctx, found)
+}
+
+func (a *archive) drop(ctx context.Context, datasets []string) error {
+	if len(datasets) == 0 {
+		return nil
+	}
+	text := []string{"USE " + a.dataverse()}
+	for _, d := range datasets {
+		text = append(text, "DROP DATASET "+flavour.AsterixDBIdent(d)+" IF EXISTS")
+	}
+	_, err := a.db.client.run(ctx, request{text: strings.Join(text, ";\n")})
+	if absent(err) {
+		return nil
+	}
+	return err
+}
+
+// close drops the external datasets.
+func (f *feed) close(ctx context.Context) error {
+	var made []string
+	for i := range f.made {
+		made = append(made, f.name+strconv.Itoa(i))
+	}
+	return errors.Join(f.l.Close(), f.a.drop(ctx, made))
+}
+
+// into runs UPSERT INTO a dataset of a type from what lines writes, after the
+// statements in before. The feed must not be used again where that fails.
+func (f *feed) into(ctx context.Context, token, before, dataset, kind string, lines func(w io.Writer) error) error {
+	source, err := f.source(ctx, kind)
+	if err != nil {
+		return err
+	}
+	if err := f.l.SetDeadline(time.Time{}); err != nil {
+		return err
+	}
+	serving, stop := context.WithCancel(ctx)
+	defer stop()
+	served := make(chan error, 1)
+	go func() { served <- f.serve(serving, lines) }()
+	_, err = f.a.db.client.run(ctx, request{id: token + "/" + dataset, text: before + "UPSERT INTO " + f.a.dataset(dataset) + " (SELECT VALUE e FROM " + source + " AS e)"})
+	if err != nil {
+		stop() // who still reads gets no more
+	}
+	return errors.Join(err, f.l.SetDeadline(time.Now()), <-served)
+}
+
+// feedBuffer is the size of what is written at once, in bytes.
+const feedBuffer = 1 << 18
+
+// errUnread says that a statement ended and had not read what it should store.
+var errUnread = errors.New("asterixdb: no node of the server read what was sent")
+
+// serve sends the lines to every connection until the listener's deadline: a
+// job that the server begins anew connects anew. What the last one was sent
+// counts.
+func (f *feed) serve(ctx context.Context, lines func(w io.Writer) error) error {
+	sent := errUnread
+	for {
+		c, err := f.l.AcceptTCP()
+		if err != nil {
+			if !errors.Is(err, os.ErrDeadlineExceeded) {
+				sent = errors.Join(sent, err)
+			}
+			return sent
+		}
+		sent = send(ctx, c, lines)
+	}
+}
+
+func send(ctx context.Context, c *net.TCPConn, lines func(w io.Writer) error) error {
+	defer c.Close() //nolint:errcheck // CloseWrite below says whether all was sent
+	defer context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Now()) })()
+	w := bufio.NewWriterSize(c, feedBuffer)
+	if err := lines(w); err != nil {
+		return fmt.Errorf("asterixdb: sending to the server: %w", err)
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("asterixdb: sending to the server: %w", err)
+	}
+	return c.CloseWrite()
+}

@@ -1,0 +1,255 @@
+package asterixdb
+
+import (
+	"encoding/hex"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+
+	"barograph/design"
+	"barograph/engine/sqlengine"
+	"barograph/flavour"
+	"barograph/record"
+)
+
+// Barograph's own members and datasets, see doc.go.
+const (
+	stateDataset = "barograph"        // catalogs, marks, locks, notes of commits under way
+	commitMember = "barograph_commit" // of every document and row: the number of the commit that wrote it
+)
+
+// dataverse is the quoted name of the archive's dataverse.
+func (a *archive) dataverse() string { return flavour.AsterixDBIdent(a.space) }
+
+// dataset is the quoted name of a dataset.
+func (a *archive) dataset(name string) string {
+	return a.dataverse() + "." + flavour.AsterixDBIdent(name)
+}
+
+// target is the name of the dataset that holds the records of a line type.
+func (a *archive) target(t *record.LineType) string {
+	return flavour.AsterixDBDataset(a.table(t), a.db.closed)
+}
+
+func (a *archive) table(t *record.LineType) string {
+	if a.design == design.Normalized {
+		return design.LineTable(t)
+	}
+	return design.DocTable(t)
+}
+
+// create are the statements that make the dataverse with what it has from the
+// beginning.
+func (a *archive) create() string {
+	out := []string{
+		"CREATE DATAVERSE " + a.dataverse() + " IF NOT EXISTS",
+		"USE " + a.dataverse(),
+		"CREATE TYPE " + anyType + " IF NOT EXISTS AS {id: string}",
+		"CREATE DATASET " + stateDataset + "(" + anyType + ") IF NOT EXISTS PRIMARY KEY id",
+	}
+	if a.design == design.Normalized {
+		kind := anyType
+		if a.db.closed {
+			kind = "header_type"
+			out = append(out, closedType(kind, headerMembers()))
+		}
+		out = append(out, "CREATE DATASET "+design.HeaderTable+"("+kind+") IF NOT EXISTS PRIMARY KEY id")
+	}
+	if !a.db.closed {
+		out = append(out, a.createTarget(record.Types()[0])...)
+	}
+	return strings.Join(out, ";\n")
+}
+
+// anyType is the open type of documents of any form.
+const anyType = "barograph_any"
+
+// createTarget are the statements that make the dataset of a line type, within
+// the dataverse.
+func (a *archive) createTarget(t *record.LineType) []string {
+	name, kind := a.target(t), anyType
+	var out []string
+	if a.db.closed {
+		kind = name + "_type"
+		if a.design == design.Document {
+			out = append(out, closedType(name+"_entry", entryMembers(t)))
+			out = append(out, closedType(kind, append(docMembers(), "data: ["+name+"_entry]")))
+		} else {
+			out = append(out, closedType(kind, rowMembers(t)))
+		}
+	}
+	out = append(out, "CREATE DATASET "+name+"("+kind+") IF NOT EXISTS PRIMARY KEY id")
+	return append(out, a.createIndexes(name)...)
+}
+
+func (a *archive) createIndexes(dataset string) []string {
+	text, number, lead := ":string?", ":bigint?", ":bigint"
+	if a.db.closed {
+		text, number, lead = "", "", ""
+	}
+	if a.design == design.Normalized {
+		return []string{"CREATE INDEX by_header IF NOT EXISTS ON " + dataset + "(stat_header_id" + text + ", fcst_valid_beg" + number + ")"}
+	}
+	series := "subset" + text + ", line_type" + text + ", model" + text + ", fcst_var" + text
+	var out []string
+	for _, name := range a.db.indexes {
+		switch name {
+		case "epoch":
+			out = append(out, "CREATE INDEX by_epoch IF NOT EXISTS ON "+dataset+"("+series+", fcst_valid_epoch"+number+")")
+		case "iso":
+			out = append(out, "CREATE INDEX by_iso IF NOT EXISTS ON "+dataset+"("+series+", fcst_valid_beg"+text+")")
+		case "lead":
+			out = append(out, "CREATE INDEX by_lead IF NOT EXISTS ON "+dataset+"(UNNEST data SELECT fcst_lead"+lead+") EXCLUDE UNKNOWN KEY")
+		}
+	}
+	return out
+}
+
+func closedType(name string, members []string) string {
+	return "CREATE TYPE " + name + " IF NOT EXISTS AS CLOSED {" + strings.Join(members, ", ") + "}"
+}
+
+// ownMembers are Barograph's.
+func ownMembers() []string {
+	return []string{"id: string", "subset: string", commitMember + ": bigint"}
+}
+
+func docMembers() []string {
+	out := append(ownMembers(), "line_type: string")
+	for f := range record.NumFields {
+		out = append(out, flavour.AsterixDBIdent(f.String())+": string")
+	}
+	return append(out, "fcst_valid_epoch: bigint", "fcst_valid_beg: string")
+}
+
+// entryMembers are those of a document's entries, see design.AppendJSON.
+func entryMembers(t *record.LineType) []string {
+	out := []string{"fcst_lead: bigint", "fcst_valid_end: bigint?", "obs_lead: bigint?", "obs_valid_beg: bigint?", "obs_valid_end: bigint?"}
+	for _, c := range t.Columns {
+		kind := "double?"
+		if c.Kind == record.Text {
+			kind = "string"
+		}
+		out = append(out, flavour.AsterixDBIdent(c.Name)+": "+kind)
+	}
+	if t.Group != nil {
+		out = append(out, "repeats: [double?]")
+	}
+	return out
+}
+
+func headerMembers() []string {
+	out := append(ownMembers(), "stat_header_id: string")
+	for f := range record.CovThresh {
+		out = append(out, flavour.AsterixDBIdent(f.String())+": string")
+	}
+	return out
+}
+
+func rowMembers(t *record.LineType) []string {
+	out := append(ownMembers(), "line_type: string")
+	for _, c := range sqlengine.LineColumns(t) {
+		kind := "bigint"
+		switch {
+		case c.From == sqlengine.HeaderID || c.From == sqlengine.FileID || c.Type == sqlengine.Text:
+			kind = "string"
+		case c.Type == sqlengine.Double || c.Type == sqlengine.Count:
+			kind = "double?"
+		case c.Type == sqlengine.Doubles:
+			kind = "[double?]"
+		}
+		out = append(out, flavour.AsterixDBIdent(c.Name)+": "+kind)
+	}
+	return out
+}
+
+// headerID is the stat_header_id of a header in a subset: a digest, so that a
+// record that is loaded again finds its header and itself.
+func headerID(subset string, h *record.Header) string {
+	k := sqlengine.HeaderKey(*h)
+	var buf []byte
+	for _, part := range append([]string{subset}, k[:]...) {
+		buf = strconv.AppendInt(buf, int64(len(part)), 10)
+		buf = append(append(buf, ':'), part...)
+	}
+	sum := xxh3.Hash128(buf).Bytes()
+	return hex.EncodeToString(sum[:])
+}
+
+// rowID is the primary key of a record in a subset, from its identity.
+func rowID(subset string, k record.Key) string {
+	b := k.Bytes()
+	return strconv.FormatUint(xxh3.HashString(subset), 16) + "-" + hex.EncodeToString(b[:])
+}
+
+// appendOwn begins an object with Barograph's own members.
+func appendOwn(dst []byte, id, subset string, commit int64) []byte {
+	dst = append(append(dst, `{"id":`...), flavour.AsterixDBQuote(id)...)
+	dst = append(append(dst, `,"subset":`...), flavour.AsterixDBQuote(subset)...)
+	dst = append(append(dst, `,"`...), commitMember...)
+	return strconv.AppendInt(append(dst, `":`...), commit, 10)
+}
+
+func appendMember(dst []byte, name string) []byte {
+	return append(append(append(dst, `,"`...), name...), `":`...)
+}
+
+// appendHeader appends a header as a line of JSON.
+func appendHeader(dst []byte, subset string, h *record.Header, commit int64) []byte {
+	id := headerID(subset, h)
+	dst = appendOwn(dst, id, subset, commit)
+	dst = append(appendMember(dst, "stat_header_id"), flavour.AsterixDBQuote(id)...)
+	for f := range record.CovThresh {
+		dst = append(appendMember(dst, f.String()), flavour.AsterixDBQuote(h[f])...)
+	}
+	return append(dst, "}\n"...)
+}
+
+// appendRow appends row i of b as a line of JSON.
+func appendRow(dst []byte, subset, header string, cols []sqlengine.Column, b *record.Batch, i int, id string, commit int64) []byte {
+	dst = appendOwn(dst, id, subset, commit)
+	dst = append(appendMember(dst, "line_type"), flavour.AsterixDBQuote(b.Type.Name)...)
+	h := b.Header(i)
+	for k := range cols {
+		c := &cols[k]
+		n := len(dst)
+		dst = appendMember(dst, c.Name)
+		switch c.From {
+		case sqlengine.HeaderID:
+			dst = append(dst, flavour.AsterixDBQuote(header)...)
+		case sqlengine.FileID:
+			dst = append(dst, flavour.AsterixDBQuote(strconv.FormatUint(xxh3.HashString(b.File), 16))...)
+		case sqlengine.LineNum:
+			dst = strconv.AppendInt(dst, int64(b.Line[i]), 10)
+		case sqlengine.Header:
+			dst = append(dst, flavour.AsterixDBQuote(h[c.Field])...)
+		case sqlengine.Lead:
+			dst = strconv.AppendInt(dst, design.LeadCode(h[record.Version], b.Lead[i]), 10)
+		case sqlengine.ValidBeg:
+			dst = strconv.AppendInt(dst, b.Valid[i], 10)
+		case sqlengine.ValidEnd:
+			dst = strconv.AppendInt(dst, b.ValidEnd[i], 10)
+		case sqlengine.InitBeg:
+			dst = strconv.AppendInt(dst, b.Init(i), 10)
+		case sqlengine.ObsLead:
+			dst = strconv.AppendInt(dst, design.LeadHMS(b.ObsLead[i]), 10)
+		case sqlengine.ObsBeg:
+			dst = strconv.AppendInt(dst, b.ObsBeg[i], 10)
+		case sqlengine.ObsEnd:
+			dst = strconv.AppendInt(dst, b.ObsEnd[i], 10)
+		case sqlengine.Repeats:
+			dst = design.AppendRepeats(dst, b.Repeats(i))
+		default:
+			if c.Data.Kind == record.Text {
+				dst = append(dst, flavour.AsterixDBQuote(b.Text[c.Data.Slot][i])...)
+			} else if f := b.Num[c.Data.Slot][i]; math.IsNaN(f) {
+				dst = dst[:n] // a missing value has no member
+			} else {
+				dst = strconv.AppendFloat(dst, f, 'g', -1, 64)
+			}
+		}
+	}
+	return append(dst, "}\n"...)
+}

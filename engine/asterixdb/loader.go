@@ -1,0 +1,368 @@
+package asterixdb
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/fault"
+	"barograph/record"
+)
+
+// loader collects batches and writes them at Commit, under the subset's lock.
+type loader struct {
+	a       *archive
+	subset  string
+	token   string
+	commits int // begun by this loader
+	feed    *feed
+	batches map[*record.LineType][]*record.Batch
+	types   []*record.LineType // in the order of first sight
+	undone  bool               // the archive may hold notes of what this loader replaced
+	headers map[string]bool    // stat_header_id of those that are there, as of version known
+	known   int64
+}
+
+func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+	if a.db.readOnly {
+		return nil, &fault.Error{Setting: a.db.shown, Err: engine.ErrReadOnly, Cure: "open it without --read-only"}
+	}
+	if _, ok := a.made.Load(true); !ok {
+		if err := a.define(ctx, a.create()); err != nil {
+			return nil, err
+		}
+		a.made.Store(true, true)
+	}
+	return &loader{a: a, subset: subset, token: newToken(), batches: map[*record.LineType][]*record.Batch{}, known: -1}, nil
+}
+
+// defineTries is how often statements that define datasets are tried.
+const defineTries = 10
+
+// define runs statements that define what is not there yet. Two loads that
+// define the same at once are in each other's way, IF NOT EXISTS or not.
+func (a *archive) define(ctx context.Context, text string) error {
+	for try := 1; ; try++ {
+		_, err := a.db.client.run(ctx, request{text: text})
+		if !is(err, codeDuplicate) || try == defineTries {
+			return err
+		}
+		if err := pause(ctx, poll); err != nil {
+			return err
+		}
+	}
+}
+
+func (l *loader) Add(ctx context.Context, b *record.Batch) error {
+	if b.Len() == 0 {
+		return ctx.Err()
+	}
+	if l.batches[b.Type] == nil {
+		l.types = append(l.types, b.Type)
+	}
+	l.batches[b.Type] = append(l.batches[b.Type], b)
+	return ctx.Err()
+}
+
+// closePatience is how long Close may take to clean up.
+const closePatience = 20 * time.Second
+
+func (l *loader) Close() error {
+	ctx, stop := context.WithTimeout(context.Background(), closePatience)
+	defer stop()
+	if l.undone { // what commits replaced is of no use any more
+		_, err := l.a.db.client.run(ctx, request{text: "DELETE FROM " + l.a.dataset(stateDataset) + " AS u WHERE u.kind = \"undo\" AND u.loader = \"" + l.token + "\""})
+		if err != nil {
+			l.a.db.log.Debug("notes of a load were left behind", "subset", l.subset, "error", err)
+		}
+		l.undone = false
+	}
+	l.dropFeed(ctx)
+	return nil
+}
+
+// dropFeed gives up the connection to the server's nodes. What is left behind
+// harms nobody.
+func (l *loader) dropFeed(ctx context.Context) {
+	if l.feed == nil {
+		return
+	}
+	if err := l.feed.close(ctx); err != nil {
+		l.a.db.log.Debug("a feed was left behind", "error", err)
+	}
+	l.feed = nil
+}
+
+// undoPatience is how long a failed commit is worked on before it is left to
+// whoever comes next.
+const undoPatience = 20 * time.Second
+
+func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
+	stored := engine.Stored{Replaced: map[string]int64{}}
+	l.commits++
+	var s state
+	held, err := l.a.acquire(ctx, l.subset, l.token+"-"+strconv.Itoa(l.commits), &s)
+	if err == nil {
+		if err = l.commit(ctx, held, &s, c, &stored); err != nil {
+			l.undo(context.WithoutCancel(ctx), held)
+		}
+	}
+	clear(l.batches)
+	l.types = l.types[:0]
+	if err != nil && ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return stored, err
+}
+
+// commit goes through the steps that doc.go names.
+func (l *loader) commit(ctx context.Context, held *lock, s *state, c engine.Commit, stored *engine.Stored) error {
+	if err := l.a.recover(ctx, l.subset, s); err != nil {
+		return err
+	}
+	if err := l.prepare(ctx); err != nil {
+		return err
+	}
+	version := s.version + 1
+	w := l.writer(s, version)
+	if err := w.find(ctx, stored); err != nil {
+		return err
+	}
+	for i := range c.Done {
+		c.Done[i].Settle(*stored)
+	}
+	parts := w.parts()
+	before, err := l.begun(version, held.token, parts)
+	if err != nil {
+		return err
+	}
+	notes := func(out io.Writer) error { return l.notes(out, version, w.replaced(), c.Done) }
+	if err := l.feed.into(ctx, held.token, before, stateDataset, anyType, notes); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		if err := l.feed.into(ctx, held.token, "", p.dataset, p.kind, p.lines); err != nil {
+			return err
+		}
+	}
+	s.astral = s.astral || l.astral()
+	if c.Catalog != nil {
+		s.catalog.Merge(c.Catalog)
+		s.catalog.Subset = l.subset
+	}
+	last, err := l.a.catalogStatement(l.subset, version, s)
+	if err != nil {
+		return err
+	}
+	if err := held.release(ctx, last); err != nil {
+		return err
+	}
+	w.kept(version)
+	return nil
+}
+
+// astral reports whether a text has a letter beyond U+FFFF, which the server
+// sorts by halves.
+func (l *loader) astral() bool {
+	for _, t := range l.types {
+		for _, b := range l.batches[t] {
+			for i := range b.Headers {
+				if slices.ContainsFunc(b.Headers[i][:], beyond) {
+					return true
+				}
+			}
+			for _, texts := range b.Text {
+				if slices.ContainsFunc(texts, beyond) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// firstBeyond is the least first byte of a letter beyond U+FFFF in UTF-8.
+const firstBeyond = 0xf0
+
+func beyond(text string) bool {
+	for i := range len(text) {
+		if text[i] >= firstBeyond {
+			return true
+		}
+	}
+	return false
+}
+
+// prepare makes the datasets of line types that are new, and the feed.
+func (l *loader) prepare(ctx context.Context) error {
+	var text []string
+	for _, t := range l.types {
+		if _, ok := l.a.made.Load(t); ok || !l.a.db.closed {
+			continue
+		}
+		text = append(text, l.a.createTarget(t)...)
+	}
+	if len(text) > 0 {
+		if err := l.a.define(ctx, "USE "+l.a.dataverse()+";\n"+strings.Join(text, ";\n")); err != nil {
+			return err
+		}
+		for _, t := range l.types {
+			l.a.made.Store(t, true)
+		}
+	}
+	if l.feed != nil {
+		return nil
+	}
+	var err error
+	l.feed, err = l.a.newFeed(ctx, l.token)
+	return err
+}
+
+// part is what a commit writes into one dataset.
+type part struct {
+	dataset, kind string
+	lines         func(w io.Writer) error
+}
+
+// writer lays records out under one design.
+type writer interface {
+	// find looks for what the commit will replace, and counts.
+	find(ctx context.Context, stored *engine.Stored) error
+	parts() []part
+	// replaced lists what is there under the keys that will be written, by
+	// dataset, each as a JSON object.
+	replaced() map[string][][]byte
+	// kept says that all of this is in the archive.
+	kept(version int64)
+}
+
+func (l *loader) writer(s *state, version int64) writer {
+	if l.a.design == design.Normalized {
+		return &rowWriter{l: l, state: s, version: version}
+	}
+	return &docWriter{l: l, state: s, version: version}
+}
+
+// begun is the statement that notes that a commit has begun. It comes before
+// all else that a commit writes, as its record alone lets others find the rest.
+func (l *loader) begun(version int64, token string, parts []part) (string, error) {
+	writes := []string{}
+	for _, p := range parts {
+		writes = append(writes, p.dataset)
+	}
+	text, err := json.Marshal(map[string]any{"id": begunID(l.subset), "kind": "begun", "subset": l.subset, "commit": version, "token": token, "writes": writes})
+	return "UPSERT INTO " + l.a.dataset(stateDataset) + " (" + string(text) + ");\n", err
+}
+
+// notes are the marks of a commit, and what it will replace.
+func (l *loader) notes(w io.Writer, version int64, replaced map[string][][]byte, done []engine.Mark) error {
+	out := json.NewEncoder(w)
+	out.SetEscapeHTML(false)
+	for i, m := range done {
+		if err := out.Encode(newMarked(l.subset, version, i, m)); err != nil {
+			return err
+		}
+	}
+	for dataset, docs := range replaced {
+		for _, doc := range docs {
+			l.undone = true
+			err := out.Encode(map[string]any{
+				"id": "undo/" + dataset + "/" + gjson.GetBytes(doc, "id").String(), "kind": "undo", "subset": l.subset,
+				"commit": version, "loader": l.token, "dataset": dataset, "doc": json.RawMessage(doc),
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// undo takes back what a commit that failed has left, as far as the server can
+// be reached; the next one that comes does the rest.
+func (l *loader) undo(ctx context.Context, held *lock) {
+	l.known = -1
+	ctx, stop := context.WithTimeout(ctx, undoPatience)
+	defer stop()
+	if l.feed != nil {
+		_ = l.feed.l.Close() // it is not used again
+	}
+	err := l.takeBack(ctx, held)
+	if err != nil {
+		held.abandon()
+		l.a.db.log.Warn("a commit was not taken back; the next open does it", "subset", l.subset, "error", err)
+	}
+	l.dropFeed(ctx)
+}
+
+func (l *loader) takeBack(ctx context.Context, held *lock) error {
+	if err := l.a.db.client.quiet(ctx, held.token); err != nil {
+		return err
+	}
+	s := newState(l.subset)
+	if _, err := l.a.db.client.run(ctx, request{text: l.a.stateQuery(l.subset), row: s.row}); err != nil {
+		return err
+	}
+	if h, err := l.a.holder(ctx, l.subset); err != nil || h.token != held.token {
+		if err == nil { // the last request of the commit was carried out
+			held.abandon()
+		}
+		return err
+	}
+	if err := l.a.recover(ctx, l.subset, &s); err != nil {
+		return err
+	}
+	return held.release(ctx, "")
+}
+
+// ranges tells from the catalog, without a look at the datasets, that a record
+// cannot be in the archive: most loads bring times that are not there yet.
+type ranges map[[5]string]*design.Group
+
+func newRanges(c *design.Catalog) ranges {
+	r := ranges{}
+	for _, g := range c.Groups {
+		r[[5]string{g.LineType, g.Version, g.Model, g.ObType, g.FcstVar}] = g
+	}
+	return r
+}
+
+func (r ranges) mayHold(t *record.LineType, h *record.Header, valid int64) bool {
+	g := r[[5]string{t.Name, h[record.Version], h[record.Model], h[record.ObType], h[record.FcstVar]}]
+	if g == nil || valid < g.First || valid > g.Last {
+		return false
+	}
+	return g.Step == 0 || (valid-g.First)%g.Step == 0
+}
+
+// keysAsked is the number of keys that one query looks up.
+const keysAsked = 500
+
+// stored reads what is there under keys of a dataset.
+func (a *archive) stored(ctx context.Context, dataset string, keys []string, row func(id string, doc []byte) error) error {
+	for some := range slices.Chunk(keys, keysAsked) {
+		_, err := a.db.client.run(ctx, request{
+			text: "SELECT VALUE r FROM " + a.dataset(dataset) + " AS r WHERE r.id IN $keys", params: map[string]any{"keys": some},
+			row: func(doc []byte) error {
+				id := gjson.GetBytes(doc, "id").String()
+				if id == "" {
+					return fmt.Errorf("asterixdb: %s holds a document without id", dataset)
+				}
+				return row(id, doc)
+			},
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

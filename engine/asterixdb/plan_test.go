@@ -1,0 +1,112 @@
+package asterixdb_test
+
+import (
+	"slices"
+	"testing"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/engine/asterixdb"
+	"barograph/engine/enginetest"
+	"barograph/flavour"
+	"barograph/lab"
+	"barograph/question"
+	"barograph/record"
+)
+
+// TestPlans holds how each flavour reaches what is stored, as the server itself
+// says: keys must be a search of the primary index.
+func TestPlans(t *testing.T) {
+	d := &databases{server: enginetest.Lab(t, asterixdb.Driver(), lab.Options{Memory: memory})}
+	scan := func(object string) engine.Access { return access(object, engine.FullScan, "") }
+	index := func(object, name string) engine.Access { return access(object, engine.IndexScan, name) }
+	keys := access("documents", engine.KeyLookup, "documents")
+	for _, tc := range []struct {
+		query  string
+		design design.Name
+		want   map[flavour.Name][]engine.Access
+	}{
+		{"indexes=epoch", design.Document, map[flavour.Name][]engine.Access{
+			flavour.EpochRange: {index("documents", "by_epoch")}, flavour.Keys: {keys},
+		}},
+		{"indexes=iso", design.Document, map[flavour.Name][]engine.Access{
+			flavour.ISORange: {index("documents", "by_iso")}, flavour.Keys: {keys},
+		}},
+		{"indexes=none", design.Document, map[flavour.Name][]engine.Access{
+			flavour.EpochRange: {scan("documents")}, flavour.EpochList: {scan("documents")}, flavour.Keys: {keys},
+		}},
+		{"", design.Normalized, map[flavour.Name][]engine.Access{
+			flavour.SQL: {scan("stat_header"), index("line_data", "by_header")},
+		}},
+	} {
+		d.query = tc.query
+		t.Run(string(tc.design)+"?"+tc.query, func(t *testing.T) {
+			a := loaded(t, d.url(t), tc.design)
+			q, err := question.Find("test_3")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for f, want := range tc.want {
+				p, err := a.Phrase(t.Context(), q.In("a"), f)
+				if err != nil {
+					t.Fatal(err)
+				}
+				plan, err := a.Explain(t.Context(), p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(plan.Access, want) {
+					t.Errorf("%s: the plan reaches %+v, want %+v\n%s", f, plan.Access, want, plan.Text)
+				}
+			}
+		})
+	}
+}
+
+func access(object string, m engine.Method, index string) engine.Access {
+	return engine.Access{Object: object, Method: m, Index: index, Examined: -1, Kept: -1}
+}
+
+// loaded opens a database and loads a few records into the subset a.
+func loaded(t *testing.T, url string, n design.Name) engine.Archive {
+	t.Helper()
+	e, err := engine.Registry{asterixdb.Driver()}.Open(t.Context(), url, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	a, err := e.Archives.Open(t.Context(), n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lt, ok := record.TypeByName("SAL1L2")
+	if !ok {
+		t.Fatal("no line type SAL1L2")
+	}
+	h := record.DefaultHeader()
+	h[record.Version], h[record.Model], h[record.ObType] = "V01", "GFS", "GFS"
+	h[record.FcstVar], h[record.FcstLev], h[record.VxMask] = "HGT", "P500", "G2/NHX"
+	files := enginetest.Generate(1, 1, enginetest.Series{Type: lt, Header: h, Valid: []int64{1546300800, 1546322400}, Lead: []int32{0, 21600}})
+	l, err := a.Loader(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := engine.Commit{Catalog: design.NewCatalog("a"), Done: []engine.Mark{files[0].Mark()}}
+	for _, b := range files[0].Batches {
+		c.Catalog.Add(b)
+		if err := l.Add(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := l.Commit(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	return a
+}

@@ -1,0 +1,158 @@
+package asterixdb
+
+import (
+	"bytes"
+	"context"
+	"io"
+
+	"github.com/tidwall/gjson"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/engine/sqlengine"
+	"barograph/flavour"
+	"barograph/record"
+)
+
+// rowWriter writes METviewer's tables.
+type rowWriter struct {
+	l       *loader
+	state   *state
+	version int64
+
+	there map[string]map[string][]byte // dataset → id → row
+	fresh map[string]record.Header     // by stat_header_id: those that are not there yet
+}
+
+func (w *rowWriter) find(ctx context.Context, stored *engine.Stored) error {
+	if err := w.headers(ctx); err != nil {
+		return err
+	}
+	archived := newRanges(w.state.catalog)
+	w.there, w.fresh = map[string]map[string][]byte{}, map[string]record.Header{}
+	var hash record.Hasher
+	for _, t := range w.l.types {
+		files := map[string]string{} // by id of the row
+		var wanted []string
+		for _, b := range w.l.batches[t] {
+			stored.New += int64(b.Len())
+			hash.Use(b)
+			for k := range b.Headers {
+				if id := headerID(w.l.subset, &b.Headers[k]); !w.l.headers[id] {
+					w.fresh[id] = b.Headers[k]
+				}
+			}
+			for i := range b.Len() {
+				if archived.mayHold(t, b.Header(i), b.Valid[i]) {
+					id := rowID(w.l.subset, hash.Key(i))
+					files[id] = b.File
+					wanted = append(wanted, id)
+				}
+			}
+		}
+		name := w.l.a.target(t)
+		if w.there[name] == nil {
+			w.there[name] = map[string][]byte{}
+		}
+		err := w.l.a.stored(ctx, name, wanted, func(id string, row []byte) error {
+			w.there[name][id] = bytes.Clone(row)
+			stored.Replaced[files[id]]++
+			stored.New--
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// headers reads which headers are there, unless the loader knows it from its
+// own last commit.
+func (w *rowWriter) headers(ctx context.Context) error {
+	if w.l.known == w.state.version {
+		return nil
+	}
+	there := map[string]bool{}
+	_, err := w.l.a.db.client.run(ctx, request{
+		text: "SELECT VALUE h.id FROM " + w.l.a.dataset(design.HeaderTable) + " AS h WHERE h.subset = " + flavour.AsterixDBQuote(w.l.subset),
+		row:  func(row []byte) error { there[gjson.ParseBytes(row).String()] = true; return nil },
+	})
+	if err == nil {
+		w.l.headers, w.l.known = there, w.state.version
+	}
+	return err
+}
+
+func (w *rowWriter) parts() []part {
+	kind := func(name string) string {
+		if w.l.a.db.closed {
+			return name
+		}
+		return anyType
+	}
+	var out []part
+	if len(w.fresh) > 0 {
+		out = append(out, part{design.HeaderTable, kind("header_type"), w.headerLines})
+	}
+	of := map[string][]*record.LineType{}
+	for _, t := range w.l.types {
+		name := w.l.a.target(t)
+		of[name] = append(of[name], t)
+		if len(of[name]) > 1 {
+			continue
+		}
+		out = append(out, part{name, kind(name + "_type"), func(out io.Writer) error { return w.lines(out, of[name]) }})
+	}
+	return out
+}
+
+func (w *rowWriter) headerLines(out io.Writer) error {
+	var buf []byte
+	for _, h := range w.fresh {
+		buf = appendHeader(buf[:0], w.l.subset, &h, w.version)
+		if _, err := out.Write(buf); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *rowWriter) lines(out io.Writer, types []*record.LineType) error {
+	var hash record.Hasher
+	var buf []byte
+	for _, t := range types {
+		cols := sqlengine.LineColumns(t)
+		for _, b := range w.l.batches[t] {
+			hash.Use(b)
+			ids := make([]string, len(b.Headers))
+			for k := range b.Headers {
+				ids[k] = headerID(w.l.subset, &b.Headers[k])
+			}
+			for i := range b.Len() {
+				buf = appendRow(buf[:0], w.l.subset, ids[b.Head[i]], cols, b, i, rowID(w.l.subset, hash.Key(i)), w.version)
+				if _, err := out.Write(buf); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (w *rowWriter) replaced() map[string][][]byte {
+	out := map[string][][]byte{}
+	for name, there := range w.there {
+		for _, row := range there {
+			out[name] = append(out[name], row)
+		}
+	}
+	return out
+}
+
+func (w *rowWriter) kept(version int64) {
+	for id := range w.fresh {
+		w.l.headers[id] = true
+	}
+	w.l.known = version
+}

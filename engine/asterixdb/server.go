@@ -1,0 +1,216 @@
+package asterixdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"barograph/engine"
+)
+
+// heap is the one setting that is the Java machine's and not the server's.
+const heap = "-Xmx"
+
+// server tells how the lab starts AsterixDB. The first node runs the cluster
+// controller and a node controller, each further one a node controller.
+func server() *engine.Server {
+	return &engine.Server{
+		Artifacts: []engine.Artifact{artifact()},
+		Nodes:     []int{1, 3},
+		Ports:     []string{"api", "nc", "cluster", "client", "web", "query", "console", "active"},
+		Profiles: []engine.Profile{
+			{Name: "default", Summary: "as packaged: a Java heap of a quarter of the memory, of which a quarter each for cache and for writing"},
+			{Name: "tuned", Summary: "a Java heap of half the memory, most of it cache; more memory for sorts and joins", Settings: tuned},
+		},
+		Note: "AsterixDB's HTTP ports listen on every network interface of this machine, whatever address it is given, and ask for no password: " +
+			"whoever reaches them can read and change everything in it, and run code as its user. Use --isolate, or a firewall",
+		Stop:    syscall.SIGTERM,
+		Find:    func() error { _, err := home(); return err },
+		Prepare: prepare,
+		Start:   start,
+		Ready:   ready,
+		Form:    form,
+		URL:     func(c *engine.Cluster) string { return "asterixdb://" + api(c) + "/barograph" },
+	}
+}
+
+func artifact() engine.Artifact {
+	return engine.Artifact{
+		Name:   "asterixdb-0.9.8",
+		Maven:  "org.apache.asterix:asterix-server:0.9.8:zip:binary-assembly",
+		SHA256: "efd2fbde87d1214c0190ed51b1daf74f2ddd4ca015c6720e279210999297e210",
+	}
+}
+
+// tuned are the settings of the profile tuned, for a node that may use so many
+// bytes of memory.
+func tuned(memory int64) map[string]string {
+	mib := func(n int64) string { return strconv.FormatInt(max(n>>20, 64), 10) + "MB" }
+	return map[string]string{
+		heap:                                   strconv.FormatInt(max(memory>>21, 512), 10) + "m",
+		"storage.buffercache.size":             mib(memory / 5),
+		"storage.memorycomponent.globalbudget": mib(memory / 10),
+		"compiler.sortmemory":                  "128MB",
+		"compiler.joinmemory":                  "128MB",
+		"compiler.groupmemory":                 "128MB",
+	}
+}
+
+// home finds the unpacked server and Java.
+func home() (string, error) {
+	if _, err := exec.LookPath("java"); err != nil {
+		return "", errors.New("java is not found")
+	}
+	a := artifact()
+	dir, err := a.Dir()
+	if err != nil {
+		return "", err
+	}
+	if !a.Installed() {
+		return "", fmt.Errorf("%s is not there", dir)
+	}
+	return filepath.Join(dir, "apache-asterixdb-0.9.8"), nil
+}
+
+func configFile(n *engine.Node) string { return filepath.Join(n.Dir, "asterixdb.conf") }
+
+func nodeID(i int) string { return "nc" + strconv.Itoa(i+1) }
+
+// prepare writes the configuration of the whole cluster into every node's folder.
+func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+	for _, dir := range []string{"disk", "txnlog", "coredump", "logs"} {
+		if err := os.MkdirAll(filepath.Join(n.Dir, dir), 0o755); err != nil {
+			return nil, err
+		}
+	}
+	var b strings.Builder
+	for i := range c.Nodes {
+		m := &c.Nodes[i]
+		fmt.Fprintf(&b, "[nc/%s]\naddress=%s\nncservice.port=-1\ntxn.log.dir=%s\ncore.dump.dir=%s\niodevices=%s\nnc.api.port=%d\n",
+			nodeID(i), m.Host, filepath.Join(m.Dir, "txnlog"), filepath.Join(m.Dir, "coredump"), filepath.Join(m.Dir, "disk"), m.Ports["nc"])
+		for _, name := range settings(c, "storage.") {
+			fmt.Fprintf(&b, "%s=%s\n", name, c.Settings[name])
+		}
+	}
+	cc := &c.Nodes[0]
+	fmt.Fprintf(&b, "[nc]\ncommand=asterixnc\ncluster.address=%s\ncluster.port=%d\n", cc.Host, cc.Ports["cluster"])
+	fmt.Fprintf(&b, "[cc]\naddress=%s\ncluster.listen.port=%d\nclient.listen.port=%d\nconsole.listen.port=%d\napi.port=%d\nweb.port=%d\nweb.queryinterface.port=%d\nactive.port=%d\n",
+		cc.Host, cc.Ports["cluster"], cc.Ports["client"], cc.Ports["console"], cc.Ports["api"], cc.Ports["web"], cc.Ports["query"], cc.Ports["active"])
+	fmt.Fprintf(&b, "[common]\ndefault.dir=%s\nlog.dir=%s\nlog.level=WARN\n", filepath.Join(n.Dir, "default"), filepath.Join(n.Dir, "logs"))
+	for _, name := range settings(c, "compiler.") {
+		fmt.Fprintf(&b, "%s=%s\n", name, c.Settings[name])
+	}
+	return nil, os.WriteFile(configFile(n), []byte(b.String()), 0o600)
+}
+
+// settings are the names of the profile's settings that begin so.
+func settings(c *engine.Cluster, prefix string) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(c.Settings)), func(s string) bool { return !strings.HasPrefix(s, prefix) })
+}
+
+// controllerHeap is the cluster controller's: it compiles and collects, and
+// keeps no data.
+const controllerHeap = "512m"
+
+func start(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+	dir, err := home()
+	if err != nil {
+		return nil, err
+	}
+	size := c.Settings[heap]
+	if size == "" {
+		size = strconv.FormatInt(max(c.Memory>>22, 512), 10) + "m"
+	}
+	nc := java(dir, size, "org.apache.hyracks.control.nc.NCDriver", "org.apache.asterix.hyracks.bootstrap.NCApplication", n)
+	nc.Args = append(nc.Args, "-node-id", nodeID(n.Index))
+	if n.Index > 0 {
+		return []engine.Command{nc}, nil
+	}
+	cc := java(dir, controllerHeap, "org.apache.hyracks.control.cc.CCDriver", "org.apache.asterix.hyracks.bootstrap.CCApplication", n)
+	return []engine.Command{cc, nc}, nil
+}
+
+// opened are what the server reaches of Java's own packages; without them it
+// does not start on Java 17.
+var opened = [...]string{ //nolint:gochecknoglobals // a constant table
+	"java.base/java.lang", "java.base/java.nio", "java.base/java.util", "java.base/sun.nio.ch", "jdk.management/com.sun.management.internal",
+}
+
+// java is a command of the server without its shell script, which needs programs
+// that small systems lack.
+func java(dir, heap, driver, app string, n *engine.Node) engine.Command {
+	args := []string{"java", "-Xmx" + heap}
+	for _, o := range opened {
+		args = append(args, "--add-opens="+o+"=ALL-UNNAMED")
+	}
+	repo := filepath.Join(dir, "repo")
+	args = append(args, "-classpath", filepath.Join(dir, "etc")+":"+filepath.Join(repo, "*"),
+		"-Dapp.repo="+repo, "-Dapp.home="+dir, "-Dbasedir="+dir, driver, "-app-class", app, "-config-file", configFile(n))
+	return engine.Command{Args: args}
+}
+
+// api is the host and port of the query service.
+func api(c *engine.Cluster) string {
+	n := &c.Nodes[0]
+	return net.JoinHostPort(n.Host, strconv.Itoa(n.Ports["api"]))
+}
+
+// ready asks whether the node has joined, and, where all nodes have, for an
+// answer: the cluster answers nothing before that.
+func ready(ctx context.Context, c *engine.Cluster, n *engine.Node) error {
+	k := newClient(api(c))
+	defer k.close()
+	cluster, err := k.get(ctx, "/admin/cluster")
+	if err != nil {
+		return err
+	}
+	all := true
+	for _, nc := range gjson.GetBytes(cluster, "ncs").Array() {
+		active := nc.Get("state").String() == "ACTIVE"
+		all = all && active
+		if nc.Get("node_id").String() == nodeID(n.Index) && !active {
+			return fmt.Errorf("the node is %s", nc.Get("state"))
+		}
+	}
+	joined := len(gjson.GetBytes(cluster, "ncs").Array())
+	if !all || joined < len(c.Nodes) {
+		if joined <= n.Index {
+			return fmt.Errorf("%d of %d nodes have joined", joined, len(c.Nodes))
+		}
+		return nil
+	}
+	_, err = k.run(ctx, request{text: "SELECT VALUE 1"})
+	return err
+}
+
+// form waits until the cluster of all nodes answers.
+func form(ctx context.Context, c *engine.Cluster) error {
+	k := newClient(api(c))
+	defer k.close()
+	ctx, stop := context.WithTimeout(ctx, formPatience)
+	defer stop()
+	for {
+		_, err := k.run(ctx, request{text: "SELECT VALUE 1"})
+		if err == nil {
+			return nil
+		}
+		if ended := pause(ctx, 5*poll); ended != nil {
+			return errors.Join(ended, err)
+		}
+	}
+}
+
+// formPatience is how long nodes that all run may take to answer together.
+const formPatience = time.Minute

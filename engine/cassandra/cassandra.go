@@ -1,0 +1,275 @@
+package cassandra
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	gocql "github.com/apache/cassandra-gocql-driver/v2"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/fault"
+	"barograph/flavour"
+)
+
+// Driver describes the engine.
+func Driver() engine.Driver {
+	return engine.Driver{
+		Scheme:  "cassandra",
+		Summary: "Apache Cassandra or ScyllaDB, a server or a cluster: records in partitions by document key, or by series and time",
+		Example: "cassandra://localhost:9042/barograph",
+		Params: []engine.Param{
+			{Name: "consistency", Default: "quorum", Help: "of reads and writes: one, two, quorum, local_quorum or all"},
+			{Name: "replication", Default: "1", Help: "copies of each record, where the keyspace is made"},
+			{Name: "hosts", Help: "further nodes to begin with, with commas between; the others are found"},
+			{Name: "inflight", Default: "64", Help: "queries of one question, or writes of one commit, under way at once"},
+			{Name: "archive", Help: "a name, where a keyspace holds several archives that know nothing of one another"},
+			{Name: "tls", Default: "false", Help: "true: encrypt, and check the server's certificate"},
+		},
+		Offers: map[design.Name][]flavour.Name{
+			design.Document: {flavour.Keys, flavour.KeysNative},
+			design.Wide:     {flavour.EpochList, flavour.EpochRange},
+		},
+		Place:  engine.Remote,
+		Server: server(),
+		Open:   open,
+	}
+}
+
+// settings are what the URL says.
+type settings struct {
+	hosts          []string
+	port           int
+	user, password string
+	keyspace       string
+	name           string // of the archive; "" = the keyspace holds one
+	consistency    gocql.Consistency
+	replication    int
+	inflight       int
+	tls            bool
+}
+
+// keyspaces are names that need no quotes.
+var keyspaces = regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`)
+
+func parse(u *url.URL) (s settings, err error) {
+	bad := func(setting, problem, cure string) error {
+		return &fault.Error{Setting: "cassandra URL, " + setting, Problem: problem, Cure: cure}
+	}
+	q := u.Query()
+	number := func(name string, text string, least, most int) (int, error) {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < least || n > most {
+			return 0, bad(name, strconv.Quote(text)+" is out of range", fmt.Sprintf("give a number from %d to %d", least, most))
+		}
+		return n, nil
+	}
+	if u.Opaque != "" {
+		return s, bad("host", "is not there", "write it like cassandra://localhost:9042/barograph")
+	}
+	s.hosts = []string{cmp.Or(u.Hostname(), "127.0.0.1")}
+	if more := q.Get("hosts"); more != "" {
+		s.hosts = append(s.hosts, strings.Split(more, ",")...)
+	}
+	s.user = u.User.Username()
+	s.password, _ = u.User.Password()
+	if s.keyspace = cmp.Or(strings.Trim(u.Path, "/"), "barograph"); !keyspaces.MatchString(s.keyspace) {
+		return s, bad("keyspace", strconv.Quote(s.keyspace)+" is no name", "use small letters, digits and '_', 48 at most, a letter first")
+	}
+	if s.name = q.Get("archive"); s.name != "" && !keyspaces.MatchString(s.name) {
+		return s, bad("parameter archive", strconv.Quote(s.name)+" is no name", "use small letters, digits and '_', a letter first")
+	}
+	if s.port, err = number("port", cmp.Or(u.Port(), "9042"), 1, 65535); err != nil {
+		return s, err
+	}
+	if s.replication, err = number("parameter replication", cmp.Or(q.Get("replication"), "1"), 1, 99); err != nil {
+		return s, err
+	}
+	if s.inflight, err = number("parameter inflight", cmp.Or(q.Get("inflight"), "64"), 1, 4096); err != nil {
+		return s, err
+	}
+	levels := map[string]gocql.Consistency{"one": gocql.One, "two": gocql.Two, "quorum": gocql.Quorum, "local_quorum": gocql.LocalQuorum, "all": gocql.All}
+	var ok bool
+	if s.consistency, ok = levels[cmp.Or(q.Get("consistency"), "quorum")]; !ok {
+		return s, bad("parameter consistency", strconv.Quote(q.Get("consistency"))+" is not known", "choose one, two, quorum, local_quorum or all")
+	}
+	if s.tls, err = strconv.ParseBool(cmp.Or(q.Get("tls"), "false")); err != nil {
+		return s, bad("parameter tls", strconv.Quote(q.Get("tls"))+" is neither true nor false", "say tls=true")
+	}
+	return s, nil
+}
+
+const (
+	giveUp   = 5 * time.Second  // to connect
+	patience = 30 * time.Second // for a reply
+	retries  = 3                // of what can be sent again
+)
+
+// config for the driver: queries go to a node that holds the partition.
+func (s *settings) config() *gocql.ClusterConfig {
+	c := gocql.NewCluster(s.hosts...)
+	c.Port, c.Consistency, c.SerialConsistency = s.port, s.consistency, gocql.Serial
+	if s.consistency == gocql.LocalQuorum {
+		c.SerialConsistency = gocql.LocalSerial
+	}
+	c.ConnectTimeout, c.Timeout = giveUp, patience
+	c.ReconnectInterval = time.Second
+	c.MaxWaitSchemaAgreement = time.Nanosecond // create waits itself, not for nodes that are down
+	c.DefaultIdempotence = true
+	c.RetryPolicy = &gocql.SimpleRetryPolicy{NumRetries: retries}
+	c.PoolConfig.HostSelectionPolicy = gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy())
+	c.Metadata.CacheMode = gocql.KeyspaceOnly
+	if s.user != "" {
+		c.Authenticator = gocql.PasswordAuthenticator{Username: s.user, Password: s.password}
+	}
+	if s.tls {
+		c.SslOpts = &gocql.SslOptions{EnableHostVerification: true}
+	}
+	return c
+}
+
+// store is an open keyspace; every archive of the engine shares it.
+type store struct {
+	settings
+	session  *gocql.Session
+	readOnly bool
+	log      *slog.Logger
+
+	mu      sync.Mutex
+	bare    bool                     // opened read-only, and nothing was ever loaded
+	made    map[string]bool          // tables that every node serves
+	known   map[string]known         // catalogs, by design and subset
+	turning map[string]chan struct{} // by design and subset: taken by the loader of this process that commits
+}
+
+func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
+	set, err := parse(u)
+	if err != nil {
+		return nil, err
+	}
+	s := &store{settings: set, readOnly: o.ReadOnly, log: o.Log, made: map[string]bool{}, known: map[string]known{}, turning: map[string]chan struct{}{}}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if err := s.connect(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, err
+	}
+	return &engine.Engine{Archives: s, About: s.about, Close: func() error { s.session.Close(); return nil }}, nil
+}
+
+// connect opens the keyspace. What is missing of it is made in a session that
+// is in none, so that the session in it finds every node prepared.
+func (s *store) connect(ctx context.Context) (err error) {
+	if s.session, err = s.config().CreateSession(); err != nil {
+		return unreachable(err)
+	}
+	err = s.prepare(ctx)
+	s.session.Close()
+	if err != nil {
+		return err
+	}
+	c := s.config() // sessions cannot share one
+	c.Keyspace = s.keyspace
+	if s.session, err = c.CreateSession(); err != nil {
+		return unreachable(err)
+	}
+	return nil
+}
+
+// unreachable says why a server is not reached and what to do.
+func unreachable(err error) error {
+	cure := "start the server or check host and port; `barograph lab up cassandra` starts one"
+	if strings.Contains(err.Error(), "uthentication") {
+		cure = "name user and password in the URL: cassandra://user:password@host:9042/keyspace"
+	}
+	return &fault.Error{Problem: "the server does not answer", Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err), Cure: cure}
+}
+
+// Open gives the archive of a design.
+func (s *store) Open(_ context.Context, d design.Name) (engine.Archive, error) {
+	for _, l := range layouts {
+		if l.design == d {
+			return &archive{s, l}, nil
+		}
+	}
+	return nil, fmt.Errorf("cassandra has no design %q: %w", d, engine.ErrNoDesign)
+}
+
+// decisive are settings that decide speed and what a commit is worth.
+var decisive = []string{ //nolint:gochecknoglobals // a constant list
+	"commitlog_sync", "commitlog_sync_period", "memtable_allocation_type", "memtable_heap_space", "concurrent_reads", "concurrent_writes",
+	"compaction_throughput", "num_tokens", "trickle_fsync",
+}
+
+// about tells what server it is, and what a commit is worth there.
+func (s *store) about(ctx context.Context) (engine.About, error) {
+	a := engine.About{Product: "Apache Cassandra", Settings: map[string]string{
+		"driver": "github.com/apache/cassandra-gocql-driver/v2", "keyspace": s.keyspace, "consistency": strings.ToLower(s.consistency.String()), "inflight": strconv.Itoa(s.inflight),
+	}}
+	if err := s.session.Query("SELECT release_version FROM system.local").ScanContext(ctx, &a.Version); err != nil {
+		return a, failed(ctx, err)
+	}
+	var scylla string
+	if err := s.session.Query("SELECT version FROM system.versions LIMIT 1").ScanContext(ctx, &scylla); err == nil {
+		a.Product, a.Version = "ScyllaDB", scylla
+	}
+	var peers int
+	if err := s.session.Query("SELECT count(*) FROM system.peers").ScanContext(ctx, &peers); err != nil {
+		return a, failed(ctx, err)
+	}
+	a.Settings["nodes"] = strconv.Itoa(peers + 1)
+	replication := map[string]string{}
+	if err := s.session.Query("SELECT replication FROM system_schema.keyspaces WHERE keyspace_name = ?", s.keyspace).ScanContext(ctx, &replication); err != nil {
+		return a, failed(ctx, err)
+	}
+	for name, v := range replication {
+		a.Settings["replication: "+name] = v
+	}
+	for _, name := range decisive {
+		if v := s.setting(ctx, name); v != "" {
+			a.Settings[name] = v
+		}
+	}
+	a.Settings["durability"] = durability(a.Settings["commitlog_sync"])
+	return a, nil
+}
+
+// setting of the node that answers; "" where it does not tell.
+func (s *store) setting(ctx context.Context, name string) (v string) {
+	if err := s.session.Query("SELECT value FROM system_views.settings WHERE name = ?", name).ScanContext(ctx, &v); err != nil {
+		return ""
+	}
+	return v
+}
+
+func durability(sync string) string {
+	switch sync {
+	case "batch", "group":
+		return "every commit is on disk, on as many nodes as the consistency says"
+	case "periodic":
+		return "every commit outlives the process; what was written since the log's last sync is lost where the machines of all copies fail"
+	}
+	return "the server does not tell when its log is synced"
+}
+
+// failed returns the context's error where that is why a query failed.
+func failed(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}

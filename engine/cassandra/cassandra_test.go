@@ -1,0 +1,160 @@
+package cassandra_test
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/engine/cassandra"
+	"barograph/engine/enginetest"
+	"barograph/flavour"
+	"barograph/lab"
+	"barograph/record"
+)
+
+// archives makes fresh archives in one keyspace: tables take long to make.
+type archives struct {
+	server                *lab.Lab
+	keyspace, replication string // "" = those of the server's URL
+	made                  atomic.Int64
+}
+
+// url names an archive that holds nothing.
+func (a *archives) url(t testing.TB) string {
+	t.Helper()
+	u, err := url.Parse(a.server.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := u.Query()
+	q.Set("archive", "test_"+strconv.FormatInt(a.made.Add(1), 10))
+	if a.keyspace != "" {
+		u.Path = a.keyspace
+		q.Set("replication", a.replication)
+	}
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+func (a *archives) config() enginetest.Config {
+	return enginetest.Config{
+		Driver:     cassandra.Driver(),
+		URL:        func(t *testing.T) string { return a.url(t) },
+		Reopenable: true,
+		Kills:      1,
+		Unreachable: func(*testing.T) string {
+			return "cassandra://someone:secret@127.0.0.1:1/nowhere"
+		},
+	}
+}
+
+// of tests one design alone.
+func (a *archives) of(d design.Name) enginetest.Config {
+	c := a.config()
+	c.Driver.Offers = map[design.Name][]flavour.Name{d: c.Driver.Offers[d]}
+	return c
+}
+
+// small is a node of half a gigabyte of heap, whose commits are durable: a
+// server that is killed may lose them under another profile.
+var small = lab.Options{Profile: "tuned", Memory: 1 << 30}
+
+// TestOneNode has one server for the whole suite: it takes seconds to start. It
+// and TestThreeNodes wait much, for disks and starts, and run beside each other.
+func TestOneNode(t *testing.T) {
+	t.Parallel()
+	a := archives{server: enginetest.Lab(t, cassandra.Driver(), small)}
+	t.Run("first clients", func(t *testing.T) { firstClients(t, &a) })
+	t.Run("conformance", func(t *testing.T) { enginetest.Run(t, a.config()) })
+	t.Run("server", func(t *testing.T) { enginetest.RunServer(t, a.config(), a.server) })
+}
+
+// TestThreeNodes keeps three copies in the one design, so that a quorum is left
+// when a node dies, and one in the other.
+func TestThreeNodes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("NOT TESTED with -short: three servers of Java take minutes to start and to change their tables")
+	}
+	t.Parallel()
+	o := small
+	o.Nodes = 3
+	a := archives{server: enginetest.Lab(t, cassandra.Driver(), o)}
+	t.Cleanup(func() { // each takes seconds to end cleanly, as that of TestOneNode does
+		for i := range o.Nodes {
+			if err := a.server.Kill(i); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	t.Run("first clients", func(t *testing.T) { firstClients(t, &a) })
+	t.Run("replication=3", func(t *testing.T) {
+		enginetest.RunCluster(t, a.of(design.Wide), a.server, true)
+	})
+	a.keyspace, a.replication = "single", "1"
+	t.Run("replication=1", func(t *testing.T) {
+		enginetest.RunCluster(t, a.of(design.Document), a.server, false)
+	})
+}
+
+// firstClients open a keyspace that is not there, one shortly after the other,
+// so that some find tables in the making: no table is made twice, and none is
+// used before all nodes have it.
+func firstClients(t *testing.T, a *archives) {
+	const clients, apart = 12, 30 * time.Millisecond
+	url := a.url(t)
+	group, ctx := errgroup.WithContext(t.Context())
+	for i := range clients {
+		group.Go(func() error {
+			time.Sleep(time.Duration(i) * apart)
+			return loadOne(ctx, url, "copy_"+strconv.Itoa(i))
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// loadOne loads a record into each design.
+func loadOne(ctx context.Context, url, subset string) (err error) {
+	e, err := engine.Registry{cassandra.Driver()}.Open(ctx, url, engine.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	lt, _ := record.TypeByName("PCT")
+	for d := range cassandra.Driver().Offers {
+		a, err := e.Archives.Open(ctx, d)
+		if err != nil {
+			return err
+		}
+		l, err := a.Loader(ctx, subset)
+		if err != nil {
+			return err
+		}
+		one := enginetest.LongRecord(lt, 1, 3)
+		c := engine.Commit{Catalog: design.NewCatalog(subset)}
+		c.Catalog.Add(one)
+		if err := l.Add(ctx, one); err != nil {
+			return err
+		}
+		if _, err := l.Commit(ctx, c); err != nil {
+			return err
+		}
+		got, err := a.Contents(ctx, subset)
+		if err == nil && got.Total() != 1 {
+			err = errors.New(subset + " holds " + strconv.FormatInt(got.Total(), 10) + " records")
+		}
+		if err := errors.Join(err, l.Close(), a.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,218 @@
+package cassandra
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	gocql "github.com/apache/cassandra-gocql-driver/v2"
+
+	"barograph/engine"
+	"barograph/fault"
+)
+
+// program is the server as the Maven repository holds it; the Debian package
+// is not in Debian's own archive.
+//
+//nolint:gochecknoglobals // a constant
+var program = engine.Artifact{
+	Name:   "cassandra-5.0.9",
+	Maven:  "org.apache.cassandra:cassandra-all:5.0.9",
+	SHA256: "6a80e6fddde88817deec4839ae431e3a9c4eeb728560336890094c6f870fef5e",
+	Jars:   true,
+}
+
+// server tells the lab how to start Cassandra.
+func server() *engine.Server {
+	return &engine.Server{
+		Packages:    []string{"default-jre-headless", "maven"},
+		Artifacts:   []engine.Artifact{program},
+		Nodes:       []int{1, 3},
+		SharedPorts: []string{"storage", "cql"},
+		Profiles: []engine.Profile{
+			{Name: "default", Summary: "the settings of the package: the log is synced every 10 s, so that a commit outlives the process, NOT the machine"},
+			{Name: "tuned", Summary: "the log is synced before every reply: a commit is durable; memtables outside the heap", Settings: tuned},
+		},
+		Stop:    syscall.SIGTERM,
+		Find:    find,
+		Prepare: prepare,
+		Start:   start,
+		Ready:   ready,
+		Form:    form,
+		URL:     address,
+	}
+}
+
+// tuned are settings of cassandra.yaml.
+func tuned(int64) map[string]string {
+	return map[string]string{
+		"commitlog_sync":                   "batch",
+		"memtable_allocation_type":         "offheap_objects",
+		"trickle_fsync":                    "true",
+		"compaction_throughput":            "0MiB/s",
+		"stream_entire_sstables":           "true",
+		"sstable_preemptive_open_interval": "50MiB",
+	}
+}
+
+func find() error {
+	if _, err := exec.LookPath("java"); err != nil {
+		return &fault.Error{Setting: "Cassandra", Problem: "has no Java to run on", Err: err, Cure: "`barograph lab install cassandra`"}
+	}
+	if !program.Installed() {
+		return &fault.Error{Setting: "Cassandra", Problem: "is not installed", Err: errors.New("no folder " + program.Name + " among the artifacts"), Cure: "`barograph lab install cassandra`"}
+	}
+	return nil
+}
+
+// logback keeps Cassandra's log to what deserves a look.
+const logback = `<configuration>
+  <appender name="STDOUT" class="ch.qos.logback.core.ConsoleAppender"><encoder><pattern>%-5level %date{ISO8601} %F:%L - %msg%n</pattern></encoder></appender>
+  <root level="WARN"><appender-ref ref="STDOUT"/></root>
+</configuration>
+`
+
+// prepare writes cassandra.yaml. Every node is a seed, so that none waits for
+// the others or copies data that are not there yet.
+func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+	var seeds []string
+	for i := range c.Nodes {
+		seeds = append(seeds, fmt.Sprintf("%s:%d", c.Nodes[i].Host, n.Ports["storage"]))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "cluster_name: barograph\nnum_tokens: 16\npartitioner: org.apache.cassandra.dht.Murmur3Partitioner\nendpoint_snitch: SimpleSnitch\n")
+	fmt.Fprintf(&b, "listen_address: %s\nrpc_address: %s\nstorage_port: %d\nnative_transport_port: %d\nauto_bootstrap: false\n", n.Host, n.Host, n.Ports["storage"], n.Ports["cql"])
+	fmt.Fprintf(&b, "seed_provider: [{class_name: org.apache.cassandra.locator.SimpleSeedProvider, parameters: [{seeds: %q}]}]\n", strings.Join(seeds, ","))
+	fmt.Fprintf(&b, "auto_snapshot: false\n")
+	settings := map[string]string{"commitlog_sync": "periodic", "commitlog_sync_period": "10s"}
+	if c.Settings["commitlog_sync"] == "batch" {
+		delete(settings, "commitlog_sync_period")
+	}
+	maps.Copy(settings, c.Settings)
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		fmt.Fprintf(&b, "%s: %s\n", name, settings[name])
+	}
+	return nil, errors.Join(
+		os.WriteFile(filepath.Join(n.Dir, "cassandra.yaml"), []byte(b.String()), 0o644),
+		os.WriteFile(filepath.Join(n.Dir, "logback.xml"), []byte(logback), 0o644))
+}
+
+// opened are the packages of the JDK that Cassandra reaches into.
+var opened = map[string]string{ //nolint:gochecknoglobals // a constant table
+	"java.base":           "java.io java.lang java.lang.module java.lang.ref java.lang.reflect java.nio java.util java.util.concurrent java.util.concurrent.atomic jdk.internal.loader jdk.internal.math jdk.internal.misc jdk.internal.module jdk.internal.ref jdk.internal.reflect jdk.internal.util.jar sun.nio.ch",
+	"jdk.management":      "com.sun.management.internal",
+	"java.management.rmi": "com.sun.jmx.remote.internal.rmi",
+	"java.rmi":            "sun.rmi.registry sun.rmi.server sun.rmi.transport.tcp",
+}
+
+const mebi = 1 << 20
+
+// heap is the rule of the packaged cassandra-env.sh, in MiB.
+func heap(memory int64) int64 {
+	return max(min(memory/2, 1024*mebi), min(memory/4, 8192*mebi)) / mebi
+}
+
+// smallHeap in MiB is that of a node with less than a gigabyte and a half.
+const smallHeap = 768
+
+func start(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+	lib, err := program.Dir()
+	if err != nil {
+		return nil, err
+	}
+	agents, err := filepath.Glob(filepath.Join(lib, "jamm-*.jar"))
+	if err != nil || len(agents) == 0 {
+		return nil, fmt.Errorf("no jamm-*.jar in %s: %w", lib, errors.Join(err, os.ErrNotExist))
+	}
+	args := []string{
+		"java", fmt.Sprintf("-Xms%dm", heap(c.Memory)), fmt.Sprintf("-Xmx%dm", heap(c.Memory)),
+		"-XX:+ExitOnOutOfMemoryError", "-Djdk.attach.allowAttachSelf=true", "-javaagent:" + agents[0],
+	}
+	if heap(c.Memory) <= smallHeap {
+		args = append(args, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1") // a node to try things on: it starts in half the time
+	} else {
+		args = append(args, "-XX:+UseG1GC")
+	}
+	for _, module := range slices.Sorted(maps.Keys(opened)) {
+		for pkg := range strings.FieldsSeq(opened[module]) {
+			args = append(args, "--add-opens="+module+"/"+pkg+"=ALL-UNNAMED")
+		}
+	}
+	args = append(args, "-cp", filepath.Join(lib, "*"),
+		"-Dlogback.configurationFile="+filepath.Join(n.Dir, "logback.xml"), "-Dcassandra.config=file://"+filepath.Join(n.Dir, "cassandra.yaml"),
+		"-Dcassandra.storagedir="+n.Dir, "-Dcassandra.logdir="+filepath.Join(n.Dir, "logs"), "-Dcassandra-foreground=yes",
+		"-Dcassandra.skip_wait_for_gossip_to_settle=0", "-Dcassandra.ring_delay_ms=1000", "-Dcassandra.consistent.rangemovement=false",
+		"org.apache.cassandra.service.CassandraDaemon")
+	return []engine.Command{{Args: args}}, nil
+}
+
+// reach calls ask with a session of one node alone.
+func reach(n *engine.Node, ask func(s *gocql.Session) error) error {
+	cfg := gocql.NewCluster(n.Host)
+	cfg.Port, cfg.NumConns = n.Ports["cql"], 1
+	cfg.ConnectTimeout, cfg.Timeout = 2*time.Second, 5*time.Second
+	cfg.DisableInitialHostLookup = true
+	cfg.HostFilter = gocql.WhiteListHostFilter(n.Host)
+	cfg.Consistency = gocql.One
+	cfg.Metadata.CacheMode = gocql.Disabled
+	cfg.ReconnectionPolicy = &gocql.ConstantReconnectionPolicy{MaxRetries: 1}
+	s, err := cfg.CreateSession()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return ask(s)
+}
+
+func ready(ctx context.Context, _ *engine.Cluster, n *engine.Node) error {
+	return reach(n, func(s *gocql.Session) error {
+		var version string
+		return s.Query("SELECT release_version FROM system.local").ScanContext(ctx, &version)
+	})
+}
+
+// form waits until every node knows every other one.
+func form(ctx context.Context, c *engine.Cluster) error {
+	ctx, stop := context.WithTimeout(ctx, time.Minute)
+	defer stop()
+	for i := range c.Nodes {
+		for {
+			peers := 0
+			err := reach(&c.Nodes[i], func(s *gocql.Session) error {
+				return s.Query("SELECT count(*) FROM system.peers").ScanContext(ctx, &peers)
+			})
+			if err == nil && peers == len(c.Nodes)-1 {
+				break
+			}
+			select {
+			case <-ctx.Done():
+				return errors.Join(ctx.Err(), fmt.Errorf("node %d knows %d others: %w", i+1, peers, err))
+			case <-time.After(200 * time.Millisecond):
+			}
+		}
+	}
+	return nil
+}
+
+// address keeps three copies where there are three nodes.
+func address(c *engine.Cluster) string {
+	n := &c.Nodes[0]
+	url := "cassandra://" + n.Host + ":" + strconv.Itoa(n.Ports["cql"]) + "/barograph?replication=" + strconv.Itoa(len(c.Nodes))
+	var hosts []string
+	for i := range c.Nodes[1:] {
+		hosts = append(hosts, c.Nodes[i+1].Host)
+	}
+	if len(hosts) > 0 {
+		url += "&hosts=" + strings.Join(hosts, ",")
+	}
+	return url
+}

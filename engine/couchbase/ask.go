@@ -1,0 +1,135 @@
+package couchbase
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/couchbase/gocb/v2"
+
+	"barograph/answer"
+	"barograph/engine"
+	"barograph/flavour"
+	"barograph/question"
+	"barograph/record"
+)
+
+// Phrase writes the statement, or derives the ids.
+func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	c, err := a.Known(ctx, q.Subset)
+	if err != nil {
+		return nil, err
+	}
+	out := &engine.Query{Question: q, Flavour: f}
+	if f == flavour.Keys || f == flavour.KeysNative {
+		began := time.Now()
+		out.Keys = c.Keys(q)
+		slices.Sort(out.Keys)
+		out.Keys = slices.Compact(out.Keys)
+		out.Derive = time.Since(began)
+	}
+	switch f {
+	case flavour.KeysNative:
+		out.Text = fmt.Sprintf("get %d derived ids by bulk requests of %d", len(out.Keys), a.inFlight)
+		return out, nil
+	case flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys:
+		p := phrase{keyspace: a.keyspace(), q: q, flavour: f, catalog: c}
+		out.Text, err = p.text()
+		return out, err
+	}
+	return nil, fmt.Errorf("couchbase, %s: %w", f, flavour.ErrCannotExpress)
+}
+
+// Ask gets the documents by their ids, or puts the statement to the query service.
+func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if q.Flavour == flavour.KeysNative {
+		return a.gather(ctx, q, into)
+	}
+	rows, err := a.cluster.Query(q.Text, a.options(ctx, q))
+	if err != nil {
+		return failed(ctx, err)
+	}
+	into.Reset(q.Question.Columns)
+	for rows.Next() {
+		var row json.RawMessage
+		if err := rows.Row(&row); err != nil {
+			return errors.Join(err, rows.Close())
+		}
+		if err := decode(row, q.Question.Columns, into); err != nil {
+			return errors.Join(err, rows.Close())
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return failed(ctx, err)
+	}
+	if meta, err := rows.MetaData(); err == nil {
+		q.Server = meta.Metrics.ExecutionTime
+	}
+	return failed(ctx, rows.Close())
+}
+
+func (a *archive) options(ctx context.Context, q *engine.Query) *gocb.QueryOptions {
+	o := &gocb.QueryOptions{Context: ctx, Readonly: true, ScanConsistency: a.consistency, Metrics: true}
+	if q.Flavour == flavour.Keys {
+		keys := make([]string, len(q.Keys))
+		for i, id := range q.Keys {
+			keys[i] = keyOf(id)
+		}
+		o.NamedParameters = map[string]any{"keys": keys}
+	}
+	return o
+}
+
+// gather reads documents by bulk requests, keeps the records that are asked for
+// and restores the order.
+func (a *archive) gather(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+	var all, rows record.Batch
+	rows.Reset(q.Question.Type, "")
+	m := answer.NewMatcher(q.Question)
+	err := a.get(ctx, q.Keys, func(id string, text []byte) error {
+		all.Reset(q.Question.Type, "")
+		if err := a.Decode(text, &all); err != nil {
+			return fmt.Errorf("document %s: %w", id, err)
+		}
+		head := rows.AddHeader(all.Headers[0])
+		for i := range all.Len() {
+			if m.Times(all.Valid[i], all.Lead[i]) {
+				rows.AppendRow(&all, i, head)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	answer.Arrange(q.Question, &rows, into)
+	return nil
+}
+
+// Explain asks for the plan of a statement.
+func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
+	if q.Flavour == flavour.KeysNative {
+		return engine.Plan{
+			Text:   q.Text + ", decode them, restore the order",
+			Access: []engine.Access{{Object: a.keyspace(), Method: engine.KeyLookup, Examined: int64(len(q.Keys)), Kept: -1}},
+		}, ctx.Err()
+	}
+	rows, err := a.cluster.Query("EXPLAIN "+q.Text, a.options(ctx, q))
+	if err != nil {
+		return engine.Plan{}, failed(ctx, err)
+	}
+	var plan json.RawMessage
+	if err := rows.One(&plan); err != nil {
+		return engine.Plan{}, failed(ctx, err)
+	}
+	return engine.Plan{Text: string(plan), Access: accesses(a.keyspace(), plan)}, nil
+}

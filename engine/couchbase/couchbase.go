@@ -1,0 +1,262 @@
+package couchbase
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/couchbase/gocb/v2"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/engine/docengine"
+	"barograph/fault"
+	"barograph/flavour"
+)
+
+// Driver describes the engine.
+func Driver() engine.Driver {
+	return engine.Driver{
+		Scheme:  "couchbase",
+		Summary: "Couchbase, a document database: key-value service and N1QL",
+		Example: "couchbase://user@127.0.0.1/mdata",
+		Params:  params(),
+		Offers: map[design.Name][]flavour.Name{design.Document: {
+			flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys, flavour.KeysNative,
+		}},
+		Place:  engine.Remote,
+		Server: server(),
+		NotRun: "all N1QL (iso-list, iso-range, epoch-list, epoch-range, keys, index statements), TLS, scopes and durability levels: no Couchbase Server can be had here; " +
+			"the key-value part runs against CouchbaseMock, the statements are held against golden files",
+		Open: open,
+	}
+}
+
+func params() []engine.Param {
+	return []engine.Param{
+		{Name: "scope", Default: "_default", Help: "scope of the collection"},
+		{Name: "collection", Default: "_default", Help: "collection of the documents; it must exist"},
+		{Name: "tls", Default: "false", Help: "encrypt the connections (couchbases://): true or false"},
+		{Name: "ca", Default: "", Help: "file of certificates to trust, PEM"},
+		{Name: "cert", Default: "", Help: "file of the client's certificate, PEM; with key, in place of user and password"},
+		{Name: "key", Default: "", Help: "file of the client's key, PEM"},
+		{Name: "durability", Default: "none", Help: "when a write counts: none, majority, majorityAndPersistActive or persistToMajority"},
+		{Name: "indexes", Default: "true", Help: "create the secondary indexes that N1QL needs, when a subset is loaded: true or false"},
+		{Name: "consistency", Default: "request_plus", Help: "of N1QL: request_plus sees every write before the question; not_bounded what the indexes have"},
+		{Name: "retry", Default: "best-effort", Help: "of the SDK: best-effort until the time-out, or fail-fast"},
+		{Name: "kv_timeout", Default: "10s", Help: "for one key-value operation"},
+		{Name: "query_timeout", Default: "75s", Help: "for one N1QL statement"},
+		{Name: "connect_timeout", Default: "10s", Help: "for reaching the cluster"},
+		{Name: "in_flight", Default: "256", Help: "key-value operations in one bulk request"},
+		{Name: "writers", Default: "4", Help: "requests that write documents at a time"},
+		{Name: "lease", Default: "10s", Help: "how long a loader gives no sign of life before it counts as dead"},
+	}
+}
+
+// settings are the parameters of a URL.
+type settings struct {
+	shown, connection, bucket, scope, collection string
+	options                                      gocb.ClusterOptions
+	durability                                   gocb.DurabilityLevel
+	consistency                                  gocb.QueryScanConsistency
+	indexes                                      bool
+	inFlight, writers                            int
+	lease, connect                               time.Duration
+	values                                       map[string]string // as given or by default
+}
+
+func parse(u *url.URL) (*settings, error) {
+	s := &settings{shown: u.Redacted(), bucket: strings.Trim(u.Path, "/"), values: map[string]string{}}
+	q := u.Query()
+	for _, p := range params() {
+		if s.values[p.Name] = q.Get(p.Name); s.values[p.Name] == "" {
+			s.values[p.Name] = p.Default
+		}
+	}
+	if s.bucket == "" || u.Host == "" {
+		return nil, &fault.Error{Setting: s.shown, Problem: "names no bucket or no server", Cure: "write couchbase://user@host/bucket", Err: engine.ErrUnreachable}
+	}
+	s.scope, s.collection = s.values["scope"], s.values["collection"]
+	r := reader{values: s.values}
+	s.durability = choose(&r, "durability", map[string]gocb.DurabilityLevel{"none": gocb.DurabilityLevelNone, "majority": gocb.DurabilityLevelMajority,
+		"majorityAndPersistActive": gocb.DurabilityLevelMajorityAndPersistOnMaster, "persistToMajority": gocb.DurabilityLevelPersistToMajority})
+	s.consistency = choose(&r, "consistency", map[string]gocb.QueryScanConsistency{"request_plus": gocb.QueryScanConsistencyRequestPlus, "not_bounded": gocb.QueryScanConsistencyNotBounded})
+	s.options.RetryStrategy = choose(&r, "retry", map[string]gocb.RetryStrategy{"best-effort": gocb.NewBestEffortRetryStrategy(nil), "fail-fast": failFast{}})
+	flags := map[string]bool{"true": true, "false": false}
+	s.indexes = choose(&r, "indexes", flags)
+	s.inFlight, s.writers = r.count("in_flight"), r.count("writers")
+	s.lease, s.connect = r.duration("lease"), r.duration("connect_timeout")
+	s.options.TimeoutsConfig = gocb.TimeoutsConfig{ConnectTimeout: s.connect, KVTimeout: r.duration("kv_timeout"), KVDurableTimeout: r.duration("kv_timeout"), QueryTimeout: r.duration("query_timeout")}
+	s.connection = "couchbase://" + u.Host
+	if choose(&r, "tls", flags) {
+		s.connection = "couchbases://" + u.Host
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	return s, s.authenticate(u)
+}
+
+// authenticate reads certificates, or takes user and password.
+func (s *settings) authenticate(u *url.URL) error {
+	password, _ := u.User.Password()
+	s.options.Authenticator = gocb.PasswordAuthenticator{Username: u.User.Username(), Password: password}
+	if file := s.values["ca"]; file != "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return &fault.Error{Setting: "couchbase URL, parameter ca", Err: err, Cure: "name a file that can be read"}
+		}
+		pool := x509.NewCertPool()
+		if !pool.AppendCertsFromPEM(text) {
+			return &fault.Error{File: file, Problem: "holds no certificate", Cure: "name a PEM file"}
+		}
+		s.options.SecurityConfig.TLSRootCAs = pool
+	}
+	if cert := s.values["cert"]; cert != "" {
+		pair, err := tls.LoadX509KeyPair(cert, s.values["key"])
+		if err != nil {
+			return &fault.Error{Setting: "couchbase URL, parameters cert and key", Err: err, Cure: "name two PEM files that belong together"}
+		}
+		s.options.Authenticator = gocb.CertificateAuthenticator{ClientCertificate: &pair}
+	}
+	return nil
+}
+
+// failFast retries nothing.
+type failFast struct{}
+
+func (failFast) RetryAfter(gocb.RetryRequest, gocb.RetryReason) gocb.RetryAction {
+	return &gocb.NoRetryRetryAction{}
+}
+
+// reader reads values and keeps the first error.
+type reader struct {
+	values map[string]string
+	err    error
+}
+
+func (r *reader) bad(name, cure string) {
+	if r.err == nil {
+		r.err = &fault.Error{Setting: "couchbase URL, parameter " + name, Problem: strconv.Quote(r.values[name]) + " is not understood", Cure: cure}
+	}
+}
+
+func choose[T any](r *reader, name string, known map[string]T) T {
+	v, ok := known[r.values[name]]
+	if !ok {
+		r.bad(name, "see `barograph list engines`")
+	}
+	return v
+}
+
+func (r *reader) count(name string) int {
+	n, err := strconv.Atoi(r.values[name])
+	if err != nil || n < 1 || n > 10_000 {
+		r.bad(name, "give a number from 1 to 10000")
+	}
+	return n
+}
+
+func (r *reader) duration(name string) time.Duration {
+	d, err := time.ParseDuration(r.values[name])
+	if err != nil || d < 100*time.Millisecond {
+		r.bad(name, "give a time such as 10s, at least 100ms")
+	}
+	return d
+}
+
+// database is a collection of a bucket.
+type database struct {
+	*settings
+	readOnly bool
+	log      *slog.Logger
+	cluster  *gocb.Cluster
+	docs     *gocb.Collection
+}
+
+func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
+	s, err := parse(u)
+	if err != nil {
+		return nil, err
+	}
+	d := &database{settings: s, readOnly: o.ReadOnly, log: o.Log}
+	if d.log == nil {
+		d.log = slog.New(slog.DiscardHandler)
+	}
+	if d.cluster, err = gocb.Connect(s.connection, s.options); err != nil {
+		return nil, d.unreachable(err)
+	}
+	bucket := d.cluster.Bucket(s.bucket)
+	err = bucket.WaitUntilReady(s.connect, &gocb.WaitUntilReadyOptions{Context: ctx, ServiceTypes: []gocb.ServiceType{gocb.ServiceTypeKeyValue}})
+	if err != nil {
+		cause := d.unreachable(err)
+		if ctx.Err() != nil {
+			cause = ctx.Err()
+		}
+		return nil, errors.Join(cause, d.close())
+	}
+	d.docs = bucket.DefaultCollection()
+	if s.scope != "_default" || s.collection != "_default" {
+		d.docs = bucket.Scope(s.scope).Collection(s.collection)
+	}
+	return &engine.Engine{Archives: d, About: d.about, Close: d.close}, nil
+}
+
+func (d *database) close() error { return d.cluster.Close(nil) }
+
+func (d *database) unreachable(err error) error {
+	return &fault.Error{Setting: d.shown, Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err),
+		Cure: "name a cluster that runs, a bucket that exists, and its user and password; see docs/couchbase.md"}
+}
+
+// about names the server, as far as its query service says who it is.
+func (d *database) about(ctx context.Context) (engine.About, error) {
+	a := engine.About{Product: "a server that speaks Couchbase's key-value protocol and answers no N1QL", Version: "unknown",
+		Settings: map[string]string{"driver": "github.com/couchbase/gocb/v2"},
+		Unranked: "the server answers no N1QL and may be CouchbaseMock, a double for tests: its times say nothing of Couchbase"}
+	for name, v := range d.values {
+		if v != "" {
+			a.Settings[name] = v
+		}
+	}
+	rows, err := d.cluster.Query("SELECT RAW ds_version()", &gocb.QueryOptions{Context: ctx, Timeout: 5 * time.Second, Readonly: true, RetryStrategy: failFast{}})
+	if err != nil {
+		return a, ctx.Err()
+	}
+	var version string
+	if err := rows.One(&version); err == nil && version != "" {
+		a.Product, a.Version, a.Unranked = "Couchbase Server", version, ""
+	}
+	return a, ctx.Err()
+}
+
+// Open gives the archive; document is the only design.
+func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error) {
+	if n != design.Document {
+		return nil, fmt.Errorf("couchbase has no design %q, only %q: %w", n, design.Document, engine.ErrNoDesign)
+	}
+	o := docengine.Options{Shown: d.shown, ReadOnly: d.readOnly, Lease: d.lease, Writers: d.writers, List: true, Log: d.log}
+	s := &store{database: d}
+	return &archive{Archive: docengine.New(s, o), store: s}, nil
+}
+
+// failed returns the context's error where that is why an operation failed.
+func failed(ctx context.Context, err error) error {
+	switch end, ok := ctx.Deadline(); {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case ok && !time.Now().Before(end):
+		return context.DeadlineExceeded
+	}
+	return err
+}

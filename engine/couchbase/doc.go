@@ -1,0 +1,18 @@
+// Package couchbase keeps verification archives in a Couchbase bucket:
+// couchbase://user@host,host/bucket.
+//
+// Its design is document, as the original experiment had it: the JSON of
+// package design under the derived id, with the original's members type,
+// dataType and geoLocation_id beside METviewer's names. An id of more than 250
+// bytes, Couchbase's limit, is cut and ends in a digest of the whole.
+//
+// Loading, merging, marks, counting and dumping need the key-value service
+// alone (bulk operations, durability levels); the flavour
+// keys-native reads derived ids by bulk gets, the others put the original's
+// N1QL to the query service, keys by USE KEYS. A commit is made of
+// single-document writes, see package docengine.
+//
+// No Couchbase can be had for the tests. What CouchbaseMock answers, the
+// key-value part, is run against it; the statements are held against golden
+// files; what was run against no server is said in Driver.NotRun.
+package couchbase

@@ -1,0 +1,208 @@
+package couchbase
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"barograph/design"
+	"barograph/flavour"
+	"barograph/question"
+	"barograph/record"
+)
+
+// ident quotes an identifier of N1QL.
+func ident(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
+
+// literal writes a text of N1QL, which is one of JSON.
+func literal(s string) string {
+	text, err := json.Marshal(s)
+	if err != nil { // cannot be: a string always marshals
+		return `""`
+	}
+	return string(text)
+}
+
+func number[T int32 | int64](v T) string { return strconv.FormatInt(int64(v), 10) }
+
+func list[T any](items []T, f func(T) string) string {
+	out := make([]string, len(items))
+	for i, v := range items {
+		out[i] = f(v)
+	}
+	return "[" + strings.Join(out, ", ") + "]"
+}
+
+// keyspace is the path of the collection in N1QL.
+func (d *database) keyspace() string {
+	if d.scope == "_default" && d.collection == "_default" {
+		return ident(d.bucket)
+	}
+	return ident(d.bucket) + "." + ident(d.scope) + "." + ident(d.collection)
+}
+
+// indexStatements are the secondary indexes: what the cases name, then the time
+// in either form.
+func indexStatements(keyspace string) []string {
+	var out []string
+	for name, last := range []string{"fcst_valid_epoch", "fcst_valid_beg"} {
+		out = append(out, fmt.Sprintf("CREATE INDEX barograph_%d IF NOT EXISTS ON %s(subset, dataType, model, fcst_var, fcst_lev, geoLocation_id, %s)", name+1, keyspace, last))
+	}
+	return out
+}
+
+// phrase is a question in N1QL, after the original's template: documents are
+// selected first, and unnested then.
+type phrase struct {
+	keyspace string
+	q        *question.Question
+	flavour  flavour.Name
+	catalog  *design.Catalog
+}
+
+func (p *phrase) text() (string, error) {
+	from := "USE KEYS $keys"
+	if p.flavour != flavour.Keys {
+		where, err := p.conditions()
+		if err != nil {
+			return "", err
+		}
+		from = "WHERE " + strings.Join(where, " AND ")
+	}
+	columns := make([]string, len(p.q.Columns))
+	for i, c := range p.q.Columns {
+		columns[i] = expression(&c) + " AS " + ident(c.Name)
+	}
+	text := "SELECT " + strings.Join(columns, ", ") + "\nFROM ( SELECT mdata.* FROM " + p.keyspace + " AS mdata\n       " + from + " ) AS r\nUNNEST r.data AS data"
+	if entries := p.entries(); len(entries) > 0 {
+		text += "\nWHERE " + strings.Join(entries, " AND ")
+	}
+	var order []string
+	for _, c := range p.order() {
+		order = append(order, expression(&c))
+	}
+	if len(order) > 0 {
+		text += "\nORDER BY " + strings.Join(order, ", ")
+	}
+	return text + ";", nil
+}
+
+// order lists the columns to sort by: those of the question and, of those that
+// complete the order, the ones that can differ on this archive.
+func (p *phrase) order() []question.Column {
+	facts := p.catalog.Facts(p.q)
+	out := append([]question.Column(nil), p.q.Order...)
+	for _, c := range p.q.Tie() {
+		fixed := c.Role == question.HeaderField && !facts.Varies[c.Field] || c.Role >= question.ValidEnd && facts.Plain
+		if !fixed {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// conditions select documents.
+func (p *phrase) conditions() ([]string, error) {
+	equal := func(name string, values []string) string {
+		if len(values) == 1 {
+			return "mdata." + name + " == " + literal(values[0])
+		}
+		return "mdata." + name + " IN " + list(values, literal)
+	}
+	var types []string
+	for _, v := range p.catalog.Facts(p.q).Versions {
+		types = append(types, dataType(v, p.q.Type))
+	}
+	out := []string{equal("dataType", types), equal("subset", []string{p.q.Subset})}
+	for f, values := range p.q.Header {
+		if len(values) > 0 {
+			out = append(out, equal(member(record.Field(f)), values))
+		}
+	}
+	times, err := p.times()
+	return append(out, times...), err
+}
+
+// member is the member of a document that an index holds for a header field.
+func member(f record.Field) string {
+	if f == record.VxMask {
+		return "geoLocation_id"
+	}
+	return f.String()
+}
+
+// times are the conditions on the valid time; a range also holds the times
+// between the steps of a grid, which are excluded.
+func (p *phrase) times() ([]string, error) {
+	v := &p.q.Valid
+	if v.All() {
+		return nil, nil
+	}
+	iso := func(t int64) string { return literal(string(design.AppendISO(nil, t))) }
+	switch p.flavour {
+	case flavour.ISOList, flavour.EpochList:
+		if !v.Discrete() {
+			return nil, flavour.ErrCannotExpress
+		}
+		if p.flavour == flavour.ISOList {
+			return []string{"mdata.fcst_valid_beg IN " + list(v.Expand(), iso)}, nil
+		}
+		return []string{"mdata.fcst_valid_epoch IN " + list(v.Expand(), number[int64])}, nil
+	}
+	first, last, step, ok := v.Grid()
+	if !ok {
+		return nil, flavour.ErrCannotExpress
+	}
+	out := []string{"mdata.fcst_valid_beg BETWEEN " + iso(first) + " AND " + iso(last)}
+	if p.flavour == flavour.EpochRange {
+		out = []string{"mdata.fcst_valid_epoch BETWEEN " + number(first) + " AND " + number(last)}
+	}
+	if step > 1 {
+		out = append(out, "(mdata.fcst_valid_epoch - "+number(first)+") % "+number(step)+" == 0")
+	}
+	return out, nil
+}
+
+// entries are the conditions on leads and on what follows from them.
+func (p *phrase) entries() []string {
+	var out []string
+	if len(p.q.Lead) > 0 {
+		out = append(out, "data.fcst_lead IN "+list(p.q.Lead, number[int32]))
+	}
+	const valid, init = "r.fcst_valid_epoch", "(r.fcst_valid_epoch - data.fcst_lead)"
+	hours := func(epoch string, hs []int) {
+		if len(hs) > 0 {
+			out = append(out, "("+epoch+" % 86400 - "+epoch+" % 3600) IN "+list(hs, func(h int) string { return strconv.Itoa(3600 * h) }))
+		}
+	}
+	c := &p.q.Clock
+	hours(valid, c.ValidHour)
+	hours(init, c.InitHour)
+	switch first, last, ok := c.Init.Bounds(); {
+	case !ok:
+	case c.Init.Discrete():
+		out = append(out, init+" IN "+list(c.Init.Expand(), number[int64]))
+	default:
+		out = append(out, init+" BETWEEN "+number(first)+" AND "+number(last))
+	}
+	return out
+}
+
+// expression is a column of the answer or of the order. Times are epochs, spans
+// seconds.
+func expression(c *question.Column) string {
+	switch c.Role {
+	case question.HeaderField:
+		return "r." + member(c.Field)
+	case question.ValidBeg:
+		return "r.fcst_valid_epoch"
+	case question.InitBeg:
+		return "r.fcst_valid_epoch - data.fcst_lead"
+	case question.ValidEnd, question.ObsBeg, question.ObsEnd:
+		return "IFMISSING(data." + c.Name + ", r.fcst_valid_epoch)"
+	case question.ObsLead:
+		return "IFMISSING(data." + c.Name + ", 0)"
+	}
+	return "data." + ident(c.Name)
+}

@@ -1,0 +1,180 @@
+package couchbase
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"barograph/answer"
+	"barograph/design"
+	"barograph/engine"
+	"barograph/fault"
+	"barograph/flavour"
+	"barograph/question"
+	"barograph/record"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// catalog is that of an archive that holds what the cases ask for.
+func catalog(t *testing.T) *design.Catalog {
+	t.Helper()
+	c := design.NewCatalog("a")
+	for lineType, variable := range map[string]string{"SAL1L2": "HGT", "VAL1L2": "WIND"} {
+		lt, ok := record.TypeByName(lineType)
+		if !ok {
+			t.Fatalf("no line type %s", lineType)
+		}
+		h := record.DefaultHeader()
+		h[record.Version], h[record.Model], h[record.ObType], h[record.FcstVar], h[record.ObsVar] = "V01", "GFS", "GFS", variable, variable
+		var b record.Batch
+		b.Reset(lt, "")
+		for _, mask := range []string{"G2", "G2/NHX", "G2/SHX"} {
+			for _, level := range []string{"P1000", "P250", "P500", "P700"} {
+				h[record.VxMask], h[record.FcstLev], h[record.ObsLev] = mask, level, level
+				head := b.AddHeader(h)
+				for _, valid := range []int64{1514764800, 1514786400, 1552176000} { // 2018-01-01 00 and 06, 2019-03-10 00
+					b.AppendTimes(head, 21600, valid, 1)
+				}
+			}
+		}
+		c.Add(&b)
+	}
+	return c
+}
+
+var longList = regexp.MustCompile(`\[[^\[\]]{120,}\]`)
+
+// TestGolden holds the statements of all cases and flavours against
+// testdata/<case>.n1ql; -update rewrites them. Long lists are cut to their ends.
+func TestGolden(t *testing.T) {
+	cases, err := question.Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &database{settings: &settings{bucket: "mdata", scope: "_default", collection: "_default"}}
+	for _, q := range cases {
+		var b strings.Builder
+		for _, f := range flavour.Names() {
+			p := phrase{keyspace: d.keyspace(), q: q.In("a"), flavour: f, catalog: catalog(t)}
+			switch f {
+			case flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys:
+			default:
+				continue
+			}
+			text, err := p.text()
+			if errors.Is(err, flavour.ErrCannotExpress) {
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			text = longList.ReplaceAllStringFunc(text, func(l string) string {
+				items := strings.Split(l, ", ")
+				return fmt.Sprintf("%s, %s, /* %d in all */ %s", items[0], items[1], len(items), items[len(items)-1])
+			})
+			fmt.Fprintf(&b, "-- %s\n%s\n\n", f, text)
+		}
+		golden(t, q.Name, b.String())
+	}
+	d.scope, d.collection = "verif", "vsdb"
+	golden(t, "indexes", strings.Join(indexStatements(d.keyspace()), ";\n")+";\n")
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".n1ql")
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v; run with -update", err)
+	}
+	if string(want) != got {
+		t.Errorf("%s differs; run with -update and read the difference:\n%s", path, got)
+	}
+}
+
+func TestRowsOfAReply(t *testing.T) {
+	lt, _ := record.TypeByName("SAL1L2")
+	columns, err := question.Columns(lt, "vx_mask", "fcst_valid_beg", "fcst_lead", "fabar", "oabar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b answer.Builder
+	b.Reset(columns)
+	if err := decode([]byte(`{"fabar":0.1,"vx_mask":"G2/NHX","fcst_lead":21600,"fcst_valid_beg":1546300800}`), columns, &b); err != nil {
+		t.Fatal(err)
+	}
+	a := b.Take()
+	if a.Rows != 1 || a.Vectors[0].Text[0] != "G2/NHX" || a.Vectors[1].Whole[0] != 1546300800 || a.Vectors[2].Whole[0] != 21600 ||
+		a.Vectors[3].Num[0] != 0.1 || !math.IsNaN(a.Vectors[4].Num[0]) {
+		t.Errorf("decoded %+v", a)
+	}
+	for _, bad := range []string{`{}`, `{"vx_mask":1,"fcst_valid_beg":0,"fcst_lead":0}`, `{"vx_mask":"a","fcst_valid_beg":"x","fcst_lead":0}`, `{"vx_mask":"a","fcst_valid_beg":0,"fcst_lead":0,"fabar":"1"}`} {
+		b.Reset(columns)
+		if err := decode([]byte(bad), columns, &b); err == nil {
+			t.Errorf("%s was decoded", bad)
+		}
+	}
+}
+
+func TestPlans(t *testing.T) {
+	for plan, want := range map[string]engine.Access{
+		`{"plan":{"#operator":"Sequence","~children":[{"#operator":"PrimaryScan3","index":"#primary"}]}}`:          {Object: "k", Method: engine.FullScan, Index: "#primary", Examined: -1, Kept: -1},
+		`{"plan":{"~child":{"#operator":"IndexScan3","index":"barograph_1","spans":[{"exact":true}]}}}`:            {Object: "k", Method: engine.IndexScan, Index: "barograph_1", Examined: -1, Kept: -1},
+		`{"plan":{"~children":[{"#operator":"KeyScan","keys":"$keys"},{"#operator":"Fetch","keyspace":"mdata"}]}}`: {Object: "k", Method: engine.KeyLookup, Examined: -1, Kept: -1},
+	} {
+		if got := accesses("k", []byte(plan)); len(got) != 1 || got[0] != want {
+			t.Errorf("%s: %+v, want %+v", plan, got, want)
+		}
+	}
+}
+
+func TestLongIdsStayApart(t *testing.T) {
+	long := strings.Repeat("x", 300)
+	for _, id := range []string{"short", strings.Repeat("y", longestKey)} {
+		if keyOf(id) != id {
+			t.Errorf("%q was changed", id)
+		}
+	}
+	a, b := keyOf(long+"a"), keyOf(long+"b")
+	if a == b || len(a) > longestKey || len(b) > longestKey {
+		t.Errorf("keys %q and %q", a, b)
+	}
+}
+
+func TestParametersThatAreRefused(t *testing.T) {
+	for _, raw := range []string{
+		"couchbase://host", "couchbase:///bucket", "couchbase://h/b?durability=some", "couchbase://h/b?tls=maybe", "couchbase://h/b?in_flight=0",
+		"couchbase://h/b?kv_timeout=5", "couchbase://h/b?retry=often", "couchbase://h/b?ca=/nowhere", "couchbase://h/b?cert=/nowhere",
+	} {
+		u, err := url.Parse(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = parse(u)
+		if f, ok := errors.AsType[*fault.Error](err); !ok || f.Cure == "" {
+			t.Errorf("%s: %v; want an error with a cure", raw, err)
+		}
+	}
+	u, _ := url.Parse("couchbase://u:p@a,b/b?tls=true&durability=majority&scope=s&collection=c")
+	s, err := parse(u)
+	if err != nil || s.connection != "couchbases://a,b" || s.bucket != "b" {
+		t.Errorf("%+v, %v", s, err)
+	}
+}

@@ -1,0 +1,121 @@
+package couchbase
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"barograph/engine"
+)
+
+func artifact() engine.Artifact {
+	return engine.Artifact{
+		Name: "couchbasemock-1.5.27", Maven: "com.couchbase.mock:CouchbaseMock:1.5.27",
+		SHA256: "69aad2c1b3e538120bc89425682f27facfb219094645906a63c411b2c46a8b9c",
+	}
+}
+
+// server tells how the lab starts CouchbaseMock: a double of the key-value
+// service for tests. No registry has Couchbase Server.
+func server() *engine.Server {
+	return &engine.Server{
+		Artifacts: []engine.Artifact{artifact()},
+		Nodes:     []int{1},
+		Ports:     []string{"rest"},
+		Profiles:  []engine.Profile{{Name: "default", Summary: "CouchbaseMock, for tests only: it answers no N1QL, and its times are ranked nowhere"}},
+		Stop:      syscall.SIGTERM,
+		Find:      func() error { _, err := program(); return err },
+		Prepare:   func(*engine.Cluster, *engine.Node) ([]engine.Command, error) { return nil, nil },
+		Start:     start,
+		Ready: func(ctx context.Context, c *engine.Cluster, _ *engine.Node) error {
+			_, err := dataServer(ctx, c)
+			return err
+		},
+		URL: serverURL,
+	}
+}
+
+func program() (string, error) {
+	if _, err := exec.LookPath("java"); err != nil {
+		return "", errors.New("java is not found")
+	}
+	dir, err := artifact().Dir()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "CouchbaseMock-1.5.27.jar")
+	if _, err := os.Stat(path); err != nil {
+		return "", errors.New("CouchbaseMock is not there")
+	}
+	return path, nil
+}
+
+func start(_ *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+	jar, err := program()
+	if err != nil {
+		return nil, err
+	}
+	return []engine.Command{{Args: []string{"java", "-Xmx512m", "-jar", jar, "-h", n.Host, "-p", strconv.Itoa(n.Ports["rest"]), "-b", buckets(), "-n", "1", "-R", "0", "-v", "16", "--cccp"}}}, nil
+}
+
+// spareBuckets are made beside the default one, as tests need many and the mock
+// makes none later: t1, t2 …, each with a user of its name and no password.
+const spareBuckets = 80
+
+func buckets() string {
+	var b strings.Builder
+	b.WriteString("default:")
+	for i := range spareBuckets {
+		fmt.Fprintf(&b, ",t%d:", i+1)
+	}
+	return b.String()
+}
+
+// dataServer asks the mock's REST port for the address of its data service.
+func dataServer(ctx context.Context, c *engine.Cluster) (string, error) {
+	n := &c.Nodes[0]
+	url := fmt.Sprintf("http://%s:%d/pools/default/b/default", n.Host, n.Ports["rest"])
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return "", err
+	}
+	r.SetBasicAuth("Administrator", "password")
+	reply, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return "", err
+	}
+	defer reply.Body.Close() //nolint:errcheck // read only
+	var bucket struct {
+		Map struct {
+			Servers []string `json:"serverList"`
+		} `json:"vBucketServerMap"`
+	}
+	if err := json.NewDecoder(reply.Body).Decode(&bucket); err != nil {
+		return "", err
+	}
+	if len(bucket.Map.Servers) == 0 {
+		return "", errors.New("the bucket has no server yet")
+	}
+	return strings.Replace(bucket.Map.Servers[0], "$HOST", n.Host, 1), nil
+}
+
+// serverURL asks the mock, whose data port is of its own choice. It creates no
+// indexes, as there is no query service.
+func serverURL(c *engine.Cluster) string {
+	ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
+	defer stop()
+	host, err := dataServer(ctx, c)
+	if err != nil {
+		host = fmt.Sprintf("%s:%d", c.Nodes[0].Host, c.Nodes[0].Ports["rest"]) // it does not run: whoever opens this is told so
+	}
+	return "couchbase://default@" + host + "/default?indexes=false"
+}

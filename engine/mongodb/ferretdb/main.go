@@ -1,0 +1,56 @@
+//go:build ignore
+
+// Command ferretdb serves MongoDB's protocol from SQLite files, for tests of
+// correctness: its own command cannot be built from the module proxy. The lab
+// builds it, as a module of its own, from ferretdb.mod and ferretdb.sum.
+package main
+
+import (
+	"context"
+	"flag"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/FerretDB/FerretDB/build/version"
+	"github.com/FerretDB/FerretDB/ferretdb"
+)
+
+func main() {
+	dir := flag.String("dir", "", "folder of the SQLite files")
+	listen := flag.String("listen", "127.0.0.1:27017", "address to listen on")
+	flag.Parse()
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	if err := serve(*dir, *listen, log); err != nil {
+		log.Error("ferretdb ends", "error", err)
+		os.Exit(1)
+	}
+}
+
+func serve(dir, listen string, log *slog.Logger) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := ferretdb.New(&ferretdb.Config{
+		Listener:  ferretdb.ListenerConfig{TCP: listen},
+		SLogger:   log,
+		Handler:   "sqlite",
+		SQLiteURL: "file:" + filepath.ToSlash(dir) + "/",
+	})
+	if err != nil {
+		return err
+	}
+	if info, ok := debug.ReadBuildInfo(); ok { // FerretDB learns its version from a file that the proxy's module lacks
+		for _, m := range info.Deps {
+			if m.Path == "github.com/FerretDB/FerretDB" {
+				version.Get().Version = m.Version
+			}
+		}
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return f.Run(ctx)
+}

@@ -1,0 +1,297 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/engine/docengine"
+	"barograph/fault"
+	"barograph/flavour"
+)
+
+// Driver describes the engine: mongodb://host/database.
+func Driver() engine.Driver {
+	return engine.Driver{
+		Scheme:  "mongodb",
+		Summary: "MongoDB, a document database, or what speaks its protocol",
+		Example: "mongodb://127.0.0.1:27017/barograph",
+		Params:  append(params(), driverParams()...),
+		Offers:  map[design.Name][]flavour.Name{design.Document: offered()},
+		Place:   engine.Remote,
+		Server:  server(),
+		Open:    open,
+	}
+}
+
+func offered() []flavour.Name {
+	return []flavour.Name{flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys}
+}
+
+// params are Barograph's own.
+func params() []engine.Param {
+	return []engine.Param{
+		{Name: "srv", Default: "false", Help: "find the servers in DNS, as mongodb+srv:// does: true or false"},
+		{Name: "shard", Default: "", Help: "shard every collection by _id: hashed or range; a sharded cluster only"},
+		{Name: "leads_index", Default: "false", Help: "index the leads inside the documents too (a multikey index), and ask by them: true or false"},
+		{Name: "replace", Default: "", Help: "how a document is written that is there already: bulk (bulk write of replacements), or reinsert (removed and inserted), which is the default on FerretDB, as that reads the whole collection for each replacement"},
+		{Name: "writers", Default: "4", Help: "requests that write documents at a time"},
+		{Name: "lease", Default: "10", Help: "seconds without a sign of life after which a loader counts as dead"},
+	}
+}
+
+// driverParams are options of MongoDB's connection strings, which the official
+// driver reads.
+func driverParams() []engine.Param {
+	return []engine.Param{
+		{Name: "w", Default: "majority", Help: "write concern: how many servers have a write before it counts"},
+		{Name: "journal", Default: "true", Help: "write concern: a write counts when it is in the journal"},
+		{Name: "wtimeoutMS", Default: "", Help: "write concern: how long to wait for it"},
+		{Name: "readConcernLevel", Default: "", Help: "local, available, majority, linearizable or snapshot"},
+		{Name: "readPreference", Default: "", Help: "primary, primaryPreferred, secondary, secondaryPreferred or nearest"},
+		{Name: "replicaSet", Default: "", Help: "name of the replica set"},
+		{Name: "directConnection", Default: "", Help: "use the named server alone"},
+		{Name: "authSource", Default: "", Help: "database of the user"},
+		{Name: "authMechanism", Default: "", Help: "e.g. SCRAM-SHA-256, MONGODB-X509"},
+		{Name: "tls", Default: "", Help: "encrypt the connections: true or false"},
+		{Name: "tlsCAFile", Default: "", Help: "certificates to trust, PEM"},
+		{Name: "tlsCertificateKeyFile", Default: "", Help: "the client's certificate and key, PEM"},
+		{Name: "tlsCertificateKeyFilePassword", Default: "", Help: "its password", Secret: true},
+		{Name: "compressors", Default: "", Help: "zstd, snappy or zlib"},
+		{Name: "maxPoolSize", Default: "", Help: "connections to a server"},
+		{Name: "connectTimeoutMS", Default: "", Help: "how long to wait for a connection"},
+		{Name: "serverSelectionTimeoutMS", Default: "5000", Help: "how long to look for a server"},
+	}
+}
+
+const defaultDatabase = "barograph"
+
+// settings are the parameters of a URL.
+type settings struct {
+	uri      string // for the driver
+	shown    string // without its password
+	database string
+	shard    string
+	leads    bool
+	replace  string
+	writers  int
+	lease    time.Duration
+}
+
+func parse(u *url.URL) (settings, error) {
+	q := u.Query()
+	s := settings{shown: u.Redacted(), database: strings.TrimPrefix(u.Path, "/"), shard: q.Get("shard"), replace: q.Get("replace"), writers: 4, lease: 10 * time.Second}
+	bad := func(name, cure string) error {
+		return &fault.Error{Setting: "mongodb URL, parameter " + name, Problem: strconv.Quote(q.Get(name)) + " is not understood", Cure: cure}
+	}
+	if s.database == "" {
+		s.database = defaultDatabase
+	}
+	if !slices.Contains([]string{"", "hashed", "range"}, s.shard) {
+		return s, bad("shard", "write shard=hashed or shard=range")
+	}
+	if !slices.Contains([]string{"", "bulk", "reinsert"}, s.replace) {
+		return s, bad("replace", "write replace=bulk or replace=reinsert")
+	}
+	srv := false
+	for name, into := range map[string]*bool{"srv": &srv, "leads_index": &s.leads} {
+		if text := q.Get(name); text != "" {
+			var err error
+			if *into, err = strconv.ParseBool(text); err != nil {
+				return s, bad(name, "write "+name+"=true or "+name+"=false")
+			}
+		}
+	}
+	if text := q.Get("writers"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > 256 {
+			return s, bad("writers", "give a number from 1 to 256")
+		}
+		s.writers = n
+	}
+	if text := q.Get("lease"); text != "" {
+		n, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(n >= 0.5 && n <= 3600) {
+			return s, bad("lease", "give seconds, from 0.5 to 3600")
+		}
+		s.lease = time.Duration(n * float64(time.Second))
+	}
+	s.uri = connection(u, q, srv)
+	return s, nil
+}
+
+// connection is MongoDB's connection string: the URL without what is ours, with
+// our defaults.
+func connection(u *url.URL, q url.Values, srv bool) string {
+	for _, p := range params() {
+		q.Del(p.Name)
+	}
+	for _, p := range driverParams() {
+		if p.Default != "" && !q.Has(p.Name) {
+			q.Set(p.Name, p.Default)
+		}
+	}
+	c := url.URL{Scheme: "mongodb", User: u.User, Host: u.Host, Path: "/", RawQuery: q.Encode()}
+	if u.Host == "" {
+		c.Host = "127.0.0.1:27017"
+	}
+	if srv {
+		c.Scheme = "mongodb+srv"
+	}
+	return c.String()
+}
+
+// database is a database of a server.
+type database struct {
+	settings
+	readOnly bool
+	reinsert bool // see the parameter replace
+	build    build
+	log      *slog.Logger
+	client   *mongo.Client
+	db       *mongo.Database
+}
+
+func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
+	s, err := parse(u)
+	if err != nil {
+		return nil, err
+	}
+	d := &database{settings: s, readOnly: o.ReadOnly, log: o.Log}
+	if d.log == nil {
+		d.log = slog.New(slog.DiscardHandler)
+	}
+	set := options.Client().ApplyURI(s.uri).SetAppName("barograph")
+	if d.client, err = mongo.Connect(set); err != nil {
+		return nil, d.unreachable(err)
+	}
+	d.db = d.client.Database(s.database)
+	if err := d.reach(ctx); err != nil {
+		return nil, errors.Join(err, d.client.Disconnect(context.WithoutCancel(ctx)))
+	}
+	last := context.WithoutCancel(ctx) // a close is waited for
+	return &engine.Engine{Archives: d, About: d.about, Close: func() error { return d.client.Disconnect(last) }}, nil
+}
+
+// reach asks the server who it is.
+func (d *database) reach(ctx context.Context) error {
+	var hello struct {
+		Msg string `bson:"msg"`
+	}
+	if err := d.db.RunCommand(ctx, bson.D{{Key: "hello", Value: 1}}).Decode(&hello); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return d.unreachable(err)
+	}
+	if d.shard != "" && hello.Msg != "isdbgrid" {
+		return &fault.Error{Setting: d.shown, Problem: "shard=" + d.shard + " needs a sharded cluster; this server is none", Err: engine.ErrUnreachable,
+			Cure: "name a mongos, or leave shard out"}
+	}
+	if err := d.client.Database("admin").RunCommand(ctx, bson.D{{Key: "buildInfo", Value: 1}}).Decode(&d.build); err != nil {
+		return failed(ctx, err)
+	}
+	d.reinsert = d.replace == "reinsert" || d.replace == "" && d.build.ferret()
+	return nil
+}
+
+func (d *database) unreachable(err error) error {
+	return &fault.Error{Setting: d.shown, Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err),
+		Cure: "start the server (`barograph lab up mongodb` starts FerretDB), or name another host, port, user or password"}
+}
+
+// build is the part of the reply to buildInfo that tells servers apart.
+type build struct {
+	Version  string   `bson:"version"`
+	Modules  []string `bson:"modules"`
+	Ferret   string   `bson:"ferretdbVersion"`      // FerretDB 1
+	FerretDB bson.Raw `bson:"ferretdb,omitempty"`   // FerretDB 2
+	Features bson.Raw `bson:"ferretdbFeatures"`     // FerretDB 1
+	GitHash  string   `bson:"gitVersion"`           // of MongoDB's source: 40 hexadecimal digits
+	Storage  []string `bson:"storageEngines"`       // mongod alone
+	OpenSSL  bson.Raw `bson:"openssl,omitempty"`    // MongoDB alone
+	Docs     string   `bson:"documentdb,omitempty"` // imitators that say so
+}
+
+func (b *build) ferret() bool { return b.Ferret != "" || b.FerretDB != nil || b.Features != nil }
+
+// name tells which server a reply came from, and why its times are in no
+// ranking, if so.
+func (b *build) name() (product, version, unranked string) {
+	switch {
+	case b.ferret():
+		version = strings.TrimPrefix(b.Ferret, "v")
+		if version == "" {
+			version = "unknown"
+		}
+		return "FerretDB", version + " (speaks the protocol of MongoDB " + b.Version + ")",
+			"FerretDB speaks MongoDB's protocol, but reads all documents where MongoDB searches an index: its times say nothing of MongoDB"
+	case len(b.GitHash) == 40 && b.OpenSSL != nil && b.Docs == "":
+		if slices.Contains(b.Modules, "enterprise") {
+			return "MongoDB Enterprise", b.Version, ""
+		}
+		return "MongoDB", b.Version, ""
+	}
+	return "a server that speaks MongoDB's protocol", b.Version, "the server does not say that it is MongoDB: its times say nothing of MongoDB"
+}
+
+// about names the server that it really is, and what decides its speed.
+func (d *database) about(ctx context.Context) (engine.About, error) {
+	a := engine.About{Settings: map[string]string{
+		"driver": "go.mongodb.org/mongo-driver/v2", "shard": d.shard, "leads_index": strconv.FormatBool(d.leads),
+		"writers": strconv.Itoa(d.writers), "reinsert": strconv.FormatBool(d.reinsert), "lease": d.lease.String(),
+	}}
+	a.Product, a.Version, a.Unranked = d.build.name()
+	u, err := url.Parse(d.uri)
+	if err != nil {
+		return a, err
+	}
+	for _, p := range driverParams() {
+		if v := u.Query().Get(p.Name); v != "" && !p.Secret {
+			a.Settings[p.Name] = v
+		}
+	}
+	var opts struct {
+		Parsed bson.Raw `bson:"parsed"`
+	}
+	// What the server was started with is told to administrators alone.
+	if err := d.client.Database("admin").RunCommand(ctx, bson.D{{Key: "getCmdLineOpts", Value: 1}}).Decode(&opts); err == nil && len(opts.Parsed) > 0 {
+		a.Settings["server_options"] = opts.Parsed.String()
+	}
+	return a, failed(ctx, ctx.Err())
+}
+
+// Open gives the archive; document is the only design.
+func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error) {
+	if n != design.Document {
+		return nil, fmt.Errorf("mongodb has no design %q, only %q: %w", n, design.Document, engine.ErrNoDesign)
+	}
+	o := docengine.Options{Shown: d.shown, ReadOnly: d.readOnly, Lease: d.lease, Writers: d.writers, Log: d.log}
+	return &archive{Archive: docengine.New(&store{d}, o), database: d}, nil
+}
+
+// failed returns the context's error where that is why a command failed. A
+// command may be given up a moment before its deadline.
+func failed(ctx context.Context, err error) error {
+	switch end, ok := ctx.Deadline(); {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case ok && (!time.Now().Before(end) || mongo.IsTimeout(err)):
+		return context.DeadlineExceeded
+	}
+	return err
+}

@@ -1,0 +1,90 @@
+package mongodb_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"net/url"
+	"sync/atomic"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"barograph/engine"
+	"barograph/engine/enginetest"
+	"barograph/engine/mongodb"
+	"barograph/lab"
+)
+
+// FerretDB reads a whole collection for every question: its tests always run as
+// with -short.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.short", "true"); err != nil {
+		panic(err)
+	}
+	m.Run()
+}
+
+// fresh returns a function that names an empty database of a lab by a URL; it is
+// dropped with the test. A short lease lets crash tests go on soon.
+func fresh(l *lab.Lab, query string) func(t *testing.T) string {
+	var made atomic.Int64
+	return func(t *testing.T) string {
+		name := fmt.Sprintf("t%d", made.Add(1))
+		t.Cleanup(func() { drop(t, l, name) })
+		return l.URL() + name + "?lease=2" + query
+	}
+}
+
+func drop(t *testing.T, l *lab.Lab, name string) {
+	t.Helper()
+	c, err := mongo.Connect(options.Client().ApplyURI(l.URL()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.WithoutCancel(t.Context()) // which has ended
+	if err := c.Database(name).Drop(ctx); err != nil {
+		t.Errorf("drop %s: %v", name, err)
+	}
+	_ = c.Disconnect(ctx)
+}
+
+func TestConformance(t *testing.T) {
+	l := enginetest.Lab(t, mongodb.Driver(), lab.Options{})
+	enginetest.Run(t, enginetest.Config{
+		Driver:      mongodb.Driver(),
+		URL:         fresh(l, ""),
+		Reopenable:  true,
+		Unreachable: func(*testing.T) string { return "mongodb://root:secret@127.0.0.1:1/?serverSelectionTimeoutMS=300" },
+	})
+}
+
+// The server is killed during a load, and two loads go into one subset.
+func TestServerDiesAndTwoLoad(t *testing.T) {
+	l := enginetest.Lab(t, mongodb.Driver(), lab.Options{})
+	enginetest.RunServer(t, enginetest.Config{Driver: mongodb.Driver(), URL: fresh(l, "&serverSelectionTimeoutMS=1000")}, l)
+}
+
+// A run names the server that it really was.
+func TestAboutNamesFerretDB(t *testing.T) {
+	l := enginetest.Lab(t, mongodb.Driver(), lab.Options{})
+	u, err := url.Parse(l.URL() + "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := mongodb.Driver().Open(t.Context(), u, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	a, err := e.About(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Product != "FerretDB" || a.Unranked == "" {
+		t.Errorf("the server is %+v; it is FerretDB, whose times are in no ranking", a)
+	}
+	t.Logf("%s %s: %s", a.Product, a.Version, a.Unranked)
+}

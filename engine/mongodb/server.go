@@ -1,0 +1,97 @@
+package mongodb
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"barograph/engine"
+)
+
+// ferretdb holds a program that serves MongoDB's protocol, as the sources of a
+// module: no registry has MongoDB itself.
+//
+//go:embed ferretdb/main.go ferretdb/ferretdb.mod ferretdb/ferretdb.sum
+var ferretdb embed.FS
+
+// source is the module's folder, under the names that Go expects.
+func source() map[string]string {
+	return map[string]string{"main.go": "ferretdb/main.go", "go.mod": "ferretdb/ferretdb.mod", "go.sum": "ferretdb/ferretdb.sum"}
+}
+
+func artifact() engine.Artifact {
+	return engine.Artifact{Name: "ferretdb-1.23.1", Go: func() (map[string][]byte, error) {
+		files := map[string][]byte{}
+		for name, from := range source() {
+			text, err := fs.ReadFile(ferretdb, from)
+			if err != nil {
+				return nil, err
+			}
+			files[name] = text
+		}
+		return files, nil
+	}}
+}
+
+// server tells how the lab starts FerretDB.
+func server() *engine.Server {
+	return &engine.Server{
+		Artifacts: []engine.Artifact{artifact()},
+		Nodes:     []int{1},
+		Ports:     []string{"mongodb"},
+		Profiles: []engine.Profile{
+			{Name: "default", Summary: "FerretDB over SQLite: MongoDB's protocol, for correctness only; its times are ranked nowhere"},
+		},
+		Stop:    syscall.SIGTERM,
+		Find:    func() error { _, err := program(); return err },
+		Prepare: func(*engine.Cluster, *engine.Node) ([]engine.Command, error) { return nil, nil },
+		Start:   start,
+		Ready:   ready,
+		URL:     serverURL,
+	}
+}
+
+func program() (string, error) {
+	dir, err := artifact().Dir()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, artifact().Program())
+	if _, err := os.Stat(path); err != nil {
+		return "", errors.New("FerretDB is not built")
+	}
+	return path, nil
+}
+
+func start(_ *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+	path, err := program()
+	if err != nil {
+		return nil, err
+	}
+	return []engine.Command{{Args: []string{path, "-dir", filepath.Join(n.Dir, "data"), "-listen", n.Host + ":" + strconv.Itoa(n.Ports["mongodb"])}}}, nil
+}
+
+func ready(ctx context.Context, c *engine.Cluster, _ *engine.Node) error {
+	u, err := url.Parse(serverURL(c) + "?serverSelectionTimeoutMS=500")
+	if err != nil {
+		return err
+	}
+	e, err := open(ctx, u, engine.Options{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	_, err = e.About(ctx)
+	return errors.Join(err, e.Close())
+}
+
+func serverURL(c *engine.Cluster) string {
+	n := &c.Nodes[0]
+	return fmt.Sprintf("mongodb://%s:%d/", n.Host, n.Ports["mongodb"])
+}

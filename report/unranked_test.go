@@ -1,0 +1,45 @@
+package report
+
+import (
+	"strings"
+	"testing"
+)
+
+// A server that only stands in for another one is shown with its times and the
+// reason, and stands in no ranking, though it may have been the fastest.
+func TestAStandInIsInNoRanking(t *testing.T) {
+	r, cells := made()
+	s, _ := summary(t, write(t, r, cells, reps))
+	best := s.Ranking[0].Engine
+	const why = "FerretDB says nothing of MongoDB"
+	for i := range r.Archives {
+		if r.Archives[i].Engine == best {
+			r.Archives[i].Unranked = why
+		}
+	}
+	dir := write(t, r, cells, reps)
+	s, _ = summary(t, dir)
+	for _, rank := range s.Ranking {
+		if rank.Engine == best {
+			t.Errorf("%s is ranked", best)
+		}
+	}
+	for i := range s.Cases {
+		if k := s.Cases[i].fastest(); k != nil && k.Engine == best {
+			t.Errorf("%s is the fastest of %s", best, s.Cases[i].Name)
+		}
+		for _, k := range s.Cases[i].Cells {
+			if k.Engine == best && (k.Unranked != why || k.unbeaten() || k.Times != nil && k.Times.Mark != "") {
+				t.Errorf("%s: %+v takes part", s.Cases[i].Name, k)
+			}
+		}
+	}
+	if strings.Contains(s.InWords, best) {
+		t.Errorf("the words name %s: %s", best, s.InWords)
+	}
+	for _, out := range []string{html(t, dir), terminal(t, dir)} {
+		if !strings.Contains(out, "not ranked") || !strings.Contains(out, "because "+why) {
+			t.Error("the report does not say that it is not ranked, and why")
+		}
+	}
+}
