@@ -2,7 +2,6 @@ package docengine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -28,43 +27,31 @@ func Nothing(q *engine.Query) engine.Plan {
 	return engine.Plan{Text: fmt.Sprintf("subset %q holds no %s: nothing is read", q.Question.Subset, q.Question.Type.Name)}
 }
 
-// dumpRows is how many records a batch of a dump has, a document's more at most.
-const dumpRows = 4096
-
-// errStopped ends a walk whose caller wants no more.
-var errStopped = errors.New("stopped")
-
 // Dump walks the documents of a subset, one line type after the other. walk
 // calls each for every document of a type; the document is valid until each
 // returns.
 func (a *Archive) Dump(ctx context.Context, subset string, walk func(t *record.LineType, each func(doc []byte) error) error) iter.Seq2[*record.Batch, error] {
-	return func(yield func(*record.Batch, error) bool) {
+	return engine.Dump(func(d *engine.Dumper) error {
 		known, err := a.Known(ctx, subset)
 		if err != nil {
-			yield(nil, err)
-			return
+			return err
 		}
 		for t := range Types(known) {
 			var b record.Batch
 			b.Reset(t, "")
 			err := walk(t, func(doc []byte) error {
-				if b.Len() >= dumpRows {
-					if !yield(&b, nil) {
-						return errStopped
-					}
-					b.Reset(t, "")
+				if _, err := d.Full(&b); err != nil {
+					return err
 				}
 				return a.store.Decode(doc, &b)
 			})
-			switch {
-			case errors.Is(err, errStopped):
-				return
-			case err != nil:
-				yield(nil, err)
-				return
-			case b.Len() > 0 && !yield(&b, nil):
-				return
+			if err == nil {
+				err = d.Rest(&b)
+			}
+			if err != nil {
+				return err
 			}
 		}
-	}
+		return nil
+	})
 }
