@@ -138,8 +138,15 @@ func (s *store) get(ctx context.Context, ids []string, each func(id string, text
 			return failed(ctx, b.err)
 		}
 		for i := range b.gets {
-			if err := hand(&b.gets[i], b.ids[i], each); err != nil {
-				return failed(ctx, err)
+			text, found, err := content(&b.gets[i])
+			if err != nil {
+				return failed(ctx, fmt.Errorf("%s: %w", b.ids[i], err))
+			}
+			if !found {
+				continue
+			}
+			if err := each(b.ids[i], text); err != nil {
+				return err
 			}
 		}
 	}
@@ -173,19 +180,16 @@ func (s *store) bulkGet(ctx context.Context, ids []string) bulk {
 	return b
 }
 
-// hand hands a document over that was read; one that is not there is passed by.
-func hand(g *gocb.GetOp, id string, each func(id string, text []byte) error) error {
+// content is the document that a get has read, if there is one.
+func content(g *gocb.GetOp) (text []byte, found bool, err error) {
 	if errors.Is(g.Err, gocb.ErrDocumentNotFound) {
-		return nil
+		return nil, false, nil
 	}
 	if g.Err != nil {
-		return fmt.Errorf("%s: %w", id, g.Err)
+		return nil, false, g.Err
 	}
-	var text []byte
-	if err := g.Result.Content(&text); err != nil {
-		return fmt.Errorf("%s: %w", id, err)
-	}
-	return each(id, text)
+	err = g.Result.Content(&text)
+	return text, true, err
 }
 
 // leads counts a document's leads by a sub-document look-up.
