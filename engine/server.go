@@ -48,7 +48,8 @@ type Server struct {
 	// any order will do.
 	Order func(ctx context.Context, c *Cluster) ([]int, error)
 
-	// URL is what Open takes to reach the cluster.
+	// URL is what Open takes to reach the cluster. It is asked before the start
+	// and again when a node answers, as a server may choose ports by itself.
 	URL func(c *Cluster) string
 }
 

@@ -132,6 +132,7 @@ func (l *Lab) await(ctx context.Context, i int) error {
 	for {
 		err := l.server.Ready(ctx, c, n)
 		if err == nil {
+			l.state.URL = l.server.URL(c)
 			return nil
 		}
 		if over, end := l.left(i); over {

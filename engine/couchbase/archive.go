@@ -2,17 +2,13 @@ package couchbase
 
 import (
 	"context"
-	"errors"
 	"iter"
-
-	"github.com/tidwall/gjson"
+	"sync/atomic"
 
 	"barograph/engine"
 	"barograph/engine/docengine"
 	"barograph/record"
 )
-
-const dumpRows = 4096 // of a batch
 
 // archive is the document archive of a collection.
 type archive struct {
@@ -22,7 +18,8 @@ type archive struct {
 
 func (a *archive) Close() error { return nil }
 
-// Contents counts the documents and their leads.
+// Contents counts the documents and, by sub-document look-ups, their leads: no
+// document is sent.
 func (a *archive) Contents(ctx context.Context, subset string) (engine.Contents, error) {
 	out := engine.Contents{Records: map[string]int64{}, Object: "documents"}
 	listed, err := a.IDs(ctx, subset)
@@ -30,14 +27,20 @@ func (a *archive) Contents(ctx context.Context, subset string) (engine.Contents,
 		return out, err
 	}
 	for t, ids := range listed {
-		err := a.get(ctx, ids, func(_ string, text []byte) error {
-			out.Objects++
-			out.Records[t] += gjson.GetBytes(text, "data.#").Int()
-			return nil
+		var objects, records atomic.Int64
+		err := a.many(ctx, ids, func(ctx context.Context, id string) error {
+			n, err := a.leads(ctx, id)
+			if err == nil {
+				objects.Add(1)
+				records.Add(n)
+			}
+			return err
 		})
 		if err != nil {
 			return out, err
 		}
+		out.Objects += objects.Load()
+		out.Records[t] += records.Load()
 	}
 	return out, nil
 }
@@ -68,47 +71,15 @@ func (a *archive) Size(ctx context.Context) (int64, error) {
 	return total, nil
 }
 
-// errStopped ends a walk whose caller wants no more.
-var errStopped = errors.New("stopped")
-
 // Dump reads all listed ids: the key-value service cannot list those that it holds.
 func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
-	return func(yield func(*record.Batch, error) bool) {
-		listed, err := a.IDs(ctx, subset)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		for name, ids := range listed {
-			t, ok := record.TypeByName(name)
-			if !ok {
-				yield(nil, errors.New("ids are listed of an unknown line type "+name))
-				return
-			}
-			if err := a.dump(ctx, t, ids, yield); err != nil {
-				if err != errStopped { //nolint:errorlint // it is returned as it is
-					yield(nil, err)
-				}
-				return
+	var listed map[string][]string
+	return a.Archive.Dump(ctx, subset, func(t *record.LineType, each func(doc []byte) error) (err error) {
+		if listed == nil {
+			if listed, err = a.IDs(ctx, subset); err != nil {
+				return err
 			}
 		}
-	}
-}
-
-func (a *archive) dump(ctx context.Context, t *record.LineType, ids []string, yield func(*record.Batch, error) bool) error {
-	var b record.Batch
-	b.Reset(t, "")
-	err := a.get(ctx, ids, func(_ string, text []byte) error {
-		if b.Len() >= dumpRows {
-			if !yield(&b, nil) {
-				return errStopped
-			}
-			b.Reset(t, "")
-		}
-		return a.Decode(text, &b)
+		return a.get(ctx, listed[t.Name], func(_ string, text []byte) error { return each(text) })
 	})
-	if err == nil && b.Len() > 0 && !yield(&b, nil) {
-		return errStopped
-	}
-	return err
 }

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
-	"time"
 
 	"github.com/couchbase/gocb/v2"
 
 	"barograph/answer"
+	"barograph/design"
 	"barograph/engine"
+	"barograph/engine/docengine"
 	"barograph/flavour"
 	"barograph/question"
 	"barograph/record"
@@ -28,15 +28,11 @@ func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Na
 	}
 	out := &engine.Query{Question: q, Flavour: f}
 	if f == flavour.Keys || f == flavour.KeysNative {
-		began := time.Now()
-		out.Keys = c.Keys(q)
-		slices.Sort(out.Keys)
-		out.Keys = slices.Compact(out.Keys)
-		out.Derive = time.Since(began)
+		docengine.Derive(c, out)
 	}
 	switch f {
 	case flavour.KeysNative:
-		out.Text = fmt.Sprintf("get %d derived ids by bulk requests of %d", len(out.Keys), a.inFlight)
+		out.Text = fmt.Sprintf("get %d derived ids by bulk requests, %d at a time", len(out.Keys), a.inFlight)
 		return out, nil
 	case flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys:
 		p := phrase{keyspace: a.keyspace(), q: q, flavour: f, catalog: c}
@@ -117,10 +113,15 @@ func (a *archive) gather(ctx context.Context, q *engine.Query, into *answer.Buil
 
 // Explain asks for the plan of a statement.
 func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
-	if q.Flavour == flavour.KeysNative {
+	table := design.DocTable(q.Question.Type)
+	holds, err := a.Holds(ctx, q.Question.Subset, q.Question.Type)
+	switch {
+	case err != nil || !holds:
+		return docengine.Nothing(q), err
+	case q.Flavour == flavour.KeysNative:
 		return engine.Plan{
 			Text:   q.Text + ", decode them, restore the order",
-			Access: []engine.Access{{Object: a.keyspace(), Method: engine.KeyLookup, Examined: int64(len(q.Keys)), Kept: -1}},
+			Access: []engine.Access{{Object: table, Method: engine.KeyLookup, Examined: int64(len(q.Keys)), Kept: -1}},
 		}, ctx.Err()
 	}
 	rows, err := a.cluster.Query("EXPLAIN "+q.Text, a.options(ctx, q))
@@ -131,5 +132,5 @@ func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, er
 	if err := rows.One(&plan); err != nil {
 		return engine.Plan{}, failed(ctx, err)
 	}
-	return engine.Plan{Text: string(plan), Access: accesses(a.keyspace(), plan)}, nil
+	return engine.Plan{Text: string(plan), Access: accesses(table, plan)}, nil
 }

@@ -45,13 +45,14 @@ func put(v gjson.Result, c *question.Column, k int, into *answer.Builder) error 
 	return nil
 }
 
-// accesses finds the operators of a plan that reach documents.
-func accesses(keyspace string, plan []byte) []engine.Access {
+// accesses finds the operators of a plan that reach documents of a table; in the
+// bucket those of all line types lie together.
+func accesses(table string, plan []byte) []engine.Access {
 	var out []engine.Access
 	var walk func(v gjson.Result)
 	walk = func(v gjson.Result) {
 		if v.IsObject() {
-			a := engine.Access{Object: keyspace, Index: v.Get("index").Str, Examined: -1, Kept: -1}
+			a := engine.Access{Object: table, Index: v.Get("index").Str, Examined: -1, Kept: -1}
 			switch v.Get(`\#operator`).Str {
 			case "PrimaryScan", "PrimaryScan2", "PrimaryScan3":
 				a.Method = engine.FullScan

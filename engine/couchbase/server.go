@@ -37,7 +37,7 @@ func server() *engine.Server {
 		Prepare:   func(*engine.Cluster, *engine.Node) ([]engine.Command, error) { return nil, nil },
 		Start:     start,
 		Ready: func(ctx context.Context, c *engine.Cluster, _ *engine.Node) error {
-			_, err := dataServer(ctx, c)
+			_, err := dataServer(ctx, c, mockBucket)
 			return err
 		},
 		URL: serverURL,
@@ -64,26 +64,18 @@ func start(_ *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []engine.Command{{Args: []string{"java", "-Xmx512m", "-jar", jar, "-h", n.Host, "-p", strconv.Itoa(n.Ports["rest"]), "-b", buckets(), "-n", "1", "-R", "0", "-v", "16", "--cccp"}}}, nil
+	return []engine.Command{{Args: []string{"java", "-Xmx512m", "-jar", jar, "-h", n.Host, "-p", strconv.Itoa(n.Ports["rest"]), "-b", mockBucket + ":", "-n", "1", "-R", "0", "-v", "16", "--cccp"}}}, nil
 }
 
-// spareBuckets are made beside the default one, as tests need many and the mock
-// makes none later: t1, t2 …, each with a user of its name and no password.
-const spareBuckets = 80
+// mockBucket is the bucket that the mock is started with; its user has the same
+// name and no password.
+const mockBucket = "mdata"
 
-func buckets() string {
-	var b strings.Builder
-	b.WriteString("default:")
-	for i := range spareBuckets {
-		fmt.Fprintf(&b, ",t%d:", i+1)
-	}
-	return b.String()
-}
-
-// dataServer asks the mock's REST port for the address of its data service.
-func dataServer(ctx context.Context, c *engine.Cluster) (string, error) {
+// dataServer asks the mock's REST port for the address of a bucket's data
+// service: each has one of its own.
+func dataServer(ctx context.Context, c *engine.Cluster, bucket string) (string, error) {
 	n := &c.Nodes[0]
-	url := fmt.Sprintf("http://%s:%d/pools/default/b/default", n.Host, n.Ports["rest"])
+	url := fmt.Sprintf("http://%s:%d/pools/default/b/%s", n.Host, n.Ports["rest"], bucket)
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return "", err
@@ -94,28 +86,29 @@ func dataServer(ctx context.Context, c *engine.Cluster) (string, error) {
 		return "", err
 	}
 	defer reply.Body.Close() //nolint:errcheck // read only
-	var bucket struct {
+	var known struct {
 		Map struct {
 			Servers []string `json:"serverList"`
 		} `json:"vBucketServerMap"`
 	}
-	if err := json.NewDecoder(reply.Body).Decode(&bucket); err != nil {
+	if err := json.NewDecoder(reply.Body).Decode(&known); err != nil {
 		return "", err
 	}
-	if len(bucket.Map.Servers) == 0 {
-		return "", errors.New("the bucket has no server yet")
+	if len(known.Map.Servers) == 0 {
+		return "", fmt.Errorf("bucket %s has no server yet", bucket)
 	}
-	return strings.Replace(bucket.Map.Servers[0], "$HOST", n.Host, 1), nil
+	return strings.Replace(known.Map.Servers[0], "$HOST", n.Host, 1), nil
 }
 
-// serverURL asks the mock, whose data port is of its own choice. It creates no
-// indexes, as there is no query service.
+// serverURL asks the mock, which chooses its data port when it starts: before
+// that nobody can be reached at the URL. It creates no indexes, as there is no
+// query service.
 func serverURL(c *engine.Cluster) string {
 	ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
 	defer stop()
-	host, err := dataServer(ctx, c)
+	host, err := dataServer(ctx, c, mockBucket)
 	if err != nil {
-		host = fmt.Sprintf("%s:%d", c.Nodes[0].Host, c.Nodes[0].Ports["rest"]) // it does not run: whoever opens this is told so
+		host = fmt.Sprintf("%s:%d", c.Nodes[0].Host, c.Nodes[0].Ports["rest"])
 	}
-	return "couchbase://default@" + host + "/default?indexes=false"
+	return "couchbase://" + mockBucket + "@" + host + "/" + mockBucket + "?indexes=false"
 }

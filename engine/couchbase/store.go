@@ -102,36 +102,106 @@ func (s *store) Delete(ctx context.Context, names []string) error {
 	return s.remove(ctx, ids)
 }
 
-// get reads ids by bulk requests, one after the other; ids without a document
-// are normal.
+// bulkSize is the operations of one bulk request.
+const bulkSize = 256
+
+// bulk is a bulk request of gets and its reply.
+type bulk struct {
+	ids  []string
+	gets []gocb.GetOp
+	err  error
+}
+
+// get reads ids by bulk requests, several at a time, and hands the documents
+// over in the order of the ids, in the caller's goroutine; ids without a
+// document are normal.
 func (s *store) get(ctx context.Context, ids []string, each func(id string, text []byte) error) error {
-	for some := range slices.Chunk(ids, s.inFlight) {
-		ops := make([]gocb.BulkOp, len(some))
-		gets := make([]gocb.GetOp, len(some))
-		for i, id := range some {
-			gets[i].ID = keyOf(id)
-			ops[i] = &gets[i]
+	size := min(bulkSize, s.inFlight)
+	inner, stop := context.WithCancel(ctx)
+	defer stop()
+	asked := make(chan chan bulk, s.inFlight/size-1) // in the order of the ids; one more is waited for
+	go func() {
+		defer close(asked)
+		for some := range slices.Chunk(ids, size) {
+			reply := make(chan bulk, 1)
+			select {
+			case asked <- reply:
+				go func() { reply <- s.bulkGet(inner, some) }()
+			case <-inner.Done():
+				return
+			}
 		}
-		if err := s.docs.Do(ops, &gocb.BulkOpOptions{Context: ctx, Transcoder: s.raw()}); err != nil {
-			return failed(ctx, err)
+	}()
+	for reply := range asked {
+		b := <-reply
+		if b.err != nil {
+			return failed(ctx, b.err)
 		}
-		for i := range gets {
-			switch err := gets[i].Err; {
-			case errors.Is(err, gocb.ErrDocumentNotFound):
+		for i := range b.gets {
+			text, found, err := content(&b.gets[i])
+			if err != nil {
+				return failed(ctx, fmt.Errorf("%s: %w", b.ids[i], err))
+			}
+			if !found {
 				continue
-			case err != nil:
-				return failed(ctx, fmt.Errorf("%s: %w", some[i], err))
 			}
-			var text []byte
-			if err := gets[i].Result.Content(&text); err != nil {
-				return err
-			}
-			if err := each(some[i], text); err != nil {
+			if err := each(b.ids[i], text); err != nil {
 				return err
 			}
 		}
 	}
 	return ctx.Err()
+}
+
+// enter waits until n operations more may be under way, as the SDK refuses those
+// that it cannot queue; leave ends them.
+func (d *database) enter(ctx context.Context, n int) (leave func(), err error) {
+	if err := d.room.Acquire(ctx, int64(n)); err != nil {
+		return nil, err
+	}
+	return func() { d.room.Release(int64(n)) }, nil
+}
+
+// bulkGet is one bulk request; nothing is sent after the end of ctx.
+func (s *store) bulkGet(ctx context.Context, ids []string) bulk {
+	b := bulk{ids: ids, gets: make([]gocb.GetOp, len(ids))}
+	leave, err := s.enter(ctx, len(ids))
+	if err != nil {
+		b.err = err
+		return b
+	}
+	defer leave()
+	ops := make([]gocb.BulkOp, len(ids))
+	for i, id := range ids {
+		b.gets[i].ID = keyOf(id)
+		ops[i] = &b.gets[i]
+	}
+	b.err = s.docs.Do(ops, &gocb.BulkOpOptions{Context: ctx, Transcoder: s.raw()})
+	return b
+}
+
+// content is the document that a get has read, if there is one.
+func content(g *gocb.GetOp) (text []byte, found bool, err error) {
+	if errors.Is(g.Err, gocb.ErrDocumentNotFound) {
+		return nil, false, nil
+	}
+	if g.Err != nil {
+		return nil, false, g.Err
+	}
+	err = g.Result.Content(&text)
+	return text, true, err
+}
+
+// leads counts a document's leads by a sub-document look-up.
+func (s *store) leads(ctx context.Context, id string) (n int64, err error) {
+	found, err := s.docs.LookupIn(keyOf(id), []gocb.LookupInSpec{gocb.CountSpec("data", nil)}, &gocb.LookupInOptions{Context: ctx})
+	if err == nil {
+		err = found.ContentAt(0, &n)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", id, err)
+	}
+	return n, nil
 }
 
 func (s *store) remove(ctx context.Context, ids []string) error {
@@ -144,15 +214,18 @@ func (s *store) remove(ctx context.Context, ids []string) error {
 	})
 }
 
-// many does one operation for every id, several at a time.
+// many does one operation for every id, as many at a time as may be under way.
 func (s *store) many(ctx context.Context, ids []string, do func(ctx context.Context, id string) error) error {
 	group, inner := errgroup.WithContext(ctx)
-	group.SetLimit(s.inFlight)
 	for _, id := range ids {
-		if inner.Err() != nil {
+		leave, err := s.enter(inner, 1)
+		if err != nil {
 			break
 		}
-		group.Go(func() error { return do(inner, id) })
+		group.Go(func() error {
+			defer leave()
+			return do(inner, id)
+		})
 	}
 	if err := group.Wait(); err != nil {
 		return failed(ctx, err)
@@ -195,12 +268,18 @@ func (s *store) Write(ctx context.Context, _ string, _ *record.LineType, docs []
 		}
 		return s.many(ctx, ids, func(ctx context.Context, id string) error { return s.put(ctx, keyOf(id), body[id]) })
 	}
-	for some := range slices.Chunk(docs, s.inFlight) {
+	for some := range slices.Chunk(docs, min(bulkSize, s.inFlight)) {
 		ops := make([]gocb.BulkOp, len(some))
 		for i := range some {
 			ops[i] = &gocb.UpsertOp{ID: keyOf(some[i].ID), Value: some[i].Body}
 		}
-		if err := s.docs.Do(ops, &gocb.BulkOpOptions{Context: ctx, Transcoder: s.raw()}); err != nil {
+		leave, err := s.enter(ctx, len(ops))
+		if err != nil {
+			return failed(ctx, err)
+		}
+		err = s.docs.Do(ops, &gocb.BulkOpOptions{Context: ctx, Transcoder: s.raw()})
+		leave()
+		if err != nil {
 			return failed(ctx, err)
 		}
 		for i, op := range ops {

@@ -317,6 +317,20 @@ func (a *Archive) Known(ctx context.Context, subset string) (*design.Catalog, er
 	return a.catalog(s, rev, subset)
 }
 
+// Holds reports whether a subset has documents of a line type.
+func (a *Archive) Holds(ctx context.Context, subset string, t *record.LineType) (bool, error) {
+	c, err := a.Known(ctx, subset)
+	if err != nil {
+		return false, err
+	}
+	for held := range Types(c) {
+		if held == t {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // catalog parses the catalog of a state, unless it is the one that was parsed last.
 func (a *Archive) catalog(s *state, rev int64, subset string) (*design.Catalog, error) {
 	a.mu.Lock()

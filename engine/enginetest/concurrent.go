@@ -31,14 +31,18 @@ func (s *suite) concurrent(t *testing.T) {
 	})
 }
 
-// askers has eight goroutines ask all cases, each beginning elsewhere, with
+// askers has eight goroutines (with -short four) ask all cases, each beginning elsewhere, with
 // queries of their own and with shared ones.
 func (s *suite) askers(t *testing.T, h *opened, qs []*question.Question, want []*answer.Answer, beside func(context.Context) error) {
 	group, ctx := errgroup.WithContext(t.Context())
 	if beside != nil {
 		group.Go(func() error { return beside(ctx) })
 	}
-	for worker := range 8 {
+	workers := 8
+	if testing.Short() {
+		workers = 4
+	}
+	for worker := range workers {
 		group.Go(func() error {
 			var into answer.Builder // reused, as a worker reuses it
 			for round := range repetitions(t, 2, 1) {

@@ -2,7 +2,6 @@ package mongodb
 
 import (
 	"context"
-	"errors"
 	"iter"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -15,7 +14,6 @@ import (
 
 const (
 	idsAsked  = 20_000  // ids in one filter: a command holds 16 MB
-	dumpRows  = 4096    // of a batch
 	replySize = 100_000 // documents in one reply, which the server cuts at 16 MB
 )
 
@@ -69,48 +67,13 @@ func (a *archive) Size(ctx context.Context) (int64, error) {
 	return int64(stats.Storage + stats.Indexes), failed(ctx, err)
 }
 
-// errStopped ends a walk whose caller wants no more.
-var errStopped = errors.New("stopped")
-
 // Dump walks the documents as they are stored, one collection after the other.
 func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
-	return func(yield func(*record.Batch, error) bool) {
-		known, err := a.Known(ctx, subset)
+	return a.Archive.Dump(ctx, subset, func(t *record.LineType, each func(doc []byte) error) error {
+		c, err := a.collection(subset, t).Find(ctx, bson.D{})
 		if err != nil {
-			yield(nil, err)
-			return
+			return failed(ctx, err)
 		}
-		for t := range docengine.Types(known) {
-			if err := a.dump(ctx, subset, t, yield); err != nil {
-				if err != errStopped { //nolint:errorlint // it is returned as it is
-					yield(nil, err)
-				}
-				return
-			}
-		}
-	}
-}
-
-func (a *archive) dump(ctx context.Context, subset string, t *record.LineType, yield func(*record.Batch, error) bool) error {
-	c, err := a.collection(subset, t).Find(ctx, bson.D{})
-	if err != nil {
-		return failed(ctx, err)
-	}
-	var b record.Batch
-	b.Reset(t, "")
-	d := newDecoder(&b, nil)
-	err = walk(ctx, c, func(doc bson.Raw) error {
-		if b.Len() >= dumpRows {
-			if !yield(&b, nil) {
-				return errStopped
-			}
-			b.Reset(t, "")
-			clear(d.heads)
-		}
-		return d.document(doc)
+		return walk(ctx, c, func(doc bson.Raw) error { return each(doc) })
 	})
-	if err == nil && b.Len() > 0 && !yield(&b, nil) {
-		return errStopped
-	}
-	return err
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -15,6 +14,7 @@ import (
 	"barograph/answer"
 	"barograph/design"
 	"barograph/engine"
+	"barograph/engine/docengine"
 	"barograph/flavour"
 	"barograph/question"
 	"barograph/record"
@@ -46,11 +46,7 @@ func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Na
 	out := &engine.Query{Question: q, Flavour: f}
 	p := &plan{collection: collectionName(q.Subset, q.Type)}
 	if f == flavour.Keys {
-		began := time.Now()
-		out.Keys = c.Keys(q)
-		slices.Sort(out.Keys)
-		out.Keys = slices.Compact(out.Keys)
-		out.Derive = time.Since(began)
+		docengine.Derive(c, out)
 		p.byKeys = true
 	} else {
 		times, err := validTimes(&q.Valid, f)

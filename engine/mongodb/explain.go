@@ -6,7 +6,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"barograph/design"
 	"barograph/engine"
+	"barograph/engine/docengine"
 )
 
 // Explain has the server carry out the query and tell how.
@@ -14,6 +16,9 @@ func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, er
 	p, ok := q.Args[0].(*plan)
 	if !ok {
 		return engine.Plan{}, errors.New("mongodb: the query was phrased by another engine")
+	}
+	if holds, err := a.Holds(ctx, q.Question.Subset, q.Question.Type); err != nil || !holds {
+		return docengine.Nothing(q), err
 	}
 	var plan engine.Plan
 	for _, filter := range p.filters(q.Keys) {
@@ -32,7 +37,7 @@ func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, er
 			return plan, err
 		}
 		plan.Text += string(text) + "\n"
-		plan.Access = append(plan.Access, accesses(p.collection, reply)...)
+		plan.Access = append(plan.Access, accesses(design.DocTable(q.Question.Type), reply)...)
 	}
 	return plan, nil
 }
@@ -70,17 +75,17 @@ func each(a bson.A, f func(bson.D) bson.D) bson.A {
 	return out
 }
 
-// accesses finds the stages that reach documents in what MongoDB calls
+// accesses finds the stages that reach documents of a table in what MongoDB calls
 // executionStats, which a sharded cluster has for each shard and an aggregation
 // inside its $cursor stage. Plans that were not chosen are not looked at.
 // FerretDB prints the plan of the SQL below, of which nothing is told here but
 // that the whole collection is read, where it is.
-func accesses(collection string, reply bson.D) []engine.Access {
+func accesses(table string, reply bson.D) []engine.Access {
 	var out []engine.Access
 	var walk func(d bson.D, inside bool)
 	walk = func(d bson.D, inside bool) {
 		if inside {
-			if s, ok := stage(collection, d); ok {
+			if s, ok := stage(table, d); ok {
 				out = append(out, s)
 			}
 		}
@@ -105,14 +110,14 @@ func accesses(collection string, reply bson.D) []engine.Access {
 	}
 	walk(reply, false)
 	if out == nil && pushedDown(reply) != nil && !*pushedDown(reply) {
-		out = append(out, engine.Access{Object: collection, Method: engine.FullScan, Examined: -1, Kept: -1})
+		out = append(out, engine.Access{Object: table, Method: engine.FullScan, Examined: -1, Kept: -1})
 	}
 	return out
 }
 
 // stage reads one stage of executionStages.
-func stage(collection string, d bson.D) (engine.Access, bool) {
-	a := engine.Access{Object: collection, Examined: -1, Kept: -1, Measured: true}
+func stage(table string, d bson.D) (engine.Access, bool) {
+	a := engine.Access{Object: table, Examined: -1, Kept: -1, Measured: true}
 	name := ""
 	for _, e := range d {
 		switch e.Key {

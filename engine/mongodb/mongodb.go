@@ -32,7 +32,9 @@ func Driver() engine.Driver {
 		Offers:  map[design.Name][]flavour.Name{design.Document: offered()},
 		Place:   engine.Remote,
 		Server:  server(),
-		Open:    open,
+		NotRun: "MongoDB itself: replica sets, sharded clusters, TLS, its plans; why: no registry has it, the tests run against FerretDB, " +
+			"which speaks its protocol and whose times are in no ranking",
+		Open: open,
 	}
 }
 

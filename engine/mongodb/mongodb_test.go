@@ -5,6 +5,8 @@ import (
 	"flag"
 	"fmt"
 	"net/url"
+	"os"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -17,30 +19,44 @@ import (
 	"barograph/lab"
 )
 
+// envServer names a server to run the conformance suite against, in place of
+// FerretDB: mongodb://user:password@host:27017/?replicaSet=rs0. The suite makes
+// databases barograph_test_1 … and drops them.
+const envServer = "BAROGRAPH_MONGODB"
+
 // FerretDB reads a whole collection for every question: its tests always run as
 // with -short.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if err := flag.Set("test.short", "true"); err != nil {
-		panic(err)
+	if os.Getenv(envServer) == "" {
+		if err := flag.Set("test.short", "true"); err != nil {
+			panic(err)
+		}
 	}
 	m.Run()
 }
 
-// fresh returns a function that names an empty database of a lab by a URL; it is
-// dropped with the test. A short lease lets crash tests go on soon.
-func fresh(l *lab.Lab, query string) func(t *testing.T) string {
+// fresh returns a function that names an empty database of a server by a URL; it
+// is dropped with the test. A short lease lets crash tests go on soon.
+func fresh(server, query string) func(t *testing.T) string {
 	var made atomic.Int64
 	return func(t *testing.T) string {
-		name := fmt.Sprintf("t%d", made.Add(1))
-		t.Cleanup(func() { drop(t, l, name) })
-		return l.URL() + name + "?lease=2" + query
+		t.Helper()
+		u, err := url.Parse(server)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := fmt.Sprintf("barograph_test_%d", made.Add(1))
+		t.Cleanup(func() { drop(t, server, name) })
+		u.Path = "/" + name
+		u.RawQuery = strings.TrimPrefix(u.RawQuery+"&lease=2"+query, "&")
+		return u.String()
 	}
 }
 
-func drop(t *testing.T, l *lab.Lab, name string) {
+func drop(t *testing.T, server, name string) {
 	t.Helper()
-	c, err := mongo.Connect(options.Client().ApplyURI(l.URL()))
+	c, err := mongo.Connect(options.Client().ApplyURI(server))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,10 +68,15 @@ func drop(t *testing.T, l *lab.Lab, name string) {
 }
 
 func TestConformance(t *testing.T) {
-	l := enginetest.Lab(t, mongodb.Driver(), lab.Options{})
+	server := os.Getenv(envServer)
+	if server == "" {
+		if l := enginetest.Lab(t, mongodb.Driver(), lab.Options{}); l != nil { // a child process is given its URL
+			server = l.URL()
+		}
+	}
 	enginetest.Run(t, enginetest.Config{
 		Driver:      mongodb.Driver(),
-		URL:         fresh(l, ""),
+		URL:         fresh(server, ""),
 		Reopenable:  true,
 		Unreachable: func(*testing.T) string { return "mongodb://root:secret@127.0.0.1:1/?serverSelectionTimeoutMS=300" },
 	})
@@ -64,7 +85,7 @@ func TestConformance(t *testing.T) {
 // The server is killed during a load, and two loads go into one subset.
 func TestServerDiesAndTwoLoad(t *testing.T) {
 	l := enginetest.Lab(t, mongodb.Driver(), lab.Options{})
-	enginetest.RunServer(t, enginetest.Config{Driver: mongodb.Driver(), URL: fresh(l, "&serverSelectionTimeoutMS=1000")}, l)
+	enginetest.RunServer(t, enginetest.Config{Driver: mongodb.Driver(), URL: fresh(l.URL(), "&serverSelectionTimeoutMS=1000")}, l)
 }
 
 // A run names the server that it really was.

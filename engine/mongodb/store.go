@@ -2,6 +2,7 @@ package mongodb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -39,8 +40,10 @@ func (s *store) collection(subset string, t *record.LineType) *mongo.Collection 
 func (s *store) meta() *mongo.Collection { return s.db.Collection(metaCollection) }
 
 // revision is a text in one of its revisions. A Swap inserts the next revision
-// and removes the others. An insertion under an _id that is there fails on every
-// server; a conditional update is not atomic on FerretDB.
+// and removes those before. An insertion under an _id that is there fails on
+// every server; a conditional update is not atomic on FerretDB. One that comes
+// so late that the next revision has been removed again finds a later one, as
+// the last is never removed.
 type revision struct {
 	ID   string `bson:"_id"`
 	Name string `bson:"name"`
@@ -65,6 +68,13 @@ func (s *store) Swap(ctx context.Context, name string, text []byte, rev int64) (
 	}
 	if err != nil {
 		return rev, failed(ctx, err)
+	}
+	switch _, last, err := s.Load(ctx, name); {
+	case err != nil:
+		return rev, err
+	case last > next:
+		_, err := s.meta().DeleteOne(ctx, bson.D{{Key: "_id", Value: fmt.Sprintf("%s#%d", name, next)}})
+		return rev, errors.Join(fmt.Errorf("%s: %w", name, docengine.ErrChanged), err)
 	}
 	_, err = s.meta().DeleteMany(ctx, bson.D{{Key: "name", Value: name}, {Key: "rev", Value: bson.D{{Key: "$lt", Value: next}}}})
 	if err != nil {

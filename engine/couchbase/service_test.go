@@ -1,0 +1,277 @@
+package couchbase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"slices"
+	"testing"
+
+	"github.com/couchbase/gocb/v2"
+	"golang.org/x/sync/errgroup"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/engine/docengine"
+	"barograph/engine/enginetest"
+	"barograph/lab"
+)
+
+// reach opens a bucket as docengine sees it.
+func reach(t *testing.T, raw string) *store {
+	t.Helper()
+	u, err := url.Parse(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := open(t.Context(), u, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	d, ok := e.Archives.(*database)
+	if !ok {
+		t.Fatalf("the archives are a %T", e.Archives)
+	}
+	return &store{database: d}
+}
+
+// TestService puts the key-value part through what the conformance suite does
+// not ask for: errors of single operations, bulk requests, faults of the server.
+func TestService(t *testing.T) {
+	l := enginetest.Lab(t, Driver(), lab.Options{})
+	named := fresh(l, "")
+	t.Run("revisions", func(t *testing.T) { revisions(t, reach(t, named(t))) })
+	t.Run("sub-documents", func(t *testing.T) { subDocuments(t, reach(t, named(t))) })
+	t.Run("bulk gets", func(t *testing.T) { bulkGets(t, reach(t, named(t)+"&in_flight=600")) })
+	t.Run("many askers", func(t *testing.T) { manyAskers(t, reach(t, named(t)+"&in_flight=2000")) })
+	t.Run("retries", func(t *testing.T) { retries(t, l, named) })
+	t.Run("time-outs", func(t *testing.T) { timeOuts(t, l, named) })
+	t.Run("durability", func(t *testing.T) { durability(t, reach(t, named(t)+"&durability=majority")) })
+}
+
+// revisions: a key that exists, one that does not, and a CAS that is outdated
+// are told apart from failures, and change nothing.
+func revisions(t *testing.T, s *store) {
+	ctx := t.Context()
+	if text, rev, err := s.Load(ctx, "a"); text != nil || rev != 0 || err != nil {
+		t.Errorf("a text that does not exist: %s, %d, %v", text, rev, err)
+	}
+	first, err := s.Swap(ctx, "a", []byte(`"1"`), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := s.Swap(ctx, "a", []byte(`"2"`), first)
+	if err != nil || second == first {
+		t.Fatalf("revisions %d and %d, %v", first, second, err)
+	}
+	for name, swap := range map[string]struct {
+		name string
+		rev  int64
+	}{"the key exists": {"a", 0}, "the CAS is outdated": {"a", first}, "the key does not exist": {"b", second}} {
+		if _, err := s.Swap(ctx, swap.name, []byte(`"3"`), swap.rev); !errors.Is(err, docengine.ErrChanged) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if text, rev, err := s.Load(ctx, "a"); string(text) != `"2"` || rev != second || err != nil {
+		t.Errorf("afterwards there is %s, %d, %v", text, rev, err)
+	}
+	if err := s.Delete(ctx, []string{"nowhere"}); err != nil {
+		t.Errorf("a text that does not exist is removed: %v", err)
+	}
+}
+
+// subDocuments: the leads of a document are counted without reading it.
+func subDocuments(t *testing.T, s *store) {
+	ctx := t.Context()
+	for id, body := range map[string]string{"two": `{"data":[{"fcst_lead":0},{"fcst_lead":3600}]}`, "none": `{"data":[]}`, "other": `{"x":1}`} {
+		if err := s.put(ctx, id, []byte(body)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for id, want := range map[string]int64{"two": 2, "none": 0} {
+		if n, err := s.leads(ctx, id); n != want || err != nil {
+			t.Errorf("%s has %d leads, %v; want %d", id, n, err, want)
+		}
+	}
+	if _, err := s.leads(ctx, "other"); !errors.Is(err, gocb.ErrPathNotFound) {
+		t.Errorf("a document without leads: %v", err)
+	}
+	if _, err := s.leads(ctx, "absent"); !errors.Is(err, gocb.ErrDocumentNotFound) {
+		t.Errorf("no document: %v", err)
+	}
+}
+
+// documents are n of them, as Write takes them.
+func documents(n int) (docs []docengine.Document, ids []string) {
+	for i := range n {
+		id := fmt.Sprintf("id%05d", i)
+		docs, ids = append(docs, docengine.Document{ID: id, Body: fmt.Appendf(nil, "%d", i)}), append(ids, id)
+	}
+	return docs, ids
+}
+
+// bulkGets: the documents come in the order of the ids, whatever the order of
+// the replies, and ids without a document are passed by.
+func bulkGets(t *testing.T, s *store) {
+	ctx := t.Context()
+	docs, ids := documents(2000)
+	if err := s.Write(ctx, "a", nil, docs); err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	rng.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+	var asked []string
+	for i, id := range ids {
+		asked = append(asked, id)
+		if i%3 == 0 {
+			asked = append(asked, "absent"+id)
+		}
+	}
+	var got []string
+	err := s.get(ctx, asked, func(id string, text []byte) error {
+		if id != fmt.Sprintf("id%05s", text) {
+			t.Errorf("%s holds %s", id, text)
+		}
+		got = append(got, id)
+		return nil
+	})
+	if err != nil || !slices.Equal(got, ids) {
+		t.Errorf("%d documents of %d came, or not in order; %v", len(got), len(ids), err)
+	}
+	enough, seen := errors.New("enough"), 0
+	err = s.get(ctx, ids, func(string, []byte) error {
+		if seen++; seen == 300 {
+			return enough
+		}
+		return nil
+	})
+	if !errors.Is(err, enough) || seen != 300 {
+		t.Errorf("stopped after %d: %v", seen, err)
+	}
+	gone, stop := context.WithCancel(ctx)
+	if err := s.get(gone, ids, func(string, []byte) error { stop(); return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled at the first document: %v", err)
+	}
+}
+
+// manyAskers: the SDK refuses operations that it cannot queue; several askers
+// with many ids each stay below that together.
+func manyAskers(t *testing.T, s *store) {
+	docs, ids := documents(1500)
+	if err := s.Write(t.Context(), "a", nil, docs); err != nil {
+		t.Fatal(err)
+	}
+	group, ctx := errgroup.WithContext(t.Context())
+	for range 4 {
+		group.Go(func() error {
+			n := 0
+			err := s.get(ctx, ids, func(string, []byte) error { n++; return nil })
+			if err == nil && n != len(ids) {
+				err = fmt.Errorf("%d documents of %d", n, len(ids))
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// control sends a command to the mock, see its README; all of its buckets obey.
+func control(t *testing.T, l *lab.Lab, command string) {
+	t.Helper()
+	rest(t, l, http.MethodGet, "/mock/"+command, nil)
+}
+
+// temporary is the status by which a server says that it cannot now, get the
+// operation that the mock lets fail.
+const (
+	temporary = 0x86
+	get       = 0x00
+)
+
+func fail(t *testing.T, l *lab.Lab, times int) {
+	t.Helper()
+	control(t, l, fmt.Sprintf("OPFAIL?code=%d&count=%d&operation=%d", temporary, times, get))
+}
+
+// retries: an operation that fails for a while is repeated until the time-out,
+// or not at all, as the URL says; in no case is a document taken for absent.
+func retries(t *testing.T, l *lab.Lab, named func(*testing.T) string) {
+	raw := named(t)
+	patient, hasty, eager := reach(t, raw), reach(t, raw+"&retry=fail-fast"), reach(t, raw+"&kv_timeout=300ms")
+	docs, ids := documents(4)
+	if err := patient.Write(t.Context(), "a", nil, docs); err != nil {
+		t.Fatal(err)
+	}
+	read := func(s *store) (n int, err error) {
+		err = s.get(t.Context(), ids, func(string, []byte) error { n++; return nil })
+		return n, err
+	}
+	fail(t, l, 6)
+	if n, err := read(patient); n != len(ids) || err != nil {
+		t.Errorf("after some failures there are %d documents, %v", n, err)
+	}
+	fail(t, l, -1)
+	defer fail(t, l, 0)
+	if n, err := read(hasty); !errors.Is(err, gocb.ErrTemporaryFailure) {
+		t.Errorf("without retries: %d documents, %v", n, err)
+	}
+	if n, err := read(eager); !errors.Is(err, gocb.ErrTimeout) {
+		t.Errorf("failing until the time-out: %d documents, %v", n, err)
+	}
+}
+
+// timeOuts: a server that does not answer in time is an error, not an absent
+// document, and is used again when it answers.
+func timeOuts(t *testing.T, l *lab.Lab, named func(*testing.T) string) {
+	s := reach(t, named(t)+"&kv_timeout=200ms")
+	docs, ids := documents(3)
+	if err := s.Write(t.Context(), "a", nil, docs); err != nil {
+		t.Fatal(err)
+	}
+	control(t, l, "HICCUP?msecs=700&offset=1")
+	err := s.get(t.Context(), ids, func(string, []byte) error { return nil })
+	if !errors.Is(err, gocb.ErrTimeout) {
+		t.Errorf("a server that sleeps: %v", err)
+	}
+	control(t, l, "HICCUP?msecs=0&offset=0")
+	n := 0
+	for errors.Is(err, gocb.ErrTimeout) { // it sleeps to the end of what it was sent before
+		n = 0
+		err = s.get(t.Context(), ids, func(string, []byte) error { n++; return nil })
+	}
+	if n != len(ids) || err != nil {
+		t.Errorf("awake again, it has %d documents, %v", n, err)
+	}
+}
+
+// durability: a server that cannot promise it is an error at the first write,
+// and nothing is said to be stored.
+func durability(t *testing.T, s *store) {
+	if err := s.Put(t.Context(), "a", []byte(`"1"`)); !errors.Is(err, gocb.ErrFeatureNotAvailable) {
+		t.Errorf("a durable write to a server that offers none: %v", err)
+	}
+	docs, _ := documents(3)
+	if err := s.Write(t.Context(), "a", nil, docs); !errors.Is(err, gocb.ErrFeatureNotAvailable) {
+		t.Errorf("durable documents: %v", err)
+	}
+	a, err := s.Open(t.Context(), design.Document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Loader(t.Context(), "a"); !errors.Is(err, gocb.ErrFeatureNotAvailable) {
+		t.Errorf("a durable load: %v", err)
+	}
+	if names, err := a.Subsets(t.Context()); len(names) > 0 || err != nil {
+		t.Errorf("afterwards there is %v, %v", names, err)
+	}
+}
