@@ -109,7 +109,7 @@ func (w *docWriter) parts() []part {
 		if w.l.a.db.closed {
 			kind = name + "_type"
 		}
-		out = append(out, part{name, kind, func(out io.Writer) error { return w.lines(out, of[name]) }})
+		out = append(out, part{name, kind, len(w.there[name]) == 0, func(out io.Writer) error { return w.lines(out, of[name]) }})
 	}
 	return out
 }

@@ -93,7 +93,7 @@ func (w *rowWriter) parts() []part {
 	}
 	var out []part
 	if len(w.fresh) > 0 {
-		out = append(out, part{design.HeaderTable, kind("header_type"), w.headerLines})
+		out = append(out, part{design.HeaderTable, kind("header_type"), true, w.headerLines})
 	}
 	of := map[string][]*record.LineType{}
 	for _, t := range w.l.types {
@@ -102,7 +102,7 @@ func (w *rowWriter) parts() []part {
 		if len(of[name]) > 1 {
 			continue
 		}
-		out = append(out, part{name, kind(name + "_type"), func(out io.Writer) error { return w.lines(out, of[name]) }})
+		out = append(out, part{name, kind(name + "_type"), len(w.there[name]) == 0, func(out io.Writer) error { return w.lines(out, of[name]) }})
 	}
 	return out
 }
