@@ -42,6 +42,8 @@ var allowed = map[string][]string{
 	"engine/mongodb/ferretdb": {},
 	"engine/docengine":        {"record", "question", "answer", "design", "flavour", "engine"},
 	"engine/*":                {"record", "question", "answer", "design", "flavour", "engine", "engine/sqlengine", "engine/docengine"},
+	"engine/dry":              {"record", "question", "answer", "design", "flavour", "engine", "engine/dry/pairs"},
+	"engine/dry/pairs":        {"engine"},
 	"engine/enginetest":       {"record", "question", "answer", "design", "flavour", "engine", "engine/sqlengine", "load", "synth", "lab", "formats", "formats/*"},
 	"engine/all":              {"engine", "engine/*"},
 

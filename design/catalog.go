@@ -216,12 +216,26 @@ func mirrors(f record.Field) bool {
 	return f == record.ObsVar || f == record.ObsLev || f == record.ObsThresh
 }
 
-// MayHold tells without a look at the archive whether it can hold a document:
-// most loads bring times that are not there yet.
-func (c *Catalog) MayHold(t *record.LineType, h *record.Header, valid int64) bool {
+// Holding finds the group under which an archive may hold records of type t
+// and header h; nil where it certainly holds none. Most of what a loader brings
+// is new, and is written without a look at what is stored.
+func (c *Catalog) Holding(t *record.LineType, h *record.Header) *Group {
 	g := c.index[groupKey{t.Name, h[record.Version], h[record.Model], h[record.ObType], h[record.FcstVar]}]
-	if g == nil || valid < g.First || valid > g.Last {
-		return false
+	if g == nil || !has(g.Masks, h[record.VxMask]) || !has(g.Levels, h[record.FcstLev]) || !has(g.Further, Further(h)) {
+		return nil
 	}
-	return g.Step == 0 || (valid-g.First)%g.Step == 0
+	return g
+}
+
+// MayHold tells whether there may be records of a valid time; a nil group has none.
+func (g *Group) MayHold(valid int64) bool {
+	return g != nil && valid >= g.First && valid <= g.Last && (g.Step == 0 || (valid-g.First)%g.Step == 0)
+}
+
+// HasLead tells whether there are records of a lead, in seconds.
+func (g *Group) HasLead(lead int32) bool { return has(g.Leads, lead) }
+
+func has[T cmp.Ordered](sorted []T, v T) bool {
+	_, ok := slices.BinarySearch(sorted, v)
+	return ok
 }

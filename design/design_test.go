@@ -181,7 +181,36 @@ func TestCatalogMergesInAnyOrderAndDerivesEveryKey(t *testing.T) {
 			if k := string(AppendKey(nil, lt, "s", batch.Header(i), batch.Valid[i])); !keys[k] {
 				t.Fatalf("%s is in the archive, but is not derived", k)
 			}
+			if g := parsed.Holding(lt, batch.Header(i)); !g.MayHold(batch.Valid[i]) || !g.HasLead(batch.Lead[i]) {
+				t.Fatalf("%s is in the archive, but is held to be new", batch.Header(i))
+			}
 		}
+	}
+}
+
+func TestWhatIsCertainlyNew(t *testing.T) {
+	lt, _ := record.TypeByName("SAL1L2")
+	b := &record.Batch{}
+	b.Reset(lt, "")
+	h := record.DefaultHeader()
+	head := b.AddHeader(h)
+	for _, valid := range []int64{6000, 18000} {
+		b.AppendTimes(head, 3600, valid, 1)
+	}
+	c := NewCatalog("s")
+	c.Add(b)
+	other := h
+	other[record.VxMask] = "elsewhere"
+	if c.Holding(lt, &other).MayHold(6000) {
+		t.Error("another mask is held to be there")
+	}
+	for valid, want := range map[int64]bool{0: false, 6000: true, 12000: false, 18000: true, 30000: false} {
+		if got := c.Holding(lt, &h).MayHold(valid); got != want {
+			t.Errorf("valid time %d may be there: %v", valid, got)
+		}
+	}
+	if g := c.Holding(lt, &h); !g.HasLead(3600) || g.HasLead(7200) {
+		t.Error("leads")
 	}
 }
 

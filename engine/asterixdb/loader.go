@@ -325,26 +325,6 @@ func (l *loader) takeBack(ctx context.Context, held *lock) error {
 	return held.release(ctx, "")
 }
 
-// ranges tells from the catalog, without a look at the datasets, that a record
-// cannot be in the archive: most loads bring times that are not there yet.
-type ranges map[[5]string]*design.Group
-
-func newRanges(c *design.Catalog) ranges {
-	r := ranges{}
-	for _, g := range c.Groups {
-		r[[5]string{g.LineType, g.Version, g.Model, g.ObType, g.FcstVar}] = g
-	}
-	return r
-}
-
-func (r ranges) mayHold(t *record.LineType, h *record.Header, valid int64) bool {
-	g := r[[5]string{t.Name, h[record.Version], h[record.Model], h[record.ObType], h[record.FcstVar]}]
-	if g == nil || valid < g.First || valid > g.Last {
-		return false
-	}
-	return g.Step == 0 || (valid-g.First)%g.Step == 0
-}
-
 // keysAsked is the number of keys that one query looks up.
 const keysAsked = 500
 

@@ -196,7 +196,7 @@ func (k *commit) prepare(ctx context.Context, p *pending) error {
 		for doc := range k.l.groups[t].Docs() {
 			key = design.AppendKey(key[:0], t, k.l.subset, doc.Header(), doc.Valid())
 			ids = append(ids, string(key))
-			if k.catalog.MayHold(t, doc.Header(), doc.Valid()) {
+			if k.catalog.Holding(t, doc.Header()).MayHold(doc.Valid()) {
 				maybe = append(maybe, string(key))
 			}
 		}

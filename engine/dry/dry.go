@@ -10,6 +10,7 @@ import (
 	"barograph/answer"
 	"barograph/design"
 	"barograph/engine"
+	"barograph/engine/dry/pairs"
 	"barograph/flavour"
 	"barograph/question"
 	"barograph/record"
@@ -32,7 +33,7 @@ func open(_ context.Context, _ *url.URL, o engine.Options) (*engine.Engine, erro
 	s := &store{readOnly: o.ReadOnly, subsets: map[string]*subset{}}
 	return &engine.Engine{
 		Archives: s,
-		KV:       &kvTables{readOnly: o.ReadOnly, byName: map[string]*kvTable{}},
+		KV:       pairs.New(o.ReadOnly),
 		About: func(context.Context) (engine.About, error) {
 			return engine.About{Product: "dry", Version: "1"}, nil
 		},

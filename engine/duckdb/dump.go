@@ -3,11 +3,11 @@ package duckdb
 import (
 	"bytes"
 	"context"
-	"errors"
 	"iter"
 	"slices"
 
 	"barograph/design"
+	"barograph/engine"
 	"barograph/engine/sqlengine"
 	"barograph/record"
 )
@@ -18,31 +18,20 @@ const (
 	pageDocs = 1 << 14
 )
 
-// errStop ends a walk that the caller has left.
-var errStop = errors.New("the walk was left")
-
 // Dump walks the records of a subset, as they were when it began.
 func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
-	return func(yield func(*record.Batch, error) bool) {
-		err := a.with(ctx, func(c *conn) error {
+	return engine.Dump(func(to *engine.Dumper) error {
+		return a.with(ctx, func(c *conn) error {
 			if err := c.exec(ctx, "BEGIN TRANSACTION"); err != nil {
 				return err
 			}
 			defer func() { _ = c.exec(context.Background(), "ROLLBACK") }()
-			return a.dump(ctx, c, subset, func(b *record.Batch) error {
-				if !yield(b, nil) {
-					return errStop
-				}
-				return nil
-			})
+			return a.dump(ctx, c, subset, to)
 		})
-		if err != nil && !errors.Is(err, errStop) {
-			yield(nil, err)
-		}
-	}
+	})
 }
 
-func (a *archive) dump(ctx context.Context, c *conn, subset string, yield func(*record.Batch) error) error {
+func (a *archive) dump(ctx context.Context, c *conn, subset string, to *engine.Dumper) error {
 	n := a.names(subset)
 	tables, err := a.tables(ctx, c, n)
 	if err != nil {
@@ -74,7 +63,7 @@ func (a *archive) dump(ctx context.Context, c *conn, subset string, yield func(*
 			if err != nil {
 				return err
 			}
-			err = d.page(r, yield)
+			err = d.page(r, to)
 			r.close()
 			if err != nil {
 				return err
@@ -116,7 +105,7 @@ type dumper struct {
 }
 
 // page walks the chunks of a reply.
-func (d *dumper) page(r *result, yield func(*record.Batch) error) error {
+func (d *dumper) page(r *result, to *engine.Dumper) error {
 	for r.next() {
 		d.batch.Reset(d.layout.t, "")
 		columns := make([]vector, len(d.layout.columns))
@@ -128,7 +117,7 @@ func (d *dumper) page(r *result, yield func(*record.Batch) error) error {
 		} else {
 			d.rows(columns, r.rows)
 		}
-		if err := yield(&d.batch); err != nil {
+		if err := to.Rest(&d.batch); err != nil {
 			return err
 		}
 	}

@@ -1,11 +1,6 @@
 package duckdb
 
-import (
-	"slices"
-
-	"barograph/design"
-	"barograph/record"
-)
+import "barograph/design"
 
 // held tells, from the catalog alone, which records an archive may hold
 // already. Most of what a loader brings is certainly new, and is appended
@@ -18,28 +13,9 @@ type held struct {
 func newHeld(stored *design.Catalog, p *pending, leads bool) *held {
 	h := &held{groups: make([]*design.Group, len(p.heads)), leads: leads}
 	for i := range p.heads {
-		h.groups[i] = groupOf(stored, p.t, &p.heads[i])
+		h.groups[i] = stored.Holding(p.t, &p.heads[i])
 	}
 	return h
-}
-
-// groupOf finds the group that may hold records of a header.
-func groupOf(c *design.Catalog, t *record.LineType, h *record.Header) *design.Group {
-	for _, g := range c.Groups {
-		if g.LineType == t.Name && g.Version == h[record.Version] && g.Model == h[record.Model] &&
-			g.ObType == h[record.ObType] && g.FcstVar == h[record.FcstVar] {
-			if has(g.Masks, h[record.VxMask]) && has(g.Levels, h[record.FcstLev]) && has(g.Further, design.Further(h)) {
-				return g
-			}
-			return nil
-		}
-	}
-	return nil
-}
-
-func has[T string | int32](sorted []T, v T) bool {
-	_, ok := slices.BinarySearch(sorted, v)
-	return ok
 }
 
 // rows selects the rows of p that the archive may hold.
@@ -55,11 +31,5 @@ func (h *held) rows(p *pending) []row {
 
 func (h *held) may(r row) bool {
 	g := h.groups[r.head]
-	if g == nil || r.valid < g.First || r.valid > g.Last {
-		return false
-	}
-	if g.Step > 0 && (r.valid-g.First)%g.Step != 0 {
-		return false
-	}
-	return !h.leads || has(g.Leads, r.lead)
+	return g.MayHold(r.valid) && (!h.leads || g.HasLead(r.lead))
 }

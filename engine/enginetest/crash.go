@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,28 +54,21 @@ func runChild(t *testing.T, cfg Config, j job) {
 	if j.Hold {
 		time.Sleep(time.Hour) // until the parent kills this process
 	}
-	rest := s.unmarked(t, h, crashFiles())
+	rest := s.unmarked(t, h, "a", crashFiles())
 	mustStore(t, h, "a", rest, 1)
 	h.close(t)
 }
 
 // unmarked are the files that a resumed load has still to load.
-func (s *suite) unmarked(t *testing.T, h *opened, files []File) []File {
-	marks, err := h.Marks(t.Context(), "a")
+func (s *suite) unmarked(t *testing.T, h *opened, subset string, files []File) []File {
+	t.Helper()
+	there, err := h.Marks(t.Context(), subset)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("marks: %v", err)
 	}
-	known := map[string]bool{}
-	for _, m := range marks {
-		known[m.Digest] = true
-	}
-	var rest []File
-	for _, f := range files {
-		if !known[f.Mark().Digest] {
-			rest = append(rest, f)
-		}
-	}
-	return rest
+	return slices.DeleteFunc(slices.Clone(files), func(f File) bool {
+		return slices.ContainsFunc(there, func(m engine.Mark) bool { return m.Digest == f.Mark().Digest })
+	})
 }
 
 // start runs this test again as a child with a job and waits until it begins.
@@ -155,7 +149,7 @@ func (s *suite) killed(t *testing.T) {
 		}
 	}
 	h := s.open(t, url, engine.Options{})
-	mustStore(t, h, "a", s.unmarked(t, h, files), 1)
+	mustStore(t, h, "a", s.unmarked(t, h, "a", files), 1)
 	holds(t, h, "a", expect(files))
 	marked(t, h, "a", files)
 	cataloged(t, h, "a", files)

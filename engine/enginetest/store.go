@@ -110,7 +110,7 @@ func expect(files []File) record.Digest {
 }
 
 // holds checks a subset against a digest, and its count of records too.
-func holds(t *testing.T, a engine.Archive, subset string, want record.Digest) {
+func holds(t testing.TB, a engine.Archive, subset string, want record.Digest) {
 	t.Helper()
 	got, err := dump(t.Context(), a, subset)
 	if err != nil {
@@ -132,7 +132,7 @@ func holds(t *testing.T, a engine.Archive, subset string, want record.Digest) {
 }
 
 // marked checks that every file has one mark, and no other has any.
-func marked(t *testing.T, a engine.Archive, subset string, files []File) {
+func marked(t testing.TB, a engine.Archive, subset string, files []File) {
 	t.Helper()
 	marks, err := a.Marks(t.Context(), subset)
 	if err != nil {
@@ -156,7 +156,7 @@ func marked(t *testing.T, a engine.Archive, subset string, files []File) {
 }
 
 // cataloged checks the subset's catalog against that of the files.
-func cataloged(t *testing.T, a engine.Archive, subset string, files []File) {
+func cataloged(t testing.TB, a engine.Archive, subset string, files []File) {
 	t.Helper()
 	want := design.NewCatalog(subset)
 	for i := range files {

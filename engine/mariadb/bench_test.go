@@ -7,7 +7,6 @@ import (
 	"database/sql"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -27,31 +26,11 @@ import (
 	"barograph/load"
 )
 
-// realDay lists the VSDB files of $BAROGRAPH_DATA/vsdb_data, one real day.
-func realDay(b *testing.B) []string {
-	b.Helper()
-	root := os.Getenv("BAROGRAPH_DATA")
-	if root == "" {
-		b.Skip("set BAROGRAPH_DATA to a folder that holds vsdb_data, the unpacked real day")
-	}
-	var files []string
-	err := filepath.WalkDir(filepath.Join(root, "vsdb_data"), func(p string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && strings.HasSuffix(p, ".vsdb") {
-			files = append(files, p)
-		}
-		return err
-	})
-	if err != nil || len(files) == 0 {
-		b.Skipf("no VSDB files under %s/vsdb_data: %v", root, err)
-	}
-	return files
-}
-
 // BenchmarkLoad loads the real day, parsing and the last commit included, in
 // turn with its floor: LOAD DATA of the same rows, from ready files, into empty
 // tables of the same definition.
 func BenchmarkLoad(b *testing.B) {
-	files := realDay(b)
+	files := enginetest.RealDay(b)
 	for _, c := range []struct {
 		name, query string
 		design      design.Name

@@ -32,7 +32,6 @@ func (w *docWriter) settled(bool) { w.groupers, w.there = nil, nil }
 
 // prepare groups the records and merges them with the documents that are there.
 func (w *docWriter) prepare(ctx context.Context, stored *engine.Stored) error {
-	archived := newRanges(w.l.catalog)
 	w.groupers, w.there = map[*record.LineType]*design.Grouper{}, map[*record.LineType]map[string][]byte{}
 	if w.made == nil {
 		w.made = map[*record.LineType]bool{}
@@ -49,7 +48,7 @@ func (w *docWriter) prepare(ctx context.Context, stored *engine.Stored) error {
 			g.Add(b)
 		}
 		w.groupers[t] = g
-		if err := w.find(ctx, t, archived); err != nil {
+		if err := w.find(ctx, t); err != nil {
 			return err
 		}
 		if err := w.count(t, stored); err != nil {
@@ -63,7 +62,7 @@ func (w *docWriter) prepare(ctx context.Context, stored *engine.Stored) error {
 const docsAsked = 1000
 
 // find reads the documents that the commit adds to.
-func (w *docWriter) find(ctx context.Context, t *record.LineType, archived ranges) error {
+func (w *docWriter) find(ctx context.Context, t *record.LineType) error {
 	there := map[string][]byte{}
 	w.there[t] = there
 	seen := map[docRef]struct{}{}
@@ -72,7 +71,7 @@ func (w *docWriter) find(ctx context.Context, t *record.LineType, archived range
 	for _, b := range w.l.batches[t] {
 		for i := range b.Len() {
 			h := b.Header(i)
-			if !mayHold(archived.group(t, h), b.Valid[i]) {
+			if !w.l.catalog.Holding(t, h).MayHold(b.Valid[i]) {
 				continue
 			}
 			ref := docRef{*h, b.Valid[i]}

@@ -2,25 +2,18 @@ package mariadb
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"iter"
 	"strings"
 
 	"barograph/design"
+	"barograph/engine"
 	"barograph/engine/sqlengine"
 	"barograph/record"
 )
 
-// dumpRows is about how many records a batch of a dump holds.
-const dumpRows = 4096
-
-// errStopped says that the caller wants no more.
-var errStopped = errors.New("stopped")
-
 // Dump reads in the order of the tables.
 func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
-	return func(yield func(*record.Batch, error) bool) {
+	return engine.Dump(func(to *engine.Dumper) error {
 		types, err := a.stored(ctx, subset)
 		var twins map[string]map[string]bool
 		if err == nil && a.design == design.Normalized {
@@ -32,17 +25,15 @@ func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Bat
 			}
 			switch a.design {
 			case design.Document:
-				err = a.dumpDocs(ctx, subset, t, yield)
+				err = a.dumpDocs(ctx, subset, t, to)
 			case design.Wide:
-				err = a.dumpRows(ctx, subset, a.wideSelect(t), yield)
+				err = a.dumpRows(ctx, subset, a.wideSelect(t), to)
 			default:
-				err = a.dumpRows(ctx, subset, a.lineSelect(t, twins, false), yield)
+				err = a.dumpRows(ctx, subset, a.lineSelect(t, twins, false), to)
 			}
 		}
-		if err != nil && !errors.Is(err, errStopped) {
-			yield(nil, failed(ctx, err))
-		}
-	}
+		return failed(ctx, err)
+	})
 }
 
 // selection is a SELECT of whole records.
@@ -100,78 +91,19 @@ func repeats(src any, into []float64) ([]float64, error) {
 	return design.ParseRepeats([]byte(text), into)
 }
 
-func (a *archive) dumpRows(ctx context.Context, subset string, s selection, yield func(*record.Batch, error) bool) error {
-	c := s.collector
-	rows, err := a.db.pool.QueryContext(ctx, "SELECT "+s.columns+s.from(a, subset))
+func (a *archive) dumpRows(ctx context.Context, subset string, s selection, to *engine.Dumper) error {
+	rows, err := a.db.pool.QueryContext(ctx, "SELECT "+s.columns+s.from(a, subset)) //nolint:rowserrcheck // Dump checks
 	if err != nil {
 		return err
 	}
-	defer rows.Close() //nolint:errcheck // Err below says what went wrong
-	cells := c.Scan()
-	for rows.Next() {
-		if err := rows.Scan(cells...); err != nil {
-			return err
-		}
-		if c.Row(); c.Batch.Len() == dumpRows {
-			if !yield(&c.Batch, nil) {
-				return errStopped
-			}
-			c.Reset()
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	if c.Batch.Len() > 0 && !yield(&c.Batch, nil) {
-		return errStopped
-	}
-	return nil
+	return s.collector.Dump(rows, to)
 }
 
-func (a *archive) dumpDocs(ctx context.Context, subset string, t *record.LineType, yield func(*record.Batch, error) bool) error {
-	name, cols, _ := sqlengine.Table(a.design, t)
-	fields := cols[1 : 1+int(record.NumFields)]
-	rows, err := a.db.pool.QueryContext(ctx, "SELECT "+sqlengine.Names("", fields)+", fcst_valid_epoch, data FROM "+a.table(subset, name))
+func (a *archive) dumpDocs(ctx context.Context, subset string, t *record.LineType, to *engine.Dumper) error {
+	name, _, _ := sqlengine.Table(a.design, t)
+	rows, err := a.db.pool.QueryContext(ctx, "SELECT "+sqlengine.Names("", sqlengine.DocDumpColumns())+", data FROM "+a.table(subset, name)) //nolint:rowserrcheck // Dump checks
 	if err != nil {
 		return err
 	}
-	defer rows.Close() //nolint:errcheck // Err below says what went wrong
-	var b record.Batch
-	b.Reset(t, "")
-	heads := map[record.Header]uint32{}
-	var h record.Header
-	var valid int64
-	var data sql.RawBytes
-	cells := make([]any, 0, len(fields)+2)
-	for _, c := range fields {
-		cells = append(cells, &h[c.Field])
-	}
-	cells = append(cells, &valid, &data)
-	for rows.Next() {
-		if err := rows.Scan(cells...); err != nil {
-			return err
-		}
-		head, ok := heads[h]
-		if !ok {
-			head = b.AddHeader(h)
-			heads[h] = head
-		}
-		if err := design.ParseEntries(data, &b, head, valid); err != nil {
-			return err
-		}
-		if b.Len() >= dumpRows {
-			if !yield(&b, nil) {
-				return errStopped
-			}
-			b.Reset(t, "")
-			clear(heads)
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	if b.Len() > 0 && !yield(&b, nil) {
-		return errStopped
-	}
-	return nil
+	return sqlengine.NewDocuments(t).Dump(rows, to)
 }

@@ -175,16 +175,16 @@ type probe map[seriesTime]struct{}
 // seriesTime is the number of a header and a valid time.
 type seriesTime struct{ header, valid int64 }
 
-func (p probe) add(lt *lineTable, b *record.Batch, archived ranges, headers *sqlengine.Interner[record.Header]) {
+func (p probe) add(lt *lineTable, b *record.Batch, archived *design.Catalog, headers *sqlengine.Interner[record.Header]) {
 	heads := lt.heads[len(lt.heads)-1]
 	groups := make([]*design.Group, len(b.Headers))
 	for k := range b.Headers {
 		if _, fresh := headers.ID(sqlengine.HeaderKey(b.Headers[k])); !fresh {
-			groups[k] = archived.group(b.Type, &b.Headers[k])
+			groups[k] = archived.Holding(b.Type, &b.Headers[k])
 		}
 	}
 	for i := range b.Len() {
-		if v := b.Valid[i]; mayHold(groups[b.Head[i]], v) {
+		if v := b.Valid[i]; groups[b.Head[i]].MayHold(v) {
 			p[seriesTime{heads[b.Head[i]], v}] = struct{}{}
 		}
 	}
@@ -280,7 +280,7 @@ func (w *lineWriter) findSome(ctx context.Context, lt *lineTable, where string) 
 			return err
 		}
 		s.collector.Row()
-		if refs = append(refs, ref); len(refs) == dumpRows {
+		if refs = append(refs, ref); len(refs) == engine.DumpRows {
 			note()
 		}
 	}

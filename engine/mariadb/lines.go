@@ -127,7 +127,6 @@ func (w *lineWriter) file(of string) fileName {
 }
 
 func (w *lineWriter) prepare(ctx context.Context, stored *engine.Stored) error {
-	archived := newRanges(w.l.catalog)
 	need := map[string]map[string]string{} // table → twin → its type
 	headerNeed := map[string]string{}
 	for _, t := range w.l.types {
@@ -142,7 +141,7 @@ func (w *lineWriter) prepare(ctx context.Context, stored *engine.Stored) error {
 		for _, b := range w.l.batches[t] {
 			w.number(lt, b, headerNeed)
 			lt.need(b, need[lt.name])
-			probes.add(lt, b, archived, w.headers)
+			probes.add(lt, b, w.l.catalog, w.headers)
 		}
 		if err := w.find(ctx, lt, probes); err != nil {
 			return err

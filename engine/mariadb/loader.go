@@ -291,27 +291,3 @@ func (l *loader) writeMeta(ctx context.Context, c engine.Commit, stored engine.S
 	}
 	return nil
 }
-
-// ranges tells from the catalog, without a look at the tables, that a record
-// cannot be in the archive: most loads bring times that are not there yet.
-type ranges map[[5]string]*design.Group
-
-func newRanges(c *design.Catalog) ranges {
-	r := ranges{}
-	for _, g := range c.Groups {
-		r[[5]string{g.LineType, g.Version, g.Model, g.ObType, g.FcstVar}] = g
-	}
-	return r
-}
-
-// group is what the archive holds of a header's series; nil = nothing.
-func (r ranges) group(t *record.LineType, h *record.Header) *design.Group {
-	return r[[5]string{t.Name, h[record.Version], h[record.Model], h[record.ObType], h[record.FcstVar]}]
-}
-
-func mayHold(g *design.Group, valid int64) bool {
-	if g == nil || valid < g.First || valid > g.Last {
-		return false
-	}
-	return g.Step == 0 || (valid-g.First)%g.Step == 0
-}

@@ -29,7 +29,6 @@ func (w *wideWriter) settle(context.Context) error        { return nil }
 func (w *wideWriter) finish(context.Context) error        { return nil }
 func (w *wideWriter) settled(bool)                        {}
 func (w *wideWriter) prepare(ctx context.Context, stored *engine.Stored) error {
-	archived := newRanges(w.l.catalog)
 	for _, t := range w.l.types {
 		if !w.made[t] {
 			if err := w.l.exec(ctx, w.l.a.typeTable(w.l.subset, t)); err != nil {
@@ -40,7 +39,7 @@ func (w *wideWriter) prepare(ctx context.Context, stored *engine.Stored) error {
 			}
 			w.made[t] = true
 		}
-		if err := w.count(ctx, t, archived, stored); err != nil {
+		if err := w.count(ctx, t, stored); err != nil {
 			return err
 		}
 	}
@@ -48,7 +47,7 @@ func (w *wideWriter) prepare(ctx context.Context, stored *engine.Stored) error {
 }
 
 // count tells what is new and what replaces; LOAD DATA REPLACE does the rest.
-func (w *wideWriter) count(ctx context.Context, t *record.LineType, archived ranges, stored *engine.Stored) error {
+func (w *wideWriter) count(ctx context.Context, t *record.LineType, stored *engine.Stored) error {
 	name, _, _ := sqlengine.Table(w.l.a.design, t)
 	begin := "SELECT fcst_valid_epoch, " + wideKey + " FROM " + w.l.table(name) + " WHERE (fcst_valid_epoch, " + wideKey + ") IN ("
 	var asked []string
@@ -79,11 +78,11 @@ func (w *wideWriter) count(ctx context.Context, t *record.LineType, archived ran
 		stored.New += int64(b.Len())
 		groups := make([]*design.Group, len(b.Headers))
 		for k := range b.Headers {
-			groups[k] = archived.group(t, &b.Headers[k])
+			groups[k] = w.l.catalog.Holding(t, &b.Headers[k])
 		}
 		w.hash.Use(b)
 		for i := range b.Len() {
-			if !mayHold(groups[b.Head[i]], b.Valid[i]) {
+			if !groups[b.Head[i]].MayHold(b.Valid[i]) {
 				continue
 			}
 			key := w.key(i)

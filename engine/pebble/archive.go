@@ -207,46 +207,33 @@ func damaged(key []byte, err error) error {
 	return fmt.Errorf("pair %q: %w", key, err)
 }
 
-// dumpRows is the number of records from which on a batch of a dump is handed out.
-const dumpRows = 4096
-
 // Dump walks all pairs of the subset.
 func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
-	return func(yield func(*record.Batch, error) bool) {
+	return engine.Dump(func(to *engine.Dumper) error {
 		if err := ctx.Err(); err != nil {
-			yield(nil, err)
-			return
+			return err
 		}
 		var b record.Batch
-		stopped := false
-		err := a.parts(subset, func(t *record.LineType, prefix []byte) error {
+		return a.parts(subset, func(t *record.LineType, prefix []byte) error {
 			d := decoder{b: &b}
 			b.Reset(t, "")
 			err := a.scan(ctx, prefix, func(key, value []byte) error {
-				if b.Len() >= dumpRows {
-					if stopped = !yield(&b, nil); stopped {
-						return errStopped
-					}
-					b.Reset(t, "")
+				if err := d.pair(key, value); err != nil {
+					return err
+				}
+				emptied, err := to.Full(&b)
+				if emptied {
 					d.series = d.series[:0]
 				}
-				return d.pair(key, value)
+				return err
 			})
-			if err == nil && b.Len() > 0 {
-				if stopped = !yield(&b, nil); stopped {
-					return errStopped
-				}
+			if err != nil {
+				return err
 			}
-			return err
+			return to.Rest(&b)
 		})
-		if err != nil && !stopped {
-			yield(nil, err)
-		}
-	}
+	})
 }
-
-// errStopped ends a scan whose caller wants no more.
-var errStopped = fmt.Errorf("stopped")
 
 // decoder decodes pairs in the order of their keys into a batch.
 type decoder struct {

@@ -7,6 +7,8 @@ import (
 	"barograph/engine/enginetest"
 )
 
-func Benchmark(b *testing.B) {
-	enginetest.Benchmark(b, Driver(), func(b *testing.B) string { return "pebble:" + filepath.Join(b.TempDir(), "archive") })
-}
+func fresh(b *testing.B) string { return "pebble:" + filepath.Join(b.TempDir(), "archive") }
+
+func Benchmark(b *testing.B) { enginetest.Benchmark(b, Driver(), fresh) }
+
+func BenchmarkRealDay(b *testing.B) { enginetest.BenchmarkRealDay(b, Driver(), fresh) }

@@ -3,7 +3,6 @@ package postgres_test
 import (
 	"bytes"
 	"context"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -22,26 +21,6 @@ import (
 	"barograph/lab"
 	"barograph/load"
 )
-
-// realDay lists the VSDB files of $BAROGRAPH_DATA/vsdb_data, one real day.
-func realDay(b *testing.B) []string {
-	b.Helper()
-	root := os.Getenv("BAROGRAPH_DATA")
-	if root == "" {
-		b.Skip("set BAROGRAPH_DATA to a folder that holds vsdb_data, the unpacked real day")
-	}
-	var files []string
-	err := filepath.WalkDir(filepath.Join(root, "vsdb_data"), func(p string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && strings.HasSuffix(p, ".vsdb") {
-			files = append(files, p)
-		}
-		return err
-	})
-	if err != nil || len(files) == 0 {
-		b.Skipf("no VSDB files under %s/vsdb_data: %v", root, err)
-	}
-	return files
-}
 
 // serverSeconds is the CPU time of the server's processes so far, those that
 // ended included; 0 where /proc is absent.
@@ -90,7 +69,7 @@ func (d *databases) archive(b *testing.B, n design.Name) (a engine.Archive, url 
 // included, beside its floor: the same rows, sent by COPY as a ready binary
 // stream into tables with the same indexes.
 func BenchmarkLoad(b *testing.B) {
-	files := realDay(b)
+	files := enginetest.RealDay(b)
 	for _, profile := range postgres.Driver().Server.Profiles {
 		d := &databases{server: enginetest.Lab(b, postgres.Driver(), lab.Options{Profile: profile.Name})}
 		for _, n := range slices.Sorted(maps.Keys(postgres.Driver().Offers)) {

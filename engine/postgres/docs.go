@@ -81,13 +81,12 @@ func (w *docWriter) write(ctx context.Context, c *pgx.Conn, t *record.LineType, 
 // take deletes the documents that the new ones will be merged with, and
 // returns their entries by id.
 func (w *docWriter) take(ctx context.Context, c *pgx.Conn, table string, t *record.LineType, stored *design.Catalog) (map[string][]byte, error) {
-	held := newHeld(stored, t)
-	if len(held) == 0 {
+	if len(stored.Groups) == 0 {
 		return nil, nil
 	}
 	var ids []string
 	for doc := range w.groupers[t].Docs() {
-		if mayHold(held.group(t, doc.Header()), doc.Valid()) {
+		if stored.Holding(t, doc.Header()).MayHold(doc.Valid()) {
 			ids = append(ids, string(w.id(doc)))
 		}
 	}

@@ -2,34 +2,23 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"iter"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"barograph/design"
+	"barograph/engine"
 	"barograph/engine/sqlengine"
 	"barograph/record"
 )
 
-// dumpRows is about how many records a batch of a dump holds.
-const dumpRows = 4096
-
-// errStopped says that the caller wants no more.
-var errStopped = errors.New("stopped")
-
 // Dump reads table by table, all as of one moment.
 func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
-	return func(yield func(*record.Batch, error) bool) {
-		err := a.dump(ctx, subset, yield)
-		if err != nil && !errors.Is(err, errStopped) {
-			yield(nil, failed(ctx, err))
-		}
-	}
+	return engine.Dump(func(to *engine.Dumper) error { return failed(ctx, a.dump(ctx, subset, to)) })
 }
 
-func (a *archive) dump(ctx context.Context, subset string, yield func(*record.Batch, error) bool) error {
+func (a *archive) dump(ctx context.Context, subset string, to *engine.Dumper) error {
 	ctx, stop := context.WithCancel(ctx) // a dump that is left is ended in the server, too
 	defer stop()
 	tx, err := a.db.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
@@ -43,9 +32,9 @@ func (a *archive) dump(ctx context.Context, subset string, yield func(*record.Ba
 	}
 	for _, t := range types {
 		if a.design == design.Document {
-			err = a.dumpDocs(ctx, tx, subset, t, yield)
+			err = a.dumpDocs(ctx, tx, subset, t, to)
 		} else {
-			err = a.dumpLines(ctx, tx, subset, t, yield)
+			err = a.dumpLines(ctx, tx, subset, t, to)
 		}
 		if err != nil {
 			return err
@@ -66,7 +55,7 @@ func (a *archive) selection(subset string, t *record.LineType) (string, []sqleng
 		" FROM " + table + " ld JOIN " + a.dialect.Table(subset, design.HeaderTable) + " h USING (stat_header_id)", append(headers, cols...)
 }
 
-func (a *archive) dumpLines(ctx context.Context, tx pgx.Tx, subset string, t *record.LineType, yield func(*record.Batch, error) bool) error {
+func (a *archive) dumpLines(ctx context.Context, tx pgx.Tx, subset string, t *record.LineType, to *engine.Dumper) error {
 	text, cols := a.selection(subset, t)
 	c := sqlengine.NewCollector(a.design, t, cols, func(src any, into []float64) ([]float64, error) {
 		raw, _ := src.([]byte)
@@ -84,20 +73,14 @@ func (a *archive) dumpLines(ctx context.Context, tx pgx.Tx, subset string, t *re
 				return err
 			}
 		}
-		if c.Row(); c.Batch.Len() == dumpRows {
-			if !yield(&c.Batch, nil) {
-				return errStopped
-			}
-			c.Reset()
+		if err := c.End(to); err != nil {
+			return err
 		}
 	}
 	if err := rows.Err(); err != nil {
 		return err
 	}
-	if c.Batch.Len() > 0 && !yield(&c.Batch, nil) {
-		return errStopped
-	}
-	return nil
+	return to.Rest(&c.Batch)
 }
 
 // cell is a value as the collector takes it.
@@ -118,47 +101,29 @@ func cell(raw []byte, oid uint32) any {
 	return raw
 }
 
-func (a *archive) dumpDocs(ctx context.Context, tx pgx.Tx, subset string, t *record.LineType, yield func(*record.Batch, error) bool) error {
-	name, cols, _ := sqlengine.Table(a.design, t)
-	fields := cols[1 : 1+int(record.NumFields)]
-	rows, err := tx.Query(ctx, "SELECT "+sqlengine.Names("", fields)+", fcst_valid_epoch, data::text FROM "+a.dialect.Table(subset, name))
+func (a *archive) dumpDocs(ctx context.Context, tx pgx.Tx, subset string, t *record.LineType, to *engine.Dumper) error {
+	name, _, _ := sqlengine.Table(a.design, t)
+	rows, err := tx.Query(ctx, "SELECT "+sqlengine.Names("", sqlengine.DocDumpColumns())+", data::text FROM "+a.dialect.Table(subset, name))
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
-	var b record.Batch
-	b.Reset(t, "")
-	heads := map[record.Header]uint32{}
+	docs := sqlengine.NewDocuments(t)
 	var h record.Header
 	for rows.Next() {
 		raw := rows.RawValues()
-		for k, c := range fields {
-			if string(raw[k]) != h[c.Field] {
-				h[c.Field] = string(raw[k])
+		for f := range h {
+			if string(raw[f]) != h[f] {
+				h[f] = string(raw[f])
 			}
 		}
-		head, ok := heads[h]
-		if !ok {
-			head = b.AddHeader(h)
-			heads[h] = head
-		}
-		valid, _ := whole(raw[len(fields)], pgtype.Int8OID)
-		if err := design.ParseEntries(raw[len(fields)+1], &b, head, valid); err != nil {
+		valid, _ := whole(raw[len(h)], pgtype.Int8OID)
+		if err := docs.Add(h, valid, raw[len(h)+1], to); err != nil {
 			return err
-		}
-		if b.Len() >= dumpRows {
-			if !yield(&b, nil) {
-				return errStopped
-			}
-			b.Reset(t, "")
-			clear(heads)
 		}
 	}
 	if err := rows.Err(); err != nil {
 		return err
 	}
-	if b.Len() > 0 && !yield(&b, nil) {
-		return errStopped
-	}
-	return nil
+	return docs.Rest(to)
 }

@@ -63,55 +63,18 @@ func (p *pending) order() {
 	}
 }
 
-// held tells, from the catalog alone, which records an archive may hold
-// already. Most of what a loader brings is certainly new, and is copied
-// without a look at the tables.
-type held map[[5]string]*design.Group
-
-func newHeld(stored *design.Catalog, t *record.LineType) held {
-	h := held{}
-	for _, g := range stored.Groups {
-		if g.LineType == t.Name {
-			h[[5]string{g.LineType, g.Version, g.Model, g.ObType, g.FcstVar}] = g
-		}
-	}
-	return h
-}
-
-// group finds the group that may hold records of a header; nil = none.
-func (held held) group(t *record.LineType, h *record.Header) *design.Group {
-	g := held[[5]string{t.Name, h[record.Version], h[record.Model], h[record.ObType], h[record.FcstVar]}]
-	if g == nil || !has(g.Masks, h[record.VxMask]) || !has(g.Levels, h[record.FcstLev]) || !has(g.Further, design.Further(h)) {
-		return nil
-	}
-	return g
-}
-
-func has[T string | int32](sorted []T, v T) bool {
-	_, ok := slices.BinarySearch(sorted, v)
-	return ok
-}
-
-// mayHold tells whether a group may hold records of a valid time.
-func mayHold(g *design.Group, valid int64) bool {
-	if g == nil || valid < g.First || valid > g.Last {
-		return false
-	}
-	return g.Step == 0 || (valid-g.First)%g.Step == 0
-}
-
-// overlap selects the rows of p that the archive may hold.
-func (held held) overlap(p *pending) []row {
-	if len(held) == 0 {
+// overlap selects the rows that an archive with this catalog may hold.
+func (p *pending) overlap(stored *design.Catalog) []row {
+	if len(stored.Groups) == 0 {
 		return nil
 	}
 	groups := make([]*design.Group, len(p.heads))
 	for i := range p.heads {
-		groups[i] = held.group(p.t, &p.heads[i])
+		groups[i] = stored.Holding(p.t, &p.heads[i])
 	}
 	var out []row
 	for _, r := range p.rows {
-		if g := groups[r.head]; mayHold(g, r.valid) && has(g.Leads, r.lead) {
+		if g := groups[r.head]; g.MayHold(r.valid) && g.HasLead(r.lead) {
 			out = append(out, r)
 		}
 	}

@@ -91,7 +91,7 @@ func (w *rowWriter) write(ctx context.Context, c *pgx.Conn, t *record.LineType, 
 	}
 	name, cols, _ := sqlengine.Table(w.l.a.design, t)
 	table := w.l.a.dialect.Table(w.l.subset, name)
-	rows, err := w.present(ctx, c, table, p, newHeld(stored, t).overlap(p))
+	rows, err := w.present(ctx, c, table, p, p.overlap(stored))
 	if err == nil && len(rows) > 0 {
 		err = w.replace(ctx, c, table, cols, p, rows, replaced)
 	}

@@ -126,7 +126,6 @@ func (l *loader) write(ctx context.Context, c engine.Commit, stored *engine.Stor
 	if err := l.refresh(); err != nil {
 		return err
 	}
-	before := newRanges(l.catalog)
 	for _, t := range l.types {
 		if err := l.makeType(t); err != nil {
 			return err
@@ -135,7 +134,7 @@ func (l *loader) write(ctx context.Context, c engine.Commit, stored *engine.Stor
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			added, err := l.w.put(doc, before.mayHold(doc), stored.Replaced)
+			added, err := l.w.put(doc, l.catalog.Holding(t, doc.Header()).MayHold(doc.Valid()), stored.Replaced)
 			if err != nil {
 				return err
 			}
@@ -225,28 +224,6 @@ func (l *loader) Close() error {
 	l.a.db.release()
 	l.a = nil
 	return err
-}
-
-// ranges tells from the catalog, without a look at the tables, that a document
-// cannot be in the archive: most loads bring times that are not there yet.
-type ranges map[[5]string]*design.Group
-
-func newRanges(c *design.Catalog) ranges {
-	r := ranges{}
-	for _, g := range c.Groups {
-		copied := *g // Merge changes the catalog's own
-		r[[5]string{g.LineType, g.Version, g.Model, g.ObType, g.FcstVar}] = &copied
-	}
-	return r
-}
-
-func (r ranges) mayHold(doc *design.Doc) bool {
-	h := doc.Header()
-	g := r[[5]string{doc.Rows.Type.Name, h[record.Version], h[record.Model], h[record.ObType], h[record.FcstVar]}]
-	if g == nil || doc.Valid() < g.First || doc.Valid() > g.Last {
-		return false
-	}
-	return g.Step == 0 || (doc.Valid()-g.First)%g.Step == 0
 }
 
 // tableName is the quoted name of the table of a line type.

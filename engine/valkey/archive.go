@@ -269,25 +269,13 @@ func (a *archive) Contents(ctx context.Context, subset string) (engine.Contents,
 
 func damaged(id string, err error) error { return fmt.Errorf("pair %q: %w", id, err) }
 
-// dumpRows is the number of records from which on a batch of a dump is handed out.
-const dumpRows = 4096
-
-// errStopped ends a walk whose caller wants no more.
-var errStopped = errors.New("stopped")
-
 // Dump walks all pairs of the subset.
 func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
-	return func(yield func(*record.Batch, error) bool) {
+	return engine.Dump(func(to *engine.Dumper) error {
 		var b record.Batch
-		flush := func() error {
-			if b.Len() > 0 && !yield(&b, nil) {
-				return errStopped
-			}
-			return nil
-		}
 		err := a.pairs(ctx, subset, func(p pair) error {
-			if b.Type != p.t || b.Len() >= dumpRows {
-				if err := flush(); err != nil {
+			if b.Type != p.t {
+				if err := to.Rest(&b); err != nil {
 					return err
 				}
 				b.Reset(p.t, "")
@@ -299,15 +287,14 @@ func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Bat
 			if err := design.DecodePayload(p.payload, &b, b.AddHeader(h), valid); err != nil {
 				return damaged(p.derived, err)
 			}
-			return nil
+			_, err = to.Full(&b)
+			return err
 		})
-		if err == nil {
-			err = flush()
+		if err != nil {
+			return err
 		}
-		if err != nil && !errors.Is(err, errStopped) {
-			yield(nil, err)
-		}
-	}
+		return to.Rest(&b)
+	})
 }
 
 // Size is the memory that the data of the whole server take, of all nodes

@@ -1,4 +1,6 @@
-package dry
+// Package pairs keeps tables of records under keys in memory: the client's
+// floor of the ycsb workload.
+package pairs
 
 import (
 	"context"
@@ -12,17 +14,21 @@ import (
 	"barograph/fault"
 )
 
-// kvTables holds the tables of records under keys, by name, as long as the
-// engine is open.
-type kvTables struct {
+// Tables holds tables by name. Use New.
+type Tables struct {
 	readOnly bool
 
 	mu     sync.Mutex
-	byName map[string]*kvTable
+	byName map[string]*table
 }
 
-// kvTable finds a record by a hash and, for scans, by the order of keys.
-type kvTable struct {
+// New makes the tables of an engine; they live as long as it is open.
+func New(readOnly bool) *Tables {
+	return &Tables{readOnly: readOnly, byName: map[string]*table{}}
+}
+
+// table finds a record by a hash and, for scans, by the order of keys.
+type table struct {
 	all engine.Fields
 
 	mu     sync.RWMutex
@@ -31,7 +37,7 @@ type kvTable struct {
 }
 
 // Table opens or makes a table.
-func (ts *kvTables) Table(_ context.Context, t engine.Table) (*engine.Records, error) {
+func (ts *Tables) Table(_ context.Context, t engine.Table) (*engine.Records, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
 	}
@@ -45,7 +51,7 @@ func (ts *kvTables) Table(_ context.Context, t engine.Table) (*engine.Records, e
 	case tb == nil && !t.Make:
 		return nil, &fault.Error{Setting: "table " + t.Name, Problem: "does not exist", Cure: "load it first"}
 	case tb == nil:
-		tb = &kvTable{byKey: map[string]*engine.Row{}}
+		tb = &table{byKey: map[string]*engine.Row{}}
 		for i := range t.Fields {
 			tb.all = append(tb.all, i)
 		}
@@ -60,15 +66,15 @@ func (ts *kvTables) Table(_ context.Context, t engine.Table) (*engine.Records, e
 	}, nil
 }
 
-func (tb *kvTable) count() int64 {
+func (tb *table) count() int64 {
 	tb.mu.RLock()
 	defer tb.mu.RUnlock()
 	return int64(len(tb.byKey))
 }
 
-// kvConn is a connection: a table and the memory of one worker.
-type kvConn struct {
-	*kvTable
+// conn is a connection: its table and the memory of one worker.
+type conn struct {
+	*table
 	row engine.Row
 
 	// of a scan
@@ -79,23 +85,23 @@ type kvConn struct {
 	onScan      func(key string, r *engine.Row) bool
 }
 
-func (tb *kvTable) connect(readOnly bool) *engine.Conn {
-	c := &kvConn{kvTable: tb}
+func (tb *table) connect(readOnly bool) *engine.Conn {
+	c := &conn{table: tb}
 	c.onScan = c.take
-	conn := &engine.Conn{
+	out := &engine.Conn{
 		Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, InsertMany: c.insertMany,
 		Close: func() error { return nil },
 	}
 	if readOnly {
-		conn.Insert = func(context.Context, []byte, *engine.Row) error { return engine.ErrReadOnly }
-		conn.Update, conn.Delete = conn.Insert, func(context.Context, []byte) error { return engine.ErrReadOnly }
-		conn.InsertMany = func(context.Context, []engine.KeyRow) error { return engine.ErrReadOnly }
+		out.Insert = func(context.Context, []byte, *engine.Row) error { return engine.ErrReadOnly }
+		out.Update, out.Delete = out.Insert, func(context.Context, []byte) error { return engine.ErrReadOnly }
+		out.InsertMany = func(context.Context, []engine.KeyRow) error { return engine.ErrReadOnly }
 	}
-	return conn
+	return out
 }
 
 // choose appends the chosen fields of a record.
-func (tb *kvTable) choose(from *engine.Row, f engine.Fields, into *engine.Row) {
+func (tb *table) choose(from *engine.Row, f engine.Fields, into *engine.Row) {
 	if f == nil {
 		into.AddRow(from) // it was stored in the order of fields
 		return
@@ -107,7 +113,7 @@ func (tb *kvTable) choose(from *engine.Row, f engine.Fields, into *engine.Row) {
 	}
 }
 
-func (c *kvConn) read(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+func (c *conn) read(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -121,7 +127,7 @@ func (c *kvConn) read(ctx context.Context, key []byte, f engine.Fields, into *en
 	return nil
 }
 
-func (c *kvConn) insert(ctx context.Context, key []byte, r *engine.Row) error {
+func (c *conn) insert(ctx context.Context, key []byte, r *engine.Row) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -134,7 +140,7 @@ func (c *kvConn) insert(ctx context.Context, key []byte, r *engine.Row) error {
 	return nil
 }
 
-func (c *kvConn) put(key []byte, r *engine.Row) {
+func (c *conn) put(key []byte, r *engine.Row) {
 	kept := &engine.Row{}
 	c.choose(r, c.all, kept)
 	k := string(key)
@@ -142,7 +148,7 @@ func (c *kvConn) put(key []byte, r *engine.Row) {
 	c.sorted.Set(k, kept)
 }
 
-func (c *kvConn) insertMany(ctx context.Context, rows []engine.KeyRow) error {
+func (c *conn) insertMany(ctx context.Context, rows []engine.KeyRow) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -160,12 +166,12 @@ func (c *kvConn) insertMany(ctx context.Context, rows []engine.KeyRow) error {
 	return nil
 }
 
-func (c *kvConn) remove(key []byte) {
+func (c *conn) remove(key []byte) {
 	delete(c.byKey, string(key))
 	c.sorted.Delete(string(key))
 }
 
-func (c *kvConn) update(ctx context.Context, key []byte, r *engine.Row) error {
+func (c *conn) update(ctx context.Context, key []byte, r *engine.Row) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -190,7 +196,7 @@ func (c *kvConn) update(ctx context.Context, key []byte, r *engine.Row) error {
 	return nil
 }
 
-func (c *kvConn) delete(ctx context.Context, key []byte) error {
+func (c *conn) delete(ctx context.Context, key []byte) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -211,7 +217,7 @@ type kept struct {
 
 // scan copies the records while it holds the table, and gives them on after,
 // so that each may do anything.
-func (c *kvConn) scan(ctx context.Context, from []byte, n int, f engine.Fields, each func(key []byte, r *engine.Row) error) error {
+func (c *conn) scan(ctx context.Context, from []byte, n int, f engine.Fields, each func(key []byte, r *engine.Row) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -231,7 +237,7 @@ func (c *kvConn) scan(ctx context.Context, from []byte, n int, f engine.Fields, 
 }
 
 // take copies one record; false when there are enough.
-func (c *kvConn) take(key string, r *engine.Row) bool {
+func (c *conn) take(key string, r *engine.Row) bool {
 	if c.found == len(c.kept) {
 		c.kept = append(c.kept, kept{})
 	}
