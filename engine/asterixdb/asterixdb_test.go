@@ -6,36 +6,46 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"barograph/design"
 	"barograph/engine/asterixdb"
 	"barograph/engine/enginetest"
+	"barograph/flavour"
 	"barograph/lab"
 )
 
 // memory is what a node of the tests may use, in bytes.
-const memory = 4 << 30
+const memory = 2 << 30
 
-// databases names fresh dataverses on one server.
+// up starts a server whose Java compiles once and simply: a server of tests
+// lives too short for more.
+func up(t *testing.T, nodes int) *lab.Lab {
+	t.Helper()
+	t.Setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+	return enginetest.Lab(t, asterixdb.Driver(), lab.Options{Memory: memory, Nodes: nodes})
+}
+
+// databases names fresh dataverses on a server.
 type databases struct {
 	server *lab.Lab
-	query  string
 	made   atomic.Int64
 }
 
-func (d *databases) url(t testing.TB) string {
+// url names a database that holds nothing; query are parameters of the engine.
+func (d *databases) url(t testing.TB, query string) string {
 	t.Helper()
 	u, err := url.Parse(d.server.URL())
 	if err != nil {
 		t.Fatal(err)
 	}
 	u.Path = "/t" + strconv.FormatInt(d.made.Add(1), 10)
-	u.RawQuery = d.query
+	u.RawQuery = query
 	return u.String()
 }
 
-func config(d *databases) enginetest.Config {
+func (d *databases) config(query string) enginetest.Config {
 	return enginetest.Config{
 		Driver:     asterixdb.Driver(),
-		URL:        func(t *testing.T) string { return d.url(t) },
+		URL:        func(t *testing.T) string { return d.url(t, query) },
 		Reopenable: true,
 		Unreachable: func(*testing.T) string {
 			return "asterixdb://someone:secret@127.0.0.1:1/nowhere"
@@ -43,24 +53,30 @@ func config(d *databases) enginetest.Config {
 	}
 }
 
-func TestConformance(t *testing.T) {
-	d := &databases{server: enginetest.Lab(t, asterixdb.Driver(), lab.Options{Memory: memory})}
-	enginetest.Run(t, config(d))
+// TestServer is all that one node must pass, on one server, as it takes ten
+// seconds to start and stop one.
+func TestServer(t *testing.T) {
+	d := &databases{server: up(t, 1)}
+	t.Run("conformance", func(t *testing.T) { enginetest.Run(t, d.config("")) })
+	t.Run("plans", func(t *testing.T) { plans(t, d) })
+	// Every member declared, a dataset per line type, and the array index.
+	t.Run("closed types", func(t *testing.T) { enginetest.RunCases(t, d.config("types=closed&indexes=epoch,iso,lead")) })
+	// The server is killed, not the client.
+	t.Run("the server dies, and two load", func(t *testing.T) { enginetest.RunServer(t, d.config(""), d.server) })
 }
 
-// TestServerDiesAndTwoLoad kills the server, not the client.
-func TestServerDiesAndTwoLoad(t *testing.T) {
-	d := &databases{server: enginetest.Lab(t, asterixdb.Driver(), lab.Options{Memory: memory})}
-	enginetest.RunServer(t, config(d), d.server)
-}
-
-// Every member declared, a dataset per line type, and the array index.
-func TestClosedTypes(t *testing.T) {
-	d := &databases{server: enginetest.Lab(t, asterixdb.Driver(), lab.Options{Memory: memory}), query: "types=closed&indexes=epoch,iso,lead"}
-	enginetest.RunCases(t, config(d))
-}
-
+// TestThreeNodes divides each dataset over three nodes; AsterixDB keeps no
+// copies. A node is killed under one design: the server takes a minute to miss it.
 func TestThreeNodes(t *testing.T) {
-	d := &databases{server: enginetest.Lab(t, asterixdb.Driver(), lab.Options{Memory: memory, Nodes: 3})}
-	enginetest.RunCases(t, config(d))
+	if testing.Short() {
+		t.Skip("NOT TESTED with -short: a node that was killed is missed after a minute only")
+	}
+	d := &databases{server: up(t, 3)}
+	only := func(n design.Name) enginetest.Config {
+		c := d.config("")
+		c.Driver.Offers = map[design.Name][]flavour.Name{n: c.Driver.Offers[n]}
+		return c
+	}
+	enginetest.RunCases(t, only(design.Normalized))
+	enginetest.RunCluster(t, only(design.Document), d.server, false)
 }

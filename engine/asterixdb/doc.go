@@ -41,8 +41,14 @@
 //
 // Documents go to the server through a socket: an external dataset with the
 // adapter socket-client makes a node of the server connect to this client, and
-// UPSERT … SELECT from it is one statement that ends when all is stored. No file
-// is needed on the server's machine; its nodes must be able to reach this client.
+// INSERT or UPSERT … SELECT from it is one statement that ends when all is
+// stored. No file is needed on the server's machine; its nodes must be able to
+// reach this client.
+//
+// # Records under keys
+//
+// A table is a dataset of open documents in the dataverse name_records, with
+// the key as ycsb_key and a member per field.
 //
 // # Texts
 //

@@ -29,7 +29,6 @@ type docRef struct {
 }
 
 func (w *docWriter) find(ctx context.Context, stored *engine.Stored) error {
-	archived := newRanges(w.state.catalog)
 	w.groupers, w.there = map[*record.LineType]*design.Grouper{}, map[string]map[string][]byte{}
 	wanted := map[string][]string{}
 	for _, t := range w.l.types {
@@ -40,7 +39,7 @@ func (w *docWriter) find(ctx context.Context, stored *engine.Stored) error {
 			stored.New += int64(b.Len())
 			for i := range b.Len() {
 				ref := docRef{*b.Header(i), b.Valid[i]}
-				if _, ok := seen[ref]; ok || !archived.mayHold(t, &ref.header, ref.valid) {
+				if _, ok := seen[ref]; ok || !w.state.catalog.Holding(t, &ref.header).MayHold(ref.valid) {
 					continue
 				}
 				seen[ref] = struct{}{}
@@ -109,7 +108,7 @@ func (w *docWriter) parts() []part {
 		if w.l.a.db.closed {
 			kind = name + "_type"
 		}
-		out = append(out, part{name, kind, func(out io.Writer) error { return w.lines(out, of[name]) }})
+		out = append(out, part{name, kind, len(w.there[name]) == 0, func(out io.Writer) error { return w.lines(out, of[name]) }})
 	}
 	return out
 }

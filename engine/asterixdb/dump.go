@@ -2,47 +2,42 @@ package asterixdb
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"barograph/design"
+	"barograph/engine"
 	"barograph/engine/sqlengine"
 	"barograph/flavour"
 	"barograph/record"
 )
 
-// dumpRows is about how many records a batch of a dump holds.
-const dumpRows = 4096
-
-// errStopped says that the caller wants no more.
-var errStopped = errors.New("stopped")
-
 // Dump reads one line type after the other.
 func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
-	return func(yield func(*record.Batch, error) bool) {
+	return engine.Dump(func(to *engine.Dumper) error {
 		catalog, err := a.Catalog(ctx, subset)
-		if err == nil {
-			names, types := a.targets(catalog)
-			for _, name := range names {
-				for _, t := range types[name] {
-					if err == nil && a.design == design.Document {
-						err = a.dumpDocs(ctx, subset, t, yield)
-					} else if err == nil {
-						err = a.dumpRows(ctx, subset, t, yield)
-					}
+		if err != nil {
+			return err
+		}
+		names, types := a.targets(catalog)
+		for _, name := range names {
+			for _, t := range types[name] {
+				dump := a.dumpRows
+				if a.design == design.Document {
+					dump = a.dumpDocs
+				}
+				if err := dump(ctx, subset, t, to); err != nil {
+					return err
 				}
 			}
 		}
-		if err != nil && !errors.Is(err, errStopped) {
-			yield(nil, err)
-		}
-	}
+		return nil
+	})
 }
 
-func (a *archive) dumpDocs(ctx context.Context, subset string, t *record.LineType, yield func(*record.Batch, error) bool) error {
+func (a *archive) dumpDocs(ctx context.Context, subset string, t *record.LineType, to *engine.Dumper) error {
 	var b record.Batch
 	b.Reset(t, "")
 	_, err := a.db.client.run(ctx, request{
@@ -51,23 +46,18 @@ func (a *archive) dumpDocs(ctx context.Context, subset string, t *record.LineTyp
 			if _, err := design.ParseJSON(doc, &b); err != nil {
 				return err
 			}
-			if b.Len() >= dumpRows {
-				if !yield(&b, nil) {
-					return errStopped
-				}
-				b.Reset(t, "")
-			}
-			return nil
+			_, err := to.Full(&b)
+			return err
 		},
 	})
-	if err == nil && b.Len() > 0 && !yield(&b, nil) {
-		err = errStopped
+	if err != nil {
+		return err
 	}
-	return err
+	return to.Rest(&b)
 }
 
 // dumpRows joins rows with their headers, by a hash join: all are wanted.
-func (a *archive) dumpRows(ctx context.Context, subset string, t *record.LineType, yield func(*record.Batch, error) bool) error {
+func (a *archive) dumpRows(ctx context.Context, subset string, t *record.LineType, to *engine.Dumper) error {
 	var cols []sqlengine.Column
 	var exprs []string
 	for _, c := range sqlengine.HeaderColumns()[1:] {
@@ -100,17 +90,11 @@ func (a *archive) dumpRows(ctx context.Context, subset string, t *record.LineTyp
 			if err != nil {
 				return err
 			}
-			if c.Row(); c.Batch.Len() >= dumpRows {
-				if !yield(&c.Batch, nil) {
-					return errStopped
-				}
-				c.Reset()
-			}
-			return nil
+			return c.End(to)
 		},
 	})
-	if err == nil && c.Batch.Len() > 0 && !yield(&c.Batch, nil) {
-		err = errStopped
+	if err != nil {
+		return err
 	}
-	return err
+	return to.Rest(&c.Batch)
 }

@@ -121,10 +121,23 @@ func (f *feed) close(ctx context.Context) error {
 	return errors.Join(f.l.Close(), f.a.drop(ctx, made))
 }
 
-// into runs UPSERT INTO a dataset of a type from what lines writes, after the
-// statements in before. The feed must not be used again where that fails.
-func (f *feed) into(ctx context.Context, token, before, dataset, kind string, lines func(w io.Writer) error) error {
-	source, err := f.source(ctx, kind)
+// into stores what a part's lines are, after the statements in before. What is
+// fresh is inserted: to replace costs a look at each document that is there. Where
+// the server begins the job anew it finds its own documents, and replaces them.
+// The feed must not be used again where that fails.
+func (f *feed) into(ctx context.Context, token, before string, p part) error {
+	if p.fresh {
+		err := f.run(ctx, token, before+"INSERT", p)
+		if !is(err, codeDuplicate) {
+			return err
+		}
+	}
+	return f.run(ctx, token, before+"UPSERT", p)
+}
+
+// run is one statement that stores a part.
+func (f *feed) run(ctx context.Context, token, verb string, p part) error {
+	source, err := f.source(ctx, p.kind)
 	if err != nil {
 		return err
 	}
@@ -134,8 +147,8 @@ func (f *feed) into(ctx context.Context, token, before, dataset, kind string, li
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
 	served := make(chan error, 1)
-	go func() { served <- f.serve(serving, lines) }()
-	_, err = f.a.db.client.run(ctx, request{id: token + "/" + dataset, text: before + "UPSERT INTO " + f.a.dataset(dataset) + " (SELECT VALUE e FROM " + source + " AS e)"})
+	go func() { served <- f.serve(serving, p.lines) }()
+	_, err = f.a.db.client.run(ctx, request{id: token + "/" + p.dataset, text: verb + " INTO " + f.a.dataset(p.dataset) + " (SELECT VALUE e FROM " + source + " AS e)"})
 	if err != nil {
 		stop() // who still reads gets no more
 	}

@@ -37,7 +37,7 @@ func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, err
 		return nil, &fault.Error{Setting: a.db.shown, Err: engine.ErrReadOnly, Cure: "open it without --read-only"}
 	}
 	if _, ok := a.made.Load(true); !ok {
-		if err := a.define(ctx, a.create()); err != nil {
+		if err := a.db.define(ctx, a.create()); err != nil {
 			return nil, err
 		}
 		a.made.Store(true, true)
@@ -50,9 +50,9 @@ const defineTries = 10
 
 // define runs statements that define what is not there yet. Two loads that
 // define the same at once are in each other's way, IF NOT EXISTS or not.
-func (a *archive) define(ctx context.Context, text string) error {
+func (d *database) define(ctx context.Context, text string) error {
 	for try := 1; ; try++ {
-		_, err := a.db.client.run(ctx, request{text: text})
+		_, err := d.client.run(ctx, request{text: text})
 		if !is(err, codeDuplicate) || try == defineTries {
 			return err
 		}
@@ -145,12 +145,12 @@ func (l *loader) commit(ctx context.Context, held *lock, s *state, c engine.Comm
 	if err != nil {
 		return err
 	}
-	notes := func(out io.Writer) error { return l.notes(out, version, w.replaced(), c.Done) }
-	if err := l.feed.into(ctx, held.token, before, stateDataset, anyType, notes); err != nil {
+	notes := part{dataset: stateDataset, kind: anyType, lines: func(out io.Writer) error { return l.notes(out, version, w.replaced(), c.Done) }}
+	if err := l.feed.into(ctx, held.token, before, notes); err != nil {
 		return err
 	}
 	for _, p := range parts {
-		if err := l.feed.into(ctx, held.token, "", p.dataset, p.kind, p.lines); err != nil {
+		if err := l.feed.into(ctx, held.token, "", p); err != nil {
 			return err
 		}
 	}
@@ -212,7 +212,7 @@ func (l *loader) prepare(ctx context.Context) error {
 		text = append(text, l.a.createTarget(t)...)
 	}
 	if len(text) > 0 {
-		if err := l.a.define(ctx, "USE "+l.a.dataverse()+";\n"+strings.Join(text, ";\n")); err != nil {
+		if err := l.a.db.define(ctx, "USE "+l.a.dataverse()+";\n"+strings.Join(text, ";\n")); err != nil {
 			return err
 		}
 		for _, t := range l.types {
@@ -229,7 +229,8 @@ func (l *loader) prepare(ctx context.Context) error {
 
 // part is what a commit writes into one dataset.
 type part struct {
-	dataset, kind string
+	dataset, kind string // kind is the type of the lines
+	fresh         bool   // nothing is there under the keys
 	lines         func(w io.Writer) error
 }
 
@@ -322,26 +323,6 @@ func (l *loader) takeBack(ctx context.Context, held *lock) error {
 		return err
 	}
 	return held.release(ctx, "")
-}
-
-// ranges tells from the catalog, without a look at the datasets, that a record
-// cannot be in the archive: most loads bring times that are not there yet.
-type ranges map[[5]string]*design.Group
-
-func newRanges(c *design.Catalog) ranges {
-	r := ranges{}
-	for _, g := range c.Groups {
-		r[[5]string{g.LineType, g.Version, g.Model, g.ObType, g.FcstVar}] = g
-	}
-	return r
-}
-
-func (r ranges) mayHold(t *record.LineType, h *record.Header, valid int64) bool {
-	g := r[[5]string{t.Name, h[record.Version], h[record.Model], h[record.ObType], h[record.FcstVar]}]
-	if g == nil || valid < g.First || valid > g.Last {
-		return false
-	}
-	return g.Step == 0 || (valid-g.First)%g.Step == 0
 }
 
 // keysAsked is the number of keys that one query looks up.

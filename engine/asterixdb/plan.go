@@ -9,16 +9,22 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"barograph/design"
 	"barograph/engine"
+	"barograph/engine/sqlengine"
 )
 
 // Explain is the optimiser's plan, as JSON. It runs the query: a plan that is
 // only compiled knows no statement parameters. AsterixDB tells no counts.
 func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
-	out, err := a.db.client.run(ctx, request{text: q.Text, params: params(q), plan: true})
-	if absent(err) {
-		return engine.Plan{Text: "the subset holds no records of this line type\n"}, nil
+	catalog, err := a.Catalog(ctx, q.Question.Subset)
+	if err != nil {
+		return engine.Plan{}, err
 	}
+	if !slices.ContainsFunc(catalog.Groups, func(g *design.Group) bool { return g.LineType == q.Question.Type.Name }) {
+		return engine.Plan{Text: "the subset holds no records of this line type\n"}, nil // the datasets are there: others share them
+	}
+	out, err := a.db.client.run(ctx, request{text: q.Text, params: params(q), plan: true})
 	if err != nil {
 		return engine.Plan{}, err
 	}
@@ -26,15 +32,20 @@ func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, er
 	if err := json.Indent(&text, out.plan, "", "  "); err != nil {
 		return engine.Plan{}, err
 	}
-	return engine.Plan{Text: text.String(), Access: accesses(out.plan)}, nil
+	table, _, _ := sqlengine.Table(a.design, q.Question.Type)
+	return engine.Plan{Text: text.String(), Access: accesses(out.plan, table)}, nil
 }
 
 // accesses are the steps that reach datasets. The search of a secondary index
-// and that of the primary index for the keys which it brings are one step.
-func accesses(plan []byte) []engine.Access {
+// and that of the primary index for the keys which it brings are one step. With
+// open types one dataset holds all line types: a step names the design's table.
+func accesses(plan []byte, table string) []engine.Access {
 	var out []engine.Access
-	add := func(object string, m engine.Method, index string) {
-		out = append(out, engine.Access{Object: object, Method: m, Index: index, Examined: -1, Kept: -1})
+	add := func(dataset string, m engine.Method, index string) {
+		if dataset != design.HeaderTable {
+			dataset = table
+		}
+		out = append(out, engine.Access{Object: dataset, Method: m, Index: index, Examined: -1, Kept: -1})
 	}
 	var walk func(op gjson.Result)
 	walk = func(op gjson.Result) {

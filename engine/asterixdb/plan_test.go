@@ -9,39 +9,37 @@ import (
 	"barograph/engine/asterixdb"
 	"barograph/engine/enginetest"
 	"barograph/flavour"
-	"barograph/lab"
 	"barograph/question"
 	"barograph/record"
 )
 
-// TestPlans holds how each flavour reaches what is stored, as the server itself
+// plans holds how each flavour reaches what is stored, as the server itself
 // says: keys must be a search of the primary index.
-func TestPlans(t *testing.T) {
-	d := &databases{server: enginetest.Lab(t, asterixdb.Driver(), lab.Options{Memory: memory})}
+func plans(t *testing.T, d *databases) {
 	scan := func(object string) engine.Access { return access(object, engine.FullScan, "") }
 	index := func(object, name string) engine.Access { return access(object, engine.IndexScan, name) }
-	keys := access("documents", engine.KeyLookup, "documents")
+	keys := access("doc_sal1l2", engine.KeyLookup, "documents")
 	for _, tc := range []struct {
 		query  string
 		design design.Name
 		want   map[flavour.Name][]engine.Access
 	}{
 		{"indexes=epoch", design.Document, map[flavour.Name][]engine.Access{
-			flavour.EpochRange: {index("documents", "by_epoch")}, flavour.Keys: {keys},
+			flavour.EpochRange: {index("doc_sal1l2", "by_epoch")}, flavour.EpochList: {index("doc_sal1l2", "by_epoch")}, flavour.Keys: {keys},
 		}},
 		{"indexes=iso", design.Document, map[flavour.Name][]engine.Access{
-			flavour.ISORange: {index("documents", "by_iso")}, flavour.Keys: {keys},
+			flavour.ISORange: {index("doc_sal1l2", "by_iso")}, flavour.ISOList: {index("doc_sal1l2", "by_iso")}, flavour.Keys: {keys},
 		}},
 		{"indexes=none", design.Document, map[flavour.Name][]engine.Access{
-			flavour.EpochRange: {scan("documents")}, flavour.EpochList: {scan("documents")}, flavour.Keys: {keys},
+			flavour.EpochRange: {scan("doc_sal1l2")}, flavour.EpochList: {scan("doc_sal1l2")}, flavour.Keys: {keys},
 		}},
 		{"", design.Normalized, map[flavour.Name][]engine.Access{
-			flavour.SQL: {scan("stat_header"), index("line_data", "by_header")},
+			flavour.SQL: {scan("stat_header"), index("line_data_sal1l2", "by_header")},
 		}},
 	} {
-		d.query = tc.query
 		t.Run(string(tc.design)+"?"+tc.query, func(t *testing.T) {
-			a := loaded(t, d.url(t), tc.design)
+			a := archive(t, d.url(t, tc.query), tc.design)
+			store(t, a, few(t))
 			q, err := question.Find("test_3")
 			if err != nil {
 				t.Fatal(err)
@@ -67,8 +65,8 @@ func access(object string, m engine.Method, index string) engine.Access {
 	return engine.Access{Object: object, Method: m, Index: index, Examined: -1, Kept: -1}
 }
 
-// loaded opens a database and loads a few records into the subset a.
-func loaded(t *testing.T, url string, n design.Name) engine.Archive {
+// archive opens a database under a design; it is closed with the test.
+func archive(t testing.TB, url string, n design.Name) engine.Archive {
 	t.Helper()
 	e, err := engine.Registry{asterixdb.Driver()}.Open(t.Context(), url, engine.Options{})
 	if err != nil {
@@ -83,20 +81,35 @@ func loaded(t *testing.T, url string, n design.Name) engine.Archive {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return a
+}
+
+func header(mask, level string) record.Header {
+	h := record.DefaultHeader()
+	h[record.Version], h[record.Model], h[record.ObType] = "V01", "GFS", "GFS"
+	h[record.FcstVar], h[record.FcstLev], h[record.VxMask] = "HGT", level, mask
+	return h
+}
+
+// few is a file of a few records.
+func few(t *testing.T) enginetest.File {
+	t.Helper()
 	lt, ok := record.TypeByName("SAL1L2")
 	if !ok {
 		t.Fatal("no line type SAL1L2")
 	}
-	h := record.DefaultHeader()
-	h[record.Version], h[record.Model], h[record.ObType] = "V01", "GFS", "GFS"
-	h[record.FcstVar], h[record.FcstLev], h[record.VxMask] = "HGT", "P500", "G2/NHX"
-	files := enginetest.Generate(1, 1, enginetest.Series{Type: lt, Header: h, Valid: []int64{1546300800, 1546322400}, Lead: []int32{0, 21600}})
+	return enginetest.Generate(1, 1, enginetest.Series{Type: lt, Header: header("G2/NHX", "P500"), Valid: []int64{1546300800, 1546322400}, Lead: []int32{0, 21600}})[0]
+}
+
+// store loads a file into the subset a.
+func store(t testing.TB, a engine.Archive, f enginetest.File) {
+	t.Helper()
 	l, err := a.Loader(t.Context(), "a")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := engine.Commit{Catalog: design.NewCatalog("a"), Done: []engine.Mark{files[0].Mark()}}
-	for _, b := range files[0].Batches {
+	c := engine.Commit{Catalog: design.NewCatalog("a"), Done: []engine.Mark{f.Mark()}}
+	for _, b := range f.Batches {
 		c.Catalog.Add(b)
 		if err := l.Add(t.Context(), b); err != nil {
 			t.Fatal(err)
@@ -108,5 +121,4 @@ func loaded(t *testing.T, url string, n design.Name) engine.Archive {
 	if err := l.Close(); err != nil {
 		t.Error(err)
 	}
-	return a
 }

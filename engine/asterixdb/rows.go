@@ -28,7 +28,6 @@ func (w *rowWriter) find(ctx context.Context, stored *engine.Stored) error {
 	if err := w.headers(ctx); err != nil {
 		return err
 	}
-	archived := newRanges(w.state.catalog)
 	w.there, w.fresh = map[string]map[string][]byte{}, map[string]record.Header{}
 	var hash record.Hasher
 	for _, t := range w.l.types {
@@ -37,13 +36,15 @@ func (w *rowWriter) find(ctx context.Context, stored *engine.Stored) error {
 		for _, b := range w.l.batches[t] {
 			stored.New += int64(b.Len())
 			hash.Use(b)
+			groups := make([]*design.Group, len(b.Headers)) // that may hold records of the header
 			for k := range b.Headers {
+				groups[k] = w.state.catalog.Holding(t, &b.Headers[k])
 				if id := headerID(w.l.subset, &b.Headers[k]); !w.l.headers[id] {
 					w.fresh[id] = b.Headers[k]
 				}
 			}
 			for i := range b.Len() {
-				if archived.mayHold(t, b.Header(i), b.Valid[i]) {
+				if g := groups[b.Head[i]]; g.MayHold(b.Valid[i]) && g.HasLead(b.Lead[i]) {
 					id := rowID(w.l.subset, hash.Key(i))
 					files[id] = b.File
 					wanted = append(wanted, id)
@@ -93,7 +94,7 @@ func (w *rowWriter) parts() []part {
 	}
 	var out []part
 	if len(w.fresh) > 0 {
-		out = append(out, part{design.HeaderTable, kind("header_type"), w.headerLines})
+		out = append(out, part{design.HeaderTable, kind("header_type"), true, w.headerLines})
 	}
 	of := map[string][]*record.LineType{}
 	for _, t := range w.l.types {
@@ -102,7 +103,7 @@ func (w *rowWriter) parts() []part {
 		if len(of[name]) > 1 {
 			continue
 		}
-		out = append(out, part{name, kind(name + "_type"), func(out io.Writer) error { return w.lines(out, of[name]) }})
+		out = append(out, part{name, kind(name + "_type"), len(w.there[name]) == 0, func(out io.Writer) error { return w.lines(out, of[name]) }})
 	}
 	return out
 }

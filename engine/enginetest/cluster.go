@@ -5,40 +5,34 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
+	"barograph/answer"
 	"barograph/engine"
 	"barograph/lab"
+	"barograph/question"
 )
 
 // RunCluster puts an engine of several nodes through what needs them: every
-// case has the right answer in every flavour, and, where the archive keeps
-// copies, what was acknowledged is there when a node dies during a load, while
-// it is down, and when it is back. cfg.URL names databases of l.
+// case has the right answer in every flavour, and a node that dies during a load
+// costs nothing that was acknowledged. Where the archive keeps copies, that is
+// there while the node is down, too; otherwise questions are answered right or
+// fail until it is back. cfg.URL names databases of l.
 func RunCluster(t *testing.T, cfg Config, l *lab.Lab, copies bool) {
 	for _, d := range slices.Sorted(maps.Keys(cfg.Driver.Offers)) {
 		s := &suite{Config: cfg, design: d, flavours: cfg.Driver.Offers[d], root: t.Name()}
 		t.Run("design="+string(d), func(t *testing.T) {
-			t.Run("cases", s.casesOfCluster)
-			if copies {
-				t.Run("a killed node", func(t *testing.T) { s.killedNode(t, l) })
-			}
+			t.Run("cases", s.wholeCases)
+			t.Run("a killed node", func(t *testing.T) { s.killedNode(t, l, copies) })
 		})
 	}
 }
 
-func (s *suite) casesOfCluster(t *testing.T) {
-	h := s.fresh(t)
-	files := Generate(21, 4, caseSeries()...)
-	mustStore(t, h, "cases", files, 2)
-	holds(t, h, "cases", expect(files))
-	s.cases(t, h, files)
-}
-
 // killedNode kills a node that is not the one the client was told of, at a
 // random moment of a load, which goes on if it can and otherwise fails loudly.
-func (s *suite) killedNode(t *testing.T, l *lab.Lab) {
+func (s *suite) killedNode(t *testing.T, l *lab.Lab, copies bool) {
 	files, url := crashFiles(), s.URL(t)
 	whole := s.timeLoad(t, files)
 	h := s.open(t, url, engine.Options{})
@@ -59,7 +53,11 @@ func (s *suite) killedNode(t *testing.T, l *lab.Lab) {
 	if failed == nil && len(acknowledged) < len(files) {
 		t.Error("the load said nothing of files that it did not store")
 	}
-	s.found(t, h, acknowledged, files)
+	if copies {
+		s.found(t, h, acknowledged, files)
+	} else {
+		s.rightOrLoud(t, h, files, len(acknowledged))
+	}
 	if err := l.Restart(t.Context(), victim); err != nil {
 		t.Fatal(err)
 	}
@@ -73,6 +71,34 @@ func (s *suite) killedNode(t *testing.T, l *lab.Lab) {
 	marked(t, h, "a", files)
 	cataloged(t, h, "a", files)
 	s.prove(t, h, files, everything("a", lineType("PCT")))
+}
+
+// rightOrLoud asks while data may be out of reach, in all flavours at once, as
+// each may wait for the node. An answer is that of the files that were
+// acknowledged, or of one more, whose commit nobody saw end.
+func (s *suite) rightOrLoud(t *testing.T, h *opened, files []File, acknowledged int) {
+	q := everything("a", lineType("PCT"))
+	least := references(files[:acknowledged], []*question.Question{q})[0]
+	most := references(files[:min(acknowledged+1, len(files))], []*question.Question{q})[0]
+	var all sync.WaitGroup
+	for _, f := range s.flavours {
+		all.Go(func() {
+			p, err := h.Phrase(t.Context(), q, f)
+			var got *answer.Answer
+			if err == nil {
+				got, err = ask(t.Context(), h, p)
+			}
+			if err != nil {
+				t.Logf("%s: without the node: %v", f, err)
+				return
+			}
+			_, err = answer.Compare(least, got)
+			if _, also := answer.Compare(most, got); err != nil && also != nil {
+				t.Errorf("%s: without the node the answer is wrong: %v", f, err)
+			}
+		})
+	}
+	all.Wait()
 }
 
 // found checks that the archive holds whole files, among them all that were

@@ -135,14 +135,16 @@ func (s *suite) resume(ctx context.Context, url string, files []File) (err error
 // of an engine must pass whose whole suite runs elsewhere.
 func RunCases(t *testing.T, cfg Config) {
 	for _, d := range slices.Sorted(maps.Keys(cfg.Driver.Offers)) {
-		t.Run("design="+string(d), func(t *testing.T) {
-			s := &suite{Config: cfg, design: d, flavours: cfg.Driver.Offers[d], root: t.Name()}
-			h, files := s.fresh(t), Generate(21, 4, caseSeries()...)
-			mustStore(t, h, "cases", files, 2)
-			holds(t, h, "cases", expect(files))
-			marked(t, h, "cases", files)
-			cataloged(t, h, "cases", files)
-			s.cases(t, h, files)
-		})
+		s := &suite{Config: cfg, design: d, flavours: cfg.Driver.Offers[d], root: t.Name()}
+		t.Run("design="+string(d), s.wholeCases)
 	}
+}
+
+func (s *suite) wholeCases(t *testing.T) {
+	h, files := s.fresh(t), Generate(21, 4, caseSeries()...)
+	mustStore(t, h, "cases", files, 2)
+	holds(t, h, "cases", expect(files))
+	marked(t, h, "cases", files)
+	cataloged(t, h, "cases", files)
+	s.cases(t, h, files)
 }

@@ -1,0 +1,277 @@
+package asterixdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+
+	"barograph/engine"
+	"barograph/engine/sqlengine"
+	"barograph/fault"
+	"barograph/flavour"
+)
+
+// kv opens tables of records under keys. A table is a dataset of open documents
+// in the dataverse name_records; their members are the key and the fields.
+type kv struct{ *database }
+
+// kvStripes is the number of locks of a table. A lock is held while a record is
+// read and written again: a statement that does both is not alone with it.
+// Clients in other processes are not kept out by it.
+const kvStripes = 256
+
+type kvTable struct {
+	*database
+	dataset string // quoted
+	fields  []string
+	seed    maphash.Seed
+	locks   [kvStripes]sync.Mutex
+}
+
+// Table opens or makes a table.
+func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) {
+	if err := t.Check(); err != nil {
+		return nil, err
+	}
+	if t.Layout != "" && t.Layout != engine.Document {
+		return nil, fmt.Errorf("asterixdb lays tables out as %s, not as %s: %w", engine.Document, t.Layout, engine.ErrNoDesign)
+	}
+	space := flavour.AsterixDBIdent(k.name + "_records")
+	name := flavour.AsterixDBIdent(t.Name)
+	tb := &kvTable{database: k.database, dataset: space + "." + name, fields: t.Fields, seed: maphash.MakeSeed()}
+	_, err := k.client.run(ctx, request{text: "SELECT VALUE 1 FROM " + tb.dataset + " AS d LIMIT 1"})
+	switch {
+	case err == nil:
+	case !absent(err):
+		return nil, err
+	case !t.Make:
+		return nil, &fault.Error{Setting: "table " + t.Name, Problem: "does not exist", Cure: "load it first"}
+	case k.readOnly:
+		return nil, engine.ErrReadOnly
+	default:
+		err := k.define(ctx, "CREATE DATAVERSE "+space+" IF NOT EXISTS;\nUSE "+space+";\nCREATE TYPE barograph_record IF NOT EXISTS AS {"+sqlengine.KeyColumn+
+			": string};\nCREATE DATASET "+name+"(barograph_record) IF NOT EXISTS PRIMARY KEY "+sqlengine.KeyColumn)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return &engine.Records{
+		Connect: func(context.Context) (*engine.Conn, error) { return tb.connect(), nil },
+		Count:   tb.count,
+		Close:   func() error { return nil },
+	}, nil
+}
+
+func (tb *kvTable) count(ctx context.Context) (n int64, err error) {
+	_, err = tb.client.run(ctx, request{text: "SELECT VALUE COUNT(*) FROM " + tb.dataset + " AS d", row: func(row []byte) error {
+		n = gjson.ParseBytes(row).Int()
+		return nil
+	}})
+	return n, err
+}
+
+func (tb *kvTable) connect() *engine.Conn {
+	c := &kvConn{kvTable: tb}
+	conn := &engine.Conn{
+		Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, ReadPath: c.readPath, UpdatePath: c.updatePath,
+		Close: func() error { return nil },
+	}
+	if tb.readOnly {
+		conn.Insert = func(context.Context, []byte, *engine.Row) error { return engine.ErrReadOnly }
+		conn.Update, conn.Delete = conn.Insert, func(context.Context, []byte) error { return engine.ErrReadOnly }
+		conn.UpdatePath = func(context.Context, []byte, string, []byte) error { return engine.ErrReadOnly }
+	}
+	return conn
+}
+
+// kvConn is a connection: a table and the memory of one worker.
+type kvConn struct {
+	*kvTable
+	row engine.Row
+}
+
+// keyText is a key as it is stored: byte b as the letter of that number, so that
+// AsterixDB, which compares letters, compares bytes. ASCII stays as it is.
+func keyText(key []byte) string {
+	var b strings.Builder
+	for _, c := range key {
+		b.WriteRune(rune(c))
+	}
+	return b.String()
+}
+
+// keyBytes is the inverse of keyText.
+func keyBytes(text string) []byte {
+	key := make([]byte, 0, len(text))
+	for _, r := range text {
+		key = append(key, byte(r))
+	}
+	return key
+}
+
+var errNoText = errors.New("asterixdb: a value is no UTF-8 text")
+
+// members are the fields that a row holds.
+func (tb *kvTable) members(r *engine.Row) (map[string]any, error) {
+	out := map[string]any{}
+	for i := range r.Len() {
+		field, v := r.At(i)
+		if !utf8.Valid(v) {
+			return nil, errNoText
+		}
+		out[tb.fields[field]] = string(v)
+	}
+	return out, nil
+}
+
+// columns are the chosen fields as they are selected, and their indexes.
+func (tb *kvTable) columns(f engine.Fields) (string, engine.Fields) {
+	if f == nil {
+		for i := range tb.fields {
+			f = append(f, i)
+		}
+	}
+	exprs := make([]string, len(f))
+	for i, field := range f {
+		exprs[i] = "d." + flavour.AsterixDBIdent(tb.fields[field])
+	}
+	return strings.Join(exprs, ", "), f
+}
+
+// decode appends the cells of a row of fields.
+func decode(cells []gjson.Result, f engine.Fields, into *engine.Row) {
+	for i, cell := range cells {
+		if cell.Type == gjson.String {
+			into.AddString(f[i], cell.Str)
+		}
+	}
+}
+
+// from is the record of $key, as d.
+func (tb *kvTable) from() string {
+	return " FROM " + tb.dataset + " AS d WHERE d." + sqlengine.KeyColumn + " = $key"
+}
+
+func (c *kvConn) read(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+	columns, f := c.columns(f)
+	return c.one(ctx, request{
+		text: "SELECT VALUE [" + columns + "]" + c.from(), params: map[string]any{"key": keyText(key)},
+		row: func(row []byte) error { decode(gjson.ParseBytes(row).Array(), f, into); return nil },
+	})
+}
+
+// one runs a request that gives a row where there is a record.
+func (tb *kvTable) one(ctx context.Context, r request) error {
+	found, row := false, r.row
+	r.row = func(text []byte) error {
+		found = true
+		return row(text)
+	}
+	_, err := tb.client.run(ctx, r)
+	if err == nil && !found {
+		err = engine.ErrNotFound
+	}
+	return err
+}
+
+func (c *kvConn) insert(ctx context.Context, key []byte, r *engine.Row) error {
+	record, err := c.members(r)
+	if err != nil {
+		return err
+	}
+	record[sqlengine.KeyColumn] = keyText(key)
+	_, err = c.client.run(ctx, request{text: "INSERT INTO " + c.dataset + " ($record)", params: map[string]any{"record": record}})
+	if is(err, codeDuplicate) {
+		return engine.ErrExists
+	}
+	return err
+}
+
+func (c *kvConn) update(ctx context.Context, key []byte, r *engine.Row) error {
+	set, err := c.members(r)
+	if err != nil {
+		return err
+	}
+	return c.replace(ctx, key, set)
+}
+
+// replace replaces members of a record.
+func (tb *kvTable) replace(ctx context.Context, key []byte, set map[string]any) error {
+	defer tb.lock(key).Unlock()
+	return tb.one(ctx, request{
+		text:   "UPSERT INTO " + tb.dataset + " AS u (SELECT VALUE object_concat(d, $set)" + tb.from() + ") RETURNING 1",
+		params: map[string]any{"key": keyText(key), "set": set},
+		row:    func([]byte) error { return nil },
+	})
+}
+
+// lock locks what is written under a key.
+func (tb *kvTable) lock(key []byte) *sync.Mutex {
+	l := &tb.locks[maphash.Bytes(tb.seed, key)%kvStripes]
+	l.Lock()
+	return l
+}
+
+func (c *kvConn) delete(ctx context.Context, key []byte) error {
+	defer c.lock(key).Unlock()
+	return c.one(ctx, request{
+		text:   "SELECT VALUE 1" + c.from() + ";\nDELETE" + c.from(),
+		params: map[string]any{"key": keyText(key)},
+		row:    func([]byte) error { return nil },
+	})
+}
+
+func (c *kvConn) scan(ctx context.Context, from []byte, n int, f engine.Fields, each func(key []byte, r *engine.Row) error) error {
+	columns, f := c.columns(f)
+	_, err := c.client.run(ctx, request{
+		text: "SELECT VALUE [d." + sqlengine.KeyColumn + ", " + columns + "] FROM " + c.dataset + " AS d WHERE d." + sqlengine.KeyColumn + " >= $key ORDER BY d." +
+			sqlengine.KeyColumn + " LIMIT " + strconv.Itoa(n),
+		params: map[string]any{"key": keyText(from)},
+		row: func(row []byte) error {
+			cells := gjson.ParseBytes(row).Array()
+			c.row.Reset()
+			decode(cells[1:], f, &c.row)
+			return each(keyBytes(cells[0].Str), &c.row)
+		},
+	})
+	return err
+}
+
+// member is the one that a path names: a record is flat.
+func member(path string) (string, error) {
+	name, ok := strings.CutPrefix(path, "$.")
+	if !ok || !names.MatchString(name) {
+		return "", fmt.Errorf("asterixdb: the path %q is not that of a field: $.name", path)
+	}
+	return name, nil
+}
+
+func (c *kvConn) readPath(ctx context.Context, key []byte, path string, into *engine.Row) error {
+	name, err := member(path)
+	if err != nil {
+		return err
+	}
+	return c.one(ctx, request{
+		text:   "SELECT VALUE d." + flavour.AsterixDBIdent(name) + c.from() + " AND d." + flavour.AsterixDBIdent(name) + " IS KNOWN",
+		params: map[string]any{"key": keyText(key)},
+		row:    func(row []byte) error { into.AddString(0, gjson.ParseBytes(row).String()); return nil },
+	})
+}
+
+func (c *kvConn) updatePath(ctx context.Context, key []byte, path string, value []byte) error {
+	name, err := member(path)
+	if err != nil {
+		return err
+	}
+	if !utf8.Valid(value) {
+		return errNoText
+	}
+	return c.replace(ctx, key, map[string]any{name: string(value)})
+}
