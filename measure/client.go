@@ -39,6 +39,16 @@ type ClientLoad struct {
 	GCPauseMax time.Duration `json:"gc_pause_max_ns"` // of the last 256 collections
 }
 
+// CPUTime is the processor time of this process so far, of all its threads; 0
+// where the system does not tell.
+func CPUTime() time.Duration {
+	u, err := processUsage()
+	if err != nil {
+		return 0
+	}
+	return u.user + u.system
+}
+
 // StartClient begins an interval.
 func StartClient() (*ClientMeter, error) {
 	u, err := processUsage()

@@ -113,6 +113,7 @@ func glossary() []fact {
 		{"Interleaving", "each round asks every cell once, in a fresh random order, so that drift of the machine meets all alike. Garbage is collected between repetitions."},
 		{"Floor", "the dry engine recalls the answer from memory: what the client itself costs. It is part of every time and ranked nowhere."},
 		{"Cold", "a new process opens the archive and asks once, after the archive's files were dropped from the page cache; the time includes opening. Disks and hypervisors have caches beyond our reach."},
+		{"Client", "processor time of this process in the call: what the driver, decoding and assembling took. For an embedded engine the engine itself is in it."},
 		{"Keys derived", "flavours that ask by keys compute the ids from the question and the archive's metadata before the call. That time stands beside the call's, not inside it."},
 		{"Whole", "the digest over every record that the archive holds equals that of the input. An archive that is not whole is neither timed nor ranked."},
 	}

@@ -134,7 +134,8 @@ type section struct {
 	Table       *table
 }
 
-// original returns Tables 2 to 7 of the original README, from this run's figures.
+// original returns Tables 2 to 7 of the original README, from this run's figures,
+// and the break-down of the client's time that the original asked for.
 func (rs *results) original(s *Summary) []section {
 	var out []section
 	add := func(title, lead, missing string, pairs []contest) {
@@ -159,8 +160,7 @@ func (rs *results) original(s *Summary) []section {
 	} else {
 		t5.Lead = "No archive of this run was asked by keys."
 	}
-	out = append(out, t5, section{Title: "Table 6 · One node and a cluster",
-		Lead: "This run knows no cluster: every engine in it is " + rs.places() + ", on one node."})
+	out = append(out, t5, rs.clientTime(s), rs.clusters(s))
 	t7 := rs.sizes(s)
 	return append(out, section{Title: "Table 7 · Records and sizes of the answers", Table: &t7})
 }

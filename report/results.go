@@ -263,6 +263,7 @@ func times(samples []run.Sample, of func(*run.Sample) float64) []float64 {
 func total(s *run.Sample) float64  { return ms(s.Total) }
 func first(s *run.Sample) float64  { return ms(s.First) }
 func server(s *run.Sample) float64 { return ms(s.Server) }
+func client(s *run.Sample) float64 { return ms(s.Client) }
 func derive(s *run.Sample) float64 { return ms(s.Derive) }
 
 // positive is the median of values of which any is above zero, else NaN: zero

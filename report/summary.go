@@ -74,6 +74,7 @@ type Times struct {
 	Hi       Number `json:"median_hi_ms"`
 	FirstRow Number `json:"first_row_ms"`
 	Server   Number `json:"server_ms"`      // null where the engine tells none
+	Client   Number `json:"client_cpu_ms"`  // processor time of this process; for an embedded engine the engine's, too
 	Derive   Number `json:"derive_keys_ms"` // null where no keys are derived
 	Keys     int    `json:"keys,omitempty"`
 
@@ -172,7 +173,7 @@ func summariseTimes(res *result, c run.Case) *Times {
 	t := &Times{
 		N: len(vs), Median: Number(measure.Median(vs)), Lo: Number(ci.Lo), Hi: Number(ci.Hi),
 		FirstRow: Number(positive(times(res.warm, first))), Server: Number(positive(times(res.warm, server))),
-		Derive: Number(positive(times(res.warm, derive))), Keys: res.warm[0].Keys,
+		Client: Number(positive(times(res.warm, client))), Derive: Number(positive(times(res.warm, derive))), Keys: res.warm[0].Keys,
 		Cold: nan(), ColdLo: nan(), ColdHi: nan(), Ratio: nan(), RatioLo: nan(), RatioHi: nan(), P: nan(), PHolm: nan(),
 		ColdProblem: res.coldProblem,
 		values:      vs,

@@ -92,7 +92,7 @@ func (f *Folder) Failed(s Sample, err error) error {
 }
 
 func (s Sample) timeless() Sample {
-	s.First, s.Total, s.Server, s.Derive = 0, 0, 0, 0
+	s.First, s.Total, s.Server, s.Client, s.Derive = 0, 0, 0, 0, 0
 	return s
 }
 

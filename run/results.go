@@ -19,7 +19,7 @@ import (
 // in nanoseconds, sizes in bytes.
 var sampleColumns = []string{ //nolint:gochecknoglobals // a constant table
 	"engine", "design", "case", "flavour", "phase", "rep", "verdict", "problem",
-	"start_ns", "first_row_ns", "total_ns", "server_ns", "derive_ns", "rows", "bytes", "keys", "digest",
+	"start_ns", "first_row_ns", "total_ns", "server_ns", "client_cpu_ns", "derive_ns", "rows", "bytes", "keys", "digest",
 }
 
 // fields are the values of a sample, in the order of sampleColumns.
@@ -27,7 +27,7 @@ func (s *Sample) fields() []string {
 	n := func(v int64) string { return strconv.FormatInt(v, 10) }
 	return []string{
 		s.Engine, s.Design, s.Case, s.Flavour, string(s.Phase), strconv.Itoa(s.Rep), string(s.Verdict), s.Problem,
-		n(int64(s.Start)), n(int64(s.First)), n(int64(s.Total)), n(int64(s.Server)), n(int64(s.Derive)),
+		n(int64(s.Start)), n(int64(s.First)), n(int64(s.Total)), n(int64(s.Server)), n(int64(s.Client)), n(int64(s.Derive)),
 		strconv.Itoa(s.Rows), n(s.Bytes), strconv.Itoa(s.Keys), s.Digest,
 	}
 }
@@ -42,8 +42,8 @@ func (s *Sample) parse(row []string) error {
 	*s = Sample{
 		Cell:  Cell{Engine: row[0], Design: row[1], Case: row[2], Flavour: row[3]},
 		Phase: Phase(row[4]), Rep: int(n(5)), Verdict: Verdict(row[6]), Problem: row[7],
-		Start: time.Duration(n(8)), First: time.Duration(n(9)), Total: time.Duration(n(10)), Server: time.Duration(n(11)), Derive: time.Duration(n(12)),
-		Rows: int(n(13)), Bytes: n(14), Keys: int(n(15)), Digest: row[16],
+		Start: time.Duration(n(8)), First: time.Duration(n(9)), Total: time.Duration(n(10)), Server: time.Duration(n(11)), Client: time.Duration(n(12)), Derive: time.Duration(n(13)),
+		Rows: int(n(14)), Bytes: n(15), Keys: int(n(16)), Digest: row[17],
 	}
 	return err
 }
@@ -99,6 +99,7 @@ type parquetRow struct {
 	First   int64  `parquet:"first_row_ns"`
 	Total   int64  `parquet:"total_ns"`
 	Server  int64  `parquet:"server_ns"`
+	Client  int64  `parquet:"client_cpu_ns"`
 	Derive  int64  `parquet:"derive_ns"`
 	Rows    int64  `parquet:"rows"`
 	Bytes   int64  `parquet:"bytes"`
@@ -111,7 +112,7 @@ func writeParquet(path string, samples []Sample) error {
 	for i, s := range samples {
 		rows[i] = parquetRow{
 			s.Engine, s.Design, s.Case, s.Flavour, string(s.Phase), int64(s.Rep), string(s.Verdict), s.Problem,
-			int64(s.Start), int64(s.First), int64(s.Total), int64(s.Server), int64(s.Derive), int64(s.Rows), s.Bytes, int64(s.Keys), s.Digest,
+			int64(s.Start), int64(s.First), int64(s.Total), int64(s.Server), int64(s.Client), int64(s.Derive), int64(s.Rows), s.Bytes, int64(s.Keys), s.Digest,
 		}
 	}
 	return parquet.WriteFile(path, rows)

@@ -140,6 +140,7 @@ type Sample struct {
 	First  time.Duration // from the call to the first decoded row
 	Total  time.Duration // from the call to the last decoded row
 	Server time.Duration // the engine's own time; 0 = it tells none
+	Client time.Duration // processor time of this process in the call; an embedded engine's is in it
 	Derive time.Duration // deriving the keys, before the call
 
 	Rows   int

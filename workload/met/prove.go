@@ -206,9 +206,11 @@ func (s *study) sample(ctx context.Context, c *cell, rep int, b *answer.Builder)
 	}
 	out := run.Sample{Cell: c.Cell, Phase: run.Warm, Rep: rep, Start: s.clock.Now(), Derive: query.Derive, Keys: len(query.Keys)}
 	query.Server = 0
+	busy := measure.CPUTime()
 	start := time.Now()
 	err := c.archive.Ask(ctx, query, b)
 	out.Total = time.Since(start)
+	out.Client = measure.CPUTime() - busy
 	if err != nil {
 		return s.failed(ctx, out, err)
 	}
