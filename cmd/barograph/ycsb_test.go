@@ -21,8 +21,8 @@ import (
 // every scan checked: exit status 0.
 func TestYCSBStory(t *testing.T) {
 	for _, d := range all.Registry() {
-		if d.Place == engine.Memory {
-			continue // it forgets what was loaded; see TestYCSBText
+		if d.Place == engine.Memory || len(d.Layouts) == 0 {
+			continue // it forgets what was loaded, see TestYCSBText; or keeps no such records
 		}
 		t.Run(d.Scheme, func(t *testing.T) {
 			url := d.Scheme + ":" + filepath.Join(t.TempDir(), "db")
