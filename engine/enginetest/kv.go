@@ -26,6 +26,7 @@ func kvTable(l engine.Layout) engine.Table {
 // runKV puts an engine's records under keys through the suite.
 func (c Config) runKV(t *testing.T) {
 	t.Run("records", c.kvPromised)
+	t.Run("metrics", c.metrics)
 	for _, l := range c.Driver.Layouts {
 		t.Run("records/layout="+string(l), func(t *testing.T) {
 			e, err := engine.Registry{c.Driver}.Open(t.Context(), c.URL(t), engine.Options{})

@@ -36,6 +36,7 @@ func known() []Setting {
 		{"warmup", "0", "seconds at the beginning that do not count (not YCSB's)", whole(func(c *Config) *int64 { return &c.Warmup }, 0)},
 		{"arrivals", "fixed", "how a target is spread: fixed or poisson (not YCSB's)", oneOf(func(c *Config) *string { return &c.Arrivals }, "fixed", "poisson")},
 		{"seed", "1", "of all random numbers (not YCSB's)", whole(func(c *Config) *int64 { return &c.Seed }, 0)},
+		{"shard", "", "i/n: this client's part of the work of n clients, i from 1 (not YCSB's)", takeShard},
 		ignored("dotransactions", "load and run are commands"),
 		{"status", "false", "print progress", yes(func(c *Config) *bool { return &c.Status })},
 		{"status.interval", "10", "seconds between two lines of progress", whole(func(c *Config) *int64 { return &c.StatusInterval }, 1)},
@@ -107,6 +108,12 @@ func takeWorkload(_ *Config, v string) error {
 		return nil
 	}
 	return &fault.Error{Problem: strconv.Quote(v) + " is not known", Cure: "write " + coreWorkload + " or core"}
+}
+
+func takeShard(c *Config, v string) error {
+	s, err := ParseShard(v)
+	c.Shard = s
+	return err
 }
 
 func takePercentiles(c *Config, v string) error {

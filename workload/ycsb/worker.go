@@ -28,7 +28,7 @@ type worker struct {
 }
 
 func (w *workload) worker(conn *engine.Conn, number int) *worker {
-	k := &worker{workload: w, conn: conn, latest: w.latest, rng: rand.New(rand.NewPCG(uint64(w.Seed), uint64(number)))} //nolint:gosec // not negative
+	k := &worker{workload: w, conn: conn, latest: w.latest, rng: rand.New(rand.NewPCG(uint64(w.Seed), w.Shard.stream(number)))} //nolint:gosec // not negative
 	k.scan.each = k.scanned
 	return k
 }
@@ -46,7 +46,7 @@ func (k *worker) Do(ctx context.Context, r *pace.Recorder) error {
 	if err != nil {
 		return err
 	}
-	k.key = k.appendKey(k.key[:0], number)
+	k.key = k.appendKey(k.key[:0], k.keyNumber(number))
 	switch op {
 	case opRead:
 		k.read(ctx, r, number)
@@ -215,7 +215,7 @@ func (k *worker) update(ctx context.Context, r *pace.Recorder, number int64) int
 // one that was taken is there.
 func (k *worker) insert(ctx context.Context, r *pace.Recorder) error {
 	number := k.sequence.take()
-	k.key = k.appendKey(k.key[:0], number)
+	k.key = k.appendKey(k.key[:0], k.keyNumber(number))
 	k.fill(true)
 	began := r.Now()
 	status := k.status("insert", number, k.conn.Insert(ctx, k.key, &k.row))

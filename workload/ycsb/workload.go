@@ -156,9 +156,10 @@ func readHistogram(file string) (*dist.Buckets, error) {
 
 // pacing are the options of the loop.
 func (w *workload) pacing(o *Options) pace.Options {
+	_, operations := w.Shard.split(0, w.Operations)
 	return pace.Options{
-		Kinds: kinds(), Statuses: statuses(), Rate: w.Target, Arrivals: pace.Arrivals(w.Arrivals), Operations: w.Operations,
-		Warmup: time.Duration(w.Warmup) * time.Second, Limit: time.Duration(w.Seconds) * time.Second, Seed: uint64(w.Seed), //nolint:gosec // not negative
+		Kinds: kinds(), Statuses: statuses(), Rate: w.Target / float64(max(w.Shard.Of, 1)), Arrivals: pace.Arrivals(w.Arrivals), Operations: operations,
+		Warmup: time.Duration(w.Warmup) * time.Second, Limit: time.Duration(w.Seconds) * time.Second, Seed: uint64(w.Seed + w.Shard.Index), //nolint:gosec // not negative
 		Spin: w.Spin, Interval: o.Interval, Watch: o.Watch, Grace: o.Grace,
 	}
 }
