@@ -2,6 +2,8 @@ package mariadb
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -41,6 +43,10 @@ func (k kv) dialect() *sqlengine.KVDialect {
 		AtPath:       func(doc, path string) string { return "JSON_VALUE(" + doc + ", " + path + ")" },
 		SetPath:      func(doc, path, value string) string { return "JSON_SET(" + doc + ", " + path + ", " + value + ")" },
 		MaxParams:    65535,
+		Variants: map[engine.Layout]sqlengine.Variant{engine.Hash: {
+			Options: fmt.Sprintf(" ENGINE=InnoDB PARTITION BY KEY (%s) PARTITIONS %d", sqlengine.KeyColumn, sqlengine.HashPartitions),
+			Is:      "SELECT IF(COUNT(*) > 1, '1', '0') FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = '" + strings.ReplaceAll(k.prefix+kvDatabase, "'", "''") + "' AND TABLE_NAME = ?",
+		}},
 	}
 }
 

@@ -39,7 +39,7 @@ func Driver() engine.Driver {
 			design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
 			design.Wide:       {flavour.SQL, flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange},
 		},
-		Layouts: []engine.Layout{engine.Columns, engine.Document},
+		Layouts: []engine.Layout{engine.Columns, engine.Document, engine.Hash},
 		Place:   engine.Remote,
 		Server:  server(),
 		Open:    open,
