@@ -55,6 +55,15 @@ func story(t *testing.T, url, layout string) {
 			records += n
 		}
 	}
+	for _, w := range ycsb.Mixes() {
+		if strings.HasPrefix(w, "index") {
+			continue // of another table
+		}
+		args := append([]string{"ycsb", "run", "-P", w, "-p", fmt.Sprint("recordcount=", records)}, common...)
+		if code, out, errs := barograph(t, args...); code == 0 && !strings.Contains(out, "[VERIFY], Return=OK, ") && w == "subdocument" || code != 0 && !strings.Contains(errs, "no documents to reach into") {
+			t.Errorf("%s, %s: status %d, %s%s", layout, w, code, out, errs)
+		}
+	}
 }
 
 // The lines are YCSB's.

@@ -12,7 +12,7 @@ import (
 	"barograph/fault"
 )
 
-// The operations, in the order of YCSB's weighted choice; deletes are ours.
+// The operations, in the order of YCSB's weighted choice; those from deletes on are ours.
 const (
 	opRead = iota
 	opUpdate
@@ -20,6 +20,8 @@ const (
 	opScan
 	opModify
 	opDelete
+	opReadPath   // of one value of a document
+	opUpdatePath // likewise
 	ops
 
 	kindVerify = ops // the check of values, after a read or a scan

@@ -77,7 +77,7 @@ func (r *Report) groups(p *run.Point) {
 func (r *Report) checked() int64 {
 	n := int64(0)
 	for status := range statuses() {
-		n += r.tally(status, opRead, opUpdate, opInsert, opScan, opDelete, kindVerify)
+		n += r.tally(status, opRead, opUpdate, opInsert, opScan, opDelete, opReadPath, opUpdatePath, kindVerify)
 	}
 	return n
 }

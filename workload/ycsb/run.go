@@ -168,6 +168,9 @@ func (w *workload) ready(ctx context.Context, conns []*engine.Conn, r *Report) e
 	if w.Mix[opDelete] > 0 && conns[0].Delete == nil {
 		return &fault.Error{Setting: "property deleteproportion", Problem: "the engine deletes no records", Cure: "set it to 0"}
 	}
+	if w.Mix[opReadPath] > 0 && conns[0].ReadPath == nil || w.Mix[opUpdatePath] > 0 && conns[0].UpdatePath == nil {
+		return &fault.Error{Setting: "properties readpathproportion and updatepathproportion", Problem: "this layout of the engine has no documents to reach into", Cure: "give --layout document, on an engine that has it"}
+	}
 	if err := w.probe(ctx, conns[0]); err != nil {
 		return err
 	}
@@ -191,7 +194,7 @@ func (r *Report) tally(status int, kinds ...int) (n int64) {
 }
 
 func (r *Report) all(status int) int64 {
-	return r.tally(status, opRead, opUpdate, opInsert, opScan, opDelete, kindVerify)
+	return r.tally(status, opRead, opUpdate, opInsert, opScan, opDelete, opReadPath, opUpdatePath, kindVerify)
 }
 
 // Operations is the number of operations that ended, whatever way; of a load,

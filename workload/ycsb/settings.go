@@ -63,6 +63,8 @@ func known() []Setting {
 		{"scanproportion", "0", "share of scans", number(func(c *Config) *float64 { return &c.Mix[opScan] }, 1e9)},
 		{"readmodifywriteproportion", "0", "share of reads with an update of the same key", number(func(c *Config) *float64 { return &c.Mix[opModify] }, 1e9)},
 		{"deleteproportion", "0", "share of deletes (not YCSB's)", number(func(c *Config) *float64 { return &c.Mix[opDelete] }, 1e9)},
+		{"readpathproportion", "0", "share of reads of one value inside a document (not YCSB's)", number(func(c *Config) *float64 { return &c.Mix[opReadPath] }, 1e9)},
+		{"updatepathproportion", "0", "share of updates of one value inside a document (not YCSB's)", number(func(c *Config) *float64 { return &c.Mix[opUpdatePath] }, 1e9)},
 		{"requestdistribution", "uniform", "uniform, zipfian, zipfian-exact (not YCSB's), latest, hotspot, exponential or sequential", oneOf(func(c *Config) *string { return &c.Requests },
 			"uniform", "zipfian", "zipfian-exact", "latest", "hotspot", "exponential", "sequential")},
 		{"minscanlength", "1", "the fewest records of a scan", whole(func(c *Config) *int64 { return &c.MinScan }, 1)},

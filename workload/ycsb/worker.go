@@ -64,8 +64,39 @@ func (k *worker) Do(ctx context.Context, r *pace.Recorder) error {
 	case opDelete:
 		began := r.Now()
 		r.Done(opDelete, k.status("delete", number, k.conn.Delete(ctx, k.key)), began)
+	case opReadPath:
+		k.readPath(ctx, r, number)
+	case opUpdatePath:
+		field := k.rng.IntN(len(k.fields))
+		k.row.Reset()
+		k.fillField(&k.row, k.key, field)
+		_, value := k.row.At(0)
+		began := r.Now()
+		r.Done(opUpdatePath, k.status("update path", number, k.conn.UpdatePath(ctx, k.key, k.paths[field], value)), began)
 	}
 	return nil
+}
+
+// readPath reads one value of a document.
+func (k *worker) readPath(ctx context.Context, r *pace.Recorder, number int64) {
+	field := k.rng.IntN(len(k.fields))
+	k.row.Reset()
+	began := r.Now()
+	status := k.status("read path", number, k.conn.ReadPath(ctx, k.key, k.paths[field], &k.row))
+	if status == statusOK && k.row.Len() != 1 {
+		status = k.wrong("read path: not one value", func() string { return fmt.Sprintf("%s has %d at %s", k.key, k.row.Len(), k.paths[field]) })
+	}
+	r.Done(opReadPath, status, began)
+	if status != statusOK || !k.Integrity {
+		return
+	}
+	began = r.Now()
+	_, got := k.row.At(0)
+	k.want = appendDerived(k.want[:0], k.key, k.fields[field], k.FieldLength)
+	if !bytes.Equal(got, k.want) {
+		status = k.wrong("verify: a value is not that of its key and field", func() string { return fmt.Sprintf("%s, %s is %.60q, not %.60q", k.key, k.fields[field], got, k.want) })
+	}
+	r.Done(kindVerify, status, began)
 }
 
 const (

@@ -32,7 +32,7 @@ const (
 )
 
 func kinds() []string {
-	return []string{"READ", "UPDATE", "INSERT", "SCAN", "READ-MODIFY-WRITE", "DELETE", "VERIFY"}
+	return []string{"READ", "UPDATE", "INSERT", "SCAN", "READ-MODIFY-WRITE", "DELETE", "READ-PATH", "UPDATE-PATH", "VERIFY"}
 }
 
 func statuses() []string {
@@ -61,6 +61,7 @@ type workload struct {
 	lengths    func(rng *rand.Rand) int64
 	scanLength func(rng *rand.Rand) int64
 	single     []engine.Fields // each field by itself
+	paths      []string        // of each field in a document
 }
 
 func newWorkload(c *Config, table *engine.Records) (*workload, error) {
@@ -92,6 +93,7 @@ func newWorkload(c *Config, table *engine.Records) (*workload, error) {
 	}
 	for i := range w.fields {
 		w.single = append(w.single, engine.Fields{i})
+		w.paths = append(w.paths, "$."+w.fields[i])
 	}
 	var err error
 	w.lengths, err = c.fieldLengths()
