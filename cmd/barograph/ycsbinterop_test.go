@@ -55,7 +55,7 @@ func database(t *testing.T, server, name, statement string) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer c.Close(ctx) //nolint:errcheck // the server goes, too
+		defer c.Close(ctx)
 		if _, err := c.Exec(ctx, sql); err != nil {
 			t.Fatal(err)
 		}
