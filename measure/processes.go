@@ -2,7 +2,9 @@ package measure
 
 import (
 	"context"
+	"maps"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/shirou/gopsutil/v4/cpu"
@@ -23,18 +25,14 @@ type ProcessLoad struct {
 // goroutine. A child that begins and ends between two looks is not seen.
 type ProcessMeter struct {
 	roots []int32
-	seen  map[identity]*processUse
+	seen  map[int32]*processUse // by pid; one whose pid was given anew is in ended
+	ended []*processUse
 	peak  uint64
 	most  int
 }
 
-// identity is a process that cannot be taken for a later one of its number.
-type identity struct {
-	pid   int32
-	began int64 // ms
-}
-
 type processUse struct {
+	began         int64   // ms
 	cpu, cpu0     float64 // seconds
 	read, read0   uint64
 	write, write0 uint64
@@ -42,7 +40,7 @@ type processUse struct {
 
 // StartProcesses begins an interval. A process that does not run is left out.
 func StartProcesses(ctx context.Context, pids []int32) *ProcessMeter {
-	m := &ProcessMeter{roots: pids, seen: map[identity]*processUse{}}
+	m := &ProcessMeter{roots: pids, seen: map[int32]*processUse{}}
 	m.look(ctx, true)
 	return m
 }
@@ -52,7 +50,7 @@ func StartProcesses(ctx context.Context, pids []int32) *ProcessMeter {
 func (m *ProcessMeter) Look(ctx context.Context) { m.look(ctx, false) }
 
 func (m *ProcessMeter) look(ctx context.Context, first bool) {
-	rss, n := uint64(0), 0
+	rss, shared, n := uint64(0), uint64(0), 0
 	for _, p := range m.family(ctx) {
 		began, err := p.CreateTimeWithContext(ctx)
 		if err != nil {
@@ -62,11 +60,13 @@ func (m *ProcessMeter) look(ctx context.Context, first bool) {
 		if err != nil {
 			continue
 		}
-		id := identity{p.Pid, began}
-		u := m.seen[id]
+		u := m.seen[p.Pid]
+		if u != nil && (began-u.began > anotherProcess || u.began-began > anotherProcess) {
+			m.ended, u = append(m.ended, u), nil
+		}
 		if u == nil {
-			u = &processUse{}
-			m.seen[id] = u
+			u = &processUse{began: began}
+			m.seen[p.Pid] = u
 		}
 		n++
 		u.cpu = times.User + times.System
@@ -77,11 +77,18 @@ func (m *ProcessMeter) look(ctx context.Context, first bool) {
 			u.cpu0, u.read0, u.write0 = u.cpu, u.read, u.write
 		}
 		if mem, err := p.MemoryInfoWithContext(ctx); err == nil {
-			rss += mem.RSS
+			common := min(sharedMemory(ctx, p), mem.RSS)
+			rss += mem.RSS - common
+			shared = max(shared, common)
 		}
 	}
-	m.peak, m.most = max(m.peak, rss), max(m.most, n)
+	m.peak, m.most = max(m.peak, rss+shared), max(m.most, n)
 }
+
+// anotherProcess is by how many ms the start of a process differs from that of
+// an earlier one of its pid. The start of one process differs from look to look,
+// where the time since the boot is a container's.
+const anotherProcess = 10_000
 
 // family are the roots and all that descends from them.
 func (m *ProcessMeter) family(ctx context.Context) []*process.Process {
@@ -107,13 +114,13 @@ func (m *ProcessMeter) family(ctx context.Context) []*process.Process {
 	return out
 }
 
-// Stop returns what was used since StartProcesses. Resident memory counts pages
-// that processes share once for each.
+// Stop returns what was used since StartProcesses. Of the memory that processes
+// share, such as a server's buffers, the most that one of them has is counted, once.
 func (m *ProcessMeter) Stop(ctx context.Context) ProcessLoad {
 	m.look(ctx, false)
 	out := ProcessLoad{Processes: m.most, PeakRSS: m.peak}
 	seconds := 0.0
-	for _, u := range m.seen {
+	for _, u := range slices.AppendSeq(m.ended, maps.Values(m.seen)) {
 		seconds += u.cpu - u.cpu0
 		out.Read += u.read - u.read0
 		out.Written += u.write - u.write0

@@ -174,7 +174,7 @@ func (p *points) held(mix string) table {
 		}
 		t.Rows = append(t.Rows, r)
 	}
-	t.Note = "Each engine at its highest throughput. The sentence is made of the figures beside it and of what sessions were found waiting for, looked at once a second. Memory of processes that share pages counts these once for each; reads and writes are those that reached the disk."
+	t.Note = "Each engine at its highest throughput. The sentence is made of the figures beside it and of what sessions were found waiting for, looked at once a second. Memory that processes share is counted once; reads and writes are those that reached the disk."
 	return t
 }
 
