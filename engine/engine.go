@@ -60,8 +60,9 @@ type Options struct {
 
 // Engine is an open database, safe for concurrent use. A nil ability means "cannot".
 type Engine struct {
-	Archives Archives // verification archives: the met workload
-	KV       KV       // records under keys: the ycsb workload
+	Archives Archives                                   // verification archives: the met workload
+	KV       KV                                         // records under keys: the ycsb workload
+	Metrics  func(ctx context.Context) (Metrics, error) // what a server tells of itself, in a few ms
 	About    func(ctx context.Context) (About, error)
 	Close    func() error // waits for nothing; open archives must be closed before
 }

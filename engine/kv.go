@@ -22,6 +22,9 @@ const (
 	Columns  Layout = "columns"  // a row per record, a column per field; YCSB's own
 	Document Layout = "document" // a row per record: the key and one JSON document
 	Pairs    Layout = "pairs"    // a key and the record's bytes
+
+	Hash      Layout = "hash"      // as Columns, in a table that is partitioned by the hash of its keys
+	Clustered Layout = "clustered" // as Columns, in a table that lies in the order of its keys, where that is not the engine's habit
 )
 
 // Summary is one line for people; "" for an unknown layout.
@@ -33,6 +36,10 @@ func (l Layout) Summary() string {
 		return "one JSON document per record"
 	case Pairs:
 		return "a key and the record's bytes"
+	case Hash:
+		return "a column per field, in a table of 8 partitions by the hash of the key"
+	case Clustered:
+		return "a column per field, in a table that lies in the order of its keys"
 	}
 	return ""
 }

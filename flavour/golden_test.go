@@ -197,12 +197,15 @@ func TestSQLiteNames(t *testing.T) {
 
 func TestMariaDBNames(t *testing.T) {
 	for _, prefix := range []string{"", "mv_"} {
-		for _, subset := range []string{"", "a", "A", "mv_gfs", "mysql", "MySQL", "sys", "^_a", "^", "a^00001", "é🌀", "a ", " a", "a/b.c", "Ω`\"'%", "--"} {
+		for _, subset := range []string{"", "a", "A", "mv_gfs", "mysql", "MySQL", "sys", "ycsb", "YCSB", "^_a", "^", "a^00001", "é🌀", "a ", " a", "a/b.c", "Ω`\"'%", "--"} {
 			name := MariaDBName(prefix, subset)
 			if got := MariaDBSubset(name); got != subset {
 				t.Errorf("%q: database %q, back %q", subset, name, got)
 			}
 		}
+	}
+	if got := MariaDBName("x_", MariaDBRecords); got == MariaDBRecords {
+		t.Errorf("a subset and the tables of records share the database %s", got)
 	}
 	if got := MariaDBIn("x_").Table("gfs", "stat_header"); got != "`x_gfs`.`stat_header`" {
 		t.Errorf("got %s", got)

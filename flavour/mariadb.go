@@ -87,13 +87,17 @@ func MariaDBIdent(s string) string { return "`" + strings.ReplaceAll(s, "`", "``
 // mariadbReserved are the server's own databases.
 var mariadbReserved = [...]string{"mysql", "sys", "information_schema", "performance_schema"} //nolint:gochecknoglobals // a constant table
 
+// MariaDBRecords is the database of tables of records under keys, without its
+// prefix; a subset of that name has its database under another.
+const MariaDBRecords = "ycsb"
+
 // MariaDBName is the name of a subset's database without its prefix. What a
 // name cannot hold (characters beyond the basic plane, NUL, a blank at the
 // end, no character at all) is written as ^ and its number in hexadecimal;
 // most names of subsets stay as they are.
 func MariaDBName(prefix, subset string) string {
 	var b strings.Builder
-	if prefix == "" && (subset == "" || slices.Contains(mariadbReserved[:], strings.ToLower(subset))) {
+	if lower := strings.ToLower(subset); lower == MariaDBRecords || prefix == "" && (subset == "" || slices.Contains(mariadbReserved[:], lower)) {
 		b.WriteString(escapedName)
 	}
 	for i, r := range subset {

@@ -21,6 +21,9 @@ const FileName = "report.html"
 // Write reads a run folder, writes report.html into it and returns its path.
 // The file refers to nothing outside itself.
 func Write(dir string) (path string, err error) {
+	if mixed(dir) {
+		return writePoints(dir)
+	}
 	p, err := open(dir)
 	if err != nil {
 		return "", err
@@ -38,6 +41,12 @@ func Write(dir string) (path string, err error) {
 		return "", err
 	}
 	return path, os.Rename(path+".new", path)
+}
+
+// mixed reports whether a folder is a run of mixes of operations.
+func mixed(dir string) bool {
+	r, err := run.ReadRun(dir)
+	return err == nil && r.Workload == run.Mixed
 }
 
 // folder is what a report is made of.

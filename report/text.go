@@ -15,6 +15,13 @@ const diffsShown = 5
 // Text prints the tables of a run folder for a terminal: the answer in words,
 // warnings, what is not right, medians, and loads. The page holds the rest.
 func Text(w io.Writer, dir string) error {
+	if mixed(dir) {
+		p, err := openPoints(dir)
+		if err != nil {
+			return err
+		}
+		return PointsText(w, p.all)
+	}
 	f, err := open(dir)
 	if err != nil {
 		return err

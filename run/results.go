@@ -2,7 +2,6 @@ package run
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -50,13 +49,9 @@ func (s *Sample) parse(row []string) error {
 
 // Read reads run.json and results.csv of a run folder.
 func Read(dir string) (*Run, []Sample, error) {
-	text, err := os.ReadFile(filepath.Join(dir, "run.json"))
+	r, err := ReadRun(dir)
 	if err != nil {
-		return nil, nil, &fault.Error{File: dir, Problem: "is no run folder", Err: err, Cure: "name a folder that barograph wrote"}
-	}
-	var r Run
-	if err := json.Unmarshal(text, &r); err != nil {
-		return nil, nil, &fault.Error{File: filepath.Join(dir, "run.json"), Err: err}
+		return nil, nil, err
 	}
 	f, err := os.Open(filepath.Join(dir, "results.csv"))
 	if err != nil {
@@ -69,7 +64,7 @@ func Read(dir string) (*Run, []Sample, error) {
 	for line := 1; ; line++ {
 		row, err := in.Read()
 		if errors.Is(err, io.EOF) {
-			return &r, samples, nil
+			return r, samples, nil
 		}
 		if err != nil {
 			return nil, nil, &fault.Error{File: f.Name(), Line: line, Err: err}

@@ -28,6 +28,7 @@ type Run struct {
 	Warmups  int      `json:"warmups"`                       // repetitions before, not in the results
 	ColdHow  string   `json:"cold_how,omitempty"`            // how a cold start was made; empty = none was measured
 	Warnings []string `json:"warnings,omitempty"`
+	Findings []string `json:"findings,omitempty"` // what the run itself looked for and found, in words
 }
 
 // Data says what was loaded.

@@ -198,6 +198,9 @@ func (e *env) report(dir string) error {
 		return err
 	}
 	if e.json {
+		if r, points, err := run.ReadPoints(dir, false); err == nil {
+			return e.printJSON(map[string]any{"run": r, "points": points, "report": path})
+		}
 		r, samples, err := run.Read(dir)
 		if err != nil {
 			return err

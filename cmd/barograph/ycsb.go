@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
+	"path"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -13,7 +16,10 @@ import (
 
 	"barograph/engine"
 	"barograph/fault"
+	"barograph/measure"
 	"barograph/measure/pace"
+	"barograph/report"
+	"barograph/run"
 	"barograph/workload/ycsb"
 
 	"github.com/spf13/cobra"
@@ -23,7 +29,8 @@ import (
 type ycsbFlags struct {
 	files, assignments []string
 	db, layout, out    string
-	status             bool
+	labs               string
+	status, csv        bool
 	oldCodes, resume   bool
 }
 
@@ -57,6 +64,7 @@ func (f *ycsbFlags) flags(c *cobra.Command) {
 	c.Flags().Float64("target", 0, "operations per second of the whole run; 0 = as fast as the engine answers")
 	c.Flags().Bool("verify", false, "values follow from key and field, and each that is read is checked (dataintegrity=true; when loading, too)")
 	c.Flags().BoolVarP(&f.status, "status", "s", false, "print progress to stderr")
+	c.Flags().StringVar(&f.labs, "lab-dir", defaultLabDir(), "folder of the labs: a server that one of them started is watched beside the run")
 	c.Flags().BoolVar(&f.oldCodes, "ycsb-exit-codes", false, "exit as YCSB does")
 }
 
@@ -65,7 +73,8 @@ func (f *ycsbFlags) one(c *cobra.Command) {
 	f.flags(c)
 	c.Flags().StringVar(&f.db, "db", "", "URL of the engine, see `barograph list engines`")
 	c.Flags().Int64("threads", 1, "workers")
-	c.Flags().StringVar(&f.out, "out", "", "file for the results (default: stdout)")
+	c.Flags().String("shard", "", "i/n: do the i-th part of the work of n clients; `barograph merge` joins their folders")
+	c.Flags().BoolVar(&f.csv, "csv", false, "print CSV: a row for each operation and outcome")
 	if err := c.MarkFlagRequired("db"); err != nil {
 		panic(err) // there is such a flag
 	}
@@ -102,7 +111,12 @@ A workload on dry: is loaded before it is run, as its memory ends with the comma
 		RunE: func(c *cobra.Command, _ []string) error { return f.exit(e, e.ycsb(c, f, false)) },
 	}
 	f.one(c)
+	f.folder(c)
 	return c
+}
+
+func (f *ycsbFlags) folder(c *cobra.Command) {
+	c.Flags().StringVar(&f.out, "out", "", "folder to make for the run: points.json, results.csv, latency.hlog, report.html")
 }
 
 func newYCSBProperties(e *env) *cobra.Command {
@@ -144,8 +158,24 @@ func (f *ycsbFlags) exit(e *env, err error) error {
 	return nil
 }
 
-// config reads files, then assignments, then flags.
-func (f *ycsbFlags) config(c *cobra.Command) (*ycsb.Config, error) {
+// properties are those of the command line: assignments, then flags.
+func (f *ycsbFlags) properties(c *cobra.Command) (ycsb.Properties, error) {
+	all := ycsb.Properties{}
+	for _, a := range f.assignments {
+		if err := all.Set(a); err != nil {
+			return nil, usage(err)
+		}
+	}
+	for flag, property := range map[string]string{"threads": "threadcount", "target": "target", "verify": "dataintegrity", "shard": "shard"} {
+		if fl := c.Flags().Lookup(flag); fl != nil && fl.Changed && (flag != "threads" || fl.Value.Type() == "int64") { // sweep's is a list
+			all[property] = fl.Value.String()
+		}
+	}
+	return all, nil
+}
+
+// settle reads the files, then puts properties over them.
+func (f *ycsbFlags) settle(over ...ycsb.Properties) (*ycsb.Config, error) {
 	all := ycsb.Properties{}
 	for _, name := range f.files {
 		p, err := ycsb.ReadWorkload(name)
@@ -154,15 +184,8 @@ func (f *ycsbFlags) config(c *cobra.Command) (*ycsb.Config, error) {
 		}
 		maps.Copy(all, p)
 	}
-	for _, a := range f.assignments {
-		if err := all.Set(a); err != nil {
-			return nil, usage(err)
-		}
-	}
-	for flag, property := range map[string]string{"threads": "threadcount", "target": "target", "verify": "dataintegrity"} {
-		if fl := c.Flags().Lookup(flag); fl != nil && fl.Changed && (flag != "threads" || fl.Value.Type() == "int64") { // sweep's is a list
-			all[property] = fl.Value.String()
-		}
+	for _, p := range over {
+		maps.Copy(all, p)
 	}
 	config, err := ycsb.NewConfig(all)
 	if err != nil {
@@ -171,51 +194,112 @@ func (f *ycsbFlags) config(c *cobra.Command) (*ycsb.Config, error) {
 	return config, nil
 }
 
+// mixName is what the tables call the workload.
+func (f *ycsbFlags) mixName() string {
+	if len(f.files) == 0 {
+		return "custom"
+	}
+	return path.Base(f.files[len(f.files)-1])
+}
+
 // ycsb loads or runs.
 func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) error {
-	config, err := f.config(c)
+	over, err := f.properties(c)
 	if err != nil {
 		return err
 	}
-	d, _, err := e.engines.Parse(f.db)
-	if err != nil {
-		return usage(err)
-	}
-	db, err := e.engines.Open(c.Context(), f.db, engine.Options{Log: e.log()})
+	config, err := f.settle(over)
 	if err != nil {
 		return err
-	}
-	o := ycsb.Options{Layout: engine.Layout(f.layout), Resume: f.resume}
-	if f.status || config.Status {
-		o.Interval = time.Duration(config.StatusInterval) * time.Second
-		o.Watch = e.statusLine(config)
 	}
 	for _, name := range config.Ignored {
 		fmt.Fprintf(e.stderr, "barograph: property %s has no effect here, see `barograph ycsb properties`\n", name)
 	}
-	do := ycsb.Run
+	t, err := e.openKV(c.Context(), f.db, engine.Layout(f.layout), f.labs)
+	if err != nil {
+		return err
+	}
+	targets := []*kvTarget{t}
+	o := t.options()
+	o.Resume = f.resume
+	if f.status || config.Status {
+		o.Interval = time.Duration(config.StatusInterval) * time.Second
+		o.Watch = e.statusLine(config)
+	}
 	if load {
-		do = ycsb.Load
-	} else if d.Place == engine.Memory {
-		if err := loadFirst(c.Context(), db.KV, config, o); err != nil {
-			return errors.Join(err, db.Close())
+		r, err := ycsb.Load(c.Context(), t.db.KV, config, o)
+		return errors.Join(e.told(f, r, t, err), closeAll(targets))
+	}
+	if t.driver.Place == engine.Memory {
+		if err := loadFirst(c.Context(), t, config); err != nil {
+			return errors.Join(err, closeAll(targets))
 		}
 	}
-	r, err := do(c.Context(), db.KV, config, o)
-	if r != nil && r.Result != nil {
-		err = errors.Join(err, e.writeYCSB(f, r, d.Scheme))
-		if err == nil {
-			err = r.Err()
-		}
+	if f.out == "" {
+		r, err := ycsb.Run(c.Context(), t.db.KV, config, o)
+		return errors.Join(e.told(f, r, t, err), closeAll(targets))
 	}
-	return errors.Join(err, db.Close())
+	return errors.Join(e.runInto(c.Context(), f, config, t, o), closeAll(targets))
 }
 
-// loadFirst loads what is kept no longer than this command.
-func loadFirst(ctx context.Context, kv engine.KV, c *ycsb.Config, o ycsb.Options) error {
+// told writes what a load or a run did, and returns what was not right with it.
+func (e *env) told(f *ycsbFlags, r *ycsb.Report, t *kvTarget, err error) error {
+	if r == nil || r.Result == nil {
+		return err
+	}
+	if err = errors.Join(err, e.writeYCSB(f, r, t)); err == nil {
+		err = r.Err()
+	}
+	return err
+}
+
+// runInto runs into a run folder, with the floor beside it.
+func (e *env) runInto(ctx context.Context, f *ycsbFlags, c *ycsb.Config, t *kvTarget, o ycsb.Options) error {
+	targets := []*kvTarget{t}
+	if t.driver.Place != engine.Memory {
+		floor, err := e.openKV(ctx, "dry", "", "")
+		if err != nil {
+			return err
+		}
+		defer closeAll([]*kvTarget{floor}) //nolint:errcheck // it is memory
+		targets = append(targets, floor)
+	}
+	folder, err := e.points(ctx, f.out, c, targets)
+	if err != nil {
+		return err
+	}
+	p, r, err := pointOf(ctx, t, c, o, f.mixName(), 1)
+	err = errors.Join(err, folder.Add(p))
+	if r != nil {
+		err = errors.Join(err, e.writeYCSB(f, r, t))
+	}
+	if len(targets) > 1 && ctx.Err() == nil {
+		floor, with := targets[1], floorOf(targets[1], c)
+		failed := loadFirst(ctx, floor, with)
+		if failed == nil {
+			var x *run.Point
+			x, _, failed = pointOf(ctx, floor, with, floor.options(), f.mixName(), 1)
+			failed = errors.Join(failed, folder.Add(x))
+		}
+		if failed != nil {
+			err = errors.Join(err, fmt.Errorf("the floor: %w", failed))
+		}
+	}
+	quiet := *e
+	quiet.stdout, quiet.json = io.Discard, false
+	if f := quiet.finish(folder); f != nil {
+		return errors.Join(err, f)
+	}
+	fmt.Fprintf(e.stderr, "report: %s\n", filepath.Join(folder.Dir, report.FileName))
+	return err
+}
+
+// loadFirst loads what is kept no longer than this command, or what is asked to
+// be loaded before a sweep.
+func loadFirst(ctx context.Context, t *kvTarget, c *ycsb.Config) error {
 	whole := *c
-	whole.InsertStart, whole.InsertCount, whole.Target, whole.Seconds = 0, c.Records, 0, 0
-	r, err := ycsb.Load(ctx, kv, &whole, ycsb.Options{Layout: o.Layout})
+	whole.InsertStart, whole.InsertCount, whole.Target, whole.Seconds, whole.Shard = 0, c.Records, 0, 0, ycsb.Shard{}
+	r, err := ycsb.Load(ctx, t.db.KV, &whole, ycsb.Options{Layout: t.layout})
 	if err != nil {
 		return err
 	}
@@ -235,19 +319,21 @@ func (e *env) statusLine(c *ycsb.Config) func(p pace.Progress) {
 
 // ycsbResult is the report for machines.
 type ycsbResult struct {
-	Phase        string             `json:"phase"`
-	Engine       string             `json:"engine"`
-	Threads      int                `json:"threads"`
-	Ending       pace.Ending        `json:"ending"`
-	Operations   int64              `json:"operations"`
-	Throughput   float64            `json:"throughput_ops_s"`
-	Measurements []ycsb.Measurement `json:"measurements"`
-	Problems     []ycsb.Problem     `json:"problems"`
-	Warnings     []string           `json:"warnings"`
-	Right        bool               `json:"right"`
+	Phase        string              `json:"phase"`
+	Engine       string              `json:"engine"`
+	Threads      int                 `json:"threads"`
+	Ending       pace.Ending         `json:"ending"`
+	Operations   int64               `json:"operations"`
+	Throughput   float64             `json:"throughput_ops_s"`
+	Measurements []ycsb.Measurement  `json:"measurements"`
+	Problems     []ycsb.Problem      `json:"problems"`
+	Warnings     []string            `json:"warnings"`
+	Machine      measure.MachineLoad `json:"machine"`
+	Server       *run.ServerLoad     `json:"server,omitempty"`
+	Right        bool                `json:"right"`
 }
 
-func (e *env) writeYCSB(f *ycsbFlags, r *ycsb.Report, scheme string) (err error) {
+func (e *env) writeYCSB(f *ycsbFlags, r *ycsb.Report, t *kvTarget) (err error) {
 	for _, w := range r.Warnings {
 		fmt.Fprintf(e.stderr, "barograph: %s\n", w)
 	}
@@ -255,11 +341,7 @@ func (e *env) writeYCSB(f *ycsbFlags, r *ycsb.Report, scheme string) (err error)
 		fmt.Fprintf(e.stderr, "barograph: %d × %s, such as %s\n", p.Count, p.What, p.Example)
 	}
 	to := e.stdout
-	name := f.out
-	if name == "" {
-		name = r.Config.ExportFile
-	}
-	if name != "" {
+	if name := r.Config.ExportFile; name != "" {
 		file, err := os.Create(name)
 		if err != nil {
 			return err
@@ -272,12 +354,19 @@ func (e *env) writeYCSB(f *ycsbFlags, r *ycsb.Report, scheme string) (err error)
 			return err
 		}
 	}
-	if !e.json {
+	p := r.Point(f.mixName(), t.driver.Scheme, t.driver.Place, t.layout, 1)
+	if r.Server != nil {
+		fmt.Fprintf(e.stderr, "barograph: %s\n", report.Bottleneck(p))
+	}
+	switch {
+	case f.csv:
+		return run.WritePointsCSV(to, []*run.Point{p})
+	case !e.json:
 		return r.WriteText(to)
 	}
 	out := ycsbResult{
-		Phase: "run", Engine: scheme, Threads: r.Threads, Ending: r.Result.Ending, Operations: r.Operations(), Throughput: r.Throughput(),
-		Measurements: r.Measurements(), Problems: r.Problems, Warnings: r.Warnings, Right: r.Err() == nil,
+		Phase: "run", Engine: t.driver.Scheme, Threads: r.Threads, Ending: r.Result.Ending, Operations: r.Operations(), Throughput: r.Throughput(),
+		Measurements: r.Measurements(), Problems: r.Problems, Warnings: r.Warnings, Server: r.Server, Machine: r.Machine, Right: r.Err() == nil,
 	}
 	if r.Load {
 		out.Phase = "load"

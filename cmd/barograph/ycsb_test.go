@@ -14,6 +14,7 @@ import (
 	"barograph/engine/enginetest"
 	"barograph/fault"
 	"barograph/lab"
+	"barograph/run"
 	"barograph/workload/ycsb"
 )
 
@@ -52,6 +53,15 @@ func story(t *testing.T, url, layout string) {
 				t.Fatal(err)
 			}
 			records += n
+		}
+	}
+	for _, w := range ycsb.Mixes() {
+		if strings.HasPrefix(w, "index") {
+			continue // of another table
+		}
+		args := append([]string{"ycsb", "run", "-P", w, "-p", fmt.Sprint("recordcount=", records)}, common...)
+		if code, out, errs := barograph(t, args...); code == 0 && !strings.Contains(out, "[VERIFY], Return=OK, ") && w == "subdocument" || code != 0 && !strings.Contains(errs, "no documents to reach into") {
+			t.Errorf("%s, %s: status %d, %s%s", layout, w, code, out, errs)
 		}
 	}
 }
@@ -113,17 +123,17 @@ func TestYCSBExitStatuses(t *testing.T) {
 func TestYCSBSweepAndJSON(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"ycsb", "sweep", "--db", "dry", "--db", "sqlite:" + filepath.Join(dir, "a.db"), "--load", "--threads", "1,3", "-P", "workloade", "-p", "recordcount=100", "-p", "operationcount=100", "--json"}
-	var cells []sweepCell
+	var cells []run.Point
 	if err := json.Unmarshal([]byte(must(t, args...)), &cells); err != nil || len(cells) != 4 {
 		t.Fatalf("%v, %v", cells, err)
 	}
 	for _, c := range cells {
-		if c.Throughput <= 0 || c.P95 < c.P50 || c.Wrong != "" {
+		if c.Throughput <= 0 || c.Response.P95 < c.Response.P50 || c.Verdict != run.Equal {
 			t.Errorf("%+v", c)
 		}
 	}
 	out := filepath.Join(dir, "result.json")
-	must(t, "ycsb", "run", "--db", "dry", "-P", "workloadc", "--json", "--out", out)
+	must(t, "ycsb", "run", "--db", "dry", "-P", "workloadc", "--json", "-p", "exportfile="+out)
 	text, err := os.ReadFile(out)
 	if err != nil {
 		t.Fatal(err)
@@ -131,5 +141,57 @@ func TestYCSBSweepAndJSON(t *testing.T) {
 	var r ycsbResult
 	if err := json.Unmarshal(text, &r); err != nil || r.Operations != 1000 || !r.Right || len(r.Measurements) == 0 {
 		t.Errorf("%v, %+v", err, r)
+	}
+}
+
+// Two clients load and run their parts of the work; their folders are merged
+// without loss, and the report is drawn.
+func TestYCSBShardsAndMerge(t *testing.T) {
+	dir := t.TempDir()
+	url := "pebble:" + filepath.Join(dir, "db")
+	var outs []string
+	for _, shard := range []string{"1/2", "2/2"} {
+		must(t, "ycsb", "load", "--db", url, "-p", "recordcount=301", "--shard", shard)
+	}
+	for i, shard := range []string{"1/2", "2/2"} {
+		out := filepath.Join(dir, fmt.Sprint("client", i))
+		must(t, "ycsb", "run", "--db", url, "-P", "workloada", "-p", "recordcount=301", "-p", "operationcount=101", "--shard", shard, "--out", out)
+		outs = append(outs, out)
+	}
+	both := filepath.Join(dir, "both")
+	must(t, append([]string{"merge", "--out", both}, outs...)...)
+	_, points, err := run.ReadPoints(both, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(points) != 2 { // pebble, and the floor
+		t.Fatalf("%d points", len(points))
+	}
+	for _, p := range points {
+		if n := int64(101); p.Operations != n || p.Clients != 2 || p.Verdict != run.Equal {
+			t.Errorf("%+v", p)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(both, "report.html")); err != nil {
+		t.Error(err)
+	}
+	for _, args := range [][]string{{"merge", outs[0], outs[0], "--out", both + "2"}, {"ycsb", "sweep", "--db", "dry", "-p", "shard=1/2"}} {
+		if code, _, _ := barograph(t, args...); code == 0 {
+			t.Errorf("%v succeeded", args)
+		}
+	}
+}
+
+func TestYCSBSaturation(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "run")
+	must(t, "ycsb", "sweep", "--db", "sqlite:"+filepath.Join(t.TempDir(), "a.db"), "--load", "--workloads", "workloada,workloade", "-p", "recordcount=100", "-p", "operationcount=200",
+		"--find-saturation", "--p95", "10s", "--most-threads", "4", "--out", out)
+	r, points, err := run.ReadPoints(out, true)
+	if err != nil || len(points) < 4 {
+		t.Fatalf("%d points, %v", len(points), err)
+	}
+	found := strings.Join(r.Findings, "\n")
+	if !strings.Contains(found, "workloade on sqlite: ") {
+		t.Errorf("%q", found)
 	}
 }

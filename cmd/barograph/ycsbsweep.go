@@ -2,14 +2,16 @@ package main
 
 import (
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
-	"strconv"
-	"text/tabwriter"
+	"math/rand/v2"
+	"path"
 	"time"
 
 	"barograph/engine"
+	"barograph/fault"
+	"barograph/report"
+	"barograph/run"
 	"barograph/workload/ycsb"
 
 	"github.com/spf13/cobra"
@@ -17,152 +19,310 @@ import (
 
 func newYCSBSweep(e *env) *cobra.Command {
 	f := &ycsbFlags{}
-	var urls []string
+	s := &sweep{env: e}
 	var threads string
-	var load, asCSV bool
 	c := &cobra.Command{
 		Use:   "sweep --db URL… --threads 1,2,4 -P FILE [-p NAME=VALUE]…",
-		Short: "Run a workload with more and more threads, on several engines",
-		Long: `Sweep runs the same workload on each engine with each number of threads, and prints throughput and latency of each.
-A run whose answers are not right has no numbers. Latency is that of all operations, from when they were due.`,
+		Short: "Run workloads with more and more threads, on several engines",
+		Long: `Sweep runs the same workloads on each engine with each number of threads, and prints throughput and latency of each.
+A run whose answers are not right has no numbers. Latency is that of all operations, from when they were due. The
+engine dry, which is no database, runs beside them for up to two seconds a point: it is the client's own floor.
+
+With --find-saturation the numbers of threads are not given but found: they double until the 95th percentile of the
+latency exceeds --p95, or until twice the threads bring less than a tenth more; then the largest number that holds
+the bound is looked for in between.
+
+With --out the result is a run folder, whose report.html has throughput as bars and the 95th percentile as a line, a
+group for each engine, and the fit of the universal scalability law; --reps gives its parameters their uncertainty.`,
 		Example: `  barograph ycsb sweep --db sqlite:a.db --db pebble:a.pebble --load --threads 1,2,4,8 -P workloada -p operationcount=20000
+  barograph ycsb sweep --db postgres://postgres@localhost/test --workloads workloada,workloade --find-saturation --p95 20ms -p maxexecutiontime=10 --out runs/saturation
 ` + ycsbExit,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			config, err := f.config(c)
-			if err != nil {
+			var err error
+			if s.threads, err = counts("--threads", threads); err != nil {
 				return err
 			}
-			list, err := counts("--threads", threads)
-			if err != nil {
+			if s.base, err = f.properties(c); err != nil {
 				return err
 			}
-			s := &sweep{env: e, urls: urls, threads: list, load: load, o: ycsb.Options{Layout: engine.Layout(f.layout)}}
-			err = s.run(c.Context(), config)
-			return f.exit(e, errors.Join(s.print(asCSV), err))
+			if err := s.mixes(f); err != nil {
+				return err
+			}
+			s.layout, s.out, s.labs = engine.Layout(f.layout), f.out, f.labs
+			return f.exit(e, s.run(c.Context()))
 		},
 	}
 	f.flags(c)
-	c.Flags().StringArrayVar(&urls, "db", nil, "URL of an engine; several may be given")
+	f.folder(c)
+	c.Flags().StringArrayVar(&s.urls, "db", nil, "URL of an engine; several may be given")
+	c.Flags().StringSliceVar(&s.workloads, "workloads", nil, "files of properties, or workloada … workloadf, each run by itself, in place of -P")
 	c.Flags().StringVar(&threads, "threads", "1,2,4,8", "numbers of workers")
-	c.Flags().BoolVar(&load, "load", false, "load each engine first")
-	c.Flags().BoolVar(&asCSV, "csv", false, "print CSV")
+	c.Flags().BoolVar(&s.find, "find-saturation", false, "find the numbers of workers up to where more of them bring nothing")
+	c.Flags().DurationVar(&s.bound, "p95", 0, "with --find-saturation: the 95th percentile of latency that must be held, such as 20ms; 0 = none")
+	c.Flags().Int64Var(&s.most, "most-threads", 1024, "with --find-saturation: the most workers")
+	c.Flags().IntVar(&s.reps, "reps", 1, "runs of each point; their order is random within each")
+	c.Flags().BoolVar(&s.load, "load", false, "load each engine first")
+	c.Flags().BoolVar(&s.floor, "floor", true, "run the engine dry beside the others")
+	c.Flags().BoolVar(&s.csv, "csv", false, "print CSV")
 	if err := c.MarkFlagRequired("db"); err != nil {
 		panic(err) // there is such a flag
 	}
 	return c
 }
 
-// sweep is a grid of runs.
+// sweep is a grid of runs: mixes, engines, numbers of threads, repetitions.
 type sweep struct {
 	*env
-	urls    []string
-	threads []int64
-	load    bool
-	o       ycsb.Options
-	cells   []sweepCell
+	urls, workloads   []string
+	threads           []int64
+	find, load, floor bool
+	csv               bool
+	bound             time.Duration
+	most              int64
+	reps              int
+	layout            engine.Layout
+	out, labs         string
+
+	base    ycsb.Properties
+	mix     []mix
+	targets []*kvTarget
+	folder  *run.Points // nil = none was asked for
+	points  []*run.Point
+	found   []string // what --find-saturation found, in words
 }
 
-// sweepCell is one run. Times are in microseconds; 0 where Wrong is set.
-type sweepCell struct {
-	Engine     string  `json:"engine"`
-	Threads    int64   `json:"threads"`
-	Throughput float64 `json:"throughput_ops_s"`
-	P50        float64 `json:"p50_us"`
-	P95        float64 `json:"p95_us"`
-	P99        float64 `json:"p99_us"`
-	Max        float64 `json:"max_us"`
-	ClientCPU  float64 `json:"client_cpu_us_per_op"` // of an embedded engine with the engine
-	Wrong      string  `json:"wrong,omitempty"`
+// mix is a workload by its name.
+type mix struct {
+	name   string
+	config *ycsb.Config
 }
 
-// run runs all cells; an engine that fails does not keep the others from it.
-func (s *sweep) run(ctx context.Context, c *ycsb.Config) error {
-	var first error
-	for _, url := range s.urls {
-		if err := s.engine(ctx, url, c); err != nil && first == nil {
-			first = err
+// mixes reads the workloads; properties of the command line stand over theirs.
+func (s *sweep) mixes(f *ycsbFlags) error {
+	if len(s.workloads) == 0 {
+		c, err := f.settle(s.base)
+		s.mix = []mix{{f.mixName(), c}}
+		return err
+	}
+	if len(f.files) > 0 {
+		return usage(&fault.Error{Setting: "--workloads", Problem: "stands in place of -P", Cure: "give one of them"})
+	}
+	for _, name := range s.workloads {
+		p, err := ycsb.ReadWorkload(name)
+		if err != nil {
+			return usage(err)
 		}
-		if ctx.Err() != nil {
-			return ctx.Err()
+		c, err := f.settle(p, s.base)
+		if err != nil {
+			return err
+		}
+		if c.Records != s.records(c) || c.Table != s.table(c) {
+			return usage(&fault.Error{Setting: "--workloads " + name, Problem: "has another table or number of records than the one before", Cure: "give -p recordcount and -p table for all"})
+		}
+		s.mix = append(s.mix, mix{path.Base(name), c})
+	}
+	return nil
+}
+
+func (s *sweep) records(c *ycsb.Config) int64 {
+	if len(s.mix) == 0 {
+		return c.Records
+	}
+	return s.mix[0].config.Records
+}
+
+func (s *sweep) table(c *ycsb.Config) string {
+	if len(s.mix) == 0 {
+		return c.Table
+	}
+	return s.mix[0].config.Table
+}
+
+// run runs all points; an engine that fails does not keep the others from it.
+func (s *sweep) run(ctx context.Context) (err error) {
+	c := s.mix[0].config
+	if c.Shard.Of > 1 {
+		return usage(&fault.Error{Setting: "--shard " + c.Shard.String(), Problem: "is for single runs: clients that sweep would not keep step", Cure: "run `barograph ycsb run` on each client for each number of threads, and merge"})
+	}
+	defer func() { err = errors.Join(err, closeAll(s.targets)) }()
+	if err := s.open(ctx, c); err != nil {
+		return err
+	}
+	if s.out != "" {
+		if s.folder, err = s.env.points(ctx, s.out, c, s.targets); err != nil {
+			return err
+		}
+	}
+	first := s.all(ctx)
+	if s.folder != nil {
+		s.folder.Run.Findings = s.found
+		return errors.Join(s.finish(s.folder), first)
+	}
+	return errors.Join(s.print(), first)
+}
+
+// floorRecords are the most that the floor keeps in memory.
+const floorRecords = 100_000
+
+// open opens the engines and loads those that must be.
+func (s *sweep) open(ctx context.Context, c *ycsb.Config) error {
+	urls := s.urls
+	if s.floor && !hasMemory(s.env, urls) {
+		urls = append(append([]string(nil), urls...), "dry")
+	}
+	for _, u := range urls {
+		layout := s.layout
+		d, _, err := s.engines.Parse(u)
+		if err == nil && d.Place == engine.Memory {
+			layout = ""
+		}
+		t, err := s.openKV(ctx, u, layout, s.labs)
+		if err != nil {
+			return err
+		}
+		s.targets = append(s.targets, t)
+		if s.load || t.driver.Place == engine.Memory {
+			began := time.Now()
+			if err := loadFirst(ctx, t, floorOf(t, c)); err != nil {
+				return fmt.Errorf("%s: %w", t.driver.Scheme, err)
+			}
+			t.load = time.Since(began)
+		}
+	}
+	return nil
+}
+
+func hasMemory(e *env, urls []string) bool {
+	for _, u := range urls {
+		if d, _, err := e.engines.Parse(u); err == nil && d.Place == engine.Memory {
+			return true
+		}
+	}
+	return false
+}
+
+// floorOf is the workload as the floor runs it: its records fit in memory, and
+// two seconds tell what it takes.
+func floorOf(t *kvTarget, c *ycsb.Config) *ycsb.Config {
+	if t.driver.Place != engine.Memory {
+		return c
+	}
+	out := *c
+	if out.Records > floorRecords {
+		out.Records, out.InsertStart, out.InsertCount = floorRecords, 0, floorRecords
+	}
+	if out.Seconds == 0 || out.Seconds > 2 {
+		out.Seconds = 2
+	}
+	out.Warmup = 0
+	return &out
+}
+
+// all runs the grid: in each repetition the engines take turns, in random order.
+func (s *sweep) all(ctx context.Context) (first error) {
+	for rep := 1; rep <= max(s.reps, 1); rep++ {
+		for i, m := range s.mix {
+			order := rand.New(rand.NewPCG(uint64(m.config.Seed), uint64(rep*len(s.mix)+i))).Perm(len(s.targets)) //nolint:gosec // not negative
+			if s.find && rep == 1 {
+				for _, k := range order {
+					if err := s.saturate(ctx, s.targets[k], m); err != nil && first == nil {
+						first = err
+					}
+				}
+				continue
+			}
+			for _, n := range s.threads {
+				for _, k := range order {
+					if _, err := s.cell(ctx, s.targets[k], m, n, rep); err != nil && first == nil {
+						first = err
+					}
+					if ctx.Err() != nil {
+						return first
+					}
+				}
+			}
 		}
 	}
 	return first
 }
 
-func (s *sweep) engine(ctx context.Context, url string, c *ycsb.Config) (err error) {
-	d, _, err := s.engines.Parse(url)
-	if err != nil {
-		return usage(err)
-	}
-	db, err := s.engines.Open(ctx, url, engine.Options{Log: s.log()})
-	if err != nil {
+// saturate looks for the number of workers up to which more bring something.
+func (s *sweep) saturate(ctx context.Context, t *kvTarget, m mix) error {
+	if t.driver.Place == engine.Memory {
+		_, err := s.cell(ctx, t, m, 1, 1)
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	if s.load || d.Place == engine.Memory {
-		if err := loadFirst(ctx, db.KV, c, s.o); err != nil {
-			return fmt.Errorf("%s: %w", d.Scheme, err)
+	var failed error
+	result := ycsb.Saturate(s.bound, s.most, func(n int64) (ycsb.Summary, bool) {
+		p, err := s.cell(ctx, t, m, n, 1)
+		if err != nil || p == nil || ctx.Err() != nil {
+			failed = err
+			return ycsb.Summary{}, false
 		}
+		return ycsb.Summary{Threads: p.Threads, Throughput: p.Throughput, P95: p.Response.P95}, true
+	})
+	if failed == nil {
+		words := fmt.Sprintf("%s on %s: %s", m.name, t.driver.Scheme, result)
+		s.found = append(s.found, words)
+		fmt.Fprintln(s.stderr, words)
 	}
-	for _, n := range s.threads {
-		with := *c
-		with.Threads = n
-		r, err := ycsb.Run(ctx, db.KV, &with, s.o)
-		if err == nil {
-			err = r.Err()
-		}
-		cell := sweepCell{Engine: d.Scheme, Threads: n}
-		if err != nil {
-			cell.Wrong = err.Error()
-			s.cells = append(s.cells, cell)
-			return fmt.Errorf("%s with %d threads: %w", d.Scheme, n, err)
-		}
-		micro := func(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
-		p := r.Response().Percentiles()
-		cell.Throughput, cell.P50, cell.P95, cell.P99, cell.Max = r.Throughput(), micro(p.P50), micro(p.P95), micro(p.P99), micro(p.Max)
-		cell.ClientCPU = micro(r.Client.User+r.Client.System) / float64(max(r.Operations(), 1))
-		s.cells = append(s.cells, cell)
-		fmt.Fprintf(s.stderr, "%s, %d threads: %.0f operations/s\n", d.Scheme, n, cell.Throughput)
-		c = c.Grown(r.Inserted)
-	}
-	return nil
+	return failed
 }
 
-// print prints the table; a cell that is wrong has no numbers.
-func (s *sweep) print(asCSV bool) error {
-	if s.json {
-		return s.printJSON(s.cells)
+// cell runs one point. The point is nil where there was none to run.
+func (s *sweep) cell(ctx context.Context, t *kvTarget, m mix, threads int64, rep int) (*run.Point, error) {
+	if ctx.Err() != nil || t.failed != nil { // it was said where it failed
+		return nil, ctx.Err()
 	}
-	head := []string{"engine", "threads", "ops/s", "p50_us", "p95_us", "p99_us", "max_us", "client_cpu_us/op"}
-	var rows [][]string
-	for _, c := range s.cells {
-		row := []string{c.Engine, strconv.FormatInt(c.Threads, 10)}
-		for _, x := range []float64{c.Throughput, c.P50, c.P95, c.P99, c.Max, c.ClientCPU} {
-			text := strconv.FormatFloat(x, 'f', 1, 64)
-			if c.Wrong != "" {
-				text = "wrong"
-			}
-			row = append(row, text)
+	with := *floorOf(t, m.config).Grown(t.inserted)
+	with.Threads = threads
+	o := t.options()
+	p, r, err := pointOf(ctx, t, &with, o, m.name, rep)
+	if r != nil {
+		t.inserted += r.Inserted
+	}
+	if err != nil {
+		err = fmt.Errorf("%s on %s with %d threads: %w", m.name, t.driver.Scheme, threads, err)
+		if p.Verdict != run.Equal {
+			t.failed = err
 		}
-		rows = append(rows, row)
 	}
-	if len(rows) == 0 {
+	s.points = append(s.points, p)
+	if s.folder != nil {
+		err = errors.Join(err, s.folder.Add(p))
+	}
+	fmt.Fprintf(s.stderr, "%s, %s, %d threads: %.0f operations/s, p95 %s\n", m.name, t.driver.Scheme, threads, p.Throughput, p.Response.P95.Round(time.Microsecond))
+	return p, err
+}
+
+// pointOf runs a workload and makes a point of it, whatever happens. The error
+// is that of the run, or what was not right with it.
+func pointOf(ctx context.Context, t *kvTarget, c *ycsb.Config, o ycsb.Options, name string, rep int) (*run.Point, *ycsb.Report, error) {
+	r, err := ycsb.Run(ctx, t.db.KV, c, o)
+	if r == nil || r.Result == nil {
+		return &run.Point{Mix: name, Engine: t.driver.Scheme, Layout: string(t.layout), Place: string(t.driver.Place), Threads: int(c.Threads), Rep: rep, Clients: 1,
+			Verdict: run.Failed, Problem: err.Error(), Started: time.Now().UTC()}, nil, err
+	}
+	p := r.Point(name, t.driver.Scheme, t.driver.Place, t.layout, rep)
+	if err != nil && p.Verdict == run.Equal {
+		p.Verdict, p.Problem = run.Failed, err.Error()
+	}
+	if err == nil {
+		err = r.Err()
+	}
+	return p, r, err
+}
+
+// print prints the points; one that is not right has no numbers.
+func (s *sweep) print() error {
+	switch {
+	case s.json:
+		return s.printJSON(s.points)
+	case s.csv:
+		return run.WritePointsCSV(s.stdout, s.points)
+	case len(s.points) == 0:
 		return nil
 	}
-	if asCSV {
-		w := csv.NewWriter(s.stdout)
-		if err := w.Write(head); err != nil {
-			return err
-		}
-		return w.WriteAll(rows)
-	}
-	w := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	for _, row := range append([][]string{head}, rows...) {
-		for _, cell := range row {
-			fmt.Fprintf(w, "%s\t", cell)
-		}
-		fmt.Fprintln(w)
-	}
-	return w.Flush()
+	return report.PointsText(s.stdout, s.points)
 }

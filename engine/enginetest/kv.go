@@ -26,6 +26,7 @@ func kvTable(l engine.Layout) engine.Table {
 // runKV puts an engine's records under keys through the suite.
 func (c Config) runKV(t *testing.T) {
 	t.Run("records", c.kvPromised)
+	t.Run("metrics", c.metrics)
 	for _, l := range c.Driver.Layouts {
 		t.Run("records/layout="+string(l), func(t *testing.T) {
 			e, err := engine.Registry{c.Driver}.Open(t.Context(), c.URL(t), engine.Options{})
@@ -45,6 +46,7 @@ func (c Config) runKV(t *testing.T) {
 					}
 				}
 			})
+			t.Run("layouts", func(t *testing.T) { c.kvOtherLayouts(t, e, l) })
 			k := kvSuite{r, l}
 			t.Run("scans", k.scans)
 			t.Run("values", k.values)
@@ -56,6 +58,23 @@ func (c Config) runKV(t *testing.T) {
 		})
 		if c.Reopenable {
 			t.Run("records/layout="+string(l)+"/persist", func(t *testing.T) { c.kvPersist(t, l) })
+		}
+	}
+}
+
+// kvOtherLayouts opens a table that was made under one layout under the others:
+// the times of one must not be told as those of another.
+func (c Config) kvOtherLayouts(t *testing.T, e *engine.Engine, made engine.Layout) {
+	for _, l := range c.Driver.Layouts {
+		if l == made {
+			continue
+		}
+		table := kvTable(l)
+		table.Make = false
+		r, err := e.KV.Table(t.Context(), table)
+		if err == nil {
+			t.Errorf("a table made as %s was opened as %s", made, l)
+			r.Close()
 		}
 	}
 }

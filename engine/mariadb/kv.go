@@ -2,6 +2,8 @@ package mariadb
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -13,13 +15,11 @@ import (
 // errTaken is the server's number for a key that is taken.
 const errTaken = 1062
 
-// kvDatabase is the database of tables of records under keys, below the prefix
-// of the URL; YCSB's JDBC binding finds it there under that name.
-const kvDatabase = "ycsb"
-
-// kv opens tables of records under keys; all are the configurations of a
-// connection to each node. Of a cluster one node is asked: two that change one
-// record at once would make one of them fail.
+// kv opens tables of records under keys, in the database that is named by the
+// URL's prefix and flavour.MariaDBRecords; YCSB's JDBC binding finds them there
+// under their names. All are the configurations of a connection to each node.
+// Of a cluster one node is asked: two that change one record at once would make
+// one of them fail.
 type kv struct {
 	*database
 	all []*mysql.Config
@@ -28,7 +28,7 @@ type kv struct {
 // dialect: keys are compared as bytes. A table is InnoDB's, clustered by its key.
 func (k kv) dialect() *sqlengine.KVDialect {
 	const text = " CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin"
-	schema := flavour.MariaDBIdent(k.prefix + kvDatabase)
+	schema := flavour.MariaDBIdent(k.prefix + flavour.MariaDBRecords)
 	return &sqlengine.KVDialect{
 		Quote:   flavour.MariaDBIdent,
 		Schema:  schema + ".",
@@ -41,6 +41,10 @@ func (k kv) dialect() *sqlengine.KVDialect {
 		AtPath:       func(doc, path string) string { return "JSON_VALUE(" + doc + ", " + path + ")" },
 		SetPath:      func(doc, path, value string) string { return "JSON_SET(" + doc + ", " + path + ", " + value + ")" },
 		MaxParams:    65535,
+		Variants: map[engine.Layout]sqlengine.Variant{engine.Hash: {
+			Options: fmt.Sprintf(" ENGINE=InnoDB PARTITION BY KEY (%s) PARTITIONS %d", sqlengine.KeyColumn, sqlengine.HashPartitions),
+			Is:      "SELECT IF(COUNT(*) > 1, '1', '0') FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = '" + strings.ReplaceAll(k.prefix+flavour.MariaDBRecords, "'", "''") + "' AND TABLE_NAME = ?",
+		}},
 	}
 }
 
@@ -50,7 +54,7 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 		if k.readOnly {
 			return nil, engine.ErrReadOnly
 		}
-		if _, err := k.writes.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS "+flavour.MariaDBIdent(k.prefix+kvDatabase)); err != nil {
+		if _, err := k.writes.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS "+flavour.MariaDBIdent(k.prefix+flavour.MariaDBRecords)); err != nil {
 			return nil, failed(ctx, err)
 		}
 	}

@@ -34,8 +34,21 @@ func (k kv) dialect() *sqlengine.KVDialect {
 		SetPath: func(doc, path, value string) string {
 			return "jsonb_set(" + doc + ", " + path + "::text[], to_jsonb(" + value + "::text))"
 		},
-		MaxParams: 65535,
+		MaxParams: 65535, Folded: true,
+		Variants: map[engine.Layout]sqlengine.Variant{engine.Hash: {
+			Options: " PARTITION BY HASH (" + sqlengine.KeyColumn + ")", More: hashParts,
+			Is: "SELECT (relkind = 'p')::int::text FROM pg_class WHERE oid = to_regclass(quote_ident($1::text))",
+		}},
 	}
+}
+
+// hashParts makes the partitions.
+func hashParts(d *sqlengine.KVDialect, name string) (all []string) {
+	for i := range sqlengine.HashPartitions {
+		all = append(all, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s PARTITION OF %s FOR VALUES WITH (MODULUS %d, REMAINDER %d)",
+			d.Quote(name+"_"+strconv.Itoa(i)), d.Quote(name), sqlengine.HashPartitions, i))
+	}
+	return all
 }
 
 // Table opens or makes a table.

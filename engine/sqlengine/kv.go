@@ -27,7 +27,22 @@ type KVDialect struct {
 	AtPath                     func(doc, param string) string       // the text at a path; nil = cannot
 	SetPath                    func(doc, path, value string) string // a document with a text at a path; nil = cannot
 	MaxParams                  int                                  // of one statement
+	Folded                     bool                                 // names are kept in lower case
+
+	// Variants are the physical layouts that the engine offers besides its
+	// usual one; their columns are those of engine.Columns.
+	Variants map[engine.Layout]Variant
 }
+
+// Variant is a physical layout of a table.
+type Variant struct {
+	Options string                                   // behind CREATE TABLE (…), in place of TableOptions
+	More    func(d *KVDialect, name string) []string // statements that complete it; nil = none
+	Is      string                                   // a query with the table's name as its argument: "1" where it is laid out so
+}
+
+// HashPartitions is how many partitions a table of the layout hash has.
+const HashPartitions = 8
 
 // kvTexts writes the statements of one table.
 type kvTexts struct {
@@ -48,7 +63,7 @@ func newKVTexts(d *KVDialect, t engine.Table) *kvTexts {
 func (x *kvTexts) document() bool { return x.t.Layout == engine.Document }
 
 // create makes the table.
-func (x *kvTexts) create() string {
+func (x *kvTexts) create() []string {
 	var b strings.Builder
 	b.WriteString("CREATE TABLE IF NOT EXISTS " + x.name + " (" + x.Quote(KeyColumn) + " " + x.KeyType + " PRIMARY KEY NOT NULL")
 	if x.document() {
@@ -58,8 +73,15 @@ func (x *kvTexts) create() string {
 			b.WriteString(", " + x.Quote(f) + " " + x.TextType)
 		}
 	}
-	b.WriteString(")" + x.TableOptions)
-	return b.String()
+	v, ok := x.Variants[x.t.Layout]
+	if !ok {
+		return []string{b.String() + ")" + x.TableOptions}
+	}
+	all := []string{b.String() + ")" + v.Options}
+	if v.More != nil {
+		all = append(all, v.More(x.KVDialect, x.t.Name)...)
+	}
+	return all
 }
 
 func (x *kvTexts) count() string { return "SELECT count(*) FROM " + x.name }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 
 	"barograph/engine"
 	"barograph/fault"
@@ -42,7 +43,9 @@ func OpenKV(ctx context.Context, d *KVDialect, t engine.Table, session func(ctx 
 		t.Layout = engine.Columns
 	case engine.Columns, engine.Document:
 	default:
-		return nil, fmt.Errorf("layout %s: %w", t.Layout, engine.ErrNoDesign)
+		if _, ok := d.Variants[t.Layout]; !ok {
+			return nil, fmt.Errorf("layout %s: %w", t.Layout, engine.ErrNoDesign)
+		}
 	}
 	x := newKVTexts(d, t)
 	if err := x.prove(ctx, session); err != nil {
@@ -83,22 +86,61 @@ func (x *kvTexts) prove(ctx context.Context, session func(ctx context.Context) (
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if x.t.Make {
-		st, err := s.Prepare(ctx, x.create())
-		if err != nil {
-			return err
-		}
-		if _, err := st.Exec(ctx, nil); err != nil {
-			return err
+		for _, text := range x.create() {
+			st, err := s.Prepare(ctx, text)
+			if err != nil {
+				return err
+			}
+			if _, err := st.Exec(ctx, nil); err != nil {
+				return err
+			}
 		}
 	}
 	st, err := s.Prepare(ctx, x.read(nil))
 	if err == nil {
 		err = st.Query(ctx, [][]byte{{}}, NoLimit, func([][]byte) error { return nil })
 	}
+	if err == nil {
+		err = x.physical(ctx, s)
+	}
 	if err != nil && ctx.Err() == nil {
 		return &fault.Error{Setting: "table " + x.t.Name, Problem: "is not there, or not laid out as " + string(x.t.Layout), Err: err, Cure: "load it first, with the same fields and layout"}
 	}
 	return err
+}
+
+// physical sees that the table is of the variant that was asked for, and of no
+// other: their columns are the same, their times are not.
+func (x *kvTexts) physical(ctx context.Context, s Session) error {
+	for layout, v := range x.Variants {
+		st, err := s.Prepare(ctx, v.Is)
+		if err != nil {
+			return err
+		}
+		is := false
+		err = st.Query(ctx, [][]byte{[]byte(x.tableName())}, NoLimit, func(values [][]byte) error {
+			is = string(values[0]) == "1"
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if is != (layout == x.t.Layout) {
+			if is {
+				return fmt.Errorf("it is laid out as %s", layout)
+			}
+			return fmt.Errorf("it is not laid out as %s", layout)
+		}
+	}
+	return nil
+}
+
+// tableName is the name as the engine keeps it.
+func (x *kvTexts) tableName() string {
+	if x.Folded {
+		return strings.ToLower(x.t.Name)
+	}
+	return x.t.Name
 }
 
 // kvConn is the connection of one worker: its statements and its memory.

@@ -22,7 +22,7 @@ type kv struct {
 
 func (k kv) dialect() *sqlengine.KVDialect {
 	return &sqlengine.KVDialect{
-		Quote:   func(name string) string { return `"` + name + `"` },
+		Quote:   func(name string) string { return "`" + name + "`" }, // in "" a name that is no column is a text
 		Param:   func(int) string { return "?" },
 		KeyType: "TEXT", TextType: "TEXT", DocType: "TEXT", // TEXT is compared as bytes
 		First:     func(param string) string { return "LIMIT " + param },
@@ -31,6 +31,10 @@ func (k kv) dialect() *sqlengine.KVDialect {
 		AtPath:    func(doc, path string) string { return doc + " ->> " + path },
 		SetPath:   func(doc, path, value string) string { return "json_set(" + doc + ", " + path + ", " + value + ")" },
 		MaxParams: 32766,
+		Variants: map[engine.Layout]sqlengine.Variant{engine.Clustered: {
+			Options: " WITHOUT ROWID",
+			Is:      "SELECT CASE WHEN sql LIKE '%) WITHOUT ROWID' THEN '1' ELSE '0' END FROM sqlite_master WHERE type = 'table' AND lower(name) = lower(?)",
+		}},
 	}
 }
 

@@ -36,7 +36,7 @@ func Driver() engine.Driver {
 			design.Normalized: {flavour.MetviewerSQL, flavour.SQL, flavour.ISORange, flavour.EpochRange},
 			design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
 		},
-		Layouts: []engine.Layout{engine.Columns, engine.Document},
+		Layouts: []engine.Layout{engine.Columns, engine.Document, engine.Clustered},
 		Place:   engine.Embedded,
 		Open:    open,
 	}

@@ -198,8 +198,9 @@ func (r *runner) work(w Worker) {
 				r.schedule.giveBack(due)
 				return
 			}
+			now = r.clock.Now()
 		}
-		rec.begin(due)
+		rec.begin(due, now)
 		err := w.Do(r.opCtx, rec)
 		if errors.Is(err, ErrDone) {
 			r.schedule.giveBack(due)

@@ -39,9 +39,7 @@ func (r *Recorder) Now() time.Duration { return r.runner.clock.Now() }
 // Began is when the current operation began.
 func (r *Recorder) Began() time.Duration { return r.began }
 
-func (r *Recorder) begin(due time.Duration) {
-	r.due, r.began = due, r.runner.clock.Now()
-}
+func (r *Recorder) begin(due, now time.Duration) { r.due, r.began = due, now }
 
 // Done notes a part of the current operation, or the whole of it, that began
 // then and ends now. Its response time is its service time and what the

@@ -3,6 +3,7 @@ package pace
 import (
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -15,11 +16,12 @@ type schedule struct {
 	over    time.Duration // no operation begins then or later; 0 = no end
 	allowed int64         // operations after the warm-up; 0 = no limit
 
-	mu       sync.Mutex
-	arrivals int64   // in an open loop: those that were given out
-	at       float64 // seconds: the next Poisson arrival
-	counted  int64   // given out, after the warm-up
-	late     bool    // the end of time was seen
+	counted atomic.Int64 // given out, after the warm-up
+	late    atomic.Bool  // the end of time was seen
+
+	mu       sync.Mutex // of an open loop; a closed one takes no lock
+	arrivals int64      // those that were given out
+	at       float64    // seconds: the next Poisson arrival
 }
 
 // scheduleStream makes the arrivals' random numbers others than the workers'.
@@ -55,21 +57,19 @@ func (s *schedule) advance() {
 
 // next gives out an operation: when it is due. In a closed loop that is now.
 func (s *schedule) next(now time.Duration) (due time.Duration, more bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	due = now
 	if s.rate > 0 {
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		due = s.peek()
 	}
 	if s.over > 0 && (now >= s.over || due >= s.over) {
-		s.late = true
+		s.late.Store(true)
 		return 0, false
 	}
-	if due >= s.warmup {
-		if s.allowed > 0 && s.counted >= s.allowed {
-			return 0, false
-		}
-		s.counted++
+	if due >= s.warmup && s.counted.Add(1) > s.allowed && s.allowed > 0 {
+		s.counted.Add(-1)
+		return 0, false
 	}
 	if s.rate > 0 {
 		s.advance()
@@ -79,10 +79,8 @@ func (s *schedule) next(now time.Duration) (due time.Duration, more bool) {
 
 // giveBack says that an operation was not begun.
 func (s *schedule) giveBack(due time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if due >= s.warmup {
-		s.counted--
+		s.counted.Add(-1)
 	}
 }
 
@@ -97,7 +95,7 @@ func (s *schedule) unstarted(end time.Duration) (n int64) {
 	if s.over > 0 {
 		end = min(end, s.over)
 	}
-	for s.peek() < end && (s.allowed == 0 || s.counted+n < s.allowed) {
+	for s.peek() < end && (s.allowed == 0 || s.counted.Load()+n < s.allowed) {
 		if s.peek() >= s.warmup {
 			n++
 		}
@@ -108,9 +106,7 @@ func (s *schedule) unstarted(end time.Duration) (n int64) {
 
 // ending is why there was no next operation.
 func (s *schedule) ending() Ending {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.late {
+	if s.late.Load() {
 		return OutOfTime
 	}
 	return Completed

@@ -24,19 +24,22 @@ func pictures() map[string]drawer {
 			Curves:     []LeadCurve{acc("G2/NHX", 9.5, 1, false), acc("G2/SHX", 8.6, 2, true), acc("G2/TRO", 7.0, 3, false)},
 			References: []Reference{{0.6, "useful skill: 0.6"}},
 		},
-		"dieoff_many":  manyCurves(),
-		"profile":      profile(),
-		"validtime":    validTime(31*4, 6*time.Hour, true),
-		"validtime_y":  validTime(365*3, 24*time.Hour, false),
-		"growth":       growth(),
-		"hbars":        hbars(false),
-		"hbars_log":    hbars(true),
-		"grouped":      grouped(3, false),
-		"grouped_log":  grouped(7, true),
-		"grouped_many": grouped(20, true),
-		"strip":        strip(),
-		"bars":         bars(),
-		"nodata":       DieOff{Frame: Frame{Title: "Nothing was found", Subtitle: "No header matches mask G2/XYZ"}},
+		"dieoff_many":    manyCurves(),
+		"profile":        profile(),
+		"validtime":      validTime(31*4, 6*time.Hour, true),
+		"validtime_y":    validTime(365*3, 24*time.Hour, false),
+		"growth":         growth(),
+		"hbars":          hbars(false),
+		"hbars_log":      hbars(true),
+		"grouped":        grouped(3, false),
+		"grouped_log":    grouped(7, true),
+		"grouped_many":   grouped(20, true),
+		"throughput":     sweepPicture(false),
+		"throughput_log": sweepPicture(true),
+		"timeline":       timelinePicture(),
+		"strip":          strip(),
+		"bars":           bars(),
+		"nodata":         DieOff{Frame: Frame{Title: "Nothing was found", Subtitle: "No header matches mask G2/XYZ"}},
 		"awkward": HorizontalBars{
 			Frame:  Frame{Title: awkward, Subtitle: awkward, Caption: awkward, XLabel: awkward},
 			Unit:   "ms & <s>",
@@ -62,6 +65,44 @@ func growth() Growth {
 		g.Curves = append(g.Curves, c)
 	}
 	return g
+}
+
+func sweepPicture(far bool) Throughput {
+	g := Throughput{Frame: Frame{Title: "Workload A: half reads, half updates", Subtitle: "Made data · 100,000 records of 1 kB", Caption: "Bars begin at zero unless the axis is logarithmic.",
+		YLabel: "operations per second"}, RightLabel: "95th percentile (ms)", BarName: "throughput (left)", LineName: "95th percentile of latency (right)", Below: "threads"}
+	for i, e := range []struct {
+		name         string
+		first, sigma float64
+	}{{"sqlite", 9000, 0.6}, {"pebble", 14000, 0.2}, {"postgres", 4000, 0.05}, {"mariadb", 3500, 0.1}} {
+		if far && i == 1 {
+			e.first *= 40
+		}
+		group := ThroughputGroup{Name: e.name}
+		for _, n := range []float64{1, 2, 4, 8, 16} {
+			x := e.first * n / (1 + e.sigma*(n-1) + 0.002*n*(n-1))
+			b := ThroughputBar{Label: plain(n, 0), Throughput: Value{V: x, Lo: 0.95 * x, Hi: 1.04 * x}, Latency: 2.5 * n / x * 1000}
+			if i == 3 && n == 16 {
+				b = ThroughputBar{Label: "16", Throughput: Value{V: math.NaN(), Note: "wrong answers"}, Latency: math.NaN()}
+			}
+			group.Bars = append(group.Bars, b)
+		}
+		g.Groups = append(g.Groups, group)
+	}
+	return g
+}
+
+func timelinePicture() Timeline {
+	t := Timeline{Frame: Frame{Title: "postgres, 16 threads", XLabel: "time since the warm-up (s)", YLabel: "operations per second"}, RightLabel: "slowest response (ms)", BarName: "operations per second (left)",
+		LineName: "slowest response (right)", StallName: "stall", Step: 1, Hue: 3}
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range 60 {
+		rate, slow := 4000+300*r.NormFloat64(), 9*math.Exp(0.3*r.NormFloat64())
+		if i%23 == 14 {
+			rate, slow = 150, 950
+		}
+		t.Rate, t.Slow, t.Stalled = append(t.Rate, rate), append(t.Slow, slow), append(t.Stalled, rate < 400)
+	}
+	return t
 }
 
 func acc(name string, days float64, seed uint64, gap bool) LeadCurve {

@@ -5,6 +5,7 @@ import (
 
 	"barograph/engine"
 	"barograph/engine/dry"
+	"barograph/measure"
 )
 
 // What the client itself costs: an operation on the engine that is no database.
@@ -30,10 +31,19 @@ func BenchmarkOperation(b *testing.B) {
 			c.Operations = int64(b.N)
 			b.ReportAllocs()
 			b.ResetTimer()
+			cpu, err := measure.StartClient()
+			if err != nil {
+				b.Fatal(err)
+			}
 			r, err := Run(b.Context(), e.KV, c, Options{})
 			if err != nil || r.Err() != nil {
 				b.Fatal(err, r.Err())
 			}
+			used, err := cpu.Stop()
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportMetric(float64(used.User+used.System)/float64(b.N), "cpu-ns/op") // a busy machine does not change it as it does the time
 		})
 	}
 }

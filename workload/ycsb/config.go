@@ -12,7 +12,7 @@ import (
 	"barograph/fault"
 )
 
-// The operations, in the order of YCSB's weighted choice; deletes are ours.
+// The operations, in the order of YCSB's weighted choice; those from deletes on are ours.
 const (
 	opRead = iota
 	opUpdate
@@ -20,6 +20,8 @@ const (
 	opScan
 	opModify
 	opDelete
+	opReadPath   // of one value of a document
+	opUpdatePath // likewise
 	ops
 
 	kindVerify = ops // the check of values, after a read or a scan
@@ -33,6 +35,7 @@ type Config struct {
 	Target                   float64 // operations per second
 	Arrivals                 string
 	Seed                     int64
+	Shard                    Shard
 	Spin                     bool
 
 	Status         bool
@@ -129,6 +132,8 @@ func (c *Config) settle() error {
 		return bad("minscanlength", "is greater than maxscanlength", "lower it")
 	case sum == 0:
 		return bad("readproportion", "no operation has a share", "give one of the proportions")
+	case c.Shard.Of > 1 && (c.InsertCount < c.Shard.Of || c.Operations > 0 && c.Operations < c.Shard.Of):
+		return bad("shard", "there is less work than parts", "give fewer parts")
 	case c.FieldCount > 1000:
 		return bad("fieldcount", "is more than 1000", "give fewer fields")
 	}

@@ -12,6 +12,7 @@ import (
 	"barograph/fault"
 	"barograph/measure"
 	"barograph/measure/pace"
+	"barograph/run"
 )
 
 // Options for Load and Run; the zero value is the default.
@@ -21,6 +22,7 @@ type Options struct {
 	Interval time.Duration // between two calls of Watch; 0 = one second
 	Watch    func(p pace.Progress)
 	Grace    time.Duration // see pace.Options
+	Server   Server        // is watched beside the run
 }
 
 // Report is what a load or a run did.
@@ -32,6 +34,8 @@ type Report struct {
 	Result   *pace.Result
 	Cleanup  *measure.Histogram // of closing the connections
 	Client   measure.ClientLoad
+	Machine  measure.MachineLoad
+	Server   *run.ServerLoad // nil = nothing is known of one
 	Problems []Problem
 	Warnings []string
 	Inserted int64 // keys that a run took for inserts; see Config.Grown
@@ -42,17 +46,18 @@ type Report struct {
 func Load(ctx context.Context, kv engine.KV, c *Config, o Options) (*Report, error) {
 	pacing := *c
 	pacing.Operations, pacing.Warmup = 0, 0 // its records are its limit
+	pacing.InsertStart, pacing.InsertCount = c.Shard.split(c.InsertStart, c.InsertCount)
 	spec := c.TableSpec(o.Layout)
 	spec.Make = true
-	return run(ctx, kv, spec, &pacing, o, true)
+	return execute(ctx, kv, spec, &pacing, o, true)
 }
 
 // Run requests records of a loaded table by the workload's mix.
 func Run(ctx context.Context, kv engine.KV, c *Config, o Options) (*Report, error) {
-	return run(ctx, kv, c.TableSpec(o.Layout), c, o, false)
+	return execute(ctx, kv, c.TableSpec(o.Layout), c, o, false)
 }
 
-func run(ctx context.Context, kv engine.KV, spec engine.Table, c *Config, o Options, load bool) (r *Report, err error) {
+func execute(ctx context.Context, kv engine.KV, spec engine.Table, c *Config, o Options, load bool) (r *Report, err error) {
 	if kv == nil {
 		return nil, &fault.Error{Problem: "the engine keeps no records under keys", Cure: "choose one that `barograph list engines` shows with layouts"}
 	}
@@ -71,41 +76,51 @@ func run(ctx context.Context, kv engine.KV, spec engine.Table, c *Config, o Opti
 	if err != nil {
 		return nil, errors.Join(err, closeAll(conns))
 	}
-	defer func() {
-		if r == nil || r.Result == nil || !r.Result.Hung {
-			err = errors.Join(err, r.cleanUp(conns))
-		}
-	}()
-	if !load {
+	err = w.perform(ctx, conns, &o, r)
+	if r.Result == nil {
+		return nil, errors.Join(err, closeAll(conns))
+	}
+	return r, err
+}
+
+// perform runs the workers over their connections and closes these, unless one
+// hangs.
+func (w *workload) perform(ctx context.Context, conns []*engine.Conn, o *Options, r *Report) (err error) {
+	if !r.Load {
 		if err := w.ready(ctx, conns, r); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	workers := make([]pace.Worker, r.Threads)
 	for i, conn := range conns {
 		k := w.worker(conn, i)
-		if workers[i] = k; load {
+		if workers[i] = k; r.Load {
 			workers[i] = &loader{worker: k, resume: o.Resume}
 		}
 	}
-	client, err := measure.StartClient()
+	watch, err := observe(ctx, o.Server, time.Duration(w.Warmup)*time.Second)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r.Result, err = pace.Run(ctx, workers, w.pacing(&o))
+	r.Result, err = pace.Run(ctx, workers, w.pacing(o))
+	unmeasured := watch.stop(ctx, r)
 	if r.Result == nil {
-		return nil, err
+		return err
 	}
-	var unmeasured error
-	r.Client, unmeasured = client.Stop()
 	r.Problems = w.problems.list()
-	r.Inserted = w.sequence.next.Load() - c.Records
-	return r, errors.Join(err, unmeasured)
+	r.Inserted = w.sequence.next.Load() - w.Records
+	if !r.Result.Hung {
+		err = errors.Join(err, r.cleanUp(conns))
+	}
+	if silent := watch.counters(ctx, r.Server); silent != nil {
+		r.Warnings = append(r.Warnings, silent.Error())
+	}
+	return errors.Join(err, unmeasured)
 }
 
 // threads is the number of workers: no more than there is work for.
 func (w *workload) threads(r *Report, load bool) int {
-	work := w.Operations
+	_, work := w.Shard.split(0, w.Operations)
 	if load {
 		work = w.InsertCount
 	}
@@ -143,9 +158,7 @@ func (r *Report) cleanUp(conns []*engine.Conn) (err error) {
 	for _, c := range conns {
 		clock := measure.StartClock()
 		err = errors.Join(err, c.Close())
-		if r != nil {
-			r.Cleanup.Record(clock.Now())
-		}
+		r.Cleanup.Record(clock.Now())
 	}
 	return err
 }
@@ -154,6 +167,9 @@ func (r *Report) cleanUp(conns []*engine.Conn) (err error) {
 func (w *workload) ready(ctx context.Context, conns []*engine.Conn, r *Report) error {
 	if w.Mix[opDelete] > 0 && conns[0].Delete == nil {
 		return &fault.Error{Setting: "property deleteproportion", Problem: "the engine deletes no records", Cure: "set it to 0"}
+	}
+	if w.Mix[opReadPath] > 0 && conns[0].ReadPath == nil || w.Mix[opUpdatePath] > 0 && conns[0].UpdatePath == nil {
+		return &fault.Error{Setting: "properties readpathproportion and updatepathproportion", Problem: "this layout of the engine has no documents to reach into", Cure: "give --layout document, on an engine that has it"}
 	}
 	if err := w.probe(ctx, conns[0]); err != nil {
 		return err
@@ -178,7 +194,7 @@ func (r *Report) tally(status int, kinds ...int) (n int64) {
 }
 
 func (r *Report) all(status int) int64 {
-	return r.tally(status, opRead, opUpdate, opInsert, opScan, opDelete, kindVerify)
+	return r.tally(status, opRead, opUpdate, opInsert, opScan, opDelete, opReadPath, opUpdatePath, kindVerify)
 }
 
 // Operations is the number of operations that ended, whatever way; of a load,
@@ -200,14 +216,19 @@ func (r *Report) Operations() int64 {
 func (r *Report) Response() *measure.Histogram {
 	h := measure.NewHistogram()
 	for kind := range ops {
-		if kind == opModify && r.Config.Mix[opModify] == 0 || kind == opRead && r.Config.Mix[opRead] == 0 || kind == opUpdate && r.Config.Mix[opUpdate] == 0 {
-			continue // a part of a read-modify-write
+		if !r.isWhole(kind) {
+			continue
 		}
 		if g := r.Result.Groups[kind][statusOK]; g != nil {
 			_ = h.Merge(g.Response) // both have one range
 		}
 	}
 	return h
+}
+
+// isWhole tells operations from parts of a read-modify-write and from checks.
+func (r *Report) isWhole(kind int) bool {
+	return kind < ops && (r.Load || r.Config.Mix[kind] > 0)
 }
 
 // Throughput is operations per second.

@@ -25,7 +25,7 @@ func (k *worker) doScan(ctx context.Context, r *pace.Recorder, number int64) {
 	s := &k.scan
 	s.fields, s.records, s.last, s.status, s.verified = k.chosen(), 0, s.last[:0], statusOK, statusOK
 	if k.present != nil {
-		s.known = k.present.after(k.ordinalOf(number))
+		s.known = k.present.after(k.ordinalOf(k.keyNumber(number)))
 	}
 	n := int(k.scanLength(k.rng))
 	began := r.Now()

@@ -36,6 +36,7 @@ func known() []Setting {
 		{"warmup", "0", "seconds at the beginning that do not count (not YCSB's)", whole(func(c *Config) *int64 { return &c.Warmup }, 0)},
 		{"arrivals", "fixed", "how a target is spread: fixed or poisson (not YCSB's)", oneOf(func(c *Config) *string { return &c.Arrivals }, "fixed", "poisson")},
 		{"seed", "1", "of all random numbers (not YCSB's)", whole(func(c *Config) *int64 { return &c.Seed }, 0)},
+		{"shard", "", "i/n: this client's part of the work of n clients, i from 1 (not YCSB's)", takeShard},
 		ignored("dotransactions", "load and run are commands"),
 		{"status", "false", "print progress", yes(func(c *Config) *bool { return &c.Status })},
 		{"status.interval", "10", "seconds between two lines of progress", whole(func(c *Config) *int64 { return &c.StatusInterval }, 1)},
@@ -62,6 +63,8 @@ func known() []Setting {
 		{"scanproportion", "0", "share of scans", number(func(c *Config) *float64 { return &c.Mix[opScan] }, 1e9)},
 		{"readmodifywriteproportion", "0", "share of reads with an update of the same key", number(func(c *Config) *float64 { return &c.Mix[opModify] }, 1e9)},
 		{"deleteproportion", "0", "share of deletes (not YCSB's)", number(func(c *Config) *float64 { return &c.Mix[opDelete] }, 1e9)},
+		{"readpathproportion", "0", "share of reads of one value inside a document (not YCSB's)", number(func(c *Config) *float64 { return &c.Mix[opReadPath] }, 1e9)},
+		{"updatepathproportion", "0", "share of updates of one value inside a document (not YCSB's)", number(func(c *Config) *float64 { return &c.Mix[opUpdatePath] }, 1e9)},
 		{"requestdistribution", "uniform", "uniform, zipfian, zipfian-exact (not YCSB's), latest, hotspot, exponential or sequential", oneOf(func(c *Config) *string { return &c.Requests },
 			"uniform", "zipfian", "zipfian-exact", "latest", "hotspot", "exponential", "sequential")},
 		{"minscanlength", "1", "the fewest records of a scan", whole(func(c *Config) *int64 { return &c.MinScan }, 1)},
@@ -107,6 +110,12 @@ func takeWorkload(_ *Config, v string) error {
 		return nil
 	}
 	return &fault.Error{Problem: strconv.Quote(v) + " is not known", Cure: "write " + coreWorkload + " or core"}
+}
+
+func takeShard(c *Config, v string) error {
+	s, err := ParseShard(v)
+	c.Shard = s
+	return err
 }
 
 func takePercentiles(c *Config, v string) error {

@@ -28,7 +28,7 @@ type worker struct {
 }
 
 func (w *workload) worker(conn *engine.Conn, number int) *worker {
-	k := &worker{workload: w, conn: conn, latest: w.latest, rng: rand.New(rand.NewPCG(uint64(w.Seed), uint64(number)))} //nolint:gosec // not negative
+	k := &worker{workload: w, conn: conn, latest: w.latest, rng: rand.New(rand.NewPCG(uint64(w.Seed), w.Shard.stream(number)))} //nolint:gosec // not negative
 	k.scan.each = k.scanned
 	return k
 }
@@ -46,7 +46,7 @@ func (k *worker) Do(ctx context.Context, r *pace.Recorder) error {
 	if err != nil {
 		return err
 	}
-	k.key = k.appendKey(k.key[:0], number)
+	k.key = k.appendKey(k.key[:0], k.keyNumber(number))
 	switch op {
 	case opRead:
 		k.read(ctx, r, number)
@@ -64,8 +64,39 @@ func (k *worker) Do(ctx context.Context, r *pace.Recorder) error {
 	case opDelete:
 		began := r.Now()
 		r.Done(opDelete, k.status("delete", number, k.conn.Delete(ctx, k.key)), began)
+	case opReadPath:
+		k.readPath(ctx, r, number)
+	case opUpdatePath:
+		field := k.rng.IntN(len(k.fields))
+		k.row.Reset()
+		k.fillField(&k.row, k.key, field)
+		_, value := k.row.At(0)
+		began := r.Now()
+		r.Done(opUpdatePath, k.status("update path", number, k.conn.UpdatePath(ctx, k.key, k.paths[field], value)), began)
 	}
 	return nil
+}
+
+// readPath reads one value of a document.
+func (k *worker) readPath(ctx context.Context, r *pace.Recorder, number int64) {
+	field := k.rng.IntN(len(k.fields))
+	k.row.Reset()
+	began := r.Now()
+	status := k.status("read path", number, k.conn.ReadPath(ctx, k.key, k.paths[field], &k.row))
+	if status == statusOK && k.row.Len() != 1 {
+		status = k.wrong("read path: not one value", func() string { return fmt.Sprintf("%s has %d at %s", k.key, k.row.Len(), k.paths[field]) })
+	}
+	r.Done(opReadPath, status, began)
+	if status != statusOK || !k.Integrity {
+		return
+	}
+	began = r.Now()
+	_, got := k.row.At(0)
+	k.want = appendDerived(k.want[:0], k.key, k.fields[field], k.FieldLength)
+	if !bytes.Equal(got, k.want) {
+		status = k.wrong("verify: a value is not that of its key and field", func() string { return fmt.Sprintf("%s, %s is %.60q, not %.60q", k.key, k.fields[field], got, k.want) })
+	}
+	r.Done(kindVerify, status, began)
 }
 
 const (
@@ -215,7 +246,7 @@ func (k *worker) update(ctx context.Context, r *pace.Recorder, number int64) int
 // one that was taken is there.
 func (k *worker) insert(ctx context.Context, r *pace.Recorder) error {
 	number := k.sequence.take()
-	k.key = k.appendKey(k.key[:0], number)
+	k.key = k.appendKey(k.key[:0], k.keyNumber(number))
 	k.fill(true)
 	began := r.Now()
 	status := k.status("insert", number, k.conn.Insert(ctx, k.key, &k.row))

@@ -32,7 +32,7 @@ const (
 )
 
 func kinds() []string {
-	return []string{"READ", "UPDATE", "INSERT", "SCAN", "READ-MODIFY-WRITE", "DELETE", "VERIFY"}
+	return []string{"READ", "UPDATE", "INSERT", "SCAN", "READ-MODIFY-WRITE", "DELETE", "READ-PATH", "UPDATE-PATH", "VERIFY"}
 }
 
 func statuses() []string {
@@ -61,6 +61,7 @@ type workload struct {
 	lengths    func(rng *rand.Rand) int64
 	scanLength func(rng *rand.Rand) int64
 	single     []engine.Fields // each field by itself
+	paths      []string        // of each field in a document
 }
 
 func newWorkload(c *Config, table *engine.Records) (*workload, error) {
@@ -92,6 +93,7 @@ func newWorkload(c *Config, table *engine.Records) (*workload, error) {
 	}
 	for i := range w.fields {
 		w.single = append(w.single, engine.Fields{i})
+		w.paths = append(w.paths, "$."+w.fields[i])
 	}
 	var err error
 	w.lengths, err = c.fieldLengths()
@@ -156,9 +158,10 @@ func readHistogram(file string) (*dist.Buckets, error) {
 
 // pacing are the options of the loop.
 func (w *workload) pacing(o *Options) pace.Options {
+	_, operations := w.Shard.split(0, w.Operations)
 	return pace.Options{
-		Kinds: kinds(), Statuses: statuses(), Rate: w.Target, Arrivals: pace.Arrivals(w.Arrivals), Operations: w.Operations,
-		Warmup: time.Duration(w.Warmup) * time.Second, Limit: time.Duration(w.Seconds) * time.Second, Seed: uint64(w.Seed), //nolint:gosec // not negative
+		Kinds: kinds(), Statuses: statuses(), Rate: w.Target / float64(max(w.Shard.Of, 1)), Arrivals: pace.Arrivals(w.Arrivals), Operations: operations,
+		Warmup: time.Duration(w.Warmup) * time.Second, Limit: time.Duration(w.Seconds) * time.Second, Seed: uint64(w.Seed + w.Shard.Index), //nolint:gosec // not negative
 		Spin: w.Spin, Interval: o.Interval, Watch: o.Watch, Grace: o.Grace,
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"strings"
 
 	"barograph/fault"
 )
@@ -12,15 +13,23 @@ import (
 //go:embed workloads
 var shipped embed.FS
 
-// Workloads lists the workloads that are shipped, sorted: workloada … workloadf.
-func Workloads() []string {
+// Workloads lists YCSB's own workloads, sorted: workloada … workloadf.
+func Workloads() []string { return named(true) }
+
+// Mixes lists the further ones that are shipped, sorted; each says at its head
+// what it is for and with which to compare it.
+func Mixes() []string { return named(false) }
+
+func named(core bool) []string {
 	entries, err := fs.ReadDir(shipped, "workloads")
 	if err != nil {
 		panic(err) // they are in the program
 	}
 	var names []string
 	for _, e := range entries {
-		names = append(names, e.Name())
+		if strings.HasPrefix(e.Name(), "workload") == core {
+			names = append(names, e.Name())
+		}
 	}
 	return names
 }
@@ -32,7 +41,7 @@ func ReadWorkload(name string) (Properties, error) {
 	if err != nil {
 		var known error
 		if text, known = shipped.ReadFile("workloads/" + path.Base(name)); known != nil {
-			return nil, &fault.Error{File: name, Problem: "cannot be read", Err: err, Cure: "name a file of properties, or one of workloada … workloadf"}
+			return nil, &fault.Error{File: name, Problem: "cannot be read", Err: err, Cure: "name a file of properties, or one of " + strings.Join(append(Workloads(), Mixes()...), ", ")}
 		}
 	}
 	return ParseProperties(name, text)

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"os/exec"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"barograph/engine/enginetest"
+	"barograph/engine/postgres"
+	"barograph/lab"
+)
+
+// yahooClasses names the variable with the class path of a real YCSB: its core,
+// its JDBC binding and PostgreSQL's driver.
+const yahooClasses = "BAROGRAPH_YCSB_CLASSPATH"
+
+// Data that YCSB wrote with dataintegrity verifies here, and ours there.
+func TestYCSBInterop(t *testing.T) {
+	classes := os.Getenv(yahooClasses)
+	if classes == "" {
+		t.Skip("no YCSB: set " + yahooClasses + " to the jars of its core, its JDBC binding and PostgreSQL's driver (site.ycsb:core:0.17.0, org.postgresql:postgresql), and install java")
+	}
+	l := enginetest.Lab(t, postgres.Driver(), lab.Options{})
+	table := "CREATE TABLE usertable (YCSB_KEY VARCHAR(255) PRIMARY KEY"
+	for _, f := range []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"} {
+		table += ", FIELD" + f + " TEXT"
+	}
+	theirs := database(t, l.URL(), "theirs", table+")")
+	yahoo(t, classes, theirs, "-load")
+	for _, w := range []string{"workloadc", "workloada", "workloade", "workloadf"} {
+		must(t, "ycsb", "run", "--db", theirs, "-P", w, "-p", "recordcount=500", "-p", "operationcount=500", "-p", "insertproportion=0", "--verify")
+	}
+	ours := database(t, l.URL(), "ours", "")
+	must(t, "ycsb", "load", "--db", ours, "-p", "recordcount=500", "--verify")
+	yahoo(t, classes, ours, "-t")
+}
+
+// database makes a database and, in it, what a statement says.
+func database(t *testing.T, server, name, statement string) string {
+	t.Helper()
+	u, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	do := func(at, sql string) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		c, err := pgx.Connect(ctx, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close(ctx)
+		if _, err := c.Exec(ctx, sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do(server, "CREATE DATABASE "+name)
+	u.Path = "/" + name
+	if statement != "" {
+		do(u.String(), statement)
+	}
+	return u.String()
+}
+
+// yahoo runs YCSB over 500 records and reads from its lines that each operation
+// and each check succeeded: its exit status does not tell.
+func yahoo(t *testing.T, classes, at, phase string) {
+	t.Helper()
+	u, err := url.Parse(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.CommandContext(t.Context(), "java", "-cp", classes, "site.ycsb.Client", "-db", "site.ycsb.db.JdbcDBClient", phase, "-threads", "2",
+		"-p", "workload=site.ycsb.workloads.CoreWorkload", "-p", "db.driver=org.postgresql.Driver", "-p", "db.url=jdbc:postgresql://"+u.Host+u.Path, "-p", "db.user=postgres", "-p", "db.passwd=x",
+		"-p", "recordcount=500", "-p", "operationcount=500", "-p", "dataintegrity=true", "-p", "readallfieldsbyname=true", "-p", "readproportion=0.5", "-p", "updateproportion=0.5")
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	want := regexp.MustCompile(`\[INSERT\], Return=OK, 500\b`)
+	if phase == "-t" {
+		want = regexp.MustCompile(`\[VERIFY\], Return=OK, [1-9]`)
+	}
+	if bad := regexp.MustCompile(`Return=(UNEXPECTED_STATE|ERROR|NOT_FOUND)|-FAILED`).Find(out); bad != nil || !want.Match(out) {
+		t.Errorf("%s: %s\n%s", phase, bad, out)
+	}
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"time"
+
+	"barograph/engine"
+	"barograph/lab"
+	"barograph/measure"
+	"barograph/run"
+	"barograph/workload/ycsb"
+)
+
+// kvTarget is an engine that a workload runs on.
+type kvTarget struct {
+	driver   *engine.Driver
+	raw      string
+	db       *engine.Engine
+	layout   engine.Layout
+	server   ycsb.Server
+	lab      *run.Server // what the lab knows of it; nil = nothing
+	inserted int64       // by the runs so far
+	load     time.Duration
+	failed   error // it has failed, and is not asked again
+}
+
+// openKV opens an engine; labs is the folder of the labs, one of which may run
+// its server.
+func (e *env) openKV(ctx context.Context, raw string, layout engine.Layout, labs string) (*kvTarget, error) {
+	d, u, err := e.engines.Parse(raw)
+	if err != nil {
+		return nil, usage(err)
+	}
+	t := &kvTarget{driver: d, raw: raw, layout: layout}
+	if layout == "" && len(d.Layouts) > 0 {
+		t.layout = d.Layouts[0]
+	}
+	if t.db, err = e.engines.Open(ctx, raw, engine.Options{Log: e.log()}); err != nil {
+		return nil, err
+	}
+	t.server.Metrics, t.lab = t.db.Metrics, labServer(labs, d, u)
+	t.server.PIDs = labProcesses(labs, d, u)
+	return t, nil
+}
+
+// options are those of a run on it.
+func (t *kvTarget) options() ycsb.Options {
+	return ycsb.Options{Layout: t.layout, Server: t.server}
+}
+
+// labProcesses are the processes of the lab's server at a URL.
+func labProcesses(dir string, d *engine.Driver, u *url.URL) (pids []int32) {
+	if labServer(dir, d, u) == nil {
+		return nil
+	}
+	s, err := lab.Status(filepath.Join(dir, d.Scheme))
+	if err != nil {
+		return nil
+	}
+	for _, n := range s.Nodes {
+		for _, p := range n.Processes {
+			pids = append(pids, int32(p.PID)) //nolint:gosec // pids are small
+		}
+	}
+	return pids
+}
+
+// points makes the run folder of a workload.
+func (e *env) points(ctx context.Context, dir string, c *ycsb.Config, targets []*kvTarget) (*run.Points, error) {
+	r := run.Run{
+		ID: filepath.Base(dir), Workload: run.Mixed, Version: version(), Args: redacted(e.args), Seed: uint64(c.Seed), //nolint:gosec // not negative
+		Started: time.Now().UTC(), Machine: measure.ReadMachine(ctx, filepath.Dir(dir)), Data: run.Data{Source: "YCSB", Records: c.Records},
+	}
+	r.Warnings = r.Machine.Warnings()
+	for _, t := range targets {
+		a := run.Archive{Engine: t.driver.Scheme, Design: string(t.layout), URL: engine.Redact(t.raw), Place: string(t.driver.Place), Server: t.lab, Load: t.load}
+		if t.db.About != nil {
+			about, err := t.db.About(ctx)
+			if err != nil {
+				return nil, err
+			}
+			a.Product, a.Version, a.Settings = about.Product, about.Version, about.Settings
+		}
+		r.Archives = append(r.Archives, a)
+	}
+	return run.CreatePoints(dir, r)
+}
+
+// finish writes the end of a run folder and its report.
+func (e *env) finish(p *run.Points) error {
+	p.Run.Ended = time.Now().UTC()
+	if err := p.Close(); err != nil {
+		return err
+	}
+	return e.report(p.Dir)
+}
+
+func closeAll(targets []*kvTarget) (err error) {
+	for _, t := range targets {
+		if t.db == nil {
+			continue
+		}
+		if e := t.db.Close(); e != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", t.driver.Scheme, e))
+		}
+		t.db = nil
+	}
+	return err
+}

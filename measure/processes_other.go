@@ -1,0 +1,11 @@
+//go:build !linux
+
+package measure
+
+import (
+	"context"
+
+	"github.com/shirou/gopsutil/v4/process"
+)
+
+func sharedMemory(context.Context, *process.Process) uint64 { return 0 }

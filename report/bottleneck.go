@@ -1,0 +1,144 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"barograph/run"
+)
+
+// Thresholds of the bottleneck: shares of the machine's cores, and of the
+// sessions that were found at work.
+const (
+	usedUp   = 0.85 // of the cores: nothing is left
+	mostWait = 0.4  // of the sessions wait for one kind of thing
+	oneCore  = 0.15 // around one core: work that is done one at a time
+	waitDisk = 0.1  // of the machine's time
+)
+
+// used is what a point used, in cores.
+type used struct {
+	cores, client, server, busy float64
+	known                       bool // of the server
+}
+
+func usedBy(p *run.Point) used {
+	u := used{cores: float64(p.Machine.Cores), busy: p.Machine.Busy}
+	if wall := p.Client.Wall.Seconds(); wall > 0 {
+		u.client = (p.Client.User + p.Client.System).Seconds() / wall
+		if p.Server != nil && p.Server.Local {
+			u.server, u.known = p.Server.Used.CPU.Seconds()/wall, true
+		}
+	}
+	return u
+}
+
+// Bottleneck says in a sentence made of a point's figures what held it back:
+// the client, the server's CPU, the disk, locks, other work, or nothing.
+func Bottleneck(p *run.Point) string {
+	u := usedBy(p)
+	if p.Verdict != run.Equal || u.cores == 0 || p.Client.Wall == 0 {
+		return "Not known."
+	}
+	if p.Place == "memory" {
+		return fmt.Sprintf("Client: there is no database; it used %s of %s cores.", cores(u.client), cores(u.cores))
+	}
+	if others := u.busy*u.cores - u.client - u.server; u.busy >= usedUp && (u.known || p.Place == "embedded") && others > 0.35*u.busy*u.cores {
+		return fmt.Sprintf("Other work: of %s cores, busy to %s %%, the client used %s%s, and something else %s; measure on a quiet machine.",
+			cores(u.cores), share(u.busy), cores(u.client), u.serverWords(), cores(others))
+	}
+	if p.Target > 0 && p.Unstarted == 0 && p.Throughput > 0.99*p.Target {
+		return fmt.Sprintf("None: the target of %s operations/s was held; the machine’s %s cores were busy to %s %%, the client used %s%s.",
+			number(p.Target), cores(u.cores), share(u.busy), cores(u.client), u.serverWords())
+	}
+	if u.busy >= usedUp {
+		return u.cpu(p)
+	}
+	if words := waits(p); words != "" {
+		return words
+	}
+	return u.idle(p)
+}
+
+// share prints a share in percent.
+func share(v float64) string { return strconv.FormatFloat(100*v, 'f', 0, 64) }
+
+// cores prints a number of cores, to two decimals where it is not whole.
+func cores(v float64) string {
+	if v == math.Trunc(v) {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'f', 2, 64)
+}
+
+func (u used) serverWords() string {
+	if !u.known {
+		return ""
+	}
+	return ", the server " + cores(u.server)
+}
+
+// cpu tells whose the cores were.
+func (u used) cpu(p *run.Point) string {
+	all := fmt.Sprintf("the machine’s %s cores were busy to %s %%", cores(u.cores), share(u.busy))
+	switch {
+	case p.Place == "embedded":
+		return fmt.Sprintf("CPU: %s; the engine, which works inside the client, and the client used %s.", all, cores(u.client))
+	case !u.known && u.client > 0.6*u.cores:
+		return fmt.Sprintf("Client: %s, and it used %s of them; give it more cores, or a machine of its own.", all, cores(u.client))
+	case !u.known:
+		return fmt.Sprintf("CPU: %s; the client used %s. What the server used is not known: it is not this machine’s lab’s.", all, cores(u.client))
+	case u.client > u.server:
+		return fmt.Sprintf("Client: %s; it used %s and the server %s. Put it on a machine of its own.", all, cores(u.client), cores(u.server))
+	}
+	return fmt.Sprintf("Server CPU: %s; the server used %s and the client %s.", all, cores(u.server), cores(u.client))
+}
+
+// waits tells what the server's sessions were found waiting for, where one
+// kind stands out; "" where none does.
+func waits(p *run.Point) string {
+	if p.Server == nil {
+		return ""
+	}
+	sum, by, most := 0.0, map[string]float64{}, map[string]string{}
+	for _, w := range p.Server.Waits {
+		sum += w.Sessions
+		by[w.Kind] += w.Sessions
+		if most[w.Kind] == "" {
+			most[w.Kind] = w.What // they are in order
+		}
+	}
+	for _, kind := range []struct{ name, words string }{{"lock", "Locks"}, {"disk", "Disk"}, {"network", "Network"}} {
+		if sum < 0.5 || by[kind.name] < mostWait*sum {
+			continue
+		}
+		text := fmt.Sprintf("%s: of %s sessions at work on average, %s waited for it, most of them for %s", kind.words, number(sum), number(by[kind.name]), most[kind.name])
+		if kind.name == "lock" {
+			text = strings.Replace(text, "waited for it", "waited for others", 1)
+		}
+		if kind.name == "disk" && p.Server.Local {
+			text += fmt.Sprintf("; %s/s were written", byteSize(float64(p.Server.Used.Written)/p.Client.Wall.Seconds()))
+		}
+		u := usedBy(p)
+		return text + fmt.Sprintf("; the machine’s %s cores were busy to %s %%.", cores(u.cores), share(u.busy))
+	}
+	return ""
+}
+
+// idle tells what is left when the cores were not.
+func (u used) idle(p *run.Point) string {
+	all := fmt.Sprintf("the machine’s %s cores were busy to %s %%, the client used %s%s", cores(u.cores), share(u.busy), cores(u.client), u.serverWords())
+	switch {
+	case p.Machine.Disk > waitDisk:
+		return fmt.Sprintf("Disk: for %s %% of the time cores had nothing to do but wait for one; %s.", share(p.Machine.Disk), all)
+	case p.Place == "embedded" && p.Threads > 1 && u.client > 1-oneCore && u.client < 1+oneCore:
+		return fmt.Sprintf("One core: %s; the engine does this work one at a time, so that more threads bring nothing.", all)
+	case p.Place == "embedded":
+		return fmt.Sprintf("Waiting inside the engine, for flushes or locks that it does not tell of: %s.", all)
+	case p.Threads < 2*int(u.cores):
+		return fmt.Sprintf("Round trips: nothing was used up (%s); each of %s waited for its answer, and more would bring more.", all, several(p.Threads, "worker"))
+	}
+	return fmt.Sprintf("Not found: %s, and no kind of wait stood out among the server’s sessions.", all)
+}

@@ -1,0 +1,131 @@
+package report
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"barograph/measure"
+	"barograph/run"
+)
+
+// madePoint is a right point of made-up numbers.
+func madePoint(engine, place string, threads, rep int, perSecond float64) *run.Point {
+	h := measure.NewHistogram()
+	for i := range 1000 {
+		h.Record(time.Duration(float64(threads)/perSecond*float64(500+i)) * time.Millisecond)
+	}
+	p := &run.Point{
+		Mix: "workloada", Engine: engine, Layout: "columns", Place: place, Threads: threads, Rep: rep, Clients: 1, Verdict: run.Equal, Started: time.Unix(1_700_000_000, 0).UTC(),
+		Elapsed: 10 * time.Second, Operations: int64(10 * perSecond), Checked: int64(10 * perSecond), Throughput: perSecond, Interval: time.Second, Response: run.Short(h), Service: run.Short(h),
+		Groups: []run.Group{
+			{Operation: "READ", Outcome: "OK", Count: 500, Records: 500, Whole: true, Service: run.Short(h), Response: run.Short(h)},
+			{Operation: "UPDATE", Outcome: "OK", Count: 500, Records: 500, Whole: true, Service: run.Short(h), Response: run.Short(h)},
+		},
+		Client: measure.ClientLoad{Wall: 10 * time.Second, User: 3 * time.Second, Cores: 4}, Machine: measure.MachineLoad{Cores: 4, Busy: 0.5},
+	}
+	for i := range 10 {
+		n := int64(perSecond)
+		if i == 5 {
+			n /= 100
+		}
+		p.Series = append(p.Series, run.Slice{Ended: n, Slow: time.Second / 10})
+	}
+	return p
+}
+
+func madeFolder(t *testing.T, all ...*run.Point) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "r")
+	f, err := run.CreatePoints(dir, run.Run{ID: "r", Workload: run.Mixed, Started: time.Unix(1_700_000_000, 0).UTC(), Ended: time.Unix(1_700_000_100, 0).UTC(), Args: []string{"ycsb", "sweep"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range all {
+		if err := f.Add(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// The page has the picture, the floor, the law's parameters and stalls; what
+// is wrong has no number.
+func TestPointsPage(t *testing.T) {
+	var all []*run.Point
+	for rep := 1; rep <= 3; rep++ {
+		for i, n := range []int{1, 2, 4, 8} {
+			all = append(all, madePoint("postgres", "server", n, rep, []float64{1000, 1900, 3300, 4800}[i]+float64(rep)), madePoint("dry", "memory", n, rep, 1e6))
+		}
+	}
+	bad := madePoint("mariadb", "server", 8, 1, 123456)
+	bad.Verdict, bad.Problem = run.Wrong, "17 answers are wrong"
+	dir := madeFolder(t, append(all, bad)...)
+	path, err := Write(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"1 run of 25 not right", "Highest throughput: postgres 4,800/s with 8 threads", "50 % reads, 50 % updates", "wrong answers", "17 answers are wrong",
+		`<tr class="floor">`, "Scalability", "stall</text>", "What held it back", "95th percentile of latency (right axis)",
+	} {
+		if !bytes.Contains(text, []byte(want)) {
+			t.Errorf("%q is not in the page", want)
+		}
+	}
+	for _, not := range []string{"123,000", "123,456", "NaN", "%!"} {
+		if bytes.Contains(text, []byte(not)) {
+			t.Errorf("%q is in the page", not)
+		}
+	}
+	var out strings.Builder
+	if err := Text(&out, dir); err != nil || !strings.Contains(out.String(), "Universal scalability law") {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}
+
+// The sentence about what held a run back follows its figures.
+func TestBottleneck(t *testing.T) {
+	for want, change := range map[string]func(p *run.Point){
+		"Server CPU: the machine’s 4 cores were busy to 98 %; the server used 3 and the client 0.60.": func(p *run.Point) {
+			p.Machine.Busy, p.Server, p.Client.User = 0.98, &run.ServerLoad{Local: true, Used: measure.ProcessLoad{CPU: 30 * time.Second}}, 6*time.Second
+		},
+		"Client: the machine’s 4 cores were busy to 98 %; it used 3 and the server 0.50.": func(p *run.Point) {
+			p.Machine.Busy, p.Server, p.Client.User = 0.98, &run.ServerLoad{Local: true, Used: measure.ProcessLoad{CPU: 5 * time.Second}}, 30*time.Second
+		},
+		"Client: the machine’s 4 cores were busy to 98 %, and it used 3 of them": func(p *run.Point) { p.Machine.Busy, p.Client.User = 0.98, 30*time.Second },
+		"Other work: of 4 cores, busy to 98 %, the client used 0.30, the server 0.10, and something else 3.52": func(p *run.Point) {
+			p.Machine.Busy, p.Server = 0.98, &run.ServerLoad{Local: true, Used: measure.ProcessLoad{CPU: time.Second}}
+		},
+		"Locks: of 8.00 sessions at work on average, 6.00 waited for others, most of them for Lock:tuple;": func(p *run.Point) {
+			p.Server = &run.ServerLoad{Waits: []run.Waiting{{Kind: "lock", What: "Lock:tuple", Sessions: 6}, {Kind: "cpu", What: "running", Sessions: 2}}}
+		},
+		"Disk: of 8.00 sessions at work on average, 6.00 waited for it, most of them for IO:WALSync;": func(p *run.Point) {
+			p.Server = &run.ServerLoad{Waits: []run.Waiting{{Kind: "disk", What: "IO:WALSync", Sessions: 6}, {Kind: "cpu", What: "running", Sessions: 2}}}
+		},
+		"Disk: for 30 % of the time":       func(p *run.Point) { p.Machine.Disk = 0.3 },
+		"One core: ":                       func(p *run.Point) { p.Place, p.Client.User = "embedded", 10*time.Second },
+		"Waiting inside the engine":        func(p *run.Point) { p.Place = "embedded" },
+		"CPU: ":                            func(p *run.Point) { p.Place, p.Machine.Busy, p.Client.User = "embedded", 0.9, 34*time.Second },
+		"Round trips: nothing was used up": func(p *run.Point) { p.Threads = 2 },
+		"Not found: ":                      func(*run.Point) {},
+		"None: the target of 1,000 ":       func(p *run.Point) { p.Target = 1000 },
+		"Not known.":                       func(p *run.Point) { p.Machine.Cores = 0 },
+	} {
+		p := madePoint("postgres", "server", 16, 1, 1000)
+		change(p)
+		if got := Bottleneck(p); !strings.HasPrefix(got, want) {
+			t.Errorf("got  %s\nwant %s…", got, want)
+		}
+	}
+}
