@@ -19,14 +19,15 @@ var (
 
 // Driver describes an engine and opens it.
 type Driver struct {
-	Scheme  string // of the URL: "duckdb"
-	Summary string // one line for `barograph list engines`
-	Example string // a URL that works: "duckdb:archive.db"
-	Params  []Param
-	Offers  map[design.Name][]flavour.Name // promised = delivered: the suite asks every case in every one
-	Layouts []Layout                       // of tables of records under keys, the usual one first; promised = delivered
-	Place   Place
-	Server  *Server // how the lab starts one; nil = embedded
+	Scheme      string // of the URL: "duckdb"
+	Summary     string // one line for `barograph list engines`
+	Example     string // a URL that works: "duckdb:archive.db"
+	Params      []Param
+	Offers      map[design.Name][]flavour.Name // promised = delivered: the suite asks every case in every one
+	Layouts     []Layout                       // of tables of records under keys, the usual one first; promised = delivered
+	PostMethods []PostMethod                   // of posting values of SHEF messages, in every PostDesign; promised = delivered
+	Place       Place
+	Server      *Server // how the lab starts one; nil = embedded
 
 	// Open connects. A folder or file that can be made is made, unless
 	// Options.ReadOnly is set. Errors wrap ErrUnreachable where the cure is
@@ -61,6 +62,7 @@ type Options struct {
 type Engine struct {
 	Archives Archives // verification archives: the met workload
 	KV       KV       // records under keys: the ycsb workload
+	Posts    Posts    // values of SHEF messages: the post workload
 	About    func(ctx context.Context) (About, error)
 	Close    func() error // waits for nothing; open archives must be closed before
 }
