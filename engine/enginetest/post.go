@@ -85,6 +85,10 @@ func (c Config) runPosts(t *testing.T) {
 			t.Run("rest", p.rest)
 		})
 	}
+	if c.Reopenable {
+		root := t.Name()
+		t.Run("posts/killed", func(t *testing.T) { c.postsKilled(t, root) })
+	}
 }
 
 func (c Config) postsPromised(t *testing.T) {

@@ -3,7 +3,6 @@ package post
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -214,21 +213,27 @@ type worker struct {
 	post       *measure.Histogram
 	total      time.Duration
 	posted     engine.Posted
+	given      []engine.PostMessage
 }
 
 func (w *worker) work(ctx context.Context) error {
 	for b := range w.full {
 		// A product of which nothing is for this poster takes no time.
-		b.messages = slices.DeleteFunc(b.messages, func(m engine.PostMessage) bool { return len(m.Values) == 0 })
-		if len(b.messages) > 0 {
+		w.given = w.given[:0]
+		for _, m := range b.messages {
+			if len(m.Values) > 0 {
+				w.given = append(w.given, m)
+			}
+		}
+		if len(w.given) > 0 {
 			began := time.Now()
-			n, err := w.poster.Post(ctx, b.messages)
+			n, err := w.poster.Post(ctx, w.given)
 			if err != nil {
 				return err
 			}
 			took := time.Since(began)
 			w.total += took
-			w.post.RecordN(took, int64(len(b.messages)))
+			w.post.RecordN(took, int64(len(w.given)))
 			w.posted.Add(n)
 		}
 		b.reset()
