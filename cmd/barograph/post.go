@@ -200,22 +200,33 @@ func (f *postFlags) finish(result *run.Posts) error {
 	if err := result.Save(f.out); err != nil {
 		return err
 	}
-	path, err := report.WritePosts(f.out)
-	if err != nil {
+	if err := f.env.reportPosts(f.out); err != nil {
 		return err
 	}
-	if f.env.json {
-		if err := f.env.printJSON(result); err != nil {
-			return err
-		}
-	} else if err := report.PostText(f.env.stdout, result); err != nil {
-		return err
-	}
-	fmt.Fprintln(f.env.stderr, path)
 	for _, c := range result.Cells {
 		if c.Wrong {
 			return &fault.Status{Code: fault.Differs, Err: errors.New("what the tables hold differs from the reference")}
 		}
 	}
+	return nil
+}
+
+// reportPosts writes the report of a run folder and prints its tables.
+func (e *env) reportPosts(dir string) error {
+	path, err := report.WritePosts(dir)
+	if err != nil {
+		return err
+	}
+	result, err := run.ReadPosts(dir)
+	if err != nil {
+		return err
+	}
+	if e.json {
+		return e.printJSON(map[string]any{"run": result, "report": path})
+	}
+	if err := report.PostText(e.stdout, result); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stdout, "\nreport: %s\n", path)
 	return nil
 }

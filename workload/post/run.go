@@ -28,7 +28,7 @@ type Options struct {
 }
 
 // togetherValues bounds a batch, and so the client's memory.
-const togetherValues = 50_000
+const togetherValues = 30_000
 
 // Tally is what posting a source came to.
 type Tally struct {

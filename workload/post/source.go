@@ -1,7 +1,6 @@
 package post
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"iter"
@@ -46,11 +45,18 @@ func (f Feed) Products() iter.Seq2[*Message, error] {
 		if last == 0 {
 			last = f.Messages
 		}
-		d := decoded{o: shef.Options{Now: f.Now()}}
+		d := shef.NewDecoder(shef.Options{Now: f.Now()})
 		var made synth.Message
+		var result shef.Result
+		var m Message
 		for i := f.First; i < last; i++ {
 			f.Make(i, &made)
-			if !d.each("feed", bytes.NewReader(made.Text), yield) {
+			p := shef.Product{File: "feed", Number: i + 1, Part: 1, Line: 1, Heading: made.Heading, AWIPS: made.AWIPS, Issued: made.Issued, Text: made.Text}
+			began := time.Now()
+			d.Decode(&p, &result)
+			m.Parse = time.Since(began)
+			m.PostMessage = engine.PostMessage{Product: made.AWIPS, Issued: made.Issued, Values: result.Values}
+			if !yield(&m, nil) {
 				return
 			}
 		}
