@@ -56,6 +56,8 @@ var allowed = map[string][]string{
 	"workload/ycsb":      {"engine", "measure", "measure/pace", "run", "workload/ycsb/dist"},
 	"workload/ycsb/dist": {},
 
+	"workload/post": {"record", "synth", "formats/shef", "engine", "measure", "run"},
+
 	"workload/*": {"record", "stat", "formats", "synth", "question", "answer", "design", "flavour", "engine", "load", "measure", "run"},
 	"report":     {"run", "measure", "report/plot"},
 

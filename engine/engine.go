@@ -19,15 +19,16 @@ var (
 
 // Driver describes an engine and opens it.
 type Driver struct {
-	Scheme  string // of the URL: "duckdb"
-	Summary string // one line for `barograph list engines`
-	Example string // a URL that works: "duckdb:archive.db"
-	Params  []Param
-	Offers  map[design.Name][]flavour.Name // promised = delivered: the suite asks every case in every one
-	Layouts []Layout                       // of tables of records under keys, the usual one first; promised = delivered
-	Place   Place
-	Server  *Server // how the lab starts one; nil = embedded
-	NotRun  string  // what of it was not run against a server, and why; "" = all of it was
+	Scheme      string // of the URL: "duckdb"
+	Summary     string // one line for `barograph list engines`
+	Example     string // a URL that works: "duckdb:archive.db"
+	Params      []Param
+	Offers      map[design.Name][]flavour.Name // promised = delivered: the suite asks every case in every one
+	Layouts     []Layout                       // of tables of records under keys, the usual one first; promised = delivered
+	PostMethods []PostMethod                   // of posting values of SHEF messages, in every PostDesign; promised = delivered
+	Place       Place
+	Server      *Server // how the lab starts one; nil = embedded
+	NotRun      string  // what of it was not run against a server, and why; "" = all of it was
 
 	// Open connects. A folder or file that can be made is made, unless
 	// Options.ReadOnly is set. Errors wrap ErrUnreachable where the cure is
@@ -62,6 +63,7 @@ type Options struct {
 type Engine struct {
 	Archives Archives                                   // verification archives: the met workload
 	KV       KV                                         // records under keys: the ycsb workload
+	Posts    Posts                                      // values of SHEF messages: the post workload
 	Metrics  func(ctx context.Context) (Metrics, error) // what a server tells of itself, in a few ms
 	About    func(ctx context.Context) (About, error)
 	Close    func() error // waits for nothing; open archives must be closed before

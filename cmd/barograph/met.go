@@ -193,6 +193,9 @@ func (e *env) report(dir string) error {
 	case report.GrowthFolder(dir):
 		return e.reportGrowth(dir)
 	}
+	if report.PostFolder(dir) {
+		return e.reportPosts(dir)
+	}
 	path, err := report.Write(dir)
 	if err != nil {
 		return err

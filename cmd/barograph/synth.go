@@ -20,7 +20,7 @@ func newSynth(e *env) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newSynthVSDB(e), newSynthMET(e))
+	c.AddCommand(newSynthVSDB(e), newSynthMET(e), newSynthSHEF(e))
 	return c
 }
 

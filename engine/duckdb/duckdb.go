@@ -37,14 +37,15 @@ var params = []engine.Param{ //nolint:gochecknoglobals // a constant table
 // Driver describes DuckDB.
 func Driver() engine.Driver {
 	return engine.Driver{
-		Scheme:  "duckdb",
-		Summary: "DuckDB, a columnar database in one file, inside Barograph's process",
-		Example: "duckdb:archive.db",
-		Params:  params,
-		Offers:  offers(),
-		Layouts: []engine.Layout{engine.Columns, engine.Document},
-		Place:   engine.Embedded,
-		Open:    open,
+		Scheme:      "duckdb",
+		Summary:     "DuckDB, a columnar database in one file, inside Barograph's process",
+		Example:     "duckdb:archive.db",
+		Params:      params,
+		Offers:      offers(),
+		Layouts:     []engine.Layout{engine.Columns, engine.Document},
+		PostMethods: postMethods(),
+		Place:       engine.Embedded,
+		Open:        open,
 	}
 }
 
@@ -95,6 +96,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	return &engine.Engine{
 		Archives: archives{db},
 		KV:       kv{db, &sync.Mutex{}},
+		Posts:    posts{db, &sync.Mutex{}},
 		About:    db.about,
 		Close: func() error {
 			db.close()

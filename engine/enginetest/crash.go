@@ -27,6 +27,11 @@ type job struct {
 	URL    string
 	Design design.Name
 	Hold   bool
+
+	// Post is the method by which a child posts values of SHEF messages, into
+	// the tables of a design; "" = it does not.
+	Post   engine.PostMethod
+	Tables engine.PostDesign
 }
 
 // ready is the line by which a child says that it begins.
@@ -48,6 +53,10 @@ func childJob(t testing.TB) (job, bool) {
 func crashFiles() []File { return Generate(31, 24, mixedSeries()...) }
 
 func runChild(t *testing.T, cfg Config, j job) {
+	if j.Post != "" {
+		runPostChild(t, cfg, j)
+		return
+	}
 	s := &suite{Config: cfg, design: j.Design, flavours: cfg.Driver.Offers[j.Design]}
 	h := s.open(t, j.URL, engine.Options{})
 	fmt.Println(ready) //nolint:forbidigo // the parent reads it

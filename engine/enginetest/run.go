@@ -58,6 +58,7 @@ func Run(t *testing.T, cfg Config) {
 	t.Run("driver", cfg.driver)
 	t.Run("unreachable", cfg.unreachable)
 	cfg.runKV(t)
+	cfg.runPosts(t)
 	for _, d := range slices.Sorted(maps.Keys(cfg.Driver.Offers)) {
 		s := &suite{Config: cfg, design: d, flavours: cfg.Driver.Offers[d], root: t.Name()}
 		t.Run("design="+string(d), s.run)

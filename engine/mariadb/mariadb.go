@@ -38,10 +38,11 @@ func Driver() engine.Driver {
 			design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
 			design.Wide:       {flavour.SQL, flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange},
 		},
-		Layouts: []engine.Layout{engine.Columns, engine.Document, engine.Hash},
-		Place:   engine.Remote,
-		Server:  server(),
-		Open:    open,
+		Layouts:     []engine.Layout{engine.Columns, engine.Document, engine.Hash},
+		PostMethods: postMethods(),
+		Place:       engine.Remote,
+		Server:      server(),
+		Open:        open,
 	}
 }
 
@@ -87,7 +88,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err != nil {
 		return nil, err
 	}
-	return &engine.Engine{Archives: d, KV: kv{d, configs(u)}, Metrics: d.metrics, About: d.about, Close: d.close}, nil
+	return &engine.Engine{Archives: d, KV: kv{d, configs(u)}, Posts: posts{d, configs(u)}, Metrics: d.metrics, About: d.about, Close: d.close}, nil
 }
 
 // connected learns what the server is and makes the pools of connections.

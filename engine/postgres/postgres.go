@@ -39,10 +39,11 @@ func Driver() engine.Driver {
 			design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
 			design.Wide:       {flavour.SQL, flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange},
 		},
-		Layouts: []engine.Layout{engine.Columns, engine.Document, engine.Hash},
-		Place:   engine.Remote,
-		Server:  server(),
-		Open:    open,
+		Layouts:     []engine.Layout{engine.Columns, engine.Document, engine.Hash},
+		PostMethods: postMethods(),
+		Place:       engine.Remote,
+		Server:      server(),
+		Open:        open,
 	}
 }
 
@@ -90,7 +91,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		}
 		return nil, unreachable(err)
 	}
-	return &engine.Engine{Archives: db, KV: kv{db}, Metrics: db.metrics, About: db.about, Close: func() error { db.pool.Close(); return nil }}, nil
+	return &engine.Engine{Archives: db, KV: kv{db}, Posts: posts{db}, Metrics: db.metrics, About: db.about, Close: func() error { db.pool.Close(); return nil }}, nil
 }
 
 // config reads the URL.

@@ -36,9 +36,10 @@ func Driver() engine.Driver {
 			design.Normalized: {flavour.MetviewerSQL, flavour.SQL, flavour.ISORange, flavour.EpochRange},
 			design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
 		},
-		Layouts: []engine.Layout{engine.Columns, engine.Document, engine.Clustered},
-		Place:   engine.Embedded,
-		Open:    open,
+		Layouts:     []engine.Layout{engine.Columns, engine.Document, engine.Clustered},
+		PostMethods: postMethods(),
+		Place:       engine.Embedded,
+		Open:        open,
 	}
 }
 
@@ -89,7 +90,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		}
 		return nil, d.unreachable("cannot be opened", err, "name an archive that barograph loaded, or a new file in a folder that can be written")
 	}
-	return &engine.Engine{Archives: d, KV: kv{d, &sync.Mutex{}}, About: d.about, Close: d.pool.Close}, nil
+	return &engine.Engine{Archives: d, KV: kv{d, &sync.Mutex{}}, Posts: posts{d, &sync.Mutex{}}, About: d.about, Close: d.pool.Close}, nil
 }
 
 // place checks the path and makes its folder.

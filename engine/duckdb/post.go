@@ -1,0 +1,293 @@
+package duckdb
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/duckdb/duckdb-go/v2/mapping"
+
+	"barograph/engine"
+	"barograph/engine/sqlengine"
+)
+
+// posts opens tables of values of SHEF messages. One transaction writes at a
+// time: of two that change one row at once DuckDB would fail the second.
+type posts struct {
+	*database
+	writing *sync.Mutex
+}
+
+func postMethods() []engine.PostMethod {
+	return []engine.PostMethod{engine.Row2006, engine.Row2006Message, engine.PreparedRows, engine.MultiRow, engine.Bulk}
+}
+
+func postDialect() *sqlengine.PostDialect {
+	return &sqlengine.PostDialect{
+		Quote:     func(name string) string { return `"` + name + `"` },
+		Param:     func(i int) string { return "$" + strconv.Itoa(i) },
+		Type:      postType,
+		MaxParams: 65535,
+		Temporary: "CREATE TEMPORARY TABLE", Empty: "TRUNCATE",
+		Cast: func(column string, t sqlengine.PostType) string {
+			if t == sqlengine.PostFloat {
+				return column
+			}
+			return "CAST(" + column + " AS VARCHAR)"
+		},
+	}
+}
+
+func postType(t sqlengine.PostType, _ int) string {
+	switch t {
+	case sqlengine.PostText:
+		return "VARCHAR"
+	case sqlengine.PostSmall, sqlengine.PostInt:
+		return "INTEGER"
+	case sqlengine.PostTime:
+		return "TIMESTAMP"
+	case sqlengine.PostDate:
+		return "DATE"
+	}
+	return "DOUBLE"
+}
+
+// Open opens the tables of a design.
+func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore, error) {
+	if t.Make && p.readOnly {
+		return nil, engine.ErrReadOnly
+	}
+	around := func(f func() error) error {
+		p.writing.Lock()
+		defer p.writing.Unlock()
+		return f()
+	}
+	s, err := sqlengine.OpenPosts(ctx, &sqlengine.PostEngine{
+		Dialect: postDialect(), Methods: postMethods(), Connect: p.connect, Begin: "BEGIN TRANSACTION", Around: around, RowsOfStatement: 64,
+	}, t)
+	if err != nil {
+		return nil, err
+	}
+	s.Size = func(ctx context.Context) (engine.PostSize, error) {
+		out := engine.PostSize{IndexBytes: -1, DeadRows: -1}
+		if p.path == "" {
+			out.TableBytes = -1
+			return out, nil
+		}
+		for _, name := range []string{p.path, p.path + ".wal"} {
+			info, err := os.Stat(name)
+			if err == nil {
+				out.TableBytes += info.Size()
+			} else if name == p.path {
+				return out, err
+			}
+		}
+		return out, nil
+	}
+	s.Tend = func(ctx context.Context, u engine.Upkeep) error {
+		text := "ANALYZE"
+		if u != engine.Statistics {
+			text = "CHECKPOINT"
+		}
+		return around(func() error {
+			c, err := p.take()
+			if err != nil {
+				return err
+			}
+			defer p.put(c)
+			return c.exec(ctx, text)
+		})
+	}
+	return s, nil
+}
+
+// postConn is a connection of a poster.
+type postConn struct {
+	*conn
+	made   []*postStatement
+	values []any
+}
+
+func (p posts) connect(context.Context) (*sqlengine.PostConn, error) {
+	c := &conn{db: p.database}
+	if mapping.Connect(p.handle, &c.raw) == mapping.StateError {
+		return nil, errClosed
+	}
+	s := &postConn{conn: c}
+	return &sqlengine.PostConn{
+		Run:    func(ctx context.Context, text string) error { return c.exec(ctx, text) },
+		Direct: s.direct,
+		Prepare: func(ctx context.Context, text string) (sqlengine.PostStatement, error) {
+			st, err := s.prepare(ctx, text)
+			if err == nil {
+				s.made = append(s.made, st)
+			}
+			return st, err
+		},
+		Copy:  s.copyRows,
+		Again: func(err error) bool { return strings.Contains(err.Error(), "onflict") },
+		Close: func() error {
+			for _, st := range s.made {
+				mapping.DestroyPrepare(&st.raw)
+			}
+			mapping.Disconnect(&c.raw) // its temporary tables end with it
+			return nil
+		},
+	}, nil
+}
+
+type postStatement struct {
+	c   *postConn
+	raw mapping.PreparedStatement
+}
+
+func (c *postConn) prepare(ctx context.Context, text string) (*postStatement, error) {
+	st := &postStatement{c: c}
+	if mapping.Prepare(c.raw, text, &st.raw) == mapping.StateError {
+		err := failure(ctx, mapping.PrepareError(st.raw))
+		mapping.DestroyPrepare(&st.raw)
+		return nil, fmt.Errorf("%.60s…: %w", text, err)
+	}
+	return st, nil
+}
+
+// run binds the arguments and runs the statement; the reply must be destroyed
+// where err is nil.
+func (st *postStatement) run(ctx context.Context, args []any, reply *mapping.Result) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for i, a := range args {
+		at := mapping.IdxT(i + 1)
+		state := mapping.StateError
+		switch a := a.(type) {
+		case nil:
+			state = mapping.BindNull(st.raw, at)
+		case string:
+			state = mapping.BindVarcharLength(st.raw, at, a, mapping.IdxT(len(a)))
+		case int64:
+			state = mapping.BindInt64(st.raw, at, a)
+		case float64:
+			state = mapping.BindDouble(st.raw, at, a)
+		}
+		if state == mapping.StateError {
+			return fmt.Errorf("DuckDB does not take argument %d", i+1)
+		}
+	}
+	if ctx.Done() != nil {
+		defer st.c.watch(ctx)()
+	}
+	if mapping.ExecutePrepared(st.raw, reply) == mapping.StateError {
+		err := failure(ctx, mapping.ResultError(reply))
+		mapping.DestroyResult(reply)
+		return err
+	}
+	return nil
+}
+
+// Exec runs the statement.
+func (st *postStatement) Exec(ctx context.Context, args []any) error {
+	var reply mapping.Result
+	if err := st.run(ctx, args, &reply); err != nil {
+		return err
+	}
+	mapping.DestroyResult(&reply)
+	return nil
+}
+
+func (c *postConn) direct(ctx context.Context, text string, args []any, each func(values []any) error) (int64, error) {
+	st, err := c.prepare(ctx, text)
+	if err != nil {
+		return 0, err
+	}
+	defer mapping.DestroyPrepare(&st.raw)
+	r := result{}
+	if err := st.run(ctx, args, &r.raw); err != nil {
+		return 0, err
+	}
+	defer r.close()
+	if each == nil {
+		return int64(mapping.RowsChanged(&r.raw)), nil
+	}
+	n := int(mapping.ColumnCount(&r.raw))
+	types := make([]mapping.Type, n)
+	for k := range types {
+		types[k] = mapping.ColumnType(&r.raw, mapping.IdxT(k))
+	}
+	c.values = make([]any, n)
+	for r.next() {
+		columns := make([]vector, n)
+		for k := range columns {
+			columns[k] = r.vector(k)
+		}
+		for i := range r.rows {
+			for k := range columns {
+				c.values[k] = postValue(&columns[k], types[k], i, r.rows)
+			}
+			if err := each(c.values); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return 0, nil
+}
+
+// postValue reads a value of the types that posting looks at; others are nil.
+func postValue(v *vector, t mapping.Type, i, rows int) any {
+	switch {
+	case v.null(i):
+	case t == mapping.TypeDouble:
+		return v.float64s(rows)[i]
+	case t == mapping.TypeBigInt:
+		return v.int64s(rows)[i]
+	case t == mapping.TypeInteger:
+		return int64(v.int32s(rows)[i])
+	case t == mapping.TypeVarchar:
+		return string(v.text(i))
+	}
+	return nil
+}
+
+// copyRows appends rows by DuckDB's appender.
+func (c *postConn) copyRows(ctx context.Context, name string, t *sqlengine.PostTable, rows []sqlengine.PostRow) error {
+	w, err := newWriter(c.conn, "temp", "main", name)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	for from := 0; from < len(rows); from += w.capacity {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		part := rows[from:min(from+w.capacity, len(rows))]
+		for k := range t.Columns {
+			fillPosts(&w.columns[k], &t.Columns[k], part)
+		}
+		if err := w.send(len(part)); err != nil {
+			return err
+		}
+	}
+	return w.flush(ctx)
+}
+
+// fillPosts writes one column of a chunk.
+func fillPosts(v *vector, c *sqlengine.PostColumn, rows []sqlengine.PostRow) {
+	for i := range rows {
+		cell := rows[i].Cell(c)
+		switch {
+		case cell.Null:
+			v.setNull(i)
+		case c.Type == sqlengine.PostText:
+			v.setText(i, string(cell.Text))
+		case c.Type == sqlengine.PostFloat:
+			v.float64s(len(rows))[i] = cell.Float
+		case c.Type == sqlengine.PostTime:
+			v.int64s(len(rows))[i] = cell.Int * microseconds
+		default:
+			v.int32s(len(rows))[i] = int32(cell.Int)
+		}
+	}
+}

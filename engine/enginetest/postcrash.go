@@ -1,0 +1,105 @@
+package enginetest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"barograph/engine"
+)
+
+// killedPosts is what posters that are killed post.
+func killedPosts(t testing.TB) []engine.PostMessage { return postFeed(t, 3, 60) }
+
+// runPostChild posts until it is done or killed.
+func runPostChild(t *testing.T, cfg Config, j job) {
+	p := &postSuite{Config: cfg, design: j.Tables, messages: killedPosts(t)}
+	e, err := engine.Registry{cfg.Driver}.Open(t.Context(), j.URL, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	s, err := e.Posts.Open(t.Context(), engine.PostTables{Design: j.Tables})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Println(ready) //nolint:forbidigo // the parent reads it
+	if _, err := p.post(t.Context(), s, j.Post, 1, p.messages); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// postsKilled kills posters at random moments and starts them again from the
+// begin: the tables end as if nothing had happened. Methods and designs take turns.
+func (c Config) postsKilled(t *testing.T, root string) {
+	messages, url := killedPosts(t), c.URL(t)
+	rng := newRand(uint64(time.Now().UnixNano())) // a moment cannot be repeated anyway
+	want := map[engine.PostDesign]engine.PostDigest{}
+	whole := map[string]time.Duration{}
+	type turn struct {
+		design engine.PostDesign
+		method engine.PostMethod
+	}
+	var turns []turn
+	for _, d := range []engine.PostDesign{engine.SingleDesign, engine.Array96Design} {
+		for _, m := range c.Driver.PostMethods {
+			turns = append(turns, turn{d, m})
+		}
+	}
+	// clean empties the tables if that is wanted, posts everything and digests.
+	clean := func(x turn, empty bool) engine.PostDigest {
+		p := &postSuite{Config: c, design: x.design, messages: messages}
+		var err error
+		if p.engine, err = (engine.Registry{c.Driver}).Open(t.Context(), url, engine.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		defer p.engine.Close()
+		s, err := p.engine.Posts.Open(t.Context(), engine.PostTables{Design: x.design, Make: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if empty {
+			if _, err := s.Delete(t.Context(), time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC).Unix()); err != nil {
+				t.Fatal(err)
+			}
+			if err := admitAll(t.Context(), s, messages); err != nil {
+				t.Fatal(err)
+			}
+		}
+		began := time.Now()
+		if _, err := p.post(t.Context(), s, x.method, 1, messages); err != nil {
+			t.Fatal(err)
+		}
+		if empty {
+			whole[string(x.design)+string(x.method)] = time.Since(began)
+		}
+		d := digest(t, s)
+		if empty {
+			if _, err := s.Delete(t.Context(), time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC).Unix()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return d
+	}
+	within := 0
+	for i := range repetitions(t, 20, 4) {
+		x := turns[i%len(turns)]
+		d := clean(x, true)
+		if _, ok := want[x.design]; !ok {
+			want[x.design] = d
+		}
+		child := (&suite{Config: c, root: root}).start(t, job{URL: url, Post: x.method, Tables: x.design})
+		time.Sleep(time.Duration(rng.Int64N(int64(whole[string(x.design)+string(x.method)]) + 1)))
+		if !kill(t, child) {
+			within++
+		}
+		if got := clean(x, false); got != want[x.design] {
+			t.Errorf("kill %d, %s, %s: %+v, want %+v", i+1, x.design, x.method, got, want[x.design])
+		}
+	}
+	t.Logf("%d posters were killed at work", within)
+}

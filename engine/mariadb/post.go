@@ -1,0 +1,210 @@
+package mariadb
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+
+	"barograph/engine"
+	"barograph/engine/sqlengine"
+	"barograph/flavour"
+)
+
+// postDatabase is the database of tables of values of SHEF messages, below the
+// prefix of the URL.
+const postDatabase = "post"
+
+// posts opens tables of values of SHEF messages; all are the configurations of
+// a connection to each node. Of a cluster one node is asked, as for kv.
+type posts struct {
+	*database
+	all []*mysql.Config
+}
+
+func postMethods() []engine.PostMethod {
+	return []engine.PostMethod{engine.Row2006, engine.Row2006Message, engine.Procedure, engine.PreparedRows, engine.MultiRow, engine.Bulk}
+}
+
+func (p posts) schema() string { return flavour.MariaDBIdent(p.prefix+postDatabase) + "." }
+
+func (p posts) dialect() *sqlengine.PostDialect {
+	return &sqlengine.PostDialect{
+		Quote:  flavour.MariaDBIdent,
+		Schema: p.schema(), TemporarySchema: p.schema(),
+		Param:        func(int) string { return "?" },
+		Type:         postType,
+		TableOptions: " ENGINE=InnoDB", DuplicateKey: true, MaxParams: 65535,
+		Temporary: "CREATE TEMPORARY TABLE", TemporaryOptions: " ENGINE=MyISAM", Empty: "TRUNCATE TABLE",
+		CreateProcedure: func(name string, types []string, body string) []string {
+			args := make([]string, len(types))
+			for i, t := range types {
+				args[i] = "IN p" + strconv.Itoa(i+1) + " " + t
+			}
+			return []string{"CREATE OR REPLACE PROCEDURE " + name + "(" + strings.Join(args, ", ") + ") " + body}
+		},
+		Cast: func(column string, _ sqlengine.PostType) string { return column },
+	}
+}
+
+func postType(t sqlengine.PostType, width int) string {
+	switch t {
+	case sqlengine.PostText:
+		return "varchar(" + strconv.Itoa(width) + ") CHARACTER SET ascii COLLATE ascii_nopad_bin"
+	case sqlengine.PostSmall:
+		return "smallint"
+	case sqlengine.PostInt:
+		return "int"
+	case sqlengine.PostTime:
+		return "datetime"
+	case sqlengine.PostDate:
+		return "date"
+	}
+	return "double"
+}
+
+// Open opens the tables of a design.
+func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore, error) {
+	if t.Make && p.readOnly {
+		return nil, engine.ErrReadOnly
+	}
+	s, err := sqlengine.OpenPosts(ctx, &sqlengine.PostEngine{
+		Dialect: p.dialect(), Methods: postMethods(), Connect: p.connect, Begin: "START TRANSACTION", RowsOfStatement: 128,
+		Before: []string{"CREATE DATABASE IF NOT EXISTS " + flavour.MariaDBIdent(p.prefix+postDatabase)},
+	}, t)
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	tables, err := sqlengine.PostTables(t.Design)
+	if err != nil {
+		return nil, err
+	}
+	s.Size = func(ctx context.Context) (engine.PostSize, error) {
+		out := engine.PostSize{IndexBytes: -1, DeadRows: -1} // InnoDB's rows lie in their primary key
+		var names []string
+		for _, t := range tables {
+			names = append(names, "'"+strings.ReplaceAll(p.prefix+postDatabase+"/"+t.Name, "'", "''")+"'")
+		}
+		err := p.writes.QueryRowContext(ctx, "SELECT COALESCE(SUM(FILE_SIZE), 0) FROM information_schema.INNODB_SYS_TABLESPACES WHERE NAME IN ("+
+			strings.Join(names, ", ")+")").Scan(&out.TableBytes)
+		return out, failed(ctx, err)
+	}
+	s.Log = func(ctx context.Context) (n int64, err error) {
+		var name string
+		err = p.writes.QueryRowContext(ctx, "SHOW GLOBAL STATUS LIKE 'Innodb_lsn_current'").Scan(&name, &n)
+		return n, failed(ctx, err)
+	}
+	s.Tend = func(ctx context.Context, u engine.Upkeep) error {
+		// InnoDB takes dead rows away by itself.
+		how := "ANALYZE TABLE "
+		if u == engine.VacuumFull {
+			how = "OPTIMIZE TABLE "
+		}
+		for _, t := range tables {
+			if _, err := p.writes.ExecContext(ctx, how+p.schema()+flavour.MariaDBIdent(t.Name)); err != nil {
+				return failed(ctx, err)
+			}
+		}
+		return nil
+	}
+	return s, nil
+}
+
+// The server's numbers for errors after which a transaction may be tried again.
+const (
+	errLockWait = 1205
+	errChanged  = 1020
+)
+
+func (p posts) connect(ctx context.Context) (*sqlengine.PostConn, error) {
+	var own []*mysql.Config
+	for _, cfg := range p.all {
+		cfg = cfg.Clone()
+		cfg.ClientFoundRows = true                      // a row that is updated to what it was is a row all the same
+		cfg.Params["tx_isolation"] = "'READ-COMMITTED'" // without locks on the gaps between keys
+		if p.readOnly {
+			cfg.Params["tx_read_only"] = "1"
+		}
+		own = append(own, cfg)
+	}
+	n, err := newNodes(own, false)
+	if err != nil {
+		return nil, p.unreachable(err)
+	}
+	c, err := n.Connect(ctx)
+	if err != nil {
+		return nil, p.unreachable(err)
+	}
+	post, err := sqlengine.DriverPost(c, func(err error) bool { return is(err, errTaken, errDeadlock, errLockWait, errChanged) })
+	if err != nil {
+		return nil, err
+	}
+	post.Copy = func(ctx context.Context, name string, t *sqlengine.PostTable, rows []sqlengine.PostRow) error {
+		return p.copyRows(ctx, post, name, t, rows)
+	}
+	return post, nil
+}
+
+// copyRows loads rows with LOAD DATA, whose text is made as the server takes
+// it. LOCAL turns what is wrong with a value into a warning; here it is an error.
+func (p posts) copyRows(ctx context.Context, c *sqlengine.PostConn, name string, t *sqlengine.PostTable, rows []sqlengine.PostRow) error {
+	given := len(rows)
+	source := &feed{more: each(func(dst []byte) ([]byte, bool) {
+		if len(rows) == 0 {
+			return dst, false
+		}
+		for i := range t.Columns {
+			if i > 0 {
+				dst = append(dst, '\t')
+			}
+			dst = appendPostCell(dst, &t.Columns[i], rows[0].Cell(&t.Columns[i]))
+		}
+		rows = rows[1:]
+		return append(dst, '\n'), true
+	})}
+	handler := fmt.Sprintf("barograph-%p", source)
+	mysql.RegisterReaderHandler(handler, func() io.Reader { return source })
+	defer mysql.DeregisterReaderHandler(handler)
+	columns := make([]string, len(t.Columns))
+	for i := range t.Columns {
+		columns[i] = flavour.MariaDBIdent(t.Columns[i].Name)
+	}
+	n, err := c.Direct(ctx, "LOAD DATA LOCAL INFILE 'Reader::"+handler+"' INTO TABLE "+p.schema()+flavour.MariaDBIdent(name)+
+		" CHARACTER SET binary FIELDS TERMINATED BY '\t' ESCAPED BY '\\' LINES TERMINATED BY '\n' ("+strings.Join(columns, ", ")+")", nil, nil)
+	if err != nil {
+		return err
+	}
+	if n != int64(given) {
+		return fmt.Errorf("load into %s: the server took %d of %d rows", name, n, given)
+	}
+	_, err = c.Direct(ctx, "SHOW WARNINGS", nil, func(v []any) error {
+		return fmt.Errorf("load into %s: the server took a value otherwise than it was given: %s", name, v[2])
+	})
+	return err
+}
+
+// appendPostCell writes a field of LOAD DATA's text.
+func appendPostCell(dst []byte, c *sqlengine.PostColumn, v sqlengine.Cell) []byte {
+	switch {
+	case v.Null:
+		return append(dst, '\\', 'N')
+	case c.Type == sqlengine.PostText:
+		for _, b := range v.Text {
+			if b == '\\' || b == '\t' || b == '\n' {
+				dst = append(dst, '\\')
+			}
+			dst = append(dst, b)
+		}
+		return dst
+	case c.Type == sqlengine.PostFloat:
+		return strconv.AppendFloat(dst, v.Float, 'g', -1, 64)
+	case c.Type == sqlengine.PostTime:
+		return sqlengine.AppendMoment(dst, v.Int)
+	case c.Type == sqlengine.PostDate:
+		return sqlengine.AppendDate(dst, v.Int)
+	}
+	return strconv.AppendInt(dst, v.Int, 10)
+}

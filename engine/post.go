@@ -1,0 +1,290 @@
+package engine
+
+import (
+	"context"
+	"iter"
+
+	"barograph/record"
+)
+
+// PostDesign is how values of SHEF messages are laid out in tables.
+type PostDesign string
+
+// The designs. Names of tables and columns of the archive's are reconstructed:
+// its schema was never published, see docs/post.md.
+const (
+	SingleDesign  PostDesign = "single"  // the archive's pedrsep: a row per value
+	Array96Design PostDesign = "array96" // the archive's pecrsep: a row per station, parameter and day, a column per quarter of an hour
+	Array24Design PostDesign = "array24" // the same with a column per hour
+	IHFSDesign    PostDesign = "ihfs"    // the Weather Service's own: a row per value, a table per family of elements
+)
+
+// PostDesigns are all designs, in the order of reports.
+func PostDesigns() []PostDesign {
+	return []PostDesign{Array96Design, Array24Design, SingleDesign, IHFSDesign}
+}
+
+// Slots is the number of values in a row: 0 where a row holds one.
+func (d PostDesign) Slots() int {
+	switch d {
+	case Array96Design:
+		return 96
+	case Array24Design:
+		return 24
+	}
+	return 0
+}
+
+// Summary is one line for people; "" for an unknown design.
+func (d PostDesign) Summary() string {
+	switch d {
+	case SingleDesign:
+		return "a row per value, as in the RFC archive's pedrsep"
+	case Array96Design:
+		return "a row per station, parameter and day with 96 quarters of an hour, as in the RFC archive's pecrsep"
+	case Array24Design:
+		return "the same with 24 hours"
+	case IHFSDesign:
+		return "a row per value and a table per family of elements, as in the Weather Service's IHFS database"
+	}
+	return ""
+}
+
+// PostMethod is how values are brought into tables.
+type PostMethod string
+
+// The methods, from the slowest.
+const (
+	Row2006        PostMethod = "row-2006"         // select, then insert or update; every statement commits
+	Row2006Message PostMethod = "row-2006-message" // the same in one transaction
+	Procedure      PostMethod = "procedure"        // a stored procedure per value, which commits, as in IHFS
+	PreparedRows   PostMethod = "prepared"         // a prepared upsert per row, pipelined where the engine can
+	MultiRow       PostMethod = "multi-row"        // upserts of many rows
+	Bulk           PostMethod = "bulk"             // bulk copy into a temporary table, then a merge
+)
+
+// Summary is one line for people; "" for an unknown method.
+func (m PostMethod) Summary() string {
+	switch m {
+	case Row2006:
+		return "select, then insert or update; every statement commits"
+	case Row2006Message:
+		return "select, then insert or update; a message commits"
+	case Procedure:
+		return "a stored procedure per value, which commits"
+	case PreparedRows:
+		return "a prepared upsert per row, pipelined where the engine can"
+	case MultiRow:
+		return "upserts of many rows"
+	case Bulk:
+		return "bulk copy into a temporary table, then a merge"
+	}
+	return ""
+}
+
+// Shares tells whether several posters at once may write the values of one
+// station. The algorithm of 2006 reads a row and writes it back, so that two
+// posters lose each other's values.
+func (m PostMethod) Shares() bool { return m != Row2006 && m != Row2006Message }
+
+// Policy decides what becomes of a value whose key is taken: the modes of
+// shef_duplicate in IHFS, and one that follows the manual.
+type Policy string
+
+// The policies.
+const (
+	Overwrite             Policy = "overwrite"                 // the new value replaces the old; the algorithm of 2006, ALWAYS_OVERWRITE
+	RevisedOnly           Policy = "revised"                   // USE_REVCODE: if its message is a revision
+	IfDifferent           Policy = "different"                 // IF_DIFFERENT: if it differs
+	IfDifferentOrRevised  Policy = "different-or-revised"      // IF_DIFFERENT_OR_REVCODE
+	IfDifferentAndRevised Policy = "different-and-revised"     // IF_DIFFERENT_AND_REVCODE
+	GoodStays             Policy = "good-stays-unless-revised" // manual 5.1.4: a missing value replaces a good one only in a revision
+)
+
+// Policies are all policies.
+func Policies() []Policy {
+	return []Policy{Overwrite, RevisedOnly, IfDifferent, IfDifferentOrRevised, IfDifferentAndRevised, GoodStays}
+}
+
+// Rule is what a policy comes to for one value.
+type Rule byte
+
+// The rules.
+const (
+	Replace  Rule = iota
+	Keep          // what is stored stays
+	Differ        // replace if the values differ
+	Improve       // replace unless a good value would become a missing one
+	NumRules = 4
+)
+
+// Rule is the policy's rule for a value.
+func (p Policy) Rule(revised bool) Rule {
+	pick := func(otherwise, ifRevised Rule) Rule {
+		if revised {
+			return ifRevised
+		}
+		return otherwise
+	}
+	switch p {
+	case RevisedOnly:
+		return pick(Keep, Replace)
+	case IfDifferent:
+		return Differ
+	case IfDifferentOrRevised:
+		return pick(Differ, Replace)
+	case IfDifferentAndRevised:
+		return pick(Keep, Differ)
+	case GoodStays:
+		return pick(Improve, Replace)
+	}
+	return Replace
+}
+
+// Writes tells whether a rule lets a value replace a stored one.
+func (r Rule) Writes(stored, value float64) bool {
+	switch r {
+	case Keep:
+		return false
+	case Differ:
+		return stored != value
+	case Improve:
+		return value != record.NoValue || stored == record.NoValue
+	}
+	return true
+}
+
+// Posts opens the tables of values of SHEF messages: the post workload.
+type Posts interface {
+	// Open opens the tables of a design. Those that do not exist are made if
+	// Make is set, and are otherwise an error that says so. The error wraps
+	// ErrNoDesign where the engine does not have the design.
+	Open(ctx context.Context, t PostTables) (*PostStore, error)
+}
+
+// PostTables says what to open.
+type PostTables struct {
+	Design PostDesign
+	Policy Policy // "" = Overwrite
+	Make   bool
+}
+
+// PostStore is an open set of tables; its functions are safe for concurrent
+// use. A nil Size, Log or Tend means "cannot"; the others are never nil.
+type PostStore struct {
+	// Poster is for one worker; the method must be one of Driver.PostMethods.
+	// It reads location and ingest filter, as the decoder of 2006 does at its start.
+	Poster func(ctx context.Context, m PostMethod) (Poster, error)
+
+	// Admit fills location and ingest filter, twice is once: what is not in
+	// them is not posted.
+	Admit func(ctx context.Context, stations []record.ID, series []Series) error
+
+	// Values gives every stored value, in no order. The value is valid during
+	// the step.
+	Values func(ctx context.Context) iter.Seq2[*PostedValue, error]
+
+	// Read counts the values of a station in a time: what a reader asks.
+	Read func(ctx context.Context, station record.ID, from, to int64) (int64, error)
+
+	// Rows counts the rows of all tables of values.
+	Rows func(ctx context.Context) (int64, error)
+
+	// Delete removes what was observed before a moment, a whole day in
+	// designs of arrays, and tells how many rows that were.
+	Delete func(ctx context.Context, before int64) (rows int64, err error)
+
+	// Size tells how large the tables of values are.
+	Size func(ctx context.Context) (PostSize, error)
+
+	// Log is the position of the write-ahead log, in bytes.
+	Log func(ctx context.Context) (int64, error)
+
+	// Tend does maintenance on the tables of values.
+	Tend func(ctx context.Context, u Upkeep) error
+
+	Close func() error // after every Poster is closed
+}
+
+// Series names a station's parameter: a row of the ingest filter.
+type Series struct {
+	Station  record.ID
+	Code     record.Parameter
+	Duration int16
+}
+
+// PostedValue is a value as it is found in a table.
+type PostedValue struct {
+	Station record.ID
+	Code    record.Parameter // what the design keeps of it: IHFS has no letter of the duration, and no probability of observations
+	// Duration is shefit's number.
+	Duration int16
+	Time     int64
+	Value    float64
+
+	Basis   int64 // IHFS, forecasts: when they were made; else record.NoTime
+	Quality byte  // 0 in designs of arrays, which keep none
+	Revised bool  // likewise false
+	Product string
+	Issued  int64
+}
+
+// PostSize is the size of tables of values. -1 = not told.
+type PostSize struct {
+	TableBytes int64 `json:"table_bytes"`
+	IndexBytes int64 `json:"index_bytes"`
+	DeadRows   int64 `json:"dead_rows"`
+}
+
+// Upkeep is a kind of maintenance.
+type Upkeep string
+
+// The kinds.
+const (
+	Statistics Upkeep = "statistics"  // for the planner
+	Vacuum     Upkeep = "vacuum"      // dead rows may be used again
+	VacuumFull Upkeep = "vacuum full" // the tables are written anew
+)
+
+// PostMessage is a product: the unit that the report counts and times.
+type PostMessage struct {
+	Product string // AWIPS id, at most 10 characters
+	Issued  int64  // record.NoTime where it is not known
+	Values  []record.Gauge
+}
+
+// Poster posts messages. It is used by one goroutine.
+type Poster interface {
+	// Post posts the values of the messages, in their order. But for Row2006
+	// and Procedure, whose every statement or value commits, it is all or
+	// nothing and durable when it returns. Posting again what was posted last
+	// changes no value. Nothing is kept of what it is given.
+	Post(ctx context.Context, messages []PostMessage) (Posted, error)
+	Close() error
+}
+
+// Posted is what became of messages. Values + Unknown + Filtered is their
+// number of values.
+type Posted struct {
+	Values   int64 `json:"values"`   // that were posted
+	Unknown  int64 `json:"unknown"`  // of stations that are not in location
+	Filtered int64 `json:"filtered"` // that the ingest filter keeps out
+
+	Read     int64 `json:"rows_read"` // selected
+	Inserted int64 `json:"rows_inserted"`
+	Updated  int64 `json:"rows_updated"`
+	Merged   int64 `json:"rows_merged"` // given to upserts: whether each was inserted, updated or left is not told
+	Retries  int64 `json:"retries"`     // transactions that were begun again: deadlocks, keys that another poster took
+}
+
+// Add adds what became of further messages.
+func (p *Posted) Add(o Posted) {
+	p.Values += o.Values
+	p.Unknown += o.Unknown
+	p.Filtered += o.Filtered
+	p.Read += o.Read
+	p.Inserted += o.Inserted
+	p.Updated += o.Updated
+	p.Merged += o.Merged
+	p.Retries += o.Retries
+}

@@ -1,0 +1,308 @@
+package postgres
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"barograph/engine"
+	"barograph/engine/sqlengine"
+)
+
+// postSchema holds the tables of values of SHEF messages.
+const postSchema = "barograph_post"
+
+// posts opens tables of values of SHEF messages.
+type posts struct{ *database }
+
+func postMethods() []engine.PostMethod {
+	return []engine.PostMethod{engine.Row2006, engine.Row2006Message, engine.Procedure, engine.PreparedRows, engine.MultiRow, engine.Bulk}
+}
+
+func postDialect() *sqlengine.PostDialect {
+	quote := func(name string) string { return pgx.Identifier{name}.Sanitize() }
+	return &sqlengine.PostDialect{
+		Quote: quote, Schema: quote(postSchema) + ".",
+		Param:     func(i int) string { return "$" + strconv.Itoa(i) },
+		Type:      postType,
+		MaxParams: 65535,
+		Temporary: "CREATE TEMPORARY TABLE IF NOT EXISTS", TemporaryOptions: " ON COMMIT DELETE ROWS",
+		CreateProcedure: func(name string, types []string, body string) []string {
+			args := make([]string, len(types))
+			for i, t := range types {
+				args[i] = "p" + strconv.Itoa(i+1) + " " + t
+			}
+			return []string{"CREATE OR REPLACE PROCEDURE " + name + "(" + strings.Join(args, ", ") + ") LANGUAGE plpgsql AS $$ BEGIN " + body + "; END $$"}
+		},
+		Cast: func(column string, _ sqlengine.PostType) string { return column },
+	}
+}
+
+func postType(t sqlengine.PostType, width int) string {
+	switch t {
+	case sqlengine.PostText:
+		return "varchar(" + strconv.Itoa(width) + `) COLLATE "C"`
+	case sqlengine.PostSmall:
+		return "smallint"
+	case sqlengine.PostInt:
+		return "integer"
+	case sqlengine.PostTime:
+		return "timestamp(0)"
+	case sqlengine.PostDate:
+		return "date"
+	}
+	return "double precision"
+}
+
+// Open opens the tables of a design.
+func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore, error) {
+	if t.Make && p.readOnly {
+		return nil, engine.ErrReadOnly
+	}
+	d := postDialect()
+	// Argument types of procedures take no collation.
+	plain := d.CreateProcedure
+	d.CreateProcedure = func(name string, types []string, body string) []string {
+		for i := range types {
+			types[i] = strings.TrimSuffix(types[i], ` COLLATE "C"`)
+		}
+		return plain(name, types, body)
+	}
+	s, err := sqlengine.OpenPosts(ctx, &sqlengine.PostEngine{
+		Dialect: d, Methods: postMethods(), Connect: p.connect, Begin: "BEGIN", RowsOfStatement: 128,
+		// Two sessions that make one schema at once would collide.
+		Before: []string{"SELECT pg_advisory_lock(hashtextextended('barograph/post', 0))", "CREATE SCHEMA IF NOT EXISTS " + d.Quote(postSchema)},
+	}, t)
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	tables, err := sqlengine.PostTables(t.Design)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, table := range tables {
+		names = append(names, d.Schema+d.Quote(table.Name))
+	}
+	s.Size = func(ctx context.Context) (engine.PostSize, error) { return p.postSize(ctx, tables) }
+	s.Log = func(ctx context.Context) (n int64, err error) {
+		err = p.pool.QueryRow(ctx, "SELECT (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint").Scan(&n)
+		return n, failed(ctx, err)
+	}
+	s.Tend = func(ctx context.Context, u engine.Upkeep) error {
+		how := map[engine.Upkeep]string{engine.Statistics: "ANALYZE ", engine.Vacuum: "VACUUM (ANALYZE) ", engine.VacuumFull: "VACUUM (FULL, ANALYZE) "}[u]
+		_, err := p.pool.Exec(ctx, how+strings.Join(names, ", "))
+		return failed(ctx, err)
+	}
+	return s, nil
+}
+
+// postSize sums the sizes that the server tells. Dead rows are what its
+// statistics know of, which may be a second late.
+func (p posts) postSize(ctx context.Context, tables []*sqlengine.PostTable) (s engine.PostSize, err error) {
+	var names []string
+	for _, t := range tables {
+		names = append(names, t.Name)
+	}
+	err = p.pool.QueryRow(ctx, `SELECT coalesce(sum(pg_table_size(relid)), 0)::bigint, coalesce(sum(pg_indexes_size(relid)), 0)::bigint, coalesce(sum(n_dead_tup), 0)::bigint
+		FROM pg_stat_user_tables WHERE schemaname = $1 AND relname = ANY($2)`, postSchema, names).Scan(&s.TableBytes, &s.IndexBytes, &s.DeadRows)
+	return s, failed(ctx, err)
+}
+
+// postConn is a connection without pgx's conversions.
+type postConn struct {
+	conn   *pgx.Conn
+	pg     *pgconn.PgConn
+	names  int
+	args   [][]byte
+	memory []byte
+	values []any
+}
+
+func (p posts) connect(ctx context.Context) (*sqlengine.PostConn, error) {
+	c, err := pgx.ConnectConfig(ctx, p.pool.Config().ConnConfig)
+	if err != nil {
+		return nil, unreachable(err)
+	}
+	s := &postConn{conn: c, pg: c.PgConn()}
+	return &sqlengine.PostConn{
+		Run: func(ctx context.Context, text string) error {
+			_, err := s.pg.Exec(ctx, text).ReadAll()
+			return err
+		},
+		Direct: s.direct, Prepare: s.prepare, Pipeline: s.pipeline, Copy: s.copyRows, Again: again,
+		Close: func() error {
+			ctx, cancel := context.WithTimeout(context.Background(), giveUp)
+			defer cancel()
+			return s.conn.Close(ctx)
+		},
+	}, nil
+}
+
+// again: a deadlock, a conflict, or a key that another session has just taken.
+func again(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (e.Code == "40P01" || e.Code == "40001" || e.Code == "23505")
+}
+
+// texts writes arguments as the server reads them, into memory that is used again.
+func (c *postConn) texts(args []any) [][]byte {
+	c.args, c.memory = c.args[:0], c.memory[:0]
+	for _, a := range args {
+		from := len(c.memory)
+		switch a := a.(type) {
+		case nil:
+			c.args = append(c.args, nil)
+			continue
+		case string:
+			c.memory = append(c.memory, a...)
+		case int64:
+			c.memory = strconv.AppendInt(c.memory, a, 10)
+		case float64:
+			c.memory = strconv.AppendFloat(c.memory, a, 'g', -1, 64)
+		}
+		// Where the memory moves, what was written before stays as it was.
+		c.args = append(c.args, c.memory[from:len(c.memory):len(c.memory)])
+	}
+	return c.args
+}
+
+func (c *postConn) direct(ctx context.Context, text string, args []any, each func(values []any) error) (int64, error) {
+	rows := c.pg.ExecParams(ctx, text, c.texts(args), nil, nil, nil)
+	var stop error
+	for rows.NextRow() {
+		if stop != nil || each == nil {
+			continue
+		}
+		c.values = c.values[:0]
+		for _, v := range rows.Values() {
+			if v == nil {
+				c.values = append(c.values, nil)
+			} else {
+				c.values = append(c.values, v)
+			}
+		}
+		stop = each(c.values)
+	}
+	tag, err := rows.Close()
+	if stop != nil {
+		return 0, stop
+	}
+	return tag.RowsAffected(), err
+}
+
+// postStatement is a prepared statement.
+type postStatement struct {
+	c           *postConn
+	description *pgconn.StatementDescription
+}
+
+func (c *postConn) prepare(ctx context.Context, text string) (sqlengine.PostStatement, error) {
+	c.names++
+	d, err := c.pg.Prepare(ctx, "post"+strconv.Itoa(c.names), text, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &postStatement{c, d}, nil
+}
+
+// Exec runs the statement.
+func (st *postStatement) Exec(ctx context.Context, args []any) error {
+	_, err := st.c.pg.ExecStatement(ctx, st.description, st.c.texts(args), nil, nil).Close()
+	return err
+}
+
+// inFlight is how many statements are sent before their replies are read.
+const inFlight = 256
+
+// pipeline sends statements without waiting for the reply to each.
+func (c *postConn) pipeline(ctx context.Context, f func(send func(st sqlengine.PostStatement, args []any) error) error) error {
+	p := c.pg.StartPipeline(ctx)
+	sent := 0
+	drain := func() error {
+		if sent == 0 {
+			return nil
+		}
+		sent = 0
+		if err := p.Sync(); err != nil {
+			return err
+		}
+		for {
+			r, err := p.GetResults()
+			if err != nil {
+				return err
+			}
+			switch r := r.(type) {
+			case *pgconn.PipelineSync:
+				return nil
+			case *pgconn.ResultReader:
+				if _, err := r.Close(); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	err := f(func(st sqlengine.PostStatement, args []any) error {
+		s := st.(*postStatement)
+		p.SendQueryPrepared(s.description.Name, c.texts(args), nil, nil)
+		if sent++; sent < inFlight {
+			return nil
+		}
+		return drain()
+	})
+	if err == nil {
+		err = drain()
+	}
+	if closed := p.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+// copyRows sends rows as a binary COPY.
+func (c *postConn) copyRows(ctx context.Context, name string, t *sqlengine.PostTable, rows []sqlengine.PostRow) error {
+	names := make([]string, len(t.Columns))
+	for i := range t.Columns {
+		names[i] = pgx.Identifier{t.Columns[i].Name}.Sanitize()
+	}
+	next := func(dst []byte) ([]byte, error) {
+		if len(rows) == 0 {
+			return dst, io.EOF
+		}
+		dst = binary.BigEndian.AppendUint16(dst, uint16(len(t.Columns)))
+		for i := range t.Columns {
+			dst = appendCell(dst, &t.Columns[i], rows[0].Cell(&t.Columns[i]))
+		}
+		rows = rows[1:]
+		return dst, nil
+	}
+	_, err := c.pg.CopyFrom(ctx, newCopyReader(next), "COPY "+pgx.Identifier{name}.Sanitize()+" ("+strings.Join(names, ", ")+") FROM STDIN BINARY")
+	return err
+}
+
+// postgresDay is 2000-01-01 in days since 1970, from which dates count.
+const postgresDay = postgresEpoch / 86400
+
+func appendCell(dst []byte, c *sqlengine.PostColumn, v sqlengine.Cell) []byte {
+	switch {
+	case v.Null:
+		return appendNull(dst)
+	case c.Type == sqlengine.PostText:
+		return appendText(dst, v.Text)
+	case c.Type == sqlengine.PostSmall:
+		return binary.BigEndian.AppendUint16(append(dst, 0, 0, 0, 2), uint16(int16(v.Int)))
+	case c.Type == sqlengine.PostInt:
+		return appendInt(dst, v.Int)
+	case c.Type == sqlengine.PostTime:
+		return appendTime(dst, v.Int)
+	case c.Type == sqlengine.PostDate:
+		return appendInt(dst, v.Int-postgresDay)
+	}
+	return appendFloat(dst, v.Float)
+}

@@ -1,0 +1,578 @@
+package sqlengine
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"barograph/engine"
+	"barograph/fault"
+	"barograph/record"
+)
+
+// PostConn is a connection as posting needs one: a thin skin around an
+// engine's driver, used by one goroutine. Arguments are nil, string, int64 or
+// float64; values of replies are these or []byte. A nil Pipeline or Copy means
+// "cannot".
+type PostConn struct {
+	// Run runs a statement without arguments.
+	Run func(ctx context.Context, text string) error
+	// Direct has a statement parsed, planned and run, and gives each row of
+	// its reply; values are valid until each returns. It returns the number of
+	// rows that a writing statement changed or matched.
+	Direct func(ctx context.Context, text string, args []any, each func(values []any) error) (int64, error)
+	// Prepare is called once for each text; the statement ends with the connection.
+	Prepare func(ctx context.Context, text string) (PostStatement, error)
+	// Pipeline runs the statements that f sends, without waiting for each.
+	Pipeline func(ctx context.Context, f func(send func(st PostStatement, args []any) error) error) error
+	// Copy appends rows to a temporary table with the columns of t.
+	Copy func(ctx context.Context, name string, t *PostTable, rows []PostRow) error
+	// Again tells errors after which a transaction may be tried once more.
+	Again func(err error) bool
+	Close func() error
+}
+
+// PostStatement is prepared.
+type PostStatement interface {
+	Exec(ctx context.Context, args []any) error
+}
+
+// PostEngine is what an engine brings for OpenPosts.
+type PostEngine struct {
+	Dialect *PostDialect
+	Methods []engine.PostMethod
+	Connect func(ctx context.Context) (*PostConn, error)
+	// Begin begins a transaction that writes.
+	Begin string
+	// Before is run before tables are made: it sees that nobody else does.
+	Before []string
+	// Around runs what must not run twice at once; nil = as it is.
+	Around func(f func() error) error
+	// RowsOfStatement is how many rows an upsert of many may have; 0 = as many
+	// as its parameters allow.
+	RowsOfStatement int
+}
+
+// store is an open set of tables.
+type postStore struct {
+	*PostEngine
+	layout *postLayout
+	policy engine.Policy
+}
+
+// PostTables returns the tables of a design, for maintenance and sizes.
+func PostTables(d engine.PostDesign) ([]*PostTable, error) {
+	l, err := newPostLayout(d)
+	if err != nil {
+		return nil, err
+	}
+	return l.tables, nil
+}
+
+// OpenPosts opens tables by way of an engine's connections. Size, Log and Tend
+// are left to the engine.
+func OpenPosts(ctx context.Context, e *PostEngine, t engine.PostTables) (*engine.PostStore, error) {
+	if t.Policy == "" {
+		t.Policy = engine.Overwrite
+	}
+	if !slices.Contains(engine.Policies(), t.Policy) {
+		return nil, &fault.Error{Setting: "policy " + string(t.Policy), Problem: "is not known", Cure: fmt.Sprintf("choose one of %q", engine.Policies())}
+	}
+	l, err := newPostLayout(t.Design)
+	if err != nil {
+		return nil, err
+	}
+	s := &postStore{PostEngine: e, layout: l, policy: t.Policy}
+	if err := s.prepare(ctx, t.Make); err != nil {
+		return nil, err
+	}
+	return &engine.PostStore{
+		Poster: s.poster, Admit: s.admit, Values: s.values, Read: s.read, Rows: s.rows, Delete: s.delete,
+		Close: func() error { return nil },
+	}, nil
+}
+
+// with runs f on a connection of its own.
+func (s *postStore) with(ctx context.Context, f func(c *PostConn) error) error {
+	c, err := s.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	err = s.around(func() error { return f(c) })
+	if closed := c.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+func (s *postStore) around(f func() error) error {
+	if s.Around == nil {
+		return f()
+	}
+	return s.Around(f)
+}
+
+// prepare makes the tables and procedures, or sees that the tables are there.
+func (s *postStore) prepare(ctx context.Context, create bool) error {
+	return s.with(ctx, func(c *PostConn) error {
+		if create {
+			texts := append(slices.Clone(s.Before), s.Dialect.create(s.layout)...)
+			if slices.Contains(s.Methods, engine.Procedure) {
+				for _, t := range s.layout.tables {
+					for _, r := range s.rules() {
+						create, _ := s.Dialect.procedure(t, r)
+						texts = append(texts, create...)
+					}
+				}
+			}
+			for _, text := range texts {
+				if err := c.Run(ctx, text); err != nil {
+					return fmt.Errorf("%.60s…: %w", text, err)
+				}
+			}
+			return nil
+		}
+		for _, t := range s.layout.tables {
+			if _, err := c.Direct(ctx, s.Dialect.values(t)+" WHERE 1 = 0", nil, func([]any) error { return nil }); err != nil {
+				return &fault.Error{Setting: "table " + t.Name, Problem: "is not there, or not laid out as " + string(s.layout.design), Err: err, Cure: "make it: barograph post without --keep"}
+			}
+		}
+		return nil
+	})
+}
+
+// rules are those that the policy comes to.
+func (s *postStore) rules() []engine.Rule {
+	out := []engine.Rule{s.policy.Rule(false)}
+	if r := s.policy.Rule(true); r != out[0] {
+		out = append(out, r)
+	}
+	return out
+}
+
+// poster posts by one method.
+type poster struct {
+	*postStore
+	c      *PostConn
+	method engine.PostMethod
+	plan   postPlan
+
+	known    map[record.ID]bool
+	series   map[engine.Series]bool
+	last     engine.Series // was looked up just now
+	verdict  verdict
+	counted  engine.Posted
+	prepared map[string]PostStatement
+	staged   map[*PostTable]bool // has its temporary table
+	filled   map[*PostTable]bool // which is not empty
+	args     []any
+}
+
+type verdict byte
+
+const (
+	admitted verdict = iota
+	unknown
+	filtered
+)
+
+func (s *postStore) poster(ctx context.Context, m engine.PostMethod) (engine.Poster, error) {
+	if !slices.Contains(s.Methods, m) {
+		return nil, &fault.Error{Setting: "method " + string(m), Problem: "is not offered by this engine", Cure: fmt.Sprintf("choose one of %q", s.Methods)}
+	}
+	c, err := s.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := &poster{
+		postStore: s, c: c, method: m, plan: postPlan{layout: s.layout, policy: s.policy},
+		prepared: map[string]PostStatement{}, staged: map[*PostTable]bool{}, filled: map[*PostTable]bool{},
+		known: map[record.ID]bool{}, series: map[engine.Series]bool{},
+	}
+	if err := p.readFilters(ctx); err != nil {
+		c.Close() //nolint:errcheck // the first error says more
+		return nil, err
+	}
+	return p, nil
+}
+
+// Close closes the connection.
+func (p *poster) Close() error { return p.c.Close() }
+
+// admits looks a value up in location and ingest filter.
+func (p *poster) admits(g *record.Gauge) bool {
+	s := engine.Series{Station: g.Station, Code: g.Code, Duration: g.Duration}
+	if s != p.last {
+		p.last, p.verdict = s, admitted
+		switch {
+		case !p.known[g.Station]:
+			p.verdict = unknown
+		case !p.series[s]:
+			p.verdict = filtered
+		}
+	}
+	switch p.verdict {
+	case unknown:
+		p.counted.Unknown++
+	case filtered:
+		p.counted.Filtered++
+	default:
+		p.counted.Values++
+		return true
+	}
+	return false
+}
+
+// attempts is how often a transaction is begun until its error is told.
+const attempts = 100
+
+// Post posts.
+func (p *poster) Post(ctx context.Context, messages []engine.PostMessage) (engine.Posted, error) {
+	retries := int64(0)
+	for {
+		p.counted = engine.Posted{Retries: retries}
+		err := p.around(func() error { return p.try(ctx, messages) })
+		if err == nil {
+			return p.counted, nil
+		}
+		if ctx.Err() != nil {
+			return engine.Posted{}, ctx.Err()
+		}
+		if retries++; retries == attempts || !p.c.Again(err) {
+			return engine.Posted{}, err
+		}
+		time.Sleep(time.Duration(rand.Int64N(min(retries, 20)+1)) * time.Millisecond) //nolint:gosec // no secret
+	}
+}
+
+// try posts once.
+func (p *poster) try(ctx context.Context, messages []engine.PostMessage) error {
+	posted := time.Now().Unix()
+	switch p.method {
+	case engine.Row2006:
+		return p.row2006(ctx, messages, posted)
+	case engine.Procedure:
+		return p.call(ctx, messages, posted)
+	}
+	var units []PostUnit
+	if p.method != engine.Row2006Message {
+		units = p.plan.make(messages, p.admits, posted)
+	}
+	if p.method == engine.Bulk {
+		if err := p.stage(ctx, units); err != nil {
+			return err
+		}
+	}
+	err := p.c.Run(ctx, p.Begin)
+	switch {
+	case err != nil:
+	case p.method == engine.Row2006Message:
+		err = p.row2006(ctx, messages, posted)
+	default:
+		err = p.write(ctx, units)
+	}
+	if err == nil {
+		err = p.c.Run(ctx, "COMMIT")
+	}
+	if err != nil {
+		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		_ = p.c.Run(after, "ROLLBACK") // the first error says more; a connection that is gone has rolled back
+	}
+	return err
+}
+
+// write upserts the units by the poster's method.
+func (p *poster) write(ctx context.Context, units []PostUnit) error {
+	if p.method == engine.PreparedRows {
+		return p.rows(ctx, units)
+	}
+	for i := range units {
+		u := &units[i]
+		if len(u.Rows) == 0 {
+			continue
+		}
+		p.counted.Merged += int64(len(u.Rows))
+		var err error
+		if p.method == engine.Bulk {
+			err = p.bulk(ctx, u)
+		} else {
+			err = p.many(ctx, u)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// statement prepares a text where that was not done yet.
+func (p *poster) statement(ctx context.Context, text string) (PostStatement, error) {
+	if st := p.prepared[text]; st != nil {
+		return st, nil
+	}
+	st, err := p.c.Prepare(ctx, text)
+	if err == nil {
+		p.prepared[text] = st
+	}
+	return st, err
+}
+
+// rows upserts row by row.
+func (p *poster) rows(ctx context.Context, units []PostUnit) error {
+	// All statements are prepared before a pipeline begins.
+	statements := make([]PostStatement, len(units))
+	for i := range units {
+		if len(units[i].Rows) == 0 {
+			continue
+		}
+		var err error
+		if statements[i], err = p.statement(ctx, p.Dialect.upsert(units[i].Table, 1, units[i].Rule)); err != nil {
+			return err
+		}
+	}
+	each := func(send func(st PostStatement, args []any) error) error {
+		for i := range units {
+			u := &units[i]
+			p.counted.Merged += int64(len(u.Rows))
+			for k := range u.Rows {
+				p.args = appendArgs(p.args[:0], &u.Rows[k], u.Table.Columns)
+				if err := send(statements[i], p.args); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	if p.c.Pipeline != nil {
+		return p.c.Pipeline(ctx, each)
+	}
+	return each(func(st PostStatement, args []any) error { return st.Exec(ctx, args) })
+}
+
+// many upserts many rows by a statement. Their number is a power of two, so
+// that few statements are prepared.
+func (p *poster) many(ctx context.Context, u *PostUnit) error {
+	most := p.Dialect.MaxParams / len(u.Table.Columns)
+	if p.RowsOfStatement > 0 {
+		most = min(most, p.RowsOfStatement)
+	}
+	for rows := u.Rows; len(rows) > 0; {
+		n := 1
+		for 2*n <= min(most, len(rows)) {
+			n *= 2
+		}
+		st, err := p.statement(ctx, p.Dialect.upsert(u.Table, n, u.Rule))
+		if err != nil {
+			return err
+		}
+		p.args = p.args[:0]
+		for i := range rows[:n] {
+			p.args = appendArgs(p.args, &rows[i], u.Table.Columns)
+		}
+		if err := st.Exec(ctx, p.args); err != nil {
+			return err
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
+
+// stage makes or empties the temporary tables that the units need, outside of
+// the transaction: not every engine can do it inside.
+func (p *poster) stage(ctx context.Context, units []PostUnit) error {
+	used := map[*PostTable]bool{}
+	for i := range units {
+		t := units[i].Table
+		if len(units[i].Rows) == 0 || used[t] {
+			continue
+		}
+		used[t] = true
+		var text string
+		switch {
+		case !p.staged[t]:
+			text = p.Dialect.staging(t)
+		case p.Dialect.Empty != "":
+			text = p.Dialect.Empty + " " + p.Dialect.stagingTable(t)
+		default:
+			continue
+		}
+		if err := p.c.Run(ctx, text); err != nil {
+			return err
+		}
+		p.staged[t] = true
+	}
+	clear(p.filled)
+	return nil
+}
+
+// bulk copies rows into a temporary table and merges them.
+func (p *poster) bulk(ctx context.Context, u *PostUnit) error {
+	name := p.Dialect.stagingTable(u.Table)
+	if p.filled[u.Table] { // by an earlier unit of this transaction
+		if err := p.c.Run(ctx, "DELETE FROM "+name); err != nil {
+			return err
+		}
+	}
+	p.filled[u.Table] = true
+	if err := p.c.Copy(ctx, stagingName(u.Table), u.Table, u.Rows); err != nil {
+		return err
+	}
+	_, err := p.c.Direct(ctx, p.Dialect.mergeFrom(u.Table, name, u.Rule), nil, nil)
+	return err
+}
+
+// call calls a stored procedure for every value.
+func (p *poster) call(ctx context.Context, messages []engine.PostMessage, posted int64) error {
+	for m := range messages {
+		msg := &messages[m]
+		row := PostRow{product: []byte(msg.Product), issued: msg.Issued, posted: posted}
+		for i := range msg.Values {
+			g := &msg.Values[i]
+			if !p.admits(g) {
+				continue
+			}
+			row.gauge = g
+			row.placed, row.value = p.layout.place(g, msg.Issued)
+			t := p.layout.tables[row.table]
+			_, text := p.Dialect.procedure(t, p.policy.Rule(g.Revised))
+			st, err := p.statement(ctx, text)
+			if err != nil {
+				return err
+			}
+			p.args = p.args[:0]
+			for k := range t.Columns {
+				c := &t.Columns[k]
+				switch {
+				case c.from != fromSlot:
+					cell := row.Cell(c)
+					p.args = append(p.args, cell.arg(c.Type))
+				case c.slot == 0:
+					p.args = append(p.args, int64(row.slot), row.value)
+				}
+			}
+			if err := st.Exec(ctx, p.args); err != nil {
+				return err
+			}
+			p.counted.Merged++
+		}
+	}
+	return nil
+}
+
+// appendArgs appends a row as arguments of a statement.
+func appendArgs(args []any, r *PostRow, cols []PostColumn) []any {
+	for i := range cols {
+		cell := r.Cell(&cols[i])
+		args = append(args, cell.arg(cols[i].Type))
+	}
+	return args
+}
+
+// arg is the cell as an argument.
+func (c *Cell) arg(t PostType) any {
+	switch {
+	case c.Null:
+		return nil
+	case t == PostText:
+		return letter(c.Text)
+	case t == PostFloat:
+		return c.Float
+	case t == PostTime:
+		return string(AppendMoment(nil, c.Int))
+	case t == PostDate:
+		return string(AppendDate(nil, c.Int))
+	}
+	return c.Int
+}
+
+// letters are the texts of one character, which most are.
+var letters = func() (out [128]any) { //nolint:gochecknoglobals // a constant table
+	for i := range out {
+		out[i] = string(rune(i))
+	}
+	return out
+}()
+
+func letter(text []byte) any {
+	if len(text) == 1 && text[0] < 128 {
+		return letters[text[0]]
+	}
+	return string(text)
+}
+
+// AppendMoment appends Unix seconds as 2006-01-02 15:04:05.
+func AppendMoment(b []byte, unix int64) []byte {
+	return time.Unix(unix, 0).UTC().AppendFormat(b, time.DateTime)
+}
+
+// AppendDate appends days since 1970 as 2006-01-02.
+func AppendDate(b []byte, days int64) []byte {
+	return time.Unix(days*day, 0).UTC().AppendFormat(b, time.DateOnly)
+}
+
+// admit fills location and ingest filter.
+func (s *postStore) admit(ctx context.Context, stations []record.ID, series []engine.Series) error {
+	return s.with(ctx, func(c *PostConn) error {
+		d := s.Dialect
+		add := func(table string, names, keys []string, rows int, row func(i int) []any) error {
+			return s.addRows(ctx, c, d.table(table), names, keys, rows, row)
+		}
+		if err := add(locationTable, []string{"lid", "post"}, []string{"lid"}, len(stations), func(i int) []any { return []any{stations[i].String(), int64(1)} }); err != nil {
+			return err
+		}
+		cols := filterColumns()
+		names := make([]string, len(cols))
+		for i := range cols {
+			names[i] = cols[i].Name
+		}
+		return add(filterTable, names, names[:len(names)-1], len(series), func(i int) []any {
+			row := PostRow{gauge: &record.Gauge{Station: series[i].Station, Code: series[i].Code, Duration: series[i].Duration}}
+			return append(appendArgs(nil, &row, cols[:len(cols)-1]), "T")
+		})
+	})
+}
+
+// addRows inserts rows that are not there yet, in one transaction.
+func (s *postStore) addRows(ctx context.Context, c *PostConn, table string, names, keys []string, rows int, row func(i int) []any) error {
+	d := s.Dialect
+	quoted := func(names []string) string {
+		out := make([]string, len(names))
+		for i := range names {
+			out[i] = d.Quote(names[i])
+		}
+		return strings.Join(out, ", ")
+	}
+	end := " ON CONFLICT (" + quoted(keys) + ") DO NOTHING"
+	if d.DuplicateKey {
+		end = " ON DUPLICATE KEY UPDATE " + d.Quote(keys[0]) + " = " + d.Quote(keys[0])
+	}
+	if err := c.Run(ctx, s.Begin); err != nil {
+		return err
+	}
+	const most = 512
+	var last PostStatement
+	size := 0
+	for from := 0; from < rows; from += most {
+		n := min(most, rows-from)
+		if n != size {
+			t := &PostTable{Columns: make([]PostColumn, len(names))}
+			st, err := c.Prepare(ctx, "INSERT INTO "+table+" ("+quoted(names)+") VALUES "+d.params(t, n)+end)
+			if err != nil {
+				return err
+			}
+			last, size = st, n
+		}
+		var args []any
+		for i := range n {
+			args = append(args, row(from+i)...)
+		}
+		if err := last.Exec(ctx, args); err != nil {
+			return err
+		}
+	}
+	return c.Run(ctx, "COMMIT")
+}

@@ -1,0 +1,246 @@
+package sqlengine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strconv"
+	"time"
+
+	"barograph/engine"
+	"barograph/record"
+)
+
+// readFilters reads location and ingest filter, as the decoder of 2006 does at
+// its start.
+func (p *poster) readFilters(ctx context.Context) error {
+	d := p.Dialect
+	return p.around(func() error {
+		_, err := p.c.Direct(ctx, "SELECT "+d.Quote("lid")+" FROM "+d.table(locationTable)+" WHERE "+d.Quote("post")+" > 0", nil, func(v []any) error {
+			var id record.ID
+			copy(id[:], asText(v[0]))
+			p.known[id] = true
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		cols := filterColumns()
+		text := "SELECT " + d.names(cols[:len(cols)-1]) + " FROM " + d.table(filterTable) + " WHERE " + d.Quote("ingest") + " = 'T'"
+		_, err = p.c.Direct(ctx, text, nil, func(v []any) error {
+			var out engine.PostedValue
+			for i := range cols[:len(cols)-1] {
+				if err := readColumn(&out, &cols[i], v[i]); err != nil {
+					return err
+				}
+			}
+			p.series[engine.Series{Station: out.Station, Code: out.Code, Duration: out.Duration}] = true
+			return nil
+		})
+		return err
+	})
+}
+
+// values gives every stored value.
+func (s *postStore) values(ctx context.Context) iter.Seq2[*engine.PostedValue, error] {
+	return func(yield func(*engine.PostedValue, error) bool) {
+		errStop := errors.New("no more is wanted")
+		err := s.with(ctx, func(c *PostConn) error {
+			for _, t := range s.layout.tables {
+				_, err := c.Direct(ctx, s.Dialect.values(t), nil, func(v []any) error {
+					return each(t, v, func(out *engine.PostedValue) error {
+						if !yield(out, nil) {
+							return errStop
+						}
+						return nil
+					})
+				})
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errStop) {
+			yield(nil, err)
+		}
+	}
+}
+
+// each gives the values of a row.
+func each(t *PostTable, v []any, f func(*engine.PostedValue) error) error {
+	out := engine.PostedValue{Basis: record.NoTime, Issued: record.NoTime}
+	for i := range t.Columns {
+		if err := readColumn(&out, &t.Columns[i], v[i]); err != nil {
+			return fmt.Errorf("%s.%s: %w", t.Name, t.Columns[i].Name, err)
+		}
+	}
+	if t.Slots == 0 {
+		return f(&out)
+	}
+	midnight := out.Time
+	for i, c := range t.Columns {
+		if c.from != fromSlot || v[i] == nil {
+			continue
+		}
+		value, err := asFloat(v[i])
+		if err != nil {
+			return err
+		}
+		out.Value, out.Time = value, midnight+int64(c.slot+1)*int64(day/t.Slots)
+		if err := f(&out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readColumn reads a column other than a slot.
+func readColumn(out *engine.PostedValue, c *PostColumn, v any) (err error) {
+	if v == nil {
+		return nil
+	}
+	switch c.from {
+	case fromStation:
+		copy(out.Station[:], asText(v))
+	case fromPE, fromPE1:
+		copy(out.Code[0:2], asText(v))
+	case fromPE2:
+		copy(out.Code[1:2], asText(v))
+	case fromLetter:
+		copy(out.Code[2:3], asText(v))
+	case fromT, fromTS:
+		copy(out.Code[3:5], asText(v))
+	case fromS:
+		copy(out.Code[4:5], asText(v))
+	case fromE:
+		copy(out.Code[5:6], asText(v))
+	case fromP:
+		copy(out.Code[6:7], asText(v))
+	case fromDuration:
+		var n int64
+		n, err = asInt(v)
+		out.Duration = int16(n)
+	case fromTime, fromDay:
+		out.Time, err = asMoment(v)
+	case fromBasis:
+		out.Basis, err = asMoment(v)
+	case fromValue:
+		out.Value, err = asFloat(v)
+	case fromQuality:
+		if text := asText(v); text != "" {
+			out.Quality = text[0]
+		}
+	case fromRevision:
+		var n int64
+		n, err = asInt(v)
+		out.Revised = n != 0
+	case fromProduct:
+		out.Product = asText(v)
+	case fromIssued:
+		out.Issued, err = asMoment(v)
+	default:
+	}
+	return err
+}
+
+func asText(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case []byte:
+		return string(v)
+	}
+	return fmt.Sprint(v)
+}
+
+func asFloat(v any) (float64, error) {
+	switch v := v.(type) {
+	case float64:
+		return v, nil
+	case int64:
+		return float64(v), nil
+	}
+	return strconv.ParseFloat(asText(v), 64)
+}
+
+func asInt(v any) (int64, error) {
+	if n, ok := v.(int64); ok {
+		return n, nil
+	}
+	return strconv.ParseInt(asText(v), 10, 64)
+}
+
+// asMoment reads a timestamp or a date, as text.
+func asMoment(v any) (int64, error) {
+	text := asText(v)
+	layout := time.DateTime
+	if len(text) == len(time.DateOnly) {
+		layout = time.DateOnly
+	}
+	t, err := time.Parse(layout, text)
+	return t.Unix(), err
+}
+
+// read counts the values of a station in a time.
+func (s *postStore) read(ctx context.Context, station record.ID, from, to int64) (n int64, err error) {
+	err = s.with(ctx, func(c *PostConn) error {
+		for _, t := range s.layout.tables {
+			args := []any{station.String(), string(AppendMoment(nil, from)), string(AppendMoment(nil, to))}
+			if t.Slots > 0 {
+				args[1], args[2] = string(AppendDate(nil, floorDiv(from-1, day))), string(AppendDate(nil, floorDiv(to-1, day)))
+			}
+			one, err := s.number(ctx, c, s.Dialect.read(t), args)
+			if err != nil {
+				return err
+			}
+			n += one
+		}
+		return nil
+	})
+	return n, err
+}
+
+// number is the one value of a reply.
+func (s *postStore) number(ctx context.Context, c *PostConn, text string, args []any) (n int64, err error) {
+	_, err = c.Direct(ctx, text, args, func(v []any) (err error) {
+		n, err = asInt(v[0])
+		return err
+	})
+	return n, err
+}
+
+// rows counts the rows of all tables of values.
+func (s *postStore) rows(ctx context.Context) (n int64, err error) {
+	err = s.with(ctx, func(c *PostConn) error {
+		for _, t := range s.layout.tables {
+			one, err := s.number(ctx, c, "SELECT count(*) FROM "+s.Dialect.table(t.Name), nil)
+			if err != nil {
+				return err
+			}
+			n += one
+		}
+		return nil
+	})
+	return n, err
+}
+
+// delete removes what was observed before a moment.
+func (s *postStore) delete(ctx context.Context, before int64) (rows int64, err error) {
+	err = s.with(ctx, func(c *PostConn) error {
+		for _, t := range s.layout.tables {
+			arg := string(AppendMoment(nil, before))
+			if t.Slots > 0 {
+				arg = string(AppendDate(nil, floorDiv(before, day)))
+			}
+			n, err := c.Direct(ctx, s.Dialect.delete(t), []any{arg}, nil)
+			if err != nil {
+				return err
+			}
+			rows += n
+		}
+		return nil
+	})
+	return rows, err
+}

@@ -1,0 +1,315 @@
+package sqlengine
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"barograph/engine"
+)
+
+// PostDialect is how an engine writes the statements of tables of values.
+type PostDialect struct {
+	Quote  func(name string) string
+	Schema string // before the name of a table: "", or quoted and with its point
+	Param  func(i int) string
+	Type   func(t PostType, width int) string
+	// TableOptions stand behind CREATE TABLE (…).
+	TableOptions string
+	// DuplicateKey: upserts are written ON DUPLICATE KEY UPDATE, not ON CONFLICT.
+	DuplicateKey bool
+	MaxParams    int // of one statement
+	// Temporary begins the statement that makes a temporary table, which lasts
+	// as long as its connection; "" = no bulk. TemporaryOptions end it. Empty
+	// begins the statement that empties one before a transaction; "" = it is
+	// empty by then.
+	Temporary, TemporaryOptions, Empty string
+	TemporarySchema                    string // before its name: "", or quoted and with its point
+	// CreateProcedure writes the statements that make a procedure of one
+	// upsert; arguments are named p1, p2 … nil = cannot.
+	CreateProcedure func(name string, types []string, body string) []string
+	// Cast writes a column as Values reads it: times and dates as text.
+	Cast func(column string, t PostType) string
+}
+
+func (d *PostDialect) table(name string) string { return d.Schema + d.Quote(name) }
+
+// The small tables of what is admitted: the archive's location and ingest filter.
+const (
+	locationTable = "location"
+	filterTable   = "ingestfilter"
+)
+
+// filterColumns are those of the archive's key but the time, then the switch.
+func filterColumns() []PostColumn {
+	key := archiveKey(textColumn("ingest", 1, fromValue))
+	return key
+}
+
+// create makes all tables of a layout.
+func (d *PostDialect) create(l *postLayout) []string {
+	out := []string{
+		"CREATE TABLE IF NOT EXISTS " + d.table(locationTable) + " (" + d.Quote("lid") + " " + d.Type(PostText, 8) + " NOT NULL PRIMARY KEY, " +
+			d.Quote("post") + " " + d.Type(PostSmall, 0) + " NOT NULL)" + d.TableOptions,
+	}
+	filter := PostTable{Name: filterTable, Columns: filterColumns()}
+	filter.Keys = len(filter.Columns) - 1
+	out = append(out, d.createTable("CREATE TABLE IF NOT EXISTS "+d.table(filterTable), &filter))
+	for _, t := range l.tables {
+		out = append(out, d.createTable("CREATE TABLE IF NOT EXISTS "+d.table(t.Name), t))
+	}
+	return out
+}
+
+func (d *PostDialect) createTable(head string, t *PostTable) string {
+	var b strings.Builder
+	b.WriteString(head + " (")
+	for i, c := range t.Columns {
+		b.WriteString(d.Quote(c.Name) + " " + d.Type(c.Type, c.Width))
+		if i < t.Keys {
+			b.WriteString(" NOT NULL")
+		}
+		b.WriteString(", ")
+	}
+	b.WriteString("PRIMARY KEY (" + d.names(t.Columns[:t.Keys]) + "))" + d.TableOptions)
+	return b.String()
+}
+
+func (d *PostDialect) names(cols []PostColumn) string {
+	names := make([]string, len(cols))
+	for i, c := range cols {
+		names[i] = d.Quote(c.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// where compares the key with parameters from a number on.
+func (d *PostDialect) where(t *PostTable, from int) string {
+	var parts []string
+	for i, c := range t.Columns[:t.Keys] {
+		parts = append(parts, d.Quote(c.Name)+" = "+d.Param(from+i))
+	}
+	return " WHERE " + strings.Join(parts, " AND ")
+}
+
+// The three statements of the algorithm of 2006.
+
+// selectRow reads what is not key; its arguments are the key.
+func (d *PostDialect) selectRow(t *PostTable) string {
+	return "SELECT " + d.names(t.Columns[t.Keys:]) + " FROM " + d.table(t.Name) + d.where(t, 1)
+}
+
+func (d *PostDialect) insertRow(t *PostTable) string {
+	return d.insertInto(t) + " VALUES " + d.params(t, 1)
+}
+
+// updateRow writes what is not key, whose arguments come first, then the key.
+func (d *PostDialect) updateRow(t *PostTable) string {
+	var parts []string
+	for i, c := range t.Columns[t.Keys:] {
+		parts = append(parts, d.Quote(c.Name)+" = "+d.Param(i+1))
+	}
+	return "UPDATE " + d.table(t.Name) + " SET " + strings.Join(parts, ", ") + d.where(t, len(parts)+1)
+}
+
+// insertInto begins an insert; the alias t stands for what is stored.
+func (d *PostDialect) insertInto(t *PostTable) string {
+	alias := " AS t"
+	if d.DuplicateKey {
+		alias = ""
+	}
+	return "INSERT INTO " + d.table(t.Name) + alias + " (" + d.names(t.Columns) + ")"
+}
+
+// params is rows of placeholders in parentheses.
+func (d *PostDialect) params(t *PostTable, rows int) string {
+	var b strings.Builder
+	for r := range rows {
+		if r > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteByte('(')
+		for i := range t.Columns {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(d.Param(r*len(t.Columns) + i + 1))
+		}
+		b.WriteByte(')')
+	}
+	return b.String()
+}
+
+// upsert inserts rows; one whose key is taken is merged by the rule.
+func (d *PostDialect) upsert(t *PostTable, rows int, r engine.Rule) string {
+	return d.insertInto(t) + " VALUES " + d.params(t, rows) + d.merge(t, r)
+}
+
+// mergeFrom upserts all rows of another table with the same columns.
+func (d *PostDialect) mergeFrom(t *PostTable, source string, r engine.Rule) string {
+	return d.insertInto(t) + " SELECT " + d.names(t.Columns) + " FROM " + source + d.merge(t, r)
+}
+
+// merge is what an upsert does where the key is taken.
+func (d *PostDialect) merge(t *PostTable, r engine.Rule) string {
+	stored := func(c string) string { return "t." + d.Quote(c) }
+	given := func(c string) string { return "excluded." + d.Quote(c) }
+	head := " ON CONFLICT (" + d.names(t.Columns[:t.Keys]) + ") DO "
+	if d.DuplicateKey {
+		stored = func(c string) string { return d.table(t.Name) + "." + d.Quote(c) } // in a select's columns the bare name is ambiguous
+		given = func(c string) string { return "VALUES(" + d.Quote(c) + ")" }
+		head = " ON DUPLICATE KEY "
+	}
+	var sets []string
+	set := func(c PostColumn, to string) { sets = append(sets, d.Quote(c.Name)+" = "+to) }
+	if t.Slots > 0 {
+		for _, c := range t.Columns[t.Keys:] {
+			if c.from == fromSlot {
+				set(c, mergeSlot(stored(c.Name), given(c.Name), r))
+			} else {
+				set(c, given(c.Name))
+			}
+		}
+		return head + "UPDATE " + d.setWord() + strings.Join(sets, ", ")
+	}
+	value := t.Columns[t.find[fromValue]-1]
+	when := map[engine.Rule]string{
+		engine.Keep:    "1 = 0",
+		engine.Differ:  stored(value.Name) + " <> " + given(value.Name),
+		engine.Improve: "(" + given(value.Name) + " <> -9999 OR " + stored(value.Name) + " = -9999)",
+	}[r]
+	// Where each column has its condition the value comes last, which the
+	// conditions are about.
+	cols := slices.Clone(t.Columns[t.Keys:])
+	slices.SortStableFunc(cols, func(a, b PostColumn) int {
+		last := func(c PostColumn) int {
+			if c.from == fromValue {
+				return 1
+			}
+			return 0
+		}
+		return last(a) - last(b)
+	})
+	for _, c := range cols {
+		to := given(c.Name)
+		if d.DuplicateKey && when != "" {
+			to = "IF(" + when + ", " + to + ", " + stored(c.Name) + ")"
+		}
+		set(c, to)
+	}
+	switch {
+	case r == engine.Keep && !d.DuplicateKey:
+		return head + "NOTHING"
+	case when == "" || d.DuplicateKey:
+		return head + "UPDATE " + d.setWord() + strings.Join(sets, ", ")
+	}
+	return head + "UPDATE SET " + strings.Join(sets, ", ") + " WHERE " + when
+}
+
+func (d *PostDialect) setWord() string {
+	if d.DuplicateKey {
+		return ""
+	}
+	return "SET "
+}
+
+// mergeSlot is what a slot becomes. NULL is a slot that nothing was given for.
+func mergeSlot(stored, given string, r engine.Rule) string {
+	switch r {
+	case engine.Keep:
+		return "COALESCE(" + stored + ", " + given + ")"
+	case engine.Improve:
+		return "CASE WHEN " + given + " = -9999 THEN COALESCE(" + stored + ", " + given + ") ELSE COALESCE(" + given + ", " + stored + ") END"
+	}
+	return "COALESCE(" + given + ", " + stored + ")"
+}
+
+// procedure makes the procedure that posts one value by a rule, and call calls
+// it. Its arguments are the columns; those of an array, the key, slot and
+// value, and what is left.
+func (d *PostDialect) procedure(t *PostTable, r engine.Rule) (create []string, call string) {
+	var types, values, args []string
+	next := func(typ string) string {
+		types = append(types, typ)
+		args = append(args, d.Param(len(types)))
+		return "p" + strconv.Itoa(len(types))
+	}
+	slot, value := "", ""
+	for _, c := range t.Columns {
+		if c.from != fromSlot {
+			values = append(values, next(d.Type(c.Type, c.Width)))
+			continue
+		}
+		if c.slot == 0 {
+			slot, value = next(d.Type(PostInt, 0)), next(d.Type(PostFloat, 0))
+		}
+		values = append(values, fmt.Sprintf("CASE WHEN %s = %d THEN %s END", slot, c.slot, value))
+	}
+	name := d.table(procedureName(t, r))
+	body := d.insertInto(t) + " VALUES (" + strings.Join(values, ", ") + ")" + d.merge(t, r)
+	return d.CreateProcedure(name, types, body), "CALL " + name + "(" + strings.Join(args, ", ") + ")"
+}
+
+func procedureName(t *PostTable, r engine.Rule) string {
+	return "post_" + t.Name + "_" + [...]string{"replace", "keep", "differ", "improve"}[r]
+}
+
+// staging makes a temporary table for bulk copies.
+func (d *PostDialect) staging(t *PostTable) string {
+	var b strings.Builder
+	b.WriteString(d.Temporary + " " + d.stagingTable(t) + " (")
+	for i, c := range t.Columns {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(d.Quote(c.Name) + " " + d.Type(c.Type, c.Width))
+	}
+	b.WriteString(")" + d.TemporaryOptions)
+	return b.String()
+}
+
+func stagingName(t *PostTable) string { return "given_" + t.Name }
+
+func (d *PostDialect) stagingTable(t *PostTable) string {
+	return d.TemporarySchema + d.Quote(stagingName(t))
+}
+
+// values reads a whole table.
+func (d *PostDialect) values(t *PostTable) string {
+	cols := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		cols[i] = d.Cast(d.Quote(c.Name), c.Type)
+	}
+	return "SELECT " + strings.Join(cols, ", ") + " FROM " + d.table(t.Name)
+}
+
+// moment is the column that says when: the time of observation, or the day.
+func moment(t *PostTable) *PostColumn {
+	for _, from := range []postSource{fromTime, fromDay} {
+		if i := t.find[from]; i > 0 {
+			return &t.Columns[i-1]
+		}
+	}
+	return nil
+}
+
+// read counts the values of a station between two moments.
+func (d *PostDialect) read(t *PostTable) string {
+	what := "count(*)"
+	if t.Slots > 0 {
+		var parts []string
+		for _, c := range t.Columns {
+			if c.from == fromSlot {
+				parts = append(parts, "count("+d.Quote(c.Name)+")")
+			}
+		}
+		what = strings.Join(parts, " + ")
+	}
+	when := d.Quote(moment(t).Name)
+	return "SELECT " + what + " FROM " + d.table(t.Name) + " WHERE " + d.Quote("lid") + " = " + d.Param(1) + " AND " + when + " >= " + d.Param(2) + " AND " + when + " <= " + d.Param(3)
+}
+
+func (d *PostDialect) delete(t *PostTable) string {
+	return "DELETE FROM " + d.table(t.Name) + " WHERE " + d.Quote(moment(t).Name) + " < " + d.Param(1)
+}

@@ -1,0 +1,129 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mattn/go-sqlite3"
+
+	"barograph/engine"
+	"barograph/engine/sqlengine"
+)
+
+// posts opens tables of values of SHEF messages. One transaction writes at a
+// time, as SQLite has it; a poster that waits here goes on at once.
+type posts struct {
+	*database
+	writing *sync.Mutex
+}
+
+func postMethods() []engine.PostMethod {
+	return []engine.PostMethod{engine.Row2006, engine.Row2006Message, engine.PreparedRows, engine.MultiRow}
+}
+
+func postDialect() *sqlengine.PostDialect {
+	return &sqlengine.PostDialect{
+		Quote: func(name string) string { return `"` + name + `"` },
+		Param: func(int) string { return "?" },
+		Type: func(t sqlengine.PostType, _ int) string {
+			switch t {
+			case sqlengine.PostSmall, sqlengine.PostInt:
+				return "INTEGER"
+			case sqlengine.PostFloat:
+				return "REAL"
+			}
+			return "TEXT" // times too: they compare as they stand
+		},
+		TableOptions: " WITHOUT ROWID", // the rows lie in the order of the key
+		MaxParams:    32766,
+		Cast:         func(column string, _ sqlengine.PostType) string { return column },
+	}
+}
+
+// Open opens the tables of a design.
+func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore, error) {
+	if t.Make && p.readOnly {
+		return nil, engine.ErrReadOnly
+	}
+	s, err := sqlengine.OpenPosts(ctx, &sqlengine.PostEngine{
+		Dialect: postDialect(), Methods: postMethods(), Connect: p.connect, Begin: "BEGIN IMMEDIATE", RowsOfStatement: 64,
+		Around: func(f func() error) error {
+			p.writing.Lock()
+			defer p.writing.Unlock()
+			return f()
+		},
+	}, t)
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	s.Size = func(ctx context.Context) (engine.PostSize, error) {
+		n, err := p.size(ctx)
+		return engine.PostSize{TableBytes: n, IndexBytes: -1, DeadRows: -1}, err
+	}
+	s.Tend = func(ctx context.Context, u engine.Upkeep) error {
+		text := "ANALYZE"
+		if u == engine.VacuumFull {
+			text = "VACUUM"
+		} // SQLite uses free pages again by itself
+		p.writing.Lock()
+		defer p.writing.Unlock()
+		_, err := p.pool.ExecContext(ctx, text)
+		return failed(ctx, err)
+	}
+	return s, nil
+}
+
+func (p posts) connect(context.Context) (*sqlengine.PostConn, error) {
+	c, err := p.database.connect(busySeconds * time.Second)
+	if err != nil {
+		return nil, err
+	}
+	post, err := sqlengine.DriverPost(c, func(err error) bool {
+		e, ok := errors.AsType[sqlite3.Error](err)
+		return ok && (e.Code == sqlite3.ErrBusy || e.Code == sqlite3.ErrLocked)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return withoutWatchers(post), nil
+}
+
+// withoutWatchers hides contexts that can end from the driver, which would
+// start a goroutine for each statement; those of posting are short, and but for
+// what is read whole they are told to stop between two of them.
+func withoutWatchers(c *sqlengine.PostConn) *sqlengine.PostConn {
+	run, direct, prepare := c.Run, c.Direct, c.Prepare
+	quick := func(ctx context.Context) (context.Context, error) { return context.WithoutCancel(ctx), ctx.Err() }
+	c.Run = func(ctx context.Context, text string) error {
+		plain, err := quick(ctx)
+		if err != nil && !strings.HasPrefix(text, "ROLLBACK") {
+			return err
+		}
+		return run(plain, text)
+	}
+	c.Direct = func(ctx context.Context, text string, args []any, each func([]any) error) (int64, error) {
+		plain, err := quick(ctx)
+		if err != nil {
+			return 0, err
+		}
+		return direct(plain, text, args, each)
+	}
+	c.Prepare = func(ctx context.Context, text string) (sqlengine.PostStatement, error) {
+		st, err := prepare(context.WithoutCancel(ctx), text)
+		return postStatement{st}, err
+	}
+	return c
+}
+
+type postStatement struct{ sqlengine.PostStatement }
+
+// Exec runs the statement, unless ctx is done.
+func (s postStatement) Exec(ctx context.Context, args []any) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return s.PostStatement.Exec(context.WithoutCancel(ctx), args)
+}

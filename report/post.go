@@ -1,0 +1,300 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"barograph/report/plot"
+	"barograph/run"
+)
+
+// recorded2006 are values a second of the report of 14 April 2006, its test 1:
+// PostgreSQL 7.4.8 on the report's own server, and Informix 9.3, of which it
+// gives 150 to 162 for all four scenarios.
+func recorded2006(design, scenario string) float64 {
+	array := strings.HasPrefix(design, "array")
+	switch {
+	case design != "single" && !array:
+		return math.NaN()
+	case array && scenario == "insert":
+		return 32.0
+	case array && scenario == "update":
+		return 30.0
+	case scenario == "insert":
+		return 83.4
+	case scenario == "update":
+		return 67.0
+	}
+	return math.NaN()
+}
+
+const note2006 = "2006: values a second of test 1 of the report of 14 April 2006 on PostgreSQL 7.4.8; Informix 9.3 had 150 to 162 in all four scenarios. " +
+	"With noise both lost 17 to 60 %. Its machine, its products and its network are not ours: the column says how far things have come, not which database is better."
+
+// postPage is what the template shows.
+type postPage struct {
+	page
+	Run      *run.Posts
+	Facts    []fact
+	Sentence string
+	Rates    table
+	Rows     table
+	Days     table
+	LogStats string
+	Pictures []postPicture
+}
+
+type postPicture struct {
+	Title string
+	SVG   []byte
+}
+
+// WritePosts writes report.html of a run of the workload post and returns its path.
+func WritePosts(dir string) (string, error) {
+	r, err := run.ReadPosts(dir)
+	if err != nil {
+		return "", err
+	}
+	p := &postPage{page: page{Title: "Barograph · post · " + filepath.Base(dir)}, Run: r, Sentence: postSentence(r)}
+	if err := p.assets(); err != nil {
+		return "", err
+	}
+	p.Facts = []fact{
+		{"Engine", r.Product + " " + r.Version}, {"Products", r.Feed}, {"Policy", r.Policy},
+		{"Machine", r.Machine.CPU}, {"Command", "barograph " + strings.Join(r.Args, " ")},
+	}
+	p.Rates, p.Rows, p.Days = postRates(r), postRows(r), postDays(r)
+	var lines strings.Builder
+	for i := range r.Cells {
+		logStats(&lines, &r.Cells[i])
+	}
+	p.LogStats = lines.String()
+	if p.Pictures, err = postPictures(r); err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	if err := render(&b, "post.html", p); err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, FileName)
+	if err := os.WriteFile(path+".new", []byte(b.String()), 0o644); err != nil {
+		return "", err
+	}
+	return path, os.Rename(path+".new", path)
+}
+
+// PostFolder reports whether dir holds a run of the workload post.
+func PostFolder(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, run.PostFile))
+	return err == nil
+}
+
+// PostText prints the tables for a terminal.
+func PostText(w io.Writer, r *run.Posts) error {
+	for i := range r.Cells {
+		logStats(w, &r.Cells[i])
+	}
+	rates, rows, days := postRates(r), postRows(r), postDays(r)
+	for _, t := range []*table{&rates, &rows, &days} {
+		if len(t.Rows) == 0 {
+			continue
+		}
+		if err := t.write(w); err != nil {
+			return err
+		}
+		fmt.Fprintln(w)
+	}
+	for _, x := range r.Warnings {
+		fmt.Fprintln(w, x)
+	}
+	fmt.Fprintln(w, postSentence(r))
+	return nil
+}
+
+// logStats prints the lines of the report's log_stats: averages in seconds with
+// two decimals, the longest in whole seconds.
+func logStats(w io.Writer, c *run.PostCell) {
+	if c.Products == 0 {
+		return
+	}
+	fmt.Fprintf(w, "# %s %s, %s, %s\n", c.Test, c.Scenario, c.Design, c.Method)
+	fmt.Fprintf(w, "Number of Products: %d\nNumber of records Processed: %d\n", c.Products, c.Values)
+	fmt.Fprintf(w, "Avg Parse time: %.2f\nAvg Post time: %.2f\n", c.Parse.Mean.Seconds(), c.Post.Mean.Seconds())
+	fmt.Fprintf(w, "Max Parse Time: %d\nMax Post Time: %d\n\n", int(c.Parse.Max.Seconds()), int(c.Post.Max.Seconds()))
+}
+
+func postRates(r *run.Posts) table {
+	t := table{Title: "Posting rates", Wide: true, Note: note2006, Head: []column{
+		{Name: "test", Text: true}, {Name: "scenario", Text: true}, {Name: "design", Text: true}, {Name: "method", Text: true}, {Name: "posters"}, {Name: "together"},
+		{Name: "messages"}, {Name: "values"}, {Name: "avg parse", Unit: "ms"}, {Name: "avg post", Unit: "ms"}, {Name: "p50", Unit: "ms"}, {Name: "p95", Unit: "ms"},
+		{Name: "p99", Unit: "ms"}, {Name: "max post", Unit: "ms"}, {Name: "values/s"}, {Name: "2006", Unit: "values/s"},
+	}}
+	for i := range r.Cells {
+		c := &r.Cells[i]
+		if c.Products == 0 {
+			continue
+		}
+		m := func(d time.Duration) cell { return value(ms(d), number(ms(d))) }
+		rate := value(c.Rate(), number(c.Rate()))
+		if c.Wrong {
+			rate = cell{Text: "wrong", Class: "bad"}
+		}
+		old := recorded2006(c.Design, c.Scenario)
+		if c.Test != "quiet" {
+			old = math.NaN()
+		}
+		t.Rows = append(t.Rows, row{Cells: []cell{
+			text(c.Test), text(c.Scenario), text(c.Design), text(c.Method), text(count(c.Posters)), text(count(c.Together)), text(count(c.Products)), text(count(c.Values)),
+			m(c.Parse.Mean), m(c.Post.Mean), m(c.Post.P50), m(c.Post.P95), m(c.Post.P99), m(c.Post.Max), rate, text(number(old)),
+		}})
+	}
+	return t
+}
+
+func postRows(r *run.Posts) table {
+	t := table{Title: "Rows and bytes", Wide: true, Note: "Table: with its primary key where the engine keeps rows in it. WAL: bytes of the write-ahead log, written meanwhile, by others too. " +
+		"Of the test delete, rows updated are the rows that were deleted, and the time is that of the statements. Proof: what the stored values were held against.", Head: []column{
+		{Name: "test", Text: true}, {Name: "scenario", Text: true}, {Name: "design", Text: true}, {Name: "method", Text: true}, {Name: "rows read"}, {Name: "inserted"},
+		{Name: "updated"}, {Name: "table"}, {Name: "index"}, {Name: "dead rows"}, {Name: "WAL"}, {Name: "wall", Unit: "s"}, {Name: "client CPU", Unit: "s"}, {Name: "retries"}, {Name: "proof", Text: true},
+	}}
+	size := func(n int64) cell {
+		if n < 0 {
+			return dim(none)
+		}
+		return value(float64(n), byteSize(float64(n)))
+	}
+	for i := range r.Cells {
+		c := &r.Cells[i]
+		proof, dead := dim("digest only"), dim(none)
+		switch {
+		case c.Wrong:
+			proof = cell{Text: "differs", Class: "bad"}
+		case c.Proof != "":
+			proof = cell{Text: c.Proof, Class: "ok"}
+		case c.Digest == "":
+			proof = dim(none)
+		}
+		if c.DeadRows >= 0 {
+			dead = text(count(c.DeadRows))
+		}
+		t.Rows = append(t.Rows, row{Cells: []cell{
+			text(c.Test), text(c.Scenario), text(c.Design), text(c.Method), text(count(c.RowsRead)), text(count(c.RowsInserted)), text(count(c.RowsUpdated)),
+			size(c.TableBytes), size(c.IndexBytes), dead, size(c.LogBytes), text(number(c.Wall.Seconds())), text(number(c.ClientCPU.Seconds())), text(count(c.Retries)), proof,
+		}})
+	}
+	return t
+}
+
+func postDays(r *run.Posts) table {
+	t := table{Title: "The live feed, day by day", Wide: true, Note: "Late: products that were begun more than a minute of the feed's time after their time.", Head: []column{
+		{Name: "phase", Text: true}, {Name: "day", Text: true}, {Name: "design", Text: true}, {Name: "method", Text: true}, {Name: "messages"}, {Name: "values"},
+		{Name: "avg post", Unit: "ms"}, {Name: "p99", Unit: "ms"}, {Name: "max post", Unit: "ms"}, {Name: "values/s"}, {Name: "late"},
+	}}
+	for i := range r.Days {
+		d := &r.Days[i]
+		m := func(x time.Duration) cell { return value(ms(x), number(ms(x))) }
+		t.Rows = append(t.Rows, row{Cells: []cell{
+			text(d.Phase), text(d.Day.Format(time.DateOnly)), text(d.Design), text(d.Method), text(count(d.Products)), text(count(d.Values)),
+			m(d.Post.Mean), m(d.Post.P99), m(d.Post.Max), value(d.Rate(), number(d.Rate())), text(count(d.Late)),
+		}})
+	}
+	return t
+}
+
+// postSentence says in words what came out.
+func postSentence(r *run.Posts) string {
+	var best, first *run.PostCell
+	for i := range r.Cells {
+		c := &r.Cells[i]
+		if c.Test != "quiet" || c.Wrong || c.Products == 0 {
+			continue
+		}
+		if c.Method == "row-2006" && (first == nil || c.Rate() < first.Rate()) {
+			first = c
+		}
+		if best == nil || c.Rate() > best.Rate() {
+			best = c
+		}
+	}
+	switch {
+	case best == nil:
+		return fmt.Sprintf("%s %s, %s.", r.Product, r.Version, r.Feed)
+	case first == nil || first == best:
+		return fmt.Sprintf("On %s %s, %s into %s posts %s values a second.", r.Product, r.Version, best.Method, best.Design, number(best.Rate()))
+	}
+	return fmt.Sprintf("On %s %s the algorithm of 2006 posts %s values a second into %s; %s into %s posts %s, %s times as many.",
+		r.Product, r.Version, number(first.Rate()), first.Design, best.Method, best.Design, number(best.Rate()), number(best.Rate()/first.Rate()))
+}
+
+// postPictures draws rates and times of products, and rates over days.
+func postPictures(r *run.Posts) (out []postPicture, err error) {
+	add := func(title string, svg []byte, drawn error) {
+		if drawn != nil {
+			err = drawn
+			return
+		}
+		out = append(out, postPicture{title, svg})
+	}
+	rates, times := plot.HorizontalBars{Unit: "/s", Log: true}, plot.HorizontalBars{Unit: "ms", Log: true, Unsorted: true}
+	rates.Title, rates.XLabel = "Values posted a second", "values a second"
+	times.Title, times.XLabel = "Time of a product", "ms"
+	at := map[string]int{}
+	for i := range r.Cells {
+		c := &r.Cells[i]
+		if c.Products == 0 || c.Wrong {
+			continue
+		}
+		name := c.Test + ", " + c.Scenario
+		k, ok := at[name]
+		if !ok {
+			k = len(rates.Panels)
+			at[name] = k
+			rates.Panels = append(rates.Panels, plot.BarPanel{Title: name})
+			times.Panels = append(times.Panels, plot.BarPanel{Title: name})
+		}
+		rates.Panels[k].Bars = append(rates.Panels[k].Bars, plot.Bar{Label: c.Design + " " + c.Method, Group: c.Design, Value: plot.Value{V: c.Rate()}})
+		for _, x := range []struct {
+			name string
+			d    time.Duration
+		}{{"median", c.Post.P50}, {"95 %", c.Post.P95}, {"longest", c.Post.Max}} {
+			times.Panels[k].Bars = append(times.Panels[k].Bars, plot.Bar{Label: c.Design + " " + c.Method + ", " + x.name, Group: x.name, Value: plot.Value{V: ms(x.d)}})
+		}
+	}
+	if len(rates.Panels) > 0 {
+		svg, drawn := rates.SVG()
+		add("Rates", svg, drawn)
+		svg, drawn = times.SVG()
+		add("How long products take", svg, drawn)
+	}
+	if len(r.Days) > 0 {
+		svg, drawn := postDaysPicture(r)
+		add("The live feed", svg, drawn)
+	}
+	return out, err
+}
+
+// postDaysPicture draws the posting rate over the days; the name of each curve
+// says what maintenance there was.
+func postDaysPicture(r *run.Posts) ([]byte, error) {
+	v := plot.ValidTime{}
+	v.Title, v.YLabel, v.XLabel = "Posting rate of the live feed, day by day", "values a second", "day of the feed"
+	at := map[string]int{}
+	for i := range r.Days {
+		d := &r.Days[i]
+		name := d.Design + " " + d.Method + ", " + d.Phase
+		k, ok := at[name]
+		if !ok {
+			k = len(v.Series)
+			at[name] = k
+			v.Series = append(v.Series, plot.TimeSeries{Name: name})
+		}
+		v.Series[k].Valid = append(v.Series[k].Valid, d.Day.Unix())
+		v.Series[k].Value = append(v.Series[k].Value, d.Rate())
+	}
+	return v.SVG()
+}

@@ -1,0 +1,114 @@
+package post
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"barograph/engine"
+	"barograph/run"
+)
+
+// The phases of the live feed.
+const (
+	maintained   = "maintenance on"
+	unmaintained = "maintenance off"
+	vacuumed     = "after a full vacuum"
+)
+
+// live replays the feed day by day: with maintenance at the end of each day,
+// without, and once more after a full vacuum. The days of the later phases are
+// posted again with other values, so that tables grow old.
+func (p *Programme) live(ctx context.Context) error {
+	for i, phase := range []string{maintained, unmaintained, vacuumed} {
+		if phase == vacuumed && p.Store.Tend != nil {
+			if err := p.Store.Tend(ctx, engine.VacuumFull); err != nil {
+				return err
+			}
+		}
+		src := Shifted{p.Source, float64(i)}
+		next, stop := iter.Pull2(src.Products())
+		err := p.days(ctx, phase, next)
+		stop()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pulled is the next so many products of a source.
+type pulled struct {
+	next func() (*Message, error, bool)
+	n    int
+	done *bool
+}
+
+// Words describes the source.
+func (p pulled) Words() string { return "a day" }
+
+// Products gives the day's products.
+func (p pulled) Products() iter.Seq2[*Message, error] {
+	return func(yield func(*Message, error) bool) {
+		for range p.n {
+			m, err, ok := p.next()
+			if !ok {
+				*p.done = true
+				return
+			}
+			if !yield(m, err) {
+				return
+			}
+		}
+	}
+}
+
+// days posts day after day of a phase.
+func (p *Programme) days(ctx context.Context, phase string, next func() (*Message, error, bool)) error {
+	perDay := max(p.PerDay, 1)
+	done := false
+	for day := 0; !done; day++ {
+		late := int64(0)
+		o := p.Options
+		began := time.Now()
+		if p.SpeedUp > 0 {
+			gap := time.Duration(float64(24*time.Hour) / float64(perDay) / p.SpeedUp)
+			o.Pace = func(ctx context.Context, i int64) error {
+				wait := time.Until(began.Add(time.Duration(i) * gap))
+				if wait <= 0 {
+					if time.Duration(float64(-wait)*p.SpeedUp) > time.Minute {
+						late++
+					}
+					return nil
+				}
+				select {
+				case <-time.After(wait):
+					return nil
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+		}
+		p.Progress(fmt.Sprintf("live, %s, day %d, %s, %s", phase, day+1, p.Design, p.Method))
+		t, err := Run(ctx, p.Store, pulled{next, perDay, &done}, o)
+		if err != nil {
+			return err
+		}
+		if t.Products == 0 {
+			return nil
+		}
+		out := run.PostDay{
+			Phase: phase, Day: p.From.AddDate(0, 0, day), Design: string(p.Design), Method: string(p.Method), Products: t.Products,
+			Values: t.Posted.Values, Post: times(t.Post, t.PostTotal, t.Products), Late: late, Upkeep: phase != unmaintained,
+		}
+		p.Result.Days = append(p.Result.Days, out)
+		if out.Upkeep && p.Store.Tend != nil {
+			if err := p.Store.Tend(ctx, engine.Vacuum); err != nil {
+				return err
+			}
+		}
+	}
+	return errors.Join(ctx.Err())
+}

@@ -1,0 +1,243 @@
+package post
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"barograph/engine"
+	"barograph/measure"
+	"barograph/record"
+	"barograph/run"
+)
+
+// Options of Run; the zero value is one poster that posts a product at a time
+// by the algorithm of 2006.
+type Options struct {
+	Method  engine.PostMethod
+	Posters int // 0 = 1
+	// Together is how many products are posted in one transaction; 0 = 1. A
+	// batch is posted, too, when it has TogetherValues values.
+	Together int
+	// Pace is told the number of each product before it is posted, and may wait.
+	Pace func(ctx context.Context, product int64) error
+	// Watch is told now and then how many products and values are posted.
+	Watch func(products, values int64)
+}
+
+// togetherValues bounds a batch, and so the client's memory.
+const togetherValues = 30_000
+
+// Tally is what posting a source came to.
+type Tally struct {
+	Products   int64
+	Wall       time.Duration
+	CPU        time.Duration // of this process
+	Parse      *measure.Histogram
+	Post       *measure.Histogram // by product; see run.PostTimes
+	ParseTotal time.Duration
+	PostTotal  time.Duration // of all posters
+	Posted     engine.Posted
+}
+
+// Times puts a histogram and its total together.
+func times(h *measure.Histogram, total time.Duration, products int64) run.PostTimes {
+	t := run.PostTimes{Total: total, Percentiles: h.Percentiles(), Buckets: h.Buckets()}
+	if products > 0 {
+		t.Mean = total / time.Duration(products)
+	}
+	return t
+}
+
+// batch is products that are posted together, in memory of its own.
+type batch struct {
+	messages []engine.PostMessage
+	values   int
+	buffers  [][]record.Gauge // their values' memory
+}
+
+func (b *batch) reset() {
+	for i, m := range b.messages {
+		if i < len(b.buffers) {
+			b.buffers[i] = m.Values[:0]
+		} else {
+			b.buffers = append(b.buffers, m.Values[:0])
+		}
+	}
+	b.messages, b.values = b.messages[:0], 0
+}
+
+// add copies the values of a product that are for poster w of n.
+func (b *batch) add(m *Message, w, n int) {
+	var values []record.Gauge
+	if at := len(b.messages); at < len(b.buffers) {
+		values = b.buffers[at]
+	}
+	if n == 1 {
+		values = append(values, m.Values...)
+	} else {
+		for i := range m.Values {
+			if owner(&m.Values[i], n) == w {
+				values = append(values, m.Values[i])
+			}
+		}
+	}
+	b.values += len(values)
+	b.messages = append(b.messages, engine.PostMessage{Product: m.Product, Issued: m.Issued, Values: values})
+}
+
+// owner is the poster of a value's station (FNV-1a).
+func owner(g *record.Gauge, posters int) int {
+	h := uint32(2166136261)
+	for _, c := range g.Station {
+		h = (h ^ uint32(c)) * 16777619
+	}
+	return int(h % uint32(posters))
+}
+
+// Run posts a source.
+func Run(ctx context.Context, s *engine.PostStore, src Source, o Options) (*Tally, error) {
+	o.Posters, o.Together = max(o.Posters, 1), max(o.Together, 1)
+	meter, err := measure.StartClient()
+	if err != nil {
+		return nil, err
+	}
+	clock := time.Now()
+	t := &Tally{Parse: measure.NewHistogram(), Post: measure.NewHistogram()}
+	workers := make([]*worker, o.Posters)
+	for i := range workers {
+		p, err := s.Poster(ctx, o.Method)
+		if err != nil {
+			return nil, errors.Join(err, closeAll(workers[:i]))
+		}
+		workers[i] = &worker{poster: p, post: measure.NewHistogram(), full: make(chan *batch, 1), free: make(chan *batch, 2)}
+		workers[i].free <- &batch{}
+		workers[i].free <- &batch{}
+	}
+	g, inner := errgroup.WithContext(ctx)
+	for _, w := range workers {
+		g.Go(func() error { return w.work(inner) })
+	}
+	g.Go(func() error { return t.deal(inner, src, workers, o) })
+	err = errors.Join(g.Wait(), closeAll(workers))
+	for _, w := range workers {
+		t.PostTotal += w.total
+		t.Posted.Add(w.posted)
+		if merged := t.Post.Merge(w.post); err == nil {
+			err = merged
+		}
+	}
+	t.Wall = time.Since(clock)
+	load, loadErr := meter.Stop()
+	t.CPU = load.User + load.System
+	if err == nil {
+		err = loadErr
+	}
+	return t, err
+}
+
+func closeAll(workers []*worker) (err error) {
+	for _, w := range workers {
+		err = errors.Join(err, w.poster.Close())
+	}
+	return err
+}
+
+// deal decodes and hands batches to the workers.
+func (t *Tally) deal(ctx context.Context, src Source, workers []*worker, o Options) error {
+	defer func() {
+		for _, w := range workers {
+			close(w.full)
+		}
+	}()
+	hold := make([]*batch, len(workers))
+	flush := func(i int) error {
+		b := hold[i]
+		hold[i] = nil
+		select {
+		case workers[i].full <- b:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	values := int64(0)
+	for m, err := range src.Products() {
+		if err != nil {
+			return err
+		}
+		if o.Pace != nil {
+			if err := o.Pace(ctx, t.Products); err != nil {
+				return err
+			}
+		}
+		t.Products++
+		t.ParseTotal += m.Parse
+		t.Parse.Record(m.Parse)
+		values += int64(len(m.Values))
+		for i, w := range workers {
+			if hold[i] == nil {
+				select {
+				case hold[i] = <-w.free:
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+			hold[i].add(m, i, len(workers))
+			if len(hold[i].messages) >= o.Together || hold[i].values >= togetherValues {
+				if err := flush(i); err != nil {
+					return err
+				}
+			}
+		}
+		if o.Watch != nil && t.Products%100 == 0 {
+			o.Watch(t.Products, values)
+		}
+	}
+	for i := range hold {
+		if hold[i] != nil {
+			if err := flush(i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// worker posts what it is dealt.
+type worker struct {
+	poster     engine.Poster
+	full, free chan *batch
+	post       *measure.Histogram
+	total      time.Duration
+	posted     engine.Posted
+	given      []engine.PostMessage
+}
+
+func (w *worker) work(ctx context.Context) error {
+	for b := range w.full {
+		// A product of which nothing is for this poster takes no time.
+		w.given = w.given[:0]
+		for _, m := range b.messages {
+			if len(m.Values) > 0 {
+				w.given = append(w.given, m)
+			}
+		}
+		if len(w.given) > 0 {
+			began := time.Now()
+			n, err := w.poster.Post(ctx, w.given)
+			if err != nil {
+				return err
+			}
+			took := time.Since(began)
+			w.total += took
+			w.post.RecordN(took, int64(len(w.given)))
+			w.posted.Add(n)
+		}
+		b.reset()
+		w.free <- b
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,214 @@
+package post
+
+import (
+	"errors"
+	"io"
+	"iter"
+	"time"
+
+	"barograph/engine"
+	"barograph/formats/shef"
+	"barograph/record"
+	"barograph/synth"
+)
+
+// Message is a product on its way: decoded, and how long that took. It is
+// valid until the next step.
+type Message struct {
+	engine.PostMessage
+	Parse time.Duration
+}
+
+// Source gives products in the order of their posting. It can be walked more
+// than once.
+type Source interface {
+	Products() iter.Seq2[*Message, error]
+	// Words describes the source.
+	Words() string
+}
+
+// Feed is a synthetic feed, from product First to before Last (0 = the end).
+// Every product is made as text and decoded.
+type Feed struct {
+	*synth.Feed
+	First, Last int
+	Text        string // in words
+}
+
+// Words describes the feed.
+func (f Feed) Words() string { return f.Text }
+
+// Products decodes the feed's products.
+func (f Feed) Products() iter.Seq2[*Message, error] {
+	return func(yield func(*Message, error) bool) {
+		last := f.Last
+		if last == 0 {
+			last = f.Messages
+		}
+		d := shef.NewDecoder(shef.Options{Now: f.Now()})
+		var made synth.Message
+		var result shef.Result
+		var m Message
+		for i := f.First; i < last; i++ {
+			f.Make(i, &made)
+			p := shef.Product{File: "feed", Number: i + 1, Part: 1, Line: 1, Heading: made.Heading, AWIPS: made.AWIPS, Issued: made.Issued, Text: made.Text}
+			began := time.Now()
+			d.Decode(&p, &result)
+			m.Parse = time.Since(began)
+			m.PostMessage = engine.PostMessage{Product: made.AWIPS, Issued: made.Issued, Values: result.Values}
+			if !yield(&m, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Files are SHEF files.
+type Files struct {
+	Paths []string
+	Now   time.Time // decides years
+	Open  func(path string) (io.Reader, io.Closer, error)
+	Text  string
+}
+
+// Words describes the files.
+func (f Files) Words() string { return f.Text }
+
+// Products decodes the files' products.
+func (f Files) Products() iter.Seq2[*Message, error] {
+	return func(yield func(*Message, error) bool) {
+		d := decoded{o: shef.Options{Now: f.Now}}
+		for _, path := range f.Paths {
+			r, c, err := f.Open(path)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			more := d.each(path, r, yield)
+			if c != nil {
+				if err := c.Close(); err != nil && more {
+					yield(nil, err)
+					return
+				}
+			}
+			if !more {
+				return
+			}
+		}
+	}
+}
+
+// decoded joins the parts of products.
+type decoded struct {
+	o      shef.Options
+	result shef.Result
+	m      Message
+}
+
+// each gives the products of a text; false = no more are wanted.
+func (d *decoded) each(name string, text io.Reader, yield func(*Message, error) bool) bool {
+	r := shef.NewReader(text, name, d.o)
+	pending := false
+	send := func() bool { return !pending || len(d.m.Values) == 0 || yield(&d.m, nil) }
+	for {
+		began := time.Now()
+		err := r.Next(&d.result)
+		took := time.Since(began)
+		if errors.Is(err, io.EOF) {
+			return send()
+		}
+		if err != nil {
+			yield(nil, err)
+			return false
+		}
+		if d.result.Product.Part == 1 {
+			if !send() {
+				return false
+			}
+			d.m = Message{PostMessage: engine.PostMessage{Product: productID(&d.result.Product), Issued: d.result.Product.Issued, Values: d.m.Values[:0]}}
+			pending = true
+		}
+		d.m.Values = append(d.m.Values, d.result.Values...)
+		d.m.Parse += took
+	}
+}
+
+// productID is the AWIPS id, or the begin of the heading.
+func productID(p *shef.Product) string {
+	id := p.AWIPS
+	if id == "" {
+		id = p.Heading
+	}
+	return id[:min(len(id), 10)]
+}
+
+// Shifted is a source whose values have a number added, which makes updates of
+// inserts; missing ones stay missing.
+type Shifted struct {
+	Source
+	By float64
+}
+
+// Products shifts the source's values.
+func (s Shifted) Products() iter.Seq2[*Message, error] {
+	return mapped(s.Source, func(g *record.Gauge) {
+		if !g.IsMissing() {
+			g.Value += s.By
+		}
+	})
+}
+
+// renamed is a source of stations of other names: what a second poster posts.
+type renamed struct{ Source }
+
+// Products renames the source's stations.
+func (s renamed) Products() iter.Seq2[*Message, error] {
+	return mapped(s.Source, func(g *record.Gauge) { g.Station[min(g.Station.Len(), 7)] = '_' })
+}
+
+func mapped(s Source, f func(*record.Gauge)) iter.Seq2[*Message, error] {
+	return func(yield func(*Message, error) bool) {
+		for m, err := range s.Products() {
+			if err == nil {
+				for i := range m.Values {
+					f(&m.Values[i])
+				}
+			}
+			if !yield(m, err) {
+				return
+			}
+		}
+	}
+}
+
+// Contents walks a source once for what location and ingest filter must hold,
+// and for the reference, which may be nil.
+func Contents(s Source, into *engine.PostReference) (stations []record.ID, series []engine.Series, err error) {
+	known, all := map[record.ID]bool{}, map[engine.Series]bool{}
+	var last engine.Series
+	for m, err := range s.Products() {
+		if err != nil {
+			return nil, nil, err
+		}
+		for i := range m.Values {
+			g := &m.Values[i]
+			x := engine.Series{Station: g.Station, Code: g.Code, Duration: g.Duration}
+			if x == last {
+				continue
+			}
+			last = x
+			if !known[x.Station] {
+				known[x.Station] = true
+				stations = append(stations, x.Station)
+			}
+			if !all[x] {
+				all[x] = true
+				series = append(series, x)
+			}
+		}
+		if into != nil {
+			into.Post([]engine.PostMessage{m.PostMessage})
+		}
+	}
+	return stations, series, nil
+}
