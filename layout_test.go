@@ -58,7 +58,7 @@ var allowed = map[string][]string{
 
 	"workload/post": {"record", "synth", "formats/shef", "engine", "measure", "run"},
 
-	"workload/*": {"record", "stat", "formats", "synth", "question", "answer", "design", "flavour", "engine", "load", "measure", "run"},
+	"workload/*": {"record", "stat", "formats", "synth", "question", "answer", "design", "flavour", "engine", "load", "measure", "measure/pace", "run"},
 	"report":     {"run", "measure", "report/plot"},
 
 	"cmd/barograph": {"*"},

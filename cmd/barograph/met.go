@@ -32,7 +32,9 @@ type study struct {
 	engines, designs, cases, flavours []string
 	out, subset                       string
 	reps, warmups, cold, threads      int
-	copies                            []int
+	copies, askers                    []int
+	askFor                            time.Duration
+	askReps                           int
 	limit                             time.Duration
 	seed                              uint64
 	floor                             bool
@@ -53,6 +55,9 @@ holds everything that is needed to repeat and to judge it; report.html in it ope
 An engine is a URL (duckdb:archive.db) or, for an embedded engine, its bare name: then the archive is kept in the run
 folder. Where one URL serves several designs, each gets a file of its own. NAME=URL gives it another name in the tables,
 as two servers of one kind need.
+
+With --askers 1,2,4,8 every way is then asked by so many clients at once, all cases in turn and each answer checked; the
+folder askers in the run folder has a report of its own: answers per second, latency, and the universal scalability law.
 
 With --subsets 1,2,4,8 the study is made again and again while the archives grow, and the report shows the law by which
 each time grows, with its exponent and what it predicts for a far larger archive.`,
@@ -78,6 +83,9 @@ each time grows, with its exponent and what it predicts for a far larger archive
 	c.Flags().StringSliceVar(&s.cases, "case", nil, "cases to ask: names, question files or METviewer plots (default: all seven)")
 	c.Flags().StringSliceVar(&s.flavours, "flavour", nil, "flavours to use (default: all that each design offers)")
 	c.Flags().IntSliceVar(&s.copies, "subsets", nil, "sizes to study, as copies of the data under further subset names: 1,2,4,8,16")
+	c.Flags().IntSliceVar(&s.askers, "askers", nil, "numbers of clients that ask at once: 1,2,4,8,16,32,64")
+	c.Flags().DurationVar(&s.askFor, "ask-for", met.DefaultAskFor, "how long so many clients ask (with --askers)")
+	c.Flags().IntVar(&s.askReps, "ask-reps", 1, "how often (with --askers)")
 	c.Flags().IntVar(&s.threads, "threads", 0, "threads of an embedded engine (default: as it chooses)")
 	c.Flags().StringVar(&s.labs, "lab-dir", defaultLabDir(), "folder of the labs: a server that one of them started is described in the run folder")
 	complete(c, "design", designNames)
@@ -136,6 +144,11 @@ func (e *env) met(ctx context.Context, s *study, files []string) error {
 	if err := e.report(s.out); err != nil {
 		return err
 	}
+	if len(s.askers) > 0 {
+		if err := e.report(s.askersFolder(s.out)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
 	return outcome.Err()
 }
 
@@ -181,9 +194,18 @@ func (e *env) study(ctx context.Context, s *study, out string, o met.Options) (o
 		}
 		bar.at(p.Step, p.Done, p.Of, p.Unit == "MB")
 	}
+	o.Askers, o.AskFor, o.AskReps = s.askers, s.askFor, s.askReps
+	o.Points = func() (*run.Points, error) {
+		r := folder.Run
+		r.Workload = run.Mixed
+		return run.CreatePoints(s.askersFolder(out), r)
+	}
 	outcome, err = met.Run(ctx, folder, o)
 	return outcome, errors.Join(err, folder.Close())
 }
+
+// askersFolder is where a study keeps what many askers at once get.
+func (s *study) askersFolder(out string) string { return filepath.Join(out, "askers") }
 
 // report writes report.html and prints the tables.
 func (e *env) report(dir string) error {

@@ -58,6 +58,14 @@ type Options struct {
 	Cold     func(ctx context.Context, t Target, c run.Cell) (run.Sample, string, error)
 	ColdReps int
 
+	// Askers are the numbers of clients that ask at once, each for as long as
+	// AskFor, AskReps times; none = that part is left out. Points makes the
+	// folder of what comes of it.
+	Askers  []int
+	AskFor  time.Duration // 0 = DefaultAskFor
+	AskReps int           // 0 = 1
+	Points  func() (*run.Points, error)
+
 	Threads  int // for the engines; 0 = as they choose
 	Log      *slog.Logger
 	Progress func(Progress)
@@ -66,6 +74,9 @@ type Options struct {
 // DefaultReps is enough for a 95 % interval of the median and for an exact
 // rank test.
 const DefaultReps = 11
+
+// DefaultAskFor is how long a number of askers asks.
+const DefaultAskFor = 2 * time.Second
 
 // Progress tells what a study is doing.
 type Progress struct {
@@ -138,6 +149,9 @@ func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
 		err = s.time(ctx)
 	}
 	if err == nil {
+		err = s.askers(ctx)
+	}
+	if err == nil {
 		opened.close() // a cold start opens the archives in a process of its own
 		err = s.cold(ctx)
 	}
@@ -154,6 +168,10 @@ func (o Options) defaults() Options {
 	if o.Reps <= 0 {
 		o.Reps = DefaultReps
 	}
+	if o.AskFor <= 0 {
+		o.AskFor = DefaultAskFor
+	}
+	o.AskReps = max(o.AskReps, 1)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

@@ -129,7 +129,7 @@ func TestSourcesAgree(t *testing.T) {
 	feed := smallFeed(t, synth.SHEF{Seed: 5, Messages: 12, Mean: 400})
 	dir := t.TempDir()
 	var paths []string
-	for _, s := range feed.Feed.Files(5) {
+	for _, s := range feed.Files(5) {
 		path := filepath.Join(dir, filepath.Base(s.Path))
 		if err := os.WriteFile(path, s.Append(nil), 0o644); err != nil {
 			t.Fatal(err)

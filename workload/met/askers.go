@@ -1,0 +1,152 @@
+package met
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"barograph/answer"
+	"barograph/engine"
+	"barograph/flavour"
+	"barograph/measure"
+	"barograph/measure/pace"
+	"barograph/run"
+)
+
+// crowd is the part of a study in which many ask at once.
+type crowd struct {
+	*study
+	points *run.Points
+}
+
+// askWarmup is how long askers ask before what they do counts.
+const askWarmup = 500 * time.Millisecond
+
+// askers measures how many answers a second each way gives to so many askers.
+// Every asker asks all cases in turn, and holds each answer against the
+// reference, as a reader would do something with it.
+func (s *study) askers(ctx context.Context) error {
+	if len(s.o.Askers) == 0 || len(s.cells) == 0 {
+		return nil
+	}
+	points, err := s.o.Points()
+	if err != nil {
+		return err
+	}
+	c := &crowd{s, points}
+	ways := c.ways()
+	step := Progress{Step: "many askers", Unit: "runs", Of: int64(len(ways) * len(s.o.Askers) * s.o.AskReps)}
+	err = c.all(ctx, ways, &step)
+	if ctx.Err() == nil {
+		points.Run.Ended = time.Now().UTC()
+	}
+	points.Run.Data, points.Run.Archives, points.Run.Machine = s.folder.Run.Data, s.folder.Run.Archives, s.folder.Run.Machine
+	step.Finished, step.Note = true, fmt.Sprintf("%d numbers of askers, %d ways", len(s.o.Askers), len(ways))
+	s.o.Progress(step)
+	return errors.Join(err, points.Close())
+}
+
+// all runs every way with every number of askers, in rounds, so that what
+// drifts meets all of them.
+func (c *crowd) all(ctx context.Context, ways [][]*cell, step *Progress) error {
+	for i, round := range measure.Interleave(c.o.Seed, len(ways)*len(c.o.Askers), c.o.AskReps) {
+		way, n := ways[i/len(c.o.Askers)], c.o.Askers[i%len(c.o.Askers)]
+		p, err := c.run(ctx, way, n, round+1)
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return err
+		}
+		if err := c.points.Add(p); err != nil {
+			return err
+		}
+		step.Done++
+		c.o.Progress(*step)
+	}
+	return nil
+}
+
+// ways groups the proven cells by archive and flavour. The floor's answers are
+// recalled under one lock, and tell nothing here.
+func (c *crowd) ways() (out [][]*cell) {
+	for _, x := range c.cells {
+		if x.target.Driver.Place == engine.Memory {
+			continue
+		}
+		i := slices.IndexFunc(out, func(o []*cell) bool { return o[0].Way() == x.Way() })
+		if i < 0 {
+			out = append(out, nil)
+			i = len(out) - 1
+		}
+		out[i] = append(out[i], x)
+	}
+	return out
+}
+
+// run asks for as long as AskFor.
+func (c *crowd) run(ctx context.Context, way []*cell, n, rep int) (*run.Point, error) {
+	first := way[0]
+	p := &run.Point{Mix: first.Flavour, Engine: first.Engine, Layout: first.Design, Place: string(first.target.Driver.Place), Threads: n, Rep: rep, Clients: 1, Verdict: run.Equal}
+	workers := make([]pace.Worker, n)
+	for i := range workers {
+		a := &asking{turn: i, cells: way}
+		for _, x := range way { // a query is one asker's: it keeps the server's time
+			q, err := x.archive.Phrase(ctx, x.query.Question, flavour.Name(x.Flavour))
+			if err != nil {
+				return nil, err
+			}
+			a.queries = append(a.queries, q)
+		}
+		workers[i] = a
+	}
+	meter, err := measure.StartClient()
+	if err != nil {
+		return nil, err
+	}
+	res, failed := pace.Run(ctx, workers, pace.Options{Kinds: []string{"QUESTION"}, Statuses: []string{"OK"}, Warmup: askWarmup, Limit: c.o.AskFor, Seed: c.o.Seed})
+	if res == nil {
+		return nil, failed
+	}
+	if p.Client, err = meter.Stop(); err != nil {
+		return nil, err
+	}
+	p.Started, p.Elapsed, p.Ending, p.Interval = res.Began.Add(askWarmup).UTC(), res.Elapsed, string(res.Ending), res.Interval
+	for _, s := range res.Series {
+		p.Series = append(p.Series, run.Slice{Ended: s.Ended, Failed: s.Failed, Slow: s.Slow})
+	}
+	if failed != nil {
+		p.Verdict, p.Problem = run.Failed, failed.Error()
+		if _, wrong := errors.AsType[*answer.Diff](failed); wrong {
+			p.Verdict = run.Wrong
+		}
+		return p, nil
+	}
+	if g := res.Groups[0][0]; g != nil && res.Elapsed > 0 {
+		p.Operations, p.Checked, p.Throughput = g.Count, g.Count, float64(g.Count)/res.Elapsed.Seconds()
+		p.Service, p.Response = run.Short(g.Service), run.Short(g.Response)
+		p.Groups = []run.Group{{Operation: "QUESTION", Outcome: "OK", Count: g.Count, Records: g.Records, Whole: true,
+			Service: p.Service, Response: p.Response, ServiceTimes: g.Service, ResponseTimes: g.Response}}
+	}
+	return p, nil
+}
+
+// asking is one asker.
+type asking struct {
+	turn    int
+	cells   []*cell
+	queries []*engine.Query
+	b       answer.Builder
+}
+
+// Do asks the next case and checks the answer after its time was taken.
+func (a *asking) Do(ctx context.Context, r *pace.Recorder) error {
+	at := a.turn % len(a.cells)
+	a.turn++
+	c, began := a.cells[at], r.Now()
+	if err := c.archive.Ask(ctx, a.queries[at], &a.b); err != nil {
+		return fmt.Errorf("%s: %w", c.Case, err)
+	}
+	r.Done(0, 0, began)
+	_, err := answer.Compare(c.want, &a.b.Answer)
+	return err
+}
