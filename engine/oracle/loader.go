@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
@@ -264,9 +263,10 @@ func (l *loader) Close() error {
 	a := l.a
 	l.a = nil
 	var err error
-	for t := range l.touched {
-		name, _, _ := sqlengine.Table(a.design, t)
-		err = errors.Join(err, a.analyze(l.subset, name))
+	for _, t := range l.types {
+		if name, _, _ := sqlengine.Table(a.design, t); l.touched[t] {
+			err = errors.Join(err, a.analyze(l.subset, name))
+		}
 	}
 	if a.design == design.Normalized && len(l.touched) > 0 {
 		err = errors.Join(err, a.analyze(l.subset, design.HeaderTable))
@@ -307,5 +307,3 @@ func each(ctx context.Context, q querier, query string, args, into []any, f func
 	}
 	return rows.Err()
 }
-
-var _ querier = (*sql.Tx)(nil)

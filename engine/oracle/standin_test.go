@@ -287,7 +287,7 @@ func (c *standinConn) note(text string, args []driver.NamedValue) {
 	if c.log == nil {
 		return
 	}
-	c.log.add("%s;", text)
+	c.log.add("%s;", strings.TrimSuffix(text, ";"))
 	for _, a := range args {
 		switch v := a.Value.(type) {
 		case []string:
@@ -332,9 +332,9 @@ var rewritings = []rewriting{
 }
 
 var (
-	quoted  = regexp.MustCompile(`'(?:[^']|'')*'|"[^"]*"`) // literals and names
-	kept    = regexp.MustCompile(`«(\d+)»`)
-	inList  = regexp.MustCompile(` IN \((?:[^()]*)\)`)
+	quoted = regexp.MustCompile(`'(?:[^']|'')*'|"[^"]*"`) // literals and names
+	kept   = regexp.MustCompile(`«(\d+)»`)
+	inList = regexp.MustCompile(` IN \((?:[^()]*)\)`)
 )
 
 // inSQLite puts a statement of the engine's into SQLite's words.
