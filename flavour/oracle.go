@@ -65,10 +65,10 @@ func oracleEntry(used []question.Column) string {
 	var out []string
 	for _, c := range used {
 		kind := "NUMBER"
-		switch {
-		case c.Kind == question.Text:
+		switch c.Kind {
+		case question.Text:
 			kind = fmt.Sprintf("VARCHAR2(%d)", OracleText)
-		case c.Kind == question.Number:
+		case question.Number:
 			kind = "VARCHAR2(50)"
 		}
 		if one := c.Name + " " + kind + " PATH '$." + c.Name + "'"; !slices.Contains(out, one) {
