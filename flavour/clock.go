@@ -18,7 +18,7 @@ func (p *phrasing) clock(valid, validEpoch, init, initEpoch string, literal func
 	switch first, last, ok := c.Init.Bounds(); {
 	case !ok:
 	case c.Init.Discrete():
-		out = append(out, init+" IN "+listIn(p.d.List, c.Init.Expand(), literal))
+		out = append(out, oneOf(p.d, init, c.Init.Expand(), literal))
 	default:
 		out = append(out, init+" BETWEEN "+literal(first)+" AND "+literal(last))
 	}
@@ -30,10 +30,10 @@ func (p *phrasing) clock(valid, validEpoch, init, initEpoch string, literal func
 // dialect computes alike.
 func (p *phrasing) hours(column, epoch string, hours []int) string {
 	if p.flavour == MetviewerSQL && p.d.Hour != nil {
-		return p.d.Hour(column) + " IN " + listIn(p.d.List, hours, strconv.Itoa)
+		return oneOf(p.d, p.d.Hour(column), hours, strconv.Itoa)
 	}
 	e := "(" + epoch + ")"
-	return e + " % 86400 - " + e + " % 3600 IN " + list(hours, func(h int) string { return strconv.Itoa(3600 * h) })
+	return oneOf(p.d, p.d.rest(e, "86400")+" - "+p.d.rest(e, "3600"), hours, func(h int) string { return strconv.Itoa(3600 * h) })
 }
 
 // docClock is clock on the entries of documents.

@@ -28,6 +28,8 @@ func TestClockIsPhrased(t *testing.T) {
 		{DuckDB(), design.Wide, EpochRange, []string{"(fcst_valid_epoch) % 86400", "(fcst_valid_epoch - fcst_lead) % 86400", "fcst_init_beg BETWEEN"}},
 		{DuckDB(), design.Document, Keys, []string{"fcst_valid_epoch - d.fcst_lead BETWEEN 1514764800 AND 1514851200"}},
 		{SQLite(), design.Normalized, MetviewerSQL, []string{"% 86400", "IN (0, 21600)"}},
+		{Oracle(), design.Normalized, MetviewerSQL, []string{"EXTRACT(HOUR FROM ld.fcst_valid_beg) IN (0, 6)", "ld.fcst_init_beg || '' BETWEEN '2018-01-01 00:00:00' AND"}},
+		{Oracle(), design.Document, Keys, []string{"MOD((r.fcst_valid_epoch), 86400) - MOD((r.fcst_valid_epoch), 3600) IN (0, 21600)", "r.fcst_valid_epoch - d.fcst_lead BETWEEN 1514764800 AND 1514851200"}},
 		{SQLite(), design.Document, EpochRange, []string{"(r.fcst_valid_epoch - d.value ->> 'fcst_lead') % 86400"}},
 	} {
 		p, err := Put(tc.d, tc.design, tc.flavour, q.In("a"), c)

@@ -1,6 +1,7 @@
 package flavour
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,6 +24,11 @@ type Dialect struct {
 	Select  func(columns []string) string // SELECT and what it returns
 
 	Sorted func(expr string) string // what to sort a text by, in the designs normalized and document; nil = Bytewise there, or the text itself
+
+	// What one engine has otherwise than all others (Oracle).
+	EmptyIsNull bool                     // an empty text is NULL: it is asked for by IS NULL, and sorts first by NullsFirst
+	MaxList     int                      // the most members of a list behind IN; 0 = any number
+	Mod         func(a, b string) string // the rest of a division; nil = a % b
 
 	// Normalized and wide.
 	Table         func(subset, table string) string // the table of a subset, quoted
@@ -59,6 +65,9 @@ type Dialect struct {
 	// engine can pick them before it unnests; "" = it had better not. nil = it
 	// never does.
 	DocFromLeads func(subset, table, where string, leads []int32) string
+
+	// DocNumber is DocEntry for numbers of the line type; nil = DocEntry.
+	DocNumber func(column string) string
 
 	// DocTable takes the place of DocFrom where the members of an entry that are
 	// asked for must be declared.
@@ -130,6 +139,26 @@ func listIn[T any](brackets [2]string, items []T, f func(T) string) string {
 		brackets = [2]string{"(", ")"}
 	}
 	return brackets[0] + strings.Join(out, ", ") + brackets[1]
+}
+
+// oneOf is the condition that an expression is one of some values.
+func oneOf[T any](d *Dialect, expr string, items []T, f func(T) string) string {
+	if d.MaxList == 0 || len(items) <= d.MaxList {
+		return expr + " IN " + listIn(d.List, items, f)
+	}
+	var parts []string
+	for some := range slices.Chunk(items, d.MaxList) {
+		parts = append(parts, expr+" IN "+listIn(d.List, some, f))
+	}
+	return "(" + strings.Join(parts, "\n       OR ") + ")"
+}
+
+// rest is the rest of a division of whole numbers.
+func (d *Dialect) rest(a, b string) string {
+	if d.Mod != nil {
+		return d.Mod(a, b)
+	}
+	return a + " % " + b
 }
 
 func whole(v int64) string { return strconv.FormatInt(v, 10) }

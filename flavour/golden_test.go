@@ -73,6 +73,7 @@ func TestGolden(t *testing.T) {
 		{Postgres(), []design.Name{design.Normalized, design.Document, design.Wide}},
 		{MariaDB(), []design.Name{design.Normalized, design.Document, design.Wide}},
 		{AsterixDB(), []design.Name{design.Normalized, design.Document}},
+		{Oracle(), []design.Name{design.Normalized, design.Document}},
 	} {
 		for _, q := range cases {
 			t.Run(d.dialect.Name+"/"+q.Name, func(t *testing.T) {
@@ -99,7 +100,7 @@ func phrased(t *testing.T, d *Dialect, designs []design.Name, q *question.Questi
 			}
 			fmt.Fprintf(&b, "-- %s, %s\n%s\n", n, f, lists.ReplaceAllStringFunc(p.Text, func(l string) string { return shorten(l, ", ") }))
 			for i, a := range p.Args {
-				text := fmt.Sprint(a)
+				text := fmt.Sprintf("%s", a)
 				if list, ok := a.([]string); ok {
 					text = strings.Join(list, ",")
 				}

@@ -33,7 +33,7 @@ func MariaDBIn(prefix string) *Dialect {
 		// blanks. The plain condition finds rows by an index, the one with BINARY
 		// takes those away that only look alike.
 		Equal: func(expr string, values []string) string {
-			return oneOf(expr, values) + " AND " + oneOf(binary(expr), values)
+			return either(expr, values) + " AND " + either(binary(expr), values)
 		},
 		DateTime: func(v int64) string { return Quote(dateTime(v)) },
 		// UNIX_TIMESTAMP ends at 2038 and begins at 1970.
@@ -53,7 +53,7 @@ func MariaDBIn(prefix string) *Dialect {
 
 func binary(expr string) string { return "BINARY " + expr }
 
-func oneOf(expr string, values []string) string {
+func either(expr string, values []string) string {
 	if len(values) == 1 {
 		return expr + " = " + Quote(values[0])
 	}

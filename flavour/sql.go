@@ -1,6 +1,7 @@
 package flavour
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -93,13 +94,26 @@ func (p *phrasing) fields(expr func(record.Field) string, literal func(string) s
 		switch e := expr(record.Field(f)); {
 		case len(values) > 0 && equal != nil:
 			out = append(out, equal(e, values))
+		case p.d.EmptyIsNull && slices.Contains(values, ""):
+			out = append(out, p.orEmpty(e, values, literal))
 		case len(values) == 1:
 			out = append(out, e+" = "+literal(values[0]))
 		case len(values) > 1:
-			out = append(out, e+" IN "+listIn(p.d.List, values, literal))
+			out = append(out, oneOf(p.d, e, values, literal))
 		}
 	}
 	return out
+}
+
+// orEmpty is the condition that a text is empty, which is NULL, or one of the
+// other values.
+func (p *phrasing) orEmpty(expr string, values []string, literal func(string) string) string {
+	null := expr + " IS NULL"
+	others := slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == "" })
+	if len(others) == 0 {
+		return null
+	}
+	return "(" + null + " OR " + oneOf(p.d, expr, others, literal) + ")"
 }
 
 // validTimes are the conditions on the valid time: text is a column that holds
@@ -112,7 +126,7 @@ func (p *phrasing) validTimes(text, epoch string, literal func(int64) string) ([
 	switch p.flavour {
 	case ISOList, MetviewerSQL, SQL, CachedSQL:
 		if v.Discrete() {
-			return []string{text + " IN " + listIn(p.d.List, v.Expand(), literal)}, nil
+			return []string{oneOf(p.d, text, v.Expand(), literal)}, nil
 		}
 		if p.flavour == ISOList {
 			return nil, ErrCannotExpress
@@ -123,7 +137,7 @@ func (p *phrasing) validTimes(text, epoch string, literal func(int64) string) ([
 		if !v.Discrete() {
 			return nil, ErrCannotExpress
 		}
-		return []string{epoch + " IN " + listIn(p.d.List, v.Expand(), whole)}, nil
+		return []string{oneOf(p.d, epoch, v.Expand(), whole)}, nil
 	case ISORange, EpochRange:
 		return p.timeRange(text, epoch, literal)
 	}
@@ -145,7 +159,7 @@ func (p *phrasing) timeRange(text, epoch string, literal func(int64) string) ([]
 		out = append(out, epoch+" BETWEEN "+whole(first)+" AND "+whole(last))
 	}
 	if step > 1 {
-		out = append(out, "("+epoch+" - "+whole(first)+") % "+whole(step)+" = 0")
+		out = append(out, p.d.rest("("+epoch+" - "+whole(first)+")", whole(step))+" = 0")
 	}
 	return out, nil
 }
@@ -235,7 +249,7 @@ func (p *phrasing) leadCodes(version, expr string, literal func(int64) string) [
 		return nil
 	}
 	codes := func(version string) string {
-		return expr + " IN " + listIn(p.d.List, p.q.Lead, func(s int32) string { return literal(design.LeadCode(version, s)) })
+		return oneOf(p.d, expr, p.q.Lead, func(s int32) string { return literal(design.LeadCode(version, s)) })
 	}
 	if !p.mixedLeads() {
 		only := ""
@@ -247,7 +261,12 @@ func (p *phrasing) leadCodes(version, expr string, literal func(int64) string) [
 	if p.d.Bytewise != nil {
 		version = p.d.Bytewise(version)
 	}
-	return []string{"(" + version + " = " + p.quote("V01") + " AND " + codes("V01") + "\n       OR " + version + " <> " + p.quote("V01") + " AND " + codes("") + ")"}
+	v01 := p.quote("V01")
+	other := version + " <> " + v01
+	if p.d.EmptyIsNull {
+		other = "(" + other + " OR " + version + " IS NULL)"
+	}
+	return []string{"(" + version + " = " + v01 + " AND " + codes("V01") + "\n       OR " + other + " AND " + codes("") + ")"}
 }
 
 // headerField is METviewer's column of a header field.
@@ -272,7 +291,7 @@ func (p *phrasing) wide() (Phrase, error) {
 	}
 	where = append(where, times...)
 	if len(p.q.Lead) > 0 {
-		where = append(where, "fcst_lead IN "+listIn(p.d.List, p.q.Lead, func(s int32) string { return strconv.Itoa(int(s)) }))
+		where = append(where, oneOf(p.d, "fcst_lead", p.q.Lead, func(s int32) string { return strconv.Itoa(int(s)) }))
 	}
 	where = append(where, p.clock("fcst_valid_beg", "fcst_valid_epoch", "fcst_init_beg", "fcst_valid_epoch - fcst_lead", p.d.DateTime)...)
 	columns := func(c question.Column) string { return c.Name }
@@ -313,7 +332,7 @@ func (p *phrasing) document() (Phrase, error) {
 	out.Text = p.selects(p.docColumn) + "\n  FROM " + from
 	var entries []string
 	if len(p.q.Lead) > 0 && !picked {
-		entries = append(entries, p.d.DocEntry("fcst_lead")+" IN "+listIn(p.d.List, p.q.Lead, func(s int32) string { return strconv.Itoa(int(s)) }))
+		entries = append(entries, oneOf(p.d, p.d.DocEntry("fcst_lead"), p.q.Lead, func(s int32) string { return strconv.Itoa(int(s)) }))
 	}
 	if entries = append(entries, p.docClock()...); len(entries) > 0 {
 		out.Text += p.d.DocAnd + conditions(entries)
@@ -365,6 +384,10 @@ func (p *phrasing) docColumn(c question.Column) string {
 		return "coalesce(" + p.d.DocEntry(c.Name) + ", " + p.d.DocField("fcst_valid_epoch") + ")"
 	case question.ObsLead:
 		return "coalesce(" + p.d.DocEntry(c.Name) + ", 0)"
+	case question.Data:
+		if c.Kind == question.Number && p.d.DocNumber != nil {
+			return p.d.DocNumber(c.Name)
+		}
 	}
 	return p.d.DocEntry(c.Name)
 }
@@ -419,7 +442,7 @@ func (p *phrasing) orderBy(expr func(question.Column) string) string {
 		return ""
 	}
 	return "\n   ORDER BY " + p.list(cols, func(c question.Column) string {
-		if c.Role == question.Data && c.Kind == question.Number {
+		if c.Role == question.Data && c.Kind == question.Number || c.Kind == question.Text && p.d.EmptyIsNull {
 			return expr(c) + p.d.NullsFirst
 		}
 		return expr(c)

@@ -11,6 +11,7 @@ import (
 	"barograph/engine/duckdb"
 	"barograph/engine/mariadb"
 	"barograph/engine/mongodb"
+	"barograph/engine/oracle"
 	"barograph/engine/pebble"
 	"barograph/engine/postgres"
 	"barograph/engine/sqlite"
@@ -22,6 +23,6 @@ import (
 func Registry() engine.Registry {
 	return engine.Registry{
 		dry.Driver(), duckdb.Driver(), sqlite.Driver(), pebble.Driver(), mariadb.Driver(), postgres.Driver(),
-		asterixdb.Driver(), mongodb.Driver(), couchbase.Driver(), cassandra.Driver(), valkey.Driver(),
+		asterixdb.Driver(), mongodb.Driver(), couchbase.Driver(), cassandra.Driver(), valkey.Driver(), oracle.Driver(),
 	}
 }

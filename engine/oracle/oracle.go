@@ -1,0 +1,182 @@
+package oracle
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	goora "github.com/sijms/go-ora/v2"
+	"github.com/sijms/go-ora/v2/network"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/fault"
+	"barograph/flavour"
+)
+
+// Driver describes the engine.
+func Driver() engine.Driver {
+	return engine.Driver{
+		Scheme:  "oracle",
+		Summary: "Oracle Database 19c or later, a server: METviewer's tables, JSON documents",
+		Example: "oracle://user@localhost:1521/FREEPDB1",
+		Params: []engine.Param{
+			{Name: "sid", Help: "connect to this SID in place of the service that the path names"},
+			{Name: "ssl", Default: "false", Help: "encrypt the connections: true or false"},
+			{Name: "ssl_verify", Default: "true", Help: "check the server's certificate: true or false"},
+			{Name: "wallet", Help: "folder of an Oracle wallet, with certificates or a password"},
+		},
+		Offers: map[design.Name][]flavour.Name{
+			design.Normalized: {flavour.MetviewerSQL, flavour.SQL, flavour.ISORange, flavour.EpochRange},
+			design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
+		},
+		Place: engine.Remote,
+		NotRun: "all of it: no Oracle server can be had here; " +
+			"the statements are held against golden files, the rest is proven over a stand-in",
+		Open: open,
+	}
+}
+
+const (
+	maxConnections = 32  // of one engine
+	prefetch       = 500 // rows that come with one answer of the server
+	connectSeconds = 10
+	oldest         = 19 // version of the server
+)
+
+// sessionSettings make texts compare as bytes, and times and numbers read and
+// write alike wherever the server stands.
+const sessionSettings = "ALTER SESSION SET NLS_COMP = 'BINARY' NLS_SORT = 'BINARY' NLS_NUMERIC_CHARACTERS = '.,' " +
+	"NLS_TIMESTAMP_FORMAT = 'YYYY-MM-DD HH24:MI:SS' TIME_ZONE = '+00:00' DDL_LOCK_TIMEOUT = 60"
+
+// database is an open database.
+type database struct {
+	pool     *sql.DB
+	readOnly bool
+	version  string
+}
+
+func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
+	return opened(ctx, goora.NewConnector(connectString(u)), o)
+}
+
+// connectString writes the URL as the driver reads it.
+func connectString(u *url.URL) string {
+	given, options := u.Query(), url.Values{}
+	for ours, theirs := range map[string]string{"sid": "SID", "ssl": "SSL", "ssl_verify": "SSL VERIFY", "wallet": "WALLET"} {
+		if v := given.Get(ours); v != "" {
+			options.Set(theirs, v)
+		}
+	}
+	options.Set("PREFETCH_ROWS", strconv.Itoa(prefetch))
+	options.Set("CONNECT TIMEOUT", strconv.Itoa(connectSeconds))
+	options.Set("SERVER LOCATION", "UTC") // times have no zone, and come as they are
+	server := *u
+	server.Opaque, server.RawQuery = "", options.Encode()
+	return server.String()
+}
+
+// opened makes an engine of a connector's connections.
+func opened(ctx context.Context, c driver.Connector, o engine.Options) (*engine.Engine, error) {
+	db := &database{pool: sql.OpenDB(connector{c}), readOnly: o.ReadOnly}
+	db.pool.SetMaxOpenConns(maxConnections)
+	db.pool.SetMaxIdleConns(maxConnections)
+	if err := db.check(ctx); err != nil {
+		db.pool.Close() //nolint:errcheck // the first error says more
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, err
+	}
+	return &engine.Engine{Archives: db, About: db.about, Close: db.pool.Close}, nil
+}
+
+// connector sets up every session.
+type connector struct{ driver.Connector }
+
+// Connect opens a session.
+func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e, ok := conn.(driver.ExecerContext)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("%T executes no statements", conn), conn.Close())
+	}
+	if _, err := e.ExecContext(ctx, sessionSettings, nil); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}
+
+// check reaches the server and sees that it can hold an archive.
+func (db *database) check(ctx context.Context) error {
+	var charset string
+	err := db.pool.QueryRowContext(ctx, "SELECT (SELECT value FROM nls_database_parameters WHERE parameter = 'NLS_CHARACTERSET'), "+
+		"(SELECT MAX(version) FROM product_component_version WHERE product LIKE 'Oracle%') FROM DUAL").Scan(&charset, &db.version)
+	if err != nil {
+		return unreachable(err)
+	}
+	major, _, _ := strings.Cut(db.version, ".")
+	switch n, err := strconv.Atoi(major); {
+	case err != nil || n < oldest:
+		return &fault.Error{Problem: "Oracle Database " + db.version + " is too old", Err: engine.ErrUnreachable, Cure: "use 19c or later"}
+	case charset != "AL32UTF8":
+		return &fault.Error{Problem: "the database's character set is " + charset, Err: engine.ErrUnreachable, Cure: "use a database (a pluggable one will do) of character set AL32UTF8, in which every text can be stored"}
+	}
+	return nil
+}
+
+// Numbers of Oracle's errors.
+const (
+	nameTaken      = 955
+	badLogin       = 1017
+	noSuchSID      = 12505
+	noSuchService  = 12514
+	missingRights  = 1031
+	noQuota        = 1950
+	noSuchTable    = 942
+	accountIsShut  = 28000
+	passwordIsOver = 28001
+)
+
+// code is the number of Oracle's error, 0 for another one.
+func code(err error) int {
+	if e, ok := errors.AsType[*network.OracleError](err); ok {
+		return e.ErrCode
+	}
+	return 0
+}
+
+// unreachable says why a server is not reached and what to do.
+func unreachable(err error) error {
+	cure := "start the server or check host, port and service: oracle://user@host:1521/service"
+	switch code(err) {
+	case badLogin, accountIsShut, passwordIsOver:
+		cure = "check user and password: oracle://user:password@host:1521/service"
+	case noSuchService, noSuchSID:
+		cure = "name a service that `lsnrctl status` lists on the server, or an instance by ?sid="
+	}
+	return &fault.Error{Problem: "Oracle does not answer", Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err), Cure: cure}
+}
+
+// about tells the server's version and what was set.
+func (db *database) about(context.Context) (engine.About, error) {
+	return engine.About{Product: "Oracle Database", Version: db.version, Settings: map[string]string{
+		"driver": "github.com/sijms/go-ora/v2", "session": strings.TrimPrefix(sessionSettings, "ALTER SESSION SET "), "prefetch rows": strconv.Itoa(prefetch),
+	}}, nil
+}
+
+// failed returns the context's error where that is why a statement failed.
+func failed(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}

@@ -1,0 +1,284 @@
+package oracle
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	goora "github.com/sijms/go-ora/v2"
+	"github.com/sijms/go-ora/v2/network"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/engine/enginetest"
+	"barograph/fault"
+	"barograph/flavour"
+	"barograph/record"
+)
+
+// envServer names the server of the suite: the URL of a user who may create and
+// drop users, e.g. SYSTEM of a pluggable database that holds nothing else.
+const envServer = "BAROGRAPH_ORACLE"
+
+// TestConformance is the suite on a server, which a site must name.
+func TestConformance(t *testing.T) {
+	server := os.Getenv(envServer)
+	if server == "" {
+		skip := t.Skipf
+		if slices.Contains(strings.Split(os.Getenv(enginetest.EnvRequire), ","), "oracle") {
+			skip = t.Fatalf
+		}
+		skip("NOT TESTED: oracle was not run against a server: none can be installed here. Set %s=oracle://system:password@host:1521/service, see docs/oracle.md", envServer)
+	}
+	var made atomic.Int64
+	enginetest.Run(t, enginetest.Config{
+		Driver:     Driver(),
+		URL:        func(t *testing.T) string { return user(t, server, made.Add(1)) },
+		Reopenable: true,
+		Unreachable: func(*testing.T) string {
+			return "oracle://someone:secret@127.0.0.1:1/nowhere"
+		},
+		MaxText: flavour.OracleText,
+	})
+}
+
+// user makes a user, whose schema is a fresh database, and names it.
+func user(t *testing.T, server string, n int64) string {
+	t.Helper()
+	u, err := url.Parse(server)
+	if err != nil {
+		t.Fatalf("%s is no URL", envServer) // it may hold a password
+	}
+	db := sql.OpenDB(goora.NewConnector(connectString(u)))
+	t.Cleanup(func() { _ = db.Close() })
+	name, password := fmt.Sprintf("BAROGRAPH_%d_%d", os.Getpid(), n), "Aa1_"+rand.Text()
+	execute := func(text string) {
+		if _, err := db.ExecContext(context.WithoutCancel(t.Context()), text); err != nil {
+			t.Errorf("%.30s …: %v", text, err)
+		}
+	}
+	execute("CREATE USER " + name + ` IDENTIFIED BY "` + password + `"`)
+	t.Cleanup(func() { execute("DROP USER " + name + " CASCADE") })
+	execute("GRANT CREATE SESSION, CREATE TABLE, UNLIMITED TABLESPACE TO " + name)
+	if t.Failed() {
+		t.FailNow()
+	}
+	u.User = url.UserPassword(name, password)
+	return u.String()
+}
+
+// TestStandin is the suite over the stand-in: what it proves is the engine's
+// own work, not Oracle's.
+func TestStandin(t *testing.T) {
+	enginetest.Run(t, enginetest.Config{
+		Driver:     over(nil),
+		URL:        func(t *testing.T) string { return "oracle:" + filepath.Join(t.TempDir(), "standin.db") },
+		Reopenable: true,
+		Unreachable: func(*testing.T) string {
+			return "oracle:/nowhere/at/all.db"
+		},
+	})
+}
+
+// TestUnreachable asks the driver itself for a server that is not there.
+func TestUnreachable(t *testing.T) {
+	_, err := engine.Registry{Driver()}.Open(t.Context(), "oracle://someone:secret@127.0.0.1:1/nowhere", engine.Options{})
+	if !errors.Is(err, engine.ErrUnreachable) || strings.Contains(err.Error(), "secret") {
+		t.Errorf("the error is %v; want one that wraps ErrUnreachable and holds no password", err)
+	}
+	for number, word := range map[int]string{badLogin: "password", noSuchService: "lsnrctl", 0: "host"} {
+		var err error = network.NewOracleError(number)
+		if number == 0 {
+			err = errors.New("refused")
+		}
+		if f, ok := errors.AsType[*fault.Error](unreachable(err)); !ok || !strings.Contains(f.Cure, word) {
+			t.Errorf("ORA-%05d: %v", number, unreachable(err))
+		}
+	}
+}
+
+func TestConnectString(t *testing.T) {
+	u, err := url.Parse("oracle://me:p%40ss@db:1522/pdb1?sid=X&ssl=true&ssl_verify=false&wallet=/w")
+	must(t, err)
+	got, err := url.Parse(connectString(u))
+	must(t, err)
+	want := url.Values{
+		"SID": {"X"}, "SSL": {"true"}, "SSL VERIFY": {"false"}, "WALLET": {"/w"},
+		"PREFETCH_ROWS": {"500"}, "CONNECT TIMEOUT": {"10"}, "SERVER LOCATION": {"UTC"},
+	}
+	if !reflect.DeepEqual(got.Query(), want) || got.Host != "db:1522" || got.Path != "/pdb1" || got.User.String() != "me:p%40ss" {
+		t.Errorf("got %s", got.Redacted())
+	}
+}
+
+// Every name and column must be one that Oracle takes.
+func TestNamesFit(t *testing.T) {
+	reserved := strings.Fields(`ACCESS ADD ALL ALTER AND ANY AS ASC AUDIT BETWEEN BY CHAR CHECK CLUSTER COLUMN COLUMN_VALUE COMMENT COMPRESS CONNECT CREATE
+		CURRENT DATE DECIMAL DEFAULT DELETE DESC DISTINCT DROP ELSE EXCLUSIVE EXISTS FILE FLOAT FOR FROM GRANT GROUP HAVING IDENTIFIED IMMEDIATE IN INCREMENT
+		INDEX INITIAL INSERT INTEGER INTERSECT INTO IS LEVEL LIKE LOCK LONG MAXEXTENTS MINUS MLSLABEL MODE MODIFY NESTED_TABLE_ID NOAUDIT NOCOMPRESS NOT
+		NOWAIT NULL NUMBER OF OFFLINE ON ONLINE OPTION OR ORDER PCTFREE PRIOR PUBLIC RAW RENAME RESOURCE REVOKE ROW ROWID ROWNUM ROWS SELECT SESSION SET
+		SHARE SIZE SMALLINT START SUCCESSFUL SYNONYM SYSDATE TABLE THEN TO TRIGGER UID UNION UNIQUE UPDATE USER VALIDATE VALUES VARCHAR VARCHAR2 VIEW
+		WHENEVER WHERE WITH`)
+	for _, n := range []design.Name{design.Normalized, design.Document} {
+		a := &archive{design: n, dialect: flavour.Oracle()}
+		subset := strings.Repeat("é\"^", 60)
+		objects := a.subsetObjects(subset)
+		for _, lt := range record.Types() {
+			objects = append(objects, a.typeObjects(subset, lt)...)
+		}
+		seen := map[string]bool{}
+		for _, o := range objects {
+			if len(o.name)+len(keySuffix) > 128 || strings.ContainsAny(o.name, "\"\x00") || seen[o.name] {
+				t.Errorf("the name %q is too long, cannot be quoted or comes twice", o.name)
+			}
+			seen[o.name] = true
+			for _, line := range strings.Split(o.text, "\n  ")[1:] {
+				if column, _, _ := strings.Cut(line, " "); slices.Contains(reserved, strings.ToUpper(column)) {
+					t.Errorf("%s has a column %s, which is a word of Oracle's", o.name, column)
+				}
+			}
+			if strings.Contains(o.text, "BYTE) NOT NULL") {
+				t.Errorf("an empty text is NULL, and has no place in\n%s", o.text)
+			}
+		}
+	}
+}
+
+// A key of an index must fit into a block of 8 KiB (ORA-01450), declared
+// lengths and all.
+func TestIndexesFit(t *testing.T) {
+	const most = 6398
+	for _, n := range []design.Name{design.Normalized, design.Document} {
+		a := &archive{design: n, dialect: flavour.Oracle()}
+		lt, _ := record.TypeByName("MPR")
+		for _, o := range append(a.subsetObjects("a"), a.typeObjects("a", lt)...) {
+			if o.view == "user_indexes" && (strings.Count(o.text, ",")+1)*(flavour.OracleText+3)+20 > most {
+				t.Errorf("%s is too wide", o.text)
+			}
+		}
+	}
+	if idBytes+20 > most {
+		t.Error("an id is too long for a primary key")
+	}
+}
+
+func TestTextsThatDoNotFit(t *testing.T) {
+	a := openedOver(t, design.Normalized, nil)
+	l, err := a.Loader(t.Context(), "a")
+	must(t, err)
+	for _, s := range []string{"\xff", "a\x00b", strings.Repeat("x", flavour.OracleText+1), strings.Repeat("é", flavour.OracleText/2) + "x"} {
+		b := records("dir/one.stat", "SAL1L2", s, 2)
+		f, ok := errors.AsType[*fault.Error](l.Add(t.Context(), b))
+		if !ok || f.File != "dir/one.stat" || f.Line != 1 || f.Cure == "" {
+			t.Errorf("%.20q: %v", s, f)
+		}
+	}
+	if err := l.Add(t.Context(), records("dir/one.stat", "SAL1L2", strings.Repeat("é", flavour.OracleText/2), 2)); err != nil {
+		t.Error(err)
+	}
+	must(t, l.Close())
+}
+
+// What the driver hands over becomes what sqlengine takes.
+func TestCells(t *testing.T) {
+	zone := time.FixedZone("", -7*3600)
+	for _, tc := range []struct {
+		src  any
+		time bool
+		want any
+	}{
+		{time.Date(2019, 3, 10, 2, 30, 0, 0, zone), true, time.Date(2019, 3, 10, 2, 30, 0, 0, time.UTC)},
+		{"1546300800", true, int64(1546300800)},
+		{"-21600", true, int64(-21600)},
+		{"1546300800", false, "1546300800"},
+		{nil, false, nil},
+		{1.5, false, 1.5},
+	} {
+		var got any
+		c := cell{func(_ int, v any) error { got = v; return nil }, 0, tc.time}
+		if err := c.Scan(tc.src); err != nil || got != tc.want {
+			t.Errorf("%v: %v, %v; want %v", tc.src, got, err, tc.want)
+		}
+	}
+	if err := (cell{nil, 0, true}).Scan("noon"); err == nil {
+		t.Error("noon is taken for an epoch")
+	}
+}
+
+// Numbers travel as texts: each must come back as the same double.
+func TestNumbersAsTexts(t *testing.T) {
+	lt, _ := record.TypeByName("SAL1L2")
+	b := &record.Batch{}
+	b.Reset(lt, "")
+	head := b.AddHeader(record.DefaultHeader())
+	for i, f := range append(enginetest.AwkwardNumbers(), math.NaN(), math.Inf(1), math.Inf(-1)) {
+		b.AppendTimes(head, 0, 0, 1)
+		for k := range b.Num {
+			b.Num[k] = append(b.Num[k], f)
+		}
+		want := f
+		if math.IsNaN(f) {
+			want = design.MissingNumber
+		}
+		if got := double(datum(&lt.Columns[1], b, i)); got != want {
+			t.Errorf("%v is sent as %s", f, datum(&lt.Columns[1], b, i))
+		}
+	}
+}
+
+// Plans as DBMS_XPLAN's table has them (Oracle's SQL Tuning Guide, "Reading
+// Execution Plans": nested loops, range and unique scans).
+func TestAccesses(t *testing.T) {
+	const full, index, lookup = engine.FullScan, engine.IndexScan, engine.KeyLookup
+	for _, tc := range []struct {
+		name  string
+		steps []step
+		want  []engine.Access
+	}{
+		{"hash join", []step{{"SELECT STATEMENT", " ", " ", 9}, {"HASH JOIN", " ", " ", 9}, {"TABLE ACCESS", "FULL", "a/stat_header", 2}, {"TABLE ACCESS", "FULL", "a/line_data_ctc", 90}},
+			[]engine.Access{{Object: "stat_header", Method: full, Examined: -1, Kept: 2}, {Object: "line_data_ctc", Method: full, Examined: -1, Kept: 90}}},
+		{"nested loops", []step{{"TABLE ACCESS", "BY INDEX ROWID BATCHED", "a/stat_header", 2}, {"INDEX", "RANGE SCAN", "a/stat_header_unique_pk", 3},
+			{"INDEX", "RANGE SCAN", "a/line_data_ctc_stat_header_id_idx", 40}, {"TABLE ACCESS", "BY INDEX ROWID", "a/line_data_ctc", 30}},
+			[]engine.Access{{Object: "stat_header", Method: index, Index: "stat_header_unique_pk", Examined: -1, Kept: 2},
+				{Object: "line_data_ctc", Method: index, Index: "line_data_ctc_stat_header_id_idx", Examined: -1, Kept: 30}}},
+		{"keys", []step{{"JSONTABLE EVALUATION", " ", " ", 8168}, {"TABLE ACCESS", "BY INDEX ROWID", "a/doc_ctc", 1}, {"INDEX", "UNIQUE SCAN", "a/doc_ctc_pk", 1}},
+			[]engine.Access{{Object: "doc_ctc", Method: lookup, Index: "doc_ctc_pk", Examined: -1, Kept: 1}}},
+		{"index alone", []step{{"INDEX", "FAST FULL SCAN", "a/doc_ctc_series_idx", 7}},
+			[]engine.Access{{Object: "doc_ctc", Method: index, Index: "doc_ctc_series_idx", Examined: -1, Kept: 7}}},
+	} {
+		if got := accesses("a", tc.steps); !reflect.DeepEqual(got, tc.want) {
+			t.Errorf("%s: %+v, want %+v", tc.name, got, tc.want)
+		}
+	}
+}
+
+// DDL commits; the stand-in refuses it where that would break a commit in two.
+func TestNoDDLInATransaction(t *testing.T) {
+	e, err := engine.Registry{over(nil)}.Open(t.Context(), "oracle:"+filepath.Join(t.TempDir(), "s.db"), engine.Options{})
+	must(t, err)
+	defer e.Close()
+	db := e.Archives.(*database)
+	tx, err := db.pool.BeginTx(t.Context(), nil)
+	must(t, err)
+	if _, err := tx.ExecContext(t.Context(), `CREATE TABLE "x" (a NUMBER)`); err == nil {
+		t.Error("the stand-in would not notice DDL within a transaction")
+	}
+	must(t, tx.Rollback())
+	must(t, db.makeAll(t.Context(), []object{{"user_tables", "table_name", "x", `CREATE TABLE "x" (a NUMBER)`}}))
+	_, err = db.pool.ExecContext(t.Context(), `CREATE TABLE "x" (a NUMBER)`)
+	if code(err) != nameTaken {
+		t.Errorf("a table that is there: %v", err)
+	}
+}
