@@ -35,6 +35,9 @@ func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Na
 		out.Text = fmt.Sprintf("get %d derived ids by bulk requests, %d at a time", len(out.Keys), a.inFlight)
 		return out, nil
 	case flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys:
+		if a.version() == "" {
+			return nil, fmt.Errorf("couchbase, %s: the server answers no N1QL: %w", f, flavour.ErrCannotExpress)
+		}
 		p := phrase{keyspace: a.keyspace(), q: q, flavour: f, catalog: c}
 		out.Text, err = p.text()
 		return out, err

@@ -11,6 +11,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/couchbase/gocb/v2"
@@ -182,6 +183,8 @@ type database struct {
 	cluster  *gocb.Cluster
 	docs     *gocb.Collection
 	room     *semaphore.Weighted // for operations under way
+
+	version func() string // the query service's, asked once; "" = the server has none
 }
 
 func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
@@ -190,6 +193,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		return nil, err
 	}
 	d := &database{settings: s, readOnly: o.ReadOnly, log: o.Log, room: semaphore.NewWeighted(int64(s.inFlight))}
+	d.version = sync.OnceValue(d.askVersion)
 	if d.log == nil {
 		d.log = slog.New(slog.DiscardHandler)
 	}
@@ -229,15 +233,20 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 			a.Settings[name] = v
 		}
 	}
-	rows, err := d.cluster.Query("SELECT RAW ds_version()", &gocb.QueryOptions{Context: ctx, Timeout: 5 * time.Second, Readonly: true, RetryStrategy: failFast{}})
-	if err != nil {
-		return a, ctx.Err()
-	}
-	var version string
-	if err := rows.One(&version); err == nil && version != "" {
+	if version := d.version(); version != "" {
 		a.Product, a.Version, a.Unranked = "Couchbase Server", version, ""
 	}
 	return a, ctx.Err()
+}
+
+// askVersion asks the query service who it is. The answer holds for all who
+// use the database, so that no caller's context may end it.
+func (d *database) askVersion() (version string) {
+	rows, err := d.cluster.Query("SELECT RAW ds_version()", &gocb.QueryOptions{Timeout: 5 * time.Second, Readonly: true, RetryStrategy: failFast{}})
+	if err != nil || rows.One(&version) != nil {
+		return ""
+	}
+	return version
 }
 
 // Open gives the archive; document is the only design.
