@@ -9,9 +9,18 @@ import (
 	"barograph/run"
 )
 
-// labServer tells what the lab knows of the server at a URL; nil where none of
-// its servers listens there.
-func labServer(dir string, d *engine.Driver, u *url.URL) *run.Server {
+// labServer tells what the labs in these folders know of the server at a URL;
+// nil where none of their servers listens there.
+func labServer(dirs []string, d *engine.Driver, u *url.URL) *run.Server {
+	for _, dir := range dirs {
+		if s := labServerIn(dir, d, u); s != nil {
+			return s
+		}
+	}
+	return nil
+}
+
+func labServerIn(dir string, d *engine.Driver, u *url.URL) *run.Server {
 	if d.Server == nil || dir == "" {
 		return nil
 	}

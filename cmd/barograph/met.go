@@ -39,7 +39,7 @@ type study struct {
 	seed                              uint64
 	floor                             bool
 	source                            string // in words, for the report
-	labs                              string // folder of the labs
+	labs                              []string // folders of the labs
 }
 
 func newMet(e *env) *cobra.Command {
@@ -87,7 +87,7 @@ each time grows, with its exponent and what it predicts for a far larger archive
 	c.Flags().DurationVar(&s.askFor, "ask-for", met.DefaultAskFor, "how long so many clients ask (with --askers)")
 	c.Flags().IntVar(&s.askReps, "ask-reps", 1, "how often (with --askers)")
 	c.Flags().IntVar(&s.threads, "threads", 0, "threads of an embedded engine (default: as it chooses)")
-	c.Flags().StringVar(&s.labs, "lab-dir", defaultLabDir(), "folder of the labs: a server that one of them started is described in the run folder")
+	c.Flags().StringArrayVar(&s.labs, "lab-dir", []string{defaultLabDir()}, "folder of labs: a server that one of them started is described in the run folder; may be given several times")
 	complete(c, "design", designNames)
 	complete(c, "flavour", func() []string { return strings.Split(join(flavour.Names()), ", ") })
 	return c

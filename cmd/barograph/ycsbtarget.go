@@ -42,7 +42,7 @@ func (e *env) openKV(ctx context.Context, raw string, layout engine.Layout, labs
 	if t.db, err = e.engines.Open(ctx, raw, engine.Options{Log: e.log()}); err != nil {
 		return nil, err
 	}
-	t.server.Metrics, t.lab = t.db.Metrics, labServer(labs, d, u)
+	t.server.Metrics, t.lab = t.db.Metrics, labServer([]string{labs}, d, u)
 	t.server.PIDs = labProcesses(labs, d, u)
 	return t, nil
 }
@@ -54,7 +54,7 @@ func (t *kvTarget) options() ycsb.Options {
 
 // labProcesses are the processes of the lab's server at a URL.
 func labProcesses(dir string, d *engine.Driver, u *url.URL) (pids []int32) {
-	if labServer(dir, d, u) == nil {
+	if labServerIn(dir, d, u) == nil {
 		return nil
 	}
 	s, err := lab.Status(filepath.Join(dir, d.Scheme))
