@@ -290,7 +290,7 @@ func uslTable(all []fitted) table {
 // uslPicture is the throughputs of a mix and the laws that were fitted to them.
 func (p *points) uslPicture(mix string, all []fitted) ([]byte, error) {
 	g := plot.Growth{Frame: plot.Frame{Title: mix + ": how throughput grows with threads", Subtitle: p.scope(), Width: pageWidth, XLabel: "threads", YLabel: "operations per second",
-		Caption: "Points: medians, with their intervals as ribbons; dashed: the universal scalability law that fits them. Both axes are logarithms: twice the throughput for twice the threads is a slope of one."}}
+		Caption: "Points: medians, whose intervals stand in the tables; dashed: the universal scalability law that fits them. Both axes are logarithms: twice the throughput for twice the threads is a slope of one."}}
 	for _, f := range all {
 		if f.mix != mix {
 			continue
@@ -300,7 +300,6 @@ func (p *points) uslPicture(mix string, all []fitted) ([]byte, error) {
 		for _, c := range f.cells {
 			n := float64(c.threads)
 			measured.Size, measured.Value = append(measured.Size, n), append(measured.Value, c.throughput.Value)
-			measured.Lo, measured.Hi = append(measured.Lo, c.throughput.Low), append(measured.Hi, c.throughput.High)
 			law.Size, law.Value = append(law.Size, n), append(law.Value, f.law.At(n))
 		}
 		g.Curves = append(g.Curves, measured, law)
