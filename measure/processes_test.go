@@ -55,9 +55,9 @@ func TestMachineMeter(t *testing.T) {
 	if err != nil {
 		t.Skipf("the system does not tell: %v", err)
 	}
-	for i := range 1 << 26 { // some work
-		if i == os.Getpid()<<32 {
-			t.Log(i)
+	for n, end := 0, os.Getpid(); n < 1<<24+end; n++ { // some work
+		if n < 0 {
+			t.Log(n)
 		}
 	}
 	l, err := m.Stop(t.Context())

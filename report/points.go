@@ -165,6 +165,7 @@ type pointsPage struct {
 	page
 	Mixes    []mixView
 	USL      table
+	Laws     [][]byte // a picture for each mix
 	Findings []string
 }
 
@@ -201,13 +202,21 @@ func writePoints(dir string) (string, error) {
 }
 
 func (p *points) page() (*pointsPage, error) {
-	out := &pointsPage{page: page{Title: "Barograph · " + p.run.ID, Head: p.head()}, USL: p.usl(), Findings: p.run.Findings}
+	out := &pointsPage{page: page{Title: "Barograph · " + p.run.ID, Head: p.head()}, Findings: p.run.Findings}
 	if err := out.assets(); err != nil {
 		return nil, err
 	}
+	laws := p.usl()
+	out.USL = uslTable(laws)
 	for _, mix := range p.mixes {
+		law, err := p.uslPicture(mix, laws)
+		if err != nil {
+			return nil, err
+		}
+		if law != nil {
+			out.Laws = append(out.Laws, law)
+		}
 		v := mixView{Name: mix, Title: p.mixInWords(mix), Sentence: p.sentence(mix), Table: p.table(mix), Held: p.held(mix), Operations: p.operations(mix), Counters: p.counters(mix)}
-		var err error
 		if v.Picture, err = p.picture(mix, v.Title); err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"barograph/measure"
+	"barograph/report/plot"
 	"barograph/run"
 )
 
@@ -234,13 +235,18 @@ func (p *points) counters(mix string) table {
 	return t
 }
 
-// usl fits the universal scalability law to each mix and engine.
-func (p *points) usl() table {
-	t := table{Head: []column{{Name: "workload", Text: true}, {Name: "engine", Text: true}, {Name: "λ", Unit: "operations/s of one thread"}, {Name: "σ", Unit: "contention"}, {Name: "κ", Unit: "crosstalk"},
-		{Name: "peak", Unit: "threads"}, {Name: "highest", Unit: "operations/s"}, {Name: "error", Unit: "%"}}}
-	repeated := true
+// fitted is the universal scalability law of a mix on an engine.
+type fitted struct {
+	mix, engine string
+	cells       []*pointCell // that are right
+	law         measure.USL
+}
+
+// usl fits the law wherever three numbers of threads or more were right.
+func (p *points) usl() (out []fitted) {
 	for _, mix := range p.mixes {
 		for _, e := range p.engines {
+			f := fitted{mix: mix, engine: e}
 			var n []float64
 			var x [][]float64
 			for _, c := range p.of(mix, e) {
@@ -251,14 +257,26 @@ func (p *points) usl() table {
 				for _, r := range c.reps {
 					reps = append(reps, r.Throughput)
 				}
-				repeated = repeated && len(reps) > 2
-				n, x = append(n, float64(c.threads)), append(x, reps)
+				f.cells, n, x = append(f.cells, c), append(n, float64(c.threads)), append(x, reps)
 			}
-			u, err := measure.FitUSL(n, x, p.run.Seed)
-			if err != nil {
-				continue // fewer than three numbers of threads
+			var err error
+			if f.law, err = measure.FitUSL(n, x, p.run.Seed); err == nil {
+				out = append(out, f)
 			}
-			t.Rows = append(t.Rows, uslRow(mix, e, u))
+		}
+	}
+	return out
+}
+
+// uslTable is the parameters of the laws.
+func uslTable(all []fitted) table {
+	t := table{Head: []column{{Name: "workload", Text: true}, {Name: "engine", Text: true}, {Name: "λ", Unit: "operations/s of one thread"}, {Name: "σ", Unit: "contention"}, {Name: "κ", Unit: "crosstalk"},
+		{Name: "peak", Unit: "threads"}, {Name: "highest", Unit: "operations/s"}, {Name: "error", Unit: "%"}}}
+	repeated := true
+	for _, f := range all {
+		t.Rows = append(t.Rows, uslRow(f.mix, f.engine, f.law))
+		for _, c := range f.cells {
+			repeated = repeated && len(c.reps) > 2
 		}
 	}
 	t.Note = "Throughput of n threads = λ·n / (1 + σ·(n−1) + κ·n·(n−1)) (Gunther). σ is the share of the work that is done one at a time, κ what each pair of threads costs. " +
@@ -267,6 +285,29 @@ func (p *points) usl() table {
 		t.Note += " With fewer than three repetitions the intervals say little: give --reps 3 or more."
 	}
 	return t
+}
+
+// uslPicture is the throughputs of a mix and the laws that were fitted to them.
+func (p *points) uslPicture(mix string, all []fitted) ([]byte, error) {
+	g := plot.Growth{Frame: plot.Frame{Title: mix + ": how throughput grows with threads", Subtitle: p.scope(), Width: pageWidth, XLabel: "threads", YLabel: "operations per second",
+		Caption: "Points: medians, whose intervals stand in the tables; dashed: the universal scalability law that fits them. Both axes are logarithms: twice the throughput for twice the threads is a slope of one."}}
+	for _, f := range all {
+		if f.mix != mix {
+			continue
+		}
+		at := slices.Index(p.engines, f.engine) % plot.Hues
+		measured, law := plot.GrowthCurve{Name: f.engine, Hue: at + 1}, plot.GrowthCurve{Name: f.engine + ", law", Hue: at + 1 + plot.Hues}
+		for _, c := range f.cells {
+			n := float64(c.threads)
+			measured.Size, measured.Value = append(measured.Size, n), append(measured.Value, c.throughput.Value)
+			law.Size, law.Value = append(law.Size, n), append(law.Value, f.law.At(n))
+		}
+		g.Curves = append(g.Curves, measured, law)
+	}
+	if len(g.Curves) == 0 {
+		return nil, nil
+	}
+	return g.SVG()
 }
 
 func uslRow(mix, engine string, u measure.USL) row {
@@ -302,7 +343,7 @@ func PointsText(w io.Writer, all []*run.Point) error {
 			}
 		}
 	}
-	if usl := p.usl(); len(usl.Rows) > 0 {
+	if usl := uslTable(p.usl()); len(usl.Rows) > 0 {
 		usl.Title, usl.Note = "Universal scalability law", ""
 		return usl.write(w)
 	}

@@ -112,6 +112,7 @@ func open(_ context.Context, u *url.URL, o engine.Options) (*engine.Engine, erro
 	return &engine.Engine{
 		Archives: st,
 		KV:       kv{st},
+		Metrics:  st.metrics,
 		About:    func(context.Context) (engine.About, error) { return s.about(), nil },
 		Close:    db.Close,
 	}, nil

@@ -333,3 +333,35 @@ func BenchmarkLoop(b *testing.B) {
 		b.Fatal(err)
 	}
 }
+
+// The intervals of a run add up to the run, and none begins in the warm-up.
+func TestIntervalsAddUp(t *testing.T) {
+	var sum [2]int64
+	var last time.Duration
+	intervals := 0
+	o := Options{Kinds: []string{"a"}, Statuses: []string{"ok", "bad"}, Operations: 400, Rate: 1000, Warmup: 50 * time.Millisecond, Interval: 100 * time.Millisecond,
+		Each: func(from, to time.Duration, groups [][]*Group) {
+			if from != last || to <= from {
+				t.Errorf("an interval from %s to %s follows one to %s", from, to, last)
+			}
+			last = to
+			intervals++
+			for i, g := range groups[0] {
+				if g != nil {
+					sum[i] += g.Service.Count()
+				}
+			}
+		}}
+	n := 0
+	r, err := Run(t.Context(), []Worker{worker(func(_ context.Context, r *Recorder) error {
+		n++
+		r.Done(0, n%2, r.Began())
+		return nil
+	})}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum[0] != r.Count(0, 0) || sum[1] != r.Count(0, 1) || sum[0]+sum[1] != 400 || intervals < 3 {
+		t.Errorf("%d intervals with %v, the run %d and %d", intervals, sum, r.Count(0, 0), r.Count(0, 1))
+	}
+}

@@ -106,14 +106,50 @@ type tally struct {
 	last   time.Duration
 	whole  int64
 	err    error
+
+	now  [][]*Group    // of the current interval; nil = nobody asks for it
+	from time.Duration // when it began
 }
 
 func (t *tally) init(o *Options) {
 	t.interval, t.warmup = o.Interval, o.Warmup
-	t.groups = make([][]*Group, len(o.Kinds))
-	for i := range t.groups {
-		t.groups[i] = make([]*Group, len(o.Statuses))
+	t.groups = emptyGroups(len(o.Kinds), len(o.Statuses))
+	if o.Each != nil {
+		t.now, t.from = emptyGroups(len(o.Kinds), len(o.Statuses)), o.Warmup
 	}
+}
+
+func emptyGroups(kinds, statuses int) [][]*Group {
+	out := make([][]*Group, kinds)
+	for i := range out {
+		out[i] = make([]*Group, statuses)
+	}
+	return out
+}
+
+// swap ends the current interval; nil before the end of the warm-up.
+func (t *tally) swap(now time.Duration) (from time.Duration, groups [][]*Group) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if now <= t.from || t.now == nil {
+		return 0, nil
+	}
+	from, groups = t.from, t.now
+	t.from, t.now = now, emptyGroups(len(groups), len(groups[0]))
+	return from, groups
+}
+
+// note counts a sample in the group of its kind and status.
+func note(in [][]*Group, s *sample) {
+	g := in[s.kind][s.status]
+	if g == nil {
+		g = &Group{Service: measure.NewHistogram(), Response: measure.NewHistogram()}
+		in[s.kind][s.status] = g
+	}
+	g.Count++
+	g.Records += int64(s.weight)
+	g.Service.Record(s.service)
+	g.Response.Record(s.service + s.wait)
 }
 
 func (t *tally) add(samples []sample, whole int64) {
@@ -125,15 +161,10 @@ func (t *tally) add(samples []sample, whole int64) {
 	t.whole += whole
 	for i := range samples {
 		s := &samples[i]
-		g := t.groups[s.kind][s.status]
-		if g == nil {
-			g = &Group{Service: measure.NewHistogram(), Response: measure.NewHistogram()}
-			t.groups[s.kind][s.status] = g
+		note(t.groups, s)
+		if t.now != nil {
+			note(t.now, s)
 		}
-		g.Count++
-		g.Records += int64(s.weight)
-		g.Service.Record(s.service)
-		g.Response.Record(s.service + s.wait)
 		t.last = max(t.last, s.end)
 		at := int((s.end - t.warmup) / t.interval)
 		for len(t.series) <= at {

@@ -46,6 +46,7 @@ func (r *runner) result() (*Result, error) {
 	default:
 		out.Hung = true
 	}
+	r.snapshot()
 	t := &r.tally
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -20,7 +20,7 @@ type GrowthCurve struct {
 	Size   []float64 // in any order
 	Value  []float64
 	Lo, Hi []float64 // interval, drawn as a ribbon; nil = none
-	Hue    int       // 1 … Hues = that colour of the palette; 0 = by its place
+	Hue    int       // 1 … Hues = that colour of the palette, beyond that its darker, dashed twins; 0 = by its place
 }
 
 // SVG draws the picture. It fails where the lists of a curve differ in length,

@@ -2,6 +2,7 @@ package ycsb
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -165,21 +166,27 @@ func (r *Report) WriteText(to io.Writer) error {
 	return w.Flush()
 }
 
+// logged is an interval of a run, kept for the logs.
+type logged struct {
+	from, to time.Duration // since the end of the warm-up
+	groups   [][]*pace.Group
+}
+
 // WriteLogs writes an HdrHistogram log for each kind of operation that
-// succeeded, of service and, where asked for, of response times.
+// succeeded, of service and, where asked for, of response times: a line for
+// each interval of status, as YCSB does.
 func (r *Report) WriteLogs() error {
 	for kind, name := range kinds() {
-		g := r.Result.Groups[kind][statusOK]
-		if g == nil {
+		if r.Result.Groups[kind][statusOK] == nil {
 			continue
 		}
 		if r.Config.Times != "intended" {
-			if err := r.log(name, g.Service); err != nil {
+			if err := r.log(name, kind, func(g *pace.Group) *measure.Histogram { return g.Service }); err != nil {
 				return err
 			}
 		}
 		if r.Config.Times != "op" {
-			if err := r.log("Intended-"+name, g.Response); err != nil {
+			if err := r.log("Intended-"+name, kind, func(g *pace.Group) *measure.Histogram { return g.Response }); err != nil {
 				return err
 			}
 		}
@@ -187,18 +194,23 @@ func (r *Report) WriteLogs() error {
 	return nil
 }
 
-func (r *Report) log(name string, h *measure.Histogram) error {
+func (r *Report) log(name string, kind int, times func(g *pace.Group) *measure.Histogram) (err error) {
 	f, err := os.Create(r.Config.HdrPath + name + ".hdr")
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, f.Close()) }()
 	begin := r.Result.Began.Add(time.Duration(r.Config.Warmup) * time.Second)
 	w, err := measure.NewLogWriter(f, begin)
-	if err == nil {
-		err = w.Write(measure.Interval{Tag: name, Start: begin, End: begin.Add(r.Result.Elapsed), Histogram: h})
+	if err != nil {
+		return err
 	}
-	if e := f.Close(); err == nil {
-		err = e
+	for _, i := range r.intervals {
+		if g := i.groups[kind][statusOK]; g != nil {
+			if err := w.Write(measure.Interval{Tag: name, Start: begin.Add(i.from), End: begin.Add(i.to), Histogram: times(g)}); err != nil {
+				return err
+			}
+		}
 	}
-	return err
+	return nil
 }

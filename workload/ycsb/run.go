@@ -39,6 +39,8 @@ type Report struct {
 	Problems []Problem
 	Warnings []string
 	Inserted int64 // keys that a run took for inserts; see Config.Grown
+
+	intervals []logged // for WriteLogs; nil unless hdrhistogram.fileoutput is set
 }
 
 // Load makes the table and inserts the records insertstart … insertstart +
@@ -102,7 +104,14 @@ func (w *workload) perform(ctx context.Context, conns []*engine.Conn, o *Options
 	if err != nil {
 		return err
 	}
-	r.Result, err = pace.Run(ctx, workers, w.pacing(o))
+	pacing := w.pacing(o)
+	if w.HdrFiles {
+		pacing.Interval = time.Duration(w.StatusInterval) * time.Second
+		pacing.Each = func(from, to time.Duration, groups [][]*pace.Group) {
+			r.intervals = append(r.intervals, logged{from, to, groups})
+		}
+	}
+	r.Result, err = pace.Run(ctx, workers, pacing)
 	unmeasured := watch.stop(ctx, r)
 	if r.Result == nil {
 		return err
