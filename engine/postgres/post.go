@@ -138,7 +138,7 @@ func (p posts) connect(ctx context.Context) (*sqlengine.PostConn, error) {
 		},
 		Direct: s.direct, Prepare: s.prepare, Pipeline: s.pipeline, Copy: s.copyRows, Again: again,
 		Close: func() error {
-			ctx, cancel := context.WithTimeout(context.Background(), giveUp)
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveUp)
 			defer cancel()
 			return s.conn.Close(ctx)
 		},
