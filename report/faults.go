@@ -40,6 +40,8 @@ func WriteFaults(dir string) (string, error) {
 		return "", err
 	}
 	p := &faultsPage{page: page{Title: "Barograph · killed nodes · " + filepath.Base(dir), Head: f.head()}}
+	p.Head.Facts = slices.DeleteFunc(p.Head.Facts, func(x fact) bool { return x.Name == "Data" || x.Name == "Repetitions" }) // of timed questions
+	p.Head.Facts = slices.Insert(p.Head.Facts, 0, fact{"Data", fmt.Sprintf("%s. %s.", f.run.Data.Source, several(f.run.Data.Files, "file"))})
 	if err := p.assets(); err != nil {
 		return "", err
 	}

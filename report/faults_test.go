@@ -1,0 +1,60 @@
+package report
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"barograph/run"
+)
+
+// TestKilledNodes writes the page and the tables of one good and one bad kill
+// of each kind.
+func TestKilledNodes(t *testing.T) {
+	dir := t.TempDir() + "/r"
+	folder, err := run.Create(dir, run.Run{ID: "r", Workload: "faults", Started: time.Unix(1_700_000_000, 0), Ended: time.Unix(1_700_000_100, 0),
+		Data: run.Data{Source: "data", Files: 3}, Archives: []run.Archive{{Engine: "valkey", Design: "keyvalue", URL: "valkey://x", Place: "server", Whole: true}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kills := []run.Kill{
+		{Engine: "valkey", Design: "keyvalue", During: run.DuringLoad, Nodes: 3, Node: 2, Acknowledged: 1000, Found: 1000, Whole: true, Back: 5 * time.Second, Silence: time.Second},
+		{Engine: "valkey", Design: "keyvalue", During: run.DuringLoad, Nodes: 3, Node: 1, Acknowledged: 1000, Found: 10, Errors: 2, Messages: map[string]int{"CLUSTERDOWN": 2}, Recovered: 7 * time.Second, Problem: "3 files <lost>"},
+		{Engine: "valkey", Design: "keyvalue", During: run.DuringQuestions, Nodes: 3, Node: 3, Right: 50, Amid: 20},
+		{Engine: "valkey", Design: "keyvalue", During: run.DuringQuestions, Nodes: 3, Node: 3, Right: 50, Wrong: 4, Problem: "rows are missing"},
+	}
+	if err := run.WriteKills(dir, kills); err != nil {
+		t.Fatal(err)
+	}
+	if err := folder.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if !FaultsFolder(dir) || FaultsFolder(t.TempDir()) {
+		t.Error("which folders are of killed nodes")
+	}
+	path, err := WriteFaults(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	html, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := FaultsText(&b, dir); err != nil {
+		t.Fatal(err)
+	}
+	sentence := "4 nodes were killed: of 2,000 acknowledged records 990 were lost, and 4 answers were wrong. 2 of the kills ended badly."
+	for _, text := range []string{string(html), b.String()} {
+		for _, want := range []string{sentence, "CLUSTERDOWN", "rows are missing", "7.00"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%q is missing in\n%.2000s", want, text)
+			}
+		}
+	}
+	if strings.Contains(string(html), "<lost>") || strings.Contains(string(html), "repetitions of each cell") {
+		t.Error("text of a cluster is not escaped, or facts of timed questions are shown")
+	}
+}
