@@ -239,7 +239,6 @@ type writer struct {
 	issued  int64
 	office  int
 	kind    float64
-	number  []byte
 }
 
 func (w *writer) text(parts ...string) {

@@ -71,7 +71,7 @@ func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore
 	if err != nil {
 		return nil, err
 	}
-	s.Size = func(ctx context.Context) (engine.PostSize, error) {
+	s.Size = func(context.Context) (engine.PostSize, error) {
 		out := engine.PostSize{IndexBytes: -1, DeadRows: -1}
 		if p.path == "" {
 			out.TableBytes = -1

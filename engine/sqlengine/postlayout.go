@@ -269,7 +269,7 @@ func (l *postLayout) place(g *record.Gauge, issued int64) (p placed, value float
 	case l.design.Slots() > 0:
 		// 00:00 is the last slot of the day before.
 		before := g.Time - 1
-		p.day = int32(floorDiv(before, day))
+		p.day = int32(dayOf(before))
 		second, step := g.Time-int64(p.day)*day, int64(day/l.design.Slots())
 		if second%step == 0 {
 			p.slot = int16(second/step - 1)
@@ -319,9 +319,10 @@ func (l *postLayout) placeIHFS(g *record.Gauge, issued int64, p *placed, code *r
 	return value
 }
 
-func floorDiv(a, b int64) int64 {
-	q := a / b
-	if a%b < 0 {
+// dayOf is the day of a moment, since 1970.
+func dayOf(unix int64) int64 {
+	q := unix / day
+	if unix%day < 0 {
 		q--
 	}
 	return q

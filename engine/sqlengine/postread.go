@@ -189,7 +189,7 @@ func (s *postStore) read(ctx context.Context, station record.ID, from, to int64)
 		for _, t := range s.layout.tables {
 			args := []any{station.String(), string(AppendMoment(nil, from)), string(AppendMoment(nil, to))}
 			if t.Slots > 0 {
-				args[1], args[2] = string(AppendDate(nil, floorDiv(from-1, day))), string(AppendDate(nil, floorDiv(to-1, day)))
+				args[1], args[2] = string(AppendDate(nil, dayOf(from-1))), string(AppendDate(nil, dayOf(to-1)))
 			}
 			one, err := s.number(ctx, c, s.Dialect.read(t), args)
 			if err != nil {
@@ -232,7 +232,7 @@ func (s *postStore) delete(ctx context.Context, before int64) (rows int64, err e
 		for _, t := range s.layout.tables {
 			arg := string(AppendMoment(nil, before))
 			if t.Slots > 0 {
-				arg = string(AppendDate(nil, floorDiv(before, day)))
+				arg = string(AppendDate(nil, dayOf(before)))
 			}
 			n, err := c.Direct(ctx, s.Dialect.delete(t), []any{arg}, nil)
 			if err != nil {
