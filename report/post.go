@@ -206,29 +206,44 @@ func postDays(r *run.Posts) table {
 	return t
 }
 
-// postSentence says in words what came out.
+// postSentence says in words how many times as fast as the algorithm of 2006
+// the best method was, design by design.
 func postSentence(r *run.Posts) string {
-	var best, first *run.PostCell
+	type pair struct{ first, best *run.PostCell }
+	var order []string
+	pairs := map[string]*pair{}
 	for i := range r.Cells {
 		c := &r.Cells[i]
 		if c.Test != "quiet" || c.Wrong || c.Products == 0 {
 			continue
 		}
-		if c.Method == "row-2006" && (first == nil || c.Rate() < first.Rate()) {
-			first = c
+		name := c.Scenario + " into " + c.Design
+		p := pairs[name]
+		if p == nil {
+			p = &pair{}
+			pairs[name] = p
+			order = append(order, name)
 		}
-		if best == nil || c.Rate() > best.Rate() {
-			best = c
+		if c.Method == "row-2006" {
+			p.first = c
+		}
+		if p.best == nil || c.Rate() > p.best.Rate() {
+			p.best = c
 		}
 	}
-	switch {
-	case best == nil:
-		return fmt.Sprintf("%s %s, %s.", r.Product, r.Version, r.Feed)
-	case first == nil || first == best:
-		return fmt.Sprintf("On %s %s, %s into %s posts %s values a second.", r.Product, r.Version, best.Method, best.Design, number(best.Rate()))
+	var parts []string
+	for _, name := range order {
+		p := pairs[name]
+		part := fmt.Sprintf("%s: %s values a second by %s", name, number(p.best.Rate()), p.best.Method)
+		if p.first != nil && p.first != p.best {
+			part += fmt.Sprintf(", %s by the algorithm of 2006, %s times as many", number(p.first.Rate()), number(p.best.Rate()/p.first.Rate()))
+		}
+		parts = append(parts, part)
 	}
-	return fmt.Sprintf("On %s %s the algorithm of 2006 posts %s values a second into %s; %s into %s posts %s, %s times as many.",
-		r.Product, r.Version, number(first.Rate()), first.Design, best.Method, best.Design, number(best.Rate()), number(best.Rate()/first.Rate()))
+	if len(parts) == 0 {
+		parts = append(parts, r.Feed)
+	}
+	return fmt.Sprintf("%s %s, %s.", r.Product, r.Version, strings.Join(parts, "; "))
 }
 
 // postPictures draws rates and times of products, and rates over days.

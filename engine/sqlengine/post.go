@@ -161,8 +161,9 @@ type poster struct {
 	plan   postPlan
 
 	known    map[record.ID]bool
-	series   map[engine.Series]bool
+	series   map[engine.Series]home
 	last     engine.Series // was looked up just now
+	home     home          // its
 	verdict  verdict
 	counted  engine.Posted
 	prepared map[string]PostStatement
@@ -190,7 +191,7 @@ func (s *postStore) poster(ctx context.Context, m engine.PostMethod) (engine.Pos
 	p := &poster{
 		postStore: s, c: c, method: m, plan: postPlan{layout: s.layout, policy: s.policy},
 		prepared: map[string]PostStatement{}, staged: map[*PostTable]bool{}, filled: map[*PostTable]bool{},
-		known: map[record.ID]bool{}, series: map[engine.Series]bool{},
+		known: map[record.ID]bool{}, verdict: unknown,
 	}
 	if err := p.readFilters(ctx); err != nil {
 		c.Close() //nolint:errcheck // the first error says more
@@ -203,15 +204,17 @@ func (s *postStore) poster(ctx context.Context, m engine.PostMethod) (engine.Pos
 func (p *poster) Close() error { return p.c.Close() }
 
 // admits looks a value up in location and ingest filter.
-func (p *poster) admits(g *record.Gauge) bool {
+func (p *poster) admits(g *record.Gauge) (home, bool) {
 	s := engine.Series{Station: g.Station, Code: g.Code, Duration: g.Duration}
 	if s != p.last {
-		p.last, p.verdict = s, admitted
+		h, ok := p.series[s]
+		p.last, p.home, p.verdict = s, h, admitted
 		switch {
-		case !p.known[g.Station]:
-			p.verdict = unknown
-		case !p.series[s]:
+		case ok && p.known[g.Station]:
+		case p.known[g.Station]:
 			p.verdict = filtered
+		default:
+			p.verdict = unknown
 		}
 	}
 	switch p.verdict {
@@ -221,9 +224,8 @@ func (p *poster) admits(g *record.Gauge) bool {
 		p.counted.Filtered++
 	default:
 		p.counted.Values++
-		return true
 	}
-	return false
+	return p.home, p.verdict == admitted
 }
 
 // attempts is how often a transaction is begun until its error is told.
@@ -421,8 +423,11 @@ func (p *poster) bulk(ctx context.Context, u *PostUnit) error {
 	if err := p.c.Copy(ctx, stagingName(u.Table), u.Table, u.Rows); err != nil {
 		return err
 	}
-	_, err := p.c.Direct(ctx, p.Dialect.mergeFrom(u.Table, name, u.Rule), nil, nil)
-	return err
+	st, err := p.statement(ctx, p.Dialect.mergeFrom(u.Table, name, u.Rule))
+	if err != nil {
+		return err
+	}
+	return st.Exec(ctx, nil)
 }
 
 // call calls a stored procedure for every value.
@@ -432,11 +437,12 @@ func (p *poster) call(ctx context.Context, messages []engine.PostMessage, posted
 		row := PostRow{product: []byte(msg.Product), issued: msg.Issued, posted: posted}
 		for i := range msg.Values {
 			g := &msg.Values[i]
-			if !p.admits(g) {
+			h, ok := p.admits(g)
+			if !ok {
 				continue
 			}
 			row.gauge = g
-			row.placed, row.value = p.layout.place(g, msg.Issued)
+			row.placed, row.value = p.layout.place(g, msg.Issued, h)
 			t := p.layout.tables[row.table]
 			_, text := p.Dialect.procedure(t, p.policy.Rule(g.Revised))
 			st, err := p.statement(ctx, text)

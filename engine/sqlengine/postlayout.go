@@ -1,7 +1,10 @@
 package sqlengine
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
+	"slices"
 
 	"barograph/engine"
 	"barograph/record"
@@ -239,70 +242,31 @@ func (l *postLayout) addIHFS() {
 	l.add(valueTable("pairedvalue", true, append(ahead(), column("ref_value", PostInt, fromRef))))
 }
 
-// placed is where a value belongs: its table and its key, in a form whose
-// parts compare in the order of the primary key's texts.
-type placed struct {
+// home is where the values of a series belong. Series of equal ranks have equal
+// keys but for the time, and their order is that of their keys.
+type home struct {
+	rank  int32
+	table uint8 // of what is on the grid
+}
+
+// identity is what a table keeps of a series.
+type identity struct {
 	table    uint8
-	station  uint64
-	code     uint64 // what the table keeps of it, 7 bytes
+	station  record.ID
+	code     record.Parameter
 	duration int16
-	time     int64
-	basis    int64
-	ref      int32
-	slot     int16 // of an array; -1 = none
-	day      int32 // since 1970, of an array
 }
 
-const day = 86400
-
-// place finds table and key of a value. value is what its column holds.
-func (l *postLayout) place(g *record.Gauge, issued int64) (p placed, value float64) {
-	p = placed{duration: g.Duration, time: g.Time, slot: -1}
-	for _, c := range g.Station {
-		p.station = p.station<<8 | uint64(c)
+// identify finds the table of a series and what it keeps of the code.
+func (l *postLayout) identify(s *engine.Series) identity {
+	id := identity{station: s.Station, code: s.Code, duration: s.Duration}
+	if l.design != engine.IHFSDesign {
+		return id
 	}
-	code := g.Code
-	value = g.Value
-	switch {
-	case l.design == engine.IHFSDesign:
-		value = l.placeIHFS(g, issued, &p, &code)
-	case l.design.Slots() > 0:
-		// 00:00 is the last slot of the day before.
-		before := g.Time - 1
-		p.day = int32(dayOf(before))
-		second, step := g.Time-int64(p.day)*day, int64(day/l.design.Slots())
-		if second%step == 0 {
-			p.slot = int16(second/step - 1)
-		} else {
-			p.table = 1
-		}
-	}
-	for _, c := range code {
-		p.code = p.code<<8 | uint64(c)
-	}
-	return p, value
-}
-
-func (l *postLayout) placeIHFS(g *record.Gauge, issued int64, p *placed, code *record.Parameter) (value float64) {
-	pe, value := g.Code.PE(), g.Value
-	code[2] = 0 // the table keeps the number
-	p.basis = g.Created
-	if p.basis == record.NoTime {
-		p.basis = issued
-	}
-	if p.basis == record.NoTime {
-		p.basis = 0 // 1970-01-01, as IHFS posts what was sent without a time
-	}
-	var table string
-	switch kind := g.Code[3]; {
+	pe, table := s.Code.PE(), ""
+	switch kind := s.Code[3]; {
 	case record.Paired(pe):
-		at := 0
-		at, value = record.SplitPair(g.Value)
-		p.ref = int32(at)
 		table = "pairedvalue"
-		if kind != 'F' && kind != 'C' {
-			p.basis = 0
-		}
 	case kind == 'F':
 		table = forecasts(pe)
 	case kind == 'C':
@@ -312,9 +276,91 @@ func (l *postLayout) placeIHFS(g *record.Gauge, issued int64, p *placed, code *r
 	default:
 		table = "procvalue"
 	}
-	p.table = l.byName[table]
-	if l.tables[p.table].find[fromBasis] == 0 {
-		p.basis, code[6] = 0, 0
+	id.table = l.byName[table]
+	id.code[2] = 0 // the table keeps the number
+	if l.tables[id.table].find[fromProbability] == 0 {
+		id.code[6] = 0
+	}
+	return id
+}
+
+// homes gives every series its home.
+func (l *postLayout) homes(series []engine.Series) map[engine.Series]home {
+	type known struct {
+		identity
+		at int
+	}
+	all := make([]known, len(series))
+	for i := range series {
+		all[i] = known{l.identify(&series[i]), i}
+	}
+	compare := func(a, b known) int {
+		return cmp.Or(cmp.Compare(a.table, b.table), bytes.Compare(a.station[:], b.station[:]), bytes.Compare(a.code[:], b.code[:]), cmp.Compare(a.duration, b.duration))
+	}
+	slices.SortFunc(all, compare)
+	out := make(map[engine.Series]home, len(series))
+	rank := int32(0)
+	for i, k := range all {
+		if i > 0 && compare(all[i-1], k) != 0 {
+			rank++
+		}
+		out[series[k.at]] = home{rank, k.table}
+	}
+	return out
+}
+
+// placed is where a value belongs: its table and the rest of its key.
+type placed struct {
+	home
+	slot  int16 // of an array; -1 = none
+	day   int32 // since 1970, of an array
+	time  int64
+	basis int64
+	ref   int32
+}
+
+const day = 86400
+
+// place finds the key of a value. value is what its column holds.
+func (l *postLayout) place(g *record.Gauge, issued int64, h home) (p placed, value float64) {
+	p = placed{home: h, time: g.Time, slot: -1}
+	value = g.Value
+	switch slots := l.design.Slots(); {
+	case l.design == engine.IHFSDesign:
+		value = l.placeIHFS(g, issued, &p)
+	case slots > 0:
+		// 00:00 is the last slot of the day before.
+		p.day = int32(dayOf(g.Time - 1))
+		second, step := g.Time-int64(p.day)*day, int64(day/slots)
+		if second%step == 0 {
+			p.slot = int16(second/step - 1)
+		} else {
+			p.table = 1
+		}
+	}
+	return p, value
+}
+
+func (l *postLayout) placeIHFS(g *record.Gauge, issued int64, p *placed) (value float64) {
+	value = g.Value
+	t := l.tables[p.table]
+	if t.find[fromBasis] == 0 {
+		return value
+	}
+	if t.find[fromRef] > 0 {
+		at := 0
+		at, value = record.SplitPair(g.Value)
+		p.ref = int32(at)
+	}
+	if t.find[fromRef] > 0 && g.Code[3] != 'F' && g.Code[3] != 'C' {
+		return value // an observation: its basis is 1970-01-01, as IHFS posts what was sent without a time
+	}
+	p.basis = g.Created
+	if p.basis == record.NoTime {
+		p.basis = issued
+	}
+	if p.basis == record.NoTime {
+		p.basis = 0
 	}
 	return value
 }

@@ -25,6 +25,7 @@ type postPlan struct {
 	layout   *postLayout
 	policy   engine.Policy
 	items    []item
+	order    []sorted
 	products [][]byte
 	units    []PostUnit
 	at       map[int]int // by table, occurrence and rule: index in units
@@ -34,56 +35,74 @@ type postPlan struct {
 // item is a value on its way into a row.
 type item struct {
 	placed
+	rule    engine.Rule
+	message int32
 	gauge   *record.Gauge
 	value   float64
-	message int32
-	order   int32
-	rule    engine.Rule
 }
 
-// compareKeys orders by table and key.
-func compareKeys(a, b *placed) int {
-	switch {
-	case a.table != b.table:
-		return cmp.Compare(a.table, b.table)
-	case a.station != b.station:
-		return cmp.Compare(a.station, b.station)
-	case a.code != b.code:
-		return cmp.Compare(a.code, b.code)
-	case a.duration != b.duration:
-		return cmp.Compare(a.duration, b.duration)
-	case a.time != b.time:
-		return cmp.Compare(a.time, b.time)
-	case a.basis != b.basis:
-		return cmp.Compare(a.basis, b.basis)
+// sorted is an item's place in the order of keys: 1 bit for what is off the
+// grid, 28 of the series, 35 of the time. Equal keys are in the order of their
+// items. What further columns a key has, the items tell.
+type sorted struct {
+	key uint64
+	at  int32
+}
+
+func (it *item) sortKey() uint64 {
+	const zero = 1 << 34
+	off := uint64(0)
+	if it.slot < 0 && it.table == 1 {
+		off = 1
 	}
-	return cmp.Compare(a.ref, b.ref)
+	return off<<63 | uint64(it.rank)<<35 | uint64(it.time+zero)&(1<<35-1)
+}
+
+// compare orders by key, then by the items' order.
+func (p *postPlan) compare(a, b sorted) int {
+	if a.key != b.key {
+		return cmp.Compare(a.key, b.key)
+	}
+	x, y := &p.items[a.at], &p.items[b.at]
+	if x.basis != y.basis {
+		return cmp.Compare(x.basis, y.basis)
+	}
+	if x.ref != y.ref {
+		return cmp.Compare(x.ref, y.ref)
+	}
+	return cmp.Compare(a.at, b.at)
+}
+
+// same tells whether two items, sorted, have one key.
+func (p *postPlan) same(a, b sorted) bool {
+	x, y := &p.items[a.at], &p.items[b.at]
+	return a.key == b.key && x.basis == y.basis && x.ref == y.ref
 }
 
 // sameRow tells whether two values belong into one row of an array.
 func sameRow(a, b *placed) bool {
-	return a.table == b.table && a.station == b.station && a.code == b.code && a.duration == b.duration && a.day == b.day && a.slot >= 0 && b.slot >= 0
+	return a.home == b.home && a.day == b.day && a.slot >= 0 && b.slot >= 0
 }
 
 // make lays out the values that are admitted. posted is the moment of posting.
-func (p *postPlan) make(messages []engine.PostMessage, admit func(*record.Gauge) bool, posted int64) []PostUnit {
-	p.items, p.products, p.slots = p.items[:0], p.products[:0], p.slots[:0]
+func (p *postPlan) make(messages []engine.PostMessage, admit func(*record.Gauge) (home, bool), posted int64) []PostUnit {
+	p.items, p.order, p.products, p.slots = p.items[:0], p.order[:0], p.products[:0], p.slots[:0]
 	for m := range messages {
 		msg := &messages[m]
 		p.products = append(p.products, []byte(msg.Product))
 		for i := range msg.Values {
 			g := &msg.Values[i]
-			if !admit(g) {
+			h, ok := admit(g)
+			if !ok {
 				continue
 			}
-			it := item{gauge: g, message: int32(m), order: int32(len(p.items)), rule: p.policy.Rule(g.Revised)}
-			it.placed, it.value = p.layout.place(g, msg.Issued)
+			it := item{gauge: g, message: int32(m), rule: p.policy.Rule(g.Revised)}
+			it.placed, it.value = p.layout.place(g, msg.Issued, h)
+			p.order = append(p.order, sorted{it.sortKey(), int32(len(p.items))})
 			p.items = append(p.items, it)
 		}
 	}
-	slices.SortFunc(p.items, func(a, b item) int {
-		return cmp.Or(compareKeys(&a.placed, &b.placed), cmp.Compare(a.order, b.order))
-	})
+	slices.SortFunc(p.order, p.compare)
 	for i := range p.units {
 		p.units[i].Rows = p.units[i].Rows[:0]
 	}
@@ -103,9 +122,9 @@ func (p *postPlan) make(messages []engine.PostMessage, admit func(*record.Gauge)
 // fill puts sorted items into rows. Of the values of one key the last stands
 // where each replaces the one before; else each is a unit later than it.
 func (p *postPlan) fill(messages []engine.PostMessage, posted int64) {
-	for i := 0; i < len(p.items); {
+	for i := 0; i < len(p.order); {
 		n := i + 1
-		for n < len(p.items) && compareKeys(&p.items[i].placed, &p.items[n].placed) == 0 {
+		for n < len(p.order) && p.same(p.order[i], p.order[n]) {
 			n++
 		}
 		first := i
@@ -113,38 +132,37 @@ func (p *postPlan) fill(messages []engine.PostMessage, posted int64) {
 			first = n - 1
 		}
 		for k := first; k < n; k++ {
-			p.put(&p.items[k], k-first, messages, posted)
+			p.put(p.order[k].at, k-first, messages, posted)
 		}
 		i = n
 	}
 }
 
 // put adds a value to its unit.
-func (p *postPlan) put(it *item, occurrence int, messages []engine.PostMessage, posted int64) {
+func (p *postPlan) put(at int32, occurrence int, messages []engine.PostMessage, posted int64) {
+	it := &p.items[at]
 	rank := (occurrence*256+int(it.table))*engine.NumRules + int(it.rule)
-	at, ok := p.at[rank]
+	k, ok := p.at[rank]
 	if !ok {
-		at = len(p.units)
-		p.at[rank] = at
+		k = len(p.units)
+		p.at[rank] = k
 		p.units = append(p.units, PostUnit{Table: p.layout.tables[it.table], Rule: it.rule, rank: rank})
 	}
-	u := &p.units[at]
-	row := PostRow{placed: it.placed, gauge: it.gauge, product: p.products[it.message], issued: messages[it.message].Issued, posted: posted, value: it.value}
-	if it.slot < 0 {
-		u.Rows = append(u.Rows, row)
-		return
-	}
-	if n := len(u.Rows); n > 0 && sameRow(&u.Rows[n-1].placed, &it.placed) {
+	u := &p.units[k]
+	product, issued := p.products[it.message], messages[it.message].Issued
+	if n := len(u.Rows); it.slot >= 0 && n > 0 && sameRow(&u.Rows[n-1].placed, &it.placed) {
 		last := &u.Rows[n-1]
 		last.slots[it.slot] = it.value
-		if last.order <= it.order { // the row tells the last product that wrote it
-			last.product, last.issued, last.order = row.product, row.issued, it.order
+		if last.order <= at { // the row tells the last product that wrote it
+			last.product, last.issued, last.order = product, issued, at
 		}
 		return
 	}
-	row.order = it.order
-	row.slots = p.newSlots(u.Table.Slots)
-	row.slots[it.slot] = it.value
+	row := PostRow{placed: it.placed, gauge: it.gauge, product: product, issued: issued, posted: posted, value: it.value, order: at}
+	if it.slot >= 0 {
+		row.slots = p.newSlots(u.Table.Slots)
+		row.slots[it.slot] = it.value
+	}
 	u.Rows = append(u.Rows, row)
 }
 
@@ -171,9 +189,8 @@ func (p *postPlan) agree() {
 		return
 	}
 	type rowKey struct {
-		station, code uint64
-		duration      int16
-		day           int32
+		home
+		day int32
 	}
 	latest := map[rowKey]*PostRow{}
 	each := func(f func(k rowKey, r *PostRow)) {
@@ -183,7 +200,7 @@ func (p *postPlan) agree() {
 			}
 			for k := range p.units[i].Rows {
 				r := &p.units[i].Rows[k]
-				f(rowKey{r.station, r.code, r.duration, r.day}, r)
+				f(rowKey{r.home, r.day}, r)
 			}
 		}
 	}

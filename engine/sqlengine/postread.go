@@ -26,6 +26,7 @@ func (p *poster) readFilters(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		var all []engine.Series
 		cols := filterColumns()
 		text := "SELECT " + d.names(cols[:len(cols)-1]) + " FROM " + d.table(filterTable) + " WHERE " + d.Quote("ingest") + " = 'T'"
 		_, err = p.c.Direct(ctx, text, nil, func(v []any) error {
@@ -35,9 +36,10 @@ func (p *poster) readFilters(ctx context.Context) error {
 					return err
 				}
 			}
-			p.series[engine.Series{Station: out.Station, Code: out.Code, Duration: out.Duration}] = true
+			all = append(all, engine.Series{Station: out.Station, Code: out.Code, Duration: out.Duration})
 			return nil
 		})
+		p.series = p.layout.homes(all)
 		return err
 	})
 }

@@ -24,11 +24,12 @@ func (p *poster) row2006(ctx context.Context, messages []engine.PostMessage, pos
 		product := []byte(msg.Product)
 		for i := range msg.Values {
 			g := &msg.Values[i]
-			if !p.admits(g) {
+			h, ok := p.admits(g)
+			if !ok {
 				continue
 			}
 			row := PostRow{gauge: g, product: product, issued: msg.Issued, posted: posted}
-			row.placed, row.value = p.layout.place(g, msg.Issued)
+			row.placed, row.value = p.layout.place(g, msg.Issued, h)
 			t := p.layout.tables[row.table]
 			rule := p.policy.Rule(g.Revised)
 			if row.slot < 0 {

@@ -53,39 +53,39 @@ func times(h *measure.Histogram, total time.Duration, products int64) run.PostTi
 
 // batch is products that are posted together, in memory of its own.
 type batch struct {
-	messages []engine.PostMessage
-	values   int
-	buffers  [][]record.Gauge // their values' memory
+	messages []engine.PostMessage // but for their values
+	ends     []int                // of each one's values
+	values   []record.Gauge
 }
 
-func (b *batch) reset() {
-	for i, m := range b.messages {
-		if i < len(b.buffers) {
-			b.buffers[i] = m.Values[:0]
-		} else {
-			b.buffers = append(b.buffers, m.Values[:0])
-		}
-	}
-	b.messages, b.values = b.messages[:0], 0
-}
+func (b *batch) reset() { b.messages, b.ends, b.values = b.messages[:0], b.ends[:0], b.values[:0] }
 
 // add copies the values of a product that are for poster w of n.
 func (b *batch) add(m *Message, w, n int) {
-	var values []record.Gauge
-	if at := len(b.messages); at < len(b.buffers) {
-		values = b.buffers[at]
-	}
+	begin := len(b.values)
 	if n == 1 {
-		values = append(values, m.Values...)
+		b.values = append(b.values, m.Values...)
 	} else {
 		for i := range m.Values {
 			if owner(&m.Values[i], n) == w {
-				values = append(values, m.Values[i])
+				b.values = append(b.values, m.Values[i])
 			}
 		}
 	}
-	b.values += len(values)
-	b.messages = append(b.messages, engine.PostMessage{Product: m.Product, Issued: m.Issued, Values: values})
+	if len(b.values) > begin { // a product of which nothing is for this poster takes no time
+		b.messages = append(b.messages, engine.PostMessage{Product: m.Product, Issued: m.Issued})
+		b.ends = append(b.ends, len(b.values))
+	}
+}
+
+// given are the products with their values.
+func (b *batch) given() []engine.PostMessage {
+	begin := 0
+	for i := range b.messages {
+		b.messages[i].Values = b.values[begin:b.ends[i]]
+		begin = b.ends[i]
+	}
+	return b.messages
 }
 
 // owner is the poster of a value's station (FNV-1a).
@@ -186,7 +186,7 @@ func (t *Tally) deal(ctx context.Context, src Source, workers []*worker, o Optio
 				}
 			}
 			hold[i].add(m, i, len(workers))
-			if len(hold[i].messages) >= o.Together || hold[i].values >= togetherValues {
+			if len(hold[i].messages) >= o.Together || len(hold[i].values) >= togetherValues {
 				if err := flush(i); err != nil {
 					return err
 				}
@@ -213,27 +213,19 @@ type worker struct {
 	post       *measure.Histogram
 	total      time.Duration
 	posted     engine.Posted
-	given      []engine.PostMessage
 }
 
 func (w *worker) work(ctx context.Context) error {
 	for b := range w.full {
-		// A product of which nothing is for this poster takes no time.
-		w.given = w.given[:0]
-		for _, m := range b.messages {
-			if len(m.Values) > 0 {
-				w.given = append(w.given, m)
-			}
-		}
-		if len(w.given) > 0 {
+		if given := b.given(); len(given) > 0 {
 			began := time.Now()
-			n, err := w.poster.Post(ctx, w.given)
+			n, err := w.poster.Post(ctx, given)
 			if err != nil {
 				return err
 			}
 			took := time.Since(began)
 			w.total += took
-			w.post.RecordN(took, int64(len(w.given)))
+			w.post.RecordN(took, int64(len(b.messages)))
 			w.posted.Add(n)
 		}
 		b.reset()
