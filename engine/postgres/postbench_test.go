@@ -44,7 +44,8 @@ func BenchmarkPost(b *testing.B) {
 			b.Fatal(err)
 		}
 		admit(b, s, messages)
-		empty := func() { execute(b, url, "TRUNCATE barograph_post."+tableOf(design)) }
+		tables := tablesOf(design)
+		empty := func() { execute(b, url, "TRUNCATE barograph_post."+strings.Join(tables, ", barograph_post.")) }
 		for _, m := range postgres.Driver().PostMethods {
 			b.Run("design="+string(design)+"/method="+string(m), func(b *testing.B) {
 				p, err := s.Poster(b.Context(), m)
@@ -63,15 +64,15 @@ func BenchmarkPost(b *testing.B) {
 				b.ReportMetric(float64(values)*float64(b.N)/b.Elapsed().Seconds(), "values/s")
 			})
 		}
-		b.Run("design="+string(design)+"/method=bare", func(b *testing.B) { bare(b, url, tableOf(design), values, empty) })
+		b.Run("design="+string(design)+"/method=bare", func(b *testing.B) { bare(b, url, tables, values, empty) })
 	}
 }
 
-func tableOf(d engine.PostDesign) string {
+func tablesOf(d engine.PostDesign) []string {
 	if d == engine.SingleDesign {
-		return "pedrsep"
+		return []string{"pedrsep"}
 	}
-	return "pecrsep"
+	return []string{"pecrsep", "pecrsep_offgrid"}
 }
 
 func admit(b *testing.B, s *engine.PostStore, messages []engine.PostMessage) {
@@ -93,19 +94,21 @@ func admit(b *testing.B, s *engine.PostStore, messages []engine.PostMessage) {
 	}
 }
 
-// bare copies rows that are ready into a temporary table and merges them.
-func bare(b *testing.B, url, table string, values int, empty func()) {
-	c, err := pgx.Connect(b.Context(), url)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer c.Close(b.Context())
-	var names []string
+// ready is the rows of a table as a bare COPY takes them, and their merge.
+type ready struct {
+	table, merge string
+	rows         bytes.Buffer
+}
+
+// prepare reads the rows of a table and makes a temporary one for them.
+func prepare(b *testing.B, c *pgx.Conn, table string) *ready {
+	b.Helper()
 	rows, err := c.Query(b.Context(), "SELECT attname FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0 ORDER BY attnum", "barograph_post."+table)
 	if err != nil {
 		b.Fatal(err)
 	}
-	if names, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
 		b.Fatal(err)
 	}
 	const keys = 10
@@ -117,31 +120,45 @@ func bare(b *testing.B, url, table string, values int, empty func()) {
 		}
 		sets = append(sets, n+" = "+to)
 	}
-	merge := "INSERT INTO barograph_post." + table + " AS t SELECT * FROM given ON CONFLICT (" + strings.Join(names[:keys], ", ") + ") DO UPDATE SET " + strings.Join(sets, ", ")
-	var ready bytes.Buffer
-	if _, err := c.PgConn().CopyTo(b.Context(), &ready, "COPY (SELECT * FROM barograph_post."+table+" ORDER BY lid, pe1, pe2, dur, t, s, e, p, "+names[keys-1]+") TO STDOUT BINARY"); err != nil {
+	key := strings.Join(names[:keys], ", ")
+	r := &ready{table: "ready_" + table, merge: "INSERT INTO barograph_post." + table + " AS t SELECT * FROM ready_" + table + " ON CONFLICT (" + key + ") DO UPDATE SET " + strings.Join(sets, ", ")}
+	if _, err := c.PgConn().CopyTo(b.Context(), &r.rows, "COPY (SELECT * FROM barograph_post."+table+" ORDER BY "+key+") TO STDOUT BINARY"); err != nil {
 		b.Fatal(err)
 	}
-	if _, err := c.Exec(b.Context(), "CREATE TEMPORARY TABLE given (LIKE barograph_post."+table+") ON COMMIT DELETE ROWS"); err != nil {
+	if _, err := c.Exec(b.Context(), "CREATE TEMPORARY TABLE "+r.table+" (LIKE barograph_post."+table+") ON COMMIT DELETE ROWS"); err != nil {
 		b.Fatal(err)
+	}
+	return r
+}
+
+// bare copies rows that are ready into temporary tables and merges them.
+func bare(b *testing.B, url string, tables []string, values int, empty func()) {
+	c, err := pgx.Connect(b.Context(), url)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer c.Close(b.Context())
+	var all []*ready
+	for _, t := range tables {
+		all = append(all, prepare(b, c, t))
+	}
+	run := func(text string) {
+		if _, err := c.Exec(b.Context(), text); err != nil {
+			b.Fatal(err)
+		}
 	}
 	for b.Loop() {
 		b.StopTimer()
 		empty()
 		b.StartTimer()
-		for _, f := range []func() error{
-			func() error { _, err := c.Exec(b.Context(), "BEGIN"); return err },
-			func() error {
-				_, err := c.PgConn().CopyFrom(b.Context(), bytes.NewReader(ready.Bytes()), "COPY given FROM STDIN BINARY")
-				return err
-			},
-			func() error { _, err := c.Exec(b.Context(), merge); return err },
-			func() error { _, err := c.Exec(b.Context(), "COMMIT"); return err },
-		} {
-			if err := f(); err != nil {
+		run("BEGIN")
+		for _, r := range all {
+			if _, err := c.PgConn().CopyFrom(b.Context(), bytes.NewReader(r.rows.Bytes()), "COPY "+r.table+" FROM STDIN BINARY"); err != nil {
 				b.Fatal(err)
 			}
+			run(r.merge)
 		}
+		run("COMMIT")
 	}
 	b.ReportMetric(float64(values)*float64(b.N)/b.Elapsed().Seconds(), "values/s")
 }
