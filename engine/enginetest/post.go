@@ -76,7 +76,7 @@ func (c Config) runPosts(t *testing.T) {
 	}
 	for _, d := range engine.PostDesigns() {
 		t.Run("posts/design="+string(d), func(t *testing.T) {
-			p := &postSuite{Config: c, design: d, messages: postFeed(t, 1, 24)}
+			p := &postSuite{Config: c, design: d, messages: postFeed(t, 1, 12)}
 			p.open(t)
 			t.Run("methods", p.methods)
 			t.Run("policies", p.policies)
@@ -196,6 +196,9 @@ func (p *postSuite) methods(t *testing.T) {
 	var want *engine.PostDigest
 	for _, m := range p.Driver.PostMethods {
 		for _, together := range []int{1, 7} {
+			if together > 1 && (m == engine.Row2006 || m == engine.Procedure) {
+				continue // they commit by statement
+			}
 			s := p.fresh(t, engine.Overwrite, true)
 			for round := range 2 {
 				sum, err := p.post(t.Context(), s, m, together, p.messages)
@@ -224,7 +227,7 @@ func (p *postSuite) methods(t *testing.T) {
 
 // policies holds every policy against the reference, by every method.
 func (p *postSuite) policies(t *testing.T) {
-	messages := postFeed(t, 2, 10)
+	messages := postFeed(t, 2, 6)
 	p = &postSuite{Config: p.Config, design: p.design, messages: messages, engine: p.engine}
 	for _, policy := range engine.Policies() {
 		var want *engine.PostDigest
