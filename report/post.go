@@ -168,9 +168,15 @@ func postRows(r *run.Posts) table {
 		}
 		return value(float64(n), byteSize(float64(n)))
 	}
+	told := func(n int64) cell {
+		if n < 0 {
+			return dim(none)
+		}
+		return value(float64(n), count(n))
+	}
 	for i := range r.Cells {
 		c := &r.Cells[i]
-		proof, dead := dim("digest only"), dim(none)
+		proof := dim("digest only")
 		switch {
 		case c.Wrong:
 			proof = cell{Text: "differs", Class: "bad"}
@@ -179,12 +185,9 @@ func postRows(r *run.Posts) table {
 		case c.Digest == "":
 			proof = dim(none)
 		}
-		if c.DeadRows >= 0 {
-			dead = text(count(c.DeadRows))
-		}
 		t.Rows = append(t.Rows, row{Cells: []cell{
-			text(c.Test), text(c.Scenario), text(c.Design), text(c.Method), text(count(c.RowsRead)), text(count(c.RowsInserted)), text(count(c.RowsUpdated)),
-			size(c.TableBytes), size(c.IndexBytes), dead, size(c.LogBytes), text(number(c.Wall.Seconds())), text(number(c.ClientCPU.Seconds())), text(count(c.Retries)), proof,
+			text(c.Test), text(c.Scenario), text(c.Design), text(c.Method), text(count(c.RowsRead)), told(c.RowsInserted), told(c.RowsUpdated),
+			size(c.TableBytes), size(c.IndexBytes), told(c.DeadRows), size(c.LogBytes), text(number(c.Wall.Seconds())), text(number(c.ClientCPU.Seconds())), text(count(c.Retries)), proof,
 		}})
 	}
 	return t

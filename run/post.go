@@ -46,10 +46,10 @@ type PostCell struct {
 	Post     PostTimes     `json:"post"`
 
 	RowsRead     int64 `json:"rows_read"`
-	RowsInserted int64 `json:"rows_inserted"`
+	RowsInserted int64 `json:"rows_inserted"` // −1 = not told, as below
 	RowsUpdated  int64 `json:"rows_updated"`
 	Retries      int64 `json:"retries"`
-	TableBytes   int64 `json:"table_bytes"` // −1 = not told, as below
+	TableBytes   int64 `json:"table_bytes"`
 	IndexBytes   int64 `json:"index_bytes"`
 	DeadRows     int64 `json:"dead_rows"`
 	LogBytes     int64 `json:"log_bytes"` // of the write-ahead log, written meanwhile, by others too

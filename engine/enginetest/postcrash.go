@@ -9,7 +9,7 @@ import (
 )
 
 // killedPosts is what posters that are killed post.
-func killedPosts(t testing.TB) []engine.PostMessage { return postFeed(t, 3, 60) }
+func killedPosts(t testing.TB) []engine.PostMessage { return postFeed(t, 3, 30) }
 
 // runPostChild posts until it is done or killed.
 func runPostChild(t *testing.T, cfg Config, j job) {

@@ -77,6 +77,9 @@ func TestProgramme(t *testing.T) {
 			if c.Products != 30 || c.Values != values {
 				t.Errorf("%s %s: %d products, %d values, want 30, %d", c.Test, c.Scenario, c.Products, c.Values, values)
 			}
+			if c.Test == "noise" {
+				continue // another poster's rows are among those that there are more
+			}
 			if c.Scenario == "update" && (c.RowsInserted != 0 && c.Test == "quiet" || c.RowsUpdated == 0) {
 				t.Errorf("%s update: %d rows were inserted, %d updated", c.Test, c.RowsInserted, c.RowsUpdated)
 			}

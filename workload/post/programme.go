@@ -146,9 +146,11 @@ func (p *Programme) told(out *run.PostCell, t *Tally, added int64) {
 	out.Products, out.Values, out.Wall, out.ClientCPU = t.Products, t.Posted.Values, t.Wall, t.CPU
 	out.Parse, out.Post = times(t.Parse, t.ParseTotal, t.Products), times(t.Post, t.PostTotal, t.Products)
 	out.RowsRead, out.RowsInserted, out.RowsUpdated, out.Retries = t.Posted.Read, t.Posted.Inserted, t.Posted.Updated, t.Posted.Retries
-	if t.Posted.Merged > 0 { // upserts do not tell which they inserted; the tables do
-		out.RowsInserted = added
-		out.RowsUpdated = t.Posted.Merged - added
+	switch { // upserts do not tell which rows they inserted; the tables do, unless others write, too
+	case t.Posted.Merged > 0 && out.Test == string(Noise):
+		out.RowsInserted, out.RowsUpdated = -1, -1
+	case t.Posted.Merged > 0:
+		out.RowsInserted, out.RowsUpdated = added, t.Posted.Merged-added
 	}
 	if n := t.Posted.Unknown + t.Posted.Filtered; n > 0 {
 		p.Result.Warnings = append(p.Result.Warnings, fmt.Sprintf("%s %s, %s, %s: %d values are of stations or parameters that are not admitted", out.Test, out.Scenario, out.Design, out.Method, n))
