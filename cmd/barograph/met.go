@@ -38,7 +38,7 @@ type study struct {
 	limit                             time.Duration
 	seed                              uint64
 	floor                             bool
-	source                            string // in words, for the report
+	source                            string   // in words, for the report
 	labs                              []string // folders of the labs
 }
 
