@@ -49,7 +49,7 @@ func (a *archives) config() enginetest.Config {
 		Driver:     cassandra.Driver(),
 		URL:        func(t *testing.T) string { return a.url(t) },
 		Reopenable: true,
-		Kills:      1,
+		Brief:      true,
 		Unreachable: func(*testing.T) string {
 			return "cassandra://someone:secret@127.0.0.1:1/nowhere"
 		},

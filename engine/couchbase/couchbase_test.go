@@ -3,7 +3,6 @@ package couchbase
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -25,18 +24,6 @@ import (
 // suite against, in place of the mock: couchbase://user:password@host/bucket. The
 // suite makes collections barograph_test_1 … in the URL's scope and drops them.
 const envServer = "BAROGRAPH_COUCHBASE"
-
-// The mock holds back the end of every reply until the client's kernel says that
-// it has the rest, 40 ms later: its tests always run as with -short.
-func TestMain(m *testing.M) {
-	flag.Parse()
-	if os.Getenv(envServer) == "" {
-		if err := flag.Set("test.short", "true"); err != nil {
-			panic(err)
-		}
-	}
-	m.Run()
-}
 
 // native is the engine as far as the mock goes: the key-value service.
 func native() engine.Driver {
@@ -156,12 +143,15 @@ func TestConformance(t *testing.T) {
 	enginetest.Run(t, enginetest.Config{Driver: Driver(), URL: collections(server), Reopenable: true, Unreachable: unreachable})
 }
 
+// The mock holds back the end of every reply until the client's kernel says that
+// it has the rest, 40 ms later: the suite is brief.
 func TestConformanceOfKeyValue(t *testing.T) {
 	l := enginetest.Lab(t, Driver(), lab.Options{})
 	enginetest.Run(t, enginetest.Config{
 		Driver:      native(),
 		URL:         fresh(l, ""),
 		Reopenable:  true,
+		Brief:       true,
 		Unreachable: unreachable,
 	})
 }

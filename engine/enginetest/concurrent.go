@@ -39,13 +39,13 @@ func (s *suite) askers(t *testing.T, h *opened, qs []*question.Question, want []
 		group.Go(func() error { return beside(ctx) })
 	}
 	workers := 8
-	if testing.Short() {
+	if s.Brief || testing.Short() {
 		workers = 4
 	}
 	for worker := range workers {
 		group.Go(func() error {
 			var into answer.Builder // reused, as a worker reuses it
-			for round := range repetitions(t, 2, 1) {
+			for round := range s.repetitions(t, 2, 1) {
 				for i := range qs {
 					i = (i + worker) % len(qs)
 					f := s.flavours[(worker+round)%len(s.flavours)]

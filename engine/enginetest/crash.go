@@ -143,7 +143,7 @@ func (s *suite) crash(t *testing.T) {
 func (s *suite) killed(t *testing.T) {
 	files := crashFiles()
 	whole := s.timeLoad(t, files)
-	kills, rng := repetitions(t, 4, 2), newRand(uint64(time.Now().UnixNano())) // a moment cannot be repeated anyway
+	kills, rng := s.repetitions(t, 4, 2), newRand(uint64(time.Now().UnixNano())) // a moment cannot be repeated anyway
 	url := s.URL(t)
 	for done := range kills {
 		c := s.start(t, job{URL: url, Design: s.design})

@@ -40,7 +40,7 @@ func (c Config) runKV(t *testing.T) {
 			}
 			defer r.Close()
 			t.Run("history", func(t *testing.T) {
-				for seed := range repetitions(t, 3, 1) {
+				for seed := range c.repetitions(t, 3, 1) {
 					if err := CheckKV(t.Context(), r, uint64(seed), 300); err != nil {
 						t.Fatalf("seed %d: %v", seed, err)
 					}

@@ -27,7 +27,7 @@ func (s *suite) load(t *testing.T) {
 		t.Run("again", func(t *testing.T) { s.again(t, h, files) })
 	})
 	t.Run("any order of files VxIngest replaces leads", func(t *testing.T) {
-		for i := range repetitions(t, 3, 1) {
+		for i := range s.repetitions(t, 3, 1) {
 			h := s.fresh(t)
 			shuffled := append([]File(nil), files...)
 			rng := rand.New(rand.NewPCG(1, uint64(i)))

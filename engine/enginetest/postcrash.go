@@ -86,7 +86,7 @@ func (c Config) postsKilled(t *testing.T, root string) {
 		return d
 	}
 	within := 0
-	for i := range repetitions(t, 20, 4) {
+	for i := range c.repetitions(t, 20, 4) {
 		x := turns[i%len(turns)]
 		d := clean(x, true)
 		if _, ok := want[x.design]; !ok {

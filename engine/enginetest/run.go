@@ -30,9 +30,9 @@ type Config struct {
 	// below a regular file, which suits every engine that lives in files.
 	Unreachable func(t *testing.T) string
 
-	// Kills is how often RunServer kills the server under each design; 0 = 4. It
-	// is less where a server takes seconds to start.
-	Kills int
+	// Brief is for a server that takes seconds to start, or to answer: whatever
+	// the suite repeats, kills and random questions, it repeats as with -short.
+	Brief bool
 
 	// MaxText is the longest header value or text, in bytes, that the engine's
 	// schema takes; 0 = 200, which is what the suite demands.
@@ -148,9 +148,9 @@ func setting(t *testing.T, name string, otherwise int) int {
 }
 
 // repetitions is how often a test repeats itself: few with -short, many under soak.
-func repetitions(t *testing.T, plain, short int) int {
+func (c Config) repetitions(t *testing.T, plain, short int) int {
 	t.Helper()
-	if testing.Short() {
+	if c.Brief || testing.Short() {
 		plain = short
 	}
 	return plain * setting(t, EnvSoak, 1)

@@ -1,7 +1,6 @@
 package enginetest
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,7 +65,7 @@ func (s *suite) twoLoads(t *testing.T) {
 func (s *suite) killedServer(t *testing.T, l *lab.Lab) {
 	files := crashFiles()
 	whole := s.timeLoad(t, files)
-	rounds, rng := repetitions(t, cmp.Or(s.Kills, 4), 1), newRand(uint64(time.Now().UnixNano())) // a moment cannot be repeated anyway
+	rounds, rng := s.repetitions(t, 4, 1), newRand(uint64(time.Now().UnixNano())) // a moment cannot be repeated anyway
 	url := s.URL(t)
 	for round := range rounds {
 		ended := make(chan error, 1)
