@@ -2,6 +2,7 @@ package asterixdb_test
 
 import (
 	"net/url"
+	"os"
 	"strconv"
 	"sync/atomic"
 	"testing"
@@ -16,11 +17,17 @@ import (
 // memory is what a node of the tests may use, in bytes.
 const memory = 2 << 30
 
-// up starts a server whose Java compiles once and simply: a server of tests
-// lives too short for more.
+// TestMain has Java compile once and simply: a server of tests lives too short
+// for more.
+func TestMain(m *testing.M) {
+	if err := os.Setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
 func up(t *testing.T, nodes int) *lab.Lab {
 	t.Helper()
-	t.Setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 	return enginetest.Lab(t, asterixdb.Driver(), lab.Options{Memory: memory, Nodes: nodes})
 }
 
@@ -57,6 +64,7 @@ func (d *databases) config(query string) enginetest.Config {
 // TestServer is all that one node must pass, on one server, as it takes ten
 // seconds to start and stop one.
 func TestServer(t *testing.T) {
+	t.Parallel() // beside the three nodes, which mostly wait
 	d := &databases{server: up(t, 1)}
 	t.Run("conformance", func(t *testing.T) { enginetest.Run(t, d.config("")) })
 	t.Run("plans", func(t *testing.T) { plans(t, d) })
@@ -72,6 +80,7 @@ func TestThreeNodes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("NOT TESTED with -short: a node that was killed is missed after a minute only")
 	}
+	t.Parallel()
 	d := &databases{server: up(t, 3)}
 	only := func(n design.Name) enginetest.Config {
 		c := d.config("")
