@@ -79,5 +79,22 @@ func (k kv) session(ctx context.Context) (sqlengine.Session, error) {
 	if err != nil {
 		return nil, k.unreachable(err)
 	}
-	return &sqlengine.DriverSession{Conn: c, IsTaken: func(err error) bool { return is(err, errTaken) }}, nil
+	return &sqlengine.DriverSession{Conn: c, IsTaken: func(err error) bool { return is(err, errTaken) }, Around: outOfDeadlock}, nil
+}
+
+// deadlocks is how often a statement may be the victim of one before that is
+// its caller's error.
+const deadlocks = 20
+
+// outOfDeadlock runs a statement that is a transaction of its own: where InnoDB
+// gave it up to end a deadlock with another, nothing of it is there, and it
+// may be run again.
+func outOfDeadlock(statement func() error) error {
+	var err error
+	for range deadlocks {
+		if err = statement(); !is(err, errDeadlock) {
+			break
+		}
+	}
+	return err
 }
