@@ -3,7 +3,6 @@ package mariadb
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -103,8 +102,21 @@ func (a *archive) recover(ctx context.Context, c *sql.Conn, subset string) error
 		return &fault.Error{Setting: a.db.shown + ", subset " + strconv.Quote(subset), Problem: "a load was broken off and left something behind", Err: engine.ErrReadOnly,
 			Cure: "open it once without --read-only"}
 	}
+	var tables []string
 	for _, p := range parts {
-		if err := a.change(ctx, c, subset, p.table, fmt.Sprintf("DELETE FROM %s WHERE %s >= %d", a.table(subset, p.table), p.column, p.first)); err != nil {
+		tables = append(tables, p.table)
+	}
+	for of := range gone {
+		tables = append(tables, of.table)
+		if child := childOf(of.table); child != "" {
+			tables = append(tables, child)
+		}
+	}
+	if err := a.mend(ctx, c, subset, tables); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		if _, err := c.ExecContext(ctx, fmt.Sprintf("DELETE FROM %s WHERE %s >= %d", a.table(subset, p.table), p.column, p.first)); err != nil {
 			return err
 		}
 	}
@@ -156,10 +168,11 @@ func remove(ctx context.Context, c *sql.Conn, a *archive, subset, table string, 
 	in := " IN (" + strings.Join(list, ", ") + ")"
 	child := childOf(table)
 	if child == "" {
-		return a.change(ctx, c, subset, table, fmt.Sprintf("DELETE FROM %s WHERE stat_header_id = %d AND %s%s", a.table(subset, table), header, rowColumn, in))
+		_, err := c.ExecContext(ctx, fmt.Sprintf("DELETE FROM %s WHERE stat_header_id = %d AND %s%s", a.table(subset, table), header, rowColumn, in))
+		return err
 	}
 	for _, t := range []string{child, table} {
-		if err := a.change(ctx, c, subset, t, "DELETE FROM "+a.table(subset, t)+" WHERE line_data_id"+in); err != nil {
+		if _, err := c.ExecContext(ctx, "DELETE FROM "+a.table(subset, t)+" WHERE line_data_id"+in); err != nil {
 			return err
 		}
 	}
@@ -176,21 +189,53 @@ func childOf(table string) string {
 	return ""
 }
 
-// damaged are the numbers of errors and warnings of a MyISAM table that its
-// server's death has damaged: not a key file, marked as crashed, marked as
-// crashed and the last repair failed, open count wrong.
-var damaged = [...]uint16{1034, 1194, 1195, 145} //nolint:gochecknoglobals // a constant table
-
-// change runs a statement that changes a table. A MyISAM table that is damaged
-// is repaired first; the server does that by itself unless it was told not to.
-func (a *archive) change(ctx context.Context, c *sql.Conn, subset, table, query string) error {
-	_, err := c.ExecContext(ctx, query)
-	if is(err, damaged[:]...) {
-		a.db.log.Warn("a table is damaged and repaired", "subset", subset, "table", table, "error", err)
-		if _, repair := c.ExecContext(ctx, "REPAIR TABLE "+a.table(subset, table)); repair != nil {
-			return errors.Join(err, repair)
+// mend repairs what a dying server has left half written of MyISAM tables. The
+// server repairs by itself, when it opens them, the tables that say of
+// themselves that they were not closed; a table whose keys it was making anew
+// does not say so, and its index may be short without an error: a wrong answer.
+func (a *archive) mend(ctx context.Context, c *sql.Conn, subset string, tables []string) error {
+	slices.Sort(tables)
+	for _, table := range slices.Compact(tables) {
+		name := a.table(subset, table)
+		found, err := verdict(ctx, c, "CHECK TABLE "+name)
+		if err != nil {
+			return err
 		}
-		_, err = c.ExecContext(ctx, query)
+		if found == "" {
+			continue
+		}
+		a.db.log.Warn("a table is damaged and repaired", "subset", subset, "table", table, "found", found)
+		if found, err = verdict(ctx, c, "REPAIR TABLE "+name); err != nil {
+			return err
+		}
+		if found != "" {
+			return &fault.Error{Setting: a.db.shown + ", subset " + strconv.Quote(subset), Problem: "the server's death has damaged table " + table + " and REPAIR TABLE cannot mend it: " + found,
+				Cure: "load the subset anew, or keep it with engine=InnoDB"}
+		}
 	}
-	return err
+	return nil
+}
+
+// verdict is what CHECK TABLE or REPAIR TABLE say of a table; "" = it is whole.
+// They tell what is wrong in rows, not by an error; the last row is the verdict.
+func verdict(ctx context.Context, c *sql.Conn, statement string) (string, error) {
+	rows, err := c.QueryContext(ctx, statement)
+	if err != nil {
+		return "", err
+	}
+	defer rows.Close() //nolint:errcheck // Err below says what went wrong
+	var said []string
+	whole := false
+	for rows.Next() {
+		var table, op, kind, text string
+		if err := rows.Scan(&table, &op, &kind, &text); err != nil {
+			return "", err
+		}
+		said = append(said, kind+": "+text)
+		whole = kind == "status" && (text == "OK" || text == "Table is already up to date")
+	}
+	if err := rows.Err(); err != nil || whole {
+		return "", err
+	}
+	return strings.Join(said, "; "), nil
 }
