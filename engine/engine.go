@@ -64,6 +64,7 @@ type Engine struct {
 	Archives Archives                                   // verification archives: the met workload
 	KV       KV                                         // records under keys: the ycsb workload
 	Posts    Posts                                      // values of SHEF messages: the post workload
+	Scans    Scans                                      // tables of a star over several disks: the scan workload
 	Metrics  func(ctx context.Context) (Metrics, error) // what a server tells of itself, in a few ms
 	About    func(ctx context.Context) (About, error)
 	Close    func() error // waits for nothing; open archives must be closed before

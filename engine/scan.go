@@ -1,0 +1,114 @@
+package engine
+
+import "context"
+
+// StarTable names a table of the analytical workload: three of TPC-DS, with
+// all columns of its specification, in its order.
+type StarTable string
+
+// The tables.
+const (
+	StoreSales StarTable = "store_sales" // the facts: 23 columns
+	DateDim    StarTable = "date_dim"    // 28 columns, 73,049 rows at every scale
+	Item       StarTable = "item"        // 22 columns
+)
+
+// StarTables are all tables, the largest first.
+func StarTables() []StarTable { return []StarTable{StoreSales, DateDim, Item} }
+
+// StarFiles is a folder of generated tables, as `barograph synth tpcds` writes
+// it. The rows of all files of a table are its rows, whatever their order.
+type StarFiles struct {
+	Parquet map[StarTable][]string // absolute paths; DECIMAL(7,2) and dates as Parquet's own types, NULL as NULL
+
+	// Documents hold the same rows as one collection: JSON lines, each with
+	// its table's name in table_name. Columns that are NULL are left out;
+	// decimals are numbers, dates ISO strings.
+	Documents []string
+}
+
+// Placement tells on which disks the tables lie, into how many parts the facts
+// are divided, and how many workers an answer may use.
+type Placement struct {
+	Paths      []string // absolute folders, one a disk; nil = where the engine keeps its data
+	Partitions int      // at least 1: part i lies on Paths[i%len(Paths)]
+	Workers    int      // 0 = a worker for each part
+}
+
+// StarQuery names a question of the analytical workload.
+type StarQuery string
+
+// The questions: TPC-DS's own with the values of its qualification, and the
+// scan of the benchmark that the workload repeats.
+const (
+	Q3      StarQuery = "q3"   // year, brand id, brand, sum of ss_ext_sales_price; manufacturer 128, November
+	Q52     StarQuery = "q52"  // the same columns; manager 1, November 2000
+	Q55     StarQuery = "q55"  // brand id, brand, sum; manager 28, November 1999
+	ScanAll StarQuery = "scan" // the sum of ss_ext_sales_price over all of store_sales
+)
+
+// StarQueries are all questions, in the order of reports.
+func StarQueries() []StarQuery { return []StarQuery{Q3, Q52, Q55, ScanAll} }
+
+// Summary is one line for people; "" for an unknown question.
+func (q StarQuery) Summary() string {
+	switch q {
+	case Q3:
+		return "TPC-DS Q3: sales of a manufacturer's brands in November, by year"
+	case Q52:
+		return "TPC-DS Q52: sales of a manager's brands in November 2000"
+	case Q55:
+		return "TPC-DS Q55: sales of a manager's brands in November 1999"
+	case ScanAll:
+		return "the sum of all sales: every row is read"
+	}
+	return ""
+}
+
+// StarRow is a row of an answer. What a question has no column for is zero.
+type StarRow struct {
+	Year    int64
+	BrandID int64
+	Brand   string
+	Cents   int64 // the sum of ss_ext_sales_price, in hundredths
+	Null    bool  // the sum is NULL: no row, or NULLs alone
+}
+
+// Scans opens tables of the analytical workload: the scan workload.
+type Scans interface {
+	// Open opens the tables under a placement. Tables that were loaded under
+	// another placement are an error that says so.
+	Open(ctx context.Context, p Placement) (*Star, error)
+}
+
+// Star is a set of tables of the analytical workload; its functions are safe
+// for concurrent use. A nil Plan, Size or Cold means "cannot".
+type Star struct {
+	// Load makes the tables anew from files, durable when it returns, with
+	// whatever statistics a careful user would have the engine gather.
+	Load func(ctx context.Context, files StarFiles) (StarLoaded, error)
+
+	// Ask answers a question: at most 100 rows, in the order that the question
+	// asks for.
+	Ask func(ctx context.Context, q StarQuery) ([]StarRow, error)
+
+	// Text is what is sent for a question, in the engine's language.
+	Text func(q StarQuery) string
+
+	// Plan is the engine's plan of a question, as text.
+	Plan func(ctx context.Context, q StarQuery) (string, error)
+
+	// Size tells how many bytes the facts take on each path of the placement.
+	Size func(ctx context.Context) ([]int64, error)
+
+	// Cold has the engine forget what it holds of the tables in memory. The
+	// operating system's page cache is the caller's matter.
+	Cold func(ctx context.Context) error
+
+	Close func() error
+}
+
+// StarLoaded is what a load has stored: rows by table.
+type StarLoaded struct {
+	Rows map[StarTable]int64 `json:"rows"`
+}
