@@ -9,8 +9,9 @@ import (
 )
 
 // Arrange is Select for engines that have no language of their own and must be
-// fast: it projects the rows of b, all of which match q, in q's order. It sorts one packed integer a row instead of comparing column by column.
-// The reference does not use it.
+// fast: it projects the rows of b, all of which match q, in q's order. It sorts
+// one packed integer a row instead of comparing column by column. The reference
+// does not use it.
 func Arrange(q *question.Question, b *record.Batch, into *Builder) {
 	rows := sorted(q, b)
 	into.Reset(q.Columns)
@@ -18,6 +19,24 @@ func Arrange(q *question.Question, b *record.Batch, into *Builder) {
 		project(&q.Columns[k], b, rows, into.Vector(k))
 	}
 	into.Grow(len(rows))
+}
+
+// Admitted is the rows that the question's clock admits: all of them, or a copy.
+func Admitted(q *question.Question, rows *record.Batch) *record.Batch {
+	if q.Clock.All() {
+		return rows
+	}
+	out := &record.Batch{}
+	out.Reset(rows.Type, "")
+	for _, h := range rows.Headers {
+		out.AddHeader(h)
+	}
+	for i := range rows.Len() {
+		if q.Clock.Admits(rows.Valid[i], rows.Lead[i]) {
+			out.AppendRow(rows, i, rows.Head[i])
+		}
+	}
+	return out
 }
 
 // project appends a column of the rows to v.

@@ -3,8 +3,10 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/url"
+	"slices"
 
 	"barograph/design"
 	"barograph/flavour"
@@ -34,6 +36,15 @@ type Driver struct {
 	// Options.ReadOnly is set. Errors wrap ErrUnreachable where the cure is
 	// to start or name another server or path.
 	Open func(ctx context.Context, u *url.URL, o Options) (*Engine, error)
+}
+
+// Express tells whether the engine can be asked in a flavour under a design;
+// the error wraps flavour.ErrCannotExpress.
+func (d Driver) Express(n design.Name, f flavour.Name) error {
+	if slices.Contains(d.Offers[n], f) {
+		return nil
+	}
+	return fmt.Errorf("%s, %s, %s: %w", d.Scheme, n, f, flavour.ErrCannotExpress)
 }
 
 // Place tells where an engine runs.

@@ -20,7 +20,6 @@ import (
 	"barograph/formats"
 	"barograph/lab"
 	"barograph/measure"
-	"barograph/report"
 	"barograph/run"
 	"barograph/workload/faults"
 )
@@ -204,10 +203,7 @@ func correct(all []flavour.Name) []flavour.Name {
 func (k *killing) note(ctx context.Context, folder *run.Folder, d *engine.Driver, n design.Name, l *lab.Lab, open func(context.Context) (*engine.Engine, error)) {
 	a := run.Archive{Engine: d.Scheme, Design: string(n), URL: engine.Redact(l.URL()), Place: "server", Whole: true}
 	c := l.State().Cluster
-	a.Server = &run.Server{Nodes: len(c.Nodes), Profile: c.Profile, Settings: c.Settings, Memory: c.Memory}
-	if i := c.Isolation; i != nil {
-		a.Server.Isolation = &run.Isolation{CPUs: i.CPUs, Memory: i.Memory, Latency: i.Latency}
-	}
+	a.Server = ofCluster(&c)
 	if e, err := open(ctx); err == nil {
 		if about, err := e.About(ctx); err == nil {
 			a.Product, a.Version, a.Settings = about.Product, about.Version, about.Settings
@@ -215,24 +211,4 @@ func (k *killing) note(ctx context.Context, folder *run.Folder, d *engine.Driver
 		_ = e.Close()
 	}
 	folder.Run.Archives = append(folder.Run.Archives, a)
-}
-
-// reportFaults is report for killed nodes.
-func (e *env) reportFaults(dir string) error {
-	path, err := report.WriteFaults(dir)
-	if err != nil {
-		return err
-	}
-	if e.json {
-		kills, err := run.ReadKills(dir)
-		if err != nil {
-			return err
-		}
-		return e.printJSON(map[string]any{"kills": kills, "report": path})
-	}
-	if err := report.FaultsText(e.stdout, dir); err != nil {
-		return err
-	}
-	fmt.Fprintf(e.stdout, "report: %s\n", path)
-	return nil
 }

@@ -31,7 +31,11 @@ func labServerIn(dir string, d *engine.Driver, u *url.URL) *run.Server {
 	if at, err := url.Parse(s.URL); err != nil || at.Host != u.Host {
 		return nil
 	}
-	c := s.Cluster
+	return ofCluster(&s.Cluster)
+}
+
+// ofCluster tells of a lab's servers what a run folder keeps.
+func ofCluster(c *engine.Cluster) *run.Server {
 	out := &run.Server{Nodes: len(c.Nodes), Profile: c.Profile, Settings: c.Settings, Memory: c.Memory}
 	if i := c.Isolation; i != nil {
 		out.Isolation = &run.Isolation{CPUs: i.CPUs, Memory: i.Memory, Latency: i.Latency}

@@ -20,7 +20,6 @@ import (
 	"barograph/formats"
 	"barograph/measure"
 	"barograph/question"
-	"barograph/report"
 	"barograph/run"
 	"barograph/workload/met"
 
@@ -206,58 +205,6 @@ func (e *env) study(ctx context.Context, s *study, out string, o met.Options) (o
 
 // askersFolder is where a study keeps what many askers at once get.
 func (s *study) askersFolder(out string) string { return filepath.Join(out, "askers") }
-
-// report writes report.html and prints the tables.
-func (e *env) report(dir string) error {
-	switch {
-	case report.FaultsFolder(dir):
-		return e.reportFaults(dir)
-	case report.GrowthFolder(dir):
-		return e.reportGrowth(dir)
-	}
-	if report.PostFolder(dir) {
-		return e.reportPosts(dir)
-	}
-	path, err := report.Write(dir)
-	if err != nil {
-		return err
-	}
-	if e.json {
-		if r, points, err := run.ReadPoints(dir, false); err == nil {
-			return e.printJSON(map[string]any{"run": r, "points": points, "report": path})
-		}
-		r, samples, err := run.Read(dir)
-		if err != nil {
-			return err
-		}
-		return e.printJSON(map[string]any{"run": r, "summary": report.Summarise(r, samples), "report": path})
-	}
-	if err := report.Text(e.stdout, dir); err != nil {
-		return err
-	}
-	fmt.Fprintf(e.stdout, "\nreport: %s\n", path)
-	return nil
-}
-
-// reportGrowth is report for studies of several sizes.
-func (e *env) reportGrowth(dir string) error {
-	path, err := report.WriteGrowth(dir)
-	if err != nil {
-		return err
-	}
-	if e.json {
-		sum, err := report.SummariseGrowth(dir)
-		if err != nil {
-			return err
-		}
-		return e.printJSON(map[string]any{"growth": sum, "report": path})
-	}
-	if err := report.GrowthText(e.stdout, dir); err != nil {
-		return err
-	}
-	fmt.Fprintf(e.stdout, "\nreport: %s\n", path)
-	return nil
-}
 
 // findCases finds the cases to ask, and says what of a plot is not supported.
 func (e *env) findCases(names []string) ([]*question.Question, error) {

@@ -14,7 +14,6 @@ import (
 	"barograph/engine"
 	"barograph/fault"
 	"barograph/measure"
-	"barograph/report"
 	"barograph/run"
 	"barograph/workload/post"
 
@@ -200,7 +199,7 @@ func (f *postFlags) finish(result *run.Posts) error {
 	if err := result.Save(f.out); err != nil {
 		return err
 	}
-	if err := f.env.reportPosts(f.out); err != nil {
+	if err := f.env.report(f.out); err != nil {
 		return err
 	}
 	for _, c := range result.Cells {
@@ -208,25 +207,5 @@ func (f *postFlags) finish(result *run.Posts) error {
 			return &fault.Status{Code: fault.Differs, Err: errors.New("what the tables hold differs from the reference")}
 		}
 	}
-	return nil
-}
-
-// reportPosts writes the report of a run folder and prints its tables.
-func (e *env) reportPosts(dir string) error {
-	path, err := report.WritePosts(dir)
-	if err != nil {
-		return err
-	}
-	result, err := run.ReadPosts(dir)
-	if err != nil {
-		return err
-	}
-	if e.json {
-		return e.printJSON(map[string]any{"run": result, "report": path})
-	}
-	if err := report.PostText(e.stdout, result); err != nil {
-		return err
-	}
-	fmt.Fprintf(e.stdout, "\nreport: %s\n", path)
 	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -46,8 +45,8 @@ func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error
 func (a *archive) Close() error { return nil }
 
 func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
-	if !slices.Contains(Driver().Offers[a.design], f) {
-		return nil, fmt.Errorf("asterixdb, %s, %s: %w", a.design, f, flavour.ErrCannotExpress)
+	if err := Driver().Express(a.design, f); err != nil {
+		return nil, err
 	}
 	state, err := a.state(ctx, q.Subset)
 	if err != nil {
@@ -59,16 +58,7 @@ func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Na
 		d.Sorted = flavour.AsterixDBCodepoints
 		dialect = &d
 	}
-	began := time.Now()
-	p, err := flavour.Put(dialect, a.design, f, q, state.catalog)
-	if err != nil {
-		return nil, err
-	}
-	query := &engine.Query{Question: q, Flavour: f, Text: p.Text, Args: p.Args, Keys: p.Keys, Leads: p.Leads}
-	if p.Keys != nil {
-		query.Derive = time.Since(began)
-	}
-	return query, nil
+	return sqlengine.Phrase(dialect, a.design, f, q, state.catalog)
 }
 
 func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {

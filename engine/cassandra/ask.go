@@ -54,8 +54,8 @@ const atOnce = 100
 
 // Phrase derives from the catalog what to read.
 func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
-	if !slices.Contains(Driver().Offers[a.design], f) {
-		return nil, fmt.Errorf("cassandra, %s, %s: %w", a.design, f, flavour.ErrCannotExpress)
+	if err := Driver().Express(a.design, f); err != nil {
+		return nil, err
 	}
 	if f == flavour.EpochList && !q.Valid.Discrete() {
 		return nil, fmt.Errorf("cassandra: %s of times that are left open: %w", f, flavour.ErrCannotExpress)

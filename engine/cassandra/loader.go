@@ -33,39 +33,24 @@ func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, err
 	if sync := a.setting(ctx, "commitlog_sync"); sync == "periodic" {
 		a.log.Warn("a commit is not durable on this server", "durability", durability(sync))
 	}
-	return &loader{archive: a, subset: subset, groups: map[*record.LineType]*design.Grouper{}}, ctx.Err()
+	return &loader{archive: a, subset: subset}, ctx.Err()
 }
 
 type loader struct {
 	*archive
 	subset string
-	groups map[*record.LineType]*design.Grouper
-	types  []*record.LineType // of groups, in the order of arrival
+	groups design.Groups
 }
 
 // Add groups the records into documents.
 func (l *loader) Add(ctx context.Context, b *record.Batch) error {
-	if err := ctx.Err(); err != nil || b.Len() == 0 {
-		return err
-	}
-	g := l.groups[b.Type]
-	if g == nil {
-		g = design.NewGrouper(b.Type)
-		l.groups[b.Type] = g
-	}
-	if !slices.Contains(l.types, b.Type) {
-		l.types = append(l.types, b.Type)
-	}
-	g.Add(b)
-	return nil
+	l.groups.Add(b)
+	return ctx.Err()
 }
 
 // Close drops what was not committed.
 func (l *loader) Close() error {
-	for _, g := range l.groups {
-		g.Reset()
-	}
-	l.types = l.types[:0]
+	l.groups.Reset()
 	return nil
 }
 
@@ -115,7 +100,7 @@ func (t *attempt) try(ctx context.Context, c *engine.Commit) (won bool, err erro
 	if err != nil {
 		return false, err
 	}
-	for _, lt := range t.types {
+	for _, lt := range t.groups.Types() {
 		if err := t.create(ctx, t.table(lt), t.createTable(lt)); err != nil {
 			return false, err
 		}
@@ -232,7 +217,7 @@ func (t *attempt) records(ctx context.Context, lt *record.LineType) error {
 	insert := t.insert(lt)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(t.inflight)
-	for doc := range t.groups[lt].Docs() {
+	for doc := range t.groups.Docs(lt) {
 		if ctx.Err() != nil {
 			break
 		}

@@ -29,8 +29,7 @@ const (
 type loader struct {
 	a      *Archive
 	subset string
-	groups map[*record.LineType]*design.Grouper
-	types  []*record.LineType // of groups, in the order of arrival
+	groups design.Groups
 	made   map[*record.LineType]bool
 }
 
@@ -39,7 +38,7 @@ func (a *Archive) Loader(ctx context.Context, subset string) (engine.Loader, err
 	if a.o.ReadOnly {
 		return nil, &fault.Error{Setting: a.o.Shown, Err: engine.ErrReadOnly, Cure: "open it without --read-only"}
 	}
-	l := &loader{a: a, subset: subset, groups: map[*record.LineType]*design.Grouper{}, made: map[*record.LineType]bool{}}
+	l := &loader{a: a, subset: subset, made: map[*record.LineType]bool{}}
 	return l, l.create(ctx)
 }
 
@@ -79,27 +78,13 @@ func (l *loader) create(ctx context.Context) error {
 
 // Add groups the records into documents.
 func (l *loader) Add(ctx context.Context, b *record.Batch) error {
-	if b.Len() == 0 {
-		return ctx.Err()
-	}
-	g := l.groups[b.Type]
-	if g == nil {
-		g = design.NewGrouper(b.Type)
-		l.groups[b.Type] = g
-	}
-	if !slices.Contains(l.types, b.Type) {
-		l.types = append(l.types, b.Type)
-	}
-	g.Add(b)
+	l.groups.Add(b)
 	return ctx.Err()
 }
 
 // Close drops what was not committed.
 func (l *loader) Close() error {
-	for _, g := range l.groups {
-		g.Reset()
-	}
-	l.types = l.types[:0]
+	l.groups.Reset()
 	return nil
 }
 
@@ -169,7 +154,7 @@ func (k *commit) run(ctx context.Context, c engine.Commit) error {
 		if k.rev, err = a.swapState(ctx, subset, k.state, k.rev); err != nil {
 			return err
 		}
-		for _, t := range k.l.types {
+		for _, t := range k.l.groups.Types() {
 			if err := k.write(ctx, t); err != nil {
 				return err
 			}
@@ -184,7 +169,7 @@ func (k *commit) run(ctx context.Context, c engine.Commit) error {
 
 // prepare looks up what the commit will change and writes it down.
 func (k *commit) prepare(ctx context.Context, p *pending) error {
-	for _, t := range k.l.types {
+	for _, t := range k.l.groups.Types() {
 		if !k.l.made[t] {
 			if err := k.l.a.store.Prepare(ctx, k.l.subset, t); err != nil {
 				return err
@@ -193,7 +178,7 @@ func (k *commit) prepare(ctx context.Context, p *pending) error {
 		}
 		var ids, maybe []string
 		var key []byte
-		for doc := range k.l.groups[t].Docs() {
+		for doc := range k.l.groups.Docs(t) {
 			key = design.AppendKey(key[:0], t, k.l.subset, doc.Header(), doc.Valid())
 			ids = append(ids, string(key))
 			if k.catalog.Holding(t, doc.Header()).MayHold(doc.Valid()) {
@@ -275,7 +260,7 @@ func (k *commit) write(ctx context.Context, t *record.LineType) error {
 	var have, merged record.Batch
 	var key []byte
 	var failure error
-	for doc := range k.l.groups[t].Docs() {
+	for doc := range k.l.groups.Docs(t) {
 		if failure = ctx.Err(); failure != nil {
 			break
 		}

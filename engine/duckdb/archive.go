@@ -4,14 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"strconv"
-	"time"
 
 	"barograph/design"
 	"barograph/engine"
+	"barograph/engine/sqlengine"
 	"barograph/flavour"
 	"barograph/question"
 	"barograph/record"
@@ -145,21 +144,16 @@ func (a *archive) Contents(ctx context.Context, subset string) (engine.Contents,
 
 // Phrase puts a question into DuckDB's SQL.
 func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
-	if !slices.Contains(offers()[a.design], f) {
-		return nil, fmt.Errorf("duckdb: %s does not offer %s: %w", a.design, f, flavour.ErrCannotExpress)
+	if err := Driver().Express(a.design, f); err != nil {
+		return nil, err
 	}
 	catalog, err := a.Catalog(ctx, q.Subset)
 	if err != nil {
 		return nil, err
 	}
-	start := time.Now()
-	p, err := flavour.Put(a.dialect(q.Subset), a.design, f, q, catalog)
+	out, err := sqlengine.Phrase(a.dialect(q.Subset), a.design, f, q, catalog)
 	if err != nil {
 		return nil, err
-	}
-	out := &engine.Query{Question: q, Flavour: f, Text: p.Text, Args: p.Args, Keys: p.Keys}
-	if f == flavour.Keys {
-		out.Derive = time.Since(start)
 	}
 	if a.design == design.Normalized && slices.ContainsFunc(q.Columns, func(c question.Column) bool { return c.Role == question.Lead }) {
 		out.Text += leadNote(catalog.Facts(q).Versions)

@@ -198,8 +198,8 @@ func (a *archive) Contents(ctx context.Context, subset string) (engine.Contents,
 }
 
 func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
-	if !slices.Contains(Driver().Offers[a.design], f) {
-		return nil, fmt.Errorf("mariadb, %s, %s: %w", a.design, f, flavour.ErrCannotExpress)
+	if err := Driver().Express(a.design, f); err != nil {
+		return nil, err
 	}
 	if f == flavour.CachedSQL && a.db.cache != "" {
 		return nil, fmt.Errorf("mariadb, %s: the server keeps no answers, %s (the lab's profile tuned has a query cache): %w", f, a.db.cache, flavour.ErrCannotExpress)
@@ -212,19 +212,11 @@ func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Na
 	if err != nil {
 		return nil, err
 	}
-	began := time.Now()
-	p, err := flavour.Put(dialect, a.design, f, q, catalog)
-	if err != nil {
-		return nil, err
+	query, err := sqlengine.Phrase(dialect, a.design, f, q, catalog)
+	if err == nil && f == flavour.CachedSQL {
+		query.Text = "SELECT SQL_CACHE" + strings.TrimPrefix(query.Text, "SELECT")
 	}
-	if f == flavour.CachedSQL {
-		p.Text = "SELECT SQL_CACHE" + strings.TrimPrefix(p.Text, "SELECT")
-	}
-	query := &engine.Query{Question: q, Flavour: f, Text: p.Text, Args: p.Args, Keys: p.Keys, Leads: p.Leads}
-	if p.Keys != nil {
-		query.Derive = time.Since(began)
-	}
-	return query, nil
+	return query, err
 }
 
 // dialectFor is the dialect for a question of METviewer's tables: its columns

@@ -240,12 +240,12 @@ func tell(t *testing.T, l *lab.Lab, statement string) (last string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close() //nolint:errcheck // the statement is done
+	defer db.Close()
 	rows, err := db.QueryContext(t.Context(), statement)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer rows.Close() //nolint:errcheck // Err below says what went wrong
+	defer rows.Close()
 	columns, err := rows.Columns()
 	if err != nil {
 		t.Fatal(err)
@@ -273,7 +273,7 @@ func emptyKeys(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close() //nolint:errcheck // Sync below says what went wrong
+	defer f.Close()
 	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
 		t.Fatal(err)

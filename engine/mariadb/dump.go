@@ -70,25 +70,16 @@ func (a *archive) lineSelect(t *record.LineType, twins map[string]map[string]boo
 		cols = append(cols, sqlengine.Column{Name: "repeats", Type: sqlengine.Doubles, From: sqlengine.Repeats})
 		exprs = append(exprs, expr)
 	}
-	return selection{strings.Join(exprs, ", "), sqlengine.NewCollector(a.design, t, cols, repeats), func(a *archive, subset string) string {
+	return selection{strings.Join(exprs, ", "), sqlengine.NewCollector(a.design, t, cols, sqlengine.AsRepeats), func(a *archive, subset string) string {
 		return " FROM " + a.table(subset, tableOf(t)) + " ld JOIN " + a.table(subset, design.HeaderTable) + " h USING (stat_header_id)"
 	}}
 }
 
 func (a *archive) wideSelect(t *record.LineType) selection {
 	name, cols, _ := sqlengine.Table(design.Wide, t)
-	return selection{sqlengine.Names("", cols), sqlengine.NewCollector(a.design, t, cols, repeats), func(a *archive, subset string) string {
+	return selection{sqlengine.Names("", cols), sqlengine.NewCollector(a.design, t, cols, sqlengine.AsRepeats), func(a *archive, subset string) string {
 		return " FROM " + a.table(subset, name)
 	}}
-}
-
-// repeats decodes the text form of repeating columns.
-func repeats(src any, into []float64) ([]float64, error) {
-	text, err := sqlengine.AsText(src, "")
-	if err != nil || text == "" {
-		return into, err
-	}
-	return design.ParseRepeats([]byte(text), into)
 }
 
 func (a *archive) dumpRows(ctx context.Context, subset string, s selection, to *engine.Dumper) error {

@@ -214,7 +214,7 @@ func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder
 			return err
 		}
 	}
-	answer.Arrange(q.Question, admitted(q.Question, &rows), into)
+	answer.Arrange(q.Question, answer.Admitted(q.Question, &rows), into)
 	return nil
 }
 
@@ -224,22 +224,4 @@ func (a *archive) send(ctx context.Context, p *plan, filter bson.D) (*mongo.Curs
 		return c.Aggregate(ctx, p.pipeline(filter), options.Aggregate().SetBatchSize(replySize))
 	}
 	return c.Find(ctx, filter, options.Find().SetProjection(projection()).SetBatchSize(replySize))
-}
-
-// admitted is the rows that the question's clock admits: all of them, or a copy.
-func admitted(q *question.Question, rows *record.Batch) *record.Batch {
-	if q.Clock.All() {
-		return rows
-	}
-	out := &record.Batch{}
-	out.Reset(rows.Type, "")
-	for _, h := range rows.Headers {
-		out.AddHeader(h)
-	}
-	for i := range rows.Len() {
-		if q.Clock.Admits(rows.Valid[i], rows.Lead[i]) {
-			out.AppendRow(rows, i, rows.Head[i])
-		}
-	}
-	return out
 }

@@ -188,23 +188,14 @@ func (a *archive) Size(ctx context.Context) (int64, error) {
 }
 
 func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
-	if !slices.Contains(Driver().Offers[a.design], f) {
-		return nil, fmt.Errorf("oracle, %s, %s: %w", a.design, f, flavour.ErrCannotExpress)
+	if err := Driver().Express(a.design, f); err != nil {
+		return nil, err
 	}
 	catalog, err := a.Catalog(ctx, q.Subset)
 	if err != nil {
 		return nil, err
 	}
-	began := time.Now()
-	p, err := flavour.Put(a.dialect, a.design, f, q, catalog)
-	if err != nil {
-		return nil, err
-	}
-	query := &engine.Query{Question: q, Flavour: f, Text: p.Text, Args: p.Args, Keys: p.Keys, Leads: p.Leads}
-	if p.Keys != nil {
-		query.Derive = time.Since(began)
-	}
-	return query, nil
+	return sqlengine.Phrase(a.dialect, a.design, f, q, catalog)
 }
 
 // exists tells whether there is anything to ask: a question of a table that is

@@ -111,7 +111,7 @@ func (w *lineWriter) find(ctx context.Context, q querier, t *record.LineType, ta
 		}
 	}
 	there := map[record.Key]string{}
-	have := sqlengine.NewCollector(design.Normalized, t, cols, repeats)
+	have := sqlengine.NewCollector(design.Normalized, t, cols, sqlengine.AsRepeats)
 	var rowid string
 	var header int64
 	into := []any{&rowid, &header} // the header comes first, so that its fields are known to the row

@@ -125,27 +125,8 @@ func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder
 	if err != nil {
 		return err
 	}
-	answer.Arrange(q.Question, r.admitted(), into)
+	answer.Arrange(q.Question, answer.Admitted(q.Question, &r.rows), into)
 	return nil
-}
-
-// admitted is the rows that the question's clock admits: all of them, or a copy.
-func (r *reader) admitted() *record.Batch {
-	clock := &r.question.Clock
-	if clock.All() {
-		return &r.rows
-	}
-	out := &record.Batch{}
-	out.Reset(r.rows.Type, "")
-	for _, h := range r.rows.Headers {
-		out.AddHeader(h)
-	}
-	for i := range r.rows.Len() {
-		if clock.Admits(r.rows.Valid[i], r.rows.Lead[i]) {
-			out.AppendRow(&r.rows, i, r.rows.Head[i])
-		}
-	}
-	return out
 }
 
 // reader holds the memory of one Ask at a time.

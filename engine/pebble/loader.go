@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -18,14 +17,13 @@ func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, err
 	if a.readOnly {
 		return nil, fmt.Errorf("%s: %w", a.dir, engine.ErrReadOnly)
 	}
-	return &loader{store: a.store, subset: subset, groups: map[*record.LineType]*design.Grouper{}}, ctx.Err()
+	return &loader{store: a.store, subset: subset}, ctx.Err()
 }
 
 type loader struct {
 	store  *store
 	subset string
-	groups map[*record.LineType]*design.Grouper
-	types  []*record.LineType // of groups, in the order of arrival
+	groups design.Groups
 
 	key, payload []byte // of the document under way
 	have, merged record.Batch
@@ -33,22 +31,8 @@ type loader struct {
 
 // Add groups the records into documents.
 func (l *loader) Add(ctx context.Context, b *record.Batch) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if b.Len() == 0 {
-		return nil
-	}
-	g := l.groups[b.Type]
-	if g == nil {
-		g = design.NewGrouper(b.Type)
-		l.groups[b.Type] = g
-	}
-	if !slices.Contains(l.types, b.Type) {
-		l.types = append(l.types, b.Type)
-	}
-	g.Add(b)
-	return nil
+	l.groups.Add(b)
+	return ctx.Err()
 }
 
 // Commit merges the documents with those that are there and writes pairs,
@@ -68,7 +52,7 @@ func (l *loader) Commit(ctx context.Context, c engine.Commit) (stored engine.Sto
 	if err != nil {
 		return stored, err
 	}
-	for _, t := range l.types {
+	for _, t := range l.groups.Types() {
 		if err := l.documents(ctx, batch, t, known, &stored); err != nil {
 			return stored, err
 		}
@@ -96,7 +80,7 @@ func (l *loader) Commit(ctx context.Context, c engine.Commit) (stored engine.Sto
 // documents puts the documents of one line type into the batch.
 func (l *loader) documents(ctx context.Context, batch *pebble.Batch, t *record.LineType, known *design.Catalog, stored *engine.Stored) error {
 	n := 0
-	for doc := range l.groups[t].Docs() {
+	for doc := range l.groups.Docs(t) {
 		if n++; n%64 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -180,10 +164,7 @@ func (l *loader) mark(ctx context.Context, batch *pebble.Batch, done []engine.Ma
 }
 
 func (l *loader) reset() {
-	for _, g := range l.groups {
-		g.Reset()
-	}
-	l.types = l.types[:0]
+	l.groups.Reset()
 }
 
 // Close drops what was not committed.

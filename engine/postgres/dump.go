@@ -30,17 +30,9 @@ func (a *archive) dump(ctx context.Context, subset string, to *engine.Dumper) er
 	if err != nil {
 		return err
 	}
-	for _, t := range types {
-		if a.design == design.Document {
-			err = a.dumpDocs(ctx, tx, subset, t, to)
-		} else {
-			err = a.dumpLines(ctx, tx, subset, t, to)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return sqlengine.DumpTypes(a.design, types,
+		func(t *record.LineType) error { return a.dumpLines(ctx, tx, subset, t, to) },
+		func(t *record.LineType) error { return a.dumpDocs(ctx, tx, subset, t, to) })
 }
 
 // selection is the query for all records of a type, and its columns.

@@ -8,10 +8,30 @@ import (
 	"barograph/record"
 )
 
+// DumpTypes dumps the tables of line types in turn, each by docs under the
+// document design, else by lines, until one fails.
+func DumpTypes(n design.Name, types []*record.LineType, lines, docs func(t *record.LineType) error) error {
+	one := lines
+	if n == design.Document {
+		one = docs
+	}
+	for _, t := range types {
+		if err := one(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Dump hands out the rows of a query for the collector's columns, and closes them.
 func (c *Collector) Dump(rows *sql.Rows, to *engine.Dumper) error {
+	return c.DumpCells(rows, c.Scan(), to)
+}
+
+// DumpCells is Dump for a driver whose values need cells of their own, each of
+// which gives what it scans to Value.
+func (c *Collector) DumpCells(rows *sql.Rows, cells []any, to *engine.Dumper) error {
 	defer rows.Close() //nolint:errcheck // Err below says what went wrong
-	cells := c.Scan()
 	for rows.Next() {
 		if err := rows.Scan(cells...); err != nil {
 			return err
@@ -77,18 +97,22 @@ func (d *Documents) Rest(to *engine.Dumper) error { return to.Rest(&d.batch) }
 // Dump hands out the rows of a query for DocDumpColumns and the entries as
 // JSON, and closes them.
 func (d *Documents) Dump(rows *sql.Rows, to *engine.Dumper) error {
-	defer rows.Close() //nolint:errcheck // Err below says what went wrong
-	var h record.Header
+	defer rows.Close()                          //nolint:errcheck // Err below says what went wrong
+	var fields [record.NumFields]sql.NullString // Oracle's empty text is NULL
 	var valid int64
 	var entries sql.RawBytes
-	cells := make([]any, 0, len(h)+2)
-	for f := range record.NumFields {
-		cells = append(cells, &h[f])
+	cells := make([]any, 0, len(fields)+2)
+	for f := range fields {
+		cells = append(cells, &fields[f])
 	}
 	cells = append(cells, &valid, &entries)
 	for rows.Next() {
 		if err := rows.Scan(cells...); err != nil {
 			return err
+		}
+		var h record.Header
+		for f := range fields {
+			h[f] = fields[f].String
 		}
 		if err := d.Add(h, valid, entries, to); err != nil {
 			return err

@@ -151,3 +151,13 @@ func days(y, m, d int64) int64 {
 func AppendDateTime(dst []byte, epoch int64) []byte {
 	return time.Unix(epoch, 0).UTC().AppendFormat(dst, time.DateTime)
 }
+
+// AsRepeats appends to into the repeating columns that src holds as JSON, see
+// design.ParseRepeats; NULL and the empty text hold none.
+func AsRepeats(src any, into []float64) ([]float64, error) {
+	text, err := AsText(src, "")
+	if err != nil || text == "" {
+		return into, err
+	}
+	return design.ParseRepeats([]byte(text), into)
+}

@@ -14,15 +14,10 @@ import (
 func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
 	return engine.Dump(func(to *engine.Dumper) error {
 		types, err := a.stored(ctx, subset)
-		for _, t := range types {
-			if a.design == design.Document {
-				err = a.dumpDocs(ctx, subset, t, to)
-			} else {
-				err = a.dumpLines(ctx, subset, t, to)
-			}
-			if err != nil {
-				break
-			}
+		if err == nil {
+			err = sqlengine.DumpTypes(a.design, types,
+				func(t *record.LineType) error { return a.dumpLines(ctx, subset, t, to) },
+				func(t *record.LineType) error { return a.dumpDocs(ctx, subset, t, to) })
 		}
 		return failed(ctx, err)
 	})
@@ -36,7 +31,7 @@ func (a *archive) dumpLines(ctx context.Context, subset string, t *record.LineTy
 	if err != nil {
 		return err
 	}
-	return sqlengine.NewCollector(a.design, t, append(headers, lines...), repeats).Dump(rows, to)
+	return sqlengine.NewCollector(a.design, t, append(headers, lines...), sqlengine.AsRepeats).Dump(rows, to)
 }
 
 func (a *archive) dumpDocs(ctx context.Context, subset string, t *record.LineType, to *engine.Dumper) error {

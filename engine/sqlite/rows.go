@@ -86,7 +86,7 @@ func (w *rowWriter) table(t *record.LineType) (*lineTable, error) {
 		return lt, nil
 	}
 	name, cols := w.l.tableName(t)
-	lt := &lineTable{columns: cols, have: sqlengine.NewCollector(design.Normalized, t, cols, repeats)}
+	lt := &lineTable{columns: cols, have: sqlengine.NewCollector(design.Normalized, t, cols, sqlengine.AsRepeats)}
 	var err error
 	for _, c := range cols {
 		if common(c.From) {
@@ -336,13 +336,4 @@ func (w *rowWriter) settled(committed bool) {
 	}
 	w.headers.Drop()
 	w.files.Drop()
-}
-
-// repeats decodes the text form of repeating columns.
-func repeats(src any, into []float64) ([]float64, error) {
-	text, err := sqlengine.AsText(src, "")
-	if err != nil {
-		return into, err
-	}
-	return design.ParseRepeats([]byte(text), into)
 }

@@ -132,7 +132,7 @@ func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder
 	if err != nil {
 		return failed(ctx, err)
 	}
-	answer.Arrange(q.Question, admitted(q.Question, &r.rows), into)
+	answer.Arrange(q.Question, answer.Admitted(q.Question, &r.rows), into)
 	return nil
 }
 
@@ -176,24 +176,6 @@ func (s *store) fetch(ctx context.Context, ids []string, each func(at int, value
 		return nil
 	})
 	return group.Wait()
-}
-
-// admitted is the rows that the question's clock admits: all of them, or a copy.
-func admitted(q *question.Question, rows *record.Batch) *record.Batch {
-	if q.Clock.All() {
-		return rows
-	}
-	out := &record.Batch{}
-	out.Reset(rows.Type, "")
-	for _, h := range rows.Headers {
-		out.AddHeader(h)
-	}
-	for i := range rows.Len() {
-		if q.Clock.Admits(rows.Valid[i], rows.Lead[i]) {
-			out.AppendRow(rows, i, rows.Head[i])
-		}
-	}
-	return out
 }
 
 // Explain tells what Ask does with the query, and counts what it finds; the

@@ -34,39 +34,24 @@ func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, err
 	if d := a.durability(ctx, info, into); into["appendfsync"] != always || info["aof_enabled"] != "1" {
 		a.log.Warn("a commit is not durable on this server", "durability", d)
 	}
-	return &loader{store: a.store, subset: subset, groups: map[*record.LineType]*design.Grouper{}}, nil
+	return &loader{store: a.store, subset: subset}, nil
 }
 
 type loader struct {
 	store  *store
 	subset string
-	groups map[*record.LineType]*design.Grouper
-	types  []*record.LineType // of groups, in the order of arrival
+	groups design.Groups
 }
 
 // Add groups the records into documents.
 func (l *loader) Add(ctx context.Context, b *record.Batch) error {
-	if err := ctx.Err(); err != nil || b.Len() == 0 {
-		return err
-	}
-	g := l.groups[b.Type]
-	if g == nil {
-		g = design.NewGrouper(b.Type)
-		l.groups[b.Type] = g
-	}
-	if !slices.Contains(l.types, b.Type) {
-		l.types = append(l.types, b.Type)
-	}
-	g.Add(b)
-	return nil
+	l.groups.Add(b)
+	return ctx.Err()
 }
 
 // Close drops what was not committed.
 func (l *loader) Close() error {
-	for _, g := range l.groups {
-		g.Reset()
-	}
-	l.types = l.types[:0]
+	l.groups.Reset()
 	return nil
 }
 
@@ -186,8 +171,8 @@ func (t *attempt) try(ctx context.Context, c *engine.Commit) (won bool, err erro
 // chunk is merged and encoded while others are written.
 func (t *attempt) stageAll(ctx context.Context) error {
 	var derived []byte
-	for _, lt := range t.types {
-		for doc := range t.groups[lt].Docs() {
+	for _, lt := range t.groups.Types() {
+		for doc := range t.groups.Docs(lt) {
 			derived = design.AppendKey(derived[:0], lt, t.subset, doc.Header(), doc.Valid())
 			t.ids = append(t.ids, t.store.id(string(derived)))
 		}
@@ -198,9 +183,9 @@ func (t *attempt) stageAll(ctx context.Context) error {
 	group, gctx := errgroup.WithContext(ctx)
 	group.SetLimit(t.store.inflight)
 	at := 0
-	for _, lt := range t.types {
+	for _, lt := range t.groups.Types() {
 		part := newPart(lt)
-		for doc := range t.groups[lt].Docs() {
+		for doc := range t.groups.Docs(lt) {
 			part.add(doc)
 			if len(part.docs) == chunk {
 				at += t.send(gctx, group, part, at)
