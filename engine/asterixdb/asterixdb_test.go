@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	if err := os.Setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"); err != nil {
 		panic(err)
 	}
-	os.Exit(m.Run())
+	m.Run() // the test program exits with what it returns
 }
 
 func up(t *testing.T, nodes int) *lab.Lab {
