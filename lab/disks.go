@@ -114,7 +114,13 @@ const (
 	defaultMeasure = 1500 * time.Millisecond
 )
 
-// planDisks checks what is asked.
+// Check tells what is wrong with the options, if anything is.
+func (o DiskOptions) Check() error {
+	_, err := planDisks(&o)
+	return err
+}
+
+// planDisks checks what is asked and sets what is left out.
 func planDisks(o *DiskOptions) (*DiskSet, error) {
 	bad := func(setting, problem, cure string) error {
 		return &fault.Error{Setting: setting, Problem: problem, Cure: cure}
@@ -284,8 +290,8 @@ func (s *DiskSet) Warnings() []string {
 		d := &s.Disks[i]
 		name := filepath.Base(d.Path)
 		random := float64(d.Limits.ReadIOPS)
-		if b := d.Limits.ReadMBps * 1e6 / randomBlock; b > 0 && (random == 0 || b < random) {
-			random = b // 4 KiB each
+		if b := d.Limits.ReadMBps * 1e6 / randomBlock; b > 0 {
+			random = min(random, b) // without a limit on operations nothing is promised
 		}
 		slow(name, "reads MB/s", d.Measured.ReadMBps, reachable(d.Limits.ReadMBps, d.Limits.ReadIOPS))
 		slow(name, "writes MB/s", d.Measured.WriteMBps, reachable(d.Limits.WriteMBps, d.Limits.WriteIOPS))

@@ -26,7 +26,7 @@ import (
 // taken as it is, mounted again after a reboot; one that was broken off is
 // removed first.
 func UpDisks(ctx context.Context, o DiskOptions) (DiskSet, error) {
-	if _, err := planDisks(&o); err != nil {
+	if err := o.Check(); err != nil {
 		return DiskSet{}, err
 	}
 	if err := disksPossible(); err != nil {

@@ -10,7 +10,7 @@ import (
 
 // UpDisks makes throttled disks, which takes Linux.
 func UpDisks(_ context.Context, o DiskOptions) (DiskSet, error) {
-	if _, err := planDisks(&o); err != nil {
+	if err := o.Check(); err != nil {
 		return DiskSet{}, err
 	}
 	return DiskSet{}, errSystem

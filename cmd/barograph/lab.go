@@ -79,7 +79,6 @@ brings is never touched. The commands act on the engines named, or on every engi
 	up.Flags().DurationVar(&l.limits.Latency, "latency", 0, "added to each packet that a node sends, such as 500us (with --isolate)")
 	up.Flags().BoolVar(&l.useDisks, "disks", false, "give the engine a folder on each of the disks that `lab disks` made")
 	up.Flags().StringArrayVar(&l.diskFolders, "disk", nil, "give the engine a folder on this disk; may be repeated")
-	up.MarkFlagsMutuallyExclusive("disks", "disk")
 	sub("down [ENGINE…] [disks]", "Stop servers and remove their data; remove throttled disks", l.down)
 	sub("status [ENGINE…] [disks]", "Tell what runs, and which throttled disks there are", l.status)
 	c.AddCommand(newLabDisks(l))

@@ -64,6 +64,9 @@ Profiles; the figures given take the place of the profile's:
 func (l *labs) disksDir() string { return filepath.Join(l.dir, disksName) }
 
 func (l *labs) disks(c *cobra.Command, o lab.DiskOptions) error {
+	if err := o.Check(); err != nil {
+		return usage(err)
+	}
 	if err := os.MkdirAll(l.dir, 0o755); err != nil {
 		return err
 	}
@@ -113,6 +116,9 @@ func (l *labs) diskStatus() (*labRow, error) {
 func (l *labs) diskPaths() ([]string, error) {
 	if !l.useDisks {
 		return l.diskFolders, nil
+	}
+	if len(l.diskFolders) > 0 {
+		return nil, usage(&fault.Error{Setting: "--disks, --disk", Problem: "say two things", Cure: "choose the lab's disks or name your own"})
 	}
 	all, err := lab.Disks(l.disksDir())
 	if errors.Is(err, os.ErrNotExist) {
