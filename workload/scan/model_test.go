@@ -131,7 +131,7 @@ func TestModelRefuses(t *testing.T) {
 		"cores decide":  {measured(sweepOf(500, 8, 5e9), cores, 0.05, 5, 1), "cores may decide at all points"},
 		"no noise":      {measured(sweepOf(100, 8, 5e9), disks, 0, 1, 1), "disks may decide at all points"},
 		"five points":   {measured(sweepOf(100, 8, 5e9)[:5], law{1, 10, 1}, 0, 1, 1), "5 setups"},
-		"one setup":     {measured(repeated(sweepOf(100, 8, 5e9)[0], 9), law{1, 10, 1}, 0.05, 3, 1), "may decide at all points"},
+		"one setup":     {measured(sameSetup(sweepOf(100, 8, 5e9)[0], 9), law{1, 10, 1}, 0.05, 3, 1), "may decide at all points"},
 		"nothing":       {nil, "0 setups"},
 		"no times":      {make([]Point, 6), "not whole"},
 		"a time of 0":   {[]Point{{Setup: sweepOf(100, 8, 5e9)[0], Seconds: []float64{1, 0}}}, "no times above 0"},
@@ -144,7 +144,7 @@ func TestModelRefuses(t *testing.T) {
 	}
 }
 
-func repeated(s Setup, n int) []Setup {
+func sameSetup(s Setup, n int) []Setup {
 	var out []Setup
 	for range n {
 		out = append(out, s)
