@@ -244,11 +244,8 @@ func throttleNode(c *engine.Cluster, node int) error {
 }
 
 func (g *groups) throttle(dir string, folders []string) error {
-	for _, s := range disksOf(folders) {
-		for _, d := range s.Disks {
-			if !d.Mounted {
-				continue
-			}
+	for _, f := range folders {
+		if d, ok := DiskOf(f); ok {
 			if err := g.set(dir, d.Device, d.Limits); err != nil {
 				return err
 			}

@@ -190,11 +190,6 @@ func replace[T int64 | float64](limit *T, given T) {
 	}
 }
 
-// alike reports whether the sets are of the same disks, measured or not.
-func (s *DiskSet) alike(o *DiskSet) bool {
-	return len(s.Disks) == len(o.Disks) && s.Size == o.Size && s.Profile == o.Profile && s.Limits == o.Limits
-}
-
 // String is a line for people.
 func (s *DiskSet) String() string {
 	return fmt.Sprintf("%d disk(s) of %d MiB, profile %s: %s", len(s.Disks), s.Size>>20, s.Profile, s.Limits)
@@ -211,19 +206,6 @@ func (s *DiskSet) Usable() error {
 		}
 	}
 	return nil
-}
-
-// save replaces the state file in one step.
-func (s *DiskSet) save() error {
-	text, err := json.MarshalIndent(s, "", "  ")
-	if err != nil {
-		return err
-	}
-	name := filepath.Join(s.Dir, disksFile)
-	if err := os.WriteFile(name+".new", append(text, '\n'), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(name+".new", name)
 }
 
 // DiskStatus reads the state of the disks in dir and looks which are mounted.
@@ -321,20 +303,35 @@ const (
 	randomBlock     = 4 << 10
 )
 
-// disksOf are the sets of disks that folders lie on; folders on other disks
-// belong to none.
-func disksOf(folders []string) []DiskSet {
-	var out []DiskSet
-	seen := map[string]bool{}
-	for _, f := range folders {
-		dir := filepath.Dir(filepath.Dir(f))
-		if seen[dir] {
-			continue
+// DiskOf is the throttled disk that a folder lies on, with its limits and what
+// it was measured to do; false where it lies on another.
+func DiskOf(folder string) (Disk, bool) {
+	for p := resolved(folder); p != filepath.Dir(p); p = filepath.Dir(p) {
+		s, err := DiskStatus(filepath.Dir(p))
+		if err != nil {
+			continue // none are made there
 		}
-		seen[dir] = true
-		if s, err := DiskStatus(dir); err == nil {
-			out = append(out, s)
+		for _, d := range s.Disks {
+			if d.Path == p {
+				return d, d.Mounted
+			}
 		}
 	}
-	return out
+	return Disk{}, false
+}
+
+// resolved is the absolute path without symbolic links, as the kernel tells
+// paths; of a folder that does not exist as far as its parent goes.
+func resolved(dir string) string {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return dir
+	}
+	if p, err := filepath.EvalSymlinks(dir); err == nil {
+		return p
+	}
+	if p, err := filepath.EvalSymlinks(filepath.Dir(dir)); err == nil {
+		return filepath.Join(p, filepath.Base(dir))
+	}
+	return dir
 }

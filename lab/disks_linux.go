@@ -3,6 +3,7 @@ package lab
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -99,22 +100,6 @@ func mkfs() (string, error) {
 	return exec.LookPath(name)
 }
 
-// resolved is the absolute path without symbolic links, as the kernel tells
-// paths; of a folder that does not exist as far as its parent goes.
-func resolved(dir string) string {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return dir
-	}
-	if p, err := filepath.EvalSymlinks(dir); err == nil {
-		return p
-	}
-	if p, err := filepath.EvalSymlinks(filepath.Dir(dir)); err == nil {
-		return filepath.Join(p, filepath.Base(dir))
-	}
-	return dir
-}
-
 // make makes those of the disks that are not there, limits and measures all.
 func (s *DiskSet) make(ctx context.Context, measure time.Duration) error {
 	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
@@ -144,6 +129,24 @@ func (s *DiskSet) make(ctx context.Context, measure time.Duration) error {
 	}
 	s.Whole = true
 	return s.save()
+}
+
+// alike reports whether the sets are of the same disks, measured or not.
+func (s *DiskSet) alike(o *DiskSet) bool {
+	return len(s.Disks) == len(o.Disks) && s.Size == o.Size && s.Profile == o.Profile && s.Limits == o.Limits
+}
+
+// save replaces the state file in one step.
+func (s *DiskSet) save() error {
+	text, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	name := filepath.Join(s.Dir, disksFile)
+	if err := os.WriteFile(name+".new", append(text, '\n'), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(name+".new", name)
 }
 
 // one makes a disk, as far as it is not there.

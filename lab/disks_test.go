@@ -314,12 +314,18 @@ func TestDisksOfAServer(t *testing.T) {
 		if filepath.Dir(f) != set.Disks[i].Path {
 			t.Errorf("folder %d is %s", i, f)
 		}
+		if d, ok := lab.DiskOf(f); !ok || d.Device != set.Disks[i].Device || d.Measured != set.Disks[i].Measured {
+			t.Errorf("folder %d lies on %+v, %v", i, d, ok)
+		}
 		if _, err := os.Stat(filepath.Join(f, "table")); err != nil {
 			t.Error(err)
 		}
 	}
 	if _, err := lab.Up(t.Context(), d, lab.Options{Dir: o.Dir}); err == nil || !strings.Contains(err.Error(), "on other disks") {
 		t.Errorf("the same lab without disks: %v", err)
+	}
+	if d, ok := lab.DiskOf(o.Dir); ok {
+		t.Errorf("an ordinary folder lies on %+v", d)
 	}
 	other := o
 	other.Dir = filepath.Join(parent, "other")
