@@ -55,7 +55,7 @@ func UpDisks(ctx context.Context, o DiskOptions) (DiskSet, error) {
 	case !old.alike(s):
 		return old, &fault.Error{File: o.Dir, Problem: "holds other disks: " + old.String(), Cure: "remove them first (`barograph lab down disks`), or name another folder"}
 	case old.Usable() == nil:
-		return old, nil
+		return old, old.limit()
 	default:
 		s = &old // nothing is mounted after a reboot
 	}
@@ -147,6 +147,21 @@ func (s *DiskSet) save() error {
 		return err
 	}
 	return os.Rename(name+".new", name)
+}
+
+// limit sets the limits again: this process may be in another group than the
+// one that made the disks.
+func (s *DiskSet) limit() error {
+	groups, err := findGroups()
+	if err != nil {
+		return err
+	}
+	for i := range s.Disks {
+		if err := groups.limit(s.Disks[i].Device, s.Disks[i].Limits); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // one makes a disk, as far as it is not there.
