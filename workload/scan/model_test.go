@@ -77,7 +77,10 @@ func TestModelExact(t *testing.T) {
 // TestModelRecovers: known parameters come out of noisy sweeps, and lie in
 // their intervals about as often as these promise.
 func TestModelRecovers(t *testing.T) {
-	const sweeps = 40
+	sweeps := 40
+	if testing.Short() {
+		sweeps = 10
+	}
 	var inside [4]int
 	r := rand.New(rand.NewPCG(3, 0))
 	for seed := range uint64(sweeps) {
