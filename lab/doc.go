@@ -10,4 +10,11 @@
 // A process is known by its pid and the moment it started, never by the pid
 // alone, and it is written into the lab's state before it may begin, so that
 // a lab whose owner was killed is cleaned up at the next start.
+//
+// It makes throttled disks, too: loop devices with limits of the kernel,
+// measured before use, whose folders Options.Disks gives to a server.
+//
+//	s, err := lab.UpDisks(ctx, lab.DiskOptions{Dir: dir, Count: 6, Profile: "hdd"})
+//	d, ok := lab.DiskOf(folder) // the disk that it lies on, with its figures
+//	err = lab.DownDisks(dir)
 package lab

@@ -26,6 +26,7 @@ type Options struct {
 	Owned    bool          // the lab must not outlive this process: a later Sweep or Up ends it
 	Patience time.Duration // for a node to be ready; 0 = two minutes
 	Isolate  *Isolate      // keep the nodes apart; nil = they share this machine
+	Disks    []string      // folders, one a disk: each gets one for the engine, removed by Down; see engine.Cluster.Disks
 }
 
 // Isolate gives every node a network namespace and a control group, which
@@ -124,6 +125,9 @@ func plan(d *engine.Driver, o Options) (*Lab, error) {
 		return nil, err
 	}
 	c := engine.Cluster{Dir: dir, Profile: known[at], Memory: o.Memory}
+	if c.Disks, err = diskFolders(o.Disks, d.Scheme); err != nil {
+		return nil, err
+	}
 	if f := d.Server.Profiles[at].Settings; f != nil {
 		c.Settings = f(o.Memory)
 	}
@@ -157,6 +161,9 @@ func (l *Lab) begin(ctx context.Context) error {
 	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
 		return err
 	}
+	if err := freeFolders(c.Disks); err != nil {
+		return err
+	}
 	if err := givePorts(c, l.server.Ports, l.server.SharedPorts); err != nil {
 		return err
 	}
@@ -165,6 +172,9 @@ func (l *Lab) begin(ctx context.Context) error {
 		return err
 	}
 	if err := connect(c); err != nil {
+		return err
+	}
+	if err := l.account.makeFolders(c.Disks); err != nil {
 		return err
 	}
 	for i := range c.Nodes {
@@ -192,6 +202,9 @@ func (l *Lab) resume(ctx context.Context, old State) (*Lab, error) {
 	if old.Engine != l.state.Engine || c.Profile != l.state.Cluster.Profile || len(c.Nodes) != len(l.state.Cluster.Nodes) || !c.Isolation.Alike(l.state.Cluster.Isolation) {
 		return nil, &fault.Error{File: c.Dir, Problem: fmt.Sprintf("holds a lab of %s, %d node(s), profile %s, %s", old.Engine, len(c.Nodes), c.Profile, c.Isolation),
 			Cure: "end it first (`barograph lab down`), or name another folder"}
+	}
+	if !slices.Equal(c.Disks, l.state.Cluster.Disks) {
+		return nil, &fault.Error{File: c.Dir, Problem: fmt.Sprintf("holds a lab of %s on other disks: %v", old.Engine, c.Disks), Cure: "end it first (`barograph lab down`), or name another folder"}
 	}
 	owner := l.state.Owner
 	l.state = old

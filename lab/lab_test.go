@@ -34,6 +34,9 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(envOwner); dir != "" {
 		os.Exit(abandon(dir)) //nolint:forbidigo // a test binary ends so
 	}
+	if dir := os.Getenv(envDisks); dir != "" {
+		os.Exit(makeDisks(dir)) //nolint:forbidigo // a test binary ends so
+	}
 	os.Exit(m.Run()) //nolint:forbidigo // a test binary ends so
 }
 

@@ -116,7 +116,7 @@ func (l *Lab) launch(i int, command engine.Command) (chan error, error) {
 		return nil, errors.New("ended at once")
 	}
 	l.state.Nodes[i].Processes = append(l.state.Nodes[i].Processes, p)
-	if err := errors.Join(l.state.save(), confine(l.state.Cluster.Isolation, i, p.PID)); err != nil {
+	if err := errors.Join(l.state.save(), confine(l.state.Cluster.Isolation, i, p.PID), throttleNode(&l.state.Cluster, i)); err != nil {
 		_ = in.Close() // the shell leaves
 		return nil, err
 	}

@@ -151,6 +151,10 @@ func mine(name string) bool {
 	return ok && int(s.Uid) == os.Geteuid()
 }
 
+// lockPatience is how long the lock of a process that was killed may outlive
+// it: one that it had just forked has the lock, too, until it runs its program.
+const lockPatience = 3 * time.Second
+
 // hold keeps others from starting or ending the lab in dir meanwhile. The
 // lock lies beside the folder, as the folder itself comes and goes, and stays:
 // a lock file that is removed can be held twice.
@@ -169,7 +173,13 @@ func hold(dir string) (release func(), err error) {
 	if err != nil {
 		return nil, bad(err)
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	for until := time.Now().Add(lockPatience); ; time.Sleep(poll) {
+		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if err == nil || time.Now().After(until) {
+			break
+		}
+	}
+	if err != nil {
 		f.Close() //nolint:errcheck // nothing was written
 		return nil, &fault.Error{File: dir, Problem: "another process is starting or ending this lab", Err: err, Cure: "wait for it, or name another folder"}
 	}

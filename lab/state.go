@@ -146,6 +146,11 @@ func down(dir string) error {
 	if err := disconnect(&s.Cluster); err != nil {
 		return fmt.Errorf("%s: %w", s.Engine, err)
 	}
+	for _, d := range s.Cluster.Disks {
+		if err := os.RemoveAll(d); err != nil {
+			return err
+		}
+	}
 	return os.RemoveAll(dir)
 }
 

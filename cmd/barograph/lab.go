@@ -29,6 +29,9 @@ type labs struct {
 	isolate bool
 	limits  lab.Isolate
 	memory  int64 // MiB
+
+	useDisks    bool     // those of `lab disks`
+	diskFolders []string // others
 }
 
 func newLab(e *env) *cobra.Command {
@@ -44,36 +47,41 @@ brings is never touched. The commands act on the engines named, or on every engi
   barograph lab up postgres --profile tuned
   barograph met --engine URL FILES        (the URL that "up" printed)
   barograph lab down
+
+"lab disks" makes throttled disks, for engines that spread their tables.
 ` + exitStatuses,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.PersistentFlags().StringVar(&l.dir, "dir", defaultLabDir(), "folder of the labs; each engine gets one below it")
-	sub := func(use, short string, run func(c *cobra.Command, drivers []*engine.Driver) error) *cobra.Command {
-		s := &cobra.Command{
-			Use: use + " [ENGINE…]", Short: short, Args: cobra.ArbitraryArgs, ValidArgs: l.schemes(),
-			RunE: func(c *cobra.Command, args []string) error {
-				drivers, err := l.drivers(args)
-				if err != nil {
-					return err
-				}
-				return run(c, drivers)
-			},
-		}
+	sub := func(use, short string, run func(c *cobra.Command, args []string) error) *cobra.Command {
+		s := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, ValidArgs: append(l.schemes(), disksName), RunE: run}
 		c.AddCommand(s)
 		return s
 	}
-	install := sub("install", "Print the commands that install the servers, or run them with --yes", l.install)
+	onDrivers := func(run func(c *cobra.Command, drivers []*engine.Driver) error) func(*cobra.Command, []string) error {
+		return func(c *cobra.Command, args []string) error {
+			drivers, err := l.drivers(args)
+			if err != nil {
+				return err
+			}
+			return run(c, drivers)
+		}
+	}
+	install := sub("install [ENGINE…]", "Print the commands that install the servers, or run them with --yes", onDrivers(l.install))
 	install.Flags().BoolVar(&l.yes, "yes", false, "run the commands (as root, on Debian or Ubuntu)")
-	up := sub("up", "Start servers and print their URLs; one that runs already is left as it is", l.up)
+	up := sub("up [ENGINE…]", "Start servers and print their URLs; one that runs already is left as it is", onDrivers(l.up))
 	up.Flags().IntVar(&l.nodes, "nodes", 1, "nodes of the cluster")
 	up.Flags().StringVar(&l.profile, "profile", "", "settings: "+l.profiles()+" (default: the engine's first)")
 	up.Flags().BoolVar(&l.isolate, "isolate", false, "give each node a network namespace and a control group (as root)")
 	up.Flags().Float64Var(&l.limits.CPUs, "cpus", 0, "cores that a node may use; 0 = all (with --isolate)")
 	up.Flags().Int64Var(&l.memory, "memory", 0, "MiB that a node may use; 0 = all (with --isolate)")
 	up.Flags().DurationVar(&l.limits.Latency, "latency", 0, "added to each packet that a node sends, such as 500us (with --isolate)")
-	sub("down", "Stop servers and remove their data", l.down)
-	sub("status", "Tell what runs", l.status)
+	up.Flags().BoolVar(&l.useDisks, "disks", false, "give the engine a folder on each of the disks that `lab disks` made")
+	up.Flags().StringArrayVar(&l.diskFolders, "disk", nil, "give the engine a folder on this disk; may be repeated")
+	sub("down [ENGINE…] [disks]", "Stop servers and remove their data; remove throttled disks", l.down)
+	sub("status [ENGINE…] [disks]", "Tell what runs, and which throttled disks there are", l.status)
+	c.AddCommand(newLabDisks(l))
 	return c
 }
 
@@ -160,6 +168,10 @@ func (l *labs) up(c *cobra.Command, drivers []*engine.Driver) error {
 	} else if l.memory != 0 || l.limits != (lab.Isolate{}) {
 		return usage(&fault.Error{Setting: "--cpus, --memory, --latency", Problem: "are limits of isolated nodes", Cure: "add --isolate"})
 	}
+	var err error
+	if o.Disks, err = l.diskPaths(); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(l.dir, 0o755); err != nil {
 		return err
 	}
@@ -172,10 +184,14 @@ func (l *labs) up(c *cobra.Command, drivers []*engine.Driver) error {
 		_, err := lab.Up(c.Context(), d, o)
 		all = errors.Join(all, err)
 	}
-	return errors.Join(all, l.status(c, drivers))
+	return errors.Join(all, l.tell(drivers, false))
 }
 
-func (l *labs) down(_ *cobra.Command, drivers []*engine.Driver) error {
+func (l *labs) down(_ *cobra.Command, args []string) error {
+	drivers, disks, err := l.withDisks(args)
+	if err != nil {
+		return err
+	}
 	var all error
 	for _, d := range drivers {
 		if err := lab.Down(l.folder(d)); err != nil {
@@ -183,6 +199,9 @@ func (l *labs) down(_ *cobra.Command, drivers []*engine.Driver) error {
 		} else if !l.e.json {
 			fmt.Fprintf(l.e.stdout, "%s\tis down\n", d.Scheme)
 		}
+	}
+	if disks {
+		all = errors.Join(all, l.downDisks())
 	}
 	return all
 }
@@ -193,9 +212,20 @@ type labRow struct {
 	Running bool       `json:"running"`
 	URL     string     `json:"url,omitempty"`
 	State   *lab.State `json:"lab,omitempty"`
+
+	Disks *lab.DiskSet `json:"disks,omitempty"` // in a row of their own, "disks"
 }
 
-func (l *labs) status(_ *cobra.Command, drivers []*engine.Driver) error {
+func (l *labs) status(_ *cobra.Command, args []string) error {
+	drivers, disks, err := l.withDisks(args)
+	if err != nil {
+		return err
+	}
+	return l.tell(drivers, disks)
+}
+
+// tell prints the state of engines and, if asked for, of the disks.
+func (l *labs) tell(drivers []*engine.Driver, disks bool) error {
 	var rows []labRow
 	for _, d := range drivers {
 		s, err := lab.Status(l.folder(d))
@@ -208,6 +238,15 @@ func (l *labs) status(_ *cobra.Command, drivers []*engine.Driver) error {
 			rows = append(rows, labRow{Engine: d.Scheme, Running: s.Running(), URL: engine.Redact(s.URL), State: &s})
 		}
 	}
+	if disks {
+		row, err := l.diskStatus()
+		if err != nil {
+			return err
+		}
+		if row != nil {
+			rows = append(rows, *row)
+		}
+	}
 	if l.e.json {
 		return l.e.printJSON(rows)
 	}
@@ -217,6 +256,9 @@ func (l *labs) status(_ *cobra.Command, drivers []*engine.Driver) error {
 func printLabs(out io.Writer, rows []labRow) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	for _, r := range rows {
+		if r.Disks != nil {
+			continue // below
+		}
 		if r.State == nil {
 			fmt.Fprintf(w, "%s\tdown\n", r.Engine)
 			continue
@@ -230,8 +272,16 @@ func printLabs(out io.Writer, rows []labRow) error {
 				}
 			}
 		}
-		fmt.Fprintf(w, "%s\t%s\tprofile %s, %d of %d nodes run (pid %s), %s, in %s\n", r.Engine, r.URL, r.State.Cluster.Profile,
-			running, len(r.State.Nodes), orNone(strings.Join(pids, " ")), r.State.Cluster.Isolation, r.State.Cluster.Dir)
+		fmt.Fprintf(w, "%s\t%s\tprofile %s, %d of %d nodes run (pid %s), %s%s, in %s\n", r.Engine, r.URL, r.State.Cluster.Profile,
+			running, len(r.State.Nodes), orNone(strings.Join(pids, " ")), r.State.Cluster.Isolation, onDisks(r.State.Cluster.Disks), r.State.Cluster.Dir)
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if r.Disks != nil {
+			return printDisks(out, r.Disks)
+		}
+	}
+	return nil
 }

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"barograph/engine/all"
+	"barograph/engine/enginetest"
+	"barograph/fault"
+	"barograph/lab"
+)
+
+// TestLabDisksStory makes disks, gives them to a server, and ends both.
+func TestLabDisksStory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "labs")
+	t.Cleanup(func() { barograph(t, "lab", "down", "--dir", dir) })
+	status, out, stderr := barograph(t, "lab", "disks", "--dir", dir, "--count", "2", "--size", "96", "--profile", "custom", "--read-mbps", "150", "--json")
+	if status != 0 {
+		if slices.Contains(strings.Split(os.Getenv("BAROGRAPH_REQUIRE"), ","), "disks") {
+			t.Fatal(stderr)
+		}
+		t.Skip("NOT TESTED: throttled disks:", stderr)
+	}
+	var set lab.DiskSet
+	if err := json.Unmarshal([]byte(out), &set); err != nil || len(set.Disks) != 2 || !set.Disks[1].Mounted || set.Together <= 0 {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if out := must(t, "lab", "status", "--dir", dir); !strings.Contains(out, set.Disks[1].Path) || !strings.Contains(out, "150 MB/s") {
+		t.Errorf("status: %s", out)
+	}
+	t.Run("of a server", func(t *testing.T) {
+		d, _ := all.Registry().Find("postgres")
+		enginetest.Installed(t, *d)
+		must(t, "lab", "up", "postgres", "--dir", dir, "--disks")
+		var rows []labRow
+		if err := json.Unmarshal([]byte(must(t, "lab", "status", "postgres", "--dir", dir, "--json")), &rows); err != nil {
+			t.Fatal(err)
+		}
+		if folders := rows[0].State.Cluster.Disks; len(folders) != 2 || filepath.Dir(folders[1]) != set.Disks[1].Path {
+			t.Errorf("the server's disks are %v", folders)
+		}
+		if status, _, stderr := barograph(t, "lab", "down", "disks", "--dir", dir); status != fault.Failed || !strings.Contains(stderr, "lab down postgres") {
+			t.Errorf("disks that a server has: status %d, %s", status, stderr)
+		}
+	})
+	must(t, "lab", "down", "--dir", dir)
+	if out := must(t, "lab", "status", "--dir", dir); strings.Contains(out, "MB/s") {
+		t.Errorf("after down: %s", out)
+	}
+}
+
+func TestLabDisksMistakes(t *testing.T) {
+	dir := t.TempDir()
+	for _, args := range [][]string{
+		{"lab", "disks", "--profile", "tape"}, {"lab", "disks", "--count", "0"}, {"lab", "disks", "--profile", "custom"}, {"lab", "disks", "six"},
+		{"lab", "up", "postgres", "--disks"}, {"lab", "up", "postgres", "--disks", "--disk", dir}, {"lab", "down", "disk1"},
+	} {
+		if status, _, stderr := barograph(t, append(args, "--dir", dir)...); status != fault.Usage {
+			t.Errorf("%v: status %d, %s", args, status, stderr)
+		}
+	}
+}

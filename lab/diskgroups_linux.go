@@ -1,0 +1,255 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"barograph/engine"
+	"barograph/fault"
+)
+
+// groups are the control groups that limits of disks are set in.
+//
+// Version 1 does not inherit: a limit holds for the processes of the group
+// that has it, so it is set in the root group, where processes are unless
+// somebody moves them, and in this process's own. Buffered writes are done by
+// the kernel's threads, which are in the root group.
+//
+// Version 2 inherits and has no limits in its root, so each group at the top
+// gets them; buffered writes count for the group that wrote. A container sees
+// a group below the top as its root: that one has limits itself.
+type groups struct {
+	version int
+	root    string   // where the hierarchy is mounted
+	in      []string // folders of the groups
+}
+
+// The files of version 1, by the order of values.
+const (
+	readBytes  = "blkio.throttle.read_bps_device"
+	writeBytes = "blkio.throttle.write_bps_device"
+	readOps    = "blkio.throttle.read_iops_device"
+	writeOps   = "blkio.throttle.write_iops_device"
+	ioMax      = "io.max" // of version 2
+)
+
+// String says whom the limits hold for.
+func (g *groups) String() string {
+	if g.version == 1 {
+		return "version 1: processes in the root group of blkio and in Barograph's own, buffered writes included; not those that somebody puts into other groups"
+	}
+	return "version 2: all processes, buffered writes included; each group at the top has the limits to itself"
+}
+
+// findGroups finds where this machine limits disks.
+func findGroups() (*groups, error) {
+	all, err := mounts()
+	if err != nil {
+		return nil, err
+	}
+	own, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return nil, err
+	}
+	return chooseGroups(all, string(own))
+}
+
+// chooseGroups takes version 1 where it has the controller: version 2 does
+// not have it then.
+func chooseGroups(all []mountInfo, own string) (*groups, error) {
+	for _, m := range all {
+		if m.kind == "cgroup" && slices.Contains(strings.Split(m.super, ","), "blkio") {
+			return groups1(m.at, own)
+		}
+	}
+	for _, m := range all {
+		if m.kind != "cgroup2" {
+			continue
+		}
+		if text, err := os.ReadFile(filepath.Join(m.at, "cgroup.controllers")); err == nil && slices.Contains(strings.Fields(string(text)), "io") {
+			return groups2(m.at)
+		}
+	}
+	return nil, &fault.Error{
+		Setting: "lab disks", Problem: "no control group limits disks here: neither blkio (version 1) nor io (version 2) is there",
+		Cure: "mount it (mount -t cgroup -o blkio none /sys/fs/cgroup/blkio), in a container with --privileged; the kernel must have CONFIG_BLK_DEV_THROTTLING",
+	}
+}
+
+func groups1(root, own string) (*groups, error) {
+	g := &groups{version: 1, root: root, in: []string{root}}
+	for line := range strings.Lines(own) { // 7:blkio:/user.slice
+		f := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(f) != 3 || !slices.Contains(strings.Split(f[1], ","), "blkio") {
+			continue
+		}
+		dir := filepath.Join(root, f[2])
+		if _, err := os.Stat(filepath.Join(dir, readBytes)); err == nil && dir != root {
+			g.in = append(g.in, dir)
+		}
+	}
+	for _, dir := range g.in {
+		if _, err := os.Stat(filepath.Join(dir, readBytes)); err != nil {
+			return nil, &fault.Error{File: dir, Problem: "the control group blkio cannot limit", Err: err, Cure: "the kernel must have CONFIG_BLK_DEV_THROTTLING"}
+		}
+	}
+	return g, nil
+}
+
+func groups2(root string) (*groups, error) {
+	g := &groups{version: 2, root: root}
+	if _, err := os.Stat(filepath.Join(root, ioMax)); err == nil {
+		g.in = []string{root}
+		return g, nil
+	}
+	if err := os.WriteFile(filepath.Join(root, "cgroup.subtree_control"), []byte("+io"), 0); err != nil {
+		return nil, &fault.Error{File: root, Problem: "the controller io cannot be given to groups", Err: err, Cure: "control groups must be writable for root; in a container start it with --privileged"}
+	}
+	names, err := filepath.Glob(filepath.Join(root, "*", ioMax))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		g.in = append(g.in, filepath.Dir(name))
+	}
+	if len(g.in) == 0 {
+		return nil, &fault.Error{File: root, Problem: "no group below has " + ioMax, Cure: "the kernel must have CONFIG_BLK_DEV_THROTTLING"}
+	}
+	return g, nil
+}
+
+// limit limits a device in all groups.
+func (g *groups) limit(device string, l DiskLimits) error {
+	for _, dir := range g.in {
+		if err := g.set(dir, device, l); err != nil {
+			return &fault.Error{File: dir, Problem: "cannot limit the device " + device, Err: err, Cure: "control groups must be writable for root; in a container start it with --privileged"}
+		}
+	}
+	return nil
+}
+
+// set writes a device's limits in one group; no limits take away what was there.
+func (g *groups) set(dir, device string, l DiskLimits) error {
+	rate := []int64{int64(l.ReadMBps * 1e6), int64(l.WriteMBps * 1e6), l.ReadIOPS, l.WriteIOPS}
+	if g.version == 1 {
+		for i, name := range []string{readBytes, writeBytes, readOps, writeOps} {
+			if err := put(filepath.Join(dir, name), fmt.Sprintf("%s %d", device, rate[i])); err != nil { // 0 = none
+				return err
+			}
+		}
+		return nil
+	}
+	text := []string{device}
+	for i, key := range []string{"rbps", "wbps", "riops", "wiops"} {
+		value := "max"
+		if rate[i] > 0 {
+			value = strconv.FormatInt(rate[i], 10)
+		}
+		text = append(text, key+"="+value)
+	}
+	return put(filepath.Join(dir, ioMax), strings.Join(text, " "))
+}
+
+// put writes to a file of the kernel, which must be there.
+func put(name, text string) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_TRUNC, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
+// unlimit takes the limits of devices away, in whatever group they are.
+func unlimit(devices []string) error {
+	all, err := mounts()
+	if err != nil {
+		return err
+	}
+	for _, m := range all {
+		g := &groups{root: m.at}
+		switch {
+		case m.kind == "cgroup" && slices.Contains(strings.Split(m.super, ","), "blkio"):
+			g.version = 1
+		case m.kind == "cgroup2":
+			g.version = 2
+		default:
+			continue
+		}
+		if err := g.unlimit(devices); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *groups) unlimit(devices []string) error {
+	return filepath.WalkDir(g.root, func(dir string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // a group that was removed meanwhile
+		}
+		if err != nil || !e.IsDir() {
+			return err
+		}
+		for _, device := range devices {
+			if !g.limits(dir, device) {
+				continue
+			}
+			if err := g.set(dir, device, DiskLimits{}); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// limits reports whether a group limits a device.
+func (g *groups) limits(dir, device string) bool {
+	names := []string{ioMax}
+	if g.version == 1 {
+		names = []string{readBytes, writeBytes, readOps, writeOps}
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(text)) {
+			if d, _, _ := strings.Cut(line, " "); d == device {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// throttleNode gives the disks' limits to an isolated node's group, which
+// under version 2 is a new one at the top. Under version 1 isolated nodes stay
+// in Barograph's own group of blkio.
+func throttleNode(c *engine.Cluster, node int) error {
+	if c.Isolation == nil || len(c.Disks) == 0 {
+		return nil
+	}
+	g, err := findGroups()
+	if err != nil || g.version == 1 {
+		return nil //nolint:nilerr // folders on ordinary disks have no limits to give
+	}
+	return g.throttle(filepath.Join(g.root, groupPath(c.Isolation, node)), c.Disks)
+}
+
+func (g *groups) throttle(dir string, folders []string) error {
+	for _, f := range folders {
+		if d, ok := DiskOf(f); ok {
+			if err := g.set(dir, d.Device, d.Limits); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,179 @@
+package lab
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// tree makes a folder that looks like a hierarchy of control groups: by path,
+// what the file holds.
+func tree(t *testing.T, files map[string]string) string {
+	t.Helper()
+	root := t.TempDir()
+	for name, text := range files {
+		name = filepath.Join(root, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+func v1(group string) map[string]string {
+	out := map[string]string{}
+	for _, name := range []string{readBytes, writeBytes, readOps, writeOps} {
+		out[filepath.Join(group, name)] = ""
+	}
+	return out
+}
+
+func said(t *testing.T, elems ...string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(elems...))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+var some = DiskLimits{ReadMBps: 1.5, WriteIOPS: 40}
+
+// TestGroups1: the root's group and the process's own are limited, each by itself.
+func TestGroups1(t *testing.T) {
+	files := v1("")
+	for _, g := range []string{"mine", "other"} {
+		maps.Copy(files, v1(g))
+	}
+	root := tree(t, files)
+	g, err := chooseGroups([]mountInfo{{kind: "cgroup2", at: "/nowhere"}, {kind: "cgroup", super: "rw,blkio", at: root}}, "8:pids:/x\n7:blkio:/mine\n0::/\n")
+	if err != nil || g.version != 1 || len(g.in) != 2 {
+		t.Fatalf("%+v, %v", g, err)
+	}
+	if err := g.limit("7:3", some); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"", "mine"} {
+		if r, w, n := said(t, root, dir, readBytes), said(t, root, dir, writeOps), said(t, root, dir, writeBytes); r != "7:3 1500000" || w != "7:3 40" || n != "7:3 0" {
+			t.Errorf("group %q: %q, %q, %q", dir, r, w, n)
+		}
+	}
+	if r := said(t, root, "other", readBytes); r != "" {
+		t.Errorf("another's group got %q", r)
+	}
+	if err := g.unlimit([]string{"7:3"}); err != nil {
+		t.Fatal(err)
+	}
+	if r := said(t, root, "mine", readBytes); r != "7:3 0" {
+		t.Errorf("after unlimit: %q", r)
+	}
+}
+
+// TestGroups2: version 2 has limits in each group at the top, never in the
+// machine's root, and gives them to an isolated node's new group.
+func TestGroups2(t *testing.T) {
+	root := tree(t, map[string]string{
+		"cgroup.controllers": "cpu io memory\n", "cgroup.subtree_control": "cpu\n",
+		"user.slice/io.max": "", "user.slice/session/io.max": "", "system.slice/io.max": "", "node/io.max": "",
+	})
+	g, err := chooseGroups([]mountInfo{{kind: "cgroup", super: "rw,memory", at: "/nowhere"}, {kind: "cgroup2", at: root}}, "0::/user.slice/session\n")
+	if err != nil || g.version != 2 || len(g.in) != 3 {
+		t.Fatalf("%+v, %v", g, err)
+	}
+	if got := said(t, root, "cgroup.subtree_control"); got != "+io" {
+		t.Errorf("the controller is not given to groups: %q", got)
+	}
+	if err := g.limit("7:3", some); err != nil {
+		t.Fatal(err)
+	}
+	const want = "7:3 rbps=1500000 wbps=max riops=max wiops=40"
+	if a, b, c := said(t, root, "user.slice", ioMax), said(t, root, "system.slice", ioMax), said(t, root, "user.slice/session", ioMax); a != want || b != want || c != "" {
+		t.Errorf("%q, %q, %q", a, b, c)
+	}
+	if err := g.unlimit([]string{"7:3", "7:4"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := said(t, root, "user.slice", ioMax); got != "7:3 rbps=max wbps=max riops=max wiops=max" {
+		t.Errorf("after unlimit: %q", got)
+	}
+
+	set := DiskSet{Dir: t.TempDir(), Disks: []Disk{{Path: "/nowhere/disk1", Device: "7:5", Limits: some}}}
+	if err := set.save(); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.throttle(filepath.Join(root, "node"), []string{filepath.Join(set.Dir, "disk1", "barograph-x")}); err != nil {
+		t.Fatal(err)
+	}
+	if got := said(t, root, "node", ioMax); strings.Contains(got, "7:5") { // disk1 is not mounted
+		t.Errorf("limits of a disk that is not there: %q", got)
+	}
+	if err := g.set(filepath.Join(root, "gone"), "7:3", some); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a group that is gone: %v", err)
+	}
+}
+
+// TestGroupsOfAContainer: what it sees as the root is a group that has limits.
+func TestGroupsOfAContainer(t *testing.T) {
+	root := tree(t, map[string]string{"cgroup.controllers": "io\n", ioMax: "", "child/io.max": ""})
+	g, err := chooseGroups([]mountInfo{{kind: "cgroup2", at: root}}, "0::/\n")
+	if err != nil || len(g.in) != 1 || g.in[0] != root {
+		t.Fatalf("%+v, %v", g, err)
+	}
+}
+
+func TestGroupsThatAreMissing(t *testing.T) {
+	none := tree(t, map[string]string{"cgroup.controllers": "cpu memory\n"})
+	bare := tree(t, map[string]string{"cgroup.procs": ""})
+	noMax := tree(t, map[string]string{"cgroup.controllers": "io\n", "cgroup.subtree_control": "", "a/io.stat": ""})
+	for name, c := range map[string]struct {
+		mounts []mountInfo
+		want   string
+	}{
+		"no group at all":             {nil, "mount -t cgroup -o blkio"},
+		"version 2 without io":        {[]mountInfo{{kind: "cgroup2", at: none}}, "neither blkio"},
+		"version 1 without throttle":  {[]mountInfo{{kind: "cgroup", super: "rw,blkio", at: bare}}, "CONFIG_BLK_DEV_THROTTLING"},
+		"version 2 without io.max":    {[]mountInfo{{kind: "cgroup2", at: noMax}}, "CONFIG_BLK_DEV_THROTTLING"},
+		"version 1 that has no blkio": {[]mountInfo{{kind: "cgroup", super: "rw,memory", at: bare}}, "neither blkio"},
+	} {
+		if _, err := chooseGroups(c.mounts, "0::/\n"); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v; want %q in it", name, err, c.want)
+		}
+	}
+}
+
+func TestParseMounts(t *testing.T) {
+	got := parseMounts("36 35 7:3 / /var/tmp/a\\040b rw,noatime shared:1 master:2 - ext4 /dev/loop3 rw,discard\nnonsense\n25 1 0:20 / /sys/fs/cgroup/blkio rw - cgroup cgroup rw,blkio\n")
+	if len(got) != 2 || got[0] != (mountInfo{"7:3", "/var/tmp/a b", "ext4", "rw,discard"}) || got[1].super != "rw,blkio" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestDiskWarnings(t *testing.T) {
+	l := DiskLimits{ReadMBps: 100, WriteMBps: 100, ReadIOPS: 1000}
+	fast := Disk{Path: "/x/disk1", Direct: true, Limits: l, Measured: DiskSpeed{ReadMBps: 99, WriteMBps: 98, RandomReads: 990}}
+	slow := Disk{Path: "/x/disk2", Limits: l, Measured: DiskSpeed{ReadMBps: 50, WriteMBps: 98, RandomReads: 100}}
+	for _, c := range []struct {
+		set  DiskSet
+		want []string
+	}{
+		{DiskSet{Disks: []Disk{fast}}, nil},
+		{DiskSet{Disks: []Disk{fast, fast}, Together: 190}, nil},
+		{DiskSet{Disks: []Disk{fast, fast}, Together: 100}, []string{"at once"}},
+		{DiskSet{Disks: []Disk{slow}}, []string{"50 % of the limit", "random reads", "page cache"}},
+	} {
+		got := c.set.Warnings()
+		if len(got) != len(c.want) {
+			t.Errorf("%d warnings, not %d: %v", len(got), len(c.want), got)
+			continue
+		}
+		for i := range got {
+			if !strings.Contains(got[i], c.want[i]) {
+				t.Errorf("%q lacks %q", got[i], c.want[i])
+			}
+		}
+	}
+}

@@ -1,0 +1,337 @@
+package lab
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"barograph/fault"
+)
+
+// disksFile lies in the folder of a set of disks.
+const disksFile = "disks.json"
+
+// DiskLimits are what a disk may do at most; 0 = no limit. MB are 10⁶ bytes.
+// The kernel counts requests as it gets them: 16 reads of 64 KiB one after
+// another are 16 operations, though no disk would seek between them.
+type DiskLimits struct {
+	ReadMBps  float64 `json:"read_mb_per_s,omitempty"`
+	WriteMBps float64 `json:"write_mb_per_s,omitempty"`
+	ReadIOPS  int64   `json:"read_iops,omitempty"`
+	WriteIOPS int64   `json:"write_iops,omitempty"`
+}
+
+// String tells them in words.
+func (l DiskLimits) String() string {
+	rate := func(what string, mbps float64, iops int64) string {
+		var parts []string
+		if mbps > 0 {
+			parts = append(parts, fmt.Sprintf("%g MB/s", mbps))
+		}
+		if iops > 0 {
+			parts = append(parts, fmt.Sprintf("%d IOPS", iops))
+		}
+		if len(parts) == 0 {
+			return what + " unlimited"
+		}
+		return what + " " + strings.Join(parts, ", ")
+	}
+	return rate("read", l.ReadMBps, l.ReadIOPS) + "; " + rate("write", l.WriteMBps, l.WriteIOPS)
+}
+
+// DiskSpeed is what a disk was measured to do, past every cache.
+type DiskSpeed struct {
+	ReadMBps    float64 `json:"read_mb_per_s"`      // one sequential reader
+	WriteMBps   float64 `json:"write_mb_per_s"`     // one sequential writer
+	RandomReads float64 `json:"random_reads_per_s"` // of 4 KiB, 16 at a time
+}
+
+// Disk is a throttled disk: a file, a loop device on it, a file system, and
+// limits of the kernel on that device.
+type Disk struct {
+	Path     string     `json:"path"`             // absolute; where its file system is mounted
+	File     string     `json:"file"`             // absolute; what it keeps its bytes in
+	Node     string     `json:"node,omitempty"`   // /dev/loop3; "" before there was one
+	Device   string     `json:"device,omitempty"` // 7:3, its major and minor number
+	Direct   bool       `json:"direct"`           // the file is read past this machine's page cache
+	Limits   DiskLimits `json:"limits"`
+	Measured DiskSpeed  `json:"measured"` // all 0 where it was not measured
+	Mounted  bool       `json:"mounted"`  // set by DiskStatus
+}
+
+// DiskSet is what a folder of throttled disks says of itself.
+type DiskSet struct {
+	Dir      string     `json:"dir"`
+	Profile  string     `json:"profile"`
+	Size     int64      `json:"size"` // bytes of each; only what is written takes place
+	Limits   DiskLimits `json:"limits"`
+	Disks    []Disk     `json:"disks"`
+	Together float64    `json:"together_read_mb_per_s"` // all read at once, one reader each; 0 = not measured
+	Groups   string     `json:"control_groups"`         // whom the limits hold for, in words
+	Whole    bool       `json:"whole"`                  // all were made and measured; else that was broken off
+}
+
+// DiskOptions of UpDisks.
+type DiskOptions struct {
+	Dir     string // of the set, made; "" is an error
+	Count   int
+	Size    int64  // bytes of each; 0 = 8 GiB
+	Profile string // one of DiskProfiles; "" = the first
+	Limits  DiskLimits
+	Measure time.Duration // how long each of a disk's measurements takes; 0 = 1.5 s
+}
+
+// CustomDisks is the profile that sets no limits but those that are given.
+const CustomDisks = "custom"
+
+// DiskProfile is a kind of disk.
+type DiskProfile struct {
+	Name, Summary string
+	Limits        DiskLimits
+}
+
+// DiskProfiles are the kinds that are known by name. A hard disk's thousand
+// operations are more than it could seek, but a limit on operations also
+// counts those of a scan: fewer than MB/s ÷ 128 KiB (the kernel's read-ahead)
+// would hold a sequential reader back, as no seek does.
+func DiskProfiles() []DiskProfile {
+	return []DiskProfile{
+		{"hdd", "a hard disk, read in sequence", DiskLimits{ReadMBps: 120, WriteMBps: 120, ReadIOPS: 1000, WriteIOPS: 1000}},
+		{"ssd", "a solid-state disk on SATA", DiskLimits{ReadMBps: 540, WriteMBps: 500, ReadIOPS: 90_000, WriteIOPS: 80_000}},
+		{"nvme", "a solid-state disk on PCIe 3", DiskLimits{ReadMBps: 3000, WriteMBps: 2000, ReadIOPS: 400_000, WriteIOPS: 300_000}},
+		{CustomDisks, "no limits but those given", DiskLimits{}},
+	}
+}
+
+// Bounds of what UpDisks makes.
+const (
+	maxDisks       = 64
+	minDiskSize    = 64 << 20
+	defaultSize    = 8 << 30
+	defaultMeasure = 1500 * time.Millisecond
+)
+
+// Check tells what is wrong with the options, if anything is.
+func (o DiskOptions) Check() error {
+	_, err := planDisks(&o)
+	return err
+}
+
+// planDisks checks what is asked and sets what is left out.
+func planDisks(o *DiskOptions) (*DiskSet, error) {
+	bad := func(setting, problem, cure string) error {
+		return &fault.Error{Setting: setting, Problem: problem, Cure: cure}
+	}
+	if o.Dir == "" {
+		return nil, bad("disks", "have no folder", "name one")
+	}
+	if o.Count < 1 || o.Count > maxDisks {
+		return nil, bad(fmt.Sprintf("count %d", o.Count), "is no number of disks", fmt.Sprintf("choose 1 to %d", maxDisks))
+	}
+	if o.Size == 0 {
+		o.Size = defaultSize
+	}
+	if o.Size < minDiskSize {
+		return nil, bad(fmt.Sprintf("size of %d bytes", o.Size), "is too small for a file system", fmt.Sprintf("choose at least %d MiB", minDiskSize>>20))
+	}
+	if o.Measure == 0 {
+		o.Measure = defaultMeasure
+	}
+	limits, err := limitsOf(&o.Profile, o.Limits)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &DiskSet{Dir: dir, Profile: o.Profile, Size: o.Size, Limits: limits}
+	for i := range o.Count {
+		name := filepath.Join(dir, fmt.Sprintf("disk%d", i+1))
+		s.Disks = append(s.Disks, Disk{Path: name, File: name + ".img", Limits: limits})
+	}
+	return s, nil
+}
+
+// limitsOf is a profile's limits, with those that are given in their place.
+func limitsOf(profile *string, given DiskLimits) (DiskLimits, error) {
+	if given.ReadMBps < 0 || given.WriteMBps < 0 || given.ReadIOPS < 0 || given.WriteIOPS < 0 {
+		return given, &fault.Error{Setting: "limits of disks", Problem: "one is below 0", Cure: "0 is no limit"}
+	}
+	all := DiskProfiles()
+	if *profile == "" {
+		*profile = all[0].Name
+	}
+	var names []string
+	for _, p := range all {
+		names = append(names, p.Name)
+		if p.Name != *profile {
+			continue
+		}
+		if *profile == CustomDisks && given == (DiskLimits{}) {
+			return given, &fault.Error{Setting: "profile " + CustomDisks, Problem: "has no limit", Cure: "give one, such as --read-mbps 100"}
+		}
+		l := p.Limits
+		replace(&l.ReadMBps, given.ReadMBps)
+		replace(&l.WriteMBps, given.WriteMBps)
+		replace(&l.ReadIOPS, given.ReadIOPS)
+		replace(&l.WriteIOPS, given.WriteIOPS)
+		return l, nil
+	}
+	return given, &fault.Error{Setting: "profile " + *profile, Problem: "is not known", Cure: "choose one of " + strings.Join(names, ", ")}
+}
+
+func replace[T int64 | float64](limit *T, given T) {
+	if given != 0 {
+		*limit = given
+	}
+}
+
+// String is a line for people.
+func (s *DiskSet) String() string {
+	return fmt.Sprintf("%d disk(s) of %d MiB, profile %s: %s", len(s.Disks), s.Size>>20, s.Profile, s.Limits)
+}
+
+// Usable is nil where all disks are there, mounted and measured.
+func (s *DiskSet) Usable() error {
+	if !s.Whole {
+		return &fault.Error{File: s.Dir, Problem: "its disks were not all made", Cure: "make them again: `barograph lab disks`"}
+	}
+	for i := range s.Disks {
+		if !s.Disks[i].Mounted {
+			return &fault.Error{File: s.Disks[i].Path, Problem: "is not mounted", Cure: "`barograph lab disks`, as it was called first, mounts it again with its data"}
+		}
+	}
+	return nil
+}
+
+// DiskStatus reads the state of the disks in dir and looks which are mounted.
+// The error is os.ErrNotExist where there are none.
+func DiskStatus(dir string) (DiskSet, error) {
+	s, err := readDisks(dir)
+	if err != nil {
+		return s, err
+	}
+	mounted, err := mountsBelow(dir)
+	if err != nil {
+		return s, err
+	}
+	for i := range s.Disks {
+		d := &s.Disks[i]
+		at, ok := mounted[d.Path]
+		d.Mounted = ok && at == d.Device
+	}
+	return s, nil
+}
+
+func readDisks(dir string) (DiskSet, error) {
+	var s DiskSet
+	name := filepath.Join(dir, disksFile)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return s, err
+	}
+	if !mine(name) { // it names devices to detach and a folder to remove
+		return s, &fault.Error{File: dir, Problem: "holds disks of another user", Cure: "name another folder, or become that user"}
+	}
+	if err := json.Unmarshal(text, &s); err != nil {
+		return s, &fault.Error{File: name, Problem: "is no state of disks", Err: err, Cure: "remove the file, then `barograph lab down disks`"}
+	}
+	return s, nil
+}
+
+// Disks are the throttled disks in dir, with their limits and what they were
+// measured to do. The error is os.ErrNotExist where there are none, and says
+// so where some are not usable.
+func Disks(dir string) ([]Disk, error) {
+	s, err := DiskStatus(dir)
+	if err != nil {
+		return nil, err
+	}
+	return s.Disks, s.Usable()
+}
+
+// share is the part of a limit below which a disk counts as held back by
+// something else than its limit.
+const share = 0.9
+
+// Warnings tell which disks do not do what they are limited to: then the
+// machine, not the limit, is what is measured.
+func (s *DiskSet) Warnings() []string {
+	var out []string
+	slow := func(name, what string, got, limit float64) {
+		if limit > 0 && got < share*limit {
+			out = append(out, fmt.Sprintf("%s: %s %.4g, %.0f %% of the limit: the disk below it, or this machine, is slower", name, what, got, 100*got/limit))
+		}
+	}
+	var alone float64
+	for i := range s.Disks {
+		d := &s.Disks[i]
+		name := filepath.Base(d.Path)
+		random := float64(d.Limits.ReadIOPS)
+		if b := d.Limits.ReadMBps * 1e6 / randomBlock; b > 0 {
+			random = min(random, b) // without a limit on operations nothing is promised
+		}
+		slow(name, "reads MB/s", d.Measured.ReadMBps, reachable(d.Limits.ReadMBps, d.Limits.ReadIOPS))
+		slow(name, "writes MB/s", d.Measured.WriteMBps, reachable(d.Limits.WriteMBps, d.Limits.WriteIOPS))
+		slow(name, "random reads a second", d.Measured.RandomReads, random)
+		if !d.Direct {
+			out = append(out, name+": its file is read through the page cache: a second read of the same bytes may be faster than the first, though not than the limit")
+		}
+		alone += d.Measured.ReadMBps
+	}
+	if len(s.Disks) > 1 && s.Together < share*alone {
+		out = append(out, fmt.Sprintf("all disks read at once give %.4g MB/s, %.0f %% of what they give one by one: choose lower limits, or disks of their own", s.Together, 100*s.Together/alone))
+	}
+	return out
+}
+
+// reachable is what a sequential reader or writer can get under both limits, MB/s.
+func reachable(mbps float64, iops int64) float64 {
+	if b := float64(iops) * sequentialBlock / 1e6; b > 0 && (mbps == 0 || b < mbps) {
+		return b
+	}
+	return mbps
+}
+
+// The sizes of requests that disks are measured with, in bytes.
+const (
+	sequentialBlock = 1 << 20
+	randomBlock     = 4 << 10
+)
+
+// DiskOf is the throttled disk that a folder lies on, with its limits and what
+// it was measured to do; false where it lies on another.
+func DiskOf(folder string) (Disk, bool) {
+	for p := resolved(folder); p != filepath.Dir(p); p = filepath.Dir(p) {
+		s, err := DiskStatus(filepath.Dir(p))
+		if err != nil {
+			continue // none are made there
+		}
+		for _, d := range s.Disks {
+			if d.Path == p {
+				return d, d.Mounted
+			}
+		}
+	}
+	return Disk{}, false
+}
+
+// resolved is the absolute path without symbolic links, as the kernel tells
+// paths; of a folder that does not exist as far as its parent goes.
+func resolved(dir string) string {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return dir
+	}
+	if p, err := filepath.EvalSymlinks(dir); err == nil {
+		return p
+	}
+	if p, err := filepath.EvalSymlinks(filepath.Dir(dir)); err == nil {
+		return filepath.Join(p, filepath.Base(dir))
+	}
+	return dir
+}

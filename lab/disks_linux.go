@@ -1,0 +1,480 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"barograph/fault"
+)
+
+// UpDisks makes throttled disks, measures each, and leaves them mounted. What
+// is made is written down before, or undoes itself where the process is
+// killed, so that DownDisks finds all of it. A set that is there already is
+// taken as it is, mounted again after a reboot; one that was broken off is
+// removed first.
+func UpDisks(ctx context.Context, o DiskOptions) (DiskSet, error) {
+	if err := o.Check(); err != nil {
+		return DiskSet{}, err
+	}
+	if err := disksPossible(); err != nil {
+		return DiskSet{}, err
+	}
+	release, err := hold(o.Dir)
+	if err != nil {
+		return DiskSet{}, err
+	}
+	defer release()
+	o.Dir = resolved(o.Dir)
+	s, err := planDisks(&o)
+	if err != nil {
+		return DiskSet{}, err
+	}
+	old, err := DiskStatus(o.Dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return DiskSet{}, err
+	case !old.Whole:
+		if err := downDisks(o.Dir); err != nil {
+			return DiskSet{}, err
+		}
+	case !old.alike(s):
+		return old, &fault.Error{File: o.Dir, Problem: "holds other disks: " + old.String(), Cure: "remove them first (`barograph lab down disks`), or name another folder"}
+	case old.Usable() == nil:
+		return old, old.limit()
+	default:
+		s = &old // nothing is mounted after a reboot
+	}
+	if err := s.make(ctx, o.Measure); err != nil {
+		if s == &old { // its data may be worth something
+			return old, err
+		}
+		return DiskSet{}, errors.Join(err, downDisks(o.Dir))
+	}
+	return *s, nil
+}
+
+// disksPossible tells what is missing for throttled disks, if anything is.
+func disksPossible() error {
+	bad := func(problem, cure string, err error) error {
+		return &fault.Error{Setting: "lab disks", Problem: problem, Cure: cure, Err: err}
+	}
+	const plain = "; or scan plain folders, whose disks are not limited"
+	if os.Geteuid() != 0 {
+		return bad("need root: they are loop devices with limits of the kernel", "run as root"+plain, nil)
+	}
+	if _, err := os.Stat(loopControl); err != nil {
+		return bad("there are no loop devices here", "load the module (modprobe loop); in a container start it with --privileged"+plain, err)
+	}
+	if _, err := mkfs(); err != nil {
+		return bad("no file system can be made", "apt-get install e2fsprogs", err)
+	}
+	if _, err := findGroups(); err != nil {
+		return err
+	}
+	return nil
+}
+
+// mkfs finds the program, which often is in no PATH but root's.
+func mkfs() (string, error) {
+	const name = "mkfs.ext4"
+	for _, p := range []string{"/usr/sbin/" + name, "/sbin/" + name} {
+		if _, err := os.Stat(p); err == nil {
+			return p, nil
+		}
+	}
+	return exec.LookPath(name)
+}
+
+// make makes those of the disks that are not there, limits and measures all.
+func (s *DiskSet) make(ctx context.Context, measure time.Duration) error {
+	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(s.Dir, disksFile)); err != nil {
+		_ = os.Remove(filepath.Join(s.Dir, disksFile+".new")) // of one that was killed; another error follows
+		if entries, err := os.ReadDir(s.Dir); err != nil || len(entries) > 0 {
+			return &fault.Error{File: s.Dir, Problem: "is not empty and holds no disks", Err: err, Cure: "name a new folder"}
+		}
+	}
+	groups, err := findGroups()
+	if err != nil {
+		return err
+	}
+	s.Groups = groups.String()
+	if err := s.save(); err != nil {
+		return err
+	}
+	for i := range s.Disks {
+		if err := s.one(ctx, i, groups); err != nil {
+			return err
+		}
+	}
+	if err := s.measure(ctx, measure); err != nil {
+		return err
+	}
+	s.Whole = true
+	return s.save()
+}
+
+// alike reports whether the sets are of the same disks, measured or not.
+func (s *DiskSet) alike(o *DiskSet) bool {
+	return len(s.Disks) == len(o.Disks) && s.Size == o.Size && s.Profile == o.Profile && s.Limits == o.Limits
+}
+
+// save replaces the state file in one step.
+func (s *DiskSet) save() error {
+	text, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	name := filepath.Join(s.Dir, disksFile)
+	if err := os.WriteFile(name+".new", append(text, '\n'), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(name+".new", name)
+}
+
+// limit sets the limits again: this process may be in another group than the
+// one that made the disks.
+func (s *DiskSet) limit() error {
+	groups, err := findGroups()
+	if err != nil {
+		return err
+	}
+	for i := range s.Disks {
+		if err := groups.limit(s.Disks[i].Device, s.Disks[i].Limits); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// one makes a disk, as far as it is not there.
+func (s *DiskSet) one(ctx context.Context, i int, groups *groups) error {
+	d := &s.Disks[i]
+	if err := format(ctx, d.File, s.Size); err != nil {
+		return err
+	}
+	if !d.Mounted {
+		// A device that nobody has open detaches itself, so that up to the mount
+		// it lives as long as this process.
+		node, err := attach(d)
+		if err != nil {
+			return &fault.Error{File: d.File, Problem: "cannot be made a loop device", Err: err, Cure: "this takes Linux 5.8, and CAP_SYS_ADMIN in a container"}
+		}
+		defer node.Close() //nolint:errcheck // the mount holds it by now
+		if err := s.save(); err != nil {
+			return err
+		}
+		if err := mount(d); err != nil {
+			return &fault.Error{File: d.Path, Problem: "cannot be mounted", Err: err, Cure: "the kernel must know ext4 (modprobe ext4), and mounting takes CAP_SYS_ADMIN in a container"}
+		}
+	}
+	return groups.limit(d.Device, d.Limits)
+}
+
+// format makes the file of a disk, with holes for all that is not written,
+// and an empty file system in it.
+func format(ctx context.Context, file string, size int64) error {
+	if _, err := os.Stat(file); err == nil {
+		return nil
+	}
+	raw := file + ".new"
+	f, err := os.OpenFile(raw, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Truncate(size), f.Close()); err != nil {
+		return err
+	}
+	program, err := mkfs()
+	if err != nil {
+		return err
+	}
+	// The file is all zeros, so tables of inodes need not be written.
+	cmd := exec.CommandContext(ctx, program, "-q", "-F", "-m", "0", "-L", "barograph", "-E", "lazy_itable_init=1,lazy_journal_init=1,nodiscard", raw)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, bytes.TrimSpace(out))
+	}
+	return os.Rename(raw, file)
+}
+
+// The kernel's names.
+const (
+	loopControl = "/dev/loop-control"
+	loopBacking = "/sys/block/loop*/loop/backing_file"
+	attachTries = 20 // others may take a device that was free
+)
+
+// attach makes a disk's file a loop device, which is returned open.
+func attach(d *Disk) (*os.File, error) {
+	back, err := os.OpenFile(d.File, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer back.Close() //nolint:errcheck // the device has its own
+	control, err := os.OpenFile(loopControl, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer control.Close() //nolint:errcheck // nothing was written
+	config := unix.LoopConfig{Fd: uint32(back.Fd()), Info: unix.LoopInfo64{Flags: unix.LO_FLAGS_AUTOCLEAR | unix.LO_FLAGS_DIRECT_IO}}
+	copy(config.Info.File_name[:len(config.Info.File_name)-1], d.File)
+	var last error
+	for range attachTries {
+		number, err := unix.IoctlRetInt(int(control.Fd()), unix.LOOP_CTL_GET_FREE)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", loopControl, err)
+		}
+		node, err := loopNode(number)
+		if err != nil {
+			return nil, err
+		}
+		if last = unix.IoctlLoopConfigure(int(node.Fd()), &config); last == nil {
+			return node, d.attached(node, number)
+		}
+		_ = node.Close() // nothing was done with it
+		if !errors.Is(last, unix.EBUSY) {
+			return nil, last
+		}
+		time.Sleep(poll)
+	}
+	return nil, last
+}
+
+// loopNode opens a loop device; where /dev is not the kernel's own, as in a
+// container, its node may have to be made.
+func loopNode(number int) (*os.File, error) {
+	const major = 7
+	name := "/dev/loop" + strconv.Itoa(number)
+	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+		if err := unix.Mknod(name, unix.S_IFBLK|0o600, int(unix.Mkdev(major, uint32(number)))); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return os.OpenFile(name, os.O_RDWR, 0)
+}
+
+// attached notes a disk's device, and whether its file is read past the page cache.
+func (d *Disk) attached(node *os.File, number int) error {
+	var st unix.Stat_t
+	if err := unix.Fstat(int(node.Fd()), &st); err != nil {
+		return err
+	}
+	d.Node = node.Name()
+	d.Device = fmt.Sprintf("%d:%d", unix.Major(uint64(st.Rdev)), unix.Minor(uint64(st.Rdev)))
+	direct, err := os.ReadFile(fmt.Sprintf("/sys/block/loop%d/loop/dio", number))
+	d.Direct = err == nil && string(bytes.TrimSpace(direct)) == "1"
+	return nil
+}
+
+func mount(d *Disk) error {
+	if err := os.MkdirAll(d.Path, 0o755); err != nil {
+		return err
+	}
+	// discard: what is removed in the disk is no longer kept in its file.
+	if err := unix.Mount(d.Node, d.Path, "ext4", unix.MS_NOATIME|unix.MS_NODEV|unix.MS_NOSUID, "noinit_itable,discard"); err != nil {
+		return err
+	}
+	d.Mounted = true
+	return nil
+}
+
+// mountsBelow are the mounts inside a folder: where, and of which device.
+func mountsBelow(dir string) (map[string]string, error) {
+	all, err := mounts()
+	if err != nil {
+		return nil, err
+	}
+	dir, out := resolved(dir), map[string]string{}
+	for _, m := range all {
+		if below(m.at, dir) {
+			out[m.at] = m.device
+		}
+	}
+	return out, nil
+}
+
+// mountInfo is a line of /proc/self/mountinfo, as far as it is used.
+type mountInfo struct{ device, at, kind, super string }
+
+func mounts() ([]mountInfo, error) {
+	text, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return nil, err
+	}
+	return parseMounts(string(text)), nil
+}
+
+// parseMounts reads lines of proc(5): id, parent, major:minor, root, mount
+// point, options, optional fields, "-", type, source, options of the super block.
+func parseMounts(text string) []mountInfo {
+	var out []mountInfo
+	plain := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
+	for line := range strings.Lines(text) {
+		here, there, ok := strings.Cut(line, " - ")
+		a, b := strings.Fields(here), strings.Fields(there)
+		if ok && len(a) >= 5 && len(b) >= 3 {
+			out = append(out, mountInfo{device: a[2], at: plain.Replace(a[4]), kind: b[0], super: b[2]})
+		}
+	}
+	return out
+}
+
+// loopsBelow are the loop devices on files inside a folder, by name, with
+// their major and minor number; taken are the numbers of all others in use.
+func loopsBelow(dir string) (ours map[string]string, taken map[string]bool, err error) {
+	names, err := filepath.Glob(loopBacking)
+	if err != nil {
+		return nil, nil, err
+	}
+	ours, taken = map[string]string{}, map[string]bool{}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue // it was detached meanwhile
+		}
+		block := filepath.Dir(filepath.Dir(name))
+		number, err := os.ReadFile(filepath.Join(block, "dev"))
+		if err != nil {
+			continue
+		}
+		device := string(bytes.TrimSpace(number))
+		file := strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), " (deleted)")
+		if below(file, dir) {
+			ours["/dev/"+filepath.Base(block)] = device
+		} else {
+			taken[device] = true
+		}
+	}
+	return ours, taken, nil
+}
+
+// DownDisks unmounts the disks in dir, takes their limits and devices away,
+// and removes the folder with all that is on them. It is nil where there are none.
+func DownDisks(dir string) error {
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	release, err := hold(dir)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return downDisks(resolved(dir))
+}
+
+// downDisks goes by what the kernel says lies below dir, as the state may be
+// behind; the state adds the devices that have detached themselves.
+func downDisks(dir string) error {
+	s, err := readDisks(dir)
+	known := err == nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	ours, taken, err := loopsBelow(dir)
+	if err != nil {
+		return err
+	}
+	devices := slices.Collect(maps.Values(ours))
+	for i := range s.Disks {
+		if d := s.Disks[i].Device; d != "" && !taken[d] && !slices.Contains(devices, d) {
+			devices = append(devices, d)
+		}
+	}
+	if !known && len(devices) == 0 {
+		return removeEmpty(dir)
+	}
+	if err := unmountBelow(dir); err != nil {
+		return err
+	}
+	if err := unlimit(devices); err != nil {
+		return err
+	}
+	if err := detachBelow(dir); err != nil {
+		return err
+	}
+	return os.RemoveAll(dir)
+}
+
+// removeEmpty removes what a process leaves that is killed before it has
+// written down what it will do; somebody else's files are left alone.
+func removeEmpty(dir string) error {
+	_ = os.Remove(filepath.Join(dir, disksFile+".new")) // there seldom is one
+	if err := os.Remove(dir); err != nil && !errors.Is(err, unix.ENOTEMPTY) && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// letGo is how long a mount or a device may stay in use by processes that have
+// been told to end.
+const letGo = 5 * time.Second
+
+// unmountBelow unmounts all below a folder, the innermost first.
+func unmountBelow(dir string) error {
+	for until := time.Now().Add(letGo); ; time.Sleep(poll) {
+		all, err := mountsBelow(dir)
+		if err != nil || len(all) == 0 {
+			return err
+		}
+		points := slices.Sorted(maps.Keys(all))
+		for _, at := range slices.Backward(points) {
+			if err = unix.Unmount(at, 0); err != nil {
+				err = fmt.Errorf("%s: %w", at, err)
+				break
+			}
+		}
+		if err != nil && time.Now().After(until) {
+			return &fault.Error{File: dir, Problem: "a disk is in use", Err: err, Cure: "end what uses it (`fuser -vm " + points[0] + "` tells), or `barograph lab down`"}
+		}
+	}
+}
+
+// detachBelow detaches the loop devices on files below a folder and waits
+// until they are free.
+func detachBelow(dir string) error {
+	for until := time.Now().Add(letGo); ; time.Sleep(poll) {
+		ours, _, err := loopsBelow(dir)
+		if err != nil || len(ours) == 0 {
+			return err
+		}
+		var all []error
+		for name := range ours {
+			if err := free(name); err != nil {
+				all = append(all, fmt.Errorf("%s: %w", name, err))
+			}
+		}
+		if time.Now().After(until) {
+			return &fault.Error{File: dir, Problem: "its loop devices stay", Err: errors.Join(all...), Cure: "see who holds them: `lsof " + strings.Join(slices.Sorted(maps.Keys(ours)), " ") + "`"}
+		}
+	}
+}
+
+// free detaches a loop device; one that has detached itself is no error.
+func free(name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	if _, err := unix.IoctlRetInt(int(f.Fd()), unix.LOOP_CLR_FD); err != nil && !errors.Is(err, unix.ENXIO) {
+		return err
+	}
+	return nil
+}

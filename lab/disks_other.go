@@ -1,0 +1,23 @@
+//go:build !linux
+
+package lab
+
+import (
+	"context"
+
+	"barograph/engine"
+)
+
+// UpDisks makes throttled disks, which takes Linux.
+func UpDisks(_ context.Context, o DiskOptions) (DiskSet, error) {
+	if err := o.Check(); err != nil {
+		return DiskSet{}, err
+	}
+	return DiskSet{}, errSystem
+}
+
+// DownDisks removes the disks in dir: there are none.
+func DownDisks(string) error { return nil }
+
+func mountsBelow(string) (map[string]string, error) { return nil, nil } //nolint:nilnil // none are
+func throttleNode(*engine.Cluster, int) error       { return nil }

@@ -1,0 +1,440 @@
+package lab_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"barograph/engine"
+	"barograph/lab"
+)
+
+const envDisks = "LAB_TEST_DISKS" // the folder of disks that a child makes until it is killed
+
+// quick are small disks that are measured in no time.
+func quick(dir string, count int) lab.DiskOptions {
+	return lab.DiskOptions{
+		Dir: dir, Count: count, Size: 96 << 20, Profile: lab.CustomDisks, Measure: 20 * time.Millisecond,
+		Limits: lab.DiskLimits{ReadMBps: 200, WriteMBps: 150, ReadIOPS: 4000, WriteIOPS: 3000},
+	}
+}
+
+// needsDisks skips a test that makes loop devices where that is not possible;
+// BAROGRAPH_REQUIRE=disks makes that a failure.
+func needsDisks(t *testing.T) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "disks")
+	_, err := lab.UpDisks(t.Context(), quick(dir, 1))
+	if err = errors.Join(err, lab.DownDisks(dir)); err == nil {
+		return
+	}
+	if required("disks") {
+		t.Fatal(err)
+	}
+	t.Skipf("NOT TESTED: throttled disks: %v", err)
+}
+
+func disks(t *testing.T, o lab.DiskOptions) lab.DiskSet {
+	t.Helper()
+	t.Cleanup(func() {
+		if err := lab.DownDisks(o.Dir); err != nil {
+			t.Error(err)
+		}
+		if left := diskTraces(t, o.Dir, nil); len(left) > 0 {
+			t.Errorf("left: %v", left)
+		}
+	})
+	s, err := lab.UpDisks(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// diskTraces finds what disks left in the kernel: mounts and loop devices
+// below dir, and limits of loop devices that were not there before.
+func diskTraces(t *testing.T, dir string, before map[string]bool) []string {
+	t.Helper()
+	var out []string
+	text, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if strings.Contains(line, dir+"/") {
+			out = append(out, "mount "+line)
+		}
+	}
+	names, _ := filepath.Glob("/sys/block/loop*/loop/backing_file")
+	for _, name := range names {
+		if text, err := os.ReadFile(name); err == nil && strings.HasPrefix(string(text), dir+"/") {
+			out = append(out, name+" = "+string(text))
+		}
+	}
+	if before != nil {
+		for rule := range diskRules(t) {
+			if !before[rule] {
+				out = append(out, rule)
+			}
+		}
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		out = append(out, dir)
+	}
+	return out
+}
+
+// diskRules are the limits that some group has for a loop device, except those
+// of the disks of other labs, which may come and go meanwhile.
+func diskRules(t *testing.T) map[string]bool {
+	t.Helper()
+	out := map[string]bool{}
+	err := filepath.WalkDir("/sys/fs/cgroup", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || !strings.HasPrefix(e.Name(), "blkio.throttle.") && e.Name() != "io.max" {
+			return nil //nolint:nilerr // groups come and go
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil //nolint:nilerr // likewise
+		}
+		for line := range strings.Lines(string(text)) {
+			device, _, _ := strings.Cut(line, " ")
+			number, isLoop := strings.CutPrefix(device, "7:")
+			if !isLoop || strings.Contains(name, "io_service") {
+				continue
+			}
+			if _, err := os.Stat("/sys/block/loop" + number + "/loop/backing_file"); err != nil { // nobody's
+				out[name+": "+strings.TrimSpace(line)] = true
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestDisks(t *testing.T) {
+	needsDisks(t)
+	dir := filepath.Join(t.TempDir(), "disks")
+	o := quick(dir, 2)
+	s := disks(t, o)
+	all, err := lab.Disks(dir)
+	if err != nil || len(all) != 2 || s.Together <= 0 || s.Groups == "" {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	for i, d := range all {
+		if d.Path != filepath.Join(dir, fmt.Sprintf("disk%d", i+1)) || d.Limits != o.Limits || !d.Mounted {
+			t.Errorf("disk %d: %+v", i, d)
+		}
+		if d.Measured.ReadMBps <= 0 || d.Measured.WriteMBps <= 0 || d.Measured.RandomReads <= 0 {
+			t.Errorf("disk %d was not measured: %+v", i, d.Measured)
+		}
+		if _, err := os.Stat(filepath.Join(d.Path, ".barograph-speed")); err == nil {
+			t.Error("the file it was measured with stays")
+		}
+		root := "/sys/fs/cgroup/blkio/blkio.throttle."
+		if got := rule(t, root+"read_bps_device", d.Device); got != "" && got != "200000000" {
+			t.Errorf("disk %d: reads are limited to %q", i, got)
+		}
+		if got := rule(t, root+"write_iops_device", d.Device); got != "" && got != "3000" {
+			t.Errorf("disk %d: writes are limited to %q", i, got)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(all[0].Path, "kept"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	// The same again is the same disks; others are refused.
+	again, err := lab.UpDisks(t.Context(), o)
+	if err != nil || again.Disks[0].Device != s.Disks[0].Device {
+		t.Errorf("%+v, %v", again, err)
+	}
+	if _, err := lab.UpDisks(t.Context(), quick(dir, 3)); err == nil || !strings.Contains(err.Error(), "holds other disks") {
+		t.Errorf("other disks in the same folder: %v", err)
+	}
+
+	// After a reboot nothing is mounted; the data is there.
+	for _, d := range all {
+		if out, err := exec.CommandContext(t.Context(), "umount", d.Path).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	if _, err := lab.Disks(dir); err == nil || !strings.Contains(err.Error(), "is not mounted") {
+		t.Errorf("disks that are not mounted: %v", err)
+	}
+	if _, err := lab.UpDisks(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(all[0].Path, "kept")); err != nil {
+		t.Error(err)
+	}
+}
+
+// rule reads a device's limit; "" where there is no such file (version 2).
+func rule(t *testing.T, file, device string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	for line := range strings.Lines(string(text)) {
+		if d, value, ok := strings.Cut(strings.TrimSpace(line), " "); ok && d == device {
+			return value
+		}
+	}
+	return "nothing"
+}
+
+// TestDisksHoldBack: a direct read is not faster than the limit, whatever else
+// this machine does.
+func TestDisksHoldBack(t *testing.T) {
+	needsDisks(t)
+	o := quick(filepath.Join(t.TempDir(), "disks"), 1)
+	o.Limits = lab.DiskLimits{ReadMBps: 20, WriteMBps: 25, ReadIOPS: 400}
+	o.Measure = time.Second
+	d := disks(t, o).Disks[0]
+	t.Logf("limits %s: measured %+v", d.Limits, d.Measured)
+	const slack = 1.2 // the kernel counts in slices of time
+	if d.Measured.ReadMBps > 20*slack || d.Measured.WriteMBps > 25*slack || d.Measured.RandomReads > 400*slack {
+		t.Errorf("limits %s do not hold: %+v", d.Limits, d.Measured)
+	}
+}
+
+// TestDisksKilled: a process that makes disks is killed at random moments; what
+// is left goes with DownDisks, or with the next UpDisks.
+func TestDisksKilled(t *testing.T) {
+	needsDisks(t)
+	parent := t.TempDir()
+	before := diskRules(t)
+	child := func(name string) (*exec.Cmd, string) {
+		dir := filepath.Join(parent, name)
+		c := exec.CommandContext(t.Context(), os.Args[0])
+		c.Env = append(os.Environ(), envDisks+"="+dir)
+		return c, dir
+	}
+	c, dir := child("whole")
+	start := time.Now()
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	takes := time.Since(start)
+	if err := lab.DownDisks(dir); err != nil {
+		t.Fatal(err)
+	}
+	kills := 12
+	if testing.Short() {
+		kills = 3
+	}
+	if n, err := strconv.Atoi(os.Getenv("BAROGRAPH_SOAK")); err == nil {
+		kills *= n
+	}
+	found := map[string]int{}
+	for i := range kills {
+		c, dir := child("killed" + strconv.Itoa(i))
+		t.Cleanup(func() { _ = lab.DownDisks(dir) }) // again, should it have failed
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		after := time.Duration(rand.Float64() * float64(takes))
+		time.Sleep(after)
+		if err := c.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.Wait()
+		s, err := lab.DiskStatus(dir)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			found["nothing written"]++
+		case err != nil:
+			t.Errorf("killed after %s: %v", after, err)
+		case s.Whole:
+			found["whole"]++
+		default:
+			found["broken off"]++
+		}
+		if i%3 == 0 { // taken up by whoever comes next
+			if _, err := lab.UpDisks(t.Context(), quick(dir, 1)); err != nil && !s.Whole {
+				t.Errorf("killed after %s: up again: %v", after, err)
+			}
+		}
+		if err := lab.DownDisks(dir); err != nil {
+			t.Errorf("killed after %s: %v", after, err)
+		}
+		if left := diskTraces(t, dir, before); len(left) > 0 {
+			t.Errorf("killed after %s, left: %v", after, left)
+		}
+	}
+	t.Logf("%d kills within %s: %v", kills, takes, found)
+}
+
+// makeDisks is what the child does.
+func makeDisks(dir string) int {
+	if _, err := lab.UpDisks(context.Background(), quick(dir, 3)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// TestDisksOfAServer: a server's account writes on its folder of each disk,
+// which goes with the lab.
+func TestDisksOfAServer(t *testing.T) {
+	needsDisks(t)
+	parent := t.TempDir()
+	set := disks(t, quick(filepath.Join(parent, "disks"), 2))
+	d := driver()
+	d.Server.User = "nobody"
+	d.Server.Prepare = func(c *engine.Cluster, _ *engine.Node) ([]engine.Command, error) {
+		var out []engine.Command
+		for _, dir := range c.Disks {
+			out = append(out, engine.Command{Args: []string{"sh", "-c", `echo x > "$0"/table`, dir}})
+		}
+		return out, nil
+	}
+	d.Server.Start = func(*engine.Cluster, *engine.Node) ([]engine.Command, error) {
+		return []engine.Command{{Args: []string{"sleep", "1000"}}}, nil
+	}
+	d.Server.Ready = func(context.Context, *engine.Cluster, *engine.Node) error { return nil }
+	o := lab.Options{Dir: filepath.Join(parent, "stub"), Disks: []string{set.Disks[0].Path, set.Disks[1].Path}}
+	l := up(t, d, o)
+	folders := l.State().Cluster.Disks
+	for i, f := range folders {
+		if filepath.Dir(f) != set.Disks[i].Path {
+			t.Errorf("folder %d is %s", i, f)
+		}
+		if d, ok := lab.DiskOf(f); !ok || d.Device != set.Disks[i].Device || d.Measured != set.Disks[i].Measured {
+			t.Errorf("folder %d lies on %+v, %v", i, d, ok)
+		}
+		if _, err := os.Stat(filepath.Join(f, "table")); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := lab.Up(t.Context(), d, lab.Options{Dir: o.Dir}); err == nil || !strings.Contains(err.Error(), "on other disks") {
+		t.Errorf("the same lab without disks: %v", err)
+	}
+	if d, ok := lab.DiskOf(o.Dir); ok {
+		t.Errorf("an ordinary folder lies on %+v", d)
+	}
+	other := o
+	other.Dir = filepath.Join(parent, "other")
+	if _, err := lab.Up(t.Context(), d, other); err == nil || !strings.Contains(err.Error(), "is there already") {
+		t.Errorf("another lab on the same disks: %v", err)
+	}
+	if err := l.Down(); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range folders {
+		if _, err := os.Stat(f); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s stays", f)
+		}
+	}
+}
+
+func TestDiskFoldersInUse(t *testing.T) {
+	needsDisks(t)
+	o := quick(filepath.Join(t.TempDir(), "disks"), 1)
+	s := disks(t, o)
+	f, err := os.Create(filepath.Join(s.Disks[0].Path, "open"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lab.DownDisks(o.Dir); err == nil || !strings.Contains(err.Error(), "in use") {
+		t.Errorf("a disk that is in use: %v", err)
+	}
+	if again, err := lab.DiskStatus(o.Dir); err != nil || again.Usable() != nil {
+		t.Errorf("after that: %+v, %v", again, err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDiskMistakes(t *testing.T) {
+	foreign := t.TempDir()
+	if err := os.WriteFile(filepath.Join(foreign, "thesis.tex"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		o    lab.DiskOptions
+		want string
+	}{
+		"no folder":       {lab.DiskOptions{Count: 1}, "name one"},
+		"no disks":        {lab.DiskOptions{Dir: foreign}, "choose 1 to 64"},
+		"too small":       {lab.DiskOptions{Dir: foreign, Count: 1, Size: 1 << 20}, "at least 64 MiB"},
+		"no such profile": {lab.DiskOptions{Dir: foreign, Count: 1, Profile: "tape"}, "hdd, ssd, nvme, custom"},
+		"no limit":        {lab.DiskOptions{Dir: foreign, Count: 1, Profile: lab.CustomDisks}, "--read-mbps"},
+		"below 0":         {lab.DiskOptions{Dir: foreign, Count: 1, Limits: lab.DiskLimits{ReadIOPS: -1}}, "below 0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := lab.UpDisks(t.Context(), c.o); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("the error is %v; want %q in it", err, c.want)
+			}
+		})
+	}
+	if err := lab.DownDisks(foreign); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(foreign, "thesis.tex")); err != nil {
+		t.Error("somebody's file is gone")
+	}
+}
+
+func TestForeignFolderOfDisks(t *testing.T) {
+	needsDisks(t)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "thesis.tex"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lab.UpDisks(t.Context(), quick(dir, 1)); err == nil || !strings.Contains(err.Error(), "is not empty") {
+		t.Errorf("a folder with other files: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "thesis.tex")); err != nil {
+		t.Error("somebody's file is gone")
+	}
+}
+
+// TestDisksWithoutRoot: whoever is not root is told so, and how to go on.
+func TestDisksWithoutRoot(t *testing.T) {
+	if !lab.Supported {
+		t.Skip("NOT TESTED: disks are made on Linux only")
+	}
+	if os.Geteuid() != 0 {
+		_, err := lab.UpDisks(t.Context(), quick(filepath.Join(t.TempDir(), "disks"), 1))
+		wantsRoot(t, fmt.Sprint(err))
+		return
+	}
+	dir := t.TempDir()
+	self, err := os.ReadFile(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(dir, "test")
+	if err := errors.Join(os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, 0o777), os.WriteFile(program, self, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.CommandContext(t.Context(), program)
+	c.Dir = dir
+	c.Env = []string{envDisks + "=" + filepath.Join(dir, "disks")}
+	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	out, _ := c.CombinedOutput()
+	wantsRoot(t, string(out))
+}
+
+func wantsRoot(t *testing.T, said string) {
+	t.Helper()
+	if !strings.Contains(said, "need root") || !strings.Contains(said, "plain folders") {
+		t.Errorf("said %q", said)
+	}
+}

@@ -1,0 +1,247 @@
+package scan
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// sweepOf are the setups of a sweep: paths by partitions, on disks of a speed.
+func sweepOf(mbps float64, cores int, bytes int64) []Setup {
+	var out []Setup
+	for paths := 1; paths <= 8; paths++ {
+		for _, partitions := range []int{1, 2, 4, 8, 16} {
+			s := Setup{Partitions: partitions, Cores: cores, Bytes: bytes}
+			for range paths {
+				s.Bandwidth = append(s.Bandwidth, mbps)
+			}
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// measured makes points of a known law, with relative noise.
+func measured(setups []Setup, p law, noise float64, repetitions int, seed uint64) []Point {
+	r := rand.New(rand.NewPCG(seed, 7))
+	var out []Point
+	for _, s := range setups {
+		x, err := s.terms()
+		if err != nil {
+			panic(err)
+		}
+		at := Point{Setup: s}
+		for range repetitions {
+			at.Seconds = append(at.Seconds, p.at(x)*math.Exp(noise*r.NormFloat64()))
+		}
+		out = append(out, at)
+	}
+	return out
+}
+
+func near(a, b, share float64) bool { return math.Abs(a-b) <= share*math.Abs(b) }
+
+func TestModelTerms(t *testing.T) {
+	for _, c := range []struct {
+		s          Setup
+		disk, core float64
+	}{
+		{Setup{Bandwidth: []float64{100}, Partitions: 1, Cores: 2, Bytes: 1e9}, 10, 1},
+		{Setup{Bandwidth: []float64{100, 100}, Partitions: 8, Cores: 4, Bytes: 1e9}, 5, 0.25},
+		{Setup{Bandwidth: []float64{100, 100, 100}, Partitions: 4, Cores: 4, Bytes: 1e9}, 5, 0.25}, // two parts on the first
+		{Setup{Bandwidth: []float64{100, 100, 100}, Partitions: 2, Cores: 4, Bytes: 1e9}, 5, 0.5},  // nothing on the third
+		{Setup{Bandwidth: []float64{100, 50}, Partitions: 2, Cores: 4, Bytes: 1e9}, 10, 0.5},       // the slow one is last
+		{Setup{Bandwidth: []float64{100}, Partitions: 1, Workers: 3, Cores: 8, Bytes: 3e9}, 30, 1},
+	} {
+		x, err := c.s.terms()
+		if err != nil || !near(x.disk, c.disk, 1e-12) || !near(x.core, c.core, 1e-12) {
+			t.Errorf("%+v: %+v, %v", c.s, x, err)
+		}
+	}
+}
+
+func TestModelExact(t *testing.T) {
+	want := law{1 / 0.9, 12, 0.8}
+	m, err := FitModel(measured(sweepOf(120, 8, 5e9), want, 0, 1, 1), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !near(m.Drawn.Value, 0.9, 1e-9) || !near(m.Work.Value, 12, 1e-9) || !near(m.Start.Value, 0.8, 1e-9) || !m.Told || m.Error > 1e-9 {
+		t.Errorf("%+v", *m)
+	}
+}
+
+// TestModelRecovers: known parameters come out of noisy sweeps, and lie in
+// their intervals about as often as these promise.
+func TestModelRecovers(t *testing.T) {
+	sweeps := 40
+	if testing.Short() {
+		sweeps = 10
+	}
+	var inside [4]int
+	r := rand.New(rand.NewPCG(3, 0))
+	for seed := range uint64(sweeps) {
+		bytes := int64(2e9 + 8e9*r.Float64())
+		mbps, cores := 60+100*r.Float64(), 2+r.IntN(7)
+		// Work such that three disks or so keep the cores busy.
+		want := law{1 + 0.3*r.Float64(), (0.6 + 0.4*r.Float64()) * 1000 / mbps * float64(cores) / 3, r.Float64()}
+		m, err := FitModel(measured(sweepOf(mbps, cores, bytes), want, 0.05, 5, seed), seed)
+		if err != nil {
+			t.Errorf("sweep %d: %v", seed, err)
+			continue
+		}
+		if !near(m.Drawn.Value, 1/want[0], 0.12) || !near(m.Work.Value, want[1], 0.12) {
+			t.Errorf("sweep %d: drawn %.4g, work %.4g; the law is %.4g", seed, m.Drawn.Value, m.Work.Value, want)
+		}
+		yours := Setup{Bandwidth: []float64{mbps, mbps, mbps, mbps, mbps, mbps}, Partitions: 12, Cores: cores, Bytes: 2 * bytes}
+		f, err := m.Forecast(yours)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, _ := yours.terms()
+		if f.Sure > 0.95 && f.Bound != want.bound(x) {
+			t.Errorf("sweep %d: %s are said to decide; the law is %.4g", seed, f.Bound, want)
+		}
+		for i, in := range []bool{
+			m.Drawn.Low <= 1/want[0] && 1/want[0] <= m.Drawn.High, m.Work.Low <= want[1] && want[1] <= m.Work.High,
+			m.Start.Low <= want[2] && want[2] <= m.Start.High, f.Seconds.Low <= want.at(x) && want.at(x) <= f.Seconds.High,
+		} {
+			if in {
+				inside[i]++
+			}
+		}
+	}
+	t.Logf("of %d sweeps the interval holds the truth in: drawn %d, work %d, start %d, forecast %d", sweeps, inside[0], inside[1], inside[2], inside[3])
+	for i, n := range inside {
+		if n < sweeps*8/10 {
+			t.Errorf("parameter %d lies in its interval in %d of %d sweeps", i, n, sweeps)
+		}
+	}
+}
+
+// TestModelRefuses: sweeps at which one thing decides everywhere, or that are
+// too small, tell no law.
+func TestModelRefuses(t *testing.T) {
+	disks, cores := law{1.1, 0.2, 1}, law{1, 400, 1}
+	for name, c := range map[string]struct {
+		points []Point
+		want   string
+	}{
+		"disks decide":  {measured(sweepOf(100, 8, 5e9), disks, 0.05, 5, 1), "disks may decide at all points"},
+		"cores decide":  {measured(sweepOf(500, 8, 5e9), cores, 0.05, 5, 1), "cores may decide at all points"},
+		"no noise":      {measured(sweepOf(100, 8, 5e9), disks, 0, 1, 1), "disks may decide at all points"},
+		"five points":   {measured(sweepOf(100, 8, 5e9)[:5], law{1, 10, 1}, 0, 1, 1), "5 setups"},
+		"one setup":     {measured(sameSetup(sweepOf(100, 8, 5e9)[0], 9), law{1, 10, 1}, 0.05, 3, 1), "may decide at all points"},
+		"nothing":       {nil, "0 setups"},
+		"no times":      {make([]Point, 6), "not whole"},
+		"a time of 0":   {[]Point{{Setup: sweepOf(100, 8, 5e9)[0], Seconds: []float64{1, 0}}}, "no times above 0"},
+		"no bandwidth":  {[]Point{{Setup: Setup{Bandwidth: []float64{0}, Partitions: 1, Cores: 1, Bytes: 1}, Seconds: []float64{1}}}, "0 MB/s"},
+		"a time of NaN": {[]Point{{Setup: sweepOf(100, 8, 5e9)[0], Seconds: []float64{math.NaN()}}}, "no times above 0"},
+	} {
+		if m, err := FitModel(c.points, 1); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, %+v; want %q", name, err, m, c.want)
+		}
+	}
+}
+
+func sameSetup(s Setup, n int) []Setup {
+	var out []Setup
+	for range n {
+		out = append(out, s)
+	}
+	return out
+}
+
+// TestModelSeldomWrong: noise alone is seldom taken for a law of two parts.
+func TestModelSeldomWrong(t *testing.T) {
+	const sweeps = 100
+	taken := 0
+	for seed := range uint64(sweeps) {
+		if _, err := FitModel(measured(sweepOf(100, 8, 5e9), law{1.1, 0.2, 1}, 0.05, 5, seed), seed); err == nil {
+			taken++
+		}
+	}
+	if taken > sweeps/20 {
+		t.Errorf("%d of %d sweeps that disks alone decide gave a law", taken, sweeps)
+	}
+}
+
+func TestModelForecast(t *testing.T) {
+	m, err := FitModel(measured(sweepOf(120, 8, 5e9), law{1, 16, 1}, 0.03, 7, 4), 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	four := Setup{Bandwidth: []float64{120, 120, 120, 120}, Partitions: 12, Cores: 8, Bytes: 5e9}
+	f, err := m.Forecast(four)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// disks 5000/480 = 10.42 s, cores 16·5/8 = 10 s
+	if f.Seconds.Low > 11.42 || f.Seconds.High < 11.42 || f.Bound != ByDisks || len(f.Beyond) > 0 {
+		t.Errorf("%+v", f)
+	}
+	four.Bytes, four.Cores = 50e9, 2
+	if f, err = m.Forecast(four); err != nil {
+		t.Fatal(err)
+	}
+	if text := f.String(); f.Bound != ByCores || len(f.Beyond) != 1 || !strings.Contains(text, "the cores decide; ") || !strings.Contains(text, "GB: 50, measured up to 5") {
+		t.Errorf("%+v: %s", f, text)
+	}
+	// one disk takes 1000/120 s for a GB, eight cores 2
+	if n := m.EnoughDisks(120, 8); n != 4 && n != 5 {
+		t.Errorf("enough disks: %d", n)
+	}
+	if _, err := m.Forecast(Setup{}); err == nil {
+		t.Error("a forecast for nothing")
+	}
+
+	// A model that was kept as JSON forecasts the same.
+	text, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again Model
+	if err := json.Unmarshal(text, &again); err != nil {
+		t.Fatal(err)
+	}
+	if g, err := again.Forecast(four); err != nil || !reflect.DeepEqual(f, g) {
+		t.Errorf("%+v, %v; was %+v", g, err, f)
+	}
+}
+
+func TestForecastInWords(t *testing.T) {
+	f := Forecast{Bound: ByDisks, Sure: 0.99, Disks: 38.2, Cores: 12.1}
+	f.Seconds.Value, f.Seconds.Low, f.Seconds.High = 41.3, 39, 44.4
+	if got, want := f.String(), "41 s ± 3: the disks decide; disks alone 38 s, cores alone 12 s"; got != want {
+		t.Errorf("%q; want %q", got, want)
+	}
+	f.Sure = 0.6
+	f.Seconds.Low, f.Seconds.High = 41.27, 41.32
+	if got, want := f.String(), "41.30 s ± 0.03: the disks decide (not sure); disks alone 38.20 s, cores alone 12.10 s"; got != want {
+		t.Errorf("%q; want %q", got, want)
+	}
+}
+
+// TestModelStart: where no two setups differ but in proportion, Start is not told.
+func TestModelStart(t *testing.T) {
+	var setups []Setup
+	for range 4 {
+		for _, s := range []Setup{
+			{Bandwidth: []float64{100}, Workers: 1}, {Bandwidth: []float64{100}, Workers: 4},
+			{Bandwidth: []float64{1000}, Workers: 1}, {Bandwidth: []float64{220}, Workers: 1},
+		} {
+			s.Partitions, s.Cores, s.Bytes = 4, 8, 1e9
+			setups = append(setups, s)
+		}
+	}
+	m, err := FitModel(measured(setups, law{1, 5, 0.5}, 0.02, 5, 1), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Told || m.Start.Value != 0 {
+		t.Errorf("%+v", m)
+	}
+}
