@@ -30,6 +30,7 @@ var allowed = map[string][]string{
 	"formats/metstat":   {"record", "formats/number"},
 	"formats/metviewer": {},
 	"formats/shef":      {"record"},
+	"formats/tpcds":     {},
 	"synth":             {"record", "stat", "formats/*"},
 
 	"question": {"record", "formats/metviewer"},
