@@ -2,7 +2,6 @@
 // for the analytical workload. Its three tables are those of query 3's star.
 //
 // Columns, their order and their types are those of the specification of the
-// TPC Benchmark DS, clause 2.3 and 2.4 (store_sales 2.3.1, date_dim 2.4.6, item
-// 2.4.13). DECIMAL(7,2) is read as hundredths, a DATE as days since 1970-01-01.
-// package synth/tpcds writes such files.
+// TPC Benchmark DS, clauses 2.3 and 2.4. DECIMAL(7,2) is read as hundredths, a
+// DATE as days since 1970-01-01. Package synth/tpcds writes such files.
 package tpcds
