@@ -386,17 +386,43 @@ func starRows(r *result) ([]engine.StarRow, error) {
 	if last == 0 {
 		return out, nil
 	}
-	brand, id := r.vector(last-1), r.vector(last-2)
+	brand := r.vector(last - 1)
 	for i := range out {
 		if !brand.null(i) {
 			out[i].Brand = strings.TrimRight(string(brand.text(i)), " ")
 		}
-		if !id.null(i) {
-			out[i].BrandID = int64(id.int32s(r.rows)[i])
+	}
+	ids, err := r.wholes(last - 2)
+	if err != nil {
+		return nil, err
+	}
+	for i := range out {
+		out[i].BrandID = ids[i]
+	}
+	if last == 3 {
+		if ids, err = r.wholes(0); err != nil {
+			return nil, err
 		}
-		if last == 3 {
-			year := r.vector(0)
-			out[i].Year = int64(year.int32s(r.rows)[i])
+		for i := range out {
+			out[i].Year = ids[i]
+		}
+	}
+	return out, nil
+}
+
+// wholes reads a column of whole numbers; NULL is 0.
+func (r *result) wholes(k int) ([]int64, error) {
+	v := r.vector(k)
+	out := make([]int64, r.rows)
+	for i := range out {
+		switch {
+		case v.null(i):
+		case r.types[k] == mapping.TypeInteger:
+			out[i] = int64(v.int32s(r.rows)[i])
+		case r.types[k] == mapping.TypeBigInt:
+			out[i] = v.int64s(r.rows)[i]
+		default:
+			return nil, fmt.Errorf("duckdb: %s came as type %d", r.names[k], r.types[k])
 		}
 	}
 	return out, nil
