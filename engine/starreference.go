@@ -20,6 +20,22 @@ type StarReference struct {
 	answers map[StarQuery][]StarRow
 }
 
+// OpenStarFiles finds the files of a folder of generated tables.
+func OpenStarFiles(dir string) (StarFiles, *tpcds.Manifest, error) {
+	files := StarFiles{Parquet: map[StarTable][]string{}}
+	m, err := tpcds.Open(dir)
+	if err != nil {
+		return files, nil, err
+	}
+	for table, of := range m.Parquet {
+		if files.Parquet[StarTable(table)], err = tpcds.Paths(dir, of); err != nil {
+			return files, nil, err
+		}
+	}
+	files.Documents, err = tpcds.Paths(dir, m.Documents)
+	return files, m, err
+}
+
 // starDate and starItem are what the questions look at.
 type (
 	starDate struct{ year, month int64 }

@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"barograph/engine"
-	"barograph/formats/tpcds"
 	generate "barograph/synth/tpcds"
 )
 
@@ -20,15 +19,12 @@ import (
 func generated(t *testing.T, scale float64) *engine.StarReference {
 	t.Helper()
 	dir := t.TempDir()
-	m, err := generate.Generate(t.Context(), dir, generate.Options{Scale: scale})
-	if err != nil {
+	if _, err := generate.Generate(t.Context(), dir, generate.Options{Scale: scale}); err != nil {
 		t.Fatal(err)
 	}
-	files := engine.StarFiles{Parquet: map[engine.StarTable][]string{}}
-	for table, of := range m.Parquet {
-		if files.Parquet[engine.StarTable(table)], err = tpcds.Paths(dir, of); err != nil {
-			t.Fatal(err)
-		}
+	files, _, err := engine.OpenStarFiles(dir)
+	if err != nil {
+		t.Fatal(err)
 	}
 	r, err := engine.StarAnswers(t.Context(), files)
 	if err != nil {

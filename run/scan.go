@@ -21,6 +21,7 @@ type Scans struct {
 	Seed       uint64            `json:"seed"`                 // of the order of configurations and questions
 	Experiment string            `json:"experiment,omitempty"` // experiment1, experiment2, sweep; "" = one placement
 	Engine     string            `json:"engine"`               // scheme
+	Place      string            `json:"place"`                // embedded, server
 	Product    string            `json:"product"`
 	Version    string            `json:"version"`
 	Settings   map[string]string `json:"settings"`

@@ -218,6 +218,9 @@ func (e *env) report(dir string) error {
 	if report.PostFolder(dir) {
 		return e.reportPosts(dir)
 	}
+	if report.ScanFolder(dir) {
+		return e.reportScans(dir)
+	}
 	path, err := report.Write(dir)
 	if err != nil {
 		return err

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"barograph/engine"
-	"barograph/formats/tpcds"
 	generate "barograph/synth/tpcds"
 )
 
@@ -37,11 +36,10 @@ type ScanConfig struct {
 func StarFolder(t testing.TB) (engine.StarFiles, *engine.StarReference) {
 	t.Helper()
 	dir := t.TempDir()
-	m, err := generate.Generate(t.Context(), dir, generate.Options{Scale: 0.01, Files: 3, Documents: true, Dense: true})
-	if err != nil {
+	if _, err := generate.Generate(t.Context(), dir, generate.Options{Scale: 0.01, Files: 3, Documents: true, Dense: true}); err != nil {
 		t.Fatal(err)
 	}
-	files, err := starFiles(dir, m)
+	files, _, err := engine.OpenStarFiles(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,21 +58,6 @@ func StarFolder(t testing.TB) (engine.StarFiles, *engine.StarReference) {
 		}
 	}
 	return files, r
-}
-
-// starFiles are the files of a manifest.
-func starFiles(dir string, m *tpcds.Manifest) (engine.StarFiles, error) {
-	files := engine.StarFiles{Parquet: map[engine.StarTable][]string{}}
-	for table, of := range m.Parquet {
-		paths, err := tpcds.Paths(dir, of)
-		if err != nil {
-			return files, err
-		}
-		files.Parquet[engine.StarTable(table)] = paths
-	}
-	var err error
-	files.Documents, err = tpcds.Paths(dir, m.Documents)
-	return files, err
 }
 
 // readable lets a server of another account read a file below a folder of t.
