@@ -69,7 +69,7 @@ func (s *scans) bottleneck(c *scanCell, u scanUse) string {
 	case u.counted && measured > 0 && u.read > busyDisk*measured:
 		return fmt.Sprintf("disk reads: %s/s of the %s/s that were measured", byteSize(u.read), byteSize(measured))
 	case u.told && cores > 0 && u.cores > busyCores*cores:
-		return fmt.Sprintf("CPU: %s of %s cores that it may use", number(u.cores), number(cores))
+		return fmt.Sprintf("CPU: %s of %g cores that it may use", number(u.cores), cores)
 	case u.counted && u.busy > busyDisk && u.read > 0:
 		return fmt.Sprintf("disk reads: a device was busy %.0f %% of the time", 100*u.busy)
 	case u.machine > busyCores:

@@ -28,13 +28,11 @@ func written[T any](t *testing.T, rows []T) string {
 	return path
 }
 
-func ptr[T any](v T) *T { return &v }
-
 func TestReadAndDocuments(t *testing.T) {
 	path := written(t, []shortItem{
-		{1, ptr[int32](10227), ptr("a \"tale\" of\tünits"), ptr[int32](-5), ptr[int64](1 << 40)},
+		{1, new(int32(10227)), new("a \"tale\" of\tünits"), new(int32(-5)), new(int64(1 << 40))},
 		{2, nil, nil, nil, nil},
-		{3, ptr[int32](-1), ptr(""), ptr[int32](123456), ptr[int64](0)},
+		{3, new(int32(-1)), new(""), new(int32(123456)), new(int64(0))},
 	})
 	names := []string{"i_item_sk", "i_rec_start_date", "i_item_desc", "i_current_price", "i_brand_id"}
 	want := []string{

@@ -166,11 +166,11 @@ func (r *runner) prove(ctx context.Context, star *engine.Star, config int, q eng
 	if err != nil {
 		return false, fmt.Errorf("%s: %w", q, err)
 	}
-	if differs := r.Reference.Check(q, rows); differs != nil {
+	differs := r.Reference.Check(q, rows)
+	if differs != nil {
 		r.into.Points = append(r.into.Points, run.ScanPoint{Config: config, Query: string(q), Phase: run.Warm, Verdict: run.Wrong, Problem: differs.Error(), Rows: len(rows)})
-		return false, nil
 	}
-	return true, nil
+	return differs == nil, nil
 }
 
 // times times warm answers, then cold ones, each in random order.
