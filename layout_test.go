@@ -30,21 +30,25 @@ var allowed = map[string][]string{
 	"formats/metstat":   {"record", "formats/number"},
 	"formats/metviewer": {},
 	"formats/shef":      {"record"},
+	"formats/tpcds":     {},
 	"synth":             {"record", "stat", "formats/*"},
+	"synth/tpcds":       {"formats/tpcds", "synth/tpcds/dsdgen"},
+
+	"synth/tpcds/dsdgen": {},
 
 	"question": {"record", "formats/metviewer"},
 	"answer":   {"record", "question"},
 	"design":   {"record", "question"},
 	"flavour":  {"record", "question", "design"},
 
-	"engine":                  {"record", "question", "answer", "design", "flavour"},
+	"engine":                  {"record", "question", "answer", "design", "flavour", "formats/tpcds"},
 	"engine/sqlengine":        {"record", "question", "answer", "design", "flavour", "engine"},
 	"engine/docengine":        {"record", "question", "answer", "design", "flavour", "engine"},
-	"engine/*":                {"record", "question", "answer", "design", "flavour", "engine", "engine/sqlengine", "engine/docengine"},
+	"engine/*":                {"record", "question", "answer", "design", "flavour", "engine", "engine/sqlengine", "engine/docengine", "formats/tpcds"},
 	"engine/dry":              {"record", "question", "answer", "design", "flavour", "engine", "engine/dry/pairs"},
 	"engine/dry/pairs":        {"engine"},
 	"engine/mongodb/ferretdb": {},
-	"engine/enginetest":       {"record", "question", "answer", "design", "flavour", "engine", "engine/sqlengine", "load", "synth", "lab", "formats", "formats/*"},
+	"engine/enginetest":       {"record", "question", "answer", "design", "flavour", "engine", "engine/sqlengine", "load", "synth", "synth/tpcds", "lab", "formats", "formats/*"},
 	"engine/all":              {"engine", "engine/*"},
 
 	"load":      {"formats", "record", "design", "engine"},
@@ -57,6 +61,8 @@ var allowed = map[string][]string{
 	"workload/ycsb/dist": {},
 
 	"workload/post": {"record", "synth", "formats/shef", "engine", "measure", "run"},
+
+	"workload/scan": {"engine", "formats/tpcds", "measure", "run"},
 
 	"workload/*": {"record", "stat", "formats", "synth", "question", "answer", "design", "flavour", "engine", "load", "measure", "measure/pace", "run"},
 	"report":     {"run", "measure", "report/plot"},

@@ -1,6 +1,16 @@
 package engine
 
-import "context"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"barograph/fault"
+)
+
+// ErrPlacement is wrapped where tables lie otherwise than a placement says.
+var ErrPlacement = errors.New("the tables were loaded under another placement")
 
 // StarTable names a table of the analytical workload: three of TPC-DS, with
 // all columns of its specification, in its order.
@@ -33,6 +43,51 @@ type Placement struct {
 	Paths      []string // absolute folders, one a disk; nil = where the engine keeps its data
 	Partitions int      // at least 1: part i lies on Paths[i%len(Paths)]
 	Workers    int      // 0 = a worker for each part
+
+	// Anew: tables that were loaded under another placement are no error, as
+	// Load will replace them; before it nothing else works.
+	Anew bool
+}
+
+// Path is the folder of part i; "" where the engine chooses.
+func (p Placement) Path(i int) string {
+	if len(p.Paths) == 0 {
+		return ""
+	}
+	return p.Paths[i%len(p.Paths)]
+}
+
+// Parallel is how many workers an answer may use.
+func (p Placement) Parallel() int {
+	if p.Workers > 0 {
+		return p.Workers
+	}
+	return p.Partitions
+}
+
+// Check tells whether a placement makes sense.
+func (p Placement) Check() error {
+	if p.Partitions < 1 || p.Workers < 0 {
+		return &fault.Error{Setting: fmt.Sprintf("%d partitions, %d workers", p.Partitions, p.Workers), Problem: "make no placement", Cure: "name at least one partition"}
+	}
+	for i, path := range p.Paths {
+		if slices.Contains(p.Paths[:i], path) {
+			return &fault.Error{Setting: path, Problem: "is named twice", Cure: "name each disk's folder once"}
+		}
+	}
+	return nil
+}
+
+// Holds compares the placement under which tables were loaded with the one
+// that is asked for; the error wraps ErrPlacement.
+func (p Placement) Holds(loaded Placement) error {
+	if slices.Equal(p.Paths, loaded.Paths) && p.Partitions == loaded.Partitions {
+		return nil
+	}
+	return &fault.Error{
+		Setting: fmt.Sprintf("%d partitions over %q", p.Partitions, p.Paths), Problem: fmt.Sprintf("the tables were loaded in %d partitions over %q", loaded.Partitions, loaded.Paths),
+		Cure: "load them anew, or name the placement under which they were loaded", Err: ErrPlacement,
+	}
 }
 
 // StarQuery names a question of the analytical workload.
@@ -65,19 +120,23 @@ func (q StarQuery) Summary() string {
 	return ""
 }
 
-// StarRow is a row of an answer. What a question has no column for is zero.
+// StarRow is a row of an answer. What a question has no column for is zero,
+// and so is a brand or its id that is NULL: the generator makes none that is 0
+// or empty otherwise.
 type StarRow struct {
 	Year    int64
 	BrandID int64
-	Brand   string
-	Cents   int64 // the sum of ss_ext_sales_price, in hundredths
-	Null    bool  // the sum is NULL: no row, or NULLs alone
+	Brand   string // without the spaces at its end, which CHAR(50) adds
+	Cents   int64  // the sum of ss_ext_sales_price, in hundredths
+	Null    bool   // the sum is NULL: no row, or NULLs alone
 }
 
 // Scans opens tables of the analytical workload: the scan workload.
 type Scans interface {
-	// Open opens the tables under a placement. Tables that were loaded under
-	// another placement are an error that says so.
+	// Open opens the tables under a placement, whether they were loaded yet or
+	// not. Tables that were loaded over other paths or in another number of
+	// parts are an error that wraps ErrPlacement, unless Anew is set; workers
+	// are no part of what is loaded.
 	Open(ctx context.Context, p Placement) (*Star, error)
 }
 
@@ -89,7 +148,8 @@ type Star struct {
 	Load func(ctx context.Context, files StarFiles) (StarLoaded, error)
 
 	// Ask answers a question: at most 100 rows, in the order that the question
-	// asks for.
+	// asks for. NULL is the least value: first going up, last going down. Before
+	// a load it is an error.
 	Ask func(ctx context.Context, q StarQuery) ([]StarRow, error)
 
 	// Text is what is sent for a question, in the engine's language.

@@ -65,6 +65,15 @@ func ReadMachine(ctx context.Context, path string) Machine {
 	return m
 }
 
+// AvailableMemory is how many bytes could be had without swapping; 0 = not known.
+func AvailableMemory(ctx context.Context) uint64 {
+	v, err := mem.VirtualMemoryWithContext(ctx)
+	if err != nil {
+		return 0
+	}
+	return v.Available
+}
+
 // Warnings says what of the machine makes times doubtful.
 func (m Machine) Warnings() []string {
 	var out []string

@@ -42,6 +42,7 @@ func reports() []reported {
 		{report.FaultsFolder, report.WriteFaults, killsData, report.FaultsText},
 		{report.GrowthFolder, report.WriteGrowth, growthData, report.GrowthText},
 		{report.PostFolder, report.WritePosts, postsData, postsText},
+		{report.ScanFolder, report.WriteScans, scansData, scansText},
 		{nil, report.Write, runData, report.Text},
 	}
 }
@@ -97,6 +98,19 @@ func postsText(w io.Writer, dir string) error {
 		return err
 	}
 	return report.PostText(w, r)
+}
+
+func scansData(dir string) (map[string]any, error) {
+	r, err := run.ReadScans(dir)
+	return map[string]any{"run": r}, err
+}
+
+func scansText(w io.Writer, dir string) error {
+	r, err := run.ReadScans(dir)
+	if err != nil {
+		return err
+	}
+	return report.ScanText(w, r)
 }
 
 func runData(dir string) (map[string]any, error) {

@@ -36,7 +36,7 @@ Begin with:  barograph quickstart
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usage(fmt.Errorf("%w; see `%s --help`", err, c.CommandPath()))
 	})
-	root.AddCommand(newQuickstart(e), newSynth(e), newLoad(e), newAsk(e), newMet(e), newFaults(e), newYCSB(e), newPost(e), newReport(e), newMerge(e), newList(e), newLab(e), newDiff(e), newShef(e), newColdStart(e))
+	root.AddCommand(newQuickstart(e), newSynth(e), newLoad(e), newAsk(e), newMet(e), newFaults(e), newYCSB(e), newPost(e), newScan(e), newReport(e), newMerge(e), newList(e), newLab(e), newDiff(e), newShef(e), newColdStart(e))
 	asUsage(root)
 	return root
 }

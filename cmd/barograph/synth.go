@@ -20,7 +20,7 @@ func newSynth(e *env) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newSynthVSDB(e), newSynthMET(e), newSynthSHEF(e))
+	c.AddCommand(newSynthVSDB(e), newSynthMET(e), newSynthSHEF(e), newSynthTPCDS(e))
 	return c
 }
 

@@ -97,6 +97,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		Archives: archives{db},
 		KV:       kv{db, &sync.Mutex{}},
 		Posts:    posts{db, &sync.Mutex{}},
+		Scans:    scans{db},
 		About:    db.about,
 		Close: func() error {
 			db.close()

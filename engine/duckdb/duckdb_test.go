@@ -15,3 +15,10 @@ func TestConformance(t *testing.T) {
 		Reopenable: true,
 	})
 }
+
+func TestScans(t *testing.T) {
+	enginetest.RunScans(t, enginetest.ScanConfig{
+		Driver: duckdb.Driver(),
+		URL:    func(t *testing.T) string { return "duckdb:" + filepath.Join(t.TempDir(), "star.db") },
+	})
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestScan makes tables, explains the rule, runs an experiment and reads its
+// report again.
+func TestScan(t *testing.T) {
+	dir := t.TempDir()
+	data, out := filepath.Join(dir, "tpcds"), filepath.Join(dir, "run")
+	if made := must(t, "synth", "tpcds", "--sf", "0.01", "--files", "2", "--out", data); !strings.Contains(made, "28810 sales, 73049 days, 180 items") {
+		t.Errorf("made %s", made)
+	}
+	db, paths := "duckdb:"+filepath.Join(dir, "star.db"), filepath.Join(dir, "a")+","+filepath.Join(dir, "b")
+	if said := must(t, "scan", "--db", db, "--data", data, "--paths", paths, "--explain"); !strings.Contains(said, "partitions: 2, one for each path") {
+		t.Errorf("explained: %s", said)
+	}
+	stdout := must(t, "scan", "experiment2", "--db", db, "--data", data, "--paths", paths, "--reps", "2", "--cold", "1", "--query", "scan,q55", "--measure-disks", "--out", out)
+	for _, want := range []string{"2 paths × 2 partitions", "cold", "Response times", "What held it back", "Configurations", "DuckDB"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("%q is not in\n%s", want, stdout)
+		}
+	}
+	page, err := os.ReadFile(filepath.Join(out, "report.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"<svg", "disks were not limited", "SELECT SUM(ss_ext_sales_price)", "READ_PARQUET", "posix_fadvise"} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("%q is not in the report", want)
+		}
+	}
+	if again := must(t, "report", out); again != stdout {
+		t.Error("report prints something else than scan")
+	}
+}
+
+func TestScanRefuses(t *testing.T) {
+	for _, args := range [][]string{
+		{"scan", "--db", "duckdb:x.db"},
+		{"scan", "experiment3", "--db", "duckdb:x.db", "--data", "x"},
+		{"scan", "--db", "duckdb:x.db", "--data", "x", "--query", "q1"},
+		{"scan", "--db", "duckdb:x.db", "--data", "x", "--partitions", "none"},
+		{"scan", "experiment2", "--db", "duckdb:x.db", "--data", "x", "--paths", "a"},
+		{"scan", "--db", "duckdb:x.db", "--data", "x", "--paths", "a,a"},
+	} {
+		if status, _, stderr := barograph(t, args...); status != 2 || stderr == "" {
+			t.Errorf("%v: status %d, %q", args, status, stderr)
+		}
+	}
+	if status, _, stderr := barograph(t, "scan", "--db", "duckdb:x.db", "--data", t.TempDir()); status != 1 || !strings.Contains(stderr, "barograph synth tpcds") {
+		t.Errorf("no tables: status %d, %q", status, stderr)
+	}
+}

@@ -1,0 +1,442 @@
+package duckdb
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/duckdb/duckdb-go/v2/mapping"
+
+	"barograph/engine"
+	"barograph/engine/sqlengine"
+	"barograph/fault"
+	"barograph/flavour"
+)
+
+// scans opens tables of the analytical workload. Their rows lie in Parquet
+// files, a part in a folder of its own, so that the parts can lie on several
+// disks; the database file holds views of them, and the placement.
+type scans struct{ *database }
+
+// The names in the file and on the disks.
+const (
+	starSchema = "barograph_star"
+	starFolder = "barograph-star" // in each path of a placement
+)
+
+func starDialect() *sqlengine.StarDialect {
+	return &sqlengine.StarDialect{Table: func(t engine.StarTable) string { return starSchema + "." + string(t) }}
+}
+
+// star is an open set of tables.
+type star struct {
+	*database
+	engine.Placement
+	before string // DuckDB's threads before it was opened
+	ready  atomic.Bool
+}
+
+// Open opens the tables under a placement. The number of threads is that of
+// the whole file, until the tables are closed.
+func (s scans) Open(ctx context.Context, p engine.Placement) (*engine.Star, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	if len(p.Paths) == 0 && s.path == "" {
+		return nil, &fault.Error{Setting: "duckdb::memory:", Problem: "has no place for tables on disk", Cure: "name a file or paths"}
+	}
+	t := &star{database: s.database, Placement: p}
+	err := t.with(func(c *conn) error {
+		loaded, err := t.loaded(ctx, c)
+		if err != nil {
+			return err
+		}
+		if loaded != nil && !p.Anew {
+			if err := p.Holds(*loaded); err != nil {
+				return err
+			}
+		}
+		before, err := c.texts(ctx, "SELECT current_setting('threads')::VARCHAR")
+		if err != nil {
+			return err
+		}
+		t.before = strings.Join(before, "")
+		return c.exec(ctx, "SET GLOBAL threads = "+strconv.Itoa(p.Parallel()))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &engine.Star{
+		Load: t.load, Ask: t.ask, Text: starDialect().Text, Plan: t.plan, Size: t.size, Cold: t.cold,
+		Close: func() error {
+			return t.with(func(c *conn) error { return c.exec(context.Background(), "SET GLOBAL threads = "+t.before) })
+		},
+	}, nil
+}
+
+func (t *star) with(f func(c *conn) error) error {
+	c, err := t.take()
+	if err != nil {
+		return err
+	}
+	defer t.put(c)
+	return f(c)
+}
+
+// loaded is the placement of what is loaded; nil = nothing is.
+func (t *star) loaded(ctx context.Context, c *conn) (*engine.Placement, error) {
+	made, err := c.whole(ctx, "SELECT count(*) FROM duckdb_tables() WHERE database_name = current_database() AND schema_name = "+flavour.Quote(starSchema)+" AND table_name = 'placement'")
+	if err != nil || made == 0 {
+		return nil, err
+	}
+	text, err := c.texts(ctx, "SELECT placement FROM "+starSchema+".placement")
+	if err != nil || len(text) == 0 {
+		return nil, err
+	}
+	p := &engine.Placement{}
+	return p, json.Unmarshal([]byte(text[0]), p)
+}
+
+// mine is an error unless what is loaded lies as the placement says.
+func (t *star) mine(ctx context.Context, c *conn) error {
+	if t.ready.Load() {
+		return nil
+	}
+	loaded, err := t.loaded(ctx, c)
+	if err != nil {
+		return err
+	}
+	if loaded == nil {
+		return &fault.Error{Setting: starSchema, Problem: "holds no tables yet", Cure: "load them"}
+	}
+	err = t.Holds(*loaded)
+	t.ready.Store(err == nil)
+	return err
+}
+
+// folder is where part i lies.
+func (t *star) folder(p *engine.Placement, i int) string {
+	return filepath.Join(t.home(p.Path(i)), "part-"+fmt.Sprintf("%04d", i))
+}
+
+// home is the folder of the tables on a path.
+func (t *star) home(path string) string {
+	if path == "" {
+		return t.path + "." + starFolder
+	}
+	return filepath.Join(path, starFolder)
+}
+
+// homes are the folders of a placement on all its paths.
+func (t *star) homes(p *engine.Placement) (out []string) {
+	for _, path := range p.Paths {
+		out = append(out, t.home(path))
+	}
+	if out == nil {
+		out = []string{t.home("")}
+	}
+	return out
+}
+
+// load writes the Parquet files anew. What was loaded before is gone when it
+// begins: two sets of facts would not fit on disks that are just large enough.
+func (t *star) load(ctx context.Context, files engine.StarFiles) (out engine.StarLoaded, err error) {
+	if t.readOnly {
+		return out, engine.ErrReadOnly
+	}
+	err = t.with(func(c *conn) error {
+		if err := t.clear(ctx, c); err != nil {
+			return err
+		}
+		views, err := t.write(ctx, c, files)
+		if err != nil {
+			return err
+		}
+		out.Rows = map[engine.StarTable]int64{}
+		placed, err := json.Marshal(engine.Placement{Paths: t.Paths, Partitions: t.Partitions})
+		if err != nil {
+			return err
+		}
+		script := append(views, "CREATE TABLE "+starSchema+".placement (placement VARCHAR)", "INSERT INTO "+starSchema+".placement VALUES ("+flavour.Quote(string(placed))+")")
+		if err := c.exec(ctx, "BEGIN TRANSACTION; CREATE SCHEMA "+starSchema+";\n"+strings.Join(script, ";\n")+";\nCOMMIT"); err != nil {
+			return errors.Join(err, c.exec(context.WithoutCancel(ctx), "ROLLBACK"))
+		}
+		for _, table := range engine.StarTables() {
+			if out.Rows[table], err = c.whole(ctx, "SELECT count(*) FROM "+starSchema+"."+string(table)); err != nil {
+				return err
+			}
+		}
+		return c.exec(ctx, "CHECKPOINT")
+	})
+	return out, err
+}
+
+// clear removes what is loaded, wherever it lies, and the rests of a load that
+// was broken off.
+func (t *star) clear(ctx context.Context, c *conn) error {
+	t.ready.Store(false)
+	loaded, err := t.loaded(ctx, c)
+	if err != nil {
+		return err
+	}
+	homes := t.homes(&t.Placement)
+	if loaded != nil {
+		homes = append(homes, t.homes(loaded)...)
+	}
+	if err := c.exec(ctx, "DROP SCHEMA IF EXISTS "+starSchema+" CASCADE"); err != nil {
+		return err
+	}
+	for _, home := range homes {
+		if err := os.RemoveAll(home); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write writes the files and returns the statements that make views of them.
+func (t *star) write(ctx context.Context, c *conn, files engine.StarFiles) (views []string, err error) {
+	parts, err := t.deal(ctx, c, files.Parquet[engine.StoreSales])
+	if err != nil {
+		return nil, err
+	}
+	views = append(views, view(engine.StoreSales, parts))
+	for _, table := range []engine.StarTable{engine.DateDim, engine.Item} {
+		path := filepath.Join(t.homes(&t.Placement)[0], string(table)+".parquet")
+		err := c.exec(ctx, "COPY (SELECT * FROM read_parquet("+list(files.Parquet[table])+")) TO "+flavour.Quote(path)+" (FORMAT parquet)")
+		if err != nil {
+			return nil, err
+		}
+		views = append(views, view(table, []string{path}))
+	}
+	return views, t.sync()
+}
+
+// deal deals the facts to the parts, by their tickets, and returns the files.
+// DuckDB writes a folder for each value of a column in one statement; each of
+// them is a link to the part's folder, on the disk of the part.
+func (t *star) deal(ctx context.Context, c *conn, facts []string) (parts []string, err error) {
+	folders := make([]string, t.Partitions)
+	for i := range folders {
+		folders[i] = t.folder(&t.Placement, i)
+		if err := os.MkdirAll(folders[i], 0o755); err != nil {
+			return nil, err
+		}
+	}
+	staging, err := os.MkdirTemp(t.homes(&t.Placement)[0], "links-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(staging)) }() // the links, not what they point to
+	for i, folder := range folders {
+		if err := os.Symlink(folder, filepath.Join(staging, "part="+strconv.Itoa(i))); err != nil {
+			return nil, err
+		}
+	}
+	err = c.exec(ctx, "COPY (SELECT *, hash(ss_ticket_number) % "+strconv.Itoa(t.Partitions)+" AS part FROM read_parquet("+list(facts)+"))\nTO "+
+		flavour.Quote(staging)+" (FORMAT parquet, PARTITION_BY (part), OVERWRITE_OR_IGNORE)")
+	if err != nil {
+		return nil, err
+	}
+	for _, folder := range folders {
+		found, err := filepath.Glob(filepath.Join(folder, "*.parquet"))
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, found...)
+	}
+	return parts, nil
+}
+
+// sync has all files on disk before the views name them.
+func (t *star) sync() error {
+	return t.files(func(_ int, path string, _ os.FileInfo) error {
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		return errors.Join(f.Sync(), f.Close())
+	})
+}
+
+// files walks the files of the tables, with the number of their path.
+func (t *star) files(each func(path int, name string, info os.FileInfo) error) error {
+	for i, home := range t.homes(&t.Placement) {
+		err := filepath.Walk(home, func(name string, info os.FileInfo, err error) error {
+			if err != nil || info.IsDir() {
+				return err
+			}
+			return each(i, name, info)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// view makes a view of Parquet files.
+func view(t engine.StarTable, paths []string) string {
+	return "CREATE VIEW " + starSchema + "." + string(t) + " AS SELECT * FROM read_parquet(" + list(paths) + ", hive_partitioning = false)"
+}
+
+// list is a list of texts in SQL.
+func list(texts []string) string {
+	quoted := make([]string, len(texts))
+	for i, s := range texts {
+		quoted[i] = flavour.Quote(s)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
+// size tells how many bytes the facts take on each path.
+func (t *star) size(ctx context.Context) ([]int64, error) {
+	if err := t.with(func(c *conn) error { return t.mine(ctx, c) }); err != nil {
+		return nil, err
+	}
+	out := make([]int64, max(len(t.Paths), 1))
+	err := t.files(func(path int, name string, info os.FileInfo) error {
+		if strings.HasPrefix(filepath.Base(filepath.Dir(name)), "part-") {
+			out[path] += info.Size()
+		}
+		return nil
+	})
+	return out, err
+}
+
+// plan is DuckDB's plan.
+func (t *star) plan(ctx context.Context, q engine.StarQuery) (text string, err error) {
+	err = t.with(func(c *conn) error {
+		if err := t.mine(ctx, c); err != nil {
+			return err
+		}
+		text, err = c.printed(ctx, "EXPLAIN "+starDialect().Text(q))
+		return err
+	})
+	return text, err
+}
+
+// cold has DuckDB forget what it holds of files.
+func (t *star) cold(ctx context.Context) error {
+	return t.with(func(c *conn) error {
+		if err := c.exec(ctx, "SET GLOBAL enable_external_file_cache = false"); err != nil {
+			return err
+		}
+		return c.exec(ctx, "SET GLOBAL enable_external_file_cache = true")
+	})
+}
+
+// ask asks and reads the answer.
+func (t *star) ask(ctx context.Context, q engine.StarQuery) (out []engine.StarRow, err error) {
+	text := starDialect().Text(q)
+	if text == "" {
+		return nil, &fault.Error{Setting: string(q), Problem: "is no question of the analytical workload"}
+	}
+	err = t.with(func(c *conn) error {
+		if err := t.mine(ctx, c); err != nil {
+			return err
+		}
+		r, err := c.query(ctx, text)
+		if err != nil {
+			return err
+		}
+		defer r.close()
+		if want := sqlengine.StarColumns(q); len(r.types) != want {
+			return fmt.Errorf("duckdb: %d columns came, not %d", len(r.types), want)
+		}
+		for r.next() {
+			rows, err := starRows(r)
+			if err != nil {
+				return err
+			}
+			out = append(out, rows...)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// starRows reads a chunk of an answer, by the types of its columns: the sum is
+// a DECIMAL, the brand is text, and year and brand id are whole numbers.
+func starRows(r *result) ([]engine.StarRow, error) {
+	out := make([]engine.StarRow, r.rows)
+	last := len(r.types) - 1
+	if r.types[last] != mapping.TypeDecimal {
+		return nil, fmt.Errorf("duckdb: the sum came as type %d", r.types[last])
+	}
+	sums := r.vector(last)
+	for i := range out {
+		if sums.null(i) {
+			out[i].Null = true
+			continue
+		}
+		cents, err := sums.hugeint(i)
+		if err != nil {
+			return nil, err
+		}
+		out[i].Cents = cents
+	}
+	if last == 0 {
+		return out, nil
+	}
+	brand := r.vector(last - 1)
+	for i := range out {
+		if !brand.null(i) {
+			out[i].Brand = strings.TrimRight(string(brand.text(i)), " ")
+		}
+	}
+	ids, err := r.wholes(last - 2)
+	if err != nil {
+		return nil, err
+	}
+	for i := range out {
+		out[i].BrandID = ids[i]
+	}
+	if last == 3 {
+		if ids, err = r.wholes(0); err != nil {
+			return nil, err
+		}
+		for i := range out {
+			out[i].Year = ids[i]
+		}
+	}
+	return out, nil
+}
+
+// wholes reads a column of whole numbers; NULL is 0.
+func (r *result) wholes(k int) ([]int64, error) {
+	v := r.vector(k)
+	out := make([]int64, r.rows)
+	for i := range out {
+		switch {
+		case v.null(i):
+		case r.types[k] == mapping.TypeInteger:
+			out[i] = int64(v.int32s(r.rows)[i])
+		case r.types[k] == mapping.TypeBigInt:
+			out[i] = v.int64s(r.rows)[i]
+		default:
+			return nil, fmt.Errorf("duckdb: %s came as type %d", r.names[k], r.types[k])
+		}
+	}
+	return out, nil
+}
+
+// hugeint reads a value of 128 bits that fits 64, as DECIMAL(38,2) has it.
+func (v *vector) hugeint(i int) (int64, error) {
+	x := (*struct {
+		lower uint64
+		upper int64
+	})(unsafe.Add(v.data, i*16))
+	n := int64(x.lower)
+	if x.upper != n>>63 {
+		return 0, errors.New("duckdb: a sum is beyond 64 bits")
+	}
+	return n, nil
+}

@@ -1,0 +1,302 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"barograph/engine"
+	generate "barograph/synth/tpcds"
+)
+
+// ScanConfig tells the suite of the analytical workload how to reach an engine.
+type ScanConfig struct {
+	Driver engine.Driver
+
+	// URL names a fresh, empty database.
+	URL func(t *testing.T) string
+
+	// Paths makes n empty folders that stand for disks; nil stands for
+	// temporary ones of this process. A server must be able to write into them.
+	Paths func(t *testing.T, n int) []string
+
+	// Fixed is for an engine whose paths are settled when it starts: the number
+	// of paths that Paths gives for its only placement. 0 = any number.
+	Fixed int
+}
+
+// StarFolder generates tables of scale factor 0.01, which has 28,810 sales,
+// with items that the questions ask for, and returns them with the reference.
+func StarFolder(t testing.TB) (engine.StarFiles, *engine.StarReference) {
+	t.Helper()
+	dir := t.TempDir()
+	if _, err := generate.Generate(t.Context(), dir, generate.Options{Scale: 0.01, Files: 3, Documents: true, Dense: true}); err != nil {
+		t.Fatal(err)
+	}
+	files, _, err := engine.OpenStarFiles(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, all := range append([][]string{files.Documents}, files.Parquet[engine.StoreSales], files.Parquet[engine.Item], files.Parquet[engine.DateDim]) {
+		for _, path := range all {
+			readable(t, path)
+		}
+	}
+	r, err := engine.StarAnswers(t.Context(), files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range engine.StarQueries() {
+		if n := len(r.Answer(q, engine.NullLeast)); q != engine.ScanAll && n < engine.StarLimit/4 {
+			t.Fatalf("%s has %d rows: too few to prove anything", q, n)
+		}
+	}
+	return files, r
+}
+
+// readable lets a server of another account read a file below a folder of t.
+func readable(t testing.TB, path string) {
+	t.Helper()
+	for dir := filepath.Dir(path); dir != filepath.Dir(dir) && dir != os.TempDir(); dir = filepath.Dir(dir) {
+		if info, err := os.Stat(dir); err == nil && info.Mode().Perm()&0o055 != 0o055 {
+			if err := os.Chmod(dir, info.Mode().Perm()|0o055); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// scanSuite is a run of the suite.
+type scanSuite struct {
+	ScanConfig
+	files     engine.StarFiles
+	reference *engine.StarReference
+}
+
+// RunScans puts an engine's tables of the analytical workload through the suite.
+func RunScans(t *testing.T, cfg ScanConfig) {
+	if cfg.Paths == nil {
+		cfg.Paths = func(t *testing.T, n int) (out []string) {
+			for range n {
+				out = append(out, t.TempDir())
+			}
+			return out
+		}
+	}
+	s := &scanSuite{ScanConfig: cfg}
+	s.files, s.reference = StarFolder(t)
+	for _, p := range []struct{ paths, partitions, workers int }{{0, 2, 1}, {1, 1, 0}, {1, 8, 2}, {2, 2, 0}, {2, 5, 0}, {3, 4, 3}} {
+		if cfg.Fixed != 0 && p.paths != cfg.Fixed {
+			continue
+		}
+		t.Run(fmt.Sprintf("paths=%d/partitions=%d", p.paths, p.partitions), func(t *testing.T) { s.placement(t, p.paths, p.partitions, p.workers) })
+	}
+	t.Run("another placement", s.another)
+	t.Run("empty", s.empty)
+	t.Run("concurrent", s.concurrent)
+}
+
+// open opens an engine and its tables; closed closes both.
+func (s *scanSuite) open(t *testing.T, url string, p engine.Placement) (*engine.Star, func()) {
+	t.Helper()
+	e, err := engine.Registry{s.Driver}.Open(t.Context(), url, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Scans == nil {
+		t.Fatal("the engine has no tables of the analytical workload")
+	}
+	star, err := e.Scans.Open(t.Context(), p)
+	if err != nil {
+		t.Fatal(errors.Join(err, e.Close()))
+	}
+	done := false
+	closed := func() {
+		if done {
+			return
+		}
+		done = true
+		if err := errors.Join(star.Close(), e.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+	t.Cleanup(closed)
+	return star, closed
+}
+
+// load loads and checks what is told of it.
+func (s *scanSuite) load(t *testing.T, star *engine.Star) {
+	t.Helper()
+	loaded, err := star.Load(t.Context(), s.files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !maps.Equal(loaded.Rows, s.reference.Rows) {
+		t.Errorf("%v rows were loaded, not %v", loaded.Rows, s.reference.Rows)
+	}
+}
+
+// answers asks every question.
+func (s *scanSuite) answers(ctx context.Context, star *engine.Star) error {
+	for _, q := range engine.StarQueries() {
+		got, err := star.Ask(ctx, q)
+		if err != nil {
+			return fmt.Errorf("%s: %w", q, err)
+		}
+		if err := s.reference.Check(q, got); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *scanSuite) check(t *testing.T, star *engine.Star) {
+	t.Helper()
+	if err := s.answers(t.Context(), star); err != nil {
+		t.Error(err)
+	}
+}
+
+// placement loads twice, asks, looks at what lies where, reopens and asks.
+func (s *scanSuite) placement(t *testing.T, paths, partitions, workers int) {
+	url := s.URL(t)
+	p := engine.Placement{Partitions: partitions, Workers: workers}
+	if paths > 0 {
+		p.Paths = s.Paths(t, paths)
+	}
+	star, closed := s.open(t, url, p)
+	for range 2 {
+		s.load(t, star)
+		s.check(t, star)
+	}
+	for _, q := range engine.StarQueries() {
+		if star.Text(q) == "" {
+			t.Errorf("%s has no text", q)
+		}
+		if star.Plan == nil {
+			continue
+		}
+		if plan, err := star.Plan(t.Context(), q); err != nil || plan == "" {
+			t.Errorf("%s: plan %q, %v", q, plan, err)
+		}
+	}
+	s.sizes(t, star, max(paths, 1), partitions)
+	if star.Cold != nil {
+		if err := star.Cold(t.Context()); err != nil {
+			t.Error(err)
+		}
+		s.check(t, star)
+	}
+	closed()
+	p.Workers++
+	star, closed = s.open(t, url, p)
+	s.check(t, star)
+	closed()
+}
+
+// sizes: no path is without a part, and none has much more than its share.
+func (s *scanSuite) sizes(t *testing.T, star *engine.Star, paths, partitions int) {
+	t.Helper()
+	if star.Size == nil {
+		return
+	}
+	sizes, err := star.Size(t.Context())
+	if err != nil || len(sizes) != paths {
+		t.Fatalf("sizes %v of %d paths, %v", sizes, paths, err)
+	}
+	total := int64(0)
+	for _, n := range sizes {
+		total += n
+	}
+	for i, n := range sizes {
+		parts := (partitions - i + paths - 1) / paths // part k lies on path k mod paths
+		share := float64(total) * float64(parts) / float64(partitions)
+		if float64(n) < share/2 || float64(n) > share*2 {
+			t.Errorf("path %d has %d bytes of %d; its %d parts of %d would be %.0f", i, n, total, parts, partitions, share)
+		}
+	}
+}
+
+// another opens tables under placements that are not theirs.
+func (s *scanSuite) another(t *testing.T) {
+	url := s.URL(t)
+	n := max(s.Fixed, 2)
+	p := engine.Placement{Paths: s.Paths(t, n), Partitions: 2 * n}
+	star, closed := s.open(t, url, p)
+	s.load(t, star)
+	closed()
+	e, err := engine.Registry{s.Driver}.Open(t.Context(), url, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	others := []engine.Placement{{Paths: p.Paths, Partitions: n}}
+	if s.Fixed == 0 {
+		others = append(others, engine.Placement{Paths: p.Paths[:1], Partitions: p.Partitions}, engine.Placement{Partitions: p.Partitions})
+	}
+	for _, other := range others {
+		if _, err := e.Scans.Open(t.Context(), other); !errors.Is(err, engine.ErrPlacement) {
+			t.Errorf("%d partitions over %d paths: %v", other.Partitions, len(other.Paths), err)
+		}
+	}
+	for _, bad := range []engine.Placement{{Paths: p.Paths}, {Paths: p.Paths, Partitions: 1, Workers: -1}, {Paths: []string{p.Paths[0], p.Paths[0]}, Partitions: 2}} {
+		if _, err := e.Scans.Open(t.Context(), bad); err == nil {
+			t.Errorf("%+v was taken", bad)
+		}
+	}
+	other := others[0]
+	other.Anew = true
+	anew, err := e.Scans.Open(t.Context(), other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := anew.Ask(t.Context(), engine.ScanAll); !errors.Is(err, engine.ErrPlacement) {
+		t.Errorf("asked under another placement before it was loaded: %v", err)
+	}
+	s.load(t, anew)
+	s.check(t, anew)
+	s.sizes(t, anew, len(other.Paths), other.Partitions)
+	if err := anew.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// empty asks before there is anything.
+func (s *scanSuite) empty(t *testing.T) {
+	star, _ := s.open(t, s.URL(t), engine.Placement{Paths: s.Paths(t, max(s.Fixed, 1)), Partitions: max(s.Fixed, 1)})
+	if rows, err := star.Ask(t.Context(), engine.ScanAll); err == nil {
+		t.Errorf("%v came of tables that were not loaded", rows)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := star.Load(ctx, s.files); !errors.Is(err, context.Canceled) {
+		t.Errorf("a load that nobody waits for: %v", err)
+	}
+	s.load(t, star)
+	s.check(t, star)
+	if _, err := star.Ask(ctx, engine.Q3); !errors.Is(err, context.Canceled) {
+		t.Errorf("a question whose answer nobody waits for: %v", err)
+	}
+	if _, err := star.Ask(t.Context(), "q1"); err == nil {
+		t.Error("an unknown question was answered")
+	}
+}
+
+// concurrent asks from several goroutines.
+func (s *scanSuite) concurrent(t *testing.T) {
+	star, _ := s.open(t, s.URL(t), engine.Placement{Paths: s.Paths(t, max(s.Fixed, 2)), Partitions: max(s.Fixed, 2)})
+	s.load(t, star)
+	var g errgroup.Group
+	for range 4 {
+		g.Go(func() error { return s.answers(t.Context(), star) })
+	}
+	if err := g.Wait(); err != nil {
+		t.Error(err)
+	}
+}

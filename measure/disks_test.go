@@ -1,0 +1,53 @@
+package measure
+
+import (
+	"math"
+	"testing"
+)
+
+// TestReadRate reads a file from a folder and finds, where the system counts the
+// folder's device, that it was read.
+func TestReadRate(t *testing.T) {
+	dir := t.TempDir()
+	devices, err := Devices(t.Context(), []string{dir, dir + "/."})
+	if err != nil || len(devices) != 2 || devices[0] != devices[1] {
+		t.Fatalf("%q, %v", devices, err)
+	}
+	m, err := StartDisks(t.Context(), append(devices, "", "no such device"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rate, how, err := ReadRate(dir)
+	if err != nil {
+		t.Skipf("NOT TESTED: %v", err)
+	}
+	if !(rate > 0) || how == "" {
+		t.Errorf("%g bytes a second, %s", rate, how)
+	}
+	loads, err := m.Stop(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if devices[0] == "" {
+		t.Logf("the system counts no device below %s", dir)
+		return
+	}
+	if len(loads) != 1 || loads[0].Device != devices[0] || loads[0].Read < readRateBytes/2 {
+		t.Errorf("%+v of %q", loads, devices)
+	}
+}
+
+func TestMean(t *testing.T) {
+	// 1 … 10: the 97.5th percentile of Student's t with 9 degrees of freedom is 2.262157.
+	e := Mean([]float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, math.NaN()})
+	half := 2.2621571628 * math.Sqrt(82.5/9) / math.Sqrt(10)
+	if e.Value != 5.5 || math.Abs(e.High-5.5-half) > 1e-6 || math.Abs(5.5-e.Low-half) > 1e-6 {
+		t.Errorf("%+v, half an interval is %g", e, half)
+	}
+	if e := Mean([]float64{3}); e.Low != 3 || e.High != 3 || e.Value != 3 {
+		t.Errorf("of one value: %+v", e)
+	}
+	if e := Mean(nil); !math.IsNaN(e.Value) {
+		t.Errorf("of none: %+v", e)
+	}
+}

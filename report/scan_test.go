@@ -1,0 +1,106 @@
+package report
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"barograph/measure"
+	"barograph/run"
+)
+
+// madeScans is a run in which one disk holds an answer back, then cores, then
+// memory, and one answer is wrong.
+func madeScans() *run.Scans {
+	r := &run.Scans{
+		Started: time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC), Experiment: "sweep", Engine: "duckdb", Place: "embedded", Product: "DuckDB", Version: "1.5.5", Seed: 1,
+		Machine: measure.Machine{CPU: "Example CPU", UsableCPUs: 4, Threads: 4, Memory: 16e9}, Scale: 1, Generator: "dsdgen", Rows: map[string]int64{"store_sales": 2880404},
+		Limited: "limited", Cold: "dropped",
+		Disks: []run.ScanDisk{{Path: "/d1", Device: "loop1", Rate: 100e6, How: "read"}, {Path: "/d2", Device: "loop2", Rate: 100e6, How: "read"}},
+		Configs: []run.ScanConfig{
+			{Paths: 1, Partitions: 4, Workers: 4, Load: 2 * time.Second, Loads: 2, Bytes: []int64{100e6}, Plans: []run.ScanPlan{{Query: "scan", Text: "SELECT <all>", Plan: "SCAN"}}},
+			{Paths: 2, Partitions: 4, Workers: 4, Load: time.Second, Loads: 1, Bytes: []int64{50e6, 50e6}},
+		},
+	}
+	add := func(config int, query string, phase run.Phase, seconds, cores, diskMB, left float64) {
+		for rep := range 8 {
+			t := seconds * (1 + float64(rep)/100)
+			p := run.ScanPoint{Config: config, Query: query, Phase: phase, Rep: rep + 1, Verdict: run.Equal, Rows: 1, Time: time.Duration(t * 1e9), Client: time.Duration(t * cores * 1e9), Free: uint64(left), Machine: measure.MachineLoad{Cores: 4, Busy: cores / 4}}
+			for k := range config + 1 {
+				p.Devices = append(p.Devices, measure.DiskLoad{Device: r.Disks[k].Device, Read: uint64(diskMB * 1e6 * t / float64(config+1)), Reads: 10, Busy: time.Duration(t * 0.5e9)})
+			}
+			r.Points = append(r.Points, p)
+		}
+	}
+	add(0, "scan", run.Cold, 1, 0.5, 98, 8e9)
+	add(1, "scan", run.Cold, 0.5, 1, 196, 8e9)
+	add(0, "scan", run.Warm, 0.1, 3.9, 0, 8e9)
+	add(1, "scan", run.Warm, 0.1, 2, 0, 0.1e9)
+	add(0, "q3", run.Warm, 0.2, 1, 0, 8e9)
+	r.Points = append(r.Points, run.ScanPoint{Config: 1, Query: "q3", Phase: run.Warm, Verdict: run.Wrong, Problem: "a cent is missing"})
+	return r
+}
+
+func TestScanReport(t *testing.T) {
+	dir := t.TempDir()
+	made := madeScans()
+	if err := made.Save(dir); err != nil {
+		t.Fatal(err)
+	}
+	if !ScanFolder(dir) || ScanFolder(t.TempDir()) {
+		t.Error("the folder is not known")
+	}
+	path, err := WriteScans(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := run.ReadScans(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	if err := ScanText(&text, r); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"disk reads: 98.0 MB/s of the 100 MB/s", "disk reads: 196 MB/s of the 200 MB/s", "CPU: 3.90 of 4 cores", "memory: 100 MB was left", "a cent is missing",
+		"1 path × 4 partitions", "2.00 times as fast as with 1 path", "WRONG",
+	} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%q is not in\n%s", want, text.String())
+		}
+	}
+	for _, want := range []string{"SELECT &lt;all&gt;", "By the number of disks: scan, cold", "a cent is missing", "Response time by the number of disks", "***"} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("%q is not in the page", want)
+		}
+	}
+	if strings.Contains(string(page), "<script src") || strings.Count(string(page), "<svg") < 3 {
+		t.Error("the pictures are not all there, or the page refers to something outside it")
+	}
+}
+
+// TestScanFolderRefuses reads what was spoilt.
+func TestScanFolderRefuses(t *testing.T) {
+	dir := t.TempDir()
+	made := madeScans()
+	made.Points[0].Config = 7
+	if err := made.Save(dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := WriteScans(dir); err == nil {
+		t.Error("a point of no configuration was taken")
+	}
+	if err := os.WriteFile(filepath.Join(dir, run.ScanFile), []byte("{"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := WriteScans(dir); err == nil {
+		t.Error("half a file was taken")
+	}
+}

@@ -1,0 +1,115 @@
+package run
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"time"
+
+	"barograph/fault"
+	"barograph/measure"
+)
+
+// ScanFile is the file of a run of the workload scan.
+const ScanFile = "scan.json"
+
+// Scans is a run of the analytical workload: a star over several disks, its
+// questions under several placements.
+type Scans struct {
+	Started    time.Time         `json:"started"`
+	Args       []string          `json:"args"`
+	Seed       uint64            `json:"seed"`                 // of the order of configurations and questions
+	Experiment string            `json:"experiment,omitempty"` // experiment1, experiment2, sweep; "" = one placement
+	Engine     string            `json:"engine"`               // scheme
+	Place      string            `json:"place"`                // embedded, server
+	Product    string            `json:"product"`
+	Version    string            `json:"version"`
+	Settings   map[string]string `json:"settings"`
+	Server     *Server           `json:"server,omitempty"`
+	Machine    measure.Machine   `json:"machine"`
+
+	Scale     float64          `json:"scale"`
+	Generator string           `json:"generator"`
+	Rows      map[string]int64 `json:"rows"` // by table, of the generated files
+
+	Disks    []ScanDisk   `json:"disks"` // one for each path
+	Limited  string       `json:"disks_limited"`
+	Rule     string       `json:"partition_rule,omitempty"` // in words, where it was used
+	Cold     string       `json:"cold_how,omitempty"`       // how caches were emptied; "" = there are no cold times
+	Configs  []ScanConfig `json:"configurations"`
+	Points   []ScanPoint  `json:"points"`
+	Warnings []string     `json:"warnings,omitempty"`
+}
+
+// ScanDisk is a path and the device it lies on.
+type ScanDisk struct {
+	Path   string  `json:"path"`
+	Device string  `json:"device,omitempty"`   // "" = not a block device that the system counts
+	Rate   float64 `json:"read_bytes_s"`       // measured before use, by sequential direct reads; 0 = not measured
+	How    string  `json:"rate_how,omitempty"` // how, or why it was not
+	Limit  float64 `json:"limit_read_bytes_s"` // of its control group, where a lab set one; 0 = none known
+	Type   string  `json:"file_system,omitempty"`
+}
+
+// ScanConfig is a placement that was loaded.
+type ScanConfig struct {
+	Paths      int           `json:"paths"` // the first so many of Disks; 0 = where the engine keeps its data
+	Partitions int           `json:"partitions"`
+	Workers    int           `json:"workers"`
+	Load       time.Duration `json:"load_ns"`
+	Bytes      []int64       `json:"bytes_by_path,omitempty"` // of the facts
+	Loads      int           `json:"loads"`
+	Plans      []ScanPlan    `json:"plans,omitempty"`
+}
+
+// ScanPlan is a question as it was sent, and the engine's plan of it.
+type ScanPlan struct {
+	Query string `json:"query"`
+	Text  string `json:"text"`
+	Plan  string `json:"plan,omitempty"`
+}
+
+// ScanPoint is one answer. What is not right has no time.
+type ScanPoint struct {
+	Config  int           `json:"configuration"` // in Configs
+	Query   string        `json:"query"`
+	Phase   Phase         `json:"phase"`
+	Rep     int           `json:"rep"` // from 1, over all loads of the configuration
+	Verdict Verdict       `json:"verdict"`
+	Problem string        `json:"problem,omitempty"`
+	Rows    int           `json:"rows"`
+	Time    time.Duration `json:"time_ns"` // from the call to the last decoded row
+
+	Devices []measure.DiskLoad   `json:"devices,omitempty"` // of the paths of the configuration
+	Client  time.Duration        `json:"client_cpu_ns"`     // an embedded engine's is in it
+	Server  *measure.ProcessLoad `json:"server,omitempty"`  // of its processes, where they are this machine's
+	Machine measure.MachineLoad  `json:"machine"`
+	Free    uint64               `json:"memory_available_bytes"` // of the machine, after the answer
+}
+
+// Save writes the run into a folder, which is made.
+func (s *Scans) Save(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	return replace(filepath.Join(dir, ScanFile), s)
+}
+
+// ReadScans reads a run of the workload scan.
+func ReadScans(dir string) (*Scans, error) {
+	path := filepath.Join(dir, ScanFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &Scans{}
+	if err := json.Unmarshal(text, s); err != nil {
+		return nil, &fault.Error{File: path, Err: err}
+	}
+	for i := range s.Points {
+		if c := s.Points[i].Config; c < 0 || c >= len(s.Configs) {
+			return nil, &fault.Error{File: path, Problem: "has a point of a configuration that it does not hold", Cure: "restore the file"}
+		}
+	}
+	return s, nil
+}

@@ -1,0 +1,109 @@
+package tpcds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/duckdb/duckdb-go/v2/mapping"
+
+	"barograph/synth/tpcds/dsdgen"
+)
+
+// database is a DuckDB file that lives as long as a generation.
+type database struct {
+	dir    string
+	handle mapping.Database
+}
+
+// generating: dsdgen keeps its state in variables of the whole process.
+var generating sync.Mutex //nolint:gochecknoglobals // a lock of the library's own globals
+
+// newDatabase makes a database below a folder: all 24 tables may take more than memory.
+func newDatabase(parent string, threads int) (*database, error) {
+	dir, err := os.MkdirTemp(parent, ".dsdgen-")
+	if err != nil {
+		return nil, err
+	}
+	d := &database{dir: dir}
+	var config mapping.Config
+	if mapping.CreateConfig(&config) == mapping.StateError {
+		return nil, errors.Join(errors.New("DuckDB gives no configuration"), d.close())
+	}
+	defer mapping.DestroyConfig(&config)
+	mapping.SetConfig(config, "threads", strconv.Itoa(threads))
+	mapping.SetConfig(config, "autoinstall_known_extensions", "false")
+	var message string
+	if mapping.OpenExt(filepath.Join(dir, "all.db"), &d.handle, config, &message) == mapping.StateError {
+		return nil, errors.Join(errors.New(message), d.close())
+	}
+	if err := dsdgen.Link(d.handle); err != nil {
+		return nil, errors.Join(err, d.close())
+	}
+	return d, nil
+}
+
+func (d *database) close() error {
+	mapping.Close(&d.handle)
+	return os.RemoveAll(d.dir)
+}
+
+// exec runs a statement and returns how many rows it wrote.
+func (d *database) exec(ctx context.Context, text string) (rows int64, err error) {
+	err = d.query(ctx, text, func(r *mapping.Result) { rows = int64(mapping.RowsChanged(r)) })
+	return rows, err
+}
+
+// count is the number of rows of a table.
+func (d *database) count(ctx context.Context, table string) (rows int64, err error) {
+	err = d.query(ctx, "SELECT count(*)::BIGINT FROM "+table, func(r *mapping.Result) {
+		chunk := mapping.FetchChunk(*r)
+		defer mapping.DestroyDataChunk(&chunk)
+		rows = *(*int64)(mapping.VectorGetData(mapping.DataChunkGetVector(chunk, 0)))
+	})
+	return rows, err
+}
+
+// query runs a statement on a connection of its own and looks at its reply.
+func (d *database) query(ctx context.Context, text string, look func(r *mapping.Result)) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	var c mapping.Connection
+	if mapping.Connect(d.handle, &c) == mapping.StateError {
+		return errors.New("DuckDB gives no connection")
+	}
+	defer mapping.Disconnect(&c)
+	ended, watched := make(chan struct{}), make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(watched)
+		for { // an interrupt that comes before the statement is forgotten
+			mapping.Interrupt(c)
+			select {
+			case <-ended:
+				return
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+	})
+	var r mapping.Result
+	state := mapping.Query(c, text, &r)
+	defer mapping.DestroyResult(&r)
+	close(ended)
+	if !stop() {
+		<-watched
+	}
+	if state == mapping.StateError {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return fmt.Errorf("%.80s: %s", text, mapping.ResultError(&r))
+	}
+	look(&r)
+	return nil
+}

@@ -1,0 +1,38 @@
+// Gives a database the function dsdgen, which DuckDB's library holds and its Go
+// module does not register. See link.go.
+
+#include <cstdio>
+#include <exception>
+#include <string>
+
+// What DuckDB's C++ headers would declare: the Go module has the library and
+// its C header alone. Names and types are those of link.go's version.
+namespace duckdb {
+class DatabaseInstance;
+class ExtensionLoader {
+public:
+	ExtensionLoader(DatabaseInstance &db, const std::string &name);
+
+private:
+	char members[1024]; // more than they take; nobody looks at them here
+};
+} // namespace duckdb
+
+extern "C" void tpcds_duckdb_cpp_init(duckdb::ExtensionLoader &loader);
+
+// A duckdb_database points to a struct that is a shared_ptr<DuckDB>, and a
+// DuckDB is a shared_ptr<DatabaseInstance>; a shared_ptr begins with its pointer.
+extern "C" int barograph_link_dsdgen(void *database, char *message, int room) {
+	try {
+		void *duck = *static_cast<void **>(database);
+		auto *instance = static_cast<duckdb::DatabaseInstance *>(*static_cast<void **>(duck));
+		auto *loader = new duckdb::ExtensionLoader(*instance, "tpcds"); // stays: its destructor cannot be called
+		tpcds_duckdb_cpp_init(*loader);
+		return 0;
+	} catch (const std::exception &e) {
+		std::snprintf(message, room, "%s", e.what());
+	} catch (...) {
+		std::snprintf(message, room, "an error without a name");
+	}
+	return 1;
+}

@@ -1,0 +1,119 @@
+package scan_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"barograph/engine"
+	"barograph/engine/all"
+	"barograph/engine/enginetest"
+	"barograph/run"
+	"barograph/workload/scan"
+)
+
+// options are those of a short run.
+func options(t *testing.T) scan.Options {
+	t.Helper()
+	files, reference := enginetest.StarFolder(t)
+	paths := []string{t.TempDir(), t.TempDir()}
+	configs, err := scan.Placements(scan.Experiment2, paths, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return scan.Options{
+		Files: files, Reference: reference, Queries: engine.StarQueries(), Configs: configs, Rounds: 2, Warm: 2, Cold: 1, Seed: 3,
+		Drop:     func([]string) (string, error) { return "nothing was dropped", nil },
+		Progress: func(string) {}, Save: func() error { return nil },
+	}
+}
+
+func opened(t *testing.T) engine.Scans {
+	t.Helper()
+	e, err := all.Registry().Open(t.Context(), "duckdb:"+filepath.Join(t.TempDir(), "star.db"), engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close() })
+	return e.Scans
+}
+
+// TestRun times two configurations in two rounds.
+func TestRun(t *testing.T) {
+	o, result := options(t), &run.Scans{}
+	saved := 0
+	o.Save = func() error { saved++; return nil }
+	if err := scan.Run(t.Context(), opened(t), o, result); err != nil {
+		t.Fatal(err)
+	}
+	type name struct {
+		config int
+		query  string
+		phase  run.Phase
+		rep    int
+	}
+	seen := map[name]bool{}
+	for _, p := range result.Points {
+		if p.Verdict != run.Equal || p.Time <= 0 {
+			t.Errorf("%+v", p)
+		}
+		seen[name{p.Config, p.Query, p.Phase, p.Rep}] = true
+	}
+	if want := 2 * 4 * (2*2 + 2*1); len(seen) != want || len(result.Points) != want {
+		t.Errorf("%d points, %d different ones, not %d", len(result.Points), len(seen), want)
+	}
+	for i, c := range result.Configs {
+		if c.Loads != 2 || c.Load <= 0 || len(c.Bytes) != i+1 || len(c.Plans) != 4 || c.Plans[0].Plan == "" {
+			t.Errorf("%+v", c)
+		}
+	}
+	if saved != 4 || result.Cold != "the engine forgot what it held; nothing was dropped" {
+		t.Errorf("saved %d times; cold: %s", saved, result.Cold)
+	}
+}
+
+// TestRunCatches has an engine that loses a cent, a row, or all.
+func TestRunCatches(t *testing.T) {
+	for name, spoil := range map[string]func(rows []engine.StarRow) []engine.StarRow{
+		"a cent": func(rows []engine.StarRow) []engine.StarRow { rows[0].Cents--; return rows },
+		"a row":  func(rows []engine.StarRow) []engine.StarRow { return rows[:len(rows)-1] },
+		"all":    func([]engine.StarRow) []engine.StarRow { return nil },
+	} {
+		o, result := options(t), &run.Scans{}
+		o.Configs, o.Rounds = o.Configs[:1], 1
+		if err := scan.Run(t.Context(), faulty{opened(t), spoil}, o, result); !errors.Is(err, scan.ErrWrong) {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, p := range result.Points {
+			if p.Verdict != run.Wrong || p.Time != 0 || p.Problem == "" {
+				t.Errorf("%s: %+v", name, p)
+			}
+		}
+		if len(result.Points) != len(o.Queries) {
+			t.Errorf("%s: %d points", name, len(result.Points))
+		}
+	}
+}
+
+type faulty struct {
+	engine.Scans
+	spoil func(rows []engine.StarRow) []engine.StarRow
+}
+
+// Open opens tables whose answers are spoilt.
+func (f faulty) Open(ctx context.Context, p engine.Placement) (*engine.Star, error) {
+	s, err := f.Scans.Open(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	out := *s
+	out.Ask = func(ctx context.Context, q engine.StarQuery) ([]engine.StarRow, error) {
+		rows, err := s.Ask(ctx, q)
+		if err == nil {
+			rows = f.spoil(rows)
+		}
+		return rows, err
+	}
+	return &out, nil
+}
