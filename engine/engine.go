@@ -27,6 +27,7 @@ type Driver struct {
 	Params      []Param
 	Offers      map[design.Name][]flavour.Name // promised = delivered: the suite asks every case in every one
 	Layouts     []Layout                       // of tables of records under keys, the usual one first; promised = delivered
+	NoScan      map[Layout]string              // those of Layouts whose tables cannot be scanned in the order of keys, and why; promised = delivered
 	PostMethods []PostMethod                   // of posting values of SHEF messages, in every PostDesign; promised = delivered
 	Place       Place
 	Server      *Server // how the lab starts one; nil = embedded

@@ -31,7 +31,7 @@ const (
 func (l Layout) Summary() string {
 	switch l {
 	case Columns:
-		return "a column per field, as YCSB's JDBC binding has it"
+		return "a column, or the field of a hash, per field, as YCSB's bindings have it"
 	case Document:
 		return "one JSON document per record"
 	case Pairs:
@@ -108,7 +108,7 @@ type Records struct {
 // Every write is durable when its call returns, as far as the engine's settings
 // promise that, and is seen by whatever any Conn is asked afterwards. After an
 // error that is no sentinel the write may have happened or not. Insert,
-// Update, Read and Scan are never nil.
+// Update and Read are never nil; Scan is nil where Driver.NoScan says so.
 type Conn struct {
 	// Read appends the chosen fields of a record, in the order of f, to a reset
 	// Row. ErrNotFound where there is no record.

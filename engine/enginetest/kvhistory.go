@@ -36,17 +36,30 @@ func CheckKV(ctx context.Context, r *engine.Records, seed uint64, steps int) (er
 			return fmt.Errorf("step %d: %w", h.step, err)
 		}
 	}
-	return h.scan(ctx, h.base, steps)
+	if c.Scan != nil {
+		return h.scan(ctx, h.base, steps)
+	}
+	for i := range historyKeys {
+		if err := h.read(ctx, h.key(i)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
+// historyKeys are the keys of a history.
+const historyKeys = 40
+
+func (h *kvHistory) key(i int) string { return fmt.Sprintf("%suser%d", h.base, i) }
+
 func (h *kvHistory) one(ctx context.Context) error {
-	key := fmt.Sprintf("%suser%d", h.base, h.rng.IntN(40))
+	key := h.key(h.rng.IntN(historyKeys))
 	switch n := h.rng.IntN(100); {
 	case n < 30:
 		return h.insert(ctx, key)
 	case n < 50:
 		return h.update(ctx, key)
-	case n < 75:
+	case n < 75 || h.c.Scan == nil && n < 90:
 		return h.read(ctx, key)
 	case n < 90:
 		return h.scan(ctx, key, 1+h.rng.IntN(12))

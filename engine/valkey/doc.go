@@ -46,6 +46,30 @@
 // step 4 runs elsewhere can see part of that commit; never part of one that
 // does not count, and never less than what counted when it began.
 //
+// # Records under keys
+//
+// A table of records under keys is a hash for each record, with a field of the
+// hash for each field, and sorted sets of all keys, all of one score, so that
+// the server holds them in the bytewise order in which scans are answered
+// (ZRANGEBYLEX). YCSB's own binding scores keys by their hashes, and its scans
+// come in the order of those.
+//
+//	{table.bucket.n}key               hash: field → value
+//	BG::index::{table.bucket.n}       sorted set of the bucket's keys
+//	BG::table::{table}                fields, and the number of buckets
+//
+// A record and its key in the sorted set lie in one slot, by their hash tag, and
+// are written by one script, which is atomic: no scan misses a record that was
+// acknowledged, and none finds a key whose record never came. On one server a
+// table has one bucket, and a batch is one script too. In a cluster it has 24,
+// by the hash of the key, their tags chosen so that they lie at equal distances
+// over the slots; a scan takes a page of keys from each at once, its share and
+// some more, and merges them; there is no batch, as slots of several nodes have
+// no transaction. MULTI would do what the scripts do but for one thing: to
+// insert only where nothing is, and to update only what is there, it would have
+// to WATCH, and to begin anew. The records of a scan are then read through one
+// pipeline to each node.
+//
 // # Persistence
 //
 // A commit is durable when the server says so. With appendonly yes and

@@ -22,19 +22,29 @@ func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, err
 	if a.readOnly {
 		return nil, &fault.Error{Setting: "valkey", Err: engine.ErrReadOnly, Cure: "open it without --read-only"}
 	}
-	text, err := a.client.Info(ctx).Result()
+	info, err := a.lasting(ctx)
 	if err != nil {
-		return nil, failed(ctx, err)
-	}
-	info := fields(text)
-	if policy := info["maxmemory_policy"]; info["maxmemory"] != "0" && policy != "noeviction" && policy != "" {
-		return nil, &fault.Error{Setting: "maxmemory-policy", Problem: policy + " throws records away when memory is short", Cure: "set it to noeviction, or maxmemory to 0"}
+		return nil, err
 	}
 	into := map[string]string{}
 	if d := a.durability(ctx, info, into); into["appendfsync"] != always || info["aof_enabled"] != "1" {
 		a.log.Warn("a commit is not durable on this server", "durability", d)
 	}
 	return &loader{store: a.store, subset: subset}, nil
+}
+
+// lasting refuses a server that throws records away. It returns what the server
+// tells of itself.
+func (s *store) lasting(ctx context.Context) (info map[string]string, err error) {
+	text, err := s.client.Info(ctx).Result()
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	info = fields(text)
+	if policy := info["maxmemory_policy"]; info["maxmemory"] != "0" && policy != "noeviction" && policy != "" {
+		return nil, &fault.Error{Setting: "maxmemory-policy", Problem: policy + " throws records away when memory is short", Cure: "set it to noeviction, or maxmemory to 0"}
+	}
+	return info, nil
 }
 
 type loader struct {

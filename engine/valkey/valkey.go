@@ -35,10 +35,11 @@ func Driver() engine.Driver {
 			{Name: "seeds", Help: "further nodes of a cluster to ask for its slots, host:port with commas between"},
 			{Name: "tls", Default: "false", Help: "true: encrypt, and check the server's certificate"},
 		},
-		Offers: map[design.Name][]flavour.Name{design.KeyValue: {flavour.KeysNative}},
-		Place:  engine.Remote,
-		Server: server(),
-		Open:   open,
+		Offers:  map[design.Name][]flavour.Name{design.KeyValue: {flavour.KeysNative}},
+		Layouts: []engine.Layout{engine.Columns},
+		Place:   engine.Remote,
+		Server:  server(),
+		Open:    open,
 	}
 }
 
@@ -138,7 +139,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		}
 		return nil, unreachable(err)
 	}
-	return &engine.Engine{Archives: s, About: s.about, Close: s.client.Close}, nil
+	return &engine.Engine{Archives: s, KV: kv{s}, About: s.about, Close: s.client.Close}, nil
 }
 
 // connect asks the server whether it is a node of a cluster.

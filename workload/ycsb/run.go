@@ -172,13 +172,21 @@ func (r *Report) cleanUp(conns []*engine.Conn) (err error) {
 	return err
 }
 
+// ErrCannot says that the mix asks for operations that a table of its layout does not
+// have; another mix may run on the engine.
+var ErrCannot = errors.New("the mix asks for what the table cannot do")
+
 // ready sees that the load is there and prepares the check of scans.
 func (w *workload) ready(ctx context.Context, conns []*engine.Conn, r *Report) error {
 	if w.Mix[opDelete] > 0 && conns[0].Delete == nil {
-		return &fault.Error{Setting: "property deleteproportion", Problem: "the engine deletes no records", Cure: "set it to 0"}
+		return &fault.Error{Setting: "property deleteproportion", Problem: "the engine deletes no records", Err: ErrCannot, Cure: "set it to 0"}
+	}
+	if w.Mix[opScan] > 0 && conns[0].Scan == nil {
+		return &fault.Error{Setting: "property scanproportion", Problem: "tables of this layout of the engine cannot be scanned in the order of keys", Err: ErrCannot,
+			Cure: "give a --layout that `barograph list engines` shows without \"no scans\", if the engine has one"}
 	}
 	if w.Mix[opReadPath] > 0 && conns[0].ReadPath == nil || w.Mix[opUpdatePath] > 0 && conns[0].UpdatePath == nil {
-		return &fault.Error{Setting: "properties readpathproportion and updatepathproportion", Problem: "this layout of the engine has no documents to reach into", Cure: "give --layout document, on an engine that has it"}
+		return &fault.Error{Setting: "properties readpathproportion and updatepathproportion", Problem: "this layout of the engine has no documents to reach into", Err: ErrCannot, Cure: "give --layout document, on an engine that has it"}
 	}
 	if err := w.probe(ctx, conns[0]); err != nil {
 		return err

@@ -1,0 +1,164 @@
+package valkey
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"barograph/engine"
+	"barograph/engine/enginetest"
+	"barograph/lab"
+)
+
+// The slots of the specification, and tags that spread over all slots.
+func TestBucketsSpread(t *testing.T) {
+	for tag, want := range map[string]int{"123456789": 0x31C3, "": 0, "foo": 12182, "user1000": 3443} {
+		if got := slotOf(tag); got != want {
+			t.Errorf("slot of %q is %d, not %d", tag, got, want)
+		}
+	}
+	for _, nodes := range []int{1, 2, 3, 4, 6, 8} {
+		held := make([]int, nodes)
+		for i := range clusterBuckets {
+			held[slotOf(bucketTag("usertable", i, clusterBuckets))*nodes/slots]++
+		}
+		if slices.Min(held) != slices.Max(held) {
+			t.Errorf("%d nodes hold %v buckets", nodes, held)
+		}
+	}
+}
+
+// Scans of a cluster are merged from many sorted sets, page after page, with
+// keys that divide among them as unevenly as can be.
+func TestScanOfManyPages(t *testing.T) {
+	for _, nodes := range []int{1, 3} {
+		t.Run(fmt.Sprint(nodes), func(t *testing.T) {
+			s := openStore(t, enginetest.Lab(t, Driver(), lab.Options{Profile: "memory", Nodes: nodes}), "x", engine.Options{})
+			r, err := kv{s}.Table(t.Context(), engine.Table{Name: "t", Fields: []string{"a"}, Make: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			c, err := r.Connect(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			tb := &kvTable{records: make([]string, clusterBuckets)}
+			var keys []string
+			for i := 0; len(keys) < 700; i++ { // all in one bucket, of a cluster
+				key := fmt.Sprintf("k%06d", i)
+				if tb.bucket([]byte(key)) != 7 {
+					continue
+				}
+				keys = append(keys, key)
+				var row engine.Row
+				row.AddString(0, key)
+				if err := c.Insert(t.Context(), []byte(key), &row); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, x := range []struct{ at, n int }{{0, 700}, {0, 701}, {3, 1}, {100, 300}, {699, 5}} {
+				var got []string
+				err := c.Scan(t.Context(), []byte(keys[x.at]), x.n, nil, func(key []byte, r *engine.Row) error {
+					if _, v := r.At(0); string(v) != string(key) {
+						t.Errorf("%s holds %s", key, v)
+					}
+					got = append(got, string(key))
+					return nil
+				})
+				if want := keys[x.at:min(x.at+x.n, len(keys))]; err != nil || !slices.Equal(got, want) {
+					t.Errorf("scan of %d from %d: %d records, %v; want %d", x.n, x.at, len(got), err, len(want))
+				}
+			}
+			if n, err := r.Count(t.Context()); err != nil || n != 700 {
+				t.Errorf("%d records, %v", n, err)
+			}
+		})
+	}
+}
+
+// A record whose key is in the sorted set no more, or whose hash is gone, is not
+// half there: every write changes both.
+func TestRecordAndIndexAgree(t *testing.T) {
+	s := openStore(t, enginetest.Lab(t, Driver(), lab.Options{Profile: "memory"}), "x", engine.Options{})
+	r, err := kv{s}.Table(t.Context(), engine.Table{Name: "t", Fields: []string{"a"}, Make: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	c, err := r.Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var row engine.Row
+	row.AddString(0, "v")
+	if err := c.Insert(t.Context(), []byte("k"), &row); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Delete(t.Context(), []byte("k")); err != nil {
+		t.Fatal(err)
+	}
+	left, err := s.client.Keys(t.Context(), "*").Result()
+	if err != nil || !slices.Equal(left, []string{"x::BG::table::{t}"}) {
+		t.Errorf("after the last record %q are left, %v", left, err)
+	}
+	if err := s.client.Do(t.Context(), "SCRIPT", "FLUSH").Err(); err != nil { // as after a restart
+		t.Fatal(err)
+	}
+	if err := c.Insert(t.Context(), []byte("k"), &row); err != nil {
+		t.Errorf("a server that has forgotten the scripts: %v", err)
+	}
+	index := s.prefix() + "BG::index::{" + bucketTag("t", 0, 1) + "}"
+	if keys, err := s.client.ZRangeByLex(t.Context(), index, &redis.ZRangeBy{Min: "-", Max: "+"}).Result(); err != nil || !slices.Equal(keys, []string{"k"}) {
+		t.Errorf("the sorted set holds %q, %v", keys, err)
+	}
+}
+
+// A write whose reply is lost is an error, and is not sent again: it would find
+// its own record.
+func TestLostReplyIsNoSentinel(t *testing.T) {
+	var config net.ListenConfig
+	l, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	var sent atomic.Int64
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go serveAndDie(conn, &sent)
+		}
+	}()
+	s := &store{settings: settings{nodes: []string{l.Addr().String()}}}
+	tb := &kvTable{store: s, client: redis.NewClient(s.options().Simple()), fields: []string{"a"}, records: []string{"{t}"}, indexes: []string{"i{t}"}}
+	defer tb.client.Close()
+	var row engine.Row
+	row.AddString(0, "v")
+	if err := tb.connect().Insert(t.Context(), []byte("k"), &row); err == nil || sent.Load() != 1 {
+		t.Errorf("%v after the script was sent %d times", err, sent.Load())
+	}
+}
+
+// serveAndDie greets a client, and closes the connection when a script comes.
+func serveAndDie(conn net.Conn, scripts *atomic.Int64) {
+	defer conn.Close()
+	replies := map[string]string{"hello": "-ERR unknown command\r\n", "client": "+OK\r\n"}
+	for lines := bufio.NewScanner(conn); lines.Scan(); {
+		if lines.Text() == "evalsha" {
+			scripts.Add(1)
+			return
+		}
+		if _, err := conn.Write([]byte(replies[lines.Text()])); err != nil {
+			return
+		}
+	}
+}
