@@ -32,15 +32,19 @@ func Driver() engine.Driver {
 			{Name: "hosts", Help: "further nodes to begin with, with commas between; the others are found"},
 			{Name: "inflight", Default: "64", Help: "queries of one question, or writes of one commit, under way at once"},
 			{Name: "archive", Help: "a name, where a keyspace holds several archives that know nothing of one another"},
+			{Name: "conditional", Default: "true", Help: "records under keys: insert, update and delete by lightweight transactions; false: look for the record first, and then write, which clients that write one key at once can outrun"},
+			{Name: "prefix", Default: "7", Help: "records under keys, layout clustered: bytes of a key that make its partition, where the table is made"},
 			{Name: "tls", Default: "false", Help: "true: encrypt, and check the server's certificate"},
 		},
 		Offers: map[design.Name][]flavour.Name{
 			design.Document: {flavour.Keys, flavour.KeysNative},
 			design.Wide:     {flavour.EpochList, flavour.EpochRange},
 		},
-		Place:  engine.Remote,
-		Server: server(),
-		Open:   open,
+		Layouts: []engine.Layout{engine.Columns, engine.Clustered},
+		NoScan:  map[engine.Layout]string{engine.Columns: "Cassandra keeps partitions in the order of their keys' hashes; layout clustered has scans"},
+		Place:   engine.Remote,
+		Server:  server(),
+		Open:    open,
 	}
 }
 
@@ -54,6 +58,8 @@ type settings struct {
 	consistency    gocql.Consistency
 	replication    int
 	inflight       int
+	conditional    bool
+	prefix         int
 	tls            bool
 }
 
@@ -96,13 +102,21 @@ func parse(u *url.URL) (s settings, err error) {
 	if s.inflight, err = number("parameter inflight", cmp.Or(q.Get("inflight"), "64"), 1, 4096); err != nil {
 		return s, err
 	}
+	if s.prefix, err = number("parameter prefix", cmp.Or(q.Get("prefix"), "7"), 1, 1024); err != nil {
+		return s, err
+	}
 	levels := map[string]gocql.Consistency{"one": gocql.One, "two": gocql.Two, "quorum": gocql.Quorum, "local_quorum": gocql.LocalQuorum, "all": gocql.All}
 	var ok bool
 	if s.consistency, ok = levels[cmp.Or(q.Get("consistency"), "quorum")]; !ok {
 		return s, bad("parameter consistency", strconv.Quote(q.Get("consistency"))+" is not known", "choose one, two, quorum, local_quorum or all")
 	}
-	if s.tls, err = strconv.ParseBool(cmp.Or(q.Get("tls"), "false")); err != nil {
-		return s, bad("parameter tls", strconv.Quote(q.Get("tls"))+" is neither true nor false", "say tls=true")
+	for name, flag := range map[string]struct {
+		into *bool
+		text string
+	}{"tls": {&s.tls, cmp.Or(q.Get("tls"), "false")}, "conditional": {&s.conditional, cmp.Or(q.Get("conditional"), "true")}} {
+		if *flag.into, err = strconv.ParseBool(flag.text); err != nil {
+			return s, bad("parameter "+name, strconv.Quote(flag.text)+" is neither true nor false", "say "+name+"=true")
+		}
 	}
 	return s, nil
 }
@@ -165,7 +179,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		}
 		return nil, err
 	}
-	return &engine.Engine{Archives: s, About: s.about, Close: func() error { s.session.Close(); return nil }}, nil
+	return &engine.Engine{Archives: s, KV: kv{s}, About: s.about, Close: func() error { s.session.Close(); return nil }}, nil
 }
 
 // connect opens the keyspace. What is missing of it is made in a session that

@@ -58,6 +58,34 @@
 // table until it serves it: system_schema.tables lists a table before the server
 // knows it.
 //
+// # Records under keys
+//
+// Cassandra keeps partitions in the order of their keys' hashes, so that a table
+// whose key is its partition cannot be scanned in the order of keys. YCSB's
+// binding scans all the same, by token(), and gets records in no order that its
+// workload knows. There are two layouts:
+//
+//	columns     y_id text PRIMARY KEY, a column per field     the table of YCSB's binding; no scans
+//	clustered   PRIMARY KEY (y_prefix, y_id)                  ordered scans
+//
+// In clustered the first 7 bytes of a key (?prefix=), "user" and three digits of
+// YCSB's keys, are its partition: prefixes have the order of their keys, so that
+// a scan reads one partition from its key on and then, if that was not enough,
+// those behind it. Which there are says a second table, <name>_parts, into which
+// a prefix is written before its first record: a few thousand rows, asked only
+// where a scan passes the end of a partition. Buckets by hash would be more even
+// and need no list; but every scan would ask all of them, and few enough of them
+// to ask would be few enough for the conditional writes of many clients to meet
+// in. The prefix must fit the keys: with zeropadding it is longer by the zeros.
+//
+// The contract of engine.Conn wants an insert to fail where the key is taken and
+// an update to fail where there is no record. CQL writes blindly, and tells
+// either only in a conditional statement (IF NOT EXISTS, IF EXISTS), a
+// lightweight transaction with the rounds of Paxos. So it is by default;
+// ?conditional=false looks first and writes then, which is quicker and right as
+// long as no other process writes the same key at the same moment. YCSB's
+// binding does neither.
+//
 // # Size
 //
 // CQL has no word to have memory written. Size is what the node that answers

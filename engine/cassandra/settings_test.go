@@ -17,6 +17,7 @@ func TestParameters(t *testing.T) {
 	for text, want := range map[string]string{
 		"cassandra:x": "host", "cassandra://h/Not-A-Name": "keyspace", "cassandra://h?consistency=some": "consistency",
 		"cassandra://h?replication=0": "replication", "cassandra://h?inflight=x": "inflight", "cassandra://h?tls=perhaps": "tls", "cassandra://h?archive=A": "archive",
+		"cassandra://h?prefix=0": "prefix", "cassandra://h?conditional=sometimes": "conditional",
 	} {
 		u, err := url.Parse(text)
 		if err != nil {

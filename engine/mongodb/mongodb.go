@@ -30,6 +30,7 @@ func Driver() engine.Driver {
 		Example: "mongodb://127.0.0.1:27017/barograph",
 		Params:  append(params(), driverParams()...),
 		Offers:  map[design.Name][]flavour.Name{design.Document: offered()},
+		Layouts: []engine.Layout{engine.Document},
 		Place:   engine.Remote,
 		Server:  server(),
 		NotRun: "MongoDB itself: replica sets, sharded clusters, TLS, its plans; why: no registry has it, the tests run against FerretDB, " +
@@ -184,7 +185,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		return nil, errors.Join(err, d.client.Disconnect(context.WithoutCancel(ctx)))
 	}
 	last := context.WithoutCancel(ctx) // a close is waited for
-	return &engine.Engine{Archives: d, About: d.about, Close: func() error { return d.client.Disconnect(last) }}, nil
+	return &engine.Engine{Archives: d, KV: kv{d}, About: d.about, Close: func() error { return d.client.Disconnect(last) }}, nil
 }
 
 // reach asks the server who it is.

@@ -1,0 +1,322 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"barograph/engine"
+	"barograph/fault"
+)
+
+// kv opens tables of records under keys. A table is a collection; a record is a
+// document {_id: key, field0: value, …}, as YCSB's binding has it: values are
+// binary, which that binding reads alone. Values that are texts are read too.
+type kv struct{ *database }
+
+type kvTable struct {
+	*database
+	collection *mongo.Collection
+	fields     []string
+	index      map[string]int // of fields
+
+	// busy keeps writes of one record apart on FerretDB, which loses one of two
+	// updates that it gets at the same time. Nil on other servers, where updates
+	// are atomic.
+	busy *engine.Stripes
+}
+
+// Table opens or makes a table.
+func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) {
+	if err := t.Check(); err != nil {
+		return nil, err
+	}
+	if t.Layout != "" && t.Layout != engine.Document {
+		return nil, fmt.Errorf("mongodb lays tables out as %s, not as %s: %w", engine.Document, t.Layout, engine.ErrNoDesign)
+	}
+	if t.Name == metaCollection {
+		return nil, &fault.Error{Setting: "table", Problem: t.Name + " is the name of a collection of the archive", Cure: "choose another one"}
+	}
+	tb := &kvTable{database: k.database, collection: k.db.Collection(t.Name), fields: t.Fields, index: map[string]int{}}
+	for i, f := range t.Fields {
+		tb.index[f] = i
+	}
+	if k.build.ferret() {
+		tb.busy = engine.NewStripes()
+	}
+	there, err := k.db.ListCollectionNames(ctx, bson.D{{Key: "name", Value: t.Name}})
+	switch {
+	case err != nil:
+		return nil, failed(ctx, err)
+	case len(there) > 0:
+	case !t.Make:
+		return nil, &fault.Error{Setting: "table " + t.Name, Problem: "does not exist", Cure: "load it first"}
+	case k.readOnly:
+		return nil, engine.ErrReadOnly
+	default:
+		if err := k.make(ctx, t.Name); err != nil {
+			return nil, failed(ctx, err)
+		}
+	}
+	return &engine.Records{
+		Connect: func(context.Context) (*engine.Conn, error) { return tb.connect(), nil },
+		Count: func(ctx context.Context) (int64, error) {
+			n, err := tb.collection.CountDocuments(ctx, bson.D{})
+			return n, failed(ctx, err)
+		},
+		Close: func() error { return nil },
+	}, nil
+}
+
+// namespaceExists is the code of a collection that somebody else has made.
+const namespaceExists = 48
+
+func (k kv) make(ctx context.Context, name string) error {
+	err := k.db.CreateCollection(ctx, name)
+	if e, ok := errors.AsType[mongo.CommandError](err); ok && e.Code == namespaceExists {
+		err = nil
+	}
+	if err == nil && k.shard != "" {
+		err = k.client.Database("admin").RunCommand(ctx, shardCommand(k.database.database, name, k.shard)).Err()
+	}
+	return err
+}
+
+func (tb *kvTable) connect() *engine.Conn {
+	c := &kvConn{kvTable: tb, cells: make([][]byte, len(tb.fields))}
+	conn := &engine.Conn{
+		Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, ReadPath: c.readPath, UpdatePath: c.updatePath,
+		Close: func() error { return nil },
+	}
+	if tb.readOnly {
+		conn.Insert = func(context.Context, []byte, *engine.Row) error { return engine.ErrReadOnly }
+		conn.Update, conn.Delete = conn.Insert, func(context.Context, []byte) error { return engine.ErrReadOnly }
+		conn.UpdatePath = func(context.Context, []byte, string, []byte) error { return engine.ErrReadOnly }
+	}
+	return conn
+}
+
+// kvConn is a connection: a table and the memory of one worker.
+type kvConn struct {
+	*kvTable
+	row   engine.Row
+	cells [][]byte // by field, of the document that is decoded
+	doc   []byte
+}
+
+// by is the filter of a record.
+func by(key []byte) bson.D { return bson.D{{Key: "_id", Value: string(key)}} }
+
+// projection chooses fields; nil = all.
+func (c *kvConn) projection(f engine.Fields, id bool) any {
+	if f == nil {
+		return nil
+	}
+	p := make(bson.D, 0, 1+len(f))
+	if !id {
+		p = append(p, bson.E{Key: "_id", Value: 0})
+	}
+	for _, i := range f {
+		p = append(p, bson.E{Key: c.fields[i], Value: 1})
+	}
+	return p
+}
+
+// bytesOf is a value as it was given: a binary one or a text.
+func bytesOf(v bsoncore.Value) ([]byte, bool) {
+	if _, b, ok := v.BinaryOK(); ok {
+		return b, true
+	}
+	return text(v)
+}
+
+// decode appends the fields of a document, in their order, and returns its _id,
+// which is part of it.
+func (c *kvConn) decode(doc []byte, f engine.Fields, into *engine.Row) (id []byte, err error) {
+	clear(c.cells)
+	err = members(doc, func(key []byte, v bsoncore.Value) error {
+		i, ok := c.index[string(key)]
+		switch {
+		case string(key) == "_id":
+			id, _ = text(v)
+		case ok:
+			if c.cells[i], ok = bytesOf(v); !ok {
+				return fmt.Errorf("member %s is neither binary nor a text", key)
+			}
+		}
+		return nil
+	})
+	for i, v := range c.cells {
+		if v != nil && (f == nil || contains(f, i)) {
+			into.Add(i, v)
+		}
+	}
+	return id, err
+}
+
+// contains looks a field up among those chosen, which are few.
+func contains(f engine.Fields, field int) bool {
+	for _, i := range f {
+		if i == field {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *kvConn) read(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+	doc, err := c.find(ctx, key, c.projection(f, false))
+	if err == nil {
+		_, err = c.decode(doc, f, into)
+	}
+	return err
+}
+
+// find reads a document, or what a projection leaves of it.
+func (c *kvConn) find(ctx context.Context, key []byte, projection any) (bson.Raw, error) {
+	o := options.FindOne()
+	if projection != nil {
+		o.SetProjection(projection)
+	}
+	doc, err := c.collection.FindOne(ctx, by(key), o).Raw()
+	if errors.Is(err, mongo.ErrNoDocuments) && ctx.Err() == nil {
+		return nil, engine.ErrNotFound
+	}
+	return doc, failed(ctx, err)
+}
+
+// append appends the members of a row to the document that begins at start, and
+// ends it.
+func (c *kvConn) append(dst []byte, start int32, r *engine.Row) []byte {
+	for i := range r.Len() {
+		field, v := r.At(i)
+		dst = bsoncore.AppendBinaryElement(dst, c.fields[field], 0, v)
+	}
+	return closed(dst, start)
+}
+
+var errNoText = errors.New("mongodb: a key is no UTF-8 text")
+
+func (c *kvConn) insert(ctx context.Context, key []byte, r *engine.Row) error {
+	if !utf8.Valid(key) {
+		return errNoText
+	}
+	start, doc := bsoncore.AppendDocumentStart(c.doc[:0])
+	c.doc = c.append(bsoncore.AppendStringElement(doc, "_id", string(key)), start, r)
+	_, err := c.collection.InsertOne(ctx, bson.Raw(c.doc))
+	if mongo.IsDuplicateKeyError(err) {
+		return engine.ErrExists
+	}
+	return failed(ctx, err)
+}
+
+// lock locks a record on FerretDB.
+func (tb *kvTable) lock(ctx context.Context, key []byte) (unlock func(), err error) {
+	if tb.busy == nil {
+		return func() {}, nil
+	}
+	return tb.busy.Lock(ctx, key)
+}
+
+// set replaces members of a record.
+func (c *kvConn) set(ctx context.Context, key []byte, members any) error {
+	unlock, err := c.lock(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	done, err := c.collection.UpdateOne(ctx, by(key), bson.D{{Key: "$set", Value: members}})
+	if err == nil && done.MatchedCount == 0 {
+		return engine.ErrNotFound
+	}
+	return failed(ctx, err)
+}
+
+func (c *kvConn) update(ctx context.Context, key []byte, r *engine.Row) error {
+	start, doc := bsoncore.AppendDocumentStart(c.doc[:0])
+	c.doc = c.append(doc, start, r)
+	return c.set(ctx, key, bson.Raw(c.doc))
+}
+
+func (c *kvConn) delete(ctx context.Context, key []byte) error {
+	unlock, err := c.lock(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	done, err := c.collection.DeleteOne(ctx, by(key))
+	if err == nil && done.DeletedCount == 0 {
+		return engine.ErrNotFound
+	}
+	return failed(ctx, err)
+}
+
+// mostSent are the most records of one reply, which the server cuts at 16 MB.
+const mostSent = 10_000
+
+func (c *kvConn) scan(ctx context.Context, from []byte, n int, f engine.Fields, each func(key []byte, r *engine.Row) error) error {
+	if n <= 0 { // which the server would take for no limit
+		return ctx.Err()
+	}
+	o := options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(int64(n)).SetBatchSize(int32(min(n, mostSent))) //nolint:gosec // at most mostSent
+	if f != nil {
+		o.SetProjection(c.projection(f, true))
+	}
+	rows, err := c.collection.Find(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$gte", Value: string(from)}}}}, o)
+	if err != nil {
+		return failed(ctx, err)
+	}
+	return walk(ctx, rows, func(doc bson.Raw) error {
+		c.row.Reset()
+		key, err := c.decode(doc, f, &c.row)
+		if err != nil {
+			return err
+		}
+		return each(key, &c.row)
+	})
+}
+
+// member is a path as the server takes it: a.b.
+func member(path string) (string, error) {
+	name, ok := strings.CutPrefix(path, "$.")
+	if !ok || name == "" || strings.ContainsAny(name, "$[]") {
+		return "", fmt.Errorf("mongodb: the path %q is not that of a member: $.name or $.name.name", path)
+	}
+	return name, nil
+}
+
+func (c *kvConn) readPath(ctx context.Context, key []byte, path string, into *engine.Row) error {
+	name, err := member(path)
+	if err != nil {
+		return err
+	}
+	doc, err := c.find(ctx, key, bson.D{{Key: "_id", Value: 0}, {Key: name, Value: 1}})
+	if err != nil {
+		return err
+	}
+	v, err := bsoncore.Document(doc).LookupErr(strings.Split(name, ".")...)
+	if err != nil {
+		return engine.ErrNotFound // there is none at the path
+	}
+	b, ok := bytesOf(v)
+	if !ok {
+		return fmt.Errorf("mongodb: at %s there is neither binary nor text", path)
+	}
+	into.Add(0, b)
+	return nil
+}
+
+func (c *kvConn) updatePath(ctx context.Context, key []byte, path string, value []byte) error {
+	name, err := member(path)
+	if err != nil {
+		return err
+	}
+	return c.set(ctx, key, bson.D{{Key: name, Value: bson.Binary{Data: value}}})
+}
