@@ -34,8 +34,10 @@ func Driver() engine.Driver {
 		Offers: map[design.Name][]flavour.Name{design.Document: {
 			flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys, flavour.KeysNative,
 		}},
-		Place:  engine.Remote,
-		Server: server(),
+		Layouts: []engine.Layout{engine.Document},
+		NoScan:  map[engine.Layout]string{engine.Document: "the key-value service has no order of keys; N1QL has one, but nothing here can run it"},
+		Place:   engine.Remote,
+		Server:  server(),
 		NotRun: "all N1QL (iso-list, iso-range, epoch-list, epoch-range, keys, index statements), TLS, scopes and durable writes; why: no registry has Couchbase Server; " +
 			"the key-value part runs against CouchbaseMock, the statements are held against golden files alone, as no parser of N1QL can be had either",
 		Open: open,
@@ -213,7 +215,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if s.scope != "_default" || s.collection != "_default" {
 		d.docs = bucket.Scope(s.scope).Collection(s.collection)
 	}
-	return &engine.Engine{Archives: d, About: d.about, Close: d.close}, nil
+	return &engine.Engine{Archives: d, KV: kv{d}, About: d.about, Close: d.close}, nil
 }
 
 func (d *database) close() error { return d.cluster.Close(nil) }

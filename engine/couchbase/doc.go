@@ -12,6 +12,13 @@
 // N1QL to the query service, keys by USE KEYS. A commit is made of
 // single-document writes, see package docengine.
 //
+// Records under keys are JSON documents under table:key, as YCSB's binding has
+// them. Fields are changed, and values at a path read, inside the document by
+// sub-document operations, of which the server does each as a whole; a read
+// fetches the document, and takes chosen fields from it. Scans are not offered:
+// the key-value service has no order of keys, its range scans of Couchbase 7.6
+// have none over several vBuckets, and N1QL cannot be run here.
+//
 // No Couchbase can be had for the tests. What CouchbaseMock answers, the
 // key-value part, is run against it; the statements are held against golden
 // files; what was run against no server is said in Driver.NotRun.

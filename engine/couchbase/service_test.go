@@ -52,6 +52,7 @@ func TestService(t *testing.T) {
 	t.Run("sub-documents", func(t *testing.T) { subDocuments(t, reach(t, named(t))) })
 	t.Run("bulk gets", func(t *testing.T) { bulkGets(t, reach(t, named(t)+"&in_flight=600")) })
 	t.Run("many askers", func(t *testing.T) { manyAskers(t, reach(t, named(t)+"&in_flight=2000")) })
+	t.Run("records of many fields", func(t *testing.T) { manyFields(t, reach(t, named(t))) })
 	t.Run("retries", func(t *testing.T) { retries(t, l, named) })
 	t.Run("time-outs", func(t *testing.T) { timeOuts(t, l, named) })
 	t.Run("durability", func(t *testing.T) { durability(t, reach(t, named(t)+"&durability=majority")) })
@@ -182,6 +183,63 @@ func manyAskers(t *testing.T, s *store) {
 	}
 	if err := group.Wait(); err != nil {
 		t.Error(err)
+	}
+}
+
+// manyFields: an update of more fields than one sub-document operation takes
+// replaces the document, and loses none of those that others make meanwhile.
+func manyFields(t *testing.T, s *store) {
+	table := engine.Table{Name: "t", Make: true}
+	for i := range mostSpecs + 4 {
+		table.Fields = append(table.Fields, fmt.Sprint("f", i))
+	}
+	r, err := kv{s.database}.Table(t.Context(), table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := r.Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var row, want engine.Row
+	for i := range table.Fields {
+		row.AddString(i, "old")
+	}
+	if err := c.Insert(t.Context(), []byte("k"), &row); err != nil {
+		t.Fatal(err)
+	}
+	group, ctx := errgroup.WithContext(t.Context())
+	for w := range 2 { // each all fields but its own last one, time after time
+		c, err := r.Connect(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		group.Go(func() error {
+			var some, last engine.Row
+			for i := range mostSpecs + 2 {
+				some.AddString(i, "new")
+			}
+			last.AddString(mostSpecs+2+w, "new")
+			for range 10 {
+				if err := c.Update(ctx, []byte("k"), &some); err != nil {
+					return err
+				}
+			}
+			return c.Update(ctx, []byte("k"), &last)
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	for i := range table.Fields {
+		want.AddString(i, "new")
+	}
+	row.Reset()
+	if err := c.Read(t.Context(), []byte("k"), nil, &row); err != nil || !row.Equal(&want) {
+		t.Errorf("%v, %s", err, row.Data())
+	}
+	if err := c.Update(t.Context(), []byte("absent"), &want); !errors.Is(err, engine.ErrNotFound) {
+		t.Errorf("an update of no record: %v", err)
 	}
 }
 

@@ -1,0 +1,289 @@
+package couchbase
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/couchbase/gocb/v2"
+	"github.com/tidwall/gjson"
+
+	"barograph/engine"
+	"barograph/fault"
+)
+
+// kv opens tables of records under keys. A record is the JSON document
+// {"field0": "value", …} under table:key, as YCSB's binding has it; a document
+// of the archive's kind names the table and its fields.
+type kv struct{ *database }
+
+// mostSpecs are the most changes of one sub-document operation.
+const mostSpecs = 16
+
+type kvTable struct {
+	*database
+	s      *store // for its transcoder
+	prefix string
+	fields []string
+	index  map[string]int // of fields
+}
+
+// Table opens or makes a table.
+func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) {
+	if err := t.Check(); err != nil {
+		return nil, err
+	}
+	if t.Layout != "" && t.Layout != engine.Document {
+		return nil, fmt.Errorf("couchbase lays tables out as %s, not as %s: %w", engine.Document, t.Layout, engine.ErrNoDesign)
+	}
+	tb := &kvTable{database: k.database, s: &store{database: k.database}, prefix: t.Name + ":", fields: t.Fields, index: map[string]int{}}
+	for i, f := range t.Fields {
+		tb.index[f] = i
+	}
+	name := "table::" + t.Name
+	known, err := tb.s.Get(ctx, []string{name})
+	if err != nil {
+		return nil, err
+	}
+	var fields []string
+	switch text, there := known[name]; {
+	case there:
+		if err := json.Unmarshal(text, &fields); err != nil || !slices.Equal(fields, t.Fields) {
+			return nil, &fault.Error{Setting: "fieldcount", Problem: fmt.Sprintf("the table has the fields %s, not %q", text, t.Fields), Cure: "give what it was loaded with"}
+		}
+	case !t.Make:
+		return nil, &fault.Error{Setting: "table " + t.Name, Problem: "does not exist", Cure: "load it first"}
+	case k.readOnly:
+		return nil, engine.ErrReadOnly
+	default:
+		text, err := json.Marshal(t.Fields)
+		if err != nil {
+			return nil, err
+		}
+		if err := tb.s.Put(ctx, name, text); err != nil {
+			return nil, err
+		}
+	}
+	return &engine.Records{
+		Connect: func(context.Context) (*engine.Conn, error) { return tb.connect(), nil },
+		Close:   func() error { return nil },
+	}, nil
+}
+
+func (tb *kvTable) connect() *engine.Conn {
+	c := &kvConn{kvTable: tb, cells: make([]gjson.Result, len(tb.fields))}
+	conn := &engine.Conn{
+		Read: c.read, Insert: c.insert, Update: c.update, Delete: c.delete, ReadPath: c.readPath, UpdatePath: c.updatePath,
+		Close: func() error { return nil },
+	}
+	if tb.readOnly {
+		conn.Insert = func(context.Context, []byte, *engine.Row) error { return engine.ErrReadOnly }
+		conn.Update, conn.Delete = conn.Insert, func(context.Context, []byte) error { return engine.ErrReadOnly }
+		conn.UpdatePath = func(context.Context, []byte, string, []byte) error { return engine.ErrReadOnly }
+	}
+	return conn
+}
+
+// kvConn is a connection: a table and the memory of one worker.
+type kvConn struct {
+	*kvTable
+	cells []gjson.Result // by field, of the document that is decoded
+	doc   []byte
+}
+
+func (tb *kvTable) id(key []byte) string { return tb.prefix + string(key) }
+
+// one runs an operation when there is room for it, and tells what its error
+// says of the record.
+func (tb *kvTable) one(ctx context.Context, operation func() error) error {
+	leave, err := tb.enter(ctx, 1)
+	if err != nil {
+		return failed(ctx, err)
+	}
+	defer leave()
+	err = operation()
+	switch {
+	case ctx.Err() != nil && err != nil:
+		return ctx.Err()
+	case errors.Is(err, gocb.ErrDocumentNotFound):
+		return engine.ErrNotFound
+	case errors.Is(err, gocb.ErrDocumentExists):
+		return engine.ErrExists
+	}
+	return failed(ctx, err)
+}
+
+// read fetches the whole document, also for chosen fields, as YCSB's binding
+// does; readPath looks inside.
+func (c *kvConn) read(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+	return c.one(ctx, func() error {
+		text, _, err := c.get(ctx, key)
+		if err == nil {
+			c.decode(text, f, into)
+		}
+		return err
+	})
+}
+
+// get fetches a document.
+func (c *kvConn) get(ctx context.Context, key []byte) (text []byte, cas gocb.Cas, err error) {
+	got, err := c.docs.Get(c.id(key), &gocb.GetOptions{Context: ctx, Transcoder: c.s.raw()})
+	if err != nil {
+		return nil, 0, err
+	}
+	err = got.Content(&text)
+	return text, got.Cas(), err
+}
+
+// decode appends chosen fields of a document, in their order.
+func (c *kvConn) decode(text []byte, f engine.Fields, into *engine.Row) {
+	clear(c.cells)
+	gjson.ParseBytes(text).ForEach(func(name, v gjson.Result) bool {
+		if i, ok := c.index[name.Str]; ok {
+			c.cells[i] = v
+		}
+		return true
+	})
+	for i, v := range c.cells {
+		if v.Exists() && (f == nil || slices.Contains(f, i)) {
+			into.AddString(i, v.String())
+		}
+	}
+}
+
+var errNoText = errors.New("couchbase: a value is no UTF-8 text")
+
+// encode makes the document of a row.
+func (c *kvConn) encode(r *engine.Row) error {
+	c.doc = append(c.doc[:0], '{')
+	for i := range r.Len() {
+		field, v := r.At(i)
+		if !utf8.Valid(v) {
+			return errNoText
+		}
+		if i > 0 {
+			c.doc = append(c.doc, ',')
+		}
+		c.doc = append(append(append(c.doc, literal(c.fields[field])...), ':'), literal(string(v))...)
+	}
+	c.doc = append(c.doc, '}')
+	return nil
+}
+
+func (c *kvConn) insert(ctx context.Context, key []byte, r *engine.Row) error {
+	if err := c.encode(r); err != nil {
+		return err
+	}
+	return c.one(ctx, func() error {
+		_, err := c.docs.Insert(c.id(key), c.doc, &gocb.InsertOptions{Context: ctx, Transcoder: c.s.raw(), DurabilityLevel: c.durability})
+		return err
+	})
+}
+
+// update changes fields inside the document, in one operation; more than that
+// takes are put into a document that was read, if nobody has changed it since.
+func (c *kvConn) update(ctx context.Context, key []byte, r *engine.Row) error {
+	if r.Len() > mostSpecs {
+		return c.replace(ctx, key, r)
+	}
+	specs := make([]gocb.MutateInSpec, r.Len())
+	for i := range specs {
+		field, v := r.At(i)
+		if !utf8.Valid(v) {
+			return errNoText
+		}
+		specs[i] = gocb.UpsertSpec(c.fields[field], string(v), nil)
+	}
+	return c.mutate(ctx, key, specs)
+}
+
+func (c *kvConn) mutate(ctx context.Context, key []byte, specs []gocb.MutateInSpec) error {
+	return c.one(ctx, func() error {
+		_, err := c.docs.MutateIn(c.id(key), specs, &gocb.MutateInOptions{Context: ctx, DurabilityLevel: c.durability})
+		return err
+	})
+}
+
+// replace replaces a document by itself with other fields.
+func (c *kvConn) replace(ctx context.Context, key []byte, r *engine.Row) error {
+	var old, next engine.Row
+	return c.one(ctx, func() error {
+		for {
+			text, cas, err := c.get(ctx, key)
+			if err != nil {
+				return err
+			}
+			old.Reset()
+			next.Reset()
+			c.decode(text, nil, &old)
+			for i := range c.fields {
+				v, ok := r.Value(i)
+				if !ok {
+					v, ok = old.Value(i)
+				}
+				if ok {
+					next.Add(i, v)
+				}
+			}
+			if err := c.encode(&next); err != nil {
+				return err
+			}
+			_, err = c.docs.Replace(c.id(key), c.doc, &gocb.ReplaceOptions{Context: ctx, Transcoder: c.s.raw(), Cas: cas, DurabilityLevel: c.durability})
+			if !errors.Is(err, gocb.ErrCasMismatch) {
+				return err
+			}
+		}
+	})
+}
+
+func (c *kvConn) delete(ctx context.Context, key []byte) error {
+	return c.one(ctx, func() error {
+		_, err := c.docs.Remove(c.id(key), &gocb.RemoveOptions{Context: ctx, DurabilityLevel: c.durability})
+		return err
+	})
+}
+
+// inside is a path as sub-document operations take it: a.b[0].
+func inside(path string) (string, error) {
+	name, ok := strings.CutPrefix(path, "$.")
+	if !ok || name == "" {
+		return "", fmt.Errorf("couchbase: the path %q is not understood; write it like $.field3 or $.data[0].value", path)
+	}
+	return name, nil
+}
+
+func (c *kvConn) readPath(ctx context.Context, key []byte, path string, into *engine.Row) error {
+	name, err := inside(path)
+	if err != nil {
+		return err
+	}
+	return c.one(ctx, func() error {
+		found, err := c.docs.LookupIn(c.id(key), []gocb.LookupInSpec{gocb.GetSpec(name, nil)}, &gocb.LookupInOptions{Context: ctx})
+		var v string
+		if err == nil {
+			err = found.ContentAt(0, &v)
+		}
+		if errors.Is(err, gocb.ErrPathNotFound) {
+			return engine.ErrNotFound
+		}
+		if err == nil {
+			into.AddString(0, v)
+		}
+		return err
+	})
+}
+
+func (c *kvConn) updatePath(ctx context.Context, key []byte, path string, value []byte) error {
+	name, err := inside(path)
+	if err != nil {
+		return err
+	}
+	if !utf8.Valid(value) {
+		return errNoText
+	}
+	return c.mutate(ctx, key, []gocb.MutateInSpec{gocb.UpsertSpec(name, string(value), nil)})
+}
