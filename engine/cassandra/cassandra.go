@@ -71,10 +71,10 @@ func parse(u *url.URL) (s settings, err error) {
 		return &fault.Error{Setting: "cassandra URL, " + setting, Problem: problem, Cure: cure}
 	}
 	q := u.Query()
-	number := func(name string, text string, least, most int) (int, error) {
+	number := func(name, text string, most int) (int, error) {
 		n, err := strconv.Atoi(text)
-		if err != nil || n < least || n > most {
-			return 0, bad(name, strconv.Quote(text)+" is out of range", fmt.Sprintf("give a number from %d to %d", least, most))
+		if err != nil || n < 1 || n > most {
+			return 0, bad(name, strconv.Quote(text)+" is out of range", fmt.Sprintf("give a number from 1 to %d", most))
 		}
 		return n, nil
 	}
@@ -93,16 +93,16 @@ func parse(u *url.URL) (s settings, err error) {
 	if s.name = q.Get("archive"); s.name != "" && !keyspaces.MatchString(s.name) {
 		return s, bad("parameter archive", strconv.Quote(s.name)+" is no name", "use small letters, digits and '_', a letter first")
 	}
-	if s.port, err = number("port", cmp.Or(u.Port(), "9042"), 1, 65535); err != nil {
+	if s.port, err = number("port", cmp.Or(u.Port(), "9042"), 65535); err != nil {
 		return s, err
 	}
-	if s.replication, err = number("parameter replication", cmp.Or(q.Get("replication"), "1"), 1, 99); err != nil {
+	if s.replication, err = number("parameter replication", cmp.Or(q.Get("replication"), "1"), 99); err != nil {
 		return s, err
 	}
-	if s.inflight, err = number("parameter inflight", cmp.Or(q.Get("inflight"), "64"), 1, 4096); err != nil {
+	if s.inflight, err = number("parameter inflight", cmp.Or(q.Get("inflight"), "64"), 4096); err != nil {
 		return s, err
 	}
-	if s.prefix, err = number("parameter prefix", cmp.Or(q.Get("prefix"), "7"), 1, 1024); err != nil {
+	if s.prefix, err = number("parameter prefix", cmp.Or(q.Get("prefix"), "7"), 1024); err != nil {
 		return s, err
 	}
 	levels := map[string]gocql.Consistency{"one": gocql.One, "two": gocql.Two, "quorum": gocql.Quorum, "local_quorum": gocql.LocalQuorum, "all": gocql.All}

@@ -74,6 +74,11 @@ func TestOneNode(t *testing.T) {
 	a := archives{server: enginetest.Lab(t, cassandra.Driver(), small)}
 	t.Run("first clients", func(t *testing.T) { firstClients(t, &a) })
 	t.Run("conformance", func(t *testing.T) { enginetest.Run(t, a.config()) })
+	t.Run("unconditional", func(t *testing.T) { // look first, then write; a prefix of one byte
+		c := a.config()
+		c.URL = func(t *testing.T) string { return a.url(t) + "&conditional=false&prefix=1" }
+		enginetest.RunRecords(t, c)
+	})
 	t.Run("server", func(t *testing.T) { enginetest.RunServer(t, a.config(), a.server) })
 }
 
@@ -95,6 +100,7 @@ func TestThreeNodes(t *testing.T) {
 		}
 	})
 	t.Run("first clients", func(t *testing.T) { firstClients(t, &a) })
+	t.Run("records", func(t *testing.T) { enginetest.RunRecords(t, a.config()) })
 	t.Run("replication=3", func(t *testing.T) {
 		enginetest.RunCluster(t, a.of(design.Wide), a.server, true)
 	})

@@ -62,7 +62,7 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 	if len(name+partsOf) > longestName {
 		return nil, &fault.Error{Setting: "table", Problem: fmt.Sprintf("the name %q is longer than %d letters", name, longestName-len(partsOf)), Cure: "choose a shorter one"}
 	}
-	tb := &kvTable{store: k.store, layout: t.Layout, table: quote(name), parts: quote(name + partsOf), prefix: k.settings.prefix, busy: engine.NewStripes()}
+	tb := &kvTable{store: k.store, layout: t.Layout, table: quote(name), parts: quote(name + partsOf), prefix: k.prefix, busy: engine.NewStripes()}
 	for _, f := range t.Fields {
 		tb.fields = append(tb.fields, quote(strings.ToLower(f)))
 	}

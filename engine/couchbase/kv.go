@@ -17,8 +17,9 @@ import (
 )
 
 // kv opens tables of records under keys. A record is the JSON document
-// {"field0": "value", …} under table:key, as YCSB's binding has it; a document
-// of the archive's kind names the table and its fields.
+// {"field0": "value", …} under table:key, as YCSB's binding has it
+// (Couchbase2Client); a document of its own, as the archive has them, names the
+// table and its fields.
 type kv struct{ *database }
 
 // mostSpecs are the most changes of one sub-document operation.

@@ -23,6 +23,10 @@ func kvTable(l engine.Layout) engine.Table {
 	return engine.Table{Name: "usertable", Fields: kvFields, Layout: l, Make: true}
 }
 
+// RunRecords puts an engine's records under keys through the suite, and nothing
+// else: for a server or a setting beside the one that Run is given.
+func RunRecords(t *testing.T, cfg Config) { cfg.runKV(t) }
+
 // runKV puts an engine's records under keys through the suite.
 func (c Config) runKV(t *testing.T) {
 	t.Run("records", c.kvPromised)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -17,8 +18,8 @@ import (
 )
 
 // kv opens tables of records under keys. A table is a collection; a record is a
-// document {_id: key, field0: value, …}, as YCSB's binding has it: values are
-// binary, which that binding reads alone. Values that are texts are read too.
+// document {_id: key, field0: value, …}, as YCSB's binding has it (MongoDbClient):
+// values are binary, which it reads alone. Values that are texts are read too.
 type kv struct{ *database }
 
 type kvTable struct {
@@ -154,21 +155,11 @@ func (c *kvConn) decode(doc []byte, f engine.Fields, into *engine.Row) (id []byt
 		return nil
 	})
 	for i, v := range c.cells {
-		if v != nil && (f == nil || contains(f, i)) {
+		if v != nil && (f == nil || slices.Contains(f, i)) {
 			into.Add(i, v)
 		}
 	}
 	return id, err
-}
-
-// contains looks a field up among those chosen, which are few.
-func contains(f engine.Fields, field int) bool {
-	for _, i := range f {
-		if i == field {
-			return true
-		}
-	}
-	return false
 }
 
 func (c *kvConn) read(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
