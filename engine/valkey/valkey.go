@@ -139,7 +139,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		}
 		return nil, unreachable(err)
 	}
-	return &engine.Engine{Archives: s, KV: kv{s}, About: s.about, Close: s.client.Close}, nil
+	return &engine.Engine{Archives: s, KV: kv{s}, Metrics: s.metrics, About: s.about, Close: s.client.Close}, nil
 }
 
 // connect asks the server whether it is a node of a cluster.

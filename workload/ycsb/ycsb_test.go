@@ -235,6 +235,22 @@ func TestOnlyAcknowledgedKeysAreDrawn(t *testing.T) {
 	}
 }
 
+// A table without scans, or without documents, is told before the run begins.
+func TestWhatTheTableCannotDoIsSaid(t *testing.T) {
+	c := config(t, "scanproportion=0.5")
+	kv := loaded(t, c)
+	blind := conns(func(c *engine.Conn) { c.Scan = nil })
+	if r, err := Run(t.Context(), wrapped{kv, blind}, c, Options{}); !errors.Is(err, ErrCannot) || r != nil {
+		t.Errorf("scans: %v, %v", err, r)
+	}
+	if _, err := Run(t.Context(), wrapped{kv, nil}, config(t, "readpathproportion=0.5"), Options{}); !errors.Is(err, ErrCannot) {
+		t.Errorf("paths: %v", err)
+	}
+	if r, err := Run(t.Context(), wrapped{kv, blind}, config(t), Options{}); err != nil || r.Err() != nil {
+		t.Errorf("a mix without scans: %v", err)
+	}
+}
+
 // go-ycsb repeats successful inserts and gives up those that failed (PR #318).
 func TestInsertIsTriedAgainAfterFailureOnly(t *testing.T) {
 	c := config(t, "core_workload_insertion_retry_limit=1", "core_workload_insertion_retry_interval=0.0001")
