@@ -179,7 +179,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		}
 		return nil, err
 	}
-	return &engine.Engine{Archives: s, KV: kv{s}, About: s.about, Close: func() error { s.session.Close(); return nil }}, nil
+	return &engine.Engine{Archives: s, KV: kv{s}, Metrics: s.metrics, About: s.about, Close: func() error { s.session.Close(); return nil }}, nil
 }
 
 // connect opens the keyspace. What is missing of it is made in a session that
