@@ -214,8 +214,9 @@ const (
 )
 
 // scan reads the partition of the first key, which mostly holds enough, then
-// those behind it as they are listed: one, two, four, up to 32 at once.
-func (c *kvConn) scan(ctx context.Context, from []byte, n int, f engine.Fields, each func(key []byte, r *engine.Row) error) error {
+// those behind it as they are listed: one, which tells how large they are, and
+// then as many at once as that promises to be enough, up to 32.
+func (c *kvConn) scan(ctx context.Context, from []byte, n int, f engine.Fields, each func(key []byte, r *engine.Row) error) (err error) {
 	if n <= 0 {
 		return ctx.Err()
 	}
@@ -229,24 +230,25 @@ func (c *kvConn) scan(ctx context.Context, from []byte, n int, f engine.Fields, 
 			return err
 		}
 	}
-	for window := 1; n > 0; window = min(2*window, mostParts) {
-		parts, err := c.listed(ctx, last, window)
-		if err != nil || len(parts) == 0 {
-			return err
+	var listed [][]byte // not yet read
+	for window := 1; n > 0; {
+		if len(listed) == 0 {
+			if listed, err = c.listed(ctx, last, mostParts); err != nil || len(listed) == 0 {
+				return err
+			}
 		}
-		last = parts[len(parts)-1]
+		parts := listed[:min(window, len(listed))]
+		listed, last = listed[len(parts):], parts[len(parts)-1]
 		rows, err := c.together(ctx, parts, n, f)
 		if err != nil {
 			return err
 		}
-		for i := range rows {
-			if n == 0 {
-				return nil
-			}
+		for i := 0; i < len(rows) && n > 0; i++ {
 			if err := counted(rows[i].Key, rows[i].Row); err != nil {
 				return err
 			}
 		}
+		window = min(n*len(parts)/max(len(rows), 1)+1, mostParts)
 	}
 	return nil
 }
