@@ -442,7 +442,7 @@ func (p *poster) call(ctx context.Context, messages []engine.PostMessage, posted
 				continue
 			}
 			row.gauge = g
-			row.placed, row.value = p.layout.place(g, msg.Issued, h)
+			row.placed, row.value = p.layout.place(g, h)
 			t := p.layout.tables[row.table]
 			_, text := p.Dialect.procedure(t, p.policy.Rule(g.Revised))
 			st, err := p.statement(ctx, text)
