@@ -142,7 +142,7 @@ func (p posts) connect(ctx context.Context) (*sqlengine.PostConn, error) {
 			_, err := s.pg.Exec(ctx, text).ReadAll()
 			return err
 		},
-		Direct: s.direct, Prepare: s.prepare, Pipeline: s.pipeline, Copy: s.copyRows, Again: again,
+		Direct: s.direct, Prepare: s.prepare, Pipeline: s.pipeline, Copy: s.copyRows, Again: again, Taken: taken,
 		Close: func() error {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveUp)
 			defer cancel()
@@ -155,6 +155,11 @@ func (p posts) connect(ctx context.Context) (*sqlengine.PostConn, error) {
 func again(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && (e.Code == "40P01" || e.Code == "40001" || e.Code == "23505")
+}
+
+func taken(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && e.Code == "23505"
 }
 
 // texts writes arguments as the server reads them, into memory that is used again.
