@@ -296,23 +296,34 @@ func postPictures(r *run.Posts) (out []postPicture, err error) {
 	return out, err
 }
 
-// postDaysPicture draws the posting rate over the days; the name of each curve
-// says what maintenance there was.
+// postDaysPicture draws the posting rate over all days of the programme, one
+// phase behind the other, with the maintenance of each night and the begin of
+// each phase marked.
 func postDaysPicture(r *run.Posts) ([]byte, error) {
-	v := plot.ValidTime{}
-	v.Title, v.YLabel, v.XLabel = "Posting rate of the live feed, day by day", "values a second", "day of the feed"
-	at := map[string]int{}
+	p := plot.DieOff{Linear: true, LogAbove: 10}
+	p.Title, p.YLabel, p.XLabel = "Posting rate of the live feed, day by day", "values a second", "day of posting"
+	p.Caption = "Every phase posts the same days of the feed, with other values. Ticks at the bottom: maintenance (VACUUM with ANALYZE, or what the engine has for it) after a day; dashed: a phase begins."
+	at, began := map[string]int{}, map[float64]bool{}
 	for i := range r.Days {
 		d := &r.Days[i]
-		name := d.Design + " " + d.Method + ", " + d.Phase
+		name := d.Design + " " + d.Method
 		k, ok := at[name]
 		if !ok {
-			k = len(v.Series)
+			k = len(p.Curves)
 			at[name] = k
-			v.Series = append(v.Series, plot.TimeSeries{Name: name})
+			p.Curves = append(p.Curves, plot.LeadCurve{Name: name})
 		}
-		v.Series[k].Valid = append(v.Series[k].Valid, d.Day.Unix())
-		v.Series[k].Value = append(v.Series[k].Value, d.Rate())
+		c := &p.Curves[k]
+		day := float64(len(c.Lead) + 1)
+		if first := len(c.Lead) == 0 || r.Days[i-1].Phase != d.Phase; first && !began[day-.5] {
+			began[day-.5] = true
+			p.Moments = append(p.Moments, plot.Moment{At: day - .5, Label: d.Phase})
+		}
+		if d.Upkeep && !began[day+.4] {
+			began[day+.4] = true
+			p.Moments = append(p.Moments, plot.Moment{At: day + .4})
+		}
+		c.Lead, c.Value = append(c.Lead, day), append(c.Value, d.Rate())
 	}
-	return v.SVG()
+	return p.SVG()
 }

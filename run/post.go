@@ -86,8 +86,8 @@ type PostDay struct {
 	Products int64     `json:"products"`
 	Values   int64     `json:"values"`
 	Post     PostTimes `json:"post"`
-	Late     int64     `json:"late"` // products that were begun more than a minute of the feed's time after their time
-	Upkeep   bool      `json:"upkeep"`
+	Late     int64     `json:"late"`   // products that were begun more than a minute of the feed's time after their time
+	Upkeep   bool      `json:"upkeep"` // maintenance followed
 }
 
 // Rate is values a second of posting.

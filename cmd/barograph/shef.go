@@ -255,8 +255,12 @@ func (d *shefDecode) each(r *shef.Result) error {
 	}
 	d.product.add(r)
 	if d.remarks != nil {
+		name := r.Product.File
+		if r.Product.AWIPS != "" {
+			name += ": " + r.Product.AWIPS
+		}
 		for _, p := range r.Problems {
-			if _, err := fmt.Fprintf(d.remarks, "%s: %s\n", r.Product.File, p.Error()); err != nil {
+			if _, err := fmt.Fprintf(d.remarks, "%s: %s\n", name, p.Error()); err != nil {
 				return err
 			}
 		}

@@ -48,7 +48,7 @@ func TestShefDecode(t *testing.T) {
 		t.Errorf("%+v: %v", rows, err)
 	}
 	text, err := os.ReadFile(problems)
-	if want := name + ": error 062 at line 7: Non-existent value for given conversion factor parameter code \"XX 1\"\n"; err != nil || string(text) != want {
+	if want := name + ": RR1LCH: error 062 at line 7: Non-existent value for given conversion factor parameter code \"XX 1\"\n"; err != nil || string(text) != want {
 		t.Errorf("%q: %v", text, err)
 	}
 	status, out, _ := barograph(t, "shef", "decode", "--products", "--now", "2026-11-20", name)

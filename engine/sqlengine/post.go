@@ -32,6 +32,9 @@ type PostConn struct {
 	Copy func(ctx context.Context, name string, t *PostTable, rows []PostRow) error
 	// Again tells errors after which a transaction may be tried once more.
 	Again func(err error) bool
+	// Taken tells the error of an insert whose key is taken, where a savepoint
+	// can undo it and an insert without a merge is worth a try; nil = it is not.
+	Taken func(err error) bool
 	Close func() error
 }
 
@@ -169,6 +172,7 @@ type poster struct {
 	prepared map[string]PostStatement
 	staged   map[*PostTable]bool // has its temporary table
 	filled   map[*PostTable]bool // which is not empty
+	hope     hope
 	args     []any
 }
 
@@ -423,6 +427,11 @@ func (p *poster) bulk(ctx context.Context, u *PostUnit) error {
 	if err := p.c.Copy(ctx, stagingName(u.Table), u.Table, u.Rows); err != nil {
 		return err
 	}
+	if p.c.Taken != nil && p.hope.dares() {
+		if done, err := p.insertNew(ctx, u.Table, name); done || err != nil {
+			return err
+		}
+	}
 	st, err := p.statement(ctx, p.Dialect.mergeFrom(u.Table, name, u.Rule))
 	if err != nil {
 		return err
@@ -442,7 +451,7 @@ func (p *poster) call(ctx context.Context, messages []engine.PostMessage, posted
 				continue
 			}
 			row.gauge = g
-			row.placed, row.value = p.layout.place(g, msg.Issued, h)
+			row.placed, row.value = p.layout.place(g, h)
 			t := p.layout.tables[row.table]
 			_, text := p.Dialect.procedure(t, p.policy.Rule(g.Revised))
 			st, err := p.statement(ctx, text)

@@ -141,55 +141,6 @@ const (
 	offGridSuffix = "_offgrid"
 )
 
-// Tables for observations of IHFS, by the first letter of the element; rows of
-// P are told apart in family.
-var families = map[byte]string{ //nolint:gochecknoglobals // a constant table
-	'A': "agricultural", 'E': "evaporation", 'F': "fishcount", 'G': "ground", 'H': "height", 'I': "ice", 'L': "lake", 'M': "moisture",
-	'N': "gatedam", 'Q': "discharge", 'R': "radiation", 'S': "snow", 'T': "temperature", 'U': "wind", 'V': "power", 'W': "waterquality",
-	'X': "weather", 'Y': "yunique",
-}
-
-// family names the table of an observation.
-func family(pe string) string {
-	if pe[0] != 'P' {
-		if t, ok := families[pe[0]]; ok {
-			return t
-		}
-		return "yunique"
-	}
-	switch pe[1] {
-	case 'P':
-		return "rawpp"
-	case 'C':
-		return "rawpc"
-	case 'A', 'D', 'E', 'L':
-		return "pressure"
-	}
-	return "rawpother"
-}
-
-// forecasts names the table of a forecast.
-func forecasts(pe string) string {
-	switch pe[0] {
-	case 'H':
-		return "fcstheight"
-	case 'Q':
-		return "fcstdischarge"
-	case 'P':
-		return "fcstprecip"
-	case 'T':
-		return "fcsttemperature"
-	}
-	return "fcstother"
-}
-
-func ihfsKey(further ...PostColumn) []PostColumn {
-	return append([]PostColumn{
-		textColumn("lid", 8, fromStation), textColumn("pe", 2, fromPE), column("dur", PostSmall, fromDuration),
-		textColumn("ts", 2, fromTS), textColumn("extremum", 1, fromE),
-	}, further...)
-}
-
 // postLayout is the tables of a design and the way of a value to its table.
 type postLayout struct {
 	design engine.PostDesign
@@ -224,24 +175,6 @@ func (l *postLayout) addArray(name string, slots int) {
 	l.add(valueTable(name+offGridSuffix, false, archiveKey(column("obstime", PostTime, fromTime))))
 }
 
-func (l *postLayout) addIHFS() {
-	for c := byte('A'); c <= 'Z'; c++ {
-		if t, ok := families[c]; ok {
-			l.add(valueTable(t, true, ihfsKey(column("obstime", PostTime, fromTime))))
-		}
-	}
-	for _, t := range []string{"rawpp", "rawpc", "rawpother", "pressure", "procvalue"} {
-		l.add(valueTable(t, true, ihfsKey(column("obstime", PostTime, fromTime))))
-	}
-	ahead := func() []PostColumn {
-		return ihfsKey(column("probability", PostFloat, fromProbability), column("validtime", PostTime, fromTime), column("basistime", PostTime, fromBasis))
-	}
-	for _, t := range []string{"fcstheight", "fcstdischarge", "fcstprecip", "fcsttemperature", "fcstother", "contingencyvalue"} {
-		l.add(valueTable(t, true, ahead()))
-	}
-	l.add(valueTable("pairedvalue", true, append(ahead(), column("ref_value", PostInt, fromRef))))
-}
-
 // home is where the values of a series belong. Series of equal ranks have equal
 // keys but for the time, and their order is that of their keys.
 type home struct {
@@ -263,20 +196,7 @@ func (l *postLayout) identify(s *engine.Series) identity {
 	if l.design != engine.IHFSDesign {
 		return id
 	}
-	pe, table := s.Code.PE(), ""
-	switch kind := s.Code[3]; {
-	case record.Paired(pe):
-		table = "pairedvalue"
-	case kind == 'F':
-		table = forecasts(pe)
-	case kind == 'C':
-		table = "contingencyvalue"
-	case kind == 'R':
-		table = family(pe)
-	default:
-		table = "procvalue"
-	}
-	id.table = l.byName[table]
+	id.table = l.byName[ihfsTable(&s.Code)]
 	id.code[2] = 0 // the table keeps the number
 	if l.tables[id.table].find[fromProbability] == 0 {
 		id.code[6] = 0
@@ -322,12 +242,12 @@ type placed struct {
 const day = 86400
 
 // place finds the key of a value. value is what its column holds.
-func (l *postLayout) place(g *record.Gauge, issued int64, h home) (p placed, value float64) {
+func (l *postLayout) place(g *record.Gauge, h home) (p placed, value float64) {
 	p = placed{home: h, time: g.Time, slot: -1}
 	value = g.Value
 	switch slots := l.design.Slots(); {
 	case l.design == engine.IHFSDesign:
-		value = l.placeIHFS(g, issued, &p)
+		value = l.placeIHFS(g, &p)
 	case slots > 0:
 		// 00:00 is the last slot of the day before.
 		p.day = int32(dayOf(g.Time - 1))
@@ -339,30 +259,6 @@ func (l *postLayout) place(g *record.Gauge, issued int64, h home) (p placed, val
 		}
 	}
 	return p, value
-}
-
-func (l *postLayout) placeIHFS(g *record.Gauge, issued int64, p *placed) (value float64) {
-	value = g.Value
-	t := l.tables[p.table]
-	if t.find[fromBasis] == 0 {
-		return value
-	}
-	if t.find[fromRef] > 0 {
-		at := 0
-		at, value = record.SplitPair(g.Value)
-		p.ref = int32(at)
-	}
-	if t.find[fromRef] > 0 && g.Code[3] != 'F' && g.Code[3] != 'C' {
-		return value // an observation: its basis is 1970-01-01, as IHFS posts what was sent without a time
-	}
-	p.basis = g.Created
-	if p.basis == record.NoTime {
-		p.basis = issued
-	}
-	if p.basis == record.NoTime {
-		p.basis = 0
-	}
-	return value
 }
 
 // dayOf is the day of a moment, since 1970.
@@ -450,7 +346,7 @@ var qualities = func() []byte { //nolint:gochecknoglobals // a constant table
 func (r *PostRow) origin(c *PostColumn) Cell {
 	switch c.from {
 	case fromQC:
-		return Cell{Int: qualityCode(r.gauge.Quality)}
+		return Cell{Int: qualityCode(r.gauge.Quality, r.gauge.IsMissing())}
 	case fromRevision:
 		if r.gauge.Revised {
 			return Cell{Int: 1}
@@ -462,23 +358,4 @@ func (r *PostRow) origin(c *PostColumn) Cell {
 		return Cell{Int: r.issued, Null: r.issued == record.NoTime}
 	}
 	return Cell{Int: r.posted}
-}
-
-// Codes that IHFS keeps for how far a value is to be trusted: bits that are set
-// from the top say what was checked. Barograph sets but three of them, by the
-// qualifier: good, questionable, bad.
-const (
-	ihfsGood         = 1879048191
-	ihfsQuestionable = 1610612735
-	ihfsBad          = 1073741823
-)
-
-func qualityCode(q byte) int64 {
-	switch q {
-	case 'B', 'R':
-		return ihfsBad
-	case 'F', 'Q', 'N':
-		return ihfsQuestionable
-	}
-	return ihfsGood
 }

@@ -97,7 +97,7 @@ func (p *postPlan) make(messages []engine.PostMessage, admit func(*record.Gauge)
 				continue
 			}
 			it := item{gauge: g, message: int32(m), rule: p.policy.Rule(g.Revised)}
-			it.placed, it.value = p.layout.place(g, msg.Issued, h)
+			it.placed, it.value = p.layout.place(g, h)
 			p.order = append(p.order, sorted{it.sortKey(), int32(len(p.items))})
 			p.items = append(p.items, it)
 		}

@@ -29,7 +29,7 @@ func (p *poster) row2006(ctx context.Context, messages []engine.PostMessage, pos
 				continue
 			}
 			row := PostRow{gauge: g, product: product, issued: msg.Issued, posted: posted}
-			row.placed, row.value = p.layout.place(g, msg.Issued, h)
+			row.placed, row.value = p.layout.place(g, h)
 			t := p.layout.tables[row.table]
 			rule := p.policy.Rule(g.Revised)
 			if row.slot < 0 {

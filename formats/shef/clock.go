@@ -160,9 +160,21 @@ func (c *clock) timeExists() bool {
 		(c.hour < 24 || c.minute == 0 && c.second == 0)
 }
 
-// local counts seconds as if the zone were UTC.
-func (c *clock) local() int64 {
-	return days(c.year, int32(c.month), int32(c.day))*86400 + int64(c.hour)*3600 + int64(c.minute)*60 + int64(c.second)
+// dated keeps the days of the last date asked for: most lines of a product have
+// the same one.
+type dated struct {
+	year       int32
+	month, day int8
+	days       int64
+}
+
+// local counts seconds of a clock as if its zone were UTC.
+func (d *Decoder) local(c *clock) int64 {
+	k := &d.dated
+	if c.day != k.day || c.month != k.month || c.year != k.year {
+		*k = dated{c.year, c.month, c.day, days(c.year, int32(c.month), int32(c.day))}
+	}
+	return k.days*86400 + int64(int32(c.hour)*3600+int32(c.minute)*60+int32(c.second))
 }
 
 func (c *clock) set(local int64) {

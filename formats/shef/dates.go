@@ -372,7 +372,7 @@ func (d *Decoder) creation(s *scope) int {
 	if !c.timeExists() {
 		return 17
 	}
-	s.created, number = d.utc(d.m.zone, c.local(), c.year)
+	s.created, number = d.utc(d.m.zone, d.local(&c), c.year)
 	return number
 }
 

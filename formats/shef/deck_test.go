@@ -2,17 +2,19 @@ package shef_test
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"barograph/formats/shef"
+	"barograph/record"
 )
 
 // deckDiffers lists the stations of the National Weather Service's test deck
@@ -45,35 +47,70 @@ var deckDiffers = map[string]string{
 	"EE0121": "4.4.3, as EE0017",
 }
 
-// year is masked where the date was coded without one: 4.1.4 takes the nearest
-// year, the next one included; shef-parser never takes the next.
-var year = regexp.MustCompile(`\b(20(2[4-9])|212[67])-`)
+// year finds the years of a record's times.
+var year = regexp.MustCompile(`\b(2\d\d\d)-`)
 
+// yearBefore is a line with its first n years one less: what shef-parser has
+// where 4.1.4 takes the next year for a date of month and day.
+func yearBefore(line string, n int) string {
+	return year.ReplaceAllStringFunc(line, func(y string) string {
+		v, err := strconv.Atoi(y[:4])
+		if n--; n < 0 || err != nil {
+			return y
+		}
+		return strconv.Itoa(v-1) + "-"
+	})
+}
+
+// TestDeck holds every record of the deck against shef-parser's: it is the same,
+// or in the year that 4.1.4 takes, or of a station that is listed with its
+// reason; every station that is listed must be needed.
 func TestDeck(t *testing.T) {
 	dir := filepath.Join(sampleData(t), "hec")
 	got, _ := lines(t, filepath.Join(dir, "testing/nws_test.shefit_subset.shef"))
 	want := expected(t, filepath.Join(dir, "expected/nws_test.shefit_subset.fmt1.txt"))
-	used := make(map[string]bool)
-	sorted := func(all []string) []string {
-		var out []string
-		for _, line := range all {
-			station, _, _ := strings.Cut(line, " ")
-			if deckDiffers[station] != "" {
-				used[station] = true
-				continue
+	left := make(map[string]int)
+	for _, line := range want {
+		left[line]++
+	}
+	take := func(lines []string, as func(string) string) (matched int, rest []string) {
+		for _, line := range lines {
+			if k := as(line); left[k] > 0 {
+				left[k]--
+				matched++
+			} else {
+				rest = append(rest, line)
 			}
-			out = append(out, year.ReplaceAllString(line, "yyyy-"))
 		}
-		slices.Sort(out)
-		return out
+		return matched, rest
 	}
-	compareLines(t, sorted(got), sorted(want))
+	same, rest := take(got, func(line string) string { return line })
+	next, rest := take(rest, func(line string) string { return yearBefore(line, 1) })
+	created, rest := take(rest, func(line string) string { return yearBefore(line, 2) })
+	needed, ours, theirs := make(map[string]bool), 0, 0
+	listed := func(line, whose string) int {
+		station, _, _ := strings.Cut(line, " ")
+		if deckDiffers[station] == "" {
+			t.Errorf("%s alone: %s", whose, line)
+		}
+		needed[station] = true
+		return 1
+	}
+	for _, line := range rest {
+		ours += listed(line, "ours")
+	}
+	for line, n := range left {
+		for range n {
+			theirs += listed(line, "theirs")
+		}
+	}
 	for station := range deckDiffers {
-		if !used[station] {
-			t.Errorf("%s is listed and not in the deck", station)
+		if !needed[station] {
+			t.Errorf("%s is listed, and all its records are the same", station)
 		}
 	}
-	t.Logf("%d records, %d of %d stations listed", len(want), len(deckDiffers), len(want))
+	t.Logf("%d records of shef-parser: %d the same, %d a year later by 4.1.4, %d of %d listed stations, which have %d of ours",
+		len(want), same, next+created, theirs, len(deckDiffers), ours)
 }
 
 // A record of pyIEM 1.28.1.
@@ -84,6 +121,7 @@ type iemRecord struct {
 	Text    string    `json:"str_value"`
 	Value   *float64  `json:"num_value"`
 	Depth   *float64  `json:"depth"`
+	Created time.Time `json:"created"`
 }
 
 type iemCase struct {
@@ -93,7 +131,7 @@ type iemCase struct {
 }
 
 // iemOnly lists what pyIEM has and the manual does not allow, by text or by
-// station.
+// station. Its own qualifiers are empty in all cases.
 var iemOnly = map[string]string{
 	"":      "5.3.5: a null field is no value",
 	"MSG":   "5.1.1: not a code for missing; error 84",
@@ -119,25 +157,38 @@ func TestPyIEM(t *testing.T) {
 	defer f.Close()
 	s := bufio.NewScanner(f)
 	s.Buffer(nil, 1<<24)
-	cases := 0
+	cases, same, theirs, ours := 0, 0, 0, 0
 	for s.Scan() {
 		var c iemCase
 		if err := json.Unmarshal(s.Bytes(), &c); err != nil {
 			t.Fatal(err)
 		}
 		cases++
-		t.Run(filepath.Base(c.File), func(t *testing.T) { c.compare(t, filepath.Join(dir, "product_examples", c.File)) })
+		t.Run(filepath.Base(c.File), func(t *testing.T) {
+			a, b, o := c.compare(t, filepath.Join(dir, "product_examples", c.File))
+			same, theirs, ours = same+a, theirs+b, ours+o
+		})
 	}
-	t.Logf("%d cases", cases)
+	t.Logf("%d cases, %d records: %d the same, %d listed; %d of ours besides, listed", cases, same+theirs, same, theirs, ours)
+}
+
+// iemCreated lists the stations for which pyIEM has a time of creation and the
+// manual has none.
+var iemCreated = map[string]string{
+	"AESI4": "4.2: DC concerns what follows it, not what stands before",
+	"JFFI4": "4.2, as AESI4",
+	"WILN7": "4.2, as AESI4",
 }
 
 type iemKey struct {
 	station, code string
-	at            int64
+	at, created   int64
 	value         float64
 }
 
-func (c *iemCase) compare(t *testing.T, name string) {
+// compare holds every record of a case against ours. It tells how many were the
+// same, and how many that one has alone are listed.
+func (c *iemCase) compare(t *testing.T, name string) (same, theirs, ours int) {
 	text, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
@@ -157,28 +208,51 @@ func (c *iemCase) compare(t *testing.T, name string) {
 		if v == .001 {
 			v = .0001 // pyIEM's trace; 5.1.2 has .001
 		}
-		have[iemKey{g.Station.String(), g.Code.String(), g.Time, math.Round(v * 1e4)}]++
+		have[iemKey{g.Station.String(), g.Code.String(), g.Time, g.Created, math.Round(v * 1e4)}]++
 	}
 	for _, w := range c.Records {
-		if w.Depth != nil && *w.Depth != 0 {
-			t.Logf("%s %s: pyIEM parts paired values", w.Station, w.Var)
-		}
-		v := -9999.0
+		v, created := -9999.0, int64(record.NoTime)
 		if w.Value != nil {
 			v = *w.Value
 		}
-		k := iemKey{w.Station, w.Var, w.Valid.Unix(), math.Round(v * 1e4)}
+		if !w.Created.IsZero() && iemCreated[w.Station] == "" {
+			created = w.Created.Unix()
+		}
+		if w.Depth != nil {
+			t.Errorf("%s %s: a paired value, which pyIEM parts", w.Station, w.Var)
+		}
+		k := iemKey{w.Station, w.Var, w.Valid.Unix(), created, math.Round(v * 1e4)}
 		switch {
 		case have[k] > 0:
 			have[k]--
+			same++
 		case iemOnly[w.Text] == "" && iemOnly[w.Station] == "":
 			t.Errorf("pyIEM has %s %s %s %q", w.Station, w.Valid.Format(time.DateTime), w.Var, w.Text)
+		default:
+			theirs++
 		}
 	}
 	for k, n := range have {
 		if n > 0 && iemLacks[k.station] == "" {
 			t.Errorf("pyIEM lacks %+v", k)
 		}
+		ours += n
+	}
+	return same, theirs, ours
+}
+
+// TestCutBody: a heading that begins with a dot ends the second table of RTPBOU
+// (4.1.1), before its first station. shefit and pyIEM have the same 20 values;
+// the 45 stations behind it, of six pieces each, are counted as lost.
+func TestCutBody(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(sampleData(t), "pyiem/product_examples/SHEF/RTPBOU.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stations := bytes.Count(text, []byte(":DH3"))
+	r := decode(t, string(text), day)
+	if a := r.Account; len(r.Values) != 20 || stations != 45 || a.Lost != int64(6*stations) {
+		t.Errorf("%d values, %d stations, %d pieces lost: %v", len(r.Values), stations, a.Lost, r.Problems)
 	}
 }
 

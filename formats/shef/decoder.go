@@ -19,14 +19,16 @@ type Options struct {
 type Decoder struct {
 	now    clock
 	saving saving
+	dated  dated
 	tokens map[string]string
 	clean  []byte // the line without comments, in upper case
 
-	out  *Result
-	line uint32 // of the file
-	b    []byte // the line at hand, clean
-	i    int    // cursor
-	mark int    // where the token of the next problem begins
+	out   *Result
+	line  uint32 // of the file
+	b     []byte // the line at hand, clean
+	plain bool   // it has no retained comment
+	i     int    // cursor
+	mark  int    // where the token of the next problem begins
 
 	m     message
 	piece bool // the piece between two slashes has been counted
@@ -35,14 +37,21 @@ type Decoder struct {
 // message is the state of the message at hand; it lasts from its first line to
 // the next message.
 type message struct {
+	state
+	zone  *zone
+	slots []slot // .B: the parameters of the header
+}
+
+// state is what a message begins with empty. It holds no pointers, so that
+// emptying it is cheap.
+type state struct {
 	format  byte // 'A', 'B', 'E'; 0 outside
 	alive   bool // it can be continued
 	revised bool
 	body    bool // of a .B message: its header is complete
 	slash   bool // the line before ended in a slash
 
-	id   record.ID
-	zone *zone
+	id record.ID
 	scope
 	param parameter
 	named bool // .E: the parameter code is known
@@ -56,8 +65,12 @@ type message struct {
 	index  int32
 	series byte
 
-	slots []slot // .B: the parameters of the header
-	bad   int    // .B: error of the header that makes later slots uncertain
+	bad int // .B: error of the header that makes later slots uncertain
+
+	// .B: the body was ended by a line that begins with a dot and no message;
+	// how many lines that may be its, and pieces of them, there are since.
+	cut                 bool
+	cutLines, cutPieces int64
 }
 
 // scope is what the D elements set.
@@ -100,7 +113,7 @@ func NewDecoder(o Options) *Decoder {
 func (d *Decoder) Decode(p *Product, out *Result) {
 	out.reset(p)
 	d.out, d.line = out, uint32(p.Line-1)
-	d.m.format, d.m.alive = 0, false
+	d.m.format, d.m.alive, d.m.cut = 0, false, false
 	text := p.Text
 	for len(text) > 0 {
 		line := text
@@ -139,6 +152,19 @@ func (d *Decoder) decodeLine(raw []byte) {
 		if blank(raw[0]) {
 			d.misplaced(raw)
 		}
+		if d.m.cut {
+			d.behind(raw)
+		}
+	}
+}
+
+// behind counts a line behind a body that was cut. An .END will say that it is
+// of the body, and lost.
+func (d *Decoder) behind(raw []byte) {
+	d.cleanLine(raw)
+	if n := pieces(d.b, d.plain); n > 0 {
+		d.m.cutLines++
+		d.m.cutPieces += n
 	}
 }
 
@@ -230,11 +256,26 @@ func (d *Decoder) endLine() {
 	switch {
 	case len(d.b) < 4 || d.b[3] != 'D' || (len(d.b) > 4 && d.b[4] != ' '):
 		d.problem(8)
+	case d.m.cut:
+		d.loseBehind()
 	case d.m.format != 'B':
 		d.warn(68)
 	default:
 		d.m.format, d.m.alive = 0, false
 	}
+}
+
+// loseBehind counts what stands between a dot in column one, which ends a body
+// (4.1.1), and the body's .END.
+func (d *Decoder) loseBehind() {
+	m, a := &d.m, &d.out.Account
+	d.note(68, m.cutPieces == 0, remarks[68]+": what stands since a dot in column 1 ended the body is lost")
+	a.Text -= m.cutLines
+	a.Data += m.cutLines
+	a.Pieces += m.cutPieces
+	a.LostPieces += m.cutPieces
+	a.Lost += m.cutPieces
+	m.cut = false
 }
 
 // closeBody notes a .B message that has no .END.
@@ -248,6 +289,9 @@ func (d *Decoder) closeBody() {
 
 // abandon makes continuation lines of the message at hand impossible.
 func (d *Decoder) abandon() {
+	if d.m.format == 'B' {
+		d.m.cut, d.m.cutLines, d.m.cutPieces = true, 0, 0
+	}
 	d.closeBody()
 	d.m.alive = false
 }
@@ -256,8 +300,8 @@ func (d *Decoder) abandon() {
 func (d *Decoder) first(format byte, revised bool) {
 	d.closeBody()
 	m := &d.m
-	slots := m.slots[:0]
-	*m = message{format: format, alive: true, revised: revised, slots: slots}
+	m.state = state{}
+	m.format, m.alive, m.revised, m.slots = format, true, revised, m.slots[:0]
 	m.quality, m.created, m.variable = 'Z', record.NoTime, variableUnset
 	d.out.Account.Messages++
 	from := d.i

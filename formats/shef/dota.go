@@ -50,11 +50,7 @@ func (d *Decoder) token() []byte {
 // parameterAndValue reads "HG 2.3E" and what belongs to it.
 func (d *Decoder) parameterAndValue() {
 	m := &d.m
-	if d.at('"') || d.at('\'') {
-		d.mark = d.i
-		d.problem(86)
-		d.comment()
-		d.lost()
+	if d.stray() {
 		return
 	}
 	number := m.param.resolve(d.token())
@@ -77,29 +73,18 @@ func (d *Decoder) parameterAndValue() {
 		}
 	}
 	var r reading
-	switch d.read(&r) {
-	case found:
-	case nothing:
-		d.problem(37)
-		d.lost()
-		d.toSlash()
-		return
-	default:
-		d.lost()
-		d.toSlash()
-		return
-	}
-	d.blanks()
-	r.comment = d.comment()
-	d.blanks()
-	if d.at(',') {
-		d.mark = d.i
-		d.problem(65)
+	kind := d.value(&r)
+	if kind != found {
+		if kind == nothing {
+			d.problem(37)
+		}
 		d.lost()
 		d.toSlash()
 		return
 	}
-	d.emitA(&r)
+	if !d.comma() {
+		d.store(&m.id, &m.param, &m.scope, &r)
+	}
 }
 
 // loseNext passes over a value that a slash parts from a code that is none.
@@ -141,23 +126,4 @@ func (d *Decoder) toSlash() {
 		}
 		d.next()
 	}
-}
-
-func (d *Decoder) emitA(r *reading) {
-	m := &d.m
-	at, number := int64(0), 0
-	if m.param.seven {
-		at, number = d.sevenAt(&m.scope)
-	} else {
-		at, number = d.obsAt(&m.scope)
-	}
-	if number != 0 {
-		d.problem(number)
-		d.lost()
-		return
-	}
-	if m.param.code[3] == 'F' && m.created == noTime {
-		d.warn(36)
-	}
-	d.emit(&m.id, &m.param, &m.scope, r, at, 0)
 }

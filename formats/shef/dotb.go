@@ -184,29 +184,14 @@ func (d *Decoder) tooMany() {
 
 // bodyValue reads one value of a station.
 func (d *Decoder) bodyValue(id *record.ID, s *slot, sc *scope) {
-	if d.at('"') || d.at('\'') {
-		d.mark = d.i
-		d.problem(86)
-		d.comment()
-		d.lost()
+	if d.stray() {
 		return
 	}
 	var r reading
-	switch d.read(&r) {
-	case found:
-	case nothing:
-		d.token()
-		d.problem(78)
-		fallthrough
-	default:
-		d.lost()
-		d.blanks()
-		d.comment()
+	if kind := d.value(&r); kind != found {
+		d.unread(kind, 78)
 		return
 	}
-	d.blanks()
-	r.comment = d.comment()
-	d.blanks()
 	if d.i < len(d.b) && d.b[d.i] != '/' && d.b[d.i] != ',' {
 		d.mark = d.i
 		d.warn(51)
@@ -215,19 +200,5 @@ func (d *Decoder) bodyValue(id *record.ID, s *slot, sc *scope) {
 		d.lost()
 		return
 	}
-	at, number := int64(0), 0
-	if s.param.seven {
-		at, number = d.sevenAt(sc)
-	} else {
-		at, number = d.obsAt(sc)
-	}
-	if number != 0 {
-		d.problem(number)
-		d.lost()
-		return
-	}
-	if s.param.code[3] == 'F' && sc.created == noTime {
-		d.warn(36)
-	}
-	d.emit(id, &s.param, sc, &r, at, 0)
+	d.store(id, &s.param, sc, &r)
 }

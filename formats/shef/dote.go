@@ -73,35 +73,16 @@ func (d *Decoder) valueE() bool {
 		d.dead()
 		return false
 	}
-	if d.at('"') || d.at('\'') {
-		d.mark = d.i
-		d.problem(86)
-		d.comment()
-		d.lost()
+	if d.stray() {
 		return true
 	}
 	var r reading
-	switch d.read(&r) {
-	case found:
-	case nothing:
-		d.token()
-		d.problem(37)
-		fallthrough
-	default:
-		d.lost()
-		d.blanks()
-		d.comment()
+	if kind := d.value(&r); kind != found {
+		d.unread(kind, 37)
 		d.nullE()
 		return true
 	}
-	d.blanks()
-	r.comment = d.comment()
-	d.blanks()
-	if d.at(',') {
-		d.mark = d.i
-		d.problem(65)
-		d.lost()
-		d.toSlash()
+	if d.comma() {
 		d.nullE()
 		return true
 	}
@@ -174,7 +155,7 @@ func (d *Decoder) stepE() (at int64, number int, ends bool) {
 		}
 		return 0, number, number == 39
 	}
-	at, number = d.utc(m.zone, c.local(), c.year)
+	at, number = d.utc(m.zone, d.local(&c), c.year)
 	return at, number, false
 }
 

@@ -23,6 +23,7 @@ func FuzzDecode(f *testing.F) {
 		".E STN1 0323 P DH01/HGI/DIE-1 / 1.0 / /\n.E1      /  4.0,1\n.ER1 3",
 		"\x01\r\r\n295 \r\r\nSRUS54 KLCH 101813\r\r\nRR1LCH\r\r\n.AR A_1 991231 L DJ366/QY T=\r\r\n\x03",
 		"ZCZC MEMRR7MRX CES\nTTAA00 KMRX 030710\n.A AAA 0101 DH24/HG -/PP T/SF\t+.\nNNNN\n .A x",
+		".BR AAA 1020 /HG/PP\nSTN1 1/2\n...NORTH...\nSTN2 3/4 : c\n\n: c\n 'x/y' 5\n.SOUTH\nSTN3 'a/\n.END\n.END\nprose\n.A AAA 1020 /HG 1",
 	} {
 		f.Add([]byte(s))
 	}

@@ -3,6 +3,7 @@ package shef
 import (
 	"bytes"
 	"encoding/binary"
+	"math/bits"
 )
 
 // maxBlanks is how many blanks in a row a line may hold (5.3.1).
@@ -29,24 +30,29 @@ func trim(raw []byte) []byte {
 // (5.3.2). Retained comments stay as they are. Where the line has no comment
 // and no small letter, d.b is the line itself.
 func (d *Decoder) cleanLine(raw []byte) {
-	if isPlain(raw) {
-		d.b = raw
-		if len(raw) > maxBlanks {
-			d.cutBlanks()
+	if d.plain = isPlain(raw); !d.plain {
+		// Most comments stand at the end of their line.
+		if at := bytes.IndexByte(raw, ':'); at > 0 && bytes.IndexByte(raw[at+1:], ':') < 0 && isPlain(raw[:at]) {
+			d.plain, raw = true, trim(raw[:at])
 		}
-		return
 	}
-	d.strip(raw)
+	if d.plain {
+		d.b = raw
+	} else {
+		d.strip(raw)
+	}
 	if len(d.b) > maxBlanks {
 		d.cutBlanks()
 	}
 }
 
+// Words of eight equal bytes.
+const ones, tops = 0x0101010101010101, 0x8080808080808080
+
 // isPlain tells lines that strip would leave as they are, and some more: lines
 // of blanks, digits, capital letters and most punctuation. Eight bytes are
 // looked at together.
 func isPlain(b []byte) bool {
-	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	for ; len(b) >= 8; b = b[8:] {
 		x := binary.LittleEndian.Uint64(b)
 		colon, double, single := x^ones*':', x^ones*'"', x^ones*'\''
@@ -130,34 +136,71 @@ func (d *Decoder) cutBlanks() {
 // commas and is not blank. Decoding must account for each (Account.Whole).
 func (d *Decoder) begin() {
 	d.piece = false
-	n, filled, q := 0, uint8(0), quoted{}
-	for _, c := range d.b[d.i:] {
-		k := kinds[c]
-		if k == kindQuote || q.mark != 0 {
-			q.step(c)
-			filled = 1
-			continue
-		}
-		n += int(filled & k & kindMark)
-		filled = (filled | k>>1) &^ k & 1
-	}
-	d.out.Account.Pieces += int64(n) + int64(filled)
+	d.out.Account.Pieces += pieces(d.b[d.i:], d.plain)
 }
 
-// What a byte is to begin.
-const (
-	kindMark  = 1 // slash, comma: the end of a piece
-	kindFill  = 2
-	kindQuote = 4
-)
-
-var kinds = func() (t [256]uint8) { //nolint:gochecknoglobals // a constant table
-	for c := range t {
-		t[c] = kindFill
+func pieces(b []byte, plain bool) int64 {
+	if plain {
+		return plainPieces(b)
 	}
-	t[' '], t['/'], t[','], t['"'], t['\''] = 0, kindMark, kindMark, kindQuote, kindQuote
-	return t
-}()
+	return quotedPieces(b)
+}
+
+// quotedPieces counts pieces where slashes and commas may stand in retained
+// comments.
+func quotedPieces(b []byte) (n int64) {
+	filled, q := false, quoted{}
+	for _, c := range b {
+		if q.mark == 0 && (c == '/' || c == ',') {
+			if filled {
+				n++
+			}
+			filled = false
+			continue
+		}
+		q.step(c)
+		filled = filled || c != ' '
+	}
+	if filled {
+		n++
+	}
+	return n
+}
+
+// plainPieces counts the pieces of a line without retained comments: it looks
+// for slashes and commas in eight bytes together, and from each back for
+// something that is not blank.
+func plainPieces(b []byte) (n int64) {
+	const rest = ^uint64(tops)
+	from, i := 0, 0
+	for ; i+8 <= len(b); i += 8 {
+		x := binary.LittleEndian.Uint64(b[i:])
+		slash, comma := x^ones*'/', x^ones*','
+		marks := ^((slash&rest + rest | slash | rest) & (comma&rest + rest | comma | rest))
+		for ; marks != 0; marks &= marks - 1 {
+			at := i + bits.TrailingZeros64(marks)/8
+			n += filled(b[from:at])
+			from = at + 1
+		}
+	}
+	for ; i < len(b); i++ {
+		if b[i] == '/' || b[i] == ',' {
+			n += filled(b[from:i])
+			from = i + 1
+		}
+	}
+	return n + filled(b[from:])
+}
+
+// filled is 1 where a piece is not blank.
+func filled(b []byte) int64 {
+	for ; len(b) > 0; b = b[:len(b)-1] {
+		if b[len(b)-1] != ' ' {
+			return 1
+		}
+	}
+	return 0
+}
 
 // finish ends a line: a piece that was passed over without being counted is lost.
 func (d *Decoder) finish() {

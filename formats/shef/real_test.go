@@ -91,8 +91,7 @@ func TestPeers(t *testing.T) {
 		{"misc/MT_Mesonet.shef", "MT_Mesonet.shef.fmt1.txt.gz", 2560},
 		{"lrl/cwbi_lpms.shef.2024.06.25.080120", "cwbi_lpms.shef.2024.06.25.080120.fmt1.txt", 622},
 		{"lrl/lpms2cwms_lrd.shef_LRD106.202407031150.2024.07.03.115014", "lpms2cwms_lrd.shef_LRD106.202407031150.2024.07.03.115014.fmt1.txt.gz", 3713},
-		// shefit stops at 9,999 errors, the largest limit that its file of
-		// parameters can hold, and then has 27,654 values: those of its first lines.
+		// shefit stops in the middle of it: TestLOS.
 		{"spk/LOS.dy.2024.05.06.utc", "LOS.dy.2024.05.06.utc.fmt1.txt.gz", 69963},
 	} {
 		t.Run(filepath.Base(c.file), func(t *testing.T) {

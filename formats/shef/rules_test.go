@@ -136,6 +136,8 @@ func TestRules(t *testing.T) {
 		{"pyIEM 695: an hour that is missing", ".B AAA 20210307 /HG\nSTN1 DHMSG/1\nSTN2 2\n.END", "STN2 2021-03-07 12:00 HGIRZZZ 2 Z", "2"},
 		{"pyIEM 532: prose that looks like it", ".AVIATION...CLEAR\n.A STN1 20210307 /HG 1", "STN1 2021-03-07 12:00 HGIRZZZ 1 Z", "8"},
 		{"opendcs: .A that ends in a colon", ".A STN1 20210307 DH12/HG 1:", "STN1 2021-03-07 12:00 HGIRZZZ 1 Z", ""},
+		{"4.1.1: a dot in column one ends a body; what follows to .END is lost", ".B AAA 20210307 /HG/PP\nSTN1 1/.1\n...NORTH...\nSTN2 2/.2\n\nSTN3 3\n...SOUTH...\nSTN4 4\n.END\nprose\n.B AAA 20210307 /HG\nSTN5 5\n.END",
+			"STN1 2021-03-07 12:00 HGIRZZZ 1 Z|STN1 2021-03-07 12:00 PPDRZZZ 0.1 Z dur 2001|STN5 2021-03-07 12:00 HGIRZZZ 5 Z", "7 7 68"},
 		{"leniency: slashes that are missing", ".A DVT 20210921 MS DH0800 DVH13 /TAVRZN 69/HG 1 PP .5/PP/.25",
 			"DVT 2021-09-21 15:00 TAVRZNZ 69 Z dur 1013|DVT 2021-09-21 15:00 HGIRZZZ 1 Z|DVT 2021-09-21 15:00 PPDRZZZ 0.5 Z dur 2001|DVT 2021-09-21 15:00 PPDRZZZ 0.25 Z dur 2001", ""},
 	} {

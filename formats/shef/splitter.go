@@ -11,7 +11,7 @@ import (
 
 const (
 	// A product is cut at the first message after this many bytes.
-	partBytes = 128 << 10
+	partBytes = 32 << 10
 	// A message is cut, at a line, after this many bytes: what follows is not
 	// understood, and counted as such. The longest real one has some 30 kB.
 	messageBytes = 4 << 20

@@ -170,6 +170,53 @@ func (d *Decoder) absent(r *reading, sign byte, point bool) bool {
 	return sign != 0 || d.ends() && !d.at('"') && !d.at('\'')
 }
 
+// value reads a value and what belongs to it: its qualifier and its comment.
+func (d *Decoder) value(r *reading) int {
+	kind := d.read(r)
+	if kind == found {
+		d.blanks()
+		r.comment = d.comment()
+		d.blanks()
+	}
+	return kind
+}
+
+// unread gives up what is no value, with its comment. number is the error of
+// what does not even begin like one; of what does, the error is noted.
+func (d *Decoder) unread(kind, number int) {
+	if kind == nothing {
+		d.token()
+		d.problem(number)
+	}
+	d.lost()
+	d.blanks()
+	d.comment()
+}
+
+// stray gives up a retained comment that belongs to no value.
+func (d *Decoder) stray() bool {
+	if !d.at('"') && !d.at('\'') {
+		return false
+	}
+	d.mark = d.i
+	d.problem(86)
+	d.comment()
+	d.lost()
+	return true
+}
+
+// comma gives up a value that a comma follows where none can stand.
+func (d *Decoder) comma() bool {
+	if !d.at(',') {
+		return false
+	}
+	d.mark = d.i
+	d.problem(65)
+	d.lost()
+	d.toSlash()
+	return true
+}
+
 const maxComment = 80
 
 // comment reads a retained comment, if one begins at the cursor (5.3.2).
@@ -222,121 +269,4 @@ func (q *quoted) step(c byte) {
 			q.mark = 0
 		}
 	}
-}
-
-// emit stores a reading of a parameter. series is Gauge.Series.
-func (d *Decoder) emit(id *record.ID, p *parameter, s *scope, r *reading, at int64, series byte) {
-	v := r.value
-	switch {
-	case v == record.NoValue && !r.trace:
-	case r.trace:
-		if !p.trace() {
-			d.problem(31)
-			d.lost()
-			return
-		}
-		v = .001
-	case s.metric:
-		if f := elements[p.element].Factor; f < 0 {
-			v = v*1.8 + 32
-		} else {
-			v *= f
-		}
-	case r.whole && v > 0 && p.precipitation(): // 5.1.2
-		d.warn(58)
-		v /= 100
-	}
-	duration := p.duration
-	if p.variable {
-		switch s.variable {
-		case variableUnset:
-			d.problem(32)
-			d.lost()
-			return
-		case variableDefault:
-			duration = tables.duration[elements[p.element].Duration]
-		default:
-			duration = s.variable
-		}
-	}
-	quality := s.quality
-	if r.quality != 0 {
-		quality = r.quality
-	}
-	g := d.out.grow()
-	*g = record.Gauge{
-		Station: *id, Code: p.code, Quality: quality, Time: at, Created: s.created, Value: v,
-		Duration: duration, Probability: tables.probability[p.code[6]],
-		Revised: d.m.revised, Series: series, Coded: p.coded, Line: d.line, Comment: r.comment,
-	}
-	if d.m.format == 'B' {
-		g.Source = d.m.id
-	}
-	d.stored()
-}
-
-// grow appends a value.
-func (r *Result) grow() *record.Gauge {
-	if n := len(r.Values); n < cap(r.Values) {
-		r.Values = r.Values[:n+1]
-	} else {
-		r.Values = append(r.Values, record.Gauge{})
-	}
-	return &r.Values[len(r.Values)-1]
-}
-
-// obsAt returns the time of a value in UTC, with its DR (5.2.6), or the number
-// of an error.
-func (d *Decoder) obsAt(s *scope) (int64, int) {
-	if s.rel.zero() {
-		return d.utc(d.m.zone, s.at.local(), s.at.year)
-	}
-	c := s.at
-	if number := c.shift(&s.rel); number != 0 {
-		return 0, number
-	}
-	t, number := d.utc(d.m.zone, c.local(), c.year)
-	return t + int64(s.rel.seconds), number
-}
-
-// shift adds the days, months and years of a DR.
-func (c *clock) shift(r *shift) int {
-	if r.days != 0 {
-		c.addDays(r.days)
-	}
-	c.addMonths(r.months + 12*r.years)
-	if r.ends != 0 && !c.addEnds(r.ends) {
-		return 38
-	}
-	return c.checkDate()
-}
-
-// addDays keeps the time of day as it is, hour 24 too.
-func (c *clock) addDays(n int32) {
-	y, m, day := date(days(c.year, int32(c.month), int32(c.day)) + int64(n))
-	c.year, c.month, c.day = y, int8(m), int8(day)
-}
-
-func (c *clock) checkDate() int {
-	switch {
-	case c.year < firstYear || c.year > lastYear:
-		return 39
-	case !c.dateExists():
-		return 16
-	}
-	return 0
-}
-
-// sevenAt returns 7 a.m. local on or before the time of s, for HY, PY and QY
-// (table 2, 7.4.1).
-func (d *Decoder) sevenAt(s *scope) (int64, int) {
-	if d.m.zone.code == "Z" || !s.rel.zero() {
-		return 0, 35
-	}
-	c := s.at
-	if c.hour < 7 {
-		c.addDays(-1)
-	}
-	c.hour, c.minute, c.second = 7, 0, 0
-	return d.utc(d.m.zone, c.local(), c.year)
 }

@@ -74,6 +74,7 @@ func (p points) check() (points, error) {
 type curves struct {
 	all        []points
 	references []Reference
+	moments    []Moment // of pictures whose coordinate runs to the right
 	upright    bool
 }
 
@@ -135,6 +136,7 @@ func (c *curves) Plot(dc draw.Canvas, p *gplot.Plot) {
 			c.reference(dc, p, r)
 		}
 	}
+	c.drawMoments(dc, p)
 	for i, q := range c.all {
 		line(dc, place, q, hueOf(q.hue, i))
 	}

@@ -8,7 +8,11 @@ type DieOff struct {
 	Frame
 	Curves     []LeadCurve
 	References []Reference // horizontal lines
-	Linear     bool        // the axis holds plain numbers, no hours
+	Moments    []Moment
+	Linear     bool // the axis holds plain numbers, no hours
+	// LogAbove makes the statistic's axis logarithmic where its largest value is
+	// more than so many times the smallest; 0 = never.
+	LogAbove float64
 }
 
 // LeadCurve is a statistic at forecast leads. NaN makes a gap; a lead that is
@@ -28,17 +32,32 @@ func (d DieOff) SVG() ([]byte, error) {
 	for _, c := range d.Curves {
 		all = append(all, points{c.Name, c.Lead, c.Value, c.Lo, c.Hi, c.Hue})
 	}
+	o := lineOptions{ticks: leadTicks{}, moments: d.Moments, logAbove: d.LogAbove}
 	if d.Linear {
-		return d.lines(all, d.References, linearTicks{8})
+		o.ticks = linearTicks{8}
 	}
-	return d.lines(all, d.References, leadTicks{})
+	return d.lines(all, d.References, o)
+}
+
+type lineOptions struct {
+	ticks    gplot.Ticker // of the coordinate
+	moments  []Moment
+	logAbove float64
 }
 
 // lines draws statistics upwards against a coordinate to the right.
-func (f Frame) lines(all []points, references []Reference, ticks gplot.Ticker) ([]byte, error) {
+func (f Frame) lines(all []points, references []Reference, o lineOptions) ([]byte, error) {
 	c, at, value, err := newCurves(all, references, false)
 	if err != nil {
 		return nil, err
+	}
+	c.moments = o.moments
+	if !at.empty() {
+		for _, m := range o.moments {
+			if isFinite(m.At) {
+				at.add(m.At)
+			}
+		}
 	}
 	s, err := f.layout(900, c.legend())
 	if err != nil {
@@ -49,12 +68,16 @@ func (f Frame) lines(all []points, references []Reference, ticks gplot.Ticker) (
 	}
 	fig := s.open(400, 170)
 	p := newPanel()
-	value = value.padded(0.04)
+	if o.logAbove > 0 && value.spread(o.logAbove) {
+		scale(&p.Y, value, true, heightTicks(fig.body))
+	} else {
+		value = value.padded(0.04)
+		p.Y.Min, p.Y.Max, p.Y.Tick.Marker = value.lo, value.hi, linearTicks{heightTicks(fig.body)}
+	}
 	if at.lo == at.hi {
 		at = at.padded(0.5)
 	}
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = at.lo, at.hi, value.lo, value.hi
-	p.X.Tick.Marker, p.Y.Tick.Marker = ticks, linearTicks{heightTicks(fig.body)}
+	p.X.Min, p.X.Max, p.X.Tick.Marker = at.lo, at.hi, o.ticks
 	p.X.Padding, p.Y.Padding = 0, 4
 	p.Add(grid(true, true), c)
 	drawPanel(fig.body, p, s.XLabel, s.YLabel)

@@ -25,6 +25,7 @@ func pictures() map[string]drawer {
 			References: []Reference{{0.6, "useful skill: 0.6"}},
 		},
 		"dieoff_many":    manyCurves(),
+		"moments":        momentsPicture(),
 		"profile":        profile(),
 		"validtime":      validTime(31*4, 6*time.Hour, true),
 		"validtime_y":    validTime(365*3, 24*time.Hour, false),
@@ -46,6 +47,25 @@ func pictures() map[string]drawer {
 			Panels: []BarPanel{{Title: awkward, Bars: []Bar{{Label: awkward, Group: awkward, Value: Value{V: 1}}, {Label: "x", Group: "<g>", Value: Value{V: math.NaN(), Note: awkward}}}}},
 		},
 	}
+}
+
+func momentsPicture() DieOff {
+	d := DieOff{Frame: Frame{Title: "Posting falls behind without maintenance", Subtitle: "Made data", XLabel: "day of posting", YLabel: "values a second"}, Linear: true, LogAbove: 10,
+		Moments: []Moment{{.5, "maintenance on"}, {10.5, "maintenance off"}, {11, "a label beside another"}, {20.5, "after a full vacuum " + awkward}, {math.NaN(), "nowhere"}}}
+	for i, name := range []string{"array", "single"} {
+		c := LeadCurve{Name: name}
+		for k := 1; k <= 30; k++ {
+			rate := 40000 / math.Pow(20, float64(i))
+			if k > 10 && k <= 20 {
+				rate /= 1 + .2*float64(k-10)
+			} else if i == 0 {
+				d.Moments = append(d.Moments, Moment{At: float64(k) + .4})
+			}
+			c.Lead, c.Value = append(c.Lead, float64(k)), append(c.Value, rate)
+		}
+		d.Curves = append(d.Curves, c)
+	}
+	return d
 }
 
 func growth() Growth {

@@ -32,5 +32,5 @@ func (v ValidTime) SVG() ([]byte, error) {
 	if v.Width > 0 {
 		width = v.Width
 	}
-	return v.lines(all, v.References, timeTicks{(width - 100) / 58})
+	return v.lines(all, v.References, lineOptions{ticks: timeTicks{(width - 100) / 58}})
 }

@@ -101,10 +101,10 @@ func (p *Programme) days(ctx context.Context, phase string, next func() (*Messag
 		}
 		out := run.PostDay{
 			Phase: phase, Day: p.From.AddDate(0, 0, day), Design: string(p.Design), Method: string(p.Method), Products: t.Products,
-			Values: t.Posted.Values, Post: times(t.Post, t.PostTotal, t.Products), Late: late, Upkeep: phase != unmaintained,
+			Values: t.Posted.Values, Post: times(t.Post, t.PostTotal, t.Products), Late: late, Upkeep: phase != unmaintained && p.Store.Tend != nil,
 		}
 		p.Result.Days = append(p.Result.Days, out)
-		if out.Upkeep && p.Store.Tend != nil {
+		if out.Upkeep {
 			if err := p.Store.Tend(ctx, engine.Vacuum); err != nil {
 				return err
 			}

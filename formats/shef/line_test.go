@@ -1,0 +1,55 @@
+package shef
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// TestPieces: pieces counted by words are those counted by bytes, whatever
+// stands beside what.
+func TestPieces(t *testing.T) {
+	const letters = " /,.-+AZ09_ //  "
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 20000 {
+		b := make([]byte, r.IntN(40))
+		for i := range b {
+			b[i] = letters[r.IntN(len(letters))]
+		}
+		if !isPlain(b) {
+			t.Fatalf("%q is plain", b)
+		}
+		if got, want := plainPieces(b), quotedPieces(b); got != want {
+			t.Fatalf("%q: %d pieces, want %d", b, got, want)
+		}
+	}
+}
+
+// TestPlain: every byte that strip would change, and every quote, makes a line
+// not plain, wherever it stands.
+func TestPlain(t *testing.T) {
+	for c := range 256 {
+		for at := range 20 {
+			b := []byte("AAAAAAAAAAAAAAAAAAAA")
+			b[at] = byte(c)
+			special := c < 0x20 || c > 0x5f || c == ':' || c == '"' || c == '\''
+			if special && isPlain(b) || !special && !isPlain(b) {
+				t.Errorf("%q: plain is %t", b, isPlain(b))
+			}
+		}
+	}
+}
+
+// TestDated: days of a date are those of days(), also from one date to another.
+func TestDated(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	d := &Decoder{}
+	for range 1000 {
+		c := clock{year: 1753 + r.Int32N(447), month: int8(1 + r.IntN(12)), day: int8(1 + r.IntN(28)), hour: int8(r.IntN(25)), minute: int8(r.IntN(60)), second: int8(r.IntN(60))}
+		want := days(c.year, int32(c.month), int32(c.day))*86400 + int64(c.hour)*3600 + int64(c.minute)*60 + int64(c.second)
+		for range 2 {
+			if got := d.local(&c); got != want {
+				t.Fatalf("%+v: %d, want %d", c, got, want)
+			}
+		}
+	}
+}
