@@ -71,9 +71,10 @@ type Cluster struct {
 	Settings map[string]string `json:"settings,omitempty"`
 	Nodes    []Node            `json:"nodes"`
 
-	// Disks are folders that the servers keep their tables in, one a disk, which
-	// all nodes share out: node i has every len(Nodes)-th from i on. Nil = each
-	// node keeps them in its own folder. Profile and memory do not change them.
+	// Disks are folders that the servers keep their tables in, one a part, which
+	// all nodes share out: node i has every len(Nodes)-th from i on. A disk with
+	// several parts stands as often. Nil = each node keeps them in its own
+	// folder. Profile and memory do not change them.
 	Disks []string `json:"disks,omitempty"`
 
 	// Isolation keeps the nodes apart; nil = they are processes on loopback that

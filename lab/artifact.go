@@ -45,15 +45,11 @@ func fetch(ctx context.Context, a engine.Artifact, w io.Writer) error {
 		}
 		return os.Rename(filepath.Join(work, "whole"), dir)
 	}
-	coordinates, err := parseMaven(a.Maven)
+	got := filepath.Join(work, "got")
+	file, err := download(ctx, a, got, w)
 	if err != nil {
 		return err
 	}
-	got := filepath.Join(work, "got")
-	if err := coordinates.fetch(ctx, got, a.Jars, w); err != nil {
-		return &fault.Error{Setting: "artifact " + a.Maven, Problem: "cannot be fetched", Err: err, Cure: "look at what Maven printed above; behind a proxy, give Maven its settings.xml"}
-	}
-	file := filepath.Join(got, coordinates.file())
 	if err := check(file, a.SHA256); err != nil {
 		return err
 	}
@@ -61,7 +57,7 @@ func fetch(ctx context.Context, a engine.Artifact, w io.Writer) error {
 	switch {
 	case a.Jars || strings.HasSuffix(file, ".jar"):
 		whole = got
-	case strings.HasSuffix(file, ".zip"):
+	case strings.HasSuffix(file, ".zip") || strings.HasSuffix(file, ".whl"):
 		err = unzip(file, whole)
 	default:
 		err = untar(file, whole)
@@ -70,6 +66,34 @@ func fetch(ctx context.Context, a engine.Artifact, w io.Writer) error {
 		return &fault.Error{File: file, Problem: "cannot be unpacked", Err: err, Cure: "is the disk full?"}
 	}
 	return os.Rename(whole, dir)
+}
+
+// download has Maven, or Python's pip, bring an artifact into a folder, and
+// names its own file.
+func download(ctx context.Context, a engine.Artifact, got string, w io.Writer) (string, error) {
+	if a.Wheel == "" {
+		coordinates, err := parseMaven(a.Maven)
+		if err != nil {
+			return "", err
+		}
+		if err := coordinates.fetch(ctx, got, a.Jars, w); err != nil {
+			return "", &fault.Error{Setting: "artifact " + a.Maven, Problem: "cannot be fetched", Err: err, Cure: "look at what Maven printed above; behind a proxy, give Maven its settings.xml"}
+		}
+		return filepath.Join(got, coordinates.file()), nil
+	}
+	cmd := exec.CommandContext(ctx, "pip3", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", got, a.Wheel)
+	cmd.Stdout, cmd.Stderr = w, w
+	if err := cmd.Run(); err != nil {
+		return "", &fault.Error{Setting: "artifact " + a.Wheel, Problem: "cannot be fetched", Err: err, Cure: "look at what pip printed above; there may be none for this kind of machine"}
+	}
+	files, err := filepath.Glob(filepath.Join(got, "*.whl"))
+	if err == nil && len(files) != 1 {
+		err = fmt.Errorf("pip brought %d files for %s", len(files), a.Wheel)
+	}
+	if err != nil {
+		return "", err
+	}
+	return files[0], nil
 }
 
 // maven names an artifact in a Maven repository.

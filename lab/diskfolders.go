@@ -2,9 +2,11 @@ package lab
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"barograph/fault"
 )
@@ -31,6 +33,30 @@ func diskFolders(disks []string, scheme string) ([]string, error) {
 		out = append(out, filepath.Join(abs, folderPrefix+scheme))
 	}
 	return out, nil
+}
+
+// dealt gives a disk's folder as often as it holds partitions, of which part i
+// lies on disk i modulo their number.
+func dealt(folders []string, partitions int) ([]string, error) {
+	if partitions == 0 {
+		return folders, nil
+	}
+	if len(folders) == 0 || partitions < len(folders) {
+		return nil, &fault.Error{Setting: fmt.Sprintf("%d partitions over %d disks", partitions, len(folders)), Problem: "cannot be dealt",
+			Cure: "name disks, and a partition for each at least"}
+	}
+	out := make([]string, partitions)
+	for i := range out {
+		out[i] = folders[i%len(folders)]
+	}
+	return out, nil
+}
+
+// distinct names each folder once.
+func distinct(folders []string) []string {
+	out := slices.Clone(folders)
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // freeFolders makes sure that none of the folders is there: Down will remove them.

@@ -30,12 +30,17 @@ func InstallCommands(drivers []*engine.Driver) [][]string {
 			continue
 		}
 		add(d.Server.Packages...)
-		if slices.ContainsFunc(d.Server.Artifacts, func(a engine.Artifact) bool { return a.Go == nil }) { // Maven fetches them, and Java runs them
+		if slices.ContainsFunc(d.Server.Artifacts, func(a engine.Artifact) bool { return a.Maven != "" }) { // Maven fetches them, and Java runs them
 			if _, err := exec.LookPath("java"); err != nil {
 				add("default-jre-headless")
 			}
 			if _, err := exec.LookPath("mvn"); err != nil {
 				add("maven")
+			}
+		}
+		if slices.ContainsFunc(d.Server.Artifacts, func(a engine.Artifact) bool { return a.Wheel != "" }) {
+			if _, err := exec.LookPath("pip3"); err != nil {
+				add("python3-pip")
 			}
 		}
 	}

@@ -27,6 +27,10 @@ type Options struct {
 	Patience time.Duration // for a node to be ready; 0 = two minutes
 	Isolate  *Isolate      // keep the nodes apart; nil = they share this machine
 	Disks    []string      // folders, one a disk: each gets one for the engine, removed by Down; see engine.Cluster.Disks
+
+	// Partitions of a table, for an engine that spreads its tables by itself,
+	// are dealt to the disks in turn; 0 = one a disk.
+	Partitions int
 }
 
 // Isolate gives every node a network namespace and a control group, which
@@ -128,6 +132,9 @@ func plan(d *engine.Driver, o Options) (*Lab, error) {
 	if c.Disks, err = diskFolders(o.Disks, d.Scheme); err != nil {
 		return nil, err
 	}
+	if c.Disks, err = dealt(c.Disks, o.Partitions); err != nil {
+		return nil, err
+	}
 	if f := d.Server.Profiles[at].Settings; f != nil {
 		c.Settings = f(o.Memory)
 	}
@@ -174,7 +181,7 @@ func (l *Lab) begin(ctx context.Context) error {
 	if err := connect(c); err != nil {
 		return err
 	}
-	if err := l.account.makeFolders(c.Disks); err != nil {
+	if err := l.account.makeFolders(distinct(c.Disks)); err != nil {
 		return err
 	}
 	for i := range c.Nodes {

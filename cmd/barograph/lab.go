@@ -32,6 +32,7 @@ type labs struct {
 
 	useDisks    bool     // those of `lab disks`
 	diskFolders []string // others
+	partitions  int
 }
 
 func newLab(e *env) *cobra.Command {
@@ -79,6 +80,7 @@ brings is never touched. The commands act on the engines named, or on every engi
 	up.Flags().DurationVar(&l.limits.Latency, "latency", 0, "added to each packet that a node sends, such as 500us (with --isolate)")
 	up.Flags().BoolVar(&l.useDisks, "disks", false, "give the engine a folder on each of the disks that `lab disks` made")
 	up.Flags().StringArrayVar(&l.diskFolders, "disk", nil, "give the engine a folder on this disk; may be repeated")
+	up.Flags().IntVar(&l.partitions, "partitions", 0, "partitions of each table of an engine that spreads its tables, dealt to the disks in turn (default: one a disk)")
 	sub("down [ENGINE…] [disks]", "Stop servers and remove their data; remove throttled disks", l.down)
 	sub("status [ENGINE…] [disks]", "Tell what runs, and which throttled disks there are", l.status)
 	c.AddCommand(newLabDisks(l))
@@ -172,6 +174,7 @@ func (l *labs) up(c *cobra.Command, drivers []*engine.Driver) error {
 	if o.Disks, err = l.diskPaths(); err != nil {
 		return err
 	}
+	o.Partitions = l.partitions
 	if err := os.MkdirAll(l.dir, 0o755); err != nil {
 		return err
 	}

@@ -179,5 +179,5 @@ func onDisks(folders []string) string {
 	if len(folders) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", in %s and so on, %d disk(s)", folders[0], len(folders))
+	return fmt.Sprintf(", in %s and so on, %d part(s)", folders[0], len(folders))
 }

@@ -222,7 +222,7 @@ func (f *scanFlags) measured(ctx context.Context, o scan.Options, result *run.Sc
 		return err
 	}
 	if db.Scans == nil {
-		return errors.Join(usage(&fault.Error{Setting: "--db " + result.Engine, Problem: "has no tables of the analytical workload", Cure: "choose duckdb"}), db.Close())
+		return errors.Join(usage(&fault.Error{Setting: "--db " + result.Engine, Problem: "has no tables of the analytical workload", Cure: "choose duckdb, postgres, mariadb, asterixdb or trino"}), db.Close())
 	}
 	about, err := db.About(ctx)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"barograph/engine/pebble"
 	"barograph/engine/postgres"
 	"barograph/engine/sqlite"
+	"barograph/engine/trino"
 	"barograph/engine/valkey"
 )
 
@@ -23,6 +24,6 @@ import (
 func Registry() engine.Registry {
 	return engine.Registry{
 		dry.Driver(), duckdb.Driver(), sqlite.Driver(), pebble.Driver(), mariadb.Driver(), postgres.Driver(),
-		asterixdb.Driver(), mongodb.Driver(), couchbase.Driver(), cassandra.Driver(), valkey.Driver(), oracle.Driver(),
+		asterixdb.Driver(), mongodb.Driver(), couchbase.Driver(), cassandra.Driver(), valkey.Driver(), oracle.Driver(), trino.Driver(),
 	}
 }

@@ -179,8 +179,8 @@ func (a *archive) Size(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	var total int64
-	for _, dir := range devices {
-		n, err := sizeOf(dir, a.space)
+	for _, d := range devices {
+		n, err := sizeOf(d.folder, a.space)
 		if err != nil {
 			return 0, &fault.Error{Setting: a.db.shown, Problem: "the server's files cannot be measured from here", Err: err, Cure: "measure on the machine that runs the server, as its user"}
 		}
@@ -189,22 +189,28 @@ func (a *archive) Size(ctx context.Context) (int64, error) {
 	return total, nil
 }
 
-// devices are the folders in which the nodes keep their data.
-func (d *database) devices(ctx context.Context) ([]string, error) {
+// device is a folder of a node, which holds one part of every dataset.
+type device struct{ node, folder string }
+
+// devices are the folders in which the nodes keep their data, node by node.
+func (d *database) devices(ctx context.Context) ([]device, error) {
 	cluster, err := d.client.get(ctx, "/admin/cluster")
 	if err != nil {
 		return nil, err
 	}
-	var out []string
+	var out []device
 	for _, nc := range gjson.GetBytes(cluster, "ncs").Array() {
-		config, err := d.client.get(ctx, "/admin/cluster/node/"+nc.Get("node_id").String()+"/config")
+		node := nc.Get("node_id").String()
+		config, err := d.client.get(ctx, "/admin/cluster/node/"+node+"/config")
 		if err != nil {
 			return nil, err
 		}
 		for _, section := range gjson.GetBytes(config, "config").Array() {
 			devices := section.Get("properties.iodevices")
 			for _, dir := range devices.Array() { // one that is not in a list is a list of one
-				out = append(out, strings.Split(dir.String(), ",")...)
+				for folder := range strings.SplitSeq(dir.String(), ",") {
+					out = append(out, device{node, folder})
+				}
 			}
 		}
 	}

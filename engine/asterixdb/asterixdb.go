@@ -79,7 +79,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		return nil, &fault.Error{Setting: d.shown, Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err),
 			Cure: "start the server (`barograph lab up asterixdb`), or name the host and port of its query service"}
 	}
-	return &engine.Engine{Archives: d, KV: kv{d}, About: d.about, Close: func() error { d.client.close(); return nil }}, nil
+	return &engine.Engine{Archives: d, KV: kv{d}, Scans: scans{d}, About: d.about, Close: func() error { d.client.close(); return nil }}, nil
 }
 
 // options reads the URL.

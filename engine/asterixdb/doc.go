@@ -50,6 +50,12 @@
 // A table is a dataset of open documents in the dataverse name_records, with
 // the key as ycsb_key and a member per field.
 //
+// # A star over several disks
+//
+// The analytical workload has one dataset of open documents, each with its
+// table_name, in the dataverse name_star. The server's iodevices divide it:
+// docs/scan.md.
+//
 // # Texts
 //
 // AsterixDB compares texts by UTF-16 halves. Where a subset has letters beyond

@@ -18,6 +18,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"barograph/engine"
+	"barograph/fault"
 )
 
 // heap is the one setting that is the Java machine's and not the server's.
@@ -90,8 +91,15 @@ func nodeID(i int) string { return "nc" + strconv.Itoa(i+1) }
 
 // prepare writes the configuration of the whole cluster into every node's folder.
 func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
-	for _, dir := range []string{"disk", "txnlog", "coredump", "logs"} {
-		if err := os.MkdirAll(filepath.Join(n.Dir, dir), 0o755); err != nil {
+	dirs := iodevices(c, n)
+	if len(dirs) == 0 {
+		return nil, &fault.Error{Setting: fmt.Sprintf("%d partitions on %d nodes", len(c.Disks), len(c.Nodes)), Problem: "leave a node without one", Cure: "name more disks, or more partitions"}
+	}
+	for _, dir := range []string{"txnlog", "coredump", "logs"} {
+		dirs = append(dirs, filepath.Join(n.Dir, dir))
+	}
+	for _, dir := range dirs {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, err
 		}
 	}
@@ -99,7 +107,7 @@ func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 	for i := range c.Nodes {
 		m := &c.Nodes[i]
 		fmt.Fprintf(&b, "[nc/%s]\naddress=%s\nncservice.port=-1\ntxn.log.dir=%s\ncore.dump.dir=%s\niodevices=%s\nnc.api.port=%d\n",
-			nodeID(i), m.Host, filepath.Join(m.Dir, "txnlog"), filepath.Join(m.Dir, "coredump"), filepath.Join(m.Dir, "disk"), m.Ports["nc"])
+			nodeID(i), m.Host, filepath.Join(m.Dir, "txnlog"), filepath.Join(m.Dir, "coredump"), strings.Join(iodevices(c, m), ","), m.Ports["nc"])
 		for _, name := range settings(c, "storage.") {
 			fmt.Fprintf(&b, "%s=%s\n", name, c.Settings[name])
 		}
@@ -113,6 +121,19 @@ func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 		fmt.Fprintf(&b, "%s=%s\n", name, c.Settings[name])
 	}
 	return nil, os.WriteFile(configFile(n), []byte(b.String()), 0o600)
+}
+
+// iodevices are the folders of a node, each of which holds one part of every
+// dataset: one for each of its disks, or of its own.
+func iodevices(c *engine.Cluster, n *engine.Node) []string {
+	if len(c.Disks) == 0 {
+		return []string{filepath.Join(n.Dir, "disk")}
+	}
+	var out []string
+	for i := n.Index; i < len(c.Disks); i += len(c.Nodes) {
+		out = append(out, filepath.Join(c.Disks[i], "part"+strconv.Itoa(i)))
+	}
+	return out
 }
 
 // settings are the names of the profile's settings that begin so.

@@ -72,3 +72,25 @@ func Lab(t testing.TB, d engine.Driver, o lab.Options) *lab.Lab {
 	})
 	return l
 }
+
+// Disks makes n empty folders that stand for disks, which a server of another
+// account can reach.
+func Disks(t *testing.T, n int) (out []string) {
+	t.Helper()
+	for range n {
+		dir, err := os.MkdirTemp("", "barograph-disk-") //nolint:usetesting // the folder above t.TempDir is closed to others
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := os.RemoveAll(dir); err != nil {
+				t.Error(err)
+			}
+		})
+		if err := os.Chmod(dir, 0o711); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, dir)
+	}
+	return out
+}

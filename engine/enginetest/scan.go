@@ -26,9 +26,11 @@ type ScanConfig struct {
 	// temporary ones of this process. A server must be able to write into them.
 	Paths func(t *testing.T, n int) []string
 
-	// Fixed is for an engine whose paths are settled when it starts: the number
-	// of paths that Paths gives for its only placement. 0 = any number.
-	Fixed int
+	// Fixed is for a server whose placement is settled when it starts: its only
+	// one, of several paths. It is loaded no more than twice, with Brief once,
+	// for servers that take long. Nil = any placement.
+	Fixed *engine.Placement
+	Brief bool
 }
 
 // StarFolder generates tables of scale factor 0.01, which has 28,810 sales,
@@ -91,11 +93,16 @@ func RunScans(t *testing.T, cfg ScanConfig) {
 	}
 	s := &scanSuite{ScanConfig: cfg}
 	s.files, s.reference = StarFolder(t)
+	if cfg.Fixed != nil {
+		s.fixed(t)
+		return
+	}
 	for _, p := range []struct{ paths, partitions, workers int }{{0, 2, 1}, {1, 1, 0}, {1, 8, 2}, {2, 2, 0}, {2, 5, 0}, {3, 4, 3}} {
-		if cfg.Fixed != 0 && p.paths != cfg.Fixed {
-			continue
-		}
-		t.Run(fmt.Sprintf("paths=%d/partitions=%d", p.paths, p.partitions), func(t *testing.T) { s.placement(t, p.paths, p.partitions, p.workers) })
+		t.Run(fmt.Sprintf("paths=%d/partitions=%d", p.paths, p.partitions), func(t *testing.T) {
+			at := s.placed(t, p.paths, p.partitions)
+			at.Workers = p.workers
+			s.placement(t, s.URL(t), at, 2)
+		})
 	}
 	t.Run("another placement", s.another)
 	t.Run("empty", s.empty)
@@ -163,15 +170,43 @@ func (s *scanSuite) check(t *testing.T, star *engine.Star) {
 	}
 }
 
-// placement loads twice, asks, looks at what lies where, reopens and asks.
-func (s *scanSuite) placement(t *testing.T, paths, partitions, workers int) {
-	url := s.URL(t)
-	p := engine.Placement{Partitions: partitions, Workers: workers}
+// placed is a placement over so many new paths.
+func (s *scanSuite) placed(t *testing.T, paths, partitions int) engine.Placement {
+	t.Helper()
+	p := engine.Placement{Partitions: partitions}
 	if paths > 0 {
 		p.Paths = s.Paths(t, paths)
 	}
+	return p
+}
+
+// fixed is the suite of the only placement of a server.
+func (s *scanSuite) fixed(t *testing.T) {
+	url, loads := s.URL(t), 2
+	if s.Brief {
+		loads = 1
+	}
+	star, closed := s.open(t, url, *s.Fixed)
+	s.unloaded(t, star)
+	closed()
+	s.placement(t, url, *s.Fixed, loads)
+	star, closed = s.open(t, url, *s.Fixed)
+	s.refused(t, star)
+	s.together(t, star)
+	closed()
+	e, err := engine.Registry{s.Driver}.Open(t.Context(), url, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	s.others(t, e, *s.Fixed)
+}
+
+// placement loads, asks, looks at what lies where, reopens and asks.
+func (s *scanSuite) placement(t *testing.T, url string, p engine.Placement, loads int) {
+	t.Helper()
 	star, closed := s.open(t, url, p)
-	for range 2 {
+	for range loads {
 		s.load(t, star)
 		s.check(t, star)
 	}
@@ -186,7 +221,7 @@ func (s *scanSuite) placement(t *testing.T, paths, partitions, workers int) {
 			t.Errorf("%s: plan %q, %v", q, plan, err)
 		}
 	}
-	s.sizes(t, star, max(paths, 1), partitions)
+	s.sizes(t, star, max(len(p.Paths), 1), p.Partitions)
 	if star.Cold != nil {
 		if err := star.Cold(t.Context()); err != nil {
 			t.Error(err)
@@ -226,8 +261,7 @@ func (s *scanSuite) sizes(t *testing.T, star *engine.Star, paths, partitions int
 // another opens tables under placements that are not theirs.
 func (s *scanSuite) another(t *testing.T) {
 	url := s.URL(t)
-	n := max(s.Fixed, 2)
-	p := engine.Placement{Paths: s.Paths(t, n), Partitions: 2 * n}
+	p := s.placed(t, 2, 4)
 	star, closed := s.open(t, url, p)
 	s.load(t, star)
 	closed()
@@ -236,21 +270,7 @@ func (s *scanSuite) another(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	others := []engine.Placement{{Paths: p.Paths, Partitions: n}}
-	if s.Fixed == 0 {
-		others = append(others, engine.Placement{Paths: p.Paths[:1], Partitions: p.Partitions}, engine.Placement{Partitions: p.Partitions})
-	}
-	for _, other := range others {
-		if _, err := e.Scans.Open(t.Context(), other); !errors.Is(err, engine.ErrPlacement) {
-			t.Errorf("%d partitions over %d paths: %v", other.Partitions, len(other.Paths), err)
-		}
-	}
-	for _, bad := range []engine.Placement{{Paths: p.Paths}, {Paths: p.Paths, Partitions: 1, Workers: -1}, {Paths: []string{p.Paths[0], p.Paths[0]}, Partitions: 2}} {
-		if _, err := e.Scans.Open(t.Context(), bad); err == nil {
-			t.Errorf("%+v was taken", bad)
-		}
-	}
-	other := others[0]
+	other := s.others(t, e, p)
 	other.Anew = true
 	anew, err := e.Scans.Open(t.Context(), other)
 	if err != nil {
@@ -267,9 +287,36 @@ func (s *scanSuite) another(t *testing.T) {
 	}
 }
 
+// others opens tables of a placement under other ones, and under some that make
+// no sense. The first of the others is returned.
+func (s *scanSuite) others(t *testing.T, e *engine.Engine, p engine.Placement) engine.Placement {
+	t.Helper()
+	others := []engine.Placement{{Paths: p.Paths, Partitions: p.Partitions / 2}, {Paths: p.Paths[:1], Partitions: p.Partitions}, {Partitions: p.Partitions}}
+	for _, other := range others {
+		if _, err := e.Scans.Open(t.Context(), other); !errors.Is(err, engine.ErrPlacement) {
+			t.Errorf("%d partitions over %d paths: %v", other.Partitions, len(other.Paths), err)
+		}
+	}
+	for _, bad := range []engine.Placement{{Paths: p.Paths}, {Paths: p.Paths, Partitions: 1, Workers: -1}, {Paths: []string{p.Paths[0], p.Paths[0]}, Partitions: 2}} {
+		if _, err := e.Scans.Open(t.Context(), bad); err == nil {
+			t.Errorf("%+v was taken", bad)
+		}
+	}
+	return others[0]
+}
+
 // empty asks before there is anything.
 func (s *scanSuite) empty(t *testing.T) {
-	star, _ := s.open(t, s.URL(t), engine.Placement{Paths: s.Paths(t, max(s.Fixed, 1)), Partitions: max(s.Fixed, 1)})
+	star, _ := s.open(t, s.URL(t), s.placed(t, 1, 1))
+	s.unloaded(t, star)
+	s.load(t, star)
+	s.check(t, star)
+	s.refused(t, star)
+}
+
+// unloaded asks before a load.
+func (s *scanSuite) unloaded(t *testing.T, star *engine.Star) {
+	t.Helper()
 	if rows, err := star.Ask(t.Context(), engine.ScanAll); err == nil {
 		t.Errorf("%v came of tables that were not loaded", rows)
 	}
@@ -278,8 +325,13 @@ func (s *scanSuite) empty(t *testing.T) {
 	if _, err := star.Load(ctx, s.files); !errors.Is(err, context.Canceled) {
 		t.Errorf("a load that nobody waits for: %v", err)
 	}
-	s.load(t, star)
-	s.check(t, star)
+}
+
+// refused asks what is not answered.
+func (s *scanSuite) refused(t *testing.T, star *engine.Star) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
 	if _, err := star.Ask(ctx, engine.Q3); !errors.Is(err, context.Canceled) {
 		t.Errorf("a question whose answer nobody waits for: %v", err)
 	}
@@ -290,8 +342,14 @@ func (s *scanSuite) empty(t *testing.T) {
 
 // concurrent asks from several goroutines.
 func (s *scanSuite) concurrent(t *testing.T) {
-	star, _ := s.open(t, s.URL(t), engine.Placement{Paths: s.Paths(t, max(s.Fixed, 2)), Partitions: max(s.Fixed, 2)})
+	star, _ := s.open(t, s.URL(t), s.placed(t, 2, 2))
 	s.load(t, star)
+	s.together(t, star)
+}
+
+// together asks from several goroutines.
+func (s *scanSuite) together(t *testing.T, star *engine.Star) {
+	t.Helper()
 	var g errgroup.Group
 	for range 4 {
 		g.Go(func() error { return s.answers(t.Context(), star) })

@@ -81,6 +81,12 @@
 // loaders at two nodes one finds another version, a number that is taken, or
 // that its transaction has been overtaken. It reads anew and commits again.
 //
+// # A star over several disks
+//
+// The database prefix and star holds the tables of the analytical workload;
+// partitions of store_sales have data directories on the paths of a placement.
+// One thread answers a question: docs/scan.md.
+//
 // # Loading
 //
 // Rows are streamed by LOAD DATA LOCAL INFILE from memory, made as the server

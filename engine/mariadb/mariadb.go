@@ -88,7 +88,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err != nil {
 		return nil, err
 	}
-	return &engine.Engine{Archives: d, KV: kv{d, configs(u)}, Posts: posts{d, configs(u)}, Metrics: d.metrics, About: d.about, Close: d.close}, nil
+	return &engine.Engine{Archives: d, KV: kv{d, configs(u)}, Posts: posts{d, configs(u)}, Scans: scans{d}, Metrics: d.metrics, About: d.about, Close: d.close}, nil
 }
 
 // connected learns what the server is and makes the pools of connections.

@@ -31,6 +31,10 @@
 // staged in a temporary table and joined by identity, or, as documents, fetched
 // by id and merged. synchronous_commit is on for every session.
 //
+// The star of the analytical workload is store_sales divided by hash over
+// tablespaces on the paths of a placement; a question uses so many parallel
+// workers: docs/scan.md.
+//
 // Connections are pgx's; standard settings (PGPASSWORD, ~/.pgpass, sslmode)
 // apply. Passwords are never printed.
 package postgres

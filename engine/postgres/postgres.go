@@ -91,7 +91,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		}
 		return nil, unreachable(err)
 	}
-	return &engine.Engine{Archives: db, KV: kv{db}, Posts: posts{db}, Metrics: db.metrics, About: db.about, Close: func() error { db.pool.Close(); return nil }}, nil
+	return &engine.Engine{Archives: db, KV: kv{db}, Posts: posts{db}, Scans: scans{db}, Metrics: db.metrics, About: db.about, Close: func() error { db.pool.Close(); return nil }}, nil
 }
 
 // config reads the URL.

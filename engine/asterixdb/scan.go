@@ -1,0 +1,275 @@
+package asterixdb
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"barograph/engine"
+	"barograph/engine/sqlengine"
+	"barograph/fault"
+	"barograph/flavour"
+)
+
+// scans opens the tables of the analytical workload as the experiment with
+// Couchbase Analytics had them: one collection of documents, each with its
+// table's name, joined with itself. The server divides it over its iodevices
+// by the documents' keys, and nothing but its configuration moves an iodevice:
+// a placement must be the one that the server was started with.
+type scans struct{ *database }
+
+// The names in the dataverse.
+const (
+	starDataset   = "star"
+	placedDataset = "placement" // one record, written last: the placement under which the documents were loaded
+)
+
+// star is the collection under a placement.
+type star struct {
+	db      *database
+	place   engine.Placement
+	devices []device
+	held    *sqlengine.StarHeld
+}
+
+// Open opens the collection.
+func (s scans) Open(ctx context.Context, p engine.Placement) (*engine.Star, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	st := &star{db: s.database, place: p}
+	var err error
+	if st.devices, err = s.devices(ctx); err != nil {
+		return nil, err
+	}
+	if err := st.agrees(); err != nil {
+		return nil, err
+	}
+	note, err := st.note(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if st.held, err = sqlengine.HoldStar("dataverse "+st.space(), p, note); err != nil {
+		return nil, err
+	}
+	out := &engine.Star{
+		Load: st.load, Ask: st.ask, Text: st.text, Plan: st.plan,
+		Close: func() error { return nil }, // the engine's connections are its own
+	}
+	if !slices.ContainsFunc(st.devices, func(d device) bool { _, err := os.Stat(d.folder); return err != nil }) {
+		out.Size = st.size // the server runs on this machine
+	}
+	return out, nil
+}
+
+// agrees compares the placement with what the server was started with.
+func (s *star) agrees() error {
+	disagree := func(problem string) error {
+		disks := ""
+		if len(s.place.Paths) > 0 {
+			disks = " --disk " + strings.Join(s.place.Paths, " --disk ")
+		}
+		return &fault.Error{Setting: s.db.shown, Problem: problem, Err: engine.ErrPlacement,
+			Cure: fmt.Sprintf("start the server with these disks: `barograph lab up asterixdb%s --partitions %d`, or name those that it was started with", disks, s.place.Partitions)}
+	}
+	if len(s.devices) != s.place.Partitions {
+		return disagree(fmt.Sprintf("has %d partitions (iodevices), not %d", len(s.devices), s.place.Partitions))
+	}
+	if len(s.place.Paths) == 0 {
+		return nil
+	}
+	want, got := map[string]int{}, map[string]int{}
+	for i := range s.place.Partitions {
+		want[s.place.Path(i)]++
+	}
+	for _, d := range s.devices {
+		path := s.under(d)
+		if path == "" {
+			return disagree("keeps a part in " + d.folder + ", which lies on no path of the placement")
+		}
+		got[path]++
+	}
+	for path, n := range want {
+		if got[path] != n {
+			return disagree(fmt.Sprintf("keeps %d parts on %s, not %d", got[path], path, n))
+		}
+	}
+	return nil
+}
+
+// under is the path of the placement that an iodevice lies on: of two of which
+// one holds the other, the inner one.
+func (s *star) under(d device) (longest string) {
+	for _, path := range s.place.Paths {
+		if len(path) > len(longest) && (d.folder == path || strings.HasPrefix(d.folder, strings.TrimSuffix(path, "/")+"/")) {
+			longest = path
+		}
+	}
+	return longest
+}
+
+// space is the name of the dataverse.
+func (s *star) space() string { return s.db.name + "_star" }
+
+func (s *star) dataset(name string) string {
+	return flavour.AsterixDBIdent(s.space()) + "." + flavour.AsterixDBIdent(name)
+}
+
+// note reads the placement of the documents that are there; "" = there are none.
+func (s *star) note(ctx context.Context) (note string, err error) {
+	_, err = s.db.client.run(ctx, request{
+		text: "SELECT VALUE p.placement FROM " + s.dataset(placedDataset) + " AS p",
+		row:  func(row []byte) error { note = gjson.ParseBytes(row).String(); return nil },
+	})
+	if absent(err) {
+		err = nil
+	}
+	return note, err
+}
+
+// text is the SQL++ of a question. Facts come first: what comes later is what
+// hash tables are built of. An answer has as many workers as the server has
+// partitions unless the placement names another number; what reads the
+// documents is one worker a partition in any case.
+func (s *star) text(q engine.StarQuery) string {
+	workers := ""
+	if n := s.place.Parallel(); n != s.place.Partitions {
+		workers = fmt.Sprintf("SET `compiler.parallelism` \"%d\";\n", n)
+	}
+	star := func(year, where string) string {
+		group, order := "i.i_brand AS brand, i.i_brand_id AS brand_id", "ext_price DESC, brand_id"
+		if year != "" {
+			group, order = "d.d_year AS d_year, "+group, "d_year, "+order
+		}
+		from := s.dataset(starDataset)
+		return workers + "SELECT " + year + "brand_id, brand, SUM(s.ss_ext_sales_price) AS ext_price\n" +
+			"FROM " + from + " AS s, " + from + " AS d, " + from + " AS i\n" +
+			"WHERE s.table_name = \"store_sales\" AND d.table_name = \"date_dim\" AND i.table_name = \"item\"\n" +
+			"  AND s.ss_sold_date_sk = d.d_date_sk AND s.ss_item_sk = i.i_item_sk AND " + where + "\n" +
+			"GROUP BY " + group + "\nORDER BY " + order + "\nLIMIT 100"
+	}
+	switch q {
+	case engine.Q3:
+		return star("d_year, ", "i.i_manufact_id = 128 AND d.d_moy = 11")
+	case engine.Q52:
+		return star("d_year, ", "i.i_manager_id = 1 AND d.d_moy = 11 AND d.d_year = 2000")
+	case engine.Q55:
+		return star("", "i.i_manager_id = 28 AND d.d_moy = 11 AND d.d_year = 1999")
+	case engine.ScanAll:
+		return workers + "SELECT SUM(s.ss_ext_sales_price) AS ext_price FROM " + s.dataset(starDataset) + " AS s WHERE s.table_name = \"store_sales\""
+	}
+	return ""
+}
+
+// ask asks. Numbers of JSON are doubles here: sums are rounded to hundredths,
+// of which they have all up to some 10^13.
+func (s *star) ask(ctx context.Context, q engine.StarQuery) ([]engine.StarRow, error) {
+	if err := s.held.Usable(q); err != nil {
+		return nil, err
+	}
+	var out []engine.StarRow
+	_, err := s.db.client.run(ctx, request{text: s.text(q), row: func(row []byte) error {
+		r := gjson.ParseBytes(row)
+		sum := r.Get("ext_price")
+		out = append(out, engine.StarRow{
+			Year: r.Get("d_year").Int(), BrandID: r.Get("brand_id").Int(), Brand: strings.TrimRight(r.Get("brand").String(), " "),
+			Cents: int64(math.Round(sum.Float() * 100)), Null: sum.Type == gjson.Null,
+		})
+		return nil
+	}})
+	return out, err
+}
+
+// plan is the optimiser's plan; it runs the question.
+func (s *star) plan(ctx context.Context, q engine.StarQuery) (string, error) {
+	if err := s.held.Usable(q); err != nil {
+		return "", err
+	}
+	reply, err := s.db.client.run(ctx, request{text: s.text(q), plan: true})
+	if err != nil {
+		return "", err
+	}
+	var text bytes.Buffer
+	err = json.Indent(&text, reply.plan, "", "  ")
+	return text.String() + "\n", err
+}
+
+// size adds up the files of the collection, of all three tables, by paths.
+func (s *star) size(context.Context) ([]int64, error) {
+	if err := s.held.Usable(engine.ScanAll); err != nil {
+		return nil, err
+	}
+	out := make([]int64, max(len(s.place.Paths), 1))
+	for _, d := range s.devices {
+		n, err := sizeOf(d.folder, s.space())
+		if err != nil {
+			return nil, err
+		}
+		out[max(slices.Index(s.place.Paths, s.under(d)), 0)] += n
+	}
+	return out, nil
+}
+
+// load makes the collection anew. The nodes read the files by themselves, each
+// some of them, so that all must lie where every node can read them.
+func (s *star) load(ctx context.Context, files engine.StarFiles) (out engine.StarLoaded, err error) {
+	if s.db.readOnly {
+		return out, &fault.Error{Setting: s.db.shown, Err: engine.ErrReadOnly, Cure: "open it without --read-only"}
+	}
+	if len(files.Documents) == 0 {
+		return out, &fault.Error{Setting: "documents", Problem: "are not there", Cure: "make them with `barograph synth tpcds --documents`"}
+	}
+	var paths []string
+	for i, path := range files.Documents {
+		if strings.ContainsAny(path, ", ") {
+			return out, &fault.Error{File: path, Problem: "has a comma or a blank in its name, which the server takes for the end of it", Cure: "name another folder"}
+		}
+		paths = append(paths, s.devices[i%len(s.devices)].node+"://"+path)
+	}
+	s.held.Begin()
+	record, err := json.Marshal(map[string]string{"id": placedDataset, "placement": s.held.Note()})
+	if err != nil {
+		return out, err
+	}
+	space := flavour.AsterixDBIdent(s.space())
+	for _, text := range []string{
+		"DROP DATAVERSE " + space + " IF EXISTS;\nCREATE DATAVERSE " + space + ";\nUSE " + space + ";\n" +
+			"CREATE TYPE " + anyType + " AS {id: string};\nCREATE TYPE star_document AS {id: uuid};\n" +
+			"CREATE DATASET " + placedDataset + "(" + anyType + ") PRIMARY KEY id;\n" +
+			"CREATE DATASET " + starDataset + "(star_document) PRIMARY KEY id AUTOGENERATED",
+		"USE " + space + ";\nLOAD DATASET " + starDataset + " USING localfs ((\"path\"=" + flavour.AsterixDBQuote(strings.Join(paths, ",")) + "), (\"format\"=\"json\"))",
+	} {
+		if _, err := s.db.client.run(ctx, request{text: text}); err != nil {
+			return out, err
+		}
+	}
+	if out, err = s.count(ctx); err != nil {
+		return out, err
+	}
+	_, err = s.db.client.run(ctx, request{text: "UPSERT INTO " + s.dataset(placedDataset) + " (" + string(record) + ")"})
+	if err == nil {
+		s.held.End()
+	}
+	return out, err
+}
+
+// count counts the documents by their table.
+func (s *star) count(ctx context.Context) (engine.StarLoaded, error) {
+	out := engine.StarLoaded{Rows: map[engine.StarTable]int64{}}
+	_, err := s.db.client.run(ctx, request{
+		text: "SELECT t AS name, COUNT(*) AS documents FROM " + s.dataset(starDataset) + " AS s GROUP BY s.table_name AS t",
+		row: func(row []byte) error {
+			r := gjson.ParseBytes(row)
+			out.Rows[engine.StarTable(r.Get("name").String())] = r.Get("documents").Int()
+			return nil
+		},
+	})
+	return out, err
+}

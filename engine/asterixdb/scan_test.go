@@ -1,0 +1,35 @@
+package asterixdb_test
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"barograph/engine"
+	"barograph/engine/asterixdb"
+	"barograph/engine/enginetest"
+	"barograph/lab"
+)
+
+// TestScans puts the collection of the analytical workload through the suite,
+// on one node and on three, which share three disks out.
+func TestScans(t *testing.T) {
+	for _, nodes := range []int{1, 3} {
+		t.Run(fmt.Sprintf("nodes=%d", nodes), func(t *testing.T) {
+			if nodes > 1 && testing.Short() {
+				t.Skip("NOT TESTED with -short: three nodes differ in where parts lie alone")
+			}
+			p := engine.Placement{Paths: enginetest.Disks(t, 3), Partitions: 4}
+			d := &databases{server: enginetest.Lab(t, asterixdb.Driver(), lab.Options{Memory: memory, Nodes: nodes, Disks: p.Paths, Partitions: p.Partitions})}
+			enginetest.RunScans(t, enginetest.ScanConfig{Driver: asterixdb.Driver(), URL: func(t *testing.T) string { return d.url(t, "") }, Fixed: &p, Brief: nodes > 1})
+			if err := d.server.Down(); err != nil {
+				t.Fatal(err)
+			}
+			for _, path := range p.Paths {
+				if in, err := os.ReadDir(path); err != nil || len(in) > 0 {
+					t.Errorf("the lab left %v on %s, %v", in, path, err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,395 @@
+package mariadb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+
+	"barograph/engine"
+	"barograph/engine/sqlengine"
+	"barograph/fault"
+	"barograph/flavour"
+	"barograph/formats/tpcds"
+)
+
+// scans opens the tables of the analytical workload, in a database of their
+// own. store_sales is divided by its ticket, part i in a data directory on the
+// placement's path i. One thread answers a question: it reads one part after
+// the other, whatever the number of workers.
+type scans struct{ *database }
+
+// The names of the database, below the URL's prefix, and of the table that
+// tells the placement under which the others were loaded. It is made last.
+const (
+	starDatabase   = "star"
+	starPlacement  = "barograph_placement"
+	starFolderName = "barograph-mariadb-"
+)
+
+// star is the tables under a placement.
+type star struct {
+	db    *database
+	place engine.Placement
+	name  string // of the database
+	held  *sqlengine.StarHeld
+}
+
+// Open opens the tables.
+func (s scans) Open(ctx context.Context, p engine.Placement) (*engine.Star, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	if s.cluster {
+		return nil, &fault.Error{Setting: s.shown, Problem: "each node of a Galera cluster keeps all rows, under the same paths", Cure: "scan on one node: `barograph lab up mariadb`"}
+	}
+	if p.Parallel() > 1 {
+		s.log.Info("MariaDB answers a question by one thread, however many parts and workers there are")
+	}
+	st := &star{db: s.database, place: p, name: s.prefix + starDatabase}
+	note, err := st.note(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if st.held, err = sqlengine.HoldStar("database "+st.name, p, note); err != nil {
+		return nil, err
+	}
+	return &engine.Star{
+		Load: st.load, Ask: st.ask, Text: st.text, Plan: st.plan, Size: st.size,
+		Close: func() error { return nil }, // the engine's connections are its own
+	}, nil
+}
+
+// table is the quoted name of a table.
+func (s *star) table(name string) string {
+	return flavour.MariaDBIdent(s.name) + "." + flavour.MariaDBIdent(name)
+}
+
+func (s *star) text(q engine.StarQuery) string {
+	d := sqlengine.StarDialect{NullsLeast: true, Table: func(t engine.StarTable) string { return s.table(string(t)) }}
+	return d.Text(q)
+}
+
+// note reads the placement of the tables that are there; "" = there are none.
+func (s *star) note(ctx context.Context) (text string, err error) {
+	err = s.db.writes.QueryRowContext(ctx, "SELECT placement FROM "+s.table(starPlacement)).Scan(&text)
+	if absent(err) || errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return text, failed(ctx, err)
+}
+
+func (s *star) ask(ctx context.Context, q engine.StarQuery) ([]engine.StarRow, error) {
+	if err := s.held.Usable(q); err != nil {
+		return nil, err
+	}
+	rows, err := s.db.pool.QueryContext(ctx, s.text(q))
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	defer rows.Close() //nolint:errcheck // Err below says what went wrong
+	raw := make([]sql.RawBytes, sqlengine.StarColumns(q))
+	into, values := make([]any, len(raw)), make([][]byte, len(raw))
+	for i := range raw {
+		into[i] = &raw[i]
+	}
+	var out []engine.StarRow
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return nil, failed(ctx, err)
+		}
+		for i := range raw {
+			values[i] = raw[i]
+		}
+		row, err := sqlengine.DecodeStar(q, values)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, row)
+	}
+	return out, failed(ctx, rows.Err())
+}
+
+// plan runs the question, and tells the rows that each step has seen.
+func (s *star) plan(ctx context.Context, q engine.StarQuery) (string, error) {
+	if err := s.held.Usable(q); err != nil {
+		return "", err
+	}
+	var text string
+	err := s.db.pool.QueryRowContext(ctx, "ANALYZE FORMAT=JSON "+s.text(q)).Scan(&text)
+	return text + "\n", failed(ctx, err)
+}
+
+// size adds up the files of the parts of store_sales by their paths.
+func (s *star) size(ctx context.Context) ([]int64, error) {
+	if err := s.held.Usable(engine.ScanAll); err != nil {
+		return nil, err
+	}
+	parts, err := s.parts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]int64, max(len(s.place.Paths), 1))
+	for i := range parts {
+		out[i%len(out)] += parts[i].bytes
+	}
+	return out, nil
+}
+
+// part is the file of a part of store_sales.
+type part struct {
+	path  string
+	bytes int64
+}
+
+// parts are the files of store_sales, part by part.
+func (s *star) parts(ctx context.Context) ([]part, error) {
+	rows, err := s.db.writes.QueryContext(ctx, "SELECT NAME, FILENAME, FILE_SIZE FROM information_schema.INNODB_SYS_TABLESPACES WHERE LOCATE(?, LOWER(NAME)) = 1",
+		strings.ToLower(s.name+"/"+string(engine.StoreSales)+"#p#p"))
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	defer rows.Close() //nolint:errcheck // Err below says what went wrong
+	out := make([]part, s.place.Partitions)
+	found := 0
+	for rows.Next() {
+		var name string
+		var p part
+		if err := rows.Scan(&name, &p.path, &p.bytes); err != nil {
+			return nil, failed(ctx, err)
+		}
+		i, err := strconv.Atoi(name[strings.LastIndexByte(name, '#')+2:]) // …#P#p7
+		if err != nil || i >= len(out) {
+			return nil, fmt.Errorf("mariadb: a part is called %s", name)
+		}
+		out[i] = p
+		found++
+	}
+	if err := rows.Err(); err != nil {
+		return nil, failed(ctx, err)
+	}
+	if found != len(out) {
+		return nil, fmt.Errorf("mariadb: %d of %d parts have files of their own; start the server with innodb_file_per_table", found, len(out))
+	}
+	return out, nil
+}
+
+// load makes the tables anew.
+func (s *star) load(ctx context.Context, files engine.StarFiles) (engine.StarLoaded, error) {
+	if s.db.readOnly {
+		return engine.StarLoaded{}, engine.ErrReadOnly
+	}
+	s.held.Begin()
+	if err := s.clear(ctx); err != nil {
+		return engine.StarLoaded{}, failed(ctx, err)
+	}
+	folders, err := s.folders(ctx)
+	if err != nil {
+		return engine.StarLoaded{}, err
+	}
+	for _, t := range engine.StarTables() {
+		if _, err := s.db.writes.ExecContext(ctx, s.create(t, folders)); err != nil {
+			return engine.StarLoaded{}, s.refused(ctx, folders, err)
+		}
+	}
+	if err := s.inPlace(ctx, folders); err != nil {
+		return engine.StarLoaded{}, err
+	}
+	out, err := sqlengine.LoadStar(ctx, files, s.copy)
+	if err != nil {
+		return out, err
+	}
+	return out, failed(ctx, s.finish(ctx))
+}
+
+// clear drops the tables, the placement's first, and folders that are empty then.
+func (s *star) clear(ctx context.Context) error {
+	note, err := s.note(ctx)
+	if err != nil {
+		return err
+	}
+	text := []string{"CREATE DATABASE IF NOT EXISTS " + flavour.MariaDBIdent(s.name), "DROP TABLE IF EXISTS " + s.table(starPlacement)}
+	for _, t := range engine.StarTables() {
+		text = append(text, "DROP TABLE IF EXISTS "+s.table(string(t)))
+	}
+	for _, t := range text {
+		if _, err := s.db.writes.ExecContext(ctx, t); err != nil {
+			return err
+		}
+	}
+	old, ok := sqlengine.StarPlaced(note)
+	if !ok {
+		return nil
+	}
+	own, err := s.folder(ctx)
+	for _, path := range old.Paths {
+		_ = os.Remove(filepath.Join(path, own, s.name)) // another machine's are not there
+		_ = os.Remove(filepath.Join(path, own))
+	}
+	return err
+}
+
+// folder is the name of the server's folder on a disk that it may share with
+// other servers.
+func (s *star) folder(ctx context.Context) (string, error) {
+	var of string
+	err := s.db.writes.QueryRowContext(ctx, "SELECT CONCAT(@@hostname, ':', @@port, @@datadir)").Scan(&of)
+	return starFolderName + fmt.Sprintf("%016x", xxh3.HashString(of)), failed(ctx, err)
+}
+
+// folders makes a folder on each path for the server's account.
+func (s *star) folders(ctx context.Context) ([]string, error) {
+	own, err := s.folder(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, path := range s.place.Paths {
+		dir := filepath.Join(path, own)
+		if err := sqlengine.GiveFolder(dir, Driver().Server.User); err != nil {
+			return nil, err
+		}
+		out = append(out, dir)
+	}
+	return out, nil
+}
+
+// refused says why a table cannot be made.
+func (s *star) refused(ctx context.Context, folders []string, err error) error {
+	if ctx.Err() != nil || len(folders) == 0 {
+		return failed(ctx, err)
+	}
+	return &fault.Error{Setting: strings.Join(folders, ", "), Problem: "cannot hold parts of a table", Err: err,
+		Cure: "connect as a user with the privilege FILE; on the server's machine the folders must be its account's own, and all folders above open to that account (chmod o+x)"}
+}
+
+// create is the statement that makes a table.
+func (s *star) create(t engine.StarTable, folders []string) string {
+	var cols, keys []string
+	for _, c := range tpcds.Columns(string(t)) {
+		cols = append(cols, c.Name+" "+starType(&c))
+		if c.Key {
+			keys = append([]string{c.Name}, keys...) // of store_sales the ticket first: rows come in that order
+		}
+	}
+	text := "CREATE TABLE " + s.table(string(t)) + " (" + strings.Join(cols, ", ") + ", PRIMARY KEY (" + strings.Join(keys, ", ") +
+		")) ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+	if t != engine.StoreSales {
+		return text
+	}
+	parts := make([]string, s.place.Partitions)
+	for i := range parts {
+		parts[i] = "PARTITION p" + strconv.Itoa(i)
+		if len(folders) > 0 {
+			parts[i] += " DATA DIRECTORY = " + flavour.Quote(folders[i%len(folders)])
+		}
+		parts[i] += " ENGINE = InnoDB"
+	}
+	return text + " PARTITION BY HASH (ss_ticket_number) (" + strings.Join(parts, ", ") + ")"
+}
+
+func starType(c *tpcds.Column) string {
+	kind := "int"
+	switch c.Kind {
+	case tpcds.Big:
+		kind = "bigint"
+	case tpcds.Decimal:
+		kind = "decimal(7,2)"
+	case tpcds.Date:
+		kind = "date"
+	case tpcds.Char:
+		kind = "char(" + strconv.Itoa(c.Size) + ")"
+	case tpcds.Varchar:
+		kind = "varchar(" + strconv.Itoa(c.Size) + ")"
+	}
+	if c.Key {
+		kind += " NOT NULL"
+	}
+	return kind
+}
+
+// inPlace looks whether the server has put the parts where it was told: where
+// symbolic links are switched off it leaves DATA DIRECTORY aside.
+func (s *star) inPlace(ctx context.Context, folders []string) error {
+	parts, err := s.parts(ctx)
+	if err != nil {
+		return err
+	}
+	for i, p := range parts {
+		if len(folders) > 0 && !strings.HasPrefix(p.path, folders[i%len(folders)]+"/") {
+			return &fault.Error{File: folders[i%len(folders)], Problem: "was left aside by the server, for " + p.path, Cure: "start the server without --skip-symbolic-links"}
+		}
+	}
+	return nil
+}
+
+// copy stores the rows of a file.
+func (s *star) copy(ctx context.Context, t engine.StarTable, rows *sqlengine.StarRows) (int64, error) {
+	c, err := s.db.writes.Conn(ctx)
+	if err != nil {
+		return 0, failed(ctx, err)
+	}
+	defer c.Close() //nolint:errcheck // it goes back to the pool
+	f := infile{table: s.table(string(t)), charset: "utf8mb4", rows: untold}
+	for _, col := range tpcds.Columns(string(t)) {
+		f.columns = append(f.columns, col.Name)
+	}
+	made := int64(0)
+	f.more = each(func(dst []byte) ([]byte, bool) {
+		if !rows.Next() {
+			return dst, false
+		}
+		columns, i := rows.Row()
+		for k := range columns {
+			if k > 0 {
+				dst = append(dst, '\t')
+			}
+			dst = appendStar(dst, &columns[k], i)
+		}
+		made++
+		return append(dst, '\n'), true
+	})
+	if err := f.run(ctx, c); err != nil {
+		return 0, failed(ctx, err)
+	}
+	if f.took != made {
+		return 0, fmt.Errorf("load into %s: the server took %d of %d rows", f.table, f.took, made)
+	}
+	return made, nil
+}
+
+// appendStar appends value i of a column for LOAD DATA.
+func appendStar(dst []byte, v *tpcds.Vector, i int) []byte {
+	switch {
+	case v.Null[i]:
+		return append(dst, null...)
+	case v.Kind == tpcds.Char || v.Kind == tpcds.Varchar:
+		return appendText(dst, v.Text[i])
+	}
+	return v.Append(dst, i)
+}
+
+// finish gathers statistics and tells the placement.
+func (s *star) finish(ctx context.Context) error {
+	var all []string
+	for _, t := range engine.StarTables() {
+		all = append(all, s.table(string(t)))
+	}
+	for _, t := range []string{
+		"ANALYZE TABLE " + strings.Join(all, ", "),
+		"CREATE TABLE " + s.table(starPlacement) + " (placement LONGTEXT NOT NULL) ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+		"INSERT INTO " + s.table(starPlacement) + " VALUES (" + flavour.Quote(s.held.Note()) + ")",
+	} {
+		if _, err := s.db.writes.ExecContext(ctx, t); err != nil {
+			return err
+		}
+	}
+	s.held.End()
+	return nil
+}

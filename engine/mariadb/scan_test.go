@@ -1,0 +1,62 @@
+package mariadb_test
+
+import (
+	"errors"
+	"os"
+	"testing"
+
+	"barograph/engine"
+	"barograph/engine/enginetest"
+	"barograph/engine/mariadb"
+	"barograph/lab"
+)
+
+// TestScans puts the tables of the analytical workload through the suite.
+func TestScans(t *testing.T) {
+	l := enginetest.Lab(t, mariadb.Driver(), lab.Options{Profile: "tuned", Memory: 1 << 30})
+	enginetest.RunScans(t, enginetest.ScanConfig{Driver: mariadb.Driver(), URL: fresh(l, ""), Paths: enginetest.Disks})
+}
+
+// TestScansLeaveNothing: what is loaded under another placement leaves no
+// folder behind; a folder that the server cannot use is an error with a cure.
+func TestScansLeaveNothing(t *testing.T) {
+	l := enginetest.Lab(t, mariadb.Driver(), lab.Options{Memory: 1 << 30})
+	files, _ := enginetest.StarFolder(t)
+	paths := enginetest.Disks(t, 2)
+	e, err := engine.Registry{mariadb.Driver()}.Open(t.Context(), fresh(l, "")(t), engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	load := func(p engine.Placement) error {
+		star, err := e.Scans.Open(t.Context(), p)
+		if err != nil {
+			return err
+		}
+		_, err = star.Load(t.Context(), files)
+		return errors.Join(err, star.Close())
+	}
+	if err := load(engine.Placement{Paths: paths, Partitions: 3}); err != nil {
+		t.Fatal(err)
+	}
+	if err := load(engine.Placement{Paths: paths[:1], Partitions: 1, Anew: true}); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int{1, 0} {
+		in, err := os.ReadDir(paths[i])
+		if err != nil || len(in) != want {
+			t.Errorf("path %d holds %v, %v; want %d", i, in, err, want)
+		}
+	}
+	if os.Geteuid() != 0 {
+		return // without root the server's account is this one
+	}
+	if err := os.Chmod(paths[1], 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := load(engine.Placement{Paths: paths, Partitions: 2, Anew: true}); err == nil {
+		t.Error("a folder that the server's account cannot reach was taken")
+	} else {
+		t.Log(err)
+	}
+}

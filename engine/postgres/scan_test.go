@@ -1,0 +1,66 @@
+package postgres_test
+
+import (
+	"os"
+	"testing"
+
+	"barograph/engine"
+	"barograph/engine/enginetest"
+	"barograph/engine/postgres"
+	"barograph/lab"
+)
+
+// TestScans puts the tables of the analytical workload through the suite.
+func TestScans(t *testing.T) {
+	d := &databases{server: enginetest.Lab(t, postgres.Driver(), lab.Options{})}
+	enginetest.RunScans(t, enginetest.ScanConfig{Driver: postgres.Driver(), URL: func(t *testing.T) string { return d.url(t) }, Paths: enginetest.Disks})
+}
+
+// TestScansLeaveNothing: two databases of one server on one disk, of which one
+// is loaded under another placement: its folders go, the other's stay.
+func TestScansLeaveNothing(t *testing.T) {
+	d := &databases{server: enginetest.Lab(t, postgres.Driver(), lab.Options{})}
+	files, _ := enginetest.StarFolder(t)
+	paths := enginetest.Disks(t, 2)
+	folders := func() (n int) {
+		for _, p := range paths {
+			in, err := os.ReadDir(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n += len(in)
+		}
+		return n
+	}
+	first, second := d.url(t), d.url(t)
+	for _, step := range []struct {
+		url  string
+		p    engine.Placement
+		want int
+	}{
+		{first, engine.Placement{Paths: paths, Partitions: 2}, 2},
+		{second, engine.Placement{Paths: paths[:1], Partitions: 1}, 3},
+		{first, engine.Placement{Partitions: 1, Anew: true}, 1},
+	} {
+		e, err := engine.Registry{postgres.Driver()}.Open(t.Context(), step.url, engine.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		star, err := e.Scans.Open(t.Context(), step.p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := star.Load(t.Context(), files); err != nil {
+			t.Fatal(err)
+		}
+		if got := folders(); got != step.want {
+			t.Errorf("%d folders are on the disks, not %d", got, step.want)
+		}
+		if err := star.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

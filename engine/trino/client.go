@@ -1,0 +1,139 @@
+package trino
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+)
+
+// client talks to a coordinator by its REST protocol
+// (trino.io/docs/current/develop/client-protocol.html).
+type client struct {
+	http *http.Client
+	base string // http://host:port
+	user string
+}
+
+func newClient(host, user string) *client {
+	if user == "" {
+		user = "barograph"
+	}
+	return &client{http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}, base: "http://" + host, user: user}
+}
+
+func (c *client) close() { c.http.CloseIdleConnections() }
+
+// request is a statement.
+type request struct {
+	text    string
+	session string                       // properties: name=value, with commas between
+	row     func(row gjson.Result) error // takes each row, an array; nil = none are expected
+}
+
+// refused is an error that the server answered with.
+type refused struct{ name, message string }
+
+func (e *refused) Error() string { return "trino: " + e.name + ": " + e.message }
+
+// run runs a statement: the reply names a page that has the next rows, until
+// one names none. Where ctx ends first, the server is told to give up.
+func (c *client) run(ctx context.Context, r request) error {
+	method, uri, body := http.MethodPost, c.base+"/v1/statement", r.text
+	for uri != "" {
+		page, err := c.page(ctx, method, uri, body, r.session)
+		if err != nil {
+			if ctx.Err() != nil {
+				c.cancel(context.WithoutCancel(ctx), method, uri)
+				return ctx.Err()
+			}
+			return err
+		}
+		reply := gjson.ParseBytes(page)
+		if e := reply.Get("error"); e.Exists() {
+			return &refused{e.Get("errorName").String(), e.Get("message").String()}
+		}
+		for _, row := range reply.Get("data").Array() {
+			if r.row == nil {
+				continue
+			}
+			if err := r.row(row); err != nil {
+				c.cancel(context.WithoutCancel(ctx), http.MethodGet, reply.Get("nextUri").String())
+				return err
+			}
+		}
+		method, uri, body = http.MethodGet, reply.Get("nextUri").String(), ""
+	}
+	return nil
+}
+
+// The protocol has a client ask again, a little later, where a coordinator is busy.
+const (
+	busyPause = 100 * time.Millisecond
+	busyTries = 50
+)
+
+// page asks for one page.
+func (c *client) page(ctx context.Context, method, uri, body, session string) ([]byte, error) {
+	for try := 1; ; try++ {
+		req, err := http.NewRequestWithContext(ctx, method, uri, strings.NewReader(body))
+		if err != nil {
+			return nil, err
+		}
+		req.Header.Set("X-Trino-User", c.user)
+		req.Header.Set("X-Trino-Source", "barograph")
+		req.Header.Set("X-Trino-Time-Zone", "UTC")
+		if session != "" {
+			req.Header.Set("X-Trino-Session", session)
+		}
+		resp, err := c.http.Do(req)
+		if err != nil {
+			return nil, err
+		}
+		text, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close() // read only
+		switch busy := resp.StatusCode == http.StatusBadGateway || resp.StatusCode == http.StatusServiceUnavailable || resp.StatusCode == http.StatusGatewayTimeout; {
+		case err != nil:
+			return nil, err
+		case resp.StatusCode == http.StatusOK:
+			return text, nil
+		case !busy || try == busyTries:
+			return nil, fmt.Errorf("trino: status %d: %s", resp.StatusCode, strings.TrimSpace(string(text[:min(len(text), 300)])))
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(busyPause):
+		}
+	}
+}
+
+// cancelPatience is how long a server may take to be told to give up.
+const cancelPatience = 2 * time.Second
+
+// cancel tells the server to give up a statement, by the page that was asked for.
+func (c *client) cancel(ctx context.Context, method, uri string) {
+	if method == http.MethodPost || uri == "" {
+		return // it has not begun, or has ended
+	}
+	ctx, stop := context.WithTimeout(ctx, cancelPatience)
+	defer stop()
+	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, uri, nil)
+	if err != nil {
+		return
+	}
+	req.Header.Set("X-Trino-User", c.user)
+	if resp, err := c.http.Do(req); err == nil {
+		_ = resp.Body.Close() // what it says does not matter
+	}
+}
+
+// number runs a statement whose answer is one number.
+func (c *client) number(ctx context.Context, text string) (n int64, err error) {
+	err = c.run(ctx, request{text: text, row: func(row gjson.Result) error { n = row.Get("0").Int(); return nil }})
+	return n, err
+}

@@ -1,0 +1,290 @@
+package trino
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/tidwall/gjson"
+	"github.com/zeebo/xxh3"
+
+	"barograph/engine"
+	"barograph/engine/sqlengine"
+	"barograph/fault"
+	"barograph/flavour"
+	"barograph/formats/tpcds"
+)
+
+// scans opens the tables of the analytical workload: Parquet files that
+// Barograph writes, one or more for each part of store_sales.
+type scans struct{ *database }
+
+// star is the tables under a placement.
+type star struct {
+	db    *database
+	place engine.Placement
+	held  *sqlengine.StarHeld
+	files atomic.Int64 // written by this load, for their names
+}
+
+// Open opens the tables.
+func (s scans) Open(ctx context.Context, p engine.Placement) (*engine.Star, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	st := &star{db: s.database, place: p}
+	note, err := st.note(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if st.held, err = sqlengine.HoldStar("schema "+st.schema(), p, note); err != nil {
+		return nil, err
+	}
+	return &engine.Star{
+		Load: st.load, Ask: st.ask, Text: st.text, Plan: st.plan, Size: st.size,
+		// The server keeps nothing of files in its memory between questions.
+		Cold:  func(context.Context) error { return nil },
+		Close: func() error { return nil }, // the engine's connections are its own
+	}, nil
+}
+
+// schema is the name of the tables' schema, with its catalog.
+func (s *star) schema() string { return s.db.catalog + "." + s.db.name + "_star" }
+
+func (s *star) table(t engine.StarTable) string { return s.schema() + "." + string(t) }
+
+func (s *star) text(q engine.StarQuery) string {
+	d := sqlengine.StarDialect{Table: s.table}
+	return d.Text(q)
+}
+
+// session has an answer worked on by the placement's workers, which are dealt
+// to the nodes: so many of a node's threads read files at once.
+func (s *star) session() string {
+	return fmt.Sprintf("max_drivers_per_task=%d", max((s.place.Parallel()+s.db.nodes-1)/s.db.nodes, 1))
+}
+
+// note is the comment of store_sales, which tells the placement; "" = there is
+// no such table, or its load was broken off.
+func (s *star) note(ctx context.Context) (note string, err error) {
+	err = s.db.client.run(ctx, request{
+		text: "SELECT coalesce(comment, '') FROM system.metadata.table_comments WHERE catalog_name = " + flavour.Quote(s.db.catalog) +
+			" AND schema_name = " + flavour.Quote(s.db.name+"_star") + " AND table_name = " + flavour.Quote(string(engine.StoreSales)),
+		row: func(row gjson.Result) error { note = row.Get("0").String(); return nil },
+	})
+	return note, err
+}
+
+func (s *star) ask(ctx context.Context, q engine.StarQuery) ([]engine.StarRow, error) {
+	if err := s.held.Usable(q); err != nil {
+		return nil, err
+	}
+	var out []engine.StarRow
+	err := s.db.client.run(ctx, request{text: s.text(q), session: s.session(), row: func(row gjson.Result) error {
+		var values [][]byte
+		for _, v := range row.Array() {
+			if v.Type == gjson.Null {
+				values = append(values, nil)
+			} else {
+				values = append(values, []byte(v.String()))
+			}
+		}
+		decoded, err := sqlengine.DecodeStar(q, values)
+		out = append(out, decoded)
+		return err
+	}})
+	return out, err
+}
+
+// plan is the plan with what each step took: it runs the question.
+func (s *star) plan(ctx context.Context, q engine.StarQuery) (text string, err error) {
+	if err := s.held.Usable(q); err != nil {
+		return "", err
+	}
+	err = s.db.client.run(ctx, request{text: "EXPLAIN ANALYZE " + s.text(q), session: s.session(), row: func(row gjson.Result) error {
+		text += row.Get("0").String() + "\n"
+		return nil
+	}})
+	return text, err
+}
+
+// homes are the folders of the tables on each path of a placement, or beside
+// the server's own tables where there are none.
+func (s *star) homes(ctx context.Context, paths []string) ([]string, error) {
+	own := fmt.Sprintf("barograph-trino-%016x", xxh3.HashString(s.db.client.base+"/"+s.schema()))
+	var out []string
+	for _, p := range paths {
+		out = append(out, filepath.Join(p, own))
+	}
+	if out != nil {
+		return out, nil
+	}
+	location := ""
+	err := s.db.client.run(ctx, request{text: "SHOW CREATE SCHEMA " + s.schema(), row: func(row gjson.Result) error {
+		_, rest, _ := strings.Cut(row.Get("0").String(), "'local://")
+		location, _, _ = strings.Cut(rest, "'")
+		return nil
+	}})
+	if err == nil && location == "" {
+		err = &fault.Error{Setting: "schema " + s.schema(), Problem: "lies on no local path", Cure: "name paths, or a catalog whose metastore is on a local path"}
+	}
+	return []string{filepath.Join(path.Dir(path.Dir(location)), own)}, err
+}
+
+// part is the folder of part i.
+func part(homes []string, i int) string {
+	return filepath.Join(homes[i%len(homes)], "part-"+fmt.Sprintf("%04d", i))
+}
+
+// size adds up the files of the parts by their paths.
+func (s *star) size(ctx context.Context) ([]int64, error) {
+	if err := s.held.Usable(engine.ScanAll); err != nil {
+		return nil, err
+	}
+	homes, err := s.homes(ctx, s.place.Paths)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]int64, len(homes))
+	for i := range s.place.Partitions {
+		entries, err := os.ReadDir(part(homes, i))
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			info, err := e.Info()
+			if err != nil {
+				return nil, err
+			}
+			out[i%len(out)] += info.Size()
+		}
+	}
+	return out, nil
+}
+
+// load writes the files and makes the tables anew. The comment that tells the
+// placement comes last.
+func (s *star) load(ctx context.Context, files engine.StarFiles) (out engine.StarLoaded, err error) {
+	if s.db.readOnly {
+		return out, engine.ErrReadOnly
+	}
+	s.held.Begin()
+	homes, err := s.clear(ctx)
+	if err != nil {
+		return out, err
+	}
+	out, err = sqlengine.LoadStar(ctx, files, func(ctx context.Context, t engine.StarTable, rows *sqlengine.StarRows) (int64, error) {
+		return s.write(ctx, homes, t, rows)
+	})
+	if err != nil {
+		return out, err
+	}
+	for _, text := range s.create(homes) {
+		if err := s.db.client.run(ctx, request{text: text}); err != nil {
+			return out, s.refused(ctx, err)
+		}
+	}
+	s.held.End()
+	return out, nil
+}
+
+// refused says what to look at where the server does not take the tables.
+func (s *star) refused(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return &fault.Error{Setting: "catalog " + s.db.catalog, Problem: "does not take the tables", Err: err,
+		Cure: "every node must see the files under the same paths, by fs.native-local.enabled=true and local.location=/, and hive.allow-register-partition-procedure must be true"}
+}
+
+// clear drops the tables and removes their files, wherever they lie.
+func (s *star) clear(ctx context.Context) ([]string, error) {
+	if err := s.db.client.run(ctx, request{text: "CREATE SCHEMA IF NOT EXISTS " + s.schema()}); err != nil {
+		return nil, err
+	}
+	homes, err := s.homes(ctx, s.place.Paths)
+	if err != nil {
+		return nil, err
+	}
+	gone := homes
+	note, err := s.note(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if there, ok := sqlengine.StarPlaced(note); ok {
+		old, err := s.homes(ctx, there.Paths)
+		if err != nil {
+			return nil, err
+		}
+		gone = append(append([]string{}, homes...), old...)
+	}
+	for _, t := range engine.StarTables() {
+		if err := s.db.client.run(ctx, request{text: "DROP TABLE IF EXISTS " + s.table(t)}); err != nil {
+			return nil, err
+		}
+	}
+	for _, home := range gone {
+		if err := os.RemoveAll(home); err != nil {
+			return nil, err
+		}
+	}
+	for i := range s.place.Partitions {
+		if err := os.MkdirAll(part(homes, i), 0o755); err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range engine.StarTables() {
+		if err := os.MkdirAll(filepath.Join(homes[0], string(t)), 0o755); err != nil {
+			return nil, err
+		}
+	}
+	return homes, nil
+}
+
+// create are the statements that make the tables of the files, and gather
+// statistics.
+func (s *star) create(homes []string) []string {
+	var out []string
+	for _, t := range engine.StarTables() {
+		var cols []string
+		for _, c := range tpcds.Columns(string(t)) {
+			cols = append(cols, c.Name+" "+starType(&c))
+		}
+		with := "format = 'PARQUET', external_location = " + location(filepath.Join(homes[0], string(t)))
+		if t == engine.StoreSales {
+			cols = append(cols, "part integer")
+			with += ", partitioned_by = ARRAY['part']"
+		}
+		out = append(out, "CREATE TABLE "+s.table(t)+" ("+strings.Join(cols, ", ")+") WITH ("+with+")")
+	}
+	for i := range s.place.Partitions {
+		out = append(out, fmt.Sprintf("CALL %s.system.register_partition(schema_name => %s, table_name => %s, partition_columns => ARRAY['part'], partition_values => ARRAY['%d'], location => %s)",
+			s.db.catalog, flavour.Quote(s.db.name+"_star"), flavour.Quote(string(engine.StoreSales)), i, location(part(homes, i))))
+	}
+	for _, t := range engine.StarTables() {
+		out = append(out, "ANALYZE "+s.table(t))
+	}
+	return append(out, "COMMENT ON TABLE "+s.table(engine.StoreSales)+" IS "+flavour.Quote(s.held.Note()))
+}
+
+// location is a folder as the connector names it, quoted.
+func location(folder string) string { return flavour.Quote("local://" + folder) }
+
+func starType(c *tpcds.Column) string {
+	switch c.Kind {
+	case tpcds.Big:
+		return "bigint"
+	case tpcds.Decimal:
+		return "decimal(7,2)"
+	case tpcds.Date:
+		return "date"
+	case tpcds.Char, tpcds.Varchar: // files hold texts without the spaces that fill them up
+		return "varchar(" + strconv.Itoa(c.Size) + ")"
+	}
+	return "integer"
+}

