@@ -133,6 +133,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
+	redis.SetLogger(said{s.log})
 	if err := s.connect(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -140,6 +141,16 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		return nil, unreachable(err)
 	}
 	return &engine.Engine{Archives: s, KV: kv{s}, Metrics: s.metrics, About: s.about, Close: s.client.Close}, nil
+}
+
+// said gives the log what the library says of its connections, which it keeps
+// one logger for: that of the store that was opened last. The errors themselves
+// come back from the calls.
+type said struct{ log *slog.Logger }
+
+// Printf is called by the library.
+func (l said) Printf(ctx context.Context, format string, args ...any) {
+	l.log.DebugContext(ctx, fmt.Sprintf(format, args...))
 }
 
 // connect asks the server whether it is a node of a cluster.
