@@ -24,6 +24,7 @@ type scanPage struct {
 	Held     table
 	Loads    table
 	Disks    table
+	Laws     table
 	Pictures []postPicture
 	Plans    []scanPlans
 }
@@ -52,7 +53,7 @@ func WriteScans(dir string) (string, error) {
 		return "", err
 	}
 	p.Facts = s.facts()
-	p.Times, p.Held, p.Loads, p.Disks = s.times(), s.held(), s.loads(), s.paths()
+	p.Times, p.Held, p.Loads, p.Disks, p.Laws = s.times(), s.held(), s.loads(), s.paths(), s.laws()
 	if p.Pictures, err = s.pictures(); err != nil {
 		return "", err
 	}
@@ -73,7 +74,7 @@ func WriteScans(dir string) (string, error) {
 // ScanText prints the tables for a terminal.
 func ScanText(w io.Writer, r *run.Scans) error {
 	s := gatherScans(r)
-	for _, t := range []table{s.times(), s.held(), s.loads(), s.paths()} {
+	for _, t := range []table{s.times(), s.held(), s.laws(), s.loads(), s.paths()} {
 		if len(t.Rows) == 0 {
 			continue
 		}

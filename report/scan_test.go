@@ -39,6 +39,11 @@ func madeScans() *run.Scans {
 	add(0, "scan", run.Warm, 0.1, 3.9, 0, 8e9)
 	add(1, "scan", run.Warm, 0.1, 2, 0, 0.1e9)
 	add(0, "q3", run.Warm, 0.2, 1, 0, 8e9)
+	r.Laws = []run.ScanLaw{
+		{Query: "scan", Phase: run.Cold, Drawn: measure.Estimate{Value: 0.98, Low: 0.9, High: 1}, Work: measure.Estimate{Value: 2, Low: 1, High: 3}, Error: 0.01,
+			Fits: []run.ScanFit{{Config: 0, Measured: 1, Predicted: 1.1, Residual: -0.09, Bound: "disks"}}},
+		{Query: "q3", Phase: run.Cold, Problem: "2 setups cannot tell three parameters"},
+	}
 	r.Points = append(r.Points, run.ScanPoint{Config: 1, Query: "q3", Phase: run.Warm, Verdict: run.Wrong, Problem: "a cent is missing"})
 	return r
 }
@@ -71,6 +76,7 @@ func TestScanReport(t *testing.T) {
 	for _, want := range []string{
 		"disk reads: 98.0 MB/s of the 100 MB/s", "disk reads: 196 MB/s of the 200 MB/s", "CPU: 3.90 of 4 cores", "memory: 100 MB was left", "a cent is missing",
 		"1 path × 4 partitions", "2.00 times as fast as with 1 path", "WRONG",
+		"share drawn 0.980 (0.900 – 1.00)", "none: 2 setups cannot tell",
 	} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q is not in\n%s", want, text.String())

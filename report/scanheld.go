@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"barograph/measure"
+	"barograph/run"
 )
 
 // scanUse is what answers used, on average over the repetitions.
@@ -104,4 +105,37 @@ func (s *scans) held() table {
 		}})
 	}
 	return t
+}
+
+// laws are what the model makes of cold answers, and how far it is off.
+func (s *scans) laws() table {
+	t := table{Title: "The law of the times", Wide: true, Head: []column{
+		{Name: "question", Text: true}, {Name: "configuration", Text: true}, {Name: "measured", Unit: "s"}, {Name: "law", Unit: "s"}, {Name: "off by", Unit: "%"}, {Name: "decided by", Text: true}, {Name: "the law", Text: true, Wrap: true},
+	}, Note: "Of cold answers: start + max(bytes read ÷ (share drawn × the disks' measured rates), work × bytes ÷ cores). Intervals: 95 %, by bootstrap."}
+	for _, l := range s.Laws {
+		if l.Problem != "" {
+			t.Rows = append(t.Rows, row{Cells: []cell{text(l.Query), dim(none), dim(none), dim(none), dim(none), dim(none), text("none: " + l.Problem)}})
+			continue
+		}
+		for i, f := range l.Fits {
+			words := ""
+			if i == 0 {
+				words = lawInWords(&l)
+			}
+			t.Rows = append(t.Rows, row{Cells: []cell{
+				text(l.Query), text(s.names[f.Config]), value(f.Measured, number(f.Measured)), value(f.Predicted, number(f.Predicted)), value(f.Residual, number(100*f.Residual)), text(f.Bound), text(words),
+			}})
+		}
+	}
+	return t
+}
+
+// lawInWords gives the parameters of a law.
+func lawInWords(l *run.ScanLaw) string {
+	of := func(e measure.Estimate) string { return number(e.Value) + " (" + interval(e.Low, e.High) + ")" }
+	start := "start " + of(l.Start) + " s"
+	if !l.Told {
+		start = "start too short to tell"
+	}
+	return fmt.Sprintf("share drawn %s, work %s s a core and GB, %s; errors %s %%", of(l.Drawn), of(l.Work), start, number(100*l.Error))
 }

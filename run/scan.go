@@ -38,6 +38,7 @@ type Scans struct {
 	Cold     string       `json:"cold_how,omitempty"`       // how caches were emptied; "" = there are no cold times
 	Configs  []ScanConfig `json:"configurations"`
 	Points   []ScanPoint  `json:"points"`
+	Laws     []ScanLaw    `json:"laws,omitempty"`
 	Warnings []string     `json:"warnings,omitempty"`
 }
 
@@ -87,6 +88,29 @@ type ScanPoint struct {
 	Free    uint64               `json:"memory_available_bytes"` // of the machine, after the answer
 }
 
+// ScanLaw is the law of the times of a question: Start + max(bytes ÷ (Drawn · the
+// disks' rates), Work · bytes ÷ cores).
+type ScanLaw struct {
+	Query   string           `json:"query"`
+	Phase   Phase            `json:"phase"`
+	Problem string           `json:"problem,omitempty"` // why there is none; then the rest is empty
+	Drawn   measure.Estimate `json:"drawn"`             // share of the disks' measured rates that the engine gets
+	Work    measure.Estimate `json:"work_seconds_per_gb"`
+	Start   measure.Estimate `json:"start_seconds"`
+	Told    bool             `json:"start_told"` // false: the points cannot tell Start, which counts as 0
+	Error   float64          `json:"error"`      // root mean square of the relative errors
+	Fits    []ScanFit        `json:"fits,omitempty"`
+}
+
+// ScanFit is a configuration beside the law.
+type ScanFit struct {
+	Config    int     `json:"configuration"`
+	Measured  float64 `json:"measured_seconds"`
+	Predicted float64 `json:"predicted_seconds"`
+	Residual  float64 `json:"residual"`
+	Bound     string  `json:"bound"` // disks, cores
+}
+
 // Save writes the run into a folder, which is made.
 func (s *Scans) Save(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -109,6 +133,13 @@ func ReadScans(dir string) (*Scans, error) {
 	for i := range s.Points {
 		if c := s.Points[i].Config; c < 0 || c >= len(s.Configs) {
 			return nil, &fault.Error{File: path, Problem: "has a point of a configuration that it does not hold", Cure: "restore the file"}
+		}
+	}
+	for _, l := range s.Laws {
+		for _, f := range l.Fits {
+			if f.Config < 0 || f.Config >= len(s.Configs) {
+				return nil, &fault.Error{File: path, Problem: "has a law of a configuration that it does not hold", Cure: "restore the file"}
+			}
 		}
 	}
 	return s, nil

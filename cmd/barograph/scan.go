@@ -13,6 +13,7 @@ import (
 
 	"barograph/engine"
 	"barograph/fault"
+	"barograph/lab"
 	"barograph/measure"
 	"barograph/run"
 	"barograph/workload/scan"
@@ -106,7 +107,7 @@ func (f *scanFlags) run(ctx context.Context) error {
 	}
 	result := &run.Scans{
 		Started: time.Now().UTC().Truncate(time.Second), Args: redacted(f.env.args), Experiment: string(f.experiment), Engine: d.Scheme, Place: string(d.Place),
-		Server: labServer([]string{f.labs}, d, u), Machine: measure.ReadMachine(ctx, "."), Limited: "plain folders: disks were not limited",
+		Server: labServer([]string{f.labs}, d, u), Machine: measure.ReadMachine(ctx, "."),
 	}
 	configs, err := f.configs(result)
 	if err != nil {
@@ -203,14 +204,29 @@ func (f *scanFlags) disks(ctx context.Context, result *run.Scans) ([]string, err
 	if err != nil {
 		return nil, err
 	}
+	limited := 0
 	for i, path := range f.paths {
 		d := run.ScanDisk{Path: path, Device: devices[i], Type: measure.ReadMachine(ctx, path).Disk.Type}
+		throttled, ok := lab.DiskOf(path)
+		if ok {
+			limited++
+			d.Limit, d.Rate = throttled.Limits.ReadMBps*1e6, throttled.Measured.ReadMBps*1e6
+			d.How = "measured by barograph lab disks; limits: " + throttled.Limits.String()
+		}
 		if f.measureDisks {
 			if d.Rate, d.How, err = measure.ReadRate(path); err != nil {
 				return nil, err
 			}
 		}
 		result.Disks = append(result.Disks, d)
+	}
+	switch {
+	case limited == 0:
+		result.Limited = "plain folders: disks were not limited"
+	case limited == len(f.paths):
+		result.Limited = "every path lies on a throttled disk of the lab"
+	default:
+		result.Limited = fmt.Sprintf("%d of %d paths lie on throttled disks of the lab; the others are plain folders, not limited", limited, len(f.paths))
 	}
 	return devices, nil
 }
@@ -234,6 +250,9 @@ func (f *scanFlags) measured(ctx context.Context, o scan.Options, result *run.Sc
 	}
 	o.Save = func() error { return result.Save(f.out) }
 	err = errors.Join(scan.Run(ctx, db.Scans, o, result), db.Close())
+	if result.Laws = scan.Laws(result); len(result.Laws) > 0 {
+		err = errors.Join(err, o.Save())
+	}
 	if len(result.Points) > 0 {
 		err = errors.Join(err, f.env.report(f.out))
 	}

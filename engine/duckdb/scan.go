@@ -219,13 +219,28 @@ func (t *star) write(ctx context.Context, c *conn, files engine.StarFiles) (view
 	return views, t.sync()
 }
 
+// Sizes of what is dealt.
+const (
+	rowGroup   = 122_880 // DuckDB's own: the rows that one thread reads
+	mostPieces = 512     // files that are written at once
+)
+
 // deal deals the facts to the parts, by their tickets, and returns the files.
+// DuckDB's threads read one row group after another, file by file: a part is
+// cut into pieces of one row group each, and the files are named in turns, a
+// piece of each part, so that threads read from all disks at once.
+//
 // DuckDB writes a folder for each value of a column in one statement; each of
-// them is a link to the part's folder, on the disk of the part.
-func (t *star) deal(ctx context.Context, c *conn, facts []string) (parts []string, err error) {
-	folders := make([]string, t.Partitions)
+// them is a link to the piece's folder, on the disk of the part.
+func (t *star) deal(ctx context.Context, c *conn, facts []string) (files []string, err error) {
+	rows, err := c.whole(ctx, "SELECT count(*) FROM read_parquet("+list(facts)+")")
+	if err != nil {
+		return nil, err
+	}
+	pieces := min((int(rows)/t.Partitions+rowGroup-1)/rowGroup, mostPieces/t.Partitions)
+	folders := make([]string, max(pieces, 1)*t.Partitions)
 	for i := range folders {
-		folders[i] = t.folder(&t.Placement, i)
+		folders[i] = filepath.Join(t.folder(&t.Placement, i%t.Partitions), fmt.Sprintf("piece-%04d", i/t.Partitions))
 		if err := os.MkdirAll(folders[i], 0o755); err != nil {
 			return nil, err
 		}
@@ -236,12 +251,13 @@ func (t *star) deal(ctx context.Context, c *conn, facts []string) (parts []strin
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(staging)) }() // the links, not what they point to
 	for i, folder := range folders {
-		if err := os.Symlink(folder, filepath.Join(staging, "part="+strconv.Itoa(i))); err != nil {
+		if err := os.Symlink(folder, filepath.Join(staging, "piece="+strconv.Itoa(i))); err != nil {
 			return nil, err
 		}
 	}
-	err = c.exec(ctx, "COPY (SELECT *, hash(ss_ticket_number) % "+strconv.Itoa(t.Partitions)+" AS part FROM read_parquet("+list(facts)+"))\nTO "+
-		flavour.Quote(staging)+" (FORMAT parquet, PARTITION_BY (part), OVERWRITE_OR_IGNORE)")
+	err = c.exec(ctx, "SET GLOBAL partitioned_write_max_open_files = "+strconv.Itoa(len(folders)+1)+";\n"+
+		"COPY (SELECT *, hash(ss_ticket_number) % "+strconv.Itoa(len(folders))+" AS piece FROM read_parquet("+list(facts)+"))\nTO "+
+		flavour.Quote(staging)+" (FORMAT parquet, ROW_GROUP_SIZE "+strconv.Itoa(2*rowGroup)+", PARTITION_BY (piece), OVERWRITE_OR_IGNORE)")
 	if err != nil {
 		return nil, err
 	}
@@ -250,9 +266,9 @@ func (t *star) deal(ctx context.Context, c *conn, facts []string) (parts []strin
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, found...)
+		files = append(files, found...)
 	}
-	return parts, nil
+	return files, nil
 }
 
 // sync has all files on disk before the views name them.
@@ -303,7 +319,7 @@ func (t *star) size(ctx context.Context) ([]int64, error) {
 	}
 	out := make([]int64, max(len(t.Paths), 1))
 	err := t.files(func(path int, name string, info os.FileInfo) error {
-		if strings.HasPrefix(filepath.Base(filepath.Dir(name)), "part-") {
+		if strings.HasPrefix(filepath.Base(filepath.Dir(name)), "piece-") {
 			out[path] += info.Size()
 		}
 		return nil
