@@ -25,7 +25,14 @@ const (
 
 	Hash      Layout = "hash"      // as Columns, in a table that is partitioned by the hash of its keys
 	Clustered Layout = "clustered" // as Columns, in a table that lies in the order of its keys, where that is not the engine's habit
+
+	Array      Layout = "array"      // as Document, but the first field is an array of its pieces, see ArrayPiece
+	ArrayIndex Layout = "arrayindex" // as Array, with an index over the array's elements
 )
+
+// ArrayPiece is how many bytes of a value an element of Array has: the last one
+// may have fewer, and none cuts a character of UTF-8 in two.
+const ArrayPiece = 10
 
 // Summary is one line for people; "" for an unknown layout.
 func (l Layout) Summary() string {
@@ -40,6 +47,10 @@ func (l Layout) Summary() string {
 		return "a column per field, in a table of 8 partitions by the hash of the key"
 	case Clustered:
 		return "a column per field, in a table that lies in the order of its keys"
+	case Array:
+		return "one JSON document per record, whose first field is an array of pieces of 10 bytes"
+	case ArrayIndex:
+		return "the same with an index over the elements of the array"
 	}
 	return ""
 }

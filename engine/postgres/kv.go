@@ -35,18 +35,48 @@ func (k kv) dialect() *sqlengine.KVDialect {
 			return "jsonb_set(" + doc + ", " + path + "::text[], to_jsonb(" + value + "::text))"
 		},
 		MaxParams: 65535, Folded: true,
-		Variants: map[engine.Layout]sqlengine.Variant{engine.Hash: {
-			Options: " PARTITION BY HASH (" + sqlengine.KeyColumn + ")", More: hashParts,
-			Is: "SELECT (relkind = 'p')::int::text FROM pg_class WHERE oid = to_regclass(quote_ident($1::text))",
-		}},
+		Joined: func(doc, name string) string {
+			field := doc + " -> '" + name + "'"
+			return "CASE jsonb_typeof(" + field + ") WHEN 'array' THEN array_to_string(ARRAY(SELECT e FROM jsonb_array_elements_text(" + field +
+				") WITH ORDINALITY AS a (e, i) ORDER BY i), '') ELSE " + doc + " ->> '" + name + "' END"
+		},
+		Variants: map[engine.Layout]sqlengine.Variant{
+			engine.Hash: {
+				Options: " PARTITION BY HASH (" + sqlengine.KeyColumn + ")", More: hashParts,
+				Is: "SELECT (relkind = 'p')::int::text FROM pg_class WHERE oid = to_regclass(quote_ident($1::text))",
+			},
+			engine.Array:      {More: noted(engine.Array), Is: isNoted(engine.Array)},
+			engine.ArrayIndex: {More: arrayIndex, Is: isNoted(engine.ArrayIndex) + hasElements},
+		},
 	}
 }
 
+// noted writes a layout into the table's comment: no column tells of it.
+func noted(l engine.Layout) func(d *sqlengine.KVDialect, t engine.Table) []string {
+	return func(d *sqlengine.KVDialect, t engine.Table) []string {
+		return []string{"COMMENT ON TABLE " + d.Quote(t.Name) + " IS '" + string(l) + "'"}
+	}
+}
+
+func isNoted(l engine.Layout) string {
+	return "SELECT (coalesce(obj_description(to_regclass(quote_ident($1::text)), 'pg_class'), '') = '" + string(l) + "')::int::text"
+}
+
+// hasElements follows isNoted: without its index the table is not laid out so.
+const hasElements = " WHERE EXISTS (SELECT FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am m ON m.oid = c.relam" +
+	" WHERE i.indrelid = to_regclass(quote_ident($1::text)) AND m.amname = 'gin')"
+
+// arrayIndex makes the index over the elements of the first field.
+func arrayIndex(d *sqlengine.KVDialect, t engine.Table) []string {
+	return append(noted(engine.ArrayIndex)(d, t), "CREATE INDEX IF NOT EXISTS "+d.Quote(t.Name+"_elements")+" ON "+d.Quote(t.Name)+
+		" USING gin (("+sqlengine.DocumentColumn+" -> '"+t.Fields[0]+"'))")
+}
+
 // hashParts makes the partitions.
-func hashParts(d *sqlengine.KVDialect, name string) (all []string) {
+func hashParts(d *sqlengine.KVDialect, t engine.Table) (all []string) {
 	for i := range sqlengine.HashPartitions {
 		all = append(all, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s PARTITION OF %s FOR VALUES WITH (MODULUS %d, REMAINDER %d)",
-			d.Quote(name+"_"+strconv.Itoa(i)), d.Quote(name), sqlengine.HashPartitions, i))
+			d.Quote(t.Name+"_"+strconv.Itoa(i)), d.Quote(t.Name), sqlengine.HashPartitions, i))
 	}
 	return all
 }

@@ -29,16 +29,20 @@ type KVDialect struct {
 	MaxParams                  int                                  // of one statement
 	Folded                     bool                                 // names are kept in lower case
 
+	// Joined is the text of a field of a document that may be an array of texts.
+	Joined func(doc, name string) string // nil = the engine has no layout engine.Array
+
 	// Variants are the physical layouts that the engine offers besides its
-	// usual one; their columns are those of engine.Columns.
+	// usual ones; their columns are those of engine.Columns, or of
+	// engine.Document where it is a layout of arrays.
 	Variants map[engine.Layout]Variant
 }
 
 // Variant is a physical layout of a table.
 type Variant struct {
-	Options string                                   // behind CREATE TABLE (…), in place of TableOptions
-	More    func(d *KVDialect, name string) []string // statements that complete it; nil = none
-	Is      string                                   // a query with the table's name as its argument: "1" where it is laid out so
+	Options string                                      // behind CREATE TABLE (…), in place of TableOptions
+	More    func(d *KVDialect, t engine.Table) []string // statements that complete it; nil = none
+	Is      string                                      // a query with the table's name as its argument: "1" where it is laid out so
 }
 
 // HashPartitions is how many partitions a table of the layout hash has.
@@ -60,7 +64,12 @@ func newKVTexts(d *KVDialect, t engine.Table) *kvTexts {
 	return x
 }
 
-func (x *kvTexts) document() bool { return x.t.Layout == engine.Document }
+// document tells whether a record is one document, arrays whether its first
+// field is an array.
+func (x *kvTexts) document() bool { return x.t.Layout == engine.Document || x.arrays() }
+func (x *kvTexts) arrays() bool {
+	return x.t.Layout == engine.Array || x.t.Layout == engine.ArrayIndex
+}
 
 // create makes the table.
 func (x *kvTexts) create() []string {
@@ -79,7 +88,7 @@ func (x *kvTexts) create() []string {
 	}
 	all := []string{b.String() + ")" + v.Options}
 	if v.More != nil {
-		all = append(all, v.More(x.KVDialect, x.t.Name)...)
+		all = append(all, v.More(x.KVDialect, x.t)...)
 	}
 	return all
 }
@@ -96,9 +105,12 @@ func (x *kvTexts) columns(f engine.Fields) string {
 	}
 	var names []string
 	for _, i := range f {
-		if x.document() {
+		switch {
+		case x.arrays() && i == 0:
+			names = append(names, x.Joined(x.Quote(DocumentColumn), x.t.Fields[i]))
+		case x.document():
 			names = append(names, x.Field(x.Quote(DocumentColumn), x.t.Fields[i]))
-		} else {
+		default:
 			names = append(names, x.Quote(x.t.Fields[i]))
 		}
 	}

@@ -171,15 +171,15 @@ type kvConn struct {
 
 func (x *kvTexts) connect(s Session) *engine.Conn {
 	c := &kvConn{
-		kvTexts: x, s: s, json: newKVJSON(x.t.Fields), inserts: map[int]Statement{},
+		kvTexts: x, s: s, json: newKVJSON(x.t.Fields, x.arrays()), inserts: map[int]Statement{},
 		readSome: map[string]Statement{}, scanSome: map[string]Statement{}, updateSome: map[string]Statement{},
 	}
 	c.onRead, c.onScan, c.onPath = c.takeRead, c.takeScan, c.takePath
 	conn := &engine.Conn{Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, InsertMany: c.insertMany, Close: s.Close}
-	if x.document() && x.AtPath != nil {
+	if x.t.Layout == engine.Document && x.AtPath != nil {
 		conn.ReadPath = c.readPath
 	}
-	if x.document() && x.SetPath != nil {
+	if x.t.Layout == engine.Document && x.SetPath != nil {
 		conn.UpdatePath = c.updatePath
 	}
 	return conn

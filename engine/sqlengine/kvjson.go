@@ -13,6 +13,7 @@ import (
 // allocation per record.
 type kvJSON struct {
 	names  []string
+	arrays bool // the first field is written as an array of pieces
 	data   []byte
 	values []jsonSpan // by field
 }
@@ -23,8 +24,8 @@ type jsonSpan struct {
 	there      bool
 }
 
-func newKVJSON(names []string) *kvJSON {
-	return &kvJSON{names: names, values: make([]jsonSpan, len(names))}
+func newKVJSON(names []string, arrays bool) *kvJSON {
+	return &kvJSON{names: names, arrays: arrays, values: make([]jsonSpan, len(names))}
 }
 
 const hexDigits = "0123456789abcdef"
@@ -39,20 +40,46 @@ func (j *kvJSON) append(to []byte, r *engine.Row) []byte {
 		field, v := r.At(i)
 		to = append(to, '"')
 		to = append(to, j.names[field]...) // a plain name, see engine.Table.Check
-		to = append(to, '"', ':', '"')
-		for _, c := range v {
-			switch {
-			case c == '"' || c == '\\':
-				to = append(to, '\\', c)
-			case c < ' ':
-				to = append(to, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
-			default:
-				to = append(to, c)
-			}
+		to = append(to, '"', ':')
+		if j.arrays && field == 0 {
+			to = appendPieces(to, v)
+		} else {
+			to = appendText(to, v)
 		}
-		to = append(to, '"')
 	}
 	return append(to, '}')
+}
+
+// appendPieces writes a value as an array of its pieces, see engine.ArrayPiece.
+func appendPieces(to, v []byte) []byte {
+	to = append(to, '[')
+	for first := true; len(v) > 0; first = false {
+		n := min(len(v), engine.ArrayPiece)
+		for n < len(v) && n > 1 && !utf8.RuneStart(v[n]) {
+			n--
+		}
+		if !first {
+			to = append(to, ',')
+		}
+		to = appendText(to, v[:n])
+		v = v[n:]
+	}
+	return append(to, ']')
+}
+
+func appendText(to, v []byte) []byte {
+	to = append(to, '"')
+	for _, c := range v {
+		switch {
+		case c == '"' || c == '\\':
+			to = append(to, '\\', c)
+		case c < ' ':
+			to = append(to, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+		default:
+			to = append(to, c)
+		}
+	}
+	return append(to, '"')
 }
 
 var errNoRecord = errors.New("the document is no record: not an object of strings")
@@ -104,7 +131,12 @@ func (j *kvJSON) member(p *jsonText) (err error) {
 	if p.word("null") {
 		return nil
 	}
-	if j.data, err = p.text(j.data); err != nil {
+	if j.arrays && p.take('[') {
+		j.data, err = p.texts(j.data)
+	} else {
+		j.data, err = p.text(j.data)
+	}
+	if err != nil {
 		return err
 	}
 	if field >= 0 {
@@ -139,6 +171,20 @@ func (p *jsonText) word(w string) bool {
 		return true
 	}
 	return false
+}
+
+// texts appends the strings of an array whose bracket was taken.
+func (p *jsonText) texts(to []byte) ([]byte, error) {
+	for first := true; !p.take(']'); first = false {
+		if !first && !p.take(',') {
+			return to, errNoRecord
+		}
+		var err error
+		if to, err = p.text(to); err != nil {
+			return to, err
+		}
+	}
+	return to, nil
 }
 
 // text appends the string that stands next.

@@ -2,6 +2,7 @@ package sqlengine
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -17,7 +18,7 @@ func FuzzKVJSON(f *testing.F) {
 		if !utf8.ValidString(a) || !utf8.ValidString(b) {
 			return // no text of ours
 		}
-		j := newKVJSON([]string{"x", "y"})
+		j := newKVJSON([]string{"x", "y"}, false)
 		row, got := &engine.Row{}, &engine.Row{}
 		row.AddString(0, a)
 		row.AddString(1, b)
@@ -33,6 +34,19 @@ func FuzzKVJSON(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		pieces := newKVJSON([]string{"x", "y"}, true)
+		var array struct {
+			X []string
+			Y string
+		}
+		arrayDoc := pieces.append(nil, row)
+		if err := json.Unmarshal(arrayDoc, &array); err != nil || strings.Join(array.X, "") != a || array.Y != b {
+			t.Fatalf("%q is read by others as %q, %v", arrayDoc, array, err)
+		}
+		got.Reset()
+		if err := pieces.parse(arrayDoc, got); err != nil || !got.Equal(row) {
+			t.Fatalf("%q is read back as %q, %v", arrayDoc, got.Data(), err)
+		}
 		got.Reset()
 		if err := j.parse(theirDoc, got); err != nil || !got.Equal(row) {
 			t.Fatalf("%q of others is read as %q, %v", theirDoc, got.Data(), err)
@@ -47,7 +61,7 @@ func FuzzKVJSONParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		got := &engine.Row{}
-		if err := newKVJSON([]string{"x", "y"}).parse(doc, got); err != nil {
+		if err := newKVJSON([]string{"x", "y"}, false).parse(doc, got); err != nil {
 			return
 		}
 		var theirs map[string]*string
