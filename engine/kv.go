@@ -156,6 +156,20 @@ type Conn struct {
 	Close func() error
 }
 
+// Freeze has every function of c that writes answer ErrReadOnly; those that are
+// nil stay nil.
+func (c *Conn) Freeze() {
+	write := func(context.Context, []byte, *Row) error { return ErrReadOnly }
+	c.Insert, c.Update = write, write
+	c.Delete = func(context.Context, []byte) error { return ErrReadOnly }
+	if c.InsertMany != nil {
+		c.InsertMany = func(context.Context, []KeyRow) error { return ErrReadOnly }
+	}
+	if c.UpdatePath != nil {
+		c.UpdatePath = func(context.Context, []byte, string, []byte) error { return ErrReadOnly }
+	}
+}
+
 // Fields chooses fields by index, ascending; nil = all.
 type Fields []int
 

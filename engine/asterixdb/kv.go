@@ -84,9 +84,7 @@ func (tb *kvTable) connect() *engine.Conn {
 		Close: func() error { return nil },
 	}
 	if tb.readOnly {
-		conn.Insert = func(context.Context, []byte, *engine.Row) error { return engine.ErrReadOnly }
-		conn.Update, conn.Delete = conn.Insert, func(context.Context, []byte) error { return engine.ErrReadOnly }
-		conn.UpdatePath = func(context.Context, []byte, string, []byte) error { return engine.ErrReadOnly }
+		conn.Freeze()
 	}
 	return conn
 }

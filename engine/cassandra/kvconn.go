@@ -31,8 +31,7 @@ func (tb *kvTable) connect() *engine.Conn {
 		conn.Scan = c.scan
 	}
 	if tb.readOnly {
-		conn.Insert = func(context.Context, []byte, *engine.Row) error { return engine.ErrReadOnly }
-		conn.Update, conn.Delete = conn.Insert, func(context.Context, []byte) error { return engine.ErrReadOnly }
+		conn.Freeze()
 	}
 	return conn
 }

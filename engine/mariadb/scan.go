@@ -273,7 +273,7 @@ func (s *star) refused(ctx context.Context, folders []string, err error) error {
 func (s *star) create(t engine.StarTable, folders []string) string {
 	var cols, keys []string
 	for _, c := range tpcds.Columns(string(t)) {
-		cols = append(cols, c.Name+" "+starType(&c))
+		cols = append(cols, c.Name+" "+sqlengine.StarType(&c, ""))
 		if c.Key {
 			keys = append([]string{c.Name}, keys...) // of store_sales the ticket first: rows come in that order
 		}
@@ -292,26 +292,6 @@ func (s *star) create(t engine.StarTable, folders []string) string {
 		parts[i] += " ENGINE = InnoDB"
 	}
 	return text + " PARTITION BY HASH (ss_ticket_number) (" + strings.Join(parts, ", ") + ")"
-}
-
-func starType(c *tpcds.Column) string {
-	kind := "int"
-	switch c.Kind {
-	case tpcds.Big:
-		kind = "bigint"
-	case tpcds.Decimal:
-		kind = "decimal(7,2)"
-	case tpcds.Date:
-		kind = "date"
-	case tpcds.Char:
-		kind = "char(" + strconv.Itoa(c.Size) + ")"
-	case tpcds.Varchar:
-		kind = "varchar(" + strconv.Itoa(c.Size) + ")"
-	}
-	if c.Key {
-		kind += " NOT NULL"
-	}
-	return kind
 }
 
 // inPlace looks whether the server has put the parts where it was told: where

@@ -108,9 +108,7 @@ func (tb *kvTable) connect() (*engine.Conn, error) {
 		Close: func() error { return nil },
 	}
 	if tb.readOnly {
-		conn.Insert = func(context.Context, []byte, *engine.Row) error { return engine.ErrReadOnly }
-		conn.Update, conn.Delete = conn.Insert, func(context.Context, []byte) error { return engine.ErrReadOnly }
-		conn.InsertMany = func(context.Context, []engine.KeyRow) error { return engine.ErrReadOnly }
+		conn.Freeze()
 	}
 	return conn, nil
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -52,7 +51,7 @@ func (s *star) create(spaces []string) []string {
 	for _, t := range engine.StarTables() {
 		var cols []string
 		for _, c := range tpcds.Columns(string(t)) {
-			cols = append(cols, c.Name+" "+starType(&c))
+			cols = append(cols, c.Name+" "+sqlengine.StarType(&c, ` COLLATE "C"`))
 		}
 		table := "CREATE TABLE " + starTable(t) + " (" + strings.Join(cols, ", ") + ")"
 		if t == engine.StoreSales {
@@ -74,26 +73,6 @@ func (s *star) create(spaces []string) []string {
 // mostWorkers is the greatest value of a table's parallel_workers: the
 // session's limit is then what decides.
 const mostWorkers = 1024
-
-func starType(c *tpcds.Column) string {
-	kind := "integer"
-	switch c.Kind {
-	case tpcds.Big:
-		kind = "bigint"
-	case tpcds.Decimal:
-		kind = "decimal(7,2)"
-	case tpcds.Date:
-		kind = "date"
-	case tpcds.Char:
-		kind = "char(" + strconv.Itoa(c.Size) + `) COLLATE "C"`
-	case tpcds.Varchar:
-		kind = "varchar(" + strconv.Itoa(c.Size) + `) COLLATE "C"`
-	}
-	if c.Key {
-		kind += " NOT NULL"
-	}
-	return kind
-}
 
 // copy stores the rows of a file.
 func (s *star) copy(ctx context.Context, t engine.StarTable, rows *sqlengine.StarRows) (int64, error) {
