@@ -173,9 +173,21 @@ func (l *Lab) failed(i int, what string, err error) error {
 // logTail is how much of a log an error shows, in bytes.
 const logTail = 2000
 
-// Log is the end of a node's log.
+// Log is the end of a node's log, and of those that the server itself writes
+// into the node's folder logs.
 func (l *Lab) Log(i int) string {
-	text, err := os.ReadFile(filepath.Join(l.state.Cluster.Nodes[i].Dir, logFile))
+	dir := l.state.Cluster.Nodes[i].Dir
+	all := end(filepath.Join(dir, logFile))
+	own, _ := filepath.Glob(filepath.Join(dir, "logs", "*.log")) // the pattern is sound
+	for _, name := range own {
+		all += "\n" + filepath.Base(name) + ":\n" + end(name)
+	}
+	return all
+}
+
+// end is the end of a file of text, in whole lines.
+func end(name string) string {
+	text, err := os.ReadFile(name)
 	if err != nil {
 		return err.Error()
 	}
