@@ -177,12 +177,13 @@ const logTail = 2000
 // into the node's folder logs.
 func (l *Lab) Log(i int) string {
 	dir := l.state.Cluster.Nodes[i].Dir
-	all := end(filepath.Join(dir, logFile))
+	var all strings.Builder
+	all.WriteString(end(filepath.Join(dir, logFile)))
 	own, _ := filepath.Glob(filepath.Join(dir, "logs", "*.log")) // the pattern is sound
 	for _, name := range own {
-		all += "\n" + filepath.Base(name) + ":\n" + end(name)
+		all.WriteString("\n" + filepath.Base(name) + ":\n" + end(name))
 	}
-	return all
+	return all.String()
 }
 
 // end is the end of a file of text, in whole lines.
