@@ -259,9 +259,6 @@ func WritePointsCSV(w interface{ Write(p []byte) (int, error) }, points []*Point
 // Close ends the run.
 func (p *Points) Close() error { return errors.Join(p.save(), p.log.Close()) }
 
-// Points are those that were added.
-func (p *Points) Points() []*Point { return p.points }
-
 // ReadRun reads run.json of a folder.
 func ReadRun(dir string) (*Run, error) {
 	text, err := os.ReadFile(filepath.Join(dir, "run.json"))

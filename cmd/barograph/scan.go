@@ -49,7 +49,7 @@ where several are named; with a single one the least of the memory in GB, 16 and
 and runs nothing. Configurations are loaded in random order, --rounds times. Cold answers are asked after the engine forgot
 what it holds, where it can be told to, and the system's page cache was emptied.
 
-Paths are plain folders unless they lie on limited disks; then nothing is limited, and the report says so.
+Paths may be plain folders: then no disk is limited, and the report says so. barograph lab disks makes disks of given speeds.
 ` + exitStatuses,
 		Example: `  barograph synth tpcds --sf 1 --out tpcds
   barograph scan --db duckdb:star.db --data tpcds --paths /disk1,/disk2 --partitions auto --cold 5

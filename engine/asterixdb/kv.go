@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
@@ -22,17 +20,11 @@ import (
 // in the dataverse name_records; their members are the key and the fields.
 type kv struct{ *database }
 
-// kvStripes is the number of locks of a table. A lock is held while a record is
-// read and written again: a statement that does both is not alone with it.
-// Clients in other processes are not kept out by it.
-const kvStripes = 256
-
 type kvTable struct {
 	*database
 	dataset string // quoted
 	fields  []string
-	seed    maphash.Seed
-	locks   [kvStripes]sync.Mutex
+	locks   *engine.Stripes // held while a record is read and written again: a statement that does both is not alone with it
 }
 
 // Table opens or makes a table.
@@ -45,7 +37,7 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 	}
 	space := flavour.AsterixDBIdent(k.name + "_records")
 	name := flavour.AsterixDBIdent(t.Name)
-	tb := &kvTable{database: k.database, dataset: space + "." + name, fields: t.Fields, seed: maphash.MakeSeed()}
+	tb := &kvTable{database: k.database, dataset: space + "." + name, fields: t.Fields, locks: engine.NewStripes()}
 	_, err := k.client.run(ctx, request{text: "SELECT VALUE 1 FROM " + tb.dataset + " AS d LIMIT 1"})
 	switch {
 	case err == nil:
@@ -202,7 +194,11 @@ func (c *kvConn) update(ctx context.Context, key []byte, r *engine.Row) error {
 
 // replace replaces members of a record.
 func (tb *kvTable) replace(ctx context.Context, key []byte, set map[string]any) error {
-	defer tb.lock(key).Unlock()
+	unlock, err := tb.locks.Lock(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	return tb.one(ctx, request{
 		text:   "UPSERT INTO " + tb.dataset + " AS u (SELECT VALUE object_concat(d, $set)" + tb.from() + ") RETURNING 1",
 		params: map[string]any{"key": keyText(key), "set": set},
@@ -210,15 +206,12 @@ func (tb *kvTable) replace(ctx context.Context, key []byte, set map[string]any) 
 	})
 }
 
-// lock locks what is written under a key.
-func (tb *kvTable) lock(key []byte) *sync.Mutex {
-	l := &tb.locks[maphash.Bytes(tb.seed, key)%kvStripes]
-	l.Lock()
-	return l
-}
-
 func (c *kvConn) delete(ctx context.Context, key []byte) error {
-	defer c.lock(key).Unlock()
+	unlock, err := c.locks.Lock(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	return c.one(ctx, request{
 		text:   "SELECT VALUE 1" + c.from() + ";\nDELETE" + c.from(),
 		params: map[string]any{"key": keyText(key)},
