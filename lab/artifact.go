@@ -20,7 +20,7 @@ import (
 	"barograph/fault"
 )
 
-// fetch has Maven or Go bring an artifact, checks it and puts it into its folder.
+// fetch has Maven, pip or Go bring an artifact, checks it and puts it into its folder.
 // The folder appears when it is whole, so that a fetch that was broken off is
 // begun again.
 func fetch(ctx context.Context, a engine.Artifact, w io.Writer) error {
@@ -164,7 +164,7 @@ func (m maven) fetch(ctx context.Context, dir string, jars bool, w io.Writer) er
 	return cmd.Run()
 }
 
-// check compares a file with the sum that the engine keeps of it.
+// check compares a file with the sum that is kept of it.
 func check(file, want string) error {
 	f, err := os.Open(file)
 	if err != nil {
@@ -177,7 +177,7 @@ func check(file, want string) error {
 	}
 	if got := hex.EncodeToString(h.Sum(nil)); got != want {
 		return &fault.Error{File: filepath.Base(file), Problem: "is not what the repository is known to hold: SHA-256 " + got + ", not " + want,
-			Cure: "remove it from Maven's local repository and try again; if it stays so, do not use it"}
+			Cure: "remove it from the local repository of Maven, or pip's cache, and try again; if it stays so, do not use it"}
 	}
 	return nil
 }

@@ -13,10 +13,29 @@ import (
 	"barograph/fault"
 )
 
-// InstallCommands are what installs the packages of the servers on Debian and
-// Ubuntu; none where every server is there already. What comes from a language
+// Need is what a server, or a tool beside the servers, needs on this machine.
+type Need struct {
+	Name      string            // as `barograph lab install` takes it
+	Packages  []string          // of Debian and Ubuntu
+	Artifacts []engine.Artifact // of a language registry
+	Find      func() error      // looks for the programs; its error names what is missing
+}
+
+// Servers are what the servers of engines need; an embedded engine needs nothing.
+func Servers(drivers ...*engine.Driver) []Need {
+	var out []Need
+	for _, d := range drivers {
+		if s := d.Server; s != nil {
+			out = append(out, Need{Name: d.Scheme, Packages: s.Packages, Artifacts: s.Artifacts, Find: s.Find})
+		}
+	}
+	return out
+}
+
+// InstallCommands are what installs the packages that are needed on Debian and
+// Ubuntu; none where everything is there already. What comes from a language
 // registry is fetched by Install itself.
-func InstallCommands(drivers []*engine.Driver) [][]string {
+func InstallCommands(needs []Need) [][]string {
 	var packages []string
 	add := func(names ...string) {
 		for _, n := range names {
@@ -25,12 +44,12 @@ func InstallCommands(drivers []*engine.Driver) [][]string {
 			}
 		}
 	}
-	for _, d := range drivers {
-		if d.Server == nil || d.Server.Find() == nil {
+	for _, n := range needs {
+		if n.Find() == nil {
 			continue
 		}
-		add(d.Server.Packages...)
-		if slices.ContainsFunc(d.Server.Artifacts, func(a engine.Artifact) bool { return a.Maven != "" }) { // Maven fetches them, and Java runs them
+		add(n.Packages...)
+		if slices.ContainsFunc(n.Artifacts, func(a engine.Artifact) bool { return a.Maven != "" }) { // Maven fetches them, and Java runs them
 			if _, err := exec.LookPath("java"); err != nil {
 				add("default-jre-headless")
 			}
@@ -38,7 +57,7 @@ func InstallCommands(drivers []*engine.Driver) [][]string {
 				add("maven")
 			}
 		}
-		if slices.ContainsFunc(d.Server.Artifacts, func(a engine.Artifact) bool { return a.Wheel != "" }) {
+		if slices.ContainsFunc(n.Artifacts, func(a engine.Artifact) bool { return a.Wheel != "" }) {
 			if _, err := exec.LookPath("pip3"); err != nil {
 				add("python3-pip")
 			}
@@ -54,13 +73,10 @@ func InstallCommands(drivers []*engine.Driver) [][]string {
 }
 
 // missing are the artifacts that Install has to fetch.
-func missing(drivers []*engine.Driver) []engine.Artifact {
+func missing(needs ...Need) []engine.Artifact {
 	var out []engine.Artifact
-	for _, d := range drivers {
-		if d.Server == nil {
-			continue
-		}
-		for _, a := range d.Server.Artifacts {
+	for _, n := range needs {
+		for _, a := range n.Artifacts {
 			if !a.Installed() {
 				out = append(out, a)
 			}
@@ -70,9 +86,9 @@ func missing(drivers []*engine.Driver) []engine.Artifact {
 }
 
 // Install runs InstallCommands, whose output goes to w, fetches artifacts, and
-// looks whether the servers are there now.
-func Install(ctx context.Context, drivers []*engine.Driver, w io.Writer) error {
-	commands := InstallCommands(drivers)
+// looks whether everything is there now.
+func Install(ctx context.Context, needs []Need, w io.Writer) error {
+	commands := InstallCommands(needs)
 	if len(commands) > 0 && os.Geteuid() != 0 {
 		return &fault.Error{Setting: "lab install", Problem: "needs root", Cure: "run as root: " + shellLine(commands)}
 	}
@@ -83,32 +99,29 @@ func Install(ctx context.Context, drivers []*engine.Driver, w io.Writer) error {
 			return &fault.Error{Setting: strings.Join(args, " "), Err: err, Cure: "labs install on Debian and Ubuntu; elsewhere install the server yourself"}
 		}
 	}
-	for _, a := range missing(drivers) {
+	for _, a := range missing(needs...) {
 		fmt.Fprintf(w, "fetching %s\n", a.Name)
 		if err := fetch(ctx, a, w); err != nil {
 			return err
 		}
 	}
-	for _, d := range drivers {
-		if d.Server == nil {
-			continue
-		}
-		if err := d.Server.Find(); err != nil {
-			return fmt.Errorf("%s was installed, but: %w", d.Scheme, err)
+	for _, n := range needs {
+		if err := n.Find(); err != nil {
+			return fmt.Errorf("%s is still missing: %w", n.Name, err)
 		}
 	}
 	return nil
 }
 
-// InstallLine is what a shell has to run to have the servers; "" where they
-// are all there.
-func InstallLine(drivers []*engine.Driver) string {
-	commands := InstallCommands(drivers)
-	if len(missing(drivers)) > 0 {
+// InstallLine is what a shell has to run to have everything; "" where it is all
+// there.
+func InstallLine(needs []Need) string {
+	commands := InstallCommands(needs)
+	if len(missing(needs...)) > 0 {
 		args := []string{"barograph", "lab", "install", "--yes"}
-		for _, d := range drivers {
-			if len(missing([]*engine.Driver{d})) > 0 {
-				args = append(args, d.Scheme)
+		for _, n := range needs {
+			if len(missing(n)) > 0 {
+				args = append(args, n.Name)
 			}
 		}
 		commands = append(commands, args)

@@ -69,7 +69,10 @@ brings is never touched. The commands act on the engines named, or on every engi
 			return run(c, drivers)
 		}
 	}
-	install := sub("install [ENGINE…]", "Print the commands that install the servers, or run them with --yes", onDrivers(l.install))
+	install := sub("install [ENGINE…] ["+lab.TPCGenName+"]", "Print the commands that install the servers, or run them with --yes", l.install)
+	install.Long = `Print the commands that install the servers of the engines named, or run them with --yes. ` + lab.TPCGenName + ` is no server but the program
+that makes tables as the TPC's own kit does, for barograph synth tpcds --generator ` + lab.TPCGenName + `. Without a name everything is installed.`
+	install.ValidArgs = append(l.schemes(), lab.TPCGenName)
 	install.Flags().BoolVar(&l.yes, "yes", false, "run the commands (as root, on Debian or Ubuntu)")
 	up := sub("up [ENGINE…]", "Start servers and print their URLs; one that runs already is left as it is", onDrivers(l.up))
 	up.Flags().IntVar(&l.nodes, "nodes", 1, "nodes of the cluster")
@@ -139,15 +142,37 @@ func (l *labs) drivers(args []string) ([]*engine.Driver, error) {
 
 func (l *labs) folder(d *engine.Driver) string { return filepath.Join(l.dir, d.Scheme) }
 
-func (l *labs) install(c *cobra.Command, drivers []*engine.Driver) error {
+// needs finds what is to be installed: servers of the engines named, and tools;
+// everything where nothing is named.
+func (l *labs) needs(args []string) ([]lab.Need, error) {
+	engines := slices.DeleteFunc(slices.Clone(args), func(name string) bool { return name == lab.TPCGenName })
+	var needs []lab.Need
+	if len(engines) > 0 || len(args) == 0 {
+		drivers, err := l.drivers(engines)
+		if err != nil {
+			return nil, err
+		}
+		needs = lab.Servers(drivers...)
+	}
+	if len(engines) < len(args) || len(args) == 0 {
+		needs = append(needs, lab.TPCGen())
+	}
+	return needs, nil
+}
+
+func (l *labs) install(c *cobra.Command, args []string) error {
+	needs, err := l.needs(args)
+	if err != nil {
+		return err
+	}
 	if l.yes {
-		if err := lab.Install(c.Context(), drivers, l.e.stderr); err != nil {
+		if err := lab.Install(c.Context(), needs, l.e.stderr); err != nil {
 			return err
 		}
 	}
-	line := lab.InstallLine(drivers)
+	line := lab.InstallLine(needs)
 	if l.e.json {
-		return l.e.printJSON(map[string]any{"installed": line == "", "commands": lab.InstallCommands(drivers)})
+		return l.e.printJSON(map[string]any{"installed": line == "", "commands": lab.InstallCommands(needs)})
 	}
 	if line == "" {
 		fmt.Fprintln(l.e.stdout, "everything is installed")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"barograph/engine"
 	"barograph/engine/all"
 	"barograph/engine/enginetest"
 	"barograph/fault"
@@ -48,10 +49,22 @@ func TestLabStory(t *testing.T) {
 func TestLabMistakes(t *testing.T) {
 	dir := t.TempDir()
 	for _, args := range [][]string{
-		{"lab", "up", "duckdb"}, {"lab", "up", "oracle"}, {"lab", "up", "postgres", "--nodes", "2"}, {"lab", "up", "--port", "1"},
+		{"lab", "up", "duckdb"}, {"lab", "up", "oracle"}, {"lab", "up", "tpcgen"}, {"lab", "install", "tpcgem"}, {"lab", "up", "postgres", "--nodes", "2"}, {"lab", "up", "--port", "1"},
 	} {
 		if status, _, stderr := barograph(t, append(args, "--dir", dir)...); status != fault.Usage {
 			t.Errorf("%v: status %d, %s", args, status, stderr)
 		}
+	}
+}
+
+// TestLabInstallsTools: the generator of TPC-DS is installed as servers are.
+func TestLabInstallsTools(t *testing.T) {
+	t.Setenv(engine.EnvArtifacts, t.TempDir())
+	t.Setenv("PATH", t.TempDir())
+	if out := must(t, "lab", "install", "tpcgen"); !strings.Contains(out, "tpcgen") {
+		t.Errorf("to be installed: %s", out)
+	}
+	if status, _, stderr := barograph(t, "synth", "tpcds", "--generator", "tpcgen", "--out", t.TempDir()); status != 1 || !strings.Contains(stderr, "tpcgen-cli") {
+		t.Errorf("without it: status %d, %s", status, stderr)
 	}
 }

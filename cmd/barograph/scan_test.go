@@ -46,6 +46,7 @@ func TestScanRefuses(t *testing.T) {
 		{"scan", "--db", "duckdb:x.db", "--data", "x", "--query", "q1"},
 		{"scan", "--db", "duckdb:x.db", "--data", "x", "--partitions", "none"},
 		{"scan", "experiment2", "--db", "duckdb:x.db", "--data", "x", "--paths", "a"},
+		{"synth", "tpcds", "--out", filepath.Join(t.TempDir(), "x"), "--generator", "dbgen"},
 		{"scan", "--db", "duckdb:x.db", "--data", "x", "--paths", "a,a"},
 	} {
 		if status, _, stderr := barograph(t, args...); status != 2 || stderr == "" {

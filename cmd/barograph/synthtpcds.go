@@ -4,28 +4,47 @@ import (
 	"fmt"
 	"time"
 
+	"barograph/fault"
 	"barograph/formats/tpcds"
+	"barograph/lab"
 	generate "barograph/synth/tpcds"
 
 	"github.com/spf13/cobra"
 )
 
+// generatorDuckDB names the generator that this program contains; the other is
+// lab.TPCGenName.
+const generatorDuckDB = "duckdb"
+
 func newSynthTPCDS(e *env) *cobra.Command {
 	var o generate.Options
-	var out string
+	var out, generator string
 	c := &cobra.Command{
 		Use:   "tpcds --sf SCALE --out DIR",
 		Short: "Make the star of TPC-DS's query 3: store_sales, date_dim, item",
 		Long: `Make store_sales, date_dim and item of TPC-DS as Parquet files and, with --documents, as one collection of JSON lines in
-which each row names its table (table_name), for engines of documents.
+which each row names its table (table_name), for engines of documents. A scale factor always gives the same rows, in however
+many files. Scale factor 1 has 2,880,404 sales.
 
-The rows are those of dsdgen in the port that DuckDB keeps, which this program contains; its items and days are those of
-the TPC's kit, its sales are not the same. A scale factor always gives the same rows, in however many files. Scale factor 1
-has 2,880,404 sales.`,
+  duckdb   dsdgen in the port that DuckDB keeps, which this program contains: nothing is fetched, and small scales such as
+           0.01 can be made, so it is the default. Its items and days are those of the TPC's kit, its sales are not
+  tpcgen   tpcgen-cli, whose rows are those of the TPC's kit: published answers hold for them. Whole scale factors only;
+           barograph lab install --yes tpcgen fetches it (6 MB)`,
 		Example: `  barograph synth tpcds --sf 1 --out tpcds
+  barograph synth tpcds --sf 1 --generator tpcgen --out kit
   barograph synth tpcds --sf 10 --files 48 --documents --out tpcds10`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			switch generator {
+			case generatorDuckDB:
+			case lab.TPCGenName:
+				var err error
+				if o.Program, err = lab.TPCGenProgram(); err != nil {
+					return err
+				}
+			default:
+				return usage(&fault.Error{Setting: "--generator " + generator, Problem: "is not known", Cure: "choose " + generatorDuckDB + " or " + lab.TPCGenName})
+			}
 			bar := newProgress(e)
 			defer bar.stop()
 			began := time.Now()
@@ -41,7 +60,9 @@ has 2,880,404 sales.`,
 	c.Flags().Float64Var(&o.Scale, "sf", 1, "scale factor")
 	c.Flags().IntVar(&o.Files, "files", 0, "files of store_sales (default: 4 for each unit of the scale factor)")
 	c.Flags().BoolVar(&o.Documents, "documents", false, "write the collection of documents, too")
+	c.Flags().StringVar(&generator, "generator", generatorDuckDB, generatorDuckDB+" or "+lab.TPCGenName+": whose rows")
 	c.MarkFlagRequired("out") //nolint:errcheck // the flag exists
+	complete(c, "generator", func() []string { return []string{generatorDuckDB, lab.TPCGenName} })
 	return c
 }
 

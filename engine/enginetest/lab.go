@@ -12,7 +12,7 @@ import (
 	"barograph/lab"
 )
 
-// EnvRequire lists the engines, by scheme and with commas between, whose
+// EnvRequire lists the engines, by scheme, and tools, with commas between, whose
 // servers must be there: a test that would skip for the lack of one fails.
 const EnvRequire = "BAROGRAPH_REQUIRE"
 
@@ -20,15 +20,21 @@ const EnvRequire = "BAROGRAPH_REQUIRE"
 // installs it, or fails it under EnvRequire.
 func Installed(t testing.TB, d engine.Driver) {
 	t.Helper()
-	err := d.Server.Find()
+	Needs(t, lab.Servers(&d)[0])
+}
+
+// Needs skips a test whose server or tool is not installed; see Installed.
+func Needs(t testing.TB, n lab.Need) {
+	t.Helper()
+	err := n.Find()
 	if err == nil {
 		return
 	}
 	skip := t.Skipf
-	if slices.Contains(strings.Split(os.Getenv(EnvRequire), ","), d.Scheme) {
+	if slices.Contains(strings.Split(os.Getenv(EnvRequire), ","), n.Name) {
 		skip = t.Fatalf
 	}
-	skip("NOT TESTED: no server of %s: %v; install it: %s", d.Scheme, err, lab.InstallLine([]*engine.Driver{&d}))
+	skip("NOT TESTED: %s is missing: %v; install it: %s", n.Name, err, lab.InstallLine([]lab.Need{n}))
 }
 
 // Lab starts a throwaway server for a test or a benchmark, which ends with it;

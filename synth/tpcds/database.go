@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"github.com/duckdb/duckdb-go/v2/mapping"
-
-	"barograph/synth/tpcds/dsdgen"
 )
 
 // database is a DuckDB file that lives as long as a generation.
@@ -41,9 +39,6 @@ func newDatabase(parent string, threads int) (*database, error) {
 	var message string
 	if mapping.OpenExt(filepath.Join(dir, "all.db"), &d.handle, config, &message) == mapping.StateError {
 		return nil, errors.Join(errors.New(message), d.close())
-	}
-	if err := dsdgen.Link(d.handle); err != nil {
-		return nil, errors.Join(err, d.close())
 	}
 	return d, nil
 }

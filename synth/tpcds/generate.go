@@ -16,6 +16,7 @@ import (
 
 	"barograph/fault"
 	"barograph/formats/tpcds"
+	"barograph/synth/tpcds/dsdgen"
 )
 
 // Options of Generate.
@@ -24,6 +25,10 @@ type Options struct {
 	Files     int     // of store_sales; 0 = 4 for each unit of the scale factor, at least 1
 	Documents bool    // write the collection of documents, too
 	Workers   int     // files at once; 0 = GOMAXPROCS
+
+	// Program is tpcgen-cli, which makes the rows of the TPC's kit; "" = DuckDB's
+	// port, whose sales are others.
+	Program string
 
 	// Dense is for tests: items belong to the manufacturer and the managers that
 	// the questions ask for, some brands are NULL, so that a small scale has
@@ -37,7 +42,11 @@ type Options struct {
 const maxFiles = 4096
 
 func (o *Options) settle() error {
-	if !(o.Scale > 0) || o.Scale > 700 { // beyond 777 the generator's numbers overflow
+	if o.Program != "" {
+		if err := kitSettles(o.Scale); err != nil {
+			return err
+		}
+	} else if !(o.Scale > 0) || o.Scale > 700 { // beyond 777 the generator's numbers overflow
 		return &fault.Error{Setting: fmt.Sprintf("scale factor %g", o.Scale), Problem: "is not between 0 and 700", Cure: "0.01 has 28,810 sales, 1 has 2,880,404"}
 	}
 	if o.Files == 0 {
@@ -69,10 +78,11 @@ func Generate(ctx context.Context, dir string, o Options) (m *tpcds.Manifest, er
 	}
 	defer func() { err = errors.Join(err, db.close()) }()
 	o.Progress("generating", 0, 1)
-	if err := db.generate(ctx, o.Scale); err != nil {
+	rows, err := db.generate(ctx, &o)
+	if err != nil {
 		return nil, err
 	}
-	sales, err := db.count(ctx, tpcds.StoreSales)
+	sales, err := db.count(ctx, rows.table(tpcds.StoreSales))
 	if err != nil {
 		return nil, err
 	}
@@ -83,13 +93,13 @@ func Generate(ctx context.Context, dir string, o Options) (m *tpcds.Manifest, er
 	for i := range int64(o.Files) {
 		pieces = append(pieces, &piece{
 			table: tpcds.StoreSales, name: fmt.Sprintf("%s-%04d", tpcds.StoreSales, i),
-			where: fmt.Sprintf(" WHERE rowid >= %d AND rowid < %d", sales*i/int64(o.Files), sales*(i+1)/int64(o.Files)),
+			where: fmt.Sprintf(" WHERE %[1]s >= %[2]d AND %[1]s < %[3]d", rows.number, sales*i/int64(o.Files), sales*(i+1)/int64(o.Files)),
 		})
 	}
-	if err := writeAll(ctx, db, dir, pieces, o); err != nil {
+	if err := writeAll(ctx, db, rows, dir, pieces, o); err != nil {
 		return nil, err
 	}
-	m = &tpcds.Manifest{Scale: o.Scale, Generator: "dsdgen of DuckDB " + strings.TrimPrefix(mapping.LibraryVersion(), "v"), Rows: map[string]int64{}, Parquet: map[string][]tpcds.File{}}
+	m = &tpcds.Manifest{Scale: o.Scale, Generator: rows.generator, Rows: map[string]int64{}, Parquet: map[string][]tpcds.File{}}
 	for _, p := range pieces {
 		m.Rows[p.table] += p.rows
 		m.Parquet[p.table] = append(m.Parquet[p.table], p.parquet)
@@ -127,12 +137,29 @@ func prepare(dir string, documents bool) error {
 	return nil
 }
 
-// generate fills the database.
-func (d *database) generate(ctx context.Context, scale float64) error {
+// source tells where the rows of a generator lie.
+type source struct {
+	generator string                    // its name and version
+	table     func(table string) string // what to select from
+	columns   func(table string) string // what to select, in the types of the specification
+	number    string                    // the column that numbers the rows of a table
+}
+
+// generate makes the rows.
+func (d *database) generate(ctx context.Context, o *Options) (source, error) {
+	if o.Program != "" {
+		return d.kit(ctx, o)
+	}
+	if err := dsdgen.Link(d.handle); err != nil {
+		return source{}, err
+	}
 	generating.Lock()
 	defer generating.Unlock()
-	_, err := d.exec(ctx, "CALL dsdgen(sf = "+strconv.FormatFloat(scale, 'f', -1, 64)+")")
-	return err
+	_, err := d.exec(ctx, "CALL dsdgen(sf = "+strconv.FormatFloat(o.Scale, 'f', -1, 64)+")")
+	return source{
+		generator: "dsdgen of DuckDB " + strings.TrimPrefix(mapping.LibraryVersion(), "v"), number: "rowid",
+		table: func(table string) string { return table }, columns: func(string) string { return "*" },
+	}, err
 }
 
 // piece is a table, or a part of the facts.
@@ -144,13 +171,13 @@ type piece struct {
 	parquet, documents tpcds.File
 }
 
-func writeAll(ctx context.Context, db *database, dir string, pieces []*piece, o Options) error {
+func writeAll(ctx context.Context, db *database, rows source, dir string, pieces []*piece, o Options) error {
 	var done atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(o.Workers)
 	for _, p := range pieces {
 		g.Go(func() error {
-			err := p.write(ctx, db, dir, o.Documents)
+			err := p.write(ctx, db, rows, dir, o.Documents)
 			o.Progress("writing", int(done.Add(1)), len(pieces))
 			return err
 		})
@@ -159,10 +186,10 @@ func writeAll(ctx context.Context, db *database, dir string, pieces []*piece, o 
 }
 
 // write writes the rows as Parquet, and as documents.
-func (p *piece) write(ctx context.Context, db *database, dir string, documents bool) (err error) {
+func (p *piece) write(ctx context.Context, db *database, rows source, dir string, documents bool) (err error) {
 	name := "parquet/" + p.name + ".parquet"
 	path := filepath.Join(dir, filepath.FromSlash(name))
-	p.rows, err = db.exec(ctx, "COPY (SELECT *"+p.replaced+" FROM "+p.table+p.where+") TO '"+strings.ReplaceAll(path, "'", "''")+"' (FORMAT parquet)")
+	p.rows, err = db.exec(ctx, "COPY (SELECT *"+p.replaced+" FROM (SELECT "+rows.columns(p.table)+" FROM "+rows.table(p.table)+p.where+")) TO "+quote(path)+" (FORMAT parquet)")
 	if err != nil {
 		return err
 	}
