@@ -12,6 +12,10 @@ import (
 // ErrPlacement is wrapped where tables lie otherwise than a placement says.
 var ErrPlacement = errors.New("the tables were loaded under another placement")
 
+// ErrStarFiles is wrapped where a folder of tables lacks the files that an
+// engine takes: it can load them under no placement.
+var ErrStarFiles = errors.New("the tables' files are not there")
+
 // StarTable names a table of the analytical workload: three of TPC-DS, with
 // all columns of its specification, in its order.
 type StarTable string

@@ -20,6 +20,7 @@ type Server struct {
 	SharedPorts []string       // the same, but one number for all nodes, each of which has an address of its own
 	Profiles    []Profile      // the first is the default
 	Note        string         // what whoever starts it must know before; "" = nothing
+	Spreads     bool           // it spreads tables over Cluster.Disks by itself, settled at its first start: another engine.Placement takes another server
 	Stop        syscall.Signal // ends a node; nodes are stopped in reverse order
 
 	// Find looks for the programs; its error names what is missing.

@@ -165,10 +165,10 @@ func (l *Lab) begin(ctx context.Context) error {
 	if entries, err := os.ReadDir(c.Dir); err == nil && len(entries) > 0 {
 		return &fault.Error{File: c.Dir, Problem: "is not empty and holds no lab", Cure: "name a new folder"}
 	}
-	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
+	if err := freeFolders(c.Disks); err != nil {
 		return err
 	}
-	if err := freeFolders(c.Disks); err != nil {
+	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
 		return err
 	}
 	if err := givePorts(c, l.server.Ports, l.server.SharedPorts); err != nil {
@@ -219,18 +219,10 @@ func (l *Lab) resume(ctx context.Context, old State) (*Lab, error) {
 	if err := connect(c); err != nil { // nothing is left of it after a reboot
 		return nil, err
 	}
-	order, err := l.order(ctx)
-	if err != nil {
+	if err := l.RestartAll(ctx); err != nil {
 		return nil, err
 	}
-	for _, i := range order {
-		if !l.state.Nodes[i].Running {
-			if err := l.start(ctx, i); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return l, l.state.save()
+	return l, nil
 }
 
 // order is the order in which to start the nodes that do not run.

@@ -155,6 +155,22 @@ func TestUpKillRestartDown(t *testing.T) {
 	if s, _ = lab.Status(dir); !s.Running() {
 		t.Errorf("after the restart: %+v", s.Nodes)
 	}
+	before := s.PIDs()
+	if err := l.StopAll(); err != nil {
+		t.Fatal(err)
+	}
+	if s, _ = lab.Status(dir); slices.ContainsFunc(s.Nodes, func(n lab.NodeState) bool { return n.Running }) {
+		t.Errorf("after all were stopped: %+v", s.Nodes)
+	}
+	for range 2 { // the second time nothing is to be done
+		if err := l.RestartAll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s = l.State()
+	if now := s.PIDs(); !s.Running() || len(now) != 3 || slices.Equal(now, before) {
+		t.Errorf("after all were started: %v, before %v", now, before)
+	}
 	if err := l.Down(); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -218,6 +219,34 @@ func (l *Lab) ended(i int, err error) error {
 	l.children[i] = nil
 	l.state.Nodes[i].Running = false
 	return nil
+}
+
+// StopAll ends all nodes gently, in the reverse of their order.
+func (l *Lab) StopAll() error {
+	for i := range slices.Backward(l.state.Nodes) {
+		if err := l.Stop(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RestartAll starts all nodes that do not run, on their data and their ports,
+// in the order that the server asks for.
+func (l *Lab) RestartAll(ctx context.Context) error {
+	order, err := l.order(ctx)
+	if err != nil {
+		return err
+	}
+	for _, i := range order {
+		if l.state.Nodes[i].Running {
+			continue
+		}
+		if err := l.start(ctx, i); err != nil {
+			return err
+		}
+	}
+	return l.state.save()
 }
 
 // Restart starts a node again, on its data and its ports, after Stop or Kill.

@@ -101,6 +101,16 @@ func (s *State) Running() bool {
 	return len(s.Nodes) > 0
 }
 
+// PIDs are the processes of all nodes.
+func (s *State) PIDs() (pids []int32) {
+	for i := range s.Nodes {
+		for _, p := range s.Nodes[i].Processes {
+			pids = append(pids, int32(p.PID)) //nolint:gosec // pids are small
+		}
+	}
+	return pids
+}
+
 // abandoned: nobody will end this lab, or it never came up.
 func (s *State) abandoned() bool {
 	return !s.Whole || s.Owner != nil && !s.Owner.alive()

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,14 +24,16 @@ type scanPage struct {
 	Loads    table
 	Disks    table
 	Laws     table
+	GaveUp   table
 	Pictures []postPicture
 	Plans    []scanPlans
 }
 
 // scanPlans are the texts and plans of a configuration.
 type scanPlans struct {
-	Name  string
-	Plans []run.ScanPlan
+	Name    string
+	Problem string // why it was given up
+	Plans   []run.ScanPlan
 }
 
 // ScanFolder reports whether dir holds a run of the workload scan.
@@ -53,12 +54,12 @@ func WriteScans(dir string) (string, error) {
 		return "", err
 	}
 	p.Facts = s.facts()
-	p.Times, p.Held, p.Loads, p.Disks, p.Laws = s.times(), s.held(), s.loads(), s.paths(), s.laws()
+	p.Times, p.Held, p.Loads, p.Disks, p.Laws, p.GaveUp = s.times(), s.held(), s.loads(), s.paths(), s.laws(), s.gaveUp()
 	if p.Pictures, err = s.pictures(); err != nil {
 		return "", err
 	}
 	for i := range r.Configs {
-		p.Plans = append(p.Plans, scanPlans{s.names[i], r.Configs[i].Plans})
+		p.Plans = append(p.Plans, scanPlans{s.names[i], r.Configs[i].Problem, r.Configs[i].Plans})
 	}
 	var b strings.Builder
 	if err := render(&b, "scan.html", p); err != nil {
@@ -74,7 +75,7 @@ func WriteScans(dir string) (string, error) {
 // ScanText prints the tables for a terminal.
 func ScanText(w io.Writer, r *run.Scans) error {
 	s := gatherScans(r)
-	for _, t := range []table{s.times(), s.held(), s.laws(), s.loads(), s.paths()} {
+	for _, t := range []table{s.times(), s.held(), s.laws(), s.gaveUp(), s.loads(), s.paths()} {
 		if len(t.Rows) == 0 {
 			continue
 		}
@@ -181,6 +182,9 @@ func (s *scans) facts() []fact {
 		{"Machine", fmt.Sprintf("%s · %s usable · %s memory", s.Machine.CPU, several(s.Machine.UsableCPUs, "thread"), byteSize(float64(s.Machine.Memory)))},
 		{"Command", "barograph " + strings.Join(s.Args, " ")},
 	}
+	if s.Server != nil {
+		out = append(out, fact{"Server", s.server()})
+	}
 	if s.Rule != "" {
 		out = append(out, fact{"Partitions", s.Rule})
 	}
@@ -224,33 +228,7 @@ func (s *scans) times() table {
 	return t
 }
 
-// loads says what was loaded, and what lies where.
-func (s *scans) loads() table {
-	t := table{Title: "Configurations", Wide: true, Head: []column{
-		{Name: "configuration", Text: true}, {Name: "workers"}, {Name: "loads"}, {Name: "mean load", Unit: "s"}, {Name: "facts"}, {Name: "on each path", Text: true, Wrap: true},
-	}}
-	for i := range s.Configs {
-		c := &s.Configs[i]
-		total := int64(0)
-		var each []string
-		for _, n := range c.Bytes {
-			total += n
-			each = append(each, byteSize(float64(n)))
-		}
-		size := dim(none)
-		if total > 0 {
-			size = value(float64(total), byteSize(float64(total)))
-		}
-		load := math.NaN()
-		if c.Loads > 0 {
-			load = c.Load.Seconds() / float64(c.Loads)
-		}
-		t.Rows = append(t.Rows, row{Cells: []cell{text(s.names[i]), text(count(c.Workers)), text(count(c.Loads)), value(load, number(load)), size, text(strings.Join(each, ", "))}})
-	}
-	return t
-}
-
-// disks are the paths.
+// paths are where the disks lie, and what they can do.
 func (s *scans) paths() table {
 	t := table{Title: "Paths", Head: []column{{Name: "path", Text: true}, {Name: "device", Text: true}, {Name: "file system", Text: true}, {Name: "measured read rate"}, {Name: "limit"}, {Name: "how", Text: true, Wrap: true}}}
 	rate := func(v float64) cell {
@@ -299,10 +277,11 @@ func (s *scans) sentence() string {
 		}
 		parts = append(parts, part)
 	}
-	wrong := ""
+	wrong := s.givenUp()
 	for _, c := range s.cells {
 		if c.problem != "" {
-			wrong = " Answers were WRONG: they have no times."
+			wrong = " Answers were WRONG: they have no times." + wrong
+			break
 		}
 	}
 	if len(parts) == 0 {

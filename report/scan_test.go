@@ -48,6 +48,44 @@ func madeScans() *run.Scans {
 	return r
 }
 
+// TestScanReportGaveUp: what was given up is told in the sentence, a table and
+// with the end of its server's log on the page, also where nothing was timed.
+func TestScanReportGaveUp(t *testing.T) {
+	for _, nothing := range []bool{false, true} {
+		dir, made := t.TempDir(), madeScans()
+		made.Server, made.Lab = &run.Server{Nodes: 3, Profile: "tuned", Memory: 8e9}, "a throwaway server for each load"
+		made.Configs = append(made.Configs, run.ScanConfig{Paths: 2, Partitions: 16, Problem: "load: no memory\nthe end of the log:\nOutOfMemoryError", Open: 3 * time.Second, Opens: 2, Restart: 5 * time.Second, Restarts: 2})
+		if nothing {
+			made.Points, made.Laws = nil, nil
+		}
+		if err := made.Save(dir); err != nil {
+			t.Fatal(err)
+		}
+		path, err := WriteScans(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text strings.Builder
+		if err := ScanText(&text, made); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"Given up", "2 paths × 16 partitions", "load: no memory", "1 configuration of 3 ended with an error", "2.50", "1.50"} {
+			if !strings.Contains(text.String(), want) {
+				t.Errorf("%q is not in\n%s", want, text.String())
+			}
+		}
+		for _, want := range []string{"OutOfMemoryError", "3 nodes, profile tuned", "a throwaway server for each load", "load: no memory"} {
+			if !strings.Contains(string(page), want) {
+				t.Errorf("%q is not in the page", want)
+			}
+		}
+	}
+}
+
 func TestScanReport(t *testing.T) {
 	dir := t.TempDir()
 	made := madeScans()

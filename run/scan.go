@@ -26,6 +26,7 @@ type Scans struct {
 	Version    string            `json:"version"`
 	Settings   map[string]string `json:"settings"`
 	Server     *Server           `json:"server,omitempty"`
+	Lab        string            `json:"lab,omitempty"` // how often a throwaway server was started for the run, in words; "" = it was there before
 	Machine    measure.Machine   `json:"machine"`
 
 	Scale     float64          `json:"scale"`
@@ -57,6 +58,11 @@ type ScanConfig struct {
 	Paths      int           `json:"paths"` // the first so many of Disks; 0 = where the engine keeps its data
 	Partitions int           `json:"partitions"`
 	Workers    int           `json:"workers"`
+	Problem    string        `json:"problem,omitempty"` // why it was given up; the first line says it, the end of a server's log may follow
+	Open       time.Duration `json:"open_ns,omitempty"` // until its server was there, over all Opens
+	Opens      int           `json:"opens,omitempty"`
+	Restart    time.Duration `json:"restart_ns,omitempty"` // for stopping and starting its server before cold answers, over all of them
+	Restarts   int           `json:"restarts,omitempty"`
 	Load       time.Duration `json:"load_ns"`
 	Bytes      []int64       `json:"bytes_by_path,omitempty"` // of the facts
 	Loads      int           `json:"loads"`

@@ -137,14 +137,25 @@ func (l *labs) downDisks() error {
 	if _, err := lab.DiskStatus(l.disksDir()); errors.Is(err, os.ErrNotExist) {
 		return lab.DownDisks(l.disksDir()) // whatever a killed process left
 	}
-	for _, scheme := range l.schemes() {
-		s, err := lab.Status(filepath.Join(l.dir, scheme))
+	if err := lab.Sweep(l.dir); err != nil { // of scans that were killed
+		return err
+	}
+	folders, err := os.ReadDir(l.dir)
+	if err != nil {
+		return err
+	}
+	for _, f := range folders {
+		s, err := lab.Status(filepath.Join(l.dir, f.Name()))
 		if err != nil {
 			continue // no lab
 		}
+		cure := "`barograph lab down " + s.Engine + "` first"
+		if s.Owner != nil {
+			cure = fmt.Sprintf("wait for the scan, or interrupt it: process %d", s.Owner.PID)
+		}
 		for _, d := range s.Cluster.Disks {
 			if rel, err := filepath.Rel(l.disksDir(), d); err == nil && filepath.IsLocal(rel) {
-				return &fault.Error{Setting: disksName, Problem: "hold tables of " + scheme, Cure: "`barograph lab down " + scheme + "` first"}
+				return &fault.Error{Setting: disksName, Problem: "hold tables of " + s.Engine, Cure: cure}
 			}
 		}
 	}

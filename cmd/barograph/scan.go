@@ -13,7 +13,6 @@ import (
 
 	"barograph/engine"
 	"barograph/fault"
-	"barograph/lab"
 	"barograph/measure"
 	"barograph/run"
 	"barograph/workload/scan"
@@ -24,18 +23,26 @@ import (
 // scanFlags are a run of `barograph scan`.
 type scanFlags struct {
 	env                         *env
-	db, data, out, labs         string
+	db, data, out, labs, disks  string
 	paths, queries, partitions  []string
 	workers, reps, cold, rounds int
 	seed                        uint64
 	explain, measureDisks       bool
 	experiment                  scan.Experiment
+
+	lab         string // the engine of throwaway servers; "" = db names one
+	profile     string
+	nodes       int
+	memory      int64 // MiB of a node; 0 = all
+	coldRestart bool
+
+	driver *engine.Driver
 }
 
 func newScan(e *env) *cobra.Command {
 	f := &scanFlags{env: e}
 	c := &cobra.Command{
-		Use:   "scan [experiment1|experiment2|sweep] --db URL --data DIR [--paths A,B,C]",
+		Use:   "scan [experiment1|experiment2|sweep] --db URL | --lab ENGINE --data DIR [--paths A,B,C | --disks]",
 		Short: "Analytical scans over several disks: how many paths, how many partitions",
 		Long: `Load the star of TPC-DS's query 3 over several disk paths, prove every answer, then time it. DIR is a folder that
 barograph synth tpcds made. Questions: q3, q52, q55, and scan, the sum over all sales.
@@ -46,52 +53,100 @@ barograph synth tpcds made. Questions: q3, q52, q55, and scan, the sum over all 
 
 Without a name the placement that the flags describe is loaded. --partitions auto is the published rule: one for each path
 where several are named; with a single one the least of the memory in GB, 16 and the cores; --explain says how it comes out,
-and runs nothing. Configurations are loaded in random order, --rounds times. Cold answers are asked after the engine forgot
-what it holds, where it can be told to, and the system's page cache was emptied.
+and runs nothing. Configurations are loaded in random order, --rounds times.
 
-Paths may be plain folders: then no disk is limited, and the report says so. barograph lab disks makes disks of given speeds.
+--lab starts throwaway servers instead of using one that is there: of AsterixDB, whose partitions are settled when a server
+starts, a new one for each load; of the others one for the whole run. They are removed at the end, after ^C and after errors,
+too. What ends with an error there, such as more partitions than fit into memory, is given up and reported, and the other
+configurations go on: exit status 4.
+
+Cold answers are asked after the engine forgot what it holds, where it can be told to, and the system's page cache was emptied.
+A server of --lab that cannot be told is stopped and started again before each of them, which takes about a second for
+PostgreSQL and MariaDB and much longer for AsterixDB; --cold-restart=false leaves its memory as it is. The report says what was done.
+
+Paths may be plain folders: then no disk is limited, and the report says so. barograph lab disks makes disks of given speeds,
+which --disks names all, and --disks=6 the first six.
 ` + exitStatuses,
-		Example: `  barograph synth tpcds --sf 1 --out tpcds
+		Example: `  barograph synth tpcds --sf 1 --documents --out tpcds
   barograph scan --db duckdb:star.db --data tpcds --paths /disk1,/disk2 --partitions auto --cold 5
   barograph scan experiment2 --db duckdb:star.db --data tpcds --paths /d1,/d2,/d3,/d4,/d5,/d6 --query scan,q3 --reps 0 --cold 10
+  barograph lab disks --count 6 --profile hdd
+  barograph scan sweep --lab asterixdb --data tpcds --disks --rounds 3 --cold 3
   barograph scan --db duckdb:star.db --data tpcds --paths /disk1 --explain`,
-		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
+		Args:      cobra.MatchAll(f.noNumber, cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: words(scan.Experiments()),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				f.experiment = scan.Experiment(args[0])
 			}
+			if err := f.exclusive(c); err != nil {
+				return err
+			}
 			return f.run(c.Context())
 		},
 	}
-	c.Flags().StringVar(&f.db, "db", "", "URL of the engine (required)")
+	f.define(c)
+	return c
+}
+
+// define defines the flags.
+func (f *scanFlags) define(c *cobra.Command) {
+	c.Flags().StringVar(&f.db, "db", "", "URL of the engine")
+	c.Flags().StringVar(&f.lab, "lab", "", "`engine` of which throwaway servers are started")
+	c.Flags().IntVar(&f.nodes, "nodes", 1, "nodes of each throwaway server")
+	c.Flags().StringVar(&f.profile, "profile", tunedProfile, "settings of throwaway servers: tuned, default")
+	c.Flags().Int64Var(&f.memory, "memory", 0, "`MiB` that the profile counts on for a node of a throwaway server: less memory, smaller buffers; 0 = all")
 	c.Flags().StringVar(&f.data, "data", "", "folder of generated tables (required)")
 	c.Flags().StringSliceVar(&f.paths, "paths", nil, "folders, one on each disk (default: where the engine keeps its data)")
+	c.Flags().StringVar(&f.disks, "disks", "", "the throttled disks in the labs' folder are the paths: all, or the first `n`")
+	c.Flags().Lookup("disks").NoOptDefVal = allDisks
 	c.Flags().StringSliceVar(&f.partitions, "partitions", []string{"auto"}, "auto, or numbers of partitions")
 	c.Flags().IntVar(&f.workers, "workers", 0, "workers of an answer (default: one for each partition)")
 	c.Flags().StringSliceVar(&f.queries, "query", words(engine.StarQueries()), "questions")
 	c.Flags().IntVar(&f.reps, "reps", 5, "warm answers to each question after each load")
 	c.Flags().IntVar(&f.cold, "cold", 0, "cold answers to each question after each load")
+	c.Flags().BoolVar(&f.coldRestart, "cold-restart", true, "start a throwaway server anew before each cold answer, if its engine cannot be told to forget")
 	c.Flags().IntVar(&f.rounds, "rounds", 1, "loads of each configuration")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "seed of the order")
 	c.Flags().BoolVar(&f.explain, "explain", false, "print the configurations and how the rule came to them, and run nothing")
 	c.Flags().BoolVar(&f.measureDisks, "measure-disks", false, "first measure how fast each path is read: 64 MiB")
 	c.Flags().StringVar(&f.out, "out", "", "run folder (default: runs/{time}-scan)")
-	c.Flags().StringVar(&f.labs, "lab-dir", defaultLabDir(), "folder of the labs: a server that one of them started is watched beside the run")
-	c.MarkFlagRequired("db")   //nolint:errcheck // the flag exists
+	c.Flags().StringVar(&f.labs, "lab-dir", defaultLabDir(), "folder of the labs and their disks: a server that one of them started is watched beside the run")
+	c.MarkFlagsOneRequired("db", "lab")
 	c.MarkFlagRequired("data") //nolint:errcheck // the flag exists
 	complete(c, "query", func() []string { return words(engine.StarQueries()) })
-	return c
+	complete(c, "lab", func() []string { return (&labs{e: f.env}).schemes() })
+}
+
+// noNumber: a number that stands by itself was meant for --disks.
+func (f *scanFlags) noNumber(_ *cobra.Command, args []string) error {
+	for _, a := range args {
+		if _, err := strconv.Atoi(a); err == nil && f.disks == allDisks {
+			return &fault.Error{Setting: "--disks " + a, Problem: "is two words", Cure: "write --disks=" + a}
+		}
+	}
+	return nil
+}
+
+// exclusive refuses flags that say two things, or something of no lab.
+func (f *scanFlags) exclusive(c *cobra.Command) error {
+	for _, two := range [][2]string{{"db", "lab"}, {"paths", "disks"}} {
+		if c.Flags().Changed(two[0]) && c.Flags().Changed(two[1]) {
+			return usage(&fault.Error{Setting: "--" + two[0] + ", --" + two[1], Problem: "say two things", Cure: "name one of them"})
+		}
+	}
+	for _, name := range []string{"nodes", "profile", "memory", "cold-restart"} {
+		if f.lab == "" && c.Flags().Changed(name) {
+			return usage(&fault.Error{Setting: "--" + name, Problem: "tells of servers that --lab starts", Cure: "name an engine with --lab, or leave it out"})
+		}
+	}
+	return nil
 }
 
 // run runs the experiment; what was measured before an interruption is kept.
 func (f *scanFlags) run(ctx context.Context) error {
-	for i, path := range f.paths {
-		abs, err := filepath.Abs(path)
-		if err != nil {
-			return err
-		}
-		f.paths[i] = abs
+	if err := f.findPaths(); err != nil {
+		return err
 	}
 	for _, q := range f.queries {
 		if !slices.Contains(engine.StarQueries(), engine.StarQuery(q)) {
@@ -101,13 +156,12 @@ func (f *scanFlags) run(ctx context.Context) error {
 	if f.cold > 0 && len(f.paths) == 0 && os.Geteuid() != 0 {
 		return usage(&fault.Error{Setting: "--cold", Problem: "cannot empty the page cache of files that it does not know", Cure: "name --paths, or run as root"})
 	}
-	d, u, err := f.env.engines.Parse(f.db)
-	if err != nil {
-		return usage(err)
-	}
 	result := &run.Scans{
-		Started: time.Now().UTC().Truncate(time.Second), Args: redacted(f.env.args), Experiment: string(f.experiment), Engine: d.Scheme, Place: string(d.Place),
-		Server: labServer([]string{f.labs}, d, u), Machine: measure.ReadMachine(ctx, "."),
+		Started: time.Now().UTC().Truncate(time.Second), Args: redacted(f.env.args), Experiment: string(f.experiment), Machine: measure.ReadMachine(ctx, "."),
+	}
+	pids, err := f.findEngine(result)
+	if err != nil {
+		return err
 	}
 	configs, err := f.configs(result)
 	if err != nil {
@@ -123,19 +177,45 @@ func (f *scanFlags) run(ctx context.Context) error {
 	result.Scale, result.Generator, result.Rows = manifest.Scale, manifest.Generator, manifest.Rows
 	result.Warnings = result.Machine.Warnings()
 	o := scan.Options{
-		Files: files, Configs: configs, Rounds: f.rounds, Warm: f.reps, Cold: f.cold, Seed: f.seed, PIDs: labProcesses(f.labs, d, u),
+		Files: files, Configs: configs, Rounds: f.rounds, Warm: f.reps, Cold: f.cold, Seed: f.seed, GoOn: f.lab != "",
 		Progress: func(s string) { fmt.Fprintln(f.env.stderr, s) },
 	}
 	for _, q := range f.queries {
 		o.Queries = append(o.Queries, engine.StarQuery(q))
 	}
-	if o.Devices, err = f.disks(ctx, result); err != nil {
+	if o.Devices, err = f.lookAtDisks(ctx, result); err != nil {
 		return err
 	}
 	if o.Reference, err = engine.StarAnswers(ctx, files); err != nil {
 		return err
 	}
-	return f.measured(ctx, o, result)
+	if f.out == "" {
+		f.out = filepath.Join("runs", run.ID(result.Started, "scan"))
+	}
+	o.Save = func() error { return result.Save(f.out) }
+	if f.lab != "" {
+		return f.ended(f.onLabs(ctx, o, result), o, result)
+	}
+	return f.ended(f.onServer(ctx, pids, o, result), o, result)
+}
+
+// findEngine finds the engine, and the processes of a server that a lab started
+// before.
+func (f *scanFlags) findEngine(result *run.Scans) (pids []int32, err error) {
+	if f.lab != "" {
+		if f.driver, err = f.labDriver(); err != nil {
+			return nil, err
+		}
+		f.labPlanned(result)
+	} else {
+		d, u, err := f.env.engines.Parse(f.db)
+		if err != nil {
+			return nil, usage(err)
+		}
+		f.driver, result.Server, pids = d, labServer([]string{f.labs}, d, u), labProcesses(f.labs, d, u)
+	}
+	result.Engine, result.Place, result.Product = f.driver.Scheme, string(f.driver.Place), f.driver.Scheme
+	return pids, nil
 }
 
 // configs are the configurations, and in result the rule that led to them.
@@ -146,7 +226,7 @@ func (f *scanFlags) configs(result *run.Scans) ([]engine.Placement, error) {
 			if f.experiment != scan.One {
 				continue // it has its own
 			}
-			n, why := scan.Auto(f.nodes(result))
+			n, why := scan.Auto(f.machines(result))
 			partitions, result.Rule = append(partitions, n), why
 			continue
 		}
@@ -160,12 +240,15 @@ func (f *scanFlags) configs(result *run.Scans) ([]engine.Placement, error) {
 	for _, p := range configs {
 		err = errors.Join(err, p.Check())
 	}
-	return configs, err
+	if err != nil {
+		return nil, err
+	}
+	return f.offered(configs)
 }
 
-// nodes are the engine's machines: this one, or the nodes of a lab on it, which
+// machines are the engine's: this one, or the nodes of a lab on it, which
 // divide the paths among themselves.
-func (f *scanFlags) nodes(result *run.Scans) []scan.Node {
+func (f *scanFlags) machines(result *run.Scans) []scan.Node {
 	all := []scan.Node{{Cores: result.Machine.UsableCPUs, Memory: result.Machine.Memory, Paths: len(f.paths)}}
 	if s := result.Server; s != nil && s.Nodes > 0 {
 		all = make([]scan.Node, s.Nodes)
@@ -193,71 +276,49 @@ func (f *scanFlags) explained(result *run.Scans, configs []engine.Placement) err
 	return nil
 }
 
-// disks looks at the paths.
-func (f *scanFlags) disks(ctx context.Context, result *run.Scans) ([]string, error) {
-	for _, path := range f.paths {
-		if err := os.MkdirAll(path, 0o755); err != nil {
-			return nil, err
-		}
-	}
-	devices, err := measure.Devices(ctx, f.paths)
-	if err != nil {
-		return nil, err
-	}
-	limited := 0
-	for i, path := range f.paths {
-		d := run.ScanDisk{Path: path, Device: devices[i], Type: measure.ReadMachine(ctx, path).Disk.Type}
-		throttled, ok := lab.DiskOf(path)
-		if ok {
-			limited++
-			d.Limit, d.Rate = throttled.Limits.ReadMBps*1e6, throttled.Measured.ReadMBps*1e6
-			d.How = "measured by barograph lab disks; limits: " + throttled.Limits.String()
-		}
-		if f.measureDisks {
-			if d.Rate, d.How, err = measure.ReadRate(path); err != nil {
-				return nil, err
-			}
-		}
-		result.Disks = append(result.Disks, d)
-	}
-	switch {
-	case limited == 0:
-		result.Limited = "plain folders: disks were not limited"
-	case limited == len(f.paths):
-		result.Limited = "every path lies on a throttled disk of the lab"
-	default:
-		result.Limited = fmt.Sprintf("%d of %d paths lie on throttled disks of the lab; the others are plain folders, not limited", limited, len(f.paths))
-	}
-	return devices, nil
-}
-
-// measured runs, and writes the run folder and its report.
-func (f *scanFlags) measured(ctx context.Context, o scan.Options, result *run.Scans) error {
+// onServer runs on the engine that --db names.
+func (f *scanFlags) onServer(ctx context.Context, pids []int32, o scan.Options, result *run.Scans) error {
 	db, err := f.env.engines.Open(ctx, f.db, engine.Options{Log: f.env.log()})
 	if err != nil {
 		return err
 	}
 	if db.Scans == nil {
-		return errors.Join(usage(&fault.Error{Setting: "--db " + result.Engine, Problem: "has no tables of the analytical workload", Cure: "choose duckdb, postgres, mariadb, asterixdb or trino"}), db.Close())
+		return errors.Join(noScans("--db "+result.Engine), db.Close())
 	}
-	about, err := db.About(ctx)
-	if err != nil {
+	if err := noteAbout(ctx, db, result); err != nil {
 		return errors.Join(err, db.Close())
 	}
-	result.Product, result.Version, result.Settings = about.Product, about.Version, about.Settings
-	if f.out == "" {
-		f.out = filepath.Join("runs", run.ID(result.Started, "scan"))
+	return errors.Join(scan.Run(ctx, scan.Opened(db.Scans, pids), o, result), db.Close())
+}
+
+func noScans(setting string) error {
+	return usage(&fault.Error{Setting: setting, Problem: "has no tables of the analytical workload", Cure: "choose duckdb, postgres, mariadb, asterixdb or trino"})
+}
+
+// noteAbout keeps what the engine says of itself.
+func noteAbout(ctx context.Context, db *engine.Engine, result *run.Scans) error {
+	about, err := db.About(ctx)
+	if err != nil {
+		return err
 	}
-	o.Save = func() error { return result.Save(f.out) }
-	err = errors.Join(scan.Run(ctx, db.Scans, o, result), db.Close())
+	result.Product, result.Version, result.Settings = about.Product, about.Version, about.Settings
+	return nil
+}
+
+// ended writes the laws and the report of what was measured, and says by the
+// exit status how it ended.
+func (f *scanFlags) ended(err error, o scan.Options, result *run.Scans) error {
 	if result.Laws = scan.Laws(result); len(result.Laws) > 0 {
 		err = errors.Join(err, o.Save())
 	}
-	if len(result.Points) > 0 {
+	if len(result.Points) > 0 || scan.GivenUp(result) > 0 {
 		err = errors.Join(err, f.env.report(f.out))
 	}
-	if errors.Is(err, scan.ErrWrong) {
+	switch {
+	case errors.Is(err, scan.ErrWrong):
 		return &fault.Status{Code: fault.Differs, Err: err}
+	case errors.Is(err, scan.ErrGaveUp):
+		return &fault.Status{Code: fault.Incomplete, Err: err}
 	}
 	return err
 }

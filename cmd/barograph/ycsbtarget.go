@@ -53,7 +53,7 @@ func (t *kvTarget) options() ycsb.Options {
 }
 
 // labProcesses are the processes of the lab's server at a URL.
-func labProcesses(dir string, d *engine.Driver, u *url.URL) (pids []int32) {
+func labProcesses(dir string, d *engine.Driver, u *url.URL) []int32 {
 	if labServerIn(dir, d, u) == nil {
 		return nil
 	}
@@ -61,12 +61,7 @@ func labProcesses(dir string, d *engine.Driver, u *url.URL) (pids []int32) {
 	if err != nil {
 		return nil
 	}
-	for _, n := range s.Nodes {
-		for _, p := range n.Processes {
-			pids = append(pids, int32(p.PID)) //nolint:gosec // pids are small
-		}
-	}
-	return pids
+	return s.PIDs()
 }
 
 // points makes the run folder of a workload.

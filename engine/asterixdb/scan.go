@@ -224,7 +224,7 @@ func (s *star) load(ctx context.Context, files engine.StarFiles) (out engine.Sta
 		return out, &fault.Error{Setting: s.db.shown, Err: engine.ErrReadOnly, Cure: "open it without --read-only"}
 	}
 	if len(files.Documents) == 0 {
-		return out, &fault.Error{Setting: "documents", Problem: "are not there", Cure: "make them with `barograph synth tpcds --documents`"}
+		return out, &fault.Error{Setting: "documents", Err: engine.ErrStarFiles, Cure: "make them with `barograph synth tpcds --documents`"}
 	}
 	var paths []string
 	for i, path := range files.Documents {

@@ -37,6 +37,7 @@ func server() *engine.Server {
 		},
 		Note: "AsterixDB's HTTP ports listen on every network interface of this machine, whatever address it is given, and ask for no password: " +
 			"whoever reaches them can read and change everything in it, and run code as its user. Use --isolate, or a firewall",
+		Spreads: true,
 		Stop:    syscall.SIGTERM,
 		Find:    func() error { _, err := home(); return err },
 		Prepare: prepare,

@@ -134,7 +134,8 @@ func arguments(server string, c *engine.Cluster, n *engine.Node) []string {
 	}
 	args := []string{server, settings, "--datadir=" + data(n), "--socket=barograph.sock", "--pid-file=barograph.pid",
 		"--bind-address=" + n.Host, "--port=" + strconv.Itoa(n.Ports[sqlPort]), "--skip-name-resolve", "--local-infile=1",
-		"--character-set-server=utf8mb4", "--collation-server=utf8mb4_bin"}
+		"--character-set-server=utf8mb4", "--collation-server=utf8mb4_bin",
+		"--innodb-buffer-pool-load-at-startup=OFF"} // else a server that starts again reads what it held before, beside what is measured
 	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
 		args = append(args, "--"+strings.ReplaceAll(name, "_", "-")+"="+c.Settings[name])
 	}

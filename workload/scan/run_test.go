@@ -44,7 +44,7 @@ func TestRun(t *testing.T) {
 	o, result := options(t), &run.Scans{}
 	saved := 0
 	o.Save = func() error { saved++; return nil }
-	if err := scan.Run(t.Context(), opened(t), o, result); err != nil {
+	if err := scan.Run(t.Context(), scan.Opened(opened(t), nil), o, result); err != nil {
 		t.Fatal(err)
 	}
 	type name struct {
@@ -82,7 +82,7 @@ func TestRunCatches(t *testing.T) {
 	} {
 		o, result := options(t), &run.Scans{}
 		o.Configs, o.Rounds = o.Configs[:1], 1
-		if err := scan.Run(t.Context(), faulty{opened(t), spoil}, o, result); !errors.Is(err, scan.ErrWrong) {
+		if err := scan.Run(t.Context(), scan.Opened(faulty{opened(t), spoil}, nil), o, result); !errors.Is(err, scan.ErrWrong) {
 			t.Errorf("%s: %v", name, err)
 		}
 		for _, p := range result.Points {

@@ -1,0 +1,231 @@
+package scan
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"barograph/engine"
+	"barograph/measure"
+	"barograph/run"
+)
+
+// trial is one load of a configuration, proven and timed.
+type trial struct {
+	*runner
+	config, round int
+	host          *Host
+	star          *engine.Star // nil while the server is down
+}
+
+// open opens the tables; anew before their load.
+func (t *trial) open(ctx context.Context, anew bool) (err error) {
+	p := t.Configs[t.config]
+	p.Anew = anew
+	t.star, err = t.host.Scans.Open(ctx, p)
+	return err
+}
+
+// close closes the tables.
+func (t *trial) close() error {
+	if t.star == nil {
+		return nil
+	}
+	star := t.star
+	t.star = nil
+	return star.Close()
+}
+
+// run loads, proves and times.
+func (t *trial) run(ctx context.Context) (wrong bool, err error) {
+	if err := t.load(ctx); err != nil {
+		return false, err
+	}
+	var cells []cell
+	for _, q := range t.Queries {
+		right, err := t.prove(ctx, q)
+		if err != nil {
+			return wrong, err
+		}
+		if !right {
+			wrong = true
+			continue
+		}
+		cells = append(cells, cell{q, run.Warm})
+	}
+	bad, err := t.times(ctx, cells)
+	return wrong || bad, err
+}
+
+// load loads the tables and looks at them.
+func (t *trial) load(ctx context.Context) error {
+	out := &t.into.Configs[t.config]
+	began := time.Now()
+	loaded, err := t.star.Load(ctx, t.Files)
+	if err != nil {
+		return fmt.Errorf("load: %w", err)
+	}
+	out.Load += time.Since(began)
+	out.Loads++
+	for table, want := range t.Reference.Rows {
+		if got := loaded.Rows[table]; got != want {
+			return fmt.Errorf("load: %s holds %d rows, not %d", table, got, want)
+		}
+	}
+	if t.star.Size != nil {
+		if out.Bytes, err = t.star.Size(ctx); err != nil {
+			return err
+		}
+	}
+	if t.round > 0 {
+		return nil
+	}
+	return t.plans(ctx, out)
+}
+
+// plans keeps texts and plans.
+func (t *trial) plans(ctx context.Context, out *run.ScanConfig) error {
+	for _, q := range t.Queries {
+		plan := run.ScanPlan{Query: string(q), Text: t.star.Text(q)}
+		if t.star.Plan != nil {
+			var err error
+			if plan.Plan, err = t.star.Plan(ctx, q); err != nil {
+				return err
+			}
+		}
+		out.Plans = append(out.Plans, plan)
+	}
+	return nil
+}
+
+// prove asks once, untimed. A wrong answer is kept as such.
+func (t *trial) prove(ctx context.Context, q engine.StarQuery) (right bool, err error) {
+	rows, err := t.star.Ask(ctx, q)
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", q, err)
+	}
+	differs := t.Reference.Check(q, rows)
+	if differs != nil {
+		t.into.Points = append(t.into.Points, run.ScanPoint{Config: t.config, Query: string(q), Phase: run.Warm, Verdict: run.Wrong, Problem: differs.Error(), Rows: len(rows)})
+	}
+	return differs == nil, nil
+}
+
+// times times warm answers, then cold ones, each in random order.
+func (t *trial) times(ctx context.Context, cells []cell) (wrong bool, err error) {
+	for _, phase := range []struct {
+		phase run.Phase
+		reps  int
+	}{{run.Warm, t.Warm}, {run.Cold, t.Cold}} {
+		seed := t.Seed + uint64(t.config)<<32 + uint64(t.round)<<16 //nolint:gosec // not negative
+		for i := range measure.Interleave(seed, len(cells), phase.reps) {
+			c := cell{cells[i].query, phase.phase}
+			if c.phase == run.Cold {
+				if err := t.chill(ctx); err != nil {
+					return wrong, fmt.Errorf("a cold start: %w", err)
+				}
+			}
+			point, err := t.point(ctx, c)
+			if err != nil {
+				return wrong, fmt.Errorf("%s: %w", c.query, err)
+			}
+			wrong = wrong || point.Verdict != run.Equal
+			t.into.Points = append(t.into.Points, point)
+		}
+	}
+	return wrong, nil
+}
+
+// What was done to the engine's own memory before a cold answer.
+const (
+	forgot    = "the engine forgot what it held"
+	leftWarm  = "the engine's own memory was left as it was"
+	restarted = "the server was stopped and started again before each answer, so that its buffers were empty, and what it makes anew after a start is in these times"
+)
+
+// chill empties the engine's memory, as far as it can be, and the system's
+// cache; the latter while a server that is restarted is down, when nothing is
+// mapped.
+func (t *trial) chill(ctx context.Context) error {
+	how, dropped := leftWarm, ""
+	drop := func() (err error) {
+		dropped, err = t.Drop(t.Configs[t.config].Paths)
+		return err
+	}
+	switch {
+	case t.star.Cold != nil:
+		how = forgot
+		if err := t.star.Cold(ctx); err != nil {
+			return err
+		}
+	case t.host.Restart != nil:
+		how = restarted
+		if err := t.restart(ctx, drop); err != nil {
+			return err
+		}
+	}
+	if dropped == "" {
+		if err := drop(); err != nil {
+			return err
+		}
+	}
+	t.into.Cold = how + "; " + dropped
+	return nil
+}
+
+// restart closes the tables, has the server started again, and opens them.
+func (t *trial) restart(ctx context.Context, stopped func() error) error {
+	if err := t.close(); err != nil {
+		return err
+	}
+	began := time.Now()
+	if err := t.host.Restart(ctx, stopped); err != nil {
+		return err
+	}
+	out := &t.into.Configs[t.config]
+	out.Restart += time.Since(began)
+	out.Restarts++
+	return t.open(ctx, false)
+}
+
+// point asks once and measures.
+func (t *trial) point(ctx context.Context, c cell) (run.ScanPoint, error) {
+	at := repeated{t.config, c}
+	t.reps[at]++
+	p := run.ScanPoint{Config: t.config, Query: string(c.query), Phase: c.phase, Rep: t.reps[at]}
+	disks, err := measure.StartDisks(ctx, t.Devices[:min(len(t.Devices), len(t.Configs[t.config].Paths))])
+	if err != nil {
+		return p, err
+	}
+	var server *measure.ProcessMeter
+	if len(t.host.PIDs) > 0 {
+		server = measure.StartProcesses(ctx, t.host.PIDs)
+	}
+	machine, err := measure.StartMachine(ctx)
+	if err != nil {
+		return p, err
+	}
+	spent := measure.CPUTime()
+	began := time.Now()
+	rows, err := t.star.Ask(ctx, c.query)
+	p.Time = time.Since(began)
+	p.Client = measure.CPUTime() - spent
+	if err != nil {
+		return p, err
+	}
+	if p.Machine, err = machine.Stop(ctx); err != nil {
+		return p, err
+	}
+	if server != nil {
+		load := server.Stop(ctx)
+		p.Server = &load
+	}
+	if p.Devices, err = disks.Stop(ctx); err != nil {
+		return p, err
+	}
+	p.Free, p.Rows, p.Verdict = measure.AvailableMemory(ctx), len(rows), run.Equal
+	if differs := t.Reference.Check(c.query, rows); differs != nil {
+		p.Verdict, p.Problem, p.Time = run.Wrong, differs.Error(), 0
+	}
+	return p, nil
+}
