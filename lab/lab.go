@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,6 +28,10 @@ type Options struct {
 	Patience time.Duration // for a node to be ready; 0 = two minutes
 	Isolate  *Isolate      // keep the nodes apart; nil = they share this machine
 	Disks    []string      // folders, one a disk: each gets one for the engine, removed by Down; see engine.Cluster.Disks
+
+	// Settings in the server's own words take the place of the profile's. Those of
+	// a lab that is there already stay as they are, as its memory does.
+	Settings map[string]string
 
 	// Partitions of a table, for an engine that spreads its tables by itself,
 	// are dealt to the disks in turn; 0 = one a disk.
@@ -137,6 +142,12 @@ func plan(d *engine.Driver, o Options) (*Lab, error) {
 	}
 	if f := d.Server.Profiles[at].Settings; f != nil {
 		c.Settings = f(o.Memory)
+	}
+	if len(o.Settings) > 0 {
+		if c.Settings == nil {
+			c.Settings = map[string]string{}
+		}
+		maps.Copy(c.Settings, o.Settings)
 	}
 	for i := range o.Nodes {
 		c.Nodes = append(c.Nodes, engine.Node{Index: i, Dir: filepath.Join(dir, "node"+strconv.Itoa(i+1)), Host: "127.0.0." + strconv.Itoa(i+1)})

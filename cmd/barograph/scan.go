@@ -34,9 +34,11 @@ type scanFlags struct {
 	profile     string
 	nodes       int
 	memory      int64 // MiB of a node; 0 = all
+	settings    []string
 	coldRestart bool
 
 	driver *engine.Driver
+	set    map[string]string // settings, by name
 }
 
 func newScan(e *env) *cobra.Command {
@@ -72,6 +74,7 @@ which --disks names all, and --disks=6 the first six.
   barograph scan experiment2 --db duckdb:star.db --data tpcds --paths /d1,/d2,/d3,/d4,/d5,/d6 --query scan,q3 --reps 0 --cold 10
   barograph lab disks --count 6 --profile hdd
   barograph scan sweep --lab asterixdb --data tpcds --disks --rounds 3 --cold 3
+  barograph scan experiment2 --lab postgres --profile default --setting shared_buffers=64MB --data tpcds --disks=4 --cold 5
   barograph scan --db duckdb:star.db --data tpcds --paths /disk1 --explain`,
 		Args:      cobra.MatchAll(f.noNumber, cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: words(scan.Experiments()),
@@ -96,6 +99,7 @@ func (f *scanFlags) define(c *cobra.Command) {
 	c.Flags().IntVar(&f.nodes, "nodes", 1, "nodes of each throwaway server")
 	c.Flags().StringVar(&f.profile, "profile", tunedProfile, "settings of throwaway servers: tuned, default")
 	c.Flags().Int64Var(&f.memory, "memory", 0, "`MiB` that the profile counts on for a node of a throwaway server: less memory, smaller buffers; 0 = all")
+	c.Flags().StringArrayVar(&f.settings, "setting", nil, "`name=value`, a setting of throwaway servers in their own words, in place of the profile's; may be repeated")
 	c.Flags().StringVar(&f.data, "data", "", "folder of generated tables (required)")
 	c.Flags().StringSliceVar(&f.paths, "paths", nil, "folders, one on each disk (default: where the engine keeps its data)")
 	c.Flags().StringVar(&f.disks, "disks", "", "the throttled disks in the labs' folder are the paths: all, or the first `n`")
@@ -135,7 +139,7 @@ func (f *scanFlags) exclusive(c *cobra.Command) error {
 			return usage(&fault.Error{Setting: "--" + two[0] + ", --" + two[1], Problem: "say two things", Cure: "name one of them"})
 		}
 	}
-	for _, name := range []string{"nodes", "profile", "memory", "cold-restart"} {
+	for _, name := range []string{"nodes", "profile", "memory", "setting", "cold-restart"} {
 		if f.lab == "" && c.Flags().Changed(name) {
 			return usage(&fault.Error{Setting: "--" + name, Problem: "tells of servers that --lab starts", Cure: "name an engine with --lab, or leave it out"})
 		}

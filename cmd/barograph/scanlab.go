@@ -50,6 +50,16 @@ func (f *scanFlags) labDriver() (*engine.Driver, error) {
 	case f.memory < 0:
 		return bad("--memory", "is below 0", "name MiB, or 0 for all")
 	}
+	for _, s := range f.settings {
+		name, value, ok := strings.Cut(s, "=")
+		if !ok || name == "" {
+			return bad("--setting "+s, "is no setting", "write name=value")
+		}
+		if f.set == nil {
+			f.set = map[string]string{}
+		}
+		f.set[name] = value
+	}
 	return d, nil
 }
 
@@ -110,7 +120,7 @@ type scanLab struct {
 // open is a scan.Opener.
 func (s *scanLab) open(ctx context.Context, p engine.Placement) (*scan.Host, error) {
 	d, each := s.driver, s.driver.Server.Spreads
-	o := lab.Options{Nodes: s.nodes, Profile: s.profile, Memory: s.memory << 20, Owned: true, Disks: s.paths}
+	o := lab.Options{Nodes: s.nodes, Profile: s.profile, Memory: s.memory << 20, Settings: s.set, Owned: true, Disks: s.paths}
 	if each {
 		o.Disks, o.Partitions = p.Paths, p.Partitions
 	}

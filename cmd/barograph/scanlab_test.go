@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,7 +42,7 @@ func labFolder(t *testing.T, paths []string) string {
 func scanned(t *testing.T, want int, args ...string) (r *run.Scans, said string) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "run")
-	status, stdout, stderr := barograph(t, append(append([]string{"scan"}, args...), "--query", "scan,q3", "--out", out)...)
+	status, stdout, stderr := barograph(t, append(append([]string{"scan"}, args...), "--out", out)...)
 	if status != want {
 		t.Fatalf("status %d, not %d\n%s\n%s", status, want, stdout, stderr)
 	}
@@ -58,7 +61,7 @@ func TestScanLab(t *testing.T) {
 			d, _ := all.Registry().Find(scheme)
 			enginetest.Installed(t, *d)
 			paths := enginetest.Disks(t, 2)
-			r, said := scanned(t, 0, "experiment2", "--lab", scheme, "--memory", "2048", "--lab-dir", labFolder(t, paths), "--data", starOf(t), "--paths", strings.Join(paths, ","), "--reps", "1", "--cold", "1")
+			r, said := scanned(t, 0, "experiment2", "--lab", scheme, "--memory", "2048", "--lab-dir", labFolder(t, paths), "--data", starOf(t), "--paths", strings.Join(paths, ","), "--reps", "1", "--cold", "1", "--query", "scan,q3")
 			if r.Server == nil || r.Server.Profile != "tuned" || r.Server.Memory != 2<<30 || len(r.Server.Settings) == 0 || r.Version == "" || len(r.Settings) == 0 {
 				t.Errorf("the server is %+v, %s, %v", r.Server, r.Version, r.Settings)
 			}
@@ -89,24 +92,66 @@ func TestScanLab(t *testing.T) {
 func TestScanLabEach(t *testing.T) {
 	d, _ := all.Registry().Find("asterixdb")
 	enginetest.Installed(t, *d)
-	paths, data := enginetest.Disks(t, 2), starOf(t)
-	common := []string{"--lab", "asterixdb", "--memory", "8192", "--lab-dir", labFolder(t, nil), "--data", data, "--paths", strings.Join(paths, ","), "--reps", "1"}
-	r, _ := scanned(t, 0, append([]string{"sweep", "--partitions", "2", "--cold", "1"}, common...)...)
-	if len(r.Configs) != 2 || len(r.Points) != 2*2*2 || r.Server == nil || r.Server.Profile != "tuned" || r.Version == "" || !strings.HasPrefix(r.Cold, "the server was stopped") {
+	paths, data := enginetest.Disks(t, 3), starOf(t)
+	inTheWay := filepath.Join(paths[2], "barograph-asterixdb")
+	if err := os.Mkdir(inTheWay, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r, said := scanned(t, fault.Incomplete, "experiment2", "--lab", "asterixdb", "--memory", "4096", "--setting", "storage.buffercache.size=48MB", "--lab-dir", labFolder(t, paths[:2]),
+		"--data", data, "--paths", strings.Join(paths, ","), "--reps", "1", "--cold", "1", "--query", "scan")
+	if len(r.Points) != 2*2 || r.Server == nil || r.Server.Profile != "tuned" || r.Server.Settings["storage.buffercache.size"] != "48MB" || r.Version == "" || !strings.HasPrefix(r.Cold, "the server was stopped") {
 		t.Errorf("%+v", r)
 	}
-	for i, c := range r.Configs {
-		if len(c.Bytes) != i+1 || c.Opens != 1 || c.Restarts != 2 {
+	for _, p := range r.Points {
+		if p.Verdict != run.Equal || p.Server == nil || p.Server.Processes == 0 {
+			t.Errorf("%+v", p)
+		}
+	}
+	for i, c := range r.Configs[:2] {
+		if len(c.Bytes) != i+1 || c.Opens != 1 || c.Restarts != 1 || c.Problem != "" {
 			t.Errorf("%+v", c)
 		}
 		t.Logf("its server was there after %v; %d restarts took %v", c.Open, c.Restarts, c.Restart)
 	}
-	if err := os.Mkdir(filepath.Join(paths[1], "barograph-asterixdb"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	r, said := scanned(t, fault.Incomplete, append([]string{"experiment2"}, common...)...)
-	if len(r.Points) != 2 || r.Configs[0].Problem != "" || !strings.Contains(r.Configs[1].Problem, "is there already") || !strings.Contains(said, "Given up") {
+	if !strings.Contains(r.Configs[2].Problem, "is there already") || !strings.Contains(said, "Given up") {
 		t.Errorf("%+v\n%s", r.Configs, said)
+	}
+	if _, err := os.Stat(inTheWay); err != nil {
+		t.Error("a folder that was there before is gone:", err)
+	}
+}
+
+// stopAt interrupts a command when it has written a text so many times.
+type stopAt struct {
+	bytes.Buffer
+	text  string
+	times int
+	stop  func()
+}
+
+func (s *stopAt) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte(s.text)) {
+		if s.times--; s.times == 0 {
+			s.stop()
+		}
+	}
+	return s.Buffer.Write(p)
+}
+
+// TestScanLabInterrupted: what was measured before ^C stays, the server does not.
+func TestScanLabInterrupted(t *testing.T) {
+	d, _ := all.Registry().Find("postgres")
+	enginetest.Installed(t, *d)
+	paths, out := enginetest.Disks(t, 2), filepath.Join(t.TempDir(), "run")
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	stderr := &stopAt{text: "round 1", times: 2, stop: stop}
+	status := execute(ctx, &env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: stderr, engines: all.Registry(), args: []string{
+		"scan", "experiment2", "--lab", "postgres", "--memory", "2048", "--lab-dir", labFolder(t, paths), "--data", starOf(t), "--paths", strings.Join(paths, ","), "--reps", "2", "--query", "scan", "--out", out,
+	}})
+	r, err := run.ReadScans(out)
+	if status != fault.Interrupted || err != nil || len(r.Points) != 2 || r.Configs[0].Problem+r.Configs[1].Problem != "" {
+		t.Errorf("status %d, %v, %+v\n%s", status, err, r, stderr)
 	}
 }
 
@@ -123,6 +168,7 @@ func TestScanLabRefuses(t *testing.T) {
 		{"no server to start", []string{"--lab", "duckdb"}},
 		{"is not offered", []string{"--lab", "postgres", "--nodes", "3"}},
 		{"is not known", []string{"--lab", "postgres", "--profile", "fast"}},
+		{"is no setting", []string{"--lab", "postgres", "--setting", "shared_buffers"}},
 		{"needs paths", []string{"--lab", "asterixdb"}},
 		{"tells of servers that --lab starts", []string{"--db", "duckdb:x.db", "--nodes", "3"}},
 		{"tells of servers that --lab starts", []string{"--db", "duckdb:x.db", "--cold-restart=false"}},

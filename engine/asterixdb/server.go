@@ -96,6 +96,11 @@ func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 	if len(dirs) == 0 {
 		return nil, &fault.Error{Setting: fmt.Sprintf("%d partitions on %d nodes", len(c.Disks), len(c.Nodes)), Problem: "leave a node without one", Cure: "name more disks, or more partitions"}
 	}
+	for name := range c.Settings {
+		if name != heap && !strings.HasPrefix(name, "storage.") && !strings.HasPrefix(name, "compiler.") {
+			return nil, &fault.Error{Setting: name, Problem: "is no setting that the lab writes", Cure: "name one that begins with storage. or compiler., or " + heap}
+		}
+	}
 	for _, dir := range []string{"txnlog", "coredump", "logs"} {
 		dirs = append(dirs, filepath.Join(n.Dir, dir))
 	}
