@@ -3,6 +3,7 @@ package scan
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"barograph/engine"
@@ -197,13 +198,13 @@ func (t *trial) point(ctx context.Context, c cell) (run.ScanPoint, error) {
 	if err != nil {
 		return p, err
 	}
-	var server *measure.ProcessMeter
-	if len(t.host.PIDs) > 0 {
-		server = measure.StartProcesses(ctx, t.host.PIDs)
-	}
 	machine, err := measure.StartMachine(ctx)
 	if err != nil {
 		return p, err
+	}
+	var server *watched
+	if len(t.host.PIDs) > 0 {
+		server = watch(ctx, t.host.PIDs)
 	}
 	spent := measure.CPUTime()
 	began := time.Now()
@@ -211,14 +212,16 @@ func (t *trial) point(ctx context.Context, c cell) (run.ScanPoint, error) {
 	p.Time = time.Since(began)
 	p.Client = measure.CPUTime() - spent
 	if err != nil {
+		if server != nil {
+			server.stop(ctx)
+		}
 		return p, err
 	}
 	if p.Machine, err = machine.Stop(ctx); err != nil {
 		return p, err
 	}
 	if server != nil {
-		load := server.Stop(ctx)
-		p.Server = &load
+		p.Server = server.stop(ctx)
 	}
 	if p.Devices, err = disks.Stop(ctx); err != nil {
 		return p, err
@@ -228,4 +231,40 @@ func (t *trial) point(ctx context.Context, c cell) (run.ScanPoint, error) {
 		p.Verdict, p.Problem, p.Time = run.Wrong, differs.Error(), 0
 	}
 	return p, nil
+}
+
+// watched are a server's processes while an answer is under way.
+type watched struct {
+	meter *measure.ProcessMeter
+	over  chan struct{}
+	done  sync.WaitGroup
+}
+
+// looks is how often they are looked at: what one that ends between two looks,
+// as PostgreSQL's workers do, has used since the last is not seen.
+const looks = time.Second
+
+func watch(ctx context.Context, pids []int32) *watched {
+	w := &watched{meter: measure.StartProcesses(ctx, pids), over: make(chan struct{})}
+	w.done.Go(func() {
+		tick := time.NewTicker(looks)
+		defer tick.Stop()
+		for {
+			select {
+			case <-w.over:
+				return
+			case <-tick.C:
+				w.meter.Look(ctx)
+			}
+		}
+	})
+	return w
+}
+
+// stop returns what they used.
+func (w *watched) stop(ctx context.Context) *measure.ProcessLoad {
+	close(w.over)
+	w.done.Wait()
+	load := w.meter.Stop(ctx)
+	return &load
 }
