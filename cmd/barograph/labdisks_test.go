@@ -32,6 +32,18 @@ func TestLabDisksStory(t *testing.T) {
 	if out := must(t, "lab", "status", "--dir", dir); !strings.Contains(out, set.Disks[1].Path) || !strings.Contains(out, "150 MB/s") {
 		t.Errorf("status: %s", out)
 	}
+	t.Run("of a scan", func(t *testing.T) {
+		d, _ := all.Registry().Find("postgres")
+		enginetest.Installed(t, *d)
+		data := starOf(t)
+		r, _ := scanned(t, 0, "experiment2", "--lab", "postgres", "--memory", "2048", "--disks", "--lab-dir", dir, "--data", data, "--reps", "1", "--query", "scan")
+		if len(r.Configs) != 2 || len(r.Disks) != 2 || r.Disks[1].Path != set.Disks[1].Path || r.Disks[1].Limit != 150e6 || r.Limited != "every path lies on a throttled disk of the lab" {
+			t.Errorf("%+v, %s", r.Disks, r.Limited)
+		}
+		if r, _ = scanned(t, 0, "--db", "duckdb:"+filepath.Join(t.TempDir(), "star.db"), "--disks=1", "--lab-dir", dir, "--data", data, "--reps", "1", "--query", "scan"); len(r.Disks) != 1 {
+			t.Errorf("%+v", r.Disks)
+		}
+	})
 	t.Run("of a server", func(t *testing.T) {
 		d, _ := all.Registry().Find("postgres")
 		enginetest.Installed(t, *d)
