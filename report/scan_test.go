@@ -114,7 +114,7 @@ func TestScanReport(t *testing.T) {
 	for _, want := range []string{
 		"disk reads: 98.0 MB/s of the 100 MB/s", "disk reads: 196 MB/s of the 200 MB/s", "CPU: 3.90 of 4 cores", "memory: 100 MB was left", "a cent is missing",
 		"1 path × 4 partitions", "2.00 times as fast as with 1 path", "WRONG",
-		"share drawn 0.980 (0.900 – 1.00)", "none: 2 setups cannot tell",
+		"share drawn 0.980 (0.900 – 1.00)", "none: 2 setups cannot tell", "barograph scan forecast",
 	} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q is not in\n%s", want, text.String())

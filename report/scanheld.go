@@ -112,11 +112,13 @@ func (s *scans) laws() table {
 	t := table{Title: "The law of the times", Wide: true, Head: []column{
 		{Name: "question", Text: true}, {Name: "configuration", Text: true}, {Name: "measured", Unit: "s"}, {Name: "law", Unit: "s"}, {Name: "off by", Unit: "%"}, {Name: "decided by", Text: true}, {Name: "the law", Text: true, Wrap: true},
 	}, Note: "Of cold answers: start + max(bytes read ÷ (share drawn × the disks' measured rates), work × bytes ÷ cores). Intervals: 95 %, by bootstrap."}
+	told := false
 	for _, l := range s.Laws {
 		if l.Problem != "" {
 			t.Rows = append(t.Rows, row{Cells: []cell{text(l.Query), dim(none), dim(none), dim(none), dim(none), dim(none), text("none: " + l.Problem)}})
 			continue
 		}
+		told = true
 		for i, f := range l.Fits {
 			words := ""
 			if i == 0 {
@@ -126,6 +128,9 @@ func (s *scans) laws() table {
 				text(l.Query), text(s.names[f.Config]), value(f.Measured, number(f.Measured)), value(f.Predicted, number(f.Predicted)), value(f.Residual, number(100*f.Residual)), text(f.Bound), text(words),
 			}})
 		}
+	}
+	if told {
+		t.Note += " For your own disks and data: barograph scan forecast, with this run's folder, --disks 6 --read-mbps 200."
 	}
 	return t
 }

@@ -89,6 +89,7 @@ which --disks names all, and --disks=6 the first six.
 		},
 	}
 	f.define(c)
+	c.AddCommand(newScanForecast(e))
 	return c
 }
 

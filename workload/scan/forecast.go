@@ -20,7 +20,7 @@ type Forecast struct {
 }
 
 // Forecast tells how long a scan will take: the law, the uncertainty of its
-// parameters, and the errors that it made where it was measured.
+// parameters, and the errors that single scans had where it was measured.
 func (m *Model) Forecast(s Setup) (Forecast, error) {
 	x, err := s.terms()
 	if err != nil {
@@ -38,7 +38,7 @@ func (m *Model) Forecast(s Setup) (Forecast, error) {
 		if p.bound(x) == f.Bound {
 			f.Sure++
 		}
-		e := m.Fits[r.IntN(len(m.Fits))].Residual
+		e := m.Off[r.IntN(len(m.Off))]
 		return p.at(x) * math.Exp(follow*math.Log1p(e))
 	})
 	f.Sure /= float64(n)
@@ -65,7 +65,7 @@ func (s Seen) beyond(x *Setup) []string {
 
 // String is a sentence: "41 s ± 3: the disks decide (38 s, cores 12 s)".
 func (f Forecast) String() string {
-	half := max(f.Seconds.High-f.Seconds.Value, f.Seconds.Value-f.Seconds.Low)
+	half := f.half()
 	text := fmt.Sprintf("%s s ± %s: the %s decide", digits(f.Seconds.Value, half), digits(half, half), f.Bound)
 	if f.Sure < measure.Confidence {
 		text += " (not sure)"
@@ -75,6 +75,22 @@ func (f Forecast) String() string {
 		text += "; beyond what was measured: " + strings.Join(f.Beyond, ", ")
 	}
 	return text
+}
+
+// Interval is where one scan lies with 95 %, in seconds: "38 – 44".
+func (f Forecast) Interval() string {
+	half := f.half()
+	return digits(f.Seconds.Low, half) + " – " + digits(f.Seconds.High, half)
+}
+
+// Value is the time in seconds, to the first digit that is uncertain: "41".
+func (f Forecast) Value() string {
+	return digits(f.Seconds.Value, f.half())
+}
+
+// half is the longer half of the interval.
+func (f Forecast) half() float64 {
+	return max(f.Seconds.High-f.Seconds.Value, f.Seconds.Value-f.Seconds.Low)
 }
 
 // digits prints a number to the first digit of its uncertainty, at most to three decimals.

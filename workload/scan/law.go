@@ -1,57 +1,106 @@
 package scan
 
 import (
+	"fmt"
 	"slices"
 
+	"barograph/fault"
 	"barograph/measure"
 	"barograph/run"
 )
 
-// Laws fits the model to the cold answers of a run, question by question. There
-// are none where a path's disk was not measured, or the system does not count
-// what is read from it.
+// Laws fits the model to the cold answers of a run, question by question; a law
+// that cannot be told is a problem in words. A run of one configuration has no
+// laws, nor has one without cold answers.
 func Laws(r *run.Scans) (out []run.ScanLaw) {
-	for _, d := range r.Disks {
-		if d.Rate <= 0 || d.Device == "" {
-			return nil
-		}
+	if len(r.Configs) < 2 {
+		return nil
 	}
-	var queries []string
-	for i := range r.Points {
-		if p := &r.Points[i]; p.Phase == run.Cold && !slices.Contains(queries, p.Query) {
-			queries = append(queries, p.Query)
-		}
-	}
-	slices.Sort(queries)
-	for _, q := range queries {
+	for _, q := range ColdQueries(r) {
 		out = append(out, lawOf(r, q))
 	}
 	return out
 }
 
-// lawOf fits one question; a law that cannot be told is a problem in words.
-func lawOf(r *run.Scans, query string) run.ScanLaw {
-	law := run.ScanLaw{Query: query, Phase: run.Cold}
-	var points []Point
-	for i := range r.Configs {
-		if p, ok := setupOf(r, i, query); ok {
-			points, law.Fits = append(points, p), append(law.Fits, run.ScanFit{Config: i})
+// ColdQueries are the questions that have cold answers, sorted.
+func ColdQueries(r *run.Scans) (out []string) {
+	for i := range r.Points {
+		if p := &r.Points[i]; p.Phase == run.Cold && !slices.Contains(out, p.Query) {
+			out = append(out, p.Query)
 		}
 	}
-	m, err := FitModel(points, r.Seed)
+	slices.Sort(out)
+	return out
+}
+
+// lawOf fits one question.
+func lawOf(r *run.Scans, query string) run.ScanLaw {
+	law := run.ScanLaw{Query: query, Phase: run.Cold}
+	m, configs, err := fitRun(r, query)
 	if err != nil {
-		law.Problem, law.Fits = err.Error(), nil
+		law.Problem = err.Error()
 		return law
 	}
 	law.Drawn, law.Work, law.Start, law.Told, law.Error = m.Drawn, m.Work, m.Start, m.Told, m.Error
 	for i, f := range m.Fits {
-		law.Fits[i].Measured, law.Fits[i].Predicted, law.Fits[i].Residual, law.Fits[i].Bound = f.Measured, f.Predicted, f.Residual, string(f.Bound)
+		law.Fits = append(law.Fits, run.ScanFit{Config: configs[i], Measured: f.Measured, Predicted: f.Predicted, Residual: f.Residual, Bound: string(f.Bound)})
 	}
 	return law
 }
 
+// ModelOf fits the model to the cold answers of a run to a question. The same
+// run gives the same model. The error says why there is none.
+func ModelOf(r *run.Scans, query string) (*Model, error) {
+	m, _, err := fitRun(r, query)
+	return m, err
+}
+
+// fitRun tells of each point which configuration it is.
+func fitRun(r *run.Scans, query string) (m *Model, configs []int, err error) {
+	none := func(problem, cure string) (*Model, []int, error) {
+		return nil, nil, &fault.Error{Setting: "the law of " + query, Problem: problem, Cure: cure}
+	}
+	cold := ColdQueries(r)
+	switch {
+	case len(cold) == 0:
+		return none("the run has no cold times: warm answers do not read the disks", "run it with --cold 5")
+	case !slices.Contains(cold, query):
+		return none(fmt.Sprintf("the run has no cold times of this question, but of %q", cold), "choose of them, or run it with --query "+query)
+	case len(r.Disks) == 0:
+		return none("the tables lie where the engine keeps its data, on no disk that was named", "run it with --paths, one on each disk")
+	}
+	for i, d := range r.Disks {
+		other := slices.IndexFunc(r.Disks[:i], func(o run.ScanDisk) bool { return o.Device == d.Device })
+		switch {
+		case d.Device == "":
+			return none(d.Path+" lies on no block device that the system counts, so that nobody knows what is read from it", "name paths on disks, or make some: barograph lab disks --count 6")
+		case d.Rate <= 0:
+			return none("the disk of "+d.Path+" was not measured", "run it with --measure-disks, or on disks of barograph lab disks")
+		case other >= 0:
+			return none(fmt.Sprintf("%s and %s lie on one disk (%s): more paths were not more disks", r.Disks[other].Path, d.Path, d.Device), "name paths on several disks, or make some: barograph lab disks --count 6")
+		}
+	}
+	var points []Point
+	unread := 0
+	for i := range r.Configs {
+		p, ok := setupOf(r, i, query)
+		switch {
+		case ok:
+			points, configs = append(points, p), append(configs, i)
+		case len(p.Seconds) > 0:
+			unread++
+		}
+	}
+	if unread > len(points) {
+		return none(fmt.Sprintf("of %d configurations %d read nothing from the disks when they were cold", len(points)+unread, unread),
+			"run it as root, so that the page cache can be emptied, with more data than the engine and the disks keep in memory")
+	}
+	m, err = FitModel(points, r.Seed)
+	return m, configs, err
+}
+
 // setupOf is what was measured of a configuration's cold answers; false where
-// none is right.
+// none is right, or nothing was read.
 func setupOf(r *run.Scans, config int, query string) (Point, bool) {
 	c := &r.Configs[config]
 	p := Point{Setup: Setup{Partitions: c.Partitions, Workers: c.Workers, Cores: r.Machine.UsableCPUs}}

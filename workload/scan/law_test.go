@@ -1,7 +1,9 @@
 package scan_test
 
 import (
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,8 +16,8 @@ import (
 func TestLaws(t *testing.T) {
 	const bytes, rate, drawn, work = 2e9, 100e6, 0.9, 4.0
 	r := &run.Scans{Seed: 1, Machine: measure.Machine{UsableCPUs: 8}}
-	for range 8 {
-		r.Disks = append(r.Disks, run.ScanDisk{Device: "loop", Rate: rate})
+	for i := range 8 {
+		r.Disks = append(r.Disks, run.ScanDisk{Path: fmt.Sprintf("/d%d", i), Device: fmt.Sprintf("loop%d", i), Rate: rate})
 	}
 	for _, paths := range []int{1, 2, 4, 8} {
 		for _, workers := range []int{1, 2, 4} {
@@ -43,8 +45,41 @@ func TestLaws(t *testing.T) {
 	if laws := scan.Laws(r); len(laws) != 1 || laws[0].Problem == "" {
 		t.Errorf("two configurations told %+v", laws)
 	}
-	r.Disks[0].Rate = 0
-	if laws := scan.Laws(r); laws != nil {
-		t.Errorf("a disk that was not measured: %+v", laws)
+}
+
+// TestNoLaw: a run that has no law says why.
+func TestNoLaw(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(r *run.Scans)
+		want  string
+	}{
+		"plain folders":  {func(r *run.Scans) { r.Disks[1].Rate = 0 }, "the disk of /b was not measured; run it with --measure-disks"},
+		"an overlay":     {func(r *run.Scans) { r.Disks[0].Device = "" }, "/a lies on no block device that the system counts"},
+		"one disk":       {func(r *run.Scans) { r.Disks[1].Device = "sda" }, "/a and /b lie on one disk (sda)"},
+		"no paths":       {func(r *run.Scans) { r.Disks = nil }, "where the engine keeps its data"},
+		"nothing read":   {func(r *run.Scans) { r.Points[0].Devices, r.Points[1].Devices = nil, nil }, "read nothing from the disks when they were cold; run it as root"},
+		"two placements": {func(*run.Scans) {}, "2 setups cannot tell three parameters"},
+		"wrong answers":  {func(r *run.Scans) { r.Points[0].Verdict = run.Wrong }, "1 setups cannot tell three parameters"},
+	} {
+		r := &run.Scans{Machine: measure.Machine{UsableCPUs: 2}, Disks: []run.ScanDisk{{Path: "/a", Device: "sda", Rate: 1e8}, {Path: "/b", Device: "sdb", Rate: 1e8}}}
+		for i := range 2 {
+			r.Configs = append(r.Configs, run.ScanConfig{Paths: i + 1, Partitions: 2})
+			r.Points = append(r.Points, run.ScanPoint{Config: i, Query: "scan", Phase: run.Cold, Verdict: run.Equal, Time: time.Second, Devices: []measure.DiskLoad{{Read: 1e8}}})
+		}
+		c.spoil(r)
+		laws := scan.Laws(r)
+		if len(laws) != 1 || !strings.Contains(laws[0].Problem, c.want) || laws[0].Fits != nil {
+			t.Errorf("%s: %+v", name, laws)
+		}
+		if _, err := scan.ModelOf(r, "scan"); err == nil || err.Error() != laws[0].Problem {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	warm := &run.Scans{Configs: make([]run.ScanConfig, 2), Points: []run.ScanPoint{{Query: "scan", Phase: run.Warm}}}
+	if laws := scan.Laws(warm); laws != nil {
+		t.Errorf("warm answers have laws: %+v", laws)
+	}
+	if _, err := scan.ModelOf(warm, "scan"); err == nil || !strings.Contains(err.Error(), "no cold times") {
+		t.Error(err)
 	}
 }

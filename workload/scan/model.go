@@ -40,10 +40,12 @@ type Model struct {
 	Work  measure.Estimate `json:"work_seconds_per_gb"` // of one core, for 10⁹ bytes
 	Start measure.Estimate `json:"start_seconds"`       // whatever the amount of data
 	Told  bool             `json:"start_told"`          // false: the points cannot tell Start, which counts as 0
-	Error float64          `json:"error"`               // root mean square of the relative errors
+	Error float64          `json:"error"`               // root mean square of the medians' relative errors
 	Fits  []Fit            `json:"fits"`                // by point
+	Off   []float64        `json:"off"`                 // relative errors of all repetitions: measured/law - 1
 	Seed  uint64           `json:"seed"`                // of the bootstrap and of forecasts
 	Seen  Seen             `json:"seen"`
+	Bytes int64            `json:"bytes"` // that a point read: the median
 
 	Draws [2][][3]float64 `json:"draws"` // fits of the two bootstraps: 1/Drawn, Work, Start
 }
@@ -90,6 +92,15 @@ func (p law) bound(x terms) Bound {
 		return ByCores
 	}
 	return ByDisks
+}
+
+// whole reports whether disks decide at some points, and cores at others: else
+// the points bound what the other one costs from above alone.
+func (p law) whole(xs []terms) bool {
+	decides := func(b Bound, term func(x terms) float64) bool {
+		return slices.ContainsFunc(xs, func(x terms) bool { return p.bound(x) == b && term(x) > resolution*x.time })
+	}
+	return decides(ByDisks, func(x terms) float64 { return p[0] * x.disk }) && decides(ByCores, func(x terms) float64 { return p[1] * x.core })
 }
 
 // parallel is how many workers have a core.
@@ -146,8 +157,10 @@ const (
 func FitModel(points []Point, seed uint64) (*Model, error) {
 	m := &Model{Seed: seed}
 	xs := make([]terms, len(points))
+	read := make([]float64, len(points))
 	for i := range points {
 		p := &points[i]
+		read[i] = float64(p.Bytes)
 		x, err := p.terms()
 		if err != nil {
 			return nil, err
@@ -162,13 +175,17 @@ func FitModel(points []Point, seed uint64) (*Model, error) {
 	if len(xs) < minPoints {
 		return nil, &fault.Error{Setting: "scan model", Problem: fmt.Sprintf("%d setups cannot tell three parameters", len(xs)), Cure: fmt.Sprintf("measure at least %d", minPoints)}
 	}
+	m.Bytes = int64(measure.Median(read))
 	best := fitLaw(xs)
 	if err := told(best, xs); err != nil {
 		return nil, err
 	}
 	m.Told = best.startTold
-	for _, x := range xs {
+	for i, x := range xs {
 		at := best.law.at(x)
+		for _, s := range points[i].Seconds {
+			m.Off = append(m.Off, s/at-1)
+		}
 		m.Fits = append(m.Fits, Fit{Measured: x.time, Predicted: at, Residual: x.time/at - 1, Bound: best.law.bound(x)})
 	}
 	m.Error = math.Sqrt(best.loss / float64(len(xs)))
@@ -336,7 +353,8 @@ func (m *Model) bootstrap(points []Point, xs []terms, best law) error {
 	sample := make([]terms, 0, len(xs))
 	for k, draw := range []func([]terms) []terms{repetitions, others} {
 		for range modelDraws {
-			if p := fitLaw(draw(sample[:0])).law; p[0] > 0 && p[1] > 0 {
+			xs := draw(sample[:0])
+			if p := fitLaw(xs).law; p.whole(xs) {
 				m.Draws[k] = append(m.Draws[k], p)
 			}
 		}

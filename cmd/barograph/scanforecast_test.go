@@ -1,0 +1,164 @@
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"barograph/measure"
+	"barograph/run"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// madeSweep is a sweep over eight disks of 100 MB/s with 4 cores, whose cold
+// answers follow a law with noise: all that the disks give is drawn, a GB is 8 s
+// of a core, half a second is for the start. q3 has too few configurations.
+func madeSweep() *run.Scans {
+	r := &run.Scans{Seed: 1, Experiment: "sweep", Engine: "duckdb", Product: "DuckDB", Version: "1.5.5", Machine: measure.Machine{UsableCPUs: 4, Memory: 16e9}}
+	noise := rand.New(rand.NewPCG(1, 2))
+	for i := range 8 {
+		r.Disks = append(r.Disks, run.ScanDisk{Path: fmt.Sprintf("/d%d", i+1), Device: fmt.Sprintf("loop%d", i), Rate: 100e6})
+	}
+	for paths := 1; paths <= 8; paths++ {
+		for _, partitions := range []int{1, 2, 4, 8, 16} {
+			if partitions < paths {
+				continue
+			}
+			config := len(r.Configs)
+			r.Configs = append(r.Configs, run.ScanConfig{Paths: paths, Partitions: partitions, Workers: partitions})
+			most := (partitions + paths - 1) / paths // parts on the first disk
+			seconds := 0.5 + max(20*float64(most)/float64(partitions), 16/float64(min(partitions, 4)))
+			for rep := range 5 {
+				p := run.ScanPoint{Config: config, Query: "scan", Phase: run.Cold, Rep: rep + 1, Verdict: run.Equal, Devices: []measure.DiskLoad{{Read: 2e9}}}
+				p.Time = time.Duration(seconds * (1 + 0.02*noise.NormFloat64()) * 1e9)
+				r.Points = append(r.Points, p)
+				if p.Query = "q3"; config < 2 {
+					r.Points = append(r.Points, p)
+				}
+				if p.Query, p.Phase = "q55", run.Warm; config < 2 {
+					r.Points = append(r.Points, p)
+				}
+			}
+		}
+	}
+	return r
+}
+
+func saved(t *testing.T, r *run.Scans) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := r.Save(dir); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestScanForecast(t *testing.T) {
+	dir := saved(t, madeSweep())
+	var out strings.Builder
+	for _, args := range []string{
+		"--query scan --disks 6 --read-mbps 100",
+		"--disks 12 --read-mbps 200 --cores 32 --bytes 1.2TB",
+		"--query scan --read-mbps 100,50 --scale-data 10 --partitions auto",
+		"--query scan --disks 2 --read-mbps 100 --partitions 2",
+		"--query scan --disks 2 --read-mbps 10 --partitions 8",
+	} {
+		fmt.Fprintf(&out, "$ barograph scan forecast RUN %s\n%s\n", args, strings.ReplaceAll(must(t, append([]string{"scan", "forecast", dir}, strings.Fields(args)...)...), dir, "RUN"))
+	}
+	golden(t, "scanforecast.txt", out.String())
+
+	var told forecasts
+	if err := json.Unmarshal([]byte(must(t, "scan", "forecast", dir, "--disks", "6", "--read-mbps", "100", "--bytes", "1TiB", "--json")), &told); err != nil {
+		t.Fatal(err)
+	}
+	if len(told.Questions) != 2 || told.Questions[0].Query != "q3" || !strings.Contains(told.Questions[0].Problem, "2 setups") {
+		t.Fatalf("%+v", told)
+	}
+	q := told.Questions[1]
+	if want := 0.5 + 8*float64(1<<40)/1e9/4; q.At.Forecast.Seconds.Low > want || q.At.Forecast.Seconds.High < want || q.Enough < 5 || q.Enough > 6 || q.At.Setup.Partitions != 6 {
+		t.Errorf("%+v, %+v", q, *q.At)
+	}
+}
+
+// golden compares a text with a file of testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil || string(want) != got {
+		t.Errorf("%s: %v; run with -update where this is right:\n%s", name, err, got)
+	}
+}
+
+func TestScanForecastMeasures(t *testing.T) {
+	dir := saved(t, madeSweep())
+	a, b := t.TempDir(), t.TempDir()
+	said := must(t, "scan", "forecast", dir, "--query", "scan", "--paths", a+","+b, "--measure-disks")
+	for _, want := range []string{a + ": 64 MiB read in order", b + ": ", "scan, 2 disks of "} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q is not in\n%s", want, said)
+		}
+	}
+}
+
+func TestScanForecastRefuses(t *testing.T) {
+	whole := saved(t, madeSweep())
+	warm := madeSweep()
+	for i := range warm.Points {
+		warm.Points[i].Phase = run.Warm
+	}
+	plain := madeSweep()
+	for i := range plain.Disks {
+		plain.Disks[i].Rate = 0
+	}
+	rate := []string{"--read-mbps", "100"}
+	for _, c := range []struct {
+		dir    string
+		args   []string
+		status int
+		want   string
+	}{
+		{whole, []string{"--read-mbps", "100", "--query", "q1"}, 2, "choose of scan, q3, q55"},
+		{whole, []string{"--read-mbps", "100", "--query", "q3"}, 1, "2 setups cannot tell three parameters"},
+		{whole, []string{"--read-mbps", "100", "--query", "q55"}, 1, "no cold times of this question"},
+		{whole, []string{"--read-mbps", "100", "--query", "q3,scan"}, 1, "2 setups cannot tell three parameters"},
+		{saved(t, warm), rate, 1, "--cold 5"},
+		{saved(t, plain), rate, 1, "was not measured"},
+		{t.TempDir(), rate, 1, "holds no run of barograph scan"},
+		{whole, nil, 2, "--measure-disks"},
+		{whole, []string{"--disks", "3"}, 2, "--read-mbps"},
+		{whole, []string{"--disks", "3", "--read-mbps", "1,2"}, 2, "2 rates for 3 disks"},
+		{whole, []string{"--disks", "-1", "--read-mbps", "1"}, 2, "below 0"},
+		{whole, []string{"--read-mbps", "0"}, 2, "no rate above 0"},
+		{whole, []string{"--read-mbps", "1", "--bytes", "much"}, 2, "no amount of data"},
+		{whole, []string{"--read-mbps", "1", "--bytes", "1e30TB"}, 2, "no amount of data"},
+		{whole, []string{"--read-mbps", "1", "--scale-data", "0"}, 2, "no number above 0"},
+		{whole, []string{"--read-mbps", "1", "--bytes", "1TB", "--scale-data", "2"}, 2, "bytes"},
+		{whole, []string{"--read-mbps", "1", "--partitions", "some"}, 2, "cores, auto or 8"},
+		{whole, []string{"--read-mbps", "1", "--partitions", "0"}, 2, "no number of partitions"},
+		{whole, []string{"--paths", t.TempDir()}, 2, "add --measure-disks"},
+		{whole, []string{"--paths", filepath.Join(whole, "none"), "--measure-disks"}, 1, "cannot be measured"},
+		{whole, []string{"--measure-disks"}, 2, "name --paths"},
+		{whole, []string{"--paths", whole, "--disks", "3"}, 2, "disks"},
+	} {
+		status, _, stderr := barograph(t, append([]string{"scan", "forecast", c.dir}, c.args...)...)
+		if status != c.status || !strings.Contains(stderr, c.want) {
+			t.Errorf("%v: status %d, want %d; %s", c.args, status, c.status, stderr)
+		}
+	}
+	if status, _, _ := barograph(t, "scan", "forecast"); status != 2 {
+		t.Errorf("no run: status %d", status)
+	}
+}

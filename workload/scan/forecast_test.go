@@ -1,0 +1,75 @@
+package scan
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestForecastCovers: of new single scans, of setups that were not measured as
+// well, about as many lie in their forecast's interval as it promises, and the
+// interval is not much wider than the noise alone makes it.
+func TestForecastCovers(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		noise       float64
+		repetitions int
+		setups      func(mbps float64, cores int, bytes int64) []Setup
+	}{
+		{"quiet", 0.01, 5, sweepOf},
+		{"five repetitions", 0.08, 5, sweepOf},
+		{"one repetition", 0.08, 1, sweepOf},
+		{"few placements", 0.05, 10, func(mbps float64, cores int, bytes int64) (few []Setup) {
+			for i, s := range sweepOf(mbps, cores, bytes) {
+				if i%3 == 0 {
+					few = append(few, s)
+				}
+			}
+			return few
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			sweeps := 40
+			if testing.Short() {
+				sweeps = 8
+			}
+			r := rand.New(rand.NewPCG(11, 0))
+			inside, all, refused, width := 0, 0, 0, 0.0
+			for seed := range uint64(sweeps) {
+				mbps, cores, bytes := 60+100*r.Float64(), 2+r.IntN(7), int64(2e9+8e9*r.Float64())
+				// Work such that three disks or so keep the cores busy.
+				want := law{1 + 0.3*r.Float64(), (0.6 + 0.4*r.Float64()) * 1000 / mbps * float64(cores) / 3, r.Float64()}
+				m, err := FitModel(measured(c.setups(mbps, cores, bytes), want, c.noise, c.repetitions, seed), seed)
+				if err != nil {
+					refused++ // the noise is too great to tell disks from cores
+					continue
+				}
+				for _, disks := range []int{1, 2, 3, 4, 6, 12} {
+					s := Setup{Partitions: 24, Cores: cores, Bytes: 2 * bytes}
+					for range disks {
+						s.Bandwidth = append(s.Bandwidth, mbps)
+					}
+					f, err := m.Forecast(s)
+					if err != nil {
+						t.Fatal(err)
+					}
+					x, _ := s.terms()
+					for range 5 {
+						one := want.at(x) * math.Exp(c.noise*r.NormFloat64())
+						if f.Seconds.Low <= one && one <= f.Seconds.High {
+							inside++
+						}
+						all++
+					}
+					width += (f.Seconds.High - f.Seconds.Low) / want.at(x) / (2 * 1.96 * c.noise)
+				}
+			}
+			share := float64(inside) / float64(all)
+			width /= float64(all / 5)
+			t.Logf("%.1f %% of %d scans lie in their intervals, which are %.2f times as wide as those of the noise alone; %d of %d sweeps told no law", 100*share, all, width, refused, sweeps)
+			if share < 0.9 || width > 2 || refused > sweeps/8 {
+				t.Errorf("95 %% are promised")
+			}
+		})
+	}
+}
