@@ -1,0 +1,226 @@
+package scan_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/duckdb/duckdb-go/v2/mapping"
+
+	"barograph/engine"
+	"barograph/engine/sqlengine"
+)
+
+// client is an engine's own client, whose session is kept open.
+type client struct {
+	name string
+
+	// ask asks for a sum and tells it with the time that the client itself says
+	// it took, or, if it says none, the time until its line was here.
+	ask func(text string) (sum string, took time.Duration, err error)
+
+	// inside is the server's own time of the answer before; nil = it tells none.
+	inside func() time.Duration
+}
+
+// cents checks an answer of the client.
+func (c *client) cents(text string, want int64) (time.Duration, error) {
+	sum, took, err := c.ask(text)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", c.name, err)
+	}
+	got, err := sqlengine.Cents(strings.TrimSpace(sum))
+	if err != nil || got != want {
+		return 0, fmt.Errorf("%s: the sum is %q, %w; want %d cents", c.name, sum, err, want)
+	}
+	return took, nil
+}
+
+// spoken is a client that reads statements from a pipe and prints answers.
+type spoken struct {
+	in  io.Writer
+	out *bufio.Scanner
+}
+
+// speak starts a client's program, which ends with the benchmark.
+func speak(b *testing.B, install string, args ...string) *spoken {
+	b.Helper()
+	path, err := exec.LookPath(args[0])
+	if err != nil {
+		b.Skipf("NOT MEASURED: no client %s: %v; install it: %s", args[0], err, install)
+	}
+	cmd := exec.CommandContext(context.WithoutCancel(b.Context()), path, args[1:]...)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := errors.Join(in.Close(), cmd.Wait()); err != nil {
+			b.Errorf("%s: %v", args[0], err)
+		}
+	})
+	return &spoken{in: in, out: bufio.NewScanner(out)}
+}
+
+func (s *spoken) say(text string) error {
+	_, err := io.WriteString(s.in, text)
+	return err
+}
+
+// line is the next one.
+func (s *spoken) line() (string, error) {
+	if !s.out.Scan() {
+		return "", errors.Join(s.out.Err(), io.ErrUnexpectedEOF)
+	}
+	return s.out.Text(), nil
+}
+
+func parsed(b *testing.B, raw string) *url.URL {
+	b.Helper()
+	u, err := url.Parse(raw)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return u
+}
+
+// psql tells its own time (\timing), of one process and no parallel workers.
+func psql(b *testing.B, at string) *client {
+	u := parsed(b, at)
+	s := speak(b, "apt-get install postgresql-client", "psql", "-X", "-q", "-A", "-t", "-h", u.Hostname(), "-p", u.Port(), "-U", u.User.Username(), strings.TrimPrefix(u.Path, "/"))
+	if err := s.say("\\timing on\nSET max_parallel_workers_per_gather = 0;\n"); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := s.line(); err != nil { // the time of SET
+		b.Fatal(err)
+	}
+	return &client{name: "psql", ask: func(text string) (string, time.Duration, error) {
+		if err := s.say(text + ";\n"); err != nil {
+			return "", 0, err
+		}
+		sum, err := s.line()
+		if err != nil {
+			return "", 0, err
+		}
+		told, err := s.line()
+		if err != nil {
+			return "", 0, err
+		}
+		f := strings.Fields(told) // Time: 412.345 ms
+		if len(f) < 3 || f[2] != "ms" {
+			return "", 0, fmt.Errorf("psql tells no time: %q", told)
+		}
+		ms, err := strconv.ParseFloat(f[1], 64)
+		return sum, time.Duration(ms * float64(time.Millisecond)), err
+	}}
+}
+
+// mariadbClient tells times to the millisecond, so what counts is when its line
+// was here. As in the run's sessions, no cache of answers is asked.
+func mariadbClient(b *testing.B, at string) *client {
+	u := parsed(b, at)
+	s := speak(b, "apt-get install mariadb-client", "mariadb", "--no-defaults", "-h", u.Hostname(), "-P", u.Port(), "-u", "root", "-N", "-B", "-n")
+	if err := s.say("SET SESSION query_cache_type = OFF;\n"); err != nil {
+		b.Fatal(err)
+	}
+	return &client{name: "mariadb", ask: func(text string) (string, time.Duration, error) {
+		began := time.Now()
+		if err := s.say(text + ";\n"); err != nil {
+			return "", 0, err
+		}
+		sum, err := s.line()
+		return sum, time.Since(began), err
+	}}
+}
+
+// curl is a new process for each question; its own time begins with the connection.
+func curl(b *testing.B, at string) *client {
+	path, err := exec.LookPath("curl")
+	if err != nil {
+		b.Skipf("NOT MEASURED: no client curl: %v; install it: apt-get install curl", err)
+	}
+	service := "http://" + parsed(b, at).Host + "/query/service"
+	var inside time.Duration
+	return &client{
+		name: "curl",
+		ask: func(text string) (string, time.Duration, error) {
+			out, err := exec.CommandContext(b.Context(), path, "-sS", "-w", "\n%{time_total}", service, "--data-urlencode", "statement="+text).Output()
+			if err != nil {
+				return "", 0, err
+			}
+			at := strings.LastIndexByte(string(out), '\n')
+			var reply struct {
+				Results []struct {
+					Sum float64 `json:"ext_price"`
+				} `json:"results"`
+				Metrics struct {
+					Elapsed string `json:"elapsedTime"`
+				} `json:"metrics"`
+			}
+			if err := json.Unmarshal(out[:at], &reply); err != nil || len(reply.Results) != 1 {
+				return "", 0, fmt.Errorf("%d rows in %s: %w", len(reply.Results), out, err)
+			}
+			if inside, err = time.ParseDuration(reply.Metrics.Elapsed); err != nil {
+				return "", 0, err
+			}
+			seconds, err := strconv.ParseFloat(strings.TrimSpace(string(out[at:])), 64)
+			return strconv.FormatFloat(reply.Results[0].Sum, 'f', 2, 64), time.Duration(seconds * float64(time.Second)), err
+		},
+		inside: func() time.Duration { return inside },
+	}
+}
+
+// libduckdb is DuckDB's C interface, by itself: a database of its own, whose
+// view reads the files that the harness made beside its own.
+func libduckdb(b *testing.B, at string) *client {
+	files, err := filepath.Glob(strings.TrimPrefix(at, "duckdb:") + ".*/part-*/piece-*/*.parquet")
+	if err != nil || len(files) == 0 {
+		b.Fatalf("no files of store_sales beside %s: %v", at, err)
+	}
+	var db mapping.Database
+	var conn mapping.Connection
+	if mapping.Open(":memory:", &db) == mapping.StateError || mapping.Connect(db, &conn) == mapping.StateError {
+		b.Fatal("DuckDB gives no database")
+	}
+	b.Cleanup(func() { mapping.Disconnect(&conn); mapping.Close(&db) })
+	query := func(text string) (int64, error) {
+		var r mapping.Result
+		defer mapping.DestroyResult(&r)
+		if mapping.Query(conn, text, &r) == mapping.StateError {
+			return 0, errors.New(mapping.ResultError(&r))
+		}
+		chunk := mapping.FetchChunk(r)
+		if chunk.Ptr == nil || mapping.DataChunkGetSize(chunk) == 0 {
+			return 0, nil // a statement
+		}
+		defer mapping.DestroyDataChunk(&chunk)
+		return *(*int64)(unsafe.Pointer(mapping.VectorGetData(mapping.DataChunkGetVector(chunk, 0)))), nil // of DECIMAL(38,2) the lower half
+	}
+	view := "CREATE SCHEMA barograph_star; CREATE VIEW barograph_star." + string(engine.StoreSales) + " AS SELECT * FROM read_parquet(['" + strings.Join(files, "', '") + "'], hive_partitioning = false); SET GLOBAL threads = 1"
+	if _, err := query(view); err != nil {
+		b.Fatal(err)
+	}
+	return &client{name: "libduckdb", ask: func(text string) (string, time.Duration, error) {
+		began := time.Now()
+		n, err := query(text)
+		return fmt.Sprintf("%d.%02d", n/100, n%100), time.Since(began), err
+	}}
+}
