@@ -70,30 +70,11 @@ func used(t testing.TB) func() time.Duration {
 	return func() time.Duration { return now() - began }
 }
 
-// text is the size of the kit's files with these rows: a bar after each value,
-// a line for each row.
+// text is the size of the kit's files with these rows.
 func text(t testing.TB, dir string, m *format.Manifest) (n int64) {
 	t.Helper()
-	var value []byte
-	for table, files := range m.Parquet {
-		paths, err := format.Paths(dir, files)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, path := range paths {
-			for rows, err := range format.Read(path, table) {
-				if err != nil {
-					t.Fatal(err)
-				}
-				for i := range rows.N {
-					for k := range rows.Columns {
-						value = rows.Columns[k].Append(value[:0], i)
-						n += int64(len(value)) + 1
-					}
-					n++
-				}
-			}
-		}
+	for table := range m.Parquet {
+		lines(t, dir, m, table, func(line []byte) { n += int64(len(line)) })
 	}
 	return n
 }

@@ -38,7 +38,7 @@ func (d *database) kit(ctx context.Context, o *Options) (source, error) {
 	}
 	tables := []string{tpcds.StoreSales, tpcds.DateDim, tpcds.Item}
 	_, err = tpcgen(ctx, o.Program, "tpcds", "parquet", "--scale-factor", strconv.FormatFloat(o.Scale, 'f', -1, 64), "--tables", strings.Join(tables, ","),
-		"--compat", "c", "--output-dir", d.dir, "--num-threads", strconv.Itoa(o.Workers), "--quiet", "--no-progress")
+		"--compat", "c", "--output-dir="+d.dir, "--num-threads", strconv.Itoa(o.Workers), "--quiet", "--no-progress")
 	if err != nil {
 		return source{}, err
 	}
