@@ -121,7 +121,7 @@ func documents(t *testing.T, dir string, m *format.Manifest) {
 }
 
 func TestGenerateRefuses(t *testing.T) {
-	for _, o := range []tpcds.Options{{}, {Scale: -1}, {Scale: 1e6}, {Scale: 0.01, Files: -1}, {Scale: 0.01, Files: 1 << 20}} {
+	for _, o := range []tpcds.Options{{}, {Scale: -1}, {Scale: 0.001}, {Scale: 1e6}, {Scale: 0.01, Files: -1}, {Scale: 0.01, Files: 1 << 20}} {
 		if _, err := tpcds.Generate(t.Context(), t.TempDir(), o); err == nil {
 			t.Errorf("%+v was taken", o)
 		}
