@@ -37,7 +37,7 @@ var allowed = map[string][]string{
 	"synth/tpcds/dsdgen": {},
 
 	"question": {"record", "formats/metviewer"},
-	"answer":   {"record", "question"},
+	"answer":   {"record", "question", "stat"},
 	"design":   {"record", "question"},
 	"flavour":  {"record", "question", "design"},
 
@@ -62,7 +62,7 @@ var allowed = map[string][]string{
 
 	"workload/post": {"record", "synth", "formats/shef", "engine", "measure", "run"},
 
-	"workload/scan": {"engine", "formats/tpcds", "measure", "run"},
+	"workload/scan": {"record", "question", "answer", "design", "flavour", "engine", "load", "formats/tpcds", "measure", "run"},
 
 	"workload/*": {"record", "stat", "formats", "synth", "question", "answer", "design", "flavour", "engine", "load", "measure", "measure/pace", "run"},
 	"report":     {"run", "measure", "report/plot"},

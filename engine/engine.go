@@ -10,6 +10,7 @@ import (
 
 	"barograph/design"
 	"barograph/flavour"
+	"barograph/question"
 )
 
 // Sentinel errors; engines wrap them with what they know.
@@ -26,6 +27,7 @@ type Driver struct {
 	Example     string // a URL that works: "duckdb:archive.db"
 	Params      []Param
 	Offers      map[design.Name][]flavour.Name // promised = delivered: the suite asks every case in every one
+	Means       []design.Name                  // designs under which questions with Mean are answered, by the engine alone; promised = delivered
 	Layouts     []Layout                       // of tables of records under keys, the usual one first; promised = delivered
 	NoScan      map[Layout]string              // those of Layouts whose tables cannot be scanned in the order of keys, and why; promised = delivered
 	PostMethods []PostMethod                   // of posting values of SHEF messages, in every PostDesign; promised = delivered
@@ -39,9 +41,13 @@ type Driver struct {
 	Open func(ctx context.Context, u *url.URL, o Options) (*Engine, error)
 }
 
-// Express tells whether the engine can be asked in a flavour under a design;
-// the error wraps flavour.ErrCannotExpress.
-func (d Driver) Express(n design.Name, f flavour.Name) error {
+// Express tells whether the engine can be asked a question in a flavour under
+// a design; the error wraps flavour.ErrCannotExpress. What is left to tell is
+// whether the flavour can put the question's times.
+func (d Driver) Express(n design.Name, f flavour.Name, q *question.Question) error {
+	if q.Mean != "" && !slices.Contains(d.Means, n) {
+		return fmt.Errorf("%s, %s: the engine computes no means: %w", d.Scheme, n, flavour.ErrCannotExpress)
+	}
 	if slices.Contains(d.Offers[n], f) {
 		return nil
 	}

@@ -31,6 +31,7 @@ func AsterixDBIn(dataverse string, closed bool) *Dialect {
 		DocEqual: asterixOneOf,
 		DateTime: whole, // times are kept in Unix seconds
 		Epoch:    same,
+		Real:     same, // of JSON's numbers one is as good as the other
 
 		Table: func(subset, t string) string {
 			where := "x.subset = " + AsterixDBQuote(subset)

@@ -36,6 +36,8 @@ type Dialect struct {
 	BinaryLiteral func(text string) string          // a text literal to compare with Binary(…)
 	DateTime      func(epoch int64) string          // literal of the type of fcst_valid_beg
 	Epoch         func(expr string) string          // fcst_valid_beg … → Unix seconds
+	Fence         string                            // ends a selection that the engine would else compute anew for each expression that uses it
+	Real          func(expr string) string          // a number as a float64; nil = a cast to DOUBLE
 	Hour          func(expr string) string          // fcst_valid_beg … → hour of the day, as METviewer's HOUR(); nil = from Epoch
 
 	// Where the columns of METviewer's tables do not hold what records hold, or

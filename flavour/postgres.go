@@ -29,6 +29,7 @@ func Postgres() *Dialect {
 		Binary:        func(e string) string { return "convert_to(CAST(" + e + " AS text), 'UTF8')" },
 		BinaryLiteral: byteLiteral,
 		DateTime:      func(v int64) string { return "TIMESTAMP " + Quote(dateTime(v)) },
+		Real:          func(e string) string { return "CAST(" + e + " AS double precision)" },
 		Epoch:         func(e string) string { return "extract(epoch FROM " + e + ")::bigint" },
 		DocFrom:       func(subset, t, where string) string { return from(subset, t, "r.data", where) },
 		DocFromLeads: func(subset, t, where string, leads []int32) string {

@@ -43,6 +43,13 @@ func (l Leads) InSeconds(code int64) int64 {
 // Put phrases q for the subset that c describes.
 func Put(d *Dialect, n design.Name, f Name, q *question.Question, c *design.Catalog) (Phrase, error) {
 	p := phrasing{d: d, q: q, flavour: f, facts: c.Facts(q), catalog: c}
+	if q.Mean != "" {
+		return p.means(n)
+	}
+	return p.put(n)
+}
+
+func (p *phrasing) put(n design.Name) (Phrase, error) {
 	switch n {
 	case design.Normalized:
 		return p.normalized()
@@ -61,11 +68,15 @@ type phrasing struct {
 	flavour Name
 	facts   design.Facts
 	catalog *design.Catalog
+	within  bool // the text stands in that of means: columns are named, rows have no order
 }
 
 // order lists the columns to sort by: those of the question and, of those that
 // complete the order, the ones that can differ on this archive.
 func (p *phrasing) order() []question.Column {
+	if p.within {
+		return nil
+	}
 	cols := append([]question.Column(nil), p.q.Order...)
 	for _, c := range p.q.Tie() {
 		switch {
@@ -198,7 +209,7 @@ func (p *phrasing) normalized() (Phrase, error) {
 	where = append(where, p.leadCodes(name(record.Version), binary(line("fcst_lead")), lead)...)
 	where = append(where, p.clock("ld.fcst_valid_beg", p.d.Epoch("ld.fcst_valid_beg"), binary("ld.fcst_init_beg"), p.d.Epoch("ld.fcst_init_beg"), moment)...)
 	join := p.d.Join
-	if join == "" {
+	if join == "" || p.within { // of all rows, no index finds any sooner
 		join = "ld.stat_header_id = h.stat_header_id"
 	}
 	where = append(where, join)
@@ -208,6 +219,9 @@ func (p *phrasing) normalized() (Phrase, error) {
 			return name(c.Field)
 		case c.Role == question.Lead && p.mixedLeads():
 			return p.d.Epoch("ld.fcst_valid_beg") + " - " + p.d.Epoch("ld.fcst_init_beg")
+		}
+		if p.within && c.Kind == question.Number {
+			return held(line(c.Name))
 		}
 		return line(c.Name)
 	}
@@ -295,7 +309,7 @@ func (p *phrasing) wide() (Phrase, error) {
 	}
 	where = append(where, p.clock("fcst_valid_beg", "fcst_valid_epoch", "fcst_init_beg", "fcst_valid_epoch - fcst_lead", p.d.DateTime)...)
 	columns := func(c question.Column) string { return c.Name }
-	text := "SELECT " + p.list(p.q.Columns, columns) +
+	text := p.selects(columns) +
 		"\n  FROM " + p.d.Table(p.q.Subset, design.WideTable(p.q.Type)) +
 		"\n   WHERE " + conditions(where) + p.orderBy(columns)
 	return Phrase{Text: text}, nil
@@ -419,6 +433,9 @@ func (p *phrasing) sorted(columns func(question.Column) string, text func(string
 
 // selects writes what the question's columns are selected by.
 func (p *phrasing) selects(expr func(question.Column) string) string {
+	if p.within {
+		return "SELECT " + p.list(p.q.Columns, func(c question.Column) string { return expr(c) + " AS " + c.Name })
+	}
 	if p.d.Select == nil {
 		return "SELECT " + p.list(p.q.Columns, expr)
 	}

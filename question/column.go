@@ -32,6 +32,7 @@ const (
 	ObsLead
 	ObsBeg
 	ObsEnd
+	OverGroup // of a question with Mean: a count or mean over the records of a row
 )
 
 // Column is one column of an answer or of an order, under METviewer's name.

@@ -26,6 +26,11 @@ type Question struct {
 	Columns []Column                   // what each row of the answer holds
 	Order   []Column                   // header fields and times only
 
+	// Mean names a statistic, e.g. ANOM_CORR: then the answer holds, in any order,
+	// one row for each combination of values of By instead of one for each
+	// record, with the columns that Verification has. "" = records.
+	Mean string
+
 	Drawing *Drawing // how the answer is drawn; nil = as its line type suggests
 }
 
@@ -69,6 +74,9 @@ func (q *Question) Check() error {
 	}
 	if q.Type == nil {
 		return bad("line_type", "is missing", "name one of `barograph list linetypes`")
+	}
+	if q.Mean != "" && len(q.Order) > 0 {
+		return bad("order_by", "is given for means, which have no order", "leave it out")
 	}
 	if len(q.Columns) == 0 {
 		return bad("columns", "is empty", "name header fields, times or columns of "+q.Type.Name)

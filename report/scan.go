@@ -17,6 +17,7 @@ import (
 type scanPage struct {
 	page
 	Run      *run.Scans
+	Heading  string
 	Facts    []fact
 	Sentence string
 	Times    table
@@ -53,7 +54,7 @@ func WriteScans(dir string) (string, error) {
 	if err := p.assets(); err != nil {
 		return "", err
 	}
-	p.Facts = s.facts()
+	p.Heading, p.Facts = s.heading(), s.facts()
 	p.Times, p.Held, p.Loads, p.Disks, p.Laws, p.GaveUp = s.times(), s.held(), s.loads(), s.paths(), s.laws(), s.gaveUp()
 	if p.Pictures, err = s.pictures(); err != nil {
 		return "", err
@@ -152,6 +153,9 @@ func gatherScans(r *run.Scans) *scans {
 
 // name is a configuration in a few words; workers only where they differ.
 func (s *scans) name(c *run.ScanConfig) string {
+	if c.Design != "" {
+		return c.Design
+	}
 	name := several(c.Paths, "path") + " × " + several(c.Partitions, "partition")
 	if c.Paths == 0 {
 		name = several(c.Partitions, "partition") + " in the engine's own folder"
@@ -175,9 +179,25 @@ func (s *scans) base(c *scanCell) *scanCell {
 	return nil
 }
 
+// heading is what a run asks.
+func (s *scans) heading() string {
+	if s.Archive != nil {
+		return "Mean anomaly correlation over a whole archive"
+	}
+	return "How many disks, how many partitions?"
+}
+
+// data is what was asked.
+func (s *scans) data() string {
+	if a := s.Archive; a != nil {
+		return fmt.Sprintf("verification archive, %s, %s: %s, of which %d are of %s, in %s", several(a.Files, "file"), byteSize(float64(a.Bytes)), several(int(a.Lines), "line"), a.Records, a.LineType, several(a.Groups, "group"))
+	}
+	return fmt.Sprintf("TPC-DS at scale factor %g, %s; %s sales", s.Scale, s.Generator, count(s.Rows["store_sales"]))
+}
+
 func (s *scans) facts() []fact {
 	out := []fact{
-		{"Engine", s.Product + " " + s.Version}, {"Data", fmt.Sprintf("TPC-DS at scale factor %g, %s; %s sales", s.Scale, s.Generator, count(s.Rows["store_sales"]))},
+		{"Engine", s.Product + " " + s.Version}, {"Data", s.data()},
 		{"Disks", s.Limited},
 		{"Machine", fmt.Sprintf("%s · %s usable · %s memory", s.Machine.CPU, several(s.Machine.UsableCPUs, "thread"), byteSize(float64(s.Machine.Memory)))},
 		{"Command", "barograph " + strings.Join(s.Args, " ")},

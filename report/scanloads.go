@@ -17,10 +17,18 @@ func (s *scans) loads() table {
 	if s.Lab != "" {
 		t.Head = append(t.Head, column{Name: "until its server was there", Unit: "s"}, column{Name: "restarts"}, column{Name: "mean restart", Unit: "s"})
 	}
-	t.Head = append(t.Head, column{Name: "facts"}, column{Name: "on each path", Text: true, Wrap: true})
+	what := "facts"
+	if s.Archive != nil {
+		what, t.Note = "archive", "Archive: all that the database holds under this design or, of some engines, under all. Without a load: the archive held the files."
+	}
+	t.Head = append(t.Head, column{Name: what}, column{Name: "on each path", Text: true, Wrap: true})
 	for i := range s.Configs {
 		c := &s.Configs[i]
-		cells := []cell{text(s.names[i]), text(count(c.Workers)), text(count(c.Loads)), each(c.Load, c.Loads)}
+		workers := dim(none)
+		if c.Workers > 0 {
+			workers = text(count(c.Workers))
+		}
+		cells := []cell{text(s.names[i]), workers, text(count(c.Loads)), each(c.Load, c.Loads)}
 		if s.Lab != "" {
 			cells = append(cells, each(c.Open, c.Opens), text(count(c.Restarts)), each(c.Restart, c.Restarts))
 		}

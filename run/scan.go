@@ -31,7 +31,8 @@ type Scans struct {
 
 	Scale     float64          `json:"scale"`
 	Generator string           `json:"generator"`
-	Rows      map[string]int64 `json:"rows"` // by table, of the generated files
+	Archive   *ScanArchive     `json:"archive,omitempty"` // what is asked instead of a star
+	Rows      map[string]int64 `json:"rows"`              // by table, of the generated files
 
 	Disks    []ScanDisk   `json:"disks"` // one for each path
 	Limited  string       `json:"disks_limited"`
@@ -41,6 +42,18 @@ type Scans struct {
 	Points   []ScanPoint  `json:"points"`
 	Laws     []ScanLaw    `json:"laws,omitempty"`
 	Warnings []string     `json:"warnings,omitempty"`
+}
+
+// ScanArchive is a verification archive that is asked as a whole.
+type ScanArchive struct {
+	Subset      string `json:"subset"`
+	Files       int    `json:"files"`
+	Bytes       int64  `json:"bytes_of_files"`
+	Lines       int64  `json:"lines"`
+	Quarantined int64  `json:"quarantined"`
+	LineType    string `json:"line_type"` // that is asked
+	Records     int    `json:"records"`   // of that type
+	Groups      int    `json:"groups"`    // rows of the answer
 }
 
 // ScanDisk is a path and the device it lies on.
@@ -57,6 +70,7 @@ type ScanDisk struct {
 type ScanConfig struct {
 	Paths      int           `json:"paths"` // the first so many of Disks; 0 = where the engine keeps its data
 	Partitions int           `json:"partitions"`
+	Design     string        `json:"design,omitempty"` // of a verification archive, which has no placement
 	Workers    int           `json:"workers"`
 	Problem    string        `json:"problem,omitempty"` // why it was given up; the first line says it, the end of a server's log may follow
 	Open       time.Duration `json:"open_ns,omitempty"` // until its server was there, over all Opens

@@ -89,7 +89,7 @@ which --disks names all, and --disks=6 the first six.
 		},
 	}
 	f.define(c)
-	c.AddCommand(newScanForecast(e))
+	c.AddCommand(newScanForecast(e), newScanVerification(e))
 	return c
 }
 

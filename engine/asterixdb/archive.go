@@ -45,7 +45,7 @@ func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error
 func (a *archive) Close() error { return nil }
 
 func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
-	if err := Driver().Express(a.design, f); err != nil {
+	if err := Driver().Express(a.design, f, q); err != nil {
 		return nil, err
 	}
 	state, err := a.state(ctx, q.Subset)

@@ -36,6 +36,7 @@ func Driver() engine.Driver {
 			design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
 			design.Normalized: {flavour.SQL},
 		},
+		Means:   []design.Name{design.Normalized, design.Document},
 		Layouts: []engine.Layout{engine.Document},
 		Place:   engine.Remote,
 		Server:  server(),

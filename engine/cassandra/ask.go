@@ -54,7 +54,7 @@ const atOnce = 100
 
 // Phrase derives from the catalog what to read.
 func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
-	if err := Driver().Express(a.design, f); err != nil {
+	if err := Driver().Express(a.design, f, q); err != nil {
 		return nil, err
 	}
 	if f == flavour.EpochList && !q.Valid.Discrete() {

@@ -73,8 +73,8 @@ func (r *recalled) String() string { return fmt.Sprintf("%d rows in memory", r.a
 
 // Phrase computes the answer.
 func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
-	if f != flavour.Recall {
-		return nil, fmt.Errorf("dry: %s: %w", f, flavour.ErrCannotExpress)
+	if err := Driver().Express(design.Memory, f, q); err != nil {
+		return nil, err
 	}
 	r, err := a.compute(ctx, q)
 	if err != nil {

@@ -144,7 +144,7 @@ func (a *archive) Contents(ctx context.Context, subset string) (engine.Contents,
 
 // Phrase puts a question into DuckDB's SQL.
 func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
-	if err := Driver().Express(a.design, f); err != nil {
+	if err := Driver().Express(a.design, f, q); err != nil {
 		return nil, err
 	}
 	catalog, err := a.Catalog(ctx, q.Subset)

@@ -42,6 +42,7 @@ func Driver() engine.Driver {
 		Example:     "duckdb:archive.db",
 		Params:      params,
 		Offers:      offers(),
+		Means:       []design.Name{design.Normalized, design.Document, design.Wide},
 		Layouts:     []engine.Layout{engine.Columns, engine.Document},
 		PostMethods: postMethods(),
 		Place:       engine.Embedded,

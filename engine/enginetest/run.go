@@ -78,6 +78,7 @@ func (s *suite) run(t *testing.T) {
 	t.Run("load", s.load)
 	t.Run("values", s.values)
 	t.Run("questions", s.questions)
+	t.Run("means", s.means)
 	t.Run("subsets", s.subsets)
 	t.Run("cancel", s.cancel)
 	t.Run("concurrent", s.concurrent)

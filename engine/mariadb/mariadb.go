@@ -38,6 +38,7 @@ func Driver() engine.Driver {
 			design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
 			design.Wide:       {flavour.SQL, flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange},
 		},
+		Means:       []design.Name{design.Normalized, design.Document, design.Wide},
 		Layouts:     []engine.Layout{engine.Columns, engine.Document, engine.Hash},
 		PostMethods: postMethods(),
 		Place:       engine.Remote,

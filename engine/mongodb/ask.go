@@ -36,8 +36,8 @@ func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Na
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if !slices.Contains(offered(), f) {
-		return nil, fmt.Errorf("mongodb, %s: %w", f, flavour.ErrCannotExpress)
+	if err := Driver().Express(design.Document, f, q); err != nil {
+		return nil, err
 	}
 	c, err := a.Known(ctx, q.Subset)
 	if err != nil {

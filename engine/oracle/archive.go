@@ -188,7 +188,7 @@ func (a *archive) Size(ctx context.Context) (int64, error) {
 }
 
 func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
-	if err := Driver().Express(a.design, f); err != nil {
+	if err := Driver().Express(a.design, f, q); err != nil {
 		return nil, err
 	}
 	catalog, err := a.Catalog(ctx, q.Subset)

@@ -42,6 +42,9 @@ func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Na
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if err := Driver().Express(design.KeyValue, f, q); err != nil {
+		return nil, err
+	}
 	out := &engine.Query{Question: q, Flavour: f}
 	p := &plan{}
 	out.Args = []any{p}

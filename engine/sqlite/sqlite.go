@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -36,6 +37,7 @@ func Driver() engine.Driver {
 			design.Normalized: {flavour.MetviewerSQL, flavour.SQL, flavour.ISORange, flavour.EpochRange},
 			design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
 		},
+		Means:       []design.Name{design.Normalized, design.Document},
 		Layouts:     []engine.Layout{engine.Columns, engine.Document, engine.Clustered},
 		PostMethods: postMethods(),
 		Place:       engine.Embedded,
@@ -157,7 +159,27 @@ func (d *database) connect(patience time.Duration) (*sqlite3.SQLiteConn, error) 
 			return nil, err
 		}
 	}
+	// SQLite has the function only where it was compiled with it.
+	if err := c.RegisterFunc("sqrt", squareRoot, true); err != nil {
+		c.Close() //nolint:errcheck // as above
+		return nil, err
+	}
 	return c, nil
+}
+
+// squareRoot is NULL for what has none, as SQLite's own.
+func squareRoot(x any) any {
+	switch v := x.(type) {
+	case float64:
+		if v >= 0 {
+			return math.Sqrt(v)
+		}
+	case int64:
+		if v >= 0 {
+			return math.Sqrt(float64(v))
+		}
+	}
+	return nil
 }
 
 // pragmas are the settings of a connection. FULL syncs the log at every

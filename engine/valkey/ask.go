@@ -36,8 +36,8 @@ func (p *plan) String() string { return fmt.Sprintf("%d ids", len(p.ids)) }
 
 // Phrase derives from the catalog what to read.
 func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
-	if f != flavour.KeysNative {
-		return nil, fmt.Errorf("valkey, %s: %w", f, flavour.ErrCannotExpress)
+	if err := Driver().Express(design.KeyValue, f, q); err != nil {
+		return nil, err
 	}
 	h, err := a.head(ctx, q.Subset)
 	if err != nil {

@@ -194,39 +194,15 @@ func (t *trial) point(ctx context.Context, c cell) (run.ScanPoint, error) {
 	at := repeated{t.config, c}
 	t.reps[at]++
 	p := run.ScanPoint{Config: t.config, Query: string(c.query), Phase: c.phase, Rep: t.reps[at]}
-	disks, err := measure.StartDisks(ctx, t.Devices[:min(len(t.Devices), len(t.Configs[t.config].Paths))])
+	var rows []engine.StarRow
+	err := observe(ctx, &p, t.Devices[:min(len(t.Devices), len(t.Configs[t.config].Paths))], t.host.PIDs, func() (err error) {
+		rows, err = t.star.Ask(ctx, c.query)
+		return err
+	})
 	if err != nil {
 		return p, err
 	}
-	machine, err := measure.StartMachine(ctx)
-	if err != nil {
-		return p, err
-	}
-	var server *watched
-	if len(t.host.PIDs) > 0 {
-		server = watch(ctx, t.host.PIDs)
-	}
-	spent := measure.CPUTime()
-	began := time.Now()
-	rows, err := t.star.Ask(ctx, c.query)
-	p.Time = time.Since(began)
-	p.Client = measure.CPUTime() - spent
-	if err != nil {
-		if server != nil {
-			server.stop(ctx)
-		}
-		return p, err
-	}
-	if p.Machine, err = machine.Stop(ctx); err != nil {
-		return p, err
-	}
-	if server != nil {
-		p.Server = server.stop(ctx)
-	}
-	if p.Devices, err = disks.Stop(ctx); err != nil {
-		return p, err
-	}
-	p.Free, p.Rows, p.Verdict = measure.AvailableMemory(ctx), len(rows), run.Equal
+	p.Rows, p.Verdict = len(rows), run.Equal
 	if differs := t.Reference.Check(c.query, rows); differs != nil {
 		p.Verdict, p.Problem, p.Time = run.Wrong, differs.Error(), 0
 	}
