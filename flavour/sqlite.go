@@ -17,7 +17,7 @@ func SQLite() *Dialect {
 		Binary:        func(e string) string { return "CAST(" + e + " AS TEXT)" },
 		BinaryLiteral: Quote,
 		DateTime:      func(v int64) string { return Quote(dateTime(v)) },
-		Fence:         " LIMIT -1", // with a limit, even of none, it is not put into the statement around it
+		Fence:         " LIMIT -1", // a selection with a limit, even of none, is computed once; see docs/decisions
 		Epoch:         func(e string) string { return "unixepoch(" + e + ")" },
 		// jsonb_each hands an entry on as JSONB; json_each would write it as
 		// text, to be parsed again for every ->>.

@@ -86,6 +86,28 @@ func TestRealDay(t *testing.T) {
 	}
 }
 
+// TestRealDayVerification scans the whole day under every design of the
+// embedded engines: 38,100 records in 11,100 groups.
+func TestRealDayVerification(t *testing.T) {
+	data, dir := unpack(t, "met/vsdb/vxingest_vsdb_20190101.tar.xz"), t.TempDir()
+	for _, db := range []string{"duckdb", "sqlite"} {
+		out := filepath.Join(dir, db)
+		must(t, "scan", "verification", data, "--db", db+":"+filepath.Join(dir, db+".db"), "--reps", "1", "--out", out)
+		r, err := run.ReadScans(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a := r.Archive; a.Lines != 358824 || a.Records != 38100 || a.Groups != 11100 {
+			t.Errorf("%s: %+v", db, a)
+		}
+		for _, p := range r.Points {
+			if p.Verdict != run.Equal || p.Rows != 11100 {
+				t.Errorf("%s: %+v", db, p)
+			}
+		}
+	}
+}
+
 // goldenACC asks for the golden values of the real day: anomaly correlation of
 // GFS at 500 hPa over the northern extratropics, valid 2019-01-01 00:00.
 func goldenACC(t *testing.T, url, design string) {

@@ -57,3 +57,45 @@ func TestScanRefuses(t *testing.T) {
 		t.Errorf("no tables: status %d, %q", status, stderr)
 	}
 }
+
+// TestScanVerification loads a day, scans it, and reads the report again; the
+// second scan finds the archive loaded.
+func TestScanVerification(t *testing.T) {
+	dir := t.TempDir()
+	data, out := filepath.Join(dir, "vsdb"), filepath.Join(dir, "run")
+	must(t, "synth", "vsdb", "--from", "2019-01-01", "--models", "gfs", "--stattypes", "anom", "--out", data)
+	db := "duckdb:" + filepath.Join(dir, "archive.db")
+	must(t, "load", data, "--to", db, "--design", "wide")
+	stdout := must(t, "scan", "verification", data, "--db", db, "--reps", "2", "--cold", "1", "--out", out)
+	for _, want := range []string{"verification", "wide", "normalized", "document", "cold", "Response times", "What held it back"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("%q is not in\n%s", want, stdout)
+		}
+	}
+	page, err := os.ReadFile(filepath.Join(out, "report.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"<svg", "Mean anomaly correlation over a whole archive", "GROUP BY r.model", "of SAL1L2", "opened anew"} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("%q is not in the report", want)
+		}
+	}
+	if again := must(t, "report", out); again != stdout {
+		t.Error("report prints something else than scan verification")
+	}
+}
+
+func TestScanVerificationRefuses(t *testing.T) {
+	for want, args := range map[string][]string{
+		"required flag":     {"scan", "verification", "x"},
+		"requires at least": {"scan", "verification", "--db", "duckdb:x.db"},
+		"does not compute":  {"scan", "verification", "x", "--db", "pebble:x"},
+		"is not asked for":  {"scan", "verification", "x", "--db", "sqlite:x", "--design", "wide"},
+		"is not known":      {"scan", "verification", "x", "--db", "nothing:x"},
+	} {
+		if status, _, stderr := barograph(t, args...); status != 2 || !strings.Contains(stderr, want) {
+			t.Errorf("%v: status %d, %q", args, status, stderr)
+		}
+	}
+}

@@ -236,6 +236,9 @@ func (v *verifier) times(ctx context.Context, phase run.Phase) error {
 	if phase == run.Cold {
 		reps, seed = v.Cold, v.Seed+1
 	}
+	if reps <= 0 || len(right) == 0 {
+		return nil
+	}
 	v.Progress(fmt.Sprintf("%s: %d answers under each of %d designs", phase, reps, len(right)))
 	for k := range measure.Interleave(seed, len(right), reps) {
 		if phase == run.Cold {
