@@ -85,8 +85,10 @@ func ScanText(w io.Writer, r *run.Scans) error {
 		}
 		fmt.Fprintln(w)
 	}
-	for _, x := range r.Warnings {
-		fmt.Fprintln(w, x)
+	for _, x := range append([]string{r.Limited, s.coldText()}, r.Warnings...) {
+		if x != "" {
+			fmt.Fprintln(w, x)
+		}
 	}
 	fmt.Fprintln(w, s.sentence())
 	return nil
@@ -131,6 +133,7 @@ func gatherScans(r *run.Scans) *scans {
 	}
 	for _, c := range s.cells {
 		c.mean = measure.Mean(c.seconds)
+		c.mean.Low = max(c.mean.Low, 0) // few repetitions make intervals wide, and no answer takes less
 	}
 	order := []string{}
 	for i := range r.Points {
@@ -214,6 +217,14 @@ func (s *scans) facts() []fact {
 	return out
 }
 
+// coldText says what was done before cold answers; "" where there are none.
+func (s *scans) coldText() string {
+	if s.Cold == "" {
+		return ""
+	}
+	return "cold: " + s.Cold
+}
+
 // times is the original's table: the mean response time by configuration, with
 // the intervals that it lacked.
 func (s *scans) times() table {
@@ -237,7 +248,11 @@ func (s *scans) times() table {
 			t.Rows = append(t.Rows, row{Cells: append(cells, cell{Text: "wrong", Sub: c.problem, Class: "bad"}, dim(none), dim(none), dim(none), dim(none), dim(""))})
 			continue
 		}
-		cells = append(cells, value(c.mean.Value, number(c.mean.Value)), text(interval(c.mean.Low, c.mean.High)), value(measure.Median(c.seconds), number(measure.Median(c.seconds))))
+		span := text(interval(c.mean.Low, c.mean.High))
+		if len(c.seconds) < 2 {
+			span = dim(none)
+		}
+		cells = append(cells, value(c.mean.Value, number(c.mean.Value)), span, value(measure.Median(c.seconds), number(measure.Median(c.seconds))))
 		if x := at[c]; x != nil {
 			cells = append(cells, value(x.Ratio, number(x.Ratio)), text(interval(x.Lo, x.Hi)), text(x.Mark()))
 		} else {
@@ -314,7 +329,7 @@ func (s *scans) sentence() string {
 // of a sweep the curves over the number of paths.
 func (s *scans) pictures() (out []postPicture, err error) {
 	bars := plot.HorizontalBars{Unit: "s", Unsorted: true, OwnScales: true}
-	bars.Title, bars.XLabel = "Mean response time by configuration", "seconds"
+	bars.Title, bars.XLabel = s.Product+" "+s.Version+": mean response time by configuration", "seconds"
 	bars.Caption = "Whiskers: 95 % intervals of the mean."
 	curves := map[string]*plot.Growth{}
 	var order []string
