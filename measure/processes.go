@@ -22,25 +22,34 @@ type ProcessLoad struct {
 }
 
 // ProcessMeter measures processes and their children. It is used by one
-// goroutine. A child that begins and ends between two looks is not seen.
+// goroutine. On Linux a child that begins and ends between two looks counts, too,
+// but for its memory: the system adds what it used to its parent's.
 type ProcessMeter struct {
 	roots []int32
 	seen  map[int32]*processUse // by pid; one whose pid was given anew is in ended
 	ended []*processUse
+	looks int
 	peak  uint64
 	most  int
 }
 
+// processUse is what a process used and, on Linux, the children that it has
+// waited for.
 type processUse struct {
-	began         int64   // ms
-	cpu, cpu0     float64 // seconds
-	read, read0   uint64
-	write, write0 uint64
+	parent      int32
+	began       int64    // ms
+	look        int      // the last one that saw it
+	used, used0 spending // at that look, and when the interval began
+}
+
+type spending struct {
+	cpu         float64 // seconds
+	read, write uint64  // bytes
 }
 
 // StartProcesses begins an interval. A process that does not run is left out.
 func StartProcesses(ctx context.Context, pids []int32) *ProcessMeter {
-	m := &ProcessMeter{roots: pids, seen: map[int32]*processUse{}}
+	m := &ProcessMeter{roots: pids}
 	m.look(ctx, true)
 	return m
 }
@@ -50,14 +59,28 @@ func StartProcesses(ctx context.Context, pids []int32) *ProcessMeter {
 func (m *ProcessMeter) Look(ctx context.Context) { m.look(ctx, false) }
 
 func (m *ProcessMeter) look(ctx context.Context, first bool) {
+	// one that ends during a look is neither seen nor yet its parent's
+	for try := 0; try < 3 && !m.tryLook(ctx, first); try++ {
+	}
+}
+
+// tryLook reports whether no process ended meanwhile.
+func (m *ProcessMeter) tryLook(ctx context.Context, first bool) (whole bool) {
 	rss, shared, n := uint64(0), uint64(0), 0
+	m.looks++
+	whole = true
+	if first { // what an earlier try saw may be its parent's by now
+		m.seen, m.ended = map[int32]*processUse{}, nil
+	}
 	for _, p := range m.family(ctx) {
 		began, err := p.CreateTimeWithContext(ctx)
 		if err != nil {
-			continue // it has ended
+			whole = false
+			continue
 		}
-		times, err := p.TimesWithContext(ctx)
+		used, err := usedBy(ctx, p)
 		if err != nil {
+			whole = false
 			continue
 		}
 		u := m.seen[p.Pid]
@@ -69,12 +92,12 @@ func (m *ProcessMeter) look(ctx context.Context, first bool) {
 			m.seen[p.Pid] = u
 		}
 		n++
-		u.cpu = times.User + times.System
-		if io, err := p.IOCountersWithContext(ctx); err == nil {
-			u.read, u.write = io.DiskReadBytes, io.DiskWriteBytes
+		u.used, u.look = used, m.looks
+		if parent, err := p.PpidWithContext(ctx); err == nil {
+			u.parent = parent
 		}
 		if first {
-			u.cpu0, u.read0, u.write0 = u.cpu, u.read, u.write
+			u.used0 = used
 		}
 		if mem, err := p.MemoryInfoWithContext(ctx); err == nil {
 			common := min(sharedMemory(ctx, p), mem.RSS)
@@ -83,6 +106,20 @@ func (m *ProcessMeter) look(ctx context.Context, first bool) {
 		}
 	}
 	m.peak, m.most = max(m.peak, rss+shared), max(m.most, n)
+	return whole
+}
+
+// usedBy is what a process has used since it began.
+func usedBy(ctx context.Context, p *process.Process) (u spending, err error) {
+	times, err := p.TimesWithContext(ctx)
+	if err != nil {
+		return u, err
+	}
+	u.cpu = times.User + times.System + childTimes(p.Pid)
+	if io, err := p.IOCountersWithContext(ctx); err == nil {
+		u.read, u.write = io.DiskReadBytes, io.DiskWriteBytes // on Linux with those of children that were waited for
+	}
+	return u, nil
 }
 
 // anotherProcess is by how many ms the start of a process differs from that of
@@ -119,14 +156,28 @@ func (m *ProcessMeter) family(ctx context.Context) []*process.Process {
 func (m *ProcessMeter) Stop(ctx context.Context) ProcessLoad {
 	m.look(ctx, false)
 	out := ProcessLoad{Processes: m.most, PeakRSS: m.peak}
-	seconds := 0.0
+	seconds, read, written := 0.0, int64(0), int64(0)
 	for _, u := range slices.AppendSeq(m.ended, maps.Values(m.seen)) {
-		seconds += u.cpu - u.cpu0
-		out.Read += u.read - u.read0
-		out.Written += u.write - u.write0
+		used := u.used
+		if m.passedOn(u) {
+			used = spending{} // its parent's usage holds it
+		}
+		seconds += used.cpu - u.used0.cpu
+		read += int64(used.read) - int64(u.used0.read)      //nolint:gosec // far below 2^63
+		written += int64(used.write) - int64(u.used0.write) //nolint:gosec // likewise
 	}
-	out.CPU = time.Duration(seconds * float64(time.Second))
+	out.CPU = max(time.Duration(seconds*float64(time.Second)), 0)
+	out.Read, out.Written = uint64(max(read, 0)), uint64(max(written, 0)) //nolint:gosec // not negative
 	return out
+}
+
+// passedOn reports whether a process has ended and its parent, which runs, has
+// waited for it.
+func (m *ProcessMeter) passedOn(u *processUse) bool {
+	if !childrenCounted || m.seen[u.parent] == nil {
+		return false
+	}
+	return u.look < m.looks && m.seen[u.parent].look == m.looks
 }
 
 // MachineLoad is what the whole machine did over an interval, of the time of

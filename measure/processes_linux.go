@@ -3,6 +3,7 @@ package measure
 import (
 	"context"
 
+	"github.com/prometheus/procfs"
 	"github.com/shirou/gopsutil/v4/process"
 )
 
@@ -13,4 +14,24 @@ func sharedMemory(ctx context.Context, p *process.Process) uint64 {
 		return 0
 	}
 	return m.Shared
+}
+
+// childrenCounted: Linux adds what a process used to that of the parent which
+// waits for it (proc(5): cutime, cstime).
+const childrenCounted = true
+
+// ticks of proc(5) in a second, as for every process that may ask (USER_HZ).
+const ticks = 100
+
+// childTimes are the seconds of CPU of the children that a process has waited for.
+func childTimes(pid int32) float64 {
+	p, err := procfs.NewProc(int(pid))
+	if err != nil {
+		return 0
+	}
+	stat, err := p.Stat()
+	if err != nil {
+		return 0
+	}
+	return float64(stat.CUTime+stat.CSTime) / ticks
 }

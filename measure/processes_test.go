@@ -1,8 +1,11 @@
 package measure_test
 
 import (
+	"bufio"
+	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"testing"
 
 	"barograph/measure"
@@ -47,6 +50,48 @@ func TestProcessMeter(t *testing.T) {
 	}
 	if gone := measure.StartProcesses(t.Context(), []int32{int32(c.Process.Pid)}).Stop(t.Context()); gone.Processes != 0 { //nolint:gosec // pids are small
 		t.Errorf("%+v", gone)
+	}
+}
+
+// A child that no look sees counts, and one that ends counts with what it used
+// within the interval alone.
+func TestProcessMeterOfChildrenThatEnd(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the system does not tell what ended children used")
+	}
+	work := `i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done`
+	c := exec.CommandContext(t.Context(), "sh", "-c", `read x; sh -c '`+work+`; echo done; read x'; echo ended; read x; sh -c '`+work+`'; echo done; read x`)
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Skipf("no shell: %v", err)
+	}
+	lines := bufio.NewScanner(out)
+	step := func() measure.ProcessLoad { // until the shell's next line
+		m := measure.StartProcesses(t.Context(), []int32{int32(c.Process.Pid)}) //nolint:gosec // pids are small
+		if _, err := io.WriteString(in, "go\n"); err != nil || !lines.Scan() {
+			t.Fatal(err, lines.Err())
+		}
+		return m.Stop(t.Context())
+	}
+	worked, ended, unseen := step(), step(), step()
+	if worked.CPU <= 0 || unseen.CPU < worked.CPU/4 {
+		t.Errorf("a child worked for %s, one that no look saw for %s", worked.CPU, unseen.CPU)
+	}
+	if ended.CPU > worked.CPU/2 {
+		t.Errorf("a child that had worked for %s ended: counted as %s", worked.CPU, ended.CPU)
+	}
+	if _, err := io.WriteString(in, "go\n"); err != nil {
+		t.Error(err)
+	}
+	if err := c.Wait(); err != nil {
+		t.Error(err)
 	}
 }
 
