@@ -60,7 +60,10 @@ func (m *ProcessMeter) Look(ctx context.Context) { m.look(ctx, false) }
 
 func (m *ProcessMeter) look(ctx context.Context, first bool) {
 	// one that ends during a look is neither seen nor yet its parent's
-	for try := 0; try < 3 && !m.tryLook(ctx, first); try++ {
+	for range 3 {
+		if m.tryLook(ctx, first) {
+			return
+		}
 	}
 }
 

@@ -114,7 +114,7 @@ func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 		m := &c.Nodes[i]
 		fmt.Fprintf(&b, "[nc/%s]\naddress=%s\nncservice.port=-1\ntxn.log.dir=%s\ncore.dump.dir=%s\niodevices=%s\nnc.api.port=%d\n",
 			nodeID(i), m.Host, filepath.Join(m.Dir, "txnlog"), filepath.Join(m.Dir, "coredump"), strings.Join(iodevices(c, m), ","), m.Ports["nc"])
-		for _, name := range settings(c, "storage.") {
+		for _, name := range settings(c, false) {
 			fmt.Fprintf(&b, "%s=%s\n", name, c.Settings[name])
 		}
 	}
@@ -123,7 +123,7 @@ func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 	fmt.Fprintf(&b, "[cc]\naddress=%s\ncluster.listen.port=%d\nclient.listen.port=%d\nconsole.listen.port=%d\napi.port=%d\nweb.port=%d\nweb.queryinterface.port=%d\nactive.port=%d\n",
 		cc.Host, cc.Ports["cluster"], cc.Ports["client"], cc.Ports["console"], cc.Ports["api"], cc.Ports["web"], cc.Ports["query"], cc.Ports["active"])
 	fmt.Fprintf(&b, "[common]\ndefault.dir=%s\nlog.dir=%s\nlog.level=WARN\n", filepath.Join(n.Dir, "default"), filepath.Join(n.Dir, "logs"))
-	for _, name := range settings(c, "compiler.") {
+	for _, name := range settings(c, true) {
 		fmt.Fprintf(&b, "%s=%s\n", name, c.Settings[name])
 	}
 	return nil, os.WriteFile(configFile(n), []byte(b.String()), 0o600)
@@ -142,9 +142,19 @@ func iodevices(c *engine.Cluster, n *engine.Node) []string {
 	return out
 }
 
-// settings are the names of the profile's settings that begin so.
-func settings(c *engine.Cluster, prefix string) []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(c.Settings)), func(s string) bool { return !strings.HasPrefix(s, prefix) })
+// settings are the names of the settings that hold for the cluster, or for each
+// node: the server ends where one stands in the other's section
+// (asterix-common's StorageProperties and CompilerProperties).
+func settings(c *engine.Cluster, common bool) (out []string) {
+	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
+		ofCluster := slices.ContainsFunc([]string{"compiler.", "storage.compression.", "storage.global.", "storage.lsm.bloomfilter."}, func(prefix string) bool {
+			return strings.HasPrefix(name, prefix)
+		})
+		if name != heap && ofCluster == common {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // controllerHeap is the cluster controller's: it compiles and collects, and
