@@ -28,6 +28,7 @@ func TestYCSBStory(t *testing.T) {
 		t.Run(d.Scheme, func(t *testing.T) {
 			url := d.Scheme + ":" + filepath.Join(t.TempDir(), "db")
 			if d.Place == engine.Remote {
+				oneServerWhenShort(t, d.Scheme)
 				t.Parallel() // mostly they wait, for disks and starts
 				url = enginetest.Lab(t, d, lab.Options{Memory: storyMemory}).URL()
 			}
@@ -36,8 +37,19 @@ func TestYCSBStory(t *testing.T) {
 	}
 }
 
+// oneServerWhenShort leaves whole commands against other servers than
+// PostgreSQL to the run without -short: they are the same commands, and the
+// engines have tests of their own.
+func oneServerWhenShort(t *testing.T, scheme string) {
+	t.Helper()
+	if testing.Short() && scheme != "postgres" {
+		t.Skip("NOT TESTED with -short: whole commands against " + scheme)
+	}
+}
+
 // Keys and scans of a cluster are divided among its nodes.
 func TestYCSBStoryOfCluster(t *testing.T) {
+	oneServerWhenShort(t, "valkey")
 	d, _ := all.Registry().Find("valkey")
 	stories(t, *d, enginetest.Lab(t, *d, lab.Options{Memory: storyMemory, Nodes: 3}).URL())
 }
