@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -64,7 +65,7 @@ func execute(ctx context.Context, e *env) int {
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
 	err := root.ExecuteContext(ctx)
-	if err != nil && (strings.HasPrefix(err.Error(), "required flag") || strings.HasPrefix(err.Error(), "at least one of the flags")) { // cobra has no type for it
+	if err != nil && slices.ContainsFunc([]string{"required flag", "at least one of the flags", "if any flags in the group"}, func(s string) bool { return strings.HasPrefix(err.Error(), s) }) { // cobra has no type for it
 		err = usage(fmt.Errorf("%w; see --help", err))
 	}
 	switch {

@@ -82,7 +82,7 @@ which --disks names all, and --disks=6 the first six.
 			if len(args) > 0 {
 				f.experiment = scan.Experiment(args[0])
 			}
-			if err := f.exclusive(c); err != nil {
+			if err := f.ofNoLab(c); err != nil {
 				return err
 			}
 			return f.run(c.Context())
@@ -118,6 +118,8 @@ func (f *scanFlags) define(c *cobra.Command) {
 	c.Flags().StringVar(&f.out, "out", "", "run folder (default: runs/{time}-scan)")
 	c.Flags().StringVar(&f.labs, "lab-dir", defaultLabDir(), "folder of the labs and their disks: a server that one of them started is watched beside the run")
 	c.MarkFlagsOneRequired("db", "lab")
+	c.MarkFlagsMutuallyExclusive("db", "lab")
+	c.MarkFlagsMutuallyExclusive("paths", "disks")
 	c.MarkFlagRequired("data") //nolint:errcheck // the flag exists
 	complete(c, "query", func() []string { return words(engine.StarQueries()) })
 	complete(c, "lab", func() []string { return (&labs{e: f.env}).schemes() })
@@ -133,13 +135,8 @@ func (f *scanFlags) noNumber(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// exclusive refuses flags that say two things, or something of no lab.
-func (f *scanFlags) exclusive(c *cobra.Command) error {
-	for _, two := range [][2]string{{"db", "lab"}, {"paths", "disks"}} {
-		if c.Flags().Changed(two[0]) && c.Flags().Changed(two[1]) {
-			return usage(&fault.Error{Setting: "--" + two[0] + ", --" + two[1], Problem: "say two things", Cure: "name one of them"})
-		}
-	}
+// ofNoLab refuses flags that tell of a lab where there is none.
+func (f *scanFlags) ofNoLab(c *cobra.Command) error {
 	for _, name := range []string{"nodes", "profile", "memory", "setting", "cold-restart"} {
 		if f.lab == "" && c.Flags().Changed(name) {
 			return usage(&fault.Error{Setting: "--" + name, Problem: "tells of servers that --lab starts", Cure: "name an engine with --lab, or leave it out"})

@@ -165,8 +165,8 @@ func TestScanLabRefuses(t *testing.T) {
 		args []string
 	}{
 		{"at least one of the flags", []string{}},
-		{"say two things", []string{"--lab", "postgres", "--db", "duckdb:x.db"}},
-		{"say two things", []string{"--lab", "postgres", "--paths", "a", "--disks"}},
+		{"none of the others can be", []string{"--lab", "postgres", "--db", "duckdb:x.db"}},
+		{"none of the others can be", []string{"--lab", "postgres", "--paths", "a", "--disks"}},
 		{"no server to start", []string{"--lab", "duckdb"}},
 		{"is not offered", []string{"--lab", "postgres", "--nodes", "3"}},
 		{"is not known", []string{"--lab", "postgres", "--profile", "fast"}},

@@ -46,7 +46,7 @@ func (o *Options) settle() error {
 		if err := kitSettles(o.Scale); err != nil {
 			return err
 		}
-	} else if !(o.Scale >= 0.01) || o.Scale > 700 { // at 0.001 the generator does not end; beyond 777 its numbers overflow
+	} else if !(o.Scale >= 0.01) || o.Scale > 700 { // at 0.001 to 0.006 the generator does not end; beyond 777 its numbers overflow
 		return &fault.Error{Setting: fmt.Sprintf("scale factor %g", o.Scale), Problem: "is not between 0.01 and 700", Cure: "0.01 has 28,810 sales, 1 has 2,880,404"}
 	}
 	if o.Files == 0 {

@@ -9,7 +9,8 @@ import (
 )
 
 // observe times an answer into p and reads the counters of devices, of the
-// server's processes, if there are any, and of the machine around it.
+// server's processes, if there are any, and of the machine around it; while
+// the answer is under way nothing is read.
 func observe(ctx context.Context, p *run.ScanPoint, devices []string, pids []int32, ask func() error) error {
 	disks, err := measure.StartDisks(ctx, devices)
 	if err != nil {
@@ -19,9 +20,9 @@ func observe(ctx context.Context, p *run.ScanPoint, devices []string, pids []int
 	if err != nil {
 		return err
 	}
-	var server *watched
+	var server *measure.ProcessMeter
 	if len(pids) > 0 {
-		server = watch(ctx, pids)
+		server = measure.StartProcesses(ctx, pids)
 	}
 	spent := measure.CPUTime()
 	began := time.Now()
@@ -29,16 +30,14 @@ func observe(ctx context.Context, p *run.ScanPoint, devices []string, pids []int
 	p.Time = time.Since(began)
 	p.Client = measure.CPUTime() - spent
 	if err != nil {
-		if server != nil {
-			server.stop(ctx)
-		}
 		return err
 	}
 	if p.Machine, err = machine.Stop(ctx); err != nil {
 		return err
 	}
 	if server != nil {
-		p.Server = server.stop(ctx)
+		load := server.Stop(ctx)
+		p.Server = &load
 	}
 	p.Free = measure.AvailableMemory(ctx)
 	p.Devices, err = disks.Stop(ctx)

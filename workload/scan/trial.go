@@ -3,7 +3,6 @@ package scan
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"barograph/engine"
@@ -207,40 +206,4 @@ func (t *trial) point(ctx context.Context, c cell) (run.ScanPoint, error) {
 		p.Verdict, p.Problem, p.Time = run.Wrong, differs.Error(), 0
 	}
 	return p, nil
-}
-
-// watched are a server's processes while an answer is under way.
-type watched struct {
-	meter *measure.ProcessMeter
-	over  chan struct{}
-	done  sync.WaitGroup
-}
-
-// looks is how often they are looked at: what one that ends between two looks,
-// as PostgreSQL's workers do, has used since the last is not seen.
-const looks = time.Second
-
-func watch(ctx context.Context, pids []int32) *watched {
-	w := &watched{meter: measure.StartProcesses(ctx, pids), over: make(chan struct{})}
-	w.done.Go(func() {
-		tick := time.NewTicker(looks)
-		defer tick.Stop()
-		for {
-			select {
-			case <-w.over:
-				return
-			case <-tick.C:
-				w.meter.Look(ctx)
-			}
-		}
-	})
-	return w
-}
-
-// stop returns what they used.
-func (w *watched) stop(ctx context.Context) *measure.ProcessLoad {
-	close(w.over)
-	w.done.Wait()
-	load := w.meter.Stop(ctx)
-	return &load
 }
