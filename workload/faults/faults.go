@@ -154,3 +154,10 @@ func note(k *run.Kill, err error) {
 	text, _, _ := strings.Cut(err.Error(), "\n")
 	k.Messages[text]++
 }
+
+// keepTimes keeps the times of a kill that took nothing away from the data.
+func keepTimes(k *run.Kill, p answer.Proof, back, recovered, silence time.Duration) {
+	if k.Problem == "" {
+		k.Back, k.Recovered, k.Silence = run.Proven(back, p), run.Proven(recovered, p), run.Proven(silence, p)
+	}
+}

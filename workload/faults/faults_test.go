@@ -146,13 +146,16 @@ func TestKills(t *testing.T) {
 			if l.During != run.DuringLoad || l.Acknowledged == 0 || (l.Found < l.Acknowledged) != c.lost || !strings.Contains(l.Problem, c.loadProblem) || !l.Whole {
 				t.Errorf("the load: %+v", l)
 			}
-			if l.Errors == 0 || l.Recovered < l.Back || l.Silence == 0 {
+			if c.lost != (l.Back == run.Time{}) || c.wrong != (q.Back == run.Time{}) {
+				t.Errorf("times stand where something was lost or wrong, or are missing: %+v, %+v", l, q)
+			}
+			if l.Errors == 0 || !c.lost && (l.Recovered.Duration() < l.Back.Duration() || l.Silence == run.Time{}) {
 				t.Errorf("a load that failed until the node was back: %+v", l)
 			}
 			if q.Right == 0 || (q.Wrong > 0) != c.wrong || (q.Problem != "") != c.wrong || (q.Errors > 0) != c.questionErrors {
 				t.Errorf("the questions: %+v", q)
 			}
-			if c.questionErrors && (q.Recovered < q.Back || q.Amid > 0 || q.Messages[errDown.Error()] != q.Errors) {
+			if c.questionErrors && (q.Recovered.Duration() < q.Back.Duration() || q.Amid > 0 || q.Messages[errDown.Error()] != q.Errors) {
 				t.Errorf("questions that failed until the node was back: %+v", q)
 			}
 			dir := t.TempDir()

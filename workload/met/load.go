@@ -178,6 +178,9 @@ func (s *study) fill(ctx context.Context, t Target, e *engine.Engine, a engine.A
 		}
 		read += n
 	}
+	if !r.Whole {
+		r.Load = 0 // less than the data has no time
+	}
 	if r.Bytes, err = a.Size(ctx); err != nil {
 		return err
 	}
@@ -230,10 +233,9 @@ func (s *study) inspect(ctx context.Context, a engine.Archive, subset string, r 
 	if subset == s.o.Subset {
 		r.Objects, r.Object, r.Digest = contents.Objects, contents.Object, digest.String()
 	}
-	if digest == s.digest || !r.Whole {
-		return nil
+	if _, differs := answer.CompareRecords(s.digest, digest); differs != nil && r.Whole {
+		s.incomplete(r, "of subset "+subset+" "+differs.Error())
 	}
-	s.incomplete(r, fmt.Sprintf("subset %s holds %d records with digest %s, the data %d with digest %s", subset, digest.Records, digest, s.digest.Records, s.digest))
 	return nil
 }
 

@@ -125,6 +125,8 @@ type cell struct {
 	archive engine.Archive
 	query   *engine.Query
 	want    *answer.Answer
+	proven  bool // its first answer was right
+	bad     bool // an answer was wrong, or none came: it is asked no more
 }
 
 // Run makes the study and writes it to the folder, which the caller closes.

@@ -2,14 +2,12 @@ package met_test
 
 import (
 	"context"
-	"errors"
 	"math"
 	"net/url"
 	"path/filepath"
 	"testing"
 	"time"
 
-	"barograph/answer"
 	"barograph/design"
 	"barograph/engine"
 	"barograph/engine/dry"
@@ -313,27 +311,4 @@ func (a faultyArchives) Open(ctx context.Context, d design.Name) (engine.Archive
 		return nil, err
 	}
 	return enginetest.Faulty(archive, a.f), nil
-}
-
-func TestFolderTakesNoTimeWithoutProof(t *testing.T) {
-	folder, err := run.Create(filepath.Join(t.TempDir(), "r"), run.Run{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := folder.Add(run.Sample{Total: time.Second}, answer.Proof{}); err == nil {
-		t.Error("a time without a proof was taken")
-	}
-	if err := folder.Wrong(run.Sample{Total: time.Second}, &answer.Diff{Problem: "x"}); err != nil {
-		t.Error(err)
-	}
-	if err := folder.Failed(run.Sample{Total: time.Second}, errors.New("x")); err != nil {
-		t.Error(err)
-	}
-	if err := folder.Close(); err != nil {
-		t.Error(err)
-	}
-	_, samples, err := run.Read(folder.Dir)
-	if err != nil || len(samples) != 2 || samples[0].Total != 0 || samples[1].Total != 0 {
-		t.Errorf("samples %+v, %v; want two without times", samples, err)
-	}
 }
