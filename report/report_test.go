@@ -353,7 +353,7 @@ func TestACaseThatNothingMayBeTimedIn(t *testing.T) {
 func TestColdFailureKeepsWarmTimes(t *testing.T) {
 	c := run.Cell{Engine: "duckdb", Design: "wide", Case: "test_1", Flavour: "sql"}
 	r := &run.Run{Archives: []run.Archive{{Engine: "duckdb", Design: "wide", Whole: true}}, Cases: []run.Case{{Name: "test_1"}}}
-	samples := []run.Sample{{Cell: c, Phase: run.Warm, Verdict: run.Equal, Total: 5e6}, {Cell: c, Phase: run.Cold, Verdict: run.Equal, Total: 9e6},
+	samples := []run.Sample{{Cell: c, Phase: run.Warm, Verdict: run.Equal, Rows: 1, Total: 5e6}, {Cell: c, Phase: run.Cold, Verdict: run.Equal, Rows: 1, Total: 9e6},
 		{Cell: c, Phase: run.Cold, Verdict: run.Failed, Problem: "cannot drop"}}
 	k := Summarise(r, samples).Cases[0].Cells[0]
 	if k.Times == nil || k.Times.ColdN != 0 || k.Times.ColdProblem != "cannot drop" {

@@ -15,6 +15,7 @@ import (
 	"barograph/design"
 	"barograph/engine"
 	"barograph/engine/dry"
+	"barograph/fault"
 	"barograph/flavour"
 	"barograph/formats"
 	"barograph/question"
@@ -170,5 +171,29 @@ func TestKills(t *testing.T) {
 				t.Errorf("%s: %+v, %v", filepath.Join(dir, run.KillsFile), again, err)
 			}
 		})
+	}
+}
+
+// TestNoRows: a study of questions that nothing answers kills no node.
+func TestNoRows(t *testing.T) {
+	specs, err := synth.VSDB{Seed: 1, From: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), Models: []string{"gfs"}, StatTypes: []string{synth.Anom}}.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	if _, err := synth.WriteAll(t.Context(), root, specs[:1], 0, nil); err != nil {
+		t.Fatal(err)
+	}
+	files, err := formats.Expand([]string{root})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases, err := question.Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = faults.Run(t.Context(), faults.Options{Files: files, Cases: cases, Kills: 1, Nodes: 3})
+	if fault.Code(err) != fault.Incomplete || !strings.Contains(err.Error(), "none of 7 cases has rows") {
+		t.Errorf("%v", err)
 	}
 }

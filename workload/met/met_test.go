@@ -2,6 +2,7 @@ package met_test
 
 import (
 	"context"
+	"errors"
 	"math"
 	"net/url"
 	"path/filepath"
@@ -113,6 +114,51 @@ func TestStudyProvesThenTimes(t *testing.T) {
 	for _, a := range r.Archives {
 		if !a.Whole || a.Digest != r.Data.Digest {
 			t.Errorf("%s %s: whole %v, digest %s, data %s", a.Engine, a.Design, a.Whole, a.Digest, r.Data.Digest)
+		}
+	}
+}
+
+// TestCasesWithoutRows: that nothing comes is proven, and has no time; where no
+// case has rows the study is not what was asked for.
+func TestCasesWithoutRows(t *testing.T) {
+	files := day(t) // without the winds of test_6
+	winds := cases(t, "test_6")[0]
+	winds.Header[record.Model] = []string{"NAM"}
+	reg := engine.Registry{pebble.Driver()}
+	for _, c := range []struct {
+		cases []*question.Question
+		code  int
+		timed int
+	}{
+		{append(cases(t, "test_3"), winds), 0, 2 * 2},
+		{[]*question.Question{winds}, fault.Incomplete, 0},
+	} {
+		folder, err := run.Create(filepath.Join(t.TempDir(), "run"), run.Run{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := met.Run(t.Context(), folder, met.Options{Registry: reg, Targets: []met.Target{target(&reg[0], t.TempDir(), design.KeyValue)}, Cases: c.cases, Files: files, Subset: "s", Reps: 2})
+		if err = errors.Join(err, folder.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if fault.Code(out.Err()) != c.code || out.Empty != 1 || out.Equal != 2*len(c.cases) {
+			t.Errorf("%+v, %v; want status %d", out, out.Err(), c.code)
+		}
+		r, samples, err := run.Read(folder.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		timed := 0
+		for _, s := range samples {
+			if s.Total > 0 {
+				timed++
+			}
+			if s.Case == "test_6" && (s.Total > 0 || s.Verdict != run.Equal) {
+				t.Errorf("the empty answer is %+v", s)
+			}
+		}
+		if title := r.Cases[0].Title; timed != c.timed || c.timed > 0 && title != "Die-off of anomaly correlation: SAL1L2 HGT at P500; 2 regions, 1 day, 53 leads, 1 level" {
+			t.Errorf("%d times, want %d; the title is %q", timed, c.timed, title)
 		}
 	}
 }
