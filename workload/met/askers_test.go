@@ -12,9 +12,9 @@ import (
 	"barograph/design"
 	"barograph/engine"
 	"barograph/engine/dry"
-	"barograph/engine/enginetest"
 	"barograph/engine/pebble"
 	"barograph/fault"
+	"barograph/enginetest"
 	"barograph/run"
 	"barograph/workload/met"
 )
