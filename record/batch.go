@@ -47,6 +47,10 @@ type Reject struct {
 // MaxRejectText is the number of bytes of a rejected line that are kept.
 const MaxRejectText = 4096
 
+// PerhapsCut is the reason of a last line that reads well but lacks its line
+// end: what was cut off, if anything, cannot be known.
+const PerhapsCut = "perhaps cut: the file ends here without a line end (--last-line keep takes such a line for whole)"
+
 // Reset empties b for records of type t from file, keeping its memory.
 func (b *Batch) Reset(t *LineType, file string) {
 	b.Type, b.File, b.Lines = t, file, 0

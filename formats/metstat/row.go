@@ -33,13 +33,18 @@ func (r *Reader) data(ln line) (*pending, string) {
 		return r.stray, "the line holds a NUL byte"
 	case r.layout.foreign != "":
 		return r.stray, r.layout.foreign
+	case string(r.token(0)) == firstWord:
+		return r.stray, record.PerhapsCut // a header line without a line end
 	}
 	p, reason := r.typed()
 	if reason != "" {
 		return r.stray, r.assuming(reason)
 	}
-	if reason = r.values(p, ln.ended); reason != "" {
+	if reason = r.values(p); reason != "" {
 		return p, r.assuming(reason)
+	}
+	if !ln.ended {
+		return p, record.PerhapsCut
 	}
 	head, reason := r.header(p)
 	if reason != "" {
@@ -75,7 +80,7 @@ func (r *Reader) typed() (*pending, string) {
 }
 
 // values reads times and columns into r.row.
-func (r *Reader) values(p *pending, ended bool) string {
+func (r *Reader) values(p *pending) string {
 	if reason := r.times(); reason != "" {
 		return reason
 	}
@@ -102,13 +107,9 @@ func (r *Reader) values(p *pending, ended bool) string {
 		repeats = n
 	}
 	fixed := have - repeats
-	if reason := badLength(lt, fixed); reason != "" {
+	if reason := badLength(lt, fixed, r.token(0)); reason != "" {
 		return reason
 	}
-	if !ended && fixed != len(lt.Columns) && fixed != p.lastFixed {
-		return fmt.Sprintf("the file ends inside the line: no line end after %d of %d columns of %s", fixed, len(lt.Columns), lt.Name)
-	}
-	p.lastFixed = fixed
 	if reason := r.columns(lt.Columns[lead:fixed], first+lead+repeats); reason != "" {
 		return reason
 	}

@@ -48,7 +48,7 @@ func (s *study) read(ctx context.Context) error {
 		s.o.Progress(step)
 		return nil
 	}
-	if err := load.Read(ctx, s.o.Files, load.Reading{}, each, end); err != nil {
+	if err := load.Read(ctx, s.o.Files, load.Reading{KeepLast: s.o.KeepLast}, each, end); err != nil {
 		return err
 	}
 	s.digest, d.ByType = prints.Digest(), prints.ByType()
@@ -194,7 +194,7 @@ func (s *study) fill(ctx context.Context, t Target, e *engine.Engine, a engine.A
 // fillCopy loads the k-th copy and returns how many lines it read.
 func (s *study) fillCopy(ctx context.Context, a engine.Archive, k int, r *run.Archive, step Progress) (int64, error) {
 	name, before := CopyName(s.o.Subset, k), int64(k)*s.folder.Run.Data.Bytes
-	sum, err := load.Run(ctx, a, name, s.o.Files, load.Options{Log: s.o.Log, Progress: func(p load.Progress) {
+	sum, err := load.Run(ctx, a, name, s.o.Files, load.Options{KeepLast: s.o.KeepLast, Log: s.o.Log, Progress: func(p load.Progress) {
 		step.Done = before + p.Bytes
 		step.Bytes = step.Done
 		s.o.Progress(step)
