@@ -42,6 +42,7 @@ type Summary struct {
 
 	Bytes   int64            // of the files loaded
 	ByType  map[string]int64 // records read, by line type
+	LeftOut map[string]int64 // "MPR: OBS_PRS PREP_USE": columns that no design keeps, by line type → records stored without them
 	Commits int
 	Elapsed time.Duration // from the call to the last durable commit
 }
@@ -62,7 +63,7 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 		o.Window = DefaultWindow
 	}
 	r := &run{archive: a, o: o, files: map[string]*engine.Mark{}, known: map[string]bool{}, all: len(paths)}
-	r.sum.ByType = map[string]int64{}
+	r.sum.ByType, r.sum.LeftOut = map[string]int64{}, map[string]int64{}
 	marks, err := a.Marks(ctx, subset)
 	if err != nil {
 		return nil, err
@@ -127,6 +128,9 @@ func (r *run) batch(ctx context.Context, f *File, b *record.Batch) error {
 		return nil
 	}
 	r.sum.ByType[b.Type.Name] += int64(b.Len())
+	for columns, n := range b.LeftOut {
+		r.sum.LeftOut[b.Type.Name+": "+columns] += int64(n)
+	}
 	r.window.add(b)
 	r.report()
 	if r.window.rows >= r.o.Window || r.window.bytes >= maxBytes {

@@ -41,3 +41,14 @@ func TestCutLines(t *testing.T) {
 		t.Errorf("--last-line perhaps: status %d", status)
 	}
 }
+
+// GSI's 15 known columns of MPR are kept, the other eight are said.
+func TestLeftOutColumnsAreSaid(t *testing.T) {
+	file := sharedData(t, "met/stat/strangers/gsi_mpr_extra_columns.stat")
+	stdout := must(t, "load", file, "--to", "sqlite:"+filepath.Join(t.TempDir(), "a.db"))
+	for _, want := range []string{"30 read = 30 stored", "of 30 lines of MPR: OBS_PRS OBS_ERR_IN OBS_ERR_ADJ OBS_ERR_FIN PREP_USE ANLY_USE SETUP_QC QC_WGHT"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("no %q in\n%s", want, stdout)
+		}
+	}
+}

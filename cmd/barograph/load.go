@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -238,7 +239,7 @@ func (e *env) loaded(ctx context.Context, a engine.Archive, p *place, s *load.Su
 	out := loadResult{
 		Archive: engine.Redact(p.url), Design: p.design, Subset: p.subset, Files: len(s.Files), Skipped: len(s.Skipped), Failed: texts(s.Failed),
 		Read: s.Read, Stored: s.Stored, Replaced: s.Replaced, Quarantined: s.Quarantined, Bytes: s.Bytes, Seconds: s.Elapsed.Seconds(),
-		Records: contents.Records, Objects: contents.Objects, Object: contents.Object, BytesOnDisk: size,
+		LeftOut: s.LeftOut, Records: contents.Records, Objects: contents.Objects, Object: contents.Object, BytesOnDisk: size,
 	}
 	if digest {
 		d, err := load.Digest(ctx, a, p.subset)
@@ -268,6 +269,7 @@ type loadResult struct {
 	Stored      int64            `json:"stored"`
 	Replaced    int64            `json:"replaced"`
 	Quarantined int64            `json:"quarantined"`
+	LeftOut     map[string]int64 `json:"left_out,omitempty"`
 	Bytes       int64            `json:"bytes"`
 	Seconds     float64          `json:"seconds"`
 	Records     map[string]int64 `json:"records_by_line_type"`
@@ -285,6 +287,9 @@ func (e *env) printLoad(r *loadResult) error {
 	fmt.Fprintf(w, "archive\t%s, design %s, subset %s\n", r.Archive, r.Design, r.Subset)
 	fmt.Fprintf(w, "files\t%d loaded, %d skipped (in the archive already), %d failed\n", r.Files, r.Skipped, len(r.Failed))
 	fmt.Fprintf(w, "lines\t%d read = %d stored + %d replaced + %d quarantined\n", r.Read, r.Stored, r.Replaced, r.Quarantined)
+	for _, columns := range slices.Sorted(maps.Keys(r.LeftOut)) {
+		fmt.Fprintf(w, "left out\tcolumns that no design keeps, of %d lines of %s\n", r.LeftOut[columns], columns)
+	}
 	fmt.Fprintf(w, "archive holds\t%d %s, %.1f MB on disk\n", r.Objects, r.Object, float64(r.BytesOnDisk)/1e6)
 	for _, t := range record.Types() {
 		if n := r.Records[t.Name]; n > 0 {

@@ -15,7 +15,10 @@
 // that cannot be read says so.
 //
 // Columns to the right of LINE_TYPE are known by position (record.Types), as
-// MET and METviewer know them; names there, in _TYPE.txt files, are not read.
+// MET and METviewer know them. Names there, in _TYPE.txt files, are read only
+// where a line has more columns than its type: if the header line names all of
+// them, and those of the type first, the others are left out and said in
+// Batch.LeftOut.
 // Older versions of MET wrote fewer columns; a line is accepted with the number
 // of columns that its version or a later one wrote (see lengths.go), and what it
 // lacks is missing. Any other number means a line that was cut, or a version

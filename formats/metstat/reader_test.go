@@ -593,3 +593,24 @@ func TestRepeatedHeaders(t *testing.T) {
 		t.Errorf("%d identities of %d lines", len(keys), want)
 	}
 }
+
+// GSI's diagnostics have MPR lines with further columns, all named.
+func TestFurtherNamedColumns(t *testing.T) {
+	const mpr = " TOTAL INDEX OBS_SID OBS_LAT OBS_LON OBS_LVL OBS_ELV FCST OBS OBS_QC "
+	head := strings.TrimSpace(head24) + mpr
+	for _, c := range []struct{ name, head, tail, left string }{
+		{"as MET 12 has it", head + "OBS_CLIMO_MEAN OBS_CLIMO_STDEV OBS_CLIMO_CDF FCST_CLIMO_MEAN FCST_CLIMO_STDEV OBS_PRS QC_WGHT", "MPR 1 0 X 2 3 4 5 6 7 2 NA NA NA NA NA 8 nine", "OBS_PRS QC_WGHT"},
+		{"as MET 11 has it", head + "CLIMO_MEAN CLIMO_STDEV CLIMO_CDF OBS_PRS A B C", "V11.0 MPR 1 0 X 2 3 4 5 6 7 2 NA NA NA 8 word word word", "OBS_PRS A B C"},
+		{"twin", head + "OBS_CLIMO_MEAN OBS_CLIMO_STDEV OBS_CLIMO_CDF FCST_CLIMO_MEAN FCST_CLIMO_STDEV", "MPR 1 0 X 2 3 4 5 6 7 2 NA NA NA NA NA", ""},
+		{"not named", head24, "MPR 1 0 X 2 3 4 5 6 7 2 NA NA NA NA NA 8", "-"},
+		{"more than named", head + "A B C D E F", "MPR 1 0 X 2 3 4 5 6 7 2 NA NA NA NA NA 8 9", "-"},
+		{"others before the known", strings.TrimSpace(head24) + " A" + mpr + "B C D E F", "MPR 1 1 0 X 2 3 4 5 6 7 2 NA NA NA NA", "-"},
+	} {
+		b := readAll(t, strings.TrimSpace(c.head)+"\n"+lineOf(c.tail), 0)[0]
+		if stored := c.left != "-"; stored != (b.Len() == 1) || stored && c.left != "" != (b.LeftOut[c.left] == 1) {
+			t.Errorf("%s: %d stored, left out %v, rejects %v", c.name, b.Len(), b.LeftOut, b.Rejects)
+		} else if stored && (num(t, b, "obs") != 7 || num(t, b, "obs_lon") != 3) {
+			t.Errorf("%s: %v", c.name, b.Num)
+		}
+	}
+}

@@ -19,6 +19,7 @@ type row struct {
 	num                      []float64
 	text                     []string
 	group                    []float64
+	left                     string // names of the columns that are not kept
 }
 
 // data reads the data line at hand into the batch of its type, which it
@@ -86,7 +87,11 @@ func (r *Reader) values(p *pending) string {
 	}
 	lt := p.lt
 	first := r.layout.lineType + 1
-	have := len(r.tok) - first
+	all := len(r.tok) - first
+	have := r.layout.known(lt, all, r.token(0))
+	if r.row.left = ""; have < all {
+		r.row.left = strings.Join(r.layout.names[have:], " ")
+	}
 	lead := min(have, lt.Lead)
 	r.row.num, r.row.text, r.row.group = r.row.num[:0], r.row.text[:0], r.row.group[:0]
 	if reason := r.columns(lt.Columns[:lead], first); reason != "" {
@@ -268,6 +273,12 @@ func (r *Reader) store(p *pending, head uint32) {
 	}
 	for k, s := range w.text {
 		b.Text[k] = append(b.Text[k], s)
+	}
+	if w.left != "" {
+		if b.LeftOut == nil {
+			b.LeftOut = map[string]int{}
+		}
+		b.LeftOut[w.left]++
 	}
 	if p.lt.Group != nil {
 		b.Group = append(b.Group, w.group...)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"time"
 
 	"barograph/answer"
@@ -26,6 +28,7 @@ func (s *study) read(ctx context.Context) error {
 	d := &s.folder.Run.Data
 	d.Subset, d.Copies, d.Files, d.ByType = s.o.Subset, s.o.Copies, len(s.o.Files), map[string]int64{}
 	var prints load.Fingerprint
+	left := map[string]int{} // columns → lines
 	step := Progress{Step: "reading", Unit: "MB", Of: totalSize(s.o.Files)}
 	each := func(_ *load.File, b *record.Batch) error {
 		d.Lines += int64(b.Lines)
@@ -34,6 +37,9 @@ func (s *study) read(ctx context.Context) error {
 			if err := s.folder.Reject(r.File, r.Line, r.Reason, r.Text); err != nil {
 				return err
 			}
+		}
+		for columns, n := range b.LeftOut {
+			left[b.Type.Name+": "+columns] += n
 		}
 		ref.Add(b)
 		prints.Add(b)
@@ -56,6 +62,9 @@ func (s *study) read(ctx context.Context) error {
 	s.reference = ref.Answers()
 	if d.Quarantined > 0 {
 		s.warn(fmt.Sprintf("%d of %d lines could not be read; they are in quarantine.csv, and no archive holds them", d.Quarantined, d.Lines))
+	}
+	for _, columns := range slices.Sorted(maps.Keys(left)) {
+		s.warn(fmt.Sprintf("columns that no design keeps are left out of %d lines of %s", left[columns], columns))
 	}
 	for i, a := range s.reference {
 		if err := s.note(qs[i], a); err != nil {
