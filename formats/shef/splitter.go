@@ -103,14 +103,14 @@ func (s *Splitter) cut() (n int, last bool) {
 		line, next := s.buf[s.scan:s.to], s.to
 		if nl := bytes.IndexByte(line, '\n'); nl >= 0 {
 			line, next = line[:nl], s.scan+nl+1
-		} else if s.err == nil {
-			if len(line) >= messageBytes { // the line has no end: what is before it, then what there is of it
-				if size == 0 {
-					size = len(line)
-				}
-				return size, false
-			}
+		} else if s.err == nil && len(line) < messageBytes {
 			break
+		}
+		if len(line) >= messageBytes { // what is before it, then so much of it
+			if size == 0 {
+				size = messageBytes
+			}
+			return size, false
 		}
 		switch begins, known := s.begins(line, next); {
 		case !known:
@@ -214,6 +214,10 @@ func (s *Splitter) fill() {
 	n, err := s.src.Read(s.buf[s.read:])
 	s.read += n
 	s.err = err
+	if err != nil && !errors.Is(err, io.EOF) { // the last line is not whole
+		s.read = bytes.LastIndexByte(s.buf[:s.read], '\n') + 1
+		s.to = min(s.to, s.read)
+	}
 	s.endLines()
 }
 
