@@ -85,6 +85,11 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err != nil {
 		return nil, err
 	}
+	if file != "" && !o.ReadOnly {
+		if err := create(file, settings); err != nil {
+			return nil, unreachable(path, err)
+		}
+	}
 	db, err := openDatabase(file, settings)
 	if err != nil {
 		return nil, unreachable(path, err)

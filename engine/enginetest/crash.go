@@ -27,6 +27,7 @@ type job struct {
 	URL    string
 	Design design.Name
 	Hold   bool
+	Early  bool // it says that it begins before it opens the database
 
 	// Post is the method by which a child posts values of SHEF messages, into
 	// the tables of a design; "" = it does not.
@@ -58,8 +59,11 @@ func runChild(t *testing.T, cfg Config, j job) {
 		return
 	}
 	s := &suite{Config: cfg, design: j.Design, flavours: cfg.Driver.Offers[j.Design]}
+	if j.Early {
+		fmt.Println(ready) //nolint:forbidigo // the parent reads it
+	}
 	h := s.open(t, j.URL, engine.Options{})
-	fmt.Println(ready) //nolint:forbidigo // the parent reads it
+	fmt.Println(ready) //nolint:forbidigo // as above
 	if j.Hold {
 		time.Sleep(time.Hour) // until the parent kills this process
 	}
@@ -136,6 +140,7 @@ func kill(t *testing.T, c *exec.Cmd) (finished bool) {
 func (s *suite) crash(t *testing.T) {
 	t.Run("a killed load is resumed", s.killed)
 	if s.Driver.Place == engine.Embedded {
+		t.Run("a kill while the database is made", s.killedYoung)
 		t.Run("a database that another process holds", s.held)
 	}
 }
@@ -163,6 +168,25 @@ func (s *suite) killed(t *testing.T) {
 	marked(t, h, "a", files)
 	cataloged(t, h, "a", files)
 	s.prove(t, h, files, everything("a", lineType("PCT")))
+}
+
+// killedYoung kills loads while they make their database: what is left can be
+// opened, and loaded into.
+func (s *suite) killedYoung(t *testing.T) {
+	files := crashFiles()
+	began := time.Now()
+	s.fresh(t)
+	took, rng := time.Since(began), newRand(uint64(time.Now().UnixNano())) // a moment cannot be repeated anyway
+	for range s.repetitions(t, 3, 1) {
+		url := s.URL(t)
+		c := s.start(t, job{URL: url, Design: s.design, Early: true})
+		time.Sleep(time.Duration(rng.Int64N(int64(took) + 1)))
+		kill(t, c)
+		h := s.open(t, url, engine.Options{})
+		s.wholeFiles(t, h, "a", files)
+		mustStore(t, h, "a", s.unmarked(t, h, "a", files[:1]), 1)
+		h.close(t)
+	}
 }
 
 // timeLoad measures how long an undisturbed load takes, so that kills fall
