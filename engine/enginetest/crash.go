@@ -28,6 +28,7 @@ type job struct {
 	Design design.Name
 	Hold   bool
 	Early  bool // it says that it begins before it opens the database
+	Fill   bool // load subset after subset until the disk is full
 
 	// Post is the method by which a child posts values of SHEF messages, into
 	// the tables of a design; "" = it does not.
@@ -59,6 +60,10 @@ func runChild(t *testing.T, cfg Config, j job) {
 		return
 	}
 	s := &suite{Config: cfg, design: j.Design, flavours: cfg.Driver.Offers[j.Design]}
+	if j.Fill {
+		s.fill(t, j.URL)
+		return
+	}
 	if j.Early {
 		fmt.Println(ready) //nolint:forbidigo // the parent reads it
 	}
@@ -84,8 +89,8 @@ func (s *suite) unmarked(t *testing.T, h *opened, subset string, files []File) [
 	})
 }
 
-// start runs this test again as a child with a job and waits until it begins.
-func (s *suite) start(t *testing.T, j job) *exec.Cmd {
+// child is this test, to be run again in a process of its own, with a job.
+func (s *suite) child(t *testing.T, j job) *exec.Cmd {
 	t.Helper()
 	text, err := json.Marshal(j)
 	if err != nil {
@@ -95,6 +100,13 @@ func (s *suite) start(t *testing.T, j job) *exec.Cmd {
 	c := exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0], "-test.run="+pattern, "-test.count=1")
 	c.Env = append(os.Environ(), envChild+"="+string(text))
 	c.Stderr = os.Stderr
+	return c
+}
+
+// start runs a child and waits until it begins.
+func (s *suite) start(t *testing.T, j job) *exec.Cmd {
+	t.Helper()
+	c := s.child(t, j)
 	out, err := c.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -141,6 +153,8 @@ func (s *suite) crash(t *testing.T) {
 	t.Run("a killed load is resumed", s.killed)
 	if s.Driver.Place == engine.Embedded {
 		t.Run("a kill while the database is made", s.killedYoung)
+		t.Run("a bit that turned", s.rot)
+		t.Run("a full disk", s.fullDisk)
 		t.Run("a database that another process holds", s.held)
 	}
 }
