@@ -66,7 +66,7 @@ func TestYCSBStoryOfCluster(t *testing.T) {
 func TestYCSBOutlivesItsServer(t *testing.T) {
 	for _, scheme := range []string{"postgres", "mariadb", "valkey"} {
 		t.Run(scheme, func(t *testing.T) {
-			oneServerWhenShort(t, scheme)
+			quickServer(t, scheme)
 			t.Parallel()
 			d, _ := all.Registry().Find(scheme)
 			l := enginetest.Lab(t, *d, lab.Options{Memory: storyMemory, Profile: "tuned"}) // durable commits
