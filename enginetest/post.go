@@ -76,6 +76,7 @@ func (c Config) runPosts(t *testing.T) {
 	}
 	for _, d := range postDesigns() {
 		t.Run("posts/design="+string(d), func(t *testing.T) {
+			c.beside(t)
 			p := &postSuite{Config: c, design: d, messages: postFeed(t, 1, 6)}
 			p.open(t)
 			t.Run("methods", p.methods)
@@ -87,7 +88,10 @@ func (c Config) runPosts(t *testing.T) {
 	}
 	if c.Reopenable {
 		root := t.Name()
-		t.Run("posts/killed", func(t *testing.T) { c.postsKilled(t, root) })
+		t.Run("posts/killed", func(t *testing.T) {
+			c.beside(t)
+			c.postsKilled(t, root)
+		})
 	}
 }
 
