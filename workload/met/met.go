@@ -93,6 +93,9 @@ type Progress struct {
 type Outcome struct {
 	Equal, Wrong, Failed int // cells
 	NotWhole             int // archives that do not hold the data, and were not timed
+
+	Quarantined int64 // lines of the data
+	Unread      int   // files of the data that could not be read, or not to their end
 }
 
 // Err is nil where all that was asked was done and every answer was right.
@@ -104,6 +107,8 @@ func (o Outcome) Err() error {
 		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d archives do not hold the whole data and were not timed", o.NotWhole)}
 	case o.Failed > 0:
 		return &fault.Status{Code: fault.Failed, Err: fmt.Errorf("%d cells gave no answer", o.Failed)}
+	case o.Quarantined > 0 || o.Unread > 0:
+		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d lines of the data are in quarantine, %d files could not be read; the study is one of the rest", o.Quarantined, o.Unread)}
 	}
 	return nil
 }
