@@ -79,8 +79,8 @@ func TestBadInputs(t *testing.T) {
 			}
 		}
 	}
-	status, _, stderr := barograph(t, "met", dir, "--engine", "sqlite", "--design", "document", "--case", "test_1", "--reps", "2", "--out", filepath.Join(out, "run"))
-	if status != fault.Incomplete {
+	status, _, stderr := barograph(t, "met", dir, "--engine", "sqlite", "--design", "document", "--case", "test_3", "--reps", "2", "--out", filepath.Join(out, "run"))
+	if status != fault.Incomplete || !strings.Contains(stderr, "1 lines of the data are in quarantine, 6 files could not be read") {
 		t.Errorf("met: status %d\n%s", status, stderr)
 	}
 	for _, says := range named {

@@ -293,7 +293,7 @@ func (e *env) printLoad(r *loadResult) error {
 	fmt.Fprintf(w, "files\t%d loaded, %d skipped (in the archive already), %d failed\n", r.Files, r.Skipped, len(r.Failed))
 	fmt.Fprintf(w, "lines\t%d read = %d stored + %d replaced + %d quarantined\n", r.Read, r.Stored, r.Replaced, r.Quarantined)
 	for _, m := range r.Held {
-		fmt.Fprintf(w, "in quarantine\t%d of %d lines of %s, since it was loaded at %s\n", m.Quarantined, m.Read, m.Path, m.Loaded.Format(time.DateTime))
+		fmt.Fprintf(w, "in quarantine\t%d of %d lines of %s, since it was loaded at %s UTC\n", m.Quarantined, m.Read, m.Path, m.Loaded.UTC().Format(time.DateTime))
 	}
 	for _, columns := range slices.Sorted(maps.Keys(r.LeftOut)) {
 		fmt.Fprintf(w, "left out\tcolumns that no design keeps, of %d lines of %s\n", r.LeftOut[columns], columns)

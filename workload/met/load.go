@@ -62,7 +62,7 @@ func (s *study) read(ctx context.Context) error {
 	}
 	s.digest, d.ByType = prints.Digest(), prints.ByType()
 	d.Records, d.Digest = s.digest.Records, s.digest.String()
-	s.reference = ref.Answers()
+	s.reference, s.out.Cases = ref.Answers(), len(qs)
 	if s.out.Quarantined = d.Quarantined; d.Quarantined > 0 {
 		s.warn(fmt.Sprintf("%d of %d lines could not be read; they are in quarantine.csv, and no archive holds them", d.Quarantined, d.Lines))
 	}
@@ -96,13 +96,14 @@ func (s *study) warn(text string) {
 
 // note records a case, its reference answer's size, and its curves.
 func (s *study) note(q *question.Question, a *answer.Answer) error {
-	c := run.Case{Name: q.Name, Title: q.Title, LineType: q.Type.Name, Rows: a.Rows, Bytes: a.Bytes(), Digest: answer.FormatDigest(a.Digest())}
+	c := run.Case{Name: q.Name, Title: titleOf(q, a), LineType: q.Type.Name, Rows: a.Rows, Bytes: a.Bytes(), Digest: answer.FormatDigest(a.Digest())}
 	for _, col := range q.Columns {
 		c.Columns = append(c.Columns, col.Name)
 	}
 	s.folder.Run.Cases = append(s.folder.Run.Cases, c)
 	if a.Rows == 0 {
-		s.warn(q.Name + " has no rows in this data: its times say only what an empty answer costs")
+		s.out.Empty++
+		s.warn(q.Name + " has no rows in this data: that its answer is empty is proven, and not timed")
 		return nil
 	}
 	for _, name := range Stats(q) {
@@ -190,6 +191,9 @@ func (s *study) fill(ctx context.Context, t Target, e *engine.Engine, a engine.A
 		}
 		read += n
 	}
+	if !r.Whole {
+		r.Load = 0 // less than the data has no time
+	}
 	if r.Bytes, err = a.Size(ctx); err != nil {
 		return err
 	}
@@ -242,10 +246,9 @@ func (s *study) inspect(ctx context.Context, a engine.Archive, subset string, r 
 	if subset == s.o.Subset {
 		r.Objects, r.Object, r.Digest = contents.Objects, contents.Object, digest.String()
 	}
-	if digest == s.digest || !r.Whole {
-		return nil
+	if _, differs := answer.CompareRecords(s.digest, digest); differs != nil && r.Whole {
+		s.incomplete(r, "of subset "+subset+" "+differs.Error())
 	}
-	s.incomplete(r, fmt.Sprintf("subset %s holds %d records with digest %s, the data %d with digest %s", subset, digest.Records, digest, s.digest.Records, s.digest))
 	return nil
 }
 

@@ -93,6 +93,7 @@ type Progress struct {
 type Outcome struct {
 	Equal, Wrong, Failed int // cells
 	NotWhole             int // archives that do not hold the data, and were not timed
+	Cases, Empty         int // that were asked, and those of them that have no rows in the data
 
 	Quarantined int64 // lines of the data
 	Unread      int   // files of the data that could not be read, or not to their end
@@ -107,10 +108,20 @@ func (o Outcome) Err() error {
 		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d archives do not hold the whole data and were not timed", o.NotWhole)}
 	case o.Failed > 0:
 		return &fault.Status{Code: fault.Failed, Err: fmt.Errorf("%d cells gave no answer", o.Failed)}
+	case o.Empty > 0 && o.Empty == o.Cases:
+		return noRows(o.Cases)
 	case o.Quarantined > 0 || o.Unread > 0:
 		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d lines of the data are in quarantine, %d files could not be read; the study is one of the rest", o.Quarantined, o.Unread)}
 	}
 	return nil
+}
+
+// noRows is the error of a study none of whose cases has rows in the data.
+func noRows(cases int) error {
+	return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
+		Setting: "--case", Problem: fmt.Sprintf("none of %d cases has rows in this data, so that nothing was timed", cases),
+		Cure: "ask for models, regions, levels and times that the files hold, by a question of your own: --case FILE.yaml (docs/questions.md)",
+	}}
 }
 
 // study is a run under way.
@@ -131,6 +142,8 @@ type cell struct {
 	archive engine.Archive
 	query   *engine.Query
 	want    *answer.Answer
+	proven  bool // its first answer was right
+	bad     bool // an answer was wrong, or none came: it is asked no more
 }
 
 // Run makes the study and writes it to the folder, which the caller closes.
