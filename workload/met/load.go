@@ -47,7 +47,10 @@ func (s *study) read(ctx context.Context) error {
 	}
 	end := func(f *load.File) error {
 		if f.Err != nil {
-			return fmt.Errorf("the data of a study must be readable: %w", f.Err)
+			s.out.Unread++
+			d.Files--
+			s.folder.Run.Warnings = append(s.folder.Run.Warnings, "not in this data, or not to its end: "+f.Err.Error())
+			s.o.Log.Error("file not read", "error", f.Err)
 		}
 		d.Bytes += f.Bytes
 		step.Done, step.Bytes = d.Bytes, d.Bytes
@@ -60,7 +63,7 @@ func (s *study) read(ctx context.Context) error {
 	s.digest, d.ByType = prints.Digest(), prints.ByType()
 	d.Records, d.Digest = s.digest.Records, s.digest.String()
 	s.reference, s.out.Cases = ref.Answers(), len(qs)
-	if d.Quarantined > 0 {
+	if s.out.Quarantined = d.Quarantined; d.Quarantined > 0 {
 		s.warn(fmt.Sprintf("%d of %d lines could not be read; they are in quarantine.csv, and no archive holds them", d.Quarantined, d.Lines))
 	}
 	for _, columns := range slices.Sorted(maps.Keys(left)) {
@@ -207,7 +210,7 @@ func (s *study) fill(ctx context.Context, t Target, e *engine.Engine, a engine.A
 // fillCopy loads the k-th copy and returns how many lines it read.
 func (s *study) fillCopy(ctx context.Context, a engine.Archive, k int, r *run.Archive, step Progress) (int64, error) {
 	name, before := CopyName(s.o.Subset, k), int64(k)*s.folder.Run.Data.Bytes
-	sum, err := load.Run(ctx, a, name, s.o.Files, load.Options{KeepLast: s.o.KeepLast, Log: s.o.Log, Progress: func(p load.Progress) {
+	sum, err := load.Run(ctx, a, name, s.o.Files, load.Options{KeepLast: s.o.KeepLast, Progress: func(p load.Progress) {
 		step.Done = before + p.Bytes
 		step.Bytes = step.Done
 		s.o.Progress(step)
