@@ -13,8 +13,8 @@ import (
 	"barograph/engine"
 	"barograph/engine/dry"
 	"barograph/engine/pebble"
-	"barograph/fault"
 	"barograph/enginetest"
+	"barograph/fault"
 	"barograph/run"
 	"barograph/workload/met"
 )
