@@ -125,6 +125,8 @@ func (s *settings) options(o engine.Options) *pebble.Options {
 		FormatMajorVersion: pebble.FormatNewest,
 		ReadOnly:           o.ReadOnly,
 		Logger:             logger{o.Log},
+		// whoever reads the block gets an error: the rest can still be read
+		EventListener: &pebble.EventListener{DataCorruption: func(i pebble.DataCorruptionInfo) { logger{o.Log}.Errorf("%s", i) }},
 	}
 	opts.ApplyCompressionSettings(s.profile)
 	if o.Threads > 0 {
