@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,6 +29,7 @@ func (s *study) read(ctx context.Context) error {
 	d := &s.folder.Run.Data
 	d.Subset, d.Copies, d.Files, d.ByType = s.o.Subset, s.o.Copies, len(s.o.Files), map[string]int64{}
 	var prints load.Fingerprint
+	left := map[string]int{} // columns → lines
 	step := Progress{Step: "reading", Unit: "MB", Of: totalSize(s.o.Files)}
 	each := func(_ *load.File, b *record.Batch) error {
 		d.Lines += int64(b.Lines)
@@ -35,6 +38,9 @@ func (s *study) read(ctx context.Context) error {
 			if err := s.folder.Reject(r.File, r.Line, r.Reason, r.Text); err != nil {
 				return err
 			}
+		}
+		for columns, n := range b.LeftOut {
+			left[b.Type.Name+": "+columns] += n
 		}
 		ref.Add(b)
 		prints.Add(b)
@@ -49,7 +55,7 @@ func (s *study) read(ctx context.Context) error {
 		s.o.Progress(step)
 		return nil
 	}
-	if err := load.Read(ctx, s.o.Files, load.Reading{}, each, end); err != nil {
+	if err := load.Read(ctx, s.o.Files, load.Reading{KeepLast: s.o.KeepLast}, each, end); err != nil {
 		return err
 	}
 	s.digest, d.ByType = prints.Digest(), prints.ByType()
@@ -57,6 +63,9 @@ func (s *study) read(ctx context.Context) error {
 	s.reference, s.out.Cases = ref.Answers(), len(qs)
 	if d.Quarantined > 0 {
 		s.warn(fmt.Sprintf("%d of %d lines could not be read; they are in quarantine.csv, and no archive holds them", d.Quarantined, d.Lines))
+	}
+	for _, columns := range slices.Sorted(maps.Keys(left)) {
+		s.warn(fmt.Sprintf("columns that no design keeps are left out of %d lines of %s", left[columns], columns))
 	}
 	for i, a := range s.reference {
 		if err := s.note(qs[i], a); err != nil {
@@ -215,7 +224,7 @@ func (s *study) fill(ctx context.Context, t Target, o *opened, i int, r *run.Arc
 // fillCopy loads the k-th copy and returns how many lines it read.
 func (s *study) fillCopy(ctx context.Context, a engine.Archive, k int, r *run.Archive, step Progress) (int64, error) {
 	name, before := CopyName(s.o.Subset, k), int64(k)*s.folder.Run.Data.Bytes
-	sum, err := load.Run(ctx, a, name, s.o.Files, load.Options{Log: s.o.Log, Progress: func(p load.Progress) {
+	sum, err := load.Run(ctx, a, name, s.o.Files, load.Options{KeepLast: s.o.KeepLast, Log: s.o.Log, Progress: func(p load.Progress) {
 		step.Done = before + p.Bytes
 		step.Bytes = step.Done
 		s.o.Progress(step)

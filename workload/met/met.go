@@ -45,6 +45,7 @@ type Options struct {
 	Cases    []*question.Question
 	Flavours []flavour.Name // nil = all that each archive offers
 	Files    []string       // the data; every archive is loaded from them
+	KeepLast bool           // a last line without a line end is whole, not quarantined
 	Subset   string
 	Copies   int // of the data in every archive, the further ones under other subset names; 0 = 1
 
