@@ -102,6 +102,72 @@ func TestIntervalOfUndefined(t *testing.T) {
 	}
 }
 
+// columnsOfCounts transposes CTC records: total, the four counts, ec_value.
+func columnsOfCounts(records ...[4]float64) [][]float64 {
+	cols := make([][]float64, 6)
+	for _, r := range records {
+		cols[0] = append(cols[0], r[0]+r[1]+r[2]+r[3])
+		for k, n := range r {
+			cols[k+1] = append(cols[k+1], n)
+		}
+		cols[5] = append(cols[5], 0.5)
+	}
+	return cols
+}
+
+// An interval of fewer than half of the replicates is none: what they leave out
+// is where the statistic is not defined, and not a random part.
+func TestHalfOfTheReplicatesUndefined(t *testing.T) {
+	sedi := statOf(t, "CTC", "SEDI") // needs all four counts
+	for name, c := range map[string]struct {
+		records [][4]float64
+		ok      bool
+	}{
+		"a tenth is defined":    {[][4]float64{{9, 0, 0, 0}, {0, 8, 0, 0}, {0, 0, 7, 0}, {0, 0, 0, 6}}, false},
+		"two thirds is defined": {[][4]float64{{9, 8, 7, 0}, {9, 8, 6, 0}, {0, 0, 0, 6}}, true},
+	} {
+		iv, ok, err := Bootstrap{Seed: 1}.Interval(sedi, lineType(t, "CTC"), columnsOfCounts(c.records...))
+		if ok != c.ok || err != nil || iv.Undefined == 0 || (2*iv.Undefined > 1000) == ok {
+			t.Errorf("%s: %+v, %v, %v", name, iv, ok, err)
+		}
+	}
+}
+
+// A 95 % interval leaves out 2.5 % of the replicates on either side, and is what
+// is meant where no level is given.
+func TestIntervalLeavesOutItsTails(t *testing.T) {
+	cols := columnsOf(rand.New(rand.NewPCG(11, 12)), 100)
+	lt, s := lineType(t, "SL1L2"), statOf(t, "SL1L2", "ME")
+	for level, each := range map[float64]int{0: 25, 0.95: 25, 0.9: 50} {
+		b := Bootstrap{Replicates: 1000, Confidence: level, Seed: 1, Block: 1}
+		iv, ok, err := b.Interval(s, lt, cols)
+		if !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		below, above := 0, 0
+		for _, v := range b.replicates(newSample(newPlan(lt, false), s, cols)) {
+			if v < iv.Low {
+				below++
+			}
+			if v > iv.High {
+				above++
+			}
+		}
+		if below < each-1 || below > each+1 || above < each-1 || above > each+1 {
+			t.Errorf("at %g: %d replicates lie below, %d above, of 1000; want %d", level, below, above, each)
+		}
+	}
+}
+
+// A block as long as the circle holds every record once, wherever it begins.
+func TestBlocksGoRoundTheCircle(t *testing.T) {
+	cols := columnsOf(rand.New(rand.NewPCG(3, 4)), 7)
+	iv, ok, err := Bootstrap{Replicates: 50, Block: 7}.Interval(statOf(t, "SL1L2", "ME"), lineType(t, "SL1L2"), cols)
+	if !ok || err != nil || !near(iv.Low, iv.Value, 1e-12) || !near(iv.High, iv.Value, 1e-12) {
+		t.Errorf("%+v, %v, %v", iv, ok, err)
+	}
+}
+
 func TestSummaries(t *testing.T) {
 	lt, s := lineType(t, "SL1L2"), statOf(t, "SL1L2", "ME")
 	// totals 1, 1, 8; errors 1, 2, 6
