@@ -286,7 +286,7 @@ func (p *points) sentence(mix string) string {
 func (p *points) picture(mix, title string) ([]byte, error) {
 	t := plot.Throughput{
 		Frame: plot.Frame{Title: mix + ": throughput, and the latency that it costs", Subtitle: title + " · " + p.scope(), Width: pageWidth, YLabel: "operations per second",
-			Caption: "A bar for each number of threads. Latency is that of all operations, from when they were due. Whiskers: the 95 % interval of the median, or the range where repetitions are fewer than six. Every answer was checked; what is not right has no bar."},
+			Caption: "A bar for each number of threads. Latency is that of all operations, from when they were due. Whiskers: the 95 % interval of the median, or the range where repetitions are fewer than six. What is not right has no bar."},
 		RightLabel: "95th percentile of latency (ms)", BarName: "operations per second (left axis)", LineName: "95th percentile of latency (right axis)", Below: "threads",
 	}
 	for i, e := range p.engines {

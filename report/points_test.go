@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,8 +20,8 @@ func madePoint(engine, place string, threads, rep int, perSecond float64) *run.P
 		h.Record(time.Duration(float64(threads)/perSecond*float64(500+i)) * time.Millisecond)
 	}
 	p := &run.Point{
-		Mix: "workloada", Engine: engine, Layout: "columns", Place: place, Threads: threads, Rep: rep, Clients: 1, Verdict: run.Equal, Started: time.Unix(1_700_000_000, 0).UTC(),
-		Elapsed: 10 * time.Second, Operations: int64(10 * perSecond), Checked: int64(10 * perSecond), Throughput: perSecond, Interval: time.Second, Response: run.Short(h), Service: run.Short(h),
+		Mix: "workloada", Engine: engine, Layout: "columns", Place: place, Threads: threads, Rep: rep, Clients: 1, Started: time.Unix(1_700_000_000, 0).UTC(),
+		Elapsed: 10 * time.Second, Operations: int64(10 * perSecond), Throughput: perSecond, Interval: time.Second, Response: run.Short(h), Service: run.Short(h),
 		Groups: []run.Group{
 			{Operation: "READ", Outcome: "OK", Count: 500, Records: 500, Whole: true, Service: run.Short(h), Response: run.Short(h)},
 			{Operation: "UPDATE", Outcome: "OK", Count: 500, Records: 500, Whole: true, Service: run.Short(h), Response: run.Short(h)},
@@ -34,6 +35,8 @@ func madePoint(engine, place string, threads, rep int, perSecond float64) *run.P
 		}
 		p.Series = append(p.Series, run.Slice{Ended: n, Slow: time.Second / 10})
 	}
+	half := int64(5 * perSecond)
+	p.Judge(run.Answers{Succeeded: 2 * half, Found: half, Written: half}, nil)
 	return p
 }
 
@@ -65,7 +68,7 @@ func TestPointsPage(t *testing.T) {
 		}
 	}
 	bad := madePoint("mariadb", "server", 8, 1, 123456)
-	bad.Verdict, bad.Problem = run.Wrong, "17 answers are wrong"
+	bad.Judge(run.Answers{Wrong: 17, Succeeded: 1, Found: 1}, errors.New("17 answers are wrong"))
 	dir := madeFolder(t, append(all, bad)...)
 	path, err := Write(dir)
 	if err != nil {

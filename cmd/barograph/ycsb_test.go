@@ -81,10 +81,10 @@ func TestYCSBOutlivesItsServer(t *testing.T) {
 			if err := json.Unmarshal([]byte(out), &r); err != nil {
 				t.Fatal(err)
 			}
-			if code != fault.Incomplete || r.Operations != 1000 || r.Succeeded < 1000-2*4 || r.Reconnects < 1 || r.Outage <= 0 {
-				t.Errorf("status %d, %d of %d operations succeeded, %d reconnects, %s\n%s", code, r.Succeeded, r.Operations, r.Reconnects, r.Outage, errs)
+			if code != fault.Incomplete || r.Operations != 1000 || r.Answers.Succeeded < 1000-2*4 || r.Reconnects < 1 || r.Outage <= 0 {
+				t.Errorf("status %d, %d of %d operations succeeded, %d reconnects, %s\n%s", code, r.Answers.Succeeded, r.Operations, r.Reconnects, r.Outage, errs)
 			}
-			t.Logf("%s: %d of %d, %d reconnects, away for %s", scheme, r.Succeeded, r.Operations, r.Reconnects, r.Outage)
+			t.Logf("%s: %d of %d, %d reconnects, away for %s", scheme, r.Answers.Succeeded, r.Operations, r.Reconnects, r.Outage)
 		})
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"barograph/engine"
 	"barograph/fault"
 	"barograph/measure/pace"
+	"barograph/run"
 	"barograph/workload/ycsb/dist"
 )
 
@@ -167,35 +168,65 @@ func (w *workload) pacing(o *Options) pace.Options {
 	}
 }
 
-// probe reads some of the records that must be there: of a load that was cut
-// off, or that is another's, every request would be a miss.
-func (w *workload) probe(ctx context.Context, c *engine.Conn) error {
-	rng := rand.New(rand.NewPCG(uint64(w.Seed), math.MaxUint64)) //nolint:gosec // not negative
-	first, last := w.InsertStart, w.InsertStart+w.InsertCount-1
-	numbers := []int64{first, last}
+// look reads records that must be there: the first, the last and some between.
+// found were, with every field and, under dataintegrity, the value that follows
+// from key and field.
+func (k *worker) look(ctx context.Context) (found, wrong int64, missing []string, err error) {
+	rng := rand.New(rand.NewPCG(uint64(k.Seed), math.MaxUint64)) //nolint:gosec // not negative
+	numbers := []int64{k.InsertStart, k.InsertStart + k.InsertCount - 1}
 	for range 64 {
-		numbers = append(numbers, w.uniform.Draw(rng))
+		numbers = append(numbers, k.uniform.Draw(rng))
 	}
-	var row engine.Row
-	missing := 0
-	example := ""
 	for _, n := range numbers {
-		row.Reset()
-		key := w.appendKey(nil, n)
-		err := c.Read(ctx, key, nil, &row)
+		if k.absent.has(n) {
+			continue
+		}
+		k.row.Reset()
+		k.key = k.appendKey(k.key[:0], n)
+		err := k.conn.Read(ctx, k.key, nil, &k.row)
 		switch {
 		case errors.Is(err, engine.ErrNotFound):
-			missing++
-			example = string(key)
+			missing = append(missing, string(k.key))
 		case err != nil:
-			return fmt.Errorf("read %s: %w", key, err)
+			return found, wrong, missing, fmt.Errorf("read %s: %w", k.key, err)
+		case !k.complete(&k.row, nil), k.Integrity && k.verify(k.key, &k.row) != statusOK:
+			wrong++
+		default:
+			found++
 		}
 	}
-	if missing > 0 {
-		return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
-			Setting: "table " + w.Table, Problem: fmt.Sprintf("load incomplete: of %d records looked for %d are missing, such as %s", len(numbers), missing, example),
-			Cure: fmt.Sprintf("load recordcount=%d with the same insertorder and zeropadding, or give the recordcount that was loaded", w.Records),
-		}}
+	return found, wrong, missing, nil
+}
+
+// probe looks before a run: of a load that was cut off, or that is another's,
+// every request would be a miss.
+func (w *workload) probe(ctx context.Context, c *engine.Conn) error {
+	found, wrong, missing, err := w.worker(c, 0).look(ctx)
+	if err != nil || len(missing) == 0 {
+		w.problems.kinds = nil // the run finds what is wrong
+		return err
+	}
+	return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
+		Setting: "table " + w.Table, Problem: fmt.Sprintf("load incomplete: of %d records looked for %d are missing, such as %s", found+wrong+int64(len(missing)), len(missing), missing[0]),
+		Cure: fmt.Sprintf("load recordcount=%d with the same insertorder and zeropadding, or give the recordcount, or the insertstart and insertcount, that were loaded", w.Records),
+	}}
+}
+
+// readBack looks after a load or a run that was right so far: writes are the
+// engine's word until they are read.
+func (r *Report) readBack(ctx context.Context, k *worker) error {
+	if r.Err() != nil || ctx.Err() != nil {
+		return nil
+	}
+	found, wrong, missing, err := k.look(ctx)
+	r.back = run.Answers{Found: found, Wrong: wrong, Missing: int64(len(missing))}
+	switch {
+	case err != nil:
+		return fmt.Errorf("read back: %w", err)
+	case wrong > 0:
+		return &fault.Status{Code: fault.Differs, Err: &fault.Error{Problem: fmt.Sprintf("%d records are wrong that were read back", wrong), Cure: "see the problems listed"}}
+	case r.back.Missing > r.Config.MaxMisses:
+		return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{Problem: fmt.Sprintf("%d records are missing that were read back, such as %s", len(missing), missing[0]), Cure: "see whether the engine loses what it acknowledged"}}
 	}
 	return nil
 }
