@@ -278,7 +278,11 @@ type fitted struct {
 	law         measure.USL
 }
 
-// usl fits the law wherever three numbers of threads or more were right.
+// lawReps are the fewest repetitions over which the law's parameters have an interval.
+const lawReps = 3
+
+// usl fits the law to numbers of threads that were right and repeated. One that
+// does not hold is not told: its parameters mean nothing.
 func (p *points) usl() (out []fitted) {
 	for _, mix := range p.mixes {
 		for _, e := range p.engines {
@@ -295,8 +299,11 @@ func (p *points) usl() (out []fitted) {
 				}
 				f.cells, n, x = append(f.cells, c), append(n, float64(c.threads)), append(x, reps)
 			}
+			if slices.ContainsFunc(f.cells, func(c *pointCell) bool { return len(c.reps) < lawReps }) {
+				continue
+			}
 			var err error
-			if f.law, err = measure.FitUSL(n, x, p.run.Seed); err == nil {
+			if f.law, err = measure.FitUSL(n, x, p.run.Seed); err == nil && f.law.Holds() {
 				out = append(out, f)
 			}
 		}
@@ -308,18 +315,12 @@ func (p *points) usl() (out []fitted) {
 func uslTable(all []fitted) table {
 	t := table{Head: []column{{Name: "workload", Text: true}, {Name: "engine", Text: true}, {Name: "λ", Unit: "operations/s of one thread"}, {Name: "σ", Unit: "contention"}, {Name: "κ", Unit: "crosstalk"},
 		{Name: "peak", Unit: "threads"}, {Name: "highest", Unit: "operations/s"}, {Name: "error", Unit: "%"}}}
-	repeated := true
 	for _, f := range all {
 		t.Rows = append(t.Rows, uslRow(f.mix, f.engine, f.law))
-		for _, c := range f.cells {
-			repeated = repeated && len(c.reps) > 2
-		}
 	}
 	t.Note = "Throughput of n threads = λ·n / (1 + σ·(n−1) + κ·n·(n−1)) (Gunther). σ is the share of the work that is done one at a time, κ what each pair of threads costs. " +
-		"Below each parameter its 95 % interval, a bootstrap over the repetitions; error: root mean square of what the law is off by."
-	if !repeated {
-		t.Note += " With fewer than three repetitions the intervals say little: give --reps 3 or more."
-	}
+		"Below each parameter its 95 % interval, a bootstrap over the repetitions; error: root mean square of what the law is off by. " +
+		"Engines of which the law is off by more than a tenth, or that were run with fewer than four numbers of threads or three times each, are left out."
 	return t
 }
 
