@@ -49,6 +49,7 @@ type workload struct {
 	absent   absent
 	present  *existing // nil = scans are not checked against it
 	problems Problems
+	gap      int64        // keys between the part that was loaded and those that are inserted: another client's parts
 	loaded   atomic.Int64 // numbers given out by a load, from InsertStart
 	outages  outages
 
@@ -70,6 +71,7 @@ func newWorkload(c *Config, table *engine.Records) (*workload, error) {
 	w := &workload{Config: c, fields: c.TableSpec("").Fields, table: table, sequence: newSequence(c.Records)}
 	w.mix = dist.NewChoice(c.Mix[:]...)
 	first, last := c.InsertStart, c.InsertStart+c.InsertCount-1
+	w.gap = c.Records - last - 1
 	w.uniform = dist.Uniform{Least: first, Most: last}
 	switch c.Requests {
 	case "zipfian":
@@ -84,9 +86,9 @@ func newWorkload(c *Config, table *engine.Records) (*workload, error) {
 	case "hotspot":
 		w.hotspot = dist.NewHotspot(first, last, c.HotData, c.HotOps)
 	case "exponential":
-		w.back = dist.NewExponential(c.ExpPercentile, float64(c.Records)*c.ExpFraction)
+		w.back = dist.NewExponential(c.ExpPercentile, float64(c.InsertCount)*c.ExpFraction)
 	case "latest":
-		w.latest = dist.NewLatest(c.Records - 1)
+		w.latest = dist.NewLatest(c.InsertCount - 1)
 	}
 	w.scanLength = dist.Uniform{Least: c.MinScan, Most: c.MaxScan}.Draw
 	if c.ScanLengths == "zipfian" {
