@@ -291,7 +291,7 @@ func (r *Report) Err() error {
 		}
 	}
 	if n := r.all(statusWrong); n > 0 {
-		say(fault.Differs, fmt.Sprintf("%d answers are wrong", n), "see the problems listed; these times are those of wrong answers")
+		say(fault.Differs, fmt.Sprintf("%d answers are wrong", n), "see the problems listed; what is wrong has no times")
 	}
 	if n := r.all(statusError); n > 0 {
 		say(fault.Incomplete, fmt.Sprintf("%d operations failed", n), "see the problems listed")
