@@ -17,6 +17,7 @@ import (
 func TestStandstillIsNoticed(t *testing.T) {
 	if os.Getenv("BAROGRAPH_STOPPED") != "" {
 		stoppedChild()
+		return
 	}
 	t.Parallel() // it waits
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestStandstillIsNoticed$")
@@ -58,10 +59,9 @@ func TestStandstillIsNoticed(t *testing.T) {
 func stoppedChild() {
 	s := WatchStandstill()
 	defer s.Stop()
-	fmt.Println(s.Stood() > 0)
+	fmt.Fprintln(os.Stdout, s.Stood() > 0)
 	_, _ = os.Stdin.Read(make([]byte, 1)) // until its end
-	fmt.Println(s.Stood() > 0)
-	os.Exit(0)
+	fmt.Fprintln(os.Stdout, s.Stood() > 0)
 }
 
 // A gap is counted once.

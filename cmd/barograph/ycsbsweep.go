@@ -123,7 +123,7 @@ func (s *sweep) run(ctx context.Context) (err error) {
 		}
 	}
 	s.Seed, s.Add, s.Found = uint64(c.Seed), s.add, s.found //nolint:gosec // not negative
-	first := s.Sweep.Run(ctx)
+	first := s.Run(ctx)
 	if s.folder != nil {
 		return errors.Join(s.finish(s.folder), first)
 	}

@@ -126,7 +126,7 @@ func (w *workload) perform(ctx context.Context, conns []*engine.Conn, o *Options
 	if r.Result == nil {
 		return err
 	}
-	if err == nil {
+	if err == nil && ctx.Err() == nil && r.Err() == nil {
 		err = r.readBack(ctx, own[0])
 	}
 	r.Problems = w.problems.list()

@@ -61,13 +61,13 @@ func stoppedRun(t *testing.T) {
 	tell := conns(func(c *engine.Conn) {
 		update := c.Update // probes do not
 		c.Update = func(ctx context.Context, key []byte, r *engine.Row) error {
-			begun.Do(func() { fmt.Println("begun") })
+			begun.Do(func() { fmt.Fprintln(os.Stdout, "begun") })
 			return update(ctx, key, r)
 		}
 	})
 	target := &Target{Scheme: "dry", KV: wrapped{loaded(t, c), tell}}
 	p, _, err := target.Measure(t.Context(), c, target.Options(), "core", 1)
-	fmt.Println(p.Verdict, p.Throughput > 0 && err == nil, p.Warnings)
+	fmt.Fprintln(os.Stdout, p.Verdict, p.Throughput > 0 && err == nil, p.Warnings)
 	if p.Verdict != run.Equal {
 		t.Error(p.Problem)
 	}
