@@ -87,6 +87,58 @@ func TestIntervalCoversTheTruth(t *testing.T) {
 	}
 }
 
+// Beyond the interval lies the share of replicates that its level leaves; where
+// none is given that is 5 %.
+func TestIntervalHasItsLevel(t *testing.T) {
+	cols := columnsOf(rand.New(rand.NewPCG(21, 22)), 200)
+	lt, s := lineType(t, "SL1L2"), statOf(t, "SL1L2", "ME")
+	others := Bootstrap{Seed: 99, Replicates: 4000, Block: 1}.replicates(newSample(newPlan(lt, false), s, cols))
+	for _, level := range []float64{0, 0.9, 0.95} {
+		iv, ok, err := Bootstrap{Seed: 1, Replicates: 4000, Confidence: level}.Interval(s, lt, cols)
+		if !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		beyond := 0
+		for _, v := range others {
+			if v < iv.Low || v > iv.High {
+				beyond++
+			}
+		}
+		if level == 0 {
+			level = 0.95
+		}
+		if share := float64(beyond) / float64(len(others)); math.Abs(share-(1-level)) > 0.015 {
+			t.Errorf("%.1f %% of replicates lie beyond the %g %% interval", 100*share, 100*level)
+		}
+	}
+}
+
+// Blocks are drawn from a circle: one as long as the records holds each of them
+// once, wherever it begins.
+func TestBlocksGoRoundTheCircle(t *testing.T) {
+	cols := columnsOf(rand.New(rand.NewPCG(31, 32)), 37)
+	lt, s := lineType(t, "SL1L2"), statOf(t, "SL1L2", "ME")
+	for _, v := range (Bootstrap{Seed: 1, Replicates: 100, Block: 37}).replicates(newSample(newPlan(lt, false), s, cols)) {
+		if want, _, _ := Summarise(Overall, s, lt, cols); !near(v, want, 1e-12) {
+			t.Fatalf("a whole circle gives %v, not %v", v, want)
+		}
+	}
+	// Neighbours come together: blocks of two equal records are worth half as many.
+	pairs := make([][]float64, len(cols))
+	for i, c := range columnsOf(rand.New(rand.NewPCG(33, 34)), 200) {
+		for _, x := range c {
+			pairs[i] = append(pairs[i], x, x)
+		}
+	}
+	width := func(block int) float64 {
+		iv, _, _ := Bootstrap{Seed: 1, Block: block}.Interval(s, lt, pairs)
+		return iv.High - iv.Low
+	}
+	if ratio := width(20) / width(1); ratio < 1.2 || ratio > 1.65 { // √2, and a little noise
+		t.Errorf("with blocks the interval is %.2f times as wide", ratio)
+	}
+}
+
 func TestIntervalOfUndefined(t *testing.T) {
 	lt, s := lineType(t, "SL1L2"), statOf(t, "SL1L2", "MAE")
 	cols := columnsOf(rand.New(rand.NewPCG(1, 1)), 5)

@@ -129,6 +129,7 @@ type study struct {
 	o         Options
 	folder    *run.Folder
 	clock     measure.Clock
+	still     *measure.Standstill
 	reference []*answer.Answer // by case
 	digest    record.Digest    // of the data
 	cells     []*cell
@@ -150,7 +151,8 @@ type cell struct {
 // The error is one of the study itself; wrong answers and failed cells are
 // counted in the Outcome.
 func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
-	s := &study{o: o.defaults(), folder: folder, clock: measure.StartClock()}
+	s := &study{o: o.defaults(), folder: folder, clock: measure.StartClock(), still: measure.WatchStandstill()}
+	defer s.still.Stop()
 	folder.Run.Planned = s.o.Reps
 	meter, err := measure.StartClient()
 	if err != nil {

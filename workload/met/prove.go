@@ -216,6 +216,16 @@ func (s *study) time(ctx context.Context) error {
 	return nil
 }
 
+// stoodStill reports, and tells the folder, whether this process stood still
+// since it had for so long: what was timed meanwhile is to be timed again.
+func (s *study) stoodStill(c *cell, before time.Duration) bool {
+	stood := s.still.Stood() - before
+	if stood > 0 {
+		s.warn(fmt.Sprintf("this process stood still for %s in a repetition of %s, %s, which was taken again", seconds(stood), c.Way(), c.Case))
+	}
+	return stood > 0
+}
+
 // ways is the largest number of cells that any case has: those that are
 // compared with one another.
 func (s *study) ways() int {
@@ -255,11 +265,15 @@ func (s *study) sample(ctx context.Context, c *cell, rep int, b *answer.Builder)
 	}
 	out := run.Sample{Cell: c.Cell, Phase: run.Warm, Rep: rep, Start: s.clock.Now(), Derive: query.Derive, Keys: len(query.Keys)}
 	query.Server = 0
+	stood := s.still.Stood()
 	busy := measure.CPUTime()
 	start := time.Now()
 	err := c.archive.Ask(ctx, query, b)
 	out.Total = time.Since(start)
 	out.Client = measure.CPUTime() - busy
+	if s.stoodStill(c, stood) {
+		return s.sample(ctx, c, rep, b)
+	}
 	out.First = out.Total
 	if err == nil && !b.First.IsZero() {
 		out.First = b.First.Sub(start)
