@@ -30,7 +30,7 @@ func (r Registry) Parse(raw string) (*Driver, *url.URL, error) {
 	}
 	u, err := url.Parse(raw)
 	if err != nil {
-		return nil, nil, &fault.Error{Setting: "engine URL " + Redact(raw), Problem: "cannot be read", Cure: "write it as in `barograph list engines`"}
+		return nil, nil, &fault.Error{Setting: "engine URL " + fault.Redact(raw), Problem: "cannot be read", Cure: "write it as in `barograph list engines`"}
 	}
 	d, ok := r.Find(u.Scheme)
 	if !ok {
@@ -56,7 +56,16 @@ func (r Registry) Open(ctx context.Context, raw string, o Options) (*Engine, err
 	}
 	e, err := d.Open(ctx, u, o)
 	if err != nil {
-		return nil, &fault.Error{Setting: Redact(raw), Err: err}
+		return nil, &fault.Error{Setting: fault.Redact(raw), Err: err}
+	}
+	if about := e.About; about != nil {
+		e.About = func(ctx context.Context) (About, error) {
+			a, err := about(ctx)
+			for name, value := range a.Settings {
+				a.Settings[name] = fault.RedactValue(name, value)
+			}
+			return a, err
+		}
 	}
 	return e, nil
 }
@@ -72,14 +81,4 @@ func Path(u *url.URL) string {
 		return p
 	}
 	return u.Path
-}
-
-// Redact prints a URL without its password; it is the only printer of URLs.
-func Redact(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil {
-		scheme, _, _ := strings.Cut(raw, ":")
-		return scheme + ":…"
-	}
-	return u.Redacted()
 }

@@ -81,11 +81,7 @@ func (v *Values) UnmarshalJSON(text []byte) error {
 
 // Curves keeps a verification plot in the folder.
 func (f *Folder) Curves(c *Curves) error {
-	text, err := json.MarshalIndent(c, "", " ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(f.Dir, "plots", c.Case+".json"), append(text, '\n'), 0o644)
+	return writeJSON(f.Dir, filepath.Join("plots", FileName(c.Case)+".json"), c)
 }
 
 // ReadCurves reads the verification plots of a run folder, sorted by case.

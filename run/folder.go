@@ -2,7 +2,6 @@ package run
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"barograph/answer"
+	"barograph/fault"
 	"barograph/measure"
 )
 
@@ -54,15 +54,7 @@ func Create(dir string, r Run) (*Folder, error) {
 
 // Save writes run.json as it stands.
 func (f *Folder) Save() error {
-	text, err := json.MarshalIndent(&f.Run, "", "  ")
-	if err != nil {
-		return err
-	}
-	path := filepath.Join(f.Dir, "run.json")
-	if err := os.WriteFile(path+".new", append(text, '\n'), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return writeJSON(f.Dir, "run.json", &f.Run)
 }
 
 var errNoProof = errors.New("a time without a proof of its answer does not enter a run")
@@ -87,7 +79,7 @@ func (f *Folder) Wrong(s Sample, d *answer.Diff) error {
 
 // Failed records a repetition without an answer. It has no time.
 func (f *Folder) Failed(s Sample, err error) error {
-	s.Verdict, s.Problem = Failed, err.Error()
+	s.Verdict, s.Problem = Failed, fault.Redact(err.Error())
 	return f.put(s.timeless())
 }
 

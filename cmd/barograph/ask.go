@@ -188,7 +188,7 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 		if err := printAccesses(e.stdout, met.Accesses(plan)); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(e.stdout, "%s\n", plan.Text)
+		_, err = fmt.Fprintf(e.stdout, "%s\n", fault.Redact(plan.Text))
 		return err
 	}
 	var b answer.Builder
@@ -230,7 +230,7 @@ func partFile(file, part string) string {
 		return file
 	}
 	ext := filepath.Ext(file)
-	return strings.TrimSuffix(file, ext) + "-" + part + ext
+	return strings.TrimSuffix(file, ext) + "-" + run.FileName(part) + ext
 }
 
 // chooseFlavour checks that the archive's design can be asked so.

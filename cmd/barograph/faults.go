@@ -201,7 +201,7 @@ func correct(all []flavour.Name) []flavour.Name {
 
 // note describes the cluster in the run folder, as far as it can be asked.
 func (k *killing) note(ctx context.Context, folder *run.Folder, d *engine.Driver, n design.Name, l *lab.Lab, open func(context.Context) (*engine.Engine, error)) {
-	a := run.Archive{Engine: d.Scheme, Design: string(n), URL: engine.Redact(l.URL()), Place: "server", Whole: true}
+	a := run.Archive{Engine: d.Scheme, Design: string(n), URL: fault.Redact(l.URL()), Place: "server", Whole: true}
 	c := l.State().Cluster
 	a.Server = ofCluster(&c)
 	if e, err := open(ctx); err == nil {

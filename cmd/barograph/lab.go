@@ -263,7 +263,7 @@ func (l *labs) tell(drivers []*engine.Driver, disks bool) error {
 		case err != nil:
 			return err
 		default:
-			rows = append(rows, labRow{Engine: d.Scheme, Running: s.Running(), URL: engine.Redact(s.URL), State: &s})
+			rows = append(rows, labRow{Engine: d.Scheme, Running: s.Running(), URL: fault.Redact(s.URL), State: &s})
 		}
 	}
 	if disks {

@@ -66,6 +66,9 @@ func (p *place) open(ctx context.Context, e *env, o engine.Options) (a engine.Ar
 		return nil, nil, nil, usage(err)
 	}
 	name := design.Name(p.design)
+	if len(d.Offers) == 0 {
+		return nil, nil, nil, usage(&fault.Error{Setting: "engine " + d.Scheme, Problem: "keeps no verification archives", Cure: "choose one of " + strings.Join(e.archiveEngines(), ", ")})
+	}
 	if name == "" {
 		name = firstDesign(d)
 	}
@@ -87,6 +90,16 @@ func (p *place) open(ctx context.Context, e *env, o engine.Options) (a engine.Ar
 		return nil, nil, nil, errors.Join(err, db.Close())
 	}
 	return a, d, func() error { return errors.Join(a.Close(), db.Close()) }, nil
+}
+
+// archiveEngines are those that keep verification archives.
+func (e *env) archiveEngines() (schemes []string) {
+	for _, d := range e.engines {
+		if len(d.Offers) > 0 {
+			schemes = append(schemes, d.Scheme)
+		}
+	}
+	return schemes
 }
 
 // offers lists an engine's designs in the documented order.
@@ -210,7 +223,7 @@ func (e *env) loaded(ctx context.Context, a engine.Archive, p *place, s *load.Su
 		return err
 	}
 	out := loadResult{
-		Archive: engine.Redact(p.url), Design: p.design, Subset: p.subset, Files: len(s.Files), Skipped: len(s.Skipped), Failed: texts(s.Failed),
+		Archive: fault.Redact(p.url), Design: p.design, Subset: p.subset, Files: len(s.Files), Skipped: len(s.Skipped), Failed: texts(s.Failed),
 		Read: s.Read, Stored: s.Stored, Replaced: s.Replaced, Quarantined: s.Quarantined, Bytes: s.Bytes, Seconds: s.Elapsed.Seconds(),
 		Records: contents.Records, Objects: contents.Objects, Object: contents.Object, BytesOnDisk: size,
 	}
@@ -277,7 +290,7 @@ func (e *env) printLoad(r *loadResult) error {
 func texts(errs []error) []string {
 	var out []string
 	for _, err := range errs {
-		out = append(out, err.Error())
+		out = append(out, fault.Redact(err.Error()))
 	}
 	return out
 }

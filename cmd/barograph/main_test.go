@@ -212,12 +212,32 @@ func TestMetGrows(t *testing.T) {
 	}
 }
 
-func TestPasswordsAreNotPrinted(t *testing.T) {
-	args := redacted([]string{"met", "--engine", "postgres://me:secret@host/db", "--engine=mariadb://me:secret@host/db"})
-	if strings.Contains(strings.Join(args, " "), "secret") {
-		t.Errorf("%v", args)
+func TestNamesAreNoPaths(t *testing.T) {
+	data, dir := someLines(t, dayOfData(t)), t.TempDir()
+	deep := filepath.Join(dir, "a", "b", "c")
+	question := filepath.Join(deep, "q.yaml")
+	if err := os.MkdirAll(deep, 0o755); err != nil {
+		t.Fatal(err)
 	}
-	if _, _, stderr := barograph(t, "load", "x", "--to", "db2://me:secret@host/db"); strings.Contains(stderr, "secret") {
-		t.Errorf("%s", stderr)
+	text := "name: ../../../x\nsubset: ../s\nline_type: SAL1L2\nfcst_lead: [0-240/24]\nwhere: {vx_mask: [G2/NHX], fcst_lev: [P500], fcst_var: [HGT]}\n" +
+		"columns: [model, vx_mask, fcst_valid_beg, fcst_lead, total, fabar, oabar, foabar, ffabar, ooabar]\norder_by: [model, fcst_lead]\n"
+	if err := os.WriteFile(question, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(deep, "run")
+	page := must(t, "met", data, "--engine", "..=pebble", "--subset", "../s", "--case", question, "--reps", "1", "--out", out)
+	if !strings.Contains(page, "../../../x") {
+		t.Errorf("met prints\n%s", page)
+	}
+	for _, name := range []string{"plots/%2E%2E%2F%2E%2E%2F%2E%2E%2Fx.json", "plans/%2E%2E%2F%2E%2E%2F%2E%2E%2Fx.%2E%2E.keyvalue.keys-native.txt"} {
+		if _, err := os.Stat(filepath.Join(out, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	must(t, "ask", question, "--from", "pebble:"+filepath.Join(out, "archives", "%252E%252E-keyvalue.db"), "--subset", "../s", "--plot", filepath.Join(deep, "x.svg"))
+	for at := deep; at != dir; at = filepath.Dir(at) {
+		if inside, err := os.ReadDir(filepath.Dir(at)); err != nil || len(inside) != 1 {
+			t.Errorf("outside the run folder: %v, %v", inside, err)
+		}
 	}
 }

@@ -257,7 +257,7 @@ func (e *env) targets(s *study) ([]met.Target, error) {
 		for _, n := range wanted {
 			t := met.Target{Name: name, Driver: d, Design: n}
 			if slices.ContainsFunc(out, func(o met.Target) bool { return o.String() == t.String() }) {
-				return nil, usage(&fault.Error{Setting: "--engine " + engine.Redact(raw), Problem: "is a second " + t.String() + ": their times would be mixed", Cure: "give it a name: --engine NAME=" + engine.Redact(raw)})
+				return nil, usage(&fault.Error{Setting: "--engine " + fault.Redact(raw), Problem: "is a second " + t.String() + ": their times would be mixed", Cure: "give it a name: --engine NAME=" + fault.Redact(raw)})
 			}
 			t.URL, t.Server = targetURL(s, name, d, u, raw, n, len(wanted) > 1), started
 			out = append(out, t)
@@ -287,7 +287,7 @@ func targetURL(s *study, name string, d *engine.Driver, u *url.URL, raw string, 
 	case d.Place != engine.Embedded:
 		return raw
 	case path == "":
-		path = filepath.Join(s.out, "archives", cmp.Or(name, d.Scheme)+"-"+string(n)+".db")
+		path = filepath.Join(s.out, "archives", run.FileName(cmp.Or(name, d.Scheme)+"-"+string(n))+".db")
 	case several:
 		ext := filepath.Ext(path)
 		path = strings.TrimSuffix(path, ext) + "-" + string(n) + ext
@@ -299,18 +299,13 @@ func targetURL(s *study, name string, d *engine.Driver, u *url.URL, raw string, 
 	return out
 }
 
-// redacted is a command line without passwords.
+// redacted is a command line without its secrets: an argument is a text, name=value or --flag=name=value.
 func redacted(args []string) []string {
 	out := make([]string, len(args))
 	for i, a := range args {
-		out[i] = a
-		if strings.Contains(a, "://") {
-			name, value, ok := strings.Cut(a, "=")
-			if ok && !strings.Contains(name, "://") {
-				out[i] = name + "=" + engine.Redact(value)
-			} else {
-				out[i] = engine.Redact(a)
-			}
+		name, value, ok := strings.Cut(a, "=")
+		if out[i] = fault.Redact(a); ok {
+			out[i] = name + "=" + fault.RedactValue(name, value)
 		}
 	}
 	return out

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -150,7 +149,7 @@ func (f *postFlags) run(ctx context.Context, args []string) error {
 		f.out = filepath.Join("runs", time.Now().UTC().Format("20060102-150405")+"-post")
 	}
 	result := &run.Posts{
-		Started: time.Now().UTC().Truncate(time.Second), Args: redacted(os.Args[1:]), Seed: f.feed.feed.Seed, Feed: src.Words(), Policy: f.policy,
+		Started: time.Now().UTC().Truncate(time.Second), Args: redacted(f.env.args), Seed: f.feed.feed.Seed, Feed: src.Words(), Policy: f.policy,
 		Product: about.Product, Version: about.Version, Settings: about.Settings, Machine: measure.ReadMachine(ctx, "."),
 	}
 	err = errors.Join(f.programme(ctx, db, src, result), db.Close())

@@ -39,7 +39,7 @@ func (p *progress) at(step string, done, of int64, bytes bool) {
 // when that is reached and in no other way, and a step may end before, as where
 // files are skipped.
 func (p *progress) draw(step string, bytes bool) {
-	p.bars = mpb.New(mpb.WithOutput(p.env.stderr), mpb.WithWidth(40), mpb.WithRefreshRate(120*time.Millisecond))
+	p.bars = mpb.New(mpb.WithOutput(p.env.screen), mpb.WithWidth(40), mpb.WithRefreshRate(120*time.Millisecond))
 	right := []decor.Decorator{decor.CountersNoUnit("%d / %d"), decor.Name("  "), decor.AverageETA(decor.ET_STYLE_GO)}
 	if bytes {
 		right = []decor.Decorator{

@@ -162,7 +162,7 @@ func (s *study) fill(ctx context.Context, t Target, e *engine.Engine, a engine.A
 		return err
 	}
 	r := run.Archive{
-		Engine: t.engine(), Design: string(t.Design), URL: engine.Redact(t.URL), Place: string(t.Driver.Place),
+		Engine: t.engine(), Design: string(t.Design), URL: fault.Redact(t.URL), Place: string(t.Driver.Place),
 		Product: about.Product, Version: about.Version, Settings: about.Settings, Unranked: about.Unranked, Server: t.Server,
 	}
 	if r.Unranked != "" {
