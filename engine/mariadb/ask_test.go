@@ -12,7 +12,7 @@ import (
 	"barograph/answer"
 	"barograph/design"
 	"barograph/engine"
-	"barograph/engine/enginetest"
+	"barograph/enginetest"
 	"barograph/flavour"
 	"barograph/lab"
 	"barograph/question"

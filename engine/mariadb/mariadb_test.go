@@ -15,8 +15,8 @@ import (
 
 	"barograph/design"
 	"barograph/engine"
-	"barograph/engine/enginetest"
 	"barograph/engine/mariadb"
+	"barograph/enginetest"
 	"barograph/flavour"
 	"barograph/lab"
 )

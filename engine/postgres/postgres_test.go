@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"barograph/engine/enginetest"
 	"barograph/engine/postgres"
+	"barograph/enginetest"
 	"barograph/lab"
 )
 
