@@ -213,7 +213,7 @@ func TestMetGrows(t *testing.T) {
 }
 
 func TestNamesAreNoPaths(t *testing.T) {
-	data, dir := someLines(t, dayOfData(t)), t.TempDir()
+	data, dir := dayOfData(t), t.TempDir()
 	deep := filepath.Join(dir, "a", "b", "c")
 	question := filepath.Join(deep, "q.yaml")
 	if err := os.MkdirAll(deep, 0o755); err != nil {

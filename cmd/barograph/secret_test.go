@@ -84,7 +84,7 @@ func TestSecretsOfWholeRuns(t *testing.T) {
 	keepsSecret(t, 0, "ycsb", "load", "--db", archive, "-P", "workloada", "-p", "recordcount=10", "-p", "db.passwd="+marker)
 	keepsSecret(t, 0, "ycsb", "run", "--db", archive, "-P", "workloada", "-p", "recordcount=10", "-p", "operationcount=10", "-p", "db.passwd="+marker, "--out", out("ycsb"))
 	keepsSecret(t, 0, "post", "--db", db("c"), "--messages", "2", "--mean", "20", "--out", out("post"))
-	if n := searchFiles(t, dir); n < 30 {
+	if n := searchFiles(t, dir); n < 25 {
 		t.Errorf("%d files were searched", n)
 	}
 }
