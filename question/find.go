@@ -79,6 +79,7 @@ func findCase(name string) (*Question, error) {
 			return q, nil
 		}
 	}
-	return nil, &fault.Error{Setting: "case " + strconv.Quote(name), Problem: "is not known",
-		Cure: "choose one of " + strings.Join(names(cases), ", ") + ", or give a .yaml file or METviewer's plot .xml"}
+	unknown := fault.Unknown("case", name, names(cases))
+	unknown.Cure += ", or give a .yaml file or METviewer's plot .xml"
+	return nil, unknown
 }

@@ -39,11 +39,12 @@ type Curves struct {
 	Series []Series `json:"series"`
 }
 
-// Series is one curve; X, Y, Low and High have one length. A value that the
+// Series is one curve; X, N, Y, Low and High have one length. A value that the
 // records do not define is missing (NaN, null in JSON).
 type Series struct {
 	Name string    `json:"name"`
 	X    []float64 `json:"x"`
+	N    []int     `json:"n,omitempty"` // records behind each point
 	Y    Values    `json:"y"`
 	Low  Values    `json:"low,omitempty"` // of the confidence interval
 	High Values    `json:"high,omitempty"`

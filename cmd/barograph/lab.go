@@ -133,7 +133,9 @@ func (l *labs) drivers(args []string) ([]*engine.Driver, error) {
 	for _, name := range args {
 		d, ok := l.e.engines.Find(name)
 		if !ok || d.Server == nil {
-			return nil, usage(&fault.Error{Setting: "engine " + name, Problem: "has no server to start", Cure: "choose one of " + strings.Join(l.schemes(), ", ")})
+			unknown := fault.Unknown("engine", name, l.schemes())
+			unknown.Problem = "has no server to start"
+			return nil, usage(unknown)
 		}
 		out = append(out, d)
 	}

@@ -23,7 +23,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// place names an archive on the command line: --to/--from URL --design D --subset S.
+// place names an archive on the command line: --engine URL --design D --subset S.
 type place struct {
 	url, design, subset string
 }
@@ -31,17 +31,11 @@ type place struct {
 // defaultSubset is the name of the data set where none is given.
 const defaultSubset = "archive"
 
-func (p *place) flags(c *cobra.Command, e *env, flag, help string) {
-	c.Flags().StringVar(&p.url, flag, "", help+": an engine's URL, e.g. duckdb:archive.db")
+func (p *place) flags(c *cobra.Command, e *env, former, help string) {
+	c.Flags().StringVar(&p.url, engineFlag, "", help+": an engine's URL, e.g. duckdb:archive.db, or the name of one that a lab runs")
+	e.enginesNamed(c, former)
 	c.Flags().StringVar(&p.design, "design", "", "physical design: "+strings.Join(designNames(), ", ")+" (default: the engine's first)")
 	c.Flags().StringVar(&p.subset, "subset", defaultSubset, "name of the copy of the data set inside the archive")
-	complete(c, flag, func() []string {
-		var urls []string
-		for _, d := range e.engines {
-			urls = append(urls, d.Example)
-		}
-		return urls
-	})
 	complete(c, "design", designNames)
 }
 
@@ -73,11 +67,7 @@ func (p *place) open(ctx context.Context, e *env, o engine.Options) (a engine.Ar
 		name = firstDesign(d)
 	}
 	if _, ok := d.Offers[name]; !ok {
-		var offered []string
-		for _, n := range offers(d) {
-			offered = append(offered, string(n))
-		}
-		return nil, nil, nil, usage(&fault.Error{Setting: "--design " + string(name), Problem: "is not offered by " + d.Scheme, Cure: "choose one of " + strings.Join(offered, ", ")})
+		return nil, nil, nil, usage(notOffered("--design", name, offers(d), d.Scheme))
 	}
 	p.design = string(name)
 	o.Log = e.log()
@@ -90,6 +80,13 @@ func (p *place) open(ctx context.Context, e *env, o engine.Options) (a engine.Ar
 		return nil, nil, nil, errors.Join(err, db.Close())
 	}
 	return a, d, func() error { return errors.Join(a.Close(), db.Close()) }, nil
+}
+
+// notOffered is the error of a name that an engine, or all of them, do not know.
+func notOffered[T ~string](flag string, name T, offered []T, by string) error {
+	unknown := fault.Unknown(flag, string(name), offered)
+	unknown.Problem = "is not offered by " + by
+	return unknown
 }
 
 // archiveEngines are those that keep verification archives.
@@ -126,18 +123,18 @@ func newLoad(e *env) *cobra.Command {
 	var quarantine, spec string
 	var digest bool
 	c := &cobra.Command{
-		Use:   "load FILES… --to URL [--design D] [--subset S] | load --spec LOAD.xml [--to URL]",
+		Use:   "load FILES… --engine URL [--design D] [--subset S] | load --spec LOAD.xml [--engine URL]",
 		Short: "Load VSDB and MET files into an archive",
 		Long: `Load reads VSDB and MET .stat files (and their _TYPE.txt twins), plain or gzip, and folders of them, into an archive.
 
 Every line is accounted for: read = stored + replaced + quarantined. A file that the archive holds already is skipped;
 leads that arrive in another file are merged; a load that was killed is run again and ends in the same archive.
 
---spec reads a load_spec of METdbLoad or VxIngest (docs/metviewer.md): the files, the target where --to names none, and
+--spec reads a load_spec of METdbLoad or VxIngest (docs/metviewer.md): the files, the target where --engine names none, and
 the database as the subset.`,
-		Example: `  barograph load vsdb_data --to duckdb:archive.db --design wide
-  barograph load 'stat/*.stat' --to sqlite:archive.db --design document --subset retro1
-  barograph load --spec load_spec.xml --to duckdb:archive.db
+		Example: `  barograph load vsdb_data --engine duckdb:archive.db --design wide
+  barograph load 'stat/*.stat' --engine sqlite:archive.db --design document --subset retro1
+  barograph load --spec load_spec.xml --engine duckdb:archive.db
 ` + exitStatuses,
 		Args: func(c *cobra.Command, args []string) error {
 			if spec == "" {
@@ -163,9 +160,10 @@ the database as the subset.`,
 	}
 	p.flags(c, e, "to", "where to load")
 	c.Flags().StringVar(&spec, "spec", "", "load what this load_spec XML of METdbLoad or VxIngest names")
-	c.MarkFlagsOneRequired("to", "spec")
+	c.MarkFlagsOneRequired(engineFlag, "spec")
 	c.Flags().IntVar(&workers, "workers", 0, "files parsed at once (default: one per CPU)")
 	c.Flags().IntVar(&window, "window", load.DefaultWindow, "records per commit at most")
+	positive(c, "window")
 	c.Flags().StringVar(&quarantine, "quarantine", "", "write lines that cannot be read to this CSV file (default: the first ten to stderr)")
 	c.Flags().BoolVar(&digest, "digest", true, "read the archive back and print the digest of all its records")
 	return c

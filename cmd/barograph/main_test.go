@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -111,6 +112,22 @@ func TestAskFormatsAndPlot(t *testing.T) {
 	if n := strings.Count(table, "\n"); n != 4 {
 		t.Errorf("three leads give a table of\n%s", table)
 	}
+	narrow := append(from, "--where", "model=", "--valid", "all", "--lead", "0,24,120", "--stat", "ANOM_CORR,RMSFA")
+	records, err = csv.NewReader(strings.NewReader(must(t, append(narrow, "--format", "csv")...))).ReadAll()
+	if err != nil || len(records) != 1+2*2*3 || strings.Join(records[0], " ") != "statistic series fcst_lead n value low high" || records[1][3] != "4" {
+		t.Errorf("two statistics, two regions, three leads: %v, %v", records, err)
+	}
+	must(t, append(narrow, "--format", "parquet", "--out", path)...)
+	values, err := parquet.ReadFile[struct {
+		Statistic string   `parquet:"statistic"`
+		Value     *float64 `parquet:"value"`
+	}](path)
+	if err != nil || len(values) != 12 || values[11].Statistic != "RMSFA" || strconv.FormatFloat(*values[11].Value, 'g', -1, 64) != records[12][4] {
+		t.Errorf("%+v, %v", values, err)
+	}
+	if _, _, told := barograph(t, narrow...); !strings.Contains(told, "pools 4 values of fcst_valid_beg") {
+		t.Errorf("what is pooled: %s", told)
+	}
 	if svg, err := os.ReadFile(plot); err != nil || !bytes.HasPrefix(svg, []byte("<svg")) {
 		t.Errorf("no plot: %v", err)
 	}
@@ -143,14 +160,34 @@ func TestExitStatuses(t *testing.T) {
 		{"unknown command", []string{"lod"}, fault.Usage, "lod"},
 		{"unknown flag", []string{"load", good, "--too", db}, fault.Usage, "--help"},
 		{"no files", []string{"load", "--to", db}, fault.Usage, "--help"},
-		{"no --to", []string{"load", good}, fault.Usage, "to"},
+		{"no --engine", []string{"load", good}, fault.Usage, "engine"},
 		{"unknown engine", []string{"load", good, "--to", "db2:x"}, fault.Usage, "choose one of"},
 		{"unknown parameter", []string{"load", good, "--to", db + "?colour=red"}, fault.Usage, "colour"},
 		{"unknown design", []string{"load", good, "--to", db, "--design", "wide"}, fault.Usage, "choose one of"},
 		{"unknown case", []string{"ask", "test_7", "--from", db}, fault.Usage, "test_6"},
 		{"unknown flavour", []string{"ask", "test_1", "--from", db, "--flavour", "haiku"}, fault.Usage, "choose one of"},
 		{"unknown field", []string{"ask", "test_1", "--from", db, "--where", "colour=red"}, fault.Usage, "colour"},
-		{"unknown statistic", []string{"ask", "test_1", "--from", db, "--stat", "LUCK"}, fault.Failed, "LUCK"},
+		{"unknown statistic", []string{"ask", "test_1", "--from", db, "--stat", "ANOM_COR"}, fault.Usage, "did you mean ANOM_CORR?"},
+		{"misspelt command", []string{"qickstart"}, fault.Usage, "did you mean quickstart?"},
+		{"misspelt command below", []string{"list", "engine"}, fault.Usage, "did you mean engines?"},
+		{"misspelt flag", []string{"load", good, "--desing", "wide"}, fault.Usage, "did you mean --design?"},
+		{"misspelt engine", []string{"met", good, "--engine", "dukdb"}, fault.Usage, "did you mean duckdb?"},
+		{"misspelt parameter", []string{"load", good, "--engine", db + "?cahce=1"}, fault.Usage, "did you mean cache?"},
+		{"misspelt case", []string{"met", good, "--case", "tst_3"}, fault.Usage, "did you mean test_3?"},
+		{"misspelt design", []string{"met", good, "--design", "wyde"}, fault.Usage, "did you mean wide?"},
+		{"unoffered design", []string{"met", good, "--engine", "pebble", "--engine", "sqlite", "--design", "document"}, fault.Usage, "is not offered by pebble"},
+		{"misspelt flavour", []string{"met", good, "--flavour", "epoch-rang"}, fault.Usage, "did you mean epoch-range?"},
+		{"unoffered flavour", []string{"met", good, "--engine", "pebble", "--flavour", "sql"}, fault.Usage, "is not offered by"},
+		{"no repetitions", []string{"met", good, "--reps", "0"}, fault.Usage, "--reps 0"},
+		{"negative repetitions", []string{"quickstart", "--reps", "-3"}, fault.Usage, "--reps -3"},
+		{"no copies", []string{"met", good, "--subsets", "1,0"}, fault.Usage, "--subsets 0"},
+		{"negative limit", []string{"met", good, "--time-limit", "-1s"}, fault.Usage, "--time-limit -1s"},
+		{"no window", []string{"load", good, "--engine", db, "--window", "0"}, fault.Usage, "--window 0"},
+		{"server without URL", []string{"met", good, "--engine", "oracle"}, fault.Usage, "oracle://"},
+		{"server not reached", []string{"met", filepath.Join(dir, "absent.vsdb"), good, "--engine", "postgres://me@127.0.0.1:1/x", "--out", filepath.Join(dir, "run")}, fault.Failed, "absent.vsdb"},
+		{"server not reached, told first", []string{"met", good, "--engine", "postgres://me@127.0.0.1:1/x", "--out", filepath.Join(dir, "run")}, fault.Unreachable, "127.0.0.1:1"},
+		{"dead run", []string{"met", bad, "--engine", "sqlite:" + filepath.Join(bad, "x.db"), "--out", filepath.Join(dir, "run")}, fault.Unreachable, "x-normalized.db"},
+		{"engine without archives", []string{"load", good, "--engine", "trino://h/x"}, fault.Usage, "keeps no verification archives"},
 		{"absent file", []string{"load", filepath.Join(dir, "absent.vsdb"), "--to", db}, fault.Failed, "absent.vsdb"},
 		{"quarantined line", []string{"load", bad, "--to", db}, fault.Incomplete, "bad.vsdb:1"},
 		{"unreachable", []string{"ask", "test_1", "--from", "sqlite:" + filepath.Join(good, "x.db")}, fault.Unreachable, "x.db"},
@@ -158,6 +195,9 @@ func TestExitStatuses(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			status, _, stderr := barograph(t, tc.args...)
+			if _, err := os.Stat(filepath.Join(dir, "run")); err == nil {
+				t.Error("a dead run left its folder")
+			}
 			if status != tc.want || !strings.Contains(stderr, tc.says) {
 				t.Errorf("barograph %s: status %d, want %d and a word of %q:\n%s", strings.Join(tc.args, " "), status, tc.want, tc.says, stderr)
 			}

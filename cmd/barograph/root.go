@@ -2,12 +2,14 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime/debug"
 
 	"barograph/fault"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 const exitStatuses = `
@@ -30,21 +32,47 @@ Begin with:  barograph quickstart
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return checkNumbers(c) },
 	}
 	root.PersistentFlags().BoolVar(&e.json, "json", false, "print results as JSON, for machines")
 	root.PersistentFlags().BoolVarP(&e.verbose, "verbose", "v", false, "log what is done to stderr")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usage(fmt.Errorf("%w; see `%s --help`", err, c.CommandPath()))
+		return usage(fmt.Errorf("%w%s; see `%s --help`", err, nearestFlag(c, err), c.CommandPath()))
 	})
 	root.AddCommand(newQuickstart(e), newSynth(e), newLoad(e), newAsk(e), newMet(e), newFaults(e), newYCSB(e), newPost(e), newScan(e), newReport(e), newMerge(e), newList(e), newLab(e), newDiff(e), newShef(e), newColdStart(e))
 	asUsage(root)
 	return root
 }
 
-// asUsage makes errors about arguments, too, end in exit status 2.
+// nearestFlag asks whether a flag was misspelt.
+func nearestFlag(c *cobra.Command, err error) string {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return ""
+	}
+	var known []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+	if near := fault.Nearest(unknown.GetSpecifiedName(), known); near != "" {
+		return "; did you mean --" + near + "?"
+	}
+	return ""
+}
+
+// asUsage makes errors about arguments, too, end in exit status 2, and a
+// misspelt command in a question.
 func asUsage(c *cobra.Command) {
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
+			if len(args) > 0 && c.HasAvailableSubCommands() && check(c, args) != nil {
+				var known []string
+				for _, sub := range c.Commands() {
+					if sub.IsAvailableCommand() {
+						known = append(known, sub.Name())
+					}
+				}
+				return usage(fault.Unknown(c.CommandPath(), args[0], known))
+			}
 			if err := check(c, args); err != nil {
 				return usage(fmt.Errorf("%w; see `%s --help`", err, c.CommandPath()))
 			}

@@ -31,7 +31,7 @@ func (f *scanFlags) labDriver() (*engine.Driver, error) {
 				known = append(known, d.Scheme)
 			}
 		}
-		return nil, usage(&fault.Error{Setting: "--lab " + f.lab, Problem: "has no server to start", Cure: "name an embedded engine by --db; or choose one of " + strings.Join(known, ", ")})
+		return nil, usage(&fault.Error{Setting: "--lab " + f.lab, Problem: "has no server to start", Cure: "name an embedded engine by --engine; or choose one of " + strings.Join(known, ", ")})
 	}
 	bad := func(setting, problem, cure string) (*engine.Driver, error) {
 		return nil, usage(&fault.Error{Setting: setting, Problem: problem, Cure: cure})
