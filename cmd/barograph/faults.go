@@ -73,6 +73,8 @@ long it took until calls succeeded again.` + "\n\n" + exitStatuses,
 	c.Flags().Uint64Var(&k.seed, "seed", 1, "seed of which nodes are killed, and when")
 	c.Flags().BoolVar(&k.isolate, "isolate", false, "give each node a network namespace and a control group (as root)")
 	complete(c, "design", designNames)
+	complete(c, "case", caseNames)
+	complete(c, "engine", (&labs{e: k.e}).schemes)
 	return c
 }
 

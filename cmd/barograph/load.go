@@ -236,7 +236,11 @@ func (e *env) loaded(ctx context.Context, a engine.Archive, p *place, s *load.Su
 		return err
 	}
 	if len(s.Failed) > 0 || s.Quarantined > 0 {
-		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d lines quarantined, %d files not read to their end; everything else is stored", s.Quarantined, len(s.Failed))}
+		rest := "everything else is stored"
+		if s.Stored+s.Replaced == 0 {
+			rest = "nothing was stored"
+		}
+		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d lines quarantined, %d files not read to their end; %s", s.Quarantined, len(s.Failed), rest)}
 	}
 	return nil
 }

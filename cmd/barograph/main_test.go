@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,6 +15,8 @@ import (
 	"barograph/fault"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // barograph runs a command line and returns its status and output.
@@ -202,6 +205,46 @@ func TestExitStatuses(t *testing.T) {
 				t.Errorf("barograph %s: status %d, want %d and a word of %q:\n%s", strings.Join(tc.args, " "), status, tc.want, tc.says, stderr)
 			}
 		})
+	}
+}
+
+// TestHelp looks at every command: one name for engines, what statuses mean,
+// and flags whose values have a word for a name.
+func TestHelp(t *testing.T) {
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		c.InitDefaultHelpFlag()
+		if !c.Hidden && !strings.Contains(c.Long+c.Example, "Exit status") {
+			t.Errorf("%s: the help does not say what the exit status means", c.CommandPath())
+		}
+		if old := regexp.MustCompile(`--(db|engine-url)\b`).FindString(c.Use + c.Long + c.Example); old != "" {
+			t.Errorf("%s: the help has %s", c.CommandPath(), old)
+		}
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if name, _ := pflag.UnquoteUsage(f); strings.Contains(name, " ") || f.Name == "db" {
+				t.Errorf("%s --%s %s", c.CommandPath(), f.Name, name)
+			}
+		})
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(newRoot(&env{engines: all.Registry()}))
+	for _, line := range [][]string{{"load", "--engine", ""}, {"ask", "test"}, {"met", "--case", ""}, {"ycsb", "run", "--engine", ""}, {"lab", "up", ""}} {
+		if out := must(t, append([]string{"__complete"}, line...)...); strings.Count(out, "\n") < 5 {
+			t.Errorf("%v is completed by %s", line, out)
+		}
+	}
+	db := "sqlite:" + filepath.Join(t.TempDir(), "a.db")
+	bad := filepath.Join(t.TempDir(), "bad.vsdb")
+	if err := os.WriteFile(bad, []byte("V01 junk\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, told := barograph(t, "load", bad, "--to", db); !strings.Contains(told, "nothing was stored") {
+		t.Errorf("a load of nothing says\n%s", told)
+	}
+	if told := must(t, "version"); !strings.HasPrefix(told, "barograph version ") {
+		t.Errorf("version prints %s", told)
 	}
 }
 

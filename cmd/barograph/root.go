@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"barograph/fault"
 
@@ -40,9 +43,23 @@ Begin with:  barograph quickstart
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usage(fmt.Errorf("%w%s; see `%s --help`", err, nearestFlag(c, err), c.CommandPath()))
 	})
-	root.AddCommand(newQuickstart(e), newSynth(e), newLoad(e), newAsk(e), newMet(e), newFaults(e), newYCSB(e), newPost(e), newScan(e), newReport(e), newMerge(e), newList(e), newLab(e), newDiff(e), newShef(e), newColdStart(e))
+	root.AddCommand(newQuickstart(e), newSynth(e), newLoad(e), newAsk(e), newMet(e), newFaults(e), newYCSB(e), newPost(e), newScan(e), newReport(e), newMerge(e), newList(e), newLab(e), newDiff(e), newShef(e), newColdStart(e), newVersion(e))
 	asUsage(root)
 	return root
+}
+
+// newVersion is --version as a command.
+func newVersion(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if e.json {
+				return e.printJSON(map[string]string{"version": version(), "go": runtime.Version(), "system": runtime.GOOS + "/" + runtime.GOARCH})
+			}
+			_, err := fmt.Fprintln(e.stdout, "barograph version", version())
+			return err
+		},
+	}
 }
 
 // nearestFlag asks whether a flag was misspelt.
@@ -60,8 +77,11 @@ func nearestFlag(c *cobra.Command, err error) string {
 }
 
 // asUsage makes errors about arguments, too, end in exit status 2, and a
-// misspelt command in a question.
+// misspelt command in a question; each help says what statuses mean.
 func asUsage(c *cobra.Command) {
+	if c.Runnable() && !strings.Contains(c.Long+c.Example, "Exit status") {
+		c.Long = cmp.Or(c.Long, c.Short) + "\n" + exitStatuses
+	}
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
 			if len(args) > 0 && c.HasAvailableSubCommands() && check(c, args) != nil {

@@ -73,7 +73,7 @@ func (f *ycsbFlags) one(e *env, c *cobra.Command) {
 	f.flags(c)
 	c.Flags().StringVar(&f.db, engineFlag, "", "URL of the engine (barograph list engines), or the name of one that a lab runs")
 	c.Flags().Int64("threads", 1, "workers")
-	c.Flags().String("shard", "", "i/n: do the i-th part of the work of n clients; `barograph merge` joins their folders")
+	c.Flags().String("shard", "", "i/n: do the i-th part of the work of n clients; barograph merge joins their folders")
 	c.Flags().BoolVar(&f.csv, "csv", false, "print CSV: a row for each operation and outcome")
 	e.enginesNamed(c, "db")
 	c.MarkFlagRequired(engineFlag) //nolint:errcheck // the flag exists
