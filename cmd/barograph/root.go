@@ -84,7 +84,8 @@ func asUsage(c *cobra.Command) {
 	}
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
-			if len(args) > 0 && c.HasAvailableSubCommands() && check(c, args) != nil {
+			err := check(c, args)
+			if _, told := errors.AsType[*fault.Error](err); err != nil && !told && c.HasAvailableSubCommands() {
 				var known []string
 				for _, sub := range c.Commands() {
 					if sub.IsAvailableCommand() {
@@ -93,7 +94,7 @@ func asUsage(c *cobra.Command) {
 				}
 				return usage(fault.Unknown(c.CommandPath(), args[0], known))
 			}
-			if err := check(c, args); err != nil {
+			if err != nil {
 				return usage(fmt.Errorf("%w; see `%s --help`", err, c.CommandPath()))
 			}
 			return nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"barograph/engine"
+	"barograph/fault"
 	"barograph/measure"
 	"barograph/measure/pace"
 	"barograph/run"
@@ -39,7 +40,7 @@ func (r *Report) Point(mix, scheme string, place engine.Place, layout engine.Lay
 	case err != nil && p.Verdict == run.Equal:
 		p.Warnings = append(slices.Clip(p.Warnings), err.Error())
 	case err != nil:
-		p.Problem = err.Error()
+		p.Problem = fault.Redact(err.Error())
 	case p.Verdict != run.Equal:
 		p.Problem = "the run ended early: " + string(res.Ending)
 	}
