@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"barograph/engine"
@@ -131,6 +132,15 @@ func positive(c *cobra.Command, names ...string) {
 	}
 }
 
+// atMost marks flags whose numbers have an end: what is planned takes memory.
+func atMost(c *cobra.Command, most int, names ...string) {
+	for _, name := range names {
+		if err := c.Flags().SetAnnotation(name, "most", []string{strconv.Itoa(most)}); err != nil {
+			panic(err) // there is such a flag
+		}
+	}
+}
+
 // checkNumbers refuses numbers that mean nothing: below 0 everywhere, 0 where
 // the flag is positive.
 func checkNumbers(c *cobra.Command) (err error) {
@@ -143,6 +153,12 @@ func checkNumbers(c *cobra.Command) (err error) {
 			if strings.HasPrefix(v, "-") || above && strings.Trim(v, "0s.") == "" {
 				least := map[bool]string{true: "more than 0", false: "0 or more"}[above]
 				err = usage(&fault.Error{Setting: fmt.Sprintf("--%s %s", f.Name, v), Problem: "is no number that can be meant", Cure: "write " + least})
+			}
+			if most := f.Annotations["most"]; most != nil {
+				n, wrong := strconv.Atoi(v)
+				if limit, _ := strconv.Atoi(most[0]); wrong == nil && n > limit {
+					err = usage(&fault.Error{Setting: fmt.Sprintf("--%s %s", f.Name, v), Problem: "is more than " + most[0], Cure: "write less"})
+				}
 			}
 		}
 	})

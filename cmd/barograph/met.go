@@ -91,6 +91,8 @@ each time grows, with its exponent and what it predicts for a far larger archive
 	c.Flags().IntVar(&s.threads, "threads", 0, "threads of an embedded engine (default: as it chooses)")
 	c.Flags().StringArrayVar(&s.labs, "lab-dir", []string{defaultLabDir()}, "folder of labs: a server that one of them started is described in the run folder; may be given several times")
 	e.enginesNamed(c)
+	atMost(c, 1024, "subsets")
+	atMost(c, 4096, "askers")
 	positive(c, "subsets", "askers", "ask-for", "ask-reps")
 	complete(c, "design", designNames)
 	complete(c, "case", caseNames)
@@ -108,6 +110,7 @@ func (s *study) flags(c *cobra.Command) {
 	c.Flags().DurationVar(&s.limit, "time-limit", 0, "stop timing after this long, but not before the repetitions suffice to show a difference")
 	c.Flags().Uint64Var(&s.seed, "seed", 1, "seed of the order of repetitions and of the bootstrap")
 	positive(c, "reps")
+	atMost(c, 100_000, "reps", "warmups", "cold")
 	c.Flags().BoolVar(&s.floor, "floor", true, "include the dry engine, which answers from memory: what the client itself costs")
 }
 
