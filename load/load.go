@@ -175,7 +175,7 @@ func (r *run) end(f *File) error {
 	switch {
 	case f.Err != nil:
 		r.sum.Failed = append(r.sum.Failed, f.Err)
-		r.o.Log.Error("file not loaded", "file", f.Path, "error", f.Err)
+		r.o.Log.Debug("file not loaded", "file", f.Path, "error", f.Err)
 	case f.skip || r.known[f.Digest]:
 		r.sum.Skipped = append(r.sum.Skipped, f.Path)
 		if m := r.marks[f.Digest]; f.skip && m.Quarantined > 0 {

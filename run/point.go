@@ -241,18 +241,7 @@ func (p *Points) histograms(at int, x *Point) error {
 // save writes run.json, points.json and results.csv.
 func (p *Points) save() error {
 	f := Folder{Dir: p.Dir, Run: p.Run}
-	return errors.Join(f.Save(), replace(filepath.Join(p.Dir, "points.json"), p.points), p.csv())
-}
-
-func replace(path string, v any) error {
-	text, err := json.MarshalIndent(v, "", " ")
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(path+".new", append(text, '\n'), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return errors.Join(f.Save(), writeJSON(p.Dir, "points.json", p.points), p.csv())
 }
 
 // csv writes a row for each operation and outcome of each point, and one for all.

@@ -211,15 +211,6 @@ func TestIntervalLeavesOutItsTails(t *testing.T) {
 	}
 }
 
-// A block as long as the circle holds every record once, wherever it begins.
-func TestBlocksGoRoundTheCircle(t *testing.T) {
-	cols := columnsOf(rand.New(rand.NewPCG(3, 4)), 7)
-	iv, ok, err := Bootstrap{Replicates: 50, Block: 7}.Interval(statOf(t, "SL1L2", "ME"), lineType(t, "SL1L2"), cols)
-	if !ok || err != nil || !near(iv.Low, iv.Value, 1e-12) || !near(iv.High, iv.Value, 1e-12) {
-		t.Errorf("%+v, %v, %v", iv, ok, err)
-	}
-}
-
 func TestSummaries(t *testing.T) {
 	lt, s := lineType(t, "SL1L2"), statOf(t, "SL1L2", "ME")
 	// totals 1, 1, 8; errors 1, 2, 6

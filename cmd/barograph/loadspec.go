@@ -47,7 +47,7 @@ func (e *env) spec(file string, p *place, subsetNamed bool) ([]string, error) {
 func targetOf(s *metviewer.LoadSpec) (string, error) {
 	file, c := s.File, &s.Connection
 	bad := func(problem string) error {
-		return &fault.Error{File: file, Line: c.Line, Setting: "connection", Problem: problem, Cure: "name the target with --to (barograph list engines)"}
+		return &fault.Error{File: file, Line: c.Line, Setting: "connection", Problem: problem, Cure: "name the target with --engine (barograph list engines)"}
 	}
 	scheme := map[string]string{"": "mariadb", "mysql": "mariadb", "mariadb": "mariadb", "aurora": "mariadb", "postgres": "postgres", "postgresql": "postgres"}[c.System]
 	switch {

@@ -72,28 +72,27 @@ func (f *ycsbFlags) flags(c *cobra.Command) {
 }
 
 // one adds those of load and run.
-func (f *ycsbFlags) one(c *cobra.Command) {
+func (f *ycsbFlags) one(e *env, c *cobra.Command) {
 	f.flags(c)
-	c.Flags().StringVar(&f.db, "db", "", "URL of the engine, see `barograph list engines`")
+	c.Flags().StringVar(&f.db, engineFlag, "", "URL of the engine (barograph list engines), or the name of one that a lab runs")
 	c.Flags().Int64Var(&f.threads, "threads", 1, "workers")
-	c.Flags().Var(&f.shard, "shard", "i/n: do the i-th part of the work of n clients; `barograph merge` joins their folders")
+	c.Flags().Var(&f.shard, "shard", "i/n: do the i-th part of the work of n clients; barograph merge joins their folders")
 	c.Flags().BoolVar(&f.csv, "csv", false, "print CSV: a row for each operation and outcome")
-	if err := c.MarkFlagRequired("db"); err != nil {
-		panic(err) // there is such a flag
-	}
+	e.enginesNamed(c, "db")
+	c.MarkFlagRequired(engineFlag) //nolint:errcheck // the flag exists
 }
 
 func newYCSBLoad(e *env) *cobra.Command {
 	f := &ycsbFlags{}
 	c := &cobra.Command{
-		Use:   "load --db URL -P FILE [-p NAME=VALUE]…",
+		Use:   "load --engine URL -P FILE [-p NAME=VALUE]…",
 		Short: "Make the table and insert the records",
-		Example: `  barograph ycsb load --db pebble:ycsb.pebble -P workloada -p recordcount=100000 -p batchsize=100
+		Example: `  barograph ycsb load --engine pebble:ycsb.pebble -P workloada -p recordcount=100000 -p batchsize=100
 ` + ycsbExit,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.exit(e, e.ycsb(c, f, true)) },
 	}
-	f.one(c)
+	f.one(e, c)
 	c.Flags().BoolVar(&f.resume, "resume", false, "go on with an unfinished load: a record that is there counts as loaded")
 	return c
 }
@@ -101,19 +100,19 @@ func newYCSBLoad(e *env) *cobra.Command {
 func newYCSBRun(e *env) *cobra.Command {
 	f := &ycsbFlags{}
 	c := &cobra.Command{
-		Use:   "run --db URL -P FILE [-p NAME=VALUE]…",
+		Use:   "run --engine URL -P FILE [-p NAME=VALUE]…",
 		Short: "Request records by the workload's mix",
 		Long: `Run requests records of a loaded table. Without --target each thread asks as soon as it is answered; with one,
 operations are due at that rate of the whole run (-p arrivals=fixed or poisson), and both times are printed: [READ] is
 the time of service, [Intended-READ] that from when the operation was due. -p warmup=SECONDS excludes the beginning.
 A workload on dry: is loaded before it is run, as its memory ends with the command.`,
-		Example: `  barograph ycsb run --db pebble:ycsb.pebble -P workloada -p recordcount=100000 -p operationcount=1000000 --threads 8
-  barograph ycsb run --db postgres://postgres@localhost/test -P workloade -p maxexecutiontime=60 --target 500
+		Example: `  barograph ycsb run --engine pebble:ycsb.pebble -P workloada -p recordcount=100000 -p operationcount=1000000 --threads 8
+  barograph ycsb run --engine postgres://postgres@localhost/test -P workloade -p maxexecutiontime=60 --target 500
 ` + ycsbExit,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.exit(e, e.ycsb(c, f, false)) },
 	}
-	f.one(c)
+	f.one(e, c)
 	f.folder(c)
 	return c
 }

@@ -21,7 +21,7 @@ func newYCSBSweep(e *env) *cobra.Command {
 	f := &ycsbFlags{threads: 1} // each point has its own
 	s := &sweep{env: e}
 	c := &cobra.Command{
-		Use:   "sweep --db URL… --threads 1,2,4 -P FILE [-p NAME=VALUE]…",
+		Use:   "sweep --engine URL… --threads 1,2,4 -P FILE [-p NAME=VALUE]…",
 		Short: "Run workloads with more and more threads, on several engines",
 		Long: `Sweep runs the same workloads on each engine with each number of threads, and prints throughput and latency of each.
 A run whose answers are not right has no numbers. Latency is that of all operations, from when they were due. The
@@ -33,8 +33,8 @@ the bound is looked for in between.
 
 With --out the result is a run folder, whose report.html has throughput as bars and the 95th percentile as a line, a
 group for each engine, and the fit of the universal scalability law; --reps gives its parameters their uncertainty.`,
-		Example: `  barograph ycsb sweep --db sqlite:a.db --db pebble:a.pebble --load --threads 1,2,4,8 -P workloada -p operationcount=20000
-  barograph ycsb sweep --db postgres://postgres@localhost/test --workloads workloada,workloade --find-saturation --p95 20ms -p maxexecutiontime=10 --out runs/saturation
+		Example: `  barograph ycsb sweep --engine sqlite:a.db --engine pebble:a.pebble --load --threads 1,2,4,8 -P workloada -p operationcount=20000
+  barograph ycsb sweep --engine postgres://postgres@localhost/test --workloads workloada,workloade --find-saturation --p95 20ms -p maxexecutiontime=10 --out runs/saturation
 ` + ycsbExit,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -50,7 +50,7 @@ group for each engine, and the fit of the universal scalability law; --reps give
 	}
 	f.flags(c)
 	f.folder(c)
-	c.Flags().StringArrayVar(&s.urls, "db", nil, "URL of an engine; several may be given")
+	c.Flags().StringArrayVar(&s.urls, engineFlag, nil, "URL of an engine; several may be given")
 	c.Flags().StringSliceVar(&s.workloads, "workloads", nil, "files of properties, or workloada … workloadf, each run by itself, in place of -P")
 	c.Flags().Int64SliceVar(&s.Threads, "threads", []int64{1, 2, 4, 8}, "numbers of workers")
 	c.Flags().BoolVar(&s.Find, "find-saturation", false, "find the numbers of workers up to where more of them bring nothing")
@@ -60,9 +60,9 @@ group for each engine, and the fit of the universal scalability law; --reps give
 	c.Flags().BoolVar(&s.load, "load", false, "load each engine first")
 	c.Flags().BoolVar(&s.floor, "floor", true, "run the engine dry beside the others")
 	c.Flags().BoolVar(&s.csv, "csv", false, "print CSV")
-	if err := c.MarkFlagRequired("db"); err != nil {
-		panic(err) // there is such a flag
-	}
+	e.enginesNamed(c, "db")
+	positive(c, "reps", "most-threads")
+	c.MarkFlagRequired(engineFlag) //nolint:errcheck // the flag exists
 	return c
 }
 

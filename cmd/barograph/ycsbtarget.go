@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"barograph/engine"
+	"barograph/fault"
 	"barograph/lab"
 	"barograph/measure"
 	"barograph/run"
@@ -63,7 +64,7 @@ func (e *env) points(ctx context.Context, dir string, c *ycsb.Config, targets []
 	}
 	r.Warnings = r.Machine.Warnings()
 	for _, t := range targets {
-		a := run.Archive{Engine: t.Scheme, Design: string(t.Layout), URL: engine.Redact(t.raw), Place: string(t.Place), Server: t.lab, Load: t.load}
+		a := run.Archive{Engine: t.Scheme, Design: string(t.Layout), URL: fault.Redact(t.raw), Place: string(t.Place), Server: t.lab, Load: t.load}
 		if t.db.About != nil {
 			about, err := t.db.About(ctx)
 			if err != nil {

@@ -79,7 +79,7 @@ type settings struct {
 }
 
 func parse(u *url.URL) (*settings, error) {
-	s := &settings{shown: u.Redacted(), bucket: strings.Trim(u.Path, "/"), values: map[string]string{}}
+	s := &settings{shown: fault.Redact(u.String()), bucket: strings.Trim(u.Path, "/"), values: map[string]string{}}
 	q := u.Query()
 	for _, p := range params() {
 		if s.values[p.Name] = q.Get(p.Name); s.values[p.Name] == "" {

@@ -170,7 +170,7 @@ func (s *study) load(ctx context.Context) (*opened, error) {
 // judge loads target i and holds what it holds against the data. An error of
 // the archive itself, err if it was not even opened, is kept beside it.
 func (s *study) judge(ctx context.Context, t Target, o *opened, i int, err error) error {
-	r := run.Archive{Engine: t.engine(), Design: string(t.Design), URL: engine.Redact(t.URL), Place: string(t.Driver.Place), Server: t.Server, Whole: true}
+	r := run.Archive{Engine: t.engine(), Design: string(t.Design), URL: fault.Redact(t.URL), Place: string(t.Driver.Place), Server: t.Server, Whole: true}
 	if err == nil {
 		err = s.fill(ctx, t, o, i, &r)
 	}

@@ -170,34 +170,12 @@ func (c *Config) TableSpec(l engine.Layout) engine.Table {
 
 // suggest finds the known name that is nearest.
 func suggest(name string, settings []Setting) string {
-	best, least := "", len(name)/2+1
+	var known []string
 	for _, s := range settings {
-		if d := distance(name, s.Name); d < least {
-			best, least = s.Name, d
-		}
+		known = append(known, s.Name)
 	}
-	if best == "" {
-		return "see `barograph ycsb properties`"
+	if near := fault.Nearest(name, known); near != "" {
+		return "did you mean " + near + "? See `barograph ycsb properties`"
 	}
-	return "did you mean " + best + "? See `barograph ycsb properties`"
-}
-
-// distance is Levenshtein's.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for k := range row {
-		row[k] = k
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for k := range len(b) {
-			cost := diagonal
-			if a[i] != b[k] {
-				cost++
-			}
-			diagonal, row[k+1] = row[k+1], min(cost, row[k]+1, row[k+1]+1)
-		}
-	}
-	return row[len(b)]
+	return "see `barograph ycsb properties`"
 }
