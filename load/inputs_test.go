@@ -41,7 +41,8 @@ func TestSecondLoadTellsTheQuarantine(t *testing.T) {
 	if s := mustLoad(t, a, load.Options{}, path); len(s.Held) != 0 || s.Quarantined != 1 {
 		t.Errorf("first: %+v", s)
 	}
-	if s := mustLoad(t, a, load.Options{}, path); len(s.Held) != 1 || s.Held[0].Quarantined != 1 || s.Held[0].Read != 2 || s.Quarantined != 0 {
+	twin := write(t, t.TempDir(), "b.vsdb", line(0, 0, 1)+"V01 GFS 2x nonsense\n")
+	if s := mustLoad(t, a, load.Options{}, path, twin); len(s.Held) != 1 || s.Held[0].Quarantined != 1 || s.Held[0].Read != 2 || s.Quarantined != 0 {
 		t.Errorf("second: %+v", s)
 	}
 }

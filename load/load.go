@@ -180,6 +180,7 @@ func (r *run) end(f *File) error {
 		r.sum.Skipped = append(r.sum.Skipped, f.Path)
 		if m := r.marks[f.Digest]; f.skip && m.Quarantined > 0 {
 			r.sum.Held = append(r.sum.Held, m)
+			delete(r.marks, f.Digest) // a copy of it holds the same lines
 		}
 	default:
 		m := r.mark(f)
