@@ -90,7 +90,7 @@ func TestOpen(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := write(t, dir, c.name, c.text)
-			f, err := Open(path)
+			f, err := new(Opener).Open(path)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -121,7 +121,7 @@ func TestGzipIsToldByItsBytes(t *testing.T) {
 		if err := os.Rename(from, to); err != nil {
 			t.Fatal(err)
 		}
-		f, err := Open(to)
+		f, err := new(Opener).Open(to)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,19 +141,19 @@ func TestOpenFaults(t *testing.T) {
 		{"b.stat", "\x1f\x8b\x08", "is no whole gzip file"},
 	} {
 		path := write(t, dir, c.name, c.text)
-		_, err := Open(path)
+		_, err := new(Opener).Open(path)
 		checkFault(t, err, path, c.want)
 	}
-	_, err := Open(filepath.Join(dir, "none.stat"))
+	_, err := new(Opener).Open(filepath.Join(dir, "none.stat"))
 	checkFault(t, err, filepath.Join(dir, "none.stat"), "cannot be opened: no such file")
-	_, err = Open(dir)
+	_, err = new(Opener).Open(dir)
 	checkFault(t, err, dir, "is a folder")
 
 	whole := write(t, dir, "cut.stat.gz", strings.Repeat(statLine, 1000))
 	if err := os.Truncate(whole, 100); err != nil {
 		t.Fatal(err)
 	}
-	f, err := Open(whole)
+	f, err := new(Opener).Open(whole)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func TestOpener(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, _ := read(t, f)
-		f, err = Open(p)
+		f, err = new(Opener).Open(p)
 		if err != nil {
 			t.Fatal(err)
 		}
