@@ -8,11 +8,8 @@ import (
 	"barograph/record"
 )
 
-// AsterixDB is the dialect of Apache AsterixDB, SQL++, for documents of open
-// types in the dataverse barograph.
-func AsterixDB() *Dialect { return AsterixDBIn("barograph", false) }
-
-// AsterixDBIn is AsterixDB's dialect for the datasets of a dataverse. All
+// AsterixDBIn is the dialect of Apache AsterixDB, SQL++, for documents in the
+// datasets of a dataverse. All
 // subsets share them; with open types all line types do, too. Rows come as
 // arrays, as an object would repeat the names of its members in each of them.
 //

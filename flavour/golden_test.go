@@ -72,8 +72,8 @@ func TestGolden(t *testing.T) {
 		{DuckDB(), []design.Name{design.Normalized, design.Document, design.Wide}},
 		{SQLite(), []design.Name{design.Normalized, design.Document}},
 		{Postgres(), []design.Name{design.Normalized, design.Document, design.Wide}},
-		{MariaDB(), []design.Name{design.Normalized, design.Document, design.Wide}},
-		{AsterixDB(), []design.Name{design.Normalized, design.Document}},
+		{MariaDBIn(""), []design.Name{design.Normalized, design.Document, design.Wide}},
+		{AsterixDBIn("barograph", false), []design.Name{design.Normalized, design.Document}},
 		{Oracle(), []design.Name{design.Normalized, design.Document}},
 	} {
 		asked := cases

@@ -8,15 +8,12 @@ import (
 	"barograph/question"
 )
 
-// MariaDB is MariaDB's dialect: a database per subset, DATETIME columns,
-// documents as JSON, whose entries JSON_TABLE makes rows of.
+// MariaDBIn is MariaDB's dialect where the name of every database begins with
+// a prefix: a database per subset, DATETIME columns, documents as JSON, whose
+// entries JSON_TABLE makes rows of.
 //
 // It is written for sessions with the sql_mode NO_BACKSLASH_ESCAPES, as
 // literals are quoted as in standard SQL.
-func MariaDB() *Dialect { return MariaDBIn("") }
-
-// MariaDBIn is MariaDB's dialect where the name of every database begins with
-// a prefix.
 func MariaDBIn(prefix string) *Dialect {
 	table := func(subset, table string) string {
 		return MariaDBIdent(prefix+MariaDBName(prefix, subset)) + "." + MariaDBIdent(table)

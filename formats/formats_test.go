@@ -92,7 +92,7 @@ func TestOpen(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := write(t, dir, c.name, c.text)
-			f, err := Open(path)
+			f, err := new(Opener).Open(path)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,7 +123,7 @@ func TestGzipIsToldByItsBytes(t *testing.T) {
 		if err := os.Rename(from, to); err != nil {
 			t.Fatal(err)
 		}
-		f, err := Open(to)
+		f, err := new(Opener).Open(to)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,19 +145,19 @@ func TestOpenFaults(t *testing.T) {
 		{"b.stat", "\x1f\x8b\x08", "is no whole gzip file"},
 	} {
 		path := write(t, dir, c.name, c.text)
-		_, err := Open(path)
+		_, err := new(Opener).Open(path)
 		checkFault(t, err, path, c.want)
 	}
-	_, err := Open(filepath.Join(dir, "none.stat"))
+	_, err := new(Opener).Open(filepath.Join(dir, "none.stat"))
 	checkFault(t, err, filepath.Join(dir, "none.stat"), "cannot be opened: no such file")
-	_, err = Open(dir)
+	_, err = new(Opener).Open(dir)
 	checkFault(t, err, dir, "is a folder")
 
 	whole := write(t, dir, "cut.stat.gz", strings.Repeat(statLine, 1000))
 	if err := os.Truncate(whole, 100); err != nil {
 		t.Fatal(err)
 	}
-	f, err := Open(whole)
+	f, err := new(Opener).Open(whole)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,10 +189,10 @@ func TestSpecialFilesAreRefused(t *testing.T) {
 		pipe: "is no regular file but a pipe", null: "is no regular file but a device", link: "is no regular file but a pipe",
 		nothing: "is a link to nothing that can be read: no such file",
 	} {
-		_, err := Open(path)
+		_, err := new(Opener).Open(path)
 		checkFault(t, err, path, want)
 	}
-	_, err := Open(name)
+	_, err := new(Opener).Open(name)
 	checkFault(t, err, strconv.Quote(name), "the name is not UTF-8")
 	for _, paths := range [][]string{{dir}, {good, name, nothing, null, pipe, link}, {filepath.Join(dir, "*")}} {
 		files, err := Expand(paths)
@@ -245,7 +245,7 @@ func TestOpener(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, _ := read(t, f)
-		f, err = Open(p)
+		f, err = new(Opener).Open(p)
 		if err != nil {
 			t.Fatal(err)
 		}

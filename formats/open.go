@@ -96,9 +96,6 @@ func special(m fs.FileMode) string {
 	return "a device"
 }
 
-// Open opens one file for reading. See Opener.Open.
-func Open(path string) (*File, error) { return new(Opener).Open(path) }
-
 // Open tells whether the file is gzip, by its first bytes, and what format it
 // has, by its name (.vsdb, .stat, _TYPE.txt, with .gz behind them or not) and,
 // where the name does not tell, by its first line. Its error is a *fault.Error

@@ -45,7 +45,7 @@ func TestRealSamples(t *testing.T) {
 // quarantined, where they are named.
 func TestForeignMETFiles(t *testing.T) {
 	path := write(t, t.TempDir(), "tracks.tcst", "VERSION AMODEL BMODEL DESC\nV12.0.0 GFSO BEST NA\n")
-	f, err := Open(path)
+	f, err := new(Opener).Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}

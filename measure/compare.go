@@ -169,28 +169,6 @@ func Correct(cs []*Comparison) {
 	}
 }
 
-// Pair is the comparison of samples A and B of a list.
-type Pair struct {
-	A, B int // indices, A < B
-	Comparison
-}
-
-// Pairwise compares every two of the samples and corrects them together.
-func Pairwise(samples [][]float64, seed uint64) []Pair {
-	var out []Pair
-	for i := range samples {
-		for j := i + 1; j < len(samples); j++ {
-			out = append(out, Pair{i, j, Compare(samples[i], samples[j], seed)})
-		}
-	}
-	all := make([]*Comparison, len(out))
-	for i := range out {
-		all[i] = &out[i].Comparison
-	}
-	Correct(all)
-	return out
-}
-
 // Against compares every sample with samples[base] and corrects the
 // comparisons together; the base's own place holds a ratio of 1 and no test.
 func Against(samples [][]float64, base int, seed uint64) []Comparison {

@@ -21,10 +21,6 @@ var computed = map[string][]string{ //nolint:gochecknoglobals // a constant tabl
 		"EDS", "SEDS", "EDI", "SEDI", "BAGSS"},
 }
 
-// ComputedStats lists the statistics that are computed from a line type, by
-// METviewer's names; none for other types.
-func ComputedStats(lineType string) []string { return slices.Clone(computed[lineType]) }
-
 // finishedTypes are the line types that hold finished statistics, in the order
 // in which METviewer looks for one.
 var finishedTypes = []string{"CNT", "CTS", "VCNT", "NBRCNT", "NBRCTS", "MCTS", "PSTD", "ECNT", "RPS", "GRAD"} //nolint:gochecknoglobals // a constant table

@@ -74,7 +74,7 @@ func TestWhatDoesNotCompile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said, err := exec.Command("go", "build", "-gcflags=-e", "./"+filepath.Dir(file)).CombinedOutput()
+	said, err := exec.CommandContext(t.Context(), "go", "build", "-gcflags=-e", "./"+filepath.Dir(file)).CombinedOutput()
 	if err == nil {
 		t.Fatal("it compiles")
 	}

@@ -97,11 +97,6 @@ func (p *plan) weights(columns []float64) (weight, dir float64) {
 // NewAggregate returns an empty aggregate for records of type t.
 func NewAggregate(t *record.LineType) *Aggregate { return newPlan(t, false).aggregate() }
 
-// NewUnweighted returns an aggregate in which every record weighs the same,
-// however many pairs it has: METexpress's "Overall statistic" (its
-// numeric totals set to 1). Counts are still added.
-func NewUnweighted(t *record.LineType) *Aggregate { return newPlan(t, true).aggregate() }
-
 func (p *plan) aggregate() *Aggregate {
 	return &Aggregate{plan: p, sum: make([]float64, len(p.rules))}
 }
@@ -141,17 +136,6 @@ func (a *Aggregate) Add(columns []float64) {
 	}
 }
 
-// AddBatch adds every record of b, which must be of the aggregate's line type.
-func (a *Aggregate) AddBatch(b *record.Batch) {
-	row := make([]float64, len(b.Num))
-	for i := range b.Len() {
-		for k := range b.Num {
-			row[k] = b.Num[k][i]
-		}
-		a.Add(row)
-	}
-}
-
 // Merge adds the records of another aggregate of the same line type.
 func (a *Aggregate) Merge(o *Aggregate) {
 	a.weight += o.weight
@@ -161,9 +145,6 @@ func (a *Aggregate) Merge(o *Aggregate) {
 		a.sum[slot] += o.sum[slot]
 	}
 }
-
-// Records is the number of records that were added.
-func (a *Aggregate) Records() int { return a.records }
 
 // Column returns an aggregated column by METviewer's name; false where it is
 // missing or the line type has no such column.

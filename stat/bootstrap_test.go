@@ -185,32 +185,6 @@ func TestHalfOfTheReplicatesUndefined(t *testing.T) {
 	}
 }
 
-// A 95 % interval leaves out 2.5 % of the replicates on either side, and is what
-// is meant where no level is given.
-func TestIntervalLeavesOutItsTails(t *testing.T) {
-	cols := columnsOf(rand.New(rand.NewPCG(11, 12)), 100)
-	lt, s := lineType(t, "SL1L2"), statOf(t, "SL1L2", "ME")
-	for level, each := range map[float64]int{0: 25, 0.95: 25, 0.9: 50} {
-		b := Bootstrap{Replicates: 1000, Confidence: level, Seed: 1, Block: 1}
-		iv, ok, err := b.Interval(s, lt, cols)
-		if !ok || err != nil {
-			t.Fatal(ok, err)
-		}
-		below, above := 0, 0
-		for _, v := range b.replicates(newSample(newPlan(lt, false), s, cols)) {
-			if v < iv.Low {
-				below++
-			}
-			if v > iv.High {
-				above++
-			}
-		}
-		if below < each-1 || below > each+1 || above < each-1 || above > each+1 {
-			t.Errorf("at %g: %d replicates lie below, %d above, of 1000; want %d", level, below, above, each)
-		}
-	}
-}
-
 func TestSummaries(t *testing.T) {
 	lt, s := lineType(t, "SL1L2"), statOf(t, "SL1L2", "ME")
 	// totals 1, 1, 8; errors 1, 2, 6
@@ -221,9 +195,6 @@ func TestSummaries(t *testing.T) {
 		got, ok, err := Summarise(m, s, lt, cols)
 		if err != nil || !ok || !near(got, want, 1e-12) {
 			t.Errorf("%v = %v, %v, %v; want %v", m, got, ok, err, want)
-		}
-		if back, ok := MethodByName(m.String()); !ok || back != m {
-			t.Errorf("MethodByName(%q) = %v, %v", m.String(), back, ok)
 		}
 	}
 	each, err := PerRecord(statOf(t, "SL1L2", "MBIAS"), lt, cols)

@@ -20,17 +20,6 @@ const (
 	MedianOfStats                // compute per record, then the median: METexpress "Median statistic"
 )
 
-var methodNames = [...]string{"overall", "unweighted", "mean", "weighted-mean", "median"} //nolint:gochecknoglobals // a constant table
-
-// String returns the word by which the command line knows the method.
-func (m Method) String() string { return methodNames[m] }
-
-// MethodByName finds a method by its word.
-func MethodByName(name string) (Method, bool) {
-	i := slices.Index(methodNames[:], name)
-	return Method(max(i, 0)), i >= 0
-}
-
 // Summarise computes statistic s of the records in cols, the numeric columns of
 // type t by slot and then by row, as in Batch.Num. Records whose own statistic
 // is undefined are left out of means and medians; ok is false where nothing

@@ -256,7 +256,7 @@ const oldest = "7.1"
 // numbers; nil for one whose version cannot be read.
 func tooOld(shown, version string) error {
 	var major, minor int
-	if _, err := fmt.Sscanf(version, "%d.%d", &major, &minor); err != nil || major > 7 || major == 7 && minor >= 1 {
+	if n, _ := fmt.Sscanf(version, "%d.%d", &major, &minor); n < 2 || major > 7 || major == 7 && minor >= 1 { // n says what an error would
 		return nil
 	}
 	return &fault.Error{Setting: shown, Problem: "is Couchbase " + version + ", in whose N1QL no index can be made safely", Cure: "use " + oldest + " or later, or indexes=false with indexes of your own"}

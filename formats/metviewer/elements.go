@@ -9,10 +9,8 @@ type Element struct {
 	Needed  bool // it changes what Barograph does; the others are read and set aside
 }
 
-// Elements lists every element of a load_spec that is known, in the order of
-// METdbLoad's schema, VxIngest's own last. The slice must not be changed.
-func Elements() []Element { return elements }
-
+// elements are those of a load_spec that are known, in the order of METdbLoad's
+// schema, VxIngest's own last.
 var elements = []Element{ //nolint:gochecknoglobals // a constant table
 	{"connection", "the database", "the target, where --to names none", true},
 	{"connection/management_system", "mysql, mariadb or aurora; VxIngest: cb", "chooses the engine: mysql, mariadb and aurora are mariadb, postgres is postgres", true},

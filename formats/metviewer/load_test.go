@@ -162,7 +162,7 @@ func TestElementsAreDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range Elements() {
+	for _, e := range elements {
 		if !strings.Contains(string(text), fmt.Sprintf("| `%s` | %s | %s |", e.Path, e.Meaning, e.Here)) {
 			t.Errorf("docs/metviewer.md lacks the row\n| `%s` | %s | %s |", e.Path, e.Meaning, e.Here)
 		}

@@ -27,12 +27,12 @@ func TestSplit(t *testing.T) {
 		{6.065, 6, 65}, {12.056, 12, 56}, {-21.0058, 21, -5.8}, {1.1353, 1, 135.3}, {-2.9999, 2, -9999},
 		{-9999, -9999, -9999}, {3, 3, 0}, {-3, 3, 0}, {999.9999999, 999, 999.9999},
 	} {
-		at, value := shef.Split(c.v)
+		at, value := record.SplitPair(c.v)
 		if at != c.at || value != c.value {
 			t.Errorf("Split(%v) = %d, %v, want %d, %v", c.v, at, value, c.at, c.value)
 		}
 	}
-	if !shef.Paired("TB") || shef.Paired("TA") {
+	if !record.Paired("TB") || record.Paired("TA") {
 		t.Error("TB is paired, TA is not")
 	}
 }

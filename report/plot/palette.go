@@ -71,3 +71,11 @@ func (p *palette) index(name string) int {
 	p.names = append(p.names, name)
 	return len(p.names) - 1
 }
+
+// hueOf returns the palette's index of a series or curve.
+func hueOf(chosen, place int) int {
+	if chosen > 0 {
+		return chosen - 1
+	}
+	return place
+}

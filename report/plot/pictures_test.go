@@ -32,9 +32,6 @@ func pictures() map[string]drawer {
 		"growth":         growth(),
 		"hbars":          hbars(false),
 		"hbars_log":      hbars(true),
-		"grouped":        grouped(3, false),
-		"grouped_log":    grouped(7, true),
-		"grouped_many":   grouped(20, true),
 		"throughput":     sweepPicture(false),
 		"throughput_log": sweepPicture(true),
 		"timeline":       timelinePicture(),
@@ -227,34 +224,6 @@ func hbars(log bool) HorizontalBars {
 		h.Panels = append(h.Panels, p)
 	}
 	return h
-}
-
-func grouped(n int, log bool) GroupedBars {
-	g := GroupedBars{Frame: Frame{Title: "Median time of each case", Subtitle: fmt.Sprintf("Made data · %d flavours", n),
-		Caption: "Whiskers: 95 % interval of the median.", YLabel: "median time (ms)"}, Unit: "ms", Log: log}
-	if log {
-		g.YLabel = "median time (ms, logarithmic)"
-	}
-	for i := range 7 {
-		g.Groups = append(g.Groups, fmt.Sprintf("test_%d", []int{1, 2, 3, 4, 5, 6, 9}[i]))
-	}
-	r := rand.New(rand.NewPCG(uint64(n), 1))
-	for i := range n {
-		s := BarSeries{Name: []string{"metviewer-sql", "sql", "cached-sql", "iso-list", "iso-range", "epoch-list", "epoch-range", "keys"}[i%8]}
-		if i >= 8 {
-			s.Name += fmt.Sprintf(" · wide %d", i/8)
-		}
-		for k := range g.Groups {
-			v := math.Exp(3 - 0.3*float64(i) + 0.3*float64(k) + 0.4*r.NormFloat64())
-			val := Value{V: v, Lo: v * 0.9, Hi: v * 1.15}
-			if i == 1 && k == 3 {
-				val = Value{V: math.NaN(), Note: "wrong answer"}
-			}
-			s.Values = append(s.Values, val)
-		}
-		g.Series = append(g.Series, s)
-	}
-	return g
 }
 
 func strip() Strip {

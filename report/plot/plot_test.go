@@ -105,7 +105,7 @@ func TestEmptyAndNonFiniteInput(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for name, p := range map[string]drawer{
 		"DieOff": DieOff{}, "Profile": Profile{}, "ValidTime": ValidTime{}, "Strip": Strip{}, "Bars": Bars{},
-		"HorizontalBars": HorizontalBars{}, "GroupedBars": GroupedBars{},
+		"HorizontalBars":  HorizontalBars{},
 		"empty curve":     DieOff{Curves: []LeadCurve{{Name: "x"}}},
 		"NaN curve":       DieOff{Curves: []LeadCurve{{Name: "x", Lead: []float64{0, nan}, Value: []float64{nan, 1}, Lo: []float64{nan, inf}, Hi: []float64{nan, nan}}}},
 		"level not above": Profile{Curves: []LevelCurve{{Level: []float64{0, -5}, Value: []float64{1, 2}}}},
@@ -114,7 +114,6 @@ func TestEmptyAndNonFiniteInput(t *testing.T) {
 		"NaN strip":       Strip{Cells: []StripCell{{Values: []float64{nan, inf}}}},
 		"log strip":       Strip{Log: true, Cells: []StripCell{{Values: []float64{0, -1}}}},
 		"no measures":     Bars{Rows: []BarRow{{"a", "a"}}},
-		"no series":       GroupedBars{Groups: []string{"a"}},
 	} {
 		svg, err := p.SVG()
 		if err != nil {
@@ -136,7 +135,6 @@ func TestAwkwardNumbers(t *testing.T) {
 			for _, p := range []drawer{
 				HorizontalBars{Log: log, Panels: []BarPanel{{Bars: []Bar{{Label: "a", Value: Value{V: v, Lo: -inf, Hi: nan}}, {Label: "b", Value: Value{V: 3, Lo: -1, Hi: 4}}}}}},
 				HorizontalBars{Log: log, Panels: []BarPanel{{Bars: []Bar{{Label: "a", Value: Value{V: v}}}}}},
-				GroupedBars{Log: log, Groups: []string{"g"}, Series: []BarSeries{{Name: "s", Values: []Value{{V: v}}}}},
 				Strip{Log: log, Cells: []StripCell{{Values: []float64{v, v, v}}}},
 				Bars{Rows: []BarRow{{"a", ""}}, Measures: []Measure{{Log: log, Values: []Value{{V: v}}}}},
 				DieOff{Curves: []LeadCurve{{Lead: []float64{24}, Value: []float64{v}}}, References: []Reference{{nan, "x"}}},
@@ -157,7 +155,6 @@ func TestListsOfUnequalLengthAreNamed(t *testing.T) {
 	for name, p := range map[string]drawer{
 		"values":  DieOff{Curves: []LeadCurve{{Name: "G2/NHX", Lead: []float64{1, 2}, Value: []float64{1}}}},
 		"bounds":  DieOff{Curves: []LeadCurve{{Name: "G2/NHX", Lead: []float64{1}, Value: []float64{1}, Lo: []float64{1}}}},
-		"groups":  GroupedBars{Groups: []string{"a", "b"}, Series: []BarSeries{{Name: "G2/NHX", Values: []Value{{}}}}},
 		"rows":    Bars{Rows: []BarRow{{"a", "a"}}, Measures: []Measure{{Name: "G2/NHX"}}},
 		"levels":  Profile{Curves: []LevelCurve{{Name: "G2/NHX", Level: []float64{1}}}},
 		"validts": ValidTime{Series: []TimeSeries{{Name: "G2/NHX", Valid: []int64{1}}}},

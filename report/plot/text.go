@@ -191,3 +191,12 @@ func plain(v float64, decimals int) string {
 }
 
 func minus(s string) string { return strings.ReplaceAll(s, "-", "−") }
+
+// writeUp writes from bottom to top, with the middle of its height at pt.X.
+func writeUp(c draw.Canvas, k ink, pt vg.Point, a anchor, s string) {
+	c.Push()
+	c.Translate(vg.Point{X: pt.X + k.capHeight()/2, Y: pt.Y})
+	c.Rotate(math.Pi / 2)
+	k.write(c, vg.Point{}, a, s)
+	c.Pop()
+}

@@ -194,3 +194,6 @@ func (t throughput) print(c draw.Canvas, k ink, mid, top vg.Length, b Throughput
 func light(c color.NRGBA) bool {
 	return 0.299*float64(c.R)+0.587*float64(c.G)+0.114*float64(c.B) > 140
 }
+
+// groupNames is the room for the names of the groups.
+const groupNames = 22

@@ -26,15 +26,15 @@ func generate(t *testing.T, o tpcds.Options) (string, *format.Manifest) {
 	return dir, m
 }
 
-func digests(t *testing.T, dir string, m *format.Manifest) map[string]format.Digest {
+func digests(t *testing.T, dir string, m *format.Manifest) map[string]digest {
 	t.Helper()
-	out := map[string]format.Digest{}
+	out := map[string]digest{}
 	for table, files := range m.Parquet {
 		paths, err := format.Paths(dir, files)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if out[table], err = format.DigestFiles(table, paths...); err != nil {
+		if out[table], err = digestFiles(table, paths...); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -52,7 +52,7 @@ func TestGenerate(t *testing.T) {
 	a, b := digests(t, one, first), digests(t, many, second)
 	for table, rows := range map[string]int64{format.StoreSales: 28810, format.DateDim: 73049, format.Item: 180} {
 		if a[table].Rows != rows || first.Rows[table] != rows || a[table] != b[table] {
-			t.Errorf("%s: %s in one file, %s in many; %d rows, not %d", table, a[table], b[table], first.Rows[table], rows)
+			t.Errorf("%s: %v in one file, %v in many; %d rows, not %d", table, a[table], b[table], first.Rows[table], rows)
 		}
 	}
 	paths, err := format.Paths(one, first.Parquet[format.StoreSales])

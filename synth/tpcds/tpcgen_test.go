@@ -41,13 +41,13 @@ func TestKit(t *testing.T) {
 	a, b := digests(t, one, first), digests(t, many, second)
 	for table, rows := range map[string]int64{format.StoreSales: 2_880_404, format.DateDim: 73_049, format.Item: 18_000} {
 		if a[table].Rows != rows || first.Rows[table] != rows || a[table] != b[table] {
-			t.Errorf("%s: %s in one file, %s in many; %d rows, not %d", table, a[table], b[table], first.Rows[table], rows)
+			t.Errorf("%s: %v in one file, %v in many; %d rows, not %d", table, a[table], b[table], first.Rows[table], rows)
 		}
 	}
 	kitText(t, path, many, second)
 	small, port := generate(t, tpcds.Options{Scale: 0.01})
 	if days := digests(t, small, port)[format.DateDim]; days != a[format.DateDim] {
-		t.Errorf("the kit's days are %s, those of DuckDB's port %s", a[format.DateDim], days)
+		t.Errorf("the kit's days are %v, those of DuckDB's port %v", a[format.DateDim], days)
 	}
 	if n := len(second.Parquet[format.StoreSales]); n != 7 || first.Generator != "tpcgen-cli 4.0.0" {
 		t.Errorf("%d files by %q", n, first.Generator)

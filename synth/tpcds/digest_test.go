@@ -1,23 +1,22 @@
-package tpcds
+package tpcds_test
 
 import (
 	"encoding/binary"
-	"fmt"
 
 	"github.com/zeebo/xxh3"
+
+	format "barograph/formats/tpcds"
 )
 
-// Digest is what rows are, whatever their order and the files they lie in: how
+// digest is what rows are, whatever their order and the files they lie in: how
 // many, and the sum of their hashes.
-type Digest struct {
+type digest struct {
 	Rows int64
 	Sum  [2]uint64 // modulo 2⁶⁴ each
 }
 
-func (d Digest) String() string { return fmt.Sprintf("%016x%016x/%d", d.Sum[0], d.Sum[1], d.Rows) }
-
-// Add adds rows, all their columns.
-func (d *Digest) Add(r *Rows) {
+// add adds rows, all their columns.
+func (d *digest) add(r *format.Rows) {
 	var b []byte
 	for i := range r.N {
 		b = b[:0]
@@ -26,7 +25,7 @@ func (d *Digest) Add(r *Rows) {
 			switch {
 			case v.Null[i]:
 				b = append(b, 0)
-			case v.Kind == Char || v.Kind == Varchar:
+			case v.Kind == format.Char || v.Kind == format.Varchar:
 				b = append(binary.AppendUvarint(append(b, 1), uint64(len(v.Text[i]))), v.Text[i]...)
 			default:
 				b = binary.AppendVarint(append(b, 1), v.Whole[i])
@@ -39,14 +38,14 @@ func (d *Digest) Add(r *Rows) {
 	}
 }
 
-// DigestFiles digests the rows of Parquet files of a table.
-func DigestFiles(table string, paths ...string) (d Digest, err error) {
+// digestFiles digests the rows of Parquet files of a table.
+func digestFiles(table string, paths ...string) (d digest, err error) {
 	for _, path := range paths {
-		for rows, err := range Read(path, table) {
+		for rows, err := range format.Read(path, table) {
 			if err != nil {
 				return d, err
 			}
-			d.Add(rows)
+			d.add(rows)
 		}
 	}
 	return d, nil
