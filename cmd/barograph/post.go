@@ -153,7 +153,7 @@ func (f *postFlags) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return errors.Join(err, db.Close())
 	}
-	refs, err := post.NewReferences(src)
+	refs, err := post.NewReferences(ctx, src)
 	if err != nil {
 		return errors.Join(err, db.Close())
 	}
