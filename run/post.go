@@ -174,15 +174,7 @@ func (p *Posts) Save(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	text, err := json.MarshalIndent(p, "", " ")
-	if err != nil {
-		return err
-	}
-	path := filepath.Join(dir, PostFile)
-	if err := os.WriteFile(path+".new", append(text, '\n'), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return writeJSON(dir, PostFile, p)
 }
 
 // ReadPosts reads a run of the workload post.

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"barograph/engine"
@@ -34,7 +32,7 @@ type postFlags struct {
 func newPost(e *env) *cobra.Command {
 	f := &postFlags{env: e}
 	c := &cobra.Command{
-		Use:   "post --db URL [FILES…]",
+		Use:   "post --engine URL [FILES…]",
 		Short: "Post SHEF products into tables: the tests of NOAA's report of 2006",
 		Long: `Post SHEF products into tables, as the report of 14 April 2006 does (PostgreSQL 7.4.8 beside Informix 9.3), and time it.
 
@@ -56,13 +54,13 @@ The tables are Barograph's own, in schema barograph_post (PostgreSQL) or databas
 tables first; all but once with FILES change or invent values, and have tables of their own, whose names end in _test.
 What could not be decoded is told, and makes the exit status 4.
 ` + exitStatuses,
-		Example: `  barograph post --db postgres://postgres@localhost:5432/postgres --test quiet,bloat
-  barograph post --db sqlite:post.db --design single --method prepared,multi-row
-  barograph post --db $URL --test queue --method bulk --together 500 --messages 55338 --mean 240.3
-  barograph post --db $URL --test live --live-days 2 --speed-up 2000`,
+		Example: `  barograph post --engine postgres://postgres@localhost:5432/postgres --test quiet,bloat
+  barograph post --engine sqlite:post.db --design single --method prepared,multi-row
+  barograph post --engine $URL --test queue --method bulk --together 500 --messages 55338 --mean 240.3
+  barograph post --engine $URL --test live --live-days 2 --speed-up 2000`,
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), args) },
 	}
-	c.Flags().StringVar(&f.db, "db", "", "URL of the engine (required)")
+	c.Flags().StringVar(&f.db, engineFlag, "", "URL of the engine (required)")
 	c.Flags().StringSliceVar(&f.designs, "design", []string{string(engine.Array96Design), string(engine.SingleDesign)}, "designs")
 	c.Flags().StringSliceVar(&f.methods, "method", nil, "methods (default: all that the engine has)")
 	c.Flags().StringSliceVar(&f.tests, "test", nil, "tests (default: once with FILES, else quiet)")
@@ -74,7 +72,9 @@ What could not be decoded is told, and makes the exit status 4.
 	c.Flags().StringVar(&f.out, "out", "", "run folder (default: runs/{time}-post)")
 	c.Flags().StringVar(&f.now, "now", "", "of FILES: moment that decides years, e.g. 2024-07-03 (default: the present)")
 	f.feed.add(c)
-	c.MarkFlagRequired("db") //nolint:errcheck // the flag exists
+	f.env.enginesNamed(c, "db")
+	c.MarkFlagRequired(engineFlag) //nolint:errcheck // the flag exists
+	positive(c, "posters", "together", "rounds")
 	complete(c, "policy", func() []string { return words(engine.Policies()) })
 	complete(c, "design", func() []string { return words(engine.PostDesigns()) })
 	complete(c, "test", func() []string { return words(post.Tests()) })
@@ -128,7 +128,7 @@ func (f *postFlags) run(ctx context.Context, args []string) error {
 	}
 	for i, t := range f.tests {
 		if !slices.Contains(post.Tests(), post.Test(t)) {
-			return usage(&fault.Error{Setting: "--test " + f.tests[i], Problem: "is not known", Cure: "choose of " + strings.Join(words(post.Tests()), ", ")})
+			return usage(fault.Unknown("--test", f.tests[i], post.Tests()))
 		}
 	}
 	src, err := f.source(ctx, args)
@@ -140,7 +140,7 @@ func (f *postFlags) run(ctx context.Context, args []string) error {
 		return usage(err)
 	}
 	if len(d.PostMethods) == 0 {
-		return usage(&fault.Error{Setting: "--db " + d.Scheme, Problem: "does not post SHEF values", Cure: "choose an SQL engine"})
+		return usage(&fault.Error{Setting: "--engine " + d.Scheme, Problem: "does not post SHEF values", Cure: "choose an SQL engine"})
 	}
 	if len(f.methods) == 0 {
 		f.methods = words(d.PostMethods)
@@ -161,7 +161,7 @@ func (f *postFlags) run(ctx context.Context, args []string) error {
 		f.out = filepath.Join("runs", time.Now().UTC().Format("20060102-150405")+"-post")
 	}
 	result := &run.Posts{
-		Started: time.Now().UTC().Truncate(time.Second), Args: redacted(os.Args[1:]), Seed: f.feed.feed.Seed, Feed: src.Words(), Policy: f.policy,
+		Started: time.Now().UTC().Truncate(time.Second), Args: redacted(f.env.args), Seed: f.feed.feed.Seed, Feed: src.Words(), Policy: f.policy,
 		Product: about.Product, Version: about.Version, Settings: about.Settings, Machine: measure.ReadMachine(ctx, "."), Read: refs.Read(),
 	}
 	err = errors.Join(f.programme(ctx, db, src, refs, result), db.Close())

@@ -11,7 +11,7 @@ import (
 )
 
 // referenceValues is how many values a reference looks at together: it bounds
-// the client's memory, some 200 MB.
+// the client's memory to some 450 MB, as measured on 13.3 million values.
 const referenceValues = 2_000_000
 
 // References say what tables must hold, from the products alone. Those of a
