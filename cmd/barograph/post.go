@@ -145,15 +145,15 @@ func (f *postFlags) run(ctx context.Context, args []string) error {
 	if len(f.methods) == 0 {
 		f.methods = words(d.PostMethods)
 	}
-	refs, err := post.NewReferences(src)
-	if err != nil {
-		return err
-	}
 	db, err := f.env.engines.Open(ctx, f.db, engine.Options{Log: f.env.log()})
 	if err != nil {
 		return err
 	}
 	about, err := db.About(ctx)
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	refs, err := post.NewReferences(ctx, src)
 	if err != nil {
 		return errors.Join(err, db.Close())
 	}

@@ -29,7 +29,7 @@ func smallFeed(t *testing.T, s synth.SHEF) post.Feed {
 
 func references(t *testing.T, s post.Source) *post.References {
 	t.Helper()
-	r, err := post.NewReferences(s)
+	r, err := post.NewReferences(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,11 +164,11 @@ func TestSourcesAgree(t *testing.T) {
 		text, err := os.ReadFile(path)
 		return bytes.NewReader(text), nil, err
 	}}
-	one, err := post.Survey(feed)
+	one, err := post.Survey(t.Context(), feed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := post.Survey(files)
+	two, err := post.Survey(t.Context(), files)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -204,7 +204,7 @@ func (p *Programme) held(ctx context.Context, leave func(*engine.PostedValue) bo
 	if err != nil {
 		return proof, "", err
 	}
-	want, err := p.References.digest(p.Design, p.Policy, s)
+	want, err := p.References.digest(ctx, p.Design, p.Policy, s)
 	if err != nil {
 		return proof, "", err
 	}

@@ -1,6 +1,8 @@
 package post
 
 import (
+	"context"
+	"errors"
 	"fmt"
 
 	"barograph/engine"
@@ -9,7 +11,7 @@ import (
 )
 
 // referenceValues is how many values a reference looks at together: it bounds
-// the client's memory, some 200 MB.
+// the client's memory to some 450 MB, as measured on 13.3 million values.
 const referenceValues = 2_000_000
 
 // References say what tables must hold, from the products alone. Those of a
@@ -24,8 +26,8 @@ type References struct {
 }
 
 // NewReferences surveys a source.
-func NewReferences(s Source) (*References, error) {
-	c, err := Survey(s)
+func NewReferences(ctx context.Context, s Source) (*References, error) {
+	c, err := Survey(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +49,7 @@ type state struct {
 const never = -farFuture
 
 // digest is that of tables of a design in a state.
-func (r *References) digest(d engine.PostDesign, p engine.Policy, s state) (record.Digest, error) {
+func (r *References) digest(ctx context.Context, d engine.PostDesign, p engine.Policy, s state) (record.Digest, error) {
 	if d.Slots() > 0 && s.deleted == never {
 		d = engine.SingleDesign // the same values
 	}
@@ -67,7 +69,7 @@ func (r *References) digest(d engine.PostDesign, p engine.Policy, s state) (reco
 		}
 		for _, by := range s.added {
 			for m, err := range (shifted{r.source, by}).Products() {
-				if err != nil {
+				if err = errors.Join(err, ctx.Err()); err != nil {
 					return sum, err
 				}
 				one.Post([]engine.PostMessage{m.PostMessage})

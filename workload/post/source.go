@@ -1,6 +1,7 @@
 package post
 
 import (
+	"context"
 	"errors"
 	"io"
 	"iter"
@@ -199,12 +200,12 @@ type Contents struct {
 }
 
 // Survey walks a source once.
-func Survey(s Source) (*Contents, error) {
+func Survey(ctx context.Context, s Source) (*Contents, error) {
 	c := &Contents{First: record.NoTime}
 	known, all := map[record.ID]bool{}, map[engine.Series]bool{}
 	var last engine.Series
 	for m, err := range s.Products() {
-		if err != nil {
+		if err = errors.Join(err, ctx.Err()); err != nil {
 			return nil, err
 		}
 		c.Read.Products++
