@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"barograph/design"
 	"barograph/engine"
@@ -250,7 +251,7 @@ func (e *env) loaded(ctx context.Context, a engine.Archive, p *place, s *load.Su
 	out := loadResult{
 		Archive: fault.Redact(p.url), Design: p.design, Subset: p.subset, Files: len(s.Files), Skipped: len(s.Skipped), Failed: texts(s.Failed),
 		Read: s.Read, Stored: s.Stored, Replaced: s.Replaced, Quarantined: s.Quarantined, Bytes: s.Bytes, Seconds: s.Elapsed.Seconds(),
-		LeftOut: s.LeftOut, Records: contents.Records, Objects: contents.Objects, Object: contents.Object, BytesOnDisk: size,
+		LeftOut: s.LeftOut, Held: s.Held, Records: contents.Records, Objects: contents.Objects, Object: contents.Object, BytesOnDisk: size,
 	}
 	if digest {
 		d, err := load.Digest(ctx, a, p.subset)
@@ -262,12 +263,15 @@ func (e *env) loaded(ctx context.Context, a engine.Archive, p *place, s *load.Su
 	if err := e.printLoad(&out); err != nil {
 		return err
 	}
+	for _, m := range s.Held {
+		s.Quarantined += m.Quarantined
+	}
 	if len(s.Failed) > 0 || s.Quarantined > 0 {
 		rest := "everything else is stored"
 		if s.Stored+s.Replaced == 0 {
 			rest = "nothing was stored"
 		}
-		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d lines quarantined, %d files not read to their end; %s", s.Quarantined, len(s.Failed), rest)}
+		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d lines of these files are in quarantine, %d files could not be read; %s", s.Quarantined, len(s.Failed), rest)}
 	}
 	return nil
 }
@@ -285,6 +289,7 @@ type loadResult struct {
 	Replaced    int64            `json:"replaced"`
 	Quarantined int64            `json:"quarantined"`
 	LeftOut     map[string]int64 `json:"left_out,omitempty"`
+	Held        []engine.Mark    `json:"skipped_with_quarantine,omitempty"`
 	Bytes       int64            `json:"bytes"`
 	Seconds     float64          `json:"seconds"`
 	Records     map[string]int64 `json:"records_by_line_type"`
@@ -302,6 +307,9 @@ func (e *env) printLoad(r *loadResult) error {
 	fmt.Fprintf(w, "archive\t%s, design %s, subset %s\n", r.Archive, r.Design, r.Subset)
 	fmt.Fprintf(w, "files\t%d loaded, %d skipped (in the archive already), %d failed\n", r.Files, r.Skipped, len(r.Failed))
 	fmt.Fprintf(w, "lines\t%d read = %d stored + %d replaced + %d quarantined\n", r.Read, r.Stored, r.Replaced, r.Quarantined)
+	for _, m := range r.Held {
+		fmt.Fprintf(w, "in quarantine\t%d of %d lines of %s, since it was loaded at %s UTC\n", m.Quarantined, m.Read, m.Path, m.Loaded.UTC().Format(time.DateTime))
+	}
 	for _, columns := range slices.Sorted(maps.Keys(r.LeftOut)) {
 		fmt.Fprintf(w, "left out\tcolumns that no design keeps, of %d lines of %s\n", r.LeftOut[columns], columns)
 	}

@@ -189,6 +189,7 @@ func (e *env) grow(ctx context.Context, s *study, o met.Options) error {
 		}
 		all.Cases, all.Empty = outcome.Cases, outcome.Empty
 		all.Equal, all.Wrong, all.Failed, all.NotWhole = all.Equal+outcome.Equal, all.Wrong+outcome.Wrong, all.Failed+outcome.Failed, all.NotWhole+outcome.NotWhole
+		all.Quarantined, all.Unread = outcome.Quarantined, outcome.Unread
 	}
 	if err := e.report(s.out); err != nil {
 		return err

@@ -316,7 +316,9 @@ func noteAbout(ctx context.Context, db *engine.Engine, result *run.Scans) error 
 // ended writes the laws and the report of what was measured, and says by the
 // exit status how it ended.
 func (f *scanFlags) ended(err error, o scan.Options, result *run.Scans) error {
-	if result.Laws = scan.Laws(result); len(result.Laws) > 0 {
+	fast := scan.TooFast(result)
+	result.Warnings = append(result.Warnings, fast...)
+	if result.Laws = scan.Laws(result); len(result.Laws)+len(fast) > 0 {
 		err = errors.Join(err, o.Save())
 	}
 	if len(result.Points) > 0 || scan.GivenUp(result) > 0 {

@@ -39,7 +39,11 @@ func madeSweep() *run.Scans {
 			most := (partitions + paths - 1) / paths // parts on the first disk
 			seconds := 0.5 + max(20*float64(most)/float64(partitions), 16/float64(min(partitions, 4)))
 			for rep := range 5 {
-				p := run.ScanPoint{Config: config, Query: "scan", Phase: run.Cold, Rep: rep + 1, Devices: []measure.DiskLoad{{Read: 2e9}}}
+				p := run.ScanPoint{Config: config, Query: "scan", Phase: run.Cold, Rep: rep + 1}
+				for disk := range paths {
+					parts := (partitions + paths - 1 - disk) / paths
+					p.Devices = append(p.Devices, measure.DiskLoad{Read: uint64(2e9 * parts / partitions)})
+				}
 				d := time.Duration(seconds * (1 + 0.02*noise.NormFloat64()) * 1e9)
 				r.Add(p, d, proof, nil)
 				if p.Query = "q3"; config < 2 {
