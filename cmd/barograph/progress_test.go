@@ -81,4 +81,7 @@ func TestBarsOnATerminal(t *testing.T) {
 			}
 		})
 	}
+	if _, err := os.Stat(filepath.Join(dir, "run2")); err == nil {
+		t.Error("a run that came to nothing left its folder")
+	}
 }
