@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"errors"
+	"path/filepath"
 	"testing"
 
 	"barograph/engine"
@@ -58,6 +59,16 @@ func (s *suite) readOnly(t *testing.T) {
 	h = s.open(t, url, engine.Options{})
 	holds(t, h, "a", expect(files))
 	h.close(t)
+
+	if s.Driver.Place == engine.Embedded {
+		t.Run("on read-only media", func(t *testing.T) {
+			readOnlyMedia(t, filepath.Dir(databasePath(t, url)))
+			h := s.open(t, url, engine.Options{ReadOnly: true})
+			holds(t, h, "a", expect(files))
+			s.prove(t, h, files, everything("a", lineType("CTC")))
+			h.close(t)
+		})
+	}
 
 	t.Run("a database that is not there", func(t *testing.T) {
 		url := s.URL(t)

@@ -16,7 +16,7 @@ const secretNames = `(?:passw(?:or)?d|passphrase|pwd|secret|credential|api_?key|
 var (
 	urlPassword = regexp.MustCompile(`(?i)([a-z][a-z0-9+.-]*(?:://|%3A%2F%2F)[^\s:@/"%]*(?::|%3A))[^\s"]*(@|%40)`)
 	dsnPassword = regexp.MustCompile(`([\w.%+-]+):[^\s"/@][^\s"]*@`)
-	namedSecret = regexp.MustCompile(`(?i)(` + secretNames + `[\w.-]*(?:["']?\s*=\s*|["']\s*:\s*))(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s&"']+)`)
+	namedSecret = regexp.MustCompile(`(?i)(` + secretNames + `[\w.-]*(?:["']?\s*=\s*|["']\s*:\s*))(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s&"']*[^\s&"':;,])`)
 	secretName  = regexp.MustCompile(`(?i)` + secretNames)
 )
 

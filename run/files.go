@@ -36,7 +36,7 @@ func FileName(parts ...string) string {
 	name := strings.Join(escaped, ".")
 	if len(name) > longestName {
 		whole := fnv.New128a()
-		whole.Write([]byte(name)) //nolint:errcheck // a hash takes everything
+		whole.Write([]byte(name))
 		name = fmt.Sprintf("%s~%x", name[:longestName-33], whole.Sum(nil))
 	}
 	return name

@@ -87,7 +87,7 @@ func statNames() (names []string) {
 
 // caseNames complete what is asked.
 func caseNames() (names []string) {
-	cases, _ := question.Cases() //nolint:errcheck // without them nothing is completed
+	cases, _ := question.Cases() // without them nothing is completed
 	for _, q := range cases {
 		names = append(names, q.Name+"\t"+q.Title)
 	}

@@ -362,7 +362,7 @@ func newRejects(e *env, path string) (*rejects, error) {
 
 func (r *rejects) add(q record.Reject) {
 	if r.csv != nil {
-		r.csv.Write([]string{q.File, strconv.Itoa(int(q.Line)), q.Reason, q.Text}) //nolint:errcheck // csv keeps the error for close
+		r.csv.Write([]string{r.env.cell(q.File), strconv.Itoa(int(q.Line)), r.env.cell(q.Reason), r.env.cell(q.Text)}) //nolint:errcheck // csv keeps the error for close
 		return
 	}
 	if r.shown++; r.shown <= shownRejects {

@@ -46,6 +46,7 @@ type env struct {
 	engines        engine.Registry
 
 	json    bool // --json
+	sheets  bool // --spreadsheet
 	verbose bool // --verbose
 }
 

@@ -192,7 +192,6 @@ func TestExitStatuses(t *testing.T) {
 		{"server without URL", []string{"met", good, "--engine", "oracle"}, fault.Usage, "oracle://"},
 		{"server not reached", []string{"met", filepath.Join(dir, "absent.vsdb"), good, "--engine", "postgres://me@127.0.0.1:1/x", "--out", filepath.Join(dir, "run")}, fault.Failed, "absent.vsdb"},
 		{"server not reached, told first", []string{"met", good, "--engine", "postgres://me@127.0.0.1:1/x", "--out", filepath.Join(dir, "run")}, fault.Unreachable, "127.0.0.1:1"},
-		{"dead run", []string{"met", bad, "--engine", "sqlite:" + filepath.Join(bad, "x.db"), "--out", filepath.Join(dir, "run")}, fault.Unreachable, "x-normalized.db"},
 		{"engine without archives", []string{"load", good, "--engine", "trino://h/x"}, fault.Usage, "keeps no verification archives"},
 		{"absent file", []string{"load", filepath.Join(dir, "absent.vsdb"), "--to", db}, fault.Failed, "absent.vsdb"},
 		{"quarantined line", []string{"load", bad, "--to", db}, fault.Incomplete, "bad.vsdb:1"},

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -37,7 +38,7 @@ func writeAnswer(file *os.File, format string, a *answer.Answer, e *env) error {
 	case "table":
 		return writeTable(w, a)
 	case "csv":
-		return writeCSV(w, a)
+		return e.writeCSV(w, a)
 	case "json":
 		return writeJSON(w, a)
 	case "parquet":
@@ -74,15 +75,30 @@ func writeTable(w io.Writer, a *answer.Answer) error {
 	return tw.Flush()
 }
 
-func writeCSV(w io.Writer, a *answer.Answer) error {
+// cell is a text as a cell of CSV. With --spreadsheet it gets an apostrophe
+// where a spreadsheet would run it as a formula; numbers stay what they are.
+func (e *env) cell(text string) string {
+	if !e.sheets || text == "" || !strings.ContainsRune("=+-@\t\r\n", rune(text[0])) {
+		return text
+	}
+	if _, err := strconv.ParseFloat(text, 64); err == nil {
+		return text
+	}
+	return "'" + text
+}
+
+func (e *env) writeCSV(w io.Writer, a *answer.Answer) error {
 	cw := csv.NewWriter(w)
-	if err := cw.Write(names(a)); err != nil {
+	if err := cw.Write(names(a)); err != nil { // which no file chooses
 		return err
 	}
 	row := make([]string, len(a.Columns))
 	for i := range a.Rows {
 		for k := range a.Columns {
 			row[k] = string(a.AppendValue(nil, k, i))
+			if a.Columns[k].Kind == question.Text {
+				row[k] = e.cell(row[k])
+			}
 		}
 		if err := cw.Write(row); err != nil {
 			return err

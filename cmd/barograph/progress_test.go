@@ -18,7 +18,7 @@ import (
 
 // onTerminal runs a command line whose stderr is a pseudo-terminal and returns
 // what it drew there. A command that does not come back fails the test.
-func onTerminal(t *testing.T, ctx context.Context, args ...string) (status int, drawn string) {
+func onTerminal(ctx context.Context, t *testing.T, args ...string) (status int, drawn string) {
 	t.Helper()
 	screen, tty, err := pty.Open()
 	if err != nil {
@@ -31,7 +31,7 @@ func onTerminal(t *testing.T, ctx context.Context, args ...string) (status int, 
 	var text bytes.Buffer
 	read, done := make(chan struct{}), make(chan int, 1)
 	go func() {
-		io.Copy(&text, screen) //nolint:errcheck // ends with EIO when the other side is closed
+		io.Copy(&text, screen) // ends with EIO when the other side is closed
 		close(read)
 	}()
 	go func() {
@@ -75,10 +75,13 @@ func TestBarsOnATerminal(t *testing.T) {
 		{"met, interrupted", "interrupted", gone, fault.Interrupted, []string{"met", data, "--engine", "pebble", "--out", filepath.Join(dir, "run2")}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			status, drawn := onTerminal(t, tc.ctx, tc.args...)
+			status, drawn := onTerminal(tc.ctx, t, tc.args...)
 			if status != tc.want || !strings.Contains(drawn, tc.says) {
 				t.Errorf("status %d, want %d and a word of %q:\n%s", status, tc.want, tc.says, drawn)
 			}
 		})
+	}
+	if _, err := os.Stat(filepath.Join(dir, "run2")); err == nil {
+		t.Error("a run that came to nothing left its folder")
 	}
 }

@@ -40,6 +40,7 @@ Begin with:  barograph quickstart
 	}
 	root.PersistentFlags().BoolVar(&e.json, "json", false, "print results as JSON, for machines")
 	root.PersistentFlags().BoolVarP(&e.verbose, "verbose", "v", false, "log what is done to stderr")
+	root.PersistentFlags().BoolVar(&e.sheets, "spreadsheet", false, "write CSV for spreadsheets: an apostrophe stands before texts that they would take for formulas")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usage(fmt.Errorf("%w%s; see `%s --help`", err, nearestFlag(c, err), c.CommandPath()))
 	})

@@ -179,7 +179,7 @@ func (d *shefDecode) open() (closers []func() error, err error) {
 		}
 		return append([]func() error{b.Flush}, closers...), nil
 	}
-	if d.values, err = newGaugeWriter(d.format, w); err != nil {
+	if d.values, err = d.env.newGaugeWriter(d.format, w); err != nil {
 		return closers, err
 	}
 	return append([]func() error{d.values.close}, closers...), nil

@@ -21,12 +21,12 @@ type gaugeWriter interface {
 	close() error
 }
 
-func newGaugeWriter(format string, w io.Writer) (gaugeWriter, error) {
+func (e *env) newGaugeWriter(format string, w io.Writer) (gaugeWriter, error) {
 	switch format {
 	case "table":
 		return newGaugeText(w, gaugeTableHead, appendGaugeTable), nil
 	case "csv":
-		return newGaugeText(w, gaugeCSVHead, appendGaugeCSV), nil
+		return newGaugeText(w, gaugeCSVHead, e.appendGaugeCSV), nil
 	case "shefit":
 		return newGaugeText(w, "", func(b []byte, _ *shef.Product, g *record.Gauge) []byte { return shef.AppendText(b, g) }), nil
 	case "json":
@@ -98,8 +98,8 @@ func yesNo(is bool) string {
 
 const gaugeCSVHead = "station,time,code,value,quality,duration,probability,created,revised,series,source,comment,product,file,line"
 
-func appendGaugeCSV(b []byte, p *shef.Product, g *record.Gauge) []byte {
-	b = fmt.Appendf(b, "%s,%s,%s,", g.Station, time.Unix(g.Time, 0).UTC().Format(time.RFC3339), g.Code)
+func (e *env) appendGaugeCSV(b []byte, p *shef.Product, g *record.Gauge) []byte {
+	b = fmt.Appendf(b, "%s,%s,%s,", e.cell(g.Station.String()), time.Unix(g.Time, 0).UTC().Format(time.RFC3339), g.Code)
 	if !g.IsMissing() {
 		b = strconv.AppendFloat(b, g.Value, 'g', -1, 64)
 	}
@@ -112,9 +112,9 @@ func appendGaugeCSV(b []byte, p *shef.Product, g *record.Gauge) []byte {
 		b = time.Unix(g.Created, 0).UTC().AppendFormat(b, time.RFC3339)
 	}
 	b = fmt.Appendf(b, ",%t,%d,%s,", g.Revised, g.Series, g.Source)
-	b = appendQuoted(b, g.Comment)
-	b = appendQuoted(append(b, ','), p.AWIPS)
-	b = appendQuoted(append(b, ','), p.File)
+	b = appendQuoted(b, e.cell(g.Comment))
+	b = appendQuoted(append(b, ','), e.cell(p.AWIPS))
+	b = appendQuoted(append(b, ','), e.cell(p.File))
 	return fmt.Appendf(b, ",%d\n", g.Line)
 }
 

@@ -107,7 +107,7 @@ func open(_ context.Context, u *url.URL, o engine.Options) (*engine.Engine, erro
 	}
 	st := &store{dir: dir, readOnly: o.ReadOnly, full: make(diskFull), catalogs: map[string]*design.Catalog{}}
 	opts := s.options(o)
-	opts.FS = vfs.OnDiskFull(vfs.Default, st.full.stop)
+	opts.FS = vfs.OnDiskFull(media{vfs.Default}, st.full.stop)
 	st.db, err = guarded(st, func() (*pebble.DB, error) { return pebble.Open(dir, opts) })
 	if err != nil {
 		return nil, unreachable(dir, st.explain(err))
@@ -119,6 +119,18 @@ func open(_ context.Context, u *url.URL, o engine.Options) (*engine.Engine, erro
 		About:    func(context.Context) (engine.About, error) { return s.about(), nil },
 		Close:    func() error { return st.write(st.db.Close) },
 	}, nil
+}
+
+// media is a file system that may be read-only: then nobody writes, and the
+// folder needs no lock, for which a file would be made.
+type media struct{ vfs.FS }
+
+func (m media) Lock(name string) (io.Closer, error) {
+	lock, err := m.FS.Lock(name)
+	if errors.Is(err, syscall.EROFS) {
+		return io.NopCloser(nil), nil
+	}
+	return lock, err
 }
 
 func (s *settings) options(o engine.Options) *pebble.Options {

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/mattn/go-sqlite3"
@@ -137,10 +138,10 @@ func (d *database) Driver() driver.Driver { return &sqlite3.SQLiteDriver{} }
 // connect opens a connection, whose statements wait so long for a lock.
 func (d *database) connect(patience time.Duration) (*sqlite3.SQLiteConn, error) {
 	mode := "rwc"
-	if d.readOnly {
-		mode = "ro"
-	}
 	abs, err := filepath.Abs(d.path)
+	if err == nil && d.readOnly {
+		mode, err = readMode(abs)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -172,6 +173,24 @@ func (d *database) connect(patience time.Duration) (*sqlite3.SQLiteConn, error) 
 		return nil, err
 	}
 	return c, nil
+}
+
+// readMode is how a file is opened for reading. On read-only media the files
+// that go with a log cannot be made; as nobody writes there, none are needed,
+// unless the log still holds commits.
+func readMode(path string) (string, error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err == nil {
+		return "ro", f.Close()
+	}
+	if !errors.Is(err, syscall.EROFS) {
+		return "ro", nil // as others' files are, which their owner may be writing
+	}
+	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
+		return "", &fault.Error{File: path, Problem: "lies on read-only media with commits that are not yet written back from its log", Err: engine.ErrUnreachable,
+			Cure: "copy it and its -wal file to where they can be written, and open that"}
+	}
+	return "ro&immutable=1", nil
 }
 
 // squareRoot is NULL for what has none, as SQLite's own.

@@ -1,0 +1,23 @@
+package enginetest
+
+import (
+	"syscall"
+	"testing"
+)
+
+// readOnlyMedia makes a folder read-only as media are, for root too: nothing in
+// it can be made or changed until the test ends.
+func readOnlyMedia(t *testing.T, dir string) {
+	t.Helper()
+	if err := syscall.Mount(dir, dir, "", syscall.MS_BIND, ""); err != nil {
+		t.Skipf("NOT TESTED: a folder cannot be mounted: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := syscall.Mount("", dir, "", syscall.MS_BIND|syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
+		t.Fatal(err)
+	}
+}
