@@ -48,8 +48,10 @@ var allowed = map[string][]string{
 	"engine/dry":              {"record", "question", "answer", "design", "flavour", "engine", "engine/dry/pairs"},
 	"engine/dry/pairs":        {"engine"},
 	"engine/mongodb/ferretdb": {},
-	"engine/enginetest":       {"record", "question", "answer", "design", "flavour", "engine", "engine/sqlengine", "load", "synth", "synth/tpcds", "lab", "formats", "formats/*"},
 	"engine/all":              {"engine", "engine/*"},
+
+	"enginetest":          {"record", "question", "answer", "design", "flavour", "engine", "engine/sqlengine", "load", "synth", "lab", "formats", "formats/*"},
+	"enginetest/scantest": {"engine", "synth/tpcds"},
 
 	"load":      {"formats", "record", "design", "engine"},
 	"tablediff": {},

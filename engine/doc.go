@@ -4,5 +4,5 @@
 // a URL gives an Engine, a struct of abilities in which nil means "cannot". The
 // verification workload uses Archives, the ycsb workload KV; later workloads bring
 // further fields.
-// The suite in engine/enginetest holds every engine to what is written here.
+// The suite in enginetest holds every engine to what is written here.
 package engine

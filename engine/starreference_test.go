@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"barograph/engine"
-	"barograph/engine/enginetest"
+	"barograph/enginetest"
 	"barograph/lab"
 	generate "barograph/synth/tpcds"
 )

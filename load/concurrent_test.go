@@ -12,9 +12,9 @@ import (
 
 	"barograph/design"
 	"barograph/engine"
-	"barograph/engine/enginetest"
 	"barograph/engine/mariadb"
 	"barograph/engine/postgres"
+	"barograph/enginetest"
 	"barograph/fault"
 	"barograph/lab"
 	"barograph/load"

@@ -11,8 +11,8 @@ import (
 
 	"barograph/design"
 	"barograph/engine"
-	"barograph/engine/enginetest"
 	"barograph/engine/mariadb"
+	"barograph/enginetest"
 	"barograph/formats/vsdb"
 	"barograph/lab"
 	"barograph/load"

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"barograph/engine/all"
-	"barograph/engine/enginetest"
+	"barograph/enginetest"
 	"barograph/fault"
 	"barograph/lab"
 )

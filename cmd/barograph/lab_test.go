@@ -9,7 +9,7 @@ import (
 
 	"barograph/engine"
 	"barograph/engine/all"
-	"barograph/engine/enginetest"
+	"barograph/enginetest"
 	"barograph/fault"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"barograph/engine/all"
-	"barograph/engine/enginetest"
+	"barograph/enginetest"
 	"barograph/fault"
 	"barograph/run"
 )

@@ -11,7 +11,7 @@ import (
 
 	"barograph/engine"
 	"barograph/engine/all"
-	"barograph/engine/enginetest"
+	"barograph/enginetest"
 	"barograph/fault"
 	"barograph/lab"
 	"barograph/run"

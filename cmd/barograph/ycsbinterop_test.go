@@ -11,8 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"barograph/engine/enginetest"
 	"barograph/engine/postgres"
+	"barograph/enginetest"
 	"barograph/lab"
 )
 

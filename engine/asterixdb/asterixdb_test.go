@@ -9,7 +9,7 @@ import (
 
 	"barograph/design"
 	"barograph/engine/asterixdb"
-	"barograph/engine/enginetest"
+	"barograph/enginetest"
 	"barograph/flavour"
 	"barograph/lab"
 )

@@ -14,7 +14,7 @@ import (
 	"barograph/design"
 	"barograph/engine"
 	"barograph/engine/asterixdb"
-	"barograph/engine/enginetest"
+	"barograph/enginetest"
 	"barograph/lab"
 	"barograph/record"
 )

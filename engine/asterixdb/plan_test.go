@@ -7,7 +7,7 @@ import (
 	"barograph/design"
 	"barograph/engine"
 	"barograph/engine/asterixdb"
-	"barograph/engine/enginetest"
+	"barograph/enginetest"
 	"barograph/flavour"
 	"barograph/question"
 	"barograph/record"

@@ -7,7 +7,8 @@ import (
 
 	"barograph/engine"
 	"barograph/engine/asterixdb"
-	"barograph/engine/enginetest"
+	"barograph/enginetest"
+	"barograph/enginetest/scantest"
 	"barograph/lab"
 )
 
@@ -21,7 +22,7 @@ func TestScans(t *testing.T) {
 			}
 			p := engine.Placement{Paths: enginetest.Disks(t, 3), Partitions: 4}
 			d := &databases{server: enginetest.Lab(t, asterixdb.Driver(), lab.Options{Memory: memory, Nodes: nodes, Disks: p.Paths, Partitions: p.Partitions})}
-			enginetest.RunScans(t, enginetest.ScanConfig{Driver: asterixdb.Driver(), URL: func(t *testing.T) string { return d.url(t, "") }, Fixed: &p, Brief: nodes > 1})
+			scantest.Run(t, scantest.Config{Driver: asterixdb.Driver(), URL: func(t *testing.T) string { return d.url(t, "") }, Fixed: &p, Brief: nodes > 1})
 			if err := d.server.Down(); err != nil {
 				t.Fatal(err)
 			}

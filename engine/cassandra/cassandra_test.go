@@ -14,7 +14,7 @@ import (
 	"barograph/design"
 	"barograph/engine"
 	"barograph/engine/cassandra"
-	"barograph/engine/enginetest"
+	"barograph/enginetest"
 	"barograph/flavour"
 	"barograph/lab"
 	"barograph/record"

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"barograph/design"
-	"barograph/engine/enginetest"
+	"barograph/enginetest"
 	"barograph/flavour"
 	"barograph/question"
 	"barograph/record"

@@ -14,7 +14,7 @@ import (
 
 	"barograph/design"
 	"barograph/engine"
-	"barograph/engine/enginetest"
+	"barograph/enginetest"
 	"barograph/flavour"
 	"barograph/lab"
 	"barograph/question"

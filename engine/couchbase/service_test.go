@@ -16,7 +16,7 @@ import (
 	"barograph/design"
 	"barograph/engine"
 	"barograph/engine/docengine"
-	"barograph/engine/enginetest"
+	"barograph/enginetest"
 	"barograph/lab"
 )
 

@@ -3,7 +3,7 @@ package dry
 import (
 	"testing"
 
-	"barograph/engine/enginetest"
+	"barograph/enginetest"
 )
 
 func TestConformance(t *testing.T) {

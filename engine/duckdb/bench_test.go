@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"barograph/engine/duckdb"
-	"barograph/engine/enginetest"
+	"barograph/enginetest"
 )
 
 func fresh(b *testing.B) string { return "duckdb:" + filepath.Join(b.TempDir(), "archive.db") }

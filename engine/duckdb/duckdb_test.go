@@ -5,7 +5,8 @@ import (
 	"testing"
 
 	"barograph/engine/duckdb"
-	"barograph/engine/enginetest"
+	"barograph/enginetest"
+	"barograph/enginetest/scantest"
 )
 
 func TestConformance(t *testing.T) {
@@ -17,7 +18,7 @@ func TestConformance(t *testing.T) {
 }
 
 func TestScans(t *testing.T) {
-	enginetest.RunScans(t, enginetest.ScanConfig{
+	scantest.Run(t, scantest.Config{
 		Driver: duckdb.Driver(),
 		URL:    func(t *testing.T) string { return "duckdb:" + filepath.Join(t.TempDir(), "star.db") },
 	})

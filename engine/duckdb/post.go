@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/duckdb/duckdb-go/v2/mapping"
 
@@ -131,7 +132,7 @@ func (p posts) connect(context.Context) (*sqlengine.PostConn, error) {
 		Again: func(err error) bool { return strings.Contains(err.Error(), "onflict") },
 		Close: func() error {
 			for _, st := range s.made {
-				mapping.DestroyPrepare(&st.raw)
+				st.close()
 			}
 			mapping.Disconnect(&c.raw) // its temporary tables end with it
 			return nil
@@ -139,9 +140,14 @@ func (p posts) connect(context.Context) (*sqlengine.PostConn, error) {
 	}, nil
 }
 
+// postStatement is prepared. DuckDB plans it again at each execution in which
+// an argument has another type than its parameter, NULL without a type among
+// them: so each argument is given the type that the statement asks for.
 type postStatement struct {
-	c   *postConn
-	raw mapping.PreparedStatement
+	c     *postConn
+	raw   mapping.PreparedStatement
+	types []mapping.Type  // of the parameters
+	nulls []mapping.Value // NULL as each parameter has it; nil = not made yet
 }
 
 func (c *postConn) prepare(ctx context.Context, text string) (*postStatement, error) {
@@ -151,7 +157,65 @@ func (c *postConn) prepare(ctx context.Context, text string) (*postStatement, er
 		mapping.DestroyPrepare(&st.raw)
 		return nil, fmt.Errorf("%.60s…: %w", text, err)
 	}
+	n := int(mapping.NParams(st.raw))
+	st.types, st.nulls = make([]mapping.Type, n), make([]mapping.Value, n)
+	for i := range n {
+		st.types[i] = mapping.ParamType(st.raw, mapping.IdxT(i+1))
+	}
 	return st, nil
+}
+
+func (st *postStatement) close() {
+	for i := range st.nulls {
+		mapping.DestroyValue(&st.nulls[i])
+	}
+	mapping.DestroyPrepare(&st.raw)
+}
+
+// bind gives argument i the type of its parameter.
+func (st *postStatement) bind(i int, a any) mapping.State {
+	at := mapping.IdxT(i + 1)
+	switch a := a.(type) {
+	case nil:
+		if st.types[i] == mapping.TypeInvalid {
+			return mapping.BindNull(st.raw, at)
+		}
+		return mapping.BindValue(st.raw, at, st.null(i))
+	case int64:
+		if st.types[i] == mapping.TypeInteger && a == int64(int32(a)) {
+			return mapping.BindInt32(st.raw, at, int32(a))
+		}
+		return mapping.BindInt64(st.raw, at, a)
+	case float64:
+		return mapping.BindDouble(st.raw, at, a)
+	case string:
+		switch st.types[i] {
+		case mapping.TypeTimestamp:
+			if t, err := time.Parse(time.DateTime, a); err == nil {
+				return mapping.BindTimestamp(st.raw, at, mapping.NewTimestamp(t.UnixMicro()))
+			}
+		case mapping.TypeDate:
+			if t, err := time.Parse(time.DateOnly, a); err == nil {
+				return mapping.BindDate(st.raw, at, mapping.NewDate(int32(t.Unix() / (24 * 60 * 60))))
+			}
+		}
+		return mapping.BindVarcharLength(st.raw, at, a, mapping.IdxT(len(a)))
+	}
+	return mapping.StateError
+}
+
+// null is NULL of the type of a parameter. The library makes none directly: as
+// the element of a list it takes the list's type.
+func (st *postStatement) null(i int) mapping.Value {
+	if st.nulls[i].Ptr == nil {
+		typ, none := mapping.ParamLogicalType(st.raw, mapping.IdxT(i+1)), mapping.CreateNullValue()
+		list := mapping.CreateListValue(typ, []mapping.Value{none})
+		st.nulls[i] = mapping.GetListChild(list, 0)
+		mapping.DestroyValue(&list)
+		mapping.DestroyValue(&none)
+		mapping.DestroyLogicalType(&typ)
+	}
+	return st.nulls[i]
 }
 
 // run binds the arguments and runs the statement; the reply must be destroyed
@@ -161,19 +225,7 @@ func (st *postStatement) run(ctx context.Context, args []any, reply *mapping.Res
 		return err
 	}
 	for i, a := range args {
-		at := mapping.IdxT(i + 1)
-		state := mapping.StateError
-		switch a := a.(type) {
-		case nil:
-			state = mapping.BindNull(st.raw, at)
-		case string:
-			state = mapping.BindVarcharLength(st.raw, at, a, mapping.IdxT(len(a)))
-		case int64:
-			state = mapping.BindInt64(st.raw, at, a)
-		case float64:
-			state = mapping.BindDouble(st.raw, at, a)
-		}
-		if state == mapping.StateError {
+		if i >= len(st.types) || st.bind(i, a) == mapping.StateError {
 			return fmt.Errorf("DuckDB does not take argument %d", i+1)
 		}
 	}
@@ -203,7 +255,7 @@ func (c *postConn) direct(ctx context.Context, text string, args []any, each fun
 	if err != nil {
 		return 0, err
 	}
-	defer mapping.DestroyPrepare(&st.raw)
+	defer st.close()
 	r := result{}
 	if err := st.run(ctx, args, &r.raw); err != nil {
 		return 0, err

@@ -12,7 +12,6 @@ import (
 	"barograph/answer"
 	"barograph/design"
 	"barograph/engine"
-	"barograph/engine/enginetest"
 	"barograph/flavour"
 	"barograph/lab"
 	"barograph/question"
@@ -55,7 +54,7 @@ func cacheHits(t *testing.T, a *archive) int {
 // cached-sql is answered by the query cache from the second time on, until the
 // records change; the other flavours never are.
 func TestQueryCache(t *testing.T) {
-	l := enginetest.Lab(t, Driver(), lab.Options{Profile: "tuned", Memory: 1 << 30})
+	l := Servers.Lab(t, Driver(), lab.Options{Profile: "tuned", Memory: 1 << 30})
 	for i, query := range []string{"", "?engine=InnoDB", "?protocol=prepared", "?engine=InnoDB&protocol=prepared"} {
 		t.Run("url="+query, func(t *testing.T) {
 			for d, flavours := range Driver().Offers {
@@ -96,7 +95,7 @@ func TestQueryCache(t *testing.T) {
 	if got := about(l); got != "offered" {
 		t.Errorf("cached-sql is said to be %q", got)
 	}
-	if got := about(enginetest.Lab(t, Driver(), lab.Options{Memory: 1 << 30})); got != "not offered: query_cache_type is OFF" {
+	if got := about(Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})); got != "not offered: query_cache_type is OFF" {
 		t.Errorf("cached-sql is said to be %q", got)
 	}
 }
@@ -124,7 +123,7 @@ func asked(t *testing.T, a *archive, q *question.Question, f flavour.Name, want 
 // The server's own time comes with each answer, in either protocol, and is
 // less than the client's.
 func TestServerTime(t *testing.T) {
-	l := enginetest.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
+	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
 	for _, protocol := range []string{textProtocol, preparedProtocol} {
 		for _, d := range []design.Name{design.Normalized, design.Document, design.Wide} {
 			a := under(t, l, "p_?server_time=true&protocol="+protocol, d)
@@ -157,7 +156,7 @@ func TestServerTime(t *testing.T) {
 // METviewer's BINARY keeps every index from being used (METviewer F5); the
 // plan of each flavour says so, with what the server counted.
 func TestPlans(t *testing.T) {
-	l := enginetest.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
+	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
 	for d, flavours := range Driver().Offers {
 		a := under(t, l, "x_", d)
 		b, q, want := someRecords(t)
@@ -194,7 +193,7 @@ func TestPlans(t *testing.T) {
 // A dialer notices the end of a deadline before the context does: whoever gave
 // the deadline is told of it all the same, not of the dialer.
 func TestDeadlineOfADial(t *testing.T) {
-	l := enginetest.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
+	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
 	a := under(t, l, "w_", design.Document)
 	b, q, _ := someRecords(t)
 	if _, err := commit(t, a, "s", b); err != nil {

@@ -20,8 +20,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"barograph/design"
-	"barograph/engine/enginetest"
 	"barograph/engine/mariadb"
+	"barograph/enginetest"
 	"barograph/lab"
 	"barograph/load"
 )

@@ -14,8 +14,8 @@ import (
 
 	"barograph/design"
 	"barograph/engine"
-	"barograph/engine/enginetest"
 	"barograph/engine/mariadb"
+	"barograph/enginetest"
 	"barograph/lab"
 	"barograph/record"
 )

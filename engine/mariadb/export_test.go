@@ -1,4 +1,15 @@
 package mariadb
 
+import (
+	"testing"
+
+	"barograph/enginetest"
+)
+
 // FindGalera looks for all that a cluster needs.
 var FindGalera = findGalera
+
+// Servers are shared by the tests of both packages.
+var Servers enginetest.Servers
+
+func TestMain(m *testing.M) { Servers.Main(m) }

@@ -10,8 +10,8 @@ import (
 
 	"barograph/design"
 	"barograph/engine"
-	"barograph/engine/enginetest"
 	"barograph/engine/mariadb"
+	"barograph/enginetest"
 	"barograph/lab"
 )
 
@@ -94,6 +94,7 @@ func TestConformanceGalera(t *testing.T) {
 		Driver:      offering(design.Normalized), // InnoDB, and METviewer's tables: the hardest case
 		URL:         fresh(l, ""),
 		Reopenable:  true,
+		Again:       true,
 		Unreachable: func(*testing.T) string { return "mariadb://root:secret@127.0.0.1:1,127.0.0.2:1,127.0.0.3:1/" },
 	})
 }

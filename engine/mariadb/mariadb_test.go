@@ -15,16 +15,18 @@ import (
 
 	"barograph/design"
 	"barograph/engine"
-	"barograph/engine/enginetest"
 	"barograph/engine/mariadb"
+	"barograph/enginetest"
 	"barograph/flavour"
 	"barograph/lab"
 )
 
+// made counts the names of databases.
+var made atomic.Int64
+
 // fresh returns a function that names an empty database of a lab by a URL; its
 // databases are dropped with the test.
 func fresh(l *lab.Lab, query string) func(t *testing.T) string {
-	var made atomic.Int64
 	return func(t *testing.T) string {
 		prefix := fmt.Sprintf("t%d_", made.Add(1))
 		t.Cleanup(func() { drop(t, l, prefix) })
@@ -84,7 +86,7 @@ func TestServerDiesAndTwoLoad(t *testing.T) {
 // The defects of other loaders, in METviewer's tables of either storage engine,
 // documents and wide rows.
 func TestDefectsOfLoaders(t *testing.T) {
-	l := enginetest.Lab(t, mariadb.Driver(), lab.Options{Memory: 1 << 30})
+	l := mariadb.Servers.Lab(t, mariadb.Driver(), lab.Options{Memory: 1 << 30})
 	full := func(t *testing.T, url, catalog string, full bool) {
 		t.Helper()
 		u := parsed(t, url)
@@ -181,18 +183,19 @@ func (o offered) Open(ctx context.Context, d design.Name) (engine.Archive, error
 // METviewer's tables with the further indexes and a storage engine that knows
 // transactions.
 func TestConformanceInnoDB(t *testing.T) {
-	l := enginetest.Lab(t, mariadb.Driver(), lab.Options{Profile: "tuned", Memory: 2 << 30})
+	l := mariadb.Servers.Lab(t, mariadb.Driver(), lab.Options{Profile: "tuned", Memory: 1 << 30})
 	c := enginetest.Config{
 		Driver:      offering(design.Normalized), // the others are the same
 		URL:         fresh(l, "?engine=InnoDB&apply_indexes=true"),
 		Reopenable:  true,
+		Again:       true,
 		Unreachable: func(*testing.T) string { return "mariadb://127.0.0.1:1/?engine=InnoDB" },
 	}
 	enginetest.Run(t, c)
 }
 
 func TestConformance(t *testing.T) {
-	l := enginetest.Lab(t, mariadb.Driver(), lab.Options{Profile: "tuned", Memory: 2 << 30})
+	l := mariadb.Servers.Lab(t, mariadb.Driver(), lab.Options{Profile: "tuned", Memory: 1 << 30})
 	enginetest.Run(t, enginetest.Config{
 		Driver:      mariadb.Driver(),
 		URL:         fresh(l, ""),

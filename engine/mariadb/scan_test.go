@@ -6,22 +6,23 @@ import (
 	"testing"
 
 	"barograph/engine"
-	"barograph/engine/enginetest"
 	"barograph/engine/mariadb"
+	"barograph/enginetest"
+	"barograph/enginetest/scantest"
 	"barograph/lab"
 )
 
 // TestScans puts the tables of the analytical workload through the suite.
 func TestScans(t *testing.T) {
 	l := enginetest.Lab(t, mariadb.Driver(), lab.Options{Profile: "tuned", Memory: 1 << 30})
-	enginetest.RunScans(t, enginetest.ScanConfig{Driver: mariadb.Driver(), URL: fresh(l, ""), Paths: enginetest.Disks})
+	scantest.Run(t, scantest.Config{Driver: mariadb.Driver(), URL: fresh(l, ""), Paths: enginetest.Disks})
 }
 
 // TestScansLeaveNothing: what is loaded under another placement leaves no
 // folder behind; a folder that the server cannot use is an error with a cure.
 func TestScansLeaveNothing(t *testing.T) {
 	l := enginetest.Lab(t, mariadb.Driver(), lab.Options{Memory: 1 << 30})
-	files, _ := enginetest.StarFolder(t)
+	files, _ := scantest.StarFolder(t)
 	paths := enginetest.Disks(t, 2)
 	e, err := engine.Registry{mariadb.Driver()}.Open(t.Context(), fresh(l, "")(t), engine.Options{})
 	if err != nil {

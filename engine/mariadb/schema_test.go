@@ -13,7 +13,6 @@ import (
 	"barograph/answer"
 	"barograph/design"
 	"barograph/engine"
-	"barograph/engine/enginetest"
 	"barograph/flavour"
 	"barograph/lab"
 	"barograph/question"
@@ -179,7 +178,7 @@ func TestEveryColumnHasAPlace(t *testing.T) {
 // What METviewer sees of a database is its own schema, as shipped, until a
 // value comes that it cannot hold, and after that too.
 func TestMETviewerSeesItsOwnTables(t *testing.T) {
-	l := enginetest.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
+	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
 	for _, c := range []struct{ query, engine, indexes string }{
 		{"v1_", "MyISAM", "stat_header_id_idx"},
 		{"v2_?engine=innodb&apply_indexes=true", "InnoDB", "line_data_sl1l2_fcst_init_beg_idx line_data_sl1l2_fcst_lead_idx line_data_sl1l2_fcst_valid_beg_idx PRIMARY stat_header_id_idx"}, // the key is that of the invisible column,
@@ -223,7 +222,7 @@ func TestMETviewerSeesItsOwnTables(t *testing.T) {
 
 // METviewer's text is METviewer's own where its columns hold everything.
 func TestPlainQuestionsArePlain(t *testing.T) {
-	l := enginetest.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
+	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
 	a := under(t, l, "q_", design.Normalized)
 	if _, err := commit(t, a, "s", batch("SAL1L2", "a.vsdb", header("V01", "GFS"), 3, nil)); err != nil {
 		t.Fatal(err)
@@ -255,7 +254,7 @@ func TestPlainQuestionsArePlain(t *testing.T) {
 // Repeating columns stand in METviewer's child tables. METdbLoad drops a
 // record, or writes another's, where a line has many.
 func TestChildTables(t *testing.T) {
-	l := enginetest.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
+	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
 	a := under(t, l, "c_", design.Normalized)
 	pct := batch("PCT", "a.stat", header("V12.0.0", "GFS"), 2, func(b *record.Batch, i int) {
 		b.Num[1][i] = 3
@@ -286,7 +285,7 @@ func TestChildTables(t *testing.T) {
 // TestMissingTexts: METdbLoad writes a missing text of a line as -9999, and NA
 // into stat_header; a text that is -9999 comes back as it was.
 func TestMissingTexts(t *testing.T) {
-	l := enginetest.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
+	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
 	a := under(t, l, "m_", design.Normalized)
 	mpr := batch("MPR", "a.stat", header("V12.0.0", "GFS"), 3, func(b *record.Batch, i int) {
 		for s := range b.Text {
@@ -307,7 +306,7 @@ func TestMissingTexts(t *testing.T) {
 // Paths that METviewer's data_file cannot hold, or takes for one another, are
 // files of their own.
 func TestAwkwardPaths(t *testing.T) {
-	l := enginetest.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
+	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
 	a := under(t, l, "f_", design.Normalized)
 	long := strings.Repeat("folder/", 30)
 	for range 2 {
@@ -325,7 +324,7 @@ func TestAwkwardPaths(t *testing.T) {
 // What does not fit ends the load with an error, and nothing of the commit
 // stays. METdbLoad logs it and goes on, with status 0.
 func TestValuesThatDoNotFitAreRefused(t *testing.T) {
-	l := enginetest.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
+	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
 	for _, n := range []design.Name{design.Document, design.Wide} {
 		a := under(t, l, "r_", n)
 		good := batch("SL1L2", "a.stat", header("V01", "GFS"), 3, nil)
@@ -355,7 +354,7 @@ func TestValuesThatDoNotFitAreRefused(t *testing.T) {
 // Every double must come back as it went in, as a column and as a member of a
 // JSON document, when it is dumped and when it is asked for.
 func TestDoublesAreExact(t *testing.T) {
-	l := enginetest.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
+	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
 	n := 20000 // times 5 columns and 3 designs
 	if testing.Short() {
 		n = 2000

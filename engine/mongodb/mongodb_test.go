@@ -14,8 +14,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"barograph/engine"
-	"barograph/engine/enginetest"
 	"barograph/engine/mongodb"
+	"barograph/enginetest"
 	"barograph/lab"
 )
 

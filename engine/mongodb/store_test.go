@@ -7,7 +7,7 @@ import (
 
 	"barograph/engine"
 	"barograph/engine/docengine"
-	"barograph/engine/enginetest"
+	"barograph/enginetest"
 	"barograph/lab"
 )
 

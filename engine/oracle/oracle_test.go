@@ -22,7 +22,7 @@ import (
 
 	"barograph/design"
 	"barograph/engine"
-	"barograph/engine/enginetest"
+	"barograph/enginetest"
 	"barograph/fault"
 	"barograph/flavour"
 	"barograph/record"

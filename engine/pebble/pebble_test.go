@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"barograph/engine/enginetest"
+	"barograph/enginetest"
 )
 
 func TestConformance(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 
 	"barograph/design"
 	"barograph/engine"
-	"barograph/engine/enginetest"
 	"barograph/engine/postgres"
+	"barograph/enginetest"
 	"barograph/lab"
 	"barograph/load"
 )

@@ -8,9 +8,9 @@ import (
 	"barograph/answer"
 	"barograph/design"
 	"barograph/engine"
-	"barograph/engine/enginetest"
 	"barograph/engine/postgres"
 	"barograph/engine/sqlengine"
+	"barograph/enginetest"
 	"barograph/flavour"
 	"barograph/lab"
 	"barograph/question"
@@ -34,7 +34,7 @@ func (d *databases) open(t *testing.T, n design.Name) (engine.Archive, string) {
 }
 
 func TestDefectsOfLoaders(t *testing.T) {
-	d := &databases{server: enginetest.Lab(t, postgres.Driver(), lab.Options{})}
+	d := &databases{server: servers.Lab(t, postgres.Driver(), lab.Options{})}
 	c := enginetest.Config{Driver: postgres.Driver(), URL: func(t *testing.T) string { return d.url(t) }}
 	enginetest.RunDefects(t, c, func(t *testing.T, url, catalog string, full bool) {
 		t.Helper()

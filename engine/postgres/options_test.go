@@ -8,8 +8,8 @@ import (
 	"barograph/answer"
 	"barograph/design"
 	"barograph/engine"
-	"barograph/engine/enginetest"
 	"barograph/engine/postgres"
+	"barograph/enginetest"
 	"barograph/flavour"
 	"barograph/lab"
 	"barograph/load"
@@ -69,7 +69,7 @@ func TestParameters(t *testing.T) {
 // TestNotOpened: what is wrong with a URL is said, with a cure, and never with
 // the password.
 func TestNotOpened(t *testing.T) {
-	d := &databases{server: enginetest.Lab(t, postgres.Driver(), lab.Options{})}
+	d := &databases{server: servers.Lab(t, postgres.Driver(), lab.Options{})}
 	address := strings.TrimPrefix(strings.TrimSuffix(d.server.URL(), "/postgres"), "postgres://postgres@")
 	for url, want := range map[string]string{
 		"postgres://postgres:geheim@" + address + "/nowhere":                 "createdb",
@@ -97,7 +97,7 @@ func TestNotOpened(t *testing.T) {
 // TestTextThatCannotBeStored is refused with its place, and nothing of its
 // commit is stored.
 func TestTextThatCannotBeStored(t *testing.T) {
-	d := &databases{server: enginetest.Lab(t, postgres.Driver(), lab.Options{})}
+	d := &databases{server: servers.Lab(t, postgres.Driver(), lab.Options{})}
 	for _, text := range []string{"zero\x00byte", "latin\xe9"} {
 		a, _ := d.open(t, design.Normalized)
 		l, err := a.Loader(t.Context(), "a")

@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"barograph/engine"
-	"barograph/engine/enginetest"
 	"barograph/engine/postgres"
+	"barograph/enginetest"
 	"barograph/lab"
 	"barograph/record"
 	"barograph/synth"

@@ -6,21 +6,25 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"barograph/engine/enginetest"
 	"barograph/engine/postgres"
+	"barograph/enginetest"
 	"barograph/lab"
 )
 
+// servers are shared by tests that change nothing outside of their databases.
+var servers enginetest.Servers
+
+func TestMain(m *testing.M) { servers.Main(m) }
+
 // databases makes fresh databases on one server.
-type databases struct {
-	server *lab.Lab
-	made   atomic.Int64
-}
+type databases struct{ server *lab.Lab }
+
+var made atomic.Int64 // databases, whose names count them
 
 // url makes a database and names it.
 func (d *databases) url(t testing.TB) string {
 	t.Helper()
-	name := "test_" + strconv.FormatInt(d.made.Add(1), 10)
+	name := "test_" + strconv.FormatInt(made.Add(1), 10)
 	execute(t, d.server.URL(), "CREATE DATABASE "+name)
 	u, err := url.Parse(d.server.URL())
 	if err != nil {
@@ -31,7 +35,7 @@ func (d *databases) url(t testing.TB) string {
 }
 
 func TestConformance(t *testing.T) {
-	d := databases{server: enginetest.Lab(t, postgres.Driver(), lab.Options{})}
+	d := databases{server: servers.Lab(t, postgres.Driver(), lab.Options{})}
 	enginetest.Run(t, enginetest.Config{
 		Driver:     postgres.Driver(),
 		URL:        func(t *testing.T) string { return d.url(t) },

@@ -5,22 +5,23 @@ import (
 	"testing"
 
 	"barograph/engine"
-	"barograph/engine/enginetest"
 	"barograph/engine/postgres"
+	"barograph/enginetest"
+	"barograph/enginetest/scantest"
 	"barograph/lab"
 )
 
 // TestScans puts the tables of the analytical workload through the suite.
 func TestScans(t *testing.T) {
 	d := &databases{server: enginetest.Lab(t, postgres.Driver(), lab.Options{})}
-	enginetest.RunScans(t, enginetest.ScanConfig{Driver: postgres.Driver(), URL: func(t *testing.T) string { return d.url(t) }, Paths: enginetest.Disks})
+	scantest.Run(t, scantest.Config{Driver: postgres.Driver(), URL: func(t *testing.T) string { return d.url(t) }, Paths: enginetest.Disks})
 }
 
 // TestScansLeaveNothing: two databases of one server on one disk, of which one
 // is loaded under another placement: its folders go, the other's stay.
 func TestScansLeaveNothing(t *testing.T) {
 	d := &databases{server: enginetest.Lab(t, postgres.Driver(), lab.Options{})}
-	files, _ := enginetest.StarFolder(t)
+	files, _ := scantest.StarFolder(t)
 	paths := enginetest.Disks(t, 2)
 	folders := func() (n int) {
 		for _, p := range paths {

@@ -4,8 +4,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"barograph/engine/enginetest"
 	"barograph/engine/sqlite"
+	"barograph/enginetest"
 )
 
 func fresh(b *testing.B) string { return "sqlite:" + filepath.Join(b.TempDir(), "archive.db") }

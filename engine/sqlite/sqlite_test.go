@@ -4,8 +4,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"barograph/engine/enginetest"
 	"barograph/engine/sqlite"
+	"barograph/enginetest"
 )
 
 func TestConformance(t *testing.T) {

@@ -12,8 +12,9 @@ import (
 
 	"barograph/design"
 	"barograph/engine"
-	"barograph/engine/enginetest"
 	"barograph/engine/trino"
+	"barograph/enginetest"
+	"barograph/enginetest/scantest"
 	"barograph/lab"
 )
 
@@ -39,7 +40,7 @@ func TestScans(t *testing.T) {
 			}
 			server := enginetest.Lab(t, trino.Driver(), lab.Options{Memory: memory, Nodes: nodes, Patience: 5 * time.Minute})
 			var made atomic.Int64
-			c := enginetest.ScanConfig{Driver: trino.Driver(), Paths: enginetest.Disks, URL: func(t *testing.T) string {
+			c := scantest.Config{Driver: trino.Driver(), Paths: enginetest.Disks, URL: func(t *testing.T) string {
 				t.Helper()
 				u, err := url.Parse(server.URL())
 				if err != nil {
@@ -51,7 +52,7 @@ func TestScans(t *testing.T) {
 			if nodes > 1 {
 				c.Fixed, c.Brief = &engine.Placement{Paths: enginetest.Disks(t, 3), Partitions: 4}, true
 			}
-			enginetest.RunScans(t, c)
+			scantest.Run(t, c)
 			about(t, server.URL(), nodes)
 		})
 	}

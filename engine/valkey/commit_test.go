@@ -10,7 +10,7 @@ import (
 	"barograph/answer"
 	"barograph/design"
 	"barograph/engine"
-	"barograph/engine/enginetest"
+	"barograph/enginetest"
 	"barograph/lab"
 	"barograph/question"
 	"barograph/record"

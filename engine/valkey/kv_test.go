@@ -11,7 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"barograph/engine"
-	"barograph/engine/enginetest"
+	"barograph/enginetest"
 	"barograph/lab"
 )
 

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"barograph/engine/enginetest"
 	"barograph/engine/valkey"
+	"barograph/enginetest"
 	"barograph/lab"
 )
 

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/engine/enginetest"
+	"barograph/enginetest"
 	format "barograph/formats/tpcds"
 	"barograph/lab"
 	"barograph/synth/tpcds"

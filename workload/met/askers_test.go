@@ -12,8 +12,8 @@ import (
 	"barograph/design"
 	"barograph/engine"
 	"barograph/engine/dry"
-	"barograph/engine/enginetest"
 	"barograph/engine/pebble"
+	"barograph/enginetest"
 	"barograph/run"
 	"barograph/workload/met"
 )

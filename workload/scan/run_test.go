@@ -8,7 +8,7 @@ import (
 
 	"barograph/engine"
 	"barograph/engine/all"
-	"barograph/engine/enginetest"
+	"barograph/enginetest/scantest"
 	"barograph/run"
 	"barograph/workload/scan"
 )
@@ -16,7 +16,7 @@ import (
 // options are those of a short run.
 func options(t *testing.T) scan.Options {
 	t.Helper()
-	files, reference := enginetest.StarFolder(t)
+	files, reference := scantest.StarFolder(t)
 	paths := []string{t.TempDir(), t.TempDir()}
 	configs, err := scan.Placements(scan.Experiment2, paths, nil, 0)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"barograph/design"
 	"barograph/engine"
 	"barograph/engine/all"
-	"barograph/engine/enginetest"
+	"barograph/enginetest"
 	"barograph/fault"
 	"barograph/formats"
 	"barograph/question"

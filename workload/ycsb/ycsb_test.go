@@ -12,7 +12,7 @@ import (
 
 	"barograph/engine"
 	"barograph/engine/dry"
-	"barograph/engine/enginetest"
+	"barograph/enginetest"
 	"barograph/fault"
 )
 

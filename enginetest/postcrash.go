@@ -9,7 +9,7 @@ import (
 )
 
 // killedPosts is what posters that are killed post.
-func killedPosts(t testing.TB) []engine.PostMessage { return postFeed(t, 3, 30) }
+func killedPosts(t testing.TB) []engine.PostMessage { return postFeed(t, 3, 15) }
 
 // runPostChild posts until it is done or killed.
 func runPostChild(t *testing.T, cfg Config, j job) {
@@ -44,7 +44,7 @@ func (c Config) postsKilled(t *testing.T, root string) {
 		method engine.PostMethod
 	}
 	var turns []turn
-	for _, d := range []engine.PostDesign{engine.SingleDesign, engine.Array96Design} {
+	for _, d := range []engine.PostDesign{engine.SingleDesign, engine.Array24Design} {
 		for _, m := range c.Driver.PostMethods {
 			turns = append(turns, turn{d, m})
 		}
@@ -86,7 +86,7 @@ func (c Config) postsKilled(t *testing.T, root string) {
 		return d
 	}
 	within := 0
-	for i := range c.repetitions(t, 20, 4) {
+	for i := range c.repetitions(t, 20, 8) {
 		x := turns[i%len(turns)]
 		d := clean(x, true)
 		if _, ok := want[x.design]; !ok {

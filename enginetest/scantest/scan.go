@@ -1,4 +1,7 @@
-package enginetest
+// Package scantest is the conformance suite of the analytical workload: the star of
+// TPC-DS over several disks. It stands apart from enginetest since its generator
+// links DuckDB, which the tests of most engines need not wait for.
+package scantest
 
 import (
 	"context"
@@ -15,8 +18,8 @@ import (
 	generate "barograph/synth/tpcds"
 )
 
-// ScanConfig tells the suite of the analytical workload how to reach an engine.
-type ScanConfig struct {
+// Config tells the suite of the analytical workload how to reach an engine.
+type Config struct {
 	Driver engine.Driver
 
 	// URL names a fresh, empty database.
@@ -76,13 +79,13 @@ func readable(t testing.TB, path string) {
 
 // scanSuite is a run of the suite.
 type scanSuite struct {
-	ScanConfig
+	Config
 	files     engine.StarFiles
 	reference *engine.StarReference
 }
 
-// RunScans puts an engine's tables of the analytical workload through the suite.
-func RunScans(t *testing.T, cfg ScanConfig) {
+// Run puts an engine's tables of the analytical workload through the suite.
+func Run(t *testing.T, cfg Config) {
 	if cfg.Paths == nil {
 		cfg.Paths = func(t *testing.T, n int) (out []string) {
 			for range n {
@@ -91,7 +94,7 @@ func RunScans(t *testing.T, cfg ScanConfig) {
 			return out
 		}
 	}
-	s := &scanSuite{ScanConfig: cfg}
+	s := &scanSuite{Config: cfg}
 	s.files, s.reference = StarFolder(t)
 	if cfg.Fixed != nil {
 		s.fixed(t)

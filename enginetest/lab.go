@@ -1,6 +1,8 @@
 package enginetest
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,6 +47,54 @@ func Lab(t testing.TB, d engine.Driver, o lab.Options) *lab.Lab {
 	if _, child := childJob(t); child {
 		return nil
 	}
+	l := start(t, d, o)
+	t.Cleanup(func() {
+		tellLogs(t, l)
+		if err := stop(l); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+// Servers are those that the tests of a package share: each begins with the
+// first test that asks for it and ends with the last test of all. A test that
+// kills its server, or changes its settings, takes a Lab of its own.
+type Servers struct {
+	up map[string]*lab.Lab // by engine and options
+}
+
+// Main runs the tests of a package, and ends the servers; it is called from TestMain.
+func (s *Servers) Main(m *testing.M) {
+	m.Run() // the test program exits with what it returns
+	for _, l := range s.up {
+		if err := stop(l); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// Lab is the server of these options, for tests that run one after another.
+// Names of what they make in it must differ.
+func (s *Servers) Lab(t testing.TB, d engine.Driver, o lab.Options) *lab.Lab {
+	t.Helper()
+	if _, child := childJob(t); child {
+		return nil
+	}
+	key := fmt.Sprintf("%s %+v", d.Scheme, o)
+	if s.up[key] == nil {
+		if s.up == nil {
+			s.up = map[string]*lab.Lab{}
+		}
+		s.up[key] = start(t, d, o)
+	}
+	t.Cleanup(func() { tellLogs(t, s.up[key]) })
+	return s.up[key]
+}
+
+// start starts a server in a new folder.
+func start(t testing.TB, d engine.Driver, o lab.Options) *lab.Lab {
+	t.Helper()
 	Installed(t, d)
 	all := filepath.Join(os.TempDir(), "barograph-labs-"+strconv.Itoa(os.Geteuid()))
 	if err := lab.Sweep(all); err != nil { // of tests that were killed
@@ -61,22 +111,28 @@ func Lab(t testing.TB, d engine.Driver, o lab.Options) *lab.Lab {
 		o.Dir = parent
 	}
 	o.Owned = true
-	l, err := lab.Up(t.Context(), &d, o)
+	l, err := lab.Up(context.WithoutCancel(t.Context()), &d, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if t.Failed() {
-			for i := range l.State().Cluster.Nodes {
-				t.Logf("the end of the log of %s, node %d:\n%s", d.Scheme, i+1, l.Log(i))
-			}
-		}
-		if err := l.Down(); err != nil {
-			t.Error(err)
-		}
-		_ = os.Remove(o.Dir + ".lock") // the name is used once
-	})
 	return l
+}
+
+// tellLogs shows what a server said to a test that failed.
+func tellLogs(t testing.TB, l *lab.Lab) {
+	if !t.Failed() {
+		return
+	}
+	for i := range l.State().Cluster.Nodes {
+		t.Logf("the end of the log of %s, node %d:\n%s", l.State().Engine, i+1, l.Log(i))
+	}
+}
+
+// stop ends a server and removes what is left of it.
+func stop(l *lab.Lab) error {
+	err := l.Down()
+	_ = os.Remove(l.State().Cluster.Dir + ".lock") // the name is used once
+	return err
 }
 
 // Disks makes n empty folders that stand for disks, which a server of another

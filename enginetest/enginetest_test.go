@@ -14,7 +14,7 @@ import (
 	"barograph/design"
 	"barograph/engine"
 	"barograph/engine/dry"
-	"barograph/engine/enginetest"
+	"barograph/enginetest"
 	"barograph/flavour"
 	"barograph/question"
 	"barograph/record"

@@ -5,7 +5,7 @@ import (
 
 	"barograph/engine"
 	"barograph/engine/dry"
-	"barograph/engine/enginetest"
+	"barograph/enginetest"
 )
 
 // A table that is served wrongly is caught, in each way; one that is not, is not.
