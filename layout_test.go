@@ -51,7 +51,7 @@ var allowed = map[string][]string{
 	"engine/all":              {"engine", "engine/*"},
 
 	"enginetest":          {"record", "question", "answer", "design", "flavour", "engine", "engine/sqlengine", "load", "synth", "lab", "formats", "formats/*"},
-	"enginetest/scantest": {"engine", "synth/tpcds"},
+	"enginetest/scantest": {"engine", "enginetest", "synth/tpcds"},
 
 	"load":      {"formats", "record", "design", "engine"},
 	"tablediff": {},

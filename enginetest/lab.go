@@ -18,6 +18,10 @@ import (
 // servers must be there: a test that would skip for the lack of one fails.
 const EnvRequire = "BAROGRAPH_REQUIRE"
 
+// EnvSkip lists servers and tools whose tests are left out although they are
+// installed: a second run, with the race detector, need not start them all.
+const EnvSkip = "BAROGRAPH_SKIP"
+
 // Installed skips a test whose server is not installed, with the line that
 // installs it, or fails it under EnvRequire.
 func Installed(t testing.TB, d engine.Driver) {
@@ -28,15 +32,23 @@ func Installed(t testing.TB, d engine.Driver) {
 // Needs skips a test whose server or tool is not installed; see Installed.
 func Needs(t testing.TB, n lab.Need) {
 	t.Helper()
+	if listed(EnvSkip, n.Name) {
+		t.Skipf("NOT TESTED: %s is left out by %s", n.Name, EnvSkip)
+	}
 	err := n.Find()
 	if err == nil {
 		return
 	}
 	skip := t.Skipf
-	if slices.Contains(strings.Split(os.Getenv(EnvRequire), ","), n.Name) {
+	if listed(EnvRequire, n.Name) {
 		skip = t.Fatalf
 	}
 	skip("NOT TESTED: %s is missing: %v; install it: %s", n.Name, err, lab.InstallLine([]lab.Need{n}))
+}
+
+// listed reports whether a variable's list, with commas between, has a name.
+func listed(env, name string) bool {
+	return slices.Contains(strings.Split(os.Getenv(env), ","), name)
 }
 
 // Lab starts a throwaway server for a test or a benchmark, which ends with it;

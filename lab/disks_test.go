@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -98,9 +100,22 @@ func diskTraces(t *testing.T, dir string, before map[string]bool) []string {
 // of the disks of other labs, which may come and go meanwhile.
 func diskRules(t *testing.T) map[string]bool {
 	t.Helper()
+	return rulesOf(t, func(device string) bool {
+		number, isLoop := strings.CutPrefix(device, "7:")
+		if !isLoop {
+			return false
+		}
+		_, err := os.Stat("/sys/block/loop" + number + "/loop/backing_file")
+		return err != nil // nobody's
+	})
+}
+
+// rulesOf are the kernel's limits for some devices: file: device and numbers.
+func rulesOf(t *testing.T, some func(device string) bool) map[string]bool {
+	t.Helper()
 	out := map[string]bool{}
 	err := filepath.WalkDir("/sys/fs/cgroup", func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() || !strings.HasPrefix(e.Name(), "blkio.throttle.") && e.Name() != "io.max" {
+		if err != nil || e.IsDir() || !strings.HasPrefix(e.Name(), "blkio.throttle.") && e.Name() != "io.max" || strings.Contains(name, "io_service") {
 			return nil //nolint:nilerr // groups come and go
 		}
 		text, err := os.ReadFile(name)
@@ -108,12 +123,7 @@ func diskRules(t *testing.T) map[string]bool {
 			return nil //nolint:nilerr // likewise
 		}
 		for line := range strings.Lines(string(text)) {
-			device, _, _ := strings.Cut(line, " ")
-			number, isLoop := strings.CutPrefix(device, "7:")
-			if !isLoop || strings.Contains(name, "io_service") {
-				continue
-			}
-			if _, err := os.Stat("/sys/block/loop" + number + "/loop/backing_file"); err != nil { // nobody's
+			if device, _, _ := strings.Cut(line, " "); some(device) {
 				out[name+": "+strings.TrimSpace(line)] = true
 			}
 		}
@@ -197,18 +207,18 @@ func rule(t *testing.T, file, device string) string {
 	return "nothing"
 }
 
-// TestDisksHoldBack: a direct read is not faster than the limit, whatever else
-// this machine does.
+// TestDisksHoldBack: the kernel has the limits that were asked for. (How fast a
+// disk then is, it measures itself: `barograph lab disks` prints it.)
 func TestDisksHoldBack(t *testing.T) {
 	needsDisks(t)
 	o := quick(filepath.Join(t.TempDir(), "disks"), 1)
 	o.Limits = lab.DiskLimits{ReadMBps: 20, WriteMBps: 25, ReadIOPS: 400}
-	o.Measure = time.Second
 	d := disks(t, o).Disks[0]
-	t.Logf("limits %s: measured %+v", d.Limits, d.Measured)
-	const slack = 1.2 // the kernel counts in slices of time
-	if d.Measured.ReadMBps > 20*slack || d.Measured.WriteMBps > 25*slack || d.Measured.RandomReads > 400*slack {
-		t.Errorf("limits %s do not hold: %+v", d.Limits, d.Measured)
+	rules := rulesOf(t, func(device string) bool { return device == d.Device })
+	for _, limit := range []string{"20000000", "25000000", "400"} {
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(rules)), func(r string) bool { return strings.HasSuffix(r, limit) || strings.Contains(r, "="+limit+" ") }) {
+			t.Errorf("no rule of %s says %s: %v", d.Device, limit, rules)
+		}
 	}
 }
 

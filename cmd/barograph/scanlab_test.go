@@ -58,7 +58,7 @@ func scanned(t *testing.T, want int, args ...string) (r *run.Scans, said string)
 func TestScanLab(t *testing.T) {
 	for _, scheme := range []string{"postgres", "mariadb", "trino"} {
 		t.Run(scheme, func(t *testing.T) {
-			oneServerWhenShort(t, scheme)
+			quickServer(t, scheme)
 			d, _ := all.Registry().Find(scheme)
 			enginetest.Installed(t, *d)
 			paths := enginetest.Disks(t, 2)
@@ -91,7 +91,9 @@ func TestScanLab(t *testing.T) {
 // TestScanLabEach has a server for each placement. One that cannot start, as a
 // folder is in its way, is given up.
 func TestScanLabEach(t *testing.T) {
-	oneServerWhenShort(t, "asterixdb")
+	if testing.Short() {
+		t.Skip("NOT TESTED with -short: a server for each placement")
+	}
 	d, _ := all.Registry().Find("asterixdb")
 	enginetest.Installed(t, *d)
 	paths, data := enginetest.Disks(t, 3), starOf(t)

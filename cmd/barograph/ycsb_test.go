@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,7 +29,7 @@ func TestYCSBStory(t *testing.T) {
 		t.Run(d.Scheme, func(t *testing.T) {
 			url := d.Scheme + ":" + filepath.Join(t.TempDir(), "db")
 			if d.Place == engine.Remote {
-				oneServerWhenShort(t, d.Scheme)
+				quickServer(t, d.Scheme)
 				t.Parallel() // mostly they wait, for disks and starts
 				url = enginetest.Lab(t, d, lab.Options{Memory: storyMemory}).URL()
 			}
@@ -37,19 +38,23 @@ func TestYCSBStory(t *testing.T) {
 	}
 }
 
-// oneServerWhenShort leaves whole commands against other servers than
-// PostgreSQL to the run without -short: they are the same commands, and the
-// engines have tests of their own.
-func oneServerWhenShort(t *testing.T, scheme string) {
+// quickServer leaves whole commands against servers that are slow to start to
+// the night (see enginetest.EnvSoak), and with -short against all but
+// PostgreSQL: they are the same commands, and the engines have tests of their own.
+func quickServer(t *testing.T, scheme string) {
 	t.Helper()
-	if testing.Short() && scheme != "postgres" {
-		t.Skip("NOT TESTED with -short: whole commands against " + scheme)
+	byDay := []string{"postgres", "mariadb", "valkey"}
+	if testing.Short() {
+		byDay = byDay[:1]
+	}
+	if !slices.Contains(byDay, scheme) && !enginetest.Nightly() {
+		t.Skip("NOT TESTED by day: whole commands against " + scheme + "; set " + enginetest.EnvSoak + "=1")
 	}
 }
 
 // Keys and scans of a cluster are divided among its nodes.
 func TestYCSBStoryOfCluster(t *testing.T) {
-	oneServerWhenShort(t, "valkey")
+	quickServer(t, "valkey")
 	d, _ := all.Registry().Find("valkey")
 	stories(t, *d, enginetest.Lab(t, *d, lab.Options{Memory: storyMemory, Nodes: 3}).URL())
 }

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"barograph/engine"
+	"barograph/enginetest"
 	generate "barograph/synth/tpcds"
 )
 
@@ -100,7 +101,11 @@ func Run(t *testing.T, cfg Config) {
 		s.fixed(t)
 		return
 	}
-	for _, p := range []struct{ paths, partitions, workers int }{{0, 2, 1}, {1, 1, 0}, {1, 8, 2}, {2, 2, 0}, {2, 5, 0}, {3, 4, 3}} {
+	placements := []struct{ paths, partitions, workers int }{{0, 2, 1}, {2, 5, 0}, {1, 1, 0}, {1, 8, 2}, {2, 2, 0}, {3, 4, 3}}
+	if !enginetest.Nightly() {
+		placements = placements[:2]
+	}
+	for _, p := range placements {
 		t.Run(fmt.Sprintf("paths=%d/partitions=%d", p.paths, p.partitions), func(t *testing.T) {
 			at := s.placed(t, p.paths, p.partitions)
 			at.Workers = p.workers
