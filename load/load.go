@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"time"
 
 	"barograph/engine"
@@ -14,6 +15,7 @@ import (
 type Options struct {
 	Workers  int                 // files parsed at once; 0 = one per CPU
 	Window   int                 // records per commit at most; 0 = DefaultWindow
+	KeepLast bool                // a last line without a line end is whole; files with lines in quarantine are then read again
 	Log      *slog.Logger        // nil = discard
 	Progress func(Progress)      // called after every batch and commit, from one goroutine
 	Reject   func(record.Reject) // called for every quarantined line, in order
@@ -40,6 +42,7 @@ type Summary struct {
 
 	Bytes   int64            // of the files loaded
 	ByType  map[string]int64 // records read, by line type
+	LeftOut map[string]int64 // "MPR: OBS_PRS PREP_USE": columns that no design keeps, by line type → records stored without them
 	Commits int
 	Elapsed time.Duration // from the call to the last durable commit
 }
@@ -60,18 +63,15 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 		o.Window = DefaultWindow
 	}
 	r := &run{archive: a, o: o, files: map[string]*engine.Mark{}, known: map[string]bool{}, all: len(paths)}
-	r.sum.ByType = map[string]int64{}
+	r.sum.ByType, r.sum.LeftOut = map[string]int64{}, map[string]int64{}
 	marks, err := a.Marks(ctx, subset)
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range marks {
-		r.known[m.Digest] = true
+		r.known[m.Digest] = m.Quarantined == 0 || !o.KeepLast
 	}
-	known := make(map[string]bool, len(r.known)) // for the parsers, which run beside r
-	for d := range r.known {
-		known[d] = true
-	}
+	known := maps.Clone(r.known) // for the parsers, which run beside r
 	before, err := a.Contents(ctx, subset)
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 	}
 	defer r.loader.Close() //nolint:errcheck // drops what was not committed
 	r.window = newWindow(subset, func(file string) { r.move(file, 1) }, r.conflict)
-	err = Read(ctx, paths, Reading{Workers: o.Workers, Skip: func(d string) bool { return known[d] }},
+	err = Read(ctx, paths, Reading{Workers: o.Workers, KeepLast: o.KeepLast, Skip: func(d string) bool { return known[d] }},
 		func(f *File, b *record.Batch) error { return r.batch(ctx, f, b) }, r.end)
 	if err == nil {
 		err = r.commit(ctx)
@@ -128,6 +128,9 @@ func (r *run) batch(ctx context.Context, f *File, b *record.Batch) error {
 		return nil
 	}
 	r.sum.ByType[b.Type.Name] += int64(b.Len())
+	for columns, n := range b.LeftOut {
+		r.sum.LeftOut[b.Type.Name+": "+columns] += int64(n)
+	}
 	r.window.add(b)
 	r.report()
 	if r.window.rows >= r.o.Window || r.window.bytes >= maxBytes {

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -112,12 +113,14 @@ func newLoad(e *env) *cobra.Command {
 	var workers, window int
 	var quarantine, spec string
 	var digest bool
+	var keepLast lastLine
 	c := &cobra.Command{
 		Use:   "load FILES… --to URL [--design D] [--subset S] | load --spec LOAD.xml [--to URL]",
 		Short: "Load VSDB and MET files into an archive",
 		Long: `Load reads VSDB and MET .stat files (and their _TYPE.txt twins), plain or gzip, and folders of them, into an archive.
 
-Every line is accounted for: read = stored + replaced + quarantined. A file that the archive holds already is skipped;
+Every line is accounted for: read = stored + replaced + quarantined. A line with fewer numbers than its type has is
+quarantined, and so is a last line without a line end, which may be cut (--last-line keep takes it for whole). A file that the archive holds already is skipped;
 leads that arrive in another file are merged; a load that was killed is run again and ends in the same archive.
 
 --spec reads a load_spec of METdbLoad or VxIngest (docs/metviewer.md): the files, the target where --to names none, and
@@ -145,7 +148,7 @@ the database as the subset.`,
 			if os.Getenv("GOGC") == "" { // most of the heap lives until the commit: half of it again is room enough
 				defer debug.SetGCPercent(debug.SetGCPercent(50))
 			}
-			return e.load(c.Context(), &p, args, load.Options{Workers: workers, Window: window}, quarantine, digest)
+			return e.load(c.Context(), &p, args, load.Options{Workers: workers, Window: window, KeepLast: bool(keepLast)}, quarantine, digest)
 		},
 	}
 	p.flags(c, e, "to", "where to load")
@@ -154,9 +157,33 @@ the database as the subset.`,
 	c.Flags().IntVar(&workers, "workers", 0, "files parsed at once (default: one per CPU)")
 	c.Flags().IntVar(&window, "window", load.DefaultWindow, "records per commit at most")
 	c.Flags().StringVar(&quarantine, "quarantine", "", "write lines that cannot be read to this CSV file (default: the first ten to stderr)")
+	c.Flags().Var(&keepLast, "last-line", lastLineHelp)
 	c.Flags().BoolVar(&digest, "digest", true, "read the archive back and print the digest of all its records")
 	return c
 }
+
+// lastLine reports whether a last line without a line end is kept.
+type lastLine bool
+
+const lastLineHelp = "a file's last line that has no line end, and so may be cut: quarantine or keep"
+
+func (l *lastLine) Set(text string) error {
+	if text != "keep" && text != "quarantine" {
+		return errors.New("is neither quarantine nor keep")
+	}
+	*l = text == "keep"
+	return nil
+}
+
+func (l *lastLine) String() string {
+	if *l {
+		return "keep"
+	}
+	return "quarantine"
+}
+
+// Type names the values in the help.
+func (*lastLine) Type() string { return "string" }
 
 func (e *env) load(ctx context.Context, p *place, args []string, o load.Options, quarantine string, digest bool) error {
 	files, err := formats.Expand(args)
@@ -212,7 +239,7 @@ func (e *env) loaded(ctx context.Context, a engine.Archive, p *place, s *load.Su
 	out := loadResult{
 		Archive: engine.Redact(p.url), Design: p.design, Subset: p.subset, Files: len(s.Files), Skipped: len(s.Skipped), Failed: texts(s.Failed),
 		Read: s.Read, Stored: s.Stored, Replaced: s.Replaced, Quarantined: s.Quarantined, Bytes: s.Bytes, Seconds: s.Elapsed.Seconds(),
-		Records: contents.Records, Objects: contents.Objects, Object: contents.Object, BytesOnDisk: size,
+		LeftOut: s.LeftOut, Records: contents.Records, Objects: contents.Objects, Object: contents.Object, BytesOnDisk: size,
 	}
 	if digest {
 		d, err := load.Digest(ctx, a, p.subset)
@@ -242,6 +269,7 @@ type loadResult struct {
 	Stored      int64            `json:"stored"`
 	Replaced    int64            `json:"replaced"`
 	Quarantined int64            `json:"quarantined"`
+	LeftOut     map[string]int64 `json:"left_out,omitempty"`
 	Bytes       int64            `json:"bytes"`
 	Seconds     float64          `json:"seconds"`
 	Records     map[string]int64 `json:"records_by_line_type"`
@@ -259,6 +287,9 @@ func (e *env) printLoad(r *loadResult) error {
 	fmt.Fprintf(w, "archive\t%s, design %s, subset %s\n", r.Archive, r.Design, r.Subset)
 	fmt.Fprintf(w, "files\t%d loaded, %d skipped (in the archive already), %d failed\n", r.Files, r.Skipped, len(r.Failed))
 	fmt.Fprintf(w, "lines\t%d read = %d stored + %d replaced + %d quarantined\n", r.Read, r.Stored, r.Replaced, r.Quarantined)
+	for _, columns := range slices.Sorted(maps.Keys(r.LeftOut)) {
+		fmt.Fprintf(w, "left out\tcolumns that no design keeps, of %d lines of %s\n", r.LeftOut[columns], columns)
+	}
 	fmt.Fprintf(w, "archive holds\t%d %s, %.1f MB on disk\n", r.Objects, r.Object, float64(r.BytesOnDisk)/1e6)
 	for _, t := range record.Types() {
 		if n := r.Records[t.Name]; n > 0 {
