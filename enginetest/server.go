@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"barograph/engine"
+	"barograph/fault"
 	"barograph/lab"
 )
 
@@ -42,7 +43,7 @@ func (c Config) locked(t *testing.T, l *lab.Lab) {
 	}
 	right, _ := u.User.Password()
 	if right == "" {
-		t.Fatalf("%s has no password", engine.Redact(l.URL()))
+		t.Fatalf("%s has no password", fault.Redact(l.URL()))
 	}
 	for _, user := range []*url.Userinfo{nil, url.User(u.User.Username()), url.UserPassword(u.User.Username(), "wrong")} {
 		u.User = user

@@ -196,7 +196,7 @@ func (l *Lab) Log(i int) string {
 	if err != nil {
 		return all.String()
 	}
-	defer dir.Close()
+	defer dir.Close()                         //nolint:errcheck // only a handle
 	own, _ := fs.Glob(dir.FS(), "logs/*.log") // the pattern is sound
 	for _, name := range own {
 		all.WriteString("\n" + path.Base(name) + ":\n" + end(dir.ReadFile(name)))

@@ -37,6 +37,7 @@ type Summary struct {
 	Files   []engine.Mark // the files loaded, in order
 	Skipped []string      // files that the archive held already, or that repeat another file of this load
 	Failed  []error       // files that could not be read, or not to their end
+	Held    []engine.Mark // of the files skipped: those of which the archive has lines in quarantine
 
 	Read, Stored, Replaced, Quarantined int64
 
@@ -62,7 +63,7 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 	if o.Window <= 0 {
 		o.Window = DefaultWindow
 	}
-	r := &run{archive: a, o: o, files: map[string]*engine.Mark{}, known: map[string]bool{}, all: len(paths)}
+	r := &run{archive: a, o: o, files: map[string]*engine.Mark{}, known: map[string]bool{}, marks: map[string]engine.Mark{}, all: len(paths)}
 	r.sum.ByType, r.sum.LeftOut = map[string]int64{}, map[string]int64{}
 	marks, err := a.Marks(ctx, subset)
 	if err != nil {
@@ -70,6 +71,7 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 	}
 	for _, m := range marks {
 		r.known[m.Digest] = m.Quarantined == 0 || !o.KeepLast
+		r.marks[m.Digest] = m
 	}
 	known := maps.Clone(r.known) // for the parsers, which run beside r
 	before, err := a.Contents(ctx, subset)
@@ -100,6 +102,7 @@ type run struct {
 	o       Options
 	window  *window
 	sum     Summary
+	marks   map[string]engine.Mark  // what the archive held before, by digest
 	known   map[string]bool         // digests of files that are loaded, or will be with the next commit
 	files   map[string]*engine.Mark // files of which records are not committed yet, or that are under way
 	done    []*engine.Mark          // files that are whole with the next commit
@@ -172,9 +175,12 @@ func (r *run) end(f *File) error {
 	switch {
 	case f.Err != nil:
 		r.sum.Failed = append(r.sum.Failed, f.Err)
-		r.o.Log.Error("file not loaded", "file", f.Path, "error", f.Err)
+		r.o.Log.Debug("file not loaded", "file", f.Path, "error", f.Err)
 	case f.skip || r.known[f.Digest]:
 		r.sum.Skipped = append(r.sum.Skipped, f.Path)
+		if m := r.marks[f.Digest]; f.skip && m.Quarantined > 0 {
+			r.sum.Held = append(r.sum.Held, m)
+		}
 	default:
 		m := r.mark(f)
 		m.Loaded = time.Now().UTC()

@@ -31,7 +31,7 @@ func TestLabStory(t *testing.T) {
 		t.Fatalf("status: %+v", rows)
 	}
 	url := strings.TrimSpace(must(t, "lab", "url", "postgres", "--dir", dir))
-	if rows[0].URL == url || rows[0].URL != engine.Redact(url) || rows[0].State.Cluster.Password != "" {
+	if rows[0].URL == url || rows[0].URL != fault.Redact(url) || rows[0].State.Cluster.Password != "" {
 		t.Errorf("status shows a password: %+v", rows)
 	}
 	data := dayOfData(t)

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"barograph/design"
 	"barograph/engine"
@@ -24,7 +25,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// place names an archive on the command line: --to/--from URL --design D --subset S.
+// place names an archive on the command line: --engine URL --design D --subset S.
 type place struct {
 	url, design, subset string
 }
@@ -32,17 +33,11 @@ type place struct {
 // defaultSubset is the name of the data set where none is given.
 const defaultSubset = "archive"
 
-func (p *place) flags(c *cobra.Command, e *env, flag, help string) {
-	c.Flags().StringVar(&p.url, flag, "", help+": an engine's URL, e.g. duckdb:archive.db")
+func (p *place) flags(c *cobra.Command, e *env, former, help string) {
+	c.Flags().StringVar(&p.url, engineFlag, "", help+": an engine's URL, e.g. duckdb:archive.db, or the name of one that a lab runs")
+	e.enginesNamed(c, former)
 	c.Flags().StringVar(&p.design, "design", "", "physical design: "+strings.Join(designNames(), ", ")+" (default: the engine's first)")
 	c.Flags().StringVar(&p.subset, "subset", defaultSubset, "name of the copy of the data set inside the archive")
-	complete(c, flag, func() []string {
-		var urls []string
-		for _, d := range e.engines {
-			urls = append(urls, d.Example)
-		}
-		return urls
-	})
 	complete(c, "design", designNames)
 }
 
@@ -67,15 +62,14 @@ func (p *place) open(ctx context.Context, e *env, o engine.Options) (a engine.Ar
 		return nil, nil, nil, usage(err)
 	}
 	name := design.Name(p.design)
+	if len(d.Offers) == 0 {
+		return nil, nil, nil, usage(&fault.Error{Setting: "engine " + d.Scheme, Problem: "keeps no verification archives", Cure: "choose one of " + strings.Join(e.archiveEngines(), ", ")})
+	}
 	if name == "" {
 		name = firstDesign(d)
 	}
 	if _, ok := d.Offers[name]; !ok {
-		var offered []string
-		for _, n := range offers(d) {
-			offered = append(offered, string(n))
-		}
-		return nil, nil, nil, usage(&fault.Error{Setting: "--design " + string(name), Problem: "is not offered by " + d.Scheme, Cure: "choose one of " + strings.Join(offered, ", ")})
+		return nil, nil, nil, usage(notOffered("--design", name, offers(d), d.Scheme))
 	}
 	p.design = string(name)
 	o.Log = e.log()
@@ -88,6 +82,23 @@ func (p *place) open(ctx context.Context, e *env, o engine.Options) (a engine.Ar
 		return nil, nil, nil, errors.Join(err, db.Close())
 	}
 	return a, d, func() error { return errors.Join(a.Close(), db.Close()) }, nil
+}
+
+// notOffered is the error of a name that an engine, or all of them, do not know.
+func notOffered[T ~string](flag string, name T, offered []T, by string) error {
+	unknown := fault.Unknown(flag, string(name), offered)
+	unknown.Problem = "is not offered by " + by
+	return unknown
+}
+
+// archiveEngines are those that keep verification archives.
+func (e *env) archiveEngines() (schemes []string) {
+	for _, d := range e.engines {
+		if len(d.Offers) > 0 {
+			schemes = append(schemes, d.Scheme)
+		}
+	}
+	return schemes
 }
 
 // offers lists an engine's designs in the documented order.
@@ -115,7 +126,7 @@ func newLoad(e *env) *cobra.Command {
 	var digest bool
 	var keepLast lastLine
 	c := &cobra.Command{
-		Use:   "load FILES… --to URL [--design D] [--subset S] | load --spec LOAD.xml [--to URL]",
+		Use:   "load FILES… --engine URL [--design D] [--subset S] | load --spec LOAD.xml [--engine URL]",
 		Short: "Load VSDB and MET files into an archive",
 		Long: `Load reads VSDB and MET .stat files (and their _TYPE.txt twins), plain or gzip, and folders of them, into an archive.
 
@@ -123,11 +134,11 @@ Every line is accounted for: read = stored + replaced + quarantined. A line with
 quarantined, and so is a last line without a line end, which may be cut (--last-line keep takes it for whole). A file that the archive holds already is skipped;
 leads that arrive in another file are merged; a load that was killed is run again and ends in the same archive.
 
---spec reads a load_spec of METdbLoad or VxIngest (docs/metviewer.md): the files, the target where --to names none, and
+--spec reads a load_spec of METdbLoad or VxIngest (docs/metviewer.md): the files, the target where --engine names none, and
 the database as the subset.`,
-		Example: `  barograph load vsdb_data --to duckdb:archive.db --design wide
-  barograph load 'stat/*.stat' --to sqlite:archive.db --design document --subset retro1
-  barograph load --spec load_spec.xml --to duckdb:archive.db
+		Example: `  barograph load vsdb_data --engine duckdb:archive.db --design wide
+  barograph load 'stat/*.stat' --engine sqlite:archive.db --design document --subset retro1
+  barograph load --spec load_spec.xml --engine duckdb:archive.db
 ` + exitStatuses,
 		Args: func(c *cobra.Command, args []string) error {
 			if spec == "" {
@@ -153,9 +164,10 @@ the database as the subset.`,
 	}
 	p.flags(c, e, "to", "where to load")
 	c.Flags().StringVar(&spec, "spec", "", "load what this load_spec XML of METdbLoad or VxIngest names")
-	c.MarkFlagsOneRequired("to", "spec")
+	c.MarkFlagsOneRequired(engineFlag, "spec")
 	c.Flags().IntVar(&workers, "workers", 0, "files parsed at once (default: one per CPU)")
 	c.Flags().IntVar(&window, "window", load.DefaultWindow, "records per commit at most")
+	positive(c, "window")
 	c.Flags().StringVar(&quarantine, "quarantine", "", "write lines that cannot be read to this CSV file (default: the first ten to stderr)")
 	c.Flags().Var(&keepLast, "last-line", lastLineHelp)
 	c.Flags().BoolVar(&digest, "digest", true, "read the archive back and print the digest of all its records")
@@ -237,9 +249,9 @@ func (e *env) loaded(ctx context.Context, a engine.Archive, p *place, s *load.Su
 		return err
 	}
 	out := loadResult{
-		Archive: engine.Redact(p.url), Design: p.design, Subset: p.subset, Files: len(s.Files), Skipped: len(s.Skipped), Failed: texts(s.Failed),
+		Archive: fault.Redact(p.url), Design: p.design, Subset: p.subset, Files: len(s.Files), Skipped: len(s.Skipped), Failed: texts(s.Failed),
 		Read: s.Read, Stored: s.Stored, Replaced: s.Replaced, Quarantined: s.Quarantined, Bytes: s.Bytes, Seconds: s.Elapsed.Seconds(),
-		LeftOut: s.LeftOut, Records: contents.Records, Objects: contents.Objects, Object: contents.Object, BytesOnDisk: size,
+		LeftOut: s.LeftOut, Held: s.Held, Records: contents.Records, Objects: contents.Objects, Object: contents.Object, BytesOnDisk: size,
 	}
 	if digest {
 		d, err := load.Digest(ctx, a, p.subset)
@@ -251,8 +263,15 @@ func (e *env) loaded(ctx context.Context, a engine.Archive, p *place, s *load.Su
 	if err := e.printLoad(&out); err != nil {
 		return err
 	}
+	for _, m := range s.Held {
+		s.Quarantined += m.Quarantined
+	}
 	if len(s.Failed) > 0 || s.Quarantined > 0 {
-		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d lines quarantined, %d files not read to their end; everything else is stored", s.Quarantined, len(s.Failed))}
+		rest := "everything else is stored"
+		if s.Stored+s.Replaced == 0 {
+			rest = "nothing was stored"
+		}
+		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d lines of these files are in quarantine, %d files could not be read; %s", s.Quarantined, len(s.Failed), rest)}
 	}
 	return nil
 }
@@ -270,6 +289,7 @@ type loadResult struct {
 	Replaced    int64            `json:"replaced"`
 	Quarantined int64            `json:"quarantined"`
 	LeftOut     map[string]int64 `json:"left_out,omitempty"`
+	Held        []engine.Mark    `json:"skipped_with_quarantine,omitempty"`
 	Bytes       int64            `json:"bytes"`
 	Seconds     float64          `json:"seconds"`
 	Records     map[string]int64 `json:"records_by_line_type"`
@@ -287,6 +307,9 @@ func (e *env) printLoad(r *loadResult) error {
 	fmt.Fprintf(w, "archive\t%s, design %s, subset %s\n", r.Archive, r.Design, r.Subset)
 	fmt.Fprintf(w, "files\t%d loaded, %d skipped (in the archive already), %d failed\n", r.Files, r.Skipped, len(r.Failed))
 	fmt.Fprintf(w, "lines\t%d read = %d stored + %d replaced + %d quarantined\n", r.Read, r.Stored, r.Replaced, r.Quarantined)
+	for _, m := range r.Held {
+		fmt.Fprintf(w, "in quarantine\t%d of %d lines of %s, since it was loaded at %s UTC\n", m.Quarantined, m.Read, m.Path, m.Loaded.UTC().Format(time.DateTime))
+	}
 	for _, columns := range slices.Sorted(maps.Keys(r.LeftOut)) {
 		fmt.Fprintf(w, "left out\tcolumns that no design keeps, of %d lines of %s\n", r.LeftOut[columns], columns)
 	}
@@ -308,7 +331,7 @@ func (e *env) printLoad(r *loadResult) error {
 func texts(errs []error) []string {
 	var out []string
 	for _, err := range errs {
-		out = append(out, err.Error())
+		out = append(out, fault.Redact(err.Error()))
 	}
 	return out
 }

@@ -151,7 +151,7 @@ func bootstrap(n *engine.Node) error {
 	if err != nil {
 		return err
 	}
-	defer dir.Close()
+	defer dir.Close() //nolint:errcheck // only a handle
 	text, err := dir.ReadFile(grastate)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"barograph/engine"
 	"barograph/engine/postgres"
 	"barograph/enginetest"
+	"barograph/fault"
 	"barograph/flavour"
 	"barograph/lab"
 	"barograph/load"
@@ -78,17 +79,17 @@ func TestNotOpened(t *testing.T) {
 	password, _ := u.User.Password()
 	own := "postgres://" + u.User.String() + "@" + u.Host
 	for raw, want := range map[string]string{
-		own + "/nowhere":                 "createdb",
-		"postgres://postgres:" + password + "@127.0.0.1:1/postgres":                    "lab up",
-		"postgres://nobody:" + password + "@" + u.Host + "/postgres":                  "another user",
-		own + "/postgres?wide_index=gin": "brin",
-		own + "/postgres?sslmode=maybe":  "sslmode",
-		own + "/postgres?speed=high":     "not known",
-		own + "/postgres?partitions=3":   "range:day",
+		own + "/nowhere": "createdb",
+		"postgres://postgres:" + password + "@127.0.0.1:1/postgres":  "lab up",
+		"postgres://nobody:" + password + "@" + u.Host + "/postgres": "another user",
+		own + "/postgres?wide_index=gin":                             "brin",
+		own + "/postgres?sslmode=maybe":                              "sslmode",
+		own + "/postgres?speed=high":                                 "not known",
+		own + "/postgres?partitions=3":                               "range:day",
 	} {
 		_, err := engine.Registry{postgres.Driver()}.Open(t.Context(), raw, engine.Options{})
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: the error is %v; want %q in it", engine.Redact(raw), err, want)
+			t.Errorf("%s: the error is %v; want %q in it", fault.Redact(raw), err, want)
 			continue
 		}
 		if strings.Contains(err.Error(), password) {
