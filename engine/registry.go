@@ -23,8 +23,12 @@ func (r Registry) Find(scheme string) (*Driver, bool) {
 
 // Parse finds the driver of a URL such as duckdb:archive.db or
 // postgres://user@host/db, and checks its parameters. A bare scheme ("dry") is
-// a URL too.
+// a URL too; @FILE and lab:ENGINE are read by ResolveURL.
 func (r Registry) Parse(raw string) (*Driver, *url.URL, error) {
+	raw, err := ResolveURL(raw)
+	if err != nil {
+		return nil, nil, err
+	}
 	if !strings.Contains(raw, ":") {
 		raw += ":"
 	}

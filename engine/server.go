@@ -20,6 +20,7 @@ type Server struct {
 	SharedPorts []string       // the same, but one number for all nodes, each of which has an address of its own
 	Profiles    []Profile      // the first is the default
 	Note        string         // what whoever starts it must know before; "" = nothing
+	NoPassword  bool           // whoever reaches its ports may do all that its account may: it knows no passwords, or the lab sets none
 	Spreads     bool           // it spreads tables over Cluster.Disks by itself, settled at its first start: another engine.Placement takes another server
 	Stop        syscall.Signal // ends a node; nodes are stopped in reverse order
 
@@ -71,6 +72,11 @@ type Cluster struct {
 	Memory   int64             `json:"memory"`  // bytes that one node may use
 	Settings map[string]string `json:"settings,omitempty"`
 	Nodes    []Node            `json:"nodes"`
+
+	// Password is that of the server's administrator: random, of letters and
+	// digits, and "" where Server.NoPassword. It must not stand in arguments of
+	// a process, which every user of the machine can read.
+	Password string `json:"password,omitempty"`
 
 	// Disks are folders that the servers keep their tables in, one a part, which
 	// all nodes share out: node i has every len(Nodes)-th from i on. A disk with
@@ -133,5 +139,5 @@ type Node struct {
 // Command is a program to run.
 type Command struct {
 	Args []string // the program and its arguments
-	Env  []string // NAME=value, added to Barograph's environment
+	Env  []string // NAME=value, added to an environment that holds nothing of Barograph's own but where programs are
 }

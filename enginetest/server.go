@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"barograph/engine"
+	"barograph/fault"
 	"barograph/lab"
 )
 
@@ -20,6 +22,9 @@ import (
 // subset at once.
 // cfg.URL names databases of l.
 func RunServer(t *testing.T, cfg Config, l *lab.Lab) {
+	if !cfg.Driver.Server.NoPassword {
+		t.Run("nobody without the password", func(t *testing.T) { cfg.locked(t, l) })
+	}
 	t.Run("records of a killed server", func(t *testing.T) { RunKilledRecords(t, cfg, l) })
 	for _, d := range slices.Sorted(maps.Keys(cfg.Driver.Offers)) {
 		s := &suite{Config: cfg, design: d, flavours: cfg.Driver.Offers[d], root: t.Name()}
@@ -27,6 +32,29 @@ func RunServer(t *testing.T, cfg Config, l *lab.Lab) {
 			t.Run("two loads at once", s.twoLoads)
 			t.Run("a killed server", func(t *testing.T) { s.killedServer(t, l) })
 		})
+	}
+}
+
+// locked asks the server without its password, as other users of the machine can.
+func (c Config) locked(t *testing.T, l *lab.Lab) {
+	u, err := url.Parse(l.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	right, _ := u.User.Password()
+	if right == "" {
+		t.Fatalf("%s has no password", fault.Redact(l.URL()))
+	}
+	for _, user := range []*url.Userinfo{nil, url.User(u.User.Username()), url.UserPassword(u.User.Username(), "wrong")} {
+		u.User = user
+		e, err := engine.Registry{c.Driver}.Open(t.Context(), u.String(), engine.Options{})
+		if err == nil {
+			_, err = e.About(t.Context()) // some reach the server only when asked
+			_ = e.Close()
+		}
+		if err == nil {
+			t.Errorf("%v was let in", user)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
@@ -134,6 +135,9 @@ func plan(d *engine.Driver, o Options) (*Lab, error) {
 		return nil, err
 	}
 	c := engine.Cluster{Dir: dir, Profile: known[at], Memory: o.Memory}
+	if !d.Server.NoPassword {
+		c.Password = rand.Text()
+	}
 	if c.Disks, err = diskFolders(o.Disks, d.Scheme); err != nil {
 		return nil, err
 	}
@@ -173,13 +177,16 @@ func plan(d *engine.Driver, o Options) (*Lab, error) {
 // begin makes the folder, the data of every node, and starts them.
 func (l *Lab) begin(ctx context.Context) error {
 	c := &l.state.Cluster
+	if err := forgetUnsaved(c.Dir); err != nil {
+		return err
+	}
 	if entries, err := os.ReadDir(c.Dir); err == nil && len(entries) > 0 {
 		return &fault.Error{File: c.Dir, Problem: "is not empty and holds no lab", Cure: "name a new folder"}
 	}
 	if err := freeFolders(c.Disks); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
+	if err := os.MkdirAll(c.Dir, 0o711); err != nil { // accounts of servers reach their own folders in it
 		return err
 	}
 	if err := givePorts(c, l.server.Ports, l.server.SharedPorts); err != nil {

@@ -330,6 +330,11 @@ func abandon(dir string) int {
 			return syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		}
 	}
+	if strings.Contains(dir, "preparing") {
+		d.Server.Prepare = func(*engine.Cluster, *engine.Node) ([]engine.Command, error) {
+			return []engine.Command{{Args: []string{"sh", "-c", "sleep 1000 & while true; do date > data; done"}}}, nil
+		}
+	}
 	o := lab.Options{Dir: dir, Owned: true}
 	if strings.Contains(dir, "isolated") {
 		o.Isolate = &lab.Isolate{Memory: 256 << 20}
@@ -337,6 +342,83 @@ func abandon(dir string) int {
 	_, err := lab.Up(context.Background(), d, o)
 	fmt.Fprintln(os.Stderr, err)
 	return 0
+}
+
+// TestKilledWhilePreparing: what prepares a node is known, so that it ends with
+// the lab; and a folder without a state holds no lab.
+func TestKilledWhilePreparing(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "preparing")
+	c := exec.CommandContext(t.Context(), os.Args[0])
+	c.Env = append(os.Environ(), envOwner+"="+dir)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for _, err := os.Stat(filepath.Join(dir, "node1", "data")); err != nil; _, err = os.Stat(filepath.Join(dir, "node1", "data")) {
+		time.Sleep(time.Millisecond)
+	}
+	if err := c.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Wait() // it was killed
+	s, err := lab.Status(dir)
+	if err != nil || !s.Running() {
+		t.Fatalf("the preparation is not known, or does not run: %+v, %v", s, err)
+	}
+	if err := lab.Down(dir); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.Nodes[0].Processes[0].PID)); err == nil && !strings.Contains(string(s), ") Z ") {
+		t.Errorf("the preparation runs: %s", s)
+	}
+	if err := errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(filepath.Join(dir, "lab.json.new"), []byte("{"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	up(t, driver(), lab.Options{Dir: dir})
+}
+
+// TestOtherUsers of the machine neither read what is in a lab, nor change it,
+// nor have a lab of theirs taken; and servers do not get Barograph's environment.
+func TestOtherUsers(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("NOT TESTED: another user takes root")
+	}
+	t.Setenv("LAB_TEST_SECRET", "hunter2")
+	parent := filepath.Dir(t.TempDir())
+	if err := os.Chmod(parent, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(parent, "lab")
+	l := up(t, driver(), lab.Options{Dir: dir})
+	if text, err := os.ReadFile(filepath.Join(dir, engine.URLFile)); err != nil || string(text) != l.URL()+"\n" {
+		t.Errorf("the file of the URL holds %q, %v", text, err)
+	}
+	const other = 65534 // nobody
+	for _, try := range []string{"cat url", "cat lab.json", "cat node1.log", "ls", "ls node1", "ln -s /etc/x node1.log", "ln -sf /etc/x url", "touch ../lab2"} {
+		c := exec.CommandContext(t.Context(), "sh", "-c", try)
+		c.Dir = dir
+		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: other, Gid: other}}
+		if out, err := c.CombinedOutput(); err == nil {
+			t.Errorf("%s: %s", try, out)
+		} else if _, ran := errors.AsType[*exec.ExitError](err); !ran {
+			t.Error(err)
+		}
+	}
+	environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", l.State().Nodes[0].Processes[0].PID))
+	if err != nil || strings.Contains(string(environ), "hunter2") || !strings.Contains(string(environ), "PATH=") {
+		t.Errorf("the server's environment is %q, %v", environ, err)
+	}
+	for name, change := range map[string]func(string) error{
+		"theirs":          func(dir string) error { return os.Chown(dir, other, other) },
+		"writable by all": func(dir string) error { return os.Chmod(dir, 0o777) },
+	} {
+		foreign := filepath.Join(parent, name)
+		if err := errors.Join(os.Mkdir(foreign, 0o755), change(foreign)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := lab.Up(t.Context(), driver(), lab.Options{Dir: filepath.Join(foreign, "lab")}); err == nil || !strings.Contains(err.Error(), "--dir") {
+			t.Errorf("a folder that is %s was taken: %v", name, err)
+		}
+	}
 }
 
 func TestAbandoned(t *testing.T) {

@@ -6,9 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -17,8 +18,12 @@ import (
 	"barograph/fault"
 )
 
-// logFile of a node holds what its process and its preparation print.
-const logFile = "server.log"
+// logFile of a node holds what its processes and its preparation print. It lies
+// in the lab's folder, where the server's account cannot put a link in its place.
+func (l *Lab) logFile(i int) string { return l.state.Cluster.Nodes[i].Dir + ".log" }
+
+// environment is what servers get of Barograph's own: no secrets that stand there.
+var environment = []string{"PATH", "LANG", "LC_ALL", "TZ", "JAVA_HOME"} //nolint:gochecknoglobals // a constant table
 
 // poll is how often a process is looked at that starts or ends.
 const poll = 25 * time.Millisecond
@@ -45,27 +50,36 @@ func (l *Lab) prepare(ctx context.Context, i int) error {
 		return err
 	}
 	for _, command := range commands {
-		cmd := exec.CommandContext(ctx, command.Args[0], command.Args[1:]...)
-		out, err := l.open(cmd, command, n)
-		if err != nil {
-			return err
+		ended, err := l.launch(i, command)
+		if err == nil {
+			select {
+			case err = <-ended:
+			case <-ctx.Done():
+				err = errors.Join(ctx.Err(), l.state.Nodes[i].kill())
+			}
 		}
-		err = cmd.Run()
-		if err := errors.Join(err, out.Close()); err != nil {
+		if err != nil {
 			return l.failed(i, strings.Join(command.Args, " "), err)
 		}
 	}
+	l.state.Nodes[i] = NodeState{}
 	return nil
 }
 
 // open gives a command the node's account, folder and log.
-func (l *Lab) open(cmd *exec.Cmd, command engine.Command, n *engine.Node) (*os.File, error) {
-	out, err := os.OpenFile(filepath.Join(n.Dir, logFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+func (l *Lab) open(cmd *exec.Cmd, command engine.Command, i int) (*os.File, error) {
+	out, err := os.OpenFile(l.logFile(i), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	cmd.Dir, cmd.Stdout, cmd.Stderr = n.Dir, out, out
-	cmd.Env = append(append(os.Environ(), "HOME="+n.Dir), command.Env...)
+	dir := l.state.Cluster.Nodes[i].Dir
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
+	cmd.Env = append([]string{"HOME=" + dir}, command.Env...)
+	for _, name := range environment {
+		if v, ok := os.LookupEnv(name); ok {
+			cmd.Env = append(cmd.Env, name+"="+v)
+		}
+	}
 	detach(cmd, l.account)
 	return out, nil
 }
@@ -96,9 +110,8 @@ func (l *Lab) start(ctx context.Context, i int) error {
 // launch starts a process, which outlives this one, and writes it down
 // before it may begin. The channel brings its end, once.
 func (l *Lab) launch(i int, command engine.Command) (chan error, error) {
-	n := &l.state.Cluster.Nodes[i]
 	cmd := exec.Command("/bin/sh", append([]string{"-c", gate, "sh"}, command.Args...)...) //nolint:noctx // it outlives every context
-	out, err := l.open(cmd, command, n)
+	out, err := l.open(cmd, command, i)
 	if err != nil {
 		return nil, err
 	}
@@ -177,19 +190,22 @@ const logTail = 2000
 // Log is the end of a node's log, and of those that the server itself writes
 // into the node's folder logs.
 func (l *Lab) Log(i int) string {
-	dir := l.state.Cluster.Nodes[i].Dir
 	var all strings.Builder
-	all.WriteString(end(filepath.Join(dir, logFile)))
-	own, _ := filepath.Glob(filepath.Join(dir, "logs", "*.log")) // the pattern is sound
+	all.WriteString(end(os.ReadFile(l.logFile(i))))
+	dir, err := os.OpenRoot(l.state.Cluster.Nodes[i].Dir) // no link of the server's account leads out of it
+	if err != nil {
+		return all.String()
+	}
+	defer dir.Close()                         //nolint:errcheck // only a handle
+	own, _ := fs.Glob(dir.FS(), "logs/*.log") // the pattern is sound
 	for _, name := range own {
-		all.WriteString("\n" + filepath.Base(name) + ":\n" + end(name))
+		all.WriteString("\n" + path.Base(name) + ":\n" + end(dir.ReadFile(name)))
 	}
 	return all.String()
 }
 
-// end is the end of a file of text, in whole lines.
-func end(name string) string {
-	text, err := os.ReadFile(name)
+// end is the end of a text, in whole lines.
+func end(text []byte, err error) string {
 	if err != nil {
 		return err.Error()
 	}

@@ -141,6 +141,13 @@ func detach(cmd *exec.Cmd, a *account) {
 	}
 }
 
+// private reports whether a folder belongs to this process's user and nobody
+// else can put anything into it.
+func private(dir string) bool {
+	info, err := os.Stat(dir)
+	return err == nil && info.Mode().Perm()&0o002 == 0 && mine(dir)
+}
+
 // mine reports whether a file belongs to this process's user.
 func mine(name string) bool {
 	info, err := os.Lstat(name)
@@ -168,6 +175,10 @@ func hold(dir string) (release func(), err error) {
 	}
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return nil, bad(err)
+	}
+	if !private(filepath.Dir(dir)) {
+		return nil, &fault.Error{File: filepath.Dir(dir), Problem: "is not this user's alone: others could put a lab of theirs there",
+			Cure: "name a folder of your own by --dir"}
 	}
 	f, err := os.OpenFile(dir+".lock", os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {

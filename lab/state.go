@@ -116,17 +116,34 @@ func (s *State) abandoned() bool {
 	return !s.Whole || s.Owner != nil && !s.Owner.alive()
 }
 
-// save replaces the state file in one step.
+// save replaces the state file, and that of the URL, each in one step. They
+// hold the server's password.
 func (s *State) save() error {
 	text, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
 		return err
 	}
-	name := filepath.Join(s.Cluster.Dir, stateFile)
-	if err := os.WriteFile(name+".new", append(text, '\n'), 0o644); err != nil {
+	return errors.Join(replaceFile(filepath.Join(s.Cluster.Dir, stateFile), append(text, '\n')),
+		replaceFile(filepath.Join(s.Cluster.Dir, engine.URLFile), []byte(s.URL+"\n")))
+}
+
+// unsaved ends the name of a file that a kill kept from its place.
+const unsaved = ".new"
+
+func replaceFile(name string, text []byte) error {
+	if err := os.WriteFile(name+unsaved, text, 0o600); err != nil {
 		return err
 	}
-	return os.Rename(name+".new", name)
+	return os.Rename(name+unsaved, name)
+}
+
+// forgetUnsaved removes what is left of a lab that was killed before its state was saved.
+func forgetUnsaved(dir string) error {
+	err := os.Remove(filepath.Join(dir, stateFile+unsaved))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // Down stops the servers of the lab in dir, in reverse order, and removes the
@@ -149,7 +166,11 @@ func down(dir string) error {
 		return err
 	}
 	for i := len(s.Nodes) - 1; i >= 0; i-- {
-		if err := s.Nodes[i].end(s.Stop); err != nil {
+		end := func() error { return s.Nodes[i].end(s.Stop) }
+		if !s.Whole { // it may be preparing: nothing is to be kept
+			end = s.Nodes[i].kill
+		}
+		if err := end(); err != nil {
 			return fmt.Errorf("%s, node %d: %w", s.Engine, i+1, err)
 		}
 	}

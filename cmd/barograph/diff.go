@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"barograph/engine"
 	"barograph/fault"
 	"barograph/tablediff"
 )
@@ -49,6 +50,12 @@ apart, and do not make the exit status 3.`,
 
 func (e *env) diff(ctx context.Context, left, right string, o tablediff.Options) error {
 	unreached := func(err error) error { return &fault.Status{Code: fault.Unreachable, Err: err} }
+	for _, raw := range []*string{&left, &right} {
+		var err error
+		if *raw, err = engine.ResolveURL(*raw); err != nil {
+			return usage(err)
+		}
+	}
 	l, err := tablediff.Open(ctx, left)
 	if err != nil {
 		return unreached(err)

@@ -52,7 +52,7 @@ func (e *env) enginesNamed(c *cobra.Command, former ...string) {
 // findServers puts the URLs of labs in place of the names of their engines.
 func (e *env) findServers(flags *pflag.FlagSet) error {
 	f := flags.Lookup(engineFlag)
-	labs := []string{defaultLabDir()}
+	labs := []string{engine.LabDir()}
 	if dir := flags.Lookup("lab-dir"); dir != nil {
 		labs = values(dir)
 	}

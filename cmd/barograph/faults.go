@@ -145,7 +145,7 @@ func (k *killing) drivers() ([]*engine.Driver, error) {
 
 // study starts a cluster, kills its nodes under each design, and ends it.
 func (k *killing) study(ctx context.Context, folder *run.Folder, d *engine.Driver, files []string) (kills []run.Kill, err error) {
-	dir, err := os.MkdirTemp(filepath.Dir(defaultLabDir()), "barograph-faults-")
+	dir, err := os.MkdirTemp(filepath.Dir(engine.LabDir()), "barograph-faults-")
 	if err != nil {
 		return nil, err
 	}

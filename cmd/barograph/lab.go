@@ -46,7 +46,7 @@ brings is never touched. The commands act on the engines named, or on every engi
 
   barograph lab install postgres --yes
   barograph lab up postgres --profile tuned
-  barograph met --engine URL FILES        (the URL that "up" printed)
+  barograph met --engine lab:postgres FILES
   barograph lab down
 
 "lab disks" makes throttled disks, for engines that spread their tables.
@@ -54,7 +54,7 @@ brings is never touched. The commands act on the engines named, or on every engi
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.PersistentFlags().StringVar(&l.dir, "dir", defaultLabDir(), "folder of the labs; each engine gets one below it")
+	c.PersistentFlags().StringVar(&l.dir, "dir", engine.LabDir(), "folder of the labs; each engine gets one below it")
 	sub := func(use, short string, run func(c *cobra.Command, args []string) error) *cobra.Command {
 		s := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, ValidArgs: append(l.schemes(), disksName), RunE: run}
 		c.AddCommand(s)
@@ -74,7 +74,7 @@ brings is never touched. The commands act on the engines named, or on every engi
 that makes tables as the TPC's own kit does, for barograph synth tpcds --generator ` + lab.TPCGenName + `. Without a name everything is installed.`
 	install.ValidArgs = append(l.schemes(), lab.TPCGenName)
 	install.Flags().BoolVar(&l.yes, "yes", false, "run the commands (as root, on Debian or Ubuntu)")
-	up := sub("up [ENGINE…]", "Start servers and print their URLs; one that runs already is left as it is", onDrivers(l.up))
+	up := sub("up [ENGINE…]", "Start servers and print how to name them; one that runs already is left as it is", onDrivers(l.up))
 	up.Flags().IntVar(&l.nodes, "nodes", 1, "nodes of the cluster")
 	up.Flags().StringVar(&l.profile, "profile", "", "settings: "+l.profiles()+" (default: the engine's first)")
 	up.Flags().BoolVar(&l.isolate, "isolate", false, "give each node a network namespace and a control group (as root)")
@@ -84,19 +84,11 @@ that makes tables as the TPC's own kit does, for barograph synth tpcds --generat
 	up.Flags().BoolVar(&l.useDisks, "disks", false, "give the engine a folder on each of the disks that 'lab disks' made")
 	up.Flags().StringArrayVar(&l.diskFolders, "disk", nil, "give the engine a folder on this disk; may be repeated")
 	up.Flags().IntVar(&l.partitions, "partitions", 0, "partitions of each table of an engine that spreads its tables, dealt to the disks in turn (default: one a disk)")
+	sub("url ENGINE", "Print the URL of a server, with its password", l.url).Args = cobra.ExactArgs(1)
 	sub("down [ENGINE…] [disks]", "Stop servers and remove their data; remove throttled disks", l.down)
 	sub("status [ENGINE…] [disks]", "Tell what runs, and which throttled disks there are", l.status)
 	c.AddCommand(newLabDisks(l))
 	return c
-}
-
-// defaultLabDir is a folder on a disk that lasts, as /tmp may be in memory.
-func defaultLabDir() string {
-	parent := os.TempDir()
-	if info, err := os.Stat("/var/tmp"); err == nil && info.IsDir() {
-		parent = "/var/tmp"
-	}
-	return filepath.Join(parent, "barograph-lab-"+strconv.Itoa(os.Geteuid()))
 }
 
 func (l *labs) schemes() []string {
@@ -143,6 +135,30 @@ func (l *labs) drivers(args []string) ([]*engine.Driver, error) {
 }
 
 func (l *labs) folder(d *engine.Driver) string { return filepath.Join(l.dir, d.Scheme) }
+
+// name is what other commands take in place of the URL, which holds a password.
+func (l *labs) name(d *engine.Driver) string {
+	if l.dir == engine.LabDir() {
+		return "lab:" + d.Scheme
+	}
+	return "@" + filepath.Join(l.folder(d), engine.URLFile)
+}
+
+// url prints a URL; nothing else prints a password.
+func (l *labs) url(_ *cobra.Command, args []string) error {
+	drivers, err := l.drivers(args)
+	if err != nil {
+		return err
+	}
+	s, err := lab.Status(l.folder(drivers[0]))
+	if errors.Is(err, os.ErrNotExist) {
+		return &fault.Error{File: l.folder(drivers[0]), Problem: "holds no lab", Cure: "start it: `barograph lab up " + drivers[0].Scheme + "`"}
+	}
+	if err == nil {
+		fmt.Fprintln(l.e.stdout, s.URL)
+	}
+	return err
+}
 
 // needs finds what is to be installed: servers of the engines named, and tools;
 // everything where nothing is named.
@@ -211,6 +227,9 @@ func (l *labs) up(c *cobra.Command, drivers []*engine.Driver) error {
 		if d.Server.Note != "" && !l.isolate {
 			fmt.Fprintf(l.e.stderr, "%s: %s\n", d.Scheme, d.Server.Note)
 		}
+		if d.Server.NoPassword {
+			fmt.Fprintf(l.e.stderr, "%s: asks for no password: every user of this machine can do in it what it can do itself\n", d.Scheme)
+		}
 		_, err := lab.Up(c.Context(), d, o)
 		all = errors.Join(all, err)
 	}
@@ -240,7 +259,8 @@ func (l *labs) down(_ *cobra.Command, args []string) error {
 type labRow struct {
 	Engine  string     `json:"engine"`
 	Running bool       `json:"running"`
-	URL     string     `json:"url,omitempty"`
+	Name    string     `json:"name,omitempty"` // what other commands take as its URL
+	URL     string     `json:"url,omitempty"`  // without its password
 	State   *lab.State `json:"lab,omitempty"`
 
 	Disks *lab.DiskSet `json:"disks,omitempty"` // in a row of their own, "disks"
@@ -265,7 +285,8 @@ func (l *labs) tell(drivers []*engine.Driver, disks bool) error {
 		case err != nil:
 			return err
 		default:
-			rows = append(rows, labRow{Engine: d.Scheme, Running: s.Running(), URL: fault.Redact(s.URL), State: &s})
+			s.URL, s.Cluster.Password = fault.Redact(s.URL), ""
+			rows = append(rows, labRow{Engine: d.Scheme, Running: s.Running(), Name: l.name(d), URL: s.URL, State: &s})
 		}
 	}
 	if disks {
@@ -302,7 +323,7 @@ func printLabs(out io.Writer, rows []labRow) error {
 				}
 			}
 		}
-		fmt.Fprintf(w, "%s\t%s\tprofile %s, %d of %d nodes run (pid %s), %s%s, in %s\n", r.Engine, r.URL, r.State.Cluster.Profile,
+		fmt.Fprintf(w, "%s\t%s\t%s\tprofile %s, %d of %d nodes run (pid %s), %s%s, in %s\n", r.Engine, r.Name, r.URL, r.State.Cluster.Profile,
 			running, len(r.State.Nodes), orNone(strings.Join(pids, " ")), r.State.Cluster.Isolation, onDisks(r.State.Cluster.Disks), r.State.Cluster.Dir)
 	}
 	if err := w.Flush(); err != nil {

@@ -30,15 +30,19 @@ func TestLabStory(t *testing.T) {
 	if len(rows) != 1 || !rows[0].Running || rows[0].State.Cluster.Profile != "tuned" {
 		t.Fatalf("status: %+v", rows)
 	}
+	url := strings.TrimSpace(must(t, "lab", "url", "postgres", "--dir", dir))
+	if rows[0].URL == url || rows[0].URL != fault.Redact(url) || rows[0].State.Cluster.Password != "" {
+		t.Errorf("status shows a password: %+v", rows)
+	}
 	data := dayOfData(t)
 	for _, n := range []string{"normalized", "document", "wide"} {
-		must(t, "load", data, "--to", rows[0].URL, "--design", n)
-		if out := must(t, "ask", "test_3", "--from", rows[0].URL, "--design", n, "--format", "csv"); !strings.Contains(out, "vx_mask") {
+		must(t, "load", data, "--to", rows[0].Name, "--design", n)
+		if out := must(t, "ask", "test_3", "--from", url, "--design", n, "--format", "csv"); !strings.Contains(out, "vx_mask") {
 			t.Errorf("%s: the answer is %q", n, out)
 		}
 	}
 	must(t, "lab", "down", "postgres", "--dir", dir)
-	if status, _, stderr := barograph(t, "ask", "test_3", "--from", rows[0].URL); status != fault.Unreachable || !strings.Contains(stderr, "lab up") {
+	if status, _, stderr := barograph(t, "ask", "test_3", "--from", url); status != fault.Unreachable || !strings.Contains(stderr, "lab up") {
 		t.Errorf("after down: status %d, %s", status, stderr)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "postgres")); err == nil {

@@ -89,7 +89,7 @@ each time grows, with its exponent and what it predicts for a far larger archive
 	c.Flags().DurationVar(&s.askFor, "ask-for", met.DefaultAskFor, "how long so many clients ask (with --askers)")
 	c.Flags().IntVar(&s.askReps, "ask-reps", 1, "how often (with --askers)")
 	c.Flags().IntVar(&s.threads, "threads", 0, "threads of an embedded engine (default: as it chooses)")
-	c.Flags().StringArrayVar(&s.labs, "lab-dir", []string{defaultLabDir()}, "folder of labs: a server that one of them started is described in the run folder; may be given several times")
+	c.Flags().StringArrayVar(&s.labs, "lab-dir", []string{engine.LabDir()}, "folder of labs: a server that one of them started is described in the run folder; may be given several times")
 	e.enginesNamed(c)
 	atMost(c, 1024, "subsets")
 	atMost(c, 4096, "askers")

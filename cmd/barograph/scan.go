@@ -115,7 +115,7 @@ func (f *scanFlags) define(c *cobra.Command) {
 	c.Flags().BoolVar(&f.explain, "explain", false, "print the configurations and how the rule came to them, and run nothing")
 	c.Flags().BoolVar(&f.measureDisks, "measure-disks", false, "first measure how fast each path is read: 64 MiB")
 	c.Flags().StringVar(&f.out, "out", "", "run folder (default: runs/{time}-scan)")
-	c.Flags().StringVar(&f.labs, "lab-dir", defaultLabDir(), "folder of the labs and their disks: a server that one of them started is watched beside the run")
+	c.Flags().StringVar(&f.labs, "lab-dir", engine.LabDir(), "folder of the labs and their disks: a server that one of them started is watched beside the run")
 	f.env.enginesNamed(c, "db")
 	positive(c, "nodes", "rounds")
 	c.MarkFlagsOneRequired(engineFlag, "lab")

@@ -58,7 +58,7 @@ closed, the system's page cache emptied, and the database opened anew; of a serv
 	c.Flags().IntVar(&f.cold, "cold", 0, "cold answers under each design")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "seed of the order")
 	c.Flags().StringVar(&f.out, "out", "", "run folder (default: runs/{time}-scan)")
-	c.Flags().StringVar(&f.labs, "lab-dir", defaultLabDir(), "folder of the labs: a server that one of them started is watched beside the run")
+	c.Flags().StringVar(&f.labs, "lab-dir", engine.LabDir(), "folder of the labs: a server that one of them started is watched beside the run")
 	f.env.enginesNamed(c, "db")
 	c.MarkFlagRequired(engineFlag) //nolint:errcheck // the flag exists
 	complete(c, "design", designNames)

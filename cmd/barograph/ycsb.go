@@ -67,7 +67,7 @@ func (f *ycsbFlags) flags(c *cobra.Command) {
 	c.Flags().Float64Var(&f.target, "target", 0, "operations per second of the whole run; 0 = as fast as the engine answers")
 	c.Flags().BoolVar(&f.verify, "verify", false, "values follow from key and field, and each that is read is checked (dataintegrity=true; when loading, too)")
 	c.Flags().BoolVarP(&f.status, "status", "s", false, "print progress to stderr")
-	c.Flags().StringVar(&f.labs, "lab-dir", defaultLabDir(), "folder of the labs: a server that one of them started is watched beside the run")
+	c.Flags().StringVar(&f.labs, "lab-dir", engine.LabDir(), "folder of the labs: a server that one of them started is watched beside the run")
 	c.Flags().BoolVar(&f.oldCodes, "ycsb-exit-codes", false, "exit as YCSB does")
 }
 

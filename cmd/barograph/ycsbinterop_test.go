@@ -76,8 +76,9 @@ func yahoo(t *testing.T, classes, at, phase string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	password, _ := u.User.Password()
 	c := exec.CommandContext(t.Context(), "java", "-cp", classes, "site.ycsb.Client", "-db", "site.ycsb.db.JdbcDBClient", phase, "-threads", "2",
-		"-p", "workload=site.ycsb.workloads.CoreWorkload", "-p", "db.driver=org.postgresql.Driver", "-p", "db.url=jdbc:postgresql://"+u.Host+u.Path, "-p", "db.user=postgres", "-p", "db.passwd=x",
+		"-p", "workload=site.ycsb.workloads.CoreWorkload", "-p", "db.driver=org.postgresql.Driver", "-p", "db.url=jdbc:postgresql://"+u.Host+u.Path, "-p", "db.user=postgres", "-p", "db.passwd="+password,
 		"-p", "recordcount=500", "-p", "operationcount=500", "-p", "dataintegrity=true", "-p", "readallfieldsbyname=true", "-p", "readproportion=0.5", "-p", "updateproportion=0.5")
 	out, err := c.Output()
 	if err != nil {

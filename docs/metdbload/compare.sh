@@ -40,13 +40,15 @@ chmod 755 "$work"
 trap '"$barograph" lab --dir "$work/lab" down mariadb > /dev/null' EXIT
 "$barograph" lab --dir "$work/lab" up mariadb
 status=$("$barograph" --json lab --dir "$work/lab" status mariadb)
-read -r url port pid < <("$python" - "$status" <<'P'
+url=@$work/lab/mariadb/url
+read -r port password pid < <("$python" - "$status" "${url#@}" <<'P'
 import json, sys
 from urllib.parse import urlsplit
-lab = json.loads(sys.argv[1])[0]
-print(lab["url"], urlsplit(lab["url"]).port, lab["lab"]["nodes"][0]["processes"][0]["pid"])
+lab, url = json.loads(sys.argv[1])[0], urlsplit(open(sys.argv[2]).read().strip())
+print(url.port, url.password, lab["lab"]["nodes"][0]["processes"][0]["pid"])
 P
 )
+export MYSQL_PWD=$password # of the mariadb client
 sql() { mariadb --no-defaults --host 127.0.0.1 --port "$port" --user root --local-infile=1 "$@"; }
 sql --execute 'SET GLOBAL local_infile = 1'
 
@@ -85,7 +87,7 @@ fresh() {
 spec() {
 	cat <<S
 <load_spec><connection><management_system>mysql</management_system><host>127.0.0.1:$port</host><database>mv_metdbload</database>
-<user>root</user><password></password></connection>
+<user>root</user><password>$password</password></connection>
 <verbose>false</verbose><insert_size>1</insert_size><stat_header_db_check>true</stat_header_db_check>
 <mode_header_db_check>false</mode_header_db_check><drop_indexes>false</drop_indexes><apply_indexes>false</apply_indexes>
 <load_stat>true</load_stat><load_mode>false</load_mode><load_mtd>false</load_mtd><load_mpr>true</load_mpr>

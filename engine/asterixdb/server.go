@@ -28,9 +28,10 @@ const heap = "-Xmx"
 // controller and a node controller, each further one a node controller.
 func server() *engine.Server {
 	return &engine.Server{
-		Artifacts: []engine.Artifact{artifact()},
-		Nodes:     []int{1, 3},
-		Ports:     []string{"api", "nc", "cluster", "client", "web", "query", "console", "active"},
+		Artifacts:  []engine.Artifact{artifact()},
+		Nodes:      []int{1, 3},
+		Ports:      []string{"api", "nc", "cluster", "client", "web", "query", "console", "active"},
+		NoPassword: true,
 		Profiles: []engine.Profile{
 			{Name: "default", Summary: "as packaged: a Java heap of a quarter of the memory, of which a quarter each for cache and for writing"},
 			{Name: "tuned", Summary: "a Java heap of half the memory, most of it cache; more memory for sorts and joins", Settings: tuned},

@@ -38,6 +38,7 @@ func server() *engine.Server {
 		Artifacts:   []engine.Artifact{program},
 		Nodes:       []int{1, 3},
 		SharedPorts: []string{"storage", "cql"},
+		NoPassword:  true,
 		Profiles: []engine.Profile{
 			{Name: "default", Summary: "the settings of the package: the log is synced every 10 s, so that a commit outlives the process, NOT the machine"},
 			{Name: "tuned", Summary: "the log is synced before every reply: a commit is durable; memtables outside the heap", Settings: tuned},

@@ -28,14 +28,15 @@ func artifact() engine.Artifact {
 // service for tests. No registry has Couchbase Server.
 func server() *engine.Server {
 	return &engine.Server{
-		Artifacts: []engine.Artifact{artifact()},
-		Nodes:     []int{1},
-		Ports:     []string{"rest"},
-		Profiles:  []engine.Profile{{Name: "default", Summary: "CouchbaseMock, for tests only: it answers no N1QL, and its times are ranked nowhere"}},
-		Stop:      syscall.SIGTERM,
-		Find:      func() error { _, err := program(); return err },
-		Prepare:   func(*engine.Cluster, *engine.Node) ([]engine.Command, error) { return nil, nil },
-		Start:     start,
+		Artifacts:  []engine.Artifact{artifact()},
+		Nodes:      []int{1},
+		Ports:      []string{"rest"},
+		NoPassword: true,
+		Profiles:   []engine.Profile{{Name: "default", Summary: "CouchbaseMock, for tests only: it answers no N1QL, and its times are ranked nowhere"}},
+		Stop:       syscall.SIGTERM,
+		Find:       func() error { _, err := program(); return err },
+		Prepare:    func(*engine.Cluster, *engine.Node) ([]engine.Command, error) { return nil, nil },
+		Start:      start,
 		Ready: func(ctx context.Context, c *engine.Cluster, _ *engine.Node) error {
 			_, err := dataServer(ctx, c, mockBucket)
 			return err

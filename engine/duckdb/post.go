@@ -196,7 +196,7 @@ func (st *postStatement) bind(i int, a any) mapping.State {
 			}
 		case mapping.TypeDate:
 			if t, err := time.Parse(time.DateOnly, a); err == nil {
-				return mapping.BindDate(st.raw, at, mapping.NewDate(int32(t.Unix() / (24 * 60 * 60))))
+				return mapping.BindDate(st.raw, at, mapping.NewDate(int32(t.Unix()/(24*60*60))))
 			}
 		}
 		return mapping.BindVarcharLength(st.raw, at, a, mapping.IdxT(len(a)))

@@ -67,7 +67,7 @@ type pair struct {
 
 func (p *pair) connect(b *testing.B) {
 	b.Helper()
-	cfg, err := mysql.ParseDSN("root@tcp(" + strings.TrimSuffix(strings.TrimPrefix(p.lab.URL(), "mariadb://root@"), "/") + ")/")
+	cfg, err := mysql.ParseDSN(dsn(b, p.lab.URL(), "/"))
 	if err != nil {
 		b.Fatal(err)
 	}

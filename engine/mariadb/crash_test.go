@@ -236,7 +236,7 @@ func TestKeysThatAKilledServerLeft(t *testing.T) {
 // the last row of its answer; "" = it has none.
 func tell(t *testing.T, l *lab.Lab, statement string) (last string) {
 	t.Helper()
-	db, err := sql.Open("mysql", fmt.Sprintf("root@tcp(%s)/", parsed(t, l.URL()).Host))
+	db, err := sql.Open("mysql", dsn(t, l.URL(), "/"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -111,7 +111,7 @@ func order(ctx context.Context, c *engine.Cluster) ([]int, error) {
 	best, furthest := -1, int64(-1)
 	for i := range c.Nodes {
 		all[i] = i
-		text, err := os.ReadFile(grastate(&c.Nodes[i]))
+		text, err := os.ReadFile(filepath.Join(data(&c.Nodes[i]), grastate))
 		if err != nil {
 			return nil, err
 		}
@@ -141,16 +141,22 @@ func order(ctx context.Context, c *engine.Cluster) ([]int, error) {
 	return all, nil
 }
 
-// grastate is where a node of a cluster keeps what it knows of itself.
-func grastate(n *engine.Node) string { return filepath.Join(data(n), "grastate.dat") }
+// grastate, in its data, is where a node of a cluster keeps what it knows of itself.
+const grastate = "grastate.dat"
 
-// bootstrap tells a node that it may begin the cluster anew.
+// bootstrap tells a node that it may begin the cluster anew. No link of the
+// server's account leads out of its folder.
 func bootstrap(n *engine.Node) error {
-	text, err := os.ReadFile(grastate(n))
+	dir, err := os.OpenRoot(data(n))
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(grastate(n), bytes.Replace(text, []byte("safe_to_bootstrap: 0"), []byte("safe_to_bootstrap: 1"), 1), 0o600)
+	defer dir.Close() //nolint:errcheck // only a handle
+	text, err := dir.ReadFile(grastate)
+	if err != nil {
+		return err
+	}
+	return dir.WriteFile(grastate, bytes.Replace(text, []byte("safe_to_bootstrap: 0"), []byte("safe_to_bootstrap: 1"), 1), 0o600)
 }
 
 // recovered asks a node that does not run for the number of the last commit
@@ -165,7 +171,7 @@ func recovered(ctx context.Context, c *engine.Cluster, n *engine.Node) (int64, e
 		args = append(args, "--user=mysql")
 	}
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-	cmd.Dir, cmd.Env = n.Dir, append(os.Environ(), environment(n)...)
+	cmd.Dir, cmd.Env = n.Dir, environment(n)
 	text, err := cmd.CombinedOutput()
 	if err != nil {
 		return 0, fmt.Errorf("%s --wsrep-recover: %w\n%s", args[0], err, text)

@@ -71,14 +71,14 @@ func comesBack(t *testing.T, l *lab.Lab) {
 // node names one node of a cluster.
 func node(t *testing.T, l *lab.Lab, i int) string {
 	t.Helper()
-	hosts := strings.Split(parsed(t, l.URL()).Host, ",")
-	return "mariadb://root@" + hosts[i] + "/"
+	u := parsed(t, l.URL())
+	return fmt.Sprintf("mariadb://%s@%s/", u.User, strings.Split(u.Host, ",")[i])
 }
 
 // alone opens a connection to one node that waits for nothing.
 func alone(t *testing.T, l *lab.Lab, i int) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("mysql", fmt.Sprintf("root@tcp(%s)/", parsed(t, node(t, l, i)).Host))
+	db, err := sql.Open("mysql", dsn(t, node(t, l, i), "/"))
 	if err != nil {
 		t.Fatal(err)
 	}

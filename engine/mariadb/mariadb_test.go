@@ -34,11 +34,18 @@ func fresh(l *lab.Lab, query string) func(t *testing.T) string {
 	}
 }
 
+// dsn is how the driver names a database of a server, or of a cluster's first node.
+func dsn(t testing.TB, url, path string) string {
+	t.Helper()
+	u := parsed(t, url)
+	host, _, _ := strings.Cut(u.Host, ",")
+	return fmt.Sprintf("%s@tcp(%s)%s", u.User, host, path)
+}
+
 // drop drops the databases that begin with a prefix.
 func drop(t *testing.T, l *lab.Lab, prefix string) {
 	t.Helper()
-	host, _, _ := strings.Cut(parsed(t, l.URL()).Host, ",") // of a cluster, the first node
-	db, err := sql.Open("mysql", fmt.Sprintf("root@tcp(%s)/", host))
+	db, err := sql.Open("mysql", dsn(t, l.URL(), "/"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +97,7 @@ func TestDefectsOfLoaders(t *testing.T) {
 	full := func(t *testing.T, url, catalog string, full bool) {
 		t.Helper()
 		u := parsed(t, url)
-		db, err := sql.Open("mysql", fmt.Sprintf("root@tcp(%s)%sa", u.Host, u.Path))
+		db, err := sql.Open("mysql", dsn(t, url, u.Path+"a"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +151,7 @@ func TestServer(t *testing.T) {
 	}
 }
 
-func parsed(t *testing.T, raw string) *url.URL {
+func parsed(t testing.TB, raw string) *url.URL {
 	t.Helper()
 	u, err := url.Parse(raw)
 	if err != nil {

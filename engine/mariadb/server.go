@@ -94,10 +94,11 @@ func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 		return nil, err
 	}
 	// root comes from this machine; where the node has a network of its own, from
-	// another address of it
-	grants := "FLUSH PRIVILEGES;\nCREATE USER root@'%';\nGRANT ALL PRIVILEGES ON *.* TO root@'%' WITH GRANT OPTION;\n"
+	// another address of it. The roots without a password that are made before go.
+	grants := "DELETE FROM mysql.global_priv WHERE User IN ('root', '');\nFLUSH PRIVILEGES;\nCREATE USER root@'%' IDENTIFIED BY '" + c.Password +
+		"';\nGRANT ALL PRIVILEGES ON *.* TO root@'%' WITH GRANT OPTION;\n"
 	file := filepath.Join(n.Dir, "grants.sql")
-	if err := os.WriteFile(file, []byte(grants), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte(grants), 0o600); err != nil {
 		return nil, err
 	}
 	return []engine.Command{{Env: environment(n), Args: []string{found[1], "--no-defaults", "--datadir=" + data(n),
@@ -143,7 +144,7 @@ func arguments(server string, c *engine.Cluster, n *engine.Node) []string {
 }
 
 func ready(ctx context.Context, c *engine.Cluster, n *engine.Node) error {
-	u, err := url.Parse(nodeURL(*n))
+	u, err := url.Parse(nodeURL(c, *n))
 	if err != nil {
 		return err
 	}
@@ -158,12 +159,12 @@ func ready(ctx context.Context, c *engine.Cluster, n *engine.Node) error {
 }
 
 // nodeURL names some nodes of a cluster.
-func nodeURL(nodes ...engine.Node) string {
+func nodeURL(c *engine.Cluster, nodes ...engine.Node) string {
 	var all []string
 	for i := range nodes {
 		all = append(all, net.JoinHostPort(nodes[i].Host, strconv.Itoa(nodes[i].Ports[sqlPort])))
 	}
-	return "mariadb://root@" + strings.Join(all, ",") + "/"
+	return "mariadb://root:" + c.Password + "@" + strings.Join(all, ",") + "/"
 }
 
-func serverURL(c *engine.Cluster) string { return nodeURL(c.Nodes...) }
+func serverURL(c *engine.Cluster) string { return nodeURL(c, c.Nodes...) }

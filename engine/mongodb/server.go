@@ -43,9 +43,10 @@ func artifact() engine.Artifact {
 // server tells how the lab starts FerretDB.
 func server() *engine.Server {
 	return &engine.Server{
-		Artifacts: []engine.Artifact{artifact()},
-		Nodes:     []int{1},
-		Ports:     []string{"mongodb"},
+		Artifacts:  []engine.Artifact{artifact()},
+		Nodes:      []int{1},
+		Ports:      []string{"mongodb"},
+		NoPassword: true,
 		Profiles: []engine.Profile{
 			{Name: "default", Summary: "FerretDB over SQLite: MongoDB's protocol, for correctness only; its times are ranked nowhere"},
 		},

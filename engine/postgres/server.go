@@ -44,7 +44,7 @@ func server() *engine.Server {
 			return []engine.Command{{Args: []string{filepath.Join(bin, "postgres"), "-D", data(n), "-c", "config_file=" + config(n)}}}, err
 		},
 		Ready: ready,
-		URL:   func(c *engine.Cluster) string { return address(&c.Nodes[0]) },
+		URL:   func(c *engine.Cluster) string { return address(c, &c.Nodes[0]) },
 	}
 }
 
@@ -94,12 +94,12 @@ func programs() (string, error) {
 func data(n *engine.Node) string   { return filepath.Join(n.Dir, "data") }
 func config(n *engine.Node) string { return filepath.Join(n.Dir, "postgresql.conf") }
 
-func address(n *engine.Node) string {
-	return fmt.Sprintf("postgres://postgres@%s:%d/postgres", n.Host, n.Ports["sql"])
+func address(c *engine.Cluster, n *engine.Node) string {
+	return fmt.Sprintf("postgres://postgres:%s@%s:%d/postgres", c.Password, n.Host, n.Ports["sql"])
 }
 
-// prepare writes the settings. The server trusts whoever reaches loopback, as
-// its folder and its port are of this machine alone.
+// prepare writes the settings, and the password: every user of this machine
+// reaches loopback.
 func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 	bin, err := programs()
 	if err != nil {
@@ -111,17 +111,18 @@ func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
 		fmt.Fprintf(&b, "%s = %s\n", name, flavour.Quote(c.Settings[name]))
 	}
+	password := filepath.Join(n.Dir, "password")
 	return []engine.Command{{Args: []string{
-		filepath.Join(bin, "initdb"), "-D", data(n), "-U", "postgres", "--auth=trust", "-E", "UTF8", "--locale=C",
-	}}}, os.WriteFile(config(n), []byte(b.String()), 0o644)
+		filepath.Join(bin, "initdb"), "-D", data(n), "-U", "postgres", "--auth=scram-sha-256", "--pwfile=" + password, "-E", "UTF8", "--locale=C",
+	}}}, errors.Join(os.WriteFile(config(n), []byte(b.String()), 0o600), os.WriteFile(password, []byte(c.Password+"\n"), 0o600))
 }
 
-func ready(ctx context.Context, _ *engine.Cluster, n *engine.Node) error {
-	c, err := pgx.Connect(ctx, address(n))
+func ready(ctx context.Context, c *engine.Cluster, n *engine.Node) error {
+	conn, err := pgx.Connect(ctx, address(c, n))
 	if err != nil {
 		return err
 	}
-	defer c.Close(ctx) //nolint:errcheck // the answer is there
+	defer conn.Close(ctx) //nolint:errcheck // the answer is there
 	var one int
-	return c.QueryRow(ctx, "SELECT 1").Scan(&one)
+	return conn.QueryRow(ctx, "SELECT 1").Scan(&one)
 }

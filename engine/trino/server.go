@@ -24,9 +24,10 @@ const heap = "-Xmx"
 // takes part in the work, each further one is a worker.
 func server() *engine.Server {
 	return &engine.Server{
-		Artifacts: []engine.Artifact{program(), java()},
-		Nodes:     []int{1, 3},
-		Ports:     []string{"http"},
+		Artifacts:  []engine.Artifact{program(), java()},
+		Nodes:      []int{1, 3},
+		Ports:      []string{"http"},
+		NoPassword: true,
 		Profiles: []engine.Profile{
 			{Name: "default", Summary: "a Java heap of a quarter of the memory, with the shares of it that Trino gives by itself"},
 			{Name: "tuned", Summary: "a Java heap of 70 % of the memory, half of it for one question", Settings: tuned},

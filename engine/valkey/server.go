@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,7 +34,7 @@ func server() *engine.Server {
 		},
 		Stop:    syscall.SIGTERM,
 		Find:    func() error { _, err := program(); return err },
-		Prepare: func(*engine.Cluster, *engine.Node) ([]engine.Command, error) { return nil, nil },
+		Prepare: prepare,
 		Start:   start,
 		Ready:   ready,
 		Form:    form,
@@ -61,12 +63,19 @@ func program() (string, error) {
 	return "", &fault.Error{Setting: "Valkey", Problem: "is not installed", Err: errors.New("neither valkey-server nor redis-server is on the path"), Cure: "`barograph lab install valkey`"}
 }
 
+func config(n *engine.Node) string { return filepath.Join(n.Dir, "valkey.conf") }
+
+// prepare writes the password, which must not stand among the arguments.
+func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+	return nil, os.WriteFile(config(n), []byte("requirepass "+c.Password+"\nmasterauth "+c.Password+"\n"), 0o600)
+}
+
 func start(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 	path, err := program()
 	if err != nil {
 		return nil, err
 	}
-	args := []string{path, "--bind", n.Host, "--port", strconv.Itoa(n.Ports["client"]), "--dir", n.Dir, "--daemonize", "no"}
+	args := []string{path, config(n), "--bind", n.Host, "--port", strconv.Itoa(n.Ports["client"]), "--dir", n.Dir, "--daemonize", "no"}
 	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
 		args = append(args, "--"+name, c.Settings[name])
 	}
@@ -81,16 +90,16 @@ func start(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 func host(n *engine.Node) string { return net.JoinHostPort(n.Host, strconv.Itoa(n.Ports["client"])) }
 
 // reach calls ask with a client of one node.
-func reach(n *engine.Node, ask func(c *redis.Client) error) error {
-	c := redis.NewClient(&redis.Options{Addr: host(n), ContextTimeoutEnabled: true, MaxRetries: -1, DisableIdentity: true})
-	return errors.Join(ask(c), c.Close())
+func reach(c *engine.Cluster, n *engine.Node, ask func(c *redis.Client) error) error {
+	client := redis.NewClient(&redis.Options{Addr: host(n), Password: c.Password, ContextTimeoutEnabled: true, MaxRetries: -1, DisableIdentity: true})
+	return errors.Join(ask(client), client.Close())
 }
 
 // ready asks for a key that is not there: a server that still reads its log
 // refuses that. A node of a cluster that was formed must have joined it; that
 // it then serves takes the others too, which may be down.
-func ready(ctx context.Context, _ *engine.Cluster, n *engine.Node) error {
-	return reach(n, func(c *redis.Client) error {
+func ready(ctx context.Context, c *engine.Cluster, n *engine.Node) error {
+	return reach(c, n, func(c *redis.Client) error {
 		text, err := c.Info(ctx, "persistence").Result()
 		if err != nil {
 			return err
@@ -116,7 +125,7 @@ func form(ctx context.Context, c *engine.Cluster) error {
 	defer stop()
 	for i := range c.Nodes {
 		first, last := slots*i/len(c.Nodes), slots*(i+1)/len(c.Nodes)-1
-		err := reach(&c.Nodes[i], func(r *redis.Client) error {
+		err := reach(c, &c.Nodes[i], func(r *redis.Client) error {
 			if err := r.ClusterAddSlotsRange(ctx, first, last).Err(); err != nil {
 				return err
 			}
@@ -135,7 +144,7 @@ func form(ctx context.Context, c *engine.Cluster) error {
 	}
 	for i := range c.Nodes {
 		for {
-			err := joined(ctx, &c.Nodes[i], len(c.Nodes))
+			err := joined(ctx, c, &c.Nodes[i])
 			if err == nil {
 				break
 			}
@@ -150,8 +159,9 @@ func form(ctx context.Context, c *engine.Cluster) error {
 }
 
 // joined asks a node whether it knows all nodes and all slots.
-func joined(ctx context.Context, n *engine.Node, nodes int) error {
-	return reach(n, func(c *redis.Client) error {
+func joined(ctx context.Context, c *engine.Cluster, n *engine.Node) error {
+	nodes := len(c.Nodes)
+	return reach(c, n, func(c *redis.Client) error {
 		text, err := c.ClusterInfo(ctx).Result()
 		if err != nil {
 			return err
@@ -165,7 +175,7 @@ func joined(ctx context.Context, n *engine.Node, nodes int) error {
 }
 
 func address(c *engine.Cluster) string {
-	url := "valkey://" + host(&c.Nodes[0])
+	url := "valkey://:" + c.Password + "@" + host(&c.Nodes[0])
 	var seeds []string
 	for i := range c.Nodes[1:] {
 		seeds = append(seeds, host(&c.Nodes[i+1]))
