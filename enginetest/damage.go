@@ -28,7 +28,7 @@ func (s *suite) rot(t *testing.T) {
 	}
 	h.close(t)
 	path, want := databasePath(t, raw), expect(files)
-	rng, caught := newRand(uint64(setting(t, EnvSeed, 1))), 0
+	rng, caught := newRand(uint64(setting(t, EnvSeed))), 0
 	rounds := s.repetitions(t, 4, 2)
 	for range rounds {
 		dir := t.TempDir()

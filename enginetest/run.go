@@ -154,12 +154,12 @@ func (h *opened) close(t *testing.T) {
 	}
 }
 
-// setting reads a whole number from the environment.
-func setting(t *testing.T, name string, otherwise int) int {
+// setting reads a whole number from the environment; 1 where it is not set.
+func setting(t *testing.T, name string) int {
 	t.Helper()
 	text := os.Getenv(name)
 	if text == "" {
-		return otherwise
+		return 1
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
@@ -175,9 +175,9 @@ func Nightly() bool { return os.Getenv(EnvSoak) != "" }
 func (c Config) repetitions(t *testing.T, night, day int) int {
 	t.Helper()
 	if c.Brief || !Nightly() {
-		return day * setting(t, EnvSoak, 1)
+		return day * setting(t, EnvSoak)
 	}
-	return night * setting(t, EnvSoak, 1)
+	return night * setting(t, EnvSoak)
 }
 
 // ask phrases and asks; the builder holds the rests of another answer before.
