@@ -112,12 +112,17 @@ func newLoad(e *env) *cobra.Command {
 	var workers, window int
 	var quarantine, spec string
 	var digest bool
+	conflict := onConflict(load.Refuse)
 	c := &cobra.Command{
 		Use:   "load FILES… --to URL [--design D] [--subset S] | load --spec LOAD.xml [--to URL]",
 		Short: "Load VSDB and MET files into an archive",
 		Long: `Load reads VSDB and MET .stat files (and their _TYPE.txt twins), plain or gzip, and folders of them, into an archive.
 
-Every line is accounted for: read = stored + replaced + quarantined. A file that the archive holds already is skipped;
+Every line is accounted for: read = stored + same again + other values + quarantined. Where two lines give one record
+other values, --on-conflict decides: refuse keeps what the archive holds, and of two lines of one load the first, and the
+exit status is 4; first and last go by the path of the file as it was given, then by the line. Neither the order of files
+nor the number of workers matters. All are listed with both places, as quarantined lines are, and in a report that stays
+with the archive. A file that the archive holds already is skipped;
 leads that arrive in another file are merged; a load that was killed is run again and ends in the same archive.
 
 --spec reads a load_spec of METdbLoad or VxIngest (docs/metviewer.md): the files, the target where --to names none, and
@@ -145,7 +150,7 @@ the database as the subset.`,
 			if os.Getenv("GOGC") == "" { // most of the heap lives until the commit: half of it again is room enough
 				defer debug.SetGCPercent(debug.SetGCPercent(50))
 			}
-			return e.load(c.Context(), &p, args, load.Options{Workers: workers, Window: window}, quarantine, digest)
+			return e.load(c.Context(), &p, args, load.Options{Workers: workers, Window: window, OnConflict: load.OnConflict(conflict)}, quarantine, digest)
 		},
 	}
 	p.flags(c, e, "to", "where to load")
@@ -153,10 +158,28 @@ the database as the subset.`,
 	c.MarkFlagsOneRequired("to", "spec")
 	c.Flags().IntVar(&workers, "workers", 0, "files parsed at once (default: one per CPU)")
 	c.Flags().IntVar(&window, "window", load.DefaultWindow, "records per commit at most")
-	c.Flags().StringVar(&quarantine, "quarantine", "", "write lines that cannot be read to this CSV file (default: the first ten to stderr)")
+	c.Flags().StringVar(&quarantine, "quarantine", "", "write lines that cannot be read, and those whose values do not stand, to this CSV file (default: the first ten to stderr)")
+	c.Flags().Var(&conflict, "on-conflict", "of other values for one record: refuse, first or last by the file's path")
 	c.Flags().BoolVar(&digest, "digest", true, "read the archive back and print the digest of all its records")
 	return c
 }
+
+// onConflict is a load.OnConflict as a flag.
+type onConflict load.OnConflict
+
+func (o *onConflict) Set(text string) error {
+	switch load.OnConflict(text) {
+	case load.Refuse, load.First, load.Last:
+		*o = onConflict(text)
+		return nil
+	}
+	return errors.New("is none of refuse, first and last")
+}
+
+func (o *onConflict) String() string { return string(*o) }
+
+// Type names the values in the help.
+func (*onConflict) Type() string { return "string" }
 
 func (e *env) load(ctx context.Context, p *place, args []string, o load.Options, quarantine string, digest bool) error {
 	files, err := formats.Expand(args)
@@ -183,14 +206,21 @@ func (e *env) load(ctx context.Context, p *place, args []string, o load.Options,
 			all += st.Size()
 		}
 	}
-	o.Log, o.Reject = e.log(), rejects.add
+	o.Log, o.Reject, o.Conflict = e.log(), rejects.add, rejects.conflict
 	o.Progress = func(pr load.Progress) { bar.at("loading", pr.Bytes, all, true) }
 	sum, err := load.Run(ctx, a, p.subset, files, o)
+	var refused int64
+	if err == nil {
+		refused, err = earlier(ctx, a, p.subset, sum, rejects)
+	}
+	if o.OnConflict == load.Refuse {
+		refused += sum.Other
+	}
 	if err = errors.Join(err, rejects.close()); err != nil {
 		return err
 	}
 	bar.end("loading", rate(sum))
-	return e.loaded(ctx, a, p, sum, digest)
+	return e.loaded(ctx, a, p, sum, refused, digest)
 }
 
 func rate(s *load.Summary) string {
@@ -198,9 +228,28 @@ func rate(s *load.Summary) string {
 	return fmt.Sprintf("%d files, %.1f MB/s, %.0f records/s", len(s.Files), float64(s.Bytes)/1e6/t, float64(s.Read)/t)
 }
 
-// loaded prints what a load did; lines that were quarantined and files that
-// could not be read make the exit status 4.
-func (e *env) loaded(ctx context.Context, a engine.Archive, p *place, s *load.Summary, digest bool) error {
+// earlier lists what the archive reports of files that were skipped: lines whose
+// values an earlier load refused.
+func earlier(ctx context.Context, a engine.Archive, subset string, s *load.Summary, to *rejects) (n int64, err error) {
+	if len(s.Skipped) == 0 {
+		return 0, nil
+	}
+	c, err := a.Catalog(ctx, subset)
+	if err != nil {
+		return 0, err
+	}
+	for _, one := range c.Conflicts {
+		if one.Refused && slices.Contains(s.Skipped, one.Dropped.File) {
+			to.conflict(one)
+			n++
+		}
+	}
+	return n, nil
+}
+
+// loaded prints what a load did; lines that were quarantined or refused and
+// files that could not be read make the exit status 4.
+func (e *env) loaded(ctx context.Context, a engine.Archive, p *place, s *load.Summary, refused int64, digest bool) error {
 	contents, err := a.Contents(ctx, p.subset)
 	if err != nil {
 		return err
@@ -211,7 +260,7 @@ func (e *env) loaded(ctx context.Context, a engine.Archive, p *place, s *load.Su
 	}
 	out := loadResult{
 		Archive: engine.Redact(p.url), Design: p.design, Subset: p.subset, Files: len(s.Files), Skipped: len(s.Skipped), Failed: texts(s.Failed),
-		Read: s.Read, Stored: s.Stored, Replaced: s.Replaced, Quarantined: s.Quarantined, Bytes: s.Bytes, Seconds: s.Elapsed.Seconds(),
+		Read: s.Read, Stored: s.Stored, Same: s.Same, Other: s.Other, Refused: refused, Quarantined: s.Quarantined, Bytes: s.Bytes, Seconds: s.Elapsed.Seconds(),
 		Records: contents.Records, Objects: contents.Objects, Object: contents.Object, BytesOnDisk: size,
 	}
 	if digest {
@@ -224,8 +273,9 @@ func (e *env) loaded(ctx context.Context, a engine.Archive, p *place, s *load.Su
 	if err := e.printLoad(&out); err != nil {
 		return err
 	}
-	if len(s.Failed) > 0 || s.Quarantined > 0 {
-		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d lines quarantined, %d files not read to their end; everything else is stored", s.Quarantined, len(s.Failed))}
+	if len(s.Failed) > 0 || s.Quarantined > 0 || refused > 0 {
+		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d lines quarantined, %d refused as their values contradict others (--on-conflict), %d files not read to their end; everything else is stored",
+			s.Quarantined, refused, len(s.Failed))}
 	}
 	return nil
 }
@@ -240,7 +290,9 @@ type loadResult struct {
 	Failed      []string         `json:"files_failed,omitempty"`
 	Read        int64            `json:"read"`
 	Stored      int64            `json:"stored"`
-	Replaced    int64            `json:"replaced"`
+	Same        int64            `json:"same_again"`
+	Other       int64            `json:"other_values"`
+	Refused     int64            `json:"refused"`
 	Quarantined int64            `json:"quarantined"`
 	Bytes       int64            `json:"bytes"`
 	Seconds     float64          `json:"seconds"`
@@ -258,7 +310,7 @@ func (e *env) printLoad(r *loadResult) error {
 	w := tabwriter.NewWriter(e.stdout, 0, 4, 2, ' ', 0)
 	fmt.Fprintf(w, "archive\t%s, design %s, subset %s\n", r.Archive, r.Design, r.Subset)
 	fmt.Fprintf(w, "files\t%d loaded, %d skipped (in the archive already), %d failed\n", r.Files, r.Skipped, len(r.Failed))
-	fmt.Fprintf(w, "lines\t%d read = %d stored + %d replaced + %d quarantined\n", r.Read, r.Stored, r.Replaced, r.Quarantined)
+	fmt.Fprintf(w, "lines\t%d read = %d stored + %d same again + %d other values + %d quarantined\n", r.Read, r.Stored, r.Same, r.Other, r.Quarantined)
 	fmt.Fprintf(w, "archive holds\t%d %s, %.1f MB on disk\n", r.Objects, r.Object, float64(r.BytesOnDisk)/1e6)
 	for _, t := range record.Types() {
 		if n := r.Records[t.Name]; n > 0 {
@@ -306,15 +358,29 @@ func newRejects(e *env, path string) (*rejects, error) {
 	return r, r.csv.Write([]string{"file", "line", "reason", "text"})
 }
 
-func (r *rejects) add(q record.Reject) {
+func (r *rejects) add(q record.Reject) { r.line(q, "line quarantined") }
+
+// conflict lists a line whose values do not stand.
+func (r *rejects) conflict(c design.Conflict) {
+	place := c.Stands.File + ":" + strconv.Itoa(int(c.Stands.Line))
+	if c.Stands.File == "" {
+		place = "the archive, whose file is not there any more"
+	}
+	if c.Dropped.File == "" {
+		c.Dropped.File = "the archive"
+	}
+	r.line(record.Reject{File: c.Dropped.File, Line: c.Dropped.Line, Reason: "other values than " + place + ", which stand", Text: c.What}, c.What)
+}
+
+func (r *rejects) line(q record.Reject, then string) {
 	if r.csv != nil {
 		r.csv.Write([]string{q.File, strconv.Itoa(int(q.Line)), q.Reason, q.Text}) //nolint:errcheck // csv keeps the error for close
 		return
 	}
 	if r.shown++; r.shown <= shownRejects {
-		fmt.Fprintf(r.env.stderr, "%s:%d: %s; line quarantined\n", q.File, q.Line, q.Reason)
+		fmt.Fprintf(r.env.stderr, "%s:%d: %s; %s\n", q.File, q.Line, q.Reason, then)
 	} else if r.shown == shownRejects+1 {
-		fmt.Fprintln(r.env.stderr, "… further quarantined lines are not shown; name a file with --quarantine to keep them all")
+		fmt.Fprintln(r.env.stderr, "… further lines are not shown; name a file with --quarantine to keep them all")
 	}
 }
 

@@ -47,7 +47,12 @@ type lineTable struct {
 	hash    record.Hasher
 }
 
-type rowRef struct{ header, id int64 }
+// rowRef is a row of the archive and its record.
+type rowRef struct {
+	header, id int64
+	have       *record.Batch
+	row        int
+}
 
 func newLineWriter(l *loader) *lineWriter {
 	return &lineWriter{l: l, header: headerColumns(), tables: map[*record.LineType]*lineTable{}}

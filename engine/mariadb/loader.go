@@ -209,6 +209,9 @@ func (l *loader) commit(ctx context.Context, c engine.Commit, stored *engine.Sto
 	if err := l.w.prepare(ctx, stored); err != nil {
 		return err
 	}
+	if err := c.Check(stored); err != nil {
+		return err
+	}
 	apart, err := l.w.begin(ctx)
 	if err != nil {
 		return err
