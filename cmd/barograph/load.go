@@ -211,10 +211,9 @@ func (e *env) load(ctx context.Context, p *place, args []string, o load.Options,
 	sum, err := load.Run(ctx, a, p.subset, files, o)
 	var refused int64
 	if err == nil {
-		refused, err = earlier(ctx, a, p.subset, sum, rejects)
-	}
-	if o.OnConflict == load.Refuse {
-		refused += sum.Other
+		if refused, err = earlier(ctx, a, p.subset, sum, rejects); o.OnConflict == load.Refuse {
+			refused += sum.Other
+		}
 	}
 	if err = errors.Join(err, rejects.close()); err != nil {
 		return err
@@ -263,6 +262,9 @@ func (e *env) loaded(ctx context.Context, a engine.Archive, p *place, s *load.Su
 		Read: s.Read, Stored: s.Stored, Same: s.Same, Other: s.Other, Refused: refused, Quarantined: s.Quarantined, Bytes: s.Bytes, Seconds: s.Elapsed.Seconds(),
 		Records: contents.Records, Objects: contents.Objects, Object: contents.Object, BytesOnDisk: size,
 	}
+	if of, ok := a.(interface{ Database(subset string) string }); ok {
+		out.Database = of.Database(p.subset)
+	}
 	if digest {
 		d, err := load.Digest(ctx, a, p.subset)
 		if err != nil {
@@ -285,6 +287,7 @@ type loadResult struct {
 	Archive     string           `json:"archive"`
 	Design      string           `json:"design"`
 	Subset      string           `json:"subset"`
+	Database    string           `json:"database,omitempty"` // of the server, where a subset has one of its own
 	Files       int              `json:"files_loaded"`
 	Skipped     int              `json:"files_skipped"`
 	Failed      []string         `json:"files_failed,omitempty"`
@@ -309,6 +312,9 @@ func (e *env) printLoad(r *loadResult) error {
 	}
 	w := tabwriter.NewWriter(e.stdout, 0, 4, 2, ' ', 0)
 	fmt.Fprintf(w, "archive\t%s, design %s, subset %s\n", r.Archive, r.Design, r.Subset)
+	if r.Database != "" {
+		fmt.Fprintf(w, "database\t%s (the URL's path and the subset)\n", r.Database)
+	}
 	fmt.Fprintf(w, "files\t%d loaded, %d skipped (in the archive already), %d failed\n", r.Files, r.Skipped, len(r.Failed))
 	fmt.Fprintf(w, "lines\t%d read = %d stored + %d same again + %d other values + %d quarantined\n", r.Read, r.Stored, r.Same, r.Other, r.Quarantined)
 	fmt.Fprintf(w, "archive holds\t%d %s, %.1f MB on disk\n", r.Objects, r.Object, float64(r.BytesOnDisk)/1e6)

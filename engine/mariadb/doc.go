@@ -4,7 +4,8 @@
 //	mariadb://user@host:port,host:port,host:port/prefix
 //
 // Every subset has a database of its own, named prefix and subset. METviewer
-// lists databases whose names begin with mv_.
+// lists databases whose names begin with mv_. A database that holds tables and
+// none of Barograph's, such as one that METdbLoad made, is not loaded into.
 //
 // # normalized: METviewer's tables
 //
