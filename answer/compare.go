@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"barograph/question"
+	"barograph/record"
 )
 
 // Proof says that an answer was compared with the reference, value by value
-// and row by row, and is equal. Only Compare and CompareDigest make one.
+// and row by row, and is equal. Only the comparisons of this package make one.
 type Proof struct {
 	digest Digest
 	rows   int
@@ -69,13 +70,8 @@ func orNothing(s string) string {
 // value. Numbers are equal if they are the same float64 (−0 equals 0) or both
 // missing. The error is a *Diff.
 func Compare(want, got *Answer) (Proof, error) {
-	if len(want.Columns) != len(got.Columns) {
-		return Proof{}, &Diff{Problem: fmt.Sprintf("%d columns came, %d were asked for", len(got.Columns), len(want.Columns)), WantRows: want.Rows, GotRows: got.Rows}
-	}
-	for k := range want.Columns {
-		if n := got.length(k); n != got.Rows {
-			return Proof{}, &Diff{Problem: fmt.Sprintf("column %s holds %d values for %d rows", want.Columns[k].Name, n, got.Rows), WantRows: want.Rows, GotRows: got.Rows}
-		}
+	if d := shape(want, got); d != nil {
+		return Proof{}, d
 	}
 	if want.Rows == got.Rows {
 		if k, i := firstDifference(want, got); k < 0 {
@@ -87,11 +83,45 @@ func Compare(want, got *Answer) (Proof, error) {
 	return Proof{}, explain(want, got)
 }
 
+// CompareRecords holds the digest of the records that an archive holds against
+// that of the data: equal digests of 128 bits, and as many records.
+func CompareRecords(want, got record.Digest) (Proof, error) {
+	if want != got {
+		return Proof{}, fmt.Errorf("it holds %d records with digest %s, the data %d with digest %s", got.Records, got, want.Records, want)
+	}
+	return Proof{digest: Digest{Hi: want.Hi, Lo: want.Lo}, rows: int(want.Records)}, nil
+}
+
+// shape returns a Diff if got has other columns than want, or columns that are
+// not as long as its rows are many; nil if their values can be compared.
+func shape(want, got *Answer) *Diff {
+	d := &Diff{WantRows: want.Rows, GotRows: got.Rows}
+	if len(want.Columns) != len(got.Columns) {
+		d.Problem = fmt.Sprintf("%d columns came, %d were asked for", len(got.Columns), len(want.Columns))
+		return d
+	}
+	for k, c := range want.Columns {
+		o, n := got.Columns[k], got.length(k)
+		switch {
+		case o.Name != c.Name:
+			d.Problem = fmt.Sprintf("column %d is %s, %s was asked for", k+1, o.Name, c.Name)
+		case o.Kind != c.Kind:
+			d.Problem = fmt.Sprintf("column %s holds values of another kind than was asked for", c.Name)
+		case n != got.Rows:
+			d.Problem = fmt.Sprintf("column %s holds %d values for %d rows", c.Name, n, got.Rows)
+		default:
+			continue
+		}
+		return d
+	}
+	return nil
+}
+
 // CompareDigest holds the digest of an answer that another process decoded
 // against want: equal digests of 128 bits over every value and the order of
 // rows. The error is a *Diff without rows.
 func CompareDigest(want *Answer, got Digest, rows int) (Proof, error) {
-	if d := want.Digest(); d != got {
+	if d := want.Digest(); d != got || rows != want.Rows {
 		problem := fmt.Sprintf("the answer's digest is %s, the reference's %s", FormatDigest(got), FormatDigest(d))
 		return Proof{}, &Diff{Problem: problem, WantRows: want.Rows, GotRows: rows}
 	}

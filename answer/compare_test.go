@@ -89,15 +89,40 @@ func TestDBMSBenchmarkerOneBitOneRowOrOrderIsWrong(t *testing.T) {
 }
 
 func TestCompareRefusesOtherShapes(t *testing.T) {
-	short := base()
-	short.Vectors[2].Num = short.Vectors[2].Num[:2]
-	if _, err := Compare(base(), short); err == nil || !strings.Contains(err.Error(), "fabar holds 2 values for 3 rows") {
-		t.Errorf("a column that is too short: %v", err)
+	for says, spoil := range map[string]func(a *Answer){
+		"fabar holds 2 values for 3 rows":              func(a *Answer) { a.Vectors[2].Num = a.Vectors[2].Num[:2] },
+		"2 columns came, 3 were asked for":             func(a *Answer) { a.Columns, a.Vectors = a.Columns[:2], a.Vectors[:2] },
+		"column 3 is oabar, fabar was asked for":       func(a *Answer) { a.Columns[2].Name = "oabar" },
+		"column fabar holds values of another kind":    func(a *Answer) { a.Columns[2].Kind, a.Vectors[2] = question.Text, Vector{Text: make([]string, 3)} },
+		"column vx_mask holds values of another kind":  func(a *Answer) { a.Columns[0].Kind, a.Vectors[0] = question.Time, Vector{Whole: make([]int64, 3)} },
+		"fcst_valid_beg holds values of another kind ": func(a *Answer) { a.Columns[1].Kind = question.Span },
+	} {
+		got := base()
+		spoil(got)
+		if p, err := Compare(base(), got); p.Valid() || err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, %v", says, p, err)
+		}
+		if p, err := CompareMeans(base(), got); p.Valid() || err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("means, %s: %v, %v", says, p, err)
+		}
 	}
-	narrow := base()
-	narrow.Columns, narrow.Vectors = narrow.Columns[:2], narrow.Vectors[:2]
-	if _, err := Compare(base(), narrow); err == nil || !strings.Contains(err.Error(), "2 columns came, 3 were asked for") {
-		t.Errorf("a column that is not there: %v", err)
+}
+
+// Half a digest proves nothing, nor do the same values under other names.
+func TestDigestsAreComparedWhole(t *testing.T) {
+	d := base().Digest()
+	for name, got := range map[string]Digest{"high half": {Hi: d.Hi, Lo: d.Lo + 1}, "low half": {Hi: d.Hi + 1, Lo: d.Lo}} {
+		if p, err := CompareDigest(base(), got, 3); p.Valid() || err == nil {
+			t.Errorf("equal in the %s alone: %v, %v", name, p, err)
+		}
+	}
+	if p, err := CompareDigest(base(), d, 2); p.Valid() || err == nil {
+		t.Errorf("another number of rows: %v, %v", p, err)
+	}
+	renamed := base()
+	renamed.Columns[2].Name = "oabar"
+	if renamed.Digest() == d {
+		t.Error("the digest does not hold the names")
 	}
 }
 

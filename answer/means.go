@@ -196,14 +196,9 @@ func MeansTolerance(n float64) float64 { return 1e-12 + n*0x1p-52 }
 // CompareMeans holds the answer to a question with Mean against the reference:
 // the same groups, in any order, the same counts, and means that differ by no
 // more than MeansTolerance. The error is a *Diff.
-func CompareMeans(want, got *Answer) error {
-	if len(want.Columns) != len(got.Columns) {
-		return &Diff{Problem: fmt.Sprintf("%d columns came, %d were asked for", len(got.Columns), len(want.Columns)), WantRows: want.Rows, GotRows: got.Rows}
-	}
-	for k := range want.Columns {
-		if n := got.length(k); n != got.Rows {
-			return &Diff{Problem: fmt.Sprintf("column %s holds %d values for %d rows", want.Columns[k].Name, n, got.Rows), WantRows: want.Rows, GotRows: got.Rows}
-		}
+func CompareMeans(want, got *Answer) (Proof, error) {
+	if d := shape(want, got); d != nil {
+		return Proof{}, d
 	}
 	d := &Diff{WantRows: want.Rows, GotRows: got.Rows}
 	there := make(map[string]int, got.Rows)
@@ -234,10 +229,10 @@ func CompareMeans(want, got *Answer) error {
 		d.extra(got, i)
 	}
 	if d.Missing == 0 && d.Extra == 0 {
-		return nil
+		return Proof{digest: want.Digest(), rows: want.Rows}, nil
 	}
 	d.Problem = fmt.Sprintf("%d groups of the reference are missing or have other values, %d groups came that it does not have so", d.Missing, d.Extra)
-	return d
+	return Proof{}, d
 }
 
 func sortedValues(m map[string]int) (out []int) {

@@ -3,8 +3,11 @@ package engine
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
+	"barograph/answer"
 	"barograph/formats/tpcds"
+	"barograph/question"
 )
 
 // StarLimit is the greatest number of rows of an answer.
@@ -42,53 +45,42 @@ func (o NullOrder) compare(q StarQuery, a, b StarRow) int {
 	return cmp.Or(sum, up(a.BrandID, b.BrandID))
 }
 
-// StarDiff tells where an answer differs from the reference.
-type StarDiff struct {
-	Query     StarQuery
-	Row       int // from 1; 0 = their number
-	Want, Got string
-}
-
-// Error says it in words.
-func (d *StarDiff) Error() string {
-	if d.Row == 0 {
-		return fmt.Sprintf("%s: %s rows came, not %s", d.Query, d.Got, d.Want)
-	}
-	return fmt.Sprintf("%s, row %d: %s came, not %s", d.Query, d.Row, d.Got, d.Want)
-}
-
-// String is the row as it is printed in messages.
-func (r StarRow) String() string {
-	sum := "NULL"
-	if !r.Null {
-		sum = string(tpcds.AppendCents(nil, r.Cents))
-	}
-	return fmt.Sprintf("%d %d %q %s", r.Year, r.BrandID, r.Brand, sum)
-}
-
 // CompareStar holds an answer against all rows of the reference, which are in
 // order. Rows that are equal in the question's order are compared as sets; where
 // the limit cuts through such rows, any of them may have come.
-func CompareStar(q StarQuery, o NullOrder, want, got []StarRow) error {
-	if n := min(len(want), StarLimit); len(got) != n {
-		return &StarDiff{Query: q, Want: fmt.Sprint(n), Got: fmt.Sprint(len(got))}
-	}
-	for from := 0; from < len(got); {
-		to := from + 1
-		for to < len(want) && o.compare(q, want[from], want[to]) == 0 {
-			to++
-		}
-		left := map[StarRow]int{}
-		for _, r := range want[from:to] {
-			left[r]++
-		}
-		for i := from; i < min(to, len(got)); i++ {
-			if left[got[i]] == 0 {
-				return &StarDiff{Query: q, Row: i + 1, Want: want[i].String(), Got: got[i].String()}
+func CompareStar(q StarQuery, o NullOrder, want, got []StarRow) (answer.Proof, error) {
+	want = slices.Clone(want)
+	for i := range min(len(want), len(got)) { // of rows that tie, the one that came is put here
+		for k := i; k < len(want) && o.compare(q, want[i], want[k]) == 0; k++ {
+			if want[k] == got[i] {
+				want[i], want[k] = want[k], want[i]
+				break
 			}
-			left[got[i]]--
 		}
-		from = to
 	}
-	return nil
+	proof, err := answer.Compare(starAnswer(want[:min(len(want), StarLimit)]), starAnswer(got))
+	if err != nil {
+		err = fmt.Errorf("%s: %w", q, err)
+	}
+	return proof, err
+}
+
+// starAnswer puts rows into canonical types; sums are decimal texts, or NULL.
+func starAnswer(rows []StarRow) *answer.Answer {
+	var b answer.Builder
+	b.Reset([]question.Column{
+		{Name: "d_year", Kind: question.Span}, {Name: "i_brand_id", Kind: question.Span}, {Name: "i_brand", Kind: question.Text}, {Name: "sum", Kind: question.Text},
+	})
+	for _, r := range rows {
+		b.Whole(0, r.Year)
+		b.Whole(1, r.BrandID)
+		b.Text(2, r.Brand)
+		sum := "NULL"
+		if !r.Null {
+			sum = string(tpcds.AppendCents(nil, r.Cents))
+		}
+		b.Text(3, sum)
+		b.Row()
+	}
+	return b.Take()
 }

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"barograph/answer"
 	"barograph/formats/tpcds"
 )
 
@@ -192,6 +193,6 @@ func (r *StarReference) Answer(q StarQuery, o NullOrder) []StarRow {
 }
 
 // Check compares an engine's answer with the reference: NULL is least.
-func (r *StarReference) Check(q StarQuery, got []StarRow) error {
+func (r *StarReference) Check(q StarQuery, got []StarRow) (answer.Proof, error) {
 	return CompareStar(q, NullLeast, r.Answer(q, NullLeast), got)
 }

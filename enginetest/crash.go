@@ -27,6 +27,8 @@ type job struct {
 	URL    string
 	Design design.Name
 	Hold   bool
+	Early  bool // it says that it begins before it opens the database
+	Fill   bool // load subset after subset until the disk is full
 
 	// Post is the method by which a child posts values of SHEF messages, into
 	// the tables of a design; "" = it does not.
@@ -58,8 +60,15 @@ func runChild(t *testing.T, cfg Config, j job) {
 		return
 	}
 	s := &suite{Config: cfg, design: j.Design, flavours: cfg.Driver.Offers[j.Design]}
+	if j.Fill {
+		s.fill(t, j.URL)
+		return
+	}
+	if j.Early {
+		fmt.Println(ready) //nolint:forbidigo // the parent reads it
+	}
 	h := s.open(t, j.URL, engine.Options{})
-	fmt.Println(ready) //nolint:forbidigo // the parent reads it
+	fmt.Println(ready) //nolint:forbidigo // as above
 	if j.Hold {
 		time.Sleep(time.Hour) // until the parent kills this process
 	}
@@ -80,8 +89,8 @@ func (s *suite) unmarked(t *testing.T, h *opened, subset string, files []File) [
 	})
 }
 
-// start runs this test again as a child with a job and waits until it begins.
-func (s *suite) start(t *testing.T, j job) *exec.Cmd {
+// child is this test, to be run again in a process of its own, with a job.
+func (s *suite) child(t *testing.T, j job) *exec.Cmd {
 	t.Helper()
 	text, err := json.Marshal(j)
 	if err != nil {
@@ -91,6 +100,13 @@ func (s *suite) start(t *testing.T, j job) *exec.Cmd {
 	c := exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0], "-test.run="+pattern, "-test.count=1")
 	c.Env = append(os.Environ(), envChild+"="+string(text))
 	c.Stderr = os.Stderr
+	return c
+}
+
+// start runs a child and waits until it begins.
+func (s *suite) start(t *testing.T, j job) *exec.Cmd {
+	t.Helper()
+	c := s.child(t, j)
 	out, err := c.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -136,6 +152,9 @@ func kill(t *testing.T, c *exec.Cmd) (finished bool) {
 func (s *suite) crash(t *testing.T) {
 	t.Run("a killed load is resumed", s.killed)
 	if s.Driver.Place == engine.Embedded {
+		t.Run("a kill while the database is made", s.killedYoung)
+		t.Run("a bit that turned", s.rot)
+		t.Run("a full disk", s.fullDisk)
 		t.Run("a database that another process holds", s.held)
 	}
 }
@@ -163,6 +182,25 @@ func (s *suite) killed(t *testing.T) {
 	marked(t, h, "a", files)
 	cataloged(t, h, "a", files)
 	s.prove(t, h, files, everything("a", lineType("PCT")))
+}
+
+// killedYoung kills loads while they make their database: what is left can be
+// opened, and loaded into.
+func (s *suite) killedYoung(t *testing.T) {
+	files := crashFiles()
+	began := time.Now()
+	s.fresh(t)
+	took, rng := time.Since(began), newRand(uint64(time.Now().UnixNano())) // a moment cannot be repeated anyway
+	for range s.repetitions(t, 3, 1) {
+		url := s.URL(t)
+		c := s.start(t, job{URL: url, Design: s.design, Early: true})
+		time.Sleep(time.Duration(rng.Int64N(int64(took) + 1)))
+		kill(t, c)
+		h := s.open(t, url, engine.Options{})
+		s.wholeFiles(t, h, "a", files)
+		mustStore(t, h, "a", s.unmarked(t, h, "a", files[:1]), 1)
+		h.close(t)
+	}
 }
 
 // timeLoad measures how long an undisturbed load takes, so that kills fall

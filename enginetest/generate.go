@@ -28,7 +28,7 @@ type Series struct {
 	Header   record.Header
 	Valid    []int64
 	Lead     []int32
-	Stations int  // records per time and lead, told apart by the key columns of the type; 0 = 1
+	Stations int  // records per time and lead, each told apart by one key column of the type (see differs); 0 = 1
 	Windows  bool // forecast and observation have times of their own
 }
 
@@ -114,12 +114,14 @@ func appendRecord(b *record.Batch, s *Series, head uint32, valid int64, lead int
 		b.ObsBeg[i], b.ObsEnd[i] = valid-900, valid+900+int64(station%2)
 		b.ObsLead[i] = 1800
 	}
+	keys := b.Type.Keys()
 	for k := range b.Type.Columns {
 		c := &b.Type.Columns[k]
+		rank := slices.IndexFunc(keys, func(o record.Column) bool { return o.Name == c.Name })
 		if c.Kind == record.Text {
-			b.Text[c.Slot] = append(b.Text[c.Slot], text(c, station, rng))
+			b.Text[c.Slot] = append(b.Text[c.Slot], text(c, differs(station, rank, len(keys)), rng))
 		} else {
-			b.Num[c.Slot] = append(b.Num[c.Slot], number(c, station, rng))
+			b.Num[c.Slot] = append(b.Num[c.Slot], number(c, differs(station, rank, len(keys)), rng))
 		}
 	}
 	if g := b.Type.Group; g != nil {
@@ -133,23 +135,36 @@ func appendRecord(b *record.Batch, s *Series, head uint32, valid int64, lead int
 	}
 }
 
-func text(c *record.Column, station int, rng *rand.Rand) string {
-	if c.Key {
-		return fmt.Sprintf("K%03d", station)
+// differs is the round in which a station differs from the first one in the key
+// column of that rank, and in no other: the first values in round 1, none in
+// round 2, further values then; 0 = it has the first station's value.
+func differs(station, rank, keys int) int {
+	if station == 0 || rank < 0 || (station-1)%keys != rank {
+		return 0
+	}
+	return 1 + (station-1)/keys
+}
+
+func text(c *record.Column, round int, rng *rand.Rand) string {
+	switch {
+	case c.Key && round == 2:
+		return record.NA
+	case c.Key:
+		return fmt.Sprintf("K%03d", round)
 	}
 	return []string{record.NA, "0", "1", "A good one", "x'y"}[rng.IntN(5)]
 }
 
-// number is a value of a numeric column. Key columns tell stations apart; one
-// station has no value there, as the tile of an ISC line.
-func number(c *record.Column, station int, rng *rand.Rand) float64 {
+// number is a value of a numeric column. Key columns tell stations apart; in
+// round 2 they have no value, as the tile of an ISC line.
+func number(c *record.Column, round int, rng *rand.Rand) float64 {
 	switch {
-	case c.Key && station == 2:
+	case c.Key && round == 2:
 		return record.Missing()
 	case c.Key && c.Kind == record.Count:
-		return float64(station + 1)
+		return float64(round + 1)
 	case c.Key:
-		return 30.25 + float64(station)
+		return 30.25 + float64(round)
 	case rng.IntN(12) == 0:
 		return record.Missing()
 	case c.Kind == record.Count:

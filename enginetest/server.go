@@ -16,9 +16,11 @@ import (
 )
 
 // RunServer puts an engine that is a server through what Run cannot: the
-// server is killed during a load, and two loads go into one subset at once.
+// server is killed under workers and during a load, and two loads go into one
+// subset at once.
 // cfg.URL names databases of l.
 func RunServer(t *testing.T, cfg Config, l *lab.Lab) {
+	t.Run("records of a killed server", func(t *testing.T) { RunKilledRecords(t, cfg, l) })
 	for _, d := range slices.Sorted(maps.Keys(cfg.Driver.Offers)) {
 		s := &suite{Config: cfg, design: d, flavours: cfg.Driver.Offers[d], root: t.Name()}
 		t.Run("design="+string(d), func(t *testing.T) {

@@ -48,9 +48,7 @@ func (s *suite) everyType(t *testing.T) {
 	var series []Series
 	for i, lt := range record.Types() {
 		one := Series{Type: lt, Header: met("WRF", "FULL", "TMP", "Z2", "NEAREST", ">0"), Valid: every(newYear2019, 6*hour, 2), Lead: hours(0, 6, 12), Windows: i%3 == 0}
-		if len(lt.Keys()) > 0 {
-			one.Stations = 3
-		}
+		one.Stations = 1 + 2*len(lt.Keys()) // each key column alone tells two records apart
 		series = append(series, one)
 	}
 	files := Generate(11, 2, series...)

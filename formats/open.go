@@ -24,7 +24,8 @@ const peekBytes = 64 << 10
 // an archive has many small files. The zero value is ready. It belongs to one
 // goroutine, and each File of it must be closed before the next is opened.
 type Opener struct {
-	Rows int // rows per batch; 0 = the readers' default, 8192
+	Rows     int  // rows per batch; 0 = the readers' default, 8192
+	KeepLast bool // a last line without a line end is whole, not record.PerhapsCut
 
 	buffer  *bufio.Reader // of the file
 	plain   *bufio.Reader // of what gzip unpacks, where the format must be looked for
@@ -144,14 +145,14 @@ func (o *Opener) read(file *File, text io.Reader) error {
 			return err
 		}
 		if o.vsdb == nil {
-			o.vsdb = vsdb.NewReader(text, file.Path, vsdb.Options{Rows: o.Rows, Ensemble: ensemble})
+			o.vsdb = vsdb.NewReader(text, file.Path, vsdb.Options{Rows: o.Rows, Ensemble: ensemble, KeepLast: o.KeepLast})
 		} else {
 			o.vsdb.Reset(text, file.Path, ensemble)
 		}
 		file.reader = o.vsdb
 	case MetStat:
 		if o.metstat == nil {
-			o.metstat = metstat.NewReader(text, file.Path, metstat.Options{Rows: o.Rows})
+			o.metstat = metstat.NewReader(text, file.Path, metstat.Options{Rows: o.Rows, KeepLast: o.KeepLast})
 		} else {
 			o.metstat.Reset(text, file.Path)
 		}

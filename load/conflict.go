@@ -145,7 +145,7 @@ func (r *run) locate(ctx context.Context, found []engine.Contradiction) (map[rec
 		}
 		return nil
 	}
-	err := Read(ctx, paths, Reading{Workers: r.o.Workers, Skip: func(d string) bool { return !digests[d] }}, each, func(*File) error { return nil })
+	err := Read(ctx, paths, Reading{Workers: r.o.Workers, KeepLast: r.o.KeepLast, Skip: func(d string) bool { return !digests[d] }}, each, func(*File) error { return nil })
 	return lines, err
 }
 

@@ -17,6 +17,7 @@ import (
 type Options struct {
 	Workers  int                 // files parsed at once; 0 = one per CPU
 	Window   int                 // records per commit at most; 0 = DefaultWindow
+	KeepLast bool                // a last line without a line end is whole; files with lines in quarantine are then read again
 	Log      *slog.Logger        // nil = discard
 	Progress func(Progress)      // called after every batch and commit, from one goroutine
 	Reject   func(record.Reject) // called for every quarantined line, in order
@@ -48,6 +49,7 @@ type Summary struct {
 
 	Bytes   int64            // of the files loaded
 	ByType  map[string]int64 // records read, by line type
+	LeftOut map[string]int64 // "MPR: OBS_PRS PREP_USE": columns that no design keeps, by line type → records stored without them
 	Commits int
 	Elapsed time.Duration // from the call to the last durable commit
 }
@@ -74,13 +76,13 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 		archive: a, o: o, files: map[string]*engine.Mark{}, known: map[string]bool{}, all: len(paths),
 		decided: map[record.Key]bool{}, holds: map[string]*design.Catalog{},
 	}
-	r.sum.ByType = map[string]int64{}
+	r.sum.ByType, r.sum.LeftOut = map[string]int64{}, map[string]int64{}
 	var err error
 	if r.marks, err = a.Marks(ctx, subset); err != nil {
 		return nil, err
 	}
 	for _, m := range r.marks {
-		r.known[m.Digest] = true
+		r.known[m.Digest] = m.Quarantined == 0 || !o.KeepLast
 	}
 	known := maps.Clone(r.known) // for the parsers, which run beside r
 	before, err := a.Contents(ctx, subset)
@@ -92,7 +94,7 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 	}
 	defer r.loader.Close() //nolint:errcheck // drops what was not committed
 	r.window = newWindow(subset, r.meet)
-	err = Read(ctx, paths, Reading{Workers: o.Workers, Skip: func(d string) bool { return known[d] }},
+	err = Read(ctx, paths, Reading{Workers: o.Workers, KeepLast: o.KeepLast, Skip: func(d string) bool { return known[d] }},
 		func(f *File, b *record.Batch) error { return r.batch(ctx, f, b) }, r.end)
 	if err == nil {
 		err = r.commit(ctx)
@@ -144,6 +146,9 @@ func (r *run) batch(ctx context.Context, f *File, b *record.Batch) error {
 		return nil
 	}
 	r.sum.ByType[b.Type.Name] += int64(b.Len())
+	for columns, n := range b.LeftOut {
+		r.sum.LeftOut[b.Type.Name+": "+columns] += int64(n)
+	}
 	r.window.add(b)
 	r.report()
 	if r.window.rows >= r.o.Window || r.window.bytes >= maxBytes {

@@ -36,8 +36,9 @@ type File struct {
 
 // Reading says how Read works; the zero value is the default.
 type Reading struct {
-	Workers int                      // files parsed at once; 0 = one per CPU
-	Skip    func(digest string) bool // asked before a file is parsed; its records are then not read
+	Workers  int                      // files parsed at once; 0 = one per CPU
+	Skip     func(digest string) bool // asked before a file is parsed; its records are then not read
+	KeepLast bool                     // a last line without a line end is whole, not quarantined
 
 	opener func() func(path string) (source, error) // nil = package formats; one call per worker
 }
@@ -56,7 +57,7 @@ const (
 // of each or end stops everything.
 func Read(ctx context.Context, paths []string, o Reading, each func(*File, *record.Batch) error, end func(*File) error) error {
 	if o.opener == nil {
-		o.opener = openFormats
+		o.opener = o.openFormats
 	}
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
@@ -101,9 +102,9 @@ func Read(ctx context.Context, paths []string, o Reading, each func(*File, *reco
 
 // openFormats returns what opens files for one worker, which keeps the memory
 // of its readers from file to file.
-func openFormats() func(string) (source, error) {
-	var o formats.Opener
-	return func(path string) (source, error) { return o.Open(path) }
+func (o *Reading) openFormats() func(string) (source, error) {
+	opener := formats.Opener{KeepLast: o.KeepLast}
+	return func(path string) (source, error) { return opener.Open(path) }
 }
 
 // deliver hands over what the parsers made, file by file.

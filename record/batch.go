@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 )
@@ -33,6 +34,8 @@ type Batch struct {
 	Group    []float64   // the repeating columns of all rows, one row after the other
 	GroupEnd []uint32    // row i holds Group[GroupEnd[i-1]:GroupEnd[i]]; empty where Type.Group is nil
 
+	LeftOut map[string]int // columns that lines of the batch have and Type does not, by name, blank-separated → lines; nil = none
+
 	Rejects []Reject // lines that could not be read, each with its reason
 	Lines   int      // data lines seen: stored and rejected
 }
@@ -48,9 +51,13 @@ type Reject struct {
 // MaxRejectText is the number of bytes of a rejected line that are kept.
 const MaxRejectText = 4096
 
+// PerhapsCut is the reason of a last line that reads well but lacks its line
+// end: what was cut off, if anything, cannot be known.
+const PerhapsCut = "perhaps cut: the file ends here without a line end (--last-line keep takes such a line for whole)"
+
 // Reset empties b for records of type t from file, keeping its memory.
 func (b *Batch) Reset(t *LineType, file string) {
-	b.Type, b.File, b.Lines = t, file, 0
+	b.Type, b.File, b.Lines, b.LeftOut = t, file, 0, nil
 	b.Headers, b.Head = b.Headers[:0], b.Head[:0]
 	b.Lead, b.Valid, b.ValidEnd = b.Lead[:0], b.Valid[:0], b.ValidEnd[:0]
 	b.ObsLead, b.ObsBeg, b.ObsEnd, b.Line = b.ObsLead[:0], b.ObsBeg[:0], b.ObsEnd[:0], b.Line[:0]
@@ -156,7 +163,7 @@ func (b *Batch) Clone() *Batch {
 	c.Headers, c.Head = slices.Clone(b.Headers), slices.Clone(b.Head)
 	c.Lead, c.Valid, c.ValidEnd = slices.Clone(b.Lead), slices.Clone(b.Valid), slices.Clone(b.ValidEnd)
 	c.ObsLead, c.ObsBeg, c.ObsEnd = slices.Clone(b.ObsLead), slices.Clone(b.ObsBeg), slices.Clone(b.ObsEnd)
-	c.Line, c.Rejects = slices.Clone(b.Line), slices.Clone(b.Rejects)
+	c.Line, c.Rejects, c.LeftOut = slices.Clone(b.Line), slices.Clone(b.Rejects), maps.Clone(b.LeftOut)
 	c.Group, c.GroupEnd = slices.Clone(b.Group), slices.Clone(b.GroupEnd)
 	c.Num = make([][]float64, len(b.Num))
 	for k := range b.Num {

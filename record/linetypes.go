@@ -13,6 +13,15 @@ import "strings"
 // its own way: dt_corr for kt_corr, iqr for eiqr, n_pnt for n_pts, time_xll
 // for tile_xll, v_vld for n_vld, mpr_fcst and mpr_obs for MPR's fcst and obs.
 //
+// A record's identity is its header, lead, times and those columns in which the
+// lines that MET writes of one header and time differ: the places of the write_…_row
+// functions of MET's stat_columns.cc, grid_stat.cc and tc_gen.cc that loop. What
+// a run writes once is none (bin_size, beta_value, ec_value): two values of
+// it are a contradiction, which is better told than counted twice. METdbLoad
+// has no identity of lines and stores all. Pairs have their place besides index
+// and station: other tools than MET number nothing (GSI's pairs all have index
+// 0 and, on ships, station MASKSTID).
+//
 // Counts that may be fractional are Float: the cells of contingency tables
 // (VSDB's FHO lines give N times a rate, MET may weight grid points) and DX, DY.
 

@@ -98,7 +98,7 @@ var pairTypes = []*LineType{ //nolint:gochecknoglobals // a constant table
 	}.index(),
 	LineType{
 		Name: "GRAD", Summary: "gradient statistics (S1 score)",
-		Columns: columns("total# fgbar ogbar mgbar egbar s1 s1_og fgog_ratio dx dy"),
+		Columns: columns("total# fgbar ogbar mgbar egbar s1 s1_og fgog_ratio *dx *dy"),
 	}.index(),
 	LineType{
 		Name: "DMAP", Summary: "distance map statistics",
@@ -109,7 +109,7 @@ var pairTypes = []*LineType{ //nolint:gochecknoglobals // a constant table
 	LineType{
 		Name: "MPR", Summary: "matched pairs of forecast and observation",
 		Columns: columns(`
-			total# *mp_index# *obs_sid$ obs_lat obs_lon obs_lvl obs_elv fcst obs obs_qc$ obs_climo_mean obs_climo_stdev
+			total# *mp_index# *obs_sid$ *obs_lat *obs_lon *obs_lvl *obs_elv fcst obs obs_qc$ obs_climo_mean obs_climo_stdev
 			obs_climo_cdf fcst_climo_mean fcst_climo_stdev`),
 	}.index(),
 	LineType{
@@ -131,7 +131,7 @@ var pairTypes = []*LineType{ //nolint:gochecknoglobals // a constant table
 	LineType{
 		Name: "GENMPR", Summary: "matched pairs of tropical cyclone genesis",
 		Columns: columns(`
-			total# *gen_index# *storm_id$ prob_lead# prob_val agen_init$ agen_fhr# agen_lat agen_lon agen_dland bgen_lat bgen_lon
+			total# *gen_index# *storm_id$ *prob_lead# prob_val agen_init$ agen_fhr# agen_lat agen_lon agen_dland bgen_lat bgen_lon
 			bgen_dland gen_dist gen_tdiff$ init_tdiff$ dev_cat$ ops_cat$`),
 	}.index(),
 }

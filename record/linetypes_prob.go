@@ -58,7 +58,7 @@ var probTypes = []*LineType{ //nolint:gochecknoglobals // a constant table
 	LineType{
 		Name: "ORANK", Summary: "rank of an observation in the ensemble",
 		Columns: columns(`
-			total# *orank_index# *obs_sid$ obs_lat obs_lon obs_lvl obs_elv obs pit obs_rank# n_ens_vld# n_ens# obs_qc$ ens_mean
+			total# *orank_index# *obs_sid$ *obs_lat *obs_lon *obs_lvl *obs_elv obs pit obs_rank# n_ens_vld# n_ens# obs_qc$ ens_mean
 			obs_climo_mean spread ens_mean_oerr spread_oerr spread_plus_oerr obs_climo_stdev fcst_climo_mean fcst_climo_stdev`), Lead: 12,
 		Group: &Group{Count: "n_ens", Fields: []string{"ens_i"}, Len: times(1)},
 	}.index(),

@@ -95,3 +95,61 @@ func TestGroupLengths(t *testing.T) {
 		}
 	}
 }
+
+// The identity of every line type. MET writes several lines of one header, lead
+// and time only where its write functions loop: over pairs (MPR, ORANK,
+// SEEPS_MPR), tiles and scales (ISC), bins of variance (SSVAR), sizes of the
+// gradient (GRAD: dx and dy are lists), models (SSIDX), storms and lead times of
+// their probability (GENMPR). METdbLoad tells lines apart by nothing.
+var identities = map[string]string{
+	"SL1L2": "", "SAL1L2": "", "VL1L2": "", "VAL1L2": "", "FHO": "", "CTC": "", "CTS": "", "MCTC": "", "MCTS": "", "CNT": "", "VCNT": "",
+	"NBRCTC": "", "NBRCTS": "", "NBRCNT": "", "DMAP": "", "SEEPS": "", "PCT": "", "PSTD": "", "PJC": "", "PRC": "", "ECLV": "", "ECNT": "",
+	"RPS": "", "RHIST": "", "PHIST": "", "RELP": "", "ENSCNT": "",
+	"GRAD":      "dx dy",
+	"MPR":       "mp_index obs_sid obs_lat obs_lon obs_lvl obs_elv",
+	"ORANK":     "orank_index obs_sid obs_lat obs_lon obs_lvl obs_elv",
+	"SEEPS_MPR": "obs_sid obs_lat obs_lon",
+	"ISC":       "tile_dim tile_xll tile_yll iscale",
+	"SSVAR":     "bin_i",
+	"SSIDX":     "fcst_model ref_model",
+	"GENMPR":    "gen_index storm_id prob_lead",
+}
+
+func TestIdentity(t *testing.T) {
+	var h Hasher
+	for _, lt := range Types() {
+		want, ok := identities[lt.Name]
+		if !ok {
+			t.Errorf("%s: its identity has not been looked at", lt.Name)
+		}
+		b := &Batch{}
+		b.Reset(lt, "")
+		b.AddHeader(DefaultHeader())
+		b.AppendTimes(0, 0, 0, 1)
+		for k := range b.Num {
+			b.Num[k] = []float64{Missing()}
+		}
+		for k := range b.Text {
+			b.Text[k] = []string{NA}
+		}
+		if lt.Group != nil {
+			b.GroupEnd = []uint32{0}
+		}
+		h.Use(b)
+		same, got := h.Key(0), []string(nil)
+		for _, c := range lt.Columns {
+			other := b.Clone()
+			if c.Kind == Text {
+				other.Text[c.Slot][0] = "other"
+			} else {
+				other.Num[c.Slot][0] = 7
+			}
+			if h.Use(other); h.Key(0) != same {
+				got = append(got, c.Name)
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: records are told apart by %q, want %q", lt.Name, got, want)
+		}
+	}
+}

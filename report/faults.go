@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"barograph/run"
 )
@@ -120,7 +119,7 @@ func killedHead(own ...column) []column {
 		column{Name: "node back", Unit: "s"}, column{Name: "what was wrong", Text: true, Wrap: true})
 }
 
-const killedNote = "Seconds count from the kill. Recovered: the first success after the last error, – = there was no error. Silence: the longest time without a success. " +
+const killedNote = "Seconds count from the kill. Recovered: the first success after the last error, – = there was no error. Silence: the longest time without a success. What lost or changed anything has no times. " +
 	"Node 1 is the one whose address clients were given."
 
 func killedLoads(kills []run.Kill) table {
@@ -162,9 +161,9 @@ func killErrors(kills []run.Kill) table {
 }
 
 // lapse is a time in seconds; – where nothing took any.
-func lapse(d time.Duration) cell {
-	if d == 0 {
+func lapse(t run.Time) cell {
+	if t.Duration() == 0 {
 		return dim(none)
 	}
-	return value(d.Seconds(), fmt.Sprintf("%.2f", d.Seconds()))
+	return value(t.Seconds(), fmt.Sprintf("%.2f", t.Seconds()))
 }

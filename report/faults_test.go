@@ -20,9 +20,9 @@ func TestKilledNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	kills := []run.Kill{
-		{Engine: "valkey", Design: "keyvalue", During: run.DuringLoad, Nodes: 3, Node: 2, Acknowledged: 1000, Found: 1000, Whole: true, Back: 5 * time.Second, Silence: time.Second},
-		{Engine: "valkey", Design: "keyvalue", During: run.DuringLoad, Nodes: 3, Node: 1, Acknowledged: 1000, Found: 10, Errors: 2, Messages: map[string]int{"CLUSTERDOWN": 2}, Recovered: 7 * time.Second, Problem: "3 files <lost>"},
-		{Engine: "valkey", Design: "keyvalue", During: run.DuringQuestions, Nodes: 3, Node: 3, Right: 50, Amid: 20},
+		{Engine: "valkey", Design: "keyvalue", During: run.DuringLoad, Nodes: 3, Node: 2, Acknowledged: 1000, Found: 1000, Whole: true, Back: run.Proven(5*time.Second, proof(t, 1)), Silence: run.Proven(time.Second, proof(t, 1))},
+		{Engine: "valkey", Design: "keyvalue", During: run.DuringLoad, Nodes: 3, Node: 1, Acknowledged: 1000, Found: 10, Errors: 2, Messages: map[string]int{"CLUSTERDOWN": 2}, Problem: "3 files <lost>"},
+		{Engine: "valkey", Design: "keyvalue", During: run.DuringQuestions, Nodes: 3, Node: 3, Right: 50, Amid: 20, Recovered: run.Proven(7*time.Second, proof(t, 1))},
 		{Engine: "valkey", Design: "keyvalue", During: run.DuringQuestions, Nodes: 3, Node: 3, Right: 50, Wrong: 4, Problem: "rows are missing"},
 	}
 	if err := run.WriteKills(dir, kills); err != nil {

@@ -2,7 +2,6 @@ package report
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -144,16 +143,16 @@ func write(t *testing.T, r run.Run, cells []cellPlan, n int) string {
 			s := run.Sample{Cell: c.Cell, Phase: run.Warm, Rep: rep, Start: time.Duration(rep) * time.Second, First: d / 3, Total: d, Derive: c.derive, Keys: c.keys}
 			switch rep {
 			case c.wrongAt:
-				must(f.Wrong(s, &answer.Diff{Problem: "12 rows hold other values", WantRows: c.rows, GotRows: c.rows - 12, Missing: 12, Extra: 12,
+				must(f.Add(s, answer.Proof{}, &answer.Diff{Problem: "12 rows hold other values", WantRows: c.rows, GotRows: c.rows - 12, Missing: 12, Extra: 12,
 					Rows: []answer.DiffRow{{Row: 4, Column: "fabar", Want: "G2/NHX | 5", Got: "G2/NHX | 6"}}}))
 			case c.failedAt:
-				must(f.Failed(s, errors.New("no such table: line_data_sal1l2")))
+				must(f.Add(s, answer.Proof{}, errors.New("no such table: line_data_sal1l2")))
 			default:
-				must(f.Add(s, proof(t, c.rows)))
+				must(f.Add(s, proof(t, c.rows), nil))
 			}
 			if c.cold > 0 && rep < 6 {
 				s.Phase, s.Total = run.Cold, time.Duration(c.cold*1e6)+d
-				must(f.Add(s, proof(t, c.rows)))
+				must(f.Add(s, proof(t, c.rows), nil))
 			}
 		}
 	}
@@ -186,9 +185,4 @@ func curve(name string, series ...string) *run.Curves {
 		c.Series = append(c.Series, out)
 	}
 	return c
-}
-
-// printed are the ways in which a time could be printed with all its digits.
-func printed(d time.Duration) []string {
-	return []string{fmt.Sprint(int64(d)), fmt.Sprint(ms(d))}
 }

@@ -23,6 +23,12 @@ func (rs *results) medians(s *Summary) table {
 			order = append(order, w)
 		}
 	}
+	asked := 0
+	for i := range s.Cases {
+		if !s.Cases[i].empty() {
+			asked++
+		}
+	}
 	for _, r := range s.Ranking {
 		w := way{r.Engine, r.Design, r.Flavour}
 		ranked[w] = float64(r.Ratio)
@@ -47,13 +53,15 @@ func (rs *results) medians(s *Summary) table {
 				if k == s.Cases[i].fastest() || k.compared() && k.Times.Mark == "~" {
 					c.Class = "first"
 				}
+			} else if k != nil && k.Verdict == noRows {
+				c = dim(noRows)
 			} else if k != nil {
 				c = cell{Text: k.Verdict, Class: "bad"}
 			}
 			r.Cells = append(r.Cells, c)
 		}
 		mean := dim(none)
-		if n == len(s.Cases) && n > 0 {
+		if n == asked && n > 0 {
 			mean = value(sum/float64(n), number(sum/float64(n)))
 		}
 		ratio := dim(none)

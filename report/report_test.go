@@ -130,37 +130,24 @@ func TestFailingQueriesDoNotWinClickBench945(t *testing.T) {
 			t.Errorf("the %s does not name the wrong and the failed cell", where)
 		}
 	}
-	noTimeOf(t, dir, "sqlite", []string{"test_2", "test_3"}, page, lines, text)
+	noTimeOf(t, dir, "sqlite", []string{"test_2", "test_3"}, page)
 }
 
-// noTimeOf checks that no time recorded for an engine in some cases is printed
-// anywhere, unless another sample that may be shown has the same digits.
-func noTimeOf(t *testing.T, dir, engine string, names []string, shown ...string) {
+// noTimeOf checks that the folder holds no time of an engine in some cases, and
+// that their rows on the page hold no number.
+func noTimeOf(t *testing.T, dir, engine string, names []string, page string) {
 	t.Helper()
 	_, samples, err := run.Read(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	forbidden := 0
 	for _, s := range samples {
-		if s.Engine != engine || !slices.Contains(names, s.Case) || s.Total == 0 {
-			continue
+		if s.Engine == engine && slices.Contains(names, s.Case) && s.Total+s.First+s.Server+s.Client+s.Derive > 0 {
+			t.Errorf("a time is recorded: %+v", s)
 		}
-		for _, digits := range printed(s.Total) {
-			forbidden++
-			whole := regexp.MustCompile(`(^|[^0-9.])` + regexp.QuoteMeta(digits) + `([^0-9.]|$)`)
-			for _, text := range shown {
-				if whole.MatchString(text) {
-					t.Errorf("%s of %s is shown: %s", s.Case, s.Way(), digits)
-				}
-			}
-		}
-	}
-	if forbidden == 0 {
-		t.Fatal("no time was recorded, so nothing was tested")
 	}
 	for _, name := range names {
-		_, article, found := strings.Cut(shown[0], `<article id="case-`+name+`">`)
+		_, article, found := strings.Cut(page, `<article id="case-`+name+`">`)
 		if article, _, _ = strings.Cut(article, "</article>"); !found || article == "" {
 			t.Fatalf("the page has no case %s", name)
 		}
@@ -184,7 +171,7 @@ func bars(article, engine string) int {
 func TestPartialLoadsAreNotRankedJSONBench(t *testing.T) {
 	r, cells := made()
 	dir := write(t, r, cells, reps)
-	s, text := summary(t, dir)
+	s, _ := summary(t, dir)
 	for _, rank := range s.Ranking {
 		if rank.Engine == "mongodb" {
 			t.Error("mongodb is ranked, though its archive is not whole")
@@ -198,8 +185,8 @@ func TestPartialLoadsAreNotRankedJSONBench(t *testing.T) {
 			t.Errorf("%s: mongodb is %+v", c.Name, k)
 		}
 	}
-	page, lines := html(t, dir), terminal(t, dir)
-	noTimeOf(t, dir, "mongodb", []string{"test_1", "test_2", "test_3"}, page, lines, text)
+	page := html(t, dir)
+	noTimeOf(t, dir, "mongodb", []string{"test_1", "test_2", "test_3"}, page)
 	f, err := open(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -366,7 +353,7 @@ func TestACaseThatNothingMayBeTimedIn(t *testing.T) {
 func TestColdFailureKeepsWarmTimes(t *testing.T) {
 	c := run.Cell{Engine: "duckdb", Design: "wide", Case: "test_1", Flavour: "sql"}
 	r := &run.Run{Archives: []run.Archive{{Engine: "duckdb", Design: "wide", Whole: true}}, Cases: []run.Case{{Name: "test_1"}}}
-	samples := []run.Sample{{Cell: c, Phase: run.Warm, Verdict: run.Equal, Total: 5e6}, {Cell: c, Phase: run.Cold, Verdict: run.Equal, Total: 9e6},
+	samples := []run.Sample{{Cell: c, Phase: run.Warm, Verdict: run.Equal, Rows: 1, Total: 5e6}, {Cell: c, Phase: run.Cold, Verdict: run.Equal, Rows: 1, Total: 9e6},
 		{Cell: c, Phase: run.Cold, Verdict: run.Failed, Problem: "cannot drop"}}
 	k := Summarise(r, samples).Cases[0].Cells[0]
 	if k.Times == nil || k.Times.ColdN != 0 || k.Times.ColdProblem != "cannot drop" {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -125,13 +126,16 @@ func gatherScans(r *run.Scans) *scans {
 			s.cells = append(s.cells, &scanCell{config: p.Config, query: p.Query, phase: p.Phase})
 		}
 		c := s.cells[k]
-		if p.Verdict != run.Equal {
-			c.problem = p.Problem
+		if p.Verdict != run.Equal || p.Time.Duration() <= 0 {
+			c.problem = cmp.Or(p.Problem, c.problem, "another answer to this question was wrong")
 			continue
 		}
 		c.points, c.seconds = append(c.points, p), append(c.seconds, p.Time.Seconds())
 	}
 	for _, c := range s.cells {
+		if c.problem != "" {
+			c.points, c.seconds = nil, nil
+		}
 		c.mean = measure.Mean(c.seconds)
 		c.mean.Low = max(c.mean.Low, 0) // few repetitions make intervals wide, and no answer takes less
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,7 +14,7 @@ import (
 
 // madeScans is a run in which one disk holds an answer back, then cores, then
 // memory, and one answer is wrong.
-func madeScans() *run.Scans {
+func madeScans(t *testing.T) *run.Scans {
 	r := &run.Scans{
 		Started: time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC), Experiment: "sweep", Engine: "duckdb", Place: "embedded", Product: "DuckDB", Version: "1.5.5", Seed: 1,
 		Machine: measure.Machine{CPU: "Example CPU", UsableCPUs: 4, Threads: 4, Memory: 16e9}, Scale: 1, Generator: "dsdgen", Rows: map[string]int64{"store_sales": 2880404},
@@ -26,12 +27,12 @@ func madeScans() *run.Scans {
 	}
 	add := func(config int, query string, phase run.Phase, seconds, cores, diskMB, left float64) {
 		for rep := range 8 {
-			t := seconds * (1 + float64(rep)/100)
-			p := run.ScanPoint{Config: config, Query: query, Phase: phase, Rep: rep + 1, Verdict: run.Equal, Rows: 1, Time: time.Duration(t * 1e9), Client: time.Duration(t * cores * 1e9), Free: uint64(left), Machine: measure.MachineLoad{Cores: 4, Busy: cores / 4}}
+			s := seconds * (1 + float64(rep)/100)
+			p := run.ScanPoint{Config: config, Query: query, Phase: phase, Rep: rep + 1, Rows: 1, Client: time.Duration(s * cores * 1e9), Free: uint64(left), Machine: measure.MachineLoad{Cores: 4, Busy: cores / 4}}
 			for k := range config + 1 {
-				p.Devices = append(p.Devices, measure.DiskLoad{Device: r.Disks[k].Device, Read: uint64(diskMB * 1e6 * t / float64(config+1)), Reads: 10, Busy: time.Duration(t * 0.5e9)})
+				p.Devices = append(p.Devices, measure.DiskLoad{Device: r.Disks[k].Device, Read: uint64(diskMB * 1e6 * s / float64(config+1)), Reads: 10, Busy: time.Duration(s * 0.5e9)})
 			}
-			r.Points = append(r.Points, p)
+			r.Add(p, time.Duration(s*1e9), proof(t, 1), nil)
 		}
 	}
 	add(0, "scan", run.Cold, 1, 0.5, 98, 8e9)
@@ -44,7 +45,7 @@ func madeScans() *run.Scans {
 			Fits: []run.ScanFit{{Config: 0, Measured: 1, Predicted: 1.1, Residual: -0.09, Bound: "disks"}}},
 		{Query: "q3", Phase: run.Cold, Problem: "2 setups cannot tell three parameters"},
 	}
-	r.Points = append(r.Points, run.ScanPoint{Config: 1, Query: "q3", Phase: run.Warm, Verdict: run.Wrong, Problem: "a cent is missing"})
+	r.Add(run.ScanPoint{Config: 1, Query: "q3", Phase: run.Warm}, time.Second, proof(t, 1), errors.New("a cent is missing"))
 	return r
 }
 
@@ -52,7 +53,7 @@ func madeScans() *run.Scans {
 // with the end of its server's log on the page, also where nothing was timed.
 func TestScanReportGaveUp(t *testing.T) {
 	for _, nothing := range []bool{false, true} {
-		dir, made := t.TempDir(), madeScans()
+		dir, made := t.TempDir(), madeScans(t)
 		made.Server, made.Lab = &run.Server{Nodes: 3, Profile: "tuned", Memory: 8e9}, "a throwaway server for each load"
 		made.Configs = append(made.Configs, run.ScanConfig{Paths: 2, Partitions: 16, Problem: "load: no memory\nthe end of the log:\nOutOfMemoryError", Open: 3 * time.Second, Opens: 2, Restart: 5 * time.Second, Restarts: 2})
 		if nothing {
@@ -88,7 +89,7 @@ func TestScanReportGaveUp(t *testing.T) {
 
 func TestScanReport(t *testing.T) {
 	dir := t.TempDir()
-	made := madeScans()
+	made := madeScans(t)
 	if err := made.Save(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +134,7 @@ func TestScanReport(t *testing.T) {
 // TestScanFolderRefuses reads what was spoilt.
 func TestScanFolderRefuses(t *testing.T) {
 	dir := t.TempDir()
-	made := madeScans()
+	made := madeScans(t)
 	made.Points[0].Config = 7
 	if err := made.Save(dir); err != nil {
 		t.Fatal(err)

@@ -54,13 +54,22 @@ type CaseSummary struct {
 // repetition gave the reference answer.
 type CellSummary struct {
 	run.Cell
-	Verdict string `json:"verdict"` // equal, wrong, failed, incomplete, not timed
+	Verdict string `json:"verdict"` // equal, wrong, failed, incomplete, not timed, no rows
 	Problem string `json:"problem,omitempty"`
 	Floor   bool   `json:"floor,omitempty"` // the client's own cost: in no ranking
 	// Unranked says why the times of this server stand in no ranking; "" = they do.
 	Unranked string `json:"unranked,omitempty"`
 	Rows     int    `json:"rows"` // −1 = not known
 	Times    *Times `json:"times,omitempty"`
+}
+
+// noRows is the verdict of a right answer that is empty: it has no times, as
+// what it costs to find nothing ranks no way of asking.
+const noRows = "no rows"
+
+// empty reports whether nothing in the data answers the case.
+func (c *CaseSummary) empty() bool {
+	return slices.ContainsFunc(c.Cells, func(k CellSummary) bool { return k.Verdict == noRows })
 }
 
 // compared says whether the cell has times that may be held against others.
@@ -139,10 +148,13 @@ func (rs *results) summariseCase(c run.Case) CaseSummary {
 		}
 		sum := CellSummary{Cell: w.at(c.Name), Verdict: res.state.String(), Problem: res.problem, Floor: rs.floor(w.Engine, w.Design), Rows: res.rows}
 		sum.Unranked = rs.unranked(w.Engine, w.Design)
-		if res.state == equal && len(res.warm) > 0 {
+		if res.state == equal && len(res.warm) > 0 && res.rows > 0 { // what an empty answer costs says nothing
 			sum.Times = summariseTimes(res, c)
 		} else if res.state == equal { // proven, but only cold or not at all timed
 			sum.Verdict = untimed.String()
+			if res.rows == 0 {
+				sum.Verdict = noRows
+			}
 		}
 		out.Cells = append(out.Cells, sum)
 	}

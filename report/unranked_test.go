@@ -43,3 +43,26 @@ func TestAStandInIsInNoRanking(t *testing.T) {
 		}
 	}
 }
+
+// A case without rows stands in no ranking, no mean and no headline, though it
+// was answered rightly, and, in folders of earlier versions, timed.
+func TestACaseWithoutRowsIsInNoRanking(t *testing.T) {
+	r, cells := made()
+	for i := range cells {
+		if cells[i].Case == "test_2" {
+			cells[i].rows, cells[i].wrongAt = 0, -1
+		}
+	}
+	dir := write(t, r, cells, reps)
+	s, _ := summary(t, dir)
+	for i := range s.Cases {
+		c := &s.Cases[i]
+		if c.empty() != (c.Name == "test_2") || c.empty() && c.fastest() != nil {
+			t.Errorf("%s: empty %v, fastest %+v", c.Name, c.empty(), c.fastest())
+		}
+	}
+	const left = "No record of this data answers test_2: left out of every ranking."
+	if !strings.Contains(s.InWords, left) || !strings.Contains(html(t, dir), left) || !strings.Contains(terminal(t, dir), "no rows") {
+		t.Errorf("it is not told: %s", s.InWords)
+	}
+}

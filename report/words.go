@@ -45,11 +45,23 @@ func be(n int) string {
 
 func (rs *results) speedInWords(s *Summary) string {
 	timed := 0
+	var empty []string
 	for i := range s.Cases {
-		if s.Cases[i].fastest() != nil {
+		switch c := &s.Cases[i]; {
+		case c.fastest() != nil:
 			timed++
+		case c.empty():
+			empty = append(empty, c.Name)
 		}
 	}
+	left := ""
+	if len(empty) > 0 {
+		left = fmt.Sprintf(" No record of this data answers %s: left out of every ranking.", list(empty))
+	}
+	return rs.fastestInWords(s, timed) + left
+}
+
+func (rs *results) fastestInWords(s *Summary, timed int) string {
 	switch {
 	case timed == 0:
 		return "No database was timed."

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"time"
 )
 
 // KillsFile is the file of a run folder that holds what became of killed nodes.
@@ -42,10 +41,11 @@ type Kill struct {
 	Errors   int            `json:"errors"`             // calls that failed
 	Messages map[string]int `json:"messages,omitempty"` // how often by what they said, first line
 
-	Back      time.Duration `json:"back_ns"`      // the node was back: started, and serving by its own word
-	Recovered time.Duration `json:"recovered_ns"` // the first success after the last error; 0 = there was no error
-	Silence   time.Duration `json:"silence_ns"`   // longest time without a success, from the kill on
-	Problem   string        `json:"problem,omitempty"`
+	// Nothing that was lost or wrong has times.
+	Back      Time   `json:"back_ns"`      // the node was back: started, and serving by its own word
+	Recovered Time   `json:"recovered_ns"` // the first success after the last error; 0 = there was no error
+	Silence   Time   `json:"silence_ns"`   // longest time without a success, from the kill on
+	Problem   string `json:"problem,omitempty"`
 }
 
 // WriteKills writes the kills of a run folder.

@@ -41,12 +41,7 @@ func Create(dir string, r Run) (*Folder, error) {
 		}
 	}
 	f := &Folder{Dir: dir, Run: r}
-	var err error
-	if f.results, err = os.Create(filepath.Join(dir, "results.csv")); err != nil {
-		return nil, err
-	}
-	f.csv = csv.NewWriter(f.results)
-	if err := f.csv.Write(sampleColumns); err != nil {
+	if err := f.begin(filepath.Join(dir, "results.csv")); err != nil {
 		return nil, err
 	}
 	return f, f.Save()
@@ -67,28 +62,47 @@ func (f *Folder) Save() error {
 
 var errNoProof = errors.New("a time without a proof of its answer does not enter a run")
 
-// Add records a repetition whose answer is proven.
-func (f *Folder) Add(s Sample, p answer.Proof) error {
-	if !p.Valid() {
+// Add records a repetition: with its times where its answer is proven, else
+// with what is wrong, and without times. err is that of the comparison, an
+// *answer.Diff, or of the asking. One repetition that is not right takes the
+// times of all others of its cell, also of those that were recorded before; a
+// cold start without an answer takes those of the cold ones.
+func (f *Folder) Add(s Sample, p answer.Proof, err error) error {
+	d, wrong := errors.AsType[*answer.Diff](err)
+	switch {
+	case wrong:
+		s.Verdict, s.Problem, s.Rows = Wrong, err.Error(), d.GotRows
+	case err != nil:
+		s.Verdict, s.Problem = Failed, err.Error()
+	case !p.Valid():
 		return errNoProof
+	default:
+		s.Verdict, s.Problem, s.Rows, s.Digest = Equal, "", p.Rows(), answer.FormatDigest(p.Digest())
 	}
-	s.Verdict, s.Problem, s.Rows = Equal, "", p.Rows()
-	s.Digest = answer.FormatDigest(p.Digest())
-	return f.put(s)
+	if s.Verdict == Equal {
+		return f.put(f.fit(s))
+	}
+	f.samples = append(f.samples, s)
+	return f.rewrite()
 }
 
-// Wrong records a repetition whose answer differs from the reference. It has
-// no time.
-func (f *Folder) Wrong(s Sample, d *answer.Diff) error {
-	s.Verdict, s.Rows = Wrong, d.GotRows
-	s.Problem = d.Error()
-	return f.put(s.timeless())
+// fit takes the times of a repetition if another one of its cell was not right,
+// or its archive does not hold the whole data.
+func (f *Folder) fit(s Sample) Sample {
+	if slices.ContainsFunc(f.Run.Archives, func(a Archive) bool { return a.Engine == s.Engine && a.Design == s.Design && !a.Whole }) {
+		return s.timeless()
+	}
+	for i := range f.samples {
+		if f.samples[i].spoils(&s) {
+			return s.timeless()
+		}
+	}
+	return s
 }
 
-// Failed records a repetition without an answer. It has no time.
-func (f *Folder) Failed(s Sample, err error) error {
-	s.Verdict, s.Problem = Failed, err.Error()
-	return f.put(s.timeless())
+// spoils reports whether o may have no times because s is not right.
+func (s *Sample) spoils(o *Sample) bool {
+	return s.Cell == o.Cell && (s.Verdict == Wrong || s.Verdict == Failed && (s.Phase == Warm || o.Phase == Cold))
 }
 
 func (s Sample) timeless() Sample {
@@ -96,6 +110,7 @@ func (s Sample) timeless() Sample {
 	return s
 }
 
+// put appends a sample to results.csv.
 func (f *Folder) put(s Sample) error {
 	f.samples = append(f.samples, s)
 	if err := f.csv.Write(s.fields()); err != nil {
@@ -103,6 +118,37 @@ func (f *Folder) put(s Sample) error {
 	}
 	f.csv.Flush()
 	return f.csv.Error()
+}
+
+// rewrite takes the times of all samples that may have none, and writes
+// results.csv anew beside the old one, so that there is always a whole one.
+func (f *Folder) rewrite() error {
+	samples := make([]Sample, len(f.samples))
+	for i, s := range f.samples {
+		samples[i] = f.fit(s)
+	}
+	f.samples = samples
+	path := filepath.Join(f.Dir, "results.csv")
+	old := f.results
+	if err := f.begin(path + ".new"); err != nil {
+		return err
+	}
+	for i := range samples {
+		if err := f.csv.Write(samples[i].fields()); err != nil {
+			return err
+		}
+	}
+	f.csv.Flush()
+	return errors.Join(f.csv.Error(), os.Rename(path+".new", path), old.Close())
+}
+
+// begin makes the file of results with its first line.
+func (f *Folder) begin(path string) (err error) {
+	if f.results, err = os.Create(path); err != nil {
+		return err
+	}
+	f.csv = csv.NewWriter(f.results)
+	return f.csv.Write(sampleColumns)
 }
 
 // Reject keeps a quarantined line.
@@ -137,7 +183,7 @@ func (f *Folder) Close() error {
 func (f *Folder) histograms() error {
 	byTag := map[string]*measure.Interval{}
 	for _, s := range f.samples {
-		if s.Verdict != Equal {
+		if s.Total <= 0 {
 			continue
 		}
 		tag := strings.Join([]string{string(s.Phase), s.Engine, s.Design, s.Case, s.Flavour}, "/")

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"barograph/answer"
 	"barograph/fault"
 	"barograph/measure"
 )
@@ -90,16 +91,52 @@ type ScanPlan struct {
 	Plan  string `json:"plan,omitempty"`
 }
 
+// Add records an answer: with its time and what it used where it is proven,
+// else with what is wrong, and without them. differs is the comparison's error.
+// One wrong answer takes the times of all answers to its question under its
+// configuration.
+func (s *Scans) Add(x ScanPoint, took time.Duration, p answer.Proof, differs error) {
+	x.Verdict, x.Time = Equal, Proven(took, p)
+	if differs != nil || !p.Valid() {
+		x.Verdict, x.Problem = Wrong, "the answer is not proven"
+	}
+	if differs != nil {
+		x.Problem = differs.Error()
+	}
+	s.Points = append(s.Points, x)
+	s.strip()
+}
+
+// strip takes the times of every answer to a question that had a wrong one
+// under its configuration.
+func (s *Scans) strip() {
+	type cell struct {
+		config int
+		query  string
+	}
+	wrong := map[cell]bool{}
+	for i := range s.Points {
+		if p := &s.Points[i]; p.Verdict != Equal {
+			wrong[cell{p.Config, p.Query}] = true
+		}
+	}
+	for i, p := range s.Points {
+		if wrong[cell{p.Config, p.Query}] {
+			s.Points[i] = ScanPoint{Config: p.Config, Query: p.Query, Phase: p.Phase, Rep: p.Rep, Verdict: p.Verdict, Problem: p.Problem, Rows: p.Rows}
+		}
+	}
+}
+
 // ScanPoint is one answer. What is not right has no time.
 type ScanPoint struct {
-	Config  int           `json:"configuration"` // in Configs
-	Query   string        `json:"query"`
-	Phase   Phase         `json:"phase"`
-	Rep     int           `json:"rep"` // from 1, over all loads of the configuration
-	Verdict Verdict       `json:"verdict"`
-	Problem string        `json:"problem,omitempty"`
-	Rows    int           `json:"rows"`
-	Time    time.Duration `json:"time_ns"` // from the call to the last decoded row
+	Config  int     `json:"configuration"` // in Configs
+	Query   string  `json:"query"`
+	Phase   Phase   `json:"phase"`
+	Rep     int     `json:"rep"` // from 1, over all loads of the configuration
+	Verdict Verdict `json:"verdict"`
+	Problem string  `json:"problem,omitempty"`
+	Rows    int     `json:"rows"`
+	Time    Time    `json:"time_ns"` // from the call to the last decoded row
 
 	Devices []measure.DiskLoad   `json:"devices,omitempty"` // of the paths of the configuration
 	Client  time.Duration        `json:"client_cpu_ns"`     // an embedded engine's is in it
@@ -150,6 +187,7 @@ func ReadScans(dir string) (*Scans, error) {
 	if err := json.Unmarshal(text, s); err != nil {
 		return nil, &fault.Error{File: path, Err: err}
 	}
+	s.strip()
 	for i := range s.Points {
 		if c := s.Points[i].Config; c < 0 || c >= len(s.Configs) {
 			return nil, &fault.Error{File: path, Problem: "has a point of a configuration that it does not hold", Cure: "restore the file"}

@@ -46,7 +46,7 @@ func TestFilesThatContradictEachOther(t *testing.T) {
 			}
 		}
 	}
-	if status, _, stderr := barograph(t, "load", files[0], "--on-conflict", "newest", "--to", "dry:"); status != 2 || !strings.Contains(stderr, "refuse, first and last") {
+	if status, _, stderr := barograph(t, "load", files[0], "--on-conflict", "newest", "--to", "dry:"); status != 2 || !strings.Contains(stderr, "refuse, first, last") {
 		t.Errorf("status %d:\n%s", status, stderr)
 	}
 }

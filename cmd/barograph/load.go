@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -112,7 +113,8 @@ func newLoad(e *env) *cobra.Command {
 	var workers, window int
 	var quarantine, spec string
 	var digest bool
-	conflict := onConflict(load.Refuse)
+	conflict := choice{string(load.Refuse), []string{string(load.Refuse), string(load.First), string(load.Last)}}
+	var last *choice
 	c := &cobra.Command{
 		Use:   "load FILES… --to URL [--design D] [--subset S] | load --spec LOAD.xml [--to URL]",
 		Short: "Load VSDB and MET files into an archive",
@@ -122,7 +124,8 @@ Every line is accounted for: read = stored + same again + other values + quarant
 other values, --on-conflict decides: refuse keeps what the archive holds, and of two lines of one load the first, and the
 exit status is 4; first and last go by the path of the file as it was given, then by the line. Neither the order of files
 nor the number of workers matters. All are listed with both places, as quarantined lines are, and in a report that stays
-with the archive. A file that the archive holds already is skipped;
+with the archive. A line with fewer numbers than its type has is quarantined, and so is a last line without a line end,
+which may be cut (--last-line keep takes it for whole). A file that the archive holds already is skipped;
 leads that arrive in another file are merged; a load that was killed is run again and ends in the same archive.
 
 --spec reads a load_spec of METdbLoad or VxIngest (docs/metviewer.md): the files, the target where --to names none, and
@@ -150,7 +153,9 @@ the database as the subset.`,
 			if os.Getenv("GOGC") == "" { // most of the heap lives until the commit: half of it again is room enough
 				defer debug.SetGCPercent(debug.SetGCPercent(50))
 			}
-			return e.load(c.Context(), &p, args, load.Options{Workers: workers, Window: window, OnConflict: load.OnConflict(conflict)}, quarantine, digest)
+			return e.load(c.Context(), &p, args, load.Options{
+				Workers: workers, Window: window, OnConflict: load.OnConflict(conflict.word), KeepLast: last.word == keepLine,
+			}, quarantine, digest)
 		},
 	}
 	p.flags(c, e, "to", "where to load")
@@ -160,26 +165,38 @@ the database as the subset.`,
 	c.Flags().IntVar(&window, "window", load.DefaultWindow, "records per commit at most")
 	c.Flags().StringVar(&quarantine, "quarantine", "", "write lines that cannot be read, and those whose values do not stand, to this CSV file (default: the first ten to stderr)")
 	c.Flags().Var(&conflict, "on-conflict", "of other values for one record: refuse, first or last by the file's path")
+	last = lastLine(c)
 	c.Flags().BoolVar(&digest, "digest", true, "read the archive back and print the digest of all its records")
 	return c
 }
 
-// onConflict is a load.OnConflict as a flag.
-type onConflict load.OnConflict
-
-func (o *onConflict) Set(text string) error {
-	switch load.OnConflict(text) {
-	case load.Refuse, load.First, load.Last:
-		*o = onConflict(text)
-		return nil
-	}
-	return errors.New("is none of refuse, first and last")
+// choice is a flag that takes one of some words.
+type choice struct {
+	word string
+	of   []string
 }
 
-func (o *onConflict) String() string { return string(*o) }
+func (c *choice) Set(word string) error {
+	if !slices.Contains(c.of, word) {
+		return errors.New("choose one of " + strings.Join(c.of, ", "))
+	}
+	c.word = word
+	return nil
+}
+
+func (c *choice) String() string { return c.word }
 
 // Type names the values in the help.
-func (*onConflict) Type() string { return "string" }
+func (*choice) Type() string { return "string" }
+
+const keepLine = "keep"
+
+// lastLine is the flag --last-line.
+func lastLine(c *cobra.Command) *choice {
+	f := &choice{"quarantine", []string{"quarantine", keepLine}}
+	c.Flags().Var(f, "last-line", "a file's last line that has no line end, and so may be cut: quarantine or keep")
+	return f
+}
 
 func (e *env) load(ctx context.Context, p *place, args []string, o load.Options, quarantine string, digest bool) error {
 	files, err := formats.Expand(args)
@@ -260,7 +277,7 @@ func (e *env) loaded(ctx context.Context, a engine.Archive, p *place, s *load.Su
 	out := loadResult{
 		Archive: engine.Redact(p.url), Design: p.design, Subset: p.subset, Files: len(s.Files), Skipped: len(s.Skipped), Failed: texts(s.Failed),
 		Read: s.Read, Stored: s.Stored, Same: s.Same, Other: s.Other, Refused: refused, Quarantined: s.Quarantined, Bytes: s.Bytes, Seconds: s.Elapsed.Seconds(),
-		Records: contents.Records, Objects: contents.Objects, Object: contents.Object, BytesOnDisk: size,
+		LeftOut: s.LeftOut, Records: contents.Records, Objects: contents.Objects, Object: contents.Object, BytesOnDisk: size,
 	}
 	if of, ok := a.(interface{ Database(subset string) string }); ok {
 		out.Database = of.Database(p.subset)
@@ -297,6 +314,7 @@ type loadResult struct {
 	Other       int64            `json:"other_values"`
 	Refused     int64            `json:"refused"`
 	Quarantined int64            `json:"quarantined"`
+	LeftOut     map[string]int64 `json:"left_out,omitempty"`
 	Bytes       int64            `json:"bytes"`
 	Seconds     float64          `json:"seconds"`
 	Records     map[string]int64 `json:"records_by_line_type"`
@@ -317,6 +335,9 @@ func (e *env) printLoad(r *loadResult) error {
 	}
 	fmt.Fprintf(w, "files\t%d loaded, %d skipped (in the archive already), %d failed\n", r.Files, r.Skipped, len(r.Failed))
 	fmt.Fprintf(w, "lines\t%d read = %d stored + %d same again + %d other values + %d quarantined\n", r.Read, r.Stored, r.Same, r.Other, r.Quarantined)
+	for _, columns := range slices.Sorted(maps.Keys(r.LeftOut)) {
+		fmt.Fprintf(w, "left out\tcolumns that no design keeps, of %d lines of %s\n", r.LeftOut[columns], columns)
+	}
 	fmt.Fprintf(w, "archive holds\t%d %s, %.1f MB on disk\n", r.Objects, r.Object, float64(r.BytesOnDisk)/1e6)
 	for _, t := range record.Types() {
 		if n := r.Records[t.Name]; n > 0 {

@@ -37,6 +37,7 @@ type study struct {
 	limit                             time.Duration
 	seed                              uint64
 	floor                             bool
+	lastLine                          *choice
 	source                            string   // in words, for the report
 	labs                              []string // folders of the labs
 }
@@ -78,6 +79,7 @@ each time grows, with its exponent and what it predicts for a far larger archive
 	}
 	s.flags(c)
 	c.Flags().StringArrayVar(&s.engines, "engine", nil, "engine to study: a URL, NAME=URL, or the name of an embedded engine (default: all embedded ones)")
+	s.lastLine = lastLine(c)
 	c.Flags().StringSliceVar(&s.designs, "design", nil, "designs to study (default: all that each engine offers)")
 	c.Flags().StringSliceVar(&s.cases, "case", nil, "cases to ask: names, question files or METviewer plots (default: all seven)")
 	c.Flags().StringSliceVar(&s.flavours, "flavour", nil, "flavours to use (default: all that each design offers)")
@@ -122,7 +124,7 @@ func (e *env) met(ctx context.Context, s *study, files []string) error {
 		return err
 	}
 	o := met.Options{
-		Registry: e.engines, Targets: targets, Cases: cases, Files: files, Subset: s.subset, Reps: s.reps, Warmups: s.warmups,
+		Registry: e.engines, Targets: targets, Cases: cases, Files: files, KeepLast: s.lastLine.word == keepLine, Subset: s.subset, Reps: s.reps, Warmups: s.warmups,
 		Limit: s.limit, Seed: s.seed, Threads: s.threads, Log: e.log(), ColdReps: s.cold,
 	}
 	for _, f := range s.flavours {
@@ -166,6 +168,7 @@ func (e *env) grow(ctx context.Context, s *study, o met.Options) error {
 		if err != nil {
 			return err
 		}
+		all.Cases, all.Empty = outcome.Cases, outcome.Empty
 		all.Equal, all.Wrong, all.Failed, all.NotWhole = all.Equal+outcome.Equal, all.Wrong+outcome.Wrong, all.Failed+outcome.Failed, all.NotWhole+outcome.NotWhole
 	}
 	if err := e.report(s.out); err != nil {

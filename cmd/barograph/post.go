@@ -89,7 +89,7 @@ func words[T ~string](all []T) []string {
 }
 
 // source is the files or the feed.
-func (f *postFlags) source(args []string) (post.Source, error) {
+func (f *postFlags) source(ctx context.Context, args []string) (post.Source, error) {
 	if len(args) > 0 {
 		now := time.Now()
 		if f.now != "" {
@@ -105,7 +105,7 @@ func (f *postFlags) source(args []string) (post.Source, error) {
 		if slices.Contains(paths, "-") {
 			return nil, usage(&fault.Error{Setting: "-", Problem: "standard input can be read only once", Cure: "name a file"})
 		}
-		return post.Files{Paths: paths, Now: now, Open: func(path string) (io.Reader, io.Closer, error) { return f.env.openText(path) }, Text: fmt.Sprintf("%d files", len(paths))}, nil
+		return post.Files{Paths: paths, Now: now, Open: func(path string) (io.Reader, io.Closer, error) { return f.env.openText(ctx, path) }, Text: fmt.Sprintf("%d files", len(paths))}, nil
 	}
 	if f.feed.live == 0 && f.feed.feed.Messages == 0 && f.feed.feed.Mean == 0 {
 		f.feed.feed.Messages, f.feed.feed.Mean = 10, 5000 // the report's tests 1 and 2
@@ -124,7 +124,7 @@ func (f *postFlags) run(ctx context.Context, args []string) error {
 			return usage(&fault.Error{Setting: "--test " + f.tests[i], Problem: "is not known", Cure: "choose of " + strings.Join(words(post.Tests()), ", ")})
 		}
 	}
-	src, err := f.source(args)
+	src, err := f.source(ctx, args)
 	if err != nil {
 		return err
 	}

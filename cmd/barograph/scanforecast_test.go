@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"barograph/answer"
 	"barograph/measure"
+	"barograph/record"
 	"barograph/run"
 )
 
@@ -23,6 +25,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 func madeSweep() *run.Scans {
 	r := &run.Scans{Seed: 1, Experiment: "sweep", Engine: "duckdb", Product: "DuckDB", Version: "1.5.5", Machine: measure.Machine{UsableCPUs: 4, Memory: 16e9}}
 	noise := rand.New(rand.NewPCG(1, 2))
+	proof, _ := answer.CompareRecords(record.Digest{Hi: 1}, record.Digest{Hi: 1})
 	for i := range 8 {
 		r.Disks = append(r.Disks, run.ScanDisk{Path: fmt.Sprintf("/d%d", i+1), Device: fmt.Sprintf("loop%d", i), Rate: 100e6})
 	}
@@ -36,14 +39,14 @@ func madeSweep() *run.Scans {
 			most := (partitions + paths - 1) / paths // parts on the first disk
 			seconds := 0.5 + max(20*float64(most)/float64(partitions), 16/float64(min(partitions, 4)))
 			for rep := range 5 {
-				p := run.ScanPoint{Config: config, Query: "scan", Phase: run.Cold, Rep: rep + 1, Verdict: run.Equal, Devices: []measure.DiskLoad{{Read: 2e9}}}
-				p.Time = time.Duration(seconds * (1 + 0.02*noise.NormFloat64()) * 1e9)
-				r.Points = append(r.Points, p)
+				p := run.ScanPoint{Config: config, Query: "scan", Phase: run.Cold, Rep: rep + 1, Devices: []measure.DiskLoad{{Read: 2e9}}}
+				d := time.Duration(seconds * (1 + 0.02*noise.NormFloat64()) * 1e9)
+				r.Add(p, d, proof, nil)
 				if p.Query = "q3"; config < 2 {
-					r.Points = append(r.Points, p)
+					r.Add(p, d, proof, nil)
 				}
 				if p.Query, p.Phase = "q55", run.Warm; config < 2 {
-					r.Points = append(r.Points, p)
+					r.Add(p, d, proof, nil)
 				}
 			}
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -104,7 +105,7 @@ func (d *shefDecode) run(c *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := shef.DecodeFiles(c.Context(), d.files(paths), o, d.each); err != nil {
+	if err := shef.DecodeFiles(c.Context(), d.files(c.Context(), paths), o, d.each); err != nil {
 		return err
 	}
 	if err := d.finish(); err != nil {
@@ -115,7 +116,7 @@ func (d *shefDecode) run(c *cobra.Command, args []string) (err error) {
 
 // files opens one file after the other. One that cannot be opened is told of and
 // makes the run incomplete.
-func (d *shefDecode) files(paths []string) func() (shef.File, error) {
+func (d *shefDecode) files(ctx context.Context, paths []string) func() (shef.File, error) {
 	var file io.Closer
 	return func() (shef.File, error) {
 		for {
@@ -130,7 +131,7 @@ func (d *shefDecode) files(paths []string) func() (shef.File, error) {
 			}
 			path := paths[0]
 			paths = paths[1:]
-			text, closer, err := d.env.openText(path)
+			text, closer, err := d.env.openText(ctx, path)
 			file = closer
 			if err == nil {
 				return shef.File{Name: path, Text: text}, nil
@@ -209,8 +210,8 @@ func shefPaths(args []string) (paths []string, err error) {
 }
 
 // openText opens a file, or standard input, and undoes gzip.
-func (e *env) openText(path string) (io.Reader, io.Closer, error) {
-	r := e.stdin
+func (e *env) openText(ctx context.Context, path string) (io.Reader, io.Closer, error) {
+	r := io.Reader(&heeding{ctx: ctx, r: e.stdin})
 	var closer io.Closer
 	if path != "-" {
 		f, err := os.Open(path)
@@ -228,6 +229,32 @@ func (e *env) openText(path string) (io.Reader, io.Closer, error) {
 		return z, closer, nil
 	}
 	return b, closer, nil
+}
+
+// heeding reads a stream that may never say anything again, until its context
+// ends: a signal ends a decoder that waits for its pipe.
+type heeding struct {
+	ctx  context.Context //nolint:containedctx // io.Reader has none
+	r    io.Reader
+	text []byte
+}
+
+// Read reads in a goroutine of its own, which is left behind where the context ends.
+func (h *heeding) Read(p []byte) (n int, err error) {
+	if len(h.text) < len(p) {
+		h.text = make([]byte, len(p))
+	}
+	done := make(chan struct{})
+	go func() {
+		n, err = h.r.Read(h.text[:len(p)])
+		close(done)
+	}()
+	select {
+	case <-done:
+		return copy(p, h.text[:n]), err
+	case <-h.ctx.Done():
+		return 0, context.Cause(h.ctx)
+	}
 }
 
 func moment(s string) (t time.Time, err error) {

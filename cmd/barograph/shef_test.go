@@ -1,10 +1,16 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"barograph/engine/all"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -62,5 +68,21 @@ func TestShefDecode(t *testing.T) {
 	}
 	if status, _, _ := barograph(t, "shef", "decode", filepath.Join(dir, "none")); status != 1 {
 		t.Errorf("no file: status %d", status)
+	}
+}
+
+// TestShefDecodeStops: a signal ends a decoder whose pipe says nothing more.
+func TestShefDecodeStops(t *testing.T) {
+	r, w := io.Pipe()
+	defer w.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	go func() {
+		fmt.Fprintln(w, ".A AAA 20261110 /HG 1")
+		stop()
+	}()
+	var errs bytes.Buffer
+	if status := execute(ctx, &env{args: []string{"shef", "decode", "-"}, stdin: r, stdout: io.Discard, stderr: &errs, engines: all.Registry()}); status != 130 {
+		t.Errorf("status %d: %s", status, &errs)
 	}
 }

@@ -324,7 +324,10 @@ type ycsbResult struct {
 	Threads      int                 `json:"threads"`
 	Ending       pace.Ending         `json:"ending"`
 	Operations   int64               `json:"operations"`
-	Throughput   float64             `json:"throughput_ops_s"`
+	Succeeded    int64               `json:"succeeded"`
+	Throughput   float64             `json:"throughput_ops_s"` // of operations that succeeded
+	Reconnects   int64               `json:"reconnects"`
+	Outage       time.Duration       `json:"outage_ns"`
 	Measurements []ycsb.Measurement  `json:"measurements"`
 	Problems     []ycsb.Problem      `json:"problems"`
 	Warnings     []string            `json:"warnings"`
@@ -365,7 +368,7 @@ func (e *env) writeYCSB(f *ycsbFlags, r *ycsb.Report, t *kvTarget) (err error) {
 		return r.WriteText(to)
 	}
 	out := ycsbResult{
-		Phase: "run", Engine: t.driver.Scheme, Threads: r.Threads, Ending: r.Result.Ending, Operations: r.Operations(), Throughput: r.Throughput(),
+		Phase: "run", Engine: t.driver.Scheme, Threads: r.Threads, Ending: r.Result.Ending, Operations: r.Operations(), Succeeded: r.Succeeded(), Throughput: r.Throughput(), Reconnects: r.Reconnects, Outage: r.Outage,
 		Measurements: r.Measurements(), Problems: r.Problems, Warnings: r.Warnings, Server: r.Server, Machine: r.Machine, Right: r.Err() == nil,
 	}
 	if r.Load {

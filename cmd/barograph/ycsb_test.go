@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"barograph/engine"
 	"barograph/engine/all"
@@ -57,6 +59,39 @@ func TestYCSBStoryOfCluster(t *testing.T) {
 	quickServer(t, "valkey")
 	d, _ := all.Registry().Find("valkey")
 	stories(t, *d, enginetest.Lab(t, *d, lab.Options{Memory: storyMemory, Nodes: 3}).URL())
+}
+
+// A server that is killed and started again in the middle of a run is used
+// again, and nothing else than what was under way failed.
+func TestYCSBOutlivesItsServer(t *testing.T) {
+	for _, scheme := range []string{"postgres", "mariadb", "valkey"} {
+		t.Run(scheme, func(t *testing.T) {
+			quickServer(t, scheme)
+			t.Parallel()
+			d, _ := all.Registry().Find(scheme)
+			l := enginetest.Lab(t, *d, lab.Options{Memory: storyMemory, Profile: "tuned"}) // durable commits
+			common := []string{"--db", l.URL(), "-p", "recordcount=200", "--verify", "--threads", "4"}
+			must(t, append([]string{"ycsb", "load", "-p", "batchsize=20"}, common...)...)
+			restarted := make(chan error, 1)
+			time.AfterFunc(300*time.Millisecond, func() {
+				err := l.Kill(0)
+				time.Sleep(100 * time.Millisecond) // it is missed
+				restarted <- errors.Join(err, l.Restart(t.Context(), 0))
+			})
+			code, out, errs := barograph(t, append([]string{"ycsb", "run", "-P", "workloada", "-p", "operationcount=1000", "--target", "1000", "--json"}, common...)...)
+			if err := <-restarted; err != nil {
+				t.Fatal(err)
+			}
+			var r ycsbResult
+			if err := json.Unmarshal([]byte(out), &r); err != nil {
+				t.Fatal(err)
+			}
+			if code != fault.Incomplete || r.Operations != 1000 || r.Succeeded < 1000-2*4 || r.Reconnects < 1 || r.Outage <= 0 {
+				t.Errorf("status %d, %d of %d operations succeeded, %d reconnects, %s\n%s", code, r.Succeeded, r.Operations, r.Reconnects, r.Outage, errs)
+			}
+			t.Logf("%s: %d of %d, %d reconnects, away for %s", scheme, r.Succeeded, r.Operations, r.Reconnects, r.Outage)
+		})
+	}
 }
 
 // storyMemory is what a server of the stories may use, in bytes.

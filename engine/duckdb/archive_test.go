@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"barograph/answer"
 	"barograph/design"
@@ -186,6 +187,36 @@ func TestOlderFile(t *testing.T) {
 	var h record.Hasher
 	if got, want := digest(t, a, "a"), h.Sum(second); got != want {
 		t.Errorf("the archive holds %s, want %s", got, want)
+	}
+}
+
+// TestNewFileAppearsWhole looks at files while they are made: none is ever seen
+// in a state that DuckDB refuses, so that no kill can leave one. What kills left
+// beside them goes.
+func TestNewFileAppearsWhole(t *testing.T) {
+	const least = 3 * 4096 // DuckDB's headers
+	for range 5 {
+		path := filepath.Join(t.TempDir(), "archive.db")
+		left := path + ".new-1"
+		if err := errors.Join(os.Mkdir(left, 0o755), os.Chtimes(left, time.Time{}, time.Now().Add(-time.Hour))); err != nil {
+			t.Fatal(err)
+		}
+		seen := make(chan int64)
+		go func() {
+			for {
+				if info, err := os.Stat(path); err == nil {
+					seen <- info.Size()
+					return
+				}
+			}
+		}()
+		open(t, "duckdb:"+path, design.Wide)
+		if size := <-seen; size < least {
+			t.Errorf("the file was seen with %d bytes", size)
+		}
+		if beside, _ := filepath.Glob(path + ".new-*"); len(beside) > 0 {
+			t.Errorf("beside it: %v", beside)
+		}
 	}
 }
 

@@ -85,6 +85,11 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err != nil {
 		return nil, err
 	}
+	if file != "" && !o.ReadOnly {
+		if err := create(file, settings); err != nil {
+			return nil, unreachable(path, err)
+		}
+	}
 	db, err := openDatabase(file, settings)
 	if err != nil {
 		return nil, unreachable(path, err)
@@ -133,6 +138,17 @@ func unreachable(path string, err error) error {
 		Cure: "name a DuckDB file, or one that can be made, that no other process has open"}
 }
 
+// explain says where and what to do, where the disk is full or the file damaged.
+func (db *database) explain(err error) error {
+	switch text := err.Error(); {
+	case strings.Contains(text, "No space left on device") || strings.Contains(text, "out of disk space"):
+		return engine.DiskFull(db.path, err)
+	case strings.Contains(text, "Corrupt database file"):
+		return engine.Damaged(db.path, err)
+	}
+	return err
+}
+
 // identify asks DuckDB for its name of the file.
 func (db *database) identify(ctx context.Context) error {
 	c, err := db.take()
@@ -176,7 +192,7 @@ func (as archives) Open(ctx context.Context, d design.Name) (engine.Archive, err
 	}
 	switch d {
 	case design.Normalized, design.Document, design.Wide:
-		return &archive{db: as.db, design: d}, nil
+		return engine.Explained(&archive{db: as.db, design: d}, as.db.explain), nil
 	}
 	return nil, fmt.Errorf("duckdb: %s: %w", d, engine.ErrNoDesign)
 }

@@ -202,9 +202,9 @@ func (a *archive) Contents(ctx context.Context, subset string) (engine.Contents,
 
 func damaged(key []byte, err error) error {
 	if err == nil {
-		return fmt.Errorf("pair %q: payload is damaged", key)
+		err = errDamaged
 	}
-	return fmt.Errorf("pair %q: %w", key, err)
+	return fmt.Errorf("pair %q: %w: %w", key, pebble.ErrCorruption, err)
 }
 
 // Dump walks all pairs of the subset.
@@ -268,7 +268,7 @@ func (a *archive) Size(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	if !a.readOnly {
-		if err := a.db.Flush(); err != nil {
+		if err := a.write(a.db.Flush); err != nil {
 			return 0, err
 		}
 	}

@@ -57,7 +57,7 @@ func (k kv) Table(_ context.Context, t engine.Table) (*engine.Records, error) {
 	case !there && k.readOnly:
 		return nil, engine.ErrReadOnly
 	case !there:
-		if err := k.db.Set(tb.name, want, pebble.Sync); err != nil {
+		if err := k.write(func() error { return k.db.Set(tb.name, want, pebble.Sync) }); err != nil {
 			return nil, err
 		}
 	case !bytes.Equal(fields, want):
@@ -120,7 +120,7 @@ func (c *kvConn) full(key []byte) []byte {
 	return c.key
 }
 
-var errDamaged = errors.New("a record's bytes are damaged")
+var errDamaged = errors.New("its bytes are not as they were written")
 
 // encode appends the record's bytes: the fields of r and, where it lacks one,
 // of old, which may be nil.
@@ -224,7 +224,7 @@ func (c *kvConn) insert(ctx context.Context, key []byte, r *engine.Row) error {
 		return engine.ErrExists
 	}
 	c.value = c.encode(c.value[:0], r, nil)
-	return c.db.Set(c.full(key), c.value, pebble.Sync)
+	return c.write(func() error { return c.db.Set(c.full(key), c.value, pebble.Sync) })
 }
 
 func (c *kvConn) update(ctx context.Context, key []byte, r *engine.Row) error {
@@ -236,7 +236,7 @@ func (c *kvConn) update(ctx context.Context, key []byte, r *engine.Row) error {
 		return err
 	}
 	c.value = c.encode(c.value[:0], r, &c.row)
-	return c.db.Set(c.full(key), c.value, pebble.Sync)
+	return c.write(func() error { return c.db.Set(c.full(key), c.value, pebble.Sync) })
 }
 
 func (c *kvConn) delete(ctx context.Context, key []byte) error {
@@ -254,7 +254,7 @@ func (c *kvConn) delete(ctx context.Context, key []byte) error {
 	} else if !taken {
 		return engine.ErrNotFound
 	}
-	return c.db.Delete(c.full(key), pebble.Sync)
+	return c.write(func() error { return c.db.Delete(c.full(key), pebble.Sync) })
 }
 
 // insertMany locks every stripe that it needs, in order, so that two batches
@@ -291,7 +291,7 @@ func (c *kvConn) insertMany(ctx context.Context, rows []engine.KeyRow) (err erro
 			return err
 		}
 	}
-	return b.Commit(pebble.Sync)
+	return c.write(func() error { return b.Commit(pebble.Sync) })
 }
 
 func (c *kvConn) scan(ctx context.Context, from []byte, n int, f engine.Fields, each func(key []byte, r *engine.Row) error) (err error) {

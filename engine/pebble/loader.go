@@ -37,7 +37,11 @@ func (l *loader) Add(ctx context.Context, b *record.Batch) error {
 
 // Commit merges the documents with those that are there and writes pairs,
 // catalog and marks in one batch, which is synced.
-func (l *loader) Commit(ctx context.Context, c engine.Commit) (stored engine.Stored, err error) {
+func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
+	return guarded(l.store, func() (engine.Stored, error) { return l.commit(ctx, c) })
+}
+
+func (l *loader) commit(ctx context.Context, c engine.Commit) (stored engine.Stored, err error) {
 	defer l.reset()
 	stored.Replaced = map[string]int64{}
 	if err := ctx.Err(); err != nil {

@@ -90,6 +90,7 @@ type store struct {
 	readOnly bool
 	commit   sync.Mutex // one commit at a time: it reads, merges and writes
 	readers  sync.Pool  // of *reader
+	full     diskFull
 
 	mu       sync.RWMutex
 	catalogs map[string]*design.Catalog // of each subset, as last committed; never changed, only replaced
@@ -104,17 +105,19 @@ func open(_ context.Context, u *url.URL, o engine.Options) (*engine.Engine, erro
 	if err := suits(dir, o.ReadOnly); err != nil {
 		return nil, err
 	}
-	db, err := pebble.Open(dir, s.options(o))
+	st := &store{dir: dir, readOnly: o.ReadOnly, full: make(diskFull), catalogs: map[string]*design.Catalog{}}
+	opts := s.options(o)
+	opts.FS = vfs.OnDiskFull(vfs.Default, st.full.stop)
+	st.db, err = guarded(st, func() (*pebble.DB, error) { return pebble.Open(dir, opts) })
 	if err != nil {
-		return nil, unreachable(dir, err)
+		return nil, unreachable(dir, st.explain(err))
 	}
-	st := &store{db: db, dir: dir, readOnly: o.ReadOnly, catalogs: map[string]*design.Catalog{}}
 	return &engine.Engine{
 		Archives: st,
 		KV:       kv{st},
 		Metrics:  st.metrics,
 		About:    func(context.Context) (engine.About, error) { return s.about(), nil },
-		Close:    db.Close,
+		Close:    func() error { return st.write(st.db.Close) },
 	}, nil
 }
 
@@ -125,6 +128,8 @@ func (s *settings) options(o engine.Options) *pebble.Options {
 		FormatMajorVersion: pebble.FormatNewest,
 		ReadOnly:           o.ReadOnly,
 		Logger:             logger{o.Log},
+		// What is damaged is an error where it is read; by itself Pebble would panic.
+		EventListener: &pebble.EventListener{DataCorruption: func(pebble.DataCorruptionInfo) {}},
 	}
 	opts.ApplyCompressionSettings(s.profile)
 	if o.Threads > 0 {
@@ -210,7 +215,7 @@ func (s *store) Open(_ context.Context, d design.Name) (engine.Archive, error) {
 	if d != design.KeyValue {
 		return nil, fmt.Errorf("pebble has no design %q, only %q: %w", d, design.KeyValue, engine.ErrNoDesign)
 	}
-	return &archive{s}, nil
+	return engine.Explained(&archive{s}, s.explain), nil
 }
 
 // get reads one pair; ok is false where there is none. The value is a copy.

@@ -31,7 +31,7 @@ func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error
 	if _, ok := Driver().Offers[n]; !ok {
 		return nil, fmt.Errorf("sqlite: %s: %w", n, engine.ErrNoDesign)
 	}
-	return &archive{db: d, design: n, dialect: flavour.SQLite()}, nil
+	return engine.Explained(&archive{db: d, design: n, dialect: flavour.SQLite()}, d.explain), nil
 }
 
 func (a *archive) Close() error { return nil }

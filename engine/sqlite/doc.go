@@ -9,5 +9,9 @@
 // digits, and SQLite 3.53 turns them into the same float64 (the tests try
 // hundreds of thousands of doubles), so no number is decoded from text here.
 //
+// Every page of a file that Barograph made ends in a checksum (checksum.c), as
+// SQLite would answer from damaged pages without a word. Other programs read
+// such files as any other, but must not write them: the sums would be wrong.
+//
 // One loader may be open at a time.
 package sqlite

@@ -62,6 +62,7 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 	}
 	o := k.options()
 	o.PoolSize, o.PipelinePoolSize = connections, -1 // pipelines take the same connections
+	o.MaxRetries, o.DialerRetries = -1, 1            // whoever asks must know that a server is away; engine.Records.Reopen bridges it
 	if k.cluster == nil {
 		tb.client = redis.NewClient(o.Simple())
 	} else {

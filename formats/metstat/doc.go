@@ -15,9 +15,12 @@
 // that cannot be read says so.
 //
 // Columns to the right of LINE_TYPE are known by position (record.Types), as
-// MET and METviewer know them; names there, in _TYPE.txt files, are not read.
-// Older versions of MET wrote fewer columns; a line is accepted with any number
-// of columns that some version since V2.0 wrote (see lengths.go), and what it
+// MET and METviewer know them. Names there, in _TYPE.txt files, are read only
+// where a line has more columns than its type: if the header line names all of
+// them, and those of the type first, the others are left out and said in
+// Batch.LeftOut.
+// Older versions of MET wrote fewer columns; a line is accepted with the number
+// of columns that its version or a later one wrote (see lengths.go), and what it
 // lacks is missing. Any other number means a line that was cut, or a version
 // that came later: it is quarantined.
 //
@@ -39,8 +42,8 @@
 // A line that cannot be read whole is a record.Reject with its reason; nothing
 // of it is stored. Lines of TC-Pairs, MODE and MTD files are quarantined, each
 // with that reason: they are no STAT lines. So is ENSCNT, a type of VSDB alone.
-// The last line of a file that has no line end is trusted only where it has
-// all the columns of its type, or as many as the line of its type before it.
+// So is the last line of a file that has no line end, as it may be cut inside
+// its last number, unless Options.KeepLast says otherwise.
 //
 // # What is one record
 //

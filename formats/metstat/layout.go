@@ -3,6 +3,7 @@ package metstat
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	"barograph/record"
 )
@@ -57,6 +58,7 @@ type layout struct {
 	lineType int                    // token of LINE_TYPE; the type's own columns follow it
 	field    [record.NumFields]int8 // token of each field, -1 = absent
 	assumed  bool                   // no header line was seen
+	names    []string               // columns right of LINE_TYPE, where the header line names them
 	foreign  string                 // why no line below this header can be read; "" = a STAT header
 }
 
@@ -85,7 +87,34 @@ func statLayout(words [][]byte) layout {
 		}
 		i++
 	}
+	for _, w := range words[i:] {
+		l.names = append(l.names, string(w))
+	}
 	return l
+}
+
+// known is how many of have columns of a line are those of type t, where the
+// header line names all of them and further ones follow, as in the files of GSI
+// diagnostics; elsewhere it is have.
+func (l *layout) known(t *record.LineType, have int, version []byte) int {
+	if have <= len(t.Columns) || have != len(l.names) || t.Group != nil {
+		return have
+	}
+	n := 0
+	for n < len(t.Columns) && isNamed(t.Columns[n].Name, l.names[n]) {
+		n++
+	}
+	if badLength(t, n, version) != "" {
+		return have
+	}
+	return n
+}
+
+// isNamed reports whether MET's name of a column is that of the table, which
+// has a word before some: INDEX is mp_index, CLIMO_MEAN was obs_climo_mean.
+func isNamed(column, name string) bool {
+	name = strings.ToLower(name)
+	return column == name || strings.HasSuffix(column, "_"+name)
 }
 
 // assumedLayout is that of MET since V8.1, for a file without a header line.

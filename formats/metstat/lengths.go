@@ -2,54 +2,88 @@ package metstat
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"barograph/record"
 )
 
-// shorter lists, for each line type that has grown, how many fixed columns
-// older versions of MET wrote in the order of today's: MET's
-// met_header_columns_V2.0.txt … V11.1.txt. Layouts whose order was another one
-// are not listed, and such lines do not fit: MPR before 6.1, RHIST before 8.0,
-// PSTD before 6.1.
-var shorter = map[string][]int{ //nolint:gochecknoglobals // a constant table
-	"CNT":    {71, 77, 88, 94, 97},
-	"CTC":    {5},
-	"CTS":    {60, 93},
-	"DMAP":   {21},
-	"ECNT":   {12, 16, 25},
-	"GRAD":   {8},
-	"MCTC":   {2},
-	"MCTS":   {16},
-	"MPR":    {13},
-	"NBRCTS": {60},
-	"ORANK":  {12, 13, 15, 16, 19, 20},
-	"RPS":    {8},
-	"SAL1L2": {6},
-	"SL1L2":  {6},
-	"SSVAR":  {12},
-	"VAL1L2": {8, 10},
-	"VCNT":   {55, 63},
-	"VL1L2":  {8, 10},
+// older is a number of fixed columns that MET wrote before a version.
+type older struct {
+	columns int
+	before  version
 }
 
-// badLength says why a line of type t cannot have n fixed columns; "" where it can.
-func badLength(t *record.LineType, n int) string {
+// version is 100·major + minor: 1001 is V10.1.
+type version int
+
+// shorter lists, for each line type that has grown, how many fixed columns
+// older versions of MET wrote in the order of today's, and the version that
+// wrote more: MET's met_header_columns_V2.0.txt … V12.0.txt. Layouts whose order
+// was another one are not listed, and such lines do not fit: MPR before 6.1,
+// RHIST before 8.0, PSTD before 6.1.
+// Files of V10.1.0 with CNT's 97 columns exist, though its table has 100.
+var shorter = map[string][]older{ //nolint:gochecknoglobals // a constant table
+	"CNT":    {{71, 402}, {77, 501}, {88, 601}, {94, 901}, {97, 1100}},
+	"CTC":    {{5, 1100}},
+	"CTS":    {{60, 402}, {93, 1100}},
+	"DMAP":   {{21, 1001}},
+	"ECNT":   {{12, 1000}, {16, 1100}, {25, 1200}},
+	"GRAD":   {{8, 801}},
+	"MCTC":   {{2, 1001}},
+	"MCTS":   {{16, 1001}},
+	"MPR":    {{13, 1200}},
+	"NBRCTS": {{60, 402}},
+	"ORANK":  {{12, 402}, {13, 501}, {15, 600}, {16, 800}, {19, 1000}, {20, 1200}},
+	"RPS":    {{8, 901}},
+	"SAL1L2": {{6, 402}},
+	"SL1L2":  {{6, 402}},
+	"SSVAR":  {{12, 401}},
+	"VAL1L2": {{8, 1100}, {10, 1200}},
+	"VCNT":   {{55, 1100}, {63, 1200}},
+	"VL1L2":  {{8, 700}, {10, 1200}},
+}
+
+// versionOf reads the VERSION column, "V10.1.2" or "V5.0"; what it cannot read is 0.
+func versionOf(tok []byte) version {
+	var n [2]version
+	part := 0
+	for _, c := range tok[1:] {
+		switch {
+		case c == '.' && part == 0:
+			part = 1
+		case c-'0' > 9 || n[part] > 99:
+			return 100*n[0] + n[1]
+		default:
+			n[part] = 10*n[part] + version(c-'0')
+		}
+	}
+	return 100*n[0] + n[1]
+}
+
+// badLength says why a line of type t, of the version in tok, cannot have n
+// fixed columns; "" where it can.
+func badLength(t *record.LineType, n int, tok []byte) string {
 	full := len(t.Columns)
 	switch {
-	case n == full || slices.Contains(shorter[t.Name], n):
+	case n == full:
 		return ""
 	case n > full:
 		return fmt.Sprintf("%d columns too many: %s has at most %d in MET 12", n-full, t.Name, full)
 	}
+	wrote := versionOf(tok)
 	var b strings.Builder
-	for _, k := range shorter[t.Name] {
-		fmt.Fprintf(&b, "%d or ", k)
+	for _, o := range shorter[t.Name] {
+		if wrote >= o.before {
+			continue
+		}
+		if n == o.columns {
+			return ""
+		}
+		fmt.Fprintf(&b, "%d or ", o.columns)
 	}
 	besides := ""
 	if t.Group != nil {
 		besides = " besides the repeating ones"
 	}
-	return fmt.Sprintf("the line is cut: it has %d columns of %s, MET writes %s%d%s", n, t.Name, b.String(), full, besides)
+	return fmt.Sprintf("the line is cut: it has %d columns of %s, MET %s writes %s%d%s", n, t.Name, shown(tok), b.String(), full, besides)
 }

@@ -20,7 +20,6 @@ type pending struct {
 	counter    int // Num slot of the repeating group's count
 	categories int // Num slot of n_cat, -1 = none
 	expected   int // Num slot of ec_value, -1 = none
-	lastFixed  int // fixed columns of the line before
 
 	// Headers of the batch: by the bytes of the line for speed, by value for
 	// truth, as the same header may be padded otherwise.
@@ -83,7 +82,7 @@ func (p *pending) renew(file string) {
 // reset makes p ready for another file.
 func (p *pending) reset(file string) {
 	p.renew(file)
-	p.listed, p.lastFixed = false, 0
+	p.listed = false
 }
 
 // header returns the index, in p's batch, of the header of the line at hand.

@@ -14,6 +14,9 @@ import (
 // Options of a Reader; the zero value is ready.
 type Options struct {
 	Rows int // lines per batch; 0 = 8192
+	// KeepLast takes a last line without a line end for whole; by default it is
+	// rejected as record.PerhapsCut.
+	KeepLast bool
 }
 
 const (
@@ -26,7 +29,7 @@ const (
 type Reader struct {
 	in   lines
 	file string
-	rows int
+	o    Options
 
 	layout  layout
 	stray   *pending            // rejects of lines without a line type
@@ -53,7 +56,7 @@ func NewReader(r io.Reader, file string, o Options) *Reader {
 	if o.Rows <= 0 {
 		o.Rows = defaultRows
 	}
-	rd := &Reader{rows: o.Rows, pending: make(map[string]*pending), words: make(map[string]string), stray: newPending(nil)}
+	rd := &Reader{o: o, pending: make(map[string]*pending), words: make(map[string]string), stray: newPending(nil)}
 	rd.Reset(r, file)
 	return rd
 }
@@ -88,7 +91,7 @@ func (r *Reader) Next(into *record.Batch) error {
 		if err != nil {
 			return &fault.Error{File: r.file, Line: int(r.in.number), Problem: "cannot be read beyond this line", Err: err}
 		}
-		if p := r.take(ln); p != nil && (p.batch.Lines >= r.rows || p.bytes >= batchBytes) {
+		if p := r.take(ln); p != nil && (p.batch.Lines >= r.o.Rows || p.bytes >= batchBytes) {
 			r.hand(p, into)
 			return nil
 		}
@@ -125,10 +128,12 @@ func (r *Reader) take(ln line) *pending {
 		r.line = bytes.TrimPrefix(r.line, []byte("\xef\xbb\xbf")) // a byte order mark
 	}
 	r.split()
-	if len(r.tok) == 0 && !ln.long {
+	ln.ended = ln.ended || r.o.KeepLast
+	switch {
+	case ln.long:
+	case len(r.tok) == 0 && bytes.IndexByte(r.line, 0) < 0:
 		return nil
-	}
-	if len(r.tok) > 0 && string(r.token(0)) == firstWord && !ln.long {
+	case len(r.tok) > 0 && string(r.token(0)) == firstWord && ln.ended:
 		words := make([][]byte, len(r.tok))
 		for i := range words {
 			words[i] = r.token(i)

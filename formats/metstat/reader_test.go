@@ -184,13 +184,21 @@ func TestPaddingDoesNotMakeAHeader(t *testing.T) {
 	}
 }
 
+// lineOf is a line of MET 12, or of the version that the tail begins with.
+func lineOf(tail string) string {
+	if version, rest, _ := strings.Cut(tail, " "); version[0] == 'V' && version[1] <= '9' {
+		return strings.Replace(plain24, "V12.0.0", version, 1) + rest + "\n"
+	}
+	return plain24 + tail + "\n"
+}
+
 func TestValues(t *testing.T) {
 	nan := math.NaN()
 	for _, c := range []struct {
 		tail, column string
 		want         float64
 	}{
-		{"SL1L2 10 1 2 3 4 5", "mae", nan}, // MET 4.1
+		{"V4.1 SL1L2 10 1 2 3 4 5", "mae", nan},
 		{"SL1L2 10 1 2 3 4 5 -9999", "mae", nan},
 		{"SL1L2 10 1 2 3 4 5 -9999.00000", "mae", nan},
 		{"SL1L2 10 1 2 3 4 5 -nan", "mae", nan},
@@ -198,26 +206,26 @@ func TestValues(t *testing.T) {
 		{"SL1L2 NA 1 2 3 4 5 6", "total", nan},
 		{"SL1L2 3600. 1 2 3 4 5 6", "total", 3600},
 		{"SL1L2 10 1 2 3 4 5 0.269635266E+02", "mae", 26.9635266},
-		{"VL1L2 10 1 2 3 4 5 6 7 8 9 10 11 12 13", "dir_mse", 13}, // MET 12
-		{"VL1L2 10 1 2 3 4 5 6 7 8 9", "o_speed_bar", 9},          // MET 8.1
-		{"VL1L2 10 1 2 3 4 5 6 7 8 9", "dir_mse", nan},
+		{"VL1L2 10 1 2 3 4 5 6 7 8 9 10 11 12 13", "dir_mse", 13},
+		{"V8.1.2 VL1L2 10 1 2 3 4 5 6 7 8 9", "o_speed_bar", 9},
+		{"V11.1.0 VL1L2 10 1 2 3 4 5 6 7 8 9", "dir_mse", nan},
 		{"VAL1L2 10 1 2 3 4 5 6 7 8 9 10 11 12 13", "dira_mae", 12},
-		{"VAL1L2 10 1 2 3 4 5 6 7", "fa_speed_bar", nan}, // MET 10.1
-		{"CTC 10 1 2 3 4", "ec_value", 0.5},              // MET 10.1
+		{"V10.1 VAL1L2 10 1 2 3 4 5 6 7", "fa_speed_bar", nan},
+		{"V10.1 CTC 10 1 2 3 4", "ec_value", 0.5},
 		{"CTC 10 1 2 3 4 NA", "ec_value", 0.5},
 		{"CTC 10 1 2 3 4 0.25", "ec_value", 0.25},
 		{"CTC 10.5 1.5 2 3 4 0.25", "", 0},
 		{"CTC 10 1.5 2 3 4 0.25", "fy_oy", 1.5},
-		{"MCTC 10 2 1 2 3 4", "ec_value", 0.5},
-		{"MCTC 18 4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1", "ec_value", 0.25},
+		{"V10.0 MCTC 10 2 1 2 3 4", "ec_value", 0.5},
+		{"V10.0 MCTC 18 4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1", "ec_value", 0.25},
 		{"MCTC 18 2 1 1 1 1 0.3", "ec_value", 0.3},
-		{"MCTS 18 4 1 1 1 1 1 1 1 1 1 1 1 1 1 1", "ec_value", 0.25}, // MET 10.0
+		{"V10.0 MCTS 18 4 1 1 1 1 1 1 1 1 1 1 1 1 1 1", "ec_value", 0.25},
 	} {
 		t.Run(c.tail, func(t *testing.T) {
 			if c.column == "" {
 				return
 			}
-			got := num(t, one(t, head24+plain24+c.tail+"\n"), c.column)
+			got := num(t, one(t, head24+lineOf(c.tail)), c.column)
 			if got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
 				t.Errorf("%s = %v, want %v", c.column, got, c.want)
 			}
@@ -242,12 +250,12 @@ func TestGroups(t *testing.T) {
 		{"RHIST 9 3 1 2 3", []float64{1, 2, 3}, "n_rank", 3},
 		{"PHIST 9 0.05 2 4 5", []float64{4, 5}, "bin_size", 0.05},
 		{"RELP 9 2 4 5", []float64{4, 5}, "n_ens", 2},
-		{"ORANK 9 1 SID 34 -118 NA 0 5 0.5 3 2 2 11 12 QC 1 2 3 4 5 6", []float64{11, 12}, "spread_plus_oerr", 6},       // MET 8.1
-		{"ORANK 9 1 SID 34 -118 NA 0 5 0.5 3 2 2 11 12 QC 1 2 3 4 5 6 7 8 9", []float64{11, 12}, "fcst_climo_stdev", 9}, // MET 12
+		{"V8.1 ORANK 9 1 SID 34 -118 NA 0 5 0.5 3 2 2 11 12 QC 1 2 3 4 5 6", []float64{11, 12}, "spread_plus_oerr", 6},
+		{"ORANK 9 1 SID 34 -118 NA 0 5 0.5 3 2 2 11 12 QC 1 2 3 4 5 6 7 8 9", []float64{11, 12}, "fcst_climo_stdev", 9},
 		{"MCTC 10 2 1 2 3 4 0.5", []float64{1, 2, 3, 4}, "n_cat", 2},
 	} {
 		t.Run(c.tail, func(t *testing.T) {
-			b := one(t, head24+plain24+c.tail+"\n")
+			b := one(t, head24+lineOf(c.tail))
 			if got := b.Repeats(0); fmt.Sprint(got) != fmt.Sprint(c.want) {
 				t.Errorf("group %v, want %v", got, c.want)
 			}
@@ -259,7 +267,7 @@ func TestGroups(t *testing.T) {
 }
 
 func TestWords(t *testing.T) {
-	b := one(t, head24+plain24+"MPR 9 4 KDEN 39.8 -104.7 850 NA 280.5 281 V NA NA NA\n")
+	b := one(t, head24+lineOf("V11.1 MPR 9 4 KDEN 39.8 -104.7 850 NA 280.5 281 V NA NA NA"))
 	if b.Text[0][0] != "KDEN" || b.Text[1][0] != "V" || num(t, b, "mp_index") != 4 || !math.IsNaN(num(t, b, "fcst_climo_stdev")) {
 		t.Errorf("%v %v", b.Text, b.Num)
 	}
@@ -277,8 +285,10 @@ func TestRejects(t *testing.T) {
 		{"type in lower case", plain24 + "sl1l2 1 2 3 4 5 6 7", `unknown line type "sl1l2"`},
 		{"type of VSDB", plain24 + "ENSCNT 1 2 3 4 5 6", `unknown line type "ENSCNT"`},
 		{"too many", plain24 + "FHO 1 2 3 4 5", "1 columns too many: FHO has at most 4 in MET 12"},
-		{"too few", plain24 + "SL1L2 1 2 3", "the line is cut: it has 3 columns of SL1L2, MET writes 6 or 7"},
-		{"no values", plain24 + "FHO", "the line is cut: it has 0 columns of FHO, MET writes 4"},
+		{"too few", plain24 + "SL1L2 1 2 3", "the line is cut: it has 3 columns of SL1L2, MET V12.0.0 writes 7"},
+		{"too few of an old version", "V4.1.2" + plain24[7:] + "SL1L2 1 2 3", "the line is cut: it has 3 columns of SL1L2, MET V4.1.2 writes 6 or 7"},
+		{"as few as an older version", plain24 + "SL1L2 1 2 3 4 5 6", "the line is cut: it has 6 columns of SL1L2, MET V12.0.0 writes 7"},
+		{"no values", plain24 + "FHO", "the line is cut: it has 0 columns of FHO, MET V12.0.0 writes 4"},
 		{"no number", plain24 + "FHO 1 2 abc 4", `column h_rate: "abc" is not a number`},
 		{"infinity", plain24 + "FHO 1 2 -inf 4", `column h_rate: "-inf" is no finite number`},
 		{"out of range", plain24 + "FHO 1 2 1e999 4", `column h_rate: "1e999" is not a number`},
@@ -295,7 +305,7 @@ func TestRejects(t *testing.T) {
 		{"negative group", plain24 + "MCTC 9 -2 1 2 3 4 0.5", "column n_cat: -2 is negative"},
 		{"before the group", plain24 + "PSTD 9 2 1 2 3", "the line is cut: it has 5 columns of PSTD, 17 stand before the repeating ones"},
 		{"no number in a group", plain24 + "PCT 9 2 0 1 >=2 1", `column on_i[1]: ">=2" is not a number`},
-		{"old order", plain24 + "MPR 9 4 KDEN 39.8 -104.7 850 NA 280.5 281 NA 2", "the line is cut: it has 11 columns of MPR, MET writes 13 or 15"},
+		{"old order", plain24 + "MPR 9 4 KDEN 39.8 -104.7 850 NA 280.5 281 NA 2", "the line is cut: it has 11 columns of MPR, MET V12.0.0 writes 15"},
 		{"no version", "hello world", `the line begins with "hello", not with a version of MET`},
 		{"not UTF-8", plain24 + "FHO 1 2 3 4\xff", "the line is not UTF-8 text"},
 		{"NUL", plain24 + "FHO 1 2 3 4\x00", "the line holds a NUL byte"},
@@ -345,21 +355,27 @@ func TestForeignFiles(t *testing.T) {
 	}
 }
 
-// The last line of a file that was cut may look whole; see the package comment.
+// A last line without a line end may be cut inside its last number.
 func TestLastLineWithoutLineEnd(t *testing.T) {
-	full, old := plain24+"SL1L2 1 2 3 4 5 6 7", plain24+"SL1L2 1 2 3 4 5 6"
+	full := plain24 + "SL1L2 1 2 3 4 5 6 7"
 	for _, c := range []struct {
-		text   string
-		stored int
+		text         string
+		stored, kept int
 	}{
-		{full, 1}, {full + "\n" + full, 2}, {full + "\n" + old, 1}, {old + "\n" + old, 2}, {old, 0}, {full + "\n" + full[:60], 1},
+		{head24 + full, 0, 1}, {head24 + full + "\n" + full, 1, 2}, {head24 + full + "\n" + full[:60], 1, 1}, {head24 + full + "\n", 1, 1},
+		{head24 + full + "\r", 0, 1}, {head24 + plain24 + "SL1L2 1 2 3 4 5 6", 0, 0}, {head24 + full + "\n" + full[:60], 1, 1},
+		{head24[:60], 0, 0}, {head24 + full + "\n\x00\x00\x00", 1, 1},
 	} {
-		stored := 0
-		for _, b := range readAll(t, head24+c.text, 0) {
-			stored += b.Len()
-		}
-		if stored != c.stored {
-			t.Errorf("%d stored, want %d, of %q", stored, c.stored, c.text)
+		for keep, want := range map[bool]int{false: c.stored, true: c.kept} {
+			r := NewReader(strings.NewReader(c.text), "x.stat", Options{KeepLast: keep})
+			stored, rejects := 0, []record.Reject(nil)
+			for _, b := range drain(t, r) {
+				stored += b.Len()
+				rejects = append(rejects, b.Rejects...)
+			}
+			if stored != want || int(r.Lines()) != stored+len(rejects) || !keep && !strings.HasSuffix(c.text, "\n") && len(rejects) != 1 {
+				t.Errorf("keep %v: %d stored, want %d, of %q; rejects %v", keep, stored, want, c.text, rejects)
+			}
 		}
 	}
 }
@@ -575,5 +591,26 @@ func TestRepeatedHeaders(t *testing.T) {
 	}
 	if len(keys) != want {
 		t.Errorf("%d identities of %d lines", len(keys), want)
+	}
+}
+
+// GSI's diagnostics have MPR lines with further columns, all named.
+func TestFurtherNamedColumns(t *testing.T) {
+	const mpr = " TOTAL INDEX OBS_SID OBS_LAT OBS_LON OBS_LVL OBS_ELV FCST OBS OBS_QC "
+	head := strings.TrimSpace(head24) + mpr
+	for _, c := range []struct{ name, head, tail, left string }{
+		{"as MET 12 has it", head + "OBS_CLIMO_MEAN OBS_CLIMO_STDEV OBS_CLIMO_CDF FCST_CLIMO_MEAN FCST_CLIMO_STDEV OBS_PRS QC_WGHT", "MPR 1 0 X 2 3 4 5 6 7 2 NA NA NA NA NA 8 nine", "OBS_PRS QC_WGHT"},
+		{"as MET 11 has it", head + "CLIMO_MEAN CLIMO_STDEV CLIMO_CDF OBS_PRS A B C", "V11.0 MPR 1 0 X 2 3 4 5 6 7 2 NA NA NA 8 word word word", "OBS_PRS A B C"},
+		{"twin", head + "OBS_CLIMO_MEAN OBS_CLIMO_STDEV OBS_CLIMO_CDF FCST_CLIMO_MEAN FCST_CLIMO_STDEV", "MPR 1 0 X 2 3 4 5 6 7 2 NA NA NA NA NA", ""},
+		{"not named", head24, "MPR 1 0 X 2 3 4 5 6 7 2 NA NA NA NA NA 8", "-"},
+		{"more than named", head + "A B C D E F", "MPR 1 0 X 2 3 4 5 6 7 2 NA NA NA NA NA 8 9", "-"},
+		{"others before the known", strings.TrimSpace(head24) + " A" + mpr + "B C D E F", "MPR 1 1 0 X 2 3 4 5 6 7 2 NA NA NA NA", "-"},
+	} {
+		b := readAll(t, strings.TrimSpace(c.head)+"\n"+lineOf(c.tail), 0)[0]
+		if stored := c.left != "-"; stored != (b.Len() == 1) || stored && c.left != "" != (b.LeftOut[c.left] == 1) {
+			t.Errorf("%s: %d stored, left out %v, rejects %v", c.name, b.Len(), b.LeftOut, b.Rejects)
+		} else if stored && (num(t, b, "obs") != 7 || num(t, b, "obs_lon") != 3) {
+			t.Errorf("%s: %v", c.name, b.Num)
+		}
 	}
 }

@@ -19,6 +19,7 @@ type row struct {
 	num                      []float64
 	text                     []string
 	group                    []float64
+	left                     string // names of the columns that are not kept
 }
 
 // data reads the data line at hand into the batch of its type, which it
@@ -33,13 +34,18 @@ func (r *Reader) data(ln line) (*pending, string) {
 		return r.stray, "the line holds a NUL byte"
 	case r.layout.foreign != "":
 		return r.stray, r.layout.foreign
+	case string(r.token(0)) == firstWord:
+		return r.stray, record.PerhapsCut // a header line without a line end
 	}
 	p, reason := r.typed()
 	if reason != "" {
 		return r.stray, r.assuming(reason)
 	}
-	if reason = r.values(p, ln.ended); reason != "" {
+	if reason = r.values(p); reason != "" {
 		return p, r.assuming(reason)
+	}
+	if !ln.ended {
+		return p, record.PerhapsCut
 	}
 	head, reason := r.header(p)
 	if reason != "" {
@@ -75,13 +81,17 @@ func (r *Reader) typed() (*pending, string) {
 }
 
 // values reads times and columns into r.row.
-func (r *Reader) values(p *pending, ended bool) string {
+func (r *Reader) values(p *pending) string {
 	if reason := r.times(); reason != "" {
 		return reason
 	}
 	lt := p.lt
 	first := r.layout.lineType + 1
-	have := len(r.tok) - first
+	all := len(r.tok) - first
+	have := r.layout.known(lt, all, r.token(0))
+	if r.row.left = ""; have < all {
+		r.row.left = strings.Join(r.layout.names[have:], " ")
+	}
 	lead := min(have, lt.Lead)
 	r.row.num, r.row.text, r.row.group = r.row.num[:0], r.row.text[:0], r.row.group[:0]
 	if reason := r.columns(lt.Columns[:lead], first); reason != "" {
@@ -102,13 +112,9 @@ func (r *Reader) values(p *pending, ended bool) string {
 		repeats = n
 	}
 	fixed := have - repeats
-	if reason := badLength(lt, fixed); reason != "" {
+	if reason := badLength(lt, fixed, r.token(0)); reason != "" {
 		return reason
 	}
-	if !ended && fixed != len(lt.Columns) && fixed != p.lastFixed {
-		return fmt.Sprintf("the file ends inside the line: no line end after %d of %d columns of %s", fixed, len(lt.Columns), lt.Name)
-	}
-	p.lastFixed = fixed
 	if reason := r.columns(lt.Columns[lead:fixed], first+lead+repeats); reason != "" {
 		return reason
 	}
@@ -267,6 +273,12 @@ func (r *Reader) store(p *pending, head uint32) {
 	}
 	for k, s := range w.text {
 		b.Text[k] = append(b.Text[k], s)
+	}
+	if w.left != "" {
+		if b.LeftOut == nil {
+			b.LeftOut = map[string]int{}
+		}
+		b.LeftOut[w.left]++
 	}
 	if p.lt.Group != nil {
 		b.Group = append(b.Group, w.group...)

@@ -23,12 +23,16 @@ type Decoder struct {
 	tokens map[string]string
 	clean  []byte // the line without comments, in upper case
 
-	out   *Result
-	line  uint32 // of the file
-	b     []byte // the line at hand, clean
-	plain bool   // it has no retained comment
-	i     int    // cursor
-	mark  int    // where the token of the next problem begins
+	out    *Result
+	line   uint32 // of the file
+	text   []byte // the line without what is no text
+	b      []byte // the line at hand, clean
+	rest   []byte // what stands behind more blanks than a line may hold
+	plain  bool   // it has no retained comment
+	long   bool   // it is longer than a line may be
+	joints []int  // where comments stood that were taken out
+	i      int    // cursor
+	mark   int    // where the token of the next problem begins
 
 	m     message
 	piece bool // the piece between two slashes has been counted
@@ -50,6 +54,7 @@ type state struct {
 	revised bool
 	body    bool // of a .B message: its header is complete
 	slash   bool // the line before ended in a slash
+	number  int  // of the line that continues it, 0 = none yet
 
 	id record.ID
 	scope
@@ -94,6 +99,10 @@ type slot struct {
 	bad   int // error number: its values are lost
 }
 
+// maxLine is how many bytes a line may have (5.3.6); longer ones are decoded,
+// with a warning.
+const maxLine = 1000
+
 // maxSlots is the longest .B header; more is error 40. shefit's limit is 200.
 const maxSlots = 1000
 
@@ -115,7 +124,7 @@ func (d *Decoder) Decode(p *Product, out *Result) {
 	d.out, d.line = out, uint32(p.Line-1)
 	d.m.format, d.m.alive, d.m.cut = 0, false, false
 	text := p.Text
-	for len(text) > 0 {
+	for torn := p.Torn; len(text) > 0; torn = false {
 		line := text
 		if n := bytes.IndexByte(text, '\n'); n >= 0 {
 			line, text = text[:n], text[n+1:]
@@ -123,58 +132,154 @@ func (d *Decoder) Decode(p *Product, out *Result) {
 			text = nil
 		}
 		d.line++
-		d.decodeLine(line)
+		if torn {
+			d.tornLine(line)
+		} else {
+			d.rawLine(line)
+		}
 	}
 	d.closeBody()
 	out.Account.Values = int64(len(out.Values))
 }
 
+// tornLine gives up a piece of a line that is too long to be read.
+func (d *Decoder) tornLine(raw []byte) {
+	d.b, d.plain, d.i, d.mark, d.rest = raw, false, 0, 0, nil
+	d.out.Account.Lines++
+	d.out.Account.Data++
+	d.long = false
+	d.begin()
+	d.note(0, false, "the line is too long to be read")
+	d.lose()
+}
+
+// rawLine reads what stands between two line feeds.
+func (d *Decoder) rawLine(raw []byte) {
+	raw = trim(raw)
+	text := false
+	if d.plain, text = look(raw); text {
+		d.decodeLine(raw)
+	} else {
+		d.parts(raw)
+	}
+}
+
+// parts reads a line with characters that are no text. Some end a line; of the
+// others, fill and byte order marks, nothing is left (warning 49).
+func (d *Decoder) parts(raw []byte) {
+	b, left, lines := d.text[:0], 0, d.out.Account.Lines
+	end := func() {
+		if part := trim(b); len(part) > 0 {
+			d.plain, _ = look(part)
+			d.decodeLine(part)
+		}
+		b = b[:0]
+	}
+	for i := 0; i < len(raw); i++ {
+		c := raw[i]
+		switch {
+		case c == 0xef && bytes.HasPrefix(raw[i:], byteOrderMark):
+			i += len(byteOrderMark) - 1
+		case c >= ' ' && c != 0x7f || c == '\t':
+			b = append(b, c)
+			continue
+		}
+		if endsLine(c) || isDot(raw[i+1:]) {
+			end()
+		} else {
+			left++
+		}
+	}
+	end()
+	d.text = b
+	if d.out.Account.Lines == lines {
+		d.decodeLine(nil)
+	}
+	if left > 0 {
+		d.mark = len(d.b)
+		d.warn(49)
+	}
+}
+
+// endsLine reports whether a control character ends a line: a carriage return,
+// SOH and ETX, which frame products, and those that go to another line or page.
+func endsLine(c byte) bool { return c == '\r' || c == 1 || c == 3 || c == '\v' || c == '\f' }
+
+// isDot reports whether a line could begin a message.
+func isDot(b []byte) bool { return len(b) > 1 && b[0] == '.' && isFormat(b[1]) }
+
 func (d *Decoder) decodeLine(raw []byte) {
 	a := &d.out.Account
 	a.Lines++
-	raw = trim(raw)
+	d.long = len(raw) > maxLine
 	switch {
 	case len(raw) == 0:
 		a.Blank++
 	case raw[0] == '.':
 		d.dotLine(raw)
-	case raw[0] == ':' && d.m.format != 'B':
-		a.Comment++
-		if bytes.IndexByte(raw[1:], ':') >= 0 {
-			d.cleanLine(raw)
-			d.misplaced(d.b)
-		}
 	case d.m.format == 'B':
 		d.cleanLine(raw)
 		d.inBody()
+	case raw[0] == ':' && bytes.IndexByte(raw[1:], ':') < 0:
+		a.Comment++
+	case raw[0] == ':' || blank(raw[0]):
+		d.cleanLine(raw)
+		d.outside()
 	default:
-		a.Text++
-		if blank(raw[0]) {
-			d.misplaced(raw)
-		}
-		if d.m.cut {
-			d.behind(raw)
-		}
+		d.prose(raw)
 	}
 }
 
-// behind counts a line behind a body that was cut. An .END will say that it is
-// of the body, and lost.
-func (d *Decoder) behind(raw []byte) {
+// prose counts a line that is no SHEF. Behind a body that was cut, an .END will
+// say that it is of the body, and lost.
+func (d *Decoder) prose(raw []byte) {
+	d.out.Account.Text++
+	if !d.m.cut {
+		return
+	}
 	d.cleanLine(raw)
-	if n := pieces(d.b, d.plain); n > 0 {
+	d.behind()
+}
+
+func (d *Decoder) behind() {
+	if n := pieces(d.b, d.plain) + pieces(d.rest, false); n > 0 {
 		d.m.cutLines++
 		d.m.cutPieces += n
 	}
 }
 
-// misplaced notes a message that does not begin in column one (4.1.1).
-func (d *Decoder) misplaced(line []byte) {
-	line = bytes.TrimLeft(line, " \t")
-	if len(line) > 2 && line[0] == '.' && isFormat(line[1]) && blank(line[2]) {
-		d.b, d.mark = line, 0
-		d.problem(6)
+// outside handles a line outside of messages that begins with blanks or a
+// comment. A message may not (4.1.1): it is lost, and what would continue it.
+func (d *Decoder) outside() {
+	a := &d.out.Account
+	if d.rest != nil && len(trim(d.b)) == 0 {
+		d.b, d.rest = bytes.TrimLeft(d.rest, " "), nil
+		d.cutBlanks()
 	}
+	d.i = 0
+	d.blanks()
+	indent := d.i
+	k, ok := d.kind()
+	if !ok {
+		if indent == len(d.b) && d.rest == nil {
+			a.Comment++
+			return
+		}
+		a.Text++
+		if d.m.cut {
+			d.behind()
+		}
+		return
+	}
+	a.Data++
+	d.begin()
+	d.mark = indent
+	d.problem(6)
+	if k.number < 0 {
+		d.m.state = state{format: k.format}
+		d.m.slots = d.m.slots[:0]
+	}
+	d.dead()
 }
 
 // inBody handles a line that does not begin with a dot after a .B header.
@@ -183,6 +288,9 @@ func (d *Decoder) inBody() {
 	d.i, d.mark = 0, 0
 	d.blanks()
 	switch {
+	case d.i == len(d.b) && d.rest != nil:
+		a.Data++
+		d.begin()
 	case d.i == len(d.b):
 		a.Comment++
 	case len(d.m.slots) == 0 && d.m.bad == 0:
@@ -193,9 +301,16 @@ func (d *Decoder) inBody() {
 		}
 		d.lose()
 	case d.b[d.i] == '.' && d.i+1 < len(d.b) && !digit(d.b[d.i+1]):
-		a.Text++
+		a.Data++
 		d.mark = d.i
+		_, message := d.kind()
+		d.i = d.mark
+		d.begin()
 		d.problem(6)
+		if message {
+			d.dead() // what follows is not of this body, or its header is not whole
+		}
+		d.lose()
 	default:
 		a.Data++
 		d.m.body = true
@@ -209,53 +324,79 @@ func isFormat(c byte) bool { c |= 0x20; return c == 'a' || c == 'b' || c == 'e' 
 
 func blank(c byte) bool { return c == ' ' || c == '\t' }
 
+// lineKind is what a line of a message begins with.
+type lineKind struct {
+	format  byte // 'A', 'B', 'E'
+	revised bool
+	number  int // of a line that continues; -1 = it begins
+}
+
+// kind reads the begin of a line of a message; the cursor is at its dot.
+func (d *Decoder) kind() (k lineKind, ok bool) {
+	if !isDot(d.b[d.i:]) {
+		return k, false
+	}
+	k = lineKind{format: d.b[d.i+1], number: -1}
+	d.i += 2
+	if d.at('R') {
+		k.revised = true
+		d.i++
+	}
+	for n := 0; n < 2 && d.i < len(d.b) && digit(d.b[d.i]); n++ {
+		k.number = max(k.number, 0)*10 + int(d.b[d.i]-'0')
+		d.i++
+	}
+	return k, d.i == len(d.b) || d.b[d.i] == ' '
+}
+
 // dotLine handles a line with a dot in column one.
 func (d *Decoder) dotLine(raw []byte) {
 	a := &d.out.Account
 	d.cleanLine(raw)
-	d.i, d.mark = 1, 0
+	d.i, d.mark = 0, 0
+	k, ok := d.kind()
 	switch {
-	case d.i == len(d.b) || !isFormat(d.b[1]):
+	case d.i == 0:
 		a.Text++
 		d.problem(7)
 		d.abandon()
 		return
-	case d.b[1] == 'E' && len(d.b) > 2 && d.b[2] == 'N':
-		a.Text++
-		d.endLine()
-		return
-	}
-	d.i = 2
-	format, revised, number := d.b[1], false, -1
-	if d.at('R') {
-		revised = true
-		d.i++
-	}
-	for n := 0; n < 2 && d.i < len(d.b) && digit(d.b[d.i]); n++ {
-		number = max(number, 0)*10 + int(d.b[d.i]-'0')
-		d.i++
-	}
-	if d.i < len(d.b) && d.b[d.i] != ' ' {
-		a.Text++
-		d.problem(8)
+	case !ok:
+		if bytes.HasPrefix(d.b, []byte(".EN")) {
+			d.endLine()
+			return
+		}
 		d.abandon()
+		d.unreadable()
 		return
 	}
 	a.Data++
 	d.begin()
-	if number < 0 {
-		d.first(format, revised)
+	if k.number < 0 {
+		d.first(k.format, k.revised)
 	} else {
-		d.continued(format, revised)
+		d.continued(k)
 	}
 	d.finish()
 }
 
-// endLine handles .END and what looks like it.
+// unreadable gives up a line that begins like one of a message, and is none.
+func (d *Decoder) unreadable() {
+	d.out.Account.Data++
+	d.i, d.mark = 1, 0
+	d.begin()
+	d.problem(8)
+	d.lose()
+}
+
+// endLine handles .END and what looks like it, which ends nothing.
 func (d *Decoder) endLine() {
+	if len(d.b) < 4 || d.b[3] != 'D' || len(d.b) > 4 && d.b[4] != ' ' {
+		d.unreadable()
+		return
+	}
+	d.out.Account.Text++
 	switch {
-	case len(d.b) < 4 || d.b[3] != 'D' || (len(d.b) > 4 && d.b[4] != ' '):
-		d.problem(8)
 	case d.m.cut:
 		d.loseBehind()
 	case d.m.format != 'B':
@@ -324,13 +465,13 @@ func (d *Decoder) first(format byte, revised bool) {
 }
 
 // continued reads a continuation line.
-func (d *Decoder) continued(format byte, revised bool) {
+func (d *Decoder) continued(k lineKind) {
 	m := &d.m
 	number := 0
 	switch {
-	case m.format != format:
+	case m.format != k.format:
 		number = 9
-	case revised && !m.revised:
+	case k.revised && !m.revised:
 		number = 10
 	case !m.alive:
 		number = 11
@@ -342,6 +483,10 @@ func (d *Decoder) continued(format byte, revised bool) {
 		d.dead()
 		return
 	}
+	if k.number != m.number+1 {
+		d.note(0, true, "lines that continue are out of sequence (manual 4.1.1)")
+	}
+	m.number = k.number
 	d.blanks()
 	if d.i == len(d.b) {
 		d.warn(67)

@@ -15,6 +15,8 @@
 //   - Parameter codes of two to seven characters, defaults, send codes, with 7
 //     a.m. local for HY, PY and QY; missing values, traces, precipitation in
 //     hundredths. Paired values are passed on as coded (7.4.6); see Split.
+//   - Lines that end in LF, CR, CR LF or CR CR LF; fill and byte order marks are
+//     left out.
 //   - Product envelopes: SOH … ETX, ZCZC … NNNN, WMO headings, AWIPS ids; many
 //     products in a file.
 //

@@ -1,5 +1,7 @@
 package shef
 
+import "bytes"
+
 // dotA reads the data string of a .A message, or a line that continues it (4.2).
 func (d *Decoder) dotA() {
 	m := &d.m
@@ -95,8 +97,8 @@ func (d *Decoder) loseNext() {
 	}
 }
 
-// valueBehindSlash tells "PP/.25", which is understood, from a code without a
-// value, which is a null (5.3.5).
+// valueBehindSlash tells "PP/.25" and "PP/ M", which are understood, from a code
+// without a value, which is a null (5.3.5).
 func (d *Decoder) valueBehindSlash() bool {
 	at := d.i
 	for at < len(d.b) && (d.b[at] == '/' || d.b[at] == ' ') {
@@ -106,7 +108,7 @@ func (d *Decoder) valueBehindSlash() bool {
 		}
 		at++
 	}
-	if at == len(d.b) || !digit(d.b[at]) && d.b[at] != '.' && d.b[at] != '-' && d.b[at] != '+' {
+	if at == len(d.b) || !digit(d.b[at]) && d.b[at] != '.' && d.b[at] != '-' && d.b[at] != '+' && !d.word(at) {
 		d.warn(37)
 		d.out.Account.Nulls++
 		return false
@@ -115,6 +117,20 @@ func (d *Decoder) valueBehindSlash() bool {
 	d.next()
 	d.blanks()
 	return true
+}
+
+// word reports whether a missing value or a trace stands there alone: M, MM or
+// T, and not a code such as TA, nor MM with a value of its own.
+func (d *Decoder) word(at int) bool {
+	from := at
+	for at < len(d.b) && d.b[at] == d.b[from] {
+		at++
+	}
+	if c := d.b[from]; c != 'M' && c != 'T' || at < len(d.b) && upper(d.b[at]) {
+		return false
+	}
+	rest := bytes.TrimLeft(d.b[at:], " ")
+	return at == from+1 || len(rest) == 0 || rest[0] == '/'
 }
 
 // toSlash gives up what stands before the next slash.

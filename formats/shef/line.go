@@ -9,10 +9,16 @@ import (
 // maxBlanks is how many blanks in a row a line may hold (5.3.1).
 const maxBlanks = 50
 
-// trim cuts the end of a line: blanks, carriage returns, ETX, and the '=' and
-// '&' that end bulletins.
+var byteOrderMark = []byte("\xef\xbb\xbf") //nolint:gochecknoglobals // a constant
+
+// trim cuts what stands before the first column: control characters, such as
+// SOH and fill, and a byte order mark; and the end of a line: blanks, carriage
+// returns, ETX, and the '=' and '&' that end bulletins.
 func trim(raw []byte) []byte {
-	if len(raw) > 0 && raw[0] == 1 { // SOH
+	for len(raw) > 0 && (raw[0] < ' ' && raw[0] != '\t' || raw[0] == 0xef && bytes.HasPrefix(raw, byteOrderMark)) {
+		if raw[0] == 0xef {
+			raw = raw[2:]
+		}
 		raw = raw[1:]
 	}
 	n := len(raw)
@@ -30,10 +36,13 @@ func trim(raw []byte) []byte {
 // (5.3.2). Retained comments stay as they are. Where the line has no comment
 // and no small letter, d.b is the line itself.
 func (d *Decoder) cleanLine(raw []byte) {
-	if d.plain = isPlain(raw); !d.plain {
+	d.rest, d.joints = nil, d.joints[:0]
+	if !d.plain {
 		// Most comments stand at the end of their line.
-		if at := bytes.IndexByte(raw, ':'); at > 0 && bytes.IndexByte(raw[at+1:], ':') < 0 && isPlain(raw[:at]) {
-			d.plain, raw = true, trim(raw[:at])
+		if at := bytes.IndexByte(raw, ':'); at > 0 && bytes.IndexByte(raw[at+1:], ':') < 0 {
+			if d.plain, _ = look(raw[:at]); d.plain {
+				raw = trim(raw[:at])
+			}
 		}
 	}
 	if d.plain {
@@ -49,26 +58,25 @@ func (d *Decoder) cleanLine(raw []byte) {
 // Words of eight equal bytes.
 const ones, tops = 0x0101010101010101, 0x8080808080808080
 
-// isPlain tells lines that strip would leave as they are, and some more: lines
-// of blanks, digits, capital letters and most punctuation. Eight bytes are
-// looked at together.
-func isPlain(b []byte) bool {
+// look reports whether a line is plain, so that strip would leave it as it is:
+// of blanks, digits, capital letters and most punctuation; and whether it is
+// text, without control characters and bytes beyond ASCII. Either may be false
+// of a line that is. Eight bytes are looked at together.
+func look(b []byte) (plain, text bool) {
+	special, strange := uint64(0), uint64(0)
 	for ; len(b) >= 8; b = b[8:] {
 		x := binary.LittleEndian.Uint64(b)
 		colon, double, single := x^ones*':', x^ones*'"', x^ones*'\''
-		special := x | (x + ones*0x20) | // above 0x5f: small letters and beyond
-			(x-ones*0x20)&^x | // below 0x20: control characters
+		special |= (x + ones*0x20) | // above 0x5f: small letters and beyond
 			(colon-ones)&^colon | (double-ones)&^double | (single-ones)&^single
-		if special&tops != 0 {
-			return false
-		}
+		strange |= x | (x + ones) | (x-ones*0x20)&^x // above 0x7e, and below 0x20
 	}
+	plain, text = (special|strange)&tops == 0, strange&tops == 0
 	for _, c := range b {
-		if c > 0x5f || c < 0x20 || c == ':' || c == '"' || c == '\'' {
-			return false
-		}
+		plain = plain && c <= 0x5f && c >= 0x20 && c != ':' && c != '"' && c != '\''
+		text = text && c < 0x7f && c >= 0x20
 	}
-	return true
+	return plain, text
 }
 
 // strip copies a line without its comments, in upper case.
@@ -81,9 +89,6 @@ func (d *Decoder) strip(raw []byte) {
 			c = ' '
 		}
 		switch {
-		case c == 0:
-			i = len(raw)
-			continue
 		case q.mark != 0:
 		case c == ':':
 			n := bytes.IndexByte(raw[i+1:], ':')
@@ -92,6 +97,7 @@ func (d *Decoder) strip(raw []byte) {
 				continue
 			}
 			i += n + 1
+			d.joints = append(d.joints, len(b))
 			continue
 		default:
 			c = toUpper(c)
@@ -121,12 +127,7 @@ func (d *Decoder) cutBlanks() {
 			continue
 		}
 		if run++; run > maxBlanks {
-			d.mark = i + 1
-			for d.mark < len(d.b) && d.b[d.mark] == ' ' {
-				d.mark++
-			}
-			d.note(0, false, "more than 50 blanks: the rest of the line is not decoded (manual 5.3.1)")
-			d.b = d.b[:i]
+			d.rest, d.b = d.b[i:], d.b[:i]
 			return
 		}
 	}
@@ -136,7 +137,19 @@ func (d *Decoder) cutBlanks() {
 // commas and is not blank. Decoding must account for each (Account.Whole).
 func (d *Decoder) begin() {
 	d.piece = false
-	d.out.Account.Pieces += pieces(d.b[d.i:], d.plain)
+	a := &d.out.Account
+	a.Pieces += pieces(d.b[d.i:], d.plain)
+	mark := d.mark
+	if d.long {
+		d.note(0, true, "the line has more than 1000 bytes (manual 5.3.6)")
+	}
+	if d.rest != nil {
+		n := pieces(d.rest, false)
+		a.Pieces, a.LostPieces, a.Lost = a.Pieces+n, a.LostPieces+n, a.Lost+n
+		d.mark = len(d.b)
+		d.note(0, false, "more than 50 blanks: the rest of the line is not decoded (manual 5.3.1)")
+	}
+	d.mark = mark
 }
 
 func pieces(b []byte, plain bool) int64 {

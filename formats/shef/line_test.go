@@ -15,7 +15,7 @@ func TestPieces(t *testing.T) {
 		for i := range b {
 			b[i] = letters[r.IntN(len(letters))]
 		}
-		if !isPlain(b) {
+		if plain, text := look(b); !plain || !text {
 			t.Fatalf("%q is plain", b)
 		}
 		if got, want := plainPieces(b), quotedPieces(b); got != want {
@@ -32,8 +32,9 @@ func TestPlain(t *testing.T) {
 			b := []byte("AAAAAAAAAAAAAAAAAAAA")
 			b[at] = byte(c)
 			special := c < 0x20 || c > 0x5f || c == ':' || c == '"' || c == '\''
-			if special && isPlain(b) || !special && !isPlain(b) {
-				t.Errorf("%q: plain is %t", b, isPlain(b))
+			strange := c < 0x20 || c >= 0x7f
+			if plain, text := look(b); plain == special || text == strange {
+				t.Errorf("%q: plain is %t, text is %t", b, plain, text)
 			}
 		}
 	}

@@ -12,9 +12,10 @@ import (
 // messages in it, and what its envelope says.
 type Product struct {
 	File   string
-	Number int // of the product in the file, from 1
-	Part   int // of the product, from 1; a large one is cut between messages
-	Line   int // of Text's first line, 1-based
+	Number int  // of the product in the file, from 1
+	Part   int  // of the product, from 1; a large one is cut between messages
+	Line   int  // of Text's first line, 1-based
+	Torn   bool // Text begins with a piece of a line that is too long to be read
 
 	Heading string // WMO heading, "SRUS54 KLCH 101813 RRA"; "" where there is none
 	AWIPS   string // AWIPS id, "RR1LCH"
@@ -67,7 +68,7 @@ func isSequence(line []byte) bool {
 	return len(line) == 3 && digit(line[0]) && digit(line[1]) && digit(line[2])
 }
 
-// isHeading tells "TTAAii CCCC DDHHMM" with or without "BBB".
+// isHeading reports whether a line is "TTAAii CCCC DDHHMM" with or without "BBB".
 func isHeading(line []byte) bool {
 	if len(line) != 18 && (len(line) != 22 || line[18] != ' ' || !all(line[19:22], upper)) {
 		return false

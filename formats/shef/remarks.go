@@ -2,6 +2,7 @@ package shef
 
 // remarks is appendix J of the manual: number → remark.
 var remarks = [...]string{ //nolint:gochecknoglobals // a constant table
+	0:  "No number of appendix J; --problems FILE has it in words",
 	2:  "Two digits are required in date or time group",
 	3:  "An expected parameter code is missing",
 	4:  "File read error while accessing data file",

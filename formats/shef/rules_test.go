@@ -138,11 +138,38 @@ func TestRules(t *testing.T) {
 		{"opendcs: .A that ends in a colon", ".A STN1 20210307 DH12/HG 1:", "STN1 2021-03-07 12:00 HGIRZZZ 1 Z", ""},
 		{"4.1.1: a dot in column one ends a body; what follows to .END is lost", ".B AAA 20210307 /HG/PP\nSTN1 1/.1\n...NORTH...\nSTN2 2/.2\n\nSTN3 3\n...SOUTH...\nSTN4 4\n.END\nprose\n.B AAA 20210307 /HG\nSTN5 5\n.END",
 			"STN1 2021-03-07 12:00 HGIRZZZ 1 Z|STN1 2021-03-07 12:00 PPDRZZZ 0.1 Z dur 2001|STN5 2021-03-07 12:00 HGIRZZZ 5 Z", "7 7 68"},
+		{"4.5.3: a blank ends the station of a body", ".B AAA 20210307 /TA/HG/PP\nAAAA1/2.5/70\nBASK372/ 50\nSTN1 1/2/.3\n.END",
+			"STN1 2021-03-07 12:00 TAIRZZZ 1 Z|STN1 2021-03-07 12:00 HGIRZZZ 2 Z|STN1 2021-03-07 12:00 PPDRZZZ 0.3 Z dur 2001", "13 13"},
+		{"5.3.2: a comment between station and value parts them; in a word it leaves nothing", ".B AAA 20210307 /TA/HG/PP\nSTNA1:Kansas City:72/50/0.10,ST:x:NB1 1:one:.5\n.END",
+			"STNA1 2021-03-07 12:00 TAIRZZZ 72 Z|STNA1 2021-03-07 12:00 HGIRZZZ 50 Z|STNA1 2021-03-07 12:00 PPDRZZZ 0.1 Z dur 2001|STNB1 2021-03-07 12:00 TAIRZZZ 1.5 Z", ""},
+		{"4.3: CR ends a line, alone and as CR CR LF", ".B AAA 20210307 /HG\rAAA 1\r\r\nBBB 2\r\rCCC 3\r.END\r", "AAA 2021-03-07 12:00 HGIRZZZ 1 Z|BBB 2021-03-07 12:00 HGIRZZZ 2 Z|CCC 2021-03-07 12:00 HGIRZZZ 3 Z", ""},
+		{"fill is left out, within a line and before a dot", "\xef\xbb\xbf.A STN1 20210307 /HG 1\x00.5/TA 70\n\x00\x00.A STN2 20210307 /HG 2\n\x1a.A STN3 20210307 /HG 3\n\x1e.A STN4 20210307 /HG 4",
+			"STN1 2021-03-07 12:00 HGIRZZZ 1.5 Z|STN1 2021-03-07 12:00 TAIRZZZ 70 Z|STN2 2021-03-07 12:00 HGIRZZZ 2 Z|STN3 2021-03-07 12:00 HGIRZZZ 3 Z|STN4 2021-03-07 12:00 HGIRZZZ 4 Z", ""},
+		{"a message behind ETX, SOH, a form feed or another control character", "prose\x03.A STN1 20210307 /HG 1\x0c.A STN2 20210307 /HG 2\x01.A STN3 20210307 /HG 3\x02.A STN4 20210307 /HG 4",
+			"STN1 2021-03-07 12:00 HGIRZZZ 1 Z|STN2 2021-03-07 12:00 HGIRZZZ 2 Z|STN3 2021-03-07 12:00 HGIRZZZ 3 Z|STN4 2021-03-07 12:00 HGIRZZZ 4 Z", ""},
+		{"5.3.1: what stands behind 51 blanks is lost", ".A STN1 20210307 /HG 1" + strings.Repeat(" ", 51) + "/TA 70/TX 80\n.A STN2 20210307 /HG 1" + strings.Repeat(" ", 50) + "/TA 70",
+			"STN1 2021-03-07 12:00 HGIRZZZ 1 Z|STN2 2021-03-07 12:00 HGIRZZZ 1 Z|STN2 2021-03-07 12:00 TAIRZZZ 70 Z", "0"},
+		{"5.1.6, 087: a missing value and a trace behind a slash", ".AR STN1 20210307 /PPDRWZZ/ M/PP/ T/HG/ MM/HG/-/HG /TA 70/HG /MM 5/HG",
+			"STN1 2021-03-07 12:00 PPDRWZZ -9999 Z dur 2001 rev|STN1 2021-03-07 12:00 PPDRZZZ 0.001 Z dur 2001 rev|STN1 2021-03-07 12:00 HGIRZZZ -9999 Z rev|STN1 2021-03-07 12:00 HGIRZZZ -9999 Z rev|STN1 2021-03-07 12:00 TAIRZZZ 70 Z rev|STN1 2021-03-07 12:00 MMIRZZZ 5 Z rev", ""},
+		{"table 9: day 366 of a common year", ".A STN1 20250620 DJ366/HG 1\n.A STN2 20250620 DJ25366/HG 1\n.A STN3 20240620 DJ366/HG 1\n.A STN4 20250105 DJ365/HG 1",
+			"STN3 2024-12-31 12:00 HGIRZZZ 1 Z|STN4 2024-12-30 12:00 HGIRZZZ 1 Z", "16 16"},
+		{"4.6: what is not quite .END ends no body", ".B AAA 20210307 /HG\nSTN1 1\n.EN\nSTN2 2\n.ENDS\nSTN3 3\n .END\nSTN4 4\n.END",
+			"STN1 2021-03-07 12:00 HGIRZZZ 1 Z|STN2 2021-03-07 12:00 HGIRZZZ 2 Z|STN3 2021-03-07 12:00 HGIRZZZ 3 Z|STN4 2021-03-07 12:00 HGIRZZZ 4 Z", "8 8 6"},
+		{"4.1.1: a message that is indented is lost, with what is of it", " .A STN1 20210307 /HG 1\n.A1 TA 2\n.B AAA 20210307 /HG\nSTN2 2\n .B BBB 20210307 /TA\nSTN3 70\n.END\n.AAA 20210307 /HG 1\n.A STN4 20210307 /HG 4",
+			"STN2 2021-03-07 12:00 HGIRZZZ 2 Z|STN4 2021-03-07 12:00 HGIRZZZ 4 Z", "6 11 6 8"},
+		{"4.1.1: out of sequence, in order of arrival", ".A STN1 20210307 /HG 1\n.A3 DH13/TA 3\n.A2 DH14/TA 2", "STN1 2021-03-07 12:00 HGIRZZZ 1 Z|STN1 2021-03-07 13:00 TAIRZZZ 3 Z|STN1 2021-03-07 14:00 TAIRZZZ 2 Z", ""},
+		{"4.1.4: a tie of the nearest year, 183 days off on both sides, is the past's", ".A STN1 0702 /HG 1", "STN1 2023-07-02 12:00 HGIRZZZ 1 Z", ""},
+		{"5.2.3: daylight time ends on the last Sunday of October, 1976 to 2006", ".A STN1 20061029 C DH0200/HG 1/DH0201/HG 2\n.A STN2 19871025 C DH02/HG 1/DH0201/HG 2\n.A STN3 20071028 C DH12/HG 1\n.A STN4 20061105 C DH01/HG 1\n.A STN5 20041030 C DH12/HG 1\n.A STN6 20010401 C DH12/HG 1\n.A STN7 20020401 C DH12/HG 1",
+			"STN1 2006-10-29 07:00 HGIRZZZ 1 Z|STN1 2006-10-29 08:01 HGIRZZZ 2 Z|STN2 1987-10-25 07:00 HGIRZZZ 1 Z|STN2 1987-10-25 08:01 HGIRZZZ 2 Z|STN3 2007-10-28 17:00 HGIRZZZ 1 Z|STN4 2006-11-05 07:00 HGIRZZZ 1 Z|STN5 2004-10-30 17:00 HGIRZZZ 1 Z|STN6 2001-04-01 17:00 HGIRZZZ 1 Z|STN7 2002-04-01 18:00 HGIRZZZ 1 Z", ""},
 		{"leniency: slashes that are missing", ".A DVT 20210921 MS DH0800 DVH13 /TAVRZN 69/HG 1 PP .5/PP/.25",
 			"DVT 2021-09-21 15:00 TAVRZNZ 69 Z dur 1013|DVT 2021-09-21 15:00 HGIRZZZ 1 Z|DVT 2021-09-21 15:00 PPDRZZZ 0.5 Z dur 2001|DVT 2021-09-21 15:00 PPDRZZZ 0.25 Z dur 2001", ""},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
-			r := decode(t, c.text, day)
+			now := day
+			if strings.HasPrefix(c.rule, "4.1.4: a tie") {
+				now = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+			}
+			r := decode(t, c.text, now)
 			var got []string
 			for i := range r.Values {
 				got = append(got, brief(&r.Values[i]))
@@ -160,5 +187,50 @@ func TestRules(t *testing.T) {
 				t.Errorf("%s\nerrors %s, want %s: %v", c.text, g, c.errors, r.Problems)
 			}
 		})
+	}
+}
+
+// TestWarnings: what is decoded in spite of the manual's letter is told, and
+// what is lost is counted.
+func TestWarnings(t *testing.T) {
+	long := ".A STN1 20210307     " + strings.Repeat("/HG 1", 196)
+	for _, c := range []struct {
+		text           string
+		warnings, lost int64
+	}{
+		{long, 1, 0}, // 1001 bytes: 5.3.6
+		{strings.Replace(long, "  ", " ", 1), 0, 0},
+		{".A STN1 20210307 /HG 1\n.A1 TA 1\n.A1 TX 2", 1, 0},
+		{".A STN1 20210307 /HG 1\n.A1 TA 1\n.A2 TX 2", 0, 0},
+		{".B AAA 20210307 /HG\nSTNA1:Kansas City:72\n.END", 0, 0},
+		{".B AAA 20210307 /HG/TA\nSTNA1:Kansas City:72/50\n.END", 1, 0},
+		{".A STN1 20210307 /HG 1\x00\x00.5", 1, 0},
+		{".A STN1 20210307 /PP/ T", 1, 0},
+		{".A STN1 20210307 /HG 1" + strings.Repeat(" ", 51) + "/TA 70/TX 80", 0, 2},
+		{".ENDS\n", 0, 1},
+		{" .END\nprose .A STN1 20210307 /HG 1", 0, 0},
+		{".B AAA 20210307 /HG\nSTN1 1", 1, 0},
+	} {
+		if a := decode(t, c.text, day).Account; a.Warnings != c.warnings || a.Lost != c.lost {
+			t.Errorf("%.60q: %d warnings, %d lost, want %d, %d", c.text, a.Warnings, a.Lost, c.warnings, c.lost)
+		}
+	}
+}
+
+// TestWhole: an account that lacks one line or piece is not whole.
+func TestWhole(t *testing.T) {
+	whole := shef.Account{Lines: 10, Blank: 1, Comment: 2, Text: 3, Data: 4, Pieces: 20, Extra: 2, ValuePieces: 12, LostPieces: 6, Control: 4, Lost: 6, Errors: 1}
+	if !whole.Whole() {
+		t.Fatal("a whole account")
+	}
+	for i, spoil := range []func(a *shef.Account){
+		func(a *shef.Account) { a.Lines++ }, func(a *shef.Account) { a.Blank++ }, func(a *shef.Account) { a.Comment++ }, func(a *shef.Account) { a.Text++ },
+		func(a *shef.Account) { a.Data++ }, func(a *shef.Account) { a.Pieces++ }, func(a *shef.Account) { a.Extra++ }, func(a *shef.Account) { a.ValuePieces++ },
+		func(a *shef.Account) { a.LostPieces++ }, func(a *shef.Account) { a.Control++ }, func(a *shef.Account) { a.Errors = 0 },
+	} {
+		a := whole
+		if spoil(&a); a.Whole() {
+			t.Errorf("%d: %+v is whole", i, a)
+		}
 	}
 }

@@ -72,7 +72,7 @@ func TestEnvelopes(t *testing.T) {
 	}
 	want := []product{
 		{1, 1, "SRUS54 KLCH 101813 RRA", "RR1LCH", "2026-11-10 18:13", "AAA"},
-		{2, 8, "SRUS54 KLCH 101900", "RTPLCH", "2026-11-10 19:00", "BBB"},
+		{2, 7, "SRUS54 KLCH 101900", "RTPLCH", "2026-11-10 19:00", "BBB"},
 		{3, 15, "TTAA00 KMRX 030710", "RR7MRX", "2026-12-03 07:10", "CCC"},
 		{4, 19, "FGUS52 KMRX 301200", "RVFMRX", "2026-11-30 12:00", "DDDEEE"},
 	}
@@ -110,6 +110,34 @@ func TestLargeProduct(t *testing.T) {
 	})
 	if err != nil || values != 40000*6 || parts < 10 {
 		t.Errorf("%d values in %d parts: %v", values, parts, err)
+	}
+}
+
+// TestLongLine: a line without end is lost, counted, and ends nothing.
+func TestLongLine(t *testing.T) {
+	for _, long := range []string{".A BBB 20261110 /HG 1" + strings.Repeat("/HG 1", 1<<20), strings.Repeat("x", 9<<20), strings.Repeat("\x00", 5<<20) + "HG 1"} {
+		text := ".A AAA 20261110 /HG 1\n" + long + "\n.A CCC 20261110 /HG 3\n"
+		a, b, c := decode(t, text, day), decode(t, strings.TrimSuffix(text, "\n.A CCC 20261110 /HG 3\n"), day), decode(t, long, day)
+		if len(a.Values) != 2 || a.Values[1].Line != 3 || len(b.Values) != 1 || len(c.Values) != 0 {
+			t.Errorf("%.20q: %d, %d, %d values", long, len(a.Values), len(b.Values), len(c.Values))
+		}
+		if fields := int64(strings.Count(long, "/HG")); a.Account.Lost <= fields || a.Account.Lost != b.Account.Lost {
+			t.Errorf("%.20q: %d, %d lost of %d", long, a.Account.Lost, b.Account.Lost, fields)
+		}
+	}
+}
+
+// TestBrokenRead: of a text that cannot be read to its end the last line is not
+// taken for whole.
+func TestBrokenRead(t *testing.T) {
+	var values []record.Gauge
+	text := io.MultiReader(strings.NewReader(".A AAA 20261110 /HG 1\n.A BBB 20261110 /HG 12.3"), iotest.ErrReader(io.ErrUnexpectedEOF))
+	err := shef.ReadAll(text, "f", shef.Options{Now: day}, func(r *shef.Result) error {
+		values = append(values, r.Values...)
+		return nil
+	})
+	if !errors.Is(err, io.ErrUnexpectedEOF) || len(values) != 1 {
+		t.Errorf("%d values: %v", len(values), err)
 	}
 }
 

@@ -13,7 +13,8 @@ const (
 	// A product is cut at the first message after this many bytes.
 	partBytes = 32 << 10
 	// A message is cut, at a line, after this many bytes: what follows is not
-	// understood, and counted as such. The longest real one has some 30 kB.
+	// understood, and counted as such. The longest real one has some 30 kB. A
+	// line that is longer is not decoded (Product.Torn).
 	messageBytes = 4 << 20
 )
 
@@ -26,12 +27,14 @@ type Splitter struct {
 	now  time.Time
 
 	buf      []byte
-	from, to int // unread text
+	from, to int // unread text; what is read behind to is not looked at yet
+	read     int
 	err      error
 
 	scan    int  // where the next line to look at begins
 	content bool // the product has a line that is not of the envelope's beginning
 	ended   bool // its last line has been seen
+	torn    bool // the part before ended within a line
 	line    int  // lines handed over
 	product Product
 }
@@ -54,14 +57,13 @@ func (s *Splitter) Next(p *Product) error {
 			s.hand(p, n, last)
 			return nil
 		}
-		if s.err != nil {
-			if s.from < s.to { // the last line has no end
-				s.hand(p, s.to-s.from, true)
-				return nil
-			}
-			if errors.Is(s.err, io.EOF) {
-				return io.EOF
-			}
+		switch {
+		case s.err != nil && s.from < s.to:
+			s.hand(p, s.to-s.from, true)
+			return nil
+		case errors.Is(s.err, io.EOF):
+			return io.EOF
+		case s.err != nil:
 			return &fault.Error{File: s.file, Line: s.line + 1, Problem: "reading stopped", Err: s.err}
 		}
 		s.fill()
@@ -73,7 +75,9 @@ func (s *Splitter) hand(p *Product, n int, last bool) {
 	q := &s.product
 	q.Part++
 	q.Text = s.buf[s.from : s.from+n]
-	q.Line = s.line + 1
+	ends := last || q.Text[n-1] == '\n'
+	q.Line, q.Torn = s.line+1, s.torn || !ends
+	s.torn = !ends
 	if q.Part == 1 {
 		q.Number++
 		q.envelope(s.now)
@@ -92,16 +96,23 @@ func (s *Splitter) hand(p *Product, n int, last bool) {
 // returns its length, 0 where more must be read.
 func (s *Splitter) cut() (n int, last bool) {
 	for s.scan < s.to {
-		nl := bytes.IndexByte(s.buf[s.scan:s.to], '\n')
-		if nl < 0 {
-			break
-		}
-		line := s.buf[s.scan : s.scan+nl]
 		size := s.scan - s.from
 		if s.ended {
 			return size, true
 		}
-		switch begins, known := s.begins(line, s.scan+nl+1); {
+		line, next := s.buf[s.scan:s.to], s.to
+		if nl := bytes.IndexByte(line, '\n'); nl >= 0 {
+			line, next = line[:nl], s.scan+nl+1
+		} else if s.err == nil && len(line) < messageBytes {
+			break
+		}
+		if len(line) >= messageBytes { // what is before it, then so much of it
+			if size == 0 {
+				size = messageBytes
+			}
+			return size, false
+		}
+		switch begins, known := s.begins(line, next); {
 		case !known:
 			return 0, false
 		case begins && s.content:
@@ -111,8 +122,10 @@ func (s *Splitter) cut() (n int, last bool) {
 		case size >= messageBytes:
 			return size, false
 		}
-		s.look(line)
-		s.scan += nl + 1
+		if n := s.look(line); n < len(line) {
+			return size + n, true
+		}
+		s.scan = next
 	}
 	if s.ended && s.scan == s.to && s.from < s.to {
 		return s.to - s.from, true
@@ -120,18 +133,20 @@ func (s *Splitter) cut() (n int, last bool) {
 	return 0, false
 }
 
-// begins tells whether a line is the first of a product. known is false where
+// begins reports whether a line is the first of a product. known is false where
 // the line after it is needed and not there yet.
 func (s *Splitter) begins(line []byte, next int) (begins, known bool) {
-	if len(line) == 0 {
+	if len(line) == 0 || line[0] >= ' ' && line[0] < 0x7f && line[0] != 'Z' && !digit(line[0]) {
 		return false, true
 	}
-	switch c := line[0]; {
-	case c == 1:
+	text := trim(line)
+	switch {
+	case bytes.IndexByte(line[:len(line)-len(bytes.TrimLeft(line, fill))], 1) >= 0:
 		return true, true
-	case c == 'Z':
-		return bytes.HasPrefix(line, []byte("ZCZC ")), true
-	case digit(c) && isSequence(trim(line)):
+	case len(text) == 0:
+	case text[0] == 'Z':
+		return bytes.HasPrefix(text, []byte("ZCZC ")), true
+	case digit(text[0]) && isSequence(text):
 		nl := bytes.IndexByte(s.buf[next:s.to], '\n')
 		if nl < 0 {
 			return false, s.err != nil
@@ -141,23 +156,44 @@ func (s *Splitter) begins(line []byte, next int) (begins, known bool) {
 	return false, true
 }
 
-// look notes what a line says about the product.
-func (s *Splitter) look(line []byte) {
-	if bytes.IndexByte(line, 3) >= 0 {
-		s.content, s.ended = true, true
-		return
+// look notes what a line says about the product, and returns how much of the
+// line is of it: an ETX ends it, an SOH begins another.
+func (s *Splitter) look(line []byte) int {
+	soh, etx := bytes.IndexByte(line, 1), bytes.IndexByte(line, 3)
+	if soh >= 0 || etx >= 0 {
+		return s.frame(line)
 	}
 	if len(line) > 0 && line[0] == 'N' && string(trim(line)) == "NNNN" {
 		s.content, s.ended = true, true
-		return
-	}
-	if !s.content {
+	} else if !s.content {
 		t := trim(line)
 		s.content = len(t) > 0 && !isSequence(t)
 	}
+	return len(line)
 }
 
-// isStart tells the first line of a message from all others.
+// fill is what may stand before and behind the characters of a frame.
+const fill = "\x00\x01 \t\r"
+
+// frame is look for a line with an SOH or an ETX.
+func (s *Splitter) frame(line []byte) int {
+	from := len(line) - len(bytes.TrimLeft(line, fill))
+	behind := func(at int) bool { return len(bytes.Trim(line[at:], "\x00\x03 \t\r")) > 0 }
+	switch etx, soh := bytes.IndexByte(line, 3), bytes.LastIndexByte(line[from:], 1)+from; {
+	case etx < 0 && soh > from && !behind(soh+1): // it frames what is below
+		return soh
+	case etx < 0:
+		t := trim(line)
+		s.content = s.content || len(t) > 0 && !isSequence(t)
+		return len(line)
+	case behind(etx):
+		return etx + 1
+	}
+	s.content, s.ended = true, true
+	return len(line)
+}
+
+// isStart reports whether a line is the first of a message.
 func isStart(line []byte) bool {
 	return len(line) > 3 && line[0] == '.' && isFormat(line[1]) && line[2]|0x20 != 'n' &&
 		!digit(line[2]) && !digit(line[3])
@@ -166,20 +202,43 @@ func isStart(line []byte) bool {
 // fill reads more text behind what is there.
 func (s *Splitter) fill() {
 	if s.from > 0 {
-		copy(s.buf, s.buf[s.from:s.to])
+		copy(s.buf, s.buf[s.from:s.read])
 		s.to -= s.from
+		s.read -= s.from
 		s.scan -= s.from
 		s.from = 0
 	}
-	if s.to == len(s.buf) {
-		if len(s.buf) < 2*messageBytes {
-			s.buf = append(s.buf, make([]byte, len(s.buf))...)
-		} else { // one line without end: it is cut
-			s.buf[s.to-1] = '\n'
+	if s.read == len(s.buf) {
+		s.buf = append(s.buf, make([]byte, len(s.buf))...)
+	}
+	n, err := s.src.Read(s.buf[s.read:])
+	s.read += n
+	s.err = err
+	if err != nil && !errors.Is(err, io.EOF) { // the last line is not whole
+		s.read = bytes.LastIndexByte(s.buf[:s.read], '\n') + 1
+		s.to = min(s.to, s.read)
+	}
+	s.endLines()
+}
+
+// endLines makes an end of line of each carriage return that has none: behind
+// it, or behind one more, as in CR CR LF.
+func (s *Splitter) endLines() {
+	for s.to < s.read {
+		cr := bytes.IndexByte(s.buf[s.to:s.read], '\r')
+		if cr < 0 {
+			s.to = s.read
 			return
 		}
+		s.to += cr
+		behind := s.buf[s.to+1 : min(s.to+3, s.read)]
+		switch known := len(behind); {
+		case known > 0 && behind[0] == '\n', known > 1 && behind[0] == '\r' && behind[1] == '\n':
+		case known < 2 && s.err == nil && (known == 0 || behind[0] == '\r'):
+			return
+		default:
+			s.buf[s.to] = '\n'
+		}
+		s.to++
 	}
-	n, err := s.src.Read(s.buf[s.to:])
-	s.to += n
-	s.err = err
 }

@@ -186,7 +186,9 @@ func TestMETdataioFile(t *testing.T) {
 	for _, b := range batches {
 		rejects += len(b.Rejects)
 		for _, r := range b.Rejects {
-			t.Log(r.Reason)
+			if !strings.Contains(r.Reason, "it has 4 numbers of RELI, VSDB writes 6") {
+				t.Error(r.Reason)
+			}
 		}
 		if b.Type != nil {
 			types[b.Type.Name] += b.Len()
@@ -197,7 +199,7 @@ func TestMETdataioFile(t *testing.T) {
 			}
 		}
 	}
-	if lines != 26 || rejects != 0 || types["CTC"] != 19 || types["SL1L2"] != 5 || types["PCT"] != 2 {
-		t.Errorf("%d lines, %d rejects, %v; want 26, 0, CTC 19, SL1L2 5, PCT 2", lines, rejects, types)
+	if lines != 26 || rejects != 2 || types["CTC"] != 19 || types["SL1L2"] != 5 {
+		t.Errorf("%d lines, %d rejects, %v; want 26, 2, CTC 19, SL1L2 5", lines, rejects, types)
 	}
 }

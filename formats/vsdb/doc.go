@@ -24,9 +24,13 @@
 //     begins the next number ("1.0-2.0"); after an exponent letter it does not.
 //     "0.123-100" may be two numbers or Fortran's three-digit exponent without
 //     its letter, and is rejected.
-//   - Missing: -9999, NA and absent trailing fields are NaN. A line without any
-//     number, or with more numbers than its type has, is rejected. So are NaN,
-//     Infinity and "*****", and totals that are negative or not whole.
+//   - Missing: -9999 and NA are NaN. NaN, Infinity and "*****" are rejected, and
+//     totals that are negative or not whole.
+//   - Count of numbers: a line with more numbers than its type has, or with fewer,
+//     is rejected. Columns that came later are all there or none: mae, and the
+//     mean speeds of VL1L2.
+//   - Last line: one without a line end may be cut inside its last number, and
+//     is rejected, unless Options.KeepLast says otherwise.
 //   - Header text must be valid UTF-8 without control characters, because SQL
 //     and JSON could not hold it, and at most 512 bytes long.
 //   - A line longer than MaxLine is rejected, and read in bounded memory.

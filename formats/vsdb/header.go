@@ -17,7 +17,8 @@ import (
 type series struct {
 	layout  *layout
 	members int // n of a model "M/n" of an ensemble type
-	most    int // numbers that a line can hold
+	least   int // numbers of a line without the columns that came later
+	most    int // numbers of a line
 	head    *head
 }
 
@@ -132,13 +133,14 @@ func (r *Reader) newSeries(b []byte, key string) (*series, error) {
 		return nil, err
 	}
 	s := allot(&r.seriesMem)
-	*s = series{layout: l, most: l.most}
+	*s = series{layout: l, least: l.least, most: l.most}
 	if l.ensemble {
 		if model, s.members, err = r.ensembleModel(l, model); err != nil {
 			return nil, err
 		}
 		if l.size != nil {
 			s.most = l.size(s.members)
+			s.least = s.most
 		}
 	}
 	if l.vsdb == "RELI" {

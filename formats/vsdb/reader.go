@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 
 	"barograph/fault"
 	"barograph/record"
@@ -40,6 +41,9 @@ type Options struct {
 	// (BSS, ECON, HIST, RELI, RELP, RMSE, RPS): the part after the last '_' of
 	// the directory's name, see EnsembleOf. "" adds nothing.
 	Ensemble string
+	// KeepLast takes a last line without a line end for whole; by default it is
+	// rejected as record.PerhapsCut.
+	KeepLast bool
 }
 
 // Reader reads the lines of one VSDB file. It is not safe for concurrent use.
@@ -52,6 +56,7 @@ type Reader struct {
 	from, to int    // unread part of buf
 	err      error  // of src: io.EOF or a failure
 	line     uint32 // 1-based number of the last line
+	ended    bool   // it had a line end, or is taken for whole
 	lines    int64  // data lines
 
 	layouts   []*layout // by kind; nil where the table of line types lacks the target
@@ -181,7 +186,7 @@ func (r *Reader) nextLine() ([]byte, bool) {
 		if i := bytes.IndexByte(r.buf[r.from+scanned:r.to], '\n'); i >= 0 {
 			b := r.buf[r.from : r.from+scanned+i]
 			r.from += scanned + i + 1
-			r.line++
+			r.line, r.ended = r.line+1, true
 			return r.content(b), true
 		}
 		scanned = r.to - r.from
@@ -194,7 +199,7 @@ func (r *Reader) nextLine() ([]byte, bool) {
 			}
 			b := r.buf[r.from:r.to]
 			r.from = r.to
-			r.line++
+			r.line, r.ended = r.line+1, r.o.KeepLast
 			return r.content(b), true
 		}
 		r.fill()
@@ -305,6 +310,9 @@ func (r *Reader) parse(b []byte) {
 		return
 	}
 	reason := r.numbers(b, f.numbers, s)
+	if reason == "" && !r.ended {
+		reason = record.PerhapsCut
+	}
 	l := s.layout
 	if reason == "" {
 		r.row = slices.Grow(r.row[:0], len(l.blank))[:len(l.blank)]
@@ -362,10 +370,22 @@ func (r *Reader) numbers(b []byte, i int, s *series) string {
 		r.nums = append(r.nums, v)
 		i += n
 	}
-	if len(r.nums) == 0 {
-		return "no number right of the header"
+	if n := len(r.nums); n != s.most && n != s.least {
+		return s.tooFew(n)
 	}
 	return ""
+}
+
+// tooFew says how many numbers of a line are not there.
+func (s *series) tooFew(n int) string {
+	if n == 0 {
+		return "no number right of the header"
+	}
+	writes := strconv.Itoa(s.most)
+	if s.least < s.most {
+		writes = fmt.Sprintf("%d or %d", s.least, s.most)
+	}
+	return fmt.Sprintf("the line is cut: it has %d numbers of %s, VSDB writes %s", n, s.layout.vsdb, writes)
 }
 
 // tokenAt returns the whole token around position i, not reaching before start.

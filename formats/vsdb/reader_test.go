@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -134,15 +135,15 @@ func TestEqualsInThreshold(t *testing.T) {
 // but only among the numbers.
 func TestRunTogetherNumbers(t *testing.T) {
 	for text, values := range map[string][]float64{
-		"10 1.0-2.0 3-4 5":                        {10, 1, -2, 3, -4, 5},
-		"10.-0.27E+01-0.3E+01 3.5-4.5-5.5":        {10, -2.7, -3, 3.5, -4.5, -5.5},
-		"10 0.1E+02-0.3E+01 0.1E-01 0.2E-01-1":    {10, 10, -3, 0.01, 0.02, -1},
-		"10 0.1D+02-0.3D-01 1.D0 .5 -.5":          {10, 10, -0.03, 1, 0.5, -0.5},
-		"10 0.123456789E-01-0.123456789E-02 1-.5": {10, 0.0123456789, -0.00123456789, 1, -0.5},
-		"10 -9999.000-9999.000 -0.9999E+04 NA 7":  {10, math.NaN(), math.NaN(), math.NaN(), math.NaN(), 7},
+		"10 1.0-2.0 3-4 5":                          {10, 1, -2, 3, -4, 5},
+		"10.-0.27E+01-0.3E+01 3.5-4.5-5.5":          {10, -2.7, -3, 3.5, -4.5, -5.5},
+		"10 0.1E+02-0.3E+01 0.1E-01 0.2E-01-1":      {10, 10, -3, 0.01, 0.02, -1},
+		"10 0.1D+02-0.3D-01 1.D0 .5 -.5":            {10, 10, -0.03, 1, 0.5, -0.5},
+		"10 0.123456789E-01-0.123456789E-02 1-.5 6": {10, 0.0123456789, -0.00123456789, 1, -0.5, 6},
+		"10 -9999.000-9999.000 -0.9999E+04 NA 7":    {10, math.NaN(), math.NaN(), math.NaN(), math.NaN(), 7},
 	} {
 		for _, head := range []string{"HGT_WV1/10-20 P1000-850 =", "HGT_WV1/10-20 P1000-850 "} {
-			b := one(t, "V01 GFS 24 2019010100 GFS G2/NHX SAL1L2 "+head+text, Options{})
+			b := one(t, "V01 GFS 24 2019010100 GFS G2/NHX SAL1L2 "+head+text+"\n", Options{})
 			if h := b.Header(0); h[record.FcstVar] != "HGT_WV1/10-20" || h[record.FcstLev] != "P1000-850" {
 				t.Errorf("%q", *h)
 			}
@@ -155,17 +156,55 @@ func TestRunTogetherNumbers(t *testing.T) {
 	}
 }
 
-func TestShortLine(t *testing.T) {
-	b := one(t, "V01 GFS 24 2019010100 GFS G2 VL1L2 WIND P500 = 5. 1 2\n", Options{})
-	nan := math.NaN()
-	want(t, b, map[string]float64{"total": 5, "ufbar": 1, "vfbar": 2, "uobar": nan, "uvoobar": nan, "o_speed_bar": nan, "total_dir": nan, "dir_mse": nan})
-	b = one(t, "V01 GFS 24 2019010100 GFS G2 SL1L2 T P500 = NA\n", Options{})
-	want(t, b, map[string]float64{"total": nan, "fbar": nan})
+// A line type has its count of numbers; fewer are a line that was cut.
+func TestCountOfNumbers(t *testing.T) {
+	for typ, counts := range map[string][]int{
+		"SL1L2": {6, 7}, "SAL1L2": {6, 7}, "VL1L2": {8, 10}, "VAL1L2": {8}, "GRAD": {10}, "FHO>.5": {4}, "FSS>.5": {4},
+		"RMSE": {5}, "BSS": {6}, "RPS": {6}, "RELI": {6}, "HIST": {3}, "RELP": {2}, "ECON": {18},
+	} {
+		most := counts[len(counts)-1]
+		for n := range most + 1 {
+			text := line(typ, "GEFS/2", strings.Repeat("0 ", n))
+			if slices.Contains(counts, n) {
+				one(t, text, Options{})
+			} else if r := rejected(t, text); n > 0 && !strings.Contains(r.Reason, fmt.Sprintf("the line is cut: it has %d numbers of %s, VSDB writes ", n, strings.TrimSuffix(typ, ">.5"))) {
+				t.Errorf("%s with %d numbers: %s", typ, n, r.Reason)
+			}
+		}
+	}
+}
+
+// Wherever a file is cut, only whole lines are stored, unless the caller wants
+// the last one as well.
+func TestEveryCut(t *testing.T) {
+	text := string(generated(3, 9))
+	for n := range len(text) {
+		batches, _ := readAll(t, strings.NewReader(text[:n]), "t", Options{})
+		rows, rejects := 0, 0
+		for _, b := range batches {
+			rows, rejects = rows+b.Len(), rejects+len(b.Rejects)
+		}
+		whole, rest := strings.Count(text[:n], "\n"), 0
+		if n > 0 && text[n-1] != '\n' {
+			rest = 1
+		}
+		if rows != whole || rejects != rest {
+			t.Fatalf("cut at %d: %d rows, %d rejects, want %d, %d", n, rows, rejects, whole, rest)
+		}
+	}
+	last := strings.TrimSuffix(text, "\n")
+	batches, _ := readAll(t, strings.NewReader(last), "t", Options{})
+	if r := batches[len(batches)-1].Rejects; len(r) != 1 || r[0].Reason != record.PerhapsCut || r[0].Line != 3 {
+		t.Errorf("%+v", r)
+	}
+	if batches, _ = readAll(t, strings.NewReader(last), "t", Options{KeepLast: true}); len(batches[len(batches)-1].Rejects) > 0 {
+		t.Errorf("%+v", batches[len(batches)-1].Rejects)
+	}
 }
 
 func TestLineEnds(t *testing.T) {
 	line := "V01 GFS 24 2019010100 GFS G2 SL1L2 T P500 = 5. 1 2 3 4 5"
-	text := "\n" + line + "\r\n" + "  \t \r\n" + "\t" + strings.ReplaceAll(line, " ", "\t ") + "  \t\n\n" + "bad\r\n" + line + "   "
+	text := "\n" + line + "\r\n" + "  \t \r\n" + "\t" + strings.ReplaceAll(line, " ", "\t ") + "  \t\n\n" + "bad\r\n" + line + "   \n"
 	batches, lines := readAll(t, strings.NewReader(text), "t", Options{})
 	if lines != 4 || len(batches) != 2 {
 		t.Fatalf("%d data lines in %d batches, want 4 in 2", lines, len(batches))
@@ -206,8 +245,8 @@ func TestRejects(t *testing.T) {
 		{head + "5 1e400", `"1e400", is beyond the range`},
 		{head + "5 0.123-100", `"0.123-100", may be two numbers`},
 		{head + "5\x001", `is not a number`},
-		{head + "5.5 1 2", "total 5.5 is no number of cases"},
-		{head + "-5. 1 2", "total -5 is no number of cases"},
+		{head + "5.5 1 2 3 4 5", "total 5.5 is no number of cases"},
+		{head + "-5. 1 2 3 4 5", "total -5 is no number of cases"},
 		{"V01 GFS 24 2019010100 GFS G2 SL1L2 T ***** 1 2 3", `number 1, "*****", is a Fortran field`},
 		{"V01 GFS 24 2019010100 GFS G2 SL1L2 T nan 1 2 3", `number 1, "nan", is not a finite`},
 		{"V01 GFS 2x 2019010100 GFS G2 SL1L2 T P500 = 5", `lead "2x" is not in hours`},

@@ -18,7 +18,8 @@ type layout struct {
 	t    *record.LineType
 
 	cols  []int     // number i of the line → slot of its column; nil where derive or repeat fills the row
-	most  int       // numbers that a line can hold; 0 = it depends on the model's "/n" (see size)
+	least int       // numbers of a line without the columns that came later
+	most  int       // numbers of a line; 0 = it depends on the model's "/n" (see size)
 	count int       // index of the number that is a count of cases, or -1
 	blank []float64 // the row without numbers: NaN, and the constants that METviewer's loader sets
 
@@ -36,7 +37,7 @@ type layout struct {
 // kind is a row of the table of VSDB line types.
 type kind struct {
 	vsdb, target string
-	cols         string // columns of the target, in the order of the line
+	cols         string // columns of the target, in the order of the line; those after '|' are all there or none
 	zero         string // columns that METviewer's loader sets to 0
 	set          func(l *layout)
 }
@@ -45,9 +46,9 @@ type kind struct {
 // METdbLoad/ush/read_data_files.py. The vector types' columns that MET 12 added
 // do not occur in VSDB and stay missing.
 var kinds = []kind{ //nolint:gochecknoglobals // a constant table
-	{vsdb: "SL1L2", target: "SL1L2", cols: "total fbar obar fobar ffbar oobar mae"},
-	{vsdb: "SAL1L2", target: "SAL1L2", cols: "total fabar oabar foabar ffabar ooabar mae"},
-	{vsdb: "VL1L2", target: "VL1L2", cols: "total ufbar vfbar uobar vobar uvfobar uvffbar uvoobar f_speed_bar o_speed_bar"},
+	{vsdb: "SL1L2", target: "SL1L2", cols: "total fbar obar fobar ffbar oobar | mae"},
+	{vsdb: "SAL1L2", target: "SAL1L2", cols: "total fabar oabar foabar ffabar ooabar | mae"},
+	{vsdb: "VL1L2", target: "VL1L2", cols: "total ufbar vfbar uobar vobar uvfobar uvffbar uvoobar | f_speed_bar o_speed_bar"},
 	{vsdb: "VAL1L2", target: "VAL1L2", cols: "total ufabar vfabar uoabar voabar uvfoabar uvffabar uvooabar"},
 	{vsdb: "GRAD", target: "GRAD", cols: "total fgbar ogbar mgbar egbar s1 s1_og fgog_ratio dx dy"},
 	{vsdb: "FHO", target: "CTC", set: setFHO},
@@ -82,7 +83,11 @@ func newLayout(k kind) *layout {
 		l.blank[l.at(name)] = 0
 	}
 	for name := range strings.FieldsSeq(k.cols) {
-		if name == "total" {
+		switch name {
+		case "|":
+			l.least = len(l.cols)
+			continue
+		case "total":
 			l.count = len(l.cols)
 		}
 		l.cols = append(l.cols, l.at(name))
@@ -90,6 +95,9 @@ func newLayout(k kind) *layout {
 	l.most = len(l.cols)
 	if k.set != nil {
 		k.set(l)
+	}
+	if l.least == 0 {
+		l.least = l.most
 	}
 	return l
 }
@@ -118,18 +126,15 @@ func setEnsemble(l *layout) { l.ensemble = true }
 // its cells may not add up to N; ours do.
 //
 // A cell that is negative within the precision of the rates is 0. Rates that make
-// one beyond it are no contingency table, and the line is rejected. An absent O is 0, as in METviewer; a missing
-// rate makes the cells that need it missing. METviewer's ec_value is 0.5.
+// one beyond it are no contingency table, and the line is rejected. A missing
+// rate makes the cells that need it missing. METviewer's ec_value is 0.5; for a
+// line that was cut before O it takes 0, where this reader rejects the line.
 func setFHO(l *layout) {
 	l.most, l.count = 4, 0
 	total, ec := l.at("total"), l.at("ec_value")
 	cells := [4]int{l.at("fy_oy"), l.at("fy_on"), l.at("fn_oy"), l.at("fn_on")}
 	l.derive = func(nums, row []float64) string {
-		o := 0.0
-		if len(nums) == 4 {
-			o = nums[3]
-		}
-		n, f, h := nums[0], number0(nums, 1), number0(nums, 2)
+		n, f, h, o := nums[0], nums[1], nums[2], nums[3]
 		if f > 1 || o > 1 || h > 1 {
 			return fmt.Sprintf("a rate of %g %g %g (forecast, hit, observed) is above 1", f, h, o)
 		}
@@ -167,14 +172,6 @@ func wholeCounts(n, fy, oy, hit float64) (float64, float64, float64) {
 	return math.Round(fy), math.Round(oy), math.Round(hit)
 }
 
-// number0 returns number i of the line, NaN where the line is shorter.
-func number0(nums []float64, i int) float64 {
-	if i < len(nums) {
-		return nums[i]
-	}
-	return record.Missing()
-}
-
 // setFSS stores FSS as NBRCNT. The line holds N, the fractions Brier score and
 // the mean squares x and y of the forecast and observed fractions, whose sum is
 // the worst score possible: FSS = 1 − FBS/(x+y) (N. M. Roberts and H. W. Lean,
@@ -184,8 +181,8 @@ func setFSS(l *layout) {
 	l.most, l.count = 4, 0
 	total, fbs, fss := l.at("total"), l.at("fbs"), l.at("fss")
 	l.derive = func(nums, row []float64) string {
-		row[total], row[fbs] = nums[0], number0(nums, 1)
-		if score := 1 - row[fbs]/(number0(nums, 2)+number0(nums, 3)); !math.IsInf(score, 0) {
+		row[total], row[fbs] = nums[0], nums[1]
+		if score := 1 - nums[1]/(nums[2]+nums[3]); !math.IsInf(score, 0) {
 			row[fss] = score // NaN where 0/0 or a number is missing
 		}
 		return ""
@@ -207,7 +204,7 @@ func setRELI(l *layout) {
 	l.repeat = func(n int, nums, row, group []float64) []float64 {
 		sum, bins := 0.0, n+1
 		for i := range bins {
-			hits, cases := number0(nums, i), number0(nums, bins+i)
+			hits, cases := nums[i], nums[bins+i]
 			sum += cases
 			group = append(group, float64(i)/float64(n), hits, cases-hits)
 		}
@@ -224,7 +221,7 @@ func setHIST(l *layout) {
 	count := l.at(l.t.Group.Count)
 	l.repeat = func(n int, nums, row, group []float64) []float64 {
 		for i := range n + 1 {
-			group = append(group, 100*number0(nums, i))
+			group = append(group, 100*nums[i])
 		}
 		row[count] = float64(n + 1)
 		return group
@@ -237,11 +234,8 @@ func setRELP(l *layout) {
 	l.size = func(n int) int { return n }
 	count := l.at(l.t.Group.Count)
 	l.repeat = func(n int, nums, row, group []float64) []float64 {
-		for i := range n {
-			group = append(group, number0(nums, i))
-		}
 		row[count] = float64(n)
-		return group
+		return append(group, nums...)
 	}
 }
 
@@ -257,7 +251,7 @@ func setECON(l *layout) {
 	count := l.at(l.t.Group.Count)
 	l.repeat = func(_ int, nums, row, group []float64) []float64 {
 		for i, cl := range costLoss {
-			group = append(group, cl, number0(nums, i))
+			group = append(group, cl, nums[i])
 		}
 		row[count] = float64(len(costLoss))
 		return group
@@ -269,7 +263,7 @@ func setECON(l *layout) {
 // in the former case nothing was appended.
 func (l *layout) fill(nums, row []float64, s *series) string {
 	copy(row, l.blank)
-	if l.count >= 0 && l.count < len(nums) {
+	if l.count >= 0 {
 		if c := nums[l.count]; c < 0 || c > maxExact || c != math.Trunc(c) && !math.IsNaN(c) {
 			return fmt.Sprintf("total %s is no number of cases", strconv.FormatFloat(c, 'g', -1, 64))
 		}

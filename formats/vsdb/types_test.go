@@ -1,6 +1,7 @@
 package vsdb
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -50,10 +51,9 @@ func TestFHO(t *testing.T) {
 		"  60582 0.00213 0.00002 0.00271":     {60582, 1, 128, 163, 60290, 0.5},
 		"   3524 0.03490 0.00028 0.00738":     {3524, 1, 122, 25, 3376, 0.5},
 		"   2814 0.00000 0.00000 0.00249":     {2814, 0, 0, 7, 2807, 0.5},
-		"   2814 0.00249 0.00000":             {2814, 0, 7, 0, 2807, 0.5}, // an absent O is 0
-		"   2814 0.00249 -9999":               {2814, nan, nan, nan, nan, 0.5},
+		"   2814 0.00249 -9999 0":             {2814, nan, nan, nan, nan, 0.5},
 		"   2814 0.00249 0.00000 NA":          {2814, 0, 7, nan, nan, 0.5},
-		"   2814":                             {2814, nan, nan, nan, nan, 0.5},
+		"   2814 NA NA NA":                    {2814, nan, nan, nan, nan, 0.5},
 		"  1000. 0.2505E+00 0.1255 0.3755":    {1000, 125.5, 125, 250, 499.5, 0.5}, // no counts: not rounded
 		"2000000 0.50000 0.25000 0.50000":     {2000000, 500000, 500000, 500000, 500000, 0.5},
 		"3 0.66667 0.33333 0.66667":           {3, 1, 1, 1, 0, 0.5},
@@ -77,7 +77,7 @@ func TestFHO(t *testing.T) {
 		"1000 0.1 0.2 0.3":  "fy_on would be -100",
 		"1000 0.2 0.2 0.1":  "fn_oy would be -100",
 		"1000 0.9 0.2 0.9":  "fn_on would be -600",
-		"1000 0.9 0.2":      "fn_oy would be -200",
+		"1000 0.9 0.2 0":    "fn_oy would be -200",
 		"1000 1.5 0.2 0.9":  "is above 1",
 		"1000 0.2 -0.1 0.2": "fy_oy would be -100",
 	} {
@@ -117,7 +117,7 @@ func TestMETdbLoadFSSBrackets(t *testing.T) {
 	if b.Type.Name != "NBRCNT" || b.Header(0)[record.ObsThresh] != ">1.0" {
 		t.Error(b.Type.Name, *b.Header(0))
 	}
-	for _, numbers := range []string{"100 0 0 0", "100 0.2 0 0", "100 0.2 0.5", "100 0.2 0.5 NA"} {
+	for _, numbers := range []string{"100 0 0 0", "100 0.2 0 0", "100 0.2 0.5 NA"} {
 		b := one(t, line("FSS>1.0", "GFS", numbers), Options{})
 		want(t, b, map[string]float64{"total": 100, "fss": math.NaN()})
 	}
@@ -134,7 +134,7 @@ func TestEnsembleTypes(t *testing.T) {
 		{"BSS", "GEFS/20", "1 2 3 4 5 6", "PSTD", map[string]float64{"total": 0, "n_thresh": 0, "brier": 1, "briercl": 2, "bss": 3, "reliability": 4, "resolution": 5, "uncertainty": 6, "baser": nan}, nil},
 		{"RPS", "GEFS/20", "1 2 3 4 5 6", "ENSCNT", map[string]float64{"rpsf": 1, "rpscl": 2, "rpss": 3, "crpsf": 4, "crpscl": 5, "crpss": 6}, nil},
 		{"RELI", "GEFS/2", "1 2 3 10 20 30", "PCT", map[string]float64{"total": 60, "n_thresh": 4}, []float64{0, 1, 9, 0.5, 2, 18, 1, 3, 27, nan}},
-		{"RELI", "GEFS/2", "1 2 3 10", "PCT", map[string]float64{"total": nan, "n_thresh": 4}, []float64{0, 1, 9, 0.5, 2, nan, 1, 3, nan, nan}},
+		{"RELI", "GEFS/2", "1 2 3 10 NA -9999", "PCT", map[string]float64{"total": nan, "n_thresh": 4}, []float64{0, 1, 9, 0.5, 2, nan, 1, 3, nan, nan}},
 		{"HIST", "GEFS/2", "0.25 0.5 0.25", "RHIST", map[string]float64{"total": 0, "n_rank": 3}, []float64{25, 50, 25}},
 		{"RELP", "GEFS/3", "0.25 0.5 0.25", "RELP", map[string]float64{"total": 0, "n_ens": 3}, []float64{0.25, 0.5, 0.25}},
 	} {
@@ -173,7 +173,8 @@ func TestEnsembleModel(t *testing.T) {
 		{"RPS", "GEFS", "GEFS_1"}, {"BSS", "GEFS/20", "GEFS_1"}, {"HIST", "GEFS/2", "GEFS_1"},
 		{"SL1L2", "GFS/3", "GFS/3"}, {"SL1L2", "GFS", "GFS"},
 	} {
-		b := one(t, line(c.typ, c.model, "1 2 3"), Options{Ensemble: "1"})
+		nums := map[string]string{"HIST": "1 2 3"}[c.typ]
+		b := one(t, line(c.typ, c.model, cmp.Or(nums, "1 2 3 4 5 6")), Options{Ensemble: "1"})
 		if m := b.Header(0)[record.Model]; m != c.want {
 			t.Errorf("%s of %s: model %q, want %q", c.typ, c.model, m, c.want)
 		}

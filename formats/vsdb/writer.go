@@ -21,7 +21,7 @@ import (
 // is printed like Fortran's F8.0, or I7 for FHO, whose rates are F8.5; all other
 // numbers are E18.9, rounded to nearest, ties to even.
 //
-// NaN at the end is left out, elsewhere it is -9999. An infinite number, which
+// NaN is -9999. An infinite number, which
 // the format cannot hold, is written as Infinity, and Reader rejects the line.
 // An empty level is written as NCEP does, as blanks. AppendLine does not
 // allocate where dst has room.
@@ -47,9 +47,6 @@ func AppendLine(dst []byte, h *record.Header, leadHours int, valid int64, typ st
 		dst = append(dst, "     "...)
 	}
 	dst = append(dst, " ="...)
-	for len(nums) > 1 && math.IsNaN(nums[len(nums)-1]) {
-		nums = nums[:len(nums)-1]
-	}
 	return append(appendNumbers(dst, typ, nums), '\n')
 }
 

@@ -33,6 +33,7 @@ const (
 type Options struct {
 	Kinds    []string // of operations; a Recorder is given the index
 	Statuses []string // how operations end; index 0 is success
+	Harmless int      // a status that is no failure, though no success; 0 = there is none
 
 	Rate       float64       // operations per second of all workers together; 0 = closed loop
 	Arrivals   Arrivals      // "" = Fixed

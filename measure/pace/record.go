@@ -19,6 +19,8 @@ type Recorder struct {
 	kept    [keptSamples]sample
 	n       int
 	whole   int64 // operations that ended since the last flush
+	right   int64 // of these, those of which no part failed
+	failed  bool  // a part of the current operation has
 }
 
 const (
@@ -39,7 +41,7 @@ func (r *Recorder) Now() time.Duration { return r.runner.clock.Now() }
 // Began is when the current operation began.
 func (r *Recorder) Began() time.Duration { return r.began }
 
-func (r *Recorder) begin(due, now time.Duration) { r.due, r.began = due, now }
+func (r *Recorder) begin(due, now time.Duration) { r.due, r.began, r.failed = due, now, false }
 
 // Done notes a part of the current operation, or the whole of it, that began
 // then and ends now. Its response time is its service time and what the
@@ -50,6 +52,9 @@ func (r *Recorder) Done(kind, status int, began time.Duration) { r.DoneMany(kind
 func (r *Recorder) DoneMany(kind, status int, began time.Duration, records int) {
 	if r.due < r.runner.Warmup {
 		return
+	}
+	if status != 0 && status != r.runner.Harmless {
+		r.failed = true
 	}
 	now := r.runner.clock.Now()
 	if r.n == 0 {
@@ -63,9 +68,23 @@ func (r *Recorder) DoneMany(kind, status int, began time.Duration, records int) 
 
 // ended counts the current operation.
 func (r *Recorder) ended() {
-	if r.due >= r.runner.Warmup {
-		r.whole++
+	if r.due < r.runner.Warmup {
+		return
 	}
+	if r.whole++; !r.failed {
+		r.right++
+	}
+}
+
+// Pause waits inside an operation, such as for a server that is away, and
+// reports whether the run goes on: it ends the wait. The time counts as the run's,
+// also where no operation ends behind it.
+func (r *Recorder) Pause(d time.Duration) bool {
+	c := &r.runner.clock
+	r.rest(c.Now())
+	c.Until(c.Now()+d, r.runner.stop)
+	r.runner.tally.reach(c.Now())
+	return !r.runner.stopped()
 }
 
 // rest adds what is kept before the worker sleeps.
@@ -76,8 +95,8 @@ func (r *Recorder) rest(now time.Duration) {
 }
 
 func (r *Recorder) flush() {
-	r.runner.tally.add(r.kept[:r.n], r.whole)
-	r.n, r.whole = 0, 0
+	r.runner.tally.add(r.kept[:r.n], r.whole, r.right)
+	r.n, r.whole, r.right = 0, 0, 0
 }
 
 // Group is what was measured of one kind of operation that ended one way.
@@ -98,6 +117,7 @@ type Slice struct {
 type tally struct {
 	interval time.Duration
 	warmup   time.Duration
+	harmless int
 
 	mu     sync.Mutex
 	closed bool
@@ -105,6 +125,7 @@ type tally struct {
 	series []Slice    // from the end of the warm-up
 	last   time.Duration
 	whole  int64
+	right  int64
 	err    error
 
 	now  [][]*Group    // of the current interval; nil = nobody asks for it
@@ -112,7 +133,7 @@ type tally struct {
 }
 
 func (t *tally) init(o *Options) {
-	t.interval, t.warmup = o.Interval, o.Warmup
+	t.interval, t.warmup, t.harmless = o.Interval, o.Warmup, o.Harmless
 	t.groups = emptyGroups(len(o.Kinds), len(o.Statuses))
 	if o.Each != nil {
 		t.now, t.from = emptyGroups(len(o.Kinds), len(o.Statuses)), o.Warmup
@@ -152,13 +173,13 @@ func note(in [][]*Group, s *sample) {
 	g.Response.Record(s.service + s.wait)
 }
 
-func (t *tally) add(samples []sample, whole int64) {
+func (t *tally) add(samples []sample, whole, right int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
 		return // of an abandoned worker
 	}
-	t.whole += whole
+	t.whole, t.right = t.whole+whole, t.right+right
 	for i := range samples {
 		s := &samples[i]
 		note(t.groups, s)
@@ -173,9 +194,18 @@ func (t *tally) add(samples []sample, whole int64) {
 		slice := &t.series[at]
 		slice.Ended++
 		slice.Slow = max(slice.Slow, s.service+s.wait)
-		if s.status != 0 {
+		if s.status != 0 && int(s.status) != t.harmless {
 			slice.Failed++
 		}
+	}
+}
+
+// reach says that the run went on until then.
+func (t *tally) reach(now time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.closed {
+		t.last = max(t.last, now)
 	}
 }
 

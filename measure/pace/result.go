@@ -19,7 +19,8 @@ type Result struct {
 	Groups     [][]*Group    // by kind and status, as in Options; nil where there was none
 	Began      time.Time     // of the run, with its warm-up
 	Operations int64         // that ended; one may have several parts, each in Groups
-	Elapsed    time.Duration // from the end of the warm-up to the end of the last operation
+	Right      int64         // of these, those of which no part failed
+	Elapsed    time.Duration // from the end of the warm-up to the end of the last operation, or of its last pause
 	Series     []Slice       // from the end of the warm-up; the last may be incomplete
 	Interval   time.Duration // of Series
 
@@ -51,7 +52,7 @@ func (r *runner) result() (*Result, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.closed = true
-	out.Groups, out.Series, out.Operations = t.groups, t.series, t.whole
+	out.Groups, out.Series, out.Operations, out.Right = t.groups, t.series, t.whole, t.right
 	out.Elapsed = max(t.last-r.Warmup, 0)
 	if out.Ending != Completed {
 		out.Unstarted = r.schedule.unstarted(r.clock.Now())
@@ -67,7 +68,7 @@ func (t *tally) progress(now time.Duration) Progress {
 		for status, g := range kind {
 			if g != nil {
 				p.Ended += g.Count
-				if status != 0 {
+				if status != 0 && status != t.harmless {
 					p.Failed += g.Count
 				}
 			}

@@ -55,7 +55,8 @@ func (s *study) whileAsking(ctx context.Context) (run.Kill, error) {
 	if err := c.askUntil(ctx, back); err != nil {
 		return *k, err
 	}
-	k.Back, k.Amid = time.Since(c.killed), k.Right
+	took := time.Since(c.killed)
+	k.Amid = k.Right
 	// until all is well for as long as s.Settle, or nothing will be
 	for began := time.Now(); ; {
 		errors := k.Errors
@@ -73,6 +74,7 @@ func (s *study) whileAsking(ctx context.Context) (run.Kill, error) {
 	if k.Wrong > 0 {
 		k.Problem = c.wrong
 	}
+	keepTimes(k, c.proof, took, c.recovered, c.silence)
 	s.say(k, "%d right, %d wrong, %d errors", k.Right, k.Wrong, k.Errors)
 	return *k, nil
 }
@@ -85,10 +87,12 @@ type asker struct {
 	done    func()
 	turn    int
 	b       answer.Builder
-	wrong   string // the first wrong answer
+	wrong   string       // the first wrong answer
+	proof   answer.Proof // of the last right one
 
-	killed, last time.Time // of the kill, of the last success
-	failing      bool
+	killed, last       time.Time // of the kill, of the last success
+	recovered, silence time.Duration
+	failing            bool
 }
 
 func (c *asker) close() {
@@ -162,10 +166,10 @@ func (c *asker) right() {
 		return
 	}
 	now := time.Now()
-	c.k.Silence = max(c.k.Silence, now.Sub(c.last))
+	c.silence = max(c.silence, now.Sub(c.last))
 	c.last = now
 	if c.failing {
-		c.k.Recovered, c.failing = now.Sub(c.killed), false
+		c.recovered, c.failing = now.Sub(c.killed), false
 	}
 }
 
@@ -184,6 +188,9 @@ func (c *asker) answer(ctx context.Context, at int, f flavour.Name) error {
 	if err := c.archive.Ask(ctx, q, &c.b); err != nil {
 		return err
 	}
-	_, err = answer.Compare(c.reference[at], &c.b.Answer)
+	proof, err := answer.Compare(c.reference[at], &c.b.Answer)
+	if err == nil {
+		c.proof = proof
+	}
 	return err
 }

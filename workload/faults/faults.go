@@ -11,6 +11,7 @@ import (
 	"barograph/answer"
 	"barograph/design"
 	"barograph/engine"
+	"barograph/fault"
 	"barograph/flavour"
 	"barograph/load"
 	"barograph/question"
@@ -115,7 +116,19 @@ func (s *study) read(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the data of a study must be readable: %w", err)
 	}
-	s.reference, s.digest = ref.Answers(), prints.Digest()
+	s.digest = prints.Digest()
+	asked := s.cases
+	s.cases = nil
+	for i, a := range ref.Answers() { // nothing can be lost of an empty answer
+		if a.Rows > 0 {
+			s.cases, s.reference = append(s.cases, asked[i]), append(s.reference, a)
+		}
+	}
+	if len(s.cases) == 0 {
+		return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
+			Setting: "--case", Problem: fmt.Sprintf("none of %d cases has rows in this data", len(asked)), Cure: "ask for what the files hold: --case FILE.yaml (docs/questions.md)",
+		}}
+	}
 	return nil
 }
 
@@ -153,4 +166,11 @@ func note(k *run.Kill, err error) {
 	k.Errors++
 	text, _, _ := strings.Cut(err.Error(), "\n")
 	k.Messages[text]++
+}
+
+// keepTimes keeps the times of a kill that took nothing away from the data.
+func keepTimes(k *run.Kill, p answer.Proof, back, recovered, silence time.Duration) {
+	if k.Problem == "" {
+		k.Back, k.Recovered, k.Silence = run.Proven(back, p), run.Proven(recovered, p), run.Proven(silence, p)
+	}
 }

@@ -15,6 +15,7 @@ import (
 	"barograph/design"
 	"barograph/engine"
 	"barograph/engine/dry"
+	"barograph/fault"
 	"barograph/flavour"
 	"barograph/formats"
 	"barograph/question"
@@ -146,13 +147,16 @@ func TestKills(t *testing.T) {
 			if l.During != run.DuringLoad || l.Acknowledged == 0 || (l.Found < l.Acknowledged) != c.lost || !strings.Contains(l.Problem, c.loadProblem) || !l.Whole {
 				t.Errorf("the load: %+v", l)
 			}
-			if l.Errors == 0 || l.Recovered < l.Back || l.Silence == 0 {
+			if c.lost != (l.Back == run.Time{}) || c.wrong != (q.Back == run.Time{}) {
+				t.Errorf("times stand where something was lost or wrong, or are missing: %+v, %+v", l, q)
+			}
+			if l.Errors == 0 || !c.lost && (l.Recovered.Duration() < l.Back.Duration() || l.Silence == run.Time{}) {
 				t.Errorf("a load that failed until the node was back: %+v", l)
 			}
 			if q.Right == 0 || (q.Wrong > 0) != c.wrong || (q.Problem != "") != c.wrong || (q.Errors > 0) != c.questionErrors {
 				t.Errorf("the questions: %+v", q)
 			}
-			if c.questionErrors && (q.Recovered < q.Back || q.Amid > 0 || q.Messages[errDown.Error()] != q.Errors) {
+			if c.questionErrors && (q.Recovered.Duration() < q.Back.Duration() || q.Amid > 0 || q.Messages[errDown.Error()] != q.Errors) {
 				t.Errorf("questions that failed until the node was back: %+v", q)
 			}
 			dir := t.TempDir()
@@ -167,5 +171,29 @@ func TestKills(t *testing.T) {
 				t.Errorf("%s: %+v, %v", filepath.Join(dir, run.KillsFile), again, err)
 			}
 		})
+	}
+}
+
+// TestNoRows: a study of questions that nothing answers kills no node.
+func TestNoRows(t *testing.T) {
+	specs, err := synth.VSDB{Seed: 1, From: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), Models: []string{"gfs"}, StatTypes: []string{synth.Anom}}.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	if _, err := synth.WriteAll(t.Context(), root, specs[:1], 0, nil); err != nil {
+		t.Fatal(err)
+	}
+	files, err := formats.Expand([]string{root})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases, err := question.Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = faults.Run(t.Context(), faults.Options{Files: files, Cases: cases, Kills: 1, Nodes: 3})
+	if fault.Code(err) != fault.Incomplete || !strings.Contains(err.Error(), "none of 7 cases has rows") {
+		t.Errorf("%v", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"barograph/answer"
 	"barograph/engine"
 	"barograph/load"
 	"barograph/record"
@@ -50,18 +51,19 @@ func (s *study) whileLoading(ctx context.Context, subset string) (run.Kill, erro
 	if err := s.Cluster.Restart(ctx, k.Node-1); err != nil {
 		return *k, fmt.Errorf("node %d: %w", k.Node, err)
 	}
-	k.Back = time.Since(killed)
+	back := time.Since(killed)
 	due := l.acknowledged()
 	err := <-ended
-	l.settle(k)
 	k.Acknowledged = int64(len(due))
 	if err != nil {
 		k.Problem = "the load could not be resumed: " + err.Error()
 		return *k, ctx.Err()
 	}
-	if err := s.audit(ctx, subset, l, due, k); err != nil {
+	proof, err := s.audit(ctx, subset, l, due, k)
+	if err != nil {
 		return *k, err
 	}
+	keepTimes(k, proof, back, l.recovery(), l.silence)
 	s.say(k, "%d acknowledged, %d found, %d errors", k.Acknowledged, k.Found, k.Errors)
 	return *k, nil
 }
@@ -103,17 +105,17 @@ func (s *study) loadOnce(ctx context.Context, subset string, l *ledger) error {
 
 // audit holds what the archive has in the end against what was acknowledged
 // and against the data.
-func (s *study) audit(ctx context.Context, subset string, l *ledger, due map[record.Key]string, k *run.Kill) error {
+func (s *study) audit(ctx context.Context, subset string, l *ledger, due map[record.Key]string, k *run.Kill) (answer.Proof, error) {
 	a, done, err := s.client(ctx)
 	if err != nil {
-		return err
+		return answer.Proof{}, err
 	}
 	defer done()
 	var all record.Digest
 	var h record.Hasher
 	for b, err := range a.Dump(ctx, subset) {
 		if err != nil {
-			return fmt.Errorf("the archive cannot be read after the kill: %w", err)
+			return answer.Proof{}, fmt.Errorf("the archive cannot be read after the kill: %w", err)
 		}
 		h.Use(b)
 		for i := range b.Len() {
@@ -123,14 +125,15 @@ func (s *study) audit(ctx context.Context, subset string, l *ledger, due map[rec
 			}
 		}
 	}
-	k.Whole = all == s.digest
+	proof, differs := answer.CompareRecords(s.digest, all)
+	k.Whole = differs == nil
 	switch {
 	case len(l.lost) > 0:
 		k.Problem = fmt.Sprintf("%d files that were acknowledged were not known when the load was resumed", len(l.lost))
 	case !k.Whole:
-		k.Problem = fmt.Sprintf("the archive ends as %s, an undisturbed load as %s", all, s.digest)
+		k.Problem = "unlike after an undisturbed load, " + differs.Error()
 	}
-	return nil
+	return proof, nil
 }
 
 // ledger notes what the archive acknowledged, and when.
@@ -194,7 +197,7 @@ func (l *ledger) kill(at time.Time) {
 	l.killed = at
 }
 
-// failed counts an error and tells whether there is hope left.
+// failed counts an error and reports whether there is hope left.
 func (l *ledger) failed(k *run.Kill, err error, patience time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -228,14 +231,13 @@ func (l *ledger) acknowledged() map[record.Key]string {
 	return maps.Clone(l.records)
 }
 
-// settle writes the times into k.
-func (l *ledger) settle(k *run.Kill) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	k.Silence = l.silence
+// recovery is how long after the kill the first success after the last error
+// came; 0 = there was no error. The load has ended.
+func (l *ledger) recovery() time.Duration {
 	if l.recovered.After(l.killed) {
-		k.Recovered = l.recovered.Sub(l.killed)
+		return l.recovered.Sub(l.killed)
 	}
+	return 0
 }
 
 // witness is an archive whose acknowledged commits are noted.

@@ -13,6 +13,7 @@ import (
 	"barograph/engine"
 	"barograph/engine/dry"
 	"barograph/engine/pebble"
+	"barograph/fault"
 	"barograph/enginetest"
 	"barograph/run"
 	"barograph/workload/met"
@@ -28,7 +29,7 @@ func TestAskers(t *testing.T) {
 	tired.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
 		e, err := open(ctx, u, o)
 		if err == nil {
-			e.Archives = tiring{e.Archives}
+			e.Archives = tiring{e.Archives, 2 * 2 * 2} // cases, flavours, proof and repetition
 		}
 		return e, err
 	}
@@ -73,25 +74,65 @@ func TestAskers(t *testing.T) {
 	}
 }
 
-// tiring archives answer rightly for as long as a study proves and times.
-type tiring struct{ engine.Archives }
+// TestARepetitionThatIsWrong: a cell that was proven, and loses a row later, is
+// wrong, once, and leaves no time in any file of its folder.
+func TestARepetitionThatIsWrong(t *testing.T) {
+	files := day(t)
+	d := pebble.Driver()
+	open := d.Open
+	d.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
+		e, err := open(ctx, u, o)
+		if err == nil {
+			e.Archives = tiring{e.Archives, 3*2 + 3*2 + 1} // cases, flavours: the proofs, the first repetitions and one more
+		}
+		return e, err
+	}
+	reg := engine.Registry{d}
+	out, _, samples := study(t, files, reg, []met.Target{target(&reg[0], t.TempDir(), design.KeyValue)})
+	if out.Wrong != 5 || out.Equal != 1 || fault.Code(out.Err()) != fault.Differs {
+		t.Errorf("%+v, %v; want one cell right of six", out, out.Err())
+	}
+	wrong := map[run.Cell]bool{}
+	for _, s := range samples {
+		wrong[s.Cell] = wrong[s.Cell] || s.Verdict == run.Wrong
+	}
+	timed := 0
+	for _, s := range samples {
+		if s.Total > 0 {
+			timed++
+			if wrong[s.Cell] {
+				t.Errorf("a cell with a wrong repetition has a time: %+v", s)
+			}
+		}
+	}
+	if timed != 2 {
+		t.Errorf("%d times, want the two of the right cell", timed)
+	}
+}
+
+// tiring archives answer rightly until they were asked so often.
+type tiring struct {
+	engine.Archives
+	rights int64
+}
 
 func (a tiring) Open(ctx context.Context, d design.Name) (engine.Archive, error) {
 	archive, err := a.Archives.Open(ctx, d)
 	if err != nil {
 		return nil, err
 	}
-	return &tiredArchive{Archive: archive, faulty: enginetest.Faulty(archive, enginetest.LostRow)}, nil
+	return &tiredArchive{Archive: archive, rights: a.rights, faulty: enginetest.Faulty(archive, enginetest.LostRow)}, nil
 }
 
 type tiredArchive struct {
 	engine.Archive
 	faulty engine.Archive
+	rights int64
 	asked  atomic.Int64
 }
 
 func (a *tiredArchive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
-	if a.asked.Add(1) > 2*2*2 { // cases, flavours, proof and repetition
+	if a.asked.Add(1) > a.rights {
 		return a.faulty.Ask(ctx, q, into)
 	}
 	return a.Archive.Ask(ctx, q, into)

@@ -1,6 +1,7 @@
 package met
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -60,7 +61,7 @@ func Curves(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 	if c.off > 0 {
 		m.note += fmt.Sprintf("; %d rows are left out, which have no place on this axis", c.off)
 	}
-	out := &run.Curves{Case: q.Name, Title: q.Title, Stat: s.Name, Unit: s.Unit, Axis: c.axis, Note: m.note}
+	out := &run.Curves{Case: q.Name, Title: titleOf(q, a), Stat: s.Name, Unit: s.Unit, Axis: c.axis, Note: m.note}
 	if d := q.Drawing; d != nil {
 		out.XLabel, out.YLabel = d.XLabel, d.YLabel
 		if d.EventEqual {
@@ -75,6 +76,45 @@ func Curves(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 		out.Series = append(out.Series, series)
 	}
 	return out, nil
+}
+
+// titleOf is the title of a question with how much of the data answers it.
+func titleOf(q *question.Question, a *answer.Answer) string {
+	var parts []string
+	add := func(n int, what string) {
+		if n > 1 {
+			what += "s"
+		}
+		parts = append(parts, fmt.Sprintf("%d %s", n, what))
+	}
+	for k, c := range a.Columns {
+		v := &a.Vectors[k]
+		switch c.Name {
+		case "fcst_lev":
+			add(distinct(v.Text), "level")
+		case "vx_mask":
+			add(distinct(v.Text), "region")
+		case "fcst_lead":
+			add(distinct(v.Whole), "lead")
+		case "fcst_valid_beg":
+			days := make([]int64, a.Rows)
+			for i, t := range v.Whole {
+				days[i] = t / (24 * 3600)
+			}
+			add(distinct(days), "day")
+		}
+	}
+	if a.Rows == 0 {
+		parts = []string{"no rows in this data"}
+	}
+	if len(parts) == 0 {
+		return q.Title
+	}
+	return q.Title + "; " + strings.Join(parts, ", ")
+}
+
+func distinct[T cmp.Ordered](vs []T) int {
+	return len(slices.Compact(slices.Sorted(slices.Values(vs))))
 }
 
 // axisOf chooses the independent axis: that of the drawing, or the first of

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"time"
 
 	"barograph/answer"
@@ -26,6 +28,7 @@ func (s *study) read(ctx context.Context) error {
 	d := &s.folder.Run.Data
 	d.Subset, d.Copies, d.Files, d.ByType = s.o.Subset, s.o.Copies, len(s.o.Files), map[string]int64{}
 	var prints load.Fingerprint
+	left := map[string]int{} // columns → lines
 	step := Progress{Step: "reading", Unit: "MB", Of: totalSize(s.o.Files)}
 	each := func(_ *load.File, b *record.Batch) error {
 		d.Lines += int64(b.Lines)
@@ -34,6 +37,9 @@ func (s *study) read(ctx context.Context) error {
 			if err := s.folder.Reject(r.File, r.Line, r.Reason, r.Text); err != nil {
 				return err
 			}
+		}
+		for columns, n := range b.LeftOut {
+			left[b.Type.Name+": "+columns] += n
 		}
 		ref.Add(b)
 		prints.Add(b)
@@ -48,14 +54,17 @@ func (s *study) read(ctx context.Context) error {
 		s.o.Progress(step)
 		return nil
 	}
-	if err := load.Read(ctx, s.o.Files, load.Reading{}, each, end); err != nil {
+	if err := load.Read(ctx, s.o.Files, load.Reading{KeepLast: s.o.KeepLast}, each, end); err != nil {
 		return err
 	}
 	s.digest, d.ByType = prints.Digest(), prints.ByType()
 	d.Records, d.Digest = s.digest.Records, s.digest.String()
-	s.reference = ref.Answers()
+	s.reference, s.out.Cases = ref.Answers(), len(qs)
 	if d.Quarantined > 0 {
 		s.warn(fmt.Sprintf("%d of %d lines could not be read; they are in quarantine.csv, and no archive holds them", d.Quarantined, d.Lines))
+	}
+	for _, columns := range slices.Sorted(maps.Keys(left)) {
+		s.warn(fmt.Sprintf("columns that no design keeps are left out of %d lines of %s", left[columns], columns))
 	}
 	for i, a := range s.reference {
 		if err := s.note(qs[i], a); err != nil {
@@ -84,13 +93,14 @@ func (s *study) warn(text string) {
 
 // note records a case, its reference answer's size, and its curves.
 func (s *study) note(q *question.Question, a *answer.Answer) error {
-	c := run.Case{Name: q.Name, Title: q.Title, LineType: q.Type.Name, Rows: a.Rows, Bytes: a.Bytes(), Digest: answer.FormatDigest(a.Digest())}
+	c := run.Case{Name: q.Name, Title: titleOf(q, a), LineType: q.Type.Name, Rows: a.Rows, Bytes: a.Bytes(), Digest: answer.FormatDigest(a.Digest())}
 	for _, col := range q.Columns {
 		c.Columns = append(c.Columns, col.Name)
 	}
 	s.folder.Run.Cases = append(s.folder.Run.Cases, c)
 	if a.Rows == 0 {
-		s.warn(q.Name + " has no rows in this data: its times say only what an empty answer costs")
+		s.out.Empty++
+		s.warn(q.Name + " has no rows in this data: that its answer is empty is proven, and not timed")
 		return nil
 	}
 	for _, name := range Stats(q) {
@@ -178,6 +188,9 @@ func (s *study) fill(ctx context.Context, t Target, e *engine.Engine, a engine.A
 		}
 		read += n
 	}
+	if !r.Whole {
+		r.Load = 0 // less than the data has no time
+	}
 	if r.Bytes, err = a.Size(ctx); err != nil {
 		return err
 	}
@@ -194,7 +207,7 @@ func (s *study) fill(ctx context.Context, t Target, e *engine.Engine, a engine.A
 // fillCopy loads the k-th copy and returns how many lines it read.
 func (s *study) fillCopy(ctx context.Context, a engine.Archive, k int, r *run.Archive, step Progress) (int64, error) {
 	name, before := CopyName(s.o.Subset, k), int64(k)*s.folder.Run.Data.Bytes
-	sum, err := load.Run(ctx, a, name, s.o.Files, load.Options{Log: s.o.Log, Progress: func(p load.Progress) {
+	sum, err := load.Run(ctx, a, name, s.o.Files, load.Options{KeepLast: s.o.KeepLast, Log: s.o.Log, Progress: func(p load.Progress) {
 		step.Done = before + p.Bytes
 		step.Bytes = step.Done
 		s.o.Progress(step)
@@ -230,10 +243,9 @@ func (s *study) inspect(ctx context.Context, a engine.Archive, subset string, r 
 	if subset == s.o.Subset {
 		r.Objects, r.Object, r.Digest = contents.Objects, contents.Object, digest.String()
 	}
-	if digest == s.digest || !r.Whole {
-		return nil
+	if _, differs := answer.CompareRecords(s.digest, digest); differs != nil && r.Whole {
+		s.incomplete(r, "of subset "+subset+" "+differs.Error())
 	}
-	s.incomplete(r, fmt.Sprintf("subset %s holds %d records with digest %s, the data %d with digest %s", subset, digest.Records, digest, s.digest.Records, s.digest))
 	return nil
 }
 

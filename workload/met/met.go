@@ -45,6 +45,7 @@ type Options struct {
 	Cases    []*question.Question
 	Flavours []flavour.Name // nil = all that each archive offers
 	Files    []string       // the data; every archive is loaded from them
+	KeepLast bool           // a last line without a line end is whole, not quarantined
 	Subset   string
 	Copies   int // of the data in every archive, the further ones under other subset names; 0 = 1
 
@@ -92,6 +93,7 @@ type Progress struct {
 type Outcome struct {
 	Equal, Wrong, Failed int // cells
 	NotWhole             int // archives that do not hold the data, and were not timed
+	Cases, Empty         int // that were asked, and those of them that have no rows in the data
 }
 
 // Err is nil where all that was asked was done and every answer was right.
@@ -103,8 +105,18 @@ func (o Outcome) Err() error {
 		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d archives do not hold the whole data and were not timed", o.NotWhole)}
 	case o.Failed > 0:
 		return &fault.Status{Code: fault.Failed, Err: fmt.Errorf("%d cells gave no answer", o.Failed)}
+	case o.Empty > 0 && o.Empty == o.Cases:
+		return noRows(o.Cases)
 	}
 	return nil
+}
+
+// noRows is the error of a study none of whose cases has rows in the data.
+func noRows(cases int) error {
+	return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
+		Setting: "--case", Problem: fmt.Sprintf("none of %d cases has rows in this data, so that nothing was timed", cases),
+		Cure: "ask for models, regions, levels and times that the files hold, by a question of your own: --case FILE.yaml (docs/questions.md)",
+	}}
 }
 
 // study is a run under way.
@@ -125,6 +137,8 @@ type cell struct {
 	archive engine.Archive
 	query   *engine.Query
 	want    *answer.Answer
+	proven  bool // its first answer was right
+	bad     bool // an answer was wrong, or none came: it is asked no more
 }
 
 // Run makes the study and writes it to the folder, which the caller closes.

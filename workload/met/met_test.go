@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"barograph/answer"
 	"barograph/design"
 	"barograph/engine"
 	"barograph/engine/dry"
@@ -115,6 +114,51 @@ func TestStudyProvesThenTimes(t *testing.T) {
 	for _, a := range r.Archives {
 		if !a.Whole || a.Digest != r.Data.Digest {
 			t.Errorf("%s %s: whole %v, digest %s, data %s", a.Engine, a.Design, a.Whole, a.Digest, r.Data.Digest)
+		}
+	}
+}
+
+// TestCasesWithoutRows: that nothing comes is proven, and has no time; where no
+// case has rows the study is not what was asked for.
+func TestCasesWithoutRows(t *testing.T) {
+	files := day(t) // without the winds of test_6
+	winds := cases(t, "test_6")[0]
+	winds.Header[record.Model] = []string{"NAM"}
+	reg := engine.Registry{pebble.Driver()}
+	for _, c := range []struct {
+		cases []*question.Question
+		code  int
+		timed int
+	}{
+		{append(cases(t, "test_3"), winds), 0, 2 * 2},
+		{[]*question.Question{winds}, fault.Incomplete, 0},
+	} {
+		folder, err := run.Create(filepath.Join(t.TempDir(), "run"), run.Run{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := met.Run(t.Context(), folder, met.Options{Registry: reg, Targets: []met.Target{target(&reg[0], t.TempDir(), design.KeyValue)}, Cases: c.cases, Files: files, Subset: "s", Reps: 2})
+		if err = errors.Join(err, folder.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if fault.Code(out.Err()) != c.code || out.Empty != 1 || out.Equal != 2*len(c.cases) {
+			t.Errorf("%+v, %v; want status %d", out, out.Err(), c.code)
+		}
+		r, samples, err := run.Read(folder.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		timed := 0
+		for _, s := range samples {
+			if s.Total > 0 {
+				timed++
+			}
+			if s.Case == "test_6" && (s.Total > 0 || s.Verdict != run.Equal) {
+				t.Errorf("the empty answer is %+v", s)
+			}
+		}
+		if title := r.Cases[0].Title; timed != c.timed || c.timed > 0 && title != "Die-off of anomaly correlation: SAL1L2 HGT at P500; 2 regions, 1 day, 53 leads, 1 level" {
+			t.Errorf("%d times, want %d; the title is %q", timed, c.timed, title)
 		}
 	}
 }
@@ -313,27 +357,4 @@ func (a faultyArchives) Open(ctx context.Context, d design.Name) (engine.Archive
 		return nil, err
 	}
 	return enginetest.Faulty(archive, a.f), nil
-}
-
-func TestFolderTakesNoTimeWithoutProof(t *testing.T) {
-	folder, err := run.Create(filepath.Join(t.TempDir(), "r"), run.Run{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := folder.Add(run.Sample{Total: time.Second}, answer.Proof{}); err == nil {
-		t.Error("a time without a proof was taken")
-	}
-	if err := folder.Wrong(run.Sample{Total: time.Second}, &answer.Diff{Problem: "x"}); err != nil {
-		t.Error(err)
-	}
-	if err := folder.Failed(run.Sample{Total: time.Second}, errors.New("x")); err != nil {
-		t.Error(err)
-	}
-	if err := folder.Close(); err != nil {
-		t.Error(err)
-	}
-	_, samples, err := run.Read(folder.Dir)
-	if err != nil || len(samples) != 2 || samples[0].Total != 0 || samples[1].Total != 0 {
-		t.Errorf("samples %+v, %v; want two without times", samples, err)
-	}
 }

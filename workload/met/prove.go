@@ -72,7 +72,7 @@ func (s *study) proveCell(ctx context.Context, c *cell, q *question.Question, f 
 		return nil // absent, not imitated
 	}
 	if err != nil {
-		return s.failed(ctx, sample, err)
+		return s.keep(ctx, c, sample, answer.Proof{}, err)
 	}
 	c.query = query
 	unranked := s.unranked(c.target)
@@ -87,27 +87,28 @@ func (s *study) proveCell(ctx context.Context, c *cell, q *question.Question, f 
 	}
 	var b answer.Builder
 	start := time.Now()
-	if err := c.archive.Ask(ctx, query, &b); err != nil {
-		return s.failed(ctx, sample, err)
-	}
+	err = c.archive.Ask(ctx, query, &b)
 	took := time.Since(start)
-	proof, err := answer.Compare(c.want, &b.Answer)
+	proof, err := s.compare(c, &b, err)
 	if err != nil {
-		return s.wrong(sample, err)
+		return s.keep(ctx, c, sample, proof, err)
 	}
+	c.proven = true
 	s.out.Equal++
 	switch {
 	case !s.whole(c.target):
+	case c.want.Rows == 0: // that nothing comes is proven; how fast, says nothing
+		return s.folder.Add(sample, proof, nil)
 	case unranked: // asked for the proof alone: its times say nothing, however often they are taken
 		sample.Rep, sample.Total, sample.First, sample.Derive, sample.Keys, sample.Bytes = 0, took, took, query.Derive, len(query.Keys), b.Bytes()
-		return s.folder.Add(sample, proof)
+		return s.folder.Add(sample, proof, nil)
 	default:
 		s.cells = append(s.cells, c)
 	}
 	return nil
 }
 
-// unranked says whether the server only stands in for another.
+// unranked reports whether the server only stands in for another.
 func (s *study) unranked(t Target) bool {
 	return slices.ContainsFunc(s.folder.Run.Archives, func(a run.Archive) bool {
 		return a.Engine == t.engine() && a.Design == string(t.Design) && a.Unranked != ""
@@ -132,24 +133,34 @@ func (s *study) whole(t Target) bool {
 	return false
 }
 
-// failed counts a cell without an answer; an interrupted study stops.
-func (s *study) failed(ctx context.Context, sample run.Sample, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
+// compare holds an answer against the reference, unless there is none.
+func (s *study) compare(c *cell, b *answer.Builder, err error) (answer.Proof, error) {
+	if err != nil {
+		return answer.Proof{}, err
 	}
-	s.out.Failed++
-	s.o.Log.Error("no answer", "cell", sample.Way(), "case", sample.Case, "error", err)
-	return s.folder.Failed(sample, err)
+	return answer.Compare(c.want, &b.Answer)
 }
 
-func (s *study) wrong(sample run.Sample, err error) error {
-	d, ok := errors.AsType[*answer.Diff](err)
-	if !ok {
-		return err
+// keep records a repetition. The cell of one that is not right counts as wrong
+// or failed, once, whatever was right before; an interrupted study stops.
+func (s *study) keep(ctx context.Context, c *cell, sample run.Sample, p answer.Proof, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
 	}
-	s.out.Wrong++
-	s.o.Log.Error("wrong answer", "cell", sample.Way(), "case", sample.Case, "difference", d.Problem)
-	return s.folder.Wrong(sample, d)
+	if err != nil && !c.bad {
+		c.bad = true
+		if c.proven {
+			s.out.Equal--
+		}
+		if d, wrong := errors.AsType[*answer.Diff](err); wrong {
+			s.out.Wrong++
+			s.o.Log.Error("wrong answer", "cell", c.Way(), "case", c.Case, "difference", d.Problem)
+		} else {
+			s.out.Failed++
+			s.o.Log.Error("no answer", "cell", c.Way(), "case", c.Case, "error", err)
+		}
+	}
+	return s.folder.Add(sample, p, err)
 }
 
 // time repeats all cells in rounds, each in a fresh random order, the warm-up
@@ -173,13 +184,16 @@ func (s *study) time(ctx context.Context) error {
 			break
 		}
 		heap.tidy()
-		if err := s.sample(ctx, s.cells[i], rep, &b); err != nil {
-			return err
+		if c := s.cells[i]; !c.bad {
+			if err := s.sample(ctx, c, rep, &b); err != nil {
+				return err
+			}
 		}
 		s.folder.Run.Reps = max(s.folder.Run.Reps, rep+1)
 		step.Done++
 		s.o.Progress(step)
 	}
+	s.cells = slices.DeleteFunc(s.cells, func(c *cell) bool { return c.bad })
 	step.Finished, step.Note = true, fmt.Sprintf("%d repetitions of %d cells in %s", s.folder.Run.Reps, len(s.cells), seconds(time.Since(started)))
 	s.o.Progress(step)
 	return nil
@@ -219,7 +233,7 @@ func (s *study) sample(ctx context.Context, c *cell, rep int, b *answer.Builder)
 	if query.Derive > 0 { // keys are part of this flavour's work: derive them again
 		var err error
 		if query, err = c.archive.Phrase(ctx, c.query.Question, c.query.Flavour); err != nil {
-			return s.failed(ctx, run.Sample{Cell: c.Cell, Phase: run.Warm, Rep: rep}, err)
+			return s.keep(ctx, c, run.Sample{Cell: c.Cell, Phase: run.Warm, Rep: rep}, answer.Proof{}, err)
 		}
 	}
 	out := run.Sample{Cell: c.Cell, Phase: run.Warm, Rep: rep, Start: s.clock.Now(), Derive: query.Derive, Keys: len(query.Keys)}
@@ -229,20 +243,14 @@ func (s *study) sample(ctx context.Context, c *cell, rep int, b *answer.Builder)
 	err := c.archive.Ask(ctx, query, b)
 	out.Total = time.Since(start)
 	out.Client = measure.CPUTime() - busy
-	if err != nil {
-		return s.failed(ctx, out, err)
-	}
 	out.First = out.Total
-	if !b.First.IsZero() {
+	if err == nil && !b.First.IsZero() {
 		out.First = b.First.Sub(start)
 	}
 	out.Server, out.Bytes = query.Server, b.Bytes()
-	proof, err := answer.Compare(c.want, &b.Answer)
-	if err != nil {
-		return s.wrong(out, err)
-	}
-	if rep < 0 {
+	proof, err := s.compare(c, b, err)
+	if rep < 0 && err == nil {
 		return nil // a warm-up
 	}
-	return s.folder.Add(out, proof)
+	return s.keep(ctx, c, out, proof, err)
 }

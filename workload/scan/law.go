@@ -110,7 +110,7 @@ func setupOf(r *run.Scans, config int, query string) (Point, bool) {
 	var read []float64
 	for i := range r.Points {
 		x := &r.Points[i]
-		if x.Config != config || x.Query != query || x.Phase != run.Cold || x.Verdict != run.Equal {
+		if x.Config != config || x.Query != query || x.Phase != run.Cold || x.Time.Duration() <= 0 {
 			continue
 		}
 		sum := uint64(0)

@@ -1,16 +1,25 @@
 package scan_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
 	"testing"
 	"time"
 
+	"barograph/answer"
 	"barograph/measure"
+	"barograph/record"
 	"barograph/run"
 	"barograph/workload/scan"
 )
+
+// proven is a proof of something.
+func proven() answer.Proof {
+	p, _ := answer.CompareRecords(record.Digest{Hi: 1, Records: 1}, record.Digest{Hi: 1, Records: 1})
+	return p
+}
 
 // TestLaws makes a run that follows a law, and finds its parameters again.
 func TestLaws(t *testing.T) {
@@ -26,11 +35,11 @@ func TestLaws(t *testing.T) {
 			seconds := max(bytes/(drawn*rate*float64(paths)), work*bytes/1e9/float64(workers))
 			for rep := range 5 {
 				d := time.Duration(seconds * (1 + 0.002*float64(rep-2)) * 1e9)
-				p := run.ScanPoint{Config: config, Query: "scan", Phase: run.Cold, Verdict: run.Equal, Time: d}
+				p := run.ScanPoint{Config: config, Query: "scan", Phase: run.Cold}
 				for range paths {
 					p.Devices = append(p.Devices, measure.DiskLoad{Read: uint64(bytes / float64(paths))})
 				}
-				r.Points = append(r.Points, p)
+				r.Add(p, d, proven(), nil)
 			}
 		}
 	}
@@ -59,12 +68,14 @@ func TestNoLaw(t *testing.T) {
 		"no paths":       {func(r *run.Scans) { r.Disks = nil }, "where the engine keeps its data"},
 		"nothing read":   {func(r *run.Scans) { r.Points[0].Devices, r.Points[1].Devices = nil, nil }, "read nothing from the disks when they were cold; run it as root"},
 		"two placements": {func(*run.Scans) {}, "2 setups cannot tell three parameters"},
-		"wrong answers":  {func(r *run.Scans) { r.Points[0].Verdict = run.Wrong }, "1 setups cannot tell three parameters"},
+		"wrong answers": {func(r *run.Scans) {
+			r.Add(run.ScanPoint{Query: "scan", Phase: run.Cold}, time.Second, proven(), errors.New("a cent is missing"))
+		}, "1 setups cannot tell three parameters"},
 	} {
 		r := &run.Scans{Machine: measure.Machine{UsableCPUs: 2}, Disks: []run.ScanDisk{{Path: "/a", Device: "sda", Rate: 1e8}, {Path: "/b", Device: "sdb", Rate: 1e8}}}
 		for i := range 2 {
 			r.Configs = append(r.Configs, run.ScanConfig{Paths: i + 1, Partitions: 2})
-			r.Points = append(r.Points, run.ScanPoint{Config: i, Query: "scan", Phase: run.Cold, Verdict: run.Equal, Time: time.Second, Devices: []measure.DiskLoad{{Read: 1e8}}})
+			r.Add(run.ScanPoint{Config: i, Query: "scan", Phase: run.Cold, Devices: []measure.DiskLoad{{Read: 1e8}}}, time.Second, proven(), nil)
 		}
 		c.spoil(r)
 		laws := scan.Laws(r)

@@ -8,17 +8,17 @@ import (
 	"barograph/run"
 )
 
-// observe times an answer into p and reads the counters of devices, of the
+// observe times an answer, and reads into p the counters of devices, of the
 // server's processes, if there are any, and of the machine around it; while
 // the answer is under way nothing is read.
-func observe(ctx context.Context, p *run.ScanPoint, devices []string, pids []int32, ask func() error) error {
+func observe(ctx context.Context, p *run.ScanPoint, devices []string, pids []int32, ask func() error) (took time.Duration, err error) {
 	disks, err := measure.StartDisks(ctx, devices)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	machine, err := measure.StartMachine(ctx)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	var server *measure.ProcessMeter
 	if len(pids) > 0 {
@@ -27,13 +27,13 @@ func observe(ctx context.Context, p *run.ScanPoint, devices []string, pids []int
 	spent := measure.CPUTime()
 	began := time.Now()
 	err = ask()
-	p.Time = time.Since(began)
+	took = time.Since(began)
 	p.Client = measure.CPUTime() - spent
 	if err != nil {
-		return err
+		return took, err
 	}
 	if p.Machine, err = machine.Stop(ctx); err != nil {
-		return err
+		return took, err
 	}
 	if server != nil {
 		load := server.Stop(ctx)
@@ -41,5 +41,5 @@ func observe(ctx context.Context, p *run.ScanPoint, devices []string, pids []int
 	}
 	p.Free = measure.AvailableMemory(ctx)
 	p.Devices, err = disks.Stop(ctx)
-	return err
+	return took, err
 }

@@ -55,7 +55,7 @@ func TestRun(t *testing.T) {
 	}
 	seen := map[name]bool{}
 	for _, p := range result.Points {
-		if p.Verdict != run.Equal || p.Time <= 0 {
+		if p.Verdict != run.Equal || p.Time.Duration() <= 0 {
 			t.Errorf("%+v", p)
 		}
 		seen[name{p.Config, p.Query, p.Phase, p.Rep}] = true
@@ -86,7 +86,7 @@ func TestRunCatches(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		for _, p := range result.Points {
-			if p.Verdict != run.Wrong || p.Time != 0 || p.Problem == "" {
+			if p.Verdict != run.Wrong || p.Time != (run.Time{}) || p.Problem == "" {
 				t.Errorf("%s: %+v", name, p)
 			}
 		}

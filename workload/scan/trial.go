@@ -104,9 +104,9 @@ func (t *trial) prove(ctx context.Context, q engine.StarQuery) (right bool, err 
 	if err != nil {
 		return false, fmt.Errorf("%s: %w", q, err)
 	}
-	differs := t.Reference.Check(q, rows)
+	proof, differs := t.Reference.Check(q, rows)
 	if differs != nil {
-		t.into.Points = append(t.into.Points, run.ScanPoint{Config: t.config, Query: string(q), Phase: run.Warm, Verdict: run.Wrong, Problem: differs.Error(), Rows: len(rows)})
+		t.into.Add(run.ScanPoint{Config: t.config, Query: string(q), Phase: run.Warm, Rows: len(rows)}, 0, proof, differs)
 	}
 	return differs == nil, nil
 }
@@ -125,12 +125,11 @@ func (t *trial) times(ctx context.Context, cells []cell) (wrong bool, err error)
 					return wrong, fmt.Errorf("a cold start: %w", err)
 				}
 			}
-			point, err := t.point(ctx, c)
+			right, err := t.point(ctx, c)
 			if err != nil {
 				return wrong, fmt.Errorf("%s: %w", c.query, err)
 			}
-			wrong = wrong || point.Verdict != run.Equal
-			t.into.Points = append(t.into.Points, point)
+			wrong = wrong || !right
 		}
 	}
 	return wrong, nil
@@ -188,22 +187,21 @@ func (t *trial) restart(ctx context.Context, stopped func() error) error {
 	return t.open(ctx, false)
 }
 
-// point asks once and measures.
-func (t *trial) point(ctx context.Context, c cell) (run.ScanPoint, error) {
+// point asks once, measures, and compares when the clock has stopped.
+func (t *trial) point(ctx context.Context, c cell) (right bool, err error) {
 	at := repeated{t.config, c}
 	t.reps[at]++
 	p := run.ScanPoint{Config: t.config, Query: string(c.query), Phase: c.phase, Rep: t.reps[at]}
 	var rows []engine.StarRow
-	err := observe(ctx, &p, t.Devices[:min(len(t.Devices), len(t.Configs[t.config].Paths))], t.host.PIDs, func() (err error) {
+	took, err := observe(ctx, &p, t.Devices[:min(len(t.Devices), len(t.Configs[t.config].Paths))], t.host.PIDs, func() (err error) {
 		rows, err = t.star.Ask(ctx, c.query)
 		return err
 	})
 	if err != nil {
-		return p, err
+		return false, err
 	}
-	p.Rows, p.Verdict = len(rows), run.Equal
-	if differs := t.Reference.Check(c.query, rows); differs != nil {
-		p.Verdict, p.Problem, p.Time = run.Wrong, differs.Error(), 0
-	}
-	return p, nil
+	p.Rows = len(rows)
+	proof, differs := t.Reference.Check(c.query, rows)
+	t.into.Add(p, took, proof, differs)
+	return differs == nil, nil
 }

@@ -201,9 +201,9 @@ func (v *verifier) prepare(ctx context.Context, i int) error {
 	if err := a.Ask(ctx, q, &v.got); err != nil {
 		return err
 	}
-	differs := answer.CompareMeans(v.want, &v.got.Answer)
+	proof, differs := answer.CompareMeans(v.want, &v.got.Answer)
 	if v.archives[i].right = differs == nil; differs != nil {
-		v.into.Points = append(v.into.Points, run.ScanPoint{Config: i, Query: v.question.Name, Phase: run.Warm, Verdict: run.Wrong, Problem: differs.Error(), Rows: v.got.Rows})
+		v.into.Add(run.ScanPoint{Config: i, Query: v.question.Name, Phase: run.Warm, Rows: v.got.Rows}, 0, proof, differs)
 	}
 	return nil
 }
@@ -246,11 +246,9 @@ func (v *verifier) times(ctx context.Context, phase run.Phase) error {
 				return fmt.Errorf("a cold start: %w", err)
 			}
 		}
-		p, err := v.point(ctx, right[k], phase)
-		if err != nil {
+		if err := v.point(ctx, right[k], phase); err != nil {
 			return fmt.Errorf("%s: %w", v.Designs[right[k]], err)
 		}
-		v.into.Points = append(v.into.Points, p)
 	}
 	return nil
 }
@@ -271,23 +269,23 @@ func (v *verifier) chill() error {
 
 // point asks once and measures; opening the database and putting the question
 // are not in its time.
-func (v *verifier) point(ctx context.Context, i int, phase run.Phase) (run.ScanPoint, error) {
+func (v *verifier) point(ctx context.Context, i int, phase run.Phase) error {
 	p := run.ScanPoint{Config: i, Query: v.question.Name, Phase: phase}
 	q, err := v.query(ctx, i)
 	if err != nil {
-		return p, err
+		return err
 	}
 	a := &v.archives[i]
 	a.reps[phase]++
 	p.Rep = a.reps[phase]
-	if err := observe(ctx, &p, v.Devices, v.PIDs, func() error { return a.archive.Ask(ctx, q, &v.got) }); err != nil {
-		return p, err
+	took, err := observe(ctx, &p, v.Devices, v.PIDs, func() error { return a.archive.Ask(ctx, q, &v.got) })
+	if err != nil {
+		return err
 	}
-	p.Rows, p.Verdict = v.got.Rows, run.Equal
-	if differs := answer.CompareMeans(v.want, &v.got.Answer); differs != nil {
-		p.Verdict, p.Problem, p.Time = run.Wrong, differs.Error(), 0
-	}
-	return p, nil
+	p.Rows = v.got.Rows
+	proof, differs := answer.CompareMeans(v.want, &v.got.Answer)
+	v.into.Add(p, took, proof, differs)
+	return nil
 }
 
 // DesignsOf are the designs to ask an engine's archive under: those that are

@@ -84,7 +84,7 @@ func TestVerify(t *testing.T) {
 			t.Errorf("%d points, not %d", len(result.Points), want)
 		}
 		for _, p := range result.Points {
-			if p.Verdict != run.Equal || p.Time <= 0 || p.Rows != result.Archive.Groups {
+			if p.Verdict != run.Equal || p.Time.Duration() <= 0 || p.Rows != result.Archive.Groups {
 				t.Errorf("%+v", p)
 			}
 		}
@@ -124,7 +124,7 @@ func TestVerifyCatches(t *testing.T) {
 				t.Errorf("%d points", len(result.Points))
 			}
 			for _, p := range result.Points {
-				if p.Verdict != run.Wrong || p.Time != 0 || p.Problem == "" {
+				if p.Verdict != run.Wrong || p.Time != (run.Time{}) || p.Problem == "" {
 					t.Errorf("%+v", p)
 				}
 			}

@@ -66,6 +66,7 @@ type Config struct {
 	KeepGoing                               bool
 	Batch                                   int64
 	MaxMisses                               int64
+	MaxOutage                               int64 // seconds
 
 	Ignored []string // properties that were given and have no effect
 }

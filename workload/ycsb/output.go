@@ -38,6 +38,12 @@ func (r *Report) Measurements() []Measurement {
 	if r.Config.Target > 0 {
 		whole("OVERALL", "Unstarted", r.Result.Unstarted)
 	}
+	if n := r.Operations(); n != r.Succeeded() || r.Reconnects > 0 {
+		whole("OVERALL", "Attempts", n)
+		whole("OVERALL", "Succeeded", r.Succeeded())
+		whole("OVERALL", "Reconnects", r.Reconnects)
+		whole("OVERALL", "Outage(ms)", r.Outage.Milliseconds())
+	}
 	for _, of := range []string{"S_Go", "s"} { // YCSB names each collector, then their sum
 		whole("TOTAL_GC"+of, "Count", r.Client.GCs)
 		of = strings.TrimSuffix(strings.TrimPrefix(of, "S"), "s")

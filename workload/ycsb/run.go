@@ -40,6 +40,9 @@ type Report struct {
 	Warnings []string
 	Inserted int64 // keys that a run took for inserts; see Config.Grown
 
+	Reconnects int64         // connections that were lost and opened anew
+	Outage     time.Duration // during which some worker had none
+
 	intervals []logged // for WriteLogs; nil unless hdrhistogram.fileoutput is set
 }
 
@@ -93,11 +96,11 @@ func (w *workload) perform(ctx context.Context, conns []*engine.Conn, o *Options
 			return err
 		}
 	}
-	workers := make([]pace.Worker, r.Threads)
+	workers, own := make([]pace.Worker, r.Threads), make([]*worker, r.Threads)
 	for i, conn := range conns {
-		k := w.worker(conn, i)
-		if workers[i] = k; r.Load {
-			workers[i] = &loader{worker: k, resume: o.Resume}
+		own[i] = w.worker(conn, i)
+		if workers[i] = own[i]; r.Load {
+			workers[i] = &loader{worker: own[i], resume: o.Resume}
 		}
 	}
 	watch, err := observe(ctx, o.Server, time.Duration(w.Warmup)*time.Second)
@@ -118,8 +121,11 @@ func (w *workload) perform(ctx context.Context, conns []*engine.Conn, o *Options
 	}
 	r.Problems = w.problems.list()
 	r.Inserted = w.sequence.next.Load() - w.Records
+	if r.Reconnects, r.Outage = w.outages.opened, w.outages.total; r.Outage > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("connections were lost: for %s some worker had none; %d were opened anew", r.Outage.Round(time.Millisecond), r.Reconnects))
+	}
 	if !r.Result.Hung {
-		err = errors.Join(err, r.cleanUp(conns))
+		err = errors.Join(err, r.cleanUp(own))
 	}
 	if silent := watch.counters(ctx, r.Server); silent != nil {
 		r.Warnings = append(r.Warnings, silent.Error())
@@ -163,10 +169,10 @@ func closeAll(conns []*engine.Conn) (err error) {
 }
 
 // cleanUp closes the connections and times that, as YCSB does.
-func (r *Report) cleanUp(conns []*engine.Conn) (err error) {
-	for _, c := range conns {
+func (r *Report) cleanUp(workers []*worker) (err error) {
+	for _, k := range workers {
 		clock := measure.StartClock()
-		err = errors.Join(err, c.Close())
+		err = errors.Join(err, k.conn.Close())
 		r.Cleanup.Record(clock.Now())
 	}
 	return err
@@ -248,12 +254,21 @@ func (r *Report) isWhole(kind int) bool {
 	return kind < ops && (r.Load || r.Config.Mix[kind] > 0)
 }
 
-// Throughput is operations per second.
+// Succeeded is how many of the operations, or of a load's records, did.
+func (r *Report) Succeeded() int64 {
+	if r.Load {
+		return r.tally(statusOK, opInsert)
+	}
+	return r.Result.Right
+}
+
+// Throughput is operations that succeeded, per second of the whole run, outages
+// and all.
 func (r *Report) Throughput() float64 {
 	if r.Result.Elapsed <= 0 {
 		return 0
 	}
-	return float64(r.Operations()) / r.Result.Elapsed.Seconds()
+	return float64(r.Succeeded()) / r.Result.Elapsed.Seconds()
 }
 
 // Err says what of the run was not right, with the exit status that it

@@ -82,6 +82,7 @@ func known() []Setting {
 		{"batchsize", "1", "records of one insert when loading", whole(func(c *Config) *int64 { return &c.Batch }, 1)},
 		{"db.batchsize", "", "another name of batchsize", whole(func(c *Config) *int64 { return &c.Batch }, 1)},
 		{"maxmisses", "0", "records that may be missing until the run is a failure (not YCSB's)", whole(func(c *Config) *int64 { return &c.MaxMisses }, 0)},
+		{"maxoutage", "60", "seconds for which a worker may try in vain, opening its connection anew, until that ends the run; 0 = for ever (not YCSB's)", whole(func(c *Config) *int64 { return &c.MaxOutage }, 0)},
 		{"reportlatencyforeacherror", "false", "a group for each way of failing, else one for all", yes(func(c *Config) *bool { return &c.EachError })},
 		ignored("latencytrackederrors", "reportlatencyforeacherror tracks all"),
 

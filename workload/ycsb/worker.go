@@ -25,6 +25,10 @@ type worker struct {
 	key, want []byte
 	row       engine.Row
 	scan      scan
+
+	failure  error         // of the current operation, where it is no answer
+	failures int           // in a row
+	failing  time.Duration // when the first of these was
 }
 
 func (w *workload) worker(conn *engine.Conn, number int) *worker {
@@ -35,12 +39,26 @@ func (w *workload) worker(conn *engine.Conn, number int) *worker {
 
 // Do runs one operation of the mix.
 func (k *worker) Do(ctx context.Context, r *pace.Recorder) error {
+	k.failure = nil
+	if err := k.operate(ctx, r); err != nil {
+		return err
+	}
+	if k.failure == nil {
+		k.failures = 0
+		return nil
+	}
+	_, err := k.recover(ctx, r, k.failure)
+	return err
+}
+
+func (k *worker) operate(ctx context.Context, r *pace.Recorder) error {
 	if k.absent.count.Load() > mostFailedInserts && k.Mix[opDelete] == 0 {
 		return &fault.Error{Problem: fmt.Sprintf("more than %d inserts failed", mostFailedInserts), Cure: "see the errors above"}
 	}
 	op := k.mix.Draw(k.rng)
 	if op == opInsert {
-		return k.insert(ctx, r)
+		k.insert(ctx, r)
+		return nil
 	}
 	number, err := k.request(op == opDelete)
 	if err != nil {
@@ -158,6 +176,7 @@ func (k *worker) status(what string, number int64, err error) int {
 		})
 		return statusExists
 	}
+	k.failure = err
 	k.problems.note(what+": error: "+strings.ReplaceAll(err.Error(), string(k.key), "…"), func() string { return string(k.key) })
 	return statusError
 }
@@ -244,7 +263,7 @@ func (k *worker) update(ctx context.Context, r *pace.Recorder, number int64) int
 
 // insert adds a record behind the last. A key that failed is never requested;
 // one that was taken is there.
-func (k *worker) insert(ctx context.Context, r *pace.Recorder) error {
+func (k *worker) insert(ctx context.Context, r *pace.Recorder) {
 	number := k.sequence.take()
 	k.key = k.appendKey(k.key[:0], k.keyNumber(number))
 	k.fill(true)
@@ -255,7 +274,6 @@ func (k *worker) insert(ctx context.Context, r *pace.Recorder) error {
 		k.absent.mark(number)
 	}
 	k.sequence.settled(number)
-	return nil
 }
 
 // loader inserts the records of a load.
@@ -279,19 +297,27 @@ func (l *loader) Do(ctx context.Context, r *pace.Recorder) error {
 		return pace.ErrDone
 	}
 	first, end = first+l.InsertStart, end+l.InsertStart
+	unsure := false
 	if end-first > 1 {
 		began := r.Now()
 		err := l.many(ctx, first, end)
 		if err == nil {
+			l.failures = 0
 			r.DoneMany(opInsert, statusOK, began, int(end-first))
 			return nil
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		} // one by one, to tell which
+		if unanswered(err) {
+			l.key = l.appendKey(l.key[:0], first)
+			if unsure, err = l.recover(ctx, r, err); err != nil {
+				return err
+			}
+		}
 	}
 	for number := first; number < end; number++ {
-		if err := l.one(ctx, r, number); err != nil {
+		if err := l.one(ctx, r, number, unsure); err != nil {
 			return err
 		}
 	}
@@ -317,16 +343,31 @@ func (l *loader) many(ctx context.Context, first, end int64) error {
 }
 
 // one inserts one record, and tries again after a failure, never after success.
-// A key that is taken at a second try was written by the first.
-func (l *loader) one(ctx context.Context, r *pace.Recorder, number int64) error {
+// A key that is taken at a second try was written by the first: unsure says that
+// there may have been one. A try whose connection was lost is not among those
+// that RetryLimit counts.
+func (l *loader) one(ctx context.Context, r *pace.Recorder, number int64, unsure bool) error {
 	l.key = l.appendKey(l.key[:0], number)
 	l.fill(true)
 	began := r.Now()
 	for tries := int64(0); ; tries++ {
 		err := l.conn.Insert(ctx, l.key, &l.row)
 		taken := errors.Is(err, engine.ErrExists)
-		if taken && (tries > 0 || l.resume) {
+		if taken && (unsure || l.resume) {
 			err = nil
+		}
+		if err == nil {
+			l.failures = 0
+		} else if !taken && ctx.Err() == nil {
+			unsure = true
+			reopened, failed := l.recover(ctx, r, err)
+			if failed != nil {
+				return failed
+			}
+			if reopened {
+				tries--
+				continue
+			}
 		}
 		if err == nil || taken || tries == l.RetryLimit || ctx.Err() != nil {
 			status := l.status("insert", number, err)

@@ -49,6 +49,7 @@ type workload struct {
 	present  *existing // nil = scans are not checked against it
 	problems Problems
 	loaded   atomic.Int64 // numbers given out by a load, from InsertStart
+	outages  outages
 
 	mix        dist.Choice
 	scrambled  dist.Scrambled
@@ -160,7 +161,7 @@ func readHistogram(file string) (*dist.Buckets, error) {
 func (w *workload) pacing(o *Options) pace.Options {
 	_, operations := w.Shard.split(0, w.Operations)
 	return pace.Options{
-		Kinds: kinds(), Statuses: statuses(), Rate: w.Target / float64(max(w.Shard.Of, 1)), Arrivals: pace.Arrivals(w.Arrivals), Operations: operations,
+		Kinds: kinds(), Statuses: statuses(), Harmless: statusDeleted, Rate: w.Target / float64(max(w.Shard.Of, 1)), Arrivals: pace.Arrivals(w.Arrivals), Operations: operations,
 		Warmup: time.Duration(w.Warmup) * time.Second, Limit: time.Duration(w.Seconds) * time.Second, Seed: uint64(w.Seed + w.Shard.Index), //nolint:gosec // not negative
 		Spin: w.Spin, Interval: o.Interval, Watch: o.Watch, Grace: o.Grace,
 	}

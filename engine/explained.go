@@ -1,0 +1,115 @@
+package engine
+
+import (
+	"context"
+	"iter"
+
+	"barograph/answer"
+	"barograph/design"
+	"barograph/fault"
+	"barograph/flavour"
+	"barograph/question"
+	"barograph/record"
+)
+
+// DiskFull is the fault of an embedded engine whose disk has no space left.
+func DiskFull(file string, err error) error {
+	return &fault.Error{File: file, Problem: "its disk is full", Err: err,
+		Cure: "free space there and run the same command again: what was committed is whole"}
+}
+
+// Damaged is the fault of an embedded engine whose file is not as it was written.
+func Damaged(file string, err error) error {
+	return &fault.Error{File: file, Problem: "is damaged", Err: err,
+		Cure: "bring back a copy, or remove it and load the files again; look at the disk, too"}
+}
+
+// Explained passes every error of an archive and its loaders through explain,
+// which may put a place and a cure to it.
+func Explained(a Archive, explain func(error) error) Archive {
+	return explained{a, func(err error) error {
+		if err == nil {
+			return nil
+		}
+		return explain(err)
+	}}
+}
+
+type explained struct {
+	Archive
+	explain func(error) error
+}
+
+// told explains the error beside a value.
+func told[T any](e *explained, v T, err error) (T, error) { return v, e.explain(err) }
+
+func (e explained) Loader(ctx context.Context, subset string) (Loader, error) {
+	l, err := e.Archive.Loader(ctx, subset)
+	if err != nil {
+		return nil, e.explain(err)
+	}
+	return explainedLoader{l, e}, nil
+}
+
+func (e explained) Marks(ctx context.Context, subset string) ([]Mark, error) {
+	v, err := e.Archive.Marks(ctx, subset)
+	return told(&e, v, err)
+}
+
+func (e explained) Catalog(ctx context.Context, subset string) (*design.Catalog, error) {
+	v, err := e.Archive.Catalog(ctx, subset)
+	return told(&e, v, err)
+}
+
+func (e explained) Subsets(ctx context.Context) ([]string, error) {
+	v, err := e.Archive.Subsets(ctx)
+	return told(&e, v, err)
+}
+
+func (e explained) Contents(ctx context.Context, subset string) (Contents, error) {
+	v, err := e.Archive.Contents(ctx, subset)
+	return told(&e, v, err)
+}
+
+func (e explained) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*Query, error) {
+	v, err := e.Archive.Phrase(ctx, q, f)
+	return told(&e, v, err)
+}
+
+func (e explained) Ask(ctx context.Context, q *Query, into *answer.Builder) error {
+	return e.explain(e.Archive.Ask(ctx, q, into))
+}
+
+func (e explained) Explain(ctx context.Context, q *Query) (Plan, error) {
+	v, err := e.Archive.Explain(ctx, q)
+	return told(&e, v, err)
+}
+
+func (e explained) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
+	return func(yield func(*record.Batch, error) bool) {
+		for b, err := range e.Archive.Dump(ctx, subset) {
+			if !yield(b, e.explain(err)) {
+				return
+			}
+		}
+	}
+}
+
+func (e explained) Size(ctx context.Context) (int64, error) {
+	v, err := e.Archive.Size(ctx)
+	return told(&e, v, err)
+}
+
+type explainedLoader struct {
+	Loader
+	to explained
+}
+
+func (l explainedLoader) Add(ctx context.Context, b *record.Batch) error {
+	return l.to.explain(l.Loader.Add(ctx, b))
+}
+
+func (l explainedLoader) Commit(ctx context.Context, c Commit) (Stored, error) {
+	v, err := l.Loader.Commit(ctx, c)
+	return told(&l.to, v, err)
+}

@@ -1,0 +1,178 @@
+package enginetest
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"barograph/engine"
+	"barograph/record"
+)
+
+// rot turns bits of a stored archive, one at a time: what is read then is what
+// was stored, or an error that says where and what to do, never anything else.
+func (s *suite) rot(t *testing.T) {
+	raw, files := s.URL(t), crashFiles()
+	h := s.open(t, raw, engine.Options{})
+	mustStore(t, h, "a", files, 6)
+	if _, err := h.Size(t.Context()); err != nil { // writes what is in memory
+		t.Fatal(err)
+	}
+	h.close(t)
+	path, want := databasePath(t, raw), expect(files)
+	rng, caught := newRand(uint64(setting(t, EnvSeed, 1))), 0
+	rounds := s.repetitions(t, 4, 2)
+	for range rounds {
+		dir := t.TempDir()
+		if err := os.CopyFS(dir, os.DirFS(filepath.Dir(path))); err != nil {
+			t.Fatal(err)
+		}
+		copied := filepath.Join(dir, filepath.Base(path))
+		where := turnBit(t, rng, copied)
+		got, err := s.reread(t.Context(), s.Driver.Scheme+":"+copied, rng.IntN(2) == 0)
+		switch {
+		case err != nil && !hasCure(err):
+			t.Errorf("%s: the error has no cure: %v", where, err)
+		case err != nil:
+			caught++
+		case got != want:
+			t.Errorf("%s: the digest is %s, want %s, and there is no error", where, got, want)
+		}
+	}
+	t.Logf("%d of %d damages were seen", caught, rounds)
+}
+
+// fullDisk fills a small disk: the load that fills it ends with an error that
+// says where and what to do, and what was committed is whole once there is space.
+func (s *suite) fullDisk(t *testing.T) {
+	raw := s.URL(t)
+	disk := filepath.Dir(databasePath(t, raw))
+	mount := func(args ...string) error {
+		text, err := exec.CommandContext(context.WithoutCancel(t.Context()), "mount", append(args, "tmpfs", disk)...).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("%w: %s", err, text)
+		}
+		return nil
+	}
+	if err := mount("-t", "tmpfs", "-o", "size=2m"); err != nil {
+		t.Skipf("NOT TESTED: a small disk takes root: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := exec.CommandContext(context.WithoutCancel(t.Context()), "umount", disk).Run(); err != nil {
+			t.Error(err)
+		}
+	})
+	out, err := s.child(t, job{URL: raw, Design: s.design, Fill: true}).Output()
+	if said := string(out); err != nil || !strings.Contains(said, diskIsFull) {
+		t.Fatalf("the load that fills the disk: %v\n%s", err, said)
+	}
+	if err := mount("-o", "remount,size=100m"); err != nil {
+		t.Fatal(err)
+	}
+	h := s.open(t, raw, engine.Options{})
+	names, err := h.Subsets(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := crashFiles()
+	for i := max(len(names)-2, 0); i <= len(names); i++ { // the last is perhaps not whole
+		rest := s.wholeFiles(t, h, fillSubset(i), files)
+		t.Logf("subset %d: %d of %d files are there", i+1, len(files)-len(rest), len(files))
+		mustStore(t, h, fillSubset(i), rest, len(files))
+		holds(t, h, fillSubset(i), expect(files))
+	}
+	h.close(t)
+}
+
+const (
+	fillSubsets = 200
+	diskIsFull  = "enginetest: the disk is full: "
+)
+
+func fillSubset(i int) string { return "s" + strconv.Itoa(i) }
+
+// fill loads until there is an error, which must have a cure.
+func (s *suite) fill(t *testing.T, raw string) {
+	h := s.open(t, raw, engine.Options{})
+	h.closed = true // it need not be possible any more
+	for i := range fillSubsets {
+		_, err := store(t.Context(), h, fillSubset(i), crashFiles(), 12)
+		if err == nil {
+			continue
+		}
+		if !hasCure(err) {
+			t.Errorf("the error has no cure: %v", err)
+		}
+		fmt.Println(diskIsFull, err) //nolint:forbidigo // the parent reads it
+		_, _ = h.Close(), h.engine.Close()
+		return
+	}
+}
+
+// reread dumps the subset a of a copy.
+func (s *suite) reread(ctx context.Context, raw string, readOnly bool) (d record.Digest, err error) {
+	e, err := engine.Registry{s.Driver}.Open(ctx, raw, engine.Options{ReadOnly: readOnly})
+	if err != nil {
+		return d, err
+	}
+	defer e.Close()
+	a, err := e.Archives.Open(ctx, s.design)
+	if err != nil {
+		return d, err
+	}
+	defer a.Close()
+	return dump(ctx, a, "a")
+}
+
+// databasePath is the file or folder of an embedded engine's URL.
+func databasePath(t *testing.T, raw string) string {
+	t.Helper()
+	u, err := url.Parse(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return engine.Path(u)
+}
+
+// turnBit changes one bit of a file, or of one of those in a folder: each byte
+// is hit as likely as any other.
+func turnBit(t *testing.T, rng *rand.Rand, path string) (where string) {
+	t.Helper()
+	var names []string
+	var sizes []int64
+	var all int64
+	err := filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil {
+			names, sizes, all = append(names, name), append(sizes, info.Size()), all+info.Size()
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, i := rng.Int64N(all), 0
+	for ; at >= sizes[i]; i++ {
+		at -= sizes[i]
+	}
+	text, err := os.ReadFile(names[i])
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[at] ^= 1 << rng.IntN(8)
+	if err := os.WriteFile(names[i], text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Base(names[i]) + " at byte " + strconv.FormatInt(at, 10)
+}

@@ -1,0 +1,126 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"barograph/engine"
+	"barograph/lab"
+)
+
+// RunKilledRecords kills the server while workers insert records under keys,
+// and starts it again: the workers open their connections anew, by
+// engine.Records.Reopen, and go on; every record that was acknowledged is there,
+// whole. cfg.URL names databases of l, whose commits must be durable.
+func RunKilledRecords(t *testing.T, cfg Config, l *lab.Lab) {
+	for _, layout := range cfg.Driver.Layouts[:min(1, len(cfg.Driver.Layouts))] { // connections are the same for all
+		e, err := engine.Registry{cfg.Driver}.Open(t.Context(), cfg.URL(t), engine.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		r, err := e.KV.Table(t.Context(), kvTable(layout))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		k := &killed{Records: r}
+		g, ctx := errgroup.WithContext(t.Context())
+		for w := range killedWorkers {
+			g.Go(func() error { return k.insert(ctx, w) })
+		}
+		awaited(t, func() bool { return k.done.Load() > 20*killedWorkers })
+		if err := l.Kill(0); err != nil {
+			t.Fatal(err)
+		}
+		awaited(t, func() bool { return k.failed.Load() > 0 }) // before it is there again
+		if err := l.Restart(t.Context(), 0); err != nil {
+			t.Fatal(err)
+		}
+		k.back.Store(true)
+		if err := g.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		k.whole(t)
+		t.Logf("%s: %d inserts acknowledged, %d failed", layout, k.done.Load(), k.failed.Load())
+		if n := k.failed.Load(); n > 2*killedWorkers {
+			t.Errorf("%d inserts failed of %d workers: connections were used that are lost", n, killedWorkers)
+		}
+	}
+}
+
+const killedWorkers = 4
+
+// awaited waits until something has happened, for a minute at most.
+func awaited(t *testing.T, happened func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !happened(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the workers do not go on")
+		}
+	}
+}
+
+// killed is a table whose server dies.
+type killed struct {
+	*engine.Records
+	done, failed atomic.Int64
+	back         atomic.Bool // the server is there again
+	keys         [killedWorkers][]string
+}
+
+// insert inserts records until twenty have succeeded after the server's return.
+func (k *killed) insert(ctx context.Context, worker int) error {
+	c, err := k.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close() }() // the last one
+	rng, failures := rand.New(rand.NewPCG(1, uint64(worker))), 0
+	for i, after := 0, 0; after < 20; i++ {
+		returned, key := k.back.Load(), fmt.Sprintf("killed%d-%d", worker, i)
+		err := c.Insert(ctx, []byte(key), kvRecord(key))
+		if err == nil {
+			k.keys[worker], failures = append(k.keys[worker], key), 0
+			k.done.Add(1)
+			if returned {
+				after++
+			}
+			continue
+		}
+		k.failed.Add(1)
+		if errors.Is(err, engine.ErrExists) {
+			return fmt.Errorf("%s, which is new: %w", key, err)
+		}
+		c, err = k.Reopen(ctx, c, []byte(key), func() bool {
+			failures++
+			time.Sleep(engine.BackOff(failures, rng))
+			return ctx.Err() == nil && failures < 100
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// whole reads every record that was acknowledged.
+func (k *killed) whole(t *testing.T) {
+	t.Helper()
+	c := kvSuite{Records: k.Records}.connect(t)
+	for _, keys := range k.keys {
+		for _, key := range keys {
+			got := &engine.Row{}
+			if err := c.Read(t.Context(), []byte(key), nil, got); err != nil || !got.Equal(kvRecord(key)) {
+				t.Errorf("%s was acknowledged; after the server's death: %v, %q", key, err, got.Data())
+			}
+		}
+	}
+}
