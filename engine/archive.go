@@ -160,6 +160,10 @@ type Stored struct {
 	New      int64            // records that were not there before
 	Replaced map[string]int64 // by file: records that were there already; see Meet
 	Other    []Contradiction  // those of Replaced whose values are others, in any order
+
+	// Cut counts, by column, the texts that the tables of another program's schema
+	// hold shortened or with other letters. The archive has them whole.
+	Cut map[string]int64
 }
 
 // Mark says that a file is loaded whole. For every mark

@@ -36,6 +36,14 @@ func (s *Stored) Meet(file string, have *record.Batch, i int, b *record.Batch, j
 	s.Other = append(s.Other, Contradiction{Key: h.Key(i), Held: h.Digest(i), What: b.Difference(j, have, i)})
 }
 
+// Shorten counts a text in Cut.
+func (s *Stored) Shorten(column string) {
+	if s.Cut == nil {
+		s.Cut = map[string]int64{}
+	}
+	s.Cut[column]++
+}
+
 // Index finds records by their identity.
 type Index map[record.Key]At
 

@@ -47,6 +47,8 @@ type Summary struct {
 	Same, Other  int64 // records that were there already: the same again, or with other values, which were dropped or replaced what was there
 	Quarantined  int64
 
+	Cut map[string]int64 // see engine.Stored
+
 	Bytes   int64            // of the files loaded
 	ByType  map[string]int64 // records read, by line type
 	LeftOut map[string]int64 // "MPR: OBS_PRS PREP_USE": columns that no design keeps, by line type → records stored without them
@@ -76,7 +78,7 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 		archive: a, o: o, files: map[string]*engine.Mark{}, known: map[string]bool{}, all: len(paths),
 		decided: map[record.Key]bool{}, holds: map[string]*design.Catalog{},
 	}
-	r.sum.ByType, r.sum.LeftOut = map[string]int64{}, map[string]int64{}
+	r.sum.ByType, r.sum.LeftOut, r.sum.Cut = map[string]int64{}, map[string]int64{}, map[string]int64{}
 	var err error
 	if r.marks, err = a.Marks(ctx, subset); err != nil {
 		return nil, err
@@ -219,6 +221,9 @@ func (r *run) commit(ctx context.Context) error {
 	for file, n := range stored.Replaced {
 		r.files[file].Stored -= n
 		r.files[file].Replaced += n
+	}
+	for column, n := range stored.Cut {
+		r.sum.Cut[column] += n
 	}
 	for _, m := range r.done {
 		r.account(m)

@@ -277,7 +277,7 @@ func (e *env) loaded(ctx context.Context, a engine.Archive, p *place, s *load.Su
 	out := loadResult{
 		Archive: engine.Redact(p.url), Design: p.design, Subset: p.subset, Files: len(s.Files), Skipped: len(s.Skipped), Failed: texts(s.Failed),
 		Read: s.Read, Stored: s.Stored, Same: s.Same, Other: s.Other, Refused: refused, Quarantined: s.Quarantined, Bytes: s.Bytes, Seconds: s.Elapsed.Seconds(),
-		LeftOut: s.LeftOut, Records: contents.Records, Objects: contents.Objects, Object: contents.Object, BytesOnDisk: size,
+		LeftOut: s.LeftOut, Cut: s.Cut, Records: contents.Records, Objects: contents.Objects, Object: contents.Object, BytesOnDisk: size,
 	}
 	if of, ok := a.(interface{ Database(subset string) string }); ok {
 		out.Database = of.Database(p.subset)
@@ -315,6 +315,7 @@ type loadResult struct {
 	Refused     int64            `json:"refused"`
 	Quarantined int64            `json:"quarantined"`
 	LeftOut     map[string]int64 `json:"left_out,omitempty"`
+	Cut         map[string]int64 `json:"cut,omitempty"` // by METviewer's column
 	Bytes       int64            `json:"bytes"`
 	Seconds     float64          `json:"seconds"`
 	Records     map[string]int64 `json:"records_by_line_type"`
@@ -337,6 +338,9 @@ func (e *env) printLoad(r *loadResult) error {
 	fmt.Fprintf(w, "lines\t%d read = %d stored + %d same again + %d other values + %d quarantined\n", r.Read, r.Stored, r.Same, r.Other, r.Quarantined)
 	for _, columns := range slices.Sorted(maps.Keys(r.LeftOut)) {
 		fmt.Fprintf(w, "left out\tcolumns that no design keeps, of %d lines of %s\n", r.LeftOut[columns], columns)
+	}
+	for _, column := range slices.Sorted(maps.Keys(r.Cut)) {
+		fmt.Fprintf(w, "cut\t%d texts do not fit METviewer's column %s, which may take several for one; the archive and its digest have them whole\n", r.Cut[column], column)
 	}
 	fmt.Fprintf(w, "archive holds\t%d %s, %.1f MB on disk\n", r.Objects, r.Object, float64(r.BytesOnDisk)/1e6)
 	for _, t := range record.Types() {
