@@ -7,6 +7,7 @@ require (
 	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794
 	github.com/cockroachdb/pebble/v2 v2.1.7
 	github.com/couchbase/gocb/v2 v2.11.1
+	github.com/creack/pty v1.1.24
 	github.com/docker/go-units v0.5.0
 	github.com/duckdb/duckdb-go/v2 v2.10505.0
 	github.com/goccy/go-yaml v1.19.2

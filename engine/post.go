@@ -167,6 +167,7 @@ type PostTables struct {
 	Design PostDesign
 	Policy Policy // "" = Overwrite
 	Make   bool
+	Tests  bool // tables for tests, which change values: their names end in _test
 }
 
 // PostStore is an open set of tables; its functions are safe for concurrent
@@ -222,9 +223,14 @@ type PostedValue struct {
 	Time     int64
 	Value    float64
 
-	Basis   int64 // IHFS, forecasts: when they were made; else record.NoTime
-	Quality byte  // 0 in designs of arrays, which keep none
-	Revised bool  // likewise false
+	// IHFS, forecasts and paired values: when they were made, their probability,
+	// and of the paired ones at what. Basis is else record.NoTime.
+	Basis       int64
+	Probability float32
+	Ref         int32
+
+	Quality byte // 0 in designs of arrays, which keep none
+	Revised bool // likewise false
 	Product string
 	Issued  int64
 }

@@ -30,22 +30,34 @@ func (r Registry) Parse(raw string) (*Driver, *url.URL, error) {
 	}
 	u, err := url.Parse(raw)
 	if err != nil {
-		return nil, nil, &fault.Error{Setting: "engine URL " + Redact(raw), Problem: "cannot be read", Cure: "write it as in `barograph list engines`"}
+		return nil, nil, &fault.Error{Setting: "engine URL " + fault.Redact(raw), Problem: "cannot be read", Cure: "write it as in `barograph list engines`"}
 	}
 	d, ok := r.Find(u.Scheme)
 	if !ok {
-		var known []string
-		for _, d := range r {
-			known = append(known, d.Scheme)
-		}
-		return nil, nil, &fault.Error{Setting: "engine " + u.Scheme, Problem: "is not known", Cure: "choose one of " + strings.Join(known, ", ")}
+		return nil, nil, fault.Unknown("engine", u.Scheme, r.schemes())
 	}
 	for name := range u.Query() {
 		if !slices.ContainsFunc(d.Params, func(p Param) bool { return p.Name == name }) {
-			return nil, nil, &fault.Error{Setting: d.Scheme + " URL, parameter " + name, Problem: "is not known", Cure: "see `barograph list engines`"}
+			unknown := fault.Unknown(d.Scheme+" URL, parameter", name, d.params())
+			unknown.Cure += "; see `barograph list engines`"
+			return nil, nil, unknown
 		}
 	}
 	return d, u, nil
+}
+
+func (r Registry) schemes() (all []string) {
+	for _, d := range r {
+		all = append(all, d.Scheme)
+	}
+	return all
+}
+
+func (d *Driver) params() (all []string) {
+	for _, p := range d.Params {
+		all = append(all, p.Name)
+	}
+	return all
 }
 
 // Open parses a URL and opens its engine.
@@ -56,7 +68,19 @@ func (r Registry) Open(ctx context.Context, raw string, o Options) (*Engine, err
 	}
 	e, err := d.Open(ctx, u, o)
 	if err != nil {
-		return nil, &fault.Error{Setting: Redact(raw), Err: err}
+		if shown := fault.Redact(raw); !strings.Contains(err.Error(), shown) && (d.Place != Embedded || Path(u) == "" || !strings.Contains(err.Error(), Path(u))) {
+			err = &fault.Error{Setting: shown, Err: err}
+		}
+		return nil, err // which names its place once
+	}
+	if about := e.About; about != nil {
+		e.About = func(ctx context.Context) (About, error) {
+			a, err := about(ctx)
+			for name, value := range a.Settings {
+				a.Settings[name] = fault.RedactValue(name, value)
+			}
+			return a, err
+		}
 	}
 	return e, nil
 }
@@ -72,14 +96,4 @@ func Path(u *url.URL) string {
 		return p
 	}
 	return u.Path
-}
-
-// Redact prints a URL without its password; it is the only printer of URLs.
-func Redact(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil {
-		scheme, _, _ := strings.Cut(raw, ":")
-		return scheme + ":…"
-	}
-	return u.Redacted()
 }

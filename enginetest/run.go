@@ -70,7 +70,18 @@ func Run(t *testing.T, cfg Config) {
 	}
 	for _, d := range slices.Sorted(maps.Keys(cfg.Driver.Offers)) {
 		s := &suite{Config: cfg, design: d, flavours: cfg.Driver.Offers[d], root: t.Name()}
-		t.Run("design="+string(d), s.run)
+		t.Run("design="+string(d), func(t *testing.T) {
+			cfg.beside(t)
+			s.run(t)
+		})
+	}
+}
+
+// beside lets a topic run beside others, each on a database of its own in this
+// process; of a server they would ask for more connections than it has.
+func (c Config) beside(t *testing.T) {
+	if c.Driver.Place == engine.Embedded {
+		t.Parallel()
 	}
 }
 

@@ -22,7 +22,9 @@ import (
 //
 // A .stat file and its _TYPE.txt twins are all kept: their records are the
 // same, and the archive holds each of them once. A path that does not exist
-// and a folder or pattern without a file are errors, *fault.Error each.
+// and a folder or pattern without a file are errors, *fault.Error each. What
+// cannot be read (a link to nothing, a pipe, a folder without permission) is
+// kept, so that the rest goes on: OpenFile refuses it by name.
 func Expand(paths []string) ([]string, error) {
 	var files []string
 	for _, p := range paths {
@@ -35,7 +37,7 @@ func Expand(paths []string) ([]string, error) {
 		}
 		files = append(files, found...)
 	}
-	return once(files)
+	return once(files), nil
 }
 
 // expand lists the files that one path stands for.
@@ -43,8 +45,8 @@ func expand(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
-		return below(path)
-	case err == nil:
+		return below(path), nil
+	case err == nil || isLink(path):
 		return []string{path}, nil
 	case !errors.Is(err, fs.ErrNotExist) || !strings.ContainsAny(path, "*?["):
 		return nil, &fault.Error{File: path, Problem: "cannot be read", Err: cause(err)}
@@ -55,52 +57,65 @@ func expand(path string) ([]string, error) {
 	}
 	var files []string
 	for _, m := range matches {
-		info, err := os.Stat(m)
-		if err != nil {
-			return nil, &fault.Error{File: m, Problem: "cannot be read", Err: cause(err)}
-		}
-		if !info.IsDir() {
+		if info, err := os.Stat(m); err == nil && info.IsDir() {
+			files = append(files, below(m)...)
+		} else {
 			files = append(files, m)
-			continue
 		}
-		found, err := below(m)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, found...)
 	}
 	return files, nil
 }
 
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
+}
+
 // below lists the files in a folder and its folders whose names tell a format.
 // Links to files are taken, links to folders below it are not followed.
-func below(dir string) ([]string, error) {
+func below(dir string) []string {
 	var files []string
 	// A folder that is itself a link is meant; with a slash it is followed.
-	err := filepath.WalkDir(dir+string(filepath.Separator), func(path string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return &fault.Error{File: path, Problem: "cannot be read", Err: cause(err)}
+	filepath.WalkDir(dir+string(filepath.Separator), func(path string, e fs.DirEntry, err error) error { //nolint:errcheck // it returns none
+		if err != nil || isFile(path, e) {
+			files = append(files, filepath.Clean(path))
 		}
-		if e.IsDir() || byName(path) == "" {
-			return nil
-		}
-		if e.Type()&fs.ModeSymlink != 0 {
-			info, err := os.Stat(path)
-			if err != nil {
-				return &fault.Error{File: path, Problem: "is a link to nothing", Cure: "remove it or mend it", Err: cause(err)}
-			}
-			if info.IsDir() {
-				return nil
-			}
-		}
-		files = append(files, filepath.Clean(path))
 		return nil
 	})
-	return files, err
+	return files
+}
+
+// Within lists the files directly in a folder whose names tell a format; none
+// where there is no such folder.
+func Within(dir string) []string {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return []string{dir}
+	}
+	var files []string
+	for _, e := range entries {
+		if path := filepath.Join(dir, e.Name()); isFile(path, e) {
+			files = append(files, path)
+		}
+	}
+	return files
+}
+
+// isFile reports whether an entry of a folder is to be read: no folder, nor a
+// link to one, and with a name that tells a format.
+func isFile(path string, e fs.DirEntry) bool {
+	if e.IsDir() || byName(path) == "" {
+		return false
+	}
+	if e.Type()&fs.ModeSymlink == 0 {
+		return true
+	}
+	info, err := os.Stat(path)
+	return err != nil || !info.IsDir()
 }
 
 // once sorts files and drops those that are another one under another name.
-func once(files []string) ([]string, error) {
+func once(files []string) []string {
 	for i := range files {
 		files[i] = filepath.Clean(files[i])
 	}
@@ -113,14 +128,14 @@ func once(files []string) ([]string, error) {
 			target, err = filepath.Abs(target)
 		}
 		if err != nil {
-			return nil, &fault.Error{File: f, Problem: "cannot be read", Err: cause(err)}
+			target = f
 		}
 		if !seen[target] {
 			seen[target] = true
 			kept = append(kept, f)
 		}
 	}
-	return kept, nil
+	return kept
 }
 
 // cause drops the path that an error of os repeats.

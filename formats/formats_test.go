@@ -8,7 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"barograph/fault"
@@ -85,8 +87,8 @@ func TestOpen(t *testing.T) {
 		{"vsdb.gz", "\r\n" + vsdbLine, VSDB, "SAL1L2 GFS"},
 		{"gefs_7/x.vsdb", ensLine, VSDB, "RELP GEFS_7"},
 		{"gefs/x.vsdb", ensLine, VSDB, "RELP GEFS"},
-		{"empty.stat", "", MetStat, ""},
-		{"empty.vsdb.gz", "", VSDB, ""},
+		{"header.stat", statHeader, MetStat, ""},
+		{"blank.vsdb.gz", "\n", VSDB, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := write(t, dir, c.name, c.text)
@@ -135,7 +137,9 @@ func TestOpenFaults(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct{ name, text, want string }{
 		{"a.txt", "hello world\n", "neither its name nor its first line"},
-		{"a", "", "neither its name nor its first line"},
+		{"a", "\n", "neither its name nor its first line"},
+		{"empty.stat", "", "is empty: there is nothing to store"},
+		{"empty.vsdb.gz", "", "is empty: there is nothing to store"},
 		{"a.stat.bz2", "BZh91AY", "is packed with bzip2; unpack it first"},
 		{"a.stat.xz", "\xfd7zXZ\x00", "is packed with xz"},
 		{"b.stat", "\x1f\x8b\x08", "is no whole gzip file"},
@@ -165,6 +169,53 @@ func TestOpenFaults(t *testing.T) {
 	checkFault(t, err, whole, "unexpected EOF")
 }
 
+// What is no file is refused by name, without being opened, wherever it stands;
+// the files beside it are found.
+func TestSpecialFilesAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	good := write(t, dir, "good.vsdb", vsdbLine)
+	pipe, null, link, name, nothing := filepath.Join(dir, "pipe.vsdb"), filepath.Join(dir, "null.stat"), filepath.Join(dir, "pipelink.stat"), filepath.Join(dir, "gfs_\xff.vsdb"), filepath.Join(dir, "nothing.stat")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skip(err)
+	}
+	for _, err := range []error{
+		os.Symlink(os.DevNull, null), os.Symlink(pipe, link), os.Symlink("gone", nothing), os.WriteFile(name, []byte(vsdbLine), 0o600),
+	} {
+		if err != nil {
+			t.Skip(err)
+		}
+	}
+	for path, want := range map[string]string{
+		pipe: "is no regular file but a pipe", null: "is no regular file but a device", link: "is no regular file but a pipe",
+		nothing: "is a link to nothing that can be read: no such file",
+	} {
+		_, err := Open(path)
+		checkFault(t, err, path, want)
+	}
+	_, err := Open(name)
+	checkFault(t, err, strconv.Quote(name), "the name is not UTF-8")
+	for _, paths := range [][]string{{dir}, {good, name, nothing, null, pipe, link}, {filepath.Join(dir, "*")}} {
+		files, err := Expand(paths)
+		if want := []string{name, good, nothing, null, pipe}; err != nil || !slices.Equal(files, want) { // the link is the pipe again
+			t.Errorf("Expand(%q) = %q, %v, want %q", paths, files, err, want)
+		}
+	}
+}
+
+// Of a folder in a load_spec only the files directly in it are meant.
+func TestWithin(t *testing.T) {
+	dir := t.TempDir()
+	want := []string{write(t, dir, "a.stat", statLine), write(t, dir, "b.vsdb.gz", vsdbLine)}
+	write(t, dir, "c/d.stat", statLine)
+	write(t, dir, "readme.txt", "")
+	if got := Within(dir); !slices.Equal(got, want) {
+		t.Errorf("Within = %q, want %q", got, want)
+	}
+	if got := Within(filepath.Join(dir, "none")); len(got) > 0 {
+		t.Errorf("of a folder that is not there: %q", got)
+	}
+}
+
 func checkFault(t *testing.T, err error, file, want string) {
 	t.Helper()
 	var f *fault.Error
@@ -180,7 +231,7 @@ func TestOpener(t *testing.T) {
 	for i := range 12 {
 		name, text := fmt.Sprintf("%02d.stat", i), statHeader+strings.Repeat(statLine, i)
 		if i%2 == 0 {
-			name, text = fmt.Sprintf("x_%d/%02d.vsdb", i, i), strings.Repeat(ensLine, i)
+			name, text = fmt.Sprintf("x_%d/%02d.vsdb", i, i), strings.Repeat(ensLine, i)+"\n"
 		}
 		if i%3 == 0 {
 			name += gzipped

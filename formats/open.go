@@ -5,9 +5,12 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync/atomic"
+	"unicode/utf8"
 
 	"github.com/klauspost/compress/gzip"
 
@@ -58,6 +61,41 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// OpenFile opens a regular file for reading. Everything else is refused before
+// it is opened, as a pipe or a device may never answer: a name that is not
+// UTF-8, which no database takes, a folder, a link to nothing.
+func OpenFile(path string) (*os.File, error) {
+	if !utf8.ValidString(path) {
+		return nil, &fault.Error{File: strconv.Quote(path), Problem: "the name is not UTF-8, which an archive could not keep", Cure: "rename the file, or its folder"}
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil && isLink(path):
+		return nil, &fault.Error{File: path, Problem: "is a link to nothing that can be read", Cure: "remove it or mend it", Err: cause(err)}
+	case err == nil && !info.IsDir() && !info.Mode().IsRegular():
+		return nil, &fault.Error{File: path, Problem: "is no regular file but " + special(info.Mode()), Cure: "write what it gives to a file, and name that"}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, &fault.Error{File: path, Problem: "cannot be opened", Err: cause(err), Cure: "check the path and its permissions"}
+	}
+	if info.IsDir() {
+		f.Close() //nolint:errcheck // nothing was written
+		return nil, &fault.Error{File: path, Problem: "is a folder", Cure: "name files, or expand the folder first"}
+	}
+	return f, nil
+}
+
+func special(m fs.FileMode) string {
+	switch {
+	case m&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	case m&fs.ModeSocket != 0:
+		return "a socket"
+	}
+	return "a device"
+}
+
 // Open opens one file for reading. See Opener.Open.
 func Open(path string) (*File, error) { return new(Opener).Open(path) }
 
@@ -66,9 +104,9 @@ func Open(path string) (*File, error) { return new(Opener).Open(path) }
 // where the name does not tell, by its first line. Its error is a *fault.Error
 // that names the file and a cure.
 func (o *Opener) Open(path string) (*File, error) {
-	f, err := os.Open(path)
+	f, err := OpenFile(path)
 	if err != nil {
-		return nil, &fault.Error{File: path, Problem: "cannot be opened", Err: cause(err)}
+		return nil, err
 	}
 	file, err := o.open(path, f)
 	if err != nil {
@@ -83,13 +121,13 @@ func (o *Opener) open(path string, f *os.File) (*File, error) {
 	if err != nil {
 		return nil, &fault.Error{File: path, Problem: "cannot be read", Err: cause(err)}
 	}
-	if info.IsDir() {
-		return nil, &fault.Error{File: path, Problem: "is a folder", Cure: "name files, or expand the folder first"}
-	}
 	file := &File{Path: path, Size: info.Size(), Kind: byName(path), source: &source{f: f}}
 	text, err := o.unpack(file)
 	if err != nil {
 		return nil, err
+	}
+	if _, err := text.Peek(1); err == io.EOF {
+		return nil, &fault.Error{File: path, Problem: "is empty: there is nothing to store", Cure: "make or fetch it again, or leave it out"}
 	}
 	if file.Kind == "" {
 		// An error of Peek other than the end of a short file comes again when the reader reads.

@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"barograph/design"
@@ -112,7 +113,7 @@ func (r *run) locate(ctx context.Context, found []engine.Contradiction) (map[rec
 	}
 	var paths []string
 	digests := map[string]bool{}
-	all := slices.Concat(r.marks, r.sum.Files)
+	all := slices.AppendSeq(slices.Clone(r.sum.Files), maps.Values(r.marks))
 	for _, m := range r.files {
 		all = append(all, *m)
 	}

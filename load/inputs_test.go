@@ -33,3 +33,29 @@ func TestLastLineIsKeptOnlyWhereAsked(t *testing.T) {
 		t.Errorf("loaded a third time: %+v", s)
 	}
 }
+
+// The archive remembers what it holds in quarantine, and says so to whoever
+// loads the same file again.
+func TestSecondLoadTellsTheQuarantine(t *testing.T) {
+	a, path := memory(t), write(t, t.TempDir(), "a.vsdb", line(0, 0, 1)+"V01 GFS 2x nonsense\n")
+	if s := mustLoad(t, a, load.Options{}, path); len(s.Held) != 0 || s.Quarantined != 1 {
+		t.Errorf("first: %+v", s)
+	}
+	if s := mustLoad(t, a, load.Options{}, path); len(s.Held) != 1 || s.Held[0].Quarantined != 1 || s.Held[0].Read != 2 || s.Quarantined != 0 {
+		t.Errorf("second: %+v", s)
+	}
+}
+
+// Empty files hold nothing that could be loaded; they are never marked.
+func TestEmptyFilesAreListed(t *testing.T) {
+	dir := t.TempDir()
+	a, files := memory(t), []string(nil)
+	for i := range 8 {
+		files = append(files, write(t, dir, string(rune('a'+i))+".stat", ""))
+	}
+	for range 2 {
+		if s := mustLoad(t, a, load.Options{}, files...); len(s.Failed) != 8 || len(s.Skipped) > 0 || len(s.Files) > 0 {
+			t.Errorf("%d failed, %d skipped, %d loaded; want 8, 0, 0", len(s.Failed), len(s.Skipped), len(s.Files))
+		}
+	}
+}

@@ -42,6 +42,7 @@ type Summary struct {
 	Files   []engine.Mark // the files loaded, in order
 	Skipped []string      // files that the archive held already, or that repeat another file of this load
 	Failed  []error       // files that could not be read, or not to their end
+	Held    []engine.Mark // of the files skipped: those of which the archive has lines in quarantine
 
 	Read, Stored int64
 	Same, Other  int64 // records that were there already: the same again, or with other values, which were dropped or replaced what was there
@@ -76,15 +77,16 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 	}
 	r := &run{
 		archive: a, o: o, files: map[string]*engine.Mark{}, known: map[string]bool{}, all: len(paths),
-		decided: map[record.Key]bool{}, holds: map[string]*design.Catalog{},
+		marks: map[string]engine.Mark{}, decided: map[record.Key]bool{}, holds: map[string]*design.Catalog{},
 	}
 	r.sum.ByType, r.sum.LeftOut, r.sum.Cut = map[string]int64{}, map[string]int64{}, map[string]int64{}
-	var err error
-	if r.marks, err = a.Marks(ctx, subset); err != nil {
+	marks, err := a.Marks(ctx, subset)
+	if err != nil {
 		return nil, err
 	}
-	for _, m := range r.marks {
+	for _, m := range marks {
 		r.known[m.Digest] = m.Quarantined == 0 || !o.KeepLast
+		r.marks[m.Digest] = m
 	}
 	known := maps.Clone(r.known) // for the parsers, which run beside r
 	before, err := a.Contents(ctx, subset)
@@ -115,7 +117,7 @@ type run struct {
 	o       Options
 	window  *window
 	sum     Summary
-	marks   []engine.Mark           // of the archive, as the load began
+	marks   map[string]engine.Mark  // what the archive held before, by digest
 	known   map[string]bool         // digests of files that are loaded, or will be with the next commit
 	files   map[string]*engine.Mark // files of which records are not committed yet, or that are under way
 	done    []*engine.Mark          // files that are whole with the next commit
@@ -175,9 +177,12 @@ func (r *run) end(f *File) error {
 	switch {
 	case f.Err != nil:
 		r.sum.Failed = append(r.sum.Failed, f.Err)
-		r.o.Log.Error("file not loaded", "file", f.Path, "error", f.Err)
+		r.o.Log.Debug("file not loaded", "file", f.Path, "error", f.Err)
 	case f.skip || r.known[f.Digest]:
 		r.sum.Skipped = append(r.sum.Skipped, f.Path)
+		if m := r.marks[f.Digest]; f.skip && m.Quarantined > 0 {
+			r.sum.Held = append(r.sum.Held, m)
+		}
 	default:
 		m := r.mark(f)
 		m.Loaded = time.Now().UTC()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -181,7 +180,7 @@ func (f *File) parse(ctx context.Context, o *Reading, open func(string) (source,
 	if f.Digest, f.Bytes, f.Err = fileDigest(f.Path); f.Err != nil {
 		return nil
 	}
-	if o.Skip != nil && o.Skip(f.Digest) {
+	if f.Bytes > 0 && o.Skip != nil && o.Skip(f.Digest) { // archives of old hold empty files as loaded
 		f.skip = true
 		return nil
 	}
@@ -197,7 +196,11 @@ func (f *File) parse(ctx context.Context, o *Reading, open func(string) (source,
 		if err != nil {
 			release(b)
 			if !errors.Is(err, io.EOF) {
-				f.Err = &fault.Error{File: f.Path, Problem: "cannot be read to its end", Err: err, Cure: "check or fetch the file again; it is not marked as loaded"}
+				line := 0
+				if inner, ok := errors.AsType[*fault.Error](err); ok && inner.Err != nil {
+					err, line = inner.Err, inner.Line
+				}
+				f.Err = &fault.Error{File: f.Path, Line: line, Problem: "cannot be read to its end", Err: err, Cure: "check or fetch the file again; it is not marked as loaded"}
 			}
 			return nil
 		}
@@ -224,9 +227,9 @@ func compact(b *record.Batch) *record.Batch {
 
 // fileDigest reads a file once for the digest of its bytes.
 func fileDigest(path string) (digest string, size int64, err error) {
-	f, err := os.Open(path)
+	f, err := formats.OpenFile(path)
 	if err != nil {
-		return "", 0, &fault.Error{File: path, Problem: "cannot be opened", Err: err, Cure: "check the path and its permissions"}
+		return "", 0, err
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
 	h := xxh3.New()

@@ -14,8 +14,7 @@ func Example() {
 		ms := float64(10+5*cell) + 0.1*float64(rep)
 		samples[cell] = append(samples[cell], ms)
 	}
-	s := measure.Summarize(samples[0])
-	fmt.Printf("median %.2f ms, %v\n", s.Median, s.CI)
+	fmt.Printf("median %.2f ms, %v\n", measure.Median(samples[0]), measure.MedianCI(samples[0], measure.Confidence))
 	c := measure.Compare(samples[1], samples[0], 1)
 	fmt.Printf("%.2fx %s\n", c.Ratio, c.Mark())
 	fmt.Println(measure.MedianCI([]float64{9, 11, 10}, measure.Confidence))

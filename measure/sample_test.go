@@ -3,7 +3,6 @@ package measure
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 )
 
@@ -83,87 +82,6 @@ func TestMedianCICovers(t *testing.T) {
 		}
 		if got := float64(hits) / 4000; math.Abs(got-said) > 0.012 {
 			t.Errorf("n = %d: covered %.4f, said %.4f", n, got, said)
-		}
-	}
-}
-
-// Quartiles are those of NumPy's method 'median_unbiased', type 8 in R.
-func TestSummarize(t *testing.T) {
-	xs := []float64{3, 1, math.NaN(), 4, 1, 5, 9, math.Inf(1), 2, 6}
-	before := slices.Clone(xs)
-	s := Summarize(xs)
-	if s.N != 8 || s.Excluded != 2 {
-		t.Errorf("N %d, excluded %d", s.N, s.Excluded)
-	}
-	for _, c := range []struct {
-		name      string
-		got, want float64
-	}{
-		{"min", s.Min, 1}, {"q1", s.Q1, 17.0 / 12}, {"median", s.Median, 3.5}, {"q3", s.Q3, 5.583333333333333},
-		{"max", s.Max, 9}, {"mean", s.Mean, 3.875}, {"mad", s.MAD, 2}, {"lo", s.CI.Lo, 1}, {"hi", s.CI.Hi, 9},
-	} {
-		if !near(c.got, c.want) {
-			t.Errorf("%s = %v, want %v", c.name, c.got, c.want)
-		}
-	}
-	for i := range xs {
-		if xs[i] != before[i] && !math.IsNaN(before[i]) {
-			t.Fatal("the sample was changed")
-		}
-	}
-}
-
-func TestSummarizeNothing(t *testing.T) {
-	for _, xs := range [][]float64{nil, {}, {math.NaN()}} {
-		if s := Summarize(xs); s.N != 0 || !math.IsNaN(s.Median) || s.CI.Known || s.Outliers != nil {
-			t.Errorf("%v: %+v", xs, s)
-		}
-	}
-}
-
-// The samples and counts of hyperfine's own tests of its threshold.
-func TestOutliersAreHyperfines(t *testing.T) {
-	normal := []float64{2.33269488, 1.42195907, -0.57527698, -0.31293437, 2.2948158, 0.75813273, -1.0712388, -0.96394741, -1.15897446, 1.10976285}
-	ten := []float64{10, 10, 10, 10, 10, 10, 10}
-	for _, c := range []struct {
-		xs   []float64
-		want []int
-	}{
-		{nil, nil}, {[]float64{50}, nil}, {[]float64{1000, 0}, nil}, {[]float64{-0.2, 0, 0.2}, nil},
-		{[]float64{-0.2, 0, 0.2, 4}, []int{3}}, {[]float64{0.5, 0.30, 0.29, 0.31, 0.30}, []int{0}},
-		{normal, nil}, {append(slices.Clone(normal), 20, -500), []int{10, 11}},
-		{append(slices.Clone(ten), 100), []int{7}}, {append(slices.Clone(ten), 100, 100), []int{7, 8}},
-	} {
-		if got := Outliers(c.xs); !slices.Equal(got, c.want) {
-			t.Errorf("%v: outliers %v, want %v", c.xs, got, c.want)
-		}
-	}
-}
-
-// A first-order autoregressive series of n values is worth n(1-φ)/(1+φ).
-func TestEffectiveN(t *testing.T) {
-	for _, c := range []struct{ phi, lo, hi float64 }{{0, 0.7, 1}, {0.5, 0.22, 0.5}, {0.9, 0.03, 0.09}} {
-		var sum float64
-		const n, series = 10_000, 20
-		for s := range uint64(series) {
-			r := rand.New(rand.NewPCG(s, 5))
-			xs := make([]float64, n)
-			for i := 1; i < n; i++ {
-				xs[i] = c.phi*xs[i-1] + r.NormFloat64()
-			}
-			e, ok := EffectiveN(xs)
-			if !ok || e < 1 || e > n {
-				t.Fatalf("phi %g: %v %v", c.phi, e, ok)
-			}
-			sum += e / n / series
-		}
-		if sum < c.lo || sum > c.hi {
-			t.Errorf("phi %g: worth %.3f of n, theory says %.3f", c.phi, sum, (1-c.phi)/(1+c.phi))
-		}
-	}
-	for _, xs := range [][]float64{nil, make([]float64, 15), make([]float64, 100)} {
-		if _, ok := EffectiveN(xs); ok {
-			t.Errorf("%d equal values have an effective number", len(xs))
 		}
 	}
 }

@@ -19,7 +19,14 @@ type USL struct {
 	Sigma  Estimate `json:"sigma"`  // contention: the share of the work that is done one at a time
 	Kappa  Estimate `json:"kappa"`  // crosstalk: what each pair of clients costs
 	Error  float64  `json:"error"`  // root mean square of the relative errors
+
+	clients int // how many numbers of them it was fitted to
 }
+
+// Holds reports whether the law was put to the test and describes what was
+// measured: three parameters fit any three numbers of clients, and one that is
+// off by more than a tenth is another law.
+func (u USL) Holds() bool { return u.clients > 3 && u.Error <= 0.1 }
 
 // uslDraws is the number of bootstrap fits.
 const uslDraws = 500
@@ -39,7 +46,7 @@ func FitUSL(clients []float64, throughputs [][]float64, seed uint64) (USL, error
 		}
 		medians[i] = Median(samples[i])
 	}
-	if distinct := len(slices.Compact(slices.Sorted(slices.Values(clients)))); distinct < 3 {
+	if u.clients = len(slices.Compact(slices.Sorted(slices.Values(clients)))); u.clients < 3 {
 		return u, &fault.Error{Setting: "USL", Problem: "three parameters need three numbers of clients", Cure: "name more, such as 1,2,4,8"}
 	}
 	best := fitUSL(clients, medians)

@@ -1,6 +1,7 @@
 package question
 
 import (
+	"io"
 	"os"
 	"path"
 	"slices"
@@ -62,11 +63,21 @@ func names(qs []*Question) []string {
 }
 
 func findYAML(file string) (*Question, error) {
-	text, err := os.ReadFile(file)
+	text, err := readSome(file)
 	if err != nil {
 		return nil, &fault.Error{File: file, Problem: "cannot be read", Err: err, Cure: "check the path"}
 	}
 	return Parse(file, text)
+}
+
+// readSome reads a file, or as much of it as shows that it is too long.
+func readSome(file string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	return io.ReadAll(io.LimitReader(f, maxText+1))
 }
 
 func findCase(name string) (*Question, error) {
@@ -79,6 +90,7 @@ func findCase(name string) (*Question, error) {
 			return q, nil
 		}
 	}
-	return nil, &fault.Error{Setting: "case " + strconv.Quote(name), Problem: "is not known",
-		Cure: "choose one of " + strings.Join(names(cases), ", ") + ", or give a .yaml file or METviewer's plot .xml"}
+	unknown := fault.Unknown("case", name, names(cases))
+	unknown.Cure += ", or give a .yaml file or METviewer's plot .xml"
+	return nil, unknown
 }

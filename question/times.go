@@ -2,6 +2,7 @@ package question
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 )
 
@@ -93,6 +94,8 @@ func (t *Times) Check() error {
 		return errors.New("ends before it begins")
 	case t.Step < 0:
 		return errors.New("has a negative step")
+	case t.Step > 0 && (t.Last-t.First)/t.Step >= maxTimes:
+		return fmt.Errorf("is more than %d times", maxTimes)
 	}
 	return nil
 }

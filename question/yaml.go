@@ -5,7 +5,9 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"math"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -14,6 +16,8 @@ import (
 	"barograph/record"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/token"
 )
 
 //go:embed cases/*.yaml
@@ -64,8 +68,50 @@ func Cases() ([]*Question, error) {
 	return qs, nil
 }
 
+// What a question may need at most: of bytes, of brackets and dashes within one
+// another, of times, and of leads. A few bytes of YAML can ask for gigabytes.
+const (
+	maxText  = 256 << 10
+	maxDepth = 16
+	maxTimes = 1_000_000
+	maxLeads = 100_000
+)
+
+var deepDashes = regexp.MustCompile(`(?m)^[ \t]*(?:[-?:][ \t]+){` + strconv.Itoa(maxDepth) + `}`)
+
+// hostile says why a text is not even parsed; "" where it may be.
+func hostile(text []byte) string {
+	if len(text) > maxText {
+		return fmt.Sprintf("it is longer than %d KiB", maxText>>10)
+	}
+	depth := 0
+	for _, c := range text {
+		switch c {
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth = max(depth-1, 0)
+		}
+		if depth > maxDepth {
+			return fmt.Sprintf("it has more than %d brackets within one another", maxDepth)
+		}
+	}
+	if deepDashes.Match(text) {
+		return fmt.Sprintf("it has more than %d lists within one another", maxDepth)
+	}
+	for _, t := range lexer.Tokenize(string(text)) {
+		if t.Type == token.AnchorType || t.Type == token.AliasType {
+			return fmt.Sprintf("line %d: anchors and aliases are not read; write the values out", t.Position.Line)
+		}
+	}
+	return ""
+}
+
 // Parse reads a question from YAML. An unknown field is an error with its line.
 func Parse(name string, text []byte) (*Question, error) {
+	if problem := hostile(text); problem != "" {
+		return nil, &fault.Error{File: name, Problem: "is not a question: " + problem, Cure: "see docs/questions.md"}
+	}
 	var f file
 	if err := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(&f); err != nil {
 		return nil, &fault.Error{File: name, Problem: "is not a question: " + yaml.FormatError(err, false, true), Cure: "see docs/questions.md"}
@@ -152,25 +198,31 @@ func ParseTime(s string) (int64, error) {
 	return 0, &fault.Error{Setting: strconv.Quote(s), Problem: "is not a time", Cure: "write 2019-01-01T00:00:00Z"}
 }
 
+// maxHours is the longest lead, whose seconds are an int32.
+const maxHours = math.MaxInt32 / 3600
+
 // parseLeads reads forecast leads: "24" is hours, "1h30m" a duration, and
 // "0-240/6" the hours from 0 to 240 by 6.
 func parseLeads(items []string) ([]int32, error) {
 	var leads []int32
 	for _, s := range items {
 		bad := &fault.Error{Setting: "fcst_lead", Problem: strconv.Quote(s) + " is no lead", Cure: "write hours (24), a duration (1h30m) or a range of hours (0-240/6)"}
-		if h, err := strconv.Atoi(s); err == nil {
+		if h, err := strconv.ParseInt(s, 10, 32); err == nil && h >= -maxHours && h <= maxHours {
 			leads = append(leads, int32(h)*3600)
 			continue
 		}
-		var first, last, step int
-		if n, _ := fmt.Sscanf(s, "%d-%d/%d", &first, &last, &step); n == 3 && step > 0 && first <= last {
+		var first, last, step int64
+		if n, _ := fmt.Sscanf(s, "%d-%d/%d", &first, &last, &step); n == 3 && step > 0 && first <= last && last <= maxHours && len(leads) < maxLeads {
+			if (last-first)/step >= maxLeads {
+				return nil, &fault.Error{Setting: "fcst_lead", Problem: strconv.Quote(s) + " is more than 100,000 leads", Cure: "ask for fewer, or leave fcst_lead out: all"}
+			}
 			for h := first; h <= last; h += step {
 				leads = append(leads, int32(h)*3600)
 			}
 			continue
 		}
 		d, err := time.ParseDuration(s)
-		if err != nil {
+		if err != nil || d.Abs() > maxHours*time.Hour {
 			return nil, bad
 		}
 		leads = append(leads, int32(d/time.Second))

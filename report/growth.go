@@ -3,6 +3,8 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -54,6 +56,13 @@ type GrowthLaw struct {
 	Times []measure.Estimate `json:"times_ms"` // median and its 95 % interval, by size
 	Far   measure.Estimate   `json:"far_ms"`   // predicted for FarDocuments
 	Floor bool               `json:"floor,omitempty"`
+}
+
+// told reports whether the law rests on enough for an interval: three sizes, so
+// that it can be seen whether a line holds, and repetitions of each that bound
+// its median.
+func (l *GrowthLaw) told() bool {
+	return l.Sizes > 2 && !slices.ContainsFunc(l.Times, func(e measure.Estimate) bool { return math.IsNaN(e.Low) })
 }
 
 // FarDocuments is the archive that the original experiment ended with: four
@@ -231,29 +240,29 @@ func (g *growth) bounds() string {
 
 // sentence says in words which ways do not mind the size.
 func (g *growth) sentence() string {
-	flat, rest := map[string]bool{}, 0
+	flat, cases := map[string]bool{}, map[string]int{}
 	for _, l := range g.sum.Laws {
 		switch {
 		case l.Floor:
-		case l.Exponent.High < flatExponent:
+		case l.told() && l.Exponent.High < flatExponent:
 			flat[l.Way()] = true
-		default:
-			rest++
 		}
 	}
 	for _, l := range g.sum.Laws {
-		if l.Exponent.High >= flatExponent {
+		cases[l.Way()]++
+		if !l.told() || l.Exponent.High >= flatExponent {
 			delete(flat, l.Way())
 		}
 	}
+	most := 0
+	for _, n := range cases {
+		most = max(most, n)
+	}
+	maps.DeleteFunc(flat, func(way string, _ bool) bool { return cases[way] < most }) // it did not answer every case
 	if len(flat) == 0 {
 		return fmt.Sprintf("From %s no way of asking is shown to be flat in every case.", g.bounds())
 	}
-	names := make([]string, 0, len(flat))
-	for n := range flat {
-		names = append(names, n)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(flat))
 	return fmt.Sprintf("From %s these ways are flat in every case (exponent below %g with 95 %% confidence): %s.", g.bounds(), flatExponent, list(names))
 }
 
@@ -270,18 +279,25 @@ func (g *growth) laws() table {
 	t.Head = append(t.Head, column{Name: "at " + number(g.sum.Far) + "×", Unit: "ms, predicted"})
 	for _, l := range g.sum.Laws {
 		e := l.Exponent
-		r := row{Cells: []cell{text(l.Case), text(l.Engine), text(l.Design), text(l.Flavour), value(e.Value, signed(e.Value)), text(signed(e.Low) + " – " + signed(e.High))}}
+		span := dim(none)
+		if l.told() {
+			span = text(signed(e.Low) + " – " + signed(e.High))
+		}
+		r := row{Cells: []cell{text(l.Case), text(l.Engine), text(l.Design), text(l.Flavour), value(e.Value, signed(e.Value)), span}}
 		if l.Floor {
 			r.Class = "floor"
 		}
 		for _, v := range l.Times {
 			r.Cells = append(r.Cells, value(v.Value, number(v.Value)))
 		}
+		if !l.told() {
+			l.Far.High = math.Inf(1)
+		}
 		r.Cells = append(r.Cells, forecast(l.Far))
 		t.Rows = append(t.Rows, r)
 	}
 	t.Note = "Exponent: time = factor · copies^exponent, fitted to the medians; 0 = the size does not matter, 1 = twice the archive takes twice the time. " +
-		"Predictions whose 95 % interval spans more than a factor of 1,000 are not printed: more sizes, or a quieter machine, would narrow it. The interval is the wider of a bootstrap over repetitions and of Student's t over sizes. A copy is the same data under another subset name: engines that keep each subset in tables or databases of its own never look at the others."
+		"Predictions whose 95 % interval spans more than a factor of 1,000 are not printed: more sizes, or a quieter machine, would narrow it. Fewer than three sizes, or than six repetitions of a size, give no interval and no prediction. The interval is the wider of a bootstrap over repetitions and of Student's t over sizes. A copy is the same data under another subset name: engines that keep each subset in tables or databases of its own never look at the others."
 	return t
 }
 

@@ -82,3 +82,52 @@ func TestGrowthOfOneSize(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+// TestGrowthOfTwoSizes: two sizes, or few repetitions, have no interval, make
+// nothing flat and predict nothing.
+func TestGrowthOfTwoSizes(t *testing.T) {
+	for name, c := range map[string]struct {
+		sizes []int
+		reps  int
+	}{"two sizes": {[]int{1, 4}, 11}, "few repetitions": {[]int{1, 2, 4}, 4}} {
+		dir := t.TempDir()
+		for _, n := range c.sizes {
+			r, cells := made()
+			if err := os.Rename(write(t, r, cells, c.reps), filepath.Join(dir, "x"+count(n))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		g, err := openGrowth(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := g.sentence(); !strings.Contains(s, "no way of asking is shown to be flat") {
+			t.Errorf("%s: %s", name, s)
+		}
+		for _, r := range g.laws().Rows {
+			if last := r.Cells[len(r.Cells)-1].Text; r.Cells[5].Text != none || last != "cannot be told" {
+				t.Errorf("%s: the interval is %q, the prediction %q", name, r.Cells[5].Text, last)
+			}
+		}
+	}
+}
+
+// TestHeadlineNumbersHaveIntervals: with too few repetitions for an interval
+// the words hold no number of how much faster anything is.
+func TestHeadlineNumbersHaveIntervals(t *testing.T) {
+	r, cells := made()
+	for _, c := range []struct {
+		reps int
+		want bool
+	}{{reps, true}, {3, false}} {
+		s, _ := summary(t, write(t, r, cells, c.reps))
+		for _, rank := range s.Ranking[1:] {
+			if known := !math.IsNaN(float64(rank.Lo)); known != c.want || known && !(rank.Lo < rank.Ratio && rank.Ratio < rank.Hi) {
+				t.Errorf("%d repetitions: %+v", c.reps, rank)
+			}
+		}
+		if has := strings.Contains(s.InWords, "it takes 6.40 times ("); has != c.want || strings.Contains(s.InWords, " times the fastest") {
+			t.Errorf("%d repetitions: %s", c.reps, s.InWords)
+		}
+	}
+}

@@ -27,12 +27,13 @@ type shownPlan struct {
 func (f *folder) planGroups() []planGroup {
 	by := map[string][]shownPlan{}
 	for _, p := range f.plans {
-		c, ok := cellOfPlan(p.Name)
-		if !ok {
-			c = run.Cell{Case: "other"}
+		c := p.Cell
+		known := c != run.Cell{}
+		if !known {
+			c.Case = "other"
 		}
 		shown := shownPlan{Anchor: planAnchor(c), Name: c.Engine + " · " + c.Design + " · " + c.Flavour, Text: p.Text}
-		if !ok {
+		if !known {
 			shown.Anchor, shown.Name = "", p.Name
 		}
 		if len(p.Text) > planLimit {

@@ -16,7 +16,7 @@ func (rs *results) medians(s *Summary) table {
 		t.Head = append(t.Head, column{Name: c.Name, Unit: "ms"})
 	}
 	t.Head = append(t.Head, column{Name: "mean", Unit: "ms"}, column{Name: "ratio", Unit: "×"})
-	ranked := map[way]float64{}
+	ranked := map[way]cell{}
 	var order []way
 	for _, w := range rs.ways { // floors stand first: what all else contains
 		if rs.floor(w.Engine, w.Design) {
@@ -31,7 +31,11 @@ func (rs *results) medians(s *Summary) table {
 	}
 	for _, r := range s.Ranking {
 		w := way{r.Engine, r.Design, r.Flavour}
-		ranked[w] = float64(r.Ratio)
+		ratio := value(float64(r.Ratio), number(float64(r.Ratio)))
+		if span := interval(float64(r.Lo), float64(r.Hi)); span != none && r.Hi > r.Lo {
+			ratio.Sub = span
+		}
+		ranked[w] = ratio
 		order = append(order, w)
 	}
 	for _, w := range rs.ways {
@@ -69,7 +73,7 @@ func (rs *results) medians(s *Summary) table {
 			ratio = dim("not ranked")
 		}
 		if q, ok := ranked[w]; ok {
-			ratio = value(q, number(q))
+			ratio = q
 		}
 		r.Cells = append(r.Cells, mean, ratio)
 		t.Rows = append(t.Rows, r)

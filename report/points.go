@@ -35,6 +35,7 @@ type pointCell struct {
 	verdict     run.Verdict
 
 	throughput measure.Estimate
+	known      bool        // the estimate is an interval, no mere range
 	response   run.Latency // medians over the repetitions
 }
 
@@ -78,6 +79,7 @@ func gather(all []*run.Point) *points {
 		p.cells[i].add(x)
 	}
 	slices.Sort(p.engines)
+	slices.Sort(p.mixes) // they were run in random order
 	for _, c := range p.cells {
 		c.settle()
 	}
@@ -117,7 +119,7 @@ func (c *pointCell) settle() {
 	rate := over(func(x *run.Point) float64 { return x.Throughput })
 	c.throughput = measure.Estimate{Value: measure.Median(rate), Low: slices.Min(rate), High: slices.Max(rate)}
 	if m := measure.MedianCI(rate, measure.Confidence); m.Known {
-		c.throughput.Low, c.throughput.High = m.Lo, m.Hi
+		c.throughput.Low, c.throughput.High, c.known = m.Lo, m.Hi, true
 	}
 	for _, t := range []struct {
 		to   *time.Duration
@@ -263,7 +265,8 @@ func (p *points) mixInWords(mix string) string {
 	return strings.Join(words, ", ")
 }
 
-// sentence is the answer for one mix.
+// sentence is the answer for one mix. Only what has an interval has a number, and
+// a place, in it; engines whose intervals overlap share a place.
 func (p *points) sentence(mix string) string {
 	var tops []*pointCell
 	for _, e := range p.engines {
@@ -274,19 +277,30 @@ func (p *points) sentence(mix string) string {
 	if len(tops) == 0 {
 		return "No engine answered rightly, so none has a time."
 	}
-	slices.SortFunc(tops, func(a, b *pointCell) int { return cmp.Compare(b.throughput.Value, a.throughput.Value) })
-	var words []string
-	for _, c := range tops {
-		words = append(words, fmt.Sprintf("%s %s/s with %s (95th percentile %s ms)", c.engine, number(c.throughput.Value), several(c.threads, "thread"), number(ms(c.response.P95))))
+	if i := slices.IndexFunc(tops, func(c *pointCell) bool { return !c.known }); i >= 0 {
+		need := measure.MedianCI(nil, measure.Confidence).Need
+		return fmt.Sprintf("%s of a point: no interval, which takes %d; so nothing is ranked here.", several(len(tops[i].reps), "run"), need)
 	}
-	return "Highest throughput: " + strings.Join(words, "; ") + "."
+	slices.SortFunc(tops, func(a, b *pointCell) int { return cmp.Compare(b.throughput.Value, a.throughput.Value) })
+	var words strings.Builder
+	for i, c := range tops {
+		switch {
+		case i == 0:
+		case c.throughput.High < tops[i-1].throughput.Low:
+			words.WriteString("; then ")
+		default:
+			words.WriteString("; not told apart from it ")
+		}
+		fmt.Fprintf(&words, "%s %s/s (%s) with %s", c.engine, number(c.throughput.Value), interval(c.throughput.Low, c.throughput.High), several(c.threads, "thread"))
+	}
+	return "Highest throughput: " + words.String() + ". In brackets the 95 % interval of the median."
 }
 
 // picture is throughput as bars with the 95th percentile as a line.
 func (p *points) picture(mix, title string) ([]byte, error) {
 	t := plot.Throughput{
 		Frame: plot.Frame{Title: mix + ": throughput, and the latency that it costs", Subtitle: title + " · " + p.scope(), Width: pageWidth, YLabel: "operations per second",
-			Caption: "A bar for each number of threads. Latency is that of all operations, from when they were due. Whiskers: the 95 % interval of the median, or the range where repetitions are fewer than six. Every answer was checked; what is not right has no bar."},
+			Caption: "A bar for each number of threads. Latency is that of all operations, from when they were due. Whiskers: the 95 % interval of the median, or the range where repetitions are fewer than six. What is not right has no bar."},
 		RightLabel: "95th percentile of latency (ms)", BarName: "operations per second (left axis)", LineName: "95th percentile of latency (right axis)", Below: "threads",
 	}
 	for i, e := range p.engines {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,8 +20,8 @@ func madePoint(engine, place string, threads, rep int, perSecond float64) *run.P
 		h.Record(time.Duration(float64(threads)/perSecond*float64(500+i)) * time.Millisecond)
 	}
 	p := &run.Point{
-		Mix: "workloada", Engine: engine, Layout: "columns", Place: place, Threads: threads, Rep: rep, Clients: 1, Verdict: run.Equal, Started: time.Unix(1_700_000_000, 0).UTC(),
-		Elapsed: 10 * time.Second, Operations: int64(10 * perSecond), Checked: int64(10 * perSecond), Throughput: perSecond, Interval: time.Second, Response: run.Short(h), Service: run.Short(h),
+		Mix: "workloada", Engine: engine, Layout: "columns", Place: place, Threads: threads, Rep: rep, Clients: 1, Started: time.Unix(1_700_000_000, 0).UTC(),
+		Elapsed: 10 * time.Second, Operations: int64(10 * perSecond), Throughput: perSecond, Interval: time.Second, Response: run.Short(h), Service: run.Short(h),
 		Groups: []run.Group{
 			{Operation: "READ", Outcome: "OK", Count: 500, Records: 500, Whole: true, Service: run.Short(h), Response: run.Short(h)},
 			{Operation: "UPDATE", Outcome: "OK", Count: 500, Records: 500, Whole: true, Service: run.Short(h), Response: run.Short(h)},
@@ -34,6 +35,8 @@ func madePoint(engine, place string, threads, rep int, perSecond float64) *run.P
 		}
 		p.Series = append(p.Series, run.Slice{Ended: n, Slow: time.Second / 10})
 	}
+	half := int64(5 * perSecond)
+	p.Judge(run.Answers{Succeeded: 2 * half, Found: half, Written: half}, nil)
 	return p
 }
 
@@ -59,13 +62,13 @@ func madeFolder(t *testing.T, all ...*run.Point) string {
 // is wrong has no number.
 func TestPointsPage(t *testing.T) {
 	var all []*run.Point
-	for rep := 1; rep <= 3; rep++ {
+	for rep := 1; rep <= 6; rep++ {
 		for i, n := range []int{1, 2, 4, 8} {
 			all = append(all, madePoint("postgres", "server", n, rep, []float64{1000, 1900, 3300, 4800}[i]+float64(rep)), madePoint("dry", "memory", n, rep, 1e6))
 		}
 	}
 	bad := madePoint("mariadb", "server", 8, 1, 123456)
-	bad.Verdict, bad.Problem = run.Wrong, "17 answers are wrong"
+	bad.Judge(run.Answers{Wrong: 17, Succeeded: 1, Found: 1}, errors.New("17 answers are wrong"))
 	dir := madeFolder(t, append(all, bad)...)
 	path, err := Write(dir)
 	if err != nil {
@@ -76,7 +79,7 @@ func TestPointsPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"1 run of 25 not right", "Highest throughput: postgres 4,800/s with 8 threads", "50 % reads, 50 % updates", "wrong answers", "17 answers are wrong",
+		"1 run of 49 not right", "Highest throughput: postgres 4,800/s (4,800 – 4,810) with 8 threads. In brackets", "50 % reads, 50 % updates", "wrong answers", "17 answers are wrong",
 		`<tr class="floor">`, "Scalability", "stall</text>", "What held it back", "95th percentile of latency (right axis)",
 	} {
 		if !bytes.Contains(text, []byte(want)) {
@@ -91,6 +94,47 @@ func TestPointsPage(t *testing.T) {
 	var out strings.Builder
 	if err := Text(&out, dir); err != nil || !strings.Contains(out.String(), "Universal scalability law") {
 		t.Errorf("%v\n%s", err, out.String())
+	}
+}
+
+// A headline has no number without an interval: single runs are not ranked, and
+// engines whose intervals overlap are not told apart. A law that does not hold
+// is not told, and what was checked is told of what.
+func TestHeadlinesHaveIntervals(t *testing.T) {
+	many := func(reps int, rates map[string][]float64) *points {
+		var all []*run.Point
+		for e, each := range rates {
+			for i, rate := range each {
+				for rep := range reps {
+					all = append(all, madePoint(e, "server", 1<<i, rep+1, rate*(1+float64(rep)/100)))
+				}
+			}
+		}
+		p := gather(all)
+		p.run = &run.Run{}
+		return p
+	}
+	for want, p := range map[string]*points{
+		"1 run of a point: no interval, which takes 6; so nothing is ranked here.":                                  many(1, map[string][]float64{"a": {1000}, "b": {2000}}),
+		"Highest throughput: b 2,050/s (2,000 – 2,100) with 1 thread; then a 1,020/s (1,000 – 1,050) with 1 thread": many(6, map[string][]float64{"a": {1000}, "b": {2000}}),
+		"Highest throughput: b 1,040/s (1,010 – 1,060) with 1 thread; not told apart from it a ":                    many(6, map[string][]float64{"a": {1000}, "b": {1010}}),
+	} {
+		if got := p.sentence("workloada"); !strings.HasPrefix(got, want) {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+	for _, x := range []struct {
+		reps  int
+		rates []float64
+		law   int
+	}{{3, []float64{1000, 1900, 3500, 6000}, 1}, {2, []float64{1000, 1900, 3500, 6000}, 0}, {3, []float64{1000, 1900, 3500}, 0}, {3, []float64{1000, 100, 9000, 300}, 0}} {
+		if laws := many(x.reps, map[string][]float64{"a": x.rates}).usl(); len(laws) != x.law {
+			t.Errorf("%d repetitions of %v: %+v", x.reps, x.rates, laws)
+		}
+	}
+	p := gather([]*run.Point{madePoint("a", "server", 1, 1, 1000), madePoint("dry", "memory", 1, 1, 1e6)})
+	if got, want := p.checked(), "5,000 reads and scans were held against the keys and fields that must be there: all are right. No value was compared (--verify does that). 5,000 writes were acknowledged"; !strings.HasPrefix(got, want) {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 

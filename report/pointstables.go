@@ -24,9 +24,8 @@ func (p *points) head() head {
 			h.Engines.Head[i].Name = "layout"
 		}
 	}
-	checked, wrong, seen := int64(0), 0, map[string]bool{}
+	wrong, seen := 0, map[string]bool{}
 	for _, x := range p.all {
-		checked += x.Checked
 		if x.Verdict != run.Equal {
 			wrong++
 		}
@@ -41,12 +40,38 @@ func (p *points) head() head {
 	case len(p.all) == 0:
 		h.Proof = "Nothing was run."
 	case h.Right:
-		h.Proof = fmt.Sprintf("Each of %s answers was checked, and right.", count(checked))
+		h.Proof = p.checked()
 	default:
 		h.Proof = fmt.Sprintf("%s of %d not right; these have no times.", several(wrong, "run"), len(p.all))
 	}
 	h.Facts = p.facts(&f)
 	return h
+}
+
+// checked says what was checked of what, the floor left out: it is no engine.
+func (p *points) checked() string {
+	var a run.Answers
+	for _, x := range p.all {
+		if x.Place != "memory" || len(p.engines) == 0 {
+			a.Add(x.Answers)
+		}
+	}
+	if a.Found == 0 {
+		return "This folder does not say what was checked of its answers." // an older one
+	}
+	words := fmt.Sprintf("%s reads and scans were held against the keys and fields that must be there: all are right. ", count(a.Found))
+	switch {
+	case a.Values >= a.Found:
+		words += "So is each of their values."
+	case a.Values > 0:
+		words += fmt.Sprintf("The values of %s of them were compared, and are right.", count(a.Values))
+	default:
+		words += "No value was compared (--verify does that)."
+	}
+	if a.Written > 0 {
+		words += fmt.Sprintf(" %s writes were acknowledged: of each run up to 66 records were read back, all of them are there.", count(a.Written))
+	}
+	return words
 }
 
 func (p *points) facts(f *folder) []fact {
@@ -90,7 +115,7 @@ func (p *points) table(mix string) table {
 	for _, name := range []string{"p50", "p90", "p95", "p99", "p99.9", "max"} {
 		t.Head = append(t.Head, column{Name: name, Unit: "ms"})
 	}
-	t.Head = append(t.Head, column{Name: "client CPU", Unit: "µs/op"}, column{Name: "server CPU", Unit: "µs/op"}, column{Name: "answers", Unit: "checked"})
+	t.Head = append(t.Head, column{Name: "client CPU", Unit: "µs/op"}, column{Name: "server CPU", Unit: "µs/op"}, column{Name: "checked", Unit: "answers"}, column{Name: "by", Text: true})
 	tops := map[*pointCell]bool{}
 	for _, e := range p.engines {
 		tops[best(p.of(mix, e))] = true
@@ -118,7 +143,7 @@ func (p *points) table(mix string) table {
 func (c *pointCell) numbers() []cell {
 	if !c.right() {
 		out := []cell{{Text: noteOf(c), Sub: shortened(c.problem), Class: "bad"}}
-		for range 9 {
+		for range 10 {
 			out = append(out, dim(none))
 		}
 		return out
@@ -131,14 +156,14 @@ func (c *pointCell) numbers() []cell {
 	for _, d := range []time.Duration{c.response.P50, c.response.P90, c.response.P95, c.response.P99, c.response.P999, c.response.Max} {
 		out = append(out, value(ms(d), number(ms(d))))
 	}
-	client, server, checked := []float64{}, []float64{}, int64(0)
+	client, server, a := []float64{}, []float64{}, run.Answers{}
 	for _, x := range c.reps {
 		n := float64(max(x.Operations, 1))
 		client = append(client, float64((x.Client.User+x.Client.System).Microseconds())/n)
 		if x.Server != nil && x.Server.Local {
 			server = append(server, float64(x.Server.Used.CPU.Microseconds())/n)
 		}
-		checked += x.Checked
+		a.Add(x.Answers)
 	}
 	out = append(out, value(measure.Median(client), number(measure.Median(client))))
 	if len(server) > 0 {
@@ -146,7 +171,18 @@ func (c *pointCell) numbers() []cell {
 	} else {
 		out = append(out, dim(none))
 	}
-	return append(out, value(float64(checked), count(checked)))
+	return append(out, value(float64(a.Found), count(a.Found)), text(degree(a)))
+}
+
+// degree is how far answers were checked.
+func degree(a run.Answers) string {
+	switch {
+	case a.Found > 0 && a.Values >= a.Found:
+		return "values"
+	case a.Values > 0:
+		return "some values"
+	}
+	return "keys"
 }
 
 func shortened(s string) string {
@@ -242,7 +278,11 @@ type fitted struct {
 	law         measure.USL
 }
 
-// usl fits the law wherever three numbers of threads or more were right.
+// lawReps are the fewest repetitions over which the law's parameters have an interval.
+const lawReps = 3
+
+// usl fits the law to numbers of threads that were right and repeated. One that
+// does not hold is not told: its parameters mean nothing.
 func (p *points) usl() (out []fitted) {
 	for _, mix := range p.mixes {
 		for _, e := range p.engines {
@@ -259,8 +299,11 @@ func (p *points) usl() (out []fitted) {
 				}
 				f.cells, n, x = append(f.cells, c), append(n, float64(c.threads)), append(x, reps)
 			}
+			if slices.ContainsFunc(f.cells, func(c *pointCell) bool { return len(c.reps) < lawReps }) {
+				continue
+			}
 			var err error
-			if f.law, err = measure.FitUSL(n, x, p.run.Seed); err == nil {
+			if f.law, err = measure.FitUSL(n, x, p.run.Seed); err == nil && f.law.Holds() {
 				out = append(out, f)
 			}
 		}
@@ -272,18 +315,12 @@ func (p *points) usl() (out []fitted) {
 func uslTable(all []fitted) table {
 	t := table{Head: []column{{Name: "workload", Text: true}, {Name: "engine", Text: true}, {Name: "λ", Unit: "operations/s of one thread"}, {Name: "σ", Unit: "contention"}, {Name: "κ", Unit: "crosstalk"},
 		{Name: "peak", Unit: "threads"}, {Name: "highest", Unit: "operations/s"}, {Name: "error", Unit: "%"}}}
-	repeated := true
 	for _, f := range all {
 		t.Rows = append(t.Rows, uslRow(f.mix, f.engine, f.law))
-		for _, c := range f.cells {
-			repeated = repeated && len(c.reps) > 2
-		}
 	}
 	t.Note = "Throughput of n threads = λ·n / (1 + σ·(n−1) + κ·n·(n−1)) (Gunther). σ is the share of the work that is done one at a time, κ what each pair of threads costs. " +
-		"Below each parameter its 95 % interval, a bootstrap over the repetitions; error: root mean square of what the law is off by."
-	if !repeated {
-		t.Note += " With fewer than three repetitions the intervals say little: give --reps 3 or more."
-	}
+		"Below each parameter its 95 % interval, a bootstrap over the repetitions; error: root mean square of what the law is off by. " +
+		"Engines of which the law is off by more than a tenth, or that were run with fewer than four numbers of threads or three times each, are left out."
 	return t
 }
 

@@ -65,7 +65,7 @@ func WritePosts(dir string) (string, error) {
 		return "", err
 	}
 	p.Facts = []fact{
-		{"Engine", r.Product + " " + r.Version}, {"Products", r.Feed}, {"Policy", r.Policy},
+		{"Engine", r.Product + " " + r.Version}, {"Products", r.Feed}, {"Decoded", postRead(r)}, {"Policy", r.Policy},
 		{"Machine", r.Machine.CPU}, {"Command", "barograph " + strings.Join(r.Args, " ")},
 	}
 	p.Rates, p.Rows, p.Days = postRates(r), postRows(r), postDays(r)
@@ -112,14 +112,21 @@ func PostText(w io.Writer, r *run.Posts) error {
 	for _, x := range r.Warnings {
 		fmt.Fprintln(w, x)
 	}
+	fmt.Fprintln(w, postRead(r))
 	fmt.Fprintln(w, postSentence(r))
 	return nil
+}
+
+// postRead says what decoding came to.
+func postRead(r *run.Posts) string {
+	d := r.Read
+	return fmt.Sprintf("%s products: %s values, %s lost; %s errors, %s warnings", count(d.Products), count(d.Values), count(d.Lost), count(d.Errors), count(d.Warnings))
 }
 
 // logStats prints the lines of the report's log_stats: averages in seconds with
 // two decimals, the longest in whole seconds.
 func logStats(w io.Writer, c *run.PostCell) {
-	if c.Products == 0 {
+	if c.PostFigures == nil || c.Products == 0 {
 		return
 	}
 	fmt.Fprintf(w, "# %s %s, %s, %s\n", c.Test, c.Scenario, c.Design, c.Method)
@@ -136,24 +143,35 @@ func postRates(r *run.Posts) table {
 	}}
 	for i := range r.Cells {
 		c := &r.Cells[i]
+		head := []cell{text(c.Test), text(c.Scenario), text(c.Design), text(c.Method), text(count(c.Posters)), text(count(c.Together))}
+		if c.PostFigures == nil {
+			t.Rows = append(t.Rows, row{Cells: unproven(head, len(t.Head), len(t.Head)-2)})
+			continue
+		}
 		if c.Products == 0 {
 			continue
 		}
 		m := func(d time.Duration) cell { return value(ms(d), number(ms(d))) }
-		rate := value(c.Rate(), number(c.Rate()))
-		if c.Wrong {
-			rate = cell{Text: "wrong", Class: "bad"}
-		}
 		old := recorded2006(c.Design, c.Scenario)
 		if c.Test != "quiet" {
 			old = math.NaN()
 		}
-		t.Rows = append(t.Rows, row{Cells: []cell{
-			text(c.Test), text(c.Scenario), text(c.Design), text(c.Method), text(count(c.Posters)), text(count(c.Together)), text(count(c.Products)), text(count(c.Values)),
-			m(c.Parse.Mean), m(c.Post.Mean), m(c.Post.P50), m(c.Post.P95), m(c.Post.P99), m(c.Post.Max), rate, text(number(old)),
-		}})
+		t.Rows = append(t.Rows, row{Cells: append(head, text(count(c.Products)), text(count(c.Values)),
+			m(c.Parse.Mean), m(c.Post.Mean), m(c.Post.P50), m(c.Post.P95), m(c.Post.P99), m(c.Post.Max), value(c.Rate(), number(c.Rate())), text(number(old)))})
 	}
 	return t
+}
+
+// unproven fills a row with dashes, and says in one column what is the matter.
+func unproven(head []cell, columns, at int) []cell {
+	for i := len(head); i < columns; i++ {
+		c := dim(none)
+		if i == at {
+			c = cell{Text: "wrong", Class: "bad"}
+		}
+		head = append(head, c)
+	}
+	return head
 }
 
 func postRows(r *run.Posts) table {
@@ -176,19 +194,14 @@ func postRows(r *run.Posts) table {
 	}
 	for i := range r.Cells {
 		c := &r.Cells[i]
-		proof := dim("digest only")
-		switch {
-		case c.Wrong:
-			proof = cell{Text: "differs", Class: "bad"}
-		case c.Proof != "":
-			proof = cell{Text: c.Proof, Class: "ok"}
-		case c.Digest == "":
-			proof = dim(none)
+		head := []cell{text(c.Test), text(c.Scenario), text(c.Design), text(c.Method)}
+		if c.PostFigures == nil {
+			t.Rows = append(t.Rows, row{Cells: unproven(head, len(t.Head), len(t.Head)-1)})
+			continue
 		}
-		t.Rows = append(t.Rows, row{Cells: []cell{
-			text(c.Test), text(c.Scenario), text(c.Design), text(c.Method), text(count(c.RowsRead)), told(c.RowsInserted), told(c.RowsUpdated),
-			size(c.TableBytes), size(c.IndexBytes), told(c.DeadRows), size(c.LogBytes), text(number(c.Wall.Seconds())), text(number(c.ClientCPU.Seconds())), text(count(c.Retries)), proof,
-		}})
+		t.Rows = append(t.Rows, row{Cells: append(head, text(count(c.RowsRead)), told(c.RowsInserted), told(c.RowsUpdated),
+			size(c.TableBytes), size(c.IndexBytes), told(c.DeadRows), size(c.LogBytes), text(number(c.Wall.Seconds())), text(number(c.ClientCPU.Seconds())), text(count(c.Retries)),
+			cell{Text: c.Proof, Class: "ok"})})
 	}
 	return t
 }
@@ -201,52 +214,35 @@ func postDays(r *run.Posts) table {
 	for i := range r.Days {
 		d := &r.Days[i]
 		m := func(x time.Duration) cell { return value(ms(x), number(ms(x))) }
-		t.Rows = append(t.Rows, row{Cells: []cell{
-			text(d.Phase), text(d.Day.Format(time.DateOnly)), text(d.Design), text(d.Method), text(count(d.Products)), text(count(d.Values)),
-			m(d.Post.Mean), m(d.Post.P99), m(d.Post.Max), value(d.Rate(), number(d.Rate())), text(count(d.Late)),
-		}})
+		head := []cell{text(d.Phase), text(d.Day.Format(time.DateOnly)), text(d.Design), text(d.Method), text(count(d.Products)), text(count(d.Values))}
+		if d.Proof == "" {
+			t.Rows = append(t.Rows, row{Cells: unproven(head, len(t.Head), len(t.Head)-2)})
+			continue
+		}
+		t.Rows = append(t.Rows, row{Cells: append(head, m(d.Post.Mean), m(d.Post.P99), m(d.Post.Max), value(d.Rate(), number(d.Rate())), text(count(d.Late)))})
 	}
 	return t
 }
 
-// postSentence says in words how many times as fast as the algorithm of 2006
-// the best method was, design by design.
+// postSentence says what was done and proven. It has no rates: each is of one
+// run, without an interval, so that no rank of methods could be told from noise.
 func postSentence(r *run.Posts) string {
-	type pair struct{ first, best *run.PostCell }
-	var order []string
-	pairs := map[string]*pair{}
+	all, proven := len(r.Cells)+len(r.Days), 0
 	for i := range r.Cells {
-		c := &r.Cells[i]
-		if c.Test != "quiet" || c.Wrong || c.Products == 0 {
-			continue
-		}
-		name := c.Scenario + " into " + c.Design
-		p := pairs[name]
-		if p == nil {
-			p = &pair{}
-			pairs[name] = p
-			order = append(order, name)
-		}
-		if c.Method == "row-2006" {
-			p.first = c
-		}
-		if p.best == nil || c.Rate() > p.best.Rate() {
-			p.best = c
+		if r.Cells[i].Proof != "" {
+			proven++
 		}
 	}
-	var parts []string
-	for _, name := range order {
-		p := pairs[name]
-		part := fmt.Sprintf("%s: %s values a second by %s", name, number(p.best.Rate()), p.best.Method)
-		if p.first != nil && p.first != p.best {
-			part += fmt.Sprintf(", %s by the algorithm of 2006, %s times as many", number(p.first.Rate()), number(p.best.Rate()/p.first.Rate()))
+	for i := range r.Days {
+		if r.Days[i].Proof != "" {
+			proven++
 		}
-		parts = append(parts, part)
 	}
-	if len(parts) == 0 {
-		parts = append(parts, r.Feed)
+	s := fmt.Sprintf("%s %s: of %d postings %d left in the tables what the reference has", r.Product, r.Version, all, proven)
+	if proven < all {
+		return s + "; the others are wrong, and have no figures."
 	}
-	return fmt.Sprintf("%s %s, %s.", r.Product, r.Version, strings.Join(parts, "; "))
+	return s + "; each was timed once, so that no rate has an interval."
 }
 
 // postPictures draws rates and times of products, and rates over days.
@@ -264,7 +260,7 @@ func postPictures(r *run.Posts) (out []postPicture, err error) {
 	at := map[string]int{}
 	for i := range r.Cells {
 		c := &r.Cells[i]
-		if c.Products == 0 || c.Wrong {
+		if c.PostFigures == nil || c.Products == 0 {
 			continue
 		}
 		name := c.Test + ", " + c.Scenario
@@ -306,6 +302,9 @@ func postDaysPicture(r *run.Posts) ([]byte, error) {
 	at, began := map[string]int{}, map[float64]bool{}
 	for i := range r.Days {
 		d := &r.Days[i]
+		if d.Proof == "" {
+			continue
+		}
 		name := d.Design + " " + d.Method
 		k, ok := at[name]
 		if !ok {

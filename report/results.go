@@ -71,8 +71,8 @@ func collect(r *run.Run, samples []run.Sample, plans []run.Plan) *results {
 		out.addArchive(archive{a.Engine, a.Design})
 	}
 	for _, p := range plans {
-		if c, ok := cellOfPlan(p.Name); ok {
-			out.cell(c).raise(untimed, "")
+		if p.Cell != (run.Cell{}) {
+			out.cell(p.Cell).raise(untimed, "")
 		}
 	}
 	for _, s := range samples {
@@ -150,17 +150,6 @@ func (rs *results) add(s run.Sample) {
 		}
 		res.raise(failed, s.Problem)
 	}
-}
-
-// cellOfPlan reads the cell from the name of a plan: case.engine.design.flavour,
-// in which only the case may contain points.
-func cellOfPlan(name string) (run.Cell, bool) {
-	parts := strings.Split(name, ".")
-	n := len(parts)
-	if n < 4 {
-		return run.Cell{}, false
-	}
-	return run.Cell{Case: strings.Join(parts[:n-3], "."), Engine: parts[n-3], Design: parts[n-2], Flavour: parts[n-1]}, true
 }
 
 // sortWays puts the ways into the order of the archives, then of the flavours.

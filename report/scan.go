@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -100,6 +101,7 @@ type scans struct {
 	*run.Scans
 	names []string // of the configurations
 	cells []*scanCell
+	ratio map[*scanCell]*measure.Comparison // with the first configuration; none of that itself
 }
 
 // scanCell is the repetitions of one question under one configuration.
@@ -137,7 +139,10 @@ func gatherScans(r *run.Scans) *scans {
 			c.points, c.seconds = nil, nil
 		}
 		c.mean = measure.Mean(c.seconds)
-		c.mean.Low = max(c.mean.Low, 0) // few repetitions make intervals wide, and no answer takes less
+		c.mean.Low = max(c.mean.Low, 0) // no answer takes less
+		if len(c.seconds) < fewest {
+			c.mean.Low, c.mean.High = math.NaN(), math.NaN()
+		}
 	}
 	order := []string{}
 	for i := range r.Points {
@@ -155,7 +160,24 @@ func gatherScans(r *run.Scans) *scans {
 		}
 		return a.config - b.config
 	})
+	s.compare()
 	return s
+}
+
+// fewest is the number of repetitions below which an interval says nothing.
+const fewest = 5
+
+// compare holds every configuration of a question and phase against the first.
+func (s *scans) compare() {
+	var all []*measure.Comparison
+	s.ratio = map[*scanCell]*measure.Comparison{}
+	for _, c := range s.cells {
+		if b := s.base(c); b != nil && b != c && c.problem == "" {
+			x := measure.Compare(b.seconds, c.seconds, s.Seed)
+			all, s.ratio[c] = append(all, &x), &x
+		}
+	}
+	measure.Correct(all)
 }
 
 // name is a configuration in a few words; workers only where they differ.
@@ -235,29 +257,16 @@ func (s *scans) times() table {
 	t := table{Title: "Response times", Wide: true, Head: []column{
 		{Name: "question", Text: true}, {Name: "phase", Text: true}, {Name: "configuration", Text: true}, {Name: "n"}, {Name: "mean", Unit: "s"}, {Name: "95 %", Unit: "s"},
 		{Name: "median", Unit: "s"}, {Name: "times as fast"}, {Name: "95 % of that"}, {Name: "beyond chance"},
-	}, Note: "Mean: with the interval of Student's t. Times as fast: the median of the first configuration over this one's, with a bootstrap interval; " +
+	}, Note: "Mean: with the interval of Student's t, from five repetitions on. Times as fast: the median of the first configuration over this one's, with a bootstrap interval; " +
 		"***, **, *: the difference is beyond chance at 0.001, 0.01, 0.05 (rank test, Holm's correction); ~: it is not; ?: too few repetitions to tell."}
-	var compared []*measure.Comparison
-	at := map[*scanCell]*measure.Comparison{}
-	for _, c := range s.cells {
-		if b := s.base(c); b != nil && b != c && c.problem == "" {
-			x := measure.Compare(b.seconds, c.seconds, s.Seed)
-			compared, at[c] = append(compared, &x), &x
-		}
-	}
-	measure.Correct(compared)
 	for _, c := range s.cells {
 		cells := []cell{text(c.query), text(string(c.phase)), text(s.names[c.config]), text(count(len(c.seconds)))}
 		if c.problem != "" {
 			t.Rows = append(t.Rows, row{Cells: append(cells, cell{Text: "wrong", Sub: c.problem, Class: "bad"}, dim(none), dim(none), dim(none), dim(none), dim(""))})
 			continue
 		}
-		span := text(interval(c.mean.Low, c.mean.High))
-		if len(c.seconds) < 2 {
-			span = dim(none)
-		}
-		cells = append(cells, value(c.mean.Value, number(c.mean.Value)), span, value(measure.Median(c.seconds), number(measure.Median(c.seconds))))
-		if x := at[c]; x != nil {
+		cells = append(cells, value(c.mean.Value, number(c.mean.Value)), text(interval(c.mean.Low, c.mean.High)), value(measure.Median(c.seconds), number(measure.Median(c.seconds))))
+		if x := s.ratio[c]; x != nil {
 			cells = append(cells, value(x.Ratio, number(x.Ratio)), text(interval(x.Lo, x.Hi)), text(x.Mark()))
 		} else {
 			cells = append(cells, dim("1"), dim(none), dim(""))
@@ -286,8 +295,9 @@ func (s *scans) paths() table {
 	return t
 }
 
-// sentence says for each question how many times as fast the fastest
-// configuration is.
+// sentence says for each question which configuration is the fastest, with the
+// number of the table and its interval; a number that has none, or that chance
+// may have made, is not said.
 func (s *scans) sentence() string {
 	type key struct {
 		query string
@@ -295,38 +305,47 @@ func (s *scans) sentence() string {
 	}
 	best := map[key]*scanCell{}
 	var order []key
+	wrong := ""
 	for _, c := range s.cells {
 		k := key{c.query, c.phase}
-		if c.problem != "" || len(c.seconds) == 0 {
+		if c.problem != "" {
+			wrong = " Answers were WRONG: they have no times."
 			continue
 		}
 		if best[k] == nil {
 			order = append(order, k)
 		}
-		if best[k] == nil || c.mean.Value < best[k].mean.Value {
+		if best[k] == nil || measure.Median(c.seconds) < measure.Median(best[k].seconds) {
 			best[k] = c
 		}
 	}
 	var parts []string
 	for _, k := range order {
-		c, b := best[k], s.base(best[k])
-		part := fmt.Sprintf("%s, %s: %s s with %s", k.query, k.phase, number(c.mean.Value), s.names[c.config])
-		if b != nil && b != c {
-			part += fmt.Sprintf(", %s times as fast as with %s", number(b.mean.Value/c.mean.Value), s.names[b.config])
-		}
-		parts = append(parts, part)
+		parts = append(parts, fmt.Sprintf("%s, %s: %s", k.query, k.phase, s.fastest(best[k])))
 	}
-	wrong := s.givenUp()
-	for _, c := range s.cells {
-		if c.problem != "" {
-			wrong = " Answers were WRONG: they have no times." + wrong
-			break
-		}
-	}
+	wrong += s.givenUp()
 	if len(parts) == 0 {
 		return s.Product + " " + s.Version + ": nothing was timed." + wrong
 	}
 	return fmt.Sprintf("%s %s: %s.%s", s.Product, s.Version, strings.Join(parts, "; "), wrong)
+}
+
+// fastest says how many times as fast the cell with the least median is.
+func (s *scans) fastest(c *scanCell) string {
+	b, x := s.base(c), s.ratio[c]
+	switch {
+	case b == c && !slices.ContainsFunc(s.cells, func(o *scanCell) bool { return o != c && s.base(o) == c && o.problem == "" }):
+		return "one configuration, " + s.names[c.config]
+	case b == c:
+		return "nothing is faster than " + s.names[c.config]
+	case x.Significant() && x.Lo > 1:
+		return fmt.Sprintf("%s times as fast (%s) with %s as with %s", number(x.Ratio), interval(x.Lo, x.Hi), s.names[c.config], s.names[b.config])
+	case x.Significant() && math.IsNaN(x.Lo):
+		return fmt.Sprintf("%s is faster than %s, %d repetitions do not tell by how much", s.names[c.config], s.names[b.config], len(c.seconds))
+	case !x.Enough():
+		return "too few repetitions to tell a difference from " + s.names[b.config]
+	}
+	return "nothing is faster than " + s.names[b.config] + " beyond chance"
 }
 
 // pictures are mean response times by configuration, as in the original, and

@@ -2,6 +2,8 @@ package report
 
 import (
 	"errors"
+	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -114,7 +116,7 @@ func TestScanReport(t *testing.T) {
 	}
 	for _, want := range []string{
 		"disk reads: 98.0 MB/s of the 100 MB/s", "disk reads: 196 MB/s of the 200 MB/s", "CPU: 3.90 of 4 cores", "memory: 100 MB was left", "a cent is missing",
-		"1 path × 4 partitions", "2.00 times as fast as with 1 path", "WRONG",
+		"1 path × 4 partitions", "2.00 times as fast (1.93 – 2.07) with 2 paths", "WRONG",
 		"share drawn 0.980 (0.900 – 1.00)", "none: 2 setups cannot tell", "barograph scan forecast",
 	} {
 		if !strings.Contains(text.String(), want) {
@@ -147,5 +149,60 @@ func TestScanFolderRefuses(t *testing.T) {
 	}
 	if _, err := WriteScans(dir); err == nil {
 		t.Error("half a file was taken")
+	}
+}
+
+// TestScanHeadline: the number of the headline is the table's, with its
+// interval; what chance may have made, or few repetitions, has neither.
+func TestScanHeadline(t *testing.T) {
+	for name, c := range map[string]struct {
+		reps           int
+		second         float64 // seconds of the second configuration, the first takes 4
+		noise          float64
+		says, saysNot  string
+		throttled, odd bool
+	}{
+		"clear":     {reps: 8, second: 1, noise: 0.02, says: "times as fast ("},
+		"by chance": {reps: 8, second: 3.9, noise: 0.5, says: "beyond chance", saysNot: "times as fast ("},
+		"few":       {reps: 4, second: 1, noise: 0.02, says: "4 repetitions do not tell by how much", saysNot: "times as fast ("},
+		"too fast":  {reps: 8, second: 1, noise: 0.02, says: "not the disks: ", throttled: true, odd: true},
+	} {
+		r := madeScans(t)
+		r.Points, r.Laws = nil, nil
+		if c.throttled {
+			r.Disks[0].Limit, r.Disks[1].Limit = 100e6, 100e6
+		}
+		rate := 1e6
+		if c.odd {
+			rate = 400e6
+		}
+		g := rand.New(rand.NewPCG(1, 2))
+		for range c.reps {
+			for config, seconds := range []float64{4, c.second} {
+				s := seconds * (1 + c.noise*g.Float64())
+				r.Add(run.ScanPoint{Config: config, Query: "scan", Phase: run.Cold, Free: 8e9, Devices: []measure.DiskLoad{{Read: uint64(rate * s), Busy: 1}}}, time.Duration(s*1e9), proof(t, 1), nil)
+			}
+		}
+		var b strings.Builder
+		if err := ScanText(&b, r); err != nil {
+			t.Fatal(err)
+		}
+		if text := b.String(); !strings.Contains(text, c.says) || c.saysNot != "" && strings.Contains(text, c.saysNot) {
+			t.Errorf("%s: %q is not there, or %q is, in\n%s", name, c.says, c.saysNot, text)
+		}
+		s := gatherScans(r)
+		for _, cell := range s.cells {
+			if x := s.ratio[cell]; x != nil && x.Significant() && x.Lo > 1 && !strings.Contains(s.sentence(), number(x.Ratio)+" times as fast ("+interval(x.Lo, x.Hi)+")") {
+				t.Errorf("%s: the headline is not the table's: %s", name, s.sentence())
+			}
+			if known := !math.IsNaN(cell.mean.Low); known != (c.reps >= fewest) {
+				t.Errorf("%s: %d repetitions have the interval %v", name, c.reps, cell.mean)
+			}
+		}
+		for _, row := range s.held().Rows {
+			if told := row.Cells[5].Text != none; told == c.throttled {
+				t.Errorf("%s: the busiest device is %q", name, row.Cells[5].Text)
+			}
+		}
 	}
 }

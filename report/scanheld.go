@@ -10,18 +10,24 @@ import (
 
 // scanUse is what answers used, on average over the repetitions.
 type scanUse struct {
-	read    float64 // bytes a second, of all devices of the paths
-	counted bool    // there is a device that the system counts
-	busy    float64 // share of the time in which the busiest device had a request under way
-	cores   float64 // that client and server used
-	told    bool    // cores are those of all that worked: an embedded engine, or a server on this machine
-	machine float64 // share of all cores that anybody used
-	waiting float64 // share of all cores' time that was idle for a disk
-	free    float64 // bytes of memory available after the answer, the least
+	read  float64 // bytes a second, of all devices of the paths
+	bytes float64 // an answer, likewise
+
+	throttled bool    // the disks' requests wait before the device, which counts as idle meanwhile
+	counted   bool    // there is a device that the system counts
+	busy      float64 // share of the time in which the busiest device had a request under way
+	cores     float64 // that client and server used
+	told      bool    // cores are those of all that worked: an embedded engine, or a server on this machine
+	machine   float64 // share of all cores that anybody used
+	waiting   float64 // share of all cores' time that was idle for a disk
+	free      float64 // bytes of memory available after the answer, the least
 }
 
 func (s *scans) use(c *scanCell) scanUse {
 	u := scanUse{free: math.Inf(1)}
+	for _, d := range s.Disks[:min(s.Configs[c.config].Paths, len(s.Disks))] {
+		u.throttled = u.throttled || d.Limit > 0
+	}
 	n := float64(len(c.points))
 	for _, p := range c.points {
 		t := p.Time.Seconds()
@@ -29,6 +35,7 @@ func (s *scans) use(c *scanCell) scanUse {
 		for _, d := range p.Devices {
 			u.counted = true
 			u.read += float64(d.Read) / t / n
+			u.bytes += float64(d.Read) / n
 			most = max(most, min(d.Busy.Seconds()/t, 1))
 		}
 		u.busy += most / n
@@ -51,6 +58,7 @@ const (
 	busyCores   = measure.BusyShare
 	waitingDisk = 0.3 // of the time of all cores
 	littleFree  = 0.05
+	tooFast     = 1.1 // of what was measured: beyond it the disks do not hold back
 )
 
 // bottleneck names what held the answers of a cell back, from what was counted.
@@ -67,11 +75,13 @@ func (s *scans) bottleneck(c *scanCell, u scanUse) string {
 	switch {
 	case s.Machine.Memory > 0 && u.free < littleFree*float64(s.Machine.Memory):
 		return fmt.Sprintf("memory: %s was left", byteSize(u.free))
+	case u.counted && measured > 0 && u.read > tooFast*measured:
+		return fmt.Sprintf("not the disks: %s/s came of the %s/s that were measured, past their limit or from a cache", byteSize(u.read), byteSize(measured))
 	case u.counted && measured > 0 && u.read > busyDisk*measured:
 		return fmt.Sprintf("disk reads: %s/s of the %s/s that were measured", byteSize(u.read), byteSize(measured))
 	case u.told && cores > 0 && u.cores > busyCores*cores:
 		return fmt.Sprintf("CPU: %s of %g cores that it may use", number(u.cores), cores)
-	case u.counted && u.busy > busyDisk && u.read > 0:
+	case u.counted && !u.throttled && u.busy > busyDisk && u.read > 0:
 		return fmt.Sprintf("disk reads: a device was busy %.0f %% of the time", 100*u.busy)
 	case u.machine > busyCores:
 		return fmt.Sprintf("CPU of the machine: %.0f %% busy, %s cores of it not the engine's", 100*u.machine, number(max(u.machine*float64(s.Machine.Threads)-u.cores, 0)))
@@ -84,24 +94,27 @@ func (s *scans) bottleneck(c *scanCell, u scanUse) string {
 // held says what held each answer back.
 func (s *scans) held() table {
 	t := table{Title: "What held it back", Wide: true, Head: []column{
-		{Name: "question", Text: true}, {Name: "phase", Text: true}, {Name: "configuration", Text: true}, {Name: "read", Unit: "a second"}, {Name: "busiest device", Unit: "%"},
+		{Name: "question", Text: true}, {Name: "phase", Text: true}, {Name: "configuration", Text: true}, {Name: "read", Unit: "an answer"}, {Name: "read", Unit: "a second"}, {Name: "busiest device", Unit: "%"},
 		{Name: "cores used"}, {Name: "machine busy", Unit: "%"}, {Name: "memory left"}, {Name: "held back by", Text: true, Wrap: true},
 	}, Note: "Means over the repetitions, from the system's counters of devices and processes. Cores used: by Barograph and, where it runs on this machine, the server; an embedded engine works inside Barograph. " +
-		"Busy for a device means that a request was under way; one that serves many at once may have room left."}
+		"Busy for a device means that a request was under way; one that serves many at once may have room left, and of a throttled disk it is not told: requests wait before the device."}
 	for _, c := range s.cells {
 		if len(c.points) == 0 {
 			continue
 		}
 		u := s.use(c)
-		read, busy, cores := dim("not counted"), dim(none), dim("not told")
+		bytes, read, busy, cores := dim("not counted"), dim("not counted"), dim(none), dim("not told")
 		if u.counted {
-			read, busy = value(u.read, byteSize(u.read)), value(u.busy, number(100*u.busy))
+			bytes, read = value(u.bytes, byteSize(u.bytes)), value(u.read, byteSize(u.read))
+		}
+		if u.counted && !u.throttled {
+			busy = value(u.busy, number(100*u.busy))
 		}
 		if u.told {
 			cores = value(u.cores, number(u.cores))
 		}
 		t.Rows = append(t.Rows, row{Cells: []cell{
-			text(c.query), text(string(c.phase)), text(s.names[c.config]), read, busy, cores, value(u.machine, number(100*u.machine)), value(u.free, byteSize(u.free)), text(s.bottleneck(c, u)),
+			text(c.query), text(string(c.phase)), text(s.names[c.config]), bytes, read, busy, cores, value(u.machine, number(100*u.machine)), value(u.free, byteSize(u.free)), text(s.bottleneck(c, u)),
 		}})
 	}
 	return t

@@ -33,6 +33,10 @@ type Rank struct {
 	// Ratio is the geometric mean, over the cases, of the median divided by that
 	// of the fastest way of the case: 1 = the fastest in every case.
 	Ratio Number `json:"ratio_geometric_mean"`
+	// Lo and Hi bound it at 95 %, from the intervals of the cases' ratios, which
+	// are independent of one another; null where a case has none.
+	Lo Number `json:"ratio_lo"`
+	Hi Number `json:"ratio_hi"`
 	// Unbeaten counts the cases in which no way was faster by more than the noise.
 	Unbeaten int `json:"unbeaten_cases"`
 }
@@ -303,6 +307,8 @@ func (k *CellSummary) unbeaten() bool {
 	return k != nil && k.compared() && (k.Times.Mark == "" || k.Times.Mark == "~" || k.Times.Mark == "?")
 }
 
+func square(v float64) float64 { return v * v }
+
 // rank orders the ways that answered every case in which any way was timed.
 func (rs *results) rank(cases []CaseSummary) []Rank {
 	out := []Rank{}
@@ -311,7 +317,7 @@ func (rs *results) rank(cases []CaseSummary) []Rank {
 			continue
 		}
 		r := Rank{Engine: w.Engine, Design: w.Design, Flavour: w.Flavour}
-		logs, n, all := 0.0, 0, true
+		logs, below, above, n, all := 0.0, 0.0, 0.0, 0, true
 		for i := range cases {
 			c := &cases[i]
 			if c.fastest() == nil {
@@ -321,12 +327,17 @@ func (rs *results) rank(cases []CaseSummary) []Rank {
 			all = all && ok
 			logs += math.Log(q)
 			n++
+			if k := c.find(w); ok && k != c.fastest() { // the fastest is 1 by definition
+				below += square(math.Log(q / float64(k.Times.RatioLo)))
+				above += square(math.Log(float64(k.Times.RatioHi) / q))
+			}
 			if c.find(w).unbeaten() {
 				r.Unbeaten++
 			}
 		}
 		if all && n > 0 {
 			r.Ratio = Number(math.Exp(logs / float64(n)))
+			r.Lo, r.Hi = r.Ratio*Number(math.Exp(-math.Sqrt(below)/float64(n))), r.Ratio*Number(math.Exp(math.Sqrt(above)/float64(n)))
 			out = append(out, r)
 		}
 	}

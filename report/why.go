@@ -136,7 +136,7 @@ func perRow(n int64, rows int, prefix string) cell {
 // access is how a cell's plan reaches what is stored.
 func (f *folder) access(c run.Cell) []run.Access {
 	for _, p := range f.plans {
-		if at, ok := cellOfPlan(p.Name); ok && at == c {
+		if p.Cell == c {
 			return p.Access
 		}
 	}

@@ -42,7 +42,7 @@ func TestBecause(t *testing.T) {
 		slow, fast := run.Cell{Engine: "slow", Design: "d", Case: "c", Flavour: "f"}, run.Cell{Engine: "fast", Design: "d", Case: "c", Flavour: "f"}
 		f := &folder{
 			results: &results{run: &run.Run{Archives: []run.Archive{{Engine: "slow", Design: "d", Object: "rows"}, {Engine: "fast", Design: "d", Object: c.unit}}}},
-			plans:   []run.Plan{{Name: "c.slow.d.f", Access: c.slow}, {Name: "c.fast.d.f", Access: c.fast}},
+			plans:   []run.Plan{{Cell: run.Cell{Case: "c", Engine: "slow", Design: "d", Flavour: "f"}, Access: c.slow}, {Cell: run.Cell{Case: "c", Engine: "fast", Design: "d", Flavour: "f"}, Access: c.fast}},
 		}
 		sum := &CaseSummary{Name: "c", Rows: 5, Cells: []CellSummary{
 			{Cell: fast, Times: &Times{Median: 2}}, {Cell: slow, Times: &Times{Median: 8, Ratio: 4, Mark: c.mark}},

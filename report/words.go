@@ -78,7 +78,7 @@ func (rs *results) fastestInWords(s *Summary, timed int) string {
 	if best.Ratio < 1.005 {
 		fmt.Fprintf(&b, "On this data the fastest right way is %s: it is the fastest in each of %d cases.", w, timed)
 	} else {
-		fmt.Fprintf(&b, "On this data the fastest right way over %d cases is %s: it takes %s times the fastest of each case (geometric mean)", timed, w, number(float64(best.Ratio)))
+		fmt.Fprintf(&b, "On this data the fastest right way over %d cases is %s: it takes %s the fastest of each case (geometric mean)", timed, w, best.times())
 		if few < timed {
 			fmt.Fprintf(&b, " and is beaten by more than the noise in %s", beaten(timed-best.Unbeaten, timed))
 		}
@@ -86,10 +86,10 @@ func (rs *results) fastestInWords(s *Summary, timed int) string {
 	}
 	b.WriteString(partly(s))
 	if next := nextDesign(s.Ranking); next != nil {
-		fmt.Fprintf(&b, " The next engine or design is %s, %s times the fastest.", way{next.Engine, next.Design, next.Flavour}, number(float64(next.Ratio)))
+		fmt.Fprintf(&b, " The next engine or design is %s: it takes %s the fastest.", way{next.Engine, next.Design, next.Flavour}, next.times())
 	}
 	if r := bestOf(s, "metviewer-sql"); r != nil && r.Flavour != w.Flavour {
-		fmt.Fprintf(&b, " METviewer's own SQL takes %s times the fastest at best (%s · %s).", number(float64(r.Ratio)), r.Engine, r.Design)
+		fmt.Fprintf(&b, " METviewer's own SQL takes %s the fastest at best (%s · %s).", r.times(), r.Engine, r.Design)
 	}
 	switch {
 	case few == timed:
@@ -98,6 +98,19 @@ func (rs *results) fastestInWords(s *Summary, timed int) string {
 		fmt.Fprintf(&b, " In %s the repetitions are too few to tell any difference from noise.", several(few, "case"))
 	}
 	return b.String()
+}
+
+// times is how many times the fastest of each case a way takes, with the
+// interval; no number where the repetitions are too few for one.
+func (r *Rank) times() string {
+	span := interval(float64(r.Lo), float64(r.Hi))
+	switch {
+	case span == none:
+		return "longer than"
+	case r.Lo <= 1:
+		return "about as long as"
+	}
+	return fmt.Sprintf("%s times (%s)", number(float64(r.Ratio)), span)
 }
 
 // partly names the ways that are the fastest of a case but did not answer all cases.
@@ -136,7 +149,11 @@ func (rs *results) oneCase(s *Summary, w way) string {
 			continue
 		}
 		t := c.find(w).Times
-		out := fmt.Sprintf("In %s the fastest right way is %s, with a median of %s ms.", c.Name, w, number(float64(t.Median)))
+		out := fmt.Sprintf("In %s the fastest right way is %s", c.Name, w)
+		if span := interval(float64(t.Lo), float64(t.Hi)); span != none {
+			out += fmt.Sprintf(", with a median of %s ms (%s)", number(float64(t.Median)), span)
+		}
+		out += "."
 		var ties []string
 		for k := range c.Cells {
 			if k := &c.Cells[k]; k.unbeaten() && k.Times.Mark == "~" {

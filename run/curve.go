@@ -39,11 +39,12 @@ type Curves struct {
 	Series []Series `json:"series"`
 }
 
-// Series is one curve; X, Y, Low and High have one length. A value that the
+// Series is one curve; X, N, Y, Low and High have one length. A value that the
 // records do not define is missing (NaN, null in JSON).
 type Series struct {
 	Name string    `json:"name"`
 	X    []float64 `json:"x"`
+	N    []int     `json:"n,omitempty"` // records behind each point
 	Y    Values    `json:"y"`
 	Low  Values    `json:"low,omitempty"` // of the confidence interval
 	High Values    `json:"high,omitempty"`
@@ -81,11 +82,7 @@ func (v *Values) UnmarshalJSON(text []byte) error {
 
 // Curves keeps a verification plot in the folder.
 func (f *Folder) Curves(c *Curves) error {
-	text, err := json.MarshalIndent(c, "", " ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(f.Dir, "plots", c.Case+".json"), append(text, '\n'), 0o644)
+	return writeJSON(f.Dir, filepath.Join("plots", FileName(c.Case)+".json"), c)
 }
 
 // ReadCurves reads the verification plots of a run folder, sorted by case.

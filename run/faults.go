@@ -50,11 +50,7 @@ type Kill struct {
 
 // WriteKills writes the kills of a run folder.
 func WriteKills(dir string, kills []Kill) error {
-	text, err := json.MarshalIndent(kills, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, KillsFile), append(text, '\n'), 0o644)
+	return writeJSON(dir, KillsFile, kills)
 }
 
 // ReadKills reads them; the error wraps os.ErrNotExist where there are none.

@@ -2,7 +2,6 @@ package run
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"barograph/answer"
+	"barograph/fault"
 	"barograph/measure"
 )
 
@@ -49,15 +49,7 @@ func Create(dir string, r Run) (*Folder, error) {
 
 // Save writes run.json as it stands.
 func (f *Folder) Save() error {
-	text, err := json.MarshalIndent(&f.Run, "", "  ")
-	if err != nil {
-		return err
-	}
-	path := filepath.Join(f.Dir, "run.json")
-	if err := os.WriteFile(path+".new", append(text, '\n'), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return writeJSON(f.Dir, "run.json", &f.Run)
 }
 
 var errNoProof = errors.New("a time without a proof of its answer does not enter a run")
@@ -73,7 +65,7 @@ func (f *Folder) Add(s Sample, p answer.Proof, err error) error {
 	case wrong:
 		s.Verdict, s.Problem, s.Rows = Wrong, err.Error(), d.GotRows
 	case err != nil:
-		s.Verdict, s.Problem = Failed, err.Error()
+		s.Verdict, s.Problem = Failed, fault.Redact(err.Error())
 	case !p.Valid():
 		return errNoProof
 	default:

@@ -89,7 +89,7 @@ func mergePoint(parts []*Point) (*Point, error) {
 	first := slices.MinFunc(parts, func(a, b *Point) int { return a.Started.Compare(b.Started) })
 	out := *first
 	out.Groups, out.Series, out.Problems, out.Warnings, out.Shard, out.Clients = nil, nil, nil, nil, "", 0
-	out.Target, out.Operations, out.Checked, out.Unstarted, out.Client = 0, 0, 0, 0, measure.ClientLoad{}
+	out.Target, out.Operations, out.Unstarted, out.Reconnects, out.Outage, out.Answers, out.Client = 0, 0, 0, 0, 0, Answers{}, measure.ClientLoad{}
 	end := first.Started
 	var failed []error
 	for _, p := range parts {
@@ -99,7 +99,9 @@ func mergePoint(parts []*Point) (*Point, error) {
 		failed = append(failed, out.absorb(p))
 	}
 	out.Elapsed = end.Sub(first.Started)
-	out.sum()
+	if out.sum(); out.Verdict != Equal {
+		out.timeless()
+	}
 	if shortest := slices.MinFunc(parts, func(a, b *Point) int { return cmp.Compare(a.Elapsed, b.Elapsed) }).Elapsed; float64(shortest) < 0.95*float64(out.Elapsed) {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("the clients did not run at the same time: %s from first to last, and one ran for %s; start them together", out.Elapsed.Round(time.Millisecond), shortest.Round(time.Millisecond)))
 	}
@@ -111,7 +113,9 @@ func (x *Point) absorb(p *Point) error {
 	x.Clients += max(p.Clients, 1)
 	x.Target += p.Target
 	x.Operations += p.Operations
-	x.Checked += p.Checked
+	x.Reconnects += p.Reconnects
+	x.Outage = max(x.Outage, p.Outage)
+	x.Answers.Add(p.Answers)
 	x.Unstarted += p.Unstarted
 	x.Client.User += p.Client.User
 	x.Client.System += p.Client.System
@@ -124,7 +128,7 @@ func (x *Point) absorb(p *Point) error {
 	if x.Server == nil || p.Server != nil && p.Server.Local && !x.Server.Local {
 		x.Server = p.Server // one server: what one client saw of it is all of it
 	}
-	if p.Verdict != Equal && x.Verdict != Wrong {
+	if p.Verdict == Wrong || p.Verdict == Failed && x.Verdict != Wrong {
 		x.Verdict, x.Problem = p.Verdict, p.Problem
 	}
 	x.Warnings = append(x.Warnings, p.Warnings...)
@@ -180,6 +184,6 @@ func (x *Point) sum() {
 	}
 	x.Service, x.Response = Short(service), Short(response)
 	if x.Elapsed > 0 {
-		x.Throughput = float64(x.Operations) / x.Elapsed.Seconds()
+		x.Throughput = float64(x.Answers.Succeeded) / x.Elapsed.Seconds()
 	}
 }

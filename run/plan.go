@@ -12,9 +12,11 @@ import (
 )
 
 // Plan is a query and the engine's plan of it, as kept in plans/: the text as
-// NAME.txt, the rest as NAME.json, which folders of earlier versions lack.
+// NAME.txt, the rest as NAME.json, which folders of earlier versions lack: there
+// the cell is read from the name, in which only the case may contain points.
 type Plan struct {
-	Name   string // test_3.duckdb.wide.epoch-range
+	Name   string // test_3.duckdb.wide.epoch-range, as FileName makes it
+	Cell   Cell
 	Text   string
 	Access []Access // how the plan reaches what is stored; nil = not recorded
 }
@@ -27,16 +29,12 @@ type planFile struct {
 
 // Plan keeps the text and the plan of a query, and how it reaches what is stored.
 func (f *Folder) Plan(c Cell, text, plan string, access []Access) error {
-	name := filepath.Join(f.Dir, "plans", strings.Join([]string{c.Case, c.Engine, c.Design, c.Flavour}, "."))
-	body := "-- " + c.Case + ", " + c.Way() + "\n" + text + "\n\n-- plan\n" + plan + "\n"
-	if err := os.WriteFile(name+".txt", []byte(body), 0o644); err != nil || access == nil {
+	name := filepath.Join("plans", FileName(c.Case, c.Engine, c.Design, c.Flavour))
+	body := "-- " + c.Case + ", " + c.Way() + "\n" + text + "\n\n-- plan\n" + fault.Redact(plan) + "\n"
+	if err := write(f.Dir, name+".txt", []byte(body)); err != nil {
 		return err
 	}
-	out, err := json.MarshalIndent(planFile{c, access}, "", " ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(name+".json", append(out, '\n'), 0o644)
+	return writeJSON(f.Dir, name+".json", planFile{c, access})
 }
 
 // ReadPlans reads plans/, sorted by name.
@@ -54,7 +52,7 @@ func ReadPlans(dir string) ([]Plan, error) {
 		}
 		base := strings.TrimSuffix(p, ".txt")
 		plan := Plan{Name: filepath.Base(base), Text: string(text)}
-		if plan.Access, err = readAccess(base + ".json"); err != nil {
+		if err := plan.read(base + ".json"); err != nil {
 			return nil, err
 		}
 		out = append(out, plan)
@@ -62,17 +60,22 @@ func ReadPlans(dir string) ([]Plan, error) {
 	return out, nil
 }
 
-func readAccess(path string) ([]Access, error) {
+func (p *Plan) read(path string) error {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
+		if parts := strings.Split(p.Name, "."); len(parts) >= 4 {
+			n := len(parts) - 3
+			p.Cell = Cell{Case: strings.Join(parts[:n], "."), Engine: parts[n], Design: parts[n+1], Flavour: parts[n+2]}
+		}
+		return nil
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var in planFile
 	if err := json.Unmarshal(text, &in); err != nil {
-		return nil, &fault.Error{File: path, Err: err}
+		return &fault.Error{File: path, Err: err}
 	}
-	return in.Access, nil
+	p.Cell, p.Access = in.Cell, in.Access
+	return nil
 }

@@ -32,18 +32,20 @@ type Point struct {
 	Shard   string  `json:"shard,omitempty"`        // 1/3: this client's part of the work
 	Clients int     `json:"clients"`                // machines whose points were merged into this one
 
-	Verdict  Verdict   `json:"verdict"` // Equal: every answer that was checked is right; Wrong, Failed
+	Verdict  Verdict   `json:"verdict"` // given by Judge
 	Problem  string    `json:"problem,omitempty"`
+	Answers  Answers   `json:"answers"`
 	Problems []Counted `json:"problems,omitempty"`
 	Warnings []string  `json:"warnings,omitempty"`
 
 	Started    time.Time           `json:"started"` // after the warm-up
 	Elapsed    time.Duration       `json:"elapsed_ns"`
 	Ending     string              `json:"ending"`
-	Operations int64               `json:"operations"`
-	Checked    int64               `json:"checked"`             // answers that were held against what must be there
+	Operations int64               `json:"operations"`          // that ended, whatever way
 	Unstarted  int64               `json:"unstarted,omitempty"` // due and never begun: the engine does not hold the target
-	Throughput float64             `json:"throughput_ops_s"`    // of all clients together
+	Reconnects int64               `json:"reconnects,omitempty"`
+	Outage     time.Duration       `json:"outage_ns,omitempty"` // during which a worker had no connection
+	Throughput float64             `json:"throughput_ops_s"`    // operations that succeeded, of all clients together
 	Response   Latency             `json:"response"`            // of all operations, from when they were due
 	Service    Latency             `json:"service"`             // likewise, from when they were begun
 	Groups     []Group             `json:"groups"`              // by operation and outcome
@@ -52,6 +54,49 @@ type Point struct {
 	Client     measure.ClientLoad  `json:"client"`              // of all clients together
 	Machine    measure.MachineLoad `json:"machine"`             // of the client's machine
 	Server     *ServerLoad         `json:"server,omitempty"`    // nil = none, or not known
+
+	judged bool
+}
+
+// Answers counts how the answers of a point turned out, and what they were held
+// against.
+type Answers struct {
+	Succeeded int64 `json:"succeeded"`         // operations
+	Wrong     int64 `json:"wrong,omitempty"`   // answers that cannot be
+	Missing   int64 `json:"missing,omitempty"` // records that must be there, beyond those that are allowed
+	Failed    int64 `json:"failed,omitempty"`  // operations: errors, keys that were taken
+
+	Found   int64 `json:"found"`   // reads and scans that were held against the keys and fields that must be there
+	Values  int64 `json:"values"`  // of these, those whose every value was compared
+	Written int64 `json:"written"` // inserts, updates, deletes: the engine's word
+}
+
+// Add adds another client's.
+func (a *Answers) Add(o Answers) {
+	a.Succeeded, a.Wrong, a.Missing, a.Failed = a.Succeeded+o.Succeeded, a.Wrong+o.Wrong, a.Missing+o.Missing, a.Failed+o.Failed
+	a.Found, a.Values, a.Written = a.Found+o.Found, a.Values+o.Values, a.Written+o.Written
+}
+
+// Judge gives the point its verdict: it follows from the answers and from the
+// error with which the run ended, and nobody else says it. What is not right,
+// or of which nothing was checked, loses its times.
+func (x *Point) Judge(a Answers, failed error) {
+	x.judged, x.Answers, x.Verdict = true, a, Equal
+	switch {
+	case a.Wrong > 0:
+		x.Verdict = Wrong
+	case a.Missing > 0 || a.Failed > 0 || failed != nil || a.Succeeded == 0:
+		x.Verdict = Failed
+	case a.Found == 0:
+		x.Verdict, failed = Failed, errors.New("no answer was checked")
+	}
+	if x.Verdict == Equal {
+		return
+	}
+	if x.Problem = fmt.Sprintf("%d answers are wrong, %d records are missing, %d operations failed, %d succeeded", a.Wrong, a.Missing, a.Failed, a.Succeeded); failed != nil {
+		x.Problem = failed.Error()
+	}
+	x.timeless()
 }
 
 // Latency is a histogram in short.
@@ -142,10 +187,10 @@ func CreatePoints(dir string, r Run) (*Points, error) {
 	return p, p.save()
 }
 
-// Add records a point.
+// Add records a point that was judged.
 func (p *Points) Add(x *Point) error {
-	if x.Verdict != Equal {
-		x.timeless()
+	if !x.judged {
+		return errNoProof
 	}
 	p.points = append(p.points, x)
 	if err := p.histograms(len(p.points)-1, x); err != nil {
@@ -156,7 +201,8 @@ func (p *Points) Add(x *Point) error {
 
 // timeless: what is not right is never shown as fast.
 func (x *Point) timeless() {
-	x.Throughput, x.Response, x.Service, x.Series = 0, Latency{}, Latency{}, nil
+	x.Elapsed, x.Throughput, x.Response, x.Service, x.Series = 0, 0, Latency{}, Latency{}, nil
+	x.Client, x.Machine, x.Server = measure.ClientLoad{}, measure.MachineLoad{}, nil
 	for i := range x.Groups {
 		g := &x.Groups[i]
 		g.Service, g.Response, g.ServiceTimes, g.ResponseTimes = Latency{}, Latency{}, nil, nil
@@ -195,18 +241,7 @@ func (p *Points) histograms(at int, x *Point) error {
 // save writes run.json, points.json and results.csv.
 func (p *Points) save() error {
 	f := Folder{Dir: p.Dir, Run: p.Run}
-	return errors.Join(f.Save(), replace(filepath.Join(p.Dir, "points.json"), p.points), p.csv())
-}
-
-func replace(path string, v any) error {
-	text, err := json.MarshalIndent(v, "", " ")
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(path+".new", append(text, '\n'), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return errors.Join(f.Save(), writeJSON(p.Dir, "points.json", p.points), p.csv())
 }
 
 // csv writes a row for each operation and outcome of each point, and one for all.
@@ -227,22 +262,29 @@ func (p *Points) csv() error {
 }
 
 // WritePointsCSV writes points as CSV: a row for all operations of a point, and
-// one for each operation and outcome. Times are in microseconds.
+// one for each operation and outcome. Times are in microseconds; what is not
+// right has none.
 func WritePointsCSV(w interface{ Write(p []byte) (int, error) }, points []*Point) error {
 	out := csv.NewWriter(w)
 	rows := [][]string{strings.Split("mix,engine,layout,threads,target_ops_s,rep,shard,verdict,operation,outcome,count,throughput_ops_s,"+
 		"mean_us,p50_us,p90_us,p95_us,p99_us,p99_9_us,max_us,service_p95_us,client_cpu_us_per_op,server_cpu_us_per_op", ",")}
 	for _, x := range points {
 		n := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+		timed := func(v float64) string {
+			if x.Verdict != Equal {
+				return ""
+			}
+			return n(v)
+		}
 		head := []string{x.Mix, x.Engine, x.Layout, strconv.Itoa(x.Threads), n(x.Target), strconv.Itoa(x.Rep), x.Shard, string(x.Verdict)}
 		times := func(r, s Latency) (t []string) {
 			for _, d := range []time.Duration{r.Mean, r.P50, r.P90, r.P95, r.P99, r.P999, r.Max, s.P95} {
-				t = append(t, n(float64(d)/1000))
+				t = append(t, timed(float64(d)/1000))
 			}
 			return t
 		}
-		per := func(d time.Duration) string { return n(float64(d.Microseconds()) / float64(max(x.Operations, 1))) }
-		all := append(append(append([]string{}, head...), "ALL", "", strconv.FormatInt(x.Operations, 10), n(x.Throughput)), times(x.Response, x.Service)...)
+		per := func(d time.Duration) string { return timed(float64(d.Microseconds()) / float64(max(x.Operations, 1))) }
+		all := append(append(append([]string{}, head...), "ALL", "", strconv.FormatInt(x.Operations, 10), timed(x.Throughput)), times(x.Response, x.Service)...)
 		server := ""
 		if x.Server != nil && x.Server.Local {
 			server = per(x.Server.Used.CPU)
@@ -290,6 +332,12 @@ func ReadPoints(dir string, histograms bool) (*Run, []*Point, error) {
 	var points []*Point
 	if err := json.Unmarshal(text, &points); err != nil {
 		return nil, nil, &fault.Error{File: name, Err: err}
+	}
+	for _, x := range points {
+		x.judged = true // before it was written
+		if x.Answers == (Answers{}) && x.Verdict == Equal {
+			x.Answers.Succeeded = x.Operations // of an older folder, which does not say what was checked
+		}
 	}
 	if histograms {
 		err = readTimes(filepath.Join(dir, "latency.hlog"), points)

@@ -1,6 +1,7 @@
 package run_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,13 +19,14 @@ func aPoint(shard string, after time.Duration, times ...int) *run.Point {
 		h.Record(time.Duration(t) * time.Millisecond)
 	}
 	p := &run.Point{
-		Mix: "workloada", Engine: "postgres", Layout: "columns", Place: "server", Threads: 8, Rep: 1, Shard: shard, Clients: 1, Verdict: run.Equal,
-		Started: time.Unix(1_700_000_000, 0).UTC().Add(after), Elapsed: 2 * time.Second, Operations: int64(len(times)), Checked: int64(len(times)), Throughput: float64(len(times)) / 2,
+		Mix: "workloada", Engine: "postgres", Layout: "columns", Place: "server", Threads: 8, Rep: 1, Shard: shard, Clients: 1,
+		Started: time.Unix(1_700_000_000, 0).UTC().Add(after), Elapsed: 2 * time.Second, Operations: int64(len(times)), Throughput: float64(len(times)) / 2,
 		Interval: time.Second, Series: []run.Slice{{Ended: int64(len(times)), Slow: time.Second}, {Ended: 1}},
 		Groups: []run.Group{{Operation: "READ", Outcome: "OK", Count: h.Count(), Records: h.Count(), Whole: true, ServiceTimes: h, ResponseTimes: h}},
 		Client: measure.ClientLoad{User: time.Second, Wall: 2 * time.Second, Cores: 2},
 	}
 	p.Response = run.Short(h)
+	p.Judge(run.Answers{Succeeded: h.Count(), Found: h.Count()}, nil)
 	return p
 }
 
@@ -85,7 +87,7 @@ func TestMergeIsLossless(t *testing.T) {
 // What one client found wrong is wrong, and has no times.
 func TestMergeKeepsWhatIsWrong(t *testing.T) {
 	bad := aPoint("2/2", 0, 1, 2)
-	bad.Verdict, bad.Problem = run.Wrong, "a scan was out of order"
+	bad.Judge(run.Answers{Succeeded: 1, Wrong: 1, Found: 1}, errors.New("a scan was out of order"))
 	_, points, err := run.MergePoints([]string{folder(t, aPoint("1/2", 0, 3, 4)), folder(t, bad)})
 	if err != nil {
 		t.Fatal(err)
@@ -97,6 +99,43 @@ func TestMergeKeepsWhatIsWrong(t *testing.T) {
 	}
 	if p := again[0]; p.Verdict != run.Wrong || p.Problem != bad.Problem || p.Throughput != 0 || p.Response.Max != 0 || p.Groups[0].Count != 4 {
 		t.Errorf("%+v", p)
+	}
+}
+
+// The verdict follows from the answers; what is not right has no time in any
+// field or row, and a point that nobody judged does not enter a folder.
+func TestVerdictFollowsFromTheAnswers(t *testing.T) {
+	for want, x := range map[run.Verdict][]run.Answers{
+		run.Equal:  {{Succeeded: 2, Found: 1}},
+		run.Wrong:  {{Succeeded: 2, Found: 1, Wrong: 1}, {Wrong: 1, Failed: 1}},
+		run.Failed: {{}, {Succeeded: 2, Found: 2, Missing: 1}, {Succeeded: 2, Found: 2, Failed: 1}, {Succeeded: 2, Written: 2}},
+	} {
+		for _, a := range x {
+			p := aPoint("", 0, 700, 800)
+			p.Operations, p.Server = 2, &run.ServerLoad{Local: true, Used: measure.ProcessLoad{CPU: time.Hour}}
+			p.Judge(a, nil)
+			if p.Verdict != want || (p.Problem == "") != (want == run.Equal) {
+				t.Errorf("%+v: %s, %q", a, p.Verdict, p.Problem)
+			}
+			var text strings.Builder
+			if err := run.WritePointsCSV(&text, []*run.Point{p}); err != nil {
+				t.Fatal(err)
+			}
+			json, err := os.ReadFile(filepath.Join(folder(t, p), "points.json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if timed := strings.Contains(text.String(), "700") || strings.Contains(string(json), "70000"); timed != (want == run.Equal) {
+				t.Errorf("%+v: times are there: %v\n%s%s", a, timed, text.String(), json)
+			}
+		}
+	}
+	f, err := run.CreatePoints(t.TempDir(), run.Run{ID: "r", Workload: run.Mixed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Add(&run.Point{Verdict: run.Equal, Throughput: 1}); err == nil {
+		t.Error("a point that was not judged is in the folder")
 	}
 }
 

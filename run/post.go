@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"barograph/fault"
@@ -25,20 +26,38 @@ type Posts struct {
 	Version  string            `json:"version"`
 	Settings map[string]string `json:"settings"`
 	Machine  measure.Machine   `json:"machine"`
+	Read     PostRead          `json:"read"`
 	Cells    []PostCell        `json:"cells"`
 	Days     []PostDay         `json:"days,omitempty"`
 	Warnings []string          `json:"warnings,omitempty"`
 }
 
-// PostCell is one measurement: a test of the report, under a design, by a method.
+// PostRead is what decoding came to, of the products once.
+type PostRead struct {
+	Products int64 `json:"products"`
+	Values   int64 `json:"values"`
+	Lost     int64 `json:"lost"` // not decoded; barograph shef decode --problems says which
+	Errors   int64 `json:"errors"`
+	Warnings int64 `json:"warnings"`
+}
+
+// PostCell is one measurement: a test of the report, under a design, by a
+// method. What is not proven has no figures.
 type PostCell struct {
-	Test     string `json:"test"`     // quiet, noise, queue, live, delete, bloat
-	Scenario string `json:"scenario"` // insert, update; of bloat and live, the round
+	Test     string `json:"test"`     // once, quiet, noise, queue, delete, bloat
+	Scenario string `json:"scenario"` // insert, update; of bloat, the round
 	Design   string `json:"design"`
 	Method   string `json:"method"`
 	Posters  int    `json:"posters"`
 	Together int    `json:"messages_together"` // messages in a transaction
+	Digest   string `json:"digest"`            // of station, parameter, time and value of what is stored
+	Proof    string `json:"proof"`             // what the digest was held against; "" = it differs
 
+	*PostFigures
+}
+
+// PostFigures is what was measured of a posting.
+type PostFigures struct {
 	Products int64         `json:"products"`
 	Values   int64         `json:"values"`
 	Wall     time.Duration `json:"wall_ns"`
@@ -55,17 +74,68 @@ type PostCell struct {
 	LogBytes     int64 `json:"log_bytes"` // of the write-ahead log, written meanwhile, by others too
 
 	ClientCPU time.Duration `json:"client_cpu_ns"`
-	Digest    string        `json:"digest"` // of station, parameter, time and value of what is stored
-	Proof     string        `json:"proof"`  // what the digest was held against; "" = nothing
-	Wrong     bool          `json:"wrong,omitempty"`
 }
 
 // Rate is values a second of posting, as the report has it: parsing left out.
-func (c *PostCell) Rate() float64 {
-	if c.Post.Total <= 0 {
+func (f *PostFigures) Rate() float64 {
+	if f.Post.Total <= 0 {
 		return 0
 	}
-	return float64(c.Values) / c.Post.Total.Seconds()
+	return float64(f.Values) / f.Post.Total.Seconds()
+}
+
+// PostProof says that tables hold what they must. Nothing but ProvePosts makes
+// one that is valid.
+type PostProof struct{ digest string }
+
+// ProvePosts holds the digest of what tables hold against the reference's.
+func ProvePosts(stored, reference string) PostProof {
+	if stored != reference {
+		return PostProof{}
+	}
+	return PostProof{stored}
+}
+
+// proofByReference is PostCell.Proof and PostDay.Proof.
+const proofByReference = "reference"
+
+// Add adds a cell: with its figures where it is proven, else without.
+func (p *Posts) Add(c PostCell, f PostFigures, proof PostProof) {
+	if c.Proof, c.PostFigures = "", nil; proof.digest != "" {
+		c.Proof, c.Digest, c.PostFigures = proofByReference, proof.digest, &f
+	}
+	p.Cells = append(p.Cells, c)
+}
+
+// AddDays adds days of the live feed that one proof is of: without it they have
+// no times.
+func (p *Posts) AddDays(days []PostDay, proof PostProof) {
+	for _, d := range days {
+		if d.Proof = proofByReference; proof.digest == "" {
+			d.Proof, d.Post, d.Late = "", PostTimes{}, 0
+		}
+		p.Days = append(p.Days, d)
+	}
+}
+
+// Wrong reports whether something is not proven.
+func (p *Posts) Wrong() bool {
+	return slices.ContainsFunc(p.Cells, func(c PostCell) bool { return c.Proof == "" }) ||
+		slices.ContainsFunc(p.Days, func(d PostDay) bool { return d.Proof == "" })
+}
+
+// strip takes what an older build, or another program, wrote without a proof.
+func (p *Posts) strip() {
+	days := p.Days
+	p.Days = nil
+	for _, d := range days {
+		p.AddDays([]PostDay{d}, PostProof{d.Proof})
+	}
+	for i := range p.Cells {
+		if c := &p.Cells[i]; c.Proof == "" || c.PostFigures == nil {
+			c.Proof, c.PostFigures = "", nil
+		}
+	}
 }
 
 // PostTimes are times of products. Of products that were posted together each
@@ -88,6 +158,7 @@ type PostDay struct {
 	Post     PostTimes `json:"post"`
 	Late     int64     `json:"late"`   // products that were begun more than a minute of the feed's time after their time
 	Upkeep   bool      `json:"upkeep"` // maintenance followed
+	Proof    string    `json:"proof"`  // what the tables were held against at the end of the phase; "" = they differ
 }
 
 // Rate is values a second of posting.
@@ -103,15 +174,7 @@ func (p *Posts) Save(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	text, err := json.MarshalIndent(p, "", " ")
-	if err != nil {
-		return err
-	}
-	path := filepath.Join(dir, PostFile)
-	if err := os.WriteFile(path+".new", append(text, '\n'), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return writeJSON(dir, PostFile, p)
 }
 
 // ReadPosts reads a run of the workload post.
@@ -125,5 +188,6 @@ func ReadPosts(dir string) (*Posts, error) {
 	if err := json.Unmarshal(text, p); err != nil {
 		return nil, &fault.Error{File: path, Err: err}
 	}
+	p.strip()
 	return p, nil
 }

@@ -173,7 +173,7 @@ func (s *Scans) Save(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	return replace(filepath.Join(dir, ScanFile), s)
+	return writeJSON(dir, ScanFile, s)
 }
 
 // ReadScans reads a run of the workload scan.

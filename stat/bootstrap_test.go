@@ -87,6 +87,58 @@ func TestIntervalCoversTheTruth(t *testing.T) {
 	}
 }
 
+// Beyond the interval lies the share of replicates that its level leaves; where
+// none is given that is 5 %.
+func TestIntervalHasItsLevel(t *testing.T) {
+	cols := columnsOf(rand.New(rand.NewPCG(21, 22)), 200)
+	lt, s := lineType(t, "SL1L2"), statOf(t, "SL1L2", "ME")
+	others := Bootstrap{Seed: 99, Replicates: 4000, Block: 1}.replicates(newSample(newPlan(lt, false), s, cols))
+	for _, level := range []float64{0, 0.9, 0.95} {
+		iv, ok, err := Bootstrap{Seed: 1, Replicates: 4000, Confidence: level}.Interval(s, lt, cols)
+		if !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		beyond := 0
+		for _, v := range others {
+			if v < iv.Low || v > iv.High {
+				beyond++
+			}
+		}
+		if level == 0 {
+			level = 0.95
+		}
+		if share := float64(beyond) / float64(len(others)); math.Abs(share-(1-level)) > 0.015 {
+			t.Errorf("%.1f %% of replicates lie beyond the %g %% interval", 100*share, 100*level)
+		}
+	}
+}
+
+// Blocks are drawn from a circle: one as long as the records holds each of them
+// once, wherever it begins.
+func TestBlocksGoRoundTheCircle(t *testing.T) {
+	cols := columnsOf(rand.New(rand.NewPCG(31, 32)), 37)
+	lt, s := lineType(t, "SL1L2"), statOf(t, "SL1L2", "ME")
+	for _, v := range (Bootstrap{Seed: 1, Replicates: 100, Block: 37}).replicates(newSample(newPlan(lt, false), s, cols)) {
+		if want, _, _ := Summarise(Overall, s, lt, cols); !near(v, want, 1e-12) {
+			t.Fatalf("a whole circle gives %v, not %v", v, want)
+		}
+	}
+	// Neighbours come together: blocks of two equal records are worth half as many.
+	pairs := make([][]float64, len(cols))
+	for i, c := range columnsOf(rand.New(rand.NewPCG(33, 34)), 200) {
+		for _, x := range c {
+			pairs[i] = append(pairs[i], x, x)
+		}
+	}
+	width := func(block int) float64 {
+		iv, _, _ := Bootstrap{Seed: 1, Block: block}.Interval(s, lt, pairs)
+		return iv.High - iv.Low
+	}
+	if ratio := width(20) / width(1); ratio < 1.2 || ratio > 1.65 { // √2, and a little noise
+		t.Errorf("with blocks the interval is %.2f times as wide", ratio)
+	}
+}
+
 func TestIntervalOfUndefined(t *testing.T) {
 	lt, s := lineType(t, "SL1L2"), statOf(t, "SL1L2", "MAE")
 	cols := columnsOf(rand.New(rand.NewPCG(1, 1)), 5)
@@ -99,6 +151,63 @@ func TestIntervalOfUndefined(t *testing.T) {
 	}
 	if _, ok, err := (Bootstrap{}).Interval(s, lt, make([][]float64, 7)); ok || err != nil {
 		t.Errorf("no records: %v, %v", ok, err)
+	}
+}
+
+// columnsOfCounts transposes CTC records: total, the four counts, ec_value.
+func columnsOfCounts(records ...[4]float64) [][]float64 {
+	cols := make([][]float64, 6)
+	for _, r := range records {
+		cols[0] = append(cols[0], r[0]+r[1]+r[2]+r[3])
+		for k, n := range r {
+			cols[k+1] = append(cols[k+1], n)
+		}
+		cols[5] = append(cols[5], 0.5)
+	}
+	return cols
+}
+
+// An interval of fewer than half of the replicates is none: what they leave out
+// is where the statistic is not defined, and not a random part.
+func TestHalfOfTheReplicatesUndefined(t *testing.T) {
+	sedi := statOf(t, "CTC", "SEDI") // needs all four counts
+	for name, c := range map[string]struct {
+		records [][4]float64
+		ok      bool
+	}{
+		"a tenth is defined":    {[][4]float64{{9, 0, 0, 0}, {0, 8, 0, 0}, {0, 0, 7, 0}, {0, 0, 0, 6}}, false},
+		"two thirds is defined": {[][4]float64{{9, 8, 7, 0}, {9, 8, 6, 0}, {0, 0, 0, 6}}, true},
+	} {
+		iv, ok, err := Bootstrap{Seed: 1}.Interval(sedi, lineType(t, "CTC"), columnsOfCounts(c.records...))
+		if ok != c.ok || err != nil || iv.Undefined == 0 || (2*iv.Undefined > 1000) == ok {
+			t.Errorf("%s: %+v, %v, %v", name, iv, ok, err)
+		}
+	}
+}
+
+// A 95 % interval leaves out 2.5 % of the replicates on either side, and is what
+// is meant where no level is given.
+func TestIntervalLeavesOutItsTails(t *testing.T) {
+	cols := columnsOf(rand.New(rand.NewPCG(11, 12)), 100)
+	lt, s := lineType(t, "SL1L2"), statOf(t, "SL1L2", "ME")
+	for level, each := range map[float64]int{0: 25, 0.95: 25, 0.9: 50} {
+		b := Bootstrap{Replicates: 1000, Confidence: level, Seed: 1, Block: 1}
+		iv, ok, err := b.Interval(s, lt, cols)
+		if !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		below, above := 0, 0
+		for _, v := range b.replicates(newSample(newPlan(lt, false), s, cols)) {
+			if v < iv.Low {
+				below++
+			}
+			if v > iv.High {
+				above++
+			}
+		}
+		if below < each-1 || below > each+1 || above < each-1 || above > each+1 {
+			t.Errorf("at %g: %d replicates lie below, %d above, of 1000; want %d", level, below, above, each)
+		}
 	}
 }
 

@@ -30,6 +30,16 @@ func TestFinley(t *testing.T) {
 	}
 }
 
+// The scores for rare events of Finley's table, worked out from the formulas of
+// Ferro and Stephenson (2011) apart from this program.
+func TestFinleysExtremalScores(t *testing.T) {
+	for name, want := range map[string]float64{"SEDI": 0.7528041895877162, "EDI": 0.7173623738840584, "EDS": 0.739648395638322, "SEDS": 0.5934674756057248} {
+		if got, ok := ctc(t, name, 28, 72, 23, 2680); !ok || math.Abs(got-want) > 1e-12 {
+			t.Errorf("%s = %v, %v; want %v", name, got, ok, want)
+		}
+	}
+}
+
 // Identities between the scores, on random tables with records aggregated.
 func TestContingencyIdentities(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))

@@ -78,10 +78,7 @@ func ByName(lineType, name string) (Stat, error) {
 			Cure: "choose one of " + strings.Join(lineTypes(), ", "),
 		}
 	}
-	return Stat{}, &fault.Error{
-		Setting: "statistic", Problem: "line type " + lineType + " has no statistic " + name,
-		Cure: "choose one of " + strings.Join(known, ", "),
-	}
+	return Stat{}, fault.Unknown("statistic of "+lineType, name, known)
 }
 
 // lineTypes names the line types of the table, in its order.

@@ -21,7 +21,7 @@ func Open(ctx context.Context, rawURL string) (*sql.DB, error) {
 		return nil, &fault.Error{Setting: "URL", Problem: "is not understood", Cure: "write mariadb://user:password@host:port/database"}
 	}
 	if u.Scheme != "mariadb" && u.Scheme != "mysql" {
-		return nil, &fault.Error{Setting: u.Redacted(), Problem: "is not a database of METviewer's", Cure: "write mariadb://user:password@host:port/database"}
+		return nil, &fault.Error{Setting: fault.Redact(u.String()), Problem: "is not a database of METviewer's", Cure: "write mariadb://user:password@host:port/database"}
 	}
 	cfg := mysql.NewConfig()
 	cfg.User = u.User.Username()
@@ -29,7 +29,7 @@ func Open(ctx context.Context, rawURL string) (*sql.DB, error) {
 	cfg.DBName = strings.TrimPrefix(u.Path, "/")
 	cfg.Net, cfg.Addr = "tcp", u.Host
 	if cfg.DBName == "" {
-		return nil, &fault.Error{Setting: u.Redacted(), Problem: "names no database", Cure: "write mariadb://user:password@host:port/database"}
+		return nil, &fault.Error{Setting: fault.Redact(u.String()), Problem: "names no database", Cure: "write mariadb://user:password@host:port/database"}
 	}
 	if u.Port() == "" {
 		cfg.Addr = net.JoinHostPort(u.Hostname(), "3306")
@@ -42,7 +42,7 @@ func Open(ctx context.Context, rawURL string) (*sql.DB, error) {
 	cfg.Logger = &mysql.NopLogger{}
 	connector, err := mysql.NewConnector(cfg)
 	if err != nil {
-		return nil, &fault.Error{Setting: u.Redacted(), Err: err, Cure: "write mariadb://user:password@host:port/database"}
+		return nil, &fault.Error{Setting: fault.Redact(u.String()), Err: err, Cure: "write mariadb://user:password@host:port/database"}
 	}
 	db := sql.OpenDB(connector)
 	if err := db.PingContext(ctx); err != nil {
@@ -50,7 +50,7 @@ func Open(ctx context.Context, rawURL string) (*sql.DB, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, &fault.Error{Setting: u.Redacted(), Problem: "is not reached", Err: fmt.Errorf("%w", err), Cure: "start the server, or name another host, port, user, password or database"}
+		return nil, &fault.Error{Setting: fault.Redact(u.String()), Problem: "is not reached", Err: fmt.Errorf("%w", err), Cure: "start the server, or name another host, port, user, password or database"}
 	}
 	return db, nil
 }

@@ -19,6 +19,7 @@ import (
 	"barograph/question"
 	"barograph/report"
 	"barograph/run"
+	"barograph/stat"
 	"barograph/workload/met"
 
 	"github.com/spf13/cobra"
@@ -27,26 +28,27 @@ import (
 // asking is what the flags of ask say.
 type asking struct {
 	place
-	flavour, format, out, stat, plot string
-	where                            []string
-	valid, lead                      string
-	explain, subsetNamed             bool
-	seed                             uint64
+	flavour, format, out, plot string
+	where, stats               []string
+	valid, lead                string
+	explain, subsetNamed       bool
+	seed                       uint64
 }
 
 func newAsk(e *env) *cobra.Command {
 	a := &asking{}
 	c := &cobra.Command{
-		Use:   "ask CASE|QUESTION.yaml|PLOT.xml --from URL [--design D] [--flavour F]",
+		Use:   "ask CASE|QUESTION.yaml|PLOT.xml --engine URL [--design D] [--flavour F]",
 		Short: "Ask an archive, and print rows, a statistic or a plot",
 		Long: `Ask puts one question to an archive: a case of the original experiment (barograph list cases) or a question of your
 own in YAML (docs/questions.md), or what a METviewer plot_spec asks for (docs/metviewer.md; PLOT.xml#NAME is one of its
 questions). --where, --valid and --lead change it. The rows are printed as they come; --stat computes a statistic from
-the partial sums, as METviewer does; --plot draws it, in a file for each question and statistic.`,
-		Example: `  barograph ask test_3 --from duckdb:archive.db --design wide --format csv
-  barograph ask test_3 --from duckdb:archive.db --valid 2019010100 --where vx_mask=G2/NHX --stat ANOM_CORR
-  barograph ask test_6 --from sqlite:archive.db --plot dieoff.svg
-  barograph ask plot.xml --from duckdb:archive.db --subset mv_gfs --plot out.svg
+the partial sums, as METviewer does, with the number of records N behind each value, and says what it pools; --plot draws
+it, in a file for each question and statistic.`,
+		Example: `  barograph ask test_3 --engine duckdb:archive.db --design wide --format csv
+  barograph ask test_3 --engine duckdb:archive.db --valid 2019010100 --where vx_mask=G2/NHX --stat ANOM_CORR
+  barograph ask test_6 --engine sqlite:archive.db --plot dieoff.svg
+  barograph ask plot.xml --engine duckdb:archive.db --subset mv_gfs --plot out.svg
 ` + exitStatuses,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -55,31 +57,41 @@ the partial sums, as METviewer does; --plot draws it, in a file for each questio
 		},
 	}
 	a.flags(c, e, "from", "what to ask")
-	c.MarkFlagRequired("from") //nolint:errcheck // the flag exists
+	c.MarkFlagRequired(engineFlag) //nolint:errcheck // the flag exists
 	c.Flags().StringVar(&a.flavour, "flavour", "", "way of asking: "+join(flavour.Names())+" (default: the design's last)")
 	c.Flags().StringArrayVar(&a.where, "where", nil, "change a header field: vx_mask=G2/NHX,G2/SHX; field= asks for all")
 	c.Flags().StringVar(&a.valid, "valid", "", "change the valid times: 2019010100, a list a,b,c, a range a..b/6h, or all")
 	c.Flags().StringVar(&a.lead, "lead", "", "change the leads, in hours: 0,24,72 or 0-240/6, or all")
 	c.Flags().StringVar(&a.format, "format", "table", "table, csv, json or parquet")
 	c.Flags().StringVarP(&a.out, "out", "o", "", "write to this file (default: stdout)")
-	c.Flags().StringVar(&a.stat, "stat", "", "compute a statistic (barograph list statistics) instead of printing rows")
+	c.Flags().StringSliceVar(&a.stats, "stat", nil, "compute statistics (barograph list statistics) instead of printing rows: RMSE,ME")
+	complete(c, "stat", statNames)
 	c.Flags().StringVar(&a.plot, "plot", "", "draw the statistic into this SVG file")
 	c.Flags().BoolVar(&a.explain, "explain", false, "print the query, how its plan reaches what is stored, and the plan itself, instead of rows")
 	c.Flags().Uint64Var(&a.seed, "seed", 1, "seed of the bootstrap behind confidence intervals")
 	complete(c, "flavour", func() []string { return strings.Split(join(flavour.Names()), ", ") })
-	complete(c, "format", func() []string { return []string{"table", "csv", "json", "parquet"} })
+	complete(c, "format", answerFormats)
 	c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		cases, err := question.Cases()
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveError
-		}
-		var names []string
-		for _, q := range cases {
-			names = append(names, q.Name+"\t"+q.Title)
-		}
-		return names, cobra.ShellCompDirectiveDefault
+		return caseNames(), cobra.ShellCompDirectiveDefault
 	}
 	return c
+}
+
+// statNames complete --stat.
+func statNames() (names []string) {
+	for _, s := range stat.Table() {
+		names = append(names, s.Name+"\t"+s.LineType+": "+s.Summary)
+	}
+	return names
+}
+
+// caseNames complete what is asked.
+func caseNames() (names []string) {
+	cases, _ := question.Cases() //nolint:errcheck // without them nothing is completed
+	for _, q := range cases {
+		names = append(names, q.Name+"\t"+q.Title)
+	}
+	return names
 }
 
 // questions finds the case, or those of a file, and changes them as the flags say.
@@ -175,7 +187,16 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 	if err != nil {
 		return err
 	}
-	query, err := archive.Phrase(ctx, q, f)
+	wide, names := q, []string(nil)
+	if len(a.stats) > 0 || a.plot != "" {
+		if names, err = a.statistics(q); err != nil {
+			return err
+		}
+		if wide, err = met.Widen(q, names); err != nil {
+			return usage(err)
+		}
+	}
+	query, err := archive.Phrase(ctx, wide, f)
 	if err != nil {
 		return fmt.Errorf("%s in %s: %w", q.Name, f, err)
 	}
@@ -188,7 +209,7 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 		if err := printAccesses(e.stdout, met.Accesses(plan)); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(e.stdout, "%s\n", plan.Text)
+		_, err = fmt.Fprintf(e.stdout, "%s\n", fault.Redact(plan.Text))
 		return err
 	}
 	var b answer.Builder
@@ -204,8 +225,8 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 	if several {
 		part = q.Name
 	}
-	if a.stat != "" || a.plot != "" {
-		return e.statistics(a, q, b.Take(), part)
+	if names != nil {
+		return e.curves(a, q, b.Take(), names, part)
 	}
 	return e.writeTo(partFile(a.out, part), func(w *os.File) error { return writeAnswer(w, a.format, b.Take(), e) })
 }
@@ -230,7 +251,7 @@ func partFile(file, part string) string {
 		return file
 	}
 	ext := filepath.Ext(file)
-	return strings.TrimSuffix(file, ext) + "-" + part + ext
+	return strings.TrimSuffix(file, ext) + "-" + run.FileName(part) + ext
 }
 
 // chooseFlavour checks that the archive's design can be asked so.
@@ -240,54 +261,58 @@ func (a *asking) chooseFlavour(d *engine.Driver) (flavour.Name, error) {
 		return offered[len(offered)-1], nil
 	}
 	if !slices.Contains(offered, flavour.Name(a.flavour)) {
-		return "", usage(&fault.Error{Setting: "--flavour " + a.flavour, Problem: "is not offered by " + d.Scheme + " " + a.design, Cure: "choose one of " + join(offered)})
+		return "", usage(notOffered("--flavour", flavour.Name(a.flavour), offered, d.Scheme+" "+a.design))
 	}
 	return flavour.Name(a.flavour), nil
 }
 
-// statistics computes the statistics that are asked for: that of --stat, else
-// those of the plot, else the line type's default.
-func (e *env) statistics(a *asking, q *question.Question, rows *answer.Answer, part string) error {
-	names := met.Stats(q)
-	if a.stat != "" {
-		names = []string{a.stat}
+// statistics are those that are asked for: of --stat, else of the plot, else
+// the line type's default.
+func (a *asking) statistics(q *question.Question) ([]string, error) {
+	names := a.stats
+	if len(names) == 0 {
+		names = met.Stats(q)
 	}
 	if len(names) == 0 {
-		return usage(&fault.Error{Setting: "--plot", Problem: "has no statistic for line type " + q.Type.Name, Cure: "see `barograph list statistics`"})
+		return nil, usage(&fault.Error{Setting: "--plot", Problem: "has no statistic for line type " + q.Type.Name, Cure: "see `barograph list statistics`"})
 	}
+	return names, nil
+}
+
+// curves computes the statistics from the answer, draws each and prints all.
+func (e *env) curves(a *asking, q *question.Question, rows *answer.Answer, names []string, part string) error {
+	var all []*run.Curves
 	for _, name := range names {
+		c, err := met.Curves(q, rows, name, a.seed)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(e.stderr, "%s: %s\n", c.Stat, c.Note)
+		all = append(all, c)
+		if a.plot == "" {
+			continue
+		}
 		one := part
 		if len(names) > 1 {
 			one = strings.TrimPrefix(part+"-"+name, "-")
 		}
-		if err := e.statistic(a, q, rows, name, one); err != nil {
+		if err := e.draw(c, partFile(a.plot, one)); err != nil {
 			return err
 		}
 	}
-	return nil
+	return e.writeTo(partFile(a.out, part), func(w *os.File) error { return writeCurves(w, a.format, all, e) })
 }
 
-// statistic computes a statistic from the answer, prints it and draws it.
-func (e *env) statistic(a *asking, q *question.Question, rows *answer.Answer, name, part string) error {
-	curves, err := met.Curves(q, rows, name, a.seed)
+func (e *env) draw(c *run.Curves, file string) error {
+	svg, err := report.Curves(c)
 	if err != nil {
 		return err
 	}
-	if a.plot != "" {
-		svg, err := report.Curves(curves)
-		if err != nil {
-			return err
-		}
-		file := partFile(a.plot, part)
-		if err := os.WriteFile(file, svg, 0o644); err != nil {
-			return &fault.Error{Setting: "--plot", Err: err, Cure: "name a file that can be written"}
-		}
-		fmt.Fprintf(e.stderr, "plot written to %s\n", file)
+	if err := os.WriteFile(file, svg, 0o644); err != nil {
+		return &fault.Error{Setting: "--plot", Err: err, Cure: "name a file that can be written"}
 	}
-	if e.json || a.format == "json" {
-		return e.printJSON(curves)
-	}
-	return e.writeTo(partFile(a.out, part), func(w *os.File) error { return writeCurves(w, e, curves) })
+	fmt.Fprintf(e.stderr, "plot written to %s\n", file)
+	return nil
 }
 
 // writeTo calls f with the file, or with nil for stdout.

@@ -41,7 +41,7 @@ func newColdStart(e *env) *cobra.Command {
 		},
 	}
 	p.flags(c, e, "from", "what to ask")
-	c.MarkFlagRequired("from") //nolint:errcheck // the flag exists
+	c.MarkFlagRequired(engineFlag) //nolint:errcheck // the flag exists
 	c.Flags().StringVar(&f, "flavour", "", "way of asking")
 	return c
 }
@@ -74,7 +74,7 @@ func coldStart(ctx context.Context, s *study, t met.Target, c run.Cell) (run.Sam
 			}
 		}
 	}
-	cmd := exec.CommandContext(ctx, self, "cold-start", name, "--from", t.URL, "--design", c.Design, "--flavour", c.Flavour, "--subset", s.subset)
+	cmd := exec.CommandContext(ctx, self, "cold-start", name, "--engine", t.URL, "--design", c.Design, "--flavour", c.Flavour, "--subset", s.subset)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {

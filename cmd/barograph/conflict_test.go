@@ -28,7 +28,7 @@ func TestFilesThatContradictEachOther(t *testing.T) {
 	}{{"refuse", fault.Incomplete, "a.vsdb"}, {"first", 0, "a.vsdb"}, {"last", 0, "b.vsdb"}} {
 		for _, url := range []string{"sqlite:", "pebble:"} {
 			url += filepath.Join(dir, url[:1]+tc.choice)
-			args := []string{"load", files[1], files[0], "--on-conflict", tc.choice, "--to", url, "--json"}
+			args := []string{"load", files[1], files[0], "--on-conflict", tc.choice, "--engine", url, "--json"}
 			status, stdout, stderr := barograph(t, args...)
 			var got loadResult
 			if err := json.Unmarshal([]byte(stdout), &got); err != nil {
@@ -46,7 +46,7 @@ func TestFilesThatContradictEachOther(t *testing.T) {
 			}
 		}
 	}
-	if status, _, stderr := barograph(t, "load", files[0], "--on-conflict", "newest", "--to", "dry:"); status != 2 || !strings.Contains(stderr, "refuse, first, last") {
+	if status, _, stderr := barograph(t, "load", files[0], "--on-conflict", "newest", "--engine", "dry:"); status != 2 || !strings.Contains(stderr, "refuse, first, last") {
 		t.Errorf("status %d:\n%s", status, stderr)
 	}
 }

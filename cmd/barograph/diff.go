@@ -18,13 +18,13 @@ func newDiff(e *env) *cobra.Command {
 	var known string
 	o := tablediff.Options{Samples: 3}
 	c := &cobra.Command{
-		Use:   "diff LEFT RIGHT",
+		Use:   "diff URL URL",
 		Short: "Compare what two METviewer databases hold",
 		Long: `Diff compares data_file, stat_header and every line_data table of two databases of METviewer's schema in MariaDB or
 MySQL, row by row. Ids and the order of rows do not matter: a line is known by its file and line number, and its header
 is compared by its texts. Both databases must be loaded from files of the same paths.
 
---known metdbload tells that RIGHT was loaded by METdbLoad: differences that its faults on VSDB files explain are counted
+--known metdbload tells that the second was loaded by METdbLoad: differences that its faults on VSDB files explain are counted
 apart, and do not make the exit status 3.`,
 		Example: `  barograph diff mariadb://root@127.0.0.1:3306/mv_ours mariadb://root@127.0.0.1:3306/mv_theirs
   barograph diff mariadb://…/mv_ours mariadb://…/mv_theirs --known metdbload --samples 1
@@ -36,12 +36,12 @@ apart, and do not make the exit status 3.`,
 			case "metdbload":
 				o.Faults = tablediff.METdbLoad()
 			default:
-				return usage(&fault.Error{Setting: "--known " + known, Problem: "is not known", Cure: "choose metdbload"})
+				return usage(fault.Unknown("--known", known, []string{"metdbload"}))
 			}
 			return e.diff(c.Context(), args[0], args[1], o)
 		},
 	}
-	c.Flags().StringVar(&known, "known", "", "loader of RIGHT whose known faults are counted apart: metdbload")
+	c.Flags().StringVar(&known, "known", "", "loader of the second whose known faults are counted apart: metdbload")
 	c.Flags().IntVar(&o.Samples, "samples", o.Samples, "differing rows to show per table and fault")
 	complete(c, "known", func() []string { return []string{"metdbload"} })
 	return c
@@ -81,7 +81,7 @@ func (e *env) diff(ctx context.Context, left, right string, o tablediff.Options)
 // differences, and samples of them.
 func (e *env) printDiff(r *tablediff.Report, faults []tablediff.Fault) error {
 	w := tabwriter.NewWriter(e.stdout, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "table\tequal\tchanged\tonly left\tonly right\tknown faults\tunexplained\tcolumns that differ")
+	fmt.Fprintln(w, "table\tequal\tchanged\tonly in the first\tonly in the second\tknown faults\tunexplained\tcolumns that differ")
 	for i := range r.Tables {
 		t := &r.Tables[i]
 		if t.Equal+t.Changed+t.OnlyLeft+t.OnlyRight == 0 {

@@ -73,6 +73,8 @@ long it took until calls succeeded again.` + "\n\n" + exitStatuses,
 	c.Flags().Uint64Var(&k.seed, "seed", 1, "seed of which nodes are killed, and when")
 	c.Flags().BoolVar(&k.isolate, "isolate", false, "give each node a network namespace and a control group (as root)")
 	complete(c, "design", designNames)
+	complete(c, "case", caseNames)
+	complete(c, "engine", (&labs{e: k.e}).schemes)
 	return c
 }
 
@@ -201,7 +203,7 @@ func correct(all []flavour.Name) []flavour.Name {
 
 // note describes the cluster in the run folder, as far as it can be asked.
 func (k *killing) note(ctx context.Context, folder *run.Folder, d *engine.Driver, n design.Name, l *lab.Lab, open func(context.Context) (*engine.Engine, error)) {
-	a := run.Archive{Engine: d.Scheme, Design: string(n), URL: engine.Redact(l.URL()), Place: "server", Whole: true}
+	a := run.Archive{Engine: d.Scheme, Design: string(n), URL: fault.Redact(l.URL()), Place: "server", Whole: true}
 	c := l.State().Cluster
 	a.Server = ofCluster(&c)
 	if e, err := open(ctx); err == nil {

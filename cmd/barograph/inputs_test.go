@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"barograph/fault"
@@ -50,5 +52,54 @@ func TestLeftOutColumnsAreSaid(t *testing.T) {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)
 		}
+	}
+}
+
+// What cannot be read is refused by name, the rest goes on, and the status is 4:
+// the first time and again, in load and in met.
+func TestBadInputs(t *testing.T) {
+	dir, out := t.TempDir(), t.TempDir()
+	put(t, dir, "good.vsdb", sal1l2)
+	put(t, dir, "quarantined.vsdb", strings.Replace(sal1l2, " 24 ", " 48 ", 1)+strings.Replace(sal1l2, " 24 ", " 2x ", 1))
+	put(t, dir, "empty.stat", "")
+	put(t, dir, "cut.vsdb.gz", "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03cut")
+	put(t, dir, "gfs_\xff.vsdb", sal1l2)
+	if err := errors.Join(syscall.Mkfifo(filepath.Join(dir, "pipe.vsdb"), 0o600), os.Symlink("gone", filepath.Join(dir, "link.stat")), os.Symlink(os.DevNull, filepath.Join(dir, "null.stat"))); err != nil {
+		t.Fatal(err)
+	}
+	named := []string{"empty.stat: is empty", "cut.vsdb.gz: ", `gfs_\xff.vsdb": the name is not UTF-8`, "pipe.vsdb: is no regular file but a pipe", "link.stat: is a link to nothing", "null.stat: is no regular file but a device"}
+	for i, want := range []string{"3 read = 2 stored + 0 same again + 0 other values + 1 quarantined", "1 of 2 lines of " + filepath.Join(dir, "quarantined.vsdb")} {
+		status, stdout, stderr := barograph(t, "load", dir, "--to", "sqlite:"+filepath.Join(out, "a.db"))
+		if status != fault.Incomplete || !strings.Contains(stdout, want) || !strings.Contains(stdout, "6 failed") || !strings.Contains(stderr, "1 lines of these files are in quarantine, 6 files could not be read") {
+			t.Errorf("load %d: status %d\n%s%s", i+1, status, stdout, stderr)
+		}
+		for _, says := range named {
+			if !strings.Contains(stdout, says) {
+				t.Errorf("load %d: no %q in\n%s", i+1, says, stdout)
+			}
+		}
+	}
+	status, _, stderr := barograph(t, "met", dir, "--engine", "sqlite", "--design", "document", "--case", "test_3", "--reps", "2", "--out", filepath.Join(out, "run"))
+	if status != fault.Incomplete || !strings.Contains(stderr, "1 lines of the data are in quarantine, 6 files could not be read") {
+		t.Errorf("met: status %d\n%s", status, stderr)
+	}
+	for _, says := range named {
+		if says = strings.TrimPrefix(says, `gfs_\xff.vsdb": `); strings.Count(stderr, says) != 1 {
+			t.Errorf("met: no %q in\n%s", says, stderr)
+		}
+	}
+}
+
+// A load_spec means the files directly in its folder.
+func TestLoadSpecWalksNoFolders(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "a.vsdb", sal1l2)
+	if err := os.Mkdir(filepath.Join(dir, "below"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, "below"), "b.vsdb", strings.Replace(sal1l2, " 24 ", " 48 ", 1))
+	spec := put(t, dir, "load.xml", "<load_spec><folder_tmpl>"+dir+"</folder_tmpl></load_spec>")
+	if stdout := must(t, "load", "--spec", spec, "--to", "sqlite:"+filepath.Join(dir, "a.db")); !strings.Contains(stdout, "1 loaded") {
+		t.Error(stdout)
 	}
 }

@@ -81,7 +81,7 @@ that makes tables as the TPC's own kit does, for barograph synth tpcds --generat
 	up.Flags().Float64Var(&l.limits.CPUs, "cpus", 0, "cores that a node may use; 0 = all (with --isolate)")
 	up.Flags().Int64Var(&l.memory, "memory", 0, "MiB that a node may use; 0 = all (with --isolate)")
 	up.Flags().DurationVar(&l.limits.Latency, "latency", 0, "added to each packet that a node sends, such as 500us (with --isolate)")
-	up.Flags().BoolVar(&l.useDisks, "disks", false, "give the engine a folder on each of the disks that `lab disks` made")
+	up.Flags().BoolVar(&l.useDisks, "disks", false, "give the engine a folder on each of the disks that 'lab disks' made")
 	up.Flags().StringArrayVar(&l.diskFolders, "disk", nil, "give the engine a folder on this disk; may be repeated")
 	up.Flags().IntVar(&l.partitions, "partitions", 0, "partitions of each table of an engine that spreads its tables, dealt to the disks in turn (default: one a disk)")
 	sub("down [ENGINE…] [disks]", "Stop servers and remove their data; remove throttled disks", l.down)
@@ -133,7 +133,9 @@ func (l *labs) drivers(args []string) ([]*engine.Driver, error) {
 	for _, name := range args {
 		d, ok := l.e.engines.Find(name)
 		if !ok || d.Server == nil {
-			return nil, usage(&fault.Error{Setting: "engine " + name, Problem: "has no server to start", Cure: "choose one of " + strings.Join(l.schemes(), ", ")})
+			unknown := fault.Unknown("engine", name, l.schemes())
+			unknown.Problem = "has no server to start"
+			return nil, usage(unknown)
 		}
 		out = append(out, d)
 	}
@@ -263,7 +265,7 @@ func (l *labs) tell(drivers []*engine.Driver, disks bool) error {
 		case err != nil:
 			return err
 		default:
-			rows = append(rows, labRow{Engine: d.Scheme, Running: s.Running(), URL: engine.Redact(s.URL), State: &s})
+			rows = append(rows, labRow{Engine: d.Scheme, Running: s.Running(), URL: fault.Redact(s.URL), State: &s})
 		}
 	}
 	if disks {

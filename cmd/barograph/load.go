@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"barograph/design"
 	"barograph/engine"
@@ -24,7 +25,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// place names an archive on the command line: --to/--from URL --design D --subset S.
+// place names an archive on the command line: --engine URL --design D --subset S.
 type place struct {
 	url, design, subset string
 }
@@ -32,17 +33,11 @@ type place struct {
 // defaultSubset is the name of the data set where none is given.
 const defaultSubset = "archive"
 
-func (p *place) flags(c *cobra.Command, e *env, flag, help string) {
-	c.Flags().StringVar(&p.url, flag, "", help+": an engine's URL, e.g. duckdb:archive.db")
+func (p *place) flags(c *cobra.Command, e *env, former, help string) {
+	c.Flags().StringVar(&p.url, engineFlag, "", help+": an engine's URL, e.g. duckdb:archive.db, or the name of one that a lab runs")
+	e.enginesNamed(c, former)
 	c.Flags().StringVar(&p.design, "design", "", "physical design: "+strings.Join(designNames(), ", ")+" (default: the engine's first)")
 	c.Flags().StringVar(&p.subset, "subset", defaultSubset, "name of the copy of the data set inside the archive")
-	complete(c, flag, func() []string {
-		var urls []string
-		for _, d := range e.engines {
-			urls = append(urls, d.Example)
-		}
-		return urls
-	})
 	complete(c, "design", designNames)
 }
 
@@ -67,15 +62,14 @@ func (p *place) open(ctx context.Context, e *env, o engine.Options) (a engine.Ar
 		return nil, nil, nil, usage(err)
 	}
 	name := design.Name(p.design)
+	if len(d.Offers) == 0 {
+		return nil, nil, nil, usage(&fault.Error{Setting: "engine " + d.Scheme, Problem: "keeps no verification archives", Cure: "choose one of " + strings.Join(e.archiveEngines(), ", ")})
+	}
 	if name == "" {
 		name = firstDesign(d)
 	}
 	if _, ok := d.Offers[name]; !ok {
-		var offered []string
-		for _, n := range offers(d) {
-			offered = append(offered, string(n))
-		}
-		return nil, nil, nil, usage(&fault.Error{Setting: "--design " + string(name), Problem: "is not offered by " + d.Scheme, Cure: "choose one of " + strings.Join(offered, ", ")})
+		return nil, nil, nil, usage(notOffered("--design", name, offers(d), d.Scheme))
 	}
 	p.design = string(name)
 	o.Log = e.log()
@@ -88,6 +82,23 @@ func (p *place) open(ctx context.Context, e *env, o engine.Options) (a engine.Ar
 		return nil, nil, nil, errors.Join(err, db.Close())
 	}
 	return a, d, func() error { return errors.Join(a.Close(), db.Close()) }, nil
+}
+
+// notOffered is the error of a name that an engine, or all of them, do not know.
+func notOffered[T ~string](flag string, name T, offered []T, by string) error {
+	unknown := fault.Unknown(flag, string(name), offered)
+	unknown.Problem = "is not offered by " + by
+	return unknown
+}
+
+// archiveEngines are those that keep verification archives.
+func (e *env) archiveEngines() (schemes []string) {
+	for _, d := range e.engines {
+		if len(d.Offers) > 0 {
+			schemes = append(schemes, d.Scheme)
+		}
+	}
+	return schemes
 }
 
 // offers lists an engine's designs in the documented order.
@@ -116,7 +127,7 @@ func newLoad(e *env) *cobra.Command {
 	conflict := choice{string(load.Refuse), []string{string(load.Refuse), string(load.First), string(load.Last)}}
 	var last *choice
 	c := &cobra.Command{
-		Use:   "load FILES… --to URL [--design D] [--subset S] | load --spec LOAD.xml [--to URL]",
+		Use:   "load FILES… --engine URL [--design D] [--subset S] | load --spec LOAD.xml [--engine URL]",
 		Short: "Load VSDB and MET files into an archive",
 		Long: `Load reads VSDB and MET .stat files (and their _TYPE.txt twins), plain or gzip, and folders of them, into an archive.
 
@@ -128,11 +139,11 @@ with the archive. A line with fewer numbers than its type has is quarantined, an
 which may be cut (--last-line keep takes it for whole). A file that the archive holds already is skipped;
 leads that arrive in another file are merged; a load that was killed is run again and ends in the same archive.
 
---spec reads a load_spec of METdbLoad or VxIngest (docs/metviewer.md): the files, the target where --to names none, and
+--spec reads a load_spec of METdbLoad or VxIngest (docs/metviewer.md): the files, the target where --engine names none, and
 the database as the subset.`,
-		Example: `  barograph load vsdb_data --to duckdb:archive.db --design wide
-  barograph load 'stat/*.stat' --to sqlite:archive.db --design document --subset retro1
-  barograph load --spec load_spec.xml --to duckdb:archive.db
+		Example: `  barograph load vsdb_data --engine duckdb:archive.db --design wide
+  barograph load 'stat/*.stat' --engine sqlite:archive.db --design document --subset retro1
+  barograph load --spec load_spec.xml --engine duckdb:archive.db
 ` + exitStatuses,
 		Args: func(c *cobra.Command, args []string) error {
 			if spec == "" {
@@ -160,9 +171,10 @@ the database as the subset.`,
 	}
 	p.flags(c, e, "to", "where to load")
 	c.Flags().StringVar(&spec, "spec", "", "load what this load_spec XML of METdbLoad or VxIngest names")
-	c.MarkFlagsOneRequired("to", "spec")
+	c.MarkFlagsOneRequired(engineFlag, "spec")
 	c.Flags().IntVar(&workers, "workers", 0, "files parsed at once (default: one per CPU)")
 	c.Flags().IntVar(&window, "window", load.DefaultWindow, "records per commit at most")
+	positive(c, "window")
 	c.Flags().StringVar(&quarantine, "quarantine", "", "write lines that cannot be read, and those whose values do not stand, to this CSV file (default: the first ten to stderr)")
 	c.Flags().Var(&conflict, "on-conflict", "of other values for one record: refuse, first or last by the file's path")
 	last = lastLine(c)
@@ -275,9 +287,9 @@ func (e *env) loaded(ctx context.Context, a engine.Archive, p *place, s *load.Su
 		return err
 	}
 	out := loadResult{
-		Archive: engine.Redact(p.url), Design: p.design, Subset: p.subset, Files: len(s.Files), Skipped: len(s.Skipped), Failed: texts(s.Failed),
+		Archive: fault.Redact(p.url), Design: p.design, Subset: p.subset, Files: len(s.Files), Skipped: len(s.Skipped), Failed: texts(s.Failed),
 		Read: s.Read, Stored: s.Stored, Same: s.Same, Other: s.Other, Refused: refused, Quarantined: s.Quarantined, Bytes: s.Bytes, Seconds: s.Elapsed.Seconds(),
-		LeftOut: s.LeftOut, Cut: s.Cut, Records: contents.Records, Objects: contents.Objects, Object: contents.Object, BytesOnDisk: size,
+		LeftOut: s.LeftOut, Cut: s.Cut, Held: s.Held, Records: contents.Records, Objects: contents.Objects, Object: contents.Object, BytesOnDisk: size,
 	}
 	if of, ok := a.(interface{ Database(subset string) string }); ok {
 		out.Database = of.Database(p.subset)
@@ -292,9 +304,18 @@ func (e *env) loaded(ctx context.Context, a engine.Archive, p *place, s *load.Su
 	if err := e.printLoad(&out); err != nil {
 		return err
 	}
+	for _, m := range s.Held {
+		s.Quarantined += m.Quarantined
+	}
 	if len(s.Failed) > 0 || s.Quarantined > 0 || refused > 0 {
-		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d lines quarantined, %d refused as their values contradict others (--on-conflict), %d files not read to their end; everything else is stored",
-			s.Quarantined, refused, len(s.Failed))}
+		rest := "everything else is stored"
+		if s.Stored+s.Same == 0 {
+			rest = "nothing was stored"
+		}
+		if refused > 0 {
+			rest = fmt.Sprintf("%d lines are refused, as their values contradict others (--on-conflict); %s", refused, rest)
+		}
+		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d lines of these files are in quarantine, %d files could not be read; %s", s.Quarantined, len(s.Failed), rest)}
 	}
 	return nil
 }
@@ -316,6 +337,7 @@ type loadResult struct {
 	Quarantined int64            `json:"quarantined"`
 	LeftOut     map[string]int64 `json:"left_out,omitempty"`
 	Cut         map[string]int64 `json:"cut,omitempty"` // by METviewer's column
+	Held        []engine.Mark    `json:"skipped_with_quarantine,omitempty"`
 	Bytes       int64            `json:"bytes"`
 	Seconds     float64          `json:"seconds"`
 	Records     map[string]int64 `json:"records_by_line_type"`
@@ -336,6 +358,9 @@ func (e *env) printLoad(r *loadResult) error {
 	}
 	fmt.Fprintf(w, "files\t%d loaded, %d skipped (in the archive already), %d failed\n", r.Files, r.Skipped, len(r.Failed))
 	fmt.Fprintf(w, "lines\t%d read = %d stored + %d same again + %d other values + %d quarantined\n", r.Read, r.Stored, r.Same, r.Other, r.Quarantined)
+	for _, m := range r.Held {
+		fmt.Fprintf(w, "in quarantine\t%d of %d lines of %s, since it was loaded at %s UTC\n", m.Quarantined, m.Read, m.Path, m.Loaded.UTC().Format(time.DateTime))
+	}
 	for _, columns := range slices.Sorted(maps.Keys(r.LeftOut)) {
 		fmt.Fprintf(w, "left out\tcolumns that no design keeps, of %d lines of %s\n", r.LeftOut[columns], columns)
 	}
@@ -360,7 +385,7 @@ func (e *env) printLoad(r *loadResult) error {
 func texts(errs []error) []string {
 	var out []string
 	for _, err := range errs {
-		out = append(out, err.Error())
+		out = append(out, fault.Redact(err.Error()))
 	}
 	return out
 }

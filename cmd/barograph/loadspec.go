@@ -1,12 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"barograph/design"
@@ -51,7 +47,7 @@ func (e *env) spec(file string, p *place, subsetNamed bool) ([]string, error) {
 func targetOf(s *metviewer.LoadSpec) (string, error) {
 	file, c := s.File, &s.Connection
 	bad := func(problem string) error {
-		return &fault.Error{File: file, Line: c.Line, Setting: "connection", Problem: problem, Cure: "name the target with --to (barograph list engines)"}
+		return &fault.Error{File: file, Line: c.Line, Setting: "connection", Problem: problem, Cure: "name the target with --engine (barograph list engines)"}
 	}
 	scheme := map[string]string{"": "mariadb", "mysql": "mariadb", "mariadb": "mariadb", "aurora": "mariadb", "postgres": "postgres", "postgresql": "postgres"}[c.System]
 	switch {
@@ -84,7 +80,8 @@ func targetOf(s *metviewer.LoadSpec) (string, error) {
 }
 
 // specFiles finds the files of a load_spec. METdbLoad passes over folders that
-// do not exist in silence; here they are counted and the first are named.
+// do not exist in silence; here they are counted and the first are named. Like
+// METdbLoad it looks at what is directly in a folder, not below.
 func (e *env) specFiles(s *metviewer.LoadSpec) ([]string, error) {
 	if len(s.Files) > 0 {
 		return formats.Expand(s.Files)
@@ -92,10 +89,7 @@ func (e *env) specFiles(s *metviewer.LoadSpec) ([]string, error) {
 	var files, missing []string
 	folders := s.Folders()
 	for _, f := range folders {
-		found, err := inFolder(f)
-		if err != nil {
-			return nil, err
-		}
+		found := formats.Within(f)
 		if files = append(files, found...); len(found) == 0 {
 			missing = append(missing, f)
 		}
@@ -116,26 +110,4 @@ func some(names []string) string {
 		return strings.Join(names, ", ")
 	}
 	return strings.Join(names[:shown], ", ") + ", …"
-}
-
-// inFolder lists the VSDB and MET files directly in a folder, as METdbLoad
-// does; none where there is no such folder.
-func inFolder(dir string) ([]string, error) {
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	found, err := formats.Expand([]string{dir})
-	if f, ok := errors.AsType[*fault.Error](err); ok && f.Err == nil && f.File == dir {
-		return nil, nil // a folder without such files
-	}
-	if err != nil {
-		return nil, err
-	}
-	var out []string
-	for _, f := range found {
-		if filepath.Dir(f) == filepath.Clean(dir) {
-			out = append(out, f)
-		}
-	}
-	return out, nil
 }

@@ -40,8 +40,9 @@ func main() {
 type env struct {
 	args           []string
 	stdin          io.Reader
-	stdout, stderr io.Writer
-	terminal       bool // progress bars may be drawn on stderr
+	stdout, stderr io.Writer // stderr is written without secrets
+	screen         io.Writer // stderr as it is, for progress bars
+	terminal       bool      // progress bars may be drawn on stderr
 	engines        engine.Registry
 
 	json    bool // --json
@@ -59,6 +60,7 @@ func (e *env) log() *slog.Logger {
 
 // execute runs a command line and returns its exit status.
 func execute(ctx context.Context, e *env) int {
+	e.screen, e.stderr = e.stderr, fault.Redacting(e.stderr)
 	root := newRoot(e) //nolint:contextcheck // commands take theirs from cobra
 	root.SetArgs(e.args)
 	root.SetIn(e.stdin)

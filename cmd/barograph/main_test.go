@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -13,6 +15,8 @@ import (
 	"barograph/fault"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // barograph runs a command line and returns its status and output.
@@ -111,6 +115,22 @@ func TestAskFormatsAndPlot(t *testing.T) {
 	if n := strings.Count(table, "\n"); n != 4 {
 		t.Errorf("three leads give a table of\n%s", table)
 	}
+	narrow := append(from, "--where", "model=", "--valid", "all", "--lead", "0,24,120", "--stat", "ANOM_CORR,RMSFA")
+	records, err = csv.NewReader(strings.NewReader(must(t, append(narrow, "--format", "csv")...))).ReadAll()
+	if err != nil || len(records) != 1+2*2*3 || strings.Join(records[0], " ") != "statistic series fcst_lead n value low high" || records[1][3] != "4" {
+		t.Errorf("two statistics, two regions, three leads: %v, %v", records, err)
+	}
+	must(t, append(narrow, "--format", "parquet", "--out", path)...)
+	values, err := parquet.ReadFile[struct {
+		Statistic string   `parquet:"statistic"`
+		Value     *float64 `parquet:"value"`
+	}](path)
+	if err != nil || len(values) != 12 || values[11].Statistic != "RMSFA" || strconv.FormatFloat(*values[11].Value, 'g', -1, 64) != records[12][4] {
+		t.Errorf("%+v, %v", values, err)
+	}
+	if _, _, told := barograph(t, narrow...); !strings.Contains(told, "pools 4 values of fcst_valid_beg") {
+		t.Errorf("what is pooled: %s", told)
+	}
 	if svg, err := os.ReadFile(plot); err != nil || !bytes.HasPrefix(svg, []byte("<svg")) {
 		t.Errorf("no plot: %v", err)
 	}
@@ -143,14 +163,37 @@ func TestExitStatuses(t *testing.T) {
 		{"unknown command", []string{"lod"}, fault.Usage, "lod"},
 		{"unknown flag", []string{"load", good, "--too", db}, fault.Usage, "--help"},
 		{"no files", []string{"load", "--to", db}, fault.Usage, "--help"},
-		{"no --to", []string{"load", good}, fault.Usage, "to"},
+		{"no --engine", []string{"load", good}, fault.Usage, "engine"},
 		{"unknown engine", []string{"load", good, "--to", "db2:x"}, fault.Usage, "choose one of"},
 		{"unknown parameter", []string{"load", good, "--to", db + "?colour=red"}, fault.Usage, "colour"},
 		{"unknown design", []string{"load", good, "--to", db, "--design", "wide"}, fault.Usage, "choose one of"},
 		{"unknown case", []string{"ask", "test_7", "--from", db}, fault.Usage, "test_6"},
 		{"unknown flavour", []string{"ask", "test_1", "--from", db, "--flavour", "haiku"}, fault.Usage, "choose one of"},
 		{"unknown field", []string{"ask", "test_1", "--from", db, "--where", "colour=red"}, fault.Usage, "colour"},
-		{"unknown statistic", []string{"ask", "test_1", "--from", db, "--stat", "LUCK"}, fault.Failed, "LUCK"},
+		{"unknown statistic", []string{"ask", "test_1", "--from", db, "--stat", "ANOM_COR"}, fault.Usage, "did you mean ANOM_CORR?"},
+		{"misspelt command", []string{"qickstart"}, fault.Usage, "did you mean quickstart?"},
+		{"misspelt command below", []string{"list", "engine"}, fault.Usage, "did you mean engines?"},
+		{"misspelt flag", []string{"load", good, "--desing", "wide"}, fault.Usage, "did you mean --design?"},
+		{"misspelt engine", []string{"met", good, "--engine", "dukdb"}, fault.Usage, "did you mean duckdb?"},
+		{"misspelt parameter", []string{"load", good, "--engine", db + "?cahce=1"}, fault.Usage, "did you mean cache?"},
+		{"misspelt case", []string{"met", good, "--case", "tst_3"}, fault.Usage, "did you mean test_3?"},
+		{"misspelt design", []string{"met", good, "--design", "wyde"}, fault.Usage, "did you mean wide?"},
+		{"unoffered design", []string{"met", good, "--engine", "pebble", "--engine", "sqlite", "--design", "document"}, fault.Usage, "is not offered by pebble"},
+		{"misspelt flavour", []string{"met", good, "--flavour", "epoch-rang"}, fault.Usage, "did you mean epoch-range?"},
+		{"unoffered flavour", []string{"met", good, "--engine", "pebble", "--flavour", "sql"}, fault.Usage, "is not offered by"},
+		{"no repetitions", []string{"met", good, "--reps", "0"}, fault.Usage, "--reps 0"},
+		{"negative repetitions", []string{"quickstart", "--reps", "-3"}, fault.Usage, "--reps -3"},
+		{"no copies", []string{"met", good, "--subsets", "1,0"}, fault.Usage, "--subsets 0"},
+		{"too many copies", []string{"met", good, "--subsets", "1,2,4000000"}, fault.Usage, "more than 1024"},
+		{"too many leads", []string{"ask", "test_1", "--engine", db, "--lead", "0-2000000000/1"}, fault.Usage, "no lead"},
+		{"too many times", []string{"ask", "test_1", "--engine", db, "--valid", "1900-01-01..2100-01-01/1s"}, fault.Usage, "more than 1000000 times"},
+		{"negative limit", []string{"met", good, "--time-limit", "-1s"}, fault.Usage, "--time-limit -1s"},
+		{"no window", []string{"load", good, "--engine", db, "--window", "0"}, fault.Usage, "--window 0"},
+		{"server without URL", []string{"met", good, "--engine", "oracle"}, fault.Usage, "oracle://"},
+		{"server not reached", []string{"met", filepath.Join(dir, "absent.vsdb"), good, "--engine", "postgres://me@127.0.0.1:1/x", "--out", filepath.Join(dir, "run")}, fault.Failed, "absent.vsdb"},
+		{"server not reached, told first", []string{"met", good, "--engine", "postgres://me@127.0.0.1:1/x", "--out", filepath.Join(dir, "run")}, fault.Unreachable, "127.0.0.1:1"},
+		{"dead run", []string{"met", bad, "--engine", "sqlite:" + filepath.Join(bad, "x.db"), "--out", filepath.Join(dir, "run")}, fault.Unreachable, "x-normalized.db"},
+		{"engine without archives", []string{"load", good, "--engine", "trino://h/x"}, fault.Usage, "keeps no verification archives"},
 		{"absent file", []string{"load", filepath.Join(dir, "absent.vsdb"), "--to", db}, fault.Failed, "absent.vsdb"},
 		{"quarantined line", []string{"load", bad, "--to", db}, fault.Incomplete, "bad.vsdb:1"},
 		{"unreachable", []string{"ask", "test_1", "--from", "sqlite:" + filepath.Join(good, "x.db")}, fault.Unreachable, "x.db"},
@@ -158,10 +201,53 @@ func TestExitStatuses(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			status, _, stderr := barograph(t, tc.args...)
+			if _, err := os.Stat(filepath.Join(dir, "run")); err == nil {
+				t.Error("a dead run left its folder")
+			}
 			if status != tc.want || !strings.Contains(stderr, tc.says) {
 				t.Errorf("barograph %s: status %d, want %d and a word of %q:\n%s", strings.Join(tc.args, " "), status, tc.want, tc.says, stderr)
 			}
 		})
+	}
+}
+
+// TestHelp looks at every command: one name for engines, what statuses mean,
+// and flags whose values have a word for a name.
+func TestHelp(t *testing.T) {
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		c.InitDefaultHelpFlag()
+		if !c.Hidden && !strings.Contains(c.Long+c.Example, "Exit status") {
+			t.Errorf("%s: the help does not say what the exit status means", c.CommandPath())
+		}
+		if old := regexp.MustCompile(`--(db|engine-url)\b`).FindString(c.Use + c.Long + c.Example); old != "" {
+			t.Errorf("%s: the help has %s", c.CommandPath(), old)
+		}
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if name, _ := pflag.UnquoteUsage(f); strings.Contains(name, " ") || f.Name == "db" {
+				t.Errorf("%s --%s %s", c.CommandPath(), f.Name, name)
+			}
+		})
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(newRoot(&env{engines: all.Registry()}))
+	for _, line := range [][]string{{"load", "--engine", ""}, {"ask", "test"}, {"met", "--case", ""}, {"ycsb", "run", "--engine", ""}, {"lab", "up", ""}} {
+		if out := must(t, append([]string{"__complete"}, line...)...); strings.Count(out, "\n") < 5 {
+			t.Errorf("%v is completed by %s", line, out)
+		}
+	}
+	db := "sqlite:" + filepath.Join(t.TempDir(), "a.db")
+	bad := filepath.Join(t.TempDir(), "bad.vsdb")
+	if err := os.WriteFile(bad, []byte("V01 junk\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, told := barograph(t, "load", bad, "--to", db); !strings.Contains(told, "nothing was stored") {
+		t.Errorf("a load of nothing says\n%s", told)
+	}
+	if told := must(t, "version"); !strings.HasPrefix(told, "barograph version ") {
+		t.Errorf("version prints %s", told)
 	}
 }
 
@@ -212,12 +298,32 @@ func TestMetGrows(t *testing.T) {
 	}
 }
 
-func TestPasswordsAreNotPrinted(t *testing.T) {
-	args := redacted([]string{"met", "--engine", "postgres://me:secret@host/db", "--engine=mariadb://me:secret@host/db"})
-	if strings.Contains(strings.Join(args, " "), "secret") {
-		t.Errorf("%v", args)
+func TestNamesAreNoPaths(t *testing.T) {
+	data, dir := dayOfData(t), t.TempDir()
+	deep := filepath.Join(dir, "a", "b", "c")
+	question := filepath.Join(deep, "q.yaml")
+	if err := os.MkdirAll(deep, 0o755); err != nil {
+		t.Fatal(err)
 	}
-	if _, _, stderr := barograph(t, "load", "x", "--to", "db2://me:secret@host/db"); strings.Contains(stderr, "secret") {
-		t.Errorf("%s", stderr)
+	text := "name: ../../../x\nsubset: ../s\nline_type: SAL1L2\nfcst_lead: [0-240/24]\nwhere: {vx_mask: [G2/NHX], fcst_lev: [P500], fcst_var: [HGT]}\n" +
+		"columns: [model, vx_mask, fcst_valid_beg, fcst_lead, total, fabar, oabar, foabar, ffabar, ooabar]\norder_by: [model, fcst_lead]\n"
+	if err := os.WriteFile(question, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(deep, "run")
+	page := must(t, "met", data, "--engine", "..=pebble", "--subset", "../s", "--case", question, "--reps", "1", "--out", out)
+	if !strings.Contains(page, "../../../x") {
+		t.Errorf("met prints\n%s", page)
+	}
+	for _, name := range []string{"plots/%2E%2E%2F%2E%2E%2F%2E%2E%2Fx.json", "plans/%2E%2E%2F%2E%2E%2F%2E%2E%2Fx.%2E%2E.keyvalue.keys-native.txt"} {
+		if _, err := os.Stat(filepath.Join(out, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	must(t, "ask", question, "--from", "pebble:"+filepath.Join(out, "archives", "%252E%252E-keyvalue.db"), "--subset", "../s", "--plot", filepath.Join(deep, "x.svg"))
+	for at := deep; at != dir; at = filepath.Dir(at) {
+		if inside, err := os.ReadDir(filepath.Dir(at)); err != nil || len(inside) != 1 {
+			t.Errorf("outside the run folder: %v, %v", inside, err)
+		}
 	}
 }

@@ -20,8 +20,8 @@ What one client found wrong is wrong. Points of different engines or numbers of 
 
 Give each client its part of the work by --shard i/n of ycsb load and run.
 ` + exitStatuses,
-		Example: `  client-1$ barograph ycsb run --db URL -P workloada --shard 1/2 --threads 32 --out a
-  client-2$ barograph ycsb run --db URL -P workloada --shard 2/2 --threads 32 --out b
+		Example: `  client-1$ barograph ycsb run --engine URL -P workloada --shard 1/2 --threads 32 --out a
+  client-2$ barograph ycsb run --engine URL -P workloada --shard 2/2 --threads 32 --out b
   barograph merge a b --out both`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(_ *cobra.Command, dirs []string) error {

@@ -40,6 +40,7 @@ type study struct {
 	lastLine                          *choice
 	source                            string   // in words, for the report
 	labs                              []string // folders of the labs
+	began                             bool     // something was loaded
 }
 
 func newMet(e *env) *cobra.Command {
@@ -78,7 +79,7 @@ each time grows, with its exponent and what it predicts for a far larger archive
 		},
 	}
 	s.flags(c)
-	c.Flags().StringArrayVar(&s.engines, "engine", nil, "engine to study: a URL, NAME=URL, or the name of an embedded engine (default: all embedded ones)")
+	c.Flags().StringArrayVar(&s.engines, engineFlag, nil, "engine to study: a URL, NAME=URL, or the name of an embedded engine or of one that a lab runs (default: all embedded ones)")
 	s.lastLine = lastLine(c)
 	c.Flags().StringSliceVar(&s.designs, "design", nil, "designs to study (default: all that each engine offers)")
 	c.Flags().StringSliceVar(&s.cases, "case", nil, "cases to ask: names, question files or METviewer plots (default: all seven)")
@@ -89,7 +90,12 @@ each time grows, with its exponent and what it predicts for a far larger archive
 	c.Flags().IntVar(&s.askReps, "ask-reps", 1, "how often (with --askers)")
 	c.Flags().IntVar(&s.threads, "threads", 0, "threads of an embedded engine (default: as it chooses)")
 	c.Flags().StringArrayVar(&s.labs, "lab-dir", []string{defaultLabDir()}, "folder of labs: a server that one of them started is described in the run folder; may be given several times")
+	e.enginesNamed(c)
+	atMost(c, 1024, "subsets")
+	atMost(c, 4096, "askers")
+	positive(c, "subsets", "askers", "ask-for", "ask-reps")
 	complete(c, "design", designNames)
+	complete(c, "case", caseNames)
 	complete(c, "flavour", func() []string { return strings.Split(join(flavour.Names()), ", ") })
 	return c
 }
@@ -103,11 +109,13 @@ func (s *study) flags(c *cobra.Command) {
 	c.Flags().IntVar(&s.cold, "cold", 0, "cold starts of each cell: a new process, the archive's files dropped from the page cache")
 	c.Flags().DurationVar(&s.limit, "time-limit", 0, "stop timing after this long, but not before the repetitions suffice to show a difference")
 	c.Flags().Uint64Var(&s.seed, "seed", 1, "seed of the order of repetitions and of the bootstrap")
+	positive(c, "reps")
+	atMost(c, 100_000, "reps", "warmups", "cold")
 	c.Flags().BoolVar(&s.floor, "floor", true, "include the dry engine, which answers from memory: what the client itself costs")
 }
 
 // met makes a study of files and reports it.
-func (e *env) met(ctx context.Context, s *study, files []string) error {
+func (e *env) met(ctx context.Context, s *study, files []string) (err error) {
 	started := time.Now()
 	if s.out == "" {
 		s.out = filepath.Join("runs", run.ID(started, "met"))
@@ -119,6 +127,20 @@ func (e *env) met(ctx context.Context, s *study, files []string) error {
 	targets, err := e.targets(s)
 	if err != nil {
 		return err
+	}
+	var urls []string
+	for _, t := range targets {
+		urls = append(urls, t.URL)
+	}
+	if err := e.reach(ctx, urls...); err != nil {
+		return err
+	}
+	if _, absent := os.Stat(s.out); errors.Is(absent, os.ErrNotExist) {
+		defer func() { // of a run that came to nothing, nothing is left
+			if err != nil && !s.began {
+				err = errors.Join(err, os.RemoveAll(s.out))
+			}
+		}()
 	}
 	if err := os.MkdirAll(filepath.Join(s.out, "archives"), 0o755); err != nil {
 		return err
@@ -157,9 +179,6 @@ func (e *env) met(ctx context.Context, s *study, files []string) error {
 func (e *env) grow(ctx context.Context, s *study, o met.Options) error {
 	slices.Sort(s.copies)
 	s.copies = slices.Compact(s.copies)
-	if s.copies[0] < 1 {
-		return usage(&fault.Error{Setting: "--subsets " + fmt.Sprint(s.copies[0]), Problem: "is no number of copies", Cure: "name sizes such as 1,2,4,8,16"})
-	}
 	var all met.Outcome
 	for _, n := range s.copies {
 		o.Copies = n
@@ -170,6 +189,7 @@ func (e *env) grow(ctx context.Context, s *study, o met.Options) error {
 		}
 		all.Cases, all.Empty = outcome.Cases, outcome.Empty
 		all.Equal, all.Wrong, all.Failed, all.NotWhole = all.Equal+outcome.Equal, all.Wrong+outcome.Wrong, all.Failed+outcome.Failed, all.NotWhole+outcome.NotWhole
+		all.Quarantined, all.Unread = outcome.Quarantined, outcome.Unread
 	}
 	if err := e.report(s.out); err != nil {
 		return err
@@ -203,6 +223,7 @@ func (e *env) study(ctx context.Context, s *study, out string, o met.Options) (o
 		return run.CreatePoints(s.askersFolder(out), r)
 	}
 	outcome, err = met.Run(ctx, folder, o)
+	s.began = s.began || slices.ContainsFunc(folder.Run.Archives, func(a run.Archive) bool { return a.Place != string(engine.Memory) })
 	return outcome, errors.Join(err, folder.Close())
 }
 
@@ -245,6 +266,9 @@ func (e *env) targets(s *study) ([]met.Target, error) {
 	if s.floor && !slices.Contains(urls, "dry") {
 		urls = append([]string{"dry"}, urls...)
 	}
+	if err := e.checkNames(s, urls); err != nil {
+		return nil, usage(err)
+	}
 	var out []met.Target
 	for _, raw := range urls {
 		name, raw := engineName(raw)
@@ -260,16 +284,56 @@ func (e *env) targets(s *study) ([]met.Target, error) {
 		for _, n := range wanted {
 			t := met.Target{Name: name, Driver: d, Design: n}
 			if slices.ContainsFunc(out, func(o met.Target) bool { return o.String() == t.String() }) {
-				return nil, usage(&fault.Error{Setting: "--engine " + engine.Redact(raw), Problem: "is a second " + t.String() + ": their times would be mixed", Cure: "give it a name: --engine NAME=" + engine.Redact(raw)})
+				return nil, usage(&fault.Error{Setting: "--engine " + fault.Redact(raw), Problem: "is a second " + t.String() + ": their times would be mixed", Cure: "give it a name: --engine NAME=" + fault.Redact(raw)})
 			}
 			t.URL, t.Server = targetURL(s, name, d, u, raw, n, len(wanted) > 1), started
 			out = append(out, t)
 		}
 	}
-	if len(out) == 0 {
-		return nil, usage(&fault.Error{Setting: "--design " + strings.Join(s.designs, ","), Problem: "is offered by none of the engines", Cure: "see `barograph list engines`"})
-	}
 	return out, nil
+}
+
+// checkNames refuses a design or flavour that no engine of the study offers,
+// and an engine that was named and offers none of them.
+func (e *env) checkNames(s *study, urls []string) error {
+	var designs []design.Name
+	var flavours []flavour.Name
+	for _, raw := range urls {
+		_, raw := engineName(raw)
+		d, _, err := e.engines.Parse(raw)
+		if err != nil {
+			return err
+		}
+		if d.Place == engine.Memory {
+			continue
+		}
+		mine := offers(d)
+		if len(s.designs) > 0 && len(s.engines) > 0 && !slices.ContainsFunc(mine, func(n design.Name) bool { return slices.Contains(s.designs, string(n)) }) {
+			return notOffered("--design", design.Name(strings.Join(s.designs, ",")), mine, d.Scheme)
+		}
+		for _, n := range mine {
+			if designs = append(designs, n); len(s.designs) == 0 || slices.Contains(s.designs, string(n)) {
+				flavours = append(flavours, d.Offers[n]...)
+			}
+		}
+	}
+	if err := allOffered("--design", s.designs, designs); err != nil {
+		return err
+	}
+	return allOffered("--flavour", s.flavours, flavours)
+}
+
+// allOffered checks names against what the engines of a study offer; engines
+// of memory alone offer whatever is asked.
+func allOffered[T ~string](flag string, names []string, offered []T) error {
+	slices.Sort(offered)
+	offered = slices.Compact(offered)
+	for _, name := range names {
+		if len(offered) > 0 && !slices.Contains(offered, T(name)) {
+			return notOffered(flag, T(name), offered, "the engines of this study")
+		}
+	}
+	return nil
 }
 
 // engineName splits NAME=URL: two servers of one kind need names of their own.
@@ -290,7 +354,7 @@ func targetURL(s *study, name string, d *engine.Driver, u *url.URL, raw string, 
 	case d.Place != engine.Embedded:
 		return raw
 	case path == "":
-		path = filepath.Join(s.out, "archives", cmp.Or(name, d.Scheme)+"-"+string(n)+".db")
+		path = filepath.Join(s.out, "archives", run.FileName(cmp.Or(name, d.Scheme)+"-"+string(n))+".db")
 	case several:
 		ext := filepath.Ext(path)
 		path = strings.TrimSuffix(path, ext) + "-" + string(n) + ext
@@ -302,18 +366,13 @@ func targetURL(s *study, name string, d *engine.Driver, u *url.URL, raw string, 
 	return out
 }
 
-// redacted is a command line without passwords.
+// redacted is a command line without its secrets: an argument is a text, name=value or --flag=name=value.
 func redacted(args []string) []string {
 	out := make([]string, len(args))
 	for i, a := range args {
-		out[i] = a
-		if strings.Contains(a, "://") {
-			name, value, ok := strings.Cut(a, "=")
-			if ok && !strings.Contains(name, "://") {
-				out[i] = name + "=" + engine.Redact(value)
-			} else {
-				out[i] = engine.Redact(a)
-			}
+		name, value, ok := strings.Cut(a, "=")
+		if out[i] = fault.Redact(a); ok {
+			out[i] = name + "=" + fault.RedactValue(name, value)
 		}
 	}
 	return out

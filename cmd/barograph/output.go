@@ -22,6 +22,8 @@ import (
 
 func designName(s string) design.Name { return design.Name(s) }
 
+func answerFormats() []string { return []string{"table", "csv", "json", "parquet"} }
+
 // writeAnswer writes rows in a format; a nil file means stdout.
 func writeAnswer(file *os.File, format string, a *answer.Answer, e *env) error {
 	w := e.stdout
@@ -44,7 +46,7 @@ func writeAnswer(file *os.File, format string, a *answer.Answer, e *env) error {
 		}
 		return writeParquet(w, a)
 	}
-	return usage(&fault.Error{Setting: "--format " + format, Problem: "is not known", Cure: "choose table, csv, json or parquet"})
+	return usage(fault.Unknown("--format", format, answerFormats()))
 }
 
 func names(a *answer.Answer) []string {
@@ -171,16 +173,35 @@ func parquetValue(a *answer.Answer, k, i, column int) parquet.Value {
 	return parquet.Int64Value(v.Whole[i]).Level(0, 0, column)
 }
 
-// writeCurves prints a statistic: one line per curve and point, rounded to
-// METviewer's seven decimals.
-func writeCurves(file *os.File, e *env, c *run.Curves) error {
+// writeCurves writes statistics: as a table one line per curve and point,
+// rounded to METviewer's seven decimals; else in full.
+func writeCurves(file *os.File, format string, all []*run.Curves, e *env) error {
 	w := e.stdout
 	if file != nil {
 		w = file
 	}
+	if e.json || format == "json" {
+		var v any = all
+		if len(all) == 1 {
+			v = all[0]
+		}
+		return (&env{stdout: w}).printJSON(v)
+	}
+	if format != "table" {
+		return writeAnswer(file, format, curveRows(all), e)
+	}
+	for _, c := range all {
+		if err := writeCurveTable(w, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeCurveTable(w io.Writer, c *run.Curves) error {
 	tw := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	unit := map[run.Axis]string{run.ByLead: " (h)", run.ByLevel: " (hPa)"}[c.Axis]
-	fmt.Fprintf(tw, "series\t%s%s\t%s\tinterval\n", c.Axis, unit, c.Stat)
+	fmt.Fprintf(tw, "series\t%s%s\tN\t%s\tinterval\n", c.Axis, unit, c.Stat)
 	for _, s := range c.Series {
 		for i, x := range s.X {
 			interval := "NA"
@@ -191,10 +212,36 @@ func writeCurves(file *os.File, e *env, c *run.Curves) error {
 			if !math.IsNaN(s.Y[i]) {
 				y = sevenDecimals(s.Y[i])
 			}
-			fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", s.Name, axisValue(c.Axis, x), y, interval)
+			fmt.Fprintf(tw, "%s\t%s\t%d\t%s\t%s\n", s.Name, axisValue(c.Axis, x), s.N[i], y, interval)
 		}
 	}
 	return tw.Flush()
+}
+
+// curveRows are statistics of one axis as rows: a line for each statistic, curve and point.
+func curveRows(all []*run.Curves) *answer.Answer {
+	at := question.Column{Name: string(all[0].Axis), Kind: question.Number}
+	if all[0].Axis == run.ByTime || all[0].Axis == run.ByInit {
+		at.Kind = question.Time
+	}
+	a := &answer.Answer{Vectors: make([]answer.Vector, 7), Columns: []question.Column{
+		{Name: "statistic", Kind: question.Text}, {Name: "series", Kind: question.Text}, at, {Name: "n", Kind: question.Number},
+		{Name: "value", Kind: question.Number}, {Name: "low", Kind: question.Number}, {Name: "high", Kind: question.Number},
+	}}
+	for _, c := range all {
+		for _, s := range c.Series {
+			for i, x := range s.X {
+				v := a.Vectors
+				v[0].Text, v[1].Text = append(v[0].Text, c.Stat), append(v[1].Text, s.Name)
+				v[2].Whole, v[2].Num = append(v[2].Whole, int64(x)), append(v[2].Num, x)
+				for k, n := range []float64{float64(s.N[i]), s.Y[i], s.Low[i], s.High[i]} {
+					v[3+k].Num = append(v[3+k].Num, n)
+				}
+				a.Rows++
+			}
+		}
+	}
+	return a
 }
 
 // sevenDecimals prints a statistic as METviewer does: ties are rounded up.

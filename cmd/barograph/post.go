@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"barograph/engine"
@@ -28,52 +26,55 @@ type postFlags struct {
 	posters, together       int
 	rounds                  int
 	speedUp                 float64
-	unproven                bool
 	feed                    feedFlags
 }
 
 func newPost(e *env) *cobra.Command {
 	f := &postFlags{env: e}
 	c := &cobra.Command{
-		Use:   "post --db URL [FILES…]",
+		Use:   "post --engine URL [FILES…]",
 		Short: "Post SHEF products into tables: the tests of NOAA's report of 2006",
 		Long: `Post SHEF products into tables, as the report of 14 April 2006 does (PostgreSQL 7.4.8 beside Informix 9.3), and time it.
 
-FILES are SHEF files or folders; without them a synthetic feed is posted, as barograph synth shef makes it, by default 10
-products of 5,000 values each. Designs: array96, array24 (a row per station, parameter and day), single (a row per
+FILES are SHEF files or folders: they are posted once, as they are, into tables that stay (the test once). Without FILES a
+synthetic feed is posted, as barograph synth shef makes it, by default 10 products of 5,000 values each. Designs: array96, array24 (a row per station, parameter and day), single (a row per
 value), ihfs. Methods, from the slowest: row-2006 (the report's algorithm, each statement commits), row-2006-message (one
-transaction), procedure, prepared, multi-row, bulk. What the tables hold in the end is held against a reference that no
-database computed. Tests:
+transaction), procedure, prepared, multi-row, bulk. What the tables hold is held against a reference that no database
+computed; what differs, or lacks a proof, has no figures. Tests:
 
-  quiet   insert, then update (the report's test 1)
+  once    the products, as they are: the default with FILES
+  quiet   insert, then update (the report's test 1): the default without FILES
   noise   the same beside maintenance, a dump, a second poster and a reader (its test 2)
   queue   a backlog (its test 3): --messages 55338 --mean 240.3
   live    days of a feed: maintenance on, off, after a full vacuum; --live-days 3 --speed-up 1000
   delete  the older half of what is there
   bloat   the same again and again without maintenance, then after it
 
-The tables are Barograph's own, in schema barograph_post (PostgreSQL) or database post (MariaDB); every test empties them.
+The tables are Barograph's own, in schema barograph_post (PostgreSQL) or database post (MariaDB). Every test empties its
+tables first; all but once with FILES change or invent values, and have tables of their own, whose names end in _test.
+What could not be decoded is told, and makes the exit status 4.
 ` + exitStatuses,
-		Example: `  barograph post --db postgres://postgres@localhost:5432/postgres --test quiet,bloat
-  barograph post --db sqlite:post.db --design single --method prepared,multi-row
-  barograph post --db $URL --test queue --method bulk --together 500 --messages 55338 --mean 240.3 --unproven
-  barograph post --db $URL --test live --live-days 2 --speed-up 2000`,
+		Example: `  barograph post --engine postgres://postgres@localhost:5432/postgres --test quiet,bloat
+  barograph post --engine sqlite:post.db --design single --method prepared,multi-row
+  barograph post --engine $URL --test queue --method bulk --together 500 --messages 55338 --mean 240.3
+  barograph post --engine $URL --test live --live-days 2 --speed-up 2000`,
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), args) },
 	}
-	c.Flags().StringVar(&f.db, "db", "", "URL of the engine (required)")
+	c.Flags().StringVar(&f.db, engineFlag, "", "URL of the engine (required)")
 	c.Flags().StringSliceVar(&f.designs, "design", []string{string(engine.Array96Design), string(engine.SingleDesign)}, "designs")
 	c.Flags().StringSliceVar(&f.methods, "method", nil, "methods (default: all that the engine has)")
-	c.Flags().StringSliceVar(&f.tests, "test", []string{string(post.Quiet)}, "tests")
+	c.Flags().StringSliceVar(&f.tests, "test", nil, "tests (default: once with FILES, else quiet)")
 	c.Flags().StringVar(&f.policy, "policy", string(engine.Overwrite), "what becomes of a value whose key is taken; the modes of shef_duplicate in IHFS")
 	c.Flags().IntVar(&f.posters, "posters", 1, "posters at once; they divide the stations")
 	c.Flags().IntVar(&f.together, "together", 1, "products in a transaction")
 	c.Flags().IntVar(&f.rounds, "rounds", 4, "re-posts of the test bloat")
 	c.Flags().Float64Var(&f.speedUp, "speed-up", 0, "of the test live: this many days in a day (default: as fast as it goes)")
-	c.Flags().BoolVar(&f.unproven, "unproven", false, "do not compute a reference: it takes memory for every value")
 	c.Flags().StringVar(&f.out, "out", "", "run folder (default: runs/{time}-post)")
 	c.Flags().StringVar(&f.now, "now", "", "of FILES: moment that decides years, e.g. 2024-07-03 (default: the present)")
 	f.feed.add(c)
-	c.MarkFlagRequired("db") //nolint:errcheck // the flag exists
+	f.env.enginesNamed(c, "db")
+	c.MarkFlagRequired(engineFlag) //nolint:errcheck // the flag exists
+	positive(c, "posters", "together", "rounds")
 	complete(c, "policy", func() []string { return words(engine.Policies()) })
 	complete(c, "design", func() []string { return words(engine.PostDesigns()) })
 	complete(c, "test", func() []string { return words(post.Tests()) })
@@ -119,9 +120,15 @@ func (f *postFlags) source(ctx context.Context, args []string) (post.Source, err
 
 // run runs the tests; what was measured before an interruption is kept.
 func (f *postFlags) run(ctx context.Context, args []string) error {
+	if len(f.tests) == 0 {
+		f.tests = []string{string(post.Quiet)}
+		if len(args) > 0 {
+			f.tests = []string{string(post.Once)}
+		}
+	}
 	for i, t := range f.tests {
 		if !slices.Contains(post.Tests(), post.Test(t)) {
-			return usage(&fault.Error{Setting: "--test " + f.tests[i], Problem: "is not known", Cure: "choose of " + strings.Join(words(post.Tests()), ", ")})
+			return usage(fault.Unknown("--test", f.tests[i], post.Tests()))
 		}
 	}
 	src, err := f.source(ctx, args)
@@ -133,10 +140,14 @@ func (f *postFlags) run(ctx context.Context, args []string) error {
 		return usage(err)
 	}
 	if len(d.PostMethods) == 0 {
-		return usage(&fault.Error{Setting: "--db " + d.Scheme, Problem: "does not post SHEF values", Cure: "choose an SQL engine"})
+		return usage(&fault.Error{Setting: "--engine " + d.Scheme, Problem: "does not post SHEF values", Cure: "choose an SQL engine"})
 	}
 	if len(f.methods) == 0 {
 		f.methods = words(d.PostMethods)
+	}
+	refs, err := post.NewReferences(src)
+	if err != nil {
+		return err
 	}
 	db, err := f.env.engines.Open(ctx, f.db, engine.Options{Log: f.env.log()})
 	if err != nil {
@@ -150,48 +161,61 @@ func (f *postFlags) run(ctx context.Context, args []string) error {
 		f.out = filepath.Join("runs", time.Now().UTC().Format("20060102-150405")+"-post")
 	}
 	result := &run.Posts{
-		Started: time.Now().UTC().Truncate(time.Second), Args: redacted(os.Args[1:]), Seed: f.feed.feed.Seed, Feed: src.Words(), Policy: f.policy,
-		Product: about.Product, Version: about.Version, Settings: about.Settings, Machine: measure.ReadMachine(ctx, "."),
+		Started: time.Now().UTC().Truncate(time.Second), Args: redacted(f.env.args), Seed: f.feed.feed.Seed, Feed: src.Words(), Policy: f.policy,
+		Product: about.Product, Version: about.Version, Settings: about.Settings, Machine: measure.ReadMachine(ctx, "."), Read: refs.Read(),
 	}
-	err = errors.Join(f.programme(ctx, db, src, result), db.Close())
+	err = errors.Join(f.programme(ctx, db, src, refs, result), db.Close())
 	if len(result.Cells)+len(result.Days) == 0 {
 		return err
 	}
 	return errors.Join(err, f.finish(result))
 }
 
-// programme runs every test on every design by every method.
-func (f *postFlags) programme(ctx context.Context, db *engine.Engine, src post.Source, result *run.Posts) error {
+// programme runs every test on every design by every method. What a user names
+// goes into tables that stay; all else into tables for tests.
+func (f *postFlags) programme(ctx context.Context, db *engine.Engine, src post.Source, refs *post.References, result *run.Posts) error {
+	_, named := src.(post.Files)
+	p := post.Programme{
+		Policy: engine.Policy(f.policy), Source: src, References: refs, Rounds: f.rounds, SpeedUp: f.speedUp, PerDay: 1000, Result: result,
+		Progress: func(s string) { fmt.Fprintln(f.env.stderr, s) },
+	}
+	if feed, ok := src.(post.Feed); ok {
+		p.From, p.PerDay = feed.From, feed.PerDay
+	}
 	for _, design := range f.designs {
-		store, err := db.Posts.Open(ctx, engine.PostTables{Design: engine.PostDesign(design), Policy: engine.Policy(f.policy), Make: true})
-		if err != nil {
-			return err
+		p.Design = engine.PostDesign(design)
+		for _, stay := range []bool{true, false} {
+			tests := slices.DeleteFunc(post.Tests(), func(t post.Test) bool {
+				return !slices.Contains(f.tests, string(t)) || stay != (named && t == post.Once)
+			})
+			if len(tests) == 0 {
+				continue
+			}
+			if err := f.tested(ctx, db, p, tests, !stay); err != nil {
+				return err
+			}
 		}
-		p := post.Programme{
-			Store: store, Design: engine.PostDesign(design), Policy: engine.Policy(f.policy), Source: src,
-			Rounds: f.rounds, SpeedUp: f.speedUp, Reprove: !f.unproven, Result: result,
-			Progress: func(s string) { fmt.Fprintln(f.env.stderr, s) },
-		}
-		if feed, ok := src.(post.Feed); ok {
-			p.From, p.PerDay = feed.From, feed.PerDay
-		} else {
-			p.PerDay = 1000
-		}
-		err = p.Admit(ctx)
-		for _, t := range post.Tests() {
-			for _, m := range f.methods {
-				if err != nil || !slices.Contains(f.tests, string(t)) {
-					continue
-				}
+	}
+	return nil
+}
+
+// tested runs tests on one set of tables.
+func (f *postFlags) tested(ctx context.Context, db *engine.Engine, p post.Programme, tests []post.Test, own bool) error {
+	store, err := db.Posts.Open(ctx, engine.PostTables{Design: p.Design, Policy: p.Policy, Make: true, Tests: own})
+	if err != nil {
+		return err
+	}
+	p.Store = store
+	err = p.Admit(ctx, slices.Contains(tests, post.Noise))
+	for _, t := range tests {
+		for _, m := range f.methods {
+			if err == nil {
 				p.Options = post.Options{Method: engine.PostMethod(m), Posters: f.posters, Together: f.together}
 				err = p.Run(ctx, t)
 			}
 		}
-		if err = errors.Join(err, store.Close()); err != nil {
-			return err
-		}
 	}
-	return nil
+	return errors.Join(err, store.Close())
 }
 
 // finish writes the run folder and prints the tables.
@@ -202,10 +226,11 @@ func (f *postFlags) finish(result *run.Posts) error {
 	if err := f.env.report(f.out); err != nil {
 		return err
 	}
-	for _, c := range result.Cells {
-		if c.Wrong {
-			return &fault.Status{Code: fault.Differs, Err: errors.New("what the tables hold differs from the reference")}
-		}
+	if result.Wrong() {
+		return &fault.Status{Code: fault.Differs, Err: errors.New("what the tables hold differs from the reference")}
+	}
+	if n := result.Read.Lost; n > 0 {
+		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d values could not be decoded; barograph shef decode --problems FILE says which", n)}
 	}
 	return nil
 }

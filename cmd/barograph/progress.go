@@ -23,19 +23,23 @@ func newProgress(e *env) *progress { return &progress{env: e} }
 // at shows how far a step is. done and of are in bytes if bytes is set.
 func (p *progress) at(step string, done, of int64, bytes bool) {
 	if step != p.step {
+		p.stop()
 		p.step, p.begun = step, time.Now()
 		if p.env.terminal {
-			p.draw(step, of, bytes)
+			p.draw(step, bytes)
 		}
 	}
 	if p.bar != nil {
-		p.bar.SetTotal(max(of, done+1), false)
+		p.bar.SetTotal(of, false)
 		p.bar.SetCurrent(done)
 	}
 }
 
-func (p *progress) draw(step string, of int64, bytes bool) {
-	p.bars = mpb.New(mpb.WithOutput(p.env.stderr), mpb.WithWidth(40), mpb.WithRefreshRate(120*time.Millisecond))
+// draw begins a bar whose total is set later: one that is given a total ends
+// when that is reached and in no other way, and a step may end before, as where
+// files are skipped.
+func (p *progress) draw(step string, bytes bool) {
+	p.bars = mpb.New(mpb.WithOutput(p.env.screen), mpb.WithWidth(40), mpb.WithRefreshRate(120*time.Millisecond))
 	right := []decor.Decorator{decor.CountersNoUnit("%d / %d"), decor.Name("  "), decor.AverageETA(decor.ET_STYLE_GO)}
 	if bytes {
 		right = []decor.Decorator{
@@ -43,16 +47,12 @@ func (p *progress) draw(step string, of int64, bytes bool) {
 			decor.Name("  "), decor.AverageETA(decor.ET_STYLE_GO),
 		}
 	}
-	p.bar = p.bars.AddBar(of, mpb.BarRemoveOnComplete(), mpb.PrependDecorators(decor.Name(fmt.Sprintf("%-34s", step))), mpb.AppendDecorators(right...))
+	p.bar = p.bars.AddBar(0, mpb.BarRemoveOnComplete(), mpb.PrependDecorators(decor.Name(fmt.Sprintf("%-34s", step))), mpb.AppendDecorators(right...))
 }
 
 // end closes a step and prints its line.
 func (p *progress) end(step, note string) {
-	if p.bar != nil {
-		p.bar.SetTotal(-1, true)
-		p.bars.Wait()
-		p.bar, p.bars = nil, nil
-	}
+	p.stop()
 	if step != p.step {
 		p.begun = time.Now()
 	}
@@ -60,7 +60,7 @@ func (p *progress) end(step, note string) {
 	fmt.Fprintf(p.env.stderr, "%-34s %6.2f s  %s\n", step, time.Since(p.begun).Seconds(), note)
 }
 
-// stop removes a bar that an error left behind.
+// stop removes the bar, also one that an error left behind.
 func (p *progress) stop() {
 	if p.bar != nil {
 		p.bar.Abort(true)

@@ -1,13 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"barograph/fault"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 const exitStatuses = `
@@ -30,22 +35,66 @@ Begin with:  barograph quickstart
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return checkNumbers(c) },
 	}
 	root.PersistentFlags().BoolVar(&e.json, "json", false, "print results as JSON, for machines")
 	root.PersistentFlags().BoolVarP(&e.verbose, "verbose", "v", false, "log what is done to stderr")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usage(fmt.Errorf("%w; see `%s --help`", err, c.CommandPath()))
+		return usage(fmt.Errorf("%w%s; see `%s --help`", err, nearestFlag(c, err), c.CommandPath()))
 	})
-	root.AddCommand(newQuickstart(e), newSynth(e), newLoad(e), newAsk(e), newMet(e), newFaults(e), newYCSB(e), newPost(e), newScan(e), newReport(e), newMerge(e), newList(e), newLab(e), newDiff(e), newShef(e), newColdStart(e))
+	root.AddCommand(newQuickstart(e), newSynth(e), newLoad(e), newAsk(e), newMet(e), newFaults(e), newYCSB(e), newPost(e), newScan(e), newReport(e), newMerge(e), newList(e), newLab(e), newDiff(e), newShef(e), newColdStart(e), newVersion(e))
 	asUsage(root)
 	return root
 }
 
-// asUsage makes errors about arguments, too, end in exit status 2.
+// newVersion is --version as a command.
+func newVersion(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if e.json {
+				return e.printJSON(map[string]string{"version": version(), "go": runtime.Version(), "system": runtime.GOOS + "/" + runtime.GOARCH})
+			}
+			_, err := fmt.Fprintln(e.stdout, "barograph version", version())
+			return err
+		},
+	}
+}
+
+// nearestFlag asks whether a flag was misspelt.
+func nearestFlag(c *cobra.Command, err error) string {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return ""
+	}
+	var known []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+	if near := fault.Nearest(unknown.GetSpecifiedName(), known); near != "" {
+		return "; did you mean --" + near + "?"
+	}
+	return ""
+}
+
+// asUsage makes errors about arguments, too, end in exit status 2, and a
+// misspelt command in a question; each help says what statuses mean.
 func asUsage(c *cobra.Command) {
+	if c.Runnable() && !strings.Contains(c.Long+c.Example, "Exit status") {
+		c.Long = cmp.Or(c.Long, c.Short) + "\n" + exitStatuses
+	}
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
-			if err := check(c, args); err != nil {
+			err := check(c, args)
+			if _, told := errors.AsType[*fault.Error](err); err != nil && !told && c.HasAvailableSubCommands() {
+				var known []string
+				for _, sub := range c.Commands() {
+					if sub.IsAvailableCommand() {
+						known = append(known, sub.Name())
+					}
+				}
+				return usage(fault.Unknown(c.CommandPath(), args[0], known))
+			}
+			if err != nil {
 				return usage(fmt.Errorf("%w; see `%s --help`", err, c.CommandPath()))
 			}
 			return nil

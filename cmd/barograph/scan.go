@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"barograph/engine"
@@ -44,7 +43,7 @@ type scanFlags struct {
 func newScan(e *env) *cobra.Command {
 	f := &scanFlags{env: e}
 	c := &cobra.Command{
-		Use:   "scan [experiment1|experiment2|sweep] --db URL | --lab ENGINE --data DIR [--paths A,B,C | --disks]",
+		Use:   "scan [experiment1|experiment2|sweep] --engine URL | --lab ENGINE --data DIR [--paths A,B,C | --disks]",
 		Short: "Analytical scans over several disks: how many paths, how many partitions",
 		Long: `Load the star of TPC-DS's query 3 over several disk paths, prove every answer, then time it. DIR is a folder that
 barograph synth tpcds made. Questions: q3, q52, q55, and scan, the sum over all sales.
@@ -70,12 +69,12 @@ Paths may be plain folders: then no disk is limited, and the report says so. bar
 which --disks names all, and --disks=6 the first six.
 ` + exitStatuses,
 		Example: `  barograph synth tpcds --sf 1 --documents --out tpcds
-  barograph scan --db duckdb:star.db --data tpcds --paths /disk1,/disk2 --partitions auto --cold 5
-  barograph scan experiment2 --db duckdb:star.db --data tpcds --paths /d1,/d2,/d3,/d4,/d5,/d6 --query scan,q3 --reps 0 --cold 10
+  barograph scan --engine duckdb:star.db --data tpcds --paths /disk1,/disk2 --partitions auto --cold 5
+  barograph scan experiment2 --engine duckdb:star.db --data tpcds --paths /d1,/d2,/d3,/d4,/d5,/d6 --query scan,q3 --reps 0 --cold 10
   barograph lab disks --count 6 --profile hdd
   barograph scan sweep --lab asterixdb --data tpcds --disks --rounds 3 --cold 3
   barograph scan experiment2 --lab postgres --profile default --setting shared_buffers=64MB --data tpcds --disks=4 --cold 5
-  barograph scan --db duckdb:star.db --data tpcds --paths /disk1 --explain`,
+  barograph scan --engine duckdb:star.db --data tpcds --paths /disk1 --explain`,
 		Args:      cobra.MatchAll(f.noNumber, cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: words(scan.Experiments()),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -95,7 +94,7 @@ which --disks names all, and --disks=6 the first six.
 
 // define defines the flags.
 func (f *scanFlags) define(c *cobra.Command) {
-	c.Flags().StringVar(&f.db, "db", "", "URL of the engine")
+	c.Flags().StringVar(&f.db, engineFlag, "", "URL of the engine")
 	c.Flags().StringVar(&f.lab, "lab", "", "`engine` of which throwaway servers are started")
 	c.Flags().IntVar(&f.nodes, "nodes", 1, "nodes of each throwaway server")
 	c.Flags().StringVar(&f.profile, "profile", tunedProfile, "settings of throwaway servers: tuned, default")
@@ -117,8 +116,10 @@ func (f *scanFlags) define(c *cobra.Command) {
 	c.Flags().BoolVar(&f.measureDisks, "measure-disks", false, "first measure how fast each path is read: 64 MiB")
 	c.Flags().StringVar(&f.out, "out", "", "run folder (default: runs/{time}-scan)")
 	c.Flags().StringVar(&f.labs, "lab-dir", defaultLabDir(), "folder of the labs and their disks: a server that one of them started is watched beside the run")
-	c.MarkFlagsOneRequired("db", "lab")
-	c.MarkFlagsMutuallyExclusive("db", "lab")
+	f.env.enginesNamed(c, "db")
+	positive(c, "nodes", "rounds")
+	c.MarkFlagsOneRequired(engineFlag, "lab")
+	c.MarkFlagsMutuallyExclusive(engineFlag, "lab")
 	c.MarkFlagsMutuallyExclusive("paths", "disks")
 	c.MarkFlagRequired("data") //nolint:errcheck // the flag exists
 	complete(c, "query", func() []string { return words(engine.StarQueries()) })
@@ -152,7 +153,7 @@ func (f *scanFlags) run(ctx context.Context) error {
 	}
 	for _, q := range f.queries {
 		if !slices.Contains(engine.StarQueries(), engine.StarQuery(q)) {
-			return usage(&fault.Error{Setting: "--query " + q, Problem: "is not known", Cure: "choose of " + strings.Join(words(engine.StarQueries()), ", ")})
+			return usage(fault.Unknown("--query", q, engine.StarQueries()))
 		}
 	}
 	if f.cold > 0 && len(f.paths) == 0 && os.Geteuid() != 0 {
@@ -161,7 +162,7 @@ func (f *scanFlags) run(ctx context.Context) error {
 	result := &run.Scans{
 		Started: time.Now().UTC().Truncate(time.Second), Args: redacted(f.env.args), Experiment: string(f.experiment), Machine: measure.ReadMachine(ctx, "."),
 	}
-	pids, err := f.findEngine(result)
+	pids, err := f.findEngine(ctx, result)
 	if err != nil {
 		return err
 	}
@@ -203,7 +204,7 @@ func (f *scanFlags) run(ctx context.Context) error {
 
 // findEngine finds the engine, and the processes of a server that a lab started
 // before.
-func (f *scanFlags) findEngine(result *run.Scans) (pids []int32, err error) {
+func (f *scanFlags) findEngine(ctx context.Context, result *run.Scans) (pids []int32, err error) {
 	if f.lab != "" {
 		if f.driver, err = f.labDriver(); err != nil {
 			return nil, err
@@ -213,6 +214,11 @@ func (f *scanFlags) findEngine(result *run.Scans) (pids []int32, err error) {
 		d, u, err := f.env.engines.Parse(f.db)
 		if err != nil {
 			return nil, usage(err)
+		}
+		if !f.explain {
+			if err := f.env.reach(ctx, f.db); err != nil {
+				return nil, err
+			}
 		}
 		f.driver, result.Server, pids = d, labServer([]string{f.labs}, d, u), labProcesses(f.labs, d, u)
 	}
@@ -278,14 +284,14 @@ func (f *scanFlags) explained(result *run.Scans, configs []engine.Placement) err
 	return nil
 }
 
-// onServer runs on the engine that --db names.
+// onServer runs on the engine that --engine names.
 func (f *scanFlags) onServer(ctx context.Context, pids []int32, o scan.Options, result *run.Scans) error {
 	db, err := f.env.engines.Open(ctx, f.db, engine.Options{Log: f.env.log()})
 	if err != nil {
 		return err
 	}
 	if db.Scans == nil {
-		return errors.Join(noScans("--db "+result.Engine), db.Close())
+		return errors.Join(noScans("--engine "+result.Engine), db.Close())
 	}
 	if err := noteAbout(ctx, db, result); err != nil {
 		return errors.Join(err, db.Close())
@@ -310,7 +316,9 @@ func noteAbout(ctx context.Context, db *engine.Engine, result *run.Scans) error 
 // ended writes the laws and the report of what was measured, and says by the
 // exit status how it ended.
 func (f *scanFlags) ended(err error, o scan.Options, result *run.Scans) error {
-	if result.Laws = scan.Laws(result); len(result.Laws) > 0 {
+	fast := scan.TooFast(result)
+	result.Warnings = append(result.Warnings, fast...)
+	if result.Laws = scan.Laws(result); len(result.Laws)+len(fast) > 0 {
 		err = errors.Join(err, o.Save())
 	}
 	if len(result.Points) > 0 || scan.GivenUp(result) > 0 {

@@ -12,6 +12,7 @@ import (
 	"barograph/lab"
 	"barograph/measure"
 	"barograph/run"
+	"barograph/workload/scan"
 )
 
 // allDisks is the value of --disks that names no number.
@@ -89,6 +90,11 @@ func (f *scanFlags) lookAtDisks(ctx context.Context, result *run.Scans) ([]strin
 		}
 		result.Disks = append(result.Disks, d)
 	}
+	odd, err := scan.Recheck(result.Disks, measure.ReadRate)
+	if err != nil {
+		return nil, err
+	}
+	result.Warnings = append(result.Warnings, odd...)
 	switch {
 	case limited == 0:
 		result.Limited = "plain folders: disks were not limited"

@@ -161,8 +161,6 @@ func (f *forecastFlags) check(r *run.Scans) error {
 	}
 	parts, number := strconv.Atoi(f.partitions)
 	switch {
-	case f.disks < 0 || f.cores < 0 || f.workers < 0:
-		return bad("--disks, --cores, --workers", "are below 0", "leave them out, or name numbers above 0")
 	case !(f.scaleData > 0) || math.IsInf(f.scaleData, 0):
 		return bad(fmt.Sprintf("--scale-data %g", f.scaleData), "is no number above 0", "10 is ten times the run's data")
 	case f.partitions != partsByCores && f.partitions != "auto" && (number != nil || parts < 1):

@@ -39,7 +39,11 @@ func madeSweep() *run.Scans {
 			most := (partitions + paths - 1) / paths // parts on the first disk
 			seconds := 0.5 + max(20*float64(most)/float64(partitions), 16/float64(min(partitions, 4)))
 			for rep := range 5 {
-				p := run.ScanPoint{Config: config, Query: "scan", Phase: run.Cold, Rep: rep + 1, Devices: []measure.DiskLoad{{Read: 2e9}}}
+				p := run.ScanPoint{Config: config, Query: "scan", Phase: run.Cold, Rep: rep + 1}
+				for disk := range paths {
+					parts := (partitions + paths - 1 - disk) / paths
+					p.Devices = append(p.Devices, measure.DiskLoad{Read: uint64(2e9 * parts / partitions)})
+				}
 				d := time.Duration(seconds * (1 + 0.02*noise.NormFloat64()) * 1e9)
 				r.Add(p, d, proof, nil)
 				if p.Query = "q3"; config < 2 {
@@ -143,7 +147,7 @@ func TestScanForecastRefuses(t *testing.T) {
 		{whole, nil, 2, "--measure-disks"},
 		{whole, []string{"--disks", "3"}, 2, "--read-mbps"},
 		{whole, []string{"--disks", "3", "--read-mbps", "1,2"}, 2, "2 rates for 3 disks"},
-		{whole, []string{"--disks", "-1", "--read-mbps", "1"}, 2, "below 0"},
+		{whole, []string{"--disks", "-1", "--read-mbps", "1"}, 2, "0 or more"},
 		{whole, []string{"--read-mbps", "0"}, 2, "no rate above 0"},
 		{whole, []string{"--read-mbps", "1", "--bytes", "much"}, 2, "no amount of data"},
 		{whole, []string{"--read-mbps", "1", "--bytes", "1e30TB"}, 2, "no amount of data"},

@@ -31,7 +31,7 @@ func (f *scanFlags) labDriver() (*engine.Driver, error) {
 				known = append(known, d.Scheme)
 			}
 		}
-		return nil, usage(&fault.Error{Setting: "--lab " + f.lab, Problem: "has no server to start", Cure: "name an embedded engine by --db; or choose one of " + strings.Join(known, ", ")})
+		return nil, usage(&fault.Error{Setting: "--lab " + f.lab, Problem: "has no server to start", Cure: "name an embedded engine by --engine; or choose one of " + strings.Join(known, ", ")})
 	}
 	bad := func(setting, problem, cure string) (*engine.Driver, error) {
 		return nil, usage(&fault.Error{Setting: setting, Problem: problem, Cure: cure})
@@ -47,8 +47,6 @@ func (f *scanFlags) labDriver() (*engine.Driver, error) {
 		return bad("--profile "+f.profile, "is not known to "+d.Scheme, "choose one of "+strings.Join(profiles, ", "))
 	case d.Server.Spreads && len(f.paths) == 0:
 		return bad("--lab "+d.Scheme, "needs paths: its partitions lie on those that it is started with", "name them with --paths, or take the lab's disks with --disks")
-	case f.memory < 0:
-		return bad("--memory", "is below 0", "name MiB, or 0 for all")
 	}
 	for _, s := range f.settings {
 		name, value, ok := strings.Cut(s, "=")

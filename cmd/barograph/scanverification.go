@@ -32,7 +32,7 @@ type verificationFlags struct {
 func newScanVerification(e *env) *cobra.Command {
 	f := &verificationFlags{env: e}
 	c := &cobra.Command{
-		Use:   "verification FILES… --db URL [--design D,…]",
+		Use:   "verification FILES… --engine URL [--design D,…]",
 		Short: "Scan a whole verification archive: the mean ACC by model, variable, level, region and lead",
 		Long: `Ask what a die-off page over all years asks: for every model, fcst_var, fcst_lev, vx_mask and fcst_lead of an archive the
 number of SAL1L2 records, and the mean of their anomaly correlations. The engine itself computes, groups and averages; it
@@ -46,12 +46,12 @@ The archive lies where the engine keeps its data: it is not spread over paths. C
 closed, the system's page cache emptied, and the database opened anew; of a server the connection is, and its memory stays.
 ` + exitStatuses,
 		Example: `  barograph synth vsdb --preset seed --out archive
-  barograph scan verification archive --db duckdb:archive.db --cold 5
-  barograph scan verification archive --db postgres://postgres@127.0.0.1:5432/ --design wide,normalized`,
+  barograph scan verification archive --engine duckdb:archive.db --cold 5
+  barograph scan verification archive --engine postgres://postgres@127.0.0.1:5432/ --design wide,normalized`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), args) },
 	}
-	c.Flags().StringVar(&f.db, "db", "", "URL of the engine (required)")
+	c.Flags().StringVar(&f.db, engineFlag, "", "URL of the engine (required)")
 	c.Flags().StringSliceVar(&f.designs, "design", nil, "designs (default: all under which the engine computes means)")
 	c.Flags().StringVar(&f.subset, "subset", defaultSubset, "name of the copy of the data set inside the archive")
 	c.Flags().IntVar(&f.reps, "reps", 5, "warm answers under each design")
@@ -59,7 +59,8 @@ closed, the system's page cache emptied, and the database opened anew; of a serv
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "seed of the order")
 	c.Flags().StringVar(&f.out, "out", "", "run folder (default: runs/{time}-scan)")
 	c.Flags().StringVar(&f.labs, "lab-dir", defaultLabDir(), "folder of the labs: a server that one of them started is watched beside the run")
-	c.MarkFlagRequired("db") //nolint:errcheck // the flag exists
+	f.env.enginesNamed(c, "db")
+	c.MarkFlagRequired(engineFlag) //nolint:errcheck // the flag exists
 	complete(c, "design", designNames)
 	return c
 }
@@ -82,6 +83,9 @@ func (f *verificationFlags) run(ctx context.Context, args []string) error {
 	designs, err := scan.DesignsOf(d, f.designs, f.capable())
 	if err != nil {
 		return usage(err)
+	}
+	if err := f.env.reach(ctx, f.db); err != nil {
+		return err
 	}
 	files, err := formats.Expand(args)
 	if err != nil {

@@ -35,7 +35,7 @@ func newGaugeWriter(format string, w io.Writer) (gaugeWriter, error) {
 	case "parquet":
 		return newGaugeParquet(w), nil
 	}
-	return nil, usage(&fault.Error{Setting: "--format " + format, Problem: "is not known", Cure: "choose table, csv, json, parquet or shefit"})
+	return nil, usage(fault.Unknown("--format", format, []string{"table", "csv", "json", "parquet", "shefit"}))
 }
 
 // gaugeText writes a line for each value.

@@ -84,7 +84,7 @@ func TestDatabasesOfMETdbLoad(t *testing.T) {
 	}
 	before := state()
 	for _, design := range []string{"normalized", "document", "wide"} {
-		status, _, stderr := barograph(t, "load", files, "--to", server, "--design", design, "--subset", "mv_site_1")
+		status, _, stderr := barograph(t, "load", files, "--engine", server, "--design", design, "--subset", "mv_site_1")
 		if status != fault.Failed || !strings.Contains(stderr, "database mv_site_1") || !strings.Contains(stderr, "nothing was written") {
 			t.Errorf("%s: status %d: %s", design, status, stderr)
 		}
@@ -94,7 +94,7 @@ func TestDatabasesOfMETdbLoad(t *testing.T) {
 		kills = 50
 	}
 	for i := range kills {
-		c := child(t, "load", files, "--to", server, "--design", "normalized", "--subset", "mv_site_1")
+		c := child(t, "load", files, "--engine", server, "--design", "normalized", "--subset", "mv_site_1")
 		time.Sleep(time.Duration(i*500/kills) * time.Millisecond)
 		_ = c.Process.Kill() // it may have ended
 		_ = c.Wait()

@@ -43,7 +43,7 @@ many files. Scale factor 1 has 2,880,404 sales.
 					return err
 				}
 			default:
-				return usage(&fault.Error{Setting: "--generator " + generator, Problem: "is not known", Cure: "choose " + generatorDuckDB + " or " + lab.TPCGenName})
+				return usage(fault.Unknown("--generator", generator, []string{generatorDuckDB, lab.TPCGenName}))
 			}
 			bar := newProgress(e)
 			defer bar.stop()

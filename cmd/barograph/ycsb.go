@@ -9,8 +9,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -25,11 +23,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// ycsbFlags are the flags that load, run and sweep share.
+// ycsbFlags are the flags that load, run and sweep share; flags stand over
+// properties.
 type ycsbFlags struct {
 	files, assignments []string
 	db, layout, out    string
 	labs               string
+	target             float64
+	threads            int64
+	shard              ycsb.Shard
+	verify             bool
 	status, csv        bool
 	oldCodes, resume   bool
 }
@@ -56,41 +59,40 @@ checked, and what is not found fails the run.
 	return c
 }
 
-// flags adds the flags; threads and target go to the properties of that name.
+// flags adds the flags.
 func (f *ycsbFlags) flags(c *cobra.Command) {
 	c.Flags().StringArrayVarP(&f.files, "property-file", "P", nil, "file of properties, or workloada … workloadf; a later one stands over an earlier one")
 	c.Flags().StringArrayVarP(&f.assignments, "property", "p", nil, "name=value; stands over the files")
 	c.Flags().StringVar(&f.layout, "layout", "", "how the table is laid out: columns or document; pairs for key-value engines (default: the engine's first)")
-	c.Flags().Float64("target", 0, "operations per second of the whole run; 0 = as fast as the engine answers")
-	c.Flags().Bool("verify", false, "values follow from key and field, and each that is read is checked (dataintegrity=true; when loading, too)")
+	c.Flags().Float64Var(&f.target, "target", 0, "operations per second of the whole run; 0 = as fast as the engine answers")
+	c.Flags().BoolVar(&f.verify, "verify", false, "values follow from key and field, and each that is read is checked (dataintegrity=true; when loading, too)")
 	c.Flags().BoolVarP(&f.status, "status", "s", false, "print progress to stderr")
 	c.Flags().StringVar(&f.labs, "lab-dir", defaultLabDir(), "folder of the labs: a server that one of them started is watched beside the run")
 	c.Flags().BoolVar(&f.oldCodes, "ycsb-exit-codes", false, "exit as YCSB does")
 }
 
 // one adds those of load and run.
-func (f *ycsbFlags) one(c *cobra.Command) {
+func (f *ycsbFlags) one(e *env, c *cobra.Command) {
 	f.flags(c)
-	c.Flags().StringVar(&f.db, "db", "", "URL of the engine, see `barograph list engines`")
-	c.Flags().Int64("threads", 1, "workers")
-	c.Flags().String("shard", "", "i/n: do the i-th part of the work of n clients; `barograph merge` joins their folders")
+	c.Flags().StringVar(&f.db, engineFlag, "", "URL of the engine (barograph list engines), or the name of one that a lab runs")
+	c.Flags().Int64Var(&f.threads, "threads", 1, "workers")
+	c.Flags().Var(&f.shard, "shard", "i/n: do the i-th part of the work of n clients; barograph merge joins their folders")
 	c.Flags().BoolVar(&f.csv, "csv", false, "print CSV: a row for each operation and outcome")
-	if err := c.MarkFlagRequired("db"); err != nil {
-		panic(err) // there is such a flag
-	}
+	e.enginesNamed(c, "db")
+	c.MarkFlagRequired(engineFlag) //nolint:errcheck // the flag exists
 }
 
 func newYCSBLoad(e *env) *cobra.Command {
 	f := &ycsbFlags{}
 	c := &cobra.Command{
-		Use:   "load --db URL -P FILE [-p NAME=VALUE]…",
+		Use:   "load --engine URL -P FILE [-p NAME=VALUE]…",
 		Short: "Make the table and insert the records",
-		Example: `  barograph ycsb load --db pebble:ycsb.pebble -P workloada -p recordcount=100000 -p batchsize=100
+		Example: `  barograph ycsb load --engine pebble:ycsb.pebble -P workloada -p recordcount=100000 -p batchsize=100
 ` + ycsbExit,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.exit(e, e.ycsb(c, f, true)) },
 	}
-	f.one(c)
+	f.one(e, c)
 	c.Flags().BoolVar(&f.resume, "resume", false, "go on with an unfinished load: a record that is there counts as loaded")
 	return c
 }
@@ -98,19 +100,19 @@ func newYCSBLoad(e *env) *cobra.Command {
 func newYCSBRun(e *env) *cobra.Command {
 	f := &ycsbFlags{}
 	c := &cobra.Command{
-		Use:   "run --db URL -P FILE [-p NAME=VALUE]…",
+		Use:   "run --engine URL -P FILE [-p NAME=VALUE]…",
 		Short: "Request records by the workload's mix",
 		Long: `Run requests records of a loaded table. Without --target each thread asks as soon as it is answered; with one,
 operations are due at that rate of the whole run (-p arrivals=fixed or poisson), and both times are printed: [READ] is
 the time of service, [Intended-READ] that from when the operation was due. -p warmup=SECONDS excludes the beginning.
 A workload on dry: is loaded before it is run, as its memory ends with the command.`,
-		Example: `  barograph ycsb run --db pebble:ycsb.pebble -P workloada -p recordcount=100000 -p operationcount=1000000 --threads 8
-  barograph ycsb run --db postgres://postgres@localhost/test -P workloade -p maxexecutiontime=60 --target 500
+		Example: `  barograph ycsb run --engine pebble:ycsb.pebble -P workloada -p recordcount=100000 -p operationcount=1000000 --threads 8
+  barograph ycsb run --engine postgres://postgres@localhost/test -P workloade -p maxexecutiontime=60 --target 500
 ` + ycsbExit,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.exit(e, e.ycsb(c, f, false)) },
 	}
-	f.one(c)
+	f.one(e, c)
 	f.folder(c)
 	return c
 }
@@ -158,24 +160,9 @@ func (f *ycsbFlags) exit(e *env, err error) error {
 	return nil
 }
 
-// properties are those of the command line: assignments, then flags.
-func (f *ycsbFlags) properties(c *cobra.Command) (ycsb.Properties, error) {
-	all := ycsb.Properties{}
-	for _, a := range f.assignments {
-		if err := all.Set(a); err != nil {
-			return nil, usage(err)
-		}
-	}
-	for flag, property := range map[string]string{"threads": "threadcount", "target": "target", "verify": "dataintegrity", "shard": "shard"} {
-		if fl := c.Flags().Lookup(flag); fl != nil && fl.Changed && (flag != "threads" || fl.Value.Type() == "int64") { // sweep's is a list
-			all[property] = fl.Value.String()
-		}
-	}
-	return all, nil
-}
-
-// settle reads the files, then puts properties over them.
-func (f *ycsbFlags) settle(over ...ycsb.Properties) (*ycsb.Config, error) {
+// config reads the files, then further properties, then the command line:
+// assignments, and flags over all of them.
+func (f *ycsbFlags) config(c *cobra.Command, further ...ycsb.Properties) (*ycsb.Config, error) {
 	all := ycsb.Properties{}
 	for _, name := range f.files {
 		p, err := ycsb.ReadWorkload(name)
@@ -184,10 +171,24 @@ func (f *ycsbFlags) settle(over ...ycsb.Properties) (*ycsb.Config, error) {
 		}
 		maps.Copy(all, p)
 	}
-	for _, p := range over {
+	for _, p := range further {
 		maps.Copy(all, p)
 	}
-	config, err := ycsb.NewConfig(all)
+	for _, a := range f.assignments {
+		if err := all.Set(a); err != nil {
+			return nil, usage(err)
+		}
+	}
+	config, err := ycsb.NewConfig(all, func(to *ycsb.Config) {
+		for name, put := range map[string]func(){
+			"threads": func() { to.Threads = f.threads }, "target": func() { to.Target = f.target },
+			"verify": func() { to.Integrity = f.verify }, "shard": func() { to.Shard = f.shard },
+		} {
+			if c.Flags().Changed(name) {
+				put()
+			}
+		}
+	})
 	if err != nil {
 		return nil, usage(err)
 	}
@@ -203,52 +204,47 @@ func (f *ycsbFlags) mixName() string {
 }
 
 // ycsb loads or runs.
-func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) error {
-	over, err := f.properties(c)
-	if err != nil {
-		return err
-	}
-	config, err := f.settle(over)
+func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
+	config, err := f.config(c)
 	if err != nil {
 		return err
 	}
 	for _, name := range config.Ignored {
 		fmt.Fprintf(e.stderr, "barograph: property %s has no effect here, see `barograph ycsb properties`\n", name)
 	}
-	t, err := e.openKV(c.Context(), f.db, engine.Layout(f.layout), f.labs)
+	ctx := c.Context()
+	t, err := e.openKV(ctx, f.db, engine.Layout(f.layout), f.labs)
 	if err != nil {
 		return err
 	}
-	targets := []*kvTarget{t}
-	o := t.options()
+	defer func() { err = errors.Join(err, closeAll([]*kvTarget{t})) }()
+	o := t.Options()
 	o.Resume = f.resume
 	if f.status || config.Status {
 		o.Interval = time.Duration(config.StatusInterval) * time.Second
 		o.Watch = e.statusLine(config)
 	}
 	if load {
-		r, err := ycsb.Load(c.Context(), t.db.KV, config, o)
-		return errors.Join(e.told(f, r, t, err), closeAll(targets))
-	}
-	if t.driver.Place == engine.Memory {
-		if err := loadFirst(c.Context(), t, config); err != nil {
-			return errors.Join(err, closeAll(targets))
+		r, err := ycsb.Load(ctx, t.KV, config, o)
+		if r != nil {
+			err = errors.Join(err, e.writeYCSB(f, r, r.Point(f.mixName(), &t.Target, 1)))
+			if err == nil {
+				err = r.Err()
+			}
 		}
-	}
-	if f.out == "" {
-		r, err := ycsb.Run(c.Context(), t.db.KV, config, o)
-		return errors.Join(e.told(f, r, t, err), closeAll(targets))
-	}
-	return errors.Join(e.runInto(c.Context(), f, config, t, o), closeAll(targets))
-}
-
-// told writes what a load or a run did, and returns what was not right with it.
-func (e *env) told(f *ycsbFlags, r *ycsb.Report, t *kvTarget, err error) error {
-	if r == nil || r.Result == nil {
 		return err
 	}
-	if err = errors.Join(err, e.writeYCSB(f, r, t)); err == nil {
-		err = r.Err()
+	if t.Place == engine.Memory {
+		if err := t.LoadAll(ctx, config); err != nil {
+			return err
+		}
+	}
+	if f.out != "" {
+		return e.runInto(ctx, f, config, t, o)
+	}
+	p, r, err := t.Measure(ctx, config, o, f.mixName(), 1)
+	if r != nil {
+		err = errors.Join(err, e.writeYCSB(f, r, p))
 	}
 	return err
 }
@@ -256,7 +252,7 @@ func (e *env) told(f *ycsbFlags, r *ycsb.Report, t *kvTarget, err error) error {
 // runInto runs into a run folder, with the floor beside it.
 func (e *env) runInto(ctx context.Context, f *ycsbFlags, c *ycsb.Config, t *kvTarget, o ycsb.Options) error {
 	targets := []*kvTarget{t}
-	if t.driver.Place != engine.Memory {
+	if t.Place != engine.Memory {
 		floor, err := e.openKV(ctx, "dry", "", "")
 		if err != nil {
 			return err
@@ -268,17 +264,17 @@ func (e *env) runInto(ctx context.Context, f *ycsbFlags, c *ycsb.Config, t *kvTa
 	if err != nil {
 		return err
 	}
-	p, r, err := pointOf(ctx, t, c, o, f.mixName(), 1)
+	p, r, err := t.Measure(ctx, c, o, f.mixName(), 1)
 	err = errors.Join(err, folder.Add(p))
 	if r != nil {
-		err = errors.Join(err, e.writeYCSB(f, r, t))
+		err = errors.Join(err, e.writeYCSB(f, r, p))
 	}
 	if len(targets) > 1 && ctx.Err() == nil {
-		floor, with := targets[1], floorOf(targets[1], c)
-		failed := loadFirst(ctx, floor, with)
+		floor := targets[1]
+		failed := floor.LoadAll(ctx, c)
 		if failed == nil {
 			var x *run.Point
-			x, _, failed = pointOf(ctx, floor, with, floor.options(), f.mixName(), 1)
+			x, _, failed = floor.Measure(ctx, c, floor.Options(), f.mixName(), 1)
 			failed = errors.Join(failed, folder.Add(x))
 		}
 		if failed != nil {
@@ -294,38 +290,27 @@ func (e *env) runInto(ctx context.Context, f *ycsbFlags, c *ycsb.Config, t *kvTa
 	return err
 }
 
-// loadFirst loads what is kept no longer than this command, or what is asked to
-// be loaded before a sweep.
-func loadFirst(ctx context.Context, t *kvTarget, c *ycsb.Config) error {
-	whole := *c
-	whole.InsertStart, whole.InsertCount, whole.Target, whole.Seconds, whole.Shard = 0, c.Records, 0, 0, ycsb.Shard{}
-	r, err := ycsb.Load(ctx, t.db.KV, &whole, ycsb.Options{Layout: t.layout})
-	if err != nil {
-		return err
-	}
-	return r.Err()
-}
-
 // statusLine writes progress as YCSB does, without the times of each operation.
 func (e *env) statusLine(c *ycsb.Config) func(p pace.Progress) {
 	before := int64(0)
 	return func(p pace.Progress) {
-		rate := float64(p.Ended-before) / float64(c.StatusInterval)
-		before = p.Ended
+		rate := float64(p.Ended-p.Failed-before) / float64(c.StatusInterval)
+		before = p.Ended - p.Failed
 		fmt.Fprintf(e.stderr, "%s%s %d sec: %d operations; %.1f current ops/sec; %d failed\n", c.Label, time.Now().Format("2006-01-02 15:04:05.000"),
-			int64(p.Elapsed.Seconds()), p.Ended, rate, p.Failed)
+			int64(p.Elapsed.Seconds()), p.Ended-p.Failed, rate, p.Failed)
 	}
 }
 
-// ycsbResult is the report for machines.
+// ycsbResult is the report for machines. What is not right has no throughput.
 type ycsbResult struct {
 	Phase        string              `json:"phase"`
 	Engine       string              `json:"engine"`
 	Threads      int                 `json:"threads"`
 	Ending       pace.Ending         `json:"ending"`
-	Operations   int64               `json:"operations"`
-	Succeeded    int64               `json:"succeeded"`
-	Throughput   float64             `json:"throughput_ops_s"` // of operations that succeeded
+	Operations   int64               `json:"operations"` // that ended, whatever way
+	Verdict      run.Verdict         `json:"verdict"`
+	Answers      run.Answers         `json:"answers"`
+	Throughput   float64             `json:"throughput_ops_s,omitempty"`
 	Reconnects   int64               `json:"reconnects"`
 	Outage       time.Duration       `json:"outage_ns"`
 	Measurements []ycsb.Measurement  `json:"measurements"`
@@ -336,7 +321,7 @@ type ycsbResult struct {
 	Right        bool                `json:"right"`
 }
 
-func (e *env) writeYCSB(f *ycsbFlags, r *ycsb.Report, t *kvTarget) (err error) {
+func (e *env) writeYCSB(f *ycsbFlags, r *ycsb.Report, p *run.Point) (err error) {
 	for _, w := range r.Warnings {
 		fmt.Fprintf(e.stderr, "barograph: %s\n", w)
 	}
@@ -357,8 +342,7 @@ func (e *env) writeYCSB(f *ycsbFlags, r *ycsb.Report, t *kvTarget) (err error) {
 			return err
 		}
 	}
-	p := r.Point(f.mixName(), t.driver.Scheme, t.driver.Place, t.layout, 1)
-	if r.Server != nil {
+	if r.Server != nil && p.Verdict == run.Equal {
 		fmt.Fprintf(e.stderr, "barograph: %s\n", report.Bottleneck(p))
 	}
 	switch {
@@ -368,24 +352,11 @@ func (e *env) writeYCSB(f *ycsbFlags, r *ycsb.Report, t *kvTarget) (err error) {
 		return r.WriteText(to)
 	}
 	out := ycsbResult{
-		Phase: "run", Engine: t.driver.Scheme, Threads: r.Threads, Ending: r.Result.Ending, Operations: r.Operations(), Succeeded: r.Succeeded(), Throughput: r.Throughput(), Reconnects: r.Reconnects, Outage: r.Outage,
-		Measurements: r.Measurements(), Problems: r.Problems, Warnings: r.Warnings, Server: r.Server, Machine: r.Machine, Right: r.Err() == nil,
+		Phase: "run", Engine: p.Engine, Threads: r.Threads, Ending: r.Result.Ending, Operations: p.Operations, Verdict: p.Verdict, Answers: p.Answers, Throughput: p.Throughput,
+		Reconnects: r.Reconnects, Outage: r.Outage, Measurements: r.Measurements(), Problems: r.Problems, Warnings: r.Warnings, Server: p.Server, Machine: p.Machine, Right: r.Err() == nil,
 	}
 	if r.Load {
 		out.Phase = "load"
 	}
 	return (&env{stdout: to}).printJSON(out)
-}
-
-// counts reads a list such as 1,2,4.
-func counts(flag, list string) ([]int64, error) {
-	var out []int64
-	for s := range strings.SplitSeq(list, ",") {
-		n, err := strconv.ParseInt(strings.TrimSpace(s), 10, 64)
-		if err != nil || n < 1 {
-			return nil, usage(&fault.Error{Setting: flag + " " + list, Problem: "is no list of counts", Cure: "write like 1,2,4,8"})
-		}
-		out = append(out, n)
-	}
-	return out, nil
 }

@@ -86,10 +86,10 @@ func TestYCSBOutlivesItsServer(t *testing.T) {
 			if err := json.Unmarshal([]byte(out), &r); err != nil {
 				t.Fatal(err)
 			}
-			if code != fault.Incomplete || r.Operations != 1000 || r.Succeeded < 1000-2*4 || r.Reconnects < 1 || r.Outage <= 0 {
-				t.Errorf("status %d, %d of %d operations succeeded, %d reconnects, %s\n%s", code, r.Succeeded, r.Operations, r.Reconnects, r.Outage, errs)
+			if code != fault.Incomplete || r.Operations != 1000 || r.Answers.Succeeded < 1000-2*4 || r.Reconnects < 1 || r.Outage <= 0 {
+				t.Errorf("status %d, %d of %d operations succeeded, %d reconnects, %s\n%s", code, r.Answers.Succeeded, r.Operations, r.Reconnects, r.Outage, errs)
 			}
-			t.Logf("%s: %d of %d, %d reconnects, away for %s", scheme, r.Succeeded, r.Operations, r.Reconnects, r.Outage)
+			t.Logf("%s: %d of %d, %d reconnects, away for %s", scheme, r.Answers.Succeeded, r.Operations, r.Reconnects, r.Outage)
 		})
 	}
 }
@@ -195,6 +195,48 @@ func TestYCSBExitStatuses(t *testing.T) {
 	} {
 		if got, _, errs := barograph(t, x.args...); got != x.want {
 			t.Errorf("%v: status %d, want %d\n%s", x.args, got, x.want, errs)
+		}
+	}
+}
+
+// Wrong answers leave no number: not in YCSB's lines, CSV, JSON, the folder, the
+// page, nor on the terminal of a sweep.
+func TestYCSBWrongAnswersHaveNoNumbers(t *testing.T) {
+	dir := t.TempDir()
+	url := "pebble:" + filepath.Join(dir, "db")
+	must(t, "ycsb", "load", "--db", url, "-p", "recordcount=100") // random values
+	timed := regexp.MustCompile(`Throughput|Latency|RunTime|Highest|p95 [0-9]|"throughput_ops_s": [1-9]|"(elapsed|p95|mean|wall)_ns": [1-9]|,wrong,ALL,,[0-9]+,[0-9]|,wrong,READ,[A-Z_]+,[0-9]+,,[0-9]`)
+	for i, x := range [][]string{{"run"}, {"run", "--json"}, {"run", "--csv"}, {"run", "--out", "DIR"}, {"sweep", "--threads", "1,2", "--floor=false"}, {"sweep", "--json", "--floor=false"}, {"sweep", "--csv", "--floor=false"}} {
+		out := filepath.Join(dir, fmt.Sprint("run", i))
+		args := append([]string{"ycsb"}, x...)
+		if args[len(args)-1] == "DIR" {
+			args[len(args)-1] = out
+		}
+		hdr := filepath.Join(dir, fmt.Sprint("hdr", i))
+		code, stdout, stderr := barograph(t, append(args, "--db", url, "-P", "workloadc", "-p", "recordcount=100", "-p", "operationcount=50", "--verify",
+			"-p", "hdrhistogram.fileoutput=true", "-p", "hdrhistogram.output.path="+hdr)...)
+		if found := timed.FindString(stdout + stderr); code != fault.Differs || found != "" || !strings.Contains(stdout+stderr, "wrong") {
+			t.Errorf("%v: status %d, %q\n%s%s", x, code, found, stdout, stderr)
+		}
+		if logs, _ := filepath.Glob(hdr + "*"); len(logs) > 0 {
+			t.Errorf("%v: %v", x, logs)
+		}
+		if x[len(x)-1] != "DIR" {
+			continue
+		}
+		_, points, err := run.ReadPoints(out, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := points[0]; p.Verdict != run.Wrong || p.Throughput != 0 || p.Elapsed != 0 || p.Client.Wall != 0 || len(p.Series) > 0 || p.Groups[0].ServiceTimes != nil {
+			t.Errorf("the folder has %+v", p)
+		}
+		page, err := os.ReadFile(filepath.Join(out, "report.html"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(page), "No engine answered rightly") || strings.Contains(string(page), "Highest throughput:") {
+			t.Error("the page ranks what is wrong")
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"barograph/engine"
+	"barograph/fault"
 	"barograph/lab"
 	"barograph/measure"
 	"barograph/run"
@@ -17,15 +18,11 @@ import (
 
 // kvTarget is an engine that a workload runs on.
 type kvTarget struct {
-	driver   *engine.Driver
-	raw      string
-	db       *engine.Engine
-	layout   engine.Layout
-	server   ycsb.Server
-	lab      *run.Server // what the lab knows of it; nil = nothing
-	inserted int64       // by the runs so far
-	load     time.Duration
-	failed   error // it has failed, and is not asked again
+	ycsb.Target
+	raw  string
+	db   *engine.Engine
+	lab  *run.Server // what the lab knows of it; nil = nothing
+	load time.Duration
 }
 
 // openKV opens an engine; labs is the folder of the labs, one of which may run
@@ -35,21 +32,16 @@ func (e *env) openKV(ctx context.Context, raw string, layout engine.Layout, labs
 	if err != nil {
 		return nil, usage(err)
 	}
-	t := &kvTarget{driver: d, raw: raw, layout: layout}
+	t := &kvTarget{Target: ycsb.Target{Scheme: d.Scheme, Place: d.Place, Layout: layout}, raw: raw}
 	if layout == "" && len(d.Layouts) > 0 {
-		t.layout = d.Layouts[0]
+		t.Layout = d.Layouts[0]
 	}
 	if t.db, err = e.engines.Open(ctx, raw, engine.Options{Log: e.log()}); err != nil {
 		return nil, err
 	}
-	t.server.Metrics, t.lab = t.db.Metrics, labServer([]string{labs}, d, u)
-	t.server.PIDs = labProcesses(labs, d, u)
+	t.KV, t.lab = t.db.KV, labServer([]string{labs}, d, u)
+	t.Server = ycsb.Server{Metrics: t.db.Metrics, PIDs: labProcesses(labs, d, u)}
 	return t, nil
-}
-
-// options are those of a run on it.
-func (t *kvTarget) options() ycsb.Options {
-	return ycsb.Options{Layout: t.layout, Server: t.server}
 }
 
 // labProcesses are the processes of the lab's server at a URL.
@@ -72,7 +64,7 @@ func (e *env) points(ctx context.Context, dir string, c *ycsb.Config, targets []
 	}
 	r.Warnings = r.Machine.Warnings()
 	for _, t := range targets {
-		a := run.Archive{Engine: t.driver.Scheme, Design: string(t.layout), URL: engine.Redact(t.raw), Place: string(t.driver.Place), Server: t.lab, Load: t.load}
+		a := run.Archive{Engine: t.Scheme, Design: string(t.Layout), URL: fault.Redact(t.raw), Place: string(t.Place), Server: t.lab, Load: t.load}
 		if t.db.About != nil {
 			about, err := t.db.About(ctx)
 			if err != nil {
@@ -100,7 +92,7 @@ func closeAll(targets []*kvTarget) (err error) {
 			continue
 		}
 		if e := t.db.Close(); e != nil {
-			err = errors.Join(err, fmt.Errorf("%s: %w", t.driver.Scheme, e))
+			err = errors.Join(err, fmt.Errorf("%s: %w", t.Scheme, e))
 		}
 		t.db = nil
 	}

@@ -15,7 +15,7 @@ work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 for d in ours go ycsb pgbench; do sql postgres "DROP DATABASE IF EXISTS cmp_$d"; sql postgres "CREATE DATABASE cmp_$d"; done
 
 # The keys of go-ycsb are its own; YCSB reads what barograph loaded.
-for d in ours ycsb; do "$BAROGRAPH" ycsb load --db "$URL/cmp_$d" -P workloada -p recordcount="$RECORDS" -p batchsize=500 >/dev/null; done
+for d in ours ycsb; do "$BAROGRAPH" ycsb load --engine "$URL/cmp_$d" -P workloada -p recordcount="$RECORDS" -p batchsize=500 >/dev/null; done
 go=(-p pg.host="$host" -p pg.port="$port" -p pg.user="$user" -p pg.db=cmp_go -p pg.sslmode=disable)
 mix() { case $1 in a) echo "-p readproportion=0.5 -p updateproportion=0.5" ;; c) echo "-p readproportion=1 -p updateproportion=0" ;;
   e) echo "-p readproportion=0 -p updateproportion=0 -p scanproportion=0.95 -p insertproportion=0.05 -p maxscanlength=100" ;; esac; }
@@ -41,7 +41,7 @@ for ((round = 1; round <= ROUNDS; round++)); do
     w=${step%%:*} n=${step##*:} mixed="$(mix "$w") $common"
     for who in $(shuf -e ours go ycsb pgbench); do
       case $who in # shellcheck disable=SC2086 # the mix is words
-      ours) timed "ours-$w" "$BAROGRAPH" ycsb run --db "$URL/cmp_ours" $mixed -p recordcount="$(rows cmp_ours)" -p operationcount="$n" --threads "$THREADS" ;;
+      ours) timed "ours-$w" "$BAROGRAPH" ycsb run --engine "$URL/cmp_ours" $mixed -p recordcount="$(rows cmp_ours)" -p operationcount="$n" --threads "$THREADS" ;;
       go) timed "go-ycsb-$w" "$GO_YCSB" run pg -p workload=core $mixed -p recordcount="$(rows cmp_go)" -p operationcount="$n" -p threadcount="$THREADS" "${go[@]}" ;;
       ycsb) timed "ycsb-$w" java -cp "$YCSB_CP" site.ycsb.Client -db site.ycsb.db.JdbcDBClient -p db.driver=org.postgresql.Driver -p db.user="$user" -p db.passwd=x -p db.url="jdbc:postgresql://$host:$port/cmp_ycsb" -t -p workload=site.ycsb.workloads.CoreWorkload $mixed -p recordcount="$(rows cmp_ycsb)" -p operationcount="$n" -p readallfieldsbyname=true -threads "$THREADS" ;;
       pgbench) if [ "$w" = c ]; then timed pgbench-c "$PGBENCH" -n -h "$host" -p "$port" -U "$user" -M prepared -f "$work/read.sql" -c "$THREADS" -j 2 -t $((n / THREADS)) cmp_pgbench; fi ;;

@@ -64,7 +64,7 @@ type database struct {
 var names = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 
 func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
-	d := &database{name: strings.Trim(u.Path, "/"), readOnly: o.ReadOnly, log: o.Log, shown: u.Redacted(), indexes: []string{"epoch", "iso"}}
+	d := &database{name: strings.Trim(u.Path, "/"), readOnly: o.ReadOnly, log: o.Log, shown: fault.Redact(u.String()), indexes: []string{"epoch", "iso"}}
 	if d.log == nil {
 		d.log = slog.New(slog.DiscardHandler)
 	}

@@ -2,6 +2,7 @@ package couchbase
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"sync/atomic"
 
@@ -17,6 +18,19 @@ type archive struct {
 }
 
 func (a *archive) Close() error { return nil }
+
+// Loader makes the indexes before anything is loaded: an archive all of whose
+// files are there already may lack them.
+func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+	l, err := a.Archive.Loader(ctx, subset)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Prepare(ctx, subset, nil); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
 
 // Contents counts the documents and, by sub-document look-ups, their leads: no
 // document is sent.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/couchbase/gocb/v2"
+	"github.com/zeebo/xxh3"
 
 	"barograph/answer"
 	"barograph/design"
@@ -56,7 +57,8 @@ func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder
 	if q.Flavour == flavour.KeysNative {
 		return a.gather(ctx, q, into)
 	}
-	rows, err := a.cluster.Query(q.Text, a.options(ctx, q))
+	o := a.options(ctx, q)
+	rows, err := a.cluster.Query(q.Text, o)
 	if err != nil {
 		return failed(ctx, err)
 	}
@@ -76,11 +78,48 @@ func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder
 	if meta, err := rows.MetaData(); err == nil {
 		q.Server = meta.Metrics.ExecutionTime
 	}
-	return failed(ctx, rows.Close())
+	if err := rows.Close(); err != nil {
+		return failed(ctx, err)
+	}
+	a.waited(q.Text, o.ScanConsistency)
+	return nil
+}
+
+// consistent is the consistency to ask a statement with.
+func (d *database) consistent(text string) gocb.QueryScanConsistency {
+	if d.consistency != once {
+		return d.consistency
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.answered[xxh3.HashString128(text)] {
+		return gocb.QueryScanConsistencyNotBounded
+	}
+	return gocb.QueryScanConsistencyRequestPlus
+}
+
+// waited notes that a statement was answered when the indexes had all writes.
+func (d *database) waited(text string, with gocb.QueryScanConsistency) {
+	if d.consistency != once || with != gocb.QueryScanConsistencyRequestPlus {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.answered == nil {
+		d.answered = map[xxh3.Uint128]bool{}
+	}
+	d.answered[xxh3.HashString128(text)] = true
+}
+
+// wrote makes every statement wait for the indexes again.
+func (d *database) wrote() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.answered = nil
 }
 
 func (a *archive) options(ctx context.Context, q *engine.Query) *gocb.QueryOptions {
-	o := &gocb.QueryOptions{Context: ctx, Readonly: true, ScanConsistency: a.consistency, Metrics: true}
+	o := &gocb.QueryOptions{Context: ctx, Readonly: true, ScanConsistency: a.consistent(q.Text), Metrics: true}
 	if q.Flavour == flavour.Keys {
 		keys := make([]string, len(q.Keys))
 		for i, id := range q.Keys {
@@ -89,6 +128,14 @@ func (a *archive) options(ctx context.Context, q *engine.Query) *gocb.QueryOptio
 		o.NamedParameters = map[string]any{"keys": keys}
 	}
 	return o
+}
+
+// explaining is the statement that asks for the plan. The SDK prepares what is
+// not ad hoc, and PREPARE … EXPLAIN is no N1QL; a plan waits for no index.
+func (a *archive) explaining(ctx context.Context, q *engine.Query) (string, *gocb.QueryOptions) {
+	o := a.options(ctx, q)
+	o.Adhoc, o.ScanConsistency = true, gocb.QueryScanConsistencyNotBounded
+	return "EXPLAIN " + q.Text, o
 }
 
 // gather reads documents by bulk requests, keeps the records that are asked for
@@ -130,7 +177,7 @@ func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, er
 			Access: []engine.Access{{Object: table, Method: engine.KeyLookup, Examined: int64(len(q.Keys)), Kept: -1}},
 		}, ctx.Err()
 	}
-	rows, err := a.cluster.Query("EXPLAIN "+q.Text, a.options(ctx, q))
+	rows, err := a.cluster.Query(a.explaining(ctx, q))
 	if err != nil {
 		return engine.Plan{}, failed(ctx, err)
 	}

@@ -133,7 +133,9 @@ func member(f record.Field) string {
 }
 
 // times are the conditions on the valid time; a range also holds the times
-// between the steps of a grid, which are excluded.
+// between the steps of a grid, which are excluded: of iso-range outside, among
+// the entries, as a condition on the epoch beside one on the text makes the
+// planner read both indexes.
 func (p *phrase) times() ([]string, error) {
 	v := &p.q.Valid
 	if v.All() {
@@ -158,15 +160,23 @@ func (p *phrase) times() ([]string, error) {
 	if p.flavour == flavour.EpochRange {
 		out = []string{"mdata.fcst_valid_epoch BETWEEN " + number(first) + " AND " + number(last)}
 	}
-	if step > 1 {
-		out = append(out, "(mdata.fcst_valid_epoch - "+number(first)+") % "+number(step)+" == 0")
+	if step > 1 && p.flavour == flavour.EpochRange {
+		out = append(out, onGrid("mdata", first, step))
 	}
 	return out, nil
+}
+
+// onGrid excludes the times between the steps of a grid.
+func onGrid(alias string, first, step int64) string {
+	return "(" + alias + ".fcst_valid_epoch - " + number(first) + ") % " + number(step) + " == 0"
 }
 
 // entries are the conditions on leads and on what follows from them.
 func (p *phrase) entries() []string {
 	var out []string
+	if first, _, step, ok := p.q.Valid.Grid(); ok && step > 1 && p.flavour == flavour.ISORange {
+		out = append(out, onGrid("r", first, step))
+	}
 	if len(p.q.Lead) > 0 {
 		out = append(out, "data.fcst_lead IN "+list(p.q.Lead, number[int32]))
 	}

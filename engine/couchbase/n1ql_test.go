@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/couchbase/gocb/v2"
+
 	"barograph/answer"
 	"barograph/design"
 	"barograph/engine"
@@ -176,5 +178,48 @@ func TestParametersThatAreRefused(t *testing.T) {
 	s, err := parse(u)
 	if err != nil || s.connection != "couchbases://a,b" || s.bucket != "b" {
 		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// TestExplainIsNotPrepared: the SDK sends what is not ad hoc as PREPARE …, which
+// EXPLAIN may not follow.
+func TestExplainIsNotPrepared(t *testing.T) {
+	a := &archive{store: &store{database: &database{settings: &settings{consistency: once}}}}
+	text, o := a.explaining(t.Context(), &engine.Query{Text: "SELECT 1", Flavour: flavour.Keys, Keys: []string{"DD::1"}})
+	if text != "EXPLAIN SELECT 1" || !o.Adhoc || o.NamedParameters["keys"] == nil {
+		t.Errorf("%s with %+v", text, o)
+	}
+	if o := a.options(t.Context(), &engine.Query{Text: "SELECT 1"}); o.Adhoc {
+		t.Error("questions are not prepared")
+	}
+}
+
+// TestConsistency: the indexes are waited for once for each statement, and again
+// after a write.
+func TestConsistency(t *testing.T) {
+	const waits, not = gocb.QueryScanConsistencyRequestPlus, gocb.QueryScanConsistencyNotBounded
+	for name, c := range map[string]struct{ set, first, again, written gocb.QueryScanConsistency }{
+		"once": {once, waits, not, waits}, "request_plus": {waits, waits, waits, waits}, "not_bounded": {not, not, not, not},
+	} {
+		d := &database{settings: &settings{consistency: c.set}}
+		ask := func(text string) gocb.QueryScanConsistency {
+			with := d.consistent(text)
+			d.waited(text, with)
+			return with
+		}
+		first, again := ask("SELECT 1"), ask("SELECT 1")
+		other := ask("SELECT 2")
+		d.wrote()
+		if written := ask("SELECT 1"); first != c.first || again != c.again || other != c.first || written != c.written {
+			t.Errorf("%s: %v, %v, another %v, after a write %v", name, first, again, other, written)
+		}
+	}
+}
+
+func TestOldestVersion(t *testing.T) {
+	for version, old := range map[string]bool{"": false, "7.1.4-3601-enterprise": false, "7.0.5-7659-community": true, "6.6.6-10583": true, "7.6.0": false, "8.0.0": false, "new": false} {
+		if err := tooOld("couchbase://x/y", version); (err != nil) != old || old && !strings.Contains(err.Error(), "7.1 or later") {
+			t.Errorf("%q: %v", version, err)
+		}
 	}
 }

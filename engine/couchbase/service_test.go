@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/couchbase/gocb/v2"
@@ -53,9 +54,24 @@ func TestService(t *testing.T) {
 	t.Run("bulk gets", func(t *testing.T) { bulkGets(t, reach(t, named(t)+"&in_flight=600")) })
 	t.Run("many askers", func(t *testing.T) { manyAskers(t, reach(t, named(t)+"&in_flight=2000")) })
 	t.Run("records of many fields", func(t *testing.T) { manyFields(t, reach(t, named(t))) })
+	t.Run("indexes", func(t *testing.T) {
+		indexes(t, reach(t, strings.Replace(named(t), "indexes=false", "indexes=true", 1)+"&retry=fail-fast&query_timeout=1s"))
+	})
 	t.Run("retries", func(t *testing.T) { retries(t, l, named) })
 	t.Run("time-outs", func(t *testing.T) { timeOuts(t, l, named) })
 	t.Run("durability", func(t *testing.T) { durability(t, reach(t, named(t)+"&durability=majority")) })
+}
+
+// indexes are made when a loader is opened, whether it will have anything to
+// load or not: the mock, which has no N1QL, shows that they are asked for.
+func indexes(t *testing.T, s *store) {
+	a, err := s.Open(t.Context(), design.Document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l, err := a.Loader(t.Context(), "a"); err == nil || !strings.Contains(err.Error(), "CREATE INDEX") {
+		t.Errorf("a loader was opened without indexes: %v, %v", l, err)
+	}
 }
 
 // revisions: a key that exists, one that does not, and a CAS that is outdated

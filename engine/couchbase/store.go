@@ -33,7 +33,7 @@ func keyOf(id string) string {
 // store is the collection as docengine sees it.
 type store struct {
 	*database
-	mu      sync.Mutex
+	making  sync.Mutex
 	indexed bool
 }
 
@@ -235,10 +235,13 @@ func (s *store) many(ctx context.Context, ids []string, do func(ctx context.Cont
 
 // Prepare creates the indexes, once.
 func (s *store) Prepare(ctx context.Context, _ string, _ *record.LineType) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.making.Lock()
+	defer s.making.Unlock()
 	if s.indexed || !s.indexes {
 		return ctx.Err()
+	}
+	if err := tooOld(s.shown, s.version()); err != nil {
+		return err
 	}
 	for _, statement := range indexStatements(s.keyspace()) {
 		rows, err := s.cluster.Query(statement, &gocb.QueryOptions{Context: ctx})
@@ -260,6 +263,7 @@ func (s *store) Fetch(ctx context.Context, _ string, _ *record.LineType, ids []s
 // Write writes by a bulk request; one that asks for durability, which bulk
 // requests of the SDK do not offer, by single ones at the same time.
 func (s *store) Write(ctx context.Context, _ string, _ *record.LineType, docs []docengine.Document) error {
+	defer s.wrote()
 	if s.durability != gocb.DurabilityLevelNone {
 		body := map[string][]byte{}
 		ids := make([]string, len(docs))
@@ -292,6 +296,7 @@ func (s *store) Write(ctx context.Context, _ string, _ *record.LineType, docs []
 }
 
 func (s *store) Remove(ctx context.Context, _ string, _ *record.LineType, ids []string) error {
+	defer s.wrote()
 	return s.remove(ctx, ids)
 }
 

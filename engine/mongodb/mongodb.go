@@ -95,7 +95,7 @@ type settings struct {
 
 func parse(u *url.URL) (settings, error) {
 	q := u.Query()
-	s := settings{shown: u.Redacted(), database: strings.TrimPrefix(u.Path, "/"), shard: q.Get("shard"), replace: q.Get("replace"), writers: 4, lease: 10 * time.Second}
+	s := settings{shown: fault.Redact(u.String()), database: strings.TrimPrefix(u.Path, "/"), shard: q.Get("shard"), replace: q.Get("replace"), writers: 4, lease: 10 * time.Second}
 	bad := func(name, cure string) error {
 		return &fault.Error{Setting: "mongodb URL, parameter " + name, Problem: strconv.Quote(q.Get(name)) + " is not understood", Cure: cure}
 	}

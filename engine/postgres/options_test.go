@@ -10,6 +10,7 @@ import (
 	"barograph/engine"
 	"barograph/engine/postgres"
 	"barograph/enginetest"
+	"barograph/fault"
 	"barograph/flavour"
 	"barograph/lab"
 	"barograph/load"
@@ -82,7 +83,7 @@ func TestNotOpened(t *testing.T) {
 	} {
 		_, err := engine.Registry{postgres.Driver()}.Open(t.Context(), url, engine.Options{})
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: the error is %v; want %q in it", engine.Redact(url), err, want)
+			t.Errorf("%s: the error is %v; want %q in it", fault.Redact(url), err, want)
 			continue
 		}
 		if strings.Contains(err.Error(), "geheim") {

@@ -88,7 +88,7 @@ func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
-	tables, err := sqlengine.PostTables(t.Design)
+	tables, err := sqlengine.PostTables(t)
 	if err != nil {
 		return nil, err
 	}

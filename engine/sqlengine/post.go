@@ -67,8 +67,8 @@ type postStore struct {
 }
 
 // PostTables returns the tables of a design, for maintenance and sizes.
-func PostTables(d engine.PostDesign) ([]*PostTable, error) {
-	l, err := newPostLayout(d)
+func PostTables(t engine.PostTables) ([]*PostTable, error) {
+	l, err := newPostLayout(t)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func OpenPosts(ctx context.Context, e *PostEngine, t engine.PostTables) (*engine
 	if !slices.Contains(engine.Policies(), t.Policy) {
 		return nil, &fault.Error{Setting: "policy " + string(t.Policy), Problem: "is not known", Cure: fmt.Sprintf("choose one of %q", engine.Policies())}
 	}
-	l, err := newPostLayout(t.Design)
+	l, err := newPostLayout(t)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (s *postStore) prepare(ctx context.Context, create bool) error {
 		}
 		for _, t := range s.layout.tables {
 			if _, err := c.Direct(ctx, s.Dialect.values(t)+" WHERE 1 = 0", nil, func([]any) error { return nil }); err != nil {
-				return &fault.Error{Setting: "table " + t.Name, Problem: "is not there, or not laid out as " + string(s.layout.design), Err: err, Cure: "make it: barograph post without --keep"}
+				return &fault.Error{Setting: "table " + t.Name, Problem: "is not there, or not laid out as " + string(s.layout.design), Err: err, Cure: "make it: barograph post"}
 			}
 		}
 		return nil
@@ -536,7 +536,7 @@ func (s *postStore) admit(ctx context.Context, stations []record.ID, series []en
 		add := func(table string, names, keys []string, rows int, row func(i int) []any) error {
 			return s.addRows(ctx, c, d.table(table), names, keys, rows, row)
 		}
-		if err := add(locationTable, []string{"lid", "post"}, []string{"lid"}, len(stations), func(i int) []any { return []any{stations[i].String(), int64(1)} }); err != nil {
+		if err := add(locationTable+s.layout.suffix, []string{"lid", "post"}, []string{"lid"}, len(stations), func(i int) []any { return []any{stations[i].String(), int64(1)} }); err != nil {
 			return err
 		}
 		cols := filterColumns()
@@ -544,7 +544,7 @@ func (s *postStore) admit(ctx context.Context, stations []record.ID, series []en
 		for i := range cols {
 			names[i] = cols[i].Name
 		}
-		return add(filterTable, names, names[:len(names)-1], len(series), func(i int) []any {
+		return add(filterTable+s.layout.suffix, names, names[:len(names)-1], len(series), func(i int) []any {
 			row := PostRow{gauge: &record.Gauge{Station: series[i].Station, Code: series[i].Code, Duration: series[i].Duration}}
 			return append(appendArgs(nil, &row, cols[:len(cols)-1]), "T")
 		})

@@ -1,6 +1,9 @@
 package sqlengine
 
-import "barograph/record"
+import (
+	"barograph/engine"
+	"barograph/record"
+)
 
 // IHFS is the hydrologic database of the Weather Service's forecast offices.
 // What is here of it was read, not copied, in github.com/Unidata/awips2: the
@@ -98,17 +101,6 @@ func (l *postLayout) addIHFS() {
 	l.add(valueTable("pairedvalue", true, append(ahead(), column("ref_value", PostInt, fromRef))))
 }
 
-// inUnits makes a value of SHEF one of IHFS, which keeps discharge in cubic feet
-// a second where SHEF has thousands of them: all elements of Q but QB, QE and
-// QF, which are no discharge, and HZ.
-func inUnits(c *record.Parameter, v float64) float64 {
-	thousands := c[0] == 'H' && c[1] == 'Z' || c[0] == 'Q' && c[1] != 'B' && c[1] != 'E' && c[1] != 'F'
-	if !thousands || v == record.NoValue {
-		return v
-	}
-	return v * 1000
-}
-
 // placeIHFS finds what the key of a value has besides its series and its time.
 // The basis of a value that tells no time of creation is 1970-01-01.
 func (l *postLayout) placeIHFS(g *record.Gauge, p *placed) (value float64) {
@@ -118,7 +110,7 @@ func (l *postLayout) placeIHFS(g *record.Gauge, p *placed) (value float64) {
 		at, value = record.SplitPair(g.Value)
 		p.ref = int32(at)
 	} else {
-		value = inUnits(&g.Code, g.Value)
+		value = engine.IHFSValue(&g.Code, g.Value)
 	}
 	if t.find[fromBasis] > 0 && g.Created != record.NoTime {
 		p.basis = g.Created

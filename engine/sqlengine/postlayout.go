@@ -145,11 +145,16 @@ const (
 type postLayout struct {
 	design engine.PostDesign
 	tables []*PostTable
-	byName map[string]uint8
+	byName map[string]uint8 // without its suffix
+	suffix string
 }
 
-func newPostLayout(d engine.PostDesign) (*postLayout, error) {
+func newPostLayout(t engine.PostTables) (*postLayout, error) {
+	d := t.Design
 	l := &postLayout{design: d, byName: map[string]uint8{}}
+	if t.Tests {
+		l.suffix = "_test"
+	}
 	switch d {
 	case engine.SingleDesign:
 		l.add(valueTable(singleTable, false, archiveKey(column("obstime", PostTime, fromTime))))
@@ -167,6 +172,7 @@ func newPostLayout(d engine.PostDesign) (*postLayout, error) {
 
 func (l *postLayout) add(t *PostTable) {
 	l.byName[t.Name] = uint8(len(l.tables))
+	t.Name += l.suffix
 	l.tables = append(l.tables, t)
 }
 

@@ -17,7 +17,7 @@ import (
 func (p *poster) readFilters(ctx context.Context) error {
 	d := p.Dialect
 	return p.around(func() error {
-		_, err := p.c.Direct(ctx, "SELECT "+d.Quote("lid")+" FROM "+d.table(locationTable)+" WHERE "+d.Quote("post")+" > 0", nil, func(v []any) error {
+		_, err := p.c.Direct(ctx, "SELECT "+d.Quote("lid")+" FROM "+d.table(locationTable+p.layout.suffix)+" WHERE "+d.Quote("post")+" > 0", nil, func(v []any) error {
 			var id record.ID
 			copy(id[:], asText(v[0]))
 			p.known[id] = true
@@ -28,7 +28,7 @@ func (p *poster) readFilters(ctx context.Context) error {
 		}
 		var all []engine.Series
 		cols := filterColumns()
-		text := "SELECT " + d.names(cols[:len(cols)-1]) + " FROM " + d.table(filterTable) + " WHERE " + d.Quote("ingest") + " = 'T'"
+		text := "SELECT " + d.names(cols[:len(cols)-1]) + " FROM " + d.table(filterTable+p.layout.suffix) + " WHERE " + d.Quote("ingest") + " = 'T'"
 		_, err = p.c.Direct(ctx, text, nil, func(v []any) error {
 			var out engine.PostedValue
 			for i := range cols[:len(cols)-1] {
@@ -128,6 +128,14 @@ func readColumn(out *engine.PostedValue, c *PostColumn, v any) (err error) {
 		out.Time, err = asMoment(v)
 	case fromBasis:
 		out.Basis, err = asMoment(v)
+	case fromProbability:
+		var x float64
+		x, err = asFloat(v)
+		out.Probability = float32(x)
+	case fromRef:
+		var n int64
+		n, err = asInt(v)
+		out.Ref = int32(n)
 	case fromValue:
 		out.Value, err = asFloat(v)
 	case fromQuality:

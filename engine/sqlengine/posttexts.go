@@ -50,12 +50,12 @@ func filterColumns() []PostColumn {
 // create makes all tables of a layout.
 func (d *PostDialect) create(l *postLayout) []string {
 	out := []string{
-		"CREATE TABLE IF NOT EXISTS " + d.table(locationTable) + " (" + d.Quote("lid") + " " + d.Type(PostText, 8) + " NOT NULL PRIMARY KEY, " +
+		"CREATE TABLE IF NOT EXISTS " + d.table(locationTable+l.suffix) + " (" + d.Quote("lid") + " " + d.Type(PostText, 8) + " NOT NULL PRIMARY KEY, " +
 			d.Quote("post") + " " + d.Type(PostSmall, 0) + " NOT NULL)" + d.TableOptions,
 	}
 	filter := PostTable{Name: filterTable, Columns: filterColumns()}
 	filter.Keys = len(filter.Columns) - 1
-	out = append(out, d.createTable("CREATE TABLE IF NOT EXISTS "+d.table(filterTable), &filter))
+	out = append(out, d.createTable("CREATE TABLE IF NOT EXISTS "+d.table(filterTable+l.suffix), &filter))
 	for _, t := range l.tables {
 		out = append(out, d.createTable("CREATE TABLE IF NOT EXISTS "+d.table(t.Name), t))
 	}

@@ -50,7 +50,7 @@ type database struct {
 var names = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
 func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
-	d := &database{name: strings.Trim(u.Path, "/"), catalog: u.Query().Get("catalog"), readOnly: o.ReadOnly, shown: u.Redacted()}
+	d := &database{name: strings.Trim(u.Path, "/"), catalog: u.Query().Get("catalog"), readOnly: o.ReadOnly, shown: fault.Redact(u.String())}
 	if d.name == "" {
 		d.name = "barograph"
 	}

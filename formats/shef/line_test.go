@@ -3,6 +3,8 @@ package shef
 import (
 	"math/rand/v2"
 	"testing"
+	"time"
+	_ "time/tzdata" // the zone's own table, wherever the test runs
 )
 
 // TestPieces: pieces counted by words are those counted by bytes, whatever
@@ -51,6 +53,30 @@ func TestDated(t *testing.T) {
 			if got := d.local(&c); got != want {
 				t.Fatalf("%+v: %d, want %d", c, got, want)
 			}
+		}
+	}
+}
+
+// TestSavingDays: in every year the days of change are those of the zone's own
+// table of times (5.2.3).
+func TestSavingDays(t *testing.T) {
+	zone, err := time.LoadLocation("America/Chicago")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for year := 1976; year <= 2037; year++ {
+		var changes []int64
+		_, before := time.Date(year, 1, 1, 12, 0, 0, 0, zone).Zone()
+		for day := 1; day <= 365; day++ {
+			at := time.Date(year, 1, day, 12, 0, 0, 0, zone)
+			if _, offset := at.Zone(); offset != before {
+				before = offset
+				changes = append(changes, days(int32(year), int32(at.Month()), int32(at.Day()))*86400+2*3600)
+			}
+		}
+		s := saving{}
+		if s.of(int32(year)); !s.known || len(changes) != 2 || s.start != changes[0] || s.end != changes[1] {
+			t.Errorf("%d: %+v, want %v", year, s, changes)
 		}
 	}
 }

@@ -35,6 +35,7 @@ type Splitter struct {
 	content bool // the product has a line that is not of the envelope's beginning
 	ended   bool // its last line has been seen
 	torn    bool // the part before ended within a line
+	framed  bool // there is an SOH or an ETX
 	line    int  // lines handed over
 	product Product
 }
@@ -159,8 +160,7 @@ func (s *Splitter) begins(line []byte, next int) (begins, known bool) {
 // look notes what a line says about the product, and returns how much of the
 // line is of it: an ETX ends it, an SOH begins another.
 func (s *Splitter) look(line []byte) int {
-	soh, etx := bytes.IndexByte(line, 1), bytes.IndexByte(line, 3)
-	if soh >= 0 || etx >= 0 {
+	if s.framed && (bytes.IndexByte(line, 1) >= 0 || bytes.IndexByte(line, 3) >= 0) {
 		return s.frame(line)
 	}
 	if len(line) > 0 && line[0] == 'N' && string(trim(line)) == "NNNN" {
@@ -212,6 +212,8 @@ func (s *Splitter) fill() {
 		s.buf = append(s.buf, make([]byte, len(s.buf))...)
 	}
 	n, err := s.src.Read(s.buf[s.read:])
+	given := s.buf[s.read : s.read+n]
+	s.framed = s.framed || bytes.IndexByte(given, 1) >= 0 || bytes.IndexByte(given, 3) >= 0
 	s.read += n
 	s.err = err
 	if err != nil && !errors.Is(err, io.EOF) { // the last line is not whole
@@ -231,9 +233,13 @@ func (s *Splitter) endLines() {
 			return
 		}
 		s.to += cr
+		if s.to+1 < s.read && s.buf[s.to+1] == '\n' { // as most
+			s.to += 2
+			continue
+		}
 		behind := s.buf[s.to+1 : min(s.to+3, s.read)]
 		switch known := len(behind); {
-		case known > 0 && behind[0] == '\n', known > 1 && behind[0] == '\r' && behind[1] == '\n':
+		case known > 1 && behind[0] == '\r' && behind[1] == '\n':
 		case known < 2 && s.err == nil && (known == 0 || behind[0] == '\r'):
 			return
 		default:

@@ -53,7 +53,12 @@ func (s *study) askers(ctx context.Context) error {
 func (c *crowd) all(ctx context.Context, ways [][]*cell, step *Progress) error {
 	for i, round := range measure.Interleave(c.o.Seed, len(ways)*len(c.o.Askers), c.o.AskReps) {
 		way, n := ways[i/len(c.o.Askers)], c.o.Askers[i%len(c.o.Askers)]
+		stood := c.still.Stood()
 		p, err := c.run(ctx, way, n, round+1)
+		for err == nil && c.stoodStill(way[0], stood) {
+			stood = c.still.Stood()
+			p, err = c.run(ctx, way, n, round+1)
+		}
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return err
 		}
@@ -86,7 +91,7 @@ func (c *crowd) ways() (out [][]*cell) {
 // run asks for as long as AskFor.
 func (c *crowd) run(ctx context.Context, way []*cell, n, rep int) (*run.Point, error) {
 	first := way[0]
-	p := &run.Point{Mix: first.Flavour, Engine: first.Engine, Layout: first.Design, Place: string(first.target.Driver.Place), Threads: n, Rep: rep, Clients: 1, Verdict: run.Equal}
+	p := &run.Point{Mix: first.Flavour, Engine: first.Engine, Layout: first.Design, Place: string(first.target.Driver.Place), Threads: n, Rep: rep, Clients: 1}
 	workers := make([]pace.Worker, n)
 	for i := range workers {
 		a := &asking{turn: i, cells: way}
@@ -114,19 +119,18 @@ func (c *crowd) run(ctx context.Context, way []*cell, n, rep int) (*run.Point, e
 	for _, s := range res.Series {
 		p.Series = append(p.Series, run.Slice{Ended: s.Ended, Failed: s.Failed, Slow: s.Slow})
 	}
-	if failed != nil {
-		p.Verdict, p.Problem = run.Failed, failed.Error()
-		if _, wrong := errors.AsType[*answer.Diff](failed); wrong {
-			p.Verdict = run.Wrong
-		}
-		return p, nil
+	var a run.Answers
+	if _, wrong := errors.AsType[*answer.Diff](failed); wrong {
+		a.Wrong = 1
 	}
 	if g := res.Groups[0][0]; g != nil && res.Elapsed > 0 {
-		p.Operations, p.Checked, p.Throughput = g.Count, g.Count, float64(g.Count)/res.Elapsed.Seconds()
+		a.Succeeded, a.Found, a.Values = g.Count, g.Count, g.Count
+		p.Operations, p.Throughput = g.Count, float64(g.Count)/res.Elapsed.Seconds()
 		p.Service, p.Response = run.Short(g.Service), run.Short(g.Response)
 		p.Groups = []run.Group{{Operation: "QUESTION", Outcome: "OK", Count: g.Count, Records: g.Records, Whole: true,
 			Service: p.Service, Response: p.Response, ServiceTimes: g.Service, ResponseTimes: g.Response}}
 	}
+	p.Judge(a, failed)
 	return p, nil
 }
 

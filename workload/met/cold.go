@@ -29,8 +29,12 @@ func (s *study) cold(ctx context.Context) error {
 	step := Progress{Step: "cold starts", Unit: "answers", Of: int64(len(cells) * s.o.ColdReps)}
 	for i, rep := range measure.Interleave(s.o.Seed+1, len(cells), s.o.ColdReps) {
 		c := cells[i]
-		start := s.clock.Now()
+		stood, start := s.still.Stood(), s.clock.Now()
 		sample, how, err := s.o.Cold(ctx, c.target, c.Cell)
+		for s.stoodStill(c, stood) {
+			stood, start = s.still.Stood(), s.clock.Now()
+			sample, how, err = s.o.Cold(ctx, c.target, c.Cell)
+		}
 		sample.Cell, sample.Phase, sample.Rep, sample.Start = c.Cell, run.Cold, rep, start
 		s.folder.Run.ColdHow = how
 		if err := s.keepCold(ctx, c, sample, err); err != nil {

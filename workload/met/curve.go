@@ -68,6 +68,7 @@ func Curves(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 			out.Note += fmt.Sprintf("; event equalisation left out %d of %d rows", c.equalize(), a.Rows)
 		}
 	}
+	out.Note += c.pooled()
 	for _, name := range c.names {
 		series, err := c.series(name, &s, m)
 		if err != nil {
@@ -197,7 +198,7 @@ func (c *collector) put(name string, x float64, row int) {
 // vx_mask.
 func (c *collector) naming() []int {
 	var differ, fixed []int
-	for k, col := range c.a.Columns {
+	for k, col := range c.a.Columns[:len(c.q.Columns)] { // what was added to see what is pooled names nothing
 		switch {
 		case col.Role != question.HeaderField || col.Name == string(c.axis):
 		case several(c.a.Vectors[k].Text):
@@ -210,6 +211,64 @@ func (c *collector) naming() []int {
 		return differ
 	}
 	return fixed
+}
+
+// pooled says which header fields, leads and times a value has several of: they
+// are neither the axis nor what parts the curves.
+func (c *collector) pooled() string {
+	var fields []string
+	if d := c.q.Drawing; d != nil {
+		for _, g := range d.Curves {
+			fields = append(fields, g.Field)
+		}
+	} else {
+		for _, k := range c.naming() {
+			fields = append(fields, c.a.Columns[k].Name)
+		}
+	}
+	var words []string
+	for k, col := range c.a.Columns {
+		n := 1
+		switch v := &c.a.Vectors[k]; col.Role {
+		case question.HeaderField:
+			n = distinct(v.Text)
+		case question.ValidBeg, question.Lead:
+			n = distinct(v.Whole)
+		}
+		if n > 1 && col.Name != string(c.axis) && !slices.Contains(fields, col.Name) {
+			words = append(words, fmt.Sprintf("%d values of %s", n, col.Name))
+		}
+	}
+	if words == nil {
+		return ""
+	}
+	return "; pools " + strings.Join(words, ", ")
+}
+
+// Widen returns the question whose answer holds, after q's own columns, what
+// the statistics need, and all that they may pool.
+func Widen(q *question.Question, names []string) (*question.Question, error) {
+	wide := *q
+	wide.Columns = slices.Clone(q.Columns)
+	more := []string{"total", "fcst_valid_beg", "fcst_lead"}
+	for f := range record.NumFields {
+		if len(q.Header[f]) != 1 {
+			more = append(more, f.String())
+		}
+	}
+	for _, name := range names {
+		s, err := statOf(q, name)
+		if err != nil {
+			return nil, err
+		}
+		more = append(more, s.Needs...)
+	}
+	for _, name := range more {
+		if c, err := question.ColumnByName(q.Type, name); err == nil && !slices.ContainsFunc(wide.Columns, func(have question.Column) bool { return have.Name == name }) {
+			wide.Columns = append(wide.Columns, c)
+		}
+	}
+	return &wide, nil
 }
 
 // nameOf is the curve of row i.
@@ -273,7 +332,7 @@ func (c *collector) series(name string, s *stat.Stat, m method) (run.Series, err
 		if err != nil {
 			return out, err
 		}
-		out.X = append(out.X, x)
+		out.X, out.N = append(out.X, x), append(out.N, len(rows))
 		out.Y, out.Low, out.High = append(out.Y, iv.Value), append(out.Low, iv.Low), append(out.High, iv.High)
 	}
 	return out, nil

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"barograph/answer"
@@ -47,7 +48,10 @@ func (s *study) read(ctx context.Context) error {
 	}
 	end := func(f *load.File) error {
 		if f.Err != nil {
-			return fmt.Errorf("the data of a study must be readable: %w", f.Err)
+			s.out.Unread++
+			d.Files--
+			s.folder.Run.Warnings = append(s.folder.Run.Warnings, "not in this data, or not to its end: "+f.Err.Error())
+			s.o.Log.Error("file not read", "error", f.Err)
 		}
 		d.Bytes += f.Bytes
 		step.Done, step.Bytes = d.Bytes, d.Bytes
@@ -60,7 +64,7 @@ func (s *study) read(ctx context.Context) error {
 	s.digest, d.ByType = prints.Digest(), prints.ByType()
 	d.Records, d.Digest = s.digest.Records, s.digest.String()
 	s.reference, s.out.Cases = ref.Answers(), len(qs)
-	if d.Quarantined > 0 {
+	if s.out.Quarantined = d.Quarantined; d.Quarantined > 0 {
 		s.warn(fmt.Sprintf("%d of %d lines could not be read; they are in quarantine.csv, and no archive holds them", d.Quarantined, d.Lines))
 	}
 	for _, columns := range slices.Sorted(maps.Keys(left)) {
@@ -140,74 +144,90 @@ func (o *opened) close() {
 	}
 }
 
-// load opens every target and loads the data into it; what it holds already is kept.
+// load opens every target and loads the data into it; what it holds already is
+// kept. An archive that cannot be loaded or read is told and not timed, and the
+// others go on; a server that is not reached ends the study.
 func (s *study) load(ctx context.Context) (*opened, error) {
 	n := len(s.o.Targets)
 	o := &opened{engines: make([]*engine.Engine, n), archives: make([]engine.Archive, n)}
 	for i, t := range s.o.Targets {
 		e, err := s.o.Registry.Open(ctx, t.URL, engine.Options{Log: s.o.Log, Threads: s.o.Threads})
-		if err != nil {
+		damaged := t.Driver.Place == engine.Embedded && errors.Is(err, engine.ErrUnreachable)
+		switch {
+		case err != nil && !damaged:
 			return o, err
+		case err == nil && e.Archives == nil:
+			return o, errors.Join(&fault.Error{Setting: t.String(), Problem: "keeps no verification archives", Cure: "see `barograph list engines`"}, e.Close())
 		}
 		o.engines[i] = e
-		if e.Archives == nil {
-			return o, &fault.Error{Setting: t.String(), Problem: "keeps no verification archives", Cure: "see `barograph list engines`"}
-		}
-		a, err := e.Archives.Open(ctx, t.Design)
-		if err != nil {
-			return o, err
-		}
-		o.archives[i] = a
-		if err := s.fill(ctx, t, e, a); err != nil {
+		if err := s.judge(ctx, t, o, i, err); err != nil {
 			return o, err
 		}
 	}
 	return o, nil
 }
 
+// judge loads target i and holds what it holds against the data. An error of
+// the archive itself, err if it was not even opened, is kept beside it.
+func (s *study) judge(ctx context.Context, t Target, o *opened, i int, err error) error {
+	r := run.Archive{Engine: t.engine(), Design: string(t.Design), URL: fault.Redact(t.URL), Place: string(t.Driver.Place), Server: t.Server, Whole: true}
+	if err == nil {
+		err = s.fill(ctx, t, o, i, &r)
+	}
+	if ctx.Err() != nil {
+		return err
+	}
+	if err != nil {
+		s.incomplete(&r, err.Error())
+	}
+	if !r.Whole {
+		r.Load = 0 // less than the data has no time
+	}
+	s.folder.Run.Archives = append(s.folder.Run.Archives, r)
+	return s.folder.Save()
+}
+
 // fill loads one archive and holds its content against the data.
-func (s *study) fill(ctx context.Context, t Target, e *engine.Engine, a engine.Archive) error {
+func (s *study) fill(ctx context.Context, t Target, o *opened, i int, r *run.Archive) error {
+	e := o.engines[i]
 	about, err := e.About(ctx)
 	if err != nil {
 		return err
 	}
-	r := run.Archive{
-		Engine: t.engine(), Design: string(t.Design), URL: engine.Redact(t.URL), Place: string(t.Driver.Place),
-		Product: about.Product, Version: about.Version, Settings: about.Settings, Unranked: about.Unranked, Server: t.Server,
+	a, err := e.Archives.Open(ctx, t.Design)
+	if err != nil {
+		return err
 	}
+	o.archives[i] = a
+	r.Product, r.Version, r.Settings, r.Unranked = about.Product, about.Version, about.Settings, about.Unranked
 	if r.Unranked != "" {
 		s.warn(r.Engine + " " + r.Design + " is in no ranking: " + r.Unranked)
 	}
 	step := Progress{Step: "loading " + t.String(), Unit: "MB", Of: s.folder.Run.Data.Bytes * int64(s.o.Copies)}
-	r.Whole = true
 	var read int64
 	for k := range s.o.Copies {
-		n, err := s.fillCopy(ctx, a, k, &r, step)
+		n, err := s.fillCopy(ctx, a, k, r, step)
 		if err != nil {
 			return err
 		}
 		read += n
 	}
-	if !r.Whole {
-		r.Load = 0 // less than the data has no time
-	}
 	if r.Bytes, err = a.Size(ctx); err != nil {
 		return err
 	}
-	s.folder.Run.Archives = append(s.folder.Run.Archives, r)
 	step.Finished, step.Done = true, step.Of
 	step.Note = fmt.Sprintf("%d %s, %.1f MB on disk", r.Objects, r.Object, float64(r.Bytes)/1e6)
-	if r.Load > 0 {
+	if r.Load > 0 && r.Whole {
 		step.Note += fmt.Sprintf(", %.2f s, %.0f records/s", r.Load.Seconds(), float64(read)/r.Load.Seconds())
 	}
 	s.o.Progress(step)
-	return s.folder.Save()
+	return nil
 }
 
 // fillCopy loads the k-th copy and returns how many lines it read.
 func (s *study) fillCopy(ctx context.Context, a engine.Archive, k int, r *run.Archive, step Progress) (int64, error) {
 	name, before := CopyName(s.o.Subset, k), int64(k)*s.folder.Run.Data.Bytes
-	sum, err := load.Run(ctx, a, name, s.o.Files, load.Options{KeepLast: s.o.KeepLast, Log: s.o.Log, Progress: func(p load.Progress) {
+	sum, err := load.Run(ctx, a, name, s.o.Files, load.Options{KeepLast: s.o.KeepLast, Progress: func(p load.Progress) {
 		step.Done = before + p.Bytes
 		step.Bytes = step.Done
 		s.o.Progress(step)
@@ -251,8 +271,10 @@ func (s *study) inspect(ctx context.Context, a engine.Archive, subset string, r 
 
 // incomplete keeps an archive that does not hold the data out of the timing.
 func (s *study) incomplete(r *run.Archive, problem string) {
-	r.Whole, r.Problem = false, problem
-	s.out.NotWhole++
+	if r.Whole {
+		s.out.NotWhole++
+	}
+	r.Whole, r.Problem = false, strings.TrimPrefix(r.Problem+"; "+problem, "; ")
 	s.warn(r.Engine + " " + r.Design + " is not timed: " + problem)
 }
 

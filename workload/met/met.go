@@ -94,6 +94,9 @@ type Outcome struct {
 	Equal, Wrong, Failed int // cells
 	NotWhole             int // archives that do not hold the data, and were not timed
 	Cases, Empty         int // that were asked, and those of them that have no rows in the data
+
+	Quarantined int64 // lines of the data
+	Unread      int   // files of the data that could not be read, or not to their end
 }
 
 // Err is nil where all that was asked was done and every answer was right.
@@ -107,6 +110,8 @@ func (o Outcome) Err() error {
 		return &fault.Status{Code: fault.Failed, Err: fmt.Errorf("%d cells gave no answer", o.Failed)}
 	case o.Empty > 0 && o.Empty == o.Cases:
 		return noRows(o.Cases)
+	case o.Quarantined > 0 || o.Unread > 0:
+		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d lines of the data are in quarantine, %d files could not be read; the study is one of the rest", o.Quarantined, o.Unread)}
 	}
 	return nil
 }
@@ -124,6 +129,7 @@ type study struct {
 	o         Options
 	folder    *run.Folder
 	clock     measure.Clock
+	still     *measure.Standstill
 	reference []*answer.Answer // by case
 	digest    record.Digest    // of the data
 	cells     []*cell
@@ -145,7 +151,8 @@ type cell struct {
 // The error is one of the study itself; wrong answers and failed cells are
 // counted in the Outcome.
 func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
-	s := &study{o: o.defaults(), folder: folder, clock: measure.StartClock()}
+	s := &study{o: o.defaults(), folder: folder, clock: measure.StartClock(), still: measure.WatchStandstill()}
+	defer s.still.Stop()
 	folder.Run.Planned = s.o.Reps
 	meter, err := measure.StartClient()
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"net/url"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -160,6 +161,52 @@ func TestCasesWithoutRows(t *testing.T) {
 		if title := r.Cases[0].Title; timed != c.timed || c.timed > 0 && title != "Die-off of anomaly correlation: SAL1L2 HGT at P500; 2 regions, 1 day, 53 leads, 1 level" {
 			t.Errorf("%d times, want %d; the title is %q", timed, c.timed, title)
 		}
+	}
+}
+
+// TestOneDamagedArchiveDoesNotStopTheOthers: a bit of an archive's file is
+// flipped; it is told and not timed, and the other one is judged.
+func TestOneDamagedArchiveDoesNotStopTheOthers(t *testing.T) {
+	files, dir := day(t), t.TempDir()
+	reg := engine.Registry{pebble.Driver(), sqlite.Driver()}
+	targets := []met.Target{target(&reg[0], dir, design.KeyValue), target(&reg[1], dir, design.Document)}
+	fill(t, targets[0], files, damages()[0].apply)
+	e, err := reg.Open(t.Context(), targets[0].URL, engine.Options{}) // which writes the log's records into a table
+	if err == nil {
+		err = e.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables, err := filepath.Glob(filepath.Join(dir, "pebble-keyvalue", "*.sst"))
+	if err != nil || len(tables) == 0 {
+		t.Fatal("no file to damage: ", err)
+	}
+	for _, name := range tables {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text[len(text)/2] ^= 1
+		if err := os.WriteFile(name, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, r, samples := study(t, files, reg, targets)
+	if out.NotWhole != 1 || len(r.Archives) != 2 || r.Archives[0].Whole || r.Archives[0].Problem == "" || !r.Archives[1].Whole {
+		t.Fatalf("%+v, %+v", out, r.Archives)
+	}
+	timed := 0
+	for _, s := range samples {
+		if s.Total > 0 {
+			timed++
+			if s.Engine == "pebble" {
+				t.Errorf("the damaged archive has a time: %+v", s)
+			}
+		}
+	}
+	if timed != 2*3*len(reg[1].Offers[design.Document]) {
+		t.Errorf("%d answers of the other archive were timed", timed)
 	}
 }
 

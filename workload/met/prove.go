@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"barograph/answer"
@@ -63,10 +64,15 @@ func (s *study) count() int {
 	return n
 }
 
+var errNotOpened = errors.New("the archive cannot be opened; why is told beside it")
+
 // proveCell phrases, asks, explains and compares. An archive that is not whole
 // is asked too, so that the report shows what is wrong, but never timed.
 func (s *study) proveCell(ctx context.Context, c *cell, q *question.Question, f flavour.Name) error {
 	sample := run.Sample{Cell: c.Cell, Phase: run.Warm, Rep: -1, Start: s.clock.Now()}
+	if c.archive == nil {
+		return s.keep(ctx, c, sample, answer.Proof{}, errNotOpened)
+	}
 	query, err := c.archive.Phrase(ctx, q.In(s.o.Subset), f)
 	if errors.Is(err, flavour.ErrCannotExpress) {
 		return nil // absent, not imitated
@@ -80,6 +86,7 @@ func (s *study) proveCell(ctx context.Context, c *cell, q *question.Question, f 
 	if !unranked {
 		if plan, err = c.archive.Explain(ctx, query); err != nil {
 			plan = engine.Plan{Text: "no plan: " + err.Error()}
+			s.noPlan(c, err)
 		}
 	}
 	if err := s.folder.Plan(c.Cell, query.Text, plan.Text, Accesses(plan)); err != nil {
@@ -106,6 +113,16 @@ func (s *study) proveCell(ctx context.Context, c *cell, q *question.Question, f 
 		s.cells = append(s.cells, c)
 	}
 	return nil
+}
+
+// noPlan warns of a plan that could not be had, once for each way of asking an
+// archive that is whole.
+func (s *study) noPlan(c *cell, err error) {
+	text := fmt.Sprintf("%s told no plan of %s: %v", c.Way(), c.Case, err)
+	warned := func(w string) bool { return strings.HasPrefix(w, c.Way()+" told no plan of ") }
+	if s.whole(c.target) && !slices.ContainsFunc(s.folder.Run.Warnings, warned) {
+		s.warn(text)
+	}
 }
 
 // unranked reports whether the server only stands in for another.
@@ -199,6 +216,16 @@ func (s *study) time(ctx context.Context) error {
 	return nil
 }
 
+// stoodStill reports, and tells the folder, whether this process stood still
+// since it had for so long: what was timed meanwhile is to be timed again.
+func (s *study) stoodStill(c *cell, before time.Duration) bool {
+	stood := s.still.Stood() - before
+	if stood > 0 {
+		s.warn(fmt.Sprintf("this process stood still for %s in a repetition of %s, %s, which was taken again", seconds(stood), c.Way(), c.Case))
+	}
+	return stood > 0
+}
+
 // ways is the largest number of cells that any case has: those that are
 // compared with one another.
 func (s *study) ways() int {
@@ -238,11 +265,15 @@ func (s *study) sample(ctx context.Context, c *cell, rep int, b *answer.Builder)
 	}
 	out := run.Sample{Cell: c.Cell, Phase: run.Warm, Rep: rep, Start: s.clock.Now(), Derive: query.Derive, Keys: len(query.Keys)}
 	query.Server = 0
+	stood := s.still.Stood()
 	busy := measure.CPUTime()
 	start := time.Now()
 	err := c.archive.Ask(ctx, query, b)
 	out.Total = time.Since(start)
 	out.Client = measure.CPUTime() - busy
+	if s.stoodStill(c, stood) {
+		return s.sample(ctx, c, rep, b)
+	}
 	out.First = out.Total
 	if err == nil && !b.First.IsZero() {
 		out.First = b.First.Sub(start)

@@ -2,7 +2,6 @@ package post
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"time"
@@ -20,21 +19,28 @@ const (
 
 // live replays the feed day by day: with maintenance at the end of each day,
 // without, and once more after a full vacuum. The days of the later phases are
-// posted again with other values, so that tables grow old.
+// posted again with other values, so that tables grow old. What the tables hold
+// at the end of a phase proves its days.
 func (p *Programme) live(ctx context.Context) error {
+	var added []float64
 	for i, phase := range []string{maintained, unmaintained, vacuumed} {
 		if phase == vacuumed && p.Store.Tend != nil {
 			if err := p.Store.Tend(ctx, engine.VacuumFull); err != nil {
 				return err
 			}
 		}
-		src := Shifted{p.Source, float64(i)}
-		next, stop := iter.Pull2(src.Products())
-		err := p.days(ctx, phase, next)
+		added = append(added, float64(i))
+		next, stop := iter.Pull2(shifted{p.Source, float64(i)}.Products())
+		days, err := p.days(ctx, phase, next)
 		stop()
 		if err != nil {
 			return err
 		}
+		proof, _, err := p.held(ctx, nil, state{added, never}, "live "+phase)
+		if err != nil {
+			return err
+		}
+		p.Result.AddDays(days, proof)
 	}
 	return nil
 }
@@ -66,7 +72,7 @@ func (p pulled) Products() iter.Seq2[*Message, error] {
 }
 
 // days posts day after day of a phase.
-func (p *Programme) days(ctx context.Context, phase string, next func() (*Message, error, bool)) error {
+func (p *Programme) days(ctx context.Context, phase string, next func() (*Message, error, bool)) (days []run.PostDay, err error) {
 	perDay := max(p.PerDay, 1)
 	done := false
 	for day := 0; !done; day++ {
@@ -94,21 +100,21 @@ func (p *Programme) days(ctx context.Context, phase string, next func() (*Messag
 		p.Progress(fmt.Sprintf("live, %s, day %d, %s, %s", phase, day+1, p.Design, p.Method))
 		t, err := Run(ctx, p.Store, pulled{next, perDay, &done}, o)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if t.Products == 0 {
-			return nil
+			return days, nil
 		}
 		out := run.PostDay{
 			Phase: phase, Day: p.From.AddDate(0, 0, day), Design: string(p.Design), Method: string(p.Method), Products: t.Products,
 			Values: t.Posted.Values, Post: times(t.Post, t.PostTotal, t.Products), Late: late, Upkeep: phase != unmaintained && p.Store.Tend != nil,
 		}
-		p.Result.Days = append(p.Result.Days, out)
+		days = append(days, out)
 		if out.Upkeep {
 			if err := p.Store.Tend(ctx, engine.Vacuum); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}
-	return errors.Join(ctx.Err())
+	return days, ctx.Err()
 }

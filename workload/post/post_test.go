@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -26,6 +27,15 @@ func smallFeed(t *testing.T, s synth.SHEF) post.Feed {
 	return post.Feed{Feed: f, Text: "a small feed"}
 }
 
+func references(t *testing.T, s post.Source) *post.References {
+	t.Helper()
+	r, err := post.NewReferences(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 func openStore(t *testing.T, d engine.PostDesign) *engine.PostStore {
 	t.Helper()
 	e, err := all.Registry().Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "post.db"), engine.Options{})
@@ -43,14 +53,14 @@ func openStore(t *testing.T, d engine.PostDesign) *engine.PostStore {
 // TestProgramme runs every test of the report, small, and looks at what it says.
 func TestProgramme(t *testing.T) {
 	feed := smallFeed(t, synth.SHEF{Seed: 3, Messages: 30, Mean: 20, Offices: 2, Stations: 4, PerDay: 15})
-	for _, d := range []engine.PostDesign{engine.Array96Design, engine.SingleDesign} {
+	for _, d := range []engine.PostDesign{engine.Array96Design, engine.SingleDesign, engine.IHFSDesign} {
 		result := &run.Posts{Seed: 3}
 		p := post.Programme{
-			Store: openStore(t, d), Design: d, Policy: engine.Overwrite, Source: feed, Rounds: 2, Reprove: true, Result: result,
+			Store: openStore(t, d), Design: d, Policy: engine.Overwrite, Source: feed, References: references(t, feed), Rounds: 2, Result: result,
 			From: feed.From, PerDay: feed.PerDay, SpeedUp: 1e7, Progress: func(string) {},
 			Options: post.Options{Method: engine.MultiRow, Posters: 2, Together: 3},
 		}
-		if err := p.Admit(t.Context()); err != nil {
+		if err := p.Admit(t.Context(), true); err != nil {
 			t.Fatal(err)
 		}
 		for _, test := range post.Tests() {
@@ -68,8 +78,8 @@ func TestProgramme(t *testing.T) {
 		seen := map[string]int{}
 		for _, c := range result.Cells {
 			seen[c.Test]++
-			if c.Wrong || (c.Proof == "" && c.Test != "delete") {
-				t.Errorf("%s %s: wrong %t, proof %q", c.Test, c.Scenario, c.Wrong, c.Proof)
+			if c.Proof == "" {
+				t.Fatalf("%s %s, %s: %q, not proven: %q", c.Test, c.Scenario, d, c.Digest, result.Warnings)
 			}
 			if c.Test == "delete" {
 				continue
@@ -84,7 +94,10 @@ func TestProgramme(t *testing.T) {
 				t.Errorf("%s update: %d rows were inserted, %d updated", c.Test, c.RowsInserted, c.RowsUpdated)
 			}
 		}
-		for test, n := range map[string]int{"quiet": 2, "noise": 2, "queue": 1, "delete": 1, "bloat": 5} {
+		if result.Wrong() {
+			t.Errorf("%s: something is not proven: %q", d, result.Warnings)
+		}
+		for test, n := range map[string]int{"once": 1, "quiet": 2, "noise": 2, "queue": 1, "delete": 1, "bloat": 5} {
 			if seen[test] != n {
 				t.Errorf("%s has %d cells, want %d", test, seen[test], n)
 			}
@@ -105,16 +118,24 @@ func TestProgrammeCatchesALoss(t *testing.T) {
 		return loser{p}, err
 	}
 	result := &run.Posts{}
-	p := post.Programme{Store: &s, Design: engine.SingleDesign, Policy: engine.Overwrite, Source: feed, Reprove: true, Result: result,
+	p := post.Programme{Store: &s, Design: engine.SingleDesign, Policy: engine.Overwrite, Source: feed, References: references(t, feed), Result: result,
 		Progress: func(string) {}, Options: post.Options{Method: engine.PreparedRows}}
-	if err := p.Admit(t.Context()); err != nil {
+	if err := p.Admit(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Run(t.Context(), post.Queue); err != nil {
 		t.Fatal(err)
 	}
-	if !result.Cells[0].Wrong {
-		t.Error("a lost value was not noticed")
+	if err := p.Run(t.Context(), post.Live); err != nil {
+		t.Fatal(err)
+	}
+	if c := result.Cells[0]; c.Proof != "" || c.PostFigures != nil || c.Digest == "" || !result.Wrong() {
+		t.Errorf("a lost value was not noticed: %+v", c)
+	}
+	for _, d := range result.Days {
+		if d.Proof != "" || d.Post.Total != 0 {
+			t.Errorf("a day without a proof has times: %+v", d)
+		}
 	}
 }
 
@@ -143,19 +164,18 @@ func TestSourcesAgree(t *testing.T) {
 		text, err := os.ReadFile(path)
 		return bytes.NewReader(text), nil, err
 	}}
-	var one, two engine.PostReference
-	a, b, err := post.Contents(feed, &one)
+	one, err := post.Survey(feed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, d, err := post.Contents(files, &two)
+	two, err := post.Survey(files)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(a) != len(c) || len(b) != len(d) || one.Digest() != two.Digest() || one.Digest().Values.Records == 0 {
-		t.Errorf("%d stations, %d series, %v; from files %d, %d, %v", len(a), len(b), one.Digest(), len(c), len(d), two.Digest())
+	if !reflect.DeepEqual(one, two) || one.Read.Values == 0 {
+		t.Errorf("%d stations, %d series, %+v; from files %d, %d, %+v", len(one.Stations), len(one.Series), one.Read, len(two.Stations), len(two.Series), two.Read)
 	}
-	for m, err := range (post.Shifted{Source: feed, By: 1}).Products() {
+	for m, err := range feed.Products() {
 		if err != nil {
 			t.Fatal(err)
 		}

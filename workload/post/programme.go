@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -22,6 +24,7 @@ type Test string
 
 // The tests.
 const (
+	Once   Test = "once"   // the products, as they are, into the tables that stay; all others have tables of their own
 	Quiet  Test = "quiet"  // its test 1: insert, then update, nobody else at work
 	Noise  Test = "noise"  // its test 2: the same beside maintenance, a dump, a second poster, a reader
 	Queue  Test = "queue"  // its test 3: a backlog, once
@@ -31,7 +34,7 @@ const (
 )
 
 // Tests are all tests, in the order in which they run.
-func Tests() []Test { return []Test{Quiet, Noise, Delete, Bloat, Live, Queue} }
+func Tests() []Test { return []Test{Once, Quiet, Noise, Delete, Bloat, Live, Queue} }
 
 // Programme runs tests on one design by one method. Every test begins with
 // empty tables.
@@ -41,17 +44,20 @@ type Programme struct {
 	Policy engine.Policy
 	Source Source
 	Options
-	Rounds   int       // of bloat
-	SpeedUp  float64   // of the live feed; 0 = as fast as it goes
-	Reprove  bool      // hold every content against a reference; costs the client memory for all values
-	From     time.Time // of the live feed: its first day
-	PerDay   int       // products of a day of it
-	Progress func(s string)
-	Result   *run.Posts
+	References *References // of Source: every content is held against them
+	Rounds     int         // of bloat
+	SpeedUp    float64     // of the live feed; 0 = as fast as it goes
+	From       time.Time   // of the live feed: its first day; zero = that of the first observation
+	PerDay     int         // products of a day of it
+	Progress   func(s string)
+	Result     *run.Posts
 }
 
 // Run runs a test and adds what it measured to Result.
 func (p *Programme) Run(ctx context.Context, t Test) error {
+	if p.From.IsZero() && p.References.contents.First != record.NoTime {
+		p.From = time.Unix(p.References.contents.First, 0).UTC().Truncate(24 * time.Hour)
+	}
 	if _, err := p.Store.Delete(ctx, farFuture); err != nil {
 		return err
 	}
@@ -62,11 +68,11 @@ func (p *Programme) Run(ctx context.Context, t Test) error {
 	}
 	switch t {
 	case Quiet:
-		return p.insertUpdate(ctx, string(t))
+		return p.insertUpdate(ctx, t, nil)
 	case Noise:
 		return p.noisy(ctx)
-	case Queue:
-		return p.measured(ctx, cell{test: string(t), scenario: "insert"}, p.Source)
+	case Once, Queue:
+		return p.measured(ctx, cell{test: string(t), scenario: "insert"})
 	case Live:
 		return p.live(ctx)
 	case Delete:
@@ -80,35 +86,44 @@ func (p *Programme) Run(ctx context.Context, t Test) error {
 // farFuture is later than any observation.
 const farFuture = 7_000_000_000
 
-// Admit fills location and ingest filter for the source, and for that of the
-// second poster of the test with noise.
-func (p *Programme) Admit(ctx context.Context) error {
-	for _, s := range []Source{p.Source, renamed{p.Source}} {
-		stations, series, err := Contents(s, nil)
-		if err != nil {
-			return err
-		}
-		if err := p.Store.Admit(ctx, stations, series); err != nil {
-			return err
-		}
+// Admit fills location and ingest filter for the source, and with noise for the
+// second poster's.
+func (p *Programme) Admit(ctx context.Context, noise bool) error {
+	c := p.References.contents
+	if err := p.Store.Admit(ctx, c.Stations, c.Series); err != nil || !noise {
+		return err
 	}
-	return nil
+	stations, series := slices.Clone(c.Stations), slices.Clone(c.Series)
+	for i := range stations {
+		rename(&stations[i])
+	}
+	for i := range series {
+		rename(&series[i].Station)
+	}
+	return p.Store.Admit(ctx, stations, series)
 }
 
 // cell names a measurement and says what proves it.
 type cell struct {
 	test, scenario string
-	before         []Source // posted already: the reference has them, too
+	added          []float64 // to the source, each time that it was posted; the last is measured. None = 0
 	leave          func(v *engine.PostedValue) bool
 }
 
-// measured posts a source, measures and proves.
-func (p *Programme) measured(ctx context.Context, c cell, src Source) error {
-	p.Progress(fmt.Sprintf("%s %s, %s, %s", c.test, c.scenario, p.Design, p.Method))
-	out := run.PostCell{
-		Test: c.test, Scenario: c.scenario, Design: string(p.Design), Method: string(p.Method),
-		Posters: max(p.Posters, 1), Together: max(p.Together, 1), TableBytes: -1, IndexBytes: -1, DeadRows: -1, LogBytes: -1,
+// begun is a cell before its figures.
+func (p *Programme) begun(test, scenario string) run.PostCell {
+	return run.PostCell{
+		Test: test, Scenario: scenario, Design: string(p.Design), Method: string(p.Method), Posters: max(p.Posters, 1), Together: max(p.Together, 1),
 	}
+}
+
+// measured posts the source, measures and proves.
+func (p *Programme) measured(ctx context.Context, c cell) error {
+	if len(c.added) == 0 {
+		c.added = []float64{0}
+	}
+	p.Progress(fmt.Sprintf("%s %s, %s, %s", c.test, c.scenario, p.Design, p.Method))
+	out, figures := p.begun(c.test, c.scenario), run.PostFigures{TableBytes: -1, IndexBytes: -1, DeadRows: -1, LogBytes: -1}
 	rows, err := p.Store.Rows(ctx)
 	if err != nil {
 		return err
@@ -117,43 +132,39 @@ func (p *Programme) measured(ctx context.Context, c cell, src Source) error {
 	if err != nil {
 		return err
 	}
-	t, err := Run(ctx, p.Store, src, p.Options)
+	t, err := Run(ctx, p.Store, shifted{p.Source, c.added[len(c.added)-1]}, p.Options)
 	if err != nil {
 		return err
 	}
 	if after, err := p.log(ctx); err != nil {
 		return err
 	} else if after >= 0 {
-		out.LogBytes = after - logged
+		figures.LogBytes = after - logged
 	}
 	after, err := p.Store.Rows(ctx)
 	if err != nil {
 		return err
 	}
-	p.told(&out, t, after-rows)
-	if err := p.sized(ctx, &out); err != nil {
+	p.told(&out, &figures, t, after-rows)
+	if err := p.sized(ctx, &figures); err != nil {
 		return err
 	}
-	if err := p.prove(ctx, c, src, &out); err != nil {
-		return err
-	}
-	p.Result.Cells = append(p.Result.Cells, out)
-	return nil
+	return p.prove(ctx, out, figures, c.leave, state{c.added, never})
 }
 
 // told fills in what a tally tells; added is how many rows there are more.
-func (p *Programme) told(out *run.PostCell, t *Tally, added int64) {
+func (p *Programme) told(c *run.PostCell, out *run.PostFigures, t *Tally, added int64) {
 	out.Products, out.Values, out.Wall, out.ClientCPU = t.Products, t.Posted.Values, t.Wall, t.CPU
 	out.Parse, out.Post = times(t.Parse, t.ParseTotal, t.Products), times(t.Post, t.PostTotal, t.Products)
 	out.RowsRead, out.RowsInserted, out.RowsUpdated, out.Retries = t.Posted.Read, t.Posted.Inserted, t.Posted.Updated, t.Posted.Retries
 	switch { // upserts do not tell which rows they inserted; the tables do, unless others write, too
-	case t.Posted.Merged > 0 && out.Test == string(Noise):
+	case t.Posted.Merged > 0 && c.Test == string(Noise):
 		out.RowsInserted, out.RowsUpdated = -1, -1
 	case t.Posted.Merged > 0:
 		out.RowsInserted, out.RowsUpdated = added, t.Posted.Merged-added
 	}
 	if n := t.Posted.Unknown + t.Posted.Filtered; n > 0 {
-		p.Result.Warnings = append(p.Result.Warnings, fmt.Sprintf("%s %s, %s, %s: %d values are of stations or parameters that are not admitted", out.Test, out.Scenario, out.Design, out.Method, n))
+		p.Result.Warnings = append(p.Result.Warnings, fmt.Sprintf("%s %s, %s, %s: %d values are of stations or parameters that are not admitted", c.Test, c.Scenario, c.Design, c.Method, n))
 	}
 }
 
@@ -164,7 +175,7 @@ func (p *Programme) log(ctx context.Context) (int64, error) {
 	return p.Store.Log(ctx)
 }
 
-func (p *Programme) sized(ctx context.Context, out *run.PostCell) error {
+func (p *Programme) sized(ctx context.Context, out *run.PostFigures) error {
 	if p.Store.Size == nil {
 		return nil
 	}
@@ -173,32 +184,34 @@ func (p *Programme) sized(ctx context.Context, out *run.PostCell) error {
 	return err
 }
 
-// prove digests what is stored and holds it against the reference.
-func (p *Programme) prove(ctx context.Context, c cell, src Source, out *run.PostCell) error {
+// prove holds what is stored against the reference, and adds the cell.
+func (p *Programme) prove(ctx context.Context, c run.PostCell, f run.PostFigures, leave func(*engine.PostedValue) bool, s state) error {
+	proof, stored, err := p.held(ctx, leave, s, strings.Join([]string{c.Test, c.Scenario}, " "))
+	c.Digest = stored
+	if err == nil {
+		p.Result.Add(c, f, proof)
+	}
+	return err
+}
+
+// held digests what is stored and holds it against the reference.
+func (p *Programme) held(ctx context.Context, leave func(*engine.PostedValue) bool, s state, what string) (proof run.PostProof, stored string, err error) {
 	values := p.Store.Values(ctx)
-	if c.leave != nil {
-		values = without(values, c.leave)
+	if leave != nil {
+		values = without(values, leave)
 	}
 	d, err := engine.DigestPosts(values)
 	if err != nil {
-		return err
+		return proof, "", err
 	}
-	out.Digest = d.Values.String()
-	if !p.Reprove || p.Design == engine.IHFSDesign {
-		return nil
+	want, err := p.References.digest(p.Design, p.Policy, s)
+	if err != nil {
+		return proof, "", err
 	}
-	ref := &engine.PostReference{Policy: p.Policy}
-	for _, s := range append(c.before, src) {
-		if _, _, err := Contents(s, ref); err != nil {
-			return err
-		}
+	if want != d.Values {
+		p.Result.Warnings = append(p.Result.Warnings, fmt.Sprintf("WRONG: %s, %s, %s: the tables hold %s, not %s", what, p.Design, p.Method, d.Values, want))
 	}
-	out.Proof = "reference"
-	if want := ref.Digest(); want.Values != d.Values {
-		out.Wrong = true
-		p.Result.Warnings = append(p.Result.Warnings, fmt.Sprintf("WRONG: %s %s, %s, %s: the tables hold %s, not %s", out.Test, out.Scenario, out.Design, out.Method, out.Digest, want.Values))
-	}
-	return nil
+	return run.ProvePosts(d.Values.String(), want.String()), d.Values.String(), nil
 }
 
 // without leaves values out.
@@ -217,15 +230,11 @@ func without(values iter.Seq2[*engine.PostedValue, error], leave func(*engine.Po
 
 // insertUpdate posts the source into empty tables, then again with values
 // that differ: the report's scenarios 1 and 2 (array), 3 and 4 (single).
-func (p *Programme) insertUpdate(ctx context.Context, test string) error {
-	leave := func(*engine.PostedValue) bool { return false }
-	if test == string(Noise) {
-		leave = func(v *engine.PostedValue) bool { return v.Station[v.Station.Len()-1] == '_' }
-	}
-	if err := p.measured(ctx, cell{test: test, scenario: "insert", leave: leave}, p.Source); err != nil {
+func (p *Programme) insertUpdate(ctx context.Context, test Test, leave func(*engine.PostedValue) bool) error {
+	if err := p.measured(ctx, cell{test: string(test), scenario: "insert", leave: leave}); err != nil {
 		return err
 	}
-	return p.measured(ctx, cell{test: test, scenario: "update", before: []Source{p.Source}, leave: leave}, Shifted{p.Source, 1})
+	return p.measured(ctx, cell{test: string(test), scenario: "update", added: []float64{0, 1}, leave: leave})
 }
 
 // noisy runs the same while others are at work.
@@ -251,14 +260,15 @@ func (p *Programme) noisy(ctx context.Context) error {
 	second := p.Options
 	second.Posters, second.Watch = 1, nil
 	loop(2, func() error { _, err := Run(inner, p.Store, renamed{p.Source}, second); return err })
-	stations, _, err := Contents(p.Source, nil)
-	if err == nil && len(stations) > 0 {
+	stations, known := p.References.contents.Stations, map[record.ID]bool{}
+	for _, id := range stations {
+		known[id] = true
+	}
+	if len(stations) > 0 {
 		random := rand.New(rand.NewPCG(p.Result.Seed, 1)) //nolint:gosec // no secret
 		loop(3, func() error { return p.readOne(inner, stations, random) })
 	}
-	if err == nil {
-		err = p.insertUpdate(ctx, string(Noise))
-	}
+	err := p.insertUpdate(ctx, Noise, func(v *engine.PostedValue) bool { return !known[v.Station] })
 	stop()
 	if noise := g.Wait(); err == nil && noise != nil && !errors.Is(noise, context.Canceled) {
 		err = noise
@@ -294,15 +304,15 @@ func (p *Programme) deleted(ctx context.Context) error {
 	}
 	p.Progress(fmt.Sprintf("delete, %s", p.Design))
 	middle := (first + (last-first)/2) / 86400 * 86400
-	out := run.PostCell{Test: string(Delete), Scenario: "older than " + time.Unix(middle, 0).UTC().Format(time.DateOnly), Design: string(p.Design), Method: string(p.Method), LogBytes: -1}
+	figures := run.PostFigures{TableBytes: -1, IndexBytes: -1, DeadRows: -1, LogBytes: -1}
 	began := time.Now()
 	rows, err := p.Store.Delete(ctx, middle)
 	if err != nil {
 		return err
 	}
-	out.Wall = time.Since(began)
-	out.RowsUpdated = rows
-	if err := p.sized(ctx, &out); err != nil {
+	figures.Wall = time.Since(began)
+	figures.RowsUpdated = rows
+	if err := p.sized(ctx, &figures); err != nil {
 		return err
 	}
 	after, err := p.Store.Rows(ctx)
@@ -312,23 +322,17 @@ func (p *Programme) deleted(ctx context.Context) error {
 	if before-after != rows {
 		return fmt.Errorf("%d rows were deleted, and %d are gone", rows, before-after)
 	}
-	p.Result.Cells = append(p.Result.Cells, out)
-	return nil
+	return p.prove(ctx, p.begun(string(Delete), "older than "+time.Unix(middle, 0).UTC().Format(time.DateOnly)), figures, nil, state{[]float64{0}, middle})
 }
 
 // bloat posts the source again and again without maintenance, then once after
 // each kind of it.
 func (p *Programme) bloat(ctx context.Context) error {
 	rounds := max(p.Rounds, 2)
-	previous := []Source{}
+	var added []float64
 	step := func(scenario string, by float64) error {
-		src := Source(p.Source)
-		if by > 0 {
-			src = Shifted{p.Source, by}
-		}
-		err := p.measured(ctx, cell{test: string(Bloat), scenario: scenario, before: previous}, src)
-		previous = []Source{src}
-		return err
+		added = append(added, by)
+		return p.measured(ctx, cell{test: string(Bloat), scenario: scenario, added: added})
 	}
 	if err := step("load", 0); err != nil {
 		return err

@@ -67,7 +67,7 @@ func (b *batch) add(m *Message, w, n int) {
 		b.values = append(b.values, m.Values...)
 	} else {
 		for i := range m.Values {
-			if owner(&m.Values[i], n) == w {
+			if owner(m.Values[i].Station, n) == w {
 				b.values = append(b.values, m.Values[i])
 			}
 		}
@@ -88,13 +88,13 @@ func (b *batch) given() []engine.PostMessage {
 	return b.messages
 }
 
-// owner is the poster of a value's station (FNV-1a).
-func owner(g *record.Gauge, posters int) int {
+// owner is the part of n, or the poster, that a station is of (FNV-1a).
+func owner(station record.ID, n int) int {
 	h := uint32(2166136261)
-	for _, c := range g.Station {
+	for _, c := range station {
 		h = (h ^ uint32(c)) * 16777619
 	}
-	return int(h % uint32(posters))
+	return int(h % uint32(n))
 }
 
 // Run posts a source.
@@ -167,6 +167,9 @@ func (t *Tally) deal(ctx context.Context, src Source, workers []*worker, o Optio
 	for m, err := range src.Products() {
 		if err != nil {
 			return err
+		}
+		if len(m.Values) == 0 {
+			continue // takes no time; the survey counts it
 		}
 		if o.Pace != nil {
 			if err := o.Pace(ctx, t.Products); err != nil {

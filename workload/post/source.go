@@ -9,14 +9,16 @@ import (
 	"barograph/engine"
 	"barograph/formats/shef"
 	"barograph/record"
+	"barograph/run"
 	"barograph/synth"
 )
 
-// Message is a product on its way: decoded, and how long that took. It is
-// valid until the next step.
+// Message is a product on its way: decoded, how long that took, and what became
+// of its text. It is valid until the next step.
 type Message struct {
 	engine.PostMessage
-	Parse time.Duration
+	Parse   time.Duration
+	Account shef.Account
 }
 
 // Source gives products in the order of their posting. It can be walked more
@@ -56,6 +58,7 @@ func (f Feed) Products() iter.Seq2[*Message, error] {
 			d.Decode(&p, &result)
 			m.Parse = time.Since(began)
 			m.PostMessage = engine.PostMessage{Product: made.AWIPS, Issued: made.Issued, Values: result.Values}
+			m.Account = result.Account
 			if !yield(&m, nil) {
 				return
 			}
@@ -109,7 +112,7 @@ type decoded struct {
 func (d *decoded) each(name string, text io.Reader, yield func(*Message, error) bool) bool {
 	r := shef.NewReader(text, name, d.o)
 	pending := false
-	send := func() bool { return !pending || len(d.m.Values) == 0 || yield(&d.m, nil) }
+	send := func() bool { return !pending || yield(&d.m, nil) }
 	for {
 		began := time.Now()
 		err := r.Next(&d.result)
@@ -130,6 +133,7 @@ func (d *decoded) each(name string, text io.Reader, yield func(*Message, error) 
 		}
 		d.m.Values = append(d.m.Values, d.result.Values...)
 		d.m.Parse += took
+		d.m.Account.Add(&d.result.Account)
 	}
 }
 
@@ -142,18 +146,21 @@ func productID(p *shef.Product) string {
 	return id[:min(len(id), 10)]
 }
 
-// Shifted is a source whose values have a number added, which makes updates of
+// shifted is a source whose values have a number added, which makes updates of
 // inserts; missing ones stay missing.
-type Shifted struct {
+type shifted struct {
 	Source
-	By float64
+	by float64
 }
 
 // Products shifts the source's values.
-func (s Shifted) Products() iter.Seq2[*Message, error] {
+func (s shifted) Products() iter.Seq2[*Message, error] {
+	if s.by == 0 {
+		return s.Source.Products()
+	}
 	return mapped(s.Source, func(g *record.Gauge) {
 		if !g.IsMissing() {
-			g.Value += s.By
+			g.Value += s.by
 		}
 	})
 }
@@ -163,8 +170,10 @@ type renamed struct{ Source }
 
 // Products renames the source's stations.
 func (s renamed) Products() iter.Seq2[*Message, error] {
-	return mapped(s.Source, func(g *record.Gauge) { g.Station[min(g.Station.Len(), 7)] = '_' })
+	return mapped(s.Source, func(g *record.Gauge) { rename(&g.Station) })
 }
+
+func rename(station *record.ID) { station[min(station.Len(), 7)] = '_' }
 
 func mapped(s Source, f func(*record.Gauge)) iter.Seq2[*Message, error] {
 	return func(yield func(*Message, error) bool) {
@@ -181,17 +190,33 @@ func mapped(s Source, f func(*record.Gauge)) iter.Seq2[*Message, error] {
 	}
 }
 
-// Contents walks a source once for what location and ingest filter must hold,
-// and for the reference, which may be nil.
-func Contents(s Source, into *engine.PostReference) (stations []record.ID, series []engine.Series, err error) {
+// Contents is what a source holds.
+type Contents struct {
+	Stations []record.ID
+	Series   []engine.Series
+	Read     run.PostRead
+	First    int64 // moment of an observation; record.NoTime = there is none
+}
+
+// Survey walks a source once.
+func Survey(s Source) (*Contents, error) {
+	c := &Contents{First: record.NoTime}
 	known, all := map[record.ID]bool{}, map[engine.Series]bool{}
 	var last engine.Series
 	for m, err := range s.Products() {
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
+		c.Read.Products++
+		c.Read.Values += int64(len(m.Values))
+		c.Read.Lost += m.Account.Lost
+		c.Read.Errors += m.Account.Errors
+		c.Read.Warnings += m.Account.Warnings
 		for i := range m.Values {
 			g := &m.Values[i]
+			if c.First == record.NoTime || g.Time < c.First {
+				c.First = g.Time
+			}
 			x := engine.Series{Station: g.Station, Code: g.Code, Duration: g.Duration}
 			if x == last {
 				continue
@@ -199,16 +224,13 @@ func Contents(s Source, into *engine.PostReference) (stations []record.ID, serie
 			last = x
 			if !known[x.Station] {
 				known[x.Station] = true
-				stations = append(stations, x.Station)
+				c.Stations = append(c.Stations, x.Station)
 			}
 			if !all[x] {
 				all[x] = true
-				series = append(series, x)
+				c.Series = append(c.Series, x)
 			}
 		}
-		if into != nil {
-			into.Post([]engine.PostMessage{m.PostMessage})
-		}
 	}
-	return stations, series, nil
+	return c, nil
 }

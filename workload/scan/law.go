@@ -100,7 +100,8 @@ func fitRun(r *run.Scans, query string) (m *Model, configs []int, err error) {
 }
 
 // setupOf is what was measured of a configuration's cold answers; false where
-// none is right, or nothing was read.
+// none is right, or nothing was read. What read faster than the disks can is
+// left out.
 func setupOf(r *run.Scans, config int, query string) (Point, bool) {
 	c := &r.Configs[config]
 	p := Point{Setup: Setup{Partitions: c.Partitions, Workers: c.Workers, Cores: r.Machine.UsableCPUs}}
@@ -110,7 +111,7 @@ func setupOf(r *run.Scans, config int, query string) (Point, bool) {
 	var read []float64
 	for i := range r.Points {
 		x := &r.Points[i]
-		if x.Config != config || x.Query != query || x.Phase != run.Cold || x.Time.Duration() <= 0 {
+		if x.Config != config || x.Query != query || x.Phase != run.Cold || x.Time.Duration() <= 0 || tooFast(r, x) != "" {
 			continue
 		}
 		sum := uint64(0)

@@ -82,7 +82,7 @@ func Run(ctx context.Context, open Opener, o Options, into *run.Scans) error {
 		bad, err := r.config(ctx, config, round)
 		wrong = wrong || bad
 		if err != nil && r.passes(ctx, err) {
-			out.Problem = err.Error()
+			out.Problem = fault.Redact(err.Error())
 			why, _, _ := strings.Cut(out.Problem, "\n")
 			o.Progress(fmt.Sprintf("%s: given up: %s", Words(out), why))
 			err = nil

@@ -196,6 +196,7 @@ func (v *verifier) prepare(ctx context.Context, i int) error {
 		plan.Plan = p.Text
 	} else {
 		plan.Plan = "no plan: " + err.Error()
+		v.into.Warnings = append(v.into.Warnings, out.Design+" told no plan: "+err.Error())
 	}
 	out.Plans = []run.ScanPlan{plan}
 	if err := a.Ask(ctx, q, &v.got); err != nil {

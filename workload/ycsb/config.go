@@ -71,9 +71,9 @@ type Config struct {
 	Ignored []string // properties that were given and have no effect
 }
 
-// NewConfig reads properties. One that is not known is an error, as its author
-// meant something by it.
-func NewConfig(p Properties) (*Config, error) {
+// NewConfig reads properties, over which set may put others. One that is not
+// known is an error, as its author meant something by it.
+func NewConfig(p Properties, set ...func(c *Config)) (*Config, error) {
 	c := &Config{InsertCount: -1}
 	settings := known()
 	for _, s := range settings {
@@ -99,6 +99,9 @@ func NewConfig(p Properties) (*Config, error) {
 			return nil, &fault.Error{Setting: "property " + name, Problem: "is not known", Cure: suggest(name, settings)}
 		}
 	}
+	for _, f := range set {
+		f(c)
+	}
 	return c, c.settle()
 }
 
@@ -123,6 +126,10 @@ func (c *Config) settle() error {
 		sum += w
 	}
 	switch {
+	case c.Threads < 1:
+		return bad("threadcount", fmt.Sprintf("%d is not understood", c.Threads), "give at least 1")
+	case !(c.Target >= 0 && c.Target <= 1e9):
+		return bad("target", fmt.Sprintf("%g is not understood", c.Target), "give operations per second up to 1e9, or 0 for no target")
 	case c.InsertCount < 1 || c.InsertStart > c.Records-c.InsertCount:
 		return bad("recordcount", fmt.Sprintf("%d is less than insertstart + insertcount = %d + %d", c.Records, c.InsertStart, c.InsertCount), "raise it, or lower one of these")
 	case c.Integrity && c.FieldLengths != "constant":
@@ -163,34 +170,12 @@ func (c *Config) TableSpec(l engine.Layout) engine.Table {
 
 // suggest finds the known name that is nearest.
 func suggest(name string, settings []Setting) string {
-	best, least := "", len(name)/2+1
+	var known []string
 	for _, s := range settings {
-		if d := distance(name, s.Name); d < least {
-			best, least = s.Name, d
-		}
+		known = append(known, s.Name)
 	}
-	if best == "" {
-		return "see `barograph ycsb properties`"
+	if near := fault.Nearest(name, known); near != "" {
+		return "did you mean " + near + "? See `barograph ycsb properties`"
 	}
-	return "did you mean " + best + "? See `barograph ycsb properties`"
-}
-
-// distance is Levenshtein's.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for k := range row {
-		row[k] = k
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for k := range len(b) {
-			cost := diagonal
-			if a[i] != b[k] {
-				cost++
-			}
-			diagonal, row[k+1] = row[k+1], min(cost, row[k]+1, row[k+1]+1)
-		}
-	}
-	return row[len(b)]
+	return "see `barograph ycsb properties`"
 }

@@ -8,8 +8,8 @@ import (
 	"barograph/workload/ycsb/dist"
 )
 
-// existing knows, in the order of keys, records that a scan must return: all
-// that were loaded, or, of very many, those with the greatest keys. 16 bytes each.
+// existing knows, in the order of keys, records that a scan must return: all of
+// the part that was loaded, or, of very many, those with the greatest keys. 16 bytes each.
 type existing struct {
 	from   uint64 // ordinal of the least key that it would know
 	sorted []place
@@ -92,20 +92,20 @@ func (c *Config) ordinalKey(key []byte) (uint64, bool) {
 
 // newExisting knows the records of a workload; nil where there are too many.
 func newExisting(c *Config) *existing {
-	if c.Records > mostIndexed {
+	if c.InsertCount > mostIndexed {
 		return nil
 	}
 	e := &existing{}
-	if c.Records > mostPlaces {
+	if c.InsertCount > mostPlaces {
 		sample := make([]uint64, 0, sampledToCut)
 		for i := range int64(sampledToCut) {
-			sample = append(sample, c.ordinalOf(i*(c.Records/sampledToCut)))
+			sample = append(sample, c.ordinalOf(c.InsertStart+i*(c.InsertCount/sampledToCut)))
 		}
 		slices.Sort(sample)
-		share := float64(mostPlaces) / float64(c.Records) * 0.9 // a sample is off by a little
+		share := float64(mostPlaces) / float64(c.InsertCount) * 0.9 // a sample is off by a little
 		e.from = sample[len(sample)-1-int(share*float64(len(sample)-1))]
 	}
-	for n := range c.Records {
+	for n := c.InsertStart; n < c.InsertStart+c.InsertCount; n++ {
 		if o := c.ordinalOf(n); o >= e.from {
 			e.sorted = append(e.sorted, place{o, n})
 		}

@@ -23,7 +23,8 @@ type Measurement struct {
 	whole bool // the value is a count
 }
 
-// Measurements are the report in YCSB's terms and order.
+// Measurements are the report in YCSB's terms and order. Where answers are wrong,
+// missing, or were not checked, it has counts alone.
 func (r *Report) Measurements() []Measurement {
 	var out []Measurement
 	whole := func(metric, what string, n int64) {
@@ -32,13 +33,15 @@ func (r *Report) Measurements() []Measurement {
 	part := func(metric, what string, x float64) {
 		out = append(out, Measurement{metric, what, x, false})
 	}
-	elapsed := r.Result.Elapsed
-	whole("OVERALL", "RunTime(ms)", elapsed.Milliseconds())
-	part("OVERALL", "Throughput(ops/sec)", r.Throughput())
+	timed := r.timed()
+	if timed {
+		whole("OVERALL", "RunTime(ms)", r.Result.Elapsed.Milliseconds())
+		part("OVERALL", "Throughput(ops/sec)", r.Throughput())
+	}
 	if r.Config.Target > 0 {
 		whole("OVERALL", "Unstarted", r.Result.Unstarted)
 	}
-	if n := r.Operations(); n != r.Succeeded() || r.Reconnects > 0 {
+	if n := r.Operations(); !timed || n != r.Succeeded() || r.Reconnects > 0 {
 		whole("OVERALL", "Attempts", n)
 		whole("OVERALL", "Succeeded", r.Succeeded())
 		whole("OVERALL", "Reconnects", r.Reconnects)
@@ -53,7 +56,7 @@ func (r *Report) Measurements() []Measurement {
 	for kind, name := range kinds() {
 		out = r.operation(out, name, r.Result.Groups[kind])
 	}
-	if r.Cleanup.Count() > 0 {
+	if timed && r.Cleanup.Count() > 0 {
 		out = r.latencies(out, "CLEANUP", r.Cleanup)
 	}
 	return out
@@ -127,8 +130,11 @@ func (r *Report) times(out []Measurement, name string, g *pace.Group, counts []M
 
 func (r *Report) latencies(out []Measurement, name string, h *measure.Histogram) []Measurement {
 	micro := func(d time.Duration) float64 { return float64(d.Microseconds()) }
+	out = append(out, Measurement{name, "Operations", float64(h.Count()), true})
+	if !r.timed() {
+		return out
+	}
 	out = append(out,
-		Measurement{name, "Operations", float64(h.Count()), true},
 		Measurement{name, "AverageLatency(us)", float64(h.Mean()) / 1000, false},
 		Measurement{name, "MinLatency(us)", micro(h.Min()), true},
 		Measurement{name, "MaxLatency(us)", micro(h.Max()), true})
@@ -180,8 +186,11 @@ type logged struct {
 
 // WriteLogs writes an HdrHistogram log for each kind of operation that
 // succeeded, of service and, where asked for, of response times: a line for
-// each interval of status, as YCSB does.
+// each interval of status, as YCSB does. What is not right has none.
 func (r *Report) WriteLogs() error {
+	if !r.timed() {
+		return nil
+	}
 	for kind, name := range kinds() {
 		if r.Result.Groups[kind][statusOK] == nil {
 			continue

@@ -1,52 +1,63 @@
 package ycsb
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
-	"barograph/engine"
 	"barograph/measure"
-	"barograph/measure/pace"
 	"barograph/run"
 )
 
-// Right reports whether every answer was right: nothing wrong, nothing missing
-// beyond maxmisses, no operation that failed.
-func (r *Report) Right() bool {
-	return r.all(statusWrong) == 0 && r.all(statusError) == 0 && r.all(statusNotFound) <= r.Config.MaxMisses && r.all(statusExists) == 0
+// Answers counts how the answers turned out, and what they were held against:
+// reads and scans are found under their keys, with every field, in order, and
+// under dataintegrity their values are computed anew. Some records are read back
+// after each run, so that one of writes alone is not the engine's word alone.
+func (r *Report) Answers() run.Answers {
+	a := run.Answers{
+		Succeeded: r.Succeeded(), Wrong: r.all(statusWrong) + r.back.Wrong, Failed: r.all(statusError) + r.all(statusExists),
+		Found: r.tally(statusOK, opRead, opScan, opReadPath) + r.back.Found, Values: r.tally(statusOK, kindVerify),
+		Written: r.tally(statusOK, opInsert, opUpdate, opDelete, opUpdatePath),
+	}
+	if r.Config.Integrity {
+		a.Values += r.back.Found
+	}
+	if n := r.all(statusNotFound) + r.back.Missing; n > r.Config.MaxMisses {
+		a.Missing = n
+	}
+	return a
 }
 
-// Point is the report as a run folder keeps it. The mix is the workload's name.
-func (r *Report) Point(mix, scheme string, place engine.Place, layout engine.Layout, rep int) *run.Point {
+// timed reports whether the times may be shown: answers were checked, and none
+// is wrong or missing, and the process ran. Operations that failed with an error have none anyway.
+func (r *Report) timed() bool {
+	a := r.Answers()
+	return a.Wrong == 0 && a.Missing == 0 && a.Found > 0 && r.Stood == 0
+}
+
+// Point is the report on a target as a run folder keeps it. The mix is the
+// workload's name.
+func (r *Report) Point(mix string, t *Target, rep int) *run.Point {
 	res := r.Result
 	p := &run.Point{
-		Mix: mix, Engine: scheme, Layout: string(layout), Place: string(place), Threads: r.Threads, Target: r.Config.Target / float64(max(r.Config.Shard.Of, 1)), Rep: rep, Clients: 1, Shard: r.Config.Shard.String(),
-		Verdict: run.Equal, Started: res.Began.Add(time.Duration(r.Config.Warmup) * time.Second).UTC(), Elapsed: res.Elapsed, Ending: string(res.Ending),
-		Operations: r.Operations(), Checked: r.checked(), Unstarted: res.Unstarted, Throughput: r.Throughput(), Warnings: r.Warnings,
+		Mix: mix, Engine: t.Scheme, Layout: string(t.Layout), Place: string(t.Place), Threads: r.Threads, Target: r.Config.Target / float64(max(r.Config.Shard.Of, 1)), Rep: rep, Clients: 1, Shard: r.Config.Shard.String(),
+		Started: res.Began.Add(time.Duration(r.Config.Warmup) * time.Second).UTC(), Elapsed: res.Elapsed, Ending: string(res.Ending),
+		Operations: r.Operations(), Unstarted: res.Unstarted, Reconnects: r.Reconnects, Outage: r.Outage, Throughput: r.Throughput(), Warnings: r.Warnings,
 		Interval: res.Interval, Client: r.Client, Machine: r.Machine, Server: r.Server,
 	}
 	for _, x := range r.Problems {
 		p.Problems = append(p.Problems, run.Counted(x))
 	}
-	switch {
-	case r.all(statusWrong) > 0:
-		p.Verdict = run.Wrong
-	case !r.Right() || res.Ending == pace.Failed || res.Hung:
-		p.Verdict = run.Failed
-	}
-	switch err := r.Err(); {
-	case err != nil && p.Verdict == run.Equal:
-		p.Warnings = append(slices.Clip(p.Warnings), err.Error())
-	case err != nil:
-		p.Problem = err.Error()
-	case p.Verdict != run.Equal:
-		p.Problem = "the run ended early: " + string(res.Ending)
-	}
 	for _, s := range res.Series {
 		p.Series = append(p.Series, run.Slice{Ended: s.Ended, Failed: s.Failed, Slow: s.Slow})
 	}
 	r.groups(p)
+	problem, failed, a := r.Err(), r.failed, r.Answers()
+	if failed == nil && (a.Wrong+a.Missing+a.Failed > 0 || r.Result.Hung || r.Stood > 0) {
+		failed = problem
+	}
+	if p.Judge(a, failed); problem != nil && p.Verdict == run.Equal {
+		p.Warnings = append(slices.Clip(p.Warnings), problem.Error()) // it ended early, or does not hold the target
+	}
 	return p
 }
 
@@ -69,38 +80,4 @@ func (r *Report) groups(p *run.Point) {
 		}
 	}
 	p.Service, p.Response = run.Short(service), run.Short(r.Response())
-}
-
-// checked counts the answers that were held against what must be there: reads
-// for being found whole, scans for their order, bounds and records, values
-// under dataintegrity.
-func (r *Report) checked() int64 {
-	n := int64(0)
-	for status := range statuses() {
-		n += r.tally(status, opRead, opUpdate, opInsert, opScan, opDelete, opReadPath, opUpdatePath, kindVerify)
-	}
-	return n
-}
-
-// Summary is one run of a sweep, in short.
-type Summary struct {
-	Threads    int
-	Throughput float64       // operations per second
-	P95        time.Duration // response
-}
-
-// Knee is the number of threads beyond which more of them bring little: the
-// fewest whose throughput is at least 90 % of the highest that was measured.
-func Knee(all []Summary) Summary {
-	if len(all) == 0 {
-		return Summary{}
-	}
-	best := slices.MaxFunc(all, func(a, b Summary) int { return cmp.Compare(a.Throughput, b.Throughput) })
-	knee := best
-	for _, s := range all {
-		if s.Throughput >= 0.9*best.Throughput && s.Threads < knee.Threads {
-			knee = s
-		}
-	}
-	return knee
 }

@@ -42,8 +42,11 @@ type Report struct {
 
 	Reconnects int64         // connections that were lost and opened anew
 	Outage     time.Duration // during which some worker had none
+	Stood      time.Duration // for which this process stood still: the times are not the engine's
 
-	intervals []logged // for WriteLogs; nil unless hdrhistogram.fileoutput is set
+	failed    error       // with which it ended
+	back      run.Answers // of what was read back after it
+	intervals []logged    // for WriteLogs; nil unless hdrhistogram.fileoutput is set
 }
 
 // Load makes the table and inserts the records insertstart … insertstart +
@@ -85,6 +88,7 @@ func execute(ctx context.Context, kv engine.KV, spec engine.Table, c *Config, o 
 	if r.Result == nil {
 		return nil, errors.Join(err, closeAll(conns))
 	}
+	r.failed = err
 	return r, err
 }
 
@@ -114,10 +118,16 @@ func (w *workload) perform(ctx context.Context, conns []*engine.Conn, o *Options
 			r.intervals = append(r.intervals, logged{from, to, groups})
 		}
 	}
+	still := measure.WatchStandstill()
 	r.Result, err = pace.Run(ctx, workers, pacing)
+	r.Stood = still.Stood()
+	still.Stop()
 	unmeasured := watch.stop(ctx, r)
 	if r.Result == nil {
 		return err
+	}
+	if err == nil && ctx.Err() == nil && r.Err() == nil {
+		err = r.readBack(ctx, own[0])
 	}
 	r.Problems = w.problems.list()
 	r.Inserted = w.sequence.next.Load() - w.Records
@@ -281,7 +291,7 @@ func (r *Report) Err() error {
 		}
 	}
 	if n := r.all(statusWrong); n > 0 {
-		say(fault.Differs, fmt.Sprintf("%d answers are wrong", n), "see the problems listed; these times are those of wrong answers")
+		say(fault.Differs, fmt.Sprintf("%d answers are wrong", n), "see the problems listed; what is wrong has no times")
 	}
 	if n := r.all(statusError); n > 0 {
 		say(fault.Incomplete, fmt.Sprintf("%d operations failed", n), "see the problems listed")
@@ -293,6 +303,9 @@ func (r *Report) Err() error {
 		say(fault.Incomplete, fmt.Sprintf("%d records were there already, %d are new", n, r.all(statusOK)), "drop the table first, or go on with an unfinished load by --resume")
 	} else if n > 0 {
 		say(fault.Incomplete, fmt.Sprintf("%d keys to insert were taken", n), "raise recordcount to the number of records, or load the table anew")
+	}
+	if r.Stood > 0 && !r.Load {
+		say(fault.Incomplete, "this process stood still for "+r.Stood.Round(time.Millisecond).String()+", stopped or asleep: what it measured is not the engine's time", "run it again, on a machine that stays awake")
 	}
 	if r.Result.Hung {
 		say(fault.Incomplete, "operations did not return after they were cancelled", "see whether the engine is alive")

@@ -1,9 +1,60 @@
 package ycsb
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
+
+	"barograph/measure"
+	"barograph/run"
 )
+
+// Summary is what a sweep measured with one number of threads.
+type Summary struct {
+	Threads    int
+	Throughput float64       // operations per second; of several runs the median
+	P95        time.Duration // response; likewise
+	Runs       int
+	Range      measure.MedianInterval // of the throughput
+}
+
+// summarize makes a summary of the runs with one number of threads.
+func summarize(all []*run.Point) Summary {
+	var rate, p95 []float64
+	for _, p := range all {
+		rate, p95 = append(rate, p.Throughput), append(p95, float64(p.Response.P95))
+	}
+	return Summary{
+		Threads: all[0].Threads, Throughput: measure.Median(rate), P95: time.Duration(measure.Median(p95)),
+		Runs: len(all), Range: measure.MedianCI(rate, measure.Confidence),
+	}
+}
+
+// known is the throughput in words, with what it is known by: without an
+// interval it is not told.
+func (s Summary) known() string {
+	if !s.Range.Known {
+		return fmt.Sprintf("by %s of each number of threads, too few for an interval (--reps %d gives one)", several(s.Runs, "run"), s.Range.Need)
+	}
+	return fmt.Sprintf("with %.0f operations/s (95 %% interval %.0f – %.0f)", s.Throughput, s.Range.Lo, s.Range.Hi)
+}
+
+// Knee is the number of threads beyond which more of them bring little: the
+// fewest whose throughput is at least 90 % of the highest that was measured.
+func Knee(all []Summary) Summary {
+	if len(all) == 0 {
+		return Summary{}
+	}
+	best := slices.MaxFunc(all, func(a, b Summary) int { return cmp.Compare(a.Throughput, b.Throughput) })
+	knee := best
+	for _, s := range all {
+		if s.Throughput >= 0.9*best.Throughput && s.Threads < knee.Threads {
+			knee = s
+		}
+	}
+	return knee
+}
 
 // Saturation is what a search for saturation found.
 type Saturation struct {
@@ -73,14 +124,21 @@ func (s Saturation) String() string {
 	if len(s.Runs) == 0 {
 		return "nothing was measured"
 	}
-	text := fmt.Sprintf("saturates at %d threads with %.0f operations/s (p95 %s): more bring less than a tenth", s.Knee.Threads, s.Knee.Throughput, s.Knee.P95.Round(10*time.Microsecond))
+	text := fmt.Sprintf("saturates at %s, %s: more bring less than a tenth", several(s.Knee.Threads, "thread"), s.Knee.known())
 	switch {
 	case s.Bound == 0:
 		return text
 	case s.Holds.Threads == 0:
-		return fmt.Sprintf("breaks the bound of %s with a single thread (p95 %s)", s.Bound, s.Runs[0].P95.Round(10*time.Microsecond))
+		return fmt.Sprintf("breaks the bound of %s with a single thread", s.Bound)
 	case s.Ended == "the bound was broken":
-		return fmt.Sprintf("holds a 95th percentile of %s up to %d threads, with %.0f operations/s (p95 %s)", s.Bound, s.Holds.Threads, s.Holds.Throughput, s.Holds.P95.Round(10*time.Microsecond))
+		return fmt.Sprintf("holds a 95th percentile of %s up to %s, %s", s.Bound, several(s.Holds.Threads, "thread"), s.Holds.known())
 	}
 	return text + fmt.Sprintf("; the bound of %s was held throughout", s.Bound)
+}
+
+func several(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }

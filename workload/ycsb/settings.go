@@ -21,7 +21,7 @@ func known() []Setting {
 	ignored := func(name, why string) Setting { return Setting{Name: name, Help: "accepted, of no effect: " + why} }
 	const (
 		java = "it is about YCSB's own process"
-		jdbc = "--db says where the database is"
+		jdbc = "--engine says where the database is"
 	)
 	return []Setting{
 		{"workload", coreWorkload, "must be YCSB's core workload", takeWorkload},

@@ -32,6 +32,15 @@ func (s Shard) String() string {
 	return fmt.Sprintf("%d/%d", s.Index+1, s.Of)
 }
 
+// Set and Type make a Shard the value of a flag.
+func (s *Shard) Set(text string) (err error) {
+	*s, err = ParseShard(text)
+	return err
+}
+
+// Type names what the flag takes.
+func (s *Shard) Type() string { return "i/n" }
+
 // split returns the part of n things that begin at first.
 func (s Shard) split(first, n int64) (begin, count int64) {
 	if s.Of < 2 {

@@ -126,9 +126,13 @@ const (
 // is marked, so that nobody asks for it from then on.
 func (k *worker) request(remove bool) (int64, error) {
 	for range mostDraws {
-		number := k.draw()
-		if number < 0 || number > k.sequence.last.Load() {
+		last := k.sequence.last.Load() - k.gap
+		number := k.draw(last)
+		if number < k.InsertStart || number > last {
 			continue
+		}
+		if number >= k.InsertStart+k.InsertCount {
+			number += k.gap
 		}
 		if remove {
 			if k.absent.mark(number) {
@@ -141,18 +145,20 @@ func (k *worker) request(remove bool) (int64, error) {
 	return 0, &fault.Error{Problem: "no record is left to request", Cure: "load more records, or lower deleteproportion"}
 }
 
-func (k *worker) draw() int64 {
+// draw draws from the keys of the part that was loaded and, behind them, those
+// that were inserted, up to last: as if no other part were between.
+func (k *worker) draw(last int64) int64 {
 	switch k.Requests {
 	case "zipfian":
 		return k.scrambled.Draw(k.rng)
 	case "zipfian-exact":
 		return k.exact.Draw(k.rng)
 	case "latest":
-		return k.latest.Draw(k.rng, k.sequence.last.Load())
+		return k.InsertStart + k.latest.Draw(k.rng, last-k.InsertStart)
 	case "hotspot":
 		return k.hotspot.Draw(k.rng)
 	case "exponential":
-		return k.sequence.last.Load() - k.back.Draw(k.rng)
+		return last - k.back.Draw(k.rng)
 	case "sequential":
 		return k.sequential.Draw()
 	}

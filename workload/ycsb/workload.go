@@ -17,6 +17,7 @@ import (
 	"barograph/engine"
 	"barograph/fault"
 	"barograph/measure/pace"
+	"barograph/run"
 	"barograph/workload/ycsb/dist"
 )
 
@@ -48,6 +49,7 @@ type workload struct {
 	absent   absent
 	present  *existing // nil = scans are not checked against it
 	problems Problems
+	gap      int64        // keys between the part that was loaded and those that are inserted: another client's parts
 	loaded   atomic.Int64 // numbers given out by a load, from InsertStart
 	outages  outages
 
@@ -69,6 +71,7 @@ func newWorkload(c *Config, table *engine.Records) (*workload, error) {
 	w := &workload{Config: c, fields: c.TableSpec("").Fields, table: table, sequence: newSequence(c.Records)}
 	w.mix = dist.NewChoice(c.Mix[:]...)
 	first, last := c.InsertStart, c.InsertStart+c.InsertCount-1
+	w.gap = c.Records - last - 1
 	w.uniform = dist.Uniform{Least: first, Most: last}
 	switch c.Requests {
 	case "zipfian":
@@ -83,9 +86,9 @@ func newWorkload(c *Config, table *engine.Records) (*workload, error) {
 	case "hotspot":
 		w.hotspot = dist.NewHotspot(first, last, c.HotData, c.HotOps)
 	case "exponential":
-		w.back = dist.NewExponential(c.ExpPercentile, float64(c.Records)*c.ExpFraction)
+		w.back = dist.NewExponential(c.ExpPercentile, float64(c.InsertCount)*c.ExpFraction)
 	case "latest":
-		w.latest = dist.NewLatest(c.Records - 1)
+		w.latest = dist.NewLatest(c.InsertCount - 1)
 	}
 	w.scanLength = dist.Uniform{Least: c.MinScan, Most: c.MaxScan}.Draw
 	if c.ScanLengths == "zipfian" {
@@ -167,35 +170,62 @@ func (w *workload) pacing(o *Options) pace.Options {
 	}
 }
 
-// probe reads some of the records that must be there: of a load that was cut
-// off, or that is another's, every request would be a miss.
-func (w *workload) probe(ctx context.Context, c *engine.Conn) error {
-	rng := rand.New(rand.NewPCG(uint64(w.Seed), math.MaxUint64)) //nolint:gosec // not negative
-	first, last := w.InsertStart, w.InsertStart+w.InsertCount-1
-	numbers := []int64{first, last}
+// look reads records that must be there: the first, the last and some between.
+// found were, with every field and, under dataintegrity, the value that follows
+// from key and field.
+func (k *worker) look(ctx context.Context) (found, wrong int64, missing []string, err error) {
+	rng := rand.New(rand.NewPCG(uint64(k.Seed), math.MaxUint64)) //nolint:gosec // not negative
+	numbers := []int64{k.InsertStart, k.InsertStart + k.InsertCount - 1}
 	for range 64 {
-		numbers = append(numbers, w.uniform.Draw(rng))
+		numbers = append(numbers, k.uniform.Draw(rng))
 	}
-	var row engine.Row
-	missing := 0
-	example := ""
 	for _, n := range numbers {
-		row.Reset()
-		key := w.appendKey(nil, n)
-		err := c.Read(ctx, key, nil, &row)
+		if k.absent.has(n) {
+			continue
+		}
+		k.row.Reset()
+		k.key = k.appendKey(k.key[:0], n)
+		err := k.conn.Read(ctx, k.key, nil, &k.row)
 		switch {
 		case errors.Is(err, engine.ErrNotFound):
-			missing++
-			example = string(key)
+			missing = append(missing, string(k.key))
 		case err != nil:
-			return fmt.Errorf("read %s: %w", key, err)
+			return found, wrong, missing, fmt.Errorf("read %s: %w", k.key, err)
+		case !k.complete(&k.row, nil), k.Integrity && k.verify(k.key, &k.row) != statusOK:
+			wrong++
+		default:
+			found++
 		}
 	}
-	if missing > 0 {
-		return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
-			Setting: "table " + w.Table, Problem: fmt.Sprintf("load incomplete: of %d records looked for %d are missing, such as %s", len(numbers), missing, example),
-			Cure: fmt.Sprintf("load recordcount=%d with the same insertorder and zeropadding, or give the recordcount that was loaded", w.Records),
-		}}
+	return found, wrong, missing, nil
+}
+
+// probe looks before a run: of a load that was cut off, or that is another's,
+// every request would be a miss.
+func (w *workload) probe(ctx context.Context, c *engine.Conn) error {
+	found, wrong, missing, err := w.worker(c, 0).look(ctx)
+	if err != nil || len(missing) == 0 {
+		w.problems.kinds = nil // the run finds what is wrong
+		return err
+	}
+	return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
+		Setting: "table " + w.Table, Problem: fmt.Sprintf("load incomplete: of %d records looked for %d are missing, such as %s", found+wrong+int64(len(missing)), len(missing), missing[0]),
+		Cure: fmt.Sprintf("load recordcount=%d with the same insertorder and zeropadding, or give the recordcount, or the insertstart and insertcount, that were loaded", w.Records),
+	}}
+}
+
+// readBack looks after a load or a run that was right so far: writes are the
+// engine's word until they are read.
+func (r *Report) readBack(ctx context.Context, k *worker) error {
+	found, wrong, missing, err := k.look(ctx)
+	r.back = run.Answers{Found: found, Wrong: wrong, Missing: int64(len(missing))}
+	switch {
+	case err != nil:
+		return fmt.Errorf("read back: %w", err)
+	case wrong > 0:
+		return &fault.Status{Code: fault.Differs, Err: &fault.Error{Problem: fmt.Sprintf("%d records are wrong that were read back", wrong), Cure: "see the problems listed"}}
+	case r.back.Missing > r.Config.MaxMisses:
+		return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{Problem: fmt.Sprintf("%d records are missing that were read back, such as %s", len(missing), missing[0]), Cure: "see whether the engine loses what it acknowledged"}}
 	}
 	return nil
 }

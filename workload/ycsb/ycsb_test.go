@@ -313,6 +313,28 @@ func TestSecondLoadHasNoNewRecords(t *testing.T) {
 	}
 }
 
+// A part of the records is loaded, by insertstart and insertcount, and run: no
+// record of another part is asked for, or missed in a scan.
+func TestPartOfTheRecords(t *testing.T) {
+	for _, requests := range []string{"uniform", "zipfian", "zipfian-exact", "latest", "hotspot", "exponential", "sequential"} {
+		for _, part := range []string{"insertstart=0", "insertstart=300", "insertstart=800"} {
+			for _, order := range []string{"hashed", "ordered"} {
+				c := config(t, part, "insertcount=200", "requestdistribution="+requests, "insertorder="+order, "dataintegrity=true",
+					"readproportion=0.4", "updateproportion=0", "scanproportion=0.4", "insertproportion=0.2", "operationcount=1000")
+				kv := loaded(t, c)
+				r, err := Run(t.Context(), kv, c, Options{})
+				if err != nil || r.Err() != nil {
+					t.Fatalf("%s, %s, %s: %v; %v; %v", requests, part, order, err, r.Err(), r.Problems)
+				}
+				r, err = Run(t.Context(), kv, c.Grown(r.Inserted), Options{}) // as the next of a sweep
+				if err != nil || r.Err() != nil {
+					t.Errorf("%s, %s, %s, again: %v; %v", requests, part, order, err, r.Problems)
+				}
+			}
+		}
+	}
+}
+
 // YCSB's load cuts key numbers to 32 bits.
 func TestKeyNumbersBeyond32Bits(t *testing.T) {
 	const start = "3000000000"

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"barograph/engine/all"
+	"barograph/lab"
+)
+
+// TestBareNameIsTheLabsServer: this process stands for the server's.
+func TestBareNameIsTheLabsServer(t *testing.T) {
+	dir := t.TempDir()
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		t.Skip("no /proc")
+	}
+	stat, err := os.ReadFile("/proc/self/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	self := lab.Process{PID: os.Getpid(), Start: strings.TrimSpace(string(boot)) + "/" + fields[19]}
+	state, err := json.Marshal(lab.State{Engine: "postgres", URL: "postgres://me@127.0.0.1:1/x", Whole: true, Nodes: []lab.NodeState{{Processes: []lab.Process{self}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "postgres"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "postgres", "lab.json"), state, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e := &env{engines: all.Registry()}
+	for raw, want := range map[string]string{"postgres": "postgres://me@127.0.0.1:1/x", "pg=postgres": "pg=postgres://me@127.0.0.1:1/x", "duckdb": "duckdb", "postgres://h/y": "postgres://h/y"} {
+		if got, err := e.serverOf(raw, []string{t.TempDir(), dir}); err != nil || got != want {
+			t.Errorf("%s is %s, %v", raw, got, err)
+		}
+	}
+	if got, err := e.serverOf("mariadb", []string{dir}); err == nil {
+		t.Errorf("mariadb is %s", got)
+	}
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"barograph/engine"
+	"barograph/engine/all"
+	"barograph/fault"
+	"barograph/formats"
+)
+
+// marker is the secret that nothing may print or keep.
+const marker = "hunter2MARK"
+
+// keepsSecret runs a command line and searches what it prints, and dir, for the marker.
+func keepsSecret(t *testing.T, want int, args ...string) {
+	t.Helper()
+	status, stdout, stderr := barograph(t, args...)
+	if want >= 0 && status != want {
+		t.Errorf("barograph %s: status %d\n%s", fault.Redact(strings.Join(args, " ")), status, stderr)
+	}
+	if strings.Contains(stdout+stderr, marker) {
+		t.Errorf("barograph %q prints\n%s%s", args, stdout, stderr)
+	}
+}
+
+func searchFiles(t *testing.T, dir string) (files int) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		files++
+		text, err := os.ReadFile(path)
+		if strings.Contains(string(text), marker) {
+			t.Errorf("%s holds the secret", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	return files
+}
+
+// someLines is a file of those lines of a folder's first file of which test_3 asks.
+func someLines(t *testing.T, dir string) string {
+	t.Helper()
+	files, err := formats.Expand([]string{dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := slices.DeleteFunc(bytes.SplitAfter(text, []byte("\n")), func(line []byte) bool { return !bytes.Contains(line, []byte(" HGT P500 ")) })
+	path := filepath.Join(t.TempDir(), filepath.Base(files[0]))
+	if err := os.WriteFile(path, bytes.Join(lines, nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestSecretsOfWholeRuns runs every workload on an engine that takes a URL with
+// a password and answers.
+func TestSecretsOfWholeRuns(t *testing.T) {
+	data, dir := someLines(t, dayOfData(t)), t.TempDir()
+	db := func(name string) string {
+		return "sqlite://me:" + marker + "@localhost" + filepath.Join(t.TempDir(), name)
+	}
+	out := func(name string) string { return filepath.Join(dir, name) }
+	archive := db("a")
+	keepsSecret(t, 0, "load", data, "--to", archive, "--verbose")
+	keepsSecret(t, 0, "ask", "test_3", "--from", archive, "--explain")
+	keepsSecret(t, 0, "met", data, "--engine", "twin="+db("b"), "--case", "test_3", "--design", "document", "--reps", "1", "--askers", "1", "--ask-for", "50ms", "--out", out("met"))
+	keepsSecret(t, 0, "ycsb", "load", "--db", archive, "-P", "workloada", "-p", "recordcount=10", "-p", "db.passwd="+marker)
+	keepsSecret(t, 0, "ycsb", "run", "--db", archive, "-P", "workloada", "-p", "recordcount=10", "-p", "operationcount=10", "-p", "db.passwd="+marker, "--out", out("ycsb"))
+	keepsSecret(t, 0, "post", "--db", db("c"), "--messages", "2", "--mean", "20", "--out", out("post"))
+	if n := searchFiles(t, dir); n < 25 {
+		t.Errorf("%d files were searched", n)
+	}
+}
+
+// TestSecretsOfEveryParameter puts the marker into the password of every
+// engine, and into each of its parameters as the password of a URL, or bare
+// where the parameter is a secret; nothing listens there.
+func TestSecretsOfEveryParameter(t *testing.T) {
+	for _, d := range all.Registry() {
+		t.Run(d.Scheme, func(t *testing.T) {
+			t.Parallel()
+			base := d.Scheme + "://me:" + marker + "@127.0.0.1:1/" + strings.TrimPrefix(t.TempDir(), "/")
+			urls := []string{base, d.Scheme + "://me:" + marker + "@127.0.0.1:bad/x", d.Scheme + "://me:1%zz" + marker + "@127.0.0.1/x", base + "?no_such=1"}
+			for _, p := range d.Params {
+				value := "x://me:" + marker + "@host"
+				if p.Secret {
+					value = marker
+				}
+				urls = append(urls, base+"?"+p.Name+"="+url.QueryEscape(value), d.Scheme+":x?"+p.Name+"="+value)
+			}
+			for _, u := range urls {
+				ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+				e, err := all.Registry().Open(ctx, u, engine.Options{ReadOnly: true})
+				if err == nil && len(d.Offers) > 0 { // a client may connect with the first archive
+					_, err = e.Archives.Open(ctx, firstDesign(&d))
+				}
+				cancel()
+				if err != nil && strings.Contains(fault.Redact(err.Error()), marker) {
+					t.Errorf("the error of %s is %v", u, err)
+				}
+			}
+		})
+	}
+}
+
+func TestSecretsOfServersThatAreNotReached(t *testing.T) {
+	data := dayOfData(t)
+	t.Chdir(t.TempDir())
+	db := "postgres://me:" + marker + "@127.0.0.1:1/x"
+	for _, args := range [][]string{
+		{"load", data, "--to", db}, {"ask", "test_3", "--from", db, "--verbose"}, {"met", data, "--engine", "a=" + db}, {"ycsb", "load", "--db", db, "-P", "workloada"},
+		{"post", "--db", db, "--messages", "1"}, {"faults", "--engine", db}, {"diff", db, db}, {"load", data, "--to", "db2://me:" + marker + "@host"},
+	} {
+		keepsSecret(t, -1, args...)
+	}
+	searchFiles(t, ".")
+}

@@ -1,0 +1,73 @@
+//go:build unix
+
+package measure
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A process that was stopped knows it as soon as it goes on; one that was not
+// is told nothing.
+func TestStandstillIsNoticed(t *testing.T) {
+	if os.Getenv("BAROGRAPH_STOPPED") != "" {
+		stoppedChild()
+		return
+	}
+	t.Parallel() // it waits
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestStandstillIsNoticed$")
+	child.Env = append(os.Environ(), "BAROGRAPH_STOPPED=1")
+	in, err := child.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	lines.Scan()
+	before := lines.Text()
+	for _, s := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGCONT} {
+		if err := child.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+		if s == syscall.SIGSTOP {
+			time.Sleep(standstill + 3*progress)
+		}
+	}
+	if err := in.Close(); err != nil { // the child looks once more
+		t.Fatal(err)
+	}
+	lines.Scan()
+	if before != "false" || lines.Text() != "true" {
+		t.Errorf("before it was stopped the child stood still: %s; after it: %s", before, lines.Text())
+	}
+	if err := child.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+func stoppedChild() {
+	s := WatchStandstill()
+	defer s.Stop()
+	fmt.Fprintln(os.Stdout, s.Stood() > 0)
+	_, _ = os.Stdin.Read(make([]byte, 1)) // until its end
+	fmt.Fprintln(os.Stdout, s.Stood() > 0)
+}
+
+// A gap is counted once.
+func TestStandstillIsCountedOnce(t *testing.T) {
+	s := &Standstill{last: time.Now().Add(-7 * time.Second)}
+	if got := s.Stood().Round(time.Second); got != 7*time.Second || s.Stood().Round(time.Second) != got {
+		t.Errorf("seven seconds are %s", got)
+	}
+}

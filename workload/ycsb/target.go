@@ -1,0 +1,90 @@
+package ycsb
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"barograph/engine"
+	"barograph/run"
+)
+
+// Target is an engine that workloads run on, one after the other.
+type Target struct {
+	Scheme string
+	Place  engine.Place
+	KV     engine.KV
+	Layout engine.Layout
+	Server Server
+
+	inserted int64 // by the runs so far
+	failed   error // it has failed, and is not asked again
+}
+
+// Options are those of a load or a run on it.
+func (t *Target) Options() Options { return Options{Layout: t.Layout, Server: t.Server} }
+
+// LoadAll loads every record, untimed: what is kept no longer than a command, or
+// is asked to be loaded before a sweep.
+func (t *Target) LoadAll(ctx context.Context, c *Config) error {
+	whole := *t.fit(c)
+	whole.InsertStart, whole.InsertCount, whole.Target, whole.Seconds, whole.Shard = 0, whole.Records, 0, 0, Shard{}
+	r, err := Load(ctx, t.KV, &whole, Options{Layout: t.Layout})
+	if err != nil {
+		return err
+	}
+	return r.Err()
+}
+
+// The floor's limits: its records fit in memory, and two seconds tell what it takes.
+const (
+	floorRecords = 100_000
+	floorSeconds = 2
+)
+
+// fit is the workload as the target runs it: the floor, which is in memory, runs
+// a small one. Records that runs inserted are there.
+func (t *Target) fit(c *Config) *Config {
+	if t.Place != engine.Memory {
+		return c.Grown(t.inserted)
+	}
+	out := *c
+	if out.Records > floorRecords {
+		out.Records, out.InsertStart, out.InsertCount = floorRecords, 0, floorRecords
+	}
+	if out.Seconds == 0 || out.Seconds > floorSeconds {
+		out.Seconds = floorSeconds
+	}
+	out.Warmup = 0
+	return out.Grown(t.inserted)
+}
+
+// mostTakes is how often a run is taken in which this process stood still.
+const mostTakes = 3
+
+// Measure runs a workload and makes a point of it, whatever happens. A run in
+// which this process stood still is taken again, and the point says so. The
+// report is nil where there was no run; the error is the run's, or what was not
+// right with it.
+func (t *Target) Measure(ctx context.Context, c *Config, o Options, mix string, rep int) (*run.Point, *Report, error) {
+	var again []string
+	for take := 1; ; take++ {
+		r, err := Run(ctx, t.KV, t.fit(c), o)
+		if r == nil {
+			p := &run.Point{Mix: mix, Engine: t.Scheme, Layout: string(t.Layout), Place: string(t.Place), Threads: int(c.Threads), Rep: rep, Clients: 1, Started: time.Now().UTC()}
+			p.Judge(run.Answers{}, err)
+			return p, nil, err
+		}
+		t.inserted += r.Inserted
+		alone := r.Inserted == 0 || c.Shard.Of < 2 // the keys of other clients are not known
+		if r.Stood > 0 && err == nil && alone && take < mostTakes && ctx.Err() == nil {
+			again = append(again, fmt.Sprintf("this process stood still for %s: the run was taken again", r.Stood.Round(time.Millisecond)))
+			continue
+		}
+		r.Warnings = append(again, r.Warnings...)
+		if err == nil {
+			err = r.Err()
+		}
+		return r.Point(mix, t, rep), r, err
+	}
+}
