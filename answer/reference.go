@@ -10,7 +10,7 @@ import (
 
 // Reference computes the answers to several questions from the records alone.
 // Records are added in the order of the files: where two have one identity, the
-// later value stands, as in an archive. It holds the matching records only.
+// first stands, as in an archive. It holds the matching records only.
 type Reference struct {
 	parts []*part
 	hash  record.Hasher
@@ -21,14 +21,14 @@ type part struct {
 	match *Matcher
 	rows  record.Batch
 	heads map[record.Header]uint32
-	at    map[record.Key]int // identity → row
+	at    map[record.Key]bool // identities of the rows
 }
 
 // NewReference prepares the reference for these questions.
 func NewReference(qs ...*question.Question) *Reference {
 	r := &Reference{}
 	for _, q := range qs {
-		p := &part{q: q, match: NewMatcher(q), heads: map[record.Header]uint32{}, at: map[record.Key]int{}}
+		p := &part{q: q, match: NewMatcher(q), heads: map[record.Header]uint32{}, at: map[record.Key]bool{}}
 		p.rows.Reset(q.Type, "")
 		r.parts = append(r.parts, p)
 	}
@@ -59,10 +59,9 @@ func (r *Reference) Add(b *record.Batch) {
 	}
 }
 
-// put appends row i of b, or replaces the earlier row of the same identity.
+// put appends row i of b, unless there is an earlier row of the same identity.
 func (p *part) put(k record.Key, b *record.Batch, i int) {
-	if at, ok := p.at[k]; ok {
-		p.rows.ReplaceRow(at, b, i)
+	if p.at[k] {
 		return
 	}
 	h := *b.Header(i)
@@ -71,7 +70,7 @@ func (p *part) put(k record.Key, b *record.Batch, i int) {
 		head = p.rows.AddHeader(h)
 		p.heads[h] = head
 	}
-	p.at[k] = p.rows.Len()
+	p.at[k] = true
 	p.rows.AppendRow(b, i, head)
 }
 

@@ -90,13 +90,13 @@ func TestClickBenchTiesHaveOneOrder(t *testing.T) {
 	}
 }
 
-func TestLaterValueStandsInTheReference(t *testing.T) {
+func TestFirstValueStandsInTheReference(t *testing.T) {
 	q := ask(t, "fcst_lead")
 	r := NewReference(q, q)
 	r.Add(records(t, []string{"A"}, []string{"P1"}, []int32{0, 6, 12}, []int64{0}, 1))
 	r.Add(records(t, []string{"A"}, []string{"P1"}, []int32{6, 18}, []int64{0}, 2))
 	for _, a := range r.Answers() {
-		if want := []float64{1, 2, 1, 2}; !slices.Equal(a.Vectors[4].Num, want) {
+		if want := []float64{1, 1, 1, 2}; !slices.Equal(a.Vectors[4].Num, want) {
 			t.Errorf("values %v, want %v", a.Vectors[4].Num, want)
 		}
 	}

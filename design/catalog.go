@@ -21,7 +21,11 @@ type Catalog struct {
 	Subset    string   `json:"subset"`
 	Algorithm string   `json:"key_algorithm"`
 	Groups    []*Group `json:"groups"` // ordered by (line type, version, model, obtype, fcst_var)
-	index     map[groupKey]*Group
+
+	Conflicts     []Conflict `json:"conflicts,omitempty"`      // what files of the archive contradict each other in
+	MoreConflicts bool       `json:"more_conflicts,omitempty"` // there were more than MaxConflicts
+
+	index map[groupKey]*Group
 }
 
 // Group is the metadata of all series of one line type, version, model,
@@ -143,6 +147,10 @@ func gcd(a, b int64) int64 {
 // Merge adds another catalog of the same subset, e.g. that of the records of
 // one commit to that of the archive.
 func (c *Catalog) Merge(o *Catalog) {
+	for _, one := range o.Conflicts {
+		c.Note(one)
+	}
+	c.MoreConflicts = c.MoreConflicts || o.MoreConflicts
 	for _, g := range o.Groups {
 		mine := c.index[g.key()]
 		if mine == nil {

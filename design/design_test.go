@@ -137,7 +137,7 @@ func TestVxIngestF2LeadsOfSeveralFilesAreMerged(t *testing.T) {
 	}
 	var into record.Batch
 	var replaced []int
-	Merge(&into, part(1, 0, 12, 24).Rows, part(2, 6, 12, 48), func(i int) { replaced = append(replaced, i) })
+	Merge(&into, part(1, 0, 12, 24).Rows, part(2, 6, 12, 48), func(_, j int) { replaced = append(replaced, j) })
 	if into.Len() != 5 || len(replaced) != 1 || replaced[0] != 1 {
 		t.Fatalf("%d records, replaced %v; want 5 and [1]", into.Len(), replaced)
 	}

@@ -166,9 +166,9 @@ func compareEntries(a *record.Batch, i int, b *record.Batch, j int) int {
 // Merge puts the records of doc into those that the archive holds already
 // under the same id: have, sorted as documents are, with one header. The
 // result goes to into, which is reset; a later value of the same identity
-// replaces the earlier one. Merge calls replaced with the index in doc of each
-// record that did so.
-func Merge(into, have *record.Batch, doc *Doc, replaced func(row int)) {
+// replaces the earlier one. Merge calls meet with the index in have and in doc
+// of each record that is in both.
+func Merge(into, have *record.Batch, doc *Doc, meet func(i, j int)) {
 	into.Reset(have.Type, "")
 	into.AddHeader(have.Headers[0])
 	i, j := 0, 0
@@ -182,7 +182,7 @@ func Merge(into, have *record.Batch, doc *Doc, replaced func(row int)) {
 			j++
 		default:
 			into.AppendRow(doc.Rows, j, 0)
-			replaced(j)
+			meet(i, j)
 			i++
 			j++
 		}

@@ -137,6 +137,7 @@ type Loader interface {
 	// merged with those of the same identity (the new value stands), the
 	// catalog of these records, merged with the archive's, and the marks of the
 	// files that are whole with this commit. It is durable when Commit returns.
+	// After an error the loader holds no record: those to be stored are added again.
 	Commit(ctx context.Context, c Commit) (Stored, error)
 
 	// Close drops what was not committed.
@@ -147,12 +148,22 @@ type Loader interface {
 type Commit struct {
 	Catalog *design.Catalog // of the records added since the last commit
 	Done    []Mark          // files whose records are all in this commit or an earlier one
+
+	// Refuse reports whether the archive's values of a record must not be
+	// replaced by others. Where that would happen nothing is stored, and the
+	// error is a *Contradicted. nil = the new values stand.
+	Refuse func(record.Key) bool
 }
 
 // Stored tells what a commit did.
 type Stored struct {
 	New      int64            // records that were not there before
-	Replaced map[string]int64 // by file: records that replaced a value in the archive
+	Replaced map[string]int64 // by file: records that were there already; see Meet
+	Other    []Contradiction  // those of Replaced whose values are others, in any order
+
+	// Cut counts, by column, the texts that the tables of another program's schema
+	// hold shortened or with other letters. The archive has them whole.
+	Cut map[string]int64
 }
 
 // Mark says that a file is loaded whole. For every mark
@@ -163,7 +174,8 @@ type Mark struct {
 	Bytes       int64     `json:"bytes"`
 	Read        int64     `json:"read"`        // data lines
 	Stored      int64     `json:"stored"`      // records that were new
-	Replaced    int64     `json:"replaced"`    // records that replaced an earlier value of the same identity
+	Replaced    int64     `json:"replaced"`    // records that the archive or the load had already: the same again, or with other values
+	Other       int64     `json:"-"`           // of Replaced, those with other values; known to the load alone
 	Quarantined int64     `json:"quarantined"` // lines that could not be read
 	Loaded      time.Time `json:"loaded"`
 }

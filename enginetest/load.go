@@ -1,11 +1,14 @@
 package enginetest
 
 import (
+	"errors"
 	"maps"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"barograph/engine"
+	"barograph/record"
 )
 
 // load is the topic of loading: merging, replacing, conservation.
@@ -39,6 +42,7 @@ func (s *suite) load(t *testing.T) {
 		}
 	})
 	t.Run("a later value replaces the earlier one", s.replace)
+	t.Run("other values are refused METdbLoad's order of files decides", s.contradict)
 	t.Run("a loader closed without commit leaves nothing", s.abandon)
 	t.Run("a commit of nothing", s.nothing)
 	t.Run("two loaders at once", s.twoLoaders)
@@ -50,6 +54,9 @@ func (s *suite) again(t *testing.T, h *opened, files []File) {
 	got := mustStore(t, h, "a", files, 2)
 	if got.New != 0 {
 		t.Errorf("loading again stored %d new records", got.New)
+	}
+	if len(got.Other) > 0 {
+		t.Errorf("the same again is said to have other values: %+v", got.Other[0])
 	}
 	want := map[string]int64{}
 	for i := range files {
@@ -85,6 +92,87 @@ func (s *suite) replace(t *testing.T) {
 	holds(t, h, "a", want)
 	marked(t, h, "a", all)
 	cataloged(t, h, "a", all)
+}
+
+// contradict loads other values of some records, the same values of others, and
+// new ones: where other values are refused nothing of the commit is there, and
+// all of them are told.
+func (s *suite) contradict(t *testing.T) {
+	series := mixedSeries()
+	first := Generate(7, 2, series[:len(series)/2]...)
+	later := append(Generate(8, 1, series[len(series)/3:]...), File{Path: "again.stat", Batches: first[1].Batches[:1]})
+	later[1].Batches[0] = later[1].Batches[0].Clone()
+	later[1].Batches[0].File = later[1].Path
+	h := s.fresh(t)
+	mustStore(t, h, "a", first, 2)
+	held, brought := digests(first), digests(later[:1])
+	want := map[record.Key]record.Digest{} // of what the archive holds, and the commit brings otherwise
+	for k, d := range brought {
+		if was, ok := held[k]; ok && was != d {
+			want[k] = was
+		}
+	}
+	l, err := h.Loader(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	refuse := func(record.Key) bool { return true }
+	_, err = commitIf(t.Context(), l, "a", later[:1], refuse)
+	told, ok := errors.AsType[*engine.Contradicted](err)
+	if !ok || !maps.Equal(heldOf(told.Records), want) || len(want) == 0 {
+		t.Fatalf("the commit of %d other values says %v", len(want), err)
+	}
+	if c := told.Records[0]; !strings.Contains(c.What, ", not ") && c.What != "the repeating columns differ" {
+		t.Errorf("the difference is %q", c.What)
+	}
+	holds(t, h, "a", expect(first))
+	marked(t, h, "a", first)
+	cataloged(t, h, "a", first)
+
+	s.contradictAgain(t, h, l, first, later, want)
+}
+
+// contradictAgain goes on with the loader: the same values are not refused, and
+// those that may be replaced are.
+func (s *suite) contradictAgain(t *testing.T, h *opened, l engine.Loader, first, later []File, want map[record.Key]record.Digest) {
+	t.Helper()
+	if got, err := commitIf(t.Context(), l, "a", later[1:], func(record.Key) bool { return true }); err != nil || len(got.Other) > 0 || got.New > 0 {
+		t.Fatalf("the same again: %+v, %v", got, err)
+	}
+	got, err := commitIf(t.Context(), l, "a", later[:1], func(k record.Key) bool { _, ok := want[k]; return !ok })
+	if err != nil || !maps.Equal(heldOf(got.Other), want) {
+		t.Errorf("the commit replaces %d values and speaks of %d, %v", len(want), len(got.Other), err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	all := append(append([]File(nil), first...), later[1], later[0])
+	holds(t, h, "a", expect(all))
+	marked(t, h, "a", all)
+	cataloged(t, h, "a", all)
+}
+
+// digests are those of the records of files, by identity.
+func digests(files []File) map[record.Key]record.Digest {
+	at := map[record.Key]record.Digest{}
+	var h record.Hasher
+	for _, f := range files {
+		for _, b := range f.Batches {
+			h.Use(b)
+			for i := range b.Len() {
+				at[h.Key(i)] = h.Digest(i)
+			}
+		}
+	}
+	return at
+}
+
+func heldOf(found []engine.Contradiction) map[record.Key]record.Digest {
+	out := map[record.Key]record.Digest{}
+	for _, c := range found {
+		out[c.Key] = c.Held
+	}
+	return out
 }
 
 // replacedBy counts, by file, the records of later that first has too.

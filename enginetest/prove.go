@@ -3,6 +3,7 @@ package enginetest
 import (
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"barograph/answer"
@@ -12,10 +13,11 @@ import (
 	"barograph/record"
 )
 
-// references computes the answers to questions from the files alone.
+// references computes the answers to questions from the files alone. A later
+// value replaces the earlier one, as in a commit, so the last files come first.
 func references(files []File, qs []*question.Question) []*answer.Answer {
 	ref := answer.NewReference(qs...)
-	for _, f := range files {
+	for _, f := range slices.Backward(files) {
 		for _, b := range f.Batches {
 			ref.Add(b)
 		}

@@ -28,13 +28,19 @@ func store(ctx context.Context, a engine.Archive, subset string, files []File, p
 		for path, n := range s.Replaced {
 			total.Replaced[path] += n
 		}
+		total.Other = append(total.Other, s.Other...)
 	}
 	return total, l.Close()
 }
 
 // commit stores whole files in one commit and checks the sums.
 func commit(ctx context.Context, l engine.Loader, subset string, files []File) (engine.Stored, error) {
-	c := engine.Commit{Catalog: design.NewCatalog(subset)}
+	return commitIf(ctx, l, subset, files, nil)
+}
+
+// commitIf is commit with what it must not replace.
+func commitIf(ctx context.Context, l engine.Loader, subset string, files []File, refuse func(record.Key) bool) (engine.Stored, error) {
+	c := engine.Commit{Catalog: design.NewCatalog(subset), Refuse: refuse}
 	var given int64
 	for i := range files {
 		for _, b := range files[i].Batches {
@@ -91,19 +97,8 @@ func dump(ctx context.Context, a engine.Archive, subset string) (record.Digest, 
 // expect computes the digest that files must leave in an archive, in which a
 // later value replaces an earlier one.
 func expect(files []File) record.Digest {
-	at := map[record.Key]record.Digest{}
-	var h record.Hasher
-	for _, f := range files {
-		for _, b := range f.Batches {
-			h.Use(b)
-			for i := range b.Len() {
-				k := h.Key(i)
-				at[k] = h.Digest(i)
-			}
-		}
-	}
 	var sum record.Digest
-	for _, d := range at {
+	for _, d := range digests(files) {
 		sum.Add(d)
 	}
 	return sum

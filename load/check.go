@@ -13,8 +13,8 @@ import (
 
 // The conservation law is held in four places:
 //
-//   - of each commit: what it says it stored and replaced is what it was given;
-//   - of each file and of the total: read = stored + replaced + quarantined;
+//   - of each commit: what it says was new or there already is what it was given;
+//   - of each file and of the total: read = stored + same + other + quarantined;
 //   - of the archive: it grew by the records that this load stored. Where
 //     another loader works on the subset, it may have grown by more; by less never;
 //   - of the marks: the archive holds at least the records that the marks of
@@ -30,8 +30,8 @@ const cure = "this is a fault of Barograph or of the engine; do not use the arch
 var ErrNotConserved = errors.New("conservation is broken")
 
 func broken(what string, m engine.Mark) error {
-	return &fault.Error{File: m.Path, Err: fmt.Errorf("%w: %s: read %d, stored %d, replaced %d, quarantined %d",
-		ErrNotConserved, what, m.Read, m.Stored, m.Replaced, m.Quarantined), Cure: cure}
+	return &fault.Error{File: m.Path, Err: fmt.Errorf("%w: %s: read %d, stored %d, same again %d, other values %d, quarantined %d",
+		ErrNotConserved, what, m.Read, m.Stored, m.Replaced-m.Other, m.Other, m.Quarantined), Cure: cure}
 }
 
 // checkCommit holds what a commit says against what it was given.
@@ -52,11 +52,11 @@ func (r *run) check(ctx context.Context, subset string, before engine.Contents) 
 		r.total(m)
 	}
 	for _, m := range r.sum.Files {
-		if m.Read != m.Stored+m.Replaced+m.Quarantined || m.Stored < 0 {
+		if m.Read != m.Stored+m.Replaced+m.Quarantined || m.Stored < 0 || m.Other > m.Replaced {
 			return broken("the sum of a file", m)
 		}
 	}
-	total := engine.Mark{Read: r.sum.Read, Stored: r.sum.Stored, Replaced: r.sum.Replaced, Quarantined: r.sum.Quarantined}
+	total := engine.Mark{Read: r.sum.Read, Stored: r.sum.Stored, Replaced: r.sum.Same + r.sum.Other, Other: r.sum.Other, Quarantined: r.sum.Quarantined}
 	if total.Read != total.Stored+total.Replaced+total.Quarantined || total.Stored != r.stored {
 		return broken(fmt.Sprintf("the total, of which commits stored %d", r.stored), total)
 	}

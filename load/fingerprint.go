@@ -2,16 +2,16 @@ package load
 
 import "barograph/record"
 
-// Fingerprint computes the digest of a data set as an archive would hold it: a
-// later record replaces an earlier one of the same identity. It keeps 40 bytes
-// a record.
+// Fingerprint computes the digest of a data set as an archive would hold it: of
+// records of one identity the first stands, see Refuse. It keeps 40 bytes a
+// record.
 type Fingerprint struct {
-	last  map[record.Key]standing
+	first map[record.Key]standing
 	types []string
 	hash  record.Hasher
 }
 
-// standing is a record that no later one has replaced yet.
+// standing is a record that stands.
 type standing struct {
 	digest record.Digest
 	t      int
@@ -22,8 +22,8 @@ func (f *Fingerprint) Add(b *record.Batch) {
 	if b.Len() == 0 {
 		return
 	}
-	if f.last == nil {
-		f.last = map[record.Key]standing{}
+	if f.first == nil {
+		f.first = map[record.Key]standing{}
 	}
 	t := 0
 	for t < len(f.types) && f.types[t] != b.Type.Name {
@@ -34,14 +34,16 @@ func (f *Fingerprint) Add(b *record.Batch) {
 	}
 	f.hash.Use(b)
 	for i := range b.Len() {
-		f.last[f.hash.Key(i)] = standing{f.hash.Digest(i), t}
+		if k := f.hash.Key(i); f.first[k] == (standing{}) {
+			f.first[k] = standing{f.hash.Digest(i), t}
+		}
 	}
 }
 
 // Digest is the digest of the records that stand.
 func (f *Fingerprint) Digest() record.Digest {
 	var d record.Digest
-	for _, p := range f.last {
+	for _, p := range f.first {
 		d.Add(p.digest)
 	}
 	return d
@@ -50,7 +52,7 @@ func (f *Fingerprint) Digest() record.Digest {
 // ByType counts the records that stand, by line type.
 func (f *Fingerprint) ByType() map[string]int64 {
 	n := make(map[string]int64, len(f.types))
-	for _, p := range f.last {
+	for _, p := range f.first {
 		n[f.types[p.t]]++
 	}
 	return n

@@ -23,7 +23,7 @@ func TestLastLineIsKeptOnlyWhereAsked(t *testing.T) {
 		t.Errorf("stored %d, quarantined %d, %v", s.Stored, s.Quarantined, reasons)
 	}
 	o.KeepLast = true
-	if s := mustLoad(t, a, o, path); s.Stored != 1 || s.Replaced != 1 || len(s.Skipped) != 0 {
+	if s := mustLoad(t, a, o, path); s.Stored != 1 || s.Same != 1 || len(s.Skipped) != 0 {
 		t.Errorf("with KeepLast: %+v", s)
 	}
 	if digest(t, a) != digest(t, clean) {

@@ -2,11 +2,13 @@ package load
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
 	"time"
 
+	"barograph/design"
 	"barograph/engine"
 	"barograph/record"
 )
@@ -19,6 +21,9 @@ type Options struct {
 	Log      *slog.Logger        // nil = discard
 	Progress func(Progress)      // called after every batch and commit, from one goroutine
 	Reject   func(record.Reject) // called for every quarantined line, in order
+
+	OnConflict OnConflict            // "" = Refuse
+	Conflict   func(design.Conflict) // called for every record that two lines give different values
 }
 
 // DefaultWindow is the number of records per commit. Records of many columns
@@ -32,14 +37,18 @@ type Progress struct {
 	Read            int64 // data lines
 }
 
-// Summary is what a load did. Read = Stored + Replaced + Quarantined.
+// Summary is what a load did. Read = Stored + Same + Other + Quarantined.
 type Summary struct {
 	Files   []engine.Mark // the files loaded, in order
 	Skipped []string      // files that the archive held already, or that repeat another file of this load
 	Failed  []error       // files that could not be read, or not to their end
 	Held    []engine.Mark // of the files skipped: those of which the archive has lines in quarantine
 
-	Read, Stored, Replaced, Quarantined int64
+	Read, Stored int64
+	Same, Other  int64 // records that were there already: the same again, or with other values, which were dropped or replaced what was there
+	Quarantined  int64
+
+	Cut map[string]int64 // see engine.Stored
 
 	Bytes   int64            // of the files loaded
 	ByType  map[string]int64 // records read, by line type
@@ -50,8 +59,8 @@ type Summary struct {
 
 // Run loads files into one subset of an archive.
 //
-// It is idempotent: a file whose bytes the archive knows is skipped, and a
-// record that is there already is replaced by its later value. A file that
+// It is idempotent: a file whose bytes the archive knows is skipped, and so is a
+// record that is there already. Files are taken in the order of their paths. A file that
 // cannot be read is reported in Summary.Failed and the rest goes on; an error
 // means that the archive did not take the records, and that what was committed
 // before is whole.
@@ -60,11 +69,17 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.OnConflict == "" {
+		o.OnConflict = Refuse
+	}
 	if o.Window <= 0 {
 		o.Window = DefaultWindow
 	}
-	r := &run{archive: a, o: o, files: map[string]*engine.Mark{}, known: map[string]bool{}, marks: map[string]engine.Mark{}, all: len(paths)}
-	r.sum.ByType, r.sum.LeftOut = map[string]int64{}, map[string]int64{}
+	r := &run{
+		archive: a, o: o, files: map[string]*engine.Mark{}, known: map[string]bool{}, all: len(paths),
+		marks: map[string]engine.Mark{}, decided: map[record.Key]bool{}, holds: map[string]*design.Catalog{},
+	}
+	r.sum.ByType, r.sum.LeftOut, r.sum.Cut = map[string]int64{}, map[string]int64{}, map[string]int64{}
 	marks, err := a.Marks(ctx, subset)
 	if err != nil {
 		return nil, err
@@ -82,7 +97,7 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 		return nil, err
 	}
 	defer r.loader.Close() //nolint:errcheck // drops what was not committed
-	r.window = newWindow(subset, func(file string) { r.move(file, 1) }, r.conflict)
+	r.window = newWindow(subset, r.meet)
 	err = Read(ctx, paths, Reading{Workers: o.Workers, KeepLast: o.KeepLast, Skip: func(d string) bool { return known[d] }},
 		func(f *File, b *record.Batch) error { return r.batch(ctx, f, b) }, r.end)
 	if err == nil {
@@ -107,8 +122,12 @@ type run struct {
 	files   map[string]*engine.Mark // files of which records are not committed yet, or that are under way
 	done    []*engine.Mark          // files that are whole with the next commit
 	stored  int64                   // records that commits said were new
-	all     int
-	seen    int
+
+	decided map[record.Key]bool        // of the window: records that replace other values of the archive, as was decided
+	holds   map[string]*design.Catalog // by digest: what files hold that were read to locate a value
+
+	all  int
+	seen int
 }
 
 // batch takes one parsed batch of a file.
@@ -150,23 +169,6 @@ func (r *run) mark(f *File) *engine.Mark {
 		r.files[f.Path] = m
 	}
 	return m
-}
-
-// move counts n records of a file as replaced, not stored.
-func (r *run) move(file string, n int64) {
-	m := r.files[file]
-	m.Stored -= n
-	m.Replaced += n
-}
-
-// conflict counts a record as quarantined, not stored.
-func (r *run) conflict(q record.Reject) {
-	m := r.files[q.File]
-	m.Stored--
-	m.Quarantined++
-	if r.o.Reject != nil {
-		r.o.Reject(q)
-	}
 }
 
 // end is called when all batches of a file were taken.
@@ -211,36 +213,52 @@ func (r *run) commit(ctx context.Context) error {
 	if r.window.rows == 0 && len(r.done) == 0 {
 		return nil
 	}
-	var given int64
-	for b := range r.window.live {
-		if err := r.loader.Add(ctx, b); err != nil {
-			return err
+	stored, err := r.store(ctx)
+	if told, ok := errors.AsType[*engine.Contradicted](err); ok {
+		if err = r.settle(ctx, told.Records); err == nil {
+			stored, err = r.store(ctx)
 		}
-		given += int64(b.Len())
 	}
-	c := engine.Commit{Catalog: r.window.catalog}
-	for _, m := range r.done {
-		c.Done = append(c.Done, *m)
-	}
-	stored, err := r.loader.Commit(ctx, c)
 	if err != nil {
-		return err
-	}
-	if err := checkCommit(given, stored); err != nil {
 		return err
 	}
 	r.sum.Commits++
 	r.stored += stored.New
 	for file, n := range stored.Replaced {
-		r.move(file, n)
+		r.files[file].Stored -= n
+		r.files[file].Replaced += n
+	}
+	for column, n := range stored.Cut {
+		r.sum.Cut[column] += n
 	}
 	for _, m := range r.done {
 		r.account(m)
 	}
 	r.done = r.done[:0]
 	r.window.reset()
+	clear(r.decided)
 	r.report()
 	return nil
+}
+
+// store hands the window to the engine and checks what it says of it.
+func (r *run) store(ctx context.Context) (engine.Stored, error) {
+	var given int64
+	for b := range r.window.live {
+		if err := r.loader.Add(ctx, b); err != nil {
+			return engine.Stored{}, err
+		}
+		given += int64(b.Len())
+	}
+	c := engine.Commit{Catalog: r.window.catalog, Refuse: func(k record.Key) bool { return !r.decided[k] }}
+	for _, m := range r.done {
+		c.Done = append(c.Done, *m)
+	}
+	stored, err := r.loader.Commit(ctx, c)
+	if err != nil {
+		return stored, err
+	}
+	return stored, checkCommit(given, stored)
 }
 
 // account moves a finished file from "under way" to the summary.
@@ -254,7 +272,8 @@ func (r *run) account(m *engine.Mark) {
 func (r *run) total(m *engine.Mark) {
 	r.sum.Read += m.Read
 	r.sum.Stored += m.Stored
-	r.sum.Replaced += m.Replaced
+	r.sum.Same += m.Replaced - m.Other
+	r.sum.Other += m.Other
 	r.sum.Quarantined += m.Quarantined
 }
 

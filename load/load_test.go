@@ -66,8 +66,8 @@ func mustLoad(t *testing.T, a engine.Archive, o load.Options, files ...string) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Read != s.Stored+s.Replaced+s.Quarantined {
-		t.Errorf("read %d ≠ stored %d + replaced %d + quarantined %d", s.Read, s.Stored, s.Replaced, s.Quarantined)
+	if s.Read != s.Stored+s.Same+s.Other+s.Quarantined {
+		t.Errorf("read %d ≠ stored %d + same %d + other %d + quarantined %d", s.Read, s.Stored, s.Same, s.Other, s.Quarantined)
 	}
 	return s
 }
@@ -84,13 +84,13 @@ func digest(t *testing.T, a engine.Archive) record.Digest {
 func TestEveryLineIsAccountedFor(t *testing.T) {
 	dir := t.TempDir()
 	first := write(t, dir, "a.vsdb", line(0, 0, 1)+"V01 GFS 2x nonsense\n"+line(6, 0, 2)+"\n"+line(12, 0, 3))
-	second := write(t, dir, "b.vsdb", line(12, 0, 3)+line(6, 0, 9)+line(18, 0, 4)) // the same again, a later value, a new lead
+	second := write(t, dir, "b.vsdb", line(12, 0, 3)+line(6, 0, 9)+line(18, 0, 4)) // the same again, another value, a new lead
 	for _, window := range []int{1, 2, 100} {
 		a := memory(t)
 		var rejects []record.Reject
 		s := mustLoad(t, a, load.Options{Window: window, Reject: func(r record.Reject) { rejects = append(rejects, r) }}, first, second)
-		if s.Read != 7 || s.Stored != 4 || s.Replaced != 2 || s.Quarantined != 1 {
-			t.Errorf("window %d: read %d, stored %d, replaced %d, quarantined %d; want 7 = 4 + 2 + 1", window, s.Read, s.Stored, s.Replaced, s.Quarantined)
+		if s.Read != 7 || s.Stored != 4 || s.Same != 1 || s.Other != 1 || s.Quarantined != 1 {
+			t.Errorf("window %d: read %d, stored %d, same %d, other %d, quarantined %d; want 7 = 4 + 1 + 1 + 1", window, s.Read, s.Stored, s.Same, s.Other, s.Quarantined)
 		}
 		if len(rejects) != 1 || rejects[0].File != first || rejects[0].Line != 2 || rejects[0].Reason == "" {
 			t.Errorf("window %d: rejects %+v; want line 2 of %s with a reason", window, rejects, first)
@@ -98,22 +98,6 @@ func TestEveryLineIsAccountedFor(t *testing.T) {
 		if again := mustLoad(t, a, load.Options{}, first, second); again.Read != 0 || len(again.Skipped) != 2 {
 			t.Errorf("window %d: loading again read %d lines and skipped %d files; want 0 and 2", window, again.Read, len(again.Skipped))
 		}
-	}
-}
-
-// A file that contradicts itself: the later line stands, the earlier one is
-// quarantined, not dropped. (MET writes such lines: one header for several
-// thresholds.)
-func TestContradictionWithinAFileIsQuarantined(t *testing.T) {
-	a := memory(t)
-	var rejects []record.Reject
-	path := write(t, t.TempDir(), "a.vsdb", line(0, 0, 1)+line(0, 0, 2)+line(6, 0, 3)+line(6, 0, 3))
-	s := mustLoad(t, a, load.Options{Reject: func(r record.Reject) { rejects = append(rejects, r) }}, path)
-	if s.Stored != 2 || s.Replaced != 1 || s.Quarantined != 1 {
-		t.Errorf("stored %d, replaced %d, quarantined %d; want 2, 1 (an exact repetition), 1", s.Stored, s.Replaced, s.Quarantined)
-	}
-	if len(rejects) != 1 || rejects[0].Line != 1 || !strings.Contains(rejects[0].Reason, "line 2") || !strings.Contains(rejects[0].Text, "fbar=1") {
-		t.Errorf("rejects %+v; want line 1 with its values, naming line 2", rejects)
 	}
 }
 
@@ -256,8 +240,8 @@ func TestMETplus1608TwinsAreStoredOnce(t *testing.T) {
 	files := []string{write(t, dir, "x.stat", string(stat)), write(t, dir, "x_sl1l2.txt", string(twin)), write(t, dir, "y.stat", string(stat))}
 	a := memory(t)
 	s := mustLoad(t, a, load.Options{}, files...)
-	if d := digest(t, a); d.Records != 5 || s.Stored != 5 || s.Replaced != 5 || len(s.Skipped) != 1 {
-		t.Errorf("%d records, stored %d, replaced %d, %d skipped; want 5, 5, 5 (the twin), 1 (the copy)", d.Records, s.Stored, s.Replaced, len(s.Skipped))
+	if d := digest(t, a); d.Records != 5 || s.Stored != 5 || s.Same != 5 || len(s.Skipped) != 1 {
+		t.Errorf("%d records, stored %d, same again %d, %d skipped; want 5, 5, 5 (the twin), 1 (the copy)", d.Records, s.Stored, s.Same, len(s.Skipped))
 	}
 }
 

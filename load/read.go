@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"runtime"
+	"slices"
 	"sync"
 
 	"barograph/fault"
@@ -49,8 +50,7 @@ const (
 	ahead = 8 << 20 // bytes
 )
 
-// Read parses files in parallel and hands their batches over in the order of
-// paths, in one goroutine: each for every batch, then end once per file. A
+// Read parses files in parallel and hands their batches over, sorted by path, in one goroutine: each for every batch, then end once per file. A
 // batch is each's to keep until it calls release with it. A file that cannot
 // be read has its Err set when end is called, and the rest goes on; an error
 // of each or end stops everything.
@@ -62,7 +62,7 @@ func Read(ctx context.Context, paths []string, o Reading, each func(*File, *reco
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	files := make([]*File, len(paths))
-	for i, p := range paths {
+	for i, p := range slices.Sorted(slices.Values(paths)) {
 		files[i] = &File{Path: p, batches: make(chan *record.Batch, depth)}
 	}
 	g, ctx := errgroup.WithContext(ctx)

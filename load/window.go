@@ -3,31 +3,32 @@ package load
 import (
 	"encoding/hex"
 	"fmt"
-	"math"
-	"strconv"
+	"strings"
+	"time"
 	"unsafe"
 
 	"barograph/design"
+	"barograph/engine"
 	"barograph/record"
 )
 
 func hexOf(b []byte) string { return hex.EncodeToString(b) }
 
 // window holds the records of one commit. No two of them have the same
-// identity: where a later record has that of an earlier one, the earlier row is
-// dead.
+// identity: where two lines bring one record, one of the rows is dead.
 type window struct {
 	subset  string
 	batches []*record.Batch
 	dead    map[*record.Batch]map[int]bool
-	at      map[record.Key]place
+	at      map[record.Key]engine.At
 	hash    record.Hasher
 	catalog *design.Catalog
 	rows    int
 	bytes   int // of memory, about
 
-	replace  func(file string)   // called for each record that a later one of the window replaces
-	conflict func(record.Reject) // called instead where both stand in one file and differ in their values
+	// meet is called for a record that stands in the window and is brought again;
+	// it reports whether the new values stand.
+	meet func(old, fresh engine.At) bool
 }
 
 // maxBytes is the memory of a window that is committed even if it has few
@@ -38,7 +39,7 @@ const maxBytes = 64 << 20
 func footprint(b *record.Batch) int {
 	const (
 		header = int(unsafe.Sizeof(record.Header{}))
-		index  = 40 // a Key, a place, and the room that maps leave
+		index  = 40 // a Key, an engine.At, and the room that maps leave
 	)
 	n := cap(b.Headers)*header + cap(b.Head)*4 + cap(b.Line)*4 + (cap(b.Lead)+cap(b.ObsLead))*4 + cap(b.GroupEnd)*4 +
 		(cap(b.Valid)+cap(b.ValidEnd)+cap(b.ObsBeg)+cap(b.ObsEnd)+cap(b.Group))*8 + b.Len()*index
@@ -54,15 +55,9 @@ func footprint(b *record.Batch) int {
 	return n
 }
 
-type place struct {
-	batch *record.Batch
-	row   int32
-}
-
-func newWindow(subset string, replace func(string), conflict func(record.Reject)) *window {
+func newWindow(subset string, meet func(old, fresh engine.At) bool) *window {
 	return &window{
-		subset: subset, dead: map[*record.Batch]map[int]bool{}, at: map[record.Key]place{}, catalog: design.NewCatalog(subset),
-		replace: replace, conflict: conflict,
+		subset: subset, dead: map[*record.Batch]map[int]bool{}, at: map[record.Key]engine.At{}, catalog: design.NewCatalog(subset), meet: meet,
 	}
 }
 
@@ -74,88 +69,52 @@ func (w *window) add(b *record.Batch) {
 	w.catalog.Add(b)
 	w.hash.Use(b)
 	for i := range b.Len() {
-		k := w.hash.Key(i)
+		k, fresh := w.hash.Key(i), engine.At{Batch: b, I: i}
 		if old, ok := w.at[k]; ok {
-			w.kill(old, b, i)
+			if !w.meet(old, fresh) {
+				w.kill(fresh)
+				continue
+			}
+			w.kill(old)
 		}
-		w.at[k] = place{b, int32(i)}
+		w.at[k] = fresh
 	}
 }
 
-// kill takes out an earlier row because row i of b has the same identity. A
-// later file may bring a later value; one file that gives one series, time and
-// lead two values contradicts itself, and the earlier line is quarantined.
-func (w *window) kill(old place, b *record.Batch, i int) {
-	rows := w.dead[old.batch]
+// kill takes a row out.
+func (w *window) kill(r engine.At) {
+	rows := w.dead[r.Batch]
 	if rows == nil {
 		rows = map[int]bool{}
-		w.dead[old.batch] = rows
+		w.dead[r.Batch] = rows
 	}
-	rows[int(old.row)] = true
-	if old.batch.File != b.File {
-		w.replace(old.batch.File)
-		return
-	}
-	var h record.Hasher
-	h.Use(old.batch)
-	was := h.Digest(int(old.row))
-	h.Use(b)
-	if was == h.Digest(i) {
-		w.replace(b.File)
-		return
-	}
-	line := old.batch.Line[old.row]
-	w.conflict(record.Reject{
-		File: b.File, Line: line, Text: describe(old.batch, int(old.row)),
-		Reason: fmt.Sprintf("line %d has the same header, times and lead, but other values; the later line stands", b.Line[i]),
-	})
+	rows[r.I] = true
 }
 
-// describe writes the values of a record that is quarantined, as name=value.
-func describe(b *record.Batch, i int) string {
-	text := []byte(b.Type.Name)
-	for k := range b.Type.Columns {
-		c := &b.Type.Columns[k]
-		text = append(append(append(text, ' '), c.Name...), '=')
-		if c.Kind == record.Text {
-			text = append(text, b.Text[c.Slot][i]...)
-		} else if f := b.Num[c.Slot][i]; math.IsNaN(f) {
-			text = append(text, record.NA...)
-		} else {
-			text = strconv.AppendFloat(text, f, 'g', -1, 64)
+// describe names a record: its line type, header and times.
+func describe(r engine.At) string {
+	b, i := r.Batch, r.I
+	var text strings.Builder
+	text.WriteString(b.Type.Name)
+	for f, v := range b.Header(i) {
+		if v != "" && v != record.NA {
+			text.WriteString(" " + record.Field(f).String() + "=" + v)
 		}
 	}
-	for _, f := range b.Repeats(i) {
-		text = strconv.AppendFloat(append(text, ' '), f, 'g', -1, 64)
-	}
-	return string(text[:min(len(text), record.MaxRejectText)])
+	fmt.Fprintf(&text, " fcst_valid_beg=%s fcst_lead=%s", time.Unix(b.Valid[i], 0).UTC().Format(time.RFC3339), time.Duration(b.Lead[i])*time.Second)
+	return text.String()
 }
 
 // live walks the batches without their dead rows.
 func (w *window) live(yield func(*record.Batch) bool) {
 	for _, b := range w.batches {
 		if rows := w.dead[b]; len(rows) > 0 {
-			b = without(b, rows)
+			b = b.Without(rows)
 		}
 		if b.Len() > 0 && !yield(b) {
 			return
 		}
 	}
-}
-
-// without copies b, leaving out some rows.
-func without(b *record.Batch, rows map[int]bool) *record.Batch {
-	out := &record.Batch{}
-	out.Reset(b.Type, b.File)
-	for _, h := range b.Headers {
-		out.AddHeader(h)
-	}
-	for i := range b.Len() {
-		if !rows[i] {
-			out.AppendRow(b, i, b.Head[i])
-		}
-	}
-	return out
 }
 
 // reset forgets everything and gives the memory back.

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -196,4 +197,51 @@ func (b *Batch) ReplaceRow(at int, src *Batch, i int) {
 	for r := at; r < len(b.GroupEnd); r++ {
 		b.GroupEnd[r] = uint32(int(b.GroupEnd[r]) + len(now) - old)
 	}
+}
+
+// Same reports whether row i of b and row j of o, which have one identity, have
+// the same values as Digest knows them: −0 is 0, and every NaN is one.
+func (b *Batch) Same(i int, o *Batch, j int) bool {
+	for k := range b.Num {
+		if canonical(b.Num[k][i]) != canonical(o.Num[k][j]) {
+			return false
+		}
+	}
+	for k := range b.Text {
+		if b.Text[k][i] != o.Text[k][j] {
+			return false
+		}
+	}
+	return slices.EqualFunc(b.Repeats(i), o.Repeats(j), func(x, y float64) bool { return canonical(x) == canonical(y) })
+}
+
+// Difference names the first value in which row i of b and row j of o, of one
+// type, differ, and both: "fbar 290.1, not 290.3".
+func (b *Batch) Difference(i int, o *Batch, j int) string {
+	for k := range b.Type.Columns {
+		c := &b.Type.Columns[k]
+		if c.Kind == Text {
+			if x, y := b.Text[c.Slot][i], o.Text[c.Slot][j]; x != y {
+				return fmt.Sprintf("%s %s, not %s", c.Name, x, y)
+			}
+		} else if x, y := b.Num[c.Slot][i], o.Num[c.Slot][j]; canonical(x) != canonical(y) {
+			return fmt.Sprintf("%s %v, not %v", c.Name, x, y)
+		}
+	}
+	return "the repeating columns differ"
+}
+
+// Without copies b, leaving out some rows.
+func (b *Batch) Without(rows map[int]bool) *Batch {
+	out := &Batch{}
+	out.Reset(b.Type, b.File)
+	for _, h := range b.Headers {
+		out.AddHeader(h)
+	}
+	for i := range b.Len() {
+		if !rows[i] {
+			out.AppendRow(b, i, b.Head[i])
+		}
+	}
+	return out
 }

@@ -15,9 +15,10 @@ type schema map[string][]string
 
 // Tables of METviewer with a meaning of their own here.
 const (
-	headerTable = "stat_header"
-	fileTable   = "data_file"
-	linePrefix  = "line_data_"
+	headerTable  = "stat_header"
+	cycloneTable = "tcst_header" // of the lines of tropical cyclones
+	fileTable    = "data_file"
+	linePrefix   = "line_data_"
 )
 
 // readSchema reads the tables that are compared, without the columns that
@@ -25,7 +26,7 @@ const (
 func readSchema(ctx context.Context, db *sql.DB) (schema, error) {
 	rows, err := db.QueryContext(ctx, `SELECT table_name, column_name FROM information_schema.columns
 WHERE table_schema = database() AND extra NOT LIKE '%INVISIBLE%'
-  AND (table_name IN ('`+headerTable+`', '`+fileTable+`') OR table_name LIKE 'line\_data\_%') ORDER BY table_name, ordinal_position`)
+  AND (table_name IN ('`+headerTable+`', '`+cycloneTable+`', '`+fileTable+`') OR table_name LIKE 'line\_data\_%') ORDER BY table_name, ordinal_position`)
 	if err != nil {
 		return nil, err
 	}
@@ -98,14 +99,16 @@ func plan(table string, l, r schema) (*query, string) {
 		}
 	}
 	note = strings.TrimSuffix(note, "; ")
-	header := common(l, r, headerTable)
-	switch {
-	case table == headerTable:
-		return headers(header), note
-	case table == fileTable:
+	if table == fileTable {
 		return files(), note
-	case slices.Contains(both, "stat_header_id"):
-		return lines(table, both, header), note
+	}
+	for _, header := range [...]string{headerTable, cycloneTable} {
+		switch {
+		case table == header:
+			return headers(header, both), note
+		case slices.Contains(both, header+"_id"):
+			return lines(table, both, header, common(l, r, header)), note
+		}
 	}
 	return children(table, both), note
 }
@@ -137,14 +140,14 @@ func build(keys, names, values, valueNames []string, from string) *query {
 }
 
 // headers takes all texts of a header for its key.
-func headers(columns []string) *query {
+func headers(table string, columns []string) *query {
 	var keys, names []string
 	for _, c := range columns {
-		if c != "stat_header_id" {
+		if c != table+"_id" {
 			keys, names = append(keys, binary(c)), append(names, c)
 		}
 	}
-	return build(keys, names, nil, nil, headerTable)
+	return build(keys, names, nil, nil, table)
 }
 
 func files() *query {
@@ -157,18 +160,19 @@ func lineKey() (keys, names []string) {
 	return []string{binary("f.path"), binary("f.filename"), digits("d.line_num")}, []string{"path", "filename", "line_num"}
 }
 
-// lines reads the lines of a type, with the texts of their headers.
-func lines(table string, columns, header []string) *query {
+// lines reads the lines of a type, with the texts of their headers. A table that
+// has no numbers of lines is compared by whole rows.
+func lines(table string, columns []string, headerTable string, header []string) *query {
 	keys, names := lineKey()
 	var values, valueNames []string
 	for _, c := range header {
-		if c != "stat_header_id" {
+		if c != headerTable+"_id" {
 			values, valueNames = append(values, "h."+c), append(valueNames, c)
 		}
 	}
 	for _, c := range columns {
 		switch c {
-		case "stat_header_id", "data_file_id", "line_data_id", "line_num":
+		case headerTable + "_id", "data_file_id", "line_data_id", "line_num":
 		default:
 			name := c
 			if slices.Contains(header, c) {
@@ -177,7 +181,14 @@ func lines(table string, columns, header []string) *query {
 			values, valueNames = append(values, "d."+c), append(valueNames, name)
 		}
 	}
-	return build(keys, names, values, valueNames, table+" d LEFT JOIN "+headerTable+" h USING (stat_header_id) LEFT JOIN "+fileTable+" f USING (data_file_id)")
+	if !slices.Contains(columns, "line_num") {
+		keys, names = keys[:2], append(names[:2], valueNames...)
+		for _, v := range values {
+			keys = append(keys, binary(v))
+		}
+		values, valueNames = nil, nil
+	}
+	return build(keys, names, values, valueNames, table+" d LEFT JOIN "+headerTable+" h USING ("+headerTable+"_id) LEFT JOIN "+fileTable+" f USING (data_file_id)")
 }
 
 // children reads the repeating columns of a type, line_data_<type>_<what>.

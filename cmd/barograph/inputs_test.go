@@ -68,7 +68,7 @@ func TestBadInputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	named := []string{"empty.stat: is empty", "cut.vsdb.gz: ", `gfs_\xff.vsdb": the name is not UTF-8`, "pipe.vsdb: is no regular file but a pipe", "link.stat: is a link to nothing", "null.stat: is no regular file but a device"}
-	for i, want := range []string{"3 read = 2 stored + 0 replaced + 1 quarantined", "1 of 2 lines of " + filepath.Join(dir, "quarantined.vsdb")} {
+	for i, want := range []string{"3 read = 2 stored + 0 same again + 0 other values + 1 quarantined", "1 of 2 lines of " + filepath.Join(dir, "quarantined.vsdb")} {
 		status, stdout, stderr := barograph(t, "load", dir, "--to", "sqlite:"+filepath.Join(out, "a.db"))
 		if status != fault.Incomplete || !strings.Contains(stdout, want) || !strings.Contains(stdout, "6 failed") || !strings.Contains(stderr, "1 lines of these files are in quarantine, 6 files could not be read") {
 			t.Errorf("load %d: status %d\n%s%s", i+1, status, stdout, stderr)

@@ -124,14 +124,19 @@ func newLoad(e *env) *cobra.Command {
 	var workers, window int
 	var quarantine, spec string
 	var digest bool
-	var keepLast lastLine
+	conflict := choice{string(load.Refuse), []string{string(load.Refuse), string(load.First), string(load.Last)}}
+	var last *choice
 	c := &cobra.Command{
 		Use:   "load FILES… --engine URL [--design D] [--subset S] | load --spec LOAD.xml [--engine URL]",
 		Short: "Load VSDB and MET files into an archive",
 		Long: `Load reads VSDB and MET .stat files (and their _TYPE.txt twins), plain or gzip, and folders of them, into an archive.
 
-Every line is accounted for: read = stored + replaced + quarantined. A line with fewer numbers than its type has is
-quarantined, and so is a last line without a line end, which may be cut (--last-line keep takes it for whole). A file that the archive holds already is skipped;
+Every line is accounted for: read = stored + same again + other values + quarantined. Where two lines give one record
+other values, --on-conflict decides: refuse keeps what the archive holds, and of two lines of one load the first, and the
+exit status is 4; first and last go by the path of the file as it was given, then by the line. Neither the order of files
+nor the number of workers matters. All are listed with both places, as quarantined lines are, and in a report that stays
+with the archive. A line with fewer numbers than its type has is quarantined, and so is a last line without a line end,
+which may be cut (--last-line keep takes it for whole). A file that the archive holds already is skipped;
 leads that arrive in another file are merged; a load that was killed is run again and ends in the same archive.
 
 --spec reads a load_spec of METdbLoad or VxIngest (docs/metviewer.md): the files, the target where --engine names none, and
@@ -159,7 +164,9 @@ the database as the subset.`,
 			if os.Getenv("GOGC") == "" { // most of the heap lives until the commit: half of it again is room enough
 				defer debug.SetGCPercent(debug.SetGCPercent(50))
 			}
-			return e.load(c.Context(), &p, args, load.Options{Workers: workers, Window: window, KeepLast: bool(keepLast)}, quarantine, digest)
+			return e.load(c.Context(), &p, args, load.Options{
+				Workers: workers, Window: window, OnConflict: load.OnConflict(conflict.word), KeepLast: last.word == keepLine,
+			}, quarantine, digest)
 		},
 	}
 	p.flags(c, e, "to", "where to load")
@@ -168,34 +175,40 @@ the database as the subset.`,
 	c.Flags().IntVar(&workers, "workers", 0, "files parsed at once (default: one per CPU)")
 	c.Flags().IntVar(&window, "window", load.DefaultWindow, "records per commit at most")
 	positive(c, "window")
-	c.Flags().StringVar(&quarantine, "quarantine", "", "write lines that cannot be read to this CSV file (default: the first ten to stderr)")
-	c.Flags().Var(&keepLast, "last-line", lastLineHelp)
+	c.Flags().StringVar(&quarantine, "quarantine", "", "write lines that cannot be read, and those whose values do not stand, to this CSV file (default: the first ten to stderr)")
+	c.Flags().Var(&conflict, "on-conflict", "of other values for one record: refuse, first or last by the file's path")
+	last = lastLine(c)
 	c.Flags().BoolVar(&digest, "digest", true, "read the archive back and print the digest of all its records")
 	return c
 }
 
-// lastLine reports whether a last line without a line end is kept.
-type lastLine bool
+// choice is a flag that takes one of some words.
+type choice struct {
+	word string
+	of   []string
+}
 
-const lastLineHelp = "a file's last line that has no line end, and so may be cut: quarantine or keep"
-
-func (l *lastLine) Set(text string) error {
-	if text != "keep" && text != "quarantine" {
-		return errors.New("is neither quarantine nor keep")
+func (c *choice) Set(word string) error {
+	if !slices.Contains(c.of, word) {
+		return errors.New("choose one of " + strings.Join(c.of, ", "))
 	}
-	*l = text == "keep"
+	c.word = word
 	return nil
 }
 
-func (l *lastLine) String() string {
-	if *l {
-		return "keep"
-	}
-	return "quarantine"
-}
+func (c *choice) String() string { return c.word }
 
 // Type names the values in the help.
-func (*lastLine) Type() string { return "string" }
+func (*choice) Type() string { return "string" }
+
+const keepLine = "keep"
+
+// lastLine is the flag --last-line.
+func lastLine(c *cobra.Command) *choice {
+	f := &choice{"quarantine", []string{"quarantine", keepLine}}
+	c.Flags().Var(f, "last-line", "a file's last line that has no line end, and so may be cut: quarantine or keep")
+	return f
+}
 
 func (e *env) load(ctx context.Context, p *place, args []string, o load.Options, quarantine string, digest bool) error {
 	files, err := formats.Expand(args)
@@ -222,14 +235,20 @@ func (e *env) load(ctx context.Context, p *place, args []string, o load.Options,
 			all += st.Size()
 		}
 	}
-	o.Log, o.Reject = e.log(), rejects.add
+	o.Log, o.Reject, o.Conflict = e.log(), rejects.add, rejects.conflict
 	o.Progress = func(pr load.Progress) { bar.at("loading", pr.Bytes, all, true) }
 	sum, err := load.Run(ctx, a, p.subset, files, o)
+	var refused int64
+	if err == nil {
+		if refused, err = earlier(ctx, a, p.subset, sum, rejects); o.OnConflict == load.Refuse {
+			refused += sum.Other
+		}
+	}
 	if err = errors.Join(err, rejects.close()); err != nil {
 		return err
 	}
 	bar.end("loading", rate(sum))
-	return e.loaded(ctx, a, p, sum, digest)
+	return e.loaded(ctx, a, p, sum, refused, digest)
 }
 
 func rate(s *load.Summary) string {
@@ -237,9 +256,28 @@ func rate(s *load.Summary) string {
 	return fmt.Sprintf("%d files, %.1f MB/s, %.0f records/s", len(s.Files), float64(s.Bytes)/1e6/t, float64(s.Read)/t)
 }
 
-// loaded prints what a load did; lines that were quarantined and files that
-// could not be read make the exit status 4.
-func (e *env) loaded(ctx context.Context, a engine.Archive, p *place, s *load.Summary, digest bool) error {
+// earlier lists what the archive reports of files that were skipped: lines whose
+// values an earlier load refused.
+func earlier(ctx context.Context, a engine.Archive, subset string, s *load.Summary, to *rejects) (n int64, err error) {
+	if len(s.Skipped) == 0 {
+		return 0, nil
+	}
+	c, err := a.Catalog(ctx, subset)
+	if err != nil {
+		return 0, err
+	}
+	for _, one := range c.Conflicts {
+		if one.Refused && slices.Contains(s.Skipped, one.Dropped.File) {
+			to.conflict(one)
+			n++
+		}
+	}
+	return n, nil
+}
+
+// loaded prints what a load did; lines that were quarantined or refused and
+// files that could not be read make the exit status 4.
+func (e *env) loaded(ctx context.Context, a engine.Archive, p *place, s *load.Summary, refused int64, digest bool) error {
 	contents, err := a.Contents(ctx, p.subset)
 	if err != nil {
 		return err
@@ -250,8 +288,11 @@ func (e *env) loaded(ctx context.Context, a engine.Archive, p *place, s *load.Su
 	}
 	out := loadResult{
 		Archive: fault.Redact(p.url), Design: p.design, Subset: p.subset, Files: len(s.Files), Skipped: len(s.Skipped), Failed: texts(s.Failed),
-		Read: s.Read, Stored: s.Stored, Replaced: s.Replaced, Quarantined: s.Quarantined, Bytes: s.Bytes, Seconds: s.Elapsed.Seconds(),
-		LeftOut: s.LeftOut, Held: s.Held, Records: contents.Records, Objects: contents.Objects, Object: contents.Object, BytesOnDisk: size,
+		Read: s.Read, Stored: s.Stored, Same: s.Same, Other: s.Other, Refused: refused, Quarantined: s.Quarantined, Bytes: s.Bytes, Seconds: s.Elapsed.Seconds(),
+		LeftOut: s.LeftOut, Cut: s.Cut, Held: s.Held, Records: contents.Records, Objects: contents.Objects, Object: contents.Object, BytesOnDisk: size,
+	}
+	if of, ok := a.(interface{ Database(subset string) string }); ok {
+		out.Database = of.Database(p.subset)
 	}
 	if digest {
 		d, err := load.Digest(ctx, a, p.subset)
@@ -266,10 +307,13 @@ func (e *env) loaded(ctx context.Context, a engine.Archive, p *place, s *load.Su
 	for _, m := range s.Held {
 		s.Quarantined += m.Quarantined
 	}
-	if len(s.Failed) > 0 || s.Quarantined > 0 {
+	if len(s.Failed) > 0 || s.Quarantined > 0 || refused > 0 {
 		rest := "everything else is stored"
-		if s.Stored+s.Replaced == 0 {
+		if s.Stored+s.Same == 0 {
 			rest = "nothing was stored"
+		}
+		if refused > 0 {
+			rest = fmt.Sprintf("%d lines are refused, as their values contradict others (--on-conflict); %s", refused, rest)
 		}
 		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d lines of these files are in quarantine, %d files could not be read; %s", s.Quarantined, len(s.Failed), rest)}
 	}
@@ -281,14 +325,18 @@ type loadResult struct {
 	Archive     string           `json:"archive"`
 	Design      string           `json:"design"`
 	Subset      string           `json:"subset"`
+	Database    string           `json:"database,omitempty"` // of the server, where a subset has one of its own
 	Files       int              `json:"files_loaded"`
 	Skipped     int              `json:"files_skipped"`
 	Failed      []string         `json:"files_failed,omitempty"`
 	Read        int64            `json:"read"`
 	Stored      int64            `json:"stored"`
-	Replaced    int64            `json:"replaced"`
+	Same        int64            `json:"same_again"`
+	Other       int64            `json:"other_values"`
+	Refused     int64            `json:"refused"`
 	Quarantined int64            `json:"quarantined"`
 	LeftOut     map[string]int64 `json:"left_out,omitempty"`
+	Cut         map[string]int64 `json:"cut,omitempty"` // by METviewer's column
 	Held        []engine.Mark    `json:"skipped_with_quarantine,omitempty"`
 	Bytes       int64            `json:"bytes"`
 	Seconds     float64          `json:"seconds"`
@@ -305,13 +353,19 @@ func (e *env) printLoad(r *loadResult) error {
 	}
 	w := tabwriter.NewWriter(e.stdout, 0, 4, 2, ' ', 0)
 	fmt.Fprintf(w, "archive\t%s, design %s, subset %s\n", r.Archive, r.Design, r.Subset)
+	if r.Database != "" {
+		fmt.Fprintf(w, "database\t%s (the URL's path and the subset)\n", r.Database)
+	}
 	fmt.Fprintf(w, "files\t%d loaded, %d skipped (in the archive already), %d failed\n", r.Files, r.Skipped, len(r.Failed))
-	fmt.Fprintf(w, "lines\t%d read = %d stored + %d replaced + %d quarantined\n", r.Read, r.Stored, r.Replaced, r.Quarantined)
+	fmt.Fprintf(w, "lines\t%d read = %d stored + %d same again + %d other values + %d quarantined\n", r.Read, r.Stored, r.Same, r.Other, r.Quarantined)
 	for _, m := range r.Held {
 		fmt.Fprintf(w, "in quarantine\t%d of %d lines of %s, since it was loaded at %s UTC\n", m.Quarantined, m.Read, m.Path, m.Loaded.UTC().Format(time.DateTime))
 	}
 	for _, columns := range slices.Sorted(maps.Keys(r.LeftOut)) {
 		fmt.Fprintf(w, "left out\tcolumns that no design keeps, of %d lines of %s\n", r.LeftOut[columns], columns)
+	}
+	for _, column := range slices.Sorted(maps.Keys(r.Cut)) {
+		fmt.Fprintf(w, "cut\t%d texts do not fit METviewer's column %s, which may take several for one; the archive and its digest have them whole\n", r.Cut[column], column)
 	}
 	fmt.Fprintf(w, "archive holds\t%d %s, %.1f MB on disk\n", r.Objects, r.Object, float64(r.BytesOnDisk)/1e6)
 	for _, t := range record.Types() {
@@ -360,15 +414,29 @@ func newRejects(e *env, path string) (*rejects, error) {
 	return r, r.csv.Write([]string{"file", "line", "reason", "text"})
 }
 
-func (r *rejects) add(q record.Reject) {
+func (r *rejects) add(q record.Reject) { r.line(q, "line quarantined") }
+
+// conflict lists a line whose values do not stand.
+func (r *rejects) conflict(c design.Conflict) {
+	place := c.Stands.File + ":" + strconv.Itoa(int(c.Stands.Line))
+	if c.Stands.File == "" {
+		place = "the archive, whose file is not there any more"
+	}
+	if c.Dropped.File == "" {
+		c.Dropped.File = "the archive"
+	}
+	r.line(record.Reject{File: c.Dropped.File, Line: c.Dropped.Line, Reason: "other values than " + place + ", which stand", Text: c.What}, c.What)
+}
+
+func (r *rejects) line(q record.Reject, then string) {
 	if r.csv != nil {
 		r.csv.Write([]string{r.env.cell(q.File), strconv.Itoa(int(q.Line)), r.env.cell(q.Reason), r.env.cell(q.Text)}) //nolint:errcheck // csv keeps the error for close
 		return
 	}
 	if r.shown++; r.shown <= shownRejects {
-		fmt.Fprintf(r.env.stderr, "%s:%d: %s; line quarantined\n", q.File, q.Line, q.Reason)
+		fmt.Fprintf(r.env.stderr, "%s:%d: %s; %s\n", q.File, q.Line, q.Reason, then)
 	} else if r.shown == shownRejects+1 {
-		fmt.Fprintln(r.env.stderr, "… further quarantined lines are not shown; name a file with --quarantine to keep them all")
+		fmt.Fprintln(r.env.stderr, "… further lines are not shown; name a file with --quarantine to keep them all")
 	}
 }
 

@@ -37,7 +37,7 @@ type study struct {
 	limit                             time.Duration
 	seed                              uint64
 	floor                             bool
-	keepLast                          lastLine
+	lastLine                          *choice
 	source                            string   // in words, for the report
 	labs                              []string // folders of the labs
 	began                             bool     // something was loaded
@@ -80,7 +80,7 @@ each time grows, with its exponent and what it predicts for a far larger archive
 	}
 	s.flags(c)
 	c.Flags().StringArrayVar(&s.engines, engineFlag, nil, "engine to study: a URL, NAME=URL, or the name of an embedded engine or of one that a lab runs (default: all embedded ones)")
-	c.Flags().Var(&s.keepLast, "last-line", lastLineHelp)
+	s.lastLine = lastLine(c)
 	c.Flags().StringSliceVar(&s.designs, "design", nil, "designs to study (default: all that each engine offers)")
 	c.Flags().StringSliceVar(&s.cases, "case", nil, "cases to ask: names, question files or METviewer plots (default: all seven)")
 	c.Flags().StringSliceVar(&s.flavours, "flavour", nil, "flavours to use (default: all that each design offers)")
@@ -146,7 +146,7 @@ func (e *env) met(ctx context.Context, s *study, files []string) (err error) {
 		return err
 	}
 	o := met.Options{
-		Registry: e.engines, Targets: targets, Cases: cases, Files: files, KeepLast: bool(s.keepLast), Subset: s.subset, Reps: s.reps, Warmups: s.warmups,
+		Registry: e.engines, Targets: targets, Cases: cases, Files: files, KeepLast: s.lastLine.word == keepLine, Subset: s.subset, Reps: s.reps, Warmups: s.warmups,
 		Limit: s.limit, Seed: s.seed, Threads: s.threads, Log: e.log(), ColdReps: s.cold,
 	}
 	for _, f := range s.flavours {

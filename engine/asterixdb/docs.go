@@ -68,10 +68,7 @@ func (w *docWriter) count(stored *engine.Stored) error {
 			continue
 		}
 		for doc := range w.groupers[t].Docs() {
-			_, err := w.merged(doc, &have, &into, func(row int) {
-				stored.Replaced[doc.From[row]]++
-				stored.New--
-			})
+			_, err := w.merged(doc, &have, &into, func(i, j int) { stored.Meet(doc.From[j], &have, i, doc.Rows, j) })
 			if err != nil {
 				return err
 			}
@@ -81,7 +78,7 @@ func (w *docWriter) count(stored *engine.Stored) error {
 }
 
 // merged puts a document together with what is there under its id.
-func (w *docWriter) merged(doc *design.Doc, have, into *record.Batch, replaced func(row int)) (*record.Batch, error) {
+func (w *docWriter) merged(doc *design.Doc, have, into *record.Batch, meet func(i, j int)) (*record.Batch, error) {
 	t := doc.Rows.Type
 	old, ok := w.there[w.l.a.target(t)][string(design.AppendKey(nil, t, w.l.subset, doc.Header(), doc.Valid()))]
 	if !ok {
@@ -91,7 +88,7 @@ func (w *docWriter) merged(doc *design.Doc, have, into *record.Batch, replaced f
 	if err := design.ParseEntries([]byte(gjson.GetBytes(old, "data").Raw), have, have.AddHeader(*doc.Header()), doc.Valid()); err != nil {
 		return nil, err
 	}
-	design.Merge(into, have, doc, replaced)
+	design.Merge(into, have, doc, meet)
 	return into, nil
 }
 
@@ -119,7 +116,7 @@ func (w *docWriter) lines(out io.Writer, types []*record.LineType) error {
 	var buf []byte
 	for _, t := range types {
 		for doc := range w.groupers[t].Docs() {
-			rows, err := w.merged(doc, &have, &into, func(int) {})
+			rows, err := w.merged(doc, &have, &into, func(int, int) {})
 			if err != nil {
 				return err
 			}

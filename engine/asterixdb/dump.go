@@ -69,9 +69,7 @@ func (a *archive) dumpRows(ctx context.Context, subset string, t *record.LineTyp
 		}
 		cols, exprs = append(cols, c), append(exprs, "ld."+flavour.AsterixDBIdent(c.Name))
 	}
-	c := sqlengine.NewCollector(a.design, t, cols, func(src any, into []float64) ([]float64, error) {
-		return design.ParseRepeats([]byte(src.(string)), into)
-	})
+	c := newCollector(t, cols)
 	of := flavour.AsterixDBQuote(subset)
 	_, err := a.db.client.run(ctx, request{
 		text: "SELECT VALUE [" + strings.Join(exprs, ", ") + "] FROM " + a.dataset(design.HeaderTable) + " AS h, " + a.dataset(a.target(t)) +
@@ -79,11 +77,7 @@ func (a *archive) dumpRows(ctx context.Context, subset string, t *record.LineTyp
 		row: func(row []byte) (err error) {
 			k := 0
 			gjson.ParseBytes(row).ForEach(func(_, cell gjson.Result) bool {
-				var src any = cell.Raw
-				if cols[k].Type != sqlengine.Doubles {
-					src = cellOf(cell, cols[k].From == sqlengine.Data)
-				}
-				err = c.Value(k, src)
+				err = collect(c, k, &cols[k], cell)
 				k++
 				return err == nil
 			})
@@ -97,4 +91,19 @@ func (a *archive) dumpRows(ctx context.Context, subset string, t *record.LineTyp
 		return err
 	}
 	return to.Rest(&c.Batch)
+}
+
+// newCollector turns rows of a line type into records.
+func newCollector(t *record.LineType, cols []sqlengine.Column) *sqlengine.Collector {
+	return sqlengine.NewCollector(design.Normalized, t, cols, func(src any, into []float64) ([]float64, error) {
+		return design.ParseRepeats([]byte(src.(string)), into)
+	})
+}
+
+// collect gives the collector column k of the row under way.
+func collect(c *sqlengine.Collector, k int, col *sqlengine.Column, cell gjson.Result) error {
+	if col.Type == sqlengine.Doubles {
+		return c.Value(k, cell.Raw)
+	}
+	return c.Value(k, cellOf(cell, col.From == sqlengine.Data))
 }

@@ -137,6 +137,9 @@ func (l *loader) commit(ctx context.Context, held *lock, s *state, c engine.Comm
 	if err := w.find(ctx, stored); err != nil {
 		return err
 	}
+	if err := c.Check(stored); err != nil {
+		return err
+	}
 	for i := range c.Done {
 		c.Done[i].Settle(*stored)
 	}

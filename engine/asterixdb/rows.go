@@ -31,7 +31,7 @@ func (w *rowWriter) find(ctx context.Context, stored *engine.Stored) error {
 	w.there, w.fresh = map[string]map[string][]byte{}, map[string]record.Header{}
 	var hash record.Hasher
 	for _, t := range w.l.types {
-		files := map[string]string{} // by id of the row
+		there := map[string]engine.At{} // by id of the row
 		var wanted []string
 		for _, b := range w.l.batches[t] {
 			stored.New += int64(b.Len())
@@ -46,19 +46,29 @@ func (w *rowWriter) find(ctx context.Context, stored *engine.Stored) error {
 			for i := range b.Len() {
 				if g := groups[b.Head[i]]; g.MayHold(b.Valid[i]) && g.HasLead(b.Lead[i]) {
 					id := rowID(w.l.subset, hash.Key(i))
-					files[id] = b.File
+					there[id] = engine.At{Batch: b, I: i}
 					wanted = append(wanted, id)
 				}
 			}
 		}
+		cols := sqlengine.LineColumns(t)
+		have := newCollector(t, cols)
 		name := w.l.a.target(t)
 		if w.there[name] == nil {
 			w.there[name] = map[string][]byte{}
 		}
 		err := w.l.a.stored(ctx, name, wanted, func(id string, row []byte) error {
 			w.there[name][id] = bytes.Clone(row)
-			stored.Replaced[files[id]]++
-			stored.New--
+			brought := there[id]
+			have.Reset()
+			have.SetHeader(*brought.Batch.Header(brought.I))
+			for k := range cols {
+				if err := collect(have, k, &cols[k], gjson.GetBytes(row, cols[k].Name)); err != nil {
+					return err
+				}
+			}
+			have.Row()
+			stored.Meet(brought.Batch.File, &have.Batch, 0, brought.Batch, brought.I)
 			return nil
 		})
 		if err != nil {

@@ -111,6 +111,9 @@ func (t *attempt) try(ctx context.Context, c *engine.Commit) (won bool, err erro
 			return false, err
 		}
 	}
+	if err := c.Check(&t.stored); err != nil {
+		return false, err
+	}
 	next := design.NewCatalog(t.subset)
 	next.Merge(t.catalog)
 	if c.Catalog != nil {
@@ -193,22 +196,14 @@ func bucket(u unit) int { return int(xxh3.HashString(u.name) % buckets) }
 
 // piece is the records of one document, ready to be sent.
 type piece struct {
-	unit  unit
-	valid int64
-	held  bool // the archive may hold some of them
-	rows  []row
+	unit unit
+	doc  *design.Doc // nil where the archive certainly holds none of them
+	rows []row
 }
 
 type row struct {
-	key  identity
-	file string
-	args []any
-}
-
-// identity tells records of one document apart.
-type identity struct {
-	lead  int32
-	entry string
+	entry int // bytes of what tells records of one document and lead apart
+	args  []any
 }
 
 // records writes the records of a line type, document by document, several at
@@ -222,7 +217,10 @@ func (t *attempt) records(ctx context.Context, lt *record.LineType) error {
 			break
 		}
 		h, valid := doc.Header(), doc.Valid()
-		p := piece{unit: t.unitOf(lt, t.subset, h, valid), valid: valid, held: t.catalog.Holding(lt, h).MayHold(valid)}
+		p := piece{unit: t.unitOf(lt, t.subset, h, valid)}
+		if t.catalog.Holding(lt, h).MayHold(valid) {
+			p.doc = &design.Doc{Rows: doc.Rows.Clone(), From: slices.Clone(doc.From)}
+		}
 		p.unit.name = t.kept(p.unit.name)
 		p.rows = make([]row, doc.Rows.Len())
 		for i := range p.rows {
@@ -238,7 +236,7 @@ func (t *attempt) records(ctx context.Context, lt *record.LineType) error {
 func (t *attempt) row(u unit, doc *design.Doc, i int) row {
 	b := doc.Rows
 	entry := appendEntry([]byte{}, b, i) // an empty one is not null
-	r := row{key: identity{b.Lead[i], string(entry)}, file: doc.From[i]}
+	r := row{entry: len(entry)}
 	r.args = make([]any, 0, 12+len(b.Type.Columns))
 	r.args = append(r.args, t.args(u)...)
 	if t.bySeries {
@@ -272,21 +270,17 @@ const batchRows = 64
 
 // send writes a document in batches, each within its partition.
 func (t *attempt) send(ctx context.Context, lt *record.LineType, insert string, p *piece) error {
-	if p.held {
+	if p.doc != nil {
 		if err := t.compare(ctx, lt, p); err != nil {
 			return err
 		}
-	} else {
-		t.mu.Lock()
-		t.stored.New += int64(len(p.rows))
-		t.mu.Unlock()
 	}
 	bytes := int64(0)
 	for some := range slices.Chunk(p.rows, batchRows) {
 		batch := t.session.Batch(gocql.UnloggedBatch)
 		for i := range some {
 			add(batch, insert, some[i].args...)
-			bytes += int64(8*len(some[i].args) + len(some[i].key.entry))
+			bytes += int64(8*len(some[i].args) + some[i].entry)
 		}
 		if err := batch.ExecContext(ctx); err != nil {
 			return err
@@ -294,38 +288,34 @@ func (t *attempt) send(ctx context.Context, lt *record.LineType, insert string, 
 	}
 	t.mu.Lock()
 	t.bytes += bytes
+	t.stored.New += int64(len(p.rows))
 	t.mu.Unlock()
 	return nil
 }
 
-// compare counts what is new in a document, and what replaces a value.
+// compare looks for the records of a document that are there already.
 func (t *attempt) compare(ctx context.Context, lt *record.LineType, p *piece) error {
-	text := fmt.Sprintf("SELECT %s, %s, %s FROM %s WHERE %s", colLead, colEntry, colCommit, t.table(lt), t.where())
-	args := t.args(p.unit)
+	every := t.all(lt)
+	text, args := every.text()+t.where(), t.args(p.unit)
 	if t.bySeries {
 		text += " AND " + colValid + " = ?"
-		args = append(args, p.valid)
+		args = append(args, p.doc.Valid())
 	}
-	there := map[identity]bool{}
-	var lead int32
-	var entry []byte
-	var number int64
-	iter := t.session.Query(text, args...).IterContext(ctx)
-	for iter.Scan(&lead, &entry, &number) {
-		if t.base.counts(number) {
-			there[identity{lead, string(entry)}] = true
-		}
-	}
-	if err := iter.Close(); err != nil {
+	var have record.Batch
+	have.Reset(lt, "")
+	head := have.AddHeader(*p.doc.Header())
+	at := func(string) (uint32, int64, error) { return head, p.doc.Valid(), nil }
+	if _, err := every.scanner(t.base.counts, nil).rows(t.session.Query(text, args...).IterContext(ctx), at, &have); err != nil {
 		return err
 	}
+	in := engine.IndexOf([]*record.Batch{p.doc.Rows})
+	var h record.Hasher
+	h.Use(&have)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for i := range p.rows {
-		if there[p.rows[i].key] {
-			t.stored.Replaced[p.rows[i].file]++
-		} else {
-			t.stored.New++
+	for i := range have.Len() {
+		if r, ok := in[h.Key(i)]; ok {
+			t.stored.Meet(p.doc.From[r.I], &have, i, r.Batch, r.I)
 		}
 	}
 	return nil

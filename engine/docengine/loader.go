@@ -160,6 +160,9 @@ func (k *commit) run(ctx context.Context, c engine.Commit) error {
 			}
 		}
 	}
+	if err := c.Check(k.stored); err != nil {
+		return err
+	}
 	if err := k.finish(ctx, c, p); err != nil {
 		return err
 	}
@@ -274,10 +277,7 @@ func (k *commit) write(ctx context.Context, t *record.LineType) error {
 			if failure = k.l.a.store.Decode(body, &have); failure != nil {
 				break
 			}
-			design.Merge(&merged, &have, doc, func(row int) {
-				k.stored.Replaced[doc.From[row]]++
-				k.stored.New--
-			})
+			design.Merge(&merged, &have, doc, func(i, j int) { k.stored.Meet(doc.From[j], &have, i, doc.Rows, j) })
 			rows = &merged
 		}
 		d := Document{ID: id, Body: k.l.a.store.Append(nil, k.l.subset, id, rows), Fresh: !old}

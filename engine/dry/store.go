@@ -48,11 +48,11 @@ func (t *table) batches() []*record.Batch {
 	return out
 }
 
-// put stores row i of b and reports whether it replaced another value.
-func (t *table) put(k record.Key, b *record.Batch, i int) bool {
+// put stores row i of b, over the one that is there.
+func (t *table) put(k record.Key, b *record.Batch, i int) {
 	if p, ok := t.at[k]; ok {
 		p.chunk.rows.ReplaceRow(p.row, b, i)
-		return true
+		return
 	}
 	if n := len(t.chunks); n == 0 || t.chunks[n-1].rows.Len() == chunkRows {
 		c := &chunk{heads: map[record.Header]uint32{}}
@@ -67,7 +67,6 @@ func (t *table) put(k record.Key, b *record.Batch, i int) bool {
 	}
 	t.at[k] = place{c, c.rows.Len()}
 	c.rows.AppendRow(b, i, head)
-	return false
 }
 
 // mark notes files; one that is loaded again has one mark, the new one.
@@ -146,15 +145,22 @@ func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, er
 	}
 	l.store.mu.Lock()
 	defer l.store.mu.Unlock()
+	defer func() { l.pending = l.pending[:0] }()
 	s := l.store.subsets[l.name]
+	for _, b := range l.pending {
+		stored.New += int64(b.Len())
+		l.meet(s, b, &stored)
+	}
+	if err := c.Check(&stored); err != nil {
+		return engine.Stored{}, err
+	}
 	if s == nil {
 		s = &subset{types: map[*record.LineType]*table{}, catalog: design.NewCatalog(l.name)}
 		l.store.subsets[l.name] = s
 	}
 	for _, b := range l.pending {
-		l.put(s, b, &stored)
+		l.put(s, b)
 	}
-	l.pending = l.pending[:0]
 	if c.Catalog != nil {
 		s.catalog.Merge(c.Catalog)
 	}
@@ -166,7 +172,21 @@ func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, er
 	return stored, nil
 }
 
-func (l *loader) put(s *subset, b *record.Batch, stored *engine.Stored) {
+// meet looks for records of b that are there already.
+func (l *loader) meet(s *subset, b *record.Batch, stored *engine.Stored) {
+	if s == nil || s.types[b.Type] == nil {
+		return
+	}
+	at := s.types[b.Type].at
+	l.hash.Use(b)
+	for i := range b.Len() {
+		if p, ok := at[l.hash.Key(i)]; ok {
+			stored.Meet(b.File, &p.chunk.rows, p.row, b, i)
+		}
+	}
+}
+
+func (l *loader) put(s *subset, b *record.Batch) {
 	if b.Len() == 0 {
 		return
 	}
@@ -177,11 +197,7 @@ func (l *loader) put(s *subset, b *record.Batch, stored *engine.Stored) {
 	}
 	l.hash.Use(b)
 	for i := range b.Len() {
-		if t.put(l.hash.Key(i), b, i) {
-			stored.Replaced[b.File]++
-		} else {
-			stored.New++
-		}
+		t.put(l.hash.Key(i), b, i)
 	}
 }
 

@@ -263,11 +263,11 @@ func (l *loader) storeDocs(ctx context.Context, p *pending, stored *design.Catal
 		rows := doc.Rows
 		if old := have[n]; old != nil {
 			old.Headers[0] = *doc.Header()
-			design.Merge(&merged, old, doc, func(i int) { l.replaced[doc.From[i]]++ })
+			design.Merge(&merged, old, doc, func(i, j int) { l.stored.Meet(doc.From[j], old, i, doc.Rows, j) })
 			rows = &merged
 		}
 		n++
-		l.given += int64(doc.Rows.Len())
+		l.stored.New += int64(doc.Rows.Len())
 		if err := w.add(rows); err != nil {
 			return err
 		}

@@ -25,15 +25,14 @@ type loader struct {
 	names  names
 	key    string // in database.loading
 
-	pending  map[*record.LineType]*pending
-	order    []*pending // in order of first sight
-	made     map[string]bool
-	headers  *sqlengine.Interner[record.Header] // normalized only; nil until the archive's were read
-	files    *sqlengine.Interner[string]
-	version  map[string]string // by file: of its first record, which tells its type
-	given    int64             // records of the commit under way
-	replaced map[string]int64  // by file, of the commit under way
-	closed   bool
+	pending map[*record.LineType]*pending
+	order   []*pending // in order of first sight
+	made    map[string]bool
+	headers *sqlengine.Interner[record.Header] // normalized only; nil until the archive's were read
+	files   *sqlengine.Interner[string]
+	version map[string]string // by file: of its first record, which tells its type
+	stored  engine.Stored     // of the commit under way
+	closed  bool
 }
 
 // Loader opens the loader of a subset; a second one for the same subset is an error.
@@ -113,7 +112,8 @@ func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, er
 	if l.closed {
 		return engine.Stored{}, errClosed
 	}
-	l.given, l.replaced, l.made = 0, map[string]int64{}, map[string]bool{}
+	defer l.forget()
+	l.stored, l.made = engine.Stored{Replaced: map[string]int64{}}, map[string]bool{}
 	if err := l.c.exec(ctx, "BEGIN TRANSACTION"); err != nil {
 		return engine.Stored{}, err
 	}
@@ -130,7 +130,6 @@ func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, er
 		l.files.Keep()
 	}
 	copy(c.Done, done)
-	l.forget()
 	return stored, nil
 }
 
@@ -155,16 +154,16 @@ func (l *loader) write(ctx context.Context, c engine.Commit) (engine.Stored, []e
 			return none, nil, fmt.Errorf("%s: %w", p.t.Name, err)
 		}
 	}
+	if err := c.Check(&l.stored); err != nil {
+		return none, nil, err
+	}
 	if err := l.storeHeaders(ctx); err != nil {
 		return none, nil, err
 	}
 	if err := l.storeCatalog(ctx, stored, c.Catalog); err != nil {
 		return none, nil, err
 	}
-	out := engine.Stored{New: l.given, Replaced: l.replaced}
-	for _, n := range l.replaced {
-		out.New -= n
-	}
+	out := l.stored
 	done := append([]engine.Mark(nil), c.Done...)
 	for i := range done {
 		done[i].Settle(out)
@@ -216,18 +215,17 @@ func (l *loader) store(ctx context.Context, p *pending, stored *design.Catalog) 
 		return err
 	}
 	defer w.close()
-	l.given += int64(len(p.rows))
+	l.stored.New += int64(len(p.rows))
 	return w.appendRows(ctx, lay.design, lay.columns, p, p.rows)
 }
 
-// replace deletes from the archive the records that rows of p replace, and
-// counts them by file. rows are those that may be there.
+// replace deletes from the archive the records that rows of p replace. rows are
+// those that may be there.
 func (l *loader) replace(ctx context.Context, lay *layout, p *pending, rows []row) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	file := sqlengine.Column{Name: "file", Type: sqlengine.BigInt, From: sqlengine.FileID}
-	columns := append([]sqlengine.Column{file}, lay.identity()...)
+	columns := lay.identity()
 	create := strings.Replace(sqlengine.Create("barograph_stage", columns, lay.typeName), "CREATE TABLE IF NOT EXISTS", "CREATE OR REPLACE TEMP TABLE", 1)
 	if err := l.c.exec(ctx, create); err != nil {
 		return err
@@ -239,17 +237,20 @@ func (l *loader) replace(ctx context.Context, lay *layout, p *pending, rows []ro
 	dialect := flavour.DuckDB()
 	within := "t.fcst_valid_beg BETWEEN " + dialect.DateTime(first) + " AND " + dialect.DateTime(last)
 	on := make([]string, 0, len(columns))
-	for _, c := range columns[1:] {
+	for _, c := range columns {
 		on = append(on, "t."+c.Name+" IS NOT DISTINCT FROM s."+c.Name)
 	}
 	table := l.names.table(lay.table)
-	err := l.c.exec(ctx, "CREATE OR REPLACE TEMP TABLE barograph_hits AS SELECT t.rowid AS hit, s.file FROM "+table+
-		" t JOIN temp.main.barograph_stage s ON "+strings.Join(on, " AND ")+" WHERE "+within+
-		"; DELETE FROM "+table+" t WHERE "+within+" AND t.rowid IN (SELECT hit FROM temp.main.barograph_hits)")
+	err := l.c.exec(ctx, "CREATE OR REPLACE TEMP TABLE barograph_hits AS SELECT t.rowid AS hit FROM "+table+
+		" t JOIN temp.main.barograph_stage s ON "+strings.Join(on, " AND ")+" WHERE "+within)
 	if err != nil {
 		return err
 	}
-	return l.count(ctx, p)
+	hits := table + " t WHERE " + within + " AND t.rowid IN (SELECT hit FROM temp.main.barograph_hits)"
+	if err := l.meet(ctx, lay, p, hits); err != nil {
+		return err
+	}
+	return l.c.exec(ctx, "DELETE FROM "+hits)
 }
 
 // stage writes the identities of rows into the stage.
@@ -259,26 +260,30 @@ func (l *loader) stage(ctx context.Context, lay *layout, columns []sqlengine.Col
 		return err
 	}
 	defer w.close()
-	ids := p.files
-	defer func() { p.files = ids }()
-	p.files = make([]int64, len(p.batches))
-	for i := range p.files {
-		p.files[i] = int64(i)
-	}
 	return w.appendRows(ctx, lay.design, columns, p, rows)
 }
 
-// count adds the hits to the records that were replaced, by file.
-func (l *loader) count(ctx context.Context, p *pending) error {
-	r, err := l.c.query(ctx, "SELECT file, count(*) FROM temp.main.barograph_hits GROUP BY file")
+// meet compares the records of p with those that are there, the hits.
+func (l *loader) meet(ctx context.Context, lay *layout, p *pending, hits string) error {
+	r, err := l.c.query(ctx, "SELECT "+sqlengine.Names("t.", lay.columns)+" FROM "+hits)
 	if err != nil {
 		return err
 	}
 	defer r.close()
-	for r.next() {
-		file, n := r.vector(0), r.vector(1)
-		for i := range r.rows {
-			l.replaced[p.batches[file.int64s(r.rows)[i]].File] += n.int64s(r.rows)[i]
+	d := dumper{layout: lay, heads: map[int64]record.Header{}, texts: make([]interner, len(lay.columns))}
+	for i, id := range p.ids {
+		d.heads[id] = p.heads[i]
+	}
+	var in engine.Index
+	for have, err := range engine.Dump(func(to *engine.Dumper) error { return d.page(r, to) }) {
+		if err != nil {
+			return err
+		}
+		if in == nil {
+			in = engine.IndexOf(p.batches)
+		}
+		if err := l.stored.MeetAll(have, in); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -4,7 +4,8 @@
 //	mariadb://user@host:port,host:port,host:port/prefix
 //
 // Every subset has a database of its own, named prefix and subset. METviewer
-// lists databases whose names begin with mv_.
+// lists databases whose names begin with mv_. A database that holds tables and
+// none of Barograph's, such as one that METdbLoad made, is not loaded into.
 //
 // # normalized: METviewer's tables
 //
@@ -21,7 +22,8 @@
 // has a fraction or more than 32 bits, a text that is too long or has letters
 // beyond ASCII, cov_thresh and alpha where METviewer has no such column, the
 // columns that MET has added since. METviewer's column then has the nearest
-// value that it can hold, and the value itself stands in an INVISIBLE column
+// value that it can hold, which is counted (engine.Stored.Cut) where it is a
+// text, and the value itself stands in an INVISIBLE column
 // barograph_<column> of the same table, which is made when the first such value
 // comes and is NULL in all other rows. SELECT * and METviewer do not see it. A
 // question names it only where it exists: on archives without such values the

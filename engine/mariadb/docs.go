@@ -115,7 +115,7 @@ func keep(rows *sql.Rows, there map[string][]byte) error {
 }
 
 // merged puts a document together with what is there under its id.
-func (w *docWriter) merged(doc *design.Doc, id string, have, into *record.Batch, replaced func(row int)) (*record.Batch, error) {
+func (w *docWriter) merged(doc *design.Doc, id string, have, into *record.Batch, meet func(i, j int)) (*record.Batch, error) {
 	data, ok := w.there[doc.Rows.Type][id]
 	if !ok {
 		return doc.Rows, nil
@@ -124,7 +124,7 @@ func (w *docWriter) merged(doc *design.Doc, id string, have, into *record.Batch,
 	if err := design.ParseEntries(data, have, have.AddHeader(*doc.Header()), doc.Valid()); err != nil {
 		return nil, err
 	}
-	design.Merge(into, have, doc, replaced)
+	design.Merge(into, have, doc, meet)
 	return into, nil
 }
 
@@ -139,10 +139,7 @@ func (w *docWriter) count(t *record.LineType, stored *engine.Stored) error {
 	var key []byte
 	for doc := range w.groupers[t].Docs() {
 		key = design.AppendKey(key[:0], t, w.l.subset, doc.Header(), doc.Valid())
-		_, err := w.merged(doc, string(key), &have, &into, func(row int) {
-			stored.Replaced[doc.From[row]]++
-			stored.New--
-		})
+		_, err := w.merged(doc, string(key), &have, &into, func(i, j int) { stored.Meet(doc.From[j], &have, i, doc.Rows, j) })
 		if err != nil {
 			return err
 		}
@@ -174,7 +171,7 @@ func (w *docWriter) writeType(ctx context.Context, t *record.LineType) error {
 			return dst, false
 		}
 		key = design.AppendKey(key[:0], t, w.l.subset, doc.Header(), doc.Valid())
-		rows, err := w.merged(doc, string(key), &have, &into, func(int) {})
+		rows, err := w.merged(doc, string(key), &have, &into, func(int, int) {})
 		if err != nil {
 			failure = err
 			return dst, false

@@ -29,7 +29,7 @@ func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Bat
 			case design.Wide:
 				err = a.dumpRows(ctx, subset, a.wideSelect(t), to)
 			default:
-				err = a.dumpRows(ctx, subset, a.lineSelect(t, twins, false), to)
+				err = a.dumpRows(ctx, subset, a.lineSelect(t, twins), to)
 			}
 		}
 		return failed(ctx, err)
@@ -43,9 +43,8 @@ type selection struct {
 	from      func(a *archive, subset string) string
 }
 
-// lineSelect selects records of METviewer's tables, or only what tells them
-// apart.
-func (a *archive) lineSelect(t *record.LineType, twins map[string]map[string]bool, identity bool) selection {
+// lineSelect selects records of METviewer's tables.
+func (a *archive) lineSelect(t *record.LineType, twins map[string]map[string]bool) selection {
 	var cols []sqlengine.Column
 	var exprs []string
 	for _, c := range headerColumns() {
@@ -56,19 +55,11 @@ func (a *archive) lineSelect(t *record.LineType, twins map[string]map[string]boo
 		if c.From == sqlengine.HeaderID || c.From == sqlengine.FileID || c.From == sqlengine.Lead {
 			continue
 		}
-		expr := c.expr(twins[tableOf(t)])
-		if identity && c.From == sqlengine.Data && !c.Data.Key {
-			expr = "NULL"
-		}
-		cols, exprs = append(cols, c.Column), append(exprs, expr)
+		cols, exprs = append(cols, c.Column), append(exprs, c.expr(twins[tableOf(t)]))
 	}
 	if hasLineID(t) {
-		expr := "ld." + repeatsColumn
-		if identity {
-			expr = "NULL"
-		}
 		cols = append(cols, sqlengine.Column{Name: "repeats", Type: sqlengine.Doubles, From: sqlengine.Repeats})
-		exprs = append(exprs, expr)
+		exprs = append(exprs, "ld."+repeatsColumn)
 	}
 	return selection{strings.Join(exprs, ", "), sqlengine.NewCollector(a.design, t, cols, sqlengine.AsRepeats), func(a *archive, subset string) string {
 		return " FROM " + a.table(subset, tableOf(t)) + " ld JOIN " + a.table(subset, design.HeaderTable) + " h USING (stat_header_id)"

@@ -258,7 +258,7 @@ func (w *lineWriter) hits(ctx context.Context, lt *lineTable, where string, p, h
 }
 
 func (w *lineWriter) findSome(ctx context.Context, lt *lineTable, where string) error {
-	s := w.l.a.lineSelect(lt.t, w.twins, true)
+	s := w.l.a.lineSelect(lt.t, w.twins)
 	rows, err := w.l.conn.QueryContext(ctx, "SELECT ld.stat_header_id, ld."+idColumn(lt.t)+", "+s.columns+s.from(w.l.a, w.l.subset)+where)
 	if err != nil {
 		return err
@@ -268,8 +268,10 @@ func (w *lineWriter) findSome(ctx context.Context, lt *lineTable, where string) 
 	var refs []rowRef
 	cells := append([]any{&ref.header, &ref.id}, s.collector.Scan()...)
 	note := func() {
-		lt.hash.Use(&s.collector.Batch)
+		have := s.collector.Batch.Clone()
+		lt.hash.Use(have)
 		for i, r := range refs {
+			r.have, r.row = have, i
 			lt.there[lt.hash.Key(i)] = r
 		}
 		refs = refs[:0]
@@ -291,8 +293,8 @@ func (w *lineWriter) findSome(ctx context.Context, lt *lineTable, where string) 
 // replace notes which records of the commit replace others.
 func (lt *lineTable) replace(batches []*record.Batch, stored *engine.Stored) {
 	for k, b := range batches {
+		stored.New += int64(b.Len())
 		if len(lt.there) == 0 {
-			stored.New += int64(b.Len())
 			continue
 		}
 		lt.hash.Use(b)
@@ -300,11 +302,9 @@ func (lt *lineTable) replace(batches []*record.Batch, stored *engine.Stored) {
 			if _, ok := lt.probed[lt.heads[k][b.Head[i]]]; ok {
 				if r, ok := lt.there[lt.hash.Key(i)]; ok {
 					lt.gone[r.header] = append(lt.gone[r.header], r.id)
-					stored.Replaced[b.File]++
-					continue
+					stored.Meet(b.File, r.have, r.row, b, i)
 				}
 			}
-			stored.New++
 		}
 	}
 	lt.there = nil

@@ -47,7 +47,12 @@ type lineTable struct {
 	hash    record.Hasher
 }
 
-type rowRef struct{ header, id int64 }
+// rowRef is a row of the archive and its record.
+type rowRef struct {
+	header, id int64
+	have       *record.Batch
+	row        int
+}
 
 func newLineWriter(l *loader) *lineWriter {
 	return &lineWriter{l: l, header: headerColumns(), tables: map[*record.LineType]*lineTable{}}
@@ -111,24 +116,23 @@ func (f fileName) fold() fileName {
 
 // file is the name under which METviewer's data_file holds a file. A path that
 // does not fit, or that METviewer's unique key takes for another one, ends in a
-// digest of the whole.
-func (w *lineWriter) file(of string) fileName {
+// digest of the whole, and is not whole.
+func (w *lineWriter) file(of string) (f fileName, whole bool) {
 	dir, name := path.Split(of)
-	f := fileName{strings.TrimSuffix(dir, "/"), name}
+	f, whole = fileName{strings.TrimSuffix(dir, "/"), name}, true
 	other, taken := w.folded[f.fold()]
 	_, plainDir := appendLatin(nil, f.dir, 120)
 	_, plainName := appendLatin(nil, f.name, 110)
 	if !plainDir || !plainName || (taken && other != f) {
 		latin, _ := appendLatin(nil, name, 70)
-		f = fileName{fmt.Sprintf("%016x", xxh3.HashString(dir)), fmt.Sprintf("%s %016x", latin, xxh3.HashString(of))}
+		f, whole = fileName{fmt.Sprintf("%016x", xxh3.HashString(dir)), fmt.Sprintf("%s %016x", latin, xxh3.HashString(of))}, false
 	}
 	w.folded[f.fold()] = f
-	return f
+	return f, whole
 }
 
 func (w *lineWriter) prepare(ctx context.Context, stored *engine.Stored) error {
 	need := map[string]map[string]string{} // table → twin → its type
-	headerNeed := map[string]string{}
 	for _, t := range w.l.types {
 		lt := w.tables[t]
 		if lt == nil {
@@ -139,8 +143,8 @@ func (w *lineWriter) prepare(ctx context.Context, stored *engine.Stored) error {
 		need[lt.name] = map[string]string{}
 		probes := probe{}
 		for _, b := range w.l.batches[t] {
-			w.number(lt, b, headerNeed)
-			lt.need(b, need[lt.name])
+			w.number(lt, b, stored)
+			lt.need(b, need[lt.name], stored)
 			probes.add(lt, b, w.l.catalog, w.headers)
 		}
 		if err := w.find(ctx, lt, probes); err != nil {
@@ -148,7 +152,7 @@ func (w *lineWriter) prepare(ctx context.Context, stored *engine.Stored) error {
 		}
 		lt.replace(w.l.batches[t], stored)
 	}
-	need[design.HeaderTable] = headerNeed
+	need[design.HeaderTable] = w.needOfHeaders(stored)
 	return w.makeTwins(ctx, need)
 }
 
@@ -158,42 +162,60 @@ func (lt *lineTable) reset() {
 }
 
 // number numbers the headers and the file of a batch.
-func (w *lineWriter) number(lt *lineTable, b *record.Batch, need map[string]string) {
+func (w *lineWriter) number(lt *lineTable, b *record.Batch, stored *engine.Stored) {
 	heads := make([]int64, len(b.Headers))
-	var scratch []byte
 	for i, h := range b.Headers {
-		id, fresh := w.headers.ID(sqlengine.HeaderKey(h))
-		heads[i] = id
-		if !fresh {
-			continue
-		}
-		for k := range w.header {
-			c := &w.header[k]
-			var exact bool
-			if scratch, exact = c.text(scratch[:0], h[c.Field]); !exact {
-				need[c.twin()] = c.twinType()
-			}
-		}
+		heads[i], _ = w.headers.ID(sqlengine.HeaderKey(h))
 	}
-	id, _ := w.files.ID(w.file(b.File))
+	name, whole := w.file(b.File)
+	before, _ := w.files.Fresh()
+	id, _ := w.files.ID(name)
+	if after, _ := w.files.Fresh(); !whole && len(after) > len(before) {
+		stored.Shorten(sqlengine.FileTable + ".path")
+	}
 	lt.heads, lt.files = append(lt.heads, heads), append(lt.files, id)
 	lt.rows += int64(b.Len())
 }
 
-// need notes the columns of which METviewer's cannot hold a value of b.
-func (lt *lineTable) need(b *record.Batch, need map[string]string) {
+// needOfHeaders are the columns of which METviewer's cannot hold a text of a new
+// header.
+func (w *lineWriter) needOfHeaders(stored *engine.Stored) map[string]string {
+	need := map[string]string{}
+	heads, _ := w.headers.Fresh()
+	var scratch []byte
+	for i := range heads {
+		for k := range w.header {
+			c := &w.header[k]
+			var exact bool
+			if scratch, exact = c.text(scratch[:0], heads[i][c.Field]); !exact {
+				need[c.twin()] = c.twinType()
+				stored.Shorten(design.HeaderTable + "." + c.met.name)
+			}
+		}
+	}
+	return need
+}
+
+// need notes the columns of which METviewer's cannot hold a value of b, and
+// counts the texts.
+func (lt *lineTable) need(b *record.Batch, need map[string]string, stored *engine.Stored) {
 	var scratch []byte
 	for k := range lt.columns {
 		c := &lt.columns[k]
-		if (c.From == sqlengine.Data && c.met.kind == double) || need[c.twin()] != "" || !c.value() {
+		text := c.met.kind == varchar
+		if (c.From == sqlengine.Data && c.met.kind == double) || (need[c.twin()] != "" && !text) || !c.value() {
 			continue
 		}
 		for i := range b.Len() {
 			var exact bool
-			if scratch, exact = c.append(scratch[:0], b, i); !exact {
-				need[c.twin()] = c.twinType()
+			if scratch, exact = c.append(scratch[:0], b, i); exact {
+				continue
+			}
+			need[c.twin()] = c.twinType()
+			if !text {
 				break
 			}
+			stored.Shorten(lt.name + "." + c.met.name)
 		}
 	}
 }

@@ -128,12 +128,29 @@ func (l *loader) createAll(ctx context.Context) error {
 	if err != nil && !absent(err) {
 		return err
 	}
+	if err := l.a.strange(ctx, l.conn, l.subset); err != nil {
+		return err
+	}
 	for _, s := range l.a.createSubset(l.subset) {
 		if err := l.exec(ctx, s); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// strange refuses a database whose tables somebody else has made, such as one of
+// METdbLoad's, before anything is written into it.
+func (a *archive) strange(ctx context.Context, c *sql.Conn, subset string) error {
+	var tables, ours int
+	err := c.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(table_name LIKE 'barograph%catalog'), 0) FROM information_schema.tables WHERE table_schema = ?", a.Database(subset)).Scan(&tables, &ours)
+	if err != nil || tables == 0 || ours > 0 {
+		return err
+	}
+	return &fault.Error{
+		Setting: "database " + a.Database(subset), Problem: fmt.Sprintf("has %d tables that Barograph has not made; nothing was written", tables),
+		Cure: "load into a database of its own: name another --subset, or another prefix in the URL's path",
+	}
 }
 
 func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
@@ -207,6 +224,9 @@ func (l *loader) commit(ctx context.Context, c engine.Commit, stored *engine.Sto
 		return err
 	}
 	if err := l.w.prepare(ctx, stored); err != nil {
+		return err
+	}
+	if err := c.Check(stored); err != nil {
 		return err
 	}
 	apart, err := l.w.begin(ctx)

@@ -30,10 +30,16 @@ func (a *archive) ownName(table string) string {
 	return strings.Replace(table, "barograph_", "barograph_"+string(a.design)+"_", 1)
 }
 
-// createSubset lists the statements that make a subset, the row of the catalog last.
+// createSubset lists the statements that make a subset: the table of the catalog
+// first, by which a database is known for Barograph's, and its row last, by
+// which it is whole.
 func (a *archive) createSubset(subset string) []string {
-	db := flavour.MariaDBIdent(a.database(subset))
-	out := []string{"CREATE DATABASE IF NOT EXISTS " + db + " CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin"}
+	db := flavour.MariaDBIdent(a.Database(subset))
+	catalog := a.table(subset, a.ownName(sqlengine.CatalogTable))
+	out := []string{
+		"CREATE DATABASE IF NOT EXISTS " + db + " CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin",
+		"CREATE TABLE IF NOT EXISTS " + catalog + " (\n  id INT NOT NULL PRIMARY KEY,\n  catalog LONGTEXT NOT NULL,\n  version BIGINT NOT NULL,\n  next_row BIGINT NOT NULL" + ours,
+	}
 	if a.design == design.Normalized {
 		out = append(out, a.db.createMetviewer(db+".")...)
 		if a.db.indexes {
@@ -49,12 +55,10 @@ func (a *archive) createSubset(subset string) []string {
 			"CREATE TABLE IF NOT EXISTS "+db+"."+goneTable+" (\n  line_table VARCHAR(64) NOT NULL,\n  stat_header_id BIGINT UNSIGNED NOT NULL,\n  id BIGINT UNSIGNED NOT NULL,\n  PRIMARY KEY (line_table, stat_header_id, id)"+ours,
 		)
 	}
-	catalog := a.table(subset, a.ownName(sqlengine.CatalogTable))
 	return append(out,
 		"CREATE TABLE IF NOT EXISTS "+a.table(subset, a.ownName(sqlengine.MarksTable))+" (\n  seq BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,\n  path LONGTEXT NOT NULL,\n"+
 			"  digest VARCHAR(64) NOT NULL UNIQUE,\n  bytes BIGINT NOT NULL,\n  lines_read BIGINT NOT NULL,\n  stored BIGINT NOT NULL,\n  replaced BIGINT NOT NULL,\n"+
 			"  quarantined BIGINT NOT NULL,\n  loaded VARCHAR(64) NOT NULL"+ours,
-		"CREATE TABLE IF NOT EXISTS "+catalog+" (\n  id INT NOT NULL PRIMARY KEY,\n  catalog LONGTEXT NOT NULL,\n  version BIGINT NOT NULL,\n  next_row BIGINT NOT NULL"+ours,
 		"INSERT IGNORE INTO "+catalog+" VALUES (1, "+flavour.Quote(emptyCatalog(subset))+", 0, 1)",
 	)
 }

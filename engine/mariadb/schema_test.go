@@ -2,6 +2,7 @@ package mariadb
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"net/url"
@@ -184,7 +185,7 @@ func TestMETviewerSeesItsOwnTables(t *testing.T) {
 		{"v2_?engine=innodb&apply_indexes=true", "InnoDB", "line_data_sl1l2_fcst_init_beg_idx line_data_sl1l2_fcst_lead_idx line_data_sl1l2_fcst_valid_beg_idx PRIMARY stat_header_id_idx"}, // the key is that of the invisible column,
 	} {
 		a := under(t, l, c.query, design.Normalized)
-		db := a.database("s")
+		db := a.Database("s")
 		plain := batch("SL1L2", "dir/a.stat", header("V01", "GFS"), 3, nil)
 		if _, err := commit(t, a, "s", plain); err != nil {
 			t.Fatal(err)
@@ -318,6 +319,36 @@ func TestAwkwardPaths(t *testing.T) {
 		if got := texts(t, a, "SELECT count(*) FROM "+a.table("s", "data_file")); got[0] != "9" {
 			t.Errorf("%s files", got)
 		}
+	}
+}
+
+// METviewer's columns cut DESC of 50 characters to 40, and 8 headers to one; a
+// path of more than 120 becomes a digest. Both are counted, nothing is lost.
+func TestCutTextsAreCounted(t *testing.T) {
+	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
+	a := under(t, l, "cut_", design.Normalized)
+	var all []*record.Batch
+	for i := range 8 {
+		h := header("V12.0.0", "GFS")
+		h[record.Descr] = strings.Repeat("d", 49) + strconv.Itoa(i)
+		all = append(all, batch("SL1L2", strings.Repeat("folder/", 30)+"a.stat", h, 2, nil))
+	}
+	got, err := commit(t, a, "s", all...)
+	if want := map[string]int64{"stat_header.descr": 8, "data_file.path": 1}; err != nil || !maps.Equal(got.Cut, want) {
+		t.Errorf("cut %v, %v; want %v", got.Cut, err, want)
+	}
+	if got, want := sum(t, a, "s"), want(all...); got != want {
+		t.Errorf("the digest is %v, want %v", got, want)
+	}
+	mpr := batch("MPR", "a.stat", header("V12.0.0", "GFS"), 3, func(b *record.Batch, _ int) {
+		c, _ := b.Type.Column("obs_qc")
+		b.Text[c.Slot][b.Len()-1] = strings.Repeat("q", 40)
+	})
+	if got, err := commit(t, a, "s", mpr); err != nil || got.Cut["line_data_mpr.obs_qc"] != 3 {
+		t.Errorf("cut %v, %v; want 3 of obs_qc", got.Cut, err)
+	}
+	if got, err := commit(t, a, "s", all...); err != nil || got.Cut != nil {
+		t.Errorf("the same again: cut %v, %v", got.Cut, err)
 	}
 }
 

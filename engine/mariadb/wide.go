@@ -48,10 +48,10 @@ func (w *wideWriter) prepare(ctx context.Context, stored *engine.Stored) error {
 
 // count tells what is new and what replaces; LOAD DATA REPLACE does the rest.
 func (w *wideWriter) count(ctx context.Context, t *record.LineType, stored *engine.Stored) error {
-	name, _, _ := sqlengine.Table(w.l.a.design, t)
-	begin := "SELECT fcst_valid_epoch, " + wideKey + " FROM " + w.l.table(name) + " WHERE (fcst_valid_epoch, " + wideKey + ") IN ("
+	s := w.l.a.wideSelect(t)
+	begin := "SELECT " + wideKey + ", " + s.columns + s.from(w.l.a, w.l.subset) + " WHERE (fcst_valid_epoch, " + wideKey + ") IN ("
 	var asked []string
-	from := map[string]string{} // identity → file
+	from := map[string]engine.At{} // by identity
 	flush := func() error {
 		if len(asked) == 0 {
 			return nil
@@ -61,14 +61,17 @@ func (w *wideWriter) count(ctx context.Context, t *record.LineType, stored *engi
 			return err
 		}
 		defer rows.Close() //nolint:errcheck // Err below says what went wrong
-		var epoch int64
 		var key []byte
+		have := s.collector
+		cells := append([]any{&key}, have.Scan()...)
 		for rows.Next() {
-			if err := rows.Scan(&epoch, &key); err != nil {
+			have.Reset()
+			if err := rows.Scan(cells...); err != nil {
 				return err
 			}
-			stored.Replaced[from[string(key)]]++
-			stored.New--
+			have.Row()
+			p := from[string(key)]
+			stored.Meet(p.Batch.File, &have.Batch, 0, p.Batch, p.I)
 		}
 		asked = asked[:0]
 		clear(from)
@@ -86,7 +89,7 @@ func (w *wideWriter) count(ctx context.Context, t *record.LineType, stored *engi
 				continue
 			}
 			key := w.key(i)
-			from[string(key[:])] = b.File
+			from[string(key[:])] = engine.At{Batch: b, I: i}
 			asked = append(asked, "("+strconv.FormatInt(b.Valid[i], 10)+", x'"+hex.EncodeToString(key[:])+"')")
 			if len(asked) == wideAsked {
 				if err := flush(); err != nil {

@@ -99,10 +99,7 @@ func (w *docWriter) merge(entries []byte, doc *design.Doc, stored *engine.Stored
 	if err := design.ParseEntries(entries, &w.have, w.have.AddHeader(*doc.Header()), doc.Valid()); err != nil {
 		return err
 	}
-	design.Merge(&w.merged, &w.have, doc, func(row int) {
-		stored.Replaced[doc.From[row]]++
-		stored.New--
-	})
+	design.Merge(&w.merged, &w.have, doc, func(i, j int) { stored.Meet(doc.From[j], &w.have, i, doc.Rows, j) })
 	return nil
 }
 

@@ -64,13 +64,12 @@ func (w *lineWriter) write(ctx context.Context, q querier, t *record.LineType, s
 		w.hash.Use(doc.Rows)
 		stored.New += int64(doc.Rows.Len())
 		for i := range doc.Rows.Len() {
-			rowid, ok := there[w.hash.Key(i)]
+			old, ok := there[w.hash.Key(i)]
 			if !ok {
 				continue
 			}
-			stored.New--
-			stored.Replaced[doc.From[i]]++
-			remove.set(0, rowid)
+			stored.Meet(doc.From[i], old.have, old.row, doc.Rows, i)
+			remove.set(0, old.rowid)
 			if err := remove.end(ctx, q); err != nil {
 				return err
 			}
@@ -95,9 +94,15 @@ func (w *lineWriter) write(ctx context.Context, q querier, t *record.LineType, s
 // seriesAsked is the number of headers and valid times that one query looks up.
 const seriesAsked = 200
 
-// find reads the records of the series and times that the commit brings again:
-// their identity and the address of their row.
-func (w *lineWriter) find(ctx context.Context, q querier, t *record.LineType, table string, cols []sqlengine.Column) (map[record.Key]string, error) {
+// rowRef is a row of the archive and its record.
+type rowRef struct {
+	rowid string
+	have  *record.Batch
+	row   int
+}
+
+// find reads the records of the series and times that the commit brings again.
+func (w *lineWriter) find(ctx context.Context, q querier, t *record.LineType, table string, cols []sqlengine.Column) (map[record.Key]rowRef, error) {
 	headers := map[int64]record.Header{}
 	var pairs []string
 	for doc := range w.l.groupers[t].Docs() {
@@ -110,7 +115,7 @@ func (w *lineWriter) find(ctx context.Context, q querier, t *record.LineType, ta
 			pairs = append(pairs, pair)
 		}
 	}
-	there := map[record.Key]string{}
+	there := map[record.Key]rowRef{}
 	have := sqlengine.NewCollector(design.Normalized, t, cols, sqlengine.AsRepeats)
 	var rowid string
 	var header int64
@@ -131,9 +136,10 @@ func (w *lineWriter) find(ctx context.Context, q querier, t *record.LineType, ta
 		if err != nil {
 			return nil, err
 		}
-		w.hash.Use(&have.Batch)
+		batch := have.Batch.Clone()
+		w.hash.Use(batch)
 		for i, at := range rowids {
-			there[w.hash.Key(i)] = at
+			there[w.hash.Key(i)] = rowRef{at, batch, i}
 		}
 	}
 	return there, nil

@@ -130,7 +130,7 @@ func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, er
 	done := append([]engine.Mark(nil), c.Done...)
 	err := l.makeTypes(ctx)
 	if err == nil {
-		err = l.transaction(ctx, func(q querier) error { return l.write(ctx, q, c.Catalog, done, &stored) })
+		err = l.transaction(ctx, func(q querier) error { return l.write(ctx, q, &c, done, &stored) })
 	}
 	l.w.settled(err == nil)
 	for _, g := range l.groupers {
@@ -175,7 +175,7 @@ func (l *loader) transaction(ctx context.Context, f func(q querier) error) error
 }
 
 // write is the body of a commit's transaction.
-func (l *loader) write(ctx context.Context, q querier, fresh *design.Catalog, done []engine.Mark, stored *engine.Stored) error {
+func (l *loader) write(ctx context.Context, q querier, c *engine.Commit, done []engine.Mark, stored *engine.Stored) error {
 	if err := l.refresh(ctx, q); err != nil {
 		return err
 	}
@@ -185,13 +185,16 @@ func (l *loader) write(ctx context.Context, q querier, fresh *design.Catalog, do
 		}
 		l.touched[t] = true
 	}
+	if err := c.Check(stored); err != nil {
+		return err
+	}
 	if err := l.w.finish(ctx, q); err != nil {
 		return err
 	}
 	if err := l.storeMarks(ctx, q, done, *stored); err != nil {
 		return err
 	}
-	return l.storeCatalog(ctx, q, fresh)
+	return l.storeCatalog(ctx, q, c.Catalog)
 }
 
 // refresh locks the catalog, where another loader of the subset waits, and

@@ -42,6 +42,7 @@ func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, er
 }
 
 func (l *loader) commit(ctx context.Context, c engine.Commit) (stored engine.Stored, err error) {
+	defer l.reset()
 	stored.Replaced = map[string]int64{}
 	if err := ctx.Err(); err != nil {
 		return stored, err
@@ -61,6 +62,9 @@ func (l *loader) commit(ctx context.Context, c engine.Commit) (stored engine.Sto
 			return stored, err
 		}
 	}
+	if err := c.Check(&stored); err != nil {
+		return stored, err
+	}
 	catalog, err := l.describe(batch, known, c.Catalog)
 	if err != nil {
 		return stored, err
@@ -77,7 +81,6 @@ func (l *loader) commit(ctx context.Context, c engine.Commit) (stored engine.Sto
 	s.mu.Lock()
 	s.catalogs[l.subset] = catalog
 	s.mu.Unlock()
-	l.reset()
 	return stored, nil
 }
 
@@ -89,7 +92,7 @@ func (l *loader) documents(ctx context.Context, batch *pebble.Batch, t *record.L
 			return ctx.Err()
 		}
 		l.key = design.AppendKey(l.key[:0], t, l.subset, doc.Header(), doc.Valid())
-		rows, replaced, err := l.merge(t, doc, known, stored)
+		rows, err := l.merge(t, doc, known, stored)
 		if err != nil {
 			return err
 		}
@@ -97,33 +100,30 @@ func (l *loader) documents(ctx context.Context, batch *pebble.Batch, t *record.L
 		if err := batch.Set(l.key, l.payload, nil); err != nil {
 			return err
 		}
-		stored.New += int64(doc.Rows.Len() - replaced)
+		stored.New += int64(doc.Rows.Len())
 	}
 	return nil
 }
 
 // merge returns the document's records, merged with those that the store holds.
-func (l *loader) merge(t *record.LineType, doc *design.Doc, known *design.Catalog, stored *engine.Stored) (rows *record.Batch, replaced int, err error) {
+func (l *loader) merge(t *record.LineType, doc *design.Doc, known *design.Catalog, stored *engine.Stored) (rows *record.Batch, err error) {
 	if known == nil {
-		return doc.Rows, 0, nil // the first commit of the subset
+		return doc.Rows, nil // the first commit of the subset
 	}
 	value, closer, err := l.store.db.Get(l.key)
 	if err == pebble.ErrNotFound { //nolint:errorlint // Get returns it as it is, and this is the common case
-		return doc.Rows, 0, nil
+		return doc.Rows, nil
 	}
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	defer closing(&err, closer)
 	l.have.Reset(t, "")
 	if err := design.DecodePayload(value, &l.have, l.have.AddHeader(*doc.Header()), doc.Valid()); err != nil {
-		return nil, 0, damaged(l.key, err)
+		return nil, damaged(l.key, err)
 	}
-	design.Merge(&l.merged, &l.have, doc, func(row int) {
-		stored.Replaced[doc.From[row]]++
-		replaced++
-	})
-	return &l.merged, replaced, nil
+	design.Merge(&l.merged, &l.have, doc, func(i, j int) { stored.Meet(doc.From[j], &l.have, i, doc.Rows, j) })
+	return &l.merged, nil
 }
 
 // describe puts the merged catalog into the batch.

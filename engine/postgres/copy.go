@@ -196,8 +196,6 @@ func (e *encoder) appendRow(dst []byte, fields int, r row) []byte {
 			dst = appendFloats(dst, b.Repeats(i))
 		case sqlengine.Data:
 			dst = e.appendDatum(dst, &s.column.Data, b, i)
-		default: // sqlengine.Other: the number of the batch, see stage
-			dst = appendInt(dst, int64(r.batch))
 		}
 	}
 	return dst

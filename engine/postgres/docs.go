@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"barograph/design"
+	"barograph/engine"
 	"barograph/engine/sqlengine"
 	"barograph/record"
 )
@@ -53,10 +54,10 @@ func (w *docWriter) id(doc *design.Doc) []byte {
 
 // write takes the documents that are there already out of the archive, merges
 // them with the new ones, and copies all.
-func (w *docWriter) write(ctx context.Context, c *pgx.Conn, t *record.LineType, stored *design.Catalog, replaced map[string]int64) error {
+func (w *docWriter) write(ctx context.Context, c *pgx.Conn, t *record.LineType, known *design.Catalog, stored *engine.Stored) error {
 	name, cols, _ := sqlengine.Table(design.Document, t)
 	table := w.l.a.dialect.Table(w.l.subset, name)
-	old, err := w.take(ctx, c, table, t, stored)
+	old, err := w.take(ctx, c, table, t, known)
 	if err != nil {
 		return err
 	}
@@ -69,7 +70,7 @@ func (w *docWriter) write(ctx context.Context, c *pgx.Conn, t *record.LineType, 
 		}
 		id, rows := w.id(doc), doc.Rows
 		if entries, ok := old[string(id)]; ok {
-			if err := w.merge(entries, doc, replaced); err != nil {
+			if err := w.merge(entries, doc, stored); err != nil {
 				return dst, err
 			}
 			rows = &w.merged
@@ -108,12 +109,12 @@ func (w *docWriter) take(ctx context.Context, c *pgx.Conn, table string, t *reco
 }
 
 // merge puts the document into the one that the archive held, as w.merged.
-func (w *docWriter) merge(entries []byte, doc *design.Doc, replaced map[string]int64) error {
+func (w *docWriter) merge(entries []byte, doc *design.Doc, stored *engine.Stored) error {
 	w.have.Reset(doc.Rows.Type, "")
 	if err := design.ParseEntries(entries, &w.have, w.have.AddHeader(*doc.Header()), doc.Valid()); err != nil {
 		return err
 	}
-	design.Merge(&w.merged, &w.have, doc, func(row int) { replaced[doc.From[row]]++ })
+	design.Merge(&w.merged, &w.have, doc, func(i, j int) { stored.Meet(doc.From[j], &w.have, i, doc.Rows, j) })
 	return nil
 }
 

@@ -31,29 +31,31 @@ func (a *archive) dump(ctx context.Context, subset string, to *engine.Dumper) er
 		return err
 	}
 	return sqlengine.DumpTypes(a.design, types,
-		func(t *record.LineType) error { return a.dumpLines(ctx, tx, subset, t, to) },
+		func(t *record.LineType) error { return a.dumpLines(ctx, tx, subset, t, "", to) },
 		func(t *record.LineType) error { return a.dumpDocs(ctx, tx, subset, t, to) })
 }
 
-// selection is the query for all records of a type, and its columns.
+// selection is the query for all records of a type, and its columns; ld is the
+// table of lines.
 func (a *archive) selection(subset string, t *record.LineType) (string, []sqlengine.Column) {
 	name, cols, _ := sqlengine.Table(a.design, t)
 	table := a.dialect.Table(subset, name)
 	if a.design == design.Wide {
-		return "SELECT " + sqlengine.Names("", cols) + " FROM " + table, cols
+		return "SELECT " + sqlengine.Names("", cols) + " FROM " + table + " ld", cols
 	}
 	headers := sqlengine.HeaderColumns()[1:]
 	return "SELECT " + sqlengine.Names("h.", headers) + ", " + sqlengine.Names("ld.", cols) +
 		" FROM " + table + " ld JOIN " + a.dialect.Table(subset, design.HeaderTable) + " h USING (stat_header_id)", append(headers, cols...)
 }
 
-func (a *archive) dumpLines(ctx context.Context, tx pgx.Tx, subset string, t *record.LineType, to *engine.Dumper) error {
+// dumpLines dumps the records for which a condition holds.
+func (a *archive) dumpLines(ctx context.Context, tx querier, subset string, t *record.LineType, where string, to *engine.Dumper) error {
 	text, cols := a.selection(subset, t)
 	c := sqlengine.NewCollector(a.design, t, cols, func(src any, into []float64) ([]float64, error) {
 		raw, _ := src.([]byte)
 		return floats(raw, into), nil
 	})
-	rows, err := tx.Query(ctx, text)
+	rows, err := tx.Query(ctx, text+where)
 	if err != nil {
 		return err
 	}

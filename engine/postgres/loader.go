@@ -41,9 +41,8 @@ type writer interface {
 	types() []*record.LineType
 	// read learns what the archive holds, in the transaction.
 	read(ctx context.Context, c *pgx.Conn) error
-	// write stores the records of a type and counts, by file, those that
-	// replace others.
-	write(ctx context.Context, c *pgx.Conn, t *record.LineType, stored *design.Catalog, replaced map[string]int64) error
+	// write stores the records of a type and counts those that are there already.
+	write(ctx context.Context, c *pgx.Conn, t *record.LineType, known *design.Catalog, stored *engine.Stored) error
 	// finish writes what write has left over.
 	finish(ctx context.Context, c *pgx.Conn) error
 	// reset forgets the records; committed says what became of the transaction.
@@ -149,7 +148,7 @@ func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, er
 	}
 	stored := engine.Stored{New: l.given, Replaced: map[string]int64{}}
 	done := append([]engine.Mark(nil), c.Done...)
-	err := l.transaction(ctx, func(conn *pgx.Conn) error { return l.write(ctx, conn, c.Catalog, done, &stored) })
+	err := l.transaction(ctx, func(conn *pgx.Conn) error { return l.write(ctx, conn, &c, done, &stored) })
 	l.w.reset(err == nil)
 	l.given = 0
 	if err != nil {
@@ -166,7 +165,7 @@ func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, er
 	return stored, nil
 }
 
-func (l *loader) write(ctx context.Context, c *pgx.Conn, fresh *design.Catalog, done []engine.Mark, stored *engine.Stored) error {
+func (l *loader) write(ctx context.Context, c *pgx.Conn, commit *engine.Commit, done []engine.Mark, stored *engine.Stored) error {
 	if err := l.refresh(ctx, c); err != nil {
 		return err
 	}
@@ -177,19 +176,19 @@ func (l *loader) write(ctx context.Context, c *pgx.Conn, fresh *design.Catalog, 
 			}
 			l.made[t] = true
 		}
-		if err := l.extend(ctx, c, t, fresh); err != nil {
+		if err := l.extend(ctx, c, t, commit.Catalog); err != nil {
 			return err
 		}
-		if err := l.w.write(ctx, c, t, l.catalog, stored.Replaced); err != nil {
+		if err := l.w.write(ctx, c, t, l.catalog, stored); err != nil {
 			return fmt.Errorf("%s: %w", t.Name, err)
 		}
 		l.touched[t] = true
 	}
-	if err := l.w.finish(ctx, c); err != nil {
+	if err := commit.Check(stored); err != nil {
 		return err
 	}
-	for _, n := range stored.Replaced {
-		stored.New -= n
+	if err := l.w.finish(ctx, c); err != nil {
+		return err
 	}
 	for i := range done {
 		done[i].Settle(*stored)
@@ -197,7 +196,7 @@ func (l *loader) write(ctx context.Context, c *pgx.Conn, fresh *design.Catalog, 
 	if err := l.storeMarks(ctx, c, done); err != nil {
 		return err
 	}
-	return l.storeCatalog(ctx, c, fresh)
+	return l.storeCatalog(ctx, c, commit.Catalog)
 }
 
 // makeTable makes the table of a type, if it is not there.

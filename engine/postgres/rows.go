@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"barograph/design"
+	"barograph/engine"
 	"barograph/engine/sqlengine"
 	"barograph/record"
 )
@@ -77,7 +78,7 @@ func (w *rowWriter) read(ctx context.Context, c *pgx.Conn) error {
 	return err
 }
 
-func (w *rowWriter) write(ctx context.Context, c *pgx.Conn, t *record.LineType, stored *design.Catalog, replaced map[string]int64) error {
+func (w *rowWriter) write(ctx context.Context, c *pgx.Conn, t *record.LineType, known *design.Catalog, stored *engine.Stored) error {
 	p := w.pending[t]
 	p.order()
 	if w.normalized() {
@@ -91,9 +92,9 @@ func (w *rowWriter) write(ctx context.Context, c *pgx.Conn, t *record.LineType, 
 	}
 	name, cols, _ := sqlengine.Table(w.l.a.design, t)
 	table := w.l.a.dialect.Table(w.l.subset, name)
-	rows, err := w.present(ctx, c, table, p, p.overlap(stored))
+	rows, err := w.present(ctx, c, table, p, p.overlap(known))
 	if err == nil && len(rows) > 0 {
-		err = w.replace(ctx, c, table, cols, p, rows, replaced)
+		err = w.replace(ctx, c, t, p, rows, stored)
 	}
 	if err != nil {
 		return err
@@ -165,9 +166,9 @@ func (w *rowWriter) probe(table string, p *pending, pairs []row) (text string, a
 
 // replace deletes from the archive the records that rows of p replace. Their
 // identities go to a temporary table, which is joined with the archive's.
-func (w *rowWriter) replace(ctx context.Context, c *pgx.Conn, table string, cols []sqlengine.Column, p *pending, rows []row, replaced map[string]int64) error {
-	batch := sqlengine.Column{Name: "barograph_batch", Type: sqlengine.Integer, NotNull: true}
-	stage := append([]sqlengine.Column{batch}, identity(cols)...)
+func (w *rowWriter) replace(ctx context.Context, c *pgx.Conn, t *record.LineType, p *pending, rows []row, stored *engine.Stored) error {
+	name, cols, _ := sqlengine.Table(w.l.a.design, t)
+	table, stage := w.l.a.dialect.Table(w.l.subset, name), identity(cols)
 	create := strings.Replace(sqlengine.Create("barograph_stage", stage, typeName), "CREATE TABLE IF NOT EXISTS", "CREATE TEMP TABLE", 1)
 	if err := execute(ctx, c, create); err != nil {
 		return err
@@ -179,24 +180,29 @@ func (w *rowWriter) replace(ctx context.Context, c *pgx.Conn, table string, cols
 		return err
 	}
 	on := make([]string, 0, len(stage))
-	for _, col := range stage[1:] {
+	for _, col := range stage {
 		if col.NotNull {
-			on = append(on, "t."+col.Name+" = s."+col.Name)
+			on = append(on, "ld."+col.Name+" = s."+col.Name)
 		} else {
-			on = append(on, "t."+col.Name+" IS NOT DISTINCT FROM s."+col.Name)
+			on = append(on, "ld."+col.Name+" IS NOT DISTINCT FROM s."+col.Name)
 		}
 	}
-	gone, err := c.Query(ctx, "WITH gone AS (DELETE FROM "+table+" t USING pg_temp.barograph_stage s WHERE "+strings.Join(on, " AND ")+
-		" RETURNING s.barograph_batch) SELECT barograph_batch, count(*) FROM gone GROUP BY barograph_batch")
-	if err != nil {
-		return err
+	same := strings.Join(on, " AND ")
+	var in engine.Index
+	for have, err := range engine.Dump(func(to *engine.Dumper) error {
+		return w.l.a.dumpLines(ctx, c, w.l.subset, t, " WHERE EXISTS (SELECT FROM pg_temp.barograph_stage s WHERE "+same+")", to)
+	}) {
+		if err != nil {
+			return err
+		}
+		if in == nil {
+			in = engine.IndexOf(p.batches)
+		}
+		if err := stored.MeetAll(have, in); err != nil {
+			return err
+		}
 	}
-	var at, n int64
-	_, err = pgx.ForEachRow(gone, []any{&at, &n}, func() error {
-		replaced[p.batches[at].File] += n
-		return nil
-	})
-	if err != nil {
+	if err := execute(ctx, c, "DELETE FROM "+table+" ld USING pg_temp.barograph_stage s WHERE "+same); err != nil {
 		return err
 	}
 	return execute(ctx, c, "DROP TABLE pg_temp.barograph_stage")

@@ -4,6 +4,7 @@ import (
 	"database/sql/driver"
 
 	"barograph/design"
+	"barograph/engine"
 	"barograph/engine/sqlengine"
 	"barograph/record"
 )
@@ -56,27 +57,26 @@ func (w *docWriter) table(t *record.LineType) (*docTable, error) {
 	return dt, nil
 }
 
-func (w *docWriter) put(doc *design.Doc, overlap bool, replaced map[string]int64) (int64, error) {
+func (w *docWriter) put(doc *design.Doc, overlap bool, stored *engine.Stored) error {
 	dt, err := w.table(doc.Rows.Type)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	w.key = design.AppendKey(w.key[:0], doc.Rows.Type, w.l.subset, doc.Header(), doc.Valid())
 	id := string(w.key)
 	if overlap {
-		done, n, err := w.merge(dt, id, doc, replaced)
-		if err != nil || done {
-			return int64(doc.Rows.Len()) - n, err
+		if done, err := w.merge(dt, id, doc, stored); err != nil || done {
+			return err
 		}
 	}
 	w.data = design.AppendEntries(w.data[:0], doc.Rows)
 	w.bind(dt, id, doc)
-	return int64(doc.Rows.Len()), dt.insert.run()
+	return dt.insert.run()
 }
 
 // merge puts the document into the one that the archive holds; done is false
 // where it holds none.
-func (w *docWriter) merge(dt *docTable, id string, doc *design.Doc, replaced map[string]int64) (done bool, n int64, err error) {
+func (w *docWriter) merge(dt *docTable, id string, doc *design.Doc, stored *engine.Stored) (done bool, err error) {
 	dt.have.Reset(doc.Rows.Type, "")
 	dt.find.set(id)
 	err = dt.find.rows(func(v []driver.Value) error {
@@ -88,15 +88,12 @@ func (w *docWriter) merge(dt *docTable, id string, doc *design.Doc, replaced map
 		return design.ParseEntries([]byte(text), &dt.have, dt.have.AddHeader(*doc.Header()), doc.Valid())
 	})
 	if err != nil || !done {
-		return false, 0, err
+		return false, err
 	}
-	design.Merge(&w.merged, &dt.have, doc, func(row int) {
-		replaced[doc.From[row]]++
-		n++
-	})
+	design.Merge(&w.merged, &dt.have, doc, func(i, j int) { stored.Meet(doc.From[j], &dt.have, i, doc.Rows, j) })
 	w.data = design.AppendEntries(w.data[:0], &w.merged)
 	dt.update.set(string(w.data), id)
-	return true, n, dt.update.run()
+	return true, dt.update.run()
 }
 
 // bind sets the arguments of an insert.

@@ -31,8 +31,8 @@ type writer interface {
 	// load reads what the archive holds already, in the transaction.
 	load() error
 	// put writes a document. overlap says that the archive may hold records of
-	// its series and valid time. It returns how many records are new.
-	put(doc *design.Doc, overlap bool, replaced map[string]int64) (added int64, err error)
+	// its series and valid time.
+	put(doc *design.Doc, overlap bool, stored *engine.Stored) error
 	// finish writes what put has left over.
 	finish() error
 	// settled says whether the transaction was committed.
@@ -134,12 +134,14 @@ func (l *loader) write(ctx context.Context, c engine.Commit, stored *engine.Stor
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			added, err := l.w.put(doc, l.catalog.Holding(t, doc.Header()).MayHold(doc.Valid()), stored.Replaced)
-			if err != nil {
+			stored.New += int64(doc.Rows.Len())
+			if err := l.w.put(doc, l.catalog.Holding(t, doc.Header()).MayHold(doc.Valid()), stored); err != nil {
 				return err
 			}
-			stored.New += added
 		}
+	}
+	if err := c.Check(stored); err != nil {
+		return err
 	}
 	if err := l.w.finish(); err != nil {
 		return err

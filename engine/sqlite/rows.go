@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"barograph/design"
+	"barograph/engine"
 	"barograph/engine/sqlengine"
 	"barograph/record"
 )
@@ -111,21 +112,18 @@ func (w *rowWriter) table(t *record.LineType) (*lineTable, error) {
 	return lt, nil
 }
 
-func (w *rowWriter) put(doc *design.Doc, overlap bool, replaced map[string]int64) (int64, error) {
+func (w *rowWriter) put(doc *design.Doc, overlap bool, stored *engine.Stored) error {
 	lt, err := w.table(doc.Rows.Type)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	id, fresh := w.headers.ID(sqlengine.HeaderKey(*doc.Header()))
-	added := int64(doc.Rows.Len())
 	if overlap && !fresh {
-		n, err := w.replace(lt, id, doc, replaced)
-		if err != nil {
-			return 0, err
+		if err := w.replace(lt, id, doc, stored); err != nil {
+			return err
 		}
-		added -= n
 	}
-	return added, w.insert(lt, id, doc)
+	return w.insert(lt, id, doc)
 }
 
 // common tells whether the rows of a document mostly agree in a column.
@@ -197,7 +195,7 @@ func alike(doc *design.Doc, from, most int) int {
 }
 
 // replace removes the rows whose identity the document brings again.
-func (w *rowWriter) replace(lt *lineTable, id int64, doc *design.Doc, replaced map[string]int64) (int64, error) {
+func (w *rowWriter) replace(lt *lineTable, id int64, doc *design.Doc, stored *engine.Stored) error {
 	lt.have.Reset()
 	lt.ids = lt.ids[:0]
 	lt.have.SetHeader(*doc.Header())
@@ -213,28 +211,26 @@ func (w *rowWriter) replace(lt *lineTable, id int64, doc *design.Doc, replaced m
 		return nil
 	})
 	if err != nil || len(lt.ids) == 0 {
-		return 0, err
+		return err
 	}
-	at := make(map[record.Key]int64, len(lt.ids))
+	at := make(map[record.Key]int, len(lt.ids))
 	w.hash.Use(&lt.have.Batch)
-	for i, rowid := range lt.ids {
-		at[w.hash.Key(i)] = rowid
+	for i := range lt.ids {
+		at[w.hash.Key(i)] = i
 	}
-	var n int64
 	w.hash.Use(doc.Rows)
-	for i := range doc.Rows.Len() {
-		rowid, ok := at[w.hash.Key(i)]
+	for j := range doc.Rows.Len() {
+		i, ok := at[w.hash.Key(j)]
 		if !ok {
 			continue
 		}
-		lt.remove.set(rowid)
+		lt.remove.set(lt.ids[i])
 		if err := lt.remove.run(); err != nil {
-			return n, err
+			return err
 		}
-		replaced[doc.From[i]]++
-		n++
+		stored.Meet(doc.From[j], &lt.have.Batch, i, doc.Rows, j)
 	}
-	return n, nil
+	return nil
 }
 
 // bind sets arguments to the columns of row i of b.

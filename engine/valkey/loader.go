@@ -147,6 +147,9 @@ func (t *attempt) try(ctx context.Context, c *engine.Commit) (won bool, err erro
 	if err := t.stageAll(ctx); err != nil {
 		return false, err
 	}
+	if err := c.Check(&t.stored); err != nil {
+		return false, err
+	}
 	next := design.NewCatalog(t.subset)
 	next.Merge(t.base.catalog)
 	if c.Catalog != nil {
@@ -264,6 +267,7 @@ func (t *attempt) send(ctx context.Context, group *errgroup.Group, p *part, at i
 		for file, n := range stored.Replaced {
 			t.stored.Replaced[file] += n
 		}
+		t.stored.Other = append(t.stored.Other, stored.Other...)
 		return nil
 	})
 	return n
@@ -271,19 +275,16 @@ func (t *attempt) send(ctx context.Context, group *errgroup.Group, p *part, at i
 
 // merge encodes a document, merged with the payload that is there; nil = none.
 func (p *part) merge(doc *design.Doc, old []byte, stored *engine.Stored) ([]byte, error) {
-	rows, replaced := doc.Rows, 0
+	rows := doc.Rows
 	if old != nil {
 		p.have.Reset(doc.Rows.Type, "")
 		if err := design.DecodePayload(old, &p.have, p.have.AddHeader(*doc.Header()), doc.Valid()); err != nil {
 			return nil, err
 		}
-		design.Merge(&p.stock, &p.have, doc, func(row int) {
-			stored.Replaced[doc.From[row]]++
-			replaced++
-		})
+		design.Merge(&p.stock, &p.have, doc, func(i, j int) { stored.Meet(doc.From[j], &p.have, i, doc.Rows, j) })
 		rows = &p.stock
 	}
-	stored.New += int64(doc.Rows.Len() - replaced)
+	stored.New += int64(doc.Rows.Len())
 	p.buf = design.AppendPayload(p.buf[:0], rows, 0, rows.Len())
 	return slices.Clone(p.buf), nil
 }

@@ -99,7 +99,7 @@ func ParsePlotSpec(file string, text []byte) (*PlotSpec, error) {
 	for _, k := range root.kids {
 		switch k.name {
 		case "connection", "rscript", "folders":
-		case "date_list", "date_range":
+		case "date_list", "date_range", "date_range_list":
 			p.lists[k.attrs["name"]] = k
 		case "plot":
 			if err := p.plot(k); err != nil {
@@ -120,7 +120,7 @@ func ParsePlotSpec(file string, text []byte) (*PlotSpec, error) {
 // plots reads the plots of a file.
 type plots struct {
 	spec  *PlotSpec
-	lists map[string]*node // date_list and date_range, by name
+	lists map[string]*node // date_list, date_range and date_range_list, by name
 	named map[string]*node // plots that others may inherit from, inheritance resolved
 	p     *Plot            // the plot that is being read
 }
@@ -292,6 +292,8 @@ func (s *plots) values(n *node) (Values, error) {
 			if v.First, v.Last = at.value("start"), at.value("end"); v.First == "" || v.Last == "" {
 				return v, s.bad(at.line, "date_range", "lacks a date for start or end", "write both as 2019-01-01 00:00:00")
 			}
+		case "date_range_list":
+			return v, s.bad(k.line, k.name+" "+strconv.Quote(at.attrs["name"]), "asks for one plot of each of its ranges, which is not done", "write a plot for each range, with a date_range")
 		default:
 			return v, s.bad(k.line, n.name+"/"+k.name, "is not understood", "use val, date_list or date_range")
 		}

@@ -33,16 +33,17 @@ func TestPlotSpecErrors(t *testing.T) {
 		line int
 		says string
 	}{
-		"no plot":              {"<connection/>", 1, "no <plot>"},
-		"inherits from none":   {"\n<plot inherits=\"base\"/>", 3, `"base"`},
-		"variable, no name":    {"<plot><dep><dep1>\n<fcst_var/></dep1></dep></plot>", 3, "no name"},
-		"unknown list":         {"<plot>\n\n<indep name=\"fcst_valid_beg\"><date_list name=\"x\"/></indep></plot>", 4, `"x"`},
-		"values and a range":   {"<plot><plot_fix><field name=\"fcst_valid_beg\">\n<set><val>a</val><date_range><start>1</start><end>2</end></date_range></set></field></plot_fix></plot>", 3, "both"},
-		"range without an end": {"<plot><plot_fix><field name=\"fcst_valid_beg\"><set>\n<date_range><start>1</start></date_range></set></field></plot_fix></plot>", 3, "lacks"},
-		"replicates":           {"<plot><agg_stat>\n<boot_repl>many</boot_repl></agg_stat></plot>", 3, "many"},
-		"seed":                 {"<plot><agg_stat>\n<boot_random_seed>-1</boot_random_seed></agg_stat></plot>", 3, "-1"},
-		"alpha":                {"<plot>\n<ci_alpha>5</ci_alpha></plot>", 3, "5"},
-		"today's date":         {"<date_list name=\"d\">\n<start><date_offset/></start><end>2</end><inc>1</inc><format>yyyy</format></date_list><plot><indep name=\"x\"><date_list name=\"d\"/></indep></plot>", 3, "today"},
+		"no plot":                        {"<connection/>", 1, "no <plot>"},
+		"inherits from none":             {"\n<plot inherits=\"base\"/>", 3, `"base"`},
+		"variable, no name":              {"<plot><dep><dep1>\n<fcst_var/></dep1></dep></plot>", 3, "no name"},
+		"unknown list":                   {"<plot>\n\n<indep name=\"fcst_valid_beg\"><date_list name=\"x\"/></indep></plot>", 4, `"x"`},
+		"values and a range":             {"<plot><plot_fix><field name=\"fcst_valid_beg\">\n<set><val>a</val><date_range><start>1</start><end>2</end></date_range></set></field></plot_fix></plot>", 3, "both"},
+		"a list of ranges that is there": {"<date_range_list name=\"r\"><date_range/></date_range_list><plot><plot_fix><field name=\"fcst_valid_beg\"><set>\n<date_range_list name=\"r\"/></set></field></plot_fix></plot>", 3, "one plot of each"},
+		"range without an end":           {"<plot><plot_fix><field name=\"fcst_valid_beg\"><set>\n<date_range><start>1</start></date_range></set></field></plot_fix></plot>", 3, "lacks"},
+		"replicates":                     {"<plot><agg_stat>\n<boot_repl>many</boot_repl></agg_stat></plot>", 3, "many"},
+		"seed":                           {"<plot><agg_stat>\n<boot_random_seed>-1</boot_random_seed></agg_stat></plot>", 3, "-1"},
+		"alpha":                          {"<plot>\n<ci_alpha>5</ci_alpha></plot>", 3, "5"},
+		"today's date":                   {"<date_list name=\"d\">\n<start><date_offset/></start><end>2</end><inc>1</inc><format>yyyy</format></date_list><plot><indep name=\"x\"><date_list name=\"d\"/></indep></plot>", 3, "today"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := ParsePlotSpec("p.xml", []byte("<plot_spec>\n"+c.body+"</plot_spec>"))

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"encoding/json"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"barograph/engine/all"
+	"barograph/enginetest"
+	"barograph/fault"
+	"barograph/lab"
+)
+
+// childArgs holds a command line, as JSON, for a test that runs itself.
+const childArgs = "BAROGRAPH_CHILD_ARGS"
+
+// TestChild is a command line in a process of its own, which can be killed.
+func TestChild(t *testing.T) {
+	var args []string
+	if text := os.Getenv(childArgs); text == "" {
+		t.Skip("SKIPPED: it is started by other tests")
+	} else if err := json.Unmarshal([]byte(text), &args); err != nil {
+		t.Fatal(err)
+	}
+	status, _, _ := barograph(t, args...)
+	os.Exit(status)
+}
+
+// child starts a command line.
+func child(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	text, err := json.Marshal(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestChild$")
+	c.Env = append(os.Environ(), childArgs+"="+string(text))
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// client runs one of MariaDB's own programs.
+func client(t *testing.T, server, command string) string {
+	t.Helper()
+	u, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	password, _ := u.User.Password()
+	c := exec.CommandContext(t.Context(), "bash", "-c", "set -o pipefail; to=(-h "+u.Hostname()+" -P "+u.Port()+" -u "+u.User.Username()+"); "+command)
+	c.Env = append(os.Environ(), "MYSQL_PWD="+password)
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", command, err, out)
+	}
+	return string(out)
+}
+
+// Two databases that METdbLoad made: they are compared, tables of tropical
+// cyclones too; and a load into one of them, which is to have tables of its own
+// beside METviewer's, ended with error 1054 after it had added headers and
+// tables. It is refused before anything is written, wherever it is killed.
+func TestDatabasesOfMETdbLoad(t *testing.T) {
+	d, _ := all.Registry().Find("mariadb")
+	server := enginetest.Lab(t, *d, lab.Options{Memory: 1 << 30}).State().URL
+	for _, name := range []string{"mv_site_1", "mv_site_2"} {
+		dump := sharedData(t, "met/metdbload_site/"+name+".sql.xz")
+		client(t, server, "mariadb ${to[@]} -e 'CREATE DATABASE "+name+"' && xz -dc '"+dump+"' | mariadb ${to[@]} "+name)
+	}
+	status, stdout, stderr := barograph(t, "diff", server+"mv_site_1", server+"mv_site_2", "--samples", "1")
+	if status != fault.Differs || !strings.Contains(stdout, "34544 rows are equal, 5466 differ") {
+		t.Errorf("diff: status %d\n%s%s", status, stdout, stderr)
+	}
+	files := filepath.Join(unpack(t, "met/metdbload_site/site_files.tar.xz"), "site")
+	state := func() string {
+		return client(t, server, "mariadb-dump ${to[@]} --skip-comments mv_site_1 | md5sum; mariadb ${to[@]} -N -e 'SHOW DATABASES'")
+	}
+	before := state()
+	for _, design := range []string{"normalized", "document", "wide"} {
+		status, _, stderr := barograph(t, "load", files, "--engine", server, "--design", design, "--subset", "mv_site_1")
+		if status != fault.Failed || !strings.Contains(stderr, "database mv_site_1") || !strings.Contains(stderr, "nothing was written") {
+			t.Errorf("%s: status %d: %s", design, status, stderr)
+		}
+	}
+	kills := 3
+	if os.Getenv(enginetest.EnvSoak) != "" {
+		kills = 50
+	}
+	for i := range kills {
+		c := child(t, "load", files, "--engine", server, "--design", "normalized", "--subset", "mv_site_1")
+		time.Sleep(time.Duration(i*500/kills) * time.Millisecond)
+		_ = c.Process.Kill() // it may have ended
+		_ = c.Wait()
+	}
+	if after := state(); after != before {
+		t.Errorf("before\n%s after\n%s", before, after)
+	}
+}
