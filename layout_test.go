@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -162,6 +163,20 @@ func TestNoInit(t *testing.T) {
 		}
 		if strings.Contains(string(text), "\nfunc init()") {
 			t.Errorf("%s has an init function", name)
+		}
+	})
+}
+
+// TestWords: one verb for one idea, Go's own for a predicate.
+func TestWords(t *testing.T) {
+	other := regexp.MustCompile(`(?i)(tell|say)s whether`)
+	goFiles(t, func(name string) {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at := other.Find(text); at != nil && name != "layout_test.go" {
+			t.Errorf("%s: %q: a comment has it %q", name, at, "reports whether")
 		}
 	})
 }

@@ -235,12 +235,12 @@ func (c *Catalog) Holding(t *record.LineType, h *record.Header) *Group {
 	return g
 }
 
-// MayHold tells whether there may be records of a valid time; a nil group has none.
+// MayHold reports whether there may be records of a valid time; a nil group has none.
 func (g *Group) MayHold(valid int64) bool {
 	return g != nil && valid >= g.First && valid <= g.Last && (g.Step == 0 || (valid-g.First)%g.Step == 0)
 }
 
-// HasLead tells whether there are records of a lead, in seconds.
+// HasLead reports whether there are records of a lead, in seconds.
 func (g *Group) HasLead(lead int32) bool { return has(g.Leads, lead) }
 
 func has[T cmp.Ordered](sorted []T, v T) bool {

@@ -41,7 +41,7 @@ type Driver struct {
 	Open func(ctx context.Context, u *url.URL, o Options) (*Engine, error)
 }
 
-// Express tells whether the engine can be asked a question in a flavour under
+// Express reports whether the engine can be asked a question in a flavour under
 // a design; the error wraps flavour.ErrCannotExpress. What is left to tell is
 // whether the flavour can put the question's times.
 func (d Driver) Express(n design.Name, f flavour.Name, q *question.Question) error {

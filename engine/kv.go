@@ -70,7 +70,7 @@ type Table struct {
 	Make   bool     // make the table where it does not exist
 }
 
-// Check tells whether names can stand in every engine: letters, digits and
+// Check reports whether names can stand in every engine: letters, digits and
 // '_', at most 60, none twice also where a server folds case.
 func (t *Table) Check() error {
 	bad := func(setting, name string) error {

@@ -82,7 +82,7 @@ func (m PostMethod) Summary() string {
 	return ""
 }
 
-// Shares tells whether several posters at once may write the values of one
+// Shares reports whether several posters at once may write the values of one
 // station. The algorithm of 2006 reads a row and writes it back, so that two
 // posters lose each other's values.
 func (m PostMethod) Shares() bool { return m != Row2006 && m != Row2006Message }
@@ -141,7 +141,7 @@ func (p Policy) Rule(revised bool) Rule {
 	return Replace
 }
 
-// Writes tells whether a rule lets a value replace a stored one.
+// Writes reports whether a rule lets a value replace a stored one.
 func (r Rule) Writes(stored, value float64) bool {
 	switch r {
 	case Keep:

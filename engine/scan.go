@@ -69,7 +69,7 @@ func (p Placement) Parallel() int {
 	return p.Partitions
 }
 
-// Check tells whether a placement makes sense.
+// Check reports whether a placement makes sense.
 func (p Placement) Check() error {
 	if p.Partitions < 1 || p.Workers < 0 {
 		return &fault.Error{Setting: fmt.Sprintf("%d partitions, %d workers", p.Partitions, p.Workers), Problem: "make no placement", Cure: "name at least one partition"}

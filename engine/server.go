@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Server tells how a throwaway server of an engine is had, started and
+// Server tells how a throwaway server of an engine is obtained, started and
 // stopped; Driver.Server is nil for an embedded engine. It only says what to
 // run: package lab runs it, keeps its processes, and never uses a cluster or a
 // service that a package brings.

@@ -44,8 +44,12 @@ func (c Config) runKV(t *testing.T) {
 			}
 			defer r.Close()
 			t.Run("history", func(t *testing.T) {
+				steps := 300
+				if c.Brief && !Nightly() {
+					steps = 100
+				}
 				for seed := range c.repetitions(t, 3, 1) {
-					if err := CheckKV(t.Context(), r, uint64(seed), 300); err != nil {
+					if err := CheckKV(t.Context(), r, uint64(seed), steps); err != nil {
 						t.Fatalf("seed %d: %v", seed, err)
 					}
 				}

@@ -83,7 +83,7 @@ func (k *killed) insert(ctx context.Context, worker int) error {
 		return err
 	}
 	defer func() { _ = c.Close() }() // the last one
-	rng, failures := rand.New(rand.NewPCG(1, uint64(worker))), 0
+	rng, failures, since := rand.New(rand.NewPCG(1, uint64(worker))), 0, 0 // since its return
 	for i, after := 0, 0; after < 20; i++ {
 		returned, key := k.back.Load(), fmt.Sprintf("killed%d-%d", worker, i)
 		err := c.Insert(ctx, []byte(key), kvRecord(key))
@@ -100,9 +100,11 @@ func (k *killed) insert(ctx context.Context, worker int) error {
 			return fmt.Errorf("%s, which is new: %w", key, err)
 		}
 		c, err = k.Reopen(ctx, c, []byte(key), func() bool {
-			failures++
+			if failures++; k.back.Load() {
+				since++
+			}
 			time.Sleep(engine.BackOff(failures, rng))
-			return ctx.Err() == nil && failures < 100
+			return ctx.Err() == nil && since < 100
 		})
 		if err != nil {
 			return err

@@ -171,6 +171,14 @@ func setting(t *testing.T, name string) int {
 // Nightly reports whether the suite runs in full; see EnvSoak.
 func Nightly() bool { return os.Getenv(EnvSoak) != "" }
 
+// AtNight skips by day a test that takes minutes; why says what of it is tested by day.
+func AtNight(t testing.TB, why string) {
+	t.Helper()
+	if !Nightly() {
+		t.Skipf("NOT TESTED by day, but at night (%s=1): %s", EnvSoak, why)
+	}
+}
+
 // repetitions is how often a test repeats itself: many at night, few by day.
 func (c Config) repetitions(t *testing.T, night, day int) int {
 	t.Helper()

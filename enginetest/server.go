@@ -26,7 +26,11 @@ func RunServer(t *testing.T, cfg Config, l *lab.Lab) {
 		t.Run("nobody without the password", func(t *testing.T) { cfg.locked(t, l) })
 	}
 	t.Run("records of a killed server", func(t *testing.T) { RunKilledRecords(t, cfg, l) })
-	for _, d := range slices.Sorted(maps.Keys(cfg.Driver.Offers)) {
+	designs := slices.Sorted(maps.Keys(cfg.Driver.Offers))
+	if cfg.Brief && !Nightly() {
+		designs = designs[:1]
+	}
+	for _, d := range designs {
 		s := &suite{Config: cfg, design: d, flavours: cfg.Driver.Offers[d], root: t.Name()}
 		t.Run("design="+string(d), func(t *testing.T) {
 			t.Run("two loads at once", s.twoLoads)

@@ -53,7 +53,7 @@ func byText(text []byte) Kind {
 	return ""
 }
 
-// isVersion tells whether word is V and digits, with the bytes of also among them.
+// isVersion reports whether word is V and digits, with the bytes of also among them.
 func isVersion(word []byte, also string) bool {
 	rest, ok := bytes.CutPrefix(word, []byte("V"))
 	return ok && len(rest) > 0 && isDigits(rest[:1]) && len(bytes.Trim(rest, "0123456789"+also)) == 0

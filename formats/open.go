@@ -96,7 +96,7 @@ func special(m fs.FileMode) string {
 	return "a device"
 }
 
-// Open tells whether the file is gzip, by its first bytes, and what format it
+// Open reports whether the file is gzip, by its first bytes, and what format it
 // has, by its name (.vsdb, .stat, _TYPE.txt, with .gz behind them or not) and,
 // where the name does not tell, by its first line. Its error is a *fault.Error
 // that names the file and a cure.

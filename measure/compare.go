@@ -53,11 +53,11 @@ func Compare(a, b []float64, seed uint64) Comparison {
 	return out
 }
 
-// Significant says whether the difference is larger than the noise, after
+// Significant reports whether the difference is larger than the noise, after
 // correction.
 func (c Comparison) Significant() bool { return c.PHolm < Alpha }
 
-// Enough says whether samples of these sizes can show a difference at all, if it
+// Enough reports whether samples of these sizes can show a difference at all, if it
 // is the only one among those compared together.
 func (c Comparison) Enough() bool { return c.Least*float64(max(c.Together, 1)) < Alpha }
 

@@ -133,7 +133,7 @@ func (h *Histogram) Percentiles() Percentiles {
 	}
 }
 
-// Supports says whether the histogram holds enough durations for percentile p
+// Supports reports whether the histogram holds enough durations for percentile p
 // to be more than the maximum under another name: at least one recorded value
 // has to lie above it.
 func (h *Histogram) Supports(p float64) bool {

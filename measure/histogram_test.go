@@ -12,7 +12,7 @@ import (
 	"barograph/fault"
 )
 
-// within3 says whether got is want to 3 significant digits.
+// within3 reports whether got is want to 3 significant digits.
 func within3(got, want time.Duration) bool {
 	d := float64(got - want)
 	return d >= -float64(want)*0.001-1 && d <= float64(want)*0.001+1

@@ -70,7 +70,7 @@ func absorb(columns [][]bool) [][]bool {
 	return out
 }
 
-// within says whether every member of c is one of other.
+// within reports whether every member of c is one of other.
 func within(c, other []bool) bool {
 	for i, in := range c {
 		if in && !other[i] {

@@ -153,7 +153,7 @@ func (m *Machine) readDisk(ctx context.Context, path string) {
 	}
 }
 
-// below says whether path is mount or lies in it.
+// below reports whether path is mount or lies in it.
 func below(path, mount string) bool {
 	rel, err := filepath.Rel(mount, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))

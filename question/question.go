@@ -67,7 +67,7 @@ func (q *Question) Tie() []Column {
 	return tie
 }
 
-// Check tells whether q can be asked at all; the error names the field.
+// Check reports whether q can be asked at all; the error names the field.
 func (q *Question) Check() error {
 	bad := func(field, problem, cure string) error {
 		return &fault.Error{Setting: "question " + q.Name + ": " + field, Problem: problem, Cure: cure}

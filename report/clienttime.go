@@ -41,7 +41,7 @@ func (rs *results) clientTime(s *Summary) section {
 	return sec
 }
 
-// served says whether the archive of a way is on a server.
+// served reports whether the archive of a way is on a server.
 func (rs *results) served(w way) bool {
 	for i := range rs.run.Archives {
 		if a := &rs.run.Archives[i]; a.Engine == w.Engine && a.Design == w.Design {

@@ -37,7 +37,7 @@ func (rs *results) clusters(s *Summary) section {
 	return sec
 }
 
-// apart says whether the nodes of the clusters were kept apart.
+// apart reports whether the nodes of the clusters were kept apart.
 func (rs *results) apart() string {
 	var shared, isolated []string
 	for i := range rs.run.Archives {

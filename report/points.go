@@ -218,7 +218,7 @@ func (p *points) page() (*pointsPage, error) {
 		if law != nil {
 			out.Laws = append(out.Laws, law)
 		}
-		v := mixView{Name: mix, Title: p.mixInWords(mix), Sentence: p.sentence(mix), Table: p.table(mix), Held: p.held(mix), Operations: p.operations(mix), Counters: p.counters(mix)}
+		v := mixView{Name: mix, Title: p.mixInWords(mix), Sentence: p.sentence(mix), Table: p.table(mix), Held: p.bottlenecks(mix), Operations: p.operations(mix), Counters: p.counters(mix)}
 		if v.Picture, err = p.picture(mix, v.Title); err != nil {
 			return nil, err
 		}

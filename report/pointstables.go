@@ -192,8 +192,8 @@ func shortened(s string) string {
 	return s
 }
 
-// held says what held each engine back, where its throughput was highest.
-func (p *points) held(mix string) table {
+// bottlenecks names what limited each engine where its throughput was highest.
+func (p *points) bottlenecks(mix string) table {
 	t := table{Head: []column{{Name: "engine", Text: true}, {Name: "threads"}, {Name: "bottleneck", Text: true, Wrap: true}, {Name: "client", Unit: "cores"}, {Name: "server", Unit: "cores"},
 		{Name: "machine", Unit: "% busy"}, {Name: "server memory"}, {Name: "read", Unit: "per s"}, {Name: "written", Unit: "per s"}}}
 	for _, e := range p.engines {

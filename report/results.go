@@ -179,13 +179,13 @@ func (rs *results) find(engine, design string) *run.Archive {
 	return nil
 }
 
-// whole says whether an archive was seen to hold exactly the data.
+// whole reports whether an archive was seen to hold exactly the data.
 func (rs *results) whole(engine, design string) bool {
 	a := rs.find(engine, design)
 	return a != nil && a.Whole
 }
 
-// floor says whether an engine answers from the client's own memory: it is
+// floor reports whether an engine answers from the client's own memory: it is
 // shown, and ranked nowhere.
 func (rs *results) floor(engine, design string) bool {
 	a := rs.find(engine, design)

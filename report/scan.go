@@ -57,7 +57,7 @@ func WriteScans(dir string) (string, error) {
 		return "", err
 	}
 	p.Heading, p.Facts = s.heading(), s.facts()
-	p.Times, p.Held, p.Loads, p.Disks, p.Laws, p.GaveUp = s.times(), s.held(), s.loads(), s.paths(), s.laws(), s.gaveUp()
+	p.Times, p.Held, p.Loads, p.Disks, p.Laws, p.GaveUp = s.times(), s.bottlenecks(), s.loads(), s.paths(), s.laws(), s.gaveUp()
 	if p.Pictures, err = s.pictures(); err != nil {
 		return "", err
 	}
@@ -78,7 +78,7 @@ func WriteScans(dir string) (string, error) {
 // ScanText prints the tables for a terminal.
 func ScanText(w io.Writer, r *run.Scans) error {
 	s := gatherScans(r)
-	for _, t := range []table{s.times(), s.held(), s.laws(), s.gaveUp(), s.loads(), s.paths()} {
+	for _, t := range []table{s.times(), s.bottlenecks(), s.laws(), s.gaveUp(), s.loads(), s.paths()} {
 		if len(t.Rows) == 0 {
 			continue
 		}

@@ -199,7 +199,7 @@ func TestScanHeadline(t *testing.T) {
 				t.Errorf("%s: %d repetitions have the interval %v", name, c.reps, cell.mean)
 			}
 		}
-		for _, row := range s.held().Rows {
+		for _, row := range s.bottlenecks().Rows {
 			if told := row.Cells[5].Text != none; told == c.throttled {
 				t.Errorf("%s: the busiest device is %q", name, row.Cells[5].Text)
 			}

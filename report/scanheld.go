@@ -91,8 +91,8 @@ func (s *scans) bottleneck(c *scanCell, u scanUse) string {
 	return "neither disks nor cores were full"
 }
 
-// held says what held each answer back.
-func (s *scans) held() table {
+// bottlenecks names what limited each answer.
+func (s *scans) bottlenecks() table {
 	t := table{Title: "What held it back", Wide: true, Head: []column{
 		{Name: "question", Text: true}, {Name: "phase", Text: true}, {Name: "configuration", Text: true}, {Name: "read", Unit: "an answer"}, {Name: "read", Unit: "a second"}, {Name: "busiest device", Unit: "%"},
 		{Name: "cores used"}, {Name: "machine busy", Unit: "%"}, {Name: "memory left"}, {Name: "held back by", Text: true, Wrap: true},

@@ -76,7 +76,7 @@ func (c *CaseSummary) empty() bool {
 	return slices.ContainsFunc(c.Cells, func(k CellSummary) bool { return k.Verdict == noRows })
 }
 
-// compared says whether the cell has times that may be held against others.
+// compared reports whether the cell has times that may be held against others.
 func (k *CellSummary) compared() bool { return k.Times != nil && !k.Floor && k.Unranked == "" }
 
 // Times are in milliseconds.
@@ -302,7 +302,7 @@ func (c *CaseSummary) ratio(w way) (float64, bool) {
 	return float64(k.Times.Median / best.Times.Median), true
 }
 
-// unbeaten says whether no way was faster by more than the noise.
+// unbeaten reports whether no way was faster by more than the noise.
 func (k *CellSummary) unbeaten() bool {
 	return k != nil && k.compared() && (k.Times.Mark == "" || k.Times.Mark == "~" || k.Times.Mark == "?")
 }

@@ -44,7 +44,7 @@ func (rs *results) caseView(i int, c *CaseSummary) (caseView, error) {
 	return v, nil
 }
 
-// spread says whether the medians of a case differ so much that only a
+// spread reports whether the medians of a case differ so much that only a
 // logarithmic axis shows the short ones.
 func spread(c *CaseSummary) bool {
 	lo, hi := math.Inf(1), 0.0

@@ -25,7 +25,7 @@ type step struct {
 	Counts        string
 }
 
-// explains says whether the folder holds what explanations are made of.
+// explains reports whether the folder holds what explanations are made of.
 func (f *folder) explains() bool {
 	return slices.ContainsFunc(f.plans, func(p run.Plan) bool { return len(p.Access) > 0 })
 }

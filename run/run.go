@@ -98,7 +98,7 @@ type Case struct {
 	Columns  []string `json:"columns"`
 }
 
-// Verdict says whether a time may be shown.
+// Verdict reports whether a time may be shown.
 type Verdict string
 
 // The verdicts.

@@ -170,8 +170,8 @@ func TestRealDayAsPlot(t *testing.T) {
 		}
 		var got []string
 		for line := range strings.Lines(string(text)) {
-			if f := strings.Fields(line); len(f) == 4 && f[0] == "G2/NHX" {
-				got = append(got, f[2])
+			if f := strings.Fields(line); len(f) == 5 && f[0] == "G2/NHX" {
+				got = append(got, f[3])
 			}
 		}
 		if !slices.Equal(got, want) {

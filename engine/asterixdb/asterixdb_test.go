@@ -77,9 +77,7 @@ func TestServer(t *testing.T) {
 // TestThreeNodes divides each dataset over three nodes; AsterixDB keeps no
 // copies. A node is killed under one design: the server takes a minute to miss it.
 func TestThreeNodes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("NOT TESTED with -short: a node that was killed is missed after a minute only")
-	}
+	enginetest.AtNight(t, "one node is tested by day; a node that was killed is missed after a minute only")
 	t.Parallel()
 	d := &databases{server: up(t, 3)}
 	only := func(n design.Name) enginetest.Config {

@@ -179,7 +179,7 @@ func (f *feed) serve(ctx context.Context, lines func(w io.Writer) error) error {
 }
 
 func send(ctx context.Context, c *net.TCPConn, lines func(w io.Writer) error) error {
-	defer c.Close() //nolint:errcheck // CloseWrite below says whether all was sent
+	defer c.Close() //nolint:errcheck // CloseWrite below reports whether all was sent
 	defer context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Now()) })()
 	w := bufio.NewWriterSize(c, feedBuffer)
 	if err := lines(w); err != nil {

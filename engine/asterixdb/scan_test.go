@@ -17,8 +17,8 @@ import (
 func TestScans(t *testing.T) {
 	for _, nodes := range []int{1, 3} {
 		t.Run(fmt.Sprintf("nodes=%d", nodes), func(t *testing.T) {
-			if nodes > 1 && testing.Short() {
-				t.Skip("NOT TESTED with -short: three nodes differ in where parts lie alone")
+			if nodes > 1 {
+				enginetest.AtNight(t, "three nodes differ from one in where parts lie alone")
 			}
 			p := engine.Placement{Paths: enginetest.Disks(t, 3), Partitions: 4}
 			d := &databases{server: enginetest.Lab(t, asterixdb.Driver(), lab.Options{Memory: memory, Nodes: nodes, Disks: p.Paths, Partitions: p.Partitions})}

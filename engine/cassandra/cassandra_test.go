@@ -75,6 +75,7 @@ func TestOneNode(t *testing.T) {
 	t.Run("first clients", func(t *testing.T) { firstClients(t, &a) })
 	t.Run("conformance", func(t *testing.T) { enginetest.Run(t, a.config()) })
 	t.Run("unconditional", func(t *testing.T) { // look first, then write; a prefix of one byte
+		enginetest.AtNight(t, "records are tested by day as the default has them")
 		c := a.config()
 		c.URL = func(t *testing.T) string { return a.url(t) + "&conditional=false&prefix=1" }
 		enginetest.RunRecords(t, c)
@@ -85,9 +86,7 @@ func TestOneNode(t *testing.T) {
 // TestThreeNodes keeps three copies in the one design, so that a quorum is left
 // when a node dies, and one in the other.
 func TestThreeNodes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("NOT TESTED with -short: three servers of Java take minutes to start and to change their tables")
-	}
+	enginetest.AtNight(t, "one node is tested by day; three servers of Java take minutes to start and to change their tables")
 	t.Parallel()
 	o := small
 	o.Nodes = 3

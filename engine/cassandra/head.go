@@ -62,7 +62,7 @@ type head struct {
 	bytes   int64   // that commits have written
 }
 
-// counts tells whether what a commit brought is to be seen.
+// counts reports whether what a commit brought is to be seen.
 func (h *head) counts(number int64) bool {
 	if number > h.version {
 		return false

@@ -97,7 +97,7 @@ const partsOf = "_parts"
 // prefixed is the comment of a clustered table, before the length of its prefix.
 const prefixed = "barograph: a partition for each prefix of keys, bytes: "
 
-// prove tells whether the table is there, and that it is laid out as it must be.
+// prove reports whether the table is there, and that it is laid out as it must be.
 func (tb *kvTable) prove(ctx context.Context, name string) (there bool, err error) {
 	columns := map[string]string{}
 	rows := tb.session.Query("SELECT column_name, kind FROM system_schema.columns WHERE keyspace_name = ? AND table_name = ?", tb.keyspace, name).IterContext(ctx)

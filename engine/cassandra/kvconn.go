@@ -123,7 +123,7 @@ func (c *kvConn) read(ctx context.Context, key []byte, f engine.Fields, into *en
 	return nil
 }
 
-// there tells whether a key has a record.
+// there reports whether a key has a record.
 func (c *kvConn) there(ctx context.Context, key []byte) (bool, error) {
 	text := c.text('t', nil, func() string { return "SELECT " + keyColumn + " FROM " + c.table + c.where() })
 	rows := c.session.Query(text, c.at(nil, key)...).IterContext(ctx)

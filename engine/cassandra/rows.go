@@ -160,7 +160,7 @@ func (s *scanner) rows(iter *gocql.Iter, where place, into *record.Batch) (read 
 	return read, errors.Join(err, iter.Close())
 }
 
-// fresh tells whether no value of the row's record has been taken.
+// fresh reports whether no value of the row's record has been taken.
 func (s *scanner) fresh(valid, lead int64, entry []byte) bool {
 	if valid == s.valid && lead == s.lead && bytes.Equal(entry, s.entry) {
 		return !s.taken

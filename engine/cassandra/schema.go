@@ -59,7 +59,7 @@ func (s *store) prepare(ctx context.Context) error {
 	return nil
 }
 
-// absent tells whether the server knows no such table or keyspace.
+// absent reports whether the server knows no such table or keyspace.
 func absent(err error) bool {
 	var refused gocql.RequestError
 	return errors.As(err, &refused) && refused.Code() == gocql.ErrCodeInvalid
@@ -112,7 +112,7 @@ func (s *store) await(ctx context.Context, table string) error {
 	return fmt.Errorf("some nodes do not know it %v after it was made", schemaPatience)
 }
 
-// served tells whether every node that is up can be asked for a table. That
+// served reports whether every node that is up can be asked for a table. That
 // system_schema lists it does not mean that: the list is ahead of the server.
 func (s *store) served(ctx context.Context, table string) (bool, error) {
 	for _, h := range s.up() {

@@ -203,7 +203,7 @@ func (t *star) clear(ctx context.Context, c *conn) error {
 
 // write writes the files and returns the statements that make views of them.
 func (t *star) write(ctx context.Context, c *conn, files engine.StarFiles) (views []string, err error) {
-	parts, err := t.deal(ctx, c, files.Parquet[engine.StoreSales])
+	parts, err := t.partition(ctx, c, files.Parquet[engine.StoreSales])
 	if err != nil {
 		return nil, err
 	}
@@ -219,20 +219,21 @@ func (t *star) write(ctx context.Context, c *conn, files engine.StarFiles) (view
 	return views, t.sync()
 }
 
-// Sizes of what is dealt.
+// Sizes of what is written.
 const (
 	rowGroup   = 122_880 // DuckDB's own: the rows that one thread reads
 	mostPieces = 512     // files that are written at once
 )
 
-// deal deals the facts to the parts, by their tickets, and returns the files.
+// partition distributes the facts over the partitions by the hash of their
+// ticket numbers, and returns the files.
 // DuckDB's threads read one row group after another, file by file: a part is
 // cut into pieces of one row group each, and the files are named in turns, a
 // piece of each part, so that threads read from all disks at once.
 //
 // DuckDB writes a folder for each value of a column in one statement; each of
 // them is a link to the piece's folder, on the disk of the part.
-func (t *star) deal(ctx context.Context, c *conn, facts []string) (files []string, err error) {
+func (t *star) partition(ctx context.Context, c *conn, facts []string) (files []string, err error) {
 	rows, err := c.whole(ctx, "SELECT count(*) FROM read_parquet("+list(facts)+")")
 	if err != nil {
 		return nil, err

@@ -266,7 +266,7 @@ func tell(t *testing.T, l *lab.Lab, statement string) (last string) {
 }
 
 // emptyKeys overwrites the second half of a file of keys with zeros: its head,
-// which says whether the table was closed, stands in the first.
+// which reports whether the table was closed, stands in the first.
 func emptyKeys(t *testing.T, path string) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_RDWR, 0)

@@ -43,14 +43,14 @@ type infile struct {
 	charset string // of the text: binary or utf8mb4
 	replace bool   // a row of the same primary key is replaced
 	set     string // further assignment; "" = none
-	rows    int64  // that more makes, or untold
+	rows    int64  // that more makes, or rowsUnknown
 	more    func(dst []byte) []byte
 
 	took int64 // set by run: rows that the server has taken
 }
 
-// untold is the number of rows where more alone knows it.
-const untold = -1
+// rowsUnknown stands for a number of rows that only the end of more tells.
+const rowsUnknown = -1
 
 // run loads. LOCAL turns what is wrong with a value into a warning; here every
 // warning is an error, as the value would not be the one that was given.
@@ -85,7 +85,7 @@ func (f *infile) run(ctx context.Context, c *sql.Conn) error {
 		return err
 	}
 	f.took, err = r.RowsAffected()
-	if err == nil && !f.replace && f.rows != untold && f.took != f.rows {
+	if err == nil && !f.replace && f.rows != rowsUnknown && f.took != f.rows {
 		err = fmt.Errorf("load into %s: the server took %d of %d rows", f.table, f.took, f.rows)
 	}
 	return err

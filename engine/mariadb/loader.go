@@ -47,7 +47,7 @@ type writer interface {
 	// finish takes away what was replaced, after that transaction or, where the
 	// tables know transactions, in it.
 	finish(ctx context.Context) error
-	// settled says whether all of this is in the archive.
+	// settled reports whether all of this is in the archive.
 	settled(committed bool)
 }
 

@@ -316,7 +316,7 @@ func (s *star) copy(ctx context.Context, t engine.StarTable, rows *sqlengine.Sta
 		return 0, failed(ctx, err)
 	}
 	defer c.Close() //nolint:errcheck // it goes back to the pool
-	f := infile{table: s.table(string(t)), charset: "utf8mb4", rows: untold}
+	f := infile{table: s.table(string(t)), charset: "utf8mb4", rows: rowsUnknown}
 	for _, col := range tpcds.Columns(string(t)) {
 		f.columns = append(f.columns, col.Name)
 	}

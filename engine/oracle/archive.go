@@ -63,7 +63,7 @@ func (a *archive) Subsets(ctx context.Context) ([]string, error) {
 	return subsets, nil
 }
 
-// has tells whether a subset has a table.
+// has reports whether a subset has a table.
 func (a *archive) has(ctx context.Context, subset, table string) (bool, error) {
 	name := flavour.OracleName(subset, table)
 	if _, ok := a.known.Load(name); ok {
@@ -198,7 +198,7 @@ func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Na
 	return sqlengine.Phrase(a.dialect, a.design, f, q, catalog)
 }
 
-// exists tells whether there is anything to ask: a question of a table that is
+// exists reports whether there is anything to ask: a question of a table that is
 // not there would be an error of the server's.
 func (a *archive) exists(ctx context.Context, q *question.Question) (bool, error) {
 	name, _, _ := sqlengine.Table(a.design, q.Type)

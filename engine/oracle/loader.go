@@ -43,7 +43,7 @@ type writer interface {
 	write(ctx context.Context, q querier, t *record.LineType, stored *engine.Stored) error
 	// finish writes what write has left over.
 	finish(ctx context.Context, q querier) error
-	// settled says whether the transaction was committed.
+	// settled reports whether the transaction was committed.
 	settled(committed bool)
 }
 
@@ -107,7 +107,7 @@ func (l *loader) Add(ctx context.Context, b *record.Batch) error {
 	return nil
 }
 
-// checkText tells whether a text fits a column.
+// checkText reports whether a text fits a column.
 func checkText(b *record.Batch, i int, s string) error {
 	switch {
 	case !storable(s):

@@ -194,7 +194,7 @@ func (c *kvConn) lock(key []byte) *sync.Mutex {
 	return &c.locks[maphash.Bytes(c.seed, key)%kvStripes]
 }
 
-// taken tells whether a key has a record.
+// taken reports whether a key has a record.
 func (c *kvConn) taken(key []byte) (bool, error) {
 	_, closer, err := c.db.Get(c.full(key))
 	if errors.Is(err, pebble.ErrNotFound) {

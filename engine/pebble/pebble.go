@@ -169,7 +169,7 @@ func (s *settings) about() engine.About {
 	return a
 }
 
-// suits tells whether dir can be opened: it holds a Pebble database or, where
+// suits reports whether dir can be opened: it holds a Pebble database or, where
 // one may be made, nothing else. Pebble itself would mix its files with others.
 func suits(dir string, readOnly bool) error {
 	if dir == "" {

@@ -161,7 +161,7 @@ func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Na
 	return sqlengine.Phrase(a.dialect, a.design, f, q, catalog)
 }
 
-// exists tells whether there is anything to ask: a question of a table that is
+// exists reports whether there is anything to ask: a question of a table that is
 // not there would be an error of the server's.
 func (a *archive) exists(ctx context.Context, q *question.Question) (bool, error) {
 	name, _, _ := sqlengine.Table(a.design, q.Type)

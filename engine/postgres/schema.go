@@ -127,7 +127,7 @@ type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// has tells whether a subset has a table.
+// has reports whether a subset has a table.
 func (a *archive) has(ctx context.Context, q querier, subset, table string) (ok bool, err error) {
 	err = q.QueryRow(ctx, "SELECT to_regclass($1) IS NOT NULL", a.dialect.Table(subset, table)).Scan(&ok)
 	return ok, failed(ctx, err)

@@ -64,7 +64,7 @@ func newKVTexts(d *KVDialect, t engine.Table) *kvTexts {
 	return x
 }
 
-// document tells whether a record is one document, arrays whether its first
+// document reports whether a record is one document, arrays whether its first
 // field is an array.
 func (x *kvTexts) document() bool { return x.t.Layout == engine.Document || x.arrays() }
 func (x *kvTexts) arrays() bool {

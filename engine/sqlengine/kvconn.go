@@ -185,8 +185,8 @@ func (x *kvTexts) connect(s Session) *engine.Conn {
 	return conn
 }
 
-// once prepares a statement where it was not yet.
-func (c *kvConn) once(ctx context.Context, st *Statement, text func() string) (Statement, error) {
+// prepared returns the statement, which the first call prepares.
+func (c *kvConn) prepared(ctx context.Context, st *Statement, text func() string) (Statement, error) {
 	if *st == nil {
 		made, err := c.s.Prepare(ctx, text())
 		if err != nil {
@@ -222,7 +222,7 @@ func (c *kvConn) chosen(ctx context.Context, all *Statement, known map[string]St
 	if *all != nil {
 		return *all, nil
 	}
-	return c.once(ctx, all, func() string { return text(nil) })
+	return c.prepared(ctx, all, func() string { return text(nil) })
 }
 
 func (c *kvConn) read(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
@@ -321,7 +321,7 @@ func (c *kvConn) insert(ctx context.Context, key []byte, r *engine.Row) error {
 	st := c.insertOne
 	if st == nil {
 		var err error
-		if st, err = c.once(ctx, &c.insertOne, func() string { return c.kvTexts.insert(1) }); err != nil {
+		if st, err = c.prepared(ctx, &c.insertOne, func() string { return c.kvTexts.insert(1) }); err != nil {
 			return err
 		}
 	}
@@ -386,7 +386,7 @@ func (c *kvConn) matched(n int64, err error) error {
 }
 
 func (c *kvConn) delete(ctx context.Context, key []byte) error {
-	st, err := c.once(ctx, &c.remove, c.kvTexts.delete)
+	st, err := c.prepared(ctx, &c.remove, c.kvTexts.delete)
 	if err != nil {
 		return err
 	}
@@ -395,7 +395,7 @@ func (c *kvConn) delete(ctx context.Context, key []byte) error {
 }
 
 func (c *kvConn) readPath(ctx context.Context, key []byte, path string, into *engine.Row) error {
-	st, err := c.once(ctx, &c.readAt, c.kvTexts.readPath)
+	st, err := c.prepared(ctx, &c.readAt, c.kvTexts.readPath)
 	if err != nil {
 		return err
 	}
@@ -412,7 +412,7 @@ func (c *kvConn) readPath(ctx context.Context, key []byte, path string, into *en
 }
 
 func (c *kvConn) updatePath(ctx context.Context, key []byte, path string, value []byte) error {
-	st, err := c.once(ctx, &c.setAt, c.kvTexts.updatePath)
+	st, err := c.prepared(ctx, &c.setAt, c.kvTexts.updatePath)
 	if err != nil {
 		return err
 	}

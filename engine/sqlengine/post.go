@@ -172,8 +172,8 @@ type poster struct {
 	prepared map[string]PostStatement
 	staged   map[*PostTable]bool // has its temporary table
 	filled   map[*PostTable]bool // which is not empty
-	hope     hope
-	args     []any
+	insertFirst
+	args []any
 }
 
 type verdict byte
@@ -427,7 +427,7 @@ func (p *poster) bulk(ctx context.Context, u *PostUnit) error {
 	if err := p.c.Copy(ctx, stagingName(u.Table), u.Table, u.Rows); err != nil {
 		return err
 	}
-	if p.c.Taken != nil && p.hope.dares() {
+	if p.c.Taken != nil && p.worthTrying() {
 		if done, err := p.insertNew(ctx, u.Table, name); done || err != nil {
 			return err
 		}

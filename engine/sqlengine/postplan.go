@@ -73,13 +73,13 @@ func (p *postPlan) compare(a, b sorted) int {
 	return cmp.Compare(a.at, b.at)
 }
 
-// same tells whether two items, sorted, have one key.
+// same reports whether two items, sorted, have one key.
 func (p *postPlan) same(a, b sorted) bool {
 	x, y := &p.items[a.at], &p.items[b.at]
 	return a.key == b.key && x.basis == y.basis && x.ref == y.ref
 }
 
-// sameRow tells whether two values belong into one row of an array.
+// sameRow reports whether two values belong into one row of an array.
 func sameRow(a, b *placed) bool {
 	return a.home == b.home && a.day == b.day && a.slot >= 0 && b.slot >= 0
 }

@@ -36,7 +36,7 @@ func (d *StarDialect) Text(q engine.StarQuery) string {
 	return ""
 }
 
-// star is a question of the star; byYear says whether it has a column for the year.
+// star is a question of the star; byYear reports whether it has a column for the year.
 func (d *StarDialect) star(byYear bool, where string) string {
 	year, group, order := "", "", ""
 	up, down := " NULLS FIRST", " NULLS LAST"

@@ -53,7 +53,7 @@ func (a *archive) Subsets(ctx context.Context) ([]string, error) {
 	return subsets, nil
 }
 
-// has tells whether a subset has a table.
+// has reports whether a subset has a table.
 func (a *archive) has(ctx context.Context, q querier, subset, table string) (bool, error) {
 	found, err := texts(ctx, q, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name = ?", flavour.SQLiteName(subset, table))
 	return len(found) > 0, err
@@ -152,7 +152,7 @@ func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Na
 	return sqlengine.Phrase(a.dialect, a.design, f, q, catalog)
 }
 
-// exists tells whether there is anything to ask: a question of a table that is
+// exists reports whether there is anything to ask: a question of a table that is
 // not there would be an error of SQLite's.
 func (a *archive) exists(ctx context.Context, q *question.Question) (bool, error) {
 	name, _, _ := sqlengine.Table(a.design, q.Type)

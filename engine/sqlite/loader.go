@@ -35,7 +35,7 @@ type writer interface {
 	put(doc *design.Doc, overlap bool, stored *engine.Stored) error
 	// finish writes what put has left over.
 	finish() error
-	// settled says whether the transaction was committed.
+	// settled reports whether the transaction was committed.
 	settled(committed bool)
 }
 

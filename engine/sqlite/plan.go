@@ -86,7 +86,7 @@ func accesses(n design.Name, t *record.LineType, subset string, steps []string) 
 	return out
 }
 
-// whole tells whether the terms of a SEARCH fix the whole key: Barograph's
+// whole reports whether the terms of a SEARCH fix the whole key: Barograph's
 // unique keys have one column each, but for those of headers, which are no
 // constraint and thus no automatic index.
 func whole(terms string) bool {

@@ -126,7 +126,7 @@ func (w *rowWriter) put(doc *design.Doc, overlap bool, stored *engine.Stored) er
 	return w.insert(lt, id, doc)
 }
 
-// common tells whether the rows of a document mostly agree in a column.
+// common reports whether the rows of a document mostly agree in a column.
 func common(from sqlengine.Source) bool {
 	switch from {
 	case sqlengine.HeaderID, sqlengine.FileID, sqlengine.Header, sqlengine.ValidBeg, sqlengine.ValidEnd,

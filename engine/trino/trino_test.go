@@ -35,8 +35,8 @@ func TestMain(m *testing.M) {
 func TestScans(t *testing.T) {
 	for _, nodes := range []int{1, 3} {
 		t.Run(fmt.Sprintf("nodes=%d", nodes), func(t *testing.T) {
-			if nodes > 1 && testing.Short() {
-				t.Skip("NOT TESTED with -short: three nodes differ in who reads which part alone")
+			if nodes > 1 {
+				enginetest.AtNight(t, "three nodes differ from one in who reads which part alone")
 			}
 			server := enginetest.Lab(t, trino.Driver(), lab.Options{Memory: memory, Nodes: nodes, Patience: 5 * time.Minute})
 			var made atomic.Int64

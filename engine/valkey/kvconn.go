@@ -146,7 +146,7 @@ type once struct{ *redis.Cmd }
 // NoRetry tells the client.
 func (once) NoRetry() bool { return true }
 
-// run runs a script, which says whether it has done something.
+// run runs a script, which reports whether it has done something.
 func (c *kvConn) run(ctx context.Context, s script, keys []string, args []any) (bool, error) {
 	send := func(command, text string) *redis.Cmd {
 		all := append(make([]any, 0, 3+len(keys)+len(args)), command, text, len(keys))

@@ -38,7 +38,7 @@ type Account struct {
 	Errors, Warnings int64
 }
 
-// Whole tells whether every line and every piece is accounted for.
+// Whole reports whether every line and every piece is accounted for.
 func (a *Account) Whole() bool {
 	return a.Lines == a.Blank+a.Comment+a.Text+a.Data &&
 		a.Pieces+a.Extra == a.ValuePieces+a.LostPieces+a.Control &&

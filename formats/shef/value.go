@@ -25,7 +25,7 @@ const (
 
 func qualifier(c byte) bool { return upper(c) && c != 'O' && c != 'I' }
 
-// ends tells whether a value ends at the cursor.
+// ends reports whether a value ends at the cursor.
 func (d *Decoder) ends() bool {
 	if d.i == len(d.b) {
 		return true

@@ -142,7 +142,7 @@ func wanted(file *parquet.File, path, table string, names []string) (*Rows, []in
 	return rows, at, nil
 }
 
-// takes tells whether a column of the file can be read as the specification's.
+// takes reports whether a column of the file can be read as the specification's.
 func (c *Column) takes(t parquet.Type) bool {
 	var logical format.LogicalTypeValue
 	if l := t.LogicalType(); l != nil {

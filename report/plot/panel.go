@@ -112,7 +112,7 @@ func (s span) logRound() span {
 	return span{lo, hi}
 }
 
-// onScale says whether a value can be drawn on the axis.
+// onScale reports whether a value can be drawn on the axis.
 func onScale(v float64, log bool) bool { return isFinite(v) && (!log || v >= 1/drawable) }
 
 // drawable bounds numbers that axes can be made for. No statistic, time or size

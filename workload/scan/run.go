@@ -104,11 +104,11 @@ func Run(ctx context.Context, open Opener, o Options, into *run.Scans) error {
 	return err
 }
 
-// passes tells whether the other configurations go on after an error: it is
-// this one's, not the caller's nor everybody's.
+// passes reports whether the other configurations go on after an error: it is
+// this one's own, neither the caller's nor one that all would meet.
 func (r *runner) passes(ctx context.Context, err error) bool {
-	_, everybodys := errors.AsType[*fault.Status](err)
-	return r.GoOn && ctx.Err() == nil && !everybodys && !errors.Is(err, engine.ErrStarFiles)
+	_, common := errors.AsType[*fault.Status](err)
+	return r.GoOn && ctx.Err() == nil && !common && !errors.Is(err, engine.ErrStarFiles)
 }
 
 // GivenUp counts the configurations that ended with an error.

@@ -209,7 +209,7 @@ func (v *verifier) prepare(ctx context.Context, i int) error {
 	return nil
 }
 
-// whole tells whether the archive holds what the files do: of an archive of
+// whole reports whether the archive holds what the files do: of an archive of
 // other files, too, the reference would know nothing.
 func (v *verifier) whole(ctx context.Context, a engine.Archive) error {
 	c, err := a.Contents(ctx, v.Subset)

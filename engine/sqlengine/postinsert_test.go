@@ -2,12 +2,12 @@ package sqlengine
 
 import "testing"
 
-// TestHope: after each failure an insert is left for longer; a success forgets
+// TestInsertFirst: after each failure an insert is left for longer; a success forgets
 // all failures.
-func TestHope(t *testing.T) {
-	var h hope
+func TestInsertFirst(t *testing.T) {
+	var h insertFirst
 	waited := func() (n int) {
-		for !h.dares() {
+		for !h.worthTrying() {
 			n++
 		}
 		return n
@@ -16,14 +16,14 @@ func TestHope(t *testing.T) {
 		if got := waited(); got != want {
 			t.Fatalf("waited for %d merges, want %d", got, want)
 		}
-		h.told(false)
+		h.record(false)
 	}
 	waited()
-	h.told(true)
+	h.record(true)
 	if n := waited(); n != 0 {
 		t.Errorf("waited for %d merges after a success", n)
 	}
-	h.told(false)
+	h.record(false)
 	if n := waited(); n != 1 {
 		t.Errorf("waited for %d merges, want 1", n)
 	}
