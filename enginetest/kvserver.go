@@ -82,7 +82,7 @@ func (k *killed) insert(ctx context.Context, worker int) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = c.Close() }() // the last one
+	defer func() { _ = c.Close() }()                                       // the last one
 	rng, failures, since := rand.New(rand.NewPCG(1, uint64(worker))), 0, 0 // since its return
 	for i, after := 0, 0; after < 20; i++ {
 		returned, key := k.back.Load(), fmt.Sprintf("killed%d-%d", worker, i)
