@@ -91,9 +91,7 @@ func TestScanLab(t *testing.T) {
 // TestScanLabEach has a server for each placement. One that cannot start, as a
 // folder is in its way, is given up.
 func TestScanLabEach(t *testing.T) {
-	if testing.Short() {
-		t.Skip("NOT TESTED with -short: a server for each placement")
-	}
+	enginetest.AtNight(t, "one server for all placements is tested by day, by TestScanLab; four of AsterixDB take two minutes")
 	d, _ := all.Registry().Find("asterixdb")
 	enginetest.Installed(t, *d)
 	paths, data := enginetest.Disks(t, 3), starOf(t)
