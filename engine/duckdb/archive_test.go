@@ -240,7 +240,8 @@ func TestOneLoaderPerSubset(t *testing.T) {
 	store(t, a, "a", series("f", 1, 0))
 }
 
-// A commit that fails leaves nothing, and the loader may commit again.
+// A commit that fails leaves nothing, neither in the archive nor in the loader,
+// which takes the records again.
 func TestCommitAgainAfterFailure(t *testing.T) {
 	for _, n := range designs() {
 		t.Run(string(n), func(t *testing.T) {
@@ -261,6 +262,9 @@ func TestCommitAgainAfterFailure(t *testing.T) {
 			}
 			if d := digest(t, a, "a"); d.Records != 0 {
 				t.Errorf("a cancelled commit left %s", d)
+			}
+			if err := l.Add(t.Context(), b); err != nil {
+				t.Fatal(err)
 			}
 			if s, err := l.Commit(t.Context(), engine.Commit{}); err != nil || s.New != 3 {
 				t.Errorf("the second commit: %+v, %v", s, err)
