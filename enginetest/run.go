@@ -32,7 +32,8 @@ type Config struct {
 
 	// Brief is for a server that takes seconds to start, or to answer: whatever
 	// the suite repeats, kills and random questions, it repeats as on every day,
-	// also at night.
+	// also at night; and by day all but the first design are loaded and asked
+	// the cases alone.
 	Brief bool
 
 	// Again is for an engine whose suite runs on another server, or with another
@@ -68,9 +69,14 @@ func Run(t *testing.T, cfg Config) {
 		cfg.runKV(t)
 		cfg.runPosts(t)
 	}
-	for _, d := range slices.Sorted(maps.Keys(cfg.Driver.Offers)) {
+	for i, d := range slices.Sorted(maps.Keys(cfg.Driver.Offers)) {
 		s := &suite{Config: cfg, design: d, flavours: cfg.Driver.Offers[d], root: t.Name()}
 		t.Run("design="+string(d), func(t *testing.T) {
+			if cfg.Brief && i > 0 && !Nightly() {
+				t.Run("load", s.load)
+				t.Run("cases", s.wholeCases)
+				return
+			}
 			cfg.beside(t)
 			s.run(t)
 		})
