@@ -36,7 +36,7 @@ func RunKilledRecords(t *testing.T, cfg Config, l *lab.Lab) {
 		for w := range killedWorkers {
 			g.Go(func() error { return k.insert(ctx, w) })
 		}
-		awaited(t, func() bool { return k.done.Load() > 20*killedWorkers })
+		awaited(t, func() bool { return k.done.Load() > 20*killedWorkers && k.connected.Load() == killedWorkers })
 		if err := l.Kill(0); err != nil {
 			t.Fatal(err)
 		}
@@ -71,9 +71,9 @@ func awaited(t *testing.T, happened func() bool) {
 // killed is a table whose server dies.
 type killed struct {
 	*engine.Records
-	done, failed atomic.Int64
-	back         atomic.Bool // the server is there again
-	keys         [killedWorkers][]string
+	connected, done, failed atomic.Int64
+	back                    atomic.Bool // the server is there again
+	keys                    [killedWorkers][]string
 }
 
 // insert inserts records until twenty have succeeded after the server's return.
@@ -82,8 +82,10 @@ func (k *killed) insert(ctx context.Context, worker int) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = c.Close() }()                                       // the last one
-	rng, failures, since := rand.New(rand.NewPCG(1, uint64(worker))), 0, 0 // since its return
+	defer func() { _ = c.Close() }() // the last one
+	k.connected.Add(1)
+	rng, failures := rand.New(rand.NewPCG(1, uint64(worker))), 0
+	since := 0 // failures since the server's return
 	for i, after := 0, 0; after < 20; i++ {
 		returned, key := k.back.Load(), fmt.Sprintf("killed%d-%d", worker, i)
 		err := c.Insert(ctx, []byte(key), kvRecord(key))

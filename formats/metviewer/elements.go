@@ -12,7 +12,7 @@ type Element struct {
 // elements are those of a load_spec that are known, in the order of METdbLoad's
 // schema, VxIngest's own last.
 var elements = []Element{ //nolint:gochecknoglobals // a constant table
-	{"connection", "the database", "the target, where --to names none", true},
+	{"connection", "the database", "the target, where --engine names none", true},
 	{"connection/management_system", "mysql, mariadb or aurora; VxIngest: cb", "chooses the engine: mysql, mariadb and aurora are mariadb, postgres is postgres", true},
 	{"connection/host", "host:port", "of the URL", true},
 	{"connection/database", "the database; VxIngest: the subset", "the subset, and the database of the URL", true},
@@ -31,7 +31,7 @@ var elements = []Element{ //nolint:gochecknoglobals // a constant table
 	{"mtd_header_db_check", "the same for MTD", "not needed: MTD files are not read", false},
 	{"tcst_header_db_check", "the same for TCST", "not needed: TCST files are not read", false},
 	{"drop_indexes", "drop METviewer's further indexes before loading", "not needed: bulk loading does not wait for them", false},
-	{"apply_indexes", "create METviewer's further indexes after loading", "the same, where the target is the connection's and not that of --to", true},
+	{"apply_indexes", "create METviewer's further indexes after loading", "the same, where the target is the connection's and not that of --engine", true},
 	{"load_stat", "load .stat and VSDB files", "the same: false leaves nothing to load, which is an error", true},
 	{"load_mode", "load MODE files", "not needed: MODE files are not read", false},
 	{"load_mtd", "load MTD files", "not needed: MTD files are not read", false},
