@@ -135,7 +135,10 @@ func (l *Lab) launch(i int, command engine.Command) (chan error, error) {
 		return nil, err
 	}
 	_, err = io.WriteString(in, "go\n")
-	return ended, errors.Join(err, in.Close())
+	if closed := in.Close(); !errors.Is(closed, os.ErrClosed) { // by Wait, as a short command has ended
+		err = errors.Join(err, closed)
+	}
+	return ended, err
 }
 
 // await asks a node until it answers.
