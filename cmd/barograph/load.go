@@ -307,17 +307,31 @@ func (e *env) loaded(ctx context.Context, a engine.Archive, p *place, s *load.Su
 	for _, m := range s.Held {
 		s.Quarantined += m.Quarantined
 	}
-	if len(s.Failed) > 0 || s.Quarantined > 0 || refused > 0 {
-		rest := "everything else is stored"
-		if s.Stored+s.Same == 0 {
-			rest = "nothing was stored"
+	return incomplete(s, refused)
+}
+
+// incomplete tells what of the files is not in the archive; nil = all of it is.
+func incomplete(s *load.Summary, refused int64) error {
+	var parts []string
+	for _, x := range []struct {
+		n    int64
+		what string
+	}{
+		{s.Quarantined, "lines of these files are in quarantine"}, {int64(len(s.Failed)), "files could not be read"},
+		{refused, "lines are refused, as their values contradict others (--on-conflict)"},
+	} {
+		if x.n > 0 {
+			parts = append(parts, fmt.Sprint(x.n, " ", x.what))
 		}
-		if refused > 0 {
-			rest = fmt.Sprintf("%d lines are refused, as their values contradict others (--on-conflict); %s", refused, rest)
-		}
-		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d lines of these files are in quarantine, %d files could not be read; %s", s.Quarantined, len(s.Failed), rest)}
 	}
-	return nil
+	if len(parts) == 0 {
+		return nil
+	}
+	rest := "everything else is stored"
+	if s.Stored+s.Same == 0 {
+		rest = "nothing was stored"
+	}
+	return &fault.Status{Code: fault.Incomplete, Err: errors.New(strings.Join(parts, ", ") + "; " + rest)}
 }
 
 // loadResult is what load prints.
