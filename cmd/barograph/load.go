@@ -203,6 +203,9 @@ func (*choice) Type() string { return "string" }
 
 const keepLine = "keep"
 
+// is reports whether a word was chosen; a command without the flag has none.
+func (c *choice) is(word string) bool { return c != nil && c.word == word }
+
 // lastLine is the flag --last-line.
 func lastLine(c *cobra.Command) *choice {
 	f := &choice{"quarantine", []string{"quarantine", keepLine}}
