@@ -48,8 +48,7 @@ it, in a file for each question and statistic.`,
 		Example: `  barograph ask test_3 --engine duckdb:archive.db --design wide --format csv
   barograph ask test_3 --engine duckdb:archive.db --valid 2019010100 --where vx_mask=G2/NHX --stat ANOM_CORR
   barograph ask test_6 --engine sqlite:archive.db --plot dieoff.svg
-  barograph ask plot.xml --engine duckdb:archive.db --subset mv_gfs --plot out.svg
-` + exitStatuses,
+  barograph ask plot.xml --engine duckdb:archive.db --subset mv_gfs --plot out.svg`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			a.subsetNamed = c.Flags().Changed("subset")

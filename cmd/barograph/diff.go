@@ -28,8 +28,7 @@ is compared by its texts. Both databases must be loaded from files of the same p
 --known metdbload tells that the second was loaded by METdbLoad: differences that its faults on VSDB files explain are counted
 apart, and do not make the exit status 3.`,
 		Example: `  barograph diff mariadb://root@127.0.0.1:3306/mv_ours mariadb://root@127.0.0.1:3306/mv_theirs
-  barograph diff mariadb://…/mv_ours mariadb://…/mv_theirs --known metdbload --samples 1
-` + exitStatuses,
+  barograph diff mariadb://…/mv_ours mariadb://…/mv_theirs --known metdbload --samples 1`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			switch known {

@@ -48,7 +48,7 @@ func newFaults(e *env) *cobra.Command {
 while your files are loaded, and again while questions are asked; the node is started again a few seconds later. A load
 that fails is resumed by a new client. The table tells how many records were acknowledged and found after, whether the
 archive ended as an undisturbed load leaves it, how many answers were right and wrong, what the errors said, and how
-long it took until calls succeeded again.` + "\n\n" + exitStatuses,
+long it took until calls succeeded again.`,
 		Example: `  barograph faults vsdb_data --engine mariadb --engine valkey --nodes 3 --kills 2`,
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -49,8 +49,7 @@ brings is never touched. The commands act on the engines named, or on every engi
   barograph met --engine lab:postgres FILES
   barograph lab down
 
-"lab disks" makes throttled disks, for engines that spread their tables.
-` + exitStatuses,
+"lab disks" makes throttled disks, for engines that spread their tables.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}

@@ -42,8 +42,7 @@ Profiles; the figures given take the place of the profile's:
   barograph lab disks --count 6 --profile hdd
   barograph lab disks --count 6 --profile custom --read-mbps 40 --write-mbps 40
   barograph lab up asterixdb --disks
-  barograph lab down
-` + exitStatuses,
+  barograph lab down`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			o.Size, o.Dir = size<<20, l.disksDir()

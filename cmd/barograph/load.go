@@ -143,8 +143,7 @@ leads that arrive in another file are merged; a load that was killed is run agai
 the database as the subset.`,
 		Example: `  barograph load vsdb_data --engine duckdb:archive.db --design wide
   barograph load 'stat/*.stat' --engine sqlite:archive.db --design document --subset retro1
-  barograph load --spec load_spec.xml --engine duckdb:archive.db
-` + exitStatuses,
+  barograph load --spec load_spec.xml --engine duckdb:archive.db`,
 		Args: func(c *cobra.Command, args []string) error {
 			if spec == "" {
 				return cobra.MinimumNArgs(1)(c, args)
@@ -165,7 +164,7 @@ the database as the subset.`,
 				defer debug.SetGCPercent(debug.SetGCPercent(50))
 			}
 			return e.load(c.Context(), &p, args, load.Options{
-				Workers: workers, Window: window, OnConflict: load.OnConflict(conflict.word), KeepLast: last.word == keepLine,
+				Workers: workers, Window: window, OnConflict: load.OnConflict(conflict.word), KeepLast: last.is(keepLine),
 			}, quarantine, digest)
 		},
 	}

@@ -18,8 +18,7 @@ count by count, so that percentiles are those of all operations, operations are 
 by the machines' clocks, and throughput is all operations over the time from the first client's start to the last's end.
 What one client found wrong is wrong. Points of different engines or numbers of threads stand side by side.
 
-Give each client its part of the work by --shard i/n of ycsb load and run.
-` + exitStatuses,
+Give each client its part of the work by --shard i/n of ycsb load and run.`,
 		Example: `  client-1$ barograph ycsb run --engine URL -P workloada --shard 1/2 --threads 32 --out a
   client-2$ barograph ycsb run --engine URL -P workloada --shard 2/2 --threads 32 --out b
   barograph merge a b --out both`,

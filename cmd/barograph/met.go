@@ -63,8 +63,7 @@ folder askers in the run folder has a report of its own: answers per second, lat
 With --subsets 1,2,4,8 the study is made again and again while the archives grow, and the report shows the law by which
 each time grows, with its exponent and what it predicts for a far larger archive.`,
 		Example: `  barograph met vsdb_data --engine duckdb --engine sqlite --engine pebble
-  barograph met vsdb_data --engine duckdb --design wide --case test_3 --flavour epoch-range --reps 30
-` + exitStatuses,
+  barograph met vsdb_data --engine duckdb --design wide --case test_3 --flavour epoch-range --reps 30`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			files, err := formats.Expand(args)

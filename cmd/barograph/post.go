@@ -52,8 +52,7 @@ computed; what differs, or lacks a proof, has no figures. Tests:
 
 The tables are Barograph's own, in schema barograph_post (PostgreSQL) or database post (MariaDB). Every test empties its
 tables first; all but once with FILES change or invent values, and have tables of their own, whose names end in _test.
-What could not be decoded is told, and makes the exit status 4.
-` + exitStatuses,
+What could not be decoded is told, and makes the exit status 4.`,
 		Example: `  barograph post --engine postgres://postgres@localhost:5432/postgres --test quiet,bloat
   barograph post --engine sqlite:post.db --design single --method prepared,multi-row
   barograph post --engine $URL --test queue --method bulk --together 500 --messages 55338 --mean 240.3

@@ -21,7 +21,7 @@ func newQuickstart(e *env) *cobra.Command {
 		Long: `Quickstart makes the synthetic archive "seed" (VSDB files on which the seven cases of NOAA's experiment return the
 recorded numbers of rows), loads it into every embedded engine under every design, proves every flavour of every case
 against the reference, times them, and writes a report. It needs no server and no data.`,
-		Example: "  barograph quickstart\n  barograph quickstart --out runs/first --reps 30\n" + exitStatuses,
+		Example: "  barograph quickstart\n  barograph quickstart --out runs/first --reps 30",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return e.quickstart(c.Context(), s) },
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
-	"strings"
 
 	"barograph/fault"
 
@@ -28,8 +27,7 @@ func newRoot(e *env) *cobra.Command {
 choosing between, proves that every engine, physical design and way of asking gives the same answer, then measures
 them, and draws the result. What it loads is a working archive.
 
-Begin with:  barograph quickstart
-` + exitStatuses,
+Begin with:  barograph quickstart`,
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -80,7 +78,7 @@ func nearestFlag(c *cobra.Command, err error) string {
 // asUsage makes errors about arguments, too, end in exit status 2, and a
 // misspelt command in a question; each help says what statuses mean.
 func asUsage(c *cobra.Command) {
-	if c.Runnable() && !strings.Contains(c.Long+c.Example, "Exit status") {
+	if c.Runnable() {
 		c.Long = cmp.Or(c.Long, c.Short) + "\n" + exitStatuses
 	}
 	if check := c.Args; check != nil {

@@ -66,8 +66,7 @@ A server of --lab that cannot be told is stopped and started again before each o
 PostgreSQL and MariaDB and much longer for AsterixDB; --cold-restart=false leaves its memory as it is. The report says what was done.
 
 Paths may be plain folders: then no disk is limited, and the report says so. barograph lab disks makes disks of given speeds,
-which --disks names all, and --disks=6 the first six.
-` + exitStatuses,
+which --disks names all, and --disks=6 the first six.`,
 		Example: `  barograph synth tpcds --sf 1 --documents --out tpcds
   barograph scan --engine duckdb:star.db --data tpcds --paths /disk1,/disk2 --partitions auto --cold 5
   barograph scan experiment2 --engine duckdb:star.db --data tpcds --paths /d1,/d2,/d3,/d4,/d5,/d6 --query scan,q3 --reps 0 --cold 10

@@ -53,8 +53,7 @@ counts) and the errors that single answers had about the law where it was measur
 run's, and the engine and its version the same, is taken for granted; what goes beyond all that was measured is named.
 
 --partitions cores gives each core a worker and each disk as many parts as any other: the least multiple of the disks
-that is not below the cores. auto is the published rule of barograph scan.
-` + exitStatuses,
+that is not below the cores. auto is the published rule of barograph scan.`,
 		Example: `  barograph scan forecast runs/20261121-120000-scan --query scan --disks 6 --read-mbps 200
   barograph scan forecast runs/20261121-120000-scan --disks 12 --read-mbps 550 --cores 32 --bytes 1.2TB
   barograph scan forecast runs/20261121-120000-scan --paths /d1,/d2 --measure-disks --scale-data 10`,

@@ -43,8 +43,7 @@ FILES are VSDB and MET files, or folders of them. They are loaded under every de
 within what the order of a floating-point sum can change. An archive that holds other files, too, is refused.
 
 The archive lies where the engine keeps its data: it is not spread over paths. Cold answers are asked after the database was
-closed, the system's page cache emptied, and the database opened anew; of a server the connection is, and its memory stays.
-` + exitStatuses,
+closed, the system's page cache emptied, and the database opened anew; of a server the connection is, and its memory stays.`,
 		Example: `  barograph synth vsdb --preset seed --out archive
   barograph scan verification archive --engine duckdb:archive.db --cold 5
   barograph scan verification archive --engine postgres://postgres@127.0.0.1:5432/ --design wide,normalized`,

@@ -64,8 +64,7 @@ text form 1 of the National Weather Service's decoder. In all but the last, time
 seconds, a missing value is empty or null, and what was not given is too.
 
 Errors never stop the run. Each has the number of appendix J of the SHEF manual, its file and its line: --problems
-writes them to a file, - to stderr. --products lists what each product held instead of its values. A summary goes to stderr.
-` + exitStatuses,
+writes them to a file, - to stderr. --products lists what each product held instead of its values. A summary goes to stderr.`,
 		Example: `  barograph shef decode RR1LCH.txt
   barograph shef decode --format parquet --out values.parquet --problems problems.txt queue/
   barograph shef decode --products --now 2024-07-03 LRL/
