@@ -109,9 +109,10 @@ const (
 
 // Contents counts what a subset holds.
 type Contents struct {
-	Records map[string]int64 // by line type
-	Objects int64            // documents, pairs or rows, as the design stores them
-	Object  string           // "documents", "pairs", "rows"
+	Records  map[string]int64 // by line type
+	Objects  int64            // documents, pairs or rows, as the design stores them
+	Object   string           // "documents", "pairs", "rows"
+	Database string           // the server's own name of the database that the subset lies in; "" = that of the URL
 }
 
 // Total is the number of records of all line types.

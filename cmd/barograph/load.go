@@ -291,10 +291,7 @@ func (e *env) loaded(ctx context.Context, a engine.Archive, p *place, s *load.Su
 	out := loadResult{
 		Archive: fault.Redact(p.url), Design: p.design, Subset: p.subset, Files: len(s.Files), Skipped: len(s.Skipped), Failed: texts(s.Failed),
 		Read: s.Read, Stored: s.Stored, Same: s.Same, Other: s.Other, Refused: refused, Quarantined: s.Quarantined, Bytes: s.Bytes, Seconds: s.Elapsed.Seconds(),
-		LeftOut: s.LeftOut, Cut: s.Cut, Held: s.Held, Records: contents.Records, Objects: contents.Objects, Object: contents.Object, BytesOnDisk: size,
-	}
-	if of, ok := a.(interface{ Database(subset string) string }); ok {
-		out.Database = of.Database(p.subset)
+		LeftOut: s.LeftOut, Cut: s.Cut, Held: s.Held, Records: contents.Records, Objects: contents.Objects, Object: contents.Object, Database: contents.Database, BytesOnDisk: size,
 	}
 	if digest {
 		d, err := load.Digest(ctx, a, p.subset)

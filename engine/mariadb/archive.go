@@ -38,8 +38,8 @@ func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error
 
 func (a *archive) Close() error { return a.statements.close() }
 
-// Database is the name of a subset's database: the URL's path and the subset.
-func (a *archive) Database(subset string) string {
+// database is the name of a subset's database: the URL's path and the subset.
+func (a *archive) database(subset string) string {
 	return a.db.prefix + flavour.MariaDBName(a.db.prefix, subset)
 }
 
@@ -54,7 +54,7 @@ func (a *archive) Size(ctx context.Context) (int64, error) {
 	}
 	quoted := make([]string, len(names))
 	for i, n := range names {
-		quoted[i] = flavour.Quote(a.Database(n))
+		quoted[i] = flavour.Quote(a.database(n))
 	}
 	var n sql.NullInt64
 	err = a.db.pool.QueryRowContext(ctx, "SELECT CAST(SUM(data_length + index_length) AS SIGNED) FROM information_schema.tables WHERE table_schema IN ("+
@@ -130,7 +130,7 @@ func (a *archive) stored(ctx context.Context, subset string) ([]*record.LineType
 	if err := a.ready(ctx, subset); err != nil {
 		return nil, err
 	}
-	rows, err := a.db.pool.QueryContext(ctx, "SELECT table_name FROM information_schema.tables WHERE table_schema = ?", a.Database(subset))
+	rows, err := a.db.pool.QueryContext(ctx, "SELECT table_name FROM information_schema.tables WHERE table_schema = ?", a.database(subset))
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
@@ -165,7 +165,7 @@ func (a *archive) typeName(t *record.LineType) string {
 }
 
 func (a *archive) Contents(ctx context.Context, subset string) (engine.Contents, error) {
-	c := engine.Contents{Records: map[string]int64{}, Object: "rows"}
+	c := engine.Contents{Records: map[string]int64{}, Object: "rows", Database: a.database(subset)}
 	what := "count(*), count(*)"
 	if a.design == design.Document {
 		c.Object, what = "documents", "count(*), CAST(coalesce(sum(json_length(data)), 0) AS SIGNED)"
@@ -259,7 +259,7 @@ type querier interface {
 // twins lists the invisible columns of METviewer's tables, by table.
 func (a *archive) twins(ctx context.Context, c querier, subset string) (map[string]map[string]bool, error) {
 	rows, err := c.QueryContext(ctx, "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = ? AND column_name LIKE 'barograph%' AND "+
-		"(table_name = 'stat_header' OR table_name LIKE '%line_data%')", a.Database(subset))
+		"(table_name = 'stat_header' OR table_name LIKE '%line_data%')", a.database(subset))
 	if err != nil {
 		return nil, err
 	}

@@ -143,12 +143,12 @@ func (l *loader) createAll(ctx context.Context) error {
 // METdbLoad's, before anything is written into it.
 func (a *archive) strange(ctx context.Context, c *sql.Conn, subset string) error {
 	var tables, ours int
-	err := c.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(table_name LIKE 'barograph%catalog'), 0) FROM information_schema.tables WHERE table_schema = ?", a.Database(subset)).Scan(&tables, &ours)
+	err := c.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(table_name LIKE 'barograph%catalog'), 0) FROM information_schema.tables WHERE table_schema = ?", a.database(subset)).Scan(&tables, &ours)
 	if err != nil || tables == 0 || ours > 0 {
 		return err
 	}
 	return &fault.Error{
-		Setting: "database " + a.Database(subset), Problem: fmt.Sprintf("has %d tables that Barograph has not made; nothing was written", tables),
+		Setting: "database " + a.database(subset), Problem: fmt.Sprintf("has %d tables that Barograph has not made; nothing was written", tables),
 		Cure: "load into a database of its own: name another --subset, or another prefix in the URL's path",
 	}
 }

@@ -18,7 +18,7 @@ import (
 // lockName is the name of a subset's lock. The server's locks know no case and
 // hold 64 characters.
 func (a *archive) lockName(subset string) string {
-	return fmt.Sprintf("barograph %016x", xxh3.HashString(a.Database(subset)))
+	return fmt.Sprintf("barograph %016x", xxh3.HashString(a.database(subset)))
 }
 
 // lockSeconds is how long one statement waits for a lock; it is asked for again.

@@ -185,7 +185,7 @@ func TestMETviewerSeesItsOwnTables(t *testing.T) {
 		{"v2_?engine=innodb&apply_indexes=true", "InnoDB", "line_data_sl1l2_fcst_init_beg_idx line_data_sl1l2_fcst_lead_idx line_data_sl1l2_fcst_valid_beg_idx PRIMARY stat_header_id_idx"}, // the key is that of the invisible column,
 	} {
 		a := under(t, l, c.query, design.Normalized)
-		db := a.Database("s")
+		db := a.database("s")
 		plain := batch("SL1L2", "dir/a.stat", header("V01", "GFS"), 3, nil)
 		if _, err := commit(t, a, "s", plain); err != nil {
 			t.Fatal(err)
