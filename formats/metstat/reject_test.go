@@ -1,0 +1,111 @@
+package metstat
+
+import (
+	"strings"
+	"testing"
+
+	"barograph/record"
+)
+
+func TestRejects(t *testing.T) {
+	long := "V12 " + strings.Repeat("x ", maxLine)
+	for _, c := range []struct{ name, line, reason string }{
+		{"cut in the header", "V12.0.0 GFS NA 1080000 20241101_180000 20241101_180000 000000 20241101_180000 20241101_180000 RH", `the line is cut: it has 10 of the 24 header columns and ends in "RH"`},
+		{"unknown type", plain24 + "XYZ 1 2", `unknown line type "XYZ"`},
+		{"type in lower case", plain24 + "sl1l2 1 2 3 4 5 6 7", `unknown line type "sl1l2"`},
+		{"type of VSDB", plain24 + "ENSCNT 1 2 3 4 5 6", `unknown line type "ENSCNT"`},
+		{"too many", plain24 + "FHO 1 2 3 4 5", "1 columns too many: FHO has at most 4 in MET 12"},
+		{"too few", plain24 + "SL1L2 1 2 3", "the line is cut: it has 3 columns of SL1L2, MET V12.0.0 writes 7"},
+		{"too few of an old version", "V4.1.2" + plain24[7:] + "SL1L2 1 2 3", "the line is cut: it has 3 columns of SL1L2, MET V4.1.2 writes 6 or 7"},
+		{"as few as an older version", plain24 + "SL1L2 1 2 3 4 5 6", "the line is cut: it has 6 columns of SL1L2, MET V12.0.0 writes 7"},
+		{"no values", plain24 + "FHO", "the line is cut: it has 0 columns of FHO, MET V12.0.0 writes 4"},
+		{"no number", plain24 + "FHO 1 2 abc 4", `column h_rate: "abc" is not a number`},
+		{"infinity", plain24 + "FHO 1 2 -inf 4", `column h_rate: "-inf" is no finite number`},
+		{"out of range", plain24 + "FHO 1 2 1e999 4", `column h_rate: "1e999" is not a number`},
+		{"fraction in a count", plain24 + "FHO 1.5 2 3 4", `column total: "1.5" is not a whole number`},
+		{"bad lead", strings.Replace(plain24, "060000", "066000", 1) + "FHO 1 2 3 4", `column FCST_LEAD: "066000" is no lead: [H…]HHMMSS is expected`},
+		{"bad obs lead", strings.Replace(plain24, "000000", "1h", 1) + "FHO 1 2 3 4", `column OBS_LEAD: "1h" is no lead: [H…]HHMMSS is expected`},
+		{"bad time", strings.Replace(plain24, "20241101_180000", "20241131_180000", 1) + "FHO 1 2 3 4", `column FCST_VALID_BEG: "20241131_180000" is no time: YYYYMMDD_HHMMSS is expected`},
+		{"no time", plain24[:strings.LastIndex(plain24, "20241101_180000")] + "NA TMP K Z2 TMP K Z2 ANLYS FULL NEAREST 1 NA NA NA NA FHO 1 2 3 4", `column OBS_VALID_END: "NA" is no time: YYYYMMDD_HHMMSS is expected`},
+		{"bad points", strings.Replace(plain24, "NEAREST 1", "NEAREST x", 1) + "FHO 1 2 3 4", `column INTERP_PNTS: "x" is no number of points`},
+		{"bad alpha", strings.Replace(plain24, "NA NA NA NA", "NA NA NA a", 1) + "FHO 1 2 3 4", `column ALPHA: "a" is not a number`},
+		{"group cut", plain24 + "RHIST 9 3 1 2", "the line is cut: n_rank is 3, but only 2 values follow"},
+		{"group too long", plain24 + "RHIST 9 3 1 2 3 4", "1 columns too many: RHIST has at most 2 in MET 12"},
+		{"huge group", plain24 + "MCTC 9 4294967296 1 2 3 4 0.5", "the line is cut: n_cat is 4.294967296e+09, but only 5 values follow"},
+		{"negative group", plain24 + "MCTC 9 -2 1 2 3 4 0.5", "column n_cat: -2 is negative"},
+		{"before the group", plain24 + "PSTD 9 2 1 2 3", "the line is cut: it has 5 columns of PSTD, 17 stand before the repeating ones"},
+		{"no number in a group", plain24 + "PCT 9 2 0 1 >=2 1", `column on_i[1]: ">=2" is not a number`},
+		{"old order", plain24 + "MPR 9 4 KDEN 39.8 -104.7 850 NA 280.5 281 NA 2", "the line is cut: it has 11 columns of MPR, MET V12.0.0 writes 15"},
+		{"no version", "hello world", `the line begins with "hello", not with a version of MET`},
+		{"not UTF-8", plain24 + "FHO 1 2 3 4\xff", "the line is not UTF-8 text"},
+		{"NUL", plain24 + "FHO 1 2 3 4\x00", "the line holds a NUL byte"},
+		{"long", long, "the line is longer than 1048576 bytes"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			all := readAll(t, head24+c.line+"\n"+plain24+"FHO 1 2 3 4\n", 0)
+			var rejects []record.Reject
+			stored := 0
+			for _, b := range all {
+				rejects = append(rejects, b.Rejects...)
+				stored += b.Len()
+			}
+			if len(rejects) != 1 || stored != 1 {
+				t.Fatalf("%d rejects, %d stored, want 1 and 1", len(rejects), stored)
+			}
+			r := rejects[0]
+			if r.Reason != c.reason {
+				t.Errorf("reason %q\nwant   %q", r.Reason, c.reason)
+			}
+			want := c.line[:min(len(c.line), record.MaxRejectText)]
+			if r.File != "x.stat" || r.Line != 2 || r.Text != want {
+				t.Errorf("reject %s:%d %q", r.File, r.Line, r.Text)
+			}
+		})
+	}
+}
+
+func TestForeignFiles(t *testing.T) {
+	for _, c := range []struct{ text, reason string }{
+		{"VERSION AMODEL BMODEL DESC STORM_ID\nV12.0 x y\nV12.0 z\n", "TC-Pairs or TC-Stat line: " + onlyStat},
+		{"VERSION MODEL N_VALID GRID_RES DESC FCST_LEAD FIELD\nV12.0 x y\nV12.0 z\n", "MODE object line: " + onlyStat},
+		{"VERSION MODEL DESC FCST_LEAD FCST_VALID T_DELTA OBJECT_ID\nV12.0 x y\nV12.0 z\n", "MTD object line: " + onlyStat},
+		{"VERSION MODEL DESC FCST_LEAD LEVEL\nV12.0 x y\nV12.0 z\n", `the header line above is not MET's: column 5 is "LEVEL" where FCST_VALID_BEG is expected`},
+		{"VERSION MODEL\nV12.0 x y\nV12.0 z\n", "the header line above is cut: it ends before column FCST_LEAD"},
+		{plain24 + "XYZ\nV8.0 z\n", ""},
+	} {
+		all := readAll(t, c.text, 0)
+		if len(all) != 1 || len(all[0].Rejects) != 2 || all[0].Type != nil {
+			t.Fatalf("%q: want one batch of two rejects", c.text)
+		}
+		for _, r := range all[0].Rejects {
+			if c.reason == "" && !strings.HasSuffix(r.Reason, "(the file has no header line above; 24 columns were assumed)") || c.reason != "" && r.Reason != c.reason {
+				t.Errorf("reason %q", r.Reason)
+			}
+		}
+	}
+}
+
+// A last line without a line end may be cut inside its last number.
+func TestLastLineWithoutLineEnd(t *testing.T) {
+	full := plain24 + "SL1L2 1 2 3 4 5 6 7"
+	for _, c := range []struct {
+		text         string
+		stored, kept int
+	}{
+		{head24 + full, 0, 1}, {head24 + full + "\n" + full, 1, 2}, {head24 + full + "\n" + full[:60], 1, 1}, {head24 + full + "\n", 1, 1},
+		{head24 + full + "\r", 0, 1}, {head24 + plain24 + "SL1L2 1 2 3 4 5 6", 0, 0}, {head24 + full + "\n" + full[:60], 1, 1},
+		{head24[:60], 0, 0}, {head24 + full + "\n\x00\x00\x00", 1, 1},
+	} {
+		for keep, want := range map[bool]int{false: c.stored, true: c.kept} {
+			r := NewReader(strings.NewReader(c.text), "x.stat", Options{KeepLast: keep})
+			stored, rejects := 0, []record.Reject(nil)
+			for _, b := range drain(t, r) {
+				stored += b.Len()
+				rejects = append(rejects, b.Rejects...)
+			}
+			if stored != want || int(r.Lines()) != stored+len(rejects) || !keep && !strings.HasSuffix(c.text, "\n") && len(rejects) != 1 {
+				t.Errorf("keep %v: %d stored, want %d, of %q; rejects %v", keep, stored, want, c.text, rejects)
+			}
+		}
+	}
+}
