@@ -53,6 +53,7 @@ type Summary struct {
 	Bytes   int64            // of the files loaded
 	ByType  map[string]int64 // records read, by line type
 	LeftOut map[string]int64 // "MPR: OBS_PRS PREP_USE": columns that no design keeps, by line type → records stored without them
+	Catalog *design.Catalog  // of the subset, after the load
 	Commits int
 	Elapsed time.Duration // from the call to the last durable commit
 }
@@ -89,14 +90,14 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 		r.marks[m.Digest] = m
 	}
 	known := maps.Clone(r.known) // for the parsers, which run beside r
-	before, err := a.Contents(ctx, subset)
-	if err != nil {
-		return nil, err
-	}
 	if r.loader, err = a.Loader(ctx, subset); err != nil {
 		return nil, err
 	}
 	defer r.loader.Close() //nolint:errcheck // drops what was not committed
+	before, err := r.counted(ctx, subset)
+	if err != nil {
+		return nil, err
+	}
 	r.window = newWindow(subset, r.meet)
 	err = Read(ctx, paths, Reading{Workers: o.Workers, KeepLast: o.KeepLast, Skip: func(d string) bool { return known[d] }},
 		func(f *File, b *record.Batch) error { return r.batch(ctx, f, b) }, r.end)
@@ -108,6 +109,27 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 	}
 	r.sum.Elapsed = time.Since(start)
 	return &r.sum, r.check(ctx, subset, before)
+}
+
+// counted is what the subset's catalog counts. Archives of versions that did
+// not count are walked once, and their catalog is made anew.
+func (r *run) counted(ctx context.Context, subset string) (record.Digest, error) {
+	c, err := r.archive.Catalog(ctx, subset)
+	if err != nil || c.Counted {
+		return c.Held(), err
+	}
+	r.o.Log.Info("the archive is of an earlier version: its records are counted once", "subset", subset)
+	made, err := Walk(ctx, r.archive, subset)
+	if err != nil {
+		return record.Digest{}, err
+	}
+	contents, err := r.archive.Contents(ctx, subset)
+	if err != nil {
+		return record.Digest{}, err
+	}
+	made.Objects = contents.Objects
+	_, err = r.loader.Commit(ctx, engine.Commit{Catalog: made, Anew: true})
+	return made.Held(), err
 }
 
 // run is a load under way; its methods are called from one goroutine.
@@ -275,6 +297,18 @@ func (r *run) total(m *engine.Mark) {
 	r.sum.Same += m.Replaced - m.Other
 	r.sum.Other += m.Other
 	r.sum.Quarantined += m.Quarantined
+}
+
+// Walk makes the catalog of everything that a subset holds, by reading it.
+func Walk(ctx context.Context, a engine.Archive, subset string) (*design.Catalog, error) {
+	c := design.NewCatalog(subset)
+	for b, err := range a.Dump(ctx, subset) {
+		if err != nil {
+			return nil, err
+		}
+		c.Add(b)
+	}
+	return c, nil
 }
 
 // Digest computes the digest of everything a subset holds.
