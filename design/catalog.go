@@ -27,6 +27,8 @@ type Catalog struct {
 	Conflicts     []Conflict `json:"conflicts,omitempty"`      // what files of the archive contradict each other in
 	MoreConflicts bool       `json:"more_conflicts,omitempty"` // there were more than MaxConflicts
 
+	Quarantine []Quarantine `json:"quarantine,omitempty"` // by file
+
 	index map[groupKey]*Group
 	hash  record.Hasher
 }
@@ -178,6 +180,9 @@ func gcd(a, b int64) int64 {
 func (c *Catalog) Merge(o *Catalog) {
 	for _, one := range o.Conflicts {
 		c.Note(one)
+	}
+	for _, q := range o.Quarantine {
+		c.Reject(q)
 	}
 	c.Objects += o.Objects
 	c.MoreConflicts, c.Counted = c.MoreConflicts || o.MoreConflicts, c.Counted && o.Counted

@@ -18,18 +18,17 @@ type Gap struct {
 	Missing int64 `json:"missing"`
 }
 
-// Step is the distance that most neighbours have, the shortest of several; 0 of
-// fewer than two.
+// Step is the distance that more than half of all neighbours have; 0 where
+// there is none.
 func (m Moments) Step() int64 {
 	count := map[int64]int{}
-	var most int64
 	for i := 1; i < len(m); i++ {
 		d := m[i] - m[i-1]
-		if count[d]++; count[d] > count[most] || count[d] == count[most] && d < most {
-			most = d
+		if count[d]++; count[d]*2 > len(m)-1 {
+			return d
 		}
 	}
-	return most
+	return 0
 }
 
 // Gaps are the holes in times that are a step apart.

@@ -101,6 +101,7 @@ func (r *run) count(ctx context.Context, subset string, holds int64) (int64, err
 		return holds, nil
 	}
 	contents, err := r.archive.Contents(ctx, subset)
+	r.sum.Counted = &contents
 	return contents.Total(), err
 }
 

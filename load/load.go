@@ -54,6 +54,7 @@ type Summary struct {
 	ByType  map[string]int64 // records read, by line type
 	LeftOut map[string]int64 // "MPR: OBS_PRS PREP_USE": columns that no design keeps, by line type → records stored without them
 	Catalog *design.Catalog  // of the subset, after the load
+	Counted *engine.Contents // what was counted in the archive after the load; nil = nothing, see check
 	Commits int
 	Elapsed time.Duration // from the call to the last durable commit
 }
@@ -78,7 +79,7 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 	}
 	r := &run{
 		archive: a, o: o, files: map[string]*engine.Mark{}, known: map[string]bool{}, all: len(paths),
-		marks: map[string]engine.Mark{}, decided: map[record.Key]bool{}, holds: map[string]*design.Catalog{},
+		rejects: map[string]*design.Quarantine{}, marks: map[string]engine.Mark{}, decided: map[record.Key]bool{}, holds: map[string]*design.Catalog{},
 	}
 	r.sum.ByType, r.sum.LeftOut, r.sum.Cut = map[string]int64{}, map[string]int64{}, map[string]int64{}
 	marks, err := a.Marks(ctx, subset)
@@ -139,11 +140,12 @@ type run struct {
 	o       Options
 	window  *window
 	sum     Summary
-	marks   map[string]engine.Mark  // what the archive held before, by digest
-	known   map[string]bool         // digests of files that are loaded, or will be with the next commit
-	files   map[string]*engine.Mark // files of which records are not committed yet, or that are under way
-	done    []*engine.Mark          // files that are whole with the next commit
-	stored  int64                   // records that commits said were new
+	marks   map[string]engine.Mark        // what the archive held before, by digest
+	known   map[string]bool               // digests of files that are loaded, or will be with the next commit
+	files   map[string]*engine.Mark       // files of which records are not committed yet, or that are under way
+	rejects map[string]*design.Quarantine // by path, likewise
+	done    []*engine.Mark                // files that are whole with the next commit
+	stored  int64                         // records that commits said were new
 
 	decided map[record.Key]bool        // of the window: records that replace other values of the archive, as was decided
 	holds   map[string]*design.Catalog // by digest: what files hold that were read to locate a value
@@ -163,6 +165,7 @@ func (r *run) batch(ctx context.Context, f *File, b *record.Batch) error {
 	m.Stored += int64(b.Len())
 	m.Quarantined += int64(len(b.Rejects))
 	for _, q := range b.Rejects {
+		r.rejected(f).Add(q.Line, q.Reason)
 		if r.o.Reject != nil {
 			r.o.Reject(q)
 		}
@@ -193,6 +196,16 @@ func (r *run) mark(f *File) *engine.Mark {
 	return m
 }
 
+// rejected is what of a file under way could not be read.
+func (r *run) rejected(f *File) *design.Quarantine {
+	q := r.rejects[f.Path]
+	if q == nil {
+		q = &design.Quarantine{File: f.Path, Digest: f.Digest}
+		r.rejects[f.Path] = q
+	}
+	return q
+}
+
 // end is called when all batches of a file were taken.
 func (r *run) end(f *File) error {
 	r.seen++
@@ -211,6 +224,10 @@ func (r *run) end(f *File) error {
 		m.Loaded = time.Now().UTC()
 		r.known[f.Digest] = true
 		r.done = append(r.done, m)
+		if r.rejects[f.Path] != nil || r.marks[f.Digest].Quarantined > 0 {
+			r.window.catalog.Reject(*r.rejected(f))
+			delete(r.rejects, f.Path)
+		}
 	}
 	r.report()
 	return nil

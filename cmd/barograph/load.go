@@ -123,7 +123,7 @@ func newLoad(e *env) *cobra.Command {
 	var p place
 	var workers, window int
 	var quarantine, spec string
-	var digest bool
+	var verify bool
 	conflict := choice{string(load.Refuse), []string{string(load.Refuse), string(load.First), string(load.Last)}}
 	var last *choice
 	c := &cobra.Command{
@@ -165,7 +165,7 @@ the database as the subset.`,
 			}
 			return e.load(c.Context(), &p, args, load.Options{
 				Workers: workers, Window: window, OnConflict: load.OnConflict(conflict.word), KeepLast: last.is(keepLine),
-			}, quarantine, digest)
+			}, quarantine, verify)
 		},
 	}
 	p.flags(c, e, "to", "where to load")
@@ -177,7 +177,7 @@ the database as the subset.`,
 	c.Flags().StringVar(&quarantine, "quarantine", "", "write lines that cannot be read, and those whose values do not stand, to this CSV file (default: the first ten to stderr)")
 	c.Flags().Var(&conflict, "on-conflict", "of other values for one record: refuse, first or last by the file's path")
 	last = lastLine(c)
-	c.Flags().BoolVar(&digest, "digest", true, "read the archive back and print the digest of all its records")
+	c.Flags().BoolVar(&verify, "verify", false, "then read the archive back, as barograph verify does")
 	return c
 }
 
@@ -212,7 +212,7 @@ func lastLine(c *cobra.Command) *choice {
 	return f
 }
 
-func (e *env) load(ctx context.Context, p *place, args []string, o load.Options, quarantine string, digest bool) error {
+func (e *env) load(ctx context.Context, p *place, args []string, o load.Options, quarantine string, verify bool) error {
 	files, err := formats.Expand(args)
 	if err != nil {
 		return err
@@ -250,7 +250,7 @@ func (e *env) load(ctx context.Context, p *place, args []string, o load.Options,
 		return err
 	}
 	bar.end("loading", rate(sum))
-	return e.loaded(ctx, a, p, sum, refused, digest)
+	return e.loaded(ctx, a, p, sum, refused, verify)
 }
 
 func rate(s *load.Summary) string {
@@ -279,11 +279,7 @@ func earlier(ctx context.Context, a engine.Archive, subset string, s *load.Summa
 
 // loaded prints what a load did; lines that were quarantined or refused and
 // files that could not be read make the exit status 4.
-func (e *env) loaded(ctx context.Context, a engine.Archive, p *place, s *load.Summary, refused int64, digest bool) error {
-	contents, err := a.Contents(ctx, p.subset)
-	if err != nil {
-		return err
-	}
+func (e *env) loaded(ctx context.Context, a engine.Archive, p *place, s *load.Summary, refused int64, verify bool) error {
 	size, err := a.Size(ctx)
 	if err != nil {
 		return err
@@ -291,20 +287,25 @@ func (e *env) loaded(ctx context.Context, a engine.Archive, p *place, s *load.Su
 	out := loadResult{
 		Archive: fault.Redact(p.url), Design: p.design, Subset: p.subset, Files: len(s.Files), Skipped: len(s.Skipped), Failed: texts(s.Failed),
 		Read: s.Read, Stored: s.Stored, Same: s.Same, Other: s.Other, Refused: refused, Quarantined: s.Quarantined, Bytes: s.Bytes, Seconds: s.Elapsed.Seconds(),
-		LeftOut: s.LeftOut, Cut: s.Cut, Held: s.Held, Records: contents.Records, Objects: contents.Objects, Object: contents.Object, Database: contents.Database, BytesOnDisk: size,
+		LeftOut: s.LeftOut, Cut: s.Cut, Held: s.Held, Records: s.Catalog.Records(), Objects: s.Catalog.Objects, Object: design.Name(p.design).Objects(), Digest: s.Catalog.Held().String(), BytesOnDisk: size,
 	}
-	if digest {
-		d, err := load.Digest(ctx, a, p.subset)
-		if err != nil {
-			return err
-		}
-		out.Digest = d.String()
+	if s.Counted != nil {
+		out.Database = s.Counted.Database
 	}
 	if err := e.printLoad(&out); err != nil {
 		return err
 	}
 	for _, m := range s.Held {
 		s.Quarantined += m.Quarantined
+	}
+	if verify {
+		v, err := load.Verify(ctx, a, p.subset)
+		if err != nil {
+			return err
+		}
+		if err := e.verified([]verdict{newVerdict(p.url, design.Name(p.design), p.subset, v)}); err != nil {
+			return err
+		}
 	}
 	return incomplete(s, refused)
 }
