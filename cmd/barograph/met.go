@@ -18,6 +18,7 @@ import (
 	"barograph/fault"
 	"barograph/flavour"
 	"barograph/formats"
+	"barograph/lab"
 	"barograph/measure"
 	"barograph/question"
 	"barograph/run"
@@ -69,9 +70,6 @@ each time grows, with its exponent and what it predicts for a far larger archive
 			files, err := formats.Expand(args)
 			if err != nil {
 				return err
-			}
-			if len(files) == 0 {
-				return usage(&fault.Error{Setting: strings.Join(args, " "), Problem: "names no file to load", Cure: "name .vsdb or .stat files, or a folder that holds them"})
 			}
 			s.source = strings.Join(args, " ")
 			return e.met(c.Context(), s, files)
@@ -131,7 +129,7 @@ func (e *env) met(ctx context.Context, s *study, files []string) (err error) {
 	for _, t := range targets {
 		urls = append(urls, t.URL)
 	}
-	if err := e.reach(ctx, urls...); err != nil {
+	if err := e.engines.Reach(ctx, engine.Options{Log: e.log()}, urls...); err != nil {
 		return err
 	}
 	if _, absent := os.Stat(s.out); errors.Is(absent, os.ErrNotExist) {
@@ -279,7 +277,7 @@ func (e *env) targets(s *study) ([]met.Target, error) {
 		if len(s.designs) > 0 && d.Place != engine.Memory {
 			wanted = slices.DeleteFunc(wanted, func(n design.Name) bool { return !slices.Contains(s.designs, string(n)) })
 		}
-		started := labServer(s.labs, d, u)
+		started := lab.Serving(s.labs, d, u).Server()
 		for _, n := range wanted {
 			t := met.Target{Name: name, Driver: d, Design: n}
 			if slices.ContainsFunc(out, func(o met.Target) bool { return o.String() == t.String() }) {
