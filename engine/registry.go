@@ -120,6 +120,15 @@ func (r Registry) Reach(ctx context.Context, o Options, urls ...string) error {
 	return nil
 }
 
+// SplitName splits NAME=URL: two servers of one kind need names of their own.
+func SplitName(arg string) (name, url string) {
+	before, after, ok := strings.Cut(arg, "=")
+	if !ok || strings.ContainsAny(before, ":/?") {
+		return "", arg
+	}
+	return before, after
+}
+
 // Path is the file or folder of an embedded engine's URL: duckdb:a/b.db,
 // duckdb:/a/b.db and duckdb:///a/b.db are understood.
 func Path(u *url.URL) string {

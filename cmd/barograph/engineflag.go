@@ -79,7 +79,7 @@ func values(f *pflag.Flag) []string {
 // serverOf is the URL that is meant by one, or by the bare name of an engine
 // with a server, which a lab may run.
 func (e *env) serverOf(raw string, labs []string) (string, error) {
-	name, url := engineName(raw)
+	name, url := engine.SplitName(raw)
 	d, ok := e.engines.Find(url)
 	if !ok || d.Place != engine.Remote {
 		return raw, nil

@@ -188,7 +188,7 @@ func (k *killing) study(ctx context.Context, folder *run.Folder, d *engine.Drive
 
 // wanted are the designs to study.
 func (k *killing) wanted(d *engine.Driver) []design.Name {
-	all := offers(d)
+	all := d.Designs()
 	if len(k.designs) == 0 {
 		return all[:1]
 	}
