@@ -62,8 +62,8 @@ func (p *place) open(ctx context.Context, e *env, o engine.Options) (a engine.Ar
 		return nil, nil, nil, usage(err)
 	}
 	name := design.Name(p.design)
-	if len(d.Offers) == 0 {
-		return nil, nil, nil, usage(&fault.Error{Setting: "engine " + d.Scheme, Problem: "keeps no verification archives", Cure: "choose one of " + strings.Join(e.archiveEngines(), ", ")})
+	if err := e.keepsArchives(d); err != nil {
+		return nil, nil, nil, usage(err)
 	}
 	if name == "" {
 		name = firstDesign(d)
@@ -91,14 +91,18 @@ func notOffered[T ~string](flag string, name T, offered []T, by string) error {
 	return unknown
 }
 
-// archiveEngines are those that keep verification archives.
-func (e *env) archiveEngines() (schemes []string) {
+// keepsArchives refuses an engine that keeps no verification archives.
+func (e *env) keepsArchives(d *engine.Driver) error {
+	if len(d.Offers) > 0 {
+		return nil
+	}
+	var schemes []string
 	for _, d := range e.engines {
 		if len(d.Offers) > 0 {
 			schemes = append(schemes, d.Scheme)
 		}
 	}
-	return schemes
+	return &fault.Error{Setting: "engine " + d.Scheme, Problem: "keeps no verification archives", Cure: "choose one of " + strings.Join(schemes, ", ")}
 }
 
 // offers lists an engine's designs in the documented order.

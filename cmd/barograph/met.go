@@ -306,6 +306,9 @@ func (e *env) checkNames(s *study, urls []string) error {
 		if d.Place == engine.Memory {
 			continue
 		}
+		if err := e.keepsArchives(d); err != nil {
+			return err
+		}
 		mine := offers(d)
 		if len(s.designs) > 0 && len(s.engines) > 0 && !slices.ContainsFunc(mine, func(n design.Name) bool { return slices.Contains(s.designs, string(n)) }) {
 			return notOffered("--design", design.Name(strings.Join(s.designs, ",")), mine, d.Scheme)
