@@ -34,6 +34,15 @@ func AsText(src any, last string) (string, error) {
 	return "", unexpected(src, "text")
 }
 
+// asBytes returns a text's bytes, which may be the driver's own.
+func asBytes(src any) ([]byte, error) {
+	if b, ok := src.([]byte); ok {
+		return b, nil
+	}
+	s, err := AsText(src, "")
+	return []byte(s), err
+}
+
 // AsWhole converts to a whole number; a float must be one.
 func AsWhole(src any) (int64, error) {
 	switch v := src.(type) {
