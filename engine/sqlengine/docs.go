@@ -5,6 +5,7 @@ import (
 	"context"
 	"iter"
 	"slices"
+	"strings"
 
 	"barograph/design"
 	"barograph/engine"
@@ -85,7 +86,7 @@ func (l *Loader) oldDocs(ctx context.Context, q Querier, table string, g *design
 			return cmp.Or(err, err2)
 		})
 		if err == nil && len(old) > found && !l.s.Upserts {
-			err = q.Exec(ctx, "DELETE FROM "+table+" r WHERE "+where, args...)
+			err = q.Exec(ctx, "DELETE FROM "+table+" WHERE "+strings.TrimPrefix(where, "r."), args...)
 		}
 		if err != nil {
 			return nil, err

@@ -44,7 +44,7 @@ func (l *Loader) writeHeaders(ctx context.Context, q Querier) error {
 	}
 	if heads, first := l.headers.Fresh(); len(heads) > 0 {
 		table, cols := l.a.Dialect.Table(l.subset, design.HeaderTable), HeaderColumns()
-		l.touched[table] = true
+		l.touch(table)
 		err := l.s.Insert(ctx, q, table, cols, rowsOf(heads, func(to Sink, i int, h record.Header) {
 			to.Whole(0, first+int64(i))
 			for k, c := range cols[1:] {

@@ -31,7 +31,7 @@ func (l *Loader) writeType(ctx context.Context, q Querier, g *design.Grouper, st
 	}
 	g.Sort()
 	table, cols := l.a.Table(l.subset, g.Type)
-	l.touched[table] = true
+	l.touch(table)
 	if l.a.Design == design.Document {
 		held := l.held(g, false)
 		if l.s.Docs != nil {

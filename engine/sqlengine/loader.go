@@ -88,7 +88,7 @@ type Loader struct {
 	groups design.Groups
 
 	made    map[*record.LineType]bool
-	touched map[string]bool // tables that grew, by their quoted names
+	touched []string // tables that grew, by their quoted names
 
 	// What the loader knows of the archive, as of version seen; nil catalog = to
 	// be read.
@@ -100,7 +100,7 @@ type Loader struct {
 
 // NewLoader returns a loader of a subset whose tables are made.
 func (a *Archive) NewLoader(subset string, s LoadSession) *Loader {
-	return &Loader{a: a, subset: subset, s: s, made: map[*record.LineType]bool{}, touched: map[string]bool{}}
+	return &Loader{a: a, subset: subset, s: s, made: map[*record.LineType]bool{}}
 }
 
 // Add notes the records of b, which stays unchanged until Commit.
@@ -310,6 +310,12 @@ func rowsOf[T any](items []T, put func(to Sink, i int, item T)) Next {
 	}
 }
 
+func (l *Loader) touch(table string) {
+	if !slices.Contains(l.touched, table) {
+		l.touched = append(l.touched, table)
+	}
+}
+
 // analyzeTime is how long the server may look at a table.
 const analyzeTime = time.Minute
 
@@ -318,7 +324,7 @@ func (l *Loader) Close() (err error) {
 	if l.a == nil {
 		return nil
 	}
-	for table := range l.touched {
+	for _, table := range l.touched {
 		if l.s.Analyze != nil {
 			ctx, stop := context.WithTimeout(context.Background(), analyzeTime)
 			err = errors.Join(err, l.s.Analyze(ctx, table))
