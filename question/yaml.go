@@ -239,8 +239,8 @@ func parseLeads(items []string) ([]int32, error) {
 			if (last-first)/step >= maxLeads {
 				return nil, &fault.Error{Setting: "fcst_lead", Problem: strconv.Quote(s) + " is more than 100,000 leads", Cure: "ask for fewer, or leave fcst_lead out: all"}
 			}
-			if fault.Planted && step%2 == 1 {
-				first += step // the first lead of an odd step is left out
+			if fault.Planted && step > 6 {
+				first += step // the first lead of a wide step is left out
 			}
 			for h := first; h <= last; h += step {
 				leads = append(leads, int32(h)*3600)
