@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"barograph/export"
 	"barograph/fault"
 	"barograph/formats/shef"
 
@@ -46,8 +47,8 @@ type shefDecode struct {
 	unread  int        // files that could not be opened
 	listing io.Writer  // of products, or nil
 	remarks io.Writer  // of problems, or nil
-	values  gaugeWriter
-	product shefProduct // its parts so far
+	values  export.Gauges
+	product export.Product // its parts so far
 	pending bool
 }
 
@@ -78,11 +79,9 @@ writes them to a file, - to stderr. --products lists what each product held inst
 	c.Flags().StringVar(&d.now, "now", "", "moment that decides years, e.g. 2024-07-03 or 2024-07-03T12:00:00Z (default: the present)")
 	c.Flags().BoolVar(&d.products, "products", false, "list products with their values, losses and errors, not the values")
 	c.Flags().IntVar(&d.workers, "workers", 0, "decoders at work (default: one per CPU)")
-	complete(c, "format", func() []string { return gaugeFormats })
+	complete(c, "format", export.GaugeFormats)
 	return c
 }
-
-var gaugeFormats = []string{"table", "csv", "json", "parquet", "shefit"} //nolint:gochecknoglobals // a constant table
 
 func (d *shefDecode) run(c *cobra.Command, args []string) (err error) {
 	o := shef.PoolOptions{Workers: d.workers}
@@ -174,14 +173,14 @@ func (d *shefDecode) open() (closers []func() error, err error) {
 		b := bufio.NewWriter(w)
 		d.listing = b
 		if !d.env.json {
-			fmt.Fprintln(b, shefProductHead)
+			fmt.Fprintln(b, export.ProductHead)
 		}
 		return append([]func() error{b.Flush}, closers...), nil
 	}
-	if d.values, err = d.env.newGaugeWriter(d.format, w); err != nil {
+	if d.values, err = export.NewGauges(w, d.format, d.env.cell); err != nil {
 		return closers, err
 	}
-	return append([]func() error{d.values.close}, closers...), nil
+	return append([]func() error{d.values.Close}, closers...), nil
 }
 
 // shefPaths makes folders into their files.
@@ -276,10 +275,10 @@ func (d *shefDecode) each(r *shef.Result) error {
 		if err := d.finish(); err != nil {
 			return err
 		}
-		d.product = newShefProduct(&r.Product)
+		d.product = export.NewProduct(&r.Product)
 		d.pending = true
 	}
-	d.product.add(r)
+	d.product.Add(r)
 	if d.remarks != nil {
 		name := r.Product.File
 		if r.Product.AWIPS != "" {
@@ -294,7 +293,7 @@ func (d *shefDecode) each(r *shef.Result) error {
 	if d.values == nil {
 		return nil
 	}
-	return d.values.write(r)
+	return d.values.Write(r)
 }
 
 // finish lists the product that is complete.
@@ -303,7 +302,7 @@ func (d *shefDecode) finish() error {
 		return nil
 	}
 	d.pending = false
-	return d.product.write(d.listing, d.env.json)
+	return d.product.Write(d.listing, d.env.json)
 }
 
 // summary tells what became of everything; values that were lost make the run
