@@ -36,8 +36,14 @@ func (g *Groups) Add(b *record.Batch) {
 // Types are those of the records, in the order of arrival.
 func (g *Groups) Types() []*record.LineType { return g.types }
 
+// Of is the grouper of one of Types.
+func (g *Groups) Of(t *record.LineType) *Grouper { return g.of[t] }
+
 // Docs walks the documents of one of Types, see Grouper.Docs.
 func (g *Groups) Docs(t *record.LineType) iter.Seq[*Doc] { return g.of[t].Docs() }
+
+// Places walks what tells the documents of one of Types apart, see Grouper.Places.
+func (g *Groups) Places(t *record.LineType) iter.Seq2[*record.Header, int64] { return g.of[t].Places() }
 
 // Reset forgets all records.
 func (g *Groups) Reset() {

@@ -128,7 +128,7 @@ func (e *env) holdings(ctx context.Context, url string, each func(design.Name, e
 	}
 	defer db.Close() //nolint:errcheck // read only
 	found := false
-	for _, n := range offers(d) {
+	for _, n := range d.Designs() {
 		a, err := db.Archives.Open(ctx, n)
 		if err != nil {
 			return err
@@ -161,11 +161,14 @@ func (e *env) showFiles(ctx context.Context, args []string, keepLast bool) error
 		return err
 	}
 	s := newShown(c, marks)
-	s.Failed = texts(failed)
+	for _, err := range failed {
+		s.Failed = append(s.Failed, fault.Redact(err.Error()))
+	}
 	if err := e.printShown([]shown{s}); err != nil {
 		return err
 	}
-	return incomplete(&load.Summary{Quarantined: s.Rejected, Failed: failed, Stored: s.Records}, 0)
+	sum := load.Summary{Quarantined: s.Rejected, Failed: failed, Stored: s.Records}
+	return sum.Incomplete(0)
 }
 
 func (e *env) printShown(all []shown) error {

@@ -116,9 +116,7 @@ func (t *attempt) try(ctx context.Context, c *engine.Commit) (won bool, err erro
 	}
 	next := design.NewCatalog(t.subset)
 	next.Merge(t.catalog)
-	if c.Catalog != nil {
-		next.Merge(c.Catalog)
-	}
+	c.Describe(next, &t.stored)
 	done, err := t.describe(ctx, next, c.Done)
 	if err != nil {
 		return false, err

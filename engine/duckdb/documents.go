@@ -261,7 +261,9 @@ func (l *loader) storeDocs(ctx context.Context, p *pending, stored *design.Catal
 	n := 0
 	for doc := range g.Docs() {
 		rows := doc.Rows
-		if old := have[n]; old != nil {
+		if old := have[n]; old == nil {
+			l.stored.Objects++
+		} else {
 			old.Headers[0] = *doc.Header()
 			design.Merge(&merged, old, doc, func(i, j int) { l.stored.Meet(doc.From[j], old, i, doc.Rows, j) })
 			rows = &merged

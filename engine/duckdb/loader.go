@@ -160,7 +160,11 @@ func (l *loader) write(ctx context.Context, c engine.Commit) (engine.Stored, []e
 	if err := l.storeHeaders(ctx); err != nil {
 		return none, nil, err
 	}
-	if err := l.storeCatalog(ctx, stored, c.Catalog); err != nil {
+	if l.a.design != design.Document {
+		l.stored.Objects = l.stored.New
+	}
+	c.Describe(stored, &l.stored)
+	if err := l.storeCatalog(ctx, stored); err != nil {
 		return none, nil, err
 	}
 	out := l.stored
@@ -297,11 +301,8 @@ func bounds(rows []row) (first, last int64) {
 	return first, last
 }
 
-// storeCatalog merges the commit's catalog into the archive's.
-func (l *loader) storeCatalog(ctx context.Context, stored, fresh *design.Catalog) error {
-	if fresh != nil {
-		stored.Merge(fresh)
-	}
+// storeCatalog writes the archive's catalog.
+func (l *loader) storeCatalog(ctx context.Context, stored *design.Catalog) error {
 	text, err := stored.Encode()
 	if err != nil {
 		return err

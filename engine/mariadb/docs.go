@@ -132,6 +132,9 @@ func (w *docWriter) count(t *record.LineType, stored *engine.Stored) error {
 	for _, b := range w.l.batches[t] {
 		stored.New += int64(b.Len())
 	}
+	for range w.groupers[t].Places() {
+		stored.Objects++
+	}
 	if len(w.there[t]) == 0 {
 		return nil
 	}
@@ -139,9 +142,12 @@ func (w *docWriter) count(t *record.LineType, stored *engine.Stored) error {
 	var key []byte
 	for doc := range w.groupers[t].Docs() {
 		key = design.AppendKey(key[:0], t, w.l.subset, doc.Header(), doc.Valid())
-		_, err := w.merged(doc, string(key), &have, &into, func(i, j int) { stored.Meet(doc.From[j], &have, i, doc.Rows, j) })
+		rows, err := w.merged(doc, string(key), &have, &into, func(i, j int) { stored.Meet(doc.From[j], &have, i, doc.Rows, j) })
 		if err != nil {
 			return err
+		}
+		if rows == &into {
+			stored.Objects--
 		}
 	}
 	return nil

@@ -65,7 +65,7 @@ func (l *loader) commit(ctx context.Context, c engine.Commit) (stored engine.Sto
 	if err := c.Check(&stored); err != nil {
 		return stored, err
 	}
-	catalog, err := l.describe(batch, known, c.Catalog)
+	catalog, err := l.describe(batch, known, &c, &stored)
 	if err != nil {
 		return stored, err
 	}
@@ -108,10 +108,12 @@ func (l *loader) documents(ctx context.Context, batch *pebble.Batch, t *record.L
 // merge returns the document's records, merged with those that the store holds.
 func (l *loader) merge(t *record.LineType, doc *design.Doc, known *design.Catalog, stored *engine.Stored) (rows *record.Batch, err error) {
 	if known == nil {
+		stored.Objects++
 		return doc.Rows, nil // the first commit of the subset
 	}
 	value, closer, err := l.store.db.Get(l.key)
 	if err == pebble.ErrNotFound { //nolint:errorlint // Get returns it as it is, and this is the common case
+		stored.Objects++
 		return doc.Rows, nil
 	}
 	if err != nil {
@@ -127,13 +129,12 @@ func (l *loader) merge(t *record.LineType, doc *design.Doc, known *design.Catalo
 }
 
 // describe puts the merged catalog into the batch.
-func (l *loader) describe(batch *pebble.Batch, known, added *design.Catalog) (*design.Catalog, error) {
+func (l *loader) describe(batch *pebble.Batch, known *design.Catalog, c *engine.Commit, stored *engine.Stored) (*design.Catalog, error) {
 	catalog := design.NewCatalog(l.subset)
-	for _, c := range []*design.Catalog{known, added} {
-		if c != nil {
-			catalog.Merge(c)
-		}
+	if known != nil {
+		catalog.Merge(known)
 	}
+	c.Describe(catalog, stored)
 	text, err := catalog.Encode()
 	if err != nil {
 		return nil, err

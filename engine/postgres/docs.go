@@ -69,7 +69,9 @@ func (w *docWriter) write(ctx context.Context, c *pgx.Conn, t *record.LineType, 
 			return dst, io.EOF
 		}
 		id, rows := w.id(doc), doc.Rows
-		if entries, ok := old[string(id)]; ok {
+		if entries, ok := old[string(id)]; !ok {
+			stored.Objects++
+		} else {
 			if err := w.merge(entries, doc, stored); err != nil {
 				return dst, err
 			}

@@ -196,7 +196,7 @@ func (l *loader) write(ctx context.Context, c *pgx.Conn, commit *engine.Commit, 
 	if err := l.storeMarks(ctx, c, done); err != nil {
 		return err
 	}
-	return l.storeCatalog(ctx, c, commit.Catalog)
+	return l.storeCatalog(ctx, c, commit, stored)
 }
 
 // makeTable makes the table of a type, if it is not there.
@@ -232,11 +232,12 @@ func (l *loader) refresh(ctx context.Context, c *pgx.Conn) error {
 	return l.w.read(ctx, c)
 }
 
-func (l *loader) storeCatalog(ctx context.Context, c *pgx.Conn, fresh *design.Catalog) error {
-	if fresh != nil {
-		l.catalog.Merge(fresh)
-		l.catalog.Subset = l.subset
+func (l *loader) storeCatalog(ctx context.Context, c *pgx.Conn, commit *engine.Commit, stored *engine.Stored) error {
+	if l.a.design != design.Document {
+		stored.Objects = stored.New
 	}
+	commit.Describe(l.catalog, stored)
+	l.catalog.Subset = l.subset
 	text, err := l.catalog.Encode()
 	if err != nil {
 		return err
