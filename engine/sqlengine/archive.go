@@ -189,8 +189,8 @@ func markOf(row []any) (m engine.Mark, err error) {
 	return m, err
 }
 
-// stored lists the line types that a subset has a table for.
-func (a *Archive) stored(ctx context.Context, q Querier, subset string) (types []*record.LineType, err error) {
+// Stored lists the line types that a subset has a table for.
+func (a *Archive) Stored(ctx context.Context, q Querier, subset string) (types []*record.LineType, err error) {
 	if ok, err := a.hasOwn(ctx, subset, CatalogTable); err != nil || !ok {
 		return nil, err
 	}
@@ -211,7 +211,7 @@ func (a *Archive) Contents(ctx context.Context, subset string) (engine.Contents,
 	if a.Design == design.Document {
 		c.Object, count = "documents", a.CountDocs
 	}
-	types, err := a.stored(ctx, a.Pool, subset)
+	types, err := a.Stored(ctx, a.Pool, subset)
 	if err != nil {
 		return c, err
 	}
@@ -263,7 +263,7 @@ func (a *Archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder
 func (a *Archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
 	return engine.Dump(func(to *engine.Dumper) error {
 		dump := func(ctx context.Context, q Querier) error {
-			types, err := a.stored(ctx, q, subset)
+			types, err := a.Stored(ctx, q, subset)
 			for _, t := range types {
 				if err == nil {
 					err = a.DumpType(ctx, q, subset, t, "", to)

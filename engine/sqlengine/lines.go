@@ -155,6 +155,24 @@ func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, held []de
 	return nil
 }
 
+// MeetAll has stored Meet the records of a table for which a condition holds,
+// each of which lines bring again.
+func (a *Archive) MeetAll(ctx context.Context, q Querier, subset string, lines *Lines, where string, stored *engine.Stored) error {
+	var in engine.Index
+	for have, err := range engine.Dump(func(to *engine.Dumper) error { return a.DumpType(ctx, q, subset, lines.Type, where, to) }) {
+		if err != nil {
+			return err
+		}
+		if in == nil {
+			in = engine.IndexOf(lines.Batches)
+		}
+		if err := stored.MeetAll(have, in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Put hands the values of a record to a sink.
 func (l *Lines) Put(to Sink, cols []Column, r design.Row) {
 	b, i, normalized := l.Batches[r.Batch], int(r.Row), l.Design == design.Normalized

@@ -31,6 +31,8 @@ type LoadSession struct {
 	// which counts the commits, and its row is locked.
 	Version func(ctx context.Context, q Querier) (int64, error)
 	Store   func(ctx context.Context, q Querier, catalog []byte) error
+	// Marks writes marks; nil = as rows of MarkColumns.
+	Marks func(ctx context.Context, q Querier, done []engine.Mark) error
 
 	// Make makes the table of a line type, where it is not there. Apart = by
 	// statements that commit, which are sent before the transaction.
@@ -262,6 +264,9 @@ const digestsAsked = 500
 func (l *Loader) writeMarks(ctx context.Context, q Querier, done []engine.Mark) error {
 	if len(done) == 0 {
 		return nil
+	}
+	if l.s.Marks != nil {
+		return l.s.Marks(ctx, q, done)
 	}
 	table := l.a.Own(l.subset, MarksTable)
 	last, err := Number(ctx, q, "SELECT MAX(seq) FROM "+table)
