@@ -131,8 +131,8 @@ func (l *loader) replace(ctx context.Context, q sqlengine.Querier, lines *sqleng
 		on[k] = "ld." + col.Name + same + "s." + col.Name
 	}
 	same := strings.Join(on, " AND ")
-	err = l.a.MeetAll(ctx, q, l.subset, lines, " WHERE EXISTS (SELECT FROM pg_temp.barograph_stage s WHERE "+same+")", stored)
-	if err != nil {
+	meet := l.a.Meeter(ctx, q, l.subset, lines, stored)
+	if err := meet(" WHERE EXISTS (SELECT FROM pg_temp.barograph_stage s WHERE " + same + ")"); err != nil {
 		return err
 	}
 	return execute(ctx, c, "DELETE FROM "+table+" ld USING pg_temp.barograph_stage s WHERE "+same, "DROP TABLE pg_temp.barograph_stage")

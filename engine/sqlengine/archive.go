@@ -42,6 +42,9 @@ type Archive struct {
 	Owned     func(table string) string       // OwnName otherwise than barograph_<design>_…; nil = so
 	Ready     func(ctx context.Context, subset string) error
 
+	// Select is the query for all records of a type, to which a condition can be
+	// added, and its columns; nil = those of Table.
+	Select    func(ctx context.Context, q Querier, subset string, t *record.LineType) (text string, cols []Column, err error)
 	Entries   func(data string) string                                                      // a document's entries as JSON; nil = the column
 	CountDocs func(from string) string                                                      // the query for the numbers of documents and of their entries
 	Join      string                                                                        // of lines and headers; "" = JOIN
@@ -280,8 +283,8 @@ func (a *Archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Bat
 
 // DumpType dumps the records of a type for which a condition holds.
 func (a *Archive) DumpType(ctx context.Context, q Querier, subset string, t *record.LineType, where string, to *engine.Dumper) error {
-	table, cols := a.Table(subset, t)
 	if a.Design == design.Document {
+		table, _ := a.Table(subset, t)
 		docs := newDocuments(t)
 		text := "SELECT " + Names("", docDumpColumns()) + ", " + a.entries("data") + " FROM " + table
 		if err := q.Rows(ctx, text, nil, func(row []any) error { return docs.add(row, to) }); err != nil {
@@ -289,14 +292,25 @@ func (a *Archive) DumpType(ctx context.Context, q Querier, subset string, t *rec
 		}
 		return to.Rest(&docs.batch)
 	}
-	text := "SELECT " + Names("ld.", cols) + " FROM " + table + " ld"
-	if a.Design == design.Normalized {
-		headers := HeaderColumns()[1:]
-		text = "SELECT " + Names("h.", headers) + ", " + Names("ld.", cols) + "\n  FROM " + table + " ld " + cmp.Or(a.Join, "JOIN") + " " +
-			a.Dialect.Table(subset, design.HeaderTable) + " h ON h.stat_header_id = ld.stat_header_id"
-		cols = append(headers, cols...)
+	text, cols, err := a.selects(ctx, q, subset, t)
+	if err != nil {
+		return err
 	}
 	return a.Collect(t, cols).From(ctx, q, text+where, to)
+}
+
+// selects is the query for all records of a type, and its columns.
+func (a *Archive) selects(ctx context.Context, q Querier, subset string, t *record.LineType) (string, []Column, error) {
+	if a.Select != nil {
+		return a.Select(ctx, q, subset, t)
+	}
+	table, cols := a.Table(subset, t)
+	if a.Design != design.Normalized {
+		return "SELECT " + Names("ld.", cols) + " FROM " + table + " ld", cols, nil
+	}
+	headers := HeaderColumns()[1:]
+	return "SELECT " + Names("h.", headers) + ", " + Names("ld.", cols) + "\n  FROM " + table + " ld " + cmp.Or(a.Join, "JOIN") + " " +
+		a.Dialect.Table(subset, design.HeaderTable) + " h ON h.stat_header_id = ld.stat_header_id", append(headers, cols...), nil
 }
 
 // Collect prepares to read rows of these columns.
