@@ -21,6 +21,7 @@ import (
 
 	"barograph/design"
 	"barograph/engine"
+	"barograph/engine/docengine"
 	"barograph/fault"
 	"barograph/flavour"
 )
@@ -88,12 +89,11 @@ type store struct {
 	db       *pebble.DB
 	dir      string
 	readOnly bool
-	commit   sync.Mutex // one commit at a time: it reads, merges and writes
-	readers  sync.Pool  // of *reader
 	full     diskFull
+	archive  engine.Archive // the one that all share: the commits of a subset take turns in it
 
-	mu       sync.RWMutex
-	catalogs map[string]*design.Catalog // of each subset, as last committed; never changed, only replaced
+	mu      sync.RWMutex
+	commits map[string]int64 // of each subset, since the store was opened
 }
 
 func open(_ context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
@@ -105,13 +105,15 @@ func open(_ context.Context, u *url.URL, o engine.Options) (*engine.Engine, erro
 	if err := suits(dir, o.ReadOnly); err != nil {
 		return nil, err
 	}
-	st := &store{dir: dir, readOnly: o.ReadOnly, full: make(diskFull), catalogs: map[string]*design.Catalog{}}
+	st := &store{dir: dir, readOnly: o.ReadOnly, full: make(diskFull), commits: map[string]int64{}}
 	opts := s.options(o)
 	opts.FS = vfs.OnDiskFull(media{vfs.Default}, st.full.stop)
 	st.db, err = guarded(st, func() (*pebble.DB, error) { return pebble.Open(dir, opts) })
 	if err != nil {
 		return nil, unreachable(dir, st.explain(err))
 	}
+	shared := docengine.New(docs{store: st}, docengine.Options{Shown: dir, ReadOnly: o.ReadOnly})
+	st.archive = engine.Explained(&archive{shared, st}, st.explain)
 	return &engine.Engine{
 		Archives: st,
 		KV:       kv{st},
@@ -227,7 +229,7 @@ func (s *store) Open(_ context.Context, d design.Name) (engine.Archive, error) {
 	if d != design.KeyValue {
 		return nil, fmt.Errorf("pebble has no design %q, only %q: %w", d, design.KeyValue, engine.ErrNoDesign)
 	}
-	return engine.Explained(&archive{s}, s.explain), nil
+	return s.archive, nil
 }
 
 // get reads one pair; ok is false where there is none. The value is a copy.
