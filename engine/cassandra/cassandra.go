@@ -16,6 +16,7 @@ import (
 
 	"barograph/design"
 	"barograph/engine"
+	"barograph/engine/docengine"
 	"barograph/fault"
 	"barograph/flavour"
 )
@@ -157,11 +158,10 @@ type store struct {
 	readOnly bool
 	log      *slog.Logger
 
-	mu      sync.Mutex
-	bare    bool                     // opened read-only, and nothing was ever loaded
-	made    map[string]bool          // tables that every node serves
-	known   map[string]known         // catalogs, by design and subset
-	turning map[string]chan struct{} // by design and subset: taken by the loader of this process that commits
+	bare bool // opened read-only, and nothing was ever loaded
+
+	mu   sync.Mutex
+	made map[string]bool // tables that every node serves
 }
 
 func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
@@ -169,7 +169,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err != nil {
 		return nil, err
 	}
-	s := &store{settings: set, readOnly: o.ReadOnly, log: o.Log, made: map[string]bool{}, known: map[string]known{}, turning: map[string]chan struct{}{}}
+	s := &store{settings: set, readOnly: o.ReadOnly, log: o.Log, made: map[string]bool{}}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -214,7 +214,9 @@ func unreachable(err error) error {
 func (s *store) Open(_ context.Context, d design.Name) (engine.Archive, error) {
 	for _, l := range layouts {
 		if l.design == d {
-			return &archive{s, l}, nil
+			t := &tables{s, l}
+			o := docengine.Options{Shown: "cassandra", ReadOnly: s.readOnly, Writers: 1, Apart: true}
+			return &archive{docengine.New(docs{tables: t}, o), t}, nil
 		}
 	}
 	return nil, fmt.Errorf("cassandra has no design %q: %w", d, engine.ErrNoDesign)
