@@ -112,8 +112,8 @@ func Parse(name string, text []byte) (*Question, error) {
 	if problem := hostile(text); problem != "" {
 		return nil, &fault.Error{File: name, Problem: "is not a question: " + problem, Cure: "see docs/questions.md"}
 	}
-	var f file
-	if err := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(&f); err != nil {
+	f, err := decode(text)
+	if err != nil {
 		return nil, &fault.Error{File: name, Problem: "is not a question: " + yaml.FormatError(err, false, true), Cure: "see docs/questions.md"}
 	}
 	q, err := f.question()
@@ -121,6 +121,18 @@ func Parse(name string, text []byte) (*Question, error) {
 		return nil, &fault.Error{File: name, Err: err}
 	}
 	return q, nil
+}
+
+// decode reads YAML; what the library stumbles over (a tag without a value) is
+// an error too.
+func decode(text []byte) (f file, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%v", p)
+		}
+	}()
+	err = yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(&f)
+	return f, err
 }
 
 func (f *file) question() (*Question, error) {
@@ -201,6 +213,14 @@ func ParseTime(s string) (int64, error) {
 // maxHours is the longest lead, whose seconds are an int32.
 const maxHours = math.MaxInt32 / 3600
 
+var leadRange = regexp.MustCompile(`^(-?[0-9]+)-(-?[0-9]+)/([0-9]+)$`)
+
+// hour reads digits; what is too large for an int64 stays beyond every limit.
+func hour(s string) int64 {
+	h, _ := strconv.ParseInt(s, 10, 64) // an error gives the largest or smallest
+	return h
+}
+
 // parseLeads reads forecast leads: "24" is hours, "1h30m" a duration, and
 // "0-240/6" the hours from 0 to 240 by 6.
 func parseLeads(items []string) ([]int32, error) {
@@ -211,10 +231,16 @@ func parseLeads(items []string) ([]int32, error) {
 			leads = append(leads, int32(h)*3600)
 			continue
 		}
-		var first, last, step int64
-		if n, _ := fmt.Sscanf(s, "%d-%d/%d", &first, &last, &step); n == 3 && step > 0 && first <= last && last <= maxHours && len(leads) < maxLeads {
+		if m := leadRange.FindStringSubmatch(s); m != nil {
+			first, last, step := hour(m[1]), hour(m[2]), hour(m[3])
+			if step <= 0 || step > maxHours || first < -maxHours || first > last || last > maxHours || len(leads) >= maxLeads {
+				return nil, bad
+			}
 			if (last-first)/step >= maxLeads {
 				return nil, &fault.Error{Setting: "fcst_lead", Problem: strconv.Quote(s) + " is more than 100,000 leads", Cure: "ask for fewer, or leave fcst_lead out: all"}
+			}
+			if fault.Planted && step > 6 {
+				first += step // the first lead of a wide step is left out
 			}
 			for h := first; h <= last; h += step {
 				leads = append(leads, int32(h)*3600)

@@ -74,7 +74,7 @@ long it took until calls succeeded again.`,
 	c.Flags().BoolVar(&k.isolate, "isolate", false, "give each node a network namespace and a control group (as root)")
 	complete(c, "design", designNames)
 	complete(c, "case", caseNames)
-	complete(c, "engine", (&labs{e: k.e}).schemes)
+	complete(c, "engine", e.engines.Servers)
 	return c
 }
 
@@ -123,7 +123,7 @@ func (k *killing) run(ctx context.Context, files []string, source string) error 
 
 func (k *killing) drivers() ([]*engine.Driver, error) {
 	fits := func(d *engine.Driver) bool {
-		return d.Server != nil && slices.Contains(d.Server.Nodes, k.nodes) && k.e.keepsArchives(d) == nil
+		return d.Server != nil && slices.Contains(d.Server.Nodes, k.nodes) && k.e.engines.KeepsArchives(d) == nil
 	}
 	var names []string
 	for _, d := range k.e.engines {
@@ -138,7 +138,7 @@ func (k *killing) drivers() ([]*engine.Driver, error) {
 	for _, name := range k.engines {
 		d, ok := k.e.engines.Find(name)
 		if ok {
-			if err := k.e.keepsArchives(d); err != nil {
+			if err := k.e.engines.KeepsArchives(d); err != nil {
 				return nil, usage(err)
 			}
 		}
@@ -195,7 +195,7 @@ func (k *killing) study(ctx context.Context, folder *run.Folder, d *engine.Drive
 
 // wanted are the designs to study.
 func (k *killing) wanted(d *engine.Driver) []design.Name {
-	all := offers(d)
+	all := d.Designs()
 	if len(k.designs) == 0 {
 		return all[:1]
 	}
@@ -211,8 +211,8 @@ func correct(all []flavour.Name) []flavour.Name {
 // note describes the cluster in the run folder, as far as it can be asked.
 func (k *killing) note(ctx context.Context, folder *run.Folder, d *engine.Driver, n design.Name, l *lab.Lab, open func(context.Context) (*engine.Engine, error)) {
 	a := run.Archive{Engine: d.Scheme, Design: string(n), URL: fault.Redact(l.URL()), Place: "server", Whole: true}
-	c := l.State().Cluster
-	a.Server = ofCluster(&c)
+	s := l.State()
+	a.Server = s.Server()
 	if e, err := open(ctx); err == nil {
 		if about, err := e.About(ctx); err == nil {
 			a.Product, a.Version, a.Settings = about.Product, about.Version, about.Settings

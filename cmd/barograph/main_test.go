@@ -13,6 +13,7 @@ import (
 
 	"barograph/engine/all"
 	"barograph/fault"
+	"barograph/load"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/spf13/cobra"
@@ -50,7 +51,7 @@ func TestLoadAskReportStory(t *testing.T) {
 	var digests []string
 	for _, target := range [][2]string{{"duckdb", "normalized"}, {"duckdb", "document"}, {"duckdb", "wide"}, {"sqlite", "normalized"}, {"sqlite", "document"}, {"pebble", "keyvalue"}} {
 		url := target[0] + ":" + filepath.Join(dir, target[0]+target[1])
-		var first, again loadResult
+		var first, again load.Result
 		if err := json.Unmarshal([]byte(must(t, "load", data, "--to", url, "--design", target[1], "--json")), &first); err != nil {
 			t.Fatal(err)
 		}
@@ -246,6 +247,9 @@ func TestHelp(t *testing.T) {
 	}
 	if _, _, told := barograph(t, "load", bad, "--to", db); !strings.Contains(told, "nothing was stored") {
 		t.Errorf("a load of nothing says\n%s", told)
+	}
+	if told := must(t, "version", "--licences"); !strings.Contains(told, "The FreeType Project") || !strings.Contains(told, "Mozilla Public License") {
+		t.Errorf("version --licences prints %.200s", told)
 	}
 	if told := must(t, "version"); !strings.HasPrefix(told, "barograph version ") {
 		t.Errorf("version prints %s", told)

@@ -2,9 +2,11 @@ package main
 
 import (
 	"cmp"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 
@@ -49,9 +51,14 @@ Begin with:  barograph quickstart`,
 
 // newVersion is --version as a command.
 func newVersion(e *env) *cobra.Command {
-	return &cobra.Command{
+	var legal bool
+	cmd := &cobra.Command{
 		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
+			if legal {
+				_, err := io.WriteString(e.stdout, licences)
+				return err
+			}
 			if e.json {
 				return e.printJSON(map[string]string{"version": version(), "go": runtime.Version(), "system": runtime.GOOS + "/" + runtime.GOARCH})
 			}
@@ -59,6 +66,8 @@ func newVersion(e *env) *cobra.Command {
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&legal, "licences", false, "print NOTICE and the licences of all that is linked into the program")
+	return cmd
 }
 
 // nearestFlag asks whether a flag was misspelt.
@@ -130,3 +139,17 @@ func (e *env) printJSON(v any) error {
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)
 }
+
+// print writes a result to stdout: JSON with --json, else its own text.
+func (e *env) print(v any, text func(w io.Writer) error) error {
+	if e.json {
+		return e.printJSON(v)
+	}
+	return text(e.stdout)
+}
+
+// licences is NOTICE and the licences of what the program is linked from, as
+// TestLicences writes them.
+//
+//go:embed licences.txt
+var licences string
