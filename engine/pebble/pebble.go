@@ -52,36 +52,16 @@ type settings struct {
 }
 
 func parse(u *url.URL) (settings, error) {
-	q := u.Query()
-	get := func(name, otherwise string) string {
-		if v := q.Get(name); v != "" {
-			return v
-		}
-		return otherwise
-	}
-	s := settings{compression: get("compression", "fastest")}
-	profiles := map[string]func() pebble.DBCompressionSettings{
+	d := Driver()
+	v := d.Values(u)
+	s := settings{compression: v.Given["compression"], cache: int64(v.Int("cache", 1, 1<<20)) << 20, memtable: int64(v.Int("memtable", 1, 2048)) << 20}
+	s.profile = engine.Choice(v, "compression", map[string]func() pebble.DBCompressionSettings{
 		"none":     func() pebble.DBCompressionSettings { return pebble.DBCompressionNone },
 		"fastest":  func() pebble.DBCompressionSettings { return pebble.DBCompressionFastest },
 		"balanced": func() pebble.DBCompressionSettings { return pebble.DBCompressionBalanced },
 		"good":     func() pebble.DBCompressionSettings { return pebble.DBCompressionGood },
-	}
-	var ok bool
-	if s.profile, ok = profiles[s.compression]; !ok {
-		return s, &fault.Error{Setting: "compression", Problem: strconv.Quote(s.compression) + " is not known", Cure: "choose none, fastest, balanced or good"}
-	}
-	for _, p := range []struct {
-		name, otherwise string
-		into            *int64
-		most            int64
-	}{{"cache", "256", &s.cache, 1 << 20}, {"memtable", "64", &s.memtable, 2048}} {
-		n, err := strconv.ParseInt(get(p.name, p.otherwise), 10, 64)
-		if err != nil || n < 1 || n > p.most {
-			return s, &fault.Error{Setting: p.name, Problem: strconv.Quote(get(p.name, "")) + " is no size", Cure: fmt.Sprintf("give MiB, from 1 to %d", p.most)}
-		}
-		*p.into = n << 20
-	}
-	return s, nil
+	})
+	return s, v.Err
 }
 
 // store is an open folder; every archive of the engine shares it.
