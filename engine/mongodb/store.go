@@ -240,9 +240,5 @@ func (s *store) Append(dst []byte, subset, id string, rows *record.Batch) []byte
 }
 
 func (s *store) Decode(doc []byte, into *record.Batch, head uint32, valid int64) error {
-	data, err := bson.Raw(doc).LookupErr("data")
-	if err != nil {
-		return errDocument
-	}
-	return newDecoder(into, nil).data(bsoncore.Value{Type: bsoncore.Type(data.Type), Data: data.Value}, head, valid)
+	return newDecoder(into, nil).data(bsoncore.Document(doc).Lookup("data"), head, valid)
 }
