@@ -60,7 +60,9 @@ func (c *Clusters) Run(ctx context.Context, folder *run.Folder) ([]run.Kill, err
 
 // drivers are those of the engines named, each with clusters of so many nodes.
 func (c *Clusters) drivers() ([]*engine.Driver, error) {
-	fits := func(d *engine.Driver) bool { return d.Server != nil && slices.Contains(d.Server.Nodes, c.Nodes) }
+	fits := func(d *engine.Driver) bool {
+		return d.Server != nil && slices.Contains(d.Server.Nodes, c.Nodes) && c.Registry.KeepsArchives(d) == nil
+	}
 	names := c.Registry.Those(fits)
 	if len(c.Engines) == 0 {
 		c.Engines = names
@@ -68,6 +70,9 @@ func (c *Clusters) drivers() ([]*engine.Driver, error) {
 	var out []*engine.Driver
 	for _, name := range c.Engines {
 		d, ok := c.Registry.Find(name)
+		if ok && c.Registry.KeepsArchives(d) != nil {
+			return nil, &fault.Status{Code: fault.Usage, Err: c.Registry.KeepsArchives(d)}
+		}
 		if !ok || !fits(d) {
 			return nil, fault.Misuse("--engine "+name, "has no cluster of "+strconv.Itoa(c.Nodes)+" nodes to start", "choose one of "+strings.Join(names, ", "))
 		}
