@@ -166,7 +166,7 @@ var (
 
 // slice fuzzes a target for a while.
 func (d *driver) slice(ctx context.Context, t *target) error {
-	out, err := d.call(ctx, t, "-test.run", "^$", "-test.fuzz", "^"+t.name+"$", "-test.parallel", "1",
+	out, err := d.call(ctx, t, "-test.run", "^$", "-test.fuzz", "^"+t.name+"$", "-test.parallel", "1", "-test.fuzzminimizetime", "500x",
 		"-test.fuzzcachedir", filepath.Join(d.work, "corpus", t.pkg), "-test.fuzztime", min(d.cpu-t.cpu, 2*time.Minute).String())
 	if all := executions.FindAllStringSubmatch(out, -1); len(all) > 0 {
 		n, _ := strconv.ParseInt(all[len(all)-1][1], 10, 64) // digits
