@@ -145,3 +145,11 @@ func (e *env) printJSON(v any) error {
 //
 //go:embed licences.txt
 var licences string
+
+// print writes a result to stdout: JSON with --json, else its own text.
+func (e *env) print(v any, text func(w io.Writer) error) error {
+	if e.json {
+		return e.printJSON(v)
+	}
+	return text(e.stdout)
+}
