@@ -140,12 +140,6 @@ func (e *env) printJSON(v any) error {
 	return enc.Encode(v)
 }
 
-// licences is NOTICE and the licences of what the program is linked from, as
-// TestLicences writes them.
-//
-//go:embed licences.txt
-var licences string
-
 // print writes a result to stdout: JSON with --json, else its own text.
 func (e *env) print(v any, text func(w io.Writer) error) error {
 	if e.json {
@@ -153,3 +147,9 @@ func (e *env) print(v any, text func(w io.Writer) error) error {
 	}
 	return text(e.stdout)
 }
+
+// licences is NOTICE and the licences of what the program is linked from, as
+// TestLicences writes them.
+//
+//go:embed licences.txt
+var licences string

@@ -34,12 +34,15 @@ func (Payloads) Decode(id string, payload []byte, into *record.Batch) error {
 	return Damaged(id, design.DecodePayload(payload, into, head, valid))
 }
 
+// ErrDamaged is the error of a pair that is not as it was written.
+var ErrDamaged = errors.New("is damaged")
+
 // Damaged says which pair an error is about.
 func Damaged(id string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("pair %q: %w", id, err)
+	return fmt.Errorf("pair %q %w: %w", id, ErrDamaged, err)
 }
 
 // Prefixes are those of the ids of a line type: one for each version of its files.

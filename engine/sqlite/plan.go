@@ -16,21 +16,21 @@ import (
 // Explain is EXPLAIN QUERY PLAN. SQLite tells no counts; of a table that is
 // scanned in the outermost loop they are those of the table.
 func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
-	if ok, err := a.exists(ctx, q.Question); err != nil || !ok {
+	if ok, err := a.Exists(ctx, q.Question); err != nil || !ok {
 		return engine.Plan{Text: "the subset holds no records of this line type\n"}, err
 	}
 	steps, text, err := a.queryPlan(ctx, q)
 	if err != nil {
-		return engine.Plan{}, failed(ctx, err)
+		return engine.Plan{}, sqlengine.Failed(ctx, err)
 	}
-	plan := engine.Plan{Text: text, Access: accesses(a.design, q.Question.Type, q.Question.Subset, steps)}
+	plan := engine.Plan{Text: text, Access: accesses(a.Design, q.Question.Type, q.Question.Subset, steps)}
 	if len(plan.Access) == 0 || plan.Access[0].Method != engine.FullScan {
 		return plan, nil
 	}
 	outer := &plan.Access[0]
-	err = a.db.pool.QueryRowContext(ctx, "SELECT count(*) FROM "+a.dialect.Table(q.Question.Subset, outer.Object)).Scan(&outer.Examined)
+	err = a.db.pool.QueryRowContext(ctx, "SELECT count(*) FROM "+a.Dialect.Table(q.Question.Subset, outer.Object)).Scan(&outer.Examined)
 	outer.Measured = err == nil
-	return plan, failed(ctx, err)
+	return plan, sqlengine.Failed(ctx, err)
 }
 
 // queryPlan runs EXPLAIN QUERY PLAN: its lines, and as a tree for people.

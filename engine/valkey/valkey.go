@@ -18,6 +18,7 @@ import (
 
 	"barograph/design"
 	"barograph/engine"
+	"barograph/engine/docengine"
 	"barograph/fault"
 	"barograph/flavour"
 )
@@ -117,11 +118,8 @@ type store struct {
 	cluster  *redis.ClusterClient // nil = one server
 	readOnly bool
 	log      *slog.Logger
-	readers  sync.Pool // of *reader
 
-	mu      sync.Mutex
-	known   map[string]known         // catalogs, by subset
-	turning map[string]chan struct{} // by subset: taken by the loader of this process that commits
+	completing *engine.Stripes // by subset: held by who puts payloads into their places
 }
 
 func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
@@ -129,7 +127,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err != nil {
 		return nil, err
 	}
-	s := &store{settings: set, readOnly: o.ReadOnly, log: o.Log, known: map[string]known{}, turning: map[string]chan struct{}{}}
+	s := &store{settings: set, readOnly: o.ReadOnly, log: o.Log, completing: engine.NewStripes()}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -189,7 +187,8 @@ func (s *store) Open(_ context.Context, d design.Name) (engine.Archive, error) {
 	if d != design.KeyValue {
 		return nil, fmt.Errorf("valkey has no design %q, only %q: %w", d, design.KeyValue, engine.ErrNoDesign)
 	}
-	return &archive{s}, nil
+	o := docengine.Options{Shown: "valkey", ReadOnly: s.readOnly, Writers: s.inflight}
+	return &archive{docengine.New(docs{store: s}, o), s}, nil
 }
 
 // about tells what server it is, and what a commit is worth there.

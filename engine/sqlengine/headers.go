@@ -1,0 +1,88 @@
+package sqlengine
+
+import (
+	"cmp"
+	"context"
+	"strings"
+	"time"
+
+	"barograph/design"
+	"barograph/record"
+)
+
+// readHeaders learns the numbers of headers and files.
+func (l *Loader) readHeaders(ctx context.Context, q Querier) error {
+	l.headers, l.files = NewInterner[record.Header](), NewInterner[string]()
+	cols := HeaderColumns()
+	var h record.Header
+	err := q.Rows(ctx, "SELECT "+Names("", cols)+" FROM "+l.a.Dialect.Table(l.subset, design.HeaderTable), nil, func(row []any) error {
+		id, err := AsWhole(row[0])
+		for k, c := range cols[1:] {
+			if err == nil {
+				h[c.Field], err = AsText(row[k+1], h[c.Field])
+			}
+		}
+		l.headers.Have(h, id)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return q.Rows(ctx, "SELECT data_file_id, path, filename FROM "+l.a.Dialect.Table(l.subset, FileTable), nil, func(row []any) error {
+		id, err := AsWhole(row[0])
+		dir, err2 := AsText(row[1], "")
+		name, err3 := AsText(row[2], "")
+		l.files.Have(joinPath(dir, name), id)
+		return cmp.Or(err, err2, err3)
+	})
+}
+
+// writeHeaders writes the headers and files that came with this commit.
+func (l *Loader) writeHeaders(ctx context.Context, q Querier) error {
+	if l.headers == nil {
+		return nil
+	}
+	if heads, first := l.headers.Fresh(); len(heads) > 0 {
+		table, cols := l.a.Dialect.Table(l.subset, design.HeaderTable), HeaderColumns()
+		l.touch(table)
+		err := l.s.Insert(ctx, q, table, cols, rowsOf(heads, func(to Sink, i int, h record.Header) {
+			to.Whole(0, first+int64(i))
+			for k, c := range cols[1:] {
+				to.Text(k+1, h[c.Field])
+			}
+		}))
+		if err != nil {
+			return err
+		}
+	}
+	files, first := l.files.Fresh()
+	if len(files) == 0 {
+		return nil
+	}
+	now := time.Now().Unix()
+	return l.s.Insert(ctx, q, l.a.Dialect.Table(l.subset, FileTable), FileColumns(), rowsOf(files, func(to Sink, i int, file string) {
+		dir, name := splitPath(file)
+		to.Whole(0, first+int64(i))
+		to.Whole(1, FileKind(name))
+		to.Text(2, name)
+		to.Text(3, dir)
+		to.Time(4, now)
+		to.Null(5)
+	}))
+}
+
+// splitPath cuts a path as METviewer keeps it; joinPath is the inverse.
+func splitPath(file string) (dir, name string) {
+	at := strings.LastIndexByte(file, '/')
+	if at <= 0 { // no folder, or the root
+		return file[:at+1], file[at+1:]
+	}
+	return file[:at], file[at+1:]
+}
+
+func joinPath(dir, name string) string {
+	if dir == "" || strings.HasSuffix(dir, "/") {
+		return dir + name
+	}
+	return dir + "/" + name
+}
