@@ -12,22 +12,23 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"barograph/engine"
+	"barograph/engine/sqlengine"
 )
 
 // Explain runs the question twice: for its plan as the server prints it, with
 // what it took in time and pages, and for the same as JSON, from which the
 // accesses are read.
 func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
-	if ok, err := a.exists(ctx, q.Question); err != nil || !ok {
+	if ok, err := a.Exists(ctx, q.Question); err != nil || !ok {
 		return engine.Plan{Text: "the subset holds no records of this line type\n"}, err
 	}
 	rows, err := a.db.pool.Query(ctx, "EXPLAIN (ANALYZE, BUFFERS) "+q.Text, q.Args...)
 	if err != nil {
-		return engine.Plan{}, failed(ctx, err)
+		return engine.Plan{}, sqlengine.Failed(ctx, err)
 	}
 	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
-		return engine.Plan{}, failed(ctx, err)
+		return engine.Plan{}, sqlengine.Failed(ctx, err)
 	}
 	plan := engine.Plan{Text: strings.Join(lines, "\n") + "\n"}
 	e, err := a.profile(ctx, q)
@@ -66,7 +67,7 @@ type node struct {
 func (a *archive) profile(ctx context.Context, q *engine.Query) (*explained, error) {
 	var text []byte
 	if err := a.db.pool.QueryRow(ctx, "EXPLAIN (ANALYZE, FORMAT JSON) "+q.Text, q.Args...).Scan(&text); err != nil {
-		return nil, failed(ctx, err)
+		return nil, sqlengine.Failed(ctx, err)
 	}
 	return parseExplained(text)
 }
@@ -96,7 +97,7 @@ func (a *archive) relations(ctx context.Context) (relations, error) {
 		FROM pg_class c LEFT JOIN pg_am m ON m.oid = c.relam LEFT JOIN pg_inherits i ON i.inhrelid = c.oid LEFT JOIN pg_class p ON p.oid = i.inhparent
 		WHERE m.amname = 'brin' OR p.oid IS NOT NULL`)
 	if err != nil {
-		return r, failed(ctx, err)
+		return r, sqlengine.Failed(ctx, err)
 	}
 	var name, parent string
 	var brin bool
@@ -110,7 +111,7 @@ func (a *archive) relations(ctx context.Context) (relations, error) {
 		}
 		return nil
 	})
-	return r, failed(ctx, err)
+	return r, sqlengine.Failed(ctx, err)
 }
 
 // accesses reads the scans of tables from a plan. Those of the partitions of a

@@ -54,7 +54,7 @@ func (s scans) Open(ctx context.Context, p engine.Placement) (*engine.Star, erro
 	config := s.pool.Config()
 	parallel(config.ConnConfig.RuntimeParams, p.Parallel())
 	if st.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
-		return nil, failed(ctx, err)
+		return nil, sqlengine.Failed(ctx, err)
 	}
 	if err := st.enough(ctx); err != nil {
 		st.pool.Close()
@@ -83,7 +83,7 @@ func parallel(set map[string]string, workers int) {
 func (s *star) enough(ctx context.Context) error {
 	var most int
 	if err := s.pool.QueryRow(ctx, "SELECT current_setting('max_worker_processes')::int").Scan(&most); err != nil {
-		return failed(ctx, err)
+		return sqlengine.Failed(ctx, err)
 	}
 	if s.place.Parallel()-1 > most {
 		s.db.log.Warn("the server has fewer processes than an answer is meant to use; raise max_worker_processes and start it anew",
@@ -96,7 +96,7 @@ func (s *star) enough(ctx context.Context) error {
 func (s *star) note(ctx context.Context) (string, error) {
 	var comment string
 	err := s.db.pool.QueryRow(ctx, "SELECT coalesce(obj_description(to_regclass($1), 'pg_class'), '')", starTable(engine.StoreSales)).Scan(&comment)
-	return strings.TrimPrefix(comment, placed), failed(ctx, err)
+	return strings.TrimPrefix(comment, placed), sqlengine.Failed(ctx, err)
 }
 
 func (s *star) text(q engine.StarQuery) string {
@@ -111,7 +111,7 @@ func (s *star) ask(ctx context.Context, q engine.StarQuery) ([]engine.StarRow, e
 	}
 	rows, err := s.pool.Query(ctx, s.text(q), pgx.QueryResultFormats{pgx.TextFormatCode})
 	if err != nil {
-		return nil, failed(ctx, err)
+		return nil, sqlengine.Failed(ctx, err)
 	}
 	defer rows.Close()
 	var out []engine.StarRow
@@ -122,7 +122,7 @@ func (s *star) ask(ctx context.Context, q engine.StarQuery) ([]engine.StarRow, e
 		}
 		out = append(out, row)
 	}
-	return out, failed(ctx, rows.Err())
+	return out, sqlengine.Failed(ctx, rows.Err())
 }
 
 // plan runs the question, so that the plan tells how many workers there were.
@@ -132,10 +132,10 @@ func (s *star) plan(ctx context.Context, q engine.StarQuery) (string, error) {
 	}
 	rows, err := s.pool.Query(ctx, "EXPLAIN (ANALYZE, BUFFERS) "+s.text(q))
 	if err != nil {
-		return "", failed(ctx, err)
+		return "", sqlengine.Failed(ctx, err)
 	}
 	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	return strings.Join(lines, "\n") + "\n", failed(ctx, err)
+	return strings.Join(lines, "\n") + "\n", sqlengine.Failed(ctx, err)
 }
 
 // size adds up the parts of store_sales by their paths.
@@ -147,7 +147,7 @@ func (s *star) size(ctx context.Context) ([]int64, error) {
 	for i := range s.place.Partitions {
 		var n int64
 		if err := s.pool.QueryRow(ctx, "SELECT pg_table_size($1::regclass)", partName(i)).Scan(&n); err != nil {
-			return nil, failed(ctx, err)
+			return nil, sqlengine.Failed(ctx, err)
 		}
 		out[i%len(out)] += n
 	}

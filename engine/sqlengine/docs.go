@@ -12,8 +12,8 @@ import (
 	"barograph/record"
 )
 
-// docs stores documents, merged with those of the same id that are there.
-func (l *Loader) docs(ctx context.Context, q Querier, g *design.Grouper, held []design.Row, stored *engine.Stored) error {
+// StoreDocs stores documents, merged with those of the same id that are there.
+func (l *Loader) StoreDocs(ctx context.Context, q Querier, g *design.Grouper, held []design.Row, stored *engine.Stored) error {
 	table, cols := l.a.Table(l.subset, g.Type)
 	old, err := l.oldDocs(ctx, q, table, g, held)
 	if err != nil {

@@ -10,22 +10,26 @@ import (
 	"barograph/record"
 )
 
-// readHeaders learns the numbers of headers and files.
-func (l *Loader) readHeaders(ctx context.Context, q Querier) error {
-	l.headers, l.files = NewInterner[record.Header](), NewInterner[string]()
+// ReadHeaders gives the headers of stat_header, by number, to f.
+func (a *Archive) ReadHeaders(ctx context.Context, q Querier, subset string, f func(h record.Header, id int64)) error {
 	cols := HeaderColumns()
 	var h record.Header
-	err := q.Rows(ctx, "SELECT "+Names("", cols)+" FROM "+l.a.Dialect.Table(l.subset, design.HeaderTable), nil, func(row []any) error {
+	return q.Rows(ctx, "SELECT "+Names("", cols)+" FROM "+a.Dialect.Table(subset, design.HeaderTable), nil, func(row []any) error {
 		id, err := AsWhole(row[0])
 		for k, c := range cols[1:] {
 			if err == nil {
 				h[c.Field], err = AsText(row[k+1], h[c.Field])
 			}
 		}
-		l.headers.Have(h, id)
+		f(h, id)
 		return err
 	})
-	if err != nil {
+}
+
+// readHeaders learns the numbers of headers and files.
+func (l *Loader) readHeaders(ctx context.Context, q Querier) error {
+	l.headers, l.files = NewInterner[record.Header](), NewInterner[string]()
+	if err := l.a.ReadHeaders(ctx, q, l.subset, l.headers.Have); err != nil {
 		return err
 	}
 	return q.Rows(ctx, "SELECT data_file_id, path, filename FROM "+l.a.Dialect.Table(l.subset, FileTable), nil, func(row []any) error {

@@ -37,7 +37,7 @@ func (l *Loader) writeType(ctx context.Context, q Querier, g *design.Grouper, st
 		if l.s.Docs != nil {
 			return l.s.Docs(ctx, q, g, held, stored)
 		}
-		return l.docs(ctx, q, g, held, stored)
+		return l.StoreDocs(ctx, q, g, held, stored)
 	}
 	lines := l.number(g)
 	if held := l.held(g, true); len(held) > 0 {
@@ -153,6 +153,26 @@ func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, held []de
 		}
 	}
 	return nil
+}
+
+// Meeter returns a function that has stored Meet the records of a table for
+// which a condition holds, each of which lines bring again.
+func (a *Archive) Meeter(ctx context.Context, q Querier, subset string, lines *Lines, stored *engine.Stored) func(where string) error {
+	var in engine.Index
+	return func(where string) error {
+		for have, err := range engine.Dump(func(to *engine.Dumper) error { return a.DumpType(ctx, q, subset, lines.Type, where, to) }) {
+			if err != nil {
+				return err
+			}
+			if in == nil {
+				in = engine.IndexOf(lines.Batches)
+			}
+			if err := stored.MeetAll(have, in); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 }
 
 // Put hands the values of a record to a sink.

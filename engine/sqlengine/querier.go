@@ -3,6 +3,7 @@ package sqlengine
 import (
 	"context"
 	"database/sql"
+	"time"
 )
 
 // Querier sends statements: over a pool, over a connection or in a transaction.
@@ -35,6 +36,11 @@ func (s Standard) Rows(ctx context.Context, text string, args []any, f func(row 
 	if err != nil {
 		return Failed(ctx, err)
 	}
+	return Each(ctx, rows, f)
+}
+
+// Each gives each of rows to f, see Querier.Rows, and closes them.
+func Each(ctx context.Context, rows *sql.Rows, f func(row []any) error) error {
 	defer rows.Close() //nolint:errcheck // Err below says what went wrong
 	names, err := rows.Columns()
 	if err != nil {
@@ -68,8 +74,14 @@ func (s slot) Scan(src any) error {
 
 // Failed returns the context's error where that is why a statement failed.
 func Failed(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
 		return ctx.Err()
+	}
+	if end, ok := ctx.Deadline(); ok && !time.Now().Before(end) { // the driver's clock was a little faster
+		return context.DeadlineExceeded
 	}
 	return err
 }
