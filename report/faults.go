@@ -1,7 +1,6 @@
 package report
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -9,14 +8,15 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"barograph/run"
 )
 
 // FaultsFolder reports whether dir holds what became of killed nodes.
 func FaultsFolder(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, run.KillsFile))
-	return !errors.Is(err, os.ErrNotExist)
+	r, err := run.ReadRun(dir)
+	return err == nil && r.Workload == "faults"
 }
 
 // faultsPage is what the template shows.
@@ -30,14 +30,11 @@ type faultsPage struct {
 
 // WriteFaults writes report.html of a folder of killed nodes and returns its path.
 func WriteFaults(dir string) (string, error) {
-	kills, err := run.ReadKills(dir)
-	if err != nil {
-		return "", err
-	}
 	f, err := open(dir)
 	if err != nil {
 		return "", err
 	}
+	kills := f.kills
 	p := &faultsPage{page: page{Title: "Barograph · killed nodes · " + filepath.Base(dir), Head: f.head()}}
 	p.Head.Facts = slices.DeleteFunc(p.Head.Facts, func(x fact) bool { return x.Name == "Data" || x.Name == "Repetitions" }) // of timed questions
 	p.Head.Facts = slices.Insert(p.Head.Facts, 0, fact{"Data", fmt.Sprintf("%s. %s.", f.run.Data.Source, several(f.run.Data.Files, "file"))})
@@ -58,7 +55,7 @@ func WriteFaults(dir string) (string, error) {
 
 // FaultsText prints the tables of killed nodes.
 func FaultsText(w io.Writer, dir string) error {
-	kills, err := run.ReadKills(dir)
+	_, kills, err := run.Read(dir)
 	if err != nil {
 		return err
 	}
@@ -75,14 +72,15 @@ func FaultsText(w io.Writer, dir string) error {
 	return nil
 }
 
-func killsInWords(kills []run.Kill) string {
+func killsInWords(kills []run.Sample) string {
 	var lost, acknowledged int64
 	wrong, broken := 0, 0
-	for _, k := range kills {
+	for _, s := range kills {
+		k := s.Kill
 		lost += k.Acknowledged - k.Found
 		acknowledged += k.Acknowledged
 		wrong += k.Wrong
-		if k.Problem != "" {
+		if s.Problem != "" {
 			broken++
 		}
 	}
@@ -94,21 +92,24 @@ func killsInWords(kills []run.Kill) string {
 }
 
 // killed makes the rows of one kind of kill.
-func killed(kills []run.Kill, during string, cells func(k *run.Kill) []cell) []row {
+func killed(kills []run.Sample, during string, cells func(k *run.Kill) []cell) []row {
 	var rows []row
 	for i := range kills {
-		k := &kills[i]
-		if k.During != during {
+		s, k, m := &kills[i], kills[i].Kill, kills[i].Measured()
+		if s.Cell.At("during") != during {
 			continue
 		}
-		r := row{Cells: []cell{text(k.Engine), text(k.Design), text(fmt.Sprintf("%d of %d", k.Node, k.Nodes))}}
+		if m == nil {
+			m = &run.Measured{}
+		}
+		r := row{Cells: []cell{text(s.Cell.Engine), text(s.Cell.At("design")), text(fmt.Sprintf("%d of %d", k.Node, k.Nodes))}}
 		r.Cells = append(r.Cells, cells(k)...)
-		r.Cells = append(r.Cells, value(float64(k.Errors), count(k.Errors)), lapse(k.Recovered), lapse(k.Silence), lapse(k.Back))
-		problem := text(k.Problem)
-		if k.Problem != "" {
+		r.Cells = append(r.Cells, value(float64(k.Errors), count(k.Errors)), lapse(m.Recovered), lapse(m.Silence), lapse(m.Total))
+		problem := text(s.Problem)
+		if s.Problem != "" {
 			problem.Class = "bad"
 		}
-		rows = append(rows, row{Class: r.Class, Cells: append(r.Cells, problem)})
+		rows = append(rows, row{Cells: append(r.Cells, text(string(s.Proof)), problem)})
 	}
 	return rows
 }
@@ -116,13 +117,13 @@ func killed(kills []run.Kill, during string, cells func(k *run.Kill) []cell) []r
 func killedHead(own ...column) []column {
 	head := append([]column{{Name: "engine", Text: true}, {Name: "design", Text: true}, {Name: "node killed", Text: true}}, own...)
 	return append(head, column{Name: "errors"}, column{Name: "recovered", Unit: "s"}, column{Name: "longest silence", Unit: "s"},
-		column{Name: "node back", Unit: "s"}, column{Name: "what was wrong", Text: true, Wrap: true})
+		column{Name: "node back", Unit: "s"}, column{Name: "proof", Text: true}, column{Name: "what was wrong", Text: true, Wrap: true})
 }
 
 const killedNote = "Seconds count from the kill. Recovered: the first success after the last error, – = there was no error. Silence: the longest time without a success. What lost or changed anything has no times. " +
 	"Node 1 is the one whose address clients were given."
 
-func killedLoads(kills []run.Kill) table {
+func killedLoads(kills []run.Sample) table {
 	return table{Title: "A node is killed during a load", Wide: true, Note: killedNote,
 		Head: killedHead(column{Name: "acknowledged", Unit: "records"}, column{Name: "found after", Unit: "records"}, column{Name: "ends whole", Text: true}),
 		Rows: killed(kills, run.DuringLoad, func(k *run.Kill) []cell {
@@ -137,7 +138,7 @@ func killedLoads(kills []run.Kill) table {
 		})}
 }
 
-func killedQuestions(kills []run.Kill) table {
+func killedQuestions(kills []run.Sample) table {
 	return table{Title: "A node is killed during questions", Wide: true, Note: killedNote,
 		Head: killedHead(column{Name: "right answers"}, column{Name: "of these, while it was down"}, column{Name: "wrong answers"}),
 		Rows: killed(kills, run.DuringQuestions, func(k *run.Kill) []cell {
@@ -149,20 +150,20 @@ func killedQuestions(kills []run.Kill) table {
 		})}
 }
 
-func killErrors(kills []run.Kill) table {
+func killErrors(kills []run.Sample) table {
 	t := table{Title: "What the errors said", Head: []column{{Name: "engine", Text: true}, {Name: "during", Text: true}, {Name: "times"}, {Name: "message", Text: true, Wrap: true}}}
 	for i := range kills {
-		k := &kills[i]
+		s, k := &kills[i], kills[i].Kill
 		for _, m := range slices.Sorted(maps.Keys(k.Messages)) {
-			t.Rows = append(t.Rows, row{Cells: []cell{text(k.Engine), text(k.During), value(float64(k.Messages[m]), count(k.Messages[m])), text(m)}})
+			t.Rows = append(t.Rows, row{Cells: []cell{text(s.Cell.Engine), text(s.Cell.At("during")), value(float64(k.Messages[m]), count(k.Messages[m])), text(m)}})
 		}
 	}
 	return t
 }
 
 // lapse is a time in seconds; – where nothing took any.
-func lapse(t run.Time) cell {
-	if t.Duration() == 0 {
+func lapse(t time.Duration) cell {
+	if t == 0 {
 		return dim(none)
 	}
 	return value(t.Seconds(), fmt.Sprintf("%.2f", t.Seconds()))

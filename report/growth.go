@@ -14,7 +14,6 @@ import (
 	"barograph/fault"
 	"barograph/measure"
 	"barograph/report/plot"
-	"barograph/run"
 )
 
 // GrowthFolder reports whether dir holds studies of several sizes: folders x1,
@@ -51,7 +50,7 @@ type GrowthSummary struct {
 
 // GrowthLaw is how the time of one way of asking one case grows.
 type GrowthLaw struct {
-	run.Cell
+	Asked
 	measure.Growth
 	Times []measure.Estimate `json:"times_ms"` // median and its 95 % interval, by size
 	Far   measure.Estimate   `json:"far_ms"`   // predicted for FarDocuments
@@ -110,8 +109,8 @@ func (g *growth) fit() error {
 		sizes []float64
 		times [][]float64
 	}
-	byCell := map[run.Cell]*series{}
-	var order []run.Cell
+	byCell := map[Asked]*series{}
+	var order []Asked
 	for i, f := range g.folders {
 		g.sum.Wrong += f.sum.Wrong + f.sum.Failed + f.sum.Incomplete
 		for _, c := range f.sum.Cases {
@@ -119,11 +118,11 @@ func (g *growth) fit() error {
 				if cell.Times == nil {
 					continue
 				}
-				s := byCell[cell.Cell]
+				s := byCell[cell.Asked]
 				if s == nil {
-					s = &series{law: GrowthLaw{Cell: cell.Cell, Floor: cell.Floor}}
-					byCell[cell.Cell] = s
-					order = append(order, cell.Cell)
+					s = &series{law: GrowthLaw{Asked: cell.Asked, Floor: cell.Floor}}
+					byCell[cell.Asked] = s
+					order = append(order, cell.Asked)
 				}
 				s.sizes = append(s.sizes, float64(g.sizes[i]))
 				s.times = append(s.times, cell.Times.values)
@@ -245,13 +244,13 @@ func (g *growth) sentence() string {
 		switch {
 		case l.Floor:
 		case l.told() && l.Exponent.High < flatExponent:
-			flat[l.Way()] = true
+			flat[l.way()] = true
 		}
 	}
 	for _, l := range g.sum.Laws {
-		cases[l.Way()]++
+		cases[l.way()]++
 		if !l.told() || l.Exponent.High >= flatExponent {
-			delete(flat, l.Way())
+			delete(flat, l.way())
 		}
 	}
 	most := 0
@@ -411,7 +410,7 @@ func (g *growth) pictures() ([]growthCase, error) {
 func (g *growth) draw(title, subtitle string, laws []GrowthLaw, width int) ([]byte, error) {
 	p := plot.Growth{Frame: plot.Frame{Title: title, Subtitle: subtitle, XLabel: "copies of the data in the archive", YLabel: "median time (ms)", Width: width}}
 	for _, l := range laws {
-		c := plot.GrowthCurve{Name: fmt.Sprintf("%s (%s)", l.Way(), signed(l.Exponent.Value))}
+		c := plot.GrowthCurve{Name: fmt.Sprintf("%s (%s)", l.way(), signed(l.Exponent.Value))}
 		if width > 0 {
 			c.Name = fmt.Sprintf("%s (%s)", l.Flavour, signed(l.Exponent.Value))
 		}

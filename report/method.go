@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"barograph/measure"
-	"barograph/run"
 )
 
 // planLimit is how much of a query and its plan the page shows, in bytes; keys
@@ -27,8 +26,8 @@ type shownPlan struct {
 func (f *folder) planGroups() []planGroup {
 	by := map[string][]shownPlan{}
 	for _, p := range f.plans {
-		c := p.Cell
-		known := c != run.Cell{}
+		c := askedOf(p.Cell)
+		known := c != Asked{}
 		if !known {
 			c.Case = "other"
 		}

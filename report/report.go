@@ -53,6 +53,7 @@ func mixed(dir string) bool {
 type folder struct {
 	*results
 	samples int
+	kills   []run.Sample // of the workload faults
 	curves  []*run.Curves
 	plans   []run.Plan
 	sum     Summary
@@ -64,6 +65,9 @@ func open(dir string) (*folder, error) {
 		return nil, err
 	}
 	f := &folder{samples: len(samples)}
+	if r.Workload == "faults" {
+		f.kills, samples = samples, nil
+	}
 	if f.curves, err = run.ReadCurves(dir); err != nil {
 		return nil, err
 	}

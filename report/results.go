@@ -31,9 +31,22 @@ type way struct{ Engine, Design, Flavour string }
 
 func (w way) String() string { return w.Engine + " · " + w.Design + " · " + w.Flavour }
 
-func (w way) at(name string) run.Cell {
-	return run.Cell{Engine: w.Engine, Design: w.Design, Case: name, Flavour: w.Flavour}
+func (w way) at(name string) Asked {
+	return Asked{Engine: w.Engine, Design: w.Design, Case: name, Flavour: w.Flavour}
 }
+
+// Asked is a cell of the workload met.
+type Asked struct {
+	Engine  string `json:"engine"`
+	Design  string `json:"design"`
+	Case    string `json:"case"`
+	Flavour string `json:"flavour"`
+}
+
+// way is "duckdb wide epoch-range".
+func (a Asked) way() string { return a.Engine + " " + a.Design + " " + a.Flavour }
+
+func askedOf(c run.Cell) Asked { return Asked{c.Engine, c.At("design"), c.At("case"), c.At("flavour")} }
 
 // archive names an engine under a design.
 type archive struct{ Engine, Design string }
@@ -45,7 +58,7 @@ type result struct {
 	state       state
 	problem     string
 	rows        int // that came; −1 = not known
-	warm, cold  []run.Sample
+	warm, cold  []*run.Measured
 	coldProblem string // a cold start that gave no answer: then there are no cold times
 }
 
@@ -55,7 +68,7 @@ type results struct {
 	cases    []run.Case
 	archives []archive
 	ways     []way
-	cells    map[run.Cell]*result
+	cells    map[Asked]*result
 }
 
 // flavourOrder is the order in which ways of asking are listed; others follow.
@@ -66,13 +79,13 @@ func flavourOrder() []string {
 // collect sorts samples and plans into cells. A cell is wrong or failed as soon
 // as one of its samples is, and then has no times.
 func collect(r *run.Run, samples []run.Sample, plans []run.Plan) *results {
-	out := &results{run: r, cases: slices.Clone(r.Cases), cells: map[run.Cell]*result{}}
+	out := &results{run: r, cases: slices.Clone(r.Cases), cells: map[Asked]*result{}}
 	for _, a := range r.Archives {
 		out.addArchive(archive{a.Engine, a.Design})
 	}
 	for _, p := range plans {
 		if p.Cell != (run.Cell{}) {
-			out.cell(p.Cell).raise(untimed, "")
+			out.cell(askedOf(p.Cell)).raise(untimed, "")
 		}
 	}
 	for _, s := range samples {
@@ -99,7 +112,7 @@ func (rs *results) addArchive(a archive) {
 	}
 }
 
-func (rs *results) cell(c run.Cell) *result {
+func (rs *results) cell(c Asked) *result {
 	res := rs.cells[c]
 	if res == nil {
 		res = &result{rows: -1}
@@ -122,20 +135,21 @@ func (r *result) raise(s state, problem string) {
 }
 
 func (rs *results) add(s run.Sample) {
-	res := rs.cell(s.Cell)
+	res := rs.cell(askedOf(s.Cell))
 	switch s.Verdict {
 	case run.Equal:
 		res.raise(equal, "")
 		if res.state == equal {
 			res.rows = s.Rows
 		}
-		if s.Total <= 0 {
+		m := s.Measured()
+		if m == nil {
 			return // nothing was timed
 		}
 		if s.Phase == run.Cold {
-			res.cold = append(res.cold, s)
+			res.cold = append(res.cold, m)
 		} else {
-			res.warm = append(res.warm, s)
+			res.warm = append(res.warm, m)
 		}
 	case run.Wrong:
 		if res.state < wrong {
@@ -241,19 +255,19 @@ func pad(names []string, floors int) []string {
 	return names
 }
 
-func times(samples []run.Sample, of func(*run.Sample) float64) []float64 {
+func times(samples []*run.Measured, of func(*run.Measured) float64) []float64 {
 	out := make([]float64, len(samples))
 	for i := range samples {
-		out[i] = of(&samples[i])
+		out[i] = of(samples[i])
 	}
 	return out
 }
 
-func total(s *run.Sample) float64  { return ms(s.Total) }
-func first(s *run.Sample) float64  { return ms(s.First) }
-func server(s *run.Sample) float64 { return ms(s.Server) }
-func client(s *run.Sample) float64 { return ms(s.Client) }
-func derive(s *run.Sample) float64 { return ms(s.Derive) }
+func total(m *run.Measured) float64  { return ms(m.Total) }
+func first(m *run.Measured) float64  { return ms(m.First) }
+func server(m *run.Measured) float64 { return ms(m.Inside) }
+func client(m *run.Measured) float64 { return ms(m.CPU) }
+func derive(m *run.Measured) float64 { return ms(m.Derive) }
 
 // positive is the median of values of which any is above zero, else NaN: zero
 // stands for "not measured".

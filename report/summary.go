@@ -57,7 +57,7 @@ type CaseSummary struct {
 // CellSummary is one way of asking a case. Times is nil unless every
 // repetition gave the reference answer.
 type CellSummary struct {
-	run.Cell
+	Asked
 	Verdict string `json:"verdict"` // equal, wrong, failed, incomplete, not timed, no rows
 	Problem string `json:"problem,omitempty"`
 	Floor   bool   `json:"floor,omitempty"` // the client's own cost: in no ranking
@@ -150,7 +150,7 @@ func (rs *results) summariseCase(c run.Case) CaseSummary {
 		if res.state == absent {
 			continue
 		}
-		sum := CellSummary{Cell: w.at(c.Name), Verdict: res.state.String(), Problem: res.problem, Floor: rs.floor(w.Engine, w.Design), Rows: res.rows}
+		sum := CellSummary{Asked: w.at(c.Name), Verdict: res.state.String(), Problem: res.problem, Floor: rs.floor(w.Engine, w.Design), Rows: res.rows}
 		sum.Unranked = rs.unranked(w.Engine, w.Design)
 		if res.state == equal && len(res.warm) > 0 && res.rows > 0 { // what an empty answer costs says nothing
 			sum.Times = summariseTimes(res, c)

@@ -78,7 +78,7 @@ func (f *folder) whyTable(c *CaseSummary, best *CellSummary, cells []*CellSummar
 		{Name: "how rows are reached", Unit: "looked at → kept", Text: true}, {Name: "looked at"}, {Name: "of", Text: true}, {Name: "per row", Unit: "of the answer"},
 	}}
 	for _, k := range cells {
-		r := row{Cells: []cell{text(k.Engine), text(k.Design), {Text: k.Flavour, Link: "#" + planAnchor(k.Cell)}, value(float64(k.Times.Median), number(float64(k.Times.Median)))}}
+		r := row{Cells: []cell{text(k.Engine), text(k.Design), {Text: k.Flavour, Link: "#" + planAnchor(k.Asked)}, value(float64(k.Times.Median), number(float64(k.Times.Median)))}}
 		switch {
 		case k.Floor:
 			r.Class = "floor"
@@ -97,7 +97,7 @@ func (f *folder) whyTable(c *CaseSummary, best *CellSummary, cells []*CellSummar
 
 // reached are the columns on how a way reaches its rows.
 func (f *folder) reached(c *CaseSummary, k *CellSummary) []cell {
-	all := f.access(k.Cell)
+	all := f.access(k.Asked)
 	if len(all) == 0 {
 		return []cell{dim("not recorded"), dim(none), dim(""), dim(none)}
 	}
@@ -113,7 +113,7 @@ func (f *folder) reached(c *CaseSummary, k *CellSummary) []cell {
 	}
 	how.Text = strings.Join(words, ", then ")
 	n, known, measured := run.Examined(all)
-	unit := f.unit(k.Cell)
+	unit := f.unit(k.Asked)
 	switch {
 	case !known && n == 0:
 		return []cell{how, dim("not told"), text(unit), dim(none)}
@@ -134,9 +134,9 @@ func perRow(n int64, rows int, prefix string) cell {
 }
 
 // access is how a cell's plan reaches what is stored.
-func (f *folder) access(c run.Cell) []run.Access {
+func (f *folder) access(c Asked) []run.Access {
 	for _, p := range f.plans {
-		if p.Cell == c {
+		if askedOf(p.Cell) == c {
 			return p.Access
 		}
 	}
@@ -144,7 +144,7 @@ func (f *folder) access(c run.Cell) []run.Access {
 }
 
 // unit is what an archive stores its records in: rows, documents, pairs.
-func (f *folder) unit(c run.Cell) string {
+func (f *folder) unit(c Asked) string {
 	if a := f.find(c.Engine, c.Design); a != nil && a.Object != "" {
 		return a.Object
 	}
@@ -170,11 +170,11 @@ func (f *folder) because(c *CaseSummary, best, worst *CellSummary) string {
 		head += "; by medians alone, as the repetitions are too few to tell a difference from noise"
 	}
 	head += "): "
-	a, b := f.access(worst.Cell), f.access(best.Cell)
+	a, b := f.access(worst.Asked), f.access(best.Asked)
 	if len(a) == 0 || len(b) == 0 {
 		return head + "the run does not hold how both reach their rows."
 	}
-	n, m := f.looked(worst.Cell), f.looked(best.Cell)
+	n, m := f.looked(worst.Asked), f.looked(best.Asked)
 	both := fmt.Sprintf("it looks at %s (%s), the fastest at %s (%s)", n.words, mainAccess(a).Words(), m.words, mainAccess(b).Words())
 	switch {
 	case !n.counted || !m.counted:
@@ -199,7 +199,7 @@ type looked struct {
 	words   string
 }
 
-func (f *folder) looked(c run.Cell) looked {
+func (f *folder) looked(c Asked) looked {
 	n, known, measured := run.Examined(f.access(c))
 	l := looked{n: n, unit: f.unit(c), counted: known && measured}
 	l.words = count(n) + " " + l.unit
@@ -228,7 +228,7 @@ func mainAccess(all []run.Access) run.Access {
 }
 
 // planAnchor is the place of a cell's plan in the page.
-func planAnchor(c run.Cell) string {
+func planAnchor(c Asked) string {
 	return "plan-" + strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '-' || r == '_' {
 			return r

@@ -108,13 +108,6 @@ type Latency struct {
 // Short is a histogram in short.
 func Short(h *measure.Histogram) Latency { return Latency{h.Mean(), h.Percentiles()} }
 
-// Counted is one thing that went wrong, and how often.
-type Counted struct {
-	What    string `json:"what"`
-	Count   int64  `json:"count"`
-	Example string `json:"example"`
-}
-
 // Group is what was measured of one kind of operation that ended one way.
 type Group struct {
 	Operation string  `json:"operation"` // READ
@@ -240,8 +233,7 @@ func (p *Points) histograms(at int, x *Point) error {
 
 // save writes run.json, points.json and results.csv.
 func (p *Points) save() error {
-	f := Folder{Dir: p.Dir, Run: p.Run}
-	return errors.Join(f.Save(), writeJSON(p.Dir, "points.json", p.points), p.csv())
+	return errors.Join(writeJSON(p.Dir, runFile, &p.Run), writeJSON(p.Dir, "points.json", p.points), p.csv())
 }
 
 // csv writes a row for each operation and outcome of each point, and one for all.
@@ -300,19 +292,6 @@ func WritePointsCSV(w interface{ Write(p []byte) (int, error) }, points []*Point
 
 // Close ends the run.
 func (p *Points) Close() error { return errors.Join(p.save(), p.log.Close()) }
-
-// ReadRun reads run.json of a folder.
-func ReadRun(dir string) (*Run, error) {
-	text, err := os.ReadFile(filepath.Join(dir, "run.json"))
-	if err != nil {
-		return nil, &fault.Error{File: dir, Problem: "is no run folder", Err: err, Cure: "name a folder that barograph wrote"}
-	}
-	var r Run
-	if err := json.Unmarshal(text, &r); err != nil {
-		return nil, &fault.Error{File: filepath.Join(dir, "run.json"), Err: err}
-	}
-	return &r, nil
-}
 
 // ReadPoints reads a folder of points. Histograms are read only where they are
 // asked for.

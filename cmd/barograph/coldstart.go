@@ -48,8 +48,8 @@ func newColdStart(e *env) *cobra.Command {
 
 // coldStart drops an archive's files from the page cache and runs cold-start
 // in a process of its own. It returns how the cache was dropped.
-func coldStart(ctx context.Context, s *study, t met.Target, c run.Cell) (run.Sample, string, error) {
-	var out run.Sample
+func coldStart(ctx context.Context, s *study, t met.Target, c run.Cell) (met.Asked, string, error) {
+	var out met.Asked
 	u, err := url.Parse(t.URL)
 	if err != nil {
 		return out, "", err
@@ -62,19 +62,19 @@ func coldStart(ctx context.Context, s *study, t met.Target, c run.Cell) (run.Sam
 	if err != nil {
 		return out, how, err
 	}
-	name := c.Case
+	name := c.At("case")
 	for _, file := range s.cases { // a question file is found by its path, not by its name
 		qs, _, err := question.FindAll(file)
 		if err != nil {
 			continue // it is a flag's value, and was found before
 		}
 		for _, q := range qs {
-			if q.Name == c.Case {
+			if q.Name == c.At("case") {
 				name = caseName(file, q, len(qs))
 			}
 		}
 	}
-	cmd := exec.CommandContext(ctx, self, "cold-start", name, "--engine", t.URL, "--design", c.Design, "--flavour", c.Flavour, "--subset", s.subset)
+	cmd := exec.CommandContext(ctx, self, "cold-start", name, "--engine", t.URL, "--design", c.At("design"), "--flavour", c.At("flavour"), "--subset", s.subset)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {

@@ -152,7 +152,7 @@ func (e *env) met(ctx context.Context, s *study, files []string) (err error) {
 		o.Flavours = append(o.Flavours, flavour.Name(f))
 	}
 	if s.cold > 0 {
-		o.Cold = func(ctx context.Context, t met.Target, c run.Cell) (run.Sample, string, error) {
+		o.Cold = func(ctx context.Context, t met.Target, c run.Cell) (met.Asked, string, error) {
 			return coldStart(ctx, s, t, c)
 		}
 	}

@@ -78,7 +78,7 @@ func (e *env) reportAs(k reported, dir string) error {
 }
 
 func killsData(dir string) (map[string]any, error) {
-	kills, err := run.ReadKills(dir)
+	_, kills, err := run.Read(dir)
 	return map[string]any{"kills": kills}, err
 }
 

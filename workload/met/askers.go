@@ -78,7 +78,7 @@ func (c *crowd) ways() (out [][]*cell) {
 		if x.target.Driver.Place == engine.Memory {
 			continue
 		}
-		i := slices.IndexFunc(out, func(o []*cell) bool { return o[0].Way() == x.Way() })
+		i := slices.IndexFunc(out, func(o []*cell) bool { return o[0].way() == x.way() })
 		if i < 0 {
 			out = append(out, nil)
 			i = len(out) - 1
@@ -91,12 +91,12 @@ func (c *crowd) ways() (out [][]*cell) {
 // run asks for as long as AskFor.
 func (c *crowd) run(ctx context.Context, way []*cell, n, rep int) (*run.Point, error) {
 	first := way[0]
-	p := &run.Point{Mix: first.Flavour, Engine: first.Engine, Layout: first.Design, Place: string(first.target.Driver.Place), Threads: n, Rep: rep, Clients: 1}
+	p := &run.Point{Mix: first.At("flavour"), Engine: first.Engine, Layout: first.At("design"), Place: string(first.target.Driver.Place), Threads: n, Rep: rep, Clients: 1}
 	workers := make([]pace.Worker, n)
 	for i := range workers {
 		a := &asking{turn: i, cells: way}
 		for _, x := range way { // a query is one asker's: it keeps the server's time
-			q, err := x.archive.Phrase(ctx, x.query.Question, flavour.Name(x.Flavour))
+			q, err := x.archive.Phrase(ctx, x.query.Question, flavour.Name(x.At("flavour")))
 			if err != nil {
 				return nil, err
 			}
@@ -148,7 +148,7 @@ func (a *asking) Do(ctx context.Context, r *pace.Recorder) error {
 	a.turn++
 	c, began := a.cells[at], r.Now()
 	if err := c.archive.Ask(ctx, a.queries[at], &a.b); err != nil {
-		return fmt.Errorf("%s: %w", c.Case, err)
+		return fmt.Errorf("%s: %w", c.At("case"), err)
 	}
 	r.Done(0, 0, began)
 	_, err := answer.Compare(c.want, &a.b.Answer)

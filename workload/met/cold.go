@@ -30,14 +30,14 @@ func (s *study) cold(ctx context.Context) error {
 	for i, rep := range measure.Interleave(s.o.Seed+1, len(cells), s.o.ColdReps) {
 		c := cells[i]
 		stood, start := s.still.Stood(), s.clock.Now()
-		sample, how, err := s.o.Cold(ctx, c.target, c.Cell)
+		asked, how, err := s.o.Cold(ctx, c.target, c.Cell)
 		for s.stoodStill(c, stood) {
 			stood, start = s.still.Stood(), s.clock.Now()
-			sample, how, err = s.o.Cold(ctx, c.target, c.Cell)
+			asked, how, err = s.o.Cold(ctx, c.target, c.Cell)
 		}
-		sample.Cell, sample.Phase, sample.Rep, sample.Start = c.Cell, run.Cold, rep, start
+		asked.Start = start
 		s.folder.Run.ColdHow = how
-		if err := s.keepCold(ctx, c, sample, err); err != nil {
+		if err := s.keepCold(ctx, c, rep, &asked, err); err != nil {
 			return err
 		}
 		step.Done++
@@ -51,23 +51,31 @@ func (s *study) cold(ctx context.Context) error {
 // keepCold holds the digest that the other process reports against the
 // reference: it compared its rows with nothing, so equality of digests, over
 // every value and the order of rows, stands for it.
-func (s *study) keepCold(ctx context.Context, c *cell, sample run.Sample, err error) error {
-	digest, ok := answer.ParseDigest(sample.Digest)
+func (s *study) keepCold(ctx context.Context, c *cell, rep int, a *Asked, err error) error {
+	digest, ok := answer.ParseDigest(a.Digest)
 	if err == nil && !ok {
-		err = fmt.Errorf("the process of the cold start returned the digest %q", sample.Digest)
+		err = fmt.Errorf("the process of the cold start returned the digest %q", a.Digest)
 	}
 	var proof answer.Proof
 	if err == nil {
-		proof, err = answer.CompareDigest(c.want, digest, sample.Rows)
+		proof, err = answer.CompareDigest(c.want, digest, a.Rows)
 	}
-	return s.keep(ctx, c, sample, proof, err)
+	return s.keep(ctx, c, run.Sample{Phase: run.Cold, Rep: rep}, &a.Measured, proof, err)
+}
+
+// Asked is what a process of a cold start tells: times, and what came, which
+// proves nothing yet.
+type Asked struct {
+	run.Measured
+	Rows   int
+	Digest string
 }
 
 // AskOnce opens an archive, asks one question and returns its time, from
 // before the opening to the last row: what the process of a cold start does.
-func AskOnce(ctx context.Context, r engine.Registry, rawURL string, d design.Name, q *question.Question, f flavour.Name) (run.Sample, error) {
+func AskOnce(ctx context.Context, r engine.Registry, rawURL string, d design.Name, q *question.Question, f flavour.Name) (Asked, error) {
 	start := time.Now()
-	var out run.Sample
+	var out Asked
 	e, err := r.Open(ctx, rawURL, engine.Options{ReadOnly: true})
 	if err != nil {
 		return out, err
@@ -92,6 +100,6 @@ func AskOnce(ctx context.Context, r engine.Registry, rawURL string, d design.Nam
 		out.First = b.First.Sub(start)
 	}
 	out.Derive, out.Keys, out.Rows, out.Bytes = query.Derive, len(query.Keys), b.Rows, b.Bytes()
-	out.Server, out.Digest = query.Server, answer.FormatDigest(b.Digest())
+	out.Inside, out.Digest = query.Server, answer.FormatDigest(b.Digest())
 	return out, nil
 }
