@@ -74,7 +74,7 @@ long it took until calls succeeded again.`,
 	c.Flags().BoolVar(&k.isolate, "isolate", false, "give each node a network namespace and a control group (as root)")
 	complete(c, "design", designNames)
 	complete(c, "case", caseNames)
-	complete(c, "engine", (&labs{e: k.e}).schemes)
+	complete(c, "engine", e.engines.Servers)
 	return c
 }
 
@@ -190,7 +190,7 @@ func (k *killing) study(ctx context.Context, folder *run.Folder, d *engine.Drive
 
 // wanted are the designs to study.
 func (k *killing) wanted(d *engine.Driver) []design.Name {
-	all := offers(d)
+	all := d.Designs()
 	if len(k.designs) == 0 {
 		return all[:1]
 	}
@@ -206,8 +206,8 @@ func correct(all []flavour.Name) []flavour.Name {
 // note describes the cluster in the run folder, as far as it can be asked.
 func (k *killing) note(ctx context.Context, folder *run.Folder, d *engine.Driver, n design.Name, l *lab.Lab, open func(context.Context) (*engine.Engine, error)) {
 	a := run.Archive{Engine: d.Scheme, Design: string(n), URL: fault.Redact(l.URL()), Place: "server", Whole: true}
-	c := l.State().Cluster
-	a.Server = ofCluster(&c)
+	s := l.State()
+	a.Server = s.Server()
 	if e, err := open(ctx); err == nil {
 		if about, err := e.About(ctx); err == nil {
 			a.Product, a.Version, a.Settings = about.Product, about.Version, about.Settings
