@@ -11,9 +11,9 @@ import (
 	"barograph/run"
 )
 
-// TestKilledNodes writes the page and the tables of one good and one bad kill
-// of each kind.
-func TestKilledNodes(t *testing.T) {
+// madeKills is a folder of one good and one bad kill of each kind.
+func madeKills(t *testing.T) string {
+	t.Helper()
 	dir := t.TempDir() + "/r"
 	folder, err := run.Create(dir, run.Run{ID: "r", Workload: "faults", Started: time.Unix(1_700_000_000, 0), Ended: time.Unix(1_700_000_100, 0),
 		Data: run.Data{Source: "data", Files: 3}, Archives: []run.Archive{{Engine: "valkey", Design: "keyvalue", URL: "valkey://x", Place: "server", Whole: true}}})
@@ -44,6 +44,12 @@ func TestKilledNodes(t *testing.T) {
 	if err := folder.Close(); err != nil {
 		t.Fatal(err)
 	}
+	return dir
+}
+
+// TestKilledNodes writes the page and the tables.
+func TestKilledNodes(t *testing.T) {
+	dir := madeKills(t)
 	if !FaultsFolder(dir) || FaultsFolder(t.TempDir()) {
 		t.Error("which folders are of killed nodes")
 	}
