@@ -19,7 +19,7 @@ import (
 type points struct {
 	dir     string
 	run     *run.Run
-	all     []*run.Point
+	all     []*point
 	cells   []*pointCell // in the order of the table
 	mixes   []string
 	engines []string // names of groups, in order; the floor is not among them
@@ -30,7 +30,7 @@ type pointCell struct {
 	mix, engine string // as the tables name it
 	threads     int
 	floor       bool
-	reps        []*run.Point // all of them right, unless problem is set
+	reps        []*point // all of them right, unless problem is set
 	problem     string
 	verdict     run.Verdict
 
@@ -39,18 +39,43 @@ type pointCell struct {
 	response   run.Latency // medians over the repetitions
 }
 
+// point is a sample as the tables need it; what is not right has nothing measured.
+type point struct {
+	run.Sample
+	run.Measured
+	Mix, Engine, Layout string
+	Threads             int
+	Target              float64
+}
+
+func pointsOf(samples []run.Sample) []*point {
+	all := make([]*point, len(samples))
+	for i, s := range samples {
+		c := s.Cell
+		p := &point{Sample: s, Mix: c.At("mix"), Engine: c.Engine, Layout: c.At("layout"), Threads: int(c.Number("threads")), Target: c.Number("target_ops_s")}
+		if p.Measured = (run.Measured{Mix: &run.Mix{}, Used: &run.Used{}}); s.Measured() != nil {
+			p.Measured = *s.Measured()
+		}
+		if p.Answers == nil {
+			p.Answers = &run.Answers{}
+		}
+		all[i] = p
+	}
+	return all
+}
+
 func openPoints(dir string) (*points, error) {
-	r, all, err := run.ReadPoints(dir, false)
+	r, samples, err := run.Read(dir)
 	if err != nil {
 		return nil, err
 	}
-	p := gather(all)
+	p := gather(pointsOf(samples))
 	p.dir, p.run = dir, r
 	return p, nil
 }
 
 // gather makes cells of points.
-func gather(all []*run.Point) *points {
+func gather(all []*point) *points {
 	p := &points{all: all}
 	layouts := map[string]map[string]bool{}
 	for _, x := range all {
@@ -96,7 +121,7 @@ func gather(all []*run.Point) *points {
 }
 
 // add adds a repetition; one that is not right takes the numbers of all.
-func (c *pointCell) add(x *run.Point) {
+func (c *pointCell) add(x *point) {
 	c.reps = append(c.reps, x)
 	if x.Verdict != run.Equal && c.problem == "" {
 		c.problem, c.verdict = x.Problem, x.Verdict
@@ -109,14 +134,14 @@ func (c *pointCell) settle() {
 	if !c.right() {
 		return
 	}
-	over := func(f func(x *run.Point) float64) []float64 {
+	over := func(f func(x *point) float64) []float64 {
 		var out []float64
 		for _, x := range c.reps {
 			out = append(out, f(x))
 		}
 		return out
 	}
-	rate := over(func(x *run.Point) float64 { return x.Throughput })
+	rate := over(func(x *point) float64 { return x.Throughput })
 	c.throughput = measure.Estimate{Value: measure.Median(rate), Low: slices.Min(rate), High: slices.Max(rate)}
 	if m := measure.MedianCI(rate, measure.Confidence); m.Known {
 		c.throughput.Low, c.throughput.High, c.known = m.Lo, m.Hi, true
@@ -130,14 +155,14 @@ func (c *pointCell) settle() {
 		{&c.response.P99, func(l *run.Latency) time.Duration { return l.P99 }}, {&c.response.P999, func(l *run.Latency) time.Duration { return l.P999 }},
 		{&c.response.Max, func(l *run.Latency) time.Duration { return l.Max }},
 	} {
-		*t.to = time.Duration(measure.Median(over(func(x *run.Point) float64 { return float64(t.from(&x.Response)) })))
+		*t.to = time.Duration(measure.Median(over(func(x *point) float64 { return float64(t.from(&x.Response)) })))
 	}
 }
 
 // middle is the repetition whose throughput is the median's neighbour: the one
 // that stands for the cell where only one can.
-func (c *pointCell) middle() *run.Point {
-	return slices.MinFunc(c.reps, func(a, b *run.Point) int {
+func (c *pointCell) middle() *point {
+	return slices.MinFunc(c.reps, func(a, b *point) int {
 		return cmp.Compare(math.Abs(a.Throughput-c.throughput.Value), math.Abs(b.Throughput-c.throughput.Value))
 	})
 }

@@ -53,7 +53,7 @@ func (p *points) checked() string {
 	var a run.Answers
 	for _, x := range p.all {
 		if x.Place != "memory" || len(p.engines) == 0 {
-			a.Add(x.Answers)
+			a.Add(*x.Answers)
 		}
 	}
 	if a.Found == 0 {
@@ -97,11 +97,11 @@ func (p *points) facts(f *folder) []fact {
 
 // rates are operations per second by interval. The last interval is left out
 // where it is not whole.
-func rates(x *run.Point) []float64 {
+func rates(x *point) []float64 {
 	if x.Interval <= 0 {
 		return nil
 	}
-	n := min(len(x.Series), max(1, int(x.Elapsed/x.Interval)))
+	n := min(len(x.Series), max(1, int(x.Total/x.Interval)))
 	out := make([]float64, n)
 	for i := range out {
 		out[i] = float64(x.Series[i].Ended) / x.Interval.Seconds()
@@ -163,7 +163,7 @@ func (c *pointCell) numbers() []cell {
 		if x.Server != nil && x.Server.Local {
 			server = append(server, float64(x.Server.Used.CPU.Microseconds())/n)
 		}
-		a.Add(x.Answers)
+		a.Add(*x.Answers)
 	}
 	out = append(out, value(measure.Median(client), number(measure.Median(client))))
 	if len(server) > 0 {
@@ -203,7 +203,7 @@ func (p *points) bottlenecks(mix string) table {
 		}
 		x := c.middle()
 		u := usedBy(x)
-		r := row{Cells: []cell{text(e), value(float64(c.threads), fmt.Sprint(c.threads)), text(Bottleneck(x)), value(u.client, cores(u.client)), dim(none), value(u.busy, share(u.busy)), dim(none), dim(none), dim(none)}}
+		r := row{Cells: []cell{text(e), value(float64(c.threads), fmt.Sprint(c.threads)), text(bottleneck(x)), value(u.client, cores(u.client)), dim(none), value(u.busy, share(u.busy)), dim(none), dim(none), dim(none)}}
 		if u.known {
 			s, wall := x.Server.Used, x.Client.Wall.Seconds()
 			r.Cells[4], r.Cells[6] = value(u.server, cores(u.server)), value(float64(s.PeakRSS), byteSize(float64(s.PeakRSS)))
@@ -363,9 +363,13 @@ func uslRow(mix, engine string, u measure.USL) row {
 }
 
 // PointsText prints the tables of points for a terminal.
-func PointsText(w io.Writer, all []*run.Point) error {
-	p := gather(all)
+func PointsText(w io.Writer, samples []run.Sample) error {
+	p := gather(pointsOf(samples))
 	p.run = &run.Run{}
+	return p.text(w)
+}
+
+func (p *points) text(w io.Writer) error {
 	for _, mix := range p.mixes {
 		t := p.table(mix)
 		t.Title, t.Note = mix+": "+p.mixInWords(mix), "dry is no database but the client's own floor."
@@ -374,7 +378,7 @@ func PointsText(w io.Writer, all []*run.Point) error {
 		}
 		for _, e := range p.engines {
 			if c := best(p.of(mix, e)); c != nil {
-				if _, err := io.WriteString(w, wrap(printable(fmt.Sprintf("%s, %s: %s", e, several(c.threads, "thread"), Bottleneck(c.middle()))), 140)+"\n"); err != nil {
+				if _, err := io.WriteString(w, wrap(printable(fmt.Sprintf("%s, %s: %s", e, several(c.threads, "thread"), bottleneck(c.middle()))), 140)+"\n"); err != nil {
 					return err
 				}
 			}

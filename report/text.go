@@ -20,7 +20,7 @@ func Text(w io.Writer, dir string) error {
 		if err != nil {
 			return err
 		}
-		return PointsText(w, p.all)
+		return p.text(w)
 	}
 	f, err := open(dir)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"time"
@@ -20,7 +21,22 @@ func (f *Folder) histograms() error {
 			continue
 		}
 		at := f.Run.Started.Add(m.Start)
-		record(byTag, string(s.Phase)+"/"+s.Cell.String(), at, at.Add(m.Total)).Record(m.Total)
+		tag, end := path.Join(string(s.Phase), s.Cell.String()), at.Add(m.Total)
+		if m.Mix == nil {
+			intervalOf(byTag, tag, at, end).Record(m.Total)
+			continue
+		}
+		for _, g := range m.Groups {
+			for what, packed := range map[string]measure.Packed{"service": g.ServiceTimes, "response": g.ResponseTimes} {
+				h, err := packed.Histogram()
+				if err != nil {
+					return err
+				}
+				if err := intervalOf(byTag, path.Join(tag, g.Operation, g.Outcome, what), at, end).Merge(h); err != nil {
+					return err
+				}
+			}
+		}
 	}
 	file, err := os.Create(filepath.Join(f.Dir, "latency.hlog"))
 	if err != nil {
@@ -35,8 +51,8 @@ func (f *Folder) histograms() error {
 	return errors.Join(err, file.Close())
 }
 
-// record finds the histogram of a tag, and widens its interval.
-func record(byTag map[string]*measure.Interval, tag string, from, to time.Time) *measure.Histogram {
+// intervalOf finds the histogram of a tag, and widens its interval.
+func intervalOf(byTag map[string]*measure.Interval, tag string, from, to time.Time) *measure.Histogram {
 	iv := byTag[tag]
 	if iv == nil {
 		iv = &measure.Interval{Tag: tag, Start: from, Histogram: measure.NewHistogram()}

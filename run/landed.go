@@ -16,16 +16,56 @@ import (
 
 // readLanded reads a folder that a version before events.jsonl wrote. What its
 // samples do not say of their proof follows from their workload.
-func readLanded(dir string, r *Run) (*Run, []Sample, error) {
-	samples, err := landedAnswers(filepath.Join(dir, "results.csv"))
+func readLanded(dir string, r *Run) (_ *Run, samples []Sample, err error) {
+	switch r.Workload {
+	case Mixed:
+		samples, err = landedMixes(filepath.Join(dir, "points.json"), r.Started)
+	case "faults":
+		samples, err = landedKills(filepath.Join(dir, "kills.json"))
+	default:
+		samples, err = landedAnswers(filepath.Join(dir, "results.csv"))
+	}
 	if errors.Is(err, os.ErrNotExist) {
 		err = &fault.Error{File: dir, Problem: "has no samples", Err: err, Cure: "name a folder that barograph wrote"}
 	}
-	if kills, none := landedKills(filepath.Join(dir, "kills.json")); !errors.Is(none, os.ErrNotExist) {
-		samples, err = append(samples, kills...), errors.Join(err, none)
-	}
 	return r, samples, err
 }
+
+// landedMixes reads points.json of the workload ycsb, but for the histograms,
+// without which it is not merged.
+func landedMixes(path string, began time.Time) ([]Sample, error) {
+	var points []struct {
+		Mix, Engine, Layout, Shard string
+		Threads                    int
+		Target                     float64 `json:"target_ops_s"`
+		Started                    time.Time
+		Elapsed                    time.Duration `json:"elapsed_ns"`
+		plainSample
+		landedMix
+		Used
+	}
+	if err := readJSON(path, &points); err != nil {
+		return nil, err
+	}
+	var out []Sample
+	for i := range points {
+		p := &points[i]
+		s := Sample(p.plainSample)
+		s.Cell = MixCell(p.Engine, p.Layout, p.Mix, p.Threads, p.Target, p.Shard)
+		if s.Verdict == Equal {
+			s.Proof = answer.KeysAndCounts
+			if s.Answers != nil && s.Answers.Values >= s.Answers.Found {
+				s.Proof = answer.EveryValue
+			}
+			mix := Mix(p.landedMix)
+			s.measured = &Measured{Start: p.Started.Sub(began), Total: p.Elapsed, Mix: &mix, Used: &p.Used}
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+type landedMix Mix // its own name would hide that of the mix
 
 // landedAnswers reads results.csv of the workload met.
 func landedAnswers(path string) ([]Sample, error) {

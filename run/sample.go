@@ -40,13 +40,16 @@ type Sample struct {
 	Rows    int           `json:"rows"`
 	Digest  string        `json:"digest,omitempty"` // of the answer, or of what is stored
 
-	Answers  *answer.Tally `json:"answers,omitempty"` // of those that were compared one by one
+	Answers  *Answers      `json:"answers,omitempty"` // of those that were compared one by one
 	Kill     *Kill         `json:"kill,omitempty"`    // what became of a killed node
 	Problems []Counted     `json:"problems,omitempty"`
 	Warnings []string      `json:"warnings,omitempty"`
 
 	measured *Measured
 }
+
+// Answers counts how answers turned out that were compared one by one.
+type Answers = answer.Tally
 
 // Counted is one thing that went wrong, and how often.
 type Counted struct {
@@ -127,6 +130,9 @@ type Measured struct {
 
 	Recovered time.Duration `json:"recovered_ns,omitempty"` // from a kill to the first success after the last error; 0 = there was no error
 	Silence   time.Duration `json:"silence_ns,omitempty"`   // longest time without a success, from a kill on
+
+	*Mix
+	*Used
 }
 
 // Kill is one node of a cluster that was killed (SIGKILL) and started again

@@ -114,12 +114,12 @@ func scansText(w io.Writer, dir string) error {
 }
 
 func runData(dir string) (map[string]any, error) {
-	if r, points, err := run.ReadPoints(dir, false); err == nil {
-		return map[string]any{"run": r, "points": points}, nil
-	}
 	r, samples, err := run.Read(dir)
 	if err != nil {
 		return nil, err
+	}
+	if r.Workload == run.Mixed {
+		return map[string]any{"run": r, "samples": samples}, nil
 	}
 	return map[string]any{"run": r, "summary": report.Summarise(r, samples)}, nil
 }

@@ -65,7 +65,7 @@ type Options struct {
 	Askers  []int
 	AskFor  time.Duration // 0 = DefaultAskFor
 	AskReps int           // 0 = 1
-	Points  func() (*run.Points, error)
+	Points  func() (*run.Folder, error)
 
 	Threads  int // for the engines; 0 = as they choose
 	Log      *slog.Logger
