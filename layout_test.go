@@ -67,6 +67,7 @@ var allowed = map[string][]string{
 	"report":     {"run", "measure", "report/plot"},
 
 	"cmd/barograph": {"*"},
+	"fuzz":          {},
 }
 
 // rule finds the row of a package: its own, or that of its folder.

@@ -80,7 +80,7 @@ type Options struct {
 
 // Engine is an open database, safe for concurrent use. A nil ability means "cannot".
 type Engine struct {
-	Archives Archives                                   // verification archives: the met workload
+	Archives Archives                                   // verification archives: the met workload; nil where Driver.Offers is empty
 	KV       KV                                         // records under keys: the ycsb workload
 	Posts    Posts                                      // values of SHEF messages: the post workload
 	Scans    Scans                                      // tables of a star over several disks: the scan workload

@@ -66,6 +66,15 @@ func (r Registry) Those(can func(d *Driver) bool) (schemes []string) {
 // Servers are the schemes of the engines whose servers a lab can start.
 func (r Registry) Servers() []string { return r.Those(func(d *Driver) bool { return d.Server != nil }) }
 
+// KeepsArchives refuses an engine that keeps no verification archives.
+func (r Registry) KeepsArchives(d *Driver) error {
+	keeps := func(d *Driver) bool { return len(d.Offers) > 0 }
+	if keeps(d) {
+		return nil
+	}
+	return &fault.Error{Setting: "engine " + d.Scheme, Problem: "keeps no verification archives", Cure: "choose one of " + strings.Join(r.Those(keeps), ", ")}
+}
+
 func (d *Driver) params() (all []string) {
 	for _, p := range d.Params {
 		all = append(all, p.Name)

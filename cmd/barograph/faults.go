@@ -122,7 +122,9 @@ func (k *killing) run(ctx context.Context, files []string, source string) error 
 }
 
 func (k *killing) drivers() ([]*engine.Driver, error) {
-	fits := func(d *engine.Driver) bool { return d.Server != nil && slices.Contains(d.Server.Nodes, k.nodes) }
+	fits := func(d *engine.Driver) bool {
+		return d.Server != nil && slices.Contains(d.Server.Nodes, k.nodes) && k.e.engines.KeepsArchives(d) == nil
+	}
 	var names []string
 	for _, d := range k.e.engines {
 		if fits(&d) {
@@ -135,6 +137,11 @@ func (k *killing) drivers() ([]*engine.Driver, error) {
 	var out []*engine.Driver
 	for _, name := range k.engines {
 		d, ok := k.e.engines.Find(name)
+		if ok {
+			if err := k.e.engines.KeepsArchives(d); err != nil {
+				return nil, usage(err)
+			}
+		}
 		if !ok || !fits(d) {
 			return nil, usage(&fault.Error{Setting: "--engine " + name, Problem: "has no cluster of " + strconv.Itoa(k.nodes) + " nodes to start", Cure: "choose one of " + strings.Join(names, ", ")})
 		}

@@ -62,8 +62,8 @@ func (p *place) open(ctx context.Context, e *env, o engine.Options) (a engine.Ar
 		return nil, nil, nil, usage(err)
 	}
 	name := design.Name(p.design)
-	if len(d.Offers) == 0 {
-		return nil, nil, nil, usage(&fault.Error{Setting: "engine " + d.Scheme, Problem: "keeps no verification archives", Cure: "choose one of " + strings.Join(e.engines.Those(func(d *engine.Driver) bool { return len(d.Offers) > 0 }), ", ")})
+	if err := e.engines.KeepsArchives(d); err != nil {
+		return nil, nil, nil, usage(err)
 	}
 	if name == "" {
 		name = d.Designs()[0]

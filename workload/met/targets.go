@@ -79,6 +79,9 @@ func (s *Selection) check(all engine.Registry, urls []string) error {
 		if d.Place == engine.Memory {
 			continue
 		}
+		if err := all.KeepsArchives(d); err != nil {
+			return &fault.Status{Code: fault.Usage, Err: err}
+		}
 		mine := d.Designs()
 		if len(s.Designs) > 0 && len(s.Engines) > 0 && !slices.ContainsFunc(mine, func(n design.Name) bool { return !s.leavesOut(n) }) {
 			return fault.NotOffered("--design", design.Name(strings.Join(s.Designs, ",")), mine, d.Scheme)
