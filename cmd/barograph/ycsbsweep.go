@@ -197,5 +197,5 @@ func (s *sweep) print() error {
 	case len(s.points) == 0:
 		return nil
 	}
-	return report.PointsText(s.stdout, s.points)
+	return report.OfPoints(s.points).Print(s.stdout)
 }
