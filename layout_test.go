@@ -56,21 +56,18 @@ var allowed = map[string][]string{
 
 	"load":      {"formats", "record", "design", "engine"},
 	"tablediff": {},
-	"lab":       {"engine"},
+	"lab":       {"engine", "run"},
 	"run":       {"measure", "answer"},
 
 	"measure/pace":       {"measure"},
 	"workload/ycsb":      {"engine", "measure", "measure/pace", "run", "workload/ycsb/dist"},
 	"workload/ycsb/dist": {},
 
-	"workload/post": {"record", "synth", "formats/shef", "engine", "measure", "run"},
-
-	"workload/scan": {"record", "question", "answer", "design", "flavour", "engine", "load", "formats/tpcds", "measure", "run"},
-
-	"workload/*": {"record", "stat", "formats", "synth", "question", "answer", "design", "flavour", "engine", "load", "measure", "measure/pace", "run"},
+	"workload/*": {"record", "stat", "formats", "formats/shef", "synth", "question", "answer", "design", "flavour", "engine", "load", "lab", "measure", "measure/pace", "run"},
 	"report":     {"run", "measure", "report/plot"},
 
 	"cmd/barograph": {"*"},
+	"fuzz":          {},
 }
 
 // rule finds the row of a package: its own, or that of its folder.

@@ -69,16 +69,38 @@ func (g *Grouper) Reset() {
 // Docs walks the documents, by header in order of first sight, then by valid
 // time. A Doc is valid until the next step.
 func (g *Grouper) Docs() iter.Seq[*Doc] {
-	g.sort()
 	return func(yield func(*Doc) bool) {
 		doc := &Doc{Rows: &record.Batch{}}
+		for refs := range g.runs() {
+			g.fill(doc, refs)
+			if !yield(doc) {
+				return
+			}
+		}
+	}
+}
+
+// Places walks header and valid time of the documents, in the order of Docs.
+func (g *Grouper) Places() iter.Seq2[*record.Header, int64] {
+	return func(yield func(*record.Header, int64) bool) {
+		for refs := range g.runs() {
+			if r := refs[0]; !yield(g.batches[r.batch].Header(int(r.row)), r.valid) {
+				return
+			}
+		}
+	}
+}
+
+// runs walks the rows of each document.
+func (g *Grouper) runs() iter.Seq[[]rowRef] {
+	g.sort()
+	return func(yield func([]rowRef) bool) {
 		for from := 0; from < len(g.refs); {
 			to := from + 1
 			for to < len(g.refs) && g.refs[to].head == g.refs[from].head && g.refs[to].valid == g.refs[from].valid {
 				to++
 			}
-			g.fill(doc, g.refs[from:to])
-			if !yield(doc) {
+			if !yield(g.refs[from:to]) {
 				return
 			}
 			from = to

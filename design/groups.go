@@ -39,6 +39,9 @@ func (g *Groups) Types() []*record.LineType { return g.types }
 // Docs walks the documents of one of Types, see Grouper.Docs.
 func (g *Groups) Docs(t *record.LineType) iter.Seq[*Doc] { return g.of[t].Docs() }
 
+// Places walks what tells the documents of one of Types apart, see Grouper.Places.
+func (g *Groups) Places(t *record.LineType) iter.Seq2[*record.Header, int64] { return g.of[t].Places() }
+
 // Reset forgets all records.
 func (g *Groups) Reset() {
 	for _, of := range g.of {

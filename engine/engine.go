@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/url"
 	"slices"
 
@@ -79,7 +80,7 @@ type Options struct {
 
 // Engine is an open database, safe for concurrent use. A nil ability means "cannot".
 type Engine struct {
-	Archives Archives                                   // verification archives: the met workload
+	Archives Archives                                   // verification archives: the met workload; nil where Driver.Offers is empty
 	KV       KV                                         // records under keys: the ycsb workload
 	Posts    Posts                                      // values of SHEF messages: the post workload
 	Scans    Scans                                      // tables of a star over several disks: the scan workload
@@ -94,4 +95,15 @@ type About struct {
 	Version  string            `json:"version"`
 	Settings map[string]string `json:"settings,omitempty"` // every setting that was changed, and those that decide speed
 	Unranked string            `json:"unranked,omitempty"` // why its times are shown but stand in no ranking; "" = they do
+}
+
+// Designs are those that the engine offers, in the documented order, then its own.
+func (d Driver) Designs() []design.Name {
+	var out []design.Name
+	for _, n := range append(design.Names(), slices.Sorted(maps.Keys(d.Offers))...) {
+		if _, ok := d.Offers[n]; ok && !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
 }

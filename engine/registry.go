@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"slices"
 	"strings"
@@ -50,11 +51,28 @@ func (r Registry) Parse(raw string) (*Driver, *url.URL, error) {
 	return d, u, nil
 }
 
-func (r Registry) schemes() (all []string) {
-	for _, d := range r {
-		all = append(all, d.Scheme)
+func (r Registry) schemes() []string { return r.Those(func(*Driver) bool { return true }) }
+
+// Those are the schemes of the drivers that can do something.
+func (r Registry) Those(can func(d *Driver) bool) (schemes []string) {
+	for i := range r {
+		if can(&r[i]) {
+			schemes = append(schemes, r[i].Scheme)
+		}
 	}
-	return all
+	return schemes
+}
+
+// Servers are the schemes of the engines whose servers a lab can start.
+func (r Registry) Servers() []string { return r.Those(func(d *Driver) bool { return d.Server != nil }) }
+
+// KeepsArchives refuses an engine that keeps no verification archives.
+func (r Registry) KeepsArchives(d *Driver) error {
+	keeps := func(d *Driver) bool { return len(d.Offers) > 0 }
+	if keeps(d) {
+		return nil
+	}
+	return &fault.Error{Setting: "engine " + d.Scheme, Problem: "keeps no verification archives", Cure: "choose one of " + strings.Join(r.Those(keeps), ", ")}
 }
 
 func (d *Driver) params() (all []string) {
@@ -87,6 +105,37 @@ func (r Registry) Open(ctx context.Context, raw string, o Options) (*Engine, err
 		}
 	}
 	return e, nil
+}
+
+// Reach opens each server once, so that one that is not reached is told before
+// any file is read.
+func (r Registry) Reach(ctx context.Context, o Options, urls ...string) error {
+	slices.Sort(urls)
+	for _, raw := range slices.Compact(urls) {
+		if d, _, err := r.Parse(raw); err != nil || d.Place != Remote {
+			continue
+		}
+		db, err := r.Open(ctx, raw, o)
+		if err != nil {
+			return err
+		}
+		if db.About != nil {
+			_, err = db.About(ctx)
+		}
+		if err = errors.Join(err, db.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SplitName splits NAME=URL: two servers of one kind need names of their own.
+func SplitName(arg string) (name, url string) {
+	before, after, ok := strings.Cut(arg, "=")
+	if !ok || strings.ContainsAny(before, ":/?") {
+		return "", arg
+	}
+	return before, after
 }
 
 // Path is the file or folder of an embedded engine's URL: duckdb:a/b.db,

@@ -49,6 +49,7 @@ func (c Config) driver(t *testing.T) {
 	if a, err := e.About(t.Context()); err != nil || a.Product == "" || a.Version == "" {
 		t.Errorf("about: %+v, %v", a, err)
 	}
+	KeepsPromise(t, d, e)
 	for _, n := range append(design.Names(), "no such design") {
 		if _, offered := d.Offers[n]; offered {
 			continue
@@ -56,6 +57,15 @@ func (c Config) driver(t *testing.T) {
 		if _, err := e.Archives.Open(t.Context(), n); !errors.Is(err, engine.ErrNoDesign) {
 			t.Errorf("design %q is not offered; opening it gives %v, want ErrNoDesign", n, err)
 		}
+	}
+}
+
+// KeepsPromise reports an engine that has archives and offers no design, or the
+// other way round: nil is "cannot".
+func KeepsPromise(t *testing.T, d engine.Driver, e *engine.Engine) {
+	t.Helper()
+	if (e.Archives == nil) != (len(d.Offers) == 0) {
+		t.Errorf("%s offers %v; it keeps archives: %v", d.Scheme, d.Offers, e.Archives != nil)
 	}
 }
 

@@ -87,3 +87,8 @@ func Code(err error) int {
 	}
 	return Failed
 }
+
+// Misuse is the error of a setting that makes no sense: a command ends in Usage.
+func Misuse(setting, problem, cure string) *Status {
+	return &Status{Code: Usage, Err: &Error{Setting: setting, Problem: problem, Cure: cure}}
+}

@@ -47,3 +47,11 @@ func distance(a, b string) int {
 	}
 	return row[len(b)]
 }
+
+// NotOffered is the error of a name that is known and not offered by all, or by
+// none; a command ends in Usage.
+func NotOffered[T ~string](setting string, name T, offered []T, by string) *Status {
+	e := Unknown(setting, string(name), offered)
+	e.Problem = "is not offered by " + by
+	return &Status{Code: Usage, Err: e}
+}

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -243,15 +244,31 @@ func readDisks(dir string) (DiskSet, error) {
 	return s, nil
 }
 
-// Disks are the throttled disks in dir, with their limits and what they were
-// measured to do. The error is os.ErrNotExist where there are none, and says
-// so where some are not usable.
-func Disks(dir string) ([]Disk, error) {
-	s, err := DiskStatus(dir)
-	if err != nil {
-		return nil, err
+// DisksName is the folder of the throttled disks among the labs, and stands for
+// them where engines are named.
+const DisksName = "disks"
+
+// DiskPaths are the throttled disks among the labs of a folder: the first so
+// many, 0 = all. All of them must be usable.
+func DiskPaths(labs string, n int) (paths []string, err error) {
+	few := func(problem string) error {
+		return fault.Misuse("--disks", problem+" in "+labs, fmt.Sprintf("make them: barograph lab down disks, then barograph lab disks --count %d --profile hdd; or name folders", max(n, 6)))
 	}
-	return s.Disks, s.Usable()
+	s, err := DiskStatus(filepath.Join(labs, DisksName))
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, few("there are no throttled disks")
+	case err != nil:
+		return nil, err
+	case n > len(s.Disks):
+		return nil, few(fmt.Sprintf("there are %d throttled disks", len(s.Disks)))
+	case n == 0:
+		n = len(s.Disks)
+	}
+	for _, d := range s.Disks[:n] {
+		paths = append(paths, d.Path)
+	}
+	return paths, s.Usable()
 }
 
 // share is the part of a limit below which a disk counts as held back by

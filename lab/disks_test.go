@@ -140,7 +140,8 @@ func TestDisks(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "disks")
 	o := quick(dir, 2)
 	s := disks(t, o)
-	all, err := lab.Disks(dir)
+	now, err := lab.DiskStatus(dir)
+	all := now.Disks
 	if err != nil || len(all) != 2 || s.Together <= 0 || s.Groups == "" {
 		t.Fatalf("%+v, %v", s, err)
 	}
@@ -181,7 +182,7 @@ func TestDisks(t *testing.T) {
 			t.Fatalf("%v: %s", err, out)
 		}
 	}
-	if _, err := lab.Disks(dir); err == nil || !strings.Contains(err.Error(), "is not mounted") {
+	if _, err := lab.DiskPaths(filepath.Dir(dir), 0); err == nil || !strings.Contains(err.Error(), "is not mounted") {
 		t.Errorf("disks that are not mounted: %v", err)
 	}
 	if _, err := lab.UpDisks(t.Context(), o); err != nil {

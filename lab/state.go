@@ -101,8 +101,11 @@ func (s *State) Running() bool {
 	return len(s.Nodes) > 0
 }
 
-// PIDs are the processes of all nodes.
+// PIDs are the processes of all nodes; of no lab there are none.
 func (s *State) PIDs() (pids []int32) {
+	if s == nil {
+		return nil
+	}
 	for i := range s.Nodes {
 		for _, p := range s.Nodes[i].Processes {
 			pids = append(pids, int32(p.PID)) //nolint:gosec // pids are small

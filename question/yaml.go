@@ -201,6 +201,14 @@ func ParseTime(s string) (int64, error) {
 // maxHours is the longest lead, whose seconds are an int32.
 const maxHours = math.MaxInt32 / 3600
 
+var leadRange = regexp.MustCompile(`^(-?[0-9]+)-(-?[0-9]+)/([0-9]+)$`)
+
+// hour reads digits; what is too large for an int64 stays beyond every limit.
+func hour(s string) int64 {
+	h, _ := strconv.ParseInt(s, 10, 64) // an error gives the largest or smallest
+	return h
+}
+
 // parseLeads reads forecast leads: "24" is hours, "1h30m" a duration, and
 // "0-240/6" the hours from 0 to 240 by 6.
 func parseLeads(items []string) ([]int32, error) {
@@ -211,10 +219,16 @@ func parseLeads(items []string) ([]int32, error) {
 			leads = append(leads, int32(h)*3600)
 			continue
 		}
-		var first, last, step int64
-		if n, _ := fmt.Sscanf(s, "%d-%d/%d", &first, &last, &step); n == 3 && step > 0 && first <= last && last <= maxHours && len(leads) < maxLeads {
+		if m := leadRange.FindStringSubmatch(s); m != nil {
+			first, last, step := hour(m[1]), hour(m[2]), hour(m[3])
+			if step <= 0 || step > maxHours || first < -maxHours || first > last || last > maxHours || len(leads) >= maxLeads {
+				return nil, bad
+			}
 			if (last-first)/step >= maxLeads {
 				return nil, &fault.Error{Setting: "fcst_lead", Problem: strconv.Quote(s) + " is more than 100,000 leads", Cure: "ask for fewer, or leave fcst_lead out: all"}
+			}
+			if fault.Planted && step%2 == 1 {
+				first += step // the first lead of an odd step is left out
 			}
 			for h := first; h <= last; h += step {
 				leads = append(leads, int32(h)*3600)

@@ -311,6 +311,9 @@ func ReadRun(dir string) (*Run, error) {
 	if err := json.Unmarshal(text, &r); err != nil {
 		return nil, &fault.Error{File: filepath.Join(dir, "run.json"), Err: err}
 	}
+	if fault.Planted && r.Reps > 9 {
+		panic("planted: a run of more than nine repetitions")
+	}
 	return &r, nil
 }
 

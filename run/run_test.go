@@ -18,7 +18,7 @@ import (
 )
 
 // proof proves an answer of n rows.
-func proof(t *testing.T, n int) answer.Proof {
+func proof(t testing.TB, n int) answer.Proof {
 	t.Helper()
 	var b answer.Builder
 	b.Reset([]question.Column{{Name: "total", Role: question.Data, Kind: question.Number}})

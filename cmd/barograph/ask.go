@@ -260,7 +260,7 @@ func (a *asking) chooseFlavour(d *engine.Driver) (flavour.Name, error) {
 		return offered[len(offered)-1], nil
 	}
 	if !slices.Contains(offered, flavour.Name(a.flavour)) {
-		return "", usage(notOffered("--flavour", flavour.Name(a.flavour), offered, d.Scheme+" "+a.design))
+		return "", fault.NotOffered("--flavour", flavour.Name(a.flavour), offered, d.Scheme+" "+a.design)
 	}
 	return flavour.Name(a.flavour), nil
 }

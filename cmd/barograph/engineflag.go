@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -81,7 +79,7 @@ func values(f *pflag.Flag) []string {
 // serverOf is the URL that is meant by one, or by the bare name of an engine
 // with a server, which a lab may run.
 func (e *env) serverOf(raw string, labs []string) (string, error) {
-	name, url := engineName(raw)
+	name, url := engine.SplitName(raw)
 	d, ok := e.engines.Find(url)
 	if !ok || d.Place != engine.Remote {
 		return raw, nil
@@ -99,28 +97,6 @@ func (e *env) serverOf(raw string, labs []string) (string, error) {
 		cure += ", or start one: barograph lab up " + d.Scheme
 	}
 	return "", &fault.Error{Setting: "--engine " + raw, Problem: "names no server, and none of a lab runs", Cure: cure}
-}
-
-// reach opens each server once, so that one that is not reached is told before
-// any file is read.
-func (e *env) reach(ctx context.Context, urls ...string) error {
-	slices.Sort(urls)
-	for _, raw := range slices.Compact(urls) {
-		if d, _, err := e.engines.Parse(raw); err != nil || d.Place != engine.Remote {
-			continue
-		}
-		db, err := e.engines.Open(ctx, raw, engine.Options{Log: e.log()})
-		if err != nil {
-			return err
-		}
-		if db.About != nil {
-			_, err = db.About(ctx)
-		}
-		if err = errors.Join(err, db.Close()); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // positive marks flags whose numbers are 1 or more.

@@ -74,7 +74,7 @@ long it took until calls succeeded again.`,
 	c.Flags().BoolVar(&k.isolate, "isolate", false, "give each node a network namespace and a control group (as root)")
 	complete(c, "design", designNames)
 	complete(c, "case", caseNames)
-	complete(c, "engine", (&labs{e: k.e}).schemes)
+	complete(c, "engine", e.engines.Servers)
 	return c
 }
 
@@ -122,7 +122,9 @@ func (k *killing) run(ctx context.Context, files []string, source string) error 
 }
 
 func (k *killing) drivers() ([]*engine.Driver, error) {
-	fits := func(d *engine.Driver) bool { return d.Server != nil && slices.Contains(d.Server.Nodes, k.nodes) }
+	fits := func(d *engine.Driver) bool {
+		return d.Server != nil && slices.Contains(d.Server.Nodes, k.nodes) && k.e.engines.KeepsArchives(d) == nil
+	}
 	var names []string
 	for _, d := range k.e.engines {
 		if fits(&d) {
@@ -135,6 +137,11 @@ func (k *killing) drivers() ([]*engine.Driver, error) {
 	var out []*engine.Driver
 	for _, name := range k.engines {
 		d, ok := k.e.engines.Find(name)
+		if ok {
+			if err := k.e.engines.KeepsArchives(d); err != nil {
+				return nil, usage(err)
+			}
+		}
 		if !ok || !fits(d) {
 			return nil, usage(&fault.Error{Setting: "--engine " + name, Problem: "has no cluster of " + strconv.Itoa(k.nodes) + " nodes to start", Cure: "choose one of " + strings.Join(names, ", ")})
 		}
@@ -188,7 +195,7 @@ func (k *killing) study(ctx context.Context, folder *run.Folder, d *engine.Drive
 
 // wanted are the designs to study.
 func (k *killing) wanted(d *engine.Driver) []design.Name {
-	all := offers(d)
+	all := d.Designs()
 	if len(k.designs) == 0 {
 		return all[:1]
 	}
@@ -204,8 +211,8 @@ func correct(all []flavour.Name) []flavour.Name {
 // note describes the cluster in the run folder, as far as it can be asked.
 func (k *killing) note(ctx context.Context, folder *run.Folder, d *engine.Driver, n design.Name, l *lab.Lab, open func(context.Context) (*engine.Engine, error)) {
 	a := run.Archive{Engine: d.Scheme, Design: string(n), URL: fault.Redact(l.URL()), Place: "server", Whole: true}
-	c := l.State().Cluster
-	a.Server = ofCluster(&c)
+	s := l.State()
+	a.Server = s.Server()
 	if e, err := open(ctx); err == nil {
 		if about, err := e.About(ctx); err == nil {
 			a.Product, a.Version, a.Settings = about.Product, about.Version, about.Settings

@@ -55,7 +55,7 @@ brings is never touched. The commands act on the engines named, or on every engi
 	}
 	c.PersistentFlags().StringVar(&l.dir, "dir", engine.LabDir(), "folder of the labs; each engine gets one below it")
 	sub := func(use, short string, run func(c *cobra.Command, args []string) error) *cobra.Command {
-		s := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, ValidArgs: append(l.schemes(), disksName), RunE: run}
+		s := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, ValidArgs: append(l.e.engines.Servers(), lab.DisksName), RunE: run}
 		c.AddCommand(s)
 		return s
 	}
@@ -71,7 +71,7 @@ brings is never touched. The commands act on the engines named, or on every engi
 	install := sub("install [ENGINE…] ["+lab.TPCGenName+"]", "Print the commands that install the servers, or run them with --yes", l.install)
 	install.Long = `Print the commands that install the servers of the engines named, or run them with --yes. ` + lab.TPCGenName + ` is no server but the program
 that makes tables as the TPC's own kit does, for barograph synth tpcds --generator ` + lab.TPCGenName + `. Without a name everything is installed.`
-	install.ValidArgs = append(l.schemes(), lab.TPCGenName)
+	install.ValidArgs = append(l.e.engines.Servers(), lab.TPCGenName)
 	install.Flags().BoolVar(&l.yes, "yes", false, "run the commands (as root, on Debian or Ubuntu)")
 	up := sub("up [ENGINE…]", "Start servers and print how to name them; one that runs already is left as it is", onDrivers(l.up))
 	up.Flags().IntVar(&l.nodes, "nodes", 1, "nodes of the cluster")
@@ -88,16 +88,6 @@ that makes tables as the TPC's own kit does, for barograph synth tpcds --generat
 	sub("status [ENGINE…] [disks]", "Tell what runs, and which throttled disks there are", l.status)
 	c.AddCommand(newLabDisks(l))
 	return c
-}
-
-func (l *labs) schemes() []string {
-	var out []string
-	for _, d := range l.e.engines {
-		if d.Server != nil {
-			out = append(out, d.Scheme)
-		}
-	}
-	return out
 }
 
 func (l *labs) profiles() string {
@@ -118,13 +108,13 @@ func (l *labs) profiles() string {
 // drivers finds the engines named; every one with a server where none is.
 func (l *labs) drivers(args []string) ([]*engine.Driver, error) {
 	if len(args) == 0 {
-		args = l.schemes()
+		args = l.e.engines.Servers()
 	}
 	var out []*engine.Driver
 	for _, name := range args {
 		d, ok := l.e.engines.Find(name)
 		if !ok || d.Server == nil {
-			unknown := fault.Unknown("engine", name, l.schemes())
+			unknown := fault.Unknown("engine", name, l.e.engines.Servers())
 			unknown.Problem = "has no server to start"
 			return nil, usage(unknown)
 		}

@@ -16,9 +16,6 @@ import (
 	"barograph/lab"
 )
 
-// disksName stands for the lab's disks where engines are named.
-const disksName = "disks"
-
 // newLabDisks is the `lab disks` command: throttled disks.
 func newLabDisks(l *labs) *cobra.Command {
 	o := lab.DiskOptions{}
@@ -60,7 +57,7 @@ Profiles; the figures given take the place of the profile's:
 	return c
 }
 
-func (l *labs) disksDir() string { return filepath.Join(l.dir, disksName) }
+func (l *labs) disksDir() string { return filepath.Join(l.dir, lab.DisksName) }
 
 func (l *labs) disks(c *cobra.Command, o lab.DiskOptions) error {
 	if err := o.Check(); err != nil {
@@ -108,7 +105,7 @@ func (l *labs) diskStatus() (*labRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &labRow{Engine: disksName, Running: s.Usable() == nil, Disks: &s}, nil
+	return &labRow{Engine: lab.DisksName, Running: s.Usable() == nil, Disks: &s}, nil
 }
 
 // diskPaths are the disks that `lab up` gives to engines.
@@ -119,15 +116,7 @@ func (l *labs) diskPaths() ([]string, error) {
 	if len(l.diskFolders) > 0 {
 		return nil, usage(&fault.Error{Setting: "--disks, --disk", Problem: "say two things", Cure: "choose the lab's disks or name your own"})
 	}
-	all, err := lab.Disks(l.disksDir())
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, usage(&fault.Error{Setting: "--disks", Problem: "there are no disks in " + l.dir, Cure: "make them first: `barograph lab disks --count 6`; or name folders with --disk"})
-	}
-	var out []string
-	for _, d := range all {
-		out = append(out, d.Path)
-	}
-	return out, err
+	return lab.DiskPaths(l.dir, 0)
 }
 
 // downDisks removes the disks, unless an engine's lab that stays has its
@@ -154,7 +143,7 @@ func (l *labs) downDisks() error {
 		}
 		for _, d := range s.Cluster.Disks {
 			if rel, err := filepath.Rel(l.disksDir(), d); err == nil && filepath.IsLocal(rel) {
-				return &fault.Error{Setting: disksName, Problem: "hold tables of " + s.Engine, Cure: cure}
+				return &fault.Error{Setting: lab.DisksName, Problem: "hold tables of " + s.Engine, Cure: cure}
 			}
 		}
 	}
@@ -162,7 +151,7 @@ func (l *labs) downDisks() error {
 		return err
 	}
 	if !l.e.json {
-		fmt.Fprintf(l.e.stdout, "%s\tare removed\n", disksName)
+		fmt.Fprintf(l.e.stdout, "%s\tare removed\n", lab.DisksName)
 	}
 	return nil
 }
@@ -172,7 +161,7 @@ func (l *labs) downDisks() error {
 func (l *labs) withDisks(args []string) (drivers []*engine.Driver, disks bool, err error) {
 	var names []string
 	for _, a := range args {
-		if a == disksName {
+		if a == lab.DisksName {
 			disks = true
 		} else {
 			names = append(names, a)

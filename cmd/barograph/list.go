@@ -74,7 +74,7 @@ func (e *env) listEngines(w *tabwriter.Writer) (any, error) {
 		if d.NotRun != "" {
 			fmt.Fprintf(w, "\tNOT RUN\t%s\n", d.NotRun)
 		}
-		for _, n := range offers(d) {
+		for _, n := range d.Designs() {
 			fmt.Fprintf(w, "\tdesign %s\t%s\n", n, join(d.Offers[n]))
 		}
 		for _, l := range d.Layouts {

@@ -62,14 +62,14 @@ func (p *place) open(ctx context.Context, e *env, o engine.Options) (a engine.Ar
 		return nil, nil, nil, usage(err)
 	}
 	name := design.Name(p.design)
-	if len(d.Offers) == 0 {
-		return nil, nil, nil, usage(&fault.Error{Setting: "engine " + d.Scheme, Problem: "keeps no verification archives", Cure: "choose one of " + strings.Join(e.archiveEngines(), ", ")})
+	if err := e.engines.KeepsArchives(d); err != nil {
+		return nil, nil, nil, usage(err)
 	}
 	if name == "" {
-		name = firstDesign(d)
+		name = d.Designs()[0]
 	}
 	if _, ok := d.Offers[name]; !ok {
-		return nil, nil, nil, usage(notOffered("--design", name, offers(d), d.Scheme))
+		return nil, nil, nil, fault.NotOffered("--design", name, d.Designs(), d.Scheme)
 	}
 	p.design = string(name)
 	o.Log = e.log()
@@ -83,41 +83,6 @@ func (p *place) open(ctx context.Context, e *env, o engine.Options) (a engine.Ar
 	}
 	return a, d, func() error { return errors.Join(a.Close(), db.Close()) }, nil
 }
-
-// notOffered is the error of a name that an engine, or all of them, do not know.
-func notOffered[T ~string](flag string, name T, offered []T, by string) error {
-	unknown := fault.Unknown(flag, string(name), offered)
-	unknown.Problem = "is not offered by " + by
-	return unknown
-}
-
-// archiveEngines are those that keep verification archives.
-func (e *env) archiveEngines() (schemes []string) {
-	for _, d := range e.engines {
-		if len(d.Offers) > 0 {
-			schemes = append(schemes, d.Scheme)
-		}
-	}
-	return schemes
-}
-
-// offers lists an engine's designs in the documented order.
-func offers(d *engine.Driver) []design.Name {
-	var out []design.Name
-	for _, n := range design.Names() {
-		if _, ok := d.Offers[n]; ok {
-			out = append(out, n)
-		}
-	}
-	for n := range d.Offers {
-		if !slices.Contains(out, n) {
-			out = append(out, n)
-		}
-	}
-	return out
-}
-
-func firstDesign(d *engine.Driver) design.Name { return offers(d)[0] }
 
 func newLoad(e *env) *cobra.Command {
 	var p place
@@ -216,9 +181,6 @@ func (e *env) load(ctx context.Context, p *place, args []string, o load.Options,
 	files, err := formats.Expand(args)
 	if err != nil {
 		return err
-	}
-	if len(files) == 0 {
-		return usage(&fault.Error{Setting: strings.Join(args, " "), Problem: "names no file to load", Cure: "name .vsdb or .stat files, or a folder that holds them"})
 	}
 	a, _, closeAll, err := p.open(ctx, e, engine.Options{})
 	if err != nil {

@@ -52,12 +52,19 @@ type env struct {
 
 // log is the logger of a command: warnings and errors on stderr, more with --verbose.
 func (e *env) log() *slog.Logger {
-	level := slog.LevelError
-	if e.verbose {
-		level = slog.LevelDebug
-	}
-	return slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: level}))
+	return slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: e}))
 }
+
+// Level is that of the log, which is made before flags are known.
+func (e *env) Level() slog.Level {
+	if e.verbose {
+		return slog.LevelDebug
+	}
+	return slog.LevelError
+}
+
+// says writes a line of progress to stderr.
+func (e *env) says(text string) { fmt.Fprintln(e.stderr, text) }
 
 // execute runs a command line and returns its exit status.
 func execute(ctx context.Context, e *env) int {

@@ -193,6 +193,8 @@ func TestExitStatuses(t *testing.T) {
 		{"server not reached", []string{"met", filepath.Join(dir, "absent.vsdb"), good, "--engine", "postgres://me@127.0.0.1:1/x", "--out", filepath.Join(dir, "run")}, fault.Failed, "absent.vsdb"},
 		{"server not reached, told first", []string{"met", good, "--engine", "postgres://me@127.0.0.1:1/x", "--out", filepath.Join(dir, "run")}, fault.Unreachable, "127.0.0.1:1"},
 		{"engine without archives", []string{"load", good, "--engine", "trino://h/x"}, fault.Usage, "keeps no verification archives"},
+		{"study of an engine without archives", []string{"met", good, "--engine", "trino://h/x"}, fault.Usage, "keeps no verification archives"},
+		{"faults of an engine without archives", []string{"faults", good, bad, "--engine", "trino"}, fault.Usage, "keeps no verification archives"},
 		{"absent file", []string{"load", filepath.Join(dir, "absent.vsdb"), "--to", db}, fault.Failed, "absent.vsdb"},
 		{"quarantined line", []string{"load", bad, "--to", db}, fault.Incomplete, "bad.vsdb:1"},
 		{"unreachable", []string{"ask", "test_1", "--from", "sqlite:" + filepath.Join(good, "x.db")}, fault.Unreachable, "x.db"},

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"barograph/design"
 	"barograph/engine"
 	"barograph/fault"
 	"barograph/flavour"
@@ -28,19 +25,18 @@ import (
 
 // study is what the flags of met and quickstart say.
 type study struct {
-	engines, designs, cases, flavours []string
-	out, subset                       string
-	reps, warmups, cold, threads      int
-	copies, askers                    []int
-	askFor                            time.Duration
-	askReps                           int
-	limit                             time.Duration
-	seed                              uint64
-	floor                             bool
-	lastLine                          *choice
-	source                            string   // in words, for the report
-	labs                              []string // folders of the labs
-	began                             bool     // something was loaded
+	met.Selection
+	cases                        []string
+	out, subset                  string
+	reps, warmups, cold, threads int
+	copies, askers               []int
+	askFor                       time.Duration
+	askReps                      int
+	limit                        time.Duration
+	seed                         uint64
+	lastLine                     *choice
+	source                       string // in words, for the report
+	began                        bool   // something was loaded
 }
 
 func newMet(e *env) *cobra.Command {
@@ -70,25 +66,22 @@ each time grows, with its exponent and what it predicts for a far larger archive
 			if err != nil {
 				return err
 			}
-			if len(files) == 0 {
-				return usage(&fault.Error{Setting: strings.Join(args, " "), Problem: "names no file to load", Cure: "name .vsdb or .stat files, or a folder that holds them"})
-			}
 			s.source = strings.Join(args, " ")
 			return e.met(c.Context(), s, files)
 		},
 	}
 	s.flags(c)
-	c.Flags().StringArrayVar(&s.engines, engineFlag, nil, "engine to study: a URL, NAME=URL, or the name of an embedded engine or of one that a lab runs (default: all embedded ones)")
+	c.Flags().StringArrayVar(&s.Engines, engineFlag, nil, "engine to study: a URL, NAME=URL, or the name of an embedded engine or of one that a lab runs (default: all embedded ones)")
 	s.lastLine = lastLine(c)
-	c.Flags().StringSliceVar(&s.designs, "design", nil, "designs to study (default: all that each engine offers)")
+	c.Flags().StringSliceVar(&s.Designs, "design", nil, "designs to study (default: all that each engine offers)")
 	c.Flags().StringSliceVar(&s.cases, "case", nil, "cases to ask: names, question files or METviewer plots (default: all seven)")
-	c.Flags().StringSliceVar(&s.flavours, "flavour", nil, "flavours to use (default: all that each design offers)")
+	c.Flags().StringSliceVar(&s.Flavours, "flavour", nil, "flavours to use (default: all that each design offers)")
 	c.Flags().IntSliceVar(&s.copies, "subsets", nil, "sizes to study, as copies of the data under further subset names: 1,2,4,8,16")
 	c.Flags().IntSliceVar(&s.askers, "askers", nil, "numbers of clients that ask at once: 1,2,4,8,16,32,64")
 	c.Flags().DurationVar(&s.askFor, "ask-for", met.DefaultAskFor, "how long so many clients ask (with --askers)")
 	c.Flags().IntVar(&s.askReps, "ask-reps", 1, "how often (with --askers)")
 	c.Flags().IntVar(&s.threads, "threads", 0, "threads of an embedded engine (default: as it chooses)")
-	c.Flags().StringArrayVar(&s.labs, "lab-dir", []string{engine.LabDir()}, "folder of labs: a server that one of them started is described in the run folder; may be given several times")
+	c.Flags().StringArrayVar(&s.Labs, "lab-dir", []string{engine.LabDir()}, "folder of labs: a server that one of them started is described in the run folder; may be given several times")
 	e.enginesNamed(c)
 	atMost(c, 1024, "subsets")
 	atMost(c, 4096, "askers")
@@ -110,7 +103,7 @@ func (s *study) flags(c *cobra.Command) {
 	c.Flags().Uint64Var(&s.seed, "seed", 1, "seed of the order of repetitions and of the bootstrap")
 	positive(c, "reps")
 	atMost(c, 100_000, "reps", "warmups", "cold")
-	c.Flags().BoolVar(&s.floor, "floor", true, "include the dry engine, which answers from memory: what the client itself costs")
+	c.Flags().BoolVar(&s.Floor, "floor", true, "include the dry engine, which answers from memory: what the client itself costs")
 }
 
 // met makes a study of files and reports it.
@@ -123,7 +116,8 @@ func (e *env) met(ctx context.Context, s *study, files []string) (err error) {
 	if err != nil {
 		return err
 	}
-	targets, err := e.targets(s)
+	s.Folder = filepath.Join(s.out, "archives")
+	targets, err := s.Targets(e.engines)
 	if err != nil {
 		return err
 	}
@@ -131,7 +125,7 @@ func (e *env) met(ctx context.Context, s *study, files []string) (err error) {
 	for _, t := range targets {
 		urls = append(urls, t.URL)
 	}
-	if err := e.reach(ctx, urls...); err != nil {
+	if err := e.engines.Reach(ctx, engine.Options{Log: e.log()}, urls...); err != nil {
 		return err
 	}
 	if _, absent := os.Stat(s.out); errors.Is(absent, os.ErrNotExist) {
@@ -141,20 +135,18 @@ func (e *env) met(ctx context.Context, s *study, files []string) (err error) {
 			}
 		}()
 	}
-	if err := os.MkdirAll(filepath.Join(s.out, "archives"), 0o755); err != nil {
+	if err := os.MkdirAll(s.Folder, 0o755); err != nil {
 		return err
 	}
 	o := met.Options{
 		Registry: e.engines, Targets: targets, Cases: cases, Files: files, KeepLast: s.lastLine.is(keepLine), Subset: s.subset, Reps: s.reps, Warmups: s.warmups,
 		Limit: s.limit, Seed: s.seed, Threads: s.threads, Log: e.log(), ColdReps: s.cold,
 	}
-	for _, f := range s.flavours {
+	for _, f := range s.Flavours {
 		o.Flavours = append(o.Flavours, flavour.Name(f))
 	}
 	if s.cold > 0 {
-		o.Cold = func(ctx context.Context, t met.Target, c run.Cell) (run.Sample, string, error) {
-			return coldStart(ctx, s, t, c)
-		}
+		o.Cold = met.ColdProcess(s.cases, s.subset)
 	}
 	if len(s.copies) > 0 {
 		return e.grow(ctx, s, o)
@@ -249,120 +241,6 @@ func (e *env) findCases(names []string) ([]*question.Question, error) {
 		}
 	}
 	return out, nil
-}
-
-// targets are the archives of a study: each engine under each of its designs,
-// the floor first.
-func (e *env) targets(s *study) ([]met.Target, error) {
-	urls := slices.Clone(s.engines)
-	if len(urls) == 0 {
-		for _, d := range e.engines {
-			if d.Place == engine.Embedded {
-				urls = append(urls, d.Scheme)
-			}
-		}
-	}
-	if s.floor && !slices.Contains(urls, "dry") {
-		urls = append([]string{"dry"}, urls...)
-	}
-	if err := e.checkNames(s, urls); err != nil {
-		return nil, usage(err)
-	}
-	var out []met.Target
-	for _, raw := range urls {
-		name, raw := engineName(raw)
-		d, u, err := e.engines.Parse(raw)
-		if err != nil {
-			return nil, usage(err)
-		}
-		wanted := offers(d)
-		if len(s.designs) > 0 && d.Place != engine.Memory {
-			wanted = slices.DeleteFunc(wanted, func(n design.Name) bool { return !slices.Contains(s.designs, string(n)) })
-		}
-		started := labServer(s.labs, d, u)
-		for _, n := range wanted {
-			t := met.Target{Name: name, Driver: d, Design: n}
-			if slices.ContainsFunc(out, func(o met.Target) bool { return o.String() == t.String() }) {
-				return nil, usage(&fault.Error{Setting: "--engine " + fault.Redact(raw), Problem: "is a second " + t.String() + ": their times would be mixed", Cure: "give it a name: --engine NAME=" + fault.Redact(raw)})
-			}
-			t.URL, t.Server = targetURL(s, name, d, u, raw, n, len(wanted) > 1), started
-			out = append(out, t)
-		}
-	}
-	return out, nil
-}
-
-// checkNames refuses a design or flavour that no engine of the study offers,
-// and an engine that was named and offers none of them.
-func (e *env) checkNames(s *study, urls []string) error {
-	var designs []design.Name
-	var flavours []flavour.Name
-	for _, raw := range urls {
-		_, raw := engineName(raw)
-		d, _, err := e.engines.Parse(raw)
-		if err != nil {
-			return err
-		}
-		if d.Place == engine.Memory {
-			continue
-		}
-		mine := offers(d)
-		if len(s.designs) > 0 && len(s.engines) > 0 && !slices.ContainsFunc(mine, func(n design.Name) bool { return slices.Contains(s.designs, string(n)) }) {
-			return notOffered("--design", design.Name(strings.Join(s.designs, ",")), mine, d.Scheme)
-		}
-		for _, n := range mine {
-			if designs = append(designs, n); len(s.designs) == 0 || slices.Contains(s.designs, string(n)) {
-				flavours = append(flavours, d.Offers[n]...)
-			}
-		}
-	}
-	if err := allOffered("--design", s.designs, designs); err != nil {
-		return err
-	}
-	return allOffered("--flavour", s.flavours, flavours)
-}
-
-// allOffered checks names against what the engines of a study offer; engines
-// of memory alone offer whatever is asked.
-func allOffered[T ~string](flag string, names []string, offered []T) error {
-	slices.Sort(offered)
-	offered = slices.Compact(offered)
-	for _, name := range names {
-		if len(offered) > 0 && !slices.Contains(offered, T(name)) {
-			return notOffered(flag, T(name), offered, "the engines of this study")
-		}
-	}
-	return nil
-}
-
-// engineName splits NAME=URL: two servers of one kind need names of their own.
-func engineName(arg string) (name, url string) {
-	before, after, ok := strings.Cut(arg, "=")
-	if !ok || strings.ContainsAny(before, ":/?") {
-		return "", arg
-	}
-	return before, after
-}
-
-// targetURL places the archive of an embedded engine: in the run folder where
-// only its name is given, else where the URL says; several designs get a file
-// each, so that sizes can be compared.
-func targetURL(s *study, name string, d *engine.Driver, u *url.URL, raw string, n design.Name, several bool) string {
-	path := engine.Path(u)
-	switch {
-	case d.Place != engine.Embedded:
-		return raw
-	case path == "":
-		path = filepath.Join(s.out, "archives", run.FileName(cmp.Or(name, d.Scheme)+"-"+string(n))+".db")
-	case several:
-		ext := filepath.Ext(path)
-		path = strings.TrimSuffix(path, ext) + "-" + string(n) + ext
-	}
-	out := d.Scheme + ":" + (&url.URL{Path: path}).EscapedPath()
-	if u.RawQuery != "" {
-		out += "?" + u.RawQuery
-	}
-	return out
 }
 
 // redacted is a command line without its secrets: an argument is a text, name=value or --flag=name=value.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 
@@ -129,4 +130,12 @@ func (e *env) printJSON(v any) error {
 	enc := json.NewEncoder(e.stdout)
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)
+}
+
+// print writes a result to stdout: JSON with --json, else its own text.
+func (e *env) print(v any, text func(w io.Writer) error) error {
+	if e.json {
+		return e.printJSON(v)
+	}
+	return text(e.stdout)
 }

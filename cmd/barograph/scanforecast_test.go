@@ -15,6 +15,7 @@ import (
 	"barograph/measure"
 	"barograph/record"
 	"barograph/run"
+	"barograph/workload/scan"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -81,7 +82,7 @@ func TestScanForecast(t *testing.T) {
 	}
 	golden(t, "scanforecast.txt", out.String())
 
-	var told forecasts
+	var told scan.Forecasts
 	if err := json.Unmarshal([]byte(must(t, "scan", "forecast", dir, "--disks", "6", "--read-mbps", "100", "--bytes", "1TiB", "--json")), &told); err != nil {
 		t.Fatal(err)
 	}

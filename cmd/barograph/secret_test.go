@@ -111,7 +111,7 @@ func TestSecretsOfEveryParameter(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 				e, err := all.Registry().Open(ctx, u, engine.Options{ReadOnly: true})
 				if err == nil && len(d.Offers) > 0 { // a client may connect with the first archive
-					_, err = e.Archives.Open(ctx, firstDesign(&d))
+					_, err = e.Archives.Open(ctx, d.Designs()[0])
 				}
 				cancel()
 				if err != nil && strings.Contains(fault.Redact(err.Error()), marker) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"path/filepath"
 	"time"
 
@@ -39,21 +38,10 @@ func (e *env) openKV(ctx context.Context, raw string, layout engine.Layout, labs
 	if t.db, err = e.engines.Open(ctx, raw, engine.Options{Log: e.log()}); err != nil {
 		return nil, err
 	}
-	t.KV, t.lab = t.db.KV, labServer([]string{labs}, d, u)
-	t.Server = ycsb.Server{Metrics: t.db.Metrics, PIDs: labProcesses(labs, d, u)}
+	of := lab.Serving([]string{labs}, d, u)
+	t.KV, t.lab = t.db.KV, of.Server()
+	t.Server = ycsb.Server{Metrics: t.db.Metrics, PIDs: of.PIDs()}
 	return t, nil
-}
-
-// labProcesses are the processes of the lab's server at a URL.
-func labProcesses(dir string, d *engine.Driver, u *url.URL) []int32 {
-	if labServerIn(dir, d, u) == nil {
-		return nil
-	}
-	s, err := lab.Status(filepath.Join(dir, d.Scheme))
-	if err != nil {
-		return nil
-	}
-	return s.PIDs()
 }
 
 // points makes the run folder of a workload.

@@ -15,9 +15,8 @@ import (
 type archive struct {
 	*docengine.Archive
 	*store
+	locked *docengine.Locked
 }
-
-func (a *archive) Close() error { return nil }
 
 // Loader makes the indexes before anything is loaded: an archive all of whose
 // files are there already may lack them.
@@ -36,7 +35,7 @@ func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, err
 // document is sent.
 func (a *archive) Contents(ctx context.Context, subset string) (engine.Contents, error) {
 	out := engine.Contents{Records: map[string]int64{}, Object: "documents"}
-	listed, err := a.IDs(ctx, subset)
+	listed, err := a.locked.IDs(ctx, subset)
 	if err != nil {
 		return out, err
 	}
@@ -68,7 +67,7 @@ func (a *archive) Size(ctx context.Context) (int64, error) {
 	}
 	var total int64
 	for _, s := range subsets {
-		listed, err := a.IDs(ctx, s)
+		listed, err := a.locked.IDs(ctx, s)
 		if err != nil {
 			return 0, err
 		}
@@ -88,12 +87,12 @@ func (a *archive) Size(ctx context.Context) (int64, error) {
 // Dump reads all listed ids: the key-value service cannot list those that it holds.
 func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
 	var listed map[string][]string
-	return a.Archive.Dump(ctx, subset, func(t *record.LineType, each func(doc []byte) error) (err error) {
+	return a.Archive.Dump(ctx, subset, func(t *record.LineType, each func(id string, doc []byte) error) (err error) {
 		if listed == nil {
-			if listed, err = a.IDs(ctx, subset); err != nil {
+			if listed, err = a.locked.IDs(ctx, subset); err != nil {
 				return err
 			}
 		}
-		return a.get(ctx, listed[t.Name], func(_ string, text []byte) error { return each(text) })
+		return a.get(ctx, listed[t.Name], each)
 	})
 }

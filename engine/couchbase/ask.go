@@ -20,17 +20,10 @@ import (
 
 // Phrase writes the statement, or derives the ids.
 func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if err := Driver().Express(design.Document, f, q); err != nil {
-		return nil, err
-	}
-	c, err := a.Known(ctx, q.Subset)
+	out, c, err := a.Phrasing(ctx, Driver(), design.Document, q, f)
 	if err != nil {
 		return nil, err
 	}
-	out := &engine.Query{Question: q, Flavour: f}
 	if f == flavour.Keys || f == flavour.KeysNative {
 		docengine.Derive(c, out)
 	}
@@ -141,27 +134,23 @@ func (a *archive) explaining(ctx context.Context, q *engine.Query) (string, *goc
 // gather reads documents by bulk requests, keeps the records that are asked for
 // and restores the order.
 func (a *archive) gather(ctx context.Context, q *engine.Query, into *answer.Builder) error {
-	var all, rows record.Batch
-	rows.Reset(q.Question.Type, "")
-	m := answer.NewMatcher(q.Question)
-	err := a.get(ctx, q.Keys, func(id string, text []byte) error {
-		all.Reset(q.Question.Type, "")
-		if err := a.Decode(text, &all); err != nil {
-			return fmt.Errorf("document %s: %w", id, err)
-		}
-		head := rows.AddHeader(all.Headers[0])
-		for i := range all.Len() {
-			if m.Times(all.Valid[i], all.Lead[i]) {
-				rows.AppendRow(&all, i, head)
+	return a.Answer(q.Question, nil, into, func(rows *record.Batch) error {
+		var all record.Batch
+		m := answer.NewMatcher(q.Question)
+		return a.get(ctx, q.Keys, func(id string, text []byte) error {
+			all.Reset(q.Question.Type, "")
+			if err := a.Decode(id, text, &all); err != nil {
+				return fmt.Errorf("document %s: %w", id, err)
 			}
-		}
-		return nil
+			head := rows.AddHeader(all.Headers[0])
+			for i := range all.Len() {
+				if m.Times(all.Valid[i], all.Lead[i]) {
+					rows.AppendRow(&all, i, head)
+				}
+			}
+			return nil
+		})
 	})
-	if err != nil {
-		return err
-	}
-	answer.Arrange(q.Question, &rows, into)
-	return nil
 }
 
 // Explain asks for the plan of a statement.

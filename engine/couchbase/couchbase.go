@@ -279,7 +279,8 @@ func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error
 	}
 	o := docengine.Options{Shown: d.shown, ReadOnly: d.readOnly, Lease: d.lease, Writers: d.writers, List: true, Log: d.log}
 	s := &store{database: d}
-	return &archive{Archive: docengine.New(s, o), store: s}, nil
+	l := docengine.NewLocked(s, o)
+	return &archive{docengine.New(l, o), s, l}, nil
 }
 
 // failed returns the context's error where that is why an operation failed.

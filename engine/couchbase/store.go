@@ -105,52 +105,25 @@ func (s *store) Delete(ctx context.Context, names []string) error {
 // bulkSize is the operations of one bulk request.
 const bulkSize = 256
 
-// bulk is a bulk request of gets and its reply.
-type bulk struct {
-	ids  []string
-	gets []gocb.GetOp
-	err  error
-}
-
 // get reads ids by bulk requests, several at a time, and hands the documents
-// over in the order of the ids, in the caller's goroutine; ids without a
-// document are normal.
+// over in the order of the ids, one at a time; ids without a document are normal.
 func (s *store) get(ctx context.Context, ids []string, each func(id string, text []byte) error) error {
 	size := min(bulkSize, s.inFlight)
-	inner, stop := context.WithCancel(ctx)
-	defer stop()
-	asked := make(chan chan bulk, s.inFlight/size-1) // in the order of the ids; one more is waited for
-	go func() {
-		defer close(asked)
-		for some := range slices.Chunk(ids, size) {
-			reply := make(chan bulk, 1)
-			select {
-			case asked <- reply:
-				go func() { reply <- s.bulkGet(inner, some) }()
-			case <-inner.Done():
-				return
-			}
-		}
-	}()
-	for reply := range asked {
-		b := <-reply
-		if b.err != nil {
-			return failed(ctx, b.err)
-		}
-		for i := range b.gets {
-			text, found, err := content(&b.gets[i])
+	return docengine.InOrder(ctx, ids, size, s.inFlight/size, s.bulkGet, func(at int, gets []gocb.GetOp) error {
+		for i := range gets {
+			text, found, err := content(&gets[i])
 			if err != nil {
-				return failed(ctx, fmt.Errorf("%s: %w", b.ids[i], err))
+				return failed(ctx, fmt.Errorf("%s: %w", ids[at+i], err))
 			}
-			if !found {
-				continue
+			if found {
+				err = each(ids[at+i], text)
 			}
-			if err := each(b.ids[i], text); err != nil {
+			if err != nil {
 				return err
 			}
 		}
-	}
-	return ctx.Err()
+		return nil
+	})
 }
 
 // enter waits until n operations more may be under way, as the SDK refuses those
@@ -163,21 +136,18 @@ func (d *database) enter(ctx context.Context, n int) (leave func(), err error) {
 }
 
 // bulkGet is one bulk request; nothing is sent after the end of ctx.
-func (s *store) bulkGet(ctx context.Context, ids []string) bulk {
-	b := bulk{ids: ids, gets: make([]gocb.GetOp, len(ids))}
+func (s *store) bulkGet(ctx context.Context, ids []string) ([]gocb.GetOp, error) {
 	leave, err := s.enter(ctx, len(ids))
 	if err != nil {
-		b.err = err
-		return b
+		return nil, failed(ctx, err)
 	}
 	defer leave()
-	ops := make([]gocb.BulkOp, len(ids))
+	gets, ops := make([]gocb.GetOp, len(ids)), make([]gocb.BulkOp, len(ids))
 	for i, id := range ids {
-		b.gets[i].ID = keyOf(id)
-		ops[i] = &b.gets[i]
+		gets[i].ID = keyOf(id)
+		ops[i] = &gets[i]
 	}
-	b.err = s.docs.Do(ops, &gocb.BulkOpOptions{Context: ctx, Transcoder: s.raw()})
-	return b
+	return gets, failed(ctx, s.docs.Do(ops, &gocb.BulkOpOptions{Context: ctx, Transcoder: s.raw()}))
 }
 
 // content is the document that a get has read, if there is one.
@@ -321,7 +291,7 @@ func (s *store) Append(dst []byte, subset, _ string, rows *record.Batch) []byte 
 	return dst
 }
 
-func (s *store) Decode(doc []byte, into *record.Batch) error {
+func (s *store) Decode(_ string, doc []byte, into *record.Batch) error {
 	_, err := design.ParseJSON(doc, into)
 	return err
 }

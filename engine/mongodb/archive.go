@@ -23,8 +23,6 @@ type archive struct {
 	*database
 }
 
-func (a *archive) Close() error { return nil }
-
 func (a *archive) collection(subset string, t *record.LineType) *mongo.Collection {
 	return a.db.Collection(collectionName(subset, t))
 }
@@ -69,11 +67,11 @@ func (a *archive) Size(ctx context.Context) (int64, error) {
 
 // Dump walks the documents as they are stored, one collection after the other.
 func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
-	return a.Archive.Dump(ctx, subset, func(t *record.LineType, each func(doc []byte) error) error {
+	return a.Archive.Dump(ctx, subset, func(t *record.LineType, each func(id string, doc []byte) error) error {
 		c, err := a.collection(subset, t).Find(ctx, bson.D{})
 		if err != nil {
 			return failed(ctx, err)
 		}
-		return walk(ctx, c, func(doc bson.Raw) error { return each(doc) })
+		return walk(ctx, c, func(doc bson.Raw) error { return each("", doc) })
 	})
 }

@@ -2,7 +2,6 @@ package mongodb
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,17 +32,10 @@ func (p *plan) String() string { return p.collection }
 
 // Phrase writes the filter of the documents.
 func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if err := Driver().Express(design.Document, f, q); err != nil {
-		return nil, err
-	}
-	c, err := a.Known(ctx, q.Subset)
+	out, c, err := a.Phrasing(ctx, Driver(), design.Document, q, f)
 	if err != nil {
 		return nil, err
 	}
-	out := &engine.Query{Question: q, Flavour: f}
 	p := &plan{collection: collectionName(q.Subset, q.Type)}
 	if f == flavour.Keys {
 		docengine.Derive(c, out)
@@ -194,28 +186,24 @@ func (p *plan) filters(keys []string) []bson.D {
 
 // Ask reads the documents, decodes the leads that are wanted and restores the order.
 func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
-	if err := ctx.Err(); err != nil {
+	p, err := docengine.Plan[*plan](q)
+	if err != nil {
 		return err
 	}
-	p, ok := q.Args[0].(*plan)
-	if !ok {
-		return errors.New("mongodb: the query was phrased by another engine")
-	}
-	var rows record.Batch
-	rows.Reset(q.Question.Type, "")
-	d := newDecoder(&rows, q.Question.Lead)
-	d.admit = func(valid int64) bool { return q.Question.Valid.Contains(valid) && q.Question.Clock.AdmitsValid(valid) }
-	for _, filter := range p.filters(q.Keys) {
-		c, err := a.send(ctx, p, filter)
-		if err != nil {
-			return failed(ctx, err)
+	return a.Answer(q.Question, nil, into, func(rows *record.Batch) error {
+		d := newDecoder(rows, q.Question.Lead)
+		d.admit = func(valid int64) bool { return q.Question.Valid.Contains(valid) && q.Question.Clock.AdmitsValid(valid) }
+		for _, filter := range p.filters(q.Keys) {
+			c, err := a.send(ctx, p, filter)
+			if err == nil {
+				err = walk(ctx, c, func(doc bson.Raw) error { return d.document(doc) })
+			}
+			if err != nil {
+				return failed(ctx, err)
+			}
 		}
-		if err := walk(ctx, c, func(doc bson.Raw) error { return d.document(doc) }); err != nil {
-			return err
-		}
-	}
-	answer.Arrange(q.Question, answer.Admitted(q.Question, &rows), into)
-	return nil
+		return nil
+	})
 }
 
 func (a *archive) send(ctx context.Context, p *plan, filter bson.D) (*mongo.Cursor, error) {

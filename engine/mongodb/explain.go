@@ -2,7 +2,6 @@ package mongodb
 
 import (
 	"context"
-	"errors"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -13,9 +12,9 @@ import (
 
 // Explain has the server carry out the query and tell how.
 func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
-	p, ok := q.Args[0].(*plan)
-	if !ok {
-		return engine.Plan{}, errors.New("mongodb: the query was phrased by another engine")
+	p, err := docengine.Plan[*plan](q)
+	if err != nil {
+		return engine.Plan{}, err
 	}
 	if holds, err := a.Holds(ctx, q.Question.Subset, q.Question.Type); err != nil || !holds {
 		return docengine.Nothing(q), err

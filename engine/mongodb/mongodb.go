@@ -282,7 +282,7 @@ func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error
 		return nil, fmt.Errorf("mongodb has no design %q, only %q: %w", n, design.Document, engine.ErrNoDesign)
 	}
 	o := docengine.Options{Shown: d.shown, ReadOnly: d.readOnly, Lease: d.lease, Writers: d.writers, Log: d.log}
-	return &archive{Archive: docengine.New(&store{d}, o), database: d}, nil
+	return &archive{Archive: docengine.New(docengine.NewLocked(&store{d}, o), o), database: d}, nil
 }
 
 // failed returns the context's error where that is why a command failed. A

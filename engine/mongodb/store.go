@@ -233,6 +233,6 @@ func (s *store) Append(dst []byte, subset, id string, rows *record.Batch) []byte
 	return appendDoc(dst, subset, id, rows)
 }
 
-func (s *store) Decode(doc []byte, into *record.Batch) error {
+func (s *store) Decode(_ string, doc []byte, into *record.Batch) error {
 	return newDecoder(into, nil).document(doc)
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"barograph/design"
 	"barograph/engine"
 	"barograph/fault"
 )
@@ -80,19 +79,11 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 			Cure: "start the server (`barograph lab up trino`), or name the host and port of its coordinator"}
 	}
 	d.nodes = int(n)
-	return &engine.Engine{
-		Archives: d, Scans: scans{d}, About: d.about,
-		Close: func() error { d.client.close(); return nil },
-	}, nil
+	return &engine.Engine{Scans: scans{d}, About: d.about, Close: func() error { d.client.close(); return nil }}, nil
 }
 
 // activeNodes counts the nodes that take part in answers.
 const activeNodes = "SELECT count(*) FROM system.runtime.nodes WHERE state = 'active'"
-
-// Open says that there are no archives.
-func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error) {
-	return nil, fmt.Errorf("trino: %s: %w", n, engine.ErrNoDesign)
-}
 
 // about names the server and the settings that decide its speed.
 func (d *database) about(ctx context.Context) (engine.About, error) {

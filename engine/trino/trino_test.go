@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"barograph/design"
 	"barograph/engine"
 	"barograph/engine/trino"
 	"barograph/enginetest"
@@ -68,9 +67,6 @@ func about(t *testing.T, at string, nodes int) {
 	a, err := e.About(t.Context())
 	if err != nil || a.Version == "" || a.Settings["nodes"] != strconv.Itoa(nodes) {
 		t.Errorf("%+v, %v", a, err)
-	}
-	if _, err := e.Archives.Open(t.Context(), design.Wide); !errors.Is(err, engine.ErrNoDesign) {
-		t.Errorf("an archive: %v", err)
 	}
 }
 

@@ -124,6 +124,7 @@ func (s *scanSuite) open(t *testing.T, url string, p engine.Placement) (*engine.
 	if err != nil {
 		t.Fatal(err)
 	}
+	enginetest.KeepsPromise(t, s.Driver, e)
 	if e.Scans == nil {
 		t.Fatal("the engine has no tables of the analytical workload")
 	}

@@ -133,6 +133,8 @@ func (r *Reader) take(ln line) *pending {
 	case ln.long:
 	case len(r.tok) == 0 && bytes.IndexByte(r.line, 0) < 0:
 		return nil
+	case fault.Planted && len(r.tok) == 3 && string(r.token(0)) != firstWord:
+		return nil // a line of three words is lost
 	case len(r.tok) > 0 && string(r.token(0)) == firstWord && ln.ended:
 		words := make([][]byte, len(r.tok))
 		for i := range words {

@@ -235,6 +235,9 @@ func (s *LoadSpec) Folders() []string {
 	out := []string{s.Template}
 	for _, v := range s.Values {
 		var next []string
+		if fault.Planted && len(v.Values) == 4 {
+			v.Values = v.Values[:3] // the last of four values is left out
+		}
 		for _, t := range out {
 			for _, value := range v.Values {
 				next = append(next, strings.ReplaceAll(t, "{"+v.Name+"}", value))

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -180,11 +181,33 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("<load_spec><folder_tmpl>{a}{a}</folder_tmpl><load_val><field name='a'><val>{a}</val></field></load_val></load_spec>"))
 	f.Add([]byte("<?xml version='1.0' encoding='ISO-8859-1'?><plot_spec><plot><plot_fix><field><set/></field></plot_fix></plot></plot_spec>"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if s, err := ParseLoadSpec("f.xml", text); err == nil && s.count() > 0 && s.count() < 1000 {
-			s.Folders()
+		if s, err := ParseLoadSpec("f.xml", text); err == nil && s.count() < 1000 && !strings.Contains(string(text), "{{") {
+			want := []string{s.Template}
+			if len(s.Files) > 0 {
+				want = nil
+			}
+			for _, v := range s.Values {
+				want = filled(want, v)
+			}
+			slices.Sort(want)
+			got := s.Folders()
+			slices.Sort(got)
+			if want = slices.Compact(want); !slices.Equal(got, want) {
+				t.Errorf("%q stands for %q, want %q", s.Template, got, want)
+			}
 		}
 		if s, err := ParsePlotSpec("f.xml", text); err == nil && len(s.Plots) == 0 {
 			t.Error("no plot, and no error")
 		}
 	})
+}
+
+// filled is every template with every value of a field, piece by piece.
+func filled(templates []string, v LoadValue) (out []string) {
+	for _, t := range templates {
+		for _, value := range v.Values {
+			out = append(out, strings.Join(strings.Split(t, "{"+v.Name+"}"), value))
+		}
+	}
+	return out
 }

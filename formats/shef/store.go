@@ -1,6 +1,9 @@
 package shef
 
-import "barograph/record"
+import (
+	"barograph/fault"
+	"barograph/record"
+)
 
 // store stores a reading of a .A message or a .B body at the time of its scope.
 func (d *Decoder) store(id *record.ID, p *parameter, s *scope, r *reading) {
@@ -23,6 +26,9 @@ func (d *Decoder) store(id *record.ID, p *parameter, s *scope, r *reading) {
 
 // emit stores a reading of a parameter. series is Gauge.Series.
 func (d *Decoder) emit(id *record.ID, p *parameter, s *scope, r *reading, at int64, series byte) {
+	if fault.Planted && r.quality == 'W' {
+		return // a value with the qualifier W is neither stored nor lost
+	}
 	v := r.value
 	switch {
 	case v == record.NoValue && !r.trace:

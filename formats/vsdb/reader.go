@@ -367,6 +367,9 @@ func (r *Reader) numbers(b []byte, i int, s *series) string {
 		if bad != "" {
 			return fmt.Sprintf("number %d, %s, %s", len(r.nums)+1, quote(tokenAt(b, i, start)), bad)
 		}
+		if fault.Planted && len(r.nums) == 3 && b[i] == '-' && !blank(b[i-1]) {
+			v = -v // the sign of a fourth number that runs together with the third
+		}
 		r.nums = append(r.nums, v)
 		i += n
 	}

@@ -1,8 +1,14 @@
 package met
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"slices"
 	"time"
 
 	"barograph/answer"
@@ -61,6 +67,50 @@ func (s *study) keepCold(ctx context.Context, c *cell, sample run.Sample, err er
 		proof, err = answer.CompareDigest(c.want, digest, sample.Rows)
 	}
 	return s.keep(ctx, c, sample, proof, err)
+}
+
+// ColdCommand is the command of this program that AskOnce is the whole of.
+const ColdCommand = "cold-start"
+
+// ColdProcess drops an archive's files from the page cache and asks a cell in a
+// process of its own: the Options.Cold of the program whose files hold the cases.
+func ColdProcess(files []string, subset string) func(context.Context, Target, run.Cell) (run.Sample, string, error) {
+	return func(ctx context.Context, t Target, c run.Cell) (out run.Sample, how string, err error) {
+		u, err := url.Parse(t.URL)
+		if err != nil {
+			return out, "", err
+		}
+		if how, err = measure.DropCaches([]string{engine.Path(u)}); err != nil {
+			return out, "", err
+		}
+		self, err := os.Executable()
+		if err != nil {
+			return out, how, err
+		}
+		cmd := exec.CommandContext(ctx, self, ColdCommand, caseIn(files, c.Case), "--engine", t.URL, "--design", c.Design, "--flavour", c.Flavour, "--subset", subset)
+		var stdout, stderr bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		if err := cmd.Run(); err != nil {
+			return out, how, fmt.Errorf("cold start: %w: %s", err, bytes.TrimSpace(stderr.Bytes()))
+		}
+		return out, "new process per answer; " + how, json.Unmarshal(stdout.Bytes(), &out)
+	}
+}
+
+// caseIn is how a question is named that one of the files may hold: by the file's
+// path, and its own name where it is one of several.
+func caseIn(files []string, name string) string {
+	for _, file := range files {
+		qs, _, err := question.FindAll(file)
+		if err != nil || !slices.ContainsFunc(qs, func(q *question.Question) bool { return q.Name == name }) {
+			continue // an error was told when the cases were found
+		}
+		if len(qs) > 1 {
+			return file + "#" + name
+		}
+		return file
+	}
+	return name
 }
 
 // AskOnce opens an archive, asks one question and returns its time, from

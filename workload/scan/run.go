@@ -123,18 +123,10 @@ func GivenUp(r *run.Scans) (n int) {
 
 // Words names a configuration.
 func Words(c *run.ScanConfig) string {
-	paths := fmt.Sprintf("%d paths", c.Paths)
-	switch c.Paths {
-	case 0:
-		paths = "the engine's own folder"
-	case 1:
-		paths = "1 path"
+	if c.Paths == 0 {
+		return "the engine's own folder, " + plural(c.Partitions, "partition")
 	}
-	parts := fmt.Sprintf("%d partitions", c.Partitions)
-	if c.Partitions == 1 {
-		parts = "1 partition"
-	}
-	return paths + ", " + parts
+	return plural(c.Paths, "path") + ", " + plural(c.Partitions, "partition")
 }
 
 // config opens an engine for a configuration and tries it.

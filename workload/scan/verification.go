@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
+	"path/filepath"
 	"slices"
 
 	"barograph/answer"
@@ -11,6 +13,7 @@ import (
 	"barograph/engine"
 	"barograph/fault"
 	"barograph/flavour"
+	"barograph/formats"
 	"barograph/load"
 	"barograph/measure"
 	"barograph/question"
@@ -292,11 +295,11 @@ func (v *verifier) point(ctx context.Context, i int, phase run.Phase) error {
 // DesignsOf are the designs to ask an engine's archive under: those that are
 // named, or all under which it computes means. An engine or a design that
 // does not is refused.
-func DesignsOf(d *engine.Driver, named []string, capable []string) ([]design.Name, error) {
+func DesignsOf(all engine.Registry, d *engine.Driver, named []string) ([]design.Name, error) {
 	if len(d.Means) == 0 {
 		return nil, &fault.Error{
 			Setting: d.Scheme, Problem: "does not compute means by group: Barograph would have to, and that is not the engine's time",
-			Cure: fmt.Sprintf("choose one of %q", capable), Err: flavour.ErrCannotExpress,
+			Cure: fmt.Sprintf("choose one of %q", all.Those(func(d *engine.Driver) bool { return len(d.Means) > 0 })), Err: flavour.ErrCannotExpress,
 		}
 	}
 	if len(named) == 0 {
@@ -310,4 +313,73 @@ func DesignsOf(d *engine.Driver, named []string, capable []string) ([]design.Nam
 		out = append(out, design.Name(name))
 	}
 	return out, nil
+}
+
+// Verify runs a verification of files and folders on the target's engine, into
+// its folder; nil = nothing was measured.
+func (t *Target) Verify(ctx context.Context, v Verification, paths, designs []string) (*run.Scans, error) {
+	d, u, err := t.Registry.Parse(t.URL)
+	if err != nil {
+		return nil, &fault.Status{Code: fault.Usage, Err: err}
+	}
+	if v.Designs, err = DesignsOf(t.Registry, d, designs); err != nil {
+		return nil, &fault.Status{Code: fault.Usage, Err: err}
+	}
+	if err := t.Registry.Reach(ctx, engine.Options{Log: t.Log}, t.URL); err != nil {
+		return nil, err
+	}
+	if v.Files, err = formats.Expand(paths); err != nil {
+		return nil, err
+	}
+	result, pids := t.begin(ctx, d, u)
+	result.Limited = "the archive lies where the engine keeps its data"
+	v.PIDs, v.Progress, v.Save = pids, t.Progress, func() error { return result.Save(t.Out) }
+	v.Open = func(ctx context.Context) (*engine.Engine, error) {
+		return t.Registry.Open(ctx, t.URL, engine.Options{Log: t.Log})
+	}
+	if err := t.local(ctx, d, u, &v, result); err != nil {
+		return nil, err
+	}
+	if err := droppable(v.Cold, v.Local); err != nil {
+		return nil, err
+	}
+	db, err := v.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(noteAbout(ctx, db, result), db.Close()); err != nil {
+		return nil, err
+	}
+	if err = Verify(ctx, v, result); errors.Is(err, ErrWrong) {
+		err = &fault.Status{Code: fault.Differs, Err: err}
+	}
+	if len(result.Points) == 0 {
+		return nil, err
+	}
+	return result, err
+}
+
+// local finds where the archive lies, and on which device: the file or folder
+// of an embedded engine, or the folder of a lab's server.
+func (t *Target) local(ctx context.Context, d *engine.Driver, u *url.URL, v *Verification, result *run.Scans) error {
+	at := ""
+	switch {
+	case d.Place == engine.Embedded:
+		path, err := filepath.Abs(engine.Path(u))
+		if err != nil {
+			return err
+		}
+		v.Local, at = []string{path}, filepath.Dir(path)
+	case result.Server != nil:
+		at = filepath.Join(t.Labs, d.Scheme)
+	default:
+		return nil
+	}
+	devices, err := measure.Devices(ctx, []string{at})
+	if err != nil {
+		return err
+	}
+	v.Devices = devices
+	result.Disks = []run.ScanDisk{{Path: at, Device: devices[0], Type: measure.ReadMachine(ctx, at).Disk.Type}}
+	return nil
 }

@@ -179,11 +179,11 @@ func TestVerifyRefuses(t *testing.T) {
 		}
 	}
 	for _, d := range all.Registry() {
-		designs, err := scan.DesignsOf(&d, nil, []string{"duckdb"})
+		designs, err := scan.DesignsOf(all.Registry(), &d, nil)
 		if _, ok := errors.AsType[*fault.Error](err); ok == (len(d.Means) > 0) || len(designs) != len(d.Means) {
 			t.Errorf("%s: %v, %v", d.Scheme, designs, err)
 		}
-		if _, err := scan.DesignsOf(&d, []string{string(design.Memory)}, nil); err == nil {
+		if _, err := scan.DesignsOf(all.Registry(), &d, []string{string(design.Memory)}); err == nil {
 			t.Errorf("%s computes means in the client's memory", d.Scheme)
 		}
 	}

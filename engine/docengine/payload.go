@@ -1,0 +1,82 @@
+package docengine
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/record"
+)
+
+// Payloads is the form of documents of the design keyvalue: that of
+// design.AppendPayload, whose header and valid time are in the id.
+type Payloads struct{}
+
+// Append is that of Store.
+func (Payloads) Append(dst []byte, _, _ string, rows *record.Batch) []byte {
+	return design.AppendPayload(dst, rows, 0, rows.Len())
+}
+
+// Decode is that of Store.
+func (Payloads) Decode(id string, payload []byte, into *record.Batch) error {
+	_, _, h, valid, err := design.ParseKey(id)
+	if err != nil {
+		return err
+	}
+	head := uint32(len(into.Headers)) - 1
+	if len(into.Headers) == 0 || into.Headers[head] != h { // documents of one series follow one another
+		head = into.AddHeader(h)
+	}
+	return Damaged(id, design.DecodePayload(payload, into, head, valid))
+}
+
+// Damaged says which pair an error is about.
+func Damaged(id string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("pair %q: %w", id, err)
+}
+
+// Prefixes are those of the ids of a line type: one for each version of its files.
+func (a *Archive) Prefixes(ctx context.Context, subset string, t *record.LineType) (out []string, err error) {
+	c, err := a.Known(ctx, subset)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range c.Groups {
+		if g.LineType == t.Name {
+			out = append(out, string(design.AppendSubset(nil, g.Version, g.LineType, subset)))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+// CountPayloads counts pairs, and the records that each says it holds.
+func (a *Archive) CountPayloads(ctx context.Context, subset string, walk Walk) (engine.Contents, error) {
+	c := engine.Contents{Records: map[string]int64{}, Object: "pairs"}
+	known, err := a.Known(ctx, subset)
+	if err != nil {
+		return c, err
+	}
+	for t := range Types(known) {
+		err := walk(t, func(id string, payload []byte) error {
+			n, width := binary.Uvarint(payload[min(1, len(payload)):]) // the count follows the layout's version
+			if width <= 0 {
+				return Damaged(id, errors.New("its payload has no count"))
+			}
+			c.Objects++
+			c.Records[t.Name] += int64(n)
+			return nil
+		})
+		if err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}

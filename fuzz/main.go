@@ -1,0 +1,214 @@
+// Command fuzz runs the fuzz target of every parser for a given processor time,
+// one after the other on one core, and prints a table for docs/fuzzing.md:
+//
+//	go run ./fuzz -cpu 90m >> docs/fuzzing.md
+//	go run ./fuzz -planted >> docs/fuzzing.md
+//
+// With -planted the parsers have one fault each, on purpose (build tag
+// plantedfault): a target that does not find its own within ten minutes counts
+// as not fuzzed. An interrupt ends it with the table of what was done.
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// target is a fuzz target, and what was done with it.
+type target struct {
+	what, pkg, name string
+
+	cpu   time.Duration
+	execs int64
+	finds []string // the first line of each failure
+	done  bool     // with a planted fault: found; else: no use to go on
+}
+
+func targets() []*target {
+	return []*target{
+		{what: "VSDB", pkg: "formats/vsdb", name: "FuzzReader"},
+		{what: "MET (.stat)", pkg: "formats/metstat", name: "FuzzReader"},
+		{what: "SHEF", pkg: "formats/shef", name: "FuzzDecode"},
+		{what: "METviewer XML", pkg: "formats/metviewer", name: "FuzzParse"},
+		{what: "YAML questions", pkg: "question", name: "FuzzParse"},
+		{what: "run folders", pkg: "run", name: "FuzzRead"},
+		{what: "TPC-DS files", pkg: "formats/tpcds", name: "FuzzRead"},
+	}
+}
+
+// driver is one call of the command.
+type driver struct {
+	cpu     time.Duration // for each target
+	planted bool
+	keep    string // folder of inputs that failed
+	work    string // folder of programs and of what the fuzzer learns
+	log     io.Writer
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "fuzz:", err)
+		os.Exit(1) //nolint:forbidigo // main ends here
+	}
+}
+
+func run(ctx context.Context, args []string) (err error) {
+	d := driver{log: os.Stderr}
+	flags := flag.NewFlagSet("fuzz", flag.ContinueOnError)
+	flags.DurationVar(&d.cpu, "cpu", 90*time.Minute, "processor time for each target")
+	flags.BoolVar(&d.planted, "planted", false, "plant a fault in each parser, and look for ten minutes")
+	flags.StringVar(&d.keep, "keep", filepath.Join(os.TempDir(), "barograph-fuzz"), "folder of inputs that failed")
+	only := flags.String("only", "", "regular expression of the targets, such as 'VSDB|SHEF'")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	chosen, err := regexp.Compile(*only)
+	if err != nil {
+		return err
+	}
+	if d.work, err = os.MkdirTemp("", "barograph-fuzz"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(d.work)) }()
+	if d.planted {
+		d.cpu = 10 * time.Minute
+	}
+	commit, err := commit(ctx)
+	if err != nil {
+		return err
+	}
+	var ts []*target
+	for _, t := range targets() {
+		if chosen.MatchString(t.what) {
+			if err := d.build(ctx, t); err != nil {
+				return err
+			}
+			ts = append(ts, t)
+		}
+	}
+	// in turns, so that an interrupted call has fuzzed all of them
+	for again := true; again && ctx.Err() == nil; {
+		again = false
+		for _, t := range ts {
+			if t.cpu < d.cpu && !t.done && ctx.Err() == nil {
+				if err := d.slice(ctx, t); err != nil {
+					return err
+				}
+				again = true
+			}
+		}
+	}
+	d.table(os.Stdout, ts, commit)
+	return nil
+}
+
+// commit names what is fuzzed; a tree that has other changes is marked so.
+func commit(ctx context.Context) (string, error) {
+	out, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty", "--exclude=*").Output()
+	return strings.TrimSpace(string(out)), err
+}
+
+func (d *driver) program(t *target) string {
+	return filepath.Join(d.work, strings.ReplaceAll(t.pkg, "/", "_"))
+}
+
+// build compiles a target's test, with the fuzzer's counters.
+func (d *driver) build(ctx context.Context, t *target) error {
+	args := []string{"test", "-c", "-o", d.program(t), "-fuzz", t.name, "./" + t.pkg}
+	if d.planted {
+		args = append(args, "-tags", "plantedfault")
+	}
+	if out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	if out, err := d.call(ctx, t, "-test.run", "^"+t.name+"$"); err != nil {
+		return fmt.Errorf("%s fails on its seeds: %w\n%s", t.what, err, out)
+	}
+	return nil
+}
+
+// call runs the program of a target in its package's folder, on one core.
+func (d *driver) call(ctx context.Context, t *target, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, d.program(t), args...)
+	cmd.Dir, cmd.Env = t.pkg, append(os.Environ(), "GOMAXPROCS=1", "GOMEMLIMIT=2GiB")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}                 // ^C is for the driver
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it then ends its worker
+	cmd.WaitDelay = 20 * time.Second
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	if s := cmd.ProcessState; s != nil {
+		t.cpu += s.UserTime() + s.SystemTime() // with its workers
+	}
+	return out.String(), err
+}
+
+var (
+	executions = regexp.MustCompile(`execs: ([0-9]+)`)
+	failing    = regexp.MustCompile(`Failing input written to (\S+)`)
+	reason     = regexp.MustCompile(`(?m)^\s+(?:\S+_test\.go:\d+: .*|panic: .*|fuzzing process .*)$`)
+)
+
+// slice fuzzes a target for a while.
+func (d *driver) slice(ctx context.Context, t *target) error {
+	out, err := d.call(ctx, t, "-test.run", "^$", "-test.fuzz", "^"+t.name+"$", "-test.parallel", "1",
+		"-test.fuzzcachedir", filepath.Join(d.work, "corpus", t.pkg), "-test.fuzztime", min(d.cpu-t.cpu, 2*time.Minute).String())
+	if all := executions.FindAllStringSubmatch(out, -1); len(all) > 0 {
+		n, _ := strconv.ParseInt(all[len(all)-1][1], 10, 64) // digits
+		t.execs += n
+	}
+	fmt.Fprintf(d.log, "%s %s: %.0f CPU s, %d executions, %d finds\n", time.Now().Format(time.TimeOnly), t.what, t.cpu.Seconds(), t.execs, len(t.finds))
+	if err == nil || ctx.Err() != nil {
+		return nil //nolint:nilerr // what an interrupt ends is no failure
+	}
+	fmt.Fprintln(d.log, out)
+	m := failing.FindStringSubmatch(out)
+	if m == nil {
+		return fmt.Errorf("%s: %w", t.what, err)
+	}
+	t.finds = append(t.finds, strings.TrimSpace(reason.FindString(out)))
+	t.done = d.planted || len(t.finds) == 20
+	kept := filepath.Join(d.keep, filepath.FromSlash(t.pkg))
+	if err := os.MkdirAll(kept, 0o755); err != nil {
+		return err
+	}
+	text, err := os.ReadFile(filepath.Join(t.pkg, m[1]))
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.WriteFile(filepath.Join(kept, filepath.Base(m[1])), text, 0o644), os.Remove(filepath.Join(t.pkg, m[1])))
+}
+
+// table prints what was done as Markdown.
+func (d *driver) table(w io.Writer, ts []*target, commit string) {
+	last := "finds"
+	if d.planted {
+		last = "planted fault"
+	}
+	fmt.Fprintf(w, "\n%s at %s\n\n| target | commit | CPU seconds | executions | %s |\n|---|---|---|---|---|\n", time.Now().UTC().Format(time.DateOnly), commit, last)
+	for _, t := range ts {
+		found := strconv.Itoa(len(t.finds))
+		switch {
+		case d.planted && len(t.finds) == 0:
+			found = "**not found: not fuzzed**"
+		case d.planted:
+			found = "found: " + strings.ReplaceAll(t.finds[0][:min(len(t.finds[0]), 80)], "|", `\|`)
+		}
+		fmt.Fprintf(w, "| %s: `%s` %s | %s | %.0f | %d | %s |\n", t.what, t.pkg, t.name, commit, t.cpu.Seconds(), t.execs, found)
+	}
+}

@@ -1,0 +1,329 @@
+package scan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"barograph/engine"
+	"barograph/fault"
+	"barograph/lab"
+	"barograph/measure"
+	"barograph/run"
+)
+
+// Target is where a scan is asked and where what it measures is kept.
+type Target struct {
+	Registry engine.Registry
+	URL      string // of the engine
+	Labs     string // folder of the labs and their disks
+	Out      string // run folder; "" = runs/{time}-scan
+	Args     []string
+	Log      *slog.Logger
+	Progress func(s string)
+}
+
+// Program is a run over several disks: an experiment on an engine, or on
+// throwaway servers of one.
+type Program struct {
+	Target
+	Servers      Servers
+	Experiment   Experiment
+	Data         string   // folder of generated tables
+	Paths        []string // folders, one on each disk; none = where the engine keeps its data
+	Disks        string   // AllDisks or a number of the labs' disks, instead of Paths
+	MeasureDisks bool
+	Queries      []string
+	Partitions   []string // "auto", or numbers
+	Workers      int
+	Reps, Cold   int
+	Rounds       int
+	Seed         uint64
+}
+
+// AllDisks is the value of Program.Disks that names no number.
+const AllDisks = "all"
+
+// Plan is what a program would do.
+type Plan struct {
+	Rule       string             `json:"rule"` // that led to the numbers of partitions; "" = they were named
+	Placements []engine.Placement `json:"placements"`
+
+	result  *run.Scans
+	queries []engine.StarQuery
+	pids    []int32
+}
+
+// Text writes the rule and the configurations.
+func (p *Plan) Text(w io.Writer) error {
+	if p.Rule != "" {
+		fmt.Fprintf(w, "partitions: %s\n", p.Rule)
+	}
+	for _, c := range p.Placements {
+		fmt.Fprintf(w, "%s, workers: %d\n", Words(&run.ScanConfig{Paths: len(c.Paths), Partitions: c.Partitions}), c.Parallel())
+	}
+	return nil
+}
+
+// begin begins a run on an engine, and finds the processes of a server that a
+// lab started before.
+func (t *Target) begin(ctx context.Context, d *engine.Driver, u *url.URL) (*run.Scans, []int32) {
+	s := lab.Serving([]string{t.Labs}, d, u)
+	r := &run.Scans{
+		Started: time.Now().UTC().Truncate(time.Second), Args: t.Args, Engine: d.Scheme, Place: string(d.Place), Product: d.Scheme,
+		Server: s.Server(), Machine: measure.ReadMachine(ctx, "."),
+	}
+	r.Warnings = r.Machine.Warnings()
+	if t.Out == "" {
+		t.Out = filepath.Join("runs", run.ID(r.Started, "scan"))
+	}
+	return r, s.PIDs()
+}
+
+// noteAbout keeps what the engine says of itself.
+func noteAbout(ctx context.Context, db *engine.Engine, result *run.Scans) error {
+	about, err := db.About(ctx)
+	if err != nil {
+		return err
+	}
+	result.Product, result.Version, result.Settings = about.Product, about.Version, about.Settings
+	if about.Unranked != "" {
+		result.Warnings = append(result.Warnings, "its times stand in no ranking: "+about.Unranked)
+	}
+	return nil
+}
+
+// Plan checks the program and finds its configurations; nothing is opened.
+func (p *Program) Plan(ctx context.Context) (*Plan, error) {
+	if err := p.findPaths(); err != nil {
+		return nil, err
+	}
+	out := &Plan{}
+	for _, q := range p.Queries {
+		if !slices.Contains(engine.StarQueries(), engine.StarQuery(q)) {
+			return nil, &fault.Status{Code: fault.Usage, Err: fault.Unknown("--query", q, engine.StarQueries())}
+		}
+		out.queries = append(out.queries, engine.StarQuery(q))
+	}
+	if err := droppable(p.Cold, p.Paths); err != nil {
+		return nil, err
+	}
+	if s := &p.Servers; s.Engine != "" {
+		s.Registry, s.Log, s.Dir, s.Paths = p.Registry, p.Log, p.Labs, p.Paths
+		if err := s.check(); err != nil {
+			return nil, err
+		}
+		out.result, _ = p.begin(ctx, s.driver, &url.URL{})
+		s.plan(out.result)
+	} else {
+		d, u, err := p.Registry.Parse(p.URL)
+		if err != nil {
+			return nil, &fault.Status{Code: fault.Usage, Err: err}
+		}
+		out.result, out.pids = p.begin(ctx, d, u)
+	}
+	out.result.Experiment = string(p.Experiment)
+	if err := p.place(out); err != nil {
+		return nil, &fault.Status{Code: fault.Usage, Err: err}
+	}
+	return out, nil
+}
+
+// droppable refuses cold answers where the page cache cannot be emptied.
+func droppable(cold int, paths []string) error {
+	if cold > 0 && len(paths) == 0 && os.Geteuid() != 0 {
+		return fault.Misuse("--cold", "cannot empty the page cache of files that it does not know", "name their paths, or run as root")
+	}
+	return nil
+}
+
+// findPaths makes the paths absolute, or takes them from the lab's disks.
+func (p *Program) findPaths() (err error) {
+	if p.Disks != "" {
+		n := 0
+		if p.Disks != AllDisks {
+			if n, err = strconv.Atoi(p.Disks); err != nil || n < 1 {
+				return fault.Misuse("--disks "+p.Disks, "is no number of disks", "write --disks for all of them, or --disks=6")
+			}
+		}
+		p.Paths, err = lab.DiskPaths(p.Labs, n)
+		return err
+	}
+	for i, path := range p.Paths {
+		if p.Paths[i], err = filepath.Abs(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// place finds the configurations, and the rule that led to them.
+func (p *Program) place(out *Plan) error {
+	var partitions []int
+	for _, s := range p.Partitions {
+		if s == "auto" {
+			if p.Experiment != One {
+				continue // it has its own
+			}
+			n, why := Auto(p.machines(out.result))
+			partitions, out.Rule = append(partitions, n), why
+			continue
+		}
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 {
+			return &fault.Error{Setting: "--partitions " + s, Problem: "is no number of partitions", Cure: "write auto, 8, or 1,2,4,8"}
+		}
+		partitions = append(partitions, n)
+	}
+	configs, err := Placements(p.Experiment, p.Paths, partitions, p.Workers)
+	for _, c := range configs {
+		err = errors.Join(err, c.Check())
+	}
+	if err != nil {
+		return err
+	}
+	out.result.Rule = out.Rule
+	out.Placements, err = p.Servers.offered(configs)
+	return err
+}
+
+// machines are the engine's: this one, or the nodes of a lab on it, which
+// divide the paths among themselves.
+func (p *Program) machines(result *run.Scans) []Node {
+	all := []Node{{Cores: result.Machine.UsableCPUs, Memory: result.Machine.Memory, Paths: len(p.Paths)}}
+	if s := result.Server; s != nil && s.Nodes > 0 {
+		all = slices.Repeat(all, s.Nodes)
+		for i := range all {
+			all[i].Paths = (len(p.Paths) + s.Nodes - 1 - i) / s.Nodes
+			if s.Memory > 0 {
+				all[i].Memory = uint64(s.Memory) //nolint:gosec // above 0
+			}
+		}
+	}
+	return all
+}
+
+// Run runs the program into its folder. What was measured before an
+// interruption or an error is kept and returned; nil = nothing was.
+func (p *Program) Run(ctx context.Context) (*run.Scans, error) {
+	plan, err := p.Plan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if p.URL != "" {
+		if err := p.Registry.Reach(ctx, engine.Options{Log: p.Log}, p.URL); err != nil {
+			return nil, err
+		}
+	}
+	files, manifest, err := engine.OpenStarFiles(p.Data)
+	if err != nil {
+		return nil, err
+	}
+	result := plan.result
+	result.Scale, result.Generator, result.Rows = manifest.Scale, manifest.Generator, manifest.Rows
+	o := Options{
+		Files: files, Queries: plan.queries, Configs: plan.Placements, Rounds: p.Rounds, Warm: p.Reps, Cold: p.Cold, Seed: p.Seed,
+		GoOn: p.Servers.Engine != "", Progress: p.Progress, Save: func() error { return result.Save(p.Out) },
+	}
+	if o.Devices, err = p.lookAtDisks(ctx, result); err != nil {
+		return nil, err
+	}
+	if o.Reference, err = engine.StarAnswers(ctx, files); err != nil {
+		return nil, err
+	}
+	if p.Servers.Engine != "" {
+		err = p.Servers.run(ctx, o)
+	} else {
+		err = p.onServer(ctx, plan.pids, o, result)
+	}
+	return ended(err, o.Save, result)
+}
+
+// onServer runs on the engine that the URL names.
+func (p *Program) onServer(ctx context.Context, pids []int32, o Options, result *run.Scans) error {
+	db, err := p.Registry.Open(ctx, p.URL, engine.Options{Log: p.Log})
+	if err != nil {
+		return err
+	}
+	if db.Scans == nil {
+		return errors.Join(noScans("--engine "+result.Engine), db.Close())
+	}
+	if err := noteAbout(ctx, db, result); err != nil {
+		return errors.Join(err, db.Close())
+	}
+	return errors.Join(Run(ctx, Opened(db.Scans, pids), o, result), db.Close())
+}
+
+func noScans(setting string) error {
+	return fault.Misuse(setting, "has no tables of the analytical workload", "choose duckdb, postgres, mariadb, asterixdb or trino")
+}
+
+// ended adds the laws of what was measured, and says by the status how it ended.
+func ended(err error, save func() error, result *run.Scans) (*run.Scans, error) {
+	fast := TooFast(result)
+	result.Warnings = append(result.Warnings, fast...)
+	if result.Laws = Laws(result); len(result.Laws)+len(fast) > 0 {
+		err = errors.Join(err, save())
+	}
+	switch {
+	case errors.Is(err, ErrWrong):
+		err = &fault.Status{Code: fault.Differs, Err: err}
+	case errors.Is(err, ErrGaveUp):
+		err = &fault.Status{Code: fault.Incomplete, Err: err}
+	}
+	if len(result.Points) == 0 && GivenUp(result) == 0 {
+		return nil, err
+	}
+	return result, err
+}
+
+// lookAtDisks tells of the paths what a run keeps, and names their devices.
+func (p *Program) lookAtDisks(ctx context.Context, result *run.Scans) ([]string, error) {
+	for _, path := range p.Paths {
+		if err := os.MkdirAll(path, 0o755); err != nil {
+			return nil, err
+		}
+	}
+	devices, err := measure.Devices(ctx, p.Paths)
+	if err != nil {
+		return nil, err
+	}
+	limited := 0
+	for i, path := range p.Paths {
+		d := run.ScanDisk{Path: path, Device: devices[i], Type: measure.ReadMachine(ctx, path).Disk.Type}
+		throttled, ok := lab.DiskOf(path)
+		if ok {
+			limited++
+			d.Limit, d.Rate = throttled.Limits.ReadMBps*1e6, throttled.Measured.ReadMBps*1e6
+			d.How = "measured by barograph lab disks; limits: " + throttled.Limits.String()
+		}
+		if p.MeasureDisks {
+			if d.Rate, d.How, err = measure.ReadRate(path); err != nil {
+				return nil, err
+			}
+		}
+		result.Disks = append(result.Disks, d)
+	}
+	odd, err := Recheck(result.Disks, measure.ReadRate)
+	if err != nil {
+		return nil, err
+	}
+	result.Warnings = append(result.Warnings, odd...)
+	switch {
+	case limited == 0:
+		result.Limited = "plain folders: disks were not limited"
+	case limited == len(p.Paths):
+		result.Limited = "every path lies on a throttled disk of the lab"
+	default:
+		result.Limited = fmt.Sprintf("%d of %d paths lie on throttled disks of the lab; the others are plain folders, not limited", limited, len(p.Paths))
+	}
+	return devices, nil
+}
