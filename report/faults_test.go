@@ -1,8 +1,6 @@
 package report
 
 import (
-	"bytes"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -50,30 +48,16 @@ func madeKills(t *testing.T) string {
 // TestKilledNodes writes the page and the tables.
 func TestKilledNodes(t *testing.T) {
 	dir := madeKills(t)
-	if !FaultsFolder(dir) || FaultsFolder(t.TempDir()) {
-		t.Error("which folders are of killed nodes")
-	}
-	path, err := WriteFaults(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	html, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	if err := FaultsText(&b, dir); err != nil {
-		t.Fatal(err)
-	}
+	page, lines := html(t, dir), terminal(t, dir)
 	sentence := "4 nodes were killed: of 2,000 acknowledged records 990 were lost, and 4 answers were wrong. 2 of the kills ended badly."
-	for _, text := range []string{string(html), b.String()} {
+	for _, text := range []string{page, flat(lines)} {
 		for _, want := range []string{sentence, "CLUSTERDOWN", "rows are missing", "7.00"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%q is missing in\n%.2000s", want, text)
 			}
 		}
 	}
-	if strings.Contains(string(html), "8.00") || strings.Contains(string(html), "5.00") || strings.Contains(string(html), "<lost>") || strings.Contains(string(html), "repetitions of each cell") {
+	if strings.Contains(page, "<lost>") || strings.Contains(page, "repetitions of each cell") {
 		t.Error("text of a cluster is not escaped, or facts of timed questions are shown")
 	}
 }

@@ -43,12 +43,12 @@ func TestNodesAndClientTime(t *testing.T) {
 	if got := six.Table.Rows[0].Cells[0].Text; got != "valkey keyvalue keys-native: 1 node → 3" {
 		t.Error(got)
 	}
-	if !strings.Contains(six.Lead, "nodes of other shared this machine") || !strings.Contains(six.Lead, "Those of three had network namespaces") {
-		t.Error(six.Lead)
+	if !strings.Contains(six.Words[0].Text, "nodes of other shared this machine") || !strings.Contains(six.Words[0].Text, "Those of three had network namespaces") {
+		t.Error(six.Words[0].Text)
 	}
 	spent := rs.clientTime(&s)
 	var got []string
-	for _, row := range spent.Table.Rows {
+	for _, row := range spent.Rows {
 		var line []string
 		for _, c := range row.Cells {
 			line = append(line, c.Text)

@@ -1,9 +1,7 @@
 package report
 
 import (
-	"bytes"
 	escape "html"
-	"io"
 	"os"
 	"regexp"
 	"strings"
@@ -95,33 +93,11 @@ func TestPages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := folder(t)
-			write, print := Write, Text
-			switch name {
-			case "growth":
-				write, print = WriteGrowth, GrowthText
-			case "post":
-				r, _ := run.ReadPosts(dir)
-				write, print = WritePosts, func(w io.Writer, _ string) error { return PostText(w, r) }
-			case "scan":
-				r, _ := run.ReadScans(dir)
-				write, print = WriteScans, func(w io.Writer, _ string) error { return ScanText(w, r) }
-			case "faults":
-				write, print = WriteFaults, FaultsText
-			}
-			path, err := write(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			page, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var text bytes.Buffer
-			if err := print(&text, dir); err != nil {
-				t.Fatal(err)
-			}
-			words := pageWords(string(page)) + "\n=== terminal ===\n" + text.String()
+			words := pageWords(html(t, dir)) + "\n=== terminal ===\n" + terminal(t, dir)
 			golden(t, name+".txt", words)
 		})
 	}
 }
+
+// flat undoes the breaks of lines.
+func flat(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -112,9 +112,8 @@ func TestPointsPage(t *testing.T) {
 			t.Errorf("%q is in the page", not)
 		}
 	}
-	var out strings.Builder
-	if err := Text(&out, dir); err != nil || !strings.Contains(out.String(), "Universal scalability law") {
-		t.Errorf("%v\n%s", err, out.String())
+	if out := terminal(t, dir); !strings.Contains(out, "Scalability") {
+		t.Error(out)
 	}
 }
 
@@ -131,9 +130,7 @@ func TestHeadlinesHaveIntervals(t *testing.T) {
 				}
 			}
 		}
-		p := gather(all)
-		p.run = &run.Run{}
-		return p
+		return gather(&run.Run{}, all)
 	}
 	for want, p := range map[string]*points{
 		"1 run of a point: no interval, which takes 6; so nothing is ranked here.":                                  many(1, map[string][]float64{"a": {1000}, "b": {2000}}),
@@ -153,7 +150,7 @@ func TestHeadlinesHaveIntervals(t *testing.T) {
 			t.Errorf("%d repetitions of %v: %+v", x.reps, x.rates, laws)
 		}
 	}
-	p := gather([]*point{madePoint("a", "server", 1, 1, 1000), madePoint("dry", "memory", 1, 1, 1e6)})
+	p := gather(&run.Run{}, []*point{madePoint("a", "server", 1, 1, 1000), madePoint("dry", "memory", 1, 1, 1e6)})
 	if got, want := p.checked(), "5,000 reads and scans were held against the keys and fields that must be there: all are right. No value was compared (--verify does that). 5,000 writes were acknowledged"; !strings.HasPrefix(got, want) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -1,12 +1,10 @@
-package report_test
+package report
 
 import (
-	"os"
 	"strings"
 	"testing"
 	"time"
 
-	"barograph/report"
 	"barograph/run"
 )
 
@@ -22,20 +20,8 @@ func TestPostsUnproven(t *testing.T) {
 		if err := p.Save(dir); err != nil {
 			t.Fatal(err)
 		}
-		path, err := report.WritePosts(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		page, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var text strings.Builder
-		if err := report.PostText(&text, p); err != nil {
-			t.Fatal(err)
-		}
 		proven := strings.Contains(want, "1 left")
-		for _, out := range []string{string(page), text.String()} {
+		for _, out := range []string{html(t, dir), terminal(t, dir)} {
 			if !strings.Contains(out, want) || !strings.Contains(out, "wrong") || strings.Contains(out, "4,320 values") || strings.Contains(out, "4,320 ") != proven || strings.Contains(out, "times as many") {
 				t.Errorf("want %q\n%.3000s", want, out)
 			}

@@ -64,25 +64,14 @@ func TestScanReportGaveUp(t *testing.T) {
 		if err := made.Save(dir); err != nil {
 			t.Fatal(err)
 		}
-		path, err := WriteScans(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		page, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var text strings.Builder
-		if err := ScanText(&text, made); err != nil {
-			t.Fatal(err)
-		}
+		page, text := html(t, dir), terminal(t, dir)
 		for _, want := range []string{"Given up", "2 paths × 16 partitions", "load: no memory", "1 configuration of 3 ended with an error", "2.50", "1.50"} {
-			if !strings.Contains(text.String(), want) {
-				t.Errorf("%q is not in\n%s", want, text.String())
+			if !strings.Contains(text, want) {
+				t.Errorf("%q is not in\n%s", want, text)
 			}
 		}
 		for _, want := range []string{"OutOfMemoryError", "3 nodes, profile tuned", "a throwaway server for each load", "load: no memory"} {
-			if !strings.Contains(string(page), want) {
+			if !strings.Contains(page, want) {
 				t.Errorf("%q is not in the page", want)
 			}
 		}
@@ -95,40 +84,22 @@ func TestScanReport(t *testing.T) {
 	if err := made.Save(dir); err != nil {
 		t.Fatal(err)
 	}
-	if !ScanFolder(dir) || ScanFolder(t.TempDir()) {
-		t.Error("the folder is not known")
-	}
-	path, err := WriteScans(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := run.ReadScans(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var text strings.Builder
-	if err := ScanText(&text, r); err != nil {
-		t.Fatal(err)
-	}
+	page, text := html(t, dir), flat(terminal(t, dir))
 	for _, want := range []string{
 		"disk reads: 98.0 MB/s of the 100 MB/s", "disk reads: 196 MB/s of the 200 MB/s", "CPU: 3.90 of 4 cores", "memory: 100 MB was left", "a cent is missing",
 		"1 path × 4 partitions", "2.00 times as fast (1.93 – 2.07) with 2 paths", "WRONG",
 		"share drawn 0.980 (0.900 – 1.00)", "none: 2 setups cannot tell", "barograph scan forecast",
 	} {
-		if !strings.Contains(text.String(), want) {
-			t.Errorf("%q is not in\n%s", want, text.String())
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
 		}
 	}
-	for _, want := range []string{"SELECT &lt;all&gt;", "By the number of disks: scan, cold", "a cent is missing", "Response time by the number of disks", "***"} {
-		if !strings.Contains(string(page), want) {
+	for _, want := range []string{"SELECT &lt;all&gt;", "a cent is missing", "Response time by the number of disks", "***"} {
+		if !strings.Contains(page, want) {
 			t.Errorf("%q is not in the page", want)
 		}
 	}
-	if strings.Contains(string(page), "<script src") || strings.Count(string(page), "<svg") < 3 {
+	if strings.Contains(page, "<script src") || strings.Count(page, "<svg") < 3 {
 		t.Error("the pictures are not all there, or the page refers to something outside it")
 	}
 }
@@ -141,13 +112,13 @@ func TestScanFolderRefuses(t *testing.T) {
 	if err := made.Save(dir); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := WriteScans(dir); err == nil {
+	if _, err := Write(dir); err == nil {
 		t.Error("a point of no configuration was taken")
 	}
 	if err := os.WriteFile(filepath.Join(dir, run.ScanFile), []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := WriteScans(dir); err == nil {
+	if _, err := Write(dir); err == nil {
 		t.Error("half a file was taken")
 	}
 }
@@ -183,11 +154,11 @@ func TestScanHeadline(t *testing.T) {
 				r.Add(run.ScanPoint{Config: config, Query: "scan", Phase: run.Cold, Free: 8e9, Devices: []measure.DiskLoad{{Read: uint64(rate * s), Busy: 1}}}, time.Duration(s*1e9), proof(t, 1), nil)
 			}
 		}
-		var b strings.Builder
-		if err := ScanText(&b, r); err != nil {
+		dir := t.TempDir()
+		if err := r.Save(dir); err != nil {
 			t.Fatal(err)
 		}
-		if text := b.String(); !strings.Contains(text, c.says) || c.saysNot != "" && strings.Contains(text, c.saysNot) {
+		if text := flat(terminal(t, dir)); !strings.Contains(text, c.says) || c.saysNot != "" && strings.Contains(text, c.saysNot) {
 			t.Errorf("%s: %q is not there, or %q is, in\n%s", name, c.says, c.saysNot, text)
 		}
 		s := gatherScans(r)

@@ -188,5 +188,5 @@ func (s *sweep) print(samples []run.Sample) error {
 	case len(samples) == 0:
 		return nil
 	}
-	return report.PointsText(s.stdout, samples)
+	return report.OfPoints(samples).Print(s.stdout)
 }
