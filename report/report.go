@@ -24,7 +24,7 @@ func Open(dir string) (*Report, error) {
 	for _, k := range []struct {
 		file string // that tells the workload
 		open func(dir string) (*Report, error)
-	}{{run.PostFile, openPosts}, {run.ScanFile, openScans}} {
+	}{{run.ScanFile, openScans}} {
 		if _, err := os.Stat(filepath.Join(dir, k.file)); !errors.Is(err, os.ErrNotExist) {
 			return k.open(dir)
 		}
@@ -35,6 +35,8 @@ func Open(dir string) (*Report, error) {
 	switch r, err := run.ReadRun(dir); {
 	case err == nil && r.Workload == run.Mixed:
 		return openPoints(dir)
+	case err == nil && r.Workload == run.Posted:
+		return openPosts(dir)
 	case err == nil && r.Workload == "faults":
 		return openKills(dir)
 	}
