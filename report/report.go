@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"embed"
-	"errors"
 	"fmt"
 	"html/template"
 	"os"
@@ -21,20 +20,14 @@ const FileName = "report.html"
 
 // Open reads a folder of any workload, or one of studies of several sizes.
 func Open(dir string) (*Report, error) {
-	for _, k := range []struct {
-		file string // that tells the workload
-		open func(dir string) (*Report, error)
-	}{{run.ScanFile, openScans}} {
-		if _, err := os.Stat(filepath.Join(dir, k.file)); !errors.Is(err, os.ErrNotExist) {
-			return k.open(dir)
-		}
-	}
 	if subs, err := growthFolders(dir); err == nil && len(subs) > 1 {
 		return openGrowth(dir)
 	}
 	switch r, err := run.ReadRun(dir); {
 	case err == nil && r.Workload == run.Mixed:
 		return openPoints(dir)
+	case err == nil && r.Workload == run.Scanned:
+		return openScans(dir)
 	case err == nil && r.Workload == run.Posted:
 		return openPosts(dir)
 	case err == nil && r.Workload == "faults":
