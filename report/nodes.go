@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,8 +11,8 @@ import (
 
 // clusters is Table 6 of the original: the same engine, design and flavour on
 // one node and on several.
-func (rs *results) clusters(s *Summary) section {
-	sec := section{Title: "Table 6 · One node and a cluster"}
+func (rs *results) clusters(s *Summary) Section {
+	sec := Section{Title: "Table 6 · One node and a cluster"}
 	var pairs []contest
 	for i := range rs.run.Archives {
 		for k := range rs.run.Archives {
@@ -29,11 +30,10 @@ func (rs *results) clusters(s *Summary) section {
 		}
 	}
 	if len(pairs) == 0 {
-		sec.Lead = "This run compares no engine on one node with the same on several: every engine in it is " + rs.places() + "."
+		sec.Words = say("This run compares no engine on one node with the same on several: every engine in it is %s.", rs.places())
 		return sec
 	}
-	t := rs.duel(s, "engine", pairs)
-	sec.Table, sec.Lead = &t, "The same engine, design and flavour on one node, then on several. "+rs.apart()
+	sec.Table, sec.Words = rs.duel(s, "engine", pairs), say("The same engine, design and flavour on one node, then on several. %s", rs.apart())
 	return sec
 }
 
@@ -42,15 +42,12 @@ func (rs *results) apart() string {
 	var shared, isolated []string
 	for i := range rs.run.Archives {
 		a := &rs.run.Archives[i]
-		to := &shared
 		switch {
 		case nodes(a) < 2:
-			continue
 		case a.Server.Isolation != nil:
-			to = &isolated
-		}
-		if !slices.Contains(*to, a.Engine) {
-			*to = append(*to, a.Engine)
+			isolated = once(isolated, a.Engine)
+		default:
+			shared = once(shared, a.Engine)
 		}
 	}
 	var out []string
@@ -75,4 +72,15 @@ func nodes(a *run.Archive) int {
 		return 0
 	}
 	return a.Server.Nodes
+}
+
+// places are where the engines of a run work, in words.
+func (rs *results) places() string {
+	var out []string
+	for _, a := range rs.run.Archives {
+		if p := map[string]string{"embedded": "embedded in the client", "server": "a single server"}[a.Place]; p != "" {
+			out = once(out, p)
+		}
+	}
+	return cmp.Or(strings.Join(out, " or "), "local")
 }

@@ -44,11 +44,12 @@ long it took until calls succeeded again.`,
 					return false, err
 				}
 				folder.Run.Data.Subset, folder.Run.Data.Copies, folder.Run.Data.Files = k.Subset, 1, len(k.Files)
-				kills, err := k.Run(c.Context(), folder)
-				if err = errors.Join(err, folder.Close()); len(kills) > 0 {
+				err = k.Run(c.Context(), folder)
+				killed := len(folder.Samples()) > 0
+				if err = errors.Join(err, folder.Close()); killed {
 					err = errors.Join(e.report(out), err)
 				}
-				return len(kills) > 0, err
+				return killed, err
 			})
 		},
 	}

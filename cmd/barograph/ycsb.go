@@ -117,7 +117,7 @@ A workload on dry: is loaded before it is run, as its memory ends with the comma
 }
 
 func (f *ycsbFlags) folder(c *cobra.Command) {
-	c.Flags().StringVar(&f.out, "out", "", "folder to make for the run: points.json, results.csv, latency.hlog, report.html")
+	c.Flags().StringVar(&f.out, "out", "", "folder to make for the run: events.jsonl, samples.csv, latency.hlog, report.html")
 }
 
 func newYCSBProperties(e *env) *cobra.Command {
@@ -226,7 +226,8 @@ func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 	if load {
 		r, err := ycsb.Load(ctx, t.KV, config, o)
 		if r != nil {
-			err = errors.Join(err, e.writeYCSB(f, r, r.Point(f.mixName(), t, 1)))
+			s, failed := r.Sample(f.mixName(), t, 1, time.Time{})
+			err = errors.Join(err, failed, e.writeYCSB(f, r, s))
 			if err == nil {
 				err = r.Err()
 			}
@@ -272,7 +273,7 @@ func (e *env) runInto(ctx context.Context, f *ycsbFlags, c *ycsb.Config, t *ycsb
 		floor := targets[1]
 		failed := floor.LoadAll(ctx, c)
 		if failed == nil {
-			var x *run.Point
+			var x run.Sample
 			x, _, failed = floor.Measure(ctx, c, floor.Options(), f.mixName(), 1)
 			failed = errors.Join(failed, folder.Add(x))
 		}
@@ -300,7 +301,7 @@ func (e *env) statusLine(c *ycsb.Config) func(p pace.Progress) {
 	}
 }
 
-func (e *env) writeYCSB(f *ycsbFlags, r *ycsb.Report, p *run.Point) (err error) {
+func (e *env) writeYCSB(f *ycsbFlags, r *ycsb.Report, s run.Sample) (err error) {
 	for _, w := range r.Warnings {
 		fmt.Fprintf(e.stderr, "barograph: %s\n", w)
 	}
@@ -321,14 +322,14 @@ func (e *env) writeYCSB(f *ycsbFlags, r *ycsb.Report, p *run.Point) (err error) 
 			return err
 		}
 	}
-	if r.Server != nil && p.Verdict == run.Equal {
-		fmt.Fprintf(e.stderr, "barograph: %s\n", report.Bottleneck(p))
+	if r.Server != nil && s.Verdict == run.Equal {
+		fmt.Fprintf(e.stderr, "barograph: %s\n", report.Bottleneck(s))
 	}
 	switch {
 	case f.csv:
-		return run.WritePointsCSV(to, []*run.Point{p})
+		return run.WriteCSV(to, []run.Sample{s})
 	case !e.json:
 		return r.WriteText(to)
 	}
-	return (&env{stdout: to}).printJSON(r.JSON(p))
+	return (&env{stdout: to}).printJSON(r.JSON(s))
 }

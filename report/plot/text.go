@@ -77,6 +77,12 @@ func (k ink) write(c draw.Canvas, pt vg.Point, a anchor, s string) {
 	c.FillString(k.face, pt, s)
 }
 
+// writeOver writes on a white ground, over what is drawn there.
+func (k ink) writeOver(c draw.Canvas, pt vg.Point, s string) {
+	fillRect(c, fade(grey(0xFF), 0.75), pt.X-3, pt.Y-3, pt.X+k.width(s)*1.06, pt.Y+10)
+	k.write(c, pt, atLeft, s)
+}
+
 // capHeight is the height of capital letters and digits, for centring.
 func (k ink) capHeight() vg.Length { return 0.716 * k.face.Font.Size }
 

@@ -33,29 +33,31 @@ type Clusters struct {
 
 // Run makes the studies and writes the folder, which the caller closes. One that
 // fails does not keep the others from being made.
-func (c *Clusters) Run(ctx context.Context, folder *run.Folder) ([]run.Kill, error) {
+func (c *Clusters) Run(ctx context.Context, folder *run.Folder) error {
 	drivers, err := c.drivers()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	c.Reject = folder.Reject
-	var kills []run.Kill
+	told := c.Progress
+	c.Reject, c.Add, c.Progress = folder.Reject, folder.Add, func(text string) {
+		told(text)
+		_ = folder.Event(run.Event{Kind: run.Step, Text: text}) // what cannot be written now fails at the next sample
+	}
 	for _, d := range drivers {
-		got, failed := c.study(ctx, folder, d)
-		if kills = append(kills, got...); failed != nil {
+		if failed := c.study(ctx, folder, d); failed != nil {
 			err = errors.Join(err, fmt.Errorf("%s: %w", d.Scheme, failed))
 			folder.Run.Warnings = append(folder.Run.Warnings, d.Scheme+" was not studied to its end: "+failed.Error())
 		}
 	}
-	for i := range kills {
-		if k := &kills[i]; k.Problem != "" {
-			err = errors.Join(err, &fault.Status{Code: fault.Differs, Err: fmt.Errorf("%s, killed during %s: %s", k.Engine, k.During, k.Problem)})
+	for _, s := range folder.Samples() {
+		if s.Verdict != run.Equal {
+			err = errors.Join(err, &fault.Status{Code: fault.Differs, Err: fmt.Errorf("%s, killed during %s: %s", s.Cell.Engine, s.Cell.At("during"), s.Problem)})
 		}
 	}
 	if c.unread > 0 || c.quarantined > 0 {
 		err = errors.Join(err, &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d lines of the data are in quarantine, %d files could not be read; the study is one of the rest", c.quarantined, c.unread)})
 	}
-	return kills, errors.Join(err, run.WriteKills(folder.Dir, kills))
+	return err
 }
 
 // drivers are those of the engines named, each with clusters of so many nodes.
@@ -82,14 +84,14 @@ func (c *Clusters) drivers() ([]*engine.Driver, error) {
 }
 
 // study starts a cluster, kills its nodes under each design, and ends it.
-func (c *Clusters) study(ctx context.Context, folder *run.Folder, d *engine.Driver) (kills []run.Kill, err error) {
+func (c *Clusters) study(ctx context.Context, folder *run.Folder, d *engine.Driver) (err error) {
 	dir, err := os.MkdirTemp(filepath.Dir(engine.LabDir()), "barograph-faults-")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // the server's own account must find its folder below
-		return nil, err
+		return err
 	}
 	o := lab.Options{Dir: filepath.Join(dir, d.Scheme), Nodes: c.Nodes, Profile: c.Profile, Owned: true}
 	if c.Isolate {
@@ -98,7 +100,7 @@ func (c *Clusters) study(ctx context.Context, folder *run.Folder, d *engine.Driv
 	c.Progress(fmt.Sprintf("%s: starting %d nodes", d.Scheme, c.Nodes))
 	l, err := lab.Up(ctx, d, o)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, l.Down()) }()
 	one := c.Options
@@ -109,16 +111,15 @@ func (c *Clusters) study(ctx context.Context, folder *run.Folder, d *engine.Driv
 	for _, n := range c.wanted(d) {
 		one.Design, one.Flavours = n, correct(d.Offers[n])
 		got, err := Run(ctx, one)
-		kills = append(kills, got.Kills...)
 		c.unread, c.quarantined = got.Unread, got.Quarantined
 		one.Reject, c.Reject = nil, nil // each line once
 		folder.Run.Data.Records, folder.Run.Data.Digest = got.Digest.Records, got.Digest.String()
 		folder.Run.Archives = append(folder.Run.Archives, about(ctx, d, &one, l))
 		if err != nil {
-			return kills, err
+			return err
 		}
 	}
-	return kills, nil
+	return nil
 }
 
 // wanted are the designs to study.

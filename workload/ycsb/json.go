@@ -3,6 +3,7 @@ package ycsb
 import (
 	"time"
 
+	"barograph/answer"
 	"barograph/measure"
 	"barograph/measure/pace"
 	"barograph/run"
@@ -16,7 +17,7 @@ type ReportJSON struct {
 	Ending       pace.Ending         `json:"ending"`
 	Operations   int64               `json:"operations"` // that ended, whatever way
 	Verdict      run.Verdict         `json:"verdict"`
-	Answers      run.Answers         `json:"answers"`
+	Answers      *answer.Tally       `json:"answers"`
 	Throughput   float64             `json:"throughput_ops_s,omitempty"`
 	Reconnects   int64               `json:"reconnects"`
 	Outage       time.Duration       `json:"outage_ns"`
@@ -28,11 +29,14 @@ type ReportJSON struct {
 	Right        bool                `json:"right"`
 }
 
-// JSON is the report, and its point, for machines.
-func (r *Report) JSON(p *run.Point) ReportJSON {
+// JSON is the report, and its sample, for machines.
+func (r *Report) JSON(s run.Sample) ReportJSON {
 	out := ReportJSON{
-		Phase: "run", Engine: p.Engine, Threads: r.Threads, Ending: r.Result.Ending, Operations: p.Operations, Verdict: p.Verdict, Answers: p.Answers, Throughput: p.Throughput,
-		Reconnects: r.Reconnects, Outage: r.Outage, Measurements: r.Measurements(), Problems: r.Problems, Warnings: r.Warnings, Server: p.Server, Machine: p.Machine, Right: r.Err() == nil,
+		Phase: "run", Engine: s.Cell.Engine, Threads: r.Threads, Ending: r.Result.Ending, Operations: r.Operations(), Verdict: s.Verdict, Answers: s.Answers,
+		Reconnects: r.Reconnects, Outage: r.Outage, Measurements: r.Measurements(), Problems: r.Problems, Warnings: r.Warnings, Right: r.Err() == nil,
+	}
+	if m := s.Measured(); m != nil {
+		out.Throughput, out.Server, out.Machine = m.Throughput, m.Used.Server, m.Machine
 	}
 	if r.Load {
 		out.Phase = "load"
