@@ -24,7 +24,7 @@ type used struct {
 	known                       bool // of the server
 }
 
-func usedBy(p *run.Point) used {
+func usedBy(p *point) used {
 	u := used{cores: float64(p.Machine.Cores), busy: p.Machine.Busy}
 	if wall := p.Client.Wall.Seconds(); wall > 0 {
 		u.client = (p.Client.User + p.Client.System).Seconds() / wall
@@ -35,9 +35,12 @@ func usedBy(p *run.Point) used {
 	return u
 }
 
-// Bottleneck says in a sentence made of a point's figures what held it back:
+// Bottleneck says what held a sample of a mix back.
+func Bottleneck(s run.Sample) string { return bottleneck(pointsOf([]run.Sample{s})[0]) }
+
+// bottleneck says in a sentence made of a point's figures what held it back:
 // the client, the server's CPU, the disk, locks, other work, or nothing.
-func Bottleneck(p *run.Point) string {
+func bottleneck(p *point) string {
 	u := usedBy(p)
 	if p.Verdict != run.Equal || u.cores == 0 || p.Client.Wall == 0 {
 		return "Not known."
@@ -81,7 +84,7 @@ func (u used) serverWords() string {
 }
 
 // cpu tells whose the cores were.
-func (u used) cpu(p *run.Point) string {
+func (u used) cpu(p *point) string {
 	all := fmt.Sprintf("the machine’s %s cores were busy to %s %%", cores(u.cores), share(u.busy))
 	switch {
 	case p.Place == "embedded":
@@ -98,7 +101,7 @@ func (u used) cpu(p *run.Point) string {
 
 // waits tells what the server's sessions were found waiting for, where one
 // kind stands out; "" where none does.
-func waits(p *run.Point) string {
+func waits(p *point) string {
 	if p.Server == nil {
 		return ""
 	}
@@ -128,7 +131,7 @@ func waits(p *run.Point) string {
 }
 
 // idle tells what is left when the cores were not.
-func (u used) idle(p *run.Point) string {
+func (u used) idle(p *point) string {
 	all := fmt.Sprintf("the machine’s %s cores were busy to %s %%, the client used %s%s", cores(u.cores), share(u.busy), cores(u.client), u.serverWords())
 	switch {
 	case p.Machine.Disk > waitDisk:

@@ -1,32 +1,30 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"barograph/run"
 )
 
 // openKills reads a folder of what became of killed nodes.
 func openKills(dir string) (*Report, error) {
-	kills, err := run.ReadKills(dir)
+	of, kills, err := run.Read(dir)
 	if err != nil {
 		return nil, err
 	}
-	f, err := openMet(dir)
-	if err != nil {
-		return nil, err
-	}
-	r := ofRun(dir, f.run, "What happens when a node dies?")
+	r := ofRun(dir, of, "What happens when a node dies?")
 	r.Name, r.Data = "killed nodes · "+filepath.Base(dir), map[string]any{"kills": kills}
-	r.Facts = append([]Fact{{"Data", fmt.Sprintf("%s. %s.", f.run.Data.Source, several(f.run.Data.Files, "file"))}}, runFacts(f.run)...)
+	r.Facts = append([]Fact{{"Data", fmt.Sprintf("%s. %s.", of.Data.Source, several(of.Data.Files, "file"))}}, runFacts(of)...)
 	r.Answers = append(r.Answers, headline("%s", killsInWords(kills)))
 	messages := table("engine", "during", "times", "message")
 	for _, k := range kills {
-		for _, m := range slices.Sorted(maps.Keys(k.Messages)) {
-			messages.add("", text(k.Engine), text(k.During), whole(k.Messages[m]), text(m))
+		for _, m := range slices.Sorted(maps.Keys(k.Kill.Messages)) {
+			messages.add("", text(k.Cell.Engine), text(k.Cell.At("during")), whole(k.Kill.Messages[m]), text(m))
 		}
 	}
 	r.Sections = filled(
@@ -49,14 +47,15 @@ func badIf(wrong bool, c Cell) Cell {
 	return c
 }
 
-func killsInWords(kills []run.Kill) string {
+func killsInWords(kills []run.Sample) string {
 	var lost, acknowledged int64
 	wrong, broken := 0, 0
-	for _, k := range kills {
+	for _, s := range kills {
+		k := s.Kill
 		lost += k.Acknowledged - k.Found
 		acknowledged += k.Acknowledged
 		wrong += k.Wrong
-		if k.Problem != "" {
+		if s.Problem != "" {
 			broken++
 		}
 	}
@@ -68,21 +67,23 @@ func killsInWords(kills []run.Kill) string {
 }
 
 // killed is the table of one kind of kill, with columns of its own.
-func killed(kills []run.Kill, during string, own []string, cells func(k *run.Kill) []Cell) *Table {
-	t := table(slices.Concat([]string{"engine", "design", "node killed"}, own, []string{"errors", "recovered (s)", "longest silence (s)", "node back (s)", "what was wrong"})...)
+func killed(kills []run.Sample, during string, own []string, cells func(k *run.Kill) []Cell) *Table {
+	t := table(slices.Concat([]string{"engine", "design", "node killed"}, own, []string{"errors", "recovered (s)", "longest silence (s)", "node back (s)", "proof", "what was wrong"})...)
 	t.Note = "Seconds count from the kill. Recovered: the first success after the last error, – = there was no error. Silence: the longest time without a success. What lost or changed anything has no times. " +
 		"Node 1 is the one whose address clients were given."
 	for i := range kills {
-		if k := &kills[i]; k.During == during {
-			t.add("", slices.Concat(texts(k.Engine, k.Design, fmt.Sprintf("%d of %d", k.Node, k.Nodes)), cells(k), []Cell{whole(k.Errors), lapse(k.Recovered), lapse(k.Silence), lapse(k.Back), bad(k.Problem)})...)
+		s, k, m := &kills[i], kills[i].Kill, cmp.Or(kills[i].Measured(), &run.Measured{})
+		if s.Cell.At("during") == during {
+			t.add("", slices.Concat(texts(s.Cell.Engine, s.Cell.At("design"), fmt.Sprintf("%d of %d", k.Node, k.Nodes)), cells(k),
+				[]Cell{whole(k.Errors), lapse(m.Recovered), lapse(m.Silence), lapse(m.Total), text(string(s.Proof)), bad(s.Problem)})...)
 		}
 	}
 	return t
 }
 
 // lapse is a time in seconds; – where nothing took any.
-func lapse(t run.Time) Cell {
-	if t.Duration() == 0 {
+func lapse(t time.Duration) Cell {
+	if t == 0 {
 		return dim(none)
 	}
 	return value(t.Seconds(), fmt.Sprintf("%.2f", t.Seconds()))

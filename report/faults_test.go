@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"barograph/answer"
 	"barograph/run"
 )
 
@@ -17,14 +18,26 @@ func madeKills(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kills := []run.Kill{
-		{Engine: "valkey", Design: "keyvalue", During: run.DuringLoad, Nodes: 3, Node: 2, Acknowledged: 1000, Found: 1000, Whole: true, Back: run.Proven(5*time.Second, proof(t, 1)), Silence: run.Proven(time.Second, proof(t, 1))},
-		{Engine: "valkey", Design: "keyvalue", During: run.DuringLoad, Nodes: 3, Node: 1, Acknowledged: 1000, Found: 10, Errors: 2, Messages: map[string]int{"CLUSTERDOWN": 2}, Problem: "3 files <lost>"},
-		{Engine: "valkey", Design: "keyvalue", During: run.DuringQuestions, Nodes: 3, Node: 3, Right: 50, Amid: 20, Recovered: run.Proven(7*time.Second, proof(t, 1))},
-		{Engine: "valkey", Design: "keyvalue", During: run.DuringQuestions, Nodes: 3, Node: 3, Right: 50, Wrong: 4, Problem: "rows are missing"},
-	}
-	if err := run.WriteKills(dir, kills); err != nil {
-		t.Fatal(err)
+	bad := &answer.Diff{Problem: "rows are missing"}
+	for i, k := range []struct {
+		during string
+		kill   run.Kill
+		times  run.Measured
+		err    error
+	}{
+		{run.DuringLoad, run.Kill{Nodes: 3, Node: 2, Acknowledged: 1000, Found: 1000, Whole: true}, run.Measured{Total: 5 * time.Second, Silence: time.Second}, nil},
+		{run.DuringLoad, run.Kill{Nodes: 3, Node: 1, Acknowledged: 1000, Found: 10, Errors: 2, Messages: map[string]int{"CLUSTERDOWN": 2}}, run.Measured{Total: 8 * time.Second}, &answer.Diff{Problem: "3 files <lost>"}},
+		{run.DuringQuestions, run.Kill{Nodes: 3, Node: 3, Right: 50, Amid: 20}, run.Measured{Recovered: 7 * time.Second}, nil},
+		{run.DuringQuestions, run.Kill{Nodes: 3, Node: 3, Right: 50, Wrong: 4}, run.Measured{}, bad},
+	} {
+		design := "keyvalue"
+		if k.err == bad { // a design of its own: it takes all times of its cell
+			design = "document"
+		}
+		s := run.Sample{Cell: run.NewCell("faults", "valkey", "design", design, "during", k.during), Rep: i, Kill: &k.kill}
+		if err := folder.Add(s.Judge(&k.times, proof(t, 1), k.err)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := folder.Close(); err != nil {
 		t.Fatal(err)
@@ -44,7 +57,7 @@ func TestKilledNodes(t *testing.T) {
 			}
 		}
 	}
-	if strings.Contains(page, "<lost>") || strings.Contains(page, "repetitions of each cell") {
+	if strings.Contains(page, "8.00") || strings.Contains(page, "5.00") || strings.Contains(page, "<lost>") || strings.Contains(page, "repetitions of each cell") {
 		t.Error("text of a cluster is not escaped, or facts of timed questions are shown")
 	}
 }

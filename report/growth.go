@@ -13,7 +13,6 @@ import (
 	"barograph/fault"
 	"barograph/measure"
 	"barograph/report/plot"
-	"barograph/run"
 )
 
 // growthFolders are the studies below dir, by their number of copies.
@@ -43,7 +42,7 @@ type GrowthSummary struct {
 
 // GrowthLaw is how the time of one way of asking one case grows.
 type GrowthLaw struct {
-	run.Cell
+	Asked
 	measure.Growth
 	Times []measure.Estimate `json:"times_ms"` // median and its 95 % interval, by size
 	Far   measure.Estimate   `json:"far_ms"`   // predicted for FarDocuments
@@ -93,8 +92,8 @@ func (g *growth) fit() error {
 	g.sum.Sizes, g.sum.Document = g.sizes, g.documents()
 	g.sum.Far = float64(FarDocuments) / float64(g.sum.Document)
 	sizes := make([]float64, len(g.sizes))
-	laws, times := map[run.Cell]*GrowthLaw{}, map[run.Cell][][]float64{}
-	var order []run.Cell
+	laws, times := map[Asked]*GrowthLaw{}, map[Asked][][]float64{}
+	var order []Asked
 	for i, f := range g.folders {
 		sizes[i] = float64(g.sizes[i])
 		g.sum.Wrong += f.sum.Wrong + f.sum.Failed + f.sum.Incomplete
@@ -103,11 +102,11 @@ func (g *growth) fit() error {
 				if k.Times == nil {
 					continue
 				}
-				if order = once(order, k.Cell); laws[k.Cell] == nil {
-					laws[k.Cell] = &GrowthLaw{Cell: k.Cell, Floor: k.Floor}
+				if order = once(order, k.Asked); laws[k.Asked] == nil {
+					laws[k.Asked] = &GrowthLaw{Asked: k.Asked, Floor: k.Floor}
 				}
-				times[k.Cell] = append(times[k.Cell], k.Times.values)
-				laws[k.Cell].Times = append(laws[k.Cell].Times, measure.Estimate{Value: float64(k.Times.Median), Low: float64(k.Times.Lo), High: float64(k.Times.Hi)})
+				times[k.Asked] = append(times[k.Asked], k.Times.values)
+				laws[k.Asked].Times = append(laws[k.Asked].Times, measure.Estimate{Value: float64(k.Times.Median), Low: float64(k.Times.Lo), High: float64(k.Times.Hi)})
 			}
 		}
 	}
@@ -177,9 +176,9 @@ func (g *growth) bounds() string {
 func (g *growth) sentence() string {
 	bent, cases, most := map[string]bool{}, map[string]int{}, 0 // of ways: not shown to be flat in some case; in so many cases
 	for _, l := range g.sum.Laws {
-		cases[l.Way()]++
-		bent[l.Way()] = bent[l.Way()] || l.Floor || !l.told() || l.Exponent.High >= flatExponent
-		most = max(most, cases[l.Way()])
+		cases[l.Way.String()]++
+		bent[l.Way.String()] = bent[l.Way.String()] || l.Floor || !l.told() || l.Exponent.High >= flatExponent
+		most = max(most, cases[l.Way.String()])
 	}
 	flat := map[string]bool{}
 	for way, n := range cases {
@@ -310,7 +309,7 @@ func (g *growth) pictures() (out []Section) {
 func (g *growth) draw(title, subtitle string, laws []GrowthLaw, width int) Drawing {
 	p := plot.Lines{Frame: plot.Frame{Title: title, Subtitle: subtitle, XLabel: "copies of the data in the archive", YLabel: "median time (ms)", Width: width}, By: plot.Sizes}
 	for _, l := range laws {
-		c := plot.Curve{Name: fmt.Sprintf("%s (%s)", l.Way(), signed(l.Exponent.Value)), Group: l.Engine}
+		c := plot.Curve{Name: fmt.Sprintf("%s (%s)", l.Way.String(), signed(l.Exponent.Value)), Group: l.Engine}
 		if width > 0 {
 			c.Name, c.Group = fmt.Sprintf("%s (%s)", l.Flavour, signed(l.Exponent.Value)), ""
 		}

@@ -17,7 +17,7 @@ func (rs *results) loads() Section {
 		Panels: []plot.Panel{{Title: "load rate", XLabel: "thousand records/s"}, {Title: "size on disk", XLabel: "MB"}, {Title: "size per record", XLabel: "bytes"}}}
 	drawn := false
 	for _, a := range rs.run.Archives {
-		w := way{a.Engine, a.Design, ""}
+		w := Way{a.Engine, a.Design, ""}
 		l := rs.loadOf(a)
 		end := []Cell{numeric(l.disk), numeric(l.disk * 1e6 / float64(d.Records)), numeric(l.disk * 1e6 / float64(d.Bytes)), whole(a.Objects), text(a.Object), {Text: "whole", Class: "ok"}}
 		if !a.Whole {

@@ -20,10 +20,11 @@ func (f *folder) planSection() Section {
 	for _, c := range append(slices.Clone(f.cases), run.Case{}) {
 		part := Section{Title: cmp.Or(c.Name, "other"), Folded: true}
 		for _, p := range f.plans {
-			if p.Cell.Case != c.Name {
+			asked := askedOf(p.Cell)
+			if asked.Case != c.Name {
 				continue
 			}
-			shown := Section{ID: planAnchor(p.Cell), Class: "plan", Title: way{p.Cell.Engine, p.Cell.Design, p.Cell.Flavour}.String(), Text: p.Text, Folded: true}
+			shown := Section{ID: planAnchor(asked), Class: "plan", Title: asked.Way.String(), Text: p.Text, Folded: true}
 			if c.Name == "" {
 				shown.ID, shown.Title = "", p.Name
 			}
@@ -34,7 +35,7 @@ func (f *folder) planSection() Section {
 			part.Parts = append(part.Parts, shown)
 		}
 		place := func(s Section) int {
-			return slices.IndexFunc(f.ways, func(w way) bool { return w.String() == s.Title })
+			return slices.IndexFunc(f.ways, func(w Way) bool { return w.String() == s.Title })
 		}
 		slices.SortStableFunc(part.Parts, func(a, b Section) int { return place(a) - place(b) })
 		part.Small = count(len(part.Parts))
@@ -47,7 +48,7 @@ func (f *folder) planSection() Section {
 }
 
 // planAnchor is the place of a cell's plan in the page.
-func planAnchor(c run.Cell) string {
+func planAnchor(c Asked) string {
 	return "plan-" + strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '-' || r == '_' {
 			return r
@@ -71,7 +72,7 @@ func (f *folder) method() Section {
 			{"Garbage collector", fmt.Sprintf("%s, %s in pauses, the longest %s", several(int(c.GCs), "cycle"), elapsed(c.GCPause), elapsed(c.GCPauseMax))},
 		}
 	}
-	again := Section{Title: "To repeat it", Text: commandLine(f.run.Args), Notes: []string{fmt.Sprintf("Seed %d fixes the order of the repetitions and the bootstrap. All repetitions are in results.csv and results.parquet beside this file, histograms in latency.hlog, queries and plans in plans/, unreadable lines in quarantine.csv.", f.run.Seed)}}
+	again := Section{Title: "To repeat it", Text: commandLine(f.run.Args), Notes: []string{fmt.Sprintf("Seed %d fixes the order of the repetitions and the bootstrap. All repetitions are in samples.csv and samples.parquet beside this file, histograms in latency.hlog, queries and plans in plans/, unreadable lines in quarantine.csv.", f.run.Seed)}}
 	s.Parts = []Section{load, again}
 	return s
 }

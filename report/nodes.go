@@ -21,7 +21,7 @@ func (rs *results) clusters(s *Summary) Section {
 				continue
 			}
 			for _, w := range rs.ways {
-				other := way{b.Engine, b.Design, w.Flavour}
+				other := Way{b.Engine, b.Design, w.Flavour}
 				if w.Engine == a.Engine && w.Design == a.Design && slices.Contains(rs.ways, other) {
 					name := fmt.Sprintf("%s %s %s: %s → %d", scheme(a), a.Design, w.Flavour, several(nodes(a), "node"), nodes(b))
 					pairs = append(pairs, contest{name, w, other})

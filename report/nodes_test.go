@@ -29,11 +29,9 @@ func TestNodesAndClientTime(t *testing.T) {
 			design = "memory"
 		}
 		for rep := range 7 {
-			samples = append(samples, run.Sample{
-				Cell:  run.Cell{Engine: c.engine, Design: design, Case: "test_1", Flavour: c.flavour},
-				Phase: run.Warm, Rep: rep, Verdict: run.Equal, Rows: 10, Keys: 4, First: time.Millisecond,
-				Total: c.total * time.Millisecond, Client: c.client * time.Millisecond, Derive: 100 * time.Microsecond,
-			})
+			samples = append(samples, run.Sample{Cell: run.AnswerCell(c.engine, design, "test_1", c.flavour), Phase: run.Warm, Rep: rep}.Judge(&run.Measured{
+				Keys: 4, First: time.Millisecond, Total: c.total * time.Millisecond, CPU: c.client * time.Millisecond, Derive: 100 * time.Microsecond,
+			}, proof(t, 10), nil))
 		}
 	}
 	rs := collect(r, samples, nil)

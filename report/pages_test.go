@@ -62,7 +62,7 @@ func madePosts(t *testing.T) string {
 // one point that is wrong.
 func madeSweep(t *testing.T) string {
 	t.Helper()
-	var all []*run.Point
+	var all []*point
 	for rep := 1; rep <= 6; rep++ {
 		for i, n := range []int{1, 2, 4, 8} {
 			p := madePoint("postgres", "server", n, rep, []float64{1000, 1900, 3300, 4800}[i]+float64(rep))
@@ -72,7 +72,7 @@ func madeSweep(t *testing.T) string {
 		}
 	}
 	bad := madePoint("mariadb", "server", 8, 1, 123456)
-	bad.Judge(run.Answers{Wrong: 17, Succeeded: 1, Found: 1}, &os.PathError{Op: "ask", Path: "x", Err: os.ErrInvalid})
+	bad = judged(bad.Sample, bad.Measured, run.Answers{Wrong: 17, Succeeded: 1, Found: 1}, &os.PathError{Op: "ask", Path: "x", Err: os.ErrInvalid})
 	return madeFolder(t, append(all, bad)...)
 }
 

@@ -15,7 +15,7 @@ import (
 // points is a folder of points, gathered: throughput and latency.
 type points struct {
 	run     *run.Run
-	all     []*run.Point
+	all     []*point
 	cells   []*pointCell // in the order of the table
 	mixes   []string
 	engines []string // as the tables name them, in order; the floor is not among them
@@ -26,7 +26,7 @@ type pointCell struct {
 	mix, engine string // as the tables name it
 	threads     int
 	floor       bool
-	reps        []*run.Point // all of them right, unless problem is set
+	reps        []*point // all of them right, unless problem is set
 	problem     string
 	verdict     run.Verdict
 
@@ -34,27 +34,47 @@ type pointCell struct {
 	known      bool // the estimate is an interval, no mere range
 }
 
+// point is a sample as the tables need it; what is not right has nothing measured.
+type point struct {
+	run.Sample
+	run.Measured
+	Mix, Engine, Layout string
+	Threads             int
+	Target              float64
+}
+
+func pointsOf(samples []run.Sample) (all []*point) {
+	for _, s := range samples {
+		c := s.Cell
+		p := &point{Sample: s, Mix: c.At("mix"), Engine: c.Engine, Layout: c.At("layout"), Threads: int(c.Number("threads")), Target: c.Number("target_ops_s")}
+		p.Measured = *cmp.Or(s.Measured(), &run.Measured{Mix: &run.Mix{}, Used: &run.Used{}})
+		p.Answers = cmp.Or(p.Answers, &run.Answers{})
+		all = append(all, p)
+	}
+	return all
+}
+
 func openPoints(dir string) (*Report, error) {
-	r, all, err := run.ReadPoints(dir, false)
+	r, samples, err := run.Read(dir)
 	if err != nil {
 		return nil, err
 	}
-	p := gather(r, all)
+	p := gather(r, pointsOf(samples))
 	out := ofRun(dir, r, "How much does each engine bear, and at what latency?")
-	out.Data = map[string]any{"run": r, "points": all}
+	out.Data = map[string]any{"run": r, "samples": samples}
 	p.fill(out)
 	return out, nil
 }
 
 // OfPoints is the report of points that are in no folder.
-func OfPoints(all []*run.Point) *Report {
+func OfPoints(samples []run.Sample) *Report {
 	out := &Report{}
-	gather(&run.Run{}, all).fill(out)
+	gather(&run.Run{}, pointsOf(samples)).fill(out)
 	return out
 }
 
 // gather makes cells of points.
-func gather(r *run.Run, all []*run.Point) *points {
+func gather(r *run.Run, all []*point) *points {
 	p := &points{run: r, all: all}
 	layouts := map[string][]string{}
 	for _, x := range all {
@@ -87,7 +107,7 @@ func gather(r *run.Run, all []*run.Point) *points {
 }
 
 // add adds a repetition; one that is not right takes the numbers of all.
-func (c *pointCell) add(x *run.Point) {
+func (c *pointCell) add(x *point) {
 	c.reps = append(c.reps, x)
 	if x.Verdict != run.Equal && c.problem == "" {
 		c.problem, c.verdict = x.Problem, x.Verdict
@@ -109,10 +129,10 @@ func (c *pointCell) settle() {
 	}
 }
 
-func throughput(x *run.Point) float64 { return x.Throughput }
+func throughput(x *point) float64 { return x.Throughput }
 
 // over are the figures of all repetitions.
-func (c *pointCell) over(of func(x *run.Point) float64) (out []float64) {
+func (c *pointCell) over(of func(x *point) float64) (out []float64) {
 	for _, x := range c.reps {
 		out = append(out, of(x))
 	}
@@ -135,13 +155,13 @@ func percentiles() []percentile {
 
 // p95 is the median over the repetitions of the 95th percentile, in ms.
 func (c *pointCell) p95() float64 {
-	return measure.Median(c.over(func(x *run.Point) float64 { return ms(x.Response.P95) }))
+	return measure.Median(c.over(func(x *point) float64 { return ms(x.Response.P95) }))
 }
 
 // middle is the repetition whose throughput is the median's neighbour: the one
 // that stands for the cell where only one can.
-func (c *pointCell) middle() *run.Point {
-	return slices.MinFunc(c.reps, func(a, b *run.Point) int {
+func (c *pointCell) middle() *point {
+	return slices.MinFunc(c.reps, func(a, b *point) int {
 		return cmp.Compare(math.Abs(a.Throughput-c.throughput.Value), math.Abs(b.Throughput-c.throughput.Value))
 	})
 }
@@ -228,7 +248,7 @@ func (p *points) checked() string {
 	var a run.Answers
 	for _, x := range p.all {
 		if x.Place != floorPlace || len(p.engines) == 0 {
-			a.Add(x.Answers)
+			a.Add(*x.Answers)
 		}
 	}
 	if a.Found == 0 {
@@ -262,11 +282,11 @@ func degree(a run.Answers) string {
 
 // rates are operations per second by interval. The last interval is left out
 // where it is not whole.
-func rates(x *run.Point) []float64 {
+func rates(x *point) []float64 {
 	if x.Interval <= 0 {
 		return nil
 	}
-	n := min(len(x.Series), max(1, int(x.Elapsed/x.Interval)))
+	n := min(len(x.Series), max(1, int(x.Total/x.Interval)))
 	out := make([]float64, n)
 	for i := range out {
 		out[i] = float64(x.Series[i].Ended) / x.Interval.Seconds()

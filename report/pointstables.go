@@ -60,7 +60,7 @@ func (p *points) section(mix string) Section {
 	held := Section{Title: "What held it back", Table: p.used(mix), Terminal: true}
 	over := Section{Title: "Over time", Small: "each engine at its highest throughput", Beside: true}
 	for _, c := range p.tops(mix) {
-		held.Words = append(held.Words, Words{"", fmt.Sprintf("%s, %s: %s", c.engine, several(c.threads, "thread"), Bottleneck(c.middle()))})
+		held.Words = append(held.Words, Words{"", fmt.Sprintf("%s, %s: %s", c.engine, several(c.threads, "thread"), bottleneck(c.middle()))})
 		if len(c.middle().Series) > 2 {
 			over.Pictures = append(over.Pictures, c.timeline())
 		}
@@ -161,7 +161,7 @@ func (c *pointCell) numbers() []Cell {
 	}
 	out := []Cell{estimate(c.throughput)}
 	for _, q := range percentiles()[1:] {
-		out = append(out, numeric(measure.Median(c.over(func(x *run.Point) float64 { return ms(q.of(&x.Response)) }))))
+		out = append(out, numeric(measure.Median(c.over(func(x *point) float64 { return ms(q.of(&x.Response)) }))))
 	}
 	client, server, a := []float64{}, []float64{}, run.Answers{}
 	for _, x := range c.reps {
@@ -170,7 +170,7 @@ func (c *pointCell) numbers() []Cell {
 		if x.Server != nil && x.Server.Local {
 			server = append(server, float64(x.Server.Used.CPU.Microseconds())/n)
 		}
-		a.Add(x.Answers)
+		a.Add(*x.Answers)
 	}
 	return append(out, numeric(measure.Median(client)), numeric(measure.Median(server)), whole(a.Found), text(degree(a)))
 }

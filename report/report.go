@@ -24,7 +24,7 @@ func Open(dir string) (*Report, error) {
 	for _, k := range []struct {
 		file string // that tells the workload
 		open func(dir string) (*Report, error)
-	}{{run.KillsFile, openKills}, {run.PostFile, openPosts}, {run.ScanFile, openScans}} {
+	}{{run.PostFile, openPosts}, {run.ScanFile, openScans}} {
 		if _, err := os.Stat(filepath.Join(dir, k.file)); !errors.Is(err, os.ErrNotExist) {
 			return k.open(dir)
 		}
@@ -32,8 +32,14 @@ func Open(dir string) (*Report, error) {
 	if subs, err := growthFolders(dir); err == nil && len(subs) > 1 {
 		return openGrowth(dir)
 	}
-	if r, err := run.ReadRun(dir); err == nil && r.Workload == run.Mixed {
+	r, err := run.ReadRun(dir)
+	switch {
+	case err != nil:
+		return nil, err
+	case r.Workload == run.Mixed:
 		return openPoints(dir)
+	case r.Workload == "faults":
+		return openKills(dir)
 	}
 	f, err := openMet(dir)
 	if err != nil {

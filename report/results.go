@@ -29,15 +29,25 @@ func (s state) String() string {
 
 func upper(s state) string { return strings.ToUpper(s.String()) }
 
-// way is an engine, a design and a flavour: what can be chosen.
-type way struct{ Engine, Design, Flavour string }
+// Way is an engine, a design and a flavour: what can be chosen.
+type Way struct {
+	Engine  string `json:"engine"`
+	Design  string `json:"design"`
+	Flavour string `json:"flavour"`
+}
 
-func (w way) String() string {
+func (w Way) String() string {
 	return strings.TrimSuffix(w.Engine+" · "+w.Design+" · "+w.Flavour, " · ")
 }
 
-func (w way) at(name string) run.Cell {
-	return run.Cell{Engine: w.Engine, Design: w.Design, Case: name, Flavour: w.Flavour}
+// Asked is a case that is asked in some way: a cell of the workload met.
+type Asked struct {
+	Way
+	Case string `json:"case"`
+}
+
+func askedOf(c run.Cell) Asked {
+	return Asked{Way{c.Engine, c.At("design"), c.At("flavour")}, c.At("case")}
 }
 
 // result is what a run knows of a cell. Samples are kept only while the state is equal.
@@ -45,7 +55,7 @@ type result struct {
 	state       state
 	problem     string
 	rows        int // that came; −1 = not known
-	warm, cold  []run.Sample
+	warm, cold  []*run.Measured
 	coldProblem string // a cold start that gave no answer: then there are no cold times
 }
 
@@ -53,9 +63,9 @@ type result struct {
 type results struct {
 	run      *run.Run
 	cases    []run.Case
-	archives []way // without flavours
-	ways     []way
-	cells    map[run.Cell]*result
+	archives []Way // without flavours
+	ways     []Way
+	cells    map[Asked]*result
 }
 
 // flavourOrder is the order in which ways of asking are listed; others follow.
@@ -66,20 +76,20 @@ func flavourOrder() []string {
 // collect sorts samples and plans into cells. A cell is wrong or failed as soon
 // as one of its samples is, and then has no times.
 func collect(r *run.Run, samples []run.Sample, plans []run.Plan) *results {
-	out := &results{run: r, cases: slices.Clone(r.Cases), cells: map[run.Cell]*result{}}
+	out := &results{run: r, cases: slices.Clone(r.Cases), cells: map[Asked]*result{}}
 	for _, a := range r.Archives {
-		out.archives = once(out.archives, way{a.Engine, a.Design, ""})
+		out.archives = once(out.archives, Way{a.Engine, a.Design, ""})
 	}
 	for _, p := range plans {
 		if p.Cell != (run.Cell{}) {
-			out.cell(p.Cell).raise(untimed, "")
+			out.cell(askedOf(p.Cell)).raise(untimed, "")
 		}
 	}
 	for _, s := range samples {
 		out.add(s)
 	}
 	for c, res := range out.cells {
-		if !out.archive(way{c.Engine, c.Design, ""}).Whole && res.state != failed && res.state != wrong {
+		if !out.archive(c.Way).Whole && res.state != failed && res.state != wrong {
 			res.raise(incomplete, "the archive does not hold the whole data")
 		}
 		if res.state != equal {
@@ -101,12 +111,12 @@ func once[T comparable](all []T, v T) []T {
 	return append(all, v)
 }
 
-func (rs *results) cell(c run.Cell) *result {
+func (rs *results) cell(c Asked) *result {
 	res := rs.cells[c]
 	if res == nil {
 		res = &result{rows: -1}
 		rs.cells[c] = res
-		rs.archives, rs.ways = once(rs.archives, way{c.Engine, c.Design, ""}), once(rs.ways, way{c.Engine, c.Design, c.Flavour})
+		rs.archives, rs.ways = once(rs.archives, Way{c.Engine, c.Design, ""}), once(rs.ways, c.Way)
 		if !slices.ContainsFunc(rs.cases, func(k run.Case) bool { return k.Name == c.Case }) {
 			rs.cases = append(rs.cases, run.Case{Name: c.Case})
 		}
@@ -121,20 +131,19 @@ func (r *result) raise(s state, problem string) {
 }
 
 func (rs *results) add(s run.Sample) {
-	res := rs.cell(s.Cell)
+	res := rs.cell(askedOf(s.Cell))
 	switch s.Verdict {
 	case run.Equal:
 		res.raise(equal, "")
 		if res.state == equal {
 			res.rows = s.Rows
 		}
-		if s.Total <= 0 {
-			return // nothing was timed
-		}
-		if s.Phase == run.Cold {
-			res.cold = append(res.cold, s)
-		} else {
-			res.warm = append(res.warm, s)
+		switch m := s.Measured(); {
+		case m == nil: // nothing was timed
+		case s.Phase == run.Cold:
+			res.cold = append(res.cold, m)
+		default:
+			res.warm = append(res.warm, m)
 		}
 	case run.Wrong:
 		if res.state < wrong {
@@ -153,18 +162,18 @@ func (rs *results) add(s run.Sample) {
 
 // sortWays puts the ways into the order of the archives, then of the flavours.
 func (rs *results) sortWays() {
-	place := func(w way) int {
+	place := func(w Way) int {
 		f := slices.Index(flavourOrder(), w.Flavour)
-		return slices.Index(rs.archives, way{w.Engine, w.Design, ""})*100 + (f+100)%100
+		return slices.Index(rs.archives, Way{w.Engine, w.Design, ""})*100 + (f+100)%100
 	}
-	slices.SortStableFunc(rs.ways, func(a, b way) int {
+	slices.SortStableFunc(rs.ways, func(a, b Way) int {
 		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a.Flavour, b.Flavour))
 	})
 }
 
 // archive is what the run knows of a way's archive; one that it does not know
 // is not whole.
-func (rs *results) archive(w way) run.Archive {
+func (rs *results) archive(w Way) run.Archive {
 	i := slices.IndexFunc(rs.run.Archives, func(a run.Archive) bool { return a.Engine == w.Engine && a.Design == w.Design })
 	if i < 0 {
 		return run.Archive{}
@@ -177,13 +186,13 @@ func (rs *results) archive(w way) run.Archive {
 const floorPlace = "memory"
 
 // aside reports whether the times of a way are shown but compared with nothing.
-func (rs *results) aside(w way) bool {
+func (rs *results) aside(w Way) bool {
 	a := rs.archive(w)
 	return a.Place == floorPlace || a.Unranked != ""
 }
 
 // class is that of a way's rows.
-func (rs *results) class(w way) string {
+func (rs *results) class(w Way) string {
 	if rs.aside(w) {
 		return "floor"
 	}
@@ -191,8 +200,8 @@ func (rs *results) class(w way) string {
 }
 
 // at returns a cell, absent ones too.
-func (rs *results) at(w way, name string) *result {
-	if res := rs.cells[w.at(name)]; res != nil {
+func (rs *results) at(w Way, name string) *result {
+	if res := rs.cells[Asked{w, name}]; res != nil {
 		return res
 	}
 	return &result{rows: -1}
@@ -208,17 +217,17 @@ func (rs *results) tally() map[state]int {
 }
 
 // times are those of samples, in ms.
-func times(samples []run.Sample, of func(*run.Sample) time.Duration) []float64 {
+func times(samples []*run.Measured, of func(*run.Measured) time.Duration) []float64 {
 	out := make([]float64, len(samples))
 	for i := range samples {
-		out[i] = ms(of(&samples[i]))
+		out[i] = ms(of(samples[i]))
 	}
 	return out
 }
 
 // positive is the median of durations in ms of which any is above zero, else
 // NaN: zero stands for "not measured".
-func positive(samples []run.Sample, of func(*run.Sample) time.Duration) Number {
+func positive(samples []*run.Measured, of func(*run.Measured) time.Duration) Number {
 	vs := times(samples, of)
 	if slices.ContainsFunc(vs, func(v float64) bool { return v > 0 }) {
 		return Number(measure.Median(vs))
@@ -226,4 +235,4 @@ func positive(samples []run.Sample, of func(*run.Sample) time.Duration) Number {
 	return nan()
 }
 
-func total(s *run.Sample) time.Duration { return s.Total }
+func total(m *run.Measured) time.Duration { return m.Total }

@@ -32,9 +32,7 @@ func (s *Summary) right() bool { return s.Wrong+s.Failed+s.Incomplete == 0 }
 
 // Rank is the place of a way over all cases.
 type Rank struct {
-	Engine  string `json:"engine"`
-	Design  string `json:"design"`
-	Flavour string `json:"flavour"`
+	Way
 	// Ratio is the geometric mean, over the cases, of the median divided by that
 	// of the fastest way of the case: 1 = the fastest in every case.
 	Ratio Number `json:"ratio_geometric_mean"`
@@ -45,8 +43,6 @@ type Rank struct {
 	// Unbeaten counts the cases in which no way was faster by more than the noise.
 	Unbeaten int `json:"unbeaten_cases"`
 }
-
-func (r *Rank) way() way { return way{r.Engine, r.Design, r.Flavour} }
 
 // CaseSummary compares the ways of asking one case.
 type CaseSummary struct {
@@ -64,7 +60,7 @@ type CaseSummary struct {
 // CellSummary is one way of asking a case. Times is nil unless every
 // repetition gave the reference answer.
 type CellSummary struct {
-	run.Cell
+	Asked
 	Verdict string `json:"verdict"` // equal, wrong, failed, incomplete, not timed, no rows
 	Problem string `json:"problem,omitempty"`
 	Floor   bool   `json:"floor,omitempty"` // the client's own cost: in no ranking
@@ -154,7 +150,7 @@ func (rs *results) summariseCase(c run.Case) CaseSummary {
 			continue
 		}
 		a := rs.archive(w)
-		sum := CellSummary{Cell: w.at(c.Name), Verdict: res.state.String(), Problem: res.problem, Floor: a.Place == floorPlace, Unranked: a.Unranked, Rows: res.rows}
+		sum := CellSummary{Asked: Asked{w, c.Name}, Verdict: res.state.String(), Problem: res.problem, Floor: a.Place == floorPlace, Unranked: a.Unranked, Rows: res.rows}
 		if res.state == equal && len(res.warm) > 0 && res.rows > 0 { // what an empty answer costs says nothing
 			sum.Times = summariseTimes(res, c)
 		} else if res.state == equal { // proven, but only cold or not at all timed
@@ -173,7 +169,7 @@ func (rs *results) summariseCase(c run.Case) CaseSummary {
 func nan() Number { return Number(math.NaN()) }
 
 // median of samples in ms, with its interval.
-func median(samples []run.Sample) (mid, lo, hi Number) {
+func median(samples []*run.Measured) (mid, lo, hi Number) {
 	e := measure.MedianEstimate(times(samples, total))
 	return Number(e.Value), Number(e.Low), Number(e.High)
 }
@@ -181,8 +177,8 @@ func median(samples []run.Sample) (mid, lo, hi Number) {
 func summariseTimes(res *result, c run.Case) *Times {
 	t := &Times{
 		N: len(res.warm), Keys: res.warm[0].Keys, ColdN: len(res.cold), ColdProblem: res.coldProblem, values: times(res.warm, total),
-		FirstRow: positive(res.warm, func(s *run.Sample) time.Duration { return s.First }), Server: positive(res.warm, func(s *run.Sample) time.Duration { return s.Server }),
-		Client: positive(res.warm, func(s *run.Sample) time.Duration { return s.Client }), Derive: positive(res.warm, func(s *run.Sample) time.Duration { return s.Derive }),
+		FirstRow: positive(res.warm, func(m *run.Measured) time.Duration { return m.First }), Server: positive(res.warm, func(m *run.Measured) time.Duration { return m.Inside }),
+		Client: positive(res.warm, func(m *run.Measured) time.Duration { return m.CPU }), Derive: positive(res.warm, func(m *run.Measured) time.Duration { return m.Derive }),
 		Ratio: nan(), RatioLo: nan(), RatioHi: nan(), P: nan(), PHolm: nan(),
 	}
 	t.Median, t.Lo, t.Hi = median(res.warm)
@@ -237,16 +233,13 @@ func (c *CaseSummary) fastest() *CellSummary {
 }
 
 // find returns the cell of a way, or nil.
-func (c *CaseSummary) find(w way) *CellSummary {
-	i := slices.IndexFunc(c.Cells, func(k CellSummary) bool { return k.way() == w })
+func (c *CaseSummary) find(w Way) *CellSummary {
+	i := slices.IndexFunc(c.Cells, func(k CellSummary) bool { return k.Way == w })
 	if i < 0 {
 		return nil
 	}
 	return &c.Cells[i]
 }
-
-// way is the cell without its case.
-func (k *CellSummary) way() way { return way{k.Engine, k.Design, k.Flavour} }
 
 // order is the cell's median; infinite where it has none.
 func (k *CellSummary) order() float64 {
@@ -257,7 +250,7 @@ func (k *CellSummary) order() float64 {
 }
 
 // ratio of a way to the fastest of the case; false where it has no time.
-func (c *CaseSummary) ratio(w way) (float64, bool) {
+func (c *CaseSummary) ratio(w Way) (float64, bool) {
 	best, k := c.fastest(), c.find(w)
 	if best == nil || k == nil || k.Times == nil || best.Times.Median <= 0 {
 		return math.NaN(), false
@@ -279,7 +272,7 @@ func (rs *results) rank(cases []CaseSummary) []Rank {
 		if rs.aside(w) {
 			continue
 		}
-		r := Rank{Engine: w.Engine, Design: w.Design, Flavour: w.Flavour}
+		r := Rank{Way: w}
 		logs, below, above, n, all := 0.0, 0.0, 0.0, 0, true
 		for i := range cases {
 			c := &cases[i]

@@ -69,7 +69,7 @@ func (f *folder) whyTable(c *CaseSummary, cells []*CellSummary) *Table {
 		case k == best:
 			class = "best"
 		}
-		flavour := Cell{Text: k.Flavour, Link: "#" + planAnchor(k.Cell)}
+		flavour := Cell{Text: k.Flavour, Link: "#" + planAnchor(k.Asked)}
 		t.add(class, append([]Cell{text(k.Engine), text(k.Design), flavour, numeric(k.Times.Median), k.ratio(best)}, f.reached(c, k)...)...)
 	}
 	return t
@@ -77,7 +77,7 @@ func (f *folder) whyTable(c *CaseSummary, cells []*CellSummary) *Table {
 
 // reached are the columns on how a way reaches its rows.
 func (f *folder) reached(c *CaseSummary, k *CellSummary) []Cell {
-	all := f.access(k.Cell)
+	all := f.access(k.Asked)
 	if len(all) == 0 {
 		return []Cell{dim("not recorded"), dim(none), dim("")}
 	}
@@ -95,7 +95,7 @@ func (f *folder) reached(c *CaseSummary, k *CellSummary) []Cell {
 	prefix := ""
 	switch {
 	case !known && n == 0:
-		return []Cell{how, dim("not told"), text(f.unit(k.Cell))}
+		return []Cell{how, dim("not told"), text(f.unit(k.Asked))}
 	case !known:
 		prefix = "≥ "
 	case !measured:
@@ -105,31 +105,31 @@ func (f *folder) reached(c *CaseSummary, k *CellSummary) []Cell {
 	if per.Known {
 		per.Text = prefix + per.Text
 	}
-	return []Cell{how, value(n, prefix+count(n)), text(f.unit(k.Cell)), per}
+	return []Cell{how, value(n, prefix+count(n)), text(f.unit(k.Asked)), per}
 }
 
 // access is how a cell's plan reaches what is stored.
-func (f *folder) access(c run.Cell) []run.Access {
-	if i := slices.IndexFunc(f.plans, func(p run.Plan) bool { return p.Cell == c }); i >= 0 {
+func (f *folder) access(c Asked) []run.Access {
+	if i := slices.IndexFunc(f.plans, func(p run.Plan) bool { return askedOf(p.Cell) == c }); i >= 0 {
 		return f.plans[i].Access
 	}
 	return nil
 }
 
 // unit is what an archive stores its records in: rows, documents, pairs.
-func (f *folder) unit(c run.Cell) string {
-	return cmp.Or(f.archive(way{c.Engine, c.Design, ""}).Object, "rows")
+func (f *folder) unit(c Asked) string {
+	return cmp.Or(f.archive(c.Way).Object, "rows")
 }
 
 // because says in a sentence what of the plans goes with the slowest way being
 // slower than the fastest. It states counts and methods; where they do not
 // differ the right way round it says that they explain nothing.
 func (f *folder) because(c *CaseSummary, best, worst *CellSummary) string {
-	fast := best.way().String()
+	fast := best.Way.String()
 	if worst == best {
 		return fmt.Sprintf("Only %s was timed: there is nothing to compare it with.", fast)
 	}
-	slow := worst.way().String()
+	slow := worst.Way.String()
 	if worst.Times.Mark == "~" {
 		return fmt.Sprintf("Not even the slowest way, %s, is slower than the fastest, %s, by more than the noise: there is nothing to explain.", slow, fast)
 	}
@@ -139,11 +139,11 @@ func (f *folder) because(c *CaseSummary, best, worst *CellSummary) string {
 		head += "; by medians alone, as the repetitions are too few to tell a difference from noise"
 	}
 	head += "): "
-	a, b := f.access(worst.Cell), f.access(best.Cell)
+	a, b := f.access(worst.Asked), f.access(best.Asked)
 	if len(a) == 0 || len(b) == 0 {
 		return head + "the run does not hold how both reach their rows."
 	}
-	n, m := f.looked(worst.Cell), f.looked(best.Cell)
+	n, m := f.looked(worst.Asked), f.looked(best.Asked)
 	both := fmt.Sprintf("it looks at %s (%s), the fastest at %s (%s)", n.words, mainAccess(a).Words(), m.words, mainAccess(b).Words())
 	switch {
 	case !n.counted || !m.counted:
@@ -168,7 +168,7 @@ type looked struct {
 	words   string
 }
 
-func (f *folder) looked(c run.Cell) looked {
+func (f *folder) looked(c Asked) looked {
 	n, known, measured := run.Examined(f.access(c))
 	l := looked{n: n, unit: f.unit(c), counted: known && measured}
 	l.words = count(n) + " " + l.unit

@@ -97,25 +97,25 @@ func (k *killing) run(ctx context.Context, files []string, source string) error 
 		return err
 	}
 	folder.Run.Warnings = folder.Run.Machine.Warnings()
-	var kills []run.Kill
 	var failed error
 	for _, d := range drivers { // one that fails does not keep the others from being studied
-		got, err := k.study(ctx, folder, d, files)
-		kills = append(kills, got...)
-		if err != nil {
+		if err := k.study(ctx, folder, d, files); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("%s: %w", d.Scheme, err))
 			folder.Run.Warnings = append(folder.Run.Warnings, d.Scheme+" was not studied to its end: "+err.Error())
 		}
 	}
-	if err := errors.Join(run.WriteKills(k.out, kills), folder.Close()); err != nil {
+	if folder.Run.Ended = time.Now().UTC(); ctx.Err() != nil {
+		folder.Run.Ended = time.Time{} // an interrupted run stays without an end
+	}
+	if err := folder.Close(); err != nil {
 		return errors.Join(failed, err)
 	}
 	if err := k.e.report(k.out); err != nil {
 		return errors.Join(failed, err)
 	}
-	for i := range kills {
-		if kills[i].Problem != "" {
-			failed = errors.Join(failed, &fault.Status{Code: fault.Differs, Err: fmt.Errorf("%s, killed during %s: %s", kills[i].Engine, kills[i].During, kills[i].Problem)})
+	for _, s := range folder.Samples() {
+		if s.Verdict != run.Equal {
+			failed = errors.Join(failed, &fault.Status{Code: fault.Differs, Err: fmt.Errorf("%s, killed during %s: %s", s.Cell.Engine, s.Cell.At("during"), s.Problem)})
 		}
 	}
 	return failed
@@ -151,14 +151,14 @@ func (k *killing) drivers() ([]*engine.Driver, error) {
 }
 
 // study starts a cluster, kills its nodes under each design, and ends it.
-func (k *killing) study(ctx context.Context, folder *run.Folder, d *engine.Driver, files []string) (kills []run.Kill, err error) {
+func (k *killing) study(ctx context.Context, folder *run.Folder, d *engine.Driver, files []string) (err error) {
 	dir, err := os.MkdirTemp(filepath.Dir(engine.LabDir()), "barograph-faults-")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // the server's own account must find its folder below
-		return nil, err
+		return err
 	}
 	o := lab.Options{Dir: filepath.Join(dir, d.Scheme), Nodes: k.nodes, Profile: k.profile, Owned: true}
 	if k.isolate {
@@ -167,7 +167,7 @@ func (k *killing) study(ctx context.Context, folder *run.Folder, d *engine.Drive
 	fmt.Fprintf(k.e.stderr, "%s: starting %d nodes\n", d.Scheme, k.nodes)
 	l, err := lab.Up(ctx, d, o)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, l.Down()) }()
 	open := func(ctx context.Context) (*engine.Engine, error) {
@@ -175,22 +175,24 @@ func (k *killing) study(ctx context.Context, folder *run.Folder, d *engine.Drive
 	}
 	cases, err := k.e.findCases(k.cases)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, n := range k.wanted(d) {
-		got, err := faults.Run(ctx, faults.Options{
+		digest, err := faults.Run(ctx, faults.Options{
 			Engine: d.Scheme, Design: n, Flavours: correct(d.Offers[n]), Nodes: k.nodes, Cluster: l, Open: open, Files: files,
 			Subset: defaultSubset, Cases: cases, Kills: k.kills, Down: k.down, Settle: faults.DefaultSettle, Patience: faults.DefaultPatience,
-			Call: faults.DefaultCall, Seed: k.seed, Progress: func(text string) { fmt.Fprintln(k.e.stderr, text) },
+			Call: faults.DefaultCall, Seed: k.seed, Add: folder.Add, Progress: func(text string) {
+				fmt.Fprintln(k.e.stderr, text)
+				_ = folder.Event(run.Event{Kind: run.Step, Text: text}) // what cannot be written now fails at the next sample
+			},
 		})
-		kills = append(kills, got.Kills...)
-		folder.Run.Data.Records, folder.Run.Data.Digest = got.Digest.Records, got.Digest.String()
+		folder.Run.Data.Records, folder.Run.Data.Digest = digest.Records, digest.String()
 		k.note(ctx, folder, d, n, l, open)
 		if err != nil {
-			return kills, err
+			return err
 		}
 	}
-	return kills, nil
+	return nil
 }
 
 // wanted are the designs to study.

@@ -208,10 +208,10 @@ func (e *env) study(ctx context.Context, s *study, out string, o met.Options) (o
 		bar.at(p.Step, p.Done, p.Of, p.Unit == "MB")
 	}
 	o.Askers, o.AskFor, o.AskReps = s.askers, s.askFor, s.askReps
-	o.Points = func() (*run.Points, error) {
+	o.Points = func() (*run.Folder, error) {
 		r := folder.Run
 		r.Workload = run.Mixed
-		return run.CreatePoints(s.askersFolder(out), r)
+		return run.Create(s.askersFolder(out), r)
 	}
 	outcome, err = met.Run(ctx, folder, o)
 	s.began = s.began || slices.ContainsFunc(folder.Run.Archives, func(a run.Archive) bool { return a.Place != string(engine.Memory) })

@@ -118,7 +118,7 @@ A workload on dry: is loaded before it is run, as its memory ends with the comma
 }
 
 func (f *ycsbFlags) folder(c *cobra.Command) {
-	c.Flags().StringVar(&f.out, "out", "", "folder to make for the run: points.json, results.csv, latency.hlog, report.html")
+	c.Flags().StringVar(&f.out, "out", "", "folder to make for the run: events.jsonl, samples.csv, latency.hlog, report.html")
 }
 
 func newYCSBProperties(e *env) *cobra.Command {
@@ -227,7 +227,8 @@ func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 	if load {
 		r, err := ycsb.Load(ctx, t.KV, config, o)
 		if r != nil {
-			err = errors.Join(err, e.writeYCSB(f, r, r.Point(f.mixName(), &t.Target, 1)))
+			s, failed := r.Sample(f.mixName(), &t.Target, 1, time.Time{})
+			err = errors.Join(err, failed, e.writeYCSB(f, r, s))
 			if err == nil {
 				err = r.Err()
 			}
@@ -273,7 +274,7 @@ func (e *env) runInto(ctx context.Context, f *ycsbFlags, c *ycsb.Config, t *kvTa
 		floor := targets[1]
 		failed := floor.LoadAll(ctx, c)
 		if failed == nil {
-			var x *run.Point
+			var x run.Sample
 			x, _, failed = floor.Measure(ctx, c, floor.Options(), f.mixName(), 1)
 			failed = errors.Join(failed, folder.Add(x))
 		}
@@ -309,7 +310,7 @@ type ycsbResult struct {
 	Ending       pace.Ending         `json:"ending"`
 	Operations   int64               `json:"operations"` // that ended, whatever way
 	Verdict      run.Verdict         `json:"verdict"`
-	Answers      run.Answers         `json:"answers"`
+	Answers      *run.Answers        `json:"answers"`
 	Throughput   float64             `json:"throughput_ops_s,omitempty"`
 	Reconnects   int64               `json:"reconnects"`
 	Outage       time.Duration       `json:"outage_ns"`
@@ -321,7 +322,7 @@ type ycsbResult struct {
 	Right        bool                `json:"right"`
 }
 
-func (e *env) writeYCSB(f *ycsbFlags, r *ycsb.Report, p *run.Point) (err error) {
+func (e *env) writeYCSB(f *ycsbFlags, r *ycsb.Report, s run.Sample) (err error) {
 	for _, w := range r.Warnings {
 		fmt.Fprintf(e.stderr, "barograph: %s\n", w)
 	}
@@ -342,18 +343,21 @@ func (e *env) writeYCSB(f *ycsbFlags, r *ycsb.Report, p *run.Point) (err error) 
 			return err
 		}
 	}
-	if r.Server != nil && p.Verdict == run.Equal {
-		fmt.Fprintf(e.stderr, "barograph: %s\n", report.Bottleneck(p))
+	if r.Server != nil && s.Verdict == run.Equal {
+		fmt.Fprintf(e.stderr, "barograph: %s\n", report.Bottleneck(s))
 	}
 	switch {
 	case f.csv:
-		return run.WritePointsCSV(to, []*run.Point{p})
+		return run.WriteCSV(to, []run.Sample{s})
 	case !e.json:
 		return r.WriteText(to)
 	}
 	out := ycsbResult{
-		Phase: "run", Engine: p.Engine, Threads: r.Threads, Ending: r.Result.Ending, Operations: p.Operations, Verdict: p.Verdict, Answers: p.Answers, Throughput: p.Throughput,
-		Reconnects: r.Reconnects, Outage: r.Outage, Measurements: r.Measurements(), Problems: r.Problems, Warnings: r.Warnings, Server: p.Server, Machine: p.Machine, Right: r.Err() == nil,
+		Phase: "run", Engine: s.Cell.Engine, Threads: r.Threads, Ending: r.Result.Ending, Operations: r.Operations(), Verdict: s.Verdict, Answers: s.Answers,
+		Reconnects: r.Reconnects, Outage: r.Outage, Measurements: r.Measurements(), Problems: r.Problems, Warnings: r.Warnings, Right: r.Err() == nil,
+	}
+	if m := s.Measured(); m != nil {
+		out.Throughput, out.Server, out.Machine = m.Throughput, m.Used.Server, m.Machine
 	}
 	if r.Load {
 		out.Phase = "load"

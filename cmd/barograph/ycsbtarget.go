@@ -44,8 +44,8 @@ func (e *env) openKV(ctx context.Context, raw string, layout engine.Layout, labs
 	return t, nil
 }
 
-// points makes the run folder of a workload.
-func (e *env) points(ctx context.Context, dir string, c *ycsb.Config, targets []*kvTarget) (*run.Points, error) {
+// points makes the run folder of a workload; in memory where dir is "".
+func (e *env) points(ctx context.Context, dir string, c *ycsb.Config, targets []*kvTarget) (*run.Folder, error) {
 	r := run.Run{
 		ID: filepath.Base(dir), Workload: run.Mixed, Version: version(), Args: redacted(e.args), Seed: uint64(c.Seed), //nolint:gosec // not negative
 		Started: time.Now().UTC(), Machine: measure.ReadMachine(ctx, filepath.Dir(dir)), Data: run.Data{Source: "YCSB", Records: c.Records},
@@ -62,11 +62,15 @@ func (e *env) points(ctx context.Context, dir string, c *ycsb.Config, targets []
 		}
 		r.Archives = append(r.Archives, a)
 	}
-	return run.CreatePoints(dir, r)
+	f, err := run.Create(dir, r)
+	for _, t := range targets {
+		t.Folder = f
+	}
+	return f, err
 }
 
 // finish writes the end of a run folder and its report.
-func (e *env) finish(p *run.Points) error {
+func (e *env) finish(p *run.Folder) error {
 	p.Run.Ended = time.Now().UTC()
 	if err := p.Close(); err != nil {
 		return err
