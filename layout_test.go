@@ -54,6 +54,7 @@ var allowed = map[string][]string{
 	"enginetest":          {"record", "question", "answer", "design", "flavour", "engine", "engine/sqlengine", "load", "synth", "lab", "formats", "formats/*"},
 	"enginetest/scantest": {"engine", "enginetest", "synth/tpcds"},
 
+	"export":    {"record", "question", "answer", "formats/shef"},
 	"load":      {"formats", "record", "design", "engine"},
 	"tablediff": {},
 	"lab":       {"engine", "run"},

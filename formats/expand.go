@@ -45,7 +45,7 @@ func expand(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
-		return below(path), nil
+		return below(path, isFile), nil
 	case err == nil || isLink(path):
 		return []string{path}, nil
 	case !errors.Is(err, fs.ErrNotExist) || !strings.ContainsAny(path, "*?["):
@@ -58,7 +58,7 @@ func expand(path string) ([]string, error) {
 	var files []string
 	for _, m := range matches {
 		if info, err := os.Stat(m); err == nil && info.IsDir() {
-			files = append(files, below(m)...)
+			files = append(files, below(m, isFile)...)
 		} else {
 			files = append(files, m)
 		}
@@ -71,13 +71,13 @@ func isLink(path string) bool {
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
-// below lists the files in a folder and its folders whose names tell a format.
-// Links to files are taken, links to folders below it are not followed.
-func below(dir string) []string {
+// below lists the files in a folder and its folders that are wanted. Links to
+// files are taken, links to folders below it are not followed.
+func below(dir string, wanted func(path string, e fs.DirEntry) bool) []string {
 	var files []string
 	// A folder that is itself a link is meant; with a slash it is followed.
 	filepath.WalkDir(dir+string(filepath.Separator), func(path string, e fs.DirEntry, err error) error { //nolint:errcheck // it returns none
-		if err != nil || isFile(path, e) {
+		if err != nil || wanted(path, e) {
 			files = append(files, filepath.Clean(path))
 		}
 		return nil
@@ -103,8 +103,10 @@ func Within(dir string) []string {
 
 // isFile reports whether an entry of a folder is to be read: no folder, nor a
 // link to one, and with a name that tells a format.
-func isFile(path string, e fs.DirEntry) bool {
-	if e.IsDir() || byName(path) == "" {
+func isFile(path string, e fs.DirEntry) bool { return byName(path) != "" && noFolder(path, e) }
+
+func noFolder(path string, e fs.DirEntry) bool {
+	if e.IsDir() {
 		return false
 	}
 	if e.Type()&fs.ModeSymlink == 0 {

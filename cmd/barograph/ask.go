@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"barograph/answer"
+	"barograph/design"
 	"barograph/engine"
+	"barograph/export"
 	"barograph/fault"
 	"barograph/flavour"
 	"barograph/question"
@@ -69,7 +71,7 @@ it, in a file for each question and statistic.`,
 	c.Flags().BoolVar(&a.explain, "explain", false, "print the query, how its plan reaches what is stored, and the plan itself, instead of rows")
 	c.Flags().Uint64Var(&a.seed, "seed", 1, "seed of the bootstrap behind confidence intervals")
 	complete(c, "flavour", func() []string { return strings.Split(join(flavour.Names()), ", ") })
-	complete(c, "format", answerFormats)
+	complete(c, "format", export.AnswerFormats)
 	c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return caseNames(), cobra.ShellCompDirectiveDefault
 	}
@@ -227,7 +229,7 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 	if names != nil {
 		return e.curves(a, q, b.Take(), names, part)
 	}
-	return e.writeTo(partFile(a.out, part), func(w *os.File) error { return writeAnswer(w, a.format, b.Take(), e) })
+	return e.writeTo(partFile(a.out, part), func(w *os.File) error { return e.writeAnswer(w, a.format, b.Take()) })
 }
 
 // printAccesses prints how a plan reaches what is stored, as a table.
@@ -255,7 +257,7 @@ func partFile(file, part string) string {
 
 // chooseFlavour checks that the archive's design can be asked so.
 func (a *asking) chooseFlavour(d *engine.Driver) (flavour.Name, error) {
-	offered := d.Offers[designName(a.design)]
+	offered := d.Offers[design.Name(a.design)]
 	if a.flavour == "" {
 		return offered[len(offered)-1], nil
 	}
@@ -299,7 +301,7 @@ func (e *env) curves(a *asking, q *question.Question, rows *answer.Answer, names
 			return err
 		}
 	}
-	return e.writeTo(partFile(a.out, part), func(w *os.File) error { return writeCurves(w, a.format, all, e) })
+	return e.writeTo(partFile(a.out, part), func(w *os.File) error { return e.writeCurves(w, a.format, all) })
 }
 
 func (e *env) draw(c *run.Curves, file string) error {
@@ -328,12 +330,4 @@ func (e *env) writeTo(path string, f func(*os.File) error) error {
 		return err
 	}
 	return file.Close()
-}
-
-// axisValue prints a place on the independent axis.
-func axisValue(axis run.Axis, x float64) string {
-	if axis == run.ByTime || axis == run.ByInit {
-		return time.Unix(int64(x), 0).UTC().Format(time.RFC3339)
-	}
-	return fmt.Sprintf("%g", x)
 }

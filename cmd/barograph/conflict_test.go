@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"barograph/fault"
+	"barograph/load"
 )
 
 // Two files with the same headers, times and leads, but other numbers: the
@@ -30,7 +31,7 @@ func TestFilesThatContradictEachOther(t *testing.T) {
 			url += filepath.Join(dir, url[:1]+tc.choice)
 			args := []string{"load", files[1], files[0], "--on-conflict", tc.choice, "--engine", url, "--json"}
 			status, stdout, stderr := barograph(t, args...)
-			var got loadResult
+			var got load.Result
 			if err := json.Unmarshal([]byte(stdout), &got); err != nil {
 				t.Fatal(err, stderr)
 			}

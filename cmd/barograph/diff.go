@@ -3,10 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
-	"text/tabwriter"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -69,118 +66,11 @@ func (e *env) diff(ctx context.Context, left, right string, o tablediff.Options)
 	if err != nil {
 		return err
 	}
-	if e.json {
-		err = e.printJSON(report)
-	} else {
-		err = e.printDiff(report, o.Faults)
-	}
-	if err != nil {
+	if err := e.print(report, func(w io.Writer) error { return report.Text(w, o.Faults) }); err != nil {
 		return err
 	}
 	if n := report.Unknown(); n > 0 {
 		return &fault.Status{Code: fault.Differs, Err: fmt.Errorf("%d differences are not explained by a known fault", n)}
 	}
 	return nil
-}
-
-// printDiff prints the tables that hold anything, what explains the
-// differences, and samples of them.
-func (e *env) printDiff(r *tablediff.Report, faults []tablediff.Fault) error {
-	w := tabwriter.NewWriter(e.stdout, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "table\tequal\tchanged\tonly in the first\tonly in the second\tknown faults\tunexplained\tcolumns that differ")
-	for i := range r.Tables {
-		t := &r.Tables[i]
-		if t.Equal+t.Changed+t.OnlyLeft+t.OnlyRight == 0 {
-			continue
-		}
-		var known int64
-		for _, n := range t.Known {
-			known += n
-		}
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\n", t.Name, t.Equal, t.Changed, t.OnlyLeft, t.OnlyRight, known, t.Unknown, columnCounts(t))
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	for i := range r.Tables {
-		if t := &r.Tables[i]; t.Note != "" {
-			fmt.Fprintf(e.stdout, "%s: %s\n", t.Name, t.Note)
-		}
-	}
-	for _, f := range faults {
-		e.printFault(r, &f)
-	}
-	e.printSamples(r, "", "differences that no known fault explains")
-	equal, different := r.Rows()
-	fmt.Fprintf(e.stdout, "%d rows are equal, %d differ, of which %d are not explained\n", equal, different, r.Unknown())
-	return nil
-}
-
-// columnCounts lists the columns that differ, the most frequent first.
-func columnCounts(t *tablediff.Table) string {
-	names := slices.SortedFunc(maps.Keys(t.Columns), func(a, b string) int {
-		if d := t.Columns[b] - t.Columns[a]; d != 0 {
-			return int(d)
-		}
-		return strings.Compare(a, b)
-	})
-	const shown = 6
-	var out []string
-	for i, c := range names {
-		if i == shown {
-			out = append(out, fmt.Sprintf("and %d more", len(names)-shown))
-			break
-		}
-		out = append(out, fmt.Sprintf("%s %d", c, t.Columns[c]))
-	}
-	return strings.Join(out, ", ")
-}
-
-func (e *env) printFault(r *tablediff.Report, f *tablediff.Fault) {
-	var counts []string
-	for i := range r.Tables {
-		if n := r.Tables[i].Known[f.Name]; n > 0 {
-			counts = append(counts, fmt.Sprintf("%s %d", r.Tables[i].Name, n))
-		}
-	}
-	if len(counts) == 0 {
-		return
-	}
-	fmt.Fprintf(e.stdout, "\n%s: %s\n  rows: %s\n", f.Name, f.Says, strings.Join(counts, ", "))
-	e.printSamples(r, f.Name, "")
-}
-
-func (e *env) printSamples(r *tablediff.Report, fault, title string) {
-	for i := range r.Tables {
-		for _, d := range r.Tables[i].Samples {
-			if d.Fault != fault {
-				continue
-			}
-			if title != "" {
-				fmt.Fprintf(e.stdout, "\n%s\n", title)
-				title = ""
-			}
-			fmt.Fprintf(e.stdout, "  %s\n", sample(&d))
-		}
-	}
-}
-
-// sample shows a row that one side has, or the values that differ after what
-// the line is known by.
-func sample(d *tablediff.Difference) string {
-	switch {
-	case d.Left == nil:
-		return d.Table + ", right only: " + strings.Join(d.Right, " ")
-	case d.Right == nil:
-		return d.Table + ", left only: " + strings.Join(d.Left, " ")
-	}
-	text := fmt.Sprintf("%s %s/%s:%s", d.Table, d.Value(d.Left, "path"), d.Value(d.Left, "filename"), strings.TrimLeft(d.Value(d.Left, "line_num"), "0"))
-	const shown = 8
-	for i, c := range d.Changed() {
-		if i == shown {
-			return text + " …"
-		}
-		text += fmt.Sprintf(" %s %s ≠ %s", c, d.Value(d.Left, c), d.Value(d.Right, c))
-	}
-	return text
 }

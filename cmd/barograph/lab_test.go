@@ -11,6 +11,7 @@ import (
 	"barograph/engine/all"
 	"barograph/enginetest"
 	"barograph/fault"
+	"barograph/lab"
 )
 
 // TestLabStory starts a server by command, loads into it, asks it, and ends it.
@@ -23,7 +24,7 @@ func TestLabStory(t *testing.T) {
 		t.Errorf("status before up: %s", out)
 	}
 	must(t, "lab", "up", "postgres", "--dir", dir, "--profile", "tuned")
-	var rows []labRow
+	var rows lab.Report
 	if err := json.Unmarshal([]byte(must(t, "lab", "status", "postgres", "--dir", dir, "--json")), &rows); err != nil {
 		t.Fatal(err)
 	}

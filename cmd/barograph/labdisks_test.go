@@ -48,7 +48,7 @@ func TestLabDisksStory(t *testing.T) {
 		d, _ := all.Registry().Find("postgres")
 		enginetest.Installed(t, *d)
 		must(t, "lab", "up", "postgres", "--dir", dir, "--disks")
-		var rows []labRow
+		var rows lab.Report
 		if err := json.Unmarshal([]byte(must(t, "lab", "status", "postgres", "--dir", dir, "--json")), &rows); err != nil {
 			t.Fatal(err)
 		}

@@ -2,25 +2,18 @@ package main
 
 import (
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
-	"text/tabwriter"
-	"time"
 
 	"barograph/design"
 	"barograph/engine"
 	"barograph/fault"
 	"barograph/formats"
 	"barograph/load"
-	"barograph/record"
 
 	"github.com/spf13/cobra"
 )
@@ -187,7 +180,7 @@ func (e *env) load(ctx context.Context, p *place, args []string, o load.Options,
 		return err
 	}
 	defer closeAll() //nolint:errcheck // every commit is durable
-	rejects, err := newRejects(e, quarantine)
+	rejects, err := load.NewRejects(quarantine, e.stderr, e.cell)
 	if err != nil {
 		return err
 	}
@@ -199,226 +192,26 @@ func (e *env) load(ctx context.Context, p *place, args []string, o load.Options,
 			all += st.Size()
 		}
 	}
-	o.Log, o.Reject, o.Conflict = e.log(), rejects.add, rejects.conflict
+	o.Log, o.Reject, o.Conflict = e.log(), rejects.Reject, rejects.Conflict
 	o.Progress = func(pr load.Progress) { bar.at("loading", pr.Bytes, all, true) }
 	sum, err := load.Run(ctx, a, p.subset, files, o)
 	var refused int64
 	if err == nil {
-		if refused, err = earlier(ctx, a, p.subset, sum, rejects); o.OnConflict == load.Refuse {
-			refused += sum.Other
-		}
+		refused, err = load.Refused(ctx, a, p.subset, sum, o.OnConflict, rejects.Conflict)
 	}
-	if err = errors.Join(err, rejects.close()); err != nil {
+	if err = errors.Join(err, rejects.Close()); err != nil {
 		return err
 	}
 	bar.end("loading", rate(sum))
-	return e.loaded(ctx, a, p, sum, refused, digest)
+	out, err := sum.Result(ctx, a, p.subset, digest)
+	if err != nil {
+		return err
+	}
+	out.Archive, out.Design, out.Refused = fault.Redact(p.url), p.design, refused
+	return errors.Join(e.print(out, out.Text), sum.Incomplete(refused))
 }
 
 func rate(s *load.Summary) string {
 	t := s.Elapsed.Seconds()
 	return fmt.Sprintf("%d files, %.1f MB/s, %.0f records/s", len(s.Files), float64(s.Bytes)/1e6/t, float64(s.Read)/t)
-}
-
-// earlier lists what the archive reports of files that were skipped: lines whose
-// values an earlier load refused.
-func earlier(ctx context.Context, a engine.Archive, subset string, s *load.Summary, to *rejects) (n int64, err error) {
-	if len(s.Skipped) == 0 {
-		return 0, nil
-	}
-	c, err := a.Catalog(ctx, subset)
-	if err != nil {
-		return 0, err
-	}
-	for _, one := range c.Conflicts {
-		if one.Refused && slices.Contains(s.Skipped, one.Dropped.File) {
-			to.conflict(one)
-			n++
-		}
-	}
-	return n, nil
-}
-
-// loaded prints what a load did; lines that were quarantined or refused and
-// files that could not be read make the exit status 4.
-func (e *env) loaded(ctx context.Context, a engine.Archive, p *place, s *load.Summary, refused int64, digest bool) error {
-	contents, err := a.Contents(ctx, p.subset)
-	if err != nil {
-		return err
-	}
-	size, err := a.Size(ctx)
-	if err != nil {
-		return err
-	}
-	out := loadResult{
-		Archive: fault.Redact(p.url), Design: p.design, Subset: p.subset, Files: len(s.Files), Skipped: len(s.Skipped), Failed: texts(s.Failed),
-		Read: s.Read, Stored: s.Stored, Same: s.Same, Other: s.Other, Refused: refused, Quarantined: s.Quarantined, Bytes: s.Bytes, Seconds: s.Elapsed.Seconds(),
-		LeftOut: s.LeftOut, Cut: s.Cut, Held: s.Held, Records: contents.Records, Objects: contents.Objects, Object: contents.Object, Database: contents.Database, BytesOnDisk: size,
-	}
-	if digest {
-		d, err := load.Digest(ctx, a, p.subset)
-		if err != nil {
-			return err
-		}
-		out.Digest = d.String()
-	}
-	if err := e.printLoad(&out); err != nil {
-		return err
-	}
-	for _, m := range s.Held {
-		s.Quarantined += m.Quarantined
-	}
-	return incomplete(s, refused)
-}
-
-// incomplete tells what of the files is not in the archive; nil = all of it is.
-func incomplete(s *load.Summary, refused int64) error {
-	var parts []string
-	for _, x := range []struct {
-		n    int64
-		what string
-	}{
-		{s.Quarantined, "lines of these files are in quarantine"}, {int64(len(s.Failed)), "files could not be read"},
-		{refused, "lines are refused, as their values contradict others (--on-conflict)"},
-	} {
-		if x.n > 0 {
-			parts = append(parts, fmt.Sprint(x.n, " ", x.what))
-		}
-	}
-	if len(parts) == 0 {
-		return nil
-	}
-	rest := "everything else is stored"
-	if s.Stored+s.Same == 0 {
-		rest = "nothing was stored"
-	}
-	return &fault.Status{Code: fault.Incomplete, Err: errors.New(strings.Join(parts, ", ") + "; " + rest)}
-}
-
-// loadResult is what load prints.
-type loadResult struct {
-	Archive     string           `json:"archive"`
-	Design      string           `json:"design"`
-	Subset      string           `json:"subset"`
-	Database    string           `json:"database,omitempty"` // of the server, where a subset has one of its own
-	Files       int              `json:"files_loaded"`
-	Skipped     int              `json:"files_skipped"`
-	Failed      []string         `json:"files_failed,omitempty"`
-	Read        int64            `json:"read"`
-	Stored      int64            `json:"stored"`
-	Same        int64            `json:"same_again"`
-	Other       int64            `json:"other_values"`
-	Refused     int64            `json:"refused"`
-	Quarantined int64            `json:"quarantined"`
-	LeftOut     map[string]int64 `json:"left_out,omitempty"`
-	Cut         map[string]int64 `json:"cut,omitempty"` // by METviewer's column
-	Held        []engine.Mark    `json:"skipped_with_quarantine,omitempty"`
-	Bytes       int64            `json:"bytes"`
-	Seconds     float64          `json:"seconds"`
-	Records     map[string]int64 `json:"records_by_line_type"`
-	Objects     int64            `json:"objects"`
-	Object      string           `json:"object"`
-	BytesOnDisk int64            `json:"bytes_on_disk"`
-	Digest      string           `json:"digest,omitempty"`
-}
-
-func (e *env) printLoad(r *loadResult) error {
-	if e.json {
-		return e.printJSON(r)
-	}
-	w := tabwriter.NewWriter(e.stdout, 0, 4, 2, ' ', 0)
-	fmt.Fprintf(w, "archive\t%s, design %s, subset %s\n", r.Archive, r.Design, r.Subset)
-	if r.Database != "" {
-		fmt.Fprintf(w, "database\t%s (the URL's path and the subset)\n", r.Database)
-	}
-	fmt.Fprintf(w, "files\t%d loaded, %d skipped (in the archive already), %d failed\n", r.Files, r.Skipped, len(r.Failed))
-	fmt.Fprintf(w, "lines\t%d read = %d stored + %d same again + %d other values + %d quarantined\n", r.Read, r.Stored, r.Same, r.Other, r.Quarantined)
-	for _, m := range r.Held {
-		fmt.Fprintf(w, "in quarantine\t%d of %d lines of %s, since it was loaded at %s UTC\n", m.Quarantined, m.Read, m.Path, m.Loaded.UTC().Format(time.DateTime))
-	}
-	for _, columns := range slices.Sorted(maps.Keys(r.LeftOut)) {
-		fmt.Fprintf(w, "left out\tcolumns that no design keeps, of %d lines of %s\n", r.LeftOut[columns], columns)
-	}
-	for _, column := range slices.Sorted(maps.Keys(r.Cut)) {
-		fmt.Fprintf(w, "cut\t%d texts do not fit METviewer's column %s, which may take several for one; the archive and its digest have them whole\n", r.Cut[column], column)
-	}
-	fmt.Fprintf(w, "archive holds\t%d %s, %.1f MB on disk\n", r.Objects, r.Object, float64(r.BytesOnDisk)/1e6)
-	for _, t := range record.Types() {
-		if n := r.Records[t.Name]; n > 0 {
-			fmt.Fprintf(w, "  %s\t%d records\n", t.Name, n)
-		}
-	}
-	if r.Digest != "" {
-		fmt.Fprintf(w, "digest\t%s\n", r.Digest)
-	}
-	for _, f := range r.Failed {
-		fmt.Fprintf(w, "failed\t%s\n", f)
-	}
-	return w.Flush()
-}
-
-func texts(errs []error) []string {
-	var out []string
-	for _, err := range errs {
-		out = append(out, fault.Redact(err.Error()))
-	}
-	return out
-}
-
-// rejects writes quarantined lines to a CSV file, or shows the first few.
-type rejects struct {
-	env   *env
-	file  *os.File
-	csv   *csv.Writer
-	shown int
-}
-
-// shownRejects is the number of quarantined lines that are shown on stderr.
-const shownRejects = 10
-
-func newRejects(e *env, path string) (*rejects, error) {
-	r := &rejects{env: e}
-	if path == "" {
-		return r, nil
-	}
-	var err error
-	if r.file, err = os.Create(filepath.Clean(path)); err != nil {
-		return nil, &fault.Error{Setting: "--quarantine", Err: err, Cure: "name a file that can be written"}
-	}
-	r.csv = csv.NewWriter(r.file)
-	return r, r.csv.Write([]string{"file", "line", "reason", "text"})
-}
-
-func (r *rejects) add(q record.Reject) { r.line(q, "line quarantined") }
-
-// conflict lists a line whose values do not stand.
-func (r *rejects) conflict(c design.Conflict) {
-	place := c.Stands.File + ":" + strconv.Itoa(int(c.Stands.Line))
-	if c.Stands.File == "" {
-		place = "the archive, whose file is not there any more"
-	}
-	if c.Dropped.File == "" {
-		c.Dropped.File = "the archive"
-	}
-	r.line(record.Reject{File: c.Dropped.File, Line: c.Dropped.Line, Reason: "other values than " + place + ", which stand", Text: c.What}, c.What)
-}
-
-func (r *rejects) line(q record.Reject, then string) {
-	if r.csv != nil {
-		r.csv.Write([]string{r.env.cell(q.File), strconv.Itoa(int(q.Line)), r.env.cell(q.Reason), r.env.cell(q.Text)}) //nolint:errcheck // csv keeps the error for close
-		return
-	}
-	if r.shown++; r.shown <= shownRejects {
-		fmt.Fprintf(r.env.stderr, "%s:%d: %s; %s\n", q.File, q.Line, q.Reason, then)
-	} else if r.shown == shownRejects+1 {
-		fmt.Fprintln(r.env.stderr, "… further lines are not shown; name a file with --quarantine to keep them all")
-	}
-}
-
-func (r *rejects) close() error {
-	if r.csv == nil {
-		return nil
-	}
-	r.csv.Flush()
-	return errors.Join(r.csv.Error(), r.file.Close())
 }

@@ -66,6 +66,9 @@ func (e *env) Level() slog.Level {
 // says writes a line of progress to stderr.
 func (e *env) says(text string) { fmt.Fprintln(e.stderr, text) }
 
+// tells writes what does not end the command.
+func (e *env) tells(err error) { e.says(err.Error()) }
+
 // execute runs a command line and returns its exit status.
 func execute(ctx context.Context, e *env) int {
 	e.screen, e.stderr = e.stderr, fault.Redacting(e.stderr)

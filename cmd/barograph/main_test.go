@@ -13,6 +13,7 @@ import (
 
 	"barograph/engine/all"
 	"barograph/fault"
+	"barograph/load"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/spf13/cobra"
@@ -50,7 +51,7 @@ func TestLoadAskReportStory(t *testing.T) {
 	var digests []string
 	for _, target := range [][2]string{{"duckdb", "normalized"}, {"duckdb", "document"}, {"duckdb", "wide"}, {"sqlite", "normalized"}, {"sqlite", "document"}, {"pebble", "keyvalue"}} {
 		url := target[0] + ":" + filepath.Join(dir, target[0]+target[1])
-		var first, again loadResult
+		var first, again load.Result
 		if err := json.Unmarshal([]byte(must(t, "load", data, "--to", url, "--design", target[1], "--json")), &first); err != nil {
 			t.Fatal(err)
 		}

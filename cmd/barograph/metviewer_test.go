@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/formats/metviewer"
+	"barograph/load"
 )
 
 // loadSpec writes a load_spec for a day of data and returns its path.
@@ -50,7 +50,7 @@ func TestMetviewerStory(t *testing.T) {
 	spec := loadSpec(t, data, specConnection, specFields)
 	url := "sqlite:" + filepath.Join(dir, "archive.db")
 	status, out, stderr := barograph(t, "load", "--spec", spec, "--to", url, "--json")
-	var sum loadResult
+	var sum load.Result
 	if err := json.Unmarshal([]byte(out), &sum); err != nil || status != 0 {
 		t.Fatalf("status %d, %v\n%s", status, err, stderr)
 	}
@@ -109,27 +109,6 @@ func TestMetAsksPlots(t *testing.T) {
 	for _, part := range []string{"plot-HGT_SAL1L2", "plot-HGT_SAL1L2-2", "plot-HGT_SAL1L2-3"} {
 		if _, err := os.Stat(filepath.Join(out, "plots", part+".json")); err != nil {
 			t.Error(err)
-		}
-	}
-}
-
-// TestTargetOfLoadSpec: the URL of the database that a load_spec names.
-func TestTargetOfLoadSpec(t *testing.T) {
-	c := metviewer.Connection{System: "mysql", Host: "db.example.org", Port: "3307", Database: "mv_x", User: "me", Password: "a/b@c", Line: 2}
-	for _, tc := range []struct {
-		system  string
-		indexes bool
-		want    string
-	}{
-		{"mysql", false, "mariadb://me:a%2Fb%40c@db.example.org:3307/"},
-		{"aurora", true, "mariadb://me:a%2Fb%40c@db.example.org:3307/?apply_indexes=true"},
-		{"", false, "mariadb://me:a%2Fb%40c@db.example.org:3307/"}, // METdbLoad's default
-		{"postgres", false, "postgres://me:a%2Fb%40c@db.example.org:3307/mv_x"},
-	} {
-		c.System = tc.system
-		got, err := targetOf(&metviewer.LoadSpec{File: "l.xml", Connection: c, Indexes: tc.indexes})
-		if err != nil || got != tc.want {
-			t.Errorf("%s: %s, %v; want %s", tc.system, got, err, tc.want)
 		}
 	}
 }

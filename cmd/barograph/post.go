@@ -4,33 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"path/filepath"
 	"slices"
-	"time"
 
 	"barograph/engine"
 	"barograph/fault"
-	"barograph/measure"
-	"barograph/run"
+	"barograph/formats"
 	"barograph/workload/post"
 
 	"github.com/spf13/cobra"
 )
 
-// postFlags are a run of `barograph post`.
-type postFlags struct {
-	env                     *env
-	db, policy, out, now    string
-	designs, methods, tests []string
-	posters, together       int
-	rounds                  int
-	speedUp                 float64
-	feed                    feedFlags
-}
-
 func newPost(e *env) *cobra.Command {
-	f := &postFlags{env: e}
+	p := &post.Posting{Registry: e.engines, Log: e.log(), Progress: e.says, Args: redacted(e.args)}
+	var feed feedFlags
+	var now string
 	c := &cobra.Command{
 		Use:   "post --engine URL [FILES…]",
 		Short: "Post SHEF products into tables: the tests of NOAA's report of 2006",
@@ -57,21 +44,32 @@ What could not be decoded is told, and makes the exit status 4.`,
   barograph post --engine sqlite:post.db --design single --method prepared,multi-row
   barograph post --engine $URL --test queue --method bulk --together 500 --messages 55338 --mean 240.3
   barograph post --engine $URL --test live --live-days 2 --speed-up 2000`,
-		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), args) },
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			var unread func() error
+			if p.Source, unread, err = e.products(c.Context(), args, now, &feed); err != nil {
+				return err
+			}
+			p.Seed = feed.feed.Seed
+			result, err := p.Run(c.Context())
+			if result != nil {
+				err = errors.Join(e.report(p.Out), err)
+			}
+			return errors.Join(err, unread())
+		},
 	}
-	c.Flags().StringVar(&f.db, engineFlag, "", "URL of the engine (required)")
-	c.Flags().StringSliceVar(&f.designs, "design", []string{string(engine.Array96Design), string(engine.SingleDesign)}, "designs")
-	c.Flags().StringSliceVar(&f.methods, "method", nil, "methods (default: all that the engine has)")
-	c.Flags().StringSliceVar(&f.tests, "test", nil, "tests (default: once with FILES, else quiet)")
-	c.Flags().StringVar(&f.policy, "policy", string(engine.Overwrite), "what becomes of a value whose key is taken; the modes of shef_duplicate in IHFS")
-	c.Flags().IntVar(&f.posters, "posters", 1, "posters at once; they divide the stations")
-	c.Flags().IntVar(&f.together, "together", 1, "products in a transaction")
-	c.Flags().IntVar(&f.rounds, "rounds", 4, "re-posts of the test bloat")
-	c.Flags().Float64Var(&f.speedUp, "speed-up", 0, "of the test live: this many days in a day (default: as fast as it goes)")
-	c.Flags().StringVar(&f.out, "out", "", "run folder (default: runs/{time}-post)")
-	c.Flags().StringVar(&f.now, "now", "", "of FILES: moment that decides years, e.g. 2024-07-03 (default: the present)")
-	f.feed.add(c)
-	f.env.enginesNamed(c, "db")
+	c.Flags().StringVar(&p.URL, engineFlag, "", "URL of the engine (required)")
+	c.Flags().StringSliceVar(&p.Designs, "design", []string{string(engine.Array96Design), string(engine.SingleDesign)}, "designs")
+	c.Flags().StringSliceVar(&p.Methods, "method", nil, "methods (default: all that the engine has)")
+	c.Flags().StringSliceVar(&p.Tests, "test", nil, "tests (default: once with FILES, else quiet)")
+	c.Flags().StringVar(&p.Policy, "policy", string(engine.Overwrite), "what becomes of a value whose key is taken; the modes of shef_duplicate in IHFS")
+	c.Flags().IntVar(&p.Posters, "posters", 1, "posters at once; they divide the stations")
+	c.Flags().IntVar(&p.Together, "together", 1, "products in a transaction")
+	c.Flags().IntVar(&p.Rounds, "rounds", 4, "re-posts of the test bloat")
+	c.Flags().Float64Var(&p.SpeedUp, "speed-up", 0, "of the test live: this many days in a day (default: as fast as it goes)")
+	c.Flags().StringVar(&p.Out, "out", "", "run folder (default: runs/{time}-post)")
+	c.Flags().StringVar(&now, "now", "", "of FILES: moment that decides years, e.g. 2024-07-03 (default: the present)")
+	feed.add(c)
+	e.enginesNamed(c, "db")
 	c.MarkFlagRequired(engineFlag) //nolint:errcheck // the flag exists
 	positive(c, "posters", "together", "rounds")
 	complete(c, "policy", func() []string { return words(engine.Policies()) })
@@ -88,148 +86,30 @@ func words[T ~string](all []T) []string {
 	return out
 }
 
-// source is the files or the feed.
-func (f *postFlags) source(ctx context.Context, args []string) (post.Source, error) {
-	if len(args) > 0 {
-		now := time.Now()
-		if f.now != "" {
-			var err error
-			if now, err = moment(f.now); err != nil {
-				return nil, usage(&fault.Error{Setting: "--now " + f.now, Problem: "is not a time", Cure: "write 2024-07-03 or 2024-07-03T12:00:00Z"})
-			}
+// products are the files or the feed that is posted; unread is the error of
+// files that could not be read.
+func (e *env) products(ctx context.Context, args []string, at string, f *feedFlags) (s post.Source, unread func() error, err error) {
+	if len(args) == 0 {
+		if f.live == 0 && f.feed.Messages == 0 && f.feed.Mean == 0 {
+			f.feed.Messages, f.feed.Mean = 10, 5000 // the report's tests 1 and 2
 		}
-		paths, err := shefPaths(args)
+		feed, err := f.make()
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if slices.Contains(paths, "-") {
-			return nil, usage(&fault.Error{Setting: "-", Problem: "standard input can be read only once", Cure: "name a file"})
-		}
-		return post.Files{Paths: paths, Now: now, Open: func(path string) (io.Reader, io.Closer, error) { return f.env.openText(ctx, path) }, Text: fmt.Sprintf("%d files", len(paths))}, nil
+		text := fmt.Sprintf("a synthetic feed of %d products, seed %d", feed.Messages, feed.Seed)
+		return post.Feed{Feed: feed, Text: text}, func() error { return nil }, nil
 	}
-	if f.feed.live == 0 && f.feed.feed.Messages == 0 && f.feed.feed.Mean == 0 {
-		f.feed.feed.Messages, f.feed.feed.Mean = 10, 5000 // the report's tests 1 and 2
-	}
-	feed, err := f.feed.make()
+	now, err := moment(at)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return post.Feed{Feed: feed, Text: fmt.Sprintf("a synthetic feed of %d products, seed %d", feed.Messages, feed.Seed)}, nil
-}
-
-// run runs the tests; what was measured before an interruption is kept.
-func (f *postFlags) run(ctx context.Context, args []string) error {
-	if len(f.tests) == 0 {
-		f.tests = []string{string(post.Quiet)}
-		if len(args) > 0 {
-			f.tests = []string{string(post.Once)}
-		}
+	if slices.Contains(args, formats.Stdin) {
+		return nil, nil, fault.Misuse("-", "standard input can be read only once", "name a file")
 	}
-	for i, t := range f.tests {
-		if !slices.Contains(post.Tests(), post.Test(t)) {
-			return usage(fault.Unknown("--test", f.tests[i], post.Tests()))
-		}
-	}
-	src, err := f.source(ctx, args)
+	files, err := formats.NewTexts(ctx, args, e.stdin, e.tells)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	d, _, err := f.env.engines.Parse(f.db)
-	if err != nil {
-		return usage(err)
-	}
-	if len(d.PostMethods) == 0 {
-		return usage(&fault.Error{Setting: "--engine " + d.Scheme, Problem: "does not post SHEF values", Cure: "choose an SQL engine"})
-	}
-	if len(f.methods) == 0 {
-		f.methods = words(d.PostMethods)
-	}
-	db, err := f.env.engines.Open(ctx, f.db, engine.Options{Log: f.env.log()})
-	if err != nil {
-		return err
-	}
-	about, err := db.About(ctx)
-	if err != nil {
-		return errors.Join(err, db.Close())
-	}
-	refs, err := post.NewReferences(ctx, src)
-	if err != nil {
-		return errors.Join(err, db.Close())
-	}
-	if f.out == "" {
-		f.out = filepath.Join("runs", time.Now().UTC().Format("20060102-150405")+"-post")
-	}
-	result := &run.Posts{
-		Started: time.Now().UTC().Truncate(time.Second), Args: redacted(f.env.args), Seed: f.feed.feed.Seed, Feed: src.Words(), Policy: f.policy,
-		Product: about.Product, Version: about.Version, Settings: about.Settings, Machine: measure.ReadMachine(ctx, "."), Read: refs.Read(),
-	}
-	err = errors.Join(f.programme(ctx, db, src, refs, result), db.Close())
-	if len(result.Cells)+len(result.Days) == 0 {
-		return err
-	}
-	return errors.Join(err, f.finish(result))
-}
-
-// programme runs every test on every design by every method. What a user names
-// goes into tables that stay; all else into tables for tests.
-func (f *postFlags) programme(ctx context.Context, db *engine.Engine, src post.Source, refs *post.References, result *run.Posts) error {
-	_, named := src.(post.Files)
-	p := post.Programme{
-		Policy: engine.Policy(f.policy), Source: src, References: refs, Rounds: f.rounds, SpeedUp: f.speedUp, PerDay: 1000, Result: result,
-		Progress: func(s string) { fmt.Fprintln(f.env.stderr, s) },
-	}
-	if feed, ok := src.(post.Feed); ok {
-		p.From, p.PerDay = feed.From, feed.PerDay
-	}
-	for _, design := range f.designs {
-		p.Design = engine.PostDesign(design)
-		for _, stay := range []bool{true, false} {
-			tests := slices.DeleteFunc(post.Tests(), func(t post.Test) bool {
-				return !slices.Contains(f.tests, string(t)) || stay != (named && t == post.Once)
-			})
-			if len(tests) == 0 {
-				continue
-			}
-			if err := f.tested(ctx, db, p, tests, !stay); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// tested runs tests on one set of tables.
-func (f *postFlags) tested(ctx context.Context, db *engine.Engine, p post.Programme, tests []post.Test, own bool) error {
-	store, err := db.Posts.Open(ctx, engine.PostTables{Design: p.Design, Policy: p.Policy, Make: true, Tests: own})
-	if err != nil {
-		return err
-	}
-	p.Store = store
-	err = p.Admit(ctx, slices.Contains(tests, post.Noise))
-	for _, t := range tests {
-		for _, m := range f.methods {
-			if err == nil {
-				p.Options = post.Options{Method: engine.PostMethod(m), Posters: f.posters, Together: f.together}
-				err = p.Run(ctx, t)
-			}
-		}
-	}
-	return errors.Join(err, store.Close())
-}
-
-// finish writes the run folder and prints the tables.
-func (f *postFlags) finish(result *run.Posts) error {
-	if err := result.Save(f.out); err != nil {
-		return err
-	}
-	if err := f.env.report(f.out); err != nil {
-		return err
-	}
-	if result.Wrong() {
-		return &fault.Status{Code: fault.Differs, Err: errors.New("what the tables hold differs from the reference")}
-	}
-	if n := result.Read.Lost; n > 0 {
-		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d values could not be decoded; barograph shef decode --problems FILE says which", n)}
-	}
-	return nil
+	return post.Files{Texts: files, Now: now, Text: fmt.Sprintf("%d files", len(files.Paths))}, files.Incomplete, nil
 }

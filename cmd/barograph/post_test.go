@@ -81,11 +81,55 @@ func TestPostRefuses(t *testing.T) {
 	for _, args := range [][]string{
 		{"post", "--db", "sqlite:x.db", "--test", "endurance"},
 		{"post", "--db", "pebble:x"},
+		{"post", "--db", "sqlite:x.db", "--now", "soon", "x"},
 		{"post", "--db", "sqlite:x.db", "-"},
 		{"synth", "shef", "--out", "x", "--mean", "0.1"},
 	} {
 		if status, _, stderr := barograph(t, args...); status != 2 || stderr == "" {
 			t.Errorf("%v: status %d, %q", args, status, stderr)
+		}
+	}
+}
+
+// TestPostMisspelt: a name that is nearly known is asked for, before anything is opened.
+func TestPostMisspelt(t *testing.T) {
+	db := filepath.Join(t.TempDir(), "x.db")
+	for flag, name := range map[string]string{"design": "singel", "method": "multirow", "policy": "overwite", "test": "quite"} {
+		status, _, stderr := barograph(t, "post", "--engine", "sqlite:"+db, "--"+flag, name)
+		if _, err := os.Stat(db); status != 2 || !strings.Contains(stderr, "--"+flag+" "+name) || !strings.Contains(stderr, "did you mean ") || err == nil {
+			t.Errorf("--%s %s: status %d, %s%v", flag, name, status, stderr, err)
+		}
+	}
+}
+
+// unreadable puts a link to nothing and a cut gzip file into a folder.
+func unreadable(t *testing.T, dir, ending string) {
+	t.Helper()
+	if err := os.Symlink(filepath.Join(dir, "nothing"), filepath.Join(dir, "a link"+ending)); err != nil {
+		t.Fatal(err)
+	}
+	cut := []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255, 1, 2}
+	if err := os.WriteFile(filepath.Join(dir, "cut"+ending+".gz"), cut, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestShefPassesOverUnreadableFiles: each is told by its name, and the rest of
+// the folder is decoded and posted.
+func TestShefPassesOverUnreadableFiles(t *testing.T) {
+	dir, feed := t.TempDir(), t.TempDir()
+	put(t, feed, "good", ".A AAA 20240102 Z DH06/HG 2.5\n")
+	unreadable(t, feed, "")
+	if err := os.Symlink(put(t, dir, "linked", ".A BBB 20240102 Z DH06/HG 1.5\n"), filepath.Join(feed, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for want, args := range map[string][]string{
+		"BBB       2024": {"shef", "decode", feed},
+		"2 values":       {"post", "--engine", "sqlite:" + filepath.Join(dir, "a.db"), "--design", "single", "--method", "prepared", "--out", filepath.Join(dir, "run"), feed},
+	} {
+		status, stdout, stderr := barograph(t, args...)
+		if status != 4 || !strings.Contains(stdout, want) || strings.Count(stderr, "a link:") != 1 || strings.Count(stderr, "cut.gz") != 1 || !strings.Contains(stderr, "2 files could not be read") {
+			t.Errorf("%v: status %d, want %q\n%s%s", args, status, want, stdout, stderr)
 		}
 	}
 }

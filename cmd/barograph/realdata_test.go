@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"barograph/formats"
+	"barograph/load"
 	"barograph/run"
 )
 
@@ -63,7 +64,7 @@ func TestRealDay(t *testing.T) {
 	} {
 		url := target.engine + ":" + filepath.Join(dir, target.engine+"-"+target.design)
 		rand.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] }) // any order, one digest
-		var r loadResult
+		var r load.Result
 		args := append([]string{"load", "--to", url, "--design", target.design, "--json"}, files...)
 		if err := json.Unmarshal([]byte(must(t, args...)), &r); err != nil {
 			t.Fatal(err)
@@ -184,7 +185,7 @@ func TestRealDayAsPlot(t *testing.T) {
 // an equal one, or quarantined with a reason.
 func TestRealMETSamples(t *testing.T) {
 	dir := t.TempDir()
-	var cycles loadResult
+	var cycles load.Result
 	text := must(t, "load", unpack(t, "met/stat/g2g_met12_20241031_00z_12z.tar.xz"), "--to", "pebble:"+filepath.Join(dir, "g2g"), "--json")
 	if err := json.Unmarshal([]byte(text), &cycles); err != nil {
 		t.Fatal(err)
@@ -194,7 +195,7 @@ func TestRealMETSamples(t *testing.T) {
 	}
 	var digest string
 	for _, target := range [][2]string{{"duckdb", "wide"}, {"duckdb", "document"}, {"duckdb", "normalized"}, {"sqlite", "document"}, {"sqlite", "normalized"}, {"pebble", "keyvalue"}} {
-		var r loadResult
+		var r load.Result
 		url := target[0] + ":" + filepath.Join(dir, target[0]+target[1])
 		quarantine := filepath.Join(dir, "quarantine.csv")
 		samples := sharedData(t, "met/stat")

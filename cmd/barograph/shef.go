@@ -2,20 +2,18 @@ package main
 
 import (
 	"bufio"
-	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
+	"iter"
 	"os"
-	"path/filepath"
 	"time"
 
+	"barograph/export"
 	"barograph/fault"
+	"barograph/formats"
 	"barograph/formats/shef"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/spf13/cobra"
 )
 
@@ -43,11 +41,10 @@ type shefDecode struct {
 	total   shef.Account
 	counts  [128]int64 // of problems, by number
 	seen    int        // products
-	unread  int        // files that could not be opened
 	listing io.Writer  // of products, or nil
 	remarks io.Writer  // of problems, or nil
-	values  gaugeWriter
-	product shefProduct // its parts so far
+	values  export.Gauges
+	product export.Product // its parts so far
 	pending bool
 }
 
@@ -78,18 +75,14 @@ writes them to a file, - to stderr. --products lists what each product held inst
 	c.Flags().StringVar(&d.now, "now", "", "moment that decides years, e.g. 2024-07-03 or 2024-07-03T12:00:00Z (default: the present)")
 	c.Flags().BoolVar(&d.products, "products", false, "list products with their values, losses and errors, not the values")
 	c.Flags().IntVar(&d.workers, "workers", 0, "decoders at work (default: one per CPU)")
-	complete(c, "format", func() []string { return gaugeFormats })
+	complete(c, "format", export.GaugeFormats)
 	return c
 }
 
-var gaugeFormats = []string{"table", "csv", "json", "parquet", "shefit"} //nolint:gochecknoglobals // a constant table
-
 func (d *shefDecode) run(c *cobra.Command, args []string) (err error) {
 	o := shef.PoolOptions{Workers: d.workers}
-	if d.now != "" {
-		if o.Now, err = moment(d.now); err != nil {
-			return usage(&fault.Error{Setting: "--now " + d.now, Problem: "is not a time", Cure: "write 2024-07-03 or 2024-07-03T12:00:00Z"})
-		}
+	if o.Now, err = moment(d.now); err != nil {
+		return err
 	}
 	closers, err := d.open()
 	defer func() {
@@ -100,45 +93,26 @@ func (d *shefDecode) run(c *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	paths, err := shefPaths(args)
+	texts, err := formats.NewTexts(c.Context(), args, d.env.stdin, d.env.tells)
 	if err != nil {
 		return err
 	}
-	if err := shef.DecodeFiles(c.Context(), d.files(c.Context(), paths), o, d.each); err != nil {
+	next, stop := iter.Pull2(texts.All())
+	defer stop()
+	files := func() (shef.File, error) {
+		name, text, ok := next()
+		if !ok {
+			return shef.File{}, io.EOF
+		}
+		return shef.File{Name: name, Text: text}, nil
+	}
+	if err := shef.DecodeFiles(c.Context(), files, o, d.each); err != nil {
 		return err
 	}
 	if err := d.finish(); err != nil {
 		return err
 	}
-	return d.summary()
-}
-
-// files opens one file after the other. One that cannot be opened is told of and
-// makes the run incomplete.
-func (d *shefDecode) files(ctx context.Context, paths []string) func() (shef.File, error) {
-	var file io.Closer
-	return func() (shef.File, error) {
-		for {
-			if file != nil {
-				if err := file.Close(); err != nil {
-					return shef.File{}, err
-				}
-				file = nil
-			}
-			if len(paths) == 0 {
-				return shef.File{}, io.EOF
-			}
-			path := paths[0]
-			paths = paths[1:]
-			text, closer, err := d.env.openText(ctx, path)
-			file = closer
-			if err == nil {
-				return shef.File{Name: path, Text: text}, nil
-			}
-			d.unread++
-			fmt.Fprintln(d.env.stderr, err)
-		}
-	}
+	return errors.Join(d.summary(), texts.Incomplete())
 }
 
 // open makes the outputs; the caller calls what it returns, in order.
@@ -174,95 +148,27 @@ func (d *shefDecode) open() (closers []func() error, err error) {
 		b := bufio.NewWriter(w)
 		d.listing = b
 		if !d.env.json {
-			fmt.Fprintln(b, shefProductHead)
+			fmt.Fprintln(b, export.ProductHead)
 		}
 		return append([]func() error{b.Flush}, closers...), nil
 	}
-	if d.values, err = d.env.newGaugeWriter(d.format, w); err != nil {
+	if d.values, err = export.NewGauges(w, d.format, d.env.cell); err != nil {
 		return closers, err
 	}
-	return append([]func() error{d.values.close}, closers...), nil
+	return append([]func() error{d.values.Close}, closers...), nil
 }
 
-// shefPaths makes folders into their files.
-func shefPaths(args []string) (paths []string, err error) {
-	for _, arg := range args {
-		info, err := os.Stat(arg)
-		if arg == "-" || err == nil && !info.IsDir() {
-			paths = append(paths, arg)
-			continue
-		}
-		if err != nil {
-			return nil, &fault.Error{File: arg, Problem: "cannot be read", Err: err, Cure: "name SHEF files or folders, or - for standard input"}
-		}
-		err = filepath.WalkDir(arg, func(path string, e fs.DirEntry, err error) error {
-			if err == nil && e.Type().IsRegular() {
-				paths = append(paths, path)
-			}
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
+// moment is that of --now; the present where none is given.
+func moment(now string) (t time.Time, err error) {
+	if now == "" {
+		return time.Now(), nil
 	}
-	return paths, nil
-}
-
-// openText opens a file, or standard input, and undoes gzip.
-func (e *env) openText(ctx context.Context, path string) (io.Reader, io.Closer, error) {
-	r := io.Reader(&heeding{ctx: ctx, r: e.stdin})
-	var closer io.Closer
-	if path != "-" {
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, nil, err
-		}
-		r, closer = f, f
-	}
-	b := bufio.NewReaderSize(r, 64<<10)
-	if head, err := b.Peek(2); err == nil && bytes.Equal(head, []byte{0x1f, 0x8b}) {
-		z, err := gzip.NewReader(b)
-		if err != nil {
-			return nil, closer, &fault.Error{File: path, Problem: "is damaged gzip", Err: err}
-		}
-		return z, closer, nil
-	}
-	return b, closer, nil
-}
-
-// heeding reads a stream that may never say anything again, until its context
-// ends: a signal ends a decoder that waits for its pipe.
-type heeding struct {
-	ctx  context.Context //nolint:containedctx // io.Reader has none
-	r    io.Reader
-	text []byte
-}
-
-// Read reads in a goroutine of its own, which is left behind where the context ends.
-func (h *heeding) Read(p []byte) (n int, err error) {
-	if len(h.text) < len(p) {
-		h.text = make([]byte, len(p))
-	}
-	done := make(chan struct{})
-	go func() {
-		n, err = h.r.Read(h.text[:len(p)])
-		close(done)
-	}()
-	select {
-	case <-done:
-		return copy(p, h.text[:n]), err
-	case <-h.ctx.Done():
-		return 0, context.Cause(h.ctx)
-	}
-}
-
-func moment(s string) (t time.Time, err error) {
 	for _, layout := range []string{time.DateOnly, time.RFC3339, "2006-01-02T15:04", "2006-01-02T15"} {
-		if t, err = time.Parse(layout, s); err == nil {
+		if t, err = time.Parse(layout, now); err == nil {
 			return t, nil
 		}
 	}
-	return t, err
+	return t, fault.Misuse("--now "+now, "is not a time", "write 2024-07-03 or 2024-07-03T12:00:00Z")
 }
 
 // each takes the result of a product or of a part of one.
@@ -276,10 +182,10 @@ func (d *shefDecode) each(r *shef.Result) error {
 		if err := d.finish(); err != nil {
 			return err
 		}
-		d.product = newShefProduct(&r.Product)
+		d.product = export.NewProduct(&r.Product)
 		d.pending = true
 	}
-	d.product.add(r)
+	d.product.Add(r)
 	if d.remarks != nil {
 		name := r.Product.File
 		if r.Product.AWIPS != "" {
@@ -294,7 +200,7 @@ func (d *shefDecode) each(r *shef.Result) error {
 	if d.values == nil {
 		return nil
 	}
-	return d.values.write(r)
+	return d.values.Write(r)
 }
 
 // finish lists the product that is complete.
@@ -303,7 +209,7 @@ func (d *shefDecode) finish() error {
 		return nil
 	}
 	d.pending = false
-	return d.product.write(d.listing, d.env.json)
+	return d.product.Write(d.listing, d.env.json)
 }
 
 // summary tells what became of everything; values that were lost make the run
@@ -319,9 +225,6 @@ func (d *shefDecode) summary() error {
 		if k > 0 {
 			fmt.Fprintf(d.env.stderr, "%8d × %03d %s\n", k, n, shef.Remark(n))
 		}
-	}
-	if d.unread > 0 {
-		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d files could not be read", d.unread)}
 	}
 	if a.Lost > 0 {
 		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d values could not be decoded; --problems FILE says which", a.Lost)}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"barograph/engine/all"
+	"barograph/export"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -49,7 +50,7 @@ func TestShefDecode(t *testing.T) {
 	if status, _, errs := barograph(t, "shef", "decode", "--now", "2026-11-20", "--format", "parquet", "--out", file, "--problems", problems, dir+"/RR1LCH"); status != 4 {
 		t.Fatal(errs)
 	}
-	rows, err := parquet.ReadFile[gaugeRow](file)
+	rows, err := parquet.ReadFile[export.Gauge](file)
 	if err != nil || len(rows) != 4 || rows[2].Station != "KDRL1" || rows[2].Value != nil || *rows[0].Value != .9 || rows[3].Created != nil {
 		t.Errorf("%+v: %v", rows, err)
 	}

@@ -1,9 +1,7 @@
 package post_test
 
 import (
-	"bytes"
 	"context"
-	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -12,6 +10,7 @@ import (
 
 	"barograph/engine"
 	"barograph/engine/all"
+	"barograph/formats"
 	"barograph/record"
 	"barograph/run"
 	"barograph/synth"
@@ -160,10 +159,11 @@ func TestSourcesAgree(t *testing.T) {
 		}
 		paths = append(paths, path)
 	}
-	files := post.Files{Paths: paths, Now: feed.Now(), Open: func(path string) (io.Reader, io.Closer, error) {
-		text, err := os.ReadFile(path)
-		return bytes.NewReader(text), nil, err
-	}}
+	texts, err := formats.NewTexts(t.Context(), paths, nil, func(err error) { t.Error(err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := post.Files{Texts: texts, Now: feed.Now()}
 	one, err := post.Survey(t.Context(), feed)
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"barograph/engine"
+	"barograph/formats"
 	"barograph/formats/shef"
 	"barograph/record"
 	"barograph/run"
@@ -69,33 +70,20 @@ func (f Feed) Products() iter.Seq2[*Message, error] {
 
 // Files are SHEF files.
 type Files struct {
-	Paths []string
-	Now   time.Time // decides years
-	Open  func(path string) (io.Reader, io.Closer, error)
-	Text  string
+	*formats.Texts
+	Now  time.Time // decides years
+	Text string
 }
 
 // Words describes the files.
 func (f Files) Words() string { return f.Text }
 
-// Products decodes the files' products.
+// Products decodes the files' products; a file that cannot be read is passed over.
 func (f Files) Products() iter.Seq2[*Message, error] {
 	return func(yield func(*Message, error) bool) {
 		d := decoded{o: shef.Options{Now: f.Now}}
-		for _, path := range f.Paths {
-			r, c, err := f.Open(path)
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			more := d.each(path, r, yield)
-			if c != nil {
-				if err := c.Close(); err != nil && more {
-					yield(nil, err)
-					return
-				}
-			}
-			if !more {
+		for path, text := range f.All() {
+			if !d.each(path, text, yield) {
 				return
 			}
 		}

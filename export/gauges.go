@@ -1,4 +1,4 @@
-package main
+package export
 
 import (
 	"bufio"
@@ -15,18 +15,23 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// gaugeWriter writes decoded values as they come.
-type gaugeWriter interface {
-	write(r *shef.Result) error
-	close() error
+// Gauges writes decoded values as they come.
+type Gauges interface {
+	Write(r *shef.Result) error
+	Close() error
 }
 
-func (e *env) newGaugeWriter(format string, w io.Writer) (gaugeWriter, error) {
+// GaugeFormats are those that NewGauges writes; shefit is text form 1 of the
+// National Weather Service's decoder.
+func GaugeFormats() []string { return []string{"table", "csv", "json", "parquet", "shefit"} }
+
+// NewGauges begins to write values in a format.
+func NewGauges(w io.Writer, format string, cell Cell) (Gauges, error) {
 	switch format {
 	case "table":
 		return newGaugeText(w, gaugeTableHead, appendGaugeTable), nil
 	case "csv":
-		return newGaugeText(w, gaugeCSVHead, e.appendGaugeCSV), nil
+		return newGaugeText(w, gaugeCSVHead, cell.appendGauge), nil
 	case "shefit":
 		return newGaugeText(w, "", func(b []byte, _ *shef.Product, g *record.Gauge) []byte { return shef.AppendText(b, g) }), nil
 	case "json":
@@ -35,7 +40,7 @@ func (e *env) newGaugeWriter(format string, w io.Writer) (gaugeWriter, error) {
 	case "parquet":
 		return newGaugeParquet(w), nil
 	}
-	return nil, usage(fault.Unknown("--format", format, []string{"table", "csv", "json", "parquet", "shefit"}))
+	return nil, &fault.Status{Code: fault.Usage, Err: fault.Unknown("--format", format, GaugeFormats())}
 }
 
 // gaugeText writes a line for each value.
@@ -50,7 +55,7 @@ func newGaugeText(w io.Writer, head string, appendLine func([]byte, *shef.Produc
 	return &gaugeText{w: bufio.NewWriterSize(w, 64<<10), head: head, appendLine: appendLine}
 }
 
-func (t *gaugeText) write(r *shef.Result) error {
+func (t *gaugeText) Write(r *shef.Result) error {
 	if t.head != "" {
 		t.line = append(append(t.line[:0], t.head...), '\n')
 		t.head = ""
@@ -67,7 +72,7 @@ func (t *gaugeText) write(r *shef.Result) error {
 	return nil
 }
 
-func (t *gaugeText) close() error { return t.w.Flush() }
+func (t *gaugeText) Close() error { return t.w.Flush() }
 
 const gaugeTableHead = "station   time (UTC)           code     value         quality  duration  created (UTC)        rev  series  source    comment"
 
@@ -98,8 +103,8 @@ func yesNo(is bool) string {
 
 const gaugeCSVHead = "station,time,code,value,quality,duration,probability,created,revised,series,source,comment,product,file,line"
 
-func (e *env) appendGaugeCSV(b []byte, p *shef.Product, g *record.Gauge) []byte {
-	b = fmt.Appendf(b, "%s,%s,%s,", e.cell(g.Station.String()), time.Unix(g.Time, 0).UTC().Format(time.RFC3339), g.Code)
+func (cell Cell) appendGauge(b []byte, p *shef.Product, g *record.Gauge) []byte {
+	b = fmt.Appendf(b, "%s,%s,%s,", cell(g.Station.String()), time.Unix(g.Time, 0).UTC().Format(time.RFC3339), g.Code)
 	if !g.IsMissing() {
 		b = strconv.AppendFloat(b, g.Value, 'g', -1, 64)
 	}
@@ -112,9 +117,9 @@ func (e *env) appendGaugeCSV(b []byte, p *shef.Product, g *record.Gauge) []byte 
 		b = time.Unix(g.Created, 0).UTC().AppendFormat(b, time.RFC3339)
 	}
 	b = fmt.Appendf(b, ",%t,%d,%s,", g.Revised, g.Series, g.Source)
-	b = appendQuoted(b, e.cell(g.Comment))
-	b = appendQuoted(append(b, ','), e.cell(p.AWIPS))
-	b = appendQuoted(append(b, ','), e.cell(p.File))
+	b = appendQuoted(b, cell(g.Comment))
+	b = appendQuoted(append(b, ','), cell(p.AWIPS))
+	b = appendQuoted(append(b, ','), cell(p.File))
 	return fmt.Appendf(b, ",%d\n", g.Line)
 }
 
@@ -133,8 +138,8 @@ func appendQuoted(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// gaugeRow is a value as JSON and Parquet have it. Nil is missing, or not given.
-type gaugeRow struct {
+// Gauge is a value as JSON and Parquet have it. Nil is missing, or not given.
+type Gauge struct {
 	Station     string   `json:"station" parquet:"station,dict"`
 	Time        int64    `json:"-" parquet:"time"` // Unix seconds
 	TimeText    string   `json:"time" parquet:"-"`
@@ -154,8 +159,8 @@ type gaugeRow struct {
 	Line        int64    `json:"line" parquet:"line"`
 }
 
-func newGaugeRow(p *shef.Product, g *record.Gauge) gaugeRow {
-	row := gaugeRow{
+func newGauge(p *shef.Product, g *record.Gauge) Gauge {
+	row := Gauge{
 		Station: g.Station.String(), Time: g.Time, Code: g.Code.String(), Quality: string(rune(g.Quality)),
 		Duration: int32(g.Duration), Revised: g.Revised, Series: int32(g.Series), Source: g.Source.String(),
 		Comment: g.Comment, Product: p.AWIPS, File: p.File, Line: int64(g.Line),
@@ -178,9 +183,9 @@ type gaugeJSON struct {
 	enc *json.Encoder
 }
 
-func (j *gaugeJSON) write(r *shef.Result) error {
+func (j *gaugeJSON) Write(r *shef.Result) error {
 	for i := range r.Values {
-		row := newGaugeRow(&r.Product, &r.Values[i])
+		row := newGauge(&r.Product, &r.Values[i])
 		row.TimeText = time.Unix(row.Time, 0).UTC().Format(time.RFC3339)
 		if row.Created != nil {
 			row.CreatedText = time.Unix(*row.Created, 0).UTC().Format(time.RFC3339)
@@ -192,76 +197,27 @@ func (j *gaugeJSON) write(r *shef.Result) error {
 	return nil
 }
 
-func (j *gaugeJSON) close() error { return j.w.Flush() }
+func (j *gaugeJSON) Close() error { return j.w.Flush() }
 
 // gaugeParquet writes row groups of a bounded size.
 type gaugeParquet struct {
-	w    *parquet.GenericWriter[gaugeRow]
-	rows []gaugeRow
+	w    *parquet.GenericWriter[Gauge]
+	rows []Gauge
 }
 
-const gaugeRowGroup = 32 << 10 // rows
+const rowGroup = 32 << 10 // rows
 
 func newGaugeParquet(w io.Writer) *gaugeParquet {
-	return &gaugeParquet{w: parquet.NewGenericWriter[gaugeRow](w, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(gaugeRowGroup))}
+	return &gaugeParquet{w: parquet.NewGenericWriter[Gauge](w, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(rowGroup))}
 }
 
-func (p *gaugeParquet) write(r *shef.Result) error {
+func (p *gaugeParquet) Write(r *shef.Result) error {
 	p.rows = p.rows[:0]
 	for i := range r.Values {
-		p.rows = append(p.rows, newGaugeRow(&r.Product, &r.Values[i]))
+		p.rows = append(p.rows, newGauge(&r.Product, &r.Values[i]))
 	}
 	_, err := p.w.Write(p.rows)
 	return err
 }
 
-func (p *gaugeParquet) close() error { return p.w.Close() }
-
-// shefProduct is what a product held, over its parts.
-type shefProduct struct {
-	File     string `json:"file"`
-	Product  int    `json:"product"`
-	Line     int    `json:"line"`
-	AWIPS    string `json:"awips,omitempty"`
-	Heading  string `json:"heading,omitempty"`
-	Lines    int64  `json:"lines"`
-	Messages int64  `json:"messages"`
-	Values   int64  `json:"values"`
-	Missing  int64  `json:"missing"` // of Values
-	Lost     int64  `json:"lost"`
-	Nulls    int64  `json:"nulls"`
-	Errors   int64  `json:"errors"`
-	Warnings int64  `json:"warnings"`
-}
-
-func newShefProduct(p *shef.Product) shefProduct {
-	return shefProduct{File: p.File, Product: p.Number, Line: p.Line, AWIPS: p.AWIPS, Heading: p.Heading}
-}
-
-func (p *shefProduct) add(r *shef.Result) {
-	a := &r.Account
-	p.Lines += a.Lines
-	p.Messages += a.Messages
-	p.Values += a.Values
-	p.Lost += a.Lost
-	p.Nulls += a.Nulls
-	p.Errors += a.Errors
-	p.Warnings += a.Warnings
-	for i := range r.Values {
-		if r.Values[i].IsMissing() {
-			p.Missing++
-		}
-	}
-}
-
-const shefProductHead = "  lines  messages   values  missing     lost    nulls   errors  warnings  awips   heading                 product"
-
-// write writes a row of the list of products.
-func (p *shefProduct) write(w io.Writer, asJSON bool) error {
-	if asJSON {
-		return json.NewEncoder(w).Encode(p)
-	}
-	_, err := fmt.Fprintf(w, "%7d  %8d  %7d  %7d  %7d  %7d  %7d  %8d  %-6s  %-22s  %s:%d\n",
-		p.Lines, p.Messages, p.Values, p.Missing, p.Lost, p.Nulls, p.Errors, p.Warnings, p.AWIPS, p.Heading, p.File, p.Line)
-	return err
-}
+func (p *gaugeParquet) Close() error { return p.w.Close() }

@@ -1,0 +1,42 @@
+package formats
+
+import (
+	"fmt"
+	"strings"
+
+	"barograph/fault"
+	"barograph/formats/metviewer"
+)
+
+// SpecFiles finds the files of a load_spec. METdbLoad passes over folders that
+// do not exist in silence; here they are told. Like
+// METdbLoad it looks at what is directly in a folder, not below.
+func SpecFiles(s *metviewer.LoadSpec, told func(text string)) ([]string, error) {
+	if len(s.Files) > 0 {
+		return Expand(s.Files)
+	}
+	var files, missing []string
+	folders := s.Folders()
+	for _, f := range folders {
+		found := Within(f)
+		if files = append(files, found...); len(found) == 0 {
+			missing = append(missing, f)
+		}
+	}
+	if len(files) == 0 {
+		return nil, &fault.Error{File: s.File, Setting: "folder_tmpl", Problem: fmt.Sprintf("none of its %d folders holds a VSDB or MET file (the first is %s)", len(folders), folders[0]), Cure: "check the paths"}
+	}
+	if len(missing) > 0 {
+		told(fmt.Sprintf("%s: %d of %d folders hold no VSDB or MET file: %s", s.File, len(missing), len(folders), some(missing)))
+	}
+	return Expand(files)
+}
+
+// some names the first few.
+func some(names []string) string {
+	const shown = 5
+	if len(names) <= shown {
+		return strings.Join(names, ", ")
+	}
+	return strings.Join(names[:shown], ", ") + ", …"
+}

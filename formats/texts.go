@@ -1,0 +1,155 @@
+package formats
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"slices"
+
+	"barograph/fault"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// Stdin is the path that stands for standard input.
+const Stdin = "-"
+
+// Texts are files of text whose names tell nothing, such as SHEF's. What cannot
+// be read is told, and the rest goes on.
+type Texts struct {
+	Paths []string    // folders made into their files
+	Told  func(error) // of a file that cannot be read, or not to its end: once of each
+
+	ctx    context.Context //nolint:containedctx // io.Reader has none
+	stdin  io.Reader
+	named  []string
+	unread map[string]bool
+}
+
+// NewTexts finds the files that arguments name: files, folders (all files in
+// them), Stdin.
+func NewTexts(ctx context.Context, args []string, stdin io.Reader, told func(error)) (*Texts, error) {
+	t := &Texts{ctx: ctx, stdin: stdin, named: args, Told: told, unread: map[string]bool{}}
+	for _, arg := range args {
+		info, err := os.Stat(arg)
+		switch {
+		case arg == Stdin || err == nil && !info.IsDir():
+			t.Paths = append(t.Paths, arg)
+		case err == nil:
+			t.Paths = append(t.Paths, below(arg, noFolder)...)
+		default:
+			return nil, &fault.Error{File: arg, Problem: "cannot be read", Err: cause(err), Cure: "name files or folders, or - for standard input"}
+		}
+	}
+	return t, nil
+}
+
+// Incomplete is the error of files that were not read; nil = there are none.
+func (t *Texts) Incomplete() error {
+	if len(t.unread) == 0 {
+		return nil
+	}
+	return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d files could not be read, or not to their end", len(t.unread))}
+}
+
+// All opens one file after the other; each is valid until the next.
+func (t *Texts) All() iter.Seq2[string, io.Reader] {
+	return func(yield func(string, io.Reader) bool) {
+		for _, path := range t.Paths {
+			r, err := t.open(path)
+			if err != nil {
+				t.tell(path, err)
+				continue
+			}
+			more := yield(path, &text{t, path, r})
+			r.Close() //nolint:errcheck // nothing was written
+			if !more {
+				return
+			}
+		}
+	}
+}
+
+func (t *Texts) tell(path string, err error) {
+	if !t.unread[path] {
+		t.unread[path] = true
+		t.Told(err)
+	}
+}
+
+// open opens a file and undoes gzip. A pipe is read where it is named itself.
+func (t *Texts) open(path string) (r io.ReadCloser, err error) {
+	switch {
+	case path == Stdin:
+		r = io.NopCloser(&heeding{ctx: t.ctx, r: t.stdin})
+	case slices.Contains(t.named, path):
+		r, err = os.Open(path)
+	default:
+		r, err = OpenFile(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	b := bufio.NewReaderSize(r, 64<<10)
+	if head, err := b.Peek(2); err != nil || !bytes.Equal(head, []byte{0x1f, 0x8b}) {
+		return plain{b, r}, nil // an error comes again
+	}
+	z, err := gzip.NewReader(b)
+	if err != nil {
+		r.Close() //nolint:errcheck // nothing was written
+		return nil, &fault.Error{File: path, Problem: "is damaged gzip", Err: err}
+	}
+	return plain{z, r}, nil
+}
+
+// plain is what is read, and what is closed.
+type plain struct {
+	io.Reader
+	io.Closer
+}
+
+// text ends where it cannot be read on.
+type text struct {
+	of   *Texts
+	path string
+	r    io.Reader
+}
+
+func (x *text) Read(p []byte) (int, error) {
+	n, err := x.r.Read(p)
+	if err != nil && err != io.EOF && x.of.ctx.Err() == nil { //nolint:errorlint // io.Reader's word
+		x.of.tell(x.path, &fault.Error{File: x.path, Problem: "cannot be read to its end", Err: err, Cure: "check or fetch the file again"})
+		err = io.EOF
+	}
+	return n, err
+}
+
+// heeding reads a stream that may never say anything again, until its context
+// ends: a signal ends a decoder that waits for its pipe.
+type heeding struct {
+	ctx  context.Context //nolint:containedctx // io.Reader has none
+	r    io.Reader
+	text []byte
+}
+
+// Read reads in a goroutine of its own, which is left behind where the context ends.
+func (h *heeding) Read(p []byte) (n int, err error) {
+	if len(h.text) < len(p) {
+		h.text = make([]byte, len(p))
+	}
+	done := make(chan struct{})
+	go func() {
+		n, err = h.r.Read(h.text[:len(p)])
+		close(done)
+	}()
+	select {
+	case <-done:
+		return copy(p, h.text[:n]), err
+	case <-h.ctx.Done():
+		return 0, context.Cause(h.ctx)
+	}
+}

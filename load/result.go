@@ -1,0 +1,158 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/fault"
+	"barograph/record"
+)
+
+// Result is what a load did, and what the archive holds now.
+type Result struct {
+	Archive     string           `json:"archive"`
+	Design      string           `json:"design"`
+	Subset      string           `json:"subset"`
+	Database    string           `json:"database,omitempty"` // of the server, where a subset has one of its own
+	Files       int              `json:"files_loaded"`
+	Skipped     int              `json:"files_skipped"`
+	Failed      []string         `json:"files_failed,omitempty"`
+	Read        int64            `json:"read"`
+	Stored      int64            `json:"stored"`
+	Same        int64            `json:"same_again"`
+	Other       int64            `json:"other_values"`
+	Refused     int64            `json:"refused"`
+	Quarantined int64            `json:"quarantined"`
+	LeftOut     map[string]int64 `json:"left_out,omitempty"`
+	Cut         map[string]int64 `json:"cut,omitempty"` // by METviewer's column
+	Held        []engine.Mark    `json:"skipped_with_quarantine,omitempty"`
+	Bytes       int64            `json:"bytes"`
+	Seconds     float64          `json:"seconds"`
+	Records     map[string]int64 `json:"records_by_line_type"`
+	Objects     int64            `json:"objects"`
+	Object      string           `json:"object"`
+	BytesOnDisk int64            `json:"bytes_on_disk"`
+	Digest      string           `json:"digest,omitempty"`
+}
+
+// Result joins what a load did with what the archive holds; its digest takes
+// reading all of that.
+func (s *Summary) Result(ctx context.Context, a engine.Archive, subset string, digest bool) (*Result, error) {
+	holds, err := a.Contents(ctx, subset)
+	if err != nil {
+		return nil, err
+	}
+	size, err := a.Size(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &Result{
+		Subset: subset, Files: len(s.Files), Skipped: len(s.Skipped), Read: s.Read, Stored: s.Stored, Same: s.Same, Other: s.Other,
+		Quarantined: s.Quarantined, Bytes: s.Bytes, Seconds: s.Elapsed.Seconds(), LeftOut: s.LeftOut, Cut: s.Cut, Held: s.Held,
+		Records: holds.Records, Objects: holds.Objects, Object: holds.Object, Database: holds.Database, BytesOnDisk: size,
+	}
+	for _, err := range s.Failed {
+		out.Failed = append(out.Failed, fault.Redact(err.Error()))
+	}
+	if digest {
+		d, err := Digest(ctx, a, subset)
+		if err != nil {
+			return nil, err
+		}
+		out.Digest = d.String()
+	}
+	return out, nil
+}
+
+// Text writes it as a table.
+func (r *Result) Text(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	fmt.Fprintf(w, "archive\t%s, design %s, subset %s\n", r.Archive, r.Design, r.Subset)
+	if r.Database != "" {
+		fmt.Fprintf(w, "database\t%s (the URL's path and the subset)\n", r.Database)
+	}
+	fmt.Fprintf(w, "files\t%d loaded, %d skipped (in the archive already), %d failed\n", r.Files, r.Skipped, len(r.Failed))
+	fmt.Fprintf(w, "lines\t%d read = %d stored + %d same again + %d other values + %d quarantined\n", r.Read, r.Stored, r.Same, r.Other, r.Quarantined)
+	for _, m := range r.Held {
+		fmt.Fprintf(w, "in quarantine\t%d of %d lines of %s, since it was loaded at %s UTC\n", m.Quarantined, m.Read, m.Path, m.Loaded.UTC().Format(time.DateTime))
+	}
+	for _, columns := range slices.Sorted(maps.Keys(r.LeftOut)) {
+		fmt.Fprintf(w, "left out\tcolumns that no design keeps, of %d lines of %s\n", r.LeftOut[columns], columns)
+	}
+	for _, column := range slices.Sorted(maps.Keys(r.Cut)) {
+		fmt.Fprintf(w, "cut\t%d texts do not fit METviewer's column %s, which may take several for one; the archive and its digest have them whole\n", r.Cut[column], column)
+	}
+	fmt.Fprintf(w, "archive holds\t%d %s, %.1f MB on disk\n", r.Objects, r.Object, float64(r.BytesOnDisk)/1e6)
+	for _, t := range record.Types() {
+		if n := r.Records[t.Name]; n > 0 {
+			fmt.Fprintf(w, "  %s\t%d records\n", t.Name, n)
+		}
+	}
+	if r.Digest != "" {
+		fmt.Fprintf(w, "digest\t%s\n", r.Digest)
+	}
+	for _, f := range r.Failed {
+		fmt.Fprintf(w, "failed\t%s\n", f)
+	}
+	return w.Flush()
+}
+
+// Refused counts the lines whose values were refused: by this load, and, as the
+// archive reports, by an earlier one of files that were skipped, which are told.
+func Refused(ctx context.Context, a engine.Archive, subset string, s *Summary, by OnConflict, told func(design.Conflict)) (n int64, err error) {
+	if by == Refuse {
+		n = s.Other
+	}
+	if len(s.Skipped) == 0 {
+		return n, nil
+	}
+	c, err := a.Catalog(ctx, subset)
+	if err != nil {
+		return n, err
+	}
+	for _, one := range c.Conflicts {
+		if one.Refused && slices.Contains(s.Skipped, one.Dropped.File) {
+			told(one)
+			n++
+		}
+	}
+	return n, nil
+}
+
+// Incomplete is the error of what the archive lacks of the files, refused lines
+// among it; nil = it has everything.
+func (s *Summary) Incomplete(refused int64) error {
+	quarantined := s.Quarantined
+	for _, m := range s.Held {
+		quarantined += m.Quarantined
+	}
+	var parts []string
+	for _, x := range []struct {
+		n    int64
+		what string
+	}{
+		{quarantined, "lines of these files are in quarantine"}, {int64(len(s.Failed)), "files could not be read"},
+		{refused, "lines are refused, as their values contradict others (--on-conflict)"},
+	} {
+		if x.n > 0 {
+			parts = append(parts, fmt.Sprint(x.n, " ", x.what))
+		}
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	rest := "everything else is stored"
+	if s.Stored+s.Same == 0 {
+		rest = "nothing was stored"
+	}
+	return &fault.Status{Code: fault.Incomplete, Err: errors.New(strings.Join(parts, ", ") + "; " + rest)}
+}

@@ -1,0 +1,173 @@
+package post
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"barograph/engine"
+	"barograph/fault"
+	"barograph/measure"
+	"barograph/run"
+)
+
+// Posting is a whole run: tests on designs by methods.
+type Posting struct {
+	Registry engine.Registry
+	URL      string // of the engine
+	Log      *slog.Logger
+	Progress func(s string)
+	Args     []string
+	Out      string // run folder; "" = runs/{time}-post
+
+	Source   Source
+	Seed     uint64
+	Designs  []string
+	Methods  []string // none = all that the engine has
+	Tests    []string // none = once with files, else quiet
+	Policy   string
+	Rounds   int     // of bloat
+	SpeedUp  float64 // of live
+	Posters  int
+	Together int
+}
+
+// check looks whether all that is named is known, and fills in the defaults.
+func (p *Posting) check(d *engine.Driver) error {
+	if len(d.PostMethods) == 0 {
+		return fault.Misuse("--engine "+d.Scheme, "does not post SHEF values", "choose an SQL engine")
+	}
+	if len(p.Tests) == 0 {
+		p.Tests = []string{string(Quiet)}
+		if p.named() {
+			p.Tests = []string{string(Once)}
+		}
+	}
+	if len(p.Methods) == 0 {
+		p.Methods = texts(d.PostMethods)
+	}
+	for _, m := range p.Methods {
+		if !slices.Contains(d.PostMethods, engine.PostMethod(m)) {
+			return fault.NotOffered("--method", engine.PostMethod(m), d.PostMethods, d.Scheme)
+		}
+	}
+	return errors.Join(known("--test", p.Tests, Tests()), known("--design", p.Designs, engine.PostDesigns()), known("--policy", []string{p.Policy}, engine.Policies()))
+}
+
+func known[T ~string](flag string, names []string, all []T) error {
+	for _, n := range names {
+		if !slices.Contains(all, T(n)) {
+			return &fault.Status{Code: fault.Usage, Err: fault.Unknown(flag, n, all)}
+		}
+	}
+	return nil
+}
+
+func texts[T ~string](all []T) (out []string) {
+	for _, x := range all {
+		out = append(out, string(x))
+	}
+	return out
+}
+
+// named: the source is the user's files, not a feed.
+func (p *Posting) named() bool {
+	_, named := p.Source.(Files)
+	return named
+}
+
+// Run makes the run and writes its folder; nil = nothing was measured, and
+// there is none. What was measured before an interruption is kept.
+func (p *Posting) Run(ctx context.Context) (result *run.Posts, err error) {
+	d, _, err := p.Registry.Parse(p.URL)
+	if err != nil {
+		return nil, &fault.Status{Code: fault.Usage, Err: err}
+	}
+	if err := p.check(d); err != nil {
+		return nil, err
+	}
+	db, err := p.Registry.Open(ctx, p.URL, engine.Options{Log: p.Log})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	about, err := db.About(ctx)
+	if err != nil {
+		return nil, err
+	}
+	refs, err := NewReferences(ctx, p.Source)
+	if err != nil {
+		return nil, err
+	}
+	result = &run.Posts{
+		Started: time.Now().UTC().Truncate(time.Second), Args: p.Args, Seed: p.Seed, Feed: p.Source.Words(), Policy: p.Policy,
+		Product: about.Product, Version: about.Version, Settings: about.Settings, Machine: measure.ReadMachine(ctx, "."), Read: refs.Read(),
+	}
+	if p.Out == "" {
+		p.Out = "runs/" + run.ID(result.Started, "post")
+	}
+	err = p.designs(ctx, db, refs, result)
+	if len(result.Cells)+len(result.Days) == 0 {
+		return nil, err
+	}
+	return result, errors.Join(err, result.Save(p.Out), outcome(result))
+}
+
+// outcome says by the status how a run ended.
+func outcome(r *run.Posts) error {
+	if r.Wrong() {
+		return &fault.Status{Code: fault.Differs, Err: errors.New("what the tables hold differs from the reference")}
+	}
+	if n := r.Read.Lost; n > 0 {
+		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d values could not be decoded; barograph shef decode --problems FILE says which", n)}
+	}
+	return nil
+}
+
+// designs runs every test on every design by every method. What a user names
+// goes into tables that stay; all else into tables for tests.
+func (p *Posting) designs(ctx context.Context, db *engine.Engine, refs *References, result *run.Posts) error {
+	one := Programme{
+		Policy: engine.Policy(p.Policy), Source: p.Source, References: refs, Rounds: p.Rounds, SpeedUp: p.SpeedUp, PerDay: 1000, Result: result, Progress: p.Progress,
+	}
+	if feed, ok := p.Source.(Feed); ok {
+		one.From, one.PerDay = feed.From, feed.PerDay
+	}
+	for _, design := range p.Designs {
+		one.Design = engine.PostDesign(design)
+		for _, stay := range []bool{true, false} {
+			tests := slices.DeleteFunc(Tests(), func(t Test) bool {
+				return !slices.Contains(p.Tests, string(t)) || stay != (p.named() && t == Once)
+			})
+			if len(tests) == 0 {
+				continue
+			}
+			if err := p.tested(ctx, db, one, tests, !stay); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// tested runs tests on one set of tables.
+func (p *Posting) tested(ctx context.Context, db *engine.Engine, one Programme, tests []Test, own bool) error {
+	store, err := db.Posts.Open(ctx, engine.PostTables{Design: one.Design, Policy: one.Policy, Make: true, Tests: own})
+	if err != nil {
+		return err
+	}
+	one.Store = store
+	err = one.Admit(ctx, slices.Contains(tests, Noise))
+	for _, t := range tests {
+		for _, m := range p.Methods {
+			if err == nil {
+				one.Options = Options{Method: engine.PostMethod(m), Posters: p.Posters, Together: p.Together}
+				err = one.Run(ctx, t)
+			}
+		}
+	}
+	return errors.Join(err, store.Close())
+}
