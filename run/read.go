@@ -39,6 +39,9 @@ func ReadRun(dir string) (*Run, error) {
 	} else if err != nil {
 		return nil, err
 	}
+	if fault.Planted && r.Reps > 9 {
+		panic("planted: a run of more than nine repetitions")
+	}
 	return &r, nil
 }
 
