@@ -131,7 +131,7 @@ func (p *points) table(mix string) *Table {
 	for _, q := range percentiles()[1:] {
 		columns = append(columns, q.name+" (ms)")
 	}
-	t := table(append(columns, "client CPU (µs/op)", "server CPU (µs/op)", "checked (answers)", "by")...)
+	t := table(append(columns, "client CPU (µs/op)", "server CPU (µs/op)", "checked (answers)", "proof")...)
 	tops := p.tops(mix)
 	for _, c := range p.cells {
 		class := ""
@@ -172,7 +172,7 @@ func (c *pointCell) numbers() []Cell {
 		}
 		a.Add(*x.Answers)
 	}
-	return append(out, numeric(measure.Median(client)), numeric(measure.Median(server)), whole(a.Found), text(degree(a)))
+	return append(out, numeric(measure.Median(client)), numeric(measure.Median(server)), whole(a.Found), text(c.proof))
 }
 
 // used is what each engine used where its throughput was highest.

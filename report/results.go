@@ -54,6 +54,7 @@ func askedOf(c run.Cell) Asked {
 type result struct {
 	state       state
 	problem     string
+	proof       string
 	rows        int // that came; −1 = not known
 	warm, cold  []*run.Measured
 	coldProblem string // a cold start that gave no answer: then there are no cold times
@@ -136,7 +137,7 @@ func (rs *results) add(s run.Sample) {
 	case run.Equal:
 		res.raise(equal, "")
 		if res.state == equal {
-			res.rows = s.Rows
+			res.rows, res.proof = s.Rows, string(s.Proof)
 		}
 		switch m := s.Measured(); {
 		case m == nil: // nothing was timed
@@ -180,6 +181,9 @@ func (rs *results) archive(w Way) run.Archive {
 	}
 	return rs.run.Archives[i]
 }
+
+// everyValue is the highest degree of a proof.
+const everyValue = "every value"
 
 // floorPlace is where an engine works that answers from the client's own memory:
 // it is shown, and ranked nowhere.

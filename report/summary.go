@@ -66,7 +66,8 @@ type CellSummary struct {
 	Floor   bool   `json:"floor,omitempty"` // the client's own cost: in no ranking
 	// Unranked says why the times of this server stand in no ranking; "" = they do.
 	Unranked string `json:"unranked,omitempty"`
-	Rows     int    `json:"rows"` // −1 = not known
+	Proof    string `json:"proof,omitempty"` // how much of the answers was compared
+	Rows     int    `json:"rows"`            // −1 = not known
 	Times    *Times `json:"times,omitempty"`
 }
 
@@ -150,7 +151,7 @@ func (rs *results) summariseCase(c run.Case) CaseSummary {
 			continue
 		}
 		a := rs.archive(w)
-		sum := CellSummary{Asked: Asked{w, c.Name}, Verdict: res.state.String(), Problem: res.problem, Floor: a.Place == floorPlace, Unranked: a.Unranked, Rows: res.rows}
+		sum := CellSummary{Asked: Asked{w, c.Name}, Verdict: res.state.String(), Problem: res.problem, Floor: a.Place == floorPlace, Unranked: a.Unranked, Proof: res.proof, Rows: res.rows}
 		if res.state == equal && len(res.warm) > 0 && res.rows > 0 { // what an empty answer costs says nothing
 			sum.Times = summariseTimes(res, c)
 		} else if res.state == equal { // proven, but only cold or not at all timed
@@ -161,9 +162,23 @@ func (rs *results) summariseCase(c run.Case) CaseSummary {
 		}
 		out.Cells = append(out.Cells, sum)
 	}
+	out.setApart()
 	slices.SortStableFunc(out.Cells, func(a, b CellSummary) int { return cmp.Compare(a.order(), b.order()) })
 	out.compare(rs.run.Seed)
 	return out
+}
+
+// setApart takes out of the ranking what was proven to a lower degree than
+// others: degrees are never ranked together.
+func (c *CaseSummary) setApart() {
+	if !slices.ContainsFunc(c.Cells, func(k CellSummary) bool { return k.Proof == everyValue && k.compared() }) {
+		return
+	}
+	for i := range c.Cells {
+		if k := &c.Cells[i]; k.Proof != everyValue && k.compared() {
+			k.Unranked = "its answers are proven by " + k.Proof + " alone"
+		}
+	}
 }
 
 func nan() Number { return Number(math.NaN()) }

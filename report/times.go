@@ -113,7 +113,7 @@ func (c *CaseSummary) optional() (out []optional) {
 }
 
 func (c *CaseSummary) table() *Table {
-	columns := []string{"engine", "design", "flavour", "median (ms)", "95 % interval (ms)", "ratio (×)", "p", "group", "first row (ms)"}
+	columns := []string{"engine", "design", "flavour", "median (ms)", "95 % interval (ms)", "ratio (×)", "p", "group", "proof", "first row (ms)"}
 	more, best := c.optional(), c.fastest()
 	for _, o := range more {
 		columns = append(columns, o.name)
@@ -131,7 +131,7 @@ func (c *CaseSummary) table() *Table {
 			class = "best"
 		}
 		if x := k.Times; x != nil {
-			cells = append(cells, numeric(x.Median), span(x.Lo, x.Hi), k.ratio(best), numeric(x.PHolm), text(cmp.Or(x.Letters, none)), numeric(x.FirstRow))
+			cells = append(cells, numeric(x.Median), span(x.Lo, x.Hi), k.ratio(best), numeric(x.PHolm), text(cmp.Or(x.Letters, none)), text(k.Proof), numeric(x.FirstRow))
 			cells[6].Text = probability(float64(x.PHolm))
 			for _, o := range more {
 				cells = append(cells, o.cell(x))
