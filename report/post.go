@@ -17,18 +17,11 @@ import (
 // PostgreSQL 7.4.8 on the report's own server, and Informix 9.3, of which it
 // gives 150 to 162 for all four scenarios.
 func recorded2006(design, scenario string) float64 {
-	array := strings.HasPrefix(design, "array")
-	switch {
-	case design != "single" && !array:
-		return math.NaN()
-	case array && scenario == "insert":
-		return 32.0
-	case array && scenario == "update":
-		return 30.0
-	case scenario == "insert":
-		return 83.4
-	case scenario == "update":
-		return 67.0
+	if strings.HasPrefix(design, "array") {
+		design = "array"
+	}
+	if v, ok := map[string]float64{"array insert": 32, "array update": 30, "single insert": 83.4, "single update": 67}[design+" "+scenario]; ok {
+		return v
 	}
 	return math.NaN()
 }
@@ -142,17 +135,15 @@ func postDays(r *run.Posts) *Table {
 // postSentence says what was done and proven. It has no rates: each is of one
 // run, without an interval, so that no rank of methods could be told from noise.
 func postSentence(r *run.Posts) string {
-	all, proven := len(r.Cells)+len(r.Days), 0
+	var proofs []string
 	for _, c := range r.Cells {
-		if c.Proof != "" {
-			proven++
-		}
+		proofs = append(proofs, c.Proof)
 	}
 	for _, d := range r.Days {
-		if d.Proof != "" {
-			proven++
-		}
+		proofs = append(proofs, d.Proof)
 	}
+	all := len(proofs)
+	proven := len(slices.DeleteFunc(proofs, func(p string) bool { return p == "" }))
 	s := fmt.Sprintf("%s %s: of %d postings %d left in the tables what the reference has", r.Product, r.Version, all, proven)
 	if proven < all {
 		return s + "; the others are wrong, and have no figures."

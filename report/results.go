@@ -211,15 +211,6 @@ func (rs *results) at(w Way, name string) *result {
 	return &result{rows: -1}
 }
 
-// tally counts the cells by state.
-func (rs *results) tally() map[state]int {
-	out := map[state]int{}
-	for _, res := range rs.cells {
-		out[res.state]++
-	}
-	return out
-}
-
 // times are those of samples, in ms.
 func times(samples []*run.Measured, of func(*run.Measured) time.Duration) []float64 {
 	out := make([]float64, len(samples))

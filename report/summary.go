@@ -130,7 +130,10 @@ func (n Number) MarshalJSON() ([]byte, error) {
 
 // summarise computes what the tables of a run show.
 func (rs *results) summarise() Summary {
-	n := rs.tally()
+	n := map[state]int{}
+	for _, res := range rs.cells {
+		n[res.state]++
+	}
 	s := Summary{
 		Finished: !rs.run.Ended.IsZero(),
 		Equal:    n[equal], Wrong: n[wrong], Failed: n[failed], Incomplete: n[incomplete], NotTimed: n[untimed],
