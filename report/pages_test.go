@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"barograph/answer"
 	"barograph/measure"
+	"barograph/record"
 	"barograph/run"
 )
 
@@ -35,27 +37,61 @@ func pageWords(page string) string {
 // madePosts is a run with one proven posting, one that is wrong, and two days.
 func madePosts(t *testing.T) string {
 	t.Helper()
-	p := &run.Posts{Started: time.Unix(1_700_000_000, 0).UTC(), Args: []string{"post", "x"}, Product: "PostgreSQL", Version: "15", Feed: "made up", Policy: "newer", Warnings: []string{"a warning"},
-		Machine: measure.Machine{CPU: "Example CPU"}, Read: run.PostRead{Products: 3, Values: 4321, Lost: 1}}
-	times := run.PostTimes{Total: 2 * time.Second, Mean: 300 * time.Millisecond, Percentiles: measure.Percentiles{P50: 200 * time.Millisecond, P95: time.Second, P99: time.Second, Max: 1500 * time.Millisecond}}
-	figures := run.PostFigures{Products: 3, Values: 4321, Wall: 3 * time.Second, Parse: times, Post: times, RowsRead: 7, RowsInserted: 4321, RowsUpdated: -1, TableBytes: 1e6, IndexBytes: -1, DeadRows: 4, LogBytes: 5e6, ClientCPU: time.Second}
+	p := madePosted(t, run.Run{Started: time.Unix(1_700_000_000, 0).UTC(), Args: []string{"post", "x"}, Policy: "newer", Warnings: []string{"a warning"}, Machine: measure.Machine{CPU: "Example CPU"},
+		Data: run.Data{Source: "made up", Decoded: &run.Decoded{Products: 3, Values: 4321, Lost: 1}}, Archives: []run.Archive{{Product: "PostgreSQL", Version: "15"}}})
+	times := run.PostTimes{Total: 2 * time.Second, Latency: run.Latency{Mean: 300 * time.Millisecond, Percentiles: measure.Percentiles{P50: 200 * time.Millisecond, P95: time.Second, P99: time.Second, Max: 1500 * time.Millisecond}}}
+	m := run.Measured{Total: 3 * time.Second, CPU: time.Second,
+		Posting: &run.Posting{Products: 3, Values: 4321, Parse: times, Post: times, RowsRead: 7, RowsInserted: 4321, RowsUpdated: -1, TableBytes: 1e6, IndexBytes: -1, DeadRows: 4, LogBytes: 5e6}}
+	day := func(k int) string { return time.Unix(1_700_000_000, 0).UTC().AddDate(0, 0, k).Format(time.DateOnly) }
 	for _, design := range []string{"array", "single"} {
 		for _, method := range []string{"bulk", "upsert"} {
-			p.Add(run.PostCell{Test: "quiet", Scenario: "insert", Design: design, Method: method, Posters: 1, Together: 2}, figures, run.ProvePosts("a", "a"))
+			p.add(run.PostCell("postgres", "quiet", "insert", design, method, "posters", 1, "together", 2), m, true)
 		}
-		p.Add(run.PostCell{Test: "quiet", Scenario: "update", Design: design, Method: "bulk"}, figures, run.PostProof{})
+		p.add(run.PostCell("postgres", "quiet", "update", design, "bulk", "posters", 1, "together", 2), m, false)
 		for i, phase := range []string{"maintenance on", "maintenance off"} {
 			for k := range 3 {
-				p.AddDays([]run.PostDay{{Phase: phase, Day: time.Unix(1_700_000_000, 0).UTC().AddDate(0, 0, k), Design: design, Method: "bulk", Products: 3, Values: 4321, Post: times, Upkeep: i == 0}}, run.ProvePosts("b", "b"))
+				m := run.Measured{Posting: &run.Posting{Products: 3, Values: 4321, Post: times, Upkeep: i == 0}}
+				p.add(run.PostCell("postgres", "live", phase, design, "bulk", "day", day(k)), m, true)
 			}
 		}
 	}
-	p.AddDays([]run.PostDay{{Phase: "maintenance on", Design: "single", Method: "upsert", Post: times}}, run.PostProof{})
-	dir := t.TempDir()
-	if err := p.Save(dir); err != nil {
+	p.add(run.PostCell("postgres", "live", "maintenance on", "single", "upsert", "day", day(0)), m, false)
+	return p.close()
+}
+
+// postFolder is a folder of postings that is being made.
+type postFolder struct {
+	*testing.T
+	*run.Folder
+}
+
+func madePosted(t *testing.T, r run.Run) postFolder {
+	t.Helper()
+	r.Workload = run.Posted
+	f, err := run.Create(t.TempDir(), r)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return dir
+	return postFolder{t, f}
+}
+
+func (f postFolder) add(c run.Cell, m run.Measured, right bool) {
+	d := record.Digest{Hi: 1, Records: 4321}
+	got := d
+	if !right {
+		got.Hi++
+	}
+	p, err := answer.CompareRecords(d, got)
+	if err := f.Folder.Add(run.Sample{Cell: c}.Judge(&m, p, err)); err != nil {
+		f.Fatal(err)
+	}
+}
+
+func (f postFolder) close() string {
+	if err := f.Folder.Close(); err != nil {
+		f.Fatal(err)
+	}
+	return f.Dir
 }
 
 // madeSweep is a run of mixes with a floor, a server that tells of itself, and

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -29,23 +30,55 @@ func recorded2006(design, scenario string) float64 {
 const note2006 = "2006: values a second of test 1 of the report of 14 April 2006 on PostgreSQL 7.4.8; Informix 9.3 had 150 to 162 in all four scenarios. " +
 	"With noise both lost 17 to 60 %. Its machine, its products and its network are not ours: the column says how far things have come, not which database is better."
 
+// posts are the postings of a run, and the days of its live feed.
+type posts struct {
+	product     string
+	cells, days []*posted
+}
+
+// posted is a sample as the tables need it.
+type posted struct {
+	run.Sample
+	run.Measured                   // Posting is nil where nothing is proven
+	Test, Scenario, Design, Method string
+}
+
+func postsOf(r *run.Run, samples []run.Sample) *posts {
+	out := &posts{}
+	if len(r.Archives) > 0 {
+		out.product = r.Archives[0].Product + " " + r.Archives[0].Version
+	}
+	for _, s := range samples {
+		c := s.Cell
+		p := &posted{Sample: s, Test: c.At("test"), Scenario: c.At("scenario"), Design: c.At("design"), Method: c.At("method")}
+		p.Measured = *cmp.Or(s.Measured(), &run.Measured{})
+		if c.At("day") != "" {
+			out.days = append(out.days, p)
+		} else {
+			out.cells = append(out.cells, p)
+		}
+	}
+	return out
+}
+
 // openPosts reads a run of the workload post.
 func openPosts(dir string) (*Report, error) {
-	r, err := run.ReadPosts(dir)
+	of, samples, err := run.Read(dir)
 	if err != nil {
 		return nil, err
 	}
-	out := newReport(dir, "post · "+filepath.Base(dir), r.Started, "How fast are river data posted?")
-	out.Answers, out.Warnings, out.Data = []Words{headline("%s", postSentence(r))}, r.Warnings, map[string]any{"run": r}
-	d := r.Read
+	r := postsOf(of, samples)
+	out := newReport(dir, "post · "+filepath.Base(dir), of.Started, "How fast are river data posted?")
+	out.Answers, out.Warnings, out.Data = []Words{headline("%s", postSentence(r))}, of.Warnings, map[string]any{"run": of, "samples": samples}
+	d := cmp.Or(of.Data.Decoded, &run.Decoded{})
 	out.Facts = slices.Concat([]Fact{
-		{"Engine", r.Product + " " + r.Version}, {"Products", r.Feed},
+		{"Engine", r.product}, {"Products", of.Data.Source},
 		{"Decoded", fmt.Sprintf("%s products: %s values, %s lost; %s errors, %s warnings", count(d.Products), count(d.Values), count(d.Lost), count(d.Errors), count(d.Warnings))},
-		{"Policy", r.Policy},
-	}, machineFacts(r.Machine), []Fact{{"Command", commandLine(r.Args)}})
+		{"Policy", of.Policy},
+	}, machineFacts(of.Machine), []Fact{{"Command", commandLine(of.Args)}})
 	var lines strings.Builder
-	for i := range r.Cells {
-		logStats(&lines, &r.Cells[i])
+	for _, c := range r.cells {
+		logStats(&lines, c)
 	}
 	out.Sections = filled(
 		Section{ID: "rates", Title: "Posting rates, the report's table with our figures", Terminal: true, Table: postRates(r)},
@@ -59,8 +92,8 @@ func openPosts(dir string) (*Report, error) {
 
 // logStats prints the lines of the report's log_stats: averages in seconds with
 // two decimals, the longest in whole seconds.
-func logStats(w io.Writer, c *run.PostCell) {
-	if c.PostFigures == nil || c.Products == 0 {
+func logStats(w io.Writer, c *posted) {
+	if c.Posting == nil || c.Products == 0 {
 		return
 	}
 	fmt.Fprintf(w, "# %s %s, %s, %s\n", c.Test, c.Scenario, c.Design, c.Method)
@@ -69,13 +102,12 @@ func logStats(w io.Writer, c *run.PostCell) {
 	fmt.Fprintf(w, "Max Parse Time: %d\nMax Post Time: %d\n\n", int(c.Parse.Max.Seconds()), int(c.Post.Max.Seconds()))
 }
 
-func postRates(r *run.Posts) *Table {
+func postRates(r *posts) *Table {
 	t := table("test", "scenario", "design", "method", "posters", "together", "messages", "values", "avg parse (ms)", "avg post (ms)", "p50 (ms)", "p95 (ms)", "p99 (ms)", "max post (ms)", "values/s", "2006 (values/s)")
 	t.Note = note2006
-	for i := range r.Cells {
-		c := &r.Cells[i]
-		cells := append(texts(c.Test, c.Scenario, c.Design, c.Method), whole(c.Posters), whole(c.Together))
-		if c.PostFigures == nil {
+	for _, c := range r.cells {
+		cells := append(texts(c.Test, c.Scenario, c.Design, c.Method), whole(int(c.Cell.Number("posters"))), whole(int(c.Cell.Number("together"))))
+		if c.Posting == nil {
 			t.addWrong(cells, len(t.Head)-2)
 			continue
 		}
@@ -100,63 +132,58 @@ func (t *Table) addWrong(cells []Cell, at int) {
 	t.add("", append(cells, bad("wrong"))...)
 }
 
-func postRows(r *run.Posts) *Table {
+func postRows(r *posts) *Table {
 	t := table("test", "scenario", "design", "method", "rows read", "inserted", "updated", "table", "index", "dead rows", "WAL", "wall (s)", "client CPU (s)", "retries", "proof")
 	t.Note = "Table: with its primary key where the engine keeps rows in it. WAL: bytes of the write-ahead log, written meanwhile, by others too. " +
 		"Of the test delete, rows updated are the rows that were deleted, and the time is that of the statements. Proof: what the stored values were held against."
-	for i := range r.Cells {
-		c := &r.Cells[i]
+	for _, c := range r.cells {
 		cells := texts(c.Test, c.Scenario, c.Design, c.Method)
-		if c.PostFigures == nil {
+		if c.Posting == nil {
 			t.addWrong(cells, len(t.Head)-1)
 			continue
 		}
 		t.add("", append(cells, whole(c.RowsRead), whole(c.RowsInserted), whole(c.RowsUpdated), size(c.TableBytes, ""), size(c.IndexBytes, ""), whole(c.DeadRows), size(c.LogBytes, ""),
-			numeric(c.Wall.Seconds()), numeric(c.ClientCPU.Seconds()), whole(c.Retries), Cell{Text: c.Proof, Class: "ok"})...)
+			numeric(c.Total.Seconds()), numeric(c.CPU.Seconds()), whole(c.Retries), Cell{Text: string(c.Proof), Class: "ok"})...)
 	}
 	return t
 }
 
-func postDays(r *run.Posts) *Table {
+func postDays(r *posts) *Table {
 	t := table("phase", "day", "design", "method", "messages", "values", "avg post (ms)", "p99 (ms)", "max post (ms)", "values/s", "late")
 	t.Note = "Late: products that were begun more than a minute of the feed's time after their time."
-	for i := range r.Days {
-		d := &r.Days[i]
-		cells := append(texts(d.Phase, d.Day.Format(time.DateOnly), d.Design, d.Method), whole(d.Products), whole(d.Values))
-		if d.Proof == "" {
+	for _, d := range r.days {
+		cells := texts(d.Scenario, d.Cell.At("day"), d.Design, d.Method)
+		if d.Posting == nil {
 			t.addWrong(cells, len(t.Head)-2)
 			continue
 		}
-		t.add("", append(cells, millis(d.Post.Mean), millis(d.Post.P99), millis(d.Post.Max), numeric(d.Rate()), whole(d.Late))...)
+		t.add("", append(cells, whole(d.Products), whole(d.Values), millis(d.Post.Mean), millis(d.Post.P99), millis(d.Post.Max), numeric(d.Rate()), whole(d.Late))...)
 	}
 	return t
 }
 
 // postSentence says what was done and proven. It has no rates: each is of one
 // run, without an interval, so that no rank of methods could be told from noise.
-func postSentence(r *run.Posts) string {
-	var proofs []string
-	for _, c := range r.Cells {
-		proofs = append(proofs, c.Proof)
+func postSentence(r *posts) string {
+	all, proven := slices.Concat(r.cells, r.days), 0
+	for _, c := range all {
+		if c.Verdict == run.Equal {
+			proven++
+		}
 	}
-	for _, d := range r.Days {
-		proofs = append(proofs, d.Proof)
-	}
-	all := len(proofs)
-	proven := len(slices.DeleteFunc(proofs, func(p string) bool { return p == "" }))
-	s := fmt.Sprintf("%s %s: of %d postings %d left in the tables what the reference has", r.Product, r.Version, all, proven)
-	if proven < all {
+	s := fmt.Sprintf("%s: of %d postings %d left in the tables what the reference has", r.product, len(all), proven)
+	if proven < len(all) {
 		return s + "; the others are wrong, and have no figures."
 	}
 	return s + "; each was timed once, so that no rate has an interval."
 }
 
 // postPictures draws rates and times of products, and rates over days.
-func postPictures(r *run.Posts) (out []Drawing) {
+func postPictures(r *posts) (out []Drawing) {
 	rates := plot.Rows{Frame: plot.Frame{Title: "Values posted a second", XLabel: "values a second", Width: pageWidth}, Unit: "/s", Log: true, Sorted: true}
 	times := plot.Rows{Frame: plot.Frame{Title: "Time of a product", XLabel: "ms", Width: pageWidth}, Unit: "ms", Log: true}
-	for _, c := range r.Cells {
-		if c.PostFigures == nil || c.Products == 0 {
+	for _, c := range r.cells {
+		if c.Posting == nil || c.Products == 0 {
 			continue
 		}
 		name, way := c.Test+", "+c.Scenario, c.Design+" "+c.Method
@@ -171,7 +198,7 @@ func postPictures(r *run.Posts) (out []Drawing) {
 	if len(rates.Panels) > 0 {
 		out = append(out, rates, times)
 	}
-	if len(r.Days) > 0 {
+	if len(r.days) > 0 {
 		out = append(out, postDaysPicture(r))
 	}
 	return out
@@ -180,17 +207,17 @@ func postPictures(r *run.Posts) (out []Drawing) {
 // postDaysPicture draws the posting rate over all days of the programme, one
 // phase behind the other, with the maintenance of each night and the begin of
 // each phase marked.
-func postDaysPicture(r *run.Posts) Drawing {
+func postDaysPicture(r *posts) Drawing {
 	p := plot.Lines{Frame: plot.Frame{Title: "Posting rate of the live feed, day by day", YLabel: "values a second", XLabel: "day of posting", Width: pageWidth,
 		Caption: "Every phase posts the same days of the feed, with other values. Ticks at the bottom: maintenance (VACUUM with ANALYZE, or what the engine has for it) after a day; dashed: a phase begins."}, By: plot.Numbers, LogAbove: 10}
-	for i, d := range r.Days {
-		if d.Proof == "" {
+	for i, d := range r.days {
+		if d.Posting == nil {
 			continue
 		}
 		c := p.Curve(d.Design+" "+d.Method, "")
 		day := float64(len(c.At) + 1)
-		if len(c.At) == 0 || r.Days[i-1].Phase != d.Phase {
-			p.Moments = once(p.Moments, plot.Moment{At: day - .5, Label: d.Phase})
+		if len(c.At) == 0 || r.days[i-1].Scenario != d.Scenario {
+			p.Moments = once(p.Moments, plot.Moment{At: day - .5, Label: d.Scenario})
 		}
 		if d.Upkeep {
 			p.Moments = once(p.Moments, plot.Moment{At: day + .4})

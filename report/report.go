@@ -21,13 +21,8 @@ const FileName = "report.html"
 
 // Open reads a folder of any workload, or one of studies of several sizes.
 func Open(dir string) (*Report, error) {
-	for _, k := range []struct {
-		file string // that tells the workload
-		open func(dir string) (*Report, error)
-	}{{run.PostFile, openPosts}, {run.ScanFile, openScans}} {
-		if _, err := os.Stat(filepath.Join(dir, k.file)); !errors.Is(err, os.ErrNotExist) {
-			return k.open(dir)
-		}
+	if _, err := os.Stat(filepath.Join(dir, run.ScanFile)); !errors.Is(err, os.ErrNotExist) {
+		return openScans(dir)
 	}
 	if subs, err := growthFolders(dir); err == nil && len(subs) > 1 {
 		return openGrowth(dir)
@@ -38,6 +33,8 @@ func Open(dir string) (*Report, error) {
 		return nil, err
 	case r.Workload == run.Mixed:
 		return openPoints(dir)
+	case r.Workload == run.Posted:
+		return openPosts(dir)
 	case r.Workload == "faults":
 		return openKills(dir)
 	}

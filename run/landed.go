@@ -20,6 +20,8 @@ func readLanded(dir string, r *Run) (_ *Run, samples []Sample, err error) {
 	switch r.Workload {
 	case Mixed:
 		samples, err = landedMixes(filepath.Join(dir, "points.json"), r.Started)
+	case Posted:
+		samples, err = landedPosts(filepath.Join(dir, "post.json"), r)
 	case "faults":
 		samples, err = landedKills(filepath.Join(dir, "kills.json"))
 	default:
@@ -65,7 +67,65 @@ func landedMixes(path string, began time.Time) ([]Sample, error) {
 	return out, nil
 }
 
+// landedPosts reads post.json of the workload post.
+func landedPosts(path string, r *Run) ([]Sample, error) {
+	var p struct {
+		Product string
+		Cells   []struct {
+			Test, Scenario, Design, Method, Digest, Proof string
+
+			Posters  int
+			Together int           `json:"messages_together"`
+			Wall     time.Duration `json:"wall_ns"`
+			CPU      time.Duration `json:"client_cpu_ns"`
+			*Posting
+		}
+		Days []struct {
+			Phase, Design, Method, Proof string
+
+			Day time.Time
+			Posting
+		}
+	}
+	if err := readJSON(path, &p); err != nil {
+		return nil, err
+	}
+	var out []Sample
+	keep := func(c Cell, proof, digest string, m *Measured) {
+		s := Sample{Cell: c, Rep: 1, Digest: digest, Verdict: Wrong, Problem: "what the tables hold differs from the reference"}
+		if proof != "" && m.Posting != nil {
+			s.Verdict, s.Problem, s.Proof, s.measured = Equal, "", answer.DigestAlone, m
+		}
+		out = append(out, s)
+	}
+	for _, c := range p.Cells {
+		keep(PostCell(p.Product, c.Test, c.Scenario, c.Design, c.Method, "posters", c.Posters, "together", c.Together), c.Proof, c.Digest, &Measured{Total: c.Wall, CPU: c.CPU, Posting: c.Posting})
+	}
+	for i := range p.Days {
+		d := &p.Days[i]
+		keep(PostCell(p.Product, "live", d.Phase, d.Design, d.Method, "day", d.Day.Format(time.DateOnly)), d.Proof, "", &Measured{Posting: &d.Posting})
+	}
+	return out, nil
+}
+
 type landedMix Mix // its own name would hide that of the mix
+
+// landedHead reads what stood at the head of post.json, before there was a
+// run.json beside it.
+func landedHead(dir string, r *Run) error {
+	var p struct {
+		Feed, Product, Version string
+
+		Settings map[string]string
+		Read     Decoded
+		*Run
+	}
+	p.Run = r
+	err := readJSON(filepath.Join(dir, "post.json"), &p)
+	r.ID, r.Workload, r.Ended, r.Data.Source, r.Data.Decoded = filepath.Base(dir), Posted, r.Started, p.Feed, &p.Read
+	r.Archives = []Archive{{Engine: p.Product, Product: p.Product, Version: p.Version, Settings: p.Settings}}
+	return err
+}
 
 // landedAnswers reads results.csv of the workload met.
 func landedAnswers(path string) ([]Sample, error) {

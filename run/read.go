@@ -34,9 +34,14 @@ func Read(dir string) (*Run, []Sample, error) {
 // ReadRun reads run.json of a folder.
 func ReadRun(dir string) (*Run, error) {
 	var r Run
-	if err := readJSON(filepath.Join(dir, runFile), &r); errors.Is(err, os.ErrNotExist) {
+	err := readJSON(filepath.Join(dir, runFile), &r)
+	if errors.Is(err, os.ErrNotExist) {
+		err = landedHead(dir, &r)
+	}
+	if errors.Is(err, os.ErrNotExist) {
 		return nil, &fault.Error{File: dir, Problem: "is no run folder", Err: err, Cure: "name a folder that barograph wrote"}
-	} else if err != nil {
+	}
+	if err != nil {
 		return nil, err
 	}
 	if fault.Planted && r.Reps > 9 {

@@ -20,6 +20,7 @@ type Run struct {
 	Client  measure.ClientLoad `json:"client"`
 
 	Data     Data      `json:"data"`
+	Policy   string    `json:"policy,omitempty"` // of posting: what becomes of a value whose key is taken
 	Archives []Archive `json:"archives"` // in the order of the tables
 	Cases    []Case    `json:"cases"`    // likewise
 
@@ -43,6 +44,7 @@ type Data struct {
 	Quarantined int64            `json:"quarantined"` // lines
 	ByType      map[string]int64 `json:"records_by_line_type"`
 	Digest      string           `json:"digest"` // of all records; every archive must have it
+	Decoded     *Decoded         `json:"decoded,omitempty"` // of SHEF products
 }
 
 // Archive is one engine under one design, and what loading it cost.

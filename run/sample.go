@@ -132,6 +132,7 @@ type Measured struct {
 	Silence   time.Duration `json:"silence_ns,omitempty"`   // longest time without a success, from a kill on
 
 	*Mix
+	*Posting
 	*Used
 }
 
