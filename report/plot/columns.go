@@ -113,7 +113,7 @@ func (g Columns) Plot(c draw.Canvas, p *gplot.Plot) {
 	c.StrokeLine2(draw.LineStyle{Color: grey(0x88), Width: 0.8}, c.Min.X, c.Min.Y, c.Max.X, c.Min.Y)
 	if g.Step > 0 {
 		for _, group := range g.Groups {
-			g.series(c, x, y, group, hue(ownHue(group.Name)))
+			g.series(c, x, y, group, hue((&palette{}).of(group.Name)))
 		}
 		g.right.draw(c)
 		return
