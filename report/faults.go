@@ -83,8 +83,5 @@ func killed(kills []run.Sample, during string, own []string, cells func(k *run.K
 
 // lapse is a time in seconds; – where nothing took any.
 func lapse(t time.Duration) Cell {
-	if t == 0 {
-		return dim(none)
-	}
-	return value(t.Seconds(), fmt.Sprintf("%.2f", t.Seconds()))
+	return when(t > 0, value(t.Seconds(), fmt.Sprintf("%.2f", t.Seconds())), none)
 }

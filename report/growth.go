@@ -204,16 +204,14 @@ func (g *growth) laws() *Table {
 	}
 	t := table(append(columns, "at "+number(g.sum.Far)+"× (ms, predicted)")...)
 	for _, l := range g.sum.Laws {
-		e, span, class := l.Exponent, dim(none), ""
-		if l.told() {
-			span = value(e.Low, signed(e.Low)+" – "+signed(e.High))
-		} else {
+		e, class := l.Exponent, ""
+		if !l.told() {
 			l.Far.High = math.Inf(1)
 		}
 		if l.Floor {
 			class = "floor"
 		}
-		cells := append(texts(l.Case, l.Engine, l.Design, l.Flavour), value(e.Value, signed(e.Value)), span)
+		cells := append(texts(l.Case, l.Engine, l.Design, l.Flavour), value(e.Value, signed(e.Value)), when(l.told(), value(e.Low, signed(e.Low)+" – "+signed(e.High)), none))
 		for _, v := range l.Times {
 			cells = append(cells, numeric(v.Value))
 		}
@@ -230,10 +228,7 @@ const forecastRange = 1000
 
 // forecast is a predicted time with its interval, or that it cannot be told.
 func forecast(e measure.Estimate) Cell {
-	if !(e.High <= forecastRange*e.Low) {
-		return Cell{Text: "cannot be told", Class: "dim"}
-	}
-	return estimate(e)
+	return when(e.High <= forecastRange*e.Low, estimate(e), "cannot be told")
 }
 
 func signed(v float64) string { return fmt.Sprintf("%.3f", v) }

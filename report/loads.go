@@ -23,11 +23,7 @@ func (rs *results) loads() Section {
 		if !a.Whole {
 			end = []Cell{dim(none), dim(none), dim(none), dim(none), dim(none), bad("differs: incomplete")}
 		}
-		commits := dim(none)
-		if l.seconds > 0 {
-			commits = whole(a.Commits)
-		}
-		t.add(rs.class(w), append(append(texts(a.Engine, a.Design), numeric(l.seconds), numeric(float64(d.Records)/l.seconds), numeric(float64(d.Bytes)/1e6/l.seconds), commits), end...)...)
+		t.add(rs.class(w), append(append(texts(a.Engine, a.Design), numeric(l.seconds), numeric(float64(d.Records)/l.seconds), numeric(float64(d.Bytes)/1e6/l.seconds), when(l.seconds > 0, whole(a.Commits), none)), end...)...)
 		if a.Place == floorPlace {
 			continue
 		}

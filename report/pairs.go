@@ -45,10 +45,7 @@ func (rs *results) medians(s *Summary) *Table {
 				sum, n = sum+c.Value, n+1
 			}
 		}
-		mean, ratio := dim(none), dim(none)
-		if n == asked && n > 0 {
-			mean = numeric(sum / float64(n))
-		}
+		ratio := dim(none)
 		if why := rs.archive(w).Unranked; why != "" {
 			ratio = dim("not ranked")
 			if more := " " + w.Engine + " is not ranked, because " + why + "."; !strings.Contains(t.Note, more) {
@@ -58,7 +55,7 @@ func (rs *results) medians(s *Summary) *Table {
 		if q := ranked[w]; q.Text != "" {
 			ratio = q
 		}
-		t.add(rs.class(w), append(cells, mean, ratio)...)
+		t.add(rs.class(w), append(cells, when(n == asked && n > 0, numeric(sum/float64(n)), none), ratio)...)
 	}
 	return t
 }

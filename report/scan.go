@@ -179,13 +179,11 @@ func (s *scans) times() *Table {
 			t.add("", append(cells, Cell{Text: "wrong", Sub: c.problem, Class: "bad"})...)
 			continue
 		}
-		cells = append(cells, numeric(c.mean.Value), span(c.mean.Low, c.mean.High), numeric(measure.Median(c.seconds)))
+		fast := []Cell{dim("1"), dim(none), dim("")}
 		if x := s.ratio[c]; x != nil {
-			cells = append(cells, numeric(x.Ratio), span(x.Lo, x.Hi), text(x.Mark()))
-		} else {
-			cells = append(cells, dim("1"), dim(none), dim(""))
+			fast = []Cell{numeric(x.Ratio), span(x.Lo, x.Hi), text(x.Mark())}
 		}
-		t.add("", cells...)
+		t.add("", slices.Concat(cells, []Cell{numeric(c.mean.Value), span(c.mean.Low, c.mean.High), numeric(measure.Median(c.seconds))}, fast)...)
 	}
 	return t
 }
@@ -193,12 +191,7 @@ func (s *scans) times() *Table {
 // paths are where the disks lie, and what they can do.
 func (s *scans) paths() *Table {
 	t := table("path", "device", "file system", "measured read rate", "limit", "how")
-	rate := func(v float64) Cell {
-		if v <= 0 {
-			return dim(none)
-		}
-		return size(v, "/s")
-	}
+	rate := func(v float64) Cell { return when(v > 0, size(v, "/s"), none) }
 	for _, d := range s.Disks {
 		t.add("", text(d.Path), text(cmp.Or(d.Device, "not counted")), text(d.Type), rate(d.Rate), rate(d.Limit), text(d.How))
 	}
