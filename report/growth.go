@@ -204,18 +204,15 @@ func (g *growth) laws() *Table {
 	}
 	t := table(append(columns, "at "+number(g.sum.Far)+"× (ms, predicted)")...)
 	for _, l := range g.sum.Laws {
-		e, class := l.Exponent, ""
+		e := l.Exponent
 		if !l.told() {
 			l.Far.High = math.Inf(1)
-		}
-		if l.Floor {
-			class = "floor"
 		}
 		cells := append(texts(l.Case, l.Engine, l.Design, l.Flavour), value(e.Value, signed(e.Value)), when(l.told(), value(e.Low, signed(e.Low)+" – "+signed(e.High)), none))
 		for _, v := range l.Times {
 			cells = append(cells, numeric(v.Value))
 		}
-		t.add(class, append(cells, forecast(l.Far))...)
+		t.add(classOf(l.Floor, false), append(cells, forecast(l.Far))...)
 	}
 	t.Note = "Exponent: time = factor · copies^exponent, fitted to the medians; 0 = the size does not matter, 1 = twice the archive takes twice the time. " +
 		"Predictions whose 95 % interval spans more than a factor of 1,000 are not printed: more sizes, or a quieter machine, would narrow it. Fewer than three sizes, or than six repetitions of a size, give no interval and no prediction. The interval is the wider of a bootstrap over repetitions and of Student's t over sizes. A copy is the same data under another subset name: engines that keep each subset in tables or databases of its own never look at the others."

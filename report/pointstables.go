@@ -134,16 +134,9 @@ func (p *points) table(mix string) *Table {
 	t := table(append(columns, "client CPU (µs/op)", "server CPU (µs/op)", "checked (answers)", "proof")...)
 	tops := p.tops(mix)
 	for _, c := range p.cells {
-		class := ""
-		switch {
-		case c.mix != mix:
-			continue
-		case c.floor:
-			class = "floor"
-		case slices.Contains(tops, c):
-			class = "best"
+		if c.mix == mix {
+			t.add(classOf(c.floor, slices.Contains(tops, c)), append([]Cell{text(c.engine), whole(c.threads)}, c.numbers()...)...)
 		}
-		t.add(class, append([]Cell{text(c.engine), whole(c.threads)}, c.numbers()...)...)
 	}
 	t.Note = "Latency is that of all operations, from when they were due. The client's CPU holds that of an engine that works inside it. Bold: the highest throughput of an engine. " +
 		"dry is no database but the client's own floor: what the client would take for the same work if the engine took no time."

@@ -196,12 +196,7 @@ func (rs *results) aside(w Way) bool {
 }
 
 // class is that of a way's rows.
-func (rs *results) class(w Way) string {
-	if rs.aside(w) {
-		return "floor"
-	}
-	return ""
-}
+func (rs *results) class(w Way) string { return classOf(rs.aside(w), false) }
 
 // at returns a cell, absent ones too.
 func (rs *results) at(w Way, name string) *result {

@@ -62,6 +62,17 @@ func (t *Table) add(class string, cells ...Cell) {
 	t.Rows = append(t.Rows, Row{class, cells})
 }
 
+// classOf is the style of a row of the client's floor, or of what is best.
+func classOf(floor, best bool) string {
+	switch {
+	case floor:
+		return "floor"
+	case best:
+		return "best"
+	}
+	return ""
+}
+
 // Wide reports whether a table has so many columns that it is set smaller.
 func (t *Table) Wide() bool { return len(t.Head) > 6 }
 

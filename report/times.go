@@ -121,16 +121,10 @@ func (c *CaseSummary) table() *Table {
 	t := table(append(columns, "rows/s", "answer (MB/s)")...)
 	for i := range c.Cells {
 		k := &c.Cells[i]
-		cells, class := texts(k.Engine, k.Design, k.Flavour), ""
-		switch {
-		case k.Times == nil:
+		cells, class := texts(k.Engine, k.Design, k.Flavour), classOf(k.Floor || k.Unranked != "", k == best)
+		if x := k.Times; x == nil {
 			class, cells = "off", append(cells, bad(k.note()))
-		case k.Floor || k.Unranked != "":
-			class = "floor"
-		case k == best:
-			class = "best"
-		}
-		if x := k.Times; x != nil {
+		} else {
 			cells = append(cells, numeric(x.Median), span(x.Lo, x.Hi), k.ratio(best), numeric(x.PHolm), text(cmp.Or(x.Letters, none)), text(k.Proof), numeric(x.FirstRow))
 			cells[6].Text = probability(float64(x.PHolm))
 			for _, o := range more {
