@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"embed"
-	"errors"
 	"fmt"
 	"html/template"
 	"os"
@@ -21,22 +20,15 @@ const FileName = "report.html"
 
 // Open reads a folder of any workload, or one of studies of several sizes.
 func Open(dir string) (*Report, error) {
-	if _, err := os.Stat(filepath.Join(dir, run.ScanFile)); !errors.Is(err, os.ErrNotExist) {
-		return openScans(dir)
-	}
 	if subs, err := growthFolders(dir); err == nil && len(subs) > 1 {
 		return openGrowth(dir)
 	}
 	r, err := run.ReadRun(dir)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case r.Workload == run.Mixed:
-		return openPoints(dir)
-	case r.Workload == run.Posted:
-		return openPosts(dir)
-	case r.Workload == "faults":
-		return openKills(dir)
+	}
+	if open := map[string]func(dir string) (*Report, error){run.Mixed: openPoints, run.Scanned: openScans, run.Posted: openPosts, "faults": openKills}[r.Workload]; open != nil {
+		return open(dir)
 	}
 	f, err := openMet(dir)
 	if err != nil {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"encoding/json"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -51,6 +52,18 @@ func madeScans(t *testing.T) *run.Scans {
 	return r
 }
 
+// unanswered is a run without its answers.
+func unanswered(t *testing.T, r *run.Scans) *run.Scans {
+	t.Helper()
+	text, err := json.Marshal(r)
+	out := &run.Scans{}
+	if err = errors.Join(err, json.Unmarshal(text, out)); err != nil {
+		t.Fatal(err)
+	}
+	out.Points, out.Laws = nil, nil
+	return out
+}
+
 // TestScanReportGaveUp: what was given up is told in the sentence, a table and
 // with the end of its server's log on the page, also where nothing was timed.
 func TestScanReportGaveUp(t *testing.T) {
@@ -59,7 +72,7 @@ func TestScanReportGaveUp(t *testing.T) {
 		made.Server, made.Lab = &run.Server{Nodes: 3, Profile: "tuned", Memory: 8e9}, "a throwaway server for each load"
 		made.Configs = append(made.Configs, run.ScanConfig{Paths: 2, Partitions: 16, Problem: "load: no memory\nthe end of the log:\nOutOfMemoryError", Open: 3 * time.Second, Opens: 2, Restart: 5 * time.Second, Restarts: 2})
 		if nothing {
-			made.Points, made.Laws = nil, nil
+			made = unanswered(t, made)
 		}
 		if err := made.Save(dir); err != nil {
 			t.Fatal(err)
@@ -108,14 +121,14 @@ func TestScanReport(t *testing.T) {
 func TestScanFolderRefuses(t *testing.T) {
 	dir := t.TempDir()
 	made := madeScans(t)
-	made.Points[0].Config = 7
+	made.Laws[0].Fits[0].Config = 7
 	if err := made.Save(dir); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Write(dir); err == nil {
-		t.Error("a point of no configuration was taken")
+		t.Error("a law of no configuration was taken")
 	}
-	if err := os.WriteFile(filepath.Join(dir, run.ScanFile), []byte("{"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "run.json"), []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Write(dir); err == nil {
@@ -138,8 +151,7 @@ func TestScanHeadline(t *testing.T) {
 		"few":       {reps: 4, second: 1, noise: 0.02, says: "4 repetitions do not tell by how much", saysNot: "times as fast ("},
 		"too fast":  {reps: 8, second: 1, noise: 0.02, says: "not the disks: ", throttled: true, odd: true},
 	} {
-		r := madeScans(t)
-		r.Points, r.Laws = nil, nil
+		r := unanswered(t, madeScans(t))
 		if c.throttled {
 			r.Disks[0].Limit, r.Disks[1].Limit = 100e6, 100e6
 		}

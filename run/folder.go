@@ -87,7 +87,7 @@ func (f *Folder) Add(s Sample) error {
 func (f *Folder) fit(s *Sample) bool {
 	return !slices.ContainsFunc(f.samples, func(o *Sample) bool { return o.spoils(s) }) &&
 		!slices.ContainsFunc(f.Run.Archives, func(a Archive) bool {
-			return a.Engine == s.Cell.Engine && a.Design == s.Cell.At("design") && !a.Whole
+			return a.Engine == s.Cell.Engine && a.Design == s.Cell.At("design") && a.Design != "" && !a.Whole
 		})
 }
 

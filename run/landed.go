@@ -20,6 +20,8 @@ func readLanded(dir string, r *Run) (_ *Run, samples []Sample, err error) {
 	switch r.Workload {
 	case Mixed:
 		samples, err = landedMixes(filepath.Join(dir, "points.json"), r.Started)
+	case Scanned:
+		samples, err = landedScans(filepath.Join(dir, "scan.json"), r)
 	case Posted:
 		samples, err = landedPosts(filepath.Join(dir, "post.json"), r)
 	case "faults":
@@ -108,11 +110,42 @@ func landedPosts(path string, r *Run) ([]Sample, error) {
 	return out, nil
 }
 
+// landedScans reads the points of scan.json of the workload scan.
+func landedScans(path string, r *Run) ([]Sample, error) {
+	s := &Scans{}
+	if err := readJSON(path, s); err != nil {
+		return nil, err
+	}
+	r.Scan.Points = nil
+	if err := s.check(path); err != nil {
+		return nil, err
+	}
+	s.strip()
+	var out []Sample
+	for _, p := range s.Points {
+		x := Sample{Cell: s.cell(p.Config, p.Query), Phase: p.Phase, Rep: p.Rep, Verdict: p.Verdict, Problem: p.Problem, Rows: p.Rows}
+		if p.Verdict == Equal {
+			x.Proof, x.measured = answer.EveryValue, &Measured{Total: p.Time.Duration(), CPU: p.Client, Used: &Used{Machine: p.Machine, Free: p.Free, Devices: p.Devices}}
+			if p.Server != nil {
+				x.measured.Used.Server = &ServerLoad{Local: true, Used: *p.Server}
+			}
+		}
+		out = append(out, x)
+	}
+	return out, nil
+}
+
 type landedMix Mix // its own name would hide that of the mix
 
 // landedHead reads what stood at the head of post.json, before there was a
 // run.json beside it.
 func landedHead(dir string, r *Run) error {
+	s := &Scans{}
+	if err := readJSON(filepath.Join(dir, "scan.json"), s); !errors.Is(err, os.ErrNotExist) {
+		*r = s.head(dir)
+		r.Ended = r.Started
+		return err
+	}
 	var p struct {
 		Feed, Product, Version string
 

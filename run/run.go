@@ -21,8 +21,9 @@ type Run struct {
 
 	Data     Data      `json:"data"`
 	Policy   string    `json:"policy,omitempty"` // of posting: what becomes of a value whose key is taken
-	Archives []Archive `json:"archives"` // in the order of the tables
-	Cases    []Case    `json:"cases"`    // likewise
+	Archives []Archive `json:"archives"`         // in the order of the tables
+	Scan     *Scans    `json:"scan,omitempty"`   // of the workload scan, but for its samples
+	Cases    []Case    `json:"cases"`            // likewise
 
 	Reps     int      `json:"repetitions"`                   // timed repetitions of each cell, warm
 	Planned  int      `json:"repetitions_planned,omitempty"` // that were asked for; 0 = not recorded
@@ -43,7 +44,7 @@ type Data struct {
 	Records     int64            `json:"records"`     // distinct
 	Quarantined int64            `json:"quarantined"` // lines
 	ByType      map[string]int64 `json:"records_by_line_type"`
-	Digest      string           `json:"digest"` // of all records; every archive must have it
+	Digest      string           `json:"digest"`            // of all records; every archive must have it
 	Decoded     *Decoded         `json:"decoded,omitempty"` // of SHEF products
 }
 

@@ -350,7 +350,8 @@ func (t *Target) Verify(ctx context.Context, v Verification, paths, designs []st
 	if err := errors.Join(noteAbout(ctx, db, result), db.Close()); err != nil {
 		return nil, err
 	}
-	if err = Verify(ctx, v, result); errors.Is(err, ErrWrong) {
+	err = errors.Join(Verify(ctx, v, result), t.close(ctx, result))
+	if errors.Is(err, ErrWrong) {
 		err = &fault.Status{Code: fault.Differs, Err: err}
 	}
 	if len(result.Points) == 0 {
