@@ -27,4 +27,14 @@ func TestDegreesAreNotRankedTogether(t *testing.T) {
 	if best := c.fastest(); best == nil || best.Proof != everyValue || c.Cells[0].Unranked == "" {
 		t.Errorf("the fastest is %+v", best)
 	}
+
+	r := madeScans(t)
+	for i := range r.Points {
+		if r.Points[i].Config == 1 {
+			r.Points[i].Proof = "digest"
+		}
+	}
+	if scans := gatherScans(r); len(scans.ratio) != 0 {
+		t.Errorf("answers of different degrees are compared: %v", scans.ratio)
+	}
 }
