@@ -129,7 +129,7 @@ func split(c *run.Curves) []*run.Curves {
 		if !ok {
 			break
 		}
-		if largest(groups) <= plot.Hues && len(groups) > 1 && (best == nil || len(groups) < len(best)) {
+		if len(groups) > 1 && !slices.ContainsFunc(groups, func(g []run.Series) bool { return len(g) > plot.Hues }) && (best == nil || len(groups) < len(best)) {
 			best, title = groups, names
 		}
 	}
@@ -161,12 +161,4 @@ func byWord(series []run.Series, k int) (names []string, groups [][]run.Series, 
 		groups[i] = append(groups[i], s)
 	}
 	return names, groups, true
-}
-
-func largest(groups [][]run.Series) int {
-	n := 0
-	for _, g := range groups {
-		n = max(n, len(g))
-	}
-	return n
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -21,9 +22,9 @@ func openKills(dir string) (*Report, error) {
 	r.Facts = append([]Fact{{"Data", fmt.Sprintf("%s. %s.", of.Data.Source, several(of.Data.Files, "file"))}}, runFacts(of)...)
 	r.Answers = append(r.Answers, headline("%s", killsInWords(kills)))
 	messages := table("engine", "during", "times", "message")
-	for _, s := range kills {
-		for _, m := range slices.Sorted(maps.Keys(s.Kill.Messages)) {
-			messages.add("", text(s.Cell.Engine), text(s.Cell.At("during")), whole(s.Kill.Messages[m]), text(m))
+	for _, k := range kills {
+		for _, m := range slices.Sorted(maps.Keys(k.Kill.Messages)) {
+			messages.add("", text(k.Cell.Engine), text(k.Cell.At("during")), whole(k.Kill.Messages[m]), text(m))
 		}
 	}
 	r.Sections = filled(
@@ -71,12 +72,10 @@ func killed(kills []run.Sample, during string, own []string, cells func(k *run.K
 	t.Note = "Seconds count from the kill. Recovered: the first success after the last error, – = there was no error. Silence: the longest time without a success. What lost or changed anything has no times. " +
 		"Node 1 is the one whose address clients were given."
 	for i := range kills {
-		if s, k := &kills[i], kills[i].Kill; s.Cell.At("during") == during {
-			m := s.Measured()
-			if m == nil {
-				m = &run.Measured{}
-			}
-			t.add("", slices.Concat(texts(s.Cell.Engine, s.Cell.At("design"), fmt.Sprintf("%d of %d", k.Node, k.Nodes)), cells(k), []Cell{whole(k.Errors), lapse(m.Recovered), lapse(m.Silence), lapse(m.Total), text(string(s.Proof)), bad(s.Problem)})...)
+		s, k, m := &kills[i], kills[i].Kill, cmp.Or(kills[i].Measured(), &run.Measured{})
+		if s.Cell.At("during") == during {
+			t.add("", slices.Concat(texts(s.Cell.Engine, s.Cell.At("design"), fmt.Sprintf("%d of %d", k.Node, k.Nodes)), cells(k),
+				[]Cell{whole(k.Errors), lapse(m.Recovered), lapse(m.Silence), lapse(m.Total), text(string(s.Proof)), bad(s.Problem)})...)
 		}
 	}
 	return t
@@ -84,8 +83,5 @@ func killed(kills []run.Sample, during string, own []string, cells func(k *run.K
 
 // lapse is a time in seconds; – where nothing took any.
 func lapse(t time.Duration) Cell {
-	if t == 0 {
-		return dim(none)
-	}
-	return value(t.Seconds(), fmt.Sprintf("%.2f", t.Seconds()))
+	return when(t > 0, value(t.Seconds(), fmt.Sprintf("%.2f", t.Seconds())), none)
 }

@@ -176,9 +176,9 @@ func (g *growth) bounds() string {
 func (g *growth) sentence() string {
 	bent, cases, most := map[string]bool{}, map[string]int{}, 0 // of ways: not shown to be flat in some case; in so many cases
 	for _, l := range g.sum.Laws {
-		cases[l.way()]++
-		bent[l.way()] = bent[l.way()] || l.Floor || !l.told() || l.Exponent.High >= flatExponent
-		most = max(most, cases[l.way()])
+		cases[l.Way.String()]++
+		bent[l.Way.String()] = bent[l.Way.String()] || l.Floor || !l.told() || l.Exponent.High >= flatExponent
+		most = max(most, cases[l.Way.String()])
 	}
 	flat := map[string]bool{}
 	for way, n := range cases {
@@ -204,20 +204,15 @@ func (g *growth) laws() *Table {
 	}
 	t := table(append(columns, "at "+number(g.sum.Far)+"× (ms, predicted)")...)
 	for _, l := range g.sum.Laws {
-		e, span, class := l.Exponent, dim(none), ""
-		if l.told() {
-			span = value(e.Low, signed(e.Low)+" – "+signed(e.High))
-		} else {
+		e := l.Exponent
+		if !l.told() {
 			l.Far.High = math.Inf(1)
 		}
-		if l.Floor {
-			class = "floor"
-		}
-		cells := append(texts(l.Case, l.Engine, l.Design, l.Flavour), value(e.Value, signed(e.Value)), span)
+		cells := append(texts(l.Case, l.Engine, l.Design, l.Flavour), value(e.Value, signed(e.Value)), when(l.told(), value(e.Low, signed(e.Low)+" – "+signed(e.High)), none))
 		for _, v := range l.Times {
 			cells = append(cells, numeric(v.Value))
 		}
-		t.add(class, append(cells, forecast(l.Far))...)
+		t.add(classOf(l.Floor, false), append(cells, forecast(l.Far))...)
 	}
 	t.Note = "Exponent: time = factor · copies^exponent, fitted to the medians; 0 = the size does not matter, 1 = twice the archive takes twice the time. " +
 		"Predictions whose 95 % interval spans more than a factor of 1,000 are not printed: more sizes, or a quieter machine, would narrow it. Fewer than three sizes, or than six repetitions of a size, give no interval and no prediction. The interval is the wider of a bootstrap over repetitions and of Student's t over sizes. A copy is the same data under another subset name: engines that keep each subset in tables or databases of its own never look at the others."
@@ -230,10 +225,7 @@ const forecastRange = 1000
 
 // forecast is a predicted time with its interval, or that it cannot be told.
 func forecast(e measure.Estimate) Cell {
-	if !(e.High <= forecastRange*e.Low) {
-		return Cell{Text: "cannot be told", Class: "dim"}
-	}
-	return estimate(e)
+	return when(e.High <= forecastRange*e.Low, estimate(e), "cannot be told")
 }
 
 func signed(v float64) string { return fmt.Sprintf("%.3f", v) }
@@ -309,7 +301,7 @@ func (g *growth) pictures() (out []Section) {
 func (g *growth) draw(title, subtitle string, laws []GrowthLaw, width int) Drawing {
 	p := plot.Lines{Frame: plot.Frame{Title: title, Subtitle: subtitle, XLabel: "copies of the data in the archive", YLabel: "median time (ms)", Width: width}, By: plot.Sizes}
 	for _, l := range laws {
-		c := plot.Curve{Name: fmt.Sprintf("%s (%s)", l.way(), signed(l.Exponent.Value)), Group: l.Engine}
+		c := plot.Curve{Name: fmt.Sprintf("%s (%s)", l.Way.String(), signed(l.Exponent.Value)), Group: l.Engine}
 		if width > 0 {
 			c.Name, c.Group = fmt.Sprintf("%s (%s)", l.Flavour, signed(l.Exponent.Value)), ""
 		}

@@ -44,7 +44,7 @@ func TestGrowth(t *testing.T) {
 		seen[l.Engine] = true
 		want := map[string]float64{"duckdb": 1, "sqlite": 0.5}[l.Engine]
 		if math.Abs(l.Exponent.Value-want) > 0.05 || l.Exponent.Low > want || l.Exponent.High < want {
-			t.Errorf("%s of %s grows as %+v, want %v", l.way(), l.Case, l.Exponent, want)
+			t.Errorf("%s of %s grows as %+v, want %v", l.Way, l.Case, l.Exponent, want)
 		}
 		if l.Engine == "mongodb" {
 			t.Error("an archive that is not whole has a law")
@@ -57,7 +57,7 @@ func TestGrowth(t *testing.T) {
 		t.Errorf("the summary holds %v at %v", seen, sum.Sizes)
 	}
 	page := html(t, dir)
-	for _, want := range []string{"pebble keyvalue keys-native", "128,342,347 documents", "x4/report.html", "<svg", "at 8×"} {
+	for _, want := range []string{"pebble · keyvalue · keys-native", "128,342,347 documents", "x4/report.html", "<svg", "at 8×"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}

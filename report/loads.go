@@ -17,17 +17,13 @@ func (rs *results) loads() Section {
 		Panels: []plot.Panel{{Title: "load rate", XLabel: "thousand records/s"}, {Title: "size on disk", XLabel: "MB"}, {Title: "size per record", XLabel: "bytes"}}}
 	drawn := false
 	for _, a := range rs.run.Archives {
-		w := way{a.Engine, a.Design, ""}
+		w := Way{a.Engine, a.Design, ""}
 		l := rs.loadOf(a)
 		end := []Cell{numeric(l.disk), numeric(l.disk * 1e6 / float64(d.Records)), numeric(l.disk * 1e6 / float64(d.Bytes)), whole(a.Objects), text(a.Object), {Text: "whole", Class: "ok"}}
 		if !a.Whole {
 			end = []Cell{dim(none), dim(none), dim(none), dim(none), dim(none), bad("differs: incomplete")}
 		}
-		commits := dim(none)
-		if l.seconds > 0 {
-			commits = whole(a.Commits)
-		}
-		t.add(rs.class(w), append(append(texts(a.Engine, a.Design), numeric(l.seconds), numeric(float64(d.Records)/l.seconds), numeric(float64(d.Bytes)/1e6/l.seconds), commits), end...)...)
+		t.add(rs.class(w), append(append(texts(a.Engine, a.Design), numeric(l.seconds), numeric(float64(d.Records)/l.seconds), numeric(float64(d.Bytes)/1e6/l.seconds), when(l.seconds > 0, whole(a.Commits), none)), end...)...)
 		if a.Place == floorPlace {
 			continue
 		}

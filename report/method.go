@@ -20,11 +20,11 @@ func (f *folder) planSection() Section {
 	for _, c := range append(slices.Clone(f.cases), run.Case{}) {
 		part := Section{Title: cmp.Or(c.Name, "other"), Folded: true}
 		for _, p := range f.plans {
-			a := askedOf(p.Cell)
-			if a.Case != c.Name {
+			asked := askedOf(p.Cell)
+			if asked.Case != c.Name {
 				continue
 			}
-			shown := Section{ID: planAnchor(a), Class: "plan", Title: way{a.Engine, a.Design, a.Flavour}.String(), Text: p.Text, Folded: true}
+			shown := Section{ID: planAnchor(asked), Class: "plan", Title: asked.Way.String(), Text: p.Text, Folded: true}
 			if c.Name == "" {
 				shown.ID, shown.Title = "", p.Name
 			}
@@ -35,7 +35,7 @@ func (f *folder) planSection() Section {
 			part.Parts = append(part.Parts, shown)
 		}
 		place := func(s Section) int {
-			return slices.IndexFunc(f.ways, func(w way) bool { return w.String() == s.Title })
+			return slices.IndexFunc(f.ways, func(w Way) bool { return w.String() == s.Title })
 		}
 		slices.SortStableFunc(part.Parts, func(a, b Section) int { return place(a) - place(b) })
 		part.Small = count(len(part.Parts))

@@ -14,17 +14,13 @@ import (
 func (rs *results) clusters(s *Summary) Section {
 	sec := Section{Title: "Table 6 · One node and a cluster"}
 	var pairs []contest
-	for i := range rs.run.Archives {
-		for k := range rs.run.Archives {
-			a, b := &rs.run.Archives[i], &rs.run.Archives[k]
-			if scheme(a) != scheme(b) || a.Design != b.Design || nodes(a) >= nodes(b) {
-				continue
-			}
-			for _, w := range rs.ways {
-				other := way{b.Engine, b.Design, w.Flavour}
-				if w.Engine == a.Engine && w.Design == a.Design && slices.Contains(rs.ways, other) {
-					name := fmt.Sprintf("%s %s %s: %s → %d", scheme(a), a.Design, w.Flavour, several(nodes(a), "node"), nodes(b))
-					pairs = append(pairs, contest{name, w, other})
+	for _, a := range rs.run.Archives {
+		for _, b := range rs.run.Archives {
+			name, few := scheme(a)
+			if other, many := scheme(b); name == other && a.Design == b.Design && few < many {
+				for _, p := range rs.sameFlavours(Way{a.Engine, a.Design, ""}, Way{b.Engine, b.Design, ""}) {
+					p.name = fmt.Sprintf("%s %s %s: %s → %d", name, a.Design, p.a.Flavour, several(few, "node"), many)
+					pairs = append(pairs, p)
 				}
 			}
 		}
@@ -37,13 +33,23 @@ func (rs *results) clusters(s *Summary) Section {
 	return sec
 }
 
+// sameFlavours pairs two archives in every flavour that both were asked in.
+func (rs *results) sameFlavours(a, b Way) (out []contest) {
+	for _, w := range rs.ways {
+		b.Flavour = w.Flavour
+		if w.Engine == a.Engine && w.Design == a.Design && slices.Contains(rs.ways, b) {
+			out = append(out, contest{"", w, b})
+		}
+	}
+	return out
+}
+
 // apart reports whether the nodes of the clusters were kept apart.
 func (rs *results) apart() string {
 	var shared, isolated []string
-	for i := range rs.run.Archives {
-		a := &rs.run.Archives[i]
-		switch {
-		case nodes(a) < 2:
+	for _, a := range rs.run.Archives {
+		switch _, nodes := scheme(a); {
+		case nodes < 2:
 		case a.Server.Isolation != nil:
 			isolated = once(isolated, a.Engine)
 		default:
@@ -60,18 +66,14 @@ func (rs *results) apart() string {
 	return strings.Join(out, " ")
 }
 
-// scheme is the engine's own name, which a run may have replaced by another.
-func scheme(a *run.Archive) string {
-	s, _, _ := strings.Cut(a.URL, ":")
-	return s
-}
-
-// nodes counts the nodes of an archive's server, as far as is known; 0 = none.
-func nodes(a *run.Archive) int {
-	if a.Server == nil {
-		return 0
+// scheme is the engine's own name, which a run may have replaced by another, and
+// how many nodes its server has, as far as is known; 0 = none.
+func scheme(a run.Archive) (name string, nodes int) {
+	name, _, _ = strings.Cut(a.URL, ":")
+	if a.Server != nil {
+		nodes = a.Server.Nodes
 	}
-	return a.Server.Nodes
+	return name, nodes
 }
 
 // places are where the engines of a run work, in words.

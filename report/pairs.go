@@ -21,16 +21,16 @@ func (rs *results) medians(s *Summary) *Table {
 		}
 	}
 	t.Head = append(t.Head, Column{Name: "mean"}, Column{Name: "ratio", Unit: "×"})
-	var order []way
-	ranked := map[way]Cell{}
+	var order []Way
+	ranked := map[Way]Cell{}
 	for _, w := range rs.ways { // floors stand first: what all else contains
 		if rs.archive(w).Place == floorPlace {
 			order = append(order, w)
 		}
 	}
 	for _, r := range s.Ranking {
-		order = append(order, r.way())
-		ranked[r.way()] = estimate(measure.Estimate{Value: float64(r.Ratio), Low: float64(r.Lo), High: float64(r.Hi)})
+		order = append(order, r.Way)
+		ranked[r.Way] = estimate(measure.Estimate{Value: float64(r.Ratio), Low: float64(r.Lo), High: float64(r.Hi)})
 	}
 	for _, w := range rs.ways {
 		order = once(order, w)
@@ -45,10 +45,7 @@ func (rs *results) medians(s *Summary) *Table {
 				sum, n = sum+c.Value, n+1
 			}
 		}
-		mean, ratio := dim(none), dim(none)
-		if n == asked && n > 0 {
-			mean = numeric(sum / float64(n))
-		}
+		ratio := dim(none)
 		if why := rs.archive(w).Unranked; why != "" {
 			ratio = dim("not ranked")
 			if more := " " + w.Engine + " is not ranked, because " + why + "."; !strings.Contains(t.Note, more) {
@@ -58,13 +55,13 @@ func (rs *results) medians(s *Summary) *Table {
 		if q := ranked[w]; q.Text != "" {
 			ratio = q
 		}
-		t.add(rs.class(w), append(cells, mean, ratio)...)
+		t.add(rs.class(w), append(cells, when(n == asked && n > 0, numeric(sum/float64(n)), none), ratio)...)
 	}
 	return t
 }
 
 // medianCell is the median of a way, or why there is none.
-func (c *CaseSummary) medianCell(w way) Cell {
+func (c *CaseSummary) medianCell(w Way) Cell {
 	k := c.find(w)
 	switch {
 	case k == nil:
@@ -84,7 +81,7 @@ func (c *CaseSummary) medianCell(w way) Cell {
 // contest is two ways of asking that one of the original's tables compares.
 type contest struct {
 	name string // what stands in the first column
-	a, b way
+	a, b Way
 }
 
 // family is comparisons that a table shows together: they are corrected
@@ -143,7 +140,7 @@ func (rs *results) duel(s *Summary, what string, pairs []contest) *Table {
 // sameArchive pairs two flavours in every archive that has both.
 func (rs *results) sameArchive(a, b string) (out []contest) {
 	for _, k := range rs.archives {
-		wa, wb := way{k.Engine, k.Design, a}, way{k.Engine, k.Design, b}
+		wa, wb := Way{k.Engine, k.Design, a}, Way{k.Engine, k.Design, b}
 		if slices.Contains(rs.ways, wa) && slices.Contains(rs.ways, wb) {
 			out = append(out, contest{k.String() + ": " + a + " → " + b, wa, wb})
 		}
@@ -173,7 +170,7 @@ func (rs *results) original(s *Summary) (out []Section) {
 }
 
 // byKeys calls for every way that asks by keys and every case that it was timed in.
-func (rs *results) byKeys(s *Summary, each func(w way, c *CaseSummary, k *CellSummary)) {
+func (rs *results) byKeys(s *Summary, each func(w Way, c *CaseSummary, k *CellSummary)) {
 	for _, w := range rs.ways {
 		for i := range s.Cases {
 			if k := s.Cases[i].find(w); strings.HasPrefix(w.Flavour, "keys") && k != nil && k.Times != nil {
@@ -188,9 +185,9 @@ func (rs *results) byKeys(s *Summary, each func(w way, c *CaseSummary, k *CellSu
 func (rs *results) keysTable(s *Summary) *Table {
 	t := table("archive", "case", "SQL (ms)", "range (ms)", "keys (ms)", "deriving keys (ms)", "SQL − keys (ms)", "range − keys (ms)")
 	var gaps family
-	rs.byKeys(s, func(w way, c *CaseSummary, k *CellSummary) {
-		sql := c.find(rs.first(way{w.Engine, "normalized", "sql"}, way{w.Engine, "wide", "sql"}))
-		span := c.find(rs.first(way{w.Engine, w.Design, "iso-range"}, way{w.Engine, w.Design, "epoch-range"}))
+	rs.byKeys(s, func(w Way, c *CaseSummary, k *CellSummary) {
+		sql := c.find(rs.first(Way{w.Engine, "normalized", "sql"}, Way{w.Engine, "wide", "sql"}))
+		span := c.find(rs.first(Way{w.Engine, w.Design, "iso-range"}, Way{w.Engine, w.Design, "epoch-range"}))
 		t.add("", text(w.String()), text(c.Name), numeric(sql.median()), numeric(span.median()), numeric(k.median()), numeric(k.Times.Derive))
 		row := t.Rows[len(t.Rows)-1].Cells
 		for i, other := range []*CellSummary{sql, span} {
@@ -218,13 +215,13 @@ func (k *CellSummary) median() float64 {
 }
 
 // first is the first of some ways that was asked.
-func (rs *results) first(ways ...way) way {
+func (rs *results) first(ways ...Way) Way {
 	for _, w := range ways {
 		if slices.Contains(rs.ways, w) {
 			return w
 		}
 	}
-	return way{}
+	return Way{}
 }
 
 // clientTime tells where the time of keys goes on the client's side, which the
@@ -233,7 +230,7 @@ func (rs *results) first(ways ...way) way {
 // client's own process, so that its time cannot be told from the client's.
 func (rs *results) clientTime(s *Summary) *Table {
 	t := table("archive", "case", "ids", "derive (ms)", "request (ms)", "decode (ms)", "assemble (ms)", "first row after (ms)")
-	rs.byKeys(s, func(w way, c *CaseSummary, k *CellSummary) {
+	rs.byKeys(s, func(w Way, c *CaseSummary, k *CellSummary) {
 		busy, floor := float64(k.Times.Client), math.NaN()
 		if rs.archive(w).Place != "server" || math.IsNaN(busy) {
 			return

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -30,6 +31,7 @@ type pointCell struct {
 	problem     string
 	verdict     run.Verdict
 
+	proof      string // the weakest of its repetitions
 	throughput measure.Estimate
 	known      bool // the estimate is an interval, no mere range
 }
@@ -43,38 +45,33 @@ type point struct {
 	Target              float64
 }
 
-func pointsOf(samples []run.Sample) []*point {
-	all := make([]*point, len(samples))
-	for i, s := range samples {
+func pointsOf(samples []run.Sample) (all []*point) {
+	for _, s := range samples {
 		c := s.Cell
 		p := &point{Sample: s, Mix: c.At("mix"), Engine: c.Engine, Layout: c.At("layout"), Threads: int(c.Number("threads")), Target: c.Number("target_ops_s")}
-		if p.Measured = (run.Measured{Mix: &run.Mix{}, Used: &run.Used{}}); s.Measured() != nil {
-			p.Measured = *s.Measured()
-		}
-		if p.Answers == nil {
-			p.Answers = &run.Answers{}
-		}
-		all[i] = p
+		p.Measured = *cmp.Or(s.Measured(), &run.Measured{Mix: &run.Mix{}, Used: &run.Used{}})
+		p.Answers = cmp.Or(p.Answers, &run.Answers{})
+		all = append(all, p)
 	}
 	return all
 }
 
 func openPoints(dir string) (*Report, error) {
-	r, all, err := run.Read(dir)
+	r, samples, err := run.Read(dir)
 	if err != nil {
 		return nil, err
 	}
-	p := gather(r, pointsOf(all))
+	p := gather(r, pointsOf(samples))
 	out := ofRun(dir, r, "How much does each engine bear, and at what latency?")
-	out.Data = map[string]any{"run": r, "samples": all}
+	out.Data = map[string]any{"run": r, "samples": samples}
 	p.fill(out)
 	return out, nil
 }
 
 // OfPoints is the report of points that are in no folder.
-func OfPoints(all []run.Sample) *Report {
+func OfPoints(samples []run.Sample) *Report {
 	out := &Report{}
-	gather(&run.Run{}, pointsOf(all)).fill(out)
+	gather(&run.Run{}, pointsOf(samples)).fill(out)
 	return out
 }
 
@@ -116,6 +113,9 @@ func (c *pointCell) add(x *point) {
 	c.reps = append(c.reps, x)
 	if x.Verdict != run.Equal && c.problem == "" {
 		c.problem, c.verdict = x.Problem, x.Verdict
+	}
+	if c.proof == "" || c.proof == everyValue {
+		c.proof = string(x.Proof)
 	}
 }
 
@@ -225,10 +225,21 @@ func (p *points) mixInWords(mix string) string {
 // sentence is the answer for one mix. Only what has an interval has a number, and
 // a place, in it; engines whose intervals overlap share a place.
 func (p *points) sentence(mix string) string {
-	tops := p.tops(mix)
-	if len(tops) == 0 {
-		return "No engine answered rightly, so none has a time."
+	by := map[string][]*pointCell{}
+	for _, c := range p.tops(mix) {
+		by[c.proof] = append(by[c.proof], c)
 	}
+	words := ""
+	for _, proof := range slices.Sorted(maps.Keys(by)) {
+		if words += " " + ranked(by[proof]); len(by) > 1 { // degrees of proof are never ranked together
+			words += " All of these are proven by " + proof + "."
+		}
+	}
+	return cmp.Or(strings.TrimSpace(words), "No engine answered rightly, so none has a time.")
+}
+
+// ranked puts engines whose answers were proven to one degree into an order.
+func ranked(tops []*pointCell) string {
 	if i := slices.IndexFunc(tops, func(c *pointCell) bool { return !c.known }); i >= 0 {
 		need := measure.MedianCI(nil, measure.Confidence).Need
 		return fmt.Sprintf("%s of a point: no interval, which takes %d; so nothing is ranked here.", several(len(tops[i].reps), "run"), need)
@@ -260,10 +271,10 @@ func (p *points) checked() string {
 		return "This folder does not say what was checked of its answers." // an older one
 	}
 	words := fmt.Sprintf("%s reads and scans were held against the keys and fields that must be there: all are right. ", count(a.Found))
-	switch degree(a) {
-	case "values":
+	switch {
+	case a.Values >= a.Found:
 		words += "So is each of their values."
-	case "some values":
+	case a.Values > 0:
 		words += fmt.Sprintf("The values of %s of them were compared, and are right.", count(a.Values))
 	default:
 		words += "No value was compared (--verify does that)."
@@ -272,17 +283,6 @@ func (p *points) checked() string {
 		words += fmt.Sprintf(" %s writes were acknowledged: of each run up to 66 records were read back, all of them are there.", count(a.Written))
 	}
 	return words
-}
-
-// degree is how far answers were checked.
-func degree(a run.Answers) string {
-	switch {
-	case a.Found > 0 && a.Values >= a.Found:
-		return "values"
-	case a.Values > 0:
-		return "some values"
-	}
-	return "keys"
 }
 
 // rates are operations per second by interval. The last interval is left out

@@ -131,19 +131,12 @@ func (p *points) table(mix string) *Table {
 	for _, q := range percentiles()[1:] {
 		columns = append(columns, q.name+" (ms)")
 	}
-	t := table(append(columns, "client CPU (µs/op)", "server CPU (µs/op)", "checked (answers)", "by")...)
+	t := table(append(columns, "client CPU (µs/op)", "server CPU (µs/op)", "checked (answers)", "proof")...)
 	tops := p.tops(mix)
 	for _, c := range p.cells {
-		class := ""
-		switch {
-		case c.mix != mix:
-			continue
-		case c.floor:
-			class = "floor"
-		case slices.Contains(tops, c):
-			class = "best"
+		if c.mix == mix {
+			t.add(classOf(c.floor, slices.Contains(tops, c)), append([]Cell{text(c.engine), whole(c.threads)}, c.numbers()...)...)
 		}
-		t.add(class, append([]Cell{text(c.engine), whole(c.threads)}, c.numbers()...)...)
 	}
 	t.Note = "Latency is that of all operations, from when they were due. The client's CPU holds that of an engine that works inside it. Bold: the highest throughput of an engine. " +
 		"dry is no database but the client's own floor: what the client would take for the same work if the engine took no time."
@@ -172,7 +165,7 @@ func (c *pointCell) numbers() []Cell {
 		}
 		a.Add(*x.Answers)
 	}
-	return append(out, numeric(measure.Median(client)), numeric(measure.Median(server)), whole(a.Found), text(degree(a)))
+	return append(out, numeric(measure.Median(client)), numeric(measure.Median(server)), whole(a.Found), text(c.proof))
 }
 
 // used is what each engine used where its throughput was highest.
@@ -181,10 +174,9 @@ func (p *points) used(mix string) *Table {
 	for _, c := range p.tops(mix) {
 		x := c.middle()
 		u := usedBy(x)
-		cells := []Cell{text(c.engine), whole(c.threads), value(u.client, cores(u.client)), dim(none), value(u.busy, share(u.busy))}
+		cells := []Cell{text(c.engine), whole(c.threads), value(u.client, cores(u.client)), when(u.known, value(u.server, cores(u.server)), none), value(u.busy, share(u.busy))}
 		if u.known {
 			s, wall := x.Server.Used, x.Client.Wall.Seconds()
-			cells[3] = value(u.server, cores(u.server))
 			cells = append(cells, size(int64(s.PeakRSS), ""), size(float64(s.Read)/wall, ""), size(float64(s.Written)/wall, ""))
 		}
 		t.add("", cells...)
@@ -245,11 +237,8 @@ func (p *points) counters(mix string) *Table {
 func uslTable(all []fitted) *Table {
 	t := table("workload", "engine", "λ (operations/s of one thread)", "σ (contention)", "κ (crosstalk)", "peak (threads)", "highest (operations/s)", "error (%)")
 	for _, f := range all {
-		peak, top := text("it only grows"), dim(none)
-		if at := f.law.Peak(); !math.IsInf(at, 1) {
-			peak, top = numeric(at), numeric(f.law.At(max(at, 1)))
-		}
-		t.add("", text(f.mix), text(f.engine), estimate(f.law.Lambda), estimate(f.law.Sigma), estimate(f.law.Kappa), peak, top, value(f.law.Error, strconv.FormatFloat(100*f.law.Error, 'f', 1, 64)))
+		at := f.law.Peak()
+		t.add("", text(f.mix), text(f.engine), estimate(f.law.Lambda), estimate(f.law.Sigma), estimate(f.law.Kappa), when(!math.IsInf(at, 1), numeric(at), "it only grows"), when(!math.IsInf(at, 1), numeric(f.law.At(max(at, 1))), none), value(f.law.Error, strconv.FormatFloat(100*f.law.Error, 'f', 1, 64)))
 	}
 	t.Note = "Throughput of n threads = λ·n / (1 + σ·(n−1) + κ·n·(n−1)) (Gunther). σ is the share of the work that is done one at a time, κ what each pair of threads costs. " +
 		"Below each parameter its 95 % interval, a bootstrap over the repetitions; error: root mean square of what the law is off by. " +

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -17,18 +18,11 @@ import (
 // PostgreSQL 7.4.8 on the report's own server, and Informix 9.3, of which it
 // gives 150 to 162 for all four scenarios.
 func recorded2006(design, scenario string) float64 {
-	array := strings.HasPrefix(design, "array")
-	switch {
-	case design != "single" && !array:
-		return math.NaN()
-	case array && scenario == "insert":
-		return 32.0
-	case array && scenario == "update":
-		return 30.0
-	case scenario == "insert":
-		return 83.4
-	case scenario == "update":
-		return 67.0
+	if strings.HasPrefix(design, "array") {
+		design = "array"
+	}
+	if v, ok := map[string]float64{"array insert": 32, "array update": 30, "single insert": 83.4, "single update": 67}[design+" "+scenario]; ok {
+		return v
 	}
 	return math.NaN()
 }
@@ -57,9 +51,7 @@ func postsOf(r *run.Run, samples []run.Sample) *posts {
 	for _, s := range samples {
 		c := s.Cell
 		p := &posted{Sample: s, Test: c.At("test"), Scenario: c.At("scenario"), Design: c.At("design"), Method: c.At("method")}
-		if m := s.Measured(); m != nil {
-			p.Measured = *m
-		}
+		p.Measured = *cmp.Or(s.Measured(), &run.Measured{})
 		if c.At("day") != "" {
 			out.days = append(out.days, p)
 		} else {
@@ -78,10 +70,7 @@ func openPosts(dir string) (*Report, error) {
 	r := postsOf(of, samples)
 	out := newReport(dir, "post · "+filepath.Base(dir), of.Started, "How fast are river data posted?")
 	out.Answers, out.Warnings, out.Data = []Words{headline("%s", postSentence(r))}, of.Warnings, map[string]any{"run": of, "samples": samples}
-	d := &run.Decoded{}
-	if of.Data.Decoded != nil {
-		d = of.Data.Decoded
-	}
+	d := cmp.Or(of.Data.Decoded, &run.Decoded{})
 	out.Facts = slices.Concat([]Fact{
 		{"Engine", r.product}, {"Products", of.Data.Source},
 		{"Decoded", fmt.Sprintf("%s products: %s values, %s lost; %s errors, %s warnings", count(d.Products), count(d.Values), count(d.Lost), count(d.Errors), count(d.Warnings))},

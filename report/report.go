@@ -23,15 +23,12 @@ func Open(dir string) (*Report, error) {
 	if subs, err := growthFolders(dir); err == nil && len(subs) > 1 {
 		return openGrowth(dir)
 	}
-	switch r, err := run.ReadRun(dir); {
-	case err == nil && r.Workload == run.Mixed:
-		return openPoints(dir)
-	case err == nil && r.Workload == run.Scanned:
-		return openScans(dir)
-	case err == nil && r.Workload == run.Posted:
-		return openPosts(dir)
-	case err == nil && r.Workload == "faults":
-		return openKills(dir)
+	r, err := run.ReadRun(dir)
+	if err != nil {
+		return nil, err
+	}
+	if open := map[string]func(dir string) (*Report, error){run.Mixed: openPoints, run.Scanned: openScans, run.Posted: openPosts, "faults": openKills}[r.Workload]; open != nil {
+		return open(dir)
 	}
 	f, err := openMet(dir)
 	if err != nil {

@@ -29,34 +29,32 @@ func (s state) String() string {
 
 func upper(s state) string { return strings.ToUpper(s.String()) }
 
-// way is an engine, a design and a flavour: what can be chosen.
-type way struct{ Engine, Design, Flavour string }
-
-func (w way) String() string {
-	return strings.TrimSuffix(w.Engine+" · "+w.Design+" · "+w.Flavour, " · ")
-}
-
-func (w way) at(name string) Asked {
-	return Asked{Engine: w.Engine, Design: w.Design, Case: name, Flavour: w.Flavour}
-}
-
-// Asked is a cell of the workload met.
-type Asked struct {
+// Way is an engine, a design and a flavour: what can be chosen.
+type Way struct {
 	Engine  string `json:"engine"`
 	Design  string `json:"design"`
-	Case    string `json:"case"`
 	Flavour string `json:"flavour"`
 }
 
-// way is "duckdb wide epoch-range".
-func (a Asked) way() string { return a.Engine + " " + a.Design + " " + a.Flavour }
+func (w Way) String() string {
+	return strings.TrimSuffix(w.Engine+" · "+w.Design+" · "+w.Flavour, " · ")
+}
 
-func askedOf(c run.Cell) Asked { return Asked{c.Engine, c.At("design"), c.At("case"), c.At("flavour")} }
+// Asked is a case that is asked in some way: a cell of the workload met.
+type Asked struct {
+	Way
+	Case string `json:"case"`
+}
+
+func askedOf(c run.Cell) Asked {
+	return Asked{Way{c.Engine, c.At("design"), c.At("flavour")}, c.At("case")}
+}
 
 // result is what a run knows of a cell. Samples are kept only while the state is equal.
 type result struct {
 	state       state
 	problem     string
+	proof       string
 	rows        int // that came; −1 = not known
 	warm, cold  []*run.Measured
 	coldProblem string // a cold start that gave no answer: then there are no cold times
@@ -66,8 +64,8 @@ type result struct {
 type results struct {
 	run      *run.Run
 	cases    []run.Case
-	archives []way // without flavours
-	ways     []way
+	archives []Way // without flavours
+	ways     []Way
 	cells    map[Asked]*result
 }
 
@@ -81,7 +79,7 @@ func flavourOrder() []string {
 func collect(r *run.Run, samples []run.Sample, plans []run.Plan) *results {
 	out := &results{run: r, cases: slices.Clone(r.Cases), cells: map[Asked]*result{}}
 	for _, a := range r.Archives {
-		out.archives = once(out.archives, way{a.Engine, a.Design, ""})
+		out.archives = once(out.archives, Way{a.Engine, a.Design, ""})
 	}
 	for _, p := range plans {
 		if p.Cell != (run.Cell{}) {
@@ -92,7 +90,7 @@ func collect(r *run.Run, samples []run.Sample, plans []run.Plan) *results {
 		out.add(s)
 	}
 	for c, res := range out.cells {
-		if !out.archive(way{c.Engine, c.Design, ""}).Whole && res.state != failed && res.state != wrong {
+		if !out.archive(c.Way).Whole && res.state != failed && res.state != wrong {
 			res.raise(incomplete, "the archive does not hold the whole data")
 		}
 		if res.state != equal {
@@ -119,7 +117,7 @@ func (rs *results) cell(c Asked) *result {
 	if res == nil {
 		res = &result{rows: -1}
 		rs.cells[c] = res
-		rs.archives, rs.ways = once(rs.archives, way{c.Engine, c.Design, ""}), once(rs.ways, way{c.Engine, c.Design, c.Flavour})
+		rs.archives, rs.ways = once(rs.archives, Way{c.Engine, c.Design, ""}), once(rs.ways, c.Way)
 		if !slices.ContainsFunc(rs.cases, func(k run.Case) bool { return k.Name == c.Case }) {
 			rs.cases = append(rs.cases, run.Case{Name: c.Case})
 		}
@@ -139,15 +137,13 @@ func (rs *results) add(s run.Sample) {
 	case run.Equal:
 		res.raise(equal, "")
 		if res.state == equal {
-			res.rows = s.Rows
+			res.rows, res.proof = s.Rows, string(s.Proof)
 		}
-		m := s.Measured()
-		if m == nil {
-			return // nothing was timed
-		}
-		if s.Phase == run.Cold {
+		switch m := s.Measured(); {
+		case m == nil: // nothing was timed
+		case s.Phase == run.Cold:
 			res.cold = append(res.cold, m)
-		} else {
+		default:
 			res.warm = append(res.warm, m)
 		}
 	case run.Wrong:
@@ -167,18 +163,18 @@ func (rs *results) add(s run.Sample) {
 
 // sortWays puts the ways into the order of the archives, then of the flavours.
 func (rs *results) sortWays() {
-	place := func(w way) int {
+	place := func(w Way) int {
 		f := slices.Index(flavourOrder(), w.Flavour)
-		return slices.Index(rs.archives, way{w.Engine, w.Design, ""})*100 + (f+100)%100
+		return slices.Index(rs.archives, Way{w.Engine, w.Design, ""})*100 + (f+100)%100
 	}
-	slices.SortStableFunc(rs.ways, func(a, b way) int {
+	slices.SortStableFunc(rs.ways, func(a, b Way) int {
 		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a.Flavour, b.Flavour))
 	})
 }
 
 // archive is what the run knows of a way's archive; one that it does not know
 // is not whole.
-func (rs *results) archive(w way) run.Archive {
+func (rs *results) archive(w Way) run.Archive {
 	i := slices.IndexFunc(rs.run.Archives, func(a run.Archive) bool { return a.Engine == w.Engine && a.Design == w.Design })
 	if i < 0 {
 		return run.Archive{}
@@ -186,39 +182,28 @@ func (rs *results) archive(w way) run.Archive {
 	return rs.run.Archives[i]
 }
 
+// everyValue is the highest degree of a proof.
+const everyValue = "every value"
+
 // floorPlace is where an engine works that answers from the client's own memory:
 // it is shown, and ranked nowhere.
 const floorPlace = "memory"
 
 // aside reports whether the times of a way are shown but compared with nothing.
-func (rs *results) aside(w way) bool {
+func (rs *results) aside(w Way) bool {
 	a := rs.archive(w)
 	return a.Place == floorPlace || a.Unranked != ""
 }
 
 // class is that of a way's rows.
-func (rs *results) class(w way) string {
-	if rs.aside(w) {
-		return "floor"
-	}
-	return ""
-}
+func (rs *results) class(w Way) string { return classOf(rs.aside(w), false) }
 
 // at returns a cell, absent ones too.
-func (rs *results) at(w way, name string) *result {
-	if res := rs.cells[w.at(name)]; res != nil {
+func (rs *results) at(w Way, name string) *result {
+	if res := rs.cells[Asked{w, name}]; res != nil {
 		return res
 	}
 	return &result{rows: -1}
-}
-
-// tally counts the cells by state.
-func (rs *results) tally() map[state]int {
-	out := map[state]int{}
-	for _, res := range rs.cells {
-		out[res.state]++
-	}
-	return out
 }
 
 // times are those of samples, in ms.

@@ -65,6 +65,7 @@ type scanCell struct {
 	phase   run.Phase
 	points  []*run.ScanPoint
 	problem string           // of a wrong answer
+	proof   string           // of the answers
 	mean    measure.Estimate // seconds
 	seconds []float64
 }
@@ -89,7 +90,7 @@ func gatherScans(r *run.Scans) *scans {
 			c.problem = cmp.Or(p.Problem, c.problem, "another answer to this question was wrong")
 			continue
 		}
-		c.points, c.seconds = append(c.points, p), append(c.seconds, p.Time.Seconds())
+		c.points, c.seconds, c.proof = append(c.points, p), append(c.seconds, p.Time.Seconds()), string(p.Proof)
 	}
 	for _, c := range s.cells {
 		if c.problem != "" {
@@ -142,9 +143,9 @@ func (s *scans) name(c *run.ScanConfig) string {
 }
 
 // base is the configuration that the others of a question and phase are
-// compared with: the first one.
+// compared with: the first one that was proven to the same degree.
 func (s *scans) base(c *scanCell) *scanCell {
-	i := slices.IndexFunc(s.cells, func(b *scanCell) bool { return b.query == c.query && b.phase == c.phase && b.problem == "" })
+	i := slices.IndexFunc(s.cells, func(b *scanCell) bool { return b.name() == c.name() && b.proof == c.proof && b.problem == "" })
 	if i < 0 {
 		return nil
 	}
@@ -170,7 +171,7 @@ func (s *scans) data() string {
 // times is the original's table: the mean response time by configuration, with
 // the intervals that it lacked.
 func (s *scans) times() *Table {
-	t := table("question", "phase", "configuration", "n", "mean (s)", "95 % (s)", "median (s)", "times as fast", "95 % of that", "beyond chance")
+	t := table("question", "phase", "configuration", "n", "mean (s)", "95 % (s)", "median (s)", "times as fast", "95 % of that", "beyond chance", "proof")
 	t.Note = "Mean: with the interval of Student's t, from five repetitions on. Times as fast: the median of the first configuration over this one's, with a bootstrap interval; " +
 		"***, **, *: the difference is beyond chance at 0.001, 0.01, 0.05 (rank test, Holm's correction); ~: it is not; ?: too few repetitions to tell."
 	for _, c := range s.cells {
@@ -179,13 +180,11 @@ func (s *scans) times() *Table {
 			t.add("", append(cells, Cell{Text: "wrong", Sub: c.problem, Class: "bad"})...)
 			continue
 		}
-		cells = append(cells, numeric(c.mean.Value), span(c.mean.Low, c.mean.High), numeric(measure.Median(c.seconds)))
+		fast := []Cell{dim("1"), dim(none), dim("")}
 		if x := s.ratio[c]; x != nil {
-			cells = append(cells, numeric(x.Ratio), span(x.Lo, x.Hi), text(x.Mark()))
-		} else {
-			cells = append(cells, dim("1"), dim(none), dim(""))
+			fast = []Cell{numeric(x.Ratio), span(x.Lo, x.Hi), text(x.Mark())}
 		}
-		t.add("", cells...)
+		t.add("", slices.Concat(cells, []Cell{numeric(c.mean.Value), span(c.mean.Low, c.mean.High), numeric(measure.Median(c.seconds))}, fast, texts(c.proof))...)
 	}
 	return t
 }
@@ -193,12 +192,7 @@ func (s *scans) times() *Table {
 // paths are where the disks lie, and what they can do.
 func (s *scans) paths() *Table {
 	t := table("path", "device", "file system", "measured read rate", "limit", "how")
-	rate := func(v float64) Cell {
-		if v <= 0 {
-			return dim(none)
-		}
-		return size(v, "/s")
-	}
+	rate := func(v float64) Cell { return when(v > 0, size(v, "/s"), none) }
 	for _, d := range s.Disks {
 		t.add("", text(d.Path), text(cmp.Or(d.Device, "not counted")), text(d.Type), rate(d.Rate), rate(d.Limit), text(d.How))
 	}

@@ -101,17 +101,8 @@ func (s *scans) bottlenecks() *Table {
 			continue
 		}
 		u := s.use(c)
-		bytes, read, busy, cores := dim("not counted"), dim("not counted"), dim(none), dim("not told")
-		if u.counted {
-			bytes, read = size(u.bytes, ""), size(u.read, "")
-		}
-		if u.counted && !u.throttled {
-			busy = numeric(100 * u.busy)
-		}
-		if u.told {
-			cores = numeric(u.cores)
-		}
-		t.add("", append(texts(c.query, string(c.phase), s.names[c.config]), bytes, read, busy, cores, numeric(100*u.machine), size(u.free, ""), text(s.bottleneck(c, u)))...)
+		t.add("", append(texts(c.query, string(c.phase), s.names[c.config]), when(u.counted, size(u.bytes, ""), "not counted"), when(u.counted, size(u.read, ""), "not counted"),
+			when(u.counted && !u.throttled, numeric(100*u.busy), none), when(u.told, numeric(u.cores), "not told"), numeric(100*u.machine), size(u.free, ""), text(s.bottleneck(c, u)))...)
 	}
 	return t
 }

@@ -19,24 +19,17 @@ func (s *scans) loads() *Table {
 	t := table(append(columns, what, "on each path")...)
 	t.Note = note
 	for i, c := range s.Configs {
-		workers, bytes := dim(none), dim(none)
-		if c.Workers > 0 {
-			workers = whole(c.Workers)
-		}
 		total := int64(0)
 		var sizes []string
 		for _, n := range c.Bytes {
 			total += n
 			sizes = append(sizes, byteSize(float64(n)))
 		}
-		if total > 0 {
-			bytes = size(total, "")
-		}
-		cells := []Cell{text(s.names[i]), workers, whole(c.Loads), numeric(c.Load.Seconds() / float64(c.Loads))}
+		cells := []Cell{text(s.names[i]), when(c.Workers > 0, whole(c.Workers), none), whole(c.Loads), numeric(c.Load.Seconds() / float64(c.Loads))}
 		if s.Lab != "" {
 			cells = append(cells, numeric(c.Open.Seconds()/float64(c.Opens)), whole(c.Restarts), numeric(c.Restart.Seconds()/float64(c.Restarts)))
 		}
-		t.add("", append(cells, bytes, text(strings.Join(sizes, ", ")))...)
+		t.add("", append(cells, when(total > 0, size(total, ""), none), text(strings.Join(sizes, ", ")))...)
 	}
 	return t
 }

@@ -32,9 +32,7 @@ func (s *Summary) right() bool { return s.Wrong+s.Failed+s.Incomplete == 0 }
 
 // Rank is the place of a way over all cases.
 type Rank struct {
-	Engine  string `json:"engine"`
-	Design  string `json:"design"`
-	Flavour string `json:"flavour"`
+	Way
 	// Ratio is the geometric mean, over the cases, of the median divided by that
 	// of the fastest way of the case: 1 = the fastest in every case.
 	Ratio Number `json:"ratio_geometric_mean"`
@@ -45,8 +43,6 @@ type Rank struct {
 	// Unbeaten counts the cases in which no way was faster by more than the noise.
 	Unbeaten int `json:"unbeaten_cases"`
 }
-
-func (r *Rank) way() way { return way{r.Engine, r.Design, r.Flavour} }
 
 // CaseSummary compares the ways of asking one case.
 type CaseSummary struct {
@@ -70,7 +66,8 @@ type CellSummary struct {
 	Floor   bool   `json:"floor,omitempty"` // the client's own cost: in no ranking
 	// Unranked says why the times of this server stand in no ranking; "" = they do.
 	Unranked string `json:"unranked,omitempty"`
-	Rows     int    `json:"rows"` // −1 = not known
+	Proof    string `json:"proof,omitempty"` // how much of the answers was compared
+	Rows     int    `json:"rows"`            // −1 = not known
 	Times    *Times `json:"times,omitempty"`
 }
 
@@ -133,7 +130,10 @@ func (n Number) MarshalJSON() ([]byte, error) {
 
 // summarise computes what the tables of a run show.
 func (rs *results) summarise() Summary {
-	n := rs.tally()
+	n := map[state]int{}
+	for _, res := range rs.cells {
+		n[res.state]++
+	}
 	s := Summary{
 		Finished: !rs.run.Ended.IsZero(),
 		Equal:    n[equal], Wrong: n[wrong], Failed: n[failed], Incomplete: n[incomplete], NotTimed: n[untimed],
@@ -154,7 +154,7 @@ func (rs *results) summariseCase(c run.Case) CaseSummary {
 			continue
 		}
 		a := rs.archive(w)
-		sum := CellSummary{Asked: w.at(c.Name), Verdict: res.state.String(), Problem: res.problem, Floor: a.Place == floorPlace, Unranked: a.Unranked, Rows: res.rows}
+		sum := CellSummary{Asked: Asked{w, c.Name}, Verdict: res.state.String(), Problem: res.problem, Floor: a.Place == floorPlace, Unranked: a.Unranked, Proof: res.proof, Rows: res.rows}
 		if res.state == equal && len(res.warm) > 0 && res.rows > 0 { // what an empty answer costs says nothing
 			sum.Times = summariseTimes(res, c)
 		} else if res.state == equal { // proven, but only cold or not at all timed
@@ -165,9 +165,23 @@ func (rs *results) summariseCase(c run.Case) CaseSummary {
 		}
 		out.Cells = append(out.Cells, sum)
 	}
+	out.setApart()
 	slices.SortStableFunc(out.Cells, func(a, b CellSummary) int { return cmp.Compare(a.order(), b.order()) })
 	out.compare(rs.run.Seed)
 	return out
+}
+
+// setApart takes out of the ranking what was proven to a lower degree than
+// others: degrees are never ranked together.
+func (c *CaseSummary) setApart() {
+	if !slices.ContainsFunc(c.Cells, func(k CellSummary) bool { return k.Proof == everyValue && k.compared() }) {
+		return
+	}
+	for i := range c.Cells {
+		if k := &c.Cells[i]; k.Proof != everyValue && k.compared() {
+			k.Unranked = "its answers are proven by " + k.Proof + " alone"
+		}
+	}
 }
 
 func nan() Number { return Number(math.NaN()) }
@@ -237,16 +251,13 @@ func (c *CaseSummary) fastest() *CellSummary {
 }
 
 // find returns the cell of a way, or nil.
-func (c *CaseSummary) find(w way) *CellSummary {
-	i := slices.IndexFunc(c.Cells, func(k CellSummary) bool { return k.way() == w })
+func (c *CaseSummary) find(w Way) *CellSummary {
+	i := slices.IndexFunc(c.Cells, func(k CellSummary) bool { return k.Way == w })
 	if i < 0 {
 		return nil
 	}
 	return &c.Cells[i]
 }
-
-// way is the cell without its case.
-func (k *CellSummary) way() way { return way{k.Engine, k.Design, k.Flavour} }
 
 // order is the cell's median; infinite where it has none.
 func (k *CellSummary) order() float64 {
@@ -257,7 +268,7 @@ func (k *CellSummary) order() float64 {
 }
 
 // ratio of a way to the fastest of the case; false where it has no time.
-func (c *CaseSummary) ratio(w way) (float64, bool) {
+func (c *CaseSummary) ratio(w Way) (float64, bool) {
 	best, k := c.fastest(), c.find(w)
 	if best == nil || k == nil || k.Times == nil || best.Times.Median <= 0 {
 		return math.NaN(), false
@@ -279,7 +290,7 @@ func (rs *results) rank(cases []CaseSummary) []Rank {
 		if rs.aside(w) {
 			continue
 		}
-		r := Rank{Engine: w.Engine, Design: w.Design, Flavour: w.Flavour}
+		r := Rank{Way: w}
 		logs, below, above, n, all := 0.0, 0.0, 0.0, 0, true
 		for i := range cases {
 			c := &cases[i]

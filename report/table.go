@@ -62,6 +62,17 @@ func (t *Table) add(class string, cells ...Cell) {
 	t.Rows = append(t.Rows, Row{class, cells})
 }
 
+// classOf is the style of a row of the client's floor, or of what is best.
+func classOf(floor, best bool) string {
+	switch {
+	case floor:
+		return "floor"
+	case best:
+		return "best"
+	}
+	return ""
+}
+
 // Wide reports whether a table has so many columns that it is set smaller.
 func (t *Table) Wide() bool { return len(t.Head) > 6 }
 
@@ -79,6 +90,14 @@ func dim(s string) Cell { return Cell{Text: s, Class: "dim"} }
 
 func bad(s string) Cell { return Cell{Text: s, Class: "bad"} }
 
+// when is a cell, or the words that stand in its place.
+func when(known bool, c Cell, otherwise string) Cell {
+	if known {
+		return c
+	}
+	return dim(otherwise)
+}
+
 // value is a number with the text that is printed for it.
 func value[T ~int | ~int64 | ~float64](v T, printed string) Cell {
 	return Cell{Text: printed, Known: true, Value: float64(v)}
@@ -86,26 +105,17 @@ func value[T ~int | ~int64 | ~float64](v T, printed string) Cell {
 
 // numeric prints three digits; a dash for what is none.
 func numeric[T ~float64](v T) Cell {
-	if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-		return dim(none)
-	}
-	return value(v, number(float64(v)))
+	return when(!math.IsNaN(float64(v)) && !math.IsInf(float64(v), 0), value(v, number(float64(v))), none)
 }
 
 // whole is a count; a dash for one below 0, which nobody told.
 func whole[T int | int64](n T) Cell {
-	if n < 0 {
-		return dim(none)
-	}
-	return value(n, count(n))
+	return when(n >= 0, value(n, count(n)), none)
 }
 
 // size is one in bytes or, with "/s", a rate; a dash for one below 0.
 func size[T int64 | float64](n T, per string) Cell {
-	if n < 0 {
-		return dim(none)
-	}
-	return value(n, byteSize(float64(n))+per)
+	return when(n >= 0, value(n, byteSize(float64(n))+per), none)
 }
 
 func millis(d time.Duration) Cell { return numeric(ms(d)) }
@@ -121,11 +131,7 @@ func estimate(e measure.Estimate) Cell {
 
 // span is an interval; rows are sorted by its lower end.
 func span[T ~float64](lo, hi T) Cell {
-	if c := numeric(lo); c.Known {
-		c.Text = interval(float64(lo), float64(hi))
-		return c
-	}
-	return dim(none)
+	return when(!math.IsNaN(float64(lo)), value(lo, interval(float64(lo), float64(hi))), none)
 }
 
 // print writes the table for a terminal, numbers aligned to the right.

@@ -53,7 +53,7 @@ func (f *folder) picture(c *CaseSummary, repetitions bool) Drawing {
 	panel := plot.Panel{}
 	for i := range c.Cells {
 		k := &c.Cells[i]
-		row := plot.Row{Label: k.way().String(), Group: k.Engine, Value: plot.Value{V: math.NaN(), Note: k.note()}}
+		row := plot.Row{Label: k.Way.String(), Group: k.Engine, Value: plot.Value{V: math.NaN(), Note: k.note()}}
 		if t := k.Times; t != nil {
 			row.Value = plot.Value{V: float64(t.Median), Lo: float64(t.Lo), Hi: float64(t.Hi)}
 			lo, hi = min(lo, row.V), max(hi, row.V)
@@ -113,7 +113,7 @@ func (c *CaseSummary) optional() (out []optional) {
 }
 
 func (c *CaseSummary) table() *Table {
-	columns := []string{"engine", "design", "flavour", "median (ms)", "95 % interval (ms)", "ratio (×)", "p", "group", "first row (ms)"}
+	columns := []string{"engine", "design", "flavour", "median (ms)", "95 % interval (ms)", "ratio (×)", "p", "group", "proof", "first row (ms)"}
 	more, best := c.optional(), c.fastest()
 	for _, o := range more {
 		columns = append(columns, o.name)
@@ -121,17 +121,11 @@ func (c *CaseSummary) table() *Table {
 	t := table(append(columns, "rows/s", "answer (MB/s)")...)
 	for i := range c.Cells {
 		k := &c.Cells[i]
-		cells, class := texts(k.Engine, k.Design, k.Flavour), ""
-		switch {
-		case k.Times == nil:
+		cells, class := texts(k.Engine, k.Design, k.Flavour), classOf(k.Floor || k.Unranked != "", k == best)
+		if x := k.Times; x == nil {
 			class, cells = "off", append(cells, bad(k.note()))
-		case k.Floor || k.Unranked != "":
-			class = "floor"
-		case k == best:
-			class = "best"
-		}
-		if x := k.Times; x != nil {
-			cells = append(cells, numeric(x.Median), span(x.Lo, x.Hi), k.ratio(best), numeric(x.PHolm), text(cmp.Or(x.Letters, none)), numeric(x.FirstRow))
+		} else {
+			cells = append(cells, numeric(x.Median), span(x.Lo, x.Hi), k.ratio(best), numeric(x.PHolm), text(cmp.Or(x.Letters, none)), text(k.Proof), numeric(x.FirstRow))
 			cells[6].Text = probability(float64(x.PHolm))
 			for _, o := range more {
 				cells = append(cells, o.cell(x))
@@ -180,7 +174,7 @@ func (c *CaseSummary) notes() (out []string) {
 			why = once(why, k.Engine+" is not ranked, because "+k.Unranked+".")
 		}
 		if k.Times.ColdProblem != "" {
-			why = append(why, "Cold start of "+k.way().String()+" failed: "+k.Times.ColdProblem)
+			why = append(why, "Cold start of "+k.Way.String()+" failed: "+k.Times.ColdProblem)
 		}
 		least, most = min(least, k.Times.N), max(most, k.Times.N)
 	}

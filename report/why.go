@@ -62,15 +62,8 @@ func (f *folder) whyTable(c *CaseSummary, cells []*CellSummary) *Table {
 	t := table("engine", "design", "flavour", "median (ms)", "ratio (×)", "how rows are reached (looked at → kept)", "looked at", "of", "per row (of the answer)")
 	best := c.fastest()
 	for _, k := range cells {
-		class := ""
-		switch {
-		case k.Floor:
-			class = "floor"
-		case k == best:
-			class = "best"
-		}
 		flavour := Cell{Text: k.Flavour, Link: "#" + planAnchor(k.Asked)}
-		t.add(class, append([]Cell{text(k.Engine), text(k.Design), flavour, numeric(k.Times.Median), k.ratio(best)}, f.reached(c, k)...)...)
+		t.add(classOf(k.Floor, k == best), append([]Cell{text(k.Engine), text(k.Design), flavour, numeric(k.Times.Median), k.ratio(best)}, f.reached(c, k)...)...)
 	}
 	return t
 }
@@ -118,18 +111,18 @@ func (f *folder) access(c Asked) []run.Access {
 
 // unit is what an archive stores its records in: rows, documents, pairs.
 func (f *folder) unit(c Asked) string {
-	return cmp.Or(f.archive(way{c.Engine, c.Design, ""}).Object, "rows")
+	return cmp.Or(f.archive(c.Way).Object, "rows")
 }
 
 // because says in a sentence what of the plans goes with the slowest way being
 // slower than the fastest. It states counts and methods; where they do not
 // differ the right way round it says that they explain nothing.
 func (f *folder) because(c *CaseSummary, best, worst *CellSummary) string {
-	fast := best.way().String()
+	fast := best.Way.String()
 	if worst == best {
 		return fmt.Sprintf("Only %s was timed: there is nothing to compare it with.", fast)
 	}
-	slow := worst.way().String()
+	slow := worst.Way.String()
 	if worst.Times.Mark == "~" {
 		return fmt.Sprintf("Not even the slowest way, %s, is slower than the fastest, %s, by more than the noise: there is nothing to explain.", slow, fast)
 	}

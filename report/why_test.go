@@ -39,7 +39,7 @@ func TestBecause(t *testing.T) {
 		{"noise", []run.Access{scan(1000)}, []run.Access{keys(10)}, "rows", "~", "there is nothing to explain", "looks at"},
 		{"too few repetitions", []run.Access{scan(1000)}, []run.Access{keys(10)}, "rows", "?", "by medians alone", "more than the noise"},
 	} {
-		slow, fast := Asked{Engine: "slow", Design: "d", Case: "c", Flavour: "f"}, Asked{Engine: "fast", Design: "d", Case: "c", Flavour: "f"}
+		slow, fast := Asked{Way{"slow", "d", "f"}, "c"}, Asked{Way{"fast", "d", "f"}, "c"}
 		f := &folder{
 			results: &results{run: &run.Run{Archives: []run.Archive{{Engine: "slow", Design: "d", Object: "rows"}, {Engine: "fast", Design: "d", Object: c.unit}}}},
 			plans:   []run.Plan{{Cell: run.AnswerCell("slow", "d", "c", "f"), Access: c.slow}, {Cell: run.AnswerCell("fast", "d", "c", "f"), Access: c.fast}},

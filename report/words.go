@@ -64,7 +64,7 @@ func (rs *results) fastestInWords(s *Summary, timed int) string {
 		return fmt.Sprintf("No way of asking answered all %s rightly, so none is ranked over all.", several(timed, "timed case"))
 	}
 	best := s.Ranking[0]
-	w := best.way()
+	w := best.Way
 	if timed == 1 {
 		return rs.oneCase(s, w)
 	}
@@ -85,7 +85,7 @@ func (rs *results) fastestInWords(s *Summary, timed int) string {
 	}
 	b.WriteString(partly(s))
 	if next := s.best(func(r Rank) bool { return r.Engine != best.Engine || r.Design != best.Design }); next != nil {
-		fmt.Fprintf(&b, " The next engine or design is %s: it takes %s the fastest.", next.way(), next.times())
+		fmt.Fprintf(&b, " The next engine or design is %s: it takes %s the fastest.", next.Way, next.times())
 	}
 	if r := s.best(func(r Rank) bool { return r.Flavour == "metviewer-sql" }); r != nil && r.Flavour != w.Flavour {
 		fmt.Fprintf(&b, " METviewer's own SQL takes %s the fastest at best (%s · %s).", r.times(), r.Engine, r.Design)
@@ -123,12 +123,12 @@ func (s *Summary) best(is func(r Rank) bool) *Rank {
 
 // partly names the ways that are the fastest of a case but did not answer all cases.
 func partly(s *Summary) string {
-	var ways []way
-	won := map[way][]string{}
+	var ways []Way
+	won := map[Way][]string{}
 	for i := range s.Cases {
-		if k := s.Cases[i].fastest(); k != nil && s.best(func(r Rank) bool { return r.way() == k.way() }) == nil {
-			ways = once(ways, k.way())
-			won[k.way()] = append(won[k.way()], s.Cases[i].Name)
+		if k := s.Cases[i].fastest(); k != nil && s.best(func(r Rank) bool { return r.Way == k.Way }) == nil {
+			ways = once(ways, k.Way)
+			won[k.Way] = append(won[k.Way], s.Cases[i].Name)
 		}
 	}
 	var b strings.Builder
@@ -138,7 +138,7 @@ func partly(s *Summary) string {
 	return b.String()
 }
 
-func (rs *results) oneCase(s *Summary, w way) string {
+func (rs *results) oneCase(s *Summary, w Way) string {
 	i := slices.IndexFunc(s.Cases, func(c CaseSummary) bool { return c.fastest() != nil })
 	c := &s.Cases[i]
 	t := c.find(w).Times
@@ -149,7 +149,7 @@ func (rs *results) oneCase(s *Summary, w way) string {
 	var ties []string
 	for k := range c.Cells {
 		if k := &c.Cells[k]; k.unbeaten() && k.Times.Mark == "~" {
-			ties = append(ties, k.way().String())
+			ties = append(ties, k.Way.String())
 		}
 	}
 	if out += "."; len(ties) > 0 {

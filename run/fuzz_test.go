@@ -58,7 +58,7 @@ func written(f *testing.F, dir string) (names []string) {
 	cell := run.AnswerCell("duckdb", "wide", "test_1", "sql")
 	err = errors.Join(err,
 		w.Add(run.Sample{Cell: cell, Phase: run.Warm}.Judge(&run.Measured{Start: time.Second, Total: time.Millisecond, Bytes: 24}, proof(f, 3), nil)),
-		w.Add(run.Sample{Cell: cell, Phase: run.Cold}.Judge(nil, answer.Proof{}, errors.New("failed, \"so\""))),
+		w.Add(run.Sample{Cell: cell, Phase: run.Cold}.Judge(&run.Measured{Total: time.Hour}, answer.Proof{}, errors.New("failed, \"so\""))),
 		w.Plan(cell, "SELECT 1", "SCAN", access()),
 		w.Curves(&run.Curves{Case: "test_1", Stat: "ME", Axis: run.ByLead, Series: []run.Series{{Name: "G2", X: []float64{0, 24}, Y: run.Values{1, 2}}}}),
 		w.Close())

@@ -113,7 +113,7 @@ func (g Columns) Plot(c draw.Canvas, p *gplot.Plot) {
 	c.StrokeLine2(draw.LineStyle{Color: grey(0x88), Width: 0.8}, c.Min.X, c.Min.Y, c.Max.X, c.Min.Y)
 	if g.Step > 0 {
 		for _, group := range g.Groups {
-			g.series(c, x, y, group, hue(ownHue(group.Name)))
+			g.series(c, x, y, group, hue((&palette{}).of(group.Name)))
 		}
 		g.right.draw(c)
 		return
@@ -245,11 +245,11 @@ func (r *rightAxis) ticks() []gplot.Tick {
 
 // room is the width that labels and ticks take.
 func (r *rightAxis) room() vg.Length {
-	k, widest := newInk(tickSize, xfont.WeightNormal, rightInk()), vg.Length(0)
+	var labels []string
 	for _, t := range r.ticks() {
-		widest = max(widest, k.width(t.Label))
+		labels = append(labels, t.Label)
 	}
-	return widest*1.06 + 12 + axisLabel
+	return newInk(tickSize, xfont.WeightNormal, rightInk()).widest(labels) + 12 + axisLabel
 }
 
 // shows reports whether the axis has a place for a value.

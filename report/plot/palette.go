@@ -39,22 +39,23 @@ func hue(i int) color.NRGBA {
 
 // ownHue is the place in the palette of an engine, in every picture of every
 // report. Other names, and engines of a site's own, have one by their letters.
-func ownHue(name string) int {
+func ownHue(name string) (hue int, engine bool) {
 	name, _, _ = strings.Cut(name, " ")
 	engines := map[string]int{
 		"duckdb": 0, "sqlite": 1, "postgres": 2, "mariadb": 3, "pebble": 4, "mongodb": 5, "couchbase": 6, "dry": 7,
 		"asterixdb": Hues, "cassandra": Hues + 1, "valkey": Hues + 2, "oracle": Hues + 3, "trino": Hues + 4,
 	}
 	if i, ok := engines[name]; ok {
-		return i
+		return i, true
 	}
 	h := fnv.New32a()
 	h.Write([]byte(name))
-	return int(h.Sum32() % (Hues - 1))
+	return int(h.Sum32() % (Hues - 1)), false
 }
 
-// palette gives the names of one picture their colours. Two that would have the
-// same one, such as two layouts of an engine, get its shades.
+// palette gives the names of one picture their colours. Of two that would have the
+// same one an engine, such as under a second layout, gets its shade, and what is
+// no engine the next colour that is free.
 type palette struct {
 	names []string
 	hues  []int
@@ -62,9 +63,11 @@ type palette struct {
 
 // add returns the palette's index of one more thing of that name.
 func (p *palette) add(name string) int {
-	h := ownHue(name)
-	for slices.Contains(p.hues, h) {
-		h += Hues
+	h, engine := ownHue(name)
+	for tries := 1; slices.Contains(p.hues, h); tries++ {
+		if h += Hues; !engine && tries < Hues-1 {
+			h = (h + 1) % Hues % (Hues - 1)
+		}
 	}
 	p.names, p.hues = append(p.names, name), append(p.hues, h)
 	return h

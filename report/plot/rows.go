@@ -83,13 +83,12 @@ const (
 // SVG draws the picture. It fails only for sizes in which nothing can be read.
 func (r Rows) SVG() ([]byte, error) {
 	pal, all, drawn := &palette{}, newSpan(), false
-	var names []string
-	var values []float64
+	var names, values []string
 	for _, p := range r.Panels {
 		for _, b := range p.Rows {
 			pal.of(b.Group)
 			b.into(&all, r.Log)
-			names, values = append(names, b.Label), append(values, b.V)
+			names, values = append(names, clean(b.Label)), append(values, withUnit(b.V, r.Unit))
 			drawn = drawn || b.Note != "" || isFinite(b.V)
 		}
 	}
@@ -100,11 +99,11 @@ func (r Rows) SVG() ([]byte, error) {
 	if !drawn {
 		return s.noData()
 	}
-	width, part, n := s.width-2*margin, 0.45, vg.Length(1)
+	width, part, n := s.width-2*margin, vg.Length(0.45), vg.Length(1)
 	if r.Beside {
 		part, n = 0.35, vg.Length(len(r.Panels))
 	}
-	left := nameRoom(width, part, names)
+	left := min(legendInk().widest(names)+12, width*part)
 	column := (width - left - columnGap*(n-1)) / n
 	var panels []*panel
 	total, tallest := vg.Length(0), vg.Length(0)
@@ -134,7 +133,7 @@ func (r Rows) SVG() ([]byte, error) {
 }
 
 // prepare finds the axis of a panel whose column has so much room.
-func (q *panel) prepare(s *sheet, all span, column vg.Length, values []float64, last bool) {
+func (q *panel) prepare(s *sheet, all span, column vg.Length, values []string, last bool) {
 	q.Panel.Rows = slices.Clone(q.Panel.Rows)
 	if q.Sorted {
 		key := func(b Row) float64 {
@@ -146,10 +145,10 @@ func (q *panel) prepare(s *sheet, all span, column vg.Length, values []float64, 
 		slices.SortStableFunc(q.Panel.Rows, func(a, b Row) int { return cmp.Compare(key(a), key(b)) })
 	}
 	own, points := newSpan(), false
-	var mine []float64
+	var mine []string
 	for _, b := range q.Panel.Rows {
 		b.into(&own, q.Log)
-		mine, points = append(mine, b.V), points || len(b.Repetitions) > 0
+		mine, points = append(mine, withUnit(b.V, q.Unit)), points || len(b.Repetitions) > 0
 	}
 	if q.OwnScales || q.Beside {
 		all = own
@@ -166,7 +165,7 @@ func (q *panel) prepare(s *sheet, all span, column vg.Length, values []float64, 
 	if q.height = 18; q.Beside || points {
 		q.height = 21
 	}
-	q.right, q.axes = valueRoom(q.Unit, values), newPanel()
+	q.right, q.axes = valueInk().widest(values)+10, newPanel()
 	scale(&q.axes.X, all, q.Log, max(4, int((column-q.right)/tickRoom)))
 	if points && !q.Log && all.lo > 0.5*all.hi { // points, unlike bars, need no zero
 		wide := all.padded(0.05)
@@ -174,22 +173,12 @@ func (q *panel) prepare(s *sheet, all span, column vg.Length, values []float64, 
 	}
 }
 
-// nameRoom returns how wide the names are, at most part of the width.
-func nameRoom(width vg.Length, part float64, names []string) vg.Length {
-	widest := vg.Length(0)
-	for _, n := range names {
-		widest = max(widest, legendInk().width(clean(n)))
+// widest is the width of the longest of some texts.
+func (k ink) widest(all []string) (width vg.Length) {
+	for _, s := range all {
+		width = max(width, k.width(s))
 	}
-	return min(widest*1.06+12, width*vg.Length(part))
-}
-
-// valueRoom is the width that printed values need behind the data.
-func valueRoom(unit string, vs []float64) vg.Length {
-	widest := vg.Length(0)
-	for _, v := range vs {
-		widest = max(widest, valueInk().width(withUnit(v, unit)))
-	}
-	return widest*1.05 + 10
+	return width * 1.06
 }
 
 func withUnit(v float64, unit string) string {

@@ -150,20 +150,22 @@ func number(v float64) string {
 	switch a := math.Abs(v); {
 	case !isFinite(v):
 		return "–"
-	case a == 0:
-		return "0"
 	case a >= 0.9995e9:
-		return digits(v/1e9, 3) + "G"
+		return Digits(v/1e9, 3) + "G"
 	case a >= 0.9995e6:
-		return digits(v/1e6, 3) + "M"
-	case a < 1e-4:
+		return Digits(v/1e6, 3) + "M"
+	case a < 1e-4 && a > 0:
 		return minus(strconv.FormatFloat(v, 'g', 3, 64))
 	}
-	return digits(v, 3)
+	return Digits(v, 3)
 }
 
-// digits rounds to n significant digits, and prints all digits before the point.
-func digits(v float64, n int) string {
+// Digits rounds to n significant digits, and prints all digits before the point,
+// thousands apart: 0.0123, 4.56, 12,300.
+func Digits(v float64, n int) string {
+	if v == 0 {
+		return "0"
+	}
 	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', n, 64), 64)
 	if err != nil {
 		r = v
