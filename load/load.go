@@ -98,7 +98,7 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 		return nil, err
 	}
 	defer r.loader.Close() //nolint:errcheck // drops what was not committed
-	if _, shared := o.Parsed.Kept(); !shared {
+	if !o.Parsed.Kept() {
 		r.release = release
 	}
 	r.window = newWindow(subset, r.meet, r.release)

@@ -24,14 +24,14 @@ func NewParsed(most int) *Parsed {
 	return &Parsed{most: most, batches: map[string][]*record.Batch{}, files: map[string]*File{}}
 }
 
-// Kept reports whether anything is kept, and in how many bytes of memory.
-func (p *Parsed) Kept() (bytes int, ok bool) {
+// Kept reports whether anything is kept.
+func (p *Parsed) Kept() bool {
 	if p == nil {
-		return 0, false
+		return false
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.bytes, len(p.files) > 0
+	return len(p.files) > 0
 }
 
 // add keeps a batch.

@@ -80,7 +80,7 @@ func (s *study) read(ctx context.Context) error {
 		}
 	}
 	step.Finished, step.Note = true, fmt.Sprintf("%d records, reference answers of %d cases", d.Records, len(qs))
-	if _, kept := s.parsed.Kept(); !kept {
+	if !s.parsed.Kept() {
 		step.Note += "; too many to be kept in memory: each load parses the files again"
 	}
 	s.o.Progress(step)
