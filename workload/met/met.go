@@ -12,6 +12,7 @@ import (
 	"barograph/engine"
 	"barograph/fault"
 	"barograph/flavour"
+	"barograph/load"
 	"barograph/measure"
 	"barograph/question"
 	"barograph/record"
@@ -138,6 +139,7 @@ type study struct {
 	still     *measure.Standstill
 	reference []*answer.Answer // by case
 	digest    record.Digest    // of the data
+	parsed    *load.Parsed     // the data, until every archive is loaded
 	cells     []*cell
 	out       Outcome
 }
@@ -160,7 +162,7 @@ func (c *cell) way() string { return c.Engine + " " + c.At("design") + " " + c.A
 // The error is one of the study itself; wrong answers and failed cells are
 // counted in the Outcome.
 func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
-	s := &study{o: o.defaults(), folder: folder, clock: measure.StartClock(), still: measure.WatchStandstill()}
+	s := &study{o: o.defaults(), folder: folder, parsed: load.NewParsed(parsedMemory), clock: measure.StartClock(), still: measure.WatchStandstill()}
 	defer s.still.Stop()
 	s.o.Progress = watched(folder, s.o.Progress)
 	folder.Run.Planned = s.o.Reps
@@ -173,6 +175,7 @@ func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
 	}
 	opened, err := s.load(ctx)
 	defer opened.close()
+	s.parsed = nil // questions are asked beside an empty memory
 	if err == nil {
 		err = s.prove(ctx, opened)
 	}
