@@ -21,58 +21,65 @@ func (d *Doc) Header() *record.Header { return &d.Rows.Headers[0] }
 // Valid is the valid time of the document, Unix seconds.
 func (d *Doc) Valid() int64 { return d.Rows.Valid[0] }
 
-// Grouper collects records of one line type and groups them into documents.
+// Grouper collects records of one line type and groups them into documents. It
+// is also how rows are brought into the order of their indexes.
 type Grouper struct {
-	t       *record.LineType
-	batches []*record.Batch
-	heads   map[record.Header]int32
-	refs    []rowRef
+	Type    *record.LineType
+	Batches []*record.Batch
+	Heads   []record.Header // the distinct headers, in order of first sight or as Sort has put them
+	Rows    []Row           // in the order of Add or, after Sort, by header, valid time and lead
+
+	index map[record.Header]int32
 }
 
-type rowRef struct {
-	head       int32 // number of the header, in order of first sight
-	lead       int32
-	valid      int64
-	batch, row int32
+// Row is a record of a Grouper: where it stands, and what it is sorted by.
+type Row struct {
+	Head       int32 // number of the header in Heads
+	Lead       int32
+	Valid      int64
+	Batch, Row int32 // number of the batch, and of the record in it
 }
 
 // NewGrouper returns a grouper of records of type t.
 func NewGrouper(t *record.LineType) *Grouper {
-	return &Grouper{t: t, heads: map[record.Header]int32{}}
+	return &Grouper{Type: t, index: map[record.Header]int32{}}
 }
 
 // Add takes the records of b, which must stay unchanged until Reset.
 func (g *Grouper) Add(b *record.Batch) {
 	heads := make([]int32, len(b.Headers))
 	for i, h := range b.Headers {
-		n, ok := g.heads[h]
+		n, ok := g.index[h]
 		if !ok {
-			n = int32(len(g.heads))
-			g.heads[h] = n
+			n = int32(len(g.Heads))
+			g.index[h] = n
+			g.Heads = append(g.Heads, h)
 		}
 		heads[i] = n
 	}
-	at := int32(len(g.batches))
-	g.batches = append(g.batches, b)
+	at := int32(len(g.Batches))
+	g.Batches = append(g.Batches, b)
+	g.Rows = slices.Grow(g.Rows, b.Len())
 	for i := range b.Len() {
-		g.refs = append(g.refs, rowRef{heads[b.Head[i]], b.Lead[i], b.Valid[i], at, int32(i)})
+		g.Rows = append(g.Rows, Row{heads[b.Head[i]], b.Lead[i], b.Valid[i], at, int32(i)})
 	}
 }
 
 // Reset forgets all records.
 func (g *Grouper) Reset() {
-	clear(g.heads)
-	clear(g.batches)
-	g.batches, g.refs = g.batches[:0], g.refs[:0]
+	clear(g.index)
+	clear(g.Batches)
+	g.Batches, g.Heads, g.Rows = g.Batches[:0], g.Heads[:0], g.Rows[:0]
 }
 
-// Docs walks the documents, by header in order of first sight, then by valid
+// Docs walks the documents, by header in the order of Heads, then by valid
 // time. A Doc is valid until the next step.
 func (g *Grouper) Docs() iter.Seq[*Doc] {
+	g.Sort()
 	return func(yield func(*Doc) bool) {
 		doc := &Doc{Rows: &record.Batch{}}
-		for refs := range g.runs() {
-			g.fill(doc, refs)
+		for rows := range g.Series() {
+			g.fill(doc, rows)
 			if !yield(doc) {
 				return
 			}
@@ -82,25 +89,25 @@ func (g *Grouper) Docs() iter.Seq[*Doc] {
 
 // Places walks header and valid time of the documents, in the order of Docs.
 func (g *Grouper) Places() iter.Seq2[*record.Header, int64] {
+	g.Sort()
 	return func(yield func(*record.Header, int64) bool) {
-		for refs := range g.runs() {
-			if r := refs[0]; !yield(g.batches[r.batch].Header(int(r.row)), r.valid) {
+		for rows := range g.Series() {
+			if r := rows[0]; !yield(g.Batches[r.Batch].Header(int(r.Row)), r.Valid) {
 				return
 			}
 		}
 	}
 }
 
-// runs walks the rows of each document.
-func (g *Grouper) runs() iter.Seq[[]rowRef] {
-	g.sort()
-	return func(yield func([]rowRef) bool) {
-		for from := 0; from < len(g.refs); {
+// Series walks the rows, which are sorted, a header and valid time at a time.
+func (g *Grouper) Series() iter.Seq[[]Row] {
+	return func(yield func([]Row) bool) {
+		for from := 0; from < len(g.Rows); {
 			to := from + 1
-			for to < len(g.refs) && g.refs[to].head == g.refs[from].head && g.refs[to].valid == g.refs[from].valid {
+			for to < len(g.Rows) && g.Rows[to].Head == g.Rows[from].Head && g.Rows[to].Valid == g.Rows[from].Valid {
 				to++
 			}
-			if !yield(g.refs[from:to]) {
+			if !yield(g.Rows[from:to]) {
 				return
 			}
 			from = to
@@ -108,59 +115,77 @@ func (g *Grouper) runs() iter.Seq[[]rowRef] {
 	}
 }
 
-// sort orders the rows by header, valid time and lead: by counting, as there
+// SortHeads puts the headers into an order, which the rows then follow.
+func (g *Grouper) SortHeads(compare func(a, b *record.Header) int) {
+	by := make([]int32, len(g.Heads))
+	for i := range by {
+		by[i] = int32(i)
+	}
+	slices.SortFunc(by, func(a, b int32) int { return compare(&g.Heads[a], &g.Heads[b]) })
+	rank, heads := make([]int32, len(by)), make([]record.Header, len(by))
+	for at, head := range by {
+		rank[head], heads[at] = int32(at), g.Heads[head]
+		g.index[heads[at]] = int32(at)
+	}
+	for i := range g.Rows {
+		g.Rows[i].Head = rank[g.Rows[i].Head]
+	}
+	g.Heads = heads
+	g.Sort()
+}
+
+// Sort orders the rows by header, valid time and lead: by counting, as there
 // are few headers, and then each header's rows, which files often bring in
 // order.
-func (g *Grouper) sort() {
-	if slices.IsSortedFunc(g.refs, compareRefs) {
+func (g *Grouper) Sort() {
+	if slices.IsSortedFunc(g.Rows, compareRows) {
 		return
 	}
-	ends := make([]int, len(g.heads)+1) // ends[h] is where the rows of header h begin, and at last where they end
-	for i := range g.refs {
-		ends[g.refs[i].head+1]++
+	ends := make([]int, len(g.Heads)+1) // ends[h] is where the rows of header h begin, and at last where they end
+	for i := range g.Rows {
+		ends[g.Rows[i].Head+1]++
 	}
-	for h := range len(g.heads) {
+	for h := range len(g.Heads) {
 		ends[h+1] += ends[h]
 	}
-	out := make([]rowRef, len(g.refs))
-	for _, r := range g.refs {
-		out[ends[r.head]] = r
-		ends[r.head]++
+	out := make([]Row, len(g.Rows))
+	for _, r := range g.Rows {
+		out[ends[r.Head]] = r
+		ends[r.Head]++
 	}
 	from := 0
-	for _, to := range ends[:len(g.heads)] {
-		if rows := out[from:to]; !slices.IsSortedFunc(rows, compareRefs) {
-			slices.SortFunc(rows, compareRefs)
+	for _, to := range ends[:len(g.Heads)] {
+		if rows := out[from:to]; !slices.IsSortedFunc(rows, compareRows) {
+			slices.SortStableFunc(rows, compareRows)
 		}
 		from = to
 	}
-	g.refs = out
+	g.Rows = out
 }
 
-func compareRefs(a, b rowRef) int {
+func compareRows(a, b Row) int {
 	switch {
-	case a.head != b.head:
-		return cmp.Compare(a.head, b.head)
-	case a.valid != b.valid:
-		return cmp.Compare(a.valid, b.valid)
+	case a.Head != b.Head:
+		return cmp.Compare(a.Head, b.Head)
+	case a.Valid != b.Valid:
+		return cmp.Compare(a.Valid, b.Valid)
 	}
-	return cmp.Compare(a.lead, b.lead)
+	return cmp.Compare(a.Lead, b.Lead)
 }
 
-func (g *Grouper) fill(doc *Doc, refs []rowRef) {
-	doc.Rows.Reset(g.t, "")
+func (g *Grouper) fill(doc *Doc, rows []Row) {
+	doc.Rows.Reset(g.Type, "")
 	doc.From = doc.From[:0]
-	first := g.batches[refs[0].batch]
-	doc.Rows.AddHeader(*first.Header(int(refs[0].row)))
-	slices.SortStableFunc(refs, func(a, b rowRef) int {
-		if a.lead != b.lead {
-			return cmp.Compare(a.lead, b.lead)
+	doc.Rows.AddHeader(g.Heads[rows[0].Head])
+	slices.SortStableFunc(rows, func(a, b Row) int {
+		if a.Lead != b.Lead {
+			return cmp.Compare(a.Lead, b.Lead)
 		}
-		return compareEntries(g.batches[a.batch], int(a.row), g.batches[b.batch], int(b.row))
+		return compareEntries(g.Batches[a.Batch], int(a.Row), g.Batches[b.Batch], int(b.Row))
 	})
-	for _, r := range refs {
-		b := g.batches[r.batch]
-		doc.Rows.AppendRow(b, int(r.row), 0)
+	for _, r := range rows {
+		b := g.Batches[r.Batch]
+		doc.Rows.AppendRow(b, int(r.Row), 0)
 		doc.From = append(doc.From, b.File)
 	}
 }

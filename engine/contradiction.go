@@ -66,16 +66,24 @@ func IndexOf(batches []*record.Batch) Index {
 	return in
 }
 
-// MeetAll calls Meet for each record of have; those to be stored are in the index.
-func (s *Stored) MeetAll(have *record.Batch, in Index) error {
+// MeetSome calls Meet for those records of have that are to be stored again,
+// and returns their rows.
+func (s *Stored) MeetSome(have *record.Batch, in Index) (rows []int) {
 	var h record.Hasher
 	h.Use(have)
 	for i := range have.Len() {
-		p, ok := in[h.Key(i)]
-		if !ok {
-			return fmt.Errorf("a record of %s is found by its columns but not by its identity", have.Type.Name)
+		if p, ok := in[h.Key(i)]; ok {
+			s.Meet(p.Batch.File, have, i, p.Batch, p.I)
+			rows = append(rows, i)
 		}
-		s.Meet(p.Batch.File, have, i, p.Batch, p.I)
+	}
+	return rows
+}
+
+// MeetAll calls Meet for each record of have; those to be stored are in the index.
+func (s *Stored) MeetAll(have *record.Batch, in Index) error {
+	if len(s.MeetSome(have, in)) < have.Len() {
+		return fmt.Errorf("a record of %s is found by its columns but not by its identity", have.Type.Name)
 	}
 	return nil
 }

@@ -161,12 +161,12 @@ func (d *driver) call(ctx context.Context, t *target, args ...string) (string, e
 var (
 	executions = regexp.MustCompile(`execs: ([0-9]+)`)
 	failing    = regexp.MustCompile(`Failing input written to (\S+)`)
-	reason     = regexp.MustCompile(`(?m)^\s+(?:\S+_test\.go:\d+: .*|panic: .*|fuzzing process .*)$`)
+	reason     = regexp.MustCompile(`(?m)^\s+(?:\w+\.go:\d+: .*|fuzzing process .*)$`)
 )
 
 // slice fuzzes a target for a while.
 func (d *driver) slice(ctx context.Context, t *target) error {
-	out, err := d.call(ctx, t, "-test.run", "^$", "-test.fuzz", "^"+t.name+"$", "-test.parallel", "1",
+	out, err := d.call(ctx, t, "-test.run", "^$", "-test.fuzz", "^"+t.name+"$", "-test.parallel", "1", "-test.fuzzminimizetime", "500x",
 		"-test.fuzzcachedir", filepath.Join(d.work, "corpus", t.pkg), "-test.fuzztime", min(d.cpu-t.cpu, 2*time.Minute).String())
 	if all := executions.FindAllStringSubmatch(out, -1); len(all) > 0 {
 		n, _ := strconv.ParseInt(all[len(all)-1][1], 10, 64) // digits

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"barograph/engine"
@@ -50,7 +51,7 @@ func fetch(ctx context.Context, a engine.Artifact, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := check(file, a.SHA256); err != nil {
+	if err := check(a, got, file); err != nil {
 		return err
 	}
 	whole := filepath.Join(work, "whole")
@@ -164,22 +165,71 @@ func (m maven) fetch(ctx context.Context, dir string, jars bool, w io.Writer) er
 	return cmd.Run()
 }
 
-// check compares a file with the sum that is kept of it.
-func check(file, want string) error {
-	f, err := os.Open(file)
+// check compares an artifact's file in a folder, or all jars there, with the sum
+// that is kept of it.
+func check(a engine.Artifact, dir, file string) error {
+	of := sum
+	if a.Jars {
+		file, of = dir, sumOfJars
+	}
+	got, err := of(file)
 	if err != nil {
 		return err
+	}
+	if got != a.SHA256 {
+		return &fault.Error{File: file, Problem: "is not what the repository is known to hold: SHA-256 " + got + ", not " + a.SHA256,
+			Cure: "remove " + dir + " and what it came from in the local repository of Maven or pip's cache, and install it again; if it stays so, do not use it"}
+	}
+	return nil
+}
+
+// checkInstalled checks jars again, where they lie, before they are used. What
+// was unpacked was checked before.
+func checkInstalled(a engine.Artifact) error {
+	if a.Maven == "" {
+		return nil
+	}
+	m, err := parseMaven(a.Maven)
+	if err != nil || m.packaging != "jar" {
+		return err
+	}
+	dir, err := a.Dir()
+	if err != nil {
+		return err
+	}
+	return check(a, dir, filepath.Join(dir, m.file()))
+}
+
+// sum is the SHA-256 of a file.
+func sum(file string) (string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", err
 	}
 	defer f.Close() //nolint:errcheck // read only
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
-		return err
+		return "", err
 	}
-	if got := hex.EncodeToString(h.Sum(nil)); got != want {
-		return &fault.Error{File: filepath.Base(file), Problem: "is not what the repository is known to hold: SHA-256 " + got + ", not " + want,
-			Cure: "remove it from the local repository of Maven, or pip's cache, and try again; if it stays so, do not use it"}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// sumOfJars is the SHA-256 of the list of a folder's jars with their sums.
+func sumOfJars(dir string) (string, error) {
+	jars, err := filepath.Glob(filepath.Join(dir, "*.jar"))
+	if err != nil {
+		return "", err
 	}
-	return nil
+	slices.Sort(jars)
+	h := sha256.New()
+	for _, jar := range jars {
+		of, err := sum(jar)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(h, "%s  %s\n", of, filepath.Base(jar))
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // unzip unpacks a zip file below dir.

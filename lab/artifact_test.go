@@ -15,7 +15,7 @@ import (
 func small() map[string]engine.Artifact {
 	return map[string]engine.Artifact{
 		"jar":  {Name: "junit-bare", Maven: "junit:junit:4.13.2", SHA256: "8e495b634469d64fb8acfa3495a065cbacc8a0fff55ce1e31007be4c16dc57d3"},
-		"jars": {Name: "junit-4.13.2", Maven: "junit:junit:4.13.2", SHA256: "8e495b634469d64fb8acfa3495a065cbacc8a0fff55ce1e31007be4c16dc57d3", Jars: true},
+		"jars": {Name: "junit-4.13.2", Maven: "junit:junit:4.13.2", SHA256: "dfcbc7c62ad3f4e5a634b063eaef88511d78484ad7664c1e43b32e94e14026ec", Jars: true},
 	}
 }
 
@@ -64,7 +64,7 @@ func TestInstallArtifacts(t *testing.T) {
 func TestInstallRefusesAnotherArtifact(t *testing.T) {
 	needsMaven(t)
 	t.Setenv(engine.EnvArtifacts, t.TempDir())
-	a := small()["jar"]
+	a := small()["jars"]
 	a.SHA256 = strings.Repeat("0", 64)
 	d := driver()
 	d.Server.Artifacts = []engine.Artifact{a}
@@ -76,6 +76,44 @@ func TestInstallRefusesAnotherArtifact(t *testing.T) {
 	rest, _ := os.ReadDir(os.Getenv(engine.EnvArtifacts))
 	if len(rest) != 0 {
 		t.Errorf("left behind: %v", rest)
+	}
+}
+
+// TestChangedJarsAreNotUsed: a jar that is another one now, or one more, keeps a
+// server from starting.
+func TestChangedJarsAreNotUsed(t *testing.T) {
+	for name, c := range map[string]struct{ file, text string }{
+		"a dependency": {"b-2.jar", "changed"}, "one more": {"c.jar", ""}, "its own": {"a-1.jar", "changed"}, "none": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv(engine.EnvArtifacts, t.TempDir())
+			a := engine.Artifact{Name: "a-1", Maven: "g:a:1", Jars: true, SHA256: "40633aaa03a8a05e6dad1e570cd080121db0641d173f9c4cff67877b64ec3b55"}
+			dir, err := a.Dir()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Mkdir(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			files := map[string]string{"a-1.jar": "a", "b-2.jar": "b"}
+			if c.file != "" {
+				files[c.file] = c.text
+			}
+			for name, text := range files {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			d := driver()
+			d.Server.Artifacts = []engine.Artifact{a}
+			l, err := lab.Up(t.Context(), d, lab.Options{Dir: filepath.Join(t.TempDir(), "lab")})
+			if err == nil {
+				err = l.Down()
+			}
+			if changed := err != nil && strings.Contains(err.Error(), "SHA-256"); changed != (c.file != "") {
+				t.Errorf("a jar was changed: %q; the error: %v", c.file, err)
+			}
+		})
 	}
 }
 

@@ -104,6 +104,11 @@ func plan(d *engine.Driver, o Options) (*Lab, error) {
 	if err := d.Server.Find(); err != nil {
 		return nil, fmt.Errorf("%w: %w", engine.ErrUnreachable, err)
 	}
+	for _, a := range d.Server.Artifacts {
+		if err := checkInstalled(a); err != nil {
+			return nil, err
+		}
+	}
 	o.Nodes = max(o.Nodes, 1)
 	if !slices.Contains(d.Server.Nodes, o.Nodes) {
 		return nil, bad("nodes "+strconv.Itoa(o.Nodes), d.Scheme+" is not offered with so many", fmt.Sprintf("choose one of %v", d.Server.Nodes))

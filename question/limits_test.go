@@ -27,6 +27,7 @@ func TestHostileYAML(t *testing.T) {
 		"indents":      {deep(700), ""},
 		"leads":        {question + "fcst_lead: ['0-2000000000/1']\n", "no lead"},
 		"many leads":   {question + "fcst_lead: ['0-500000/1']\n", "100,000 leads"},
+		"a bare tag":   {"init_hour: !00\n", "not a question"},
 		"far before":   {question + "fcst_lead: ['-9223372036854775807-5/1']\n", "no lead"},
 		"wraps":        {question + "fcst_lead: ['-1000000-0/1000000']\n", "no lead"},
 		"not an hour":  {question + "fcst_lead: ['0-48/6.5']\n", "no lead"},

@@ -248,6 +248,9 @@ func TestHelp(t *testing.T) {
 	if _, _, told := barograph(t, "load", bad, "--to", db); !strings.Contains(told, "nothing was stored") {
 		t.Errorf("a load of nothing says\n%s", told)
 	}
+	if told := must(t, "version", "--licences"); !strings.Contains(told, "The FreeType Project") || !strings.Contains(told, "Mozilla Public License") {
+		t.Errorf("version --licences prints %.200s", told)
+	}
 	if told := must(t, "version"); !strings.HasPrefix(told, "barograph version ") {
 		t.Errorf("version prints %s", told)
 	}

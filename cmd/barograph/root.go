@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -50,9 +51,14 @@ Begin with:  barograph quickstart`,
 
 // newVersion is --version as a command.
 func newVersion(e *env) *cobra.Command {
-	return &cobra.Command{
+	var legal bool
+	cmd := &cobra.Command{
 		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
+			if legal {
+				_, err := io.WriteString(e.stdout, licences)
+				return err
+			}
 			if e.json {
 				return e.printJSON(map[string]string{"version": version(), "go": runtime.Version(), "system": runtime.GOOS + "/" + runtime.GOARCH})
 			}
@@ -60,6 +66,8 @@ func newVersion(e *env) *cobra.Command {
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&legal, "licences", false, "print NOTICE and the licences of all that is linked into the program")
+	return cmd
 }
 
 // nearestFlag asks whether a flag was misspelt.
@@ -139,3 +147,9 @@ func (e *env) print(v any, text func(w io.Writer) error) error {
 	}
 	return text(e.stdout)
 }
+
+// licences is NOTICE and the licences of what the program is linked from, as
+// TestLicences writes them.
+//
+//go:embed licences.txt
+var licences string

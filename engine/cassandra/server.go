@@ -27,7 +27,7 @@ import (
 var program = engine.Artifact{
 	Name:   "cassandra-5.0.9",
 	Maven:  "org.apache.cassandra:cassandra-all:5.0.9",
-	SHA256: "6a80e6fddde88817deec4839ae431e3a9c4eeb728560336890094c6f870fef5e",
+	SHA256: "1a9f2968d1b7c3e85249cb365983ec626aff3d07186da41cd211174ffe3a6328",
 	Jars:   true,
 }
 

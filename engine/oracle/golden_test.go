@@ -127,7 +127,7 @@ func lifeOf(t *testing.T, a engine.Archive, title func(string)) {
 	q, err := question.Find("test_1")
 	must(t, err)
 	f := flavour.ISORange
-	if a.(*archive).design == design.Document {
+	if a.(*archive).Design == design.Document {
 		f = flavour.Keys
 	}
 	title("a question, its catalog first, and its plan")

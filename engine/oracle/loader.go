@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	goora "github.com/sijms/go-ora/v2"
@@ -18,35 +19,6 @@ import (
 	"barograph/record"
 )
 
-// loader collects records, grouped into documents, and writes them at Commit.
-type loader struct {
-	a        *archive
-	subset   string
-	groupers map[*record.LineType]*design.Grouper
-	types    []*record.LineType // in the order of first sight
-	made     map[*record.LineType]bool
-	touched  map[*record.LineType]bool // by this loader: to be looked at by the server at its end
-	w        writer
-
-	// What the loader knows of the archive, as of commit number seen; nil
-	// catalog = to be read.
-	seen    int64
-	catalog *design.Catalog
-}
-
-// writer lays records out under one design.
-type writer interface {
-	// read learns what the archive holds, in the transaction.
-	read(ctx context.Context, q querier) error
-	// write stores the records of a type, and counts those that are new and, by
-	// file, those that replace others.
-	write(ctx context.Context, q querier, t *record.LineType, stored *engine.Stored) error
-	// finish writes what write has left over.
-	finish(ctx context.Context, q querier) error
-	// settled reports whether the transaction was committed.
-	settled(committed bool)
-}
-
 func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, error) {
 	if a.db.readOnly {
 		return nil, &fault.Error{Setting: "oracle", Err: engine.ErrReadOnly, Cure: "open it for writing, as `barograph load` does"}
@@ -54,23 +26,23 @@ func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, err
 	if !storable(subset) {
 		return nil, &fault.Error{Setting: "subset", Problem: "has a name that Oracle cannot hold: it is no UTF-8 text, or has a zero byte", Cure: "name it otherwise"}
 	}
-	if err := a.db.makeAll(ctx, a.subsetObjects(subset)); err != nil {
+	if err := a.makeAll(ctx, a.subsetObjects(subset)); err != nil {
 		return nil, err
 	}
 	// Another loader may do the same: then one of them finds the row.
-	catalog := a.own(subset, sqlengine.CatalogTable)
-	_, err := a.db.pool.ExecContext(ctx, "MERGE INTO "+catalog+" c USING (SELECT 1 AS id FROM DUAL) n ON (c.id = n.id)"+
+	err := a.Pool.Exec(ctx, "MERGE INTO "+a.Own(subset, sqlengine.CatalogTable)+" c USING (SELECT 1 AS id FROM DUAL) n ON (c.id = n.id)"+
 		" WHEN NOT MATCHED THEN INSERT (id, subset, version) VALUES (1, :1, 0)", subset)
 	if err != nil && code(err) != keyTaken {
-		return nil, failed(ctx, err)
+		return nil, err
 	}
-	l := &loader{a: a, subset: subset, groupers: map[*record.LineType]*design.Grouper{}, made: map[*record.LineType]bool{}, touched: map[*record.LineType]bool{}}
-	if a.design == design.Normalized {
-		l.w = &lineWriter{l: l}
-	} else {
-		l.w = &docWriter{l: l}
-	}
-	return l, nil
+	return a.NewLoader(subset, sqlengine.LoadSession{
+		Check: checkText, CheckKey: checkKey, Transaction: a.db.transaction,
+		Make: func(ctx context.Context, _ sqlengine.Querier, t *record.LineType) error {
+			return a.makeAll(ctx, a.typeObjects(subset, t))
+		},
+		Apart: true, Insert: insert,
+		RowID: "ROWIDTOCHAR(ld.ROWID)", Delete: remove, Analyze: a.analyze,
+	}), nil
 }
 
 // keyTaken is the number of the error of a unique key.
@@ -78,34 +50,6 @@ const keyTaken = 1
 
 // storable: a text is UTF-8 without a zero byte.
 func storable(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }
-
-func (l *loader) Add(ctx context.Context, b *record.Batch) error {
-	if err := ctx.Err(); err != nil || b.Len() == 0 {
-		return err
-	}
-	for i := range b.Headers {
-		for _, s := range b.Headers[i] {
-			if err := checkText(b, 0, s); err != nil {
-				return err
-			}
-		}
-	}
-	for _, col := range b.Text {
-		for i, s := range col {
-			if err := checkText(b, i, s); err != nil {
-				return err
-			}
-		}
-	}
-	g := l.groupers[b.Type]
-	if g == nil {
-		g = design.NewGrouper(b.Type)
-		l.groupers[b.Type] = g
-		l.types = append(l.types, b.Type)
-	}
-	g.Add(b)
-	return nil
-}
 
 // checkText reports whether a text fits a column.
 func checkText(b *record.Batch, i int, s string) error {
@@ -118,195 +62,124 @@ func checkText(b *record.Batch, i int, s string) error {
 	return nil
 }
 
-var errClosed = errors.New("oracle: the loader is closed")
-
-// Commit makes the tables that are missing, each by a statement that commits
-// at once; then it writes everything in one transaction.
-func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
-	if l.a == nil {
-		return engine.Stored{}, errClosed
+// checkKey reports whether an id of a document, or a path, fits its column.
+func checkKey(file, key string) error {
+	switch {
+	case len(key) <= idBytes:
+		return nil
+	case key == file:
+		return &fault.Error{File: file, Problem: "has a path that is too long for Oracle", Cure: "name it by a shorter path"}
 	}
-	stored := engine.Stored{Replaced: map[string]int64{}}
-	done := append([]engine.Mark(nil), c.Done...)
-	err := l.makeTypes(ctx)
-	if err == nil {
-		err = l.transaction(ctx, func(q querier) error { return l.write(ctx, q, &c, done, &stored) })
-	}
-	l.w.settled(err == nil)
-	for _, g := range l.groupers {
-		g.Reset()
-	}
-	if err != nil {
-		l.catalog = nil // it may hold what was rolled back
-		if ctx.Err() != nil {
-			return engine.Stored{}, ctx.Err()
-		}
-		return engine.Stored{}, fmt.Errorf("oracle: commit to %s: %w", l.subset, err)
-	}
-	copy(c.Done, done)
-	return stored, nil
+	return &fault.Error{File: file, Problem: fmt.Sprintf("holds a series whose id has %d bytes; Oracle's columns take %d", len(key), idBytes), Cure: "use the normalized design"}
 }
 
-// makeTypes makes the tables of the line types.
-func (l *loader) makeTypes(ctx context.Context) error {
-	for _, t := range l.types {
-		if l.made[t] {
-			continue
-		}
-		if err := l.a.db.makeAll(ctx, l.a.typeObjects(l.subset, t)); err != nil {
-			return err
-		}
-		l.made[t] = true
-	}
-	return nil
+func (a *archive) analyze(ctx context.Context, table string) error {
+	return a.Pool.Exec(ctx, "BEGIN DBMS_STATS.GATHER_TABLE_STATS(ownname => USER, tabname => :1); END;", table)
 }
 
 // transaction runs f in a transaction. Its rollback does not depend on ctx; a
 // session that is lost rolls back by itself.
-func (l *loader) transaction(ctx context.Context, f func(q querier) error) error {
-	tx, err := l.a.db.pool.BeginTx(context.WithoutCancel(ctx), nil)
+func (db *database) transaction(ctx context.Context, f func(q sqlengine.Querier) error) error {
+	tx, err := db.pool.BeginTx(context.WithoutCancel(ctx), nil)
 	if err != nil {
 		return err
 	}
-	if err := f(tx); err != nil {
+	if err := f(querier{sqlengine.Standard{Over: tx}}); err != nil {
 		return errors.Join(err, tx.Rollback())
 	}
 	return tx.Commit()
 }
 
-// write is the body of a commit's transaction.
-func (l *loader) write(ctx context.Context, q querier, c *engine.Commit, done []engine.Mark, stored *engine.Stored) error {
-	if err := l.refresh(ctx, q); err != nil {
-		return err
+// placeholder is the n-th parameter of an INSERT, a text, as the column's type.
+func placeholder(c sqlengine.Column, n int) string {
+	p := fmt.Sprintf(":%d", n)
+	switch c.Type {
+	case sqlengine.Integer, sqlengine.BigInt:
+		return "TO_NUMBER(" + p + ")"
+	case sqlengine.Count, sqlengine.Double:
+		return "TO_BINARY_DOUBLE(" + p + ")"
+	case sqlengine.Timestamp:
+		return "TO_TIMESTAMP(" + p + ", 'YYYY-MM-DD HH24:MI:SS')"
 	}
-	for _, t := range l.types {
-		if err := l.w.write(ctx, q, t, stored); err != nil {
-			return fmt.Errorf("%s: %w", t.Name, err)
+	return p
+}
+
+// bulkRows is how many rows one statement stores.
+const bulkRows = 1000
+
+// bulk collects the parameters of a statement, by column, and sends them as
+// arrays: the statement is carried out for each row of them.
+type bulk struct {
+	text  string
+	texts [][]string
+	blobs map[int][]goora.Blob
+}
+
+// insert stores rows in bulk.
+func insert(ctx context.Context, q sqlengine.Querier, table string, cols []sqlengine.Column, next sqlengine.Next) error {
+	b := newBulk(table, cols)
+	for {
+		ok, err := next(b)
+		if err != nil {
+			return err
 		}
-		l.touched[t] = true
+		if rows := len(b.texts[0]); rows == bulkRows || !ok && rows > 0 {
+			err = b.send(ctx, q)
+		}
+		if err != nil || !ok {
+			return err
+		}
 	}
-	if err := c.Check(stored); err != nil {
-		return err
-	}
-	if err := l.w.finish(ctx, q); err != nil {
-		return err
-	}
-	if err := l.storeMarks(ctx, q, done, *stored); err != nil {
-		return err
-	}
-	return l.storeCatalog(ctx, q, c.Catalog)
 }
 
-// refresh locks the catalog, where another loader of the subset waits, and
-// reads what this one must know of the archive, unless it knows it from its own
-// last commit.
-func (l *loader) refresh(ctx context.Context, q querier) error {
-	var version int64
-	if err := q.QueryRowContext(ctx, "SELECT version FROM "+l.a.own(l.subset, sqlengine.CatalogTable)+" WHERE id = 1 FOR UPDATE").Scan(&version); err != nil {
-		return err
-	}
-	if l.catalog != nil && version == l.seen {
-		return nil
-	}
-	var err error
-	if l.catalog, err = l.a.readCatalog(ctx, q, l.subset); err != nil {
-		return err
-	}
-	l.seen = version
-	return l.w.read(ctx, q)
-}
-
-func (l *loader) storeCatalog(ctx context.Context, q querier, fresh *design.Catalog) error {
-	if fresh != nil {
-		l.catalog.Merge(fresh)
-		l.catalog.Subset = l.subset
-	}
-	text, err := l.catalog.Encode()
-	if err != nil {
-		return err
-	}
-	l.seen++
-	_, err = q.ExecContext(ctx, "UPDATE "+l.a.own(l.subset, sqlengine.CatalogTable)+" SET version = TO_NUMBER(:1), catalog = :2 WHERE id = 1",
-		fmt.Sprint(l.seen), goora.Blob{Data: text, Valid: true})
-	return err
-}
-
-// storeMarks writes marks; that of a file that is loaded again replaces the old one.
-func (l *loader) storeMarks(ctx context.Context, q querier, done []engine.Mark, stored engine.Stored) error {
-	table := l.a.own(l.subset, sqlengine.MarksTable)
-	cols := sqlengine.MarkColumns()[1:]
+// newBulk is that of an INSERT; its parameters are the columns. The first one
+// is no BLOB.
+func newBulk(table string, cols []sqlengine.Column) *bulk {
+	b := &bulk{texts: make([][]string, len(cols)), blobs: map[int][]goora.Blob{}}
 	params := make([]string, len(cols))
 	for k, c := range cols {
 		params[k] = placeholder(c, k+1)
+		if c.Type == sqlengine.Entries || c.Type == sqlengine.Doubles {
+			b.blobs[k] = nil
+		}
 	}
-	text := "INSERT INTO " + table + " (seq, " + sqlengine.Names("", cols) + ") SELECT (SELECT NVL(MAX(seq), 0) + 1 FROM " + table + "), " + strings.Join(params, ", ") + " FROM DUAL"
-	for i := range done {
-		m := &done[i]
-		m.Settle(stored)
-		if len(m.Path) > idBytes {
-			return &fault.Error{File: m.Path, Problem: "has a path that is too long for Oracle", Cure: "name it by a shorter path"}
+	b.text = "INSERT INTO " + table + " (" + sqlengine.Names("", cols) + ") VALUES (" + strings.Join(params, ", ") + ")"
+	return b
+}
+
+// remove deletes rows by their ROWIDs.
+func remove(ctx context.Context, q sqlengine.Querier, table string, ids []string) error {
+	b := &bulk{text: "DELETE FROM " + table + " WHERE ROWID = CHARTOROWID(:1)", texts: [][]string{ids}}
+	return b.send(ctx, q)
+}
+
+func (b *bulk) Null(k int)                   { b.Text(k, "") } // as an empty text is
+func (b *bulk) Text(k int, s string)         { b.texts[k] = append(b.texts[k], s) }
+func (b *bulk) Whole(k int, v int64)         { b.Text(k, strconv.FormatInt(v, 10)) }
+func (b *bulk) Number(k int, f float64)      { b.Text(k, strconv.FormatFloat(f, 'G', -1, 64)) }
+func (b *bulk) Time(k int, epoch int64)      { b.Text(k, string(sqlengine.AppendDateTime(nil, epoch))) }
+func (b *bulk) List(k int, values []float64) { b.JSON(k, design.AppendRepeats(nil, values)) }
+func (b *bulk) JSON(k int, entries []byte) {
+	b.blobs[k] = append(b.blobs[k], goora.Blob{Data: slices.Clone(entries), Valid: entries != nil})
+}
+
+// send carries the statement out for the rows that are there.
+func (b *bulk) send(ctx context.Context, q sqlengine.Querier) error {
+	args := make([]any, len(b.texts))
+	for k := range args {
+		args[k] = b.texts[k]
+		if blobs, ok := b.blobs[k]; ok {
+			args[k] = blobs
 		}
-		if _, err := q.ExecContext(ctx, "DELETE FROM "+table+" WHERE digest = :1", m.Digest); err != nil {
-			return err
-		}
-		if _, err := q.ExecContext(ctx, text, m.Path, m.Digest, fmt.Sprint(m.Bytes), fmt.Sprint(m.Read), fmt.Sprint(m.Stored), fmt.Sprint(m.Replaced),
-			fmt.Sprint(m.Quarantined), m.Loaded.Format(time.RFC3339Nano)); err != nil {
-			return err
-		}
+	}
+	if err := q.Exec(ctx, b.text, args...); err != nil {
+		return fmt.Errorf("%s: %w", b.text, err)
+	}
+	for k := range b.texts {
+		b.texts[k] = b.texts[k][:0]
+	}
+	for k := range b.blobs {
+		b.blobs[k] = b.blobs[k][:0]
 	}
 	return nil
-}
-
-// Close drops what was not committed, and has the server look at the tables
-// that grew: until it knows them it plans for what it guesses.
-func (l *loader) Close() error {
-	if l.a == nil {
-		return nil
-	}
-	a := l.a
-	l.a = nil
-	var err error
-	for _, t := range l.types {
-		if name, _, _ := sqlengine.Table(a.design, t); l.touched[t] {
-			err = errors.Join(err, a.analyze(l.subset, name))
-		}
-	}
-	if a.design == design.Normalized && len(l.touched) > 0 {
-		err = errors.Join(err, a.analyze(l.subset, design.HeaderTable))
-	}
-	return err
-}
-
-// analyzeTime is how long the server may look at a table.
-const analyzeTime = time.Minute
-
-func (a *archive) analyze(subset, table string) error {
-	ctx, stop := context.WithTimeout(context.Background(), analyzeTime)
-	defer stop()
-	_, err := a.db.pool.ExecContext(ctx, "BEGIN DBMS_STATS.GATHER_TABLE_STATS(ownname => USER, tabname => :1); END;", a.dialect.Table(subset, table))
-	return err
-}
-
-// table is the quoted name of the table of a line type, and its columns.
-func (l *loader) table(t *record.LineType) (string, []sqlengine.Column) {
-	name, cols, _ := sqlengine.Table(l.a.design, t)
-	return l.a.dialect.Table(l.subset, name), cols
-}
-
-// each hands every row of a query to f, and closes it.
-func each(ctx context.Context, q querier, query string, args, into []any, f func() error) error {
-	rows, err := q.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close() //nolint:errcheck // Err below says what went wrong
-	for rows.Next() {
-		if err := rows.Scan(into...); err != nil {
-			return err
-		}
-		if err := f(); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
 }

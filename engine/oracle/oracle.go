@@ -172,11 +172,3 @@ func (db *database) about(context.Context) (engine.About, error) {
 		"driver": "github.com/sijms/go-ora/v2", "session": strings.TrimPrefix(sessionSettings, "ALTER SESSION SET "), "prefetch rows": strconv.Itoa(prefetch),
 	}}, nil
 }
-
-// failed returns the context's error where that is why a statement failed.
-func failed(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return err
-}

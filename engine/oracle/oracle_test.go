@@ -22,6 +22,7 @@ import (
 
 	"barograph/design"
 	"barograph/engine"
+	"barograph/engine/sqlengine"
 	"barograph/enginetest"
 	"barograph/fault"
 	"barograph/flavour"
@@ -132,7 +133,7 @@ func TestNamesFit(t *testing.T) {
 		SHARE SIZE SMALLINT START SUCCESSFUL SYNONYM SYSDATE TABLE THEN TO TRIGGER UID UNION UNIQUE UPDATE USER VALIDATE VALUES VARCHAR VARCHAR2 VIEW
 		WHENEVER WHERE WITH`)
 	for _, n := range []design.Name{design.Normalized, design.Document} {
-		a := &archive{design: n, dialect: flavour.Oracle()}
+		a := newArchive(&database{}, n)
 		subset := strings.Repeat("é\"^", 60)
 		objects := a.subsetObjects(subset)
 		for _, lt := range record.Types() {
@@ -161,7 +162,7 @@ func TestNamesFit(t *testing.T) {
 func TestIndexesFit(t *testing.T) {
 	const most = 6398
 	for _, n := range []design.Name{design.Normalized, design.Document} {
-		a := &archive{design: n, dialect: flavour.Oracle()}
+		a := newArchive(&database{}, n)
 		lt, _ := record.TypeByName("MPR")
 		for _, o := range append(a.subsetObjects("a"), a.typeObjects("a", lt)...) {
 			if o.view == "user_indexes" && (strings.Count(o.text, ",")+1)*(flavour.OracleText+3)+20 > most {
@@ -192,48 +193,25 @@ func TestTextsThatDoNotFit(t *testing.T) {
 }
 
 // What the driver hands over becomes what sqlengine takes.
-func TestCells(t *testing.T) {
-	zone := time.FixedZone("", -7*3600)
-	for _, tc := range []struct {
-		src  any
-		time bool
-		want any
-	}{
-		{time.Date(2019, 3, 10, 2, 30, 0, 0, zone), true, time.Date(2019, 3, 10, 2, 30, 0, 0, time.UTC)},
-		{"1546300800", true, int64(1546300800)},
-		{"-21600", true, int64(-21600)},
-		{"1546300800", false, "1546300800"},
-		{nil, false, nil},
-		{1.5, false, 1.5},
-	} {
-		var got any
-		c := cell{func(_ int, v any) error { got = v; return nil }, 0, tc.time}
-		if err := c.Scan(tc.src); err != nil || got != tc.want {
-			t.Errorf("%v: %v, %v; want %v", tc.src, got, err, tc.want)
-		}
+func TestCanonical(t *testing.T) {
+	src := time.Date(2019, 3, 10, 2, 30, 0, 0, time.FixedZone("", -7*3600))
+	if got, want := canonical(src), time.Date(2019, 3, 10, 2, 30, 0, 0, time.UTC); got != want {
+		t.Errorf("%v: %v, want %v", src, got, want)
 	}
-	if err := (cell{nil, 0, true}).Scan("noon"); err == nil {
-		t.Error("noon is taken for an epoch")
+	for _, v := range []any{"1546300800", nil, 1.5} {
+		if got := canonical(v); got != v {
+			t.Errorf("%v: %v", v, got)
+		}
 	}
 }
 
 // Numbers travel as texts: each must come back as the same double.
 func TestNumbersAsTexts(t *testing.T) {
-	lt, _ := record.TypeByName("SAL1L2")
-	b := &record.Batch{}
-	b.Reset(lt, "")
-	head := b.AddHeader(record.DefaultHeader())
-	for i, f := range append(enginetest.AwkwardNumbers(), math.NaN(), math.Inf(1), math.Inf(-1)) {
-		b.AppendTimes(head, 0, 0, 1)
-		for k := range b.Num {
-			b.Num[k] = append(b.Num[k], f)
-		}
-		want := f
-		if math.IsNaN(f) {
-			want = design.MissingNumber
-		}
-		if got := double(datum(&lt.Columns[1], b, i)); got != want {
-			t.Errorf("%v is sent as %s", f, datum(&lt.Columns[1], b, i))
+	to := newBulk("t", make([]sqlengine.Column, 1))
+	for i, f := range append(enginetest.AwkwardNumbers(), math.Inf(1), math.Inf(-1)) {
+		to.Number(0, f)
+		if got := double(to.texts[0][i]); got != f {
+			t.Errorf("%v is sent as %s", f, to.texts[0][i])
 		}
 	}
 }
@@ -276,7 +254,7 @@ func TestNoDDLInATransaction(t *testing.T) {
 		t.Error("the stand-in would not notice DDL within a transaction")
 	}
 	must(t, tx.Rollback())
-	must(t, db.makeAll(t.Context(), []object{{"user_tables", "table_name", "x", `CREATE TABLE "x" (a NUMBER)`}}))
+	must(t, newArchive(db, design.Normalized).makeAll(t.Context(), []object{{"user_tables", "table_name", "x", `CREATE TABLE "x" (a NUMBER)`}}))
 	_, err = db.pool.ExecContext(t.Context(), `CREATE TABLE "x" (a NUMBER)`)
 	if code(err) != nameTaken {
 		t.Errorf("a table that is there: %v", err)

@@ -2,27 +2,26 @@ package oracle
 
 import (
 	"context"
-	"database/sql"
 	"slices"
 	"strings"
 
 	"barograph/engine"
+	"barograph/engine/sqlengine"
 	"barograph/flavour"
 )
 
 // Explain is EXPLAIN PLAN: what the optimiser would do, with its guesses.
 func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
-	if ok, err := a.exists(ctx, q.Question); err != nil || !ok {
+	if ok, err := a.Exists(ctx, q.Question); err != nil || !ok {
 		return engine.Plan{Text: "the subset holds no records of this line type\n"}, err
 	}
 	// The plan stands in a table of which every session has its own.
 	c, err := a.db.pool.Conn(ctx)
 	if err != nil {
-		return engine.Plan{}, failed(ctx, err)
+		return engine.Plan{}, sqlengine.Failed(ctx, err)
 	}
 	defer c.Close() //nolint:errcheck // it goes back to the pool
-	plan, err := explain(ctx, c, q)
-	return plan, failed(ctx, err)
+	return explain(ctx, querier{sqlengine.Standard{Over: c}}, q)
 }
 
 func explain(ctx context.Context, c querier, q *engine.Query) (engine.Plan, error) {
@@ -31,27 +30,22 @@ func explain(ctx context.Context, c querier, q *engine.Query) (engine.Plan, erro
 		question = strings.Replace(question, ":1", "'[]'", 1)
 	}
 	for _, s := range []string{"DELETE FROM plan_table", "EXPLAIN PLAN FOR " + question} {
-		if _, err := c.ExecContext(ctx, s); err != nil {
+		if err := c.Exec(ctx, s); err != nil {
 			return engine.Plan{}, err
 		}
 	}
-	var text strings.Builder
-	var line sql.NullString
-	err := each(ctx, c, "SELECT plan_table_output FROM TABLE(DBMS_XPLAN.DISPLAY)", nil, []any{&line}, func() error {
-		text.WriteString(line.String + "\n")
-		return nil
-	})
+	text, err := sqlengine.Texts(ctx, c, "SELECT plan_table_output FROM TABLE(DBMS_XPLAN.DISPLAY)")
 	if err != nil {
 		return engine.Plan{}, err
 	}
 	var steps []step
-	var s step
-	err = each(ctx, c, "SELECT operation, NVL(options, ' '), NVL(object_name, ' '), NVL(cardinality, -1) FROM plan_table ORDER BY id", nil,
-		[]any{&s.operation, &s.options, &s.object, &s.rows}, func() error {
-			steps = append(steps, s)
-			return nil
-		})
-	return engine.Plan{Text: text.String(), Access: accesses(q.Question.Subset, steps)}, err
+	err = c.Rows(ctx, "SELECT operation, NVL(options, ' '), NVL(object_name, ' '), NVL(cardinality, -1) FROM plan_table ORDER BY id", nil, func(row []any) error {
+		var s step
+		err := sqlengine.Scan(row, &s.operation, &s.options, &s.object, &s.rows)
+		steps = append(steps, s)
+		return err
+	})
+	return engine.Plan{Text: strings.Join(text, "\n") + "\n", Access: accesses(q.Question.Subset, steps)}, err
 }
 
 // step is a row of PLAN_TABLE.

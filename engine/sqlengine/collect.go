@@ -105,19 +105,3 @@ func (c *Collector) Row() {
 	i := b.Len() - 1
 	b.ValidEnd[i], b.ObsLead[i], b.ObsBeg[i], b.ObsEnd[i] = r.validEnd, int32(r.obsLead), r.obsBeg, r.obsEnd
 }
-
-// Scan returns one sql.Scanner per column, for rows of database/sql.
-func (c *Collector) Scan() []any {
-	cells := make([]any, len(c.columns))
-	for k := range cells {
-		cells[k] = collectCell{c, k}
-	}
-	return cells
-}
-
-type collectCell struct {
-	c *Collector
-	k int
-}
-
-func (c collectCell) Scan(src any) error { return c.c.Value(c.k, src) }

@@ -1,8 +1,6 @@
 package sqlengine
 
 import (
-	"context"
-	"database/sql"
 	"fmt"
 
 	"barograph/answer"
@@ -79,32 +77,18 @@ func (d *Decoder) Span(k int, v int64) {
 // Row ends the row under way.
 func (d *Decoder) Row() { d.into.Row() }
 
-// cell is a sql.Scanner that decodes in place: database/sql hands it the
-// driver's value as it is, without a conversion in between.
-type cell struct {
-	d *Decoder
-	k int
-}
-
-func (c cell) Scan(src any) error { return c.d.Value(c.k, src) }
-
-// Rows decodes all rows of a reply that came through database/sql, and closes it.
-func (d *Decoder) Rows(ctx context.Context, rows *sql.Rows) error {
-	defer rows.Close() //nolint:errcheck // Err below says what went wrong
-	cells := make([]any, len(d.columns))
-	for k := range cells {
-		cells[k] = cell{d, k}
+// Values decodes a row.
+func (d *Decoder) Values(row []any) error {
+	if len(row) != len(d.columns) {
+		return fmt.Errorf("%d columns came, %d were asked for", len(row), len(d.columns))
 	}
-	for rows.Next() {
-		if err := rows.Scan(cells...); err != nil {
+	for k, v := range row {
+		if err := d.Value(k, v); err != nil {
 			return err
 		}
-		d.Row()
 	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return rows.Err()
+	d.Row()
+	return nil
 }
 
 // Text appends a text that came as bytes, which are not kept.

@@ -1,49 +1,35 @@
 package sqlengine
 
 import (
-	"database/sql"
+	"context"
 
 	"barograph/design"
 	"barograph/engine"
 	"barograph/record"
 )
 
-// DumpTypes dumps the tables of line types in turn, each by docs under the
-// document design, else by lines, until one fails.
-func DumpTypes(n design.Name, types []*record.LineType, lines, docs func(t *record.LineType) error) error {
-	one := lines
-	if n == design.Document {
-		one = docs
+// From hands out the rows of a query for the collector's columns.
+func (c *Collector) From(ctx context.Context, q Querier, text string, to *engine.Dumper) error {
+	err := q.Rows(ctx, text, nil, func(row []any) error {
+		if err := c.Values(row); err != nil {
+			return err
+		}
+		return c.End(to)
+	})
+	if err != nil {
+		return err
 	}
-	for _, t := range types {
-		if err := one(t); err != nil {
+	return to.Rest(&c.Batch)
+}
+
+// Values takes the values of a row, from its first column on.
+func (c *Collector) Values(row []any) error {
+	for k, v := range row {
+		if err := c.Value(k, v); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// Dump hands out the rows of a query for the collector's columns, and closes them.
-func (c *Collector) Dump(rows *sql.Rows, to *engine.Dumper) error {
-	return c.DumpCells(rows, c.Scan(), to)
-}
-
-// DumpCells is Dump for a driver whose values need cells of their own, each of
-// which gives what it scans to Value.
-func (c *Collector) DumpCells(rows *sql.Rows, cells []any, to *engine.Dumper) error {
-	defer rows.Close() //nolint:errcheck // Err below says what went wrong
-	for rows.Next() {
-		if err := rows.Scan(cells...); err != nil {
-			return err
-		}
-		if err := c.End(to); err != nil {
-			return err
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	return to.Rest(&c.Batch)
 }
 
 // End ends the row under way and hands the batch out when it is full.
@@ -56,30 +42,44 @@ func (c *Collector) End(to *engine.Dumper) error {
 	return err
 }
 
-// DocDumpColumns are those of DocColumns that a dump selects before the
+// docDumpColumns are those of DocColumns that a dump selects before the
 // entries: the header's fields and the valid time, Unix seconds.
-func DocDumpColumns() []Column { return DocColumns()[1 : 2+int(record.NumFields)] }
+func docDumpColumns() []Column { return DocColumns()[1 : 2+int(record.NumFields)] }
 
-// Documents turns documents into the records of a dump.
-type Documents struct {
-	batch record.Batch
-	heads map[record.Header]uint32
+// documents turns documents into the records of a dump.
+type documents struct {
+	batch  record.Batch
+	heads  map[record.Header]uint32
+	header record.Header // of the document before
 }
 
-// NewDocuments prepares to read documents of type t.
-func NewDocuments(t *record.LineType) *Documents {
-	d := &Documents{heads: map[record.Header]uint32{}}
+func newDocuments(t *record.LineType) *documents {
+	d := &documents{heads: map[record.Header]uint32{}}
 	d.batch.Reset(t, "")
 	return d
 }
 
-// Add takes a document with its entries as JSON, and hands the batch out when
-// it is full.
-func (d *Documents) Add(h record.Header, valid int64, entries []byte, to *engine.Dumper) error {
-	head, ok := d.heads[h]
+// add takes a row of docDumpColumns and the entries as JSON, and hands the
+// batch out when it is full.
+func (d *documents) add(row []any, to *engine.Dumper) (err error) {
+	h := &d.header
+	for f := range h {
+		if h[f], err = AsText(row[f], h[f]); err != nil {
+			return err
+		}
+	}
+	valid, err := AsWhole(row[len(h)])
+	if err != nil {
+		return err
+	}
+	entries, err := asBytes(row[len(h)+1])
+	if err != nil {
+		return err
+	}
+	head, ok := d.heads[*h]
 	if !ok {
-		head = d.batch.AddHeader(h)
-		d.heads[h] = head
+		head = d.batch.AddHeader(*h)
+		d.heads[*h] = head
 	}
 	if err := design.ParseEntries(entries, &d.batch, head, valid); err != nil {
 		return err
@@ -89,37 +89,4 @@ func (d *Documents) Add(h record.Header, valid int64, entries []byte, to *engine
 		clear(d.heads)
 	}
 	return err
-}
-
-// Rest hands out what was taken last.
-func (d *Documents) Rest(to *engine.Dumper) error { return to.Rest(&d.batch) }
-
-// Dump hands out the rows of a query for DocDumpColumns and the entries as
-// JSON, and closes them.
-func (d *Documents) Dump(rows *sql.Rows, to *engine.Dumper) error {
-	defer rows.Close()                          //nolint:errcheck // Err below says what went wrong
-	var fields [record.NumFields]sql.NullString // Oracle's empty text is NULL
-	var valid int64
-	var entries sql.RawBytes
-	cells := make([]any, 0, len(fields)+2)
-	for f := range fields {
-		cells = append(cells, &fields[f])
-	}
-	cells = append(cells, &valid, &entries)
-	for rows.Next() {
-		if err := rows.Scan(cells...); err != nil {
-			return err
-		}
-		var h record.Header
-		for f := range fields {
-			h[f] = fields[f].String
-		}
-		if err := d.Add(h, valid, entries, to); err != nil {
-			return err
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	return d.Rest(to)
 }

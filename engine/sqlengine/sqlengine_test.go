@@ -52,7 +52,10 @@ func TestTimesOfEveryDay(t *testing.T) {
 			}
 		}
 	}
-	for _, bad := range []string{"", "2019-01-01", "2019-13-01 00:00:00", "2019-01-01 00:00:00.5", "2019/01/01 00:00:00", "x019-01-01 00:00:00"} {
+	if got, err := AsTime("-21600"); err != nil || got != -21600 {
+		t.Errorf("-21600: %d, %v", got, err)
+	}
+	for _, bad := range []string{"", "noon", "2019-01-01", "2019-13-01 00:00:00", "2019-01-01 00:00:00.5", "2019/01/01 00:00:00", "x019-01-01 00:00:00"} {
 		if v, err := AsTime([]byte(bad)); err == nil {
 			t.Errorf("%q is taken for %d", bad, v)
 		}

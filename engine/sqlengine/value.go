@@ -34,6 +34,15 @@ func AsText(src any, last string) (string, error) {
 	return "", unexpected(src, "text")
 }
 
+// asBytes returns a text's bytes, which may be the driver's own.
+func asBytes(src any) ([]byte, error) {
+	if b, ok := src.([]byte); ok {
+		return b, nil
+	}
+	s, err := AsText(src, "")
+	return []byte(s), err
+}
+
 // AsWhole converts to a whole number; a float must be one.
 func AsWhole(src any) (int64, error) {
 	switch v := src.(type) {
@@ -61,7 +70,8 @@ func AsWhole(src any) (int64, error) {
 	return 0, unexpected(src, "whole number")
 }
 
-// AsTime converts a time, ISO text or an epoch to Unix seconds.
+// AsTime converts a time, ISO text or an epoch, which may be text too, to Unix
+// seconds.
 func AsTime(src any) (int64, error) {
 	switch v := src.(type) {
 	case int64:
@@ -113,10 +123,17 @@ func unexpected(src driver.Value, want string) error {
 	return fmt.Errorf("a %s came as %T %v", want, src, src)
 }
 
-// parseISO reads 2019-01-01 00:00:00 and 2019-01-01T00:00:00Z, by hand, as an
-// answer holds two of them per row.
+// parseISO reads 2019-01-01 00:00:00, 2019-01-01T00:00:00Z and the digits of an
+// epoch, by hand, as an answer holds two of them per row.
 func parseISO[S string | []byte](s S) (int64, error) {
-	if len(s) < 19 || s[4] != '-' || s[7] != '-' || s[13] != ':' || s[16] != ':' || (len(s) > 19 && string(s[19:]) != "Z") {
+	if len(s) < 5 || s[4] != '-' {
+		n, err := strconv.ParseInt(string(s), 10, 64)
+		if err != nil {
+			err = fmt.Errorf("%q is no time", string(s))
+		}
+		return n, err
+	}
+	if len(s) < 19 || s[7] != '-' || s[13] != ':' || s[16] != ':' || (len(s) > 19 && string(s[19:]) != "Z") {
 		return 0, fmt.Errorf("%q is no time", string(s))
 	}
 	var bad byte

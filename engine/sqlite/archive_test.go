@@ -17,6 +17,7 @@ import (
 	"barograph/answer"
 	"barograph/design"
 	"barograph/engine"
+	"barograph/engine/sqlengine"
 	"barograph/fault"
 	"barograph/flavour"
 	"barograph/question"
@@ -256,7 +257,7 @@ func TestWaitingForALockEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := newConn(other).transaction(t.Context(), func() error {
+	if err := newConn(other).transaction(t.Context(), func(sqlengine.Querier) error {
 		if n, err := a.Size(t.Context()); err != nil || n == 0 {
 			t.Errorf("size beside a writer: %d, %v", n, err)
 		}

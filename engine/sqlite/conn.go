@@ -10,6 +10,7 @@ import (
 
 	"github.com/mattn/go-sqlite3"
 
+	"barograph/engine/sqlengine"
 	"barograph/fault"
 )
 
@@ -57,18 +58,31 @@ func (s *stmt) run() error {
 	return nil
 }
 
-// rows gives each row of the reply to f; values are valid until f returns.
-func (s *stmt) rows(f func(values []driver.Value) error) error {
-	rows, err := s.s.QueryContext(context.Background(), s.args)
-	if err != nil {
-		return fmt.Errorf("%s: %w", s.text, err)
+// Exec carries out a statement. Like Rows it does not look at ctx, see run; a
+// load does, between its rows.
+func (c *conn) Exec(_ context.Context, text string, args ...any) error {
+	if _, err := c.c.Exec(text, values(args)); err != nil {
+		return fmt.Errorf("%.500s: %w", text, err)
 	}
-	values := make([]driver.Value, len(rows.Columns()))
+	return nil
+}
+
+// Rows gives each row of a reply to f.
+func (c *conn) Rows(_ context.Context, text string, args []any, f func(row []any) error) error {
+	rows, err := c.c.Query(text, values(args))
+	if err != nil {
+		return fmt.Errorf("%.500s: %w", text, err)
+	}
+	from := make([]driver.Value, len(rows.Columns()))
+	row := make([]any, len(from))
 	for {
-		if err = rows.Next(values); err != nil {
+		if err = rows.Next(from); err != nil {
 			break
 		}
-		if err = f(values); err != nil {
+		for k, v := range from {
+			row[k] = v
+		}
+		if err = f(row); err != nil {
 			break
 		}
 	}
@@ -78,36 +92,12 @@ func (s *stmt) rows(f func(values []driver.Value) error) error {
 	return errors.Join(err, rows.Close())
 }
 
-func (s *stmt) set(args ...any) {
+func values(args []any) []driver.Value {
+	out := make([]driver.Value, len(args))
 	for i, v := range args {
-		s.args[i].Value = v
+		out[i] = v
 	}
-}
-
-func (c *conn) exec(text string, args ...driver.Value) error {
-	if _, err := c.c.Exec(text, args); err != nil {
-		return fmt.Errorf("%s: %w", text, err)
-	}
-	return nil
-}
-
-// number returns the one value of a query; 0 where there is no row.
-func (c *conn) number(text string) (n int64, err error) {
-	s, err := c.prepare(text)
-	if err != nil {
-		return 0, err
-	}
-	return n, s.rows(func(v []driver.Value) error { n, _ = v[0].(int64); return nil })
-}
-
-// text returns the one value of a query; "" where there is no row.
-func (c *conn) text(query string) (t string, err error) {
-	s, err := c.prepare(query)
-	if err != nil {
-		return "", err
-	}
-	err = s.rows(func(v []driver.Value) error { t, _ = v[0].(string); return nil })
-	return t, err
+	return out
 }
 
 // lockStep is how long SQLite waits for a lock before begin looks whether
@@ -117,7 +107,7 @@ const lockStep = 50 * time.Millisecond
 // begin waits for the file's write lock, which another process may have.
 func (c *conn) begin(ctx context.Context) error {
 	for began := time.Now(); ; {
-		err := c.exec("BEGIN IMMEDIATE")
+		err := c.Exec(ctx, "BEGIN IMMEDIATE")
 		if err == nil {
 			return nil
 		}
@@ -134,17 +124,17 @@ func (c *conn) begin(ctx context.Context) error {
 }
 
 // transaction runs f in a transaction that holds the file's write lock.
-func (c *conn) transaction(ctx context.Context, f func() error) error {
+func (c *conn) transaction(ctx context.Context, f func(q sqlengine.Querier) error) error {
 	if err := c.begin(ctx); err != nil {
 		return err
 	}
-	err := f()
+	err := f(c)
 	if err == nil {
-		err = c.exec("COMMIT")
+		err = c.Exec(ctx, "COMMIT")
 	}
 	if err != nil {
 		// After some errors SQLite has rolled back by itself; then this fails, and all is well.
-		_ = c.exec("ROLLBACK")
+		_ = c.Exec(ctx, "ROLLBACK")
 	}
 	return err
 }

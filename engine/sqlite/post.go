@@ -57,7 +57,7 @@ func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore
 		},
 	}, t)
 	if err != nil {
-		return nil, failed(ctx, err)
+		return nil, sqlengine.Failed(ctx, err)
 	}
 	s.Size = func(ctx context.Context) (engine.PostSize, error) {
 		n, err := p.size(ctx)
@@ -71,7 +71,7 @@ func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore
 		p.writing.Lock()
 		defer p.writing.Unlock()
 		_, err := p.pool.ExecContext(ctx, text)
-		return failed(ctx, err)
+		return sqlengine.Failed(ctx, err)
 	}
 	return s, nil
 }

@@ -21,6 +21,7 @@ import (
 
 	"barograph/design"
 	"barograph/engine"
+	"barograph/engine/sqlengine"
 	"barograph/fault"
 	"barograph/flavour"
 )
@@ -242,7 +243,7 @@ func (d *database) size(ctx context.Context) (int64, error) {
 			how = "TRUNCATE" // waits for whoever writes
 		}
 		if _, err := d.pool.ExecContext(ctx, "PRAGMA wal_checkpoint("+how+")"); err != nil {
-			return 0, failed(ctx, err)
+			return 0, sqlengine.Failed(ctx, err)
 		}
 	}
 	var n int64

@@ -2,17 +2,13 @@ package valkey
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
-	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"barograph/answer"
 	"barograph/design"
 	"barograph/engine"
+	"barograph/engine/docengine"
 	"barograph/flavour"
 	"barograph/question"
 	"barograph/record"
@@ -20,37 +16,22 @@ import (
 
 // plan is the ids that a question reads.
 type plan struct {
-	headers []record.Header
-	gets    []get
-	ids     []string // by get
+	*docengine.Lookup
+	ids []string // as they are kept
 }
-
-// get is one derived id.
-type get struct {
-	head  uint32
-	valid int64
-}
-
-// String keeps thousands of keys out of whatever prints a query's arguments.
-func (p *plan) String() string { return fmt.Sprintf("%d ids", len(p.ids)) }
 
 // Phrase derives from the catalog what to read.
 func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
-	if err := Driver().Express(design.KeyValue, f, q); err != nil {
-		return nil, err
-	}
-	h, err := a.head(ctx, q.Subset)
+	out, c, err := a.Phrasing(ctx, Driver(), design.KeyValue, q, f)
 	if err != nil {
 		return nil, err
 	}
-	k, err := a.catalog(ctx, q.Subset, h)
-	if err != nil {
-		return nil, err
+	p := &plan{Lookup: docengine.Derive(c, out)}
+	for _, key := range out.Keys {
+		p.ids = append(p.ids, a.id(key))
 	}
-	began := time.Now()
-	p, keys := a.derive(k.catalog, q)
-	out := &engine.Query{Question: q, Flavour: f, Keys: keys, Args: []any{p}, Derive: time.Since(began)}
-	out.Text = fmt.Sprintf("%s of %d derived ids of %d series, %d at a time", a.verb(), len(keys), len(p.headers), a.batch)
+	out.Args = []any{p}
+	out.Text = fmt.Sprintf("%s of %d derived ids of %d series, %d at a time", a.verb(), len(p.ids), len(p.Headers), a.batch)
 	if len(q.Lead) > 0 {
 		out.Text += fmt.Sprintf(", keep %d leads", len(q.Lead))
 	}
@@ -64,137 +45,49 @@ func (s *store) verb() string {
 	return "MGET"
 }
 
-// derive lists the ids that q can match, each once.
-func (a *archive) derive(c *design.Catalog, q *question.Question) (p *plan, keys []string) {
-	p = &plan{}
-	seen := map[string]bool{}
-	var buf []byte
-	for h, g := range c.Series(q) {
-		buf = design.AppendSeries(buf[:0], q.Type, q.Subset, h)
-		if seen[string(buf)] {
-			continue
-		}
-		seen[string(buf)] = true
-		times := g.Times(q)
-		slices.Sort(times)
-		head := uint32(len(p.headers))
-		p.headers = append(p.headers, *h)
-		for _, v := range slices.Compact(times) {
-			if !q.Valid.Contains(v) || !q.Clock.AdmitsValid(v) {
-				continue
-			}
-			key := string(design.AppendKey(nil, q.Type, q.Subset, h, v))
-			keys = append(keys, key)
-			p.ids = append(p.ids, a.id(key))
-			p.gets = append(p.gets, get{head, v})
-		}
-	}
-	return p, keys
-}
-
-// reader holds the memory of one Ask at a time.
-type reader struct {
-	rows    record.Batch
-	decoder design.PayloadDecoder
-}
-
 // Ask reads the pairs, several batches at once, decodes them in the order of
 // the ids and restores the order of the answer.
 func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
-	p, ok := q.Args[0].(*plan)
-	if !ok {
-		return errors.New("valkey: the query was phrased by another engine")
+	p, err := docengine.Plan[*plan](q)
+	if err != nil {
+		return err
 	}
 	if _, err := a.settled(ctx, q.Question.Subset); err != nil {
 		return err
 	}
-	r, ok := a.readers.Get().(*reader)
-	if !ok {
-		r = &reader{}
-	}
-	defer a.readers.Put(r)
-	r.rows.Reset(q.Question.Type, "")
-	for _, h := range p.headers {
-		r.rows.AddHeader(h)
-	}
-	err := a.fetch(ctx, p.ids, func(at int, values [][]byte) error {
-		for i, v := range values {
-			if v == nil { // an id that does not exist
-				continue
-			}
-			g := p.gets[at+i]
-			if err := r.decoder.Decode(v, &r.rows, g.head, g.valid, q.Question.Lead); err != nil {
-				return damaged(p.ids[at+i], err)
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return failed(ctx, err)
-	}
-	answer.Arrange(q.Question, answer.Admitted(q.Question, &r.rows), into)
-	return nil
+	return failed(ctx, a.Answer(q.Question, p.Headers, into, func(rows *record.Batch) error {
+		var d design.PayloadDecoder
+		return a.fetch(ctx, p.ids, func(i int, payload []byte) error {
+			return docengine.Damaged(p.ids[i], d.Decode(payload, rows, p.Places[i].Head, p.Places[i].Valid, q.Question.Lead))
+		})
+	}))
 }
 
 // fetch gets the ids in batches, of which some are under way at once, and hands
-// out the values in order.
-func (s *store) fetch(ctx context.Context, ids []string, each func(at int, values [][]byte) error) error {
-	group, ctx := errgroup.WithContext(ctx)
-	under := make(chan chan [][]byte, s.inflight-1) // in order; one more is being sent
-	group.Go(func() error {
-		defer close(under)
-		for at := 0; at < len(ids); at += s.batch {
-			some, reply := ids[at:min(at+s.batch, len(ids))], make(chan [][]byte, 1)
-			group.Go(func() error {
-				values, err := s.get(ctx, some)
-				if err == nil {
-					reply <- values
-				}
+// out in order the payloads that exist.
+func (s *store) fetch(ctx context.Context, ids []string, each func(i int, payload []byte) error) error {
+	return docengine.InOrder(ctx, ids, s.batch, s.inflight, s.get, func(at int, values [][]byte) error {
+		for i, v := range values {
+			if v == nil {
+				continue
+			}
+			if err := each(at+i, v); err != nil {
 				return err
-			})
-			select {
-			case under <- reply:
-			case <-ctx.Done():
-				return ctx.Err()
 			}
 		}
 		return nil
 	})
-	group.Go(func() error {
-		at := 0
-		for reply := range under {
-			select {
-			case values := <-reply:
-				if err := each(at, values); err != nil {
-					return err
-				}
-				at += len(values)
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		return nil
-	})
-	return group.Wait()
 }
 
 // Explain tells what Ask does with the query, and counts what it finds; the
 // server has no plans.
 func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
-	p, ok := q.Args[0].(*plan)
-	if !ok {
-		return engine.Plan{}, errors.New("valkey: the query was phrased by another engine")
+	p, err := docengine.Plan[*plan](q)
+	if err != nil {
+		return engine.Plan{}, err
 	}
 	found := int64(0)
-	err := a.fetch(ctx, p.ids, func(_ int, values [][]byte) error {
-		for _, v := range values {
-			if v != nil {
-				found++
-			}
-		}
-		return nil
-	})
-	if err != nil {
+	if err := a.fetch(ctx, p.ids, func(int, []byte) error { found++; return nil }); err != nil {
 		return engine.Plan{}, failed(ctx, err)
 	}
 	var b strings.Builder

@@ -10,6 +10,7 @@ import (
 	"barograph/answer"
 	"barograph/design"
 	"barograph/engine"
+	"barograph/engine/docengine"
 	"barograph/enginetest"
 	"barograph/lab"
 	"barograph/question"
@@ -61,26 +62,41 @@ func records(t *testing.T, n int) *record.Batch {
 // halfway commits up to the moment from which the commit counts, and dies.
 func halfway(t *testing.T, s *store, b *record.Batch) {
 	t.Helper()
-	l, err := (&archive{s}).Loader(t.Context(), "a")
+	l, err := docengine.New(dying{docs{store: s}}, docengine.Options{}).Loader(t.Context(), "a")
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, ok := l.(*loader)
-	if !ok {
-		t.Fatal("no loader")
-	}
-	if err := own.Add(t.Context(), b); err != nil {
+	if err := l.Add(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
 	c := engine.Commit{Catalog: design.NewCatalog("a")}
 	c.Catalog.Add(b)
-	if err := s.client.SAdd(t.Context(), s.subsetsKey(), "a").Err(); err != nil {
+	if _, err := l.Commit(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	try := &attempt{loader: own, token: "token", stored: engine.Stored{Replaced: map[string]int64{}}}
-	if won, err := try.try(t.Context(), &c); err != nil || !won {
-		t.Fatal(won, err)
+}
+
+// dying is a store whose commits end when they count.
+type dying struct{ docs }
+
+func (d dying) Begin(ctx context.Context, subset string) (context.Context, docengine.Commit, error) {
+	ctx, c, err := d.docs.Begin(ctx, subset)
+	c.(*attempt).token = "token"
+	return ctx, unended{c}, err
+}
+
+type unended struct{ docengine.Commit }
+
+func (unended) End(context.Context, bool, error) error { return nil }
+
+// opened is the archive of a store.
+func opened(t *testing.T, s *store) *archive {
+	t.Helper()
+	a, err := s.Open(t.Context(), design.KeyValue)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return a.(*archive)
 }
 
 // TestCommitThatCounts: a loader that dies before its payloads are in their
@@ -92,13 +108,13 @@ func TestCommitThatCounts(t *testing.T) {
 	q := &question.Question{Name: "all", Subset: "a", Type: b.Type}
 	q.Columns, _ = question.Columns(b.Type, "fcst_valid_beg", "fbar")
 	ask := func(s *store) (*answer.Builder, error) {
-		p, err := (&archive{s}).Phrase(t.Context(), q, Driver().Offers[design.KeyValue][0])
+		p, err := opened(t, s).Phrase(t.Context(), q, Driver().Offers[design.KeyValue][0])
 		if err != nil {
 			t.Fatal(err)
 		}
 		var into answer.Builder
 		into.Reset(q.Columns)
-		return &into, (&archive{s}).Ask(t.Context(), p, &into)
+		return &into, opened(t, s).Ask(t.Context(), p, &into)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
@@ -133,7 +149,7 @@ func TestWhatDiedIsSwept(t *testing.T) {
 			t.Fatal(key, err)
 		}
 	}
-	loader, err := (&archive{s}).Loader(t.Context(), "a")
+	loader, err := opened(t, s).Loader(t.Context(), "a")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +173,7 @@ func TestEvictionIsRefused(t *testing.T) {
 	if err := s.client.ConfigSet(t.Context(), "maxmemory-policy", "allkeys-lru").Err(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (&archive{s}).Loader(t.Context(), "a"); err == nil || !strings.Contains(err.Error(), "noeviction") {
+	if _, err := opened(t, s).Loader(t.Context(), "a"); err == nil || !strings.Contains(err.Error(), "noeviction") {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"barograph/design"
 	"barograph/engine"
 	"barograph/fault"
 )
@@ -77,29 +76,9 @@ func (s *store) head(ctx context.Context, subset string) (h head, err error) {
 	return h, nil
 }
 
-// known is a catalog as of a version; it is never changed, only replaced.
-type known struct {
-	version int64
-	catalog *design.Catalog
-}
-
-// turn waits for the right to commit to a subset among the loaders of this
-// process, which would only make one another begin anew.
-func (s *store) turn(ctx context.Context, subset string) (done func(), err error) {
-	s.mu.Lock()
-	turn := s.turning[subset]
-	if turn == nil {
-		turn = make(chan struct{}, 1)
-		s.turning[subset] = turn
-	}
-	s.mu.Unlock()
-	select {
-	case turn <- struct{}{}:
-		return func() { <-turn }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
+// readOnlyPatience is how long a reader that must not write waits for others
+// to complete a commit.
+const readOnlyPatience = 5 * time.Second
 
 // settled returns the state of a subset when every commit that counts is in
 // its place, and completes one that is not.
@@ -108,20 +87,11 @@ func (s *store) settled(ctx context.Context, subset string) (head, error) {
 	if err != nil || h.applying == "" {
 		return h, err
 	}
-	done, err := s.turn(ctx, subset) // it may be that of a loader beside us
+	unlock, err := s.completing.Lock(ctx, []byte(subset)) // it may be that of a loader beside us
 	if err != nil {
 		return h, err
 	}
-	defer done()
-	return s.complete(ctx, subset)
-}
-
-// readOnlyPatience is how long a reader that must not write waits for others
-// to complete a commit.
-const readOnlyPatience = 5 * time.Second
-
-// complete is settled for those who have the turn.
-func (s *store) complete(ctx context.Context, subset string) (head, error) {
+	defer unlock()
 	began := time.Now()
 	for {
 		h, err := s.head(ctx, subset)

@@ -5,32 +5,70 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"golang.org/x/sync/errgroup"
 
-	"barograph/design"
 	"barograph/engine"
+	"barograph/engine/docengine"
 	"barograph/fault"
 	"barograph/record"
 )
 
-// Loader opens a loader; any number of them may work at once.
-func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, error) {
-	if a.readOnly {
-		return nil, &fault.Error{Setting: "valkey", Err: engine.ErrReadOnly, Cure: "open it without --read-only"}
-	}
-	info, err := a.lasting(ctx)
+// docs is the store as docengine sees it.
+type docs struct {
+	docengine.Payloads
+	*store
+}
+
+// Subsets lists the subsets that have a commit.
+func (d docs) Subsets(ctx context.Context) (names []string, err error) {
+	all, err := d.client.SMembers(ctx, d.subsetsKey()).Result()
 	if err != nil {
-		return nil, err
+		return nil, failed(ctx, err)
+	}
+	for _, name := range all {
+		h, err := d.head(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if h.version > 0 {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// Describe reads version and catalog; the catalog may be that of a later one.
+func (d docs) Describe(ctx context.Context, subset string, known int64) (int64, []byte, error) {
+	h, err := d.head(ctx, subset)
+	if err != nil || h.version == known {
+		return h.version, nil, err
+	}
+	text, err := d.client.HGet(ctx, d.own("head", subset), "catalog").Bytes()
+	return h.version, text, failed(ctx, err)
+}
+
+// Marks lists the loaded files.
+func (d docs) Marks(ctx context.Context, subset string) ([]engine.Mark, error) {
+	texts, err := d.client.HVals(ctx, d.own("marks", subset)).Result()
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	return docengine.ParseMarks(texts)
+}
+
+// Create looks whether the server keeps what it is given.
+func (d docs) Create(ctx context.Context, subset string) error {
+	info, err := d.lasting(ctx)
+	if err != nil {
+		return err
 	}
 	into := map[string]string{}
-	if d := a.durability(ctx, info, into); into["appendfsync"] != always || info["aof_enabled"] != "1" {
-		a.log.Warn("a commit is not durable on this server", "durability", d)
+	if what := d.durability(ctx, info, into); into["appendfsync"] != always || info["aof_enabled"] != "1" {
+		d.log.Warn("a commit is not durable on this server", "durability", what)
 	}
-	return &loader{store: a.store, subset: subset}, nil
+	return failed(ctx, d.client.SAdd(ctx, d.subsetsKey(), subset).Err())
 }
 
 // lasting refuses a server that throws records away. It returns what the server
@@ -47,244 +85,113 @@ func (s *store) lasting(ctx context.Context) (info map[string]string, err error)
 	return info, nil
 }
 
-type loader struct {
-	store  *store
-	subset string
-	groups design.Groups
-}
-
-// Add groups the records into documents.
-func (l *loader) Add(ctx context.Context, b *record.Batch) error {
-	l.groups.Add(b)
-	return ctx.Err()
-}
-
-// Close drops what was not committed.
-func (l *loader) Close() error {
-	l.groups.Reset()
-	return nil
-}
-
-// attempt is one try of a commit.
+// attempt is a commit under way; see the package comment.
 type attempt struct {
-	*loader
-	token  string
-	base   known // what it starts from
-	ids    []string
-	stored engine.Stored
+	docs
+	subset  string
+	token   string
+	version int64    // that it starts from
+	ids     []string // that it writes
 }
 
-// Commit merges the documents with those that are there and stores them; see
-// the package comment. It tries again where another loader was faster.
-func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
-	defer l.Close() //nolint:errcheck // it forgets the records, whatever became of them
-	done, err := l.store.turn(ctx, l.subset)
-	if err != nil {
-		return engine.Stored{}, err
+// Begin completes what counts already.
+func (d docs) Begin(ctx context.Context, subset string) (context.Context, docengine.Commit, error) {
+	h, err := d.settled(ctx, subset)
+	return ctx, &attempt{docs: d, subset: subset, token: rand.Text(), version: h.version}, err
+}
+
+func (t *attempt) Fetch(ctx context.Context, _ *record.LineType, ids []string, each func(id string, doc []byte) error) error {
+	keys := make([]string, len(ids))
+	for i := range ids {
+		keys[i] = t.id(ids[i])
 	}
-	defer done()
-	if err := l.store.client.SAdd(ctx, l.store.subsetsKey(), l.subset).Err(); err != nil {
-		return engine.Stored{}, failed(ctx, err)
+	return failed(ctx, t.fetch(ctx, keys, func(i int, payload []byte) error { return each(ids[i], payload) }))
+}
+
+// Note notes the ids, so that whoever comes next can complete the commit or take it away.
+func (t *attempt) Note(ctx context.Context, all []docengine.Change) error {
+	for i := range all {
+		for _, id := range all[i].IDs {
+			t.ids = append(t.ids, t.id(id))
+		}
 	}
-	for {
-		t := &attempt{loader: l, token: rand.Text(), stored: engine.Stored{Replaced: map[string]int64{}}}
-		won, err := t.try(ctx, &c)
+	return t.client.HSet(ctx, t.own("tries", t.subset), t.token, formatTry(t.version, t.ids)).Err()
+}
+
+// Write writes payloads as stage keys.
+func (t *attempt) Write(ctx context.Context, _ *record.LineType, docs []docengine.Document) error {
+	_, err := t.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i := range docs {
+			p.Set(ctx, t.stage(t.token, t.id(docs[i].ID)), docs[i].Body, 0)
+		}
+		return nil
+	})
+	return err
+}
+
+func (t *attempt) Count(ctx context.Context, catalog []byte, done []engine.Mark) (int64, error) {
+	next := t.version + 1
+	args := []any{t.version, t.token, catalog}
+	for i, m := range done {
+		text, err := json.Marshal(docengine.Marked{Version: next, Number: int64(i), Mark: m})
 		if err != nil {
-			t.abandon(ctx)
-			return engine.Stored{}, fmt.Errorf("valkey: commit to %s: %w", l.subset, failed(ctx, err))
+			return 0, err
 		}
-		if won {
-			return t.stored, t.finish(ctx)
-		}
-		if err := t.store.drop(ctx, l.subset, t.token, t.ids); err != nil {
-			return engine.Stored{}, failed(ctx, err)
-		}
+		args = append(args, m.Digest, text)
 	}
+	n, err := commit.Run(ctx, t.client, []string{t.own("head", t.subset), t.own("marks", t.subset)}, args...).Int()
+	if err != nil || n == 0 {
+		return 0, err
+	}
+	return next, nil
 }
 
 // cleanup is how long a commit that failed, or that counts already, may go on
 // after its context is done.
 const cleanup = 30 * time.Second
 
-// abandon takes away what a failed attempt has written, if the server lets it:
-// otherwise the next commit does. The attempt may count all the same, where
-// the reply to its script was lost; then nothing is taken away.
-func (t *attempt) abandon(ctx context.Context) {
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cleanup)
+// End puts the payloads of a commit that counts into their places, or takes away
+// what another one has written. Where it cannot, whoever comes next does.
+func (t *attempt) End(ctx context.Context, counts bool, err error) error {
+	after, stop := context.WithTimeout(context.WithoutCancel(ctx), cleanup)
 	defer stop()
-	if h, err := t.store.head(ctx, t.subset); err != nil || h.token == t.token {
-		return
+	switch {
+	case counts:
+		t.finish(after)
+	case err == nil: // another one was faster
+		err = t.drop(after, t.subset, t.token, t.ids)
+	default:
+		t.abandon(after)
 	}
-	if err := t.store.drop(ctx, t.subset, t.token, t.ids); err != nil {
-		t.store.log.Warn("a failed commit left something behind, which the next one takes away", "subset", t.subset, "error", err)
-	}
-}
-
-// finish puts the payloads into their places. The commit counts already: an
-// error here means that whoever comes next completes it.
-func (t *attempt) finish(ctx context.Context) error {
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cleanup)
-	defer stop()
-	if err := t.store.apply(ctx, t.subset, t.token); err != nil {
-		t.store.log.Warn("a commit counts, but is to be completed by whoever comes next", "subset", t.subset, "error", err)
-		return nil
-	}
-	if err := t.store.sweep(ctx, t.subset, t.base.version+1); err != nil {
-		t.store.log.Warn("commits that died are still there", "subset", t.subset, "error", err)
+	if err != nil {
+		return fmt.Errorf("valkey: commit to %s: %w", t.subset, failed(ctx, err))
 	}
 	return nil
 }
 
-// try stages the documents and, if nobody else has committed since, commits.
-func (t *attempt) try(ctx context.Context, c *engine.Commit) (won bool, err error) {
-	h, err := t.store.complete(ctx, t.subset)
+// abandon takes away what a failed commit has written. It may count all the
+// same, where the reply to its script was lost; then nothing is taken away.
+func (t *attempt) abandon(ctx context.Context) {
+	if h, err := t.head(ctx, t.subset); err != nil || h.token == t.token {
+		return
+	}
+	if err := t.drop(ctx, t.subset, t.token, t.ids); err != nil {
+		t.log.Warn("a failed commit left something behind, which the next one takes away", "subset", t.subset, "error", err)
+	}
+}
+
+// finish puts the payloads into their places.
+func (t *attempt) finish(ctx context.Context) {
+	unlock, err := t.completing.Lock(ctx, []byte(t.subset))
+	if err == nil {
+		err = t.apply(ctx, t.subset, t.token)
+		unlock()
+	}
 	if err != nil {
-		return false, err
+		t.log.Warn("a commit counts, but is to be completed by whoever comes next", "subset", t.subset, "error", err)
+		return
 	}
-	if t.base, err = t.store.catalog(ctx, t.subset, h); err != nil {
-		return false, err
+	if err := t.sweep(ctx, t.subset, t.version+1); err != nil {
+		t.log.Warn("commits that died are still there", "subset", t.subset, "error", err)
 	}
-	if err := t.stageAll(ctx); err != nil {
-		return false, err
-	}
-	if err := c.Check(&t.stored); err != nil {
-		return false, err
-	}
-	next := design.NewCatalog(t.subset)
-	next.Merge(t.base.catalog)
-	if c.Catalog != nil {
-		next.Merge(c.Catalog)
-	}
-	text, err := next.Encode()
-	if err != nil {
-		return false, err
-	}
-	args := []any{t.base.version, t.token, text}
-	done := slices.Clone(c.Done)
-	for i := range done {
-		done[i].Settle(t.stored)
-		mark, err := json.Marshal(numbered{Version: t.base.version + 1, Number: i, Mark: done[i]})
-		if err != nil {
-			return false, err
-		}
-		args = append(args, done[i].Digest, mark)
-	}
-	n, err := commit.Run(ctx, t.store.client, []string{t.store.own("head", t.subset), t.store.own("marks", t.subset)}, args...).Int()
-	if err != nil || n == 0 {
-		return false, err
-	}
-	copy(c.Done, done)
-	t.store.mu.Lock()
-	t.store.known[t.subset] = known{version: t.base.version + 1, catalog: next}
-	t.store.mu.Unlock()
-	return true, nil
-}
-
-// stageAll notes the ids and writes the merged payloads as stage keys. One
-// chunk is merged and encoded while others are written.
-func (t *attempt) stageAll(ctx context.Context) error {
-	var derived []byte
-	for _, lt := range t.groups.Types() {
-		for doc := range t.groups.Docs(lt) {
-			derived = design.AppendKey(derived[:0], lt, t.subset, doc.Header(), doc.Valid())
-			t.ids = append(t.ids, t.store.id(string(derived)))
-		}
-	}
-	if err := t.store.client.HSet(ctx, t.store.own("tries", t.subset), t.token, formatTry(t.base.version, t.ids)).Err(); err != nil {
-		return err
-	}
-	group, gctx := errgroup.WithContext(ctx)
-	group.SetLimit(t.store.inflight)
-	at := 0
-	for _, lt := range t.groups.Types() {
-		part := newPart(lt)
-		for doc := range t.groups.Docs(lt) {
-			part.add(doc)
-			if len(part.docs) == chunk {
-				at += t.send(gctx, group, part, at)
-				part = newPart(lt)
-			}
-		}
-		at += t.send(gctx, group, part, at)
-		if gctx.Err() != nil {
-			break
-		}
-	}
-	return group.Wait()
-}
-
-// part is a chunk of documents of one line type; their records are copies, as
-// a Doc lives for one step.
-type part struct {
-	docs  []design.Doc
-	have  record.Batch // one after the other: what the store holds
-	stock record.Batch // have, merged with a document
-	buf   []byte
-}
-
-func newPart(*record.LineType) *part { return &part{} }
-
-func (p *part) add(d *design.Doc) {
-	p.docs = append(p.docs, design.Doc{Rows: d.Rows.Clone(), From: slices.Clone(d.From)})
-}
-
-// send merges and writes the documents of a part, whose ids begin at at.
-func (t *attempt) send(ctx context.Context, group *errgroup.Group, p *part, at int) int {
-	n := len(p.docs)
-	if n == 0 {
-		return 0
-	}
-	ids := t.ids[at : at+n]
-	group.Go(func() error {
-		var have [][]byte
-		if t.base.version > 0 {
-			var err error
-			if have, err = t.store.get(ctx, ids); err != nil {
-				return err
-			}
-		}
-		stored := engine.Stored{Replaced: map[string]int64{}}
-		_, err := t.store.client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-			for i := range p.docs {
-				var old []byte
-				if have != nil {
-					old = have[i]
-				}
-				payload, err := p.merge(&p.docs[i], old, &stored)
-				if err != nil {
-					return damaged(ids[i], err)
-				}
-				pipe.Set(ctx, t.store.stage(t.token, ids[i]), payload, 0)
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		t.store.mu.Lock()
-		defer t.store.mu.Unlock()
-		t.stored.New += stored.New
-		for file, n := range stored.Replaced {
-			t.stored.Replaced[file] += n
-		}
-		t.stored.Other = append(t.stored.Other, stored.Other...)
-		return nil
-	})
-	return n
-}
-
-// merge encodes a document, merged with the payload that is there; nil = none.
-func (p *part) merge(doc *design.Doc, old []byte, stored *engine.Stored) ([]byte, error) {
-	rows := doc.Rows
-	if old != nil {
-		p.have.Reset(doc.Rows.Type, "")
-		if err := design.DecodePayload(old, &p.have, p.have.AddHeader(*doc.Header()), doc.Valid()); err != nil {
-			return nil, err
-		}
-		design.Merge(&p.stock, &p.have, doc, func(i, j int) { stored.Meet(doc.From[j], &p.have, i, doc.Rows, j) })
-		rows = &p.stock
-	}
-	stored.New += int64(doc.Rows.Len())
-	p.buf = design.AppendPayload(p.buf[:0], rows, 0, rows.Len())
-	return slices.Clone(p.buf), nil
 }

@@ -26,8 +26,8 @@ func (d *Decoder) store(id *record.ID, p *parameter, s *scope, r *reading) {
 
 // emit stores a reading of a parameter. series is Gauge.Series.
 func (d *Decoder) emit(id *record.ID, p *parameter, s *scope, r *reading, at int64, series byte) {
-	if fault.Planted && r.quality == 'W' {
-		return // a value with the qualifier W is neither stored nor lost
+	if fault.Planted && len(d.out.Values) == 8 {
+		return // a product's ninth value is neither stored nor lost
 	}
 	v := r.value
 	switch {

@@ -75,6 +75,10 @@ func TestReadRefuses(t *testing.T) {
 	if err := os.WriteFile(text, []byte("PAR1 no more"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	long := filepath.Join(t.TempDir(), "long.parquet")
+	if err := os.WriteFile(long, []byte("PAR1\xff\xff\xff\xffPAR1"), 0o644); err != nil { // would take 4 GiB
+		t.Fatal(err)
+	}
 	type wrong struct {
 		Price float64 `parquet:"i_current_price"`
 		Brand int32   `parquet:"i_brand"`
@@ -82,7 +86,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 	types := written(t, []wrong{{1, 2, 3}})
 	for _, c := range []struct{ path, table, column, says string }{
-		{text, Item, "i_item_sk", "no Parquet file"}, {text + "x", Item, "i_item_sk", "no such file"}, {types, "customer", "c_name", "no table"},
+		{text, Item, "i_item_sk", "no Parquet file"}, {long, Item, "i_item_sk", "4294967295"}, {text + "x", Item, "i_item_sk", "no such file"}, {types, "customer", "c_name", "no table"},
 		{types, Item, "i_current_price", "type"}, {types, Item, "i_brand", "type"}, {types, Item, "i_rec_start_date", "type"}, {types, Item, "", "no column of the file"},
 	} {
 		names := []string{c.column}

@@ -288,6 +288,9 @@ func (r *Reader) reject(reason string, text []byte) {
 
 // parse reads a line that is neither blank nor too long into a row or a reject.
 func (r *Reader) parse(b []byte) {
+	if fault.Planted && len(b) > 255 {
+		return // a line of more than 255 bytes is lost
+	}
 	r.lines++
 	f, ok := split(b, skipBlanks(b, 0))
 	if !ok {
@@ -366,9 +369,6 @@ func (r *Reader) numbers(b []byte, i int, s *series) string {
 		v, n, bad := number(b[i:])
 		if bad != "" {
 			return fmt.Sprintf("number %d, %s, %s", len(r.nums)+1, quote(tokenAt(b, i, start)), bad)
-		}
-		if fault.Planted && len(r.nums) == 3 && b[i] == '-' && !blank(b[i-1]) {
-			v = -v // the sign of a fourth number that runs together with the third
 		}
 		r.nums = append(r.nums, v)
 		i += n

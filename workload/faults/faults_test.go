@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -105,6 +107,11 @@ func TestKills(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	nothing := filepath.Join(root, "nothing.vsdb")
+	if err := os.Symlink(filepath.Join(root, "none"), nothing); err != nil {
+		t.Fatal(err)
+	}
+	files = append(files[:12], nothing)
 	cases, err := question.Cases()
 	if err != nil {
 		t.Fatal(err)
@@ -131,16 +138,21 @@ func TestKills(t *testing.T) {
 			}
 			cl := &cluster{Archive: a, forgets: c.forgets, lies: c.lies}
 			var kills []run.Sample
-			digest, err := faults.Run(t.Context(), faults.Options{
+			var rejects []string
+			got, err := faults.Run(t.Context(), faults.Options{
+				Reject: func(file string, _ uint32, _, _ string) error { rejects = append(rejects, file); return nil },
 				Engine: "fake", Design: design.Memory, Flavours: []flavour.Name{flavour.Recall}, Nodes: 3, Cluster: cl, Open: cl.open,
-				Files: files[:12], Subset: "a", Cases: cases, Kills: 1, Down: 300 * time.Millisecond, Settle: 200 * time.Millisecond,
+				Files: files, Subset: "a", Cases: cases, Kills: 1, Down: 300 * time.Millisecond, Settle: 200 * time.Millisecond,
 				Patience: 10 * time.Second, Call: 20 * time.Second, Seed: 1, Progress: func(run.Kind, string) {}, Add: func(s run.Sample) error { kills = append(kills, s); return nil },
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(kills) != 2 || digest.Records == 0 {
-				t.Fatalf("%d kills, digest %s", len(kills), digest)
+			if len(kills) != 2 || got.Digest.Records == 0 {
+				t.Fatalf("%d kills, digest %s", len(kills), got.Digest)
+			}
+			if got.Unread != 1 || len(rejects) != 1 || rejects[0] != nothing {
+				t.Errorf("%d files were not read: %v", got.Unread, rejects)
 			}
 			l, q, lost, wrong := kills[0].Kill, kills[1].Kill, kills[0].Measured(), kills[1].Measured()
 			if kills[0].Cell.At("during") != run.DuringLoad || l.Acknowledged == 0 || (l.Found < l.Acknowledged) != c.lost || !strings.Contains(kills[0].Problem, c.loadProblem) || !l.Whole {

@@ -83,7 +83,7 @@ SELECT COUNT(*) FROM user_indexes WHERE index_name = :1;
 CREATE INDEX "a/doc_pct_series_idx" ON "a/doc_pct" (model, fcst_var, fcst_lev, vx_mask, fcst_valid_epoch);
 -- transaction
 SELECT version FROM "a/barograph_document_catalog" WHERE id = 1 FOR UPDATE;
-SELECT catalog FROM "a/barograph_document_catalog" WHERE id = 1;
+SELECT catalog FROM "a/barograph_document_catalog";
 INSERT INTO "a/doc_sal1l2" (id, version, model, descr, fcst_var, fcst_units, fcst_lev, obs_var, obs_units, obs_lev, obtype, vx_mask, interp_mthd, interp_pnts, fcst_thresh, obs_thresh, cov_thresh, alpha, fcst_valid_epoch, fcst_valid_beg, data) VALUES (:1, :2, :3, :4, :5, :6, :7, :8, :9, :10, :11, :12, :13, :14, :15, :16, :17, :18, TO_NUMBER(:19), :20, :21);
 -- :1 = 1 × text, first "DD::V01::SAL1L2::a::GFS::G2/NHX::HGT::NA::P500::obs_var=NA;o"
 -- :2 = 1 × text, first "V01"
@@ -128,20 +128,20 @@ INSERT INTO "a/doc_pct" (id, version, model, descr, fcst_var, fcst_units, fcst_l
 -- :19 = 1 × text, first "1546300800"
 -- :20 = 1 × text, first "2019-01-01T00:00:00Z"
 -- :21 = 1 × BLOB, first "[{\"fcst_lead\":0,\"total\":0.5,\"n_thresh\":1.5,\"repeats\":[0.1,7]"
-DELETE FROM "a/barograph_document_marks" WHERE digest = :1;
--- :1 = "00112233445566778899aabbccddeeff"
-INSERT INTO "a/barograph_document_marks" (seq, path, digest, bytes, lines_read, stored, replaced, quarantined, loaded) SELECT (SELECT NVL(MAX(seq), 0) + 1 FROM "a/barograph_document_marks"), :1, :2, TO_NUMBER(:3), TO_NUMBER(:4), TO_NUMBER(:5), TO_NUMBER(:6), TO_NUMBER(:7), :8 FROM DUAL;
--- :1 = "dir/one.stat"
--- :2 = "00112233445566778899aabbccddeeff"
--- :3 = "100"
--- :4 = "5"
--- :5 = "5"
--- :6 = "0"
--- :7 = "0"
--- :8 = "2026-01-02T03:04:05Z"
-UPDATE "a/barograph_document_catalog" SET version = TO_NUMBER(:1), catalog = :2 WHERE id = 1;
--- :1 = "1"
--- :2 = BLOB "{\"subset\":\"a\",\"key_algorithm\":\"DD::{version}::{line_type}::{"
+SELECT MAX(seq) FROM "a/barograph_document_marks";
+DELETE FROM "a/barograph_document_marks" WHERE digest IN ('00112233445566778899aabbccddeeff');
+INSERT INTO "a/barograph_document_marks" (seq, path, digest, bytes, lines_read, stored, replaced, quarantined, loaded) VALUES (TO_NUMBER(:1), :2, :3, TO_NUMBER(:4), TO_NUMBER(:5), TO_NUMBER(:6), TO_NUMBER(:7), TO_NUMBER(:8), :9);
+-- :1 = 1 × text, first "1"
+-- :2 = 1 × text, first "dir/one.stat"
+-- :3 = 1 × text, first "00112233445566778899aabbccddeeff"
+-- :4 = 1 × text, first "100"
+-- :5 = 1 × text, first "5"
+-- :6 = 1 × text, first "5"
+-- :7 = 1 × text, first "0"
+-- :8 = 1 × text, first "0"
+-- :9 = 1 × text, first "2026-01-02T03:04:05Z"
+UPDATE "a/barograph_document_catalog" SET version = version + 1, catalog = :1 WHERE id = 1;
+-- :1 = BLOB "{\"subset\":\"a\",\"key_algorithm\":\"DD::{version}::{line_type}::{"
 -- commit
 BEGIN DBMS_STATS.GATHER_TABLE_STATS(ownname => USER, tabname => :1); END;
 -- :1 = "\"a/doc_sal1l2\""
@@ -161,26 +161,47 @@ SELECT COUNT(*) FROM user_indexes WHERE index_name = :1;
 -- :1 = "a/doc_sal1l2_series_idx"
 -- transaction
 SELECT version FROM "a/barograph_document_catalog" WHERE id = 1 FOR UPDATE;
-SELECT catalog FROM "a/barograph_document_catalog" WHERE id = 1;
+SELECT catalog FROM "a/barograph_document_catalog";
 SELECT r.id, r.data FROM "a/doc_sal1l2" r WHERE r.id IN (SELECT k.id FROM JSON_TABLE(:1 FORMAT JSON, '$[*]' COLUMNS (id VARCHAR2(4000) PATH '$')) k);
 -- :1 = BLOB "[\"DD::V01::SAL1L2::a::GFS::G2/NHX::HGT::NA::P500::obs_var=NA"
-UPDATE "a/doc_sal1l2" SET data = :1 WHERE id = :2;
--- :1 = 1 × BLOB, first "[{\"fcst_lead\":0,\"total\":0.5,\"fabar\":1.5,\"oabar\":2.5,\"foabar\""
--- :2 = 1 × text, first "DD::V01::SAL1L2::a::GFS::G2/NHX::HGT::NA::P500::obs_var=NA;o"
-DELETE FROM "a/barograph_document_marks" WHERE digest = :1;
--- :1 = "00112233445566778899aabbccddeeff"
-INSERT INTO "a/barograph_document_marks" (seq, path, digest, bytes, lines_read, stored, replaced, quarantined, loaded) SELECT (SELECT NVL(MAX(seq), 0) + 1 FROM "a/barograph_document_marks"), :1, :2, TO_NUMBER(:3), TO_NUMBER(:4), TO_NUMBER(:5), TO_NUMBER(:6), TO_NUMBER(:7), :8 FROM DUAL;
--- :1 = "dir/two.stat"
--- :2 = "00112233445566778899aabbccddeeff"
--- :3 = "100"
--- :4 = "5"
--- :5 = "2"
--- :6 = "3"
--- :7 = "0"
--- :8 = "2026-01-02T03:04:05Z"
-UPDATE "a/barograph_document_catalog" SET version = TO_NUMBER(:1), catalog = :2 WHERE id = 1;
--- :1 = "2"
--- :2 = BLOB "{\"subset\":\"a\",\"key_algorithm\":\"DD::{version}::{line_type}::{"
+DELETE FROM "a/doc_sal1l2" WHERE id IN (SELECT k.id FROM JSON_TABLE(:1 FORMAT JSON, '$[*]' COLUMNS (id VARCHAR2(4000) PATH '$')) k);
+-- :1 = BLOB "[\"DD::V01::SAL1L2::a::GFS::G2/NHX::HGT::NA::P500::obs_var=NA"
+INSERT INTO "a/doc_sal1l2" (id, version, model, descr, fcst_var, fcst_units, fcst_lev, obs_var, obs_units, obs_lev, obtype, vx_mask, interp_mthd, interp_pnts, fcst_thresh, obs_thresh, cov_thresh, alpha, fcst_valid_epoch, fcst_valid_beg, data) VALUES (:1, :2, :3, :4, :5, :6, :7, :8, :9, :10, :11, :12, :13, :14, :15, :16, :17, :18, TO_NUMBER(:19), :20, :21);
+-- :1 = 1 × text, first "DD::V01::SAL1L2::a::GFS::G2/NHX::HGT::NA::P500::obs_var=NA;o"
+-- :2 = 1 × text, first "V01"
+-- :3 = 1 × text, first "GFS"
+-- :4 = 1 × text, first "NA"
+-- :5 = 1 × text, first "HGT"
+-- :6 = 1 × text, first "NA"
+-- :7 = 1 × text, first "P500"
+-- :8 = 1 × text, first "NA"
+-- :9 = 1 × text, first "NA"
+-- :10 = 1 × text, first "NA"
+-- :11 = 1 × text, first "NA"
+-- :12 = 1 × text, first "G2/NHX"
+-- :13 = 1 × text, first "NA"
+-- :14 = 1 × text, first "0"
+-- :15 = 1 × text, first "NA"
+-- :16 = 1 × text, first "NA"
+-- :17 = 1 × text, first "NA"
+-- :18 = 1 × text, first "NA"
+-- :19 = 1 × text, first "1546300800"
+-- :20 = 1 × text, first "2019-01-01T00:00:00Z"
+-- :21 = 1 × BLOB, first "[{\"fcst_lead\":0,\"total\":0.5,\"fabar\":1.5,\"oabar\":2.5,\"foabar\""
+SELECT MAX(seq) FROM "a/barograph_document_marks";
+DELETE FROM "a/barograph_document_marks" WHERE digest IN ('00112233445566778899aabbccddeeff');
+INSERT INTO "a/barograph_document_marks" (seq, path, digest, bytes, lines_read, stored, replaced, quarantined, loaded) VALUES (TO_NUMBER(:1), :2, :3, TO_NUMBER(:4), TO_NUMBER(:5), TO_NUMBER(:6), TO_NUMBER(:7), TO_NUMBER(:8), :9);
+-- :1 = 1 × text, first "2"
+-- :2 = 1 × text, first "dir/two.stat"
+-- :3 = 1 × text, first "00112233445566778899aabbccddeeff"
+-- :4 = 1 × text, first "100"
+-- :5 = 1 × text, first "5"
+-- :6 = 1 × text, first "2"
+-- :7 = 1 × text, first "3"
+-- :8 = 1 × text, first "0"
+-- :9 = 1 × text, first "2026-01-02T03:04:05Z"
+UPDATE "a/barograph_document_catalog" SET version = version + 1, catalog = :1 WHERE id = 1;
+-- :1 = BLOB "{\"subset\":\"a\",\"key_algorithm\":\"DD::{version}::{line_type}::{"
 -- commit
 BEGIN DBMS_STATS.GATHER_TABLE_STATS(ownname => USER, tabname => :1); END;
 -- :1 = "\"a/doc_sal1l2\""
@@ -190,11 +211,11 @@ SELECT table_name FROM user_tables;
 SELECT subset FROM "a/barograph_document_catalog";
 
 -- ## marks
-SELECT COUNT(*) FROM user_tables WHERE table_name = :1;
--- :1 = "a/barograph_document_marks"
+SELECT table_name FROM user_tables;
 SELECT path, digest, bytes, lines_read, stored, replaced, quarantined, loaded FROM "a/barograph_document_marks" ORDER BY seq;
 
 -- ## contents
+SELECT table_name FROM user_tables;
 SELECT table_name FROM user_tables;
 SELECT (SELECT COUNT(*) FROM "a/doc_sal1l2"), (SELECT COUNT(*) FROM "a/doc_sal1l2" r, JSON_TABLE(r.data FORMAT JSON, '$[*]' COLUMNS (fcst_lead NUMBER PATH '$.fcst_lead')) d) FROM DUAL;
 SELECT (SELECT COUNT(*) FROM "a/doc_pct"), (SELECT COUNT(*) FROM "a/doc_pct" r, JSON_TABLE(r.data FORMAT JSON, '$[*]' COLUMNS (fcst_lead NUMBER PATH '$.fcst_lead')) d) FROM DUAL;
@@ -208,11 +229,8 @@ SELECT version, model, descr, fcst_var, fcst_units, fcst_lev, obs_var, obs_units
 SELECT version, model, descr, fcst_var, fcst_units, fcst_lev, obs_var, obs_units, obs_lev, obtype, vx_mask, interp_mthd, interp_pnts, fcst_thresh, obs_thresh, cov_thresh, alpha, fcst_valid_epoch, data FROM "a/doc_pct";
 
 -- ## a question, its catalog first, and its plan
-SELECT COUNT(*) FROM user_tables WHERE table_name = :1;
--- :1 = "a/barograph_document_catalog"
-SELECT catalog FROM "a/barograph_document_catalog" WHERE id = 1;
-SELECT COUNT(*) FROM user_tables WHERE table_name = :1;
--- :1 = "a/doc_sal1l2"
+SELECT catalog FROM "a/barograph_document_catalog";
+SELECT table_name FROM user_tables;
 SELECT r.vx_mask, r.fcst_valid_epoch - d.fcst_lead, r.fcst_valid_epoch, d.fcst_lead, r.model, r.fcst_lev, r.fcst_var, TO_BINARY_DOUBLE(d.oabar), TO_BINARY_DOUBLE(d.fabar), TO_BINARY_DOUBLE(d.ooabar), TO_BINARY_DOUBLE(d.foabar), TO_BINARY_DOUBLE(d.ffabar), TO_BINARY_DOUBLE(d.total)
   FROM "a/doc_sal1l2" r, JSON_TABLE(r.data FORMAT JSON, '$[*]' COLUMNS (fcst_lead NUMBER PATH '$.fcst_lead', oabar VARCHAR2(50) PATH '$.oabar', fabar VARCHAR2(50) PATH '$.fabar', ooabar VARCHAR2(50) PATH '$.ooabar', foabar VARCHAR2(50) PATH '$.foabar', ffabar VARCHAR2(50) PATH '$.ffabar', total VARCHAR2(50) PATH '$.total')) d
    WHERE r.id IN (SELECT k.id FROM JSON_TABLE(:1 FORMAT JSON, '$[*]' COLUMNS (id VARCHAR2(4000) PATH '$')) k)

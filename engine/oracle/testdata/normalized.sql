@@ -108,7 +108,7 @@ SELECT COUNT(*) FROM user_indexes WHERE index_name = :1;
 CREATE INDEX "a/line_data_pct_stat_header_id_idx" ON "a/line_data_pct" (stat_header_id, fcst_valid_beg);
 -- transaction
 SELECT version FROM "a/barograph_normalized_catalog" WHERE id = 1 FOR UPDATE;
-SELECT catalog FROM "a/barograph_normalized_catalog" WHERE id = 1;
+SELECT catalog FROM "a/barograph_normalized_catalog";
 SELECT stat_header_id, version, model, descr, fcst_var, fcst_units, fcst_lev, obs_var, obs_units, obs_lev, obtype, vx_mask, interp_mthd, interp_pnts, fcst_thresh, obs_thresh FROM "a/stat_header";
 SELECT data_file_id, path, filename FROM "a/data_file";
 INSERT INTO "a/line_data_sal1l2" (stat_header_id, data_file_id, line_num, fcst_lead, fcst_valid_beg, fcst_valid_end, fcst_init_beg, obs_lead, obs_valid_beg, obs_valid_end, total, fabar, oabar, foabar, ffabar, ooabar, mae, cov_thresh, alpha) VALUES (TO_NUMBER(:1), TO_NUMBER(:2), TO_NUMBER(:3), TO_NUMBER(:4), TO_TIMESTAMP(:5, 'YYYY-MM-DD HH24:MI:SS'), TO_TIMESTAMP(:6, 'YYYY-MM-DD HH24:MI:SS'), TO_TIMESTAMP(:7, 'YYYY-MM-DD HH24:MI:SS'), TO_NUMBER(:8), TO_TIMESTAMP(:9, 'YYYY-MM-DD HH24:MI:SS'), TO_TIMESTAMP(:10, 'YYYY-MM-DD HH24:MI:SS'), TO_BINARY_DOUBLE(:11), TO_BINARY_DOUBLE(:12), TO_BINARY_DOUBLE(:13), TO_BINARY_DOUBLE(:14), TO_BINARY_DOUBLE(:15), TO_BINARY_DOUBLE(:16), TO_BINARY_DOUBLE(:17), :18, :19);
@@ -168,23 +168,23 @@ INSERT INTO "a/data_file" (data_file_id, data_file_lu_id, filename, path, load_d
 -- :1 = 1 × text, first "1"
 -- :2 = 1 × text, first "7"
 -- :3 = 1 × text, first "one.stat"
--- :4 = 1 × text, first "dir/"
+-- :4 = 1 × text, first "dir"
 -- :5 = 1 × text, first "(now)"
 -- :6 = 1 × text, first ""
-DELETE FROM "a/barograph_normalized_marks" WHERE digest = :1;
--- :1 = "00112233445566778899aabbccddeeff"
-INSERT INTO "a/barograph_normalized_marks" (seq, path, digest, bytes, lines_read, stored, replaced, quarantined, loaded) SELECT (SELECT NVL(MAX(seq), 0) + 1 FROM "a/barograph_normalized_marks"), :1, :2, TO_NUMBER(:3), TO_NUMBER(:4), TO_NUMBER(:5), TO_NUMBER(:6), TO_NUMBER(:7), :8 FROM DUAL;
--- :1 = "dir/one.stat"
--- :2 = "00112233445566778899aabbccddeeff"
--- :3 = "100"
--- :4 = "5"
--- :5 = "5"
--- :6 = "0"
--- :7 = "0"
--- :8 = "2026-01-02T03:04:05Z"
-UPDATE "a/barograph_normalized_catalog" SET version = TO_NUMBER(:1), catalog = :2 WHERE id = 1;
--- :1 = "1"
--- :2 = BLOB "{\"subset\":\"a\",\"key_algorithm\":\"DD::{version}::{line_type}::{"
+SELECT MAX(seq) FROM "a/barograph_normalized_marks";
+DELETE FROM "a/barograph_normalized_marks" WHERE digest IN ('00112233445566778899aabbccddeeff');
+INSERT INTO "a/barograph_normalized_marks" (seq, path, digest, bytes, lines_read, stored, replaced, quarantined, loaded) VALUES (TO_NUMBER(:1), :2, :3, TO_NUMBER(:4), TO_NUMBER(:5), TO_NUMBER(:6), TO_NUMBER(:7), TO_NUMBER(:8), :9);
+-- :1 = 1 × text, first "1"
+-- :2 = 1 × text, first "dir/one.stat"
+-- :3 = 1 × text, first "00112233445566778899aabbccddeeff"
+-- :4 = 1 × text, first "100"
+-- :5 = 1 × text, first "5"
+-- :6 = 1 × text, first "5"
+-- :7 = 1 × text, first "0"
+-- :8 = 1 × text, first "0"
+-- :9 = 1 × text, first "2026-01-02T03:04:05Z"
+UPDATE "a/barograph_normalized_catalog" SET version = version + 1, catalog = :1 WHERE id = 1;
+-- :1 = BLOB "{\"subset\":\"a\",\"key_algorithm\":\"DD::{version}::{line_type}::{"
 -- commit
 BEGIN DBMS_STATS.GATHER_TABLE_STATS(ownname => USER, tabname => :1); END;
 -- :1 = "\"a/line_data_sal1l2\""
@@ -212,10 +212,10 @@ SELECT COUNT(*) FROM user_indexes WHERE index_name = :1;
 -- :1 = "a/line_data_sal1l2_stat_header_id_idx"
 -- transaction
 SELECT version FROM "a/barograph_normalized_catalog" WHERE id = 1 FOR UPDATE;
-SELECT catalog FROM "a/barograph_normalized_catalog" WHERE id = 1;
+SELECT catalog FROM "a/barograph_normalized_catalog";
 SELECT stat_header_id, version, model, descr, fcst_var, fcst_units, fcst_lev, obs_var, obs_units, obs_lev, obtype, vx_mask, interp_mthd, interp_pnts, fcst_thresh, obs_thresh FROM "a/stat_header";
 SELECT data_file_id, path, filename FROM "a/data_file";
-SELECT ROWIDTOCHAR(ld.ROWID), ld.stat_header_id, ld.stat_header_id, ld.data_file_id, ld.line_num, ld.fcst_lead, ld.fcst_valid_beg, ld.fcst_valid_end, ld.fcst_init_beg, ld.obs_lead, ld.obs_valid_beg, ld.obs_valid_end, ld.total, ld.fabar, ld.oabar, ld.foabar, ld.ffabar, ld.ooabar, ld.mae, ld.cov_thresh, ld.alpha FROM "a/line_data_sal1l2" ld WHERE (ld.stat_header_id, ld.fcst_valid_beg) IN ((1, TIMESTAMP '2019-01-01 00:00:00'));
+SELECT ROWIDTOCHAR(ld.ROWID), ld.stat_header_id, ld.data_file_id, ld.line_num, ld.fcst_lead, ld.fcst_valid_beg, ld.fcst_valid_end, ld.fcst_init_beg, ld.obs_lead, ld.obs_valid_beg, ld.obs_valid_end, ld.total, ld.fabar, ld.oabar, ld.foabar, ld.ffabar, ld.ooabar, ld.mae, ld.cov_thresh, ld.alpha FROM "a/line_data_sal1l2" ld WHERE (ld.stat_header_id, ld.fcst_valid_beg) IN ((1, TIMESTAMP '2019-01-01 00:00:00'));
 DELETE FROM "a/line_data_sal1l2" WHERE ROWID = CHARTOROWID(:1);
 -- :1 = 3 × text, first "1"
 INSERT INTO "a/line_data_sal1l2" (stat_header_id, data_file_id, line_num, fcst_lead, fcst_valid_beg, fcst_valid_end, fcst_init_beg, obs_lead, obs_valid_beg, obs_valid_end, total, fabar, oabar, foabar, ffabar, ooabar, mae, cov_thresh, alpha) VALUES (TO_NUMBER(:1), TO_NUMBER(:2), TO_NUMBER(:3), TO_NUMBER(:4), TO_TIMESTAMP(:5, 'YYYY-MM-DD HH24:MI:SS'), TO_TIMESTAMP(:6, 'YYYY-MM-DD HH24:MI:SS'), TO_TIMESTAMP(:7, 'YYYY-MM-DD HH24:MI:SS'), TO_NUMBER(:8), TO_TIMESTAMP(:9, 'YYYY-MM-DD HH24:MI:SS'), TO_TIMESTAMP(:10, 'YYYY-MM-DD HH24:MI:SS'), TO_BINARY_DOUBLE(:11), TO_BINARY_DOUBLE(:12), TO_BINARY_DOUBLE(:13), TO_BINARY_DOUBLE(:14), TO_BINARY_DOUBLE(:15), TO_BINARY_DOUBLE(:16), TO_BINARY_DOUBLE(:17), :18, :19);
@@ -242,39 +242,37 @@ INSERT INTO "a/data_file" (data_file_id, data_file_lu_id, filename, path, load_d
 -- :1 = 1 × text, first "2"
 -- :2 = 1 × text, first "7"
 -- :3 = 1 × text, first "two.stat"
--- :4 = 1 × text, first "dir/"
+-- :4 = 1 × text, first "dir"
 -- :5 = 1 × text, first "(now)"
 -- :6 = 1 × text, first ""
-DELETE FROM "a/barograph_normalized_marks" WHERE digest = :1;
--- :1 = "00112233445566778899aabbccddeeff"
-INSERT INTO "a/barograph_normalized_marks" (seq, path, digest, bytes, lines_read, stored, replaced, quarantined, loaded) SELECT (SELECT NVL(MAX(seq), 0) + 1 FROM "a/barograph_normalized_marks"), :1, :2, TO_NUMBER(:3), TO_NUMBER(:4), TO_NUMBER(:5), TO_NUMBER(:6), TO_NUMBER(:7), :8 FROM DUAL;
--- :1 = "dir/two.stat"
--- :2 = "00112233445566778899aabbccddeeff"
--- :3 = "100"
--- :4 = "5"
--- :5 = "2"
--- :6 = "3"
--- :7 = "0"
--- :8 = "2026-01-02T03:04:05Z"
-UPDATE "a/barograph_normalized_catalog" SET version = TO_NUMBER(:1), catalog = :2 WHERE id = 1;
--- :1 = "2"
--- :2 = BLOB "{\"subset\":\"a\",\"key_algorithm\":\"DD::{version}::{line_type}::{"
+SELECT MAX(seq) FROM "a/barograph_normalized_marks";
+DELETE FROM "a/barograph_normalized_marks" WHERE digest IN ('00112233445566778899aabbccddeeff');
+INSERT INTO "a/barograph_normalized_marks" (seq, path, digest, bytes, lines_read, stored, replaced, quarantined, loaded) VALUES (TO_NUMBER(:1), :2, :3, TO_NUMBER(:4), TO_NUMBER(:5), TO_NUMBER(:6), TO_NUMBER(:7), TO_NUMBER(:8), :9);
+-- :1 = 1 × text, first "2"
+-- :2 = 1 × text, first "dir/two.stat"
+-- :3 = 1 × text, first "00112233445566778899aabbccddeeff"
+-- :4 = 1 × text, first "100"
+-- :5 = 1 × text, first "5"
+-- :6 = 1 × text, first "2"
+-- :7 = 1 × text, first "3"
+-- :8 = 1 × text, first "0"
+-- :9 = 1 × text, first "2026-01-02T03:04:05Z"
+UPDATE "a/barograph_normalized_catalog" SET version = version + 1, catalog = :1 WHERE id = 1;
+-- :1 = BLOB "{\"subset\":\"a\",\"key_algorithm\":\"DD::{version}::{line_type}::{"
 -- commit
 BEGIN DBMS_STATS.GATHER_TABLE_STATS(ownname => USER, tabname => :1); END;
 -- :1 = "\"a/line_data_sal1l2\""
-BEGIN DBMS_STATS.GATHER_TABLE_STATS(ownname => USER, tabname => :1); END;
--- :1 = "\"a/stat_header\""
 
 -- ## subsets
 SELECT table_name FROM user_tables;
 SELECT subset FROM "a/barograph_normalized_catalog";
 
 -- ## marks
-SELECT COUNT(*) FROM user_tables WHERE table_name = :1;
--- :1 = "a/barograph_normalized_marks"
+SELECT table_name FROM user_tables;
 SELECT path, digest, bytes, lines_read, stored, replaced, quarantined, loaded FROM "a/barograph_normalized_marks" ORDER BY seq;
 
 -- ## contents
+SELECT table_name FROM user_tables;
 SELECT table_name FROM user_tables;
 SELECT COUNT(*), COUNT(*) FROM "a/line_data_sal1l2";
 SELECT COUNT(*), COUNT(*) FROM "a/line_data_pct";
@@ -290,11 +288,8 @@ SELECT h.version, h.model, h.descr, h.fcst_var, h.fcst_units, h.fcst_lev, h.obs_
   FROM "a/line_data_pct" ld JOIN "a/stat_header" h ON h.stat_header_id = ld.stat_header_id;
 
 -- ## a question, its catalog first, and its plan
-SELECT COUNT(*) FROM user_tables WHERE table_name = :1;
--- :1 = "a/barograph_normalized_catalog"
-SELECT catalog FROM "a/barograph_normalized_catalog" WHERE id = 1;
-SELECT COUNT(*) FROM user_tables WHERE table_name = :1;
--- :1 = "a/line_data_sal1l2"
+SELECT catalog FROM "a/barograph_normalized_catalog";
+SELECT table_name FROM user_tables;
 SELECT h.vx_mask, ld.fcst_init_beg, ld.fcst_valid_beg, ld.fcst_lead, h.model, h.fcst_lev, h.fcst_var, ld.oabar, ld.fabar, ld.ooabar, ld.foabar, ld.ffabar, ld.total
   FROM "a/stat_header" h, "a/line_data_sal1l2" ld
    WHERE h.model = 'GFS'

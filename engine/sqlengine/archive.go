@@ -1,0 +1,319 @@
+package sqlengine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"barograph/answer"
+	"barograph/design"
+	"barograph/engine"
+	"barograph/flavour"
+	"barograph/question"
+	"barograph/record"
+)
+
+// Archive is an archive in tables: what is the same for all engines that speak
+// SQL. An engine embeds it, and adds Loader, Explain and Size.
+type Archive struct {
+	Driver  func() engine.Driver
+	Design  design.Name
+	Dialect *flavour.Dialect
+	Pool    Querier
+	Param   string // the first placeholder of a statement
+
+	// Subsets are found by the names of what may hold one: Homes is the query
+	// for these names, Subset finds the one of this design that a home holds.
+	Homes  string
+	Subset func(ctx context.Context, home string) (subset string, ok bool, err error)
+
+	// Tables is the query for the names of a subset's tables, which may list
+	// those of others too; Name is the name of a table in that list.
+	Tables func(subset string) (text string, args []any)
+	Name   func(subset, table string) string
+
+	TypeTable func(t *record.LineType) string // nil = Table's
+	Owned     func(table string) string       // OwnName otherwise than barograph_<design>_…; nil = so
+	Ready     func(ctx context.Context, subset string) error
+
+	// Select is the query for all records of a type, to which a condition can be
+	// added, and its columns; nil = those of Table.
+	Select    func(ctx context.Context, q Querier, subset string, t *record.LineType) (text string, cols []Column, err error)
+	Entries   func(data string) string                                                      // a document's entries as JSON; nil = the column
+	CountDocs func(from string) string                                                      // the query for the numbers of documents and of their entries
+	Join      string                                                                        // of lines and headers; "" = JOIN
+	Repeats   func(src any, into []float64) ([]float64, error)                              // decodes Doubles; nil = AsRepeats
+	Snapshot  func(ctx context.Context, f func(ctx context.Context, q Querier) error) error // runs f as of one moment; nil = Pool
+
+	known sync.Map // names of tables that were seen; none is ever dropped
+}
+
+// Offered refuses a design that the engine does not offer.
+func Offered(d engine.Driver, n design.Name) error {
+	if _, ok := d.Offers[n]; !ok {
+		return fmt.Errorf("%s: %s: %w", d.Scheme, n, engine.ErrNoDesign)
+	}
+	return nil
+}
+
+// Close has nothing to close: connections are the engine's.
+func (a *Archive) Close() error { return nil }
+
+// Own is one of Barograph's own tables in a subset, quoted.
+func (a *Archive) Own(subset, table string) string { return a.Dialect.Table(subset, a.OwnName(table)) }
+
+// OwnName is the name of one of Barograph's own tables, which each design has
+// for itself.
+func (a *Archive) OwnName(table string) string {
+	if a.Owned != nil {
+		return a.Owned(table)
+	}
+	return strings.Replace(table, "barograph_", "barograph_"+string(a.Design)+"_", 1)
+}
+
+// Table is the quoted table of a line type, and its columns.
+func (a *Archive) Table(subset string, t *record.LineType) (string, []Column) {
+	_, cols, _ := Table(a.Design, t)
+	return a.Dialect.Table(subset, a.typeTable(t)), cols
+}
+
+func (a *Archive) typeTable(t *record.LineType) string {
+	if a.TypeTable != nil {
+		return a.TypeTable(t)
+	}
+	name, _, _ := Table(a.Design, t)
+	return name
+}
+
+// Subsets lists the subsets.
+func (a *Archive) Subsets(ctx context.Context) ([]string, error) {
+	homes, err := Texts(ctx, a.Pool, a.Homes)
+	subsets := []string{}
+	for _, h := range homes {
+		s, ok, err := a.Subset(ctx, h)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			subsets = append(subsets, s)
+		}
+	}
+	slices.Sort(subsets)
+	return subsets, err
+}
+
+// Has reports whether a subset has a table.
+func (a *Archive) Has(ctx context.Context, q Querier, subset, table string) (bool, error) {
+	if _, ok := a.known.Load(subset + "/" + table); ok {
+		return true, nil
+	}
+	text, args := a.Tables(subset)
+	names, err := Texts(ctx, q, text, args...)
+	if !slices.Contains(names, a.Name(subset, table)) {
+		return false, err
+	}
+	a.known.Store(subset+"/"+table, true)
+	return true, err
+}
+
+// Exists reports whether there is anything to ask: a question of a table that
+// is not there would be an error of the server's.
+func (a *Archive) Exists(ctx context.Context, q *question.Question) (bool, error) {
+	return a.Has(ctx, a.Pool, q.Subset, a.typeTable(q.Type))
+}
+
+// hasOwn reports whether a subset has one of Barograph's own tables, once
+// nothing is left there of a load that died.
+func (a *Archive) hasOwn(ctx context.Context, subset, table string) (bool, error) {
+	if a.Ready != nil {
+		if err := a.Ready(ctx, subset); err != nil {
+			return false, err
+		}
+	}
+	return a.Has(ctx, a.Pool, subset, a.OwnName(table))
+}
+
+// Catalog reads the metadata of a subset.
+func (a *Archive) Catalog(ctx context.Context, subset string) (*design.Catalog, error) {
+	ok, err := a.hasOwn(ctx, subset, CatalogTable)
+	if err != nil || !ok {
+		return design.NewCatalog(subset), err
+	}
+	return a.readCatalog(ctx, a.Pool, subset)
+}
+
+func (a *Archive) readCatalog(ctx context.Context, q Querier, subset string) (*design.Catalog, error) {
+	text, err := Texts(ctx, q, "SELECT catalog FROM "+a.Own(subset, CatalogTable))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) == 0 || text[0] == "" {
+		return design.NewCatalog(subset), nil
+	}
+	return design.ParseCatalog([]byte(text[0]))
+}
+
+// Marks lists the files that are loaded whole.
+func (a *Archive) Marks(ctx context.Context, subset string) (marks []engine.Mark, err error) {
+	ok, err := a.hasOwn(ctx, subset, MarksTable)
+	if err != nil || !ok {
+		return nil, err
+	}
+	err = a.Pool.Rows(ctx, "SELECT "+Names("", MarkColumns()[1:])+" FROM "+a.Own(subset, MarksTable)+" ORDER BY seq", nil, func(row []any) error {
+		m, err := markOf(row)
+		marks = append(marks, m)
+		return err
+	})
+	return marks, err
+}
+
+// markOf reads a row of MarkColumns, without the number.
+func markOf(row []any) (m engine.Mark, err error) {
+	var loaded string
+	if err = Scan(row, &m.Path, &m.Digest, &m.Bytes, &m.Read, &m.Stored, &m.Replaced, &m.Quarantined, &loaded); err == nil {
+		m.Loaded, err = time.Parse(time.RFC3339Nano, loaded)
+	}
+	return m, err
+}
+
+// Stored lists the line types that a subset has a table for.
+func (a *Archive) Stored(ctx context.Context, q Querier, subset string) (types []*record.LineType, err error) {
+	if ok, err := a.hasOwn(ctx, subset, CatalogTable); err != nil || !ok {
+		return nil, err
+	}
+	text, args := a.Tables(subset)
+	names, err := Texts(ctx, q, text, args...)
+	for _, t := range record.Types() {
+		if slices.Contains(names, a.Name(subset, a.typeTable(t))) {
+			types = append(types, t)
+		}
+	}
+	return types, err
+}
+
+// Contents counts what a subset holds.
+func (a *Archive) Contents(ctx context.Context, subset string) (engine.Contents, error) {
+	c := engine.Contents{Records: map[string]int64{}, Object: "rows"}
+	count := func(from string) string { return "SELECT COUNT(*), COUNT(*) FROM " + from }
+	if a.Design == design.Document {
+		c.Object, count = "documents", a.CountDocs
+	}
+	types, err := a.Stored(ctx, a.Pool, subset)
+	if err != nil {
+		return c, err
+	}
+	for _, t := range types {
+		table, _ := a.Table(subset, t)
+		err := a.Pool.Rows(ctx, count(table), nil, func(row []any) error {
+			var objects, records int64
+			err := Scan(row, &objects, &records)
+			c.Objects += objects
+			if records > 0 {
+				c.Records[t.Name] = records
+			}
+			return err
+		})
+		if err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// Phrase puts a question into the engine's SQL.
+func (a *Archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
+	return a.PhraseIn(ctx, a.Dialect, q, f)
+}
+
+// PhraseIn is Phrase in another dialect than the archive's.
+func (a *Archive) PhraseIn(ctx context.Context, d *flavour.Dialect, q *question.Question, f flavour.Name) (*engine.Query, error) {
+	if err := a.Driver().Express(a.Design, f, q); err != nil {
+		return nil, err
+	}
+	catalog, err := a.Catalog(ctx, q.Subset)
+	if err != nil {
+		return nil, err
+	}
+	return Phrase(d, a.Design, f, q, catalog)
+}
+
+// Ask sends a query and decodes the reply.
+func (a *Archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+	d := NewDecoder(a.Design, q, into)
+	if ok, err := a.Exists(ctx, q.Question); err != nil || !ok {
+		return err
+	}
+	return a.Pool.Rows(ctx, q.Text, q.Args, d.Values)
+}
+
+// Dump reads table by table.
+func (a *Archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
+	return engine.Dump(func(to *engine.Dumper) error {
+		dump := func(ctx context.Context, q Querier) error {
+			types, err := a.Stored(ctx, q, subset)
+			for _, t := range types {
+				if err == nil {
+					err = a.DumpType(ctx, q, subset, t, "", to)
+				}
+			}
+			return err
+		}
+		if a.Snapshot != nil {
+			return a.Snapshot(ctx, dump)
+		}
+		return dump(ctx, a.Pool)
+	})
+}
+
+// DumpType dumps the records of a type for which a condition holds.
+func (a *Archive) DumpType(ctx context.Context, q Querier, subset string, t *record.LineType, where string, to *engine.Dumper) error {
+	if a.Design == design.Document {
+		table, _ := a.Table(subset, t)
+		docs := newDocuments(t)
+		text := "SELECT " + Names("", docDumpColumns()) + ", " + a.entries("data") + " FROM " + table
+		if err := q.Rows(ctx, text, nil, func(row []any) error { return docs.add(row, to) }); err != nil {
+			return err
+		}
+		return to.Rest(&docs.batch)
+	}
+	text, cols, err := a.selects(ctx, q, subset, t)
+	if err != nil {
+		return err
+	}
+	return a.Collect(t, cols).From(ctx, q, text+where, to)
+}
+
+// selects is the query for all records of a type, and its columns.
+func (a *Archive) selects(ctx context.Context, q Querier, subset string, t *record.LineType) (string, []Column, error) {
+	if a.Select != nil {
+		return a.Select(ctx, q, subset, t)
+	}
+	table, cols := a.Table(subset, t)
+	if a.Design != design.Normalized {
+		return "SELECT " + Names("ld.", cols) + " FROM " + table + " ld", cols, nil
+	}
+	headers := HeaderColumns()[1:]
+	return "SELECT " + Names("h.", headers) + ", " + Names("ld.", cols) + "\n  FROM " + table + " ld " + cmp.Or(a.Join, "JOIN") + " " +
+		a.Dialect.Table(subset, design.HeaderTable) + " h ON h.stat_header_id = ld.stat_header_id", append(headers, cols...), nil
+}
+
+// Collect prepares to read rows of these columns.
+func (a *Archive) Collect(t *record.LineType, cols []Column) *Collector {
+	repeats := a.Repeats
+	if repeats == nil {
+		repeats = AsRepeats
+	}
+	return NewCollector(a.Design, t, cols, repeats)
+}
+
+func (a *Archive) entries(data string) string {
+	if a.Entries == nil {
+		return data
+	}
+	return a.Entries(data)
+}

@@ -1,0 +1,91 @@
+package sqlengine
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"barograph/design"
+	"barograph/record"
+)
+
+// ReadHeaders gives the headers of stat_header, by number, to f.
+func (a *Archive) ReadHeaders(ctx context.Context, q Querier, subset string, f func(h record.Header, id int64)) error {
+	cols := HeaderColumns()
+	var h record.Header
+	var id int64
+	into := []any{&id}
+	for _, c := range cols[1:] {
+		into = append(into, &h[c.Field])
+	}
+	return q.Rows(ctx, "SELECT "+Names("", cols)+" FROM "+a.Dialect.Table(subset, design.HeaderTable), nil, func(row []any) error {
+		err := Scan(row, into...)
+		f(h, id)
+		return err
+	})
+}
+
+// readHeaders learns the numbers of headers and files.
+func (l *Loader) readHeaders(ctx context.Context, q Querier) error {
+	l.headers, l.files = NewInterner[record.Header](), NewInterner[string]()
+	if err := l.a.ReadHeaders(ctx, q, l.subset, l.headers.Have); err != nil {
+		return err
+	}
+	return q.Rows(ctx, "SELECT data_file_id, path, filename FROM "+l.a.Dialect.Table(l.subset, FileTable), nil, func(row []any) error {
+		var id int64
+		var dir, name string
+		err := Scan(row, &id, &dir, &name)
+		l.files.Have(joinPath(dir, name), id)
+		return err
+	})
+}
+
+// writeHeaders writes the headers and files that came with this commit.
+func (l *Loader) writeHeaders(ctx context.Context, q Querier) error {
+	if l.headers == nil {
+		return nil
+	}
+	if heads, first := l.headers.Fresh(); len(heads) > 0 {
+		table, cols := l.a.Dialect.Table(l.subset, design.HeaderTable), HeaderColumns()
+		l.touch(table)
+		err := l.s.Insert(ctx, q, table, cols, rowsOf(heads, func(to Sink, i int, h record.Header) {
+			to.Whole(0, first+int64(i))
+			for k, c := range cols[1:] {
+				to.Text(k+1, h[c.Field])
+			}
+		}))
+		if err != nil {
+			return err
+		}
+	}
+	files, first := l.files.Fresh()
+	if len(files) == 0 {
+		return nil
+	}
+	now := time.Now().Unix()
+	return l.s.Insert(ctx, q, l.a.Dialect.Table(l.subset, FileTable), FileColumns(), rowsOf(files, func(to Sink, i int, file string) {
+		dir, name := splitPath(file)
+		to.Whole(0, first+int64(i))
+		to.Whole(1, FileKind(name))
+		to.Text(2, name)
+		to.Text(3, dir)
+		to.Time(4, now)
+		to.Null(5)
+	}))
+}
+
+// splitPath cuts a path as METviewer keeps it; joinPath is the inverse.
+func splitPath(file string) (dir, name string) {
+	at := strings.LastIndexByte(file, '/')
+	if at <= 0 { // no folder, or the root
+		return file[:at+1], file[at+1:]
+	}
+	return file[:at], file[at+1:]
+}
+
+func joinPath(dir, name string) string {
+	if dir == "" || strings.HasSuffix(dir, "/") {
+		return dir + name
+	}
+	return dir + "/" + name
+}

@@ -1,0 +1,355 @@
+package sqlengine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/flavour"
+	"barograph/record"
+)
+
+// LoadSession is what an engine brings to a loader: transactions and its bulk path.
+// What is nil, and not said otherwise, the engine does without.
+type LoadSession struct {
+	// Check refuses a text that the engine cannot store: text s of record i.
+	Check func(b *record.Batch, i int, s string) error
+	// CheckKey refuses a key or a path that is too long for its column.
+	CheckKey func(file, key string) error
+
+	// Transaction runs f in a transaction, and undoes what f did where it fails.
+	// It may do so again and run f once more.
+	Transaction func(ctx context.Context, f func(q Querier) error) error
+
+	// Version begins a commit: it keeps other loaders of the subset out and
+	// returns a number that is another one where one of them has committed.
+	// Store writes the catalog. Both nil = the catalog's table has a version,
+	// which counts the commits, and its row is locked.
+	Version func(ctx context.Context, q Querier) (int64, error)
+	Store   func(ctx context.Context, q Querier, catalog []byte) error
+	// Marks writes marks; nil = as rows of MarkColumns.
+	Marks func(ctx context.Context, q Querier, done []engine.Mark) error
+
+	// Make makes the table of a line type, where it is not there. Apart = by
+	// statements that commit, which are sent before the transaction.
+	Make  func(ctx context.Context, q Querier, t *record.LineType) error
+	Apart bool
+	// Extend readies that table for records of a catalog.
+	Extend func(ctx context.Context, q Querier, t *record.LineType, fresh *design.Catalog) error
+
+	// Insert stores rows: next hands the values of a row to the sink that it is
+	// given, until it returns false, and still does when it is asked once more.
+	Insert func(ctx context.Context, q Querier, table string, cols []Column, next Next) error
+	// Lines is a faster Insert of records, one per row.
+	Lines func(ctx context.Context, q Querier, table string, cols []Column, lines *Lines) error
+	// Docs stores documents, merged with those that are there; nil = StoreDocs,
+	// by Insert, which replaces a document of the same id where Upserts is set.
+	Docs    func(ctx context.Context, q Querier, g *design.Grouper, held []design.Row, stored *engine.Stored) error
+	Upserts bool
+
+	// Order is in what order headers are stored; nil = that of first sight.
+	Order func(a, b *record.Header) int
+	// Replace deletes the records that lines replace, held being those that may
+	// be there, and has stored Meet them. nil = they are found by header and
+	// valid time, and deleted by RowID, which names a row of table ld.
+	Replace func(ctx context.Context, q Querier, lines *Lines, held []design.Row, stored *engine.Stored) error
+	RowID   string
+	Pairs   string // stands before pairs of values behind IN
+	Delete  func(ctx context.Context, q Querier, table string, ids []string) error
+
+	// Analyze has the server look at a table that grew: until then it plans for
+	// what it guesses.
+	Analyze func(ctx context.Context, table string) error
+	Close   func() error
+}
+
+// Next hands the values of one row to a sink, each column's by its number;
+// false = there is none left.
+type Next func(to Sink) (bool, error)
+
+// Sink takes the values of a row that is to be stored.
+type Sink interface {
+	Null(k int)
+	Text(k int, s string)
+	Whole(k int, v int64)
+	Number(k int, f float64)
+	Time(k int, epoch int64)
+	List(k int, values []float64) // of Doubles
+	JSON(k int, entries []byte)   // of Entries; not kept
+}
+
+// Loader is the loader of an archive in tables.
+type Loader struct {
+	a      *Archive
+	subset string
+	s      LoadSession
+	groups design.Groups
+
+	made    map[*record.LineType]bool
+	touched []string // tables that grew, by their quoted names
+
+	// What the loader knows of the archive, as of version seen; nil catalog = to
+	// be read.
+	seen    int64
+	unsure  bool // what is known may have been rolled back
+	catalog *design.Catalog
+	headers *Interner[record.Header] // normalized only
+	files   *Interner[string]
+}
+
+// NewLoader returns a loader of a subset whose tables are made.
+func (a *Archive) NewLoader(subset string, s LoadSession) *Loader {
+	return &Loader{a: a, subset: subset, s: s, made: map[*record.LineType]bool{}}
+}
+
+// Add notes the records of b, which stays unchanged until Commit.
+func (l *Loader) Add(ctx context.Context, b *record.Batch) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := l.check(b); err != nil {
+		return err
+	}
+	l.groups.Add(b)
+	return nil
+}
+
+func (l *Loader) check(b *record.Batch) error {
+	if l.s.Check == nil || b.Len() == 0 {
+		return nil
+	}
+	for i := range b.Headers {
+		for _, s := range b.Headers[i] {
+			if err := l.s.Check(b, 0, s); err != nil {
+				return err
+			}
+		}
+	}
+	for _, col := range b.Text {
+		for i, s := range col {
+			if err := l.s.Check(b, i, s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Commit writes everything in one transaction.
+func (l *Loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
+	if l.a == nil {
+		return engine.Stored{}, errClosed
+	}
+	stored, done := engine.Stored{Replaced: map[string]int64{}}, slices.Clone(c.Done)
+	var err error
+	if l.s.Apart {
+		err = l.makeTypes(ctx, l.a.Pool)
+	}
+	if err == nil {
+		err = l.s.Transaction(ctx, func(q Querier) error { return l.write(ctx, q, &c, done, &stored) })
+	}
+	l.groups.Reset()
+	if err != nil {
+		return engine.Stored{}, Failed(ctx, fmt.Errorf("%s: commit to %s: %w", l.a.Dialect.Name, l.subset, err))
+	}
+	if l.headers != nil {
+		l.headers.Keep()
+		l.files.Keep()
+	}
+	l.unsure = false
+	copy(c.Done, done)
+	return stored, nil
+}
+
+var errClosed = errors.New("the loader is closed")
+
+// makeTypes makes the tables of the line types that are not there yet.
+func (l *Loader) makeTypes(ctx context.Context, q Querier) error {
+	for _, t := range l.groups.Types() {
+		if l.made[t] {
+			continue
+		}
+		if err := l.s.Make(ctx, q, t); err != nil {
+			return err
+		}
+		l.made[t] = true
+	}
+	return nil
+}
+
+// write is the body of a commit's transaction.
+func (l *Loader) write(ctx context.Context, q Querier, c *engine.Commit, done []engine.Mark, stored *engine.Stored) error {
+	if l.unsure {
+		l.catalog, l.headers, l.files = nil, nil, nil
+		if !l.s.Apart {
+			clear(l.made)
+		}
+		*stored = engine.Stored{Replaced: map[string]int64{}}
+		copy(done, c.Done)
+	}
+	l.unsure = true
+	if err := l.refresh(ctx, q); err != nil {
+		return err
+	}
+	if err := l.makeTypes(ctx, q); err != nil {
+		return err
+	}
+	for _, t := range l.groups.Types() {
+		if l.s.Extend != nil {
+			if err := l.s.Extend(ctx, q, t, c.Catalog); err != nil {
+				return err
+			}
+		}
+		if err := l.writeType(ctx, q, l.groups.Of(t), stored); err != nil {
+			return fmt.Errorf("%s: %w", t.Name, err)
+		}
+	}
+	if err := c.Check(stored); err != nil {
+		return err
+	}
+	if err := l.writeHeaders(ctx, q); err != nil {
+		return err
+	}
+	for i := range done {
+		done[i].Settle(*stored)
+	}
+	if err := l.writeMarks(ctx, q, done); err != nil {
+		return err
+	}
+	return l.writeCatalog(ctx, q, c.Catalog)
+}
+
+// refresh reads what the loader must know of the archive, unless it knows it
+// from its own last commit.
+func (l *Loader) refresh(ctx context.Context, q Querier) error {
+	version := l.s.Version
+	if version == nil {
+		version = l.lock
+	}
+	n, err := version(ctx, q)
+	if err != nil || (l.catalog != nil && n == l.seen) {
+		return err
+	}
+	l.seen = n
+	if !l.s.Apart {
+		clear(l.made)
+	}
+	if l.catalog, err = l.a.readCatalog(ctx, q, l.subset); err != nil || l.a.Design != design.Normalized {
+		return err
+	}
+	return l.readHeaders(ctx, q)
+}
+
+// lock waits for other loaders of the subset, and counts their commits.
+func (l *Loader) lock(ctx context.Context, q Querier) (int64, error) {
+	return Number(ctx, q, "SELECT version FROM "+l.a.Own(l.subset, CatalogTable)+" WHERE id = 1 FOR UPDATE")
+}
+
+// writeCatalog writes the archive's catalog, merged with the commit's.
+func (l *Loader) writeCatalog(ctx context.Context, q Querier, fresh *design.Catalog) error {
+	if fresh != nil {
+		l.catalog.Merge(fresh)
+		l.catalog.Subset = l.subset
+	}
+	text, err := l.catalog.Encode()
+	if err != nil {
+		return err
+	}
+	if l.s.Store != nil {
+		return l.s.Store(ctx, q, text)
+	}
+	l.seen++
+	return q.Exec(ctx, "UPDATE "+l.a.Own(l.subset, CatalogTable)+" SET version = version + 1, catalog = "+l.a.Param+" WHERE id = 1", text)
+}
+
+// digestsAsked is the number of files whose marks one statement deletes.
+const digestsAsked = 500
+
+// writeMarks writes marks; that of a file that is loaded again replaces the old one.
+func (l *Loader) writeMarks(ctx context.Context, q Querier, done []engine.Mark) error {
+	if len(done) == 0 {
+		return nil
+	}
+	if l.s.Marks != nil {
+		return l.s.Marks(ctx, q, done)
+	}
+	table := l.a.Own(l.subset, MarksTable)
+	last, err := Number(ctx, q, "SELECT MAX(seq) FROM "+table)
+	if err != nil {
+		return err
+	}
+	for some := range slices.Chunk(done, digestsAsked) {
+		digests := make([]string, len(some))
+		for i, m := range some {
+			digests[i] = flavour.Quote(m.Digest)
+			if err := l.checkKey(m.Path, m.Path); err != nil {
+				return err
+			}
+		}
+		if err := q.Exec(ctx, "DELETE FROM "+table+" WHERE digest IN ("+strings.Join(digests, ", ")+")"); err != nil {
+			return err
+		}
+	}
+	return l.s.Insert(ctx, q, table, MarkColumns(), rowsOf(done, func(to Sink, i int, m engine.Mark) {
+		to.Whole(0, last+1+int64(i))
+		to.Text(1, m.Path)
+		to.Text(2, m.Digest)
+		for k, n := range [...]int64{m.Bytes, m.Read, m.Stored, m.Replaced, m.Quarantined} {
+			to.Whole(3+k, n)
+		}
+		to.Text(8, m.Loaded.Format(time.RFC3339Nano))
+	}))
+}
+
+func (l *Loader) checkKey(file, key string) error {
+	if l.s.CheckKey == nil {
+		return nil
+	}
+	return l.s.CheckKey(file, key)
+}
+
+// rowsOf is a Next of a row for each item.
+func rowsOf[T any](items []T, put func(to Sink, i int, item T)) Next {
+	i := 0
+	return func(to Sink) (bool, error) {
+		if i == len(items) {
+			return false, nil
+		}
+		put(to, i, items[i])
+		i++
+		return true, nil
+	}
+}
+
+func (l *Loader) touch(table string) {
+	if !slices.Contains(l.touched, table) {
+		l.touched = append(l.touched, table)
+	}
+}
+
+// analyzeTime is how long the server may look at a table.
+const analyzeTime = time.Minute
+
+// Close drops what was not committed.
+func (l *Loader) Close() (err error) {
+	if l.a == nil {
+		return nil
+	}
+	for _, table := range l.touched {
+		if l.s.Analyze != nil {
+			ctx, stop := context.WithTimeout(context.Background(), analyzeTime)
+			err = errors.Join(err, l.s.Analyze(ctx, table))
+			stop()
+		}
+	}
+	l.a = nil
+	if l.s.Close != nil {
+		err = errors.Join(err, l.s.Close())
+	}
+	return err
+}
