@@ -8,12 +8,13 @@ import (
 
 	"barograph/fault"
 	"barograph/formats"
+	"barograph/run"
 	"barograph/workload/faults"
 )
 
 func newFaults(e *env) *cobra.Command {
 	k := &faults.Clusters{Registry: e.engines, Options: faults.Options{
-		Subset: defaultSubset, Settle: faults.DefaultSettle, Patience: faults.DefaultPatience, Call: faults.DefaultCall, Progress: e.says,
+		Subset: defaultSubset, Settle: faults.DefaultSettle, Patience: faults.DefaultPatience, Call: faults.DefaultCall, Progress: func(_ run.Kind, text string) { e.says(text) },
 	}}
 	var cases []string
 	var out string
@@ -45,11 +46,11 @@ long it took until calls succeeded again.`,
 				}
 				folder.Run.Data.Subset, folder.Run.Data.Copies, folder.Run.Data.Files = k.Subset, 1, len(k.Files)
 				err = k.Run(c.Context(), folder)
-				killed := len(folder.Samples()) > 0
-				if err = errors.Join(err, folder.Close()); killed {
+				kills := folder.Samples()
+				if err = errors.Join(err, folder.Close()); len(kills) > 0 {
 					err = errors.Join(e.report(out), err)
 				}
-				return killed, err
+				return len(kills) > 0, err
 			})
 		},
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"barograph/design"
 	"barograph/engine"
@@ -38,10 +39,11 @@ func (c *Clusters) Run(ctx context.Context, folder *run.Folder) error {
 	if err != nil {
 		return err
 	}
+	c.Reject, c.Add = folder.Reject, folder.Add
 	told := c.Progress
-	c.Reject, c.Add, c.Progress = folder.Reject, folder.Add, func(text string) {
-		told(text)
-		_ = folder.Event(run.Event{Kind: run.Step, Text: text}) // what cannot be written now fails at the next sample
+	c.Progress = func(kind run.Kind, text string) {
+		_ = folder.Event(run.Event{Kind: kind, Text: text}) // what cannot be written now fails at the next sample
+		told(kind, text)
 	}
 	for _, d := range drivers {
 		if failed := c.study(ctx, folder, d); failed != nil {
@@ -56,6 +58,9 @@ func (c *Clusters) Run(ctx context.Context, folder *run.Folder) error {
 	}
 	if c.unread > 0 || c.quarantined > 0 {
 		err = errors.Join(err, &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d lines of the data are in quarantine, %d files could not be read; the study is one of the rest", c.quarantined, c.unread)})
+	}
+	if ctx.Err() == nil { // an interrupted run stays without an end
+		folder.Run.Ended = time.Now().UTC()
 	}
 	return err
 }
@@ -97,7 +102,7 @@ func (c *Clusters) study(ctx context.Context, folder *run.Folder, d *engine.Driv
 	if c.Isolate {
 		o.Isolate = &lab.Isolate{}
 	}
-	c.Progress(fmt.Sprintf("%s: starting %d nodes", d.Scheme, c.Nodes))
+	c.Progress(run.Step, fmt.Sprintf("%s: starting %d nodes", d.Scheme, c.Nodes))
 	l, err := lab.Up(ctx, d, o)
 	if err != nil {
 		return err

@@ -45,9 +45,9 @@ type Options struct {
 	Call     time.Duration // longest time of one question
 	Seed     uint64
 
-	Progress func(text string)
-	Reject   func(file string, line uint32, reason, text string) error // takes what of the files is not in the data; nil = nobody does
+	Progress func(kind run.Kind, text string)
 	Add      func(run.Sample) error                                    // is given each kill as it is over
+	Reject   func(file string, line uint32, reason, text string) error // takes what of the files is not in the data; nil = nobody does
 }
 
 // Defaults of Options.
@@ -71,7 +71,7 @@ type study struct {
 	out       Result
 }
 
-// Result is what a study saw besides the kills.
+// Result is what a study saw.
 type Result struct {
 	Digest      record.Digest // of the data
 	Unread      int           // files that could not be read, or not to their end
@@ -127,7 +127,7 @@ func (s *study) read(ctx context.Context) error {
 			return nil
 		}
 		s.out.Unread++
-		s.Progress(f.Err.Error())
+		s.Progress(run.Step, f.Err.Error())
 		return reject(f.Path, 0, f.Err.Error(), "")
 	})
 	if err != nil {
@@ -168,8 +168,8 @@ func (s *study) kill(during string, rep int) *kill {
 	return k
 }
 
-func (s *study) say(k *kill, format string, args ...any) {
-	s.Progress(fmt.Sprintf("%s %s, %s: ", s.Engine, s.Design, k.sample.Cell.At("during")) + fmt.Sprintf(format, args...))
+func (s *study) say(kind run.Kind, k *kill, format string, args ...any) {
+	s.Progress(kind, fmt.Sprintf("%s %s, %s: ", s.Engine, s.Design, k.sample.Cell.At("during"))+fmt.Sprintf(format, args...))
 }
 
 // client opens the archive anew, as another process would.

@@ -137,14 +137,13 @@ func TestKills(t *testing.T) {
 				t.Fatal(err)
 			}
 			cl := &cluster{Archive: a, forgets: c.forgets, lies: c.lies}
-			var rejects []string
 			var kills []run.Sample
+			var rejects []string
 			got, err := faults.Run(t.Context(), faults.Options{
-				Add:    func(s run.Sample) error { kills = append(kills, s); return nil },
 				Reject: func(file string, _ uint32, _, _ string) error { rejects = append(rejects, file); return nil },
 				Engine: "fake", Design: design.Memory, Flavours: []flavour.Name{flavour.Recall}, Nodes: 3, Cluster: cl, Open: cl.open,
 				Files: files, Subset: "a", Cases: cases, Kills: 1, Down: 300 * time.Millisecond, Settle: 200 * time.Millisecond,
-				Patience: 10 * time.Second, Call: 20 * time.Second, Seed: 1, Progress: func(string) {},
+				Patience: 10 * time.Second, Call: 20 * time.Second, Seed: 1, Progress: func(run.Kind, string) {}, Add: func(s run.Sample) error { kills = append(kills, s); return nil },
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -3,7 +3,6 @@ package ycsb
 import (
 	"time"
 
-	"barograph/answer"
 	"barograph/measure"
 	"barograph/measure/pace"
 	"barograph/run"
@@ -17,7 +16,7 @@ type ReportJSON struct {
 	Ending       pace.Ending         `json:"ending"`
 	Operations   int64               `json:"operations"` // that ended, whatever way
 	Verdict      run.Verdict         `json:"verdict"`
-	Answers      *answer.Tally       `json:"answers"`
+	Answers      *run.Answers        `json:"answers"`
 	Throughput   float64             `json:"throughput_ops_s,omitempty"`
 	Reconnects   int64               `json:"reconnects"`
 	Outage       time.Duration       `json:"outage_ns"`
