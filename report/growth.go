@@ -15,20 +15,18 @@ import (
 	"barograph/report/plot"
 )
 
-// growthFolders are the studies below dir, by their number of copies.
-func growthFolders(dir string) (map[int]string, error) {
-	paths, err := filepath.Glob(filepath.Join(dir, "x*", "run.json"))
-	if err != nil {
-		return nil, err
-	}
+// growthFolders are the studies of several sizes below dir, by their number of
+// copies: x1, x2, x4 …, each a run folder.
+func growthFolders(dir string) map[int]string {
 	out := map[int]string{}
+	paths, _ := filepath.Glob(filepath.Join(dir, "x*", "run.json")) // an error is of a pattern that matches nothing
 	for _, p := range paths {
 		sub := filepath.Dir(p)
 		if n, err := strconv.Atoi(strings.TrimPrefix(filepath.Base(sub), "x")); err == nil && n > 0 {
 			out[n] = sub
 		}
 	}
-	return out, nil
+	return out
 }
 
 // GrowthSummary is what studies of several sizes came to, for machines.
@@ -68,12 +66,8 @@ type growth struct {
 }
 
 func readGrowth(dir string) (*growth, error) {
-	subs, err := growthFolders(dir)
-	if err != nil {
-		return nil, err
-	}
-	g := &growth{}
-	g.sizes = slices.Sorted(maps.Keys(subs))
+	subs := growthFolders(dir)
+	g := &growth{sizes: slices.Sorted(maps.Keys(subs))}
 	if len(g.sizes) < 2 {
 		return nil, &fault.Error{File: dir, Problem: "holds no studies of several sizes", Cure: "make them: barograph met FILES --subsets 1,2,4"}
 	}
