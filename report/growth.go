@@ -170,9 +170,9 @@ func (g *growth) bounds() string {
 func (g *growth) sentence() string {
 	bent, cases, most := map[string]bool{}, map[string]int{}, 0 // of ways: not shown to be flat in some case; in so many cases
 	for _, l := range g.sum.Laws {
-		cases[l.Way.String()]++
-		bent[l.Way.String()] = bent[l.Way.String()] || l.Floor || !l.told() || l.Exponent.High >= flatExponent
-		most = max(most, cases[l.Way.String()])
+		cases[l.String()]++
+		bent[l.String()] = bent[l.String()] || l.Floor || !l.told() || l.Exponent.High >= flatExponent
+		most = max(most, cases[l.String()])
 	}
 	flat := map[string]bool{}
 	for way, n := range cases {
