@@ -95,7 +95,10 @@ func newReport(dir, name string, started time.Time, question string) *Report {
 func ofRun(dir string, r *run.Run, question string) *Report {
 	out := newReport(dir, r.ID, r.Started, question)
 	out.Warnings = append(out.Warnings, r.Warnings...)
-	if r.Ended.IsZero() {
+	switch events, err := run.ReadEvents(dir); {
+	case err == nil && run.StateOf(events, time.Now()) == run.Running:
+		out.Answers = append(out.Answers, Words{"alarm", "RUNNING: this run goes on. What follows is what it has recorded so far."})
+	case r.Ended.IsZero():
 		out.Answers = append(out.Answers, Words{"alarm", "INTERRUPTED: this run was interrupted. What follows is what it had recorded until then."})
 	}
 	out.About = filled(Section{Title: "Engines, versions and settings", Folded: true, Table: engineTable(r)})

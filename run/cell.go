@@ -66,10 +66,9 @@ func (c Cell) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // UnmarshalText reads what MarshalText wrote.
 func (c *Cell) UnmarshalText(text []byte) (err error) {
-	var engine string
-	before, asked, ok := strings.Cut(string(text), "?")
-	c.asked = asked
-	if c.Workload, engine, ok = strings.Cut(before, "/"); !ok {
+	before, asked, _ := strings.Cut(string(text), "?")
+	workload, engine, ok := strings.Cut(before, "/")
+	if c.Workload, c.asked = workload, asked; !ok {
 		return fmt.Errorf("%q names no cell", text)
 	}
 	c.Engine, err = url.QueryUnescape(engine)

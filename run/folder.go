@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"barograph/answer"
 	"barograph/fault"
 )
 
@@ -19,7 +20,8 @@ type Folder struct {
 
 	samples    []*Sample
 	journal    journal
-	told       int // warnings that are in the journal
+	told       int                    // warnings that are in the journal
+	answers    map[answer.Digest]bool // that are kept
 	quarantine *os.File
 	rejects    *csv.Writer
 }
@@ -27,7 +29,7 @@ type Folder struct {
 // Create makes dir, which must not hold a run yet, and begins to write. Without
 // a dir the run is kept in memory alone.
 func Create(dir string, r Run) (*Folder, error) {
-	f := &Folder{Dir: dir, Run: r, journal: journal{dir: dir}}
+	f := &Folder{Dir: dir, Run: r, journal: journal{dir: dir}, answers: map[answer.Digest]bool{}}
 	if dir != "" {
 		if _, err := os.Stat(filepath.Join(dir, runFile)); err == nil {
 			return nil, &fault.Error{File: dir, Problem: "holds a run already", Cure: "name another folder"}
@@ -129,10 +131,11 @@ func (f *Folder) Close() error {
 	if f.Dir != "" {
 		errs = append(errs, writeParquet(filepath.Join(f.Dir, "samples.parquet"), f.Samples()), f.histograms())
 	}
-	if !f.Run.Ended.IsZero() {
-		errs = append(errs, f.journal.add(&Event{Kind: Ended}))
+	last := Ended
+	if f.Run.Ended.IsZero() {
+		last = Stopped
 	}
-	return errors.Join(append(errs, f.journal.close())...)
+	return errors.Join(append(errs, f.journal.add(&Event{Kind: last}), f.journal.close())...)
 }
 
 // ID makes the name of a run's folder from its start and workload.

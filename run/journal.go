@@ -26,7 +26,8 @@ const (
 	Rate      Kind = "rate"   // what a repetition under way did since the last one
 	KilledOne Kind = "kill"
 	Warned    Kind = "warning"
-	Ended     Kind = "end" // of a whole run
+	Ended     Kind = "end"  // of a whole run
+	Stopped   Kind = "stop" // of one that was interrupted, and closed
 )
 
 // Event is a line of events.jsonl.
@@ -204,7 +205,7 @@ func StateOf(events []Event, at time.Time) State {
 	switch n := len(events); {
 	case n > 0 && events[n-1].Kind == Ended:
 		return Done
-	case n > 0 && at.Sub(events[n-1].Time) < silent:
+	case n > 0 && events[n-1].Kind != Stopped && at.Sub(events[n-1].Time) < silent:
 		return Running
 	}
 	return Interrupted

@@ -23,7 +23,7 @@ func readLanded(dir string, r *Run) (_ *Run, samples []Sample, err error) {
 	case Scanned:
 		samples, err = landedScans(filepath.Join(dir, "scan.json"), r)
 	case Posted:
-		samples, err = landedPosts(filepath.Join(dir, "post.json"), r)
+		samples, err = landedPosts(filepath.Join(dir, "post.json"))
 	case "faults":
 		samples, err = landedKills(filepath.Join(dir, "kills.json"))
 	default:
@@ -70,7 +70,7 @@ func landedMixes(path string, began time.Time) ([]Sample, error) {
 }
 
 // landedPosts reads post.json of the workload post.
-func landedPosts(path string, r *Run) ([]Sample, error) {
+func landedPosts(path string) ([]Sample, error) {
 	var p struct {
 		Product string
 		Cells   []struct {
@@ -125,10 +125,7 @@ func landedScans(path string, r *Run) ([]Sample, error) {
 	for _, p := range s.Points {
 		x := Sample{Cell: s.cell(p.Config, p.Query), Phase: p.Phase, Rep: p.Rep, Verdict: p.Verdict, Problem: p.Problem, Rows: p.Rows}
 		if p.Verdict == Equal {
-			x.Proof, x.measured = answer.EveryValue, &Measured{Total: p.Time.Duration(), CPU: p.Client, Used: &Used{Machine: p.Machine, Free: p.Free, Devices: p.Devices}}
-			if p.Server != nil {
-				x.measured.Used.Server = &ServerLoad{Local: true, Used: *p.Server}
-			}
+			x.Proof, x.measured = answer.EveryValue, p.measured(p.Time.Duration())
 		}
 		out = append(out, x)
 	}

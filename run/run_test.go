@@ -1,6 +1,8 @@
 package run_test
 
 import (
+	"encoding/json"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -20,6 +22,12 @@ import (
 // proof proves an answer of n rows.
 func proof(t testing.TB, n int) answer.Proof {
 	t.Helper()
+	_, p := proven(t, n)
+	return p
+}
+
+func proven(t testing.TB, n int) (*answer.Answer, answer.Proof) {
+	t.Helper()
 	var b answer.Builder
 	b.Reset([]question.Column{{Name: "total", Role: question.Data, Kind: question.Number}})
 	for i := range n {
@@ -31,7 +39,7 @@ func proof(t testing.TB, n int) answer.Proof {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return a, p
 }
 
 func access() []run.Access {
@@ -58,6 +66,20 @@ func TestFolderRoundTrip(t *testing.T) {
 	}
 	if err := f.Plan(cell, "SELECT 1", "SCAN", access()); err != nil {
 		t.Fatal(err)
+	}
+	for rows, kept := range map[int]int{3: 3, 1001: 10} {
+		a, p := proven(t, rows)
+		if err := errors.Join(f.Answer(a, p), f.Answer(a, answer.Proof{})); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "answers", answer.FormatDigest(p.Digest())+".json"))
+		var got struct {
+			Rows   int
+			Values [][]string
+		}
+		if err = errors.Join(err, json.Unmarshal(text, &got)); err != nil || got.Rows != rows || len(got.Values) != kept || got.Values[2][0] != "2" {
+			t.Errorf("of %d rows: %s, %v", rows, text, err)
+		}
 	}
 	if err := f.Reject("a.vsdb", 3, "lead \"2x\" is not in hours", "V01 GFS 2x"); err != nil {
 		t.Fatal(err)

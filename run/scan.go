@@ -99,12 +99,10 @@ type ScanPlan struct {
 // One wrong answer takes the times of all answers to its question under its
 // configuration.
 func (s *Scans) Add(x ScanPoint, took time.Duration, p answer.Proof, differs error) {
-	m := &Measured{Start: time.Since(s.Started) - took, Total: took, CPU: x.Client, Used: &Used{Machine: x.Machine, Free: x.Free, Devices: x.Devices}}
-	if x.Server != nil {
-		m.Used.Server = &ServerLoad{Local: true, Used: *x.Server}
-	}
-	if took == 0 {
-		m = nil
+	var m *Measured
+	if took > 0 {
+		m = x.measured(took)
+		m.Start = time.Since(s.Started) - took
 	}
 	if _, ok := errors.AsType[*answer.Diff](differs); differs != nil && !ok {
 		differs = &answer.Diff{Problem: differs.Error()}
@@ -159,6 +157,15 @@ type ScanPoint struct {
 	Server  *measure.ProcessLoad `json:"server,omitempty"`  // of its processes, where they are this machine's
 	Machine measure.MachineLoad  `json:"machine"`
 	Free    uint64               `json:"memory_available_bytes"` // of the machine, after the answer
+}
+
+// measured is what was measured of an answer.
+func (p *ScanPoint) measured(took time.Duration) *Measured {
+	u := &Used{Machine: p.Machine, Free: p.Free, Devices: p.Devices}
+	if p.Server != nil {
+		u.Server = &ServerLoad{Local: true, Used: *p.Server}
+	}
+	return &Measured{Total: took, CPU: p.Client, Used: u}
 }
 
 // ScanLaw is the law of the times of a question: Start + max(bytes ÷ (Drawn · the
@@ -251,8 +258,8 @@ func ReadScans(dir string) (*Scans, error) {
 		}
 		if m := x.measured; m != nil && m.Used != nil {
 			p.Time, p.Devices, p.Client, p.Machine, p.Free = Time{m.Total}, m.Devices, m.CPU, m.Machine, m.Free
-			if m.Used.Server != nil {
-				p.Server = &m.Used.Server.Used
+			if m.Server != nil {
+				p.Server = &m.Server.Used
 			}
 		}
 		s.Points = append(s.Points, p)

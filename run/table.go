@@ -68,13 +68,13 @@ func numbers(prefix string, v reflect.Value, put func(name string, v any)) {
 		}
 	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Struct:
 		for i := range v.Len() {
-			named := prefix
-			for k := range v.Index(i).NumField() {
-				if f := v.Index(i).Field(k); f.Kind() == reflect.String && v.Index(i).Type().Field(k).Tag.Get("table") != "-" {
-					named += "_" + f.String()
+			named, x := []string{prefix}, v.Index(i)
+			for k := range x.NumField() {
+				if x.Field(k).Kind() == reflect.String && x.Type().Field(k).Tag.Get("table") != "-" {
+					named = append(named, x.Field(k).String())
 				}
 			}
-			numbers(named, v.Index(i), put)
+			numbers(strings.Join(named, "_"), x, put)
 		}
 	case v.CanInt():
 		put(prefix, v.Int())

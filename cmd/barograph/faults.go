@@ -181,9 +181,9 @@ func (k *killing) study(ctx context.Context, folder *run.Folder, d *engine.Drive
 		digest, err := faults.Run(ctx, faults.Options{
 			Engine: d.Scheme, Design: n, Flavours: correct(d.Offers[n]), Nodes: k.nodes, Cluster: l, Open: open, Files: files,
 			Subset: defaultSubset, Cases: cases, Kills: k.kills, Down: k.down, Settle: faults.DefaultSettle, Patience: faults.DefaultPatience,
-			Call: faults.DefaultCall, Seed: k.seed, Add: folder.Add, Progress: func(text string) {
+			Call: faults.DefaultCall, Seed: k.seed, Add: folder.Add, Progress: func(kind run.Kind, text string) {
 				fmt.Fprintln(k.e.stderr, text)
-				_ = folder.Event(run.Event{Kind: run.Step, Text: text}) // what cannot be written now fails at the next sample
+				_ = folder.Event(run.Event{Kind: kind, Text: text}) // what cannot be written now fails at the next sample
 			},
 		})
 		folder.Run.Data.Records, folder.Run.Data.Digest = digest.Records, digest.String()

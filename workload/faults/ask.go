@@ -38,7 +38,7 @@ func (s *study) whileAsking(ctx context.Context, rep int) (*kill, error) {
 		return k, fmt.Errorf("questions failed before any node was killed: %v", k.Messages)
 	}
 	k.Right = 0
-	s.say(k, "node %d of %d is killed", k.Node, s.Nodes)
+	s.say(run.KilledOne, k, "node %d of %d is killed", k.Node, s.Nodes)
 	c.killed = time.Now()
 	c.last = c.killed
 	if err := s.Cluster.Kill(k.Node - 1); err != nil {
@@ -76,7 +76,7 @@ func (s *study) whileAsking(ctx context.Context, rep int) (*kill, error) {
 	if k.Wrong > 0 {
 		k.failed = &answer.Diff{Problem: c.wrong}
 	}
-	s.say(k, "%d right, %d wrong, %d errors", k.Right, k.Wrong, k.Errors)
+	s.say(run.Step, k, "%d right, %d wrong, %d errors", k.Right, k.Wrong, k.Errors)
 	return k, nil
 }
 

@@ -45,7 +45,7 @@ type Options struct {
 	Call     time.Duration // longest time of one question
 	Seed     uint64
 
-	Progress func(text string)
+	Progress func(kind run.Kind, text string)
 	Add      func(run.Sample) error // is given each kill as it is over
 }
 
@@ -145,8 +145,8 @@ func (s *study) kill(during string, rep int) *kill {
 	return k
 }
 
-func (s *study) say(k *kill, format string, args ...any) {
-	s.Progress(fmt.Sprintf("%s %s, %s: ", s.Engine, s.Design, k.sample.Cell.At("during")) + fmt.Sprintf(format, args...))
+func (s *study) say(kind run.Kind, k *kill, format string, args ...any) {
+	s.Progress(kind, fmt.Sprintf("%s %s, %s: ", s.Engine, s.Design, k.sample.Cell.At("during"))+fmt.Sprintf(format, args...))
 }
 
 // client opens the archive anew, as another process would.

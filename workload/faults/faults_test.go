@@ -134,7 +134,7 @@ func TestKills(t *testing.T) {
 			digest, err := faults.Run(t.Context(), faults.Options{
 				Engine: "fake", Design: design.Memory, Flavours: []flavour.Name{flavour.Recall}, Nodes: 3, Cluster: cl, Open: cl.open,
 				Files: files[:12], Subset: "a", Cases: cases, Kills: 1, Down: 300 * time.Millisecond, Settle: 200 * time.Millisecond,
-				Patience: 10 * time.Second, Call: 20 * time.Second, Seed: 1, Progress: func(string) {}, Add: func(s run.Sample) error { kills = append(kills, s); return nil },
+				Patience: 10 * time.Second, Call: 20 * time.Second, Seed: 1, Progress: func(run.Kind, string) {}, Add: func(s run.Sample) error { kills = append(kills, s); return nil },
 			})
 			if err != nil {
 				t.Fatal(err)

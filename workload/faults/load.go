@@ -39,7 +39,7 @@ func (s *study) whileLoading(ctx context.Context, rep int) (*kill, error) {
 	if early != nil {
 		return k, fmt.Errorf("the load failed before any node was killed: %w", early)
 	}
-	s.say(k, "node %d of %d is killed", k.Node, s.Nodes)
+	s.say(run.KilledOne, k, "node %d of %d is killed", k.Node, s.Nodes)
 	killed = time.Now()
 	l.kill(killed)
 	if err := s.Cluster.Kill(k.Node - 1); err != nil {
@@ -63,7 +63,7 @@ func (s *study) whileLoading(ctx context.Context, rep int) (*kill, error) {
 		return k, err
 	}
 	k.times.Recovered, k.times.Silence = l.recovery(), l.silence
-	s.say(k, "%d acknowledged, %d found, %d errors", k.Acknowledged, k.Found, k.Errors)
+	s.say(run.Step, k, "%d acknowledged, %d found, %d errors", k.Acknowledged, k.Found, k.Errors)
 	return k, nil
 }
 

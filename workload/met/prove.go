@@ -100,6 +100,9 @@ func (s *study) proveCell(ctx context.Context, c *cell, q *question.Question, f 
 	if err != nil {
 		return s.keep(ctx, c, sample, nil, proof, err)
 	}
+	if err := s.folder.Answer(&b.Answer, proof); err != nil {
+		return err
+	}
 	c.proven = true
 	s.out.Equal++
 	switch {
