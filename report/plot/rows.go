@@ -159,7 +159,7 @@ func (q *panel) prepare(s *sheet, all span, column vg.Length, values []string, l
 		q.height = 21
 	}
 	if q.Beside {
-		q.xlabel, values = clean(q.Panel.XLabel), mine
+		q.xlabel, values = clean(q.XLabel), mine
 	} else if last {
 		q.xlabel = s.XLabel
 	}
