@@ -295,7 +295,7 @@ func (g *growth) pictures() (out []Section) {
 func (g *growth) draw(title, subtitle string, laws []GrowthLaw, width int) Drawing {
 	p := plot.Lines{Frame: plot.Frame{Title: title, Subtitle: subtitle, XLabel: "copies of the data in the archive", YLabel: "median time (ms)", Width: width}, By: plot.Sizes}
 	for _, l := range laws {
-		c := plot.Curve{Name: fmt.Sprintf("%s (%s)", l.Way.String(), signed(l.Exponent.Value)), Group: l.Engine}
+		c := plot.Curve{Name: fmt.Sprintf("%s (%s)", l.String(), signed(l.Exponent.Value)), Group: l.Engine}
 		if width > 0 {
 			c.Name, c.Group = fmt.Sprintf("%s (%s)", l.Flavour, signed(l.Exponent.Value)), ""
 		}
