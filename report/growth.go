@@ -15,20 +15,18 @@ import (
 	"barograph/report/plot"
 )
 
-// growthFolders are the studies below dir, by their number of copies.
-func growthFolders(dir string) (map[int]string, error) {
-	paths, err := filepath.Glob(filepath.Join(dir, "x*", "run.json"))
-	if err != nil {
-		return nil, err
-	}
+// growthFolders are the studies of several sizes below dir, by their number of
+// copies: x1, x2, x4 …, each a run folder.
+func growthFolders(dir string) map[int]string {
 	out := map[int]string{}
+	paths, _ := filepath.Glob(filepath.Join(dir, "x*", "run.json")) // an error is of a pattern that matches nothing
 	for _, p := range paths {
 		sub := filepath.Dir(p)
 		if n, err := strconv.Atoi(strings.TrimPrefix(filepath.Base(sub), "x")); err == nil && n > 0 {
 			out[n] = sub
 		}
 	}
-	return out, nil
+	return out
 }
 
 // GrowthSummary is what studies of several sizes came to, for machines.
@@ -68,12 +66,8 @@ type growth struct {
 }
 
 func readGrowth(dir string) (*growth, error) {
-	subs, err := growthFolders(dir)
-	if err != nil {
-		return nil, err
-	}
-	g := &growth{}
-	g.sizes = slices.Sorted(maps.Keys(subs))
+	subs := growthFolders(dir)
+	g := &growth{sizes: slices.Sorted(maps.Keys(subs))}
 	if len(g.sizes) < 2 {
 		return nil, &fault.Error{File: dir, Problem: "holds no studies of several sizes", Cure: "make them: barograph met FILES --subsets 1,2,4"}
 	}
@@ -176,9 +170,9 @@ func (g *growth) bounds() string {
 func (g *growth) sentence() string {
 	bent, cases, most := map[string]bool{}, map[string]int{}, 0 // of ways: not shown to be flat in some case; in so many cases
 	for _, l := range g.sum.Laws {
-		cases[l.Way.String()]++
-		bent[l.Way.String()] = bent[l.Way.String()] || l.Floor || !l.told() || l.Exponent.High >= flatExponent
-		most = max(most, cases[l.Way.String()])
+		cases[l.String()]++
+		bent[l.String()] = bent[l.String()] || l.Floor || !l.told() || l.Exponent.High >= flatExponent
+		most = max(most, cases[l.String()])
 	}
 	flat := map[string]bool{}
 	for way, n := range cases {
@@ -301,7 +295,7 @@ func (g *growth) pictures() (out []Section) {
 func (g *growth) draw(title, subtitle string, laws []GrowthLaw, width int) Drawing {
 	p := plot.Lines{Frame: plot.Frame{Title: title, Subtitle: subtitle, XLabel: "copies of the data in the archive", YLabel: "median time (ms)", Width: width}, By: plot.Sizes}
 	for _, l := range laws {
-		c := plot.Curve{Name: fmt.Sprintf("%s (%s)", l.Way.String(), signed(l.Exponent.Value)), Group: l.Engine}
+		c := plot.Curve{Name: fmt.Sprintf("%s (%s)", l.String(), signed(l.Exponent.Value)), Group: l.Engine}
 		if width > 0 {
 			c.Name, c.Group = fmt.Sprintf("%s (%s)", l.Flavour, signed(l.Exponent.Value)), ""
 		}

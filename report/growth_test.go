@@ -1,6 +1,7 @@
 package report
 
 import (
+	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
@@ -90,6 +91,9 @@ func TestGrowthOfTwoSizes(t *testing.T) {
 		g, err := readGrowth(dir)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if _, err := json.Marshal(g.sum); err != nil {
+			t.Errorf("%s: the summary for machines: %v", name, err)
 		}
 		if s := g.sentence(); !strings.Contains(s, "no way of asking is shown to be flat") {
 			t.Errorf("%s: %s", name, s)

@@ -24,7 +24,7 @@ func (f *folder) planSection() Section {
 			if asked.Case != c.Name {
 				continue
 			}
-			shown := Section{ID: planAnchor(asked), Class: "plan", Title: asked.Way.String(), Text: p.Text, Folded: true}
+			shown := Section{ID: planAnchor(asked), Class: "plan", Title: asked.String(), Text: p.Text, Folded: true}
 			if c.Name == "" {
 				shown.ID, shown.Title = "", p.Name
 			}

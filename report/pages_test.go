@@ -82,13 +82,13 @@ func (f postFolder) add(c run.Cell, m run.Measured, right bool) {
 		got.Hi++
 	}
 	p, err := answer.CompareRecords(d, got)
-	if err := f.Folder.Add(run.Sample{Cell: c}.Judge(&m, p, err)); err != nil {
+	if err := f.Add(run.Sample{Cell: c}.Judge(&m, p, err)); err != nil {
 		f.Fatal(err)
 	}
 }
 
 func (f postFolder) close() string {
-	if err := f.Folder.Close(); err != nil {
+	if err := f.Close(); err != nil {
 		f.Fatal(err)
 	}
 	return f.Dir

@@ -68,10 +68,11 @@ func openPoints(dir string) (*Report, error) {
 	return out, nil
 }
 
-// OfPoints is the report of points that are in no folder.
-func OfPoints(samples []run.Sample) *Report {
-	out := &Report{}
-	gather(&run.Run{}, pointsOf(samples)).fill(out)
+// OfPoints is the report of a run that is in no folder.
+func OfPoints(r *run.Run, samples []run.Sample) *Report {
+	out := newReport("", r.Workload, r.Started, "")
+	out.Warnings = r.Warnings
+	gather(r, pointsOf(samples)).fill(out)
 	return out
 }
 
@@ -229,13 +230,13 @@ func (p *points) sentence(mix string) string {
 	for _, c := range p.tops(mix) {
 		by[c.proof] = append(by[c.proof], c)
 	}
-	words := ""
+	var words []string
 	for _, proof := range slices.Sorted(maps.Keys(by)) {
-		if words += " " + ranked(by[proof]); len(by) > 1 { // degrees of proof are never ranked together
-			words += " All of these are proven by " + proof + "."
+		if words = append(words, ranked(by[proof])); len(by) > 1 { // degrees of proof are never ranked together
+			words = append(words, "All of these are proven by "+proof+".")
 		}
 	}
-	return cmp.Or(strings.TrimSpace(words), "No engine answered rightly, so none has a time.")
+	return cmp.Or(strings.Join(words, " "), "No engine answered rightly, so none has a time.")
 }
 
 // ranked puts engines whose answers were proven to one degree into an order.

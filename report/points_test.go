@@ -58,7 +58,7 @@ func remade(p *point) run.Sample {
 	if p.Problem != "" {
 		failed = &answer.Diff{Problem: p.Problem}
 	}
-	return p.Sample.Judge(&p.Measured, proof, failed)
+	return p.Judge(&p.Measured, proof, failed)
 }
 
 func madeFolder(t *testing.T, all ...*point) string {

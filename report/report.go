@@ -20,7 +20,7 @@ const FileName = "report.html"
 
 // Open reads a folder of any workload, or one of studies of several sizes.
 func Open(dir string) (*Report, error) {
-	if subs, err := growthFolders(dir); err == nil && len(subs) > 1 {
+	if len(growthFolders(dir)) > 1 {
 		return openGrowth(dir)
 	}
 	r, err := run.ReadRun(dir)

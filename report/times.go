@@ -53,7 +53,7 @@ func (f *folder) picture(c *CaseSummary, repetitions bool) Drawing {
 	panel := plot.Panel{}
 	for i := range c.Cells {
 		k := &c.Cells[i]
-		row := plot.Row{Label: k.Way.String(), Group: k.Engine, Value: plot.Value{V: math.NaN(), Note: k.note()}}
+		row := plot.Row{Label: k.String(), Group: k.Engine, Value: plot.Value{V: math.NaN(), Note: k.note()}}
 		if t := k.Times; t != nil {
 			row.Value = plot.Value{V: float64(t.Median), Lo: float64(t.Lo), Hi: float64(t.Hi)}
 			lo, hi = min(lo, row.V), max(hi, row.V)
@@ -174,7 +174,7 @@ func (c *CaseSummary) notes() (out []string) {
 			why = once(why, k.Engine+" is not ranked, because "+k.Unranked+".")
 		}
 		if k.Times.ColdProblem != "" {
-			why = append(why, "Cold start of "+k.Way.String()+" failed: "+k.Times.ColdProblem)
+			why = append(why, "Cold start of "+k.String()+" failed: "+k.Times.ColdProblem)
 		}
 		least, most = min(least, k.Times.N), max(most, k.Times.N)
 	}

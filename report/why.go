@@ -118,11 +118,11 @@ func (f *folder) unit(c Asked) string {
 // slower than the fastest. It states counts and methods; where they do not
 // differ the right way round it says that they explain nothing.
 func (f *folder) because(c *CaseSummary, best, worst *CellSummary) string {
-	fast := best.Way.String()
+	fast := best.String()
 	if worst == best {
 		return fmt.Sprintf("Only %s was timed: there is nothing to compare it with.", fast)
 	}
-	slow := worst.Way.String()
+	slow := worst.String()
 	if worst.Times.Mark == "~" {
 		return fmt.Sprintf("Not even the slowest way, %s, is slower than the fastest, %s, by more than the noise: there is nothing to explain.", slow, fast)
 	}

@@ -149,7 +149,7 @@ func (rs *results) oneCase(s *Summary, w Way) string {
 	var ties []string
 	for k := range c.Cells {
 		if k := &c.Cells[k]; k.unbeaten() && k.Times.Mark == "~" {
-			ties = append(ties, k.Way.String())
+			ties = append(ties, k.String())
 		}
 	}
 	if out += "."; len(ties) > 0 {

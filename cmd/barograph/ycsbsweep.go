@@ -185,5 +185,5 @@ func (s *sweep) print(samples []run.Sample) error {
 	case len(samples) == 0:
 		return nil
 	}
-	return report.OfPoints(samples).Print(s.stdout)
+	return report.OfPoints(&s.folder.Run, samples).Print(s.stdout)
 }

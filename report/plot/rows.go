@@ -67,8 +67,7 @@ type panel struct {
 	Panel
 	pal         *palette
 	axes        *gplot.Plot
-	left, right vg.Length // room for names, and for values behind the data
-	nameless    bool
+	left, right vg.Length // room for names, 0 = its neighbour has them, and for values behind the data
 	height      vg.Length // of a row
 	xlabel      string
 }
@@ -108,7 +107,10 @@ func (r Rows) SVG() ([]byte, error) {
 	var panels []*panel
 	total, tallest := vg.Length(0), vg.Length(0)
 	for i, p := range r.Panels {
-		q := &panel{Rows: &r, Panel: p, pal: pal, left: left, nameless: r.Beside && i > 0}
+		q := &panel{Rows: &r, Panel: p, pal: pal, left: left}
+		if r.Beside && i > 0 {
+			q.left = 0
+		}
 		q.prepare(s, all, column, values, i == len(r.Panels)-1)
 		panels = append(panels, q)
 		total, tallest = total+q.size()+12, max(tallest, q.size()+6)
@@ -118,12 +120,9 @@ func (r Rows) SVG() ([]byte, error) {
 	}
 	f := s.open(total, total)
 	c := f.body
-	for i, q := range panels {
-		if c.Max.X = c.Min.X + q.left + column; r.Beside && i > 0 {
-			c.Max.X -= left
-		}
-		q.drawIn(c)
-		if r.Beside {
+	for _, q := range panels {
+		c.Max.X = c.Min.X + q.left + column
+		if q.drawIn(c); r.Beside {
 			c.Min.X = c.Max.X + columnGap
 		} else {
 			c.Max.Y -= q.size() + 12
@@ -156,14 +155,13 @@ func (q *panel) prepare(s *sheet, all span, column vg.Length, values []string, l
 	if all.empty() {
 		all = span{1, 10}
 	}
-	if q.xlabel = clean(q.XLabel); last && !q.Beside {
-		q.xlabel = s.XLabel
-	}
-	if q.Beside {
-		values = mine
-	}
 	if q.height = 18; q.Beside || points {
 		q.height = 21
+	}
+	if q.Beside {
+		q.xlabel, values = clean(q.XLabel), mine
+	} else if last {
+		q.xlabel = s.XLabel
 	}
 	q.right, q.axes = valueInk().widest(values)+10, newPanel()
 	scale(&q.axes.X, all, q.Log, max(4, int((column-q.right)/tickRoom)))
@@ -202,14 +200,11 @@ func (q *panel) size() vg.Length {
 
 // drawIn draws the panel at the top of c.
 func (q *panel) drawIn(c draw.Canvas) {
-	bottom, left := c.Max.Y-q.size(), q.left
-	if q.nameless {
-		left = 0
-	}
+	bottom := c.Max.Y - q.size()
 	if q.Title != "" {
 		k, at := panelInk(), c.Min.X
 		if q.Beside {
-			at += left
+			at += q.left
 		}
 		k.write(c, vg.Point{X: at, Y: c.Max.Y - 15}, atLeft, k.fit(clean(q.Title), c.Max.X-at))
 		c.Max.Y -= panelTitle
@@ -217,7 +212,7 @@ func (q *panel) drawIn(c draw.Canvas) {
 	q.axes.HideY()
 	q.axes.Y.Padding, q.axes.Y.Min, q.axes.Y.Max = 0, 0, float64(len(q.Panel.Rows))
 	q.axes.Add(grid(true, false), q)
-	c.Min, c.Max.X = vg.Point{X: c.Min.X + left, Y: bottom}, c.Max.X-q.right
+	c.Min, c.Max.X = vg.Point{X: c.Min.X + q.left, Y: bottom}, c.Max.X-q.right
 	drawPanel(c, q.axes, q.xlabel, "")
 }
 
@@ -227,7 +222,7 @@ func (q *panel) Plot(c draw.Canvas, p *gplot.Plot) {
 	k := legendInk()
 	for i, b := range q.Panel.Rows {
 		mid := y(float64(len(q.Panel.Rows)-i) - 0.5)
-		if !q.nameless {
+		if q.left > 0 {
 			k.write(c, vg.Point{X: c.Min.X - 8, Y: mid - k.capHeight()/2}, atRight, k.fit(clean(b.Label), q.left-12))
 		}
 		end, clr := c.Max.X, hue(q.pal.of(b.Group))
