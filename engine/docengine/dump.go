@@ -58,7 +58,7 @@ type placer struct {
 
 // place returns the valid time of a document; head is then that of its header.
 func (p *placer) place(id string, b *record.Batch) (int64, error) {
-	cut := strings.LastIndex(id, "::") + 2
+	cut := min(strings.LastIndex(id, "::")+2, len(id))
 	if valid, err := strconv.ParseInt(id[cut:], 10, 64); err == nil && p.series == id[:cut] && len(b.Headers) > 0 {
 		return valid, nil
 	}

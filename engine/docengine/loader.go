@@ -139,7 +139,7 @@ func (t *attempt) find(ctx context.Context, lt *record.LineType) error {
 	for h, valid := range t.l.groups.Places(lt) {
 		key = design.AppendKey(key[:0], lt, t.l.subset, h, valid)
 		ch.IDs = append(ch.IDs, string(key))
-		if t.catalog.Holding(lt, h).MayHold(valid) {
+		if t.l.a.o.Writers > 0 && t.catalog.Holding(lt, h).MayHold(valid) {
 			maybe = append(maybe, ch.IDs[len(ch.IDs)-1])
 		}
 	}
@@ -185,12 +185,20 @@ func (t *attempt) write(ctx context.Context, ch *Change) (err error) {
 	for doc := range t.l.groups.Docs(ch.Type) {
 		id, rows := ch.IDs[n], doc.Rows
 		n++
-		old, there := ch.There[id]
 		t.stored.New += int64(rows.Len())
-		if there {
-			if rows, err = m.merge(t, doc, id, old); err != nil {
-				break
-			}
+		old, there := ch.There[id]
+		switch {
+		case there:
+			rows, err = m.merge(t, doc, id, old)
+		case t.l.a.o.Writers == 0 && t.catalog.Holding(ch.Type, doc.Header()).MayHold(doc.Valid()): // it is near, and is read as it comes
+			err = t.commit.Fetch(ctx, ch.Type, ch.IDs[n-1:n], func(id string, old []byte) (err error) {
+				there = true
+				rows, err = m.merge(t, doc, id, old)
+				return err
+			})
+		}
+		if err != nil {
+			break
 		}
 		from := len(bodies)
 		bodies = t.l.a.store.Append(bodies, t.l.subset, id, rows)

@@ -15,10 +15,12 @@ import (
 // design.AppendPayload, whose header and valid time are in the id.
 type Payloads struct{}
 
+// Append is that of Codec.
 func (Payloads) Append(dst []byte, _, _ string, rows *record.Batch) []byte {
 	return design.AppendPayload(dst, rows, 0, rows.Len())
 }
 
+// Decode is that of Codec.
 func (Payloads) Decode(payload []byte, into *record.Batch, head uint32, valid int64) error {
 	return design.DecodePayload(payload, into, head, valid)
 }

@@ -74,7 +74,7 @@ type Commit interface {
 type Change struct {
 	Type  *record.LineType
 	IDs   []string          // each once, in the order in which they will be written
-	There map[string][]byte // the documents that there are under them
+	There map[string][]byte // the documents that there are under them; none with Options.Writers = 0
 }
 
 // Document is an id and what is stored under it.

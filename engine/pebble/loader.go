@@ -145,8 +145,13 @@ func (b *batch) mark(ctx context.Context, done []engine.Mark) error {
 	return err
 }
 
-// End gives the batch's memory back.
+// End gives the batch's memory back. Where the disk is full who applies it was
+// left behind, and has it.
 func (b *batch) End(_ context.Context, _ bool, err error) error {
-	closing(&err, b.Batch)
+	select {
+	case <-b.full:
+	default:
+		closing(&err, b.Batch)
+	}
 	return err
 }
