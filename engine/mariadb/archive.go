@@ -33,14 +33,14 @@ func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error
 	if _, ok := Driver().Offers[n]; !ok {
 		return nil, fmt.Errorf("mariadb: %s: %w", n, engine.ErrNoDesign)
 	}
-	return &archive{db: d, design: n, dialect: flavour.MariaDBIn(d.prefix)}, nil
+	return &archive{db: d, design: n, dialect: dialectIn(d.prefix)}, nil
 }
 
 func (a *archive) Close() error { return a.statements.close() }
 
 // database is the name of a subset's database: the URL's path and the subset.
 func (a *archive) database(subset string) string {
-	return a.db.prefix + flavour.MariaDBName(a.db.prefix, subset)
+	return a.db.prefix + databaseName(a.db.prefix, subset)
 }
 
 // table is the quoted name of a table of a subset.
@@ -75,7 +75,7 @@ func (a *archive) Subsets(ctx context.Context) ([]string, error) {
 			return nil, err
 		}
 		if rest, ok := strings.CutPrefix(name, a.db.prefix); ok {
-			subsets = append(subsets, flavour.MariaDBSubset(rest))
+			subsets = append(subsets, databaseSubset(rest))
 		}
 	}
 	slices.Sort(subsets)
