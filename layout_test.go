@@ -62,7 +62,7 @@ var allowed = map[string][]string{
 	"run":       {"measure", "answer"},
 
 	"measure/pace":       {"measure"},
-	"workload/ycsb":      {"engine", "measure", "measure/pace", "run", "workload/ycsb/dist"},
+	"workload/ycsb":      {"engine", "lab", "measure", "measure/pace", "run", "workload/ycsb/dist"},
 	"workload/ycsb/dist": {},
 
 	"workload/*": {"record", "stat", "formats", "formats/shef", "synth", "question", "answer", "design", "flavour", "engine", "load", "lab", "measure", "measure/pace", "run"},

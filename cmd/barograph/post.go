@@ -78,14 +78,6 @@ What could not be decoded is told, and makes the exit status 4.`,
 	return c
 }
 
-func words[T ~string](all []T) []string {
-	out := make([]string, len(all))
-	for i, x := range all {
-		out[i] = string(x)
-	}
-	return out
-}
-
 // products are the files or the feed that is posted; unread is the error of
 // files that could not be read.
 func (e *env) products(ctx context.Context, args []string, at string, f *feedFlags) (s post.Source, unread func() error, err error) {

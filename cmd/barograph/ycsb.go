@@ -14,7 +14,6 @@ import (
 
 	"barograph/engine"
 	"barograph/fault"
-	"barograph/measure"
 	"barograph/measure/pace"
 	"barograph/report"
 	"barograph/run"
@@ -217,7 +216,7 @@ func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closeAll([]*kvTarget{t})) }()
+	defer func() { err = errors.Join(err, ycsb.CloseAll([]*ycsb.Target{t})) }()
 	o := t.Options()
 	o.Resume = f.resume
 	if f.status || config.Status {
@@ -227,7 +226,7 @@ func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 	if load {
 		r, err := ycsb.Load(ctx, t.KV, config, o)
 		if r != nil {
-			err = errors.Join(err, e.writeYCSB(f, r, r.Point(f.mixName(), &t.Target, 1)))
+			err = errors.Join(err, e.writeYCSB(f, r, r.Point(f.mixName(), t, 1)))
 			if err == nil {
 				err = r.Err()
 			}
@@ -250,14 +249,14 @@ func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 }
 
 // runInto runs into a run folder, with the floor beside it.
-func (e *env) runInto(ctx context.Context, f *ycsbFlags, c *ycsb.Config, t *kvTarget, o ycsb.Options) error {
-	targets := []*kvTarget{t}
+func (e *env) runInto(ctx context.Context, f *ycsbFlags, c *ycsb.Config, t *ycsb.Target, o ycsb.Options) error {
+	targets := []*ycsb.Target{t}
 	if t.Place != engine.Memory {
 		floor, err := e.openKV(ctx, "dry", "", "")
 		if err != nil {
 			return err
 		}
-		defer closeAll([]*kvTarget{floor}) //nolint:errcheck // it is memory
+		defer ycsb.CloseAll([]*ycsb.Target{floor}) //nolint:errcheck // it is memory
 		targets = append(targets, floor)
 	}
 	folder, err := e.points(ctx, f.out, c, targets)
@@ -301,26 +300,6 @@ func (e *env) statusLine(c *ycsb.Config) func(p pace.Progress) {
 	}
 }
 
-// ycsbResult is the report for machines. What is not right has no throughput.
-type ycsbResult struct {
-	Phase        string              `json:"phase"`
-	Engine       string              `json:"engine"`
-	Threads      int                 `json:"threads"`
-	Ending       pace.Ending         `json:"ending"`
-	Operations   int64               `json:"operations"` // that ended, whatever way
-	Verdict      run.Verdict         `json:"verdict"`
-	Answers      run.Answers         `json:"answers"`
-	Throughput   float64             `json:"throughput_ops_s,omitempty"`
-	Reconnects   int64               `json:"reconnects"`
-	Outage       time.Duration       `json:"outage_ns"`
-	Measurements []ycsb.Measurement  `json:"measurements"`
-	Problems     []ycsb.Problem      `json:"problems"`
-	Warnings     []string            `json:"warnings"`
-	Machine      measure.MachineLoad `json:"machine"`
-	Server       *run.ServerLoad     `json:"server,omitempty"`
-	Right        bool                `json:"right"`
-}
-
 func (e *env) writeYCSB(f *ycsbFlags, r *ycsb.Report, p *run.Point) (err error) {
 	for _, w := range r.Warnings {
 		fmt.Fprintf(e.stderr, "barograph: %s\n", w)
@@ -351,12 +330,5 @@ func (e *env) writeYCSB(f *ycsbFlags, r *ycsb.Report, p *run.Point) (err error) 
 	case !e.json:
 		return r.WriteText(to)
 	}
-	out := ycsbResult{
-		Phase: "run", Engine: p.Engine, Threads: r.Threads, Ending: r.Result.Ending, Operations: p.Operations, Verdict: p.Verdict, Answers: p.Answers, Throughput: p.Throughput,
-		Reconnects: r.Reconnects, Outage: r.Outage, Measurements: r.Measurements(), Problems: r.Problems, Warnings: r.Warnings, Server: p.Server, Machine: p.Machine, Right: r.Err() == nil,
-	}
-	if r.Load {
-		out.Phase = "load"
-	}
-	return (&env{stdout: to}).printJSON(out)
+	return (&env{stdout: to}).printJSON(r.JSON(p))
 }

@@ -82,7 +82,7 @@ func TestYCSBOutlivesItsServer(t *testing.T) {
 			if err := <-restarted; err != nil {
 				t.Fatal(err)
 			}
-			var r ycsbResult
+			var r ycsb.ReportJSON
 			if err := json.Unmarshal([]byte(out), &r); err != nil {
 				t.Fatal(err)
 			}
@@ -259,7 +259,7 @@ func TestYCSBSweepAndJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var r ycsbResult
+	var r ycsb.ReportJSON
 	if err := json.Unmarshal(text, &r); err != nil || r.Operations != 1000 || !r.Right || len(r.Measurements) == 0 {
 		t.Errorf("%v, %+v", err, r)
 	}

@@ -75,7 +75,6 @@ type sweep struct {
 	layout           engine.Layout
 	out, labs        string
 
-	opened []*kvTarget
 	folder *run.Points // nil = none was asked for
 	points []*run.Point
 }
@@ -113,12 +112,12 @@ func (s *sweep) run(ctx context.Context) (err error) {
 	if c.Shard.Of > 1 {
 		return usage(&fault.Error{Setting: "--shard " + c.Shard.String(), Problem: "is for single runs: clients that sweep would not keep step", Cure: "run `barograph ycsb run` on each client for each number of threads, and merge"})
 	}
-	defer func() { err = errors.Join(err, closeAll(s.opened)) }()
+	defer func() { err = errors.Join(err, ycsb.CloseAll(s.Targets)) }()
 	if err := s.open(ctx, c); err != nil {
 		return err
 	}
 	if s.out != "" {
-		if s.folder, err = s.env.points(ctx, s.out, c, s.opened); err != nil {
+		if s.folder, err = s.env.points(ctx, s.out, c, s.Targets); err != nil {
 			return err
 		}
 	}
@@ -146,13 +145,11 @@ func (s *sweep) open(ctx context.Context, c *ycsb.Config) error {
 		if err != nil {
 			return err
 		}
-		s.opened, s.Targets = append(s.opened, t), append(s.Targets, &t.Target)
+		s.Targets = append(s.Targets, t)
 		if s.load || t.Place == engine.Memory {
-			began := time.Now()
 			if err := t.LoadAll(ctx, c); err != nil {
-				return fmt.Errorf("%s: %w", t.Scheme, err)
+				return err
 			}
-			t.load = time.Since(began)
 		}
 	}
 	return nil

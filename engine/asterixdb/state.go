@@ -12,6 +12,7 @@ import (
 
 	"barograph/design"
 	"barograph/engine"
+	"barograph/engine/docengine"
 	"barograph/fault"
 )
 
@@ -203,17 +204,11 @@ func (a *archive) Marks(ctx context.Context, subset string) ([]engine.Mark, erro
 		return nil, err
 	}
 	slices.SortFunc(all, func(x, y marked) int { return cmp.Or(cmp.Compare(x.Commit, y.Commit), cmp.Compare(x.Seq, y.Seq)) })
-	last := map[string]int{}
+	out := make([]engine.Mark, len(all))
 	for i := range all {
-		last[all[i].Mark.Digest] = i
+		out[i] = all[i].Mark
 	}
-	var out []engine.Mark
-	for i := range all {
-		if last[all[i].Mark.Digest] == i {
-			out = append(out, all[i].Mark)
-		}
-	}
-	return out, nil
+	return docengine.Latest(out), nil
 }
 
 func (a *archive) Catalog(ctx context.Context, subset string) (*design.Catalog, error) {

@@ -75,7 +75,7 @@ func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore
 		Before: []string{"CREATE DATABASE IF NOT EXISTS " + ident(p.prefix+postDatabase)},
 	}, t)
 	if err != nil {
-		return nil, failed(ctx, err)
+		return nil, sqlengine.Failed(ctx, err)
 	}
 	tables, err := sqlengine.PostTables(t)
 	if err != nil {
@@ -89,12 +89,12 @@ func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore
 		}
 		err := p.writes.QueryRowContext(ctx, "SELECT COALESCE(SUM(FILE_SIZE), 0) FROM information_schema.INNODB_SYS_TABLESPACES WHERE NAME IN ("+
 			strings.Join(names, ", ")+")").Scan(&out.TableBytes)
-		return out, failed(ctx, err)
+		return out, sqlengine.Failed(ctx, err)
 	}
 	s.Log = func(ctx context.Context) (n int64, err error) {
 		var name string
 		err = p.writes.QueryRowContext(ctx, "SHOW GLOBAL STATUS LIKE 'Innodb_lsn_current'").Scan(&name, &n)
-		return n, failed(ctx, err)
+		return n, sqlengine.Failed(ctx, err)
 	}
 	s.Tend = func(ctx context.Context, u engine.Upkeep) error {
 		// InnoDB takes dead rows away by itself.
@@ -104,7 +104,7 @@ func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore
 		}
 		for _, t := range tables {
 			if _, err := p.writes.ExecContext(ctx, how+p.schema()+ident(t.Name)); err != nil {
-				return failed(ctx, err)
+				return sqlengine.Failed(ctx, err)
 			}
 		}
 		return nil

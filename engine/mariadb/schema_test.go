@@ -421,7 +421,7 @@ func TestDoublesAreExact(t *testing.T) {
 // proven asks a question in every flavour that can put it.
 func proven(t *testing.T, a *archive, q *question.Question, want *answer.Answer) {
 	t.Helper()
-	for _, f := range Driver().Offers[a.design] {
+	for _, f := range Driver().Offers[a.Design] {
 		p, err := a.Phrase(t.Context(), q, f)
 		if errors.Is(err, flavour.ErrCannotExpress) {
 			continue
@@ -434,7 +434,7 @@ func proven(t *testing.T, a *archive, q *question.Question, want *answer.Answer)
 			t.Fatal(err)
 		}
 		if _, err := answer.Compare(want, &into.Answer); err != nil {
-			t.Errorf("%s, %s: %v", a.design, f, err)
+			t.Errorf("%s, %s: %v", a.Design, f, err)
 		}
 	}
 }

@@ -38,14 +38,9 @@ func explain(ctx context.Context, c querier, q *engine.Query) (engine.Plan, erro
 		return engine.Plan{}, err
 	}
 	var steps []step
-	err = c.Rows(ctx, "SELECT operation, NVL(options, ' '), NVL(object_name, ' '), NVL(cardinality, -1) FROM plan_table ORDER BY id", nil, func(row []any) (err error) {
+	err = c.Rows(ctx, "SELECT operation, NVL(options, ' '), NVL(object_name, ' '), NVL(cardinality, -1) FROM plan_table ORDER BY id", nil, func(row []any) error {
 		var s step
-		for k, to := range []*string{&s.operation, &s.options, &s.object} {
-			if *to, err = sqlengine.AsText(row[k], ""); err != nil {
-				return err
-			}
-		}
-		s.rows, err = sqlengine.AsWhole(row[3])
+		err := sqlengine.Scan(row, &s.operation, &s.options, &s.object, &s.rows)
 		steps = append(steps, s)
 		return err
 	})

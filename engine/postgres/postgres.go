@@ -181,17 +181,13 @@ func (db *database) about(ctx context.Context) (engine.About, error) {
 	if err := db.pool.QueryRow(ctx, "SHOW server_version").Scan(&a.Version); err != nil {
 		return a, sqlengine.Failed(ctx, err)
 	}
-	rows, err := db.pool.Query(ctx, `SELECT name, current_setting(name) FROM pg_settings
+	return a, querier{db.pool}.Rows(ctx, `SELECT name, current_setting(name) FROM pg_settings
 		WHERE name IN (`+decisive+`)
 		   OR (source IN ('configuration file', 'command line', 'environment variable', 'database', 'user', 'global')
-		       AND category NOT LIKE 'File Locations%' AND name NOT IN ('port', 'listen_addresses', 'unix_socket_directories', 'log_timezone'))`)
-	if err != nil {
-		return a, sqlengine.Failed(ctx, err)
-	}
-	var name, value string
-	_, err = pgx.ForEachRow(rows, []any{&name, &value}, func() error {
+		       AND category NOT LIKE 'File Locations%' AND name NOT IN ('port', 'listen_addresses', 'unix_socket_directories', 'log_timezone'))`, nil, func(row []any) error {
+		var name, value string
+		err := sqlengine.Scan(row, &name, &value)
 		a.Settings[name] = value
-		return nil
+		return err
 	})
-	return a, sqlengine.Failed(ctx, err)
 }

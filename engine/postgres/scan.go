@@ -109,20 +109,13 @@ func (s *star) ask(ctx context.Context, q engine.StarQuery) ([]engine.StarRow, e
 	if err := s.held.Usable(q); err != nil {
 		return nil, err
 	}
-	rows, err := s.pool.Query(ctx, s.text(q), pgx.QueryResultFormats{pgx.TextFormatCode})
-	if err != nil {
-		return nil, sqlengine.Failed(ctx, err)
-	}
-	defer rows.Close()
 	var out []engine.StarRow
-	for rows.Next() {
+	err := each(ctx, s.pool, s.text(q), []any{pgx.QueryResultFormats{pgx.TextFormatCode}}, func(rows pgx.Rows) error {
 		row, err := sqlengine.DecodeStar(q, rows.RawValues())
-		if err != nil {
-			return nil, err
-		}
 		out = append(out, row)
-	}
-	return out, sqlengine.Failed(ctx, rows.Err())
+		return err
+	})
+	return out, err
 }
 
 // plan runs the question, so that the plan tells how many workers there were.
@@ -130,12 +123,8 @@ func (s *star) plan(ctx context.Context, q engine.StarQuery) (string, error) {
 	if err := s.held.Usable(q); err != nil {
 		return "", err
 	}
-	rows, err := s.pool.Query(ctx, "EXPLAIN (ANALYZE, BUFFERS) "+s.text(q))
-	if err != nil {
-		return "", sqlengine.Failed(ctx, err)
-	}
-	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	return strings.Join(lines, "\n") + "\n", sqlengine.Failed(ctx, err)
+	lines, err := sqlengine.Texts(ctx, querier{s.pool}, "EXPLAIN (ANALYZE, BUFFERS) "+s.text(q))
+	return strings.Join(lines, "\n") + "\n", err
 }
 
 // size adds up the parts of store_sales by their paths.

@@ -3,7 +3,6 @@ package sqlengine
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -176,17 +175,7 @@ func (a *Archive) Marks(ctx context.Context, subset string) (marks []engine.Mark
 // markOf reads a row of MarkColumns, without the number.
 func markOf(row []any) (m engine.Mark, err error) {
 	var loaded string
-	for k, to := range []*string{&m.Path, &m.Digest} {
-		if *to, err = AsText(row[k], ""); err != nil {
-			return m, err
-		}
-	}
-	for k, to := range []*int64{&m.Bytes, &m.Read, &m.Stored, &m.Replaced, &m.Quarantined} {
-		if *to, err = AsWhole(row[2+k]); err != nil {
-			return m, err
-		}
-	}
-	if loaded, err = AsText(row[7], ""); err == nil {
+	if err = Scan(row, &m.Path, &m.Digest, &m.Bytes, &m.Read, &m.Stored, &m.Replaced, &m.Quarantined, &loaded); err == nil {
 		m.Loaded, err = time.Parse(time.RFC3339Nano, loaded)
 	}
 	return m, err
@@ -221,13 +210,13 @@ func (a *Archive) Contents(ctx context.Context, subset string) (engine.Contents,
 	for _, t := range types {
 		table, _ := a.Table(subset, t)
 		err := a.Pool.Rows(ctx, count(table), nil, func(row []any) error {
-			objects, err := AsWhole(row[0])
-			records, err2 := AsWhole(row[1])
+			var objects, records int64
+			err := Scan(row, &objects, &records)
 			c.Objects += objects
 			if records > 0 {
 				c.Records[t.Name] = records
 			}
-			return errors.Join(err, err2)
+			return err
 		})
 		if err != nil {
 			return c, err

@@ -1,7 +1,6 @@
 package sqlengine
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -123,9 +122,9 @@ func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, held []de
 		var ids []string
 		err := q.Rows(ctx, "SELECT "+l.s.RowID+", "+Names("ld.", cols)+" FROM "+table+" ld WHERE (ld.stat_header_id, ld.fcst_valid_beg) IN ("+
 			l.s.Pairs+strings.Join(slices.Compact(pairs), ", ")+")", nil, func(row []any) error {
-			id, err := AsText(row[0], "")
-			header, err2 := AsWhole(row[1])
-			if err = cmp.Or(err, err2); err != nil {
+			var id string
+			var header int64
+			if err := Scan(row, &id, &header); err != nil {
 				return err
 			}
 			ids = append(ids, id)

@@ -43,7 +43,7 @@ type LoadSession struct {
 	Extend func(ctx context.Context, q Querier, t *record.LineType, fresh *design.Catalog) error
 
 	// Insert stores rows: next hands the values of a row to the sink that it is
-	// given, until it returns false.
+	// given, until it returns false, and still does when it is asked once more.
 	Insert func(ctx context.Context, q Querier, table string, cols []Column, next Next) error
 	// Lines is a faster Insert of records, one per row.
 	Lines func(ctx context.Context, q Querier, table string, cols []Column, lines *Lines) error
@@ -315,12 +315,13 @@ func (l *Loader) checkKey(file, key string) error {
 
 // rowsOf is a Next of a row for each item.
 func rowsOf[T any](items []T, put func(to Sink, i int, item T)) Next {
-	i := -1
+	i := 0
 	return func(to Sink) (bool, error) {
-		if i++; i == len(items) {
+		if i == len(items) {
 			return false, nil
 		}
 		put(to, i, items[i])
+		i++
 		return true, nil
 	}
 }

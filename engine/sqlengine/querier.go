@@ -3,6 +3,7 @@ package sqlengine
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"time"
 )
 
@@ -84,6 +85,30 @@ func Failed(ctx context.Context, err error) error {
 		return context.DeadlineExceeded
 	}
 	return err
+}
+
+// Scan converts the first values of a row to *string, *int64, *int or *float64.
+func Scan(row []any, into ...any) (err error) {
+	for k, to := range into {
+		switch to := to.(type) {
+		case *string:
+			*to, err = AsText(row[k], *to)
+		case *int64:
+			*to, err = AsWhole(row[k])
+		case *int:
+			var n int64
+			n, err = AsWhole(row[k])
+			*to = int(n)
+		case *float64:
+			*to, err = AsNumber(row[k])
+		default:
+			err = fmt.Errorf("a row is scanned into %T", to)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Texts returns the first column of a query.

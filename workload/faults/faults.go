@@ -46,6 +46,7 @@ type Options struct {
 	Seed     uint64
 
 	Progress func(text string)
+	Reject   func(file string, line uint32, reason, text string) error // takes what of the files is not in the data; nil = nobody does
 }
 
 // Defaults of Options.
@@ -65,15 +66,16 @@ type study struct {
 	rng       *rand.Rand
 	cases     []*question.Question
 	reference []*answer.Answer
-	digest    record.Digest
-	kills     []run.Kill
 	order     []int // nodes still to be killed before one is killed again
+	out       Result
 }
 
 // Result is what a study saw.
 type Result struct {
-	Kills  []run.Kill
-	Digest record.Digest // of the data
+	Kills       []run.Kill
+	Digest      record.Digest // of the data
+	Unread      int           // files that could not be read, or not to their end
+	Quarantined int64         // lines
 }
 
 // Run kills nodes. An error means that the study itself could not go on; what
@@ -94,12 +96,12 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	for i := 0; i < o.Kills && err == nil; i++ {
 		err = s.add(s.whileAsking(ctx))
 	}
-	return Result{s.kills, s.digest}, err
+	return s.out, err
 }
 
 func (s *study) add(k run.Kill, err error) error {
 	if err == nil {
-		s.kills = append(s.kills, k)
+		s.out.Kills = append(s.out.Kills, k)
 	}
 	return err
 }
@@ -108,15 +110,30 @@ func (s *study) add(k run.Kill, err error) error {
 func (s *study) read(ctx context.Context) error {
 	ref := answer.NewReference(s.cases...)
 	var prints load.Fingerprint
-	err := load.Read(ctx, s.Files, load.Reading{}, func(_ *load.File, b *record.Batch) error {
+	reject := s.Reject
+	if reject == nil {
+		reject = func(string, uint32, string, string) error { return nil }
+	}
+	err := load.Read(ctx, s.Files, load.Reading{}, func(_ *load.File, b *record.Batch) (err error) {
+		s.out.Quarantined += int64(len(b.Rejects))
+		for _, r := range b.Rejects {
+			err = errors.Join(err, reject(r.File, r.Line, r.Reason, r.Text))
+		}
 		ref.Add(b)
 		prints.Add(b)
-		return nil
-	}, func(f *load.File) error { return f.Err })
+		return err
+	}, func(f *load.File) error {
+		if f.Err == nil {
+			return nil
+		}
+		s.out.Unread++
+		s.Progress(f.Err.Error())
+		return reject(f.Path, 0, f.Err.Error(), "")
+	})
 	if err != nil {
-		return fmt.Errorf("the data of a study must be readable: %w", err)
+		return err
 	}
-	s.digest = prints.Digest()
+	s.out.Digest = prints.Digest()
 	asked := s.cases
 	s.cases = nil
 	for i, a := range ref.Answers() { // nothing can be lost of an empty answer

@@ -107,6 +107,11 @@ func TestKills(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	nothing := filepath.Join(root, "nothing.vsdb")
+	if err := os.Symlink(filepath.Join(root, "none"), nothing); err != nil {
+		t.Fatal(err)
+	}
+	files = append(files[:12], nothing)
 	cases, err := question.Cases()
 	if err != nil {
 		t.Fatal(err)
@@ -132,9 +137,11 @@ func TestKills(t *testing.T) {
 				t.Fatal(err)
 			}
 			cl := &cluster{Archive: a, forgets: c.forgets, lies: c.lies}
+			var rejects []string
 			got, err := faults.Run(t.Context(), faults.Options{
+				Reject: func(file string, _ uint32, _, _ string) error { rejects = append(rejects, file); return nil },
 				Engine: "fake", Design: design.Memory, Flavours: []flavour.Name{flavour.Recall}, Nodes: 3, Cluster: cl, Open: cl.open,
-				Files: files[:12], Subset: "a", Cases: cases, Kills: 1, Down: 300 * time.Millisecond, Settle: 200 * time.Millisecond,
+				Files: files, Subset: "a", Cases: cases, Kills: 1, Down: 300 * time.Millisecond, Settle: 200 * time.Millisecond,
 				Patience: 10 * time.Second, Call: 20 * time.Second, Seed: 1, Progress: func(string) {},
 			})
 			if err != nil {
@@ -142,6 +149,9 @@ func TestKills(t *testing.T) {
 			}
 			if len(got.Kills) != 2 || got.Digest.Records == 0 {
 				t.Fatalf("%d kills, digest %s", len(got.Kills), got.Digest)
+			}
+			if got.Unread != 1 || len(rejects) != 1 || rejects[0] != nothing {
+				t.Errorf("%d files were not read: %v", got.Unread, rejects)
 			}
 			l, q := got.Kills[0], got.Kills[1]
 			if l.During != run.DuringLoad || l.Acknowledged == 0 || (l.Found < l.Acknowledged) != c.lost || !strings.Contains(l.Problem, c.loadProblem) || !l.Whole {

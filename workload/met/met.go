@@ -99,6 +99,12 @@ type Outcome struct {
 	Unread      int   // files of the data that could not be read, or not to their end
 }
 
+// Add adds the study of a larger number of copies of the same data.
+func (o *Outcome) Add(x Outcome) {
+	x.Equal, x.Wrong, x.Failed, x.NotWhole = o.Equal+x.Equal, o.Wrong+x.Wrong, o.Failed+x.Failed, o.NotWhole+x.NotWhole
+	*o = x
+}
+
 // Err is nil where all that was asked was done and every answer was right.
 func (o Outcome) Err() error {
 	switch {

@@ -47,6 +47,7 @@ type verifier struct {
 	question *question.Question
 	want     *answer.Answer
 	records  int
+	unread   int // files
 	into     *run.Scans
 	db       *engine.Engine // nil = closed
 	archives []asked        // by design
@@ -96,6 +97,9 @@ func (v *verifier) all(ctx context.Context) error {
 	if slices.ContainsFunc(v.into.Points, func(p run.ScanPoint) bool { return p.Verdict == run.Wrong }) {
 		return ErrWrong
 	}
+	if n := v.into.Archive.Quarantined; n > 0 || v.unread > 0 {
+		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d lines are in quarantine, %d files could not be read; the scan is one of the rest", n, v.unread)}
+	}
 	return nil
 }
 
@@ -115,7 +119,9 @@ func (v *verifier) read(ctx context.Context) error {
 	}, func(f *load.File) error {
 		a.Bytes += f.Bytes
 		if f.Err != nil {
-			return fmt.Errorf("the files of a reference must be readable: %w", f.Err)
+			v.unread++
+			v.into.Warnings = append(v.into.Warnings, "not in this data, or not to its end: "+f.Err.Error())
+			v.Progress(f.Err.Error())
 		}
 		return nil
 	})

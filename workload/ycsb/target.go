@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"barograph/engine"
+	"barograph/lab"
 	"barograph/run"
 )
 
@@ -19,6 +20,11 @@ type Target struct {
 
 	inserted int64 // by the runs so far
 	failed   error // it has failed, and is not asked again
+
+	raw  string // the URL
+	db   *engine.Engine
+	lab  *lab.State    // that runs its server; nil = none does
+	load time.Duration // of LoadAll
 }
 
 // Options are those of a load or a run on it.
@@ -29,10 +35,12 @@ func (t *Target) Options() Options { return Options{Layout: t.Layout, Server: t.
 func (t *Target) LoadAll(ctx context.Context, c *Config) error {
 	whole := *t.fit(c)
 	whole.InsertStart, whole.InsertCount, whole.Target, whole.Seconds, whole.Shard = 0, whole.Records, 0, 0, Shard{}
+	began := time.Now()
 	r, err := Load(ctx, t.KV, &whole, Options{Layout: t.Layout})
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", t.Scheme, err)
 	}
+	t.load = time.Since(began)
 	return r.Err()
 }
 

@@ -1,0 +1,41 @@
+package ycsb
+
+import (
+	"time"
+
+	"barograph/measure"
+	"barograph/measure/pace"
+	"barograph/run"
+)
+
+// ReportJSON is a report for machines. What is not right has no throughput.
+type ReportJSON struct {
+	Phase        string              `json:"phase"`
+	Engine       string              `json:"engine"`
+	Threads      int                 `json:"threads"`
+	Ending       pace.Ending         `json:"ending"`
+	Operations   int64               `json:"operations"` // that ended, whatever way
+	Verdict      run.Verdict         `json:"verdict"`
+	Answers      run.Answers         `json:"answers"`
+	Throughput   float64             `json:"throughput_ops_s,omitempty"`
+	Reconnects   int64               `json:"reconnects"`
+	Outage       time.Duration       `json:"outage_ns"`
+	Measurements []Measurement       `json:"measurements"`
+	Problems     []Problem           `json:"problems"`
+	Warnings     []string            `json:"warnings"`
+	Machine      measure.MachineLoad `json:"machine"`
+	Server       *run.ServerLoad     `json:"server,omitempty"`
+	Right        bool                `json:"right"`
+}
+
+// JSON is the report, and its point, for machines.
+func (r *Report) JSON(p *run.Point) ReportJSON {
+	out := ReportJSON{
+		Phase: "run", Engine: p.Engine, Threads: r.Threads, Ending: r.Result.Ending, Operations: p.Operations, Verdict: p.Verdict, Answers: p.Answers, Throughput: p.Throughput,
+		Reconnects: r.Reconnects, Outage: r.Outage, Measurements: r.Measurements(), Problems: r.Problems, Warnings: r.Warnings, Server: p.Server, Machine: p.Machine, Right: r.Err() == nil,
+	}
+	if r.Load {
+		out.Phase = "load"
+	}
+	return out
+}
