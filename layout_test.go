@@ -50,6 +50,7 @@ var allowed = map[string][]string{
 	"engine/dry/pairs":        {"engine"},
 	"engine/mongodb/ferretdb": {},
 	"engine/all":              {"engine", "engine/*"},
+	"engine/new":              {},
 
 	"enginetest":          {"record", "question", "answer", "design", "flavour", "engine", "engine/sqlengine", "load", "synth", "lab", "formats", "formats/*"},
 	"enginetest/scantest": {"engine", "enginetest", "synth/tpcds"},

@@ -12,7 +12,6 @@ import (
 
 	"barograph/engine"
 	"barograph/engine/sqlengine"
-	"barograph/flavour"
 )
 
 // kv opens tables of records under keys. A table is a dataset of open documents
@@ -31,8 +30,8 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 	if err := t.Choose(Driver()); err != nil {
 		return nil, err
 	}
-	space := flavour.AsterixDBIdent(k.name + "_records")
-	name := flavour.AsterixDBIdent(t.Name)
+	space := ident(k.name + "_records")
+	name := ident(t.Name)
 	tb := &kvTable{database: k.database, dataset: space + "." + name, fields: t.Fields, locks: engine.NewStripes()}
 	_, err := k.client.run(ctx, request{text: "SELECT VALUE 1 FROM " + tb.dataset + " AS d LIMIT 1"})
 	if absent(err) {
@@ -121,7 +120,7 @@ func (tb *kvTable) columns(f engine.Fields) (string, engine.Fields) {
 	}
 	exprs := make([]string, len(f))
 	for i, field := range f {
-		exprs[i] = "d." + flavour.AsterixDBIdent(tb.fields[field])
+		exprs[i] = "d." + ident(tb.fields[field])
 	}
 	return strings.Join(exprs, ", "), f
 }
@@ -241,7 +240,7 @@ func (c *kvConn) readPath(ctx context.Context, key []byte, path string, into *en
 		return err
 	}
 	return c.one(ctx, request{
-		text:   "SELECT VALUE d." + flavour.AsterixDBIdent(name) + c.from() + " AND d." + flavour.AsterixDBIdent(name) + " IS KNOWN",
+		text:   "SELECT VALUE d." + ident(name) + c.from() + " AND d." + ident(name) + " IS KNOWN",
 		params: map[string]any{"key": keyText(key)},
 		row:    func(row []byte) error { into.AddString(0, gjson.ParseBytes(row).String()); return nil },
 	})

@@ -26,15 +26,15 @@ type archive struct {
 func newArchive(db *database, n design.Name) *archive {
 	a := &archive{db: db}
 	within := " FROM duckdb_tables() WHERE database_name = " + flavour.Quote(db.alias)
-	dialect := *flavour.DuckDB()
+	dialect := *dialectIn("")
 	dialect.Table = func(subset, table string) string { return a.dialect(subset).Table(subset, table) }
 	a.Archive = &sqlengine.Archive{
 		Driver: Driver, Design: n, Dialect: &dialect, Pool: pool{db},
 		Subset: func(_ context.Context, schema string) (string, bool, error) {
-			return flavour.DuckDBSubset(schema), true, nil
+			return schemaSubset(schema), true, nil
 		},
 		Tables: func(subset string) (string, []any) {
-			return "SELECT table_name" + within + " AND schema_name = " + flavour.Quote(flavour.DuckDBSchema(subset)), nil
+			return "SELECT table_name" + within + " AND schema_name = " + flavour.Quote(schemaName(subset)), nil
 		},
 		Name:  func(_, table string) string { return table },
 		Owned: func(table string) string { return table + "_" + string(n) },

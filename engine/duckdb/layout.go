@@ -107,8 +107,8 @@ func (a *archive) ambiguous(schema string) bool {
 // the name of its schema for that of a database, the file's own name stands
 // before it.
 func (a *archive) dialect(subset string) *flavour.Dialect {
-	if a.ambiguous(flavour.DuckDBSchema(subset)) {
-		return flavour.DuckDBIn(a.db.alias)
+	if a.ambiguous(schemaName(subset)) {
+		return dialectIn(a.db.alias)
 	}
-	return flavour.DuckDB()
+	return dialectIn("")
 }

@@ -49,7 +49,7 @@ func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, err
 		a.db.release(key)
 		return nil, err
 	}
-	l := &loader{a: a, c: c, subset: subset, schema: flavour.DuckDBSchema(subset)}
+	l := &loader{a: a, c: c, subset: subset, schema: schemaName(subset)}
 	return a.NewLoader(subset, sqlengine.LoadSession{
 		Check: checkText, Transaction: l.transaction,
 		// Nobody else commits to the subset.

@@ -30,10 +30,10 @@ func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error
 	}
 	a := &archive{db: d}
 	a.Archive = &sqlengine.Archive{
-		Driver: Driver, Design: n, Dialect: flavour.MariaDBIn(d.prefix), Pool: sqlengine.Standard{Over: d.pool}, Param: "?",
+		Driver: Driver, Design: n, Dialect: dialectIn(d.prefix), Pool: sqlengine.Standard{Over: d.pool}, Param: "?",
 		Subset: func(_ context.Context, name string) (string, bool, error) {
 			rest, ok := strings.CutPrefix(name, d.prefix)
-			return flavour.MariaDBSubset(rest), ok, nil
+			return databaseSubset(rest), ok, nil
 		},
 		Tables: func(subset string) (string, []any) {
 			return "SELECT table_name FROM information_schema.tables WHERE table_schema = ?", []any{a.database(subset)}
@@ -56,7 +56,7 @@ func (a *archive) Close() error { return a.statements.close() }
 
 // database is the name of a subset's database: the URL's path and the subset.
 func (a *archive) database(subset string) string {
-	return a.db.prefix + flavour.MariaDBName(a.db.prefix, subset)
+	return a.db.prefix + databaseName(a.db.prefix, subset)
 }
 
 // table is the quoted name of a table of a subset.

@@ -68,7 +68,7 @@ func (s scans) Open(ctx context.Context, p engine.Placement) (*engine.Star, erro
 
 // table is the quoted name of a table.
 func (s *star) table(name string) string {
-	return flavour.MariaDBIdent(s.name) + "." + flavour.MariaDBIdent(name)
+	return ident(s.name) + "." + ident(name)
 }
 
 func (s *star) text(q engine.StarQuery) string {
@@ -210,7 +210,7 @@ func (s *star) clear(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	text := []string{"CREATE DATABASE IF NOT EXISTS " + flavour.MariaDBIdent(s.name), "DROP TABLE IF EXISTS " + s.table(starPlacement)}
+	text := []string{"CREATE DATABASE IF NOT EXISTS " + ident(s.name), "DROP TABLE IF EXISTS " + s.table(starPlacement)}
 	for _, t := range engine.StarTables() {
 		text = append(text, "DROP TABLE IF EXISTS "+s.table(string(t)))
 	}

@@ -28,7 +28,7 @@ const ours = "\n) ENGINE = InnoDB CHARACTER SET = utf8mb4 COLLATE = utf8mb4_nopa
 // first, by which a database is known for Barograph's, and its row last, by
 // which it is whole.
 func (a *archive) createSubset(subset string) []string {
-	db := flavour.MariaDBIdent(a.database(subset))
+	db := ident(a.database(subset))
 	catalog := a.table(subset, a.OwnName(sqlengine.CatalogTable))
 	out := []string{
 		"CREATE DATABASE IF NOT EXISTS " + db + " CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin",

@@ -7,7 +7,6 @@ import (
 
 	"barograph/engine"
 	"barograph/engine/sqlengine"
-	"barograph/flavour"
 )
 
 // Explain is EXPLAIN PLAN: what the optimiser would do, with its guesses.
@@ -58,7 +57,7 @@ type step struct {
 // the child of the step that reads these, or, in nested loops, comes before it;
 // one that suffices has no such step. Its name tells its table.
 func accesses(subset string, steps []step) []engine.Access {
-	prefix := flavour.OracleName(subset, "")
+	prefix := objectName(subset, "")
 	var out []engine.Access
 	for _, s := range steps {
 		a := engine.Access{Object: strings.TrimPrefix(s.object, prefix), Method: engine.FullScan, Examined: -1, Kept: s.rows}

@@ -27,11 +27,11 @@ func (db *database) Open(_ context.Context, n design.Name) (engine.Archive, erro
 	}
 	a := &archive{db: db}
 	a.Archive = &sqlengine.Archive{
-		Driver: Driver, Design: n, Dialect: flavour.Postgres(), Pool: querier{db.pool}, Param: "$1",
+		Driver: Driver, Design: n, Dialect: dialect(), Pool: querier{db.pool}, Param: "$1",
 		Subset: a.subset,
 		Tables: func(subset string) (string, []any) {
 			return `SELECT relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-		WHERE nspname = $1 AND relkind IN ('r', 'p')`, []any{flavour.PostgresSchema(subset)}
+		WHERE nspname = $1 AND relkind IN ('r', 'p')`, []any{schemaName(subset)}
 		},
 		Name:    func(_, table string) string { return table },
 		Entries: func(data string) string { return data + "::text" },

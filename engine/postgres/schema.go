@@ -44,7 +44,7 @@ func typeName(c sqlengine.Column) string {
 func (a *archive) subsetTables(subset string) []string {
 	catalog := a.Own(subset, sqlengine.CatalogTable)
 	out := []string{
-		"CREATE SCHEMA IF NOT EXISTS " + flavour.Ident(flavour.PostgresSchema(subset)),
+		"CREATE SCHEMA IF NOT EXISTS " + flavour.Ident(schemaName(subset)),
 		"CREATE TABLE IF NOT EXISTS " + catalog + ` (
   id integer PRIMARY KEY CHECK (id = 1),
   subset text NOT NULL,

@@ -9,7 +9,6 @@ import (
 	"barograph/design"
 	"barograph/engine"
 	"barograph/engine/sqlengine"
-	"barograph/flavour"
 	"barograph/record"
 )
 
@@ -63,7 +62,7 @@ func accesses(n design.Name, t *record.LineType, subset string, steps []string) 
 			continue
 		}
 		a := engine.Access{Object: sqlengine.Called(n, t, m[2]), Method: engine.IndexScan, Examined: -1, Kept: -1}
-		a.Index = strings.ReplaceAll(m[4], flavour.SQLiteName(subset, ""), "")
+		a.Index = strings.ReplaceAll(m[4], tableName(subset, ""), "")
 		switch {
 		case m[1] == "SCAN":
 			a.Method = engine.FullScan

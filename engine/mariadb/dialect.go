@@ -1,38 +1,39 @@
-package flavour
+package mariadb
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
+	"barograph/flavour"
 	"barograph/question"
 )
 
-// MariaDBIn is MariaDB's dialect where the name of every database begins with
+// dialectIn is MariaDB's dialect where the name of every database begins with
 // a prefix: a database per subset, DATETIME columns, documents as JSON, whose
 // entries JSON_TABLE makes rows of.
 //
 // It is written for sessions with the sql_mode NO_BACKSLASH_ESCAPES, as
 // literals are quoted as in standard SQL.
-func MariaDBIn(prefix string) *Dialect {
+func dialectIn(prefix string) *flavour.Dialect {
 	table := func(subset, table string) string {
-		return MariaDBIdent(prefix+MariaDBName(prefix, subset)) + "." + MariaDBIdent(table)
+		return ident(prefix+databaseName(prefix, subset)) + "." + ident(table)
 	}
-	return &Dialect{
+	return &flavour.Dialect{
 		Name:  "mariadb",
 		Table: table,
 		// BINARY compares the bytes of a value's text, whatever its type, and
 		// stands between a column and every index.
-		Binary:        binary,
-		BinaryLiteral: Quote,
-		Bytewise:      binary,
+		Binary:        asBinary,
+		BinaryLiteral: flavour.Quote,
+		Bytewise:      asBinary,
 		// METviewer's columns compare without regard to letter case and trailing
 		// blanks. The plain condition finds rows by an index, the one with BINARY
 		// takes those away that only look alike.
 		Equal: func(expr string, values []string) string {
-			return either(expr, values) + " AND " + either(binary(expr), values)
+			return either(expr, values) + " AND " + either(asBinary(expr), values)
 		},
-		DateTime: func(v int64) string { return Quote(dateTime(v)) },
+		DateTime: func(v int64) string { return flavour.Quote(flavour.DateTime(v)) },
 		// UNIX_TIMESTAMP ends at 2038 and begins at 1970.
 		Epoch:    func(e string) string { return "TIMESTAMPDIFF(SECOND, '1970-01-01 00:00:00', " + e + ")" },
 		Hour:     func(e string) string { return "HOUR(" + e + ")" },
@@ -44,17 +45,17 @@ func MariaDBIn(prefix string) *Dialect {
 		},
 		// A list of literals is a range of the primary key; the statement is sent
 		// as it is, without a prepared one's second round trip.
-		DocKeys: func(keys []string) (string, []any) { return "r.id IN " + list(keys, Quote), nil },
+		DocKeys: func(keys []string) (string, []any) { return "r.id IN " + flavour.List(keys, flavour.Quote), nil },
 	}
 }
 
-func binary(expr string) string { return "BINARY " + expr }
+func asBinary(expr string) string { return "BINARY " + expr }
 
 func either(expr string, values []string) string {
 	if len(values) == 1 {
-		return expr + " = " + Quote(values[0])
+		return expr + " = " + flavour.Quote(values[0])
 	}
-	return expr + " IN " + list(values, Quote)
+	return expr + " IN " + flavour.List(values, flavour.Quote)
 }
 
 // entryColumns are the members of an entry that a question needs, with their
@@ -78,24 +79,24 @@ func entryColumns(used []question.Column) string {
 	return strings.Join(out, ", ")
 }
 
-// MariaDBIdent quotes an identifier.
-func MariaDBIdent(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
+// ident quotes an identifier.
+func ident(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
 
-// mariadbReserved are the server's own databases.
-var mariadbReserved = [...]string{"mysql", "sys", "information_schema", "performance_schema"} //nolint:gochecknoglobals // a constant table
+// reserved are the server's own databases.
+var reserved = [...]string{"mysql", "sys", "information_schema", "performance_schema"} //nolint:gochecknoglobals // a constant table
 
-// MariaDBRecords is the database of tables of records under keys, without its
+// recordsDatabase is the database of tables of records under keys, without its
 // prefix; a subset of that name has its database under another.
-const MariaDBRecords = "ycsb"
+const recordsDatabase = "ycsb"
 
-// MariaDBName is the name of a subset's database without its prefix. What a
+// databaseName is the name of a subset's database without its prefix. What a
 // name cannot hold (characters beyond the basic plane, NUL, a blank at the
 // end, no character at all) is written as ^ and its number in hexadecimal;
 // most names of subsets stay as they are.
-func MariaDBName(prefix, subset string) string {
+func databaseName(prefix, subset string) string {
 	var b strings.Builder
-	if lower := strings.ToLower(subset); lower == MariaDBRecords || prefix == "" && (subset == "" || slices.Contains(mariadbReserved[:], lower)) {
-		b.WriteString(escapedName)
+	if lower := strings.ToLower(subset); lower == recordsDatabase || prefix == "" && (subset == "" || slices.Contains(reserved[:], lower)) {
+		b.WriteString(flavour.Escaped)
 	}
 	for i, r := range subset {
 		switch {
@@ -110,9 +111,9 @@ func MariaDBName(prefix, subset string) string {
 	return b.String()
 }
 
-// MariaDBSubset is the inverse of MariaDBName.
-func MariaDBSubset(name string) string {
-	name = strings.TrimPrefix(name, escapedName)
+// databaseSubset is the inverse of databaseName.
+func databaseSubset(name string) string {
+	name = strings.TrimPrefix(name, flavour.Escaped)
 	var b strings.Builder
 	for name != "" {
 		before, after, found := strings.Cut(name, "^")

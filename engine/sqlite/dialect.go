@@ -1,22 +1,24 @@
-package flavour
+package sqlite
 
 import (
 	"encoding/json"
 	"strings"
+
+	"barograph/flavour"
 )
 
-// SQLite is SQLite's dialect: tables named subset/table, ISO text for times,
+// dialect is SQLite's dialect: tables named subset/table, ISO text for times,
 // documents as JSONB.
-func SQLite() *Dialect {
-	table := func(subset, table string) string { return Ident(SQLiteName(subset, table)) }
-	return &Dialect{
+func dialect() *flavour.Dialect {
+	table := func(subset, table string) string { return flavour.Ident(tableName(subset, table)) }
+	return &flavour.Dialect{
 		Name:  "sqlite",
 		Table: table,
 		// SQLite has no BINARY; a cast to TEXT compares bytewise under the
 		// BINARY collation and stands between a column and every index.
 		Binary:        func(e string) string { return "CAST(" + e + " AS TEXT)" },
-		BinaryLiteral: Quote,
-		DateTime:      func(v int64) string { return Quote(dateTime(v)) },
+		BinaryLiteral: flavour.Quote,
+		DateTime:      func(v int64) string { return flavour.Quote(flavour.DateTime(v)) },
 		Fence:         " LIMIT -1", // a selection with a limit, even of none, is computed once; see docs/decisions
 		Epoch:         func(e string) string { return "unixepoch(" + e + ")" },
 		// jsonb_each hands an entry on as JSONB; json_each would write it as
@@ -41,26 +43,26 @@ func keyArray(keys []string) (string, []any) {
 	return "r.id IN (SELECT value FROM json_each(?))", []any{string(text)}
 }
 
-// SQLiteName is the name of a subset's table: subset/table. SQLite does not
+// tableName is the name of a subset's table: subset/table. SQLite does not
 // tell A from a in names and keeps names that begin with sqlite_ for itself;
-// both are escaped as in DuckDBSchema. Most names of subsets stay as they are.
-func SQLiteName(subset, table string) string {
-	s := escapeCase(subset)
+// both are escaped as in DuckDB's schemas. Most names of subsets stay as they are.
+func tableName(subset, table string) string {
+	s := flavour.EscapeCase(subset)
 	if strings.HasPrefix(s, "sqlite_") {
-		s = escapedName + s
+		s = flavour.Escaped + s
 	}
 	return s + "/" + table
 }
 
-// SQLiteSubset is the inverse: the subset of a table's name, which ends in
+// tableSubset is the inverse: the subset of a table's name, which ends in
 // "/" and table; ok is false for another table.
-func SQLiteSubset(name, table string) (subset string, ok bool) {
+func tableSubset(name, table string) (subset string, ok bool) {
 	s, ok := strings.CutSuffix(name, "/"+table)
 	if !ok {
 		return "", false
 	}
-	if rest, escaped := strings.CutPrefix(s, escapedName); escaped {
+	if rest, escaped := strings.CutPrefix(s, flavour.Escaped); escaped {
 		s = rest
 	}
-	return unescapeCase(s), true
+	return flavour.UnescapeCase(s), true
 }

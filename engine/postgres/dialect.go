@@ -1,24 +1,26 @@
-package flavour
+package postgres
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/zeebo/xxh3"
 
 	"barograph/design"
+	"barograph/flavour"
 	"barograph/record"
 )
 
-// Postgres is PostgreSQL's dialect: a schema per subset, timestamp columns,
+// dialect is PostgreSQL's dialect: a schema per subset, timestamp columns,
 // documents with their entries as JSONB.
-func Postgres() *Dialect {
-	table := func(subset, table string) string { return Ident(PostgresSchema(subset)) + "." + table }
+func dialect() *flavour.Dialect {
+	table := func(subset, table string) string { return flavour.Ident(schemaName(subset)) + "." + table }
 	from := func(subset, t, entries, where string) string {
-		return table(subset, t) + " AS r, jsonb_to_recordset(" + entries + ") AS d(" + postgresEntry(t) + ")\n   WHERE " + where
+		return table(subset, t) + " AS r, jsonb_to_recordset(" + entries + ") AS d(" + entry(t) + ")\n   WHERE " + where
 	}
-	return &Dialect{
+	return &flavour.Dialect{
 		Name:       "postgres",
 		NullsFirst: " NULLS FIRST",
 		Table:      table,
@@ -28,7 +30,7 @@ func Postgres() *Dialect {
 		// between a column and every index.
 		Binary:        func(e string) string { return "convert_to(CAST(" + e + " AS text), 'UTF8')" },
 		BinaryLiteral: byteLiteral,
-		DateTime:      func(v int64) string { return "TIMESTAMP " + Quote(dateTime(v)) },
+		DateTime:      func(v int64) string { return "TIMESTAMP " + flavour.Quote(flavour.DateTime(v)) },
 		Real:          func(e string) string { return "CAST(" + e + " AS double precision)" },
 		Epoch:         func(e string) string { return "extract(epoch FROM " + e + ")::bigint" },
 		DocFrom:       func(subset, t, where string) string { return from(subset, t, "r.data", where) },
@@ -38,13 +40,13 @@ func Postgres() *Dialect {
 			}
 			picked := make([]string, len(leads))
 			for i, lead := range leads {
-				picked[i] = "@.fcst_lead == " + whole(int64(lead))
+				picked[i] = "@.fcst_lead == " + strconv.Itoa(int(lead))
 			}
 			return from(subset, t, "jsonb_path_query_array(r.data, '$[*] ? ("+strings.Join(picked, " || ")+")')", where)
 		},
 		DocAnd:   "\n     AND ",
 		DocField: func(f string) string { return "r." + f },
-		DocEntry: func(c string) string { return "d." + Ident(c) },
+		DocEntry: func(c string) string { return "d." + flavour.Ident(c) },
 		DocKeys: func(keys []string) (string, []any) {
 			return "r.id = ANY($1)", []any{keys}
 		},
@@ -57,12 +59,12 @@ func Postgres() *Dialect {
 const fewLeads = 4
 
 // byteLiteral writes a text as bytes; in that form a backslash is written twice.
-func byteLiteral(s string) string { return Quote(strings.ReplaceAll(s, `\`, `\\`)) + "::bytea" }
+func byteLiteral(s string) string { return flavour.Quote(strings.ReplaceAll(s, `\`, `\\`)) + "::bytea" }
 
-// postgresEntry lists the members of the entries of a table of documents, with
+// entry lists the members of the entries of a table of documents, with
 // their types: a list of columns unnests an entry in one pass, and a number
 // gets its type without a cast of its own.
-func postgresEntry(table string) string {
+func entry(table string) string {
 	cols := []string{"fcst_lead integer", "fcst_valid_end bigint", "obs_lead integer", "obs_valid_beg bigint", "obs_valid_end bigint"}
 	for _, t := range record.Types() {
 		if design.DocTable(t) != table {
@@ -73,28 +75,28 @@ func postgresEntry(table string) string {
 			if c.Kind == record.Text {
 				kind = `text COLLATE "C"`
 			}
-			cols = append(cols, Ident(c.Name)+" "+kind)
+			cols = append(cols, flavour.Ident(c.Name)+" "+kind)
 		}
 	}
 	return strings.Join(cols, ", ")
 }
 
-// postgresName is the most bytes that a name may have in PostgreSQL.
-const postgresName = 63
+// longestName is the most bytes that a name may have in PostgreSQL.
+const longestName = 63
 
-// PostgresSchema is the schema of a subset: its own name, but for those that
+// schemaName is the schema of a subset: its own name, but for those that
 // PostgreSQL keeps for itself or cannot hold, which are marked by a ^ in front;
 // a long one is cut and gets its digest.
-func PostgresSchema(subset string) string {
+func schemaName(subset string) string {
 	switch {
-	case len(subset) > postgresName-2:
-		cut := subset[:postgresName-len("^0123456789abcdef_")]
+	case len(subset) > longestName-2:
+		cut := subset[:longestName-len("^0123456789abcdef_")]
 		for !utf8.ValidString(cut) && cut != "" {
 			cut = cut[:len(cut)-1]
 		}
 		return fmt.Sprintf("^%016x_%s", xxh3.HashString(subset), cut)
 	case subset == "", subset == "information_schema", strings.HasPrefix(subset, "pg_"), strings.HasPrefix(subset, "^"):
-		return escapedName + subset
+		return flavour.Escaped + subset
 	}
 	return subset
 }

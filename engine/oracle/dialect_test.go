@@ -1,19 +1,23 @@
-package flavour
+package oracle
 
 import (
 	"strings"
 	"testing"
 
 	"barograph/design"
+	"barograph/enginetest"
+	"barograph/flavour"
 	"barograph/question"
 	"barograph/record"
 )
 
-func TestOracleNames(t *testing.T) {
+func TestDialect(t *testing.T) { enginetest.Dialect(t, Driver(), dialect(), *update) }
+
+func TestNames(t *testing.T) {
 	long := strings.Repeat("é", 60)
 	names := map[string]string{}
 	for _, subset := range []string{"", "a", "A", `a"b`, "a^qb", "^", "^^", "a/b", long, long + "x", "x" + long, "^" + strings.Repeat("m", 79), strings.Repeat("m", 80), strings.Repeat("m", 81)} {
-		name := OracleName(subset, "line_data_probrirw_stat_header_id_idx")
+		name := objectName(subset, "line_data_probrirw_stat_header_id_idx")
 		if len(name) > 128 || strings.ContainsAny(name, "\"\x00") || strings.ToValidUTF8(name, "") != name {
 			t.Errorf("%q: Oracle takes no name %q", subset, name)
 		}
@@ -22,14 +26,14 @@ func TestOracleNames(t *testing.T) {
 		}
 		names[name] = subset
 	}
-	if got := OracleName("mv_gfs", "stat_header"); got != "mv_gfs/stat_header" {
+	if got := objectName("mv_gfs", "stat_header"); got != "mv_gfs/stat_header" {
 		t.Errorf("got %s", got)
 	}
 }
 
-// TestOracleTraps: an empty text is NULL, which equals nothing, and a list has
+// TestDialectTraps: an empty text is NULL, which equals nothing, and a list has
 // at most 1,000 members.
-func TestOracleTraps(t *testing.T) {
+func TestDialectTraps(t *testing.T) {
 	q, err := question.Find("test_1")
 	if err != nil {
 		t.Fatal(err)
@@ -42,43 +46,43 @@ func TestOracleTraps(t *testing.T) {
 		in.Lead = append(in.Lead, 3600*lead)
 	}
 	for _, tc := range []struct {
-		design  design.Name
-		flavour Name
-		want    []string
+		design design.Name
+		how    flavour.Name
+		want   []string
 	}{
-		{design.Normalized, MetviewerSQL, []string{"WHERE h.model || '' IS NULL", "(h.vx_mask || '' IS NULL OR h.vx_mask || '' IN ('G2/NHX', 'G2/SHX'))", "'9990000')\n       OR ld.fcst_lead || '' IN ('10000000'"}},
-		{design.Normalized, SQL, []string{"h.model IS NULL", "(h.vx_mask IS NULL OR h.vx_mask IN ('G2/NHX', 'G2/SHX'))"}},
-		{design.Document, EpochRange, []string{"r.model IS NULL", "r.vx_mask NULLS FIRST", ", 3596400)\n       OR d.fcst_lead IN (3600000, "}},
+		{design.Normalized, flavour.MetviewerSQL, []string{"WHERE h.model || '' IS NULL", "(h.vx_mask || '' IS NULL OR h.vx_mask || '' IN ('G2/NHX', 'G2/SHX'))", "'9990000')\n       OR ld.fcst_lead || '' IN ('10000000'"}},
+		{design.Normalized, flavour.SQL, []string{"h.model IS NULL", "(h.vx_mask IS NULL OR h.vx_mask IN ('G2/NHX', 'G2/SHX'))"}},
+		{design.Document, flavour.EpochRange, []string{"r.model IS NULL", "r.vx_mask NULLS FIRST", ", 3596400)\n       OR d.fcst_lead IN (3600000, "}},
 	} {
-		p, err := Put(Oracle(), tc.design, tc.flavour, in, design.NewCatalog("a"))
+		p, err := flavour.Put(dialect(), tc.design, tc.how, in, design.NewCatalog("a"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, w := range tc.want {
 			if !strings.Contains(p.Text, w) {
-				t.Errorf("%s %s lacks %q", tc.design, tc.flavour, w)
+				t.Errorf("%s %s lacks %q", tc.design, tc.how, w)
 			}
 		}
 		for _, bad := range []string{"= ''", "('',", "('')", " % "} {
 			if strings.Contains(p.Text, bad) {
-				t.Errorf("%s %s has %q", tc.design, tc.flavour, bad)
+				t.Errorf("%s %s has %q", tc.design, tc.how, bad)
 			}
 		}
 		for l := range strings.SplitSeq(p.Text, " IN (") {
 			if list, _, _ := strings.Cut(l, ")"); strings.Count(list, ",") >= 1000 {
-				t.Errorf("%s %s has a list of %d", tc.design, tc.flavour, strings.Count(list, ",")+1)
+				t.Errorf("%s %s has a list of %d", tc.design, tc.how, strings.Count(list, ",")+1)
 			}
 		}
 	}
 }
 
 // Records of VSDB and of MET beside records without a version: the last are no VSDB.
-func TestOracleVersions(t *testing.T) {
+func TestDialectVersions(t *testing.T) {
 	q, err := question.Find("test_1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := catalog(t)
+	c := enginetest.CasesCatalog(t)
 	in := q.In("a")
 	b := &record.Batch{}
 	b.Reset(in.Type, "")
@@ -89,7 +93,7 @@ func TestOracleVersions(t *testing.T) {
 		b.Num[k] = append(b.Num[k], 1)
 	}
 	c.Add(b)
-	p, err := Put(Oracle(), design.Normalized, SQL, in, c)
+	p, err := flavour.Put(dialect(), design.Normalized, flavour.SQL, in, c)
 	if err != nil {
 		t.Fatal(err)
 	}
