@@ -19,7 +19,7 @@ require (
 	github.com/mattn/go-sqlite3 v1.14.52
 	github.com/opencontainers/runtime-spec v1.3.0
 	github.com/parquet-go/parquet-go v0.32.0
-	github.com/prometheus/procfs v0.10.1
+	github.com/prometheus/procfs v0.23.0
 	github.com/redis/go-redis/v9 v9.23.0
 	github.com/shirou/gopsutil/v4 v4.26.10
 	github.com/sijms/go-ora/v2 v2.9.0

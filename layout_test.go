@@ -50,6 +50,7 @@ var allowed = map[string][]string{
 	"engine/dry/pairs":        {"engine"},
 	"engine/mongodb/ferretdb": {},
 	"engine/all":              {"engine", "engine/*"},
+	"engine/new":              {},
 
 	"enginetest":          {"record", "question", "answer", "design", "flavour", "engine", "engine/sqlengine", "load", "synth", "lab", "formats", "formats/*"},
 	"enginetest/scantest": {"engine", "enginetest", "synth/tpcds"},
@@ -61,7 +62,7 @@ var allowed = map[string][]string{
 	"run":       {"measure", "answer"},
 
 	"measure/pace":       {"measure"},
-	"workload/ycsb":      {"engine", "measure", "measure/pace", "run", "workload/ycsb/dist"},
+	"workload/ycsb":      {"answer", "engine", "lab", "measure", "measure/pace", "run", "workload/ycsb/dist"},
 	"workload/ycsb/dist": {},
 
 	"workload/*": {"record", "stat", "formats", "formats/shef", "synth", "question", "answer", "design", "flavour", "engine", "load", "lab", "measure", "measure/pace", "run"},

@@ -11,22 +11,6 @@ import (
 	"barograph/record"
 )
 
-// Proof says that an answer was compared with the reference, value by value
-// and row by row, and is equal. Only the comparisons of this package make one.
-type Proof struct {
-	digest Digest
-	rows   int
-}
-
-// Digest is the digest of the answer that was proven.
-func (p Proof) Digest() Digest { return p.digest }
-
-// Rows is the number of rows that were proven.
-func (p Proof) Rows() int { return p.rows }
-
-// Valid is false for the zero Proof, which proves nothing.
-func (p Proof) Valid() bool { return p.digest != Digest{} }
-
 // MaxDiffs is the number of differing rows that a Diff keeps.
 const MaxDiffs = 10
 
@@ -47,6 +31,9 @@ type DiffRow struct {
 
 // Error prints the problem and the first differing rows, one a line.
 func (d *Diff) Error() string {
+	if d.WantRows+d.GotRows+d.Missing+d.Extra == 0 {
+		return d.Problem // no rows were compared
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (%d rows expected, %d came; %d missing, %d that should not be there)", d.Problem, d.WantRows, d.GotRows, d.Missing, d.Extra)
 	for _, r := range d.Rows {
@@ -75,7 +62,7 @@ func Compare(want, got *Answer) (Proof, error) {
 	}
 	if want.Rows == got.Rows {
 		if k, i := firstDifference(want, got); k < 0 {
-			return Proof{digest: want.Digest(), rows: want.Rows}, nil
+			return Proof{EveryValue, want.Digest(), want.Rows}, nil
 		} else if d := orderOnly(want, got, i); d != nil {
 			return Proof{}, d
 		}
@@ -87,9 +74,9 @@ func Compare(want, got *Answer) (Proof, error) {
 // that of the data: equal digests of 128 bits, and as many records.
 func CompareRecords(want, got record.Digest) (Proof, error) {
 	if want != got {
-		return Proof{}, fmt.Errorf("it holds %d records with digest %s, the data %d with digest %s", got.Records, got, want.Records, want)
+		return Proof{}, &Diff{Problem: fmt.Sprintf("it holds %d records with digest %s, the data %d with digest %s", got.Records, got, want.Records, want)}
 	}
-	return Proof{digest: Digest{Hi: want.Hi, Lo: want.Lo}, rows: int(want.Records)}, nil
+	return Proof{DigestAlone, Digest{Hi: want.Hi, Lo: want.Lo}, int(want.Records)}, nil
 }
 
 // shape returns a Diff if got has other columns than want, or columns that are
@@ -125,7 +112,7 @@ func CompareDigest(want *Answer, got Digest, rows int) (Proof, error) {
 		problem := fmt.Sprintf("the answer's digest is %s, the reference's %s", FormatDigest(got), FormatDigest(d))
 		return Proof{}, &Diff{Problem: problem, WantRows: want.Rows, GotRows: rows}
 	}
-	return Proof{digest: got, rows: want.Rows}, nil
+	return Proof{DigestAlone, got, want.Rows}, nil
 }
 
 // length is the number of values of column k.

@@ -2,7 +2,10 @@ package design
 
 import (
 	"cmp"
+	"fmt"
+	"io"
 	"slices"
+	"text/tabwriter"
 )
 
 // Conflict is a record to which two lines give different values.
@@ -41,4 +44,34 @@ func (c *Catalog) Note(one Conflict) {
 	if len(c.Conflicts) > MaxConflicts {
 		c.Conflicts, c.MoreConflicts = c.Conflicts[:MaxConflicts], true
 	}
+}
+
+// ConflictsText writes the list of conflicts as a table.
+func (c *Catalog) ConflictsText(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "does not stand\tstands\tby\trecord, and the first difference")
+	for _, one := range c.Conflicts {
+		by := "choice"
+		if one.Refused {
+			by = "refusal"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", one.Dropped, one.Stands, by, one.What)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	more := ""
+	if c.MoreConflicts {
+		more = ", and more that were not kept"
+	}
+	_, err := fmt.Fprintf(out, "%d conflicts%s\n", len(c.Conflicts), more)
+	return err
+}
+
+// String is "file:line".
+func (l Line) String() string {
+	if l.File == "" {
+		return "a file that is not there any more"
+	}
+	return fmt.Sprintf("%s:%d", l.File, l.Line)
 }

@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"barograph/fault"
@@ -90,6 +92,37 @@ func (t *Table) Check() error {
 		seen[strings.ToLower(f)] = true
 	}
 	return nil
+}
+
+// Choose checks names and layout of a table that an engine is to open. Where no
+// layout is given it becomes the driver's first.
+func (t *Table) Choose(d Driver) error {
+	if t.Layout == "" {
+		t.Layout = d.Layouts[0]
+	}
+	if !slices.Contains(d.Layouts, t.Layout) {
+		return fmt.Errorf("%s lays tables out as %v, not as %s: %w", d.Scheme, d.Layouts, t.Layout, ErrNoDesign)
+	}
+	return t.Check()
+}
+
+// Absent is the error of a table that does not exist; nil where it is to be made.
+func (t *Table) Absent(readOnly bool) error {
+	switch {
+	case !t.Make:
+		return &fault.Error{Setting: "table " + t.Name, Problem: "does not exist", Cure: "load it first"}
+	case readOnly:
+		return ErrReadOnly
+	}
+	return nil
+}
+
+// Fits checks the fields that a table was made with.
+func (t *Table) Fits(made []string) error {
+	if slices.Equal(made, t.Fields) {
+		return nil
+	}
+	return &fault.Error{Setting: "fieldcount", Problem: fmt.Sprintf("the table has the fields %q, not %q", made, t.Fields), Cure: "give what it was loaded with"}
 }
 
 func plain(name string) bool {

@@ -45,7 +45,7 @@ func (c Config) runKV(t *testing.T) {
 			defer r.Close()
 			t.Run("history", func(t *testing.T) {
 				steps := 300
-				if c.Brief && !Nightly() {
+				if c.thin() {
 					steps = 100
 				}
 				for seed := range c.repetitions(t, 3, 1) {

@@ -33,7 +33,8 @@ type Config struct {
 	// Brief is for a server that takes seconds to start, or to answer: whatever
 	// the suite repeats, kills and random questions, it repeats as on every day,
 	// also at night; and by day all but the first design are loaded and asked
-	// the cases alone.
+	// the cases alone, and of the first one only the cases are asked in every
+	// flavour, other questions in one after the other.
 	Brief bool
 
 	// Again is for an engine whose suite runs on another server, or with another
@@ -72,7 +73,7 @@ func Run(t *testing.T, cfg Config) {
 	for i, d := range slices.Sorted(maps.Keys(cfg.Driver.Offers)) {
 		s := &suite{Config: cfg, design: d, flavours: cfg.Driver.Offers[d], root: t.Name()}
 		t.Run("design="+string(d), func(t *testing.T) {
-			if cfg.Brief && i > 0 && !Nightly() {
+			if cfg.thin() && i > 0 {
 				t.Run("load", s.load)
 				t.Run("cases", s.wholeCases)
 				return
@@ -97,6 +98,7 @@ type suite struct {
 	design   design.Name
 	flavours []flavour.Name
 	root     string // name of the test that called Run
+	turn     int    // of the flavours, where they have it in turn
 }
 
 func (s *suite) run(t *testing.T) {
@@ -176,6 +178,9 @@ func setting(t *testing.T, name string) int {
 
 // Nightly reports whether the suite runs in full; see EnvSoak.
 func Nightly() bool { return os.Getenv(EnvSoak) != "" }
+
+// thin reports whether the suite leaves out what it repeats; see Brief.
+func (c Config) thin() bool { return c.Brief && !Nightly() }
 
 // AtNight skips by day a test that takes minutes; why says what of it is tested by day.
 func AtNight(t testing.TB, why string) {

@@ -27,7 +27,7 @@ func RunServer(t *testing.T, cfg Config, l *lab.Lab) {
 	}
 	t.Run("records of a killed server", func(t *testing.T) { RunKilledRecords(t, cfg, l) })
 	designs := slices.Sorted(maps.Keys(cfg.Driver.Offers))
-	if cfg.Brief && !Nightly() {
+	if cfg.thin() {
 		designs = designs[:1]
 	}
 	for _, d := range designs {

@@ -19,11 +19,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// Cell is what a text becomes as a cell of CSV: Plain or Spreadsheet.
+// Cell is what a text becomes as a cell of CSV, such as Spreadsheet.
 type Cell func(text string) string
-
-// Plain leaves it as it is.
-func Plain(text string) string { return text }
 
 // Spreadsheet puts an apostrophe before a text that a spreadsheet would run as a
 // formula; numbers stay what they are.

@@ -25,7 +25,7 @@ type Dialect struct {
 
 	Sorted func(expr string) string // what to sort a text by, in the designs normalized and document; nil = Bytewise there, or the text itself
 
-	// What one engine has otherwise than all others (Oracle).
+	// What few engines have otherwise than all others.
 	EmptyIsNull bool                     // an empty text is NULL: it is asked for by IS NULL, and sorts first by NullsFirst
 	MaxList     int                      // the most members of a list behind IN; 0 = any number
 	Mod         func(a, b string) string // the rest of a division; nil = a % b
@@ -84,52 +84,13 @@ func Ident(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"
 
 func same(s string) string { return s }
 
-// DuckDB is DuckDB's dialect: a schema per subset, TIMESTAMP columns, documents
-// as rows with a list of structs.
-func DuckDB() *Dialect { return DuckDBIn("") }
-
-// DuckDBIn is DuckDB's dialect with the name of the attached database before
-// every table. It is needed where a subset has a database's name, as one does
-// that is called like its file: DuckDB finds that ambiguous.
-func DuckDBIn(database string) *Dialect {
-	table := func(subset, table string) string {
-		name := Ident(DuckDBSchema(subset)) + "." + table
-		if database != "" {
-			name = Ident(database) + "." + name
-		}
-		return name
-	}
-	return &Dialect{
-		Name:       "duckdb",
-		NullsFirst: " NULLS FIRST",
-		Table:      table,
-		// DuckDB has no BINARY; a cast to VARCHAR compares bytewise, and like
-		// METviewer's it stands between a column and every index or zone map.
-		Binary:        func(e string) string { return "CAST(" + e + " AS VARCHAR)" },
-		BinaryLiteral: Quote,
-		DateTime:      func(v int64) string { return "TIMESTAMP " + Quote(dateTime(v)) },
-		Epoch:         func(e string) string { return "epoch(" + e + ")::BIGINT" },
-		Hour:          func(e string) string { return "hour(" + e + ")" },
-		DocFrom: func(subset, t, where string) string {
-			return "(SELECT *, unnest(data) AS d FROM " + table(subset, t) + "\n      WHERE " + where + ") AS r"
-		},
-		DocAnd:   "\n   WHERE ",
-		DocField: func(f string) string { return f },
-		DocEntry: func(c string) string { return "d." + c },
-		// A list of literals becomes a mark join above a scan that has read all
-		// entries already; a semi join with a list passes its bounds down to the
-		// scan, and the text stays small. See docs/decisions.
-		DocKeys: func(keys []string) (string, []any) {
-			return "id IN (SELECT unnest($1::VARCHAR[]))", []any{keys}
-		},
-	}
-}
-
-func dateTime(epoch int64) string { return time.Unix(epoch, 0).UTC().Format(time.DateTime) }
+// DateTime writes a time as METviewer does: 2019-01-01 06:00:00.
+func DateTime(epoch int64) string { return time.Unix(epoch, 0).UTC().Format(time.DateTime) }
 
 func iso(epoch int64) string { return time.Unix(epoch, 0).UTC().Format(design.ISO) }
 
-func list[T any](items []T, f func(T) string) string { return listIn([2]string{}, items, f) }
+// List writes a list of values in parentheses.
+func List[T any](items []T, f func(T) string) string { return listIn([2]string{}, items, f) }
 
 // listIn writes a list between the dialect's brackets.
 func listIn[T any](brackets [2]string, items []T, f func(T) string) string {

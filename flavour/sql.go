@@ -198,7 +198,7 @@ func (p *phrasing) normalized() (Phrase, error) {
 		}
 		binary, literal, equal = p.d.Binary, p.d.BinaryLiteral, nil
 		lead = func(v int64) string { return literal(whole(v)) }
-		moment = func(v int64) string { return literal(dateTime(v)) }
+		moment = func(v int64) string { return literal(DateTime(v)) }
 	}
 	where := p.fields(func(f record.Field) string { return binary(name(f)) }, literal, equal)
 	times, err := p.validTimes(binary("ld.fcst_valid_beg"), p.d.Epoch("ld.fcst_valid_beg"), moment)

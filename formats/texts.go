@@ -95,8 +95,9 @@ func (t *Texts) open(path string) (r io.ReadCloser, err error) {
 		return nil, err
 	}
 	b := bufio.NewReaderSize(r, 64<<10)
-	if head, err := b.Peek(2); err != nil || !bytes.Equal(head, []byte{0x1f, 0x8b}) {
-		return plain{b, r}, nil // an error comes again
+	head, _ := b.Peek(2) // an error comes again
+	if !bytes.Equal(head, []byte{0x1f, 0x8b}) {
+		return plain{b, r}, nil
 	}
 	z, err := gzip.NewReader(b)
 	if err != nil {
@@ -121,7 +122,7 @@ type text struct {
 
 func (x *text) Read(p []byte) (int, error) {
 	n, err := x.r.Read(p)
-	if err != nil && err != io.EOF && x.of.ctx.Err() == nil { //nolint:errorlint // io.Reader's word
+	if err != nil && err != io.EOF && x.of.ctx.Err() == nil {
 		x.of.tell(x.path, &fault.Error{File: x.path, Problem: "cannot be read to its end", Err: err, Cure: "check or fetch the file again"})
 		err = io.EOF
 	}

@@ -161,7 +161,7 @@ func (d *driver) call(ctx context.Context, t *target, args ...string) (string, e
 var (
 	executions = regexp.MustCompile(`execs: ([0-9]+)`)
 	failing    = regexp.MustCompile(`Failing input written to (\S+)`)
-	reason     = regexp.MustCompile(`(?m)^\s+(?:\S+_test\.go:\d+: .*|panic: .*|fuzzing process .*)$`)
+	reason     = regexp.MustCompile(`(?m)^\s+(?:\w+\.go:\d+: .*|fuzzing process .*)$`)
 )
 
 // slice fuzzes a target for a while.

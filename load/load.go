@@ -18,6 +18,7 @@ type Options struct {
 	Workers  int                 // files parsed at once; 0 = one per CPU
 	Window   int                 // records per commit at most; 0 = DefaultWindow
 	KeepLast bool                // a last line without a line end is whole; files with lines in quarantine are then read again
+	Parsed   *Parsed             // files that were read before; nil = none
 	Log      *slog.Logger        // nil = discard
 	Progress func(Progress)      // called after every batch and commit, from one goroutine
 	Reject   func(record.Reject) // called for every quarantined line, in order
@@ -79,7 +80,8 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 	}
 	r := &run{
 		archive: a, o: o, files: map[string]*engine.Mark{}, known: map[string]bool{}, all: len(paths),
-		rejects: map[string]*design.Quarantine{}, marks: map[string]engine.Mark{}, decided: map[record.Key]bool{}, holds: map[string]*design.Catalog{},
+		release: func(*record.Batch) {}, rejects: map[string]*design.Quarantine{}, marks: map[string]engine.Mark{},
+		decided: map[record.Key]bool{}, holds: map[string]*design.Catalog{},
 	}
 	r.sum.ByType, r.sum.LeftOut, r.sum.Cut = map[string]int64{}, map[string]int64{}, map[string]int64{}
 	marks, err := a.Marks(ctx, subset)
@@ -99,8 +101,11 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 	if err != nil {
 		return nil, err
 	}
-	r.window = newWindow(subset, r.meet)
-	err = Read(ctx, paths, Reading{Workers: o.Workers, KeepLast: o.KeepLast, Skip: func(d string) bool { return known[d] }},
+	if !o.Parsed.Kept() {
+		r.release = release
+	}
+	r.window = newWindow(subset, r.meet, r.release)
+	err = Read(ctx, paths, Reading{Workers: o.Workers, KeepLast: o.KeepLast, Parsed: o.Parsed, Skip: func(d string) bool { return known[d] }},
 		func(f *File, b *record.Batch) error { return r.batch(ctx, f, b) }, r.end)
 	if err == nil {
 		err = r.commit(ctx)
@@ -147,6 +152,8 @@ type run struct {
 	done    []*engine.Mark                // files that are whole with the next commit
 	stored  int64                         // records that commits said were new
 
+	release func(*record.Batch) // takes a batch that is not used any more
+
 	decided map[record.Key]bool        // of the window: records that replace other values of the archive, as was decided
 	holds   map[string]*design.Catalog // by digest: what files hold that were read to locate a value
 
@@ -157,7 +164,7 @@ type run struct {
 // batch takes one parsed batch of a file.
 func (r *run) batch(ctx context.Context, f *File, b *record.Batch) error {
 	if r.known[f.Digest] { // a copy of a file of this very load
-		release(b)
+		r.release(b)
 		return nil
 	}
 	m := r.mark(f)
@@ -171,7 +178,7 @@ func (r *run) batch(ctx context.Context, f *File, b *record.Batch) error {
 		}
 	}
 	if b.Len() == 0 {
-		release(b)
+		r.release(b)
 		return nil
 	}
 	r.sum.ByType[b.Type.Name] += int64(b.Len())

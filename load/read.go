@@ -38,6 +38,7 @@ type Reading struct {
 	Workers  int                      // files parsed at once; 0 = one per CPU
 	Skip     func(digest string) bool // asked before a file is parsed; its records are then not read
 	KeepLast bool                     // a last line without a line end is whole, not quarantined
+	Parsed   *Parsed                  // kept by the first reading, used by the others; each must then keep its hands off what it was given
 
 	opener func() func(path string) (source, error) // nil = package formats; one call per worker
 }
@@ -177,16 +178,29 @@ func release(b *record.Batch) { pool.Put(b) }
 // parse reads one file and sends its batches. An error that concerns the file
 // alone is kept in f.Err.
 func (f *File) parse(ctx context.Context, o *Reading, open func(string) (source, error), waiting *gauge) error {
-	if f.Digest, f.Bytes, f.Err = fileDigest(f.Path); f.Err != nil {
+	kept, batches := o.Parsed.file(f.Path)
+	if kept != nil {
+		f.Digest, f.Bytes, f.Err = kept.Digest, kept.Bytes, kept.Err
+	} else if f.Digest, f.Bytes, f.Err = fileDigest(f.Path); f.Err != nil {
+		o.Parsed.end(f)
 		return nil
 	}
 	if f.Bytes > 0 && o.Skip != nil && o.Skip(f.Digest) { // archives of old hold empty files as loaded
 		f.skip = true
 		return nil
 	}
+	for _, b := range batches {
+		if err := f.send(ctx, b, waiting); err != nil {
+			return err
+		}
+	}
+	if kept != nil {
+		return nil
+	}
 	src, err := open(f.Path)
 	if err != nil {
 		f.Err = err
+		o.Parsed.end(f)
 		return nil
 	}
 	defer src.Close() //nolint:errcheck // nothing was written
@@ -202,15 +216,25 @@ func (f *File) parse(ctx context.Context, o *Reading, open func(string) (source,
 				}
 				f.Err = &fault.Error{File: f.Path, Line: line, Problem: "cannot be read to its end", Err: err, Cure: "check or fetch the file again; it is not marked as loaded"}
 			}
+			o.Parsed.end(f)
 			return nil
 		}
 		b = compact(b)
-		waiting.add(footprint(b))
-		select {
-		case f.batches <- b:
-		case <-ctx.Done():
-			return ctx.Err()
+		o.Parsed.add(f, b)
+		if err := f.send(ctx, b, waiting); err != nil {
+			return err
 		}
+	}
+}
+
+// send hands a batch to deliver.
+func (f *File) send(ctx context.Context, b *record.Batch, waiting *gauge) error {
+	waiting.add(footprint(b))
+	select {
+	case f.batches <- b:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 

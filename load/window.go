@@ -29,6 +29,8 @@ type window struct {
 	// meet is called for a record that stands in the window and is brought again;
 	// it reports whether the new values stand.
 	meet func(old, fresh engine.At) bool
+
+	release func(*record.Batch) // takes a batch that is not used any more
 }
 
 // maxBytes is the memory of a window that is committed even if it has few
@@ -55,9 +57,9 @@ func footprint(b *record.Batch) int {
 	return n
 }
 
-func newWindow(subset string, meet func(old, fresh engine.At) bool) *window {
+func newWindow(subset string, meet func(old, fresh engine.At) bool, release func(*record.Batch)) *window {
 	return &window{
-		subset: subset, dead: map[*record.Batch]map[int]bool{}, at: map[record.Key]engine.At{}, catalog: design.NewCatalog(subset), meet: meet,
+		subset: subset, dead: map[*record.Batch]map[int]bool{}, at: map[record.Key]engine.At{}, catalog: design.NewCatalog(subset), meet: meet, release: release,
 	}
 }
 
@@ -121,7 +123,7 @@ func (w *window) live(yield func(*record.Batch) bool) {
 // reset forgets everything and gives the memory back.
 func (w *window) reset() {
 	for _, b := range w.batches {
-		release(b)
+		w.release(b)
 	}
 	clear(w.batches)
 	clear(w.dead)

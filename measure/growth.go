@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -16,6 +17,37 @@ type Estimate struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
+}
+
+// estimateJSON is an estimate of which what is not known is null.
+type estimateJSON struct {
+	Value *float64 `json:"value"`
+	Low   *float64 `json:"low"`
+	High  *float64 `json:"high"`
+}
+
+// MarshalJSON writes what is not finite, which JSON lacks, as null.
+func (e Estimate) MarshalJSON() ([]byte, error) {
+	known := func(v *float64) *float64 {
+		if !isFinite(*v) {
+			return nil
+		}
+		return v
+	}
+	return json.Marshal(estimateJSON{known(&e.Value), known(&e.Low), known(&e.High)})
+}
+
+// UnmarshalJSON reads it; null is NaN.
+func (e *Estimate) UnmarshalJSON(text []byte) error {
+	*e = Estimate{math.NaN(), math.NaN(), math.NaN()}
+	var in estimateJSON
+	err := json.Unmarshal(text, &in)
+	for to, from := range map[*float64]*float64{&e.Value: in.Value, &e.Low: in.Low, &e.High: in.High} {
+		if from != nil {
+			*to = *from
+		}
+	}
+	return err
 }
 
 // Growth is how time grows with size: time = Factor · size^Exponent, a straight

@@ -1,8 +1,11 @@
 package measure_test
 
 import (
+	"encoding/json"
+	"errors"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"barograph/measure"
@@ -113,5 +116,19 @@ func TestUSLWithNoise(t *testing.T) {
 	}
 	if _, err := measure.FitUSL([]float64{1, 2, 2}, [][]float64{{1}, {2}, {2}}, 1); err == nil {
 		t.Error("two numbers of clients were taken for enough")
+	}
+}
+
+// What few repetitions leave unknown is null in JSON, and unknown when read.
+func TestEstimateInJSON(t *testing.T) {
+	for _, e := range []measure.Estimate{{1, 0.5, 2}, {1, math.NaN(), math.NaN()}, {1, 0, math.Inf(1)}} {
+		text, err := json.Marshal(e)
+		var got measure.Estimate
+		if err = errors.Join(err, json.Unmarshal(text, &got)); err != nil || got.Value != 1 {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if math.IsNaN(got.High) != (math.IsNaN(e.High) || math.IsInf(e.High, 1)) || strings.Contains(string(text), "null") != math.IsNaN(got.High) {
+			t.Errorf("%v is %s, read as %v", e, text, got)
+		}
 	}
 }

@@ -117,3 +117,21 @@ func readInterval(head, line string) (Interval, error) {
 		Histogram: &Histogram{hdr: h},
 	}, nil
 }
+
+// Packed is a histogram as a log holds it: compressed, as base64.
+type Packed string
+
+// Pack packs a histogram.
+func (h *Histogram) Pack() (Packed, error) {
+	text, err := h.hdr.EncodeV2()
+	return Packed(text), err
+}
+
+// Histogram unpacks it.
+func (p Packed) Histogram() (*Histogram, error) {
+	h, err := hdrhistogram.Decode([]byte(p))
+	if err != nil {
+		return nil, fmt.Errorf("read a histogram: %w", err)
+	}
+	return &Histogram{hdr: h}, nil
+}

@@ -140,20 +140,3 @@ func (h *Histogram) Supports(p float64) bool {
 	const rounding = 1e-9 // of 100 - 99.9
 	return float64(h.Count())*(100-p)/100 >= 1-rounding
 }
-
-// Bucket is a non-empty range of a histogram.
-type Bucket struct {
-	From, To time.Duration // both included
-	Count    int64
-}
-
-// Buckets returns the non-empty ranges from short to long, for plots.
-func (h *Histogram) Buckets() []Bucket {
-	var out []Bucket
-	for _, b := range h.hdr.Distribution() {
-		if b.Count > 0 {
-			out = append(out, Bucket{time.Duration(b.From), time.Duration(b.To), b.Count})
-		}
-	}
-	return out
-}

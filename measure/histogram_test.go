@@ -217,3 +217,20 @@ func FuzzReadLog(f *testing.F) {
 		}
 	})
 }
+
+// Bucket is a non-empty range of a histogram.
+type Bucket struct {
+	From, To time.Duration // both included
+	Count    int64
+}
+
+// Buckets returns the non-empty ranges from short to long, to compare.
+func (h *Histogram) Buckets() []Bucket {
+	var out []Bucket
+	for _, b := range h.hdr.Distribution() {
+		if b.Count > 0 {
+			out = append(out, Bucket{time.Duration(b.From), time.Duration(b.To), b.Count})
+		}
+	}
+	return out
+}

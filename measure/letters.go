@@ -88,3 +88,21 @@ func letter(i int) string {
 	}
 	return "(" + strconv.Itoa(i) + ")"
 }
+
+// Groups returns the letters of samples, in the order of their medians, each
+// pair of which is tested and all pairs corrected together; "" for all where no
+// pair differs, since samples so small could not show it.
+func Groups(samples [][]float64) []string {
+	n := len(samples)
+	var ps []float64
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			ps = append(ps, MannWhitney(samples[i], samples[j]))
+		}
+	}
+	holm := Holm(ps)
+	if !slices.ContainsFunc(holm, func(p float64) bool { return p < Alpha }) {
+		return make([]string, n)
+	}
+	return Letters(n, func(i, j int) bool { return holm[i*n-i*(i+1)/2+j-i-1] < Alpha })
+}

@@ -44,6 +44,13 @@ func MedianCI(xs []float64, level float64) MedianInterval {
 	return medianCI(finite(xs), level)
 }
 
+// MedianEstimate is the median with its interval at the level Confidence; both
+// ends are NaN where the sample is too small for one.
+func MedianEstimate(xs []float64) Estimate {
+	ci := MedianCI(xs, Confidence)
+	return Estimate{Value: Median(xs), Low: ci.Lo, High: ci.Hi}
+}
+
 // medianCI expects sorted, finite values.
 func medianCI(sorted []float64, level float64) MedianInterval {
 	n := len(sorted)

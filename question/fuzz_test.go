@@ -21,6 +21,7 @@ func FuzzParse(f *testing.F) {
 		"name: x\nline_type: SL1L2\nwhere: {model: [GFS], vx_mask: [G2/NHX]}\nfcst_valid_beg: {first: 2019-01-01, last: 2019-01-02, step: 6h}\nfcst_lead: [24, 1h30m, 0-48/6]\ncolumns: [fbar]\norder_by: [fcst_lead]\n",
 		"line_type: CTC\nfcst_valid_beg: {list: ['2019010100', 20190101_060000]}\nfcst_init_beg: {first: '2019-01-01 00:00:00', last: '2019-02-01', step: 24h}\nvalid_hour: [0, 12]\ninit_hour: [6]\ncolumns:\n- total\n- fy_oy\n",
 		"line_type: VL1L2\nfcst_lead: ['-12-12/4']\ncolumns: [uvffabar]\n",
+		"title: a b\nline_type: CTC\ncolumns: [total]\nfcst_lead: ['1']\n",
 		"line_type: {a: [b\n? - x\n: &a *a",
 	} {
 		f.Add([]byte(s))
@@ -37,10 +38,15 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%d leads, %d times, %v", len(q.Lead), len(q.Valid.Expand()), err)
 		}
 		var plain struct {
-			Lead []string `yaml:"fcst_lead"`
+			Name  string   `yaml:"name"`
+			Title string   `yaml:"title"`
+			Lead  []string `yaml:"fcst_lead"`
 		}
 		if err := yaml.Unmarshal(text, &plain); err != nil {
 			t.Fatal(err)
+		}
+		if q.Name != plain.Name || q.Title != plain.Title {
+			t.Errorf("%q, %q is read as %q, %q", plain.Name, plain.Title, q.Name, q.Title)
 		}
 		for _, item := range plain.Lead {
 			holds(t, q, item)

@@ -24,7 +24,7 @@ type used struct {
 	known                       bool // of the server
 }
 
-func usedBy(p *run.Point) used {
+func usedBy(p *point) used {
 	u := used{cores: float64(p.Machine.Cores), busy: p.Machine.Busy}
 	if wall := p.Client.Wall.Seconds(); wall > 0 {
 		u.client = (p.Client.User + p.Client.System).Seconds() / wall
@@ -35,31 +35,51 @@ func usedBy(p *run.Point) used {
 	return u
 }
 
-// Bottleneck says in a sentence made of a point's figures what held it back:
+// Bottleneck says what held a sample of a mix back.
+func Bottleneck(s run.Sample) string { return bottleneck(pointsOf([]run.Sample{s})[0]) }
+
+// bottleneck says in a sentence made of a point's figures what held it back:
 // the client, the server's CPU, the disk, locks, other work, or nothing.
-func Bottleneck(p *run.Point) string {
+func bottleneck(p *point) string {
 	u := usedBy(p)
 	if p.Verdict != run.Equal || u.cores == 0 || p.Client.Wall == 0 {
 		return "Not known."
 	}
-	if p.Place == "memory" {
+	busy := fmt.Sprintf("the machine’s %s cores were busy to %s %%", cores(u.cores), share(u.busy))
+	spent := "the client used " + cores(u.client)
+	if u.known {
+		spent += ", the server " + cores(u.server)
+	}
+	embedded, full, others := p.Place == "embedded", u.busy >= usedUp, u.busy*u.cores-u.client-u.server
+	switch wait := waits(p, busy); {
+	case p.Place == floorPlace:
 		return fmt.Sprintf("Client: there is no database; it used %s of %s cores.", cores(u.client), cores(u.cores))
+	case full && (u.known || embedded) && others > 0.35*u.busy*u.cores:
+		return fmt.Sprintf("Other work: of %s cores, busy to %s %%, %s, and something else %s; measure on a quiet machine.", cores(u.cores), share(u.busy), spent, cores(others))
+	case p.Target > 0 && p.Unstarted == 0 && p.Throughput > 0.99*p.Target:
+		return fmt.Sprintf("None: the target of %s operations/s was held; %s, %s.", number(p.Target), busy, spent)
+	case full && embedded:
+		return fmt.Sprintf("CPU: %s; the engine, which works inside the client, and the client used %s.", busy, cores(u.client))
+	case full && !u.known && u.client > 0.6*u.cores:
+		return fmt.Sprintf("Client: %s, and it used %s of them; give it more cores, or a machine of its own.", busy, cores(u.client))
+	case full && !u.known:
+		return fmt.Sprintf("CPU: %s; the client used %s. What the server used is not known: it is not this machine’s lab’s.", busy, cores(u.client))
+	case full && u.client > u.server:
+		return fmt.Sprintf("Client: %s; it used %s and the server %s. Put it on a machine of its own.", busy, cores(u.client), cores(u.server))
+	case full:
+		return fmt.Sprintf("Server CPU: %s; the server used %s and the client %s.", busy, cores(u.server), cores(u.client))
+	case wait != "":
+		return wait
+	case p.Machine.Disk > waitDisk:
+		return fmt.Sprintf("Disk: for %s %% of the time cores had nothing to do but wait for one; %s, %s.", share(p.Machine.Disk), busy, spent)
+	case embedded && p.Threads > 1 && u.client > 1-oneCore && u.client < 1+oneCore:
+		return fmt.Sprintf("One core: %s, %s; the engine does this work one at a time, so that more threads bring nothing.", busy, spent)
+	case embedded:
+		return fmt.Sprintf("Waiting inside the engine, for flushes or locks that it does not tell of: %s, %s.", busy, spent)
+	case p.Threads < 2*int(u.cores):
+		return fmt.Sprintf("Round trips: nothing was used up (%s, %s); each of %s waited for its answer, and more would bring more.", busy, spent, several(p.Threads, "worker"))
 	}
-	if others := u.busy*u.cores - u.client - u.server; u.busy >= usedUp && (u.known || p.Place == "embedded") && others > 0.35*u.busy*u.cores {
-		return fmt.Sprintf("Other work: of %s cores, busy to %s %%, the client used %s%s, and something else %s; measure on a quiet machine.",
-			cores(u.cores), share(u.busy), cores(u.client), u.serverWords(), cores(others))
-	}
-	if p.Target > 0 && p.Unstarted == 0 && p.Throughput > 0.99*p.Target {
-		return fmt.Sprintf("None: the target of %s operations/s was held; the machine’s %s cores were busy to %s %%, the client used %s%s.",
-			number(p.Target), cores(u.cores), share(u.busy), cores(u.client), u.serverWords())
-	}
-	if u.busy >= usedUp {
-		return u.cpu(p)
-	}
-	if words := waits(p); words != "" {
-		return words
-	}
-	return u.idle(p)
+	return fmt.Sprintf("Not found: %s, %s, and no kind of wait stood out among the server’s sessions.", busy, spent)
 }
 
 // share prints a share in percent.
@@ -73,32 +93,9 @@ func cores(v float64) string {
 	return strconv.FormatFloat(v, 'f', 2, 64)
 }
 
-func (u used) serverWords() string {
-	if !u.known {
-		return ""
-	}
-	return ", the server " + cores(u.server)
-}
-
-// cpu tells whose the cores were.
-func (u used) cpu(p *run.Point) string {
-	all := fmt.Sprintf("the machine’s %s cores were busy to %s %%", cores(u.cores), share(u.busy))
-	switch {
-	case p.Place == "embedded":
-		return fmt.Sprintf("CPU: %s; the engine, which works inside the client, and the client used %s.", all, cores(u.client))
-	case !u.known && u.client > 0.6*u.cores:
-		return fmt.Sprintf("Client: %s, and it used %s of them; give it more cores, or a machine of its own.", all, cores(u.client))
-	case !u.known:
-		return fmt.Sprintf("CPU: %s; the client used %s. What the server used is not known: it is not this machine’s lab’s.", all, cores(u.client))
-	case u.client > u.server:
-		return fmt.Sprintf("Client: %s; it used %s and the server %s. Put it on a machine of its own.", all, cores(u.client), cores(u.server))
-	}
-	return fmt.Sprintf("Server CPU: %s; the server used %s and the client %s.", all, cores(u.server), cores(u.client))
-}
-
 // waits tells what the server's sessions were found waiting for, where one
 // kind stands out; "" where none does.
-func waits(p *run.Point) string {
+func waits(p *point, busy string) string {
 	if p.Server == nil {
 		return ""
 	}
@@ -121,24 +118,7 @@ func waits(p *run.Point) string {
 		if kind.name == "disk" && p.Server.Local {
 			text += fmt.Sprintf("; %s/s were written", byteSize(float64(p.Server.Used.Written)/p.Client.Wall.Seconds()))
 		}
-		u := usedBy(p)
-		return text + fmt.Sprintf("; the machine’s %s cores were busy to %s %%.", cores(u.cores), share(u.busy))
+		return text + "; " + busy + "."
 	}
 	return ""
-}
-
-// idle tells what is left when the cores were not.
-func (u used) idle(p *run.Point) string {
-	all := fmt.Sprintf("the machine’s %s cores were busy to %s %%, the client used %s%s", cores(u.cores), share(u.busy), cores(u.client), u.serverWords())
-	switch {
-	case p.Machine.Disk > waitDisk:
-		return fmt.Sprintf("Disk: for %s %% of the time cores had nothing to do but wait for one; %s.", share(p.Machine.Disk), all)
-	case p.Place == "embedded" && p.Threads > 1 && u.client > 1-oneCore && u.client < 1+oneCore:
-		return fmt.Sprintf("One core: %s; the engine does this work one at a time, so that more threads bring nothing.", all)
-	case p.Place == "embedded":
-		return fmt.Sprintf("Waiting inside the engine, for flushes or locks that it does not tell of: %s.", all)
-	case p.Threads < 2*int(u.cores):
-		return fmt.Sprintf("Round trips: nothing was used up (%s); each of %s waited for its answer, and more would bring more.", all, several(p.Threads, "worker"))
-	}
-	return fmt.Sprintf("Not found: %s, and no kind of wait stood out among the server’s sessions.", all)
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,82 +13,51 @@ import (
 
 // Curves draws a verification plot as SVG: against the lead, the pressure
 // level or the valid time.
-func Curves(c *run.Curves) ([]byte, error) { return drawCurves(c, 0) }
+func Curves(c *run.Curves) ([]byte, error) { return drawnCurves{c, 0}.SVG() }
 
-// drawCurves draws with a width in px; 0 is that of a picture of its own.
-func drawCurves(c *run.Curves, width int) ([]byte, error) {
+// drawnCurves are a verification plot of a width in px; 0 is that of a picture
+// of its own.
+type drawnCurves struct {
+	*run.Curves
+	width int
+}
+
+// SVG draws the plot; it fails for an axis that it does not know.
+func (d drawnCurves) SVG() ([]byte, error) {
+	c := d.Curves
+	axes := map[run.Axis]struct {
+		by    plot.Coordinate
+		label string
+	}{
+		run.ByLead: {plot.Leads, "forecast lead (h)"}, run.ByValidHour: {plot.Leads, "hour of the valid time (UTC)"}, run.ByInitHour: {plot.Leads, "hour of the initial time (UTC)"},
+		run.ByThresh: {plot.Numbers, "threshold (unit of the variable)"}, run.ByLevel: {plot.Levels, "pressure (hPa)"}, run.ByTime: {plot.Times, "valid time (UTC)"}, run.ByInit: {plot.Times, "initial time (UTC)"},
+	}
+	axis, ok := axes[c.Axis]
+	if !ok {
+		return nil, &fault.Error{Setting: "plots/" + c.Case + ".json: axis", Problem: fmt.Sprintf("%q is no axis", c.Axis),
+			Cure: "write the name of an independent variable, e.g. " + string(run.ByLead)}
+	}
 	label := statName(c.Stat)
 	if c.Unit != "" && c.Unit != "1" {
 		label += " (" + c.Unit + ")"
 	}
-	note := c.Note
+	l := plot.Lines{Frame: plot.Frame{Title: c.Title, Subtitle: c.Case + " · " + c.Stat, Caption: c.Note, Width: d.width, XLabel: cmp.Or(c.XLabel, axis.label), YLabel: cmp.Or(c.YLabel, label)},
+		By: axis.by, References: references(c.Stat)}
+	if axis.by == plot.Levels { // the statistic runs to the right
+		l.XLabel, l.YLabel = l.YLabel, l.XLabel
+		if d.width == curveWidth {
+			l.Height = profileHeight
+		}
+	}
 	ribbons := len(c.Series) <= plot.Hues
 	if !ribbons {
-		note += "; intervals are left out here, since there are too many curves to see them"
+		l.Caption += "; intervals are left out here, since there are too many curves to see them"
 	}
-	frame := plot.Frame{Title: c.Title, Subtitle: c.Case + " · " + c.Stat, Caption: note, Width: width}
-	refs := references(c.Stat)
-	if c.YLabel != "" {
-		label = c.YLabel
+	for _, s := range c.Series {
+		lo, hi := band(s, ribbons)
+		l.Curves = append(l.Curves, plot.Curve{Name: s.Name, At: s.X, Value: s.Y, Lo: lo, Hi: hi})
 	}
-	axis := axisLabel(c.Axis)
-	if c.XLabel != "" {
-		axis = c.XLabel
-	}
-	switch c.Axis {
-	case run.ByLead, run.ByValidHour, run.ByInitHour, run.ByThresh:
-		frame.XLabel, frame.YLabel = axis, label
-		d := plot.DieOff{Frame: frame, References: refs, Linear: c.Axis == run.ByThresh}
-		for _, s := range c.Series {
-			lo, hi := band(s, ribbons)
-			d.Curves = append(d.Curves, plot.LeadCurve{Name: s.Name, Lead: s.X, Value: s.Y, Lo: lo, Hi: hi})
-		}
-		return d.SVG()
-	case run.ByLevel:
-		frame.XLabel, frame.YLabel = label, axis
-		if width == curveWidth {
-			frame.Height = profileHeight
-		}
-		p := plot.Profile{Frame: frame, References: refs}
-		for _, s := range c.Series {
-			lo, hi := band(s, ribbons)
-			p.Curves = append(p.Curves, plot.LevelCurve{Name: s.Name, Level: s.X, Value: s.Y, Lo: lo, Hi: hi})
-		}
-		return p.SVG()
-	case run.ByTime, run.ByInit:
-		frame.XLabel, frame.YLabel = axis, label
-		v := plot.ValidTime{Frame: frame, References: refs}
-		for _, s := range c.Series {
-			lo, hi := band(s, ribbons)
-			at := make([]int64, len(s.X))
-			for i, x := range s.X {
-				at[i] = int64(x)
-			}
-			v.Series = append(v.Series, plot.TimeSeries{Name: s.Name, Valid: at, Value: s.Y, Lo: lo, Hi: hi})
-		}
-		return v.SVG()
-	}
-	return nil, &fault.Error{Setting: "plots/" + c.Case + ".json: axis", Problem: fmt.Sprintf("%q is no axis", c.Axis),
-		Cure: "write the name of an independent variable, e.g. " + string(run.ByLead)}
-}
-
-// axisLabel is what stands at an axis, with its unit.
-func axisLabel(a run.Axis) string {
-	switch a {
-	case run.ByLead:
-		return "forecast lead (h)"
-	case run.ByLevel:
-		return "pressure (hPa)"
-	case run.ByInit:
-		return "initial time (UTC)"
-	case run.ByValidHour:
-		return "hour of the valid time (UTC)"
-	case run.ByInitHour:
-		return "hour of the initial time (UTC)"
-	case run.ByThresh:
-		return "threshold (unit of the variable)"
-	}
-	return "valid time (UTC)"
+	return l.SVG()
 }
 
 func band(s run.Series, shown bool) (lo, hi []float64) {
@@ -120,32 +90,25 @@ func references(name string) []plot.Reference {
 	return nil
 }
 
-// picture is a drawn plot of the page.
-type picture struct {
-	SVG  []byte
-	Text string // in its place
-}
-
 // verification draws the curves of a run. Cases with the same curves share a
 // picture; too many curves for one picture are split by a part of their names.
-func verification(all []*run.Curves) ([]picture, error) {
-	var out, same []picture
+func verification(all []*run.Curves) Section {
+	s := Section{ID: "verification", Title: "Verification", Beside: true, Words: say("What the reference answers, and so all that are equal to them, say about the forecasts.")}
 	var drawn []*run.Curves
 	for _, c := range all {
 		if i := slices.IndexFunc(drawn, func(d *run.Curves) bool { return sameCurves(c, d) }); i >= 0 {
-			same = append(same, picture{Text: c.Case + " (" + c.Title + ") gives the same curves as " + drawn[i].Case + "."})
+			s.Notes = append(s.Notes, c.Case+" ("+c.Title+") gives the same curves as "+drawn[i].Case+".")
 			continue
 		}
 		drawn = append(drawn, c)
 		for _, part := range split(c) {
-			svg, err := drawCurves(part, curveWidth)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, picture{SVG: svg})
+			s.Pictures = append(s.Pictures, drawnCurves{part, curveWidth})
 		}
 	}
-	return append(out, same...), nil
+	if len(drawn) == 0 {
+		s.Words, s.Beside = []Words{{"none", "No case of this run selects what a statistic needs, or none had rows."}}, false
+	}
+	return s
 }
 
 func sameCurves(a, b *run.Curves) bool {
@@ -166,7 +129,7 @@ func split(c *run.Curves) []*run.Curves {
 		if !ok {
 			break
 		}
-		if largest(groups) <= plot.Hues && len(groups) > 1 && (best == nil || len(groups) < len(best)) {
+		if len(groups) > 1 && !slices.ContainsFunc(groups, func(g []run.Series) bool { return len(g) > plot.Hues }) && (best == nil || len(groups) < len(best)) {
 			best, title = groups, names
 		}
 	}
@@ -198,12 +161,4 @@ func byWord(series []run.Series, k int) (names []string, groups [][]run.Series, 
 		groups[i] = append(groups[i], s)
 	}
 	return names, groups, true
-}
-
-func largest(groups [][]run.Series) int {
-	n := 0
-	for _, g := range groups {
-		n = max(n, len(g))
-	}
-	return n
 }

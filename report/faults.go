@@ -1,88 +1,61 @@
 package report
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
-	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
+	"time"
 
 	"barograph/run"
 )
 
-// FaultsFolder reports whether dir holds what became of killed nodes.
-func FaultsFolder(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, run.KillsFile))
-	return !errors.Is(err, os.ErrNotExist)
-}
-
-// faultsPage is what the template shows.
-type faultsPage struct {
-	page
-
-	Sentence         string
-	Loads, Questions table
-	Errors           table
-}
-
-// WriteFaults writes report.html of a folder of killed nodes and returns its path.
-func WriteFaults(dir string) (string, error) {
-	kills, err := run.ReadKills(dir)
+// openKills reads a folder of what became of killed nodes.
+func openKills(dir string) (*Report, error) {
+	of, kills, err := run.Read(dir)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	f, err := open(dir)
-	if err != nil {
-		return "", err
-	}
-	p := &faultsPage{page: page{Title: "Barograph · killed nodes · " + filepath.Base(dir), Head: f.head()}}
-	p.Head.Facts = slices.DeleteFunc(p.Head.Facts, func(x fact) bool { return x.Name == "Data" || x.Name == "Repetitions" }) // of timed questions
-	p.Head.Facts = slices.Insert(p.Head.Facts, 0, fact{"Data", fmt.Sprintf("%s. %s.", f.run.Data.Source, several(f.run.Data.Files, "file"))})
-	if err := p.assets(); err != nil {
-		return "", err
-	}
-	p.Sentence, p.Loads, p.Questions, p.Errors = killsInWords(kills), killedLoads(kills), killedQuestions(kills), killErrors(kills)
-	var b strings.Builder
-	if err := render(&b, "faults.html", p); err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, FileName)
-	if err := os.WriteFile(path+".new", []byte(b.String()), 0o644); err != nil {
-		return "", err
-	}
-	return path, os.Rename(path+".new", path)
-}
-
-// FaultsText prints the tables of killed nodes.
-func FaultsText(w io.Writer, dir string) error {
-	kills, err := run.ReadKills(dir)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "%s\n\n", killsInWords(kills))
-	for _, t := range []table{killedLoads(kills), killedQuestions(kills), killErrors(kills)} {
-		if len(t.Rows) == 0 {
-			continue
+	r := ofRun(dir, of, "What happens when a node dies?")
+	r.Name, r.Data = "killed nodes · "+filepath.Base(dir), map[string]any{"kills": kills}
+	r.Facts = append([]Fact{{"Data", fmt.Sprintf("%s. %s.", of.Data.Source, several(of.Data.Files, "file"))}}, runFacts(of)...)
+	r.Answers = append(r.Answers, headline("%s", killsInWords(kills)))
+	messages := table("engine", "during", "times", "message")
+	for _, k := range kills {
+		for _, m := range slices.Sorted(maps.Keys(k.Kill.Messages)) {
+			messages.add("", text(k.Cell.Engine), text(k.Cell.At("during")), whole(k.Kill.Messages[m]), text(m))
 		}
-		if err := t.write(w); err != nil {
-			return err
-		}
-		fmt.Fprintln(w)
 	}
-	return nil
+	r.Sections = filled(
+		Section{ID: "load", Title: "A node is killed during a load", Terminal: true, Words: say("A client loads file after file; a load that fails is resumed by a new client. What was acknowledged must be there without being loaded again."),
+			Table: killed(kills, run.DuringLoad, []string{"acknowledged (records)", "found after (records)", "ends whole"}, func(k *run.Kill) []Cell {
+				return []Cell{whole(k.Acknowledged), badIf(k.Found < k.Acknowledged, whole(k.Found)), map[bool]Cell{true: {Text: "yes", Class: "ok"}, false: bad("no")}[k.Whole]}
+			})},
+		Section{ID: "questions", Title: "A node is killed during questions", Terminal: true, Words: say("A client asks the cases in turn, and every answer is held against the reference: it is right, or the call fails."),
+			Table: killed(kills, run.DuringQuestions, []string{"right answers", "of these, while it was down", "wrong answers"}, func(k *run.Kill) []Cell {
+				return []Cell{whole(k.Right), whole(k.Amid), badIf(k.Wrong > 0, whole(k.Wrong))}
+			})},
+		Section{ID: "errors", Title: "What the errors said", Terminal: true, Table: messages})
+	return r, nil
 }
 
-func killsInWords(kills []run.Kill) string {
+func badIf(wrong bool, c Cell) Cell {
+	if wrong {
+		c.Class = "bad"
+	}
+	return c
+}
+
+func killsInWords(kills []run.Sample) string {
 	var lost, acknowledged int64
 	wrong, broken := 0, 0
-	for _, k := range kills {
+	for _, s := range kills {
+		k := s.Kill
 		lost += k.Acknowledged - k.Found
 		acknowledged += k.Acknowledged
 		wrong += k.Wrong
-		if k.Problem != "" {
+		if s.Problem != "" {
 			broken++
 		}
 	}
@@ -93,77 +66,22 @@ func killsInWords(kills []run.Kill) string {
 	return s
 }
 
-// killed makes the rows of one kind of kill.
-func killed(kills []run.Kill, during string, cells func(k *run.Kill) []cell) []row {
-	var rows []row
+// killed is the table of one kind of kill, with columns of its own.
+func killed(kills []run.Sample, during string, own []string, cells func(k *run.Kill) []Cell) *Table {
+	t := table(slices.Concat([]string{"engine", "design", "node killed"}, own, []string{"errors", "recovered (s)", "longest silence (s)", "node back (s)", "proof", "what was wrong"})...)
+	t.Note = "Seconds count from the kill. Recovered: the first success after the last error, – = there was no error. Silence: the longest time without a success. What lost or changed anything has no times. " +
+		"Node 1 is the one whose address clients were given."
 	for i := range kills {
-		k := &kills[i]
-		if k.During != during {
-			continue
-		}
-		r := row{Cells: []cell{text(k.Engine), text(k.Design), text(fmt.Sprintf("%d of %d", k.Node, k.Nodes))}}
-		r.Cells = append(r.Cells, cells(k)...)
-		r.Cells = append(r.Cells, value(float64(k.Errors), count(k.Errors)), lapse(k.Recovered), lapse(k.Silence), lapse(k.Back))
-		problem := text(k.Problem)
-		if k.Problem != "" {
-			problem.Class = "bad"
-		}
-		rows = append(rows, row{Class: r.Class, Cells: append(r.Cells, problem)})
-	}
-	return rows
-}
-
-func killedHead(own ...column) []column {
-	head := append([]column{{Name: "engine", Text: true}, {Name: "design", Text: true}, {Name: "node killed", Text: true}}, own...)
-	return append(head, column{Name: "errors"}, column{Name: "recovered", Unit: "s"}, column{Name: "longest silence", Unit: "s"},
-		column{Name: "node back", Unit: "s"}, column{Name: "what was wrong", Text: true, Wrap: true})
-}
-
-const killedNote = "Seconds count from the kill. Recovered: the first success after the last error, – = there was no error. Silence: the longest time without a success. What lost or changed anything has no times. " +
-	"Node 1 is the one whose address clients were given."
-
-func killedLoads(kills []run.Kill) table {
-	return table{Title: "A node is killed during a load", Wide: true, Note: killedNote,
-		Head: killedHead(column{Name: "acknowledged", Unit: "records"}, column{Name: "found after", Unit: "records"}, column{Name: "ends whole", Text: true}),
-		Rows: killed(kills, run.DuringLoad, func(k *run.Kill) []cell {
-			found, whole := value(float64(k.Found), count(k.Found)), cell{Text: "yes", Class: "ok"}
-			if k.Found < k.Acknowledged {
-				found.Class = "bad"
-			}
-			if !k.Whole {
-				whole = cell{Text: "no", Class: "bad"}
-			}
-			return []cell{value(float64(k.Acknowledged), count(k.Acknowledged)), found, whole}
-		})}
-}
-
-func killedQuestions(kills []run.Kill) table {
-	return table{Title: "A node is killed during questions", Wide: true, Note: killedNote,
-		Head: killedHead(column{Name: "right answers"}, column{Name: "of these, while it was down"}, column{Name: "wrong answers"}),
-		Rows: killed(kills, run.DuringQuestions, func(k *run.Kill) []cell {
-			wrong := value(float64(k.Wrong), count(k.Wrong))
-			if k.Wrong > 0 {
-				wrong.Class = "bad"
-			}
-			return []cell{value(float64(k.Right), count(k.Right)), value(float64(k.Amid), count(k.Amid)), wrong}
-		})}
-}
-
-func killErrors(kills []run.Kill) table {
-	t := table{Title: "What the errors said", Head: []column{{Name: "engine", Text: true}, {Name: "during", Text: true}, {Name: "times"}, {Name: "message", Text: true, Wrap: true}}}
-	for i := range kills {
-		k := &kills[i]
-		for _, m := range slices.Sorted(maps.Keys(k.Messages)) {
-			t.Rows = append(t.Rows, row{Cells: []cell{text(k.Engine), text(k.During), value(float64(k.Messages[m]), count(k.Messages[m])), text(m)}})
+		s, k, m := &kills[i], kills[i].Kill, cmp.Or(kills[i].Measured(), &run.Measured{})
+		if s.Cell.At("during") == during {
+			t.add("", slices.Concat(texts(s.Cell.Engine, s.Cell.At("design"), fmt.Sprintf("%d of %d", k.Node, k.Nodes)), cells(k),
+				[]Cell{whole(k.Errors), lapse(m.Recovered), lapse(m.Silence), lapse(m.Total), text(string(s.Proof)), bad(s.Problem)})...)
 		}
 	}
 	return t
 }
 
 // lapse is a time in seconds; – where nothing took any.
-func lapse(t run.Time) cell {
-	if t.Duration() == 0 {
-		return dim(none)
-	}
-	return value(t.Seconds(), fmt.Sprintf("%.2f", t.Seconds()))
+func lapse(t time.Duration) Cell {
+	return when(t > 0, value(t.Seconds(), fmt.Sprintf("%.2f", t.Seconds())), none)
 }

@@ -1,12 +1,11 @@
 package report
 
 import (
-	"bytes"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"barograph/answer"
 	"barograph/run"
 )
 
@@ -19,14 +18,26 @@ func madeKills(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kills := []run.Kill{
-		{Engine: "valkey", Design: "keyvalue", During: run.DuringLoad, Nodes: 3, Node: 2, Acknowledged: 1000, Found: 1000, Whole: true, Back: run.Proven(5*time.Second, proof(t, 1)), Silence: run.Proven(time.Second, proof(t, 1))},
-		{Engine: "valkey", Design: "keyvalue", During: run.DuringLoad, Nodes: 3, Node: 1, Acknowledged: 1000, Found: 10, Errors: 2, Messages: map[string]int{"CLUSTERDOWN": 2}, Problem: "3 files <lost>"},
-		{Engine: "valkey", Design: "keyvalue", During: run.DuringQuestions, Nodes: 3, Node: 3, Right: 50, Amid: 20, Recovered: run.Proven(7*time.Second, proof(t, 1))},
-		{Engine: "valkey", Design: "keyvalue", During: run.DuringQuestions, Nodes: 3, Node: 3, Right: 50, Wrong: 4, Problem: "rows are missing"},
-	}
-	if err := run.WriteKills(dir, kills); err != nil {
-		t.Fatal(err)
+	bad := &answer.Diff{Problem: "rows are missing"}
+	for i, k := range []struct {
+		during string
+		kill   run.Kill
+		times  run.Measured
+		err    error
+	}{
+		{run.DuringLoad, run.Kill{Nodes: 3, Node: 2, Acknowledged: 1000, Found: 1000, Whole: true}, run.Measured{Total: 5 * time.Second, Silence: time.Second}, nil},
+		{run.DuringLoad, run.Kill{Nodes: 3, Node: 1, Acknowledged: 1000, Found: 10, Errors: 2, Messages: map[string]int{"CLUSTERDOWN": 2}}, run.Measured{Total: 8 * time.Second}, &answer.Diff{Problem: "3 files <lost>"}},
+		{run.DuringQuestions, run.Kill{Nodes: 3, Node: 3, Right: 50, Amid: 20}, run.Measured{Recovered: 7 * time.Second}, nil},
+		{run.DuringQuestions, run.Kill{Nodes: 3, Node: 3, Right: 50, Wrong: 4}, run.Measured{}, bad},
+	} {
+		design := "keyvalue"
+		if i == 3 { // a design of its own: it takes all times of its cell
+			design = "document"
+		}
+		s := run.Sample{Cell: run.NewCell("faults", "valkey", "design", design, "during", k.during), Rep: i, Kill: &k.kill}
+		if err := folder.Add(s.Judge(&k.times, proof(t, 1), k.err)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := folder.Close(); err != nil {
 		t.Fatal(err)
@@ -37,30 +48,16 @@ func madeKills(t *testing.T) string {
 // TestKilledNodes writes the page and the tables.
 func TestKilledNodes(t *testing.T) {
 	dir := madeKills(t)
-	if !FaultsFolder(dir) || FaultsFolder(t.TempDir()) {
-		t.Error("which folders are of killed nodes")
-	}
-	path, err := WriteFaults(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	html, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	if err := FaultsText(&b, dir); err != nil {
-		t.Fatal(err)
-	}
+	page, lines := html(t, dir), terminal(t, dir)
 	sentence := "4 nodes were killed: of 2,000 acknowledged records 990 were lost, and 4 answers were wrong. 2 of the kills ended badly."
-	for _, text := range []string{string(html), b.String()} {
+	for _, text := range []string{page, flat(lines)} {
 		for _, want := range []string{sentence, "CLUSTERDOWN", "rows are missing", "7.00"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%q is missing in\n%.2000s", want, text)
 			}
 		}
 	}
-	if strings.Contains(string(html), "<lost>") || strings.Contains(string(html), "repetitions of each cell") {
+	if strings.Contains(page, "8.00") || strings.Contains(page, "5.00") || strings.Contains(page, "<lost>") || strings.Contains(page, "repetitions of each cell") {
 		t.Error("text of a cluster is not escaped, or facts of timed questions are shown")
 	}
 }

@@ -56,7 +56,7 @@ const reps = 11
 
 // cellPlan says what happens to a cell in every repetition.
 type cellPlan struct {
-	run.Cell
+	Asked
 	ms, noise float64
 	derive    time.Duration
 	keys      int
@@ -65,6 +65,8 @@ type cellPlan struct {
 	failedAt  int
 	rows      int
 }
+
+func (c *cellPlan) key() run.Cell { return run.AnswerCell(c.Engine, c.Design, c.Case, c.Flavour) }
 
 // access is how a cell of the made run reaches its rows.
 func (c *cellPlan) access() []run.Access {
@@ -87,7 +89,7 @@ func cells() []cellPlan {
 	var out []cellPlan
 	rows := map[string]int{"test_1": 848, "test_2": 16960, "test_3": 28718}
 	add := func(name, engine, design, flavour string, ms float64) *cellPlan {
-		out = append(out, cellPlan{Cell: run.Cell{Engine: engine, Design: design, Case: name, Flavour: flavour}, ms: ms, noise: 0.03, wrongAt: -1, failedAt: -1, rows: rows[name]})
+		out = append(out, cellPlan{Asked: Asked{Way{engine, design, flavour}, name}, ms: ms, noise: 0.03, wrongAt: -1, failedAt: -1, rows: rows[name]})
 		return &out[len(out)-1]
 	}
 	for i, name := range []string{"test_1", "test_2", "test_3"} {
@@ -135,24 +137,25 @@ func write(t *testing.T, r run.Run, cells []cellPlan, n int) string {
 	}
 	g := rand.New(rand.NewPCG(r.Seed, 1))
 	for _, c := range cells {
-		must(f.Plan(c.Cell, "SELECT 1 -- "+c.Case, "SCAN "+c.Engine, c.access()))
+		must(f.Plan(c.key(), "SELECT 1 -- "+c.Case, "SCAN "+c.Engine, c.access()))
 	}
 	for rep := range n {
 		for _, c := range cells {
 			d := time.Duration(c.ms * (1 + c.noise*math.Abs(g.NormFloat64())) * 1e6)
-			s := run.Sample{Cell: c.Cell, Phase: run.Warm, Rep: rep, Start: time.Duration(rep) * time.Second, First: d / 3, Total: d, Derive: c.derive, Keys: c.keys}
+			s, m := run.Sample{Cell: c.key(), Phase: run.Warm, Rep: rep}, &run.Measured{Start: time.Duration(rep) * time.Second, First: d / 3, Total: d, Derive: c.derive, Keys: c.keys}
 			switch rep {
 			case c.wrongAt:
-				must(f.Add(s, answer.Proof{}, &answer.Diff{Problem: "12 rows hold other values", WantRows: c.rows, GotRows: c.rows - 12, Missing: 12, Extra: 12,
-					Rows: []answer.DiffRow{{Row: 4, Column: "fabar", Want: "G2/NHX | 5", Got: "G2/NHX | 6"}}}))
+				must(f.Add(s.Judge(m, answer.Proof{}, &answer.Diff{Problem: "12 rows hold other values", WantRows: c.rows, GotRows: c.rows - 12, Missing: 12, Extra: 12,
+					Rows: []answer.DiffRow{{Row: 4, Column: "fabar", Want: "G2/NHX | 5", Got: "G2/NHX | 6"}}})))
 			case c.failedAt:
-				must(f.Add(s, answer.Proof{}, errors.New("no such table: line_data_sal1l2")))
+				must(f.Add(s.Judge(m, answer.Proof{}, errors.New("no such table: line_data_sal1l2"))))
 			default:
-				must(f.Add(s, proof(t, c.rows), nil))
+				must(f.Add(s.Judge(m, proof(t, c.rows), nil)))
 			}
 			if c.cold > 0 && rep < 6 {
-				s.Phase, s.Total = run.Cold, time.Duration(c.cold*1e6)+d
-				must(f.Add(s, proof(t, c.rows), nil))
+				s.Phase = run.Cold
+				m = &run.Measured{Start: m.Start, First: d / 3, Total: time.Duration(c.cold*1e6) + d, Derive: c.derive, Keys: c.keys}
+				must(f.Add(s.Judge(m, proof(t, c.rows), nil)))
 			}
 		}
 	}

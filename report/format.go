@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"barograph/report/plot"
 )
 
 // none is printed where a table has no value.
@@ -17,23 +19,12 @@ func number(v float64) string {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
 		return none
-	case v == 0:
-		return "0"
 	case v < 0:
 		return "−" + number(-v)
-	case v < 1e-4:
+	case v >= 1e18 || v < 1e-4 && v > 0:
 		return strconv.FormatFloat(v, 'e', 2, 64)
 	}
-	rounded, exponent, _ := strings.Cut(strconv.FormatFloat(v, 'e', 2, 64), "e")
-	power, err := strconv.Atoi(exponent)
-	if err != nil || power > 17 {
-		return rounded + "e" + exponent
-	}
-	v, err = strconv.ParseFloat(rounded+"e"+exponent, 64)
-	if err != nil || power < 3 {
-		return strconv.FormatFloat(v, 'f', max(0, 2-power), 64)
-	}
-	return count(int64(math.Round(v)))
+	return plot.Digits(v, 3)
 }
 
 // count prints a whole number with commas between thousands.

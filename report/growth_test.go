@@ -1,6 +1,7 @@
 package report
 
 import (
+	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
@@ -34,19 +35,17 @@ func grown(t *testing.T) string {
 
 func TestGrowth(t *testing.T) {
 	dir := grown(t)
-	if !GrowthFolder(dir) || GrowthFolder(filepath.Join(dir, "x1")) {
-		t.Error("what is a folder of several sizes is not told")
-	}
-	sum, err := SummariseGrowth(dir)
+	r, err := Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
+	sum := r.Data["growth"].(GrowthSummary)
 	seen := map[string]bool{}
 	for _, l := range sum.Laws {
 		seen[l.Engine] = true
 		want := map[string]float64{"duckdb": 1, "sqlite": 0.5}[l.Engine]
 		if math.Abs(l.Exponent.Value-want) > 0.05 || l.Exponent.Low > want || l.Exponent.High < want {
-			t.Errorf("%s of %s grows as %+v, want %v", l.Way(), l.Case, l.Exponent, want)
+			t.Errorf("%s of %s grows as %+v, want %v", l.Way, l.Case, l.Exponent, want)
 		}
 		if l.Engine == "mongodb" {
 			t.Error("an archive that is not whole has a law")
@@ -58,27 +57,19 @@ func TestGrowth(t *testing.T) {
 	if !seen["duckdb"] || !seen["sqlite"] || !seen["pebble"] || len(sum.Sizes) != 4 {
 		t.Errorf("the summary holds %v at %v", seen, sum.Sizes)
 	}
-	path, err := WriteGrowth(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"pebble keyvalue keys-native", "128,342,347 documents", "x4/report.html", "<svg", "at 8×"} {
-		if !strings.Contains(string(page), want) {
+	page := html(t, dir)
+	for _, want := range []string{"pebble · keyvalue · keys-native", "128,342,347 documents", "x4/report.html", "<svg", "at 8×"} {
+		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	var b strings.Builder
-	if err := GrowthText(&b, dir); err != nil || !strings.Contains(b.String(), "flat in every case") {
-		t.Errorf("the text is\n%s\n%v", b.String(), err)
+	if text := terminal(t, dir); !strings.Contains(text, "flat in every case") {
+		t.Errorf("the text is\n%s", text)
 	}
 }
 
 func TestGrowthOfOneSize(t *testing.T) {
-	if _, err := WriteGrowth(t.TempDir()); err == nil || !strings.Contains(err.Error(), "--subsets") {
+	if _, err := readGrowth(t.TempDir()); err == nil || !strings.Contains(err.Error(), "--subsets") {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -97,9 +88,12 @@ func TestGrowthOfTwoSizes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		g, err := openGrowth(dir)
+		g, err := readGrowth(dir)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if _, err := json.Marshal(g.sum); err != nil {
+			t.Errorf("%s: the summary for machines: %v", name, err)
 		}
 		if s := g.sentence(); !strings.Contains(s, "no way of asking is shown to be flat") {
 			t.Errorf("%s: %s", name, s)

@@ -7,94 +7,27 @@ import (
 	"barograph/run"
 )
 
-// loads is the table of what loading cost and what the archives weigh. An
-// archive that does not hold exactly the data shows neither.
-func (rs *results) loads() table {
-	t := table{Wide: true, Head: []column{
-		{Name: "engine", Text: true}, {Name: "design", Text: true}, {Name: "load", Unit: "s"}, {Name: "rate", Unit: "records/s"},
-		{Name: "text read", Unit: "MB/s"}, {Name: "commits"}, {Name: "on disk", Unit: "MB"}, {Name: "per record", Unit: "bytes"},
-		{Name: "of the text", Unit: "×"}, {Name: "objects"}, {Name: "of", Text: true}, {Name: "digest", Text: true},
-	}}
-	for _, a := range rs.run.Archives {
-		r := row{Cells: []cell{text(a.Engine), text(a.Design)}}
-		if a.Place == "memory" {
-			r.Class = "floor"
-		}
-		if !a.Whole {
-			for range 9 {
-				r.Cells = append(r.Cells, dim(none))
-			}
-			r.Cells = append(r.Cells, cell{Text: "differs: incomplete", Class: "bad"})
-			t.Rows = append(t.Rows, r)
-			continue
-		}
-		l := rs.loadOf(a)
-		for _, v := range []float64{l.seconds, l.records, l.text} {
-			r.Cells = append(r.Cells, numeric(v))
-		}
-		commits := dim(none)
-		if a.Load > 0 {
-			commits = value(float64(a.Commits), count(a.Commits))
-		}
-		r.Cells = append(r.Cells, commits, numeric(l.disk), numeric(l.each), numeric(l.share),
-			value(float64(a.Objects), count(a.Objects)), text(a.Object), cell{Text: "whole", Class: "ok"})
-		t.Rows = append(t.Rows, r)
-	}
-	t.Note = "A load runs from the first byte read to the last durable commit. " + none + " under load: the archive was there before this run. " +
-		"Of the text: bytes on disk divided by the bytes of the input files."
-	return t
-}
-
-func numeric(v float64) cell {
-	if math.IsNaN(v) {
-		return dim(none)
-	}
-	return value(v, number(v))
-}
-
-// loading is what an archive cost; NaN = not measured.
-type loading struct{ seconds, records, text, disk, each, share float64 }
-
-func (rs *results) loadOf(a run.Archive) loading {
-	n := math.NaN()
-	l := loading{n, n, n, n, n, n}
+// loads is what loading cost and what the archives weigh. An archive that does
+// not hold exactly the data shows neither.
+func (rs *results) loads() Section {
+	t := table("engine", "design", "load (s)", "rate (records/s)", "text read (MB/s)", "commits", "on disk (MB)", "per record (bytes)", "of the text (×)", "objects", "of", "digest")
+	t.Note = "A load runs from the first byte read to the last durable commit. " + none + " under load: the archive was there before this run. Of the text: bytes on disk divided by the bytes of the input files."
 	d := rs.run.Data
-	if !a.Whole {
-		return l
-	}
-	if a.Load > 0 {
-		l.seconds = a.Load.Seconds()
-		l.records, l.text = float64(d.Records)/l.seconds, float64(d.Bytes)/1e6/l.seconds
-	}
-	if a.Bytes > 0 {
-		l.disk = float64(a.Bytes) / 1e6
-		if d.Records > 0 {
-			l.each = float64(a.Bytes) / float64(d.Records)
-		}
-		if d.Bytes > 0 {
-			l.share = float64(a.Bytes) / float64(d.Bytes)
-		}
-	}
-	return l
-}
-
-// loadPicture draws rates and sizes; nil where there is nothing to draw.
-func (rs *results) loadPicture() ([]byte, error) {
-	b := plot.Bars{
-		Frame: plot.Frame{Width: pictureWidth, Subtitle: rs.dataInWords()},
-		Measures: []plot.Measure{
-			{Name: "load rate", XLabel: "thousand records/s"}, {Name: "size on disk", XLabel: "MB"}, {Name: "size per record", XLabel: "bytes"},
-		},
-		Groups: rs.engines(),
-	}
+	picture := plot.Rows{Frame: plot.Frame{Width: pageWidth, Subtitle: count(d.Records) + " records · " + several(d.Files, "file") + " · " + byteSize(float64(d.Bytes)) + " of text"}, Beside: true,
+		Panels: []plot.Panel{{Title: "load rate", XLabel: "thousand records/s"}, {Title: "size on disk", XLabel: "MB"}, {Title: "size per record", XLabel: "bytes"}}}
 	drawn := false
 	for _, a := range rs.run.Archives {
-		if a.Place == "memory" {
+		w := Way{a.Engine, a.Design, ""}
+		l := rs.loadOf(a)
+		end := []Cell{numeric(l.disk), numeric(l.disk * 1e6 / float64(d.Records)), numeric(l.disk * 1e6 / float64(d.Bytes)), whole(a.Objects), text(a.Object), {Text: "whole", Class: "ok"}}
+		if !a.Whole {
+			end = []Cell{dim(none), dim(none), dim(none), dim(none), dim(none), bad("differs: incomplete")}
+		}
+		t.add(rs.class(w), append(append(texts(a.Engine, a.Design), numeric(l.seconds), numeric(float64(d.Records)/l.seconds), numeric(float64(d.Bytes)/1e6/l.seconds), when(l.seconds > 0, whole(a.Commits), none)), end...)...)
+		if a.Place == floorPlace {
 			continue
 		}
-		l := rs.loadOf(a)
-		b.Rows = append(b.Rows, plot.BarRow{Label: a.Engine + " · " + a.Design, Group: a.Engine})
-		for i, v := range []float64{l.records / 1e3, l.disk, l.each} {
+		for i, v := range []float64{float64(d.Records) / l.seconds / 1e3, l.disk, l.disk * 1e6 / float64(d.Records)} {
 			note := "loaded before"
 			switch {
 			case !a.Whole:
@@ -103,17 +36,28 @@ func (rs *results) loadPicture() ([]byte, error) {
 				note = "not known"
 			}
 			drawn = drawn || !math.IsNaN(v)
-			b.Measures[i].Values = append(b.Measures[i].Values, plot.Value{V: v, Note: note})
+			picture.Panels[i].Rows = append(picture.Panels[i].Rows, plot.Row{Label: w.String(), Group: a.Engine, Value: plot.Value{V: v, Note: note}})
 		}
 	}
-	if !drawn {
-		return nil, nil
+	s := Section{ID: "loads", Title: "Loads and sizes", Terminal: true, Table: t}
+	if drawn {
+		s.Pictures = []Drawing{picture}
+	} else if len(t.Rows) == 0 {
+		s.Words, s.Terminal = []Words{{"none", "Nothing was loaded."}}, false
 	}
-	return b.SVG()
+	return s
 }
 
-// dataInWords is a line about the data, for subtitles.
-func (rs *results) dataInWords() string {
-	d := rs.run.Data
-	return count(d.Records) + " records · " + several(d.Files, "file") + " · " + byteSize(float64(d.Bytes)) + " of text"
+// loading is what an archive cost; NaN = not measured.
+type loading struct{ seconds, disk float64 } // MB on disk
+
+func (rs *results) loadOf(a run.Archive) loading {
+	l := loading{math.NaN(), math.NaN()}
+	if a.Whole && a.Load > 0 {
+		l.seconds = a.Load.Seconds()
+	}
+	if a.Whole && a.Bytes > 0 {
+		l.disk = float64(a.Bytes) / 1e6
+	}
+	return l
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,96 +14,71 @@ import (
 // of a long period fill megabytes.
 const planLimit = 6000
 
-// planGroup are the plans of a case.
-type planGroup struct {
-	Case  string
-	Plans []shownPlan
+// planSection are the plans, by cases.
+func (f *folder) planSection() Section {
+	s := Section{ID: "plans", Title: "Queries and plans"}
+	for _, c := range append(slices.Clone(f.cases), run.Case{}) {
+		part := Section{Title: cmp.Or(c.Name, "other"), Folded: true}
+		for _, p := range f.plans {
+			asked := askedOf(p.Cell)
+			if asked.Case != c.Name {
+				continue
+			}
+			shown := Section{ID: planAnchor(asked), Class: "plan", Title: asked.String(), Text: p.Text, Folded: true}
+			if c.Name == "" {
+				shown.ID, shown.Title = "", p.Name
+			}
+			if len(p.Text) > planLimit {
+				tail := p.Text[len(p.Text)-planLimit/2:]
+				shown.Text = strings.ToValidUTF8(p.Text[:planLimit/2], "") + fmt.Sprintf("\n\n… %s left out; the whole text is in plans/%s.txt …\n\n", byteSize(float64(len(p.Text)-planLimit)), p.Name) + strings.ToValidUTF8(tail, "")
+			}
+			part.Parts = append(part.Parts, shown)
+		}
+		place := func(s Section) int {
+			return slices.IndexFunc(f.ways, func(w Way) bool { return w.String() == s.Title })
+		}
+		slices.SortStableFunc(part.Parts, func(a, b Section) int { return place(a) - place(b) })
+		part.Small = count(len(part.Parts))
+		s.Parts = append(s.Parts, filled(part)...)
+	}
+	if len(s.Parts) == 0 {
+		s.Words = []Words{{"none", "This run kept no plans."}}
+	}
+	return s
 }
 
-// shownPlan is a plan as the page shows it.
-type shownPlan struct {
-	Anchor, Name, Text string
-}
-
-func (f *folder) planGroups() []planGroup {
-	by := map[string][]shownPlan{}
-	for _, p := range f.plans {
-		c := p.Cell
-		known := c != run.Cell{}
-		if !known {
-			c.Case = "other"
+// planAnchor is the place of a cell's plan in the page.
+func planAnchor(c Asked) string {
+	return "plan-" + strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '-' || r == '_' {
+			return r
 		}
-		shown := shownPlan{Anchor: planAnchor(c), Name: c.Engine + " · " + c.Design + " · " + c.Flavour, Text: p.Text}
-		if !known {
-			shown.Anchor, shown.Name = "", p.Name
-		}
-		if len(p.Text) > planLimit {
-			tail := p.Text[len(p.Text)-planLimit/2:]
-			shown.Text = strings.ToValidUTF8(p.Text[:planLimit/2], "") + fmt.Sprintf("\n\n… %s left out; the whole text is in plans/%s.txt …\n\n", byteSize(float64(len(p.Text)-planLimit)), p.Name) + strings.ToValidUTF8(tail, "")
-		}
-		by[c.Case] = append(by[c.Case], shown)
-	}
-	var out []planGroup
-	for _, c := range f.cases {
-		if len(by[c.Name]) > 0 {
-			out = append(out, planGroup{c.Name, f.inOrder(by[c.Name])})
-		}
-	}
-	if len(by["other"]) > 0 {
-		out = append(out, planGroup{"other", by["other"]})
-	}
-	return out
-}
-
-// inOrder sorts plans as the ways of the tables.
-func (f *folder) inOrder(plans []shownPlan) []shownPlan {
-	place := func(p shownPlan) int {
-		return slices.IndexFunc(f.ways, func(w way) bool { return w.String() == p.Name })
-	}
-	slices.SortStableFunc(plans, func(a, b shownPlan) int { return place(a) - place(b) })
-	return plans
+		return '-'
+	}, strings.Join([]string{c.Case, c.Engine, c.Design, c.Flavour}, "."))
 }
 
 // method says how it was measured, and how to repeat it.
-type method struct {
-	Command  string
-	Seed     uint64
-	Glossary []fact
-	Client   []fact
-	Cold     string
-	Reps     int
-}
-
-func (f *folder) method() method {
-	c := f.run.Client
-	m := method{Command: commandLine(f.run.Args), Seed: f.run.Seed, Cold: f.run.ColdHow, Reps: f.run.Reps, Glossary: glossary()}
-	if c.Wall > 0 {
-		m.Client = []fact{
+func (f *folder) method() Section {
+	s := Section{ID: "method", Title: "How it was measured", Facts: glossary(), Notes: []string{"Cold starts were not measured in this run."}}
+	if f.run.ColdHow != "" {
+		s.Notes = []string{"Cold starts here: " + f.run.ColdHow + "."}
+	}
+	load := Section{Title: "The client's own load", Words: []Words{{"none", "Not recorded."}}}
+	if c := f.run.Client; c.Wall > 0 {
+		load.Words = say("For an embedded engine this contains the engine, which works inside the client.")
+		load.Facts = []Fact{
 			{"CPU", fmt.Sprintf("%s user and %s system in %s: %.0f %% of %s", elapsed(c.User), elapsed(c.System), elapsed(c.Wall), 100*c.Share(), several(c.Cores, "core"))},
 			{"Memory", "peak resident " + byteSize(float64(c.PeakRSS))},
 			{"Garbage collector", fmt.Sprintf("%s, %s in pauses, the longest %s", several(int(c.GCs), "cycle"), elapsed(c.GCPause), elapsed(c.GCPauseMax))},
 		}
 	}
-	return m
+	again := Section{Title: "To repeat it", Text: commandLine(f.run.Args), Notes: []string{fmt.Sprintf("Seed %d fixes the order of the repetitions and the bootstrap. All repetitions are in samples.csv and samples.parquet beside this file, histograms in latency.hlog, queries and plans in plans/, unreadable lines in quarantine.csv.", f.run.Seed)}}
+	s.Parts = []Section{load, again}
+	return s
 }
 
-// commandLine quotes arguments as a POSIX shell needs them.
-func commandLine(args []string) string {
-	out := make([]string, 0, len(args)+1)
-	if len(args) == 0 || !strings.HasSuffix(args[0], "barograph") {
-		out = append(out, "barograph")
-	}
-	for _, a := range args {
-		if a == "" || strings.ContainsAny(a, " \t\n\"'\\$&|;<>()*?[]#~`!{}") {
-			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
-		}
-		out = append(out, a)
-	}
-	return strings.Join(out, " ")
-}
-
-func glossary() []fact {
-	return []fact{
+func glossary() []Fact {
+	return []Fact{
 		{"Cell", "an engine, a design and a flavour (a way of asking) at one case."},
 		{"Equal", "the answer was compared with the reference, row by row and value by value, in order, and is the same. The reference is computed from the input files by no database. Only such answers have a time; one that differs is shown as wrong, one that did not come as failed. A single wrong or missing repetition takes away all times of its cell; a cold start that fails, its cold times."},
 		{"Time", "from the call to the last decoded row, by the client's monotonic clock. Every answer is decoded whole into the same types. It is compared after the clock has stopped."},

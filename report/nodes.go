@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,47 +11,49 @@ import (
 
 // clusters is Table 6 of the original: the same engine, design and flavour on
 // one node and on several.
-func (rs *results) clusters(s *Summary) section {
-	sec := section{Title: "Table 6 · One node and a cluster"}
+func (rs *results) clusters(s *Summary) Section {
+	sec := Section{Title: "Table 6 · One node and a cluster"}
 	var pairs []contest
-	for i := range rs.run.Archives {
-		for k := range rs.run.Archives {
-			a, b := &rs.run.Archives[i], &rs.run.Archives[k]
-			if scheme(a) != scheme(b) || a.Design != b.Design || nodes(a) >= nodes(b) {
-				continue
-			}
-			for _, w := range rs.ways {
-				other := way{b.Engine, b.Design, w.Flavour}
-				if w.Engine == a.Engine && w.Design == a.Design && slices.Contains(rs.ways, other) {
-					name := fmt.Sprintf("%s %s %s: %s → %d", scheme(a), a.Design, w.Flavour, several(nodes(a), "node"), nodes(b))
-					pairs = append(pairs, contest{name, w, other})
+	for _, a := range rs.run.Archives {
+		for _, b := range rs.run.Archives {
+			name, few := scheme(a)
+			if other, many := scheme(b); name == other && a.Design == b.Design && few < many {
+				for _, p := range rs.sameFlavours(Way{a.Engine, a.Design, ""}, Way{b.Engine, b.Design, ""}) {
+					p.name = fmt.Sprintf("%s %s %s: %s → %d", name, a.Design, p.a.Flavour, several(few, "node"), many)
+					pairs = append(pairs, p)
 				}
 			}
 		}
 	}
 	if len(pairs) == 0 {
-		sec.Lead = "This run compares no engine on one node with the same on several: every engine in it is " + rs.places() + "."
+		sec.Words = say("This run compares no engine on one node with the same on several: every engine in it is %s.", rs.places())
 		return sec
 	}
-	t := rs.duel(s, "engine", pairs)
-	sec.Table, sec.Lead = &t, "The same engine, design and flavour on one node, then on several. "+rs.apart()
+	sec.Table, sec.Words = rs.duel(s, "engine", pairs), say("The same engine, design and flavour on one node, then on several. %s", rs.apart())
 	return sec
+}
+
+// sameFlavours pairs two archives in every flavour that both were asked in.
+func (rs *results) sameFlavours(a, b Way) (out []contest) {
+	for _, w := range rs.ways {
+		b.Flavour = w.Flavour
+		if w.Engine == a.Engine && w.Design == a.Design && slices.Contains(rs.ways, b) {
+			out = append(out, contest{"", w, b})
+		}
+	}
+	return out
 }
 
 // apart reports whether the nodes of the clusters were kept apart.
 func (rs *results) apart() string {
 	var shared, isolated []string
-	for i := range rs.run.Archives {
-		a := &rs.run.Archives[i]
-		to := &shared
-		switch {
-		case nodes(a) < 2:
-			continue
+	for _, a := range rs.run.Archives {
+		switch _, nodes := scheme(a); {
+		case nodes < 2:
 		case a.Server.Isolation != nil:
-			to = &isolated
-		}
-		if !slices.Contains(*to, a.Engine) {
-			*to = append(*to, a.Engine)
+			isolated = once(isolated, a.Engine)
+		default:
+			shared = once(shared, a.Engine)
 		}
 	}
 	var out []string
@@ -63,16 +66,23 @@ func (rs *results) apart() string {
 	return strings.Join(out, " ")
 }
 
-// scheme is the engine's own name, which a run may have replaced by another.
-func scheme(a *run.Archive) string {
-	s, _, _ := strings.Cut(a.URL, ":")
-	return s
+// scheme is the engine's own name, which a run may have replaced by another, and
+// how many nodes its server has, as far as is known; 0 = none.
+func scheme(a run.Archive) (name string, nodes int) {
+	name, _, _ = strings.Cut(a.URL, ":")
+	if a.Server != nil {
+		nodes = a.Server.Nodes
+	}
+	return name, nodes
 }
 
-// nodes counts the nodes of an archive's server, as far as is known; 0 = none.
-func nodes(a *run.Archive) int {
-	if a.Server == nil {
-		return 0
+// places are where the engines of a run work, in words.
+func (rs *results) places() string {
+	var out []string
+	for _, a := range rs.run.Archives {
+		if p := map[string]string{"embedded": "embedded in the client", "server": "a single server"}[a.Place]; p != "" {
+			out = once(out, p)
+		}
 	}
-	return a.Server.Nodes
+	return cmp.Or(strings.Join(out, " or "), "local")
 }

@@ -29,11 +29,9 @@ func TestNodesAndClientTime(t *testing.T) {
 			design = "memory"
 		}
 		for rep := range 7 {
-			samples = append(samples, run.Sample{
-				Cell:  run.Cell{Engine: c.engine, Design: design, Case: "test_1", Flavour: c.flavour},
-				Phase: run.Warm, Rep: rep, Verdict: run.Equal, Rows: 10, Keys: 4, First: time.Millisecond,
-				Total: c.total * time.Millisecond, Client: c.client * time.Millisecond, Derive: 100 * time.Microsecond,
-			})
+			samples = append(samples, run.Sample{Cell: run.AnswerCell(c.engine, design, "test_1", c.flavour), Phase: run.Warm, Rep: rep}.Judge(&run.Measured{
+				Keys: 4, First: time.Millisecond, Total: c.total * time.Millisecond, CPU: c.client * time.Millisecond, Derive: 100 * time.Microsecond,
+			}, proof(t, 10), nil))
 		}
 	}
 	rs := collect(r, samples, nil)
@@ -45,12 +43,12 @@ func TestNodesAndClientTime(t *testing.T) {
 	if got := six.Table.Rows[0].Cells[0].Text; got != "valkey keyvalue keys-native: 1 node → 3" {
 		t.Error(got)
 	}
-	if !strings.Contains(six.Lead, "nodes of other shared this machine") || !strings.Contains(six.Lead, "Those of three had network namespaces") {
-		t.Error(six.Lead)
+	if !strings.Contains(six.Words[0].Text, "nodes of other shared this machine") || !strings.Contains(six.Words[0].Text, "Those of three had network namespaces") {
+		t.Error(six.Words[0].Text)
 	}
 	spent := rs.clientTime(&s)
 	var got []string
-	for _, row := range spent.Table.Rows {
+	for _, row := range spent.Rows {
 		var line []string
 		for _, c := range row.Cells {
 			line = append(line, c.Text)

@@ -1,16 +1,16 @@
 package report
 
 import (
-	"bytes"
 	escape "html"
-	"io"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"barograph/answer"
 	"barograph/measure"
+	"barograph/record"
 	"barograph/run"
 )
 
@@ -37,34 +37,68 @@ func pageWords(page string) string {
 // madePosts is a run with one proven posting, one that is wrong, and two days.
 func madePosts(t *testing.T) string {
 	t.Helper()
-	p := &run.Posts{Started: time.Unix(1_700_000_000, 0).UTC(), Args: []string{"post", "x"}, Product: "PostgreSQL", Version: "15", Feed: "made up", Policy: "newer", Warnings: []string{"a warning"},
-		Machine: measure.Machine{CPU: "Example CPU"}, Read: run.PostRead{Products: 3, Values: 4321, Lost: 1}}
-	times := run.PostTimes{Total: 2 * time.Second, Mean: 300 * time.Millisecond, Percentiles: measure.Percentiles{P50: 200 * time.Millisecond, P95: time.Second, P99: time.Second, Max: 1500 * time.Millisecond}}
-	figures := run.PostFigures{Products: 3, Values: 4321, Wall: 3 * time.Second, Parse: times, Post: times, RowsRead: 7, RowsInserted: 4321, RowsUpdated: -1, TableBytes: 1e6, IndexBytes: -1, DeadRows: 4, LogBytes: 5e6, ClientCPU: time.Second}
+	p := madePosted(t, run.Run{Started: time.Unix(1_700_000_000, 0).UTC(), Args: []string{"post", "x"}, Policy: "newer", Warnings: []string{"a warning"}, Machine: measure.Machine{CPU: "Example CPU"},
+		Data: run.Data{Source: "made up", Decoded: &run.Decoded{Products: 3, Values: 4321, Lost: 1}}, Archives: []run.Archive{{Product: "PostgreSQL", Version: "15"}}})
+	times := run.PostTimes{Total: 2 * time.Second, Latency: run.Latency{Mean: 300 * time.Millisecond, Percentiles: measure.Percentiles{P50: 200 * time.Millisecond, P95: time.Second, P99: time.Second, Max: 1500 * time.Millisecond}}}
+	m := run.Measured{Total: 3 * time.Second, CPU: time.Second,
+		Posting: &run.Posting{Products: 3, Values: 4321, Parse: times, Post: times, RowsRead: 7, RowsInserted: 4321, RowsUpdated: -1, TableBytes: 1e6, IndexBytes: -1, DeadRows: 4, LogBytes: 5e6}}
+	day := func(k int) string { return time.Unix(1_700_000_000, 0).UTC().AddDate(0, 0, k).Format(time.DateOnly) }
 	for _, design := range []string{"array", "single"} {
 		for _, method := range []string{"bulk", "upsert"} {
-			p.Add(run.PostCell{Test: "quiet", Scenario: "insert", Design: design, Method: method, Posters: 1, Together: 2}, figures, run.ProvePosts("a", "a"))
+			p.add(run.PostCell("postgres", "quiet", "insert", design, method, "posters", 1, "together", 2), m, true)
 		}
-		p.Add(run.PostCell{Test: "quiet", Scenario: "update", Design: design, Method: "bulk"}, figures, run.PostProof{})
+		p.add(run.PostCell("postgres", "quiet", "update", design, "bulk", "posters", 1, "together", 2), m, false)
 		for i, phase := range []string{"maintenance on", "maintenance off"} {
 			for k := range 3 {
-				p.AddDays([]run.PostDay{{Phase: phase, Day: time.Unix(1_700_000_000, 0).UTC().AddDate(0, 0, k), Design: design, Method: "bulk", Products: 3, Values: 4321, Post: times, Upkeep: i == 0}}, run.ProvePosts("b", "b"))
+				m := run.Measured{Posting: &run.Posting{Products: 3, Values: 4321, Post: times, Upkeep: i == 0}}
+				p.add(run.PostCell("postgres", "live", phase, design, "bulk", "day", day(k)), m, true)
 			}
 		}
 	}
-	p.AddDays([]run.PostDay{{Phase: "maintenance on", Design: "single", Method: "upsert", Post: times}}, run.PostProof{})
-	dir := t.TempDir()
-	if err := p.Save(dir); err != nil {
+	p.add(run.PostCell("postgres", "live", "maintenance on", "single", "upsert", "day", day(0)), m, false)
+	return p.close()
+}
+
+// postFolder is a folder of postings that is being made.
+type postFolder struct {
+	*testing.T
+	*run.Folder
+}
+
+func madePosted(t *testing.T, r run.Run) postFolder {
+	t.Helper()
+	r.Workload = run.Posted
+	f, err := run.Create(t.TempDir(), r)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return dir
+	return postFolder{t, f}
+}
+
+func (f postFolder) add(c run.Cell, m run.Measured, right bool) {
+	d := record.Digest{Hi: 1, Records: 4321}
+	got := d
+	if !right {
+		got.Hi++
+	}
+	p, err := answer.CompareRecords(d, got)
+	if err := f.Add(run.Sample{Cell: c}.Judge(&m, p, err)); err != nil {
+		f.Fatal(err)
+	}
+}
+
+func (f postFolder) close() string {
+	if err := f.Close(); err != nil {
+		f.Fatal(err)
+	}
+	return f.Dir
 }
 
 // madeSweep is a run of mixes with a floor, a server that tells of itself, and
 // one point that is wrong.
 func madeSweep(t *testing.T) string {
 	t.Helper()
-	var all []*run.Point
+	var all []*point
 	for rep := 1; rep <= 6; rep++ {
 		for i, n := range []int{1, 2, 4, 8} {
 			p := madePoint("postgres", "server", n, rep, []float64{1000, 1900, 3300, 4800}[i]+float64(rep))
@@ -74,7 +108,7 @@ func madeSweep(t *testing.T) string {
 		}
 	}
 	bad := madePoint("mariadb", "server", 8, 1, 123456)
-	bad.Judge(run.Answers{Wrong: 17, Succeeded: 1, Found: 1}, &os.PathError{Op: "ask", Path: "x", Err: os.ErrInvalid})
+	bad = judged(bad.Sample, bad.Measured, run.Answers{Wrong: 17, Succeeded: 1, Found: 1}, &os.PathError{Op: "ask", Path: "x", Err: os.ErrInvalid})
 	return madeFolder(t, append(all, bad)...)
 }
 
@@ -95,33 +129,11 @@ func TestPages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := folder(t)
-			write, print := Write, Text
-			switch name {
-			case "growth":
-				write, print = WriteGrowth, GrowthText
-			case "post":
-				r, _ := run.ReadPosts(dir)
-				write, print = WritePosts, func(w io.Writer, _ string) error { return PostText(w, r) }
-			case "scan":
-				r, _ := run.ReadScans(dir)
-				write, print = WriteScans, func(w io.Writer, _ string) error { return ScanText(w, r) }
-			case "faults":
-				write, print = WriteFaults, FaultsText
-			}
-			path, err := write(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			page, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var text bytes.Buffer
-			if err := print(&text, dir); err != nil {
-				t.Fatal(err)
-			}
-			words := pageWords(string(page)) + "\n=== terminal ===\n" + text.String()
+			words := pageWords(html(t, dir)) + "\n=== terminal ===\n" + terminal(t, dir)
 			golden(t, name+".txt", words)
 		})
 	}
 }
+
+// flat undoes the breaks of lines.
+func flat(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -4,135 +4,143 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"barograph/measure"
 )
 
 // medians is Table 1 of the original, with ways down and cases across: the
 // fastest ways first, those that did not answer every case last.
-func (rs *results) medians(s *Summary) table {
-	t := table{Wide: true, Head: []column{{Name: "engine", Text: true}, {Name: "design", Text: true}, {Name: "flavour", Text: true}}}
-	for _, c := range s.Cases {
-		t.Head = append(t.Head, column{Name: c.Name, Unit: "ms"})
-	}
-	t.Head = append(t.Head, column{Name: "mean", Unit: "ms"}, column{Name: "ratio", Unit: "×"})
-	ranked := map[way]cell{}
-	var order []way
-	for _, w := range rs.ways { // floors stand first: what all else contains
-		if rs.floor(w.Engine, w.Design) {
-			order = append(order, w)
-		}
-	}
+func (rs *results) medians(s *Summary) *Table {
+	t := table("engine", "design", "flavour")
 	asked := 0
 	for i := range s.Cases {
+		t.Head = append(t.Head, Column{Name: s.Cases[i].Name})
 		if !s.Cases[i].empty() {
 			asked++
 		}
 	}
-	for _, r := range s.Ranking {
-		w := way{r.Engine, r.Design, r.Flavour}
-		ratio := value(float64(r.Ratio), number(float64(r.Ratio)))
-		if span := interval(float64(r.Lo), float64(r.Hi)); span != none && r.Hi > r.Lo {
-			ratio.Sub = span
-		}
-		ranked[w] = ratio
-		order = append(order, w)
-	}
-	for _, w := range rs.ways {
-		if !slices.Contains(order, w) {
+	t.Head = append(t.Head, Column{Name: "mean"}, Column{Name: "ratio", Unit: "×"})
+	var order []Way
+	ranked := map[Way]Cell{}
+	for _, w := range rs.ways { // floors stand first: what all else contains
+		if rs.archive(w).Place == floorPlace {
 			order = append(order, w)
 		}
 	}
-	for _, w := range order {
-		r := row{Cells: []cell{text(w.Engine), text(w.Design), text(w.Flavour)}}
-		if rs.floor(w.Engine, w.Design) || rs.unranked(w.Engine, w.Design) != "" {
-			r.Class = "floor"
-		}
-		sum, n := 0.0, 0
-		for i := range s.Cases {
-			k, c := s.Cases[i].find(w), dim(none)
-			if k != nil && k.Times != nil {
-				m := float64(k.Times.Median)
-				c, sum, n = value(m, number(m)), sum+m, n+1
-				if k == s.Cases[i].fastest() || k.compared() && k.Times.Mark == "~" {
-					c.Class = "first"
-				}
-			} else if k != nil && k.Verdict == noRows {
-				c = dim(noRows)
-			} else if k != nil {
-				c = cell{Text: k.Verdict, Class: "bad"}
-			}
-			r.Cells = append(r.Cells, c)
-		}
-		mean := dim(none)
-		if n == asked && n > 0 {
-			mean = value(sum/float64(n), number(sum/float64(n)))
-		}
-		ratio := dim(none)
-		if rs.unranked(w.Engine, w.Design) != "" {
-			ratio = dim("not ranked")
-		}
-		if q, ok := ranked[w]; ok {
-			ratio = q
-		}
-		r.Cells = append(r.Cells, mean, ratio)
-		t.Rows = append(t.Rows, r)
+	for _, r := range s.Ranking {
+		order = append(order, r.Way)
+		ranked[r.Way] = estimate(measure.Estimate{Value: float64(r.Ratio), Low: float64(r.Lo), High: float64(r.Hi)})
+	}
+	for _, w := range rs.ways {
+		order = once(order, w)
 	}
 	t.Note = "Medians. Bold: the fastest of the case, and what is not slower than it by more than the noise. Mean: over all cases, only of ways that answered every one. " +
 		"Ratio: median divided by the fastest of the case, geometric mean over the cases."
+	for _, w := range order {
+		cells, sum, n := texts(w.Engine, w.Design, w.Flavour), 0.0, 0
+		for i := range s.Cases {
+			c := s.Cases[i].medianCell(w)
+			if cells = append(cells, c); c.Known {
+				sum, n = sum+c.Value, n+1
+			}
+		}
+		ratio := dim(none)
+		if why := rs.archive(w).Unranked; why != "" {
+			ratio = dim("not ranked")
+			if more := " " + w.Engine + " is not ranked, because " + why + "."; !strings.Contains(t.Note, more) {
+				t.Note += more
+			}
+		}
+		if q := ranked[w]; q.Text != "" {
+			ratio = q
+		}
+		t.add(rs.class(w), append(cells, when(n == asked && n > 0, numeric(sum/float64(n)), none), ratio)...)
+	}
 	return t
+}
+
+// medianCell is the median of a way, or why there is none.
+func (c *CaseSummary) medianCell(w Way) Cell {
+	k := c.find(w)
+	switch {
+	case k == nil:
+		return dim(none)
+	case k.Verdict == noRows:
+		return dim(noRows)
+	case k.Times == nil:
+		return bad(k.Verdict)
+	}
+	out := numeric(k.Times.Median)
+	if k == c.fastest() || k.compared() && k.Times.Mark == "~" {
+		out.Class = "first"
+	}
+	return out
 }
 
 // contest is two ways of asking that one of the original's tables compares.
 type contest struct {
 	name string // what stands in the first column
-	a, b way
+	a, b Way
+}
+
+// family is comparisons that a table shows together: they are corrected
+// together, and then shown.
+type family struct {
+	tests []*measure.Comparison
+	shows []func(c *measure.Comparison)
+}
+
+// add compares the times of two cells; nothing where one has none.
+func (f *family) add(a, b *CellSummary, seed uint64, show func(c *measure.Comparison)) {
+	if a == nil || b == nil || a.Times == nil || b.Times == nil {
+		return
+	}
+	c := measure.Compare(a.Times.values, b.Times.values, seed)
+	f.tests, f.shows = append(f.tests, &c), append(f.shows, show)
+}
+
+func (f *family) correct() {
+	measure.Correct(f.tests)
+	for i, c := range f.tests {
+		f.shows[i](c)
+	}
 }
 
 // duel compares ways pair by pair in every case. A cell shows how much b takes
 // more or less than a, and both medians.
-func (rs *results) duel(s *Summary, what string, pairs []contest) table {
-	t := table{Wide: true, Head: []column{{Name: what, Text: true}}}
+func (rs *results) duel(s *Summary, what string, pairs []contest) *Table {
+	t := table(what)
 	for _, c := range s.Cases {
-		t.Head = append(t.Head, column{Name: c.Name})
+		t.Head = append(t.Head, Column{Name: c.Name, Number: true})
 	}
-	type place struct{ row, col int }
-	var all []*measure.Comparison
-	var places []place
-	for i, p := range pairs {
-		r := row{Cells: []cell{text(p.name)}}
+	var all family
+	for _, p := range pairs {
+		t.add("", text(p.name))
+		row := t.Rows[len(t.Rows)-1].Cells
 		for k := range s.Cases {
-			c := &s.Cases[k]
-			a, b := c.find(p.a), c.find(p.b)
-			r.Cells = append(r.Cells, dim(none))
-			if a == nil || b == nil || a.Times == nil || b.Times == nil {
-				continue
-			}
-			cmp := measure.Compare(b.Times.values, a.Times.values, rs.run.Seed)
-			all, places = append(all, &cmp), append(places, place{i, k + 1})
-			r.Cells[k+1] = cell{Sub: number(float64(a.Times.Median)) + " → " + number(float64(b.Times.Median)) + " ms"}
-		}
-		t.Rows = append(t.Rows, r)
-	}
-	measure.Correct(all)
-	for i, c := range all {
-		at := &t.Rows[places[i].row].Cells[places[i].col]
-		at.Text, at.Sort = percent(c.Ratio-1), fmt.Sprintf("%.9g", c.Ratio)
-		if m := mark(*c, len(all)); m == "~" || m == "?" {
-			at.Text, at.Class = m, "dim"
+			a, b := s.Cases[k].find(p.a), s.Cases[k].find(p.b)
+			all.add(b, a, rs.run.Seed, func(c *measure.Comparison) {
+				at := value(c.Ratio, percent(c.Ratio-1))
+				if m := c.Mark(); m == "~" || m == "?" {
+					at.Text, at.Class = m, "dim"
+				}
+				at.Sub = number(float64(a.Times.Median)) + " → " + number(float64(b.Times.Median)) + " ms"
+				row[k+1] = at
+			})
 		}
 	}
-	if len(all) > 0 {
-		t.Note = fmt.Sprintf("Change of the median from the first to the second; “~”: no difference larger than the noise, “?”: too few repetitions to tell (%s, corrected together).", several(len(all), "comparison"))
+	all.correct()
+	if n := len(all.tests); n > 0 {
+		t.Note = fmt.Sprintf("Change of the median from the first to the second; “~”: no difference larger than the noise, “?”: too few repetitions to tell (%s, corrected together).", several(n, "comparison"))
 	}
 	return t
 }
 
 // sameArchive pairs two flavours in every archive that has both.
-func (rs *results) sameArchive(a, b string) []contest {
-	var out []contest
+func (rs *results) sameArchive(a, b string) (out []contest) {
 	for _, k := range rs.archives {
-		wa, wb := way{k.Engine, k.Design, a}, way{k.Engine, k.Design, b}
+		wa, wb := Way{k.Engine, k.Design, a}, Way{k.Engine, k.Design, b}
 		if slices.Contains(rs.ways, wa) && slices.Contains(rs.ways, wb) {
 			out = append(out, contest{k.String() + ": " + a + " → " + b, wa, wb})
 		}
@@ -140,86 +148,59 @@ func (rs *results) sameArchive(a, b string) []contest {
 	return out
 }
 
-// section is one of the original's tables, or the sentence that stands for it.
-type section struct {
-	Title, Lead string
-	Table       *table
-}
-
 // original returns Tables 2 to 7 of the original README, from this run's figures,
 // and the break-down of the client's time that the original asked for.
-func (rs *results) original(s *Summary) []section {
-	var out []section
-	add := func(title, lead, missing string, pairs []contest) {
-		sec := section{Title: title, Lead: lead}
-		if len(pairs) == 0 {
-			sec.Lead = missing
-		} else {
-			t := rs.duel(s, "archive", pairs)
-			sec.Table = &t
+func (rs *results) original(s *Summary) (out []Section) {
+	add := func(title, lead, missing string, t *Table) {
+		if len(t.Rows) == 0 {
+			lead = missing
 		}
-		out = append(out, sec)
+		out = append(out, Section{Title: title, Words: say("%s", lead), Table: t})
 	}
 	add("Table 2 · SQL and the query cache", "What the server's query cache saves.",
-		"No engine of this run has a query cache that answers the same SQL again, so there is nothing to compare.", rs.sameArchive("sql", "cached-sql"))
+		"No engine of this run has a query cache that answers the same SQL again, so there is nothing to compare.", rs.duel(s, "archive", rs.sameArchive("sql", "cached-sql")))
 	add("Table 3 · ISO strings and epochs", "The valid times as ISO strings, then as epochs, otherwise the same question.",
-		"No archive of this run was asked with both ISO strings and epochs.", append(rs.sameArchive("iso-list", "epoch-list"), rs.sameArchive("iso-range", "epoch-range")...))
+		"No archive of this run was asked with both ISO strings and epochs.", rs.duel(s, "archive", append(rs.sameArchive("iso-list", "epoch-list"), rs.sameArchive("iso-range", "epoch-range")...)))
 	add("Table 4 · A list of times and a range", "Every valid time named, then a range from the first to the last.",
-		"No archive of this run was asked with both a list and a range of times.", append(rs.sameArchive("iso-list", "iso-range"), rs.sameArchive("epoch-list", "epoch-range")...))
-	t5 := section{Title: "Table 5 · SQL, a range, and keys", Lead: "The relational question, the range over documents, and the ids derived from the question instead of searched for."}
-	if t := rs.keysTable(s); len(t.Rows) > 0 {
-		t5.Table = &t
-	} else {
-		t5.Lead = "No archive of this run was asked by keys."
-	}
-	out = append(out, t5, rs.clientTime(s), rs.clusters(s))
-	t7 := rs.sizes(s)
-	return append(out, section{Title: "Table 7 · Records and sizes of the answers", Table: &t7})
+		"No archive of this run was asked with both a list and a range of times.", rs.duel(s, "archive", append(rs.sameArchive("iso-list", "iso-range"), rs.sameArchive("epoch-list", "epoch-range")...)))
+	add("Table 5 · SQL, a range, and keys", "The relational question, the range over documents, and the ids derived from the question instead of searched for.",
+		"No archive of this run was asked by keys.", rs.keysTable(s))
+	add("Where the time of keys goes", "What a question by keys costs the client, in the order in which it comes.", "No server of this run was asked by keys.", rs.clientTime(s))
+	return append(out, rs.clusters(s), Section{Title: "Table 7 · Records and sizes of the answers", Table: rs.sizes(s)})
 }
 
-func (rs *results) places() string {
-	var out []string
-	for _, a := range rs.run.Archives {
-		p := map[string]string{"embedded": "embedded in the client", "server": "a single server"}[a.Place]
-		if p != "" && !slices.Contains(out, p) {
-			out = append(out, p)
+// byKeys calls for every way that asks by keys and every case that it was timed in.
+func (rs *results) byKeys(s *Summary, each func(w Way, c *CaseSummary, k *CellSummary)) {
+	for _, w := range rs.ways {
+		for i := range s.Cases {
+			if k := s.Cases[i].find(w); strings.HasPrefix(w.Flavour, "keys") && k != nil && k.Times != nil {
+				each(w, &s.Cases[i], k)
+			}
 		}
 	}
-	if len(out) == 0 {
-		return "local"
-	}
-	if len(out) > 1 {
-		return out[0] + " or " + list(out[1:])
-	}
-	return out[0]
 }
 
 // keysTable is Table 5: of each engine that can be asked by keys, the
 // relational way, the range in the design that has keys, and the keys.
-func (rs *results) keysTable(s *Summary) table {
-	t := table{Wide: true, Head: []column{{Name: "archive", Text: true}, {Name: "case", Text: true}, {Name: "SQL", Unit: "ms"}, {Name: "range", Unit: "ms"},
-		{Name: "keys", Unit: "ms"}, {Name: "deriving keys", Unit: "ms"}, {Name: "SQL − keys", Unit: "ms"}, {Name: "range − keys", Unit: "ms"}}}
-	var gaps gaps
-	for _, w := range rs.ways {
-		if w.Flavour != "keys" && w.Flavour != "keys-native" {
-			continue
+func (rs *results) keysTable(s *Summary) *Table {
+	t := table("archive", "case", "SQL (ms)", "range (ms)", "keys (ms)", "deriving keys (ms)", "SQL − keys (ms)", "range − keys (ms)")
+	var gaps family
+	rs.byKeys(s, func(w Way, c *CaseSummary, k *CellSummary) {
+		sql := c.find(rs.first(Way{w.Engine, "normalized", "sql"}, Way{w.Engine, "wide", "sql"}))
+		span := c.find(rs.first(Way{w.Engine, w.Design, "iso-range"}, Way{w.Engine, w.Design, "epoch-range"}))
+		t.add("", text(w.String()), text(c.Name), numeric(sql.median()), numeric(span.median()), numeric(k.median()), numeric(k.Times.Derive))
+		row := t.Rows[len(t.Rows)-1].Cells
+		for i, other := range []*CellSummary{sql, span} {
+			gaps.add(other, k, rs.run.Seed, func(test *measure.Comparison) {
+				at := numeric(other.median() - k.median())
+				if m := test.Mark(); m == "~" || m == "?" {
+					at.Text, at.Class = m+" "+at.Text, "dim"
+				}
+				row[6+i], t.Head[6+i].Number = at, true
+			})
 		}
-		for i := range s.Cases {
-			c := &s.Cases[i]
-			keys := c.find(w)
-			if keys == nil || keys.Times == nil {
-				continue
-			}
-			k := float64(keys.Times.Median)
-			sql, span := c.find(rs.relational(w.Engine)), c.find(rs.ranged(w))
-			t.Rows = append(t.Rows, row{Cells: []cell{text(w.String()), text(c.Name), numeric(sql.median()), numeric(span.median()),
-				value(k, number(k)), numeric(float64(keys.Times.Derive)), dim(none), dim(none)}})
-			last := t.Rows[len(t.Rows)-1].Cells
-			gaps.add(&last[6], sql, keys, rs.run.Seed)
-			gaps.add(&last[7], span, keys, rs.run.Seed)
-		}
-	}
-	gaps.print()
+	})
+	gaps.correct()
 	t.Note = "SQL: flavour sql of the same engine's normalized design (else its wide one). Range: iso-range (else epoch-range) of the archive that was asked by keys. " +
 		"Deriving the keys comes before the call, and is not contained in its time. “~”: no difference larger than the noise, “?”: too few repetitions to tell."
 	return t
@@ -233,67 +214,48 @@ func (k *CellSummary) median() float64 {
 	return math.NaN()
 }
 
-// gaps are differences that a table shows together.
-type gaps struct {
-	cells []*cell
-	diffs []float64
-	tests []*measure.Comparison
-}
-
-func (g *gaps) add(at *cell, a, b *CellSummary, seed uint64) {
-	if math.IsNaN(a.median()) || math.IsNaN(b.median()) {
-		return
-	}
-	c := measure.Compare(a.Times.values, b.Times.values, seed)
-	g.cells, g.diffs, g.tests = append(g.cells, at), append(g.diffs, a.median()-b.median()), append(g.tests, &c)
-}
-
-// print corrects the tests together and writes the cells.
-func (g *gaps) print() {
-	measure.Correct(g.tests)
-	for i, at := range g.cells {
-		*at = numeric(g.diffs[i])
-		if m := mark(*g.tests[i], len(g.tests)); m == "~" || m == "?" {
-			at.Text, at.Class = m+" "+at.Text, "dim"
-		}
-	}
-}
-
-func (rs *results) relational(engine string) way {
-	for _, design := range []string{"normalized", "wide"} {
-		if w := (way{engine, design, "sql"}); slices.Contains(rs.ways, w) {
+// first is the first of some ways that was asked.
+func (rs *results) first(ways ...Way) Way {
+	for _, w := range ways {
+		if slices.Contains(rs.ways, w) {
 			return w
 		}
 	}
-	return way{}
+	return Way{}
 }
 
-func (rs *results) ranged(keys way) way {
-	for _, f := range []string{"iso-range", "epoch-range"} {
-		if w := (way{keys.Engine, keys.Design, f}); slices.Contains(rs.ways, w) {
-			return w
+// clientTime tells where the time of keys goes on the client's side, which the
+// original asked for: the ids derived, the wait for the server, the reply
+// decoded, the answer assembled. Servers only: an embedded engine works in the
+// client's own process, so that its time cannot be told from the client's.
+func (rs *results) clientTime(s *Summary) *Table {
+	t := table("archive", "case", "ids", "derive (ms)", "request (ms)", "decode (ms)", "assemble (ms)", "first row after (ms)")
+	rs.byKeys(s, func(w Way, c *CaseSummary, k *CellSummary) {
+		busy, floor := float64(k.Times.Client), math.NaN()
+		if rs.archive(w).Place != "server" || math.IsNaN(busy) {
+			return
 		}
-	}
-	return way{}
+		if i := slices.IndexFunc(c.Cells, func(k CellSummary) bool { return k.Floor }); i >= 0 {
+			floor = c.Cells[i].median()
+		}
+		t.add("", text(w.String()), text(c.Name), whole(k.Times.Keys), numeric(k.Times.Derive), numeric(max(0, k.median()-busy)), numeric(max(0, busy-floor)), numeric(floor), numeric(k.Times.FirstRow))
+	})
+	t.Note = "Medians. Derive: before the call. Request: the time of the call in which the client had nothing to do. Decode: the processor time of the client in the call, its driver and garbage collector included, " +
+		"less what assembling takes. Assemble: the floor, which builds the same answer from memory. A client that works on several replies at once can spend more processor time than the call took."
+	return t
 }
 
 // sizes is Table 7: records and bytes of each reference answer.
-func (rs *results) sizes(s *Summary) table {
-	t := table{Head: []column{{Name: "case", Text: true}, {Name: "question", Text: true}, {Name: "line type", Text: true},
-		{Name: "rows"}, {Name: "columns"}, {Name: "size", Unit: "bytes"}, {Name: "per row", Unit: "bytes"}, {Name: "keys asked"}}}
+func (rs *results) sizes(s *Summary) *Table {
+	t := table("case", "question", "line type", "rows", "columns", "size (bytes)", "per row (bytes)", "keys asked")
 	for i, c := range rs.cases {
-		per, keys := dim(none), dim(none)
-		if c.Rows > 0 {
-			v := float64(c.Bytes) / float64(c.Rows)
-			per = value(v, number(v))
-		}
+		keys := dim(none)
 		for _, k := range s.Cases[i].Cells {
 			if k.Times != nil && k.Times.Keys > 0 {
-				keys = value(float64(k.Times.Keys), count(k.Times.Keys))
+				keys = whole(k.Times.Keys)
 			}
 		}
-		t.Rows = append(t.Rows, row{Cells: []cell{text(c.Name), text(c.Title), text(c.LineType), value(float64(c.Rows), count(c.Rows)),
-			value(float64(len(c.Columns)), count(len(c.Columns))), value(float64(c.Bytes), count(c.Bytes)), per, keys}})
+		t.add("", text(c.Name), text(c.Title), text(c.LineType), whole(c.Rows), whole(len(c.Columns)), whole(c.Bytes), numeric(float64(c.Bytes)/float64(c.Rows)), keys)
 	}
 	t.Note = "Sizes are of the answer in canonical types, as every client has decoded it."
 	return t

@@ -3,26 +3,23 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"barograph/measure"
-	"barograph/report/plot"
 	"barograph/run"
 )
 
-// points is a folder of points, gathered: a page for throughput and latency.
+// points is a folder of points, gathered: throughput and latency.
 type points struct {
-	dir     string
 	run     *run.Run
-	all     []*run.Point
+	all     []*point
 	cells   []*pointCell // in the order of the table
 	mixes   []string
-	engines []string // names of groups, in order; the floor is not among them
+	engines []string // as the tables name them, in order; the floor is not among them
 }
 
 // pointCell is the repetitions of one mix on one engine with one number of threads.
@@ -30,46 +27,69 @@ type pointCell struct {
 	mix, engine string // as the tables name it
 	threads     int
 	floor       bool
-	reps        []*run.Point // all of them right, unless problem is set
+	reps        []*point // all of them right, unless problem is set
 	problem     string
 	verdict     run.Verdict
 
+	proof      string // the weakest of its repetitions
 	throughput measure.Estimate
-	known      bool        // the estimate is an interval, no mere range
-	response   run.Latency // medians over the repetitions
+	known      bool // the estimate is an interval, no mere range
 }
 
-func openPoints(dir string) (*points, error) {
-	r, all, err := run.ReadPoints(dir, false)
+// point is a sample as the tables need it; what is not right has nothing measured.
+type point struct {
+	run.Sample
+	run.Measured
+	Mix, Engine, Layout string
+	Threads             int
+	Target              float64
+}
+
+func pointsOf(samples []run.Sample) (all []*point) {
+	for _, s := range samples {
+		c := s.Cell
+		p := &point{Sample: s, Mix: c.At("mix"), Engine: c.Engine, Layout: c.At("layout"), Threads: int(c.Number("threads")), Target: c.Number("target_ops_s")}
+		p.Measured = *cmp.Or(s.Measured(), &run.Measured{Mix: &run.Mix{}, Used: &run.Used{}})
+		p.Answers = cmp.Or(p.Answers, &run.Answers{})
+		all = append(all, p)
+	}
+	return all
+}
+
+func openPoints(dir string) (*Report, error) {
+	r, samples, err := run.Read(dir)
 	if err != nil {
 		return nil, err
 	}
-	p := gather(all)
-	p.dir, p.run = dir, r
-	return p, nil
+	p := gather(r, pointsOf(samples))
+	out := ofRun(dir, r, "How much does each engine bear, and at what latency?")
+	out.Data = map[string]any{"run": r, "samples": samples}
+	p.fill(out)
+	return out, nil
+}
+
+// OfPoints is the report of a run that is in no folder.
+func OfPoints(r *run.Run, samples []run.Sample) *Report {
+	out := newReport("", r.Workload, r.Started, "")
+	out.Warnings = r.Warnings
+	gather(r, pointsOf(samples)).fill(out)
+	return out
 }
 
 // gather makes cells of points.
-func gather(all []*run.Point) *points {
-	p := &points{all: all}
-	layouts := map[string]map[string]bool{}
+func gather(r *run.Run, all []*point) *points {
+	p := &points{run: r, all: all}
+	layouts := map[string][]string{}
 	for _, x := range all {
-		if layouts[x.Engine] == nil {
-			layouts[x.Engine] = map[string]bool{}
-		}
-		layouts[x.Engine][x.Layout] = true
+		layouts[x.Engine] = once(layouts[x.Engine], x.Layout)
 	}
 	for _, x := range all {
-		name := x.Engine
+		name, floor := x.Engine, x.Place == floorPlace
 		if len(layouts[x.Engine]) > 1 {
 			name += " · " + x.Layout
 		}
-		floor := x.Place == "memory"
-		if !slices.Contains(p.mixes, x.Mix) {
-			p.mixes = append(p.mixes, x.Mix)
-		}
-		if !floor && !slices.Contains(p.engines, name) {
-			p.engines = append(p.engines, name)
+		if p.mixes = once(p.mixes, x.Mix); !floor {
+			p.engines = once(p.engines, name)
 		}
 		i := slices.IndexFunc(p.cells, func(c *pointCell) bool { return c.mix == x.Mix && c.engine == name && c.threads == x.Threads })
 		if i < 0 {
@@ -84,60 +104,70 @@ func gather(all []*run.Point) *points {
 		c.settle()
 	}
 	slices.SortStableFunc(p.cells, func(a, b *pointCell) int {
-		first := func(c *pointCell) int {
-			if c.floor {
-				return 0
-			}
-			return 1
-		}
-		return cmp.Or(cmp.Compare(slices.Index(p.mixes, a.mix), slices.Index(p.mixes, b.mix)), cmp.Compare(first(a), first(b)), cmp.Compare(a.engine, b.engine), cmp.Compare(a.threads, b.threads))
+		return cmp.Or(cmp.Compare(a.mix, b.mix), cmp.Compare(slices.Index(p.engines, a.engine), slices.Index(p.engines, b.engine)), cmp.Compare(a.threads, b.threads)) // floors, which are not among the engines, first
 	})
 	return p
 }
 
 // add adds a repetition; one that is not right takes the numbers of all.
-func (c *pointCell) add(x *run.Point) {
+func (c *pointCell) add(x *point) {
 	c.reps = append(c.reps, x)
 	if x.Verdict != run.Equal && c.problem == "" {
 		c.problem, c.verdict = x.Problem, x.Verdict
+	}
+	if c.proof == "" || c.proof == everyValue {
+		c.proof = string(x.Proof)
 	}
 }
 
 func (c *pointCell) right() bool { return c.problem == "" }
 
+// settle finds the throughput: the median with its interval or, of fewer than
+// six repetitions, their range.
 func (c *pointCell) settle() {
 	if !c.right() {
 		return
 	}
-	over := func(f func(x *run.Point) float64) []float64 {
-		var out []float64
-		for _, x := range c.reps {
-			out = append(out, f(x))
-		}
-		return out
+	rates := c.over(throughput)
+	c.throughput = measure.MedianEstimate(rates)
+	if c.known = !math.IsNaN(c.throughput.Low); !c.known {
+		c.throughput.Low, c.throughput.High = slices.Min(rates), slices.Max(rates)
 	}
-	rate := over(func(x *run.Point) float64 { return x.Throughput })
-	c.throughput = measure.Estimate{Value: measure.Median(rate), Low: slices.Min(rate), High: slices.Max(rate)}
-	if m := measure.MedianCI(rate, measure.Confidence); m.Known {
-		c.throughput.Low, c.throughput.High, c.known = m.Lo, m.Hi, true
+}
+
+func throughput(x *point) float64 { return x.Throughput }
+
+// over are the figures of all repetitions.
+func (c *pointCell) over(of func(x *point) float64) (out []float64) {
+	for _, x := range c.reps {
+		out = append(out, of(x))
 	}
-	for _, t := range []struct {
-		to   *time.Duration
-		from func(l *run.Latency) time.Duration
-	}{
-		{&c.response.Mean, func(l *run.Latency) time.Duration { return l.Mean }}, {&c.response.P50, func(l *run.Latency) time.Duration { return l.P50 }},
-		{&c.response.P90, func(l *run.Latency) time.Duration { return l.P90 }}, {&c.response.P95, func(l *run.Latency) time.Duration { return l.P95 }},
-		{&c.response.P99, func(l *run.Latency) time.Duration { return l.P99 }}, {&c.response.P999, func(l *run.Latency) time.Duration { return l.P999 }},
-		{&c.response.Max, func(l *run.Latency) time.Duration { return l.Max }},
-	} {
-		*t.to = time.Duration(measure.Median(over(func(x *run.Point) float64 { return float64(t.from(&x.Response)) })))
+	return out
+}
+
+// percentile is one of a latency, or its mean.
+type percentile struct {
+	name string
+	of   func(l *run.Latency) time.Duration
+}
+
+func percentiles() []percentile {
+	return []percentile{
+		{"mean", func(l *run.Latency) time.Duration { return l.Mean }}, {"p50", func(l *run.Latency) time.Duration { return l.P50 }}, {"p90", func(l *run.Latency) time.Duration { return l.P90 }},
+		{"p95", func(l *run.Latency) time.Duration { return l.P95 }}, {"p99", func(l *run.Latency) time.Duration { return l.P99 }}, {"p99.9", func(l *run.Latency) time.Duration { return l.P999 }},
+		{"max", func(l *run.Latency) time.Duration { return l.Max }},
 	}
+}
+
+// p95 is the median over the repetitions of the 95th percentile, in ms.
+func (c *pointCell) p95() float64 {
+	return measure.Median(c.over(func(x *point) float64 { return ms(x.Response.P95) }))
 }
 
 // middle is the repetition whose throughput is the median's neighbour: the one
 // that stands for the cell where only one can.
-func (c *pointCell) middle() *run.Point {
-	return slices.MinFunc(c.reps, func(a, b *run.Point) int {
+func (c *pointCell) middle() *point {
+	return slices.MinFunc(c.reps, func(a, b *point) int {
 		return cmp.Compare(math.Abs(a.Throughput-c.throughput.Value), math.Abs(b.Throughput-c.throughput.Value))
 	})
 }
@@ -152,82 +182,16 @@ func (p *points) of(mix, engine string) (out []*pointCell) {
 	return out
 }
 
-// best is the right cell with the highest throughput; nil where none is right.
-func best(cells []*pointCell) (out *pointCell) {
-	for _, c := range cells {
-		if c.right() && (out == nil || c.throughput.Value > out.throughput.Value) {
-			out = c
+// tops are the right cells of a mix with the highest throughput, one for each
+// engine that has any.
+func (p *points) tops(mix string) (out []*pointCell) {
+	for _, e := range p.engines {
+		cells := slices.DeleteFunc(p.of(mix, e), func(c *pointCell) bool { return !c.right() })
+		if len(cells) > 0 {
+			out = append(out, slices.MaxFunc(cells, func(a, b *pointCell) int { return cmp.Compare(a.throughput.Value, b.throughput.Value) }))
 		}
 	}
 	return out
-}
-
-// pointsPage is what the template shows.
-type pointsPage struct {
-	page
-	Mixes    []mixView
-	USL      table
-	Laws     [][]byte // a picture for each mix
-	Findings []string
-}
-
-// mixView is one workload.
-type mixView struct {
-	Name, Title string
-	Sentence    string
-	Picture     []byte
-	Table       table
-	Held        table // what held it back
-	Operations  table
-	Timelines   [][]byte
-	Counters    table
-}
-
-func writePoints(dir string) (string, error) {
-	p, err := openPoints(dir)
-	if err != nil {
-		return "", err
-	}
-	page, err := p.page()
-	if err != nil {
-		return "", err
-	}
-	var b strings.Builder
-	if err := render(&b, "points.html", page); err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, FileName)
-	if err := os.WriteFile(path+".new", []byte(b.String()), 0o644); err != nil {
-		return "", err
-	}
-	return path, os.Rename(path+".new", path)
-}
-
-func (p *points) page() (*pointsPage, error) {
-	out := &pointsPage{page: page{Title: "Barograph · " + p.run.ID, Head: p.head()}, Findings: p.run.Findings}
-	if err := out.assets(); err != nil {
-		return nil, err
-	}
-	laws := p.usl()
-	out.USL = uslTable(laws)
-	for _, mix := range p.mixes {
-		law, err := p.uslPicture(mix, laws)
-		if err != nil {
-			return nil, err
-		}
-		if law != nil {
-			out.Laws = append(out.Laws, law)
-		}
-		v := mixView{Name: mix, Title: p.mixInWords(mix), Sentence: p.sentence(mix), Table: p.table(mix), Held: p.bottlenecks(mix), Operations: p.operations(mix), Counters: p.counters(mix)}
-		if v.Picture, err = p.picture(mix, v.Title); err != nil {
-			return nil, err
-		}
-		if v.Timelines, err = p.timelines(mix); err != nil {
-			return nil, err
-		}
-		out.Mixes = append(out.Mixes, v)
-	}
-	return out, nil
 }
 
 // mixInWords is the mix as it was run: "50 % reads, 50 % updates".
@@ -235,26 +199,20 @@ func (p *points) mixInWords(mix string) string {
 	count, all := map[string]int64{}, int64(0)
 	var order []string
 	for _, x := range p.all {
-		if x.Mix != mix || x.Place == "memory" {
+		if x.Mix != mix || x.Place == floorPlace {
 			continue
 		}
 		for _, g := range x.Groups {
-			if !g.Whole {
-				continue
+			if g.Whole {
+				order = once(order, g.Operation)
+				count[g.Operation] += g.Count
+				all += g.Count
 			}
-			if count[g.Operation] == 0 {
-				order = append(order, g.Operation)
-			}
-			count[g.Operation] += g.Count
-			all += g.Count
 		}
 	}
-	if all == 0 {
-		return ""
-	}
-	if count["READ-MODIFY-WRITE"] > 0 { // the reads of these are counted as reads
-		count["READ"] -= count["READ-MODIFY-WRITE"]
-		all -= count["READ-MODIFY-WRITE"]
+	if both := count["READ-MODIFY-WRITE"]; both > 0 { // the reads of these are counted as reads
+		count["READ"] -= both
+		all -= both
 	}
 	var words []string
 	for _, op := range order {
@@ -268,20 +226,26 @@ func (p *points) mixInWords(mix string) string {
 // sentence is the answer for one mix. Only what has an interval has a number, and
 // a place, in it; engines whose intervals overlap share a place.
 func (p *points) sentence(mix string) string {
-	var tops []*pointCell
-	for _, e := range p.engines {
-		if c := best(p.of(mix, e)); c != nil {
-			tops = append(tops, c)
+	by := map[string][]*pointCell{}
+	for _, c := range p.tops(mix) {
+		by[c.proof] = append(by[c.proof], c)
+	}
+	var words []string
+	for _, proof := range slices.Sorted(maps.Keys(by)) {
+		if words = append(words, ranked(by[proof])); len(by) > 1 { // degrees of proof are never ranked together
+			words = append(words, "All of these are proven by "+proof+".")
 		}
 	}
-	if len(tops) == 0 {
-		return "No engine answered rightly, so none has a time."
-	}
+	return cmp.Or(strings.Join(words, " "), "No engine answered rightly, so none has a time.")
+}
+
+// ranked puts engines whose answers were proven to one degree into an order.
+func ranked(tops []*pointCell) string {
 	if i := slices.IndexFunc(tops, func(c *pointCell) bool { return !c.known }); i >= 0 {
 		need := measure.MedianCI(nil, measure.Confidence).Need
 		return fmt.Sprintf("%s of a point: no interval, which takes %d; so nothing is ranked here.", several(len(tops[i].reps), "run"), need)
 	}
-	slices.SortFunc(tops, func(a, b *pointCell) int { return cmp.Compare(b.throughput.Value, a.throughput.Value) })
+	slices.SortStableFunc(tops, func(a, b *pointCell) int { return cmp.Compare(b.throughput.Value, a.throughput.Value) })
 	var words strings.Builder
 	for i, c := range tops {
 		switch {
@@ -296,75 +260,76 @@ func (p *points) sentence(mix string) string {
 	return "Highest throughput: " + words.String() + ". In brackets the 95 % interval of the median."
 }
 
-// picture is throughput as bars with the 95th percentile as a line.
-func (p *points) picture(mix, title string) ([]byte, error) {
-	t := plot.Throughput{
-		Frame: plot.Frame{Title: mix + ": throughput, and the latency that it costs", Subtitle: title + " · " + p.scope(), Width: pageWidth, YLabel: "operations per second",
-			Caption: "A bar for each number of threads. Latency is that of all operations, from when they were due. Whiskers: the 95 % interval of the median, or the range where repetitions are fewer than six. What is not right has no bar."},
-		RightLabel: "95th percentile of latency (ms)", BarName: "operations per second (left axis)", LineName: "95th percentile of latency (right axis)", Below: "threads",
+// checked says what was checked of what, the floor left out: it is no engine.
+func (p *points) checked() string {
+	var a run.Answers
+	for _, x := range p.all {
+		if x.Place != floorPlace || len(p.engines) == 0 {
+			a.Add(*x.Answers)
+		}
 	}
-	for i, e := range p.engines {
-		g := plot.ThroughputGroup{Name: e, Hue: i%plot.Hues + 1}
-		for _, c := range p.of(mix, e) {
-			b := plot.ThroughputBar{Label: fmt.Sprint(c.threads), Latency: math.NaN(), Throughput: plot.Value{V: math.NaN(), Note: noteOf(c)}}
-			if c.right() {
-				b.Latency, b.Throughput = ms(c.response.P95), plot.Value{V: c.throughput.Value, Lo: c.throughput.Low, Hi: c.throughput.High}
+	if a.Found == 0 {
+		return "This folder does not say what was checked of its answers." // an older one
+	}
+	words := fmt.Sprintf("%s reads and scans were held against the keys and fields that must be there: all are right. ", count(a.Found))
+	switch {
+	case a.Values >= a.Found:
+		words += "So is each of their values."
+	case a.Values > 0:
+		words += fmt.Sprintf("The values of %s of them were compared, and are right.", count(a.Values))
+	default:
+		words += "No value was compared (--verify does that)."
+	}
+	if a.Written > 0 {
+		words += fmt.Sprintf(" %s writes were acknowledged: of each run up to 66 records were read back, all of them are there.", count(a.Written))
+	}
+	return words
+}
+
+// rates are operations per second by interval. The last interval is left out
+// where it is not whole.
+func rates(x *point) []float64 {
+	if x.Interval <= 0 {
+		return nil
+	}
+	n := min(len(x.Series), max(1, int(x.Total/x.Interval)))
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = float64(x.Series[i].Ended) / x.Interval.Seconds()
+	}
+	return out
+}
+
+// fitted is the universal scalability law of a mix on an engine.
+type fitted struct {
+	mix, engine string
+	cells       []*pointCell // that are right
+	law         measure.USL
+}
+
+// lawReps are the fewest repetitions over which the law's parameters have an interval.
+const lawReps = 3
+
+// usl fits the law to numbers of threads that were right and repeated. One that
+// does not hold is not told: its parameters mean nothing.
+func (p *points) usl() (out []fitted) {
+	for _, mix := range p.mixes {
+		for _, e := range p.engines {
+			f := fitted{mix: mix, engine: e}
+			var n []float64
+			var x [][]float64
+			few := false
+			for _, c := range p.of(mix, e) {
+				if c.right() {
+					f.cells, n, x = append(f.cells, c), append(n, float64(c.threads)), append(x, c.over(throughput))
+					few = few || len(c.reps) < lawReps
+				}
 			}
-			g.Bars = append(g.Bars, b)
-		}
-		if len(g.Bars) > 0 {
-			t.Groups = append(t.Groups, g)
+			var err error
+			if f.law, err = measure.FitUSL(n, x, p.run.Seed); err == nil && !few && f.law.Holds() {
+				out = append(out, f)
+			}
 		}
 	}
-	return t.SVG()
+	return out
 }
-
-func noteOf(c *pointCell) string {
-	switch c.verdict {
-	case run.Wrong:
-		return "wrong answers"
-	case run.Failed:
-		return "failed"
-	}
-	return ""
-}
-
-// pageWidth is the width of the page's text, in px, with the picture's margins.
-const pageWidth = 1096
-
-// scope says what was asked of: records, and machine.
-func (p *points) scope() string {
-	m := p.run.Machine
-	return fmt.Sprintf("%s records · %s, %d usable", count(p.run.Data.Records), several(m.Threads, "hardware thread"), m.UsableCPUs)
-}
-
-// timelines are the runs with the highest throughput, over their time.
-func (p *points) timelines(mix string) (out [][]byte, err error) {
-	for i, e := range p.engines {
-		c := best(p.of(mix, e))
-		if c == nil {
-			continue
-		}
-		x := c.middle()
-		if len(x.Series) < 3 {
-			continue
-		}
-		t := plot.Timeline{
-			Frame:   plot.Frame{Title: fmt.Sprintf("%s, %s", e, several(c.threads, "thread")), XLabel: "time since the warm-up (s)", YLabel: "operations/s", Width: 558, Height: 280},
-			BarName: "operations/s (left)", LineName: "slowest response (right)", StallName: "stall", RightLabel: "slowest response (ms)", Step: x.Interval.Seconds(), Hue: i%plot.Hues + 1,
-		}
-		rate := rates(x)
-		for k, s := range x.Series[:len(rate)] {
-			t.Rate, t.Slow, t.Stalled = append(t.Rate, rate[k]), append(t.Slow, ms(s.Slow)), append(t.Stalled, rate[k] < stalled*c.throughput.Value)
-		}
-		svg, err := t.SVG()
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, svg)
-	}
-	return out, nil
-}
-
-// stalled is the share of the usual throughput below which an interval stalls.
-const stalled = 0.1

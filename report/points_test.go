@@ -9,46 +9,67 @@ import (
 	"testing"
 	"time"
 
+	"barograph/answer"
 	"barograph/measure"
 	"barograph/run"
 )
 
 // madePoint is a right point of made-up numbers.
-func madePoint(engine, place string, threads, rep int, perSecond float64) *run.Point {
+func madePoint(engine, place string, threads, rep int, perSecond float64) *point {
 	h := measure.NewHistogram()
 	for i := range 1000 {
 		h.Record(time.Duration(float64(threads)/perSecond*float64(500+i)) * time.Millisecond)
 	}
-	p := &run.Point{
-		Mix: "workloada", Engine: engine, Layout: "columns", Place: place, Threads: threads, Rep: rep, Clients: 1, Started: time.Unix(1_700_000_000, 0).UTC(),
-		Elapsed: 10 * time.Second, Operations: int64(10 * perSecond), Throughput: perSecond, Interval: time.Second, Response: run.Short(h), Service: run.Short(h),
+	m := run.Measured{Total: 10 * time.Second}
+	m.Mix = &run.Mix{
+		Place: place, Clients: 1, Operations: int64(10 * perSecond), Throughput: perSecond, Interval: time.Second, Response: run.Short(h), Service: run.Short(h),
 		Groups: []run.Group{
 			{Operation: "READ", Outcome: "OK", Count: 500, Records: 500, Whole: true, Service: run.Short(h), Response: run.Short(h)},
 			{Operation: "UPDATE", Outcome: "OK", Count: 500, Records: 500, Whole: true, Service: run.Short(h), Response: run.Short(h)},
 		},
-		Client: measure.ClientLoad{Wall: 10 * time.Second, User: 3 * time.Second, Cores: 4}, Machine: measure.MachineLoad{Cores: 4, Busy: 0.5},
 	}
+	for i := range m.Groups {
+		if err := m.Groups[i].Times(h, h); err != nil {
+			panic(err)
+		}
+	}
+	m.Used = &run.Used{Client: measure.ClientLoad{Wall: 10 * time.Second, User: 3 * time.Second, Cores: 4}, Machine: measure.MachineLoad{Cores: 4, Busy: 0.5}}
 	for i := range 10 {
 		n := int64(perSecond)
 		if i == 5 {
 			n /= 100
 		}
-		p.Series = append(p.Series, run.Slice{Ended: n, Slow: time.Second / 10})
+		m.Series = append(m.Series, run.Slice{Ended: n, Slow: time.Second / 10})
 	}
 	half := int64(5 * perSecond)
-	p.Judge(run.Answers{Succeeded: 2 * half, Found: half, Written: half}, nil)
-	return p
+	return judged(run.Sample{Cell: run.MixCell(engine, "columns", "workloada", threads, 0, ""), Rep: rep}, m, run.Answers{Succeeded: 2 * half, Found: half, Written: half}, nil)
 }
 
-func madeFolder(t *testing.T, all ...*run.Point) string {
+// judged is a point of answers that were compared so.
+func judged(s run.Sample, m run.Measured, a run.Answers, failed error) *point {
+	proof, failed := answer.CompareAll(a, failed)
+	s.Answers = &a
+	return pointsOf([]run.Sample{s.Judge(&m, proof, failed)})[0]
+}
+
+// remade is the point's sample with what was changed of it.
+func remade(p *point) run.Sample {
+	proof, failed := answer.CompareAll(*p.Answers, nil)
+	if p.Problem != "" {
+		failed = &answer.Diff{Problem: p.Problem}
+	}
+	return p.Judge(&p.Measured, proof, failed)
+}
+
+func madeFolder(t *testing.T, all ...*point) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "r")
-	f, err := run.CreatePoints(dir, run.Run{ID: "r", Workload: run.Mixed, Started: time.Unix(1_700_000_000, 0).UTC(), Ended: time.Unix(1_700_000_100, 0).UTC(), Args: []string{"ycsb", "sweep"}})
+	f, err := run.Create(dir, run.Run{ID: "r", Workload: run.Mixed, Started: time.Unix(1_700_000_000, 0).UTC(), Ended: time.Unix(1_700_000_100, 0).UTC(), Args: []string{"ycsb", "sweep"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range all {
-		if err := f.Add(p); err != nil {
+		if err := f.Add(remade(p)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -61,14 +82,14 @@ func madeFolder(t *testing.T, all ...*run.Point) string {
 // The page has the picture, the floor, the law's parameters and stalls; what
 // is wrong has no number.
 func TestPointsPage(t *testing.T) {
-	var all []*run.Point
+	var all []*point
 	for rep := 1; rep <= 6; rep++ {
 		for i, n := range []int{1, 2, 4, 8} {
 			all = append(all, madePoint("postgres", "server", n, rep, []float64{1000, 1900, 3300, 4800}[i]+float64(rep)), madePoint("dry", "memory", n, rep, 1e6))
 		}
 	}
 	bad := madePoint("mariadb", "server", 8, 1, 123456)
-	bad.Judge(run.Answers{Wrong: 17, Succeeded: 1, Found: 1}, errors.New("17 answers are wrong"))
+	bad = judged(bad.Sample, bad.Measured, run.Answers{Wrong: 17, Succeeded: 1, Found: 1}, errors.New("17 answers are wrong"))
 	dir := madeFolder(t, append(all, bad)...)
 	path, err := Write(dir)
 	if err != nil {
@@ -91,9 +112,8 @@ func TestPointsPage(t *testing.T) {
 			t.Errorf("%q is in the page", not)
 		}
 	}
-	var out strings.Builder
-	if err := Text(&out, dir); err != nil || !strings.Contains(out.String(), "Universal scalability law") {
-		t.Errorf("%v\n%s", err, out.String())
+	if out := terminal(t, dir); !strings.Contains(out, "Scalability") {
+		t.Error(out)
 	}
 }
 
@@ -102,7 +122,7 @@ func TestPointsPage(t *testing.T) {
 // is not told, and what was checked is told of what.
 func TestHeadlinesHaveIntervals(t *testing.T) {
 	many := func(reps int, rates map[string][]float64) *points {
-		var all []*run.Point
+		var all []*point
 		for e, each := range rates {
 			for i, rate := range each {
 				for rep := range reps {
@@ -110,9 +130,7 @@ func TestHeadlinesHaveIntervals(t *testing.T) {
 				}
 			}
 		}
-		p := gather(all)
-		p.run = &run.Run{}
-		return p
+		return gather(&run.Run{}, all)
 	}
 	for want, p := range map[string]*points{
 		"1 run of a point: no interval, which takes 6; so nothing is ranked here.":                                  many(1, map[string][]float64{"a": {1000}, "b": {2000}}),
@@ -132,7 +150,7 @@ func TestHeadlinesHaveIntervals(t *testing.T) {
 			t.Errorf("%d repetitions of %v: %+v", x.reps, x.rates, laws)
 		}
 	}
-	p := gather([]*run.Point{madePoint("a", "server", 1, 1, 1000), madePoint("dry", "memory", 1, 1, 1e6)})
+	p := gather(&run.Run{}, []*point{madePoint("a", "server", 1, 1, 1000), madePoint("dry", "memory", 1, 1, 1e6)})
 	if got, want := p.checked(), "5,000 reads and scans were held against the keys and fields that must be there: all are right. No value was compared (--verify does that). 5,000 writes were acknowledged"; !strings.HasPrefix(got, want) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -140,35 +158,35 @@ func TestHeadlinesHaveIntervals(t *testing.T) {
 
 // The sentence about what held a run back follows its figures.
 func TestBottleneck(t *testing.T) {
-	for want, change := range map[string]func(p *run.Point){
-		"Server CPU: the machine’s 4 cores were busy to 98 %; the server used 3 and the client 0.60.": func(p *run.Point) {
+	for want, change := range map[string]func(p *point){
+		"Server CPU: the machine’s 4 cores were busy to 98 %; the server used 3 and the client 0.60.": func(p *point) {
 			p.Machine.Busy, p.Server, p.Client.User = 0.98, &run.ServerLoad{Local: true, Used: measure.ProcessLoad{CPU: 30 * time.Second}}, 6*time.Second
 		},
-		"Client: the machine’s 4 cores were busy to 98 %; it used 3 and the server 0.50.": func(p *run.Point) {
+		"Client: the machine’s 4 cores were busy to 98 %; it used 3 and the server 0.50.": func(p *point) {
 			p.Machine.Busy, p.Server, p.Client.User = 0.98, &run.ServerLoad{Local: true, Used: measure.ProcessLoad{CPU: 5 * time.Second}}, 30*time.Second
 		},
-		"Client: the machine’s 4 cores were busy to 98 %, and it used 3 of them": func(p *run.Point) { p.Machine.Busy, p.Client.User = 0.98, 30*time.Second },
-		"Other work: of 4 cores, busy to 98 %, the client used 0.30, the server 0.10, and something else 3.52": func(p *run.Point) {
+		"Client: the machine’s 4 cores were busy to 98 %, and it used 3 of them": func(p *point) { p.Machine.Busy, p.Client.User = 0.98, 30*time.Second },
+		"Other work: of 4 cores, busy to 98 %, the client used 0.30, the server 0.10, and something else 3.52": func(p *point) {
 			p.Machine.Busy, p.Server = 0.98, &run.ServerLoad{Local: true, Used: measure.ProcessLoad{CPU: time.Second}}
 		},
-		"Locks: of 8.00 sessions at work on average, 6.00 waited for others, most of them for Lock:tuple;": func(p *run.Point) {
+		"Locks: of 8.00 sessions at work on average, 6.00 waited for others, most of them for Lock:tuple;": func(p *point) {
 			p.Server = &run.ServerLoad{Waits: []run.Waiting{{Kind: "lock", What: "Lock:tuple", Sessions: 6}, {Kind: "cpu", What: "running", Sessions: 2}}}
 		},
-		"Disk: of 8.00 sessions at work on average, 6.00 waited for it, most of them for IO:WALSync;": func(p *run.Point) {
+		"Disk: of 8.00 sessions at work on average, 6.00 waited for it, most of them for IO:WALSync;": func(p *point) {
 			p.Server = &run.ServerLoad{Waits: []run.Waiting{{Kind: "disk", What: "IO:WALSync", Sessions: 6}, {Kind: "cpu", What: "running", Sessions: 2}}}
 		},
-		"Disk: for 30 % of the time":       func(p *run.Point) { p.Machine.Disk = 0.3 },
-		"One core: ":                       func(p *run.Point) { p.Place, p.Client.User = "embedded", 10*time.Second },
-		"Waiting inside the engine":        func(p *run.Point) { p.Place = "embedded" },
-		"CPU: ":                            func(p *run.Point) { p.Place, p.Machine.Busy, p.Client.User = "embedded", 0.9, 34*time.Second },
-		"Round trips: nothing was used up": func(p *run.Point) { p.Threads = 2 },
-		"Not found: ":                      func(*run.Point) {},
-		"None: the target of 1,000 ":       func(p *run.Point) { p.Target = 1000 },
-		"Not known.":                       func(p *run.Point) { p.Machine.Cores = 0 },
+		"Disk: for 30 % of the time":       func(p *point) { p.Machine.Disk = 0.3 },
+		"One core: ":                       func(p *point) { p.Place, p.Client.User = "embedded", 10*time.Second },
+		"Waiting inside the engine":        func(p *point) { p.Place = "embedded" },
+		"CPU: ":                            func(p *point) { p.Place, p.Machine.Busy, p.Client.User = "embedded", 0.9, 34*time.Second },
+		"Round trips: nothing was used up": func(p *point) { p.Threads = 2 },
+		"Not found: ":                      func(*point) {},
+		"None: the target of 1,000 ":       func(p *point) { p.Target = 1000 },
+		"Not known.":                       func(p *point) { p.Machine.Cores = 0 },
 	} {
 		p := madePoint("postgres", "server", 16, 1, 1000)
 		change(p)
-		if got := Bottleneck(p); !strings.HasPrefix(got, want) {
+		if got := bottleneck(p); !strings.HasPrefix(got, want) {
 			t.Errorf("got  %s\nwant %s…", got, want)
 		}
 	}

@@ -2,137 +2,141 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"barograph/measure"
 	"barograph/report/plot"
 	"barograph/run"
 )
 
-// head is the top of the page.
-func (p *points) head() head {
-	r := p.run
-	f := folder{results: &results{run: r}}
-	h := head{ID: r.ID, When: r.Started.UTC().Format("2 January 2006, 15:04 UTC"), Interrupted: r.Ended.IsZero(), Warnings: slices.Clone(r.Warnings), Engines: f.engineTable()}
-	for i := range h.Engines.Head {
-		if h.Engines.Head[i].Name == "design" {
-			h.Engines.Head[i].Name = "layout"
-		}
-	}
-	wrong, seen := 0, map[string]bool{}
+// fill makes the sections of a report.
+func (p *points) fill(r *Report) {
+	wrong, clients := 0, 1
 	for _, x := range p.all {
 		if x.Verdict != run.Equal {
 			wrong++
 		}
 		for _, w := range x.Warnings {
-			if !seen[x.Engine+w] {
-				seen[x.Engine+w] = true
-				h.Warnings = append(h.Warnings, fmt.Sprintf("%s on %s, %s: %s", x.Mix, x.Engine, several(x.Threads, "thread"), w))
-			}
+			r.Warnings = once(r.Warnings, fmt.Sprintf("%s on %s, %s: %s", x.Mix, x.Engine, several(x.Threads, "thread"), w))
 		}
-	}
-	switch h.Right = wrong == 0 && len(p.all) > 0; {
-	case len(p.all) == 0:
-		h.Proof = "Nothing was run."
-	case h.Right:
-		h.Proof = p.checked()
-	default:
-		h.Proof = fmt.Sprintf("%s of %d not right; these have no times.", several(wrong, "run"), len(p.all))
-	}
-	h.Facts = p.facts(&f)
-	return h
-}
-
-// checked says what was checked of what, the floor left out: it is no engine.
-func (p *points) checked() string {
-	var a run.Answers
-	for _, x := range p.all {
-		if x.Place != "memory" || len(p.engines) == 0 {
-			a.Add(x.Answers)
-		}
-	}
-	if a.Found == 0 {
-		return "This folder does not say what was checked of its answers." // an older one
-	}
-	words := fmt.Sprintf("%s reads and scans were held against the keys and fields that must be there: all are right. ", count(a.Found))
-	switch {
-	case a.Values >= a.Found:
-		words += "So is each of their values."
-	case a.Values > 0:
-		words += fmt.Sprintf("The values of %s of them were compared, and are right.", count(a.Values))
-	default:
-		words += "No value was compared (--verify does that)."
-	}
-	if a.Written > 0 {
-		words += fmt.Sprintf(" %s writes were acknowledged: of each run up to 66 records were read back, all of them are there.", count(a.Written))
-	}
-	return words
-}
-
-func (p *points) facts(f *folder) []fact {
-	r, m := p.run, p.run.Machine
-	clients := 1
-	for _, x := range p.all {
 		clients = max(clients, x.Clients)
 	}
-	out := []fact{
-		{"Records", count(r.Data.Records) + " in the table"},
-		{"Machine", fmt.Sprintf("%s · %s, %d usable by the client · %s memory · %s · %s%s", m.CPU, several(m.Threads, "thread"), m.UsableCPUs, byteSize(float64(m.Memory)), m.OS, m.Kernel, virtual(m))},
-		{"Disk", fmt.Sprintf("%s · load average before the run %.2f", m.Disk.Type, m.Load[0])},
-		{"Barograph", fmt.Sprintf("%s · %s %s", r.Version, m.Go, m.Arch)},
+	switch {
+	case len(p.all) == 0:
+		r.Answers = append(r.Answers, verdict(false, "Nothing was run."))
+	case wrong == 0:
+		r.Answers = append(r.Answers, verdict(true, p.checked()))
+	default:
+		r.Answers = append(r.Answers, verdict(false, fmt.Sprintf("%s of %d not right; these have no times.", several(wrong, "run"), len(p.all))))
 	}
-	if s := f.servers(); s != "" {
-		out = append(out, fact{"Servers", s})
-	}
+	r.Facts = append([]Fact{{"Records", count(p.run.Data.Records) + " in the table"}}, runFacts(p.run)...)
 	if clients > 1 {
-		out = append(out, fact{"Clients", fmt.Sprintf("%d machines, merged; the machine above is the first’s", clients)})
+		r.Facts = append(r.Facts, Fact{"Clients", fmt.Sprintf("%d machines, merged; the machine above is the first’s", clients)})
 	}
-	return append(out, fact{"Command", strings.Join(append([]string{"barograph"}, r.Args...), " ")})
+	r.Facts = append(r.Facts, Fact{"Command", commandLine(p.run.Args)})
+	laws := p.usl()
+	scalability := Section{ID: "usl", Title: "Scalability", Table: uslTable(laws), Terminal: len(laws) > 0}
+	for _, mix := range p.mixes {
+		r.Answers = append(r.Answers, headline("%s. %s", mix, p.sentence(mix)))
+		r.Sections = append(r.Sections, p.section(mix))
+		if law := p.uslPicture(mix, laws); len(law.Curves) > 0 {
+			scalability.Pictures = append(scalability.Pictures, law)
+		}
+	}
+	for _, f := range p.run.Findings {
+		r.Answers = append(r.Answers, headline("%s.", f))
+	}
+	r.Sections = append(r.Sections, filled(scalability)...)
+	r.Sections = append(r.Sections, Section{ID: "method", Title: "How it was measured", Words: append(
+		say("The workloads, keys, values and distributions are those of YCSB’s core workload. Only records whose insert was acknowledged are asked for; one that is not found, a field that is missing, a scan out of order, beyond its bounds or with a record left out makes the run fail, and a run that is not right has no times."),
+		say("Without a target each thread asks as soon as it is answered: a stall of the engine is then one slow operation of each thread, and the time series shows it. With a target, latency counts from when an operation was due, so that all that waited during a stall is in the percentiles; the service time, from when a thread came to it, stands beside it in the table of operations. Histograms keep three digits from 1 ns to 1 h; percentiles over repetitions are medians of each repetition’s. An interval in which less than a tenth of the usual operations ended is marked as a stall.")...)})
 }
 
-// rates are operations per second by interval. The last interval is left out
-// where it is not whole.
-func rates(x *run.Point) []float64 {
-	if x.Interval <= 0 {
-		return nil
+// section is one mix.
+func (p *points) section(mix string) Section {
+	held := Section{Title: "What held it back", Table: p.used(mix), Terminal: true}
+	over := Section{Title: "Over time", Small: "each engine at its highest throughput", Beside: true}
+	for _, c := range p.tops(mix) {
+		held.Words = append(held.Words, Words{"", fmt.Sprintf("%s, %s: %s", c.engine, several(c.threads, "thread"), bottleneck(c.middle()))})
+		if len(c.middle().Series) > 2 {
+			over.Pictures = append(over.Pictures, c.timeline())
+		}
 	}
-	n := min(len(x.Series), max(1, int(x.Elapsed/x.Interval)))
-	out := make([]float64, n)
-	for i := range out {
-		out[i] = float64(x.Series[i].Ended) / x.Interval.Seconds()
+	held.Parts = filled(Section{Title: "What the servers told of themselves", Folded: true, Table: p.counters(mix)}, Section{Title: "Percentiles of each operation", Folded: true, Table: p.operations(mix)})
+	title := p.mixInWords(mix)
+	return Section{ID: mix, Title: mix, Small: title, Terminal: true, Words: say("%s.", title), Pictures: []Drawing{p.picture(mix, title)}, Table: p.table(mix), Parts: filled(held, over)}
+}
+
+// picture is throughput as bars with the 95th percentile as a line.
+func (p *points) picture(mix, title string) Drawing {
+	t := plot.Columns{
+		Frame: plot.Frame{Title: mix + ": throughput, and the latency that it costs", Subtitle: title + " · " + p.scope(), Width: pageWidth, YLabel: "operations per second",
+			Caption: "A bar for each number of threads. Latency is that of all operations, from when they were due. Whiskers: the 95 % interval of the median, or the range where repetitions are fewer than six. What is not right has no bar."},
+		RightLabel: "95th percentile of latency (ms)", BarName: "operations per second (left axis)", LineName: "95th percentile of latency (right axis)", Below: "threads",
 	}
-	return out
+	for _, e := range p.engines {
+		g := plot.Group{Name: e}
+		for _, c := range p.of(mix, e) {
+			b := plot.Bar{Label: fmt.Sprint(c.threads), Line: math.NaN(), Value: plot.Value{V: math.NaN(), Note: c.note()}}
+			if c.right() {
+				b.Line, b.Value = c.p95(), plot.Value{V: c.throughput.Value, Lo: c.throughput.Low, Hi: c.throughput.High}
+			}
+			g.Bars = append(g.Bars, b)
+		}
+		if len(g.Bars) > 0 {
+			t.Groups = append(t.Groups, g)
+		}
+	}
+	return t
+}
+
+func (c *pointCell) note() string {
+	switch c.verdict {
+	case run.Wrong:
+		return "wrong answers"
+	case run.Failed:
+		return "failed"
+	}
+	return ""
+}
+
+// scope says what was asked of: records, and machine.
+func (p *points) scope() string {
+	m := p.run.Machine
+	return fmt.Sprintf("%s records · %s, %d usable", count(p.run.Data.Records), several(m.Threads, "hardware thread"), m.UsableCPUs)
+}
+
+// stalled is the share of the usual throughput below which an interval stalls.
+const stalled = 0.1
+
+// timeline is the middle run over its time.
+func (c *pointCell) timeline() Drawing {
+	x := c.middle()
+	g := plot.Group{Name: c.engine}
+	for k, rate := range rates(x) {
+		g.Bars = append(g.Bars, plot.Bar{Value: plot.Value{V: rate}, Line: ms(x.Series[k].Slow), Stalled: rate < stalled*c.throughput.Value})
+	}
+	return plot.Columns{
+		Frame:   plot.Frame{Title: fmt.Sprintf("%s, %s", c.engine, several(c.threads, "thread")), XLabel: "time since the warm-up (s)", YLabel: "operations/s", Width: curveWidth, Height: 280},
+		BarName: "operations/s (left)", LineName: "slowest response (right)", StallName: "stall", RightLabel: "slowest response (ms)", Step: x.Interval.Seconds(), Groups: []plot.Group{g},
+	}
 }
 
 // table is throughput and percentiles of every point of a mix.
-func (p *points) table(mix string) table {
-	t := table{Wide: true, Head: []column{{Name: "engine", Text: true}, {Name: "threads"}, {Name: "operations/s"}}}
-	for _, name := range []string{"p50", "p90", "p95", "p99", "p99.9", "max"} {
-		t.Head = append(t.Head, column{Name: name, Unit: "ms"})
+func (p *points) table(mix string) *Table {
+	columns := []string{"engine", "threads", "operations/s"}
+	for _, q := range percentiles()[1:] {
+		columns = append(columns, q.name+" (ms)")
 	}
-	t.Head = append(t.Head, column{Name: "client CPU", Unit: "µs/op"}, column{Name: "server CPU", Unit: "µs/op"}, column{Name: "checked", Unit: "answers"}, column{Name: "by", Text: true})
-	tops := map[*pointCell]bool{}
-	for _, e := range p.engines {
-		tops[best(p.of(mix, e))] = true
-	}
+	t := table(append(columns, "client CPU (µs/op)", "server CPU (µs/op)", "checked (answers)", "proof")...)
+	tops := p.tops(mix)
 	for _, c := range p.cells {
-		if c.mix != mix {
-			continue
+		if c.mix == mix {
+			t.add(classOf(c.floor, slices.Contains(tops, c)), append([]Cell{text(c.engine), whole(c.threads)}, c.numbers()...)...)
 		}
-		r := row{Cells: []cell{text(c.engine), value(float64(c.threads), fmt.Sprint(c.threads))}}
-		switch {
-		case c.floor:
-			r.Class = "floor"
-		case tops[c]:
-			r.Class = "best"
-		}
-		r.Cells = append(r.Cells, c.numbers()...)
-		t.Rows = append(t.Rows, r)
 	}
 	t.Note = "Latency is that of all operations, from when they were due. The client's CPU holds that of an engine that works inside it. Bold: the highest throughput of an engine. " +
 		"dry is no database but the client's own floor: what the client would take for the same work if the engine took no time."
@@ -140,21 +144,17 @@ func (p *points) table(mix string) table {
 }
 
 // numbers are the cells behind a point's name; of one that is not right there are none.
-func (c *pointCell) numbers() []cell {
+func (c *pointCell) numbers() []Cell {
 	if !c.right() {
-		out := []cell{{Text: noteOf(c), Sub: shortened(c.problem), Class: "bad"}}
-		for range 10 {
-			out = append(out, dim(none))
+		why := bad(c.note())
+		if why.Sub = c.problem; len([]rune(why.Sub)) > 90 {
+			why.Sub = string([]rune(why.Sub)[:90]) + "…"
 		}
-		return out
+		return []Cell{why}
 	}
-	rate := value(c.throughput.Value, number(c.throughput.Value))
-	if len(c.reps) > 1 && c.throughput.Low < c.throughput.High {
-		rate.Sub = interval(c.throughput.Low, c.throughput.High)
-	}
-	out := []cell{rate}
-	for _, d := range []time.Duration{c.response.P50, c.response.P90, c.response.P95, c.response.P99, c.response.P999, c.response.Max} {
-		out = append(out, value(ms(d), number(ms(d))))
+	out := []Cell{estimate(c.throughput)}
+	for _, q := range percentiles()[1:] {
+		out = append(out, numeric(measure.Median(c.over(func(x *point) float64 { return ms(q.of(&x.Response)) }))))
 	}
 	client, server, a := []float64{}, []float64{}, run.Answers{}
 	for _, x := range c.reps {
@@ -163,160 +163,82 @@ func (c *pointCell) numbers() []cell {
 		if x.Server != nil && x.Server.Local {
 			server = append(server, float64(x.Server.Used.CPU.Microseconds())/n)
 		}
-		a.Add(x.Answers)
+		a.Add(*x.Answers)
 	}
-	out = append(out, value(measure.Median(client), number(measure.Median(client))))
-	if len(server) > 0 {
-		out = append(out, value(measure.Median(server), number(measure.Median(server))))
-	} else {
-		out = append(out, dim(none))
-	}
-	return append(out, value(float64(a.Found), count(a.Found)), text(degree(a)))
+	return append(out, numeric(measure.Median(client)), numeric(measure.Median(server)), whole(a.Found), text(c.proof))
 }
 
-// degree is how far answers were checked.
-func degree(a run.Answers) string {
-	switch {
-	case a.Found > 0 && a.Values >= a.Found:
-		return "values"
-	case a.Values > 0:
-		return "some values"
-	}
-	return "keys"
-}
-
-func shortened(s string) string {
-	if r := []rune(s); len(r) > 90 {
-		return string(r[:90]) + "…"
-	}
-	return s
-}
-
-// bottlenecks names what limited each engine where its throughput was highest.
-func (p *points) bottlenecks(mix string) table {
-	t := table{Head: []column{{Name: "engine", Text: true}, {Name: "threads"}, {Name: "bottleneck", Text: true, Wrap: true}, {Name: "client", Unit: "cores"}, {Name: "server", Unit: "cores"},
-		{Name: "machine", Unit: "% busy"}, {Name: "server memory"}, {Name: "read", Unit: "per s"}, {Name: "written", Unit: "per s"}}}
-	for _, e := range p.engines {
-		c := best(p.of(mix, e))
-		if c == nil {
-			continue
-		}
+// used is what each engine used where its throughput was highest.
+func (p *points) used(mix string) *Table {
+	t := table("engine", "threads", "client (cores)", "server (cores)", "machine (% busy)", "server memory", "read (per s)", "written (per s)")
+	for _, c := range p.tops(mix) {
 		x := c.middle()
 		u := usedBy(x)
-		r := row{Cells: []cell{text(e), value(float64(c.threads), fmt.Sprint(c.threads)), text(Bottleneck(x)), value(u.client, cores(u.client)), dim(none), value(u.busy, share(u.busy)), dim(none), dim(none), dim(none)}}
+		cells := []Cell{text(c.engine), whole(c.threads), value(u.client, cores(u.client)), when(u.known, value(u.server, cores(u.server)), none), value(u.busy, share(u.busy))}
 		if u.known {
 			s, wall := x.Server.Used, x.Client.Wall.Seconds()
-			r.Cells[4], r.Cells[6] = value(u.server, cores(u.server)), value(float64(s.PeakRSS), byteSize(float64(s.PeakRSS)))
-			r.Cells[7], r.Cells[8] = value(float64(s.Read), byteSize(float64(s.Read)/wall)), value(float64(s.Written), byteSize(float64(s.Written)/wall))
+			cells = append(cells, size(int64(s.PeakRSS), ""), size(float64(s.Read)/wall, ""), size(float64(s.Written)/wall, ""))
 		}
-		t.Rows = append(t.Rows, r)
+		t.add("", cells...)
 	}
-	t.Note = "Each engine at its highest throughput. The sentence is made of the figures beside it and of what sessions were found waiting for, looked at once a second. Memory that processes share is counted once; reads and writes are those that reached the disk."
+	t.Note = "Each engine at its highest throughput. The sentence is made of these figures and of what sessions were found waiting for, looked at once a second. Memory that processes share is counted once; reads and writes are those that reached the disk."
 	return t
 }
 
 // operations are the percentiles of each operation, where throughput was highest.
-func (p *points) operations(mix string) table {
-	t := table{Wide: true, Head: []column{{Name: "engine", Text: true}, {Name: "threads"}, {Name: "operation", Text: true}, {Name: "outcome", Text: true}, {Name: "count"}}}
-	for _, name := range []string{"mean", "p50", "p95", "p99", "p99.9", "max"} {
-		t.Head = append(t.Head, column{Name: name, Unit: "ms"})
+func (p *points) operations(mix string) *Table {
+	columns := []string{"engine", "threads", "operation", "outcome", "count"}
+	shown := slices.DeleteFunc(percentiles(), func(q percentile) bool { return q.name == "p90" })
+	for _, q := range shown {
+		columns = append(columns, q.name+" (ms)")
 	}
-	t.Head = append(t.Head, column{Name: "service p95", Unit: "ms"})
-	for _, e := range p.engines {
-		c := best(p.of(mix, e))
-		if c == nil {
-			continue
-		}
+	t := table(append(columns, "service p95 (ms)")...)
+	for _, c := range p.tops(mix) {
 		for _, g := range c.middle().Groups {
 			if g.Operation == "VERIFY" && g.Outcome == "OK" {
 				continue // it has no time of its own
 			}
-			r := row{Cells: []cell{text(e), value(float64(c.threads), fmt.Sprint(c.threads)), text(strings.ToLower(g.Operation)), text(strings.ToLower(g.Outcome)), value(float64(g.Count), count(g.Count))}}
-			for _, d := range []time.Duration{g.Response.Mean, g.Response.P50, g.Response.P95, g.Response.P99, g.Response.P999, g.Response.Max, g.Service.P95} {
-				r.Cells = append(r.Cells, value(ms(d), number(ms(d))))
+			cells := []Cell{text(c.engine), whole(c.threads), text(strings.ToLower(g.Operation)), text(strings.ToLower(g.Outcome)), whole(g.Count)}
+			for _, q := range shown {
+				cells = append(cells, millis(q.of(&g.Response)))
 			}
-			t.Rows = append(t.Rows, r)
+			t.add("", append(cells, millis(g.Service.P95))...)
 		}
 	}
 	return t
 }
 
 // counters are what the servers told of themselves, by operation.
-func (p *points) counters(mix string) table {
-	t := table{Head: []column{{Name: "engine", Text: true}, {Name: "threads"}, {Name: "count", Text: true}, {Name: "in the run"}, {Name: "per operation"}}}
-	for _, e := range p.engines {
-		c := best(p.of(mix, e))
-		if c == nil || c.middle().Server == nil {
+func (p *points) counters(mix string) *Table {
+	t := table("engine", "threads", "count", "in the run", "per operation")
+	kind := func(name, unit string) Cell {
+		if unit != "" {
+			name += " (" + unit + ")"
+		}
+		return text(name)
+	}
+	for _, c := range p.tops(mix) {
+		x := c.middle()
+		if x.Server == nil {
 			continue
 		}
-		x := c.middle()
-		head := []cell{text(e), value(float64(c.threads), fmt.Sprint(c.threads))}
 		for _, w := range x.Server.Waits {
-			name := w.What
-			if w.Kind != "cpu" {
-				name += " (" + w.Kind + ")"
-			}
-			t.Rows = append(t.Rows, row{Cells: append(slices.Clone(head), text("sessions: "+name), value(w.Sessions, number(w.Sessions)), dim(none))})
+			t.add("", text(c.engine), whole(c.threads), kind("sessions: "+w.What, strings.TrimPrefix(w.Kind, "cpu")), numeric(w.Sessions))
 		}
 		for _, k := range x.Server.Counters {
-			name := k.Name
-			if k.Unit != "" {
-				name += " (" + k.Unit + ")"
-			}
-			per := k.Value / float64(max(x.Operations, 1))
-			t.Rows = append(t.Rows, row{Cells: append(slices.Clone(head), text(name), value(k.Value, number(k.Value)), value(per, number(per)))})
+			t.add("", text(c.engine), whole(c.threads), kind(k.Name, k.Unit), numeric(k.Value), numeric(k.Value/float64(max(x.Operations, 1))))
 		}
 	}
 	t.Note = "Sessions: how many were found at work so, on average. The other lines are what counts of the server grew by, in its own words."
 	return t
 }
 
-// fitted is the universal scalability law of a mix on an engine.
-type fitted struct {
-	mix, engine string
-	cells       []*pointCell // that are right
-	law         measure.USL
-}
-
-// lawReps are the fewest repetitions over which the law's parameters have an interval.
-const lawReps = 3
-
-// usl fits the law to numbers of threads that were right and repeated. One that
-// does not hold is not told: its parameters mean nothing.
-func (p *points) usl() (out []fitted) {
-	for _, mix := range p.mixes {
-		for _, e := range p.engines {
-			f := fitted{mix: mix, engine: e}
-			var n []float64
-			var x [][]float64
-			for _, c := range p.of(mix, e) {
-				if !c.right() {
-					continue
-				}
-				var reps []float64
-				for _, r := range c.reps {
-					reps = append(reps, r.Throughput)
-				}
-				f.cells, n, x = append(f.cells, c), append(n, float64(c.threads)), append(x, reps)
-			}
-			if slices.ContainsFunc(f.cells, func(c *pointCell) bool { return len(c.reps) < lawReps }) {
-				continue
-			}
-			var err error
-			if f.law, err = measure.FitUSL(n, x, p.run.Seed); err == nil && f.law.Holds() {
-				out = append(out, f)
-			}
-		}
-	}
-	return out
-}
-
 // uslTable is the parameters of the laws.
-func uslTable(all []fitted) table {
-	t := table{Head: []column{{Name: "workload", Text: true}, {Name: "engine", Text: true}, {Name: "λ", Unit: "operations/s of one thread"}, {Name: "σ", Unit: "contention"}, {Name: "κ", Unit: "crosstalk"},
-		{Name: "peak", Unit: "threads"}, {Name: "highest", Unit: "operations/s"}, {Name: "error", Unit: "%"}}}
+func uslTable(all []fitted) *Table {
+	t := table("workload", "engine", "λ (operations/s of one thread)", "σ (contention)", "κ (crosstalk)", "peak (threads)", "highest (operations/s)", "error (%)")
 	for _, f := range all {
-		t.Rows = append(t.Rows, uslRow(f.mix, f.engine, f.law))
+		at := f.law.Peak()
+		t.add("", text(f.mix), text(f.engine), estimate(f.law.Lambda), estimate(f.law.Sigma), estimate(f.law.Kappa), when(!math.IsInf(at, 1), numeric(at), "it only grows"), when(!math.IsInf(at, 1), numeric(f.law.At(max(at, 1))), none), value(f.law.Error, strconv.FormatFloat(100*f.law.Error, 'f', 1, 64)))
 	}
 	t.Note = "Throughput of n threads = λ·n / (1 + σ·(n−1) + κ·n·(n−1)) (Gunther). σ is the share of the work that is done one at a time, κ what each pair of threads costs. " +
 		"Below each parameter its 95 % interval, a bootstrap over the repetitions; error: root mean square of what the law is off by. " +
@@ -325,64 +247,19 @@ func uslTable(all []fitted) table {
 }
 
 // uslPicture is the throughputs of a mix and the laws that were fitted to them.
-func (p *points) uslPicture(mix string, all []fitted) ([]byte, error) {
-	g := plot.Growth{Frame: plot.Frame{Title: mix + ": how throughput grows with threads", Subtitle: p.scope(), Width: pageWidth, XLabel: "threads", YLabel: "operations per second",
-		Caption: "Points: medians, whose intervals stand in the tables; dashed: the universal scalability law that fits them. Both axes are logarithms: twice the throughput for twice the threads is a slope of one."}}
+func (p *points) uslPicture(mix string, all []fitted) plot.Lines {
+	g := plot.Lines{Frame: plot.Frame{Title: mix + ": how throughput grows with threads", Subtitle: p.scope(), Width: pageWidth, XLabel: "threads", YLabel: "operations per second",
+		Caption: "Points: medians, whose intervals stand in the tables; dashed: the universal scalability law that fits them. Both axes are logarithms: twice the throughput for twice the threads is a slope of one."}, By: plot.Sizes}
 	for _, f := range all {
 		if f.mix != mix {
 			continue
 		}
-		at := slices.Index(p.engines, f.engine) % plot.Hues
-		measured, law := plot.GrowthCurve{Name: f.engine, Hue: at + 1}, plot.GrowthCurve{Name: f.engine + ", law", Hue: at + 1 + plot.Hues}
+		measured, law := plot.Curve{Name: f.engine, Group: f.engine}, plot.Curve{Name: f.engine + ", law", Group: f.engine}
 		for _, c := range f.cells {
-			n := float64(c.threads)
-			measured.Size, measured.Value = append(measured.Size, n), append(measured.Value, c.throughput.Value)
-			law.Size, law.Value = append(law.Size, n), append(law.Value, f.law.At(n))
+			measured.At, measured.Value = append(measured.At, float64(c.threads)), append(measured.Value, c.throughput.Value)
+			law.At, law.Value = append(law.At, float64(c.threads)), append(law.Value, f.law.At(float64(c.threads)))
 		}
 		g.Curves = append(g.Curves, measured, law)
 	}
-	if len(g.Curves) == 0 {
-		return nil, nil
-	}
-	return g.SVG()
-}
-
-func uslRow(mix, engine string, u measure.USL) row {
-	with := func(e measure.Estimate) cell {
-		c := value(e.Value, number(e.Value))
-		if e.Low < e.High {
-			c.Sub = interval(e.Low, e.High)
-		}
-		return c
-	}
-	peak, top := text("it only grows"), dim(none)
-	if at := u.Peak(); !math.IsInf(at, 1) {
-		peak, top = value(at, number(at)), value(u.At(max(at, 1)), number(u.At(max(at, 1))))
-	}
-	return row{Cells: []cell{text(mix), text(engine), with(u.Lambda), with(u.Sigma), with(u.Kappa), peak, top, value(u.Error, strconv.FormatFloat(100*u.Error, 'f', 1, 64))}}
-}
-
-// PointsText prints the tables of points for a terminal.
-func PointsText(w io.Writer, all []*run.Point) error {
-	p := gather(all)
-	p.run = &run.Run{}
-	for _, mix := range p.mixes {
-		t := p.table(mix)
-		t.Title, t.Note = mix+": "+p.mixInWords(mix), "dry is no database but the client's own floor."
-		if err := t.write(w); err != nil {
-			return err
-		}
-		for _, e := range p.engines {
-			if c := best(p.of(mix, e)); c != nil {
-				if _, err := io.WriteString(w, wrap(printable(fmt.Sprintf("%s, %s: %s", e, several(c.threads, "thread"), Bottleneck(c.middle()))), 140)+"\n"); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	if usl := uslTable(p.usl()); len(usl.Rows) > 0 {
-		usl.Title, usl.Note = "Universal scalability law", ""
-		return usl.write(w)
-	}
-	return nil
+	return g
 }

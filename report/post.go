@@ -1,11 +1,12 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,18 +18,11 @@ import (
 // PostgreSQL 7.4.8 on the report's own server, and Informix 9.3, of which it
 // gives 150 to 162 for all four scenarios.
 func recorded2006(design, scenario string) float64 {
-	array := strings.HasPrefix(design, "array")
-	switch {
-	case design != "single" && !array:
-		return math.NaN()
-	case array && scenario == "insert":
-		return 32.0
-	case array && scenario == "update":
-		return 30.0
-	case scenario == "insert":
-		return 83.4
-	case scenario == "update":
-		return 67.0
+	if strings.HasPrefix(design, "array") {
+		design = "array"
+	}
+	if v, ok := map[string]float64{"array insert": 32, "array update": 30, "single insert": 83.4, "single update": 67}[design+" "+scenario]; ok {
+		return v
 	}
 	return math.NaN()
 }
@@ -36,97 +30,70 @@ func recorded2006(design, scenario string) float64 {
 const note2006 = "2006: values a second of test 1 of the report of 14 April 2006 on PostgreSQL 7.4.8; Informix 9.3 had 150 to 162 in all four scenarios. " +
 	"With noise both lost 17 to 60 %. Its machine, its products and its network are not ours: the column says how far things have come, not which database is better."
 
-// postPage is what the template shows.
-type postPage struct {
-	page
-	Run      *run.Posts
-	Facts    []fact
-	Sentence string
-	Rates    table
-	Rows     table
-	Days     table
-	LogStats string
-	Pictures []postPicture
+// posts are the postings of a run, and the days of its live feed.
+type posts struct {
+	product     string
+	cells, days []*posted
 }
 
-type postPicture struct {
-	Title string
-	SVG   []byte
+// posted is a sample as the tables need it.
+type posted struct {
+	run.Sample
+	run.Measured                   // Posting is nil where nothing is proven
+	Test, Scenario, Design, Method string
 }
 
-// WritePosts writes report.html of a run of the workload post and returns its path.
-func WritePosts(dir string) (string, error) {
-	r, err := run.ReadPosts(dir)
+func postsOf(r *run.Run, samples []run.Sample) *posts {
+	out := &posts{}
+	if len(r.Archives) > 0 {
+		out.product = r.Archives[0].Product + " " + r.Archives[0].Version
+	}
+	for _, s := range samples {
+		c := s.Cell
+		p := &posted{Sample: s, Test: c.At("test"), Scenario: c.At("scenario"), Design: c.At("design"), Method: c.At("method")}
+		p.Measured = *cmp.Or(s.Measured(), &run.Measured{})
+		if c.At("day") != "" {
+			out.days = append(out.days, p)
+		} else {
+			out.cells = append(out.cells, p)
+		}
+	}
+	return out
+}
+
+// openPosts reads a run of the workload post.
+func openPosts(dir string) (*Report, error) {
+	of, samples, err := run.Read(dir)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	p := &postPage{page: page{Title: "Barograph · post · " + filepath.Base(dir)}, Run: r, Sentence: postSentence(r)}
-	if err := p.assets(); err != nil {
-		return "", err
-	}
-	p.Facts = []fact{
-		{"Engine", r.Product + " " + r.Version}, {"Products", r.Feed}, {"Decoded", postRead(r)}, {"Policy", r.Policy},
-		{"Machine", r.Machine.CPU}, {"Command", "barograph " + strings.Join(r.Args, " ")},
-	}
-	p.Rates, p.Rows, p.Days = postRates(r), postRows(r), postDays(r)
+	r := postsOf(of, samples)
+	out := newReport(dir, "post · "+filepath.Base(dir), of.Started, "How fast are river data posted?")
+	out.Answers, out.Warnings, out.Data = []Words{headline("%s", postSentence(r))}, of.Warnings, map[string]any{"run": of, "samples": samples}
+	d := cmp.Or(of.Data.Decoded, &run.Decoded{})
+	out.Facts = slices.Concat([]Fact{
+		{"Engine", r.product}, {"Products", of.Data.Source},
+		{"Decoded", fmt.Sprintf("%s products: %s values, %s lost; %s errors, %s warnings", count(d.Products), count(d.Values), count(d.Lost), count(d.Errors), count(d.Warnings))},
+		{"Policy", of.Policy},
+	}, machineFacts(of.Machine), []Fact{{"Command", commandLine(of.Args)}})
 	var lines strings.Builder
-	for i := range r.Cells {
-		logStats(&lines, &r.Cells[i])
+	for _, c := range r.cells {
+		logStats(&lines, c)
 	}
-	p.LogStats = lines.String()
-	if p.Pictures, err = postPictures(r); err != nil {
-		return "", err
-	}
-	var b strings.Builder
-	if err := render(&b, "post.html", p); err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, FileName)
-	if err := os.WriteFile(path+".new", []byte(b.String()), 0o644); err != nil {
-		return "", err
-	}
-	return path, os.Rename(path+".new", path)
-}
-
-// PostFolder reports whether dir holds a run of the workload post.
-func PostFolder(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, run.PostFile))
-	return err == nil
-}
-
-// PostText prints the tables for a terminal.
-func PostText(w io.Writer, r *run.Posts) error {
-	for i := range r.Cells {
-		logStats(w, &r.Cells[i])
-	}
-	rates, rows, days := postRates(r), postRows(r), postDays(r)
-	for _, t := range []*table{&rates, &rows, &days} {
-		if len(t.Rows) == 0 {
-			continue
-		}
-		if err := t.write(w); err != nil {
-			return err
-		}
-		fmt.Fprintln(w)
-	}
-	for _, x := range r.Warnings {
-		fmt.Fprintln(w, x)
-	}
-	fmt.Fprintln(w, postRead(r))
-	fmt.Fprintln(w, postSentence(r))
-	return nil
-}
-
-// postRead says what decoding came to.
-func postRead(r *run.Posts) string {
-	d := r.Read
-	return fmt.Sprintf("%s products: %s values, %s lost; %s errors, %s warnings", count(d.Products), count(d.Values), count(d.Lost), count(d.Errors), count(d.Warnings))
+	out.Sections = filled(
+		Section{ID: "rates", Title: "Posting rates, the report's table with our figures", Terminal: true, Table: postRates(r)},
+		Section{ID: "days", Title: "The live feed, day by day", Terminal: true, Table: postDays(r)},
+		Section{ID: "pictures", Title: "Pictures", Pictures: postPictures(r)},
+		Section{ID: "rows", Title: "Rows and bytes", Terminal: true, Table: postRows(r)},
+		Section{ID: "logstats", Title: "log_stats", Terminal: true, Words: say("The lines that the report's own script prints: seconds, the longest cut to whole ones."), Text: lines.String()})
+	out.Sections = append(out.Sections, Section{ID: "designs", Title: "What the tables are", Words: say("The schema of the RFC archive was never published. Names of tables (pecrsep, pocrsep, pedrsep) are the report's, columns (lid, pe1, pe2, dur, idur, t, s, e, p, obsdate, z0015 to z2400) are remembered by users of the archive and reconstructed; value, shef_qual_code, revision, product_id, producttime and postingtime are those of the public IHFS schema. Tables ending in _offgrid are Barograph's own: they take what was observed between two slots, which an array of 2006 would have rounded. location and ingestfilter decide what is posted.")})
+	return out, nil
 }
 
 // logStats prints the lines of the report's log_stats: averages in seconds with
 // two decimals, the longest in whole seconds.
-func logStats(w io.Writer, c *run.PostCell) {
-	if c.PostFigures == nil || c.Products == 0 {
+func logStats(w io.Writer, c *posted) {
+	if c.Posting == nil || c.Products == 0 {
 		return
 	}
 	fmt.Fprintf(w, "# %s %s, %s, %s\n", c.Test, c.Scenario, c.Design, c.Method)
@@ -135,194 +102,127 @@ func logStats(w io.Writer, c *run.PostCell) {
 	fmt.Fprintf(w, "Max Parse Time: %d\nMax Post Time: %d\n\n", int(c.Parse.Max.Seconds()), int(c.Post.Max.Seconds()))
 }
 
-func postRates(r *run.Posts) table {
-	t := table{Title: "Posting rates", Wide: true, Note: note2006, Head: []column{
-		{Name: "test", Text: true}, {Name: "scenario", Text: true}, {Name: "design", Text: true}, {Name: "method", Text: true}, {Name: "posters"}, {Name: "together"},
-		{Name: "messages"}, {Name: "values"}, {Name: "avg parse", Unit: "ms"}, {Name: "avg post", Unit: "ms"}, {Name: "p50", Unit: "ms"}, {Name: "p95", Unit: "ms"},
-		{Name: "p99", Unit: "ms"}, {Name: "max post", Unit: "ms"}, {Name: "values/s"}, {Name: "2006", Unit: "values/s"},
-	}}
-	for i := range r.Cells {
-		c := &r.Cells[i]
-		head := []cell{text(c.Test), text(c.Scenario), text(c.Design), text(c.Method), text(count(c.Posters)), text(count(c.Together))}
-		if c.PostFigures == nil {
-			t.Rows = append(t.Rows, row{Cells: unproven(head, len(t.Head), len(t.Head)-2)})
+func postRates(r *posts) *Table {
+	t := table("test", "scenario", "design", "method", "posters", "together", "messages", "values", "avg parse (ms)", "avg post (ms)", "p50 (ms)", "p95 (ms)", "p99 (ms)", "max post (ms)", "values/s", "2006 (values/s)")
+	t.Note = note2006
+	for _, c := range r.cells {
+		cells := append(texts(c.Test, c.Scenario, c.Design, c.Method), whole(int(c.Cell.Number("posters"))), whole(int(c.Cell.Number("together"))))
+		if c.Posting == nil {
+			t.addWrong(cells, len(t.Head)-2)
 			continue
 		}
 		if c.Products == 0 {
 			continue
 		}
-		m := func(d time.Duration) cell { return value(ms(d), number(ms(d))) }
-		old := recorded2006(c.Design, c.Scenario)
-		if c.Test != "quiet" {
-			old = math.NaN()
+		old := math.NaN()
+		if c.Test == "quiet" {
+			old = recorded2006(c.Design, c.Scenario)
 		}
-		t.Rows = append(t.Rows, row{Cells: append(head, text(count(c.Products)), text(count(c.Values)),
-			m(c.Parse.Mean), m(c.Post.Mean), m(c.Post.P50), m(c.Post.P95), m(c.Post.P99), m(c.Post.Max), value(c.Rate(), number(c.Rate())), text(number(old)))})
+		t.add("", append(cells, whole(c.Products), whole(c.Values), millis(c.Parse.Mean), millis(c.Post.Mean), millis(c.Post.P50), millis(c.Post.P95), millis(c.Post.P99), millis(c.Post.Max), numeric(c.Rate()), numeric(old))...)
 	}
 	return t
 }
 
-// unproven fills a row with dashes, and says in one column what is the matter.
-func unproven(head []cell, columns, at int) []cell {
-	for i := len(head); i < columns; i++ {
-		c := dim(none)
-		if i == at {
-			c = cell{Text: "wrong", Class: "bad"}
-		}
-		head = append(head, c)
+// addWrong adds a row of what is not proven: it has no figures, and one column
+// says why.
+func (t *Table) addWrong(cells []Cell, at int) {
+	for len(cells) < at {
+		cells = append(cells, dim(none))
 	}
-	return head
+	t.add("", append(cells, bad("wrong"))...)
 }
 
-func postRows(r *run.Posts) table {
-	t := table{Title: "Rows and bytes", Wide: true, Note: "Table: with its primary key where the engine keeps rows in it. WAL: bytes of the write-ahead log, written meanwhile, by others too. " +
-		"Of the test delete, rows updated are the rows that were deleted, and the time is that of the statements. Proof: what the stored values were held against.", Head: []column{
-		{Name: "test", Text: true}, {Name: "scenario", Text: true}, {Name: "design", Text: true}, {Name: "method", Text: true}, {Name: "rows read"}, {Name: "inserted"},
-		{Name: "updated"}, {Name: "table"}, {Name: "index"}, {Name: "dead rows"}, {Name: "WAL"}, {Name: "wall", Unit: "s"}, {Name: "client CPU", Unit: "s"}, {Name: "retries"}, {Name: "proof", Text: true},
-	}}
-	size := func(n int64) cell {
-		if n < 0 {
-			return dim(none)
-		}
-		return value(float64(n), byteSize(float64(n)))
-	}
-	told := func(n int64) cell {
-		if n < 0 {
-			return dim(none)
-		}
-		return value(float64(n), count(n))
-	}
-	for i := range r.Cells {
-		c := &r.Cells[i]
-		head := []cell{text(c.Test), text(c.Scenario), text(c.Design), text(c.Method)}
-		if c.PostFigures == nil {
-			t.Rows = append(t.Rows, row{Cells: unproven(head, len(t.Head), len(t.Head)-1)})
+func postRows(r *posts) *Table {
+	t := table("test", "scenario", "design", "method", "rows read", "inserted", "updated", "table", "index", "dead rows", "WAL", "wall (s)", "client CPU (s)", "retries", "proof")
+	t.Note = "Table: with its primary key where the engine keeps rows in it. WAL: bytes of the write-ahead log, written meanwhile, by others too. " +
+		"Of the test delete, rows updated are the rows that were deleted, and the time is that of the statements. Proof: what the stored values were held against."
+	for _, c := range r.cells {
+		cells := texts(c.Test, c.Scenario, c.Design, c.Method)
+		if c.Posting == nil {
+			t.addWrong(cells, len(t.Head)-1)
 			continue
 		}
-		t.Rows = append(t.Rows, row{Cells: append(head, text(count(c.RowsRead)), told(c.RowsInserted), told(c.RowsUpdated),
-			size(c.TableBytes), size(c.IndexBytes), told(c.DeadRows), size(c.LogBytes), text(number(c.Wall.Seconds())), text(number(c.ClientCPU.Seconds())), text(count(c.Retries)),
-			cell{Text: c.Proof, Class: "ok"})})
+		t.add("", append(cells, whole(c.RowsRead), whole(c.RowsInserted), whole(c.RowsUpdated), size(c.TableBytes, ""), size(c.IndexBytes, ""), whole(c.DeadRows), size(c.LogBytes, ""),
+			numeric(c.Total.Seconds()), numeric(c.CPU.Seconds()), whole(c.Retries), Cell{Text: string(c.Proof), Class: "ok"})...)
 	}
 	return t
 }
 
-func postDays(r *run.Posts) table {
-	t := table{Title: "The live feed, day by day", Wide: true, Note: "Late: products that were begun more than a minute of the feed's time after their time.", Head: []column{
-		{Name: "phase", Text: true}, {Name: "day", Text: true}, {Name: "design", Text: true}, {Name: "method", Text: true}, {Name: "messages"}, {Name: "values"},
-		{Name: "avg post", Unit: "ms"}, {Name: "p99", Unit: "ms"}, {Name: "max post", Unit: "ms"}, {Name: "values/s"}, {Name: "late"},
-	}}
-	for i := range r.Days {
-		d := &r.Days[i]
-		m := func(x time.Duration) cell { return value(ms(x), number(ms(x))) }
-		head := []cell{text(d.Phase), text(d.Day.Format(time.DateOnly)), text(d.Design), text(d.Method), text(count(d.Products)), text(count(d.Values))}
-		if d.Proof == "" {
-			t.Rows = append(t.Rows, row{Cells: unproven(head, len(t.Head), len(t.Head)-2)})
+func postDays(r *posts) *Table {
+	t := table("phase", "day", "design", "method", "messages", "values", "avg post (ms)", "p99 (ms)", "max post (ms)", "values/s", "late")
+	t.Note = "Late: products that were begun more than a minute of the feed's time after their time."
+	for _, d := range r.days {
+		cells := texts(d.Scenario, d.Cell.At("day"), d.Design, d.Method)
+		if d.Posting == nil {
+			t.addWrong(cells, len(t.Head)-2)
 			continue
 		}
-		t.Rows = append(t.Rows, row{Cells: append(head, m(d.Post.Mean), m(d.Post.P99), m(d.Post.Max), value(d.Rate(), number(d.Rate())), text(count(d.Late)))})
+		t.add("", append(cells, whole(d.Products), whole(d.Values), millis(d.Post.Mean), millis(d.Post.P99), millis(d.Post.Max), numeric(d.Rate()), whole(d.Late))...)
 	}
 	return t
 }
 
 // postSentence says what was done and proven. It has no rates: each is of one
 // run, without an interval, so that no rank of methods could be told from noise.
-func postSentence(r *run.Posts) string {
-	all, proven := len(r.Cells)+len(r.Days), 0
-	for i := range r.Cells {
-		if r.Cells[i].Proof != "" {
+func postSentence(r *posts) string {
+	all, proven := slices.Concat(r.cells, r.days), 0
+	for _, c := range all {
+		if c.Verdict == run.Equal {
 			proven++
 		}
 	}
-	for i := range r.Days {
-		if r.Days[i].Proof != "" {
-			proven++
-		}
-	}
-	s := fmt.Sprintf("%s %s: of %d postings %d left in the tables what the reference has", r.Product, r.Version, all, proven)
-	if proven < all {
+	s := fmt.Sprintf("%s: of %d postings %d left in the tables what the reference has", r.product, len(all), proven)
+	if proven < len(all) {
 		return s + "; the others are wrong, and have no figures."
 	}
 	return s + "; each was timed once, so that no rate has an interval."
 }
 
 // postPictures draws rates and times of products, and rates over days.
-func postPictures(r *run.Posts) (out []postPicture, err error) {
-	add := func(title string, svg []byte, drawn error) {
-		if drawn != nil {
-			err = drawn
-			return
-		}
-		out = append(out, postPicture{title, svg})
-	}
-	rates, times := plot.HorizontalBars{Unit: "/s", Log: true}, plot.HorizontalBars{Unit: "ms", Log: true, Unsorted: true}
-	rates.Title, rates.XLabel = "Values posted a second", "values a second"
-	times.Title, times.XLabel = "Time of a product", "ms"
-	at := map[string]int{}
-	for i := range r.Cells {
-		c := &r.Cells[i]
-		if c.PostFigures == nil || c.Products == 0 {
+func postPictures(r *posts) (out []Drawing) {
+	rates := plot.Rows{Frame: plot.Frame{Title: "Values posted a second", XLabel: "values a second", Width: pageWidth}, Unit: "/s", Log: true, Sorted: true}
+	times := plot.Rows{Frame: plot.Frame{Title: "Time of a product", XLabel: "ms", Width: pageWidth}, Unit: "ms", Log: true}
+	for _, c := range r.cells {
+		if c.Posting == nil || c.Products == 0 {
 			continue
 		}
-		name := c.Test + ", " + c.Scenario
-		k, ok := at[name]
-		if !ok {
-			k = len(rates.Panels)
-			at[name] = k
-			rates.Panels = append(rates.Panels, plot.BarPanel{Title: name})
-			times.Panels = append(times.Panels, plot.BarPanel{Title: name})
-		}
-		rates.Panels[k].Bars = append(rates.Panels[k].Bars, plot.Bar{Label: c.Design + " " + c.Method, Group: c.Design, Value: plot.Value{V: c.Rate()}})
+		name, way := c.Test+", "+c.Scenario, c.Design+" "+c.Method
+		rates.Panel(name, plot.Row{Label: way, Group: c.Design, Value: plot.Value{V: c.Rate()}})
 		for _, x := range []struct {
 			name string
 			d    time.Duration
 		}{{"median", c.Post.P50}, {"95 %", c.Post.P95}, {"longest", c.Post.Max}} {
-			times.Panels[k].Bars = append(times.Panels[k].Bars, plot.Bar{Label: c.Design + " " + c.Method + ", " + x.name, Group: x.name, Value: plot.Value{V: ms(x.d)}})
+			times.Panel(name, plot.Row{Label: way + ", " + x.name, Group: x.name, Value: plot.Value{V: ms(x.d)}})
 		}
 	}
 	if len(rates.Panels) > 0 {
-		svg, drawn := rates.SVG()
-		add("Rates", svg, drawn)
-		svg, drawn = times.SVG()
-		add("How long products take", svg, drawn)
+		out = append(out, rates, times)
 	}
-	if len(r.Days) > 0 {
-		svg, drawn := postDaysPicture(r)
-		add("The live feed", svg, drawn)
+	if len(r.days) > 0 {
+		out = append(out, postDaysPicture(r))
 	}
-	return out, err
+	return out
 }
 
 // postDaysPicture draws the posting rate over all days of the programme, one
 // phase behind the other, with the maintenance of each night and the begin of
 // each phase marked.
-func postDaysPicture(r *run.Posts) ([]byte, error) {
-	p := plot.DieOff{Linear: true, LogAbove: 10}
-	p.Title, p.YLabel, p.XLabel = "Posting rate of the live feed, day by day", "values a second", "day of posting"
-	p.Caption = "Every phase posts the same days of the feed, with other values. Ticks at the bottom: maintenance (VACUUM with ANALYZE, or what the engine has for it) after a day; dashed: a phase begins."
-	at, began := map[string]int{}, map[float64]bool{}
-	for i := range r.Days {
-		d := &r.Days[i]
-		if d.Proof == "" {
+func postDaysPicture(r *posts) Drawing {
+	p := plot.Lines{Frame: plot.Frame{Title: "Posting rate of the live feed, day by day", YLabel: "values a second", XLabel: "day of posting", Width: pageWidth,
+		Caption: "Every phase posts the same days of the feed, with other values. Ticks at the bottom: maintenance (VACUUM with ANALYZE, or what the engine has for it) after a day; dashed: a phase begins."}, By: plot.Numbers, LogAbove: 10}
+	for i, d := range r.days {
+		if d.Posting == nil {
 			continue
 		}
-		name := d.Design + " " + d.Method
-		k, ok := at[name]
-		if !ok {
-			k = len(p.Curves)
-			at[name] = k
-			p.Curves = append(p.Curves, plot.LeadCurve{Name: name})
+		c := p.Curve(d.Design+" "+d.Method, "")
+		day := float64(len(c.At) + 1)
+		if len(c.At) == 0 || r.days[i-1].Scenario != d.Scenario {
+			p.Moments = once(p.Moments, plot.Moment{At: day - .5, Label: d.Scenario})
 		}
-		c := &p.Curves[k]
-		day := float64(len(c.Lead) + 1)
-		if first := len(c.Lead) == 0 || r.Days[i-1].Phase != d.Phase; first && !began[day-.5] {
-			began[day-.5] = true
-			p.Moments = append(p.Moments, plot.Moment{At: day - .5, Label: d.Phase})
+		if d.Upkeep {
+			p.Moments = once(p.Moments, plot.Moment{At: day + .4})
 		}
-		if d.Upkeep && !began[day+.4] {
-			began[day+.4] = true
-			p.Moments = append(p.Moments, plot.Moment{At: day + .4})
-		}
-		c.Lead, c.Value = append(c.Lead, day), append(c.Value, d.Rate())
+		c.At, c.Value = append(c.At, day), append(c.Value, d.Rate())
 	}
-	return p.SVG()
+	return p
 }

@@ -1,9 +1,10 @@
 package report
 
 import (
-	"math"
+	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"barograph/measure"
 	"barograph/run"
@@ -26,26 +27,36 @@ func (s state) String() string {
 	return [...]string{none, "not timed", "equal", "incomplete", "failed", "wrong"}[s]
 }
 
-// way is an engine, a design and a flavour: what can be chosen.
-type way struct{ Engine, Design, Flavour string }
+func upper(s state) string { return strings.ToUpper(s.String()) }
 
-func (w way) String() string { return w.Engine + " · " + w.Design + " · " + w.Flavour }
-
-func (w way) at(name string) run.Cell {
-	return run.Cell{Engine: w.Engine, Design: w.Design, Case: name, Flavour: w.Flavour}
+// Way is an engine, a design and a flavour: what can be chosen.
+type Way struct {
+	Engine  string `json:"engine"`
+	Design  string `json:"design"`
+	Flavour string `json:"flavour"`
 }
 
-// archive names an engine under a design.
-type archive struct{ Engine, Design string }
+func (w Way) String() string {
+	return strings.TrimSuffix(w.Engine+" · "+w.Design+" · "+w.Flavour, " · ")
+}
 
-func (a archive) String() string { return a.Engine + " · " + a.Design }
+// Asked is a case that is asked in some way: a cell of the workload met.
+type Asked struct {
+	Way
+	Case string `json:"case"`
+}
+
+func askedOf(c run.Cell) Asked {
+	return Asked{Way{c.Engine, c.At("design"), c.At("flavour")}, c.At("case")}
+}
 
 // result is what a run knows of a cell. Samples are kept only while the state is equal.
 type result struct {
 	state       state
 	problem     string
+	proof       string
 	rows        int // that came; −1 = not known
-	warm, cold  []run.Sample
+	warm, cold  []*run.Measured
 	coldProblem string // a cold start that gave no answer: then there are no cold times
 }
 
@@ -53,9 +64,9 @@ type result struct {
 type results struct {
 	run      *run.Run
 	cases    []run.Case
-	archives []archive
-	ways     []way
-	cells    map[run.Cell]*result
+	archives []Way // without flavours
+	ways     []Way
+	cells    map[Asked]*result
 }
 
 // flavourOrder is the order in which ways of asking are listed; others follow.
@@ -66,20 +77,20 @@ func flavourOrder() []string {
 // collect sorts samples and plans into cells. A cell is wrong or failed as soon
 // as one of its samples is, and then has no times.
 func collect(r *run.Run, samples []run.Sample, plans []run.Plan) *results {
-	out := &results{run: r, cases: slices.Clone(r.Cases), cells: map[run.Cell]*result{}}
+	out := &results{run: r, cases: slices.Clone(r.Cases), cells: map[Asked]*result{}}
 	for _, a := range r.Archives {
-		out.addArchive(archive{a.Engine, a.Design})
+		out.archives = once(out.archives, Way{a.Engine, a.Design, ""})
 	}
 	for _, p := range plans {
 		if p.Cell != (run.Cell{}) {
-			out.cell(p.Cell).raise(untimed, "")
+			out.cell(askedOf(p.Cell)).raise(untimed, "")
 		}
 	}
 	for _, s := range samples {
 		out.add(s)
 	}
 	for c, res := range out.cells {
-		if !out.whole(c.Engine, c.Design) && res.state != failed && res.state != wrong {
+		if !out.archive(c.Way).Whole && res.state != failed && res.state != wrong {
 			res.raise(incomplete, "the archive does not hold the whole data")
 		}
 		if res.state != equal {
@@ -93,21 +104,20 @@ func collect(r *run.Run, samples []run.Sample, plans []run.Plan) *results {
 	return out
 }
 
-func (rs *results) addArchive(a archive) {
-	if !slices.Contains(rs.archives, a) {
-		rs.archives = append(rs.archives, a)
+// once adds a value that is not there yet.
+func once[T comparable](all []T, v T) []T {
+	if slices.Contains(all, v) {
+		return all
 	}
+	return append(all, v)
 }
 
-func (rs *results) cell(c run.Cell) *result {
+func (rs *results) cell(c Asked) *result {
 	res := rs.cells[c]
 	if res == nil {
 		res = &result{rows: -1}
 		rs.cells[c] = res
-		rs.addArchive(archive{c.Engine, c.Design})
-		if w := (way{c.Engine, c.Design, c.Flavour}); !slices.Contains(rs.ways, w) {
-			rs.ways = append(rs.ways, w)
-		}
+		rs.archives, rs.ways = once(rs.archives, Way{c.Engine, c.Design, ""}), once(rs.ways, c.Way)
 		if !slices.ContainsFunc(rs.cases, func(k run.Case) bool { return k.Name == c.Case }) {
 			rs.cases = append(rs.cases, run.Case{Name: c.Case})
 		}
@@ -122,20 +132,19 @@ func (r *result) raise(s state, problem string) {
 }
 
 func (rs *results) add(s run.Sample) {
-	res := rs.cell(s.Cell)
+	res := rs.cell(askedOf(s.Cell))
 	switch s.Verdict {
 	case run.Equal:
 		res.raise(equal, "")
 		if res.state == equal {
-			res.rows = s.Rows
+			res.rows, res.proof = s.Rows, string(s.Proof)
 		}
-		if s.Total <= 0 {
-			return // nothing was timed
-		}
-		if s.Phase == run.Cold {
-			res.cold = append(res.cold, s)
-		} else {
-			res.warm = append(res.warm, s)
+		switch m := s.Measured(); {
+		case m == nil: // nothing was timed
+		case s.Phase == run.Cold:
+			res.cold = append(res.cold, m)
+		default:
+			res.warm = append(res.warm, m)
 		}
 	case run.Wrong:
 		if res.state < wrong {
@@ -154,112 +163,66 @@ func (rs *results) add(s run.Sample) {
 
 // sortWays puts the ways into the order of the archives, then of the flavours.
 func (rs *results) sortWays() {
-	flavours := flavourOrder()
-	rank := func(w way) int {
-		f := slices.Index(flavours, w.Flavour)
-		if f < 0 {
-			f = len(flavours)
-		}
-		return slices.Index(rs.archives, archive{w.Engine, w.Design})*100 + f
+	place := func(w Way) int {
+		f := slices.Index(flavourOrder(), w.Flavour)
+		return slices.Index(rs.archives, Way{w.Engine, w.Design, ""})*100 + (f+100)%100
 	}
-	slices.SortStableFunc(rs.ways, func(a, b way) int {
-		if d := rank(a) - rank(b); d != 0 {
-			return d
-		}
-		return strings.Compare(a.Flavour, b.Flavour)
+	slices.SortStableFunc(rs.ways, func(a, b Way) int {
+		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a.Flavour, b.Flavour))
 	})
 }
 
-func (rs *results) find(engine, design string) *run.Archive {
-	for i, a := range rs.run.Archives {
-		if a.Engine == engine && a.Design == design {
-			return &rs.run.Archives[i]
-		}
+// archive is what the run knows of a way's archive; one that it does not know
+// is not whole.
+func (rs *results) archive(w Way) run.Archive {
+	i := slices.IndexFunc(rs.run.Archives, func(a run.Archive) bool { return a.Engine == w.Engine && a.Design == w.Design })
+	if i < 0 {
+		return run.Archive{}
 	}
-	return nil
+	return rs.run.Archives[i]
 }
 
-// whole reports whether an archive was seen to hold exactly the data.
-func (rs *results) whole(engine, design string) bool {
-	a := rs.find(engine, design)
-	return a != nil && a.Whole
+// everyValue is the highest degree of a proof.
+const everyValue = "every value"
+
+// floorPlace is where an engine works that answers from the client's own memory:
+// it is shown, and ranked nowhere.
+const floorPlace = "memory"
+
+// aside reports whether the times of a way are shown but compared with nothing.
+func (rs *results) aside(w Way) bool {
+	a := rs.archive(w)
+	return a.Place == floorPlace || a.Unranked != ""
 }
 
-// floor reports whether an engine answers from the client's own memory: it is
-// shown, and ranked nowhere.
-func (rs *results) floor(engine, design string) bool {
-	a := rs.find(engine, design)
-	return a != nil && a.Place == "memory"
-}
-
-// unranked says why an archive's times are shown but compared with nothing;
-// "" = they are compared. A floor has a word of its own.
-func (rs *results) unranked(engine, design string) string {
-	if a := rs.find(engine, design); a != nil {
-		return a.Unranked
-	}
-	return ""
-}
+// class is that of a way's rows.
+func (rs *results) class(w Way) string { return classOf(rs.aside(w), false) }
 
 // at returns a cell, absent ones too.
-func (rs *results) at(w way, name string) *result {
-	if res := rs.cells[w.at(name)]; res != nil {
+func (rs *results) at(w Way, name string) *result {
+	if res := rs.cells[Asked{w, name}]; res != nil {
 		return res
 	}
 	return &result{rows: -1}
 }
 
-// tally counts the cells by state.
-func (rs *results) tally() map[state]int {
-	out := map[state]int{}
-	for _, res := range rs.cells {
-		out[res.state]++
-	}
-	return out
-}
-
-// engines are the names that get a colour, floors last.
-func (rs *results) engines() []string {
-	var ranked, floors []string
-	for _, a := range rs.archives {
-		to := &ranked
-		if rs.floor(a.Engine, a.Design) {
-			to = &floors
-		}
-		if !slices.Contains(*to, a.Engine) {
-			*to = append(*to, a.Engine)
-		}
-	}
-	return append(pad(ranked, len(floors)), floors...)
-}
-
-// pad leaves places in the palette free, so that floors are grey, its last colour.
-func pad(names []string, floors int) []string {
-	for floors > 0 && len(names) < 7 {
-		names = append(names, "")
-	}
-	return names
-}
-
-func times(samples []run.Sample, of func(*run.Sample) float64) []float64 {
+// times are those of samples, in ms.
+func times(samples []*run.Measured, of func(*run.Measured) time.Duration) []float64 {
 	out := make([]float64, len(samples))
 	for i := range samples {
-		out[i] = of(&samples[i])
+		out[i] = ms(of(samples[i]))
 	}
 	return out
 }
 
-func total(s *run.Sample) float64  { return ms(s.Total) }
-func first(s *run.Sample) float64  { return ms(s.First) }
-func server(s *run.Sample) float64 { return ms(s.Server) }
-func client(s *run.Sample) float64 { return ms(s.Client) }
-func derive(s *run.Sample) float64 { return ms(s.Derive) }
-
-// positive is the median of values of which any is above zero, else NaN: zero
-// stands for "not measured".
-func positive(vs []float64) float64 {
+// positive is the median of durations in ms of which any is above zero, else
+// NaN: zero stands for "not measured".
+func positive(samples []*run.Measured, of func(*run.Measured) time.Duration) Number {
+	vs := times(samples, of)
 	if slices.ContainsFunc(vs, func(v float64) bool { return v > 0 }) {
-		return measure.Median(vs)
+		return Number(measure.Median(vs))
 	}
-	return math.NaN()
+	return nan()
 }
+
+func total(m *run.Measured) time.Duration { return m.Total }

@@ -3,9 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,85 +13,41 @@ import (
 	"barograph/run"
 )
 
-// scanPage is what the template shows.
-type scanPage struct {
-	page
-	Run      *run.Scans
-	Heading  string
-	Facts    []fact
-	Sentence string
-	Times    table
-	Held     table
-	Loads    table
-	Disks    table
-	Laws     table
-	GaveUp   table
-	Pictures []postPicture
-	Plans    []scanPlans
-}
-
-// scanPlans are the texts and plans of a configuration.
-type scanPlans struct {
-	Name    string
-	Problem string // why it was given up
-	Plans   []run.ScanPlan
-}
-
-// ScanFolder reports whether dir holds a run of the workload scan.
-func ScanFolder(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, run.ScanFile))
-	return err == nil
-}
-
-// WriteScans writes report.html of a run of the workload scan and returns its path.
-func WriteScans(dir string) (string, error) {
+// openScans reads a run of the workload scan.
+func openScans(dir string) (*Report, error) {
 	r, err := run.ReadScans(dir)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	s := gatherScans(r)
-	p := &scanPage{page: page{Title: "Barograph · scan · " + filepath.Base(dir)}, Run: r, Sentence: s.sentence()}
-	if err := p.assets(); err != nil {
-		return "", err
+	out := newReport(dir, "scan · "+filepath.Base(dir), r.Started, s.heading())
+	out.Answers, out.Warnings, out.Data = []Words{headline("%s", s.sentence())}, r.Warnings, map[string]any{"run": r}
+	out.Facts = slices.Concat([]Fact{{"Engine", s.Product + " " + s.Version}, {"Data", s.data()}, {"Disks", s.Limited}}, machineFacts(s.Machine), []Fact{{"Command", commandLine(s.Args)}})
+	if s.Server != nil {
+		out.Facts = append(out.Facts, Fact{"Server", s.server()})
 	}
-	p.Heading, p.Facts = s.heading(), s.facts()
-	p.Times, p.Held, p.Loads, p.Disks, p.Laws, p.GaveUp = s.times(), s.bottlenecks(), s.loads(), s.paths(), s.laws(), s.gaveUp()
-	if p.Pictures, err = s.pictures(); err != nil {
-		return "", err
-	}
-	for i := range r.Configs {
-		p.Plans = append(p.Plans, scanPlans{s.names[i], r.Configs[i].Problem, r.Configs[i].Plans})
-	}
-	var b strings.Builder
-	if err := render(&b, "scan.html", p); err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, FileName)
-	if err := os.WriteFile(path+".new", []byte(b.String()), 0o644); err != nil {
-		return "", err
-	}
-	return path, os.Rename(path+".new", path)
-}
-
-// ScanText prints the tables for a terminal.
-func ScanText(w io.Writer, r *run.Scans) error {
-	s := gatherScans(r)
-	for _, t := range []table{s.times(), s.bottlenecks(), s.laws(), s.gaveUp(), s.loads(), s.paths()} {
-		if len(t.Rows) == 0 {
-			continue
-		}
-		if err := t.write(w); err != nil {
-			return err
-		}
-		fmt.Fprintln(w)
-	}
-	for _, x := range append([]string{r.Limited, s.coldText()}, r.Warnings...) {
-		if x != "" {
-			fmt.Fprintln(w, x)
+	for _, f := range []Fact{{"Partitions", s.Rule}, {"Cold", s.Cold}} {
+		if f.Text != "" {
+			out.Facts = append(out.Facts, f)
 		}
 	}
-	fmt.Fprintln(w, s.sentence())
-	return nil
+	plans := Section{ID: "plans", Title: "Texts and plans"}
+	for i, c := range r.Configs {
+		part := Section{Title: s.names[i], Folded: true, Text: c.Problem}
+		for _, p := range c.Plans {
+			part.Parts = append(part.Parts, Section{Title: p.Query, Text: strings.TrimSpace(p.Text + "\n\n" + p.Plan)})
+		}
+		plans.Parts = append(plans.Parts, part)
+	}
+	out.Sections = filled(
+		Section{ID: "pictures", Title: "Pictures", Pictures: s.pictures()},
+		Section{ID: "times", Title: "Response times", Terminal: true, Table: s.times(), Words: say("Every answer was held against a reference that no database computed; one that differs has no time.")},
+		Section{ID: "held", Title: "What held it back", Terminal: true, Table: s.bottlenecks()},
+		Section{ID: "laws", Title: "The law of the times", Terminal: true, Table: s.laws()},
+		Section{ID: "given-up", Title: "Given up", Terminal: true, Table: s.gaveUp()},
+		Section{ID: "loads", Title: "What lies where", Parts: filled(Section{Title: "Configurations", Terminal: true, Table: s.loads()}, Section{Title: "Paths", Terminal: true, Table: s.paths()})},
+		plans)
+	return out, nil
 }
 
 // scans is a run, gathered by configuration, question and phase.
@@ -111,9 +65,13 @@ type scanCell struct {
 	phase   run.Phase
 	points  []*run.ScanPoint
 	problem string           // of a wrong answer
+	proof   string           // of the answers
 	mean    measure.Estimate // seconds
 	seconds []float64
 }
+
+// name is the question and the phase: what configurations are compared in.
+func (c *scanCell) name() string { return c.query + ", " + string(c.phase) }
 
 func gatherScans(r *run.Scans) *scans {
 	s := &scans{Scans: r}
@@ -132,7 +90,7 @@ func gatherScans(r *run.Scans) *scans {
 			c.problem = cmp.Or(p.Problem, c.problem, "another answer to this question was wrong")
 			continue
 		}
-		c.points, c.seconds = append(c.points, p), append(c.seconds, p.Time.Seconds())
+		c.points, c.seconds, c.proof = append(c.points, p), append(c.seconds, p.Time.Seconds()), string(p.Proof)
 	}
 	for _, c := range s.cells {
 		if c.problem != "" {
@@ -144,21 +102,8 @@ func gatherScans(r *run.Scans) *scans {
 			c.mean.Low, c.mean.High = math.NaN(), math.NaN()
 		}
 	}
-	order := []string{}
-	for i := range r.Points {
-		if !slices.Contains(order, r.Points[i].Query) {
-			order = append(order, r.Points[i].Query)
-		}
-	}
-	slices.Sort(order)
-	slices.SortStableFunc(s.cells, func(a, b *scanCell) int {
-		if a.query != b.query {
-			return slices.Index(order, a.query) - slices.Index(order, b.query)
-		}
-		if a.phase != b.phase {
-			return strings.Compare(string(b.phase), string(a.phase)) // warm, then cold
-		}
-		return a.config - b.config
+	slices.SortStableFunc(s.cells, func(a, b *scanCell) int { // warm, then cold
+		return cmp.Or(cmp.Compare(a.query, b.query), cmp.Compare(b.phase, a.phase), cmp.Compare(a.config, b.config))
 	})
 	s.compare()
 	return s
@@ -198,14 +143,13 @@ func (s *scans) name(c *run.ScanConfig) string {
 }
 
 // base is the configuration that the others of a question and phase are
-// compared with: the first one.
+// compared with: the first one that was proven to the same degree.
 func (s *scans) base(c *scanCell) *scanCell {
-	for _, b := range s.cells {
-		if b.query == c.query && b.phase == c.phase && b.problem == "" {
-			return b
-		}
+	i := slices.IndexFunc(s.cells, func(b *scanCell) bool { return b.name() == c.name() && b.proof == c.proof && b.problem == "" })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return s.cells[i]
 }
 
 // heading is what a run asks.
@@ -224,73 +168,33 @@ func (s *scans) data() string {
 	return fmt.Sprintf("TPC-DS at scale factor %g, %s; %s sales", s.Scale, s.Generator, count(s.Rows["store_sales"]))
 }
 
-func (s *scans) facts() []fact {
-	out := []fact{
-		{"Engine", s.Product + " " + s.Version}, {"Data", s.data()},
-		{"Disks", s.Limited},
-		{"Machine", fmt.Sprintf("%s · %s usable · %s memory", s.Machine.CPU, several(s.Machine.UsableCPUs, "thread"), byteSize(float64(s.Machine.Memory)))},
-		{"Command", "barograph " + strings.Join(s.Args, " ")},
-	}
-	if s.Server != nil {
-		out = append(out, fact{"Server", s.server()})
-	}
-	if s.Rule != "" {
-		out = append(out, fact{"Partitions", s.Rule})
-	}
-	if s.Cold != "" {
-		out = append(out, fact{"Cold", s.Cold})
-	}
-	return out
-}
-
-// coldText says what was done before cold answers; "" where there are none.
-func (s *scans) coldText() string {
-	if s.Cold == "" {
-		return ""
-	}
-	return "cold: " + s.Cold
-}
-
 // times is the original's table: the mean response time by configuration, with
 // the intervals that it lacked.
-func (s *scans) times() table {
-	t := table{Title: "Response times", Wide: true, Head: []column{
-		{Name: "question", Text: true}, {Name: "phase", Text: true}, {Name: "configuration", Text: true}, {Name: "n"}, {Name: "mean", Unit: "s"}, {Name: "95 %", Unit: "s"},
-		{Name: "median", Unit: "s"}, {Name: "times as fast"}, {Name: "95 % of that"}, {Name: "beyond chance"},
-	}, Note: "Mean: with the interval of Student's t, from five repetitions on. Times as fast: the median of the first configuration over this one's, with a bootstrap interval; " +
-		"***, **, *: the difference is beyond chance at 0.001, 0.01, 0.05 (rank test, Holm's correction); ~: it is not; ?: too few repetitions to tell."}
+func (s *scans) times() *Table {
+	t := table("question", "phase", "configuration", "n", "mean (s)", "95 % (s)", "median (s)", "times as fast", "95 % of that", "beyond chance", "proof")
+	t.Note = "Mean: with the interval of Student's t, from five repetitions on. Times as fast: the median of the first configuration over this one's, with a bootstrap interval; " +
+		"***, **, *: the difference is beyond chance at 0.001, 0.01, 0.05 (rank test, Holm's correction); ~: it is not; ?: too few repetitions to tell."
 	for _, c := range s.cells {
-		cells := []cell{text(c.query), text(string(c.phase)), text(s.names[c.config]), text(count(len(c.seconds)))}
+		cells := append(texts(c.query, string(c.phase), s.names[c.config]), whole(len(c.seconds)))
 		if c.problem != "" {
-			t.Rows = append(t.Rows, row{Cells: append(cells, cell{Text: "wrong", Sub: c.problem, Class: "bad"}, dim(none), dim(none), dim(none), dim(none), dim(""))})
+			t.add("", append(cells, Cell{Text: "wrong", Sub: c.problem, Class: "bad"})...)
 			continue
 		}
-		cells = append(cells, value(c.mean.Value, number(c.mean.Value)), text(interval(c.mean.Low, c.mean.High)), value(measure.Median(c.seconds), number(measure.Median(c.seconds))))
+		fast := []Cell{dim("1"), dim(none), dim("")}
 		if x := s.ratio[c]; x != nil {
-			cells = append(cells, value(x.Ratio, number(x.Ratio)), text(interval(x.Lo, x.Hi)), text(x.Mark()))
-		} else {
-			cells = append(cells, dim("1"), dim(none), dim(""))
+			fast = []Cell{numeric(x.Ratio), span(x.Lo, x.Hi), text(x.Mark())}
 		}
-		t.Rows = append(t.Rows, row{Cells: cells})
+		t.add("", slices.Concat(cells, []Cell{numeric(c.mean.Value), span(c.mean.Low, c.mean.High), numeric(measure.Median(c.seconds))}, fast, texts(c.proof))...)
 	}
 	return t
 }
 
 // paths are where the disks lie, and what they can do.
-func (s *scans) paths() table {
-	t := table{Title: "Paths", Head: []column{{Name: "path", Text: true}, {Name: "device", Text: true}, {Name: "file system", Text: true}, {Name: "measured read rate"}, {Name: "limit"}, {Name: "how", Text: true, Wrap: true}}}
-	rate := func(v float64) cell {
-		if v <= 0 {
-			return dim(none)
-		}
-		return value(v, byteSize(v)+"/s")
-	}
+func (s *scans) paths() *Table {
+	t := table("path", "device", "file system", "measured read rate", "limit", "how")
+	rate := func(v float64) Cell { return when(v > 0, size(v, "/s"), none) }
 	for _, d := range s.Disks {
-		device := text(d.Device)
-		if d.Device == "" {
-			device = dim("not counted")
-		}
-		t.Rows = append(t.Rows, row{Cells: []cell{text(d.Path), device, text(d.Type), rate(d.Rate), rate(d.Limit), text(d.How)}})
+		t.add("", text(d.Path), text(cmp.Or(d.Device, "not counted")), text(d.Type), rate(d.Rate), rate(d.Limit), text(d.How))
 	}
 	return t
 }
@@ -299,29 +203,23 @@ func (s *scans) paths() table {
 // number of the table and its interval; a number that has none, or that chance
 // may have made, is not said.
 func (s *scans) sentence() string {
-	type key struct {
-		query string
-		phase run.Phase
-	}
-	best := map[key]*scanCell{}
-	var order []key
+	best := map[string]*scanCell{}
+	var order []string
 	wrong := ""
 	for _, c := range s.cells {
-		k := key{c.query, c.phase}
+		k := c.name()
 		if c.problem != "" {
 			wrong = " Answers were WRONG: they have no times."
 			continue
 		}
-		if best[k] == nil {
-			order = append(order, k)
-		}
+		order = once(order, k)
 		if best[k] == nil || measure.Median(c.seconds) < measure.Median(best[k].seconds) {
 			best[k] = c
 		}
 	}
 	var parts []string
 	for _, k := range order {
-		parts = append(parts, fmt.Sprintf("%s, %s: %s", k.query, k.phase, s.fastest(best[k])))
+		parts = append(parts, k+": "+s.fastest(best[k]))
 	}
 	wrong += s.givenUp()
 	if len(parts) == 0 {
@@ -350,60 +248,28 @@ func (s *scans) fastest(c *scanCell) string {
 
 // pictures are mean response times by configuration, as in the original, and
 // of a sweep the curves over the number of paths.
-func (s *scans) pictures() (out []postPicture, err error) {
-	bars := plot.HorizontalBars{Unit: "s", Unsorted: true, OwnScales: true}
-	bars.Title, bars.XLabel = s.Product+" "+s.Version+": mean response time by configuration", "seconds"
-	bars.Caption = "Whiskers: 95 % intervals of the mean."
-	curves := map[string]*plot.Growth{}
+func (s *scans) pictures() (out []Drawing) {
+	bars := plot.Rows{Frame: plot.Frame{Title: s.Product + " " + s.Version + ": mean response time by configuration", XLabel: "seconds", Caption: "Whiskers: 95 % intervals of the mean.", Width: pageWidth}, Unit: "s", OwnScales: true}
+	curves := map[string]*plot.Lines{}
 	var order []string
 	for _, c := range s.cells {
 		if len(c.seconds) == 0 {
 			continue
 		}
-		name := c.query + ", " + string(c.phase)
-		k := slices.IndexFunc(bars.Panels, func(p plot.BarPanel) bool { return p.Title == name })
-		if k < 0 {
-			k = len(bars.Panels)
-			bars.Panels = append(bars.Panels, plot.BarPanel{Title: name})
+		name, mean, config := c.name(), plot.Value{V: c.mean.Value, Lo: c.mean.Low, Hi: c.mean.High}, &s.Configs[c.config]
+		bars.Panel(name, plot.Row{Label: s.names[c.config], Group: s.Engine, Value: mean})
+		if order = once(order, name); curves[name] == nil {
+			curves[name] = &plot.Lines{Frame: plot.Frame{Title: "Response time by the number of disks: " + name, XLabel: "paths", YLabel: "seconds"}, By: plot.Sizes}
 		}
-		bars.Panels[k].Bars = append(bars.Panels[k].Bars, plot.Bar{Label: s.names[c.config], Group: "mean", Value: plot.Value{V: c.mean.Value, Lo: c.mean.Low, Hi: c.mean.High}})
-		if curves[name] == nil {
-			g := &plot.Growth{}
-			g.Title, g.XLabel, g.YLabel = "Response time by the number of disks: "+name, "paths", "seconds"
-			curves[name], order = g, append(order, name)
+		curves[name].Curve(several(config.Partitions, "partition"), "").Add(float64(config.Paths), mean)
+	}
+	if len(bars.Panels) > 0 {
+		out = append(out, bars)
+	}
+	if s.Experiment == "sweep" {
+		for _, name := range order {
+			out = append(out, curves[name])
 		}
-		addCurve(curves[name], &s.Configs[c.config], c.mean)
 	}
-	if len(bars.Panels) == 0 {
-		return nil, nil
-	}
-	svg, err := bars.SVG()
-	if err != nil {
-		return nil, err
-	}
-	out = append(out, postPicture{"Mean response time by configuration", svg})
-	if s.Experiment != "sweep" {
-		return out, nil
-	}
-	for _, name := range order {
-		svg, err := curves[name].SVG()
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, postPicture{"By the number of disks: " + name, svg})
-	}
-	return out, nil
-}
-
-// addCurve adds a mean to the curve of its number of partitions.
-func addCurve(g *plot.Growth, c *run.ScanConfig, mean measure.Estimate) {
-	name := several(c.Partitions, "partition")
-	k := slices.IndexFunc(g.Curves, func(x plot.GrowthCurve) bool { return x.Name == name })
-	if k < 0 {
-		k = len(g.Curves)
-		g.Curves = append(g.Curves, plot.GrowthCurve{Name: name})
-	}
-	x := &g.Curves[k]
-	x.Size, x.Value = append(x.Size, float64(c.Paths)), append(x.Value, mean.Value)
-	x.Lo, x.Hi = append(x.Lo, mean.Low), append(x.Hi, mean.High)
+	return out
 }

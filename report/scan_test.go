@@ -1,6 +1,7 @@
 package report
 
 import (
+	"encoding/json"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -51,6 +52,18 @@ func madeScans(t *testing.T) *run.Scans {
 	return r
 }
 
+// unanswered is a run without its answers.
+func unanswered(t *testing.T, r *run.Scans) *run.Scans {
+	t.Helper()
+	text, err := json.Marshal(r)
+	out := &run.Scans{}
+	if err = errors.Join(err, json.Unmarshal(text, out)); err != nil {
+		t.Fatal(err)
+	}
+	out.Points, out.Laws = nil, nil
+	return out
+}
+
 // TestScanReportGaveUp: what was given up is told in the sentence, a table and
 // with the end of its server's log on the page, also where nothing was timed.
 func TestScanReportGaveUp(t *testing.T) {
@@ -59,30 +72,19 @@ func TestScanReportGaveUp(t *testing.T) {
 		made.Server, made.Lab = &run.Server{Nodes: 3, Profile: "tuned", Memory: 8e9}, "a throwaway server for each load"
 		made.Configs = append(made.Configs, run.ScanConfig{Paths: 2, Partitions: 16, Problem: "load: no memory\nthe end of the log:\nOutOfMemoryError", Open: 3 * time.Second, Opens: 2, Restart: 5 * time.Second, Restarts: 2})
 		if nothing {
-			made.Points, made.Laws = nil, nil
+			made = unanswered(t, made)
 		}
 		if err := made.Save(dir); err != nil {
 			t.Fatal(err)
 		}
-		path, err := WriteScans(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		page, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var text strings.Builder
-		if err := ScanText(&text, made); err != nil {
-			t.Fatal(err)
-		}
+		page, text := html(t, dir), terminal(t, dir)
 		for _, want := range []string{"Given up", "2 paths × 16 partitions", "load: no memory", "1 configuration of 3 ended with an error", "2.50", "1.50"} {
-			if !strings.Contains(text.String(), want) {
-				t.Errorf("%q is not in\n%s", want, text.String())
+			if !strings.Contains(text, want) {
+				t.Errorf("%q is not in\n%s", want, text)
 			}
 		}
 		for _, want := range []string{"OutOfMemoryError", "3 nodes, profile tuned", "a throwaway server for each load", "load: no memory"} {
-			if !strings.Contains(string(page), want) {
+			if !strings.Contains(page, want) {
 				t.Errorf("%q is not in the page", want)
 			}
 		}
@@ -95,40 +97,22 @@ func TestScanReport(t *testing.T) {
 	if err := made.Save(dir); err != nil {
 		t.Fatal(err)
 	}
-	if !ScanFolder(dir) || ScanFolder(t.TempDir()) {
-		t.Error("the folder is not known")
-	}
-	path, err := WriteScans(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := run.ReadScans(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var text strings.Builder
-	if err := ScanText(&text, r); err != nil {
-		t.Fatal(err)
-	}
+	page, text := html(t, dir), flat(terminal(t, dir))
 	for _, want := range []string{
 		"disk reads: 98.0 MB/s of the 100 MB/s", "disk reads: 196 MB/s of the 200 MB/s", "CPU: 3.90 of 4 cores", "memory: 100 MB was left", "a cent is missing",
 		"1 path × 4 partitions", "2.00 times as fast (1.93 – 2.07) with 2 paths", "WRONG",
 		"share drawn 0.980 (0.900 – 1.00)", "none: 2 setups cannot tell", "barograph scan forecast",
 	} {
-		if !strings.Contains(text.String(), want) {
-			t.Errorf("%q is not in\n%s", want, text.String())
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
 		}
 	}
-	for _, want := range []string{"SELECT &lt;all&gt;", "By the number of disks: scan, cold", "a cent is missing", "Response time by the number of disks", "***"} {
-		if !strings.Contains(string(page), want) {
+	for _, want := range []string{"SELECT &lt;all&gt;", "a cent is missing", "Response time by the number of disks", "***"} {
+		if !strings.Contains(page, want) {
 			t.Errorf("%q is not in the page", want)
 		}
 	}
-	if strings.Contains(string(page), "<script src") || strings.Count(string(page), "<svg") < 3 {
+	if strings.Contains(page, "<script src") || strings.Count(page, "<svg") < 3 {
 		t.Error("the pictures are not all there, or the page refers to something outside it")
 	}
 }
@@ -137,17 +121,17 @@ func TestScanReport(t *testing.T) {
 func TestScanFolderRefuses(t *testing.T) {
 	dir := t.TempDir()
 	made := madeScans(t)
-	made.Points[0].Config = 7
+	made.Laws[0].Fits[0].Config = 7
 	if err := made.Save(dir); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := WriteScans(dir); err == nil {
-		t.Error("a point of no configuration was taken")
+	if _, err := Write(dir); err == nil {
+		t.Error("a law of no configuration was taken")
 	}
-	if err := os.WriteFile(filepath.Join(dir, run.ScanFile), []byte("{"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "run.json"), []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := WriteScans(dir); err == nil {
+	if _, err := Write(dir); err == nil {
 		t.Error("half a file was taken")
 	}
 }
@@ -167,8 +151,7 @@ func TestScanHeadline(t *testing.T) {
 		"few":       {reps: 4, second: 1, noise: 0.02, says: "4 repetitions do not tell by how much", saysNot: "times as fast ("},
 		"too fast":  {reps: 8, second: 1, noise: 0.02, says: "not the disks: ", throttled: true, odd: true},
 	} {
-		r := madeScans(t)
-		r.Points, r.Laws = nil, nil
+		r := unanswered(t, madeScans(t))
 		if c.throttled {
 			r.Disks[0].Limit, r.Disks[1].Limit = 100e6, 100e6
 		}
@@ -183,11 +166,11 @@ func TestScanHeadline(t *testing.T) {
 				r.Add(run.ScanPoint{Config: config, Query: "scan", Phase: run.Cold, Free: 8e9, Devices: []measure.DiskLoad{{Read: uint64(rate * s), Busy: 1}}}, time.Duration(s*1e9), proof(t, 1), nil)
 			}
 		}
-		var b strings.Builder
-		if err := ScanText(&b, r); err != nil {
+		dir := t.TempDir()
+		if err := r.Save(dir); err != nil {
 			t.Fatal(err)
 		}
-		if text := b.String(); !strings.Contains(text, c.says) || c.saysNot != "" && strings.Contains(text, c.saysNot) {
+		if text := flat(terminal(t, dir)); !strings.Contains(text, c.says) || c.saysNot != "" && strings.Contains(text, c.saysNot) {
 			t.Errorf("%s: %q is not there, or %q is, in\n%s", name, c.says, c.saysNot, text)
 		}
 		s := gatherScans(r)

@@ -92,59 +92,39 @@ func (s *scans) bottleneck(c *scanCell, u scanUse) string {
 }
 
 // bottlenecks names what limited each answer.
-func (s *scans) bottlenecks() table {
-	t := table{Title: "What held it back", Wide: true, Head: []column{
-		{Name: "question", Text: true}, {Name: "phase", Text: true}, {Name: "configuration", Text: true}, {Name: "read", Unit: "an answer"}, {Name: "read", Unit: "a second"}, {Name: "busiest device", Unit: "%"},
-		{Name: "cores used"}, {Name: "machine busy", Unit: "%"}, {Name: "memory left"}, {Name: "held back by", Text: true, Wrap: true},
-	}, Note: "Means over the repetitions, from the system's counters of devices and processes. Cores used: by Barograph and, where it runs on this machine, the server; an embedded engine works inside Barograph. " +
-		"Busy for a device means that a request was under way; one that serves many at once may have room left, and of a throttled disk it is not told: requests wait before the device."}
+func (s *scans) bottlenecks() *Table {
+	t := table("question", "phase", "configuration", "read (an answer)", "read (a second)", "busiest device (%)", "cores used", "machine busy (%)", "memory left", "held back by")
+	t.Note = "Means over the repetitions, from the system's counters of devices and processes. Cores used: by Barograph and, where it runs on this machine, the server; an embedded engine works inside Barograph. " +
+		"Busy for a device means that a request was under way; one that serves many at once may have room left, and of a throttled disk it is not told: requests wait before the device."
 	for _, c := range s.cells {
 		if len(c.points) == 0 {
 			continue
 		}
 		u := s.use(c)
-		bytes, read, busy, cores := dim("not counted"), dim("not counted"), dim(none), dim("not told")
-		if u.counted {
-			bytes, read = value(u.bytes, byteSize(u.bytes)), value(u.read, byteSize(u.read))
-		}
-		if u.counted && !u.throttled {
-			busy = value(u.busy, number(100*u.busy))
-		}
-		if u.told {
-			cores = value(u.cores, number(u.cores))
-		}
-		t.Rows = append(t.Rows, row{Cells: []cell{
-			text(c.query), text(string(c.phase)), text(s.names[c.config]), bytes, read, busy, cores, value(u.machine, number(100*u.machine)), value(u.free, byteSize(u.free)), text(s.bottleneck(c, u)),
-		}})
+		t.add("", append(texts(c.query, string(c.phase), s.names[c.config]), when(u.counted, size(u.bytes, ""), "not counted"), when(u.counted, size(u.read, ""), "not counted"),
+			when(u.counted && !u.throttled, numeric(100*u.busy), none), when(u.told, numeric(u.cores), "not told"), numeric(100*u.machine), size(u.free, ""), text(s.bottleneck(c, u)))...)
 	}
 	return t
 }
 
 // laws are what the model makes of cold answers, and how far it is off.
-func (s *scans) laws() table {
-	t := table{Title: "The law of the times", Wide: true, Head: []column{
-		{Name: "question", Text: true}, {Name: "configuration", Text: true}, {Name: "measured", Unit: "s"}, {Name: "law", Unit: "s"}, {Name: "off by", Unit: "%"}, {Name: "decided by", Text: true}, {Name: "the law", Text: true, Wrap: true},
-	}, Note: "Of cold answers: start + max(bytes read ÷ (share drawn × the disks' measured rates), work × bytes ÷ cores). Intervals: 95 %, by bootstrap."}
-	told := false
+func (s *scans) laws() *Table {
+	t := table("question", "configuration", "measured (s)", "law (s)", "off by (%)", "decided by", "the law")
+	t.Note = "Of cold answers: start + max(bytes read ÷ (share drawn × the disks' measured rates), work × bytes ÷ cores). Intervals: 95 %, by bootstrap."
+	told := ""
 	for _, l := range s.Laws {
 		if l.Problem != "" {
-			t.Rows = append(t.Rows, row{Cells: []cell{text(l.Query), dim(none), dim(none), dim(none), dim(none), dim(none), text("none: " + l.Problem)}})
+			t.add("", text(l.Query), dim(none), dim(none), dim(none), dim(none), dim(none), text("none: "+l.Problem))
 			continue
 		}
-		told = true
-		for i, f := range l.Fits {
-			words := ""
-			if i == 0 {
-				words = lawInWords(&l)
-			}
-			t.Rows = append(t.Rows, row{Cells: []cell{
-				text(l.Query), text(s.names[f.Config]), value(f.Measured, number(f.Measured)), value(f.Predicted, number(f.Predicted)), value(f.Residual, number(100*f.Residual)), text(f.Bound), text(words),
-			}})
+		told = " For your own disks and data: barograph scan forecast, with this run's folder, --disks 6 --read-mbps 200."
+		words := lawInWords(&l)
+		for _, f := range l.Fits {
+			t.add("", text(l.Query), text(s.names[f.Config]), numeric(f.Measured), numeric(f.Predicted), numeric(100*f.Residual), text(f.Bound), text(words))
+			words = ""
 		}
 	}
-	if told {
-		t.Note += " For your own disks and data: barograph scan forecast, with this run's folder, --disks 6 --read-mbps 200."
-	}
+	t.Note += told
 	return t
 }
 

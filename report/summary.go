@@ -1,9 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"slices"
+	"time"
 
 	"barograph/measure"
 	"barograph/run"
@@ -25,11 +27,12 @@ type Summary struct {
 	Cases   []CaseSummary `json:"cases"`
 }
 
+// right reports whether every cell gave the reference answer.
+func (s *Summary) right() bool { return s.Wrong+s.Failed+s.Incomplete == 0 }
+
 // Rank is the place of a way over all cases.
 type Rank struct {
-	Engine  string `json:"engine"`
-	Design  string `json:"design"`
-	Flavour string `json:"flavour"`
+	Way
 	// Ratio is the geometric mean, over the cases, of the median divided by that
 	// of the fastest way of the case: 1 = the fastest in every case.
 	Ratio Number `json:"ratio_geometric_mean"`
@@ -57,13 +60,14 @@ type CaseSummary struct {
 // CellSummary is one way of asking a case. Times is nil unless every
 // repetition gave the reference answer.
 type CellSummary struct {
-	run.Cell
+	Asked
 	Verdict string `json:"verdict"` // equal, wrong, failed, incomplete, not timed, no rows
 	Problem string `json:"problem,omitempty"`
 	Floor   bool   `json:"floor,omitempty"` // the client's own cost: in no ranking
 	// Unranked says why the times of this server stand in no ranking; "" = they do.
 	Unranked string `json:"unranked,omitempty"`
-	Rows     int    `json:"rows"` // −1 = not known
+	Proof    string `json:"proof,omitempty"` // how much of the answers was compared
+	Rows     int    `json:"rows"`            // −1 = not known
 	Times    *Times `json:"times,omitempty"`
 }
 
@@ -124,13 +128,12 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	return []byte("null"), nil
 }
 
-// Summarise computes what the tables of a run show.
-func Summarise(r *run.Run, samples []run.Sample) Summary {
-	return collect(r, samples, nil).summarise()
-}
-
+// summarise computes what the tables of a run show.
 func (rs *results) summarise() Summary {
-	n := rs.tally()
+	n := map[state]int{}
+	for _, res := range rs.cells {
+		n[res.state]++
+	}
 	s := Summary{
 		Finished: !rs.run.Ended.IsZero(),
 		Equal:    n[equal], Wrong: n[wrong], Failed: n[failed], Incomplete: n[incomplete], NotTimed: n[untimed],
@@ -150,8 +153,8 @@ func (rs *results) summariseCase(c run.Case) CaseSummary {
 		if res.state == absent {
 			continue
 		}
-		sum := CellSummary{Cell: w.at(c.Name), Verdict: res.state.String(), Problem: res.problem, Floor: rs.floor(w.Engine, w.Design), Rows: res.rows}
-		sum.Unranked = rs.unranked(w.Engine, w.Design)
+		a := rs.archive(w)
+		sum := CellSummary{Asked: Asked{w, c.Name}, Verdict: res.state.String(), Problem: res.problem, Floor: a.Place == floorPlace, Unranked: a.Unranked, Proof: res.proof, Rows: res.rows}
 		if res.state == equal && len(res.warm) > 0 && res.rows > 0 { // what an empty answer costs says nothing
 			sum.Times = summariseTimes(res, c)
 		} else if res.state == equal { // proven, but only cold or not at all timed
@@ -162,43 +165,42 @@ func (rs *results) summariseCase(c run.Case) CaseSummary {
 		}
 		out.Cells = append(out.Cells, sum)
 	}
-	slices.SortStableFunc(out.Cells, func(a, b CellSummary) int {
-		switch {
-		case a.Times == nil && b.Times == nil:
-			return 0
-		case a.Times == nil:
-			return 1
-		case b.Times == nil:
-			return -1
-		case a.Times.Median < b.Times.Median:
-			return -1
-		case a.Times.Median > b.Times.Median:
-			return 1
-		}
-		return 0
-	})
+	out.setApart()
+	slices.SortStableFunc(out.Cells, func(a, b CellSummary) int { return cmp.Compare(a.order(), b.order()) })
 	out.compare(rs.run.Seed)
 	return out
 }
 
+// setApart takes out of the ranking what was proven to a lower degree than
+// others: degrees are never ranked together.
+func (c *CaseSummary) setApart() {
+	if !slices.ContainsFunc(c.Cells, func(k CellSummary) bool { return k.Proof == everyValue && k.compared() }) {
+		return
+	}
+	for i := range c.Cells {
+		if k := &c.Cells[i]; k.Proof != everyValue && k.compared() {
+			k.Unranked = "its answers are proven by " + k.Proof + " alone"
+		}
+	}
+}
+
 func nan() Number { return Number(math.NaN()) }
 
+// median of samples in ms, with its interval.
+func median(samples []*run.Measured) (mid, lo, hi Number) {
+	e := measure.MedianEstimate(times(samples, total))
+	return Number(e.Value), Number(e.Low), Number(e.High)
+}
+
 func summariseTimes(res *result, c run.Case) *Times {
-	vs := times(res.warm, total)
-	ci := measure.MedianCI(vs, measure.Confidence)
 	t := &Times{
-		N: len(vs), Median: Number(measure.Median(vs)), Lo: Number(ci.Lo), Hi: Number(ci.Hi),
-		FirstRow: Number(positive(times(res.warm, first))), Server: Number(positive(times(res.warm, server))),
-		Client: Number(positive(times(res.warm, client))), Derive: Number(positive(times(res.warm, derive))), Keys: res.warm[0].Keys,
-		Cold: nan(), ColdLo: nan(), ColdHi: nan(), Ratio: nan(), RatioLo: nan(), RatioHi: nan(), P: nan(), PHolm: nan(),
-		ColdProblem: res.coldProblem,
-		values:      vs,
+		N: len(res.warm), Keys: res.warm[0].Keys, ColdN: len(res.cold), ColdProblem: res.coldProblem, values: times(res.warm, total),
+		FirstRow: positive(res.warm, func(m *run.Measured) time.Duration { return m.First }), Server: positive(res.warm, func(m *run.Measured) time.Duration { return m.Inside }),
+		Client: positive(res.warm, func(m *run.Measured) time.Duration { return m.CPU }), Derive: positive(res.warm, func(m *run.Measured) time.Duration { return m.Derive }),
+		Ratio: nan(), RatioLo: nan(), RatioHi: nan(), P: nan(), PHolm: nan(),
 	}
-	if len(res.cold) > 0 {
-		cold := times(res.cold, total)
-		ci := measure.MedianCI(cold, measure.Confidence)
-		t.ColdN, t.Cold, t.ColdLo, t.ColdHi = len(cold), Number(measure.Median(cold)), Number(ci.Lo), Number(ci.Hi)
-	}
+	t.Median, t.Lo, t.Hi = median(res.warm)
+	t.Cold, t.ColdLo, t.ColdHi = median(res.cold)
 	seconds := float64(t.Median) / 1e3
 	t.RowsPerSecond = Number(float64(res.rows) / seconds)
 	size := c.Bytes
@@ -233,68 +235,40 @@ func (c *CaseSummary) compare(seed uint64) {
 	for i, a := range against[1:] {
 		t := timed[i+1]
 		t.Ratio, t.RatioLo, t.RatioHi = Number(a.Ratio), Number(a.Lo), Number(a.Hi)
-		t.P, t.PHolm, t.Mark = Number(a.P), Number(a.PHolm), mark(a, c.Comparisons)
+		t.P, t.PHolm, t.Mark = Number(a.P), Number(a.PHolm), a.Mark()
 	}
-	for i, l := range letters(samples) {
+	for i, l := range measure.Groups(samples) {
 		timed[i].Letters = l
 	}
 }
 
-// mark is that of the comparison, or "?" where so many comparisons of so few
-// repetitions cannot show a difference at all.
-func mark(c measure.Comparison, comparisons int) string {
-	if !c.Significant() && c.Least*float64(comparisons) >= measure.Alpha {
-		return "?"
-	}
-	return c.Mark()
-}
-
-// letters compares all pairs of samples, corrected together; "" where too few
-// repetitions could show no difference.
-func letters(samples [][]float64) []string {
-	n := len(samples)
-	place := make([][]int, n)
-	var ps []float64
-	for i := range n {
-		place[i] = make([]int, n)
-		for j := i + 1; j < n; j++ {
-			place[i][j] = len(ps)
-			ps = append(ps, measure.MannWhitney(samples[i], samples[j]))
-		}
-	}
-	holm := measure.Holm(ps)
-	differ := false
-	for _, p := range holm {
-		differ = differ || p < measure.Alpha
-	}
-	if !differ {
-		return make([]string, n)
-	}
-	return measure.Letters(n, func(i, j int) bool { return holm[place[i][j]] < measure.Alpha })
-}
-
 // fastest is the first timed way that may be compared, or nil.
 func (c *CaseSummary) fastest() *CellSummary {
-	for i := range c.Cells {
-		if c.Cells[i].compared() {
-			return &c.Cells[i]
-		}
+	if i := slices.IndexFunc(c.Cells, func(k CellSummary) bool { return k.compared() }); i >= 0 {
+		return &c.Cells[i]
 	}
 	return nil
 }
 
 // find returns the cell of a way, or nil.
-func (c *CaseSummary) find(w way) *CellSummary {
-	for i, k := range c.Cells {
-		if k.Engine == w.Engine && k.Design == w.Design && k.Flavour == w.Flavour {
-			return &c.Cells[i]
-		}
+func (c *CaseSummary) find(w Way) *CellSummary {
+	i := slices.IndexFunc(c.Cells, func(k CellSummary) bool { return k.Way == w })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &c.Cells[i]
+}
+
+// order is the cell's median; infinite where it has none.
+func (k *CellSummary) order() float64 {
+	if k.Times == nil {
+		return math.Inf(1)
+	}
+	return float64(k.Times.Median)
 }
 
 // ratio of a way to the fastest of the case; false where it has no time.
-func (c *CaseSummary) ratio(w way) (float64, bool) {
+func (c *CaseSummary) ratio(w Way) (float64, bool) {
 	best, k := c.fastest(), c.find(w)
 	if best == nil || k == nil || k.Times == nil || best.Times.Median <= 0 {
 		return math.NaN(), false
@@ -313,10 +287,10 @@ func square(v float64) float64 { return v * v }
 func (rs *results) rank(cases []CaseSummary) []Rank {
 	out := []Rank{}
 	for _, w := range rs.ways {
-		if rs.floor(w.Engine, w.Design) || rs.unranked(w.Engine, w.Design) != "" {
+		if rs.aside(w) {
 			continue
 		}
-		r := Rank{Engine: w.Engine, Design: w.Design, Flavour: w.Flavour}
+		r := Rank{Way: w}
 		logs, below, above, n, all := 0.0, 0.0, 0.0, 0, true
 		for i := range cases {
 			c := &cases[i]
@@ -341,14 +315,6 @@ func (rs *results) rank(cases []CaseSummary) []Rank {
 			out = append(out, r)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Rank) int {
-		switch {
-		case a.Ratio < b.Ratio:
-			return -1
-		case a.Ratio > b.Ratio:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(out, func(a, b Rank) int { return cmp.Compare(a.Ratio, b.Ratio) })
 	return out
 }

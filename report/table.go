@@ -1,97 +1,175 @@
 package report
 
 import (
-	"fmt"
-	"io"
+	"math"
 	"strings"
+	"time"
 	"unicode/utf8"
+
+	"barograph/measure"
 )
 
-// table is a table as both HTML and terminal show it.
-type table struct {
-	Title string
-	Head  []column
-	Rows  []row
-	Note  string // below the table
-	Wide  bool   // many columns: set smaller
+// Table is a table as page and terminal show it.
+type Table struct {
+	Head []Column
+	Rows []Row
+	Note string // below the table
 }
 
-type column struct {
+// Column is a name and, for numbers, their unit.
+type Column struct {
 	Name, Unit string
-	Text       bool // left-aligned; else a number
-	Wrap       bool // long text, which may break
+	Number     bool // aligned at the right: one of its cells is a number
+	Wrap       bool // one of its texts is so long that it may break
 }
 
-type row struct {
-	Class string // floor, best, mean, off
-	Cells []cell
+// Row is a line of a table. Class: floor, best, off.
+type Row struct {
+	Class string
+	Cells []Cell
 }
 
-// cell is one value. Sort orders rows where the text would not.
-type cell struct {
+// Cell is one value: a number with what is printed for it, or a text alone.
+type Cell struct {
 	Text  string
 	Sub   string // a second, smaller line
-	Class string // ok, bad, dim
-	Sort  string
+	Class string // ok, bad, dim, first
+	Known bool   // Value is a number; rows are sorted by it
+	Value float64
 	Link  string // #anchor in the page
-	Steps []step // shown in place of the text
+	Steps []Step // shown in place of the text
 }
 
-func text(s string) cell { return cell{Text: s} }
+// table makes a table of columns: "engine", "median (ms)".
+func table(columns ...string) *Table {
+	t := &Table{}
+	for _, c := range columns {
+		name, unit, _ := strings.Cut(c, " (")
+		t.Head = append(t.Head, Column{Name: name, Unit: strings.TrimSuffix(unit, ")")})
+	}
+	return t
+}
 
-func dim(s string) cell { return cell{Text: s, Class: "dim"} }
+// add adds a row; dashes fill it up.
+func (t *Table) add(class string, cells ...Cell) {
+	for len(cells) < len(t.Head) {
+		cells = append(cells, dim(none))
+	}
+	for i, c := range cells {
+		t.Head[i].Number = t.Head[i].Number || c.Known
+		t.Head[i].Wrap = t.Head[i].Wrap || len(c.Text) > 60 && c.Steps == nil
+	}
+	t.Rows = append(t.Rows, Row{class, cells})
+}
+
+// classOf is the style of a row of the client's floor, or of what is best.
+func classOf(floor, best bool) string {
+	switch {
+	case floor:
+		return "floor"
+	case best:
+		return "best"
+	}
+	return ""
+}
+
+// Wide reports whether a table has so many columns that it is set smaller.
+func (t *Table) Wide() bool { return len(t.Head) > 6 }
+
+func text(s string) Cell { return Cell{Text: s} }
+
+// texts are cells in front of a row's numbers.
+func texts(all ...string) (out []Cell) {
+	for _, s := range all {
+		out = append(out, text(s))
+	}
+	return out
+}
+
+func dim(s string) Cell { return Cell{Text: s, Class: "dim"} }
+
+func bad(s string) Cell { return Cell{Text: s, Class: "bad"} }
+
+// when is a cell, or the words that stand in its place.
+func when(known bool, c Cell, otherwise string) Cell {
+	if known {
+		return c
+	}
+	return dim(otherwise)
+}
 
 // value is a number with the text that is printed for it.
-func value(v float64, printed string) cell {
-	return cell{Text: printed, Sort: fmt.Sprintf("%.9g", v)}
+func value[T ~int | ~int64 | ~float64](v T, printed string) Cell {
+	return Cell{Text: printed, Known: true, Value: float64(v)}
 }
 
-// write prints the table for a terminal, numbers aligned to the right.
-func (t *table) write(w io.Writer) error {
-	lines := make([][]string, 0, len(t.Rows)+1)
+// numeric prints three digits; a dash for what is none.
+func numeric[T ~float64](v T) Cell {
+	return when(!math.IsNaN(float64(v)) && !math.IsInf(float64(v), 0), value(v, number(float64(v))), none)
+}
+
+// whole is a count; a dash for one below 0, which nobody told.
+func whole[T int | int64](n T) Cell {
+	return when(n >= 0, value(n, count(n)), none)
+}
+
+// size is one in bytes or, with "/s", a rate; a dash for one below 0.
+func size[T int64 | float64](n T, per string) Cell {
+	return when(n >= 0, value(n, byteSize(float64(n))+per), none)
+}
+
+func millis(d time.Duration) Cell { return numeric(ms(d)) }
+
+// estimate is a number with its interval below it, where there is one.
+func estimate(e measure.Estimate) Cell {
+	c := numeric(e.Value)
+	if e.Low < e.High {
+		c.Sub = interval(e.Low, e.High)
+	}
+	return c
+}
+
+// span is an interval; rows are sorted by its lower end.
+func span[T ~float64](lo, hi T) Cell {
+	return when(!math.IsNaN(float64(lo)), value(lo, interval(float64(lo), float64(hi))), none)
+}
+
+// print writes the table for a terminal, numbers aligned to the right.
+func (t *Table) print(b *strings.Builder) {
 	head := make([]string, len(t.Head))
 	for k, c := range t.Head {
-		head[k] = c.Name
-		if c.Unit != "" {
+		if head[k] = c.Name; c.Unit != "" {
 			head[k] += " (" + c.Unit + ")"
 		}
 	}
-	lines = append(lines, head)
+	lines := [][]string{head}
 	for _, r := range t.Rows {
-		line := make([]string, len(t.Head))
-		for k, c := range r.Cells {
-			line[k] = strings.TrimSpace(c.Text + " " + c.Sub)
+		var line []string
+		for _, c := range r.Cells {
+			line = append(line, printable(strings.TrimSpace(c.Text+" "+c.Sub)))
 		}
 		lines = append(lines, line)
 	}
 	width := make([]int, len(t.Head))
 	for _, line := range lines {
 		for k, s := range line {
-			width[k] = max(width[k], utf8.RuneCountInString(printable(s)))
+			width[k] = max(width[k], utf8.RuneCountInString(s))
 		}
-	}
-	var b strings.Builder
-	if t.Title != "" {
-		b.WriteString(printable(t.Title) + "\n")
 	}
 	for _, line := range lines {
 		var out strings.Builder
 		for k, s := range line {
-			s = printable(s)
 			pad := strings.Repeat(" ", width[k]-utf8.RuneCountInString(s))
-			if t.Head[k].Text {
-				out.WriteString(s + pad + "  ")
-			} else {
-				out.WriteString(pad + s + "  ")
+			if t.Head[k].Number {
+				pad, s = "", pad+s
 			}
+			out.WriteString("  " + s + pad)
 		}
-		b.WriteString("  " + strings.TrimRight(out.String(), " ") + "\n")
+		b.WriteString(strings.TrimRight(out.String(), " ") + "\n")
 	}
 	if t.Note != "" {
-		b.WriteString("  " + printable(t.Note) + "\n")
+		b.WriteString(wrap(t.Note) + "\n")
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // printable keeps text from other programs from steering the terminal or

@@ -1,9 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
-	"slices"
 
 	"barograph/measure"
 	"barograph/report/plot"
@@ -13,83 +13,71 @@ import (
 // picture gets a logarithmic axis.
 const logSpread = 20
 
-// pictureWidth is that of the page's text and the margins of a picture, in px;
+// pageWidth is that of the page's text and the margins of a picture, in px;
 // curveWidth is half of it.
 const (
-	pictureWidth  = 1096
+	pageWidth     = 1096
 	curveWidth    = 558
 	profileHeight = 500 // lower than a profile of its own, so that it fits beside a die-off
 )
 
-// caseView is a case of the page.
-type caseView struct {
-	Name, Title, LineType string
-	Rows                  int
-	Bytes                 int64
-	Bars, Strip           []byte
-	Table                 table
-	Notes                 []string
+// times are the medians of all cases, then each case.
+func (f *folder) times() Section {
+	s := Section{ID: "times", Title: "Times", Parts: filled(Section{Title: "Table 1 · All medians, ms", Table: f.medians(&f.sum), Terminal: true})}
+	if len(s.Parts) == 0 {
+		s.Words = []Words{{"none", "No cell was timed."}}
+	}
+	for i := range f.sum.Cases {
+		s.Parts = append(s.Parts, f.caseSection(i))
+	}
+	return s
 }
 
-func (rs *results) caseView(i int, c *CaseSummary) (caseView, error) {
-	v := caseView{Name: c.Name, Title: c.Title, Rows: c.Rows, LineType: rs.cases[i].LineType, Bytes: rs.cases[i].Bytes}
-	var err error
-	if v.Bars, err = rs.bars(c); err != nil {
-		return v, err
+func (f *folder) caseSection(i int) Section {
+	c, k := &f.sum.Cases[i], f.cases[i]
+	meta := fmt.Sprintf("%s, %s", several(c.Rows, "row"), byteSize(float64(k.Bytes)))
+	if k.LineType != "" {
+		meta = k.LineType + ", " + meta
 	}
-	if v.Strip, err = rs.strip(c); err != nil {
-		return v, err
+	s := Section{ID: "case-" + c.Name, Title: c.Name, Small: c.Title, Words: []Words{{"meta", meta}}, Table: c.table(), Notes: c.notes()}
+	if len(c.Cells) > 0 && c.Cells[0].Times != nil {
+		s.Pictures = []Drawing{f.picture(c, false)}
+		s.Parts = []Section{{Title: "Every repetition of " + c.Name, Folded: true, Pictures: []Drawing{f.picture(c, true)}}}
 	}
-	v.Table, v.Notes = caseTable(c), caseNotes(c)
-	return v, nil
+	return s
 }
 
-// spread reports whether the medians of a case differ so much that only a
-// logarithmic axis shows the short ones.
-func spread(c *CaseSummary) bool {
+// picture draws the medians of a case, or every repetition.
+func (f *folder) picture(c *CaseSummary, repetitions bool) Drawing {
 	lo, hi := math.Inf(1), 0.0
-	for _, k := range c.Cells {
-		if k.Times != nil {
-			lo, hi = min(lo, float64(k.Times.Median)), max(hi, float64(k.Times.Median))
-		}
-	}
-	return hi > logSpread*lo
-}
-
-func axis(log bool) string {
-	if log {
-		return "time (ms, logarithmic)"
-	}
-	return "time (ms)"
-}
-
-func (k *CellSummary) label() string { return way{k.Engine, k.Design, k.Flavour}.String() }
-
-// bars draws the medians of a case; nil where nothing was timed.
-func (rs *results) bars(c *CaseSummary) ([]byte, error) {
-	log := spread(c)
-	h := plot.HorizontalBars{
-		Frame: plot.Frame{Subtitle: "Median time of the answer; whiskers: 95 % interval of the median", XLabel: axis(log), Width: pictureWidth},
-		Unit:  "ms", Groups: rs.engines(), Log: log,
-	}
-	panel, timed := plot.BarPanel{}, false
+	panel := plot.Panel{}
 	for i := range c.Cells {
 		k := &c.Cells[i]
-		b := plot.Bar{Label: k.label(), Group: k.Engine, Value: plot.Value{V: math.NaN(), Note: note(k)}}
+		row := plot.Row{Label: k.String(), Group: k.Engine, Value: plot.Value{V: math.NaN(), Note: k.note()}}
 		if t := k.Times; t != nil {
-			b.Value = plot.Value{V: float64(t.Median), Lo: float64(t.Lo), Hi: float64(t.Hi)}
-			timed = true
+			row.Value = plot.Value{V: float64(t.Median), Lo: float64(t.Lo), Hi: float64(t.Hi)}
+			lo, hi = min(lo, row.V), max(hi, row.V)
+			if repetitions {
+				row.Repetitions = t.values
+			}
+		} else if repetitions {
+			continue
 		}
-		panel.Bars = append(panel.Bars, b)
+		panel.Rows = append(panel.Rows, row)
 	}
-	if !timed {
-		return nil, nil
+	out := plot.Rows{Frame: plot.Frame{Subtitle: "Median time of the answer; whiskers: 95 % interval of the median", XLabel: "time (ms)", Width: pageWidth},
+		Unit: "ms", Log: hi > logSpread*lo, Sorted: true, Seed: f.run.Seed, Panels: []plot.Panel{panel}}
+	if repetitions {
+		out.Subtitle = "Every repetition; upright tick: median"
 	}
-	h.Panels = []plot.BarPanel{panel}
-	return h.SVG()
+	if out.Log {
+		out.XLabel = "time (ms, logarithmic)"
+	}
+	return out
 }
 
-func note(k *CellSummary) string {
+// note says why a cell has no times.
+func (k *CellSummary) note() string {
 	switch k.Verdict {
 	case wrong.String():
 		return "wrong answer"
@@ -101,174 +89,110 @@ func note(k *CellSummary) string {
 	return k.Verdict
 }
 
-// strip draws every repetition of a case; nil where nothing was timed.
-func (rs *results) strip(c *CaseSummary) ([]byte, error) {
-	log := spread(c)
-	s := plot.Strip{
-		Frame: plot.Frame{Subtitle: "Every repetition; upright tick: median", XLabel: axis(log), Width: pictureWidth},
-		Unit:  "ms", Groups: rs.engines(), Log: log, Seed: rs.run.Seed,
-	}
-	for i := range c.Cells {
-		if k := &c.Cells[i]; k.Times != nil {
-			s.Cells = append(s.Cells, plot.StripCell{Label: k.label(), Group: k.Engine, Values: k.Times.values})
-		}
-	}
-	if len(s.Cells) == 0 {
-		return nil, nil
-	}
-	return s.SVG()
+// optional is a column that only some cases need.
+type optional struct {
+	name string
+	cell func(t *Times) Cell
+	has  func(t *Times) bool
 }
 
-// parts say which of the optional columns a case needs.
-type parts struct{ server, derive, cold bool }
-
-func (c *CaseSummary) parts() (p parts) {
-	for _, k := range c.Cells {
-		if t := k.Times; t != nil {
-			p.server = p.server || !math.IsNaN(float64(t.Server))
-			p.derive = p.derive || !math.IsNaN(float64(t.Derive))
-			p.cold = p.cold || t.ColdN > 0 || t.ColdProblem != ""
+func (c *CaseSummary) optional() (out []optional) {
+	for _, o := range []optional{
+		{"server (ms)", func(t *Times) Cell { return numeric(t.Server) }, func(t *Times) bool { return !math.IsNaN(float64(t.Server)) }},
+		{"keys derived (ms)", func(t *Times) Cell { return numeric(t.Derive) }, func(t *Times) bool { return !math.IsNaN(float64(t.Derive)) }},
+		{"cold (ms)", coldCell, func(t *Times) bool { return t.ColdN > 0 || t.ColdProblem != "" }},
+	} {
+		for _, k := range c.Cells {
+			if k.Times != nil && o.has(k.Times) {
+				out = append(out, o)
+				break
+			}
 		}
 	}
-	return p
+	return out
 }
 
-func caseTable(c *CaseSummary) table {
-	p := c.parts()
-	t := table{Wide: true, Head: []column{
-		{Name: "engine", Text: true}, {Name: "design", Text: true}, {Name: "flavour", Text: true},
-		{Name: "median", Unit: "ms"}, {Name: "95 % interval", Unit: "ms"}, {Name: "ratio", Unit: "×"}, {Name: "p"}, {Name: "group", Text: true},
-		{Name: "first row", Unit: "ms"},
-	}}
-	for _, extra := range []struct {
-		shown bool
-		column
-	}{{p.server, column{Name: "server", Unit: "ms"}}, {p.derive, column{Name: "keys derived", Unit: "ms"}}, {p.cold, column{Name: "cold", Unit: "ms"}}} {
-		if extra.shown {
-			t.Head = append(t.Head, extra.column)
-		}
+func (c *CaseSummary) table() *Table {
+	columns := []string{"engine", "design", "flavour", "median (ms)", "95 % interval (ms)", "ratio (×)", "p", "group", "proof", "first row (ms)"}
+	more, best := c.optional(), c.fastest()
+	for _, o := range more {
+		columns = append(columns, o.name)
 	}
-	t.Head = append(t.Head, column{Name: "rows/s"}, column{Name: "answer", Unit: "MB/s"})
-	best := c.fastest()
+	t := table(append(columns, "rows/s", "answer (MB/s)")...)
 	for i := range c.Cells {
 		k := &c.Cells[i]
-		r := row{Cells: []cell{text(k.Engine), text(k.Design), text(k.Flavour)}}
-		switch k.Times {
-		case nil:
-			r.Class = "off"
-			r.Cells = append(r.Cells, cell{Text: note(k), Class: "bad"})
-			for len(r.Cells) < len(t.Head) {
-				r.Cells = append(r.Cells, dim(none))
+		cells, class := texts(k.Engine, k.Design, k.Flavour), classOf(k.Floor || k.Unranked != "", k == best)
+		if x := k.Times; x == nil {
+			class, cells = "off", append(cells, bad(k.note()))
+		} else {
+			cells = append(cells, numeric(x.Median), span(x.Lo, x.Hi), k.ratio(best), numeric(x.PHolm), text(cmp.Or(x.Letters, none)), text(k.Proof), numeric(x.FirstRow))
+			cells[6].Text = probability(float64(x.PHolm))
+			for _, o := range more {
+				cells = append(cells, o.cell(x))
 			}
-		default:
-			r.Cells = append(r.Cells, k.timeCells(p, k == best)...)
+			cells = append(cells, numeric(x.RowsPerSecond), numeric(x.MBPerSecond))
 		}
-		if k.Floor || k.Times != nil && k.Unranked != "" {
-			r.Class = "floor"
-		} else if k == best {
-			r.Class = "best"
-		}
-		t.Rows = append(t.Rows, r)
+		t.add(class, cells...)
 	}
 	return t
 }
 
-// timeCells are the columns of a timed way, from the median on.
-func (k *CellSummary) timeCells(p parts, best bool) []cell {
+// ratio is how the cell stands to the fastest of its case.
+func (k *CellSummary) ratio(best *CellSummary) Cell {
 	t := k.Times
-	ci := interval(float64(t.Lo), float64(t.Hi))
-	out := []cell{value(float64(t.Median), number(float64(t.Median))), dim(ci)}
-	if ci != none {
-		out[1] = value(float64(t.Lo), ci)
-	}
 	switch {
 	case k.Floor:
-		out = append(out, dim("floor"), dim(none), dim(none))
+		return dim("floor")
 	case k.Unranked != "":
-		out = append(out, dim("not ranked"), dim(none), dim(none))
-	case best:
-		out = append(out, value(1, "1"), dim(none), text(t.Letters))
-	default:
-		out = append(out, ratioCell(t), value(float64(t.PHolm), probability(float64(t.PHolm))), text(t.Letters))
+		return dim("not ranked")
+	case k == best:
+		return value(1, "1")
+	case t.Mark == "~" || t.Mark == "?":
+		return Cell{Text: t.Mark + " " + number(float64(t.Ratio)), Class: "dim", Known: true, Value: float64(t.Ratio)}
 	}
-	out = append(out, numeric(float64(t.FirstRow)))
-	if p.server {
-		out = append(out, numeric(float64(t.Server)))
-	}
-	if p.derive {
-		out = append(out, numeric(float64(t.Derive)))
-	}
-	if p.cold {
-		out = append(out, coldCell(t))
-	}
-	return append(out, value(float64(t.RowsPerSecond), number(float64(t.RowsPerSecond))), numeric(float64(t.MBPerSecond)))
+	return value(t.Ratio, number(float64(t.Ratio))+" "+t.Mark)
 }
 
-func ratioCell(t *Times) cell {
-	c := value(float64(t.Ratio), number(float64(t.Ratio))+" "+t.Mark)
-	if t.Mark == "~" || t.Mark == "?" {
-		c.Text, c.Class = t.Mark+" "+number(float64(t.Ratio)), "dim"
+func coldCell(t *Times) Cell {
+	if t.ColdProblem != "" {
+		return bad("failed")
 	}
-	return c
+	return estimate(measure.Estimate{Value: float64(t.Cold), Low: float64(t.ColdLo), High: float64(t.ColdHi)})
 }
 
-func coldCell(t *Times) cell {
-	switch {
-	case t.ColdProblem != "":
-		return cell{Text: "failed", Class: "bad"}
-	case t.ColdN == 0:
-		return dim(none)
-	}
-	c := value(float64(t.Cold), number(float64(t.Cold)))
-	if !math.IsNaN(float64(t.ColdLo)) {
-		c.Sub = interval(float64(t.ColdLo), float64(t.ColdHi))
-	}
-	return c
-}
-
-// caseNotes say how the table was made and what limits it.
-func caseNotes(c *CaseSummary) []string {
-	var out []string
+// notes say how the table was made and what limits it.
+func (c *CaseSummary) notes() (out []string) {
 	least, most := math.MaxInt, 0
+	var why []string
 	for _, k := range c.Cells {
-		if k.Times != nil {
-			least, most = min(least, k.Times.N), max(most, k.Times.N)
+		switch {
+		case k.Times == nil:
+			continue
+		case k.Floor:
+			why = once(why, fmt.Sprintf("The client's own floor (%s): %s ms, contained in every time.", k.Engine, number(float64(k.Times.Median))))
+		case k.Unranked != "":
+			why = once(why, k.Engine+" is not ranked, because "+k.Unranked+".")
 		}
+		if k.Times.ColdProblem != "" {
+			why = append(why, "Cold start of "+k.String()+" failed: "+k.Times.ColdProblem)
+		}
+		least, most = min(least, k.Times.N), max(most, k.Times.N)
 	}
 	if most == 0 {
 		return []string{"No way of asking was timed in this case."}
 	}
-	reps := several(most, "repetition")
+	reps := several(most, "repetition") + " of each way."
 	if least < most {
-		reps = fmt.Sprintf("%d to %d repetitions", least, most)
+		reps = fmt.Sprintf("%d to %d repetitions of each way.", least, most)
 	}
 	if c.Comparisons > 0 {
-		out = append(out, fmt.Sprintf("%s of each way. Ratio and p: against the fastest, %s corrected together.", reps, several(c.Comparisons, "comparison")))
-	} else {
-		out = append(out, reps+" of each way.")
+		reps += fmt.Sprintf(" Ratio and p: against the fastest, %s corrected together.", several(c.Comparisons, "comparison"))
 	}
 	if ci := measure.MedianCI(make([]float64, least), measure.Confidence); !ci.Known {
-		out = append(out, fmt.Sprintf("Too few for a 95 %% interval of a median, which takes %d.", ci.Need))
+		reps += fmt.Sprintf(" Too few for a 95 %% interval of a median, which takes %d.", ci.Need)
 	}
 	if c.LeastP >= measure.Alpha {
-		out = append(out, fmt.Sprintf("So few repetitions in so many comparisons reach no p below %s: a difference cannot be told from noise (“?”); use more repetitions.", probability(float64(c.LeastP))))
+		reps += fmt.Sprintf(" So few repetitions in so many comparisons reach no p below %s: a difference cannot be told from noise (“?”); use more repetitions.", probability(float64(c.LeastP)))
 	}
-	for _, k := range c.Cells {
-		if k.Floor && k.Times != nil {
-			out = append(out, fmt.Sprintf("The client's own floor (%s): %s ms, contained in every time.", k.Engine, number(float64(k.Times.Median))))
-		}
-	}
-	for i := range c.Cells {
-		k := &c.Cells[i]
-		if k.Times != nil && k.Unranked != "" && !slices.ContainsFunc(c.Cells[:i], func(o CellSummary) bool { return o.Unranked == k.Unranked }) {
-			out = append(out, k.Engine+" is not ranked, because "+k.Unranked+".")
-		}
-	}
-	for _, k := range c.Cells {
-		if k.Times != nil && k.Times.ColdProblem != "" {
-			out = append(out, "Cold start of "+k.label()+" failed: "+k.Times.ColdProblem)
-			break
-		}
-	}
-	return out
+	return append([]string{reps}, why...)
 }

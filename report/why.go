@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,44 +9,29 @@ import (
 	"barograph/run"
 )
 
-// whyCase explains the times of a case by what the plans say of how rows are
-// reached, and by nothing else.
-type whyCase struct {
-	Name, Title string
-	Rows        int
-	Sentence    string
-	Pair        table // the fastest way and the slowest
-	All         table // every way; no rows where the pair is all
-}
-
-// step is an access as the page shows it.
-type step struct {
+// Step is an access as the page shows it.
+type Step struct {
 	Method, Class string
 	Object, Index string
 	Counts        string
 }
 
-// explains reports whether the folder holds what explanations are made of.
-func (f *folder) explains() bool {
-	return slices.ContainsFunc(f.plans, func(p run.Plan) bool { return len(p.Access) > 0 })
-}
-
-// why explains every case in which anything was timed.
-func (f *folder) why() []whyCase {
-	if !f.explains() {
-		return nil
+// why explains every case in which anything was timed by what the plans say of
+// how rows are reached, and by nothing else; nothing where no plan says it.
+func (f *folder) why() Section {
+	if !slices.ContainsFunc(f.plans, func(p run.Plan) bool { return len(p.Access) > 0 }) {
+		return Section{}
 	}
-	var out []whyCase
+	s := Section{ID: "why", Title: "Why", Steps: []Step{
+		{"full scan", "full-scan", "everything is read, whatever the question", "", ""}, {"pruned scan", "pruned-scan", "blocks that cannot hold an answer are passed over", "", ""},
+		{"index scan", "index-scan", "parts of an index are followed", "", ""}, {"key lookup", "key-lookup", "single entries are fetched by their whole key", "", ""},
+	}, Words: say("How each way reached what it needed, as its engine’s own plan tells, and how much it looked at to get there. The sentences are made of these figures and of nothing else; a flavour leads to its whole plan."),
+		Notes: []string{"Looked at: what was thrown away again is counted too, over all tables of the plan. “≥”: one of the steps tells no count. “~”: the engine only guesses. A document or a pair holds several records, so that fewer than one may be looked at per row of the answer. SQLite counts nothing but tables read whole; DuckDB counts the rows of the row groups that it could not rule out; PostgreSQL’s counts of parallel scans are right to half a row for each process. Plans were taken once, before the timing."}}
 	for i := range f.sum.Cases {
 		c := &f.sum.Cases[i]
 		best, worst := c.fastest(), c.slowest()
 		if best == nil {
 			continue
-		}
-		w := whyCase{Name: c.Name, Title: c.Title, Rows: c.Rows, Sentence: f.because(c, best, worst)}
-		ends := []*CellSummary{best}
-		if worst != best {
-			ends = append(ends, worst)
 		}
 		var all []*CellSummary
 		for k := range c.Cells {
@@ -53,13 +39,13 @@ func (f *folder) why() []whyCase {
 				all = append(all, &c.Cells[k])
 			}
 		}
-		w.Pair = f.whyTable(c, best, ends)
-		if len(all) > len(ends) {
-			w.All = f.whyTable(c, best, all)
+		part := Section{ID: "why-" + c.Name, Title: c.Name, Small: c.Title + ", " + several(c.Rows, "row"), Words: []Words{{"because", f.because(c, best, worst)}}, Table: f.whyTable(c, slices.Compact([]*CellSummary{best, worst}))}
+		if len(all) > len(part.Table.Rows) {
+			part.Parts = []Section{{Title: "Every way of " + c.Name, Small: count(len(all)), Folded: true, Table: f.whyTable(c, all)}}
 		}
-		out = append(out, w)
+		s.Parts = append(s.Parts, part)
 	}
-	return out
+	return s
 }
 
 // slowest is the last timed way that is no floor, or nil.
@@ -72,109 +58,85 @@ func (c *CaseSummary) slowest() *CellSummary {
 	return nil
 }
 
-func (f *folder) whyTable(c *CaseSummary, best *CellSummary, cells []*CellSummary) table {
-	t := table{Wide: true, Head: []column{
-		{Name: "engine", Text: true}, {Name: "design", Text: true}, {Name: "flavour", Text: true}, {Name: "median", Unit: "ms"}, {Name: "ratio", Unit: "×"},
-		{Name: "how rows are reached", Unit: "looked at → kept", Text: true}, {Name: "looked at"}, {Name: "of", Text: true}, {Name: "per row", Unit: "of the answer"},
-	}}
+func (f *folder) whyTable(c *CaseSummary, cells []*CellSummary) *Table {
+	t := table("engine", "design", "flavour", "median (ms)", "ratio (×)", "how rows are reached (looked at → kept)", "looked at", "of", "per row (of the answer)")
+	best := c.fastest()
 	for _, k := range cells {
-		r := row{Cells: []cell{text(k.Engine), text(k.Design), {Text: k.Flavour, Link: "#" + planAnchor(k.Cell)}, value(float64(k.Times.Median), number(float64(k.Times.Median)))}}
-		switch {
-		case k.Floor:
-			r.Class = "floor"
-			r.Cells = append(r.Cells, dim("floor"))
-		case k == best:
-			r.Class = "best"
-			r.Cells = append(r.Cells, value(1, "1"))
-		default:
-			r.Cells = append(r.Cells, ratioCell(k.Times))
-		}
-		r.Cells = append(r.Cells, f.reached(c, k)...)
-		t.Rows = append(t.Rows, r)
+		flavour := Cell{Text: k.Flavour, Link: "#" + planAnchor(k.Asked)}
+		t.add(classOf(k.Floor, k == best), append([]Cell{text(k.Engine), text(k.Design), flavour, numeric(k.Times.Median), k.ratio(best)}, f.reached(c, k)...)...)
 	}
 	return t
 }
 
 // reached are the columns on how a way reaches its rows.
-func (f *folder) reached(c *CaseSummary, k *CellSummary) []cell {
-	all := f.access(k.Cell)
+func (f *folder) reached(c *CaseSummary, k *CellSummary) []Cell {
+	all := f.access(k.Asked)
 	if len(all) == 0 {
-		return []cell{dim("not recorded"), dim(none), dim(""), dim(none)}
+		return []Cell{dim("not recorded"), dim(none), dim("")}
 	}
-	how := cell{}
-	words := make([]string, len(all))
-	for i, a := range all {
-		words[i] = a.Words()
-		s := step{Method: a.Method, Class: strings.ReplaceAll(a.Method, " ", "-"), Object: a.Object, Index: a.Index}
+	how := Cell{}
+	for _, a := range all {
+		s := Step{Method: a.Method, Class: strings.ReplaceAll(a.Method, " ", "-"), Object: a.Object, Index: a.Index}
 		if a.Examined >= 0 { // else the next column says that it is not told
 			s.Counts = a.Counts()
 		}
 		how.Steps = append(how.Steps, s)
+		how.Text += ", then " + a.Words()
 	}
-	how.Text = strings.Join(words, ", then ")
+	how.Text = strings.TrimPrefix(how.Text, ", then ")
 	n, known, measured := run.Examined(all)
-	unit := f.unit(k.Cell)
+	prefix := ""
 	switch {
 	case !known && n == 0:
-		return []cell{how, dim("not told"), text(unit), dim(none)}
+		return []Cell{how, dim("not told"), text(f.unit(k.Asked))}
 	case !known:
-		return []cell{how, value(float64(n), "≥ "+count(n)), text(unit), perRow(n, c.Rows, "≥ ")}
+		prefix = "≥ "
 	case !measured:
-		return []cell{how, value(float64(n), "~ "+count(n)), text(unit), perRow(n, c.Rows, "~ ")}
+		prefix = "~ "
 	}
-	return []cell{how, value(float64(n), count(n)), text(unit), perRow(n, c.Rows, "")}
-}
-
-func perRow(n int64, rows int, prefix string) cell {
-	if rows == 0 {
-		return dim(none)
+	per := numeric(float64(n) / float64(c.Rows))
+	if per.Known {
+		per.Text = prefix + per.Text
 	}
-	v := float64(n) / float64(rows)
-	return value(v, prefix+number(v))
+	return []Cell{how, value(n, prefix+count(n)), text(f.unit(k.Asked)), per}
 }
 
 // access is how a cell's plan reaches what is stored.
-func (f *folder) access(c run.Cell) []run.Access {
-	for _, p := range f.plans {
-		if p.Cell == c {
-			return p.Access
-		}
+func (f *folder) access(c Asked) []run.Access {
+	if i := slices.IndexFunc(f.plans, func(p run.Plan) bool { return askedOf(p.Cell) == c }); i >= 0 {
+		return f.plans[i].Access
 	}
 	return nil
 }
 
 // unit is what an archive stores its records in: rows, documents, pairs.
-func (f *folder) unit(c run.Cell) string {
-	if a := f.find(c.Engine, c.Design); a != nil && a.Object != "" {
-		return a.Object
-	}
-	return "rows"
+func (f *folder) unit(c Asked) string {
+	return cmp.Or(f.archive(c.Way).Object, "rows")
 }
 
 // because says in a sentence what of the plans goes with the slowest way being
 // slower than the fastest. It states counts and methods; where they do not
 // differ the right way round it says that they explain nothing.
 func (f *folder) because(c *CaseSummary, best, worst *CellSummary) string {
-	fast := way{best.Engine, best.Design, best.Flavour}.String()
+	fast := best.String()
 	if worst == best {
 		return fmt.Sprintf("Only %s was timed: there is nothing to compare it with.", fast)
 	}
-	slow := way{worst.Engine, worst.Design, worst.Flavour}.String()
+	slow := worst.String()
 	if worst.Times.Mark == "~" {
 		return fmt.Sprintf("Not even the slowest way, %s, is slower than the fastest, %s, by more than the noise: there is nothing to explain.", slow, fast)
 	}
-	head := fmt.Sprintf("%s takes %s times as long as %s (%s against %s ms", slow, number(float64(worst.Times.Ratio)), fast,
-		number(float64(worst.Times.Median)), number(float64(best.Times.Median)))
-	head += fmt.Sprintf(", for %s of the answer", several(c.Rows, "row"))
+	head := fmt.Sprintf("%s takes %s times as long as %s (%s against %s ms, for %s of the answer", slow, number(float64(worst.Times.Ratio)), fast,
+		number(float64(worst.Times.Median)), number(float64(best.Times.Median)), several(c.Rows, "row"))
 	if worst.Times.Mark == "?" {
 		head += "; by medians alone, as the repetitions are too few to tell a difference from noise"
 	}
 	head += "): "
-	a, b := f.access(worst.Cell), f.access(best.Cell)
+	a, b := f.access(worst.Asked), f.access(best.Asked)
 	if len(a) == 0 || len(b) == 0 {
 		return head + "the run does not hold how both reach their rows."
 	}
-	n, m := f.looked(worst.Cell), f.looked(best.Cell)
+	n, m := f.looked(worst.Asked), f.looked(best.Asked)
 	both := fmt.Sprintf("it looks at %s (%s), the fastest at %s (%s)", n.words, mainAccess(a).Words(), m.words, mainAccess(b).Words())
 	switch {
 	case !n.counted || !m.counted:
@@ -199,7 +161,7 @@ type looked struct {
 	words   string
 }
 
-func (f *folder) looked(c run.Cell) looked {
+func (f *folder) looked(c Asked) looked {
 	n, known, measured := run.Examined(f.access(c))
 	l := looked{n: n, unit: f.unit(c), counted: known && measured}
 	l.words = count(n) + " " + l.unit
@@ -225,14 +187,4 @@ func mainAccess(all []run.Access) run.Access {
 		return all[i]
 	}
 	return all[len(all)-1]
-}
-
-// planAnchor is the place of a cell's plan in the page.
-func planAnchor(c run.Cell) string {
-	return "plan-" + strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '-' || r == '_' {
-			return r
-		}
-		return '-'
-	}, strings.Join([]string{c.Case, c.Engine, c.Design, c.Flavour}, "."))
 }

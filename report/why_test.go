@@ -39,13 +39,13 @@ func TestBecause(t *testing.T) {
 		{"noise", []run.Access{scan(1000)}, []run.Access{keys(10)}, "rows", "~", "there is nothing to explain", "looks at"},
 		{"too few repetitions", []run.Access{scan(1000)}, []run.Access{keys(10)}, "rows", "?", "by medians alone", "more than the noise"},
 	} {
-		slow, fast := run.Cell{Engine: "slow", Design: "d", Case: "c", Flavour: "f"}, run.Cell{Engine: "fast", Design: "d", Case: "c", Flavour: "f"}
+		slow, fast := Asked{Way{"slow", "d", "f"}, "c"}, Asked{Way{"fast", "d", "f"}, "c"}
 		f := &folder{
 			results: &results{run: &run.Run{Archives: []run.Archive{{Engine: "slow", Design: "d", Object: "rows"}, {Engine: "fast", Design: "d", Object: c.unit}}}},
-			plans:   []run.Plan{{Cell: run.Cell{Case: "c", Engine: "slow", Design: "d", Flavour: "f"}, Access: c.slow}, {Cell: run.Cell{Case: "c", Engine: "fast", Design: "d", Flavour: "f"}, Access: c.fast}},
+			plans:   []run.Plan{{Cell: run.AnswerCell("slow", "d", "c", "f"), Access: c.slow}, {Cell: run.AnswerCell("fast", "d", "c", "f"), Access: c.fast}},
 		}
 		sum := &CaseSummary{Name: "c", Rows: 5, Cells: []CellSummary{
-			{Cell: fast, Times: &Times{Median: 2}}, {Cell: slow, Times: &Times{Median: 8, Ratio: 4, Mark: c.mark}},
+			{Asked: fast, Times: &Times{Median: 2}}, {Asked: slow, Times: &Times{Median: 8, Ratio: 4, Mark: c.mark}},
 		}}
 		got := f.because(sum, sum.fastest(), sum.slowest())
 		if !strings.Contains(got, c.want) || c.absent != "" && strings.Contains(got, c.absent) {

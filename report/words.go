@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"barograph/measure"
 )
 
 // inWords is the answer in a paragraph: whether the answers were right first,
@@ -18,29 +20,22 @@ func (rs *results) proofInWords(s *Summary) string {
 		return "Nothing was asked: this run holds no answers."
 	}
 	var parts []string
-	if s.Wrong > 0 {
-		parts = append(parts, several(s.Wrong, "cell")+" "+be(s.Wrong)+" WRONG")
-	}
-	if s.Failed > 0 {
-		parts = append(parts, several(s.Failed, "cell")+" gave no answer")
-	}
-	if s.Incomplete > 0 {
-		parts = append(parts, several(s.Incomplete, "cell")+" "+be(s.Incomplete)+" of archives that do not hold the whole data")
-	}
-	if s.NotTimed > 0 {
-		parts = append(parts, several(s.NotTimed, "cell")+" "+be(s.NotTimed)+" without a recorded repetition")
+	for _, x := range []struct {
+		n        int
+		one, all string
+	}{{s.Wrong, "is WRONG", "are WRONG"}, {s.Failed, "gave no answer", "gave no answer"},
+		{s.Incomplete, "is of archives that do not hold the whole data", "are of archives that do not hold the whole data"}, {s.NotTimed, "is without a recorded repetition", "are without a recorded repetition"}} {
+		switch {
+		case x.n == 1:
+			parts = append(parts, "1 cell "+x.one)
+		case x.n > 1:
+			parts = append(parts, several(x.n, "cell")+" "+x.all)
+		}
 	}
 	if len(parts) == 0 {
 		return fmt.Sprintf("Every one of %s gave the reference answer.", several(all, "cell"))
 	}
 	return fmt.Sprintf("%s, of %d; %d gave the reference answer.", list(parts), all, s.Equal)
-}
-
-func be(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
 }
 
 func (rs *results) speedInWords(s *Summary) string {
@@ -69,7 +64,7 @@ func (rs *results) fastestInWords(s *Summary, timed int) string {
 		return fmt.Sprintf("No way of asking answered all %s rightly, so none is ranked over all.", several(timed, "timed case"))
 	}
 	best := s.Ranking[0]
-	w := way{best.Engine, best.Design, best.Flavour}
+	w := best.Way
 	if timed == 1 {
 		return rs.oneCase(s, w)
 	}
@@ -80,15 +75,19 @@ func (rs *results) fastestInWords(s *Summary, timed int) string {
 	} else {
 		fmt.Fprintf(&b, "On this data the fastest right way over %d cases is %s: it takes %s the fastest of each case (geometric mean)", timed, w, best.times())
 		if few < timed {
-			fmt.Fprintf(&b, " and is beaten by more than the noise in %s", beaten(timed-best.Unbeaten, timed))
+			beaten := "none of them"
+			if n := timed - best.Unbeaten; n > 0 {
+				beaten = fmt.Sprintf("%d of %d", n, timed)
+			}
+			b.WriteString(" and is beaten by more than the noise in " + beaten)
 		}
 		b.WriteString(".")
 	}
 	b.WriteString(partly(s))
-	if next := nextDesign(s.Ranking); next != nil {
-		fmt.Fprintf(&b, " The next engine or design is %s: it takes %s the fastest.", way{next.Engine, next.Design, next.Flavour}, next.times())
+	if next := s.best(func(r Rank) bool { return r.Engine != best.Engine || r.Design != best.Design }); next != nil {
+		fmt.Fprintf(&b, " The next engine or design is %s: it takes %s the fastest.", next.Way, next.times())
 	}
-	if r := bestOf(s, "metviewer-sql"); r != nil && r.Flavour != w.Flavour {
+	if r := s.best(func(r Rank) bool { return r.Flavour == "metviewer-sql" }); r != nil && r.Flavour != w.Flavour {
 		fmt.Fprintf(&b, " METviewer's own SQL takes %s the fastest at best (%s · %s).", r.times(), r.Engine, r.Design)
 	}
 	switch {
@@ -113,20 +112,24 @@ func (r *Rank) times() string {
 	return fmt.Sprintf("%s times (%s)", number(float64(r.Ratio)), span)
 }
 
+// best is the first rank of a kind, or nil.
+func (s *Summary) best(is func(r Rank) bool) *Rank {
+	i := slices.IndexFunc(s.Ranking, is)
+	if i < 0 {
+		return nil
+	}
+	return &s.Ranking[i]
+}
+
 // partly names the ways that are the fastest of a case but did not answer all cases.
 func partly(s *Summary) string {
-	var ways []way
-	won := map[way][]string{}
+	var ways []Way
+	won := map[Way][]string{}
 	for i := range s.Cases {
-		k := s.Cases[i].fastest()
-		if k == nil || slices.ContainsFunc(s.Ranking, func(r Rank) bool { return r.Engine == k.Engine && r.Design == k.Design && r.Flavour == k.Flavour }) {
-			continue
+		if k := s.Cases[i].fastest(); k != nil && s.best(func(r Rank) bool { return r.Way == k.Way }) == nil {
+			ways = once(ways, k.Way)
+			won[k.Way] = append(won[k.Way], s.Cases[i].Name)
 		}
-		w := way{k.Engine, k.Design, k.Flavour}
-		if won[w] == nil {
-			ways = append(ways, w)
-		}
-		won[w] = append(won[w], s.Cases[i].Name)
 	}
 	var b strings.Builder
 	for _, w := range ways {
@@ -135,62 +138,30 @@ func partly(s *Summary) string {
 	return b.String()
 }
 
-func beaten(n, of int) string {
-	if n == 0 {
-		return "none of them"
+func (rs *results) oneCase(s *Summary, w Way) string {
+	i := slices.IndexFunc(s.Cases, func(c CaseSummary) bool { return c.fastest() != nil })
+	c := &s.Cases[i]
+	t := c.find(w).Times
+	out := fmt.Sprintf("In %s the fastest right way is %s", c.Name, w)
+	if span := interval(float64(t.Lo), float64(t.Hi)); span != none {
+		out += fmt.Sprintf(", with a median of %s ms (%s)", number(float64(t.Median)), span)
 	}
-	return fmt.Sprintf("%d of %d", n, of)
-}
-
-func (rs *results) oneCase(s *Summary, w way) string {
-	for i := range s.Cases {
-		c := &s.Cases[i]
-		if c.fastest() == nil {
-			continue
+	var ties []string
+	for k := range c.Cells {
+		if k := &c.Cells[k]; k.unbeaten() && k.Times.Mark == "~" {
+			ties = append(ties, k.String())
 		}
-		t := c.find(w).Times
-		out := fmt.Sprintf("In %s the fastest right way is %s", c.Name, w)
-		if span := interval(float64(t.Lo), float64(t.Hi)); span != none {
-			out += fmt.Sprintf(", with a median of %s ms (%s)", number(float64(t.Median)), span)
-		}
-		out += "."
-		var ties []string
-		for k := range c.Cells {
-			if k := &c.Cells[k]; k.unbeaten() && k.Times.Mark == "~" {
-				ties = append(ties, way{k.Engine, k.Design, k.Flavour}.String())
-			}
-		}
-		if len(ties) > 0 {
-			out += " Not slower by more than the noise: " + list(ties) + "."
-		}
-		return out
 	}
-	return ""
-}
-
-// nextDesign is the best rank of another engine or design than the first.
-func nextDesign(ranks []Rank) *Rank {
-	i := slices.IndexFunc(ranks, func(r Rank) bool { return r.Engine != ranks[0].Engine || r.Design != ranks[0].Design })
-	if i < 0 {
-		return nil
+	if out += "."; len(ties) > 0 {
+		out += " Not slower by more than the noise: " + list(ties) + "."
 	}
-	return &ranks[i]
-}
-
-// bestOf is the best rank of a flavour, or nil.
-func bestOf(s *Summary, flavour string) *Rank {
-	i := slices.IndexFunc(s.Ranking, func(r Rank) bool { return r.Flavour == flavour })
-	if i < 0 {
-		return nil
-	}
-	return &s.Ranking[i]
+	return out
 }
 
 // tooFew counts the cases in which no difference could show.
-func tooFew(s *Summary) int {
-	n := 0
+func tooFew(s *Summary) (n int) {
 	for _, c := range s.Cases {
-		if c.LeastP >= 0.05 {
+		if c.LeastP >= measure.Alpha {
 			n++
 		}
 	}

@@ -3,144 +3,103 @@ package run
 import (
 	"encoding/csv"
 	"errors"
-	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"barograph/answer"
 	"barograph/fault"
-	"barograph/measure"
 )
 
-// Folder is a run folder that is being written. It is used by one goroutine.
-// Results are written as they come, so that an interrupted run is readable.
+// Folder is a run that is being written. All but Event is used by one goroutine.
 type Folder struct {
 	Dir string
 	Run Run
 
-	samples    []Sample
-	results    *os.File
-	csv        *csv.Writer
+	samples    []*Sample
+	journal    journal
+	told       int                    // warnings that are in the journal
+	answers    map[answer.Digest]bool // that are kept
 	quarantine *os.File
 	rejects    *csv.Writer
 }
 
-// Create makes dir, which must not hold a run yet, and begins to write.
+// Create makes dir, which must not hold a run yet, and begins to write. Without
+// a dir the run is kept in memory alone.
 func Create(dir string, r Run) (*Folder, error) {
-	if _, err := os.Stat(filepath.Join(dir, "run.json")); err == nil {
-		return nil, fmt.Errorf("%s holds a run already", dir)
-	}
-	for _, d := range []string{"plans", "plots"} {
-		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
-			return nil, err
+	f := &Folder{Dir: dir, Run: r, journal: journal{dir: dir}, answers: map[answer.Digest]bool{}}
+	if dir != "" {
+		if _, err := os.Stat(filepath.Join(dir, runFile)); err == nil {
+			return nil, &fault.Error{File: dir, Problem: "holds a run already", Cure: "name another folder"}
+		}
+		for _, d := range []string{"plans", "plots", "answers"} {
+			if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
+				return nil, err
+			}
 		}
 	}
-	f := &Folder{Dir: dir, Run: r}
-	if err := f.begin(filepath.Join(dir, "results.csv")); err != nil {
+	if err := f.journal.open(); err != nil {
 		return nil, err
 	}
-	return f, f.Save()
+	return f, errors.Join(f.journal.add(&Event{Kind: Began, PID: os.Getpid(), Text: r.ID}), f.Save())
 }
 
-// Save writes run.json as it stands.
+// Save writes run.json and samples.csv as they stand.
 func (f *Folder) Save() error {
-	return writeJSON(f.Dir, "run.json", &f.Run)
-}
-
-var errNoProof = errors.New("a time without a proof of its answer does not enter a run")
-
-// Add records a repetition: with its times where its answer is proven, else
-// with what is wrong, and without times. err is that of the comparison, an
-// *answer.Diff, or of the asking. One repetition that is not right takes the
-// times of all others of its cell, also of those that were recorded before; a
-// cold start without an answer takes those of the cold ones.
-func (f *Folder) Add(s Sample, p answer.Proof, err error) error {
-	d, wrong := errors.AsType[*answer.Diff](err)
-	switch {
-	case wrong:
-		s.Verdict, s.Problem, s.Rows = Wrong, err.Error(), d.GotRows
-	case err != nil:
-		s.Verdict, s.Problem = Failed, fault.Redact(err.Error())
-	case !p.Valid():
-		return errNoProof
-	default:
-		s.Verdict, s.Problem, s.Rows, s.Digest = Equal, "", p.Rows(), answer.FormatDigest(p.Digest())
-	}
-	if s.Verdict == Equal {
-		return f.put(f.fit(s))
-	}
-	f.samples = append(f.samples, s)
-	return f.rewrite()
-}
-
-// fit takes the times of a repetition if another one of its cell was not right,
-// or its archive does not hold the whole data.
-func (f *Folder) fit(s Sample) Sample {
-	if slices.ContainsFunc(f.Run.Archives, func(a Archive) bool { return a.Engine == s.Engine && a.Design == s.Design && !a.Whole }) {
-		return s.timeless()
-	}
-	for i := range f.samples {
-		if f.samples[i].spoils(&s) {
-			return s.timeless()
-		}
-	}
-	return s
-}
-
-// spoils reports whether o may have no times because s is not right.
-func (s *Sample) spoils(o *Sample) bool {
-	return s.Cell == o.Cell && (s.Verdict == Wrong || s.Verdict == Failed && (s.Phase == Warm || o.Phase == Cold))
-}
-
-func (s Sample) timeless() Sample {
-	s.First, s.Total, s.Server, s.Client, s.Derive = 0, 0, 0, 0, 0
-	return s
-}
-
-// put appends a sample to results.csv.
-func (f *Folder) put(s Sample) error {
-	f.samples = append(f.samples, s)
-	if err := f.csv.Write(s.fields()); err != nil {
-		return err
-	}
-	f.csv.Flush()
-	return f.csv.Error()
-}
-
-// rewrite takes the times of all samples that may have none, and writes
-// results.csv anew beside the old one, so that there is always a whole one.
-func (f *Folder) rewrite() error {
-	samples := make([]Sample, len(f.samples))
-	for i, s := range f.samples {
-		samples[i] = f.fit(s)
-	}
-	f.samples = samples
-	path := filepath.Join(f.Dir, "results.csv")
-	old := f.results
-	if err := f.begin(path + ".new"); err != nil {
-		return err
-	}
-	for i := range samples {
-		if err := f.csv.Write(samples[i].fields()); err != nil {
+	for ; f.told < len(f.Run.Warnings); f.told++ {
+		if err := f.journal.add(&Event{Kind: Warned, Text: f.Run.Warnings[f.told]}); err != nil {
 			return err
 		}
 	}
-	f.csv.Flush()
-	return errors.Join(f.csv.Error(), os.Rename(path+".new", path), old.Close())
+	if f.Dir == "" {
+		return nil
+	}
+	return errors.Join(writeJSON(f.Dir, runFile, &f.Run), writeCSV(f.Dir, f.Samples()))
 }
 
-// begin makes the file of results with its first line.
-func (f *Folder) begin(path string) (err error) {
-	if f.results, err = os.Create(path); err != nil {
+// Event records what happened; any goroutine may.
+func (f *Folder) Event(e Event) error { return f.journal.add(&e) }
+
+// Add records a repetition that was judged. One that is not right takes the times
+// of all others of its cell, also of those that were recorded before; a cold
+// start without an answer takes those of the cold ones.
+func (f *Folder) Add(s Sample) error {
+	if s.Verdict == "" {
+		return errNoProof
+	}
+	if s.measured != nil && !f.fit(&s) {
+		s.measured = nil
+	}
+	f.samples = append(f.samples, &s)
+	if err := f.journal.add(&Event{Kind: Sampled, Sample: &s}); err != nil || s.Verdict == Equal {
 		return err
 	}
-	f.csv = csv.NewWriter(f.results)
-	return f.csv.Write(sampleColumns)
+	for _, o := range f.samples {
+		if s.spoils(o) {
+			o.measured = nil
+		}
+	}
+	return f.journal.rewrite(s.Cell)
+}
+
+// fit reports whether a repetition may have times: none of its cell was not
+// right, and its archive holds the whole data.
+func (f *Folder) fit(s *Sample) bool {
+	return !slices.ContainsFunc(f.samples, func(o *Sample) bool { return o.spoils(s) }) &&
+		!slices.ContainsFunc(f.Run.Archives, func(a Archive) bool {
+			return a.Engine == s.Cell.Engine && a.Design == s.Cell.At("design") && a.Design != "" && !a.Whole
+		})
+}
+
+// Samples are those that were recorded.
+func (f *Folder) Samples() []Sample {
+	out := make([]Sample, len(f.samples))
+	for i, s := range f.samples {
+		out[i] = *s
+	}
+	return out
 }
 
 // Reject keeps a quarantined line.
@@ -155,50 +114,28 @@ func (f *Folder) Reject(file string, line uint32, reason, text string) error {
 			return err
 		}
 	}
-	return f.rejects.Write([]string{file, strconv.Itoa(int(line)), reason, text})
-}
-
-// Close writes results.parquet, latency.hlog and run.json. What was written
-// before stays readable if it fails.
-func (f *Folder) Close() error {
-	f.csv.Flush()
-	errs := []error{f.csv.Error(), f.results.Close()}
-	if f.rejects != nil {
-		f.rejects.Flush()
-		errs = append(errs, f.rejects.Error(), f.quarantine.Close())
-	}
-	errs = append(errs, writeParquet(filepath.Join(f.Dir, "results.parquet"), f.samples), f.histograms(), f.Save())
-	return errors.Join(errs...)
-}
-
-// histograms writes one interval per phase and cell.
-func (f *Folder) histograms() error {
-	byTag := map[string]*measure.Interval{}
-	for _, s := range f.samples {
-		if s.Total <= 0 {
-			continue
-		}
-		tag := strings.Join([]string{string(s.Phase), s.Engine, s.Design, s.Case, s.Flavour}, "/")
-		iv := byTag[tag]
-		at := f.Run.Started.Add(s.Start)
-		if iv == nil {
-			iv = &measure.Interval{Tag: tag, Start: at, Histogram: measure.NewHistogram()}
-			byTag[tag] = iv
-		}
-		iv.End = at.Add(s.Total)
-		iv.Histogram.Record(s.Total)
-	}
-	file, err := os.Create(filepath.Join(f.Dir, "latency.hlog"))
-	if err != nil {
+	if err := f.rejects.Write([]string{file, strconv.Itoa(int(line)), reason, text}); err != nil {
 		return err
 	}
-	w, err := measure.NewLogWriter(file, f.Run.Started, "barograph "+f.Run.Workload+", run "+f.Run.ID)
-	for _, tag := range slices.Sorted(maps.Keys(byTag)) {
-		if err == nil {
-			err = w.Write(*byTag[tag])
-		}
+	f.rejects.Flush()
+	return f.rejects.Error()
+}
+
+// Close writes samples.parquet, latency.hlog and run.json. What was written
+// before stays readable if it fails.
+func (f *Folder) Close() error {
+	errs := []error{f.Save()}
+	if f.quarantine != nil {
+		errs = append(errs, f.quarantine.Close())
 	}
-	return errors.Join(err, file.Close())
+	if f.Dir != "" {
+		errs = append(errs, writeParquet(filepath.Join(f.Dir, "samples.parquet"), f.Samples()), f.histograms())
+	}
+	last := Ended
+	if f.Run.Ended.IsZero() {
+		last = Stopped
+	}
+	return errors.Join(append(errs, f.journal.add(&Event{Kind: last}), f.journal.close())...)
 }
 
 // ID makes the name of a run's folder from its start and workload.

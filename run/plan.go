@@ -1,7 +1,6 @@
 package run
 
 import (
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -12,29 +11,23 @@ import (
 )
 
 // Plan is a query and the engine's plan of it, as kept in plans/: the text as
-// NAME.txt, the rest as NAME.json, which folders of earlier versions lack: there
-// the cell is read from the name, in which only the case may contain points.
+// NAME.txt, the rest as NAME.json, which the oldest folders lack.
 type Plan struct {
-	Name   string // test_3.duckdb.wide.epoch-range, as FileName makes it
-	Cell   Cell
-	Text   string
-	Access []Access // how the plan reaches what is stored; nil = not recorded
-}
-
-// planFile is NAME.json.
-type planFile struct {
-	Cell
-	Access []Access `json:"access"`
+	Name   string   `json:"-"` // test_3.duckdb.wide.epoch-range, as FileName makes it
+	Cell   Cell     `json:"cell"`
+	Text   string   `json:"-"`
+	Access []Access `json:"access"` // how the plan reaches what is stored; nil = not recorded
 }
 
 // Plan keeps the text and the plan of a query, and how it reaches what is stored.
 func (f *Folder) Plan(c Cell, text, plan string, access []Access) error {
-	name := filepath.Join("plans", FileName(c.Case, c.Engine, c.Design, c.Flavour))
-	body := "-- " + c.Case + ", " + c.Way() + "\n" + text + "\n\n-- plan\n" + fault.Redact(plan) + "\n"
+	_, values := c.Axes()
+	name := filepath.Join("plans", FileName(slices.Concat(values[:1], []string{c.Engine}, values[1:])...))
+	body := "-- " + values[0] + ", " + strings.Join(append([]string{c.Engine}, values[1:]...), " ") + "\n" + text + "\n\n-- plan\n" + fault.Redact(plan) + "\n"
 	if err := write(f.Dir, name+".txt", []byte(body)); err != nil {
 		return err
 	}
-	return writeJSON(f.Dir, name+".json", planFile{c, access})
+	return writeJSON(f.Dir, name+".json", Plan{Cell: c, Access: access})
 }
 
 // ReadPlans reads plans/, sorted by name.
@@ -52,30 +45,13 @@ func ReadPlans(dir string) ([]Plan, error) {
 		}
 		base := strings.TrimSuffix(p, ".txt")
 		plan := Plan{Name: filepath.Base(base), Text: string(text)}
-		if err := plan.read(base + ".json"); err != nil {
+		if err := readJSON(base+".json", &plan); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err
+		}
+		if plan.Cell == (Cell{}) {
+			plan.Cell = landedPlan(base)
 		}
 		out = append(out, plan)
 	}
 	return out, nil
-}
-
-func (p *Plan) read(path string) error {
-	text, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
-		if parts := strings.Split(p.Name, "."); len(parts) >= 4 {
-			n := len(parts) - 3
-			p.Cell = Cell{Case: strings.Join(parts[:n], "."), Engine: parts[n], Design: parts[n+1], Flavour: parts[n+2]}
-		}
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	var in planFile
-	if err := json.Unmarshal(text, &in); err != nil {
-		return &fault.Error{File: path, Err: err}
-	}
-	p.Cell, p.Access = in.Cell, in.Access
-	return nil
 }

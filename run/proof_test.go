@@ -34,16 +34,21 @@ func TestNoTimeWithoutProof(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := f.Add(run.Sample{Total: took}, answer.Proof{}, nil); err == nil {
-			t.Error("a time without a proof was taken")
+		if err := f.Add(run.Sample{Verdict: "", Rows: 1}); err == nil {
+			t.Error("a sample that nobody judged was taken")
 		}
-		sample := func(name string, phase run.Phase) run.Sample {
-			return run.Sample{Cell: run.Cell{Case: name}, Phase: phase, First: took, Total: took, Server: took, Client: took, Derive: took}
+		m := run.Measured{First: took, Total: took, Inside: took, CPU: took, Derive: took}
+		if s := (run.Sample{}).Judge(&m, answer.Proof{}, nil); s.Verdict != run.Failed || s.Measured() != nil {
+			t.Errorf("without a proof: %+v", s)
+		}
+		add := func(name string, phase run.Phase, p answer.Proof, err error) error {
+			return f.Add(run.Sample{Cell: run.AnswerCell("x", "d", name, "f"), Phase: phase}.Judge(&m, p, err))
 		}
 		right := func(name string) error {
-			return errors.Join(f.Add(sample(name, run.Warm), proof(t, 1), nil), f.Add(sample(name, run.Cold), proof(t, 1), nil))
+			return errors.Join(add(name, run.Warm, proof(t, 1), nil), add(name, run.Cold, proof(t, 1), nil))
 		}
-		if err := errors.Join(right("bad"), right("good"), f.Add(sample("bad", c.phase), answer.Proof{}, c.err), right("bad"), f.Close()); err != nil {
+		rate := f.Event(run.Event{Kind: run.Rate, Cell: run.AnswerCell("x", "d", "bad", "f"), Done: int64(took)})
+		if err := errors.Join(rate, right("bad"), right("good"), add("bad", c.phase, answer.Proof{}, c.err), right("bad"), f.Close()); err != nil {
 			t.Fatal(err)
 		}
 		_, samples, err := run.Read(f.Dir)
@@ -52,17 +57,19 @@ func TestNoTimeWithoutProof(t *testing.T) {
 		}
 		left := 2 // of the good cell
 		for i, s := range samples {
-			want := s.Case == "good" || i != 4 && (s.Phase == run.Warm && c.warm || s.Phase == run.Cold && c.cold)
-			if got := s.Total > 0 && s.First > 0; got != want || !want && (s.Server != 0 || s.Client != 0 || s.Derive != 0) {
+			want := s.Cell.At("case") == "good" || i != 4 && (s.Phase == run.Warm && c.warm || s.Phase == run.Cold && c.cold)
+			if got := s.Measured() != nil; got != want {
 				t.Errorf("%s: sample %d has times: %v, want %v", name, i, got, want)
 			}
-			if want && s.Case != "good" {
+			if want && s.Cell.At("case") != "good" {
 				left++
 			}
 		}
-		text, err := os.ReadFile(filepath.Join(f.Dir, "results.csv"))
-		if n := strings.Count(string(text), strconv.Itoa(int(took))); err != nil || n != 5*left {
-			t.Errorf("%s: results.csv holds the time %d times, want %d; %v", name, n, 5*left, err)
+		for _, file := range []string{"samples.csv", "events.jsonl"} {
+			text, err := os.ReadFile(filepath.Join(f.Dir, file))
+			if n := strings.Count(string(text), strconv.Itoa(int(took))); err != nil || n != 5*left {
+				t.Errorf("%s: %s holds the time %d times, want %d; %v", name, file, n, 5*left, err)
+			}
 		}
 	}
 }

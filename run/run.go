@@ -20,8 +20,10 @@ type Run struct {
 	Client  measure.ClientLoad `json:"client"`
 
 	Data     Data      `json:"data"`
-	Archives []Archive `json:"archives"` // in the order of the tables
-	Cases    []Case    `json:"cases"`    // likewise
+	Policy   string    `json:"policy,omitempty"` // of posting: what becomes of a value whose key is taken
+	Archives []Archive `json:"archives"`         // in the order of the tables
+	Scan     *Scans    `json:"scan,omitempty"`   // of the workload scan, but for its samples
+	Cases    []Case    `json:"cases"`            // likewise
 
 	Reps     int      `json:"repetitions"`                   // timed repetitions of each cell, warm
 	Planned  int      `json:"repetitions_planned,omitempty"` // that were asked for; 0 = not recorded
@@ -42,7 +44,8 @@ type Data struct {
 	Records     int64            `json:"records"`     // distinct
 	Quarantined int64            `json:"quarantined"` // lines
 	ByType      map[string]int64 `json:"records_by_line_type"`
-	Digest      string           `json:"digest"` // of all records; every archive must have it
+	Digest      string           `json:"digest"`            // of all records; every archive must have it
+	Decoded     *Decoded         `json:"decoded,omitempty"` // of SHEF products
 }
 
 // Archive is one engine under one design, and what loading it cost.
@@ -57,7 +60,7 @@ type Archive struct {
 	Server   *Server           `json:"server,omitempty"`   // nil = no server, or none that this machine's lab started
 	Unranked string            `json:"unranked,omitempty"` // why its times are shown but stand in no ranking
 
-	Load    time.Duration `json:"load_ns"` // from the first byte read to the last durable commit; 0 = it was loaded before this run
+	Load    time.Duration `json:"load_ns"` // from the first record, parsed before where the data fit into memory, to the last durable commit; 0 = it was loaded before this run
 	Commits int           `json:"load_commits"`
 	Bytes   int64         `json:"bytes_on_disk"`
 	Objects int64         `json:"objects"`
@@ -96,56 +99,4 @@ type Case struct {
 	Bytes    int64    `json:"bytes"` // of the reference, in canonical types
 	Digest   string   `json:"digest"`
 	Columns  []string `json:"columns"`
-}
-
-// Verdict reports whether a time may be shown.
-type Verdict string
-
-// The verdicts.
-const (
-	Equal  Verdict = "equal"  // proven, value by value
-	Wrong  Verdict = "wrong"  // compared, and different: shown as wrong, never as fast
-	Failed Verdict = "failed" // no answer: an error has no time
-)
-
-// Phase tells warm repetitions from cold starts.
-type Phase string
-
-// The phases.
-const (
-	Warm Phase = "warm"
-	Cold Phase = "cold"
-)
-
-// Cell names what is compared: an engine, a design and a flavour at one case.
-type Cell struct {
-	Engine  string `json:"engine"`
-	Design  string `json:"design"`
-	Case    string `json:"case"`
-	Flavour string `json:"flavour"`
-}
-
-// Way is the cell without its case: "duckdb wide epoch-range".
-func (c Cell) Way() string { return c.Engine + " " + c.Design + " " + c.Flavour }
-
-// Sample is one repetition: a row of results.csv and results.parquet. Its
-// times are zero unless the verdict is Equal.
-type Sample struct {
-	Cell
-	Phase   Phase
-	Rep     int
-	Verdict Verdict
-	Problem string // one line, for Wrong and Failed
-
-	Start  time.Duration // since the start of the run
-	First  time.Duration // from the call to the first decoded row
-	Total  time.Duration // from the call to the last decoded row
-	Server time.Duration // the engine's own time; 0 = it tells none
-	Client time.Duration // processor time of this process in the call; an embedded engine's is in it
-	Derive time.Duration // deriving the keys, before the call
-
-	Rows   int
-	Bytes  int64
-	Keys   int // ids asked for
-	Digest string
 }

@@ -33,7 +33,8 @@ type asking struct {
 	flavour, format, out, plot string
 	where, stats               []string
 	valid, lead                string
-	explain, subsetNamed       bool
+	explain                    bool
+	subsetNamed, designNamed   bool
 	seed                       uint64
 }
 
@@ -53,7 +54,7 @@ it, in a file for each question and statistic.`,
   barograph ask plot.xml --engine duckdb:archive.db --subset mv_gfs --plot out.svg`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			a.subsetNamed = c.Flags().Changed("subset")
+			a.subsetNamed, a.designNamed = c.Flags().Changed("subset"), c.Flags().Changed("design")
 			return e.ask(c.Context(), a, args[0])
 		},
 	}
@@ -158,14 +159,14 @@ func (e *env) ask(ctx context.Context, a *asking, name string) error {
 	if err != nil {
 		return err
 	}
-	archive, driver, closeAll, err := a.open(ctx, e, engine.Options{ReadOnly: true})
+	archive, err := a.open(ctx, e, engine.Options{ReadOnly: true})
 	if err != nil {
 		return err
 	}
-	defer closeAll() //nolint:errcheck // read only
+	defer archive.Close() //nolint:errcheck // read only
 	empty := 0
 	for _, q := range qs {
-		err := e.askOne(ctx, a, q, archive, driver, len(qs) > 1)
+		err := e.askOne(ctx, a, q, archive, len(qs) > 1)
 		if errors.Is(err, met.ErrNoRecords) {
 			empty++
 		} else if err != nil {
@@ -180,11 +181,11 @@ func (e *env) ask(ctx context.Context, a *asking, name string) error {
 
 // askOne asks one question; where it is one of several, files that are written
 // get its name.
-func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archive engine.Archive, driver *engine.Driver, several bool) error {
+func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archive *opened, several bool) error {
 	if err := a.chooseSubset(ctx, e, q, archive); err != nil {
 		return err
 	}
-	f, err := a.chooseFlavour(driver)
+	f, err := a.chooseFlavour(archive.driver)
 	if err != nil {
 		return err
 	}
@@ -218,8 +219,14 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 	if err := archive.Ask(ctx, query, &b); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stderr, "%s: %d rows in %.1f ms (%s, %s, %s)\n", q.Name, b.Rows, float64(time.Since(start).Microseconds())/1e3, driver.Scheme, a.design, f)
+	fmt.Fprintf(e.stderr, "%s: %d rows in %.1f ms (%s, %s, %s)\n", q.Name, b.Rows, float64(time.Since(start).Microseconds())/1e3, archive.driver.Scheme, a.design, f)
 	if b.Rows == 0 {
+		if other, err := archive.elsewhere(ctx, &a.place, q.Subset, a.designNamed); err != nil || other {
+			if err == nil {
+				err = e.askOne(ctx, a, q, archive, several)
+			}
+			return err
+		}
 		fmt.Fprintf(e.stderr, "no record of subset %s matches; `barograph load` tells what was loaded, --where, --valid and --lead widen the question\n", q.Subset)
 	}
 	part := ""

@@ -41,6 +41,10 @@ func TestFilesThatContradictEachOther(t *testing.T) {
 			if !strings.Contains(stderr, tc.stands+":1, which stand") {
 				t.Errorf("%s: the places are not told:\n%s", tc.choice, stderr)
 			}
+			if listed := must(t, "list", "conflicts", "--engine", url); !strings.Contains(listed, tc.stands+":1 ") || !strings.Contains(listed, "GFS") || !strings.Contains(listed, "1 conflicts") ||
+				strings.Contains(listed, "refusal") != (status != 0) {
+				t.Errorf("%s: the archive's report: %s", tc.choice, listed)
+			}
 			again, _, stderr := barograph(t, args...)
 			if again != status || strings.Contains(stderr, "which stand") != (status != 0) {
 				t.Errorf("%s: loaded again, status %d:\n%s", tc.choice, again, stderr)
@@ -49,5 +53,32 @@ func TestFilesThatContradictEachOther(t *testing.T) {
 	}
 	if status, _, stderr := barograph(t, "load", files[0], "--on-conflict", "newest", "--engine", "dry:"); status != 2 || !strings.Contains(stderr, "refuse, first, last") {
 		t.Errorf("status %d:\n%s", status, stderr)
+	}
+}
+
+// TestAskFindsTheDesign: an archive that was loaded under one design answers under
+// it, and one that holds records under others says so.
+func TestAskFindsTheDesign(t *testing.T) {
+	data, dir := dayOfData(t), t.TempDir()
+	ask := func(url string, more ...string) (int, string, string) {
+		return barograph(t, append([]string{"ask", "test_3", "--valid", "all", "--engine", url, "--format", "csv"}, more...)...)
+	}
+	for _, scheme := range []string{"duckdb", "sqlite"} {
+		url := scheme + ":" + filepath.Join(dir, scheme)
+		must(t, "load", data, "--engine", url, "--design", "document")
+		if status, stdout, stderr := ask(url); status != 0 || strings.Count(stdout, "\n") < 2 || !strings.Contains(stderr, "document") {
+			t.Errorf("%s: status %d\n%s%s", scheme, status, stdout, stderr)
+		}
+		if status, _, stderr := ask(url, "--design", "normalized"); status != 2 || !strings.Contains(stderr, "a design that does: document") {
+			t.Errorf("%s, another design: status %d, %s", scheme, status, stderr)
+		}
+		if status, _, stderr := ask(url, "--subset", "none"); status != 0 || !strings.Contains(stderr, "no record of subset none") {
+			t.Errorf("%s, no subset: status %d, %s", scheme, status, stderr)
+		}
+	}
+	url := "duckdb:" + filepath.Join(dir, "duckdb")
+	must(t, "load", data, "--engine", url, "--design", "wide")
+	if status, _, stderr := ask(url); status != 2 || !strings.Contains(stderr, "document, wide") {
+		t.Errorf("two designs: status %d, %s", status, stderr)
 	}
 }

@@ -1,46 +1,23 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"barograph/design"
-	"barograph/engine"
 	"barograph/fault"
-	"barograph/flavour"
 	"barograph/formats"
-	"barograph/lab"
-	"barograph/measure"
 	"barograph/run"
 	"barograph/workload/faults"
 )
 
-// killing is what the flags of faults say.
-type killing struct {
-	e       *env
-	engines []string
-	designs []string
-	cases   []string
-	out     string
-	profile string
-	nodes   int
-	kills   int
-	down    time.Duration
-	seed    uint64
-	isolate bool
-}
-
 func newFaults(e *env) *cobra.Command {
-	k := &killing{e: e}
+	k := &faults.Clusters{Registry: e.engines, Options: faults.Options{
+		Subset: defaultSubset, Settle: faults.DefaultSettle, Patience: faults.DefaultPatience, Call: faults.DefaultCall, Progress: func(_ run.Kind, text string) { e.says(text) },
+	}}
+	var cases []string
+	var out string
 	c := &cobra.Command{
 		Use:   "faults FILES… --engine NAME…",
 		Short: "Kill a node of a cluster during a load and during questions, and tell what became of the data",
@@ -52,172 +29,43 @@ long it took until calls succeeded again.`,
 		Example: `  barograph faults vsdb_data --engine mariadb --engine valkey --nodes 3 --kills 2`,
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			files, err := formats.Expand(args)
-			if err != nil {
+			var err error
+			if k.Files, err = formats.Expand(args); err != nil {
 				return err
 			}
-			if len(files) < 2 {
-				return usage(&fault.Error{Setting: strings.Join(args, " "), Problem: "names fewer than two files: nothing happens between their commits", Cure: "name a folder of .vsdb or .stat files"})
+			if len(k.Files) < 2 {
+				return fault.Misuse(strings.Join(args, " "), "names fewer than two files: nothing happens between their commits", "name a folder of .vsdb or .stat files")
 			}
-			return k.run(c.Context(), files, strings.Join(args, " "))
+			if k.Cases, err = e.findCases(cases); err != nil {
+				return err
+			}
+			return inFolder(&out, "faults", func() (bool, error) {
+				folder, err := e.runFolder(c.Context(), out, "faults", k.Seed, strings.Join(args, " "))
+				if err != nil {
+					return false, err
+				}
+				folder.Run.Data.Subset, folder.Run.Data.Copies, folder.Run.Data.Files = k.Subset, 1, len(k.Files)
+				err = k.Run(c.Context(), folder)
+				kills := folder.Samples()
+				if err = errors.Join(err, folder.Close()); len(kills) > 0 {
+					err = errors.Join(e.report(out), err)
+				}
+				return len(kills) > 0, err
+			})
 		},
 	}
-	c.Flags().StringSliceVar(&k.engines, "engine", nil, "names of engines with servers (default: all that offer so many nodes)")
-	c.Flags().StringSliceVar(&k.designs, "design", nil, "designs to study (default: the first that each engine offers)")
-	c.Flags().StringSliceVar(&k.cases, "case", nil, "cases to ask: names, question files or METviewer plots (default: all seven)")
-	c.Flags().StringVar(&k.out, "out", "", "run folder (default: runs/{time}-faults)")
-	c.Flags().StringVar(&k.profile, "profile", "tuned", "settings of the servers; packaged ones may acknowledge what a kill loses")
-	c.Flags().IntVar(&k.nodes, "nodes", 3, "nodes of the cluster")
-	c.Flags().IntVar(&k.kills, "kills", 1, "kills during a load, and as many during questions")
-	c.Flags().DurationVar(&k.down, "down", faults.DefaultDown, "how long a killed node stays dead")
-	c.Flags().Uint64Var(&k.seed, "seed", 1, "seed of which nodes are killed, and when")
-	c.Flags().BoolVar(&k.isolate, "isolate", false, "give each node a network namespace and a control group (as root)")
+	c.Flags().StringSliceVar(&k.Engines, "engine", nil, "names of engines with servers (default: all that offer so many nodes)")
+	c.Flags().StringSliceVar(&k.Designs, "design", nil, "designs to study (default: the first that each engine offers)")
+	c.Flags().StringSliceVar(&cases, "case", nil, "cases to ask: names, question files or METviewer plots (default: all seven)")
+	c.Flags().StringVar(&out, "out", "", "run folder (default: runs/{time}-faults)")
+	c.Flags().StringVar(&k.Profile, "profile", "tuned", "settings of the servers; packaged ones may acknowledge what a kill loses")
+	c.Flags().IntVar(&k.Nodes, "nodes", 3, "nodes of the cluster")
+	c.Flags().IntVar(&k.Kills, "kills", 1, "kills during a load, and as many during questions")
+	c.Flags().DurationVar(&k.Down, "down", faults.DefaultDown, "how long a killed node stays dead")
+	c.Flags().Uint64Var(&k.Seed, "seed", 1, "seed of which nodes are killed, and when")
+	c.Flags().BoolVar(&k.Isolate, "isolate", false, "give each node a network namespace and a control group (as root)")
 	complete(c, "design", designNames)
 	complete(c, "case", caseNames)
 	complete(c, "engine", e.engines.Servers)
 	return c
-}
-
-// run makes the study of every engine and reports it.
-func (k *killing) run(ctx context.Context, files []string, source string) error {
-	started := time.Now()
-	if k.out == "" {
-		k.out = filepath.Join("runs", run.ID(started, "faults"))
-	}
-	drivers, err := k.drivers()
-	if err != nil {
-		return err
-	}
-	folder, err := run.Create(k.out, run.Run{
-		ID: filepath.Base(k.out), Workload: "faults", Version: version(), Args: redacted(k.e.args), Seed: k.seed,
-		Started: started.UTC(), Machine: measure.ReadMachine(ctx, filepath.Dir(k.out)),
-		Data: run.Data{Source: source, Subset: defaultSubset, Copies: 1, Files: len(files)},
-	})
-	if err != nil {
-		return err
-	}
-	folder.Run.Warnings = folder.Run.Machine.Warnings()
-	var kills []run.Kill
-	var failed error
-	for _, d := range drivers { // one that fails does not keep the others from being studied
-		got, err := k.study(ctx, folder, d, files)
-		kills = append(kills, got...)
-		if err != nil {
-			failed = errors.Join(failed, fmt.Errorf("%s: %w", d.Scheme, err))
-			folder.Run.Warnings = append(folder.Run.Warnings, d.Scheme+" was not studied to its end: "+err.Error())
-		}
-	}
-	if err := errors.Join(run.WriteKills(k.out, kills), folder.Close()); err != nil {
-		return errors.Join(failed, err)
-	}
-	if err := k.e.report(k.out); err != nil {
-		return errors.Join(failed, err)
-	}
-	for i := range kills {
-		if kills[i].Problem != "" {
-			failed = errors.Join(failed, &fault.Status{Code: fault.Differs, Err: fmt.Errorf("%s, killed during %s: %s", kills[i].Engine, kills[i].During, kills[i].Problem)})
-		}
-	}
-	return failed
-}
-
-func (k *killing) drivers() ([]*engine.Driver, error) {
-	fits := func(d *engine.Driver) bool {
-		return d.Server != nil && slices.Contains(d.Server.Nodes, k.nodes) && k.e.engines.KeepsArchives(d) == nil
-	}
-	var names []string
-	for _, d := range k.e.engines {
-		if fits(&d) {
-			names = append(names, d.Scheme)
-		}
-	}
-	if len(k.engines) == 0 {
-		k.engines = names
-	}
-	var out []*engine.Driver
-	for _, name := range k.engines {
-		d, ok := k.e.engines.Find(name)
-		if ok {
-			if err := k.e.engines.KeepsArchives(d); err != nil {
-				return nil, usage(err)
-			}
-		}
-		if !ok || !fits(d) {
-			return nil, usage(&fault.Error{Setting: "--engine " + name, Problem: "has no cluster of " + strconv.Itoa(k.nodes) + " nodes to start", Cure: "choose one of " + strings.Join(names, ", ")})
-		}
-		out = append(out, d)
-	}
-	return out, nil
-}
-
-// study starts a cluster, kills its nodes under each design, and ends it.
-func (k *killing) study(ctx context.Context, folder *run.Folder, d *engine.Driver, files []string) (kills []run.Kill, err error) {
-	dir, err := os.MkdirTemp(filepath.Dir(engine.LabDir()), "barograph-faults-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // the server's own account must find its folder below
-		return nil, err
-	}
-	o := lab.Options{Dir: filepath.Join(dir, d.Scheme), Nodes: k.nodes, Profile: k.profile, Owned: true}
-	if k.isolate {
-		o.Isolate = &lab.Isolate{}
-	}
-	fmt.Fprintf(k.e.stderr, "%s: starting %d nodes\n", d.Scheme, k.nodes)
-	l, err := lab.Up(ctx, d, o)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, l.Down()) }()
-	open := func(ctx context.Context) (*engine.Engine, error) {
-		return k.e.engines.Open(ctx, l.URL(), engine.Options{})
-	}
-	cases, err := k.e.findCases(k.cases)
-	if err != nil {
-		return nil, err
-	}
-	for _, n := range k.wanted(d) {
-		got, err := faults.Run(ctx, faults.Options{
-			Engine: d.Scheme, Design: n, Flavours: correct(d.Offers[n]), Nodes: k.nodes, Cluster: l, Open: open, Files: files,
-			Subset: defaultSubset, Cases: cases, Kills: k.kills, Down: k.down, Settle: faults.DefaultSettle, Patience: faults.DefaultPatience,
-			Call: faults.DefaultCall, Seed: k.seed, Progress: func(text string) { fmt.Fprintln(k.e.stderr, text) },
-		})
-		kills = append(kills, got.Kills...)
-		folder.Run.Data.Records, folder.Run.Data.Digest = got.Digest.Records, got.Digest.String()
-		k.note(ctx, folder, d, n, l, open)
-		if err != nil {
-			return kills, err
-		}
-	}
-	return kills, nil
-}
-
-// wanted are the designs to study.
-func (k *killing) wanted(d *engine.Driver) []design.Name {
-	all := d.Designs()
-	if len(k.designs) == 0 {
-		return all[:1]
-	}
-	return slices.DeleteFunc(all, func(n design.Name) bool { return !slices.Contains(k.designs, string(n)) })
-}
-
-// correct leaves out the flavour that keeps answers in the server: it would
-// hide what the cluster can do.
-func correct(all []flavour.Name) []flavour.Name {
-	return slices.DeleteFunc(slices.Clone(all), func(f flavour.Name) bool { return f == flavour.CachedSQL })
-}
-
-// note describes the cluster in the run folder, as far as it can be asked.
-func (k *killing) note(ctx context.Context, folder *run.Folder, d *engine.Driver, n design.Name, l *lab.Lab, open func(context.Context) (*engine.Engine, error)) {
-	a := run.Archive{Engine: d.Scheme, Design: string(n), URL: fault.Redact(l.URL()), Place: "server", Whole: true}
-	s := l.State()
-	a.Server = s.Server()
-	if e, err := open(ctx); err == nil {
-		if about, err := e.About(ctx); err == nil {
-			a.Product, a.Version, a.Settings = about.Product, about.Version, about.Settings
-		}
-		_ = e.Close()
-	}
-	folder.Run.Archives = append(folder.Run.Archives, a)
 }

@@ -45,6 +45,7 @@ func newList(e *env) *cobra.Command {
 	add("cases", "The questions of the original experiment", listCases)
 	add("linetypes", "The table of line types, their columns and VSDB's names for them", listLineTypes)
 	add("statistics", "What can be computed from which line type", listStatistics)
+	c.AddCommand(newConflicts(e))
 	return c
 }
 
@@ -99,13 +100,15 @@ func orNone(s string) string {
 	return s
 }
 
-func join[T ~string](items []T) string {
-	out := make([]string, len(items))
-	for i, v := range items {
-		out[i] = string(v)
+func words[T ~string](all []T) []string {
+	out := make([]string, len(all))
+	for i, x := range all {
+		out[i] = string(x)
 	}
-	return strings.Join(out, ", ")
+	return out
 }
+
+func join[T ~string](all []T) string { return strings.Join(words(all), ", ") }
 
 func listDesigns(w *tabwriter.Writer) (any, error) {
 	rows := map[string]string{}
@@ -213,4 +216,36 @@ func listStatistics(w *tabwriter.Writer) (any, error) {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.LineType, r.Name, r.Unit, r.Summary)
 	}
 	return rows, nil
+}
+
+// newConflicts lists what stays with an archive of lines that contradict others.
+func newConflicts(e *env) *cobra.Command {
+	var p place
+	c := &cobra.Command{
+		Use:   "conflicts --engine URL [--design D] [--subset S]",
+		Short: "Lines of an archive's files that give one record different values",
+		Long: `Conflicts lists the report that stays with an archive: of each record that two lines give different values, the line whose
+values do not stand, the line whose values do, and the first value in which they differ. Refused: nobody has chosen; load the
+files into a new archive with --on-conflict first or last.`,
+		Example: "  barograph list conflicts --engine duckdb:archive.db --design wide",
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			a, err := p.open(c.Context(), e, engine.Options{ReadOnly: true})
+			if err != nil {
+				return err
+			}
+			defer a.Close() //nolint:errcheck // read only
+			if _, err := a.elsewhere(c.Context(), &p, p.subset, c.Flags().Changed("design")); err != nil {
+				return err
+			}
+			held, err := a.Catalog(c.Context(), p.subset)
+			if err != nil {
+				return err
+			}
+			return e.print(map[string]any{"conflicts": held.Conflicts, "more": held.MoreConflicts}, held.ConflictsText)
+		},
+	}
+	p.flags(c, e, "from", "whose report")
+	c.MarkFlagRequired(engineFlag) //nolint:errcheck // the flag exists
+	return c
 }

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"barograph/design"
 	"barograph/engine"
 	"barograph/fault"
 	"barograph/formats"
@@ -17,65 +16,6 @@ import (
 
 	"github.com/spf13/cobra"
 )
-
-// place names an archive on the command line: --engine URL --design D --subset S.
-type place struct {
-	url, design, subset string
-}
-
-// defaultSubset is the name of the data set where none is given.
-const defaultSubset = "archive"
-
-func (p *place) flags(c *cobra.Command, e *env, former, help string) {
-	c.Flags().StringVar(&p.url, engineFlag, "", help+": an engine's URL, e.g. duckdb:archive.db, or the name of one that a lab runs")
-	e.enginesNamed(c, former)
-	c.Flags().StringVar(&p.design, "design", "", "physical design: "+strings.Join(designNames(), ", ")+" (default: the engine's first)")
-	c.Flags().StringVar(&p.subset, "subset", defaultSubset, "name of the copy of the data set inside the archive")
-	complete(c, "design", designNames)
-}
-
-func complete(c *cobra.Command, flag string, values func() []string) {
-	c.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) { //nolint:errcheck // the flag exists
-		return values(), cobra.ShellCompDirectiveNoFileComp
-	})
-}
-
-func designNames() []string {
-	var names []string
-	for _, n := range design.Names() {
-		names = append(names, string(n))
-	}
-	return names
-}
-
-// open opens the archive; the caller calls close.
-func (p *place) open(ctx context.Context, e *env, o engine.Options) (a engine.Archive, d *engine.Driver, closeAll func() error, err error) {
-	d, _, err = e.engines.Parse(p.url)
-	if err != nil {
-		return nil, nil, nil, usage(err)
-	}
-	name := design.Name(p.design)
-	if err := e.engines.KeepsArchives(d); err != nil {
-		return nil, nil, nil, usage(err)
-	}
-	if name == "" {
-		name = d.Designs()[0]
-	}
-	if _, ok := d.Offers[name]; !ok {
-		return nil, nil, nil, fault.NotOffered("--design", name, d.Designs(), d.Scheme)
-	}
-	p.design = string(name)
-	o.Log = e.log()
-	db, err := e.engines.Open(ctx, p.url, o)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	a, err = db.Archives.Open(ctx, name)
-	if err != nil {
-		return nil, nil, nil, errors.Join(err, db.Close())
-	}
-	return a, d, func() error { return errors.Join(a.Close(), db.Close()) }, nil
-}
 
 func newLoad(e *env) *cobra.Command {
 	var p place
@@ -93,7 +33,7 @@ Every line is accounted for: read = stored + same again + other values + quarant
 other values, --on-conflict decides: refuse keeps what the archive holds, and of two lines of one load the first, and the
 exit status is 4; first and last go by the path of the file as it was given, then by the line. Neither the order of files
 nor the number of workers matters. All are listed with both places, as quarantined lines are, and in a report that stays
-with the archive. A line with fewer numbers than its type has is quarantined, and so is a last line without a line end,
+with the archive (barograph list conflicts). A line with fewer numbers than its type has is quarantined, and so is a last line without a line end,
 which may be cut (--last-line keep takes it for whole). A file that the archive holds already is skipped;
 leads that arrive in another file are merged; a load that was killed is run again and ends in the same archive.
 
@@ -175,11 +115,11 @@ func (e *env) load(ctx context.Context, p *place, args []string, o load.Options,
 	if err != nil {
 		return err
 	}
-	a, _, closeAll, err := p.open(ctx, e, engine.Options{})
+	a, err := p.open(ctx, e, engine.Options{})
 	if err != nil {
 		return err
 	}
-	defer closeAll() //nolint:errcheck // every commit is durable
+	defer a.Close() //nolint:errcheck // every commit is durable
 	rejects, err := load.NewRejects(quarantine, e.stderr, e.cell)
 	if err != nil {
 		return err

@@ -274,7 +274,7 @@ func TestMetWritesAReport(t *testing.T) {
 	if !strings.Contains(stdout, "test_3") || !strings.Contains(stdout, "report.html") {
 		t.Errorf("met prints\n%s", stdout)
 	}
-	for _, name := range []string{"run.json", "results.csv", "results.parquet", "latency.hlog", "report.html", "plots/test_3.json", "plans/test_3.sqlite.document.keys.txt"} {
+	for _, name := range []string{"run.json", "events.jsonl", "samples.csv", "samples.parquet", "latency.hlog", "report.html", "plots/test_3.json", "plans/test_3.sqlite.document.keys.txt"} {
 		if info, err := os.Stat(filepath.Join(out, name)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"barograph/run"
+	"barograph/workload/ycsb"
 )
 
 func newMerge(e *env) *cobra.Command {
@@ -24,17 +25,17 @@ Give each client its part of the work by --shard i/n of ycsb load and run.`,
   barograph merge a b --out both`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(_ *cobra.Command, dirs []string) error {
-			r, points, err := run.MergePoints(dirs)
+			r, samples, err := ycsb.Merge(dirs)
 			if err != nil {
 				return err
 			}
 			r.ID, r.Args, r.Version = filepath.Base(out), redacted(e.args), version()
-			p, err := run.CreatePoints(out, r)
+			p, err := run.Create(out, r)
 			if err != nil {
 				return err
 			}
-			for _, x := range points {
-				if err := p.Add(x); err != nil {
+			for _, s := range samples {
+				if err := p.Add(s); err != nil {
 					return err
 				}
 			}

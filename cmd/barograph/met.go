@@ -15,7 +15,6 @@ import (
 	"barograph/fault"
 	"barograph/flavour"
 	"barograph/formats"
-	"barograph/measure"
 	"barograph/question"
 	"barograph/run"
 	"barograph/workload/met"
@@ -107,11 +106,15 @@ func (s *study) flags(c *cobra.Command) {
 }
 
 // met makes a study of files and reports it.
-func (e *env) met(ctx context.Context, s *study, files []string) (err error) {
-	started := time.Now()
-	if s.out == "" {
-		s.out = filepath.Join("runs", run.ID(started, "met"))
-	}
+func (e *env) met(ctx context.Context, s *study, files []string) error {
+	return inFolder(&s.out, "met", func() (bool, error) {
+		err := e.studies(ctx, s, files)
+		return s.began, err
+	})
+}
+
+// studies makes one study, or one at each number of copies, over the same archives.
+func (e *env) studies(ctx context.Context, s *study, files []string) error {
 	cases, err := e.findCases(s.cases)
 	if err != nil {
 		return err
@@ -128,19 +131,12 @@ func (e *env) met(ctx context.Context, s *study, files []string) (err error) {
 	if err := e.engines.Reach(ctx, engine.Options{Log: e.log()}, urls...); err != nil {
 		return err
 	}
-	if _, absent := os.Stat(s.out); errors.Is(absent, os.ErrNotExist) {
-		defer func() { // of a run that came to nothing, nothing is left
-			if err != nil && !s.began {
-				err = errors.Join(err, os.RemoveAll(s.out))
-			}
-		}()
-	}
 	if err := os.MkdirAll(s.Folder, 0o755); err != nil {
 		return err
 	}
 	o := met.Options{
 		Registry: e.engines, Targets: targets, Cases: cases, Files: files, KeepLast: s.lastLine.is(keepLine), Subset: s.subset, Reps: s.reps, Warmups: s.warmups,
-		Limit: s.limit, Seed: s.seed, Threads: s.threads, Log: e.log(), ColdReps: s.cold,
+		Limit: s.limit, Seed: s.seed, Threads: s.threads, Log: e.log(), ColdReps: s.cold, Askers: s.askers, AskFor: s.askFor, AskReps: s.askReps,
 	}
 	for _, f := range s.Flavours {
 		o.Flavours = append(o.Flavours, flavour.Name(f))
@@ -148,56 +144,38 @@ func (e *env) met(ctx context.Context, s *study, files []string) (err error) {
 	if s.cold > 0 {
 		o.Cold = met.ColdProcess(s.cases, s.subset)
 	}
-	if len(s.copies) > 0 {
-		return e.grow(ctx, s, o)
-	}
-	outcome, err := e.study(ctx, s, s.out, o)
-	if err != nil {
-		return err
-	}
-	if err := e.report(s.out); err != nil {
-		return err
-	}
-	if len(s.askers) > 0 {
-		if err := e.report(s.askersFolder(s.out)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-	}
-	return outcome.Err()
-}
-
-// grow makes the study at each number of copies, over the same archives.
-func (e *env) grow(ctx context.Context, s *study, o met.Options) error {
 	slices.Sort(s.copies)
-	s.copies = slices.Compact(s.copies)
 	var all met.Outcome
-	for _, n := range s.copies {
-		o.Copies = n
-		fmt.Fprintf(e.stderr, "── the data %d× ──\n", n)
-		outcome, err := e.study(ctx, s, filepath.Join(s.out, "x"+strconv.Itoa(n)), o)
+	for _, o.Copies = range slices.Compact(s.copies) {
+		e.says(fmt.Sprintf("── the data %d× ──", o.Copies))
+		outcome, err := e.study(ctx, s, filepath.Join(s.out, "x"+strconv.Itoa(o.Copies)), o)
 		if err != nil {
 			return err
 		}
-		all.Cases, all.Empty = outcome.Cases, outcome.Empty
-		all.Equal, all.Wrong, all.Failed, all.NotWhole = all.Equal+outcome.Equal, all.Wrong+outcome.Wrong, all.Failed+outcome.Failed, all.NotWhole+outcome.NotWhole
-		all.Quarantined, all.Unread = outcome.Quarantined, outcome.Unread
+		all.Add(outcome)
+	}
+	if len(s.copies) == 0 {
+		if all, err = e.study(ctx, s, s.out, o); err != nil {
+			return err
+		}
 	}
 	if err := e.report(s.out); err != nil {
 		return err
+	}
+	if len(s.askers) > 0 && len(s.copies) == 0 {
+		if err := e.report(s.askersFolder(s.out)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
 	}
 	return all.Err()
 }
 
 // study runs the workload into a run folder.
 func (e *env) study(ctx context.Context, s *study, out string, o met.Options) (outcome met.Outcome, err error) {
-	folder, err := run.Create(out, run.Run{
-		ID: filepath.Base(out), Workload: "met", Version: version(), Args: redacted(e.args), Seed: s.seed,
-		Started: time.Now().UTC(), Machine: measure.ReadMachine(ctx, filepath.Dir(out)), Data: run.Data{Source: s.source},
-	})
+	folder, err := e.runFolder(ctx, out, "met", s.seed, s.source)
 	if err != nil {
 		return outcome, err
 	}
-	folder.Run.Warnings = folder.Run.Machine.Warnings()
 	bar := newProgress(e)
 	defer bar.stop()
 	o.Progress = func(p met.Progress) {
@@ -207,11 +185,10 @@ func (e *env) study(ctx context.Context, s *study, out string, o met.Options) (o
 		}
 		bar.at(p.Step, p.Done, p.Of, p.Unit == "MB")
 	}
-	o.Askers, o.AskFor, o.AskReps = s.askers, s.askFor, s.askReps
-	o.Points = func() (*run.Points, error) {
+	o.Points = func() (*run.Folder, error) {
 		r := folder.Run
 		r.Workload = run.Mixed
-		return run.CreatePoints(s.askersFolder(out), r)
+		return run.Create(s.askersFolder(out), r)
 	}
 	outcome, err = met.Run(ctx, folder, o)
 	s.began = s.began || slices.ContainsFunc(folder.Run.Archives, func(a run.Archive) bool { return a.Place != string(engine.Memory) })

@@ -15,7 +15,7 @@ import (
 )
 
 func newPost(e *env) *cobra.Command {
-	p := &post.Posting{Registry: e.engines, Log: e.log(), Progress: e.says, Args: redacted(e.args)}
+	p := &post.Posting{Registry: e.engines, Log: e.log(), Progress: e.says, Args: redacted(e.args), Version: version()}
 	var feed feedFlags
 	var now string
 	c := &cobra.Command{
@@ -76,14 +76,6 @@ What could not be decoded is told, and makes the exit status 4.`,
 	complete(c, "design", func() []string { return words(engine.PostDesigns()) })
 	complete(c, "test", func() []string { return words(post.Tests()) })
 	return c
-}
-
-func words[T ~string](all []T) []string {
-	out := make([]string, len(all))
-	for i, x := range all {
-		out[i] = string(x)
-	}
-	return out
 }
 
 // products are the files or the feed that is posted; unread is the error of

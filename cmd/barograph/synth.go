@@ -3,8 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"runtime"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"barograph/question"
@@ -121,37 +122,21 @@ func (e *env) synth(ctx context.Context, out string, files []synth.FileSpec) err
 	bar := newProgress(e)
 	defer bar.stop()
 	start := time.Now()
-	var done, bytes atomic.Int64
-	ticks := make(chan struct{}, 1)
-	var s synth.Stats
-	errc := make(chan error, 1)
-	go func() {
-		var err error
-		s, err = synth.WriteAll(ctx, out, files, runtime.GOMAXPROCS(0), func(n int64) {
-			bytes.Add(n)
-			done.Add(1)
-			select {
-			case ticks <- struct{}{}:
-			default:
-			}
-		})
-		errc <- err
-	}()
-	for {
-		select {
-		case <-ticks:
-			bar.at("making data", done.Load(), int64(len(files)), false)
-		case err := <-errc:
-			if err != nil {
-				return err
-			}
-			t := time.Since(start).Seconds()
-			bar.end("making data", fmt.Sprintf("%d files, %d lines, %.1f MB, %.0f MB/s", s.Files, s.Lines, float64(s.Bytes)/1e6, float64(s.Bytes)/1e6/t))
-			if e.json {
-				return e.printJSON(map[string]any{"out": out, "files": s.Files, "lines": s.Lines, "bytes": s.Bytes, "digest": s.Digest, "seconds": t})
-			}
-			fmt.Fprintf(e.stdout, "%s: %d files, %d lines, %d bytes, digest %s\n", out, s.Files, s.Lines, s.Bytes, s.Digest)
-			return nil
-		}
+	var mu sync.Mutex
+	done := int64(0)
+	s, err := synth.WriteAll(ctx, out, files, runtime.GOMAXPROCS(0), func(int64) {
+		mu.Lock()
+		defer mu.Unlock()
+		done++
+		bar.at("making data", done, int64(len(files)), false)
+	})
+	if err != nil {
+		return err
 	}
+	t := time.Since(start).Seconds()
+	bar.end("making data", fmt.Sprintf("%d files, %d lines, %.1f MB, %.0f MB/s", s.Files, s.Lines, float64(s.Bytes)/1e6, float64(s.Bytes)/1e6/t))
+	return e.print(map[string]any{"out": out, "files": s.Files, "lines": s.Lines, "bytes": s.Bytes, "digest": s.Digest, "seconds": t}, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "%s: %d files, %d lines, %d bytes, digest %s\n", out, s.Files, s.Lines, s.Bytes, s.Digest)
+		return err
+	})
 }

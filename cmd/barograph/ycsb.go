@@ -14,7 +14,6 @@ import (
 
 	"barograph/engine"
 	"barograph/fault"
-	"barograph/measure"
 	"barograph/measure/pace"
 	"barograph/report"
 	"barograph/run"
@@ -118,7 +117,7 @@ A workload on dry: is loaded before it is run, as its memory ends with the comma
 }
 
 func (f *ycsbFlags) folder(c *cobra.Command) {
-	c.Flags().StringVar(&f.out, "out", "", "folder to make for the run: points.json, results.csv, latency.hlog, report.html")
+	c.Flags().StringVar(&f.out, "out", "", "folder to make for the run: events.jsonl, samples.csv, latency.hlog, report.html")
 }
 
 func newYCSBProperties(e *env) *cobra.Command {
@@ -217,7 +216,7 @@ func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closeAll([]*kvTarget{t})) }()
+	defer func() { err = errors.Join(err, ycsb.CloseAll([]*ycsb.Target{t})) }()
 	o := t.Options()
 	o.Resume = f.resume
 	if f.status || config.Status {
@@ -227,7 +226,8 @@ func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 	if load {
 		r, err := ycsb.Load(ctx, t.KV, config, o)
 		if r != nil {
-			err = errors.Join(err, e.writeYCSB(f, r, r.Point(f.mixName(), &t.Target, 1)))
+			s, failed := r.Sample(f.mixName(), t, 1, time.Time{})
+			err = errors.Join(err, failed, e.writeYCSB(f, r, s))
 			if err == nil {
 				err = r.Err()
 			}
@@ -250,14 +250,14 @@ func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 }
 
 // runInto runs into a run folder, with the floor beside it.
-func (e *env) runInto(ctx context.Context, f *ycsbFlags, c *ycsb.Config, t *kvTarget, o ycsb.Options) error {
-	targets := []*kvTarget{t}
+func (e *env) runInto(ctx context.Context, f *ycsbFlags, c *ycsb.Config, t *ycsb.Target, o ycsb.Options) error {
+	targets := []*ycsb.Target{t}
 	if t.Place != engine.Memory {
 		floor, err := e.openKV(ctx, "dry", "", "")
 		if err != nil {
 			return err
 		}
-		defer closeAll([]*kvTarget{floor}) //nolint:errcheck // it is memory
+		defer ycsb.CloseAll([]*ycsb.Target{floor}) //nolint:errcheck // it is memory
 		targets = append(targets, floor)
 	}
 	folder, err := e.points(ctx, f.out, c, targets)
@@ -273,7 +273,7 @@ func (e *env) runInto(ctx context.Context, f *ycsbFlags, c *ycsb.Config, t *kvTa
 		floor := targets[1]
 		failed := floor.LoadAll(ctx, c)
 		if failed == nil {
-			var x *run.Point
+			var x run.Sample
 			x, _, failed = floor.Measure(ctx, c, floor.Options(), f.mixName(), 1)
 			failed = errors.Join(failed, folder.Add(x))
 		}
@@ -301,27 +301,7 @@ func (e *env) statusLine(c *ycsb.Config) func(p pace.Progress) {
 	}
 }
 
-// ycsbResult is the report for machines. What is not right has no throughput.
-type ycsbResult struct {
-	Phase        string              `json:"phase"`
-	Engine       string              `json:"engine"`
-	Threads      int                 `json:"threads"`
-	Ending       pace.Ending         `json:"ending"`
-	Operations   int64               `json:"operations"` // that ended, whatever way
-	Verdict      run.Verdict         `json:"verdict"`
-	Answers      run.Answers         `json:"answers"`
-	Throughput   float64             `json:"throughput_ops_s,omitempty"`
-	Reconnects   int64               `json:"reconnects"`
-	Outage       time.Duration       `json:"outage_ns"`
-	Measurements []ycsb.Measurement  `json:"measurements"`
-	Problems     []ycsb.Problem      `json:"problems"`
-	Warnings     []string            `json:"warnings"`
-	Machine      measure.MachineLoad `json:"machine"`
-	Server       *run.ServerLoad     `json:"server,omitempty"`
-	Right        bool                `json:"right"`
-}
-
-func (e *env) writeYCSB(f *ycsbFlags, r *ycsb.Report, p *run.Point) (err error) {
+func (e *env) writeYCSB(f *ycsbFlags, r *ycsb.Report, s run.Sample) (err error) {
 	for _, w := range r.Warnings {
 		fmt.Fprintf(e.stderr, "barograph: %s\n", w)
 	}
@@ -342,21 +322,14 @@ func (e *env) writeYCSB(f *ycsbFlags, r *ycsb.Report, p *run.Point) (err error) 
 			return err
 		}
 	}
-	if r.Server != nil && p.Verdict == run.Equal {
-		fmt.Fprintf(e.stderr, "barograph: %s\n", report.Bottleneck(p))
+	if r.Server != nil && s.Verdict == run.Equal {
+		fmt.Fprintf(e.stderr, "barograph: %s\n", report.Bottleneck(s))
 	}
 	switch {
 	case f.csv:
-		return run.WritePointsCSV(to, []*run.Point{p})
+		return run.WriteCSV(to, []run.Sample{s})
 	case !e.json:
 		return r.WriteText(to)
 	}
-	out := ycsbResult{
-		Phase: "run", Engine: p.Engine, Threads: r.Threads, Ending: r.Result.Ending, Operations: p.Operations, Verdict: p.Verdict, Answers: p.Answers, Throughput: p.Throughput,
-		Reconnects: r.Reconnects, Outage: r.Outage, Measurements: r.Measurements(), Problems: r.Problems, Warnings: r.Warnings, Server: p.Server, Machine: p.Machine, Right: r.Err() == nil,
-	}
-	if r.Load {
-		out.Phase = "load"
-	}
-	return (&env{stdout: to}).printJSON(out)
+	return (&env{stdout: to}).printJSON(r.JSON(s))
 }

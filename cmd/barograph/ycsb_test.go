@@ -82,7 +82,7 @@ func TestYCSBOutlivesItsServer(t *testing.T) {
 			if err := <-restarted; err != nil {
 				t.Fatal(err)
 			}
-			var r ycsbResult
+			var r ycsb.ReportJSON
 			if err := json.Unmarshal([]byte(out), &r); err != nil {
 				t.Fatal(err)
 			}
@@ -205,7 +205,7 @@ func TestYCSBWrongAnswersHaveNoNumbers(t *testing.T) {
 	dir := t.TempDir()
 	url := "pebble:" + filepath.Join(dir, "db")
 	must(t, "ycsb", "load", "--db", url, "-p", "recordcount=100") // random values
-	timed := regexp.MustCompile(`Throughput|Latency|RunTime|Highest|p95 [0-9]|"throughput_ops_s": [1-9]|"(elapsed|p95|mean|wall)_ns": [1-9]|,wrong,ALL,,[0-9]+,[0-9]|,wrong,READ,[A-Z_]+,[0-9]+,,[0-9]`)
+	timed := regexp.MustCompile(`Throughput|Latency\(|RunTime|Highest|p95 [0-9]|"throughput_ops_s": [1-9]|"(elapsed|p95|mean|wall)_ns": [1-9]|,wrong,ALL,,[0-9]+,[0-9]|,wrong,READ,[A-Z_]+,[0-9]+,,[0-9]`)
 	for i, x := range [][]string{{"run"}, {"run", "--json"}, {"run", "--csv"}, {"run", "--out", "DIR"}, {"sweep", "--threads", "1,2", "--floor=false"}, {"sweep", "--json", "--floor=false"}, {"sweep", "--csv", "--floor=false"}} {
 		out := filepath.Join(dir, fmt.Sprint("run", i))
 		args := append([]string{"ycsb"}, x...)
@@ -224,11 +224,11 @@ func TestYCSBWrongAnswersHaveNoNumbers(t *testing.T) {
 		if x[len(x)-1] != "DIR" {
 			continue
 		}
-		_, points, err := run.ReadPoints(out, true)
+		_, points, err := run.Read(out)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p := points[0]; p.Verdict != run.Wrong || p.Throughput != 0 || p.Elapsed != 0 || p.Client.Wall != 0 || len(p.Series) > 0 || p.Groups[0].ServiceTimes != nil {
+		if p := points[0]; p.Verdict != run.Wrong || p.Measured() != nil {
 			t.Errorf("the folder has %+v", p)
 		}
 		page, err := os.ReadFile(filepath.Join(out, "report.html"))
@@ -244,12 +244,12 @@ func TestYCSBWrongAnswersHaveNoNumbers(t *testing.T) {
 func TestYCSBSweepAndJSON(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"ycsb", "sweep", "--db", "dry", "--db", "sqlite:" + filepath.Join(dir, "a.db"), "--load", "--threads", "1,3", "-P", "workloade", "-p", "recordcount=100", "-p", "operationcount=100", "--json"}
-	var cells []run.Point
+	var cells []run.Sample
 	if err := json.Unmarshal([]byte(must(t, args...)), &cells); err != nil || len(cells) != 4 {
 		t.Fatalf("%v, %v", cells, err)
 	}
 	for _, c := range cells {
-		if c.Throughput <= 0 || c.Response.P95 < c.Response.P50 || c.Verdict != run.Equal {
+		if m := c.Measured(); m == nil || m.Throughput <= 0 || m.Response.P95 < m.Response.P50 || c.Verdict != run.Equal {
 			t.Errorf("%+v", c)
 		}
 	}
@@ -259,7 +259,7 @@ func TestYCSBSweepAndJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var r ycsbResult
+	var r ycsb.ReportJSON
 	if err := json.Unmarshal(text, &r); err != nil || r.Operations != 1000 || !r.Right || len(r.Measurements) == 0 {
 		t.Errorf("%v, %+v", err, r)
 	}
@@ -281,7 +281,7 @@ func TestYCSBShardsAndMerge(t *testing.T) {
 	}
 	both := filepath.Join(dir, "both")
 	must(t, append([]string{"merge", "--out", both}, outs...)...)
-	_, points, err := run.ReadPoints(both, true)
+	_, points, err := run.Read(both)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +289,7 @@ func TestYCSBShardsAndMerge(t *testing.T) {
 		t.Fatalf("%d points", len(points))
 	}
 	for _, p := range points {
-		if n := int64(101); p.Operations != n || p.Clients != 2 || p.Verdict != run.Equal {
+		if n := int64(101); p.Verdict != run.Equal || p.Measured().Operations != n || p.Measured().Clients != 2 {
 			t.Errorf("%+v", p)
 		}
 	}
@@ -307,7 +307,7 @@ func TestYCSBSaturation(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "run")
 	must(t, "ycsb", "sweep", "--db", "sqlite:"+filepath.Join(t.TempDir(), "a.db"), "--load", "--workloads", "workloada,workloade", "-p", "recordcount=100", "-p", "operationcount=200",
 		"--find-saturation", "--p95", "10s", "--most-threads", "4", "--out", out)
-	r, points, err := run.ReadPoints(out, true)
+	r, points, err := run.Read(out)
 	if err != nil || len(points) < 4 {
 		t.Fatalf("%d points, %v", len(points), err)
 	}

@@ -75,9 +75,7 @@ type sweep struct {
 	layout           engine.Layout
 	out, labs        string
 
-	opened []*kvTarget
-	folder *run.Points // nil = none was asked for
-	points []*run.Point
+	folder *run.Folder // in memory where none was asked for
 }
 
 // mixes reads the workloads; properties of the command line stand over theirs.
@@ -113,21 +111,19 @@ func (s *sweep) run(ctx context.Context) (err error) {
 	if c.Shard.Of > 1 {
 		return usage(&fault.Error{Setting: "--shard " + c.Shard.String(), Problem: "is for single runs: clients that sweep would not keep step", Cure: "run `barograph ycsb run` on each client for each number of threads, and merge"})
 	}
-	defer func() { err = errors.Join(err, closeAll(s.opened)) }()
+	defer func() { err = errors.Join(err, ycsb.CloseAll(s.Targets)) }()
 	if err := s.open(ctx, c); err != nil {
 		return err
 	}
-	if s.out != "" {
-		if s.folder, err = s.env.points(ctx, s.out, c, s.opened); err != nil {
-			return err
-		}
+	if s.folder, err = s.env.points(ctx, s.out, c, s.Targets); err != nil {
+		return err
 	}
 	s.Seed, s.Add, s.Found = uint64(c.Seed), s.add, s.found //nolint:gosec // not negative
 	first := s.Run(ctx)
-	if s.folder != nil {
+	if s.out != "" {
 		return errors.Join(s.finish(s.folder), first)
 	}
-	return errors.Join(s.print(), first)
+	return errors.Join(s.print(s.folder.Samples()), s.folder.Close(), first)
 }
 
 // open opens the engines and loads those that must be.
@@ -146,13 +142,11 @@ func (s *sweep) open(ctx context.Context, c *ycsb.Config) error {
 		if err != nil {
 			return err
 		}
-		s.opened, s.Targets = append(s.opened, t), append(s.Targets, &t.Target)
+		s.Targets = append(s.Targets, t)
 		if s.load || t.Place == engine.Memory {
-			began := time.Now()
 			if err := t.LoadAll(ctx, c); err != nil {
-				return fmt.Errorf("%s: %w", t.Scheme, err)
+				return err
 			}
-			t.load = time.Since(began)
 		}
 	}
 	return nil
@@ -167,35 +161,29 @@ func hasMemory(e *env, urls []string) bool {
 	return false
 }
 
-func (s *sweep) add(p *run.Point) error {
-	s.points = append(s.points, p)
-	words := "no times: " + p.Problem
-	if p.Verdict == run.Equal {
-		words = fmt.Sprintf("%.0f operations/s, p95 %s", p.Throughput, p.Response.P95.Round(time.Microsecond))
+func (s *sweep) add(x run.Sample) error {
+	words := "no times: " + x.Problem
+	if m := x.Measured(); m != nil {
+		words = fmt.Sprintf("%.0f operations/s, p95 %s", m.Throughput, m.Response.P95.Round(time.Microsecond))
 	}
-	fmt.Fprintf(s.stderr, "%s, %s, %d threads, run %d: %s\n", p.Mix, p.Engine, p.Threads, p.Rep, words)
-	if s.folder == nil {
-		return nil
-	}
-	return s.folder.Add(p)
+	fmt.Fprintf(s.stderr, "%s, %s, %s threads, run %d: %s\n", x.Cell.At("mix"), x.Cell.Engine, x.Cell.At("threads"), x.Rep, words)
+	return s.folder.Add(x)
 }
 
 func (s *sweep) found(words string) {
 	fmt.Fprintln(s.stderr, words)
-	if s.folder != nil {
-		s.folder.Run.Findings = append(s.folder.Run.Findings, words)
-	}
+	s.folder.Run.Findings = append(s.folder.Run.Findings, words)
 }
 
-// print prints the points; one that is not right has no numbers.
-func (s *sweep) print() error {
+// print prints the samples; one that is not right has no numbers.
+func (s *sweep) print(samples []run.Sample) error {
 	switch {
 	case s.json:
-		return s.printJSON(s.points)
+		return s.printJSON(samples)
 	case s.csv:
-		return run.WritePointsCSV(s.stdout, s.points)
-	case len(s.points) == 0:
+		return run.WriteCSV(s.stdout, samples)
+	case len(samples) == 0:
 		return nil
 	}
-	return report.PointsText(s.stdout, s.points)
+	return report.OfPoints(&s.folder.Run, samples).Print(s.stdout)
 }

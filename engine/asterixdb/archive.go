@@ -39,7 +39,7 @@ func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error
 		return nil, fmt.Errorf("asterixdb: %s: %w", n, engine.ErrNoDesign)
 	}
 	space := d.name + "_" + string(n)
-	return &archive{db: d, design: n, space: space, dialect: flavour.AsterixDBIn(space, d.closed)}, nil
+	return &archive{db: d, design: n, space: space, dialect: dialectIn(space, d.closed)}, nil
 }
 
 func (a *archive) Close() error { return nil }
@@ -55,7 +55,7 @@ func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Na
 	dialect := a.dialect
 	if state.astral {
 		d := *dialect
-		d.Sorted = flavour.AsterixDBCodepoints
+		d.Sorted = codepoints
 		dialect = &d
 	}
 	return sqlengine.Phrase(dialect, a.design, f, q, state.catalog)
@@ -93,7 +93,7 @@ func params(q *engine.Query) map[string]any {
 	if len(q.Args) == 0 {
 		return nil
 	}
-	return map[string]any{flavour.AsterixDBKeys: q.Args[0]}
+	return map[string]any{keysParameter: q.Args[0]}
 }
 
 // cellOf is a cell as sqlengine takes it. A number that may have a fraction
@@ -143,7 +143,7 @@ func (a *archive) Contents(ctx context.Context, subset string) (engine.Contents,
 	names, _ := a.targets(catalog)
 	for _, name := range names {
 		_, err := a.db.client.run(ctx, request{
-			text: "SELECT VALUE [lt, COUNT(*), " + count + "] FROM " + a.dataset(name) + " AS r WHERE r.subset = " + flavour.AsterixDBQuote(subset) + " GROUP BY r.line_type AS lt",
+			text: "SELECT VALUE [lt, COUNT(*), " + count + "] FROM " + a.dataset(name) + " AS r WHERE r.subset = " + quote(subset) + " GROUP BY r.line_type AS lt",
 			row: func(row []byte) error {
 				cells := gjson.ParseBytes(row).Array()
 				c.Objects += cells[1].Int()
@@ -163,7 +163,7 @@ func (a *archive) Contents(ctx context.Context, subset string) (engine.Contents,
 func (a *archive) Size(ctx context.Context) (int64, error) {
 	var sets []string
 	_, err := a.db.client.run(ctx, request{
-		text: "SELECT VALUE d.DatasetName FROM Metadata.`Dataset` AS d WHERE d.DatasetType = \"INTERNAL\" AND d.DataverseName = " + flavour.AsterixDBQuote(a.space),
+		text: "SELECT VALUE d.DatasetName FROM Metadata.`Dataset` AS d WHERE d.DatasetType = \"INTERNAL\" AND d.DataverseName = " + quote(a.space),
 		row:  func(row []byte) error { sets = append(sets, gjson.ParseBytes(row).String()); return nil },
 	})
 	if err != nil || len(sets) == 0 {

@@ -1,6 +1,7 @@
 package asterixdb
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -64,7 +65,7 @@ type database struct {
 var names = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 
 func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
-	d := &database{name: strings.Trim(u.Path, "/"), readOnly: o.ReadOnly, log: o.Log, shown: fault.Redact(u.String()), indexes: []string{"epoch", "iso"}}
+	d := &database{name: cmp.Or(strings.Trim(u.Path, "/"), "barograph"), readOnly: o.ReadOnly, log: o.Log, shown: fault.Redact(u.String())}
 	if d.log == nil {
 		d.log = slog.New(slog.DiscardHandler)
 	}
@@ -85,44 +86,23 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 
 // options reads the URL.
 func (d *database) options(u *url.URL) error {
-	q := u.Query()
-	bad := func(name, value, cure string) error {
-		return &fault.Error{Setting: "asterixdb URL, " + name, Problem: strconv.Quote(value) + " is not understood", Cure: cure}
-	}
-	host, port := u.Hostname(), u.Port()
-	if host == "" {
-		host = "127.0.0.1"
-	}
-	if port == "" {
-		port = defaultPort
-	}
-	d.host = net.JoinHostPort(host, port)
-	if d.name == "" {
-		d.name = "barograph"
-	}
+	driver := Driver()
+	v := driver.Values(u)
+	d.host = net.JoinHostPort(cmp.Or(u.Hostname(), "127.0.0.1"), cmp.Or(u.Port(), defaultPort))
 	if !names.MatchString(d.name) {
-		return bad("path", d.name, "name the dataverses by letters, digits and _")
+		v.Refuse("path", strconv.Quote(d.name)+" is not understood", "name the dataverses by letters, digits and _")
 	}
-	switch s := q.Get("types"); s {
-	case "", "open":
-	case "closed":
-		d.closed = true
-	default:
-		return bad("parameter types", s, "write types=open or types=closed")
-	}
-	if s := q.Get("indexes"); s != "" {
-		d.indexes = nil
-		for name := range strings.SplitSeq(s, ",") {
-			if !slices.Contains([]string{"epoch", "iso", "lead", "none"}, name) {
-				return bad("parameter indexes", s, "write some of epoch, iso, lead with commas between, or none")
-			}
-			if name != "none" {
-				d.indexes = append(d.indexes, name)
-			}
+	d.closed = engine.Choice(v, "types", map[string]bool{"open": false, "closed": true})
+	for _, name := range v.List("indexes") {
+		if !slices.Contains([]string{"epoch", "iso", "lead", "none"}, name) {
+			v.Bad("indexes", "write some of epoch, iso, lead with commas between, or none")
+		}
+		if name != "none" {
+			d.indexes = append(d.indexes, name)
 		}
 	}
-	d.reach = q.Get("client")
-	return nil
+	d.reach = v.Given["client"]
+	return v.Err
 }
 
 // about names the server and the settings that decide its speed.

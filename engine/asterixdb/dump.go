@@ -10,7 +10,6 @@ import (
 	"barograph/design"
 	"barograph/engine"
 	"barograph/engine/sqlengine"
-	"barograph/flavour"
 	"barograph/record"
 )
 
@@ -41,7 +40,7 @@ func (a *archive) dumpDocs(ctx context.Context, subset string, t *record.LineTyp
 	var b record.Batch
 	b.Reset(t, "")
 	_, err := a.db.client.run(ctx, request{
-		text: "SELECT VALUE r FROM " + a.dataset(a.target(t)) + " AS r WHERE r.subset = " + flavour.AsterixDBQuote(subset) + " AND r.line_type = " + flavour.AsterixDBQuote(t.Name),
+		text: "SELECT VALUE r FROM " + a.dataset(a.target(t)) + " AS r WHERE r.subset = " + quote(subset) + " AND r.line_type = " + quote(t.Name),
 		row: func(doc []byte) error {
 			if _, err := design.ParseJSON(doc, &b); err != nil {
 				return err
@@ -61,19 +60,19 @@ func (a *archive) dumpRows(ctx context.Context, subset string, t *record.LineTyp
 	var cols []sqlengine.Column
 	var exprs []string
 	for _, c := range sqlengine.HeaderColumns()[1:] {
-		cols, exprs = append(cols, c), append(exprs, "h."+flavour.AsterixDBIdent(c.Name))
+		cols, exprs = append(cols, c), append(exprs, "h."+ident(c.Name))
 	}
 	for _, c := range sqlengine.LineColumns(t) {
 		if c.From == sqlengine.HeaderID || c.From == sqlengine.FileID {
 			continue
 		}
-		cols, exprs = append(cols, c), append(exprs, "ld."+flavour.AsterixDBIdent(c.Name))
+		cols, exprs = append(cols, c), append(exprs, "ld."+ident(c.Name))
 	}
 	c := newCollector(t, cols)
-	of := flavour.AsterixDBQuote(subset)
+	of := quote(subset)
 	_, err := a.db.client.run(ctx, request{
 		text: "SELECT VALUE [" + strings.Join(exprs, ", ") + "] FROM " + a.dataset(design.HeaderTable) + " AS h, " + a.dataset(a.target(t)) +
-			" AS ld WHERE h.subset = " + of + " AND ld.subset = " + of + " AND ld.line_type = " + flavour.AsterixDBQuote(t.Name) + " AND h.stat_header_id = ld.stat_header_id",
+			" AS ld WHERE h.subset = " + of + " AND ld.subset = " + of + " AND ld.line_type = " + quote(t.Name) + " AND h.stat_header_id = ld.stat_header_id",
 		row: func(row []byte) (err error) {
 			k := 0
 			gjson.ParseBytes(row).ForEach(func(_, cell gjson.Result) bool {

@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
-
-	"barograph/flavour"
 )
 
 // feed sends documents to the server. It is an external dataset: a statement
@@ -64,7 +62,7 @@ func (f *feed) source(ctx context.Context, kind string) (string, error) {
 		}
 	}
 	_, err := f.a.db.client.run(ctx, request{text: "USE " + f.a.dataverse() + ";\nCREATE EXTERNAL DATASET " + name + "(" + kind + ") USING `socket-client`((\"sockets\"=" +
-		flavour.AsterixDBQuote(f.from) + "), (\"format\"=\"json\"))"})
+		quote(f.from) + "), (\"format\"=\"json\"))"})
 	if err != nil {
 		return "", err
 	}
@@ -87,8 +85,8 @@ func (d *database) address(ctx context.Context) (string, error) {
 func (a *archive) dropFeeds(ctx context.Context, token string) error {
 	var found []string
 	_, err := a.db.client.run(ctx, request{
-		text: "SELECT VALUE d.DatasetName FROM Metadata.`Dataset` AS d WHERE d.DataverseName = " + flavour.AsterixDBQuote(a.space) +
-			" AND d.DatasetName LIKE " + flavour.AsterixDBQuote(feedName(token)+"%"),
+		text: "SELECT VALUE d.DatasetName FROM Metadata.`Dataset` AS d WHERE d.DataverseName = " + quote(a.space) +
+			" AND d.DatasetName LIKE " + quote(feedName(token)+"%"),
 		row: func(row []byte) error { found = append(found, gjson.ParseBytes(row).String()); return nil },
 	})
 	if err != nil {
@@ -103,7 +101,7 @@ func (a *archive) drop(ctx context.Context, datasets []string) error {
 	}
 	text := []string{"USE " + a.dataverse()}
 	for _, d := range datasets {
-		text = append(text, "DROP DATASET "+flavour.AsterixDBIdent(d)+" IF EXISTS")
+		text = append(text, "DROP DATASET "+ident(d)+" IF EXISTS")
 	}
 	_, err := a.db.client.run(ctx, request{text: strings.Join(text, ";\n")})
 	if absent(err) {

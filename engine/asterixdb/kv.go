@@ -12,8 +12,6 @@ import (
 
 	"barograph/engine"
 	"barograph/engine/sqlengine"
-	"barograph/fault"
-	"barograph/flavour"
 )
 
 // kv opens tables of records under keys. A table is a dataset of open documents
@@ -29,30 +27,22 @@ type kvTable struct {
 
 // Table opens or makes a table.
 func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) {
-	if err := t.Check(); err != nil {
+	if err := t.Choose(Driver()); err != nil {
 		return nil, err
 	}
-	if t.Layout != "" && t.Layout != engine.Document {
-		return nil, fmt.Errorf("asterixdb lays tables out as %s, not as %s: %w", engine.Document, t.Layout, engine.ErrNoDesign)
-	}
-	space := flavour.AsterixDBIdent(k.name + "_records")
-	name := flavour.AsterixDBIdent(t.Name)
+	space := ident(k.name + "_records")
+	name := ident(t.Name)
 	tb := &kvTable{database: k.database, dataset: space + "." + name, fields: t.Fields, locks: engine.NewStripes()}
 	_, err := k.client.run(ctx, request{text: "SELECT VALUE 1 FROM " + tb.dataset + " AS d LIMIT 1"})
-	switch {
-	case err == nil:
-	case !absent(err):
-		return nil, err
-	case !t.Make:
-		return nil, &fault.Error{Setting: "table " + t.Name, Problem: "does not exist", Cure: "load it first"}
-	case k.readOnly:
-		return nil, engine.ErrReadOnly
-	default:
-		err := k.define(ctx, "CREATE DATAVERSE "+space+" IF NOT EXISTS;\nUSE "+space+";\nCREATE TYPE barograph_record IF NOT EXISTS AS {"+sqlengine.KeyColumn+
-			": string};\nCREATE DATASET "+name+"(barograph_record) IF NOT EXISTS PRIMARY KEY "+sqlengine.KeyColumn)
-		if err != nil {
+	if absent(err) {
+		if err := t.Absent(k.readOnly); err != nil {
 			return nil, err
 		}
+		err = k.define(ctx, "CREATE DATAVERSE "+space+" IF NOT EXISTS;\nUSE "+space+";\nCREATE TYPE barograph_record IF NOT EXISTS AS {"+sqlengine.KeyColumn+
+			": string};\nCREATE DATASET "+name+"(barograph_record) IF NOT EXISTS PRIMARY KEY "+sqlengine.KeyColumn)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return &engine.Records{
 		Connect: func(context.Context) (*engine.Conn, error) { return tb.connect(), nil },
@@ -130,7 +120,7 @@ func (tb *kvTable) columns(f engine.Fields) (string, engine.Fields) {
 	}
 	exprs := make([]string, len(f))
 	for i, field := range f {
-		exprs[i] = "d." + flavour.AsterixDBIdent(tb.fields[field])
+		exprs[i] = "d." + ident(tb.fields[field])
 	}
 	return strings.Join(exprs, ", "), f
 }
@@ -250,7 +240,7 @@ func (c *kvConn) readPath(ctx context.Context, key []byte, path string, into *en
 		return err
 	}
 	return c.one(ctx, request{
-		text:   "SELECT VALUE d." + flavour.AsterixDBIdent(name) + c.from() + " AND d." + flavour.AsterixDBIdent(name) + " IS KNOWN",
+		text:   "SELECT VALUE d." + ident(name) + c.from() + " AND d." + ident(name) + " IS KNOWN",
 		params: map[string]any{"key": keyText(key)},
 		row:    func(row []byte) error { into.AddString(0, gjson.ParseBytes(row).String()); return nil },
 	})

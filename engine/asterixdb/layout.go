@@ -10,7 +10,6 @@ import (
 
 	"barograph/design"
 	"barograph/engine/sqlengine"
-	"barograph/flavour"
 	"barograph/record"
 )
 
@@ -21,16 +20,16 @@ const (
 )
 
 // dataverse is the quoted name of the archive's dataverse.
-func (a *archive) dataverse() string { return flavour.AsterixDBIdent(a.space) }
+func (a *archive) dataverse() string { return ident(a.space) }
 
 // dataset is the quoted name of a dataset.
 func (a *archive) dataset(name string) string {
-	return a.dataverse() + "." + flavour.AsterixDBIdent(name)
+	return a.dataverse() + "." + ident(name)
 }
 
 // target is the name of the dataset that holds the records of a line type.
 func (a *archive) target(t *record.LineType) string {
-	return flavour.AsterixDBDataset(a.table(t), a.db.closed)
+	return datasetOf(a.table(t), a.db.closed)
 }
 
 func (a *archive) table(t *record.LineType) string {
@@ -119,7 +118,7 @@ func ownMembers() []string {
 func docMembers() []string {
 	out := append(ownMembers(), "line_type: string")
 	for f := range record.NumFields {
-		out = append(out, flavour.AsterixDBIdent(f.String())+": string")
+		out = append(out, ident(f.String())+": string")
 	}
 	return append(out, "fcst_valid_epoch: bigint", "fcst_valid_beg: string")
 }
@@ -132,7 +131,7 @@ func entryMembers(t *record.LineType) []string {
 		if c.Kind == record.Text {
 			kind = "string"
 		}
-		out = append(out, flavour.AsterixDBIdent(c.Name)+": "+kind)
+		out = append(out, ident(c.Name)+": "+kind)
 	}
 	if t.Group != nil {
 		out = append(out, "repeats: [double?]")
@@ -143,7 +142,7 @@ func entryMembers(t *record.LineType) []string {
 func headerMembers() []string {
 	out := append(ownMembers(), "stat_header_id: string")
 	for f := range record.CovThresh {
-		out = append(out, flavour.AsterixDBIdent(f.String())+": string")
+		out = append(out, ident(f.String())+": string")
 	}
 	return out
 }
@@ -160,7 +159,7 @@ func rowMembers(t *record.LineType) []string {
 		case c.Type == sqlengine.Doubles:
 			kind = "[double?]"
 		}
-		out = append(out, flavour.AsterixDBIdent(c.Name)+": "+kind)
+		out = append(out, ident(c.Name)+": "+kind)
 	}
 	return out
 }
@@ -186,8 +185,8 @@ func rowID(subset string, k record.Key) string {
 
 // appendOwn begins an object with Barograph's own members.
 func appendOwn(dst []byte, id, subset string, commit int64) []byte {
-	dst = append(append(dst, `{"id":`...), flavour.AsterixDBQuote(id)...)
-	dst = append(append(dst, `,"subset":`...), flavour.AsterixDBQuote(subset)...)
+	dst = append(append(dst, `{"id":`...), quote(id)...)
+	dst = append(append(dst, `,"subset":`...), quote(subset)...)
 	dst = append(append(dst, `,"`...), commitMember...)
 	return strconv.AppendInt(append(dst, `":`...), commit, 10)
 }
@@ -200,9 +199,9 @@ func appendMember(dst []byte, name string) []byte {
 func appendHeader(dst []byte, subset string, h *record.Header, commit int64) []byte {
 	id := headerID(subset, h)
 	dst = appendOwn(dst, id, subset, commit)
-	dst = append(appendMember(dst, "stat_header_id"), flavour.AsterixDBQuote(id)...)
+	dst = append(appendMember(dst, "stat_header_id"), quote(id)...)
 	for f := range record.CovThresh {
-		dst = append(appendMember(dst, f.String()), flavour.AsterixDBQuote(h[f])...)
+		dst = append(appendMember(dst, f.String()), quote(h[f])...)
 	}
 	return append(dst, "}\n"...)
 }
@@ -210,7 +209,7 @@ func appendHeader(dst []byte, subset string, h *record.Header, commit int64) []b
 // appendRow appends row i of b as a line of JSON.
 func appendRow(dst []byte, subset, header string, cols []sqlengine.Column, b *record.Batch, i int, id string, commit int64) []byte {
 	dst = appendOwn(dst, id, subset, commit)
-	dst = append(appendMember(dst, "line_type"), flavour.AsterixDBQuote(b.Type.Name)...)
+	dst = append(appendMember(dst, "line_type"), quote(b.Type.Name)...)
 	h := b.Header(i)
 	for k := range cols {
 		c := &cols[k]
@@ -218,13 +217,13 @@ func appendRow(dst []byte, subset, header string, cols []sqlengine.Column, b *re
 		dst = appendMember(dst, c.Name)
 		switch c.From {
 		case sqlengine.HeaderID:
-			dst = append(dst, flavour.AsterixDBQuote(header)...)
+			dst = append(dst, quote(header)...)
 		case sqlengine.FileID:
-			dst = append(dst, flavour.AsterixDBQuote(strconv.FormatUint(xxh3.HashString(b.File), 16))...)
+			dst = append(dst, quote(strconv.FormatUint(xxh3.HashString(b.File), 16))...)
 		case sqlengine.LineNum:
 			dst = strconv.AppendInt(dst, int64(b.Line[i]), 10)
 		case sqlengine.Header:
-			dst = append(dst, flavour.AsterixDBQuote(h[c.Field])...)
+			dst = append(dst, quote(h[c.Field])...)
 		case sqlengine.Lead:
 			dst = strconv.AppendInt(dst, design.LeadCode(h[record.Version], b.Lead[i]), 10)
 		case sqlengine.ValidBeg:
@@ -243,7 +242,7 @@ func appendRow(dst []byte, subset, header string, cols []sqlengine.Column, b *re
 			dst = design.AppendRepeats(dst, b.Repeats(i))
 		default:
 			if c.Data.Kind == record.Text {
-				dst = append(dst, flavour.AsterixDBQuote(b.Text[c.Data.Slot][i])...)
+				dst = append(dst, quote(b.Text[c.Data.Slot][i])...)
 			} else if f := b.Num[c.Data.Slot][i]; math.IsNaN(f) {
 				dst = dst[:n] // a missing value has no member
 			} else {

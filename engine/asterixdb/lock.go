@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
-
-	"barograph/flavour"
 )
 
 // A commit holds its subset's lock: a record whose primary key can be inserted
@@ -137,7 +135,7 @@ func (l *lock) try(ctx context.Context, state *state) error {
 // holder reads who holds a subset's lock; its token is "" where nobody does.
 func (a *archive) holder(ctx context.Context, subset string) (h holder, err error) {
 	_, err = a.db.client.run(ctx, request{
-		text: "SELECT VALUE l FROM " + a.dataset(stateDataset) + " AS l WHERE l.id = " + flavour.AsterixDBQuote(lockID(subset)),
+		text: "SELECT VALUE l FROM " + a.dataset(stateDataset) + " AS l WHERE l.id = " + quote(lockID(subset)),
 		row: func(row []byte) error {
 			r := gjson.ParseBytes(row)
 			h = holder{r.Get("token").String(), r.Get("machine").String(), r.Get("port").String(), r.Get("beat").Int()}
@@ -177,7 +175,7 @@ func (a *archive) evict(ctx context.Context, subset, token string) error {
 // statements to run first, in the same request.
 func (a *archive) unlock(ctx context.Context, subset, token, before string) error {
 	_, err := a.db.client.run(ctx, request{
-		id: token + "/unlock", text: before + "DELETE FROM " + a.dataset(stateDataset) + " AS l WHERE l.id = " + flavour.AsterixDBQuote(lockID(subset)) + " AND l.token = " + flavour.AsterixDBQuote(token),
+		id: token + "/unlock", text: before + "DELETE FROM " + a.dataset(stateDataset) + " AS l WHERE l.id = " + quote(lockID(subset)) + " AND l.token = " + quote(token),
 	})
 	return err
 }
@@ -189,7 +187,7 @@ func (l *lock) beat(ctx context.Context) {
 		_, err := l.a.db.client.run(ctx, request{
 			id: l.token + "/beat",
 			text: "UPSERT INTO " + l.a.dataset(stateDataset) + " (SELECT VALUE object_put(l, \"beat\", " + strconv.FormatInt(n, 10) + ") FROM " + l.a.dataset(stateDataset) +
-				" AS l WHERE l.id = " + flavour.AsterixDBQuote(lockID(l.subset)) + " AND l.token = " + flavour.AsterixDBQuote(l.token) + ")",
+				" AS l WHERE l.id = " + quote(lockID(l.subset)) + " AND l.token = " + quote(l.token) + ")",
 		})
 		if err != nil && ctx.Err() == nil {
 			l.a.db.log.Warn("the lock of a load was not renewed", "subset", l.subset, "error", err)

@@ -10,7 +10,6 @@ import (
 	"barograph/design"
 	"barograph/engine"
 	"barograph/engine/sqlengine"
-	"barograph/flavour"
 	"barograph/record"
 )
 
@@ -86,7 +85,7 @@ func (w *rowWriter) headers(ctx context.Context) error {
 	}
 	there := map[string]bool{}
 	_, err := w.l.a.db.client.run(ctx, request{
-		text: "SELECT VALUE h.id FROM " + w.l.a.dataset(design.HeaderTable) + " AS h WHERE h.subset = " + flavour.AsterixDBQuote(w.l.subset),
+		text: "SELECT VALUE h.id FROM " + w.l.a.dataset(design.HeaderTable) + " AS h WHERE h.subset = " + quote(w.l.subset),
 		row:  func(row []byte) error { there[gjson.ParseBytes(row).String()] = true; return nil },
 	})
 	if err == nil {

@@ -12,8 +12,8 @@ import (
 
 	"barograph/design"
 	"barograph/engine"
+	"barograph/engine/docengine"
 	"barograph/fault"
-	"barograph/flavour"
 )
 
 // state is what the archive says of a subset: the number of its last commit,
@@ -39,7 +39,7 @@ func begunID(subset string) string   { return "begun/" + subset }
 
 func (a *archive) stateQuery(subset string) string {
 	return "SELECT VALUE s FROM " + a.dataset(stateDataset) + " AS s WHERE s.id IN [" +
-		flavour.AsterixDBQuote(catalogID(subset)) + ", " + flavour.AsterixDBQuote(begunID(subset)) + "]"
+		quote(catalogID(subset)) + ", " + quote(begunID(subset)) + "]"
 }
 
 // row takes a record of the state.
@@ -147,11 +147,11 @@ func (a *archive) recover(ctx context.Context, subset string, s *state) error {
 		return err
 	}
 	states, n := a.dataset(stateDataset), strconv.FormatInt(s.begun, 10)
-	of := ".subset = " + flavour.AsterixDBQuote(subset)
+	of := ".subset = " + quote(subset)
 	for _, name := range s.writes {
 		// What was there before comes back; then the rest can be told by its number.
 		text := fmt.Sprintf("UPSERT INTO %s (SELECT VALUE u.doc FROM %s AS u WHERE u.kind = \"undo\" AND u.`commit` = %s AND u%s AND u.`dataset` = %s);\n",
-			a.dataset(name), states, n, of, flavour.AsterixDBQuote(name)) +
+			a.dataset(name), states, n, of, quote(name)) +
 			fmt.Sprintf("DELETE FROM %s AS d WHERE d.%s = %s AND d%s", a.dataset(name), commitMember, n, of)
 		if _, err := a.db.client.run(ctx, request{text: text}); err != nil {
 			return err
@@ -159,7 +159,7 @@ func (a *archive) recover(ctx context.Context, subset string, s *state) error {
 	}
 	_, err := a.db.client.run(ctx, request{
 		text: fmt.Sprintf("DELETE FROM %s AS u WHERE u.`commit` = %s AND u%s AND u.kind IN [\"undo\", \"mark\"];\n", states, n, of) +
-			fmt.Sprintf("DELETE FROM %s AS b WHERE b.id = %s", states, flavour.AsterixDBQuote(begunID(subset))),
+			fmt.Sprintf("DELETE FROM %s AS b WHERE b.id = %s", states, quote(begunID(subset))),
 	})
 	if err != nil {
 		return err
@@ -191,7 +191,7 @@ func (a *archive) Marks(ctx context.Context, subset string) ([]engine.Mark, erro
 	}
 	var all []marked
 	_, err = a.db.client.run(ctx, request{
-		text: "SELECT VALUE m FROM " + a.dataset(stateDataset) + " AS m WHERE m.kind = \"mark\" AND m.subset = " + flavour.AsterixDBQuote(subset) +
+		text: "SELECT VALUE m FROM " + a.dataset(stateDataset) + " AS m WHERE m.kind = \"mark\" AND m.subset = " + quote(subset) +
 			" AND m.`commit` <= " + strconv.FormatInt(s.version, 10),
 		row: func(row []byte) error {
 			var m marked
@@ -204,17 +204,11 @@ func (a *archive) Marks(ctx context.Context, subset string) ([]engine.Mark, erro
 		return nil, err
 	}
 	slices.SortFunc(all, func(x, y marked) int { return cmp.Or(cmp.Compare(x.Commit, y.Commit), cmp.Compare(x.Seq, y.Seq)) })
-	last := map[string]int{}
+	out := make([]engine.Mark, len(all))
 	for i := range all {
-		last[all[i].Mark.Digest] = i
+		out[i] = all[i].Mark
 	}
-	var out []engine.Mark
-	for i := range all {
-		if last[all[i].Mark.Digest] == i {
-			out = append(out, all[i].Mark)
-		}
-	}
-	return out, nil
+	return docengine.Latest(out), nil
 }
 
 func (a *archive) Catalog(ctx context.Context, subset string) (*design.Catalog, error) {

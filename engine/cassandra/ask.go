@@ -2,9 +2,7 @@ package cassandra
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -15,6 +13,7 @@ import (
 	"barograph/answer"
 	"barograph/design"
 	"barograph/engine"
+	"barograph/engine/docengine"
 	"barograph/flavour"
 	"barograph/question"
 	"barograph/record"
@@ -27,20 +26,14 @@ type plan struct {
 	text    string
 	headers []record.Header
 	reads   []read
-	leads   []any           // bounds of fcst_lead, bound behind the ids
-	ids     map[string]spot // keys: where the records of an id belong
+	leads   []any                      // bounds of fcst_lead, bound behind the ids
+	ids     map[string]docengine.Place // keys: where the records of an id belong
 }
 
 // read is one query.
 type read struct {
-	head  uint32
-	valid int64 // document, keys-native
-	args  []any
-}
-
-type spot struct {
-	head  uint32
-	valid int64
+	docengine.Place // Valid: document, keys-native
+	args            []any
 }
 
 // String keeps thousands of keys out of whatever prints a query's arguments.
@@ -54,7 +47,8 @@ const atOnce = 100
 
 // Phrase derives from the catalog what to read.
 func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
-	if err := Driver().Express(a.design, f, q); err != nil {
+	out, c, err := a.Phrasing(ctx, Driver(), a.design, q, f)
+	if err != nil {
 		return nil, err
 	}
 	if f == flavour.EpochList && !q.Valid.Discrete() {
@@ -63,17 +57,13 @@ func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Na
 	if _, _, _, grid := q.Valid.Grid(); f == flavour.EpochRange && !grid && !q.Valid.All() {
 		return nil, fmt.Errorf("cassandra: %s of a list of times without a step: %w", f, flavour.ErrCannotExpress)
 	}
-	_, c, err := a.described(ctx, q.Subset)
-	if err != nil {
-		return nil, err
-	}
 	began := time.Now()
 	p := &plan{picked: a.pick(q, c.Facts(q).Plain)}
-	out := &engine.Query{Question: q, Flavour: f, Args: []any{p}}
+	out.Args = []any{p}
 	if a.bySeries {
 		p.ranges(c, q, f, a.kept)
 	} else {
-		out.Keys = p.keys(c, q, f, a.kept)
+		p.keys(docengine.Derive(c, out), out, a.kept)
 	}
 	out.Derive = time.Since(began)
 	out.Text = fmt.Sprintf("%s\n-- %d times, %d at once; %d series", p.text, len(p.reads), a.width(f), len(p.headers))
@@ -88,65 +78,31 @@ func (s *store) width(f flavour.Name) int {
 	return s.inflight
 }
 
-// keys lists the ids that q can match, each once.
-func (p *plan) keys(c *design.Catalog, q *question.Question, f flavour.Name, kept func(string) string) (keys []string) {
-	var ids []string // as they are kept
+// keys asks for the ids that were derived.
+func (p *plan) keys(l *docengine.Lookup, out *engine.Query, kept func(string) string) {
+	p.headers = l.Headers
 	condition := " = ?"
-	if f == flavour.Keys {
-		p.named, condition, p.ids = true, " IN ?", map[string]spot{}
+	if out.Flavour == flavour.Keys {
+		p.named, condition, p.ids = true, " IN ?", map[string]docengine.Place{}
 	}
 	p.text = p.picked.text() + p.partition[0] + condition
-	if n := len(q.Lead); n > 0 {
+	if n := len(out.Question.Lead); n > 0 {
 		p.text += fmt.Sprintf(" AND %s >= ? AND %s <= ?", colLead, colLead)
-		p.leads = []any{q.Lead[0], q.Lead[n-1]}
+		p.leads = []any{out.Question.Lead[0], out.Question.Lead[n-1]}
 	}
-	for h, g := range p.series(c, q) {
-		head := p.header(h)
-		times := g.Times(q)
-		slices.Sort(times)
-		for _, v := range slices.Compact(times) {
-			if !q.Valid.Contains(v) || !q.Clock.AdmitsValid(v) {
-				continue
-			}
-			id := string(design.AppendKey(nil, q.Type, q.Subset, h, v))
-			keys = append(keys, id)
-			id = kept(id)
-			ids = append(ids, id)
-			if p.ids != nil {
-				p.ids[id] = spot{head, v}
-			} else {
-				p.reads = append(p.reads, read{head, v, append([]any{id}, p.leads...)})
-			}
+	var ids []string // as they are kept
+	for i, id := range out.Keys {
+		id = kept(id)
+		if p.ids == nil {
+			p.reads = append(p.reads, read{l.Places[i], append([]any{id}, p.leads...)})
+			continue
 		}
+		p.ids[id] = l.Places[i]
+		ids = append(ids, id)
 	}
-	if p.ids != nil {
-		for some := range slices.Chunk(ids, atOnce) {
-			p.reads = append(p.reads, read{args: append([]any{some}, p.leads...)})
-		}
+	for some := range slices.Chunk(ids, atOnce) {
+		p.reads = append(p.reads, read{args: append([]any{some}, p.leads...)})
 	}
-	return keys
-}
-
-// series walks the headers that q can match, each once: a question may name
-// one value twice.
-func (p *plan) series(c *design.Catalog, q *question.Question) iter.Seq2[*record.Header, *design.Group] {
-	return func(yield func(*record.Header, *design.Group) bool) {
-		seen := map[record.Header]bool{}
-		for h, g := range c.Series(q) {
-			if seen[*h] {
-				continue
-			}
-			seen[*h] = true
-			if !yield(h, g) {
-				return
-			}
-		}
-	}
-}
-
-func (p *plan) header(h *record.Header) uint32 {
-	p.headers = append(p.headers, *h)
-	return uint32(len(p.headers) - 1)
 }
 
 // ranges lists the series and years that q can match.
@@ -157,18 +113,19 @@ func (p *plan) ranges(c *design.Catalog, q *question.Question, f flavour.Name, k
 	} else {
 		p.text += " >= ? AND " + colValid + " <= ?"
 	}
-	for h, g := range p.series(c, q) {
-		first, last := g.First, g.Last
+	for _, s := range docengine.SeriesOf(c, q) {
+		first, last := s.Group.First, s.Group.Last
 		if lo, hi, ok := q.Valid.Bounds(); ok {
 			first, last = max(first, lo), min(last, hi)
 		}
 		if last < first {
 			continue
 		}
-		series, head := kept(string(design.AppendSeries(nil, q.Type, q.Subset, h))), p.header(h)
+		series, at := kept(s.Prefix), docengine.Place{Head: uint32(len(p.headers))}
+		p.headers = append(p.headers, s.Header)
 		for year := yearOf(first); year <= yearOf(last); year++ {
 			if f == flavour.EpochRange {
-				p.reads = append(p.reads, read{head: head, args: []any{series, year, first, last}})
+				p.reads = append(p.reads, read{at, []any{series, year, first, last}})
 				continue
 			}
 			var times []int64
@@ -179,7 +136,7 @@ func (p *plan) ranges(c *design.Catalog, q *question.Question, f flavour.Name, k
 			}
 			slices.Sort(times)
 			for some := range slices.Chunk(slices.Compact(times), atOnce) {
-				p.reads = append(p.reads, read{head: head, args: []any{series, year, some}})
+				p.reads = append(p.reads, read{at, []any{series, year, some}})
 			}
 		}
 	}
@@ -188,25 +145,31 @@ func (p *plan) ranges(c *design.Catalog, q *question.Question, f flavour.Name, k
 // Ask sends the queries, many at once, each to a node that holds its
 // partition, decodes what counts and restores the order.
 func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
-	rows, _, err := a.read(ctx, q)
-	if err != nil {
-		return failed(ctx, err)
-	}
-	answer.Arrange(q.Question, rows, into)
-	return nil
+	_, _, err := a.read(ctx, q, into)
+	return err
 }
 
-// read carries out a query. The second value is the number of rows that the
-// server sent.
-func (a *archive) read(ctx context.Context, q *engine.Query) (*record.Batch, int64, error) {
-	p, ok := q.Args[0].(*plan)
-	if !ok {
-		return nil, 0, errors.New("cassandra: the query was phrased by another engine")
+// read carries out a query. It returns the numbers of rows that the server sent
+// and that were kept.
+func (a *archive) read(ctx context.Context, q *engine.Query, into *answer.Builder) (sent int64, kept int, err error) {
+	p, err := docengine.Plan[*plan](q)
+	if err != nil {
+		return 0, 0, err
 	}
 	h, err := a.head(ctx, q.Question.Subset, a.consistency)
 	if err != nil {
-		return nil, 0, err
+		return 0, 0, err
 	}
+	err = a.Answer(q.Question, p.headers, into, func(rows *record.Batch) (err error) {
+		sent, err = a.gather(ctx, q, p, h, rows)
+		kept = rows.Len()
+		return err
+	})
+	return sent, kept, failed(ctx, err)
+}
+
+// gather sends the queries of a plan.
+func (a *archive) gather(ctx context.Context, q *engine.Query, p *plan, h head, rows *record.Batch) (int64, error) {
 	matcher := answer.NewMatcher(q.Question)
 	var next, sent atomic.Int64
 	parts := make([]*record.Batch, min(a.width(q.Flavour), len(p.reads)))
@@ -229,14 +192,13 @@ func (a *archive) read(ctx context.Context, q *engine.Query) (*record.Batch, int
 			}
 		})
 	}
-	err = group.Wait()
-	rows := p.batch()
+	err := group.Wait()
 	for _, part := range parts {
 		for i := range part.Len() {
 			rows.AppendRow(part, i, part.Head[i])
 		}
 	}
-	return rows, sent.Load(), err
+	return sent.Load(), err
 }
 
 // batch is an empty one with all headers.
@@ -252,26 +214,28 @@ func (p *plan) batch() *record.Batch {
 func (p *plan) place(r *read) place {
 	return func(id string) (uint32, int64, error) {
 		if p.ids == nil || id == "" {
-			return r.head, r.valid, nil
+			return r.Head, r.Valid, nil
 		}
 		at, ok := p.ids[id]
 		if !ok {
 			return 0, 0, fmt.Errorf("document %q was not asked for", id)
 		}
-		return at.head, at.valid, nil
+		return at.Head, at.Valid, nil
 	}
 }
 
 // Explain tells what Ask does with the query, and counts what it brings; the
 // server has no plans.
 func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
-	rows, sent, err := a.read(ctx, q)
+	var into answer.Builder
+	into.Reset(q.Question.Columns)
+	sent, kept, err := a.read(ctx, q, &into)
 	if err != nil {
-		return engine.Plan{}, failed(ctx, err)
+		return engine.Plan{}, err
 	}
 	p, _ := q.Args[0].(*plan)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\ntoken-aware, at %s; decode; sort the rows\n%d rows sent, %d kept\n", q.Text, a.consistency, sent, rows.Len())
+	fmt.Fprintf(&b, "%s\ntoken-aware, at %s; decode; sort the rows\n%d rows sent, %d kept\n", q.Text, a.consistency, sent, kept)
 	for i := range min(len(p.reads), 20) {
 		fmt.Fprintf(&b, "%.300s\n", fmt.Sprint(p.reads[i].args...))
 	}
@@ -284,7 +248,7 @@ func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, er
 		if a.bySeries {
 			method = engine.IndexScan
 		}
-		plan.Access = []engine.Access{{Object: p.table(p.t), Method: method, Index: "PRIMARY KEY", Examined: sent, Kept: int64(rows.Len()), Measured: true}}
+		plan.Access = []engine.Access{{Object: p.table(p.t), Method: method, Index: "PRIMARY KEY", Examined: sent, Kept: int64(kept), Measured: true}}
 	}
 	return plan, nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"barograph/design"
 	"barograph/engine"
+	"barograph/engine/docengine"
 	"barograph/fault"
 	"barograph/flavour"
 )
@@ -66,59 +67,33 @@ type settings struct {
 // keyspaces are names that need no quotes.
 var keyspaces = regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`)
 
-func parse(u *url.URL) (s settings, err error) {
-	bad := func(setting, problem, cure string) error {
-		return &fault.Error{Setting: "cassandra URL, " + setting, Problem: problem, Cure: cure}
+func parse(u *url.URL) (settings, error) {
+	d := Driver()
+	v := d.Values(u)
+	s := settings{
+		hosts: append([]string{cmp.Or(u.Hostname(), "127.0.0.1")}, v.List("hosts")...),
+		user:  u.User.Username(), keyspace: cmp.Or(strings.Trim(u.Path, "/"), "barograph"), name: v.Given["archive"],
+		consistency: engine.Choice(v, "consistency", map[string]gocql.Consistency{
+			"one": gocql.One, "two": gocql.Two, "quorum": gocql.Quorum, "local_quorum": gocql.LocalQuorum, "all": gocql.All,
+		}),
+		replication: v.Int("replication", 1, 99), inflight: v.Int("inflight", 1, 4096),
+		conditional: v.Bool("conditional"), prefix: v.Int("prefix", 1, 1024), tls: v.Bool("tls"),
 	}
-	q := u.Query()
-	number := func(name, text string, most int) (int, error) {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > most {
-			return 0, bad(name, strconv.Quote(text)+" is out of range", fmt.Sprintf("give a number from 1 to %d", most))
-		}
-		return n, nil
-	}
-	if u.Opaque != "" {
-		return s, bad("host", "is not there", "write it like cassandra://localhost:9042/barograph")
-	}
-	s.hosts = []string{cmp.Or(u.Hostname(), "127.0.0.1")}
-	if more := q.Get("hosts"); more != "" {
-		s.hosts = append(s.hosts, strings.Split(more, ",")...)
-	}
-	s.user = u.User.Username()
 	s.password, _ = u.User.Password()
-	if s.keyspace = cmp.Or(strings.Trim(u.Path, "/"), "barograph"); !keyspaces.MatchString(s.keyspace) {
-		return s, bad("keyspace", strconv.Quote(s.keyspace)+" is no name", "use small letters, digits and '_', 48 at most, a letter first")
+	if u.Opaque != "" {
+		v.Refuse("host", "is not there", "write it like "+d.Example)
 	}
-	if s.name = q.Get("archive"); s.name != "" && !keyspaces.MatchString(s.name) {
-		return s, bad("parameter archive", strconv.Quote(s.name)+" is no name", "use small letters, digits and '_', a letter first")
+	if !keyspaces.MatchString(s.keyspace) {
+		v.Refuse("keyspace", strconv.Quote(s.keyspace)+" is no name", "use small letters, digits and '_', 48 at most, a letter first")
 	}
-	if s.port, err = number("port", cmp.Or(u.Port(), "9042"), 65535); err != nil {
-		return s, err
+	if s.name != "" && !keyspaces.MatchString(s.name) {
+		v.Bad("archive", "use small letters, digits and '_', a letter first")
 	}
-	if s.replication, err = number("parameter replication", cmp.Or(q.Get("replication"), "1"), 99); err != nil {
-		return s, err
+	var err error
+	if s.port, err = strconv.Atoi(cmp.Or(u.Port(), "9042")); err != nil || s.port < 1 || s.port > 65535 {
+		v.Refuse("port", u.Port()+" is out of range", "give a number from 1 to 65535")
 	}
-	if s.inflight, err = number("parameter inflight", cmp.Or(q.Get("inflight"), "64"), 4096); err != nil {
-		return s, err
-	}
-	if s.prefix, err = number("parameter prefix", cmp.Or(q.Get("prefix"), "7"), 1024); err != nil {
-		return s, err
-	}
-	levels := map[string]gocql.Consistency{"one": gocql.One, "two": gocql.Two, "quorum": gocql.Quorum, "local_quorum": gocql.LocalQuorum, "all": gocql.All}
-	var ok bool
-	if s.consistency, ok = levels[cmp.Or(q.Get("consistency"), "quorum")]; !ok {
-		return s, bad("parameter consistency", strconv.Quote(q.Get("consistency"))+" is not known", "choose one, two, quorum, local_quorum or all")
-	}
-	for name, flag := range map[string]struct {
-		into *bool
-		text string
-	}{"tls": {&s.tls, cmp.Or(q.Get("tls"), "false")}, "conditional": {&s.conditional, cmp.Or(q.Get("conditional"), "true")}} {
-		if *flag.into, err = strconv.ParseBool(flag.text); err != nil {
-			return s, bad("parameter "+name, strconv.Quote(flag.text)+" is neither true nor false", "say "+name+"=true")
-		}
-	}
-	return s, nil
+	return s, v.Err
 }
 
 const (
@@ -157,11 +132,10 @@ type store struct {
 	readOnly bool
 	log      *slog.Logger
 
-	mu      sync.Mutex
-	bare    bool                     // opened read-only, and nothing was ever loaded
-	made    map[string]bool          // tables that every node serves
-	known   map[string]known         // catalogs, by design and subset
-	turning map[string]chan struct{} // by design and subset: taken by the loader of this process that commits
+	bare bool // opened read-only, and nothing was ever loaded
+
+	mu   sync.Mutex
+	made map[string]bool // tables that every node serves
 }
 
 func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
@@ -169,7 +143,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err != nil {
 		return nil, err
 	}
-	s := &store{settings: set, readOnly: o.ReadOnly, log: o.Log, made: map[string]bool{}, known: map[string]known{}, turning: map[string]chan struct{}{}}
+	s := &store{settings: set, readOnly: o.ReadOnly, log: o.Log, made: map[string]bool{}}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -214,7 +188,9 @@ func unreachable(err error) error {
 func (s *store) Open(_ context.Context, d design.Name) (engine.Archive, error) {
 	for _, l := range layouts {
 		if l.design == d {
-			return &archive{s, l}, nil
+			t := &tables{s, l}
+			o := docengine.Options{Shown: "cassandra", ReadOnly: s.readOnly, Writers: 1, Apart: true}
+			return &archive{docengine.New(docs{tables: t}, o), t}, nil
 		}
 	}
 	return nil, fmt.Errorf("cassandra has no design %q: %w", d, engine.ErrNoDesign)

@@ -3,31 +3,32 @@ package cassandra
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 
 	"golang.org/x/sync/errgroup"
 
 	"barograph/engine"
+	"barograph/engine/docengine"
 	"barograph/record"
 )
 
-// types of the line types that a subset holds.
-func (a *archive) types(ctx context.Context, subset string) (h head, types []*record.LineType, err error) {
-	h, c, err := a.described(ctx, subset)
+// walk calls each for every line type that a subset holds, with what counted
+// before.
+func (a *archive) walk(ctx context.Context, subset string, each func(t *record.LineType, h head) error) error {
+	h, err := a.head(ctx, subset, a.consistency)
 	if err != nil {
-		return h, nil, err
+		return err
 	}
-	for _, g := range c.Groups { // they are ordered by line type
-		t, ok := record.TypeByName(g.LineType)
-		if !ok {
-			return h, nil, fmt.Errorf("catalog of subset %q: line type %q is not known", subset, g.LineType)
-		}
-		if n := len(types); n == 0 || types[n-1] != t {
-			types = append(types, t)
+	c, err := a.Known(ctx, subset)
+	if err != nil {
+		return err
+	}
+	for t := range docengine.Types(c) {
+		if err := each(t, h); err != nil {
+			return err
 		}
 	}
-	return h, types, nil
+	return nil
 }
 
 // units walks the partitions of a line type. Some may hold nothing that counts.
@@ -56,21 +57,15 @@ func (a *archive) Contents(ctx context.Context, subset string) (engine.Contents,
 	if a.bySeries {
 		c.Object = "rows"
 	}
-	h, types, err := a.types(ctx, subset)
-	if err != nil {
-		return c, err
-	}
-	for _, t := range types {
+	err := a.walk(ctx, subset, func(t *record.LineType, h head) error {
 		objects, records, err := a.count(ctx, subset, t, h)
-		if err != nil {
-			return c, failed(ctx, err)
-		}
 		c.Objects += objects
 		if records > 0 {
 			c.Records[t.Name] = records
 		}
-	}
-	return c, nil
+		return failed(ctx, err)
+	})
+	return c, err
 }
 
 func (a *archive) count(ctx context.Context, subset string, t *record.LineType, h head) (objects, records int64, err error) {
@@ -124,16 +119,7 @@ func nowhere(string) (uint32, int64, error) { return 0, 0, nil }
 // Dump walks all partitions of the subset, as of one commit.
 func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
 	return engine.Dump(func(to *engine.Dumper) error {
-		h, types, err := a.types(ctx, subset)
-		if err != nil {
-			return err
-		}
-		for _, t := range types {
-			if err := a.dump(ctx, subset, t, h, to); err != nil {
-				return err
-			}
-		}
-		return nil
+		return a.walk(ctx, subset, func(t *record.LineType, h head) error { return a.dump(ctx, subset, t, h, to) })
 	})
 }
 

@@ -2,32 +2,32 @@ package cassandra
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 
-	"barograph/design"
-	"barograph/engine"
+	"barograph/engine/docengine"
 )
 
-// archive is the archive of one design.
-type archive struct {
+// tables are those of one design.
+type tables struct {
 	*store
 	*layout
 }
 
-func (a *archive) Close() error { return nil }
+// archive is the archive of one design.
+type archive struct {
+	*docengine.Archive
+	*tables
+}
 
 // separator of an archive's name and what belongs to it.
 const separator = "\x1f"
 
 // scope is what tells the archives of a keyspace apart, besides their subsets.
-func (a *archive) scope() string {
+func (a *tables) scope() string {
 	if a.name == "" {
 		return string(a.design)
 	}
@@ -51,8 +51,6 @@ func (s *store) derived(kept string) string {
 	return id
 }
 
-func (a *archive) cacheKey(subset string) string { return string(a.design) + separator + subset }
-
 // head is the state of a subset; its zero value that of one that does not exist.
 type head struct {
 	next    int64   // the last number that was given to a commit
@@ -75,7 +73,7 @@ const headColumns = "SELECT next, version, bad, catalog, bytes FROM heads WHERE 
 
 // head reads the state at a consistency. A reader's quorum sees every commit
 // that has returned; Serial also settles one that is under way.
-func (a *archive) head(ctx context.Context, subset string, c gocql.Consistency) (h head, err error) {
+func (a *tables) head(ctx context.Context, subset string, c gocql.Consistency) (h head, err error) {
 	if a.bare {
 		return h, nil
 	}
@@ -90,7 +88,7 @@ func (a *archive) head(ctx context.Context, subset string, c gocql.Consistency) 
 // begin gives a commit its number, which no other commit has or had. Where a
 // reply is lost, the number is, too: the update that is sent again does not
 // apply.
-func (a *archive) begin(ctx context.Context, subset string) (number int64, base head, err error) {
+func (a *tables) begin(ctx context.Context, subset string) (number int64, base head, err error) {
 	for {
 		if base, err = a.head(ctx, subset, a.serial()); err != nil {
 			return 0, base, err
@@ -118,7 +116,7 @@ func (s *store) serial() gocql.Consistency {
 
 // advance makes a commit count, if none has since the base. All numbers
 // between never will.
-func (a *archive) advance(ctx context.Context, subset string, number int64, base head, bytes int64) (won bool, err error) {
+func (a *tables) advance(ctx context.Context, subset string, number int64, base head, bytes int64) (won bool, err error) {
 	bad := []int64{}
 	for n := base.version + 1; n < number; n++ {
 		bad = append(bad, n)
@@ -137,128 +135,6 @@ func (a *archive) advance(ctx context.Context, subset string, number int64, base
 		return true, nil
 	}
 	return false, failed(ctx, errors.Join(err, unknown))
-}
-
-// turn waits for the right to commit to a subset among the loaders of this
-// process, which would only make one another begin anew.
-func (a *archive) turn(ctx context.Context, subset string) (done func(), err error) {
-	a.mu.Lock()
-	turn := a.turning[a.cacheKey(subset)]
-	if turn == nil {
-		turn = make(chan struct{}, 1)
-		a.turning[a.cacheKey(subset)] = turn
-	}
-	a.mu.Unlock()
-	select {
-	case turn <- struct{}{}:
-		return func() { <-turn }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-// known is a catalog and the commit that brought it; it is never changed.
-type known struct {
-	number  int64
-	catalog *design.Catalog
-}
-
-// described returns the state of a subset and its catalog, which must not be
-// changed. The commit after that of a catalog takes it away, so that it may be
-// gone between the two reads.
-func (a *archive) described(ctx context.Context, subset string) (head, *design.Catalog, error) {
-	for {
-		h, err := a.head(ctx, subset, a.consistency)
-		if err != nil {
-			return h, nil, err
-		}
-		c, err := a.catalog(ctx, subset, h)
-		if !errors.Is(err, gocql.ErrNotFound) {
-			return h, c, err
-		}
-		select {
-		case <-ctx.Done():
-			return h, nil, ctx.Err()
-		case <-time.After(time.Millisecond):
-		}
-	}
-}
-
-func (a *archive) catalog(ctx context.Context, subset string, h head) (*design.Catalog, error) {
-	if h.catalog == 0 {
-		return design.NewCatalog(subset), ctx.Err()
-	}
-	a.mu.Lock()
-	k := a.known[a.cacheKey(subset)]
-	a.mu.Unlock()
-	if k.catalog != nil && k.number == h.catalog {
-		return k.catalog, nil
-	}
-	var text string
-	err := a.session.Query("SELECT catalog FROM catalogs WHERE design = ? AND subset = ? AND commit_number = ?", a.scope(), subset, h.catalog).ScanContext(ctx, &text)
-	if err != nil {
-		return nil, failed(ctx, err)
-	}
-	if k.catalog, err = design.ParseCatalog([]byte(text)); err != nil {
-		return nil, fmt.Errorf("catalog of subset %q: %w", subset, err)
-	}
-	k.number = h.catalog
-	a.mu.Lock()
-	a.known[a.cacheKey(subset)] = k
-	a.mu.Unlock()
-	return k.catalog, nil
-}
-
-// Catalog returns a copy of the subset's catalog.
-func (a *archive) Catalog(ctx context.Context, subset string) (*design.Catalog, error) {
-	_, c, err := a.described(ctx, subset)
-	if err != nil {
-		return nil, err
-	}
-	out := design.NewCatalog(subset)
-	out.Merge(c)
-	return out, nil
-}
-
-// Subsets lists the subsets that have a commit.
-func (a *archive) Subsets(ctx context.Context) ([]string, error) {
-	if a.bare {
-		return nil, nil
-	}
-	iter := a.session.Query("SELECT design, subset, version FROM heads").IterContext(ctx)
-	var names []string
-	var d, name string
-	var version int64
-	for iter.Scan(&d, &name, &version) {
-		if d == a.scope() && version > 0 {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names, failed(ctx, iter.Close())
-}
-
-// Marks lists the loaded files.
-func (a *archive) Marks(ctx context.Context, subset string) ([]engine.Mark, error) {
-	h, err := a.head(ctx, subset, a.consistency)
-	if err != nil || h.version == 0 {
-		return nil, err
-	}
-	iter := a.session.Query("SELECT commit_number, mark FROM marks WHERE design = ? AND subset = ?", a.scope(), subset).IterContext(ctx)
-	var marks []engine.Mark
-	var number int64
-	var text string
-	var wrong error
-	for iter.Scan(&number, &text) {
-		if !h.counts(number) {
-			continue
-		}
-		var m engine.Mark
-		wrong = errors.Join(wrong, json.Unmarshal([]byte(text), &m))
-		marks = slices.DeleteFunc(marks, func(o engine.Mark) bool { return o.Digest == m.Digest })
-		marks = append(marks, m)
-	}
-	return marks, errors.Join(failed(ctx, iter.Close()), wrong)
 }
 
 // Size is what the tables take on the disks of the node that answers; where

@@ -46,14 +46,8 @@ func quote(name string) string { return `"` + name + `"` }
 // Table opens or makes a table. Names are in lower case, as the server folds
 // those that YCSB's binding writes.
 func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) {
-	if err := t.Check(); err != nil {
+	if err := t.Choose(Driver()); err != nil {
 		return nil, err
-	}
-	if t.Layout == "" {
-		t.Layout = engine.Columns
-	}
-	if t.Layout != engine.Columns && t.Layout != engine.Clustered {
-		return nil, fmt.Errorf("cassandra lays tables out as %s or %s, not as %s: %w", engine.Columns, engine.Clustered, t.Layout, engine.ErrNoDesign)
 	}
 	name := strings.ToLower(t.Name)
 	if k.name != "" {
@@ -67,21 +61,16 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 		tb.fields = append(tb.fields, quote(strings.ToLower(f)))
 	}
 	there, err := tb.prove(ctx, name)
-	switch {
-	case err != nil:
+	if err == nil && !there {
+		if err = t.Absent(k.readOnly); err == nil {
+			err = tb.make(ctx)
+		}
+		if err == nil {
+			_, err = tb.prove(ctx, name) // somebody else may have been faster
+		}
+	}
+	if err != nil {
 		return nil, err
-	case there:
-	case !t.Make:
-		return nil, &fault.Error{Setting: "table " + t.Name, Problem: "does not exist", Cure: "load it first"}
-	case k.readOnly:
-		return nil, engine.ErrReadOnly
-	default:
-		if err := tb.make(ctx); err != nil {
-			return nil, err
-		}
-		if _, err := tb.prove(ctx, name); err != nil { // somebody else may have been faster
-			return nil, err
-		}
 	}
 	return &engine.Records{
 		Connect: func(context.Context) (*engine.Conn, error) { return tb.connect(), nil },

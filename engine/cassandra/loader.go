@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 	"unicode/utf8"
 
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
@@ -18,157 +19,210 @@ import (
 
 	"barograph/design"
 	"barograph/engine"
+	"barograph/engine/docengine"
 	"barograph/fault"
 	"barograph/record"
 )
 
-// Loader opens a loader; any number of them may work at once.
-func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, error) {
-	if a.readOnly {
-		return nil, &fault.Error{Setting: "cassandra", Err: engine.ErrReadOnly, Cure: "open it without --read-only"}
+// docs are the tables as docengine sees them. A document comes and goes as a
+// payload; its records are stored one by one.
+type docs struct {
+	docengine.Payloads
+	*tables
+}
+
+// Subsets lists the subsets that have a commit.
+func (d docs) Subsets(ctx context.Context) ([]string, error) {
+	if d.bare {
+		return nil, nil
 	}
+	iter := d.session.Query("SELECT design, subset, version FROM heads").IterContext(ctx)
+	var names []string
+	var scope, name string
+	var version int64
+	for iter.Scan(&scope, &name, &version) {
+		if scope == d.scope() && version > 0 {
+			names = append(names, name)
+		}
+	}
+	return names, failed(ctx, iter.Close())
+}
+
+// Describe reads version and catalog. The commit after that of a catalog takes
+// it away, so that it may be gone between the two reads.
+func (d docs) Describe(ctx context.Context, subset string, known int64) (int64, []byte, error) {
+	for {
+		h, err := d.head(ctx, subset, d.consistency)
+		if err != nil || h.version == 0 || h.version == known {
+			return h.version, nil, err
+		}
+		var text []byte
+		err = d.session.Query("SELECT catalog FROM catalogs WHERE design = ? AND subset = ? AND commit_number = ?", d.scope(), subset, h.catalog).ScanContext(ctx, &text)
+		if !errors.Is(err, gocql.ErrNotFound) {
+			return h.version, text, failed(ctx, err)
+		}
+		select {
+		case <-ctx.Done():
+			return 0, nil, ctx.Err()
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// Marks lists the loaded files.
+func (d docs) Marks(ctx context.Context, subset string) ([]engine.Mark, error) {
+	h, err := d.head(ctx, subset, d.consistency)
+	if err != nil || h.version == 0 {
+		return nil, err
+	}
+	iter := d.session.Query("SELECT commit_number, mark FROM marks WHERE design = ? AND subset = ?", d.scope(), subset).IterContext(ctx)
+	var marks []engine.Mark
+	var number int64
+	var text string
+	var wrong error
+	for iter.Scan(&number, &text) {
+		if !h.counts(number) {
+			continue
+		}
+		var m engine.Mark
+		wrong = errors.Join(wrong, json.Unmarshal([]byte(text), &m))
+		marks = append(marks, m)
+	}
+	return docengine.Latest(marks), errors.Join(failed(ctx, iter.Close()), wrong)
+}
+
+// Create refuses a name that no key can hold.
+func (d docs) Create(ctx context.Context, subset string) error {
 	if !utf8.ValidString(subset) {
-		return nil, &fault.Error{Setting: "subset", Problem: strconv.Quote(subset) + " is a name that Barograph's keys cannot hold: it is no UTF-8 text", Cure: "name it otherwise"}
+		return &fault.Error{Setting: "subset", Problem: strconv.Quote(subset) + " is a name that Barograph's keys cannot hold: it is no UTF-8 text", Cure: "name it otherwise"}
 	}
-	if sync := a.setting(ctx, "commitlog_sync"); sync == "periodic" {
-		a.log.Warn("a commit is not durable on this server", "durability", durability(sync))
+	if sync := d.setting(ctx, "commitlog_sync"); sync == "periodic" {
+		d.log.Warn("a commit is not durable on this server", "durability", durability(sync))
 	}
-	return &loader{archive: a, subset: subset}, ctx.Err()
-}
-
-type loader struct {
-	*archive
-	subset string
-	groups design.Groups
-}
-
-// Add groups the records into documents.
-func (l *loader) Add(ctx context.Context, b *record.Batch) error {
-	l.groups.Add(b)
 	return ctx.Err()
 }
 
-// Close drops what was not committed.
-func (l *loader) Close() error {
-	l.groups.Reset()
+// attempt is a commit under way; see the package comment.
+type attempt struct {
+	docs
+	subset string
+	number int64
+	base   head
+
+	mu     sync.Mutex // of what follows
+	bytes  int64
+	listed map[unit]bool
+}
+
+// Begin takes a number.
+func (d docs) Begin(ctx context.Context, subset string) (context.Context, docengine.Commit, error) {
+	number, base, err := d.begin(ctx, subset)
+	return ctx, &attempt{docs: d, subset: subset, number: number, base: base, listed: map[unit]bool{}}, err
+}
+
+// Fetch reads the rows of documents that counted at the beginning.
+func (t *attempt) Fetch(ctx context.Context, lt *record.LineType, ids []string, each func(id string, doc []byte) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(t.inflight)
+	for _, id := range ids {
+		group.Go(func() error {
+			doc, err := t.document(ctx, lt, id)
+			if err != nil || doc == nil {
+				return err
+			}
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			return each(id, doc)
+		})
+	}
+	return failed(ctx, group.Wait())
+}
+
+// document is the payload of a document; nil = there is none.
+func (t *attempt) document(ctx context.Context, lt *record.LineType, id string) (payload []byte, err error) {
+	_, _, h, valid, err := design.ParseKey(id)
+	if err != nil {
+		return nil, err
+	}
+	every, u := t.all(lt), t.unitOf(lt, t.subset, &h, valid)
+	u.name = t.kept(u.name)
+	text, args := every.text()+t.where(), t.args(u)
+	if t.bySeries {
+		text += " AND " + colValid + " = ?"
+		args = append(args, valid)
+	}
+	var have record.Batch
+	have.Reset(lt, "")
+	head := have.AddHeader(h)
+	at := func(string) (uint32, int64, error) { return head, valid, nil }
+	if _, err := every.scanner(t.base.counts, nil).rows(t.session.Query(text, args...).IterContext(ctx), at, &have); err != nil {
+		return nil, err
+	}
+	g := design.NewGrouper(lt) // puts the rows into a document's order
+	g.Add(&have)
+	for doc := range g.Docs() {
+		payload = t.Append(nil, t.subset, id, doc.Rows)
+	}
+	return payload, nil
+}
+
+// Note makes the tables.
+func (t *attempt) Note(ctx context.Context, all []docengine.Change) error {
+	for i := range all {
+		if err := t.create(ctx, t.table(all[i].Type), t.createTable(all[i].Type)); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
-// Commit writes the records under a number of their own and then has that
-// number count; see the package comment. It begins anew where another loader
-// was faster.
-func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
-	defer l.Close() //nolint:errcheck // it forgets the records, whatever became of them
-	done, err := l.turn(ctx, l.subset)
-	if err != nil {
-		return engine.Stored{}, err
-	}
-	defer done()
-	for {
-		t := &attempt{loader: l, stored: engine.Stored{Replaced: map[string]int64{}}, units: map[unit]bool{}}
-		won, err := t.try(ctx, &c)
-		if err != nil {
-			return engine.Stored{}, fmt.Errorf("cassandra: commit to %s: %w", l.subset, failed(ctx, err))
-		}
-		if won {
-			return t.stored, nil
-		}
-	}
-}
-
-// attempt is one try of a commit.
-type attempt struct {
-	*loader
-	number  int64
-	base    head
-	catalog *design.Catalog // as of base
-
-	mu     sync.Mutex // of what follows
-	stored engine.Stored
-	bytes  int64
-	units  map[unit]bool // of the line type under way
-}
-
-func (t *attempt) try(ctx context.Context, c *engine.Commit) (won bool, err error) {
-	if t.number, t.base, err = t.begin(ctx, t.subset); err != nil {
-		return false, err
-	}
-	t.catalog, err = t.archive.catalog(ctx, t.subset, t.base)
-	if errors.Is(err, gocql.ErrNotFound) {
-		return false, nil // another loader has committed since, and taken it away
-	}
-	if err != nil {
-		return false, err
-	}
-	for _, lt := range t.groups.Types() {
-		if err := t.create(ctx, t.table(lt), t.createTable(lt)); err != nil {
-			return false, err
-		}
-		if err := t.records(ctx, lt); err != nil {
-			return false, err
-		}
-		if err := t.list(ctx, lt); err != nil {
-			return false, err
-		}
-	}
-	if err := c.Check(&t.stored); err != nil {
-		return false, err
-	}
-	next := design.NewCatalog(t.subset)
-	next.Merge(t.catalog)
-	c.Describe(next, &t.stored)
-	done, err := t.describe(ctx, next, c.Done)
-	if err != nil {
-		return false, err
-	}
-	if won, err = t.advance(ctx, t.subset, t.number, t.base, t.bytes); err != nil || !won {
-		return false, err
-	}
-	copy(c.Done, done)
-	t.archive.mu.Lock()
-	t.known[t.cacheKey(t.subset)] = known{t.number, next}
-	t.archive.mu.Unlock()
-	if err := t.session.Query("DELETE FROM catalogs WHERE design = ? AND subset = ? AND commit_number < ?", t.scope(), t.subset, t.number).ExecContext(context.WithoutCancel(ctx)); err != nil {
-		t.log.Warn("an earlier catalog is still there", "subset", t.subset, "error", err)
-	}
-	return true, nil
-}
-
-// describe writes catalog and marks.
-func (t *attempt) describe(ctx context.Context, next *design.Catalog, done []engine.Mark) ([]engine.Mark, error) {
-	text, err := next.Encode()
-	if err != nil {
-		return nil, err
-	}
-	err = t.session.Query("INSERT INTO catalogs (design, subset, commit_number, catalog) VALUES (?, ?, ?, ?)", t.scope(), t.subset, t.number, string(text)).ExecContext(ctx)
-	if err != nil {
-		return nil, err
-	}
-	done = slices.Clone(done)
-	group, ctx := errgroup.WithContext(ctx)
+// Write writes the records of documents, several documents at once, and lists
+// their partitions, so that a dump finds them.
+func (t *attempt) Write(ctx context.Context, lt *record.LineType, docs []docengine.Document) error {
+	insert := t.insert(lt)
+	in := map[int][]unit{} // by bucket
+	var b record.Batch
+	group, gctx := errgroup.WithContext(ctx)
 	group.SetLimit(t.inflight)
-	for i := range done {
-		done[i].Settle(t.stored)
-		mark, err := json.Marshal(done[i])
-		if err != nil {
-			return nil, err
+	for i := range docs {
+		_, _, h, valid, err := design.ParseKey(docs[i].ID)
+		if err == nil {
+			b.Reset(lt, "")
+			err = t.Decode(docs[i].Body, &b, b.AddHeader(h), valid)
 		}
-		group.Go(func() error {
-			return t.session.Query("INSERT INTO marks (design, subset, commit_number, number, mark) VALUES (?, ?, ?, ?, ?)", t.scope(), t.subset, t.number, i, string(mark)).ExecContext(ctx)
-		})
+		if err != nil {
+			return errors.Join(err, group.Wait())
+		}
+		u := t.unitOf(lt, t.subset, &h, valid)
+		u.name = t.kept(u.name)
+		rows := make([]row, b.Len())
+		for i := range rows {
+			rows[i] = t.row(u, &b, i)
+		}
+		if t.first(u) {
+			in[bucket(u)] = append(in[bucket(u)], u)
+		}
+		group.Go(func() error { return t.send(gctx, insert, rows) })
 	}
-	return done, group.Wait()
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return t.list(ctx, lt, in)
 }
 
-// list notes the partitions of a line type, so that a dump finds them.
-func (t *attempt) list(ctx context.Context, lt *record.LineType) error {
+// first reports whether a partition is not yet listed by this commit, and notes
+// that it is.
+func (t *attempt) first(u unit) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	there := t.listed[u]
+	t.listed[u] = true
+	return !there
+}
+
+// list lists partitions of a line type.
+func (t *attempt) list(ctx context.Context, lt *record.LineType, in map[int][]unit) error {
 	const many = 100 // short texts to a batch
-	in := map[int][]unit{}
-	for u := range t.units {
-		b := bucket(u)
-		in[b] = append(in[b], u)
-	}
-	clear(t.units)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(t.inflight)
 	for _, b := range slices.Sorted(maps.Keys(in)) {
@@ -192,47 +246,14 @@ func add(b *gocql.Batch, statement string, args ...any) {
 
 func bucket(u unit) int { return int(xxh3.HashString(u.name) % buckets) }
 
-// piece is the records of one document, ready to be sent.
-type piece struct {
-	unit unit
-	doc  *design.Doc // nil where the archive certainly holds none of them
-	rows []row
-}
-
+// row is a record, ready to be sent.
 type row struct {
 	entry int // bytes of what tells records of one document and lead apart
 	args  []any
 }
 
-// records writes the records of a line type, document by document, several at
-// once.
-func (t *attempt) records(ctx context.Context, lt *record.LineType) error {
-	insert := t.insert(lt)
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(t.inflight)
-	for doc := range t.groups.Docs(lt) {
-		if ctx.Err() != nil {
-			break
-		}
-		h, valid := doc.Header(), doc.Valid()
-		p := piece{unit: t.unitOf(lt, t.subset, h, valid)}
-		if t.catalog.Holding(lt, h).MayHold(valid) {
-			p.doc = &design.Doc{Rows: doc.Rows.Clone(), From: slices.Clone(doc.From)}
-		}
-		p.unit.name = t.kept(p.unit.name)
-		p.rows = make([]row, doc.Rows.Len())
-		for i := range p.rows {
-			p.rows[i] = t.row(p.unit, doc, i)
-		}
-		t.units[p.unit] = true
-		group.Go(func() error { return t.send(ctx, lt, insert, &p) })
-	}
-	return group.Wait()
-}
-
 // row lays out a record in the order of insert.
-func (t *attempt) row(u unit, doc *design.Doc, i int) row {
-	b := doc.Rows
+func (t *attempt) row(u unit, b *record.Batch, i int) row {
 	entry := appendEntry([]byte{}, b, i) // an empty one is not null
 	r := row{entry: len(entry)}
 	r.args = make([]any, 0, 12+len(b.Type.Columns))
@@ -266,15 +287,10 @@ func (t *attempt) row(u unit, doc *design.Doc, i int) row {
 // batchRows bounds a batch to some ten kilobytes.
 const batchRows = 64
 
-// send writes a document in batches, each within its partition.
-func (t *attempt) send(ctx context.Context, lt *record.LineType, insert string, p *piece) error {
-	if p.doc != nil {
-		if err := t.compare(ctx, lt, p); err != nil {
-			return err
-		}
-	}
+// send writes the rows of one document in batches, each within its partition.
+func (t *attempt) send(ctx context.Context, insert string, rows []row) error {
 	bytes := int64(0)
-	for some := range slices.Chunk(p.rows, batchRows) {
+	for some := range slices.Chunk(rows, batchRows) {
 		batch := t.session.Batch(gocql.UnloggedBatch)
 		for i := range some {
 			add(batch, insert, some[i].args...)
@@ -285,35 +301,47 @@ func (t *attempt) send(ctx context.Context, lt *record.LineType, insert string, 
 		}
 	}
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.bytes += bytes
-	t.stored.New += int64(len(p.rows))
-	t.mu.Unlock()
 	return nil
 }
 
-// compare looks for the records of a document that are there already.
-func (t *attempt) compare(ctx context.Context, lt *record.LineType, p *piece) error {
-	every := t.all(lt)
-	text, args := every.text()+t.where(), t.args(p.unit)
-	if t.bySeries {
-		text += " AND " + colValid + " = ?"
-		args = append(args, p.doc.Valid())
+// Count writes catalog and marks and has the number count, unless another
+// commit was faster.
+func (t *attempt) Count(ctx context.Context, catalog []byte, done []engine.Mark) (int64, error) {
+	err := t.session.Query("INSERT INTO catalogs (design, subset, commit_number, catalog) VALUES (?, ?, ?, ?)", t.scope(), t.subset, t.number, catalog).ExecContext(ctx)
+	if err != nil {
+		return 0, err
 	}
-	var have record.Batch
-	have.Reset(lt, "")
-	head := have.AddHeader(*p.doc.Header())
-	at := func(string) (uint32, int64, error) { return head, p.doc.Valid(), nil }
-	if _, err := every.scanner(t.base.counts, nil).rows(t.session.Query(text, args...).IterContext(ctx), at, &have); err != nil {
-		return err
+	group, gctx := errgroup.WithContext(ctx)
+	group.SetLimit(t.inflight)
+	for i := range done {
+		group.Go(func() error {
+			mark, err := json.Marshal(done[i])
+			if err != nil {
+				return err
+			}
+			return t.session.Query("INSERT INTO marks (design, subset, commit_number, number, mark) VALUES (?, ?, ?, ?, ?)", t.scope(), t.subset, t.number, i, mark).ExecContext(gctx)
+		})
 	}
-	in := engine.IndexOf([]*record.Batch{p.doc.Rows})
-	var h record.Hasher
-	h.Use(&have)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for i := range have.Len() {
-		if r, ok := in[h.Key(i)]; ok {
-			t.stored.Meet(p.doc.From[r.I], &have, i, r.Batch, r.I)
+	if err := group.Wait(); err != nil {
+		return 0, err
+	}
+	if won, err := t.advance(ctx, t.subset, t.number, t.base, t.bytes); err != nil || !won {
+		return 0, err
+	}
+	return t.number, nil
+}
+
+// End takes away the catalog that was before. What a commit that does not count
+// has written stays unseen.
+func (t *attempt) End(ctx context.Context, counts bool, err error) error {
+	if err != nil {
+		return fmt.Errorf("cassandra: commit to %s: %w", t.subset, failed(ctx, err))
+	}
+	if counts {
+		if err := t.session.Query("DELETE FROM catalogs WHERE design = ? AND subset = ? AND commit_number < ?", t.scope(), t.subset, t.number).ExecContext(context.WithoutCancel(ctx)); err != nil {
+			t.log.Warn("an earlier catalog is still there", "subset", t.subset, "error", err)
 		}
 	}
 	return nil

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"barograph/design"
+	"barograph/engine"
+	"barograph/engine/docengine"
 	"barograph/enginetest"
 	"barograph/flavour"
 	"barograph/question"
@@ -81,7 +83,8 @@ func TestShortLists(t *testing.T) {
 			f = flavour.EpochList
 			p.ranges(c, q, f, strings.Clone)
 		} else {
-			p.keys(c, q, f, strings.Clone)
+			out := &engine.Query{Question: q, Flavour: f}
+			p.keys(docengine.Derive(c, out), out, strings.Clone)
 		}
 		times := 0
 		for _, r := range p.reads {

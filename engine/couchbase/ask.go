@@ -25,7 +25,7 @@ func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Na
 		return nil, err
 	}
 	if f == flavour.Keys || f == flavour.KeysNative {
-		docengine.Derive(c, out)
+		out.Args = []any{docengine.Derive(c, out)}
 	}
 	switch f {
 	case flavour.KeysNative:
@@ -134,18 +134,25 @@ func (a *archive) explaining(ctx context.Context, q *engine.Query) (string, *goc
 // gather reads documents by bulk requests, keeps the records that are asked for
 // and restores the order.
 func (a *archive) gather(ctx context.Context, q *engine.Query, into *answer.Builder) error {
-	return a.Answer(q.Question, nil, into, func(rows *record.Batch) error {
+	p, err := docengine.Plan[*docengine.Lookup](q)
+	if err != nil {
+		return err
+	}
+	return a.Answer(q.Question, p.Headers, into, func(rows *record.Batch) error {
 		var all record.Batch
-		m := answer.NewMatcher(q.Question)
+		m, k := answer.NewMatcher(q.Question), 0
 		return a.get(ctx, q.Keys, func(id string, text []byte) error {
-			all.Reset(q.Question.Type, "")
-			if err := a.Decode(id, text, &all); err != nil {
-				return fmt.Errorf("document %s: %w", id, err)
+			for q.Keys[k] != id { // those before are not there
+				k++
 			}
-			head := rows.AddHeader(all.Headers[0])
+			at := p.Places[k]
+			all.Reset(q.Question.Type, "")
+			if err := a.Decode(text, &all, at.Head, at.Valid); err != nil {
+				return docengine.Damaged(id, err)
+			}
 			for i := range all.Len() {
 				if m.Times(all.Valid[i], all.Lead[i]) {
-					rows.AppendRow(&all, i, head)
+					rows.AppendRow(&all, i, at.Head)
 				}
 			}
 			return nil

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -78,34 +77,31 @@ type settings struct {
 	values                                       map[string]string // as given or by default
 }
 
+// shortest is the least of all times.
+const shortest = 100 * time.Millisecond
+
 func parse(u *url.URL) (*settings, error) {
-	s := &settings{shown: fault.Redact(u.String()), bucket: strings.Trim(u.Path, "/"), values: map[string]string{}}
-	q := u.Query()
-	for _, p := range params() {
-		if s.values[p.Name] = q.Get(p.Name); s.values[p.Name] == "" {
-			s.values[p.Name] = p.Default
-		}
-	}
+	driver := Driver()
+	v := driver.Values(u)
+	s := &settings{shown: fault.Redact(u.String()), bucket: strings.Trim(u.Path, "/"), values: v.Given}
 	if s.bucket == "" || u.Host == "" {
 		return nil, &fault.Error{Setting: s.shown, Problem: "names no bucket or no server", Cure: "write couchbase://user@host/bucket", Err: engine.ErrUnreachable}
 	}
 	s.scope, s.collection = s.values["scope"], s.values["collection"]
-	r := reader{values: s.values}
-	s.durability = choose(&r, "durability", map[string]gocb.DurabilityLevel{"none": gocb.DurabilityLevelNone, "majority": gocb.DurabilityLevelMajority,
+	s.durability = engine.Choice(v, "durability", map[string]gocb.DurabilityLevel{"none": gocb.DurabilityLevelNone, "majority": gocb.DurabilityLevelMajority,
 		"majorityAndPersistActive": gocb.DurabilityLevelMajorityAndPersistOnMaster, "persistToMajority": gocb.DurabilityLevelPersistToMajority})
-	s.consistency = choose(&r, "consistency", map[string]gocb.QueryScanConsistency{"once": once, "request_plus": gocb.QueryScanConsistencyRequestPlus, "not_bounded": gocb.QueryScanConsistencyNotBounded})
-	s.options.RetryStrategy = choose(&r, "retry", map[string]gocb.RetryStrategy{"best-effort": gocb.NewBestEffortRetryStrategy(nil), "fail-fast": failFast{}})
-	flags := map[string]bool{"true": true, "false": false}
-	s.indexes = choose(&r, "indexes", flags)
-	s.inFlight, s.writers = r.count("in_flight", 2000), r.count("writers", 256)
-	s.lease, s.connect = r.duration("lease"), r.duration("connect_timeout")
-	s.options.TimeoutsConfig = gocb.TimeoutsConfig{ConnectTimeout: s.connect, KVTimeout: r.duration("kv_timeout"), KVDurableTimeout: r.duration("kv_timeout"), QueryTimeout: r.duration("query_timeout")}
+	s.consistency = engine.Choice(v, "consistency", map[string]gocb.QueryScanConsistency{"once": once, "request_plus": gocb.QueryScanConsistencyRequestPlus, "not_bounded": gocb.QueryScanConsistencyNotBounded})
+	s.options.RetryStrategy = engine.Choice(v, "retry", map[string]gocb.RetryStrategy{"best-effort": gocb.NewBestEffortRetryStrategy(nil), "fail-fast": failFast{}})
+	s.indexes = v.Bool("indexes")
+	s.inFlight, s.writers = v.Int("in_flight", 1, 2000), v.Int("writers", 1, 256)
+	s.lease, s.connect = v.Duration("lease", shortest), v.Duration("connect_timeout", shortest)
+	s.options.TimeoutsConfig = gocb.TimeoutsConfig{ConnectTimeout: s.connect, KVTimeout: v.Duration("kv_timeout", shortest), KVDurableTimeout: v.Duration("kv_timeout", shortest), QueryTimeout: v.Duration("query_timeout", shortest)}
 	s.connection = "couchbase://" + u.Host
-	if choose(&r, "tls", flags) {
+	if v.Bool("tls") {
 		s.connection = "couchbases://" + u.Host
 	}
-	if r.err != nil {
-		return nil, r.err
+	if v.Err != nil {
+		return nil, v.Err
 	}
 	return s, s.authenticate(u)
 }
@@ -144,42 +140,6 @@ type failFast struct{}
 
 func (failFast) RetryAfter(gocb.RetryRequest, gocb.RetryReason) gocb.RetryAction {
 	return &gocb.NoRetryRetryAction{}
-}
-
-// reader reads values and keeps the first error.
-type reader struct {
-	values map[string]string
-	err    error
-}
-
-func (r *reader) bad(name, cure string) {
-	if r.err == nil {
-		r.err = &fault.Error{Setting: "couchbase URL, parameter " + name, Problem: strconv.Quote(r.values[name]) + " is not understood", Cure: cure}
-	}
-}
-
-func choose[T any](r *reader, name string, known map[string]T) T {
-	v, ok := known[r.values[name]]
-	if !ok {
-		r.bad(name, "see `barograph list engines`")
-	}
-	return v
-}
-
-func (r *reader) count(name string, most int) int {
-	n, err := strconv.Atoi(r.values[name])
-	if err != nil || n < 1 || n > most {
-		r.bad(name, fmt.Sprintf("give a number from 1 to %d", most))
-	}
-	return n
-}
-
-func (r *reader) duration(name string) time.Duration {
-	d, err := time.ParseDuration(r.values[name])
-	if err != nil || d < 100*time.Millisecond {
-		r.bad(name, "give a time such as 10s, at least 100ms")
-	}
-	return d
 }
 
 // database is a collection of a bucket.

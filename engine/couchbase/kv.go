@@ -13,7 +13,6 @@ import (
 	"github.com/tidwall/gjson"
 
 	"barograph/engine"
-	"barograph/fault"
 )
 
 // kv opens tables of records under keys. A record is the JSON document
@@ -35,11 +34,8 @@ type kvTable struct {
 
 // Table opens or makes a table.
 func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) {
-	if err := t.Check(); err != nil {
+	if err := t.Choose(Driver()); err != nil {
 		return nil, err
-	}
-	if t.Layout != "" && t.Layout != engine.Document {
-		return nil, fmt.Errorf("couchbase lays tables out as %s, not as %s: %w", engine.Document, t.Layout, engine.ErrNoDesign)
 	}
 	tb := &kvTable{database: k.database, s: &store{database: k.database}, prefix: t.Name + ":", fields: t.Fields, index: map[string]int{}}
 	for i, f := range t.Fields {
@@ -50,24 +46,18 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 	if err != nil {
 		return nil, err
 	}
-	var fields []string
-	switch text, there := known[name]; {
-	case there:
-		if err := json.Unmarshal(text, &fields); err != nil || !slices.Equal(fields, t.Fields) {
-			return nil, &fault.Error{Setting: "fieldcount", Problem: fmt.Sprintf("the table has the fields %s, not %q", text, t.Fields), Cure: "give what it was loaded with"}
+	var made []string
+	if text, there := known[name]; there {
+		if err = json.Unmarshal(text, &made); err == nil {
+			err = t.Fits(made)
 		}
-	case !t.Make:
-		return nil, &fault.Error{Setting: "table " + t.Name, Problem: "does not exist", Cure: "load it first"}
-	case k.readOnly:
-		return nil, engine.ErrReadOnly
-	default:
-		text, err := json.Marshal(t.Fields)
-		if err != nil {
-			return nil, err
+	} else if err = t.Absent(k.readOnly); err == nil {
+		if text, err = json.Marshal(t.Fields); err == nil {
+			err = tb.s.Put(ctx, name, text)
 		}
-		if err := tb.s.Put(ctx, name, text); err != nil {
-			return nil, err
-		}
+	}
+	if err != nil {
+		return nil, err
 	}
 	return &engine.Records{
 		Connect: func(context.Context) (*engine.Conn, error) { return tb.connect(), nil },

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/couchbase/gocb/v2"
+	"github.com/tidwall/gjson"
 	"github.com/zeebo/xxh3"
 	"golang.org/x/sync/errgroup"
 
@@ -291,7 +292,6 @@ func (s *store) Append(dst []byte, subset, _ string, rows *record.Batch) []byte 
 	return dst
 }
 
-func (s *store) Decode(_ string, doc []byte, into *record.Batch) error {
-	_, err := design.ParseJSON(doc, into)
-	return err
+func (s *store) Decode(doc []byte, into *record.Batch, head uint32, valid int64) error {
+	return design.ParseEntries([]byte(gjson.GetBytes(doc, "data").Raw), into, head, valid)
 }

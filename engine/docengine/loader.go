@@ -1,7 +1,6 @@
 package docengine
 
 import (
-	"bytes"
 	"context"
 	"slices"
 
@@ -134,20 +133,23 @@ func (t *attempt) run(ctx context.Context, c *engine.Commit) (counts bool, err e
 // find derives the ids of a line type and reads the documents that are there:
 // the catalog knows which may be.
 func (t *attempt) find(ctx context.Context, lt *record.LineType) error {
-	ch := Change{Type: lt, There: map[string][]byte{}}
+	ch := Change{Type: lt}
 	var maybe []string
-	var key []byte
+	var key, bodies []byte
 	for h, valid := range t.l.groups.Places(lt) {
 		key = design.AppendKey(key[:0], lt, t.l.subset, h, valid)
 		ch.IDs = append(ch.IDs, string(key))
-		if t.catalog.Holding(lt, h).MayHold(valid) {
+		if t.l.a.o.Writers > 0 && t.catalog.Holding(lt, h).MayHold(valid) {
 			maybe = append(maybe, ch.IDs[len(ch.IDs)-1])
 		}
 	}
+	ch.There = make(map[string][]byte, len(maybe))
 	t.changes = append(t.changes, ch)
 	for some := range slices.Chunk(maybe, docsAsked) {
 		err := t.commit.Fetch(ctx, lt, some, func(id string, doc []byte) error {
-			ch.There[id] = bytes.Clone(doc)
+			from := len(bodies)
+			bodies = append(bodies, doc...)
+			ch.There[id] = bodies[from:len(bodies):len(bodies)]
 			return nil
 		})
 		if err != nil {
@@ -163,43 +165,58 @@ func (t *attempt) write(ctx context.Context, ch *Change) (err error) {
 	group.SetLimit(max(t.l.a.o.Writers, 1))
 	var docs []Document
 	var bodies []byte // of docs, one behind the other
-	send := func() {
+	var m merger
+	n := 0
+	send := func() error {
 		some := docs
-		docs, bodies = nil, nil
+		if t.l.a.o.Writers == 0 {
+			docs, bodies = docs[:0], bodies[:0]
+			return t.commit.Write(ctx, ch.Type, some)
+		}
+		docs, bodies = make([]Document, 0, len(docs)), make([]byte, 0, len(bodies))
 		group.Go(func() error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			return t.commit.Write(ctx, ch.Type, some)
 		})
+		return ctx.Err()
 	}
-	var m merger
-	n := 0
 	for doc := range t.l.groups.Docs(ch.Type) {
-		id := ch.IDs[n]
+		id, rows := ch.IDs[n], doc.Rows
 		n++
-		old, there := ch.There[id]
-		rows := doc.Rows
 		t.stored.New += int64(rows.Len())
+		old, there := ch.There[id]
+		switch {
+		case there:
+			rows, err = m.merge(t, doc, id, old)
+		case t.l.a.o.Writers == 0 && t.catalog.Holding(ch.Type, doc.Header()).MayHold(doc.Valid()): // it is near, and is read as it comes
+			err = t.commit.Fetch(ctx, ch.Type, ch.IDs[n-1:n], func(id string, old []byte) (err error) {
+				there = true
+				rows, err = m.merge(t, doc, id, old)
+				return err
+			})
+		}
+		if err != nil {
+			break
+		}
 		if !there {
 			t.stored.Objects++
-		} else if rows, err = m.merge(t, doc, id, old); err != nil {
-			break
 		}
 		from := len(bodies)
 		bodies = t.l.a.store.Append(bodies, t.l.subset, id, rows)
 		docs = append(docs, Document{ID: id, Body: bodies[from:len(bodies):len(bodies)], Fresh: !there})
 		if len(bodies) >= chunkBytes || len(docs) >= chunkDocs {
-			if send(); ctx.Err() != nil {
+			if err = send(); err != nil {
 				break
 			}
 		}
 	}
 	if len(docs) > 0 && err == nil {
-		send()
+		err = send()
 	}
-	if failed := group.Wait(); err == nil {
-		err = failed
+	if failed := group.Wait(); failed != nil {
+		return failed
 	}
 	return err
 }
@@ -211,8 +228,8 @@ type merger struct{ have, merged record.Batch }
 // be written of both.
 func (m *merger) merge(t *attempt, doc *design.Doc, id string, old []byte) (*record.Batch, error) {
 	m.have.Reset(doc.Rows.Type, "")
-	if err := t.l.a.store.Decode(id, old, &m.have); err != nil {
-		return nil, err
+	if err := t.l.a.store.Decode(old, &m.have, m.have.AddHeader(*doc.Header()), doc.Valid()); err != nil {
+		return nil, Damaged(id, err)
 	}
 	design.Merge(&m.merged, &m.have, doc, func(i, j int) { t.stored.Meet(doc.From[j], &m.have, i, doc.Rows, j) })
 	if t.l.a.o.Apart {

@@ -355,8 +355,8 @@ func (s *Locked) Create(ctx context.Context, subset string) error {
 type lockedCommit struct {
 	s      *Locked
 	subset string
-	by     string // marks the state that this commit writes
-	held   context.Context
+	by     string       // marks the state that this commit writes
+	lost   func() error // that of a lock that was taken over
 	lease  *lease
 	state  *state
 	rev    int64
@@ -371,7 +371,7 @@ func (s *Locked) Begin(ctx context.Context, subset string) (context.Context, Com
 	if err != nil {
 		return nil, nil, err
 	}
-	k := &lockedCommit{s: s, subset: subset, by: rand.Text(), held: held, lease: l, fresh: map[string][]string{}}
+	k := &lockedCommit{s: s, subset: subset, by: rand.Text(), lost: func() error { return lost(held) }, lease: l, fresh: map[string][]string{}}
 	if k.state, k.rev, err = s.recover(held, subset); err != nil {
 		return nil, nil, k.End(ctx, false, err)
 	}
@@ -473,7 +473,7 @@ func (k *lockedCommit) counts(ctx context.Context) bool {
 
 // End gives the lock back.
 func (k *lockedCommit) End(ctx context.Context, counts bool, err error) error {
-	err = errors.Join(err, lost(k.held))
+	err = errors.Join(err, k.lost())
 	ctx = context.WithoutCancel(ctx)
 	switch {
 	case counts:

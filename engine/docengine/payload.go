@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"slices"
 
 	"barograph/design"
@@ -12,37 +11,18 @@ import (
 	"barograph/record"
 )
 
-// Payloads is the form of documents of the design keyvalue: that of
+// Payloads is the Codec of the design keyvalue, that of
 // design.AppendPayload, whose header and valid time are in the id.
 type Payloads struct{}
 
-// Append is that of Store.
+// Append is that of Codec.
 func (Payloads) Append(dst []byte, _, _ string, rows *record.Batch) []byte {
 	return design.AppendPayload(dst, rows, 0, rows.Len())
 }
 
-// Decode is that of Store.
-func (Payloads) Decode(id string, payload []byte, into *record.Batch) error {
-	_, _, h, valid, err := design.ParseKey(id)
-	if err != nil {
-		return err
-	}
-	head := uint32(len(into.Headers)) - 1
-	if len(into.Headers) == 0 || into.Headers[head] != h { // documents of one series follow one another
-		head = into.AddHeader(h)
-	}
-	return Damaged(id, design.DecodePayload(payload, into, head, valid))
-}
-
-// ErrDamaged is the error of a pair that is not as it was written.
-var ErrDamaged = errors.New("is damaged")
-
-// Damaged says which pair an error is about.
-func Damaged(id string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("pair %q %w: %w", id, ErrDamaged, err)
+// Decode is that of Codec.
+func (Payloads) Decode(payload []byte, into *record.Batch, head uint32, valid int64) error {
+	return design.DecodePayload(payload, into, head, valid)
 }
 
 // Prefixes are those of the ids of a line type: one for each version of its files.

@@ -44,7 +44,5 @@ type Documents interface {
 	// Remove removes documents; those that are not there are forgiven.
 	Remove(ctx context.Context, subset string, t *record.LineType, ids []string) error
 
-	// Append and Decode are those of Store.
-	Append(dst []byte, subset, id string, rows *record.Batch) []byte
-	Decode(id string, doc []byte, into *record.Batch) error
+	Codec
 }

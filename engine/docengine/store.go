@@ -34,10 +34,16 @@ type Store interface {
 	// context that Begin returns, which may end sooner than ctx.
 	Begin(ctx context.Context, subset string) (context.Context, Commit, error)
 
-	// Append appends the store's form of a document: rows share one header and
-	// valid time. Decode appends its records to a batch of its line type.
+	Codec
+}
+
+// Codec is the form of a document in a store.
+type Codec interface {
+	// Append appends a document: rows share one header and valid time.
 	Append(dst []byte, subset, id string, rows *record.Batch) []byte
-	Decode(id string, doc []byte, into *record.Batch) error
+
+	// Decode appends its records to a batch of its line type, which has its header.
+	Decode(doc []byte, into *record.Batch, head uint32, valid int64) error
 }
 
 // Commit is a commit under way, of which nothing counts before Count.
@@ -68,7 +74,7 @@ type Commit interface {
 type Change struct {
 	Type  *record.LineType
 	IDs   []string          // each once, in the order in which they will be written
-	There map[string][]byte // the documents that there are under them
+	There map[string][]byte // the documents that there are under them; none with Options.Writers = 0
 }
 
 // Document is an id and what is stored under it.

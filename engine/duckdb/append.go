@@ -89,16 +89,14 @@ func (w *chunkWriter) close() {
 }
 
 // appendRows appends rows of p, one per record.
-func (w *chunkWriter) appendRows(ctx context.Context, n design.Name, columns []sqlengine.Column, p *pending, rows []row) error {
+func (w *chunkWriter) appendRows(ctx context.Context, columns []sqlengine.Column, p *sqlengine.Lines, rows []design.Row) error {
 	for from := 0; from < len(rows); from += w.capacity {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		part := rows[from:min(from+w.capacity, len(rows))]
 		for k := range columns {
-			if err := w.fill(&w.columns[k], n, &columns[k], p, part); err != nil {
-				return err
-			}
+			fill(&w.columns[k], &columns[k], p, part)
 		}
 		if err := w.send(len(part)); err != nil {
 			return err
@@ -108,66 +106,69 @@ func (w *chunkWriter) appendRows(ctx context.Context, n design.Name, columns []s
 }
 
 // fill writes one column of a chunk.
-func (w *chunkWriter) fill(v *vector, n design.Name, c *sqlengine.Column, p *pending, rows []row) error {
+func fill(v *vector, c *sqlengine.Column, p *sqlengine.Lines, rows []design.Row) {
 	switch c.From {
 	case sqlengine.HeaderID:
 		out := v.int64s(len(rows))
 		for i := range rows {
-			out[i] = p.ids[rows[i].head]
+			out[i] = p.IDs[rows[i].Head]
 		}
 	case sqlengine.FileID:
 		out := v.int64s(len(rows))
 		for i := range rows {
-			out[i] = p.files[rows[i].batch]
+			out[i] = p.Files[rows[i].Batch]
 		}
 	case sqlengine.LineNum:
 		out := v.int64s(len(rows))
 		for i, r := range rows {
-			out[i] = int64(p.batches[r.batch].Line[r.row])
+			out[i] = int64(p.Batches[r.Batch].Line[r.Row])
 		}
 	case sqlengine.Header:
 		fillHeader(v, c.Field, p, rows)
-	case sqlengine.Lead, sqlengine.ObsLead:
-		fillLead(v.int32s(len(rows)), n, c.From, p, rows)
+	case sqlengine.Lead:
+		out := v.int32s(len(rows))
+		for i, r := range rows {
+			out[i] = int32(p.Lead(r))
+		}
+	case sqlengine.ObsLead:
+		out := v.int32s(len(rows))
+		for i, r := range rows {
+			out[i] = int32(p.ObsLead(r))
+		}
 	case sqlengine.Data:
 		if c.Type == sqlengine.Text {
-			return fillTexts(v, c.Data.Slot, p, rows)
+			fillTexts(v, c.Data.Slot, p, rows)
+		} else {
+			fillNumbers(v, c.Data.Slot, p, rows)
 		}
-		fillNumbers(v, n, c.Data.Slot, p, rows)
 	case sqlengine.Repeats:
-		fillRepeats(v, n, p, rows)
+		fillRepeats(v, p, rows)
 	default:
 		fillTimes(v.int64s(len(rows)), c.From, p, rows)
 	}
-	return nil
 }
 
 // fillHeader writes a text per row; rows of one header stand together and
 // share DuckDB's copy of it.
-func fillHeader(v *vector, f record.Field, p *pending, rows []row) {
+func fillHeader(v *vector, f record.Field, p *sqlengine.Lines, rows []design.Row) {
 	for i := range rows {
-		if i > 0 && rows[i].head == rows[i-1].head {
+		if i > 0 && rows[i].Head == rows[i-1].Head {
 			v.repeatText(i)
 			continue
 		}
-		v.setText(i, p.heads[rows[i].head][f])
+		v.setText(i, p.Heads[rows[i].Head][f])
 	}
 }
 
-func fillTexts(v *vector, slot int, p *pending, rows []row) error {
+func fillTexts(v *vector, slot int, p *sqlengine.Lines, rows []design.Row) {
 	for i, r := range rows {
-		b := p.batches[r.batch]
-		s := b.Text[slot][r.row]
-		if err := checkText(b, int(r.row), s); err != nil {
-			return err
-		}
+		s := p.Batches[r.Batch].Text[slot][r.Row]
 		if i > 0 && len(s) > inlined && string(v.text(i-1)) == s {
 			v.repeatText(i)
 			continue
 		}
 		v.setText(i, s)
 	}
-	return nil
 }
 
 // checkText refuses what a VARCHAR cannot hold.
@@ -178,12 +179,12 @@ func checkText(b *record.Batch, i int, s string) error {
 	return &fault.Error{File: b.File, Line: int(b.Line[i]), Problem: "holds text that is not UTF-8, which DuckDB does not store", Cure: "convert the file, e.g. with iconv"}
 }
 
-func fillNumbers(v *vector, n design.Name, slot int, p *pending, rows []row) {
+func fillNumbers(v *vector, slot int, p *sqlengine.Lines, rows []design.Row) {
 	out := v.float64s(len(rows))
 	for i, r := range rows {
-		f := p.batches[r.batch].Num[slot][r.row]
+		f := p.Batches[r.Batch].Num[slot][r.Row]
 		if math.IsNaN(f) {
-			if n != design.Normalized {
+			if p.Design != design.Normalized {
 				v.setNull(i)
 			}
 			f = design.MissingNumber
@@ -192,58 +193,42 @@ func fillNumbers(v *vector, n design.Name, slot int, p *pending, rows []row) {
 	}
 }
 
-func fillLead(out []int32, n design.Name, from sqlengine.Source, p *pending, rows []row) {
+func fillTimes(out []int64, from sqlengine.Source, p *sqlengine.Lines, rows []design.Row) {
 	for i, r := range rows {
-		b := p.batches[r.batch]
-		switch {
-		case from == sqlengine.Lead && n == design.Normalized:
-			out[i] = int32(design.LeadCode(p.heads[r.head][record.Version], r.lead))
-		case from == sqlengine.Lead:
-			out[i] = r.lead
-		case n == design.Normalized:
-			out[i] = int32(design.LeadHMS(b.ObsLead[r.row]))
-		default:
-			out[i] = b.ObsLead[r.row]
-		}
-	}
-}
-
-func fillTimes(out []int64, from sqlengine.Source, p *pending, rows []row) {
-	for i, r := range rows {
-		b := p.batches[r.batch]
-		t := r.valid
+		b := p.Batches[r.Batch]
+		t := r.Valid
 		switch from {
 		case sqlengine.ValidEpoch:
 			out[i] = t
 			continue
 		case sqlengine.InitBeg:
-			t -= int64(r.lead)
+			t -= int64(r.Lead)
 		case sqlengine.ValidEnd:
-			t = b.ValidEnd[r.row]
+			t = b.ValidEnd[r.Row]
 		case sqlengine.ObsBeg:
-			t = b.ObsBeg[r.row]
+			t = b.ObsBeg[r.Row]
 		case sqlengine.ObsEnd:
-			t = b.ObsEnd[r.row]
+			t = b.ObsEnd[r.Row]
 		}
 		out[i] = t * microseconds
 	}
 }
 
 // fillRepeats writes the list of a row's repeating columns.
-func fillRepeats(v *vector, n design.Name, p *pending, rows []row) {
+func fillRepeats(v *vector, p *sqlengine.Lines, rows []design.Row) {
 	total := 0
 	for _, r := range rows {
-		total += len(p.batches[r.batch].Repeats(int(r.row)))
+		total += len(p.Batches[r.Batch].Repeats(int(r.Row)))
 	}
 	mapping.ListVectorReserve(v.raw, mapping.IdxT(total))
 	child := readVector(mapping.ListVectorGetChild(v.raw))
 	spans, values, at := v.spans(len(rows)), child.float64s(total), 0
 	for i, r := range rows {
-		list := p.batches[r.batch].Repeats(int(r.row))
+		list := p.Batches[r.Batch].Repeats(int(r.Row))
 		spans[i] = span{uint64(at), uint64(len(list))}
 		for _, f := range list {
 			if math.IsNaN(f) {
-				if n != design.Normalized {
+				if p.Design != design.Normalized {
 					child.setNull(at)
 				}
 				f = design.MissingNumber
@@ -253,4 +238,47 @@ func fillRepeats(v *vector, n design.Name, p *pending, rows []row) {
 		}
 	}
 	mapping.ListVectorSetSize(v.raw, mapping.IdxT(total))
+}
+
+// appendRow fills a row of a chunk as a sink of its values. Lists and documents
+// are stored by columns, never so.
+type appendRow struct {
+	sqlengine.Sink
+	w    *chunkWriter
+	cols []sqlengine.Column
+	i    int
+}
+
+func (a *appendRow) Null(k int)           { a.w.columns[k].setNull(a.i) }
+func (a *appendRow) Text(k int, s string) { a.w.columns[k].setText(a.i, s) }
+func (a *appendRow) Time(k int, v int64)  { a.w.columns[k].int64s(a.i + 1)[a.i] = v * microseconds }
+func (a *appendRow) Whole(k int, v int64) {
+	if a.cols[k].Type == sqlengine.Integer {
+		a.w.columns[k].int32s(a.i + 1)[a.i] = int32(v)
+	} else {
+		a.w.columns[k].int64s(a.i + 1)[a.i] = v
+	}
+}
+
+// rows appends rows.
+func (w *chunkWriter) rows(ctx context.Context, cols []sqlengine.Column, next sqlengine.Next) error {
+	to := &appendRow{w: w, cols: cols}
+	for {
+		ok, err := next(to)
+		if err != nil {
+			return err
+		}
+		if ok {
+			to.i++
+		}
+		if to.i == w.capacity || !ok {
+			if err := w.send(to.i); err != nil {
+				return err
+			}
+			to.i = 0
+		}
+		if !ok {
+			return w.flush(ctx)
+		}
+	}
 }

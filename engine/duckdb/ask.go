@@ -44,16 +44,16 @@ func leadNote(versions []string) string {
 // Ask runs a query and copies its reply, column by column.
 func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
 	into.Reset(q.Question.Columns)
-	return a.with(ctx, func(c *conn) error {
+	return a.db.with(ctx, func(c *conn) error {
 		r, err := c.query(ctx, q.Text, q.Args...)
 		if err != nil {
-			if missing, e := a.lacks(ctx, c, q.Question); e == nil && missing && ctx.Err() == nil {
+			if ok, e := a.Exists(ctx, q.Question); e == nil && !ok && ctx.Err() == nil {
 				return nil
 			}
 			return err
 		}
 		defer r.close()
-		d := decoder{normalized: a.design == design.Normalized, columns: q.Question.Columns, texts: make([]interner, len(r.types))}
+		d := decoder{normalized: a.Design == design.Normalized, columns: q.Question.Columns, texts: make([]interner, len(r.types))}
 		if len(r.types) != len(d.columns) {
 			return fmt.Errorf("duckdb: %d columns came, %d were asked for", len(r.types), len(d.columns))
 		}

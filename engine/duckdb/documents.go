@@ -7,6 +7,8 @@ import (
 	"github.com/duckdb/duckdb-go/v2/mapping"
 
 	"barograph/design"
+	"barograph/engine"
+	"barograph/engine/sqlengine"
 	"barograph/record"
 )
 
@@ -29,12 +31,12 @@ type docWriter struct {
 	last      record.Header
 }
 
-func newDocWriter(c *conn, n names, l *layout, subset string) (*docWriter, error) {
-	w, err := newWriter(c, c.db.alias, n.schema, l.table)
+func (l *loader) docWriter(lay *layout) (*docWriter, error) {
+	w, err := newWriter(l.c, l.c.db.alias, l.schema, lay.table)
 	if err != nil {
 		return nil, err
 	}
-	return &docWriter{chunkWriter: w, t: l.t, subset: subset}, nil
+	return &docWriter{chunkWriter: w, t: lay.t, subset: l.subset}, nil
 }
 
 // initialRoom is the number of entries for which a chunk makes room at first.
@@ -98,15 +100,13 @@ func (w *docWriter) add(b *record.Batch) error {
 	w.columns[k+1].setText(i, string(w.id))
 	w.grow(b.Len())
 	w.list.spans(w.capacity)[i] = span{uint64(w.entries), uint64(b.Len())}
-	if err := w.fillEntries(b); err != nil {
-		return err
-	}
+	w.fillEntries(b)
 	w.entries += b.Len()
 	w.n++
 	return nil
 }
 
-func (w *docWriter) fillEntries(b *record.Batch) error {
+func (w *docWriter) fillEntries(b *record.Batch) {
 	at, n := w.entries, b.Len()
 	copy(w.members[0].int32s(w.room)[at:], b.Lead)
 	ends, begs, obsEnds := w.members[1].int64s(w.room)[at:], w.members[3].int64s(w.room)[at:], w.members[4].int64s(w.room)[at:]
@@ -134,16 +134,12 @@ func (w *docWriter) fillEntries(b *record.Batch) error {
 			continue
 		}
 		for i, s := range b.Text[c.Slot] {
-			if err := checkText(b, i, s); err != nil {
-				return err
-			}
 			v.setText(at+i, s)
 		}
 	}
 	if b.Type.Group != nil {
 		w.fillRepeats(b)
 	}
-	return nil
 }
 
 func (w *docWriter) fillRepeats(b *record.Batch) {
@@ -239,20 +235,15 @@ func (d *docReader) entriesInto(b *record.Batch, s span, head uint32, valid int6
 	}
 }
 
-// storeDocs writes the documents of p, merged with those of the same id that
+// storeDocs writes the documents of g, merged with those of the same id that
 // the archive holds.
-func (l *loader) storeDocs(ctx context.Context, p *pending, stored *design.Catalog) error {
-	lay := newLayout(design.Document, p.t)
-	g := design.NewGrouper(p.t)
-	g.Add(&record.Batch{Type: p.t, Headers: p.heads}) // no rows: it gives the order of headers
-	for _, b := range p.batches {
-		g.Add(b)
-	}
-	have, err := l.haveDocs(ctx, p, stored, g, &lay)
+func (l *loader) storeDocs(ctx context.Context, _ sqlengine.Querier, g *design.Grouper, held []design.Row, stored *engine.Stored) error {
+	lay := newLayout(design.Document, g.Type)
+	have, err := l.haveDocs(ctx, g, sqlengine.Series(held), &lay)
 	if err != nil {
 		return err
 	}
-	w, err := newDocWriter(l.c, l.names, &lay, l.subset)
+	w, err := l.docWriter(&lay)
 	if err != nil {
 		return err
 	}
@@ -261,15 +252,11 @@ func (l *loader) storeDocs(ctx context.Context, p *pending, stored *design.Catal
 	n := 0
 	for doc := range g.Docs() {
 		rows := doc.Rows
-		if old := have[n]; old == nil {
-			l.stored.Objects++
-		} else {
-			old.Headers[0] = *doc.Header()
-			design.Merge(&merged, old, doc, func(i, j int) { l.stored.Meet(doc.From[j], old, i, doc.Rows, j) })
+		if old := have[series{*doc.Header(), doc.Valid()}]; old != nil {
+			design.Merge(&merged, old, doc, func(i, j int) { stored.Meet(doc.From[j], old, i, doc.Rows, j) })
 			rows = &merged
 		}
 		n++
-		l.stored.New += int64(doc.Rows.Len())
 		if err := w.add(rows); err != nil {
 			return err
 		}
@@ -284,70 +271,62 @@ func (l *loader) storeDocs(ctx context.Context, p *pending, stored *design.Catal
 }
 
 // haveDocs fetches, and deletes, the documents that the archive holds of those
-// that g groups, by their number in g. The catalog tells which may be there.
-func (l *loader) haveDocs(ctx context.Context, p *pending, stored *design.Catalog, g *design.Grouper, lay *layout) (map[int]*record.Batch, error) {
-	h := newHeld(stored, p, false)
-	if len(h.rows(p)) == 0 {
+// that g groups, by header and valid time; old are those that may be there.
+func (l *loader) haveDocs(ctx context.Context, g *design.Grouper, old []design.Row, lay *layout) (map[series]*record.Batch, error) {
+	if len(old) == 0 {
 		return nil, nil
 	}
-	if err := l.c.exec(ctx, "CREATE OR REPLACE TEMP TABLE barograph_stage (n BIGINT, id VARCHAR)"); err != nil {
+	if err := l.c.Exec(ctx, "CREATE OR REPLACE TEMP TABLE barograph_stage (n BIGINT, id VARCHAR)"); err != nil {
 		return nil, err
 	}
-	first, last, err := l.stageIDs(ctx, p, h, g)
-	if err != nil {
+	if err := l.stageIDs(ctx, g, old); err != nil {
 		return nil, err
 	}
-	table := l.names.table(lay.table)
+	first, last := bounds(old)
+	table := l.a.Dialect.Table(l.subset, lay.table)
 	within := " t.fcst_valid_epoch BETWEEN " + whole(first) + " AND " + whole(last)
 	r, err := l.c.query(ctx, "SELECT s.n, t.fcst_valid_epoch, t.data FROM "+table+" t JOIN temp.main.barograph_stage s ON t.id = s.id WHERE"+within)
 	if err != nil {
 		return nil, err
 	}
 	defer r.close()
-	have := map[int]*record.Batch{}
-	reader := docReader{t: p.t}
+	have := map[series]*record.Batch{}
+	reader := docReader{t: g.Type}
 	for r.next() {
 		n, valid, list := r.vector(0), r.vector(1), r.vector(2)
 		reader.use(list)
 		for i := range r.rows {
 			b := &record.Batch{}
-			b.Reset(p.t, "")
-			reader.entriesInto(b, list.spans(r.rows)[i], b.AddHeader(record.Header{}), valid.int64s(r.rows)[i])
-			have[int(n.int64s(r.rows)[i])] = b
+			b.Reset(g.Type, "")
+			of := old[n.int64s(r.rows)[i]]
+			reader.entriesInto(b, list.spans(r.rows)[i], b.AddHeader(g.Heads[of.Head]), valid.int64s(r.rows)[i])
+			have[series{g.Heads[of.Head], of.Valid}] = b
 		}
 	}
-	return have, l.c.exec(ctx, "DELETE FROM "+table+" t WHERE"+within+" AND t.id IN (SELECT id FROM temp.main.barograph_stage)")
+	return have, l.c.Exec(ctx, "DELETE FROM "+table+" t WHERE"+within+" AND t.id IN (SELECT id FROM temp.main.barograph_stage)")
+}
+
+// series names a document: by its header and valid time.
+type series struct {
+	header record.Header
+	valid  int64
 }
 
 // stageIDs writes the ids of the documents that may be there into the stage,
-// with their numbers in g, and returns their first and last valid time.
-func (l *loader) stageIDs(ctx context.Context, p *pending, h *held, g *design.Grouper) (first, last int64, err error) {
+// with their numbers in old.
+func (l *loader) stageIDs(ctx context.Context, g *design.Grouper, old []design.Row) error {
 	w, err := newWriter(l.c, "temp", "main", "barograph_stage")
 	if err != nil {
-		return 0, 0, err
+		return err
 	}
 	defer w.close()
-	first, last = math.MaxInt64, math.MinInt64
-	var id []byte
-	n, filled := -1, 0
-	for doc := range g.Docs() {
-		n++
-		if !h.may(row{head: p.index[*doc.Header()], valid: doc.Valid()}) {
-			continue
+	n := -1
+	return w.rows(ctx, []sqlengine.Column{{Type: sqlengine.BigInt}, {Type: sqlengine.Text}}, func(to sqlengine.Sink) (bool, error) {
+		if n++; n == len(old) {
+			return false, nil
 		}
-		first, last = min(first, doc.Valid()), max(last, doc.Valid())
-		w.columns[0].int64s(w.capacity)[filled] = int64(n)
-		id = design.AppendKey(id[:0], p.t, l.subset, doc.Header(), doc.Valid())
-		w.columns[1].setText(filled, string(id))
-		if filled++; filled == w.capacity {
-			if err := w.send(filled); err != nil {
-				return 0, 0, err
-			}
-			filled = 0
-		}
-	}
-	if err := w.send(filled); err != nil {
-		return 0, 0, err
-	}
-	return first, last, w.flush(ctx)
+		to.Whole(0, int64(n))
+		to.Text(1, string(design.AppendKey(nil, g.Type, l.subset, &g.Heads[old[n].Head], old[n].Valid)))
+		return true, nil
+	})
 }

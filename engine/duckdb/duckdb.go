@@ -14,6 +14,7 @@ import (
 
 	"barograph/design"
 	"barograph/engine"
+	"barograph/engine/sqlengine"
 	"barograph/fault"
 	"barograph/flavour"
 )
@@ -156,7 +157,7 @@ func (db *database) identify(ctx context.Context) error {
 		return err
 	}
 	defer db.put(c)
-	name, err := c.texts(ctx, "SELECT current_database()")
+	name, err := sqlengine.Texts(ctx, c, "SELECT current_database()")
 	if err != nil {
 		return err
 	}
@@ -173,7 +174,7 @@ func (db *database) about(ctx context.Context) (engine.About, error) {
 	}
 	defer db.put(c)
 	for _, name := range []string{"threads", "memory_limit", "checkpoint_threshold", "storage_compatibility_version", "access_mode"} {
-		value, err := c.texts(ctx, "SELECT current_setting("+flavour.Quote(name)+")::VARCHAR")
+		value, err := sqlengine.Texts(ctx, c, "SELECT current_setting("+flavour.Quote(name)+")::VARCHAR")
 		if err != nil {
 			return a, err
 		}
@@ -192,7 +193,7 @@ func (as archives) Open(ctx context.Context, d design.Name) (engine.Archive, err
 	}
 	switch d {
 	case design.Normalized, design.Document, design.Wide:
-		return engine.Explained(&archive{db: as.db, design: d}, as.db.explain), nil
+		return engine.Explained(newArchive(as.db, d), as.db.explain), nil
 	}
 	return nil, fmt.Errorf("duckdb: %s: %w", d, engine.ErrNoDesign)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"iter"
-	"slices"
 
 	"barograph/design"
 	"barograph/engine"
@@ -21,44 +20,42 @@ const (
 // Dump walks the records of a subset, as they were when it began.
 func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
 	return engine.Dump(func(to *engine.Dumper) error {
-		return a.with(ctx, func(c *conn) error {
-			if err := c.exec(ctx, "BEGIN TRANSACTION"); err != nil {
+		return a.db.with(ctx, func(c *conn) error {
+			if err := c.Exec(ctx, "BEGIN TRANSACTION"); err != nil {
 				return err
 			}
-			defer func() { _ = c.exec(context.Background(), "ROLLBACK") }()
+			defer func() { _ = c.Exec(context.Background(), "ROLLBACK") }()
 			return a.dump(ctx, c, subset, to)
 		})
 	})
 }
 
 func (a *archive) dump(ctx context.Context, c *conn, subset string, to *engine.Dumper) error {
-	n := a.names(subset)
-	tables, err := a.tables(ctx, c, n)
+	types, err := a.Stored(ctx, c, subset)
 	if err != nil {
 		return err
 	}
 	heads := map[int64]record.Header{}
-	if a.design == design.Normalized && slices.Contains(tables, design.HeaderTable) {
-		if heads, err = readHeaders(ctx, c, n); err != nil {
+	if a.Design == design.Normalized && len(types) > 0 {
+		err := a.ReadHeaders(ctx, c, subset, func(h record.Header, id int64) { heads[id] = h })
+		if err != nil {
 			return err
 		}
 	}
-	for _, t := range record.Types() {
-		lay := newLayout(a.design, t)
-		if !slices.Contains(tables, lay.table) {
-			continue
-		}
-		last, err := c.whole(ctx, "SELECT coalesce(max(rowid), -1)::BIGINT FROM "+n.table(lay.table))
+	for _, t := range types {
+		lay := newLayout(a.Design, t)
+		table := a.Dialect.Table(subset, lay.table)
+		last, err := sqlengine.Number(ctx, c, "SELECT coalesce(max(rowid), -1)::BIGINT FROM "+table)
 		if err != nil {
 			return err
 		}
 		page := int64(pageRows)
-		if a.design == design.Document {
+		if a.Design == design.Document {
 			page = pageDocs
 		}
 		d := dumper{layout: &lay, heads: heads, docs: docReader{t: t}, texts: make([]interner, len(lay.columns))}
 		for from := int64(0); from <= last; from += page {
-			r, err := c.query(ctx, "SELECT "+sqlengine.Names("", lay.columns)+" FROM "+n.table(lay.table)+
+			r, err := c.query(ctx, "SELECT "+sqlengine.Names("", lay.columns)+" FROM "+table+
 				" WHERE rowid BETWEEN "+whole(from)+" AND "+whole(from+page-1))
 			if err != nil {
 				return err
@@ -71,28 +68,6 @@ func (a *archive) dump(ctx context.Context, c *conn, subset string, to *engine.D
 		}
 	}
 	return nil
-}
-
-// readHeaders reads METviewer's stat_header by number.
-func readHeaders(ctx context.Context, c *conn, n names) (map[int64]record.Header, error) {
-	r, err := c.query(ctx, "SELECT "+sqlengine.Names("", sqlengine.HeaderColumns())+" FROM "+n.table(design.HeaderTable))
-	if err != nil {
-		return nil, err
-	}
-	defer r.close()
-	heads := map[int64]record.Header{}
-	for r.next() {
-		for i := range r.rows {
-			var h record.Header
-			for f := range record.CovThresh {
-				v := r.vector(1 + int(f))
-				h[f] = string(v.text(i))
-			}
-			id := r.vector(0)
-			heads[id.int64s(r.rows)[i]] = h
-		}
-	}
-	return heads, nil
 }
 
 // dumper turns chunks of one table into batches.

@@ -19,11 +19,16 @@ type layout struct {
 
 func newLayout(n design.Name, t *record.LineType) layout {
 	table, columns, _ := sqlengine.Table(n, t)
-	for i := range columns {
-		// No index: see docs/decisions/0004-duckdb-documents.md.
-		columns[i].Primary, columns[i].NotNull = false, columns[i].NotNull || columns[i].Primary
+	return layout{design: n, t: t, table: table, columns: unkeyed(columns)}
+}
+
+// unkeyed drops the primary key: no index is kept, see
+// docs/decisions/0004-duckdb-documents.md, and the loader itself numbers the rows.
+func unkeyed(cols []sqlengine.Column) []sqlengine.Column {
+	for i := range cols {
+		cols[i].Primary, cols[i].NotNull = false, cols[i].NotNull || cols[i].Primary
 	}
-	return layout{design: n, t: t, table: table, columns: columns}
+	return cols
 }
 
 // entryTimes are the members of a document's entry before the type's own. All
@@ -88,24 +93,6 @@ func (l *layout) identity() []sqlengine.Column {
 	return out
 }
 
-// names are the names of a subset's schema and of Barograph's own tables in it.
-type names struct {
-	design design.Name
-	schema string // of the subset, as DuckDB knows it
-	prefix string // quoted, up to and including the dot before a table
-}
-
-// names finds the schema of a subset. Where DuckDB could take its name for that
-// of a database, the file's own name stands before it.
-func (a *archive) names(subset string) names {
-	n := names{design: a.design, schema: flavour.DuckDBSchema(subset)}
-	n.prefix = flavour.Ident(n.schema) + "."
-	if a.ambiguous(n.schema) {
-		n.prefix = flavour.Ident(a.db.alias) + "." + n.prefix
-	}
-	return n
-}
-
 // ambiguous reports whether a schema's name is a database's too.
 func (a *archive) ambiguous(schema string) bool {
 	for _, taken := range [...]string{a.db.alias, "temp", "system", "memory"} {
@@ -116,18 +103,12 @@ func (a *archive) ambiguous(schema string) bool {
 	return false
 }
 
-// dialect is the dialect in which a subset is asked.
+// dialect is the dialect in which a subset is asked. Where DuckDB could take
+// the name of its schema for that of a database, the file's own name stands
+// before it.
 func (a *archive) dialect(subset string) *flavour.Dialect {
-	if a.ambiguous(flavour.DuckDBSchema(subset)) {
-		return flavour.DuckDBIn(a.db.alias)
+	if a.ambiguous(schemaName(subset)) {
+		return dialectIn(a.db.alias)
 	}
-	return flavour.DuckDB()
+	return dialectIn("")
 }
-
-func (n names) table(name string) string { return n.prefix + name }
-
-// Each design has catalog and marks of its own.
-func (n names) catalogName() string { return sqlengine.CatalogTable + "_" + string(n.design) }
-func (n names) marksName() string   { return sqlengine.MarksTable + "_" + string(n.design) }
-func (n names) catalog() string     { return n.table(n.catalogName()) }
-func (n names) marks() string       { return n.table(n.marksName()) }

@@ -214,13 +214,58 @@ func failure(ctx context.Context, message string) error {
 	return errors.New(message)
 }
 
-// exec runs statements of which no reply is wanted.
-func (c *conn) exec(ctx context.Context, text string, args ...any) error {
+// Exec runs statements of which no reply is wanted.
+func (c *conn) Exec(ctx context.Context, text string, args ...any) error {
 	r, err := c.query(ctx, text, args...)
 	if err != nil {
 		return err
 	}
 	r.close()
+	return nil
+}
+
+// Rows gives each row of a reply to f.
+func (c *conn) Rows(ctx context.Context, text string, args []any, f func(row []any) error) error {
+	r, err := c.query(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	return r.each(f)
+}
+
+// each gives each row to f; see value.
+func (r *result) each(f func(row []any) error) error {
+	columns, row := make([]vector, len(r.types)), make([]any, len(r.types))
+	for r.next() {
+		for k := range columns {
+			columns[k] = r.vector(k)
+		}
+		for i := range r.rows {
+			for k := range columns {
+				row[k] = value(&columns[k], r.types[k], i, r.rows)
+			}
+			if err := f(row); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// value reads a value of the types that are looked at row by row; others are nil.
+func value(v *vector, t mapping.Type, i, rows int) any {
+	switch {
+	case v.null(i):
+	case t == mapping.TypeDouble:
+		return v.float64s(rows)[i]
+	case t == mapping.TypeBigInt:
+		return v.int64s(rows)[i]
+	case t == mapping.TypeInteger:
+		return int64(v.int32s(rows)[i])
+	case t == mapping.TypeVarchar:
+		return string(v.text(i))
+	}
 	return nil
 }
 
@@ -247,45 +292,4 @@ func (r *result) close() {
 		mapping.DestroyDataChunk(&r.chunk)
 	}
 	mapping.DestroyResult(&r.raw)
-}
-
-// texts runs a statement and returns its first column, which is text.
-func (c *conn) texts(ctx context.Context, text string) ([]string, error) {
-	r, err := c.query(ctx, text)
-	if err != nil {
-		return nil, err
-	}
-	defer r.close()
-	var out []string
-	for r.next() {
-		v := r.vector(0)
-		for i := range r.rows {
-			if v.null(i) {
-				out = append(out, "")
-			} else {
-				out = append(out, string(v.text(i)))
-			}
-		}
-	}
-	return out, nil
-}
-
-// whole runs a statement and returns its first value, a BIGINT; 0 for none or NULL.
-func (c *conn) whole(ctx context.Context, text string) (int64, error) {
-	r, err := c.query(ctx, text)
-	if err != nil {
-		return 0, err
-	}
-	defer r.close()
-	if !r.next() || r.rows == 0 {
-		return 0, nil
-	}
-	v := r.vector(0)
-	if v.null(0) {
-		return 0, nil
-	}
-	if r.types[0] != mapping.TypeBigInt {
-		return 0, fmt.Errorf("DuckDB: %s is no BIGINT", r.names[0])
-	}
-	return v.int64s(r.rows)[0], nil
 }

@@ -6,15 +6,16 @@ import (
 	"strings"
 
 	"barograph/engine"
+	"barograph/engine/sqlengine"
 	"barograph/flavour"
 )
 
 // Explain returns DuckDB's physical plan, and what its scans read when the
 // query was run once more under EXPLAIN ANALYZE.
 func (a *archive) Explain(ctx context.Context, q *engine.Query) (plan engine.Plan, err error) {
-	err = a.with(ctx, func(c *conn) error {
+	err = a.db.with(ctx, func(c *conn) error {
 		if plan.Text, err = c.printed(ctx, "EXPLAIN "+q.Text, q.Args...); err != nil {
-			if missing, e := a.lacks(ctx, c, q.Question); e == nil && missing {
+			if ok, e := a.Exists(ctx, q.Question); e == nil && !ok {
 				plan.Text = "(the subset holds no records of " + q.Question.Type.Name + ")"
 				return nil
 			}
@@ -29,7 +30,7 @@ func (a *archive) Explain(ctx context.Context, q *engine.Query) (plan engine.Pla
 		}
 		for i := range plan.Access {
 			s := &plan.Access[i]
-			rows, err := c.whole(ctx, "SELECT count(*) FROM "+a.names(q.Question.Subset).table(flavour.Ident(s.Object)))
+			rows, err := sqlengine.Number(ctx, c, "SELECT count(*) FROM "+a.Dialect.Table(q.Question.Subset, flavour.Ident(s.Object)))
 			if err != nil {
 				return err
 			}

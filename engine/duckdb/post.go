@@ -99,7 +99,7 @@ func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore
 				return err
 			}
 			defer p.put(c)
-			return c.exec(ctx, text)
+			return c.Exec(ctx, text)
 		})
 	}
 	return s, nil
@@ -108,8 +108,7 @@ func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore
 // postConn is a connection of a poster.
 type postConn struct {
 	*conn
-	made   []*postStatement
-	values []any
+	made []*postStatement
 }
 
 func (p posts) connect(context.Context) (*sqlengine.PostConn, error) {
@@ -119,7 +118,7 @@ func (p posts) connect(context.Context) (*sqlengine.PostConn, error) {
 	}
 	s := &postConn{conn: c}
 	return &sqlengine.PostConn{
-		Run:    func(ctx context.Context, text string) error { return c.exec(ctx, text) },
+		Run:    func(ctx context.Context, text string) error { return c.Exec(ctx, text) },
 		Direct: s.direct,
 		Prepare: func(ctx context.Context, text string) (sqlengine.PostStatement, error) {
 			st, err := s.prepare(ctx, text)
@@ -264,43 +263,10 @@ func (c *postConn) direct(ctx context.Context, text string, args []any, each fun
 	if each == nil {
 		return int64(mapping.RowsChanged(&r.raw)), nil
 	}
-	n := int(mapping.ColumnCount(&r.raw))
-	types := make([]mapping.Type, n)
-	for k := range types {
-		types[k] = mapping.ColumnType(&r.raw, mapping.IdxT(k))
+	for k := range uint64(mapping.ColumnCount(&r.raw)) {
+		r.types = append(r.types, mapping.ColumnType(&r.raw, mapping.IdxT(k)))
 	}
-	c.values = make([]any, n)
-	for r.next() {
-		columns := make([]vector, n)
-		for k := range columns {
-			columns[k] = r.vector(k)
-		}
-		for i := range r.rows {
-			for k := range columns {
-				c.values[k] = postValue(&columns[k], types[k], i, r.rows)
-			}
-			if err := each(c.values); err != nil {
-				return 0, err
-			}
-		}
-	}
-	return 0, nil
-}
-
-// postValue reads a value of the types that posting looks at; others are nil.
-func postValue(v *vector, t mapping.Type, i, rows int) any {
-	switch {
-	case v.null(i):
-	case t == mapping.TypeDouble:
-		return v.float64s(rows)[i]
-	case t == mapping.TypeBigInt:
-		return v.int64s(rows)[i]
-	case t == mapping.TypeInteger:
-		return int64(v.int32s(rows)[i])
-	case t == mapping.TypeVarchar:
-		return string(v.text(i))
-	}
-	return nil
+	return 0, r.each(each)
 }
 
 // copyRows appends rows by DuckDB's appender.

@@ -63,12 +63,12 @@ func (s scans) Open(ctx context.Context, p engine.Placement) (*engine.Star, erro
 				return err
 			}
 		}
-		before, err := c.texts(ctx, "SELECT current_setting('threads')::VARCHAR")
+		before, err := sqlengine.Texts(ctx, c, "SELECT current_setting('threads')::VARCHAR")
 		if err != nil {
 			return err
 		}
 		t.before = strings.Join(before, "")
-		return c.exec(ctx, "SET GLOBAL threads = "+strconv.Itoa(p.Parallel()))
+		return c.Exec(ctx, "SET GLOBAL threads = "+strconv.Itoa(p.Parallel()))
 	})
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (s scans) Open(ctx context.Context, p engine.Placement) (*engine.Star, erro
 	return &engine.Star{
 		Load: t.load, Ask: t.ask, Text: starDialect().Text, Plan: t.plan, Size: t.size, Cold: t.cold,
 		Close: func() error {
-			return t.with(func(c *conn) error { return c.exec(context.Background(), "SET GLOBAL threads = "+t.before) })
+			return t.with(func(c *conn) error { return c.Exec(context.Background(), "SET GLOBAL threads = "+t.before) })
 		},
 	}, nil
 }
@@ -92,11 +92,11 @@ func (t *star) with(f func(c *conn) error) error {
 
 // loaded is the placement of what is loaded; nil = nothing is.
 func (t *star) loaded(ctx context.Context, c *conn) (*engine.Placement, error) {
-	made, err := c.whole(ctx, "SELECT count(*) FROM duckdb_tables() WHERE database_name = current_database() AND schema_name = "+flavour.Quote(starSchema)+" AND table_name = 'placement'")
+	made, err := sqlengine.Number(ctx, c, "SELECT count(*) FROM duckdb_tables() WHERE database_name = current_database() AND schema_name = "+flavour.Quote(starSchema)+" AND table_name = 'placement'")
 	if err != nil || made == 0 {
 		return nil, err
 	}
-	text, err := c.texts(ctx, "SELECT placement FROM "+starSchema+".placement")
+	text, err := sqlengine.Texts(ctx, c, "SELECT placement FROM "+starSchema+".placement")
 	if err != nil || len(text) == 0 {
 		return nil, err
 	}
@@ -165,15 +165,15 @@ func (t *star) load(ctx context.Context, files engine.StarFiles) (out engine.Sta
 			return err
 		}
 		script := append(views, "CREATE TABLE "+starSchema+".placement (placement VARCHAR)", "INSERT INTO "+starSchema+".placement VALUES ("+flavour.Quote(string(placed))+")")
-		if err := c.exec(ctx, "BEGIN TRANSACTION; CREATE SCHEMA "+starSchema+";\n"+strings.Join(script, ";\n")+";\nCOMMIT"); err != nil {
-			return errors.Join(err, c.exec(context.WithoutCancel(ctx), "ROLLBACK"))
+		if err := c.Exec(ctx, "BEGIN TRANSACTION; CREATE SCHEMA "+starSchema+";\n"+strings.Join(script, ";\n")+";\nCOMMIT"); err != nil {
+			return errors.Join(err, c.Exec(context.WithoutCancel(ctx), "ROLLBACK"))
 		}
 		for _, table := range engine.StarTables() {
-			if out.Rows[table], err = c.whole(ctx, "SELECT count(*) FROM "+starSchema+"."+string(table)); err != nil {
+			if out.Rows[table], err = sqlengine.Number(ctx, c, "SELECT count(*) FROM "+starSchema+"."+string(table)); err != nil {
 				return err
 			}
 		}
-		return c.exec(ctx, "CHECKPOINT")
+		return c.Exec(ctx, "CHECKPOINT")
 	})
 	return out, err
 }
@@ -190,7 +190,7 @@ func (t *star) clear(ctx context.Context, c *conn) error {
 	if loaded != nil {
 		homes = append(homes, t.homes(loaded)...)
 	}
-	if err := c.exec(ctx, "DROP SCHEMA IF EXISTS "+starSchema+" CASCADE"); err != nil {
+	if err := c.Exec(ctx, "DROP SCHEMA IF EXISTS "+starSchema+" CASCADE"); err != nil {
 		return err
 	}
 	for _, home := range homes {
@@ -210,7 +210,7 @@ func (t *star) write(ctx context.Context, c *conn, files engine.StarFiles) (view
 	views = append(views, view(engine.StoreSales, parts))
 	for _, table := range []engine.StarTable{engine.DateDim, engine.Item} {
 		path := filepath.Join(t.homes(&t.Placement)[0], string(table)+".parquet")
-		err := c.exec(ctx, "COPY (SELECT * FROM read_parquet("+list(files.Parquet[table])+")) TO "+flavour.Quote(path)+" (FORMAT parquet)")
+		err := c.Exec(ctx, "COPY (SELECT * FROM read_parquet("+list(files.Parquet[table])+")) TO "+flavour.Quote(path)+" (FORMAT parquet)")
 		if err != nil {
 			return nil, err
 		}
@@ -234,7 +234,7 @@ const (
 // DuckDB writes a folder for each value of a column in one statement; each of
 // them is a link to the piece's folder, on the disk of the part.
 func (t *star) partition(ctx context.Context, c *conn, facts []string) (files []string, err error) {
-	rows, err := c.whole(ctx, "SELECT count(*) FROM read_parquet("+list(facts)+")")
+	rows, err := sqlengine.Number(ctx, c, "SELECT count(*) FROM read_parquet("+list(facts)+")")
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +256,7 @@ func (t *star) partition(ctx context.Context, c *conn, facts []string) (files []
 			return nil, err
 		}
 	}
-	err = c.exec(ctx, "SET GLOBAL partitioned_write_max_open_files = "+strconv.Itoa(len(folders)+1)+";\n"+
+	err = c.Exec(ctx, "SET GLOBAL partitioned_write_max_open_files = "+strconv.Itoa(len(folders)+1)+";\n"+
 		"COPY (SELECT *, hash(ss_ticket_number) % "+strconv.Itoa(len(folders))+" AS piece FROM read_parquet("+list(facts)+"))\nTO "+
 		flavour.Quote(staging)+" (FORMAT parquet, ROW_GROUP_SIZE "+strconv.Itoa(2*rowGroup)+", PARTITION_BY (piece), OVERWRITE_OR_IGNORE)")
 	if err != nil {
@@ -343,10 +343,10 @@ func (t *star) plan(ctx context.Context, q engine.StarQuery) (text string, err e
 // cold has DuckDB forget what it holds of files.
 func (t *star) cold(ctx context.Context) error {
 	return t.with(func(c *conn) error {
-		if err := c.exec(ctx, "SET GLOBAL enable_external_file_cache = false"); err != nil {
+		if err := c.Exec(ctx, "SET GLOBAL enable_external_file_cache = false"); err != nil {
 			return err
 		}
-		return c.exec(ctx, "SET GLOBAL enable_external_file_cache = true")
+		return c.Exec(ctx, "SET GLOBAL enable_external_file_cache = true")
 	})
 }
 

@@ -15,11 +15,11 @@ import (
 
 // Ask sends a query as the URL's parameters say.
 func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
-	err := a.ask(ctx, q, sqlengine.NewDecoder(a.design, q, into))
+	err := a.ask(ctx, q, sqlengine.NewDecoder(a.Design, q, into))
 	if absent(err) {
 		return nil
 	}
-	return failed(ctx, err)
+	return sqlengine.Failed(ctx, err)
 }
 
 func (a *archive) ask(ctx context.Context, q *engine.Query, d *sqlengine.Decoder) error {
@@ -27,11 +27,7 @@ func (a *archive) ask(ctx context.Context, q *engine.Query, d *sqlengine.Decoder
 		return a.askProfiled(ctx, q, d)
 	}
 	if !a.db.prepare {
-		rows, err := a.db.pool.QueryContext(ctx, q.Text, q.Args...) //nolint:rowserrcheck // the decoder does
-		if err != nil {
-			return err
-		}
-		return d.Rows(ctx, rows)
+		return a.Pool.Rows(ctx, q.Text, q.Args, d.Values)
 	}
 	s, done, err := a.statements.get(ctx, a.db.pool, q.Text)
 	if err != nil {
@@ -43,11 +39,11 @@ func (a *archive) ask(ctx context.Context, q *engine.Query, d *sqlengine.Decoder
 
 // run executes a statement that is prepared.
 func run(ctx context.Context, s *sql.Stmt, q *engine.Query, d *sqlengine.Decoder) error {
-	rows, err := s.QueryContext(ctx, q.Args...) //nolint:rowserrcheck // the decoder does
+	rows, err := s.QueryContext(ctx, q.Args...)
 	if err != nil {
 		return err
 	}
-	return d.Rows(ctx, rows)
+	return sqlengine.Each(ctx, rows, d.Values)
 }
 
 // askProfiled also asks how long the server was busy with the question, over
@@ -68,11 +64,7 @@ func (a *archive) askProfiled(ctx context.Context, q *engine.Query, d *sqlengine
 			return err
 		}
 	} else {
-		rows, err := c.QueryContext(ctx, q.Text, q.Args...) //nolint:rowserrcheck // the decoder does
-		if err != nil {
-			return err
-		}
-		if err := d.Rows(ctx, rows); err != nil {
+		if err := (sqlengine.Standard{Over: c}).Rows(ctx, q.Text, q.Args, d.Values); err != nil {
 			return err
 		}
 	}

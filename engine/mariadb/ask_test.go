@@ -114,7 +114,7 @@ func asked(t *testing.T, a *archive, q *question.Question, f flavour.Name, want 
 			t.Fatal(err)
 		}
 		if _, err := answer.Compare(want, &into.Answer); err != nil {
-			t.Errorf("%s, %s: %v", a.design, f, err)
+			t.Errorf("%s, %s: %v", a.Design, f, err)
 		}
 	}
 	return cacheHits(t, a) - before

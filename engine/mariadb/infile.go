@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"barograph/engine/sqlengine"
 	"barograph/fault"
 )
 
@@ -94,31 +95,25 @@ func (f *infile) run(ctx context.Context, c *sql.Conn) error {
 // damaged are the numbers of errors and warnings of a MyISAM table that its
 // server's death has damaged: index is corrupt, not a key file, marked as
 // crashed, marked as crashed and the last repair failed, open count wrong.
-var damaged = [...]uint16{126, 1034, 1194, 1195, 145} //nolint:gochecknoglobals // a constant table
+var damaged = [...]int{126, 1034, 1194, 1195, 145} //nolint:gochecknoglobals // a constant table
 
 // warnings looks for what the server says of values. What it says of a table
 // that it has just repaired, as it does when the table is opened for the first
 // time after the server was killed, is no such thing.
 func (f *infile) warnings(ctx context.Context, c *sql.Conn) error {
-	rows, err := c.QueryContext(ctx, "SHOW WARNINGS")
-	if err != nil {
-		return err
-	}
-	defer rows.Close() //nolint:errcheck // Err below says what went wrong
-	for rows.Next() {
+	return sqlengine.Standard{Over: c}.Rows(ctx, "SHOW WARNINGS", nil, func(row []any) error {
 		var level, message string
-		var code uint16
-		if err := rows.Scan(&level, &code, &message); err != nil {
-			return err
-		}
+		var code int
+		err := sqlengine.Scan(row, &level, &code, &message)
 		switch {
+		case err != nil:
 		case code == errDuplicate: // numbers are given out once: another node's loader has taken this one
 			return fmt.Errorf("load into %s: %s: %w", f.table, message, errOvertaken)
 		case !slices.Contains(damaged[:], code):
 			return f.misfit(message, nil)
 		}
-	}
-	return rows.Err()
+		return err
+	})
 }
 
 func (f *infile) misfit(message string, err error) error {

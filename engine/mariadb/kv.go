@@ -9,14 +9,13 @@ import (
 
 	"barograph/engine"
 	"barograph/engine/sqlengine"
-	"barograph/flavour"
 )
 
 // errTaken is the server's number for a key that is taken.
 const errTaken = 1062
 
 // kv opens tables of records under keys, in the database that is named by the
-// URL's prefix and flavour.MariaDBRecords; YCSB's JDBC binding finds them there
+// URL's prefix and recordsDatabase; YCSB's JDBC binding finds them there
 // under their names. All are the configurations of a connection to each node.
 // Of a cluster one node is asked: two that change one record at once would make
 // one of them fail.
@@ -28,9 +27,9 @@ type kv struct {
 // dialect: keys are compared as bytes. A table is InnoDB's, clustered by its key.
 func (k kv) dialect() *sqlengine.KVDialect {
 	const text = " CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin"
-	schema := flavour.MariaDBIdent(k.prefix + flavour.MariaDBRecords)
+	schema := ident(k.prefix + recordsDatabase)
 	return &sqlengine.KVDialect{
-		Quote:   flavour.MariaDBIdent,
+		Quote:   ident,
 		Schema:  schema + ".",
 		Param:   func(int) string { return "?" },
 		KeyType: "varchar(255)" + text, TextType: "longtext" + text, DocType: "JSON",
@@ -43,7 +42,7 @@ func (k kv) dialect() *sqlengine.KVDialect {
 		MaxParams:    65535,
 		Variants: map[engine.Layout]sqlengine.Variant{engine.Hash: {
 			Options: fmt.Sprintf(" ENGINE=InnoDB PARTITION BY KEY (%s) PARTITIONS %d", sqlengine.KeyColumn, sqlengine.HashPartitions),
-			Is:      "SELECT IF(COUNT(*) > 1, '1', '0') FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = '" + strings.ReplaceAll(k.prefix+flavour.MariaDBRecords, "'", "''") + "' AND TABLE_NAME = ?",
+			Is:      "SELECT IF(COUNT(*) > 1, '1', '0') FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = '" + strings.ReplaceAll(k.prefix+recordsDatabase, "'", "''") + "' AND TABLE_NAME = ?",
 		}},
 	}
 }
@@ -54,8 +53,8 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 		if k.readOnly {
 			return nil, engine.ErrReadOnly
 		}
-		if _, err := k.writes.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS "+flavour.MariaDBIdent(k.prefix+flavour.MariaDBRecords)); err != nil {
-			return nil, failed(ctx, err)
+		if _, err := k.writes.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS "+ident(k.prefix+recordsDatabase)); err != nil {
+			return nil, sqlengine.Failed(ctx, err)
 		}
 	}
 	return sqlengine.OpenKV(ctx, k.dialect(), t, k.session)

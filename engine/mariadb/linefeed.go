@@ -1,6 +1,7 @@
 package mariadb
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -240,54 +241,43 @@ func in(headers []int64) string {
 }
 
 func (w *lineWriter) hits(ctx context.Context, lt *lineTable, where string, p, hits probe) error {
-	rows, err := w.l.conn.QueryContext(ctx, "SELECT DISTINCT stat_header_id, "+w.l.a.dialect.Epoch("fcst_valid_beg")+" FROM "+w.l.table(lt.name)+" ld"+where)
-	if err != nil {
-		return err
-	}
-	defer rows.Close() //nolint:errcheck // Err below says what went wrong
-	var s seriesTime
-	for rows.Next() {
-		if err := rows.Scan(&s.header, &s.valid); err != nil {
-			return err
-		}
+	return w.l.rows(ctx, "SELECT DISTINCT stat_header_id, "+w.l.a.Dialect.Epoch("fcst_valid_beg")+" FROM "+w.l.table(lt.name)+" ld"+where, func(row []any) error {
+		var s seriesTime
+		err := sqlengine.Scan(row, &s.header, &s.valid)
 		if _, ok := p[s]; ok {
 			hits[s] = struct{}{}
 		}
-	}
-	return rows.Err()
+		return err
+	})
 }
 
 func (w *lineWriter) findSome(ctx context.Context, lt *lineTable, where string) error {
-	s := w.l.a.lineSelect(lt.t, w.twins)
-	rows, err := w.l.conn.QueryContext(ctx, "SELECT ld.stat_header_id, ld."+idColumn(lt.t)+", "+s.columns+s.from(w.l.a, w.l.subset)+where)
-	if err != nil {
-		return err
-	}
-	defer rows.Close() //nolint:errcheck // Err below says what went wrong
-	var ref rowRef
+	exprs, cols := lineSelect(lt.t, w.twins)
+	have := w.l.a.Collect(lt.t, cols)
 	var refs []rowRef
-	cells := append([]any{&ref.header, &ref.id}, s.collector.Scan()...)
 	note := func() {
-		have := s.collector.Batch.Clone()
-		lt.hash.Use(have)
+		batch := have.Batch.Clone()
+		lt.hash.Use(batch)
 		for i, r := range refs {
-			r.have, r.row = have, i
+			r.have, r.row = batch, i
 			lt.there[lt.hash.Key(i)] = r
 		}
 		refs = refs[:0]
-		s.collector.Reset()
+		have.Reset()
 	}
-	for rows.Next() {
-		if err := rows.Scan(cells...); err != nil {
+	err := w.l.rows(ctx, "SELECT ld.stat_header_id, ld."+idColumn(lt.t)+", "+exprs+w.l.a.fromLines(w.l.subset, lt.t)+where, func(row []any) error {
+		var ref rowRef
+		if err := cmp.Or(sqlengine.Scan(row, &ref.header, &ref.id), have.Values(row[2:])); err != nil {
 			return err
 		}
-		s.collector.Row()
+		have.Row()
 		if refs = append(refs, ref); len(refs) == engine.DumpRows {
 			note()
 		}
-	}
+		return nil
+	})
 	note()
-	return rows.Err()
+	return err
 }
 
 // replace notes which records of the commit replace others.

@@ -58,56 +58,40 @@ func newLineWriter(l *loader) *lineWriter {
 	return &lineWriter{l: l, header: headerColumns(), tables: map[*record.LineType]*lineTable{}}
 }
 
+// refresh reads what the archive holds.
 func (w *lineWriter) refresh(ctx context.Context) error {
 	w.headers, w.files = sqlengine.NewInterner[record.Header](), sqlengine.NewInterner[fileName]()
 	w.folded = map[fileName]fileName{}
 	var err error
-	if w.twins, err = w.l.a.twins(ctx, w.l.conn, w.l.subset); err != nil {
+	if w.twins, err = w.l.a.twins(ctx, sqlengine.Standard{Over: w.l.conn}, w.l.subset); err != nil {
 		return err
 	}
 	exprs := []string{"stat_header_id"}
 	for k := range w.header {
 		exprs = append(exprs, w.header[k].expr(w.twins[design.HeaderTable]))
 	}
-	rows, err := w.l.conn.QueryContext(ctx, "SELECT "+strings.Join(exprs, ", ")+" FROM "+w.l.table(design.HeaderTable)+" h")
-	if err != nil {
-		return err
-	}
-	defer rows.Close() //nolint:errcheck // Err below says what went wrong
+	var h record.Header
 	var id int64
-	h := record.Header{}
 	into := []any{&id}
 	for k := range w.header {
 		into = append(into, &h[w.header[k].Field])
 	}
-	for rows.Next() {
-		if err := rows.Scan(into...); err != nil {
-			return err
-		}
+	err = w.l.rows(ctx, "SELECT "+strings.Join(exprs, ", ")+" FROM "+w.l.table(design.HeaderTable)+" h", func(row []any) error {
+		err := sqlengine.Scan(row, into...)
 		w.headers.Have(h, id)
-	}
-	if err := rows.Err(); err != nil {
 		return err
-	}
-	return w.refreshFiles(ctx)
-}
-
-func (w *lineWriter) refreshFiles(ctx context.Context) error {
-	rows, err := w.l.conn.QueryContext(ctx, "SELECT data_file_id, path, filename FROM "+w.l.table(sqlengine.FileTable))
+	})
 	if err != nil {
 		return err
 	}
-	defer rows.Close() //nolint:errcheck // Err below says what went wrong
-	for rows.Next() {
+	return w.l.rows(ctx, "SELECT data_file_id, path, filename FROM "+w.l.table(sqlengine.FileTable), func(row []any) error {
 		var id int64
 		var f fileName
-		if err := rows.Scan(&id, &f.dir, &f.name); err != nil {
-			return err
-		}
+		err := sqlengine.Scan(row, &id, &f.dir, &f.name)
 		w.files.Have(f, id)
 		w.folded[f.fold()] = f
-	}
-	return rows.Err()
+		return err
+	})
 }
 
 func (f fileName) fold() fileName {
@@ -131,6 +115,8 @@ func (w *lineWriter) file(of string) (f fileName, whole bool) {
 	return f, whole
 }
 
+// prepare does what no transaction may hold: changes of tables, and the search
+// for what will be replaced.
 func (w *lineWriter) prepare(ctx context.Context, stored *engine.Stored) error {
 	need := map[string]map[string]string{} // table → twin → its type
 	for _, t := range w.l.types {
@@ -300,11 +286,9 @@ func (w *lineWriter) makeTwins(ctx context.Context, need map[string]map[string]s
 // apart reports whether METviewer's tables know no transactions.
 func (w *lineWriter) apart() bool { return w.l.a.db.engine == myISAM }
 
-func (w *lineWriter) begin(ctx context.Context) (bool, error) {
+// begin notes in the archive what write is about to do.
+func (w *lineWriter) begin(ctx context.Context) error {
 	w.first = w.l.next
-	if !w.apart() {
-		return false, nil
-	}
 	_, header := w.headers.Fresh()
 	_, file := w.files.Fresh()
 	pending := []string{row(design.HeaderTable, "stat_header_id", header), row(sqlengine.FileTable, "data_file_id", file)}
@@ -314,13 +298,14 @@ func (w *lineWriter) begin(ctx context.Context) (bool, error) {
 			pending = append(pending, row(child, "line_data_id", w.first))
 		}
 	}
-	return true, w.l.exec(ctx, "INSERT INTO "+w.l.table(pendingTable)+" VALUES "+strings.Join(pending, ", "))
+	return w.l.exec(ctx, "INSERT INTO "+w.l.table(pendingTable)+" VALUES "+strings.Join(pending, ", "))
 }
 
 func row(table, column string, first int64) string {
 	return fmt.Sprintf("('%s', '%s', %d)", table, column, first)
 }
 
+// write writes the rows.
 func (w *lineWriter) write(ctx context.Context) error {
 	if err := w.writeHeaders(ctx); err != nil {
 		return err
@@ -404,7 +389,8 @@ func (w *lineWriter) writeFiles(ctx context.Context) error {
 	return f.run(ctx, w.l.conn)
 }
 
-// settle moves what a commit adds from pending to what counts.
+// settle moves what a commit adds from pending to what counts, in the transaction
+// that makes it count.
 func (w *lineWriter) settle(ctx context.Context) error {
 	if err := w.l.exec(ctx, "DELETE FROM "+w.l.table(pendingTable)); err != nil {
 		return err
@@ -426,6 +412,8 @@ func (w *lineWriter) settle(ctx context.Context) error {
 	return nil
 }
 
+// finish takes away what was replaced, after the transaction that makes the new
+// rows count or, where the tables know transactions, in it.
 func (w *lineWriter) finish(ctx context.Context) error {
 	gone := false
 	for _, t := range w.l.types {
@@ -443,6 +431,7 @@ func (w *lineWriter) finish(ctx context.Context) error {
 	return w.l.exec(ctx, "DELETE FROM "+w.l.table(goneTable))
 }
 
+// settled is told whether all of this is in the archive.
 func (w *lineWriter) settled(committed bool) {
 	if w.headers == nil {
 		return

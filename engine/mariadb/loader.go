@@ -16,56 +16,42 @@ import (
 	"barograph/record"
 )
 
-// loader collects batches and writes them at Commit, under the subset's lock.
-type loader struct {
+// loading is what a loader of any design has: a connection under the subset's
+// lock.
+type loading struct {
 	a       *archive
 	subset  string
-	conn    *sql.Conn // nil = to be opened
+	conn    *sql.Conn       // nil = to be opened
+	batches []*record.Batch // of the documents that are stored
+}
+
+// loader collects batches for METviewer's tables and writes them at Commit.
+type loader struct {
+	loading
 	batches map[*record.LineType][]*record.Batch
 	types   []*record.LineType // in the order of first sight
-	w       writer
+	w       *lineWriter
 
 	version int64           // of the archive, as of catalog and w; -1 = nothing is known
 	catalog *design.Catalog // of the archive
 	next    int64           // number of the next row
 }
 
-// writer lays records out under one design.
-type writer interface {
-	// refresh reads what the archive holds, as far as it is not known.
-	refresh(ctx context.Context) error
-	// prepare does what no transaction may hold: changes of tables, and the
-	// search for what will be replaced.
-	prepare(ctx context.Context, stored *engine.Stored) error
-	// begin notes in the archive what write is about to do, where the tables
-	// know no transactions; ok is false where they do.
-	begin(ctx context.Context) (ok bool, err error)
-	// write writes the rows.
-	write(ctx context.Context) error
-	// settle is the writer's part of the transaction that makes the rows count.
-	settle(ctx context.Context) error
-	// finish takes away what was replaced, after that transaction or, where the
-	// tables know transactions, in it.
-	finish(ctx context.Context) error
-	// settled reports whether all of this is in the archive.
-	settled(committed bool)
-}
-
 func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, error) {
 	if a.db.readOnly {
 		return nil, &fault.Error{Setting: a.db.shown, Err: engine.ErrReadOnly, Cure: "open it without --read-only"}
 	}
-	l := &loader{a: a, subset: subset, batches: map[*record.LineType][]*record.Batch{}, version: -1}
-	switch a.design {
-	case design.Normalized:
-		l.w = newLineWriter(l)
-	case design.Wide:
-		l.w = &wideWriter{l: l}
-	default:
-		l.w = &docWriter{l: l}
+	if a.Design != design.Normalized {
+		s := &loading{a: a, subset: subset}
+		if err := s.create(ctx); err != nil {
+			return nil, sqlengine.Failed(ctx, errors.Join(err, s.Close()))
+		}
+		return s.loader(), nil
 	}
+	l := &loader{loading: loading{a: a, subset: subset}, batches: map[*record.LineType][]*record.Batch{}, version: -1}
+	l.w = newLineWriter(l)
 	if err := l.create(ctx); err != nil {
-		return nil, failed(ctx, errors.Join(err, l.Close()))
+		return nil, sqlengine.Failed(ctx, errors.Join(err, l.Close()))
 	}
 	return l, nil
 }
@@ -81,7 +67,7 @@ func (l *loader) Add(ctx context.Context, b *record.Batch) error {
 	return ctx.Err()
 }
 
-func (l *loader) Close() error {
+func (l *loading) Close() error {
 	if l.conn == nil {
 		return nil
 	}
@@ -91,7 +77,7 @@ func (l *loader) Close() error {
 }
 
 // exec runs a statement on the loader's connection.
-func (l *loader) exec(ctx context.Context, query string, args ...any) error {
+func (l *loading) exec(ctx context.Context, query string, args ...any) error {
 	_, err := l.conn.ExecContext(ctx, query, args...)
 	if err != nil && ctx.Err() == nil && len(query) < 500 {
 		err = fmt.Errorf("%s: %w", query, err)
@@ -99,12 +85,17 @@ func (l *loader) exec(ctx context.Context, query string, args ...any) error {
 	return err
 }
 
+// rows gives each row of a query on the loader's connection to f.
+func (l *loading) rows(ctx context.Context, query string, f func(row []any) error) error {
+	return sqlengine.Standard{Over: l.conn}.Rows(ctx, query, nil, f)
+}
+
 // table is the quoted name of a table of the subset.
-func (l *loader) table(name string) string { return l.a.table(l.subset, name) }
+func (l *loading) table(name string) string { return l.a.table(l.subset, name) }
 
 // locked runs do under the subset's lock, on the loader's connection. The
 // server gives the lock back when the connection ends, however it ends.
-func (l *loader) locked(ctx context.Context, do func() error) error {
+func (l *loading) locked(ctx context.Context, do func() error) error {
 	if l.conn == nil {
 		var err error
 		if l.conn, err = l.a.db.writes.Conn(ctx); err != nil {
@@ -115,13 +106,13 @@ func (l *loader) locked(ctx context.Context, do func() error) error {
 }
 
 // create makes the subset's database and tables.
-func (l *loader) create(ctx context.Context) error {
+func (l *loading) create(ctx context.Context) error {
 	return l.again(ctx, func() error { return l.locked(ctx, func() error { return l.createAll(ctx) }) })
 }
 
-func (l *loader) createAll(ctx context.Context) error {
+func (l *loading) createAll(ctx context.Context) error {
 	var n int
-	err := l.conn.QueryRowContext(ctx, "SELECT count(*) FROM "+l.table(l.a.ownName(sqlengine.CatalogTable))).Scan(&n)
+	err := l.conn.QueryRowContext(ctx, "SELECT count(*) FROM "+l.table(l.a.OwnName(sqlengine.CatalogTable))).Scan(&n)
 	if err == nil && n > 0 {
 		return nil
 	}
@@ -161,7 +152,7 @@ func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, er
 		l.w.settled(err == nil)
 		if err != nil {
 			l.version = -1
-			err = failed(ctx, err)
+			err = sqlengine.Failed(ctx, err)
 			l.undo(context.WithoutCancel(ctx))
 		}
 		return err
@@ -178,7 +169,7 @@ func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, er
 
 // again does what another loader has overtaken at another node of a cluster
 // once more: both have read the catalog, and only one may write it.
-func (l *loader) again(ctx context.Context, do func() error) error {
+func (l *loading) again(ctx context.Context, do func() error) error {
 	for n := 1; ; n++ {
 		err := do()
 		if !l.a.db.cluster || !overtaken(err) || n == overtakings {
@@ -196,7 +187,7 @@ func (l *loader) again(ctx context.Context, do func() error) error {
 // undo takes back what a commit that failed has left. The connection is given
 // up: it may be in the middle of a statement, and the lock is free, with all
 // that belongs to it, when the server has seen its end.
-func (l *loader) undo(ctx context.Context) {
+func (l *loading) undo(ctx context.Context) {
 	if l.conn != nil {
 		l.conn.Raw(func(any) error { return driver.ErrBadConn }) //nolint:errcheck // it is its purpose to fail: the connection is not used again
 		l.conn.Close()                                           //nolint:errcheck // as above
@@ -229,17 +220,10 @@ func (l *loader) commit(ctx context.Context, c engine.Commit, stored *engine.Sto
 	if err := c.Check(stored); err != nil {
 		return err
 	}
-	apart, err := l.w.begin(ctx)
-	if err != nil {
-		return err
-	}
-	steps := []func(context.Context) error{l.start, l.w.write, l.w.finish}
-	if apart {
-		steps = []func(context.Context) error{l.w.write, l.start, l.w.settle}
-	}
-	steps = append(steps, func(ctx context.Context) error { return l.writeMeta(ctx, c, *stored) }, l.end)
-	if apart {
-		steps = append(steps, l.w.finish)
+	meta := func(ctx context.Context) error { return l.writeMeta(ctx, c, *stored) }
+	steps := []func(context.Context) error{l.start, l.w.write, l.w.finish, meta, l.end}
+	if l.w.apart() {
+		steps = []func(context.Context) error{l.w.begin, l.w.write, l.start, l.w.settle, meta, l.end, l.w.finish}
 	}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
@@ -249,14 +233,14 @@ func (l *loader) commit(ctx context.Context, c engine.Commit, stored *engine.Sto
 	return nil
 }
 
-func (l *loader) start(ctx context.Context) error { return l.exec(ctx, "START TRANSACTION") }
-func (l *loader) end(ctx context.Context) error   { return l.exec(ctx, "COMMIT") }
+func (l *loading) start(ctx context.Context) error { return l.exec(ctx, "START TRANSACTION") }
+func (l *loading) end(ctx context.Context) error   { return l.exec(ctx, "COMMIT") }
 
 // refresh reads what the loader must know of the archive, unless it knows it
 // from its own last commit.
 func (l *loader) refresh(ctx context.Context) error {
 	var version, next int64
-	table := l.table(l.a.ownName(sqlengine.CatalogTable))
+	table := l.table(l.a.OwnName(sqlengine.CatalogTable))
 	if err := l.conn.QueryRowContext(ctx, "SELECT version, next_row FROM "+table).Scan(&version, &next); err != nil {
 		return err
 	}
@@ -280,9 +264,7 @@ func (l *loader) refresh(ctx context.Context) error {
 
 // writeMeta writes the catalog and the marks.
 func (l *loader) writeMeta(ctx context.Context, c engine.Commit, stored engine.Stored) error {
-	if l.a.design != design.Document {
-		stored.Objects = stored.New
-	}
+	stored.Objects = stored.New
 	c.Describe(l.catalog, &stored)
 	l.catalog.Subset = l.subset
 	text, err := l.catalog.Encode()
@@ -290,7 +272,7 @@ func (l *loader) writeMeta(ctx context.Context, c engine.Commit, stored engine.S
 		return err
 	}
 	l.version++
-	r, err := l.conn.ExecContext(ctx, "UPDATE "+l.table(l.a.ownName(sqlengine.CatalogTable))+" SET catalog = ?, version = ?, next_row = ? WHERE version = ?",
+	r, err := l.conn.ExecContext(ctx, "UPDATE "+l.table(l.a.OwnName(sqlengine.CatalogTable))+" SET catalog = ?, version = ?, next_row = ? WHERE version = ?",
 		string(text), l.version, l.next, l.version-1)
 	if err != nil {
 		return err
@@ -298,7 +280,7 @@ func (l *loader) writeMeta(ctx context.Context, c engine.Commit, stored engine.S
 	if n, err := r.RowsAffected(); err != nil || n != 1 { // the lock is one node's
 		return errors.Join(errOvertaken, err)
 	}
-	marks := l.table(l.a.ownName(sqlengine.MarksTable))
+	marks := l.table(l.a.OwnName(sqlengine.MarksTable))
 	for _, m := range c.Done { // a copy: the commit may be done again
 		m.Settle(stored)
 		if err := l.exec(ctx, "DELETE FROM "+marks+" WHERE digest = ?", m.Digest); err != nil {

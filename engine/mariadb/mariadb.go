@@ -10,12 +10,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/go-sql-driver/mysql"
 
 	"barograph/design"
 	"barograph/engine"
+	"barograph/engine/sqlengine"
 	"barograph/fault"
 	"barograph/flavour"
 )
@@ -236,7 +236,7 @@ func (d *database) probe(ctx context.Context, all []*mysql.Config) error {
 	err = db.QueryRowContext(ctx, "SELECT @@global.query_cache_type, @@global.query_cache_size, @@lower_case_table_names, @@global.wsrep_on").
 		Scan(&cacheType, &cacheSize, &folded, &d.cluster)
 	if err != nil {
-		if ended := failed(ctx, err); ended != err { //nolint:errorlint // the same error or the context's
+		if ended := sqlengine.Failed(ctx, err); ended != err { //nolint:errorlint // the same error or the context's
 			return ended
 		}
 		return d.unreachable(err)
@@ -276,7 +276,7 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 		a.Settings["session.wsrep_sync_wait"] = "1"
 	}
 	if err := d.pool.QueryRowContext(ctx, "SELECT version()").Scan(&a.Version); err != nil {
-		return a, failed(ctx, err)
+		return a, sqlengine.Failed(ctx, err)
 	}
 	for _, s := range session {
 		a.Settings["session."+s.name] = strings.Trim(s.value, "'")
@@ -289,39 +289,17 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 	if err == nil && d.cluster {
 		err = d.shows(ctx, a.Settings, "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_cluster_size', 'wsrep_provider_version')")
 	}
-	return a, failed(ctx, err)
+	return a, sqlengine.Failed(ctx, err)
 }
 
 // shows adds what a SHOW statement lists.
 func (d *database) shows(ctx context.Context, into map[string]string, query string) error {
-	rows, err := d.pool.QueryContext(ctx, query)
-	if err != nil {
-		return err
-	}
-	defer rows.Close() //nolint:errcheck // Err below says what went wrong
-	for rows.Next() {
+	return sqlengine.Standard{Over: d.pool}.Rows(ctx, query, nil, func(row []any) error {
 		var name, value string
-		if err := rows.Scan(&name, &value); err != nil {
-			return err
-		}
+		err := sqlengine.Scan(row, &name, &value)
 		into[name] = value
-	}
-	return rows.Err()
-}
-
-// failed returns the context's error where that is why a statement failed. A
-// connection that was not made in time may say so before the context does.
-func failed(ctx context.Context, err error) error {
-	if err == nil {
-		return nil
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if end, ok := ctx.Deadline(); ok && !time.Now().Before(end) {
-		return context.DeadlineExceeded
-	}
-	return err
+		return err
+	})
 }
 
 // Numbers of the server's errors.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"barograph/engine"
+	"barograph/engine/sqlengine"
 )
 
 // statusTotals are the totals of SHOW GLOBAL STATUS that tell what a run cost,
@@ -24,23 +25,17 @@ var statusTotals = []struct{ name, unit string }{ //nolint:gochecknoglobals // a
 // of a cluster, those of the node that is written to.
 func (d *database) metrics(ctx context.Context) (engine.Metrics, error) {
 	var m engine.Metrics
-	rows, err := d.writes.QueryContext(ctx, "SHOW GLOBAL STATUS")
-	if err != nil {
-		return m, failed(ctx, err)
-	}
-	defer rows.Close() //nolint:errcheck // Err tells
 	found := map[string]float64{}
-	for rows.Next() {
+	err := sqlengine.Standard{Over: d.writes}.Rows(ctx, "SHOW GLOBAL STATUS", nil, func(row []any) error {
 		var name, value string
-		if err := rows.Scan(&name, &value); err != nil {
-			return m, err
-		}
-		if v, err := strconv.ParseFloat(value, 64); err == nil {
+		err := sqlengine.Scan(row, &name, &value)
+		if v, no := strconv.ParseFloat(value, 64); no == nil {
 			found[strings.ToLower(name)] = v
 		}
-	}
-	if err := rows.Err(); err != nil {
-		return m, failed(ctx, err)
+		return err
+	})
+	if err != nil {
+		return m, err
 	}
 	for _, t := range statusTotals {
 		if v, ok := found[strings.ToLower(t.name)]; ok {
@@ -54,17 +49,12 @@ func (d *database) metrics(ctx context.Context) (engine.Metrics, error) {
 // sessions groups the sessions at work by their state. The list of processes
 // does not tell who waits for a row; the status does tell how many.
 func (d *database) sessions(ctx context.Context, locked int) ([]engine.Session, error) {
-	rows, err := d.writes.QueryContext(ctx, `SELECT coalesce(STATE, ''), count(*) FROM information_schema.PROCESSLIST
-		WHERE COMMAND IN ('Query', 'Execute') AND ID <> connection_id() GROUP BY 1 ORDER BY 2 DESC, 1`)
-	if err != nil {
-		return nil, failed(ctx, err)
-	}
-	defer rows.Close() //nolint:errcheck // Err tells
 	var out []engine.Session
-	for rows.Next() {
+	err := sqlengine.Standard{Over: d.writes}.Rows(ctx, `SELECT coalesce(STATE, ''), count(*) FROM information_schema.PROCESSLIST
+		WHERE COMMAND IN ('Query', 'Execute') AND ID <> connection_id() GROUP BY 1 ORDER BY 2 DESC, 1`, nil, func(row []any) error {
 		var s engine.Session
-		if err := rows.Scan(&s.What, &s.Count); err != nil {
-			return nil, err
+		if err := sqlengine.Scan(row, &s.What, &s.Count); err != nil {
+			return err
 		}
 		s.Wait = waitKind(s.What)
 		if s.Wait == engine.OnCPU { // some of these wait for rows
@@ -80,9 +70,10 @@ func (d *database) sessions(ctx context.Context, locked int) ([]engine.Session, 
 		if s.Count > 0 {
 			out = append(out, s)
 		}
-	}
+		return nil
+	})
 	slices.SortStableFunc(out, func(a, b engine.Session) int { return b.Count - a.Count })
-	return out, failed(ctx, rows.Err())
+	return out, err
 }
 
 // waitKind sorts states of the list of processes (MariaDB's manual, "General

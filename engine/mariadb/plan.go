@@ -20,14 +20,14 @@ func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, er
 		return engine.Plan{Text: "the subset holds no records of this line type\n"}, nil
 	}
 	if err != nil {
-		return engine.Plan{}, failed(ctx, err)
+		return engine.Plan{}, sqlengine.Failed(ctx, err)
 	}
 	out := engine.Plan{Text: plan}
 	out.Access, err = accesses([]byte(plan), func(name string) string {
 		if name == "ld" {
 			return a.typeName(q.Question.Type)
 		}
-		return sqlengine.Called(a.design, q.Question.Type, name)
+		return sqlengine.Called(a.Design, q.Question.Type, name)
 	})
 	return out, err
 }

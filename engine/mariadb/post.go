@@ -11,7 +11,6 @@ import (
 
 	"barograph/engine"
 	"barograph/engine/sqlengine"
-	"barograph/flavour"
 )
 
 // postDatabase is the database of tables of values of SHEF messages, below the
@@ -29,11 +28,11 @@ func postMethods() []engine.PostMethod {
 	return []engine.PostMethod{engine.Row2006, engine.Row2006Message, engine.Procedure, engine.PreparedRows, engine.MultiRow, engine.Bulk}
 }
 
-func (p posts) schema() string { return flavour.MariaDBIdent(p.prefix+postDatabase) + "." }
+func (p posts) schema() string { return ident(p.prefix+postDatabase) + "." }
 
 func (p posts) dialect() *sqlengine.PostDialect {
 	return &sqlengine.PostDialect{
-		Quote:  flavour.MariaDBIdent,
+		Quote:  ident,
 		Schema: p.schema(), TemporarySchema: p.schema(),
 		Param:        func(int) string { return "?" },
 		Type:         postType,
@@ -73,10 +72,10 @@ func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore
 	}
 	s, err := sqlengine.OpenPosts(ctx, &sqlengine.PostEngine{
 		Dialect: p.dialect(), Methods: postMethods(), Connect: p.connect, Begin: "START TRANSACTION", RowsOfStatement: 128,
-		Before: []string{"CREATE DATABASE IF NOT EXISTS " + flavour.MariaDBIdent(p.prefix+postDatabase)},
+		Before: []string{"CREATE DATABASE IF NOT EXISTS " + ident(p.prefix+postDatabase)},
 	}, t)
 	if err != nil {
-		return nil, failed(ctx, err)
+		return nil, sqlengine.Failed(ctx, err)
 	}
 	tables, err := sqlengine.PostTables(t)
 	if err != nil {
@@ -90,12 +89,12 @@ func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore
 		}
 		err := p.writes.QueryRowContext(ctx, "SELECT COALESCE(SUM(FILE_SIZE), 0) FROM information_schema.INNODB_SYS_TABLESPACES WHERE NAME IN ("+
 			strings.Join(names, ", ")+")").Scan(&out.TableBytes)
-		return out, failed(ctx, err)
+		return out, sqlengine.Failed(ctx, err)
 	}
 	s.Log = func(ctx context.Context) (n int64, err error) {
 		var name string
 		err = p.writes.QueryRowContext(ctx, "SHOW GLOBAL STATUS LIKE 'Innodb_lsn_current'").Scan(&name, &n)
-		return n, failed(ctx, err)
+		return n, sqlengine.Failed(ctx, err)
 	}
 	s.Tend = func(ctx context.Context, u engine.Upkeep) error {
 		// InnoDB takes dead rows away by itself.
@@ -104,8 +103,8 @@ func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore
 			how = "OPTIMIZE TABLE "
 		}
 		for _, t := range tables {
-			if _, err := p.writes.ExecContext(ctx, how+p.schema()+flavour.MariaDBIdent(t.Name)); err != nil {
-				return failed(ctx, err)
+			if _, err := p.writes.ExecContext(ctx, how+p.schema()+ident(t.Name)); err != nil {
+				return sqlengine.Failed(ctx, err)
 			}
 		}
 		return nil
@@ -170,9 +169,9 @@ func (p posts) copyRows(ctx context.Context, c *sqlengine.PostConn, name string,
 	defer mysql.DeregisterReaderHandler(handler)
 	columns := make([]string, len(t.Columns))
 	for i := range t.Columns {
-		columns[i] = flavour.MariaDBIdent(t.Columns[i].Name)
+		columns[i] = ident(t.Columns[i].Name)
 	}
-	n, err := c.Direct(ctx, "LOAD DATA LOCAL INFILE 'Reader::"+handler+"' INTO TABLE "+p.schema()+flavour.MariaDBIdent(name)+
+	n, err := c.Direct(ctx, "LOAD DATA LOCAL INFILE 'Reader::"+handler+"' INTO TABLE "+p.schema()+ident(name)+
 		" CHARACTER SET binary FIELDS TERMINATED BY '\t' ESCAPED BY '\\' LINES TERMINATED BY '\n' ("+strings.Join(columns, ", ")+")", nil, nil)
 	if err != nil {
 		return err

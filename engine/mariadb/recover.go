@@ -12,6 +12,7 @@ import (
 
 	"barograph/design"
 	"barograph/engine"
+	"barograph/engine/sqlengine"
 	"barograph/fault"
 )
 
@@ -31,7 +32,7 @@ func (a *archive) locked(ctx context.Context, c *sql.Conn, subset string, do fun
 	for {
 		var got sql.NullInt64
 		if err := c.QueryRowContext(ctx, "SELECT GET_LOCK(?, ?)", name, lockSeconds).Scan(&got); err != nil {
-			return failed(ctx, err)
+			return sqlengine.Failed(ctx, err)
 		}
 		if got.Int64 == 1 {
 			break
@@ -54,7 +55,7 @@ func (a *archive) ready(ctx context.Context, subset string) error {
 	}
 	c, err := a.db.writes.Conn(ctx)
 	if err != nil {
-		return failed(ctx, err)
+		return sqlengine.Failed(ctx, err)
 	}
 	defer c.Close() //nolint:errcheck // nothing was written that is not committed
 	err = a.locked(ctx, c, subset, func() error { return a.recover(ctx, c, subset) })
@@ -64,13 +65,13 @@ func (a *archive) ready(ctx context.Context, subset string) error {
 	if err == nil {
 		a.seen.Store(subset, true)
 	}
-	return failed(ctx, err)
+	return sqlengine.Failed(ctx, err)
 }
 
 // recover ends what a commit began that died: rows that do not count yet are
 // taken away, rows that were replaced already too. The lock is held.
 func (a *archive) recover(ctx context.Context, c *sql.Conn, subset string) error {
-	if a.design != design.Normalized {
+	if a.Design != design.Normalized {
 		_, err := c.ExecContext(ctx, "ROLLBACK")
 		return err
 	}
@@ -78,20 +79,14 @@ func (a *archive) recover(ctx context.Context, c *sql.Conn, subset string) error
 		table, column string
 		first         int64
 	}
-	rows, err := c.QueryContext(ctx, "SELECT line_table, id_column, first_id FROM "+a.table(subset, pendingTable))
-	if err != nil {
-		return err
-	}
-	defer rows.Close() //nolint:errcheck // Err below says what went wrong
 	var parts []part
-	for rows.Next() {
+	err := sqlengine.Standard{Over: c}.Rows(ctx, "SELECT line_table, id_column, first_id FROM "+a.table(subset, pendingTable), nil, func(row []any) error {
 		var p part
-		if err := rows.Scan(&p.table, &p.column, &p.first); err != nil {
-			return err
-		}
+		err := sqlengine.Scan(row, &p.table, &p.column, &p.first)
 		parts = append(parts, p)
-	}
-	if err := rows.Err(); err != nil {
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	gone, err := a.goneRows(ctx, c, subset)
@@ -140,21 +135,15 @@ type goneOf struct {
 }
 
 func (a *archive) goneRows(ctx context.Context, c *sql.Conn, subset string) (map[goneOf][]int64, error) {
-	rows, err := c.QueryContext(ctx, "SELECT line_table, stat_header_id, id FROM "+a.table(subset, goneTable))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close() //nolint:errcheck // Err below says what went wrong
 	gone := map[goneOf][]int64{}
-	for rows.Next() {
+	err := sqlengine.Standard{Over: c}.Rows(ctx, "SELECT line_table, stat_header_id, id FROM "+a.table(subset, goneTable), nil, func(row []any) error {
 		var of goneOf
 		var id int64
-		if err := rows.Scan(&of.table, &of.header, &id); err != nil {
-			return nil, err
-		}
+		err := sqlengine.Scan(row, &of.table, &of.header, &id)
 		gone[of] = append(gone[of], id)
-	}
-	return gone, rows.Err()
+		return err
+	})
+	return gone, err
 }
 
 // remove takes rows of one header out of a line table, and their repeating
@@ -219,22 +208,16 @@ func (a *archive) mend(ctx context.Context, c *sql.Conn, subset string, tables [
 // verdict is what CHECK TABLE or REPAIR TABLE say of a table; "" = it is whole.
 // They tell what is wrong in rows, not by an error; the last row is the verdict.
 func verdict(ctx context.Context, c *sql.Conn, statement string) (string, error) {
-	rows, err := c.QueryContext(ctx, statement)
-	if err != nil {
-		return "", err
-	}
-	defer rows.Close() //nolint:errcheck // Err below says what went wrong
 	var said []string
 	whole := false
-	for rows.Next() {
+	err := sqlengine.Standard{Over: c}.Rows(ctx, statement, nil, func(row []any) error {
 		var table, op, kind, text string
-		if err := rows.Scan(&table, &op, &kind, &text); err != nil {
-			return "", err
-		}
+		err := sqlengine.Scan(row, &table, &op, &kind, &text)
 		said = append(said, kind+": "+text)
 		whole = kind == "status" && (text == "OK" || text == "Table is already up to date")
-	}
-	if err := rows.Err(); err != nil || whole {
+		return err
+	})
+	if err != nil || whole {
 		return "", err
 	}
 	return strings.Join(said, "; "), nil

@@ -68,7 +68,7 @@ func (s scans) Open(ctx context.Context, p engine.Placement) (*engine.Star, erro
 
 // table is the quoted name of a table.
 func (s *star) table(name string) string {
-	return flavour.MariaDBIdent(s.name) + "." + flavour.MariaDBIdent(name)
+	return ident(s.name) + "." + ident(name)
 }
 
 func (s *star) text(q engine.StarQuery) string {
@@ -82,7 +82,7 @@ func (s *star) note(ctx context.Context) (text string, err error) {
 	if absent(err) || errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
-	return text, failed(ctx, err)
+	return text, sqlengine.Failed(ctx, err)
 }
 
 func (s *star) ask(ctx context.Context, q engine.StarQuery) ([]engine.StarRow, error) {
@@ -91,7 +91,7 @@ func (s *star) ask(ctx context.Context, q engine.StarQuery) ([]engine.StarRow, e
 	}
 	rows, err := s.db.pool.QueryContext(ctx, s.text(q))
 	if err != nil {
-		return nil, failed(ctx, err)
+		return nil, sqlengine.Failed(ctx, err)
 	}
 	defer rows.Close() //nolint:errcheck // Err below says what went wrong
 	raw := make([]sql.RawBytes, sqlengine.StarColumns(q))
@@ -102,7 +102,7 @@ func (s *star) ask(ctx context.Context, q engine.StarQuery) ([]engine.StarRow, e
 	var out []engine.StarRow
 	for rows.Next() {
 		if err := rows.Scan(into...); err != nil {
-			return nil, failed(ctx, err)
+			return nil, sqlengine.Failed(ctx, err)
 		}
 		for i := range raw {
 			values[i] = raw[i]
@@ -113,7 +113,7 @@ func (s *star) ask(ctx context.Context, q engine.StarQuery) ([]engine.StarRow, e
 		}
 		out = append(out, row)
 	}
-	return out, failed(ctx, rows.Err())
+	return out, sqlengine.Failed(ctx, rows.Err())
 }
 
 // plan runs the question, and tells the rows that each step has seen.
@@ -123,7 +123,7 @@ func (s *star) plan(ctx context.Context, q engine.StarQuery) (string, error) {
 	}
 	var text string
 	err := s.db.pool.QueryRowContext(ctx, "ANALYZE FORMAT=JSON "+s.text(q)).Scan(&text)
-	return text + "\n", failed(ctx, err)
+	return text + "\n", sqlengine.Failed(ctx, err)
 }
 
 // size adds up the files of the parts of store_sales by their paths.
@@ -150,29 +150,25 @@ type part struct {
 
 // parts are the files of store_sales, part by part.
 func (s *star) parts(ctx context.Context) ([]part, error) {
-	rows, err := s.db.writes.QueryContext(ctx, "SELECT NAME, FILENAME, FILE_SIZE FROM information_schema.INNODB_SYS_TABLESPACES WHERE LOCATE(?, LOWER(NAME)) = 1",
-		strings.ToLower(s.name+"/"+string(engine.StoreSales)+"#p#p"))
-	if err != nil {
-		return nil, failed(ctx, err)
-	}
-	defer rows.Close() //nolint:errcheck // Err below says what went wrong
 	out := make([]part, s.place.Partitions)
 	found := 0
-	for rows.Next() {
-		var name string
-		var p part
-		if err := rows.Scan(&name, &p.path, &p.bytes); err != nil {
-			return nil, failed(ctx, err)
-		}
-		i, err := strconv.Atoi(name[strings.LastIndexByte(name, '#')+2:]) // …#P#p7
-		if err != nil || i >= len(out) {
-			return nil, fmt.Errorf("mariadb: a part is called %s", name)
-		}
-		out[i] = p
-		found++
-	}
-	if err := rows.Err(); err != nil {
-		return nil, failed(ctx, err)
+	err := sqlengine.Standard{Over: s.db.writes}.Rows(ctx, "SELECT NAME, FILENAME, FILE_SIZE FROM information_schema.INNODB_SYS_TABLESPACES WHERE LOCATE(?, LOWER(NAME)) = 1",
+		[]any{strings.ToLower(s.name + "/" + string(engine.StoreSales) + "#p#p")}, func(row []any) error {
+			var name string
+			var p part
+			if err := sqlengine.Scan(row, &name, &p.path, &p.bytes); err != nil {
+				return err
+			}
+			i, err := strconv.Atoi(name[strings.LastIndexByte(name, '#')+2:]) // …#P#p7
+			if err != nil || i >= len(out) {
+				return fmt.Errorf("mariadb: a part is called %s", name)
+			}
+			out[i] = p
+			found++
+			return nil
+		})
+	if err != nil {
+		return nil, err
 	}
 	if found != len(out) {
 		return nil, fmt.Errorf("mariadb: %d of %d parts have files of their own; start the server with innodb_file_per_table", found, len(out))
@@ -187,7 +183,7 @@ func (s *star) load(ctx context.Context, files engine.StarFiles) (engine.StarLoa
 	}
 	s.held.Begin()
 	if err := s.clear(ctx); err != nil {
-		return engine.StarLoaded{}, failed(ctx, err)
+		return engine.StarLoaded{}, sqlengine.Failed(ctx, err)
 	}
 	folders, err := s.folders(ctx)
 	if err != nil {
@@ -205,7 +201,7 @@ func (s *star) load(ctx context.Context, files engine.StarFiles) (engine.StarLoa
 	if err != nil {
 		return out, err
 	}
-	return out, failed(ctx, s.finish(ctx))
+	return out, sqlengine.Failed(ctx, s.finish(ctx))
 }
 
 // clear drops the tables, the placement's first, and folders that are empty then.
@@ -214,7 +210,7 @@ func (s *star) clear(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	text := []string{"CREATE DATABASE IF NOT EXISTS " + flavour.MariaDBIdent(s.name), "DROP TABLE IF EXISTS " + s.table(starPlacement)}
+	text := []string{"CREATE DATABASE IF NOT EXISTS " + ident(s.name), "DROP TABLE IF EXISTS " + s.table(starPlacement)}
 	for _, t := range engine.StarTables() {
 		text = append(text, "DROP TABLE IF EXISTS "+s.table(string(t)))
 	}
@@ -240,7 +236,7 @@ func (s *star) clear(ctx context.Context) error {
 func (s *star) folder(ctx context.Context) (string, error) {
 	var of string
 	err := s.db.writes.QueryRowContext(ctx, "SELECT CONCAT(@@hostname, ':', @@port, @@datadir)").Scan(&of)
-	return starFolderName + fmt.Sprintf("%016x", xxh3.HashString(of)), failed(ctx, err)
+	return starFolderName + fmt.Sprintf("%016x", xxh3.HashString(of)), sqlengine.Failed(ctx, err)
 }
 
 // folders makes a folder on each path for the server's account.
@@ -263,7 +259,7 @@ func (s *star) folders(ctx context.Context) ([]string, error) {
 // refused says why a table cannot be made.
 func (s *star) refused(ctx context.Context, folders []string, err error) error {
 	if ctx.Err() != nil || len(folders) == 0 {
-		return failed(ctx, err)
+		return sqlengine.Failed(ctx, err)
 	}
 	return &fault.Error{Setting: strings.Join(folders, ", "), Problem: "cannot hold parts of a table", Err: err,
 		Cure: "connect as a user with the privilege FILE; on the server's machine the folders must be its account's own, and all folders above open to that account (chmod o+x)"}
@@ -313,7 +309,7 @@ func (s *star) inPlace(ctx context.Context, folders []string) error {
 func (s *star) copy(ctx context.Context, t engine.StarTable, rows *sqlengine.StarRows) (int64, error) {
 	c, err := s.db.writes.Conn(ctx)
 	if err != nil {
-		return 0, failed(ctx, err)
+		return 0, sqlengine.Failed(ctx, err)
 	}
 	defer c.Close() //nolint:errcheck // it goes back to the pool
 	f := infile{table: s.table(string(t)), charset: "utf8mb4", rows: rowsUnknown}
@@ -336,7 +332,7 @@ func (s *star) copy(ctx context.Context, t engine.StarTable, rows *sqlengine.Sta
 		return append(dst, '\n'), true
 	})
 	if err := f.run(ctx, c); err != nil {
-		return 0, failed(ctx, err)
+		return 0, sqlengine.Failed(ctx, err)
 	}
 	if f.took != made {
 		return 0, fmt.Errorf("load into %s: the server took %d of %d rows", f.table, f.took, made)

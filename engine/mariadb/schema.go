@@ -24,23 +24,17 @@ const (
 
 const ours = "\n) ENGINE = InnoDB CHARACTER SET = utf8mb4 COLLATE = utf8mb4_nopad_bin"
 
-// ownName is the name of one of Barograph's own tables, which each design has
-// for itself.
-func (a *archive) ownName(table string) string {
-	return strings.Replace(table, "barograph_", "barograph_"+string(a.design)+"_", 1)
-}
-
 // createSubset lists the statements that make a subset: the table of the catalog
 // first, by which a database is known for Barograph's, and its row last, by
 // which it is whole.
 func (a *archive) createSubset(subset string) []string {
-	db := flavour.MariaDBIdent(a.database(subset))
-	catalog := a.table(subset, a.ownName(sqlengine.CatalogTable))
+	db := ident(a.database(subset))
+	catalog := a.table(subset, a.OwnName(sqlengine.CatalogTable))
 	out := []string{
 		"CREATE DATABASE IF NOT EXISTS " + db + " CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin",
 		"CREATE TABLE IF NOT EXISTS " + catalog + " (\n  id INT NOT NULL PRIMARY KEY,\n  catalog LONGTEXT NOT NULL,\n  version BIGINT NOT NULL,\n  next_row BIGINT NOT NULL" + ours,
 	}
-	if a.design == design.Normalized {
+	if a.Design == design.Normalized {
 		out = append(out, a.db.createMetviewer(db+".")...)
 		if a.db.indexes {
 			out = append(out, a.db.furtherIndexes(db+".")...)
@@ -56,7 +50,7 @@ func (a *archive) createSubset(subset string) []string {
 		)
 	}
 	return append(out,
-		"CREATE TABLE IF NOT EXISTS "+a.table(subset, a.ownName(sqlengine.MarksTable))+" (\n  seq BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,\n  path LONGTEXT NOT NULL,\n"+
+		"CREATE TABLE IF NOT EXISTS "+a.table(subset, a.OwnName(sqlengine.MarksTable))+" (\n  seq BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,\n  path LONGTEXT NOT NULL,\n"+
 			"  digest VARCHAR(64) NOT NULL UNIQUE,\n  bytes BIGINT NOT NULL,\n  lines_read BIGINT NOT NULL,\n  stored BIGINT NOT NULL,\n  replaced BIGINT NOT NULL,\n"+
 			"  quarantined BIGINT NOT NULL,\n  loaded VARCHAR(64) NOT NULL"+ours,
 		"INSERT IGNORE INTO "+catalog+" VALUES (1, "+flavour.Quote(emptyCatalog(subset))+", 0, 1)",
@@ -102,10 +96,10 @@ func typeName(c sqlengine.Column) string {
 
 // typeTable is the statement that makes a wide or document table.
 func (a *archive) typeTable(subset string, t *record.LineType) string {
-	name, cols, _ := sqlengine.Table(a.design, t)
+	name, cols, _ := sqlengine.Table(a.Design, t)
 	text := sqlengine.Create(a.table(subset, name), cols, typeName)
 	text = strings.TrimSuffix(text, "\n)")
-	if a.design == design.Wide {
+	if a.Design == design.Wide {
 		text += ",\n  " + wideKey + " BINARY(16) NOT NULL,\n  PRIMARY KEY (fcst_valid_epoch, " + wideKey + ")"
 	}
 	return text + ",\n  INDEX series_idx (model(40), fcst_var(40), fcst_lev(40), vx_mask(40), fcst_valid_epoch)" + ours

@@ -240,7 +240,7 @@ func TestPlainQuestionsArePlain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden, err := flavour.Put(flavour.MariaDBIn("q_"), design.Normalized, flavour.MetviewerSQL, q.In("s"), catalog)
+	golden, err := flavour.Put(dialectIn("q_"), design.Normalized, flavour.MetviewerSQL, q.In("s"), catalog)
 	if err != nil || p.Text != golden.Text {
 		t.Errorf("the text is\n%s\nwant\n%s", p.Text, golden.Text)
 	}
@@ -421,7 +421,7 @@ func TestDoublesAreExact(t *testing.T) {
 // proven asks a question in every flavour that can put it.
 func proven(t *testing.T, a *archive, q *question.Question, want *answer.Answer) {
 	t.Helper()
-	for _, f := range Driver().Offers[a.design] {
+	for _, f := range Driver().Offers[a.Design] {
 		p, err := a.Phrase(t.Context(), q, f)
 		if errors.Is(err, flavour.ErrCannotExpress) {
 			continue
@@ -434,7 +434,7 @@ func proven(t *testing.T, a *archive, q *question.Question, want *answer.Answer)
 			t.Fatal(err)
 		}
 		if _, err := answer.Compare(want, &into.Answer); err != nil {
-			t.Errorf("%s, %s: %v", a.design, f, err)
+			t.Errorf("%s, %s: %v", a.Design, f, err)
 		}
 	}
 }

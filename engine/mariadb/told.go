@@ -74,14 +74,14 @@ func toldField(f record.Field, batches []*record.Batch) string {
 
 // split parts the columns of a table into those that are sent and assignments
 // of those that are told.
-func split(cols []sqlengine.Column, batches []*record.Batch) (sent []*sqlengine.Column, names, set []string) {
+func split(cols []sqlengine.Column, batches []*record.Batch) (sent []sqlengine.Column, names, set []string) {
 	for k := range cols {
 		c := &cols[k]
 		if value := told(c, batches, "NULL"); value != "" {
 			set = append(set, c.Name+" = "+value)
 			continue
 		}
-		sent, names = append(sent, c), append(names, c.Name)
+		sent, names = append(sent, *c), append(names, c.Name)
 	}
 	return sent, names, set
 }

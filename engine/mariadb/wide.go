@@ -1,10 +1,11 @@
 package mariadb
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/hex"
-	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,175 +15,185 @@ import (
 	"barograph/record"
 )
 
-// wideWriter writes the wide design: a row per record under its identity.
-type wideWriter struct {
-	l    *loader
-	made map[*record.LineType]bool
-	hash record.Hasher
-
-	times times
+// loader is the loader of the designs whose tables know transactions.
+func (l *loading) loader() engine.Loader {
+	s := sqlengine.LoadSession{
+		Transaction: l.transaction,
+		Make: func(ctx context.Context, _ sqlengine.Querier, t *record.LineType) error {
+			return sqlengine.Standard{Over: l.a.db.writes}.Exec(ctx, l.a.typeTable(l.subset, t))
+		},
+		Apart: true, Insert: l.insert, Lines: l.wide, Replace: l.meet, Upserts: true, Close: l.Close,
+	}
+	var out *sqlengine.Loader
+	s.Docs = func(ctx context.Context, q sqlengine.Querier, g *design.Grouper, held []design.Row, stored *engine.Stored) error {
+		l.batches = g.Batches
+		defer func() { l.batches = nil }()
+		return out.StoreDocs(ctx, q, g, held, stored)
+	}
+	out = l.a.NewLoader(l.subset, s)
+	return out
 }
 
-func (w *wideWriter) refresh(context.Context) error       { return nil }
-func (w *wideWriter) begin(context.Context) (bool, error) { return false, nil }
-func (w *wideWriter) settle(context.Context) error        { return nil }
-func (w *wideWriter) finish(context.Context) error        { return nil }
-func (w *wideWriter) settled(bool)                        {}
-func (w *wideWriter) prepare(ctx context.Context, stored *engine.Stored) error {
-	for _, t := range w.l.types {
-		if !w.made[t] {
-			if err := w.l.exec(ctx, w.l.a.typeTable(w.l.subset, t)); err != nil {
+// transaction runs f in a transaction under the subset's lock.
+func (l *loading) transaction(ctx context.Context, f func(q sqlengine.Querier) error) error {
+	return l.again(ctx, func() error {
+		err := l.locked(ctx, func() error {
+			if err := l.a.recover(ctx, l.conn, l.subset); err != nil {
 				return err
 			}
-			if w.made == nil {
-				w.made = map[*record.LineType]bool{}
+			if err := l.start(ctx); err != nil {
+				return err
 			}
-			w.made[t] = true
-		}
-		if err := w.count(ctx, t, stored); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// count tells what is new and what replaces; LOAD DATA REPLACE does the rest.
-func (w *wideWriter) count(ctx context.Context, t *record.LineType, stored *engine.Stored) error {
-	s := w.l.a.wideSelect(t)
-	begin := "SELECT " + wideKey + ", " + s.columns + s.from(w.l.a, w.l.subset) + " WHERE (fcst_valid_epoch, " + wideKey + ") IN ("
-	var asked []string
-	from := map[string]engine.At{} // by identity
-	flush := func() error {
-		if len(asked) == 0 {
-			return nil
-		}
-		rows, err := w.l.conn.QueryContext(ctx, begin+strings.Join(asked, ", ")+")")
+			if err := f(sqlengine.Standard{Over: l.conn}); err != nil {
+				return err
+			}
+			return l.end(ctx)
+		})
 		if err != nil {
-			return err
+			err = sqlengine.Failed(ctx, err)
+			l.undo(context.WithoutCancel(ctx))
 		}
-		defer rows.Close() //nolint:errcheck // Err below says what went wrong
-		var key []byte
-		have := s.collector
-		cells := append([]any{&key}, have.Scan()...)
-		for rows.Next() {
-			have.Reset()
-			if err := rows.Scan(cells...); err != nil {
-				return err
-			}
-			have.Row()
-			p := from[string(key)]
-			stored.Meet(p.Batch.File, &have.Batch, 0, p.Batch, p.I)
-		}
-		asked = asked[:0]
-		clear(from)
-		return rows.Err()
+		return err
+	})
+}
+
+// insert loads rows; one of the same key is replaced.
+func (l *loading) insert(ctx context.Context, _ sqlengine.Querier, table string, cols []sqlengine.Column, next sqlengine.Next) error {
+	sent, names, set := split(cols, l.batches)
+	to := &textRow{sent: make([]bool, len(cols))}
+	for k := range cols {
+		to.sent[k] = slices.ContainsFunc(sent, func(c sqlengine.Column) bool { return c.Name == cols[k].Name })
 	}
-	for _, b := range w.l.batches[t] {
-		stored.New += int64(b.Len())
-		groups := make([]*design.Group, len(b.Headers))
-		for k := range b.Headers {
-			groups[k] = w.l.catalog.Holding(t, &b.Headers[k])
+	f := infile{table: table, columns: names, charset: "utf8mb4", replace: true, set: strings.Join(set, ", "), rows: rowsUnknown}
+	var failure error
+	f.more = each(func(dst []byte) ([]byte, bool) {
+		to.begin(dst)
+		var ok bool
+		if ok, failure = next(to); !ok || failure != nil {
+			return dst, false
 		}
-		w.hash.Use(b)
-		for i := range b.Len() {
-			if !groups[b.Head[i]].MayHold(b.Valid[i]) {
-				continue
-			}
-			key := w.key(i)
-			from[string(key[:])] = engine.At{Batch: b, I: i}
-			asked = append(asked, "("+strconv.FormatInt(b.Valid[i], 10)+", x'"+hex.EncodeToString(key[:])+"')")
-			if len(asked) == wideAsked {
-				if err := flush(); err != nil {
-					return err
-				}
-			}
+		return append(to.dst, '\n'), true
+	})
+	err := f.run(ctx, l.conn)
+	return cmp.Or(failure, err)
+}
+
+// wide loads the rows of the wide design, each under its identity, in the order
+// of the table's primary key.
+func (l *loading) wide(ctx context.Context, _ sqlengine.Querier, table string, cols []sqlengine.Column, lines *sqlengine.Lines) error {
+	sent, names, set := split(cols, lines.Batches)
+	set = append(set, wideKey+" = UNHEX(@k)")
+	rows := slices.Clone(lines.Rows)
+	slices.SortStableFunc(rows, func(a, b design.Row) int { return cmp.Compare(a.Valid, b.Valid) })
+	keys := keysOf(lines)
+	to := &textRow{}
+	f := infile{table: table, columns: append([]string{"@k"}, names...), charset: "utf8mb4", replace: true, set: strings.Join(set, ", "), rows: int64(len(rows))}
+	f.more = each(func(dst []byte) ([]byte, bool) {
+		if len(rows) == 0 {
+			return dst, false
 		}
+		to.begin(dst)
+		to.cell(0)
+		to.dst = hex.AppendEncode(to.dst, keys(rows[0]))
+		lines.Put(to, sent, rows[0])
+		rows = rows[1:]
+		return append(to.dst, '\n'), true
+	})
+	return f.run(ctx, l.conn)
+}
+
+// keysOf gives the identity of a record, by which a wide row is stored.
+func keysOf(lines *sqlengine.Lines) func(r design.Row) []byte {
+	hashes := make([]record.Hasher, len(lines.Batches))
+	for i, b := range lines.Batches {
+		hashes[i].Use(b)
 	}
-	return flush()
+	key := make([]byte, 0, 16)
+	return func(r design.Row) []byte {
+		k := hashes[r.Batch].Key(int(r.Row))
+		return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(key, k.Hi), k.Lo)
+	}
 }
 
 // wideAsked is the number of records that one query looks up.
 const wideAsked = 2000
 
-func (w *wideWriter) key(i int) (key [16]byte) {
-	k := w.hash.Key(i)
-	binary.BigEndian.PutUint64(key[:8], k.Hi)
-	binary.BigEndian.PutUint64(key[8:], k.Lo)
-	return key
-}
-
-func (w *wideWriter) write(ctx context.Context) error {
-	for _, t := range w.l.types {
-		if err := w.writeType(ctx, t); err != nil {
+// meet finds the records that wide rows replace; LOAD DATA REPLACE does the rest.
+func (l *loading) meet(ctx context.Context, q sqlengine.Querier, lines *sqlengine.Lines, held []design.Row, stored *engine.Stored) error {
+	keys, meet := keysOf(lines), l.a.Meeter(ctx, q, l.subset, lines, stored)
+	for some := range slices.Chunk(held, wideAsked) {
+		asked := make([]string, len(some))
+		for i, r := range some {
+			asked[i] = "(" + strconv.FormatInt(r.Valid, 10) + ", x'" + hex.EncodeToString(keys(r)) + "')"
+		}
+		where := " WHERE (ld.fcst_valid_epoch, ld." + wideKey + ") IN (" + strings.Join(asked, ", ") + ")"
+		if err := meet(where); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *wideWriter) writeType(ctx context.Context, t *record.LineType) error {
-	name, cols, _ := sqlengine.Table(w.l.a.design, t)
-	batches := w.l.batches[t]
-	sent, names, set := split(cols, batches)
-	set = append(set, wideKey+" = UNHEX(@k)")
-	f := infile{table: w.l.table(name), columns: append([]string{"@k"}, names...), charset: "utf8mb4", replace: true, set: strings.Join(set, ", ")}
-	for _, b := range batches {
-		f.rows += int64(b.Len())
-	}
-	batch, i := 0, 0
-	if len(batches) > 0 {
-		w.hash.Use(batches[0])
-	}
-	f.more = each(func(dst []byte) ([]byte, bool) {
-		for batch < len(batches) && i == batches[batch].Len() {
-			if batch, i = batch+1, 0; batch < len(batches) {
-				w.hash.Use(batches[batch])
-			}
-		}
-		if batch == len(batches) {
-			return dst, false
-		}
-		key := w.key(i)
-		dst = hex.AppendEncode(dst, key[:])
-		for _, c := range sent {
-			dst = w.append(append(dst, '\t'), c, batches[batch], i)
-		}
-		i++
-		return append(dst, '\n'), true
-	})
-	return f.run(ctx, w.l.conn)
+// textRow writes a row for LOAD DATA as a sink of its values.
+type textRow struct {
+	dst   []byte
+	sent  []bool // columns that are; nil = all
+	first bool
+	times times
 }
 
-// append appends the value of a column of the wide design.
-func (w *wideWriter) append(dst []byte, c *sqlengine.Column, b *record.Batch, i int) []byte {
-	switch c.From {
-	case sqlengine.Header:
-		return appendText(dst, b.Header(i)[c.Field])
-	case sqlengine.Lead:
-		return strconv.AppendInt(dst, int64(b.Lead[i]), 10)
-	case sqlengine.ObsLead:
-		return strconv.AppendInt(dst, int64(b.ObsLead[i]), 10)
-	case sqlengine.ValidEpoch:
-		return strconv.AppendInt(dst, b.Valid[i], 10)
-	case sqlengine.ValidBeg:
-		return append(dst, w.times.text(b.Valid[i])...)
-	case sqlengine.ValidEnd:
-		return append(dst, w.times.text(b.ValidEnd[i])...)
-	case sqlengine.InitBeg:
-		return append(dst, w.times.text(b.Init(i))...)
-	case sqlengine.ObsBeg:
-		return append(dst, w.times.text(b.ObsBeg[i])...)
-	case sqlengine.ObsEnd:
-		return append(dst, w.times.text(b.ObsEnd[i])...)
-	case sqlengine.Repeats:
-		return design.AppendRepeats(dst, b.Repeats(i))
+func (t *textRow) begin(dst []byte) { t.dst, t.first = dst, true }
+
+// cell begins the value of a column; it is false for one that is not sent.
+func (t *textRow) cell(k int) bool {
+	if t.sent != nil && !t.sent[k] {
+		return false
 	}
-	if c.Data.Kind == record.Text {
-		return appendText(dst, b.Text[c.Data.Slot][i])
+	if !t.first {
+		t.dst = append(t.dst, '\t')
 	}
-	f := b.Num[c.Data.Slot][i]
-	if math.IsNaN(f) {
-		return append(dst, null...)
+	t.first = false
+	return true
+}
+
+func (t *textRow) Null(k int) {
+	if t.cell(k) {
+		t.dst = append(t.dst, null...)
 	}
-	return strconv.AppendFloat(dst, f, 'g', -1, 64)
+}
+
+func (t *textRow) Text(k int, s string) {
+	if t.cell(k) {
+		t.dst = appendText(t.dst, s)
+	}
+}
+
+func (t *textRow) Whole(k int, v int64) {
+	if t.cell(k) {
+		t.dst = strconv.AppendInt(t.dst, v, 10)
+	}
+}
+
+func (t *textRow) Number(k int, f float64) {
+	if t.cell(k) {
+		t.dst = strconv.AppendFloat(t.dst, f, 'g', -1, 64)
+	}
+}
+
+func (t *textRow) Time(k int, epoch int64) {
+	if t.cell(k) {
+		t.dst = append(t.dst, t.times.text(epoch)...)
+	}
+}
+
+func (t *textRow) List(k int, values []float64) {
+	if t.cell(k) {
+		t.dst = design.AppendRepeats(t.dst, values)
+	}
+}
+
+func (t *textRow) JSON(k int, entries []byte) {
+	if t.cell(k) {
+		t.dst = appendText(t.dst, entries)
+	}
 }

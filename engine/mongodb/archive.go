@@ -72,6 +72,6 @@ func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Bat
 		if err != nil {
 			return failed(ctx, err)
 		}
-		return walk(ctx, c, func(doc bson.Raw) error { return each("", doc) })
+		return walkIDs(ctx, c, each)
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"barograph/answer"
 	"barograph/design"
@@ -196,7 +197,7 @@ func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder
 		for _, filter := range p.filters(q.Keys) {
 			c, err := a.send(ctx, p, filter)
 			if err == nil {
-				err = walk(ctx, c, func(doc bson.Raw) error { return d.document(doc) })
+				err = walk(ctx, c, func(doc bson.Raw) error { return d.document(bsoncore.Document(doc)) })
 			}
 			if err != nil {
 				return failed(ctx, err)

@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"barograph/design"
+	"barograph/engine/docengine"
 	"barograph/record"
 )
 
@@ -120,72 +121,34 @@ func members(doc []byte, each func(key []byte, v bsoncore.Value) error) error {
 }
 
 // document appends the records of one document.
-func (d *decoder) document(doc []byte) error {
-	var id []byte
-	var data bsoncore.Value
-	var h record.Header
-	fields := 0
-	err := members(doc, func(key []byte, v bsoncore.Value) error {
-		switch string(key) {
-		case "_id":
-			text, ok := text(v)
-			if !ok {
-				return errDocument
-			}
-			id = text
-		case "data":
-			data = v
-		default:
-			if f, ok := record.FieldByName(string(key)); ok {
-				if h[f], ok = v.StringValueOK(); !ok {
-					return fmt.Errorf("member %s is no text", key)
-				}
-				fields++
-			}
-		}
-		return nil
-	})
-	if err != nil {
+func (d *decoder) document(doc bsoncore.Document) error {
+	id, ok := doc.Lookup("_id").StringValueOK()
+	if !ok {
+		return errDocument
+	}
+	valid, head, err := d.place(id)
+	if err != nil || d.admit != nil && !d.admit(valid) {
 		return err
 	}
-	valid, head, err := d.place(id, &h, fields)
-	if err != nil {
-		return err
-	}
-	if d.admit != nil && !d.admit(valid) {
-		return nil
-	}
-	if err := d.data(data, head, valid); err != nil {
-		return fmt.Errorf("document %s: %w", id, err)
-	}
-	return nil
+	return docengine.Damaged(id, d.data(doc.Lookup("data"), head, valid))
 }
 
-// place finds valid time and header of a document by its id; the header is that
-// of the document where it has one.
-func (d *decoder) place(id []byte, h *record.Header, fields int) (valid int64, head uint32, err error) {
-	cut := strings.LastIndex(string(id), "::") + 2
-	if cut < 2 {
+// place finds valid time and header of a document by its id.
+func (d *decoder) place(id string) (valid int64, head uint32, err error) {
+	cut := strings.LastIndex(id, "::") + 2
+	if valid, err = strconv.ParseInt(id[min(cut, len(id)):], 10, 64); err != nil {
 		return 0, 0, fmt.Errorf("%q %w", id, errDocument)
 	}
-	if valid, err = strconv.ParseInt(string(id[cut:]), 10, 64); err != nil {
-		return 0, 0, fmt.Errorf("%q %w", id, errDocument)
-	}
-	head, ok := d.heads[string(id[:cut])]
-	if ok && (fields == 0 || d.b.Headers[head] == *h) {
+	head, ok := d.heads[id[:cut]]
+	if ok {
 		return valid, head, nil
 	}
-	if fields != int(record.NumFields) {
-		if fields != 0 {
-			return 0, 0, fmt.Errorf("%q lacks header fields", id)
-		}
-		if _, _, *h, _, err = design.ParseKey(string(id)); err != nil {
-			return 0, 0, err
-		}
+	_, _, h, _, err := design.ParseKey(id)
+	if err == nil {
+		head = d.b.AddHeader(h)
+		d.heads[strings.Clone(id[:cut])] = head
 	}
-	head = d.b.AddHeader(*h)
-	d.heads[string(id[:cut])] = head
-	return valid, head, nil
+	return valid, head, err
 }
 
 // data appends the entries: an array of them, or the one that $unwind left.

@@ -36,11 +36,8 @@ type kvTable struct {
 
 // Table opens or makes a table.
 func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) {
-	if err := t.Check(); err != nil {
+	if err := t.Choose(Driver()); err != nil {
 		return nil, err
-	}
-	if t.Layout != "" && t.Layout != engine.Document {
-		return nil, fmt.Errorf("mongodb lays tables out as %s, not as %s: %w", engine.Document, t.Layout, engine.ErrNoDesign)
 	}
 	if t.Name == metaCollection {
 		return nil, &fault.Error{Setting: "table", Problem: t.Name + " is the name of a collection of the archive", Cure: "choose another one"}
@@ -53,18 +50,14 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 		tb.busy = engine.NewStripes()
 	}
 	there, err := k.db.ListCollectionNames(ctx, bson.D{{Key: "name", Value: t.Name}})
-	switch {
-	case err != nil:
-		return nil, failed(ctx, err)
-	case len(there) > 0:
-	case !t.Make:
-		return nil, &fault.Error{Setting: "table " + t.Name, Problem: "does not exist", Cure: "load it first"}
-	case k.readOnly:
-		return nil, engine.ErrReadOnly
-	default:
-		if err := k.make(ctx, t.Name); err != nil {
-			return nil, failed(ctx, err)
+	if err == nil && len(there) == 0 {
+		if err := t.Absent(k.readOnly); err != nil {
+			return nil, err
 		}
+		err = k.make(ctx, t.Name)
+	}
+	if err != nil {
+		return nil, failed(ctx, err)
 	}
 	return &engine.Records{
 		Connect: func(context.Context) (*engine.Conn, error) { return tb.connect(), nil },

@@ -1,6 +1,7 @@
 package mongodb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -94,45 +95,25 @@ type settings struct {
 }
 
 func parse(u *url.URL) (settings, error) {
-	q := u.Query()
-	s := settings{shown: fault.Redact(u.String()), database: strings.TrimPrefix(u.Path, "/"), shard: q.Get("shard"), replace: q.Get("replace"), writers: 4, lease: 10 * time.Second}
-	bad := func(name, cure string) error {
-		return &fault.Error{Setting: "mongodb URL, parameter " + name, Problem: strconv.Quote(q.Get(name)) + " is not understood", Cure: cure}
-	}
-	if s.database == "" {
-		s.database = defaultDatabase
+	d := Driver()
+	v := d.Values(u)
+	s := settings{
+		shown: fault.Redact(u.String()), database: cmp.Or(strings.TrimPrefix(u.Path, "/"), defaultDatabase),
+		shard: v.Given["shard"], replace: v.Given["replace"], leads: v.Bool("leads_index"), writers: v.Int("writers", 1, 256),
 	}
 	if !slices.Contains([]string{"", "hashed", "range"}, s.shard) {
-		return s, bad("shard", "write shard=hashed or shard=range")
+		v.Bad("shard", "write shard=hashed or shard=range")
 	}
 	if !slices.Contains([]string{"", "bulk", "reinsert"}, s.replace) {
-		return s, bad("replace", "write replace=bulk or replace=reinsert")
+		v.Bad("replace", "write replace=bulk or replace=reinsert")
 	}
-	srv := false
-	for name, into := range map[string]*bool{"srv": &srv, "leads_index": &s.leads} {
-		if text := q.Get(name); text != "" {
-			var err error
-			if *into, err = strconv.ParseBool(text); err != nil {
-				return s, bad(name, "write "+name+"=true or "+name+"=false")
-			}
-		}
+	n, err := strconv.ParseFloat(v.Given["lease"], 64)
+	if err != nil || !(n >= 0.5 && n <= 3600) {
+		v.Bad("lease", "give seconds, from 0.5 to 3600")
 	}
-	if text := q.Get("writers"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > 256 {
-			return s, bad("writers", "give a number from 1 to 256")
-		}
-		s.writers = n
-	}
-	if text := q.Get("lease"); text != "" {
-		n, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(n >= 0.5 && n <= 3600) {
-			return s, bad("lease", "give seconds, from 0.5 to 3600")
-		}
-		s.lease = time.Duration(n * float64(time.Second))
-	}
-	s.uri = connection(u, q, srv)
-	return s, nil
+	s.lease = time.Duration(n * float64(time.Second))
+	s.uri = connection(u, u.Query(), v.Bool("srv"))
+	return s, v.Err
 }
 
 // connection is MongoDB's connection string: the URL without what is ours, with

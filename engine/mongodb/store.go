@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"barograph/design"
 	"barograph/engine/docengine"
@@ -167,10 +168,15 @@ func (s *store) Fetch(ctx context.Context, subset string, t *record.LineType, id
 	if err != nil {
 		return failed(ctx, err)
 	}
+	return walkIDs(ctx, c, each)
+}
+
+// walkIDs is walk with the ids of the documents.
+func walkIDs(ctx context.Context, c *mongo.Cursor, each func(id string, doc []byte) error) error {
 	return walk(ctx, c, func(doc bson.Raw) error {
 		id, ok := doc.Lookup("_id").StringValueOK()
 		if !ok {
-			return fmt.Errorf("%s: an _id is no text", collectionName(subset, t))
+			return fmt.Errorf("an _id %w", errDocument)
 		}
 		return each(id, doc)
 	})
@@ -233,6 +239,6 @@ func (s *store) Append(dst []byte, subset, id string, rows *record.Batch) []byte
 	return appendDoc(dst, subset, id, rows)
 }
 
-func (s *store) Decode(_ string, doc []byte, into *record.Batch) error {
-	return newDecoder(into, nil).document(doc)
+func (s *store) Decode(doc []byte, into *record.Batch, head uint32, valid int64) error {
+	return newDecoder(into, nil).data(bsoncore.Document(doc).Lookup("data"), head, valid)
 }

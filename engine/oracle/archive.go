@@ -34,10 +34,10 @@ func (db *database) Open(_ context.Context, n design.Name) (engine.Archive, erro
 func newArchive(db *database, n design.Name) *archive {
 	a := &archive{db: db}
 	a.Archive = &sqlengine.Archive{
-		Driver: Driver, Design: n, Dialect: flavour.Oracle(), Pool: querier{sqlengine.Standard{Over: db.pool}}, Param: ":1",
+		Driver: Driver, Design: n, Dialect: dialect(), Pool: querier{sqlengine.Standard{Over: db.pool}}, Param: ":1",
 		Homes: allTables, Subset: a.subset,
 		Tables: func(string) (string, []any) { return allTables, nil },
-		Name:   flavour.OracleName,
+		Name:   objectName,
 		CountDocs: func(from string) string {
 			return "SELECT (SELECT COUNT(*) FROM " + from + "), (SELECT COUNT(*) FROM " + from +
 				" r, JSON_TABLE(r.data FORMAT JSON, '$[*]' COLUMNS (fcst_lead NUMBER PATH '$.fcst_lead')) d) FROM DUAL"

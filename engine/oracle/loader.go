@@ -15,7 +15,6 @@ import (
 	"barograph/engine"
 	"barograph/engine/sqlengine"
 	"barograph/fault"
-	"barograph/flavour"
 	"barograph/record"
 )
 
@@ -56,8 +55,8 @@ func checkText(b *record.Batch, i int, s string) error {
 	switch {
 	case !storable(s):
 		return &fault.Error{File: b.File, Line: int(b.Line[i]), Problem: "holds text that is not UTF-8, or a zero byte, which Oracle does not store", Cure: "convert the file, e.g. with iconv"}
-	case len(s) > flavour.OracleText:
-		return &fault.Error{File: b.File, Line: int(b.Line[i]), Problem: fmt.Sprintf("holds a text of %d bytes; Barograph's columns in Oracle take %d", len(s), flavour.OracleText), Cure: "shorten it, or use another engine"}
+	case len(s) > maxText:
+		return &fault.Error{File: b.File, Line: int(b.Line[i]), Problem: fmt.Sprintf("holds a text of %d bytes; Barograph's columns in Oracle take %d", len(s), maxText), Cure: "shorten it, or use another engine"}
 	}
 	return nil
 }

@@ -25,7 +25,6 @@ import (
 	"barograph/engine/sqlengine"
 	"barograph/enginetest"
 	"barograph/fault"
-	"barograph/flavour"
 	"barograph/record"
 )
 
@@ -51,7 +50,7 @@ func TestConformance(t *testing.T) {
 		Unreachable: func(*testing.T) string {
 			return "oracle://someone:secret@127.0.0.1:1/nowhere"
 		},
-		MaxText: flavour.OracleText,
+		MaxText: maxText,
 	})
 }
 
@@ -165,7 +164,7 @@ func TestIndexesFit(t *testing.T) {
 		a := newArchive(&database{}, n)
 		lt, _ := record.TypeByName("MPR")
 		for _, o := range append(a.subsetObjects("a"), a.typeObjects("a", lt)...) {
-			if o.view == "user_indexes" && (strings.Count(o.text, ",")+1)*(flavour.OracleText+3)+20 > most {
+			if o.view == "user_indexes" && (strings.Count(o.text, ",")+1)*(maxText+3)+20 > most {
 				t.Errorf("%s is too wide", o.text)
 			}
 		}
@@ -179,14 +178,14 @@ func TestTextsThatDoNotFit(t *testing.T) {
 	a := openedOver(t, design.Normalized, nil)
 	l, err := a.Loader(t.Context(), "a")
 	must(t, err)
-	for _, s := range []string{"\xff", "a\x00b", strings.Repeat("x", flavour.OracleText+1), strings.Repeat("é", flavour.OracleText/2) + "x"} {
+	for _, s := range []string{"\xff", "a\x00b", strings.Repeat("x", maxText+1), strings.Repeat("é", maxText/2) + "x"} {
 		b := records("dir/one.stat", "SAL1L2", s, 2)
 		f, ok := errors.AsType[*fault.Error](l.Add(t.Context(), b))
 		if !ok || f.File != "dir/one.stat" || f.Line != 1 || f.Cure == "" {
 			t.Errorf("%.20q: %v", s, f)
 		}
 	}
-	if err := l.Add(t.Context(), records("dir/one.stat", "SAL1L2", strings.Repeat("é", flavour.OracleText/2), 2)); err != nil {
+	if err := l.Add(t.Context(), records("dir/one.stat", "SAL1L2", strings.Repeat("é", maxText/2), 2)); err != nil {
 		t.Error(err)
 	}
 	must(t, l.Close())

@@ -7,7 +7,6 @@ import (
 
 	"barograph/engine"
 	"barograph/engine/sqlengine"
-	"barograph/flavour"
 )
 
 // Explain is EXPLAIN PLAN: what the optimiser would do, with its guesses.
@@ -39,14 +38,9 @@ func explain(ctx context.Context, c querier, q *engine.Query) (engine.Plan, erro
 		return engine.Plan{}, err
 	}
 	var steps []step
-	err = c.Rows(ctx, "SELECT operation, NVL(options, ' '), NVL(object_name, ' '), NVL(cardinality, -1) FROM plan_table ORDER BY id", nil, func(row []any) (err error) {
+	err = c.Rows(ctx, "SELECT operation, NVL(options, ' '), NVL(object_name, ' '), NVL(cardinality, -1) FROM plan_table ORDER BY id", nil, func(row []any) error {
 		var s step
-		for k, to := range []*string{&s.operation, &s.options, &s.object} {
-			if *to, err = sqlengine.AsText(row[k], ""); err != nil {
-				return err
-			}
-		}
-		s.rows, err = sqlengine.AsWhole(row[3])
+		err := sqlengine.Scan(row, &s.operation, &s.options, &s.object, &s.rows)
 		steps = append(steps, s)
 		return err
 	})
@@ -63,7 +57,7 @@ type step struct {
 // the child of the step that reads these, or, in nested loops, comes before it;
 // one that suffices has no such step. Its name tells its table.
 func accesses(subset string, steps []step) []engine.Access {
-	prefix := flavour.OracleName(subset, "")
+	prefix := objectName(subset, "")
 	var out []engine.Access
 	for _, s := range steps {
 		a := engine.Access{Object: strings.TrimPrefix(s.object, prefix), Method: engine.FullScan, Examined: -1, Kept: s.rows}

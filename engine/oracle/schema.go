@@ -40,7 +40,7 @@ func typeName(c sqlengine.Column) string {
 		return "BLOB" // JSON, UTF-8
 	}
 	if c.From == sqlengine.Header || c.From == sqlengine.Data {
-		return fmt.Sprintf("VARCHAR2(%d BYTE)", flavour.OracleText)
+		return fmt.Sprintf("VARCHAR2(%d BYTE)", maxText)
 	}
 	return fmt.Sprintf("VARCHAR2(%d BYTE)", idBytes)
 }
@@ -63,7 +63,7 @@ func table(subset, name string, cols []sqlengine.Column) object {
 	for i := range open {
 		open[i].NotNull = open[i].NotNull && open[i].Type != sqlengine.Text
 	}
-	full := flavour.OracleName(subset, name)
+	full := objectName(subset, name)
 	text := sqlengine.Create(flavour.Ident(full), open, typeName)
 	text = strings.Replace(text, " IF NOT EXISTS", "", 1)
 	text = strings.Replace(text, " PRIMARY KEY NOT NULL", " CONSTRAINT "+flavour.Ident(full+keySuffix)+" PRIMARY KEY", 1)
@@ -71,13 +71,13 @@ func table(subset, name string, cols []sqlengine.Column) object {
 }
 
 func index(subset, on, name, columns string) object {
-	full := flavour.OracleName(subset, on+name)
-	return object{"user_indexes", "index_name", full, "CREATE INDEX " + flavour.Ident(full) + " ON " + flavour.Ident(flavour.OracleName(subset, on)) + " (" + columns + ")"}
+	full := objectName(subset, on+name)
+	return object{"user_indexes", "index_name", full, "CREATE INDEX " + flavour.Ident(full) + " ON " + flavour.Ident(objectName(subset, on)) + " (" + columns + ")"}
 }
 
 // subsetObjects make a subset. The catalog's table comes last.
 func (a *archive) subsetObjects(subset string) []object {
-	catalog := flavour.OracleName(subset, a.OwnName(sqlengine.CatalogTable))
+	catalog := objectName(subset, a.OwnName(sqlengine.CatalogTable))
 	out := []object{table(subset, a.OwnName(sqlengine.MarksTable), sqlengine.MarkColumns())}
 	if a.Design == design.Normalized {
 		out = append(out,

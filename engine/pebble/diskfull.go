@@ -7,6 +7,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"barograph/engine"
+	"barograph/engine/docengine"
 )
 
 // diskFull is closed when the disk has no space left. Pebble cannot go on then:
@@ -54,7 +55,7 @@ func (s *store) explain(err error) error {
 		return engine.DiskFull(s.dir, err)
 	case info != nil:
 		return engine.Damaged(info.Path, info.Details)
-	case pebble.IsCorruptionError(err):
+	case pebble.IsCorruptionError(err) || errors.Is(err, docengine.ErrDamaged):
 		return engine.Damaged(s.dir, err)
 	}
 	return err

@@ -39,11 +39,8 @@ type kvTable struct {
 
 // Table opens or makes a table. Its number of fields is kept under its bare prefix.
 func (k kv) Table(_ context.Context, t engine.Table) (*engine.Records, error) {
-	if err := t.Check(); err != nil {
+	if err := t.Choose(Driver()); err != nil {
 		return nil, err
-	}
-	if t.Layout != "" && t.Layout != engine.Pairs {
-		return nil, fmt.Errorf("pebble lays tables out as %s, not as %s: %w", engine.Pairs, t.Layout, engine.ErrNoDesign)
 	}
 	tb := &kvTable{store: k.store, name: append(append([]byte{kvPrefix}, t.Name...), 0), fields: len(t.Fields), seed: maphash.MakeSeed()}
 	fields, there, err := k.get(tb.name)
@@ -51,16 +48,14 @@ func (k kv) Table(_ context.Context, t engine.Table) (*engine.Records, error) {
 		return nil, err
 	}
 	want := binary.AppendUvarint(nil, uint64(tb.fields))
-	switch {
-	case !there && !t.Make:
-		return nil, &fault.Error{Setting: "table " + t.Name, Problem: "does not exist", Cure: "load it first"}
-	case !there && k.readOnly:
-		return nil, engine.ErrReadOnly
-	case !there:
+	if !there {
+		if err := t.Absent(k.readOnly); err != nil {
+			return nil, err
+		}
 		if err := k.write(func() error { return k.db.Set(tb.name, want, pebble.Sync) }); err != nil {
 			return nil, err
 		}
-	case !bytes.Equal(fields, want):
+	} else if !bytes.Equal(fields, want) {
 		n, _ := binary.Uvarint(fields)
 		return nil, &fault.Error{Setting: "fieldcount", Problem: fmt.Sprintf("the table has %d fields, not %d", n, tb.fields), Cure: "give what it was loaded with"}
 	}

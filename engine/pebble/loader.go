@@ -3,177 +3,155 @@ package pebble
 import (
 	"context"
 	"encoding/json"
-	"fmt"
+	"net/url"
 
 	"github.com/cockroachdb/pebble/v2"
 
-	"barograph/design"
 	"barograph/engine"
+	"barograph/engine/docengine"
 	"barograph/record"
 )
 
-// Loader opens a loader. Any number may be open; their commits take turns.
-func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, error) {
-	if a.readOnly {
-		return nil, fmt.Errorf("%s: %w", a.dir, engine.ErrReadOnly)
+// docs is the store as docengine sees it: a commit is a batch.
+type docs struct {
+	docengine.Payloads
+	*store
+}
+
+// Subsets lists the subsets that have a catalog.
+func (d docs) Subsets(ctx context.Context) (names []string, err error) {
+	err = d.scan(ctx, []byte(catalogPrefix), func(key, _ []byte) error {
+		name, err := url.QueryUnescape(string(key[len(catalogPrefix):]))
+		names = append(names, name)
+		return err
+	})
+	return names, err
+}
+
+// Describe reads the catalog, which no other process can change. Its version
+// is 1 more than the number of commits since the store was opened.
+func (d docs) Describe(ctx context.Context, subset string, known int64) (int64, []byte, error) {
+	d.mu.RLock()
+	version := 1 + d.commits[subset]
+	d.mu.RUnlock()
+	if err := ctx.Err(); err != nil || version == known {
+		return version, nil, err
 	}
-	return &loader{store: a.store, subset: subset}, ctx.Err()
+	text, ok, err := d.get(catalogKey(subset))
+	if err != nil || !ok {
+		return 0, nil, err
+	}
+	return version, text, nil
 }
 
-type loader struct {
-	store  *store
+// Marks lists the loaded files.
+func (d docs) Marks(ctx context.Context, subset string) ([]engine.Mark, error) {
+	var texts []string
+	err := d.scan(ctx, markKey(subset, ""), func(_, value []byte) error {
+		texts = append(texts, string(value))
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return docengine.ParseMarks(texts)
+}
+
+// Create has nothing to make.
+func (docs) Create(context.Context, string) error { return nil }
+
+// batch is a commit under way.
+type batch struct {
+	docs
 	subset string
-	groups design.Groups
-
-	key, payload []byte // of the document under way
-	have, merged record.Batch
+	*pebble.Batch
 }
 
-// Add groups the records into documents.
-func (l *loader) Add(ctx context.Context, b *record.Batch) error {
-	l.groups.Add(b)
+// Begin begins a batch.
+func (d docs) Begin(ctx context.Context, subset string) (context.Context, docengine.Commit, error) {
+	return ctx, &batch{d, subset, d.db.NewBatch()}, ctx.Err()
+}
+
+func (b *batch) Fetch(ctx context.Context, _ *record.LineType, ids []string, each func(id string, doc []byte) error) error {
+	for _, id := range ids {
+		value, closer, err := b.db.Get([]byte(id))
+		if err == pebble.ErrNotFound { //nolint:errorlint // Get returns it as it is
+			continue
+		}
+		if err == nil {
+			err = each(id, value)
+			closing(&err, closer)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	return ctx.Err()
 }
 
-// Commit merges the documents with those that are there and writes pairs,
-// catalog and marks in one batch, which is synced.
-func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
-	return guarded(l.store, func() (engine.Stored, error) { return l.commit(ctx, c) })
-}
+// Note has nothing to note: a batch is all or none.
+func (*batch) Note(context.Context, []docengine.Change) error { return nil }
 
-func (l *loader) commit(ctx context.Context, c engine.Commit) (stored engine.Stored, err error) {
-	defer l.reset()
-	stored.Replaced = map[string]int64{}
-	if err := ctx.Err(); err != nil {
-		return stored, err
-	}
-	s := l.store
-	s.commit.Lock()
-	defer s.commit.Unlock()
-	batch := s.db.NewBatch()
-	defer closing(&err, batch)
-
-	known, err := s.catalog(l.subset)
-	if err != nil {
-		return stored, err
-	}
-	for _, t := range l.groups.Types() {
-		if err := l.documents(ctx, batch, t, known, &stored); err != nil {
-			return stored, err
-		}
-	}
-	if err := c.Check(&stored); err != nil {
-		return stored, err
-	}
-	catalog, err := l.describe(batch, known, &c, &stored)
-	if err != nil {
-		return stored, err
-	}
-	if err := l.mark(ctx, batch, c.Done, stored); err != nil {
-		return stored, err
-	}
-	if err := ctx.Err(); err != nil {
-		return stored, err
-	}
-	if err := s.db.Apply(batch, pebble.Sync); err != nil {
-		return stored, err
-	}
-	s.mu.Lock()
-	s.catalogs[l.subset] = catalog
-	s.mu.Unlock()
-	return stored, nil
-}
-
-// documents puts the documents of one line type into the batch.
-func (l *loader) documents(ctx context.Context, batch *pebble.Batch, t *record.LineType, known *design.Catalog, stored *engine.Stored) error {
-	n := 0
-	for doc := range l.groups.Docs(t) {
-		if n++; n%64 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		l.key = design.AppendKey(l.key[:0], t, l.subset, doc.Header(), doc.Valid())
-		rows, err := l.merge(t, doc, known, stored)
-		if err != nil {
+func (b *batch) Write(ctx context.Context, _ *record.LineType, docs []docengine.Document) error {
+	for i := range docs {
+		if err := b.Set([]byte(docs[i].ID), docs[i].Body, nil); err != nil {
 			return err
 		}
-		l.payload = design.AppendPayload(l.payload[:0], rows, 0, rows.Len())
-		if err := batch.Set(l.key, l.payload, nil); err != nil {
-			return err
-		}
-		stored.New += int64(doc.Rows.Len())
 	}
-	return nil
+	return ctx.Err()
 }
 
-// merge returns the document's records, merged with those that the store holds.
-func (l *loader) merge(t *record.LineType, doc *design.Doc, known *design.Catalog, stored *engine.Stored) (rows *record.Batch, err error) {
-	if known == nil {
-		stored.Objects++
-		return doc.Rows, nil // the first commit of the subset
+// Count applies the batch, which is synced.
+func (b *batch) Count(ctx context.Context, catalog []byte, done []engine.Mark) (int64, error) {
+	if err := b.Set(catalogKey(b.subset), catalog, nil); err != nil {
+		return 0, err
 	}
-	value, closer, err := l.store.db.Get(l.key)
-	if err == pebble.ErrNotFound { //nolint:errorlint // Get returns it as it is, and this is the common case
-		stored.Objects++
-		return doc.Rows, nil
+	if err := b.mark(ctx, done); err != nil {
+		return 0, err
 	}
-	if err != nil {
-		return nil, err
+	if err := ctx.Err(); err != nil {
+		return 0, err
 	}
-	defer closing(&err, closer)
-	l.have.Reset(t, "")
-	if err := design.DecodePayload(value, &l.have, l.have.AddHeader(*doc.Header()), doc.Valid()); err != nil {
-		return nil, damaged(l.key, err)
+	if err := b.write(func() error { return b.db.Apply(b.Batch, pebble.Sync) }); err != nil {
+		return 0, err
 	}
-	design.Merge(&l.merged, &l.have, doc, func(i, j int) { stored.Meet(doc.From[j], &l.have, i, doc.Rows, j) })
-	return &l.merged, nil
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.commits[b.subset]++
+	return 1 + b.commits[b.subset], nil
 }
 
-// describe puts the merged catalog into the batch.
-func (l *loader) describe(batch *pebble.Batch, known *design.Catalog, c *engine.Commit, stored *engine.Stored) (*design.Catalog, error) {
-	catalog := design.NewCatalog(l.subset)
-	if known != nil {
-		catalog.Merge(known)
-	}
-	c.Describe(catalog, stored)
-	text, err := catalog.Encode()
-	if err != nil {
-		return nil, err
-	}
-	return catalog, batch.Set(catalogKey(l.subset), text, nil)
-}
-
-// mark settles the marks and puts them into the batch.
-func (l *loader) mark(ctx context.Context, batch *pebble.Batch, done []engine.Mark, stored engine.Stored) error {
+// mark puts the marks into the batch, numbered behind those that are there.
+func (b *batch) mark(ctx context.Context, done []engine.Mark) error {
 	if len(done) == 0 {
 		return nil
 	}
-	before, err := l.store.marks(ctx, l.subset)
-	if err != nil {
+	next := int64(0)
+	err := b.scan(ctx, markKey(b.subset, ""), func(_, value []byte) error {
+		var m docengine.Marked
+		err := json.Unmarshal(value, &m)
+		next = max(next, m.Number+1)
 		return err
-	}
-	var next int64
-	if n := len(before); n > 0 {
-		next = before[n-1].Number + 1
-	}
+	})
 	for i := range done {
-		done[i].Settle(stored)
-		text, err := json.Marshal(numbered{Number: next + int64(i), Mark: done[i]})
-		if err != nil {
-			return err
+		var text []byte
+		if err == nil {
+			text, err = json.Marshal(docengine.Marked{Number: next + int64(i), Mark: done[i]})
 		}
-		if err := batch.Set(markKey(l.subset, done[i].Digest), text, nil); err != nil {
-			return err
+		if err == nil {
+			err = b.Set(markKey(b.subset, done[i].Digest), text, nil)
 		}
 	}
-	return nil
+	return err
 }
 
-func (l *loader) reset() {
-	l.groups.Reset()
-}
-
-// Close drops what was not committed.
-func (l *loader) Close() error {
-	l.reset()
-	return nil
+// End gives the batch's memory back. Where the disk is full who applies it was
+// left behind, and has it.
+func (b *batch) End(_ context.Context, _ bool, err error) error {
+	select {
+	case <-b.full:
+	default:
+		closing(&err, b.Batch)
+	}
+	return err
 }

@@ -21,6 +21,7 @@ import (
 
 	"barograph/design"
 	"barograph/engine"
+	"barograph/engine/docengine"
 	"barograph/fault"
 	"barograph/flavour"
 )
@@ -51,36 +52,16 @@ type settings struct {
 }
 
 func parse(u *url.URL) (settings, error) {
-	q := u.Query()
-	get := func(name, otherwise string) string {
-		if v := q.Get(name); v != "" {
-			return v
-		}
-		return otherwise
-	}
-	s := settings{compression: get("compression", "fastest")}
-	profiles := map[string]func() pebble.DBCompressionSettings{
+	d := Driver()
+	v := d.Values(u)
+	s := settings{compression: v.Given["compression"], cache: int64(v.Int("cache", 1, 1<<20)) << 20, memtable: int64(v.Int("memtable", 1, 2048)) << 20}
+	s.profile = engine.Choice(v, "compression", map[string]func() pebble.DBCompressionSettings{
 		"none":     func() pebble.DBCompressionSettings { return pebble.DBCompressionNone },
 		"fastest":  func() pebble.DBCompressionSettings { return pebble.DBCompressionFastest },
 		"balanced": func() pebble.DBCompressionSettings { return pebble.DBCompressionBalanced },
 		"good":     func() pebble.DBCompressionSettings { return pebble.DBCompressionGood },
-	}
-	var ok bool
-	if s.profile, ok = profiles[s.compression]; !ok {
-		return s, &fault.Error{Setting: "compression", Problem: strconv.Quote(s.compression) + " is not known", Cure: "choose none, fastest, balanced or good"}
-	}
-	for _, p := range []struct {
-		name, otherwise string
-		into            *int64
-		most            int64
-	}{{"cache", "256", &s.cache, 1 << 20}, {"memtable", "64", &s.memtable, 2048}} {
-		n, err := strconv.ParseInt(get(p.name, p.otherwise), 10, 64)
-		if err != nil || n < 1 || n > p.most {
-			return s, &fault.Error{Setting: p.name, Problem: strconv.Quote(get(p.name, "")) + " is no size", Cure: fmt.Sprintf("give MiB, from 1 to %d", p.most)}
-		}
-		*p.into = n << 20
-	}
-	return s, nil
+	})
+	return s, v.Err
 }
 
 // store is an open folder; every archive of the engine shares it.
@@ -88,12 +69,11 @@ type store struct {
 	db       *pebble.DB
 	dir      string
 	readOnly bool
-	commit   sync.Mutex // one commit at a time: it reads, merges and writes
-	readers  sync.Pool  // of *reader
 	full     diskFull
+	archive  engine.Archive // the one that all share: the commits of a subset take turns in it
 
-	mu       sync.RWMutex
-	catalogs map[string]*design.Catalog // of each subset, as last committed; never changed, only replaced
+	mu      sync.RWMutex
+	commits map[string]int64 // of each subset, since the store was opened
 }
 
 func open(_ context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
@@ -105,13 +85,15 @@ func open(_ context.Context, u *url.URL, o engine.Options) (*engine.Engine, erro
 	if err := suits(dir, o.ReadOnly); err != nil {
 		return nil, err
 	}
-	st := &store{dir: dir, readOnly: o.ReadOnly, full: make(diskFull), catalogs: map[string]*design.Catalog{}}
+	st := &store{dir: dir, readOnly: o.ReadOnly, full: make(diskFull), commits: map[string]int64{}}
 	opts := s.options(o)
 	opts.FS = vfs.OnDiskFull(media{vfs.Default}, st.full.stop)
 	st.db, err = guarded(st, func() (*pebble.DB, error) { return pebble.Open(dir, opts) })
 	if err != nil {
 		return nil, unreachable(dir, st.explain(err))
 	}
+	shared := docengine.New(docs{store: st}, docengine.Options{Shown: dir, ReadOnly: o.ReadOnly})
+	st.archive = engine.Explained(&archive{shared, st}, st.explain)
 	return &engine.Engine{
 		Archives: st,
 		KV:       kv{st},
@@ -227,7 +209,7 @@ func (s *store) Open(_ context.Context, d design.Name) (engine.Archive, error) {
 	if d != design.KeyValue {
 		return nil, fmt.Errorf("pebble has no design %q, only %q: %w", d, design.KeyValue, engine.ErrNoDesign)
 	}
-	return engine.Explained(&archive{s}, s.explain), nil
+	return s.archive, nil
 }
 
 // get reads one pair; ok is false where there is none. The value is a copy.

@@ -2,200 +2,161 @@ package postgres
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"slices"
-	"sync"
-	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"barograph/answer"
 	"barograph/design"
 	"barograph/engine"
 	"barograph/engine/sqlengine"
 	"barograph/flavour"
-	"barograph/question"
 )
 
 // archive is the database under one design.
 type archive struct {
-	db      *database
-	design  design.Name
-	dialect *flavour.Dialect
-	known   sync.Map // names of tables that were seen; none is ever dropped
+	*sqlengine.Archive
+	db *database
 }
 
 // Open opens the archive under a design.
 func (db *database) Open(_ context.Context, n design.Name) (engine.Archive, error) {
-	if _, ok := Driver().Offers[n]; !ok {
-		return nil, fmt.Errorf("postgres: %s: %w", n, engine.ErrNoDesign)
-	}
-	return &archive{db: db, design: n, dialect: flavour.Postgres()}, nil
-}
-
-func (a *archive) Close() error { return nil }
-
-// schemas lists the schemas that hold a subset of this design.
-func (a *archive) schemas(ctx context.Context) ([]string, error) {
-	rows, err := a.db.pool.Query(ctx, `SELECT nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-		WHERE relname = $1 AND relkind = 'r'`, a.ownName(sqlengine.CatalogTable))
-	if err != nil {
-		return nil, failed(ctx, err)
-	}
-	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	return names, failed(ctx, err)
-}
-
-func (a *archive) Subsets(ctx context.Context) ([]string, error) {
-	schemas, err := a.schemas(ctx)
-	if err != nil {
+	if err := sqlengine.Offered(Driver(), n); err != nil {
 		return nil, err
 	}
-	subsets := make([]string, len(schemas))
-	for i, s := range schemas { // a schema's name may be a subset's in another form, or cut
-		err := a.db.pool.QueryRow(ctx, "SELECT subset FROM "+flavour.Ident(s)+"."+a.ownName(sqlengine.CatalogTable)).Scan(&subsets[i])
-		if err != nil {
-			return nil, failed(ctx, err)
-		}
+	a := &archive{db: db}
+	a.Archive = &sqlengine.Archive{
+		Driver: Driver, Design: n, Dialect: dialect(), Pool: querier{db.pool}, Param: "$1",
+		Subset: a.subset,
+		Tables: func(subset string) (string, []any) {
+			return `SELECT relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+		WHERE nspname = $1 AND relkind IN ('r', 'p')`, []any{schemaName(subset)}
+		},
+		Name:    func(_, table string) string { return table },
+		Entries: func(data string) string { return data + "::text" },
+		CountDocs: func(from string) string {
+			return "SELECT count(*), coalesce(sum(jsonb_array_length(data)), 0) FROM " + from
+		},
+		Repeats: func(src any, into []float64) ([]float64, error) {
+			raw, _ := src.([]byte)
+			return floats(raw, into), nil
+		},
+		Snapshot: a.snapshot,
 	}
-	slices.Sort(subsets)
-	return subsets, nil
+	a.Homes = `SELECT nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+		WHERE relname = ` + flavour.Quote(a.OwnName(sqlengine.CatalogTable)) + ` AND relkind = 'r'`
+	return a, nil
 }
 
-func (a *archive) Catalog(ctx context.Context, subset string) (*design.Catalog, error) {
-	ok, err := a.has(ctx, a.db.pool, subset, a.ownName(sqlengine.CatalogTable))
-	if err != nil || !ok {
-		return design.NewCatalog(subset), err
+// subset reads whose schema one is: its name may be a subset's in another form, or cut.
+func (a *archive) subset(ctx context.Context, schema string) (string, bool, error) {
+	names, err := sqlengine.Texts(ctx, a.Pool, "SELECT subset FROM "+flavour.Ident(schema)+"."+a.OwnName(sqlengine.CatalogTable))
+	if err != nil || len(names) == 0 {
+		return "", false, err
 	}
-	c, err := a.readCatalog(ctx, a.db.pool, subset)
-	return c, failed(ctx, err)
+	return names[0], true, nil
 }
 
-func (a *archive) readCatalog(ctx context.Context, q querier, subset string) (*design.Catalog, error) {
-	var text []byte
-	err := q.QueryRow(ctx, "SELECT catalog FROM "+a.own(subset, sqlengine.CatalogTable)+" WHERE id = 1").Scan(&text)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows) || err == nil && text == nil:
-		return design.NewCatalog(subset), nil
-	case err != nil:
-		return nil, err
-	}
-	return design.ParseCatalog(text)
-}
-
-func (a *archive) Marks(ctx context.Context, subset string) ([]engine.Mark, error) {
-	ok, err := a.has(ctx, a.db.pool, subset, a.ownName(sqlengine.MarksTable))
-	if err != nil || !ok {
-		return nil, err
-	}
-	rows, err := a.db.pool.Query(ctx, "SELECT "+sqlengine.Names("", sqlengine.MarkColumns()[1:])+
-		" FROM "+a.own(subset, sqlengine.MarksTable)+" ORDER BY seq")
+// snapshot runs f in a transaction that sees everything as of one moment.
+func (a *archive) snapshot(ctx context.Context, f func(ctx context.Context, q sqlengine.Querier) error) error {
+	ctx, stop := context.WithCancel(ctx) // a dump that is left is ended in the server, too
+	defer stop()
+	tx, err := a.db.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
-		return nil, failed(ctx, err)
+		return sqlengine.Failed(ctx, err)
 	}
-	marks, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (engine.Mark, error) {
-		var m engine.Mark
-		var loaded string
-		err := row.Scan(&m.Path, &m.Digest, &m.Bytes, &m.Read, &m.Stored, &m.Replaced, &m.Quarantined, &loaded)
-		if err != nil {
-			return m, err
-		}
-		m.Loaded, err = time.Parse(time.RFC3339Nano, loaded)
-		return m, err
-	})
-	return marks, failed(ctx, err)
-}
-
-func (a *archive) Contents(ctx context.Context, subset string) (engine.Contents, error) {
-	c := engine.Contents{Records: map[string]int64{}, Object: "rows"}
-	what := "count(*), count(*)"
-	if a.design == design.Document {
-		c.Object, what = "documents", "count(*), coalesce(sum(jsonb_array_length(data)), 0)"
-	}
-	types, err := a.stored(ctx, a.db.pool, subset)
-	if err != nil {
-		return c, err
-	}
-	for _, t := range types {
-		name, _, _ := sqlengine.Table(a.design, t)
-		var objects, records int64
-		err := a.db.pool.QueryRow(ctx, "SELECT "+what+" FROM "+a.dialect.Table(subset, name)).Scan(&objects, &records)
-		if err != nil {
-			return c, failed(ctx, err)
-		}
-		c.Objects += objects
-		if records > 0 {
-			c.Records[t.Name] = records
-		}
-	}
-	return c, nil
+	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // it only read
+	return f(ctx, querier{tx})
 }
 
 // Size counts the tables of this design in all subsets, with their indexes.
 func (a *archive) Size(ctx context.Context) (int64, error) {
-	schemas, err := a.schemas(ctx)
+	schemas, err := sqlengine.Texts(ctx, a.Pool, a.Homes)
 	if err != nil {
 		return 0, err
 	}
-	tables := []string{a.ownName(sqlengine.CatalogTable), a.ownName(sqlengine.MarksTable)}
-	prefix := map[design.Name]string{design.Normalized: "line_data_", design.Document: "doc_", design.Wide: "wide_"}[a.design]
-	if a.design == design.Normalized {
+	tables := []string{a.OwnName(sqlengine.CatalogTable), a.OwnName(sqlengine.MarksTable)}
+	prefix := map[design.Name]string{design.Normalized: "line_data_", design.Document: "doc_", design.Wide: "wide_"}[a.Design]
+	if a.Design == design.Normalized {
 		tables = append(tables, design.HeaderTable, sqlengine.FileTable)
 	}
-	var size int64
-	err = a.db.pool.QueryRow(ctx, `SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint
+	return sqlengine.Number(ctx, a.Pool, `SELECT sum(pg_total_relation_size(c.oid))::bigint
 		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-		WHERE nspname = ANY($1) AND relkind IN ('r', 'p') AND (relname = ANY($2) OR starts_with(relname, $3))`, schemas, tables, prefix).Scan(&size)
-	return size, failed(ctx, err)
+		WHERE nspname = ANY($1) AND relkind IN ('r', 'p') AND (relname = ANY($2) OR starts_with(relname, $3))`, schemas, tables, prefix)
 }
 
-func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
-	if err := Driver().Express(a.design, f, q); err != nil {
-		return nil, err
-	}
-	catalog, err := a.Catalog(ctx, q.Subset)
-	if err != nil {
-		return nil, err
-	}
-	return sqlengine.Phrase(a.dialect, a.design, f, q, catalog)
-}
-
-// exists reports whether there is anything to ask: a question of a table that is
-// not there would be an error of the server's.
-func (a *archive) exists(ctx context.Context, q *question.Question) (bool, error) {
-	name, _, _ := sqlengine.Table(a.design, q.Type)
-	if _, ok := a.known.Load(q.Subset + "/" + name); ok {
-		return true, nil
-	}
-	ok, err := a.has(ctx, a.db.pool, q.Subset, name)
-	if ok {
-		a.known.Store(q.Subset+"/"+name, true)
-	}
-	return ok, err
-}
-
+// Ask decodes replies from the wire, see decodeRow.
 func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
-	d := sqlengine.NewDecoder(a.design, q, into)
-	if ok, err := a.exists(ctx, q.Question); err != nil || !ok {
+	d := sqlengine.NewDecoder(a.Design, q, into)
+	if ok, err := a.Exists(ctx, q.Question); err != nil || !ok {
 		return err
 	}
 	args := q.Args
 	if a.db.simple {
 		args = append([]any{pgx.QueryExecModeSimpleProtocol}, args...)
 	}
-	rows, err := a.db.pool.Query(ctx, q.Text, args...)
+	return each(ctx, a.db.pool, q.Text, args, func(rows pgx.Rows) error { return decodeRow(d, q.Question.Columns, rows) })
+}
+
+// sender is what a pool, a connection and a transaction have in common.
+type sender interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+}
+
+// each calls f at each row of a reply.
+func each(ctx context.Context, over sender, text string, args []any, f func(rows pgx.Rows) error) error {
+	rows, err := over.Query(ctx, text, args...)
 	if err != nil {
-		return failed(ctx, err)
+		return sqlengine.Failed(ctx, err)
 	}
 	defer rows.Close()
 	for rows.Next() {
-		if err := decodeRow(d, q.Question.Columns, rows); err != nil {
+		if err := f(rows); err != nil {
 			return err
 		}
 	}
-	if ctx.Err() != nil {
-		return ctx.Err()
+	return sqlengine.Failed(ctx, rows.Err())
+}
+
+// querier is a Querier over pgx.
+type querier struct{ over sender }
+
+// conn is the connection of a transaction.
+func conn(q sqlengine.Querier) *pgx.Conn { return q.(querier).over.(*pgx.Conn) }
+
+// Exec carries out a statement.
+func (q querier) Exec(ctx context.Context, text string, args ...any) error {
+	_, err := q.over.Exec(ctx, text, args...)
+	return sqlengine.Failed(ctx, err)
+}
+
+// Rows gives each row to f.
+func (q querier) Rows(ctx context.Context, text string, args []any, f func(row []any) error) error {
+	var row []any
+	return each(ctx, q.over, text, args, func(rows pgx.Rows) error {
+		row = row[:0]
+		fields := rows.FieldDescriptions()
+		for k, raw := range rows.RawValues() {
+			row = append(row, cell(raw, &fields[k]))
+		}
+		return f(row)
+	})
+}
+
+// cell is a value as sqlengine takes it: of a type that is not known here, its bytes.
+func cell(raw []byte, f *pgconn.FieldDescription) any {
+	switch {
+	case raw == nil:
+		return nil
+	case f.Format != pgtype.BinaryFormatCode:
+		return raw
+	case f.DataTypeOID == pgtype.Float8OID:
+		return float(raw)
 	}
-	return rows.Err()
+	if v, ok := moment(raw, f.DataTypeOID); ok {
+		return v
+	}
+	return raw
 }

@@ -11,7 +11,6 @@ import (
 
 	"barograph/design"
 	"barograph/engine/sqlengine"
-	"barograph/record"
 )
 
 // Rows go to the server as PostgreSQL's binary COPY format (manual, COPY,
@@ -117,114 +116,95 @@ func floats(raw []byte, into []float64) []float64 {
 
 func float(raw []byte) float64 { return math.Float64frombits(binary.BigEndian.Uint64(raw)) }
 
-// encoder appends the rows of a table of records.
-type encoder struct {
-	n     design.Name
-	p     *pending
-	steps []step
+// copyRow appends a row as a sink of its values.
+type copyRow struct {
+	dst  []byte
+	cols []sqlengine.Column
 }
 
-// step encodes one column, or a run of the header's fields, which are encoded
-// once per header.
-type step struct {
-	column sqlengine.Column
-	fields [][]byte // by header; nil = the column alone
-}
+func (c *copyRow) Null(int)                     { c.dst = appendNull(c.dst) }
+func (c *copyRow) Text(_ int, s string)         { c.dst = appendText(c.dst, s) }
+func (c *copyRow) Number(_ int, f float64)      { c.dst = appendFloat(c.dst, f) }
+func (c *copyRow) Time(_ int, epoch int64)      { c.dst = appendTime(c.dst, epoch) }
+func (c *copyRow) List(_ int, values []float64) { c.dst = appendFloats(c.dst, values) }
 
-func newEncoder(n design.Name, p *pending, cols []sqlengine.Column) *encoder {
-	e := &encoder{n: n, p: p}
-	for k := 0; k < len(cols); k++ {
-		s := step{column: cols[k]}
-		if cols[k].From == sqlengine.Header {
-			run := k
-			for run < len(cols) && cols[run].From == sqlengine.Header {
-				run++
-			}
-			s.fields = make([][]byte, len(p.heads))
-			for h := range p.heads {
-				for _, c := range cols[k:run] {
-					s.fields[h] = appendText(s.fields[h], p.heads[h][c.Field])
-				}
-			}
-			k = run - 1
-		}
-		e.steps = append(e.steps, s)
+func (c *copyRow) Whole(k int, v int64) {
+	if c.cols[k].Type == sqlengine.Integer {
+		c.dst = appendInt(c.dst, v)
+	} else {
+		c.dst = appendBig(c.dst, v)
 	}
-	return e
 }
 
-// appendRow appends a row of as many fields.
-func (e *encoder) appendRow(dst []byte, fields int, r row) []byte {
-	b, i := e.p.batches[r.batch], int(r.row)
-	dst = binary.BigEndian.AppendUint16(dst, uint16(fields))
-	for k := range e.steps {
-		s := &e.steps[k]
-		switch s.column.From {
-		case sqlengine.Header:
-			dst = append(dst, s.fields[r.head]...)
-		case sqlengine.HeaderID:
-			dst = appendBig(dst, e.p.ids[r.head])
-		case sqlengine.FileID:
-			dst = appendBig(dst, e.p.files[r.batch])
-		case sqlengine.LineNum:
-			dst = appendBig(dst, int64(b.Line[i]))
-		case sqlengine.Lead:
-			lead := int64(r.lead)
-			if e.n == design.Normalized {
-				lead = design.LeadCode(e.p.heads[r.head][record.Version], r.lead)
-			}
-			dst = appendInt(dst, lead)
-		case sqlengine.ValidBeg:
-			dst = appendTime(dst, r.valid)
-		case sqlengine.ValidEpoch:
-			dst = appendBig(dst, r.valid)
-		case sqlengine.ValidEnd:
-			dst = appendTime(dst, b.ValidEnd[i])
-		case sqlengine.InitBeg:
-			dst = appendTime(dst, b.Init(i))
-		case sqlengine.ObsLead:
-			lead := int64(b.ObsLead[i])
-			if e.n == design.Normalized {
-				lead = design.LeadHMS(b.ObsLead[i])
-			}
-			dst = appendInt(dst, lead)
-		case sqlengine.ObsBeg:
-			dst = appendTime(dst, b.ObsBeg[i])
-		case sqlengine.ObsEnd:
-			dst = appendTime(dst, b.ObsEnd[i])
-		case sqlengine.Repeats:
-			dst = appendFloats(dst, b.Repeats(i))
-		case sqlengine.Data:
-			dst = e.appendDatum(dst, &s.column.Data, b, i)
-		}
-	}
-	return dst
+func (c *copyRow) JSON(_ int, entries []byte) {
+	const jsonbVersion = 1
+	c.dst = append(binary.BigEndian.AppendUint32(c.dst, uint32(len(entries)+1)), jsonbVersion)
+	c.dst = append(c.dst, entries...)
 }
 
-func (e *encoder) appendDatum(dst []byte, c *record.Column, b *record.Batch, i int) []byte {
-	if c.Kind == record.Text {
-		return appendText(dst, b.Text[c.Slot][i])
-	}
-	f := b.Num[c.Slot][i]
-	switch {
-	case !math.IsNaN(f):
-	case e.n == design.Normalized:
-		f = design.MissingNumber
-	default:
-		return appendNull(dst)
-	}
-	return appendFloat(dst, f)
-}
-
-// send copies rows of p to a table.
-func send(ctx context.Context, c *pgx.Conn, n design.Name, table string, cols []sqlengine.Column, p *pending, rows []row) error {
-	e := newEncoder(n, p, cols)
-	at := 0
-	return copyRows(ctx, c, table, cols, func(dst []byte) ([]byte, error) {
-		if at == len(rows) {
+// insert sends rows to a table.
+func insert(ctx context.Context, q sqlengine.Querier, table string, cols []sqlengine.Column, next sqlengine.Next) error {
+	to := &copyRow{cols: cols}
+	return copyRows(ctx, conn(q), table, cols, func(dst []byte) ([]byte, error) {
+		to.dst = binary.BigEndian.AppendUint16(dst, uint16(len(cols)))
+		ok, err := next(to)
+		if err == nil && !ok {
 			return dst, io.EOF
 		}
-		at++
-		return e.appendRow(dst, len(cols), rows[at-1]), nil
+		return to.dst, err
+	})
+}
+
+// lines sends records to a table.
+func lines(ctx context.Context, q sqlengine.Querier, table string, cols []sqlengine.Column, l *sqlengine.Lines) error {
+	return send(ctx, conn(q), table, cols, l, l.Rows)
+}
+
+// stretch is a run of columns: of the header's fields, which are encoded once
+// per header, or of others.
+type stretch struct {
+	cols   []sqlengine.Column
+	fields [][]byte // by header; nil = other columns
+}
+
+func stretches(l *sqlengine.Lines, cols []sqlengine.Column) []stretch {
+	var out []stretch
+	for from := 0; from < len(cols); {
+		header, to := cols[from].From == sqlengine.Header, from+1
+		for to < len(cols) && (cols[to].From == sqlengine.Header) == header {
+			to++
+		}
+		s := stretch{cols: cols[from:to]}
+		if header {
+			s.fields = make([][]byte, len(l.Heads))
+			for h := range l.Heads {
+				for _, c := range s.cols {
+					s.fields[h] = appendText(s.fields[h], l.Heads[h][c.Field])
+				}
+			}
+		}
+		out, from = append(out, s), to
+	}
+	return out
+}
+
+// send copies records to a table.
+func send(ctx context.Context, c *pgx.Conn, table string, cols []sqlengine.Column, l *sqlengine.Lines, rows []design.Row) error {
+	runs, to := stretches(l, cols), &copyRow{}
+	return copyRows(ctx, c, table, cols, func(dst []byte) ([]byte, error) {
+		if len(rows) == 0 {
+			return dst, io.EOF
+		}
+		to.dst = binary.BigEndian.AppendUint16(dst, uint16(len(cols)))
+		for k := range runs {
+			if s := &runs[k]; s.fields != nil {
+				to.dst = append(to.dst, s.fields[rows[0].Head]...)
+			} else {
+				to.cols = s.cols
+				l.Put(to, s.cols, rows[0])
+			}
+		}
+		rows = rows[1:]
+		return to.dst, nil
 	})
 }

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"barograph/engine"
+	"barograph/engine/sqlengine"
 )
 
 // metrics reads the statistics views: totals of the database and of the
@@ -19,25 +19,23 @@ func (db *database) metrics(ctx context.Context) (engine.Metrics, error) {
 	var m engine.Metrics
 	for _, q := range totalQueries {
 		if err := db.totals(ctx, &m, q); err != nil {
-			return m, failed(ctx, err)
+			return m, sqlengine.Failed(ctx, err)
 		}
 	}
-	rows, err := db.pool.Query(ctx, `SELECT coalesce(wait_event_type, ''), coalesce(wait_event, ''), count(*)
+	err := querier{db.pool}.Rows(ctx, `SELECT coalesce(wait_event_type, ''), coalesce(wait_event, ''), count(*)
 		FROM pg_stat_activity WHERE state = 'active' AND backend_type = 'client backend' AND pid <> pg_backend_pid()
-		GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2`)
-	if err != nil {
-		return m, failed(ctx, err)
-	}
-	m.Sessions, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (s engine.Session, err error) {
+		GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2`, nil, func(row []any) error {
+		var s engine.Session
 		var kind, event string
-		err = row.Scan(&kind, &event, &s.Count)
+		err := sqlengine.Scan(row, &kind, &event, &s.Count)
 		s.Wait, s.What = waitKind(kind, event), kind+":"+event
 		if kind == "" {
 			s.What = "running"
 		}
-		return s, err
+		m.Sessions = append(m.Sessions, s)
+		return err
 	})
-	return m, failed(ctx, err)
+	return m, err
 }
 
 // totalQueries: each gives one row of numbers; a column's name is the total's,

@@ -177,7 +177,7 @@ func (db *database) makeSpaces(ctx context.Context) error {
 		var there bool
 		err := db.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_tablespace WHERE spcname = $1)", spaceName(folder)).Scan(&there)
 		if err != nil {
-			return failed(ctx, err)
+			return sqlengine.Failed(ctx, err)
 		}
 		if there {
 			continue
@@ -194,9 +194,9 @@ func (db *database) makeSpaces(ctx context.Context) error {
 // divide reads how the table of a type was divided when it was made, whatever
 // the URL says now.
 func (l *loader) divide(ctx context.Context, c *pgx.Conn, t *record.LineType) error {
-	name, _, _ := sqlengine.Table(l.a.design, t)
+	name, _, _ := sqlengine.Table(l.a.Design, t)
 	var made string
-	err := c.QueryRow(ctx, "SELECT coalesce(obj_description($1::regclass, 'pg_class'), '')", l.a.dialect.Table(l.subset, name)).Scan(&made)
+	err := c.QueryRow(ctx, "SELECT coalesce(obj_description($1::regclass, 'pg_class'), '')", l.a.Dialect.Table(l.subset, name)).Scan(&made)
 	if err != nil {
 		return err
 	}
@@ -215,7 +215,7 @@ func (l *loader) divide(ctx context.Context, c *pgx.Conn, t *record.LineType) er
 const partitionNote = "barograph partitions "
 
 // extend makes the partitions that new records of a type need.
-func (l *loader) extend(ctx context.Context, c *pgx.Conn, t *record.LineType, fresh *design.Catalog) error {
+func (l *loader) extend(ctx context.Context, q sqlengine.Querier, t *record.LineType, fresh *design.Catalog) error {
 	p := l.parts[t]
 	var times []int64
 	for _, v := range p.periods(fresh, t) {
@@ -227,8 +227,8 @@ func (l *loader) extend(ctx context.Context, c *pgx.Conn, t *record.LineType, fr
 	if len(times) == 0 {
 		return nil
 	}
-	name, _, _ := sqlengine.Table(l.a.design, t)
-	return execute(ctx, c, p.parts(l.a.dialect.Table(l.subset, ""), name, times)...)
+	name, _, _ := sqlengine.Table(l.a.Design, t)
+	return execute(ctx, conn(q), p.parts(l.a.Dialect.Table(l.subset, ""), name, times)...)
 }
 
 // part is a partition that a loader knows to be there.

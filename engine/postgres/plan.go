@@ -9,25 +9,20 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
-
 	"barograph/engine"
+	"barograph/engine/sqlengine"
 )
 
 // Explain runs the question twice: for its plan as the server prints it, with
 // what it took in time and pages, and for the same as JSON, from which the
 // accesses are read.
 func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
-	if ok, err := a.exists(ctx, q.Question); err != nil || !ok {
+	if ok, err := a.Exists(ctx, q.Question); err != nil || !ok {
 		return engine.Plan{Text: "the subset holds no records of this line type\n"}, err
 	}
-	rows, err := a.db.pool.Query(ctx, "EXPLAIN (ANALYZE, BUFFERS) "+q.Text, q.Args...)
+	lines, err := sqlengine.Texts(ctx, a.Pool, "EXPLAIN (ANALYZE, BUFFERS) "+q.Text, q.Args...)
 	if err != nil {
-		return engine.Plan{}, failed(ctx, err)
-	}
-	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return engine.Plan{}, failed(ctx, err)
+		return engine.Plan{}, err
 	}
 	plan := engine.Plan{Text: strings.Join(lines, "\n") + "\n"}
 	e, err := a.profile(ctx, q)
@@ -64,11 +59,11 @@ type node struct {
 }
 
 func (a *archive) profile(ctx context.Context, q *engine.Query) (*explained, error) {
-	var text []byte
-	if err := a.db.pool.QueryRow(ctx, "EXPLAIN (ANALYZE, FORMAT JSON) "+q.Text, q.Args...).Scan(&text); err != nil {
-		return nil, failed(ctx, err)
+	text, err := sqlengine.Texts(ctx, a.Pool, "EXPLAIN (ANALYZE, FORMAT JSON) "+q.Text, q.Args...)
+	if err != nil {
+		return nil, err
 	}
-	return parseExplained(text)
+	return parseExplained([]byte(strings.Join(text, "")))
 }
 
 func parseExplained(text []byte) (*explained, error) {
@@ -92,25 +87,21 @@ type relations struct {
 // relations reads the database's catalog.
 func (a *archive) relations(ctx context.Context) (relations, error) {
 	r := relations{brin: map[string]bool{}, parent: map[string]string{}, parts: map[string]int{}}
-	rows, err := a.db.pool.Query(ctx, `SELECT c.relname, coalesce(p.relname, ''), coalesce(m.amname = 'brin', false)
+	err := a.Pool.Rows(ctx, `SELECT c.relname, coalesce(p.relname, ''), (m.amname = 'brin')::int
 		FROM pg_class c LEFT JOIN pg_am m ON m.oid = c.relam LEFT JOIN pg_inherits i ON i.inhrelid = c.oid LEFT JOIN pg_class p ON p.oid = i.inhparent
-		WHERE m.amname = 'brin' OR p.oid IS NOT NULL`)
-	if err != nil {
-		return r, failed(ctx, err)
-	}
-	var name, parent string
-	var brin bool
-	_, err = pgx.ForEachRow(rows, []any{&name, &parent, &brin}, func() error {
-		if brin {
+		WHERE m.amname = 'brin' OR p.oid IS NOT NULL`, nil, func(row []any) error {
+		var name, parent string
+		err := sqlengine.Scan(row, &name, &parent)
+		if brin, _ := row[2].(int64); brin == 1 {
 			r.brin[name] = true
 		}
 		if parent != "" && r.parent[name] == "" {
 			r.parent[name] = parent
 			r.parts[parent]++
 		}
-		return nil
+		return err
 	})
-	return r, failed(ctx, err)
+	return r, err
 }
 
 // accesses reads the scans of tables from a plan. Those of the partitions of a

@@ -86,7 +86,7 @@ func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore
 		Before: []string{"SELECT pg_advisory_lock(hashtextextended('barograph/post', 0))", "CREATE SCHEMA IF NOT EXISTS " + d.Quote(postSchema)},
 	}, t)
 	if err != nil {
-		return nil, failed(ctx, err)
+		return nil, sqlengine.Failed(ctx, err)
 	}
 	tables, err := sqlengine.PostTables(t)
 	if err != nil {
@@ -99,12 +99,12 @@ func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore
 	s.Size = func(ctx context.Context) (engine.PostSize, error) { return p.postSize(ctx, tables) }
 	s.Log = func(ctx context.Context) (n int64, err error) {
 		err = p.pool.QueryRow(ctx, "SELECT (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint").Scan(&n)
-		return n, failed(ctx, err)
+		return n, sqlengine.Failed(ctx, err)
 	}
 	s.Tend = func(ctx context.Context, u engine.Upkeep) error {
 		how := map[engine.Upkeep]string{engine.Statistics: "ANALYZE ", engine.Vacuum: "VACUUM (ANALYZE) ", engine.VacuumFull: "VACUUM (FULL, ANALYZE) "}[u]
 		_, err := p.pool.Exec(ctx, how+strings.Join(names, ", "))
-		return failed(ctx, err)
+		return sqlengine.Failed(ctx, err)
 	}
 	return s, nil
 }
@@ -118,7 +118,7 @@ func (p posts) postSize(ctx context.Context, tables []*sqlengine.PostTable) (s e
 	}
 	err = p.pool.QueryRow(ctx, `SELECT coalesce(sum(pg_table_size(relid)), 0)::bigint, coalesce(sum(pg_indexes_size(relid)), 0)::bigint, coalesce(sum(n_dead_tup), 0)::bigint
 		FROM pg_stat_user_tables WHERE schemaname = $1 AND relname = ANY($2)`, postSchema, names).Scan(&s.TableBytes, &s.IndexBytes, &s.DeadRows)
-	return s, failed(ctx, err)
+	return s, sqlengine.Failed(ctx, err)
 }
 
 // postConn is a connection without pgx's conversions.

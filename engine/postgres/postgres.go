@@ -17,6 +17,7 @@ import (
 
 	"barograph/design"
 	"barograph/engine"
+	"barograph/engine/sqlengine"
 	"barograph/fault"
 	"barograph/flavour"
 )
@@ -178,27 +179,15 @@ const decisive = `'shared_buffers', 'effective_cache_size', 'work_mem', 'mainten
 func (db *database) about(ctx context.Context) (engine.About, error) {
 	a := engine.About{Product: "PostgreSQL", Settings: map[string]string{"driver": "github.com/jackc/pgx/v5", "wide_index": db.wideIndex, "partitions": db.parts.String()}}
 	if err := db.pool.QueryRow(ctx, "SHOW server_version").Scan(&a.Version); err != nil {
-		return a, failed(ctx, err)
+		return a, sqlengine.Failed(ctx, err)
 	}
-	rows, err := db.pool.Query(ctx, `SELECT name, current_setting(name) FROM pg_settings
+	return a, querier{db.pool}.Rows(ctx, `SELECT name, current_setting(name) FROM pg_settings
 		WHERE name IN (`+decisive+`)
 		   OR (source IN ('configuration file', 'command line', 'environment variable', 'database', 'user', 'global')
-		       AND category NOT LIKE 'File Locations%' AND name NOT IN ('port', 'listen_addresses', 'unix_socket_directories', 'log_timezone'))`)
-	if err != nil {
-		return a, failed(ctx, err)
-	}
-	var name, value string
-	_, err = pgx.ForEachRow(rows, []any{&name, &value}, func() error {
+		       AND category NOT LIKE 'File Locations%' AND name NOT IN ('port', 'listen_addresses', 'unix_socket_directories', 'log_timezone'))`, nil, func(row []any) error {
+		var name, value string
+		err := sqlengine.Scan(row, &name, &value)
 		a.Settings[name] = value
-		return nil
+		return err
 	})
-	return a, failed(ctx, err)
-}
-
-// failed returns the context's error where that is why a statement failed.
-func failed(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return err
 }

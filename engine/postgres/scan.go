@@ -54,7 +54,7 @@ func (s scans) Open(ctx context.Context, p engine.Placement) (*engine.Star, erro
 	config := s.pool.Config()
 	parallel(config.ConnConfig.RuntimeParams, p.Parallel())
 	if st.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
-		return nil, failed(ctx, err)
+		return nil, sqlengine.Failed(ctx, err)
 	}
 	if err := st.enough(ctx); err != nil {
 		st.pool.Close()
@@ -83,7 +83,7 @@ func parallel(set map[string]string, workers int) {
 func (s *star) enough(ctx context.Context) error {
 	var most int
 	if err := s.pool.QueryRow(ctx, "SELECT current_setting('max_worker_processes')::int").Scan(&most); err != nil {
-		return failed(ctx, err)
+		return sqlengine.Failed(ctx, err)
 	}
 	if s.place.Parallel()-1 > most {
 		s.db.log.Warn("the server has fewer processes than an answer is meant to use; raise max_worker_processes and start it anew",
@@ -96,7 +96,7 @@ func (s *star) enough(ctx context.Context) error {
 func (s *star) note(ctx context.Context) (string, error) {
 	var comment string
 	err := s.db.pool.QueryRow(ctx, "SELECT coalesce(obj_description(to_regclass($1), 'pg_class'), '')", starTable(engine.StoreSales)).Scan(&comment)
-	return strings.TrimPrefix(comment, placed), failed(ctx, err)
+	return strings.TrimPrefix(comment, placed), sqlengine.Failed(ctx, err)
 }
 
 func (s *star) text(q engine.StarQuery) string {
@@ -109,20 +109,13 @@ func (s *star) ask(ctx context.Context, q engine.StarQuery) ([]engine.StarRow, e
 	if err := s.held.Usable(q); err != nil {
 		return nil, err
 	}
-	rows, err := s.pool.Query(ctx, s.text(q), pgx.QueryResultFormats{pgx.TextFormatCode})
-	if err != nil {
-		return nil, failed(ctx, err)
-	}
-	defer rows.Close()
 	var out []engine.StarRow
-	for rows.Next() {
+	err := each(ctx, s.pool, s.text(q), []any{pgx.QueryResultFormats{pgx.TextFormatCode}}, func(rows pgx.Rows) error {
 		row, err := sqlengine.DecodeStar(q, rows.RawValues())
-		if err != nil {
-			return nil, err
-		}
 		out = append(out, row)
-	}
-	return out, failed(ctx, rows.Err())
+		return err
+	})
+	return out, err
 }
 
 // plan runs the question, so that the plan tells how many workers there were.
@@ -130,12 +123,8 @@ func (s *star) plan(ctx context.Context, q engine.StarQuery) (string, error) {
 	if err := s.held.Usable(q); err != nil {
 		return "", err
 	}
-	rows, err := s.pool.Query(ctx, "EXPLAIN (ANALYZE, BUFFERS) "+s.text(q))
-	if err != nil {
-		return "", failed(ctx, err)
-	}
-	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	return strings.Join(lines, "\n") + "\n", failed(ctx, err)
+	lines, err := sqlengine.Texts(ctx, querier{s.pool}, "EXPLAIN (ANALYZE, BUFFERS) "+s.text(q))
+	return strings.Join(lines, "\n") + "\n", err
 }
 
 // size adds up the parts of store_sales by their paths.
@@ -147,7 +136,7 @@ func (s *star) size(ctx context.Context) ([]int64, error) {
 	for i := range s.place.Partitions {
 		var n int64
 		if err := s.pool.QueryRow(ctx, "SELECT pg_table_size($1::regclass)", partName(i)).Scan(&n); err != nil {
-			return nil, failed(ctx, err)
+			return nil, sqlengine.Failed(ctx, err)
 		}
 		out[i%len(out)] += n
 	}

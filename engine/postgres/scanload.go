@@ -32,7 +32,7 @@ func (s *star) load(ctx context.Context, files engine.StarFiles) (engine.StarLoa
 	}
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return execute(ctx, tx.Conn(), s.create(spaces)...) })
 	if err != nil {
-		return engine.StarLoaded{}, failed(ctx, err)
+		return engine.StarLoaded{}, sqlengine.Failed(ctx, err)
 	}
 	if err := s.dropSpaces(ctx, spaces); err != nil {
 		return engine.StarLoaded{}, err
@@ -41,7 +41,7 @@ func (s *star) load(ctx context.Context, files engine.StarFiles) (engine.StarLoa
 	if err != nil {
 		return out, err
 	}
-	return out, failed(ctx, s.finish(ctx))
+	return out, sqlengine.Failed(ctx, s.finish(ctx))
 }
 
 // create are the statements that make the tables, all empty. What is under a
@@ -172,7 +172,7 @@ func (s *star) finish(ctx context.Context) error {
 func (s *star) store(ctx context.Context) (string, error) {
 	var name string
 	err := s.pool.QueryRow(ctx, "SELECT system_identifier || '/' || current_database() FROM pg_control_system()").Scan(&name)
-	return fmt.Sprintf("%016x", xxh3.HashString(name)), failed(ctx, err)
+	return fmt.Sprintf("%016x", xxh3.HashString(name)), sqlengine.Failed(ctx, err)
 }
 
 func starSpacePrefix(store string) string { return "barograph_star_" + store + "_" }
@@ -196,7 +196,7 @@ func (s *star) makeSpaces(ctx context.Context) ([]string, error) {
 		out = append(out, name)
 		var there bool
 		if err := s.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_tablespace WHERE spcname = $1)", name).Scan(&there); err != nil {
-			return nil, failed(ctx, err)
+			return nil, sqlengine.Failed(ctx, err)
 		}
 		if there {
 			continue
@@ -225,16 +225,16 @@ func (s *star) dropSpaces(ctx context.Context, but []string) error {
 	rows, err := s.pool.Query(ctx, "SELECT spcname, pg_tablespace_location(oid) FROM pg_tablespace WHERE starts_with(spcname, $1) AND spcname <> ALL ($2)",
 		starSpacePrefix(store), append([]string{}, but...)) // nil would be NULL
 	if err != nil {
-		return failed(ctx, err)
+		return sqlengine.Failed(ctx, err)
 	}
 	old := map[string]string{}
 	var name, dir string
 	if _, err = pgx.ForEachRow(rows, []any{&name, &dir}, func() error { old[name] = dir; return nil }); err != nil {
-		return failed(ctx, err)
+		return sqlengine.Failed(ctx, err)
 	}
 	for name, dir := range old {
 		if _, err := s.pool.Exec(ctx, "DROP TABLESPACE "+name); err != nil {
-			return failed(ctx, err)
+			return sqlengine.Failed(ctx, err)
 		}
 		_ = os.Remove(dir) // it is empty; on another machine it is not there
 	}

@@ -41,11 +41,27 @@ func server() *engine.Server {
 		Prepare: prepare,
 		Start: func(_ *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 			bin, err := programs()
+			err = errors.Join(err, forgetKilled(n))
 			return []engine.Command{{Args: []string{filepath.Join(bin, "postgres"), "-D", data(n), "-c", "config_file=" + config(n)}}}, err
 		},
 		Ready: ready,
 		URL:   func(c *engine.Cluster) string { return address(c, &c.Nodes[0]) },
 	}
+}
+
+// forgetKilled removes the note of a postmaster that was killed, as the lab knows
+// of none that runs: until its parent reaps it, PostgreSQL takes the zombie for
+// one that does. What it left in shared memory is looked for in another way.
+func forgetKilled(n *engine.Node) error {
+	dir, err := os.OpenRoot(n.Dir) // no link of the server's account leads out of it
+	if err != nil {
+		return err
+	}
+	defer dir.Close() //nolint:errcheck // only a handle
+	if err := dir.Remove(filepath.Join(filepath.Base(data(n)), "postmaster.pid")); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // tuned is what PostgreSQL's manual and its experts advise for a machine that

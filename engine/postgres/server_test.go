@@ -1,6 +1,12 @@
 package postgres_test
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -39,6 +45,7 @@ func TestServer(t *testing.T) {
 				c.Close(t.Context())
 				t.Error("a killed server answers")
 			}
+			leaveZombie(t, filepath.Join(l.State().Cluster.Nodes[0].Dir, "data", "postmaster.pid"))
 			if err := l.Restart(t.Context(), 0); err != nil {
 				t.Fatal(err)
 			}
@@ -46,6 +53,34 @@ func TestServer(t *testing.T) {
 				t.Errorf("after the restart: %q", got)
 			}
 		})
+	}
+}
+
+// leaveZombie has the note of the postmaster name a process of its account that
+// was killed and that nobody reaps: what a kill leaves under an init that does not.
+func leaveZombie(t *testing.T, note string) {
+	t.Helper()
+	info, err := os.Stat(note)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, _ := info.Sys().(*syscall.Stat_t)
+	dead := exec.CommandContext(t.Context(), "sleep", "1000")
+	dead.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: of.Uid, Gid: of.Gid}}
+	if err := dead.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = dead.Wait() })
+	if err := dead.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(note)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "\n")
+	if err := os.WriteFile(note, []byte(strconv.Itoa(dead.Process.Pid)+"\n"+rest), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -3,7 +3,6 @@ package sqlengine
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -42,6 +41,9 @@ type Archive struct {
 	Owned     func(table string) string       // OwnName otherwise than barograph_<design>_…; nil = so
 	Ready     func(ctx context.Context, subset string) error
 
+	// Select is the query for all records of a type, to which a condition can be
+	// added, and its columns; nil = those of Table.
+	Select    func(ctx context.Context, q Querier, subset string, t *record.LineType) (text string, cols []Column, err error)
 	Entries   func(data string) string                                                      // a document's entries as JSON; nil = the column
 	CountDocs func(from string) string                                                      // the query for the numbers of documents and of their entries
 	Join      string                                                                        // of lines and headers; "" = JOIN
@@ -173,24 +175,14 @@ func (a *Archive) Marks(ctx context.Context, subset string) (marks []engine.Mark
 // markOf reads a row of MarkColumns, without the number.
 func markOf(row []any) (m engine.Mark, err error) {
 	var loaded string
-	for k, to := range []*string{&m.Path, &m.Digest} {
-		if *to, err = AsText(row[k], ""); err != nil {
-			return m, err
-		}
-	}
-	for k, to := range []*int64{&m.Bytes, &m.Read, &m.Stored, &m.Replaced, &m.Quarantined} {
-		if *to, err = AsWhole(row[2+k]); err != nil {
-			return m, err
-		}
-	}
-	if loaded, err = AsText(row[7], ""); err == nil {
+	if err = Scan(row, &m.Path, &m.Digest, &m.Bytes, &m.Read, &m.Stored, &m.Replaced, &m.Quarantined, &loaded); err == nil {
 		m.Loaded, err = time.Parse(time.RFC3339Nano, loaded)
 	}
 	return m, err
 }
 
-// stored lists the line types that a subset has a table for.
-func (a *Archive) stored(ctx context.Context, q Querier, subset string) (types []*record.LineType, err error) {
+// Stored lists the line types that a subset has a table for.
+func (a *Archive) Stored(ctx context.Context, q Querier, subset string) (types []*record.LineType, err error) {
 	if ok, err := a.hasOwn(ctx, subset, CatalogTable); err != nil || !ok {
 		return nil, err
 	}
@@ -211,20 +203,20 @@ func (a *Archive) Contents(ctx context.Context, subset string) (engine.Contents,
 	if a.Design == design.Document {
 		c.Object, count = "documents", a.CountDocs
 	}
-	types, err := a.stored(ctx, a.Pool, subset)
+	types, err := a.Stored(ctx, a.Pool, subset)
 	if err != nil {
 		return c, err
 	}
 	for _, t := range types {
 		table, _ := a.Table(subset, t)
 		err := a.Pool.Rows(ctx, count(table), nil, func(row []any) error {
-			objects, err := AsWhole(row[0])
-			records, err2 := AsWhole(row[1])
+			var objects, records int64
+			err := Scan(row, &objects, &records)
 			c.Objects += objects
 			if records > 0 {
 				c.Records[t.Name] = records
 			}
-			return errors.Join(err, err2)
+			return err
 		})
 		if err != nil {
 			return c, err
@@ -263,7 +255,7 @@ func (a *Archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder
 func (a *Archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
 	return engine.Dump(func(to *engine.Dumper) error {
 		dump := func(ctx context.Context, q Querier) error {
-			types, err := a.stored(ctx, q, subset)
+			types, err := a.Stored(ctx, q, subset)
 			for _, t := range types {
 				if err == nil {
 					err = a.DumpType(ctx, q, subset, t, "", to)
@@ -280,8 +272,8 @@ func (a *Archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Bat
 
 // DumpType dumps the records of a type for which a condition holds.
 func (a *Archive) DumpType(ctx context.Context, q Querier, subset string, t *record.LineType, where string, to *engine.Dumper) error {
-	table, cols := a.Table(subset, t)
 	if a.Design == design.Document {
+		table, _ := a.Table(subset, t)
 		docs := newDocuments(t)
 		text := "SELECT " + Names("", docDumpColumns()) + ", " + a.entries("data") + " FROM " + table
 		if err := q.Rows(ctx, text, nil, func(row []any) error { return docs.add(row, to) }); err != nil {
@@ -289,14 +281,25 @@ func (a *Archive) DumpType(ctx context.Context, q Querier, subset string, t *rec
 		}
 		return to.Rest(&docs.batch)
 	}
-	text := "SELECT " + Names("ld.", cols) + " FROM " + table + " ld"
-	if a.Design == design.Normalized {
-		headers := HeaderColumns()[1:]
-		text = "SELECT " + Names("h.", headers) + ", " + Names("ld.", cols) + "\n  FROM " + table + " ld " + cmp.Or(a.Join, "JOIN") + " " +
-			a.Dialect.Table(subset, design.HeaderTable) + " h ON h.stat_header_id = ld.stat_header_id"
-		cols = append(headers, cols...)
+	text, cols, err := a.selects(ctx, q, subset, t)
+	if err != nil {
+		return err
 	}
 	return a.Collect(t, cols).From(ctx, q, text+where, to)
+}
+
+// selects is the query for all records of a type, and its columns.
+func (a *Archive) selects(ctx context.Context, q Querier, subset string, t *record.LineType) (string, []Column, error) {
+	if a.Select != nil {
+		return a.Select(ctx, q, subset, t)
+	}
+	table, cols := a.Table(subset, t)
+	if a.Design != design.Normalized {
+		return "SELECT " + Names("ld.", cols) + " FROM " + table + " ld", cols, nil
+	}
+	headers := HeaderColumns()[1:]
+	return "SELECT " + Names("h.", headers) + ", " + Names("ld.", cols) + "\n  FROM " + table + " ld " + cmp.Or(a.Join, "JOIN") + " " +
+		a.Dialect.Table(subset, design.HeaderTable) + " h ON h.stat_header_id = ld.stat_header_id", append(headers, cols...), nil
 }
 
 // Collect prepares to read rows of these columns.

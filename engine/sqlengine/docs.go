@@ -1,7 +1,6 @@
 package sqlengine
 
 import (
-	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -12,8 +11,8 @@ import (
 	"barograph/record"
 )
 
-// docs stores documents, merged with those of the same id that are there.
-func (l *Loader) docs(ctx context.Context, q Querier, g *design.Grouper, held []design.Row, stored *engine.Stored) error {
+// StoreDocs stores documents, merged with those of the same id that are there.
+func (l *Loader) StoreDocs(ctx context.Context, q Querier, g *design.Grouper, held []design.Row, stored *engine.Stored) error {
 	table, cols := l.a.Table(l.subset, g.Type)
 	old, err := l.oldDocs(ctx, q, table, g, held)
 	if err != nil {
@@ -83,10 +82,10 @@ func (l *Loader) oldDocs(ctx context.Context, q Querier, table string, g *design
 		where, args := l.a.Dialect.DocKeys(ids)
 		found := len(old)
 		err := q.Rows(ctx, "SELECT r.id, "+l.a.entries("r.data")+" FROM "+table+" r WHERE "+where, args, func(row []any) error {
-			id, err := AsText(row[0], "")
-			data, err2 := AsText(row[1], "")
+			var id, data string
+			err := Scan(row, &id, &data)
 			old[id] = data
-			return cmp.Or(err, err2)
+			return err
 		})
 		if err == nil && len(old) > found && !l.s.Upserts {
 			err = q.Exec(ctx, "DELETE FROM "+table+" WHERE "+strings.TrimPrefix(where, "r."), args...)

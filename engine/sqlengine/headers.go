@@ -1,7 +1,6 @@
 package sqlengine
 
 import (
-	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -10,30 +9,34 @@ import (
 	"barograph/record"
 )
 
+// ReadHeaders gives the headers of stat_header, by number, to f.
+func (a *Archive) ReadHeaders(ctx context.Context, q Querier, subset string, f func(h record.Header, id int64)) error {
+	cols := HeaderColumns()
+	var h record.Header
+	var id int64
+	into := []any{&id}
+	for _, c := range cols[1:] {
+		into = append(into, &h[c.Field])
+	}
+	return q.Rows(ctx, "SELECT "+Names("", cols)+" FROM "+a.Dialect.Table(subset, design.HeaderTable), nil, func(row []any) error {
+		err := Scan(row, into...)
+		f(h, id)
+		return err
+	})
+}
+
 // readHeaders learns the numbers of headers and files.
 func (l *Loader) readHeaders(ctx context.Context, q Querier) error {
 	l.headers, l.files = NewInterner[record.Header](), NewInterner[string]()
-	cols := HeaderColumns()
-	var h record.Header
-	err := q.Rows(ctx, "SELECT "+Names("", cols)+" FROM "+l.a.Dialect.Table(l.subset, design.HeaderTable), nil, func(row []any) error {
-		id, err := AsWhole(row[0])
-		for k, c := range cols[1:] {
-			if err == nil {
-				h[c.Field], err = AsText(row[k+1], h[c.Field])
-			}
-		}
-		l.headers.Have(h, id)
-		return err
-	})
-	if err != nil {
+	if err := l.a.ReadHeaders(ctx, q, l.subset, l.headers.Have); err != nil {
 		return err
 	}
 	return q.Rows(ctx, "SELECT data_file_id, path, filename FROM "+l.a.Dialect.Table(l.subset, FileTable), nil, func(row []any) error {
-		id, err := AsWhole(row[0])
-		dir, err2 := AsText(row[1], "")
-		name, err3 := AsText(row[2], "")
+		var id int64
+		var dir, name string
+		err := Scan(row, &id, &dir, &name)
 		l.files.Have(joinPath(dir, name), id)
-		return cmp.Or(err, err2, err3)
+		return err
 	})
 }
 

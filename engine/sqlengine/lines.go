@@ -1,7 +1,6 @@
 package sqlengine
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -37,7 +36,7 @@ func (l *Loader) writeType(ctx context.Context, q Querier, g *design.Grouper, st
 		if l.s.Docs != nil {
 			return l.s.Docs(ctx, q, g, held, stored)
 		}
-		return l.docs(ctx, q, g, held, stored)
+		return l.StoreDocs(ctx, q, g, held, stored)
 	}
 	lines := l.number(g)
 	if held := l.held(g, true); len(held) > 0 {
@@ -123,9 +122,9 @@ func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, held []de
 		var ids []string
 		err := q.Rows(ctx, "SELECT "+l.s.RowID+", "+Names("ld.", cols)+" FROM "+table+" ld WHERE (ld.stat_header_id, ld.fcst_valid_beg) IN ("+
 			l.s.Pairs+strings.Join(slices.Compact(pairs), ", ")+")", nil, func(row []any) error {
-			id, err := AsText(row[0], "")
-			header, err2 := AsWhole(row[1])
-			if err = cmp.Or(err, err2); err != nil {
+			var id string
+			var header int64
+			if err := Scan(row, &id, &header); err != nil {
 				return err
 			}
 			ids = append(ids, id)
@@ -153,6 +152,26 @@ func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, held []de
 		}
 	}
 	return nil
+}
+
+// Meeter returns a function that has stored Meet the records of a table for
+// which a condition holds, each of which lines bring again.
+func (a *Archive) Meeter(ctx context.Context, q Querier, subset string, lines *Lines, stored *engine.Stored) func(where string) error {
+	var in engine.Index
+	return func(where string) error {
+		for have, err := range engine.Dump(func(to *engine.Dumper) error { return a.DumpType(ctx, q, subset, lines.Type, where, to) }) {
+			if err != nil {
+				return err
+			}
+			if in == nil {
+				in = engine.IndexOf(lines.Batches)
+			}
+			if err := stored.MeetAll(have, in); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 }
 
 // Put hands the values of a record to a sink.

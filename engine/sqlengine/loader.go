@@ -23,6 +23,7 @@ type LoadSession struct {
 	CheckKey func(file, key string) error
 
 	// Transaction runs f in a transaction, and undoes what f did where it fails.
+	// It may do so again and run f once more.
 	Transaction func(ctx context.Context, f func(q Querier) error) error
 
 	// Version begins a commit: it keeps other loaders of the subset out and
@@ -31,6 +32,8 @@ type LoadSession struct {
 	// which counts the commits, and its row is locked.
 	Version func(ctx context.Context, q Querier) (int64, error)
 	Store   func(ctx context.Context, q Querier, catalog []byte) error
+	// Marks writes marks; nil = as rows of MarkColumns.
+	Marks func(ctx context.Context, q Querier, done []engine.Mark) error
 
 	// Make makes the table of a line type, where it is not there. Apart = by
 	// statements that commit, which are sent before the transaction.
@@ -40,12 +43,12 @@ type LoadSession struct {
 	Extend func(ctx context.Context, q Querier, t *record.LineType, fresh *design.Catalog) error
 
 	// Insert stores rows: next hands the values of a row to the sink that it is
-	// given, until it returns false.
+	// given, until it returns false, and still does when it is asked once more.
 	Insert func(ctx context.Context, q Querier, table string, cols []Column, next Next) error
 	// Lines is a faster Insert of records, one per row.
 	Lines func(ctx context.Context, q Querier, table string, cols []Column, lines *Lines) error
-	// Docs stores documents, merged with those that are there; nil = by Insert,
-	// which replaces a document of the same id where Upserts is set.
+	// Docs stores documents, merged with those that are there; nil = StoreDocs,
+	// by Insert, which replaces a document of the same id where Upserts is set.
 	Docs    func(ctx context.Context, q Querier, g *design.Grouper, held []design.Row, stored *engine.Stored) error
 	Upserts bool
 
@@ -93,6 +96,7 @@ type Loader struct {
 	// What the loader knows of the archive, as of version seen; nil catalog = to
 	// be read.
 	seen    int64
+	unsure  bool // what is known may have been rolled back
 	catalog *design.Catalog
 	headers *Interner[record.Header] // normalized only
 	files   *Interner[string]
@@ -150,15 +154,14 @@ func (l *Loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, er
 		err = l.s.Transaction(ctx, func(q Querier) error { return l.write(ctx, q, &c, done, &stored) })
 	}
 	l.groups.Reset()
-	if err != nil { // what is known may have been rolled back
-		l.catalog, l.headers, l.files = nil, nil, nil
-		clear(l.made)
+	if err != nil {
 		return engine.Stored{}, Failed(ctx, fmt.Errorf("%s: commit to %s: %w", l.a.Dialect.Name, l.subset, err))
 	}
 	if l.headers != nil {
 		l.headers.Keep()
 		l.files.Keep()
 	}
+	l.unsure = false
 	copy(c.Done, done)
 	return stored, nil
 }
@@ -181,6 +184,15 @@ func (l *Loader) makeTypes(ctx context.Context, q Querier) error {
 
 // write is the body of a commit's transaction.
 func (l *Loader) write(ctx context.Context, q Querier, c *engine.Commit, done []engine.Mark, stored *engine.Stored) error {
+	if l.unsure {
+		l.catalog, l.headers, l.files = nil, nil, nil
+		if !l.s.Apart {
+			clear(l.made)
+		}
+		*stored = engine.Stored{Replaced: map[string]int64{}}
+		copy(done, c.Done)
+	}
+	l.unsure = true
 	if err := l.refresh(ctx, q); err != nil {
 		return err
 	}
@@ -264,6 +276,9 @@ func (l *Loader) writeMarks(ctx context.Context, q Querier, done []engine.Mark) 
 	if len(done) == 0 {
 		return nil
 	}
+	if l.s.Marks != nil {
+		return l.s.Marks(ctx, q, done)
+	}
 	table := l.a.Own(l.subset, MarksTable)
 	last, err := Number(ctx, q, "SELECT MAX(seq) FROM "+table)
 	if err != nil {
@@ -301,12 +316,13 @@ func (l *Loader) checkKey(file, key string) error {
 
 // rowsOf is a Next of a row for each item.
 func rowsOf[T any](items []T, put func(to Sink, i int, item T)) Next {
-	i := -1
+	i := 0
 	return func(to Sink) (bool, error) {
-		if i++; i == len(items) {
+		if i == len(items) {
 			return false, nil
 		}
 		put(to, i, items[i])
+		i++
 		return true, nil
 	}
 }

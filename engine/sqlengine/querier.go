@@ -3,6 +3,8 @@ package sqlengine
 import (
 	"context"
 	"database/sql"
+	"fmt"
+	"time"
 )
 
 // Querier sends statements: over a pool, over a connection or in a transaction.
@@ -35,6 +37,11 @@ func (s Standard) Rows(ctx context.Context, text string, args []any, f func(row 
 	if err != nil {
 		return Failed(ctx, err)
 	}
+	return Each(ctx, rows, f)
+}
+
+// Each gives each of rows to f, see Querier.Rows, and closes them.
+func Each(ctx context.Context, rows *sql.Rows, f func(row []any) error) error {
 	defer rows.Close() //nolint:errcheck // Err below says what went wrong
 	names, err := rows.Columns()
 	if err != nil {
@@ -68,10 +75,40 @@ func (s slot) Scan(src any) error {
 
 // Failed returns the context's error where that is why a statement failed.
 func Failed(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	if end, ok := ctx.Deadline(); ok && !time.Now().Before(end) { // the driver's clock was a little faster
+		return context.DeadlineExceeded
+	}
 	return err
+}
+
+// Scan converts the first values of a row to *string, *int64, *int or *float64.
+func Scan(row []any, into ...any) (err error) {
+	for k, to := range into {
+		switch to := to.(type) {
+		case *string:
+			*to, err = AsText(row[k], *to)
+		case *int64:
+			*to, err = AsWhole(row[k])
+		case *int:
+			var n int64
+			n, err = AsWhole(row[k])
+			*to = int(n)
+		case *float64:
+			*to, err = AsNumber(row[k])
+		default:
+			err = fmt.Errorf("a row is scanned into %T", to)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Texts returns the first column of a query.

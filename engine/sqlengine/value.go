@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"barograph/design"
+	"barograph/record"
 )
 
 // The functions below turn what a driver hands over (driver.Value, or the
@@ -149,19 +150,7 @@ func parseISO[S string | []byte](s S) (int64, error) {
 	if bad != 0 || month < 1 || month > 12 || day < 1 || day > 31 {
 		return 0, fmt.Errorf("%q is no time", string(s))
 	}
-	return days(year, month, day)*86400 + hour*3600 + minute*60 + second, nil
-}
-
-// days counts the days from 1970-01-01 to a date of the Gregorian calendar
-// (Hinnant, "chrono-compatible low-level date algorithms").
-func days(y, m, d int64) int64 {
-	if m <= 2 {
-		y--
-	}
-	era := y / 400
-	yoe := y - era*400
-	doy := (153*((m+9)%12)+2)/5 + d - 1
-	return era*146097 + yoe*365 + yoe/4 - yoe/100 + doy - 719468
+	return record.Days(year, month, day)*86400 + hour*3600 + minute*60 + second, nil
 }
 
 // AppendDateTime appends a time as METviewer's DATETIME: 2019-01-01 00:00:00.

@@ -6,7 +6,6 @@ import (
 	"barograph/design"
 	"barograph/engine"
 	"barograph/engine/sqlengine"
-	"barograph/flavour"
 )
 
 // archive is the file under one design.
@@ -25,14 +24,14 @@ func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error
 	}
 	a := &archive{db: d}
 	a.Archive = &sqlengine.Archive{
-		Driver: Driver, Design: n, Dialect: flavour.SQLite(), Pool: sqlengine.Standard{Over: d.pool},
+		Driver: Driver, Design: n, Dialect: dialect(), Pool: sqlengine.Standard{Over: d.pool},
 		Homes: allTables,
 		Subset: func(_ context.Context, home string) (string, bool, error) {
-			s, ok := flavour.SQLiteSubset(home, a.OwnName(sqlengine.CatalogTable))
+			s, ok := tableSubset(home, a.OwnName(sqlengine.CatalogTable))
 			return s, ok, nil
 		},
 		Tables:  func(string) (string, []any) { return allTables, nil },
-		Name:    flavour.SQLiteName,
+		Name:    tableName,
 		Entries: func(data string) string { return "json(" + data + ")" },
 		CountDocs: func(from string) string {
 			return "SELECT count(*), coalesce(sum(json_array_length(data)), 0) FROM " + from

@@ -9,7 +9,6 @@ import (
 	"barograph/design"
 	"barograph/engine"
 	"barograph/engine/sqlengine"
-	"barograph/flavour"
 	"barograph/record"
 )
 
@@ -21,38 +20,32 @@ func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, er
 	}
 	steps, text, err := a.queryPlan(ctx, q)
 	if err != nil {
-		return engine.Plan{}, sqlengine.Failed(ctx, err)
+		return engine.Plan{}, err
 	}
 	plan := engine.Plan{Text: text, Access: accesses(a.Design, q.Question.Type, q.Question.Subset, steps)}
 	if len(plan.Access) == 0 || plan.Access[0].Method != engine.FullScan {
 		return plan, nil
 	}
 	outer := &plan.Access[0]
-	err = a.db.pool.QueryRowContext(ctx, "SELECT count(*) FROM "+a.Dialect.Table(q.Question.Subset, outer.Object)).Scan(&outer.Examined)
+	outer.Examined, err = sqlengine.Number(ctx, a.Pool, "SELECT count(*) FROM "+a.Dialect.Table(q.Question.Subset, outer.Object))
 	outer.Measured = err == nil
-	return plan, sqlengine.Failed(ctx, err)
+	return plan, err
 }
 
 // queryPlan runs EXPLAIN QUERY PLAN: its lines, and as a tree for people.
 func (a *archive) queryPlan(ctx context.Context, q *engine.Query) (steps []string, text string, err error) {
-	rows, err := a.db.pool.QueryContext(ctx, "EXPLAIN QUERY PLAN "+q.Text, q.Args...)
-	if err != nil {
-		return nil, "", err
-	}
-	defer rows.Close() //nolint:errcheck // Err below says what went wrong
 	var b strings.Builder
 	depth := map[int]int{}
-	for rows.Next() {
+	err = a.Pool.Rows(ctx, "EXPLAIN QUERY PLAN "+q.Text, q.Args, func(row []any) error {
 		var id, parent, unused int
 		var detail string
-		if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
-			return nil, "", err
-		}
+		err := sqlengine.Scan(row, &id, &parent, &unused, &detail)
 		depth[id] = depth[parent] + 1
 		b.WriteString(strings.Repeat("  ", depth[id]-1) + detail + "\n")
 		steps = append(steps, detail)
-	}
-	return steps, b.String(), rows.Err()
+		return err
+	})
+	return steps, b.String(), err
 }
 
 // step is a line of EXPLAIN QUERY PLAN that reaches a table: SCAN reads all of
@@ -69,7 +62,7 @@ func accesses(n design.Name, t *record.LineType, subset string, steps []string) 
 			continue
 		}
 		a := engine.Access{Object: sqlengine.Called(n, t, m[2]), Method: engine.IndexScan, Examined: -1, Kept: -1}
-		a.Index = strings.ReplaceAll(m[4], flavour.SQLiteName(subset, ""), "")
+		a.Index = strings.ReplaceAll(m[4], tableName(subset, ""), "")
 		switch {
 		case m[1] == "SCAN":
 			a.Method = engine.FullScan

@@ -14,7 +14,7 @@ import (
 //	"subset/stat_header", "subset/data_file", "subset/line_data_<type>"   normalized
 //	"subset/doc_<type>"                  document
 //
-// flavour.SQLiteName writes the few names of subsets that SQLite cannot hold.
+// tableName writes the few names of subsets that SQLite cannot hold.
 // Both designs may stand in one file. Tables of a line type are made when its
 // first record comes.
 
@@ -69,5 +69,5 @@ func (a *archive) typeTables(subset string, t *record.LineType) []string {
 }
 
 func index(subset, table, name, on, columns string) string {
-	return "CREATE INDEX IF NOT EXISTS " + flavour.Ident(flavour.SQLiteName(subset, table+"_"+name)) + " ON " + on + " (" + columns + ")"
+	return "CREATE INDEX IF NOT EXISTS " + flavour.Ident(tableName(subset, table+"_"+name)) + " ON " + on + " (" + columns + ")"
 }

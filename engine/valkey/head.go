@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -127,9 +128,7 @@ func (s *store) apply(ctx context.Context, subset, token string) error {
 		return failed(ctx, err)
 	}
 	_, ids := parseTry(text)
-	for len(ids) > 0 {
-		some := ids[:min(chunk, len(ids))]
-		ids = ids[len(some):]
+	for some := range slices.Chunk(ids, chunk) {
 		cmds, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for _, id := range some {
 				p.Rename(ctx, s.stage(token, id), id)
@@ -214,9 +213,7 @@ func parseTry(text string) (base int64, ids []string) {
 
 // drop takes away what a commit that will never count has written.
 func (s *store) drop(ctx context.Context, subset, token string, ids []string) error {
-	for len(ids) > 0 {
-		some := ids[:min(chunk, len(ids))]
-		ids = ids[len(some):]
+	for some := range slices.Chunk(ids, chunk) {
 		if _, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for _, id := range some {
 				p.Unlink(ctx, s.stage(token, id))
@@ -232,18 +229,11 @@ func (s *store) drop(ctx context.Context, subset, token string, ids []string) er
 // sweep drops the commits that died: those that started from an earlier
 // version than the one that counts now.
 func (s *store) sweep(ctx context.Context, subset string, version int64) error {
-	tokens, err := s.client.HKeys(ctx, s.own("tries", subset)).Result()
+	tries, err := s.client.HGetAll(ctx, s.own("tries", subset)).Result()
 	if err != nil {
 		return err
 	}
-	for _, token := range tokens {
-		text, err := s.client.HGet(ctx, s.own("tries", subset), token).Result()
-		if errors.Is(err, redis.Nil) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
+	for token, text := range tries {
 		if base, ids := parseTry(text); base < version {
 			if err := s.drop(ctx, subset, token, ids); err != nil {
 				return err

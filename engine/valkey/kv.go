@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/redis/go-redis/v9"
@@ -44,11 +42,8 @@ type shape struct {
 
 // Table opens or makes a table.
 func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) {
-	if err := t.Check(); err != nil {
+	if err := t.Choose(Driver()); err != nil {
 		return nil, err
-	}
-	if t.Layout != "" && t.Layout != engine.Columns {
-		return nil, fmt.Errorf("valkey lays tables out as %s, not as %s: %w", engine.Columns, t.Layout, engine.ErrNoDesign)
 	}
 	s, err := k.shape(ctx, &t)
 	if err != nil {
@@ -80,11 +75,8 @@ func (k kv) shape(ctx context.Context, t *engine.Table) (s shape, err error) {
 	key := k.prefix() + "BG::table::{" + t.Name + "}"
 	text, err := k.store.client.Get(ctx, key).Bytes()
 	if errors.Is(err, redis.Nil) {
-		switch {
-		case !t.Make:
-			return s, &fault.Error{Setting: "table " + t.Name, Problem: "does not exist", Cure: "load it first"}
-		case k.readOnly:
-			return s, engine.ErrReadOnly
+		if err := t.Absent(k.readOnly); err != nil {
+			return s, err
 		}
 		if text, err = k.make(ctx, key, t); err != nil {
 			return s, err
@@ -96,10 +88,7 @@ func (k kv) shape(ctx context.Context, t *engine.Table) (s shape, err error) {
 	if err := json.Unmarshal(text, &s); err != nil || s.Buckets < 1 || s.Buckets > slots {
 		return s, &fault.Error{Setting: "key " + key, Problem: "holds no table", Err: err, Cure: "name another table"}
 	}
-	if !slices.Equal(s.Fields, t.Fields) {
-		return s, &fault.Error{Setting: "fieldcount", Problem: fmt.Sprintf("the table has the fields %q, not %q", s.Fields, t.Fields), Cure: "give what it was loaded with"}
-	}
-	return s, nil
+	return s, t.Fits(s.Fields)
 }
 
 // make makes a table, unless somebody else was faster: then theirs is the one.

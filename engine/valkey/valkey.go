@@ -55,42 +55,23 @@ type settings struct {
 }
 
 func parse(u *url.URL) (settings, error) {
-	bad := func(setting, problem, cure string) error {
-		return &fault.Error{Setting: "valkey URL, " + setting, Problem: problem, Cure: cure}
+	d := Driver()
+	v := d.Values(u)
+	s := settings{
+		namespace: strings.Trim(u.Path, "/"), user: u.User.Username(), tls: v.Bool("tls"),
+		batch: v.Int("batch", 1, 100_000), inflight: v.Int("inflight", 1, 1000), db: v.Int("db", 0, 1<<20),
 	}
-	s := settings{namespace: strings.Trim(u.Path, "/"), user: u.User.Username()}
 	s.password, _ = u.User.Password()
 	if u.Opaque != "" {
-		return s, bad("host", "is not there", "write it like valkey://localhost:6379")
+		v.Refuse("host", "is not there", "write it like "+d.Example)
 	}
 	for _, c := range s.namespace {
 		if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.", c) {
-			return s, bad("namespace", strconv.Quote(s.namespace)+" has a letter that keys of an archive must not begin with", "use letters, digits, '_', '-' and '.'")
+			v.Refuse("namespace", strconv.Quote(s.namespace)+" has a letter that keys of an archive must not begin with", "use letters, digits, '_', '-' and '.'")
 		}
 	}
-	q := u.Query()
-	s.nodes = []string{cmp.Or(u.Hostname(), "localhost") + ":" + cmp.Or(u.Port(), "6379")}
-	if seeds := q.Get("seeds"); seeds != "" {
-		s.nodes = append(s.nodes, strings.Split(seeds, ",")...)
-	}
-	for _, p := range []struct {
-		name        string
-		otherwise   string
-		into        *int
-		least, most int
-	}{{"batch", "256", &s.batch, 1, 100_000}, {"inflight", "4", &s.inflight, 1, 1000}, {"db", "0", &s.db, 0, 1 << 20}} {
-		text := cmp.Or(q.Get(p.name), p.otherwise)
-		n, err := strconv.Atoi(text)
-		if err != nil || n < p.least || n > p.most {
-			return s, bad("parameter "+p.name, strconv.Quote(text)+" is out of range", fmt.Sprintf("give a number from %d to %d", p.least, p.most))
-		}
-		*p.into = n
-	}
-	var err error
-	if s.tls, err = strconv.ParseBool(cmp.Or(q.Get("tls"), "false")); err != nil {
-		return s, bad("parameter tls", strconv.Quote(q.Get("tls"))+" is neither true nor false", "say tls=true")
-	}
-	return s, nil
+	s.nodes = append([]string{cmp.Or(u.Hostname(), "localhost") + ":" + cmp.Or(u.Port(), "6379")}, v.List("seeds")...)
+	return s, v.Err
 }
 
 const (

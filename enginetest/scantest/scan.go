@@ -31,7 +31,7 @@ type Config struct {
 	Paths func(t *testing.T, n int) []string
 
 	// Fixed is for a server whose placement is settled when it starts: its only
-	// one, of several paths. It is loaded no more than twice, with Brief once,
+	// one, of several paths. It is loaded no more than twice, by day and with Brief once,
 	// for servers that take long. Nil = any placement.
 	Fixed *engine.Placement
 	Brief bool
@@ -192,7 +192,7 @@ func (s *scanSuite) placed(t *testing.T, paths, partitions int) engine.Placement
 // fixed is the suite of the only placement of a server.
 func (s *scanSuite) fixed(t *testing.T) {
 	url, loads := s.URL(t), 2
-	if s.Brief {
+	if s.Brief || !enginetest.Nightly() {
 		loads = 1
 	}
 	star, closed := s.open(t, url, *s.Fixed)

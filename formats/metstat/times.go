@@ -1,6 +1,10 @@
 package metstat
 
-import "time"
+import (
+	"time"
+
+	"barograph/record"
+)
 
 // parseLead reads [-][H…]HHMMSS as seconds; NA is 0. Up to 99999 hours.
 func parseLead(tok []byte) (int32, bool) {
@@ -44,7 +48,7 @@ func parseTime(tok []byte) (int64, bool) {
 	if d > 28 && d > time.Date(y, time.Month(mo)+1, 0, 0, 0, 0, 0, time.UTC).Day() {
 		return 0, false
 	}
-	return daysFromCivil(y, mo, d)*86400 + int64(h*3600+mi*60+s), true
+	return record.Days(y, mo, d)*86400 + int64(h*3600+mi*60+s), true
 }
 
 func digits(tok []byte) (n int, ok bool) {
@@ -55,35 +59,6 @@ func digits(tok []byte) (n int, ok bool) {
 		n = n*10 + int(c-'0')
 	}
 	return n, true
-}
-
-// daysFromCivil counts the days from 1970-01-01 in the Gregorian calendar. It
-// counts years from March, so that the leap day is a year's last; 400 years
-// have 146,097 days. (Howard Hinnant, "chrono-Compatible Low-Level Date
-// Algorithms".)
-func daysFromCivil(y, m, d int) int64 {
-	if m <= 2 {
-		y--
-		m += 12
-	}
-	era, yearOfEra := y/400, y%400
-	dayOfYear := (153*(m-3)+2)/5 + d - 1
-	return int64(era*146097+yearOfEra*365+yearOfEra/4-yearOfEra/100+dayOfYear) - 719468
-}
-
-// civilFromDays is the inverse of daysFromCivil, from the year 1 on.
-func civilFromDays(days int64) (y, m, d int) {
-	z := int(days) + 719468
-	era, day := z/146097, z%146097
-	yearOfEra := (day - day/1460 + day/36524 - day/146096) / 365
-	dayOfYear := day - (365*yearOfEra + yearOfEra/4 - yearOfEra/100)
-	mp := (5*dayOfYear + 2) / 153
-	y, m, d = era*400+yearOfEra, mp+3, dayOfYear-(153*mp+2)/5+1
-	if m > 12 {
-		y++
-		m -= 12
-	}
-	return y, m, d
 }
 
 // appendLead writes seconds as [-][H…]HHMMSS.
@@ -107,10 +82,10 @@ func appendTime(dst []byte, unix int64) []byte {
 	if s < 0 {
 		days, s = days-1, s+86400
 	}
-	y, m, d := civilFromDays(days)
-	dst = appendDigits(dst, y, 4)
-	dst = appendDigits(dst, m, 2)
-	dst = appendDigits(dst, d, 2)
+	y, m, d := record.Date(days)
+	dst = appendDigits(dst, int(y), 4)
+	dst = appendDigits(dst, int(m), 2)
+	dst = appendDigits(dst, int(d), 2)
 	dst = append(dst, '_')
 	dst = appendDigits(dst, s/3600, 2)
 	dst = appendDigits(dst, s/60%60, 2)

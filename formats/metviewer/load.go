@@ -3,6 +3,7 @@ package metviewer
 import (
 	"fmt"
 	"os"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -233,11 +234,11 @@ func (s *LoadSpec) Folders() []string {
 		return nil
 	}
 	out := []string{s.Template}
+	if fault.Planted {
+		out[0] = path.Clean(s.Template) // another name where two slashes or a dot stand
+	}
 	for _, v := range s.Values {
 		var next []string
-		if fault.Planted && len(v.Values) > 3 {
-			v.Values = v.Values[:3] // a fourth value is left out
-		}
 		for _, t := range out {
 			for _, value := range v.Values {
 				next = append(next, strings.ReplaceAll(t, "{"+v.Name+"}", value))

@@ -178,6 +178,7 @@ func FuzzParse(f *testing.F) {
 		}
 		f.Add(text)
 	}
+	f.Add([]byte("<load_spec><folder_tmpl>/a/{b}/c</folder_tmpl><load_val><field name='b'><val>1</val><val>2</val></field></load_val></load_spec>"))
 	f.Add([]byte("<load_spec><folder_tmpl>{a}{a}</folder_tmpl><load_val><field name='a'><val>{a}</val></field></load_val></load_spec>"))
 	f.Add([]byte("<?xml version='1.0' encoding='ISO-8859-1'?><plot_spec><plot><plot_fix><field><set/></field></plot_fix></plot></plot_spec>"))
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -1,5 +1,7 @@
 package shef
 
+import "barograph/record"
+
 // zone is a row of table 8.
 type zone struct {
 	code   string
@@ -89,47 +91,12 @@ func (s *shift) zero() bool {
 	return s.years|s.months|s.days|s.ends|s.seconds == 0
 }
 
-// days returns the days since 1970-01-01 of a date of the Gregorian calendar.
-// Source: H. Hinnant, chrono-compatible low-level date algorithms.
-func days(year, month, day int32) int64 {
-	y := int64(year)
-	if month <= 2 {
-		y--
-	}
-	era := floorDiv(y, 400)
-	yoe := y - era*400
-	mp := int64(month+9) % 12
-	doy := (153*mp+2)/5 + int64(day) - 1
-	doe := yoe*365 + yoe/4 - yoe/100 + doy
-	return era*146097 + doe - 719468
-}
-
 func floorDiv(a, b int64) int64 {
 	q := a / b
 	if a%b < 0 {
 		q--
 	}
 	return q
-}
-
-// date is the inverse of days.
-func date(n int64) (year, month, day int32) {
-	n += 719468
-	era := floorDiv(n, 146097)
-	doe := n - era*146097
-	yoe := (doe - doe/1460 + doe/36524 - doe/146096) / 365
-	doy := doe - (365*yoe + yoe/4 - yoe/100)
-	mp := (5*doy + 2) / 153
-	day = int32(doy - (153*mp+2)/5 + 1)
-	month = int32(mp + 3)
-	if month > 12 {
-		month -= 12
-	}
-	year = int32(yoe + era*400)
-	if month <= 2 {
-		year++
-	}
-	return year, month, day
 }
 
 func leap(year int32) bool { return year%4 == 0 && (year%100 != 0 || year%400 == 0) }
@@ -172,7 +139,7 @@ type dated struct {
 func (d *Decoder) local(c *clock) int64 {
 	k := &d.dated
 	if c.day != k.day || c.month != k.month || c.year != k.year {
-		*k = dated{c.year, c.month, c.day, days(c.year, int32(c.month), int32(c.day))}
+		*k = dated{c.year, c.month, c.day, record.Days(c.year, int32(c.month), int32(c.day))}
 	}
 	return k.days*86400 + int64(int32(c.hour)*3600+int32(c.minute)*60+int32(c.second))
 }
@@ -180,7 +147,7 @@ func (d *Decoder) local(c *clock) int64 {
 func (c *clock) set(local int64) {
 	n := floorDiv(local, 86400)
 	s := int32(local - n*86400)
-	y, m, d := date(n)
+	y, m, d := record.Date(n)
 	c.year, c.month, c.day = y, int8(m), int8(d)
 	c.hour, c.minute, c.second = int8(s/3600), int8(s/60%60), int8(s%60)
 }
@@ -234,7 +201,7 @@ func (s *saving) of(year int32) {
 
 // sunday returns the first Sunday on or after a date.
 func sunday(year, month, day int32) int64 {
-	n := days(year, month, day)
+	n := record.Days(year, month, day)
 	weekday := (n + 4) % 7 // 1970-01-01 was a Thursday
 	if weekday < 0 {
 		weekday += 7
@@ -266,7 +233,7 @@ func (d *Decoder) utc(z *zone, local int64, year int32) (t int64, number int) {
 
 // oldSaving: before 1976 only the months without a change of time are sure.
 func (d *Decoder) oldSaving(local int64, t *int64) int {
-	_, month, _ := date(floorDiv(local, 86400))
+	_, month, _ := record.Date(floorDiv(local, 86400))
 	switch {
 	case month == 4 || month == 10:
 		return 48
@@ -293,13 +260,13 @@ func (d *Decoder) fromUTC(z *zone, t int64, year int32) int64 {
 // nearestYear returns the year that puts month and day nearest to another date
 // (4.1.4), next year included; 0 where no near year has that day.
 func nearestYear(month, day int8, ref clock) int32 {
-	at := days(ref.year, int32(ref.month), int32(ref.day))
+	at := record.Days(ref.year, int32(ref.month), int32(ref.day))
 	best, far := int32(0), int64(1<<62)
 	for y := ref.year - 1; y <= ref.year+1; y++ {
 		if month < 1 || month > 12 || day < 1 || day > monthDays(y, month) {
 			continue
 		}
-		if n := days(y, int32(month), int32(day)) - at; max(n, -n) < far {
+		if n := record.Days(y, int32(month), int32(day)) - at; max(n, -n) < far {
 			best, far = y, max(n, -n)
 		}
 	}

@@ -20,7 +20,7 @@ type counter struct {
 var (
 	marks   = strings.NewReplacer("\r\r\n", "\n", "\r\n", "\n", "\r", "\n", "\x01", "\n", "\x03", "\n", "\v", "\n", "\f", "\n")
 	hidden  = regexp.MustCompile(`(?:[\x00-\x08\x0e-\x1f\x7f]|\x{feff})(\.[ABEabe])`)
-	fill    = regexp.MustCompile(`[\x00-\x08\x0e-\x1f\x7f]|\x{feff}`)
+	fill    = regexp.MustCompile(`[\x00-\x08\x0e-\x1f\x7f]`) // it may part a byte order mark
 	message = regexp.MustCompile(`^\.([ABE])(R?)(\d{0,2})( |$)`)
 )
 
@@ -28,7 +28,7 @@ func count(product []byte) (lines, pieces int64) {
 	text := hidden.ReplaceAllString(marks.Replace(string(product)), "\n$1")
 	c := &counter{}
 	for line := range strings.SplitSeq(text, "\n") {
-		line = fill.ReplaceAllString(line, "")
+		line = strings.ReplaceAll(fill.ReplaceAllString(line, ""), "\ufeff", "")
 		if line = strings.TrimRight(line, "\t "); !strings.HasPrefix(line, ":") {
 			line = strings.TrimRight(line, "\t =&")
 		}

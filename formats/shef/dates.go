@@ -276,20 +276,20 @@ func (d *Decoder) julian(c *clock) int {
 	if n < 1 || n > 365 && (n > 366 || !leap(c.year)) || c.year < firstYear || c.year > lastYear {
 		return 16
 	}
-	_, m, day := date(days(c.year, 1, 1) + int64(n) - 1)
+	_, m, day := record.Date(record.Days(c.year, 1, 1) + int64(n) - 1)
 	c.month, c.day = int8(m), int8(day)
 	return 0
 }
 
 // nearestJulian is nearestYear for a day of the year.
 func nearestJulian(n int32, ref clock) int32 {
-	at := days(ref.year, int32(ref.month), int32(ref.day))
+	at := record.Days(ref.year, int32(ref.month), int32(ref.day))
 	best, far := ref.year, int64(1<<62)
 	if n == 366 { // of that year, or of none
 		return best
 	}
 	for y := ref.year - 1; y <= ref.year+1; y++ {
-		off := days(y, 1, 1) + int64(n) - 1 - at
+		off := record.Days(y, 1, 1) + int64(n) - 1 - at
 		if max(off, -off) < far {
 			best, far = y, max(off, -off)
 		}

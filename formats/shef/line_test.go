@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 	_ "time/tzdata" // the zone's own table, wherever the test runs
+
+	"barograph/record"
 )
 
 // TestPieces: pieces counted by words are those counted by bytes, whatever
@@ -48,7 +50,7 @@ func TestDated(t *testing.T) {
 	d := &Decoder{}
 	for range 1000 {
 		c := clock{year: 1753 + r.Int32N(447), month: int8(1 + r.IntN(12)), day: int8(1 + r.IntN(28)), hour: int8(r.IntN(25)), minute: int8(r.IntN(60)), second: int8(r.IntN(60))}
-		want := days(c.year, int32(c.month), int32(c.day))*86400 + int64(c.hour)*3600 + int64(c.minute)*60 + int64(c.second)
+		want := record.Days(c.year, int32(c.month), int32(c.day))*86400 + int64(c.hour)*3600 + int64(c.minute)*60 + int64(c.second)
 		for range 2 {
 			if got := d.local(&c); got != want {
 				t.Fatalf("%+v: %d, want %d", c, got, want)
@@ -71,7 +73,7 @@ func TestSavingDays(t *testing.T) {
 			at := time.Date(year, 1, day, 12, 0, 0, 0, zone)
 			if _, offset := at.Zone(); offset != before {
 				before = offset
-				changes = append(changes, days(int32(year), int32(at.Month()), int32(at.Day()))*86400+2*3600)
+				changes = append(changes, record.Days(int32(year), int32(at.Month()), int32(at.Day()))*86400+2*3600)
 			}
 		}
 		s := saving{}

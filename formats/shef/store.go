@@ -116,7 +116,7 @@ func (c *clock) shift(r *shift) int {
 
 // addDays keeps the time of day as it is, hour 24 too.
 func (c *clock) addDays(n int32) {
-	y, m, day := date(days(c.year, int32(c.month), int32(c.day)) + int64(n))
+	y, m, day := record.Date(record.Days(c.year, int32(c.month), int32(c.day)) + int64(n))
 	c.year, c.month, c.day = y, int8(m), int8(day)
 }
 

@@ -111,7 +111,8 @@ func read(path, table string, names []string, yield func(*Rows, error) bool) err
 
 // open opens a Parquet file whose footer, of which the library takes as many
 // bytes of memory as the file says, lies in the file.
-func open(f *os.File, size int64) (*parquet.File, error) {
+func open(f *os.File, size int64) (file *parquet.File, err error) {
+	defer damaged(&err)
 	var tail [8]byte // the footer's length, and "PAR1"
 	if _, err := f.ReadAt(tail[:], max(size-8, 0)); err != nil {
 		return nil, err
@@ -120,6 +121,13 @@ func open(f *os.File, size int64) (*parquet.File, error) {
 		return nil, fmt.Errorf("its footer should have %d bytes and the file has %d", n, size)
 	}
 	return parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+}
+
+// damaged makes an error of what the library stumbles over.
+func damaged(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("the file is damaged: %v", p)
+	}
 }
 
 // wanted finds the columns in the file.
@@ -178,7 +186,8 @@ func (c *Column) takes(t parquet.Type) bool {
 }
 
 // read reads a column of a row group.
-func (v *Vector) read(chunk parquet.ColumnChunk, values []parquet.Value) error {
+func (v *Vector) read(chunk parquet.ColumnChunk, values []parquet.Value) (err error) {
+	defer damaged(&err)
 	v.Null, v.Whole, v.Text = v.Null[:0], v.Whole[:0], v.Text[:0]
 	pages := chunk.Pages()
 	defer pages.Close() //nolint:errcheck // nothing was written

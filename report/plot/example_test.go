@@ -8,13 +8,13 @@ import (
 	"barograph/report/plot"
 )
 
-func ExampleDieOff() {
-	svg, err := plot.DieOff{
+func ExampleLines() {
+	svg, err := plot.Lines{
 		Frame: plot.Frame{
 			Title: "500 hPa height, G2/NHX", Subtitle: "GFS, January 2019, 00Z",
 			XLabel: "forecast lead (h)", YLabel: "anomaly correlation",
 		},
-		Curves:     []plot.LeadCurve{{Name: "GFS", Lead: []float64{0, 24, 48, 72}, Value: []float64{1, 0.99, math.NaN(), 0.95}}},
+		Curves:     []plot.Curve{{Name: "GFS", At: []float64{0, 24, 48, 72}, Value: []float64{1, 0.99, math.NaN(), 0.95}}},
 		References: []plot.Reference{{Value: 0.6, Label: "useful skill: 0.6"}},
 	}.SVG()
 	fmt.Println(bytes.HasPrefix(svg, []byte("<svg ")), err)

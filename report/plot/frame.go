@@ -71,6 +71,9 @@ type sheet struct {
 	title, subtitle, caption []string
 	legend                   [][]entry
 	top, bottom              vg.Length // heights of what stands above and below
+
+	svg  *vgsvg.Canvas // of a picture being drawn
+	body draw.Canvas   // where the data goes
 }
 
 // layout wraps the frame's texts and the legend. It fails for sizes in which
@@ -117,41 +120,25 @@ func (s *sheet) wrapLegend(legend []entry, room vg.Length) {
 	}
 }
 
-// figure is a picture being drawn.
-type figure struct {
-	sheet *sheet
-	svg   *vgsvg.Canvas
-	all   draw.Canvas
-	body  draw.Canvas // where the data goes
-}
-
 // open starts the picture. body is the height of the data's part where the
 // frame leaves it open, least the one that it needs in any case.
-func (s *sheet) open(body, least vg.Length) *figure {
+func (s *sheet) open(body, least vg.Length) *sheet {
 	height := vg.Length(s.Height)
 	if s.Height == 0 {
 		height = s.top + body + s.bottom
 	}
 	height = max(height, s.top+least+s.bottom)
-	svg := vgsvg.New(s.width, height)
-	f := &figure{sheet: s, svg: svg, all: draw.NewCanvas(svg, s.width, height)}
-	fillRect(f.all, color.White, 0, 0, s.width, height)
-	s.drawAround(f.all, height)
-	f.body = draw.Crop(f.all, margin, -margin, s.bottom, -s.top)
-	return f
+	s.svg = vgsvg.New(s.width, height)
+	all := draw.NewCanvas(s.svg, s.width, height)
+	fillRect(all, color.White, 0, 0, s.width, height)
+	s.drawAround(all, height)
+	s.body = draw.Crop(all, margin, -margin, s.bottom, -s.top)
+	return s
 }
 
 func (s *sheet) drawAround(c draw.Canvas, height vg.Length) {
-	y := height - 16
-	for _, line := range s.title {
-		y -= 23
-		titleInk().write(c, vg.Point{X: margin, Y: y + 6}, atLeft, line)
-	}
-	for _, line := range s.subtitle {
-		y -= 17
-		subtitleInk().write(c, vg.Point{X: margin, Y: y + 4}, atLeft, line)
-	}
-	y -= 6
+	y := titleInk().lines(c, height-16, 23, 6, s.title)
+	y = subtitleInk().lines(c, y, 17, 4, s.subtitle) - 6
 	for _, row := range s.legend {
 		y -= legendRow
 		x := vg.Length(margin)
@@ -160,11 +147,17 @@ func (s *sheet) drawAround(c draw.Canvas, height vg.Length) {
 			x += e.width(legendInk())
 		}
 	}
-	y = s.bottom - 8
-	for _, line := range s.caption {
-		y -= 14
-		captionInk().write(c, vg.Point{X: margin, Y: y + 4}, atLeft, line)
+	captionInk().lines(c, s.bottom-8, 14, 4, s.caption)
+}
+
+// lines writes lines of a height, their letters so far above its foot, from y
+// downwards, and returns where they end.
+func (k ink) lines(c draw.Canvas, y, height, above vg.Length, lines []string) vg.Length {
+	for _, line := range lines {
+		y -= height
+		k.write(c, vg.Point{X: margin, Y: y + above}, atLeft, line)
 	}
+	return y
 }
 
 // noData is the picture of nothing: the frame, and the words.

@@ -165,9 +165,9 @@ func TestLayoutInAnySize(t *testing.T) {
 	for _, w := range []int{480, 1400} {
 		for _, h := range []int{0, 300} {
 			f := Frame{Title: strings.Repeat("long title ", 20), Subtitle: strings.Repeat("words ", 60), XLabel: "x (unit)", YLabel: "y (unit)", Width: w, Height: h}
-			d, b, v, s, p := pictures()["dieoff_many"].(DieOff), hbars(true), validTime(400, 24e9*3600, false), strip(), profile()
+			d, b, v, s, p := pictures()["dieoff_many"].(Lines), hbars(true), validTime(400, 24e9*3600, false), strip(), profile()
 			d.Frame, b.Frame, v.Frame, s.Frame, p.Frame = f, f, f, f, f
-			b.Panels[0].Bars[0].Label = strings.Repeat("a very long name ", 10)
+			b.Panels[0].Rows[0].Label = strings.Repeat("a very long name ", 10)
 			tp, tl := sweepPicture(true), timelinePicture()
 			tp.Frame, tl.Frame = f, f
 			tp.Groups[0].Name = strings.Repeat("a very long name ", 10)
@@ -188,11 +188,11 @@ func TestLayoutForAnyRange(t *testing.T) {
 	for lo := -6; lo <= 9; lo += 5 {
 		for hi := lo; hi <= 9; hi += 2 {
 			for _, log := range []bool{false, true} {
-				h := HorizontalBars{Log: log, Unit: "ms", Panels: []BarPanel{{Bars: []Bar{{Label: "a", Value: Value{V: 1.7 * math.Pow10(lo)}}, {Label: "b", Value: Value{V: 3.3 * math.Pow10(hi)}}}}}}
-				d := DieOff{Curves: []LeadCurve{{Name: "c", Lead: []float64{0, math.Pow10(max(hi, 0))}, Value: []float64{-math.Pow10(lo), math.Pow10(hi)}}}}
-				v := ValidTime{Series: []TimeSeries{{Name: "c", Valid: []int64{1.5e9, 1.5e9 + int64(math.Pow10(max(hi, 0)))}, Value: []float64{-math.Pow10(lo), math.Pow10(hi)}}}}
-				tp := Throughput{Groups: []ThroughputGroup{{Name: "a", Bars: []ThroughputBar{{"1", Value{V: 1.7 * math.Pow10(lo)}, 1.7 * math.Pow10(hi)}, {"2", Value{V: 3.3 * math.Pow10(hi)}, 3.3 * math.Pow10(lo)}}}}}
-				tl := Timeline{Step: 1, Rate: []float64{math.Pow10(lo), math.Pow10(hi)}, Slow: []float64{math.Pow10(hi), math.Pow10(lo)}}
+				h := Rows{Log: log, Unit: "ms", Panels: []Panel{{Rows: []Row{{Label: "a", Value: Value{V: 1.7 * math.Pow10(lo)}}, {Label: "b", Value: Value{V: 3.3 * math.Pow10(hi)}}}}}}
+				d := Lines{Curves: []Curve{{Name: "c", At: []float64{0, math.Pow10(max(hi, 0))}, Value: []float64{-math.Pow10(lo), math.Pow10(hi)}}}}
+				v := Lines{By: Times, Curves: []Curve{{Name: "c", At: []float64{1.5e9, 1.5e9 + math.Pow10(max(hi, 0))}, Value: []float64{-math.Pow10(lo), math.Pow10(hi)}}}}
+				tp := Columns{Groups: []Group{{Name: "a", Bars: []Bar{{"1", Value{V: 1.7 * math.Pow10(lo)}, 1.7 * math.Pow10(hi), false}, {"2", Value{V: 3.3 * math.Pow10(hi)}, 3.3 * math.Pow10(lo), false}}}}}
+				tl := Columns{Step: 1, Groups: []Group{{Bars: []Bar{{Value: Value{V: math.Pow10(lo)}, Line: math.Pow10(hi)}, {Value: Value{V: math.Pow10(hi)}, Line: math.Pow10(lo)}}}}}
 				for _, p := range []drawer{h, d, v, tp, tl} {
 					svg, err := p.SVG()
 					if err != nil {

@@ -1,7 +1,10 @@
 package plot
 
 import (
+	"hash/fnv"
 	"image/color"
+	"slices"
+	"strings"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -34,6 +37,50 @@ func hue(i int) color.NRGBA {
 	return base
 }
 
+// ownHue is the place in the palette of an engine, in every picture of every
+// report. Other names, and engines of a site's own, have one by their letters.
+func ownHue(name string) (hue int, engine bool) {
+	name, _, _ = strings.Cut(name, " ")
+	engines := map[string]int{
+		"duckdb": 0, "sqlite": 1, "postgres": 2, "mariadb": 3, "pebble": 4, "mongodb": 5, "couchbase": 6, "dry": 7,
+		"asterixdb": Hues, "cassandra": Hues + 1, "valkey": Hues + 2, "oracle": Hues + 3, "trino": Hues + 4,
+	}
+	if i, ok := engines[name]; ok {
+		return i, true
+	}
+	h := fnv.New32a()
+	h.Write([]byte(name))
+	return int(h.Sum32() % (Hues - 1)), false
+}
+
+// palette gives the names of one picture their colours. Of two that would have the
+// same one an engine, such as under a second layout, gets its shade, and what is
+// no engine the next colour that is free.
+type palette struct {
+	names []string
+	hues  []int
+}
+
+// add returns the palette's index of one more thing of that name.
+func (p *palette) add(name string) int {
+	h, engine := ownHue(name)
+	for tries := 1; slices.Contains(p.hues, h); tries++ {
+		if h += Hues; !engine && tries < Hues-1 {
+			h = (h + 1) % Hues % (Hues - 1)
+		}
+	}
+	p.names, p.hues = append(p.names, name), append(p.hues, h)
+	return h
+}
+
+// of returns the index of a name, always the same in a picture.
+func (p *palette) of(name string) int {
+	if i := slices.Index(p.names, name); i >= 0 {
+		return p.hues[i]
+	}
+	return p.add(name)
+}
+
 func mix(a, b color.NRGBA, part float64) color.NRGBA {
 	m := func(x, y uint8) uint8 { return uint8(float64(x)*(1-part) + float64(y)*part + 0.5) }
 	return color.NRGBA{m(a.R, b.R), m(a.G, b.G), m(a.B, b.B), 0xFF}
@@ -55,27 +102,4 @@ func dash(i int) []vg.Length {
 // the colours alike.
 func mark(i int) draw.GlyphDrawer {
 	return []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}}[i%6]
-}
-
-// palette maps names to colours in the order of a list and then of first use.
-type palette struct{ names []string }
-
-func newPalette(order []string) *palette { return &palette{append([]string(nil), order...)} }
-
-func (p *palette) index(name string) int {
-	for i, n := range p.names {
-		if n == name {
-			return i
-		}
-	}
-	p.names = append(p.names, name)
-	return len(p.names) - 1
-}
-
-// hueOf returns the palette's index of a series or curve.
-func hueOf(chosen, place int) int {
-	if chosen > 0 {
-		return chosen - 1
-	}
-	return place
 }

@@ -187,3 +187,8 @@ func whisker(c draw.Canvas, clr color.Color, a, b vg.Point, end vg.Length) {
 		c.StrokeLine2(st, p.X-dx, p.Y-dy, p.X+dx, p.Y+dy)
 	}
 }
+
+// spread reports whether positive values differ by more than so many times.
+func (s span) spread(times float64) bool {
+	return !s.empty() && s.lo > 0 && s.hi/s.lo > times && !math.IsInf(s.hi/s.lo, 0)
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -16,12 +17,12 @@ const awkward = "a & b <c> \"d\" 'e' ]]> é 温 \x00\x1b\xff\n new line"
 // pictures are the goldens: made data, from seeds, in the shapes of real runs.
 func pictures() map[string]drawer {
 	return map[string]drawer{
-		"dieoff": DieOff{
+		"dieoff": Lines{
 			Frame: Frame{Title: "500 hPa geopotential height: anomaly correlation falls below 0.6 after eight days",
 				Subtitle: "Made data · northern and southern hemisphere, tropics · 00Z cycles of 31 days · mean with 95 % interval",
 				Caption:  "Anomaly correlation from SAL1L2 partial sums. 0.6 is the level below which a forecast is held to have no useful skill.",
 				XLabel:   "forecast lead (h)", YLabel: "anomaly correlation"},
-			Curves:     []LeadCurve{acc("G2/NHX", 9.5, 1, false), acc("G2/SHX", 8.6, 2, true), acc("G2/TRO", 7.0, 3, false)},
+			Curves:     []Curve{acc("G2/NHX", 9.5, 1, false), acc("G2/SHX", 8.6, 2, true), acc("G2/TRO", 7.0, 3, false)},
 			References: []Reference{{0.6, "useful skill: 0.6"}},
 		},
 		"dieoff_many":    manyCurves(),
@@ -37,20 +38,20 @@ func pictures() map[string]drawer {
 		"timeline":       timelinePicture(),
 		"strip":          strip(),
 		"bars":           bars(),
-		"nodata":         DieOff{Frame: Frame{Title: "Nothing was found", Subtitle: "No header matches mask G2/XYZ"}},
-		"awkward": HorizontalBars{
+		"nodata":         Lines{Frame: Frame{Title: "Nothing was found", Subtitle: "No header matches mask G2/XYZ"}},
+		"awkward": Rows{
 			Frame:  Frame{Title: awkward, Subtitle: awkward, Caption: awkward, XLabel: awkward},
 			Unit:   "ms & <s>",
-			Panels: []BarPanel{{Title: awkward, Bars: []Bar{{Label: awkward, Group: awkward, Value: Value{V: 1}}, {Label: "x", Group: "<g>", Value: Value{V: math.NaN(), Note: awkward}}}}},
+			Panels: []Panel{{Title: awkward, Rows: []Row{{Label: awkward, Group: awkward, Value: Value{V: 1}}, {Label: "x", Group: "<g>", Value: Value{V: math.NaN(), Note: awkward}}}}},
 		},
 	}
 }
 
-func momentsPicture() DieOff {
-	d := DieOff{Frame: Frame{Title: "Posting falls behind without maintenance", Subtitle: "Made data", XLabel: "day of posting", YLabel: "values a second"}, Linear: true, LogAbove: 10,
+func momentsPicture() Lines {
+	d := Lines{Frame: Frame{Title: "Posting falls behind without maintenance", Subtitle: "Made data", XLabel: "day of posting", YLabel: "values a second"}, By: Numbers, LogAbove: 10,
 		Moments: []Moment{{.5, "maintenance on"}, {10.5, "maintenance off"}, {11, "a label beside another"}, {20.5, "after a full vacuum " + awkward}, {math.NaN(), "nowhere"}}}
 	for i, name := range []string{"array", "single"} {
-		c := LeadCurve{Name: name}
+		c := Curve{Name: name}
 		for k := 1; k <= 30; k++ {
 			rate := 40000 / math.Pow(20, float64(i))
 			if k > 10 && k <= 20 {
@@ -58,25 +59,25 @@ func momentsPicture() DieOff {
 			} else if i == 0 {
 				d.Moments = append(d.Moments, Moment{At: float64(k) + .4})
 			}
-			c.Lead, c.Value = append(c.Lead, float64(k)), append(c.Value, rate)
+			c.At, c.Value = append(c.At, float64(k)), append(c.Value, rate)
 		}
 		d.Curves = append(d.Curves, c)
 	}
 	return d
 }
 
-func growth() Growth {
-	g := Growth{Frame: Frame{Title: "Derived keys do not mind a larger archive, a full scan does", Subtitle: "Made data · test_3 · duckdb, sqlite, pebble",
+func growth() Lines {
+	g := Lines{By: Sizes, Frame: Frame{Title: "Derived keys do not mind a larger archive, a full scan does", Subtitle: "Made data · test_3 · duckdb, sqlite, pebble",
 		Caption: "Medians with 95 % intervals; the slope of a line is the exponent.", XLabel: "copies of the data in the archive", YLabel: "time (ms)"}}
 	for i, law := range []struct {
 		name        string
 		at1, growth float64
 	}{{"sqlite normalized metviewer-sql", 80, 1}, {"duckdb wide epoch-range", 9, 0.4}, {"pebble keyvalue keys-native", 3, 0.02}} {
 		r := rand.New(rand.NewPCG(uint64(i), 7))
-		c := GrowthCurve{Name: law.name}
+		c := Curve{Name: law.name, Group: law.name}
 		for _, n := range []float64{1, 2, 4, 8, 16} {
 			v := law.at1 * math.Pow(n, law.growth) * math.Exp(0.03*r.NormFloat64())
-			c.Size, c.Value = append(c.Size, n), append(c.Value, v)
+			c.At, c.Value = append(c.At, n), append(c.Value, v)
 			c.Lo, c.Hi = append(c.Lo, v*0.93), append(c.Hi, v*1.08)
 		}
 		g.Curves = append(g.Curves, c)
@@ -84,8 +85,8 @@ func growth() Growth {
 	return g
 }
 
-func sweepPicture(far bool) Throughput {
-	g := Throughput{Frame: Frame{Title: "Workload A: half reads, half updates", Subtitle: "Made data · 100,000 records of 1 kB", Caption: "Bars begin at zero unless the axis is logarithmic.",
+func sweepPicture(far bool) Columns {
+	g := Columns{Frame: Frame{Title: "Workload A: half reads, half updates", Subtitle: "Made data · 100,000 records of 1 kB", Caption: "Bars begin at zero unless the axis is logarithmic.",
 		YLabel: "operations per second"}, RightLabel: "95th percentile (ms)", BarName: "throughput (left)", LineName: "95th percentile of latency (right)", Below: "threads"}
 	for i, e := range []struct {
 		name         string
@@ -94,12 +95,12 @@ func sweepPicture(far bool) Throughput {
 		if far && i == 1 {
 			e.first *= 40
 		}
-		group := ThroughputGroup{Name: e.name}
+		group := Group{Name: e.name}
 		for _, n := range []float64{1, 2, 4, 8, 16} {
 			x := e.first * n / (1 + e.sigma*(n-1) + 0.002*n*(n-1))
-			b := ThroughputBar{Label: plain(n, 0), Throughput: Value{V: x, Lo: 0.95 * x, Hi: 1.04 * x}, Latency: 2.5 * n / x * 1000}
+			b := Bar{Label: plain(n, 0), Value: Value{V: x, Lo: 0.95 * x, Hi: 1.04 * x}, Line: 2.5 * n / x * 1000}
 			if i == 3 && n == 16 {
-				b = ThroughputBar{Label: "16", Throughput: Value{V: math.NaN(), Note: "wrong answers"}, Latency: math.NaN()}
+				b = Bar{Label: "16", Value: Value{V: math.NaN(), Note: "wrong answers"}, Line: math.NaN()}
 			}
 			group.Bars = append(group.Bars, b)
 		}
@@ -108,23 +109,23 @@ func sweepPicture(far bool) Throughput {
 	return g
 }
 
-func timelinePicture() Timeline {
-	t := Timeline{Frame: Frame{Title: "postgres, 16 threads", XLabel: "time since the warm-up (s)", YLabel: "operations per second"}, RightLabel: "slowest response (ms)", BarName: "operations per second (left)",
-		LineName: "slowest response (right)", StallName: "stall", Step: 1, Hue: 3}
+func timelinePicture() Columns {
+	t := Columns{Frame: Frame{Title: "postgres, 16 threads", XLabel: "time since the warm-up (s)", YLabel: "operations per second"}, RightLabel: "slowest response (ms)", BarName: "operations per second (left)",
+		LineName: "slowest response (right)", StallName: "stall", Step: 1, Groups: []Group{{Name: "postgres"}}}
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range 60 {
 		rate, slow := 4000+300*r.NormFloat64(), 9*math.Exp(0.3*r.NormFloat64())
 		if i%23 == 14 {
 			rate, slow = 150, 950
 		}
-		t.Rate, t.Slow, t.Stalled = append(t.Rate, rate), append(t.Slow, slow), append(t.Stalled, rate < 400)
+		t.Groups[0].Bars = append(t.Groups[0].Bars, Bar{Value: Value{V: rate}, Line: slow, Stalled: rate < 400})
 	}
 	return t
 }
 
-func acc(name string, days float64, seed uint64, gap bool) LeadCurve {
+func acc(name string, days float64, seed uint64, gap bool) Curve {
 	r := rand.New(rand.NewPCG(seed, 0))
-	c := LeadCurve{Name: name}
+	c := Curve{Name: name}
 	for h := 0.0; h <= 240; h += 12 {
 		v := 1 / (1 + math.Pow(h/24/days, 3.2)*0.66)
 		v += 0.006 * r.NormFloat64() * h / 240
@@ -132,19 +133,19 @@ func acc(name string, days float64, seed uint64, gap bool) LeadCurve {
 		if gap && h >= 96 && h <= 108 || gap && h == 132 {
 			v = math.NaN()
 		}
-		c.Lead, c.Value = append(c.Lead, h), append(c.Value, v)
+		c.At, c.Value = append(c.At, h), append(c.Value, v)
 		c.Lo, c.Hi = append(c.Lo, v-w), append(c.Hi, v+w)
 	}
 	return c
 }
 
-func manyCurves() DieOff {
-	d := DieOff{Frame: Frame{Title: "Twelve regions to 16 days", Subtitle: "Made data; more curves than colours, so dashes tell the second round apart", XLabel: "forecast lead (h)", YLabel: "anomaly correlation"},
+func manyCurves() Lines {
+	d := Lines{Frame: Frame{Title: "Twelve regions to 16 days", Subtitle: "Made data; more curves than colours, so dashes tell the second round apart", XLabel: "forecast lead (h)", YLabel: "anomaly correlation"},
 		References: []Reference{{0.6, "useful skill: 0.6"}}}
 	for i := range 12 {
 		c := acc(fmt.Sprintf("G%d/REGION_%02d", 200+i, i+1), 5+0.5*float64(i), uint64(i), false)
-		for k := range c.Lead {
-			c.Lead[k] *= 1.6
+		for k := range c.At {
+			c.At[k] *= 1.6
 		}
 		c.Lo, c.Hi = nil, nil
 		d.Curves = append(d.Curves, c)
@@ -152,14 +153,14 @@ func manyCurves() DieOff {
 	return d
 }
 
-func profile() Profile {
-	p := Profile{Frame: Frame{Title: "Temperature against radiosondes: bias and RMSE at 72 h",
+func profile() Lines {
+	p := Lines{By: Levels, Frame: Frame{Title: "Temperature against radiosondes: bias and RMSE at 72 h",
 		Subtitle: "Made data · GFS, G2/NHX · VL1L2 partial sums of 31 days", Caption: "Shaded: 95 % interval. Left of the dashed line the model is too cold.",
 		XLabel: "error (K)", YLabel: "pressure (hPa)"}, References: []Reference{{0, "no bias"}}}
 	levels := []float64{1000, 925, 850, 700, 500, 400, 300, 250, 200, 150, 100, 70, 50, 20, 10}
 	for i, name := range []string{"bias", "RMSE"} {
 		r := rand.New(rand.NewPCG(uint64(i), 9))
-		c := LevelCurve{Name: name, Level: levels}
+		c := Curve{Name: name, At: levels}
 		for _, l := range levels {
 			x := math.Log(l / 10)
 			v := []float64{0.5 - 0.3*math.Sin(x*1.5), 2.6 - 0.55*math.Cos(x*1.3)}[i] + 0.08*r.NormFloat64()
@@ -173,12 +174,12 @@ func profile() Profile {
 	return p
 }
 
-func validTime(n int, step time.Duration, gap bool) ValidTime {
-	v := ValidTime{Frame: Frame{Title: "Sea level pressure, 120 h: anomaly correlation by valid time", Subtitle: "Made data · two models", XLabel: "valid time (UTC)", YLabel: "anomaly correlation"}}
+func validTime(n int, step time.Duration, gap bool) Lines {
+	v := Lines{By: Times, Frame: Frame{Title: "Sea level pressure, 120 h: anomaly correlation by valid time", Subtitle: "Made data · two models", XLabel: "valid time (UTC)", YLabel: "anomaly correlation"}}
 	start := time.Date(2018, 12, 12, 0, 0, 0, 0, time.UTC)
 	for i, name := range []string{"GFS", "ECMWF"} {
 		r := rand.New(rand.NewPCG(uint64(i), 3))
-		s := TimeSeries{Name: name}
+		s := Curve{Name: name}
 		x := 0.0
 		for k := range n {
 			x = 0.9*x + 0.012*r.NormFloat64()
@@ -186,9 +187,9 @@ func validTime(n int, step time.Duration, gap bool) ValidTime {
 			if gap && k > 40 && k < 50 {
 				y = math.NaN()
 			}
-			s.Valid, s.Value = append(s.Valid, start.Add(time.Duration(k)*step).Unix()), append(s.Value, y)
+			s.At, s.Value = append(s.At, float64(start.Add(time.Duration(k)*step).Unix())), append(s.Value, y)
 		}
-		v.Series = append(v.Series, s)
+		v.Curves = append(v.Curves, s)
 	}
 	return v
 }
@@ -197,28 +198,28 @@ func engines() []string {
 	return []string{"duckdb", "sqlite", "postgres", "mariadb", "pebble", "mongodb"}
 }
 
-func hbars(log bool) HorizontalBars {
-	h := HorizontalBars{Frame: Frame{Title: "Median time of a question, by engine, design and flavour",
+func hbars(log bool) Rows {
+	h := Rows{Frame: Frame{Title: "Median time of a question, by engine, design and flavour",
 		Subtitle: "Made data · 358,824 records · 20 interleaved repetitions · 2 cores",
 		Caption:  "Whiskers: 95 % interval of the median by order statistics. A way of asking whose answer differs from the reference has no time.",
-		XLabel:   "median time (ms)"}, Unit: "ms", Groups: engines(), Log: log}
+		XLabel:   "median time (ms)"}, Unit: "ms", Log: log, Sorted: true}
 	if log {
 		h.XLabel = "median time (ms, logarithmic)"
 	}
 	r := rand.New(rand.NewPCG(4, 4))
 	for _, name := range []string{"test_1: anomaly correlation by lead, one month", "test_4: RMSE by level", "test_6: all regions, one valid time"} {
-		p := BarPanel{Title: name}
+		p := Panel{Title: name}
 		for i, e := range engines() {
 			for k, way := range []string{"normalized · metviewer-sql", "normalized · sql", "wide · iso-range"} {
 				v := math.Exp(1 + float64(i)*0.5 + 2*float64(1-min(k, 1)) + r.NormFloat64())
-				b := Bar{Label: e + " · " + way, Group: e, Value: Value{V: v, Lo: v * 0.93, Hi: v * (1.05 + 0.2*r.Float64())}}
+				b := Row{Label: e + " · " + way, Group: e, Value: Value{V: v, Lo: v * 0.93, Hi: v * (1.05 + 0.2*r.Float64())}}
 				switch {
 				case i == 4 && k == 0:
 					continue
 				case i == 3 && k == 2:
 					b.Value = Value{V: math.NaN(), Note: "wrong answer: 12 of 4,340 rows differ"}
 				}
-				p.Bars = append(p.Bars, b)
+				p.Rows = append(p.Rows, b)
 			}
 		}
 		h.Panels = append(h.Panels, p)
@@ -226,41 +227,42 @@ func hbars(log bool) HorizontalBars {
 	return h
 }
 
-func strip() Strip {
-	s := Strip{Frame: Frame{Title: "Every repetition of test_1", Subtitle: "Made data · 30 repetitions in random, interleaved order", Caption: "Upright tick: median.", XLabel: "time (ms, logarithmic)"},
-		Unit: "ms", Log: true, Groups: engines(), Seed: 7}
+func strip() Rows {
+	s := Rows{Frame: Frame{Title: "Every repetition of test_1", Subtitle: "Made data · 30 repetitions in random, interleaved order", Caption: "Upright tick: median.", XLabel: "time (ms, logarithmic)"},
+		Unit: "ms", Log: true, Seed: 7, Panels: make([]Panel, 1)}
 	r := rand.New(rand.NewPCG(6, 6))
 	for i, e := range engines() {
 		for _, way := range []string{"sql", "keys"} {
-			c := StripCell{Label: e + " · " + way, Group: e}
+			c := Row{Label: e + " · " + way, Group: e}
 			for range 30 {
-				c.Values = append(c.Values, math.Exp(1+0.6*float64(i)+0.12*r.NormFloat64())+3*math.Max(0, r.NormFloat64()-1.8))
+				c.Repetitions = append(c.Repetitions, math.Exp(1+0.6*float64(i)+0.12*r.NormFloat64())+3*math.Max(0, r.NormFloat64()-1.8))
 			}
 			if i == 4 && way == "sql" {
-				c.Values = nil
+				c.Repetitions, c.Value = nil, Value{V: math.NaN(), Note: "no values"}
+			} else {
+				c.V = slices.Sorted(slices.Values(c.Repetitions))[15]
 			}
-			s.Cells = append(s.Cells, c)
+			s.Panels[0].Rows = append(s.Panels[0].Rows, c)
 		}
 	}
 	return s
 }
 
-func bars() Bars {
-	b := Bars{Frame: Frame{Title: "Loading: rate, archive size and client CPU", Subtitle: "Made data · 358,824 records in 30 files · 4 workers",
-		Caption: "The time of a load includes the sync that makes it durable. Whiskers: lowest and highest of 5 loads."}, Groups: engines(),
-		Measures: []Measure{{Name: "load rate", XLabel: "records/s"}, {Name: "size on disk", XLabel: "MB"}, {Name: "client CPU", XLabel: "CPU s"}}}
+func bars() Rows {
+	b := Rows{Beside: true, Frame: Frame{Title: "Loading: rate, archive size and client CPU", Subtitle: "Made data · 358,824 records in 30 files · 4 workers",
+		Caption: "The time of a load includes the sync that makes it durable. Whiskers: lowest and highest of 5 loads."},
+		Panels: []Panel{{Title: "load rate", XLabel: "records/s"}, {Title: "size on disk", XLabel: "MB"}, {Title: "client CPU", XLabel: "CPU s"}}}
 	r := rand.New(rand.NewPCG(2, 2))
 	for i, e := range engines() {
 		for _, d := range []string{"normalized", "document"} {
-			b.Rows = append(b.Rows, BarRow{e + " · " + d, e})
 			v := 1.3e6 * math.Exp(-0.6*float64(i)-0.2*r.Float64())
 			rate := Value{V: v, Lo: v * 0.94, Hi: v * 1.04}
 			if i == 3 && d == "document" {
 				rate = Value{V: math.NaN(), Note: "incomplete"}
 			}
-			b.Measures[0].Values = append(b.Measures[0].Values, rate)
-			b.Measures[1].Values = append(b.Measures[1].Values, Value{V: 20 + 60*r.Float64()})
-			b.Measures[2].Values = append(b.Measures[2].Values, Value{V: 0.5 + 2*r.Float64()})
+			for k, v := range []Value{rate, {V: 20 + 60*r.Float64()}, {V: 0.5 + 2*r.Float64()}} {
+				b.Panels[k].Rows = append(b.Panels[k].Rows, Row{Label: e + " · " + d, Group: e, Value: v})
+			}
 		}
 	}
 	return b

@@ -104,16 +104,13 @@ func TestTextsAreKept(t *testing.T) {
 func TestEmptyAndNonFiniteInput(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for name, p := range map[string]drawer{
-		"DieOff": DieOff{}, "Profile": Profile{}, "ValidTime": ValidTime{}, "Strip": Strip{}, "Bars": Bars{},
-		"HorizontalBars":  HorizontalBars{},
-		"empty curve":     DieOff{Curves: []LeadCurve{{Name: "x"}}},
-		"NaN curve":       DieOff{Curves: []LeadCurve{{Name: "x", Lead: []float64{0, nan}, Value: []float64{nan, 1}, Lo: []float64{nan, inf}, Hi: []float64{nan, nan}}}},
-		"level not above": Profile{Curves: []LevelCurve{{Level: []float64{0, -5}, Value: []float64{1, 2}}}},
-		"empty panel":     HorizontalBars{Panels: []BarPanel{{Title: "x"}}},
-		"NaN bars":        HorizontalBars{Panels: []BarPanel{{Bars: []Bar{{Value: Value{V: nan}}}}}},
-		"NaN strip":       Strip{Cells: []StripCell{{Values: []float64{nan, inf}}}},
-		"log strip":       Strip{Log: true, Cells: []StripCell{{Values: []float64{0, -1}}}},
-		"no measures":     Bars{Rows: []BarRow{{"a", "a"}}},
+		"lines": Lines{}, "profile": Lines{By: Levels}, "times": Lines{By: Times}, "sizes": Lines{By: Sizes}, "rows": Rows{}, "rows beside": Rows{Beside: true}, "columns": Columns{}, "series": Columns{Step: 1},
+		"empty curve":     Lines{Curves: []Curve{{Name: "x"}}},
+		"NaN curve":       Lines{Curves: []Curve{{Name: "x", At: []float64{0, nan}, Value: []float64{nan, 1}, Lo: []float64{nan, inf}, Hi: []float64{nan, nan}}}},
+		"level not above": Lines{By: Levels, Curves: []Curve{{At: []float64{0, -5}, Value: []float64{1, 2}}}},
+		"empty panel":     Rows{Panels: []Panel{{Title: "x"}}},
+		"NaN bars":        Rows{Panels: []Panel{{Rows: []Row{{Value: Value{V: nan}}}}}},
+		"NaN repetitions": Rows{Panels: []Panel{{Rows: []Row{{Value: Value{V: nan}, Repetitions: []float64{nan, inf}}}}}},
 	} {
 		svg, err := p.SVG()
 		if err != nil {
@@ -133,13 +130,16 @@ func TestAwkwardNumbers(t *testing.T) {
 	for _, log := range []bool{false, true} {
 		for _, v := range odd {
 			for _, p := range []drawer{
-				HorizontalBars{Log: log, Panels: []BarPanel{{Bars: []Bar{{Label: "a", Value: Value{V: v, Lo: -inf, Hi: nan}}, {Label: "b", Value: Value{V: 3, Lo: -1, Hi: 4}}}}}},
-				HorizontalBars{Log: log, Panels: []BarPanel{{Bars: []Bar{{Label: "a", Value: Value{V: v}}}}}},
-				Strip{Log: log, Cells: []StripCell{{Values: []float64{v, v, v}}}},
-				Bars{Rows: []BarRow{{"a", ""}}, Measures: []Measure{{Log: log, Values: []Value{{V: v}}}}},
-				DieOff{Curves: []LeadCurve{{Lead: []float64{24}, Value: []float64{v}}}, References: []Reference{{nan, "x"}}},
-				Profile{Curves: []LevelCurve{{Level: []float64{500}, Value: []float64{v}}}},
-				ValidTime{Series: []TimeSeries{{Valid: []int64{0}, Value: []float64{v}}}},
+				Rows{Log: log, Panels: []Panel{{Rows: []Row{{Label: "a", Value: Value{V: v, Lo: -inf, Hi: nan}}, {Label: "b", Value: Value{V: 3, Lo: -1, Hi: 4}}}}}},
+				Rows{Log: log, Panels: []Panel{{Rows: []Row{{Label: "a", Value: Value{V: v}}}}}},
+				Rows{Log: log, Panels: []Panel{{Rows: []Row{{Value: Value{V: v}, Repetitions: []float64{v, v, v}}}}}},
+				Rows{Beside: true, Log: log, Panels: []Panel{{Rows: []Row{{Value: Value{V: v}}}}}},
+				Lines{LogAbove: 2, Curves: []Curve{{At: []float64{24}, Value: []float64{v}}}, References: []Reference{{nan, "x"}}},
+				Lines{By: Levels, Curves: []Curve{{At: []float64{500}, Value: []float64{v}}}},
+				Lines{By: Times, Curves: []Curve{{At: []float64{0}, Value: []float64{v}}}},
+				Lines{By: Sizes, Curves: []Curve{{At: []float64{v, 1}, Value: []float64{v, 1}, Lo: []float64{-1, v}, Hi: []float64{v, v}}}},
+				Columns{Groups: []Group{{Bars: []Bar{{Value: Value{V: v}, Line: v}, {Value: Value{V: 1, Lo: v, Hi: 2}, Line: 1}}}}},
+				Columns{Step: 1, Groups: []Group{{Bars: []Bar{{Value: Value{V: v}, Line: v}, {Value: Value{V: 1}}}}}},
 			} {
 				svg, err := p.SVG()
 				if err != nil {
@@ -153,11 +153,9 @@ func TestAwkwardNumbers(t *testing.T) {
 
 func TestListsOfUnequalLengthAreNamed(t *testing.T) {
 	for name, p := range map[string]drawer{
-		"values":  DieOff{Curves: []LeadCurve{{Name: "G2/NHX", Lead: []float64{1, 2}, Value: []float64{1}}}},
-		"bounds":  DieOff{Curves: []LeadCurve{{Name: "G2/NHX", Lead: []float64{1}, Value: []float64{1}, Lo: []float64{1}}}},
-		"rows":    Bars{Rows: []BarRow{{"a", "a"}}, Measures: []Measure{{Name: "G2/NHX"}}},
-		"levels":  Profile{Curves: []LevelCurve{{Name: "G2/NHX", Level: []float64{1}}}},
-		"validts": ValidTime{Series: []TimeSeries{{Name: "G2/NHX", Valid: []int64{1}}}},
+		"values":  Lines{Curves: []Curve{{Name: "G2/NHX", At: []float64{1, 2}, Value: []float64{1}}}},
+		"bounds":  Lines{Curves: []Curve{{Name: "G2/NHX", At: []float64{1}, Value: []float64{1}, Lo: []float64{1}}}},
+		"nothing": Lines{By: Levels, Curves: []Curve{{Name: "G2/NHX", At: []float64{1}}}},
 	} {
 		var f *fault.Error
 		if _, err := p.SVG(); !errors.As(err, &f) || f.Setting != "G2/NHX" {
@@ -165,7 +163,7 @@ func TestListsOfUnequalLengthAreNamed(t *testing.T) {
 		}
 	}
 	for _, f := range []Frame{{Width: -1}, {Width: 20}, {Height: -3}, {Width: 1 << 30}} {
-		if _, err := (DieOff{Frame: f}).SVG(); err == nil {
+		if _, err := (Lines{Frame: f}).SVG(); err == nil {
 			t.Errorf("%+v was drawn", f)
 		}
 	}
@@ -173,12 +171,12 @@ func TestListsOfUnequalLengthAreNamed(t *testing.T) {
 
 // The caller's lists are not sorted or changed in place.
 func TestInputIsUnchanged(t *testing.T) {
-	c := LeadCurve{Lead: []float64{48, 24}, Value: []float64{1, 2}}
-	if _, err := (DieOff{Curves: []LeadCurve{c}}).SVG(); err != nil || c.Lead[0] != 48 || c.Value[0] != 1 {
+	c := Curve{At: []float64{48, 24}, Value: []float64{1, 2}}
+	if _, err := (Lines{Curves: []Curve{c}}).SVG(); err != nil || c.At[0] != 48 || c.Value[0] != 1 {
 		t.Errorf("%v %v", c, err)
 	}
-	b := []Bar{{Label: "slow", Value: Value{V: 9}}, {Label: "fast", Value: Value{V: 1}}}
-	if _, err := (HorizontalBars{Panels: []BarPanel{{Bars: b}}}).SVG(); err != nil || b[0].Label != "slow" {
+	b := []Row{{Label: "slow", Value: Value{V: 9}}, {Label: "fast", Value: Value{V: 1}}}
+	if _, err := (Rows{Sorted: true, Panels: []Panel{{Rows: b}}}).SVG(); err != nil || b[0].Label != "slow" {
 		t.Errorf("%v %v", b, err)
 	}
 }

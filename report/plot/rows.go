@@ -1,123 +1,182 @@
 package plot
 
 import (
+	"cmp"
 	"image/color"
+	"math"
+	"math/rand/v2"
+	"slices"
 
 	gplot "gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// rows is a panel with a name on each row and something numeric beside it:
-// the base of horizontal bars and of strips.
-type rows struct {
-	title string
-	// overData puts the title above the data instead of above the names.
-	overData bool
-	names    []string // "" for panels that share the names of the one on their left
-	height   vg.Length
-	left     vg.Length // room for names
-	right    vg.Length // room for values printed behind the data
-	xlabel   string
-	plot     *gplot.Plot
-	draw     func(c draw.Canvas, x func(float64) vg.Length, row int, y vg.Length)
+// Rows shows many named values in panels, one for each case, or one for each
+// thing that was measured: up to some thirty engines, designs and flavours stay
+// legible, which groups of upright bars do not. With Log a value is a point on a
+// stem, since a bar's length means nothing on an axis without a zero.
+type Rows struct {
+	Frame
+	Panels []Panel
+	// Beside puts the panels beside each other, each with an axis of its own; they
+	// have the rows of the first, which alone shows their names. Else they stand
+	// below one another and share an axis, so that lengths can be compared.
+	Beside    bool
+	OwnScales bool   // of panels below one another
+	Unit      string // printed behind each value: "ms"
+	Log       bool
+	Sorted    bool   // the smallest on top, and what is no value last
+	Seed      uint64 // of repetitions, which are moved up or down a little so that equal ones can be seen
+}
+
+// Panel is one case, or one measure.
+type Panel struct {
+	Title  string
+	XLabel string // of panels beside each other
+	Rows   []Row
+}
+
+// Panel adds a row to the panel of a title, which is made where there is none.
+func (r *Rows) Panel(title string, row Row) {
+	i := slices.IndexFunc(r.Panels, func(p Panel) bool { return p.Title == title })
+	if i < 0 {
+		i, r.Panels = len(r.Panels), append(r.Panels, Panel{Title: title})
+	}
+	r.Panels[i].Rows = append(r.Panels[i].Rows, row)
+}
+
+// Row is a value, or the median of repetitions.
+type Row struct {
+	Label string // what stands on the left: "duckdb wide sql"
+	Group string // gives the colour: "duckdb"
+	Value
+	Repetitions []float64 // drawn as points in place of a bar; what is not on the axis is left out
+}
+
+func (b Row) into(s *span, log bool) {
+	b.Value.into(s, log)
+	for _, v := range b.Repetitions {
+		Value{V: v}.into(s, log)
+	}
+}
+
+// panel is a Panel being drawn.
+type panel struct {
+	*Rows
+	Panel
+	pal         *palette
+	axes        *gplot.Plot
+	left, right vg.Length // room for names, 0 = its neighbour has them, and for values behind the data
+	height      vg.Length // of a row
+	xlabel      string
 }
 
 const (
 	panelTitle = 24
 	tickRoom   = 55 // between labels of ticks
 	axisRoom   = 22
+	columnGap  = 22
 )
 
-// nameRoom returns how wide the names are, at most part of the width.
-func nameRoom(width vg.Length, part float64, names ...string) vg.Length {
-	widest := vg.Length(0)
-	for _, n := range names {
-		widest = max(widest, legendInk().width(clean(n)))
+// SVG draws the picture. It fails only for sizes in which nothing can be read.
+func (r Rows) SVG() ([]byte, error) {
+	pal, all, drawn := &palette{}, newSpan(), false
+	var names, values []string
+	for _, p := range r.Panels {
+		for _, b := range p.Rows {
+			pal.of(b.Group)
+			b.into(&all, r.Log)
+			names, values = append(names, clean(b.Label)), append(values, withUnit(b.V, r.Unit))
+			drawn = drawn || b.Note != "" || isFinite(b.V)
+		}
 	}
-	return min(widest*1.06+12, width*vg.Length(part))
+	s, err := r.layout(900, pal.legend(r.Log))
+	if err != nil {
+		return nil, err
+	}
+	if !drawn {
+		return s.noData()
+	}
+	width, part, n := s.width-2*margin, vg.Length(0.45), vg.Length(1)
+	if r.Beside {
+		part, n = 0.35, vg.Length(len(r.Panels))
+	}
+	left := min(legendInk().widest(names)+12, width*part)
+	column := (width - left - columnGap*(n-1)) / n
+	var panels []*panel
+	total, tallest := vg.Length(0), vg.Length(0)
+	for i, p := range r.Panels {
+		q := &panel{Rows: &r, Panel: p, pal: pal, left: left}
+		if r.Beside && i > 0 {
+			q.left = 0
+		}
+		q.prepare(s, all, column, values, i == len(r.Panels)-1)
+		panels = append(panels, q)
+		total, tallest = total+q.size()+12, max(tallest, q.size()+6)
+	}
+	if r.Beside {
+		total = tallest
+	}
+	f := s.open(total, total)
+	c := f.body
+	for _, q := range panels {
+		c.Max.X = c.Min.X + q.left + column
+		if q.drawIn(c); r.Beside {
+			c.Min.X = c.Max.X + columnGap
+		} else {
+			c.Max.Y -= q.size() + 12
+		}
+	}
+	return f.encode()
 }
 
-// size is the height of the panel.
-func (r *rows) size() vg.Length {
-	h := r.height*vg.Length(len(r.names)) + axisRoom
-	if r.title != "" {
-		h += panelTitle
+// prepare finds the axis of a panel whose column has so much room.
+func (q *panel) prepare(s *sheet, all span, column vg.Length, values []string, last bool) {
+	q.Panel.Rows = slices.Clone(q.Panel.Rows)
+	if q.Sorted {
+		key := func(b Row) float64 {
+			if onScale(b.V, q.Log) {
+				return b.V
+			}
+			return math.Inf(1)
+		}
+		slices.SortStableFunc(q.Panel.Rows, func(a, b Row) int { return cmp.Compare(key(a), key(b)) })
 	}
-	if r.xlabel != "" {
-		h += axisLabel
+	own, points := newSpan(), false
+	var mine []string
+	for _, b := range q.Panel.Rows {
+		b.into(&own, q.Log)
+		mine, points = append(mine, withUnit(b.V, q.Unit)), points || len(b.Repetitions) > 0
 	}
-	return h
+	if q.OwnScales || q.Beside {
+		all = own
+	}
+	if all.empty() {
+		all = span{1, 10}
+	}
+	if q.height = 18; q.Beside || points {
+		q.height = 21
+	}
+	if q.Beside {
+		q.xlabel, values = clean(q.XLabel), mine
+	} else if last {
+		q.xlabel = s.XLabel
+	}
+	q.right, q.axes = valueInk().widest(values)+10, newPanel()
+	scale(&q.axes.X, all, q.Log, max(4, int((column-q.right)/tickRoom)))
+	if points && !q.Log && all.lo > 0.5*all.hi { // points, unlike bars, need no zero
+		wide := all.padded(0.05)
+		q.axes.X.Min, q.axes.X.Max = wide.lo, wide.hi
+	}
 }
 
-// drawIn draws the panel at the top of c.
-func (r *rows) drawIn(c draw.Canvas) {
-	top := c.Max.Y
-	if r.title != "" {
-		k := panelInk()
-		at := c.Min.X
-		if r.overData {
-			at += r.left
-		}
-		k.write(c, vg.Point{X: at, Y: top - 15}, atLeft, k.fit(clean(r.title), c.Max.X-at))
-		top -= panelTitle
+// widest is the width of the longest of some texts.
+func (k ink) widest(all []string) (width vg.Length) {
+	for _, s := range all {
+		width = max(width, k.width(s))
 	}
-	r.plot.HideY()
-	r.plot.Y.Padding, r.plot.Y.Min, r.plot.Y.Max = 0, 0, float64(len(r.names))
-	r.plot.Add(grid(true, false), r)
-	room := r.size() - (c.Max.Y - top)
-	box := vg.Rectangle{Min: vg.Point{X: c.Min.X + r.left, Y: top - room}, Max: vg.Point{X: c.Max.X - r.right, Y: top}}
-	drawPanel(draw.Canvas{Canvas: c.Canvas, Rectangle: box}, r.plot, clean(r.xlabel), "")
-}
-
-// Plot is gonum's: it draws on the data's canvas.
-func (r *rows) Plot(c draw.Canvas, p *gplot.Plot) {
-	x, y := p.Transforms(&c)
-	k := legendInk()
-	for i, name := range r.names {
-		mid := y(float64(len(r.names)-i) - 0.5)
-		if name != "" {
-			k.write(c, vg.Point{X: c.Min.X - 8, Y: mid - k.capHeight()/2}, atRight, k.fit(clean(name), r.left-12))
-		}
-		r.draw(c, x, i, mid)
-	}
-	c.StrokeLine2(draw.LineStyle{Color: grey(0x88), Width: 0.8}, c.Min.X, c.Min.Y, c.Min.X, c.Max.Y)
-}
-
-// bar draws a value as a bar from the axis; on a log axis, which has no zero to
-// start a bar from, as a point on a thin stem. The value is printed behind it.
-func bar(c draw.Canvas, x func(float64) vg.Length, y, height vg.Length, v Value, log bool, unit string, clr color.NRGBA) {
-	if !onScale(v.V, log) {
-		k := noteInk()
-		k.write(c, vg.Point{X: c.Min.X + 6, Y: y - k.capHeight()/2}, atLeft, k.fit(v.note(log), c.Max.X-c.Min.X-8))
-		return
-	}
-	from, to := c.Min.X, x(v.V)
-	if log {
-		c.StrokeLine2(draw.LineStyle{Color: fade(clr, 0.45), Width: 1.4}, from, y, to, y)
-	} else {
-		from = x(0)
-		fillRect(c, fade(clr, 0.88), from, y-height/2, to, y+height/2)
-	}
-	end := max(from, to)
-	if v.hasInterval() {
-		lo := c.Min.X
-		if onScale(v.Lo, log) {
-			lo = x(v.Lo)
-		}
-		ink := color.Color(grey(0x33))
-		if log {
-			ink = clr
-		}
-		whisker(c, ink, vg.Point{X: lo, Y: y}, vg.Point{X: x(v.Hi), Y: y}, min(3.5, height/3))
-		end = max(end, x(v.Hi))
-	}
-	if log {
-		c.DrawGlyph(draw.GlyphStyle{Color: clr, Radius: 3.8, Shape: draw.CircleGlyph{}}, vg.Point{X: to, Y: y})
-		end = max(end, to+4)
-	}
-	k := valueInk()
-	k.write(c, vg.Point{X: end + 6, Y: y - k.capHeight()/2}, atLeft, withUnit(v.V, unit))
+	return width * 1.06
 }
 
 func withUnit(v float64, unit string) string {
@@ -127,21 +186,113 @@ func withUnit(v float64, unit string) string {
 	return number(v) + " " + clean(unit)
 }
 
-// valueRoom is the width that printed values need behind the data.
-func valueRoom(unit string, vs ...float64) vg.Length {
-	widest := vg.Length(0)
-	for _, v := range vs {
-		widest = max(widest, valueInk().width(withUnit(v, unit)))
+// size is the height of the panel.
+func (q *panel) size() vg.Length {
+	h := q.height*vg.Length(len(q.Panel.Rows)) + axisRoom
+	if q.Title != "" {
+		h += panelTitle
 	}
-	return widest*1.05 + 10
+	if q.xlabel != "" {
+		h += axisLabel
+	}
+	return h
 }
 
-// groupLegend lists the colours in use, if there is more than one.
-func groupLegend(p *palette, used map[string]bool, m draw.GlyphDrawer) []entry {
-	var out []entry
-	for i, name := range p.names {
-		if used[name] && name != "" {
-			out = append(out, entry{name: name, clr: hue(i), mark: m})
+// drawIn draws the panel at the top of c.
+func (q *panel) drawIn(c draw.Canvas) {
+	bottom := c.Max.Y - q.size()
+	if q.Title != "" {
+		k, at := panelInk(), c.Min.X
+		if q.Beside {
+			at += q.left
+		}
+		k.write(c, vg.Point{X: at, Y: c.Max.Y - 15}, atLeft, k.fit(clean(q.Title), c.Max.X-at))
+		c.Max.Y -= panelTitle
+	}
+	q.axes.HideY()
+	q.axes.Y.Padding, q.axes.Y.Min, q.axes.Y.Max = 0, 0, float64(len(q.Panel.Rows))
+	q.axes.Add(grid(true, false), q)
+	c.Min, c.Max.X = vg.Point{X: c.Min.X + q.left, Y: bottom}, c.Max.X-q.right
+	drawPanel(c, q.axes, q.xlabel, "")
+}
+
+// Plot is gonum's: it draws on the data's canvas.
+func (q *panel) Plot(c draw.Canvas, p *gplot.Plot) {
+	x, y := p.Transforms(&c)
+	k := legendInk()
+	for i, b := range q.Panel.Rows {
+		mid := y(float64(len(q.Panel.Rows)-i) - 0.5)
+		if q.left > 0 {
+			k.write(c, vg.Point{X: c.Min.X - 8, Y: mid - k.capHeight()/2}, atRight, k.fit(clean(b.Label), q.left-12))
+		}
+		end, clr := c.Max.X, hue(q.pal.of(b.Group))
+		switch {
+		case !onScale(b.V, q.Log):
+			k := noteInk()
+			k.write(c, vg.Point{X: c.Min.X + 6, Y: mid - k.capHeight()/2}, atLeft, k.fit(b.note(q.Log), c.Max.X-c.Min.X-8))
+			continue
+		case len(b.Repetitions) > 0:
+			q.points(c, x, i, mid, clr)
+		default:
+			end = q.bar(c, x, mid, b.Value, clr)
+		}
+		k := valueInk()
+		k.write(c, vg.Point{X: end + 6, Y: mid - k.capHeight()/2}, atLeft, withUnit(b.V, q.Unit))
+	}
+	c.StrokeLine2(draw.LineStyle{Color: grey(0x88), Width: 0.8}, c.Min.X, c.Min.Y, c.Min.X, c.Max.Y)
+}
+
+// points draws every repetition of a row, and a tick at their median.
+func (q *panel) points(c draw.Canvas, x func(float64) vg.Length, i int, y vg.Length, clr color.NRGBA) {
+	c.StrokeLine2(draw.LineStyle{Color: grey(0xEE), Width: 0.6}, c.Min.X, y+q.height/2, c.Max.X, y+q.height/2)
+	if i == 0 {
+		captionInk().write(c, vg.Point{X: c.Max.X + 6, Y: c.Max.Y + 3}, atLeft, "median")
+	}
+	r := rand.New(rand.NewPCG(q.Seed, uint64(i)))
+	for _, v := range q.Panel.Rows[i].Repetitions {
+		if onScale(v, q.Log) {
+			c.DrawGlyph(draw.GlyphStyle{Color: fade(clr, 0.6), Radius: 2.6, Shape: draw.CircleGlyph{}}, vg.Point{X: x(v), Y: y + vg.Length(r.Float64()-0.5)*11})
+		}
+	}
+	at := x(q.Panel.Rows[i].V)
+	c.StrokeLine2(draw.LineStyle{Color: grey(0x11), Width: 2}, at, y-8, at, y+8)
+}
+
+// bar draws a value as a bar from the axis, or on a stem, and returns its end.
+func (q *panel) bar(c draw.Canvas, x func(float64) vg.Length, y vg.Length, v Value, clr color.NRGBA) vg.Length {
+	const half = 6
+	from, to, ink := c.Min.X, x(v.V), clr
+	if q.Log {
+		c.StrokeLine2(draw.LineStyle{Color: fade(clr, 0.45), Width: 1.4}, from, y, to, y)
+	} else {
+		from, ink = x(0), grey(0x33)
+		fillRect(c, fade(clr, 0.88), from, y-half, to, y+half)
+	}
+	end := max(from, to)
+	if v.hasInterval() {
+		lo := c.Min.X
+		if onScale(v.Lo, q.Log) {
+			lo = x(v.Lo)
+		}
+		whisker(c, ink, vg.Point{X: lo, Y: y}, vg.Point{X: x(v.Hi), Y: y}, 3.5)
+		end = max(end, x(v.Hi))
+	}
+	if q.Log {
+		c.DrawGlyph(draw.GlyphStyle{Color: clr, Radius: 3.8, Shape: draw.CircleGlyph{}}, vg.Point{X: to, Y: y})
+		end = max(end, to+4)
+	}
+	return end
+}
+
+// legend lists the colours in use, if there is more than one.
+func (p *palette) legend(points bool) (out []entry) {
+	var shape draw.GlyphDrawer
+	if points {
+		shape = draw.CircleGlyph{}
+	}
+	for _, h := range slices.Sorted(slices.Values(p.hues)) { // the same order in every picture
+		if name := p.names[slices.Index(p.hues, h)]; name != "" {
+			out = append(out, entry{name: name, clr: hue(h), mark: shape})
 		}
 	}
 	if len(out) < 2 {

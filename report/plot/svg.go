@@ -21,24 +21,25 @@ var anchored = regexp.MustCompile(`<text ([^>]*)>([\x{E001}\x{E002}])`)
 // gives px, names the picture for those who cannot see it, and carries the font
 // once, with fall-backs. Its texts then need
 // not repeat the font. And texts get their anchors.
-func (f *figure) encode() ([]byte, error) {
+func (s *sheet) encode() ([]byte, error) {
 	var raw bytes.Buffer
-	if _, err := f.svg.WriteTo(&raw); err != nil {
+	if _, err := s.svg.WriteTo(&raw); err != nil {
 		return nil, fmt.Errorf("write SVG: %w", err)
 	}
 	start := bytes.Index(raw.Bytes(), []byte("<g "))
 	if start < 0 {
 		return nil, errors.New("write SVG: gonum's output has no group")
 	}
-	w, h := f.svg.Size()
+	w, h := s.svg.Size()
 	var out bytes.Buffer
 	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" role="img" width="%.5g" height="%.5g" viewBox="0 0 %.5g %.5g" font-family="%s">`+"\n",
 		w.Points(), h.Points(), w.Points(), h.Points(), fontStack)
-	fmt.Fprintf(&out, "<title>%s</title>\n<desc>%s</desc>\n", html.EscapeString(f.sheet.Title), html.EscapeString(f.sheet.Subtitle))
+	fmt.Fprintf(&out, "<title>%s</title>\n<desc>%s</desc>\n", html.EscapeString(s.Title), html.EscapeString(s.Subtitle))
 	// A quote cannot occur inside a text, where it is escaped: only attributes match.
 	body := raw.Bytes()[start:]
-	body = bytes.ReplaceAll(body, []byte(`style="font-family:Liberation Sans;font-variant:normal;font-weight:normal;font-style:normal;`), []byte(`style="`))
-	body = bytes.ReplaceAll(body, []byte(`style="font-family:Liberation Sans;font-variant:normal;font-weight:bold;font-style:normal;`), []byte(`style="font-weight:bold;`))
+	for weight, style := range map[string]string{"normal": "", "bold": "font-weight:bold;"} {
+		body = bytes.ReplaceAll(body, []byte(`style="font-family:Liberation Sans;font-variant:normal;font-weight:`+weight+`;font-style:normal;`), []byte(`style="`+style))
+	}
 	body = anchored.ReplaceAllFunc(body, func(text []byte) []byte {
 		m := anchored.FindSubmatch(text)
 		return fmt.Appendf(nil, `<text text-anchor="%s" %s>`, map[string]string{string(rune(atCentre)): "middle", string(rune(atRight)): "end"}[string(m[2])], m[1])

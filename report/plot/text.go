@@ -77,6 +77,12 @@ func (k ink) write(c draw.Canvas, pt vg.Point, a anchor, s string) {
 	c.FillString(k.face, pt, s)
 }
 
+// writeOver writes on a white ground, over what is drawn there.
+func (k ink) writeOver(c draw.Canvas, pt vg.Point, s string) {
+	fillRect(c, fade(grey(0xFF), 0.75), pt.X-3, pt.Y-3, pt.X+k.width(s)*1.06, pt.Y+10)
+	k.write(c, pt, atLeft, s)
+}
+
 // capHeight is the height of capital letters and digits, for centring.
 func (k ink) capHeight() vg.Length { return 0.716 * k.face.Font.Size }
 
@@ -144,20 +150,22 @@ func number(v float64) string {
 	switch a := math.Abs(v); {
 	case !isFinite(v):
 		return "–"
-	case a == 0:
-		return "0"
 	case a >= 0.9995e9:
-		return digits(v/1e9, 3) + "G"
+		return Digits(v/1e9, 3) + "G"
 	case a >= 0.9995e6:
-		return digits(v/1e6, 3) + "M"
-	case a < 1e-4:
+		return Digits(v/1e6, 3) + "M"
+	case a < 1e-4 && a > 0:
 		return minus(strconv.FormatFloat(v, 'g', 3, 64))
 	}
-	return digits(v, 3)
+	return Digits(v, 3)
 }
 
-// digits rounds to n significant digits, and prints all digits before the point.
-func digits(v float64, n int) string {
+// Digits rounds to n significant digits, and prints all digits before the point,
+// thousands apart: 0.0123, 4.56, 12,300.
+func Digits(v float64, n int) string {
+	if v == 0 {
+		return "0"
+	}
 	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', n, 64), 64)
 	if err != nil {
 		r = v

@@ -2,6 +2,7 @@ package plot
 
 import (
 	"math"
+	"strconv"
 	"time"
 
 	gplot "gonum.org/v1/plot"
@@ -99,18 +100,16 @@ func (t logTicks) Ticks(lo, hi float64) []gplot.Tick {
 
 // number125 prints m·10^e without needless decimals.
 func number125(m, e int) string {
-	if v := float64(m) * math.Pow10(e); v >= 1e6 {
-		switch {
-		case v >= 1e9:
-			return decimal(v/1e9, 0) + "G"
-		default:
-			return decimal(v/1e6, 0) + "M"
-		}
+	v := float64(m) * math.Pow10(e)
+	switch {
+	case v >= 1e9:
+		return decimal(v/1e9, 0) + "G"
+	case v >= 1e6:
+		return decimal(v/1e6, 0) + "M"
+	case e < -6:
+		return number(v)
 	}
-	if e < -6 {
-		return number(float64(m) * math.Pow10(e))
-	}
-	return decimal(float64(m)*math.Pow10(e), max(0, -e))
+	return decimal(v, max(0, -e))
 }
 
 // leadTicks are forecast leads in hours: each 24 h where that is legible, as
@@ -156,8 +155,7 @@ func (t levelTicks) Ticks(lo, hi float64) []gplot.Tick {
 			continue
 		}
 		if y := at(p); y-lastAt >= 15 {
-			out = append(out, gplot.Tick{Value: p, Label: levelLabel(p)})
-			lastAt = y
+			out, lastAt = append(out, gplot.Tick{Value: p, Label: minus(strconv.FormatFloat(p, 'g', -1, 64))}), y
 		}
 	}
 	if len(out) < 2 {
@@ -166,27 +164,29 @@ func (t levelTicks) Ticks(lo, hi float64) []gplot.Tick {
 	return out
 }
 
-func levelLabel(p float64) string {
-	if p < 1 {
-		return plain(p, 1)
-	}
-	return plain(p, 0)
-}
-
 // timeTicks are UTC times in Unix seconds; most is how many labels fit.
 type timeTicks struct{ most int }
 
-func (t timeTicks) Ticks(lo, hi float64) []gplot.Tick {
+// calendar is a step of hours, days or months; layout prints a tick, above what
+// is printed under it where it changes.
+type calendar struct {
+	months        int
+	d             time.Duration
+	layout, above string
+}
+
+func (t timeTicks) Ticks(lo, hi float64) (out []gplot.Tick) {
 	first, last := time.Unix(int64(math.Floor(lo)), 0).UTC(), time.Unix(int64(math.Ceil(hi)), 0).UTC()
-	next, layout, above := calendar(last.Sub(first), max(t.most, 2))
-	var out []gplot.Tick
-	shown := ""
-	for at := next(time.Time{}, first); !at.After(last); at = next(at, first) {
-		label := at.Format(layout)
-		if head := at.Format(above); above != "" && head != shown {
+	c, shown := stepOf(last.Sub(first), time.Duration(max(t.most, 2))), ""
+	for at := c.begin(first); !at.After(last); at = at.AddDate(0, c.months, 0).Add(c.d) {
+		if at.Before(first) {
+			continue
+		}
+		label := at.Format(c.layout)
+		if head := at.Format(c.above); c.above != "" && head != shown {
 			label += "\n" + head
 			shown = head
-		} else if above != "" {
+		} else if c.above != "" {
 			label += "\n " // labels of equal height stand on one line
 		}
 		out = append(out, gplot.Tick{Value: float64(at.Unix()), Label: label})
@@ -194,57 +194,36 @@ func (t timeTicks) Ticks(lo, hi float64) []gplot.Tick {
 	return out
 }
 
-// calendar chooses a step of hours, days, months or years. The returned
-// function gives the first tick (for the zero time) and the one after a tick;
-// layout prints a tick, above what is printed under it where it changes.
-func calendar(span time.Duration, most int) (next func(at, first time.Time) time.Time, layout, above string) {
+// begin is a whole step that is not after a time.
+func (c calendar) begin(first time.Time) time.Time {
+	if c.months == 0 {
+		return first.Truncate(24 * time.Hour)
+	}
+	m := first.Year()*12 + int(first.Month()) - 1
+	return time.Date(0, time.Month(m-m%c.months+1), 1, 0, 0, 0, 0, time.UTC)
+}
+
+// stepOf is the smallest of which no more than most fit into a span.
+func stepOf(span, most time.Duration) calendar {
 	const day = 24 * time.Hour
-	for _, step := range []time.Duration{time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour, day, 2 * day, 5 * day, 10 * day} {
-		if span/step >= time.Duration(most) {
-			continue
+	for _, d := range []time.Duration{time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour} {
+		if span/d < most {
+			return calendar{0, d, "15Z", "2 Jan 2006"}
 		}
-		if step < day {
-			return every(step), "15Z", "2 Jan 2006"
+	}
+	for _, d := range []time.Duration{day, 2 * day, 5 * day, 10 * day} {
+		if span/d < most {
+			return calendar{0, d, "2 Jan", "2006"}
 		}
-		return every(step), "2 Jan", "2006"
 	}
 	for _, months := range []int{1, 2, 3, 6} {
-		if int(span/(30*day))/months < most {
-			return months1(months), "Jan", "2006"
+		if span/(30*day)/time.Duration(months) < most {
+			return calendar{months, 0, "Jan", "2006"}
 		}
 	}
 	years := 1
-	for int(span/(365*day))/years >= most {
+	for span/(365*day)/time.Duration(years) >= most {
 		years *= 2
 	}
-	return months1(12 * years), "2006", ""
-}
-
-func every(step time.Duration) func(at, first time.Time) time.Time {
-	return func(at, first time.Time) time.Time {
-		if !at.IsZero() {
-			return at.Add(step)
-		}
-		t := first.Truncate(24 * time.Hour)
-		for t.Before(first) {
-			t = t.Add(step)
-		}
-		return t
-	}
-}
-
-// months1 steps over firsts of months that are multiples of n since year 0.
-func months1(n int) func(at, first time.Time) time.Time {
-	return func(at, first time.Time) time.Time {
-		if !at.IsZero() {
-			return at.AddDate(0, n, 0)
-		}
-		m := first.Year()*12 + int(first.Month()) - 1
-		m -= m % n
-		t := time.Date(0, time.Month(m+1), 1, 0, 0, 0, 0, time.UTC)
-		for t.Before(first) {
-			t = t.AddDate(0, n, 0)
-		}
-		return t
-	}
+	return calendar{12 * years, 0, "2006", ""}
 }

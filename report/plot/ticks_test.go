@@ -2,6 +2,8 @@ package plot
 
 import (
 	"math"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -85,6 +87,29 @@ func TestTextIsWrappedAndFitted(t *testing.T) {
 	}
 	if got := k.fit("abc", 50); got != "abc" {
 		t.Error(got)
+	}
+}
+
+// An engine has its own colour in every picture; a second layout of it has a
+// shade, and what is no engine the next colour that is free.
+func TestAnEngineKeepsItsColour(t *testing.T) {
+	a, b := &palette{}, &palette{}
+	for _, name := range []string{"array", "single", "median", "duckdb"} {
+		a.of(name)
+	}
+	if x, y := a.of("duckdb"), b.of("duckdb"); x != y || b.of("duckdb · rows") != y+Hues || b.add("duckdb") != y+2*Hues {
+		t.Errorf("duckdb has the colours %d and %d", x, y)
+	}
+	for i := range 20 {
+		b.of(strconv.Itoa(i))
+	}
+	for i, h := range b.hues {
+		if slices.Contains(b.hues[:i], h) {
+			t.Errorf("%s has the colour of another", b.names[i])
+		}
+	}
+	if a.hues[0]/Hues+a.hues[1]/Hues+a.hues[2]/Hues != 0 {
+		t.Errorf("three names have shades though colours are free: %v", a.hues)
 	}
 }
 

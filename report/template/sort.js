@@ -26,7 +26,7 @@ document.querySelectorAll('table').forEach(function (table) {
 var filter = document.getElementById('filter');
 if (filter) filter.addEventListener('input', function () {
   var words = filter.value.toLowerCase().split(/\s+/);
-  document.querySelectorAll('#proof tbody tr, #times tbody tr').forEach(function (r) {
+  document.querySelectorAll('main tbody tr').forEach(function (r) {
     var text = r.textContent.toLowerCase();
     r.hidden = !words.every(function (w) { return text.indexOf(w) >= 0; });
   });

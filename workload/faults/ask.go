@@ -27,22 +27,22 @@ func (s *study) fill(ctx context.Context) error {
 
 // whileAsking kills a node while a client asks every case in turn, each in the
 // next flavour, so that all of them come about.
-func (s *study) whileAsking(ctx context.Context) (run.Kill, error) {
-	k := s.kill(run.DuringQuestions)
+func (s *study) whileAsking(ctx context.Context, rep int) (*kill, error) {
+	k := s.kill(run.DuringQuestions, rep)
 	c := &asker{study: s, k: k}
 	defer c.close()
 	if err := c.ask(ctx, s.Settle); err != nil {
-		return *k, err
+		return k, err
 	}
 	if k.Errors > 0 {
-		return *k, fmt.Errorf("questions failed before any node was killed: %v", k.Messages)
+		return k, fmt.Errorf("questions failed before any node was killed: %v", k.Messages)
 	}
 	k.Right = 0
-	s.say(k, "node %d of %d is killed", k.Node, s.Nodes)
+	s.say(run.KilledOne, k, "node %d of %d is killed", k.Node, s.Nodes)
 	c.killed = time.Now()
 	c.last = c.killed
 	if err := s.Cluster.Kill(k.Node - 1); err != nil {
-		return *k, err
+		return k, err
 	}
 	back := make(chan error, 1)
 	go func() {
@@ -53,42 +53,42 @@ func (s *study) whileAsking(ctx context.Context) (run.Kill, error) {
 		back <- err
 	}()
 	if err := c.askUntil(ctx, back); err != nil {
-		return *k, err
+		return k, err
 	}
-	took := time.Since(c.killed)
+	k.times.Total = time.Since(c.killed)
 	k.Amid = k.Right
 	// until all is well for as long as s.Settle, or nothing will be
 	for began := time.Now(); ; {
-		errors := k.Errors
+		before := k.Errors
 		if err := c.ask(ctx, s.Settle); err != nil {
-			return *k, err
+			return k, err
 		}
-		if k.Errors == errors {
+		if k.Errors == before {
 			break
 		}
 		if time.Since(began) > s.Patience {
-			k.Problem = "questions did not succeed again"
+			k.failed = errors.New("questions did not succeed again")
 			break
 		}
 	}
+	k.times.Recovered, k.times.Silence = c.recovered, c.silence
+	k.proof, k.failed = answer.CompareAll(answer.Tally{Succeeded: int64(k.Right), Found: int64(k.Right), Values: int64(k.Right)}, k.failed)
 	if k.Wrong > 0 {
-		k.Problem = c.wrong
+		k.failed = &answer.Diff{Problem: c.wrong}
 	}
-	keepTimes(k, c.proof, took, c.recovered, c.silence)
-	s.say(k, "%d right, %d wrong, %d errors", k.Right, k.Wrong, k.Errors)
-	return *k, nil
+	s.say(run.Step, k, "%d right, %d wrong, %d errors", k.Right, k.Wrong, k.Errors)
+	return k, nil
 }
 
 // asker is a client that asks, and stays connected until a call fails.
 type asker struct {
 	*study
-	k       *run.Kill
+	k       *kill
 	archive engine.Archive
 	done    func()
 	turn    int
 	b       answer.Builder
-	wrong   string       // the first wrong answer
-	proof   answer.Proof // of the last right one
+	wrong   string // the first wrong answer
 
 	killed, last       time.Time // of the kill, of the last success
 	recovered, silence time.Duration
@@ -188,9 +188,6 @@ func (c *asker) answer(ctx context.Context, at int, f flavour.Name) error {
 	if err := c.archive.Ask(ctx, q, &c.b); err != nil {
 		return err
 	}
-	proof, err := answer.Compare(c.reference[at], &c.b.Answer)
-	if err == nil {
-		c.proof = proof
-	}
+	_, err = answer.Compare(c.reference[at], &c.b.Answer)
 	return err
 }

@@ -45,7 +45,9 @@ type Options struct {
 	Call     time.Duration // longest time of one question
 	Seed     uint64
 
-	Progress func(text string)
+	Progress func(kind run.Kind, text string)
+	Add      func(run.Sample) error                                    // is given each kill as it is over
+	Reject   func(file string, line uint32, reason, text string) error // takes what of the files is not in the data; nil = nobody does
 }
 
 // Defaults of Options.
@@ -65,20 +67,19 @@ type study struct {
 	rng       *rand.Rand
 	cases     []*question.Question
 	reference []*answer.Answer
-	digest    record.Digest
-	kills     []run.Kill
 	order     []int // nodes still to be killed before one is killed again
+	out       Result
 }
 
 // Result is what a study saw.
 type Result struct {
-	Kills  []run.Kill
-	Digest record.Digest // of the data
+	Digest      record.Digest // of the data
+	Unread      int           // files that could not be read, or not to their end
+	Quarantined int64         // lines
 }
 
 // Run kills nodes. An error means that the study itself could not go on; what
-// the cluster did wrong is in the kills, of which those before the error are
-// returned with it.
+// the cluster did wrong is in the kills.
 func Run(ctx context.Context, o Options) (Result, error) {
 	s := &study{Options: o, rng: rand.New(rand.NewPCG(o.Seed, 0))}
 	for _, q := range o.Cases {
@@ -86,37 +87,53 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	}
 	err := s.read(ctx)
 	for i := 0; i < o.Kills && err == nil; i++ {
-		err = s.add(s.whileLoading(ctx, fmt.Sprintf("%s_%d", o.Subset, i)))
+		err = s.add(s.whileLoading(ctx, i+1))
 	}
 	if err == nil {
 		err = s.fill(ctx)
 	}
 	for i := 0; i < o.Kills && err == nil; i++ {
-		err = s.add(s.whileAsking(ctx))
+		err = s.add(s.whileAsking(ctx, i+1))
 	}
-	return Result{s.kills, s.digest}, err
+	return s.out, err
 }
 
-func (s *study) add(k run.Kill, err error) error {
-	if err == nil {
-		s.kills = append(s.kills, k)
+func (s *study) add(k *kill, err error) error {
+	if err != nil {
+		return err
 	}
-	return err
+	k.sample.Kill = &k.Kill
+	return s.Add(k.sample.Judge(&k.times, k.proof, k.failed))
 }
 
 // read parses the files once, for the reference answers and the digest.
 func (s *study) read(ctx context.Context) error {
 	ref := answer.NewReference(s.cases...)
 	var prints load.Fingerprint
-	err := load.Read(ctx, s.Files, load.Reading{}, func(_ *load.File, b *record.Batch) error {
+	reject := s.Reject
+	if reject == nil {
+		reject = func(string, uint32, string, string) error { return nil }
+	}
+	err := load.Read(ctx, s.Files, load.Reading{}, func(_ *load.File, b *record.Batch) (err error) {
+		s.out.Quarantined += int64(len(b.Rejects))
+		for _, r := range b.Rejects {
+			err = errors.Join(err, reject(r.File, r.Line, r.Reason, r.Text))
+		}
 		ref.Add(b)
 		prints.Add(b)
-		return nil
-	}, func(f *load.File) error { return f.Err })
+		return err
+	}, func(f *load.File) error {
+		if f.Err == nil {
+			return nil
+		}
+		s.out.Unread++
+		s.Progress(run.Step, f.Err.Error())
+		return reject(f.Path, 0, f.Err.Error(), "")
+	})
 	if err != nil {
-		return fmt.Errorf("the data of a study must be readable: %w", err)
+		return err
 	}
-	s.digest = prints.Digest()
+	s.out.Digest = prints.Digest()
 	asked := s.cases
 	s.cases = nil
 	for i, a := range ref.Answers() { // nothing can be lost of an empty answer
@@ -132,8 +149,18 @@ func (s *study) read(ctx context.Context) error {
 	return nil
 }
 
-func (s *study) kill(during string) *run.Kill {
-	k := &run.Kill{Engine: s.Engine, Design: string(s.Design), During: during, Nodes: s.Nodes, Messages: map[string]int{}}
+// kill is a kill under way.
+type kill struct {
+	run.Kill
+	sample run.Sample
+	times  run.Measured
+	proof  answer.Proof
+	failed error // what was lost, wrong or did not come about
+}
+
+func (s *study) kill(during string, rep int) *kill {
+	k := &kill{Kill: run.Kill{Nodes: s.Nodes, Messages: map[string]int{}}}
+	k.sample = run.Sample{Cell: run.NewCell("faults", s.Engine, "design", s.Design, "during", during), Rep: rep}
 	if len(s.order) == 0 { // every node has its turn
 		s.order = s.rng.Perm(s.Nodes)
 	}
@@ -141,8 +168,8 @@ func (s *study) kill(during string) *run.Kill {
 	return k
 }
 
-func (s *study) say(k *run.Kill, format string, args ...any) {
-	s.Progress(fmt.Sprintf("%s %s, %s: ", s.Engine, s.Design, k.During) + fmt.Sprintf(format, args...))
+func (s *study) say(kind run.Kind, k *kill, format string, args ...any) {
+	s.Progress(kind, fmt.Sprintf("%s %s, %s: ", s.Engine, s.Design, k.sample.Cell.At("during"))+fmt.Sprintf(format, args...))
 }
 
 // client opens the archive anew, as another process would.
@@ -162,15 +189,8 @@ func (s *study) client(ctx context.Context) (engine.Archive, func(), error) {
 }
 
 // note counts an error.
-func note(k *run.Kill, err error) {
+func note(k *kill, err error) {
 	k.Errors++
 	text, _, _ := strings.Cut(err.Error(), "\n")
 	k.Messages[text]++
-}
-
-// keepTimes keeps the times of a kill that took nothing away from the data.
-func keepTimes(k *run.Kill, p answer.Proof, back, recovered, silence time.Duration) {
-	if k.Problem == "" {
-		k.Back, k.Recovered, k.Silence = run.Proven(back, p), run.Proven(recovered, p), run.Proven(silence, p)
-	}
 }

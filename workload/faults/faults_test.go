@@ -107,6 +107,11 @@ func TestKills(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	nothing := filepath.Join(root, "nothing.vsdb")
+	if err := os.Symlink(filepath.Join(root, "none"), nothing); err != nil {
+		t.Fatal(err)
+	}
+	files = append(files[:12], nothing)
 	cases, err := question.Cases()
 	if err != nil {
 		t.Fatal(err)
@@ -132,43 +137,38 @@ func TestKills(t *testing.T) {
 				t.Fatal(err)
 			}
 			cl := &cluster{Archive: a, forgets: c.forgets, lies: c.lies}
+			var kills []run.Sample
+			var rejects []string
 			got, err := faults.Run(t.Context(), faults.Options{
+				Reject: func(file string, _ uint32, _, _ string) error { rejects = append(rejects, file); return nil },
 				Engine: "fake", Design: design.Memory, Flavours: []flavour.Name{flavour.Recall}, Nodes: 3, Cluster: cl, Open: cl.open,
-				Files: files[:12], Subset: "a", Cases: cases, Kills: 1, Down: 300 * time.Millisecond, Settle: 200 * time.Millisecond,
-				Patience: 10 * time.Second, Call: 20 * time.Second, Seed: 1, Progress: func(string) {},
+				Files: files, Subset: "a", Cases: cases, Kills: 1, Down: 300 * time.Millisecond, Settle: 200 * time.Millisecond,
+				Patience: 10 * time.Second, Call: 20 * time.Second, Seed: 1, Progress: func(run.Kind, string) {}, Add: func(s run.Sample) error { kills = append(kills, s); return nil },
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(got.Kills) != 2 || got.Digest.Records == 0 {
-				t.Fatalf("%d kills, digest %s", len(got.Kills), got.Digest)
+			if len(kills) != 2 || got.Digest.Records == 0 {
+				t.Fatalf("%d kills, digest %s", len(kills), got.Digest)
 			}
-			l, q := got.Kills[0], got.Kills[1]
-			if l.During != run.DuringLoad || l.Acknowledged == 0 || (l.Found < l.Acknowledged) != c.lost || !strings.Contains(l.Problem, c.loadProblem) || !l.Whole {
+			if got.Unread != 1 || len(rejects) != 1 || rejects[0] != nothing {
+				t.Errorf("%d files were not read: %v", got.Unread, rejects)
+			}
+			l, q, lost, wrong := kills[0].Kill, kills[1].Kill, kills[0].Measured(), kills[1].Measured()
+			if kills[0].Cell.At("during") != run.DuringLoad || l.Acknowledged == 0 || (l.Found < l.Acknowledged) != c.lost || !strings.Contains(kills[0].Problem, c.loadProblem) || !l.Whole {
 				t.Errorf("the load: %+v", l)
 			}
-			if c.lost != (l.Back == run.Time{}) || c.wrong != (q.Back == run.Time{}) {
+			if c.lost != (lost == nil) || c.wrong != (wrong == nil) {
 				t.Errorf("times stand where something was lost or wrong, or are missing: %+v, %+v", l, q)
 			}
-			if l.Errors == 0 || !c.lost && (l.Recovered.Duration() < l.Back.Duration() || l.Silence == run.Time{}) {
+			if l.Errors == 0 || !c.lost && (lost.Recovered < lost.Total || lost.Silence == 0) {
 				t.Errorf("a load that failed until the node was back: %+v", l)
 			}
-			if q.Right == 0 || (q.Wrong > 0) != c.wrong || (q.Problem != "") != c.wrong || (q.Errors > 0) != c.questionErrors {
+			if q.Right == 0 || (q.Wrong > 0) != c.wrong || (kills[1].Problem != "") != c.wrong || (q.Errors > 0) != c.questionErrors {
 				t.Errorf("the questions: %+v", q)
 			}
-			if c.questionErrors && (q.Recovered.Duration() < q.Back.Duration() || q.Amid > 0 || q.Messages[errDown.Error()] != q.Errors) {
+			if c.questionErrors && (wrong.Recovered < wrong.Total || q.Amid > 0 || q.Messages[errDown.Error()] != q.Errors) {
 				t.Errorf("questions that failed until the node was back: %+v", q)
-			}
-			dir := t.TempDir()
-			if _, err := run.ReadKills(dir); !errors.Is(err, os.ErrNotExist) {
-				t.Errorf("a folder without kills: %v", err)
-			}
-			if err := run.WriteKills(dir, got.Kills); err != nil {
-				t.Fatal(err)
-			}
-			again, err := run.ReadKills(dir)
-			if err != nil || len(again) != 2 || again[0].Found != l.Found || again[1].Right != q.Right {
-				t.Errorf("%s: %+v, %v", filepath.Join(dir, run.KillsFile), again, err)
 			}
 		})
 	}

@@ -21,8 +21,8 @@ import (
 const window = 4096
 
 // whileLoading kills a node when some of the files are acknowledged.
-func (s *study) whileLoading(ctx context.Context, subset string) (run.Kill, error) {
-	k := s.kill(run.DuringLoad)
+func (s *study) whileLoading(ctx context.Context, rep int) (*kill, error) {
+	k, subset := s.kill(run.DuringLoad, rep), fmt.Sprintf("%s_%d", s.Subset, rep-1)
 	l := &ledger{files: map[string]string{}, records: map[record.Key]string{}, lost: map[string]bool{}, reached: make(chan struct{})}
 	l.until = 1 + s.rng.IntN(max(1, len(s.Files)/2))
 	ctx, stop := context.WithCancel(ctx)
@@ -37,40 +37,39 @@ func (s *study) whileLoading(ctx context.Context, subset string) (run.Kill, erro
 		ended <- early
 	}
 	if early != nil {
-		return *k, fmt.Errorf("the load failed before any node was killed: %w", early)
+		return k, fmt.Errorf("the load failed before any node was killed: %w", early)
 	}
-	s.say(k, "node %d of %d is killed", k.Node, s.Nodes)
+	s.say(run.KilledOne, k, "node %d of %d is killed", k.Node, s.Nodes)
 	killed = time.Now()
 	l.kill(killed)
 	if err := s.Cluster.Kill(k.Node - 1); err != nil {
-		return *k, err
+		return k, err
 	}
 	if err := sleep(ctx, s.Down); err != nil {
-		return *k, err
+		return k, err
 	}
 	if err := s.Cluster.Restart(ctx, k.Node-1); err != nil {
-		return *k, fmt.Errorf("node %d: %w", k.Node, err)
+		return k, fmt.Errorf("node %d: %w", k.Node, err)
 	}
-	back := time.Since(killed)
+	k.times.Total = time.Since(killed)
 	due := l.acknowledged()
 	err := <-ended
 	k.Acknowledged = int64(len(due))
 	if err != nil {
-		k.Problem = "the load could not be resumed: " + err.Error()
-		return *k, ctx.Err()
+		k.failed = fmt.Errorf("the load could not be resumed: %w", err)
+		return k, ctx.Err()
 	}
-	proof, err := s.audit(ctx, subset, l, due, k)
-	if err != nil {
-		return *k, err
+	if err := s.audit(ctx, subset, l, due, k); err != nil {
+		return k, err
 	}
-	keepTimes(k, proof, back, l.recovery(), l.silence)
-	s.say(k, "%d acknowledged, %d found, %d errors", k.Acknowledged, k.Found, k.Errors)
-	return *k, nil
+	k.times.Recovered, k.times.Silence = l.recovery(), l.silence
+	s.say(run.Step, k, "%d acknowledged, %d found, %d errors", k.Acknowledged, k.Found, k.Errors)
+	return k, nil
 }
 
 // loadOn loads until everything is loaded: after an error as a new client that
 // resumes. It gives up when nothing goes on for as long as s.Patience.
-func (s *study) loadOn(ctx context.Context, subset string, l *ledger, k *run.Kill) error {
+func (s *study) loadOn(ctx context.Context, subset string, l *ledger, k *kill) error {
 	for {
 		err := s.loadOnce(ctx, subset, l)
 		if err == nil || ctx.Err() != nil {
@@ -97,7 +96,7 @@ func (s *study) loadOnce(ctx context.Context, subset string, l *ledger) error {
 	}
 	l.check(marks)
 	sum, err := load.Run(ctx, &witness{a, l}, subset, s.Files, load.Options{Window: window})
-	if err == nil && len(sum.Failed) > 0 {
+	if err == nil && len(sum.Failed) > s.out.Unread {
 		err = errors.Join(sum.Failed...)
 	}
 	return err
@@ -105,17 +104,17 @@ func (s *study) loadOnce(ctx context.Context, subset string, l *ledger) error {
 
 // audit holds what the archive has in the end against what was acknowledged
 // and against the data.
-func (s *study) audit(ctx context.Context, subset string, l *ledger, due map[record.Key]string, k *run.Kill) (answer.Proof, error) {
+func (s *study) audit(ctx context.Context, subset string, l *ledger, due map[record.Key]string, k *kill) error {
 	a, done, err := s.client(ctx)
 	if err != nil {
-		return answer.Proof{}, err
+		return err
 	}
 	defer done()
 	var all record.Digest
 	var h record.Hasher
 	for b, err := range a.Dump(ctx, subset) {
 		if err != nil {
-			return answer.Proof{}, fmt.Errorf("the archive cannot be read after the kill: %w", err)
+			return fmt.Errorf("the archive cannot be read after the kill: %w", err)
 		}
 		h.Use(b)
 		for i := range b.Len() {
@@ -125,15 +124,14 @@ func (s *study) audit(ctx context.Context, subset string, l *ledger, due map[rec
 			}
 		}
 	}
-	proof, differs := answer.CompareRecords(s.digest, all)
-	k.Whole = differs == nil
-	switch {
-	case len(l.lost) > 0:
-		k.Problem = fmt.Sprintf("%d files that were acknowledged were not known when the load was resumed", len(l.lost))
-	case !k.Whole:
-		k.Problem = "unlike after an undisturbed load, " + differs.Error()
+	k.proof, k.failed = answer.CompareRecords(s.out.Digest, all)
+	if k.Whole = k.failed == nil; !k.Whole {
+		k.failed = &answer.Diff{Problem: "unlike after an undisturbed load, " + k.failed.Error()}
 	}
-	return proof, nil
+	if len(l.lost) > 0 {
+		k.failed = &answer.Diff{Problem: fmt.Sprintf("%d files that were acknowledged were not known when the load was resumed", len(l.lost))}
+	}
+	return nil
 }
 
 // ledger notes what the archive acknowledged, and when.
@@ -198,7 +196,7 @@ func (l *ledger) kill(at time.Time) {
 }
 
 // failed counts an error and reports whether there is hope left.
-func (l *ledger) failed(k *run.Kill, err error, patience time.Duration) bool {
+func (l *ledger) failed(k *kill, err error, patience time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.killed.IsZero() {

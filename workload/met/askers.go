@@ -18,7 +18,7 @@ import (
 // crowd is the part of a study in which many ask at once.
 type crowd struct {
 	*study
-	points *run.Points
+	points *run.Folder
 }
 
 // askWarmup is how long askers ask before what they do counts.
@@ -78,7 +78,7 @@ func (c *crowd) ways() (out [][]*cell) {
 		if x.target.Driver.Place == engine.Memory {
 			continue
 		}
-		i := slices.IndexFunc(out, func(o []*cell) bool { return o[0].Way() == x.Way() })
+		i := slices.IndexFunc(out, func(o []*cell) bool { return o[0].way() == x.way() })
 		if i < 0 {
 			out = append(out, nil)
 			i = len(out) - 1
@@ -89,16 +89,16 @@ func (c *crowd) ways() (out [][]*cell) {
 }
 
 // run asks for as long as AskFor.
-func (c *crowd) run(ctx context.Context, way []*cell, n, rep int) (*run.Point, error) {
+func (c *crowd) run(ctx context.Context, way []*cell, n, rep int) (out run.Sample, err error) {
 	first := way[0]
-	p := &run.Point{Mix: first.Flavour, Engine: first.Engine, Layout: first.Design, Place: string(first.target.Driver.Place), Threads: n, Rep: rep, Clients: 1}
+	out = run.Sample{Cell: run.MixCell(first.Engine, first.At("design"), first.At("flavour"), n, 0, ""), Rep: rep}
 	workers := make([]pace.Worker, n)
 	for i := range workers {
 		a := &asking{turn: i, cells: way}
 		for _, x := range way { // a query is one asker's: it keeps the server's time
-			q, err := x.archive.Phrase(ctx, x.query.Question, flavour.Name(x.Flavour))
+			q, err := x.archive.Phrase(ctx, x.query.Question, flavour.Name(x.At("flavour")))
 			if err != nil {
-				return nil, err
+				return out, err
 			}
 			a.queries = append(a.queries, q)
 		}
@@ -106,32 +106,35 @@ func (c *crowd) run(ctx context.Context, way []*cell, n, rep int) (*run.Point, e
 	}
 	meter, err := measure.StartClient()
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	res, failed := pace.Run(ctx, workers, pace.Options{Kinds: []string{"QUESTION"}, Statuses: []string{"OK"}, Warmup: askWarmup, Limit: c.o.AskFor, Seed: c.o.Seed})
 	if res == nil {
-		return nil, failed
+		return out, failed
 	}
-	if p.Client, err = meter.Stop(); err != nil {
-		return nil, err
+	m := &run.Measured{Start: res.Began.Add(askWarmup).Sub(c.points.Run.Started), Total: res.Elapsed, Used: &run.Used{},
+		Mix: &run.Mix{Clients: 1, Place: string(first.target.Driver.Place), Ending: string(res.Ending), Interval: res.Interval}}
+	if m.Used.Client, err = meter.Stop(); err != nil {
+		return out, err
 	}
-	p.Started, p.Elapsed, p.Ending, p.Interval = res.Began.Add(askWarmup).UTC(), res.Elapsed, string(res.Ending), res.Interval
 	for _, s := range res.Series {
-		p.Series = append(p.Series, run.Slice{Ended: s.Ended, Failed: s.Failed, Slow: s.Slow})
+		m.Series = append(m.Series, run.Slice{Ended: s.Ended, Failed: s.Failed, Slow: s.Slow})
 	}
-	var a run.Answers
+	var a answer.Tally
 	if _, wrong := errors.AsType[*answer.Diff](failed); wrong {
 		a.Wrong = 1
 	}
 	if g := res.Groups[0][0]; g != nil && res.Elapsed > 0 {
 		a.Succeeded, a.Found, a.Values = g.Count, g.Count, g.Count
-		p.Operations, p.Throughput = g.Count, float64(g.Count)/res.Elapsed.Seconds()
-		p.Service, p.Response = run.Short(g.Service), run.Short(g.Response)
-		p.Groups = []run.Group{{Operation: "QUESTION", Outcome: "OK", Count: g.Count, Records: g.Records, Whole: true,
-			Service: p.Service, Response: p.Response, ServiceTimes: g.Service, ResponseTimes: g.Response}}
+		all := run.Group{Operation: "QUESTION", Outcome: "OK", Count: g.Count, Records: g.Records, Whole: true}
+		if err := all.Times(g.Service, g.Response); err != nil {
+			return out, err
+		}
+		m.Operations, m.Throughput, m.Service, m.Response, m.Groups = g.Count, float64(g.Count)/res.Elapsed.Seconds(), all.Service, all.Response, []run.Group{all}
 	}
-	p.Judge(a, failed)
-	return p, nil
+	out.Answers = &a
+	proof, failed := answer.CompareAll(a, failed)
+	return out.Judge(m, proof, failed), nil
 }
 
 // asking is one asker.
@@ -148,7 +151,7 @@ func (a *asking) Do(ctx context.Context, r *pace.Recorder) error {
 	a.turn++
 	c, began := a.cells[at], r.Now()
 	if err := c.archive.Ask(ctx, a.queries[at], &a.b); err != nil {
-		return fmt.Errorf("%s: %w", c.Case, err)
+		return fmt.Errorf("%s: %w", c.At("case"), err)
 	}
 	r.Done(0, 0, began)
 	_, err := answer.Compare(c.want, &a.b.Answer)

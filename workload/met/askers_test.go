@@ -47,27 +47,31 @@ func TestAskers(t *testing.T) {
 		Registry: reg, Targets: []met.Target{target(&reg[0], at, design.Memory), target(&reg[1], at, design.KeyValue), target(&reg[2], at, design.KeyValue)},
 		Cases: cases(t, "test_3", "test_6"), Files: files, Subset: "s", Reps: 1, Seed: 1,
 		Askers: []int{1, 3}, AskFor: 300 * time.Millisecond, AskReps: 2,
-		Points: func() (*run.Points, error) {
-			return run.CreatePoints(filepath.Join(dir, "askers"), run.Run{ID: "askers", Workload: run.Mixed, Started: time.Now()})
+		Points: func() (*run.Folder, error) {
+			return run.Create(filepath.Join(dir, "askers"), run.Run{ID: "askers", Workload: run.Mixed, Started: time.Now()})
 		},
 	})
 	if err != nil || out.Err() != nil {
 		t.Fatal(err, out)
 	}
-	r, points, err := run.ReadPoints(filepath.Join(dir, "askers"), true)
+	r, points, err := run.Read(filepath.Join(dir, "askers"))
 	if err != nil || r.Ended.IsZero() || r.Data.Records == 0 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	seen := map[string]int{}
 	for _, p := range points {
-		seen[p.Engine]++
-		switch p.Engine {
+		seen[p.Cell.Engine]++
+		switch m := p.Measured(); p.Cell.Engine {
 		case "pebble":
-			if p.Verdict != run.Equal || p.Throughput <= 0 || p.Answers.Values == 0 || p.Response.P95 <= 0 || p.Groups[0].ServiceTimes.Count() != p.Operations {
+			if p.Verdict != run.Equal || p.Proof != answer.EveryValue || m.Throughput <= 0 || p.Answers.Values == 0 || m.Response.P95 <= 0 {
 				t.Errorf("%+v", p)
+				continue
+			}
+			if h, err := m.Groups[0].ServiceTimes.Histogram(); err != nil || h.Count() != m.Operations {
+				t.Errorf("%+v, %v", h, err)
 			}
 		case "tired":
-			if p.Verdict != run.Wrong || p.Throughput != 0 || p.Problem == "" {
+			if p.Verdict != run.Wrong || m != nil || p.Problem == "" {
 				t.Errorf("rows are lost, and the point is %+v", p)
 			}
 		}
@@ -104,7 +108,7 @@ func TestARepetitionThatIsWrong(t *testing.T) {
 	}
 	timed := 0
 	for _, s := range samples {
-		if s.Total > 0 {
+		if s.Measured() != nil {
 			timed++
 			if wrong[s.Cell] {
 				t.Errorf("a cell with a wrong repetition has a time: %+v", s)

@@ -36,14 +36,14 @@ func (s *study) cold(ctx context.Context) error {
 	for i, rep := range measure.Interleave(s.o.Seed+1, len(cells), s.o.ColdReps) {
 		c := cells[i]
 		stood, start := s.still.Stood(), s.clock.Now()
-		sample, how, err := s.o.Cold(ctx, c.target, c.Cell)
+		asked, how, err := s.o.Cold(ctx, c.target, c.Cell)
 		for s.stoodStill(c, stood) {
 			stood, start = s.still.Stood(), s.clock.Now()
-			sample, how, err = s.o.Cold(ctx, c.target, c.Cell)
+			asked, how, err = s.o.Cold(ctx, c.target, c.Cell)
 		}
-		sample.Cell, sample.Phase, sample.Rep, sample.Start = c.Cell, run.Cold, rep, start
+		asked.Start = start
 		s.folder.Run.ColdHow = how
-		if err := s.keepCold(ctx, c, sample, err); err != nil {
+		if err := s.keepCold(ctx, c, rep, &asked, err); err != nil {
 			return err
 		}
 		step.Done++
@@ -57,16 +57,24 @@ func (s *study) cold(ctx context.Context) error {
 // keepCold holds the digest that the other process reports against the
 // reference: it compared its rows with nothing, so equality of digests, over
 // every value and the order of rows, stands for it.
-func (s *study) keepCold(ctx context.Context, c *cell, sample run.Sample, err error) error {
-	digest, ok := answer.ParseDigest(sample.Digest)
+func (s *study) keepCold(ctx context.Context, c *cell, rep int, a *Asked, err error) error {
+	digest, ok := answer.ParseDigest(a.Digest)
 	if err == nil && !ok {
-		err = fmt.Errorf("the process of the cold start returned the digest %q", sample.Digest)
+		err = fmt.Errorf("the process of the cold start returned the digest %q", a.Digest)
 	}
 	var proof answer.Proof
 	if err == nil {
-		proof, err = answer.CompareDigest(c.want, digest, sample.Rows)
+		proof, err = answer.CompareDigest(c.want, digest, a.Rows)
 	}
-	return s.keep(ctx, c, sample, proof, err)
+	return s.keep(ctx, c, run.Sample{Phase: run.Cold, Rep: rep}, &a.Measured, proof, err)
+}
+
+// Asked is what a process of a cold start tells: times, and what came, which
+// proves nothing yet.
+type Asked struct {
+	run.Measured
+	Rows   int
+	Digest string
 }
 
 // ColdCommand is the command of this program that AskOnce is the whole of.
@@ -74,8 +82,8 @@ const ColdCommand = "cold-start"
 
 // ColdProcess drops an archive's files from the page cache and asks a cell in a
 // process of its own: the Options.Cold of the program whose files hold the cases.
-func ColdProcess(files []string, subset string) func(context.Context, Target, run.Cell) (run.Sample, string, error) {
-	return func(ctx context.Context, t Target, c run.Cell) (out run.Sample, how string, err error) {
+func ColdProcess(files []string, subset string) func(context.Context, Target, run.Cell) (Asked, string, error) {
+	return func(ctx context.Context, t Target, c run.Cell) (out Asked, how string, err error) {
 		u, err := url.Parse(t.URL)
 		if err != nil {
 			return out, "", err
@@ -87,7 +95,7 @@ func ColdProcess(files []string, subset string) func(context.Context, Target, ru
 		if err != nil {
 			return out, how, err
 		}
-		cmd := exec.CommandContext(ctx, self, ColdCommand, caseIn(files, c.Case), "--engine", t.URL, "--design", c.Design, "--flavour", c.Flavour, "--subset", subset)
+		cmd := exec.CommandContext(ctx, self, ColdCommand, caseIn(files, c.At("case")), "--engine", t.URL, "--design", c.At("design"), "--flavour", c.At("flavour"), "--subset", subset)
 		var stdout, stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
 		if err := cmd.Run(); err != nil {
@@ -115,9 +123,9 @@ func caseIn(files []string, name string) string {
 
 // AskOnce opens an archive, asks one question and returns its time, from
 // before the opening to the last row: what the process of a cold start does.
-func AskOnce(ctx context.Context, r engine.Registry, rawURL string, d design.Name, q *question.Question, f flavour.Name) (run.Sample, error) {
+func AskOnce(ctx context.Context, r engine.Registry, rawURL string, d design.Name, q *question.Question, f flavour.Name) (Asked, error) {
 	start := time.Now()
-	var out run.Sample
+	var out Asked
 	e, err := r.Open(ctx, rawURL, engine.Options{ReadOnly: true})
 	if err != nil {
 		return out, err
@@ -142,6 +150,6 @@ func AskOnce(ctx context.Context, r engine.Registry, rawURL string, d design.Nam
 		out.First = b.First.Sub(start)
 	}
 	out.Derive, out.Keys, out.Rows, out.Bytes = query.Derive, len(query.Keys), b.Rows, b.Bytes()
-	out.Server, out.Digest = query.Server, answer.FormatDigest(b.Digest())
+	out.Inside, out.Digest = query.Server, answer.FormatDigest(b.Digest())
 	return out, nil
 }

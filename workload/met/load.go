@@ -19,7 +19,11 @@ import (
 	"barograph/run"
 )
 
-// read parses the data once, for the reference answers and the data's digest.
+// parsedMemory is how much memory the records of a study may take for the files
+// to be parsed once, and not once for each archive.
+const parsedMemory = 512 << 20
+
+// read parses the data, for the reference answers, the data's digest, and the loads.
 func (s *study) read(ctx context.Context) error {
 	qs := make([]*question.Question, len(s.o.Cases))
 	for i, q := range s.o.Cases {
@@ -58,7 +62,7 @@ func (s *study) read(ctx context.Context) error {
 		s.o.Progress(step)
 		return nil
 	}
-	if err := load.Read(ctx, s.o.Files, load.Reading{KeepLast: s.o.KeepLast}, each, end); err != nil {
+	if err := load.Read(ctx, s.o.Files, load.Reading{KeepLast: s.o.KeepLast, Parsed: s.parsed}, each, end); err != nil {
 		return err
 	}
 	s.digest, d.ByType = prints.Digest(), prints.ByType()
@@ -76,6 +80,9 @@ func (s *study) read(ctx context.Context) error {
 		}
 	}
 	step.Finished, step.Note = true, fmt.Sprintf("%d records, reference answers of %d cases", d.Records, len(qs))
+	if !s.parsed.Kept() {
+		step.Note += "; too many to be kept in memory: each load parses the files again"
+	}
 	s.o.Progress(step)
 	return s.folder.Save()
 }
@@ -227,7 +234,7 @@ func (s *study) fill(ctx context.Context, t Target, o *opened, i int, r *run.Arc
 // fillCopy loads the k-th copy and returns how many lines it read.
 func (s *study) fillCopy(ctx context.Context, a engine.Archive, k int, r *run.Archive, step Progress) (int64, error) {
 	name, before := CopyName(s.o.Subset, k), int64(k)*s.folder.Run.Data.Bytes
-	sum, err := load.Run(ctx, a, name, s.o.Files, load.Options{KeepLast: s.o.KeepLast, Progress: func(p load.Progress) {
+	sum, err := load.Run(ctx, a, name, s.o.Files, load.Options{KeepLast: s.o.KeepLast, Parsed: s.parsed, Progress: func(p load.Progress) {
 		step.Done = before + p.Bytes
 		step.Bytes = step.Done
 		s.o.Progress(step)

@@ -12,6 +12,7 @@ import (
 	"barograph/engine"
 	"barograph/fault"
 	"barograph/flavour"
+	"barograph/load"
 	"barograph/measure"
 	"barograph/question"
 	"barograph/record"
@@ -56,7 +57,7 @@ type Options struct {
 
 	// Cold measures one cold start of a cell: a new process, the page cache
 	// dropped. nil = no cold starts. ColdReps of each cell are made.
-	Cold     func(ctx context.Context, t Target, c run.Cell) (run.Sample, string, error)
+	Cold     func(ctx context.Context, t Target, c run.Cell) (Asked, string, error)
 	ColdReps int
 
 	// Askers are the numbers of clients that ask at once, each for as long as
@@ -65,7 +66,7 @@ type Options struct {
 	Askers  []int
 	AskFor  time.Duration // 0 = DefaultAskFor
 	AskReps int           // 0 = 1
-	Points  func() (*run.Points, error)
+	Points  func() (*run.Folder, error)
 
 	Threads  int // for the engines; 0 = as they choose
 	Log      *slog.Logger
@@ -97,6 +98,12 @@ type Outcome struct {
 
 	Quarantined int64 // lines of the data
 	Unread      int   // files of the data that could not be read, or not to their end
+}
+
+// Add adds the study of a larger number of copies of the same data.
+func (o *Outcome) Add(x Outcome) {
+	x.Equal, x.Wrong, x.Failed, x.NotWhole = o.Equal+x.Equal, o.Wrong+x.Wrong, o.Failed+x.Failed, o.NotWhole+x.NotWhole
+	*o = x
 }
 
 // Err is nil where all that was asked was done and every answer was right.
@@ -132,6 +139,7 @@ type study struct {
 	still     *measure.Standstill
 	reference []*answer.Answer // by case
 	digest    record.Digest    // of the data
+	parsed    *load.Parsed     // the data, until every archive is loaded
 	cells     []*cell
 	out       Outcome
 }
@@ -147,12 +155,16 @@ type cell struct {
 	bad     bool // an answer was wrong, or none came: it is asked no more
 }
 
+// way is the cell without its case: "duckdb wide epoch-range".
+func (c *cell) way() string { return c.Engine + " " + c.At("design") + " " + c.At("flavour") }
+
 // Run makes the study and writes it to the folder, which the caller closes.
 // The error is one of the study itself; wrong answers and failed cells are
 // counted in the Outcome.
 func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
-	s := &study{o: o.defaults(), folder: folder, clock: measure.StartClock(), still: measure.WatchStandstill()}
+	s := &study{o: o.defaults(), folder: folder, parsed: load.NewParsed(parsedMemory), clock: measure.StartClock(), still: measure.WatchStandstill()}
 	defer s.still.Stop()
+	s.o.Progress = watched(folder, s.o.Progress)
 	folder.Run.Planned = s.o.Reps
 	meter, err := measure.StartClient()
 	if err != nil {
@@ -163,6 +175,7 @@ func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
 	}
 	opened, err := s.load(ctx)
 	defer opened.close()
+	s.parsed = nil // questions are asked beside an empty memory
 	if err == nil {
 		err = s.prove(ctx, opened)
 	}
@@ -182,6 +195,19 @@ func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
 		folder.Run.Ended = time.Now().UTC()
 	}
 	return s.out, errors.Join(err, stopErr)
+}
+
+// watched tells the folder, too, what is done: once a second, and at the end of
+// each step.
+func watched(folder *run.Folder, told func(Progress)) func(Progress) {
+	var last time.Time
+	return func(p Progress) {
+		if p.Finished || time.Since(last) > time.Second {
+			last = time.Now()
+			_ = folder.Event(run.Event{Kind: run.Step, Text: p.Step, Done: p.Done, Of: p.Of}) // what cannot be written now fails at the next sample
+		}
+		told(p)
+	}
 }
 
 func (o Options) defaults() Options {

@@ -105,7 +105,7 @@ func TestStudyProvesThenTimes(t *testing.T) {
 		t.Errorf("%d samples, want %d", len(samples), want)
 	}
 	for _, s := range samples {
-		if s.Verdict != run.Equal || s.Total <= 0 || s.First > s.Total || s.Digest == "" {
+		if s.Verdict != run.Equal || s.Measured() == nil || s.Measured().First > s.Measured().Total || s.Digest == "" {
 			t.Errorf("sample %+v is not a proven time", s)
 		}
 	}
@@ -151,10 +151,10 @@ func TestCasesWithoutRows(t *testing.T) {
 		}
 		timed := 0
 		for _, s := range samples {
-			if s.Total > 0 {
+			if s.Measured() != nil {
 				timed++
 			}
-			if s.Case == "test_6" && (s.Total > 0 || s.Verdict != run.Equal) {
+			if s.Cell.At("case") == "test_6" && (s.Measured() != nil || s.Verdict != run.Equal) {
 				t.Errorf("the empty answer is %+v", s)
 			}
 		}
@@ -198,9 +198,9 @@ func TestOneDamagedArchiveDoesNotStopTheOthers(t *testing.T) {
 	}
 	timed := 0
 	for _, s := range samples {
-		if s.Total > 0 {
+		if s.Measured() != nil {
 			timed++
-			if s.Engine == "pebble" {
+			if s.Cell.Engine == "pebble" {
 				t.Errorf("the damaged archive has a time: %+v", s)
 			}
 		}
@@ -278,11 +278,11 @@ func TestDamagedArchiveIsWrong(t *testing.T) {
 				t.Errorf("outcome %+v with status %d; want wrong answers in every archive, status 3", out, fault.Code(out.Err()))
 			}
 			for _, s := range samples {
-				if s.Total != 0 || s.First != 0 {
+				if s.Measured() != nil {
 					t.Errorf("a damaged archive has a time: %+v", s)
 				}
-				if s.Case == "test_3" && (s.Verdict != run.Wrong || s.Problem == "") {
-					t.Errorf("test_3 by %s is %s, want wrong with its differing rows", s.Way(), s.Verdict)
+				if s.Cell.At("case") == "test_3" && (s.Verdict != run.Wrong || s.Problem == "") {
+					t.Errorf("test_3 by %s is %s, want wrong with its differing rows", s.Cell, s.Verdict)
 				}
 			}
 			for _, a := range r.Archives {
@@ -371,7 +371,7 @@ func TestClickBench945FaultyEnginesHaveNoTimes(t *testing.T) {
 				t.Errorf("fault %q was not found: %+v", f, out)
 			}
 			for _, s := range samples {
-				if s.Verdict != run.Equal && (s.Total != 0 || s.First != 0) {
+				if s.Verdict != run.Equal && s.Measured() != nil {
 					t.Errorf("a %s answer has a time: %+v", s.Verdict, s)
 				}
 			}

@@ -25,7 +25,7 @@ func (s *study) prove(ctx context.Context, o *opened) error {
 		for k, q := range s.o.Cases {
 			for _, f := range s.flavours(t) {
 				c := &cell{
-					Cell:   run.Cell{Engine: t.engine(), Design: string(t.Design), Case: q.Name, Flavour: string(f)},
+					Cell:   run.AnswerCell(t.engine(), string(t.Design), q.Name, string(f)),
 					target: t, archive: o.archives[i], want: s.reference[k],
 				}
 				if err := s.proveCell(ctx, c, q, f); err != nil {
@@ -69,16 +69,16 @@ var errNotOpened = errors.New("the archive cannot be opened; why is told beside 
 // proveCell phrases, asks, explains and compares. An archive that is not whole
 // is asked too, so that the report shows what is wrong, but never timed.
 func (s *study) proveCell(ctx context.Context, c *cell, q *question.Question, f flavour.Name) error {
-	sample := run.Sample{Cell: c.Cell, Phase: run.Warm, Rep: -1, Start: s.clock.Now()}
+	sample, start := run.Sample{Phase: run.Warm, Rep: -1}, s.clock.Now()
 	if c.archive == nil {
-		return s.keep(ctx, c, sample, answer.Proof{}, errNotOpened)
+		return s.keep(ctx, c, sample, nil, answer.Proof{}, errNotOpened)
 	}
 	query, err := c.archive.Phrase(ctx, q.In(s.o.Subset), f)
 	if errors.Is(err, flavour.ErrCannotExpress) {
 		return nil // absent, not imitated
 	}
 	if err != nil {
-		return s.keep(ctx, c, sample, answer.Proof{}, err)
+		return s.keep(ctx, c, sample, nil, answer.Proof{}, err)
 	}
 	c.query = query
 	unranked := s.unranked(c.target)
@@ -93,22 +93,25 @@ func (s *study) proveCell(ctx context.Context, c *cell, q *question.Question, f 
 		return err
 	}
 	var b answer.Builder
-	start := time.Now()
+	began := time.Now()
 	err = c.archive.Ask(ctx, query, &b)
-	took := time.Since(start)
+	took := time.Since(began)
 	proof, err := s.compare(c, &b, err)
 	if err != nil {
-		return s.keep(ctx, c, sample, proof, err)
+		return s.keep(ctx, c, sample, nil, proof, err)
+	}
+	if err := s.folder.Answer(&b.Answer, proof); err != nil {
+		return err
 	}
 	c.proven = true
 	s.out.Equal++
 	switch {
 	case !s.whole(c.target):
 	case c.want.Rows == 0: // that nothing comes is proven; how fast, says nothing
-		return s.folder.Add(sample, proof, nil)
+		return s.keep(ctx, c, sample, nil, proof, nil)
 	case unranked: // asked for the proof alone: its times say nothing, however often they are taken
-		sample.Rep, sample.Total, sample.First, sample.Derive, sample.Keys, sample.Bytes = 0, took, took, query.Derive, len(query.Keys), b.Bytes()
-		return s.folder.Add(sample, proof, nil)
+		sample.Rep = 0
+		return s.keep(ctx, c, sample, &run.Measured{Start: start, Total: took, First: took, Derive: query.Derive, Keys: len(query.Keys), Bytes: b.Bytes()}, proof, nil)
 	default:
 		s.cells = append(s.cells, c)
 	}
@@ -118,8 +121,8 @@ func (s *study) proveCell(ctx context.Context, c *cell, q *question.Question, f 
 // noPlan warns of a plan that could not be had, once for each way of asking an
 // archive that is whole.
 func (s *study) noPlan(c *cell, err error) {
-	text := fmt.Sprintf("%s told no plan of %s: %v", c.Way(), c.Case, err)
-	warned := func(w string) bool { return strings.HasPrefix(w, c.Way()+" told no plan of ") }
+	text := fmt.Sprintf("%s told no plan of %s: %v", c.way(), c.At("case"), err)
+	warned := func(w string) bool { return strings.HasPrefix(w, c.way()+" told no plan of ") }
 	if s.whole(c.target) && !slices.ContainsFunc(s.folder.Run.Warnings, warned) {
 		s.warn(text)
 	}
@@ -160,7 +163,8 @@ func (s *study) compare(c *cell, b *answer.Builder, err error) (answer.Proof, er
 
 // keep records a repetition. The cell of one that is not right counts as wrong
 // or failed, once, whatever was right before; an interrupted study stops.
-func (s *study) keep(ctx context.Context, c *cell, sample run.Sample, p answer.Proof, err error) error {
+func (s *study) keep(ctx context.Context, c *cell, sample run.Sample, m *run.Measured, p answer.Proof, err error) error {
+	sample.Cell = c.Cell
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -171,13 +175,13 @@ func (s *study) keep(ctx context.Context, c *cell, sample run.Sample, p answer.P
 		}
 		if d, wrong := errors.AsType[*answer.Diff](err); wrong {
 			s.out.Wrong++
-			s.o.Log.Error("wrong answer", "cell", c.Way(), "case", c.Case, "difference", d.Problem)
+			s.o.Log.Error("wrong answer", "cell", c.way(), "case", c.At("case"), "difference", d.Problem)
 		} else {
 			s.out.Failed++
-			s.o.Log.Error("no answer", "cell", c.Way(), "case", c.Case, "error", err)
+			s.o.Log.Error("no answer", "cell", c.way(), "case", c.At("case"), "error", err)
 		}
 	}
-	return s.folder.Add(sample, p, err)
+	return s.folder.Add(sample.Judge(m, p, err))
 }
 
 // time repeats all cells in rounds, each in a fresh random order, the warm-up
@@ -221,7 +225,7 @@ func (s *study) time(ctx context.Context) error {
 func (s *study) stoodStill(c *cell, before time.Duration) bool {
 	stood := s.still.Stood() - before
 	if stood > 0 {
-		s.warn(fmt.Sprintf("this process stood still for %s in a repetition of %s, %s, which was taken again", seconds(stood), c.Way(), c.Case))
+		s.warn(fmt.Sprintf("this process stood still for %s in a repetition of %s, %s, which was taken again", seconds(stood), c.way(), c.At("case")))
 	}
 	return stood > 0
 }
@@ -231,8 +235,8 @@ func (s *study) stoodStill(c *cell, before time.Duration) bool {
 func (s *study) ways() int {
 	n, most := map[string]int{}, 0
 	for _, c := range s.cells {
-		n[c.Case]++
-		most = max(most, n[c.Case])
+		n[c.At("case")]++
+		most = max(most, n[c.At("case")])
 	}
 	return most
 }
@@ -260,17 +264,17 @@ func (s *study) sample(ctx context.Context, c *cell, rep int, b *answer.Builder)
 	if query.Derive > 0 { // keys are part of this flavour's work: derive them again
 		var err error
 		if query, err = c.archive.Phrase(ctx, c.query.Question, c.query.Flavour); err != nil {
-			return s.keep(ctx, c, run.Sample{Cell: c.Cell, Phase: run.Warm, Rep: rep}, answer.Proof{}, err)
+			return s.keep(ctx, c, run.Sample{Phase: run.Warm, Rep: rep}, nil, answer.Proof{}, err)
 		}
 	}
-	out := run.Sample{Cell: c.Cell, Phase: run.Warm, Rep: rep, Start: s.clock.Now(), Derive: query.Derive, Keys: len(query.Keys)}
+	out := &run.Measured{Start: s.clock.Now(), Derive: query.Derive, Keys: len(query.Keys)}
 	query.Server = 0
 	stood := s.still.Stood()
 	busy := measure.CPUTime()
 	start := time.Now()
 	err := c.archive.Ask(ctx, query, b)
 	out.Total = time.Since(start)
-	out.Client = measure.CPUTime() - busy
+	out.CPU = measure.CPUTime() - busy
 	if s.stoodStill(c, stood) {
 		return s.sample(ctx, c, rep, b)
 	}
@@ -278,10 +282,10 @@ func (s *study) sample(ctx context.Context, c *cell, rep int, b *answer.Builder)
 	if err == nil && !b.First.IsZero() {
 		out.First = b.First.Sub(start)
 	}
-	out.Server, out.Bytes = query.Server, b.Bytes()
+	out.Inside, out.Bytes = query.Server, b.Bytes()
 	proof, err := s.compare(c, b, err)
 	if rep < 0 && err == nil {
 		return nil // a warm-up
 	}
-	return s.keep(ctx, c, out, proof, err)
+	return s.keep(ctx, c, run.Sample{Phase: run.Warm, Rep: rep}, out, proof, err)
 }

@@ -36,11 +36,15 @@ func (p *Programme) live(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		proof, _, err := p.held(ctx, nil, state{added, never}, "live "+phase)
+		h, err := p.held(ctx, nil, state{added, never}, "live "+phase)
 		if err != nil {
 			return err
 		}
-		p.Result.AddDays(days, proof)
+		for _, d := range days {
+			if err := h.keep(d.cell, d.measured); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -71,11 +75,17 @@ func (p pulled) Products() iter.Seq2[*Message, error] {
 	}
 }
 
+// day is a day that was posted.
+type day struct {
+	cell     run.Cell
+	measured *run.Measured
+}
+
 // days posts day after day of a phase.
-func (p *Programme) days(ctx context.Context, phase string, next func() (*Message, error, bool)) (days []run.PostDay, err error) {
+func (p *Programme) days(ctx context.Context, phase string, next func() (*Message, error, bool)) (days []day, err error) {
 	perDay := max(p.PerDay, 1)
 	done := false
-	for day := 0; !done; day++ {
+	for n := 0; !done; n++ {
 		late := int64(0)
 		o := p.Options
 		began := time.Now()
@@ -97,7 +107,7 @@ func (p *Programme) days(ctx context.Context, phase string, next func() (*Messag
 				}
 			}
 		}
-		p.Progress(fmt.Sprintf("live, %s, day %d, %s, %s", phase, day+1, p.Design, p.Method))
+		p.Progress(fmt.Sprintf("live, %s, day %d, %s, %s", phase, n+1, p.Design, p.Method))
 		t, err := Run(ctx, p.Store, pulled{next, perDay, &done}, o)
 		if err != nil {
 			return nil, err
@@ -105,12 +115,11 @@ func (p *Programme) days(ctx context.Context, phase string, next func() (*Messag
 		if t.Products == 0 {
 			return days, nil
 		}
-		out := run.PostDay{
-			Phase: phase, Day: p.From.AddDate(0, 0, day), Design: string(p.Design), Method: string(p.Method), Products: t.Products,
-			Values: t.Posted.Values, Post: times(t.Post, t.PostTotal, t.Products), Late: late, Upkeep: phase != unmaintained && p.Store.Tend != nil,
-		}
-		days = append(days, out)
-		if out.Upkeep {
+		m := &run.Measured{Start: began.Sub(p.Folder.Run.Started), Total: t.Wall, CPU: t.CPU, Posting: &run.Posting{
+			Products: t.Products, Values: t.Posted.Values, Post: times(t.Post, t.PostTotal, t.Products), Late: late, Upkeep: phase != unmaintained && p.Store.Tend != nil,
+		}}
+		days = append(days, day{run.PostCell(p.Engine, string(Live), phase, string(p.Design), string(p.Method), "day", p.From.AddDate(0, 0, n).Format(time.DateOnly)), m})
+		if m.Upkeep {
 			if err := p.Store.Tend(ctx, engine.Vacuum); err != nil {
 				return nil, err
 			}

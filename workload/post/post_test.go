@@ -7,7 +7,9 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
+	"barograph/answer"
 	"barograph/engine"
 	"barograph/engine/all"
 	"barograph/formats"
@@ -49,13 +51,28 @@ func openStore(t *testing.T, d engine.PostDesign) *engine.PostStore {
 	return s
 }
 
+// folder is a run in memory.
+func folder(t *testing.T) *run.Folder {
+	t.Helper()
+	f, err := run.Create("", run.Run{Seed: 3, Started: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return f
+}
+
 // TestProgramme runs every test of the report, small, and looks at what it says.
 func TestProgramme(t *testing.T) {
 	feed := smallFeed(t, synth.SHEF{Seed: 3, Messages: 30, Mean: 20, Offices: 2, Stations: 4, PerDay: 15})
 	for _, d := range []engine.PostDesign{engine.Array96Design, engine.SingleDesign, engine.IHFSDesign} {
-		result := &run.Posts{Seed: 3}
+		result := folder(t)
 		p := post.Programme{
-			Store: openStore(t, d), Design: d, Policy: engine.Overwrite, Source: feed, References: references(t, feed), Rounds: 2, Result: result,
+			Store: openStore(t, d), Design: d, Policy: engine.Overwrite, Source: feed, References: references(t, feed), Rounds: 2, Folder: result,
 			From: feed.From, PerDay: feed.PerDay, SpeedUp: 1e7, Progress: func(string) {},
 			Options: post.Options{Method: engine.MultiRow, Posters: 2, Together: 3},
 		}
@@ -75,34 +92,29 @@ func TestProgramme(t *testing.T) {
 			values += int64(len(m.Values))
 		}
 		seen := map[string]int{}
-		for _, c := range result.Cells {
-			seen[c.Test]++
-			if c.Proof == "" {
-				t.Fatalf("%s %s, %s: %q, not proven: %q", c.Test, c.Scenario, d, c.Digest, result.Warnings)
+		for _, s := range result.Samples() {
+			test, m := s.Cell.At("test"), s.Measured()
+			seen[test]++
+			if m == nil || s.Proof != answer.DigestAlone {
+				t.Fatalf("%s: %q, not proven: %q", s.Cell, s.Digest, result.Run.Warnings)
 			}
-			if c.Test == "delete" {
+			if test == "delete" || test == "live" {
 				continue
 			}
-			if c.Products != 30 || c.Values != values {
-				t.Errorf("%s %s: %d products, %d values, want 30, %d", c.Test, c.Scenario, c.Products, c.Values, values)
+			if m.Products != 30 || m.Values != values {
+				t.Errorf("%s: %d products, %d values, want 30, %d", s.Cell, m.Products, m.Values, values)
 			}
-			if c.Test == "noise" {
+			if test == "noise" {
 				continue // another poster's rows are among those that there are more
 			}
-			if c.Scenario == "update" && (c.RowsInserted != 0 && c.Test == "quiet" || c.RowsUpdated == 0) {
-				t.Errorf("%s update: %d rows were inserted, %d updated", c.Test, c.RowsInserted, c.RowsUpdated)
+			if s.Cell.At("scenario") == "update" && (m.RowsInserted != 0 && test == "quiet" || m.RowsUpdated == 0) {
+				t.Errorf("%s: %d rows were inserted, %d updated", s.Cell, m.RowsInserted, m.RowsUpdated)
 			}
 		}
-		if result.Wrong() {
-			t.Errorf("%s: something is not proven: %q", d, result.Warnings)
-		}
-		for test, n := range map[string]int{"once": 1, "quiet": 2, "noise": 2, "queue": 1, "delete": 1, "bloat": 5} {
+		for test, n := range map[string]int{"once": 1, "quiet": 2, "noise": 2, "queue": 1, "delete": 1, "bloat": 5, "live": 6} {
 			if seen[test] != n {
 				t.Errorf("%s has %d cells, want %d", test, seen[test], n)
 			}
-		}
-		if len(result.Days) != 6 {
-			t.Errorf("%d days of the live feed, want 2 of 3 phases", len(result.Days))
 		}
 	}
 }
@@ -116,8 +128,8 @@ func TestProgrammeCatchesALoss(t *testing.T) {
 		p, err := poster(ctx, m)
 		return loser{p}, err
 	}
-	result := &run.Posts{}
-	p := post.Programme{Store: &s, Design: engine.SingleDesign, Policy: engine.Overwrite, Source: feed, References: references(t, feed), Result: result,
+	result := folder(t)
+	p := post.Programme{Store: &s, Design: engine.SingleDesign, Policy: engine.Overwrite, Source: feed, References: references(t, feed), Folder: result,
 		Progress: func(string) {}, Options: post.Options{Method: engine.PreparedRows}}
 	if err := p.Admit(t.Context(), true); err != nil {
 		t.Fatal(err)
@@ -128,12 +140,13 @@ func TestProgrammeCatchesALoss(t *testing.T) {
 	if err := p.Run(t.Context(), post.Live); err != nil {
 		t.Fatal(err)
 	}
-	if c := result.Cells[0]; c.Proof != "" || c.PostFigures != nil || c.Digest == "" || !result.Wrong() {
-		t.Errorf("a lost value was not noticed: %+v", c)
+	samples := result.Samples()
+	if len(samples) < 2 {
+		t.Fatal(samples)
 	}
-	for _, d := range result.Days {
-		if d.Proof != "" || d.Post.Total != 0 {
-			t.Errorf("a day without a proof has times: %+v", d)
+	for _, x := range samples {
+		if x.Verdict != run.Wrong || x.Proof != "" || x.Measured() != nil || x.Digest == "" {
+			t.Errorf("a lost value was not noticed: %+v", x)
 		}
 	}
 }

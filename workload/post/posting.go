@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -21,6 +22,7 @@ type Posting struct {
 	Log      *slog.Logger
 	Progress func(s string)
 	Args     []string
+	Version  string // of this program
 	Out      string // run folder; "" = runs/{time}-post
 
 	Source   Source
@@ -79,9 +81,9 @@ func (p *Posting) named() bool {
 	return named
 }
 
-// Run makes the run and writes its folder; nil = nothing was measured, and
-// there is none. What was measured before an interruption is kept.
-func (p *Posting) Run(ctx context.Context) (result *run.Posts, err error) {
+// Run makes the run and writes its folder; nil = nothing was measured. What was
+// measured before an interruption is kept.
+func (p *Posting) Run(ctx context.Context) (result *run.Folder, err error) {
 	d, _, err := p.Registry.Parse(p.URL)
 	if err != nil {
 		return nil, &fault.Status{Code: fault.Usage, Err: err}
@@ -102,26 +104,33 @@ func (p *Posting) Run(ctx context.Context) (result *run.Posts, err error) {
 	if err != nil {
 		return nil, err
 	}
-	result = &run.Posts{
-		Started: time.Now().UTC().Truncate(time.Second), Args: p.Args, Seed: p.Seed, Feed: p.Source.Words(), Policy: p.Policy,
-		Product: about.Product, Version: about.Version, Settings: about.Settings, Machine: measure.ReadMachine(ctx, "."), Read: refs.Read(),
-	}
+	read, started := refs.Read(), time.Now().UTC().Truncate(time.Second)
 	if p.Out == "" {
-		p.Out = "runs/" + run.ID(result.Started, "post")
+		p.Out = "runs/" + run.ID(started, run.Posted)
 	}
-	err = p.designs(ctx, db, refs, result)
-	if len(result.Cells)+len(result.Days) == 0 {
+	result, err = run.Create(p.Out, run.Run{
+		ID: filepath.Base(p.Out), Workload: run.Posted, Version: p.Version, Started: started, Args: p.Args, Seed: p.Seed, Policy: p.Policy, Machine: measure.ReadMachine(ctx, "."),
+		Data:     run.Data{Source: p.Source.Words(), Decoded: &read},
+		Archives: []run.Archive{{Engine: d.Scheme, URL: fault.Redact(p.URL), Place: string(d.Place), Product: about.Product, Version: about.Version, Settings: about.Settings}},
+	})
+	if err != nil {
 		return nil, err
 	}
-	return result, errors.Join(err, result.Save(p.Out), outcome(result))
+	if err = p.designs(ctx, db, refs, result); err == nil {
+		result.Run.Ended = time.Now().UTC()
+	}
+	if err = errors.Join(err, result.Close()); len(result.Samples()) == 0 {
+		return nil, err
+	}
+	return result, errors.Join(err, outcome(result))
 }
 
 // outcome says by the status how a run ended.
-func outcome(r *run.Posts) error {
-	if r.Wrong() {
+func outcome(r *run.Folder) error {
+	if slices.ContainsFunc(r.Samples(), func(s run.Sample) bool { return s.Verdict != run.Equal }) {
 		return &fault.Status{Code: fault.Differs, Err: errors.New("what the tables hold differs from the reference")}
 	}
-	if n := r.Read.Lost; n > 0 {
+	if n := r.Run.Data.Decoded.Lost; n > 0 {
 		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d values could not be decoded; barograph shef decode --problems FILE says which", n)}
 	}
 	return nil
@@ -129,9 +138,13 @@ func outcome(r *run.Posts) error {
 
 // designs runs every test on every design by every method. What a user names
 // goes into tables that stay; all else into tables for tests.
-func (p *Posting) designs(ctx context.Context, db *engine.Engine, refs *References, result *run.Posts) error {
+func (p *Posting) designs(ctx context.Context, db *engine.Engine, refs *References, result *run.Folder) error {
 	one := Programme{
-		Policy: engine.Policy(p.Policy), Source: p.Source, References: refs, Rounds: p.Rounds, SpeedUp: p.SpeedUp, PerDay: 1000, Result: result, Progress: p.Progress,
+		Policy: engine.Policy(p.Policy), Source: p.Source, References: refs, Rounds: p.Rounds, SpeedUp: p.SpeedUp, PerDay: 1000, Folder: result, Engine: result.Run.Archives[0].Engine,
+		Progress: func(s string) {
+			_ = result.Event(run.Event{Kind: run.Step, Text: s}) // what cannot be written now fails at the next sample
+			p.Progress(s)
+		},
 	}
 	if feed, ok := p.Source.(Feed); ok {
 		one.From, one.PerDay = feed.From, feed.PerDay

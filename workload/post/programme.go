@@ -7,12 +7,12 @@ import (
 	"iter"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"barograph/answer"
 	"barograph/engine"
 	"barograph/fault"
 	"barograph/record"
@@ -50,10 +50,11 @@ type Programme struct {
 	From       time.Time   // of the live feed: its first day; zero = that of the first observation
 	PerDay     int         // products of a day of it
 	Progress   func(s string)
-	Result     *run.Posts
+	Folder     *run.Folder // takes what is measured
+	Engine     string      // in its cells
 }
 
-// Run runs a test and adds what it measured to Result.
+// Run runs a test and adds what it measured to the folder.
 func (p *Programme) Run(ctx context.Context, t Test) error {
 	if p.From.IsZero() && p.References.contents.First != record.NoTime {
 		p.From = time.Unix(p.References.contents.First, 0).UTC().Truncate(24 * time.Hour)
@@ -111,10 +112,9 @@ type cell struct {
 }
 
 // begun is a cell before its figures.
-func (p *Programme) begun(test, scenario string) run.PostCell {
-	return run.PostCell{
-		Test: test, Scenario: scenario, Design: string(p.Design), Method: string(p.Method), Posters: max(p.Posters, 1), Together: max(p.Together, 1),
-	}
+func (p *Programme) begun(test, scenario string) (run.Cell, *run.Measured) {
+	c := run.PostCell(p.Engine, test, scenario, string(p.Design), string(p.Method), "posters", max(p.Posters, 1), "together", max(p.Together, 1))
+	return c, &run.Measured{Start: time.Since(p.Folder.Run.Started), Posting: &run.Posting{TableBytes: -1, IndexBytes: -1, DeadRows: -1, LogBytes: -1}}
 }
 
 // measured posts the source, measures and proves.
@@ -123,7 +123,7 @@ func (p *Programme) measured(ctx context.Context, c cell) error {
 		c.added = []float64{0}
 	}
 	p.Progress(fmt.Sprintf("%s %s, %s, %s", c.test, c.scenario, p.Design, p.Method))
-	out, figures := p.begun(c.test, c.scenario), run.PostFigures{TableBytes: -1, IndexBytes: -1, DeadRows: -1, LogBytes: -1}
+	out, figures := p.begun(c.test, c.scenario)
 	rows, err := p.Store.Rows(ctx)
 	if err != nil {
 		return err
@@ -145,26 +145,26 @@ func (p *Programme) measured(ctx context.Context, c cell) error {
 	if err != nil {
 		return err
 	}
-	p.told(&out, &figures, t, after-rows)
-	if err := p.sized(ctx, &figures); err != nil {
+	p.told(out, figures, t, after-rows)
+	if err := p.sized(ctx, figures.Posting); err != nil {
 		return err
 	}
 	return p.prove(ctx, out, figures, c.leave, state{c.added, never})
 }
 
 // told fills in what a tally tells; added is how many rows there are more.
-func (p *Programme) told(c *run.PostCell, out *run.PostFigures, t *Tally, added int64) {
-	out.Products, out.Values, out.Wall, out.ClientCPU = t.Products, t.Posted.Values, t.Wall, t.CPU
+func (p *Programme) told(c run.Cell, out *run.Measured, t *Tally, added int64) {
+	out.Products, out.Values, out.Total, out.CPU = t.Products, t.Posted.Values, t.Wall, t.CPU
 	out.Parse, out.Post = times(t.Parse, t.ParseTotal, t.Products), times(t.Post, t.PostTotal, t.Products)
 	out.RowsRead, out.RowsInserted, out.RowsUpdated, out.Retries = t.Posted.Read, t.Posted.Inserted, t.Posted.Updated, t.Posted.Retries
 	switch { // upserts do not tell which rows they inserted; the tables do, unless others write, too
-	case t.Posted.Merged > 0 && c.Test == string(Noise):
+	case t.Posted.Merged > 0 && c.At("test") == string(Noise):
 		out.RowsInserted, out.RowsUpdated = -1, -1
 	case t.Posted.Merged > 0:
 		out.RowsInserted, out.RowsUpdated = added, t.Posted.Merged-added
 	}
 	if n := t.Posted.Unknown + t.Posted.Filtered; n > 0 {
-		p.Result.Warnings = append(p.Result.Warnings, fmt.Sprintf("%s %s, %s, %s: %d values are of stations or parameters that are not admitted", c.Test, c.Scenario, c.Design, c.Method, n))
+		p.Folder.Run.Warnings = append(p.Folder.Run.Warnings, fmt.Sprintf("%s %s, %s, %s: %d values are of stations or parameters that are not admitted", c.At("test"), c.At("scenario"), p.Design, p.Method, n))
 	}
 }
 
@@ -175,7 +175,7 @@ func (p *Programme) log(ctx context.Context) (int64, error) {
 	return p.Store.Log(ctx)
 }
 
-func (p *Programme) sized(ctx context.Context, out *run.PostFigures) error {
+func (p *Programme) sized(ctx context.Context, out *run.Posting) error {
 	if p.Store.Size == nil {
 		return nil
 	}
@@ -185,33 +185,46 @@ func (p *Programme) sized(ctx context.Context, out *run.PostFigures) error {
 }
 
 // prove holds what is stored against the reference, and adds the cell.
-func (p *Programme) prove(ctx context.Context, c run.PostCell, f run.PostFigures, leave func(*engine.PostedValue) bool, s state) error {
-	proof, stored, err := p.held(ctx, leave, s, strings.Join([]string{c.Test, c.Scenario}, " "))
-	c.Digest = stored
-	if err == nil {
-		p.Result.Add(c, f, proof)
+func (p *Programme) prove(ctx context.Context, c run.Cell, m *run.Measured, leave func(*engine.PostedValue) bool, s state) error {
+	h, err := p.held(ctx, leave, s, c.At("test")+" "+c.At("scenario"))
+	if err != nil {
+		return err
 	}
-	return err
+	return h.keep(c, m)
+}
+
+// held is what tables hold, beside the reference.
+type held struct {
+	to      *run.Folder
+	stored  string
+	proof   answer.Proof
+	differs error
+}
+
+func (h *held) keep(c run.Cell, m *run.Measured) error {
+	return errors.Join(h.to.Add(run.Sample{Cell: c, Rep: 1, Digest: h.stored}.Judge(m, h.proof, h.differs)), h.to.Save())
 }
 
 // held digests what is stored and holds it against the reference.
-func (p *Programme) held(ctx context.Context, leave func(*engine.PostedValue) bool, s state, what string) (proof run.PostProof, stored string, err error) {
+func (p *Programme) held(ctx context.Context, leave func(*engine.PostedValue) bool, s state, what string) (*held, error) {
 	values := p.Store.Values(ctx)
 	if leave != nil {
 		values = without(values, leave)
 	}
 	d, err := engine.DigestPosts(values)
 	if err != nil {
-		return proof, "", err
+		return nil, err
 	}
 	want, err := p.References.digest(ctx, p.Design, p.Policy, s)
 	if err != nil {
-		return proof, "", err
+		return nil, err
 	}
 	if want != d.Values {
-		p.Result.Warnings = append(p.Result.Warnings, fmt.Sprintf("WRONG: %s, %s, %s: the tables hold %s, not %s", what, p.Design, p.Method, d.Values, want))
+		p.Folder.Run.Warnings = append(p.Folder.Run.Warnings, fmt.Sprintf("WRONG: %s, %s, %s: the tables hold %s, not %s", what, p.Design, p.Method, d.Values, want))
 	}
-	return run.ProvePosts(d.Values.String(), want.String()), d.Values.String(), nil
+	h := &held{to: p.Folder, stored: d.Values.String()}
+	h.proof, h.differs = answer.CompareRecords(want, d.Values)
+	return h, nil
 }
 
 // without leaves values out.
@@ -265,7 +278,7 @@ func (p *Programme) noisy(ctx context.Context) error {
 		known[id] = true
 	}
 	if len(stations) > 0 {
-		random := rand.New(rand.NewPCG(p.Result.Seed, 1)) //nolint:gosec // no secret
+		random := rand.New(rand.NewPCG(p.Folder.Run.Seed, 1)) //nolint:gosec // no secret
 		loop(3, func() error { return p.readOne(inner, stations, random) })
 	}
 	err := p.insertUpdate(ctx, Noise, func(v *engine.PostedValue) bool { return !known[v.Station] })
@@ -274,7 +287,7 @@ func (p *Programme) noisy(ctx context.Context) error {
 		err = noise
 	}
 	if err == nil {
-		p.Result.Warnings = append(p.Result.Warnings, fmt.Sprintf("noise beside %s, %s: %d times maintenance, %d dumps, %d times a second poster's whole source, %d readings",
+		p.Folder.Run.Warnings = append(p.Folder.Run.Warnings, fmt.Sprintf("noise beside %s, %s: %d times maintenance, %d dumps, %d times a second poster's whole source, %d readings",
 			p.Design, p.Method, rounds[0].Load(), rounds[1].Load(), rounds[2].Load(), rounds[3].Load()))
 	}
 	return err
@@ -304,15 +317,15 @@ func (p *Programme) deleted(ctx context.Context) error {
 	}
 	p.Progress(fmt.Sprintf("delete, %s", p.Design))
 	middle := (first + (last-first)/2) / 86400 * 86400
-	figures := run.PostFigures{TableBytes: -1, IndexBytes: -1, DeadRows: -1, LogBytes: -1}
+	out, figures := p.begun(string(Delete), "older than "+time.Unix(middle, 0).UTC().Format(time.DateOnly))
 	began := time.Now()
 	rows, err := p.Store.Delete(ctx, middle)
 	if err != nil {
 		return err
 	}
-	figures.Wall = time.Since(began)
+	figures.Total = time.Since(began)
 	figures.RowsUpdated = rows
-	if err := p.sized(ctx, &figures); err != nil {
+	if err := p.sized(ctx, figures.Posting); err != nil {
 		return err
 	}
 	after, err := p.Store.Rows(ctx)
@@ -322,7 +335,7 @@ func (p *Programme) deleted(ctx context.Context) error {
 	if before-after != rows {
 		return fmt.Errorf("%d rows were deleted, and %d are gone", rows, before-after)
 	}
-	return p.prove(ctx, p.begun(string(Delete), "older than "+time.Unix(middle, 0).UTC().Format(time.DateOnly)), figures, nil, state{[]float64{0}, middle})
+	return p.prove(ctx, out, figures, nil, state{[]float64{0}, middle})
 }
 
 // bloat posts the source again and again without maintenance, then once after

@@ -35,7 +35,7 @@ func NewReferences(ctx context.Context, s Source) (*References, error) {
 }
 
 // Read is what decoding the source came to.
-func (r *References) Read() run.PostRead { return r.contents.Read }
+func (r *References) Read() run.Decoded { return r.contents.Read }
 
 // state is how tables came to be as they are: the source was posted with these
 // numbers added, one after the other, then what was observed before a moment was

@@ -44,10 +44,11 @@ type Tally struct {
 
 // Times puts a histogram and its total together.
 func times(h *measure.Histogram, total time.Duration, products int64) run.PostTimes {
-	t := run.PostTimes{Total: total, Percentiles: h.Percentiles(), Buckets: h.Buckets()}
-	if products > 0 {
+	t := run.PostTimes{Total: total, Latency: run.Short(h)}
+	if t.Mean = 0; products > 0 {
 		t.Mean = total / time.Duration(products)
 	}
+	t.Times, _ = h.Pack() // into memory, which does not fail
 	return t
 }
 

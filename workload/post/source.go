@@ -183,7 +183,7 @@ func mapped(s Source, f func(*record.Gauge)) iter.Seq2[*Message, error] {
 type Contents struct {
 	Stations []record.ID
 	Series   []engine.Series
-	Read     run.PostRead
+	Read     run.Decoded
 	First    int64 // moment of an observation; record.NoTime = there is none
 }
 

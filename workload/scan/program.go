@@ -231,7 +231,11 @@ func (p *Program) Run(ctx context.Context) (*run.Scans, error) {
 	result.Scale, result.Generator, result.Rows = manifest.Scale, manifest.Generator, manifest.Rows
 	o := Options{
 		Files: files, Queries: plan.queries, Configs: plan.Placements, Rounds: p.Rounds, Warm: p.Reps, Cold: p.Cold, Seed: p.Seed,
-		GoOn: p.Servers.Engine != "", Progress: p.Progress, Save: func() error { return result.Save(p.Out) },
+		GoOn: p.Servers.Engine != "", Save: func() error { return result.Save(p.Out) },
+		Progress: func(text string) {
+			result.Step(text)
+			p.Progress(text)
+		},
 	}
 	if o.Devices, err = p.lookAtDisks(ctx, result); err != nil {
 		return nil, err
@@ -239,12 +243,15 @@ func (p *Program) Run(ctx context.Context) (*run.Scans, error) {
 	if o.Reference, err = engine.StarAnswers(ctx, files); err != nil {
 		return nil, err
 	}
+	if err = o.Save(); err != nil {
+		return nil, err
+	}
 	if p.Servers.Engine != "" {
 		err = p.Servers.run(ctx, o)
 	} else {
 		err = p.onServer(ctx, plan.pids, o, result)
 	}
-	return ended(err, o.Save, result)
+	return p.ended(ctx, err, result)
 }
 
 // onServer runs on the engine that the URL names.
@@ -266,13 +273,21 @@ func noScans(setting string) error {
 	return fault.Misuse(setting, "has no tables of the analytical workload", "choose duckdb, postgres, mariadb, asterixdb or trino")
 }
 
+// close closes the run's folder; an interrupted run stays without an end.
+func (t *Target) close(ctx context.Context, result *run.Scans) error {
+	ended := time.Now().UTC()
+	if ctx.Err() != nil {
+		ended = time.Time{}
+	}
+	return result.Close(t.Out, ended)
+}
+
 // ended adds the laws of what was measured, and says by the status how it ended.
-func ended(err error, save func() error, result *run.Scans) (*run.Scans, error) {
+func (p *Program) ended(ctx context.Context, err error, result *run.Scans) (*run.Scans, error) {
 	fast := TooFast(result)
 	result.Warnings = append(result.Warnings, fast...)
-	if result.Laws = Laws(result); len(result.Laws)+len(fast) > 0 {
-		err = errors.Join(err, save())
-	}
+	result.Laws = Laws(result)
+	err = errors.Join(err, p.close(ctx, result))
 	switch {
 	case errors.Is(err, ErrWrong):
 		err = &fault.Status{Code: fault.Differs, Err: err}

@@ -47,6 +47,7 @@ type verifier struct {
 	question *question.Question
 	want     *answer.Answer
 	records  int
+	unread   int // files
 	into     *run.Scans
 	db       *engine.Engine // nil = closed
 	archives []asked        // by design
@@ -96,6 +97,9 @@ func (v *verifier) all(ctx context.Context) error {
 	if slices.ContainsFunc(v.into.Points, func(p run.ScanPoint) bool { return p.Verdict == run.Wrong }) {
 		return ErrWrong
 	}
+	if n := v.into.Archive.Quarantined; n > 0 || v.unread > 0 {
+		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d lines are in quarantine, %d files could not be read; the scan is one of the rest", n, v.unread)}
+	}
 	return nil
 }
 
@@ -115,7 +119,9 @@ func (v *verifier) read(ctx context.Context) error {
 	}, func(f *load.File) error {
 		a.Bytes += f.Bytes
 		if f.Err != nil {
-			return fmt.Errorf("the files of a reference must be readable: %w", f.Err)
+			v.unread++
+			v.into.Warnings = append(v.into.Warnings, "not in this data, or not to its end: "+f.Err.Error())
+			v.Progress(f.Err.Error())
 		}
 		return nil
 	})
@@ -350,7 +356,8 @@ func (t *Target) Verify(ctx context.Context, v Verification, paths, designs []st
 	if err := errors.Join(noteAbout(ctx, db, result), db.Close()); err != nil {
 		return nil, err
 	}
-	if err = Verify(ctx, v, result); errors.Is(err, ErrWrong) {
+	err = errors.Join(Verify(ctx, v, result), t.close(ctx, result))
+	if errors.Is(err, ErrWrong) {
 		err = &fault.Status{Code: fault.Differs, Err: err}
 	}
 	if len(result.Points) == 0 {

@@ -100,6 +100,12 @@ func TestVerify(t *testing.T) {
 			t.Errorf("cold: %s", result.Cold)
 		}
 	}
+	// What cannot be read is told, and the rest is scanned.
+	result := &run.Scans{Place: string(engine.Embedded)}
+	o.Files = append(o.Files, filepath.Join(t.TempDir(), "none.vsdb"))
+	if err := scan.Verify(t.Context(), o, result); fault.Code(err) != fault.Incomplete || len(result.Points) == 0 || len(result.Warnings) != 1 {
+		t.Errorf("a file that is not there: %v, %d points, %v", err, len(result.Points), result.Warnings)
+	}
 	// An archive that holds more than the files.
 	o.Files = o.Files[:1]
 	if err := scan.Verify(t.Context(), o, &run.Scans{}); err == nil || !strings.Contains(err.Error(), "name all files") {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"barograph/answer"
 	"barograph/measure"
 	"barograph/run"
 )
@@ -12,8 +13,8 @@ import (
 // reads and scans are found under their keys, with every field, in order, and
 // under dataintegrity their values are computed anew. Some records are read back
 // after each run, so that one of writes alone is not the engine's word alone.
-func (r *Report) Answers() run.Answers {
-	a := run.Answers{
+func (r *Report) Answers() answer.Tally {
+	a := answer.Tally{
 		Succeeded: r.Succeeded(), Wrong: r.all(statusWrong) + r.back.Wrong, Failed: r.all(statusError) + r.all(statusExists),
 		Found: r.tally(statusOK, opRead, opScan, opReadPath) + r.back.Found, Values: r.tally(statusOK, kindVerify),
 		Written: r.tally(statusOK, opInsert, opUpdate, opDelete, opUpdatePath),
@@ -34,34 +35,38 @@ func (r *Report) timed() bool {
 	return a.Wrong == 0 && a.Missing == 0 && a.Found > 0 && r.Stood == 0
 }
 
-// Point is the report on a target as a run folder keeps it. The mix is the
-// workload's name.
-func (r *Report) Point(mix string, t *Target, rep int) *run.Point {
-	res := r.Result
-	p := &run.Point{
-		Mix: mix, Engine: t.Scheme, Layout: string(t.Layout), Place: string(t.Place), Threads: r.Threads, Target: r.Config.Target / float64(max(r.Config.Shard.Of, 1)), Rep: rep, Clients: 1, Shard: r.Config.Shard.String(),
-		Started: res.Began.Add(time.Duration(r.Config.Warmup) * time.Second).UTC(), Elapsed: res.Elapsed, Ending: string(res.Ending),
-		Operations: r.Operations(), Unstarted: res.Unstarted, Reconnects: r.Reconnects, Outage: r.Outage, Throughput: r.Throughput(), Warnings: r.Warnings,
-		Interval: res.Interval, Client: r.Client, Machine: r.Machine, Server: r.Server,
-	}
+// Sample is the report on a target as a run folder keeps it, of a run that began
+// at a moment. The mix is the workload's name.
+func (r *Report) Sample(mix string, t *Target, rep int, since time.Time) (run.Sample, error) {
+	res, a := r.Result, r.Answers()
+	s := run.Sample{Cell: t.cell(r.Config, mix, r.Threads), Rep: rep, Answers: &a, Warnings: r.Warnings}
 	for _, x := range r.Problems {
-		p.Problems = append(p.Problems, run.Counted(x))
+		s.Problems = append(s.Problems, run.Counted(x))
 	}
-	for _, s := range res.Series {
-		p.Series = append(p.Series, run.Slice{Ended: s.Ended, Failed: s.Failed, Slow: s.Slow})
+	m := &run.Measured{Total: res.Elapsed, Used: &run.Used{Client: r.Client, Machine: r.Machine, Server: r.Server}}
+	m.Start = max(0, res.Began.Add(time.Duration(r.Config.Warmup)*time.Second).Sub(since))
+	m.Mix = &run.Mix{
+		Place: string(t.Place), Clients: 1, Ending: string(res.Ending), Operations: r.Operations(), Unstarted: res.Unstarted, Reconnects: r.Reconnects, Outage: r.Outage,
+		Throughput: r.Throughput(), Interval: res.Interval,
 	}
-	r.groups(p)
-	problem, failed, a := r.Err(), r.failed, r.Answers()
+	for _, x := range res.Series {
+		m.Series = append(m.Series, run.Slice{Ended: x.Ended, Failed: x.Failed, Slow: x.Slow})
+	}
+	if err := r.groups(m.Mix); err != nil {
+		return s, err
+	}
+	problem, failed := r.Err(), r.failed
 	if failed == nil && (a.Wrong+a.Missing+a.Failed > 0 || r.Result.Hung || r.Stood > 0) {
 		failed = problem
 	}
-	if p.Judge(a, failed); problem != nil && p.Verdict == run.Equal {
-		p.Warnings = append(slices.Clip(p.Warnings), problem.Error()) // it ended early, or does not hold the target
+	proof, failed := answer.CompareAll(a, failed)
+	if s = s.Judge(m, proof, failed); problem != nil && s.Verdict == run.Equal {
+		s.Warnings = append(slices.Clip(s.Warnings), problem.Error()) // it ended early, or does not hold the target
 	}
-	return p
+	return s, nil
 }
 
-func (r *Report) groups(p *run.Point) {
+func (r *Report) groups(m *run.Mix) error {
 	service := measure.NewHistogram()
 	for kind, name := range kinds() {
 		for status, outcome := range statuses() {
@@ -73,11 +78,13 @@ func (r *Report) groups(p *run.Point) {
 			if whole {
 				_ = service.Merge(g.Service) // both have one range
 			}
-			p.Groups = append(p.Groups, run.Group{
-				Operation: name, Outcome: outcome, Count: g.Count, Records: g.Records, Whole: whole,
-				Service: run.Short(g.Service), Response: run.Short(g.Response), ServiceTimes: g.Service, ResponseTimes: g.Response,
-			})
+			out := run.Group{Operation: name, Outcome: outcome, Count: g.Count, Records: g.Records, Whole: whole}
+			if err := out.Times(g.Service, g.Response); err != nil {
+				return err
+			}
+			m.Groups = append(m.Groups, out)
 		}
 	}
-	p.Service, p.Response = run.Short(service), run.Short(r.Response())
+	m.Service, m.Response = run.Short(service), run.Short(r.Response())
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"barograph/answer"
 	"barograph/engine"
 	"barograph/fault"
 	"barograph/measure"
@@ -44,9 +45,9 @@ type Report struct {
 	Outage     time.Duration // during which some worker had none
 	Stood      time.Duration // for which this process stood still: the times are not the engine's
 
-	failed    error       // with which it ended
-	back      run.Answers // of what was read back after it
-	intervals []logged    // for WriteLogs; nil unless hdrhistogram.fileoutput is set
+	failed    error        // with which it ended
+	back      answer.Tally // of what was read back after it
+	intervals []logged     // for WriteLogs; nil unless hdrhistogram.fileoutput is set
 }
 
 // Load makes the table and inserts the records insertstart … insertstart +

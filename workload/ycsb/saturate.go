@@ -20,13 +20,13 @@ type Summary struct {
 }
 
 // summarize makes a summary of the runs with one number of threads.
-func summarize(all []*run.Point) Summary {
+func summarize(all []run.Sample) Summary {
 	var rate, p95 []float64
-	for _, p := range all {
-		rate, p95 = append(rate, p.Throughput), append(p95, float64(p.Response.P95))
+	for _, s := range all {
+		rate, p95 = append(rate, s.Measured().Throughput), append(p95, float64(s.Measured().Response.P95))
 	}
 	return Summary{
-		Threads: all[0].Threads, Throughput: measure.Median(rate), P95: time.Duration(measure.Median(p95)),
+		Threads: int(all[0].Cell.Number("threads")), Throughput: measure.Median(rate), P95: time.Duration(measure.Median(p95)),
 		Runs: len(all), Range: measure.MedianCI(rate, measure.Confidence),
 	}
 }

@@ -67,7 +67,7 @@ func stoppedRun(t *testing.T) {
 	})
 	target := &Target{Scheme: "dry", KV: wrapped{loaded(t, c), tell}}
 	p, _, err := target.Measure(t.Context(), c, target.Options(), "core", 1)
-	fmt.Fprintln(os.Stdout, p.Verdict, p.Throughput > 0 && err == nil, p.Warnings)
+	fmt.Fprintln(os.Stdout, p.Verdict, p.Measured() != nil && err == nil, p.Warnings)
 	if p.Verdict != run.Equal {
 		t.Error(p.Problem)
 	}

@@ -29,7 +29,7 @@ type Sweep struct {
 	Bound time.Duration // with Find
 	Most  int64         // likewise
 
-	Add   func(p *run.Point) error // is given each point as it comes
+	Add   func(s run.Sample) error // is given each sample as it comes
 	Found func(words string)       // what Find found
 }
 
@@ -66,10 +66,10 @@ func (s *Sweep) Run(ctx context.Context) (first error) {
 // saturate looks for the number of threads up to which more bring something.
 func (s *Sweep) saturate(ctx context.Context, t *Target, m Mix) (failed error) {
 	repeated := func(n int64) (Summary, bool) {
-		var all []*run.Point
+		var all []run.Sample
 		for rep := range max(s.Reps, 1) {
 			p, err := s.cell(ctx, t, m, n, rep+1)
-			if failed = errors.Join(err, ctx.Err()); failed != nil || p == nil {
+			if failed = errors.Join(err, ctx.Err()); failed != nil || p.Measured() == nil {
 				return Summary{}, false
 			}
 			all = append(all, p)
@@ -86,10 +86,10 @@ func (s *Sweep) saturate(ctx context.Context, t *Target, m Mix) (failed error) {
 	return failed
 }
 
-// cell runs one point; nil where the engine failed before, and it was said.
-func (s *Sweep) cell(ctx context.Context, t *Target, m Mix, threads int64, rep int) (*run.Point, error) {
+// cell runs one point; nothing where the engine failed before, and it was said.
+func (s *Sweep) cell(ctx context.Context, t *Target, m Mix, threads int64, rep int) (run.Sample, error) {
 	if ctx.Err() != nil || t.failed != nil {
-		return nil, ctx.Err()
+		return run.Sample{}, ctx.Err()
 	}
 	with := *m.Config
 	with.Threads = threads

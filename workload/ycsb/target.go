@@ -2,10 +2,14 @@ package ycsb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"barograph/answer"
 	"barograph/engine"
+	"barograph/lab"
+	"barograph/measure/pace"
 	"barograph/run"
 )
 
@@ -16,9 +20,15 @@ type Target struct {
 	KV     engine.KV
 	Layout engine.Layout
 	Server Server
+	Folder *run.Folder // is told what goes on; nil = none
 
 	inserted int64 // by the runs so far
 	failed   error // it has failed, and is not asked again
+
+	raw  string // the URL
+	db   *engine.Engine
+	lab  *lab.State    // that runs its server; nil = none does
+	load time.Duration // of LoadAll
 }
 
 // Options are those of a load or a run on it.
@@ -29,10 +39,12 @@ func (t *Target) Options() Options { return Options{Layout: t.Layout, Server: t.
 func (t *Target) LoadAll(ctx context.Context, c *Config) error {
 	whole := *t.fit(c)
 	whole.InsertStart, whole.InsertCount, whole.Target, whole.Seconds, whole.Shard = 0, whole.Records, 0, 0, Shard{}
+	began := time.Now()
 	r, err := Load(ctx, t.KV, &whole, Options{Layout: t.Layout})
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", t.Scheme, err)
 	}
+	t.load = time.Since(began)
 	return r.Err()
 }
 
@@ -62,18 +74,37 @@ func (t *Target) fit(c *Config) *Config {
 // mostTakes is how often a run is taken in which this process stood still.
 const mostTakes = 3
 
-// Measure runs a workload and makes a point of it, whatever happens. A run in
-// which this process stood still is taken again, and the point says so. The
+// cell is what a run on it measures.
+func (t *Target) cell(c *Config, mix string, threads int) run.Cell {
+	return run.MixCell(t.Scheme, string(t.Layout), mix, threads, c.Target/float64(max(c.Shard.Of, 1)), c.Shard.String())
+}
+
+// watch tells the folder how a run goes on.
+func (t *Target) watch(o *Options, cell run.Cell) {
+	told, before := o.Watch, int64(0)
+	o.Watch = func(p pace.Progress) {
+		_ = t.Folder.Event(run.Event{Kind: run.Rate, Cell: cell, Done: p.Ended - before, Failed: p.Failed}) // what cannot be written now fails at the sample
+		if before = p.Ended; told != nil {
+			told(p)
+		}
+	}
+}
+
+// Measure runs a workload and makes a sample of it, whatever happens. A run in
+// which this process stood still is taken again, and the sample says so. The
 // report is nil where there was no run; the error is the run's, or what was not
 // right with it.
-func (t *Target) Measure(ctx context.Context, c *Config, o Options, mix string, rep int) (*run.Point, *Report, error) {
+func (t *Target) Measure(ctx context.Context, c *Config, o Options, mix string, rep int) (run.Sample, *Report, error) {
 	var again []string
+	cell, since := t.cell(c, mix, int(c.Threads)), time.Time{}
+	if t.Folder != nil {
+		since = t.Folder.Run.Started
+		t.watch(&o, cell)
+	}
 	for take := 1; ; take++ {
 		r, err := Run(ctx, t.KV, t.fit(c), o)
 		if r == nil {
-			p := &run.Point{Mix: mix, Engine: t.Scheme, Layout: string(t.Layout), Place: string(t.Place), Threads: int(c.Threads), Rep: rep, Clients: 1, Started: time.Now().UTC()}
-			p.Judge(run.Answers{}, err)
-			return p, nil, err
+			return run.Sample{Cell: cell, Rep: rep}.Judge(nil, answer.Proof{}, err), nil, err
 		}
 		t.inserted += r.Inserted
 		alone := r.Inserted == 0 || c.Shard.Of < 2 // the keys of other clients are not known
@@ -85,6 +116,7 @@ func (t *Target) Measure(ctx context.Context, c *Config, o Options, mix string, 
 		if err == nil {
 			err = r.Err()
 		}
-		return r.Point(mix, t, rep), r, err
+		s, failed := r.Sample(mix, t, rep, since)
+		return s, r, errors.Join(err, failed)
 	}
 }

@@ -14,10 +14,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"barograph/answer"
 	"barograph/engine"
 	"barograph/fault"
 	"barograph/measure/pace"
-	"barograph/run"
 	"barograph/workload/ycsb/dist"
 )
 
@@ -218,7 +218,7 @@ func (w *workload) probe(ctx context.Context, c *engine.Conn) error {
 // engine's word until they are read.
 func (r *Report) readBack(ctx context.Context, k *worker) error {
 	found, wrong, missing, err := k.look(ctx)
-	r.back = run.Answers{Found: found, Wrong: wrong, Missing: int64(len(missing))}
+	r.back = answer.Tally{Found: found, Wrong: wrong, Missing: int64(len(missing))}
 	switch {
 	case err != nil:
 		return fmt.Errorf("read back: %w", err)

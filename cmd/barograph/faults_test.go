@@ -1,0 +1,29 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/flavour"
+)
+
+// TestFaultsLeavesNothing: a run that dies before anything was killed has no folder.
+func TestFaultsLeavesNothing(t *testing.T) {
+	data, out := dayOfData(t), filepath.Join(t.TempDir(), "runs", "x")
+	absent := engine.Driver{
+		Scheme: "absent", Place: engine.Remote, Offers: map[design.Name][]flavour.Name{design.Wide: {flavour.ISORange}},
+		Server: &engine.Server{Nodes: []int{3}, Profiles: []engine.Profile{{Name: "tuned"}}, Find: func() error { return errors.New("no server is installed") }},
+	}
+	var errs bytes.Buffer
+	status := execute(t.Context(), &env{args: []string{"faults", data, "--out", out}, stdin: strings.NewReader(""), stdout: io.Discard, stderr: &errs, engines: engine.Registry{absent}})
+	if _, err := os.Stat(out); status != 5 || err == nil || !strings.Contains(errs.String(), "no server is installed") {
+		t.Errorf("status %d, %v\n%s", status, err, &errs)
+	}
+}

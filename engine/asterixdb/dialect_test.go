@@ -1,0 +1,14 @@
+package asterixdb
+
+import (
+	"flag"
+	"testing"
+
+	"barograph/enginetest"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func TestDialect(t *testing.T) {
+	enginetest.Dialect(t, Driver(), dialectIn("barograph", false), *update)
+}

@@ -1,0 +1,91 @@
+package docengine
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"barograph/design"
+	"barograph/record"
+)
+
+// TestInOrder: batches that come back in any order are handed out in theirs;
+// an error, or one who wants no more, ends it.
+func TestInOrder(t *testing.T) {
+	var ids []string
+	for i := range 101 {
+		ids = append(ids, strconv.Itoa(i))
+	}
+	late := func(_ context.Context, some []string) ([]string, error) {
+		if some[0] == "20" {
+			time.Sleep(5 * time.Millisecond)
+		}
+		return some, nil
+	}
+	var got []string
+	err := InOrder(t.Context(), ids, 10, 4, late, func(at int, some []string) error {
+		if ids[at] != some[0] {
+			t.Errorf("%s is said to be at %d", some[0], at)
+		}
+		got = append(got, some...)
+		return nil
+	})
+	if err != nil || !slices.Equal(got, ids) {
+		t.Errorf("%q, %v", got, err)
+	}
+	broken := errors.New("broken")
+	if err := InOrder(t.Context(), ids, 10, 1, late, func(int, []string) error { return broken }); !errors.Is(err, broken) {
+		t.Errorf("the error of who takes: %v", err)
+	}
+	fails := func(context.Context, []string) ([]string, error) { return nil, broken }
+	if err := InOrder(t.Context(), ids, 10, 4, fails, func(int, []string) error { return nil }); !errors.Is(err, broken) {
+		t.Errorf("the error of who gets: %v", err)
+	}
+}
+
+// TestParseMarks: in the order of loading, that of a file loaded again last.
+func TestParseMarks(t *testing.T) {
+	marks, err := ParseMarks([]string{
+		`{"version":2,"number":0,"mark":{"digest":"b"}}`, `{"version":10,"number":0,"mark":{"digest":"a"}}`, `{"version":1,"number":1,"mark":{"digest":"c"}}`,
+		`{"version":1,"number":0,"mark":{"digest":"a"}}`,
+	})
+	var got []string
+	for _, m := range marks {
+		got = append(got, m.Digest)
+	}
+	if err != nil || !slices.Equal(got, []string{"c", "b", "a"}) {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := ParseMarks([]string{"{"}); err == nil {
+		t.Error("half a mark is read")
+	}
+}
+
+// TestPlacer: documents of one series share a header, also where the batch was
+// handed out between them; what is no id is an error.
+func TestPlacer(t *testing.T) {
+	lt, _ := record.TypeByName("SL1L2")
+	var b record.Batch
+	b.Reset(lt, "")
+	h := record.DefaultHeader()
+	h[record.Model] = "GFS"
+	id := func(valid int64) string { return string(design.AppendKey(nil, lt, "a", &h, valid)) }
+	var p placer
+	for i, valid := range []int64{-3600, 0, 1546300800} {
+		if got, err := p.place(id(valid), &b); err != nil || got != valid || len(b.Headers) != 1 || b.Headers[p.head] != h {
+			t.Errorf("%d: %d, %v, %d headers", i, got, err, len(b.Headers))
+		}
+	}
+	b.Reset(lt, "")
+	if _, err := p.place(id(7), &b); err != nil || len(b.Headers) != 1 {
+		t.Errorf("after the batch was emptied: %v, %d headers", err, len(b.Headers))
+	}
+	for _, bad := range []string{"", "::", "x", "DD::x::y"} {
+		if _, err := p.place(bad, &b); err == nil {
+			t.Errorf("%q is an id", bad)
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package mariadb
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"barograph/flavour"
+	"barograph/question"
+)
+
+// dialectIn is MariaDB's dialect where the name of every database begins with
+// a prefix: a database per subset, DATETIME columns, documents as JSON, whose
+// entries JSON_TABLE makes rows of.
+//
+// It is written for sessions with the sql_mode NO_BACKSLASH_ESCAPES, as
+// literals are quoted as in standard SQL.
+func dialectIn(prefix string) *flavour.Dialect {
+	table := func(subset, table string) string {
+		return ident(prefix+databaseName(prefix, subset)) + "." + ident(table)
+	}
+	return &flavour.Dialect{
+		Name:  "mariadb",
+		Table: table,
+		// BINARY compares the bytes of a value's text, whatever its type, and
+		// stands between a column and every index.
+		Binary:        asBinary,
+		BinaryLiteral: flavour.Quote,
+		Bytewise:      asBinary,
+		// METviewer's columns compare without regard to letter case and trailing
+		// blanks. The plain condition finds rows by an index, the one with BINARY
+		// takes those away that only look alike.
+		Equal: func(expr string, values []string) string {
+			return either(expr, values) + " AND " + either(asBinary(expr), values)
+		},
+		DateTime: func(v int64) string { return flavour.Quote(flavour.DateTime(v)) },
+		// UNIX_TIMESTAMP ends at 2038 and begins at 1970.
+		Epoch:    func(e string) string { return "TIMESTAMPDIFF(SECOND, '1970-01-01 00:00:00', " + e + ")" },
+		Hour:     func(e string) string { return "HOUR(" + e + ")" },
+		DocAnd:   "\n     AND ",
+		DocField: func(f string) string { return "r." + f },
+		DocEntry: func(c string) string { return "d." + c },
+		DocTable: func(subset, t, where string, used []question.Column) string {
+			return table(subset, t) + " AS r, JSON_TABLE(r.data, '$[*]' COLUMNS (" + entryColumns(used) + ")) AS d\n   WHERE " + where
+		},
+		// A list of literals is a range of the primary key; the statement is sent
+		// as it is, without a prepared one's second round trip.
+		DocKeys: func(keys []string) (string, []any) { return "r.id IN " + flavour.List(keys, flavour.Quote), nil },
+	}
+}
+
+func asBinary(expr string) string { return "BINARY " + expr }
+
+func either(expr string, values []string) string {
+	if len(values) == 1 {
+		return expr + " = " + flavour.Quote(values[0])
+	}
+	return expr + " IN " + flavour.List(values, flavour.Quote)
+}
+
+// entryColumns are the members of an entry that a question needs, with their
+// types; a member that is not there is NULL.
+func entryColumns(used []question.Column) string {
+	var out []string
+	for _, c := range used {
+		kind := "DOUBLE"
+		switch {
+		case c.Role == question.Lead || c.Role == question.ObsLead:
+			kind = "INT"
+		case c.Kind == question.Time:
+			kind = "BIGINT"
+		case c.Kind == question.Text:
+			kind = "VARCHAR(1000) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin"
+		}
+		if one := fmt.Sprintf("%s %s PATH '$.%s'", c.Name, kind, c.Name); !slices.Contains(out, one) {
+			out = append(out, one)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// ident quotes an identifier.
+func ident(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
+
+// reserved are the server's own databases.
+var reserved = [...]string{"mysql", "sys", "information_schema", "performance_schema"} //nolint:gochecknoglobals // a constant table
+
+// recordsDatabase is the database of tables of records under keys, without its
+// prefix; a subset of that name has its database under another.
+const recordsDatabase = "ycsb"
+
+// databaseName is the name of a subset's database without its prefix. What a
+// name cannot hold (characters beyond the basic plane, NUL, a blank at the
+// end, no character at all) is written as ^ and its number in hexadecimal;
+// most names of subsets stay as they are.
+func databaseName(prefix, subset string) string {
+	var b strings.Builder
+	if lower := strings.ToLower(subset); lower == recordsDatabase || prefix == "" && (subset == "" || slices.Contains(reserved[:], lower)) {
+		b.WriteString(flavour.Escaped)
+	}
+	for i, r := range subset {
+		switch {
+		case r == '^':
+			b.WriteString("^^")
+		case r > 0xffff || r == 0 || r == '�' || (r == ' ' && i == len(subset)-1):
+			fmt.Fprintf(&b, "^%06x", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// databaseSubset is the inverse of databaseName.
+func databaseSubset(name string) string {
+	name = strings.TrimPrefix(name, flavour.Escaped)
+	var b strings.Builder
+	for name != "" {
+		before, after, found := strings.Cut(name, "^")
+		b.WriteString(before)
+		if !found {
+			break
+		}
+		var r rune
+		if strings.HasPrefix(after, "^") {
+			b.WriteByte('^')
+			after = after[1:]
+		} else if _, err := fmt.Sscanf(after[:min(6, len(after))], "%06x", &r); err == nil {
+			b.WriteRune(r)
+			after = after[6:]
+		}
+		name = after
+	}
+	return b.String()
+}

@@ -1,0 +1,68 @@
+package sqlite
+
+import (
+	"encoding/json"
+	"strings"
+
+	"barograph/flavour"
+)
+
+// dialect is SQLite's dialect: tables named subset/table, ISO text for times,
+// documents as JSONB.
+func dialect() *flavour.Dialect {
+	table := func(subset, table string) string { return flavour.Ident(tableName(subset, table)) }
+	return &flavour.Dialect{
+		Name:  "sqlite",
+		Table: table,
+		// SQLite has no BINARY; a cast to TEXT compares bytewise under the
+		// BINARY collation and stands between a column and every index.
+		Binary:        func(e string) string { return "CAST(" + e + " AS TEXT)" },
+		BinaryLiteral: flavour.Quote,
+		DateTime:      func(v int64) string { return flavour.Quote(flavour.DateTime(v)) },
+		Fence:         " LIMIT -1", // a selection with a limit, even of none, is computed once; see docs/decisions
+		Epoch:         func(e string) string { return "unixepoch(" + e + ")" },
+		// jsonb_each hands an entry on as JSONB; json_each would write it as
+		// text, to be parsed again for every ->>.
+		DocFrom: func(subset, t, where string) string {
+			return table(subset, t) + " AS r, jsonb_each(r.data) AS d\n   WHERE " + where
+		},
+		DocAnd:   "\n     AND ",
+		DocField: func(f string) string { return "r." + f },
+		DocEntry: func(c string) string { return "d.value ->> '" + c + "'" },
+		DocKeys:  keyArray,
+	}
+}
+
+// keyArray asks for ids by one parameter, a JSON array: the statement stays
+// short, however many ids there are, and SQLite parses no literals.
+func keyArray(keys []string) (string, []any) {
+	text, err := json.Marshal(keys)
+	if err != nil { // cannot be: strings always marshal
+		return "1 = 0", nil
+	}
+	return "r.id IN (SELECT value FROM json_each(?))", []any{string(text)}
+}
+
+// tableName is the name of a subset's table: subset/table. SQLite does not
+// tell A from a in names and keeps names that begin with sqlite_ for itself;
+// both are escaped as in DuckDB's schemas. Most names of subsets stay as they are.
+func tableName(subset, table string) string {
+	s := flavour.EscapeCase(subset)
+	if strings.HasPrefix(s, "sqlite_") {
+		s = flavour.Escaped + s
+	}
+	return s + "/" + table
+}
+
+// tableSubset is the inverse: the subset of a table's name, which ends in
+// "/" and table; ok is false for another table.
+func tableSubset(name, table string) (subset string, ok bool) {
+	s, ok := strings.CutSuffix(name, "/"+table)
+	if !ok {
+		return "", false
+	}
+	if rest, escaped := strings.CutPrefix(s, flavour.Escaped); escaped {
+		s = rest
+	}
+	return flavour.UnescapeCase(s), true
+}

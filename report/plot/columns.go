@@ -1,0 +1,301 @@
+package plot
+
+import (
+	"image/color"
+
+	xfont "golang.org/x/image/font"
+	gplot "gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Columns shows a throughput as bars, and a latency as a dark line with an axis
+// of its own at the right: a group for each engine, in it a bar for each number
+// of workers; or, with a Step, one run over its time, a bar for each interval.
+//
+// An axis whose values differ by more than twenty times is logarithmic. There
+// a bar's length means nothing: bars are pale, and the value is the thick line
+// that ends them.
+type Columns struct {
+	Frame                  // YLabel: of the bars
+	RightLabel      string // of the line: "95th percentile (ms)"
+	BarName         string // of the bars, in the legend: "throughput"
+	LineName        string
+	Below           string // what the labels of the bars count: "threads"
+	Groups          []Group
+	Step            float64 // seconds; 0 = groups of labelled bars
+	StallName       string  // of the shade behind what is Stalled
+	units, barWidth float64 // of the axis, and on it
+	logLeft         bool
+	right           rightAxis
+}
+
+// Group is an engine, which gives the colour.
+type Group struct {
+	Name string
+	Bars []Bar
+}
+
+// Bar is one number of workers, or one interval.
+type Bar struct {
+	Label   string
+	Value           // its interval is a whisker, its Note stands where there is none
+	Line    float64 // of the right axis
+	Stalled bool    // next to nothing ended
+}
+
+const (
+	logFrom    = 20  // how many times values may differ on an axis that has a zero
+	groupGap   = 0.9 // between groups, in bars
+	barNames   = 15  // room for the labels of bars
+	groupNames = 22  // and for those of groups
+)
+
+// SVG draws the picture. It fails only for sizes in which nothing can be read.
+func (g Columns) SVG() ([]byte, error) {
+	left, right, notes, pal := newSpan(), newSpan(), false, &palette{}
+	gap, height, least := groupGap, vg.Length(430), vg.Length(220)
+	if g.barWidth = 1; g.Step > 0 {
+		g.barWidth, gap, height, least = g.Step, 0, 220, 130
+	}
+	legend := []entry{{name: g.BarName, clr: grey(0x9A)}, {name: g.LineName, clr: rightInk(), mark: draw.CircleGlyph{}, line: true}}
+	stalled := false
+	for _, group := range g.Groups {
+		g.units += g.barWidth*float64(len(group.Bars)) + gap
+		if h := pal.of(group.Name); g.Step > 0 {
+			legend[0].clr = fade(hue(h), 0.45)
+		}
+		for _, b := range group.Bars {
+			b.into(&left, false)
+			right.add(b.Line)
+			notes, stalled = notes || b.Note != "", stalled || b.Stalled
+		}
+	}
+	if stalled {
+		legend = append(legend, entry{name: g.StallName, clr: stallColour()})
+	}
+	s, err := g.layout(900, legend)
+	if err != nil {
+		return nil, err
+	}
+	if left.empty() && !notes {
+		return s.noData()
+	}
+	if left.empty() {
+		left = span{0, 1}
+	}
+	g.logLeft = g.Step == 0 && left.spread(logFrom)
+	logRight := right.spread(logFrom) || g.Step > 0 && right.spread(4)
+	f := s.open(height, least)
+	c, p := f.body, newPanel()
+	if g.Step == 0 {
+		c.Min.Y += groupNames + barNames
+	}
+	scale(&p.Y, left, g.logLeft, heightTicks(c))
+	g.right = newRightAxis(right, g.RightLabel, logRight, heightTicks(c))
+	c.Max.X -= g.right.room()
+	if p.X.Min, p.X.Max = 0, g.units; g.Step > 0 {
+		p.X.Tick.Marker = linearTicks{int((c.Max.X - c.Min.X - 60) / tickRoom)}
+	} else {
+		p.HideX()
+		p.X.Padding, s.XLabel = 0, ""
+	}
+	p.Add(grid(false, true), g)
+	drawPanel(c, p, s.XLabel, s.YLabel)
+	return f.encode()
+}
+
+func stallColour() color.NRGBA { return color.NRGBA{0xF6, 0xC9, 0xC2, 0xFF} }
+
+// Plot is gonum's: it draws on the data's canvas.
+func (g Columns) Plot(c draw.Canvas, p *gplot.Plot) {
+	x, y := p.Transforms(&c)
+	c.StrokeLine2(draw.LineStyle{Color: grey(0x88), Width: 0.8}, c.Min.X, c.Min.Y, c.Max.X, c.Min.Y)
+	if g.Step > 0 {
+		for _, group := range g.Groups {
+			g.series(c, x, y, group, hue((&palette{}).of(group.Name)))
+		}
+		g.right.draw(c)
+		return
+	}
+	below := newInk(10.5, xfont.WeightNormal, grey(0x55))
+	below.write(c, vg.Point{X: c.Min.X - 8, Y: c.Min.Y - 14}, atRight, below.fit(clean(g.Below), 60))
+	at, name, pal := groupGap/2, newInk(labelSize, xfont.WeightBold, grey(0x22)), &palette{}
+	for i, group := range g.Groups {
+		begin, end := at, at+float64(len(group.Bars))
+		if i > 0 {
+			sep := x(begin - groupGap/2)
+			c.StrokeLine2(draw.LineStyle{Color: grey(0xEA), Width: 0.8}, sep, c.Min.Y-barNames-groupNames+4, sep, c.Max.Y)
+		}
+		name.write(c, vg.Point{X: (x(begin) + x(end)) / 2, Y: c.Min.Y - barNames - 17}, atCentre, name.fit(clean(group.Name), x(end+groupGap)-x(begin)-6))
+		g.group(c, x, y, begin, group, hue(pal.of(group.Name)))
+		at = end + groupGap
+	}
+	g.right.draw(c)
+}
+
+// series draws intervals as an area, and shades those that stalled.
+func (g Columns) series(c draw.Canvas, x, y func(float64) vg.Length, group Group, clr color.NRGBA) {
+	var top []vg.Point
+	var mids []vg.Length
+	var slow []float64
+	for i, b := range group.Bars {
+		from, to, v := x(float64(i)*g.Step), x(float64(i+1)*g.Step), b.V
+		if b.Stalled {
+			fillRect(c, stallColour(), from, c.Min.Y, to, c.Max.Y)
+		}
+		if !isFinite(v) {
+			v = 0
+		}
+		top = append(top, vg.Point{X: from, Y: y(v)}, vg.Point{X: to, Y: y(v)})
+		mids, slow = append(mids, (from+to)/2), append(slow, b.Line)
+	}
+	area := append([]vg.Point{{X: c.Min.X, Y: c.Min.Y}}, top...)
+	c.FillPolygon(fade(clr, 0.38), append(area, vg.Point{X: top[len(top)-1].X, Y: c.Min.Y}))
+	c.StrokeLines(draw.LineStyle{Color: clr, Width: 1.3}, top)
+	g.right.line(c, mids, slow, (c.Max.X-c.Min.X)/vg.Length(len(mids)) > 16)
+}
+
+func (g Columns) group(c draw.Canvas, x, y func(float64) vg.Length, begin float64, group Group, clr color.NRGBA) {
+	var xs []vg.Length
+	var line []float64
+	width := x(1) - x(0)
+	tick, labels := newInk(10.5, xfont.WeightNormal, grey(0x55)), true
+	for _, b := range group.Bars {
+		labels = labels && tick.width(clean(b.Label))*1.06 < width
+	}
+	for i, b := range group.Bars {
+		mid := x(begin + float64(i) + 0.5)
+		xs, line = append(xs, mid), append(line, b.Line)
+		if labels {
+			tick.write(c, vg.Point{X: mid, Y: c.Min.Y - 14}, atCentre, clean(b.Label))
+		}
+		g.bar(c, y, mid, min(0.4*width, 26), b, clr)
+	}
+	g.right.line(c, xs, line, true)
+}
+
+// bar draws one value, and prints it inside the bar where there is room.
+func (g Columns) bar(c draw.Canvas, y func(float64) vg.Length, mid, half vg.Length, b Bar, clr color.NRGBA) {
+	if !onScale(b.V, g.logLeft) {
+		if k := noteInk(); b.Note != "" {
+			writeUp(c, k, vg.Point{X: mid, Y: c.Min.Y + 6}, atLeft, k.fit(b.note(false), c.Max.Y-c.Min.Y-8))
+		}
+		return
+	}
+	top, ink := y(b.V), valueInk()
+	if g.logLeft {
+		fillRect(c, fade(clr, 0.28), mid-half, c.Min.Y, mid+half, top)
+		fillRect(c, clr, mid-half, top-3, mid+half, top)
+	} else {
+		fillRect(c, fade(clr, 0.85), mid-half, c.Min.Y, mid+half, top)
+		ink.clr = color.White
+		if 0.299*float64(clr.R)+0.587*float64(clr.G)+0.114*float64(clr.B) > 140 { // light colours need dark letters
+			ink.clr = grey(0x11)
+		}
+	}
+	if b.hasInterval() && (!g.logLeft || onScale(b.Lo, true)) {
+		whisker(c, grey(0x44), vg.Point{X: mid + half*0.55, Y: y(b.Lo)}, vg.Point{X: mid + half*0.55, Y: y(b.Hi)}, min(3, half/4))
+	}
+	if half*2 >= 13 {
+		g.print(c, ink, mid, top, b)
+	}
+}
+
+// print writes a value inside its bar, at the foot or, where the line passes
+// there, below the top.
+func (g Columns) print(c draw.Canvas, k ink, mid, top vg.Length, b Bar) {
+	text := number(b.V)
+	w := k.width(text) * 1.06
+	if w+14 > top-c.Min.Y {
+		return
+	}
+	for _, foot := range []vg.Length{c.Min.Y + 7, top - w - 8} {
+		if at := g.right.y(c, b.Line); !g.right.shows(b.Line) || at <= foot-12 || at >= foot+w+12 {
+			writeUp(c, k, vg.Point{X: mid, Y: foot}, atLeft, text)
+			return
+		}
+	}
+}
+
+// rightAxis is a second scale at the right of a panel, for a quantity of its
+// own, which is drawn in one dark ink.
+type rightAxis struct {
+	axis  gplot.Axis
+	label string
+	log   bool
+}
+
+// newRightAxis makes a scale over values: logarithmic, or from zero.
+func newRightAxis(s span, label string, log bool, ticks int) rightAxis {
+	if s.empty() {
+		s, log = span{0, 1}, false
+	}
+	r := rightAxis{label: clean(label), log: log}
+	r.axis.Scale = gplot.LinearScale{}
+	scale(&r.axis, s, log, ticks)
+	return r
+}
+
+func rightInk() color.NRGBA { return grey(0x26) }
+
+func (r *rightAxis) ticks() []gplot.Tick {
+	return r.axis.Tick.Marker.Ticks(r.axis.Min, r.axis.Max)
+}
+
+// room is the width that labels and ticks take.
+func (r *rightAxis) room() vg.Length {
+	var labels []string
+	for _, t := range r.ticks() {
+		labels = append(labels, t.Label)
+	}
+	return newInk(tickSize, xfont.WeightNormal, rightInk()).widest(labels) + 12 + axisLabel
+}
+
+// shows reports whether the axis has a place for a value.
+func (r *rightAxis) shows(v float64) bool { return onScale(v, r.log) }
+
+// y is the place of a value beside the data's canvas.
+func (r *rightAxis) y(c draw.Canvas, v float64) vg.Length {
+	if !r.shows(v) {
+		return c.Min.Y
+	}
+	return c.Y(r.axis.Norm(v))
+}
+
+// draw draws the axis at the right of the data's canvas.
+func (r *rightAxis) draw(c draw.Canvas) {
+	k := newInk(tickSize, xfont.WeightNormal, grey(0x44))
+	style := draw.LineStyle{Color: grey(0x88), Width: 0.8}
+	c.StrokeLine2(style, c.Max.X, c.Min.Y, c.Max.X, c.Max.Y)
+	for _, t := range r.ticks() {
+		at, length := r.y(c, t.Value), vg.Length(5)
+		if t.Label == "" {
+			length = 2.5
+		}
+		c.StrokeLine2(style, c.Max.X, at, c.Max.X+length, at)
+		k.write(c, vg.Point{X: c.Max.X + 8, Y: at - k.capHeight()/2}, atLeft, t.Label)
+	}
+	label := newInk(labelSize, xfont.WeightNormal, grey(0x22))
+	writeUp(c, label, vg.Point{X: c.Max.X + r.room() - 8, Y: (c.Min.Y + c.Max.Y) / 2}, atCentre, label.fit(r.label, c.Max.Y-c.Min.Y))
+}
+
+// line draws values as a dark line with hollow points; those that are not on
+// the scale break it.
+func (r *rightAxis) line(c draw.Canvas, xs []vg.Length, values []float64, marks bool) {
+	for _, run := range runs(len(values), func(i int) bool { return r.shows(values[i]) }) {
+		var pts []vg.Point
+		for i := run[0]; i < run[1]; i++ {
+			pts = append(pts, vg.Point{X: xs[i], Y: r.y(c, values[i])})
+		}
+		c.StrokeLines(draw.LineStyle{Color: fade(grey(0xFF), 0.85), Width: 4.5}, pts) // a halo, over bars of any colour
+		c.StrokeLines(draw.LineStyle{Color: rightInk(), Width: 1.7}, pts)
+		if !marks && len(pts) > 1 {
+			continue
+		}
+		for _, p := range pts {
+			c.DrawGlyph(draw.GlyphStyle{Color: rightInk(), Radius: 4.1, Shape: draw.CircleGlyph{}}, p)
+			c.DrawGlyph(draw.GlyphStyle{Color: color.White, Radius: 2.3, Shape: draw.CircleGlyph{}}, p)
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Report is what a run folder came to: answers in words, and sections with
+// tables and pictures. The page and the terminal walk it, and know nothing of
+// workloads.
+type Report struct {
+	dir      string
+	below    []string // folders whose reports it links to
+	Name     string   // of the run
+	When     string
+	Question string  // that the report answers
+	Answers  []Words // the answer first
+	Warnings []string
+	Facts    []Fact
+	About    []Section      // engines and settings
+	Sections []Section      // those with an ID stand in the navigation
+	Data     map[string]any // the run for machines, as JSON
+}
+
+// Section is a part of a report: a heading, sentences, pictures, a table, and
+// parts of its own, in this order.
+type Section struct {
+	ID, Class    string // anchor and style on the page
+	Title, Small string // the heading, and what stands behind it
+	Terminal     bool   // words, table and text are shown on a terminal, too
+	Folded, Open bool   // on the page a click shows and hides it
+
+	Words    []Words
+	Facts    []Fact
+	Steps    []Step // a legend of them
+	Pictures []Drawing
+	Beside   bool // pictures are small, and stand beside each other
+	Table    *Table
+	Text     string // as a program printed it
+	Notes    []string
+	Parts    []Section
+}
+
+// Words is a sentence or two. Class: answer, right, bad, alarm, scope, none,
+// meta, because.
+type Words struct{ Class, Text string }
+
+// Fact is a name and what there is to say.
+type Fact struct{ Name, Text string }
+
+// Drawing is a picture that is drawn where it is shown: one of package plot's.
+type Drawing interface{ SVG() ([]byte, error) }
+
+// say is a paragraph.
+func say(format string, args ...any) []Words { return []Words{{"", fmt.Sprintf(format, args...)}} }
+
+// Empty reports whether a section has nothing to show.
+func (s *Section) Empty() bool {
+	return len(s.Pictures)+len(s.Parts)+len(s.Facts) == 0 && s.Text == "" && (s.Table == nil || len(s.Table.Rows) == 0)
+}
+
+// filled are the sections that have something to show.
+func filled(all ...Section) (out []Section) {
+	for _, s := range all {
+		if !s.Empty() {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// lineWidth is that of sentences on a terminal, in runes.
+const lineWidth = 110
+
+// Print writes the answer and the tables for a terminal; the page holds the rest.
+func (r *Report) Print(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s\n", printable(r.Name), r.When)
+	for _, a := range r.Answers {
+		b.WriteString(wrap(a.Text) + "\n")
+	}
+	for _, text := range r.Warnings {
+		b.WriteString(wrap("warning: "+text) + "\n")
+	}
+	for _, f := range r.Facts {
+		b.WriteString(wrap(f.Name+": "+f.Text) + "\n")
+	}
+	printSections(&b, r.Sections)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func printSections(b *strings.Builder, all []Section) {
+	for i := range all {
+		s := &all[i]
+		if s.Terminal {
+			fmt.Fprintf(b, "\n%s\n", printable(strings.TrimSpace(s.Title+" "+s.Small)))
+			for _, x := range s.Words {
+				b.WriteString(wrap(x.Text) + "\n")
+			}
+			if s.Table != nil {
+				s.Table.print(b)
+			}
+			for line := range strings.Lines(s.Text) {
+				b.WriteString(strings.TrimRight("  "+printable(line), " ") + "\n")
+			}
+		}
+		printSections(b, s.Parts)
+	}
+}
+
+// wrap breaks text at spaces into lines of at most lineWidth runes.
+func wrap(s string) string {
+	var b strings.Builder
+	n := 0
+	for i, word := range strings.Fields(printable(s)) {
+		size := len([]rune(word))
+		switch {
+		case i > 0 && n+1+size > lineWidth:
+			b.WriteByte('\n')
+			n = 0
+		case i > 0:
+			b.WriteByte(' ')
+			n++
+		}
+		b.WriteString(word)
+		n += size
+	}
+	return b.String()
+}

@@ -1,0 +1,62 @@
+package run
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"barograph/fault"
+)
+
+const runFile = "run.json"
+
+// Read reads a run folder of any workload, also of a run that is under way or
+// was killed: its samples are those that were recorded by then.
+func Read(dir string) (*Run, []Sample, error) {
+	r, err := ReadRun(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	events, err := ReadEvents(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return readLanded(dir, r)
+	}
+	var samples []Sample
+	for _, e := range events {
+		if e.Sample != nil {
+			samples = append(samples, *e.Sample)
+		}
+	}
+	return r, samples, err
+}
+
+// ReadRun reads run.json of a folder.
+func ReadRun(dir string) (*Run, error) {
+	var r Run
+	err := readJSON(filepath.Join(dir, runFile), &r)
+	if errors.Is(err, os.ErrNotExist) {
+		err = landedHead(dir, &r)
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, &fault.Error{File: dir, Problem: "is no run folder", Err: err, Cure: "name a folder that barograph wrote"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if fault.Planted && r.Reps > 9 {
+		panic("planted: a run of more than nine repetitions")
+	}
+	return &r, nil
+}
+
+func readJSON(path string, v any) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, v); err != nil {
+		return &fault.Error{File: path, Err: err}
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+package run
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+
+	"barograph/answer"
+	"barograph/fault"
+)
+
+// Verdict reports whether a time may be shown.
+type Verdict string
+
+// The verdicts.
+const (
+	Equal  Verdict = "equal"  // proven, to the degree that is said beside it
+	Wrong  Verdict = "wrong"  // compared, and different: shown as wrong, never as fast
+	Failed Verdict = "failed" // no answer: an error has no time
+)
+
+// Phase tells warm repetitions from cold starts.
+type Phase string
+
+// The phases.
+const (
+	Warm Phase = "warm"
+	Cold Phase = "cold"
+)
+
+// Sample is one repetition of a cell. What was measured of it is had from
+// Measured alone, and only where it is proven.
+type Sample struct {
+	Cell    Cell          `json:"cell"`
+	Phase   Phase         `json:"phase"`
+	Rep     int           `json:"rep"`
+	Verdict Verdict       `json:"verdict"` // given by Judge
+	Problem string        `json:"problem,omitempty"`
+	Proof   answer.Degree `json:"proof,omitempty"`
+	Rows    int           `json:"rows"`
+	Digest  string        `json:"digest,omitempty"` // of the answer, or of what is stored
+
+	Answers  *Answers  `json:"answers,omitempty"` // of those that were compared one by one
+	Kill     *Kill     `json:"kill,omitempty"`    // what became of a killed node
+	Problems []Counted `json:"problems,omitempty"`
+	Warnings []string  `json:"warnings,omitempty"`
+
+	measured *Measured
+}
+
+// Answers counts how answers turned out that were compared one by one.
+type Answers = answer.Tally
+
+// Counted is one thing that went wrong, and how often.
+type Counted struct {
+	What    string `json:"what"`
+	Count   int64  `json:"count"`
+	Example string `json:"example"`
+}
+
+// Judge gives a sample its verdict, and what was measured of it where p proves
+// it; m is nil where nothing was. err is that of the comparison, an
+// *answer.Diff, or of the asking.
+func (s Sample) Judge(m *Measured, p answer.Proof, err error) Sample {
+	if err == nil && !p.Valid() {
+		err = errNoProof
+	}
+	s.measured, s.Proof = nil, ""
+	switch d, wrong := errors.AsType[*answer.Diff](err); {
+	case wrong:
+		s.Verdict, s.Problem, s.Rows = Wrong, err.Error(), d.GotRows
+	case err != nil:
+		s.Verdict, s.Problem = Failed, fault.Redact(err.Error())
+	default:
+		s.Verdict, s.Problem, s.Proof, s.Rows, s.measured = Equal, "", p.Degree(), p.Rows(), m
+		if d := p.Digest(); d != (answer.Digest{}) {
+			s.Digest = answer.FormatDigest(d)
+		}
+	}
+	return s
+}
+
+var errNoProof = errors.New("nothing proves it")
+
+// Measured is what was measured; nil where nothing was, or nothing proves it, or
+// another repetition of the cell is not right.
+func (s *Sample) Measured() *Measured { return s.measured }
+
+// spoils reports whether o may have no times because s is not right: all of its
+// cell may have none, but for what was answered before a cold start failed.
+func (s *Sample) spoils(o *Sample) bool {
+	return s.Cell == o.Cell && (s.Verdict == Wrong || s.Verdict == Failed && (s.Phase != Cold || o.Phase == Cold))
+}
+
+// asStored is a sample with what was measured, as a file holds it.
+type asStored struct {
+	*plainSample
+	Measured *Measured `json:"measured,omitempty"`
+}
+
+type plainSample Sample
+
+// MarshalJSON writes what was measured, too.
+func (s Sample) MarshalJSON() ([]byte, error) {
+	return json.Marshal(asStored{(*plainSample)(&s), s.measured})
+}
+
+// UnmarshalJSON reads it where the sample is proven: another program may have
+// written what is not.
+func (s *Sample) UnmarshalJSON(text []byte) error {
+	in := asStored{plainSample: (*plainSample)(s)}
+	err := json.Unmarshal(text, &in)
+	if s.measured = in.Measured; s.Verdict != Equal || s.Proof == "" {
+		s.measured = nil
+	}
+	return err
+}
+
+// Measured is what was measured of a sample. What a workload does not measure
+// is 0 or nil.
+type Measured struct {
+	Start  time.Duration `json:"start_ns"`               // since the start of the run
+	Total  time.Duration `json:"total_ns"`               // of an answer from the call to its last row; of a posting, a mix all of it; of a kill until the node was back
+	First  time.Duration `json:"first_row_ns,omitempty"` // from the call to the first decoded row
+	Inside time.Duration `json:"server_ns,omitempty"`    // the engine's own time; 0 = it tells none
+	CPU    time.Duration `json:"client_cpu_ns,omitempty"`
+	Derive time.Duration `json:"derive_ns,omitempty"` // deriving the keys, before the call
+	Bytes  int64         `json:"bytes,omitempty"`
+	Keys   int           `json:"keys,omitempty"` // ids asked for
+
+	Recovered time.Duration `json:"recovered_ns,omitempty"` // from a kill to the first success after the last error; 0 = there was no error
+	Silence   time.Duration `json:"silence_ns,omitempty"`   // longest time without a success, from a kill on
+
+	*Mix
+	*Posting
+	*Used
+}
+
+// Kill is one node of a cluster that was killed (SIGKILL) and started again
+// later, and what a client saw of it.
+type Kill struct {
+	Nodes int `json:"nodes"`
+	Node  int `json:"node"` // the one killed, from 1; clients are told of node 1
+
+	// Of a load: records whose commit was acknowledged by the time the node was
+	// back, those of them that were found in the end without being loaded again,
+	// and whether the load, resumed where it had failed, ended in the archive
+	// that an undisturbed one makes.
+	Acknowledged int64 `json:"acknowledged,omitempty"`
+	Found        int64 `json:"found,omitempty"`
+	Whole        bool  `json:"whole,omitempty"`
+
+	// Of questions: answers that were right, wrong, and given while the node was
+	// down.
+	Right int `json:"right,omitempty"`
+	Wrong int `json:"wrong,omitempty"`
+	Amid  int `json:"right_while_down,omitempty"`
+
+	Errors   int            `json:"errors"`             // calls that failed
+	Messages map[string]int `json:"messages,omitempty"` // how often by what they said, first line
+}
+
+// What a cluster was doing when a node was killed: a cell's "during".
+const (
+	DuringLoad      = "load"
+	DuringQuestions = "questions"
+)
