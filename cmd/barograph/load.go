@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"barograph/design"
 	"barograph/engine"
 	"barograph/fault"
 	"barograph/formats"
