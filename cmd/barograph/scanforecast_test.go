@@ -23,7 +23,10 @@ var update = flag.Bool("update", false, "rewrite golden files")
 // madeSweep is a sweep over eight disks of 100 MB/s with 4 cores, whose cold
 // answers follow a law with noise: all that the disks give is drawn, a GB is 8 s
 // of a core, half a second is for the start. q3 has too few configurations.
-func madeSweep() *run.Scans {
+func madeSweep() *run.Scans { return madeSweepOf(run.Cold) }
+
+// madeSweepOf likewise, with answers of a phase.
+func madeSweepOf(phase run.Phase) *run.Scans {
 	r := &run.Scans{Seed: 1, Experiment: "sweep", Engine: "duckdb", Product: "DuckDB", Version: "1.5.5", Machine: measure.Machine{UsableCPUs: 4, Memory: 16e9}}
 	noise := rand.New(rand.NewPCG(1, 2))
 	proof, _ := answer.CompareRecords(record.Digest{Hi: 1}, record.Digest{Hi: 1})
@@ -40,7 +43,7 @@ func madeSweep() *run.Scans {
 			most := (partitions + paths - 1) / paths // parts on the first disk
 			seconds := 0.5 + max(20*float64(most)/float64(partitions), 16/float64(min(partitions, 4)))
 			for rep := range 5 {
-				p := run.ScanPoint{Config: config, Query: "scan", Phase: run.Cold, Rep: rep + 1}
+				p := run.ScanPoint{Config: config, Query: "scan", Phase: phase, Rep: rep + 1}
 				for disk := range paths {
 					parts := (partitions + paths - 1 - disk) / paths
 					p.Devices = append(p.Devices, measure.DiskLoad{Read: uint64(2e9 * parts / partitions)})
@@ -123,10 +126,6 @@ func TestScanForecastMeasures(t *testing.T) {
 
 func TestScanForecastRefuses(t *testing.T) {
 	whole := saved(t, madeSweep())
-	warm := madeSweep()
-	for i := range warm.Points {
-		warm.Points[i].Phase = run.Warm
-	}
 	plain := madeSweep()
 	for i := range plain.Disks {
 		plain.Disks[i].Rate = 0
@@ -142,7 +141,7 @@ func TestScanForecastRefuses(t *testing.T) {
 		{whole, []string{"--read-mbps", "100", "--query", "q3"}, 1, "2 setups cannot tell three parameters"},
 		{whole, []string{"--read-mbps", "100", "--query", "q55"}, 1, "no cold times of this question"},
 		{whole, []string{"--read-mbps", "100", "--query", "q3,scan"}, 1, "2 setups cannot tell three parameters"},
-		{saved(t, warm), rate, 1, "--cold 5"},
+		{saved(t, madeSweepOf(run.Warm)), rate, 1, "--cold 5"},
 		{saved(t, plain), rate, 1, "was not measured"},
 		{t.TempDir(), rate, 1, "holds no run of barograph scan"},
 		{whole, nil, 2, "--measure-disks"},
