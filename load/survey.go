@@ -14,7 +14,7 @@ import (
 func Survey(ctx context.Context, paths []string, keepLast bool) (c *design.Catalog, marks []engine.Mark, failed []error, err error) {
 	c = design.NewCatalog("")
 	m, q := engine.Mark{}, design.Quarantine{}
-	each := func(f *File, b *record.Batch) error {
+	each := func(_ *File, b *record.Batch) error {
 		m.Read += int64(b.Lines)
 		m.Stored += int64(b.Len())
 		m.Quarantined += int64(len(b.Rejects))

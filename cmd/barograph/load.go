@@ -63,7 +63,7 @@ the database as the subset.`,
 				defer debug.SetGCPercent(debug.SetGCPercent(50))
 			}
 			return e.load(c.Context(), &p, args, load.Options{
-				Workers: workers, Window: window, OnConflict: load.OnConflict(conflict.word), KeepLast: last.is(keepLine),
+				Workers: workers, Window: window, OnConflict: load.OnConflict(conflict.word), KeepLast: last.keeps(),
 			}, quarantine, verify)
 		},
 	}
@@ -101,8 +101,9 @@ func (*choice) Type() string { return "string" }
 
 const keepLine = "keep"
 
-// is reports whether a word was chosen; a command without the flag has none.
-func (c *choice) is(word string) bool { return c != nil && c.word == word }
+// keeps reports whether --last-line=keep was given; a command without the flag
+// quarantines.
+func (c *choice) keeps() bool { return c != nil && c.word == keepLine }
 
 // lastLine is the flag --last-line.
 func lastLine(c *cobra.Command) *choice {

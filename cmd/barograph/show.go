@@ -36,7 +36,7 @@ quarantined, with the reasons. An archive is shown as its loads have counted it,
 			if len(args) == 1 && e.isArchive(args[0]) {
 				return e.showArchive(c.Context(), args[0])
 			}
-			return e.showFiles(c.Context(), args, last.is(keepLine))
+			return e.showFiles(c.Context(), args, last.keeps())
 		},
 	}
 	last = lastLine(c)

@@ -66,13 +66,13 @@ func spoil(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close() //nolint:errcheck // the statement's error is looked at
+	defer db.Close()
 	var table string
-	err = db.QueryRow("SELECT '\"' || table_schema || '\".\"' || table_name || '\"' FROM information_schema.columns WHERE column_name = 'fbar' AND table_name LIKE '%sl1l2%'").Scan(&table)
+	err = db.QueryRowContext(t.Context(), "SELECT '\"' || table_schema || '\".\"' || table_name || '\"' FROM information_schema.columns WHERE column_name = 'fbar' AND table_name LIKE '%sl1l2%'").Scan(&table)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := db.Exec("UPDATE " + table + " SET fbar = fbar + 1 WHERE rowid = 7")
+	r, err := db.ExecContext(t.Context(), "UPDATE " + table + " SET fbar = fbar + 1 WHERE rowid = 7")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ An archive that is not whole makes the exit status 3.`,
   barograph verify lab:postgres vsdb_data`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return e.verify(c.Context(), args[0], args[1:], last.is(keepLine))
+			return e.verify(c.Context(), args[0], args[1:], last.keeps())
 		},
 	}
 	last = lastLine(c)
