@@ -72,7 +72,7 @@ func spoil(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := db.ExecContext(t.Context(), "UPDATE " + table + " SET fbar = fbar + 1 WHERE rowid = 7")
+	r, err := db.ExecContext(t.Context(), "UPDATE "+table+" SET fbar = fbar + 1 WHERE rowid = 7")
 	if err != nil {
 		t.Fatal(err)
 	}
