@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -73,25 +74,45 @@ func TestYCSBOutlivesItsServer(t *testing.T) {
 			common := []string{"--db", l.URL(), "-p", "recordcount=200", "--verify", "--threads", "4"}
 			must(t, append([]string{"ycsb", "load", "-p", "batchsize=20"}, common...)...)
 			restarted := make(chan error, 1)
-			time.AfterFunc(300*time.Millisecond, func() {
+			errs := &onceSaid{text: " sec: ", then: func() { // the run is under way
 				err := l.Kill(0)
 				time.Sleep(100 * time.Millisecond) // it is missed
 				restarted <- errors.Join(err, l.Restart(t.Context(), 0))
-			})
-			code, out, errs := barograph(t, append([]string{"ycsb", "run", "-P", "workloada", "-p", "operationcount=1000", "--target", "1000", "--json"}, common...)...)
+			}}
+			var out bytes.Buffer
+			args := append([]string{"ycsb", "run", "-P", "workloada", "-p", "operationcount=2000", "--target", "1000", "--json", "-s", "-p", "status.interval=1"}, common...)
+			code := execute(t.Context(), &env{args: args, stdout: &out, stderr: errs, engines: all.Registry()})
+			if errs.then != nil {
+				t.Fatalf("status %d before the server was killed\n%s", code, errs)
+			}
 			if err := <-restarted; err != nil {
 				t.Fatal(err)
 			}
 			var r ycsb.ReportJSON
-			if err := json.Unmarshal([]byte(out), &r); err != nil {
-				t.Fatal(err)
+			if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+				t.Fatalf("status %d, %v\n%s", code, err, errs)
 			}
-			if code != fault.Incomplete || r.Operations != 1000 || r.Answers.Succeeded < 1000-2*4 || r.Reconnects < 1 || r.Outage <= 0 {
+			if code != fault.Incomplete || r.Operations != 2000 || r.Answers.Succeeded < 2000-2*4 || r.Reconnects < 1 || r.Outage <= 0 {
 				t.Errorf("status %d, %d of %d operations succeeded, %d reconnects, %s\n%s", code, r.Answers.Succeeded, r.Operations, r.Reconnects, r.Outage, errs)
 			}
 			t.Logf("%s: %d of %d, %d reconnects, away for %s", scheme, r.Answers.Succeeded, r.Operations, r.Reconnects, r.Outage)
 		})
 	}
+}
+
+// onceSaid does something when a text is written.
+type onceSaid struct {
+	bytes.Buffer
+	text string
+	then func() // nil = it is done
+}
+
+func (s *onceSaid) Write(p []byte) (int, error) {
+	if s.then != nil && bytes.Contains(p, []byte(s.text)) {
+		go s.then()
+		s.then = nil
+	}
+	return s.Buffer.Write(p)
 }
 
 // storyMemory is what a server of the stories may use, in bytes.
