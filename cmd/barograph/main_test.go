@@ -195,6 +195,8 @@ func TestExitStatuses(t *testing.T) {
 		{"server not reached, told first", []string{"met", good, "--engine", "postgres://me@127.0.0.1:1/x", "--out", filepath.Join(dir, "run")}, fault.Unreachable, "127.0.0.1:1"},
 		{"engine without archives", []string{"load", good, "--engine", "trino://h/x"}, fault.Usage, "keeps no verification archives"},
 		{"study of an engine without archives", []string{"met", good, "--engine", "trino://h/x"}, fault.Usage, "keeps no verification archives"},
+		{"show of an engine without archives", []string{"show", "trino://h/x"}, fault.Usage, "keeps no verification archives"},
+		{"verify of a server that is not named", []string{"verify", "cassandra"}, fault.Usage, "barograph lab up cassandra"},
 		{"faults of an engine without archives", []string{"faults", good, bad, "--engine", "trino"}, fault.Usage, "keeps no verification archives"},
 		{"absent file", []string{"load", filepath.Join(dir, "absent.vsdb"), "--to", db}, fault.Failed, "absent.vsdb"},
 		{"quarantined line", []string{"load", bad, "--to", db}, fault.Incomplete, "bad.vsdb:1"},

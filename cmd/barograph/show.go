@@ -118,7 +118,14 @@ func (e *env) showArchive(ctx context.Context, url string) error {
 // holdings walks the subsets of an archive under every design that has one. An
 // archive without any is an error.
 func (e *env) holdings(ctx context.Context, url string, each func(design.Name, engine.Archive, string) error) error {
+	url, err := e.serverOf(url, []string{engine.LabDir()})
+	if err != nil {
+		return usage(err)
+	}
 	d, _, err := e.engines.Parse(url)
+	if err == nil {
+		err = e.engines.KeepsArchives(d)
+	}
 	if err != nil {
 		return usage(err)
 	}
