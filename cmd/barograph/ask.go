@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -141,11 +142,11 @@ func (a *asking) change(q *question.Question) error {
 // names, if the archive holds it, else the default.
 func (a *asking) chooseSubset(ctx context.Context, e *env, q *question.Question, archive engine.Archive) error {
 	if own := q.Subset; own != "" && own != a.subset && !a.subsetNamed {
-		held, err := archive.Contents(ctx, own)
+		held, err := archive.Catalog(ctx, own)
 		if err != nil {
 			return err
 		}
-		if held.Objects > 0 {
+		if len(held.Groups) > 0 {
 			return nil
 		}
 		fmt.Fprintf(e.stderr, "%s is asked of subset %s: the archive holds no subset %s\n", q.Name, a.subset, own)
@@ -227,7 +228,12 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 			}
 			return err
 		}
-		fmt.Fprintf(e.stderr, "no record of subset %s matches; `barograph load` tells what was loaded, --where, --valid and --lead widen the question\n", q.Subset)
+		catalog, err := archive.Catalog(ctx, q.Subset)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(e.stderr, "no record of subset %s matches: %s (`barograph show` lists what there is; --where, --valid and --lead change the question)\n",
+			q.Subset, cmp.Or(catalog.Absent(q), "its conditions leave none"))
 	}
 	part := ""
 	if several {
