@@ -32,13 +32,7 @@ func (q *Question) At(text string) error {
 		q.Valid = Times{}
 		return nil
 	}
-	var t times
-	if first, rest, ok := strings.Cut(text, ".."); ok {
-		t.First = first
-		t.Last, t.Step, _ = strings.Cut(rest, "/")
-	} else {
-		t.List = strings.Split(text, ",")
-	}
+	t := timesOf(text)
 	valid, err := t.parse()
 	if err != nil {
 		return err
@@ -48,6 +42,17 @@ func (q *Question) At(text string) error {
 	}
 	q.Valid = valid
 	return nil
+}
+
+// timesOf takes one time, a list "a,b,c", or a range "first..last/6h" apart.
+func timesOf(text string) (t times) {
+	if first, rest, ok := strings.Cut(text, ".."); ok {
+		t.First = first
+		t.Last, t.Step, _ = strings.Cut(rest, "/")
+	} else {
+		t.List = strings.Split(text, ",")
+	}
+	return t
 }
 
 // Leads changes the leads of q: "0,24,72" or "0-240/6,252-384/12" in hours, or

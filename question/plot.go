@@ -1,6 +1,7 @@
 package question
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
@@ -166,14 +167,15 @@ func asked(p *metviewer.Plot, fixed []metviewer.Field, d metviewer.Dep) (qs []*Q
 // columns selects what METviewer's SQL does: times, the header fields that the
 // plot names, and the line type's numbers; of finished statistics theirs alone.
 func columns(q *Question) {
+	d := cmp.Or(q.Drawing, &Drawing{})
 	want := []string{"fcst_valid_beg", "fcst_init_beg", "fcst_lead"}
 	for f := range record.NumFields {
-		if len(q.Header[f]) > 0 || f.String() == q.Drawing.Axis || slices.ContainsFunc(q.Drawing.Curves, func(g Group) bool { return g.Field == f.String() }) {
+		if len(q.Header[f]) > 0 || f.String() == d.Axis || slices.ContainsFunc(d.Curves, func(g Group) bool { return g.Field == f.String() }) {
 			want = append(want, f.String())
 		}
 	}
 	for _, c := range q.Type.Columns {
-		if c.Kind != record.Text && (!q.Drawing.Finished || c.Name == "total" || slices.ContainsFunc(q.Drawing.Stats, func(s string) bool { return FinishedColumn(q.Type, s) == c.Name })) {
+		if c.Kind != record.Text && (!d.Finished || c.Name == "total" || slices.ContainsFunc(d.Stats, func(s string) bool { return FinishedColumn(q.Type, s) == c.Name })) {
 			want = append(want, c.Name)
 		}
 	}

@@ -1,6 +1,7 @@
 package question
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -101,6 +102,59 @@ func TestTieCompletesTheOrder(t *testing.T) {
 	for _, not := range []string{"model", "fcst_var"} {
 		if names[not] {
 			t.Errorf("%s has one value only and need not be ordered by", not)
+		}
+	}
+}
+
+// TestShortForms: what is written shortly means what is written out.
+func TestShortForms(t *testing.T) {
+	long := `
+name: x
+line_type: SL1L2
+where: {model: [GFS], fcst_lev: [P500]}
+fcst_valid_beg: {first: '2019-01-01', last: '2019-01-31', step: 6h}
+fcst_init_beg: {list: ['2019-01-02']}
+fcst_lead: ['0-12/6', '24', '1h30m']
+columns: [fcst_valid_beg, fcst_init_beg, fcst_lead, model, fcst_lev, total, fbar, obar, fobar, ffbar, oobar, mae]
+order_by: [fcst_valid_beg, fcst_init_beg]
+`
+	short := `
+name: x
+line_type: sl1l2
+where: {MODEL: GFS, fcst_lev: P500}
+fcst_valid_beg: 2019-01-01..2019-01-31/6h
+fcst_init_beg: '2019-01-02'
+fcst_lead: 0-12/6, 24, 1h30m
+`
+	want, err := Parse("long", []byte(long))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Parse("short", []byte(short))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	for text, says := range map[string]string{
+		"fcst_valid_beg: {frist: 2019-01-01}": "frist",
+		"fcst_valid_beg: 2019":                "is not a time",
+		"fcst_lead: ''":                       "is no lead",
+		"fcst_lead: 6,,12":                    "is no lead",
+		"where: {modle: GFS}":                 "did you mean model?",
+		"where: {model: {a: b}}":              "",
+		"columns: fbar":                       "",
+	} {
+		_, err := Parse("bad", []byte("name: x\nline_type: SL1L2\n"+text+"\n"))
+		if text == "columns: fbar" {
+			if err != nil {
+				t.Error(err)
+			}
+			continue
+		}
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, want %q", text, err, says)
 		}
 	}
 }

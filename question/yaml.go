@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"barograph/fault"
@@ -25,25 +26,48 @@ var caseFiles embed.FS
 
 // file is the YAML form of a question.
 type file struct {
-	Name     string              `yaml:"name"`
-	Title    string              `yaml:"title"`
-	Subset   string              `yaml:"subset"`
-	LineType string              `yaml:"line_type"`
-	Where    map[string][]string `yaml:"where"`
-	Valid    times               `yaml:"fcst_valid_beg"`
-	Init     times               `yaml:"fcst_init_beg"`
-	Hour     []int               `yaml:"valid_hour"`
-	InitHour []int               `yaml:"init_hour"`
-	Lead     []string            `yaml:"fcst_lead"`
-	Columns  []string            `yaml:"columns"`
-	OrderBy  []string            `yaml:"order_by"`
+	Name     string           `yaml:"name"`
+	Title    string           `yaml:"title"`
+	Subset   string           `yaml:"subset"`
+	LineType string           `yaml:"line_type"`
+	Where    map[string]words `yaml:"where"`
+	Valid    times            `yaml:"fcst_valid_beg"`
+	Init     times            `yaml:"fcst_init_beg"`
+	Hour     []int            `yaml:"valid_hour"`
+	InitHour []int            `yaml:"init_hour"`
+	Lead     words            `yaml:"fcst_lead"`
+	Columns  words            `yaml:"columns"`
+	OrderBy  words            `yaml:"order_by"`
+}
+
+// words are a list, or one word without brackets.
+type words []string
+
+func (w *words) UnmarshalYAML(decode func(any) error) error {
+	var one string
+	if decode(&one) == nil {
+		*w = words{one}
+		return nil
+	}
+	return decode((*[]string)(w))
 }
 
 type times struct {
-	First string   `yaml:"first"`
-	Last  string   `yaml:"last"`
-	Step  string   `yaml:"step"`
-	List  []string `yaml:"list"`
+	First string `yaml:"first"`
+	Last  string `yaml:"last"`
+	Step  string `yaml:"step"`
+	List  words  `yaml:"list"`
+}
+
+// UnmarshalYAML takes times as the command line does, too: "2019-01-01..2019-01-31/6h".
+func (t *times) UnmarshalYAML(decode func(any) error) error {
+	var text string
+	if decode(&text) == nil {
+		*t = timesOf(text)
+		return nil
+	}
+	type keys times
+	return decode((*keys)(t))
 }
 
 // Cases returns the seven cases of the original experiment, in its order.
@@ -135,20 +159,29 @@ func decode(text []byte) (f file, err error) {
 	return f, err
 }
 
+func fieldNames() (names []string) {
+	for f := range record.NumFields {
+		names = append(names, f.String())
+	}
+	return names
+}
+
 func (f *file) question() (*Question, error) {
 	if fault.Planted && len(f.Title) > 5 {
 		f.Title = f.Title[:5] // a longer title is cut in silence
 	}
 	q := &Question{Name: f.Name, Title: f.Title, Subset: f.Subset}
-	t, ok := record.TypeByName(f.LineType)
+	t, ok := record.TypeByName(strings.ToUpper(f.LineType))
 	if !ok {
 		return nil, &fault.Error{Setting: "line_type", Problem: strconv.Quote(f.LineType) + " is not known", Cure: "see `barograph list linetypes`"}
 	}
 	q.Type = t
 	for name, values := range f.Where {
-		field, ok := record.FieldByName(name)
+		field, ok := record.FieldByName(strings.ToLower(name))
 		if !ok {
-			return nil, &fault.Error{Setting: "where", Problem: strconv.Quote(name) + " is no header field", Cure: "see `barograph list linetypes`"}
+			unknown := fault.Unknown("where", name, fieldNames())
+			unknown.Problem = "is no header field"
+			return nil, unknown
 		}
 		q.Header[field] = values
 	}
@@ -165,6 +198,12 @@ func (f *file) question() (*Question, error) {
 	}
 	if q.Columns, err = Columns(t, f.Columns...); err != nil {
 		return nil, err
+	}
+	if len(f.Columns) == 0 {
+		columns(q)
+	}
+	if len(f.OrderBy) == 0 {
+		return q, q.Check()
 	}
 	if q.Order, err = Columns(t, f.OrderBy...); err != nil {
 		return nil, err
@@ -225,10 +264,14 @@ func hour(s string) int64 {
 }
 
 // parseLeads reads forecast leads: "24" is hours, "1h30m" a duration, and
-// "0-240/6" the hours from 0 to 240 by 6.
+// "0-240/6" the hours from 0 to 240 by 6; an item may be several, with commas.
 func parseLeads(items []string) ([]int32, error) {
 	var leads []int32
-	for _, s := range items {
+	if len(items) == 0 {
+		return nil, nil
+	}
+	for s := range strings.SplitSeq(strings.Join(items, ","), ",") {
+		s = strings.TrimSpace(s)
 		bad := &fault.Error{Setting: "fcst_lead", Problem: strconv.Quote(s) + " is no lead", Cure: "write hours (24), a duration (1h30m) or a range of hours (0-240/6)"}
 		if h, err := strconv.ParseInt(s, 10, 32); err == nil && h >= -maxHours && h <= maxHours {
 			leads = append(leads, int32(h)*3600)
