@@ -115,7 +115,7 @@ func (s *sweep) run(ctx context.Context) (err error) {
 	if err := s.open(ctx, c); err != nil {
 		return err
 	}
-	if s.folder, err = s.env.points(ctx, s.out, c, s.Targets); err != nil {
+	if s.folder, err = s.points(ctx, s.out, c, s.Targets); err != nil {
 		return err
 	}
 	s.Seed, s.Add, s.Found = uint64(c.Seed), s.add, s.found //nolint:gosec // not negative
