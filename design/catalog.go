@@ -15,17 +15,22 @@ import (
 // be derived without a search. It is what VxIngest's README asks for, and what
 // METexpress keeps in its *_metadata tables.
 //
-// A catalog is a set: adding the same records twice changes nothing, and
-// catalogs of parts merge in any order.
+// Catalogs of parts merge in any order. What there may be is a set; what is
+// held is counted, so that a record which another one replaces is dropped.
 type Catalog struct {
 	Subset    string   `json:"subset"`
 	Algorithm string   `json:"key_algorithm"`
-	Groups    []*Group `json:"groups"` // ordered by (line type, version, model, obtype, fcst_var)
+	Groups    []*Group `json:"groups"`  // ordered by (line type, version, model, obtype, fcst_var)
+	Counted   bool     `json:"counted"` // Objects, and Held and Valid of each group are kept; archives of earlier versions have none
+	Objects   int64    `json:"objects"` // documents, pairs or rows, as the design stores the records
 
 	Conflicts     []Conflict `json:"conflicts,omitempty"`      // what files of the archive contradict each other in
 	MoreConflicts bool       `json:"more_conflicts,omitempty"` // there were more than MaxConflicts
 
+	Quarantine []Quarantine `json:"quarantine,omitempty"` // by file
+
 	index map[groupKey]*Group
+	hash  record.Hasher
 }
 
 // Group is the metadata of all series of one line type, version, model,
@@ -44,21 +49,26 @@ type Group struct {
 	Last     int64    `json:"fcst_valid_last"`
 	Step     int64    `json:"fcst_valid_step"` // greatest common divisor of the distances between valid times; 0 = one time only
 	Plain    bool     `json:"plain_times"`     // forecast and observation share one valid time, obs_lead is 0
+
+	Held  record.Digest `json:"held"`  // how many records there are, and what they say
+	Valid Moments       `json:"valid"` // fcst_valid_beg of all of them
 }
 
 type groupKey struct{ lineType, version, model, obtype, fcstVar string }
 
 // NewCatalog returns the catalog of an empty subset.
 func NewCatalog(subset string) *Catalog {
-	return &Catalog{Subset: subset, Algorithm: KeyAlgorithm, index: map[groupKey]*Group{}}
+	return &Catalog{Subset: subset, Algorithm: KeyAlgorithm, Counted: true, index: map[groupKey]*Group{}}
 }
 
 // ParseCatalog reads what Encode wrote.
 func ParseCatalog(text []byte) (*Catalog, error) {
 	c := NewCatalog("")
+	c.Counted = false
 	if err := json.Unmarshal(text, c); err != nil {
 		return nil, err
 	}
+	c.Counted = c.Counted || len(c.Groups) == 0
 	for _, g := range c.Groups {
 		c.index[g.key()] = g
 	}
@@ -76,6 +86,7 @@ func (c *Catalog) Add(b *record.Batch) {
 		return
 	}
 	groups := make([]*Group, len(b.Headers))
+	c.hash.Use(b)
 	var last *Group
 	var lead int32 = -1
 	var valid int64
@@ -94,10 +105,28 @@ func (c *Catalog) Add(b *record.Batch) {
 			g.addTime(valid)
 		}
 		last = g
+		g.Held.Add(c.hash.Digest(i))
 		if g.Plain && !b.Plain(i) {
 			g.Plain = false
 		}
 	}
+}
+
+// Drop counts row i of b no longer, as another takes its place. That there may
+// be such records stays noted. A catalog can have dropped more than it holds:
+// what is to be taken off when it is merged into another.
+func (c *Catalog) Drop(b *record.Batch, i int) {
+	c.hash.UseRow(b, i)
+	c.group(b.Type.Name, b.Header(i)).Held.Sub(c.hash.Digest(i))
+}
+
+// Held is the sum of all groups.
+func (c *Catalog) Held() record.Digest {
+	var d record.Digest
+	for _, g := range c.Groups {
+		d.Add(g.Held)
+	}
+	return d
 }
 
 // group finds or makes the group of a header and notes its mask, level and further fields.
@@ -124,8 +153,10 @@ func (c *Catalog) insert(g *Group) {
 	c.Groups = slices.Insert(c.Groups, at, g)
 }
 
-// addTime widens First … Last and narrows Step to the greatest common divisor.
+// addTime notes a valid time: it widens First … Last and narrows Step to the
+// greatest common divisor.
 func (g *Group) addTime(v int64) {
+	g.Valid = insert(g.Valid, v)
 	if g.Last < g.First { // the first time of all
 		g.First, g.Last = v, v
 		return
@@ -150,13 +181,17 @@ func (c *Catalog) Merge(o *Catalog) {
 	for _, one := range o.Conflicts {
 		c.Note(one)
 	}
-	c.MoreConflicts = c.MoreConflicts || o.MoreConflicts
+	for _, q := range o.Quarantine {
+		c.Reject(q)
+	}
+	c.Objects += o.Objects
+	c.MoreConflicts, c.Counted = c.MoreConflicts || o.MoreConflicts, c.Counted && o.Counted
 	for _, g := range o.Groups {
 		mine := c.index[g.key()]
 		if mine == nil {
 			clone := *g
 			clone.Masks, clone.Levels = slices.Clone(g.Masks), slices.Clone(g.Levels)
-			clone.Further, clone.Leads = slices.Clone(g.Further), slices.Clone(g.Leads)
+			clone.Further, clone.Leads, clone.Valid = slices.Clone(g.Further), slices.Clone(g.Leads), slices.Clone(g.Valid)
 			c.insert(&clone)
 			continue
 		}
@@ -172,12 +207,33 @@ func (c *Catalog) Merge(o *Catalog) {
 		for _, l := range g.Leads {
 			mine.Leads = insert(mine.Leads, l)
 		}
-		step := gcd(mine.Step, g.Step)
-		mine.addTime(g.First)
-		mine.addTime(g.Last)
-		mine.Step = gcd(mine.Step, step)
+		for _, v := range g.Valid {
+			mine.Valid = insert(mine.Valid, v)
+		}
+		mine.Held.Add(g.Held)
+		if g.Last >= g.First { // it notes times, and does not only drop records
+			step := gcd(mine.Step, g.Step)
+			mine.addTime(g.First)
+			mine.addTime(g.Last)
+			mine.Step = gcd(mine.Step, step)
+		}
 		mine.Plain = mine.Plain && g.Plain
 	}
+}
+
+// Records counts them by line type.
+func (c *Catalog) Records() map[string]int64 {
+	n := map[string]int64{}
+	for _, g := range c.Groups {
+		n[g.LineType] += g.Held.Records
+	}
+	return n
+}
+
+// Clear forgets all series, and keeps the list of conflicts.
+func (c *Catalog) Clear() {
+	c.Groups, c.Objects, c.Counted = nil, 0, true
+	clear(c.index)
 }
 
 // insert puts v into a sorted set.

@@ -1,8 +1,10 @@
 package design
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"barograph/question"
@@ -162,7 +164,6 @@ func TestCatalogMergesInAnyOrderAndDerivesEveryKey(t *testing.T) {
 	other.Add(a)
 	two.Add(b)
 	two.Merge(other)
-	two.Merge(other)
 	x, _ := one.Encode()
 	y, _ := two.Encode()
 	if string(x) != string(y) {
@@ -188,6 +189,84 @@ func TestCatalogMergesInAnyOrderAndDerivesEveryKey(t *testing.T) {
 	}
 }
 
+// catalogOf notes rows that have times only; their numbers count as 0.
+func catalogOf(b *record.Batch) *Catalog {
+	for i := range b.Num {
+		b.Num[i] = make([]float64, b.Len())
+	}
+	c := NewCatalog("s")
+	c.Add(b)
+	return c
+}
+
+// TestCatalogCounts: what replaces a record is counted in its place, in
+// whatever order parts are merged, and after the catalog was stored.
+func TestCatalogCounts(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	lt, _ := record.TypeByName("SAL1L2")
+	b := randomBatch(r, lt, 60)
+	var h record.Hasher
+	want := h.Sum(b)
+	c := NewCatalog("s")
+	c.Add(b)
+	gone := NewCatalog("s")
+	for i := range b.Len() {
+		gone.Drop(b, i)
+	}
+	gone.Merge(c) // the same again: nothing stays
+	if got := gone.Held(); got != (record.Digest{}) {
+		t.Errorf("of nothing %s is held", got)
+	}
+	text, err := c.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := ParseCatalog(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.Merge(gone); again.Held() != want || !again.Counted {
+		t.Errorf("%s is held, want %s", again.Held(), want)
+	}
+	old, err := ParseCatalog([]byte(`{"subset":"s","groups":[{"line_type":"SAL1L2"}]}`))
+	if err != nil || old.Counted {
+		t.Errorf("a catalog of an earlier version is held to count: %v", err)
+	}
+}
+
+func TestMoments(t *testing.T) {
+	for text, gaps := range map[string]string{
+		"":                                    "[]",
+		"1704067200":                          "[]",
+		"1704067200+21600*4":                  "[]",
+		"0+21600*4 86400+21600*3":             "[]",
+		"0+6*2 18+6*3 60":                     "[{6 1} {30 4}]",
+		"-12+6*4":                             "[]",
+		"0+6*4 19 24 30":                      "[]",
+		"1704067200+3600*3 1704085200+3600*2": "[{1704074400 2}]",
+	} {
+		var m Moments
+		if err := m.UnmarshalText([]byte(text)); err != nil {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		if got := fmt.Sprint(m.Gaps(m.Step())); got != gaps {
+			t.Errorf("%q: gaps %s, want %s", text, got, gaps)
+		}
+		again, err := m.MarshalText()
+		var n Moments
+		if err != nil || n.UnmarshalText(again) != nil || !slices.Equal(m, n) {
+			t.Errorf("%q is written as %q (%v)", text, again, err)
+		}
+	}
+	for _, text := range []string{"x", "1+", "1+0*4", "1+6*0", "5 5", "5 4", "0+1*99999999999", "9223372036854775800+6*4"} {
+		var m Moments
+		if err := m.UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("%q is taken for %v", text, m)
+		}
+	}
+}
+
 func TestWhatIsCertainlyNew(t *testing.T) {
 	lt, _ := record.TypeByName("SAL1L2")
 	b := &record.Batch{}
@@ -197,8 +276,7 @@ func TestWhatIsCertainlyNew(t *testing.T) {
 	for _, valid := range []int64{6000, 18000} {
 		b.AppendTimes(head, 3600, valid, 1)
 	}
-	c := NewCatalog("s")
-	c.Add(b)
+	c := catalogOf(b)
 	other := h
 	other[record.VxMask] = "elsewhere"
 	if c.Holding(lt, &other).MayHold(6000) {
@@ -228,8 +306,7 @@ func TestAbsentKeysAreDerived(t *testing.T) {
 			b.AppendTimes(b.AddHeader(h), 0, 1514764800, 1)
 		}
 	}
-	c := NewCatalog("s")
-	c.Add(b)
+	c := catalogOf(b)
 	for name, want := range map[string]int{"test_1": 16, "test_2": 320, "test_3": 546, "test_4": 1092, "test_5": 8736} {
 		q, err := question.Find(name)
 		if err != nil {

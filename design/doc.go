@@ -41,3 +41,14 @@ func (n Name) Summary() string {
 	}
 	return ""
 }
+
+// Objects is what a design stores, in the plural.
+func (n Name) Objects() string {
+	switch n {
+	case Document:
+		return "documents"
+	case KeyValue:
+		return "pairs"
+	}
+	return "rows"
+}

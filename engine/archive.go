@@ -147,7 +147,8 @@ type Loader interface {
 
 // Commit is what one commit brings besides records.
 type Commit struct {
-	Catalog *design.Catalog // of the records added since the last commit
+	Catalog *design.Catalog // of the records added since the last commit; nil = there are none
+	Anew    bool            // Catalog is that of the whole archive, and takes the place of the one kept
 	Done    []Mark          // files whose records are all in this commit or an earlier one
 
 	// Refuse reports whether the archive's values of a record must not be
@@ -159,12 +160,31 @@ type Commit struct {
 // Stored tells what a commit did.
 type Stored struct {
 	New      int64            // records that were not there before
+	Objects  int64            // documents, pairs or rows that were not there before
 	Replaced map[string]int64 // by file: records that were there already; see Meet
 	Other    []Contradiction  // those of Replaced whose values are others, in any order
+
+	// Gone counts, in its groups, what was there and was replaced; see Meet.
+	Gone *design.Catalog
 
 	// Cut counts, by column, the texts that the tables of another program's schema
 	// hold shortened or with other letters. The archive has them whole.
 	Cut map[string]int64
+}
+
+// Describe makes kept, the archive's catalog, what it is after the commit: an
+// engine calls it once, and stores the catalog with the records.
+func (c *Commit) Describe(kept *design.Catalog, s *Stored) {
+	if c.Anew {
+		kept.Clear()
+	}
+	kept.Objects += s.Objects
+	if c.Catalog != nil {
+		kept.Merge(c.Catalog)
+	}
+	if s.Gone != nil {
+		kept.Merge(s.Gone)
+	}
 }
 
 // Mark says that a file is loaded whole. For every mark

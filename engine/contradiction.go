@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 
+	"barograph/design"
 	"barograph/record"
 )
 
@@ -28,11 +29,15 @@ func (e *Contradicted) Error() string {
 func (s *Stored) Meet(file string, have *record.Batch, i int, b *record.Batch, j int) {
 	s.New--
 	s.Replaced[file]++
+	if s.Gone == nil {
+		s.Gone = design.NewCatalog("")
+	}
+	s.Gone.Drop(have, i)
 	if b.Same(j, have, i) {
 		return
 	}
 	var h record.Hasher
-	h.Use(have)
+	h.UseRow(have, i)
 	s.Other = append(s.Other, Contradiction{Key: h.Key(i), Held: h.Digest(i), What: b.Difference(j, have, i)})
 }
 

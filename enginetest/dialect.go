@@ -73,6 +73,9 @@ func CasesCatalog(t *testing.T) *design.Catalog {
 				}
 			}
 		}
+		for i := range b.Num {
+			b.Num[i] = make([]float64, b.Len())
+		}
 		c.Add(&b)
 	}
 	return c

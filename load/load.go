@@ -54,6 +54,8 @@ type Summary struct {
 	Bytes   int64            // of the files loaded
 	ByType  map[string]int64 // records read, by line type
 	LeftOut map[string]int64 // "MPR: OBS_PRS PREP_USE": columns that no design keeps, by line type → records stored without them
+	Catalog *design.Catalog  // of the subset, after the load
+	Counted *engine.Contents // what was counted in the archive after the load; nil = nothing, see check
 	Commits int
 	Elapsed time.Duration // from the call to the last durable commit
 }
@@ -78,7 +80,8 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 	}
 	r := &run{
 		archive: a, o: o, files: map[string]*engine.Mark{}, known: map[string]bool{}, all: len(paths),
-		release: func(*record.Batch) {}, marks: map[string]engine.Mark{}, decided: map[record.Key]bool{}, holds: map[string]*design.Catalog{},
+		release: func(*record.Batch) {}, rejects: map[string]*design.Quarantine{}, marks: map[string]engine.Mark{},
+		decided: map[record.Key]bool{}, holds: map[string]*design.Catalog{},
 	}
 	r.sum.ByType, r.sum.LeftOut, r.sum.Cut = map[string]int64{}, map[string]int64{}, map[string]int64{}
 	marks, err := a.Marks(ctx, subset)
@@ -90,14 +93,14 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 		r.marks[m.Digest] = m
 	}
 	known := maps.Clone(r.known) // for the parsers, which run beside r
-	before, err := a.Contents(ctx, subset)
-	if err != nil {
-		return nil, err
-	}
 	if r.loader, err = a.Loader(ctx, subset); err != nil {
 		return nil, err
 	}
 	defer r.loader.Close() //nolint:errcheck // drops what was not committed
+	before, err := r.counted(ctx, subset)
+	if err != nil {
+		return nil, err
+	}
 	if !o.Parsed.Kept() {
 		r.release = release
 	}
@@ -114,6 +117,27 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 	return &r.sum, r.check(ctx, subset, before)
 }
 
+// counted is what the subset's catalog counts. Archives of versions that did
+// not count are walked once, and their catalog is made anew.
+func (r *run) counted(ctx context.Context, subset string) (record.Digest, error) {
+	c, err := r.archive.Catalog(ctx, subset)
+	if err != nil || c.Counted {
+		return c.Held(), err
+	}
+	r.o.Log.Info("the archive is of an earlier version: its records are counted once", "subset", subset)
+	made, err := Walk(ctx, r.archive, subset)
+	if err != nil {
+		return record.Digest{}, err
+	}
+	contents, err := r.archive.Contents(ctx, subset)
+	if err != nil {
+		return record.Digest{}, err
+	}
+	made.Objects = contents.Objects
+	_, err = r.loader.Commit(ctx, engine.Commit{Catalog: made, Anew: true})
+	return made.Held(), err
+}
+
 // run is a load under way; its methods are called from one goroutine.
 type run struct {
 	archive engine.Archive
@@ -121,11 +145,12 @@ type run struct {
 	o       Options
 	window  *window
 	sum     Summary
-	marks   map[string]engine.Mark  // what the archive held before, by digest
-	known   map[string]bool         // digests of files that are loaded, or will be with the next commit
-	files   map[string]*engine.Mark // files of which records are not committed yet, or that are under way
-	done    []*engine.Mark          // files that are whole with the next commit
-	stored  int64                   // records that commits said were new
+	marks   map[string]engine.Mark        // what the archive held before, by digest
+	known   map[string]bool               // digests of files that are loaded, or will be with the next commit
+	files   map[string]*engine.Mark       // files of which records are not committed yet, or that are under way
+	rejects map[string]*design.Quarantine // by path, likewise
+	done    []*engine.Mark                // files that are whole with the next commit
+	stored  int64                         // records that commits said were new
 
 	release func(*record.Batch) // takes a batch that is not used any more
 
@@ -147,6 +172,7 @@ func (r *run) batch(ctx context.Context, f *File, b *record.Batch) error {
 	m.Stored += int64(b.Len())
 	m.Quarantined += int64(len(b.Rejects))
 	for _, q := range b.Rejects {
+		r.rejected(f).Add(q.Line, q.Reason)
 		if r.o.Reject != nil {
 			r.o.Reject(q)
 		}
@@ -177,6 +203,16 @@ func (r *run) mark(f *File) *engine.Mark {
 	return m
 }
 
+// rejected is what of a file under way could not be read.
+func (r *run) rejected(f *File) *design.Quarantine {
+	q := r.rejects[f.Path]
+	if q == nil {
+		q = &design.Quarantine{File: f.Path, Digest: f.Digest}
+		r.rejects[f.Path] = q
+	}
+	return q
+}
+
 // end is called when all batches of a file were taken.
 func (r *run) end(f *File) error {
 	r.seen++
@@ -195,6 +231,10 @@ func (r *run) end(f *File) error {
 		m.Loaded = time.Now().UTC()
 		r.known[f.Digest] = true
 		r.done = append(r.done, m)
+		if r.rejects[f.Path] != nil || r.marks[f.Digest].Quarantined > 0 {
+			r.window.catalog.Reject(*r.rejected(f))
+			delete(r.rejects, f.Path)
+		}
 	}
 	r.report()
 	return nil
@@ -281,6 +321,18 @@ func (r *run) total(m *engine.Mark) {
 	r.sum.Same += m.Replaced - m.Other
 	r.sum.Other += m.Other
 	r.sum.Quarantined += m.Quarantined
+}
+
+// Walk makes the catalog of everything that a subset holds, by reading it.
+func Walk(ctx context.Context, a engine.Archive, subset string) (*design.Catalog, error) {
+	c := design.NewCatalog(subset)
+	for b, err := range a.Dump(ctx, subset) {
+		if err != nil {
+			return nil, err
+		}
+		c.Add(b)
+	}
+	return c, nil
 }
 
 // Digest computes the digest of everything a subset holds.

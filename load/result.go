@@ -44,13 +44,8 @@ type Result struct {
 	Digest      string           `json:"digest,omitempty"`
 }
 
-// Result joins what a load did with what the archive holds; its digest takes
-// reading all of that.
-func (s *Summary) Result(ctx context.Context, a engine.Archive, subset string, digest bool) (*Result, error) {
-	holds, err := a.Contents(ctx, subset)
-	if err != nil {
-		return nil, err
-	}
+// Result joins what a load did with what the archive holds.
+func (s *Summary) Result(ctx context.Context, a engine.Archive, subset string, n design.Name) (*Result, error) {
 	size, err := a.Size(ctx)
 	if err != nil {
 		return nil, err
@@ -58,17 +53,13 @@ func (s *Summary) Result(ctx context.Context, a engine.Archive, subset string, d
 	out := &Result{
 		Subset: subset, Files: len(s.Files), Skipped: len(s.Skipped), Read: s.Read, Stored: s.Stored, Same: s.Same, Other: s.Other,
 		Quarantined: s.Quarantined, Bytes: s.Bytes, Seconds: s.Elapsed.Seconds(), LeftOut: s.LeftOut, Cut: s.Cut, Held: s.Held,
-		Records: holds.Records, Objects: holds.Objects, Object: holds.Object, Database: holds.Database, BytesOnDisk: size,
+		Design: string(n), Records: s.Catalog.Records(), Objects: s.Catalog.Objects, Object: n.Objects(), Digest: s.Catalog.Held().String(), BytesOnDisk: size,
+	}
+	if s.Counted != nil {
+		out.Database = s.Counted.Database
 	}
 	for _, err := range s.Failed {
 		out.Failed = append(out.Failed, fault.Redact(err.Error()))
-	}
-	if digest {
-		d, err := Digest(ctx, a, subset)
-		if err != nil {
-			return nil, err
-		}
-		out.Digest = d.String()
 	}
 	return out, nil
 }

@@ -85,6 +85,7 @@ func (w *window) add(b *record.Batch) {
 
 // kill takes a row out.
 func (w *window) kill(r engine.At) {
+	w.catalog.Drop(r.Batch, r.I)
 	rows := w.dead[r.Batch]
 	if rows == nil {
 		rows = map[int]bool{}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/zeebo/xxh3"
 )
@@ -25,6 +26,18 @@ type Digest struct {
 
 // String prints 32 hexadecimal digits and the number of records.
 func (d Digest) String() string { return fmt.Sprintf("%016x%016x/%d", d.Hi, d.Lo, d.Records) }
+
+// MarshalText is String.
+func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText reads what String wrote.
+func (d *Digest) UnmarshalText(text []byte) error {
+	n, err := fmt.Sscanf(string(text), "%16x%16x/%d", &d.Hi, &d.Lo, &d.Records)
+	if err != nil || n != 3 {
+		return fmt.Errorf("%q is no digest of records", text)
+	}
+	return nil
+}
 
 // Add adds the records of another digest.
 func (d *Digest) Add(o Digest) {
@@ -58,6 +71,13 @@ func (h *Hasher) Use(b *Batch) {
 		k, h.buf = b.Headers[i].hash(h.buf)
 		h.head = append(h.head, k)
 	}
+}
+
+// UseRow is Use for row i alone: cheap where a batch has many headers.
+func (h *Hasher) UseRow(b *Batch, i int) {
+	h.b = b
+	h.head = slices.Grow(h.head[:0], len(b.Headers))[:len(b.Headers)]
+	h.head[b.Head[i]], h.buf = b.Headers[b.Head[i]].hash(h.buf)
 }
 
 // identity appends the canonical encoding of row i's identity to h.buf.

@@ -41,8 +41,8 @@ func fill(v reflect.Value) {
 	case reflect.Pointer:
 		fill(v.Elem())
 	case reflect.Struct:
-		for i := range v.NumField() {
-			fill(v.Field(i))
+		for _, field := range v.Fields() {
+			fill(field)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
@@ -93,7 +93,7 @@ func TestNothingWrongLeavesANumber(t *testing.T) {
 		"faults":    run.NewCell("faults", "x", "design", "wide", "during", run.DuringQuestions),
 	}
 	for workload, cell := range cells {
-		make := func(t *testing.T, wrong func() (answer.Proof, error)) map[string]int {
+		numbers := func(t *testing.T, wrong func() (answer.Proof, error)) map[string]int {
 			r := run.Run{ID: "r", Workload: workload, Cases: []run.Case{{Name: "test_1", Rows: 2}}, Archives: []run.Archive{{Engine: "x", Design: "wide", Place: "server", Whole: true}}}
 			if workload == run.Scanned {
 				r.Scan = &run.Scans{Engine: "x", Configs: []run.ScanConfig{config}}
@@ -119,14 +119,14 @@ func TestNothingWrongLeavesANumber(t *testing.T) {
 			return search(t, f.Dir)
 		}
 		t.Run(workload, func(t *testing.T) {
-			found := make(t, nil)
+			found := numbers(t, nil)
 			for _, name := range []string{"events.jsonl", "samples.csv", "samples.parquet", "latency.hlog"} {
 				if found[name] == 0 {
 					t.Errorf("what is right has no number in %s: %v", name, found)
 				}
 			}
 			for name, fault := range faults {
-				if found := make(t, fault); len(found) > 0 {
+				if found := numbers(t, fault); len(found) > 0 {
 					t.Errorf("%s leaves numbers: %v", name, found)
 				}
 			}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"barograph/design"
 	"barograph/engine"
 	"barograph/fault"
 	"barograph/formats"
@@ -21,7 +22,7 @@ func newLoad(e *env) *cobra.Command {
 	var p place
 	var workers, window int
 	var quarantine, spec string
-	var digest bool
+	var verify bool
 	conflict := choice{string(load.Refuse), []string{string(load.Refuse), string(load.First), string(load.Last)}}
 	var last *choice
 	c := &cobra.Command{
@@ -62,8 +63,8 @@ the database as the subset.`,
 				defer debug.SetGCPercent(debug.SetGCPercent(50))
 			}
 			return e.load(c.Context(), &p, args, load.Options{
-				Workers: workers, Window: window, OnConflict: load.OnConflict(conflict.word), KeepLast: last.is(keepLine),
-			}, quarantine, digest)
+				Workers: workers, Window: window, OnConflict: load.OnConflict(conflict.word), KeepLast: last.keeps(),
+			}, quarantine, verify)
 		},
 	}
 	p.flags(c, e, "to", "where to load")
@@ -75,7 +76,7 @@ the database as the subset.`,
 	c.Flags().StringVar(&quarantine, "quarantine", "", "write lines that cannot be read, and those whose values do not stand, to this CSV file (default: the first ten to stderr)")
 	c.Flags().Var(&conflict, "on-conflict", "of other values for one record: refuse, first or last by the file's path")
 	last = lastLine(c)
-	c.Flags().BoolVar(&digest, "digest", true, "read the archive back and print the digest of all its records")
+	c.Flags().BoolVar(&verify, "verify", false, "then read the archive back, as barograph verify does")
 	return c
 }
 
@@ -100,8 +101,9 @@ func (*choice) Type() string { return "string" }
 
 const keepLine = "keep"
 
-// is reports whether a word was chosen; a command without the flag has none.
-func (c *choice) is(word string) bool { return c != nil && c.word == word }
+// keeps reports whether --last-line=keep was given; a command without the flag
+// quarantines.
+func (c *choice) keeps() bool { return c != nil && c.word == keepLine }
 
 // lastLine is the flag --last-line.
 func lastLine(c *cobra.Command) *choice {
@@ -110,7 +112,7 @@ func lastLine(c *cobra.Command) *choice {
 	return f
 }
 
-func (e *env) load(ctx context.Context, p *place, args []string, o load.Options, quarantine string, digest bool) error {
+func (e *env) load(ctx context.Context, p *place, args []string, o load.Options, quarantine string, verify bool) error {
 	files, err := formats.Expand(args)
 	if err != nil {
 		return err
@@ -143,12 +145,19 @@ func (e *env) load(ctx context.Context, p *place, args []string, o load.Options,
 		return err
 	}
 	bar.end("loading", rate(sum))
-	out, err := sum.Result(ctx, a, p.subset, digest)
+	out, err := sum.Result(ctx, a, p.subset, design.Name(p.design))
 	if err != nil {
 		return err
 	}
-	out.Archive, out.Design, out.Refused = fault.Redact(p.url), p.design, refused
-	return errors.Join(e.print(out, out.Text), sum.Incomplete(refused))
+	out.Archive, out.Refused = fault.Redact(p.url), refused
+	if err := e.print(out, out.Text); err != nil || !verify {
+		return errors.Join(err, sum.Incomplete(refused))
+	}
+	v, err := load.Verify(ctx, a, p.subset)
+	if err != nil {
+		return err
+	}
+	return errors.Join(e.verified([]verdict{newVerdict(p.url, design.Name(p.design), p.subset, v)}), sum.Incomplete(refused))
 }
 
 func rate(s *load.Summary) string {

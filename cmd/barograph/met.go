@@ -135,7 +135,7 @@ func (e *env) studies(ctx context.Context, s *study, files []string) error {
 		return err
 	}
 	o := met.Options{
-		Registry: e.engines, Targets: targets, Cases: cases, Files: files, KeepLast: s.lastLine.is(keepLine), Subset: s.subset, Reps: s.reps, Warmups: s.warmups,
+		Registry: e.engines, Targets: targets, Cases: cases, Files: files, KeepLast: s.lastLine.keeps(), Subset: s.subset, Reps: s.reps, Warmups: s.warmups,
 		Limit: s.limit, Seed: s.seed, Threads: s.threads, Log: e.log(), ColdReps: s.cold, Askers: s.askers, AskFor: s.askFor, AskReps: s.askReps,
 	}
 	for _, f := range s.Flavours {

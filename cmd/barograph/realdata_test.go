@@ -146,7 +146,7 @@ func goldenACC(t *testing.T, url, design string) {
 // batch mode would be asked for them.
 func TestRealDayAsPlot(t *testing.T) {
 	data, url := unpack(t, "met/vsdb/vxingest_vsdb_20190101.tar.xz"), "pebble:"+filepath.Join(t.TempDir(), "archive")
-	must(t, "load", data, "--to", url, "--subset", "mv_real", "--digest=false")
+	must(t, "load", data, "--to", url, "--subset", "mv_real")
 	file := filepath.Join(t.TempDir(), "real.xml")
 	text := `<plot_spec><connection><host>x</host><database>mv_real</database></connection><plot>
 		<template>series_plot.R_tmpl</template>

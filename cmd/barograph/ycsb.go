@@ -76,7 +76,7 @@ func (f *ycsbFlags) one(e *env, c *cobra.Command) {
 	c.Flags().StringVar(&f.db, engineFlag, "", "URL of the engine (barograph list engines), or the name of one that a lab runs")
 	c.Flags().Int64Var(&f.threads, "threads", 1, "workers")
 	c.Flags().Var(&f.shard, "shard", "i/n: do the i-th part of the work of n clients; barograph merge joins their folders")
-	c.Flags().BoolVar(&f.csv, "csv", false, "print CSV: a row for each operation and outcome")
+	c.Flags().BoolVar(&f.csv, "csv", false, "print CSV: a row for each run, with every number that was measured (ns)")
 	e.enginesNamed(c, "db")
 	c.MarkFlagRequired(engineFlag) //nolint:errcheck // the flag exists
 }

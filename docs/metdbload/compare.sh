@@ -106,7 +106,7 @@ metdbload() {
 # ours N loads into the database mv_barographN
 ours() {
 	sql --execute "DROP DATABASE IF EXISTS mv_barograph$1"
-	measure barograph "$barograph" load "$files" --engine "$url" --design normalized --subset "mv_barograph$1" --digest=false
+	measure barograph "$barograph" load "$files" --engine "$url" --design normalized --subset "mv_barograph$1"
 }
 
 # rows writes what METdbLoad stored as files that LOAD DATA takes as they are.

@@ -64,13 +64,19 @@ func (w *docWriter) find(ctx context.Context, stored *engine.Stored) error {
 func (w *docWriter) count(stored *engine.Stored) error {
 	var have, into record.Batch
 	for _, t := range w.l.types {
+		for range w.groupers[t].Places() {
+			stored.Objects++
+		}
 		if len(w.there[w.l.a.target(t)]) == 0 {
 			continue
 		}
 		for doc := range w.groupers[t].Docs() {
-			_, err := w.merged(doc, &have, &into, func(i, j int) { stored.Meet(doc.From[j], &have, i, doc.Rows, j) })
+			rows, err := w.merged(doc, &have, &into, func(i, j int) { stored.Meet(doc.From[j], &have, i, doc.Rows, j) })
 			if err != nil {
 				return err
+			}
+			if rows == &into {
+				stored.Objects--
 			}
 		}
 	}

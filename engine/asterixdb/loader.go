@@ -158,10 +158,11 @@ func (l *loader) commit(ctx context.Context, held *lock, s *state, c engine.Comm
 		}
 	}
 	s.astral = s.astral || l.astral()
-	if c.Catalog != nil {
-		s.catalog.Merge(c.Catalog)
-		s.catalog.Subset = l.subset
+	if l.a.design != design.Document {
+		stored.Objects = stored.New
 	}
+	c.Describe(s.catalog, stored)
+	s.catalog.Subset = l.subset
 	last, err := l.a.catalogStatement(l.subset, version, s)
 	if err != nil {
 		return err

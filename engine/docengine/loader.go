@@ -200,6 +200,9 @@ func (t *attempt) write(ctx context.Context, ch *Change) (err error) {
 		if err != nil {
 			break
 		}
+		if !there {
+			t.stored.Objects++
+		}
 		from := len(bodies)
 		bodies = t.l.a.store.Append(bodies, t.l.subset, id, rows)
 		docs = append(docs, Document{ID: id, Body: bodies[from:len(bodies):len(bodies)], Fresh: !there})
@@ -239,9 +242,7 @@ func (m *merger) merge(t *attempt, doc *design.Doc, id string, old []byte) (*rec
 func (t *attempt) count(ctx context.Context, c *engine.Commit) (bool, error) {
 	next := design.NewCatalog(t.l.subset)
 	next.Merge(t.catalog)
-	if c.Catalog != nil {
-		next.Merge(c.Catalog)
-	}
+	c.Describe(next, &t.stored)
 	text, err := next.Encode()
 	if err != nil {
 		return false, err

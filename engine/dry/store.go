@@ -161,9 +161,8 @@ func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, er
 	for _, b := range l.pending {
 		l.put(s, b)
 	}
-	if c.Catalog != nil {
-		s.catalog.Merge(c.Catalog)
-	}
+	stored.Objects = stored.New
+	c.Describe(s.catalog, &stored)
 	for i := range c.Done {
 		c.Done[i].Settle(stored)
 	}

@@ -252,7 +252,9 @@ func (l *loader) storeDocs(ctx context.Context, _ sqlengine.Querier, g *design.G
 	n := 0
 	for doc := range g.Docs() {
 		rows := doc.Rows
-		if old := have[series{*doc.Header(), doc.Valid()}]; old != nil {
+		if old := have[series{*doc.Header(), doc.Valid()}]; old == nil {
+			stored.Objects++
+		} else {
 			design.Merge(&merged, old, doc, func(i, j int) { stored.Meet(doc.From[j], old, i, doc.Rows, j) })
 			rows = &merged
 		}

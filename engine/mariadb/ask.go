@@ -39,7 +39,7 @@ func (a *archive) ask(ctx context.Context, q *engine.Query, d *sqlengine.Decoder
 
 // run executes a statement that is prepared.
 func run(ctx context.Context, s *sql.Stmt, q *engine.Query, d *sqlengine.Decoder) error {
-	rows, err := s.QueryContext(ctx, q.Args...)
+	rows, err := s.QueryContext(ctx, q.Args...) //nolint:rowserrcheck // Each looks at it
 	if err != nil {
 		return err
 	}

@@ -264,10 +264,9 @@ func (l *loader) refresh(ctx context.Context) error {
 
 // writeMeta writes the catalog and the marks.
 func (l *loader) writeMeta(ctx context.Context, c engine.Commit, stored engine.Stored) error {
-	if c.Catalog != nil {
-		l.catalog.Merge(c.Catalog)
-		l.catalog.Subset = l.subset
-	}
+	stored.Objects = stored.New
+	c.Describe(l.catalog, &stored)
+	l.catalog.Subset = l.subset
 	text, err := l.catalog.Encode()
 	if err != nil {
 		return err

@@ -32,7 +32,10 @@ func (l *Loader) StoreDocs(ctx context.Context, q Querier, g *design.Grouper, he
 			return false, err
 		}
 		rows := doc.Rows
-		if entries, ok := old[string(id)]; ok {
+		entries, ok := old[string(id)]
+		if !ok {
+			stored.Objects++
+		} else {
 			have.Reset(g.Type, "")
 			if err := design.ParseEntries([]byte(entries), &have, have.AddHeader(*doc.Header()), doc.Valid()); err != nil {
 				return false, err

@@ -221,7 +221,7 @@ func (l *Loader) write(ctx context.Context, q Querier, c *engine.Commit, done []
 	if err := l.writeMarks(ctx, q, done); err != nil {
 		return err
 	}
-	return l.writeCatalog(ctx, q, c.Catalog)
+	return l.writeCatalog(ctx, q, c, stored)
 }
 
 // refresh reads what the loader must know of the archive, unless it knows it
@@ -251,11 +251,12 @@ func (l *Loader) lock(ctx context.Context, q Querier) (int64, error) {
 }
 
 // writeCatalog writes the archive's catalog, merged with the commit's.
-func (l *Loader) writeCatalog(ctx context.Context, q Querier, fresh *design.Catalog) error {
-	if fresh != nil {
-		l.catalog.Merge(fresh)
-		l.catalog.Subset = l.subset
+func (l *Loader) writeCatalog(ctx context.Context, q Querier, c *engine.Commit, stored *engine.Stored) error {
+	if l.a.Design != design.Document {
+		stored.Objects = stored.New
 	}
+	c.Describe(l.catalog, stored)
+	l.catalog.Subset = l.subset
 	text, err := l.catalog.Encode()
 	if err != nil {
 		return err

@@ -114,7 +114,7 @@ func (c *crowd) run(ctx context.Context, way []*cell, n, rep int) (out run.Sampl
 	}
 	m := &run.Measured{Start: res.Began.Add(askWarmup).Sub(c.points.Run.Started), Total: res.Elapsed, Used: &run.Used{},
 		Mix: &run.Mix{Clients: 1, Place: string(first.target.Driver.Place), Ending: string(res.Ending), Interval: res.Interval}}
-	if m.Used.Client, err = meter.Stop(); err != nil {
+	if m.Client, err = meter.Stop(); err != nil {
 		return out, err
 	}
 	for _, s := range res.Series {

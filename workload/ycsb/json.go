@@ -35,7 +35,7 @@ func (r *Report) JSON(s run.Sample) ReportJSON {
 		Reconnects: r.Reconnects, Outage: r.Outage, Measurements: r.Measurements(), Problems: r.Problems, Warnings: r.Warnings, Right: r.Err() == nil,
 	}
 	if m := s.Measured(); m != nil {
-		out.Throughput, out.Server, out.Machine = m.Throughput, m.Used.Server, m.Machine
+		out.Throughput, out.Server, out.Machine = m.Throughput, m.Server, m.Machine
 	}
 	if r.Load {
 		out.Phase = "load"

@@ -1,0 +1,297 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/fault"
+	"barograph/formats"
+	"barograph/load"
+
+	"github.com/spf13/cobra"
+)
+
+func newShow(e *env) *cobra.Command {
+	last := &choice{}
+	c := &cobra.Command{
+		Use:   "show URL | show FILES…",
+		Short: "Show what an archive or files hold",
+		Long: `Show tells what there is to ask for: of each line type the models, variables, levels, regions, observation types, thresholds,
+leads and valid times, with the holes in them; how many records, and which files they came from; and what was
+quarantined, with the reasons. An archive is shown as its loads have counted it, without reading its records
+(barograph verify reads them), under every design and subset that it has.`,
+		Example: `  barograph show duckdb:archive.db
+  barograph show lab:postgres
+  barograph show vsdb_data`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 && e.isArchive(args[0]) {
+				return e.showArchive(c.Context(), args[0])
+			}
+			return e.showFiles(c.Context(), args, last.keeps())
+		},
+	}
+	last = lastLine(c)
+	return c
+}
+
+// isArchive reports whether an argument names an archive, not a file.
+func (e *env) isArchive(arg string) bool {
+	if _, err := os.Stat(arg); err == nil {
+		return false
+	}
+	_, _, err := e.engines.Parse(arg)
+	return err == nil || strings.Contains(arg, ":")
+}
+
+// shown is what show tells of one subset under one design, or of files.
+type shown struct {
+	Archive   string              `json:"archive,omitempty"`
+	Design    string              `json:"design,omitempty"`
+	Subset    string              `json:"subset,omitempty"`
+	Bytes     int64               `json:"bytes_on_disk,omitempty"`
+	Digest    string              `json:"digest"`
+	Records   int64               `json:"records"`
+	Objects   int64               `json:"objects,omitempty"`
+	Uncounted bool                `json:"of_an_earlier_version,omitempty"`
+	Files     int                 `json:"files"`
+	FileBytes int64               `json:"bytes_of_files"`
+	Loaded    time.Time           `json:"last_load,omitzero"`
+	Lines     int64               `json:"lines"`
+	Rejected  int64               `json:"lines_quarantined"`
+	Types     []design.Inventory  `json:"line_types"`
+	Reasons   []design.Quarantine `json:"quarantine,omitempty"`
+	Conflicts int                 `json:"conflicts,omitempty"`
+	Failed    []string            `json:"files_failed,omitempty"`
+}
+
+func newShown(c *design.Catalog, marks []engine.Mark) shown {
+	held := c.Held()
+	s := shown{Digest: held.String(), Records: held.Records, Objects: c.Objects, Uncounted: !c.Counted, Files: len(marks), Types: c.Inventory(), Conflicts: len(c.Conflicts)}
+	for _, m := range marks {
+		s.FileBytes, s.Lines, s.Rejected = s.FileBytes+m.Bytes, s.Lines+m.Read, s.Rejected+m.Quarantined
+		if m.Loaded.After(s.Loaded) {
+			s.Loaded = m.Loaded
+		}
+	}
+	for _, q := range c.Quarantine {
+		if q.Lines > 0 {
+			s.Reasons = append(s.Reasons, q)
+		}
+	}
+	return s
+}
+
+func (e *env) showArchive(ctx context.Context, url string) error {
+	var all []shown
+	err := e.holdings(ctx, url, func(n design.Name, a engine.Archive, subset string) error {
+		c, err := a.Catalog(ctx, subset)
+		if err != nil {
+			return err
+		}
+		marks, err := a.Marks(ctx, subset)
+		if err != nil {
+			return err
+		}
+		s := newShown(c, marks)
+		s.Archive, s.Design, s.Subset = fault.Redact(url), string(n), subset
+		if s.Bytes, err = a.Size(ctx); err != nil {
+			return err
+		}
+		all = append(all, s)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return e.printShown(all)
+}
+
+// holdings walks the subsets of an archive under every design that has one. An
+// archive without any is an error.
+func (e *env) holdings(ctx context.Context, url string, each func(design.Name, engine.Archive, string) error) error {
+	d, _, err := e.engines.Parse(url)
+	if err != nil {
+		return usage(err)
+	}
+	db, err := e.engines.Open(ctx, url, engine.Options{ReadOnly: true, Log: e.log()})
+	if err != nil {
+		return err
+	}
+	defer db.Close() //nolint:errcheck // read only
+	found := false
+	for _, n := range d.Designs() {
+		a, err := db.Archives.Open(ctx, n)
+		if err != nil {
+			return err
+		}
+		subsets, err := a.Subsets(ctx)
+		for i := 0; i < len(subsets) && err == nil; i++ {
+			found = true
+			err = each(n, a, subsets[i])
+		}
+		if err = errors.Join(err, a.Close()); err != nil {
+			return err
+		}
+	}
+	if !found {
+		return &fault.Error{Setting: fault.Redact(url), Problem: "holds nothing yet", Cure: "load files into it: barograph load FILES --engine " + fault.Redact(url)}
+	}
+	return nil
+}
+
+func (e *env) showFiles(ctx context.Context, args []string, keepLast bool) error {
+	files, err := formats.Expand(args)
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		return usage(&fault.Error{Setting: strings.Join(args, " "), Problem: "names neither an archive nor files that can be read", Cure: "name an archive's URL, such as duckdb:archive.db, or .vsdb or .stat files or a folder of them"})
+	}
+	c, marks, failed, err := load.Survey(ctx, files, keepLast)
+	if err != nil {
+		return err
+	}
+	s := newShown(c, marks)
+	for _, err := range failed {
+		s.Failed = append(s.Failed, fault.Redact(err.Error()))
+	}
+	if err := e.printShown([]shown{s}); err != nil {
+		return err
+	}
+	sum := load.Summary{Quarantined: s.Rejected, Failed: failed, Stored: s.Records}
+	return sum.Incomplete(0)
+}
+
+func (e *env) printShown(all []shown) error {
+	if e.json {
+		return e.printJSON(all)
+	}
+	for i := range all {
+		if i > 0 {
+			fmt.Fprintln(e.stdout)
+		}
+		w := tabwriter.NewWriter(e.stdout, 0, 4, 2, ' ', 0)
+		all[i].print(w)
+		if err := w.Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *shown) print(w io.Writer) {
+	if s.Archive != "" {
+		fmt.Fprintf(w, "archive\t%s, design %s, subset %s, %.1f MB on disk in all\n", s.Archive, s.Design, s.Subset, float64(s.Bytes)/1e6)
+	}
+	if s.Uncounted {
+		fmt.Fprintf(w, "records\tnot counted: the archive is of an earlier version; the next load counts them\n")
+	} else {
+		fmt.Fprintf(w, "records\t%d, digest %s\n", s.Records, s.Digest)
+	}
+	fmt.Fprintf(w, "files\t%d, %.1f MB, %d lines, of which %d in quarantine", s.Files, float64(s.FileBytes)/1e6, s.Lines, s.Rejected)
+	if !s.Loaded.IsZero() {
+		fmt.Fprintf(w, "; last load %s UTC", s.Loaded.UTC().Format(time.DateTime))
+	}
+	fmt.Fprintln(w)
+	for _, q := range s.Reasons {
+		for _, r := range q.Reasons {
+			fmt.Fprintf(w, "quarantined\t%s:%d: %s (%d lines)\n", q.File, r.First, r.Text, r.Lines)
+		}
+	}
+	if s.Conflicts > 0 {
+		fmt.Fprintf(w, "conflicts\t%d lines whose values contradict others\n", s.Conflicts)
+	}
+	for _, f := range s.Failed {
+		fmt.Fprintf(w, "failed\t%s\n", f)
+	}
+	for i := range s.Types {
+		printType(w, &s.Types[i])
+	}
+}
+
+// printType tells what there is of a line type.
+func printType(w io.Writer, t *design.Inventory) {
+	fmt.Fprintf(w, "\n%s\t%d records\n", t.LineType, t.Records)
+	for _, x := range []struct {
+		what   string
+		values []string
+	}{
+		{"model", t.Models}, {"fcst_var", t.Variables}, {"fcst_lev", t.Levels}, {"vx_mask", t.Regions},
+		{"obtype", t.ObTypes}, {"fcst_thresh", t.Thresholds}, {"fcst_lead", leadRanges(t.Leads)},
+	} {
+		if len(x.values) > 0 {
+			fmt.Fprintf(w, "  %s\t%s\n", x.what, strings.Join(wrap(x.values, 100), "\n\t"))
+		}
+	}
+	if n := len(t.Valid); n > 0 {
+		fmt.Fprintf(w, "  fcst_valid_beg\t%s … %s, %s%s\n", utc(t.Valid[0]), utc(t.Valid[n-1]), plural(n, "time"), every(t.Step))
+	}
+	const most = 5
+	for i, h := range t.Holes {
+		if i == most {
+			fmt.Fprintf(w, "  hole\t… and %d more\n", len(t.Holes)-most)
+			break
+		}
+		fmt.Fprintf(w, "  hole\t%s after %s\n", plural(int(h.Missing), "time"), utc(h.After))
+	}
+}
+
+func utc(t int64) string { return time.Unix(t, 0).UTC().Format("2006-01-02T15:04:05Z") }
+
+// plural is a number of things: 1 time, 4 times.
+func plural(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprint(n, " ", what)
+}
+
+func every(step int64) string {
+	if step == 0 {
+		return ""
+	}
+	return ", every " + hours(step)
+}
+
+// hours is a span as the field writes it: 6 h, 1:30 h.
+func hours(seconds int64) string {
+	if seconds%3600 == 0 {
+		return fmt.Sprint(seconds/3600, " h")
+	}
+	return fmt.Sprintf("%d:%02d:%02d h", seconds/3600, seconds/60%60, seconds%60)
+}
+
+// leadRanges writes leads as questions take them: 0-240/6 in hours, or durations.
+func leadRanges(leads []int32) []string {
+	var out []string
+	for i := 0; i < len(leads); {
+		n := 1
+		for i+n < len(leads) && leads[i+n]-leads[i+n-1] == leads[i+1]-leads[i] {
+			n++
+		}
+		if n > 2 && leads[i]%3600 == 0 && (leads[i+1]-leads[i])%3600 == 0 {
+			out = append(out, fmt.Sprintf("%d-%d/%d", leads[i]/3600, leads[i+n-1]/3600, (leads[i+1]-leads[i])/3600))
+			i += n
+			continue
+		}
+		out = append(out, lead(leads[i]))
+		i++
+	}
+	return out
+}
+
+func lead(seconds int32) string {
+	if seconds%3600 == 0 {
+		return fmt.Sprint(seconds / 3600)
+	}
+	return (time.Duration(seconds) * time.Second).String()
+}

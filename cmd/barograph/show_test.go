@@ -1,0 +1,82 @@
+package main
+
+import (
+	"database/sql"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"barograph/fault"
+
+	_ "github.com/duckdb/duckdb-go/v2" // the damage is done by a client of its own
+)
+
+// TestShowAndVerify: what an archive holds is shown as files show it, and what
+// somebody changed in it is found.
+func TestShowAndVerify(t *testing.T) {
+	dir := t.TempDir()
+	data, db := filepath.Join(dir, "data"), filepath.Join(dir, "a.db")
+	must(t, "synth", "vsdb", "--from", "2024-01-01", "--to", "2024-01-02", "--models", "gfs", "--stattypes", "pres", "--out", data)
+	bad := filepath.Join(dir, "bad.vsdb")
+	if err := os.WriteFile(bad, []byte("V01 GFS 24 nonsense\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if status, out, _ := barograph(t, "show", "duckdb:"+db); status != fault.Unreachable || out != "" {
+		t.Errorf("an archive that is not there: status %d, %s", status, out)
+	}
+	if status, _, stderr := barograph(t, "show", filepath.Join(dir, "none")); status == 0 || !strings.Contains(stderr, "none") {
+		t.Errorf("neither files nor an archive: status %d, %s", status, stderr)
+	}
+	if status, _, stderr := barograph(t, "load", data, bad, "--engine", "duckdb:"+db, "--verify"); status != fault.Incomplete {
+		t.Fatalf("status %d: %s", status, stderr)
+	}
+	fromFiles := shownOf(t, fault.Incomplete, data, bad)
+	fromArchive := shownOf(t, 0, "duckdb:"+db)
+	if f, a := fromFiles[0], fromArchive[0]; f.Digest != a.Digest || f.Records == 0 || a.Rejected != 1 || len(a.Reasons) != 1 || a.Design != "normalized" || len(f.Types) != len(a.Types) {
+		t.Errorf("files %+v, archive %+v", f, a)
+	}
+	if out := must(t, "show", "duckdb:"+db); !strings.Contains(out, "bad.vsdb:1: ") || !strings.Contains(out, "fcst_lead") || !strings.Contains(out, "0-240/6 252-384/12") || !strings.Contains(out, "8 times, every 6 h") {
+		t.Error(out)
+	}
+	if out := must(t, "verify", "duckdb:"+db, data); !strings.Contains(out, "is whole") {
+		t.Error(out)
+	}
+	spoil(t, db)
+	status, out, stderr := barograph(t, "verify", "duckdb:"+db, data)
+	if status != fault.Differs || !strings.Contains(out, "hold other values than were stored") || !strings.Contains(out, ".vsdb:") || !strings.Contains(stderr, "is not whole in 1 of 1") {
+		t.Errorf("status %d: %s%s", status, out, stderr)
+	}
+}
+
+func shownOf(t *testing.T, want int, args ...string) (all []shown) {
+	t.Helper()
+	status, out, stderr := barograph(t, append([]string{"show", "--json"}, args...)...)
+	if err := json.Unmarshal([]byte(out), &all); err != nil || status != want || len(all) != 1 {
+		t.Fatalf("status %d: %v\n%s%s", status, err, out, stderr)
+	}
+	return all
+}
+
+// spoil changes one value, as somebody may who opens the file.
+func spoil(t *testing.T, path string) {
+	t.Helper()
+	db, err := sql.Open("duckdb", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var table string
+	err = db.QueryRowContext(t.Context(), "SELECT '\"' || table_schema || '\".\"' || table_name || '\"' FROM information_schema.columns WHERE column_name = 'fbar' AND table_name LIKE '%sl1l2%'").Scan(&table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := db.ExecContext(t.Context(), "UPDATE "+table+" SET fbar = fbar + 1 WHERE rowid = 7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, _ := r.RowsAffected(); n != 1 {
+		t.Fatalf("%d rows were changed", n)
+	}
+}

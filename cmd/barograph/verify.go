@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/fault"
+	"barograph/formats"
+	"barograph/load"
+
+	"github.com/spf13/cobra"
+)
+
+func newVerify(e *env) *cobra.Command {
+	last := &choice{}
+	c := &cobra.Command{
+		Use:   "verify URL [FILES…]",
+		Short: "Prove that an archive holds what was loaded",
+		Long: `Verify reads every record of an archive, and holds what it finds, series by series, against what the loads have counted and
+digested when they stored it: records that were lost, changed or added since are told, whoever did it. With FILES each of
+their records is looked for, and those that the archive lacks or has other values of are named by file and line.
+An archive that is not whole makes the exit status 3.`,
+		Example: `  barograph verify duckdb:archive.db
+  barograph verify lab:postgres vsdb_data`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return e.verify(c.Context(), args[0], args[1:], last.keeps())
+		},
+	}
+	last = lastLine(c)
+	return c
+}
+
+// verdict is what verify tells of one subset under one design.
+type verdict struct {
+	Archive  string        `json:"archive"`
+	Design   string        `json:"design"`
+	Subset   string        `json:"subset"`
+	Records  int64         `json:"records"`
+	Digest   string        `json:"digest"`
+	Whole    bool          `json:"whole"`
+	Problems []string      `json:"problems,omitempty"`
+	Misfits  []load.Misfit `json:"records_that_differ,omitempty"`
+	Differ   int64         `json:"records_that_differ_in_all"`
+}
+
+func newVerdict(url string, n design.Name, subset string, v *load.Verified) verdict {
+	return verdict{
+		Archive: fault.Redact(url), Design: string(n), Subset: subset, Records: v.Found.Records, Digest: v.Found.String(),
+		Whole: len(v.Problems) == 0, Problems: v.Problems,
+	}
+}
+
+func (e *env) verify(ctx context.Context, url string, args []string, keepLast bool) error {
+	files, err := formats.Expand(args)
+	if err != nil {
+		return err
+	}
+	if len(args) > 0 && len(files) == 0 {
+		return usage(&fault.Error{Setting: strings.Join(args, " "), Problem: "names no file", Cure: "name the .vsdb or .stat files that were loaded"})
+	}
+	var all []verdict
+	err = e.holdings(ctx, url, func(n design.Name, a engine.Archive, subset string) error {
+		v, err := load.Verify(ctx, a, subset)
+		if err != nil {
+			return err
+		}
+		out := newVerdict(url, n, subset, v)
+		if len(files) > 0 {
+			if out.Misfits, out.Differ, err = load.Against(ctx, a, subset, files, keepLast); err != nil {
+				return err
+			}
+		}
+		out.Whole = out.Whole && out.Differ == 0
+		all = append(all, out)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return e.verified(all)
+}
+
+func (e *env) verified(all []verdict) error {
+	if e.json {
+		if err := e.printJSON(all); err != nil {
+			return err
+		}
+	} else {
+		for i := range all {
+			all[i].print(e.stdout)
+		}
+	}
+	broken := slices.DeleteFunc(slices.Clone(all), func(v verdict) bool { return v.Whole })
+	if len(broken) == 0 {
+		return nil
+	}
+	return &fault.Status{Code: fault.Differs, Err: &fault.Error{
+		Setting: broken[0].Archive, Problem: fmt.Sprintf("is not whole in %d of %d subsets", len(broken), len(all)),
+		Cure: "bring back a copy, or load the files into a new archive",
+	}}
+}
+
+func (v *verdict) print(w io.Writer) {
+	says := "is whole"
+	if !v.Whole {
+		says = "IS NOT WHOLE"
+	}
+	fmt.Fprintf(w, "%s, design %s, subset %s %s: %d records, digest %s\n", v.Archive, v.Design, v.Subset, says, v.Records, v.Digest)
+	for _, p := range v.Problems {
+		fmt.Fprintln(w, "  "+p)
+	}
+	for _, m := range v.Misfits {
+		what := "the archive holds other values of"
+		if m.Lost {
+			what = "the archive lacks"
+		}
+		fmt.Fprintf(w, "  %s:%d: %s %s\n", m.Line.File, m.Line.Line, what, m.Record)
+	}
+	if more := v.Differ - int64(len(v.Misfits)); more > 0 {
+		fmt.Fprintf(w, "  … and %d more\n", more)
+	}
+}

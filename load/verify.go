@@ -1,0 +1,160 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"barograph/design"
+	"barograph/engine"
+	"barograph/record"
+)
+
+// Verified is what Verify found: an archive is whole where Problems is empty.
+type Verified struct {
+	Kept     record.Digest // that the loads have counted
+	Found    record.Digest // of the records that are there
+	Objects  int64         // documents, pairs or rows that are there
+	Marks    int           // files that are loaded whole
+	Problems []string      // one line each, about a series, a mark or the catalog
+}
+
+// Verify proves an archive as it stands, without the files: it reads every
+// record, and holds what it finds, series by series, against what the loads
+// have counted, and the marks against both.
+func Verify(ctx context.Context, a engine.Archive, subset string) (*Verified, error) {
+	marks, err := a.Marks(ctx, subset)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := a.Catalog(ctx, subset)
+	if err != nil {
+		return nil, err
+	}
+	found, err := Walk(ctx, a, subset)
+	if err != nil {
+		return nil, err
+	}
+	contents, err := a.Contents(ctx, subset)
+	if err != nil {
+		return nil, err
+	}
+	v := &Verified{Kept: kept.Held(), Found: found.Held(), Objects: contents.Objects, Marks: len(marks)}
+	if !kept.Counted {
+		v.problem("the archive is of an earlier version, which did not count what it stored: the next load counts it, and then it can be verified")
+		return v, nil
+	}
+	for _, d := range kept.Differences(found) {
+		v.problem("%s", d)
+	}
+	if kept.Objects != contents.Objects {
+		v.problem("there are %d %s, of which the loads stored %d", contents.Objects, contents.Object, kept.Objects)
+	}
+	v.marks(marks)
+	return v, nil
+}
+
+func (v *Verified) problem(format string, args ...any) {
+	v.Problems = append(v.Problems, fmt.Sprintf(format, args...))
+}
+
+// marks checks that each adds up, and that they speak of no more than there is.
+func (v *Verified) marks(marks []engine.Mark) {
+	var stored int64
+	for _, m := range marks {
+		stored += m.Stored
+		if m.Read != m.Stored+m.Replaced+m.Quarantined || min(m.Stored, m.Replaced, m.Quarantined) < 0 {
+			v.problem("the mark of %s does not add up: %d lines read, %d stored, %d there already, %d quarantined", m.Path, m.Read, m.Stored, m.Replaced, m.Quarantined)
+		}
+	}
+	if stored > v.Kept.Records {
+		v.problem("the marks of %d files speak of %d records, the catalog of %d", len(marks), stored, v.Kept.Records)
+	}
+}
+
+// Misfit is a record in which an archive differs from the files.
+type Misfit struct {
+	Line   design.Line // that has it
+	Record string      // its line type, header and times
+	Lost   bool        // the archive does not hold it; else it holds other values
+}
+
+// MaxMisfits is the number of records that Against lists.
+const MaxMisfits = 100
+
+// Against holds every record of the files against the archive's, and lists
+// those that are lost or have other values, by file and line; n counts all of
+// them. Of records to which files give different values any may stand. Records
+// are compared in as many passes over files and archive as keep the memory small.
+func Against(ctx context.Context, a engine.Archive, subset string, paths []string, keepLast bool) (list []Misfit, n int64, err error) {
+	c, err := a.Catalog(ctx, subset)
+	if err != nil {
+		return nil, 0, err
+	}
+	passes := uint64(c.Held().Records/twinRecords + 1)
+	for pass := range passes {
+		p := pairing{pass: pass, passes: passes, held: map[record.Key]record.Digest{}, wrong: map[record.Key]Misfit{}}
+		if err := p.read(ctx, a, subset, paths, keepLast); err != nil {
+			return nil, 0, err
+		}
+		n += int64(len(p.wrong))
+		for _, m := range p.wrong {
+			list = append(list, m)
+		}
+		slices.SortFunc(list, func(a, b Misfit) int { return a.Line.Compare(b.Line) })
+		list = list[:min(len(list), MaxMisfits)]
+	}
+	return list, n, nil
+}
+
+// pairing pairs the records of one pass by their identity.
+type pairing struct {
+	pass, passes uint64
+	hash         record.Hasher
+	held         map[record.Key]record.Digest // of the archive
+	right        map[record.Key]struct{}      // of which some line has the archive's values
+	wrong        map[record.Key]Misfit        // of which no line has
+}
+
+// each calls f with the records of a batch that are this pass's.
+func (p *pairing) each(b *record.Batch, f func(i int, k record.Key)) {
+	p.hash.Use(b)
+	for i := range b.Len() {
+		if k := p.hash.Key(i); k.Lo%p.passes == p.pass {
+			f(i, k)
+		}
+	}
+}
+
+func (p *pairing) read(ctx context.Context, a engine.Archive, subset string, paths []string, keepLast bool) error {
+	for b, err := range a.Dump(ctx, subset) {
+		if err != nil {
+			return err
+		}
+		p.each(b, func(i int, k record.Key) { p.held[k] = p.hash.Digest(i) })
+	}
+	p.right = map[record.Key]struct{}{}
+	return Read(ctx, paths, Reading{KeepLast: keepLast}, func(_ *File, b *record.Batch) error {
+		p.each(b, func(i int, k record.Key) { p.compare(b, i, k) })
+		release(b)
+		return nil
+	}, func(f *File) error { return f.Err })
+}
+
+func (p *pairing) compare(b *record.Batch, i int, k record.Key) {
+	held, ok := p.held[k]
+	if ok && held == p.hash.Digest(i) {
+		p.right[k] = struct{}{}
+		delete(p.wrong, k)
+		return
+	}
+	_, right := p.right[k]
+	if _, told := p.wrong[k]; right || told {
+		return
+	}
+	at := engine.At{Batch: b, I: i}
+	line := lineOf(at)
+	line.File = strings.Clone(line.File)
+	p.wrong[k] = Misfit{Line: line, Record: describe(at), Lost: !ok}
+}
