@@ -15,8 +15,8 @@ import (
 	"github.com/couchbase/gocb/v2"
 
 	"barograph/answer"
-	"barograph/design"
 	"barograph/engine"
+	"barograph/enginetest"
 	"barograph/fault"
 	"barograph/flavour"
 	"barograph/question"
@@ -24,33 +24,6 @@ import (
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
-
-// catalog is that of an archive that holds what the cases ask for.
-func catalog(t *testing.T) *design.Catalog {
-	t.Helper()
-	c := design.NewCatalog("a")
-	for lineType, variable := range map[string]string{"SAL1L2": "HGT", "VAL1L2": "WIND"} {
-		lt, ok := record.TypeByName(lineType)
-		if !ok {
-			t.Fatalf("no line type %s", lineType)
-		}
-		h := record.DefaultHeader()
-		h[record.Version], h[record.Model], h[record.ObType], h[record.FcstVar], h[record.ObsVar] = "V01", "GFS", "GFS", variable, variable
-		var b record.Batch
-		b.Reset(lt, "")
-		for _, mask := range []string{"G2", "G2/NHX", "G2/SHX"} {
-			for _, level := range []string{"P1000", "P250", "P500", "P700"} {
-				h[record.VxMask], h[record.FcstLev], h[record.ObsLev] = mask, level, level
-				head := b.AddHeader(h)
-				for _, valid := range []int64{1514764800, 1514786400, 1552176000} { // 2018-01-01 00 and 06, 2019-03-10 00
-					b.AppendTimes(head, 21600, valid, 1)
-				}
-			}
-		}
-		c.Add(&b)
-	}
-	return c
-}
 
 var longList = regexp.MustCompile(`\[[^\[\]]{120,}\]`)
 
@@ -65,7 +38,7 @@ func TestGolden(t *testing.T) {
 	for _, q := range cases {
 		var b strings.Builder
 		for _, f := range flavour.Names() {
-			p := phrase{keyspace: d.keyspace(), q: q.In("a"), flavour: f, catalog: catalog(t)}
+			p := phrase{keyspace: d.keyspace(), q: q.In("a"), flavour: f, catalog: enginetest.CasesCatalog(t)}
 			switch f {
 			case flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys:
 			default:
