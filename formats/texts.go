@@ -137,19 +137,26 @@ type heeding struct {
 	text []byte
 }
 
-// Read reads in a goroutine of its own, which is left behind where the context ends.
-func (h *heeding) Read(p []byte) (n int, err error) {
-	if len(h.text) < len(p) {
-		h.text = make([]byte, len(p))
+// Read reads in a goroutine of its own, which is left behind, with the text
+// that it reads into, where the context ends.
+func (h *heeding) Read(p []byte) (int, error) {
+	text := h.text
+	if h.text = nil; len(text) < len(p) {
+		text = make([]byte, len(p))
 	}
-	done := make(chan struct{})
+	type result struct {
+		n   int
+		err error
+	}
+	done := make(chan result, 1)
 	go func() {
-		n, err = h.r.Read(h.text[:len(p)])
-		close(done)
+		n, err := h.r.Read(text[:len(p)])
+		done <- result{n, err}
 	}()
 	select {
-	case <-done:
-		return copy(p, h.text[:n]), err
+	case r := <-done:
+		h.text = text
+		return copy(p, text[:r.n]), r.err
 	case <-h.ctx.Done():
 		return 0, context.Cause(h.ctx)
 	}
