@@ -52,3 +52,6 @@ func (n Name) Objects() string {
 	}
 	return "rows"
 }
+
+// Rows reports whether every record is an object of its own.
+func (n Name) Rows() bool { return n == Normalized || n == Wide || n == Memory }

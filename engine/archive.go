@@ -160,7 +160,7 @@ type Commit struct {
 // Stored tells what a commit did.
 type Stored struct {
 	New      int64            // records that were not there before
-	Objects  int64            // documents, pairs or rows that were not there before
+	Objects  int64            // documents or pairs that were not there before; of a design of rows Describe sets it
 	Replaced map[string]int64 // by file: records that were there already; see Meet
 	Other    []Contradiction  // those of Replaced whose values are others, in any order
 
@@ -172,9 +172,12 @@ type Stored struct {
 	Cut map[string]int64
 }
 
-// Describe makes kept, the archive's catalog, what it is after the commit: an
-// engine calls it once, and stores the catalog with the records.
-func (c *Commit) Describe(kept *design.Catalog, s *Stored) {
+// Describe makes kept, the catalog of an archive under a design, what it is
+// after the commit: an engine calls it once, and stores the catalog with the records.
+func (c *Commit) Describe(kept *design.Catalog, n design.Name, s *Stored) {
+	if n.Rows() {
+		s.Objects = s.New
+	}
 	if c.Anew {
 		kept.Clear()
 	}

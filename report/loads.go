@@ -10,8 +10,8 @@ import (
 // loads is what loading cost and what the archives weigh. An archive that does
 // not hold exactly the data shows neither.
 func (rs *results) loads() Section {
-	t := table("engine", "design", "load (s)", "rate (records/s)", "text read (MB/s)", "commits", "on disk (MB)", "per record (bytes)", "of the text (×)", "objects", "of", "digest")
-	t.Note = "A load runs from the first record to the last durable commit. " + none + " under load: the archive was there before this run. Of the text: bytes on disk divided by the bytes of the input files."
+	t := table("engine", "design", "load (s)", "rate (records/s)", "rate, of the text (MB/s)", "commits", "on disk (MB)", "per record (bytes)", "of the text (×)", "objects", "of", "digest")
+	t.Note = "A load runs from the first record to the last durable commit; the files were parsed before it, once for all archives, unless they take too much memory. " + none + " under load: the archive was there before this run. Of the text: bytes on disk divided by the bytes of the input files."
 	d := rs.run.Data
 	picture := plot.Rows{Frame: plot.Frame{Width: pageWidth, Subtitle: count(d.Records) + " records · " + several(d.Files, "file") + " · " + byteSize(float64(d.Bytes)) + " of text"}, Beside: true,
 		Panels: []plot.Panel{{Title: "load rate", XLabel: "thousand records/s"}, {Title: "size on disk", XLabel: "MB"}, {Title: "size per record", XLabel: "bytes"}}}

@@ -76,6 +76,8 @@ the database as the subset.`,
 	c.Flags().StringVar(&quarantine, "quarantine", "", "write lines that cannot be read, and those whose values do not stand, to this CSV file (default: the first ten to stderr)")
 	c.Flags().Var(&conflict, "on-conflict", "of other values for one record: refuse, first or last by the file's path")
 	last = lastLine(c)
+	c.Flags().Bool("digest", true, "") // of before: the digest costs nothing any more
+	c.Flags().MarkHidden("digest")     //nolint:errcheck // the flag exists
 	c.Flags().BoolVar(&verify, "verify", false, "then read the archive back, as barograph verify does")
 	return c
 }

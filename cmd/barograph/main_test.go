@@ -199,6 +199,7 @@ func TestExitStatuses(t *testing.T) {
 		{"verify of a server that is not named", []string{"verify", "cassandra"}, fault.Usage, "barograph lab up cassandra"},
 		{"faults of an engine without archives", []string{"faults", good, bad, "--engine", "trino"}, fault.Usage, "keeps no verification archives"},
 		{"absent file", []string{"load", filepath.Join(dir, "absent.vsdb"), "--to", db}, fault.Failed, "absent.vsdb"},
+		{"a flag of before", []string{"load", good, "--to", "sqlite:" + filepath.Join(dir, "old.db"), "--digest=false"}, 0, "1 files"},
 		{"quarantined line", []string{"load", bad, "--to", db}, fault.Incomplete, "bad.vsdb:1"},
 		{"unreachable", []string{"ask", "test_1", "--from", "sqlite:" + filepath.Join(good, "x.db")}, fault.Unreachable, "x.db"},
 		{"no run folder", []string{"report", dir}, fault.Failed, "run folder"},

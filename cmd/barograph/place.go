@@ -78,8 +78,8 @@ func (p *place) open(ctx context.Context, e *env, o engine.Options) (*opened, er
 // which this one holds none, unless the design was named. It reports whether it did.
 func (o *opened) elsewhere(ctx context.Context, p *place, subset string, named bool) (bool, error) {
 	holds := func(a engine.Archive) bool {
-		c, err := a.Contents(ctx, subset)
-		return err == nil && c.Total() > 0
+		c, err := a.Catalog(ctx, subset)
+		return err == nil && len(c.Groups) > 0
 	}
 	if holds(o.Archive) {
 		return false, nil

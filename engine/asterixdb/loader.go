@@ -158,10 +158,7 @@ func (l *loader) commit(ctx context.Context, held *lock, s *state, c engine.Comm
 		}
 	}
 	s.astral = s.astral || l.astral()
-	if l.a.design != design.Document {
-		stored.Objects = stored.New
-	}
-	c.Describe(s.catalog, stored)
+	c.Describe(s.catalog, l.a.design, stored)
 	s.catalog.Subset = l.subset
 	last, err := l.a.catalogStatement(l.subset, version, s)
 	if err != nil {

@@ -189,7 +189,7 @@ func (s *store) Open(_ context.Context, d design.Name) (engine.Archive, error) {
 	for _, l := range layouts {
 		if l.design == d {
 			t := &tables{s, l}
-			o := docengine.Options{Shown: "cassandra", ReadOnly: s.readOnly, Writers: 1, Apart: true, Rows: l.bySeries}
+			o := docengine.Options{Shown: "cassandra", ReadOnly: s.readOnly, Writers: 1, Apart: true, Design: d}
 			return &archive{docengine.New(docs{tables: t}, o), t}, nil
 		}
 	}

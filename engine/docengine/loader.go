@@ -242,10 +242,7 @@ func (m *merger) merge(t *attempt, doc *design.Doc, id string, old []byte) (*rec
 func (t *attempt) count(ctx context.Context, c *engine.Commit) (bool, error) {
 	next := design.NewCatalog(t.l.subset)
 	next.Merge(t.catalog)
-	if t.l.a.o.Rows {
-		t.stored.Objects = t.stored.New
-	}
-	c.Describe(next, &t.stored)
+	c.Describe(next, t.l.a.o.Design, &t.stored)
 	text, err := next.Encode()
 	if err != nil {
 		return false, err

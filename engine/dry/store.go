@@ -161,8 +161,7 @@ func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, er
 	for _, b := range l.pending {
 		l.put(s, b)
 	}
-	stored.Objects = stored.New
-	c.Describe(s.catalog, &stored)
+	c.Describe(s.catalog, design.Memory, &stored)
 	for i := range c.Done {
 		c.Done[i].Settle(stored)
 	}

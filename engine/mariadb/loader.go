@@ -264,8 +264,7 @@ func (l *loader) refresh(ctx context.Context) error {
 
 // writeMeta writes the catalog and the marks.
 func (l *loader) writeMeta(ctx context.Context, c engine.Commit, stored engine.Stored) error {
-	stored.Objects = stored.New
-	c.Describe(l.catalog, &stored)
+	c.Describe(l.catalog, l.a.Design, &stored)
 	l.catalog.Subset = l.subset
 	text, err := l.catalog.Encode()
 	if err != nil {

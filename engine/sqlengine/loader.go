@@ -252,10 +252,7 @@ func (l *Loader) lock(ctx context.Context, q Querier) (int64, error) {
 
 // writeCatalog writes the archive's catalog, merged with the commit's.
 func (l *Loader) writeCatalog(ctx context.Context, q Querier, c *engine.Commit, stored *engine.Stored) error {
-	if l.a.Design != design.Document {
-		stored.Objects = stored.New
-	}
-	c.Describe(l.catalog, stored)
+	c.Describe(l.catalog, l.a.Design, stored)
 	l.catalog.Subset = l.subset
 	text, err := l.catalog.Encode()
 	if err != nil {

@@ -201,7 +201,7 @@ func (s *study) time(ctx context.Context) error {
 		rep := round - s.o.Warmups
 		whole := rep == s.folder.Run.Reps // all cells have that many repetitions: a round begins
 		if whole && rep >= enough && s.o.Limit > 0 && time.Since(started) > s.o.Limit {
-			s.warn(fmt.Sprintf("timing stopped after %d of %d repetitions, at its limit of %s", s.folder.Run.Reps, s.o.Reps, s.o.Limit))
+			s.warn(fmt.Sprintf("timing stopped after %d of %d repetitions: they suffice to show a difference, and its limit of %s had passed", s.folder.Run.Reps, s.o.Reps, s.o.Limit))
 			break
 		}
 		heap.tidy()
