@@ -1,4 +1,4 @@
-module barograph
+module github.com/barograph/barograph
 
 go 1.26.0
 

@@ -15,9 +15,9 @@ import (
 	"fmt"
 	"os"
 
-	"barograph/formats/shef"
-	"barograph/record"
-	"barograph/stat"
+	"github.com/barograph/barograph/formats/shef"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/stat"
 )
 
 func main() {
@@ -31,7 +31,8 @@ func main() {
 }
 `
 
-// TestAnotherModuleUsesTheLibrary builds and runs it in a workspace with this one.
+// TestAnotherModuleUsesTheLibrary builds and runs it in a workspace with this one,
+// which is made by the line that README names: go work init . ../barograph.
 func TestAnotherModuleUsesTheLibrary(t *testing.T) {
 	root, err := os.Getwd()
 	if err != nil {

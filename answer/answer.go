@@ -9,7 +9,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"barograph/question"
+	"github.com/barograph/barograph/question"
 )
 
 // Vector holds one column of an answer; the slice that fits the column's Kind

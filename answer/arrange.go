@@ -4,8 +4,8 @@ import (
 	"math/bits"
 	"slices"
 
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 // Arrange is Select for engines that have no language of their own and must be

@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 // shuffled makes n records whose headers and times repeat, with key columns

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 // MaxDiffs is the number of differing rows that a Diff keeps.

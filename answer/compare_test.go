@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 // rows makes an answer of three columns: a text, a time and a number.

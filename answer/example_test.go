@@ -3,8 +3,8 @@ package answer_test
 import (
 	"fmt"
 
-	"barograph/answer"
-	"barograph/question"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/question"
 )
 
 // An answer is proven by comparing it, value by value, with the reference.

@@ -3,8 +3,8 @@ package answer
 import (
 	"slices"
 
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 // Matcher decides which rows of a batch a question asks for. Headers are

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"barograph/fault"
-	"barograph/question"
-	"barograph/record"
-	"barograph/stat"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/stat"
 )
 
 // Means computes the answer to a question with Mean from the records alone. As

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"testing"
 
-	"barograph/answer"
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 // anomalies makes records of two regions and leads, some of them undefined.

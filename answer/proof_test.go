@@ -4,8 +4,8 @@ import (
 	"errors"
 	"testing"
 
-	"barograph/answer"
-	"barograph/record"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/record"
 )
 
 // What was compared one by one is proven only where all of it is right and some

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 // Reference computes the answers to several questions from the records alone.

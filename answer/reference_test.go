@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 // records makes SAL1L2 records of HGT: one per mask, level, lead (hours) and

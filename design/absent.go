@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"barograph/fault"
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 // Absent tells which condition of a question leaves no record of the archive,

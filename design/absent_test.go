@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 // TestAbsent: a question without an answer is told which of its conditions

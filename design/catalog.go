@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 // Catalog is the metadata of one subset: which series exist, from when to

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 var awkward = []string{"GFS", "", "a::b", "50%", "x;y=z", "O'Brien\"", "Ω≥0.5", ":", "%3A", "NA", "0"}

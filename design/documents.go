@@ -5,7 +5,7 @@ import (
 	"iter"
 	"slices"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 // Doc is the part of a document that one load brings: records of one header

@@ -4,7 +4,7 @@ import (
 	"iter"
 	"slices"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 // Groups groups records of several line types into documents, each by its

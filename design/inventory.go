@@ -3,7 +3,7 @@ package design
 import (
 	"slices"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 // Inventory is what a catalog knows of one line type: what can be asked for.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"barograph/fault"
-	"barograph/record"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/record"
 )
 
 // The JSON form of a document:

@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	"barograph/fault"
-	"barograph/record"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/record"
 )
 
 // KeyAlgorithm states how a document's id is derived; the catalog of every

@@ -4,8 +4,8 @@ import (
 	"iter"
 	"slices"
 
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 // Series walks the headers that a question asks for: for vx_mask and fcst_lev

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 func appendInt(dst []byte, v int64) []byte { return strconv.AppendInt(dst, v, 10) }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 // payloadRows are records of one header and time, with texts and repeating

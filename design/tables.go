@@ -3,7 +3,7 @@ package design
 import (
 	"strings"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 // MissingNumber is what METviewer's tables hold for a missing value.

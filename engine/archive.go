@@ -5,11 +5,11 @@ import (
 	"iter"
 	"time"
 
-	"barograph/answer"
-	"barograph/design"
-	"barograph/flavour"
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 // Archives opens archives under a design. The error wraps ErrNoDesign where

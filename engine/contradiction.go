@@ -3,8 +3,8 @@ package engine
 import (
 	"fmt"
 
-	"barograph/design"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/record"
 )
 
 // Contradiction is a record of which a commit brings other values than the

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"iter"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 // DumpRows is the number of records from which on a batch of a dump is handed out.

@@ -9,9 +9,9 @@ import (
 	"net/url"
 	"slices"
 
-	"barograph/design"
-	"barograph/flavour"
-	"barograph/question"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/question"
 )
 
 // Sentinel errors; engines wrap them with what they know.

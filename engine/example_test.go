@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"barograph/engine"
-	"barograph/engine/dry"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/dry"
 )
 
 // An engine is found by its URL; what it cannot do is nil.

@@ -4,24 +4,28 @@ import (
 	"context"
 	"iter"
 
-	"barograph/answer"
-	"barograph/design"
-	"barograph/fault"
-	"barograph/flavour"
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 // DiskFull is the fault of an embedded engine whose disk has no space left.
 func DiskFull(file string, err error) error {
-	return &fault.Error{File: file, Problem: "its disk is full", Err: err,
-		Cure: "free space there and run the same command again: what was committed is whole"}
+	return &fault.Error{
+		File: file, Problem: "its disk is full", Err: err,
+		Cure: "free space there and run the same command again: what was committed is whole",
+	}
 }
 
 // Damaged is the fault of an embedded engine whose file is not as it was written.
 func Damaged(file string, err error) error {
-	return &fault.Error{File: file, Problem: "is damaged", Err: err,
-		Cure: "bring back a copy, or remove it and load the files again; look at the disk, too"}
+	return &fault.Error{
+		File: file, Problem: "is damaged", Err: err,
+		Cure: "bring back a copy, or remove it and load the files again; look at the disk, too",
+	}
 }
 
 // Explained passes every error of an archive and its loaders through explain,

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 // Sentinel errors of the abilities for records under keys.

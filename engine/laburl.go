@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 // URLFile lies in a lab's folder, for its owner alone: the server's URL.

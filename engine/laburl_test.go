@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 func TestResolveURL(t *testing.T) {

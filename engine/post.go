@@ -4,7 +4,7 @@ import (
 	"context"
 	"iter"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 // PostDesign is how values of SHEF messages are laid out in tables.

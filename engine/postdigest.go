@@ -7,7 +7,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 // PostDigest is the content of tables of values, whatever their order.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 // Registry is a list of drivers. engine/all holds the one that the program uses.

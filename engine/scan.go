@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 // ErrPlacement is wrapped where tables lie otherwise than a placement says.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"barograph/answer"
-	"barograph/formats/tpcds"
-	"barograph/question"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/formats/tpcds"
+	"github.com/barograph/barograph/question"
 )
 
 // StarLimit is the greatest number of rows of an answer.

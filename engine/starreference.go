@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"barograph/answer"
-	"barograph/formats/tpcds"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/formats/tpcds"
 )
 
 // StarReference answers the questions of the analytical workload from the

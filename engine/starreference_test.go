@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/engine"
-	"barograph/enginetest"
-	"barograph/lab"
-	generate "barograph/synth/tpcds"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/lab"
+	generate "github.com/barograph/barograph/synth/tpcds"
 )
 
 // generated makes tables and the answers to all questions.
@@ -116,8 +116,11 @@ func recorded(t *testing.T, path string) (out []engine.StarRow) {
 // TestCompareStar has answers that are right in another order, and wrong ones.
 func TestCompareStar(t *testing.T) {
 	want := []engine.StarRow{
-		{Year: 1998, BrandID: 3, Brand: "c", Cents: 900}, {Year: 1998, BrandID: 1, Brand: "a", Cents: 500}, {Year: 1998, BrandID: 1, Brand: "b", Cents: 500},
-		{Year: 1998, Brand: "n", Cents: 0, Null: true}, {Year: 1999, BrandID: 1, Brand: "a", Cents: 100},
+		{Year: 1998, BrandID: 3, Brand: "c", Cents: 900},
+		{Year: 1998, BrandID: 1, Brand: "a", Cents: 500},
+		{Year: 1998, BrandID: 1, Brand: "b", Cents: 500},
+		{Year: 1998, Brand: "n", Cents: 0, Null: true},
+		{Year: 1999, BrandID: 1, Brand: "a", Cents: 100},
 	}
 	check := func(name string, right bool, got []engine.StarRow) {
 		t.Helper()

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 // One at a time holds the lock of a key; who waits for it stops with its context.

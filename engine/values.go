@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 // Values are the parameters of a URL, as they are given or else by default.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 // TestValues: parameters have their defaults, and the first that is not
@@ -16,8 +16,13 @@ func TestValues(t *testing.T) {
 		{Name: "batch", Default: "256"}, {Name: "tls", Default: "false"}, {Name: "wait", Default: "10s"}, {Name: "seeds"}, {Name: "level", Default: "one"},
 	}}
 	for _, tc := range []struct{ query, says string }{
-		{"", ""}, {"batch=7&tls=true&wait=1m&seeds=a,b&level=two", ""}, {"batch=0", "from 1 to 9"}, {"batch=many", "x URL, parameter batch"},
-		{"tls=perhaps", "tls=true"}, {"wait=1ms", "at least 100ms"}, {"level=three&tls=x", "choose one of one, two"},
+		{"", ""},
+		{"batch=7&tls=true&wait=1m&seeds=a,b&level=two", ""},
+		{"batch=0", "from 1 to 9"},
+		{"batch=many", "x URL, parameter batch"},
+		{"tls=perhaps", "tls=true"},
+		{"wait=1ms", "at least 100ms"},
+		{"level=three&tls=x", "choose one of one, two"},
 	} {
 		v := d.Values(&url.URL{Scheme: "x", RawQuery: tc.query})
 		level := engine.Choice(v, "level", map[string]int{"one": 1, "two": 2})

@@ -1,6 +1,6 @@
 package enginetest
 
-import "barograph/record"
+import "github.com/barograph/barograph/record"
 
 // lineType finds a line type that the table certainly has.
 func lineType(name string) *record.LineType {

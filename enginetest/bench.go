@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"testing"
 
-	"barograph/answer"
-	"barograph/engine"
-	"barograph/flavour"
-	"barograph/question"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/question"
 )
 
 // Benchmark loads an archive on which the seven cases have answers of their

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"barograph/answer"
-	"barograph/question"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/question"
 )
 
 // cancel is the topic of giving up: whoever waits gets the context's error, and

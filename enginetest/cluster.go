@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"barograph/answer"
-	"barograph/engine"
-	"barograph/lab"
-	"barograph/question"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/question"
 )
 
 // RunCluster puts an engine of several nodes through what needs them: every

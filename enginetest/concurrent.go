@@ -7,9 +7,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"barograph/answer"
-	"barograph/engine"
-	"barograph/question"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/question"
 )
 
 // concurrent is the topic of several askers at once, also while a loader works.

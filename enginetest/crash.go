@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"barograph/design"
-	"barograph/engine"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
 )
 
 // envChild holds a job, as JSON, where this process is a child of a crash test.

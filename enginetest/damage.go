@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/engine"
-	"barograph/record"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
 )
 
 // rot turns bits of a stored archive, one at a time: what is read then is what

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/load"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/load"
+	"github.com/barograph/barograph/record"
 )
 
 // DiskFull is what a server says that Disk has filled.

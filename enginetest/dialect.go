@@ -12,11 +12,11 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/flavour"
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 // Dialect holds the text of every case, design and flavour in an engine's words

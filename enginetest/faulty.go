@@ -6,9 +6,9 @@ import (
 	"slices"
 	"sync"
 
-	"barograph/answer"
-	"barograph/engine"
-	"barograph/question"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/question"
 )
 
 // Fault is a way in which an archive answers wrongly.

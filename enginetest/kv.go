@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 // kvFields are the fields of the suite's tables.
@@ -115,8 +115,11 @@ func (c Config) kvPromised(t *testing.T) {
 		t.Errorf("a table that was not loaded: %v", err)
 	}
 	for _, bad := range []engine.Table{
-		{Name: "a; DROP TABLE b", Fields: kvFields, Make: true}, {Name: "t", Fields: []string{"x", "X"}, Make: true},
-		{Name: "t", Make: true}, {Name: "t", Fields: []string{"ycsb_key"}, Make: true}, {Name: "t", Fields: []string{"'"}, Make: true},
+		{Name: "a; DROP TABLE b", Fields: kvFields, Make: true},
+		{Name: "t", Fields: []string{"x", "X"}, Make: true},
+		{Name: "t", Make: true},
+		{Name: "t", Fields: []string{"ycsb_key"}, Make: true},
+		{Name: "t", Fields: []string{"'"}, Make: true},
 	} {
 		if _, err := e.KV.Table(t.Context(), bad); err == nil {
 			t.Errorf("%+v was made", bad)
@@ -204,8 +207,16 @@ func (k kvSuite) scans(t *testing.T) {
 		n    int
 		want []string
 	}{
-		{"scan0", 0, nil}, {"scan0", 1, all[:1]}, {"scan0", 8, all[:8]}, {"scan0", 9, all}, {"scan0", 10, all},
-		{"scan", 3, all[:3]}, {"scan35", 2, all[4:6]}, {"scan8", 5, all[8:]}, {"scan9", 5, nil}, {"~", 1000, nil},
+		{"scan0", 0, nil},
+		{"scan0", 1, all[:1]},
+		{"scan0", 8, all[:8]},
+		{"scan0", 9, all},
+		{"scan0", 10, all},
+		{"scan", 3, all[:3]},
+		{"scan35", 2, all[4:6]},
+		{"scan8", 5, all[8:]},
+		{"scan9", 5, nil},
+		{"~", 1000, nil},
 	} {
 		got, err := scanKeys(t.Context(), c, x.from, x.n)
 		if err != nil || !slices.Equal(got, x.want) {

@@ -3,9 +3,9 @@ package enginetest_test
 import (
 	"testing"
 
-	"barograph/engine"
-	"barograph/engine/dry"
-	"barograph/enginetest"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/dry"
+	"github.com/barograph/barograph/enginetest"
 )
 
 // A table that is served wrongly is caught, in each way; one that is not, is not.

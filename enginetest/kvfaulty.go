@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 // KVFault is a way in which records under keys are served wrongly.
@@ -29,8 +29,10 @@ const (
 
 // KVFaults lists the faults in their documented order.
 func KVFaults() []KVFault {
-	return []KVFault{KVLostRow, KVWrongOrder, KVShortScan, KVStaleRead, KVEmptyRow, KVMissingField, KVLostUpdate, KVLostInsert,
-		KVSilentTaken, KVSwallowsError, KVWholeUpdate, KVKeptDelete}
+	return []KVFault{
+		KVLostRow, KVWrongOrder, KVShortScan, KVStaleRead, KVEmptyRow, KVMissingField, KVLostUpdate, KVLostInsert,
+		KVSilentTaken, KVSwallowsError, KVWholeUpdate, KVKeptDelete,
+	}
 }
 
 // FaultyKV wraps an open table such that its connections have a fault. It is

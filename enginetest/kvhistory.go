@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 // kvHistory is a random history of one table and what must be there after it.

@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"barograph/engine"
-	"barograph/lab"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/lab"
 )
 
 // RunKilledRecords kills the server while workers insert records under keys,

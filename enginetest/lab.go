@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/engine"
-	"barograph/lab"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/lab"
 )
 
 // EnvRequire lists the engines, by scheme, and tools, with commas between, whose

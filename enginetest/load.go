@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/engine"
-	"barograph/record"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
 )
 
 // load is the topic of loading: merging, replacing, conservation.

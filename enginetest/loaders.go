@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"barograph/design"
-	"barograph/engine"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
 )
 
 // twoLoaders opens two loaders of one subset and gives each half of the leads

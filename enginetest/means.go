@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/answer"
-	"barograph/engine"
-	"barograph/flavour"
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 // means is the topic of questions with Mean: a driver that promises them

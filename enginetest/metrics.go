@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"testing"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 // metrics holds what a server tells of itself against what it did: totals have

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 // persist is the topic of closing and opening again.

@@ -4,10 +4,10 @@ import (
 	"slices"
 	"testing"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/sqlengine"
-	"barograph/flavour"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/flavour"
 )
 
 // accesses holds a plan against what is known of it: it reaches the table of

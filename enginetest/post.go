@@ -10,9 +10,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"barograph/engine"
-	"barograph/record"
-	"barograph/synth"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/synth"
 )
 
 // postFeed makes the messages of the suite, with duplicates and revisions.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 // killedPosts is what posters that are killed post.

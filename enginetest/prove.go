@@ -6,11 +6,11 @@ import (
 	"slices"
 	"testing"
 
-	"barograph/answer"
-	"barograph/engine"
-	"barograph/flavour"
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 // references computes the answers to questions from the files alone. A later

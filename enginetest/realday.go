@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/engine"
-	"barograph/load"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/load"
 )
 
 // RealDay lists the VSDB files of $BAROGRAPH_DATA/vsdb_data, one real day; a

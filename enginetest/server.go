@@ -12,9 +12,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/lab"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/lab"
 )
 
 // RunServer puts an engine that is a server through what Run cannot: the

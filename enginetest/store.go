@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"testing"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
 )
 
 // store loads files into a subset, per files a commit, and checks that every

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"barograph/question"
+	"github.com/barograph/barograph/question"
 )
 
 // empty is the topic of what is not there: an archive that holds nothing, and a

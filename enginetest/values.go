@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 // AwkwardTexts lists texts that break an archive which quotes, pads, folds or
@@ -189,8 +189,11 @@ func (s *suite) awkwardTimes(t *testing.T) {
 	holds(t, h, "a", expect(files))
 	qs := []*question.Question{everything("a", b.Type)}
 	for _, v := range []question.Times{
-		{First: -apart, Last: hour}, {First: hour, Last: 97 * apart}, {First: 96 * apart, Last: 400 * apart, Step: apart},
-		{First: -2 * apart, Last: -hour}, {List: []int64{-apart, apart, 96 * apart, 97 * apart}},
+		{First: -apart, Last: hour},
+		{First: hour, Last: 97 * apart},
+		{First: 96 * apart, Last: 400 * apart, Step: apart},
+		{First: -2 * apart, Last: -hour},
+		{List: []int64{-apart, apart, 96 * apart, 97 * apart}},
 	} {
 		q := everything("a", b.Type)
 		q.Name, q.Valid = "awkward times", v

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"barograph/answer"
-	"barograph/fault"
-	"barograph/question"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/question"
 
 	"github.com/parquet-go/parquet-go"
 )

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"time"
 
-	"barograph/fault"
-	"barograph/formats/shef"
-	"barograph/record"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/formats/shef"
+	"github.com/barograph/barograph/record"
 
 	"github.com/parquet-go/parquet-go"
 )

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"barograph/formats/shef"
+	"github.com/barograph/barograph/formats/shef"
 )
 
 // Product is what a product held, over its parts.

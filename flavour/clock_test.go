@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/design"
-	"barograph/question"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/question"
 )
 
 // plain is a dialect that has nothing of its own.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"barograph/design"
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 // Dialect is what differs between SQL engines. Expressions go in and come out

@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	"barograph/design"
-	"barograph/question"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/question"
 )
 
 // MeansFlavour is the flavour in which a question with Mean is put under a

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"barograph/design"
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 // Phrase is a question in the words of an engine.

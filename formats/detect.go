@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 // gzipped is the suffix of a compressed file; what is compressed is told by

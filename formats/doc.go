@@ -6,7 +6,7 @@
 // and open.go.
 package formats
 
-import "barograph/record"
+import "github.com/barograph/barograph/record"
 
 // Kind names a format.
 type Kind string

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 // Expand turns what a user named into files, sorted by path, none of them

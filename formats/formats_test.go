@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"testing"
 
-	"barograph/fault"
-	"barograph/record"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/record"
 )
 
 const (

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"barograph/fault"
-	"barograph/formats/metviewer"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/formats/metviewer"
 )
 
 // SpecFiles finds the files of a load_spec. METdbLoad passes over folders that

@@ -14,10 +14,10 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"barograph/fault"
-	"barograph/formats/metstat"
-	"barograph/formats/vsdb"
-	"barograph/record"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/formats/metstat"
+	"github.com/barograph/barograph/formats/vsdb"
+	"github.com/barograph/barograph/record"
 )
 
 // peekBytes is how far Open looks into a file: enough for a header line.

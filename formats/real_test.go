@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 // Every real sample opens and is read to its end, all of its bytes, with no

@@ -10,7 +10,7 @@ import (
 	"os"
 	"slices"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 
 	"github.com/klauspost/compress/gzip"
 )

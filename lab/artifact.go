@@ -17,8 +17,8 @@ import (
 	"slices"
 	"strings"
 
-	"barograph/engine"
-	"barograph/fault"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 )
 
 // fetch has Maven, pip or Go bring an artifact, checks it and puts it into its folder.
@@ -177,8 +177,10 @@ func check(a engine.Artifact, dir, file string) error {
 		return err
 	}
 	if got != a.SHA256 {
-		return &fault.Error{File: file, Problem: "is not what the repository is known to hold: SHA-256 " + got + ", not " + a.SHA256,
-			Cure: "remove " + dir + " and what it came from in the local repository of Maven or pip's cache, and install it again; if it stays so, do not use it"}
+		return &fault.Error{
+			File: file, Problem: "is not what the repository is known to hold: SHA-256 " + got + ", not " + a.SHA256,
+			Cure: "remove " + dir + " and what it came from in the local repository of Maven or pip's cache, and install it again; if it stays so, do not use it",
+		}
 	}
 	return nil
 }

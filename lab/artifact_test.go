@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/engine"
-	"barograph/lab"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/lab"
 )
 
 // small are tiny artifacts that stand for every kind.

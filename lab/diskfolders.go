@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 // folderPrefix begins the names of the folders that engines get on disks.
@@ -42,8 +42,10 @@ func dealt(folders []string, partitions int) ([]string, error) {
 		return folders, nil
 	}
 	if len(folders) == 0 || partitions < len(folders) {
-		return nil, &fault.Error{Setting: fmt.Sprintf("%d partitions over %d disks", partitions, len(folders)), Problem: "cannot be dealt",
-			Cure: "name disks, and a partition for each at least"}
+		return nil, &fault.Error{
+			Setting: fmt.Sprintf("%d partitions over %d disks", partitions, len(folders)), Problem: "cannot be dealt",
+			Cure: "name disks, and a partition for each at least",
+		}
 	}
 	out := make([]string, partitions)
 	for i := range out {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/lab"
+	"github.com/barograph/barograph/lab"
 )
 
 // TestPartitions: partitions are dealt to the disks in turn, and the folder on

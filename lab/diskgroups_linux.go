@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"barograph/engine"
-	"barograph/fault"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 )
 
 // groups are the control groups that limits of disks are set in.

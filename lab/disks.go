@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 // disksFile lies in the folder of a set of disks.

@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 // UpDisks makes throttled disks, measures each, and leaves them mounted. What

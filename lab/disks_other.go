@@ -5,7 +5,7 @@ package lab
 import (
 	"context"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 // UpDisks makes throttled disks, which takes Linux.

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"barograph/engine"
-	"barograph/lab"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/lab"
 )
 
 const envDisks = "LAB_TEST_DISKS" // the folder of disks that a child makes until it is killed

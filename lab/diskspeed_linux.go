@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 // How disks are measured.

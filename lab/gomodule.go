@@ -8,8 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"barograph/engine"
-	"barograph/fault"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 )
 
 // build makes the program of a Go module in work/whole. Its go.sum holds the

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"barograph/engine"
-	"barograph/fault"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 )
 
 // Need is what a server, or a tool beside the servers, needs on this machine.

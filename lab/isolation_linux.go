@@ -15,8 +15,8 @@ import (
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
 
-	"barograph/engine"
-	"barograph/fault"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 )
 
 // bridgeHost is the last byte of this machine's address in an isolated lab.

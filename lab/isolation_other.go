@@ -2,7 +2,7 @@
 
 package lab
 
-import "barograph/engine"
+import "github.com/barograph/barograph/engine"
 
 func isolate(*engine.Cluster, *Isolate) error                 { return errSystem }
 func connect(*engine.Cluster) error                           { return nil }

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"barograph/engine"
-	"barograph/lab"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/lab"
 )
 
 // needsRoot skips a test that makes network namespaces and control groups

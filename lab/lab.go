@@ -15,8 +15,8 @@ import (
 
 	"github.com/shirou/gopsutil/v4/mem"
 
-	"barograph/engine"
-	"barograph/fault"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 )
 
 // Options of Up; the zero value is one node with the default profile.
@@ -230,8 +230,10 @@ func (l *Lab) begin(ctx context.Context) error {
 func (l *Lab) resume(ctx context.Context, old State) (*Lab, error) {
 	c := &old.Cluster
 	if old.Engine != l.state.Engine || c.Profile != l.state.Cluster.Profile || len(c.Nodes) != len(l.state.Cluster.Nodes) || !c.Isolation.Alike(l.state.Cluster.Isolation) {
-		return nil, &fault.Error{File: c.Dir, Problem: fmt.Sprintf("holds a lab of %s, %d node(s), profile %s, %s", old.Engine, len(c.Nodes), c.Profile, c.Isolation),
-			Cure: "end it first (`barograph lab down`), or name another folder"}
+		return nil, &fault.Error{
+			File: c.Dir, Problem: fmt.Sprintf("holds a lab of %s, %d node(s), profile %s, %s", old.Engine, len(c.Nodes), c.Profile, c.Isolation),
+			Cure: "end it first (`barograph lab down`), or name another folder",
+		}
 	}
 	if !slices.Equal(c.Disks, l.state.Cluster.Disks) {
 		return nil, &fault.Error{File: c.Dir, Problem: fmt.Sprintf("holds a lab of %s on other disks: %v", old.Engine, c.Disks), Cure: "end it first (`barograph lab down`), or name another folder"}

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"barograph/engine"
-	"barograph/lab"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/lab"
 )
 
 // The test binary is the server, too: envServe makes it one.

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"barograph/engine"
-	"barograph/fault"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 )
 
 // logFile of a node holds what its processes and its preparation print. It lies

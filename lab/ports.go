@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 // givePorts gives every node ports that nobody listens on: own ones, and

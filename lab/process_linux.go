@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 // Supported reports whether labs can be started on this system.
@@ -177,8 +177,10 @@ func hold(dir string) (release func(), err error) {
 		return nil, bad(err)
 	}
 	if !private(filepath.Dir(dir)) {
-		return nil, &fault.Error{File: filepath.Dir(dir), Problem: "is not this user's alone: others could put a lab of theirs there",
-			Cure: "name a folder of your own by --dir"}
+		return nil, &fault.Error{
+			File: filepath.Dir(dir), Problem: "is not this user's alone: others could put a lab of theirs there",
+			Cure: "name a folder of your own by --dir",
+		}
 	}
 	f, err := os.OpenFile(dir+".lock", os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"barograph/engine"
-	"barograph/fault"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 )
 
 // Row is what is reported of one engine's lab, or of the throttled disks.

@@ -4,8 +4,8 @@ import (
 	"net/url"
 	"path/filepath"
 
-	"barograph/engine"
-	"barograph/run"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/run"
 )
 
 // Serving is the lab in one of these folders of labs whose server listens at a

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"syscall"
 
-	"barograph/engine"
-	"barograph/fault"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 )
 
 // stateFile lies in the lab's folder.

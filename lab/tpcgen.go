@@ -9,8 +9,8 @@ import (
 	"runtime"
 	"strings"
 
-	"barograph/engine"
-	"barograph/fault"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 )
 
 // TPCGenName is how users name the generator of TPC-DS.

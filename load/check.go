@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"maps"
 
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/record"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/record"
 )
 
 // The conservation law is held in four places:

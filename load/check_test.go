@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
 )
 
 // scripted is an archive that says what a test wants it to: dumps are those of

@@ -5,9 +5,9 @@ import (
 	"maps"
 	"slices"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
 )
 
 // OnConflict says whose values stand where two lines give one record different

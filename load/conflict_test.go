@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/load"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/load"
 )
 
 // contradicting writes three files that give leads 0, 6 and 12 other values, and

@@ -6,10 +6,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/dry"
-	"barograph/load"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/dry"
+	"github.com/barograph/barograph/load"
 )
 
 // What is read is stored, was there already, or is in quarantine.

@@ -1,6 +1,6 @@
 package load
 
-import "barograph/record"
+import "github.com/barograph/barograph/record"
 
 // Fingerprint computes the digest of a data set as an archive would hold it: of
 // records of one identity the first stands, see Refuse. It keeps 40 bytes a

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/load"
-	"barograph/record"
+	"github.com/barograph/barograph/load"
+	"github.com/barograph/barograph/record"
 )
 
 // A file that was cut inside its last number gives no wrong value; one whose

@@ -8,9 +8,9 @@ import (
 	"maps"
 	"time"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
 )
 
 // Options of Run; the zero value is the default.

@@ -12,13 +12,13 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/dry"
-	"barograph/formats/metstat"
-	"barograph/formats/vsdb"
-	"barograph/load"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/dry"
+	"github.com/barograph/barograph/formats/metstat"
+	"github.com/barograph/barograph/formats/vsdb"
+	"github.com/barograph/barograph/load"
+	"github.com/barograph/barograph/record"
 )
 
 // memory is an archive without a database.

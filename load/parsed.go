@@ -3,7 +3,7 @@ package load
 import (
 	"sync"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 // Parsed keeps the batches of the files of a first reading, so that several

@@ -4,8 +4,8 @@ import (
 	"os"
 	"testing"
 
-	"barograph/load"
-	"barograph/record"
+	"github.com/barograph/barograph/load"
+	"github.com/barograph/barograph/record"
 )
 
 // What is kept of a first reading is loaded without the files, the same each

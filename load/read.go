@@ -8,9 +8,9 @@ import (
 	"slices"
 	"sync"
 
-	"barograph/fault"
-	"barograph/formats"
-	"barograph/record"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/formats"
+	"github.com/barograph/barograph/record"
 
 	"github.com/zeebo/xxh3"
 	"golang.org/x/sync/errgroup"

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 // big is a file of one batch, larger than all that may wait.

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"barograph/design"
-	"barograph/fault"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/record"
 )
 
 // Rejects lists lines that do not stand in a CSV file, or shows the first few.

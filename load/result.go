@@ -11,10 +11,10 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/record"
 )
 
 // Result is what a load did, and what the archive holds now.
@@ -131,7 +131,8 @@ func (s *Summary) Incomplete(refused int64) error {
 		n    int64
 		what string
 	}{
-		{quarantined, "lines of these files are in quarantine"}, {int64(len(s.Failed)), "files could not be read"},
+		{quarantined, "lines of these files are in quarantine"},
+		{int64(len(s.Failed)), "files could not be read"},
 		{refused, "lines are refused, as their values contradict others (--on-conflict)"},
 	} {
 		if x.n > 0 {

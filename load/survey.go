@@ -3,9 +3,9 @@ package load
 import (
 	"context"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
 )
 
 // Survey makes the catalog of files, and a mark of each, without an archive.

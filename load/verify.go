@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
 )
 
 // Verified is what Verify found: an archive is whole where Problems is empty.

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/load"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/load"
+	"github.com/barograph/barograph/record"
 )
 
 // spoilt is an archive that was changed since it was loaded.

@@ -7,9 +7,9 @@ import (
 	"time"
 	"unsafe"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
 )
 
 func hexOf(b []byte) string { return hex.EncodeToString(b) }

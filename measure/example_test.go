@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"barograph/measure"
+	"github.com/barograph/barograph/measure"
 )
 
 // Repetitions of two cells are interleaved, and then compared.

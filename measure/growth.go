@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 // Estimate is a number with a 95 % interval.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/measure"
+	"github.com/barograph/barograph/measure"
 )
 
 // noisy are samples of a law with lognormal noise.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 // Interval is one line of a histogram log: what was recorded under a tag
@@ -51,8 +51,10 @@ func NewLogWriter(w io.Writer, start time.Time, comments ...string) (*LogWriter,
 // control characters: the format has no way to quote them.
 func (l *LogWriter) Write(i Interval) error {
 	if strings.ContainsFunc(i.Tag, func(r rune) bool { return r == ',' || r <= ' ' || r == 0x7f }) {
-		return &fault.Error{Setting: "tag", Problem: fmt.Sprintf("%q has a comma, white space or a control character", i.Tag),
-			Cure: "name the operation with letters, digits, '-' and '_'"}
+		return &fault.Error{
+			Setting: "tag", Problem: fmt.Sprintf("%q has a comma, white space or a control character", i.Tag),
+			Cure: "name the operation with letters, digits, '-' and '_'",
+		}
 	}
 	h := i.Histogram.hdr
 	h.SetTag(i.Tag)
@@ -87,8 +89,10 @@ func ReadLog(r io.Reader) iter.Seq2[Interval, error] {
 			default:
 				i, bad := readInterval(head.String(), text)
 				if bad != nil {
-					yield(Interval{}, &fault.Error{Line: n, Problem: "not an interval of a histogram log", Err: bad,
-						Cure: "restore the file, or delete the line and lose what it counted"})
+					yield(Interval{}, &fault.Error{
+						Line: n, Problem: "not an interval of a histogram log", Err: bad,
+						Cure: "restore the file, or delete the line and lose what it counted",
+					})
 					return
 				}
 				if !yield(i, nil) {

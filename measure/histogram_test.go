@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 // within3 reports whether got is want to 3 significant digits.

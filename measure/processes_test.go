@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"testing"
 
-	"barograph/measure"
+	"github.com/barograph/barograph/measure"
 )
 
 // What a process and its children use is seen; what was used before is not.

@@ -43,8 +43,11 @@ func TestClientWarning(t *testing.T) {
 		threshold float64
 		warns     bool
 	}{
-		{load(time.Second), 0, false}, {load(1700 * time.Millisecond), 0, true}, {load(time.Second), 0.4, true},
-		{load(1600 * time.Millisecond), 0.8, false}, {ClientLoad{}, 0, false},
+		{load(time.Second), 0, false},
+		{load(1700 * time.Millisecond), 0, true},
+		{load(time.Second), 0.4, true},
+		{load(1600 * time.Millisecond), 0.8, false},
+		{ClientLoad{}, 0, false},
 	} {
 		w := c.l.Warning(c.threshold)
 		if (w != "") != c.warns {

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 // USL is Gunther's universal scalability law (Guerrilla Capacity Planning,

@@ -3,8 +3,8 @@ package question
 import (
 	"strconv"
 
-	"barograph/fault"
-	"barograph/record"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/record"
 )
 
 // Kind is the canonical type of a column of an answer.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 // Find is FindAll where one question is meant: that case, or the only question

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 
 	"github.com/goccy/go-yaml"
 )

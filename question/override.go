@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"barograph/fault"
-	"barograph/record"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/record"
 )
 
 // Where narrows or changes one header field of q: "vx_mask=G2/NHX,G2/SHX". An

@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"barograph/fault"
-	"barograph/formats/metviewer"
-	"barograph/record"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/formats/metviewer"
+	"github.com/barograph/barograph/record"
 )
 
 // FromPlotFile is FromPlots of a file.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/formats/metviewer"
-	"barograph/record"
+	"github.com/barograph/barograph/formats/metviewer"
+	"github.com/barograph/barograph/record"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/formats/metviewer"
-	"barograph/record"
+	"github.com/barograph/barograph/formats/metviewer"
+	"github.com/barograph/barograph/record"
 )
 
 // TestPlotsGolden holds the questions of a spec of our own against a golden file.

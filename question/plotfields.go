@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"barograph/fault"
-	"barograph/formats/metviewer"
-	"barograph/record"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/formats/metviewer"
+	"github.com/barograph/barograph/record"
 )
 
 // builder makes one question of a plot.

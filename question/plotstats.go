@@ -5,20 +5,24 @@ import (
 	"slices"
 	"strings"
 
-	"barograph/formats/metviewer"
-	"barograph/record"
+	"github.com/barograph/barograph/formats/metviewer"
+	"github.com/barograph/barograph/record"
 )
 
 // computed are the statistics that METviewer computes from the partial sums or
 // counts of a line type, by METviewer's names without the line type.
 var computed = map[string][]string{ //nolint:gochecknoglobals // a constant table
-	"SL1L2": {"FBAR", "OBAR", "FSTDEV", "OSTDEV", "PR_CORR", "ME", "ESTDEV", "MBIAS", "MAE", "MSE", "BCMSE", "BCRMSE", "RMSE",
-		"ME2", "MSESS", "SI", "FE"},
+	"SL1L2": {
+		"FBAR", "OBAR", "FSTDEV", "OSTDEV", "PR_CORR", "ME", "ESTDEV", "MBIAS", "MAE", "MSE", "BCMSE", "BCRMSE", "RMSE",
+		"ME2", "MSESS", "SI", "FE",
+	},
 	"SAL1L2": {"ANOM_CORR", "ANOM_CORR_UNCNTR", "ANOM_CORR_RAW", "RMSFA", "RMSOA"},
 	"VL1L2":  {"BIAS", "FVAR", "OVAR", "FSPD", "OSPD", "SPEED_ERR", "MSVE", "RMSVE", "DIR_ME", "DIR_MAE", "DIR_MSE"},
 	"VAL1L2": {"ANOM_CORR", "DIRA_ME", "DIRA_MAE", "DIRA_MSE"},
-	"CTC": {"BASER", "ACC", "FBIAS", "FMEAN", "PODY", "POFD", "PODN", "FAR", "CSI", "GSS", "HK", "HSS", "ODDS", "LODDS", "ORSS",
-		"EDS", "SEDS", "EDI", "SEDI", "BAGSS"},
+	"CTC": {
+		"BASER", "ACC", "FBIAS", "FMEAN", "PODY", "POFD", "PODN", "FAR", "CSI", "GSS", "HK", "HSS", "ODDS", "LODDS", "ORSS",
+		"EDS", "SEDS", "EDI", "SEDI", "BAGSS",
+	},
 }
 
 // finishedTypes are the line types that hold finished statistics, in the order

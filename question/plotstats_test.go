@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"barograph/record"
-	"barograph/stat"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/stat"
 )
 
 // TestComputedStatsAreInTheTable: package question, which may not import stat,

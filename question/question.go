@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strconv"
 
-	"barograph/fault"
-	"barograph/record"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/record"
 )
 
 // Question is what is asked, nothing of how. An empty list means "all".

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 func TestCases(t *testing.T) {

@@ -1,6 +1,6 @@
 package question
 
-import "barograph/record"
+import "github.com/barograph/barograph/record"
 
 // The columns that stand behind By in the answer to a question with Mean.
 const (

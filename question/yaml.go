@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"barograph/fault"
-	"barograph/record"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/record"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/lexer"

@@ -3,7 +3,7 @@ package record_test
 import (
 	"fmt"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 // A batch is filled series by series: a header once, then times and numbers.

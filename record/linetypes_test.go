@@ -83,8 +83,17 @@ func TestGroupLengths(t *testing.T) {
 		name    string
 		n, want int
 	}{
-		{"PCT", 11, 31}, {"PJC", 11, 71}, {"PRC", 11, 31}, {"PSTD", 11, 11}, {"MCTC", 4, 16},
-		{"ECLV", 19, 38}, {"RHIST", 7, 7}, {"PHIST", 20, 20}, {"RELP", 6, 6}, {"ORANK", 24, 24}, {"PCT", 1, 1},
+		{"PCT", 11, 31},
+		{"PJC", 11, 71},
+		{"PRC", 11, 31},
+		{"PSTD", 11, 11},
+		{"MCTC", 4, 16},
+		{"ECLV", 19, 38},
+		{"RHIST", 7, 7},
+		{"PHIST", 20, 20},
+		{"RELP", 6, 6},
+		{"ORANK", 24, 24},
+		{"PCT", 1, 1},
 	} {
 		lt, ok := TypeByName(c.name)
 		if !ok {

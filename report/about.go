@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"barograph/measure"
-	"barograph/run"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/run"
 )
 
 // machineFacts are what the client's machine was.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"barograph/run"
+	"github.com/barograph/barograph/run"
 )
 
 // Thresholds of the bottleneck: shares of the machine's cores, and of the

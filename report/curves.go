@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"barograph/fault"
-	"barograph/report/plot"
-	"barograph/run"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/report/plot"
+	"github.com/barograph/barograph/run"
 )
 
 // Curves draws a verification plot as SVG: against the lead, the pressure
@@ -34,15 +34,19 @@ func (d drawnCurves) SVG() ([]byte, error) {
 	}
 	axis, ok := axes[c.Axis]
 	if !ok {
-		return nil, &fault.Error{Setting: "plots/" + c.Case + ".json: axis", Problem: fmt.Sprintf("%q is no axis", c.Axis),
-			Cure: "write the name of an independent variable, e.g. " + string(run.ByLead)}
+		return nil, &fault.Error{
+			Setting: "plots/" + c.Case + ".json: axis", Problem: fmt.Sprintf("%q is no axis", c.Axis),
+			Cure: "write the name of an independent variable, e.g. " + string(run.ByLead),
+		}
 	}
 	label := statName(c.Stat)
 	if c.Unit != "" && c.Unit != "1" {
 		label += " (" + c.Unit + ")"
 	}
-	l := plot.Lines{Frame: plot.Frame{Title: c.Title, Subtitle: c.Case + " · " + c.Stat, Caption: c.Note, Width: d.width, XLabel: cmp.Or(c.XLabel, axis.label), YLabel: cmp.Or(c.YLabel, label)},
-		By: axis.by, References: references(c.Stat)}
+	l := plot.Lines{
+		Frame: plot.Frame{Title: c.Title, Subtitle: c.Case + " · " + c.Stat, Caption: c.Note, Width: d.width, XLabel: cmp.Or(c.XLabel, axis.label), YLabel: cmp.Or(c.YLabel, label)},
+		By:    axis.by, References: references(c.Stat),
+	}
 	if axis.by == plot.Levels { // the statistic runs to the right
 		l.XLabel, l.YLabel = l.YLabel, l.XLabel
 		if d.width == curveWidth {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/run"
+	"github.com/barograph/barograph/run"
 )
 
 // Answers that were proven to different degrees are never ranked together.

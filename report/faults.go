@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"barograph/run"
+	"github.com/barograph/barograph/run"
 )
 
 // openKills reads a folder of what became of killed nodes.
@@ -28,14 +28,18 @@ func openKills(dir string) (*Report, error) {
 		}
 	}
 	r.Sections = filled(
-		Section{ID: "load", Title: "A node is killed during a load", Terminal: true, Words: say("A client loads file after file; a load that fails is resumed by a new client. What was acknowledged must be there without being loaded again."),
+		Section{
+			ID: "load", Title: "A node is killed during a load", Terminal: true, Words: say("A client loads file after file; a load that fails is resumed by a new client. What was acknowledged must be there without being loaded again."),
 			Table: killed(kills, run.DuringLoad, []string{"acknowledged (records)", "found after (records)", "ends whole"}, func(k *run.Kill) []Cell {
 				return []Cell{whole(k.Acknowledged), badIf(k.Found < k.Acknowledged, whole(k.Found)), map[bool]Cell{true: {Text: "yes", Class: "ok"}, false: bad("no")}[k.Whole]}
-			})},
-		Section{ID: "questions", Title: "A node is killed during questions", Terminal: true, Words: say("A client asks the cases in turn, and every answer is held against the reference: it is right, or the call fails."),
+			}),
+		},
+		Section{
+			ID: "questions", Title: "A node is killed during questions", Terminal: true, Words: say("A client asks the cases in turn, and every answer is held against the reference: it is right, or the call fails."),
 			Table: killed(kills, run.DuringQuestions, []string{"right answers", "of these, while it was down", "wrong answers"}, func(k *run.Kill) []Cell {
 				return []Cell{whole(k.Right), whole(k.Amid), badIf(k.Wrong > 0, whole(k.Wrong))}
-			})},
+			}),
+		},
 		Section{ID: "errors", Title: "What the errors said", Terminal: true, Table: messages})
 	return r, nil
 }

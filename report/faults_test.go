@@ -5,16 +5,18 @@ import (
 	"testing"
 	"time"
 
-	"barograph/answer"
-	"barograph/run"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/run"
 )
 
 // madeKills is a folder of one good and one bad kill of each kind.
 func madeKills(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir() + "/r"
-	folder, err := run.Create(dir, run.Run{ID: "r", Workload: "faults", Started: time.Unix(1_700_000_000, 0), Ended: time.Unix(1_700_000_100, 0),
-		Data: run.Data{Source: "data", Files: 3}, Archives: []run.Archive{{Engine: "valkey", Design: "keyvalue", URL: "valkey://x", Place: "server", Whole: true}}})
+	folder, err := run.Create(dir, run.Run{
+		ID: "r", Workload: "faults", Started: time.Unix(1_700_000_000, 0), Ended: time.Unix(1_700_000_100, 0),
+		Data: run.Data{Source: "data", Files: 3}, Archives: []run.Archive{{Engine: "valkey", Design: "keyvalue", URL: "valkey://x", Place: "server", Whole: true}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"barograph/answer"
-	"barograph/measure"
-	"barograph/question"
-	"barograph/run"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/run"
 )
 
 // made is a small run in which everything that can happen to a cell happens:
@@ -24,8 +24,10 @@ func made() (run.Run, []cellPlan) {
 	r := run.Run{
 		ID: "20261120-120000-met", Workload: "met", Version: "v0.1.0", Args: []string{"met", "my data", "--engine", "duckdb"}, Seed: 7,
 		Started: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), Ended: time.Date(2026, 11, 20, 12, 3, 4, 0, time.UTC),
-		Machine: measure.Machine{CPU: "Example CPU", Cores: 2, Threads: 4, UsableCPUs: 4, Memory: 16e9, OS: "debian 12", Kernel: "linux 6.1 x86_64", Go: "go1.26", Arch: "amd64",
-			Disk: measure.Disk{Type: "ext4", Total: 500e9, Free: 100e9}},
+		Machine: measure.Machine{
+			CPU: "Example CPU", Cores: 2, Threads: 4, UsableCPUs: 4, Memory: 16e9, OS: "debian 12", Kernel: "linux 6.1 x86_64", Go: "go1.26", Arch: "amd64",
+			Disk: measure.Disk{Type: "ext4", Total: 500e9, Free: 100e9},
+		},
 		Client: measure.ClientLoad{Wall: 180 * time.Second, User: 60 * time.Second, System: 5 * time.Second, Cores: 4, PeakRSS: 300e6, GCs: 90, GCPause: 9 * time.Millisecond, GCPauseMax: time.Millisecond},
 		Data:   run.Data{Source: "synthetic", Subset: "archive", Files: 3, Bytes: 80e6, Lines: 493521, Records: 493520, Quarantined: 1, ByType: map[string]int64{"SAL1L2": 400000, "VAL1L2": 93520}, Digest: "d1/493520"},
 		Cases: []run.Case{
@@ -45,8 +47,10 @@ func made() (run.Run, []cellPlan) {
 	archive("sqlite", "normalized", "embedded", 8*time.Second, 110e6)
 	archive("pebble", "keyvalue", "embedded", 0, 31.6e6)
 	archive("mongodb", "document", "server", 3*time.Second, 70e6)
-	r.Archives[5].Server = &run.Server{Nodes: 3, Profile: "tuned", Settings: map[string]string{"cache": "1GB"}, Memory: 4e9,
-		Isolation: &run.Isolation{CPUs: 0.5, Memory: 2e9, Latency: 500 * time.Microsecond}}
+	r.Archives[5].Server = &run.Server{
+		Nodes: 3, Profile: "tuned", Settings: map[string]string{"cache": "1GB"}, Memory: 4e9,
+		Isolation: &run.Isolation{CPUs: 0.5, Memory: 2e9, Latency: 500 * time.Microsecond},
+	}
 	broken := &r.Archives[len(r.Archives)-1]
 	broken.Whole, broken.Digest, broken.Problem = false, "d2/345464", "the archive holds 345464 records, the data 493520"
 	return r, cells()
@@ -145,8 +149,10 @@ func write(t *testing.T, r run.Run, cells []cellPlan, n int) string {
 			s, m := run.Sample{Cell: c.key(), Phase: run.Warm, Rep: rep}, &run.Measured{Start: time.Duration(rep) * time.Second, First: d / 3, Total: d, Derive: c.derive, Keys: c.keys}
 			switch rep {
 			case c.wrongAt:
-				must(f.Add(s.Judge(m, answer.Proof{}, &answer.Diff{Problem: "12 rows hold other values", WantRows: c.rows, GotRows: c.rows - 12, Missing: 12, Extra: 12,
-					Rows: []answer.DiffRow{{Row: 4, Column: "fabar", Want: "G2/NHX | 5", Got: "G2/NHX | 6"}}})))
+				must(f.Add(s.Judge(m, answer.Proof{}, &answer.Diff{
+					Problem: "12 rows hold other values", WantRows: c.rows, GotRows: c.rows - 12, Missing: 12, Extra: 12,
+					Rows: []answer.DiffRow{{Row: 4, Column: "fabar", Want: "G2/NHX | 5", Got: "G2/NHX | 6"}},
+				})))
 			case c.failedAt:
 				must(f.Add(s.Judge(m, answer.Proof{}, errors.New("no such table: line_data_sal1l2"))))
 			default:

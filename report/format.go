@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"barograph/report/plot"
+	"github.com/barograph/barograph/report/plot"
 )
 
 // none is printed where a table has no value.

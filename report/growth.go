@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"barograph/fault"
-	"barograph/measure"
-	"barograph/report/plot"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/report/plot"
 )
 
 // growthFolders are the studies of several sizes below dir, by their number of

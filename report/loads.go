@@ -3,8 +3,8 @@ package report
 import (
 	"math"
 
-	"barograph/report/plot"
-	"barograph/run"
+	"github.com/barograph/barograph/report/plot"
+	"github.com/barograph/barograph/run"
 )
 
 // loads is what loading cost and what the archives weigh. An archive that does
@@ -13,8 +13,10 @@ func (rs *results) loads() Section {
 	t := table("engine", "design", "load (s)", "rate (records/s)", "rate, of the text (MB/s)", "commits", "on disk (MB)", "per record (bytes)", "of the text (×)", "objects", "of", "digest")
 	t.Note = "A load runs from the first record to the last durable commit; the files were parsed before it, once for all archives, unless they take too much memory. " + none + " under load: the archive was there before this run. Of the text: bytes on disk divided by the bytes of the input files."
 	d := rs.run.Data
-	picture := plot.Rows{Frame: plot.Frame{Width: pageWidth, Subtitle: count(d.Records) + " records · " + several(d.Files, "file") + " · " + byteSize(float64(d.Bytes)) + " of text"}, Beside: true,
-		Panels: []plot.Panel{{Title: "load rate", XLabel: "thousand records/s"}, {Title: "size on disk", XLabel: "MB"}, {Title: "size per record", XLabel: "bytes"}}}
+	picture := plot.Rows{
+		Frame: plot.Frame{Width: pageWidth, Subtitle: count(d.Records) + " records · " + several(d.Files, "file") + " · " + byteSize(float64(d.Bytes)) + " of text"}, Beside: true,
+		Panels: []plot.Panel{{Title: "load rate", XLabel: "thousand records/s"}, {Title: "size on disk", XLabel: "MB"}, {Title: "size per record", XLabel: "bytes"}},
+	}
 	drawn := false
 	for _, a := range rs.run.Archives {
 		w := Way{a.Engine, a.Design, ""}

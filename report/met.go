@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
-	"barograph/measure"
-	"barograph/run"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/run"
 )
 
 // folder is a run of the workload met.
@@ -77,8 +77,10 @@ func (f *folder) report() (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	tables := Section{ID: "tables", Title: "The original's tables, from this run", Parts: append(f.original(&f.sum), recorded),
-		Words: say("NOAA's experiment of 2020 (CouchbasePerformanceTest) reported seven tables. Table 1 stands above. The others follow, over all engines and designs of this run.")}
+	tables := Section{
+		ID: "tables", Title: "The original's tables, from this run", Parts: append(f.original(&f.sum), recorded),
+		Words: say("NOAA's experiment of 2020 (CouchbasePerformanceTest) reported seven tables. Table 1 stands above. The others follow, over all engines and designs of this run."),
+	}
 	r.Sections = append(r.Sections, f.proof(), f.times(), f.why(), tables, f.loads(), verification(f.curves), f.planSection(), f.method())
 	r.Sections = slices.DeleteFunc(r.Sections, func(s Section) bool { return s.Title == "" })
 	return r, nil
@@ -103,8 +105,10 @@ func (f *folder) scope() string {
 
 // recorded are the figures of 2020.
 func recorded() (Section, error) {
-	s := Section{Title: "What was recorded in 2020, on other hardware", Folded: true,
-		Words: say("Milliseconds that the experiment recorded on 25 August 2020: MariaDB 5.5.65 on 8 cores with 32 GB, Couchbase 6.6.0 on one node and on three, with thirteen years of data. One run of each, SQL timed by its client to 10 ms, Couchbase by its server. In tests 6 and 9 the Couchbase answers lacked two leads (27,636 rows instead of 28,718), so their times are left out. None of this is a measurement of this run, nor to be compared with its times.")}
+	s := Section{
+		Title: "What was recorded in 2020, on other hardware", Folded: true,
+		Words: say("Milliseconds that the experiment recorded on 25 August 2020: MariaDB 5.5.65 on 8 cores with 32 GB, Couchbase 6.6.0 on one node and on three, with thirteen years of data. One run of each, SQL timed by its client to 10 ms, Couchbase by its server. In tests 6 and 9 the Couchbase answers lacked two leads (27,636 rows instead of 28,718), so their times are left out. None of this is a measurement of this run, nor to be compared with its times."),
+	}
 	f, err := files.Open("recorded2020.csv")
 	if err != nil {
 		return s, err

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"barograph/measure"
-	"barograph/run"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/run"
 )
 
 // planLimit is how much of a query and its plan the page shows, in bytes; keys

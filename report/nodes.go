@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"barograph/run"
+	"github.com/barograph/barograph/run"
 )
 
 // clusters is Table 6 of the original: the same engine, design and flavour on

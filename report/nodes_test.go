@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"barograph/run"
+	"github.com/barograph/barograph/run"
 )
 
 // TestNodesAndClientTime compares an engine on one node with the same on three,

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"barograph/answer"
-	"barograph/measure"
-	"barograph/record"
-	"barograph/run"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/run"
 )
 
 // pageWords are the words and figures of a page, a line for each row, heading or
@@ -37,11 +37,15 @@ func pageWords(page string) string {
 // madePosts is a run with one proven posting, one that is wrong, and two days.
 func madePosts(t *testing.T) string {
 	t.Helper()
-	p := madePosted(t, run.Run{Started: time.Unix(1_700_000_000, 0).UTC(), Args: []string{"post", "x"}, Policy: "newer", Warnings: []string{"a warning"}, Machine: measure.Machine{CPU: "Example CPU"},
-		Data: run.Data{Source: "made up", Decoded: &run.Decoded{Products: 3, Values: 4321, Lost: 1}}, Archives: []run.Archive{{Product: "PostgreSQL", Version: "15"}}})
+	p := madePosted(t, run.Run{
+		Started: time.Unix(1_700_000_000, 0).UTC(), Args: []string{"post", "x"}, Policy: "newer", Warnings: []string{"a warning"}, Machine: measure.Machine{CPU: "Example CPU"},
+		Data: run.Data{Source: "made up", Decoded: &run.Decoded{Products: 3, Values: 4321, Lost: 1}}, Archives: []run.Archive{{Product: "PostgreSQL", Version: "15"}},
+	})
 	times := run.PostTimes{Total: 2 * time.Second, Latency: run.Latency{Mean: 300 * time.Millisecond, Percentiles: measure.Percentiles{P50: 200 * time.Millisecond, P95: time.Second, P99: time.Second, Max: 1500 * time.Millisecond}}}
-	m := run.Measured{Total: 3 * time.Second, CPU: time.Second,
-		Posting: &run.Posting{Products: 3, Values: 4321, Parse: times, Post: times, RowsRead: 7, RowsInserted: 4321, RowsUpdated: -1, TableBytes: 1e6, IndexBytes: -1, DeadRows: 4, LogBytes: 5e6}}
+	m := run.Measured{
+		Total: 3 * time.Second, CPU: time.Second,
+		Posting: &run.Posting{Products: 3, Values: 4321, Parse: times, Post: times, RowsRead: 7, RowsInserted: 4321, RowsUpdated: -1, TableBytes: 1e6, IndexBytes: -1, DeadRows: 4, LogBytes: 5e6},
+	}
 	day := func(k int) string { return time.Unix(1_700_000_000, 0).UTC().AddDate(0, 0, k).Format(time.DateOnly) }
 	for _, design := range []string{"array", "single"} {
 		for _, method := range []string{"bulk", "upsert"} {
@@ -102,8 +106,10 @@ func madeSweep(t *testing.T) string {
 	for rep := 1; rep <= 6; rep++ {
 		for i, n := range []int{1, 2, 4, 8} {
 			p := madePoint("postgres", "server", n, rep, []float64{1000, 1900, 3300, 4800}[i]+float64(rep))
-			p.Server = &run.ServerLoad{Local: true, Used: measure.ProcessLoad{CPU: 10 * time.Second, PeakRSS: 1e9, Read: 1e6, Written: 2e6},
-				Counters: []run.Counter{{Name: "commits", Value: 1000}, {Name: "wal", Unit: "bytes", Value: 5e6}}, Waits: []run.Waiting{{Kind: "lock", What: "Lock:tuple", Sessions: 6}, {Kind: "cpu", What: "running", Sessions: 2}}}
+			p.Server = &run.ServerLoad{
+				Local: true, Used: measure.ProcessLoad{CPU: 10 * time.Second, PeakRSS: 1e9, Read: 1e6, Written: 2e6},
+				Counters: []run.Counter{{Name: "commits", Value: 1000}, {Name: "wal", Unit: "bytes", Value: 5e6}}, Waits: []run.Waiting{{Kind: "lock", What: "Lock:tuple", Sessions: 6}, {Kind: "cpu", What: "running", Sessions: 2}},
+			}
 			all = append(all, p, madePoint("dry", "memory", n, rep, 1e6), madePoint("sqlite", "embedded", n, rep, 700+float64(rep)))
 		}
 	}

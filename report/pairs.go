@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"barograph/measure"
+	"github.com/barograph/barograph/measure"
 )
 
 // medians is Table 1 of the original, with ways down and cases across: the

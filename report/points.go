@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"barograph/measure"
-	"barograph/run"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/run"
 )
 
 // points is a folder of points, gathered: throughput and latency.
@@ -153,8 +153,12 @@ type percentile struct {
 
 func percentiles() []percentile {
 	return []percentile{
-		{"mean", func(l *run.Latency) time.Duration { return l.Mean }}, {"p50", func(l *run.Latency) time.Duration { return l.P50 }}, {"p90", func(l *run.Latency) time.Duration { return l.P90 }},
-		{"p95", func(l *run.Latency) time.Duration { return l.P95 }}, {"p99", func(l *run.Latency) time.Duration { return l.P99 }}, {"p99.9", func(l *run.Latency) time.Duration { return l.P999 }},
+		{"mean", func(l *run.Latency) time.Duration { return l.Mean }},
+		{"p50", func(l *run.Latency) time.Duration { return l.P50 }},
+		{"p90", func(l *run.Latency) time.Duration { return l.P90 }},
+		{"p95", func(l *run.Latency) time.Duration { return l.P95 }},
+		{"p99", func(l *run.Latency) time.Duration { return l.P99 }},
+		{"p99.9", func(l *run.Latency) time.Duration { return l.P999 }},
 		{"max", func(l *run.Latency) time.Duration { return l.Max }},
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"barograph/answer"
-	"barograph/measure"
-	"barograph/run"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/run"
 )
 
 // madePoint is a right point of made-up numbers.

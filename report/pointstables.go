@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"barograph/measure"
-	"barograph/report/plot"
-	"barograph/run"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/report/plot"
+	"github.com/barograph/barograph/run"
 )
 
 // fill makes the sections of a report.
@@ -73,8 +73,10 @@ func (p *points) section(mix string) Section {
 // picture is throughput as bars with the 95th percentile as a line.
 func (p *points) picture(mix, title string) Drawing {
 	t := plot.Columns{
-		Frame: plot.Frame{Title: mix + ": throughput, and the latency that it costs", Subtitle: title + " · " + p.scope(), Width: pageWidth, YLabel: "operations per second",
-			Caption: "A bar for each number of threads. Latency is that of all operations, from when they were due. Whiskers: the 95 % interval of the median, or the range where repetitions are fewer than six. What is not right has no bar."},
+		Frame: plot.Frame{
+			Title: mix + ": throughput, and the latency that it costs", Subtitle: title + " · " + p.scope(), Width: pageWidth, YLabel: "operations per second",
+			Caption: "A bar for each number of threads. Latency is that of all operations, from when they were due. Whiskers: the 95 % interval of the median, or the range where repetitions are fewer than six. What is not right has no bar.",
+		},
 		RightLabel: "95th percentile of latency (ms)", BarName: "operations per second (left axis)", LineName: "95th percentile of latency (right axis)", Below: "threads",
 	}
 	for _, e := range p.engines {
@@ -248,8 +250,10 @@ func uslTable(all []fitted) *Table {
 
 // uslPicture is the throughputs of a mix and the laws that were fitted to them.
 func (p *points) uslPicture(mix string, all []fitted) plot.Lines {
-	g := plot.Lines{Frame: plot.Frame{Title: mix + ": how throughput grows with threads", Subtitle: p.scope(), Width: pageWidth, XLabel: "threads", YLabel: "operations per second",
-		Caption: "Points: medians, whose intervals stand in the tables; dashed: the universal scalability law that fits them. Both axes are logarithms: twice the throughput for twice the threads is a slope of one."}, By: plot.Sizes}
+	g := plot.Lines{Frame: plot.Frame{
+		Title: mix + ": how throughput grows with threads", Subtitle: p.scope(), Width: pageWidth, XLabel: "threads", YLabel: "operations per second",
+		Caption: "Points: medians, whose intervals stand in the tables; dashed: the universal scalability law that fits them. Both axes are logarithms: twice the throughput for twice the threads is a slope of one.",
+	}, By: plot.Sizes}
 	for _, f := range all {
 		if f.mix != mix {
 			continue

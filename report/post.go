@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"barograph/report/plot"
-	"barograph/run"
+	"github.com/barograph/barograph/report/plot"
+	"github.com/barograph/barograph/run"
 )
 
 // recorded2006 are values a second of the report of 14 April 2006, its test 1:
@@ -72,7 +72,8 @@ func openPosts(dir string) (*Report, error) {
 	out.Answers, out.Warnings, out.Data = []Words{headline("%s", postSentence(r))}, of.Warnings, map[string]any{"run": of, "samples": samples}
 	d := cmp.Or(of.Data.Decoded, &run.Decoded{})
 	out.Facts = slices.Concat([]Fact{
-		{"Engine", r.product}, {"Products", of.Data.Source},
+		{"Engine", r.product},
+		{"Products", of.Data.Source},
 		{"Decoded", fmt.Sprintf("%s products: %s values, %s lost; %s errors, %s warnings", count(d.Products), count(d.Values), count(d.Lost), count(d.Errors), count(d.Warnings))},
 		{"Policy", of.Policy},
 	}, machineFacts(of.Machine), []Fact{{"Command", commandLine(of.Args)}})
@@ -208,8 +209,10 @@ func postPictures(r *posts) (out []Drawing) {
 // phase behind the other, with the maintenance of each night and the begin of
 // each phase marked.
 func postDaysPicture(r *posts) Drawing {
-	p := plot.Lines{Frame: plot.Frame{Title: "Posting rate of the live feed, day by day", YLabel: "values a second", XLabel: "day of posting", Width: pageWidth,
-		Caption: "Every phase posts the same days of the feed, with other values. Ticks at the bottom: maintenance (VACUUM with ANALYZE, or what the engine has for it) after a day; dashed: a phase begins."}, By: plot.Numbers, LogAbove: 10}
+	p := plot.Lines{Frame: plot.Frame{
+		Title: "Posting rate of the live feed, day by day", YLabel: "values a second", XLabel: "day of posting", Width: pageWidth,
+		Caption: "Every phase posts the same days of the feed, with other values. Ticks at the bottom: maintenance (VACUUM with ANALYZE, or what the engine has for it) after a day; dashed: a phase begins.",
+	}, By: plot.Numbers, LogAbove: 10}
 	for i, d := range r.days {
 		if d.Posting == nil {
 			continue

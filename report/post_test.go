@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"barograph/run"
+	"github.com/barograph/barograph/run"
 )
 
 // TestPostsUnproven: a posting that is not proven has no number on the terminal

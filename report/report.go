@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"barograph/run"
+	"github.com/barograph/barograph/run"
 )
 
 //go:embed template recorded2020.csv

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"barograph/run"
+	"github.com/barograph/barograph/run"
 )
 
 var update = flag.Bool("update", false, "write the goldens")
@@ -355,8 +355,10 @@ func TestACaseThatNothingMayBeTimedIn(t *testing.T) {
 func TestColdFailureKeepsWarmTimes(t *testing.T) {
 	c := run.AnswerCell("duckdb", "wide", "test_1", "sql")
 	r := &run.Run{Archives: []run.Archive{{Engine: "duckdb", Design: "wide", Whole: true}}, Cases: []run.Case{{Name: "test_1"}}}
-	samples := []run.Sample{run.Sample{Cell: c, Phase: run.Warm}.Judge(&run.Measured{Total: 5e6}, proof(t, 1), nil), run.Sample{Cell: c, Phase: run.Cold}.Judge(&run.Measured{Total: 9e6}, proof(t, 1), nil),
-		{Cell: c, Phase: run.Cold, Verdict: run.Failed, Problem: "cannot drop"}}
+	samples := []run.Sample{
+		run.Sample{Cell: c, Phase: run.Warm}.Judge(&run.Measured{Total: 5e6}, proof(t, 1), nil), run.Sample{Cell: c, Phase: run.Cold}.Judge(&run.Measured{Total: 9e6}, proof(t, 1), nil),
+		{Cell: c, Phase: run.Cold, Verdict: run.Failed, Problem: "cannot drop"},
+	}
 	k := collect(r, samples, nil).summarise().Cases[0].Cells[0]
 	if k.Times == nil || k.Times.ColdN != 0 || k.Times.ColdProblem != "cannot drop" {
 		t.Errorf("times %+v", k.Times)

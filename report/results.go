@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"barograph/measure"
-	"barograph/run"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/run"
 )
 
 // state says what may be shown of a cell.

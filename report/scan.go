@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"barograph/measure"
-	"barograph/report/plot"
-	"barograph/run"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/report/plot"
+	"github.com/barograph/barograph/run"
 )
 
 // openScans reads a run of the workload scan.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"barograph/measure"
-	"barograph/run"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/run"
 )
 
 // madeScans is a run in which one disk holds an answer back, then cores, then
@@ -44,8 +44,10 @@ func madeScans(t *testing.T) *run.Scans {
 	add(1, "scan", run.Warm, 0.1, 2, 0, 0.1e9)
 	add(0, "q3", run.Warm, 0.2, 1, 0, 8e9)
 	r.Laws = []run.ScanLaw{
-		{Query: "scan", Phase: run.Cold, Drawn: measure.Estimate{Value: 0.98, Low: 0.9, High: 1}, Work: measure.Estimate{Value: 2, Low: 1, High: 3}, Error: 0.01,
-			Fits: []run.ScanFit{{Config: 0, Measured: 1, Predicted: 1.1, Residual: -0.09, Bound: "disks"}}},
+		{
+			Query: "scan", Phase: run.Cold, Drawn: measure.Estimate{Value: 0.98, Low: 0.9, High: 1}, Work: measure.Estimate{Value: 2, Low: 1, High: 3}, Error: 0.01,
+			Fits: []run.ScanFit{{Config: 0, Measured: 1, Predicted: 1.1, Residual: -0.09, Bound: "disks"}},
+		},
 		{Query: "q3", Phase: run.Cold, Problem: "2 setups cannot tell three parameters"},
 	}
 	r.Add(run.ScanPoint{Config: 1, Query: "q3", Phase: run.Warm}, time.Second, proof(t, 1), errors.New("a cent is missing"))

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"barograph/measure"
-	"barograph/run"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/run"
 )
 
 // scanUse is what answers used, on average over the repetitions.

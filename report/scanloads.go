@@ -3,7 +3,7 @@ package report
 import (
 	"strings"
 
-	"barograph/run"
+	"github.com/barograph/barograph/run"
 )
 
 // loads says what was loaded, and what lies where.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"barograph/measure"
-	"barograph/run"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/run"
 )
 
 // Summary is what a run came to, for machines: what the tables show.

@@ -6,7 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"barograph/measure"
+	"github.com/barograph/barograph/measure"
 )
 
 // Table is a table as page and terminal show it.

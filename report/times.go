@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"barograph/measure"
-	"barograph/report/plot"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/report/plot"
 )
 
 // logSpread is the ratio of the longest to the shortest median beyond which a
@@ -65,8 +65,10 @@ func (f *folder) picture(c *CaseSummary, repetitions bool) Drawing {
 		}
 		panel.Rows = append(panel.Rows, row)
 	}
-	out := plot.Rows{Frame: plot.Frame{Subtitle: "Median time of the answer; whiskers: 95 % interval of the median", XLabel: "time (ms)", Width: pageWidth},
-		Unit: "ms", Log: hi > logSpread*lo, Sorted: true, Seed: f.run.Seed, Panels: []plot.Panel{panel}}
+	out := plot.Rows{
+		Frame: plot.Frame{Subtitle: "Median time of the answer; whiskers: 95 % interval of the median", XLabel: "time (ms)", Width: pageWidth},
+		Unit:  "ms", Log: hi > logSpread*lo, Sorted: true, Seed: f.run.Seed, Panels: []plot.Panel{panel},
+	}
 	if repetitions {
 		out.Subtitle = "Every repetition; upright tick: median"
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"barograph/run"
+	"github.com/barograph/barograph/run"
 )
 
 // Step is an access as the page shows it.
@@ -22,11 +22,15 @@ func (f *folder) why() Section {
 	if !slices.ContainsFunc(f.plans, func(p run.Plan) bool { return len(p.Access) > 0 }) {
 		return Section{}
 	}
-	s := Section{ID: "why", Title: "Why", Steps: []Step{
-		{"full scan", "full-scan", "everything is read, whatever the question", "", ""}, {"pruned scan", "pruned-scan", "blocks that cannot hold an answer are passed over", "", ""},
-		{"index scan", "index-scan", "parts of an index are followed", "", ""}, {"key lookup", "key-lookup", "single entries are fetched by their whole key", "", ""},
-	}, Words: say("How each way reached what it needed, as its engine’s own plan tells, and how much it looked at to get there. The sentences are made of these figures and of nothing else; a flavour leads to its whole plan."),
-		Notes: []string{"Looked at: what was thrown away again is counted too, over all tables of the plan. “≥”: one of the steps tells no count. “~”: the engine only guesses. A document or a pair holds several records, so that fewer than one may be looked at per row of the answer. SQLite counts nothing but tables read whole; DuckDB counts the rows of the row groups that it could not rule out; PostgreSQL’s counts of parallel scans are right to half a row for each process. Plans were taken once, before the timing."}}
+	s := Section{
+		ID: "why", Title: "Why", Steps: []Step{
+			{"full scan", "full-scan", "everything is read, whatever the question", "", ""},
+			{"pruned scan", "pruned-scan", "blocks that cannot hold an answer are passed over", "", ""},
+			{"index scan", "index-scan", "parts of an index are followed", "", ""},
+			{"key lookup", "key-lookup", "single entries are fetched by their whole key", "", ""},
+		}, Words: say("How each way reached what it needed, as its engine’s own plan tells, and how much it looked at to get there. The sentences are made of these figures and of nothing else; a flavour leads to its whole plan."),
+		Notes: []string{"Looked at: what was thrown away again is counted too, over all tables of the plan. “≥”: one of the steps tells no count. “~”: the engine only guesses. A document or a pair holds several records, so that fewer than one may be looked at per row of the answer. SQLite counts nothing but tables read whole; DuckDB counts the rows of the row groups that it could not rule out; PostgreSQL’s counts of parallel scans are right to half a row for each process. Plans were taken once, before the timing."},
+	}
 	for i := range f.sum.Cases {
 		c := &f.sum.Cases[i]
 		best, worst := c.fastest(), c.slowest()

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/run"
+	"github.com/barograph/barograph/run"
 )
 
 // TestBecause: a sentence states what the plans tell, and draws a conclusion
@@ -26,8 +26,13 @@ func TestBecause(t *testing.T) {
 		mark         string
 		want, absent string
 	}{
-		{"fewer rows", []run.Access{scan(1000), keys(10)}, []run.Access{keys(10)}, "rows", "***",
-			"slow · d · f takes 4.00 times as long as fast · d · f (8.00 against 2.00 ms, for 5 rows of the answer): it looks at 1,010 rows (full scan of lines), the fastest at 10 rows (key lookup in docs by pk), 101 times fewer.", ""},
+		{
+			"fewer rows",
+			[]run.Access{scan(1000), keys(10)},
+			[]run.Access{keys(10)},
+			"rows", "***",
+			"slow · d · f takes 4.00 times as long as fast · d · f (8.00 against 2.00 ms, for 5 rows of the answer): it looks at 1,010 rows (full scan of lines), the fastest at 10 rows (key lookup in docs by pk), 101 times fewer.", "",
+		},
 		{"nothing at all", []run.Access{scan(1000)}, []run.Access{keys(0)}, "rows", "***", "the fastest at 0 rows (key lookup in docs by pk).", "fewer"},
 		{"the same", []run.Access{scan(10)}, []run.Access{scan(10)}, "rows", "***", "the same number: what is looked at does not explain", "fewer"},
 		{"more", []run.Access{keys(3)}, []run.Access{scan(10)}, "rows", "***", "which is more: what is looked at does not explain", "fewer"},

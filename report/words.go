@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"barograph/measure"
+	"github.com/barograph/barograph/measure"
 )
 
 // inWords is the answer in a paragraph: whether the answers were right first,
@@ -23,8 +23,12 @@ func (rs *results) proofInWords(s *Summary) string {
 	for _, x := range []struct {
 		n        int
 		one, all string
-	}{{s.Wrong, "is WRONG", "are WRONG"}, {s.Failed, "gave no answer", "gave no answer"},
-		{s.Incomplete, "is of archives that do not hold the whole data", "are of archives that do not hold the whole data"}, {s.NotTimed, "is without a recorded repetition", "are without a recorded repetition"}} {
+	}{
+		{s.Wrong, "is WRONG", "are WRONG"},
+		{s.Failed, "gave no answer", "gave no answer"},
+		{s.Incomplete, "is of archives that do not hold the whole data", "are of archives that do not hold the whole data"},
+		{s.NotTimed, "is without a recorded repetition", "are without a recorded repetition"},
+	} {
 		switch {
 		case x.n == 1:
 			parts = append(parts, "1 cell "+x.one)

@@ -3,7 +3,7 @@ package run_test
 import (
 	"testing"
 
-	"barograph/run"
+	"github.com/barograph/barograph/run"
 )
 
 func TestAccessInWords(t *testing.T) {

@@ -3,7 +3,7 @@ package run
 import (
 	"path/filepath"
 
-	"barograph/answer"
+	"github.com/barograph/barograph/answer"
 )
 
 // The rows of an answer that a folder keeps: all where there are so few, else

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 // Axis tells what stands on the independent axis of a verification plot.

@@ -11,7 +11,7 @@ import (
 	"regexp"
 	"strings"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 // longestName leaves room for an ending within the 255 bytes of file systems.

@@ -6,14 +6,34 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/run"
+	"github.com/barograph/barograph/run"
 )
 
 func TestFileNamesStayInTheirFolder(t *testing.T) {
 	seen := map[string][]string{}
 	for _, parts := range [][]string{
-		{"test_3", "duckdb", "wide", "epoch-range"}, {"../../x"}, {"..", "x"}, {"..%2Fx"}, {"a/b"}, {"a%2Fb"}, {"a", "b.c"}, {"a.b", "c"},
-		{""}, {"", ""}, {"."}, {"/etc/passwd"}, {`a\b`}, {"a\x00b"}, {"a\nb"}, {"a b"}, {"a+b"}, {"Nordsee Ä"}, {"CON:"}, {strings.Repeat("ä", 300)}, {strings.Repeat("ä", 301)}, {"\xff"},
+		{"test_3", "duckdb", "wide", "epoch-range"},
+		{"../../x"},
+		{"..", "x"},
+		{"..%2Fx"},
+		{"a/b"},
+		{"a%2Fb"},
+		{"a", "b.c"},
+		{"a.b", "c"},
+		{""},
+		{"", ""},
+		{"."},
+		{"/etc/passwd"},
+		{`a\b`},
+		{"a\x00b"},
+		{"a\nb"},
+		{"a b"},
+		{"a+b"},
+		{"Nordsee Ä"},
+		{"CON:"},
+		{strings.Repeat("ä", 300)},
+		{strings.Repeat("ä", 301)},
+		{"\xff"},
 	} {
 		name := run.FileName(parts...)
 		if old, ok := seen[name]; ok {

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"time"
 
-	"barograph/answer"
-	"barograph/fault"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/fault"
 )
 
 // Folder is a run that is being written. All but Event is used by one goroutine.

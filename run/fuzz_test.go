@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"barograph/answer"
-	"barograph/fault"
-	"barograph/run"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/run"
 )
 
 // FuzzRead: whatever stands in one of a folder's files, reading the folder ends

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"barograph/measure"
+	"github.com/barograph/barograph/measure"
 )
 
 // histograms writes latency.hlog: an interval for each phase of a cell.

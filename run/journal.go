@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 // Kind is what kind of thing happened.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"barograph/answer"
-	"barograph/fault"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/fault"
 )
 
 // readLanded reads a folder that a version before events.jsonl wrote. What its

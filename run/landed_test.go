@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"barograph/answer"
-	"barograph/run"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/run"
 )
 
 // TestLandedFolders: folders that a version before events.jsonl wrote (cut to

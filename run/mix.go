@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"barograph/measure"
+	"github.com/barograph/barograph/measure"
 )
 
 // Mixed is the Workload of a run of mixes of operations.

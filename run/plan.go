@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 // Plan is a query and the engine's plan of it, as kept in plans/: the text as

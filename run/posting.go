@@ -3,7 +3,7 @@ package run
 import (
 	"time"
 
-	"barograph/measure"
+	"github.com/barograph/barograph/measure"
 )
 
 // Posted is the Workload of a run that posts SHEF values.

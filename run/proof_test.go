@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"barograph/answer"
-	"barograph/run"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/run"
 )
 
 // TestNoTimeWithoutProof: a repetition that is not right takes the times of its

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 const runFile = "run.json"

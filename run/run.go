@@ -3,7 +3,7 @@ package run
 import (
 	"time"
 
-	"barograph/measure"
+	"github.com/barograph/barograph/measure"
 )
 
 // Run is run.json. It grows by fields; a field is never given another meaning.

@@ -13,10 +13,10 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"barograph/answer"
-	"barograph/measure"
-	"barograph/question"
-	"barograph/run"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/run"
 )
 
 // proof proves an answer of n rows.

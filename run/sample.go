@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"barograph/answer"
-	"barograph/fault"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/fault"
 )
 
 // Verdict reports whether a time may be shown.

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"barograph/answer"
-	"barograph/fault"
-	"barograph/measure"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/measure"
 )
 
 // Scanned is the Workload of analytical runs.

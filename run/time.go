@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"barograph/answer"
+	"github.com/barograph/barograph/answer"
 )
 
 // Time is how long something took whose outcome was proven. Nothing but Proven

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"barograph/fault"
-	"barograph/record"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/record"
 )
 
 // Aggregate holds the partial sums of many records of one line type as if they

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 // Bootstrap computes percentile confidence intervals of an aggregate statistic

@@ -3,8 +3,8 @@ package stat_test
 import (
 	"fmt"
 
-	"barograph/record"
-	"barograph/stat"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/stat"
 )
 
 // Two records of 100 and 300 pairs become one mean error over 400 pairs.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/record"
-	"barograph/stat"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/stat"
 )
 
 // realDay unpacks the real VSDB files of 2019-01-01 and returns the path of

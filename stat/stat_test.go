@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 // lineType finds a line type of record's table.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 // Method says how many records become one statistic. The names are

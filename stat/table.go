@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 // The units in which a statistic is expressed, relative to its variable.

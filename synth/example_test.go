@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"barograph/synth"
+	"github.com/barograph/barograph/synth"
 )
 
 // The first line of a file of anomaly statistics.

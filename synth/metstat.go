@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"barograph/fault"
-	"barograph/formats/metstat"
-	"barograph/record"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/formats/metstat"
+	"github.com/barograph/barograph/record"
 )
 
 // MET describes an archive of grid_stat output of MET 12: per valid time, model
@@ -33,8 +33,18 @@ var metModels = []vsdbModel{ //nolint:gochecknoglobals // a constant table
 }
 
 var metMasks = []maskSize{ //nolint:gochecknoglobals // a constant table
-	{"FULL", 1038240}, {"NHX", 347040}, {"SHX", 347040}, {"N60", 174240}, {"S60", 174240}, {"TRO", 231840},
-	{"NPO", 35532}, {"SPO", 18177}, {"NAO", 18444}, {"SAO", 9669}, {"CONUS", 14145}, {"PNA", 131100},
+	{"FULL", 1038240},
+	{"NHX", 347040},
+	{"SHX", 347040},
+	{"N60", 174240},
+	{"S60", 174240},
+	{"TRO", 231840},
+	{"NPO", 35532},
+	{"SPO", 18177},
+	{"NAO", 18444},
+	{"SAO", 9669},
+	{"CONUS", 14145},
+	{"PNA", 131100},
 }
 
 const (

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/formats/metstat"
-	"barograph/record"
-	"barograph/stat"
+	"github.com/barograph/barograph/formats/metstat"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/stat"
 )
 
 func metFiles(t testing.TB, m MET) []FileSpec {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"barograph/fault"
-	"barograph/record"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/record"
 )
 
 // SHEF describes a feed of SHEF products: a backlog such as the one that NOAA's
@@ -224,8 +224,14 @@ type quantity struct {
 }
 
 var observed = [...]quantity{ //nolint:gochecknoglobals // a constant table
-	{"HGIRG", 0, 1, 30}, {"TAIRG", 0, -10, 95}, {"PCIRG", 0, 0, 40}, {"PPHRG", 1001, -.4, .6},
-	{"QRIRG", 0, .05, 90}, {"TWIRG", 0, 33, 80}, {"SDIRG", 0, 0, 60}, {"USIRG", 0, 0, 45},
+	{"HGIRG", 0, 1, 30},
+	{"TAIRG", 0, -10, 95},
+	{"PCIRG", 0, 0, 40},
+	{"PPHRG", 1001, -.4, .6},
+	{"QRIRG", 0, .05, 90},
+	{"TWIRG", 0, 33, 80},
+	{"SDIRG", 0, 0, 60},
+	{"USIRG", 0, 0, 45},
 }
 
 var forecast = [...]quantity{{"HGIFF", 0, 1, 30}, {"QRIFF", 0, .05, 90}} //nolint:gochecknoglobals // a constant table

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"testing"
 
-	"barograph/formats/shef"
-	"barograph/record"
-	"barograph/synth"
+	"github.com/barograph/barograph/formats/shef"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/synth"
 )
 
 func feed(t testing.TB, f synth.SHEF) *synth.Feed {

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"barograph/fault"
-	"barograph/formats/vsdb"
-	"barograph/record"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/formats/vsdb"
+	"github.com/barograph/barograph/record"
 )
 
 // VSDB describes an archive of VSDB files: verification by valid day, in the

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"barograph/formats/vsdb"
-	"barograph/record"
-	"barograph/stat"
+	"github.com/barograph/barograph/formats/vsdb"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/stat"
 )
 
 // day is one full synthetic day with the dates of the real one.

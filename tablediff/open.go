@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 // Open connects to one database: mariadb://user:password@host:port/database,

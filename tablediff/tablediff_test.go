@@ -9,15 +9,15 @@ import (
 	"slices"
 	"testing"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/mariadb"
-	"barograph/enginetest"
-	"barograph/formats/vsdb"
-	"barograph/lab"
-	"barograph/load"
-	"barograph/record"
-	"barograph/tablediff"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/mariadb"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/formats/vsdb"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/load"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/tablediff"
 )
 
 // files writes two VSDB files; the leads are those of METdbLoad's faults.

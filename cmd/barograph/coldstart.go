@@ -3,10 +3,10 @@ package main
 import (
 	"encoding/json"
 
-	"barograph/design"
-	"barograph/flavour"
-	"barograph/question"
-	"barograph/workload/met"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/workload/met"
 
 	"github.com/spf13/cobra"
 )

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/fault"
-	"barograph/load"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/load"
 )
 
 // Two files with the same headers, times and leads, but other numbers: the

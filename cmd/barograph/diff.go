@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/tablediff"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/tablediff"
 )
 
 func newDiff(e *env) *cobra.Command {

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/engine/all"
-	"barograph/enginetest"
-	"barograph/fault"
-	"barograph/lab"
+	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/lab"
 )
 
 // TestDiffStory loads the same files twice and one more file once, by command.

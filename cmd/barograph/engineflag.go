@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/lab"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/lab"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"

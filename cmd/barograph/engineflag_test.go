@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/engine/all"
-	"barograph/lab"
+	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/lab"
 )
 
 // TestBareNameIsTheLabsServer: this process stands for the server's.

@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"barograph/fault"
-	"barograph/formats"
-	"barograph/run"
-	"barograph/workload/faults"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/formats"
+	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/workload/faults"
 )
 
 func newFaults(e *env) *cobra.Command {

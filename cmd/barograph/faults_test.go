@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/flavour"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/flavour"
 )
 
 // TestFaultsLeavesNothing: a run that dies before anything was killed has no folder.

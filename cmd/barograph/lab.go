@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/lab"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/lab"
 )
 
 // labs is the `lab` command: throwaway servers.

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/engine"
-	"barograph/engine/all"
-	"barograph/enginetest"
-	"barograph/fault"
-	"barograph/lab"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/lab"
 )
 
 // TestLabStory starts a server by command, loads into it, asks it, and ends it.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"barograph/lab"
+	"github.com/barograph/barograph/lab"
 )
 
 // newLabDisks is the `lab disks` command: throttled disks.

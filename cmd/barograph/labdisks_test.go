@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/engine/all"
-	"barograph/enginetest"
-	"barograph/fault"
-	"barograph/lab"
+	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/lab"
 )
 
 // TestLabDisksStory makes disks, gives them to a server, and ends both.
@@ -68,8 +68,13 @@ func TestLabDisksStory(t *testing.T) {
 func TestLabDisksMistakes(t *testing.T) {
 	dir := t.TempDir()
 	for _, args := range [][]string{
-		{"lab", "disks", "--profile", "tape"}, {"lab", "disks", "--count", "0"}, {"lab", "disks", "--profile", "custom"}, {"lab", "disks", "six"},
-		{"lab", "up", "postgres", "--disks"}, {"lab", "up", "postgres", "--disks", "--disk", dir}, {"lab", "down", "disk1"},
+		{"lab", "disks", "--profile", "tape"},
+		{"lab", "disks", "--count", "0"},
+		{"lab", "disks", "--profile", "custom"},
+		{"lab", "disks", "six"},
+		{"lab", "up", "postgres", "--disks"},
+		{"lab", "up", "postgres", "--disks", "--disk", dir},
+		{"lab", "down", "disk1"},
 	} {
 		if status, _, stderr := barograph(t, append(args, "--dir", dir)...); status != fault.Usage {
 			t.Errorf("%v: status %d, %s", args, status, stderr)

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/flavour"
-	"barograph/question"
-	"barograph/record"
-	"barograph/stat"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/stat"
 
 	"github.com/spf13/cobra"
 )

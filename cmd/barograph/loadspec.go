@@ -3,10 +3,10 @@ package main
 import (
 	"fmt"
 
-	"barograph/design"
-	"barograph/fault"
-	"barograph/formats"
-	"barograph/formats/metviewer"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/formats"
+	"github.com/barograph/barograph/formats/metviewer"
 )
 
 // spec fills in from a load_spec what the command line does not say: the

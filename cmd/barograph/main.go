@@ -15,9 +15,9 @@ import (
 	"strings"
 	"syscall"
 
-	"barograph/engine"
-	"barograph/engine/all"
-	"barograph/fault"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/fault"
 
 	"golang.org/x/term"
 )

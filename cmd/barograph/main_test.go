@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/engine/all"
-	"barograph/fault"
-	"barograph/load"
+	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/load"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/spf13/cobra"

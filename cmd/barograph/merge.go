@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"barograph/run"
-	"barograph/workload/ycsb"
+	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/workload/ycsb"
 )
 
 func newMerge(e *env) *cobra.Command {

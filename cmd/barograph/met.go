@@ -11,13 +11,13 @@ import (
 	"strings"
 	"time"
 
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/flavour"
-	"barograph/formats"
-	"barograph/question"
-	"barograph/run"
-	"barograph/workload/met"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/formats"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/workload/met"
 
 	"github.com/spf13/cobra"
 )

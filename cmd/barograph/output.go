@@ -4,11 +4,11 @@ import (
 	"io"
 	"os"
 
-	"barograph/answer"
-	"barograph/export"
-	"barograph/fault"
-	"barograph/run"
-	"barograph/workload/met"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/export"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/workload/met"
 )
 
 // cell is a text as a cell of CSV.

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/fault"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 )
 
 // place names an archive on the command line: --engine URL --design D --subset S.

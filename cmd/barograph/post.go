@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/formats"
-	"barograph/workload/post"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/formats"
+	"github.com/barograph/barograph/workload/post"
 
 	"github.com/spf13/cobra"
 )

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"barograph/engine/all"
-	"barograph/fault"
+	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/fault"
 
 	"github.com/creack/pty"
 )

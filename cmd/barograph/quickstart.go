@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"barograph/formats"
-	"barograph/run"
-	"barograph/synth"
+	"github.com/barograph/barograph/formats"
+	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/synth"
 
 	"github.com/spf13/cobra"
 )

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/formats"
-	"barograph/load"
-	"barograph/run"
+	"github.com/barograph/barograph/formats"
+	"github.com/barograph/barograph/load"
+	"github.com/barograph/barograph/run"
 )
 
 // sharedData finds the real files that the project does not carry, or skips.

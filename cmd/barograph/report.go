@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"barograph/report"
+	"github.com/barograph/barograph/report"
 )
 
 func newReport(e *env) *cobra.Command {

@@ -10,7 +10,7 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"barograph/measure"
-	"barograph/run"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/run"
 )
 
 // inFolder runs a workload into a run folder, which gets a name where it has

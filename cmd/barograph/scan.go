@@ -4,10 +4,10 @@ import (
 	"errors"
 	"strconv"
 
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/run"
-	"barograph/workload/scan"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/workload/scan"
 
 	"github.com/spf13/cobra"
 )

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"barograph/workload/scan"
+	"github.com/barograph/barograph/workload/scan"
 )
 
 func newScanForecast(e *env) *cobra.Command {

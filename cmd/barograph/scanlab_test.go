@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/engine/all"
-	"barograph/enginetest"
-	"barograph/fault"
-	"barograph/run"
+	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/run"
 )
 
 // starOf makes tables of scale factor 0.01, with documents.

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"barograph/engine"
-	"barograph/workload/scan"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/workload/scan"
 
 	"github.com/spf13/cobra"
 )

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"barograph/engine"
-	"barograph/engine/all"
-	"barograph/fault"
-	"barograph/formats"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/formats"
 )
 
 // marker is the secret that nothing may print or keep.
@@ -127,8 +127,14 @@ func TestSecretsOfServersThatAreNotReached(t *testing.T) {
 	t.Chdir(t.TempDir())
 	db := "postgres://me:" + marker + "@127.0.0.1:1/x"
 	for _, args := range [][]string{
-		{"load", data, "--to", db}, {"ask", "test_3", "--from", db, "--verbose"}, {"met", data, "--engine", "a=" + db}, {"ycsb", "load", "--db", db, "-P", "workloada"},
-		{"post", "--db", db, "--messages", "1"}, {"faults", "--engine", db}, {"diff", db, db}, {"load", data, "--to", "db2://me:" + marker + "@host"},
+		{"load", data, "--to", db},
+		{"ask", "test_3", "--from", db, "--verbose"},
+		{"met", data, "--engine", "a=" + db},
+		{"ycsb", "load", "--db", db, "-P", "workloada"},
+		{"post", "--db", db, "--messages", "1"},
+		{"faults", "--engine", db},
+		{"diff", db, db},
+		{"load", data, "--to", "db2://me:" + marker + "@host"},
 	} {
 		keepsSecret(t, -1, args...)
 	}

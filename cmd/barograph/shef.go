@@ -9,10 +9,10 @@ import (
 	"os"
 	"time"
 
-	"barograph/export"
-	"barograph/fault"
-	"barograph/formats"
-	"barograph/formats/shef"
+	"github.com/barograph/barograph/export"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/formats"
+	"github.com/barograph/barograph/formats/shef"
 
 	"github.com/spf13/cobra"
 )

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/engine/all"
-	"barograph/export"
+	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/export"
 
 	"github.com/parquet-go/parquet-go"
 )

@@ -10,11 +10,11 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/formats"
-	"barograph/load"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/formats"
+	"github.com/barograph/barograph/load"
 
 	"github.com/spf13/cobra"
 )
@@ -232,8 +232,13 @@ func printType(w io.Writer, t *design.Inventory) {
 		what   string
 		values []string
 	}{
-		{"model", t.Models}, {"fcst_var", t.Variables}, {"fcst_lev", t.Levels}, {"vx_mask", t.Regions},
-		{"obtype", t.ObTypes}, {"fcst_thresh", t.Thresholds}, {"fcst_lead", leadRanges(t.Leads)},
+		{"model", t.Models},
+		{"fcst_var", t.Variables},
+		{"fcst_lev", t.Levels},
+		{"vx_mask", t.Regions},
+		{"obtype", t.ObTypes},
+		{"fcst_thresh", t.Thresholds},
+		{"fcst_lead", leadRanges(t.Leads)},
 	} {
 		if len(x.values) > 0 {
 			fmt.Fprintf(w, "  %s\t%s\n", x.what, strings.Join(wrap(x.values, 100), "\n\t"))

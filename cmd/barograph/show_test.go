@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 
 	_ "github.com/duckdb/duckdb-go/v2" // the damage is done by a client of its own
 )

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"barograph/engine/all"
-	"barograph/enginetest"
-	"barograph/fault"
-	"barograph/lab"
+	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/lab"
 )
 
 // childArgs holds a command line, as JSON, for a test that runs itself.

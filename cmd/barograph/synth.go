@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"barograph/question"
-	"barograph/synth"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/synth"
 
 	"github.com/spf13/cobra"
 )

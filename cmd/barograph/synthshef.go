@@ -3,7 +3,7 @@ package main
 import (
 	"time"
 
-	"barograph/synth"
+	"github.com/barograph/barograph/synth"
 
 	"github.com/spf13/cobra"
 )

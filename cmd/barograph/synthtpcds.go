@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"time"
 
-	"barograph/fault"
-	"barograph/formats/tpcds"
-	"barograph/lab"
-	generate "barograph/synth/tpcds"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/formats/tpcds"
+	"github.com/barograph/barograph/lab"
+	generate "github.com/barograph/barograph/synth/tpcds"
 
 	"github.com/spf13/cobra"
 )

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/formats"
-	"barograph/load"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/formats"
+	"github.com/barograph/barograph/load"
 
 	"github.com/spf13/cobra"
 )

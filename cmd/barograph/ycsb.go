@@ -12,12 +12,12 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/measure/pace"
-	"barograph/report"
-	"barograph/run"
-	"barograph/workload/ycsb"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/measure/pace"
+	"github.com/barograph/barograph/report"
+	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/workload/ycsb"
 
 	"github.com/spf13/cobra"
 )

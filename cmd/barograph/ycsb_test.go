@@ -13,13 +13,13 @@ import (
 	"testing"
 	"time"
 
-	"barograph/engine"
-	"barograph/engine/all"
-	"barograph/enginetest"
-	"barograph/fault"
-	"barograph/lab"
-	"barograph/run"
-	"barograph/workload/ycsb"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/workload/ycsb"
 )
 
 // Each engine and layout is loaded and runs A to F, every value verified and

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"time"
 
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/report"
-	"barograph/run"
-	"barograph/workload/ycsb"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/report"
+	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/workload/ycsb"
 
 	"github.com/spf13/cobra"
 )

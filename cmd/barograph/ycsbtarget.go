@@ -5,9 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"barograph/engine"
-	"barograph/run"
-	"barograph/workload/ycsb"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/workload/ycsb"
 )
 
 // openKV opens an engine to run workloads on.

@@ -3,20 +3,20 @@
 package all
 
 import (
-	"barograph/engine"
-	"barograph/engine/asterixdb"
-	"barograph/engine/cassandra"
-	"barograph/engine/couchbase"
-	"barograph/engine/dry"
-	"barograph/engine/duckdb"
-	"barograph/engine/mariadb"
-	"barograph/engine/mongodb"
-	"barograph/engine/oracle"
-	"barograph/engine/pebble"
-	"barograph/engine/postgres"
-	"barograph/engine/sqlite"
-	"barograph/engine/trino"
-	"barograph/engine/valkey"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/asterixdb"
+	"github.com/barograph/barograph/engine/cassandra"
+	"github.com/barograph/barograph/engine/couchbase"
+	"github.com/barograph/barograph/engine/dry"
+	"github.com/barograph/barograph/engine/duckdb"
+	"github.com/barograph/barograph/engine/mariadb"
+	"github.com/barograph/barograph/engine/mongodb"
+	"github.com/barograph/barograph/engine/oracle"
+	"github.com/barograph/barograph/engine/pebble"
+	"github.com/barograph/barograph/engine/postgres"
+	"github.com/barograph/barograph/engine/sqlite"
+	"github.com/barograph/barograph/engine/trino"
+	"github.com/barograph/barograph/engine/valkey"
 )
 
 // Registry lists every engine, in the order of the tables of a report: the

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"barograph/design"
-	"barograph/flavour"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/flavour"
 )
 
 func TestEveryOfferIsKnown(t *testing.T) {

@@ -16,10 +16,10 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/flavour"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/flavour"
 )
 
 // Driver describes the engine.
@@ -78,8 +78,10 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, &fault.Error{Setting: d.shown, Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err),
-			Cure: "start the server (`barograph lab up asterixdb`), or name the host and port of its query service"}
+		return nil, &fault.Error{
+			Setting: d.shown, Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err),
+			Cure: "start the server (`barograph lab up asterixdb`), or name the host and port of its query service",
+		}
 	}
 	return &engine.Engine{Archives: d, KV: kv{d}, Scans: scans{d}, About: d.about, Close: func() error { d.client.close(); return nil }}, nil
 }

@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/asterixdb"
-	"barograph/enginetest"
-	"barograph/lab"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/asterixdb"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/record"
 )
 
 // BenchmarkLoad loads records as documents into an empty dataset with its two

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"barograph/design"
-	"barograph/flavour"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/record"
 )
 
 // dialectIn is the dialect of Apache AsterixDB, SQL++, for documents in the

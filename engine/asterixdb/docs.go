@@ -8,9 +8,9 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
 )
 
 // docWriter writes documents.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"barograph/engine"
-	"barograph/engine/sqlengine"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
 )
 
 // kv opens tables of records under keys. A table is a dataset of open documents

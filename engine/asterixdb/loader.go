@@ -12,10 +12,10 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/record"
 )
 
 // loader collects batches and writes them at Commit, under the subset's lock.

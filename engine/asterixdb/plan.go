@@ -9,9 +9,9 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/sqlengine"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
 )
 
 // Explain is the optimiser's plan, as JSON. It runs the query: a plan that is

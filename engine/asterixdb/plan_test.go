@@ -4,13 +4,13 @@ import (
 	"slices"
 	"testing"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/asterixdb"
-	"barograph/enginetest"
-	"barograph/flavour"
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/asterixdb"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 // plans holds how each flavour reaches what is stored, as the server itself

@@ -12,9 +12,9 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"barograph/engine"
-	"barograph/engine/sqlengine"
-	"barograph/fault"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/fault"
 )
 
 // scans opens the tables of the analytical workload as the experiment with
@@ -75,8 +75,10 @@ func (s *star) agrees() error {
 		if len(s.place.Paths) > 0 {
 			disks = " --disk " + strings.Join(s.place.Paths, " --disk ")
 		}
-		return &fault.Error{Setting: s.db.shown, Problem: problem, Err: engine.ErrPlacement,
-			Cure: fmt.Sprintf("start the server with these disks: `barograph lab up asterixdb%s --partitions %d`, or name those that it was started with", disks, s.place.Partitions)}
+		return &fault.Error{
+			Setting: s.db.shown, Problem: problem, Err: engine.ErrPlacement,
+			Cure: fmt.Sprintf("start the server with these disks: `barograph lab up asterixdb%s --partitions %d`, or name those that it was started with", disks, s.place.Partitions),
+		}
 	}
 	if len(s.devices) != s.place.Partitions {
 		return disagree(fmt.Sprintf("has %d partitions (iodevices), not %d", len(s.devices), s.place.Partitions))

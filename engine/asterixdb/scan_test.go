@@ -5,11 +5,11 @@ import (
 	"os"
 	"testing"
 
-	"barograph/engine"
-	"barograph/engine/asterixdb"
-	"barograph/enginetest"
-	"barograph/enginetest/scantest"
-	"barograph/lab"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/asterixdb"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/enginetest/scantest"
+	"github.com/barograph/barograph/lab"
 )
 
 // TestScans puts the collection of the analytical workload through the suite,

@@ -17,8 +17,8 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"barograph/engine"
-	"barograph/fault"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 )
 
 // heap is the one setting that is the Java machine's and not the server's.

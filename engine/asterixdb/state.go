@@ -10,10 +10,10 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/docengine"
-	"barograph/fault"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/docengine"
+	"github.com/barograph/barograph/fault"
 )
 
 // state is what the archive says of a subset: the number of its last commit,
@@ -128,8 +128,10 @@ func (a *archive) settled(ctx context.Context, subset string) error {
 			if again, err := a.holder(ctx, subset); err != nil || again.token != h.token {
 				return err
 			}
-			return &fault.Error{Setting: a.db.shown + ", subset " + strconv.Quote(subset), Problem: "a load was broken off and left something behind", Err: engine.ErrReadOnly,
-				Cure: "open it once without --read-only"}
+			return &fault.Error{
+				Setting: a.db.shown + ", subset " + strconv.Quote(subset), Problem: "a load was broken off and left something behind", Err: engine.ErrReadOnly,
+				Cure: "open it once without --read-only",
+			}
 		}
 		if err := pause(ctx, poll); err != nil {
 			return err

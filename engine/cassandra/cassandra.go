@@ -14,11 +14,11 @@ import (
 
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/docengine"
-	"barograph/fault"
-	"barograph/flavour"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/docengine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/flavour"
 )
 
 // Driver describes the engine.

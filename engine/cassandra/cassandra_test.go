@@ -11,13 +11,13 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/cassandra"
-	"barograph/enginetest"
-	"barograph/flavour"
-	"barograph/lab"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/cassandra"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/record"
 )
 
 // archives makes fresh archives in one keyspace: tables take long to make.

@@ -7,9 +7,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"barograph/engine"
-	"barograph/engine/docengine"
-	"barograph/record"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/docengine"
+	"github.com/barograph/barograph/record"
 )
 
 // walk calls each for every line type that a subset holds, with what counted

@@ -8,7 +8,7 @@ import (
 
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 
-	"barograph/engine/docengine"
+	"github.com/barograph/barograph/engine/docengine"
 )
 
 // tables are those of one design.

@@ -11,8 +11,8 @@ import (
 
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 
-	"barograph/engine"
-	"barograph/fault"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 )
 
 // kv opens tables of records under keys; the package comment says how they lie.
@@ -106,8 +106,10 @@ func (tb *kvTable) prove(ctx context.Context, name string) (there bool, err erro
 	}
 	for column, kind := range want {
 		if columns[column] != kind {
-			return false, &fault.Error{Setting: "table " + name, Problem: fmt.Sprintf("is not laid out as %s: the column %s is %q there, not %q", tb.layout, column, columns[column], kind),
-				Cure: "give the layout and the fields that it was loaded with, or another name"}
+			return false, &fault.Error{
+				Setting: "table " + name, Problem: fmt.Sprintf("is not laid out as %s: the column %s is %q there, not %q", tb.layout, column, columns[column], kind),
+				Cure: "give the layout and the fields that it was loaded with, or another name",
+			}
 		}
 	}
 	if tb.layout != engine.Clustered {

@@ -7,7 +7,7 @@ import (
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 	"golang.org/x/sync/errgroup"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 // kvConn is a connection: a table and the memory of one worker.

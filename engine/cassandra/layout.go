@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"barograph/design"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/record"
 )
 
 // layout is how a design lays out records.

@@ -17,11 +17,11 @@ import (
 	"github.com/zeebo/xxh3"
 	"golang.org/x/sync/errgroup"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/docengine"
-	"barograph/fault"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/docengine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/record"
 )
 
 // docs are the tables as docengine sees them. A document comes and goes as a

@@ -5,7 +5,7 @@ import (
 
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 // counts are the virtual tables of a node that count what it has done, and of

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/docengine"
-	"barograph/enginetest"
-	"barograph/flavour"
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/docengine"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 func TestParameters(t *testing.T) {

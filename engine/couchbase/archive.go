@@ -6,9 +6,9 @@ import (
 	"iter"
 	"sync/atomic"
 
-	"barograph/engine"
-	"barograph/engine/docengine"
-	"barograph/record"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/docengine"
+	"github.com/barograph/barograph/record"
 )
 
 // archive is the document archive of a collection.

@@ -17,11 +17,11 @@ import (
 	"github.com/zeebo/xxh3"
 	"golang.org/x/sync/semaphore"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/docengine"
-	"barograph/fault"
-	"barograph/flavour"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/docengine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/flavour"
 )
 
 // Driver describes the engine.
@@ -88,8 +88,10 @@ func parse(u *url.URL) (*settings, error) {
 		return nil, &fault.Error{Setting: s.shown, Problem: "names no bucket or no server", Cure: "write couchbase://user@host/bucket", Err: engine.ErrUnreachable}
 	}
 	s.scope, s.collection = s.values["scope"], s.values["collection"]
-	s.durability = engine.Choice(v, "durability", map[string]gocb.DurabilityLevel{"none": gocb.DurabilityLevelNone, "majority": gocb.DurabilityLevelMajority,
-		"majorityAndPersistActive": gocb.DurabilityLevelMajorityAndPersistOnMaster, "persistToMajority": gocb.DurabilityLevelPersistToMajority})
+	s.durability = engine.Choice(v, "durability", map[string]gocb.DurabilityLevel{
+		"none": gocb.DurabilityLevelNone, "majority": gocb.DurabilityLevelMajority,
+		"majorityAndPersistActive": gocb.DurabilityLevelMajorityAndPersistOnMaster, "persistToMajority": gocb.DurabilityLevelPersistToMajority,
+	})
 	s.consistency = engine.Choice(v, "consistency", map[string]gocb.QueryScanConsistency{"once": once, "request_plus": gocb.QueryScanConsistencyRequestPlus, "not_bounded": gocb.QueryScanConsistencyNotBounded})
 	s.options.RetryStrategy = engine.Choice(v, "retry", map[string]gocb.RetryStrategy{"best-effort": gocb.NewBestEffortRetryStrategy(nil), "fail-fast": failFast{}})
 	s.indexes = v.Bool("indexes")
@@ -189,15 +191,19 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 func (d *database) close() error { return d.cluster.Close(nil) }
 
 func (d *database) unreachable(err error) error {
-	return &fault.Error{Setting: d.shown, Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err),
-		Cure: "name a cluster that runs, a bucket that exists, and its user and password; see docs/couchbase.md"}
+	return &fault.Error{
+		Setting: d.shown, Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err),
+		Cure: "name a cluster that runs, a bucket that exists, and its user and password; see docs/couchbase.md",
+	}
 }
 
 // about names the server, as far as its query service says who it is.
 func (d *database) about(ctx context.Context) (engine.About, error) {
-	a := engine.About{Product: "a server that speaks Couchbase's key-value protocol and answers no N1QL", Version: "unknown",
+	a := engine.About{
+		Product: "a server that speaks Couchbase's key-value protocol and answers no N1QL", Version: "unknown",
 		Settings: map[string]string{"driver": "github.com/couchbase/gocb/v2"},
-		Unranked: "the server answers no N1QL and may be CouchbaseMock, a double for tests: its times say nothing of Couchbase"}
+		Unranked: "the server answers no N1QL and may be CouchbaseMock, a double for tests: its times say nothing of Couchbase",
+	}
 	for name, v := range d.values {
 		if v != "" {
 			a.Settings[name] = v

@@ -12,12 +12,12 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/enginetest"
-	"barograph/flavour"
-	"barograph/lab"
-	"barograph/question"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/question"
 )
 
 // envServer names a bucket of a cluster to run the whole conformance

@@ -12,7 +12,7 @@ import (
 	"github.com/couchbase/gocb/v2"
 	"github.com/tidwall/gjson"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 // kv opens tables of records under keys. A record is the JSON document

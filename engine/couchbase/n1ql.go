@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"strings"
 
-	"barograph/design"
-	"barograph/flavour"
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 // ident quotes an identifier of N1QL.

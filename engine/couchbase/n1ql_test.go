@@ -14,13 +14,13 @@ import (
 
 	"github.com/couchbase/gocb/v2"
 
-	"barograph/answer"
-	"barograph/engine"
-	"barograph/enginetest"
-	"barograph/fault"
-	"barograph/flavour"
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

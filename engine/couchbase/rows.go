@@ -6,10 +6,10 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"barograph/answer"
-	"barograph/engine"
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 // decode appends one row of a reply. A missing number has no member.

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 func artifact() engine.Artifact {

@@ -14,11 +14,11 @@ import (
 	"github.com/couchbase/gocb/v2"
 	"golang.org/x/sync/errgroup"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/docengine"
-	"barograph/enginetest"
-	"barograph/lab"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/docengine"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/lab"
 )
 
 // reach opens a bucket as docengine sees it.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"barograph/design"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/record"
 )
 
 // TestInOrder: batches that come back in any order are handed out in theirs;

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
 )
 
 // Walk calls each for every document of a line type of a subset. The document is

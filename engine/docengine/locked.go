@@ -13,10 +13,10 @@ import (
 	"sync"
 	"time"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/record"
 )
 
 const (
@@ -143,8 +143,10 @@ func (s *Locked) outwait(ctx context.Context, subset string) (*state, error) {
 			return nil, err
 		}
 		if now.Owner == "" || w.dead(now, s.o.Lease) {
-			return nil, &fault.Error{Setting: s.o.Shown + ", subset " + strconv.Quote(subset), Problem: "a load was broken off and left something behind", Err: engine.ErrReadOnly,
-				Cure: "open it once without --read-only"}
+			return nil, &fault.Error{
+				Setting: s.o.Shown + ", subset " + strconv.Quote(subset), Problem: "a load was broken off and left something behind", Err: engine.ErrReadOnly,
+				Cure: "open it once without --read-only",
+			}
 		}
 		select {
 		case <-ctx.Done():

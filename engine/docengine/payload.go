@@ -6,9 +6,9 @@ import (
 	"errors"
 	"slices"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
 )
 
 // Payloads is the Codec of the design keyvalue, that of

@@ -3,7 +3,7 @@ package docengine
 import (
 	"context"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 // Single is a store that changes one document at a time, of which NewLocked

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"barograph/engine"
-	"barograph/record"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
 )
 
 // ErrChanged is the error of what came too late: somebody else was faster.

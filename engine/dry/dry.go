@@ -7,13 +7,13 @@ import (
 	"net/url"
 	"sync"
 
-	"barograph/answer"
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/dry/pairs"
-	"barograph/flavour"
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/dry/pairs"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 // Driver describes the dry engine: dry:.

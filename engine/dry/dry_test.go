@@ -3,7 +3,7 @@ package dry
 import (
 	"testing"
 
-	"barograph/enginetest"
+	"github.com/barograph/barograph/enginetest"
 )
 
 func TestConformance(t *testing.T) {

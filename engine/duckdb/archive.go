@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strconv"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/sqlengine"
-	"barograph/flavour"
-	"barograph/question"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/question"
 )
 
 // archive is a file under one design. It is safe for concurrent use: every

@@ -8,10 +8,10 @@ import (
 
 	"github.com/duckdb/duckdb-go/v2/mapping"
 
-	"barograph/answer"
-	"barograph/design"
-	"barograph/engine"
-	"barograph/question"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/question"
 )
 
 // The last line of a query to METviewer's tables tells how fcst_lead comes:

@@ -4,8 +4,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"barograph/engine/duckdb"
-	"barograph/enginetest"
+	"github.com/barograph/barograph/engine/duckdb"
+	"github.com/barograph/barograph/enginetest"
 )
 
 func fresh(b *testing.B) string { return "duckdb:" + filepath.Join(b.TempDir(), "archive.db") }

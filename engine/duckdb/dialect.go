@@ -3,7 +3,7 @@ package duckdb
 import (
 	"strings"
 
-	"barograph/flavour"
+	"github.com/barograph/barograph/flavour"
 )
 
 // dialectIn is DuckDB's dialect: a schema per subset, TIMESTAMP columns, documents

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/enginetest"
+	"github.com/barograph/barograph/enginetest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

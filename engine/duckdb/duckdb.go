@@ -12,11 +12,11 @@ import (
 
 	"github.com/duckdb/duckdb-go/v2/mapping"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/sqlengine"
-	"barograph/fault"
-	"barograph/flavour"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/flavour"
 )
 
 // memoryPath asks for a database that lives in memory and ends with Close.
@@ -135,8 +135,10 @@ func place(path string, readOnly bool) (file string, err error) {
 }
 
 func unreachable(path string, err error) error {
-	return &fault.Error{File: path, Problem: "cannot be opened", Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err),
-		Cure: "name a DuckDB file, or one that can be made, that no other process has open"}
+	return &fault.Error{
+		File: path, Problem: "cannot be opened", Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err),
+		Cure: "name a DuckDB file, or one that can be made, that no other process has open",
+	}
 }
 
 // explain says where and what to do, where the disk is full or the file damaged.

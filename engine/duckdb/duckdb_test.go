@@ -4,9 +4,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"barograph/engine/duckdb"
-	"barograph/enginetest"
-	"barograph/enginetest/scantest"
+	"github.com/barograph/barograph/engine/duckdb"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/enginetest/scantest"
 )
 
 func TestConformance(t *testing.T) {

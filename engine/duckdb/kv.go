@@ -9,8 +9,8 @@ import (
 
 	"github.com/duckdb/duckdb-go/v2/mapping"
 
-	"barograph/engine"
-	"barograph/engine/sqlengine"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
 )
 
 // kv opens tables of records under keys. One statement writes at a time: of

@@ -3,10 +3,10 @@ package duckdb
 import (
 	"strings"
 
-	"barograph/design"
-	"barograph/engine/sqlengine"
-	"barograph/flavour"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/record"
 )
 
 // layout is a line type's table under a design.

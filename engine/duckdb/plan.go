@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"strings"
 
-	"barograph/engine"
-	"barograph/engine/sqlengine"
-	"barograph/flavour"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/flavour"
 )
 
 // Explain returns DuckDB's physical plan, and what its scans read when the
@@ -82,8 +82,10 @@ func accesses(profile []byte) ([]engine.Access, error) {
 	var walk func(o *operator)
 	walk = func(o *operator) {
 		if o.Kind == "TABLE_SCAN" && o.Info.Table != "" {
-			a := engine.Access{Object: o.Info.Table[strings.LastIndexByte(o.Info.Table, '.')+1:], Method: engine.FullScan,
-				Examined: o.Scanned, Kept: o.Rows, Measured: true}
+			a := engine.Access{
+				Object: o.Info.Table[strings.LastIndexByte(o.Info.Table, '.')+1:], Method: engine.FullScan,
+				Examined: o.Scanned, Kept: o.Rows, Measured: true,
+			}
 			if o.Info.Type == "Index Scan" {
 				a.Method = engine.IndexScan
 			}

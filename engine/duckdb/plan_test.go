@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 // Profiles that DuckDB 1.5.5 gave for a generated archive; long lists in them

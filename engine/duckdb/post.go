@@ -11,8 +11,8 @@ import (
 
 	"github.com/duckdb/duckdb-go/v2/mapping"
 
-	"barograph/engine"
-	"barograph/engine/sqlengine"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
 )
 
 // posts opens tables of values of SHEF messages. One transaction writes at a

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"barograph/answer"
-	"barograph/engine"
-	"barograph/engine/sqlengine"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
 )
 
 // Ask sends a query as the URL's parameters say.

@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"barograph/answer"
-	"barograph/design"
-	"barograph/engine"
-	"barograph/flavour"
-	"barograph/lab"
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 // someRecords are records of a few series, and a question for one of them.

@@ -19,11 +19,11 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"barograph/design"
-	"barograph/engine/mariadb"
-	"barograph/enginetest"
-	"barograph/lab"
-	"barograph/load"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine/mariadb"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/load"
 )
 
 // BenchmarkLoad loads the real day, parsing and the last commit included, in
@@ -35,8 +35,11 @@ func BenchmarkLoad(b *testing.B) {
 		name, query string
 		design      design.Name
 	}{
-		{"normalized/engine=MyISAM", "", design.Normalized}, {"normalized/engine=MyISAM/apply_indexes=true", "?apply_indexes=true", design.Normalized},
-		{"normalized/engine=InnoDB", "?engine=InnoDB", design.Normalized}, {"document", "", design.Document}, {"wide", "", design.Wide},
+		{"normalized/engine=MyISAM", "", design.Normalized},
+		{"normalized/engine=MyISAM/apply_indexes=true", "?apply_indexes=true", design.Normalized},
+		{"normalized/engine=InnoDB", "?engine=InnoDB", design.Normalized},
+		{"document", "", design.Document},
+		{"wide", "", design.Wide},
 	} {
 		for _, profile := range mariadb.Driver().Server.Profiles {
 			b.Run("design="+c.name+"/profile="+profile.Name, func(b *testing.B) {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 // nodePatience is how long a node of a cluster has to take a connection before

@@ -4,9 +4,9 @@ import (
 	"math"
 	"strconv"
 
-	"barograph/design"
-	"barograph/engine/sqlengine"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/record"
 )
 
 // column is what METviewer's tables have of one column of our records. What

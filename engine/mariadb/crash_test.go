@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/mariadb"
-	"barograph/enginetest"
-	"barograph/lab"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/mariadb"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/record"
 )
 
 // opened opens an archive; it is closed with t.

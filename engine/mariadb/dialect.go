@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"barograph/flavour"
-	"barograph/question"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/question"
 )
 
 // dialectIn is MariaDB's dialect where the name of every database begins with

@@ -3,7 +3,7 @@ package mariadb
 import (
 	"testing"
 
-	"barograph/enginetest"
+	"github.com/barograph/barograph/enginetest"
 )
 
 // FindGalera looks for all that a cluster needs.

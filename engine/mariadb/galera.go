@@ -13,8 +13,8 @@ import (
 	"strconv"
 	"strings"
 
-	"barograph/engine"
-	"barograph/fault"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 )
 
 // The ports of a node of a cluster besides that of SQL.

@@ -8,11 +8,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/mariadb"
-	"barograph/enginetest"
-	"barograph/lab"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/mariadb"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/lab"
 )
 
 // TestGalera kills nodes and loads at all of them; the last test ends the cluster.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"barograph/engine/sqlengine"
-	"barograph/fault"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/fault"
 )
 
 // feed is what LOAD DATA reads: text that is made as the server takes it, so
@@ -117,8 +117,10 @@ func (f *infile) warnings(ctx context.Context, c *sql.Conn) error {
 }
 
 func (f *infile) misfit(message string, err error) error {
-	return &fault.Error{Setting: "table " + f.table, Problem: strings.TrimSuffix("a value does not fit: "+message, ": "), Err: err,
-		Cure: "the table's columns are too narrow for this record; take out the line, or load it under another design or engine"}
+	return &fault.Error{
+		Setting: "table " + f.table, Problem: strings.TrimSuffix("a value does not fit: "+message, ": "), Err: err,
+		Cure: "the table's columns are too narrow for this record; take out the line, or load it under another design or engine",
+	}
 }
 
 // each makes a more of rows that are told one by one; next is false at the end.

@@ -13,11 +13,11 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/sqlengine"
-	"barograph/fault"
-	"barograph/flavour"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/flavour"
 )
 
 // Driver describes the engine.
@@ -242,8 +242,10 @@ func (d *database) probe(ctx context.Context, all []*mysql.Config) error {
 		return d.unreachable(err)
 	}
 	if folded != 0 {
-		return &fault.Error{Setting: d.shown, Problem: "the server does not tell A from a in the names of databases", Err: engine.ErrUnreachable,
-			Cure: "start it with --lower-case-table-names=0, as is usual on Linux"}
+		return &fault.Error{
+			Setting: d.shown, Problem: "the server does not tell A from a in the names of databases", Err: engine.ErrUnreachable,
+			Cure: "start it with --lower-case-table-names=0, as is usual on Linux",
+		}
 	}
 	switch {
 	case cacheType == "OFF":
@@ -255,8 +257,10 @@ func (d *database) probe(ctx context.Context, all []*mysql.Config) error {
 }
 
 func (d *database) unreachable(err error) error {
-	return &fault.Error{Setting: d.shown, Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err),
-		Cure: "start the server (`barograph lab up mariadb`), or name another host, port, user or password"}
+	return &fault.Error{
+		Setting: d.shown, Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err),
+		Cure: "start the server (`barograph lab up mariadb`), or name another host, port, user or password",
+	}
 }
 
 // about names the server and what decides its speed.

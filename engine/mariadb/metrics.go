@@ -6,19 +6,35 @@ import (
 	"strconv"
 	"strings"
 
-	"barograph/engine"
-	"barograph/engine/sqlengine"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
 )
 
 // statusTotals are the totals of SHOW GLOBAL STATUS that tell what a run cost,
 // and their units. Times of row locks are in ms.
 var statusTotals = []struct{ name, unit string }{ //nolint:gochecknoglobals // a constant table
-	{"Questions", ""}, {"Com_stmt_execute", ""}, {"Handler_commit", ""}, {"Bytes_received", "bytes"}, {"Bytes_sent", "bytes"},
-	{"Innodb_rows_read", ""}, {"Innodb_rows_inserted", ""}, {"Innodb_rows_updated", ""}, {"Innodb_rows_deleted", ""},
-	{"Innodb_buffer_pool_read_requests", ""}, {"Innodb_buffer_pool_reads", ""}, {"Innodb_buffer_pool_pages_flushed", ""}, {"Innodb_buffer_pool_wait_free", ""},
-	{"Innodb_data_written", "bytes"}, {"Innodb_os_log_written", "bytes"}, {"Innodb_data_fsyncs", ""}, {"Innodb_log_waits", ""},
-	{"Innodb_row_lock_waits", ""}, {"Innodb_row_lock_time", "ms"}, {"Innodb_deadlocks", ""},
-	{"wsrep_flow_control_paused_ns", ""}, {"wsrep_local_cert_failures", ""},
+	{"Questions", ""},
+	{"Com_stmt_execute", ""},
+	{"Handler_commit", ""},
+	{"Bytes_received", "bytes"},
+	{"Bytes_sent", "bytes"},
+	{"Innodb_rows_read", ""},
+	{"Innodb_rows_inserted", ""},
+	{"Innodb_rows_updated", ""},
+	{"Innodb_rows_deleted", ""},
+	{"Innodb_buffer_pool_read_requests", ""},
+	{"Innodb_buffer_pool_reads", ""},
+	{"Innodb_buffer_pool_pages_flushed", ""},
+	{"Innodb_buffer_pool_wait_free", ""},
+	{"Innodb_data_written", "bytes"},
+	{"Innodb_os_log_written", "bytes"},
+	{"Innodb_data_fsyncs", ""},
+	{"Innodb_log_waits", ""},
+	{"Innodb_row_lock_waits", ""},
+	{"Innodb_row_lock_time", "ms"},
+	{"Innodb_deadlocks", ""},
+	{"wsrep_flow_control_paused_ns", ""},
+	{"wsrep_local_cert_failures", ""},
 }
 
 // metrics reads the server's status, and what its sessions at work are doing;

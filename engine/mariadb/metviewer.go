@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 // The tables below are METviewer's interface: names and types as METviewer's
@@ -213,9 +213,15 @@ func stdColumns(lineType string) []metCol {
 		lead = unsigned
 	}
 	return []metCol{
-		{name: "stat_header_id", kind: unsigned}, {name: "data_file_id", kind: unsigned}, {name: "line_num", kind: unsigned},
-		{name: "fcst_lead", kind: lead}, {name: "fcst_valid_beg", kind: datetime}, {name: "fcst_valid_end", kind: datetime},
-		{name: "fcst_init_beg", kind: datetime}, {name: "obs_lead", kind: unsigned}, {name: "obs_valid_beg", kind: datetime},
+		{name: "stat_header_id", kind: unsigned},
+		{name: "data_file_id", kind: unsigned},
+		{name: "line_num", kind: unsigned},
+		{name: "fcst_lead", kind: lead},
+		{name: "fcst_valid_beg", kind: datetime},
+		{name: "fcst_valid_end", kind: datetime},
+		{name: "fcst_init_beg", kind: datetime},
+		{name: "obs_lead", kind: unsigned},
+		{name: "obs_valid_beg", kind: datetime},
 		{name: "obs_valid_end", kind: datetime},
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"regexp"
 	"strings"
 
-	"barograph/engine"
-	"barograph/engine/sqlengine"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
 )
 
 // Explain runs the question once and returns ANALYZE FORMAT=JSON.

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"testing"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/sqlengine"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/record"
 )
 
 // TestAccesses reads what MariaDB 10.11 gave for a generated archive, with
@@ -43,20 +43,26 @@ func TestAccesses(t *testing.T) {
 		{"wide", design.Wide, stored("wide"), []engine.Access{
 			{Object: "wide_sal1l2", Method: engine.IndexScan, Index: "series_idx", Examined: 80287, Kept: 28718, Measured: true},
 		}},
-		{"F5 of METviewer: the lines first, then one header each", design.Normalized,
+		{
+			"F5 of METviewer: the lines first, then one header each", design.Normalized,
 			`{"query_block": {"nested_loop": [
 				{"table": {"table_name": "ld", "access_type": "ALL", "r_loops": 1, "rows": 114300, "r_rows": 114300, "r_filtered": 0.5564304}},
 				{"table": {"table_name": "h", "access_type": "eq_ref", "key": "PRIMARY", "r_loops": 636, "rows": 1, "r_rows": 1, "r_filtered": 100}}]}}`,
 			[]engine.Access{
 				{Object: "line_data_sal1l2", Method: engine.FullScan, Examined: 114300, Kept: 636, Measured: true},
 				{Object: "stat_header", Method: engine.KeyLookup, Index: "PRIMARY", Examined: 636, Kept: 636, Measured: true},
-			}},
-		{"never run", design.Normalized,
+			},
+		},
+		{
+			"never run", design.Normalized,
 			`{"query_block": {"nested_loop": [{"table": {"table_name": "h", "access_type": "ref", "key": "x", "r_loops": 0, "rows": 5, "r_rows": null}}]}}`,
-			[]engine.Access{{Object: "stat_header", Method: engine.IndexScan, Index: "x", Measured: true}}},
-		{"not analysed", design.Normalized,
+			[]engine.Access{{Object: "stat_header", Method: engine.IndexScan, Index: "x", Measured: true}},
+		},
+		{
+			"not analysed", design.Normalized,
 			`{"query_block": {"nested_loop": [{"table": {"table_name": "h", "access_type": "const", "key": "PRIMARY", "rows": 1}}]}}`,
-			[]engine.Access{{Object: "stat_header", Method: engine.KeyLookup, Index: "PRIMARY", Examined: 1, Kept: -1}}},
+			[]engine.Access{{Object: "stat_header", Method: engine.KeyLookup, Index: "PRIMARY", Examined: 1, Kept: -1}},
+		},
 		{"nothing to read", design.Normalized, `{"query_block": {"select_id": 1, "table": {"message": "Impossible WHERE"}}}`, nil},
 	} {
 		got, err := accesses([]byte(c.plan), func(name string) string { return sqlengine.Called(c.design, lt, name) })

@@ -10,10 +10,10 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/sqlengine"
-	"barograph/fault"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/fault"
 )
 
 // lockName is the name of a subset's lock. The server's locks know no case and
@@ -94,8 +94,10 @@ func (a *archive) recover(ctx context.Context, c *sql.Conn, subset string) error
 		return err
 	}
 	if a.db.readOnly {
-		return &fault.Error{Setting: a.db.shown + ", subset " + strconv.Quote(subset), Problem: "a load was broken off and left something behind", Err: engine.ErrReadOnly,
-			Cure: "open it once without --read-only"}
+		return &fault.Error{
+			Setting: a.db.shown + ", subset " + strconv.Quote(subset), Problem: "a load was broken off and left something behind", Err: engine.ErrReadOnly,
+			Cure: "open it once without --read-only",
+		}
 	}
 	var tables []string
 	for _, p := range parts {
@@ -198,8 +200,10 @@ func (a *archive) mend(ctx context.Context, c *sql.Conn, subset string, tables [
 			return err
 		}
 		if found != "" {
-			return &fault.Error{Setting: a.db.shown + ", subset " + strconv.Quote(subset), Problem: "the server's death has damaged table " + table + " and REPAIR TABLE cannot mend it: " + found,
-				Cure: "load the subset anew, or keep it with engine=InnoDB"}
+			return &fault.Error{
+				Setting: a.db.shown + ", subset " + strconv.Quote(subset), Problem: "the server's death has damaged table " + table + " and REPAIR TABLE cannot mend it: " + found,
+				Cure: "load the subset anew, or keep it with engine=InnoDB",
+			}
 		}
 	}
 	return nil

@@ -12,11 +12,11 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"barograph/engine"
-	"barograph/engine/sqlengine"
-	"barograph/fault"
-	"barograph/flavour"
-	"barograph/formats/tpcds"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/formats/tpcds"
 )
 
 // scans opens the tables of the analytical workload, in a database of their
@@ -261,8 +261,10 @@ func (s *star) refused(ctx context.Context, folders []string, err error) error {
 	if ctx.Err() != nil || len(folders) == 0 {
 		return sqlengine.Failed(ctx, err)
 	}
-	return &fault.Error{Setting: strings.Join(folders, ", "), Problem: "cannot hold parts of a table", Err: err,
-		Cure: "connect as a user with the privilege FILE; on the server's machine the folders must be its account's own, and all folders above open to that account (chmod o+x)"}
+	return &fault.Error{
+		Setting: strings.Join(folders, ", "), Problem: "cannot hold parts of a table", Err: err,
+		Cure: "connect as a user with the privilege FILE; on the server's machine the folders must be its account's own, and all folders above open to that account (chmod o+x)",
+	}
 }
 
 // create is the statement that makes a table.

@@ -5,11 +5,11 @@ import (
 	"os"
 	"testing"
 
-	"barograph/engine"
-	"barograph/engine/mariadb"
-	"barograph/enginetest"
-	"barograph/enginetest/scantest"
-	"barograph/lab"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/mariadb"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/enginetest/scantest"
+	"github.com/barograph/barograph/lab"
 )
 
 // TestScans puts the tables of the analytical workload through the suite.

@@ -4,10 +4,10 @@ import (
 	"strconv"
 	"strings"
 
-	"barograph/design"
-	"barograph/engine/sqlengine"
-	"barograph/flavour"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/record"
 )
 
 // The tables of Barograph's own in a subset's database; all are InnoDB.

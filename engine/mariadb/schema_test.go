@@ -11,13 +11,13 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/answer"
-	"barograph/design"
-	"barograph/engine"
-	"barograph/flavour"
-	"barograph/lab"
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 // under opens an archive of a lab.
@@ -465,8 +465,11 @@ func anyDouble(r *rand.Rand, kind int) float64 {
 
 func TestURLs(t *testing.T) {
 	for _, c := range []struct{ raw, addr, net string }{
-		{"mariadb:", "127.0.0.1:3306", "tcp"}, {"mariadb://u:p@db.example/mv_", "db.example:3306", "tcp"},
-		{"mariadb://u@[::1]:33/", "[::1]:33", "tcp"}, {"mariadb://u@[::1]/", "[::1]:3306", "tcp"}, {"mariadb://root@/x?socket=/tmp/s", "/tmp/s", "unix"},
+		{"mariadb:", "127.0.0.1:3306", "tcp"},
+		{"mariadb://u:p@db.example/mv_", "db.example:3306", "tcp"},
+		{"mariadb://u@[::1]:33/", "[::1]:33", "tcp"},
+		{"mariadb://u@[::1]/", "[::1]:3306", "tcp"},
+		{"mariadb://root@/x?socket=/tmp/s", "/tmp/s", "unix"},
 	} {
 		u, err := url.Parse(c.raw)
 		if err != nil {

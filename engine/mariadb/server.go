@@ -15,7 +15,7 @@ import (
 	"strings"
 	"syscall"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 // server tells how the lab starts MariaDB.
@@ -101,8 +101,10 @@ func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 	if err := os.WriteFile(file, []byte(grants), 0o600); err != nil {
 		return nil, err
 	}
-	return []engine.Command{{Env: environment(n), Args: []string{found[1], "--no-defaults", "--datadir=" + data(n),
-		"--auth-root-authentication-method=normal", "--skip-test-db", "--extra-file=" + file}}}, nil
+	return []engine.Command{{Env: environment(n), Args: []string{
+		found[1], "--no-defaults", "--datadir=" + data(n),
+		"--auth-root-authentication-method=normal", "--skip-test-db", "--extra-file=" + file,
+	}}}, nil
 }
 
 func data(n *engine.Node) string { return filepath.Join(n.Dir, "data") }
@@ -133,10 +135,12 @@ func arguments(server string, c *engine.Cluster, n *engine.Node) []string {
 	if len(c.Nodes) > 1 {
 		settings = "--defaults-file=" + settingsFile(n)
 	}
-	args := []string{server, settings, "--datadir=" + data(n), "--socket=barograph.sock", "--pid-file=barograph.pid",
+	args := []string{
+		server, settings, "--datadir=" + data(n), "--socket=barograph.sock", "--pid-file=barograph.pid",
 		"--bind-address=" + n.Host, "--port=" + strconv.Itoa(n.Ports[sqlPort]), "--skip-name-resolve", "--local-infile=1",
 		"--character-set-server=utf8mb4", "--collation-server=utf8mb4_bin",
-		"--innodb-buffer-pool-load-at-startup=OFF"} // else a server that starts again reads what it held before, beside what is measured
+		"--innodb-buffer-pool-load-at-startup=OFF",
+	} // else a server that starts again reads what it held before, beside what is measured
 	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
 		args = append(args, "--"+strings.ReplaceAll(name, "_", "-")+"="+c.Settings[name])
 	}

@@ -6,9 +6,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"barograph/engine/sqlengine"
-	"barograph/flavour"
-	"barograph/record"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/record"
 )
 
 // told is the expression of a column that need not be sent, as the server can

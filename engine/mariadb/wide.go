@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"strings"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/sqlengine"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/record"
 )
 
 // loader is the loader of the designs whose tables know transactions.

@@ -10,9 +10,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
-	"barograph/design"
-	"barograph/engine/docengine"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine/docengine"
+	"github.com/barograph/barograph/record"
 )
 
 // A document, which is that of design.AppendJSON in BSON:

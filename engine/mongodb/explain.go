@@ -5,9 +5,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/docengine"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/docengine"
 )
 
 // Explain has the server carry out the query and tell how.

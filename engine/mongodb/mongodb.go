@@ -16,11 +16,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/docengine"
-	"barograph/fault"
-	"barograph/flavour"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/docengine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/flavour"
 )
 
 // Driver describes the engine: mongodb://host/database.
@@ -181,8 +181,10 @@ func (d *database) reach(ctx context.Context) error {
 		return d.unreachable(err)
 	}
 	if d.shard != "" && hello.Msg != "isdbgrid" {
-		return &fault.Error{Setting: d.shown, Problem: "shard=" + d.shard + " needs a sharded cluster; this server is none", Err: engine.ErrUnreachable,
-			Cure: "name a mongos, or leave shard out"}
+		return &fault.Error{
+			Setting: d.shown, Problem: "shard=" + d.shard + " needs a sharded cluster; this server is none", Err: engine.ErrUnreachable,
+			Cure: "name a mongos, or leave shard out",
+		}
 	}
 	if err := d.client.Database("admin").RunCommand(ctx, bson.D{{Key: "buildInfo", Value: 1}}).Decode(&d.build); err != nil {
 		return failed(ctx, err)
@@ -192,8 +194,10 @@ func (d *database) reach(ctx context.Context) error {
 }
 
 func (d *database) unreachable(err error) error {
-	return &fault.Error{Setting: d.shown, Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err),
-		Cure: "start the server (`barograph lab up mongodb` starts FerretDB), or name another host, port, user or password"}
+	return &fault.Error{
+		Setting: d.shown, Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err),
+		Cure: "start the server (`barograph lab up mongodb` starts FerretDB), or name another host, port, user or password",
+	}
 }
 
 // build is the part of the reply to buildInfo that tells servers apart.

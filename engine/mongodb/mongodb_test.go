@@ -13,10 +13,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"barograph/engine"
-	"barograph/engine/mongodb"
-	"barograph/enginetest"
-	"barograph/lab"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/mongodb"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/lab"
 )
 
 // envServer names a server to run the conformance suite against, in place of

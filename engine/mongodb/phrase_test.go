@@ -14,11 +14,11 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/flavour"
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -126,7 +126,8 @@ func TestPlans(t *testing.T) {
 		"index": {stats(`{"stage": "FETCH", "inputStage": {"stage": "IXSCAN", "indexName": "i", "nReturned": 3, "keysExamined": 4}}`), []engine.Access{{Object: "c", Method: engine.IndexScan, Index: "i", Examined: 4, Kept: 3, Measured: true}}},
 		"keys":  {stats(`{"stage": "FETCH", "inputStage": {"stage": "IXSCAN", "indexName": "_id_", "nReturned": 3, "keysExamined": 4}}`), []engine.Access{{Object: "c", Method: engine.KeyLookup, Index: "_id_", Examined: 4, Kept: 3, Measured: true}}},
 		"shards": {stats(`{"stage": "SHARD_MERGE", "shards": [{"executionStages": {"stage": "IDHACK", "nReturned": 1, "keysExamined": 1}}, {"executionStages": {"stage": "IDHACK", "nReturned": 0, "keysExamined": 0}}]}`), []engine.Access{
-			{Object: "c", Method: engine.KeyLookup, Examined: 1, Kept: 1, Measured: true}, {Object: "c", Method: engine.KeyLookup, Examined: 0, Kept: 0, Measured: true}}},
+			{Object: "c", Method: engine.KeyLookup, Examined: 1, Kept: 1, Measured: true}, {Object: "c", Method: engine.KeyLookup, Examined: 0, Kept: 0, Measured: true},
+		}},
 		"aggregation": {`{"stages": [{"$cursor": ` + stats(`{"stage": "COLLSCAN", "nReturned": 1, "docsExamined": 2}`) + `}, {"$unwind": {}}]}`, []engine.Access{{Object: "c", Method: engine.FullScan, Examined: 2, Kept: 1, Measured: true}}},
 		"ferretdb":    {`{"queryPlanner": {"Plan": ["SCAN x"]}, "filterPushdown": false}`, []engine.Access{{Object: "c", Method: engine.FullScan, Examined: -1, Kept: -1}}},
 	} {

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"syscall"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 // ferretdb holds a program that serves MongoDB's protocol, as the sources of a

@@ -12,9 +12,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
-	"barograph/design"
-	"barograph/engine/docengine"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine/docengine"
+	"github.com/barograph/barograph/record"
 )
 
 // metaCollection holds what is no document: states, locks, marks, undo.

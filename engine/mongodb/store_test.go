@@ -5,10 +5,10 @@ import (
 	"net/url"
 	"testing"
 
-	"barograph/engine"
-	"barograph/engine/docengine"
-	"barograph/enginetest"
-	"barograph/lab"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/docengine"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/lab"
 )
 
 // A swap that comes late is refused however late it comes: two loaders once

@@ -65,7 +65,7 @@ func scaffold(root, name string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := strings.Replace(string(text), "barograph/engine\"\n", "barograph/engine\"\n\t\"barograph/engine/"+name+"\"\n", 1)
+	all := strings.Replace(string(text), "github.com/barograph/barograph/engine\"\n", "github.com/barograph/barograph/engine\"\n\t\"github.com/barograph/barograph/engine/"+name+"\"\n", 1)
 	all = strings.Replace(all, "\n\t}\n}", "\n\t\t"+name+".Driver(),\n\t}\n}", 1)
 	files := map[string][]byte{}
 	if files[list], err = format.Source([]byte(all)); err != nil { // it sorts the imports too

@@ -39,7 +39,7 @@ func TestScaffold(t *testing.T) {
 	if err := os.WriteFile(config, list, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if all := string(files[filepath.Join("engine", "all", "all.go")]); !strings.Contains(all, "\"barograph/engine/madeup\"") || !strings.Contains(all, "madeup.Driver(),") {
+	if all := string(files[filepath.Join("engine", "all", "all.go")]); !strings.Contains(all, "\"github.com/barograph/barograph/engine/madeup\"") || !strings.Contains(all, "madeup.Driver(),") {
 		t.Errorf("engine/all does not list it:\n%s", all)
 	}
 	binary := filepath.Join(dir, "madeup.test")

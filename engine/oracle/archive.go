@@ -8,10 +8,10 @@ import (
 
 	goora "github.com/sijms/go-ora/v2"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/sqlengine"
-	"barograph/flavour"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/flavour"
 )
 
 // archive is the schema under one design.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"barograph/flavour"
-	"barograph/question"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/question"
 )
 
 // maxText is the most bytes that a text of a record may have in Oracle's

@@ -4,11 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/design"
-	"barograph/enginetest"
-	"barograph/flavour"
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 func TestDialect(t *testing.T) { enginetest.Dialect(t, Driver(), dialect(), *update) }

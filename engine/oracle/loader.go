@@ -11,11 +11,11 @@ import (
 
 	goora "github.com/sijms/go-ora/v2"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/sqlengine"
-	"barograph/fault"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/record"
 )
 
 func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, error) {

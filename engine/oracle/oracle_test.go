@@ -20,12 +20,12 @@ import (
 	goora "github.com/sijms/go-ora/v2"
 	"github.com/sijms/go-ora/v2/network"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/sqlengine"
-	"barograph/enginetest"
-	"barograph/fault"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/record"
 )
 
 // envServer names the server of the suite: the URL of a user who may create and
@@ -224,16 +224,34 @@ func TestAccesses(t *testing.T) {
 		steps []step
 		want  []engine.Access
 	}{
-		{"hash join", []step{{"SELECT STATEMENT", " ", " ", 9}, {"HASH JOIN", " ", " ", 9}, {"TABLE ACCESS", "FULL", "a/stat_header", 2}, {"TABLE ACCESS", "FULL", "a/line_data_ctc", 90}},
-			[]engine.Access{{Object: "stat_header", Method: full, Examined: -1, Kept: 2}, {Object: "line_data_ctc", Method: full, Examined: -1, Kept: 90}}},
-		{"nested loops", []step{{"TABLE ACCESS", "BY INDEX ROWID BATCHED", "a/stat_header", 2}, {"INDEX", "RANGE SCAN", "a/stat_header_unique_pk", 3},
-			{"INDEX", "RANGE SCAN", "a/line_data_ctc_stat_header_id_idx", 40}, {"TABLE ACCESS", "BY INDEX ROWID", "a/line_data_ctc", 30}},
-			[]engine.Access{{Object: "stat_header", Method: index, Index: "stat_header_unique_pk", Examined: -1, Kept: 2},
-				{Object: "line_data_ctc", Method: index, Index: "line_data_ctc_stat_header_id_idx", Examined: -1, Kept: 30}}},
-		{"keys", []step{{"JSONTABLE EVALUATION", " ", " ", 8168}, {"TABLE ACCESS", "BY INDEX ROWID", "a/doc_ctc", 1}, {"INDEX", "UNIQUE SCAN", "a/doc_ctc_pk", 1}},
-			[]engine.Access{{Object: "doc_ctc", Method: lookup, Index: "doc_ctc_pk", Examined: -1, Kept: 1}}},
-		{"index alone", []step{{"INDEX", "FAST FULL SCAN", "a/doc_ctc_series_idx", 7}},
-			[]engine.Access{{Object: "doc_ctc", Method: index, Index: "doc_ctc_series_idx", Examined: -1, Kept: 7}}},
+		{
+			"hash join",
+			[]step{{"SELECT STATEMENT", " ", " ", 9}, {"HASH JOIN", " ", " ", 9}, {"TABLE ACCESS", "FULL", "a/stat_header", 2}, {"TABLE ACCESS", "FULL", "a/line_data_ctc", 90}},
+			[]engine.Access{{Object: "stat_header", Method: full, Examined: -1, Kept: 2}, {Object: "line_data_ctc", Method: full, Examined: -1, Kept: 90}},
+		},
+		{
+			"nested loops",
+			[]step{
+				{"TABLE ACCESS", "BY INDEX ROWID BATCHED", "a/stat_header", 2},
+				{"INDEX", "RANGE SCAN", "a/stat_header_unique_pk", 3},
+				{"INDEX", "RANGE SCAN", "a/line_data_ctc_stat_header_id_idx", 40},
+				{"TABLE ACCESS", "BY INDEX ROWID", "a/line_data_ctc", 30},
+			},
+			[]engine.Access{
+				{Object: "stat_header", Method: index, Index: "stat_header_unique_pk", Examined: -1, Kept: 2},
+				{Object: "line_data_ctc", Method: index, Index: "line_data_ctc_stat_header_id_idx", Examined: -1, Kept: 30},
+			},
+		},
+		{
+			"keys",
+			[]step{{"JSONTABLE EVALUATION", " ", " ", 8168}, {"TABLE ACCESS", "BY INDEX ROWID", "a/doc_ctc", 1}, {"INDEX", "UNIQUE SCAN", "a/doc_ctc_pk", 1}},
+			[]engine.Access{{Object: "doc_ctc", Method: lookup, Index: "doc_ctc_pk", Examined: -1, Kept: 1}},
+		},
+		{
+			"index alone",
+			[]step{{"INDEX", "FAST FULL SCAN", "a/doc_ctc_series_idx", 7}},
+			[]engine.Access{{Object: "doc_ctc", Method: index, Index: "doc_ctc_series_idx", Examined: -1, Kept: 7}},
+		},
 	} {
 		if got := accesses("a", tc.steps); !reflect.DeepEqual(got, tc.want) {
 			t.Errorf("%s: %+v, want %+v", tc.name, got, tc.want)

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"barograph/engine"
-	"barograph/engine/sqlengine"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
 )
 
 // Explain is EXPLAIN PLAN: what the optimiser would do, with its guesses.

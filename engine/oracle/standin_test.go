@@ -18,7 +18,7 @@ import (
 	goora "github.com/sijms/go-ora/v2"
 	"github.com/sijms/go-ora/v2/network"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 // standin takes the place of an Oracle server: it puts each statement into the

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"barograph/enginetest"
+	"github.com/barograph/barograph/enginetest"
 )
 
 func fresh(b *testing.B) string { return "pebble:" + filepath.Join(b.TempDir(), "archive") }

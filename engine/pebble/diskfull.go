@@ -6,8 +6,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
-	"barograph/engine"
-	"barograph/engine/docengine"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/docengine"
 )
 
 // diskFull is closed when the disk has no space left. Pebble cannot go on then:

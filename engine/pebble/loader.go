@@ -7,9 +7,9 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
-	"barograph/engine"
-	"barograph/engine/docengine"
-	"barograph/record"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/docengine"
+	"github.com/barograph/barograph/record"
 )
 
 // docs is the store as docengine sees it: a commit is a batch.

@@ -3,7 +3,7 @@ package pebble
 import (
 	"context"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 // metrics reads Pebble's own counts: what is written to the log, by flushes

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 // registry holds this engine alone.

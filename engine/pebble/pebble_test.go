@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"barograph/enginetest"
+	"github.com/barograph/barograph/enginetest"
 )
 
 func TestConformance(t *testing.T) {

@@ -5,9 +5,9 @@ import (
 	"context"
 	"fmt"
 
-	"barograph/answer"
-	"barograph/engine"
-	"barograph/flavour"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/flavour"
 )
 
 // Explain tells what Ask does with the query, and counts, by doing it once,

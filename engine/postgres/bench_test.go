@@ -14,12 +14,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/postgres"
-	"barograph/enginetest"
-	"barograph/lab"
-	"barograph/load"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/postgres"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/load"
 )
 
 // serverSeconds is the CPU time of the server's processes so far, those that

@@ -9,8 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"barograph/design"
-	"barograph/engine/sqlengine"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine/sqlengine"
 )
 
 // Rows go to the server as PostgreSQL's binary COPY format (manual, COPY,

@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"barograph/engine/sqlengine"
-	"barograph/question"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/question"
 )
 
 // Replies are decoded from the wire's binary form, column by column, without

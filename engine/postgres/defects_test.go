@@ -5,16 +5,16 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/answer"
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/postgres"
-	"barograph/engine/sqlengine"
-	"barograph/enginetest"
-	"barograph/flavour"
-	"barograph/lab"
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/postgres"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 // open opens an archive in a fresh database.

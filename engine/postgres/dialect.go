@@ -8,9 +8,9 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"barograph/design"
-	"barograph/flavour"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/record"
 )
 
 // dialect is PostgreSQL's dialect: a schema per subset, timestamp columns,

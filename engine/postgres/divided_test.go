@@ -8,15 +8,15 @@ import (
 	"syscall"
 	"testing"
 
-	"barograph/answer"
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/postgres"
-	"barograph/enginetest"
-	"barograph/lab"
-	"barograph/load"
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/postgres"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/load"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 // TestDivided: partitions, tablespaces, the simple protocol and BRIN change

@@ -7,8 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"barograph/engine"
-	"barograph/engine/sqlengine"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
 )
 
 // metrics reads the statistics views: totals of the database and of the

@@ -6,17 +6,17 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/answer"
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/postgres"
-	"barograph/enginetest"
-	"barograph/fault"
-	"barograph/flavour"
-	"barograph/lab"
-	"barograph/load"
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/postgres"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/load"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 // TestParameters opens with every parameter set otherwise than by default.

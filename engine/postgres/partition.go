@@ -14,11 +14,11 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/zeebo/xxh3"
 
-	"barograph/design"
-	"barograph/engine/sqlengine"
-	"barograph/fault"
-	"barograph/flavour"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/record"
 )
 
 // partitioning says how a table is divided, and over which tablespaces its
@@ -184,8 +184,10 @@ func (db *database) makeSpaces(ctx context.Context) error {
 		}
 		_, err = db.pool.Exec(ctx, "CREATE TABLESPACE "+spaceName(folder)+" LOCATION "+flavour.Quote(folder))
 		if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code != "42710" { // duplicate_object: another loader was faster
-			return &fault.Error{Setting: "postgres URL, parameter tablespaces", Problem: "no tablespace in " + folder, Err: err,
-				Cure: "make the folder on the server, empty and owned by its user, and connect as a superuser"}
+			return &fault.Error{
+				Setting: "postgres URL, parameter tablespaces", Problem: "no tablespace in " + folder, Err: err,
+				Cure: "make the folder on the server, empty and owned by its user, and connect as a superuser",
+			}
 		}
 	}
 	return nil

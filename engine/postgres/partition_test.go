@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/design"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/record"
 )
 
 func TestPartitioning(t *testing.T) {
@@ -17,15 +17,21 @@ func TestPartitioning(t *testing.T) {
 		parts        string // statements, by "; "
 	}{
 		{"", "", "", ""},
-		{"hash:2", "", " PARTITION BY HASH (id)",
+		{
+			"hash:2", "", " PARTITION BY HASH (id)",
 			"CREATE TABLE IF NOT EXISTS s.t_p0 PARTITION OF s.t FOR VALUES WITH (MODULUS 2, REMAINDER 0); " +
-				"CREATE TABLE IF NOT EXISTS s.t_p1 PARTITION OF s.t FOR VALUES WITH (MODULUS 2, REMAINDER 1)"},
-		{"range:day", "", " PARTITION BY RANGE (at)",
+				"CREATE TABLE IF NOT EXISTS s.t_p1 PARTITION OF s.t FOR VALUES WITH (MODULUS 2, REMAINDER 1)",
+		},
+		{
+			"range:day", "", " PARTITION BY RANGE (at)",
 			"CREATE TABLE IF NOT EXISTS s.t_p20181231 PARTITION OF s.t FOR VALUES FROM (1546214400) TO (1546300800); " +
-				"CREATE TABLE IF NOT EXISTS s.t_p20190102 PARTITION OF s.t FOR VALUES FROM (1546387200) TO (1546473600)"},
-		{"range:month", "", " PARTITION BY RANGE (at)",
+				"CREATE TABLE IF NOT EXISTS s.t_p20190102 PARTITION OF s.t FOR VALUES FROM (1546387200) TO (1546473600)",
+		},
+		{
+			"range:month", "", " PARTITION BY RANGE (at)",
 			"CREATE TABLE IF NOT EXISTS s.t_p20181201 PARTITION OF s.t FOR VALUES FROM (1543622400) TO (1546300800); " +
-				"CREATE TABLE IF NOT EXISTS s.t_p20190101 PARTITION OF s.t FOR VALUES FROM (1546300800) TO (1548979200)"},
+				"CREATE TABLE IF NOT EXISTS s.t_p20190101 PARTITION OF s.t FOR VALUES FROM (1546300800) TO (1548979200)",
+		},
 	} {
 		p, err := parsePartitioning(c.text, c.spaces)
 		if err != nil {
@@ -46,8 +52,15 @@ func TestPartitioning(t *testing.T) {
 		}
 	}
 	for _, c := range [][2]string{
-		{"hash", ""}, {"hash:1", ""}, {"hash:9999", ""}, {"hash:x", ""}, {"range:week", ""}, {"list:3", ""},
-		{"", "/a"}, {"hash:2", "a,b"}, {"hash:2", "/a'; DROP TABLE t"},
+		{"hash", ""},
+		{"hash:1", ""},
+		{"hash:9999", ""},
+		{"hash:x", ""},
+		{"range:week", ""},
+		{"list:3", ""},
+		{"", "/a"},
+		{"hash:2", "a,b"},
+		{"hash:2", "/a'; DROP TABLE t"},
 	} {
 		if p, err := parsePartitioning(c[0], c[1]); err == nil {
 			t.Errorf("%q, %q were read as %s", c[0], c[1], p)

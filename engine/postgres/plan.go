@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"barograph/engine"
-	"barograph/engine/sqlengine"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
 )
 
 // Explain runs the question twice: for its plan as the server prints it, with

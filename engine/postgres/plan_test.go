@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 // TestAccesses reads what PostgreSQL 15 gave for a generated archive, with
@@ -43,20 +43,26 @@ func TestAccesses(t *testing.T) {
 		{"keys", stored("keys"), []engine.Access{
 			{Object: "doc_sal1l2", Method: engine.KeyLookup, Index: "doc_sal1l2_pkey", Examined: 2, Kept: 2, Measured: true},
 		}},
-		{"a BRIN index rules blocks out",
+		{
+			"a BRIN index rules blocks out",
 			`[{"Plan": {"Node Type": "Bitmap Heap Scan", "Relation Name": "wide_sal1l2", "Actual Rows": 10, "Actual Loops": 1, "Rows Removed by Index Recheck": 500, "Rows Removed by Filter": 90,
 				"Plans": [{"Node Type": "Bitmap Index Scan", "Index Name": "wide_sal1l2_time_idx", "Index Cond": "(fcst_valid_epoch >= 1)", "Actual Rows": 1280, "Actual Loops": 1}]}}]`,
-			[]engine.Access{{Object: "wide_sal1l2", Method: engine.PrunedScan, Index: "wide_sal1l2_time_idx", Examined: 600, Kept: 10, Measured: true}}},
-		{"two partitions of three",
+			[]engine.Access{{Object: "wide_sal1l2", Method: engine.PrunedScan, Index: "wide_sal1l2_time_idx", Examined: 600, Kept: 10, Measured: true}},
+		},
+		{
+			"two partitions of three",
 			`[{"Plan": {"Node Type": "Append", "Actual Rows": 30, "Actual Loops": 1, "Plans": [
 				{"Node Type": "Seq Scan", "Relation Name": "wide_sal1l2_p0", "Actual Rows": 10, "Actual Loops": 1, "Rows Removed by Filter": 5},
 				{"Node Type": "Seq Scan", "Relation Name": "wide_sal1l2_p1", "Actual Rows": 20, "Actual Loops": 1, "Rows Removed by Filter": 5}]}}]`,
-			[]engine.Access{{Object: "wide_sal1l2", Method: engine.PrunedScan, Examined: 40, Kept: 30, Measured: true}}},
-		{"the partitions of an index",
+			[]engine.Access{{Object: "wide_sal1l2", Method: engine.PrunedScan, Examined: 40, Kept: 30, Measured: true}},
+		},
+		{
+			"the partitions of an index",
 			`[{"Plan": {"Node Type": "Append", "Actual Rows": 3, "Actual Loops": 1, "Plans": [
 				{"Node Type": "Index Scan", "Relation Name": "wide_sal1l2_p0", "Index Name": "p0_idx", "Index Cond": "(model = 'a'::text)", "Actual Rows": 1, "Actual Loops": 1},
 				{"Node Type": "Index Scan", "Relation Name": "wide_sal1l2_p1", "Index Name": "p1_idx", "Index Cond": "(model = 'a'::text)", "Actual Rows": 2, "Actual Loops": 1}]}}]`,
-			[]engine.Access{{Object: "wide_sal1l2", Method: engine.IndexScan, Index: "series_idx", Examined: 3, Kept: 3, Measured: true}}},
+			[]engine.Access{{Object: "wide_sal1l2", Method: engine.IndexScan, Index: "series_idx", Examined: 3, Kept: 3, Measured: true}},
+		},
 		{"nothing stored is reached", `[{"Plan": {"Node Type": "Result", "Actual Rows": 0, "Actual Loops": 1}}]`, nil},
 	} {
 		e, err := parseExplained([]byte(c.plan))

@@ -7,12 +7,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"barograph/engine"
-	"barograph/engine/postgres"
-	"barograph/enginetest"
-	"barograph/lab"
-	"barograph/record"
-	"barograph/synth"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/postgres"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/synth"
 )
 
 // BenchmarkPost posts 20 products of some 1,000 values in one transaction into

@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"barograph/engine/postgres"
-	"barograph/enginetest"
-	"barograph/lab"
+	"github.com/barograph/barograph/engine/postgres"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/lab"
 )
 
 // servers are shared by tests that change nothing outside of their databases.

@@ -4,11 +4,11 @@ import (
 	"os"
 	"testing"
 
-	"barograph/engine"
-	"barograph/engine/postgres"
-	"barograph/enginetest"
-	"barograph/enginetest/scantest"
-	"barograph/lab"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/postgres"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/enginetest/scantest"
+	"github.com/barograph/barograph/lab"
 )
 
 // TestScans puts the tables of the analytical workload through the suite.

@@ -12,11 +12,11 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/zeebo/xxh3"
 
-	"barograph/engine"
-	"barograph/engine/sqlengine"
-	"barograph/fault"
-	"barograph/flavour"
-	"barograph/formats/tpcds"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/formats/tpcds"
 )
 
 // load makes the tables anew. The comment that tells their placement comes
@@ -209,8 +209,10 @@ func (s *star) makeSpaces(ctx context.Context) ([]string, error) {
 		case err != nil && made != nil:
 			return nil, made
 		case err != nil:
-			return nil, &fault.Error{File: dir, Problem: "cannot be a tablespace", Err: err,
-				Cure: "connect as a superuser; on the server's machine the folder must be empty and its account's own, and all folders above open to that account (chmod o+x)"}
+			return nil, &fault.Error{
+				File: dir, Problem: "cannot be a tablespace", Err: err,
+				Cure: "connect as a superuser; on the server's machine the folder must be empty and its account's own, and all folders above open to that account (chmod o+x)",
+			}
 		}
 	}
 	return out, nil

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"barograph/formats/tpcds"
+	"github.com/barograph/barograph/formats/tpcds"
 )
 
 // TestAppendStar reads back, with pgx, what COPY is sent.

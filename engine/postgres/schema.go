@@ -3,10 +3,10 @@ package postgres
 import (
 	"strings"
 
-	"barograph/design"
-	"barograph/engine/sqlengine"
-	"barograph/flavour"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/record"
 )
 
 // The tables of a subset, in its schema:

@@ -11,9 +11,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"barograph/engine/postgres"
-	"barograph/enginetest"
-	"barograph/lab"
+	"github.com/barograph/barograph/engine/postgres"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/lab"
 )
 
 // TestServer starts, kills, restarts and stops a real server under every profile.

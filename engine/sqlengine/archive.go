@@ -10,12 +10,12 @@ import (
 	"sync"
 	"time"
 
-	"barograph/answer"
-	"barograph/design"
-	"barograph/engine"
-	"barograph/flavour"
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 // Archive is an archive in tables: what is the same for all engines that speak

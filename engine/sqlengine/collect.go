@@ -3,8 +3,8 @@ package sqlengine
 import (
 	"fmt"
 
-	"barograph/design"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/record"
 )
 
 // Collector turns rows of a table into records: the header's columns, where

@@ -3,8 +3,8 @@ package sqlengine
 import (
 	"strings"
 
-	"barograph/design"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/record"
 )
 
 // Type is the abstract type of a column; an engine gives it a name of its own.

@@ -3,10 +3,10 @@ package sqlengine
 import (
 	"fmt"
 
-	"barograph/answer"
-	"barograph/design"
-	"barograph/engine"
-	"barograph/question"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/question"
 )
 
 // Decoder turns the rows of a reply into an answer. It has the columns of the

@@ -3,9 +3,9 @@ package sqlengine
 import (
 	"context"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
 )
 
 // From hands out the rows of a query for the collector's columns.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"barograph/design"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/record"
 )
 
 // ReadHeaders gives the headers of stat_header, by number, to f.

@@ -1,6 +1,6 @@
 package sqlengine
 
-import "barograph/record"
+import "github.com/barograph/barograph/record"
 
 // Interner numbers headers or files: 1, 2, 3 … in the order of first sight,
 // after those that the archive holds already. Numbers given since the last

@@ -3,7 +3,7 @@ package sqlengine
 import (
 	"strings"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 // KeyColumn and DocumentColumn are the columns of tables of records under keys,
@@ -67,6 +67,7 @@ func newKVTexts(d *KVDialect, t engine.Table) *kvTexts {
 // document reports whether a record is one document, arrays whether its first
 // field is an array.
 func (x *kvTexts) document() bool { return x.t.Layout == engine.Document || x.arrays() }
+
 func (x *kvTexts) arrays() bool {
 	return x.t.Layout == engine.Array || x.t.Layout == engine.ArrayIndex
 }

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"strings"
 
-	"barograph/engine"
-	"barograph/fault"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 )
 
 // Session is a connection as tables of records under keys need one: a thin

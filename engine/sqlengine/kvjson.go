@@ -6,7 +6,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 // kvJSON reads and writes records as flat JSON objects of strings, without an

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 // What is written is JSON to others, and what others write is read.

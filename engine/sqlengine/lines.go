@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
 )
 
 // Lines are records of one line type on their way to a table that has one row

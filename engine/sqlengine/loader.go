@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/flavour"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/record"
 )
 
 // LoadSession is what an engine brings to a loader: transactions and its bulk path.

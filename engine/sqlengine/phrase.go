@@ -3,10 +3,10 @@ package sqlengine
 import (
 	"time"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/flavour"
-	"barograph/question"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/question"
 )
 
 // Phrase puts a question as text, and tells what deriving its keys took. The

@@ -1,8 +1,8 @@
 package sqlengine
 
 import (
-	"barograph/design"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/record"
 )
 
 // Called is the table that a plan calls by a name: flavour's SQL gives tables

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/record"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/record"
 )
 
 // PostConn is a connection as posting needs one: a thin skin around an

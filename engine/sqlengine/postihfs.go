@@ -1,8 +1,8 @@
 package sqlengine
 
 import (
-	"barograph/engine"
-	"barograph/record"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
 )
 
 // IHFS is the hydrologic database of the Weather Service's forecast offices.

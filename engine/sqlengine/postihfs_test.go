@@ -3,8 +3,8 @@ package sqlengine
 import (
 	"testing"
 
-	"barograph/engine"
-	"barograph/record"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
 )
 
 // TestIHFSTables: the table, the units and the code of a value, as the sources

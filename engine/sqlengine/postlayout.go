@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"barograph/engine"
-	"barograph/record"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
 )
 
 // PostType is the type of a column of a table of values.

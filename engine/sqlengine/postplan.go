@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"barograph/engine"
-	"barograph/record"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
 )
 
 // PostUnit is rows of one table with distinct keys, in their order, that are

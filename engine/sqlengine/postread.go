@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"time"
 
-	"barograph/engine"
-	"barograph/record"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
 )
 
 // readFilters reads location and ingest filter, as the decoder of 2006 does at

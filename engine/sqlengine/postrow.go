@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 // row2006 is the algorithm of shef_decode_raw as the report of 2006 tells it

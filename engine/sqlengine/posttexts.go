@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 // PostDialect is how an engine writes the statements of tables of values.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"barograph/engine"
-	"barograph/fault"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 )
 
 // StarDialect is what SQL engines differ in where they ask the questions of

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

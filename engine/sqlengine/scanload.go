@@ -16,9 +16,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/formats/tpcds"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/formats/tpcds"
 )
 
 // StarHeld knows whether the tables that are there were loaded whole, and

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 func TestDecodeStar(t *testing.T) {

@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"barograph/answer"
-	"barograph/design"
-	"barograph/engine"
-	"barograph/flavour"
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 func TestColumnNamesAreUnique(t *testing.T) {

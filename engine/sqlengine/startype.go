@@ -3,7 +3,7 @@ package sqlengine
 import (
 	"strconv"
 
-	"barograph/formats/tpcds"
+	"github.com/barograph/barograph/formats/tpcds"
 )
 
 // StarType is the SQL type of a column of the analytical workload's tables, with

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"time"
 
-	"barograph/design"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/record"
 )
 
 // The functions below turn what a driver hands over (driver.Value, or the

@@ -3,9 +3,9 @@ package sqlite
 import (
 	"context"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/sqlengine"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
 )
 
 // archive is the file under one design.

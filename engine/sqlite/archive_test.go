@@ -14,14 +14,14 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/answer"
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/sqlengine"
-	"barograph/fault"
-	"barograph/flavour"
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 // opened opens a file for a test.

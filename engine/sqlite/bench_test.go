@@ -4,8 +4,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"barograph/engine/sqlite"
-	"barograph/enginetest"
+	"github.com/barograph/barograph/engine/sqlite"
+	"github.com/barograph/barograph/enginetest"
 )
 
 func fresh(b *testing.B) string { return "sqlite:" + filepath.Join(b.TempDir(), "archive.db") }

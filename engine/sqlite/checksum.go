@@ -11,7 +11,7 @@ import (
 
 	"github.com/mattn/go-sqlite3"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 // The file system that keeps and compares a checksum of every page, and the

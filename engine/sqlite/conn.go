@@ -10,8 +10,8 @@ import (
 
 	"github.com/mattn/go-sqlite3"
 
-	"barograph/engine/sqlengine"
-	"barograph/fault"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/fault"
 )
 
 // conn is the connection of a loader. It goes past database/sql: a load binds

@@ -4,7 +4,7 @@ import (
 	"flag"
 	"testing"
 
-	"barograph/enginetest"
+	"github.com/barograph/barograph/enginetest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

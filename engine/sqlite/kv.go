@@ -8,8 +8,8 @@ import (
 
 	"github.com/mattn/go-sqlite3"
 
-	"barograph/engine"
-	"barograph/engine/sqlengine"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
 )
 
 // kv opens tables of records under keys. One statement writes at a time: a

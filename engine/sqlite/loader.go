@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"strings"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/sqlengine"
-	"barograph/fault"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/record"
 )
 
 // loader is the connection of a loader, and what it has prepared.

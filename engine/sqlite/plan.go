@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/sqlengine"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/record"
 )
 
 // Explain is EXPLAIN QUERY PLAN. SQLite tells no counts; of a table that is

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"testing"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
 )
 
 // Lines that SQLite 3.50 printed for a generated archive.
@@ -20,13 +20,16 @@ func TestAccesses(t *testing.T) {
 		steps  []string
 		want   []engine.Access
 	}{
-		{"metviewer-sql: no index serves", design.Normalized, "archive",
+		{
+			"metviewer-sql: no index serves", design.Normalized, "archive",
 			[]string{"SCAN ld", "SEARCH h USING INTEGER PRIMARY KEY (rowid=?)", "USE TEMP B-TREE FOR ORDER BY"},
 			[]engine.Access{
 				{Object: "line_data_sal1l2", Method: engine.FullScan, Examined: none, Kept: none},
 				{Object: "stat_header", Method: engine.KeyLookup, Index: "INTEGER PRIMARY KEY", Examined: none, Kept: none},
-			}},
-		{"sql: two indexes", design.Normalized, "archive",
+			},
+		},
+		{
+			"sql: two indexes", design.Normalized, "archive",
 			[]string{
 				"SEARCH h USING COVERING INDEX archive/stat_header_stat_header_unique_pk (model=? AND fcst_var=? AND fcst_lev=?)",
 				"SEARCH ld USING INDEX archive/line_data_sal1l2_stat_header_id_idx (stat_header_id=? AND fcst_valid_beg=?)",
@@ -34,16 +37,23 @@ func TestAccesses(t *testing.T) {
 			[]engine.Access{
 				{Object: "stat_header", Method: engine.IndexScan, Index: "stat_header_stat_header_unique_pk", Examined: none, Kept: none},
 				{Object: "line_data_sal1l2", Method: engine.IndexScan, Index: "line_data_sal1l2_stat_header_id_idx", Examined: none, Kept: none},
-			}},
-		{"a subset with blanks and brackets in its name", design.Document, "of (2019) a",
+			},
+		},
+		{
+			"a subset with blanks and brackets in its name", design.Document, "of (2019) a",
 			[]string{"SEARCH r USING INDEX of (2019) a/doc_sal1l2_series_idx (model=? AND fcst_valid_epoch>? AND fcst_valid_epoch<?)", "SCAN d VIRTUAL TABLE INDEX 1:"},
-			[]engine.Access{{Object: "doc_sal1l2", Method: engine.IndexScan, Index: "doc_sal1l2_series_idx", Examined: none, Kept: none}}},
-		{"keys", design.Document, "archive",
+			[]engine.Access{{Object: "doc_sal1l2", Method: engine.IndexScan, Index: "doc_sal1l2_series_idx", Examined: none, Kept: none}},
+		},
+		{
+			"keys", design.Document, "archive",
 			[]string{"SEARCH r USING INDEX sqlite_autoindex_archive/doc_sal1l2_1 (id=?)", "LIST SUBQUERY 1", "SCAN json_each VIRTUAL TABLE INDEX 1:", "SCAN d VIRTUAL TABLE INDEX 1:"},
-			[]engine.Access{{Object: "doc_sal1l2", Method: engine.KeyLookup, Index: "sqlite_autoindex_doc_sal1l2_1", Examined: none, Kept: none}}},
-		{"all of an index", design.Document, "archive",
+			[]engine.Access{{Object: "doc_sal1l2", Method: engine.KeyLookup, Index: "sqlite_autoindex_doc_sal1l2_1", Examined: none, Kept: none}},
+		},
+		{
+			"all of an index", design.Document, "archive",
 			[]string{"SCAN r USING COVERING INDEX archive/doc_sal1l2_series_idx"},
-			[]engine.Access{{Object: "doc_sal1l2", Method: engine.FullScan, Index: "doc_sal1l2_series_idx", Examined: none, Kept: none}}},
+			[]engine.Access{{Object: "doc_sal1l2", Method: engine.FullScan, Index: "doc_sal1l2_series_idx", Examined: none, Kept: none}},
+		},
 		{"nothing stored is reached", design.Normalized, "archive", []string{"SCAN CONSTANT ROW (x) y"}, nil},
 	} {
 		if got := accesses(c.design, lt, c.subset, c.steps); !slices.Equal(got, c.want) {

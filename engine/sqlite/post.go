@@ -9,8 +9,8 @@ import (
 
 	"github.com/mattn/go-sqlite3"
 
-	"barograph/engine"
-	"barograph/engine/sqlengine"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
 )
 
 // posts opens tables of values of SHEF messages. One transaction writes at a

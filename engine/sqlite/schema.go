@@ -1,10 +1,10 @@
 package sqlite
 
 import (
-	"barograph/design"
-	"barograph/engine/sqlengine"
-	"barograph/flavour"
-	"barograph/record"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/record"
 )
 
 // The tables of a subset:

@@ -19,11 +19,11 @@ import (
 
 	"github.com/mattn/go-sqlite3"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/sqlengine"
-	"barograph/fault"
-	"barograph/flavour"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/flavour"
 )
 
 // Driver describes the engine.
@@ -188,8 +188,10 @@ func readMode(path string) (string, error) {
 		return "ro", nil // as others' files are, which their owner may be writing
 	}
 	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
-		return "", &fault.Error{File: path, Problem: "lies on read-only media with commits that are not yet written back from its log", Err: engine.ErrUnreachable,
-			Cure: "copy it and its -wal file to where they can be written, and open that"}
+		return "", &fault.Error{
+			File: path, Problem: "lies on read-only media with commits that are not yet written back from its log", Err: engine.ErrUnreachable,
+			Cure: "copy it and its -wal file to where they can be written, and open that",
+		}
 	}
 	return "ro&immutable=1", nil
 }

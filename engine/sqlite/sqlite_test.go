@@ -4,8 +4,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"barograph/engine/sqlite"
-	"barograph/enginetest"
+	"github.com/barograph/barograph/engine/sqlite"
+	"github.com/barograph/barograph/enginetest"
 )
 
 func TestConformance(t *testing.T) {

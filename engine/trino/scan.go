@@ -13,11 +13,11 @@ import (
 	"github.com/tidwall/gjson"
 	"github.com/zeebo/xxh3"
 
-	"barograph/engine"
-	"barograph/engine/sqlengine"
-	"barograph/fault"
-	"barograph/flavour"
-	"barograph/formats/tpcds"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/formats/tpcds"
 )
 
 // scans opens the tables of the analytical workload: Parquet files that
@@ -198,8 +198,10 @@ func (s *star) refused(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return &fault.Error{Setting: "catalog " + s.db.catalog, Problem: "does not take the tables", Err: err,
-		Cure: "every node must see the files under the same paths, by fs.native-local.enabled=true and local.location=/, and hive.allow-register-partition-procedure must be true"}
+	return &fault.Error{
+		Setting: "catalog " + s.db.catalog, Problem: "does not take the tables", Err: err,
+		Cure: "every node must see the files under the same paths, by fs.native-local.enabled=true and local.location=/, and hive.allow-register-partition-procedure must be true",
+	}
 }
 
 // clear drops the tables and removes their files, wherever they lie.

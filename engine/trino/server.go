@@ -13,8 +13,8 @@ import (
 	"strings"
 	"syscall"
 
-	"barograph/engine"
-	"barograph/fault"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 )
 
 // heap is the one setting that is the Java machine's and not the server's.

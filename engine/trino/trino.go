@@ -11,8 +11,8 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"barograph/engine"
-	"barograph/fault"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 )
 
 // Driver describes the engine.
@@ -75,8 +75,10 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, &fault.Error{Setting: d.shown, Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err),
-			Cure: "start the server (`barograph lab up trino`), or name the host and port of its coordinator"}
+		return nil, &fault.Error{
+			Setting: d.shown, Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err),
+			Cure: "start the server (`barograph lab up trino`), or name the host and port of its coordinator",
+		}
 	}
 	d.nodes = int(n)
 	return &engine.Engine{Scans: scans{d}, About: d.about, Close: func() error { d.client.close(); return nil }}, nil

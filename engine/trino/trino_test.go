@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"barograph/engine"
-	"barograph/engine/trino"
-	"barograph/enginetest"
-	"barograph/enginetest/scantest"
-	"barograph/lab"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/trino"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/enginetest/scantest"
+	"github.com/barograph/barograph/lab"
 )
 
 // memory is what a node of the tests may use, in bytes.

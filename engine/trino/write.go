@@ -9,9 +9,9 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"barograph/engine"
-	"barograph/engine/sqlengine"
-	"barograph/formats/tpcds"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/formats/tpcds"
 )
 
 // write writes the rows of a file: of store_sales into a file for each part,

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/answer"
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/docengine"
-	"barograph/enginetest"
-	"barograph/lab"
-	"barograph/question"
-	"barograph/record"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/docengine"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 // openStore opens a namespace of a server.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"barograph/engine"
-	"barograph/fault"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 )
 
 // prefix is what every key of the archive begins with.
@@ -103,8 +103,10 @@ func (s *store) settled(ctx context.Context, subset string) (head, error) {
 		case !s.readOnly:
 			err = s.apply(ctx, subset, h.applying)
 		case time.Since(began) > readOnlyPatience:
-			err = &fault.Error{Setting: "subset " + strconv.Quote(subset), Problem: "a load was broken off and left a commit to be completed", Err: engine.ErrReadOnly,
-				Cure: "open it once without --read-only"}
+			err = &fault.Error{
+				Setting: "subset " + strconv.Quote(subset), Problem: "a load was broken off and left a commit to be completed", Err: engine.ErrReadOnly,
+				Cure: "open it once without --read-only",
+			}
 		default:
 			select {
 			case <-ctx.Done():

@@ -10,9 +10,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"barograph/engine"
-	"barograph/enginetest"
-	"barograph/lab"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/lab"
 )
 
 // The slots of the specification, and tags that spread over all slots.

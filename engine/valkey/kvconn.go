@@ -7,7 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 // kvConn is a connection: a table and the memory of one worker.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 // cursor walks through a bucket's sorted set.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strconv"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 // infoTotals are the counts of INFO that tell what a run cost, their units, and
@@ -14,10 +14,21 @@ var infoTotals = []struct { //nolint:gochecknoglobals // a constant table
 	name, unit string
 	factor     float64
 }{
-	{"total_commands_processed", "", 1}, {"total_reads_processed", "", 1}, {"total_writes_processed", "", 1},
-	{"total_net_input_bytes", "bytes", 1}, {"total_net_output_bytes", "bytes", 1}, {"total_error_replies", "", 1},
-	{"keyspace_hits", "", 1}, {"keyspace_misses", "", 1}, {"evicted_keys", "", 1}, {"total_forks", "", 1}, {"aof_delayed_fsync", "", 1},
-	{"used_cpu_user", "ms", 1000}, {"used_cpu_sys", "ms", 1000}, {"used_cpu_user_main_thread", "ms", 1000}, {"used_cpu_sys_main_thread", "ms", 1000},
+	{"total_commands_processed", "", 1},
+	{"total_reads_processed", "", 1},
+	{"total_writes_processed", "", 1},
+	{"total_net_input_bytes", "bytes", 1},
+	{"total_net_output_bytes", "bytes", 1},
+	{"total_error_replies", "", 1},
+	{"keyspace_hits", "", 1},
+	{"keyspace_misses", "", 1},
+	{"evicted_keys", "", 1},
+	{"total_forks", "", 1},
+	{"aof_delayed_fsync", "", 1},
+	{"used_cpu_user", "ms", 1000},
+	{"used_cpu_sys", "ms", 1000},
+	{"used_cpu_user_main_thread", "ms", 1000},
+	{"used_cpu_sys_main_thread", "ms", 1000},
 }
 
 // metrics adds up what the nodes that hold slots tell of themselves. Clients

@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"barograph/engine/valkey"
-	"barograph/enginetest"
-	"barograph/lab"
+	"github.com/barograph/barograph/engine/valkey"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/lab"
 )
 
 // namespaces makes fresh archives on one server.

@@ -14,9 +14,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"barograph/engine"
-	"barograph/enginetest"
-	generate "barograph/synth/tpcds"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/enginetest"
+	generate "github.com/barograph/barograph/synth/tpcds"
 )
 
 // Config tells the suite of the analytical workload how to reach an engine.

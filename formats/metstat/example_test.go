@@ -6,8 +6,8 @@ import (
 	"io"
 	"strings"
 
-	"barograph/formats/metstat"
-	"barograph/record"
+	"github.com/barograph/barograph/formats/metstat"
+	"github.com/barograph/barograph/record"
 )
 
 func ExampleReader() {

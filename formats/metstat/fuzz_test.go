@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 // FuzzReader: whatever the bytes, the reader does not panic, counts every line

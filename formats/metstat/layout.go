@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 // Columns of MET's common header that are not header fields of a record.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 // older is a number of fixed columns that MET wrote before a version.

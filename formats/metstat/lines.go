@@ -5,7 +5,7 @@ import (
 	"errors"
 	"io"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 const (

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strconv"
 
-	"barograph/formats/number"
-	"barograph/record"
+	"github.com/barograph/barograph/formats/number"
+	"github.com/barograph/barograph/record"
 )
 
 // pending is the batch of one line type that is being filled.

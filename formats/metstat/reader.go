@@ -7,8 +7,8 @@ import (
 	"io"
 	"math/bits"
 
-	"barograph/fault"
-	"barograph/record"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/record"
 )
 
 // Options of a Reader; the zero value is ready.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 const (
@@ -395,9 +395,22 @@ func TestTimes(t *testing.T) {
 		want int32
 		ok   bool
 	}{
-		{"000000", 0, true}, {"NA", 0, true}, {"060000", 21600, true}, {"1080000", 388800, true}, {"1200000", 432000, true}, {"-030015", -10815, true},
-		{"0", 0, true}, {"003059", 1859, true}, {"006000", 0, false}, {"000060", 0, false}, {"", 0, false}, {"-", 0, false}, {"12h", 0, false},
-		{"999995959", 359999999, true}, {"9999959590", 0, false}, {"+030000", 0, false},
+		{"000000", 0, true},
+		{"NA", 0, true},
+		{"060000", 21600, true},
+		{"1080000", 388800, true},
+		{"1200000", 432000, true},
+		{"-030015", -10815, true},
+		{"0", 0, true},
+		{"003059", 1859, true},
+		{"006000", 0, false},
+		{"000060", 0, false},
+		{"", 0, false},
+		{"-", 0, false},
+		{"12h", 0, false},
+		{"999995959", 359999999, true},
+		{"9999959590", 0, false},
+		{"+030000", 0, false},
 	} {
 		got, ok := parseLead([]byte(c.tok))
 		if ok != c.ok || ok && got != c.want {

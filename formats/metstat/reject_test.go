@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 func TestRejects(t *testing.T) {
@@ -92,9 +92,15 @@ func TestLastLineWithoutLineEnd(t *testing.T) {
 		text         string
 		stored, kept int
 	}{
-		{head24 + full, 0, 1}, {head24 + full + "\n" + full, 1, 2}, {head24 + full + "\n" + full[:60], 1, 1}, {head24 + full + "\n", 1, 1},
-		{head24 + full + "\r", 0, 1}, {head24 + plain24 + "SL1L2 1 2 3 4 5 6", 0, 0}, {head24 + full + "\n" + full[:60], 1, 1},
-		{head24[:60], 0, 0}, {head24 + full + "\n\x00\x00\x00", 1, 1},
+		{head24 + full, 0, 1},
+		{head24 + full + "\n" + full, 1, 2},
+		{head24 + full + "\n" + full[:60], 1, 1},
+		{head24 + full + "\n", 1, 1},
+		{head24 + full + "\r", 0, 1},
+		{head24 + plain24 + "SL1L2 1 2 3 4 5 6", 0, 0},
+		{head24 + full + "\n" + full[:60], 1, 1},
+		{head24[:60], 0, 0},
+		{head24 + full + "\n\x00\x00\x00", 1, 1},
 	} {
 		for keep, want := range map[bool]int{false: c.stored, true: c.kept} {
 			r := NewReader(strings.NewReader(c.text), "x.stat", Options{KeepLast: keep})

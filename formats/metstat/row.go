@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"barograph/formats/number"
-	"barograph/record"
+	"github.com/barograph/barograph/formats/number"
+	"github.com/barograph/barograph/record"
 )
 
 // row holds the values of one line until all of them are known to be good: a

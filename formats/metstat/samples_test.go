@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

@@ -3,7 +3,7 @@ package metstat
 import (
 	"time"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 // parseLead reads [-][H…]HHMMSS as seconds; NA is 0. Up to 99999 hours.

@@ -1,8 +1,8 @@
 package metstat
 
 import (
-	"barograph/formats/number"
-	"barograph/record"
+	"github.com/barograph/barograph/formats/number"
+	"github.com/barograph/barograph/record"
 )
 
 // AppendHeader appends MET's header line with the 24 common columns, padded as

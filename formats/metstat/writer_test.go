@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 func TestWrite(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 // maxDates bounds a list of dates: seven years by the hour.
@@ -48,8 +48,10 @@ func dateLayout(pattern string) (string, error) {
 // the steps pass it by, as in METdbLoad; METviewer's plots stop before it.
 func dates(file string, n *node, end bool) ([]string, error) {
 	bad := func(at *node, problem string, err error) error {
-		return &fault.Error{File: file, Line: at.line, Setting: "date_list " + strconv.Quote(n.attrs["name"]), Problem: problem, Err: err,
-			Cure: "give start, end, inc (seconds) and format, e.g. 20190101, 20190131, 86400, yyyyMMdd"}
+		return &fault.Error{
+			File: file, Line: at.line, Setting: "date_list " + strconv.Quote(n.attrs["name"]), Problem: problem, Err: err,
+			Cure: "give start, end, inc (seconds) and format, e.g. 20190101, 20190131, 86400, yyyyMMdd",
+		}
 	}
 	for _, must := range []string{"start", "end", "inc", "format"} {
 		if n.child(must) == nil {

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 // LoadSpec says what METdbLoad or VxIngest would load and where to.

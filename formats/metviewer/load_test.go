@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

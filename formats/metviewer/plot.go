@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 // PlotSpec is a file for METviewer's batch mode (mv_batch.sh).

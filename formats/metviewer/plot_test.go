@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 // TestPlotSpecGolden holds what is read of a plot_spec, inheritance filled in,

@@ -3,7 +3,7 @@ package metviewer_test
 import (
 	"testing"
 
-	"barograph/formats/metviewer"
+	"github.com/barograph/barograph/formats/metviewer"
 )
 
 // TestTargetOfLoadSpec: the URL of the database that a load_spec names.

@@ -8,7 +8,7 @@ import (
 	"io"
 	"strings"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 // node is an element with the line on which it begins.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"barograph/formats/shef"
+	"github.com/barograph/barograph/formats/shef"
 )
 
 // BenchmarkReader decodes real products on one core: .A and .E.

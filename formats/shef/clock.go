@@ -1,6 +1,6 @@
 package shef
 
-import "barograph/record"
+import "github.com/barograph/barograph/record"
 
 // zone is a row of table 8.
 type zone struct {

@@ -1,6 +1,6 @@
 package shef
 
-import "barograph/record"
+import "github.com/barograph/barograph/record"
 
 // positional reads what stands before the data string: identifier, date and
 // time zone (4.1). It returns the number of an error, or 0.

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"barograph/formats/shef"
-	"barograph/record"
+	"github.com/barograph/barograph/formats/shef"
+	"github.com/barograph/barograph/record"
 )
 
 // deckDiffers lists the stations of the National Weather Service's test deck

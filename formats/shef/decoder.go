@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"time"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 // Options of a Decoder; the zero value is the default.

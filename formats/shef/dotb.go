@@ -1,6 +1,6 @@
 package shef
 
-import "barograph/record"
+import "github.com/barograph/barograph/record"
 
 // header reads the parameter control string of a .B message, or a line that
 // continues it (4.3).

@@ -1,6 +1,6 @@
 package shef
 
-import "barograph/record"
+import "github.com/barograph/barograph/record"
 
 const noTime = record.NoTime
 

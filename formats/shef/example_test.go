@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"barograph/formats/shef"
+	"github.com/barograph/barograph/formats/shef"
 )
 
 func ExampleReadAll() {

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/formats/shef"
-	"barograph/record"
+	"github.com/barograph/barograph/formats/shef"
+	"github.com/barograph/barograph/record"
 )
 
 // FuzzDecode: no input makes the decoder panic; what is read is what is stored,

@@ -6,7 +6,7 @@ import (
 	"time"
 	_ "time/tzdata" // the zone's own table, wherever the test runs
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 // TestPieces: pieces counted by words are those counted by bytes, whatever

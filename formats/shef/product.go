@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 // Product is one product of a file, or a part of a large one: text with SHEF

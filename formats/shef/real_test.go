@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/formats/shef"
+	"github.com/barograph/barograph/formats/shef"
 )
 
 // lines decodes a sample file into shefit's text, blanks made single.

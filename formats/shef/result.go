@@ -1,6 +1,6 @@
 package shef
 
-import "barograph/record"
+import "github.com/barograph/barograph/record"
 
 // Result is what one product, or part of one, holds. All of it is valid until
 // the Result is used again.

@@ -13,8 +13,8 @@ import (
 	"testing/iotest"
 	"time"
 
-	"barograph/formats/shef"
-	"barograph/record"
+	"github.com/barograph/barograph/formats/shef"
+	"github.com/barograph/barograph/record"
 )
 
 // TestSplit: 7.4.6.
@@ -24,8 +24,15 @@ func TestSplit(t *testing.T) {
 		at    int
 		value float64
 	}{
-		{6.065, 6, 65}, {12.056, 12, 56}, {-21.0058, 21, -5.8}, {1.1353, 1, 135.3}, {-2.9999, 2, -9999},
-		{-9999, -9999, -9999}, {3, 3, 0}, {-3, 3, 0}, {999.9999999, 999, 999.9999},
+		{6.065, 6, 65},
+		{12.056, 12, 56},
+		{-21.0058, 21, -5.8},
+		{1.1353, 1, 135.3},
+		{-2.9999, 2, -9999},
+		{-9999, -9999, -9999},
+		{3, 3, 0},
+		{-3, 3, 0},
+		{999.9999999, 999, 999.9999},
 	} {
 		at, value := record.SplitPair(c.v)
 		if at != c.at || value != c.value {

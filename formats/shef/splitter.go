@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 const (

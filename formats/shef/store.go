@@ -1,8 +1,8 @@
 package shef
 
 import (
-	"barograph/fault"
-	"barograph/record"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/record"
 )
 
 // store stores a reading of a .A message or a .B body at the time of its scope.

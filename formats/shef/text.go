@@ -3,7 +3,7 @@ package shef
 import (
 	"strconv"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 // AppendText appends a value as a line of shefit's text form 1, with its end of

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 // reading is what stands in the place of a value.

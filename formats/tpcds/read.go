@@ -13,7 +13,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 // Rows are the rows of a row group, column by column. They are valid until the

@@ -8,7 +8,7 @@ import (
 	"os"
 	"testing"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 // benchText is a real day where there is one, otherwise generated lines.

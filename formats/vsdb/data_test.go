@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 // dataDir is the folder of real samples, or "" where there is none.

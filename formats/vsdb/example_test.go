@@ -6,8 +6,8 @@ import (
 	"io"
 	"strings"
 
-	"barograph/formats/vsdb"
-	"barograph/record"
+	"github.com/barograph/barograph/formats/vsdb"
+	"github.com/barograph/barograph/record"
 )
 
 func ExampleReader() {

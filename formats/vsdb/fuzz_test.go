@@ -12,7 +12,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 // isBlank is the rule of the documentation, written once more.

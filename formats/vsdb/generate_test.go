@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 // generated returns n lines of the four L1L2 types in the manner of a real

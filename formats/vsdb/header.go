@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 // series is what all lines with one header text (without lead and valid time)

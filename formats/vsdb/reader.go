@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strconv"
 
-	"barograph/fault"
-	"barograph/record"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/record"
 )
 
 // MaxLine is the longest line that is read, in bytes. NCEP's lines have fewer

@@ -12,8 +12,8 @@ import (
 	"testing/iotest"
 	"unicode/utf8"
 
-	"barograph/fault"
-	"barograph/record"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/record"
 )
 
 const valid = 1546300800 // 2019-01-01 00:00 UTC

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 // layout says how the numbers of one VSDB line type become a row of a line

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 // Every VSDB type is stored in a type that the table has, in columns it has.
@@ -170,8 +170,11 @@ func TestECON(t *testing.T) {
 
 func TestEnsembleModel(t *testing.T) {
 	for _, c := range []struct{ typ, model, want string }{
-		{"RPS", "GEFS", "GEFS_1"}, {"BSS", "GEFS/20", "GEFS_1"}, {"HIST", "GEFS/2", "GEFS_1"},
-		{"SL1L2", "GFS/3", "GFS/3"}, {"SL1L2", "GFS", "GFS"},
+		{"RPS", "GEFS", "GEFS_1"},
+		{"BSS", "GEFS/20", "GEFS_1"},
+		{"HIST", "GEFS/2", "GEFS_1"},
+		{"SL1L2", "GFS/3", "GFS/3"},
+		{"SL1L2", "GFS", "GFS"},
 	} {
 		nums := map[string]string{"HIST": "1 2 3"}[c.typ]
 		b := one(t, line(c.typ, c.model, cmp.Or(nums, "1 2 3 4 5 6")), Options{Ensemble: "1"})

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"barograph/record"
+	"github.com/barograph/barograph/record"
 )
 
 // AppendLine appends one line, with its newline, in the text format that NCEP

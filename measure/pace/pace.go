@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 // ErrDone is returned by a Worker that has no more to do.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 // stub is an engine with a known delay, which stalls: whatever begins within a
@@ -339,7 +339,8 @@ func TestIntervalsAddUp(t *testing.T) {
 	var sum [2]int64
 	var last time.Duration
 	intervals := 0
-	o := Options{Kinds: []string{"a"}, Statuses: []string{"ok", "bad"}, Operations: 400, Rate: 1000, Warmup: 50 * time.Millisecond, Interval: 100 * time.Millisecond,
+	o := Options{
+		Kinds: []string{"a"}, Statuses: []string{"ok", "bad"}, Operations: 400, Rate: 1000, Warmup: 50 * time.Millisecond, Interval: 100 * time.Millisecond,
 		Each: func(from, to time.Duration, groups [][]*Group) {
 			if from != last || to <= from {
 				t.Errorf("an interval from %s to %s follows one to %s", from, to, last)
@@ -351,7 +352,8 @@ func TestIntervalsAddUp(t *testing.T) {
 					sum[i] += g.Service.Count()
 				}
 			}
-		}}
+		},
+	}
 	n := 0
 	r, err := Run(t.Context(), []Worker{worker(func(_ context.Context, r *Recorder) error {
 		n++

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"barograph/measure"
+	"github.com/barograph/barograph/measure"
 )
 
 // Recorder takes the times of one worker's operations. It keeps some of them

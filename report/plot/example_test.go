@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"barograph/report/plot"
+	"github.com/barograph/barograph/report/plot"
 )
 
 func ExampleLines() {

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 // Frame is what every picture has around its data. Texts may be any string;

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 // Lines shows values against a coordinate, a curve for each model, region,

@@ -18,10 +18,12 @@ const awkward = "a & b <c> \"d\" 'e' ]]> é 温 \x00\x1b\xff\n new line"
 func pictures() map[string]drawer {
 	return map[string]drawer{
 		"dieoff": Lines{
-			Frame: Frame{Title: "500 hPa geopotential height: anomaly correlation falls below 0.6 after eight days",
+			Frame: Frame{
+				Title:    "500 hPa geopotential height: anomaly correlation falls below 0.6 after eight days",
 				Subtitle: "Made data · northern and southern hemisphere, tropics · 00Z cycles of 31 days · mean with 95 % interval",
 				Caption:  "Anomaly correlation from SAL1L2 partial sums. 0.6 is the level below which a forecast is held to have no useful skill.",
-				XLabel:   "forecast lead (h)", YLabel: "anomaly correlation"},
+				XLabel:   "forecast lead (h)", YLabel: "anomaly correlation",
+			},
 			Curves:     []Curve{acc("G2/NHX", 9.5, 1, false), acc("G2/SHX", 8.6, 2, true), acc("G2/TRO", 7.0, 3, false)},
 			References: []Reference{{0.6, "useful skill: 0.6"}},
 		},
@@ -48,8 +50,10 @@ func pictures() map[string]drawer {
 }
 
 func momentsPicture() Lines {
-	d := Lines{Frame: Frame{Title: "Posting falls behind without maintenance", Subtitle: "Made data", XLabel: "day of posting", YLabel: "values a second"}, By: Numbers, LogAbove: 10,
-		Moments: []Moment{{.5, "maintenance on"}, {10.5, "maintenance off"}, {11, "a label beside another"}, {20.5, "after a full vacuum " + awkward}, {math.NaN(), "nowhere"}}}
+	d := Lines{
+		Frame: Frame{Title: "Posting falls behind without maintenance", Subtitle: "Made data", XLabel: "day of posting", YLabel: "values a second"}, By: Numbers, LogAbove: 10,
+		Moments: []Moment{{.5, "maintenance on"}, {10.5, "maintenance off"}, {11, "a label beside another"}, {20.5, "after a full vacuum " + awkward}, {math.NaN(), "nowhere"}},
+	}
 	for i, name := range []string{"array", "single"} {
 		c := Curve{Name: name}
 		for k := 1; k <= 30; k++ {
@@ -67,8 +71,10 @@ func momentsPicture() Lines {
 }
 
 func growth() Lines {
-	g := Lines{By: Sizes, Frame: Frame{Title: "Derived keys do not mind a larger archive, a full scan does", Subtitle: "Made data · test_3 · duckdb, sqlite, pebble",
-		Caption: "Medians with 95 % intervals; the slope of a line is the exponent.", XLabel: "copies of the data in the archive", YLabel: "time (ms)"}}
+	g := Lines{By: Sizes, Frame: Frame{
+		Title: "Derived keys do not mind a larger archive, a full scan does", Subtitle: "Made data · test_3 · duckdb, sqlite, pebble",
+		Caption: "Medians with 95 % intervals; the slope of a line is the exponent.", XLabel: "copies of the data in the archive", YLabel: "time (ms)",
+	}}
 	for i, law := range []struct {
 		name        string
 		at1, growth float64
@@ -86,8 +92,10 @@ func growth() Lines {
 }
 
 func sweepPicture(far bool) Columns {
-	g := Columns{Frame: Frame{Title: "Workload A: half reads, half updates", Subtitle: "Made data · 100,000 records of 1 kB", Caption: "Bars begin at zero unless the axis is logarithmic.",
-		YLabel: "operations per second"}, RightLabel: "95th percentile (ms)", BarName: "throughput (left)", LineName: "95th percentile of latency (right)", Below: "threads"}
+	g := Columns{Frame: Frame{
+		Title: "Workload A: half reads, half updates", Subtitle: "Made data · 100,000 records of 1 kB", Caption: "Bars begin at zero unless the axis is logarithmic.",
+		YLabel: "operations per second",
+	}, RightLabel: "95th percentile (ms)", BarName: "throughput (left)", LineName: "95th percentile of latency (right)", Below: "threads"}
 	for i, e := range []struct {
 		name         string
 		first, sigma float64
@@ -110,8 +118,10 @@ func sweepPicture(far bool) Columns {
 }
 
 func timelinePicture() Columns {
-	t := Columns{Frame: Frame{Title: "postgres, 16 threads", XLabel: "time since the warm-up (s)", YLabel: "operations per second"}, RightLabel: "slowest response (ms)", BarName: "operations per second (left)",
-		LineName: "slowest response (right)", StallName: "stall", Step: 1, Groups: []Group{{Name: "postgres"}}}
+	t := Columns{
+		Frame: Frame{Title: "postgres, 16 threads", XLabel: "time since the warm-up (s)", YLabel: "operations per second"}, RightLabel: "slowest response (ms)", BarName: "operations per second (left)",
+		LineName: "slowest response (right)", StallName: "stall", Step: 1, Groups: []Group{{Name: "postgres"}},
+	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range 60 {
 		rate, slow := 4000+300*r.NormFloat64(), 9*math.Exp(0.3*r.NormFloat64())
@@ -140,8 +150,10 @@ func acc(name string, days float64, seed uint64, gap bool) Curve {
 }
 
 func manyCurves() Lines {
-	d := Lines{Frame: Frame{Title: "Twelve regions to 16 days", Subtitle: "Made data; more curves than colours, so dashes tell the second round apart", XLabel: "forecast lead (h)", YLabel: "anomaly correlation"},
-		References: []Reference{{0.6, "useful skill: 0.6"}}}
+	d := Lines{
+		Frame:      Frame{Title: "Twelve regions to 16 days", Subtitle: "Made data; more curves than colours, so dashes tell the second round apart", XLabel: "forecast lead (h)", YLabel: "anomaly correlation"},
+		References: []Reference{{0.6, "useful skill: 0.6"}},
+	}
 	for i := range 12 {
 		c := acc(fmt.Sprintf("G%d/REGION_%02d", 200+i, i+1), 5+0.5*float64(i), uint64(i), false)
 		for k := range c.At {
@@ -154,9 +166,11 @@ func manyCurves() Lines {
 }
 
 func profile() Lines {
-	p := Lines{By: Levels, Frame: Frame{Title: "Temperature against radiosondes: bias and RMSE at 72 h",
+	p := Lines{By: Levels, Frame: Frame{
+		Title:    "Temperature against radiosondes: bias and RMSE at 72 h",
 		Subtitle: "Made data · GFS, G2/NHX · VL1L2 partial sums of 31 days", Caption: "Shaded: 95 % interval. Left of the dashed line the model is too cold.",
-		XLabel: "error (K)", YLabel: "pressure (hPa)"}, References: []Reference{{0, "no bias"}}}
+		XLabel: "error (K)", YLabel: "pressure (hPa)",
+	}, References: []Reference{{0, "no bias"}}}
 	levels := []float64{1000, 925, 850, 700, 500, 400, 300, 250, 200, 150, 100, 70, 50, 20, 10}
 	for i, name := range []string{"bias", "RMSE"} {
 		r := rand.New(rand.NewPCG(uint64(i), 9))
@@ -199,10 +213,12 @@ func engines() []string {
 }
 
 func hbars(log bool) Rows {
-	h := Rows{Frame: Frame{Title: "Median time of a question, by engine, design and flavour",
+	h := Rows{Frame: Frame{
+		Title:    "Median time of a question, by engine, design and flavour",
 		Subtitle: "Made data · 358,824 records · 20 interleaved repetitions · 2 cores",
 		Caption:  "Whiskers: 95 % interval of the median by order statistics. A way of asking whose answer differs from the reference has no time.",
-		XLabel:   "median time (ms)"}, Unit: "ms", Log: log, Sorted: true}
+		XLabel:   "median time (ms)",
+	}, Unit: "ms", Log: log, Sorted: true}
 	if log {
 		h.XLabel = "median time (ms, logarithmic)"
 	}
@@ -228,8 +244,10 @@ func hbars(log bool) Rows {
 }
 
 func strip() Rows {
-	s := Rows{Frame: Frame{Title: "Every repetition of test_1", Subtitle: "Made data · 30 repetitions in random, interleaved order", Caption: "Upright tick: median.", XLabel: "time (ms, logarithmic)"},
-		Unit: "ms", Log: true, Seed: 7, Panels: make([]Panel, 1)}
+	s := Rows{
+		Frame: Frame{Title: "Every repetition of test_1", Subtitle: "Made data · 30 repetitions in random, interleaved order", Caption: "Upright tick: median.", XLabel: "time (ms, logarithmic)"},
+		Unit:  "ms", Log: true, Seed: 7, Panels: make([]Panel, 1),
+	}
 	r := rand.New(rand.NewPCG(6, 6))
 	for i, e := range engines() {
 		for _, way := range []string{"sql", "keys"} {
@@ -249,9 +267,13 @@ func strip() Rows {
 }
 
 func bars() Rows {
-	b := Rows{Beside: true, Frame: Frame{Title: "Loading: rate, archive size and client CPU", Subtitle: "Made data · 358,824 records in 30 files · 4 workers",
-		Caption: "The time of a load includes the sync that makes it durable. Whiskers: lowest and highest of 5 loads."},
-		Panels: []Panel{{Title: "load rate", XLabel: "records/s"}, {Title: "size on disk", XLabel: "MB"}, {Title: "client CPU", XLabel: "CPU s"}}}
+	b := Rows{
+		Beside: true, Frame: Frame{
+			Title: "Loading: rate, archive size and client CPU", Subtitle: "Made data · 358,824 records in 30 files · 4 workers",
+			Caption: "The time of a load includes the sync that makes it durable. Whiskers: lowest and highest of 5 loads.",
+		},
+		Panels: []Panel{{Title: "load rate", XLabel: "records/s"}, {Title: "size on disk", XLabel: "MB"}, {Title: "client CPU", XLabel: "CPU s"}},
+	}
 	r := rand.New(rand.NewPCG(2, 2))
 	for i, e := range engines() {
 		for _, d := range []string{"normalized", "document"} {

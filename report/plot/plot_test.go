@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 var update = flag.Bool("update", false, "write the golden pictures anew; look at them before committing")

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	format "barograph/formats/tpcds"
-	"barograph/synth/tpcds"
+	format "github.com/barograph/barograph/formats/tpcds"
+	"github.com/barograph/barograph/synth/tpcds"
 )
 
 // BenchmarkGenerators has both generators make scale factor 1 in turns, as

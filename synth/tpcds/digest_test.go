@@ -5,7 +5,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	format "barograph/formats/tpcds"
+	format "github.com/barograph/barograph/formats/tpcds"
 )
 
 // digest is what rows are, whatever their order and the files they lie in: how

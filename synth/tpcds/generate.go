@@ -14,9 +14,9 @@ import (
 	"github.com/duckdb/duckdb-go/v2/mapping"
 	"golang.org/x/sync/errgroup"
 
-	"barograph/fault"
-	"barograph/formats/tpcds"
-	"barograph/synth/tpcds/dsdgen"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/formats/tpcds"
+	"github.com/barograph/barograph/synth/tpcds/dsdgen"
 )
 
 // Options of Generate.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	format "barograph/formats/tpcds"
-	"barograph/synth/tpcds"
+	format "github.com/barograph/barograph/formats/tpcds"
+	"github.com/barograph/barograph/synth/tpcds"
 )
 
 func generate(t *testing.T, o tpcds.Options) (string, *format.Manifest) {

@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"strings"
 
-	"barograph/fault"
-	"barograph/formats/tpcds"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/formats/tpcds"
 )
 
 // kitScale is the greatest scale factor of the TPC's kit.

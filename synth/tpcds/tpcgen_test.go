@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/enginetest"
-	format "barograph/formats/tpcds"
-	"barograph/lab"
-	"barograph/synth/tpcds"
+	"github.com/barograph/barograph/enginetest"
+	format "github.com/barograph/barograph/formats/tpcds"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/synth/tpcds"
 )
 
 // program is tpcgen-cli, or the test is skipped.

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"barograph/answer"
-	"barograph/engine"
-	"barograph/flavour"
-	"barograph/load"
-	"barograph/run"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/load"
+	"github.com/barograph/barograph/run"
 )
 
 // fill loads what is asked for.

@@ -11,12 +11,12 @@ import (
 	"strings"
 	"time"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/flavour"
-	"barograph/lab"
-	"barograph/run"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/run"
 )
 
 // Clusters is a whole run: the same kills in a cluster of each engine.

@@ -8,15 +8,15 @@ import (
 	"strings"
 	"time"
 
-	"barograph/answer"
-	"barograph/design"
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/flavour"
-	"barograph/load"
-	"barograph/question"
-	"barograph/record"
-	"barograph/run"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/load"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/run"
 )
 
 // Cluster is what is killed. Nodes count from 0.

@@ -9,11 +9,11 @@ import (
 	"sync"
 	"time"
 
-	"barograph/answer"
-	"barograph/engine"
-	"barograph/load"
-	"barograph/record"
-	"barograph/run"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/load"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/run"
 )
 
 // window is the number of records per commit: small, so that kills fall

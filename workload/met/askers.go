@@ -7,12 +7,12 @@ import (
 	"slices"
 	"time"
 
-	"barograph/answer"
-	"barograph/engine"
-	"barograph/flavour"
-	"barograph/measure"
-	"barograph/measure/pace"
-	"barograph/run"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/measure/pace"
+	"github.com/barograph/barograph/run"
 )
 
 // crowd is the part of a study in which many ask at once.
@@ -112,8 +112,10 @@ func (c *crowd) run(ctx context.Context, way []*cell, n, rep int) (out run.Sampl
 	if res == nil {
 		return out, failed
 	}
-	m := &run.Measured{Start: res.Began.Add(askWarmup).Sub(c.points.Run.Started), Total: res.Elapsed, Used: &run.Used{},
-		Mix: &run.Mix{Clients: 1, Place: string(first.target.Driver.Place), Ending: string(res.Ending), Interval: res.Interval}}
+	m := &run.Measured{
+		Start: res.Began.Add(askWarmup).Sub(c.points.Run.Started), Total: res.Elapsed, Used: &run.Used{},
+		Mix: &run.Mix{Clients: 1, Place: string(first.target.Driver.Place), Ending: string(res.Ending), Interval: res.Interval},
+	}
 	if m.Client, err = meter.Stop(); err != nil {
 		return out, err
 	}

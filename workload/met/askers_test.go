@@ -11,15 +11,15 @@ import (
 	"testing"
 	"time"
 
-	"barograph/answer"
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/dry"
-	"barograph/engine/pebble"
-	"barograph/enginetest"
-	"barograph/fault"
-	"barograph/run"
-	"barograph/workload/met"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/dry"
+	"github.com/barograph/barograph/engine/pebble"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/workload/met"
 )
 
 // TestAskers asks by one and by three at once; an engine that begins to lose

@@ -9,12 +9,12 @@ import (
 	"strconv"
 	"strings"
 
-	"barograph/answer"
-	"barograph/fault"
-	"barograph/question"
-	"barograph/record"
-	"barograph/run"
-	"barograph/stat"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/stat"
 )
 
 // DefaultStat is the statistic that is drawn of a line type where none is

@@ -7,10 +7,10 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"barograph/answer"
-	"barograph/question"
-	"barograph/run"
-	"barograph/stat"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/stat"
 )
 
 // CurveText writes a statistic as a table: a line for each curve and point,
@@ -42,8 +42,13 @@ func CurveRows(all []*run.Curves) *answer.Answer {
 		at.Kind = question.Time
 	}
 	a := &answer.Answer{Vectors: make([]answer.Vector, 7), Columns: []question.Column{
-		{Name: "statistic", Kind: question.Text}, {Name: "series", Kind: question.Text}, at, {Name: "n", Kind: question.Number},
-		{Name: "value", Kind: question.Number}, {Name: "low", Kind: question.Number}, {Name: "high", Kind: question.Number},
+		{Name: "statistic", Kind: question.Text},
+		{Name: "series", Kind: question.Text},
+		at,
+		{Name: "n", Kind: question.Number},
+		{Name: "value", Kind: question.Number},
+		{Name: "low", Kind: question.Number},
+		{Name: "high", Kind: question.Number},
 	}}
 	for _, c := range all {
 		for _, s := range c.Series {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"barograph/fault"
-	"barograph/question"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/question"
 )
 
 // Threshold reads the number of a threshold such as >=2.54 or ge2.54; NaN for others.

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/answer"
-	"barograph/question"
-	"barograph/record"
-	"barograph/run"
-	"barograph/stat"
-	"barograph/workload/met"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/stat"
+	"github.com/barograph/barograph/workload/met"
 )
 
 // row is a record of SL1L2 whose RMSE is its error.
@@ -47,8 +47,11 @@ func answerOf(t *testing.T, q *question.Question, rows []row) *answer.Answer {
 
 // the first model has an event that the second lacks.
 var theRows = []row{
-	{"A", 6, 6, 1, 1}, {"A", 12, 6, 3, 5}, {"A", 18, 6, 1, 9},
-	{"B", 6, 6, 1, 2}, {"B", 12, 6, 1, 4},
+	{"A", 6, 6, 1, 1},
+	{"A", 12, 6, 3, 5},
+	{"A", 18, 6, 1, 9},
+	{"B", 6, 6, 1, 2},
+	{"B", 12, 6, 1, 4},
 }
 
 func drawn(method string) *question.Question {

@@ -10,13 +10,13 @@ import (
 	"strings"
 	"time"
 
-	"barograph/answer"
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/load"
-	"barograph/question"
-	"barograph/record"
-	"barograph/run"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/load"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/run"
 )
 
 // parsedMemory is how much memory the records of a study may take for the files

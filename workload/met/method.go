@@ -5,10 +5,10 @@ import (
 	"math"
 	"strings"
 
-	"barograph/fault"
-	"barograph/question"
-	"barograph/record"
-	"barograph/stat"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/stat"
 )
 
 // Stats lists the statistics that are drawn of a question where none is named:

@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"barograph/answer"
-	"barograph/engine"
-	"barograph/flavour"
-	"barograph/measure"
-	"barograph/question"
-	"barograph/run"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/run"
 )
 
 // prove asks every case in every flavour once and keeps the query and its

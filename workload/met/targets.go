@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/flavour"
-	"barograph/lab"
-	"barograph/run"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/run"
 )
 
 // Selection names what is studied.

@@ -6,8 +6,8 @@ import (
 	"iter"
 	"time"
 
-	"barograph/engine"
-	"barograph/run"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/run"
 )
 
 // The phases of the live feed.

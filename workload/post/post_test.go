@@ -9,14 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"barograph/answer"
-	"barograph/engine"
-	"barograph/engine/all"
-	"barograph/formats"
-	"barograph/record"
-	"barograph/run"
-	"barograph/synth"
-	"barograph/workload/post"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/formats"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/synth"
+	"github.com/barograph/barograph/workload/post"
 )
 
 func smallFeed(t *testing.T, s synth.SHEF) post.Feed {
@@ -129,8 +129,10 @@ func TestProgrammeCatchesALoss(t *testing.T) {
 		return loser{p}, err
 	}
 	result := folder(t)
-	p := post.Programme{Store: &s, Design: engine.SingleDesign, Policy: engine.Overwrite, Source: feed, References: references(t, feed), Folder: result,
-		Progress: func(string) {}, Options: post.Options{Method: engine.PreparedRows}}
+	p := post.Programme{
+		Store: &s, Design: engine.SingleDesign, Policy: engine.Overwrite, Source: feed, References: references(t, feed), Folder: result,
+		Progress: func(string) {}, Options: post.Options{Method: engine.PreparedRows},
+	}
 	if err := p.Admit(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}

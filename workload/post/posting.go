@@ -9,10 +9,10 @@ import (
 	"slices"
 	"time"
 
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/measure"
-	"barograph/run"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/run"
 )
 
 // Posting is a whole run: tests on designs by methods.

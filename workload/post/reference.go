@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"barograph/engine"
-	"barograph/record"
-	"barograph/run"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/run"
 )
 
 // referenceValues is how many values a reference looks at together: it bounds

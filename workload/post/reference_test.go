@@ -5,9 +5,9 @@ import (
 	"errors"
 	"testing"
 
-	"barograph/engine"
-	"barograph/record"
-	"barograph/synth"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/synth"
 )
 
 // TestReferencesInParts: looked at part by part, a source has the digest that it

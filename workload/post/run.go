@@ -7,10 +7,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"barograph/engine"
-	"barograph/measure"
-	"barograph/record"
-	"barograph/run"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/run"
 )
 
 // Options of Run; the zero value is one poster that posts a product at a time

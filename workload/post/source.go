@@ -7,12 +7,12 @@ import (
 	"iter"
 	"time"
 
-	"barograph/engine"
-	"barograph/formats"
-	"barograph/formats/shef"
-	"barograph/record"
-	"barograph/run"
-	"barograph/synth"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/formats"
+	"github.com/barograph/barograph/formats/shef"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/synth"
 )
 
 // Message is a product on its way: decoded, how long that took, and what became

@@ -18,8 +18,8 @@ import (
 
 	"github.com/duckdb/duckdb-go/v2/mapping"
 
-	"barograph/engine"
-	"barograph/engine/sqlengine"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
 )
 
 // client is an engine's own client, whose session is kept open.

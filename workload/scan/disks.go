@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"barograph/measure"
-	"barograph/run"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/run"
 )
 
 // above is how much more than a disk was measured to give an answer may have

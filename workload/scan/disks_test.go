@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"barograph/measure"
-	"barograph/run"
-	"barograph/workload/scan"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/workload/scan"
 )
 
 // TestTooFast: answers that read faster than a disk was measured to give are

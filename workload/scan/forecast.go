@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"barograph/measure"
+	"github.com/barograph/barograph/measure"
 )
 
 // Forecast is the time that a scan will take, and why.

@@ -3,7 +3,7 @@ package scan
 import (
 	"context"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 // Host is an engine that is ready to take a configuration. It is used by one

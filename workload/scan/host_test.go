@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/run"
-	"barograph/workload/scan"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/workload/scan"
 )
 
 // theatre stands for servers that are started for configurations: it notes all

@@ -11,10 +11,10 @@ import (
 	"strconv"
 	"strings"
 
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/lab"
-	"barograph/run"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/run"
 )
 
 // Servers are throwaway servers that a run starts: one for each load of an

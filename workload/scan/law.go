@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"barograph/fault"
-	"barograph/measure"
-	"barograph/run"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/run"
 )
 
 // Laws fits the model to the cold answers of a run, question by question; a law

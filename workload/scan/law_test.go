@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"barograph/answer"
-	"barograph/measure"
-	"barograph/record"
-	"barograph/run"
-	"barograph/workload/scan"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/workload/scan"
 )
 
 // proven is a proof of something.

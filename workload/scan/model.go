@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"barograph/fault"
-	"barograph/measure"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/measure"
 )
 
 // Setup is what a scan reads, and with what.

@@ -230,8 +230,10 @@ func TestModelStart(t *testing.T) {
 	var setups []Setup
 	for range 4 {
 		for _, s := range []Setup{
-			{Bandwidth: []float64{100}, Workers: 1}, {Bandwidth: []float64{100}, Workers: 4},
-			{Bandwidth: []float64{1000}, Workers: 1}, {Bandwidth: []float64{220}, Workers: 1},
+			{Bandwidth: []float64{100}, Workers: 1},
+			{Bandwidth: []float64{100}, Workers: 4},
+			{Bandwidth: []float64{1000}, Workers: 1},
+			{Bandwidth: []float64{220}, Workers: 1},
 		} {
 			s.Partitions, s.Cores, s.Bytes = 4, 8, 1e9
 			setups = append(setups, s)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"barograph/measure"
-	"barograph/run"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/run"
 )
 
 // observe times an answer, and reads into p the counters of devices, of the

@@ -9,17 +9,17 @@ import (
 	"testing"
 	"time"
 
-	"barograph/engine"
-	"barograph/engine/asterixdb"
-	"barograph/engine/duckdb"
-	"barograph/engine/mariadb"
-	"barograph/engine/postgres"
-	"barograph/enginetest"
-	"barograph/lab"
-	"barograph/measure"
-	"barograph/run"
-	generate "barograph/synth/tpcds"
-	"barograph/workload/scan"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/asterixdb"
+	"github.com/barograph/barograph/engine/duckdb"
+	"github.com/barograph/barograph/engine/mariadb"
+	"github.com/barograph/barograph/engine/postgres"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/run"
+	generate "github.com/barograph/barograph/synth/tpcds"
+	"github.com/barograph/barograph/workload/scan"
 )
 
 // compared is an engine beside its own client.

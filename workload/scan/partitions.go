@@ -5,8 +5,8 @@ import (
 	"math"
 	"strings"
 
-	"barograph/engine"
-	"barograph/fault"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 )
 
 // Node is what the rule for partitions looks at on a machine of an engine.

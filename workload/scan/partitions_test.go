@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/workload/scan"
+	"github.com/barograph/barograph/workload/scan"
 )
 
 const gigabyte = 1 << 30
@@ -42,8 +42,14 @@ func TestPlacements(t *testing.T) {
 		partitions []int
 		want       int // configurations; 0 = an error
 	}{
-		{scan.One, eight, []int{8}, 1}, {scan.One, nil, []int{2}, 1}, {scan.Experiment1, eight, nil, 4}, {scan.Experiment1, nil, []int{2, 8}, 2},
-		{scan.Experiment2, eight[:6], nil, 6}, {scan.Experiment2, eight[:1], nil, 0}, {scan.Sweep, eight, []int{1, 2, 4, 8, 16}, 1*5 + 1*4 + 2*3 + 4*2}, {scan.Sweep, nil, nil, 0},
+		{scan.One, eight, []int{8}, 1},
+		{scan.One, nil, []int{2}, 1},
+		{scan.Experiment1, eight, nil, 4},
+		{scan.Experiment1, nil, []int{2, 8}, 2},
+		{scan.Experiment2, eight[:6], nil, 6},
+		{scan.Experiment2, eight[:1], nil, 0},
+		{scan.Sweep, eight, []int{1, 2, 4, 8, 16}, 1*5 + 1*4 + 2*3 + 4*2},
+		{scan.Sweep, nil, nil, 0},
 		{"experiment3", eight, nil, 0},
 	} {
 		got, err := scan.Placements(c.experiment, c.paths, c.partitions, 2)

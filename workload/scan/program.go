@@ -13,11 +13,11 @@ import (
 	"strconv"
 	"time"
 
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/lab"
-	"barograph/measure"
-	"barograph/run"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/run"
 )
 
 // Target is where a scan is asked and where what it measures is kept.

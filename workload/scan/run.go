@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/measure"
-	"barograph/run"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/run"
 )
 
 // Options of Run.

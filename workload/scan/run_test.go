@@ -6,11 +6,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"barograph/engine"
-	"barograph/engine/all"
-	"barograph/enginetest/scantest"
-	"barograph/run"
-	"barograph/workload/scan"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/enginetest/scantest"
+	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/workload/scan"
 )
 
 // options are those of a short run.

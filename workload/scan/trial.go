@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"barograph/engine"
-	"barograph/measure"
-	"barograph/run"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/run"
 )
 
 // trial is one load of a configuration, proven and timed.

@@ -8,17 +8,17 @@ import (
 	"path/filepath"
 	"slices"
 
-	"barograph/answer"
-	"barograph/design"
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/flavour"
-	"barograph/formats"
-	"barograph/load"
-	"barograph/measure"
-	"barograph/question"
-	"barograph/record"
-	"barograph/run"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/formats"
+	"github.com/barograph/barograph/load"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/run"
 )
 
 // Verification is a scan over a whole verification archive: question.Verification

@@ -9,17 +9,17 @@ import (
 	"testing"
 	"time"
 
-	"barograph/design"
-	"barograph/engine"
-	"barograph/engine/all"
-	"barograph/enginetest"
-	"barograph/fault"
-	"barograph/formats"
-	"barograph/question"
-	"barograph/record"
-	"barograph/run"
-	"barograph/synth"
-	"barograph/workload/scan"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/formats"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/synth"
+	"github.com/barograph/barograph/workload/scan"
 )
 
 // anomalyFiles are synthetic anomaly correlations of a day.

@@ -12,10 +12,10 @@ import (
 
 	"github.com/docker/go-units"
 
-	"barograph/fault"
-	"barograph/lab"
-	"barograph/measure"
-	"barograph/run"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/run"
 )
 
 // Yours are the disks and the data of a user, who asks how long scans will take.

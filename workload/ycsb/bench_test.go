@@ -3,9 +3,9 @@ package ycsb
 import (
 	"testing"
 
-	"barograph/engine"
-	"barograph/engine/dry"
-	"barograph/measure"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/dry"
+	"github.com/barograph/barograph/measure"
 )
 
 // What the client itself costs: an operation on the engine that is no database.

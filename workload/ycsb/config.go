@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strconv"
 
-	"barograph/engine"
-	"barograph/fault"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 )
 
 // The operations, in the order of YCSB's weighted choice; those from deletes on are ours.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"barograph/engine"
+	"github.com/barograph/barograph/engine"
 )
 
 // The keys that YCSB itself printed.

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"barograph/workload/ycsb/dist"
+	"github.com/barograph/barograph/workload/ycsb/dist"
 )
 
 // existing knows, in the order of keys, records that a scan must return: all of

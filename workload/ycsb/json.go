@@ -3,9 +3,9 @@ package ycsb
 import (
 	"time"
 
-	"barograph/measure"
-	"barograph/measure/pace"
-	"barograph/run"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/measure/pace"
+	"github.com/barograph/barograph/run"
 )
 
 // ReportJSON is a report for machines. What is not right has no throughput.

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 
-	"barograph/workload/ycsb/dist"
+	"github.com/barograph/barograph/workload/ycsb/dist"
 )
 
 const keyPrefix = "user"

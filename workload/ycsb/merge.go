@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"barograph/answer"
-	"barograph/fault"
-	"barograph/measure"
-	"barograph/run"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/run"
 )
 
 // part is what one client machine saw of a cell.

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"barograph/answer"
-	"barograph/measure"
-	"barograph/run"
-	"barograph/workload/ycsb"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/workload/ycsb"
 )
 
 // aPoint made of times in ms, that began so long after a fixed instant.

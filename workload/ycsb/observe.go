@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"barograph/engine"
-	"barograph/measure"
-	"barograph/run"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/run"
 )
 
 // Server is what may be known of an engine's server while it is asked.

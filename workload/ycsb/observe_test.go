@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"barograph/engine"
-	"barograph/engine/dry"
-	"barograph/run"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/dry"
+	"github.com/barograph/barograph/run"
 )
 
 // A run tells what the server's counts grew by and what its sessions waited for.

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/lab"
-	"barograph/run"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/run"
 )
 
 // Open opens an engine to run workloads on, under a layout, "" = its first; labs

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/measure/pace"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/measure/pace"
 )
 
 // outages counts connections that were lost, and for how long there was one

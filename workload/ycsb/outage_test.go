@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"barograph/engine"
-	"barograph/fault"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 )
 
 var errLost = errors.New("connection reset")

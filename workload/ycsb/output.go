@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"barograph/measure"
-	"barograph/measure/pace"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/measure/pace"
 )
 
 // Measurement is one line of YCSB's output.

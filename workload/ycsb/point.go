@@ -4,9 +4,9 @@ import (
 	"slices"
 	"time"
 
-	"barograph/answer"
-	"barograph/measure"
-	"barograph/run"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/run"
 )
 
 // Answers counts how the answers turned out, and what they were held against:

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 // Properties are settings by their name, as YCSB has them.

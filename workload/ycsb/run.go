@@ -8,12 +8,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"barograph/answer"
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/measure"
-	"barograph/measure/pace"
-	"barograph/run"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/measure/pace"
+	"github.com/barograph/barograph/run"
 )
 
 // Options for Load and Run; the zero value is the default.
@@ -199,8 +199,10 @@ func (w *workload) ready(ctx context.Context, conns []*engine.Conn, r *Report) e
 		return &fault.Error{Setting: "property deleteproportion", Problem: "the engine deletes no records", Err: ErrCannot, Cure: "set it to 0"}
 	}
 	if w.Mix[opScan] > 0 && conns[0].Scan == nil {
-		return &fault.Error{Setting: "property scanproportion", Problem: "tables of this layout of the engine cannot be scanned in the order of keys", Err: ErrCannot,
-			Cure: "give a --layout that `barograph list engines` shows without \"no scans\", if the engine has one"}
+		return &fault.Error{
+			Setting: "property scanproportion", Problem: "tables of this layout of the engine cannot be scanned in the order of keys", Err: ErrCannot,
+			Cure: "give a --layout that `barograph list engines` shows without \"no scans\", if the engine has one",
+		}
 	}
 	if w.Mix[opReadPath] > 0 && conns[0].ReadPath == nil || w.Mix[opUpdatePath] > 0 && conns[0].UpdatePath == nil {
 		return &fault.Error{Setting: "properties readpathproportion and updatepathproportion", Problem: "this layout of the engine has no documents to reach into", Err: ErrCannot, Cure: "give --layout document, on an engine that has it"}

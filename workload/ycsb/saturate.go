@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"barograph/measure"
-	"barograph/run"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/run"
 )
 
 // Summary is what a sweep measured with one number of threads.

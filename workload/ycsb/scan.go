@@ -5,8 +5,8 @@ import (
 	"context"
 	"fmt"
 
-	"barograph/engine"
-	"barograph/measure/pace"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/measure/pace"
 )
 
 // scan is the check of one scan's records as they come.

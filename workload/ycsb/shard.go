@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 // Shard is one client's part of the work of several: of a load a range of the

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"barograph/engine"
-	"barograph/run"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/run"
 )
 
 // A run in which the process was stopped (^Z, a laptop that sleeps) is taken

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"barograph/engine"
-	"barograph/measure"
-	"barograph/run"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/run"
 )
 
 // Mix is a workload by its name.

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"time"
 
-	"barograph/answer"
-	"barograph/engine"
-	"barograph/lab"
-	"barograph/measure/pace"
-	"barograph/run"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/measure/pace"
+	"github.com/barograph/barograph/run"
 )
 
 // Target is an engine that workloads run on, one after the other.

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/measure/pace"
-	"barograph/workload/ycsb/dist"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/measure/pace"
+	"github.com/barograph/barograph/workload/ycsb/dist"
 )
 
 // worker runs the operations of a run. Its memory is used again and again.

@@ -14,11 +14,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"barograph/answer"
-	"barograph/engine"
-	"barograph/fault"
-	"barograph/measure/pace"
-	"barograph/workload/ycsb/dist"
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/measure/pace"
+	"github.com/barograph/barograph/workload/ycsb/dist"
 )
 
 // How operations end. The first is success; deleted is no failure either: what

@@ -7,7 +7,7 @@ import (
 	"path"
 	"strings"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 //go:embed workloads

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"barograph/engine"
-	"barograph/engine/dry"
-	"barograph/enginetest"
-	"barograph/fault"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/dry"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/fault"
 )
 
 // config reads properties, by default of a small load.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/tidwall/btree"
 
-	"barograph/engine"
-	"barograph/fault"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 )
 
 // Tables holds tables by name. Use New.

@@ -1,4 +1,4 @@
-module barograph/engine/mongodb/ferretdb
+module github.com/barograph/barograph/engine/mongodb/ferretdb
 
 go 1.26.0
 

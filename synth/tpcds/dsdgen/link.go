@@ -15,7 +15,7 @@ import (
 
 	"github.com/duckdb/duckdb-go/v2/mapping"
 
-	"barograph/fault"
+	"github.com/barograph/barograph/fault"
 )
 
 // Version is the DuckDB that this was written against.
