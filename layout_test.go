@@ -69,7 +69,8 @@ var allowed = map[string][]string{
 	"workload/ycsb/dist": {},
 
 	"workload/*": {"record", "stat", "formats", "formats/shef", "synth", "question", "answer", "design", "flavour", "engine", "load", "lab", "measure", "measure/pace", "run"},
-	"report":     {"run", "measure", "report/plot"},
+	"compare":    {"run", "measure"},
+	"report":     {"run", "measure", "report/plot", "compare"},
 
 	"cmd/barograph": {"*"},
 	"fuzz":          {},
