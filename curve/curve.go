@@ -1,4 +1,4 @@
-package met
+package curve
 
 import (
 	"cmp"
@@ -17,9 +17,9 @@ import (
 	"github.com/barograph/barograph/stat"
 )
 
-// DefaultStat is the statistic that is drawn of a line type where none is
+// defaultStat is the statistic that is drawn of a line type where none is
 // named; "" where the line type has none.
-func DefaultStat(t *record.LineType) string {
+func defaultStat(t *record.LineType) string {
 	switch t.Name {
 	case "SAL1L2":
 		return "ANOM_CORR"
@@ -38,14 +38,14 @@ func DefaultStat(t *record.LineType) string {
 // ErrNoRecords says that an answer is empty.
 var ErrNoRecords = errors.New("no record matches, so that there is no statistic")
 
-// Curves computes a statistic from an answer: one curve per model, region and
+// Of computes a statistic from an answer: one curve per model, region and
 // so on, along the lead where there are several, else along the level, else
 // along the valid time. The aggregation is METviewer's (weighted by total),
 // the interval a 95 % bootstrap over records with the given seed.
 //
 // Where the question has a Drawing, that says what the curves, their axis, their
 // method and their interval are.
-func Curves(q *question.Question, a *answer.Answer, name string, seed uint64) (*run.Curves, error) {
+func Of(q *question.Question, a *answer.Answer, name string, seed uint64) (*run.Curves, error) {
 	s, err := statOf(q, name)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func Curves(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 	if c.off > 0 {
 		m.note += fmt.Sprintf("; %d rows are left out, which have no place on this axis", c.off)
 	}
-	out := &run.Curves{Case: q.Name, Title: titleOf(q, a), Stat: s.Name, Unit: s.Unit, Axis: c.axis, Note: m.note}
+	out := &run.Curves{Case: q.Name, Title: Title(q, a), Stat: s.Name, Unit: s.Unit, Axis: c.axis, Note: m.note}
 	if d := q.Drawing; d != nil {
 		out.XLabel, out.YLabel = d.XLabel, d.YLabel
 		if d.EventEqual {
@@ -79,8 +79,8 @@ func Curves(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 	return out, nil
 }
 
-// titleOf is the title of a question with how much of the data answers it.
-func titleOf(q *question.Question, a *answer.Answer) string {
+// Title is the title of a question with how much of the data answers it.
+func Title(q *question.Question, a *answer.Answer) string {
 	var parts []string
 	add := func(n int, what string) {
 		if n > 1 {
@@ -305,11 +305,11 @@ func (c *collector) xOf() (func(i int) float64, error) {
 	case run.ByThresh:
 		return func(i int) float64 { return Threshold(v.Text[i]) }, nil
 	}
-	return func(i int) float64 { return Pressure(v.Text[i]) }, nil
+	return func(i int) float64 { return pressure(v.Text[i]) }, nil
 }
 
-// Pressure reads a level such as P500 as 500 hPa; NaN for other levels.
-func Pressure(level string) float64 {
+// pressure reads a level such as P500 as 500 hPa; NaN for other levels.
+func pressure(level string) float64 {
 	digits, ok := strings.CutPrefix(level, "P")
 	hpa, err := strconv.ParseFloat(digits, 64)
 	if !ok || err != nil {

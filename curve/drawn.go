@@ -1,4 +1,4 @@
-package met
+package curve
 
 import (
 	"fmt"

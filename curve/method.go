@@ -1,4 +1,4 @@
-package met
+package curve
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ func Stats(q *question.Question) []string {
 	if q.Drawing != nil {
 		return q.Drawing.Stats
 	}
-	if name := DefaultStat(q.Type); name != "" {
+	if name := defaultStat(q.Type); name != "" {
 		return []string{name}
 	}
 	return nil
