@@ -65,7 +65,7 @@ func drawn(method string) *question.Question {
 func values(t *testing.T, q *question.Question) (names []string, ys []float64, c *run.Curves) {
 	t.Helper()
 	a := answerOf(t, q, theRows)
-	c, err := curve.Of(q, a, "RMSE", 1)
+	c, err := curve.Of(t.Context(), q, a, "RMSE", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestBootstrapOfAPlot(t *testing.T) {
 	a := answerOf(t, q, theRows)
 	var got []*run.Curves
 	for _, callers := range []uint64{1, 2} {
-		c, err := curve.Of(q, a, "RMSE", callers)
+		c, err := curve.Of(t.Context(), q, a, "RMSE", callers)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +140,7 @@ func TestAxes(t *testing.T) {
 	} {
 		q := drawn("overall")
 		q.Drawing.Axis = axis
-		c, err := curve.Of(q, answerOf(t, q, theRows), "RMSE", 1)
+		c, err := curve.Of(t.Context(), q, answerOf(t, q, theRows), "RMSE", 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +184,7 @@ func TestFinishedStatistic(t *testing.T) {
 			b.Num[c.Slot] = append(b.Num[c.Slot], x)
 		}
 	}
-	c, err := curve.Of(q, answer.Select(q, &b), "RMSE", 1)
+	c, err := curve.Of(t.Context(), q, answer.Select(q, &b), "RMSE", 1)
 	if err != nil || len(c.Series) != 1 || c.Series[0].Name != "RMSE" || stat.RoundHalfUp(c.Series[0].Y[0], 7) != 3 {
 		t.Errorf("%+v, %v", c, err)
 	}

@@ -241,7 +241,7 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 		part = q.Name
 	}
 	if names != nil {
-		return e.curves(a, q, b.Take(), names, part)
+		return e.curves(ctx, a, q, b.Take(), names, part)
 	}
 	return e.writeTo(partFile(a.out, part), func(w *os.File) error { return e.writeAnswer(w, a.format, b.Take()) })
 }
@@ -295,10 +295,10 @@ func (a *asking) statistics(q *question.Question) ([]string, error) {
 }
 
 // curves computes the statistics from the answer, draws each and prints all.
-func (e *env) curves(a *asking, q *question.Question, rows *answer.Answer, names []string, part string) error {
+func (e *env) curves(ctx context.Context, a *asking, q *question.Question, rows *answer.Answer, names []string, part string) error {
 	var all []*run.Curves
 	for _, name := range names {
-		c, err := curve.Of(q, rows, name, a.seed)
+		c, err := curve.Of(ctx, q, rows, name, a.seed)
 		if err != nil {
 			return err
 		}

@@ -76,7 +76,7 @@ func (s *study) read(ctx context.Context) error {
 		s.warn(fmt.Sprintf("columns that no design keeps are left out of %d lines of %s", left[columns], columns))
 	}
 	for i, a := range s.reference {
-		if err := s.note(qs[i], a); err != nil {
+		if err := s.note(ctx, qs[i], a); err != nil {
 			return err
 		}
 	}
@@ -104,7 +104,7 @@ func (s *study) warn(text string) {
 }
 
 // note records a case, its reference answer's size, and its curves.
-func (s *study) note(q *question.Question, a *answer.Answer) error {
+func (s *study) note(ctx context.Context, q *question.Question, a *answer.Answer) error {
 	c := run.Case{Name: q.Name, Title: curve.Title(q, a), LineType: q.Type.Name, Rows: a.Rows, Bytes: a.Bytes(), Digest: answer.FormatDigest(a.Digest())}
 	for _, col := range q.Columns {
 		c.Columns = append(c.Columns, col.Name)
@@ -116,7 +116,7 @@ func (s *study) note(q *question.Question, a *answer.Answer) error {
 		return nil
 	}
 	for _, name := range curve.Stats(q) {
-		drawn, err := curve.Of(q, a, name, s.o.Seed)
+		drawn, err := curve.Of(ctx, q, a, name, s.o.Seed)
 		if _, lacks := errors.AsType[*fault.Error](err); lacks {
 			continue // the question does not select what the statistic needs
 		}
