@@ -80,7 +80,7 @@ func TestEnvelopes(t *testing.T) {
 	want := []product{
 		{1, 1, "SRUS54 KLCH 101813 RRA", "RR1LCH", "2026-11-10 18:13", "AAA"},
 		{2, 7, "SRUS54 KLCH 101900", "RTPLCH", "2026-11-10 19:00", "BBB"},
-		{3, 15, "TTAA00 KMRX 030710", "RR7MRX", "2026-12-03 07:10", "CCC"},
+		{3, 14, "TTAA00 KMRX 030710", "RR7MRX", "2026-12-03 07:10", "CCC"},
 		{4, 19, "FGUS52 KMRX 301200", "RVFMRX", "2026-11-30 12:00", "DDDEEE"},
 	}
 	want[2].issued = "2026-12-03 07:10"
