@@ -56,7 +56,7 @@ func (d *database) define(ctx context.Context, text string) error {
 		if !is(err, codeDuplicate) || try == defineTries {
 			return err
 		}
-		if err := pause(ctx, poll); err != nil {
+		if err := engine.Pause(ctx, poll); err != nil {
 			return err
 		}
 	}

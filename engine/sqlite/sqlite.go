@@ -59,6 +59,7 @@ const (
 
 // database is an open file.
 type database struct {
+	writing  sync.Mutex // held by a writer of records or posts: others wait here, not in SQLite
 	path     string
 	readOnly bool
 	cache    int // MiB
@@ -94,7 +95,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		}
 		return nil, d.unreachable("cannot be opened", err, "name an archive that barograph loaded, or a new file in a folder that can be written")
 	}
-	return &engine.Engine{Archives: d, KV: kv{d, &sync.Mutex{}}, Posts: posts{d, &sync.Mutex{}}, About: d.about, Close: d.pool.Close}, nil
+	return &engine.Engine{Archives: d, KV: kv{d}, Posts: posts{d}, About: d.about, Close: d.pool.Close}, nil
 }
 
 // place checks the path and makes its folder.
