@@ -64,10 +64,8 @@ type database struct {
 	readOnly bool
 	cache    int // MiB
 	log      *slog.Logger
-	pool     *sql.DB // for everything but loading
-
-	mu      sync.Mutex
-	loading bool
+	pool     *sql.DB    // for everything but loading
+	loading  sync.Mutex // held by the one loader
 }
 
 func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
@@ -241,8 +239,8 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 func (d *database) size(ctx context.Context) (int64, error) {
 	if !d.readOnly {
 		how := "PASSIVE" // waits for nobody
-		if d.take() {
-			defer d.release()
+		if d.loading.TryLock() {
+			defer d.loading.Unlock()
 			how = "TRUNCATE" // waits for whoever writes
 		}
 		if _, err := d.pool.ExecContext(ctx, "PRAGMA wal_checkpoint("+how+")"); err != nil {
