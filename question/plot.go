@@ -12,6 +12,7 @@ import (
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats/metviewer"
 	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/stat"
 )
 
 // FromPlotFile is FromPlots of a file.
@@ -138,17 +139,17 @@ func asked(p *metviewer.Plot, fixed []metviewer.Field, d metviewer.Dep) (qs []*Q
 		return nil, []string{fmt.Sprintf("line %d: dep%d/%s: has no statistic", d.Line, d.Axis, d.Var)}
 	}
 	byType := map[*record.LineType]*Question{}
-	for _, stat := range d.Stats {
-		t, finished, err := lineTypeOf(p, stat)
+	for _, name := range d.Stats {
+		t, finished, err := lineTypeOf(p, name)
 		if err != nil {
-			notes = append(notes, fmt.Sprintf("line %d: dep%d/%s, stat %s: %v", d.Line, d.Axis, d.Var, stat, err))
+			notes = append(notes, fmt.Sprintf("line %d: dep%d/%s, stat %s: %v", d.Line, d.Axis, d.Var, name, err))
 			continue
 		}
 		if q := byType[t]; q != nil {
-			q.Drawing.Stats = append(q.Drawing.Stats, stat)
+			q.Drawing.Stats = append(q.Drawing.Stats, name)
 			continue
 		}
-		b := &builder{p: p, fixed: fixed, dep: d, times: map[string]bool{}, q: &Question{Type: t, Drawing: &Drawing{Stats: []string{stat}, Finished: finished}}}
+		b := &builder{p: p, fixed: fixed, dep: d, times: map[string]bool{}, q: &Question{Type: t, Drawing: &Drawing{Stats: []string{name}, Finished: finished}}}
 		if err := b.build(); err != nil {
 			return nil, append(notes, err.Error()+": the plot is left out")
 		}
@@ -175,7 +176,7 @@ func columns(q *Question) {
 		}
 	}
 	for _, c := range q.Type.Columns {
-		if c.Kind != record.Text && (!d.Finished || c.Name == "total" || slices.ContainsFunc(d.Stats, func(s string) bool { return FinishedColumn(q.Type, s) == c.Name })) {
+		if c.Kind != record.Text && (!d.Finished || c.Name == "total" || slices.ContainsFunc(d.Stats, func(name string) bool { s, _ := stat.Finished(name); return slices.Contains(s.Needs, c.Name) })) {
 			want = append(want, c.Name)
 		}
 	}

@@ -46,7 +46,7 @@ var ErrNoRecords = errors.New("no record matches, so that there is no statistic"
 // Where the question has a Drawing, that says what the curves, their axis, their
 // method and their interval are.
 func Curves(q *question.Question, a *answer.Answer, name string, seed uint64) (*run.Curves, error) {
-	s, err := statOf(q, name)
+	s, err := question.StatOf(q, name)
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +257,7 @@ func Widen(q *question.Question, names []string) (*question.Question, error) {
 		}
 	}
 	for _, name := range names {
-		s, err := statOf(q, name)
+		s, err := question.StatOf(q, name)
 		if err != nil {
 			return nil, err
 		}
