@@ -14,6 +14,9 @@ type Drawing struct {
 	Confidence float64 // of the interval, e.g. 0.95
 	EventEqual bool    // only cases (valid time and lead) that every curve has
 
+	EqualPlaces bool   // with EventEqual: and that it has at every place of the axis
+	Minus       string // the curve that is taken off each other one, case by case; "" = none
+
 	XLabel, YLabel string // "" = the axis's own
 }
 

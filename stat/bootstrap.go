@@ -45,6 +45,7 @@ const (
 type Interval struct {
 	Value     float64 // of the records themselves
 	Low, High float64 // NaN where all replicates are equal
+	Spread    float64 // standard deviation of the replicates: the standard error of Value
 	Undefined int     // replicates in which the statistic was undefined; they are left out
 }
 
@@ -91,6 +92,7 @@ func (b Bootstrap) interval(f func(v []float64) float64, series ...Series) (iv I
 	if values[0] == values[len(values)-1] {
 		return iv, true, nil
 	}
+	_, iv.Spread = meanAndDeviation(values)
 	low := (1 - b.confidence()) / 2
 	high := 1 - low
 	if b.Kind == BCa {
