@@ -244,7 +244,7 @@ func distinct[T cmp.Ordered](vs []T) int {
 // axisOf chooses the independent axis: that of the drawing, or the first of
 // lead, level and valid time that has several values.
 func axisOf(q *question.Question, a *answer.Answer) run.Axis {
-	if q.Drawing != nil {
+	if q.Drawing != nil && q.Drawing.Axis != "" {
 		return run.Axis(q.Drawing.Axis)
 	}
 	if k := columnOf(a, "fcst_lead"); k >= 0 && several(a.Vectors[k].Whole) {

@@ -76,7 +76,7 @@ func TestPlotsThatAreLeftOut(t *testing.T) {
 		return rmse + byLead + "<plot_fix>\n<field name=\"" + field + "\"><set>" + set + "</set></field></plot_fix>"
 	}
 	for name, c := range map[string]struct{ body, says string }{
-		"SQL condition":    {rmse + byLead + "\n<plot_cond>h.model = 'x'</plot_cond>", "line 3: plot_cond"},
+		"SQL condition":    {rmse + byLead + "\n<plot_cond>h.model LIKE 'x%'</plot_cond>", "line 3: plot_cond"},
 		"pattern":          {fix("vx_mask", "<val>G2*</val>"), `line 3: vx_mask: the pattern "G2*"`},
 		"variable":         {strings.Replace(rmse, "TMP", "T*", 1) + byLead, `fcst_var: the pattern "T*"`},
 		"unknown field":    {fix("fcst_thr", "<val>1</val>"), "line 3: fcst_thr"},

@@ -1,6 +1,7 @@
 package question
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -25,16 +26,29 @@ func StatOf(q *Question, name string) (stat.Stat, error) {
 // type that holds the finished statistic.
 func lineTypeOf(p *metviewer.Plot, name string) (t *record.LineType, finished bool, err error) {
 	sums := slices.Concat(p.Agg, p.Calc)
+	switch {
+	case p.Roc != "":
+		sums = []string{p.Roc}
+	case p.Template == "taylor_plot":
+		sums = []string{"SL1L2"}
+	case p.Template == "scorecard": // of sums always, by the statistic's name
+		sums = []string{"SAL1L2", "SL1L2", "VL1L2", "VAL1L2", "CTC", "GRAD", "NBRCNT", "NBRCTC", "ECNT", "PCT", "RPS"}
+	}
 	var s stat.Stat
+	why := ""
 	for _, lineType := range sums {
 		if s, err = stat.ByName(lineType, name); err == nil {
 			break
 		}
-		if why := stat.Refused(lineType, name); why != "" {
-			return nil, false, errors.New(why)
-		}
+		why = cmp.Or(why, stat.Refused(lineType, name))
 	}
 	if len(sums) > 0 && err != nil {
+		if why != "" {
+			return nil, false, errors.New(why)
+		}
+		if p.Template == "scorecard" {
+			sums = []string{"the sums of any line type"}
+		}
 		return nil, false, errors.New("is not computed from " + strings.Join(sums, ", "))
 	}
 	if len(sums) == 0 {
