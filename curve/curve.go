@@ -71,7 +71,7 @@ func Of(ctx context.Context, q *question.Question, a *answer.Answer, name string
 
 // Values is Of without intervals: Low and High are missing.
 func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*Drawn, error) {
-	s, err := statOf(q, name)
+	s, err := question.StatOf(q, name)
 	if err != nil {
 		return nil, err
 	}
@@ -159,11 +159,11 @@ func (d *Drawn) Each(ctx context.Context, f func(curve, point int, iv stat.Inter
 			if len(p.rows) < 2 { // nothing to resample
 				continue
 			}
-			var minus [][]float64
+			of := stat.Series{Stat: &d.stat, Type: d.c.q.Type, Cols: d.c.take(p.rows)}
+			iv, ok, err := b.Interval(of.Stat, of.Type, of.Cols)
 			if p.minus != nil {
-				minus = d.c.take(p.minus)
+				iv, ok, err = b.Difference(stat.Diff, of, stat.Series{Stat: &d.stat, Type: d.c.q.Type, Cols: d.c.take(p.minus)})
 			}
-			iv, ok, err := b.Paired(&d.stat, d.c.q.Type, d.c.take(p.rows), minus)
 			if err != nil {
 				return err
 			}
@@ -244,7 +244,7 @@ func distinct[T cmp.Ordered](vs []T) int {
 // axisOf chooses the independent axis: that of the drawing, or the first of
 // lead, level and valid time that has several values.
 func axisOf(q *question.Question, a *answer.Answer) run.Axis {
-	if q.Drawing != nil {
+	if q.Drawing != nil && q.Drawing.Axis != "" {
 		return run.Axis(q.Drawing.Axis)
 	}
 	if k := columnOf(a, "fcst_lead"); k >= 0 && several(a.Vectors[k].Whole) {
@@ -384,7 +384,7 @@ func Widen(q *question.Question, names []string) (*question.Question, error) {
 		}
 	}
 	for _, name := range names {
-		s, err := statOf(q, name)
+		s, err := question.StatOf(q, name)
 		if err != nil {
 			return nil, err
 		}

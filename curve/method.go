@@ -3,9 +3,7 @@ package curve
 import (
 	"fmt"
 	"math"
-	"strings"
 
-	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/question"
 	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/stat"
@@ -21,22 +19,6 @@ func Stats(q *question.Question) []string {
 		return []string{name}
 	}
 	return nil
-}
-
-// statOf finds a statistic: one that is computed from partial sums or, where
-// the drawing says so, one that stands finished in a column.
-func statOf(q *question.Question, name string) (stat.Stat, error) {
-	if q.Drawing == nil || !q.Drawing.Finished {
-		return stat.ByName(q.Type.Name, question.Bare(q.Type.Name, name))
-	}
-	column := question.FinishedColumn(q.Type, name)
-	if column == "" {
-		return stat.Stat{}, &fault.Error{Setting: "statistic " + name, Problem: "is no column of line type " + q.Type.Name, Cure: "see `barograph list linetypes`"}
-	}
-	return stat.Stat{
-		Name: strings.ToUpper(name), LineType: q.Type.Name, Needs: []string{column}, Summary: "as the file has it",
-		Func: func(v []float64) (float64, bool) { return v[0], true },
-	}, nil
 }
 
 // bootstrapReplicates is the number of resamplings behind the interval of a
@@ -72,7 +54,7 @@ func methodOf(d *question.Drawing, seed uint64) method {
 	}
 	if replicates > 0 && m.kind == stat.Overall && !m.sum {
 		m.bootstrap = &stat.Bootstrap{Replicates: replicates, Confidence: confidence, Seed: seed}
-		m.note += fmt.Sprintf("; %g %% interval by bootstrap over records, %d replicates, seed %d", math.Round(1e4*confidence)/100, replicates, seed)
+		m.note += fmt.Sprintf("; %g %% interval by bootstrap over records in circular blocks, %d replicates, seed %d", math.Round(1e4*confidence)/100, replicates, seed)
 	}
 	return m
 }

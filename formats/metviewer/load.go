@@ -119,7 +119,7 @@ func (s *LoadSpec) values(root *node) error {
 				if list == nil {
 					return &fault.Error{File: s.File, Line: k.line, Setting: "load_val, field " + strconv.Quote(v.Name), Problem: "date_list " + strconv.Quote(name) + " is not there", Cure: `write <date_list name="…"> below load_spec`}
 				}
-				ds, err := dates(s.File, list, true)
+				ds, err := dates(s.File, list, nil)
 				if err != nil {
 					return err
 				}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/barograph/barograph/fault"
 )
@@ -150,7 +151,11 @@ func TestDates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := dates("d.xml", n, c.closed)
+		today := &time.Time{}
+		if c.closed {
+			today = nil
+		}
+		got, err := dates("d.xml", n, today)
 		if err != nil || fmt.Sprint(got) != c.want {
 			t.Errorf("%+v: %v, %v", c, got, err)
 		}
