@@ -21,11 +21,6 @@ const (
 	Equivalence Operation = "ETB"      // see Equivalent
 )
 
-// Operations lists the operations.
-func Operations() []Operation {
-	return []Operation{Diff, Ratio, Skill, Significant, Single, Equivalence}
-}
-
 // Of computes the operation; NaN where a or b is NaN or the operation divides by
 // zero (METcalcpy calc_derived_curve_value).
 func (op Operation) Of(a, b float64) float64 {

@@ -18,6 +18,7 @@ const (
 	MeanOfStats                  // compute per record, then the mean: METexpress "Mean statistic"
 	WeightedOfStat               // the same, weighted by total: METexpress "Mean statistic weighted by N"
 	MedianOfStats                // compute per record, then the median: METexpress "Median statistic"
+	SumOfStats                   // compute per record, then add: METviewer's plot_stat sum
 )
 
 // Summarise computes statistic s of the records in cols, the numeric columns of
@@ -41,15 +42,26 @@ func Summarise(m Method, s *Stat, t *record.LineType, cols [][]float64) (value f
 			values, weights = append(values, v), append(weights, weight)
 		}
 	})
-	switch m {
-	case MedianOfStats:
-		value, ok = median(values)
-	case WeightedOfStat:
+	if m == WeightedOfStat {
 		value, ok = weightedMean(values, weights)
-	default:
-		value, ok = weightedMean(values, nil)
+	} else {
+		value, ok = m.Of(values)
 	}
 	return value, ok, nil
+}
+
+// Of is the mean, the median or the sum of statistics; those that are missing
+// are left out, and false says that nothing remains.
+func (m Method) Of(values []float64) (value float64, ok bool) {
+	values = slices.DeleteFunc(slices.Clone(values), math.IsNaN)
+	if m == MedianOfStats {
+		return median(values)
+	}
+	mean, ok := weightedMean(values, nil)
+	if m == SumOfStats {
+		return mean * float64(len(values)), ok
+	}
+	return mean, ok
 }
 
 // PerRecord computes s of every record on its own: one value per row of cols,
