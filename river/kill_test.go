@@ -211,7 +211,7 @@ func TestKills(t *testing.T) {
 					}
 					break
 				}
-				time.Sleep(50*time.Millisecond + time.Duration(r.Int64N(int64(took)/2+1)))
+				time.Sleep(100*time.Millisecond + time.Duration(r.Int64N(int64(took)/8+1)))
 				if err := child.Process.Kill(); err != nil {
 					t.Fatal(err)
 				}

@@ -15,7 +15,11 @@ type Metrics struct {
 	latency, commits                  prometheus.Histogram
 	files, bytes, oldest, alive, last prometheus.Gauge
 	heard                             *prometheus.GaugeVec
+	known                             map[string]bool // that heard has
 }
+
+// mostProducts bounds a metric by product, as ids are what a feed brings.
+const mostProducts = 4096
 
 // NewMetrics registers them.
 func NewMetrics(r prometheus.Registerer) *Metrics {
@@ -35,6 +39,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		return h
 	}
 	m := &Metrics{
+		known:    map[string]bool{},
 		products: counter("products_total", "Products that were posted."),
 		Doubled:  counter("products_doubled_total", "Products that had been posted in the last four hours."),
 		Failed:   counter("failed_total", "Files and products that were set aside in failed/."),
@@ -80,5 +85,8 @@ func (m *Metrics) posted(h *held, t Tally) {
 	}
 	m.latency.Observe(time.Since(h.file.Received).Seconds())
 	m.last.Set(float64(h.Issued.Unix()))
-	m.heard.WithLabelValues(h.ID).SetToCurrentTime()
+	if m.known[h.ID] || len(m.known) < mostProducts {
+		m.known[h.ID] = true
+		m.heard.WithLabelValues(h.ID).SetToCurrentTime()
+	}
 }

@@ -78,6 +78,7 @@ func (s *Service) Run(ctx context.Context) error {
 			return err
 		}
 		s.Metrics.waiting(ready, files, bytes)
+		ready = ready[:min(len(ready), 5*batchProducts)] // then signals are heard, and counts are taken
 		if err := s.round(ctx, ready); err != nil && ctx.Err() == nil {
 			return err
 		}
@@ -207,9 +208,6 @@ func (s *Service) post(ctx context.Context) error {
 		}
 	}
 	s.held, s.values, s.files = nil, 0, open
-	if len(s.Spool.seen) > 1<<20 {
-		return s.Spool.forget()
-	}
 	return nil
 }
 

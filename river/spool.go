@@ -31,6 +31,7 @@ type Spool struct {
 	seen  map[[md5.Size]byte]int64 // products that were posted, and when
 	list  *os.File                 // of them
 	sizes map[string]look
+	tidy  time.Time // when the list was written anew
 }
 
 // look is a file as it was found first.
@@ -81,7 +82,8 @@ func (s *Spool) in(name string) string { return filepath.Join(s.Dir, name) }
 
 // forget writes the list anew, without what is too old.
 func (s *Spool) forget() error {
-	old := time.Now().Add(-remembered).Unix()
+	s.tidy = time.Now()
+	old := s.tidy.Add(-remembered).Unix()
 	var b strings.Builder
 	for sum, at := range s.seen {
 		if at < old {
@@ -103,8 +105,10 @@ func (s *Spool) forget() error {
 	return err
 }
 
-// Doubled reports whether the same product was posted before.
-func (s *Spool) Doubled(p *Product) bool { return s.seen[p.Sum] != 0 }
+// Doubled reports whether the same product was posted in the last hours.
+func (s *Spool) Doubled(p *Product) bool {
+	return s.seen[p.Sum] > time.Now().Add(-remembered).Unix()
+}
 
 // Posted remembers products. A crash before it is no harm: posting them again
 // changes nothing.
@@ -115,8 +119,10 @@ func (s *Spool) Posted(products []*Product) error {
 		s.seen[p.Sum] = now
 		b = fmt.Appendf(b, "%x %d\n", p.Sum, now)
 	}
-	_, err := s.list.Write(b)
-	return err
+	if _, err := s.list.Write(b); err != nil || time.Since(s.tidy) < time.Hour {
+		return err
+	}
+	return s.forget()
 }
 
 // Ready lists the files that are whole, the oldest first, and counts all that
