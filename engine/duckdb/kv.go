@@ -53,12 +53,11 @@ func (k kv) session(context.Context) (sqlengine.Session, error) {
 
 // Prepare prepares a statement.
 func (s *session) Prepare(ctx context.Context, text string) (sqlengine.Statement, error) {
-	st := &statement{session: s}
-	if mapping.Prepare(s.raw, text, &st.raw) == mapping.StateError {
-		err := failure(ctx, mapping.PrepareError(st.raw))
-		mapping.DestroyPrepare(&st.raw)
-		return nil, fmt.Errorf("%s: %w", text, err)
+	raw, err := s.prepare(ctx, text)
+	if err != nil {
+		return nil, err
 	}
+	st := &statement{session: s, raw: raw}
 	s.made = append(s.made, st)
 	return st, nil
 }
@@ -102,15 +101,7 @@ func (st *statement) run(ctx context.Context, args [][]byte, limit int, reply *m
 	if limit != sqlengine.NoLimit && mapping.BindInt64(st.raw, mapping.IdxT(len(args)+1), int64(limit)) == mapping.StateError {
 		return fmt.Errorf("DuckDB does not take the number %d", limit)
 	}
-	if ctx.Done() != nil {
-		defer st.watch(ctx)()
-	}
-	if mapping.ExecutePrepared(st.raw, reply) == mapping.StateError {
-		err := failure(ctx, mapping.ResultError(reply))
-		mapping.DestroyResult(reply)
-		return err
-	}
-	return nil
+	return st.execute(ctx, st.raw, reply)
 }
 
 // Exec runs a statement that writes.

@@ -178,6 +178,29 @@ func (c *conn) query(ctx context.Context, text string, args ...any) (*result, er
 	return r, nil
 }
 
+// prepare has a statement parsed and planned.
+func (c *conn) prepare(ctx context.Context, text string) (raw mapping.PreparedStatement, err error) {
+	if mapping.Prepare(c.raw, text, &raw) == mapping.StateError {
+		err = fmt.Errorf("%.60s…: %w", text, failure(ctx, mapping.PrepareError(raw)))
+		mapping.DestroyPrepare(&raw)
+	}
+	return raw, err
+}
+
+// execute runs a statement whose arguments are bound; the reply must be
+// destroyed where err is nil.
+func (c *conn) execute(ctx context.Context, raw mapping.PreparedStatement, reply *mapping.Result) error {
+	if ctx.Done() != nil {
+		defer c.watch(ctx)()
+	}
+	if mapping.ExecutePrepared(raw, reply) == mapping.StateError {
+		err := failure(ctx, mapping.ResultError(reply))
+		mapping.DestroyResult(reply)
+		return err
+	}
+	return nil
+}
+
 // bind gives argument i, from 1: text, or a list of texts.
 func bind(statement mapping.PreparedStatement, i int, arg any) error {
 	var v mapping.Value

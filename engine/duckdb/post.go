@@ -135,12 +135,11 @@ type postStatement struct {
 }
 
 func (c *postConn) prepare(ctx context.Context, text string) (*postStatement, error) {
-	st := &postStatement{c: c}
-	if mapping.Prepare(c.raw, text, &st.raw) == mapping.StateError {
-		err := failure(ctx, mapping.PrepareError(st.raw))
-		mapping.DestroyPrepare(&st.raw)
-		return nil, fmt.Errorf("%.60s…: %w", text, err)
+	raw, err := c.conn.prepare(ctx, text)
+	if err != nil {
+		return nil, err
 	}
+	st := &postStatement{c: c, raw: raw}
 	n := int(mapping.NParams(st.raw))
 	st.types, st.nulls = make([]mapping.Type, n), make([]mapping.Value, n)
 	for i := range n {
@@ -213,15 +212,7 @@ func (st *postStatement) run(ctx context.Context, args []any, reply *mapping.Res
 			return fmt.Errorf("DuckDB does not take argument %d", i+1)
 		}
 	}
-	if ctx.Done() != nil {
-		defer st.c.watch(ctx)()
-	}
-	if mapping.ExecutePrepared(st.raw, reply) == mapping.StateError {
-		err := failure(ctx, mapping.ResultError(reply))
-		mapping.DestroyResult(reply)
-		return err
-	}
-	return nil
+	return st.c.execute(ctx, st.raw, reply)
 }
 
 // Exec runs the statement.

@@ -317,3 +317,32 @@ func (a *Archive) entries(data string) string {
 	}
 	return a.Entries(data)
 }
+
+// Phrase puts a question as text, and tells what deriving its keys took. The
+// error wraps flavour.ErrCannotExpress where the flavour cannot put it.
+func Phrase(d *flavour.Dialect, n design.Name, f flavour.Name, q *question.Question, c *design.Catalog) (*engine.Query, error) {
+	began := time.Now()
+	p, err := flavour.Put(d, n, f, q, c)
+	if err != nil {
+		return nil, err
+	}
+	query := &engine.Query{Question: q, Flavour: f, Text: p.Text, Args: p.Args, Keys: p.Keys, Leads: p.Leads}
+	if p.Keys != nil {
+		query.Derive = time.Since(began)
+	}
+	return query, nil
+}
+
+// Called is the table that a plan calls by a name: flavour's SQL gives tables
+// the aliases h (stat_header), ld (lines) and r (documents). A name that is no
+// alias is the table's own.
+func Called(n design.Name, t *record.LineType, name string) string {
+	switch name {
+	case "h":
+		return design.HeaderTable
+	case "ld", "r":
+		table, _, _ := Table(n, t)
+		return table
+	}
+	return name
+}
