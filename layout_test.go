@@ -72,8 +72,9 @@ var allowed = map[string][]string{
 	"river": {"record", "formats", "formats/shef", "engine", "engine/sqlengine"},
 
 	"workload/*": {"record", "stat", "curve", "formats", "formats/shef", "synth", "question", "answer", "design", "flavour", "engine", "load", "lab", "measure", "measure/pace", "run"},
+	"advise":     {"run", "measure", "answer"},
 	"compare":    {"run", "measure"},
-	"report":     {"run", "measure", "report/plot", "compare"},
+	"report":     {"run", "measure", "report/plot", "compare", "advise"},
 
 	"cmd/barograph": {"*"},
 	"fuzz":          {},

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"cmp"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -42,9 +43,25 @@ type Comparison struct {
 type Against struct {
 	Run         string       `json:"run"`         // its folder
 	Differences []Difference `json:"differences"` // those that make the comparison void first
-	Findings    []Finding    `json:"findings"`    // what is worst first
+	Together    []Together   `json:"together"`
+	Findings    []Finding    `json:"findings"` // what is worst first
+	Busy        []string     `json:"busy"`     // what made the machine noisy before one of the runs
 	Loads       []Load       `json:"loads"`
 }
+
+// Together is how many times as much all cells are of what they were, floors left
+// out: the machine, or what all of them go through. What a cell is beside that is
+// its own.
+type Together struct {
+	Phase    run.Phase `json:"phase,omitempty"`
+	Quantity string    `json:"quantity"`
+	More     bool      `json:"more_is_better,omitempty"`
+	Cells    int       `json:"cells"`
+	Ratio    float64   `json:"ratio"`
+}
+
+// fewest is of how many cells something is told in common.
+const fewest = 3
 
 // Load is what it cost to load an archive, and what it weighs: one value a run,
 // so that nobody can tell what of a difference is noise. 0 = not measured.
@@ -69,10 +86,11 @@ type Finding struct {
 	Base     Side             `json:"base"`
 	New      Side             `json:"new"`
 	Verdict  Verdict          `json:"verdict"`
-	Ratio    measure.Estimate `json:"ratio"`  // New divided by Base, with its 95 % interval; null where there is none
-	P        float64          `json:"p_holm"` // that of a difference beyond the margin; 1 where there is no test
+	Ratio    measure.Estimate `json:"ratio"`  // New divided by Base; null where there is none
+	Own      measure.Estimate `json:"own"`    // likewise, without what all cells have in common, with its 95 % interval
+	P        float64          `json:"p_holm"` // that of an own difference beyond the margin; 1 where there is no test
 
-	values [2][]float64
+	steady [2][]float64
 }
 
 // Side is what a run has of a cell. Only what is Right has an estimate.
@@ -111,10 +129,11 @@ const (
 	OtherAnswer Verdict = "other answer" // right both times, of other data: times are of other work
 	TooFew      Verdict = "?"            // repetitions to tell
 	Same        Verdict = "~"            // no difference beyond the noise
+	Floor       Verdict = "floor"        // the client's own cost, which is no database's
 )
 
 func (v Verdict) order() int {
-	return slices.Index([]Verdict{Broken, Slower, Faster, NotRight, Mended, Gone, Added, OtherAnswer, NoTimes, TooFew, Same}, v)
+	return slices.Index([]Verdict{Broken, Slower, Faster, NotRight, Mended, Gone, Added, OtherAnswer, NoTimes, TooFew, Same, Floor}, v)
 }
 
 // Marked reports whether the verdict says that something changed.
@@ -143,8 +162,11 @@ func loads(base, other *run.Run) (out []Load) {
 type side struct {
 	Side
 	quantity
+	floor  bool
 	values []float64
-	digest string // of the answers
+	reps   []int     // of the values
+	steady []float64 // the values without what slowed their rounds
+	digest string    // of the answers
 }
 
 // Runs holds others against the base. All tests are corrected together; the seed
@@ -167,15 +189,24 @@ func Runs(base Run, others []Run, seed uint64) *Comparison {
 		}
 		findings := make([]Finding, len(all))
 		for i, k := range all {
+			findings[i] = finding(k, before[k], now[k])
+		}
+		shared := together(findings)
+		for i := range findings {
 			f := &findings[i]
-			*f = finding(k, before[k], now[k])
 			if f.Verdict != Same {
 				continue
 			}
-			t := f.test(seed)
+			common := 1.0
+			for _, x := range shared {
+				if x.Phase == f.Phase && x.Quantity == f.Quantity {
+					common = x.Ratio
+				}
+			}
+			t := f.test(common, seed)
 			tests, tested = append(tests, &t), append(tested, f)
 		}
-		out.Others = append(out.Others, Against{o.Dir, differences(base.Run, o.Run), findings, loads(base.Run, o.Run)})
+		out.Others = append(out.Others, Against{o.Dir, differences(base.Run, o.Run), shared, findings, append(base.busy(), o.busy()...), loads(base.Run, o.Run)})
 	}
 	measure.Correct(tests)
 	out.Tests = len(tests)
@@ -198,7 +229,7 @@ func gather(r Run) (map[key]*side, []key) {
 			k := key{s.Cell, s.Phase, q.name}
 			x := sides[k]
 			if x == nil {
-				x = &side{Side: Side{State: Untimed}, quantity: q, digest: s.Digest}
+				x = &side{Side: Side{State: Untimed}, quantity: q, digest: s.Digest, floor: r.floor(s.Cell.Engine)}
 				sides[k], order = x, append(order, k)
 			}
 			x.add(s)
@@ -221,7 +252,73 @@ func gather(r Run) (map[key]*side, []key) {
 		}
 		x.N, x.Median = len(x.values), measure.MedianEstimate(x.values)
 	}
+	calm(sides)
 	return sides, order
+}
+
+// busy is what made times doubtful before the run.
+func (r Run) busy() (out []string) {
+	for _, w := range r.Machine.Warnings() {
+		out = append(out, filepath.Base(r.Dir)+": "+w)
+	}
+	return out
+}
+
+func (r Run) floor(engine string) bool {
+	return slices.ContainsFunc(r.Archives, func(a run.Archive) bool { return a.Engine == engine && a.Place == "memory" })
+}
+
+// calm takes out of the values of each cell what slowed its rounds: a study asks
+// every cell once in each, so that what all cells of a round share is the machine's.
+func calm(sides map[key]*side) {
+	type round struct {
+		phase run.Phase
+		rep   int
+	}
+	share := map[round][]float64{}
+	for k, x := range sides {
+		for i, v := range x.values {
+			if k.cell.Workload == "met" && !x.floor {
+				at := round{k.phase, x.reps[i]}
+				share[at] = append(share[at], v/x.Median.Value)
+			}
+		}
+	}
+	for k, x := range sides {
+		for i, v := range x.values {
+			if all := share[round{k.phase, x.reps[i]}]; len(all) >= fewest {
+				v /= measure.Median(all)
+			}
+			x.steady = append(x.steady, v)
+		}
+	}
+}
+
+// together are the ratios that cells have in common.
+func together(all []Finding) (out []Together) {
+	ratios := map[Together][]float64{}
+	for _, f := range all {
+		if f.Verdict == Same {
+			of := Together{Phase: f.Phase, Quantity: f.Quantity, More: f.More}
+			ratios[of] = append(ratios[of], f.Ratio.Value)
+		}
+	}
+	for _, f := range all {
+		of := Together{Phase: f.Phase, Quantity: f.Quantity, More: f.More}
+		if n := len(ratios[of]); n >= fewest {
+			out = append(out, Together{of.Phase, of.Quantity, of.More, n, measure.Median(ratios[of])})
+			delete(ratios, of)
+		}
+	}
+	return out
+}
+
+// Worse is how many times worse all cells are.
+func (x *Together) Worse() float64 {
+	if x.More {
+		return 1 / x.Ratio
+	}
+	return x.Ratio
 }
 
 // add adds a sample. What is not right stays so.
@@ -233,7 +330,7 @@ func (x *side) add(s run.Sample) {
 		x.State, x.Problem = Failed, s.Problem
 	case s.Measured() != nil && (x.State == Right || x.State == Untimed):
 		if v := x.of(s.Measured()); v > 0 {
-			x.State, x.values = Right, append(x.values, v)
+			x.State, x.values, x.reps = Right, append(x.values, v), append(x.reps, s.Rep)
 		}
 	}
 }
@@ -245,7 +342,11 @@ func finding(k key, a, b *side) Finding {
 	a, b = cmp.Or(a, absent), cmp.Or(b, absent)
 	f := Finding{
 		Cell: k.cell, Phase: k.phase, Quantity: of.name, Unit: of.unit, More: of.more, Base: a.Side, New: b.Side, Verdict: Same,
-		Ratio: measure.MedianEstimate(nil), P: 1, values: [2][]float64{a.values, b.values},
+		Ratio: measure.MedianEstimate(nil), Own: measure.MedianEstimate(nil), P: 1, steady: [2][]float64{a.steady, b.steady},
+	}
+	if a.State == Right && b.State == Right {
+		r := measure.Median(b.steady) / measure.Median(a.steady)
+		f.Ratio = measure.Estimate{Value: r, Low: r, High: r}
 	}
 	bad := func(s State) bool { return s == Wrong || s == Failed }
 	switch {
@@ -263,6 +364,8 @@ func finding(k key, a, b *side) Finding {
 		f.Verdict = NoTimes
 	case a.digest != b.digest && k.cell.Workload == "met":
 		f.Verdict = OtherAnswer
+	case of.floor:
+		f.Verdict = Floor
 	}
 	return f
 }
@@ -273,22 +376,28 @@ func finding(k key, a, b *side) Finding {
 // held against it, and not against 0.
 const Margin = 0.03
 
-// test is whether the samples differ by more than the margin: the new ones
-// are moved towards the others by it, and not beyond.
-func (f *Finding) test(seed uint64) measure.Comparison {
-	t := measure.Compare(f.values[1], f.values[0], seed)
-	f.Ratio = measure.Estimate{Value: t.Ratio, Low: t.Lo, High: t.Hi}
-	t.P = beyond(f.values[1], f.values[0], t.Ratio)
+// test is whether the samples differ by more than the margin beside what all
+// cells have in common.
+func (f *Finding) test(common float64, seed uint64) measure.Comparison {
+	own := scaled(f.steady[1], 1/common)
+	t := measure.Compare(own, f.steady[0], seed)
+	f.Own = measure.Estimate{Value: t.Ratio, Low: t.Lo, High: t.Hi}
+	t.P = beyond(own, f.steady[0], t.Ratio)
 	return t
 }
 
-// beyond is the p of a difference of more than the margin.
+// beyond is the p of a difference of more than the margin: one sample is moved
+// towards the other by it, and not beyond.
 func beyond(a, b []float64, ratio float64) float64 {
-	moved, by := slices.Clone(a), min(max(1/ratio, 1/(1+Margin)), 1+Margin)
-	for i := range moved {
-		moved[i] *= by
+	return measure.MannWhitney(scaled(a, min(max(1/ratio, 1/(1+Margin)), 1+Margin)), b)
+}
+
+func scaled(xs []float64, by float64) []float64 {
+	out := make([]float64, len(xs))
+	for i, x := range xs {
+		out[i] = by * x
 	}
-	return measure.MannWhitney(moved, b)
+	return out
 }
 
 func (f *Finding) judge(t *measure.Comparison) {
@@ -303,12 +412,12 @@ func (f *Finding) judge(t *measure.Comparison) {
 	}
 }
 
-// Worse is how many times worse the new side is: 1.1 = it takes a tenth longer.
+// Worse is how many times worse the cell itself is: 1.1 = it takes a tenth longer.
 func (f *Finding) Worse() float64 {
 	if f.More {
-		return 1 / f.Ratio.Value
+		return 1 / f.Own.Value
 	}
-	return f.Ratio.Value
+	return f.Own.Value
 }
 
 // Failing are the findings by which a gate fails: what broke, and what is worse

@@ -156,3 +156,19 @@ func TestBenchstat(t *testing.T) {
 		t.Errorf("%q", lines)
 	}
 }
+
+// TestMachine: what slows all cells alike is told of all, and of none alone.
+func TestMachine(t *testing.T) {
+	a := made(t, 1, cells{"one": 2, "two": 3, "three": 4, "four": 5})
+	b := made(t, 2, cells{"one": 4, "two": 6, "three": 8, "four": 20})
+	c := Runs(a, []Run{b}, 1).Others[0]
+	if len(c.Together) != 1 || c.Together[0].Cells != 4 || math.Abs(c.Together[0].Ratio-2) > 0.2 {
+		t.Errorf("together %+v", c.Together)
+	}
+	for _, f := range c.Findings {
+		want := map[bool]Verdict{true: Slower, false: Same}[f.Cell.At("case") == "four"]
+		if f.Verdict != want {
+			t.Errorf("%s is %s, %.2f of its own", f.Name(), f.Verdict, f.Own.Value)
+		}
+	}
+}

@@ -22,15 +22,15 @@ func BenchmarkPairs(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		any := false
+		changed := false
 		same := Runs(runs[0], runs[1:], 1).Others[0]
 		for _, f := range same.Findings {
 			if f.Verdict != Same {
-				any = true
+				changed = true
 				b.Logf("%s: %s %s %.3g p=%.2g", filepath.Base(runs[1].Dir), f.Name(), f.Verdict, f.Ratio.Value, f.P)
 			}
 		}
-		if any {
+		if changed {
 			marked++
 		}
 		cell := runs[1].Samples[i%len(runs[1].Samples)].Cell

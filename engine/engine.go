@@ -25,6 +25,7 @@ var (
 type Driver struct {
 	Scheme      string // of the URL: "duckdb"
 	Summary     string // one line for `barograph list engines`
+	Licence     string // of the database
 	Example     string // a URL that works: "duckdb:archive.db"
 	Params      []Param
 	Offers      map[design.Name][]flavour.Name // promised = delivered: the suite asks every case in every one

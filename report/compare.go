@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"strings"
 
 	"github.com/barograph/barograph/compare"
 	"github.com/barograph/barograph/measure"
@@ -29,6 +30,9 @@ func OfComparison(c *compare.Comparison) *Report {
 		}
 		if a.Void() {
 			out.Answers = append(out.Answers, Words{"alarm", fmt.Sprintf("VOID: %s is not the same work on the same machine (see what differs): what follows tells no database's speed.", name)})
+		}
+		for _, w := range a.Busy {
+			out.Warnings = once(out.Warnings, w)
 		}
 		out.Answers = append(out.Answers, verdict(tally(a, compare.Broken) == 0, changes(name, a)))
 		s := Section{ID: fmt.Sprintf("run-%d", i+1), Title: name, Small: "against " + filepath.Base(c.Base)}
@@ -71,18 +75,26 @@ func changes(name string, a *compare.Against) string {
 		{compare.NoTimes, "not timed"},
 		{compare.TooFew, "of too few repetitions to tell"},
 		{compare.Same, "the same within the noise"},
+		{compare.Floor, "the client’s floor"},
 	} {
 		if n := tally(a, v.Verdict); n > 0 {
 			parts = append(parts, count(n)+" "+v.words)
 		}
 	}
-	return fmt.Sprintf("%s, of %s: %s.", name, several(len(a.Findings), "cell"), list(parts))
+	words := fmt.Sprintf("%s, of %s: %s.", name, several(len(a.Findings), "cell"), list(parts))
+	for _, x := range a.Together {
+		if math.Abs(math.Log(x.Ratio)) > math.Log(1+compare.Margin) {
+			words += fmt.Sprintf(" The %s of %d cells together is %s times what it was: the machine, or what all of them go through.", strings.TrimSpace(string(x.Phase)+" "+x.Quantity), x.Cells, number(x.Ratio))
+		}
+	}
+	return words
 }
 
 // findings are all cells, those that changed first.
 func findings(a *compare.Against, c *compare.Comparison) *Table {
-	t := table("cell", "what", "was", "is", "ratio (×)", "p", "verdict")
-	t.Note = fmt.Sprintf("Medians with their 95 %% intervals. A cell is faster or slower where its repetitions differ by more than %.0f %% and the noise: two-sided Mann–Whitney rank tests, %s corrected together (Holm). "+
+	t := table("cell", "what", "was", "is", "ratio (×)", "of its own (×)", "p", "verdict")
+	t.Note = fmt.Sprintf("Medians with their 95 %% intervals. Of its own: the ratio without what all cells have in common, which is the machine’s, or of what all go through; so is what slows a whole round of a study. "+
+		"A cell is faster or slower where that is more than %.0f %% and the noise: two-sided Mann–Whitney rank tests, %s corrected together (Holm). "+
 		"By %.0f %% two runs of the same differ though nothing changed. “~”: no such difference; “?”: too few repetitions to show one.", 100*c.Margin, several(c.Tests, "test"), 100*c.Margin)
 	for i := range a.Findings {
 		f := &a.Findings[i]
@@ -91,10 +103,10 @@ func findings(a *compare.Against, c *compare.Comparison) *Table {
 			mark.Class = "dim"
 		}
 		p := dim(none)
-		if !math.IsNaN(f.Ratio.Value) {
+		if !math.IsNaN(f.Own.Value) {
 			p = value(f.P, probability(f.P))
 		}
-		t.add("", text(f.Name()), text(f.Quantity+" ("+f.Unit+")"), sideCell(f.Base), sideCell(f.New), estimate(f.Ratio), p, mark)
+		t.add("", text(f.Name()), text(f.Quantity+" ("+f.Unit+")"), sideCell(f.Base), sideCell(f.New), estimate(f.Ratio), estimate(f.Own), p, mark)
 	}
 	return t
 }
@@ -109,10 +121,10 @@ func sideCell(s compare.Side) Cell {
 
 // ratios draws how many times each cell is what it was.
 func ratios(a *compare.Against) []Drawing {
-	p := plot.Rows{Frame: plot.Frame{Subtitle: "New divided by old, with its 95 % interval; 1 = unchanged", XLabel: "ratio (logarithmic)", Width: pageWidth}, Unit: "×", Log: true}
+	p := plot.Rows{Frame: plot.Frame{Subtitle: "New divided by old, without what all cells have in common, with its 95 % interval; 1 = unchanged", XLabel: "ratio (logarithmic)", Width: pageWidth}, Unit: "×", Log: true}
 	for i := range a.Findings {
-		if f := &a.Findings[i]; !math.IsNaN(f.Ratio.Value) {
-			p.Panel("", plot.Row{Label: f.Name(), Group: f.Cell.Engine, Value: plot.Value{V: f.Ratio.Value, Lo: f.Ratio.Low, Hi: f.Ratio.High}})
+		if f := &a.Findings[i]; !math.IsNaN(f.Own.Value) {
+			p.Panel("", plot.Row{Label: f.Name(), Group: f.Cell.Engine, Value: plot.Value{V: f.Own.Value, Lo: f.Own.Low, Hi: f.Own.High}})
 		}
 	}
 	if len(p.Panels) == 0 {

@@ -7,27 +7,12 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/measure"
 	"github.com/barograph/barograph/report/plot"
+	"github.com/barograph/barograph/run"
 )
-
-// growthFolders are the studies of several sizes below dir, by their number of
-// copies: x1, x2, x4 …, each a run folder.
-func growthFolders(dir string) map[int]string {
-	out := map[int]string{}
-	paths, _ := filepath.Glob(filepath.Join(dir, "x*", "run.json")) // an error is of a pattern that matches nothing
-	for _, p := range paths {
-		sub := filepath.Dir(p)
-		if n, err := strconv.Atoi(strings.TrimPrefix(filepath.Base(sub), "x")); err == nil && n > 0 {
-			out[n] = sub
-		}
-	}
-	return out
-}
 
 // GrowthSummary is what studies of several sizes came to, for machines.
 type GrowthSummary struct {
@@ -66,7 +51,7 @@ type growth struct {
 }
 
 func readGrowth(dir string) (*growth, error) {
-	subs := growthFolders(dir)
+	subs := run.Sizes(dir)
 	g := &growth{sizes: slices.Sorted(maps.Keys(subs))}
 	if len(g.sizes) < 2 {
 		return nil, &fault.Error{File: dir, Problem: "holds no studies of several sizes", Cure: "make them: barograph met FILES --subsets 1,2,4"}
@@ -131,7 +116,7 @@ func (g *growth) documents() int64 {
 	return max(objects, 1)
 }
 
-func openGrowth(dir string) (*Report, error) {
+func openGrowth(dir string, o Advising) (*Report, error) {
 	g, err := readGrowth(dir)
 	if err != nil {
 		return nil, err
@@ -159,7 +144,7 @@ func openGrowth(dir string) (*Report, error) {
 			count(int64(FarDocuments)), number(g.sum.Far), number(g.sum.Far/float64(g.sizes[len(g.sizes)-1])), g.bounds())},
 		{ID: "archives", Title: "Loads and sizes", Table: g.archives()},
 	}
-	return r, nil
+	return r, r.advise(o)
 }
 
 func (g *growth) bounds() string {
@@ -207,6 +192,7 @@ func (g *growth) laws() *Table {
 			cells = append(cells, numeric(v.Value))
 		}
 		t.add(classOf(l.Floor, false), append(cells, forecast(l.Far))...)
+		t.name(anchor("law", l.Asked))
 	}
 	t.Note = "Exponent: time = factor · copies^exponent, fitted to the medians; 0 = the size does not matter, 1 = twice the archive takes twice the time. " +
 		"Predictions whose 95 % interval spans more than a factor of 1,000 are not printed: more sizes, or a quieter machine, would narrow it. Fewer than three sizes, or than six repetitions of a size, give no interval and no prediction. The interval is the wider of a bootstrap over repetitions and of Student's t over sizes. A copy is the same data under another subset name: engines that keep each subset in tables or databases of its own never look at the others."
@@ -245,6 +231,7 @@ func (g *growth) archives() *Table {
 			before = g.sizes[i]
 		}
 		t.add("", append(cells, sizes...)...)
+		t.name(anchor("archive", Asked{Way{a.Engine, a.Design, ""}, ""}))
 	}
 	t.Note = "The rate is that of the copies which that size added."
 	return t

@@ -26,6 +26,7 @@ func (rs *results) loads() Section {
 			end = []Cell{dim(none), dim(none), dim(none), dim(none), dim(none), bad("differs: incomplete")}
 		}
 		t.add(rs.class(w), append(append(texts(a.Engine, a.Design), numeric(l.seconds), numeric(float64(d.Records)/l.seconds), numeric(float64(d.Bytes)/1e6/l.seconds), when(l.seconds > 0, whole(a.Commits), none)), end...)...)
+		t.name(anchor("archive", Asked{w, ""}))
 		if a.Place == floorPlace {
 			continue
 		}

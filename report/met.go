@@ -66,7 +66,7 @@ func (f *folder) head(question string) *Report {
 	return out
 }
 
-func (f *folder) report() (*Report, error) {
+func (f *folder) report(o Advising) (*Report, error) {
 	r := f.head("Which engine, which design and which way of asking serve this data?")
 	r.Data = map[string]any{"run": f.run, "summary": f.sum}
 	if scope := f.scope(); scope != "" {
@@ -83,7 +83,7 @@ func (f *folder) report() (*Report, error) {
 	}
 	r.Sections = append(r.Sections, f.proof(), f.times(), f.why(), tables, f.loads(), verification(f.curves), f.planSection(), f.method())
 	r.Sections = slices.DeleteFunc(r.Sections, func(s Section) bool { return s.Title == "" })
-	return r, nil
+	return r, r.advise(o)
 }
 
 // scope says how much was compared.

@@ -24,7 +24,7 @@ func (f *folder) planSection() Section {
 			if asked.Case != c.Name {
 				continue
 			}
-			shown := Section{ID: planAnchor(asked), Class: "plan", Title: asked.String(), Text: p.Text, Folded: true}
+			shown := Section{ID: anchor("plan", asked), Class: "plan", Title: asked.String(), Text: p.Text, Folded: true}
 			if c.Name == "" {
 				shown.ID, shown.Title = "", p.Name
 			}
@@ -47,9 +47,10 @@ func (f *folder) planSection() Section {
 	return s
 }
 
-// planAnchor is the place of a cell's plan in the page.
-func planAnchor(c Asked) string {
-	return "plan-" + strings.Map(func(r rune) rune {
+// anchor is the place of what is shown of a cell in the page: its "plan", its
+// "cell" in the table of its case, its "way" in that of all, its "archive".
+func anchor(kind string, c Asked) string {
+	return kind + "-" + strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '-' || r == '_' {
 			return r
 		}

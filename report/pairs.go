@@ -56,6 +56,7 @@ func (rs *results) medians(s *Summary) *Table {
 			ratio = q
 		}
 		t.add(rs.class(w), append(cells, when(n == asked && n > 0, numeric(sum/float64(n)), none), ratio)...)
+		t.name(anchor("way", Asked{w, ""}))
 	}
 	return t
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/barograph/barograph/advise"
 	"github.com/barograph/barograph/run"
 )
 
@@ -19,9 +20,15 @@ var files embed.FS
 const FileName = "report.html"
 
 // Open reads a folder of any workload, or one of studies of several sizes.
-func Open(dir string) (*Report, error) {
-	if len(growthFolders(dir)) > 1 {
-		return openGrowth(dir)
+func Open(dir string) (*Report, error) { return OpenAdvising(dir, Advising{}) }
+
+// OpenAdvising is Open for a reader with weights.
+func OpenAdvising(dir string, o Advising) (*Report, error) {
+	if o.Weights == nil {
+		o.Weights = advise.Defaults()
+	}
+	if len(run.Sizes(dir)) > 1 {
+		return openGrowth(dir, o)
 	}
 	r, err := run.ReadRun(dir)
 	if err != nil {
@@ -34,13 +41,17 @@ func Open(dir string) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.report()
+	return f.report(o)
 }
 
 // Write writes report.html into the run folder and returns its path.
 func (r *Report) Write() (path string, err error) {
 	for _, sub := range r.below {
-		if _, err := Write(sub); err != nil {
+		r, err := OpenAdvising(sub, r.advising)
+		if err == nil {
+			_, err = r.Write()
+		}
+		if err != nil {
 			return "", err
 		}
 	}

@@ -12,7 +12,8 @@ import (
 type Report struct {
 	dir      string
 	below    []string // folders whose reports it links to
-	Name     string   // of the run
+	advising Advising
+	Name     string // of the run
 	When     string
 	Question string  // that the report answers
 	Answers  []Words // the answer first
@@ -32,6 +33,7 @@ type Section struct {
 	Folded, Open bool   // on the page a click shows and hides it
 
 	Words    []Words
+	Prose    [][]Cell // paragraphs with links
 	Facts    []Fact
 	Steps    []Step // a legend of them
 	Pictures []Drawing
@@ -98,6 +100,13 @@ func printSections(b *strings.Builder, all []Section) {
 			fmt.Fprintf(b, "\n%s\n", printable(strings.TrimSpace(s.Title+" "+s.Small)))
 			for _, x := range s.Words {
 				b.WriteString(wrap(x.Text) + "\n")
+			}
+			for _, p := range s.Prose {
+				var line strings.Builder
+				for _, c := range p {
+					line.WriteString(c.Text)
+				}
+				b.WriteString(wrap(line.String()) + "\n")
 			}
 			if s.Table != nil {
 				s.Table.print(b)

@@ -26,6 +26,7 @@ type Column struct {
 // Row is a line of a table. Class: floor, best, off.
 type Row struct {
 	Class string
+	ID    string // anchor
 	Cells []Cell
 }
 
@@ -59,8 +60,11 @@ func (t *Table) add(class string, cells ...Cell) {
 		t.Head[i].Number = t.Head[i].Number || c.Known
 		t.Head[i].Wrap = t.Head[i].Wrap || len(c.Text) > 60 && c.Steps == nil
 	}
-	t.Rows = append(t.Rows, Row{class, cells})
+	t.Rows = append(t.Rows, Row{Class: class, Cells: cells})
 }
+
+// name gives the last row an anchor.
+func (t *Table) name(id string) { t.Rows[len(t.Rows)-1].ID = id }
 
 // classOf is the style of a row of the client's floor, or of what is best.
 func classOf(floor, best bool) string {

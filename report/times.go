@@ -135,6 +135,7 @@ func (c *CaseSummary) table() *Table {
 			cells = append(cells, numeric(x.RowsPerSecond), numeric(x.MBPerSecond))
 		}
 		t.add(class, cells...)
+		t.name(anchor("cell", k.Asked))
 	}
 	return t
 }

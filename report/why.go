@@ -66,7 +66,7 @@ func (f *folder) whyTable(c *CaseSummary, cells []*CellSummary) *Table {
 	t := table("engine", "design", "flavour", "median (ms)", "ratio (×)", "how rows are reached (looked at → kept)", "looked at", "of", "per row (of the answer)")
 	best := c.fastest()
 	for _, k := range cells {
-		flavour := Cell{Text: k.Flavour, Link: "#" + planAnchor(k.Asked)}
+		flavour := Cell{Text: k.Flavour, Link: "#" + anchor("plan", k.Asked)}
 		t.add(classOf(k.Floor, k == best), append([]Cell{text(k.Engine), text(k.Design), flavour, numeric(k.Times.Median), k.ratio(best)}, f.reached(c, k)...)...)
 	}
 	return t

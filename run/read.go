@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"github.com/barograph/barograph/fault"
 )
@@ -32,6 +34,20 @@ func Read(dir string) (*Run, []Sample, error) {
 		err = r.checkScan(dir, samples)
 	}
 	return r, samples, err
+}
+
+// Sizes are the folders of a study of several sizes below dir, by their number of
+// copies of the data: x1, x2, x4 …
+func Sizes(dir string) map[int]string {
+	out := map[int]string{}
+	paths, _ := filepath.Glob(filepath.Join(dir, "x*", runFile)) // an error is of a pattern that matches nothing
+	for _, p := range paths {
+		sub := filepath.Dir(p)
+		if n, err := strconv.Atoi(strings.TrimPrefix(filepath.Base(sub), "x")); err == nil && n > 0 {
+			out[n] = sub
+		}
+	}
+	return out
 }
 
 // ReadRun reads run.json of a folder.

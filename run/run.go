@@ -57,7 +57,9 @@ type Archive struct {
 	Product  string            `json:"product"`
 	Version  string            `json:"version"`
 	Settings map[string]string `json:"settings,omitempty"`
-	Server   *Server           `json:"server,omitempty"`   // nil = no server, or none that this machine's lab started
+	Server   *Server           `json:"server,omitempty"` // nil = no server, or none that this machine's lab started
+	Licence  string            `json:"licence,omitempty"`
+	Install  string            `json:"install,omitempty"`  // the packages of its server
 	Unranked string            `json:"unranked,omitempty"` // why its times are shown but stand in no ranking
 
 	Load    time.Duration `json:"load_ns"` // from the first record, parsed before where the data fit into memory, to the last durable commit; 0 = it was loaded before this run
@@ -99,4 +101,5 @@ type Case struct {
 	Bytes    int64    `json:"bytes"` // of the reference, in canonical types
 	Digest   string   `json:"digest"`
 	Columns  []string `json:"columns"`
+	Weight   int      `json:"weight"` // how often it is asked beside the others; 0, of earlier versions, is 1
 }

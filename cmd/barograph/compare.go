@@ -99,6 +99,11 @@ func (s *share) gate(c *compare.Comparison) error {
 		if a.Void() {
 			return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{File: a.Run, Problem: "is not the same work on the same machine as " + c.Base + ": " + a.Differences[0].What + " differs", Cure: "compare runs of the same data, on the same machine"}}
 		}
+		for _, x := range a.Together {
+			if x.Worse() > 1+s.of {
+				return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{File: a.Run, Problem: fmt.Sprintf("the %s of %d cells together is %.3g times that of %s", x.Quantity, x.Cells, x.Ratio, c.Base), Cure: "was the machine as quiet as before? run both again"}}
+			}
+		}
 		if bad := a.Failing(s.of); len(bad) > 0 {
 			return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%s: %d cells are broken, absent, or worse by more than %s; the first: %s, %s", a.Run, len(bad), s, bad[0].Name(), bad[0].Verdict)}
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/report"
 	"github.com/barograph/barograph/run"
 	"github.com/barograph/barograph/workload/met"
 
@@ -38,6 +39,7 @@ type study struct {
 	limit                        time.Duration
 	seed                         uint64
 	lastLine                     *choice
+	advising                     report.Advising
 	source                       string // in words, for the report
 	began                        bool   // something was loaded
 }
@@ -116,6 +118,7 @@ func (s *study) flags(c *cobra.Command) {
 	c.Flags().IntVar(&s.cold, "cold", 0, "cold starts of each cell: a new process, the archive's files dropped from the page cache")
 	c.Flags().DurationVar(&s.limit, "time-limit", 0, "stop timing after this long, but not before the repetitions suffice to show a difference")
 	c.Flags().Uint64Var(&s.seed, "seed", 1, "seed of the order of repetitions and of the bootstrap")
+	advising(c, &s.advising)
 	positive(c, "reps")
 	atMost(c, 100_000, "reps", "warmups", "cold")
 	c.Flags().BoolVar(&s.Floor, "floor", true, "include the dry engine, which answers from memory: what the client itself costs")
@@ -175,7 +178,7 @@ func (e *env) studies(ctx context.Context, s *study, files []string) error {
 			return err
 		}
 	}
-	if err := e.report(s.out); err != nil {
+	if err := e.reportAdvising(s.out, s.advising); err != nil {
 		return err
 	}
 	if len(s.askers) > 0 && len(s.copies) == 0 {

@@ -26,6 +26,7 @@ import (
 func Driver() engine.Driver {
 	return engine.Driver{
 		Scheme:  "asterixdb",
+		Licence: "Apache-2.0",
 		Summary: "Apache AsterixDB, a document database with SQL++; the engine under Couchbase Analytics",
 		Example: "asterixdb://127.0.0.1:19002/barograph",
 		Params: []engine.Param{

@@ -25,6 +25,7 @@ import (
 func Driver() engine.Driver {
 	return engine.Driver{
 		Scheme:  "cassandra",
+		Licence: "Apache-2.0",
 		Summary: "Apache Cassandra or ScyllaDB, a server or a cluster: records in partitions by document key, or by series and time",
 		Example: "cassandra://localhost:9042/barograph",
 		Params: []engine.Param{

@@ -28,6 +28,7 @@ import (
 func Driver() engine.Driver {
 	return engine.Driver{
 		Scheme:  "couchbase",
+		Licence: "BSL-1.1, binaries under Couchbase’s own",
 		Summary: "Couchbase, a document database: key-value service and N1QL",
 		Example: "couchbase://user@127.0.0.1/mdata",
 		Params:  params(),

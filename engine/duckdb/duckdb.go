@@ -42,6 +42,7 @@ var params = []engine.Param{ //nolint:gochecknoglobals // a constant table
 func Driver() engine.Driver {
 	return engine.Driver{
 		Scheme:      "duckdb",
+		Licence:     "MIT",
 		Summary:     "DuckDB, a columnar database in one file, inside Barograph's process",
 		Example:     "duckdb:archive.db",
 		Params:      params,

@@ -24,6 +24,7 @@ import (
 func Driver() engine.Driver {
 	return engine.Driver{
 		Scheme:  "mariadb",
+		Licence: "GPL-2.0",
 		Summary: "MariaDB, a database server; METviewer's own tables",
 		Example: "mariadb://root@127.0.0.1:3306/mv_",
 		Params: []engine.Param{

@@ -27,6 +27,7 @@ import (
 func Driver() engine.Driver {
 	return engine.Driver{
 		Scheme:  "mongodb",
+		Licence: "SSPL-1.0 (FerretDB: Apache-2.0)",
 		Summary: "MongoDB, a document database, or what speaks its protocol",
 		Example: "mongodb://127.0.0.1:27017/barograph",
 		Params:  append(params(), driverParams()...),

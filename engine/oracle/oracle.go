@@ -23,6 +23,7 @@ import (
 func Driver() engine.Driver {
 	return engine.Driver{
 		Scheme:  "oracle",
+		Licence: "proprietary",
 		Summary: "Oracle Database 19c or later, a server: METviewer's tables, JSON documents",
 		Example: "oracle://user@localhost:1521/FREEPDB1",
 		Params: []engine.Param{

@@ -30,6 +30,7 @@ import (
 func Driver() engine.Driver {
 	return engine.Driver{
 		Scheme:  "pebble",
+		Licence: "BSD-3-Clause",
 		Summary: "Pebble, an embedded log-structured key-value store",
 		Example: "pebble:archive.pebble",
 		Params: []engine.Param{

@@ -26,6 +26,7 @@ import (
 func Driver() engine.Driver {
 	return engine.Driver{
 		Scheme:  "postgres",
+		Licence: "PostgreSQL Licence",
 		Summary: "PostgreSQL, a server: METviewer's tables, JSONB documents, wide tables",
 		Example: "postgres://postgres@localhost:5432/postgres",
 		Params: []engine.Param{

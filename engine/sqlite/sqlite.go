@@ -30,6 +30,7 @@ import (
 func Driver() engine.Driver {
 	return engine.Driver{
 		Scheme:  "sqlite",
+		Licence: "public domain",
 		Summary: "SQLite, a database in one file, in Barograph's own process",
 		Example: "sqlite:archive.db",
 		Params: []engine.Param{

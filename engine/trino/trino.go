@@ -19,6 +19,7 @@ import (
 func Driver() engine.Driver {
 	return engine.Driver{
 		Scheme:  "trino",
+		Licence: "Apache-2.0",
 		Summary: "Trino, a query engine over Parquet files, on one node or many; the analytical workload alone",
 		Example: "trino://barograph@127.0.0.1:8080/barograph",
 		Params: []engine.Param{

@@ -27,6 +27,7 @@ import (
 func Driver() engine.Driver {
 	return engine.Driver{
 		Scheme:  "valkey",
+		Licence: "BSD-3-Clause",
 		Summary: "Valkey or Redis, a server or a cluster: payloads in memory under derived keys",
 		Example: "valkey://localhost:6379",
 		Params: []engine.Param{

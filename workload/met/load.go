@@ -184,7 +184,13 @@ func (s *study) load(ctx context.Context, o *opened) error {
 // judge loads target i and holds what it holds against the data. An error of
 // the archive itself, err if it was not even opened, is kept beside it.
 func (s *study) judge(ctx context.Context, t Target, o *opened, i int, err error) error {
-	r := run.Archive{Engine: t.engine(), Design: string(t.Design), URL: fault.Redact(t.URL), Place: string(t.Driver.Place), Server: t.Server, Whole: true}
+	r := run.Archive{Engine: t.engine(), Design: string(t.Design), URL: fault.Redact(t.URL), Place: string(t.Driver.Place), Server: t.Server, Licence: t.Driver.Licence, Whole: true}
+	if s := t.Driver.Server; s != nil {
+		r.Install = strings.Join(s.Packages, ", ")
+		for _, a := range s.Artifacts {
+			r.Install = strings.TrimPrefix(r.Install+", "+a.Name, ", ")
+		}
+	}
 	if err == nil {
 		err = s.fill(ctx, t, o, i, &r)
 	}
