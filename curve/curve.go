@@ -168,7 +168,11 @@ func (d *Drawn) value(op stat.Operation, p place) (float64, error) {
 		return y, err
 	case op == stat.Equivalence:
 		a, b, err := d.each(p)
-		e, _ := stat.Equivalent(a, b)
+		e, ok := stat.Equivalent(a, b)
+		if !ok {
+			return math.NaN(), err
+		}
+		d.Note += "; ETB of " + strconv.Itoa(e.N) + " cases: " + e.Outcome()
 		return e.Difference, err
 	case d.method.Method == stat.Overall:
 		a, err := d.method.value(&d.stat, d.c.q.Type, d.c.take(p.rows))
@@ -263,14 +267,16 @@ func (d *Drawn) interval(kind string, op stat.Operation, p place, y float64) (iv
 	return iv, false, nil
 }
 
-// matched pairs the rows of two curves at a place that are of the same case: all
-// that an answer holds of a record but what parts the curves.
+// matched pairs the rows of two curves at a place that are of the same case: of
+// the same times, and of all fields that the question names but what parts the
+// curves. What it pools beyond that, such as each model's own analysis, may differ.
 func (c *collector) matched(rows, others []int) (p place) {
 	parting, waiting := c.parting(), map[string][]int{}
 	identity := func(i int) string {
 		var id []byte
 		for k, col := range c.a.Columns {
-			if col.Role != question.Data && !slices.Contains(parting, col.Name) {
+			named := col.Role != question.HeaderField || k < len(c.q.Columns)
+			if named && col.Role != question.Data && !slices.Contains(parting, col.Name) {
 				id = append(c.a.AppendValue(id, k, i), 0)
 			}
 		}

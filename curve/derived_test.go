@@ -2,9 +2,11 @@ package curve_test
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/barograph/barograph/answer"
 	"github.com/barograph/barograph/curve"
 	"github.com/barograph/barograph/question"
 	"github.com/barograph/barograph/stat"
@@ -108,5 +110,24 @@ func TestCasesOfEqualisation(t *testing.T) {
 		if sum != c.rows || !strings.Contains(got.Note, c.says) {
 			t.Errorf("%v: %v rows, %s", c.values, n, got.Note)
 		}
+	}
+}
+
+// TestDifferenceOverWhatIsPooled: two models that are held against their own
+// analyses have common cases all the same.
+func TestDifferenceOverWhatIsPooled(t *testing.T) {
+	q := drawn("overall")
+	q.Drawing.Curves = []question.Group{{Field: "model", Values: [][]string{{"A"}, {"B"}}}}
+	q.Drawing.Derived = []question.Derived{{Operation: stat.Diff, A: []int{0}, B: []int{1}}}
+	a := answerOf(t, q, theRows)
+	own := make([]string, a.Rows)
+	for i := range own {
+		own[i] = a.Vectors[0].Text[i]
+	}
+	a.Columns = append(slices.Clip(a.Columns), question.Column{Name: "obtype", Role: question.HeaderField})
+	a.Vectors = append(slices.Clip(a.Vectors), answer.Vector{Text: own})
+	got, err := curve.Values(q, a, "RMSE", 1)
+	if err != nil || len(got.Series) != 3 || !slices.Equal(got.Series[2].N, []int{2}) {
+		t.Errorf("%+v, %v", got.Series, err)
 	}
 }
