@@ -207,7 +207,7 @@ func (s *study) fill(ctx context.Context, t Target, o *opened, i int, r *run.Arc
 		return err
 	}
 	o.archives[i] = a
-	r.Product, r.Version, r.Settings, r.Unranked = about.Product, about.Version, about.Settings, about.Unranked
+	r.Product, r.Version, r.Settings, r.Acknowledged, r.Unranked = about.Product, about.Version, about.Settings, about.Acknowledged, about.Unranked
 	if r.Unranked != "" {
 		s.warn(r.Engine + " " + r.Design + " is in no ranking: " + r.Unranked)
 	}
