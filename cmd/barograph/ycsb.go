@@ -14,6 +14,7 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/measure/pace"
 	"github.com/barograph/barograph/report"
 	"github.com/barograph/barograph/run"
@@ -34,6 +35,9 @@ type ycsbFlags struct {
 	verify             bool
 	status, csv        bool
 	oldCodes, resume   bool
+
+	faults, faultCommand string
+	witnesses            int
 }
 
 const ycsbExit = `
@@ -116,7 +120,11 @@ A workload on dry: is loaded before it is run, as its memory ends with the comma
 	return c
 }
 
+// folder adds those of run and sweep.
 func (f *ycsbFlags) folder(c *cobra.Command) {
+	c.Flags().StringVar(&f.faults, "fault", "", "what is done to the server, and when after the warm-up: kill:node2@20s,restart@40s; also stop and resume (SIGSTOP), partition and heal (of an isolated lab)")
+	c.Flags().StringVar(&f.faultCommand, "fault-command", "", "shell command that does it to a server of your own; it is given action and node: kill 2")
+	c.Flags().IntVar(&f.witnesses, "history", 8, "with --fault: clients that record a history beside the run, which is judged; 0 = none")
 	c.Flags().StringVar(&f.out, "out", "", "folder to make for the run: events.jsonl, samples.csv, latency.hlog, report.html")
 }
 
@@ -194,6 +202,18 @@ func (f *ycsbFlags) config(c *cobra.Command, further ...ycsb.Properties) (*ycsb.
 	return config, nil
 }
 
+// afflict has a target suffer the faults that were asked for, if any.
+func (f *ycsbFlags) afflict(ctx context.Context, t *ycsb.Target) error {
+	if f.faults == "" {
+		return nil
+	}
+	all, err := lab.ParseFaults(f.faults)
+	if err != nil {
+		return usage(err)
+	}
+	return t.Afflict(ctx, all, f.faultCommand, f.witnesses)
+}
+
 // mixName is what the tables call the workload.
 func (f *ycsbFlags) mixName() string {
 	if len(f.files) == 0 {
@@ -217,6 +237,9 @@ func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, ycsb.CloseAll([]*ycsb.Target{t})) }()
+	if err := f.afflict(ctx, t); err != nil {
+		return err
+	}
 	o := t.Options()
 	o.Resume = f.resume
 	if f.status || config.Status {
@@ -252,7 +275,7 @@ func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 // runInto runs into a run folder, with the floor beside it.
 func (e *env) runInto(ctx context.Context, f *ycsbFlags, c *ycsb.Config, t *ycsb.Target, o ycsb.Options) error {
 	targets := []*ycsb.Target{t}
-	if t.Place != engine.Memory {
+	if t.Place != engine.Memory && o.Faults == nil {
 		floor, err := e.openKV(ctx, "dry", "", "")
 		if err != nil {
 			return err

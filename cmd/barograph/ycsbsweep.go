@@ -45,6 +45,8 @@ group for each engine, and the fit of the universal scalability law; --reps give
 				return err
 			}
 			s.layout, s.out, s.labs = engine.Layout(f.layout), f.out, f.labs
+			s.floor = s.floor && f.faults == ""
+			s.afflict = f.afflict
 			return f.exit(e, s.run(c.Context()))
 		},
 	}
@@ -74,6 +76,7 @@ type sweep struct {
 	load, floor, csv bool
 	layout           engine.Layout
 	out, labs        string
+	afflict          func(ctx context.Context, t *ycsb.Target) error
 
 	folder *run.Folder // in memory where none was asked for
 }
@@ -147,6 +150,9 @@ func (s *sweep) open(ctx context.Context, c *ycsb.Config) error {
 			if err := t.LoadAll(ctx, c); err != nil {
 				return err
 			}
+		}
+		if err := s.afflict(ctx, t); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -44,7 +44,8 @@ type Options struct {
 	Seed       uint64        // of Poisson arrivals
 	Spin       bool          // wait for an operation's time by looking at the clock: exact, at the price of a core
 
-	Interval time.Duration    // of the series; 0 = one second
+	Interval time.Duration    // between two calls of Watch and of Each; 0 = one second
+	Fine     time.Duration    // of the series; 0 = Interval
 	Watch    func(p Progress) // called after each Interval, from one goroutine; nil = not
 	Clock    *Clock           // nil = the machine's
 
@@ -117,6 +118,9 @@ type runner struct {
 func newRunner(o Options) *runner {
 	if o.Interval == 0 {
 		o.Interval = time.Second
+	}
+	if o.Fine == 0 {
+		o.Fine = o.Interval
 	}
 	if o.Grace == 0 {
 		o.Grace = DefaultGrace

@@ -133,7 +133,7 @@ type tally struct {
 }
 
 func (t *tally) init(o *Options) {
-	t.interval, t.warmup, t.harmless = o.Interval, o.Warmup, o.Harmless
+	t.interval, t.warmup, t.harmless = o.Fine, o.Warmup, o.Harmless
 	t.groups = emptyGroups(len(o.Kinds), len(o.Statuses))
 	if o.Each != nil {
 		t.now, t.from = emptyGroups(len(o.Kinds), len(o.Statuses)), o.Warmup

@@ -41,7 +41,7 @@ type Progress struct {
 
 // result closes the books.
 func (r *runner) result() (*Result, error) {
-	out := &Result{Began: r.start, Interval: r.Interval, Ending: r.why}
+	out := &Result{Began: r.start, Interval: r.Fine, Ending: r.why}
 	select {
 	case <-r.all:
 	default:

@@ -66,7 +66,8 @@ type Config struct {
 	KeepGoing                               bool
 	Batch                                   int64
 	MaxMisses                               int64
-	MaxOutage                               int64 // seconds
+	MaxOutage                               int64   // seconds
+	Timeout                                 float64 // of an operation, in seconds; 0 = none
 
 	Ignored []string // properties that were given and have no effect
 }

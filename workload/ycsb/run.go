@@ -14,6 +14,7 @@ import (
 	"github.com/barograph/barograph/measure"
 	"github.com/barograph/barograph/measure/pace"
 	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/workload/ycsb/history"
 )
 
 // Options for Load and Run; the zero value is the default.
@@ -24,6 +25,7 @@ type Options struct {
 	Watch    func(p pace.Progress)
 	Grace    time.Duration // see pace.Options
 	Server   Server        // is watched beside the run
+	Faults   *Faults       // are inflicted on it; nil = none
 }
 
 // Report is what a load or a run did.
@@ -45,6 +47,12 @@ type Report struct {
 	Outage     time.Duration // during which some worker had none
 	Stood      time.Duration // for which this process stood still: the times are not the engine's
 
+	Fault *run.Fault // what was done to the server; nil = nothing
+
+	faults    *Faults
+	calls     []history.Op // beside it
+	cost      *run.Cost
+	quantiles []quantiles  // of each second
 	failed    error        // with which it ended
 	back      answer.Tally // of what was read back after it
 	intervals []logged     // for WriteLogs; nil unless hdrhistogram.fileoutput is set
@@ -63,6 +71,12 @@ func Load(ctx context.Context, kv engine.KV, c *Config, o Options) (*Report, err
 
 // Run requests records of a loaded table by the workload's mix.
 func Run(ctx context.Context, kv engine.KV, c *Config, o Options) (*Report, error) {
+	if o.Faults != nil {
+		var err error
+		if c, err = o.Faults.settle(c); err != nil {
+			return nil, err
+		}
+	}
 	return execute(ctx, kv, c.TableSpec(o.Layout), c, o, false)
 }
 
@@ -108,6 +122,9 @@ func (w *workload) perform(ctx context.Context, conns []*engine.Conn, o *Options
 			workers[i] = &loader{worker: own[i], resume: o.Resume}
 		}
 	}
+	if o.Faults != nil {
+		o.Server = Server{} // its processes come and go
+	}
 	watch, err := observe(ctx, o.Server, time.Duration(w.Warmup)*time.Second)
 	if err != nil {
 		return err
@@ -119,15 +136,21 @@ func (w *workload) perform(ctx context.Context, conns []*engine.Conn, o *Options
 			r.intervals = append(r.intervals, logged{from, to, groups})
 		}
 	}
+	r.faults = o.Faults
+	inflicted, err := w.inflict(ctx, o.Faults, &pacing, r)
+	if err != nil {
+		return err
+	}
 	still := measure.WatchStandstill()
 	r.Result, err = pace.Run(ctx, workers, pacing)
 	r.Stood = still.Stood()
 	still.Stop()
 	unmeasured := watch.stop(ctx, r)
+	err = errors.Join(err, inflicted(ctx))
 	if r.Result == nil {
 		return err
 	}
-	if err == nil && ctx.Err() == nil && r.Err() == nil {
+	if err == nil && ctx.Err() == nil && (r.Err() == nil || r.Fault != nil) {
 		err = r.readBack(ctx, own[0])
 	}
 	r.Problems = w.problems.list()
@@ -249,13 +272,15 @@ func (r *Report) Operations() int64 {
 // Response is the histogram of the times, from when it was due, of the
 // operations that succeeded. In a mix with read-modify-writes and reads, their
 // reads are in it, too.
-func (r *Report) Response() *measure.Histogram {
+func (r *Report) Response() *measure.Histogram { return r.response(r.Result.Groups) }
+
+func (r *Report) response(groups [][]*pace.Group) *measure.Histogram {
 	h := measure.NewHistogram()
 	for kind := range ops {
 		if !r.isWhole(kind) {
 			continue
 		}
-		if g := r.Result.Groups[kind][statusOK]; g != nil {
+		if g := groups[kind][statusOK]; g != nil {
 			_ = h.Merge(g.Response) // both have one range
 		}
 	}
@@ -296,8 +321,11 @@ func (r *Report) Err() error {
 	if n := r.all(statusWrong); n > 0 {
 		say(fault.Differs, fmt.Sprintf("%d answers are wrong", n), "see the problems listed; what is wrong has no times")
 	}
+	if broken := r.brokenPromises(); broken != "" {
+		say(fault.Differs, broken, "see the history beside the run")
+	}
 	if n := r.all(statusError); n > 0 {
-		say(fault.Incomplete, fmt.Sprintf("%d operations failed", n), "see the problems listed")
+		say(fault.Incomplete, fmt.Sprintf("%d operations failed%s", n, r.outage()), "see the problems listed")
 	}
 	if n := r.all(statusNotFound); n > r.Config.MaxMisses {
 		say(fault.Incomplete, fmt.Sprintf("%d records that must be there were not found", n), "load the table anew, or allow some by maxmisses")
@@ -314,7 +342,7 @@ func (r *Report) Err() error {
 		say(fault.Incomplete, "operations did not return after they were cancelled", "see whether the engine is alive")
 	}
 	if n := r.Result.Unstarted; n > 0 && r.Result.Ending == pace.OutOfTime {
-		say(fault.Incomplete, fmt.Sprintf("overload: %d operations were due and never begun", n), "lower the target, or add threads")
+		say(fault.Incomplete, fmt.Sprintf("overload: %d operations were due and never begun%s", n, r.outage()), "lower the target, or add threads")
 	}
 	if r.Result.Ending == pace.OutOfTime && r.Load {
 		say(fault.Incomplete, "the load ended by maxexecutiontime before all records were in", "raise it, or go on by --resume")

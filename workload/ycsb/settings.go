@@ -83,6 +83,7 @@ func known() []Setting {
 		{"db.batchsize", "", "another name of batchsize", whole(func(c *Config) *int64 { return &c.Batch }, 1)},
 		{"maxmisses", "0", "records that may be missing until the run is a failure (not YCSB's)", whole(func(c *Config) *int64 { return &c.MaxMisses }, 0)},
 		{"maxoutage", "60", "seconds for which a worker may try in vain, opening its connection anew, until that ends the run; 0 = for ever (not YCSB's)", whole(func(c *Config) *int64 { return &c.MaxOutage }, 0)},
+		{"timeout", "0", "seconds after which a try is given up, its connection tried and perhaps opened anew; 0 = never, 5 with --fault (not YCSB's)", number(func(c *Config) *float64 { return &c.Timeout }, 1e6)},
 		{"reportlatencyforeacherror", "false", "a group for each way of failing, else one for all", yes(func(c *Config) *bool { return &c.EachError })},
 		ignored("latencytrackederrors", "reportlatencyforeacherror tracks all"),
 

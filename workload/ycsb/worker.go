@@ -40,15 +40,26 @@ func (w *workload) worker(conn *engine.Conn, number int) *worker {
 // Do runs one operation of the mix.
 func (k *worker) Do(ctx context.Context, r *pace.Recorder) error {
 	k.failure = nil
-	if err := k.operate(ctx, r); err != nil {
+	if err := k.inTime(ctx, r); err != nil {
 		return err
 	}
 	if k.failure == nil {
 		k.failures = 0
 		return nil
 	}
+	k.errors.note(k.failure)
 	_, err := k.recover(ctx, r, k.failure)
 	return err
+}
+
+// inTime gives an operation no more than its time.
+func (k *worker) inTime(ctx context.Context, r *pace.Recorder) error {
+	if k.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Duration(k.Timeout*float64(time.Second)))
+		defer cancel()
+	}
+	return k.operate(ctx, r)
 }
 
 func (k *worker) operate(ctx context.Context, r *pace.Recorder) error {

@@ -52,6 +52,7 @@ type workload struct {
 	gap      int64        // keys between the part that was loaded and those that are inserted: another client's parts
 	loaded   atomic.Int64 // numbers given out by a load, from InsertStart
 	outages  outages
+	errors   errorCounts
 
 	mix        dist.Choice
 	scrambled  dist.Scrambled
