@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -36,8 +37,8 @@ type ycsbFlags struct {
 	status, csv        bool
 	oldCodes, resume   bool
 
-	faults, faultCommand string
-	witnesses            int
+	rate, faults, faultCommand string
+	witnesses                  int
 }
 
 const ycsbExit = `
@@ -68,6 +69,7 @@ func (f *ycsbFlags) flags(c *cobra.Command) {
 	c.Flags().StringArrayVarP(&f.assignments, "property", "p", nil, "name=value; stands over the files")
 	c.Flags().StringVar(&f.layout, "layout", "", "how the table is laid out: columns or document; pairs for key-value engines (default: the engine's first)")
 	c.Flags().Float64Var(&f.target, "target", 0, "operations per second of the whole run; 0 = as fast as the engine answers")
+	c.Flags().StringVar(&f.rate, "rate", "", "rates one after the other, in place of --target: 500/s@30s,1000/s@30s")
 	c.Flags().BoolVar(&f.verify, "verify", false, "values follow from key and field, and each that is read is checked (dataintegrity=true; when loading, too)")
 	c.Flags().BoolVarP(&f.status, "status", "s", false, "print progress to stderr")
 	c.Flags().StringVar(&f.labs, "lab-dir", engine.LabDir(), "folder of the labs: a server that one of them started is watched beside the run")
@@ -181,7 +183,7 @@ func (f *ycsbFlags) config(c *cobra.Command, further ...ycsb.Properties) (*ycsb.
 	for _, p := range further {
 		maps.Copy(all, p)
 	}
-	for _, a := range f.assignments {
+	for _, a := range f.assigned() {
 		if err := all.Set(a); err != nil {
 			return nil, usage(err)
 		}
@@ -200,6 +202,14 @@ func (f *ycsbFlags) config(c *cobra.Command, further ...ycsb.Properties) (*ycsb.
 		return nil, usage(err)
 	}
 	return config, nil
+}
+
+// assigned are the assignments, and what flags stand for.
+func (f *ycsbFlags) assigned() []string {
+	if f.rate == "" {
+		return f.assignments
+	}
+	return append(slices.Clip(f.assignments), "rate="+f.rate)
 }
 
 // afflict has a target suffer the faults that were asked for, if any.

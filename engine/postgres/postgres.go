@@ -33,6 +33,7 @@ func Driver() engine.Driver {
 			{Name: "partitions", Default: "", Help: "of tables of documents and wide tables, set when they are made: hash:8 (by series) or range:day, range:month, range:year (by valid time)"},
 			{Name: "tablespaces", Default: "", Help: "folders on the server, with commas between, over which the partitions are spread in turn; made as tablespaces where they are none"},
 			{Name: "statements", Default: prepared, Help: "how questions are sent: prepared (planned once a connection), unnamed (planned every time) or simple (the simple protocol, replies as text)"},
+			{Name: "synchronous_commit", Default: "on", Help: "when a commit is acknowledged: on, off, local, remote_write or remote_apply; off loses some of what it acknowledged when the server dies"},
 			{Name: "sslmode", Help: "as in libpq: disable, prefer, require, verify-ca, verify-full"},
 		},
 		Offers: map[design.Name][]flavour.Name{

@@ -68,7 +68,7 @@ func (t *tally) progress(now time.Duration) Progress {
 		for status, g := range kind {
 			if g != nil {
 				p.Ended += g.Count
-				if status != 0 && status != t.harmless {
+				if t.failure(status) {
 					p.Failed += g.Count
 				}
 			}

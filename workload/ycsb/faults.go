@@ -184,7 +184,7 @@ func (r *Report) count(w *workload) {
 	w.errors.mu.Lock()
 	r.Fault.Errors, r.Fault.TimedOut = w.errors.kinds, w.errors.kinds[timedOut]
 	w.errors.mu.Unlock()
-	r.Fault.Reconnects = w.outages.opened
+	r.Fault.Reconnects, r.Fault.Retries = w.outages.opened, w.retries.Load()
 	r.Fault.Lost = r.Result.Operations - r.Result.Right + r.Result.Unstarted
 	if len(r.Fault.Moments) > 0 {
 		fine := r.Result.Interval
@@ -271,6 +271,19 @@ func (r *Report) brokenPromises() string {
 	return strings.Join(all, "; ")
 }
 
+// undecided says why the history proves nothing; "" where it does.
+func (r *Report) undecided() string {
+	if r.Fault == nil || r.Fault.History == nil {
+		return ""
+	}
+	for _, k := range r.Fault.History.Promises {
+		if k.Promised && !k.Held && k.Broken == 0 {
+			return k.Promise + " was not decided in time"
+		}
+	}
+	return r.Fault.History.Problem
+}
+
 // outage is what the faults cost, in words.
 func (r *Report) outage() string {
 	if r.cost == nil {
@@ -298,13 +311,19 @@ const (
 	notSettled = "ended with the run"
 )
 
-func (c *errorCounts) note(err error) {
+// note counts an error; reopened reports whether its connection was lost by it,
+// which drivers have errors of their own for.
+func (c *errorCounts) note(err error, reopened bool) {
+	kind := kindOf(err)
+	if kind == refusedBy && reopened {
+		kind = brokenOff
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.kinds == nil {
 		c.kinds = map[string]int64{}
 	}
-	c.kinds[kindOf(err)]++
+	c.kinds[kind]++
 }
 
 func kindOf(err error) string {

@@ -43,6 +43,7 @@ type Report struct {
 	Warnings []string
 	Inserted int64 // keys that a run took for inserts; see Config.Grown
 
+	Retries    int64         // further tries of reads and updates
 	Reconnects int64         // connections that were lost and opened anew
 	Outage     time.Duration // during which some worker had none
 	Stood      time.Duration // for which this process stood still: the times are not the engine's
@@ -154,6 +155,7 @@ func (w *workload) perform(ctx context.Context, conns []*engine.Conn, o *Options
 		err = r.readBack(ctx, own[0])
 	}
 	r.Problems = w.problems.list()
+	r.Retries = w.retries.Load()
 	r.Inserted = w.sequence.next.Load() - w.Records
 	if r.Reconnects, r.Outage = w.outages.opened, w.outages.total; r.Outage > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("connections were lost: for %s some worker had none; %d were opened anew", r.Outage.Round(time.Millisecond), r.Reconnects))
@@ -323,6 +325,9 @@ func (r *Report) Err() error {
 	}
 	if broken := r.brokenPromises(); broken != "" {
 		say(fault.Differs, broken, "see the history beside the run")
+	}
+	if open := r.undecided(); open != "" {
+		say(fault.Incomplete, "whether the store told the truth is not known: "+open, "run it again, for a shorter time or with fewer clients (--history)")
 	}
 	if n := r.all(statusError); n > 0 {
 		say(fault.Incomplete, fmt.Sprintf("%d operations failed%s", n, r.outage()), "see the problems listed")

@@ -83,8 +83,11 @@ const mostTakes = 3
 // cell is what a run on it measures.
 func (t *Target) cell(c *Config, mix string, threads int, f *Faults) run.Cell {
 	var further []any
+	if len(c.Rates) > 0 {
+		further = []any{"rate", c.Rates}
+	}
 	if f != nil {
-		further = []any{"nodes", t.nodes(), "fault", f}
+		further = append(further, "nodes", t.nodes(), "fault", f)
 	}
 	return run.MixCell(t.Scheme, string(t.Layout), mix, threads, c.Target/float64(max(c.Shard.Of, 1)), c.Shard.String(), further...)
 }
