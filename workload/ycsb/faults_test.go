@@ -171,3 +171,29 @@ func TestFaultsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// A run that ends while its server is away is read back when that is mended, by
+// connections that were lost.
+func TestMendedAtTheEnd(t *testing.T) {
+	t.Parallel() // it waits
+	w, b := config(t, "readproportion=0.5", "updateproportion=0.5", "target=200", "maxexecutiontime=2"), &breakable{}
+	lost := conns(func(c *engine.Conn) {
+		broken := false
+		b.change(c)
+		read := c.Read
+		c.Read = func(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+			if broken = broken || b.down.Load(); broken {
+				return io.ErrUnexpectedEOF
+			}
+			return read(ctx, key, f, into)
+		}
+	})
+	faults, err := lab.ParseFaults("kill@1500ms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Run(t.Context(), wrapped{loaded(t, config(t)), lost}, w, Options{Faults: &Faults{All: faults, Inflict: b.inflict, Clients: 8, Promises: engine.Promises()}})
+	if err != nil || code(r.Err()) != fault.Incomplete || r.back.Found == 0 || r.Fault.History.Problem != "" || b.down.Load() {
+		t.Errorf("%v, %v, %+v, %+v", err, r.Err(), r.back, r.Fault.History)
+	}
+}

@@ -220,6 +220,13 @@ func (w *workload) probe(ctx context.Context, c *engine.Conn) error {
 // readBack looks after a load or a run that was right so far: writes are the
 // engine's word until they are read.
 func (r *Report) readBack(ctx context.Context, k *worker) error {
+	if tries := 0; r.Fault != nil { // its connection may have been lost by the last operation
+		k.conn, _ = k.table.Reopen(ctx, k.conn, k.key, func() bool {
+			tries++
+			time.Sleep(engine.BackOff(tries, k.rng))
+			return tries < 20
+		})
+	}
 	found, wrong, missing, err := k.look(ctx)
 	r.back = answer.Tally{Found: found, Wrong: wrong, Missing: int64(len(missing))}
 	switch {
