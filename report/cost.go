@@ -26,13 +26,17 @@ func afflicted(all []run.Sample) (faults, others []run.Sample) {
 
 // faultName is what tables call a server that was broken.
 func faultName(s *run.Sample) string {
-	return s.Cell.Engine + ", " + several(int(s.Cell.Number("nodes")), "node")
+	return s.Cell.Engine + ", " + several(int(s.Cell.Number("nodes")), "node") + ", " + acknowledgedOf(s)
+}
+
+func acknowledgedOf(s *run.Sample) string {
+	return acknowledged(&run.Archive{Acknowledged: s.Cell.At("acknowledged")})
 }
 
 // costs is the section that puts side by side what faults cost.
-func costs(r *run.Run, all []run.Sample) Section {
+func costs(all []run.Sample) Section {
 	s := Section{
-		ID: "faults", Title: "What a fault costs", Terminal: true, Table: costTable(r, all),
+		ID: "faults", Title: "What a fault costs", Terminal: true, Table: costTable(all),
 		Words: say("Operations were due at a steady rate, and went on being due while the server was broken: latency counts from when each was due. kill is SIGKILL of every process of a node: what the system was given outlives it, so that the loss of power is not shown."),
 		Parts: filled(Section{Title: "Did the store tell the truth?", Terminal: true, Table: promiseTable(all), Words: say("Clients of their own read and wrote records beside the load, and read all of them at the end. What was not answered counts as unknown, and never as lost. A promise in brackets is one that the server, as it is set up, does not make.")}),
 	}
@@ -45,7 +49,7 @@ func costs(r *run.Run, all []run.Sample) Section {
 	return s
 }
 
-func costTable(r *run.Run, all []run.Sample) *Table {
+func costTable(all []run.Sample) *Table {
 	t := table("engine", "nodes", "workload", "fault", "an acknowledged write is", "before (operations/s)", "without service (s)", "95 % again after (s)", "lost (operations)", "what became of them", "reconnects", "retries", "timed out", "truth")
 	t.Note = "Seconds count from the first fault. Without service: tenths of a second in which nothing succeeded, added up. 95 % again: the first of three seconds in a row with 95 % of the rate before. Lost: what was due, and failed or was never begun; nothing of it counts as an operation. What is not right has no times."
 	for i := range all {
@@ -59,7 +63,7 @@ func costTable(r *run.Run, all []run.Sample) *Table {
 		for _, kind := range slices.Sorted(maps.Keys(f.Errors)) {
 			became = append(became, fmt.Sprintf("%s %s", count(f.Errors[kind]), kind))
 		}
-		t.add("", text(s.Cell.Engine), whole(int(s.Cell.Number("nodes"))), text(s.Cell.At("mix")), text(s.Cell.At("fault")), text(acknowledgedBy(r, s.Cell)), before, without, back,
+		t.add("", text(s.Cell.Engine), whole(int(s.Cell.Number("nodes"))), text(s.Cell.At("mix")), text(s.Cell.At("fault")), text(acknowledgedOf(s)), before, without, back,
 			whole(f.Lost), text(cmp.Or(strings.Join(became, ", "), none)), whole(f.Reconnects), whole(f.Retries), whole(f.TimedOut), truth(s))
 	}
 	return t
@@ -134,7 +138,7 @@ func promiseTable(all []run.Sample) *Table {
 
 // timelines are a run with faults over its time: what succeeded and failed, and the latency.
 func timelines(s *run.Sample, m *run.Measured) []Drawing {
-	frame := plot.Frame{Title: faultName(s) + ", " + s.Cell.At("mix"), XLabel: "time since the warm-up (s)", Width: curveWidth, Height: 280}
+	frame := plot.Frame{Title: s.Cell.Engine + ", " + several(int(s.Cell.Number("nodes")), "node") + ", " + s.Cell.At("mix"), Subtitle: acknowledgedOf(s), XLabel: "time since the warm-up (s)", Width: curveWidth, Height: 280}
 	rate, latency := plot.Lines{Frame: frame, By: plot.Numbers}, plot.Lines{Frame: frame, By: plot.Numbers, LogAbove: 20}
 	rate.YLabel, latency.YLabel = "operations/s", "latency from when due (ms)"
 	for _, x := range s.Fault.Moments {

@@ -70,7 +70,7 @@ func TestKilledNodes(t *testing.T) {
 func TestCosts(t *testing.T) {
 	faulty := func(engine string, promised bool, broken int) *point {
 		x := madePoint(engine, "server", 4, 1, 100)
-		x.Cell = run.MixCell(engine, "columns", "workloada", 4, 100, "", "nodes", 3, "fault", "kill:node2@4s")
+		x.Cell = run.MixCell(engine, "columns", "workloada", 4, 100, "", "nodes", 3, "acknowledged", "flushed", "fault", "kill:node2@4s")
 		x.Sample.Fault = &run.Fault{
 			Moments: []run.Moment{{What: "kill node2", At: 4 * time.Second}}, Errors: map[string]int64{"connection lost": 7}, Lost: 7, Reconnects: 4,
 			History: &run.History{Clients: 8, Operations: 2345, Unknown: 6, Promises: []run.Kept{{Promise: "no acknowledged write lost", Promised: promised, Held: broken == 0, Broken: broken, Example: "client 3 read k"}}},
@@ -81,7 +81,7 @@ func TestCosts(t *testing.T) {
 		}
 		return x
 	}
-	dir := madeFolder(t, faulty("good", true, 0), faulty("lossy", false, 9), faulty("liar", true, 9), madePoint("lossy", "server", 4, 1, 100))
+	dir := madeFolderOf(t, []run.Archive{{Engine: "lossy", Design: "columns", Acknowledged: "flushed", Whole: true}}, faulty("good", true, 0), faulty("lossy", false, 9), faulty("liar", true, 9), madePoint("lossy", "server", 4, 1, 100))
 	r, err := Open(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -92,9 +92,9 @@ func TestCosts(t *testing.T) {
 	}
 	got := strings.Join(strings.Fields(b.String()), " ")
 	for _, want := range []string{
-		"kill:node2@4s costs: good, 3 nodes 3.2 s without service, 7 operations lost · lossy, 3 nodes 3.2 s without service, 7 operations lost, (no acknowledged write lost: broken 9 times) · liar, 3 nodes: no figure",
-		"7 connection lost 4 0 0 yes", "NOT: (no acknowledged write lost: broken 9 times)", "liar 3 workloada kill:node2@4s not told — — — 7",
-		"lossy 4 not told kill:node2@4s: (no acknowledged write lost: broken 9 times) 100", "2,345",
+		"kill:node2@4s costs: good, 3 nodes, flushed 3.2 s without service, 7 operations lost · lossy, 3 nodes, flushed 3.2 s without service, 7 operations lost, (no acknowledged write lost: broken 9 times) · liar, 3 nodes, flushed: no figure",
+		"7 connection lost 4 0 0 yes", "NOT: (no acknowledged write lost: broken 9 times)", "liar 3 workloada kill:node2@4s flushed — — — 7",
+		"lossy 4 flushed kill:node2@4s: (no acknowledged write lost: broken 9 times) 100", "2,345",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, b.String())

@@ -49,7 +49,7 @@ func (p *points) fill(r *Report) {
 	}
 	if len(p.faults) > 0 {
 		r.Answers = append(r.Answers, costInWords(p.faults)...)
-		r.Sections = append(r.Sections, costs(p.run, p.faults))
+		r.Sections = append(r.Sections, costs(p.faults))
 	}
 	for _, f := range p.run.Findings {
 		r.Answers = append(r.Answers, headline("%s.", f))
@@ -157,7 +157,7 @@ func (p *points) worth(c *pointCell) Cell {
 	out := text(acknowledgedBy(p.run, of))
 	for i := range p.faults {
 		s := &p.faults[i]
-		if h := s.Fault.History; s.Cell.Engine == of.Engine && s.Cell.At("layout") == of.At("layout") && h != nil && len(unkept(h)) > 0 {
+		if h := s.Fault.History; s.Cell.Engine == of.Engine && s.Cell.At("layout") == of.At("layout") && acknowledgedOf(s) == out.Text && h != nil && len(unkept(h)) > 0 {
 			out.Sub, out.Class = s.Cell.At("fault")+": "+strings.Join(unkept(h), "; "), "bad"
 		}
 	}

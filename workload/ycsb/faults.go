@@ -28,7 +28,8 @@ type Faults struct {
 	Inflict func(ctx context.Context, f lab.Fault) error
 	Clients int // that record a history beside the run; 0 = none
 
-	Promises []engine.Promise // of the server as it is set up, known before the run
+	Promises     []engine.Promise // of the server as it is set up, known before the run
+	Acknowledged string           // likewise, what a write is worth
 }
 
 const (

@@ -40,7 +40,7 @@ func (t *Target) Afflict(ctx context.Context, all []lab.Fault, command string, c
 	if err != nil {
 		return err
 	}
-	t.faults = &Faults{All: all, Clients: clients, Promises: about.Promises}
+	t.faults = &Faults{All: all, Clients: clients, Promises: about.Promises, Acknowledged: about.Acknowledged}
 	t.faults.Inflict, err = t.breaker(all, command)
 	return err
 }

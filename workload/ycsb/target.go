@@ -87,7 +87,7 @@ func (t *Target) cell(c *Config, mix string, threads int, f *Faults) run.Cell {
 		further = []any{"rate", c.Rates}
 	}
 	if f != nil {
-		further = append(further, "nodes", t.nodes(), "fault", f)
+		further = append(further, "nodes", t.nodes(), "acknowledged", f.Acknowledged, "fault", f)
 	}
 	return run.MixCell(t.Scheme, string(t.Layout), mix, threads, c.Target/float64(max(c.Shard.Of, 1)), c.Shard.String(), further...)
 }
