@@ -367,3 +367,15 @@ func TestYCSBFaultCommand(t *testing.T) {
 		t.Errorf("%v", histories)
 	}
 }
+
+// TestYCSBSweepAgain: a second sweep replaces what the first made and inserted.
+func TestYCSBSweepAgain(t *testing.T) {
+	args := []string{"ycsb", "sweep", "--engine", "sqlite:" + filepath.Join(t.TempDir(), "a.db"), "--load", "--threads", "2", "-P", "workloadd", "-p", "insertproportion=0.3", "-p", "recordcount=100", "-p", "operationcount=200", "--floor=false"}
+	must(t, args...)
+	if code, _, stderr := barograph(t, args...); code != fault.Incomplete || !strings.Contains(stderr, "were there already") {
+		t.Errorf("status %d: %s", code, stderr)
+	}
+	for range 2 {
+		must(t, append(args, "--replace")...)
+	}
+}

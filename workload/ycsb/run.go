@@ -21,6 +21,7 @@ import (
 type Options struct {
 	Layout   engine.Layout // "" = the engine's usual one
 	Resume   bool          // a load takes a record that is there already for loaded
+	Replace  bool          // a load replaces what an earlier one and its runs made
 	Interval time.Duration // between two calls of Watch; 0 = one second
 	Watch    func(p pace.Progress)
 	Grace    time.Duration // see pace.Options
@@ -120,7 +121,7 @@ func (w *workload) perform(ctx context.Context, conns []*engine.Conn, o *Options
 	for i, conn := range conns {
 		own[i] = w.worker(conn, i)
 		if workers[i] = own[i]; r.Load {
-			workers[i] = &loader{worker: own[i], resume: o.Resume}
+			workers[i] = &loader{worker: own[i], resume: o.Resume, replace: o.Replace}
 		}
 	}
 	if o.Faults != nil {
@@ -138,6 +139,11 @@ func (w *workload) perform(ctx context.Context, conns []*engine.Conn, o *Options
 		}
 	}
 	r.faults = o.Faults
+	if o.Replace && r.Load {
+		if err := own[0].trim(ctx); err != nil {
+			return err
+		}
+	}
 	inflicted, err := w.inflict(ctx, o.Faults, &pacing, r)
 	if err != nil {
 		return err
@@ -336,7 +342,7 @@ func (r *Report) Err() error {
 		say(fault.Incomplete, fmt.Sprintf("%d records that must be there were not found", n), "load the table anew, or allow some by maxmisses")
 	}
 	if n := r.all(statusExists); n > 0 && r.Load {
-		say(fault.Incomplete, fmt.Sprintf("%d records were there already, %d are new", n, r.all(statusOK)), "drop the table first, or go on with an unfinished load by --resume")
+		say(fault.Incomplete, fmt.Sprintf("%d records were there already, %d are new", n, r.all(statusOK)), "drop the table first (a sweep does by --replace), or go on with an unfinished load by --resume")
 	} else if n > 0 {
 		say(fault.Incomplete, fmt.Sprintf("%d keys to insert were taken", n), "raise recordcount to the number of records, or load the table anew")
 	}

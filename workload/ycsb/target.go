@@ -16,12 +16,13 @@ import (
 
 // Target is an engine that workloads run on, one after the other.
 type Target struct {
-	Scheme string
-	Place  engine.Place
-	KV     engine.KV
-	Layout engine.Layout
-	Server Server
-	Folder *run.Folder // is told what goes on; nil = none
+	Scheme  string
+	Place   engine.Place
+	KV      engine.KV
+	Layout  engine.Layout
+	Server  Server
+	Replace bool        // LoadAll replaces what an earlier load and its runs made
+	Folder  *run.Folder // is told what goes on; nil = none
 
 	inserted int64 // by the runs so far
 	failed   error // it has failed, and is not asked again
@@ -46,7 +47,7 @@ func (t *Target) LoadAll(ctx context.Context, c *Config) error {
 	whole := *t.fit(c)
 	whole.InsertStart, whole.InsertCount, whole.Target, whole.Seconds, whole.Shard = 0, whole.Records, 0, 0, Shard{}
 	began := time.Now()
-	r, err := Load(ctx, t.KV, &whole, Options{Layout: t.Layout})
+	r, err := Load(ctx, t.KV, &whole, Options{Layout: t.Layout, Replace: t.Replace})
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.Scheme, err)
 	}

@@ -331,6 +331,8 @@ type loader struct {
 	rows   []engine.Row
 	batch  []engine.KeyRow
 	resume bool
+
+	replace bool // a record that is there is written anew
 }
 
 // Do inserts the next records: one, or a batch.
@@ -372,6 +374,28 @@ func (l *loader) Do(ctx context.Context, r *pace.Recorder) error {
 	return nil
 }
 
+// mostGaps are how many keys in a row must be missing until there are none behind them.
+const mostGaps = 100
+
+// trim removes what earlier runs inserted behind the records of a load.
+func (k *worker) trim(ctx context.Context) error {
+	if k.conn.Delete == nil {
+		return nil
+	}
+	for number, gaps := k.Records, 0; gaps < mostGaps; number++ {
+		k.key = k.appendKey(k.key[:0], number)
+		switch err := k.conn.Delete(ctx, k.key); {
+		case errors.Is(err, engine.ErrNotFound):
+			gaps++
+		case err != nil:
+			return fmt.Errorf("remove %s: %w", k.key, err)
+		default:
+			gaps = 0
+		}
+	}
+	return nil
+}
+
 func (l *loader) many(ctx context.Context, first, end int64) error {
 	for int64(len(l.rows)) < end-first {
 		l.rows = append(l.rows, engine.Row{})
@@ -401,6 +425,10 @@ func (l *loader) one(ctx context.Context, r *pace.Recorder, number int64, unsure
 	for tries := int64(0); ; tries++ {
 		err := l.conn.Insert(ctx, l.key, &l.row)
 		taken := errors.Is(err, engine.ErrExists)
+		if taken && l.replace {
+			err = l.conn.Update(ctx, l.key, &l.row)
+			taken = false
+		}
 		if taken && (unsure || l.resume) {
 			err = nil
 		}

@@ -1,10 +1,14 @@
 package history_test
 
 import (
+	"compress/gzip"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -228,6 +232,43 @@ func TestPromises(t *testing.T) {
 		}
 		if got := fmt.Sprint(broken(history.Judge(all, time.Minute))); got != c.broken {
 			t.Errorf("%s: %s, want %s", name, got, c.broken)
+		}
+	}
+}
+
+// TestStored judges histories anew that were recorded of servers whose processes
+// were killed, 40 s each (docs/ycsb.md): who lost what was acknowledged is caught.
+func TestStored(t *testing.T) {
+	for name, want := range map[string]string{
+		"postgres": "[]", "mariadb": "[]", "valkey3": "[]",
+		"postgres-off":    "[linearizable read your writes monotonic reads no acknowledged write lost]",
+		"valkey1-default": "[linearizable read your writes monotonic reads no acknowledged write lost]",
+	} {
+		file, err := os.Open(filepath.Join("testdata", name+".jsonl.gz"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		text, err := gzip.NewReader(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []history.Op
+		for in := json.NewDecoder(text); in.More(); {
+			var o history.Op
+			if err := in.Decode(&o); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, o)
+		}
+		found := history.Judge(all, time.Minute)
+		if got := fmt.Sprint(broken(found)); got != want || len(all) < 2000 || history.Unanswered(all) == 0 {
+			t.Errorf("%s, %d operations, %d unknown: %s, want %s", name, len(all), history.Unanswered(all), got, want)
+		}
+		for _, f := range found {
+			if f.Broken > 0 {
+				t.Logf("%s, %s: %d times, such as %s", name, f.Promise, f.Broken, f.Example)
+			}
 		}
 	}
 }
