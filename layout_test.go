@@ -66,10 +66,11 @@ var allowed = map[string][]string{
 	"run":       {"measure", "answer"},
 
 	"measure/pace":       {"measure"},
-	"workload/ycsb":      {"answer", "engine", "lab", "measure", "measure/pace", "run", "workload/ycsb/dist"},
+	"workload/ycsb":      {"answer", "engine", "lab", "measure", "measure/pace", "run", "workload/ycsb/dist", "workload/ycsb/history"},
 	"workload/ycsb/dist": {},
 
-	"river": {"record", "formats", "formats/shef", "engine", "engine/sqlengine"},
+	"river":                 {"record", "formats", "formats/shef", "engine", "engine/sqlengine"},
+	"workload/ycsb/history": {"engine"},
 
 	"workload/*": {"record", "stat", "curve", "formats", "formats/shef", "synth", "question", "answer", "design", "flavour", "engine", "load", "lab", "measure", "measure/pace", "run"},
 	"advise":     {"run", "measure", "answer"},

@@ -95,7 +95,13 @@ type About struct {
 	Product  string            `json:"product"` // "DuckDB"
 	Version  string            `json:"version"`
 	Settings map[string]string `json:"settings,omitempty"` // every setting that was changed, and those that decide speed
-	Unranked string            `json:"unranked,omitempty"` // why its times are shown but stand in no ranking; "" = they do
+
+	// Acknowledged is, in words, what has become of a write when it is
+	// acknowledged, read from the server; Promises what follows from that.
+	Acknowledged string    `json:"acknowledged,omitempty"`
+	Promises     []Promise `json:"promises,omitempty"`
+
+	Unranked string `json:"unranked,omitempty"` // why its times are shown but stand in no ranking; "" = they do
 }
 
 // Designs are those that the engine offers, in the documented order, then its own.

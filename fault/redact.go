@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strings"
 )
 
 // What stands for a secret, and what is taken for one: the password of a URL
@@ -13,9 +14,13 @@ const hidden = "xxxxx"
 
 const secretNames = `(?:passw(?:or)?d|passphrase|pwd|secret|credential|api_?key|access_?key|auth_?token|requirepass|masterauth)`
 
+// action is a part of the faults that are inflicted on servers.
+const action = `(?:kill|restart|stop|resume|partition|heal)(?::(?:node)?\d+)?`
+
 var (
 	urlPassword = regexp.MustCompile(`(?i)([a-z][a-z0-9+.-]*(?:://|%3A%2F%2F)[^\s:@/"%]*(?::|%3A))[^\s"]*(@|%40)`)
 	dsnPassword = regexp.MustCompile(`([\w.%+-]+):[^\s"/@][^\s"]*@`)
+	noPassword  = regexp.MustCompile(`^(?:` + action + `@[\d.]+m?s,)*` + action + `@$`) // kill:node2@20s,restart@40s
 	namedSecret = regexp.MustCompile(`(?i)(` + secretNames + `[\w.-]*(?:["']?\s*=\s*|["']\s*:\s*))(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s&"']*[^\s&"':;,])`)
 	secretName  = regexp.MustCompile(`(?i)` + secretNames)
 )
@@ -24,7 +29,13 @@ var (
 // DSNs, properties, settings, plans and errors.
 func Redact(text string) string {
 	text = urlPassword.ReplaceAllString(text, "${1}"+hidden+"$2")
-	text = dsnPassword.ReplaceAllString(text, "$1:"+hidden+"@")
+	text = dsnPassword.ReplaceAllStringFunc(text, func(dsn string) string {
+		if noPassword.MatchString(dsn) {
+			return dsn
+		}
+		user, _, _ := strings.Cut(dsn, ":")
+		return user + ":" + hidden + "@"
+	})
 	return namedSecret.ReplaceAllString(text, "${1}"+hidden)
 }
 

@@ -208,6 +208,18 @@ func within(iso *engine.Isolation, node int, f func() error) error {
 	})
 }
 
+// cut pulls a node's cable, or plugs it in again.
+func cut(iso *engine.Isolation, node int, out bool) error {
+	cable, err := netlink.LinkByName(namespace(iso, node))
+	switch {
+	case err != nil:
+		return err
+	case out:
+		return netlink.LinkSetDown(cable)
+	}
+	return netlink.LinkSetUp(cable)
+}
+
 // disconnect removes what connect and confine made; what is not there is no error.
 func disconnect(c *engine.Cluster) error {
 	iso := c.Isolation

@@ -17,6 +17,7 @@ var errSystem = errors.New("labs run on Linux") //nolint:gochecknoglobals // an 
 func identify(int) (Process, bool)            { return Process{}, false }
 func (Process) alive() bool                   { return false }
 func (Process) end(syscall.Signal) error      { return errSystem }
+func (Process) signal(syscall.Signal) error   { return errSystem }
 func (Process) family() []Process             { return nil }
 func killAll([]Process) error                 { return errSystem }
 func mine(string) bool                        { return false }

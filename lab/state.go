@@ -55,16 +55,29 @@ func (n *NodeState) end(stop syscall.Signal) error {
 	return nil
 }
 
-// kill ends the processes, and all that they started, at once.
-func (n *NodeState) kill() error {
-	var family []Process
+// family are the processes and all that they started.
+func (n *NodeState) family() (all []Process) {
 	for _, p := range n.Processes {
-		family = append(family, p.family()...)
+		all = append(all, p.family()...)
 	}
+	return all
+}
+
+// kill ends all of them at once.
+func (n *NodeState) kill() error {
+	family := n.family()
 	if len(family) == 0 {
 		return nil
 	}
 	return killAll(family)
+}
+
+// signal sends all of them a signal.
+func (n *NodeState) signal(s syscall.Signal) (err error) {
+	for _, p := range n.family() {
+		err = errors.Join(err, p.signal(s))
+	}
+	return err
 }
 
 // Process is a process that cannot be confused with a later one of the same pid.

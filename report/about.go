@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -80,11 +81,16 @@ func engineTable(r *run.Run) *Table {
 	if r.Workload == run.Mixed {
 		second = "layout"
 	}
-	t := table("engine", second, "product", "place", "URL", "settings")
+	t := table("engine", second, "product", "place", "URL", "a write that is acknowledged", "settings")
 	for _, a := range r.Archives {
-		t.add("", texts(a.Engine, a.Design, strings.TrimSpace(a.Product+" "+a.Version), a.Place, a.URL, settings(a.Settings))...)
+		t.add("", texts(a.Engine, a.Design, strings.TrimSpace(a.Product+" "+a.Version), a.Place, a.URL, acknowledged(&a), settings(a.Settings))...)
 	}
 	return t
+}
+
+// acknowledged is what a write is worth when it is acknowledged.
+func acknowledged(a *run.Archive) string {
+	return cmp.Or(a.Acknowledged, "not told")
 }
 
 // commandLine quotes arguments as a POSIX shell needs them.

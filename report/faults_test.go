@@ -63,3 +63,44 @@ func TestKilledNodes(t *testing.T) {
 		t.Error("text of a cluster is not escaped, or facts of timed questions are shown")
 	}
 }
+
+// TestCosts: servers that were broken stand side by side, a store that lost what
+// it had acknowledged is named where its speed stands, and has no times of the
+// fault where it had promised to keep it.
+func TestCosts(t *testing.T) {
+	faulty := func(engine string, promised bool, broken int) *point {
+		x := madePoint(engine, "server", 4, 1, 100)
+		x.Cell = run.MixCell(engine, "columns", "workloada", 4, 100, "", "nodes", 3, "acknowledged", "flushed", "fault", "kill:node2@4s")
+		x.Sample.Fault = &run.Fault{
+			Moments: []run.Moment{{What: "kill node2", At: 4 * time.Second}}, Errors: map[string]int64{"connection lost": 7}, Lost: 7, Reconnects: 4,
+			History: &run.History{Clients: 8, Operations: 2345, Unknown: 6, Promises: []run.Kept{{Promise: "no acknowledged write lost", Promised: promised, Held: broken == 0, Broken: broken, Example: "client 3 read k"}}},
+		}
+		x.Measured.Cost = &run.Cost{Rate: 100, Without: 3200 * time.Millisecond, Back: 4 * time.Second}
+		if promised && broken > 0 {
+			x.Sample.Problem = "a promise is broken"
+		}
+		return x
+	}
+	dir := madeFolderOf(t, []run.Archive{{Engine: "lossy", Design: "columns", Acknowledged: "flushed", Whole: true}}, faulty("good", true, 0), faulty("lossy", false, 9), faulty("liar", true, 9), madePoint("lossy", "server", 4, 1, 100))
+	r, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := r.Print(&b); err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(strings.Fields(b.String()), " ")
+	for _, want := range []string{
+		"kill:node2@4s costs: good, 3 nodes, flushed 3.2 s without service, 7 operations lost · lossy, 3 nodes, flushed 3.2 s without service, 7 operations lost, (no acknowledged write lost: broken 9 times) · liar, 3 nodes, flushed: no figure",
+		"7 connection lost 4 0 0 yes", "NOT: (no acknowledged write lost: broken 9 times)", "liar 3 workloada kill:node2@4s flushed — — — 7",
+		"lossy 4 flushed kill:node2@4s: (no acknowledged write lost: broken 9 times) 100", "2,345",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in\n%s", want, b.String())
+		}
+	}
+	if _, err := r.Write(); err != nil {
+		t.Error(err)
+	}
+}

@@ -18,6 +18,7 @@ type points struct {
 	run     *run.Run
 	all     []*point
 	cells   []*pointCell // in the order of the table
+	faults  []run.Sample // in which faults were inflicted; they are among no cells
 	mixes   []string
 	engines []string // as the tables name them, in order; the floor is not among them
 }
@@ -61,10 +62,9 @@ func openPoints(dir string) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := gather(r, pointsOf(samples))
 	out := ofRun(dir, r, "How much does each engine bear, and at what latency?")
 	out.Data = map[string]any{"run": r, "samples": samples}
-	p.fill(out)
+	out.points(r, samples)
 	return out, nil
 }
 
@@ -72,8 +72,16 @@ func openPoints(dir string) (*Report, error) {
 func OfPoints(r *run.Run, samples []run.Sample) *Report {
 	out := newReport("", r.Workload, r.Started, "")
 	out.Warnings = r.Warnings
-	gather(r, pointsOf(samples)).fill(out)
+	out.points(r, samples)
 	return out
+}
+
+// points makes the sections of all points, and of those that suffered faults.
+func (r *Report) points(of *run.Run, samples []run.Sample) {
+	faults, others := afflicted(samples)
+	p := gather(of, pointsOf(others))
+	p.faults = faults
+	p.fill(r)
 }
 
 // gather makes cells of points.

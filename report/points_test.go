@@ -63,8 +63,13 @@ func remade(p *point) run.Sample {
 
 func madeFolder(t *testing.T, all ...*point) string {
 	t.Helper()
+	return madeFolderOf(t, nil, all...)
+}
+
+func madeFolderOf(t *testing.T, archives []run.Archive, all ...*point) string {
+	t.Helper()
 	dir := filepath.Join(t.TempDir(), "r")
-	f, err := run.Create(dir, run.Run{ID: "r", Workload: run.Mixed, Started: time.Unix(1_700_000_000, 0).UTC(), Ended: time.Unix(1_700_000_100, 0).UTC(), Args: []string{"ycsb", "sweep"}})
+	f, err := run.Create(dir, run.Run{ID: "r", Workload: run.Mixed, Archives: archives, Started: time.Unix(1_700_000_000, 0).UTC(), Ended: time.Unix(1_700_000_100, 0).UTC(), Args: []string{"ycsb", "sweep"}})
 	if err != nil {
 		t.Fatal(err)
 	}

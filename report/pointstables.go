@@ -25,6 +25,7 @@ func (p *points) fill(r *Report) {
 		clients = max(clients, x.Clients)
 	}
 	switch {
+	case len(p.all) == 0 && len(p.faults) > 0:
 	case len(p.all) == 0:
 		r.Answers = append(r.Answers, verdict(false, "Nothing was run."))
 	case wrong == 0:
@@ -45,6 +46,10 @@ func (p *points) fill(r *Report) {
 		if law := p.uslPicture(mix, laws); len(law.Curves) > 0 {
 			scalability.Pictures = append(scalability.Pictures, law)
 		}
+	}
+	if len(p.faults) > 0 {
+		r.Answers = append(r.Answers, costInWords(p.faults)...)
+		r.Sections = append(r.Sections, costs(p.faults))
 	}
 	for _, f := range p.run.Findings {
 		r.Answers = append(r.Answers, headline("%s.", f))
@@ -129,7 +134,7 @@ func (c *pointCell) timeline() Drawing {
 
 // table is throughput and percentiles of every point of a mix.
 func (p *points) table(mix string) *Table {
-	columns := []string{"engine", "threads", "operations/s"}
+	columns := []string{"engine", "threads", "an acknowledged write is", "operations/s"}
 	for _, q := range percentiles()[1:] {
 		columns = append(columns, q.name+" (ms)")
 	}
@@ -137,12 +142,26 @@ func (p *points) table(mix string) *Table {
 	tops := p.tops(mix)
 	for _, c := range p.cells {
 		if c.mix == mix {
-			t.add(classOf(c.floor, slices.Contains(tops, c)), append([]Cell{text(c.engine), whole(c.threads)}, c.numbers()...)...)
+			t.add(classOf(c.floor, slices.Contains(tops, c)), append([]Cell{text(c.engine), whole(c.threads), p.worth(c)}, c.numbers()...)...)
 		}
 	}
 	t.Note = "Latency is that of all operations, from when they were due. The client's CPU holds that of an engine that works inside it. Bold: the highest throughput of an engine. " +
 		"dry is no database but the client's own floor: what the client would take for the same work if the engine took no time."
 	return t
+}
+
+// worth is what an acknowledged write is worth, and below it what a fault was
+// seen to make of it.
+func (p *points) worth(c *pointCell) Cell {
+	of := c.reps[0].Cell
+	out := text(acknowledgedBy(p.run, of))
+	for i := range p.faults {
+		s := &p.faults[i]
+		if h := s.Fault.History; s.Cell.Engine == of.Engine && s.Cell.At("layout") == of.At("layout") && acknowledgedOf(s) == out.Text && h != nil && len(unkept(h)) > 0 {
+			out.Sub, out.Class = s.Cell.At("fault")+": "+strings.Join(unkept(h), "; "), "bad"
+		}
+	}
+	return out
 }
 
 // numbers are the cells behind a point's name; of one that is not right there are none.

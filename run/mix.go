@@ -11,8 +11,8 @@ import (
 const Mixed = "ycsb"
 
 // MixCell is a mix of operations on an engine with so many workers; target is 0
-// in a closed loop, shard "" where the work is not divided.
-func MixCell(engine, layout, mix string, threads int, target float64, shard string) Cell {
+// in a closed loop, shard "" where the work is not divided; further axes are names and values in turn.
+func MixCell(engine, layout, mix string, threads int, target float64, shard string, further ...any) Cell {
 	asked := []any{"layout", layout, "mix", mix, "threads", threads}
 	if target > 0 {
 		asked = append(asked, "target_ops_s", target)
@@ -20,7 +20,7 @@ func MixCell(engine, layout, mix string, threads int, target float64, shard stri
 	if shard != "" {
 		asked = append(asked, "shard", shard)
 	}
-	return NewCell(Mixed, engine, asked...)
+	return NewCell(Mixed, engine, append(asked, further...)...)
 }
 
 // Mix is what was measured of operations.
@@ -35,6 +35,7 @@ type Mix struct {
 	Throughput float64       `json:"throughput_ops_s"`    // operations that succeeded, of all clients together
 	Response   Latency       `json:"response"`            // of all operations, from when they were due
 	Service    Latency       `json:"service"`             // likewise, from when they were begun
+	Cost       *Cost         `json:"cost,omitempty"`      // of faults; nil = there was none
 	Groups     []Group       `json:"groups"`              // by operation and outcome
 	Interval   time.Duration `json:"interval_ns" table:"-"`
 	Series     []Slice       `json:"series" table:"-"` // from the end of the warm-up on
@@ -68,6 +69,10 @@ type Slice struct {
 	Ended  int64         `json:"ended"`
 	Failed int64         `json:"failed,omitempty"`
 	Slow   time.Duration `json:"slowest_ns"` // response
+
+	P50 time.Duration `json:"p50_ns,omitempty"` // likewise, of what succeeded; in runs with faults alone
+	P95 time.Duration `json:"p95_ns,omitempty"`
+	P99 time.Duration `json:"p99_ns,omitempty"`
 }
 
 // Used is what was used meanwhile.

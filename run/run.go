@@ -62,6 +62,8 @@ type Archive struct {
 	Install  string            `json:"install,omitempty"`  // the packages of its server
 	Unranked string            `json:"unranked,omitempty"` // why its times are shown but stand in no ranking
 
+	Acknowledged string `json:"acknowledged,omitempty"` // what has become of a write that is acknowledged, in words; "" = the server does not tell
+
 	Load    time.Duration `json:"load_ns"` // from the first record, parsed before where the data fit into memory, to the last durable commit; 0 = it was loaded before this run
 	Commits int           `json:"load_commits"`
 	Bytes   int64         `json:"bytes_on_disk"`

@@ -9,11 +9,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"text/tabwriter"
 	"time"
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/measure/pace"
 	"github.com/barograph/barograph/report"
 	"github.com/barograph/barograph/run"
@@ -34,6 +36,9 @@ type ycsbFlags struct {
 	verify             bool
 	status, csv        bool
 	oldCodes, resume   bool
+
+	rate, faults, faultCommand string
+	witnesses                  int
 }
 
 const ycsbExit = `
@@ -64,6 +69,7 @@ func (f *ycsbFlags) flags(c *cobra.Command) {
 	c.Flags().StringArrayVarP(&f.assignments, "property", "p", nil, "name=value; stands over the files")
 	c.Flags().StringVar(&f.layout, "layout", "", "how the table is laid out: columns or document; pairs for key-value engines (default: the engine's first)")
 	c.Flags().Float64Var(&f.target, "target", 0, "operations per second of the whole run; 0 = as fast as the engine answers")
+	c.Flags().StringVar(&f.rate, "rate", "", "rates one after the other, in place of --target: 500/s@30s,1000/s@30s")
 	c.Flags().BoolVar(&f.verify, "verify", false, "values follow from key and field, and each that is read is checked (dataintegrity=true; when loading, too)")
 	c.Flags().BoolVarP(&f.status, "status", "s", false, "print progress to stderr")
 	c.Flags().StringVar(&f.labs, "lab-dir", engine.LabDir(), "folder of the labs: a server that one of them started is watched beside the run")
@@ -116,7 +122,11 @@ A workload on dry: is loaded before it is run, as its memory ends with the comma
 	return c
 }
 
+// folder adds those of run and sweep.
 func (f *ycsbFlags) folder(c *cobra.Command) {
+	c.Flags().StringVar(&f.faults, "fault", "", "what is done to the server, and when after the warm-up: kill:node2@20s,restart@40s; also stop and resume (SIGSTOP), partition and heal (of an isolated lab)")
+	c.Flags().StringVar(&f.faultCommand, "fault-command", "", "shell command that does it to a server of your own; it is given action and node: kill 2")
+	c.Flags().IntVar(&f.witnesses, "history", 8, "with --fault: clients that record a history beside the run, which is judged; 0 = none")
 	c.Flags().StringVar(&f.out, "out", "", "folder to make for the run: events.jsonl, samples.csv, latency.hlog, report.html")
 }
 
@@ -173,7 +183,7 @@ func (f *ycsbFlags) config(c *cobra.Command, further ...ycsb.Properties) (*ycsb.
 	for _, p := range further {
 		maps.Copy(all, p)
 	}
-	for _, a := range f.assignments {
+	for _, a := range f.assigned() {
 		if err := all.Set(a); err != nil {
 			return nil, usage(err)
 		}
@@ -192,6 +202,26 @@ func (f *ycsbFlags) config(c *cobra.Command, further ...ycsb.Properties) (*ycsb.
 		return nil, usage(err)
 	}
 	return config, nil
+}
+
+// assigned are the assignments, and what flags stand for.
+func (f *ycsbFlags) assigned() []string {
+	if f.rate == "" {
+		return f.assignments
+	}
+	return append(slices.Clip(f.assignments), "rate="+f.rate)
+}
+
+// afflict has a target suffer the faults that were asked for, if any.
+func (f *ycsbFlags) afflict(ctx context.Context, t *ycsb.Target) error {
+	if f.faults == "" {
+		return nil
+	}
+	all, err := lab.ParseFaults(f.faults)
+	if err != nil {
+		return usage(err)
+	}
+	return t.Afflict(ctx, all, f.faultCommand, f.witnesses)
 }
 
 // mixName is what the tables call the workload.
@@ -217,6 +247,9 @@ func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, ycsb.CloseAll([]*ycsb.Target{t})) }()
+	if err := f.afflict(ctx, t); err != nil {
+		return err
+	}
 	o := t.Options()
 	o.Resume = f.resume
 	if f.status || config.Status {
@@ -252,7 +285,7 @@ func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 // runInto runs into a run folder, with the floor beside it.
 func (e *env) runInto(ctx context.Context, f *ycsbFlags, c *ycsb.Config, t *ycsb.Target, o ycsb.Options) error {
 	targets := []*ycsb.Target{t}
-	if t.Place != engine.Memory {
+	if t.Place != engine.Memory && o.Faults == nil {
 		floor, err := e.openKV(ctx, "dry", "", "")
 		if err != nil {
 			return err

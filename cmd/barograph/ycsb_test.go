@@ -338,3 +338,44 @@ func TestYCSBSaturation(t *testing.T) {
 		t.Errorf("%q", found)
 	}
 }
+
+// TestYCSBFaultCommand: faults by a command of the user's; what cannot be done is
+// said before anything is.
+func TestYCSBFaultCommand(t *testing.T) {
+	t.Parallel() // it waits
+	dir := t.TempDir()
+	done, out := filepath.Join(dir, "done"), filepath.Join(dir, "run")
+	run := []string{"ycsb", "run", "--engine", "dry", "-P", "workloada", "--threads", "4", "-p", "maxexecutiontime=2", "--out", out}
+	for cure, further := range map[string][]string{
+		"give a --fault-command":    {"--target", "100", "--fault", "kill@1s"},
+		"write like kill:node2@20s": {"--fault", "kill"},
+		"give a --target":           {"--fault", "kill@1s", "--fault-command", "true"},
+	} {
+		if code, _, stderr := barograph(t, append(run[:len(run)-2:len(run)-2], further...)...); code != fault.Usage || !strings.Contains(stderr, cure) {
+			t.Errorf("%v: status %d, %s", further, code, stderr)
+		}
+	}
+	code, _, stderr := barograph(t, append(run, "--target", "100", "--fault", "kill:node2@1s,restart@1s", "--fault-command", "echo >>"+done)...)
+	if text, err := os.ReadFile(done); code != 0 || err != nil || string(text) != "kill 2\nrestart 2\n" {
+		t.Errorf("status %d, %q, %v\n%s", code, text, err, stderr)
+	}
+	page, err := os.ReadFile(filepath.Join(out, "report.html"))
+	if err != nil || !strings.Contains(string(page), "What a fault costs") || !strings.Contains(string(page), "kill:node2@1s") {
+		t.Errorf("the page does not tell of the fault: %v", err)
+	}
+	if histories, _ := filepath.Glob(filepath.Join(out, "histories", "*.jsonl.gz")); len(histories) != 1 {
+		t.Errorf("%v", histories)
+	}
+}
+
+// TestYCSBSweepAgain: a second sweep replaces what the first made and inserted.
+func TestYCSBSweepAgain(t *testing.T) {
+	args := []string{"ycsb", "sweep", "--engine", "sqlite:" + filepath.Join(t.TempDir(), "a.db"), "--load", "--threads", "2", "-P", "workloadd", "-p", "insertproportion=0.3", "-p", "recordcount=100", "-p", "operationcount=200", "--floor=false"}
+	must(t, args...)
+	if code, _, stderr := barograph(t, args...); code != fault.Incomplete || !strings.Contains(stderr, "were there already") {
+		t.Errorf("status %d: %s", code, stderr)
+	}
+	for range 2 {
+		must(t, append(args, "--replace")...)
+	}
+}

@@ -45,6 +45,8 @@ group for each engine, and the fit of the universal scalability law; --reps give
 				return err
 			}
 			s.layout, s.out, s.labs = engine.Layout(f.layout), f.out, f.labs
+			s.floor = s.floor && f.faults == ""
+			s.afflict = f.afflict
 			return f.exit(e, s.run(c.Context()))
 		},
 	}
@@ -58,6 +60,7 @@ group for each engine, and the fit of the universal scalability law; --reps give
 	c.Flags().Int64Var(&s.Most, "most-threads", 1024, "with --find-saturation: the most workers")
 	c.Flags().IntVar(&s.Reps, "reps", 1, "runs of each point, in rounds of random order; 6 give an interval, without which no headline has a number")
 	c.Flags().BoolVar(&s.load, "load", false, "load each engine first")
+	c.Flags().BoolVar(&s.replace, "replace", false, "load each engine first, in place of what an earlier load and its runs made of the same table")
 	c.Flags().BoolVar(&s.floor, "floor", true, "run the engine dry beside the others")
 	c.Flags().BoolVar(&s.csv, "csv", false, "print CSV")
 	e.enginesNamed(c, "db")
@@ -70,10 +73,12 @@ group for each engine, and the fit of the universal scalability law; --reps give
 type sweep struct {
 	*env
 	ycsb.Sweep
-	urls, workloads  []string
-	load, floor, csv bool
-	layout           engine.Layout
-	out, labs        string
+	urls, workloads []string
+	load, replace   bool
+	floor, csv      bool
+	layout          engine.Layout
+	out, labs       string
+	afflict         func(ctx context.Context, t *ycsb.Target) error
 
 	folder *run.Folder // in memory where none was asked for
 }
@@ -143,10 +148,14 @@ func (s *sweep) open(ctx context.Context, c *ycsb.Config) error {
 			return err
 		}
 		s.Targets = append(s.Targets, t)
-		if s.load || t.Place == engine.Memory {
+		t.Replace = s.replace
+		if s.load || s.replace || t.Place == engine.Memory {
 			if err := t.LoadAll(ctx, c); err != nil {
 				return err
 			}
+		}
+		if err := s.afflict(ctx, t); err != nil {
+			return err
 		}
 	}
 	return nil

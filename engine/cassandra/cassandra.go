@@ -232,7 +232,12 @@ func (s *store) about(ctx context.Context) (engine.About, error) {
 			a.Settings[name] = v
 		}
 	}
-	a.Settings["durability"] = durability(a.Settings["commitlog_sync"])
+	a.Acknowledged = durability(a.Settings["commitlog_sync"])
+	if s.consistency == gocql.All || s.consistency == gocql.Quorum || peers == 0 { // a read meets a node that has what was written
+		a.Promises = engine.Promises()[1:] // writes at one moment are in the order of their clients' clocks
+	} else {
+		a.Promises = []engine.Promise{engine.NothingLost, engine.NothingRisen}
+	}
 	return a, nil
 }
 

@@ -35,7 +35,7 @@ func open(_ context.Context, _ *url.URL, o engine.Options) (*engine.Engine, erro
 		Archives: s,
 		KV:       pairs.New(o.ReadOnly),
 		About: func(context.Context) (engine.About, error) {
-			return engine.About{Product: "dry", Version: "1"}, nil
+			return engine.About{Product: "dry", Version: "1", Acknowledged: "in the client's own memory"}, nil
 		},
 		Close: func() error { return nil },
 	}, nil

@@ -173,7 +173,7 @@ func (db *database) identify(ctx context.Context) error {
 
 // about tells version and settings.
 func (db *database) about(ctx context.Context) (engine.About, error) {
-	a := engine.About{Product: "DuckDB", Version: strings.TrimPrefix(mapping.LibraryVersion(), "v"), Settings: map[string]string{}}
+	a := engine.About{Product: "DuckDB", Version: strings.TrimPrefix(mapping.LibraryVersion(), "v"), Acknowledged: "on disk: flushed, each commit", Settings: map[string]string{}}
 	c, err := db.take()
 	if err != nil {
 		return a, err

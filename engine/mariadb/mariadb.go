@@ -294,7 +294,27 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 	if err == nil && d.cluster {
 		err = d.shows(ctx, a.Settings, "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_cluster_size', 'wsrep_provider_version')")
 	}
+	d.acknowledged(&a)
 	return a, sqlengine.Failed(ctx, err)
+}
+
+// acknowledged says what a commit of InnoDB's is worth when it is acknowledged. Of
+// Galera every node has it then, and those who ask another node than they wrote
+// to may see what it had before.
+func (d *database) acknowledged(a *engine.About) {
+	a.Promises = engine.Promises()
+	switch a.Settings["innodb_flush_log_at_trx_commit"] {
+	case "1":
+		a.Acknowledged = "InnoDB: on disk, flushed, commits of one moment together"
+	case "2":
+		a.Acknowledged = "InnoDB: given to the system, flushed every second (innodb_flush_log_at_trx_commit=2)"
+	default:
+		a.Acknowledged, a.Promises = "InnoDB: in the server's memory, written every second (innodb_flush_log_at_trx_commit=0)", nil
+	}
+	if d.cluster {
+		a.Acknowledged = "at all " + a.Settings["wsrep_cluster_size"] + " nodes; of each " + a.Acknowledged
+		a.Promises = []engine.Promise{engine.NothingLost, engine.NothingRisen}
+	}
 }
 
 // shows adds what a SHOW statement lists.

@@ -138,7 +138,7 @@ func (s *settings) options(o engine.Options) *pebble.Options {
 }
 
 func (s *settings) about() engine.About {
-	a := engine.About{Product: "Pebble", Version: "unknown", Settings: map[string]string{
+	a := engine.About{Product: "Pebble", Version: "unknown", Acknowledged: "on disk: flushed, commits of one moment together", Settings: map[string]string{
 		"cache": strconv.FormatInt(s.cache, 10), "memtable": strconv.FormatInt(s.memtable, 10), "compression": s.compression,
 		"sync": "each commit", "filter": "bloom, 10 bits a key",
 	}}

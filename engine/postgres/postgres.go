@@ -34,6 +34,7 @@ func Driver() engine.Driver {
 			{Name: "partitions", Default: "", Help: "of tables of documents and wide tables, set when they are made: hash:8 (by series) or range:day, range:month, range:year (by valid time)"},
 			{Name: "tablespaces", Default: "", Help: "folders on the server, with commas between, over which the partitions are spread in turn; made as tablespaces where they are none"},
 			{Name: "statements", Default: prepared, Help: "how questions are sent: prepared (planned once a connection), unnamed (planned every time) or simple (the simple protocol, replies as text)"},
+			{Name: "synchronous_commit", Default: "on", Help: "when a commit is acknowledged: on, off, local, remote_write or remote_apply; off loses some of what it acknowledged when the server dies"},
 			{Name: "sslmode", Help: "as in libpq: disable, prefer, require, verify-ca, verify-full"},
 		},
 		Offers: map[design.Name][]flavour.Name{
@@ -148,7 +149,9 @@ func (db *database) config(u *url.URL, o engine.Options) (*pgxpool.Config, error
 		set["application_name"] = "barograph"
 	}
 	set["datestyle"], set["timezone"], set["client_encoding"] = "ISO", "UTC", "UTF8"
-	set["synchronous_commit"] = "on"
+	if set["synchronous_commit"] == "" {
+		set["synchronous_commit"] = "on"
+	}
 	if o.ReadOnly {
 		set["default_transaction_read_only"] = "on"
 	}
@@ -182,7 +185,7 @@ func (db *database) about(ctx context.Context) (engine.About, error) {
 	if err := db.pool.QueryRow(ctx, "SHOW server_version").Scan(&a.Version); err != nil {
 		return a, sqlengine.Failed(ctx, err)
 	}
-	return a, querier{db.pool}.Rows(ctx, `SELECT name, current_setting(name) FROM pg_settings
+	err := querier{db.pool}.Rows(ctx, `SELECT name, current_setting(name) FROM pg_settings
 		WHERE name IN (`+decisive+`)
 		   OR (source IN ('configuration file', 'command line', 'environment variable', 'database', 'user', 'global')
 		       AND category NOT LIKE 'File Locations%' AND name NOT IN ('port', 'listen_addresses', 'unix_socket_directories', 'log_timezone'))`, nil, func(row []any) error {
@@ -191,4 +194,19 @@ func (db *database) about(ctx context.Context) (engine.About, error) {
 		a.Settings[name] = value
 		return err
 	})
+	a.Acknowledged, a.Promises = acknowledged(a.Settings)
+	return a, err
+}
+
+// acknowledged says what a commit is worth when it is acknowledged; see PostgreSQL's
+// manual, "Reliability and the Write-Ahead Log". What the system was given
+// outlives the server's processes.
+func acknowledged(settings map[string]string) (string, []engine.Promise) {
+	switch {
+	case settings["synchronous_commit"] == "off":
+		return "in the server's memory, flushed within a second (synchronous_commit=off)", nil
+	case settings["fsync"] == "off":
+		return "given to the system, never flushed (fsync=off)", engine.Promises()
+	}
+	return "on disk: flushed, commits of one moment together", engine.Promises()
 }

@@ -232,6 +232,9 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 		}
 		a.Settings[name] = v
 	}
+	a.Acknowledged = map[string]string{
+		"0": "given to the system, never flushed", "1": "given to the system, flushed at checkpoints", "2": "on disk: flushed, each commit", "3": "on disk: flushed, each commit",
+	}[a.Settings["synchronous"]]
 	return a, nil
 }
 

@@ -183,7 +183,7 @@ func TestDurability(t *testing.T) {
 	for profile, want := range map[string]string{"default": "snapshots", "tuned": "on disk", "memory": "none"} {
 		l := enginetest.Lab(t, Driver(), lab.Options{Profile: profile, Memory: 1 << 30})
 		a, err := openStore(t, l, "", engine.Options{}).about(t.Context())
-		if err != nil || !strings.Contains(a.Settings["durability"], want) || a.Version == "" {
+		if err != nil || !strings.Contains(a.Acknowledged, want) || a.Version == "" {
 			t.Errorf("%s: %+v, %v", profile, a, err)
 		}
 	}

@@ -199,7 +199,9 @@ func (s *store) about(ctx context.Context) (engine.About, error) {
 			a.Settings[name] = v
 		}
 	}
-	a.Settings["durability"] = s.durability(ctx, info, a.Settings)
+	if a.Acknowledged = s.durability(ctx, info, a.Settings); info["aof_enabled"] == "1" {
+		a.Promises = engine.Promises() // each key has one node, which writes its log before it answers
+	}
 	return a, nil
 }
 

@@ -29,13 +29,20 @@ const (
 	Poisson Arrivals = "poisson" // independent of each other: exponential gaps of mean 1/rate
 )
 
+// Phase is a rate that holds for a time.
+type Phase struct {
+	Rate float64
+	For  time.Duration
+}
+
 // Options for Run.
 type Options struct {
 	Kinds    []string // of operations; a Recorder is given the index
 	Statuses []string // how operations end; index 0 is success
-	Harmless int      // a status that is no failure, though no success; 0 = there is none
+	Harmless int      // the first status that is no failure, as those behind it are none; 0 = there is none
 
 	Rate       float64       // operations per second of all workers together; 0 = closed loop
+	Phases     []Phase       // rates one after the other, after the warm-up, in which the first holds; the last one goes on. Nil = Rate alone
 	Arrivals   Arrivals      // "" = Fixed
 	Operations int64         // ends the run after so many, those of the warm-up not counted; 0 = no limit
 	Warmup     time.Duration // operations that should begin before are run and not counted
@@ -44,7 +51,8 @@ type Options struct {
 	Seed       uint64        // of Poisson arrivals
 	Spin       bool          // wait for an operation's time by looking at the clock: exact, at the price of a core
 
-	Interval time.Duration    // of the series; 0 = one second
+	Interval time.Duration    // between two calls of Watch and of Each; 0 = one second
+	Fine     time.Duration    // of the series; 0 = Interval
 	Watch    func(p Progress) // called after each Interval, from one goroutine; nil = not
 	Clock    *Clock           // nil = the machine's
 
@@ -117,6 +125,9 @@ type runner struct {
 func newRunner(o Options) *runner {
 	if o.Interval == 0 {
 		o.Interval = time.Second
+	}
+	if o.Fine == 0 {
+		o.Fine = o.Interval
 	}
 	if o.Grace == 0 {
 		o.Grace = DefaultGrace

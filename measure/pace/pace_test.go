@@ -367,3 +367,23 @@ func TestIntervalsAddUp(t *testing.T) {
 		t.Errorf("%d intervals with %v, the run %d and %d", intervals, sum, r.Count(0, 0), r.Count(0, 1))
 	}
 }
+
+// TestPhases: each rate holds for its time, also where arrivals are random.
+func TestPhases(t *testing.T) {
+	for _, arrivals := range []Arrivals{Fixed, Poisson} {
+		o := Options{Phases: []Phase{{100, 2 * time.Second}, {1000, 3 * time.Second}, {10, time.Second}}, Arrivals: arrivals, Warmup: time.Second, Limit: 8 * time.Second, Seed: 1}
+		s, got := newSchedule(&o), make([]int, 9)
+		for {
+			due, more := s.next(0)
+			if !more {
+				break
+			}
+			got[int(due/time.Second)]++
+		}
+		for second, want := range []int{100, 100, 100, 1000, 1000, 1000, 10, 10, 10} {
+			if off := got[second] - want; off*off > map[Arrivals]int{Fixed: 1, Poisson: 16 * want}[arrivals] {
+				t.Errorf("%s, second %d: %d arrivals, want %d", arrivals, second, got[second], want)
+			}
+		}
+	}
+}

@@ -53,7 +53,7 @@ func (r *Recorder) DoneMany(kind, status int, began time.Duration, records int) 
 	if r.due < r.runner.Warmup {
 		return
 	}
-	if status != 0 && status != r.runner.Harmless {
+	if r.runner.tally.failure(status) {
 		r.failed = true
 	}
 	now := r.runner.clock.Now()
@@ -86,6 +86,9 @@ func (r *Recorder) Pause(d time.Duration) bool {
 	r.runner.tally.reach(c.Now())
 	return !r.runner.stopped()
 }
+
+// Over reports whether no operation may begin any more.
+func (r *Recorder) Over() bool { return r.runner.stopped() }
 
 // rest adds what is kept before the worker sleeps.
 func (r *Recorder) rest(now time.Duration) {
@@ -133,7 +136,7 @@ type tally struct {
 }
 
 func (t *tally) init(o *Options) {
-	t.interval, t.warmup, t.harmless = o.Interval, o.Warmup, o.Harmless
+	t.interval, t.warmup, t.harmless = o.Fine, o.Warmup, o.Harmless
 	t.groups = emptyGroups(len(o.Kinds), len(o.Statuses))
 	if o.Each != nil {
 		t.now, t.from = emptyGroups(len(o.Kinds), len(o.Statuses)), o.Warmup
@@ -146,6 +149,10 @@ func emptyGroups(kinds, statuses int) [][]*Group {
 		out[i] = make([]*Group, statuses)
 	}
 	return out
+}
+
+func (t *tally) failure(status int) bool {
+	return status != 0 && (t.harmless == 0 || status < t.harmless)
 }
 
 // swap ends the current interval; nil before the end of the warm-up.
@@ -194,7 +201,7 @@ func (t *tally) add(samples []sample, whole, right int64) {
 		slice := &t.series[at]
 		slice.Ended++
 		slice.Slow = max(slice.Slow, s.service+s.wait)
-		if s.status != 0 && int(s.status) != t.harmless {
+		if t.failure(int(s.status)) {
 			slice.Failed++
 		}
 	}

@@ -41,7 +41,7 @@ type Progress struct {
 
 // result closes the books.
 func (r *runner) result() (*Result, error) {
-	out := &Result{Began: r.start, Interval: r.Interval, Ending: r.why}
+	out := &Result{Began: r.start, Interval: r.Fine, Ending: r.why}
 	select {
 	case <-r.all:
 	default:
@@ -68,7 +68,7 @@ func (t *tally) progress(now time.Duration) Progress {
 		for status, g := range kind {
 			if g != nil {
 				p.Ended += g.Count
-				if status != 0 && status != t.harmless {
+				if t.failure(status) {
 					p.Failed += g.Count
 				}
 			}

@@ -1,6 +1,7 @@
 package pace
 
 import (
+	"math"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -20,8 +21,11 @@ type schedule struct {
 	late    atomic.Bool  // the end of time was seen
 
 	mu       sync.Mutex // of an open loop; a closed one takes no lock
-	arrivals int64      // those that were given out
+	arrivals int64      // those that were given out, of this rate
 	at       float64    // seconds: the next Poisson arrival
+	since    float64    // seconds: when this rate began
+	until    float64    // seconds: when it ends
+	phases   []Phase    // this rate's and those that follow
 }
 
 // scheduleStream makes the arrivals' random numbers others than the workers'.
@@ -31,6 +35,10 @@ func newSchedule(o *Options) *schedule {
 	s := &schedule{rate: o.Rate, warmup: o.Warmup, allowed: o.Operations}
 	if o.Limit > 0 {
 		s.over = o.Warmup + o.Limit
+	}
+	if s.until = math.Inf(1); len(o.Phases) > 0 {
+		s.phases = o.Phases
+		s.rate, s.until = o.Phases[0].Rate, (o.Warmup + o.Phases[0].For).Seconds()
 	}
 	if o.Arrivals == Poisson {
 		s.rng = rand.New(rand.NewPCG(o.Seed, scheduleStream))
@@ -42,10 +50,20 @@ func newSchedule(o *Options) *schedule {
 // peek is the next arrival of an open loop. Fixed ones come from their number,
 // so that no rounding adds up.
 func (s *schedule) peek() time.Duration {
-	if s.rng != nil {
-		return time.Duration(s.at * 1e9)
+	for {
+		due := s.at
+		if s.rng == nil {
+			due = s.since + float64(s.arrivals)/s.rate
+		}
+		if due < s.until || len(s.phases) < 2 {
+			return time.Duration(due * 1e9)
+		}
+		s.phases = s.phases[1:]
+		s.rate, s.since, s.arrivals = s.phases[0].Rate, s.until, 0
+		if s.until += s.phases[0].For.Seconds(); s.rng != nil {
+			s.at = s.since + s.rng.ExpFloat64()/s.rate // what has not come yet does not know how long it was waited for
+		}
 	}
-	return time.Duration(float64(s.arrivals) / s.rate * 1e9)
 }
 
 func (s *schedule) advance() {

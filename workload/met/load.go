@@ -211,7 +211,7 @@ func (s *study) judge(ctx context.Context, t Target, o *opened, i int, err error
 // that the data come from is as it is, and the floor need not hold all of many.
 func (s *study) fill(ctx context.Context, t Target, o *opened, i int, r *run.Archive) (err error) {
 	a, about := o.archives[i], o.abouts[i]
-	r.Product, r.Version, r.Settings, r.Unranked = about.Product, about.Version, about.Settings, about.Unranked
+	r.Product, r.Version, r.Settings, r.Acknowledged, r.Unranked = about.Product, about.Version, about.Settings, about.Acknowledged, about.Unranked
 	if r.Unranked != "" {
 		s.warn(r.Engine + " " + r.Design + " is in no ranking: " + r.Unranked)
 	}

@@ -111,7 +111,7 @@ func (p *Posting) Run(ctx context.Context) (result *run.Folder, err error) {
 	result, err = run.Create(p.Out, run.Run{
 		ID: filepath.Base(p.Out), Workload: run.Posted, Version: p.Version, Started: started, Args: p.Args, Seed: p.Seed, Policy: p.Policy, Machine: measure.ReadMachine(ctx, "."),
 		Data:     run.Data{Source: p.Source.Words(), Decoded: &read},
-		Archives: []run.Archive{{Engine: d.Scheme, URL: fault.Redact(p.URL), Place: string(d.Place), Product: about.Product, Version: about.Version, Settings: about.Settings}},
+		Archives: []run.Archive{{Engine: d.Scheme, URL: fault.Redact(p.URL), Place: string(d.Place), Product: about.Product, Version: about.Version, Settings: about.Settings, Acknowledged: about.Acknowledged}},
 	})
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
@@ -33,6 +34,7 @@ type Config struct {
 	InsertStart, InsertCount int64
 	Threads, Seconds, Warmup int64
 	Target                   float64 // operations per second
+	Rates                    Rates   // one after the other, in place of it
 	Arrivals                 string
 	Seed                     int64
 	Shard                    Shard
@@ -55,6 +57,7 @@ type Config struct {
 	ReadAll, WriteAll, Integrity            bool
 	Mix                                     [ops]float64
 	Requests                                string
+	Theta                                   float64 // of Zipf's law
 	MinScan, MaxScan                        int64
 	ScanLengths                             string
 	Ordered                                 bool
@@ -64,9 +67,11 @@ type Config struct {
 	RetryLimit                              int64
 	RetryInterval                           float64 // seconds
 	KeepGoing                               bool
+	Retries                                 int64 // of a read or an update
 	Batch                                   int64
 	MaxMisses                               int64
-	MaxOutage                               int64 // seconds
+	MaxOutage                               int64   // seconds
+	Timeout                                 float64 // of an operation, in seconds; 0 = none
 
 	Ignored []string // properties that were given and have no effect
 }
@@ -95,6 +100,10 @@ func NewConfig(p Properties, set ...func(c *Config)) (*Config, error) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p)) {
+		if binding, _, ok := strings.Cut(name, "."); ok && slices.Contains(bindings(), binding) {
+			c.Ignored = append(c.Ignored, name)
+			continue
+		}
 		if !slices.ContainsFunc(settings, func(s Setting) bool { return s.Name == name }) {
 			return nil, &fault.Error{Setting: "property " + name, Problem: "is not known", Cure: suggest(name, settings)}
 		}
@@ -116,6 +125,7 @@ func (c *Config) settle() error {
 	if c.InsertCount < 0 {
 		c.InsertCount = c.Records - c.InsertStart
 	}
+	c.Rates.settle(c)
 	if c.Times == "" {
 		if c.Times = "op"; c.Target > 0 {
 			c.Times = "both"
@@ -130,6 +140,8 @@ func (c *Config) settle() error {
 		return bad("threadcount", fmt.Sprintf("%d is not understood", c.Threads), "give at least 1")
 	case !(c.Target >= 0 && c.Target <= 1e9):
 		return bad("target", fmt.Sprintf("%g is not understood", c.Target), "give operations per second up to 1e9, or 0 for no target")
+	case !(c.Theta > 0 && c.Theta < 1):
+		return bad("zipfianconstant", fmt.Sprintf("%g is not understood", c.Theta), "give a number between 0 and 1")
 	case c.InsertCount < 1 || c.InsertStart > c.Records-c.InsertCount:
 		return bad("recordcount", fmt.Sprintf("%d is less than insertstart + insertcount = %d + %d", c.Records, c.InsertStart, c.InsertCount), "raise it, or lower one of these")
 	case c.Integrity && c.FieldLengths != "constant":

@@ -163,7 +163,7 @@ func TestPropertiesThatAreRefused(t *testing.T) {
 	for assignment, want := range map[string]string{
 		"readproportoin=0.5":              "did you mean readproportion?",
 		"recordCount=5":                   "did you mean recordcount?",
-		"redis.host=localhost":            "barograph ycsb properties",
+		"redi.host=localhost":             "barograph ycsb properties",
 		"recordcount=abc":                 "whole number",
 		"recordcount=-1":                  "whole number",
 		"readallfields=yes":               "true or false",
@@ -242,6 +242,23 @@ func TestFieldLengthHistogram(t *testing.T) {
 			if n := w.lengths(k.rng); n != 10 && n != 40 {
 				t.Errorf("a length of %d", n)
 			}
+		}
+	}
+}
+
+// Properties of other bindings are accepted, rates come one after the other.
+func TestWhatOtherToolsHave(t *testing.T) {
+	c := config(t, "redis.host=a", "mongodb.url=b", "jdbc.fetchsize=3", "pg.port=1", "zipfianconstant=0.5", "rate=500/s@30s, 1000/s@1500ms")
+	if len(c.Ignored) != 4 || c.Theta != 0.5 || c.Target != 500 || c.Seconds != 32 || c.Operations != 0 || c.Rates.String() != "500/s@30s,1000/s@1.5s" {
+		t.Errorf("%+v", c)
+	}
+	for _, bad := range []string{"redi.host=a", "zipfianconstant=1", "zipfianconstant=0", "rate=5", "rate=5@", "rate=0/s@1s", "rate=5/s@-1s"} {
+		p := Properties{"recordcount": "1"}
+		if err := p.Set(bad); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := NewConfig(p); err == nil {
+			t.Errorf("%s is accepted", bad)
 		}
 	}
 }

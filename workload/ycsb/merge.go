@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -25,11 +26,12 @@ type part struct {
 // histograms are added count by count, operations summed, series laid over each
 // other by the clocks of the machines, and the throughput is that of the time
 // from the first's start to the last's end. What one of them found wrong is
-// wrong. Other samples are kept as they are.
+// wrong. Other samples are kept as they are, those with faults too.
 func Merge(dirs []string) (run.Run, []run.Sample, error) {
 	var out run.Run
 	parts := map[string][]part{}
 	var order []string
+	var alone []run.Sample
 	for i, dir := range dirs {
 		r, samples, err := run.Read(dir)
 		if r == nil {
@@ -46,6 +48,13 @@ func Merge(dirs []string) (run.Run, []run.Sample, error) {
 		}
 		widen(&out, r)
 		for _, s := range samples {
+			if s.Fault != nil { // it happened to one client's load
+				if h := s.Fault.History; h != nil && h.File != "" {
+					h.File = filepath.Join(dir, h.File)
+				}
+				alone = append(alone, s)
+				continue
+			}
 			p := part{Sample: s, measured: s.Measured(), began: r.Started}
 			if p.measured != nil {
 				p.began = r.Started.Add(p.measured.Start)
@@ -57,7 +66,7 @@ func Merge(dirs []string) (run.Run, []run.Sample, error) {
 			parts[key] = append(parts[key], p)
 		}
 	}
-	var samples []run.Sample
+	samples := alone
 	for _, key := range order {
 		s, err := mergeParts(parts[key], out.Started)
 		if err != nil {

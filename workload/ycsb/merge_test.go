@@ -132,3 +132,18 @@ func TestMergeRefuses(t *testing.T) {
 		}
 	}
 }
+
+// Runs with faults stand side by side, as each was.
+func TestMergeKeepsFaults(t *testing.T) {
+	var dirs []string
+	for _, shard := range []string{"", ""} {
+		s := aPoint(shard, 0, 1, 2, 3)
+		s.Fault = &run.Fault{Lost: 5, History: &run.History{File: "histories/x"}}
+		s.Measured().Cost = &run.Cost{Rate: 7}
+		dirs = append(dirs, folder(t, s))
+	}
+	_, samples, err := ycsb.Merge(dirs)
+	if err != nil || len(samples) != 2 || samples[0].Measured().Cost.Rate != 7 || samples[1].Fault.History.File != filepath.Join(dirs[1], "histories/x") {
+		t.Errorf("%v, %+v", err, samples)
+	}
+}

@@ -1,6 +1,7 @@
 package ycsb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -144,5 +145,32 @@ func TestEndlessErrorsEndTheRun(t *testing.T) {
 	r, err := Load(t.Context(), wrapped{open(t), never}, config(t, "core_workload_insertion_keep_going_on_error=true", "maxoutage=1"), Options{})
 	if code(err) != fault.Incomplete || !strings.Contains(err.Error(), "failed: never") || r.all(statusError) > 100 || r.Reconnects != 0 {
 		t.Errorf("%v, %d errors", err, r.all(statusError))
+	}
+}
+
+// Reads and updates are tried again, and those that succeed then are counted apart.
+func TestRetries(t *testing.T) {
+	calls := atomic.Int64{}
+	seldom := conns(func(c *engine.Conn) {
+		read, update := c.Read, c.Update
+		lost := func() error {
+			if n := calls.Add(1); n > 200 && n < 2000 && n%50 == 0 {
+				return errLost
+			}
+			return nil
+		}
+		c.Read = func(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+			return cmp.Or(lost(), read(ctx, key, f, into))
+		}
+		c.Update = func(ctx context.Context, key []byte, r *engine.Row) error { return cmp.Or(lost(), update(ctx, key, r)) }
+	})
+	for _, tries := range []string{"0", "5"} {
+		calls.Store(0)
+		c := config(t, "readproportion=0.4", "updateproportion=0.3", "readmodifywriteproportion=0.3", "retries="+tries)
+		r, err := Run(t.Context(), wrapped{loaded(t, config(t)), seldom}, c, Options{})
+		retried := r.tally(statusRetried, opRead, opUpdate)
+		if again := tries != "0"; err != nil || (r.Err() == nil) != again || (retried > 0) != again || (r.Retries > 0) != again || again && r.Succeeded() != 3000 || r.Retries < retried/2 {
+			t.Errorf("retries=%s: %v, %v; %d retried, %d tries more, %d succeeded", tries, err, r.Err(), retried, r.Retries, r.Succeeded())
+		}
 	}
 }

@@ -47,6 +47,9 @@ func (r *Report) Measurements() []Measurement {
 		whole("OVERALL", "Reconnects", r.Reconnects)
 		whole("OVERALL", "Outage(ms)", r.Outage.Milliseconds())
 	}
+	if r.Retries > 0 {
+		whole("OVERALL", "Retries", r.Retries)
+	}
 	for _, of := range []string{"S_Go", "s"} { // YCSB names each collector, then their sum
 		whole("TOTAL_GC"+of, "Count", r.Client.GCs)
 		of = strings.TrimSuffix(strings.TrimPrefix(of, "S"), "s")
@@ -84,7 +87,7 @@ func (r *Report) operation(out []Measurement, name string, groups []*pace.Group)
 			continue
 		}
 		suffix := "FAILED"
-		if r.Config.EachError {
+		if r.Config.EachError || status == statusRetried {
 			suffix = word
 		}
 		all := failed[suffix]

@@ -39,7 +39,8 @@ func (r *Report) timed() bool {
 // at a moment. The mix is the workload's name.
 func (r *Report) Sample(mix string, t *Target, rep int, since time.Time) (run.Sample, error) {
 	res, a := r.Result, r.Answers()
-	s := run.Sample{Cell: t.cell(r.Config, mix, r.Threads), Rep: rep, Answers: &a, Warnings: r.Warnings}
+	told := a
+	s := run.Sample{Cell: t.cell(r.Config, mix, r.Threads, r.faults), Rep: rep, Answers: &told, Warnings: r.Warnings, Fault: r.Fault}
 	for _, x := range r.Problems {
 		s.Problems = append(s.Problems, run.Counted(x))
 	}
@@ -47,15 +48,25 @@ func (r *Report) Sample(mix string, t *Target, rep int, since time.Time) (run.Sa
 	m.Start = max(0, res.Began.Add(time.Duration(r.Config.Warmup)*time.Second).Sub(since))
 	m.Mix = &run.Mix{
 		Place: string(t.Place), Clients: 1, Ending: string(res.Ending), Operations: r.Operations(), Unstarted: res.Unstarted, Reconnects: r.Reconnects, Outage: r.Outage,
-		Throughput: r.Throughput(), Interval: res.Interval,
+		Throughput: r.Throughput(), Interval: res.Interval, Cost: r.cost,
 	}
-	for _, x := range res.Series {
+	for i, x := range res.Series {
 		m.Series = append(m.Series, run.Slice{Ended: x.Ended, Failed: x.Failed, Slow: x.Slow})
+		if i < len(r.quantiles) {
+			q := r.quantiles[i]
+			m.Series[i].P50, m.Series[i].P95, m.Series[i].P99 = q.p50, q.p95, q.p99
+		}
 	}
 	if err := r.groups(m.Mix); err != nil {
 		return s, err
 	}
 	problem, failed := r.Err(), r.failed
+	if r.Fault != nil {
+		a.Failed = 0 // what failed while a server was down is what is measured, and no answer
+		if broken := r.brokenPromises(); broken != "" {
+			failed, a.Wrong = problem, a.Wrong+1
+		}
+	}
 	if failed == nil && (a.Wrong+a.Missing+a.Failed > 0 || r.Result.Hung || r.Stood > 0) {
 		failed = problem
 	}

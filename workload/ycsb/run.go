@@ -14,16 +14,19 @@ import (
 	"github.com/barograph/barograph/measure"
 	"github.com/barograph/barograph/measure/pace"
 	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/workload/ycsb/history"
 )
 
 // Options for Load and Run; the zero value is the default.
 type Options struct {
 	Layout   engine.Layout // "" = the engine's usual one
 	Resume   bool          // a load takes a record that is there already for loaded
+	Replace  bool          // a load replaces what an earlier one and its runs made
 	Interval time.Duration // between two calls of Watch; 0 = one second
 	Watch    func(p pace.Progress)
 	Grace    time.Duration // see pace.Options
 	Server   Server        // is watched beside the run
+	Faults   *Faults       // are inflicted on it; nil = none
 }
 
 // Report is what a load or a run did.
@@ -41,10 +44,17 @@ type Report struct {
 	Warnings []string
 	Inserted int64 // keys that a run took for inserts; see Config.Grown
 
+	Retries    int64         // further tries of reads and updates
 	Reconnects int64         // connections that were lost and opened anew
 	Outage     time.Duration // during which some worker had none
 	Stood      time.Duration // for which this process stood still: the times are not the engine's
 
+	Fault *run.Fault // what was done to the server; nil = nothing
+
+	faults    *Faults
+	calls     []history.Op // beside it
+	cost      *run.Cost
+	quantiles []quantiles  // of each second
 	failed    error        // with which it ended
 	back      answer.Tally // of what was read back after it
 	intervals []logged     // for WriteLogs; nil unless hdrhistogram.fileoutput is set
@@ -63,6 +73,12 @@ func Load(ctx context.Context, kv engine.KV, c *Config, o Options) (*Report, err
 
 // Run requests records of a loaded table by the workload's mix.
 func Run(ctx context.Context, kv engine.KV, c *Config, o Options) (*Report, error) {
+	if o.Faults != nil {
+		var err error
+		if c, err = o.Faults.settle(c); err != nil {
+			return nil, err
+		}
+	}
 	return execute(ctx, kv, c.TableSpec(o.Layout), c, o, false)
 }
 
@@ -105,8 +121,11 @@ func (w *workload) perform(ctx context.Context, conns []*engine.Conn, o *Options
 	for i, conn := range conns {
 		own[i] = w.worker(conn, i)
 		if workers[i] = own[i]; r.Load {
-			workers[i] = &loader{worker: own[i], resume: o.Resume}
+			workers[i] = &loader{worker: own[i], resume: o.Resume, replace: o.Replace}
 		}
+	}
+	if o.Faults != nil {
+		o.Server = Server{} // its processes come and go
 	}
 	watch, err := observe(ctx, o.Server, time.Duration(w.Warmup)*time.Second)
 	if err != nil {
@@ -119,18 +138,30 @@ func (w *workload) perform(ctx context.Context, conns []*engine.Conn, o *Options
 			r.intervals = append(r.intervals, logged{from, to, groups})
 		}
 	}
+	r.faults = o.Faults
+	if o.Replace && r.Load {
+		if err := own[0].trim(ctx); err != nil {
+			return err
+		}
+	}
+	inflicted, err := w.inflict(ctx, o.Faults, &pacing, r)
+	if err != nil {
+		return err
+	}
 	still := measure.WatchStandstill()
 	r.Result, err = pace.Run(ctx, workers, pacing)
 	r.Stood = still.Stood()
 	still.Stop()
 	unmeasured := watch.stop(ctx, r)
+	err = errors.Join(err, inflicted(ctx))
 	if r.Result == nil {
 		return err
 	}
-	if err == nil && ctx.Err() == nil && r.Err() == nil {
+	if err == nil && ctx.Err() == nil && (r.Err() == nil || r.Fault != nil) {
 		err = r.readBack(ctx, own[0])
 	}
 	r.Problems = w.problems.list()
+	r.Retries = w.retries.Load()
 	r.Inserted = w.sequence.next.Load() - w.Records
 	if r.Reconnects, r.Outage = w.outages.opened, w.outages.total; r.Outage > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("connections were lost: for %s some worker had none; %d were opened anew", r.Outage.Round(time.Millisecond), r.Reconnects))
@@ -249,13 +280,15 @@ func (r *Report) Operations() int64 {
 // Response is the histogram of the times, from when it was due, of the
 // operations that succeeded. In a mix with read-modify-writes and reads, their
 // reads are in it, too.
-func (r *Report) Response() *measure.Histogram {
+func (r *Report) Response() *measure.Histogram { return r.response(r.Result.Groups) }
+
+func (r *Report) response(groups [][]*pace.Group) *measure.Histogram {
 	h := measure.NewHistogram()
 	for kind := range ops {
 		if !r.isWhole(kind) {
 			continue
 		}
-		if g := r.Result.Groups[kind][statusOK]; g != nil {
+		if g := groups[kind][statusOK]; g != nil {
 			_ = h.Merge(g.Response) // both have one range
 		}
 	}
@@ -296,14 +329,20 @@ func (r *Report) Err() error {
 	if n := r.all(statusWrong); n > 0 {
 		say(fault.Differs, fmt.Sprintf("%d answers are wrong", n), "see the problems listed; what is wrong has no times")
 	}
+	if broken := r.brokenPromises(); broken != "" {
+		say(fault.Differs, broken, "see the history beside the run")
+	}
+	if open := r.undecided(); open != "" {
+		say(fault.Incomplete, "whether the store told the truth is not known: "+open, "run it again, for a shorter time or with fewer clients (--history)")
+	}
 	if n := r.all(statusError); n > 0 {
-		say(fault.Incomplete, fmt.Sprintf("%d operations failed", n), "see the problems listed")
+		say(fault.Incomplete, fmt.Sprintf("%d operations failed%s", n, r.outage()), "see the problems listed")
 	}
 	if n := r.all(statusNotFound); n > r.Config.MaxMisses {
 		say(fault.Incomplete, fmt.Sprintf("%d records that must be there were not found", n), "load the table anew, or allow some by maxmisses")
 	}
 	if n := r.all(statusExists); n > 0 && r.Load {
-		say(fault.Incomplete, fmt.Sprintf("%d records were there already, %d are new", n, r.all(statusOK)), "drop the table first, or go on with an unfinished load by --resume")
+		say(fault.Incomplete, fmt.Sprintf("%d records were there already, %d are new", n, r.all(statusOK)), "drop the table first (a sweep does by --replace), or go on with an unfinished load by --resume")
 	} else if n > 0 {
 		say(fault.Incomplete, fmt.Sprintf("%d keys to insert were taken", n), "raise recordcount to the number of records, or load the table anew")
 	}
@@ -314,7 +353,7 @@ func (r *Report) Err() error {
 		say(fault.Incomplete, "operations did not return after they were cancelled", "see whether the engine is alive")
 	}
 	if n := r.Result.Unstarted; n > 0 && r.Result.Ending == pace.OutOfTime {
-		say(fault.Incomplete, fmt.Sprintf("overload: %d operations were due and never begun", n), "lower the target, or add threads")
+		say(fault.Incomplete, fmt.Sprintf("overload: %d operations were due and never begun%s", n, r.outage()), "lower the target, or add threads")
 	}
 	if r.Result.Ending == pace.OutOfTime && r.Load {
 		say(fault.Incomplete, "the load ended by maxexecutiontime before all records were in", "raise it, or go on by --resume")

@@ -32,6 +32,7 @@ func known() []Setting {
 		{"insertcount", "", "records that are loaded or requested (default: recordcount - insertstart)", whole(func(c *Config) *int64 { return &c.InsertCount }, 0)},
 		{"threadcount", "1", "workers", whole(func(c *Config) *int64 { return &c.Threads }, 1)},
 		{"target", "0", "operations per second of the whole run; 0 = as fast as the engine answers", number(func(c *Config) *float64 { return &c.Target }, 1e9)},
+		{"rate", "", "in place of target, rates one after the other: 500/s@30s,1000/s@30s, after the warm-up, during which the first holds (not YCSB's)", takeRates},
 		{"maxexecutiontime", "0", "seconds after which the run ends; 0 = no limit", whole(func(c *Config) *int64 { return &c.Seconds }, 0)},
 		{"warmup", "0", "seconds at the beginning that do not count (not YCSB's)", whole(func(c *Config) *int64 { return &c.Warmup }, 0)},
 		{"arrivals", "fixed", "how a target is spread: fixed or poisson (not YCSB's)", oneOf(func(c *Config) *string { return &c.Arrivals }, "fixed", "poisson")},
@@ -67,6 +68,7 @@ func known() []Setting {
 		{"updatepathproportion", "0", "share of updates of one value inside a document (not YCSB's)", number(func(c *Config) *float64 { return &c.Mix[opUpdatePath] }, 1e9)},
 		{"requestdistribution", "uniform", "uniform, zipfian, zipfian-exact (not YCSB's), latest, hotspot, exponential or sequential", oneOf(func(c *Config) *string { return &c.Requests },
 			"uniform", "zipfian", "zipfian-exact", "latest", "hotspot", "exponential", "sequential")},
+		{"zipfianconstant", "0.99", "of zipfian, zipfian-exact and latest: 0 is uniform, 1 the steepest (not YCSB's, where it is a constant)", number(func(c *Config) *float64 { return &c.Theta }, 1)},
 		{"minscanlength", "1", "the fewest records of a scan", whole(func(c *Config) *int64 { return &c.MinScan }, 1)},
 		{"maxscanlength", "1000", "the most records of a scan", whole(func(c *Config) *int64 { return &c.MaxScan }, 1)},
 		{"scanlengthdistribution", "uniform", "uniform or zipfian", oneOf(func(c *Config) *string { return &c.ScanLengths }, "uniform", "zipfian")},
@@ -79,10 +81,12 @@ func known() []Setting {
 		{"core_workload_insertion_retry_limit", "0", "how often an insert is tried again that failed", whole(func(c *Config) *int64 { return &c.RetryLimit }, 0)},
 		{"core_workload_insertion_retry_interval", "3", "seconds between, times 0.8 … 1.2", number(func(c *Config) *float64 { return &c.RetryInterval }, 1e6)},
 		{"core_workload_insertion_keep_going_on_error", "false", "a load goes on after an insert that failed", yes(func(c *Config) *bool { return &c.KeepGoing })},
+		{"retries", "0", "how often a read or an update is tried again that failed, after a pause that grows; RETRIED are those that then succeeded (not YCSB's)", whole(func(c *Config) *int64 { return &c.Retries }, 0)},
 		{"batchsize", "1", "records of one insert when loading", whole(func(c *Config) *int64 { return &c.Batch }, 1)},
 		{"db.batchsize", "", "another name of batchsize", whole(func(c *Config) *int64 { return &c.Batch }, 1)},
 		{"maxmisses", "0", "records that may be missing until the run is a failure (not YCSB's)", whole(func(c *Config) *int64 { return &c.MaxMisses }, 0)},
 		{"maxoutage", "60", "seconds for which a worker may try in vain, opening its connection anew, until that ends the run; 0 = for ever (not YCSB's)", whole(func(c *Config) *int64 { return &c.MaxOutage }, 0)},
+		{"timeout", "0", "seconds after which a try is given up, its connection tried and perhaps opened anew; 0 = never, 5 with --fault (not YCSB's)", number(func(c *Config) *float64 { return &c.Timeout }, 1e6)},
 		{"reportlatencyforeacherror", "false", "a group for each way of failing, else one for all", yes(func(c *Config) *bool { return &c.EachError })},
 		ignored("latencytrackederrors", "reportlatencyforeacherror tracks all"),
 
@@ -97,8 +101,16 @@ func known() []Setting {
 		ignored("measurement.raw.output_file", "there is no raw output"),
 		ignored("measurement.raw.no_summary", "there is no raw output"),
 		ignored("db.driver", jdbc), ignored("db.url", jdbc), ignored("db.user", jdbc), ignored("db.passwd", jdbc),
-		ignored("jdbc.fetchsize", jdbc), ignored("jdbc.autocommit", jdbc), ignored("jdbc.batchupdateapi", jdbc),
+		ignored("redis.host, mongodb.url, jdbc.fetchsize, …", "properties of bindings: "+jdbc),
 	}
+}
+
+// bindings are what the names of properties of YCSB's and go-ycsb's bindings begin
+// with. They are accepted: --engine says where the database is.
+func bindings() []string {
+	return strings.Fields("accumulo aerospike as arangodb asterixdb azurecosmos azuredocumentdb cassandra cloudspanner couchbase couchbase2 crail dynamodb elasticsearch es " +
+		"foundationdb geode googlebigtable griddb hbase ignite infinispan jdbc kudu memcached mongodb mysql orientdb pg postgrenosql postgresql redis riak rocksdb s3 scylla solr " +
+		"sqlite tablestore tarantool tikv voltdb zookeeper")
 }
 
 // Settings lists the properties that are known.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/barograph/barograph/answer"
@@ -15,24 +16,30 @@ import (
 
 // Target is an engine that workloads run on, one after the other.
 type Target struct {
-	Scheme string
-	Place  engine.Place
-	KV     engine.KV
-	Layout engine.Layout
-	Server Server
-	Folder *run.Folder // is told what goes on; nil = none
+	Scheme  string
+	Place   engine.Place
+	KV      engine.KV
+	Layout  engine.Layout
+	Server  Server
+	Replace bool        // LoadAll replaces what an earlier load and its runs made
+	Folder  *run.Folder // is told what goes on; nil = none
 
 	inserted int64 // by the runs so far
 	failed   error // it has failed, and is not asked again
 
+	faults *Faults
+
 	raw  string // the URL
+	d    *engine.Driver
 	db   *engine.Engine
 	lab  *lab.State    // that runs its server; nil = none does
 	load time.Duration // of LoadAll
 }
 
 // Options are those of a load or a run on it.
-func (t *Target) Options() Options { return Options{Layout: t.Layout, Server: t.Server} }
+func (t *Target) Options() Options {
+	return Options{Layout: t.Layout, Server: t.Server, Faults: t.faults}
+}
 
 // LoadAll loads every record, untimed: what is kept no longer than a command, or
 // is asked to be loaded before a sweep.
@@ -40,7 +47,7 @@ func (t *Target) LoadAll(ctx context.Context, c *Config) error {
 	whole := *t.fit(c)
 	whole.InsertStart, whole.InsertCount, whole.Target, whole.Seconds, whole.Shard = 0, whole.Records, 0, 0, Shard{}
 	began := time.Now()
-	r, err := Load(ctx, t.KV, &whole, Options{Layout: t.Layout})
+	r, err := Load(ctx, t.KV, &whole, Options{Layout: t.Layout, Replace: t.Replace})
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.Scheme, err)
 	}
@@ -75,8 +82,23 @@ func (t *Target) fit(c *Config) *Config {
 const mostTakes = 3
 
 // cell is what a run on it measures.
-func (t *Target) cell(c *Config, mix string, threads int) run.Cell {
-	return run.MixCell(t.Scheme, string(t.Layout), mix, threads, c.Target/float64(max(c.Shard.Of, 1)), c.Shard.String())
+func (t *Target) cell(c *Config, mix string, threads int, f *Faults) run.Cell {
+	var further []any
+	if len(c.Rates) > 0 {
+		further = []any{"rate", c.Rates}
+	}
+	if f != nil {
+		further = append(further, "nodes", t.nodes(), "acknowledged", f.Acknowledged, "fault", f)
+	}
+	return run.MixCell(t.Scheme, string(t.Layout), mix, threads, c.Target/float64(max(c.Shard.Of, 1)), c.Shard.String(), further...)
+}
+
+// nodes are those of the lab that runs the server; 1 where none does.
+func (t *Target) nodes() int {
+	if t.lab == nil {
+		return 1
+	}
+	return len(t.lab.Nodes)
 }
 
 // watch tells the folder how a run goes on.
@@ -96,7 +118,7 @@ func (t *Target) watch(o *Options, cell run.Cell) {
 // right with it.
 func (t *Target) Measure(ctx context.Context, c *Config, o Options, mix string, rep int) (run.Sample, *Report, error) {
 	var again []string
-	cell, since := t.cell(c, mix, int(c.Threads)), time.Time{}
+	cell, since := t.cell(c, mix, int(c.Threads), o.Faults), time.Time{}
 	if t.Folder != nil {
 		since = t.Folder.Run.Started
 		t.watch(&o, cell)
@@ -117,6 +139,10 @@ func (t *Target) Measure(ctx context.Context, c *Config, o Options, mix string, 
 			err = r.Err()
 		}
 		s, failed := r.Sample(mix, t, rep, since)
+		if r.Fault != nil && r.Fault.History != nil {
+			file, kept := run.KeepHistory(t.Folder, r.calls, t.Scheme, string(t.Layout), mix, strconv.Itoa(r.Threads), o.Faults.String(), strconv.Itoa(rep))
+			r.Fault.History.File, failed = file, errors.Join(failed, kept)
+		}
 		return s, r, errors.Join(err, failed)
 	}
 }

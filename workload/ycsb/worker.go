@@ -26,6 +26,8 @@ type worker struct {
 	row       engine.Row
 	scan      scan
 
+	tries    int64         // of the current operation, before this one
+	again    func()        // records the failure of this one, where there is no further
 	failure  error         // of the current operation, where it is no answer
 	failures int           // in a row
 	failing  time.Duration // when the first of these was
@@ -39,30 +41,71 @@ func (w *workload) worker(conn *engine.Conn, number int) *worker {
 
 // Do runs one operation of the mix.
 func (k *worker) Do(ctx context.Context, r *pace.Recorder) error {
-	k.failure = nil
-	if err := k.operate(ctx, r); err != nil {
-		return err
+	op, number, err := k.choose()
+	for k.tries = 0; err == nil; k.tries++ {
+		k.failure, k.again = nil, nil
+		k.inTime(ctx, r, op, number)
+		if k.failure == nil {
+			k.failures = 0
+			return nil
+		}
+		var reopened bool
+		reopened, err = k.recover(ctx, r, k.failure)
+		k.errors.note(k.failure, reopened)
+		if again := k.again; again == nil || err != nil || r.Over() {
+			if again != nil {
+				again()
+			}
+			return err
+		}
+		k.retries.Add(1)
 	}
-	if k.failure == nil {
-		k.failures = 0
-		return nil
-	}
-	_, err := k.recover(ctx, r, k.failure)
 	return err
 }
 
-func (k *worker) operate(ctx context.Context, r *pace.Recorder) error {
-	if k.absent.count.Load() > mostFailedInserts && k.Mix[opDelete] == 0 {
-		return &fault.Error{Problem: fmt.Sprintf("more than %d inserts failed", mostFailedInserts), Cure: "see the errors above"}
+// done records how a part of an operation went that may be tried again.
+func (k *worker) done(r *pace.Recorder, kind, status int, began time.Duration) {
+	switch {
+	case status == statusError && k.tries < k.Retries:
+		before := k.again
+		k.again = func() { // there is no further try
+			if before != nil {
+				before()
+			}
+			r.Done(kind, status, began)
+		}
+	case status == statusOK && k.tries > 0:
+		r.Done(kind, statusRetried, r.Began())
+	default:
+		r.Done(kind, status, began)
 	}
-	op := k.mix.Draw(k.rng)
+}
+
+// inTime gives an operation no more than its time.
+func (k *worker) inTime(ctx context.Context, r *pace.Recorder, op int, number int64) {
+	if k.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Duration(k.Timeout*float64(time.Second)))
+		defer cancel()
+	}
+	k.operate(ctx, r, op, number)
+}
+
+// choose draws an operation and the number of its key; an insert takes its own.
+func (k *worker) choose() (op int, number int64, err error) {
+	if k.absent.count.Load() > mostFailedInserts && k.Mix[opDelete] == 0 {
+		return 0, 0, &fault.Error{Problem: fmt.Sprintf("more than %d inserts failed", mostFailedInserts), Cure: "see the errors above"}
+	}
+	if op = k.mix.Draw(k.rng); op != opInsert {
+		number, err = k.request(op == opDelete)
+	}
+	return op, number, err
+}
+
+func (k *worker) operate(ctx context.Context, r *pace.Recorder, op int, number int64) {
 	if op == opInsert {
 		k.insert(ctx, r)
-		return nil
-	}
-	number, err := k.request(op == opDelete)
-	if err != nil {
-		return err
+		return
 	}
 	k.key = k.appendKey(k.key[:0], k.keyNumber(number))
 	switch op {
@@ -78,7 +121,7 @@ func (k *worker) operate(ctx context.Context, r *pace.Recorder) error {
 		if status == statusOK {
 			status = k.update(ctx, r, number)
 		}
-		r.Done(opModify, status, began)
+		k.done(r, opModify, status, began)
 	case opDelete:
 		began := r.Now()
 		r.Done(opDelete, k.status("delete", number, k.conn.Delete(ctx, k.key)), began)
@@ -92,7 +135,6 @@ func (k *worker) operate(ctx context.Context, r *pace.Recorder) error {
 		began := r.Now()
 		r.Done(opUpdatePath, k.status("update path", number, k.conn.UpdatePath(ctx, k.key, k.paths[field], value)), began)
 	}
-	return nil
 }
 
 // readPath reads one value of a document.
@@ -209,7 +251,7 @@ func (k *worker) read(ctx context.Context, r *pace.Recorder, number int64) int {
 	if status == statusOK && !k.complete(&k.row, f) {
 		status = k.wrong("read: fields are missing", func() string { return fmt.Sprintf("%s has %d", k.key, k.row.Len()) })
 	}
-	r.Done(opRead, status, began)
+	k.done(r, opRead, status, began)
 	if status == statusOK && k.Integrity {
 		began = r.Now()
 		r.Done(kindVerify, k.verify(k.key, &k.row), began)
@@ -263,7 +305,7 @@ func (k *worker) update(ctx context.Context, r *pace.Recorder, number int64) int
 	k.fill(k.WriteAll)
 	began := r.Now()
 	status := k.status("update", number, k.conn.Update(ctx, k.key, &k.row))
-	r.Done(opUpdate, status, began)
+	k.done(r, opUpdate, status, began)
 	return status
 }
 
@@ -289,6 +331,8 @@ type loader struct {
 	rows   []engine.Row
 	batch  []engine.KeyRow
 	resume bool
+
+	replace bool // a record that is there is written anew
 }
 
 // Do inserts the next records: one, or a batch.
@@ -330,6 +374,28 @@ func (l *loader) Do(ctx context.Context, r *pace.Recorder) error {
 	return nil
 }
 
+// mostGaps are how many keys in a row must be missing until there are none behind them.
+const mostGaps = 100
+
+// trim removes what earlier runs inserted behind the records of a load.
+func (k *worker) trim(ctx context.Context) error {
+	if k.conn.Delete == nil {
+		return nil
+	}
+	for number, gaps := k.Records, 0; gaps < mostGaps; number++ {
+		k.key = k.appendKey(k.key[:0], number)
+		switch err := k.conn.Delete(ctx, k.key); {
+		case errors.Is(err, engine.ErrNotFound):
+			gaps++
+		case err != nil:
+			return fmt.Errorf("remove %s: %w", k.key, err)
+		default:
+			gaps = 0
+		}
+	}
+	return nil
+}
+
 func (l *loader) many(ctx context.Context, first, end int64) error {
 	for int64(len(l.rows)) < end-first {
 		l.rows = append(l.rows, engine.Row{})
@@ -359,6 +425,10 @@ func (l *loader) one(ctx context.Context, r *pace.Recorder, number int64, unsure
 	for tries := int64(0); ; tries++ {
 		err := l.conn.Insert(ctx, l.key, &l.row)
 		taken := errors.Is(err, engine.ErrExists)
+		if taken && l.replace {
+			err = l.conn.Update(ctx, l.key, &l.row)
+			taken = false
+		}
 		if taken && (unsure || l.resume) {
 			err = nil
 		}

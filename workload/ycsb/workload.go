@@ -21,8 +21,8 @@ import (
 	"github.com/barograph/barograph/workload/ycsb/dist"
 )
 
-// How operations end. The first is success; deleted is no failure either: what
-// was asked for had been deleted by another worker meanwhile.
+// How operations end. The first is success; from deleted on they are no failures
+// either: what was asked for had been deleted by another worker meanwhile.
 const (
 	statusOK = iota
 	statusNotFound
@@ -30,6 +30,7 @@ const (
 	statusError
 	statusWrong
 	statusDeleted
+	statusRetried // it succeeded, at a further try
 )
 
 func kinds() []string {
@@ -37,7 +38,7 @@ func kinds() []string {
 }
 
 func statuses() []string {
-	return []string{"OK", "NOT_FOUND", "ALREADY_EXISTS", "ERROR", "UNEXPECTED_STATE", "DELETED_MEANWHILE"}
+	return []string{"OK", "NOT_FOUND", "ALREADY_EXISTS", "ERROR", "UNEXPECTED_STATE", "DELETED_MEANWHILE", "RETRIED"}
 }
 
 // workload is what the workers of one run share.
@@ -52,6 +53,8 @@ type workload struct {
 	gap      int64        // keys between the part that was loaded and those that are inserted: another client's parts
 	loaded   atomic.Int64 // numbers given out by a load, from InsertStart
 	outages  outages
+	errors   errorCounts
+	retries  atomic.Int64
 
 	mix        dist.Choice
 	scrambled  dist.Scrambled
@@ -78,9 +81,9 @@ func newWorkload(c *Config, table *engine.Records) (*workload, error) {
 		// Room for twice the inserts that are expected, so that popular keys stay
 		// what they are while the table grows.
 		expected := int64(float64(c.Operations) * c.Mix[opInsert] * 2)
-		w.scrambled = dist.NewScrambled(first, last+1+expected)
+		w.scrambled = dist.NewScrambled(first, last+1+expected, c.Theta)
 	case "zipfian-exact":
-		w.exact = dist.NewExact(first, c.InsertCount, dist.Theta)
+		w.exact = dist.NewExact(first, c.InsertCount, c.Theta)
 	case "sequential":
 		w.sequential.Least, w.sequential.Most = first, last
 	case "hotspot":
@@ -88,7 +91,7 @@ func newWorkload(c *Config, table *engine.Records) (*workload, error) {
 	case "exponential":
 		w.back = dist.NewExponential(c.ExpPercentile, float64(c.InsertCount)*c.ExpFraction)
 	case "latest":
-		w.latest = dist.NewLatest(c.InsertCount - 1)
+		w.latest = dist.NewLatest(c.InsertCount-1, c.Theta)
 	}
 	w.scanLength = dist.Uniform{Least: c.MinScan, Most: c.MaxScan}.Draw
 	if c.ScanLengths == "zipfian" {
@@ -166,7 +169,7 @@ func (w *workload) pacing(o *Options) pace.Options {
 	return pace.Options{
 		Kinds: kinds(), Statuses: statuses(), Harmless: statusDeleted, Rate: w.Target / float64(max(w.Shard.Of, 1)), Arrivals: pace.Arrivals(w.Arrivals), Operations: operations,
 		Warmup: time.Duration(w.Warmup) * time.Second, Limit: time.Duration(w.Seconds) * time.Second, Seed: uint64(w.Seed + w.Shard.Index), //nolint:gosec // not negative
-		Spin: w.Spin, Interval: o.Interval, Watch: o.Watch, Grace: o.Grace,
+		Phases: w.phases(), Spin: w.Spin, Interval: o.Interval, Watch: o.Watch, Grace: o.Grace,
 	}
 }
 
@@ -217,6 +220,13 @@ func (w *workload) probe(ctx context.Context, c *engine.Conn) error {
 // readBack looks after a load or a run that was right so far: writes are the
 // engine's word until they are read.
 func (r *Report) readBack(ctx context.Context, k *worker) error {
+	if tries := 0; r.Fault != nil { // its connection may have been lost by the last operation
+		k.conn, _ = k.table.Reopen(ctx, k.conn, k.key, func() bool {
+			tries++
+			time.Sleep(engine.BackOff(tries, k.rng))
+			return tries < 20
+		})
+	}
 	found, wrong, missing, err := k.look(ctx)
 	r.back = answer.Tally{Found: found, Wrong: wrong, Missing: int64(len(missing))}
 	switch {

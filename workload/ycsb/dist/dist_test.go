@@ -99,7 +99,7 @@ func TestZipf(t *testing.T) {
 
 func TestScrambled(t *testing.T) {
 	const least, most, direct = 50, 149, 1_000_000
-	s, rng := NewScrambled(least, most), newRand()
+	s, rng := NewScrambled(least, most, Theta), newRand()
 	p := make([]float64, most-least+1)
 	rest := 1.0
 	g := s.inner
@@ -124,7 +124,7 @@ func TestScrambled(t *testing.T) {
 
 func TestLatest(t *testing.T) {
 	const last = 150
-	l, rng := NewLatest(100), newRand()
+	l, rng := NewLatest(100, Theta), newRand()
 	l.zipf.Resize(120)
 	seen := draws(200_000, last+1, 0, func() int64 { return l.Draw(rng, last) })
 	if math.Abs(l.zipf.zetan-Zeta(last, Theta)) > 1e-9 {
@@ -239,7 +239,7 @@ func TestBucketsAndChoice(t *testing.T) {
 
 func BenchmarkDraw(b *testing.B) {
 	rng := newRand()
-	s, e := NewScrambled(0, 1_000_000), NewExact(0, 1_000_000, Theta)
+	s, e := NewScrambled(0, 1_000_000, Theta), NewExact(0, 1_000_000, Theta)
 	b.Run("scrambled", func(b *testing.B) {
 		for b.Loop() {
 			s.Draw(rng)
@@ -250,4 +250,35 @@ func BenchmarkDraw(b *testing.B) {
 			e.Draw(rng)
 		}
 	})
+}
+
+// TestFlatterOrSteeper: the constant of the law is heeded, by each that follows it.
+func TestFlatterOrSteeper(t *testing.T) {
+	top := func(draw func(rng *rand.Rand) int64) float64 {
+		rng, count, most := newRand(), map[int64]int{}, 0
+		for range 20_000 {
+			n := draw(rng)
+			count[n]++
+			most = max(most, count[n])
+		}
+		return float64(most) / 20_000
+	}
+	last := float64(0)
+	for _, theta := range []float64{0.3, 0.7, Theta} {
+		s, l, e := NewScrambled(0, 9999, theta), NewLatest(10_000, theta), NewExact(0, 10_000, theta)
+		for name, got := range map[string]float64{"scrambled": top(s.Draw), "latest": top(func(r *rand.Rand) int64 { return l.Draw(r, 10_000) }), "exact": top(e.Draw)} {
+			want := 1 / Zeta(10_000, theta)
+			if name == "scrambled" {
+				want = 1/Zeta(scrambledItems, theta) + 1e-4
+			}
+			if got < 0.7*want || got > 2*want+4e-4 {
+				t.Errorf("%s, %g: the most frequent has %g, want %g", name, theta, got, want)
+			}
+		}
+		if now := top(e.Draw); now <= last {
+			t.Errorf("%g is no steeper", theta)
+		} else {
+			last = now
+		}
+	}
 }

@@ -102,8 +102,12 @@ const (
 )
 
 // NewScrambled draws from least … most.
-func NewScrambled(least, most int64) Scrambled {
-	return Scrambled{least, most - least + 1, newZipf(0, scrambledItems, Theta, scrambledZeta)}
+func NewScrambled(least, most int64, theta float64) Scrambled {
+	zeta := scrambledZeta
+	if theta != Theta {
+		zeta = Zeta(scrambledItems, theta)
+	}
+	return Scrambled{least, most - least + 1, newZipf(0, scrambledItems, theta, zeta)}
 }
 
 // Draw returns the next number.
@@ -113,7 +117,7 @@ func (s *Scrambled) Draw(rng *rand.Rand) int64 { return s.least + Hash(s.inner.D
 type Latest struct{ zipf Zipf }
 
 // NewLatest begins with a last number, at least 1.
-func NewLatest(last int64) Latest { return Latest{NewZipf(0, max(last, 1), Theta)} }
+func NewLatest(last int64, theta float64) Latest { return Latest{NewZipf(0, max(last, 1), theta)} }
 
 // Draw returns the next number, from 1 … last.
 func (l *Latest) Draw(rng *rand.Rand, last int64) int64 {

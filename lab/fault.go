@@ -1,0 +1,137 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+)
+
+// Action is what is done to a node.
+type Action string
+
+// The actions: each breaks a node, or mends what the one before it in this list broke.
+const (
+	Kill      Action = "kill"      // SIGKILL, its children too
+	Restart   Action = "restart"   // on its data and ports
+	Halt      Action = "stop"      // SIGSTOP: it is there, and silent
+	Resume    Action = "resume"    // SIGCONT
+	Partition Action = "partition" // nobody reaches it; of an isolated lab
+	Heal      Action = "heal"
+)
+
+func actions() []Action { return []Action{Kill, Restart, Halt, Resume, Partition, Heal} }
+
+// mending is the action that mends what a broke; "" where a mends.
+func (a Action) mending() Action {
+	if i := slices.Index(actions(), a); i%2 == 0 {
+		return actions()[i+1]
+	}
+	return ""
+}
+
+// Fault is what is done to a node at a moment.
+type Fault struct {
+	Action Action
+	Node   int // from 1
+	At     time.Duration
+}
+
+func (f Fault) String() string { return fmt.Sprintf("%s:node%d@%s", f.Action, f.Node, f.At) }
+
+// ParseFaults reads kill:node2@20s,restart@40s. Without a node it is node 1, or
+// the last one that was broken in the way that is mended.
+func ParseFaults(text string) (out []Fault, err error) {
+	broken := map[Action]int{} // the last node, by what mends it
+	for part := range strings.SplitSeq(text, ",") {
+		bad := func(problem string) error {
+			return &fault.Error{Setting: "--fault " + part, Problem: problem, Cure: fmt.Sprintf("write like kill:node2@20s,restart@40s, in the order of the times, with the actions %v", actions())}
+		}
+		what, moment, timed := strings.Cut(strings.TrimSpace(part), "@")
+		name, node, named := strings.Cut(what, ":")
+		f := Fault{Action: Action(name), Node: 1}
+		at, wrong := time.ParseDuration(moment)
+		switch {
+		case !slices.Contains(actions(), f.Action):
+			return nil, bad("is no fault")
+		case !timed || wrong != nil || at < 0:
+			return nil, bad("has no time")
+		case len(out) > 0 && at < out[len(out)-1].At:
+			return nil, bad("comes before the one in front of it")
+		}
+		last, was := broken[f.Action]
+		if f.At = at; named {
+			if f.Node, wrong = strconv.Atoi(strings.TrimPrefix(node, "node")); wrong != nil || f.Node < 1 {
+				return nil, bad("names no node")
+			}
+		} else if was {
+			f.Node = last
+		}
+		if mends := f.Action.mending(); mends != "" {
+			broken[mends] = f.Node
+		} else if !was {
+			return nil, bad("mends what was not broken")
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+// Mend is what is left to mend after faults, the last one first.
+func Mend(done []Fault) (out []Fault) {
+	for i, f := range done {
+		mends := f.Action.mending()
+		if mends != "" && !slices.ContainsFunc(done[i:], func(o Fault) bool {
+			return o.Node == f.Node && (o.Action == mends || o.Action == Kill && mends == Resume)
+		}) {
+			out = slices.Insert(out, 0, Fault{Action: mends, Node: f.Node})
+		}
+	}
+	return out
+}
+
+// Lab is the lab of a state, whoever started it: its nodes can be broken and mended.
+func (s *State) Lab(d *engine.Driver) (*Lab, error) {
+	a, err := findAccount(d.Server.User)
+	return &Lab{server: d.Server, account: a, state: *s, patience: 2 * time.Minute, children: make([][]chan error, len(s.Nodes))}, err
+}
+
+// Check refuses a fault that the lab's nodes cannot have.
+func (l *Lab) Check(f Fault) error {
+	bad := func(problem, cure string) error {
+		return &fault.Error{Setting: "--fault " + f.String(), Problem: problem, Cure: cure}
+	}
+	switch {
+	case f.Node > len(l.state.Nodes):
+		return bad(fmt.Sprintf("the server has %d node(s)", len(l.state.Nodes)), "name one of them, from node1 on")
+	case (f.Action == Partition || f.Action == Heal) && l.state.Cluster.Isolation == nil:
+		return bad("the nodes share this machine's loopback", "start the lab with --isolate")
+	}
+	return nil
+}
+
+// Inflict does to a node what a fault says, whenever it is called; a node that is
+// started again serves when it returns.
+func (l *Lab) Inflict(ctx context.Context, f Fault) error {
+	if err := l.Check(f); err != nil {
+		return err
+	}
+	i := f.Node - 1
+	switch f.Action {
+	case Kill:
+		return l.Kill(i)
+	case Restart:
+		return l.Restart(ctx, i)
+	case Halt:
+		return l.state.Nodes[i].signal(syscall.SIGSTOP)
+	case Resume:
+		return l.state.Nodes[i].signal(syscall.SIGCONT)
+	}
+	return cut(l.state.Cluster.Isolation, i, f.Action == Partition)
+}

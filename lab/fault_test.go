@@ -1,0 +1,81 @@
+package lab_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/lab"
+)
+
+func TestParseFaults(t *testing.T) {
+	for text, want := range map[string]string{
+		"kill@20s":                                "[kill:node1@20s]",
+		"kill:node2@20s,restart@40s":              "[kill:node2@20s restart:node2@40s]",
+		"kill:3@1s, stop@2s,resume@3s,restart@4s": "[kill:node3@1s stop:node1@2s resume:node1@3s restart:node3@4s]",
+		"restart@1s":                              "restart@1s: mends what was not broken",
+		"kill@2s,restart@1s":                      "restart@1s: comes before",
+		"burn@1s":                                 "burn@1s: is no fault",
+		"kill":                                    "kill: has no time",
+		"kill:nodeX@1s":                           "kill:nodeX@1s: names no node",
+	} {
+		got, err := lab.ParseFaults(text)
+		if err == nil && fmt.Sprint(got) != want || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, %v; want %s", text, got, err, want)
+		}
+		if err == nil && strings.HasPrefix(text, "kill:3") && len(lab.Mend(got)) != 0 {
+			t.Errorf("%s is mended already", text)
+		}
+	}
+	broken, _ := lab.ParseFaults("kill:node2@20s,stop@30s")
+	if got := fmt.Sprint(lab.Mend(broken)); got != "[resume:node1@0s restart:node2@0s]" {
+		t.Errorf("to mend: %s", got)
+	}
+}
+
+// TestInflict: nodes of a lab that was started by somebody else are broken and mended.
+func TestInflict(t *testing.T) {
+	dir, d := filepath.Join(t.TempDir(), "lab"), driver()
+	up(t, d, lab.Options{Dir: dir, Nodes: 3})
+	s, err := lab.Status(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := s.Lab(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		action lab.Action
+		state  string // of the process: T = stopped
+	}{{lab.Halt, "T"}, {lab.Resume, ""}, {lab.Kill, "gone"}, {lab.Restart, ""}} {
+		if err := l.Inflict(t.Context(), lab.Fault{Action: c.action, Node: 2}); err != nil {
+			t.Fatalf("%s: %v", c.action, err)
+		}
+		if got := stateOf(l.State().Nodes[1].Processes); got != c.state {
+			t.Errorf("after %s the node is %q", c.action, got)
+		}
+	}
+	for _, f := range []lab.Fault{{Action: lab.Kill, Node: 4}, {Action: lab.Partition, Node: 1}} {
+		if err := l.Inflict(t.Context(), f); err == nil {
+			t.Errorf("%s: no error", f)
+		}
+	}
+}
+
+// stateOf waits until a process is stopped or gone; "" where it is neither.
+func stateOf(all []lab.Process) (state string) {
+	for end := time.Now().Add(300 * time.Millisecond); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", all[len(all)-1].PID))
+		switch {
+		case err != nil || strings.Contains(string(text), ") Z "):
+			return "gone"
+		case strings.Contains(string(text), ") T "):
+			return "T"
+		}
+	}
+	return ""
+}

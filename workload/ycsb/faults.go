@@ -1,0 +1,343 @@
+package ycsb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/measure/pace"
+	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/workload/ycsb/history"
+)
+
+// Faults are inflicted on a server during a run, whose times count from the end
+// of the warm-up.
+type Faults struct {
+	All     []lab.Fault
+	Inflict func(ctx context.Context, f lab.Fault) error
+	Clients int // that record a history beside the run; 0 = none
+
+	Promises     []engine.Promise // of the server as it is set up, known before the run
+	Acknowledged string           // likewise, what a write is worth
+}
+
+const (
+	faultTimeout = 5 // seconds; of an operation, where nothing else is asked
+	judging      = time.Minute
+	pauses       = 40 * time.Millisecond // of a history's client: it is not the load
+)
+
+// settle makes a workload one that faults can be timed in, or refuses it.
+func (f *Faults) settle(c *Config) (*Config, error) {
+	bad := func(setting, problem, cure string) (*Config, error) {
+		return nil, &fault.Status{Code: fault.Usage, Err: &fault.Error{Setting: setting, Problem: problem, Cure: cure}}
+	}
+	last := f.All[len(f.All)-1].At
+	switch {
+	case c.Target <= 0:
+		return bad("--fault", "what it costs is told at a rate at which operations are due", "give a --target below what the engine bears")
+	case time.Duration(c.Seconds)*time.Second <= last:
+		return bad("property maxexecutiontime", fmt.Sprintf("the run is over before the fault at %s", last), "give more seconds")
+	case f.All[0].At < time.Second:
+		return bad("--fault "+f.All[0].String(), "leaves no time to see the rate before", "let it happen a second or more after the warm-up")
+	}
+	out := *c
+	out.Operations, out.MaxOutage = 0, 0 // it ends by its time alone
+	if out.Timeout == 0 {
+		out.Timeout = faultTimeout
+	}
+	return &out, nil
+}
+
+func (f *Faults) String() string {
+	if f == nil {
+		return ""
+	}
+	var all []string
+	for _, x := range f.All {
+		all = append(all, x.String())
+	}
+	return strings.Join(all, ",")
+}
+
+// quantiles are those of a second, of what succeeded in it.
+type quantiles struct{ p50, p95, p99 time.Duration }
+
+// inflict begins to record a history and to inflict faults. What it returns ends
+// both, when the run is over: what is broken is mended first.
+func (w *workload) inflict(ctx context.Context, f *Faults, pacing *pace.Options, r *Report) (func(ctx context.Context) error, error) {
+	if f == nil {
+		return func(context.Context) error { return nil }, nil
+	}
+	r.Fault = &run.Fault{}
+	pacing.Interval, pacing.Fine = time.Second, fine(pacing.Rate)
+	each := pacing.Each
+	pacing.Each = func(from, to time.Duration, groups [][]*pace.Group) {
+		if r.second(from, groups); each != nil {
+			each(from, to, groups)
+		}
+	}
+	var clients *history.Clients
+	if f.Clients > 0 {
+		began := time.Now()
+		witness := &history.Witness{
+			Table: w.table, Fields: len(w.fields), Prefix: "history" + strconv.FormatInt(began.UnixNano(), 36) + "-", Clients: f.Clients,
+			Pause: pauses, Timeout: time.Duration(w.Timeout * float64(time.Second)), Seed: uint64(w.Seed), //nolint:gosec // not negative
+		}
+		var err error
+		if clients, err = witness.Start(ctx); err != nil {
+			return nil, err
+		}
+	}
+	over, all := make(chan struct{}), sync.WaitGroup{}
+	all.Go(func() { r.inflictAll(ctx, f, time.Duration(w.Warmup)*time.Second, over) })
+	return func(ctx context.Context) error {
+		close(over)
+		all.Wait()
+		ctx = context.WithoutCancel(ctx)
+		err := r.mend(ctx, f)
+		if r.Result != nil {
+			r.count(w)
+		}
+		if clients == nil {
+			return err
+		}
+		r.Fault.History = &run.History{Clients: f.Clients}
+		calls, failed := clients.Finish(ctx)
+		r.judge(calls, failed, f.Promises)
+		return err
+	}, nil
+}
+
+// fine is a part of a second in which ten operations and more are due.
+func fine(rate float64) time.Duration {
+	for _, parts := range []time.Duration{10, 5, 2} {
+		if rate >= 10*float64(parts) {
+			return time.Second / parts
+		}
+	}
+	return time.Second
+}
+
+// second keeps the quantiles of one second.
+func (r *Report) second(from time.Duration, groups [][]*pace.Group) {
+	h := r.response(groups)
+	at := int((from + time.Second/2) / time.Second)
+	for len(r.quantiles) <= at {
+		r.quantiles = append(r.quantiles, quantiles{})
+	}
+	if h.Count() > 0 {
+		r.quantiles[at] = quantiles{h.At(50), h.At(95), h.At(99)}
+	}
+}
+
+// inflictAll waits for each fault's moment.
+func (r *Report) inflictAll(ctx context.Context, f *Faults, warmup time.Duration, over <-chan struct{}) {
+	began := time.Now().Add(warmup)
+	for _, x := range f.All {
+		select {
+		case <-over:
+			return
+		case <-time.After(time.Until(began.Add(x.At))):
+			r.inflictOne(ctx, f, x, began)
+		}
+	}
+}
+
+func (r *Report) inflictOne(ctx context.Context, f *Faults, x lab.Fault, began time.Time) {
+	m := run.Moment{What: fmt.Sprintf("%s node%d", x.Action, x.Node), At: time.Since(began)}
+	if err := f.Inflict(ctx, x); err != nil {
+		m.Problem = fault.Redact(err.Error())
+	}
+	m.Took = time.Since(began) - m.At
+	r.Fault.Moments = append(r.Fault.Moments, m)
+}
+
+// mend mends what is broken: what follows asks a whole server.
+func (r *Report) mend(ctx context.Context, f *Faults) (err error) {
+	for _, x := range lab.Mend(f.All[:len(r.Fault.Moments)]) {
+		err = errors.Join(err, f.Inflict(ctx, x))
+	}
+	for _, m := range r.Fault.Moments {
+		if m.Problem != "" {
+			err = errors.Join(err, fmt.Errorf("%s: %s", m.What, m.Problem))
+		}
+	}
+	if n := len(f.All) - len(r.Fault.Moments); n > 0 {
+		err = errors.Join(err, fmt.Errorf("the run was over before %d of %d faults", n, len(f.All)))
+	}
+	return err
+}
+
+// count says what became of the operations, and computes what the faults cost.
+func (r *Report) count(w *workload) {
+	w.errors.mu.Lock()
+	r.Fault.Errors, r.Fault.TimedOut = w.errors.kinds, w.errors.kinds[timedOut]
+	w.errors.mu.Unlock()
+	r.Fault.Reconnects, r.Fault.Retries = w.outages.opened, w.retries.Load()
+	r.Fault.Lost = r.Result.Operations - r.Result.Right + r.Result.Unstarted
+	if len(r.Fault.Moments) > 0 {
+		fine := r.Result.Interval
+		r.Result.Series, r.cost = coarse(r.Result.Series, int(time.Second/fine)), cost(r.Result.Series, fine, r.Fault.Moments[0].At, time.Duration(w.Seconds)*time.Second)
+		r.Result.Interval = time.Second
+	}
+}
+
+// coarse joins so many intervals to one.
+func coarse(all []pace.Slice, n int) (out []pace.Slice) {
+	for i, s := range all {
+		if i%n == 0 {
+			out = append(out, pace.Slice{})
+		}
+		o := &out[len(out)-1]
+		o.Ended, o.Failed, o.Slow = o.Ended+s.Ended, o.Failed+s.Failed, max(o.Slow, s.Slow)
+	}
+	return out
+}
+
+// recovered is the share of the rate before that counts as service again, for so
+// many seconds in a row.
+const (
+	recovered = 0.95
+	inARow    = 3
+)
+
+// cost is what a fault at a moment cost a run of that length.
+func cost(all []pace.Slice, fine, at, length time.Duration) *run.Cost {
+	good := make([]float64, int(length/fine)) // intervals in which nothing ended are in it
+	for i := range min(len(good), len(all)) {
+		good[i] = float64(all[i].Ended - all[i].Failed)
+	}
+	first := min(int(at/fine), len(good))
+	sum := func(part []float64) (n float64) {
+		for _, x := range part {
+			n += x
+		}
+		return n
+	}
+	c := &run.Cost{Rate: sum(good[:first]) / (float64(first) * fine.Seconds()), Back: -1}
+	for _, x := range good[first:] {
+		if x == 0 {
+			c.Without += fine
+		}
+	}
+	second := int(time.Second / fine)
+	for i := first; i+inARow*second <= len(good); i++ {
+		enough := good[i] > 0
+		for k := range inARow {
+			enough = enough && sum(good[i+k*second:i+(k+1)*second]) >= recovered*c.Rate
+		}
+		if enough {
+			c.Back = max(0, time.Duration(i)*fine-at)
+			break
+		}
+	}
+	return c
+}
+
+// judge holds the history against the promises.
+func (r *Report) judge(calls []history.Op, failed error, promises []engine.Promise) {
+	h := r.Fault.History
+	r.calls, h.Operations, h.Unknown = calls, len(calls), history.Unanswered(calls)
+	if failed != nil {
+		h.Problem = fault.Redact(failed.Error())
+		return
+	}
+	for _, f := range history.Judge(calls, judging) {
+		h.Promises = append(h.Promises, run.Kept{Promise: string(f.Promise), Promised: slices.Contains(promises, f.Promise), Held: f.Held, Broken: f.Broken, Example: f.Example})
+	}
+}
+
+// brokenPromises says what the server had promised and did not keep.
+func (r *Report) brokenPromises() string {
+	var all []string
+	if r.Fault != nil && r.Fault.History != nil {
+		for _, k := range r.Fault.History.Promises {
+			if k.Promised && k.Broken > 0 {
+				all = append(all, fmt.Sprintf("%s: broken %d times, such as %s", k.Promise, k.Broken, k.Example))
+			}
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+// undecided says why the history proves nothing; "" where it does.
+func (r *Report) undecided() string {
+	if r.Fault == nil || r.Fault.History == nil {
+		return ""
+	}
+	for _, k := range r.Fault.History.Promises {
+		if k.Promised && !k.Held && k.Broken == 0 {
+			return k.Promise + " was not decided in time"
+		}
+	}
+	return r.Fault.History.Problem
+}
+
+// outage is what the faults cost, in words.
+func (r *Report) outage() string {
+	if r.cost == nil {
+		return ""
+	}
+	back := "did not come again before the end"
+	if r.cost.Back >= 0 {
+		back = "came again after " + r.cost.Back.Round(100*time.Millisecond).String()
+	}
+	return fmt.Sprintf("; %s cost %s without service, %.0f %% of %.0f/s %s, %d of what was due was lost", r.Fault.Moments[0].What, r.cost.Without, 100*recovered, r.cost.Rate, back, r.Fault.Lost)
+}
+
+// errorCounts counts operations that failed by what became of them.
+type errorCounts struct {
+	mu    sync.Mutex
+	kinds map[string]int64
+}
+
+// Kinds of errors.
+const (
+	timedOut   = "timed out"
+	unreached  = "not reached"
+	brokenOff  = "connection lost"
+	refusedBy  = "refused by the server"
+	notSettled = "ended with the run"
+)
+
+// note counts an error; reopened reports whether its connection was lost by it,
+// which drivers have errors of their own for.
+func (c *errorCounts) note(err error, reopened bool) {
+	kind := kindOf(err)
+	if kind == refusedBy && reopened {
+		kind = brokenOff
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.kinds == nil {
+		c.kinds = map[string]int64{}
+	}
+	c.kinds[kind]++
+}
+
+func kindOf(err error) string {
+	network, ok := errors.AsType[net.Error](err)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), ok && network.Timeout():
+		return timedOut
+	case errors.Is(err, context.Canceled):
+		return notSettled
+	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, engine.ErrUnreachable):
+		return unreached
+	case ok, errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed), errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.ECONNRESET):
+		return brokenOff
+	}
+	return refusedBy
+}

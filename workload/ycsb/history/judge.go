@@ -1,0 +1,204 @@
+package history
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"github.com/barograph/barograph/engine"
+)
+
+// Finding is what became of a promise. What is neither broken nor held was not
+// decided in time.
+type Finding struct {
+	Promise engine.Promise `json:"promise"`
+	Held    bool           `json:"held"`
+	Broken  int            `json:"broken,omitempty"`  // times; of linearizable, keys
+	Example string         `json:"example,omitempty"` // of a broken one
+}
+
+// Judge holds a history against every promise. Keys that are not decided in so
+// long all together leave linearizability undecided.
+func Judge(all []Op, patience time.Duration) []Finding {
+	found := map[engine.Promise]*Finding{}
+	for _, p := range engine.Promises() {
+		found[p] = &Finding{Promise: p, Held: true}
+	}
+	end, keys := time.Now().Add(patience), perKey(all)
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		ops := keys[key]
+		weigh(ops, found)
+		switch linear(ops, time.Until(end)) {
+		case porcupine.Illegal:
+			found[engine.Linearizable].breaks(culprit(ops))
+		case porcupine.Unknown:
+			found[engine.Linearizable].Held = false
+		}
+	}
+	var out []Finding
+	for _, p := range engine.Promises() {
+		out = append(out, *found[p])
+	}
+	return out
+}
+
+func (f *Finding) breaks(example string) {
+	f.Held = false
+	if f.Broken++; f.Example == "" {
+		f.Example = example
+	}
+}
+
+// linear puts one key's history to Porcupine, unless the order of the returns,
+// which is the first that comes to mind, will do.
+func linear(ops []*Op, patience time.Duration) porcupine.CheckResult {
+	switch {
+	case patience <= 0:
+		return porcupine.Unknown // 0 would be for ever
+	case asReturned(ops):
+		return porcupine.Ok
+	}
+	read := map[int64]bool{}
+	for _, o := range ops {
+		read[o.Value] = read[o.Value] || o.Kind == Read
+	}
+	var history []porcupine.Operation
+	for _, o := range ops {
+		if o.Outcome == Unknown && o.Kind == Update && !read[o.Value] {
+			continue // nobody can tell whether it was done: each that is kept doubles the work
+		}
+		history = append(history, porcupine.Operation{ClientId: o.Client, Input: o, Call: int64(o.Call), Return: int64(o.Return)})
+	}
+	return porcupine.CheckOperationsTimeout(porcupine.Model{
+		Init: func() any { return int64(absent) },
+		Step: func(state, input, _ any) (bool, any) { return input.(*Op).step(state.(int64)) }, //nolint:forcetypeassert // made above
+	}, history, patience)
+}
+
+// asReturned reports whether calls were possible one by one as they returned.
+func asReturned(ops []*Op) bool {
+	state, possible := int64(absent), true
+	for _, o := range byReturn(ops) {
+		if possible, state = o.step(state); !possible {
+			return false
+		}
+	}
+	return true
+}
+
+func byReturn(ops []*Op) []*Op {
+	out := slices.Clone(ops)
+	slices.SortStableFunc(out, func(a, b *Op) int { return cmp.Compare(a.Return, b.Return) })
+	return out
+}
+
+// culprit is the call with whose return a history stops being linearizable.
+func culprit(ops []*Op) string {
+	ends := byReturn(ops)
+	first, _ := slices.BinarySearchFunc(ends, porcupine.Illegal, func(last *Op, _ porcupine.CheckResult) int {
+		if linear(until(ops, last.Return), time.Second) == porcupine.Illegal {
+			return 0
+		}
+		return -1
+	})
+	return ends[min(first, len(ends)-1)].String()
+}
+
+// until is a history as it stood at a moment: what has not returned is unknown.
+func until(ops []*Op, moment time.Duration) (out []*Op) {
+	for _, o := range ops {
+		switch {
+		case o.Return <= moment:
+			out = append(out, o)
+		case o.Call < moment && o.Kind != Read:
+			open := *o
+			open.Outcome, open.Return = Unknown, never
+			out = append(out, &open)
+		}
+	}
+	return out
+}
+
+// weigh holds each read of a key against the writes that its client, or at the
+// end anybody, knows to be done.
+func weigh(ops []*Op, found map[engine.Promise]*Finding) {
+	k := keyHistory{writers: map[int64]*Op{}, wrote: map[int]*Op{}, saw: map[int]*Op{}}
+	for _, o := range ops {
+		switch {
+		case o.Kind == Delete && o.Outcome != Refused:
+			k.deletes = append(k.deletes, o)
+		case o.Kind != Read && o.Kind != Delete:
+			k.writers[o.Value] = o
+		}
+	}
+	for _, o := range ops { // a client's calls follow each other
+		switch {
+		case o.Outcome == Unknown:
+		case o.Kind != Read:
+			if o.Outcome == Done {
+				k.wrote[o.Client] = o
+				k.last = latest(k.last, o)
+			}
+		case o.Outcome == Done && !k.written(o):
+			for _, f := range found {
+				f.breaks("nobody had written it: " + o.String())
+			}
+		default:
+			if w := k.wrote[o.Client]; k.older(o, w) {
+				found[engine.ReadYourWrites].breaks(o.String() + " after " + w.String())
+			}
+			if w := k.saw[o.Client]; k.older(o, w) {
+				found[engine.MonotonicReads].breaks(o.String() + " after it had read what came by " + w.String())
+			}
+			if o.Final && k.older(o, k.last) {
+				p := engine.NothingLost
+				if k.last.Kind == Delete {
+					p = engine.NothingRisen
+				}
+				found[p].breaks(o.String() + " after " + k.last.String())
+			}
+			if o.Outcome == Done {
+				k.saw[o.Client] = k.writers[o.Value]
+			}
+		}
+	}
+}
+
+// keyHistory is what is known of one key.
+type keyHistory struct {
+	writers map[int64]*Op // by the value
+	deletes []*Op         // that may have been done
+	wrote   map[int]*Op   // by client: its last acknowledged write
+	saw     map[int]*Op   // by client: the write of what it last read
+	last    *Op           // acknowledged write to begin
+}
+
+func latest(a, b *Op) *Op {
+	if a == nil || b.Call > a.Call {
+		return b
+	}
+	return a
+}
+
+// written reports whether the value of a read was being written when it ended.
+func (k *keyHistory) written(read *Op) bool {
+	w := k.writers[read.Value]
+	return w != nil && w.Call < read.Return && w.Outcome != Refused
+}
+
+// older reports whether a read shows a state that was over before a write began,
+// which was done before the read.
+func (k *keyHistory) older(read, w *Op) bool {
+	switch {
+	case w == nil:
+		return false
+	case read.Outcome == Done:
+		return k.writers[read.Value].Return < w.Call
+	case w.Kind == Delete:
+		return false
+	}
+	return !slices.ContainsFunc(k.deletes, func(d *Op) bool { return d.Return >= w.Call && d.Call < read.Return })
+}

@@ -1,0 +1,265 @@
+package history
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/barograph/barograph/engine"
+)
+
+// Witness is clients that read and write records of their own in a table: a few
+// keys that all of them contend for, and many that each is written once, so that
+// what is lost is not covered by a later write.
+type Witness struct {
+	Table   *engine.Records
+	Fields  int           // of a record
+	Prefix  string        // of the keys, which must be new
+	Clients int           // at once
+	Calls   int           // of each client, about; 0 = until the context ends
+	Pause   time.Duration // between two turns of a client
+	Timeout time.Duration // of a call; 0 = none
+	Seed    uint64
+
+	began time.Time
+}
+
+const (
+	shared  = 16               // keys that all contend for
+	revived = 30 * time.Second // for which a client tries to reach a server in the end
+)
+
+// Clients are those that Start has started.
+type Clients struct {
+	*Witness
+	group       errgroup.Group
+	stop, abort context.CancelFunc // of turns, of calls
+	all         []*client
+}
+
+// Start lets the clients begin. Their turns end with Finish.
+func (w *Witness) Start(ctx context.Context) (*Clients, error) {
+	w.began = time.Now()
+	c := &Clients{Witness: w}
+	for i := range w.Clients {
+		conn, err := w.Table.Connect(ctx)
+		if err != nil {
+			return nil, errors.Join(err, c.close())
+		}
+		c.all = append(c.all, &client{Witness: w, number: i, conn: conn, rng: rand.New(rand.NewPCG(w.Seed, uint64(i)))})
+	}
+	calls, abort := context.WithCancel(ctx)
+	turns, stop := context.WithCancel(calls)
+	c.stop, c.abort = stop, abort
+	for _, one := range c.all {
+		c.group.Go(func() error { one.run(calls, turns); return nil })
+	}
+	return c, nil
+}
+
+func (c *Clients) close() (err error) {
+	for _, one := range c.all {
+		err = errors.Join(err, one.conn.Close())
+	}
+	return err
+}
+
+// Finish ends the clients' turns, reads every record once more, and removes
+// them. A history that cannot be read to its end is an error.
+func (c *Clients) Finish(ctx context.Context) ([]Op, error) {
+	if c.Calls == 0 {
+		c.stop()
+		time.AfterFunc(revived, c.abort)
+	}
+	err := errors.Join(c.group.Wait(), c.last(ctx))
+	c.abort()
+	var all []Op
+	for _, one := range c.all {
+		all = append(all, one.ops...)
+	}
+	return all, errors.Join(err, c.close())
+}
+
+// last divides the keys among the clients.
+func (c *Clients) last(ctx context.Context) error {
+	keys := map[string]bool{}
+	for _, one := range c.all {
+		for i := range one.ops {
+			keys[one.ops[i].Key] = true
+		}
+	}
+	parts, i := make([][]string, len(c.all)), 0
+	for key := range keys {
+		parts[i%len(parts)] = append(parts[i%len(parts)], key)
+		i++
+	}
+	var g errgroup.Group
+	for i, one := range c.all {
+		g.Go(func() error { return one.final(ctx, parts[i]) })
+	}
+	return g.Wait()
+}
+
+// client is one of a witness. Its memory is used again.
+type client struct {
+	*Witness
+	number   int
+	conn     *engine.Conn
+	rng      *rand.Rand
+	ops      []Op
+	row      engine.Row
+	written  int64
+	mine     []string // keys that it alone has written, not deleted yet
+	failures int
+}
+
+// run takes turns.
+func (c *client) run(ctx, turns context.Context) {
+	for turns.Err() == nil && (c.Calls == 0 || len(c.ops) < c.Calls) {
+		kind, key := c.draw()
+		if kind != Read {
+			c.call(ctx, kind, key)
+		}
+		c.call(ctx, Read, key) // also behind a write: it is not covered by another yet
+		if c.Pause > 0 {
+			select {
+			case <-time.After(time.Duration(float64(c.Pause) * 2 * c.rng.Float64())):
+			case <-turns.Done():
+			}
+		}
+	}
+}
+
+// draw chooses what to do: half reads, two of ten updates, one each of inserts and
+// deletes, one of a record of its own.
+func (c *client) draw() (Kind, string) {
+	key := c.Prefix + strconv.Itoa(c.rng.IntN(shared))
+	switch n := c.rng.IntN(20); {
+	case n < 10:
+		return Read, key
+	case n < 14:
+		return Update, key
+	case n < 16, c.conn.Delete == nil && n < 18:
+		return Insert, key
+	case n < 18:
+		return Delete, key
+	case n == 19 && len(c.mine) > 8 && c.conn.Delete != nil:
+		at := c.rng.IntN(len(c.mine))
+		key = c.mine[at]
+		c.mine[at] = c.mine[len(c.mine)-1]
+		c.mine = c.mine[:len(c.mine)-1]
+		return Delete, key
+	}
+	key = fmt.Sprintf("%s%d-%d", c.Prefix, c.number, c.written)
+	c.mine = append(c.mine, key)
+	return Insert, key
+}
+
+// call does one thing, notes it, and after an error sees that the next can be done.
+func (c *client) call(ctx context.Context, kind Kind, key string) {
+	o := Op{Client: c.number, Key: key, Kind: kind, Outcome: Done}
+	if kind == Insert || kind == Update {
+		c.written++
+		o.Value = c.written*int64(c.Clients) + int64(c.number) + 1
+		c.fill(o.Value)
+	}
+	during, cancel := ctx, context.CancelFunc(func() {})
+	if c.Timeout > 0 {
+		during, cancel = context.WithTimeout(ctx, c.Timeout)
+	}
+	o.Call = time.Since(c.began)
+	err := c.do(during, kind, []byte(key))
+	o.Return = time.Since(c.began)
+	cancel()
+	switch {
+	case err == nil:
+	case errors.Is(err, engine.ErrNotFound) || errors.Is(err, engine.ErrExists):
+		o.Outcome = Refused
+	default:
+		o.Outcome, o.Return = Unknown, never
+	}
+	if kind == Read && o.Outcome == Done {
+		o.Value = c.value()
+	}
+	if kind != Read || o.Outcome != Unknown {
+		c.ops = append(c.ops, o)
+	}
+	if o.Outcome != Unknown {
+		c.failures = 0
+		return
+	}
+	c.conn, _ = c.Table.Reopen(ctx, c.conn, []byte(key), func() bool {
+		c.failures++
+		select {
+		case <-time.After(engine.BackOff(c.failures, c.rng)):
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	})
+}
+
+func (c *client) do(ctx context.Context, kind Kind, key []byte) error {
+	switch kind {
+	case Insert:
+		return c.conn.Insert(ctx, key, &c.row)
+	case Update:
+		return c.conn.Update(ctx, key, &c.row)
+	case Delete:
+		return c.conn.Delete(ctx, key)
+	}
+	c.row.Reset()
+	return c.conn.Read(ctx, key, nil, &c.row)
+}
+
+// fill gives every field the value.
+func (c *client) fill(value int64) {
+	c.row.Reset()
+	for i := range c.Fields {
+		c.row.SetData(strconv.AppendInt(c.row.Data(), value, 10))
+		c.row.End(i)
+	}
+}
+
+// value is the one that every field has.
+func (c *client) value() int64 {
+	if c.row.Len() != c.Fields {
+		return torn
+	}
+	_, first := c.row.At(0)
+	for i := range c.row.Len() {
+		if _, v := c.row.At(i); !bytes.Equal(v, first) {
+			return torn
+		}
+	}
+	n, err := strconv.ParseInt(string(first), 10, 64)
+	if err != nil {
+		return torn
+	}
+	return n
+}
+
+// final reads keys until each has answered, and removes them.
+func (c *client) final(ctx context.Context, keys []string) error {
+	ctx, cancel := context.WithTimeout(ctx, revived+time.Duration(len(keys))*time.Second/10)
+	defer cancel()
+	for _, key := range keys {
+		for n := len(c.ops); len(c.ops) == n; {
+			if err := ctx.Err(); err != nil {
+				return fmt.Errorf("the history's record %s cannot be read in the end: %w", key, err)
+			}
+			c.call(ctx, Read, key)
+		}
+		c.ops[len(c.ops)-1].Final = true
+		if c.conn.Delete != nil {
+			_ = c.conn.Delete(ctx, []byte(key)) // it is in nobody's way
+		}
+	}
+	return nil
+}
