@@ -29,10 +29,21 @@ func Verify(ctx context.Context, a engine.Archive, subset string) (*Verified, er
 		return nil, err
 	}
 	found, err := Walk(ctx, a, subset)
-	if err != nil {
+	if err != nil && ctx.Err() != nil {
 		return nil, err
 	}
-	return o.Judge(ctx, found)
+	if err != nil {
+		v := &Verified{Kept: o.Catalog.Held(), Marks: len(o.Marks)}
+		v.problem("the records cannot be read to their end: %s", err)
+		return v, nil
+	}
+	v, err := o.Judge(ctx, found)
+	if c, can := a.(engine.Checker); can && err == nil {
+		below, err := c.Check(ctx, subset)
+		v.Problems = append(v.Problems, below...)
+		return v, err
+	}
+	return v, err
 }
 
 // Judge is Verify where every record was read already: found is their catalog.
@@ -47,11 +58,17 @@ func (o *Origin) Judge(ctx context.Context, found *design.Catalog) (*Verified, e
 		v.problem("the archive is of an earlier version, which did not count what it stored: the next load counts it, and then it can be verified")
 		return v, nil
 	}
+	if !kept.Sealed() {
+		v.problem("the catalog is not as the last load wrote it")
+	}
 	for _, d := range kept.Differences(found) {
 		v.problem("%s", d)
 	}
 	if kept.Objects != contents.Objects {
 		v.problem("there are %d %s, of which the loads stored %d", contents.Objects, contents.Object, kept.Objects)
+	}
+	if files := engine.Sum(marks); kept.Format >= design.CatalogFormat && files != kept.Files {
+		v.problem("there are marks of %d files, which are not those that the loads wrote of %d", files.Records, kept.Files.Records)
 	}
 	v.marks(marks)
 	return v, nil

@@ -43,3 +43,13 @@ func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error
 
 // Size is that of the file, whatever its designs.
 func (a *archive) Size(ctx context.Context) (int64, error) { return a.db.size(ctx) }
+
+// Check has SQLite walk every page that is in use, whose checksums are compared
+// as they are read.
+func (a *archive) Check(ctx context.Context, _ string) ([]string, error) {
+	said, err := sqlengine.Texts(ctx, a.Pool, "PRAGMA quick_check")
+	if err != nil || len(said) == 1 && said[0] == "ok" {
+		return nil, err
+	}
+	return said, nil
+}
