@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/barograph/barograph/answer"
@@ -206,6 +207,9 @@ func (c *Commit) Describe(kept *design.Catalog, n design.Name, s *Stored, done, 
 // Sum is the digest of marks, whose number is its Records.
 func Sum(marks []Mark) (d record.Digest) {
 	for i := range marks {
+		if marks[i].forgotten() {
+			continue
+		}
 		text, err := json.Marshal(&marks[i])
 		if err != nil {
 			panic(err) // a mark is made of texts, numbers and a time
@@ -242,6 +246,16 @@ type Mark struct {
 	Other       int64     `json:"-"`           // of Replaced, those with other values; known to the load alone
 	Quarantined int64     `json:"quarantined"` // lines that could not be read
 	Loaded      time.Time `json:"loaded"`
+}
+
+// Forgotten is a mark that takes a file's from an archive.
+func (m Mark) Forgotten() Mark { return Mark{Path: m.Path, Digest: m.Digest} }
+
+func (m *Mark) forgotten() bool { return m.Loaded.IsZero() }
+
+// Known are the marks that count.
+func Known(marks []Mark) []Mark {
+	return slices.DeleteFunc(marks, func(m Mark) bool { return m.forgotten() })
 }
 
 // Settle moves to Replaced what a commit found in the archive already. An

@@ -107,24 +107,19 @@ const MaxMisfits = 100
 // them. Of records to which files give different values any may stand. Records
 // are compared in as many passes over files and archive as keep the memory small.
 func Against(ctx context.Context, a engine.Archive, subset string, paths []string, keepLast bool) (list []Misfit, n int64, err error) {
-	c, err := a.Catalog(ctx, subset)
+	o, err := NewOrigin(ctx, a, subset, "")
 	if err != nil {
 		return nil, 0, err
 	}
-	passes := uint64(c.Held().Records/twinRecords + 1)
-	for pass := range passes {
-		p := pairing{pass: pass, passes: passes, held: map[record.Key]record.Digest{}, wrong: map[record.Key]Misfit{}}
-		if err := p.read(ctx, a, subset, paths, keepLast); err != nil {
-			return nil, 0, err
-		}
+	err = o.pair(ctx, paths, keepLast, func(f *File) error { return f.Err }, func(p *pairing) {
 		n += int64(len(p.wrong))
 		for _, m := range p.wrong {
 			list = append(list, m)
 		}
 		slices.SortFunc(list, func(a, b Misfit) int { return a.Line.Compare(b.Line) })
 		list = list[:min(len(list), MaxMisfits)]
-	}
-	return list, n, nil
+	})
+	return list, n, err
 }
 
 // pairing pairs the records of one pass by their identity.
@@ -146,19 +141,22 @@ func (p *pairing) each(b *record.Batch, f func(i int, k record.Key)) {
 	}
 }
 
-func (p *pairing) read(ctx context.Context, a engine.Archive, subset string, paths []string, keepLast bool) error {
-	for b, err := range a.Dump(ctx, subset) {
+func newPairing(pass, passes uint64) *pairing {
+	return &pairing{pass: pass, passes: passes, held: map[record.Key]record.Digest{}, right: map[record.Key]struct{}{}, wrong: map[record.Key]Misfit{}}
+}
+
+func (p *pairing) read(ctx context.Context, o *Origin, paths []string, keepLast bool, end func(*File) error) error {
+	for b, err := range o.Archive.Dump(ctx, o.Subset) {
 		if err != nil {
 			return err
 		}
 		p.each(b, func(i int, k record.Key) { p.held[k] = p.hash.Digest(i) })
 	}
-	p.right = map[record.Key]struct{}{}
 	return Read(ctx, paths, Reading{KeepLast: keepLast}, func(_ *File, b *record.Batch) error {
 		p.each(b, func(i int, k record.Key) { p.compare(b, i, k) })
 		release(b)
 		return nil
-	}, func(f *File) error { return f.Err })
+	}, end)
 }
 
 func (p *pairing) compare(b *record.Batch, i int, k record.Key) {

@@ -194,3 +194,65 @@ func (l *damageList) keep(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestUndamaged: what was loaded in parts, replaced by later values, pruned, or
+// made by a version that kept neither seal nor digests, is whole.
+func TestUndamaged(t *testing.T) {
+	n := 4
+	if enginetest.Nightly() {
+		n = 100
+	}
+	files := fewRecords(t)
+	one, err := os.ReadFile(filepath.Join(files, "1.vsdb"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	later := filepath.Join(t.TempDir(), "later.vsdb")
+	first, rest, _ := strings.Cut(string(one), "\n")
+	if err := os.WriteFile(later, []byte(first+"\n"+strings.ReplaceAll(rest, ".", ".1")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		r := rand.New(rand.NewPCG(damageSeed, uint64(i))) //nolint:gosec // a test's
+		path := filepath.Join(t.TempDir(), "a.db")
+		load := func(more ...string) {
+			if status, _, stderr := barograph(t, append([]string{"load", "--engine", "sqlite:" + path, "--design", "document"}, more...)...); status != 0 && status != 4 {
+				t.Fatalf("%d: %s", status, stderr)
+			}
+		}
+		change := func(text string) {
+			db, err := sql.Open("sqlite3", "file:"+path+"?vfs=barograph-sums")
+			if err == nil {
+				_, err = db.ExecContext(t.Context(), text)
+				err = errors.Join(err, db.Close())
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		var done []string
+		for range 1 + r.IntN(4) {
+			step := []string{"a part", "again", "replaced", "migrated", "pruned"}[(r.IntN(5)+i)%5]
+			done = append(done, step)
+			switch step {
+			case "a part":
+				load(filepath.Join(files, fmt.Sprintf("%d.vsdb", 1+r.IntN(3))), "--window", fmt.Sprint(1+r.IntN(20)))
+			case "again":
+				load(files)
+			case "replaced":
+				load(later, "--on-conflict", "last")
+			case "migrated":
+				load(files)
+				change(`UPDATE "archive/barograph_document_catalog" SET catalog = json_remove(catalog, '$.seal', '$.format', '$.files')`)
+				load(later)
+			case "pruned":
+				load(files)
+				change(`DELETE FROM "archive/doc_sal1l2" WHERE rowid % 7 = ` + fmt.Sprint(r.IntN(7)))
+				must(t, "verify", "sqlite:"+path, "--prune")
+			}
+		}
+		if status, says := verdictOf(t, "sqlite:"+path); status != 0 {
+			t.Errorf("%d, after %v, is reported: %s", i, done, says)
+		}
+	}
+}

@@ -19,6 +19,7 @@ import (
 func newVerify(e *env) *cobra.Command {
 	last := &choice{}
 	var subset string
+	var prune bool
 	c := &cobra.Command{
 		Use:   "verify URL [FILES…]",
 		Short: "Prove that an archive holds what was loaded",
@@ -30,10 +31,14 @@ An archive that is not whole makes the exit status 3.`,
   barograph verify lab:postgres vsdb_data`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if prune {
+				return e.prune(c.Context(), args[0], subset, last.keeps())
+			}
 			return e.verify(c.Context(), args[0], subset, args[1:], last.keeps())
 		},
 	}
 	last = lastLine(c)
+	c.Flags().BoolVar(&prune, "prune", false, "forget records that were deleted on purpose, and the files that they came from: the next load reads these again")
 	c.Flags().StringVar(&subset, "subset", "", "verify this one alone (default: all)")
 	return c
 }
@@ -94,6 +99,24 @@ func (e *env) verify(ctx context.Context, url, only string, args []string, keepL
 	return e.verified(all)
 }
 
+// prune forgets what was deleted on purpose, in one subset or all.
+func (e *env) prune(ctx context.Context, url, only string, keepLast bool) error {
+	return e.archives(ctx, url, engine.Options{}, func(n design.Name, a engine.Archive, subset string) error {
+		if only != "" && subset != only {
+			return nil
+		}
+		p, err := load.Prune(ctx, a, subset, keepLast)
+		if err != nil {
+			return &fault.Status{Code: fault.Differs, Err: err}
+		}
+		fmt.Fprintf(e.stdout, "%s, design %s, subset %s: %d records are not counted any more, %d files are forgotten\n", fault.Redact(url), n, subset, p.Lost, len(p.Files))
+		for _, m := range p.Files {
+			fmt.Fprintln(e.stdout, "  "+m.Path)
+		}
+		return nil
+	})
+}
+
 func (e *env) verified(all []verdict) error {
 	if e.json {
 		if err := e.printJSON(all); err != nil {
@@ -110,7 +133,7 @@ func (e *env) verified(all []verdict) error {
 	}
 	return &fault.Status{Code: fault.Differs, Err: &fault.Error{
 		Setting: broken[0].Archive, Problem: fmt.Sprintf("is not whole in %d of %d subsets", len(broken), len(all)),
-		Cure: "bring back a copy, or load the files into a new archive",
+		Cure: "bring back a copy, or load the files into a new archive; where records were deleted on purpose: barograph verify " + broken[0].Archive + " --prune",
 	}}
 }
 

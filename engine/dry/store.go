@@ -81,7 +81,7 @@ func (a *archive) Marks(ctx context.Context, name string) ([]engine.Mark, error)
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	if s := a.subsets[name]; s != nil {
-		return slices.Clone(s.marks), ctx.Err()
+		return engine.Known(slices.Clone(s.marks)), ctx.Err()
 	}
 	return nil, ctx.Err()
 }

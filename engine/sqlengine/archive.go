@@ -179,7 +179,7 @@ func (a *Archive) marks(ctx context.Context, q Querier, subset, where string) (m
 		marks = append(marks, m)
 		return err
 	})
-	return marks, err
+	return engine.Known(marks), err
 }
 
 // MarksOf finds the marks of files, of which an archive of this catalog may have some.
