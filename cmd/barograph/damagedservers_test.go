@@ -141,7 +141,7 @@ func damageServer(t *testing.T, x *damagedServer, d *engine.Driver, l *lab.Lab, 
 	}
 	for i, damaged := range byBytes {
 		r := rand.New(rand.NewPCG(damageSeed, uint64(i))) //nolint:gosec // a test's
-		if done[i], err = damages.File(r, dir, damaged); err != nil {
+		if done[i], err = damages.File(r, dir, map[string]int64{"mariadb": 16 << 10}[x.engine], damaged); err != nil {
 			t.Fatal(err)
 		}
 		done[i].Place = strings.TrimPrefix(done[i].Place, filepath.Base(dir)+"/")

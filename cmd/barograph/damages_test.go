@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/barograph/barograph/enginetest"
 	"github.com/barograph/barograph/enginetest/damages"
@@ -133,7 +134,7 @@ func damageOf(t *testing.T, r *rand.Rand, engine, path string, k damages.Kind) (
 	t.Helper()
 	switch {
 	case k == damages.Byte:
-		return damages.File(r, path, func(name string) bool { // Pebble's settings, and a list of files that another one replaced, hold nothing of the archive
+		return damages.File(r, path, 0, func(name string) bool { // Pebble's settings, and a list of files that another one replaced, hold nothing of the archive
 			base := filepath.Base(name)
 			lists, _ := filepath.Glob(filepath.Join(path, "MANIFEST-*"))
 			return base != "LOCK" && !strings.HasPrefix(base, "OPTIONS") && (!strings.HasPrefix(base, "MANIFEST") || name == slices.Max(lists))
@@ -173,7 +174,14 @@ func (l *damageList) add(t *testing.T, engine, design string, d damages.Damage, 
 		t.Errorf("not found: %+v", d)
 		says = "NOT FOUND"
 	}
-	one := func(s string) string { return strings.Join(strings.Fields(s), " ") }
+	one := func(s string) string {
+		return strings.Map(func(c rune) rune {
+			if unicode.IsPrint(c) {
+				return c
+			}
+			return '·'
+		}, strings.Join(strings.Fields(s), " "))
+	}
 	l.lines = append(l.lines, strings.Join([]string{engine, design, string(d.Kind), one(d.Place), one(d.Before), one(d.After), one(says)}, "\t"))
 }
 

@@ -6,6 +6,7 @@
 package damages
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,13 +47,15 @@ type Damage struct {
 // ErrNone says that the archive has nothing of that kind.
 var ErrNone = errors.New("nothing of that kind is there")
 
-// File turns one bit of one file below path, each byte as likely as any other.
-func File(r *rand.Rand, path string, damaged func(name string) bool) (Damage, error) {
+// File turns one bit of one file below path, each byte as likely as any other of
+// the files that count; of files in pages, those of nothing but zeros, which
+// nobody has written yet, left out.
+func File(r *rand.Rand, path string, page int64, counts func(name string) bool) (Damage, error) {
 	var names []string
 	var sizes []int64
 	var all int64
 	err := filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() || !damaged(name) {
+		if err != nil || e.IsDir() || !counts(name) {
 			return err
 		}
 		info, err := e.Info()
@@ -65,24 +68,25 @@ func File(r *rand.Rand, path string, damaged func(name string) bool) (Damage, er
 	if err != nil || all == 0 {
 		return Damage{}, errors.Join(err, ErrNone)
 	}
-	at, i := r.Int64N(all), 0
-	for at >= sizes[i] {
-		at -= sizes[i]
-		i++
+	for {
+		at, i := r.Int64N(all), 0
+		for at >= sizes[i] {
+			at -= sizes[i]
+			i++
+		}
+		text, err := os.ReadFile(names[i])
+		if err != nil {
+			return Damage{}, err
+		}
+		if page > 0 && len(bytes.Trim(text[at/page*page:min((at/page+1)*page, sizes[i])], "\x00")) == 0 {
+			continue
+		}
+		rel, err := filepath.Rel(filepath.Dir(path), names[i])
+		d := Damage{Byte, fmt.Sprintf("%s, byte %d of %d", rel, at, sizes[i]), fmt.Sprintf("%#02x", text[at]), ""}
+		text[at] ^= 1 << r.IntN(8)
+		d.After = fmt.Sprintf("%#02x", text[at])
+		return d, errors.Join(err, os.WriteFile(names[i], text, 0o600)) // which keeps the file's owner and mode
 	}
-	f, err := os.OpenFile(names[i], os.O_RDWR, 0)
-	if err != nil {
-		return Damage{}, err
-	}
-	b := make([]byte, 1)
-	if _, err = f.ReadAt(b, at); err == nil {
-		before := b[0]
-		b[0] ^= 1 << r.IntN(8)
-		_, err = f.WriteAt(b, at)
-		rel, _ := filepath.Rel(filepath.Dir(path), names[i])
-		return Damage{Byte, fmt.Sprintf("%s, byte %d of %d", rel, at, sizes[i]), fmt.Sprintf("%#02x", before), fmt.Sprintf("%#02x", b[0])}, errors.Join(err, f.Close())
-	}
-	return Damage{}, errors.Join(err, f.Close())
 }
 
 // editJSON changes one entry of a JSON text whose path the filter takes: a
