@@ -109,8 +109,10 @@ func TestShefDecodeFilter(t *testing.T) {
 	done := make(chan string)
 	go func() {
 		var errs bytes.Buffer
-		args := []string{"shef", "decode", "--format", "csv", "--now", "2026-11-20", "--shefparm", filepath.Join(dir, "SHEFPARM"), "--stations", filepath.Join(dir, "stations"),
-			"--station", "A*,X*,!AAB", "--pe", "HG,Y?", "--ts", "R?", "--from", "2026-11-10", "--to", "2026-11-10T23:00:00Z", "-"}
+		args := []string{
+			"shef", "decode", "--format", "csv", "--now", "2026-11-20", "--shefparm", filepath.Join(dir, "SHEFPARM"), "--stations", filepath.Join(dir, "stations"),
+			"--station", "A*,X*,!AAB", "--pe", "HG,Y?", "--ts", "R?", "--from", "2026-11-10", "--to", "2026-11-10T23:00:00Z", "-",
+		}
 		status := execute(t.Context(), &env{args: args, stdin: in, stdout: lines, stderr: &errs, engines: all.Registry()})
 		lines.Close()
 		done <- fmt.Sprint(status, " ", errs.String())
@@ -134,6 +136,39 @@ func TestShefDecodeFilter(t *testing.T) {
 	for _, args := range [][]string{{"--pe", "[H"}, {"--from", "soon"}, {"--shefparm", filepath.Join(dir, "bad")}, {"--stations", filepath.Join(dir, "bad")}} {
 		if status, _, errs := barograph(t, append(append([]string{"shef", "decode"}, args...), dir)...); status == 0 || status == 4 {
 			t.Errorf("%v: status %d: %s", args, status, errs)
+		}
+	}
+}
+
+// TestShefEncode: what decode writes as CSV and Parquet becomes messages again.
+func TestShefEncode(t *testing.T) {
+	dir := t.TempDir()
+	name, back := filepath.Join(dir, "RR1LCH"), filepath.Join(dir, "back.txt")
+	if err := os.WriteFile(name, []byte(shefSample+".E AAA 20261110 Z DH01/HGIRGZN/DIH1/1/2/M\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const columns = "shefit"
+	_, want, _ := barograph(t, "shef", "decode", "--now", "2026-11-20", "--format", columns, name)
+	for _, format := range []string{"csv", "parquet"} {
+		values := filepath.Join(dir, "v."+format)
+		barograph(t, "shef", "decode", "--now", "2026-11-20", "--format", format, "--out", values, name)
+		if status, _, errs := barograph(t, "shef", "encode", "--heading", "SRUS54 KLCH 101813", "--awips", "RR1LCH", "--out", back, values); status != 0 {
+			t.Fatalf("%s: status %d: %s", format, status, errs)
+		}
+		if status, got, errs := barograph(t, "shef", "decode", "--now", "2026-11-20", "--format", columns, back); status != 0 || got != want {
+			t.Errorf("%s: status %d %s\n%s\nwant\n%s", format, status, errs, got, want)
+		}
+	}
+	few := filepath.Join(dir, "few.csv")
+	if err := os.WriteFile(few, []byte("value,code,station,time\n1.5,HG,AAA,2026-11-10T00:00:00Z\n2,QQ,AAA,2026-11-10T00:00:00Z\nx,HG,AAA,2026-11-10T00:00:00Z\n3,HG,A,2026-11-10T00:00:00Z\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if status, out, errs := barograph(t, "shef", "encode", few); status != 4 || out != ".A AAA 20261110 Z DH0000/HGIRZZ 1.5\n" || !strings.Contains(errs, "few.csv:3: is no value") || !strings.Contains(errs, "few.csv:5: HGIRZZZ of A cannot be encoded") {
+		t.Errorf("status %d\n%s%s", status, out, errs)
+	}
+	for _, bad := range []string{name, filepath.Join(dir, "none")} {
+		if status, _, errs := barograph(t, "shef", "encode", bad); status != 1 {
+			t.Errorf("status %d: %s", status, errs)
 		}
 	}
 }

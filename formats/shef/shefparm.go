@@ -2,12 +2,14 @@ package shef
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/record"
 )
 
 // ReadTables reads a shefparm file (the manual's appendix B), as a centre keeps
@@ -90,3 +92,17 @@ func (t *Tables) send6(code, meaning string, seven bool) bool {
 }
 
 func isElement(code string) bool { return len(code) == 2 && upper(code[0]) && upper(code[1]) }
+
+// Resolve fills in what a parameter code says: the code with its defaults, its
+// duration and probability. A nil Tables is the manual's.
+func (t *Tables) Resolve(code string, g *record.Gauge) error {
+	if t == nil {
+		t = manual
+	}
+	var p parameter
+	if number := p.resolve(t, []byte(code)); number != 0 {
+		return errors.New(remarks[number] + " " + strconv.Quote(code))
+	}
+	g.Code, g.Duration, g.Probability, g.Coded = p.code, p.duration, t.probability[p.code[6]], p.code[6] != 'Z'
+	return nil
+}
