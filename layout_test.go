@@ -56,6 +56,7 @@ var allowed = map[string][]string{
 	"engine/new":              {},
 
 	"enginetest":          {"record", "question", "answer", "design", "flavour", "engine", "engine/sqlengine", "load", "synth", "lab", "formats", "formats/*"},
+	"enginetest/damages":  {},
 	"enginetest/scantest": {"engine", "enginetest", "synth/tpcds"},
 
 	"curve":     {"record", "question", "answer", "stat", "run"},

@@ -3,11 +3,14 @@ package design
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/barograph/barograph/question"
 	"github.com/barograph/barograph/record"
+
+	"github.com/zeebo/xxh3"
 )
 
 // Catalog is the metadata of one subset: which series exist, from when to
@@ -29,6 +32,10 @@ type Catalog struct {
 
 	Quarantine []Quarantine `json:"quarantine,omitempty"` // by file
 
+	Format int           `json:"format,omitempty"` // CatalogFormat; 0 = Files and the seal are not kept, as by earlier versions
+	Files  record.Digest `json:"files"`            // of the marks, whose number is its Records
+
+	text  []byte // what ParseCatalog read
 	index map[groupKey]*Group
 	hash  record.Hasher
 }
@@ -54,17 +61,20 @@ type Group struct {
 	Valid Moments       `json:"valid"` // fcst_valid_beg of all of them
 }
 
+// CatalogFormat is what a catalog holds that this version writes.
+const CatalogFormat = 2
+
 type groupKey struct{ lineType, version, model, obtype, fcstVar string }
 
 // NewCatalog returns the catalog of an empty subset.
 func NewCatalog(subset string) *Catalog {
-	return &Catalog{Subset: subset, Algorithm: KeyAlgorithm, Counted: true, index: map[groupKey]*Group{}}
+	return &Catalog{Subset: subset, Algorithm: KeyAlgorithm, Counted: true, Format: CatalogFormat, index: map[groupKey]*Group{}}
 }
 
 // ParseCatalog reads what Encode wrote.
 func ParseCatalog(text []byte) (*Catalog, error) {
 	c := NewCatalog("")
-	c.Counted = false
+	c.Counted, c.Format, c.text = false, 0, text
 	if err := json.Unmarshal(text, c); err != nil {
 		return nil, err
 	}
@@ -75,8 +85,30 @@ func ParseCatalog(text []byte) (*Catalog, error) {
 	return c, nil
 }
 
-// Encode writes the catalog as JSON: the metadata document of the subset.
-func (c *Catalog) Encode() ([]byte, error) { return json.Marshal(c) }
+// Encode writes the catalog as JSON: the metadata document of the subset. Its
+// last field is a seal, a digest of all others.
+func (c *Catalog) Encode() ([]byte, error) {
+	text, err := json.Marshal(c)
+	if err != nil || c.Format == 0 {
+		return text, err
+	}
+	return fmt.Appendf(text[:len(text)-1], `,"seal":"%016x"}`, xxh3.Hash(text)), nil
+}
+
+// Sealed reports whether a catalog that was read is as it was written; engines
+// may have written its JSON in another form. Those of earlier versions are.
+func (c *Catalog) Sealed() bool {
+	var kept struct{ Seal string }
+	if c.text == nil || json.Unmarshal(c.text, &kept) != nil {
+		return c.text == nil
+	}
+	again, err := ParseCatalog(c.text)
+	if err != nil {
+		return false
+	}
+	text, err := json.Marshal(again)
+	return err == nil && (c.Format == 0 && kept.Seal == "" || kept.Seal == fmt.Sprintf("%016x", xxh3.Hash(text)))
+}
 
 func (g *Group) key() groupKey { return groupKey{g.LineType, g.Version, g.Model, g.ObType, g.FcstVar} }
 
@@ -184,7 +216,12 @@ func (c *Catalog) Merge(o *Catalog) {
 	for _, q := range o.Quarantine {
 		c.Reject(q)
 	}
+	if o.text != nil && len(c.Groups) == 0 {
+		c.text = o.text
+	}
 	c.Objects += o.Objects
+	c.Format = min(c.Format, o.Format)
+	c.Files.Add(o.Files)
 	c.MoreConflicts, c.Counted = c.MoreConflicts || o.MoreConflicts, c.Counted && o.Counted
 	for _, g := range o.Groups {
 		mine := c.index[g.key()]
@@ -232,7 +269,7 @@ func (c *Catalog) Records() map[string]int64 {
 
 // Clear forgets all series, and keeps the list of conflicts.
 func (c *Catalog) Clear() {
-	c.Groups, c.Objects, c.Counted = nil, 0, true
+	c.Groups, c.Objects, c.Counted, c.Format, c.Files = nil, 0, true, CatalogFormat, record.Digest{}
 	clear(c.index)
 }
 

@@ -37,6 +37,18 @@ func (c *Catalog) Differences(found *Catalog) []string {
 	return out
 }
 
+// Fewer reports whether what is found in an archive differs from the catalog in
+// nothing but records that are gone.
+func (c *Catalog) Fewer(found *Catalog) bool {
+	for _, there := range found.Groups {
+		g := c.index[there.key()]
+		if g == nil || there.Held.Records > g.Held.Records || there.Held.Records == g.Held.Records && there.Held != g.Held || g.unknown(there) != "" {
+			return false
+		}
+	}
+	return true
+}
+
 // String names the series of a group.
 func (g *Group) String() string {
 	return strings.Join([]string{g.LineType, g.Version, g.Model, g.ObType, g.FcstVar}, " ")

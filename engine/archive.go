@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/barograph/barograph/answer"
@@ -10,6 +12,8 @@ import (
 	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/question"
 	"github.com/barograph/barograph/record"
+
+	"github.com/zeebo/xxh3"
 )
 
 // Archives opens archives under a design. The error wraps ErrNoDesign where
@@ -60,6 +64,12 @@ type Archive interface {
 	Size(ctx context.Context) (int64, error)
 
 	Close() error
+}
+
+// Checker is an Archive that can look at what lies below its records, such as
+// pages and indexes: what is damaged there is a line each.
+type Checker interface {
+	Check(ctx context.Context, subset string) (problems []string, err error)
 }
 
 // Query is a question in an engine's words, ready to be sent any number of times.
@@ -173,8 +183,10 @@ type Stored struct {
 }
 
 // Describe makes kept, the catalog of an archive under a design, what it is
-// after the commit: an engine calls it once, and stores the catalog with the records.
-func (c *Commit) Describe(kept *design.Catalog, n design.Name, s *Stored) {
+// after the commit: an engine calls it once, and stores the catalog with the
+// records. done are the marks of the commit, settled, and old those of the same
+// files that were there.
+func (c *Commit) Describe(kept *design.Catalog, n design.Name, s *Stored, done, old []Mark) {
 	if n.Rows() {
 		s.Objects = s.New
 	}
@@ -188,6 +200,38 @@ func (c *Commit) Describe(kept *design.Catalog, n design.Name, s *Stored) {
 	if s.Gone != nil {
 		kept.Merge(s.Gone)
 	}
+	kept.Files.Add(Sum(done))
+	kept.Files.Sub(Sum(old))
+}
+
+// Sum is the digest of marks, whose number is its Records.
+func Sum(marks []Mark) (d record.Digest) {
+	for i := range marks {
+		if marks[i].forgotten() {
+			continue
+		}
+		text, err := json.Marshal(&marks[i])
+		if err != nil {
+			panic(err) // a mark is made of texts, numbers and a time
+		}
+		h := xxh3.Hash128(text)
+		d.Add(record.Digest{Hi: h.Hi, Lo: h.Lo, Records: 1})
+	}
+	return d
+}
+
+// Of selects the marks of the same files as some others.
+func Of(marks, done []Mark) (out []Mark) {
+	same := map[string]bool{}
+	for i := range done {
+		same[done[i].Digest] = true
+	}
+	for i := range marks {
+		if same[marks[i].Digest] {
+			out = append(out, marks[i])
+		}
+	}
+	return out
 }
 
 // Mark says that a file is loaded whole. For every mark
@@ -202,6 +246,16 @@ type Mark struct {
 	Other       int64     `json:"-"`           // of Replaced, those with other values; known to the load alone
 	Quarantined int64     `json:"quarantined"` // lines that could not be read
 	Loaded      time.Time `json:"loaded"`
+}
+
+// Forgotten is a mark that takes a file's from an archive.
+func (m Mark) Forgotten() Mark { return Mark{Path: m.Path, Digest: m.Digest} }
+
+func (m *Mark) forgotten() bool { return m.Loaded.IsZero() }
+
+// Known are the marks that count.
+func Known(marks []Mark) []Mark {
+	return slices.DeleteFunc(marks, func(m Mark) bool { return m.forgotten() })
 }
 
 // Settle moves to Replaced what a commit found in the archive already. An

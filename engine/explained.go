@@ -99,6 +99,16 @@ func (e explained) Dump(ctx context.Context, subset string) iter.Seq2[*record.Ba
 	}
 }
 
+// Check is the archive's, where it has one.
+func (e explained) Check(ctx context.Context, subset string) ([]string, error) {
+	c, can := e.Archive.(Checker)
+	if !can {
+		return nil, nil
+	}
+	v, err := c.Check(ctx, subset)
+	return told(&e, v, err)
+}
+
 func (e explained) Size(ctx context.Context) (int64, error) {
 	v, err := e.Archive.Size(ctx)
 	return told(&e, v, err)

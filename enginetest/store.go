@@ -197,6 +197,11 @@ func cataloged(t testing.TB, a engine.Archive, subset string, files []File) {
 		want.Drop(twin.Batch, twin.I)
 	}
 	want.Objects = got.Objects // which depends on the design: see holds
+	marks, err := a.Marks(t.Context(), subset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want.Files = engine.Sum(marks)
 	w, err := want.Encode()
 	if err != nil {
 		t.Fatal(err)

@@ -134,7 +134,7 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 // not count are walked once, and their catalog is made anew.
 func (r *run) counted(ctx context.Context, subset string) (record.Digest, error) {
 	c, err := r.archive.Catalog(ctx, subset)
-	if err != nil || c.Counted {
+	if err != nil || c.Counted && c.Format >= design.CatalogFormat {
 		return c.Held(), err
 	}
 	r.o.Log.Info("the archive is of an earlier version: its records are counted once", "subset", subset)
@@ -146,7 +146,7 @@ func (r *run) counted(ctx context.Context, subset string) (record.Digest, error)
 	if err != nil {
 		return record.Digest{}, err
 	}
-	made.Objects = contents.Objects
+	made.Objects, made.Files = contents.Objects, engine.Sum(slices.Collect(maps.Values(r.marks)))
 	_, err = r.loader.Commit(ctx, engine.Commit{Catalog: made, Anew: true})
 	return made.Held(), err
 }

@@ -29,10 +29,21 @@ func Verify(ctx context.Context, a engine.Archive, subset string) (*Verified, er
 		return nil, err
 	}
 	found, err := Walk(ctx, a, subset)
-	if err != nil {
+	if err != nil && ctx.Err() != nil {
 		return nil, err
 	}
-	return o.Judge(ctx, found)
+	if err != nil {
+		v := &Verified{Kept: o.Catalog.Held(), Marks: len(o.Marks)}
+		v.problem("the records cannot be read to their end: %s", err)
+		return v, nil
+	}
+	v, err := o.Judge(ctx, found)
+	if c, can := a.(engine.Checker); can && err == nil {
+		below, err := c.Check(ctx, subset)
+		v.Problems = append(v.Problems, below...)
+		return v, err
+	}
+	return v, err
 }
 
 // Judge is Verify where every record was read already: found is their catalog.
@@ -47,11 +58,17 @@ func (o *Origin) Judge(ctx context.Context, found *design.Catalog) (*Verified, e
 		v.problem("the archive is of an earlier version, which did not count what it stored: the next load counts it, and then it can be verified")
 		return v, nil
 	}
+	if !kept.Sealed() {
+		v.problem("the catalog is not as the last load wrote it")
+	}
 	for _, d := range kept.Differences(found) {
 		v.problem("%s", d)
 	}
 	if kept.Objects != contents.Objects {
 		v.problem("there are %d %s, of which the loads stored %d", contents.Objects, contents.Object, kept.Objects)
+	}
+	if files := engine.Sum(marks); kept.Format >= design.CatalogFormat && files != kept.Files {
+		v.problem("there are marks of %d files, which are not those that the loads wrote of %d", files.Records, kept.Files.Records)
 	}
 	v.marks(marks)
 	return v, nil
@@ -90,24 +107,19 @@ const MaxMisfits = 100
 // them. Of records to which files give different values any may stand. Records
 // are compared in as many passes over files and archive as keep the memory small.
 func Against(ctx context.Context, a engine.Archive, subset string, paths []string, keepLast bool) (list []Misfit, n int64, err error) {
-	c, err := a.Catalog(ctx, subset)
+	o, err := NewOrigin(ctx, a, subset, "")
 	if err != nil {
 		return nil, 0, err
 	}
-	passes := uint64(c.Held().Records/twinRecords + 1)
-	for pass := range passes {
-		p := pairing{pass: pass, passes: passes, held: map[record.Key]record.Digest{}, wrong: map[record.Key]Misfit{}}
-		if err := p.read(ctx, a, subset, paths, keepLast); err != nil {
-			return nil, 0, err
-		}
+	err = o.pair(ctx, paths, keepLast, func(f *File) error { return f.Err }, func(p *pairing) {
 		n += int64(len(p.wrong))
 		for _, m := range p.wrong {
 			list = append(list, m)
 		}
 		slices.SortFunc(list, func(a, b Misfit) int { return a.Line.Compare(b.Line) })
 		list = list[:min(len(list), MaxMisfits)]
-	}
-	return list, n, nil
+	})
+	return list, n, err
 }
 
 // pairing pairs the records of one pass by their identity.
@@ -129,19 +141,22 @@ func (p *pairing) each(b *record.Batch, f func(i int, k record.Key)) {
 	}
 }
 
-func (p *pairing) read(ctx context.Context, a engine.Archive, subset string, paths []string, keepLast bool) error {
-	for b, err := range a.Dump(ctx, subset) {
+func newPairing(pass, passes uint64) *pairing {
+	return &pairing{pass: pass, passes: passes, held: map[record.Key]record.Digest{}, right: map[record.Key]struct{}{}, wrong: map[record.Key]Misfit{}}
+}
+
+func (p *pairing) read(ctx context.Context, o *Origin, paths []string, keepLast bool, end func(*File) error) error {
+	for b, err := range o.Archive.Dump(ctx, o.Subset) {
 		if err != nil {
 			return err
 		}
 		p.each(b, func(i int, k record.Key) { p.held[k] = p.hash.Digest(i) })
 	}
-	p.right = map[record.Key]struct{}{}
 	return Read(ctx, paths, Reading{KeepLast: keepLast}, func(_ *File, b *record.Batch) error {
 		p.each(b, func(i int, k record.Key) { p.compare(b, i, k) })
 		release(b)
 		return nil
-	}, func(f *File) error { return f.Err })
+	}, end)
 }
 
 func (p *pairing) compare(b *record.Batch, i int, k record.Key) {

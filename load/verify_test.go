@@ -168,3 +168,70 @@ func TestSurvey(t *testing.T) {
 		t.Errorf("%+v", q)
 	}
 }
+
+// TestPrune: a pruned archive is told, forgets what was deleted and the file that
+// it came from, and nothing else; the next load brings it back. What was changed
+// otherwise is not forgotten.
+func TestPrune(t *testing.T) {
+	dir := t.TempDir()
+	files := []string{write(t, dir, "a.vsdb", line(0, 0, 1)+line(6, 0, 2)), write(t, dir, "b.vsdb", line(0, 1, 4))}
+	whole := memory(t)
+	mustLoad(t, whole, load.Options{}, files...)
+	changed := &spoilt{Archive: whole, records: func(b *record.Batch) *record.Batch { b.Num[1][0]++; return b }}
+	if _, err := load.Prune(t.Context(), changed, "s", false); err == nil || !strings.Contains(err.Error(), "more was changed") {
+		t.Error(err)
+	}
+	pruned := &spoilt{Archive: whole, records: func(b *record.Batch) *record.Batch { return b.Without(map[int]bool{1: true}) }}
+	if v, err := load.Verify(t.Context(), pruned, "s"); err != nil || len(v.Problems) == 0 {
+		t.Errorf("a pruned archive: %+v, %v", v, err)
+	}
+	p, err := load.Prune(t.Context(), pruned, "s", false)
+	if err != nil || p.Lost != 1 || len(p.Files) != 1 || p.Files[0].Path != files[0] {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	if v, err := load.Verify(t.Context(), pruned, "s"); err != nil || len(v.Problems) > 0 || v.Marks != 1 {
+		t.Errorf("after pruning: %+v, %v", v, err)
+	}
+	marks, err := pruned.Marks(t.Context(), "s")
+	if err != nil || len(marks) != 1 || marks[0].Path != files[1] {
+		t.Errorf("the marks are %+v, %v", marks, err)
+	}
+}
+
+// TestVerifyMarksAndCatalog: what no record contradicts is told, too.
+func TestVerifyMarksAndCatalog(t *testing.T) {
+	dir := t.TempDir()
+	whole := memory(t)
+	mustLoad(t, whole, load.Options{}, write(t, dir, "a.vsdb", line(0, 0, 1)), write(t, dir, "b.vsdb", line(6, 0, 1)))
+	text, err := func() ([]byte, error) { c, _ := whole.Catalog(t.Context(), "s"); return c.Encode() }()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(text string) func(*design.Catalog) {
+		return func(c *design.Catalog) {
+			r, err := design.ParseCatalog([]byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			*c = *r
+		}
+	}
+	for name, c := range map[string]struct {
+		spoil spoilt
+		says  string
+	}{
+		"read back":              {spoilt{catalog: read(string(text))}, ""},
+		"a level without record": {spoilt{catalog: read(strings.Replace(string(text), `"fcst_lev":["P500"`, `"fcst_lev":["P500","P600"`, 1))}, "the catalog is not as"},
+		"without its format":     {spoilt{catalog: read(strings.Replace(string(text), `"format":2,`, "", 1))}, "the catalog is not as"},
+		"a mark of another path": {spoilt{marks: func(m []engine.Mark) { m[0].Path += "x" }}, "not those that the loads wrote"},
+		"a mark instead":         {spoilt{marks: func(m []engine.Mark) { m[0] = m[1] }}, "not those that the loads wrote"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.spoil.Archive = whole
+			v, err := load.Verify(t.Context(), &c.spoil, "s")
+			if said := strings.Join(v.Problems, "\n"); err != nil || (c.says == "") != (said == "") || !strings.Contains(said, c.says) {
+				t.Errorf("problems %q, %v, want %q", said, err, c.says)
+			}
+		})
+	}
+}

@@ -118,6 +118,10 @@ func (e *env) showArchive(ctx context.Context, url string) error {
 // holdings walks the subsets of an archive under every design that has one. An
 // archive without any is an error.
 func (e *env) holdings(ctx context.Context, url string, each func(design.Name, engine.Archive, string) error) error {
+	return e.archives(ctx, url, engine.Options{ReadOnly: true}, each)
+}
+
+func (e *env) archives(ctx context.Context, url string, o engine.Options, each func(design.Name, engine.Archive, string) error) error {
 	url, err := e.serverOf(url, []string{engine.LabDir()})
 	if err != nil {
 		return usage(err)
@@ -129,11 +133,12 @@ func (e *env) holdings(ctx context.Context, url string, each func(design.Name, e
 	if err != nil {
 		return usage(err)
 	}
-	db, err := e.engines.Open(ctx, url, engine.Options{ReadOnly: true, Log: e.log()})
+	o.Log = e.log()
+	db, err := e.engines.Open(ctx, url, o)
 	if err != nil {
 		return err
 	}
-	defer db.Close() //nolint:errcheck // read only
+	defer db.Close() //nolint:errcheck // everything is committed
 	found := false
 	for _, n := range d.Designs() {
 		a, err := db.Archives.Open(ctx, n)

@@ -18,6 +18,8 @@ import (
 
 func newVerify(e *env) *cobra.Command {
 	last := &choice{}
+	var subset string
+	var prune bool
 	c := &cobra.Command{
 		Use:   "verify URL [FILES…]",
 		Short: "Prove that an archive holds what was loaded",
@@ -29,10 +31,15 @@ An archive that is not whole makes the exit status 3.`,
   barograph verify lab:postgres vsdb_data`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return e.verify(c.Context(), args[0], args[1:], last.keeps())
+			if prune {
+				return e.prune(c.Context(), args[0], subset, last.keeps())
+			}
+			return e.verify(c.Context(), args[0], subset, args[1:], last.keeps())
 		},
 	}
 	last = lastLine(c)
+	c.Flags().BoolVar(&prune, "prune", false, "forget records that were deleted on purpose, and the files that they came from: the next load reads these again")
+	c.Flags().StringVar(&subset, "subset", "", "verify this one alone (default: all)")
 	return c
 }
 
@@ -56,7 +63,7 @@ func newVerdict(url string, n design.Name, subset string, v *load.Verified) verd
 	}
 }
 
-func (e *env) verify(ctx context.Context, url string, args []string, keepLast bool) error {
+func (e *env) verify(ctx context.Context, url, only string, args []string, keepLast bool) error {
 	files, err := formats.Expand(args)
 	if err != nil {
 		return err
@@ -66,12 +73,18 @@ func (e *env) verify(ctx context.Context, url string, args []string, keepLast bo
 	}
 	var all []verdict
 	err = e.holdings(ctx, url, func(n design.Name, a engine.Archive, subset string) error {
+		if only != "" && subset != only {
+			return nil
+		}
 		v, err := load.Verify(ctx, a, subset)
-		if err != nil {
+		if err != nil && ctx.Err() != nil {
 			return err
 		}
+		if err != nil { // of this one: the others are verified all the same
+			v = &load.Verified{Problems: []string{fault.Redact(err.Error())}}
+		}
 		out := newVerdict(url, n, subset, v)
-		if len(files) > 0 {
+		if len(files) > 0 && err == nil {
 			if out.Misfits, out.Differ, err = load.Against(ctx, a, subset, files, keepLast); err != nil {
 				return err
 			}
@@ -84,6 +97,24 @@ func (e *env) verify(ctx context.Context, url string, args []string, keepLast bo
 		return err
 	}
 	return e.verified(all)
+}
+
+// prune forgets what was deleted on purpose, in one subset or all.
+func (e *env) prune(ctx context.Context, url, only string, keepLast bool) error {
+	return e.archives(ctx, url, engine.Options{}, func(n design.Name, a engine.Archive, subset string) error {
+		if only != "" && subset != only {
+			return nil
+		}
+		p, err := load.Prune(ctx, a, subset, keepLast)
+		if err != nil {
+			return &fault.Status{Code: fault.Differs, Err: err}
+		}
+		fmt.Fprintf(e.stdout, "%s, design %s, subset %s: %d records are not counted any more, %d files are forgotten\n", fault.Redact(url), n, subset, p.Lost, len(p.Files))
+		for _, m := range p.Files {
+			fmt.Fprintln(e.stdout, "  "+m.Path)
+		}
+		return nil
+	})
 }
 
 func (e *env) verified(all []verdict) error {
@@ -102,7 +133,7 @@ func (e *env) verified(all []verdict) error {
 	}
 	return &fault.Status{Code: fault.Differs, Err: &fault.Error{
 		Setting: broken[0].Archive, Problem: fmt.Sprintf("is not whole in %d of %d subsets", len(broken), len(all)),
-		Cure: "bring back a copy, or load the files into a new archive",
+		Cure: "bring back a copy, or load the files into a new archive; where records were deleted on purpose: barograph verify " + broken[0].Archive + " --prune",
 	}}
 }
 

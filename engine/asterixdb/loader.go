@@ -159,7 +159,13 @@ func (l *loader) commit(ctx context.Context, held *lock, s *state, c engine.Comm
 		}
 	}
 	s.astral = s.astral || l.astral()
-	c.Describe(s.catalog, l.a.design, stored)
+	var marks []engine.Mark
+	if len(c.Done) > 0 && s.catalog.Files.Records > 0 {
+		if marks, err = l.a.Marks(ctx, l.subset); err != nil {
+			return err
+		}
+	}
+	c.Describe(s.catalog, l.a.design, stored, c.Done, engine.Of(marks, c.Done))
 	s.catalog.Subset = l.subset
 	last, err := l.a.catalogStatement(l.subset, version, s)
 	if err != nil {

@@ -62,7 +62,9 @@ func (w *rowWriter) find(ctx context.Context, stored *engine.Stored) error {
 					return err
 				}
 			}
-			have.Row()
+			if err := have.Row(); err != nil {
+				return err
+			}
 			stored.Meet(brought.Batch.File, &have.Batch, 0, brought.Batch, brought.I)
 			return nil
 		})

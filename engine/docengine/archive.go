@@ -172,5 +172,5 @@ func Latest(all []engine.Mark) []engine.Mark {
 		}
 	}
 	slices.Reverse(out)
-	return out
+	return engine.Known(out)
 }

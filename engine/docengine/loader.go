@@ -242,14 +242,21 @@ func (m *merger) merge(t *attempt, doc *design.Doc, id string, old []byte) (*rec
 func (t *attempt) count(ctx context.Context, c *engine.Commit) (bool, error) {
 	next := design.NewCatalog(t.l.subset)
 	next.Merge(t.catalog)
-	c.Describe(next, t.l.a.o.Design, &t.stored)
-	text, err := next.Encode()
-	if err != nil {
-		return false, err
-	}
 	done := slices.Clone(c.Done)
 	for i := range done {
 		done[i].Settle(t.stored)
+	}
+	var marks []engine.Mark
+	if len(done) > 0 && next.Files.Records > 0 {
+		var err error
+		if marks, err = t.l.a.store.Marks(ctx, t.l.subset); err != nil {
+			return false, err
+		}
+	}
+	c.Describe(next, t.l.a.o.Design, &t.stored, done, engine.Of(marks, done))
+	text, err := next.Encode()
+	if err != nil {
+		return false, err
 	}
 	version, err := t.commit.Count(ctx, text, done)
 	if err != nil || version == 0 {

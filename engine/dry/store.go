@@ -81,7 +81,7 @@ func (a *archive) Marks(ctx context.Context, name string) ([]engine.Mark, error)
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	if s := a.subsets[name]; s != nil {
-		return slices.Clone(s.marks), ctx.Err()
+		return engine.Known(slices.Clone(s.marks)), ctx.Err()
 	}
 	return nil, ctx.Err()
 }
@@ -161,10 +161,10 @@ func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, er
 	for _, b := range l.pending {
 		l.put(s, b)
 	}
-	c.Describe(s.catalog, design.Memory, &stored)
 	for i := range c.Done {
 		c.Done[i].Settle(stored)
 	}
+	c.Describe(s.catalog, design.Memory, &stored, c.Done, engine.Of(s.marks, c.Done))
 	s.mark(c.Done)
 	l.store.commits++
 	return stored, nil

@@ -2,7 +2,6 @@ package duckdb
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"slices"
@@ -29,7 +28,7 @@ func newArchive(db *database, n design.Name) *archive {
 	dialect := *dialectIn("")
 	dialect.Table = func(subset, table string) string { return a.dialect(subset).Table(subset, table) }
 	a.Archive = &sqlengine.Archive{
-		Driver: Driver, Design: n, Dialect: &dialect, Pool: pool{db},
+		Driver: Driver, Design: n, Dialect: &dialect, Pool: pool{db}, MarkText: true,
 		Subset: func(_ context.Context, schema string) (string, bool, error) {
 			return schemaSubset(schema), true, nil
 		},
@@ -70,20 +69,6 @@ func (db *database) with(ctx context.Context, f func(c *conn) error) error {
 	}
 	defer db.put(c)
 	return f(c)
-}
-
-// Marks lists the files that are loaded whole; their table has them as JSON.
-func (a *archive) Marks(ctx context.Context, subset string) ([]engine.Mark, error) {
-	ok, err := a.Has(ctx, a.Pool, subset, a.OwnName(sqlengine.MarksTable))
-	if !ok || err != nil {
-		return nil, err
-	}
-	texts, err := sqlengine.Texts(ctx, a.Pool, "SELECT mark FROM "+a.Own(subset, sqlengine.MarksTable)+" ORDER BY seq")
-	marks := make([]engine.Mark, len(texts))
-	for i, s := range texts {
-		err = errors.Join(err, json.Unmarshal([]byte(s), &marks[i]))
-	}
-	return marks, err
 }
 
 // Phrase puts a question into DuckDB's SQL.

@@ -53,7 +53,7 @@ func (a *archive) dump(ctx context.Context, c *conn, subset string, to *engine.D
 		if a.Design == design.Document {
 			page = pageDocs
 		}
-		d := dumper{layout: &lay, heads: heads, docs: docReader{t: t}, texts: make([]interner, len(lay.columns))}
+		d := dumper{layout: &lay, heads: heads, docs: docReader{t: t}, subset: subset, texts: make([]interner, len(lay.columns))}
 		for from := int64(0); from <= last; from += page {
 			r, err := c.query(ctx, "SELECT "+sqlengine.Names("", lay.columns)+" FROM "+table+
 				" WHERE rowid BETWEEN "+whole(from)+" AND "+whole(from+page-1))
@@ -75,6 +75,8 @@ type dumper struct {
 	layout *layout
 	heads  map[int64]record.Header // normalized only
 	docs   docReader
+	subset string
+	key    []byte
 	texts  []interner
 	batch  record.Batch
 }
@@ -87,10 +89,12 @@ func (d *dumper) page(r *result, to *engine.Dumper) error {
 		for k := range columns {
 			columns[k] = r.vector(k)
 		}
+		take := d.rows
 		if d.layout.design == design.Document {
-			d.documents(columns, r.rows)
-		} else {
-			d.rows(columns, r.rows)
+			take = d.documents
+		}
+		if err := take(columns, r.rows); err != nil {
+			return err
 		}
 		if err := to.Rest(&d.batch); err != nil {
 			return err
@@ -100,7 +104,7 @@ func (d *dumper) page(r *result, to *engine.Dumper) error {
 }
 
 // documents decodes a chunk of documents.
-func (d *dumper) documents(columns []vector, rows int) {
+func (d *dumper) documents(columns []vector, rows int) error {
 	list, epochs := columns[len(columns)-1], columns[1+int(record.NumFields)].int64s(rows)
 	d.docs.use(list)
 	for i := range rows {
@@ -108,12 +112,17 @@ func (d *dumper) documents(columns []vector, rows int) {
 		for f := range record.NumFields {
 			h[f] = d.texts[f].get(columns[1+f].text(i))
 		}
+		iso := columns[2+int(record.NumFields)].text(i)
+		if err := sqlengine.DocAgrees(d.layout.t, d.subset, &h, epochs[i], columns[0].text(i), iso, &d.key); err != nil {
+			return err
+		}
 		d.docs.entriesInto(&d.batch, list.spans(rows)[i], d.batch.AddHeader(h), epochs[i])
 	}
+	return nil
 }
 
 // rows decodes a chunk of records.
-func (d *dumper) rows(columns []vector, rows int) {
+func (d *dumper) rows(columns []vector, rows int) error {
 	b := &d.batch
 	heads := d.rowHeaders(columns, rows)
 	for i := range rows {
@@ -154,6 +163,29 @@ func (d *dumper) rows(columns []vector, rows int) {
 			}
 		}
 	}
+	return d.agrees(columns, rows)
+}
+
+// agrees is an error where what is kept twice says two things.
+func (d *dumper) agrees(columns []vector, rows int) error {
+	b := &d.batch
+	for k := range d.layout.columns {
+		switch d.layout.columns[k].From {
+		case sqlengine.Lead:
+			for i, stored := range columns[k].int32s(rows) {
+				if err := sqlengine.LeadAgrees(d.layout.design, d.layout.t, b.Header(i), int64(stored), int64(b.Lead[i])); err != nil {
+					return err
+				}
+			}
+		case sqlengine.ValidEpoch:
+			for i, epoch := range columns[k].int64s(rows) {
+				if err := sqlengine.EpochAgrees(d.layout.t, epoch, b.Valid[i]); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
 }
 
 func (d *dumper) data(k int, v *vector, rows int) {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -13,7 +14,6 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/record"
 )
 
@@ -216,22 +216,32 @@ func bounds(rows []design.Row) (first, last int64) {
 // storeMarks writes marks; that of a file that is loaded again replaces the old one.
 func (l *loader) storeMarks(ctx context.Context, _ sqlengine.Querier, done []engine.Mark) error {
 	table := l.a.Own(l.subset, sqlengine.MarksTable)
-	digests, rows := make([]string, len(done)), make([]string, len(done))
 	seq, err := sqlengine.Number(ctx, l.c, "SELECT max(seq) FROM "+table)
 	if err != nil {
 		return err
 	}
-	for i, m := range done {
-		text, err := json.Marshal(m)
-		if err != nil {
+	for some := range slices.Chunk(done, digestsDeleted) {
+		if err := l.c.Exec(ctx, "DELETE FROM "+table+" WHERE digest IN ("+sqlengine.Digests(some)+")"); err != nil {
 			return err
 		}
-		digests[i] = flavour.Quote(m.Digest)
-		rows[i] = "(" + whole(seq+1+int64(i)) + ", " + digests[i] + ", " + flavour.Quote(string(text)) + ")"
 	}
-	return l.c.Exec(ctx, "DELETE FROM "+table+" WHERE digest IN ("+strings.Join(digests, ", ")+
-		"); INSERT INTO "+table+" VALUES "+strings.Join(rows, ", "))
+	i := 0
+	cols := []sqlengine.Column{{Name: "seq", Type: sqlengine.BigInt}, {Name: "digest"}, {Name: "mark"}}
+	return l.insert(ctx, nil, table, cols, func(to sqlengine.Sink) (bool, error) {
+		if i == len(done) {
+			return false, nil
+		}
+		text, err := json.Marshal(done[i])
+		to.Whole(0, seq+1+int64(i))
+		to.Text(1, done[i].Digest)
+		to.Text(2, string(text))
+		i++
+		return true, err
+	})
 }
+
+// digestsDeleted is the number of files whose marks one statement deletes.
+const digestsDeleted = 1000
 
 // sortFields are the header fields by which an archive is sorted first.
 var sortFields = [...]record.Field{record.FcstVar, record.FcstLev, record.VxMask, record.Model} //nolint:gochecknoglobals // a constant table

@@ -76,6 +76,26 @@ func (a *archive) Size(ctx context.Context) (int64, error) {
 		strings.Join(quoted, ", ")+")")
 }
 
+// Check has the server look at every page and index of the subset's tables.
+func (a *archive) Check(ctx context.Context, subset string) (problems []string, err error) {
+	text, args := a.Tables(subset)
+	tables, err := sqlengine.Texts(ctx, a.Pool, text, args...)
+	for _, t := range tables {
+		if err != nil {
+			break
+		}
+		err = a.Pool.Rows(ctx, "CHECK TABLE "+a.table(subset, t)+" EXTENDED", nil, func(row []any) error {
+			var table, op, kind, said string
+			err := sqlengine.Scan(row, &table, &op, &kind, &said)
+			if kind == "error" || kind == "warning" || kind == "status" && said != "OK" {
+				problems = append(problems, table+": "+said)
+			}
+			return err
+		})
+	}
+	return problems, err
+}
+
 // Contents counts what a subset holds.
 func (a *archive) Contents(ctx context.Context, subset string) (engine.Contents, error) {
 	c, err := a.Archive.Contents(ctx, subset)
@@ -111,7 +131,7 @@ func lineSelect(t *record.LineType, twins map[string]map[string]bool) (exprs str
 		cols, list = append(cols, c.Column), append(list, c.expr(twins[design.HeaderTable]))
 	}
 	for _, c := range lineColumns(t) {
-		if c.From != sqlengine.HeaderID && c.From != sqlengine.FileID && c.From != sqlengine.Lead {
+		if c.From != sqlengine.HeaderID && c.From != sqlengine.FileID {
 			cols, list = append(cols, c.Column), append(list, c.expr(twins[tableOf(t)]))
 		}
 	}

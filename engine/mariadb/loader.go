@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/barograph/barograph/design"
@@ -262,7 +263,15 @@ func (l *loader) refresh(ctx context.Context) error {
 
 // writeMeta writes the catalog and the marks.
 func (l *loader) writeMeta(ctx context.Context, c engine.Commit, stored engine.Stored) error {
-	c.Describe(l.catalog, l.a.Design, &stored)
+	done := slices.Clone(c.Done) // the commit may be done again
+	for i := range done {
+		done[i].Settle(stored)
+	}
+	old, err := l.a.MarksOf(ctx, l.a.Pool, l.subset, done, l.catalog)
+	if err != nil {
+		return err
+	}
+	c.Describe(l.catalog, l.a.Design, &stored, done, old)
 	l.catalog.Subset = l.subset
 	text, err := l.catalog.Encode()
 	if err != nil {
@@ -278,8 +287,7 @@ func (l *loader) writeMeta(ctx context.Context, c engine.Commit, stored engine.S
 		return errors.Join(errOvertaken, err)
 	}
 	marks := l.table(l.a.OwnName(sqlengine.MarksTable))
-	for _, m := range c.Done { // a copy: the commit may be done again
-		m.Settle(stored)
+	for _, m := range done {
 		if err := l.exec(ctx, "DELETE FROM "+marks+" WHERE digest = ?", m.Digest); err != nil {
 			return err
 		}

@@ -70,6 +70,26 @@ func (a *archive) snapshot(ctx context.Context, f func(ctx context.Context, q sq
 	return f(ctx, querier{tx})
 }
 
+// Check has the server compare the subset's indexes with themselves, whose pages
+// reading the records does not reach, where it has amcheck and lets this user
+// have it: for the time of a transaction that is taken back.
+func (a *archive) Check(ctx context.Context, subset string) (problems []string, err error) {
+	tx, err := a.db.pool.BeginTx(ctx, pgx.TxOptions{AccessMode: pgx.ReadWrite})
+	if err != nil {
+		return nil, sqlengine.Failed(ctx, err)
+	}
+	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // it is its purpose
+	if _, err := tx.Exec(ctx, "CREATE EXTENSION IF NOT EXISTS amcheck"); err != nil {
+		return nil, ctx.Err()
+	}
+	_, err = tx.Exec(ctx, `SELECT bt_index_check(c.oid) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_am m ON m.oid = c.relam
+		WHERE nspname = $1 AND relkind = 'i' AND amname = 'btree' ORDER BY relname`, schemaName(subset))
+	if err != nil && ctx.Err() == nil {
+		return []string{"an index is damaged: " + err.Error()}, nil
+	}
+	return nil, ctx.Err()
+}
+
 // Size counts the tables of this design in all subsets, with their indexes.
 func (a *archive) Size(ctx context.Context) (int64, error) {
 	schemas, err := sqlengine.Texts(ctx, a.Pool, a.Homes)

@@ -3,6 +3,7 @@ package sqlengine
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"slices"
@@ -38,6 +39,7 @@ type Archive struct {
 	Name   func(subset, table string) string
 
 	TypeTable func(t *record.LineType) string // nil = Table's
+	MarkText  bool                            // marks are kept as JSON, in column mark
 	Owned     func(table string) string       // OwnName otherwise than barograph_<design>_…; nil = so
 	Ready     func(ctx context.Context, subset string) error
 
@@ -164,12 +166,56 @@ func (a *Archive) Marks(ctx context.Context, subset string) (marks []engine.Mark
 	if err != nil || !ok {
 		return nil, err
 	}
-	err = a.Pool.Rows(ctx, "SELECT "+Names("", MarkColumns()[1:])+" FROM "+a.Own(subset, MarksTable)+" ORDER BY seq", nil, func(row []any) error {
-		m, err := markOf(row)
+	return a.marks(ctx, a.Pool, subset, "")
+}
+
+func (a *Archive) marks(ctx context.Context, q Querier, subset, where string) (marks []engine.Mark, err error) {
+	text, parse := Names("", MarkColumns()[1:]), markOf
+	if a.MarkText {
+		text, parse = "digest, mark", markIn
+	}
+	err = q.Rows(ctx, "SELECT "+text+" FROM "+a.Own(subset, MarksTable)+where+" ORDER BY seq", nil, func(row []any) error {
+		m, err := parse(row)
 		marks = append(marks, m)
 		return err
 	})
-	return marks, err
+	return engine.Known(marks), err
+}
+
+// MarksOf finds the marks of files, of which an archive of this catalog may have some.
+func (a *Archive) MarksOf(ctx context.Context, q Querier, subset string, files []engine.Mark, c *design.Catalog) (old []engine.Mark, err error) {
+	if c.Files.Records == 0 {
+		return nil, nil
+	}
+	for some := range slices.Chunk(files, digestsAsked) {
+		marks, err := a.marks(ctx, q, subset, " WHERE digest IN ("+Digests(some)+")")
+		if err != nil {
+			return nil, err
+		}
+		old = append(old, marks...)
+	}
+	return old, nil
+}
+
+// Digests lists those of marks.
+func Digests(marks []engine.Mark) string {
+	out := make([]string, len(marks))
+	for i := range marks {
+		out[i] = flavour.Quote(marks[i].Digest)
+	}
+	return strings.Join(out, ", ")
+}
+
+// markIn reads a mark that is kept as JSON beside its digest.
+func markIn(row []any) (m engine.Mark, err error) {
+	var digest, text string
+	if err = Scan(row, &digest, &text); err == nil {
+		err = json.Unmarshal([]byte(text), &m)
+	}
+	if err == nil && m.Digest != digest {
+		err = fmt.Errorf("the mark of %s stands under another file's digest", m.Path)
+	}
+	return m, err
 }
 
 // markOf reads a row of MarkColumns, without the number.
@@ -274,7 +320,7 @@ func (a *Archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Bat
 func (a *Archive) DumpType(ctx context.Context, q Querier, subset string, t *record.LineType, where string, to *engine.Dumper) error {
 	if a.Design == design.Document {
 		table, _ := a.Table(subset, t)
-		docs := newDocuments(t)
+		docs := newDocuments(t, subset)
 		text := "SELECT " + Names("", docDumpColumns()) + ", " + a.entries("data") + " FROM " + table
 		if err := q.Rows(ctx, text, nil, func(row []any) error { return docs.add(row, to) }); err != nil {
 			return err

@@ -18,6 +18,7 @@ type Collector struct {
 
 	t          *record.LineType
 	columns    []Column
+	design     design.Name
 	normalized bool
 	header     record.Header
 	heads      map[record.Header]uint32
@@ -26,12 +27,17 @@ type Collector struct {
 	repeats    func(src any, into []float64) ([]float64, error)
 }
 
-type rowTimes struct{ valid, validEnd, init, obsLead, obsBeg, obsEnd, line int64 }
+type rowTimes struct {
+	valid, validEnd, init, obsLead, obsBeg, obsEnd, line int64
+
+	lead, epoch       int64 // which say again what others say
+	hasLead, hasEpoch bool
+}
 
 // NewCollector prepares to read rows with these columns, of type t under
 // design n, normalized or wide. repeats decodes the engine's form of Doubles.
 func NewCollector(n design.Name, t *record.LineType, columns []Column, repeats func(src any, into []float64) ([]float64, error)) *Collector {
-	c := &Collector{t: t, columns: columns, normalized: n == design.Normalized, repeats: repeats, last: make([]string, len(columns))}
+	c := &Collector{t: t, columns: columns, design: n, normalized: n == design.Normalized, repeats: repeats, last: make([]string, len(columns))}
 	c.header = record.DefaultHeader()
 	c.Reset()
 	return c
@@ -74,7 +80,13 @@ func (c *Collector) Value(k int, src any) (err error) {
 	case Repeats:
 		c.Batch.Group, err = c.repeats(src, c.Batch.Group)
 		c.Batch.GroupEnd = append(c.Batch.GroupEnd, uint32(len(c.Batch.Group)))
-	default: // ids; ValidEpoch repeats ValidBeg; Lead is valid − init, whatever its code
+	case Lead:
+		c.row.lead, err = AsWhole(src)
+		c.row.hasLead = true
+	case ValidEpoch:
+		c.row.epoch, err = AsWhole(src)
+		c.row.hasEpoch = true
+	default: // ids
 	}
 	if err != nil {
 		return fmt.Errorf("%s, column %s: %w", c.t.Name, col.Name, err)
@@ -97,7 +109,7 @@ func (c *Collector) data(col *record.Column, k int, src any) (err error) {
 }
 
 // Row ends the row under way.
-func (c *Collector) Row() {
+func (c *Collector) Row() error {
 	head, ok := c.heads[c.header]
 	if !ok {
 		head = c.Batch.AddHeader(c.header)
@@ -107,6 +119,15 @@ func (c *Collector) Row() {
 	b.AppendTimes(head, int32(r.valid-r.init), r.valid, uint32(r.line))
 	i := b.Len() - 1
 	b.ValidEnd[i], b.ObsLead[i], b.ObsBeg[i], b.ObsEnd[i] = r.validEnd, int32(r.obsLead), r.obsBeg, r.obsEnd
+	if r.hasLead {
+		if err := LeadAgrees(c.design, c.t, &c.header, r.lead, r.valid-r.init); err != nil {
+			return err
+		}
+	}
+	if r.hasEpoch {
+		return EpochAgrees(c.t, r.epoch, r.valid)
+	}
+	return nil
 }
 
 // Decoder turns the rows of a reply into an answer. It has the columns of the

@@ -132,8 +132,7 @@ func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, held []de
 			if err := have.Values(row[1:]); err != nil {
 				return err
 			}
-			have.Row()
-			return nil
+			return have.Row()
 		})
 		if err != nil {
 			return err

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/record"
 )
 
@@ -218,10 +216,15 @@ func (l *Loader) write(ctx context.Context, q Querier, c *engine.Commit, done []
 	for i := range done {
 		done[i].Settle(*stored)
 	}
+	old, err := l.a.MarksOf(ctx, q, l.subset, done, l.catalog)
+	if err != nil {
+		return err
+	}
 	if err := l.writeMarks(ctx, q, done); err != nil {
 		return err
 	}
-	return l.writeCatalog(ctx, q, c, stored)
+	c.Describe(l.catalog, l.a.Design, stored, done, old)
+	return l.writeCatalog(ctx, q)
 }
 
 // refresh reads what the loader must know of the archive, unless it knows it
@@ -250,9 +253,8 @@ func (l *Loader) lock(ctx context.Context, q Querier) (int64, error) {
 	return Number(ctx, q, "SELECT version FROM "+l.a.Own(l.subset, CatalogTable)+" WHERE id = 1 FOR UPDATE")
 }
 
-// writeCatalog writes the archive's catalog, merged with the commit's.
-func (l *Loader) writeCatalog(ctx context.Context, q Querier, c *engine.Commit, stored *engine.Stored) error {
-	c.Describe(l.catalog, l.a.Design, stored)
+// writeCatalog writes the archive's catalog.
+func (l *Loader) writeCatalog(ctx context.Context, q Querier) error {
 	l.catalog.Subset = l.subset
 	text, err := l.catalog.Encode()
 	if err != nil {
@@ -282,14 +284,12 @@ func (l *Loader) writeMarks(ctx context.Context, q Querier, done []engine.Mark) 
 		return err
 	}
 	for some := range slices.Chunk(done, digestsAsked) {
-		digests := make([]string, len(some))
-		for i, m := range some {
-			digests[i] = flavour.Quote(m.Digest)
+		for _, m := range some {
 			if err := l.checkKey(m.Path, m.Path); err != nil {
 				return err
 			}
 		}
-		if err := q.Exec(ctx, "DELETE FROM "+table+" WHERE digest IN ("+strings.Join(digests, ", ")+")"); err != nil {
+		if err := q.Exec(ctx, "DELETE FROM "+table+" WHERE digest IN ("+Digests(some)+")"); err != nil {
 			return err
 		}
 	}

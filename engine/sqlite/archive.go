@@ -110,3 +110,13 @@ func (a *archive) typeTables(subset string, t *record.LineType) []string {
 func index(subset, table, name, on, columns string) string {
 	return "CREATE INDEX IF NOT EXISTS " + flavour.Ident(tableName(subset, table+"_"+name)) + " ON " + on + " (" + columns + ")"
 }
+
+// Check has SQLite walk every page that is in use, whose checksums are compared
+// as they are read.
+func (a *archive) Check(ctx context.Context, _ string) ([]string, error) {
+	said, err := sqlengine.Texts(ctx, a.Pool, "PRAGMA quick_check")
+	if err != nil || len(said) == 1 && said[0] == "ok" {
+		return nil, err
+	}
+	return said, nil
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/enginetest/damages"
+	"github.com/barograph/barograph/lab"
+
+	"github.com/go-sql-driver/mysql"
+	_ "github.com/jackc/pgx/v5/stdlib"
+)
+
+// damagedServer is how a server is reached behind Barograph's back.
+type damagedServer struct {
+	engine  string
+	designs []string
+	open    func(url string) (*sql.DB, error)
+	store   func(subset string) damages.Store
+	files   func(t *testing.T, db *sql.DB, subset string) func(name string) bool // of the pages of its tables
+}
+
+func damagedServers() []damagedServer {
+	return []damagedServer{
+		{
+			"postgres",
+			[]string{"normalized", "document", "wide"},
+			func(url string) (*sql.DB, error) { return sql.Open("pgx", url) },
+			func(subset string) damages.Store {
+				return damages.Store{Columns: "SELECT table_name::text, column_name::text, data_type::text FROM information_schema.columns WHERE table_schema = '" + subset + "'", Schema: subset + ".", Quote: `"`, RowID: "ctid::text", Bind: "$1"}
+			},
+			func(t *testing.T, db *sql.DB, subset string) func(string) bool {
+				t.Helper()
+				var all string
+				err := db.QueryRowContext(t.Context(), "SELECT string_agg('/' || pg_relation_filepath(c.oid) || '/', ' ') FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE nspname = $1 AND relkind IN ('r', 'i')", subset).Scan(&all)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return func(name string) bool {
+					at := strings.Index(name, "/base/")
+					return at >= 0 && strings.Contains(all, name[at:]+"/")
+				}
+			},
+		},
+		{
+			"mariadb",
+			[]string{"normalized", "document", "wide"},
+			func(raw string) (*sql.DB, error) {
+				u, err := url.Parse(raw)
+				if err != nil {
+					return nil, err
+				}
+				c := mysql.NewConfig()
+				c.User, c.Net, c.Addr, c.InterpolateParams = u.User.Username(), "tcp", u.Host, true
+				c.Passwd, _ = u.User.Password()
+				return sql.Open("mysql", c.FormatDSN())
+			},
+			func(subset string) damages.Store {
+				return damages.Store{Columns: "SELECT table_name, column_name, column_type FROM information_schema.columns WHERE table_schema = '" + subset + "'", Schema: subset + ".", Quote: "`", Bind: "?"}
+			},
+			func(_ *testing.T, _ *sql.DB, subset string) func(string) bool {
+				return func(name string) bool {
+					return strings.Contains(name, "/"+subset+"/") && slices.Contains([]string{".ibd", ".MYD"}, filepath.Ext(name))
+				}
+			},
+		},
+	}
+}
+
+// TestDamagesOfServers: each damage in a subset of its own, by SQL, and by a bit
+// of a page while the server is stopped; one verify tells all of them.
+func TestDamagesOfServers(t *testing.T) {
+	n := len(damages.Kinds())
+	if enginetest.Nightly() {
+		n = 200
+	}
+	files := fewRecords(t)
+	for _, x := range damagedServers() {
+		d, _ := all.Registry().Find(x.engine)
+		t.Run(x.engine, func(t *testing.T) {
+			l := enginetest.Lab(t, *d, lab.Options{})
+			for _, design := range x.designs {
+				t.Run(design, func(t *testing.T) { damageServer(t, &x, d, l, design, files, n) })
+			}
+		})
+	}
+}
+
+func damageServer(t *testing.T, x *damagedServer, d *engine.Driver, l *lab.Lab, design, files string, n int) {
+	t.Helper()
+	db, err := x.open(l.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { db.Close() }() //nolint:errcheck // a test's
+	done := make([]damages.Damage, n)
+	names := make([]string, n)
+	for i := range n {
+		names[i] = fmt.Sprintf("%s%d", design[:1], i)
+		must(t, "load", files, "--engine", l.URL(), "--design", design, "--subset", names[i])
+	}
+	byBytes := map[int]func(string) bool{}
+	for i := range n {
+		k := damages.Kinds()[i%len(damages.Kinds())]
+		if k == damages.Byte {
+			byBytes[i] = x.files(t, db, names[i])
+			continue
+		}
+		r := rand.New(rand.NewPCG(damageSeed, uint64(i))) //nolint:gosec // a test's
+		s := x.store(names[i])
+		s.DB = db
+		if done[i], err = s.Damage(t.Context(), r, k); errors.Is(err, damages.ErrNone) {
+			done[i], err = s.Damage(t.Context(), r, damages.Value)
+		}
+		if err != nil {
+			t.Fatalf("damage %d: %+v, %v", i, done[i], err)
+		}
+	}
+	if err := l.StopAll(); err != nil {
+		t.Fatal(err)
+	}
+	dir := l.State().Cluster.Nodes[0].Dir
+	if x.engine == "postgres" {
+		sums, _ := filepath.Glob("/usr/lib/postgresql/*/bin/pg_checksums")
+		if len(sums) == 0 {
+			t.Skip("NOT TESTED: pg_checksums is not installed")
+		}
+		_ = exec.CommandContext(t.Context(), sums[len(sums)-1], "--enable", "-D", filepath.Join(dir, "data")).Run() // it may have been done
+	}
+	for i, damaged := range byBytes {
+		r := rand.New(rand.NewPCG(damageSeed, uint64(i))) //nolint:gosec // a test's
+		if done[i], err = damages.File(r, dir, map[string]int64{"mariadb": 16 << 10}[x.engine], damaged); err != nil {
+			t.Fatal(err)
+		}
+		done[i].Place = strings.TrimPrefix(done[i].Place, filepath.Base(dir)+"/")
+	}
+	if err := l.RestartAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	_, stdout, stderr := barograph(t, "verify", l.URL(), "--json")
+	var all []verdict
+	if err := json.Unmarshal([]byte(stdout), &all); err != nil {
+		t.Fatal(err, stderr)
+	}
+	var list damageList
+	for i, name := range names {
+		at := slices.IndexFunc(all, func(v verdict) bool { return v.Subset == name && v.Design == design })
+		switch {
+		case at < 0:
+			list.add(t, d.Scheme, design, done[i], 3, "no verdict: "+stderr)
+		case all[at].Whole:
+			list.add(t, d.Scheme, design, done[i], 0, "")
+		default:
+			list.add(t, d.Scheme, design, done[i], 3, all[at].Problems[0])
+		}
+	}
+	list.keep(t)
+}

@@ -1,0 +1,266 @@
+package main
+
+import (
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/enginetest/damages"
+
+	_ "github.com/duckdb/duckdb-go/v2"
+	_ "github.com/mattn/go-sqlite3"
+)
+
+const damageSeed = 20261122
+
+// fewRecords writes some lines of every line type that has something of its own.
+func fewRecords(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	must(t, "synth", "vsdb", "--from", "2019-01-01", "--models", "gfs", "--stattypes", "anom,pres", "--out", filepath.Join(dir, "all"))
+	n := 0
+	err := filepath.WalkDir(filepath.Join(dir, "all"), func(path string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() || n == 3 {
+			return err
+		}
+		n++
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		lines := strings.SplitAfter(string(text), "\n")
+		var some strings.Builder
+		for i := 0; i < len(lines); i += len(lines)/40 + 1 {
+			some.WriteString(lines[i])
+		}
+		return os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.vsdb", n)), []byte(some.String()), 0o600)
+	})
+	if err != nil || n != 3 {
+		t.Fatal(n, err)
+	}
+	if err := os.RemoveAll(filepath.Join(dir, "all")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// verdicts runs verify, and tells of a subset, or of all, what it says.
+func verdictOf(t *testing.T, url string, args ...string) (status int, says string) {
+	t.Helper()
+	status, stdout, stderr := barograph(t, append([]string{"verify", url, "--json"}, args...)...)
+	var all []verdict
+	if json.Unmarshal([]byte(stdout), &all) == nil {
+		for _, v := range all {
+			if len(v.Problems) > 0 {
+				return status, v.Problems[0]
+			}
+		}
+	}
+	return status, strings.TrimSpace(stderr)
+}
+
+// TestDamages: single damages that are drawn from a seed are all found, of
+// records, marks and the catalog by the engine's own words, and by a bit of a file.
+func TestDamages(t *testing.T) {
+	n := 2 * len(damages.Kinds())
+	if enginetest.Nightly() {
+		n = 200
+	}
+	files := fewRecords(t)
+	for _, x := range []struct{ engine, design string }{
+		{"duckdb", "normalized"}, {"duckdb", "document"}, {"duckdb", "wide"}, {"sqlite", "normalized"}, {"sqlite", "document"}, {"pebble", "keyvalue"},
+	} {
+		t.Run(x.engine+" "+x.design, func(t *testing.T) {
+			dir := t.TempDir()
+			whole := filepath.Join(dir, "whole")
+			for range 2 { // the second finds nothing to do, and clears up behind the first
+				must(t, "load", files, "--engine", x.engine+":"+whole, "--design", x.design)
+			}
+			if status, says := verdictOf(t, x.engine+":"+whole); status != 0 {
+				t.Fatalf("undamaged, and reported: %s", says)
+			}
+			var list damageList
+			for i := range n {
+				path := filepath.Join(dir, fmt.Sprint(i))
+				copyArchive(t, whole, path)
+				r := rand.New(rand.NewPCG(damageSeed, uint64(i))) //nolint:gosec // a test's
+				d, err := damageOf(t, r, x.engine, path, damages.Kinds()[i%len(damages.Kinds())])
+				if err != nil {
+					t.Fatalf("damage %d of %s: %+v, %v", i, x.engine, d, err)
+				}
+				status, says := verdictOf(t, x.engine+":"+path)
+				list.add(t, x.engine, x.design, d, status, strings.ReplaceAll(says, path, "ARCHIVE"))
+				if err := os.RemoveAll(path); err != nil {
+					t.Fatal(err)
+				}
+			}
+			list.keep(t)
+		})
+	}
+}
+
+func copyArchive(t *testing.T, from, to string) {
+	t.Helper()
+	info, err := os.Stat(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.IsDir() {
+		if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	text, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// damageOf damages an embedded archive; where there is nothing of a kind, a value.
+func damageOf(t *testing.T, r *rand.Rand, engine, path string, k damages.Kind) (damages.Damage, error) {
+	t.Helper()
+	switch {
+	case k == damages.Byte:
+		return damages.File(r, path, 0, func(name string) bool { // Pebble's settings, and a list of files that another one replaced, hold nothing of the archive
+			base := filepath.Base(name)
+			lists, _ := filepath.Glob(filepath.Join(path, "MANIFEST-*"))
+			return base != "LOCK" && !strings.HasPrefix(base, "OPTIONS") && (!strings.HasPrefix(base, "MANIFEST") || name == slices.Max(lists))
+		})
+	case engine == "pebble":
+		return damages.Pairs(r, path, k)
+	}
+	schema := `archive.`
+	dsn, driver, columns := path, "duckdb", "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE schema_name = 'archive'"
+	if engine == "sqlite" {
+		schema = ""
+		dsn, driver, columns = "file:"+path+"?vfs=barograph-sums", "sqlite3", "SELECT m.name, p.name, p.type FROM sqlite_master m, pragma_table_info(m.name) p WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite%'"
+	}
+	db, err := sql.Open(driver, dsn)
+	if err != nil {
+		return damages.Damage{}, err
+	}
+	defer db.Close() //nolint:errcheck // a test's
+	s := damages.Store{DB: db, Columns: columns, Schema: schema, Quote: `"`, RowID: "rowid", Bind: "?"}
+	d, err := s.Damage(t.Context(), r, k)
+	if errors.Is(err, damages.ErrNone) {
+		d, err = s.Damage(t.Context(), r, damages.Value)
+	}
+	return d, errors.Join(err, db.Close())
+}
+
+// damageList is what became of damages.
+type damageList struct {
+	lines  []string
+	missed int
+}
+
+func (l *damageList) add(t *testing.T, engine, design string, d damages.Damage, status int, says string) {
+	t.Helper()
+	if status == 0 {
+		l.missed++
+		t.Errorf("not found: %+v", d)
+		says = "NOT FOUND"
+	}
+	one := func(s string) string {
+		return strings.Map(func(c rune) rune {
+			if unicode.IsPrint(c) {
+				return c
+			}
+			return '·'
+		}, strings.Join(strings.Fields(s), " "))
+	}
+	l.lines = append(l.lines, strings.Join([]string{engine, design, string(d.Kind), one(d.Place), one(d.Before), one(d.After), one(says)}, "\t"))
+}
+
+// keep adds the list to the file that BAROGRAPH_DAMAGES names.
+func (l *damageList) keep(t *testing.T) {
+	t.Helper()
+	t.Logf("%d of %d damages found", len(l.lines)-l.missed, len(l.lines))
+	name := os.Getenv("BAROGRAPH_DAMAGES")
+	if name == "" {
+		return
+	}
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err == nil {
+		_, err = f.WriteString(strings.Join(l.lines, "\n") + "\n")
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestUndamaged: what was loaded in parts, replaced by later values, pruned, or
+// made by a version that kept neither seal nor digests, is whole.
+func TestUndamaged(t *testing.T) {
+	n := 4
+	if enginetest.Nightly() {
+		n = 100
+	}
+	files := fewRecords(t)
+	one, err := os.ReadFile(filepath.Join(files, "1.vsdb"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	later := filepath.Join(t.TempDir(), "later.vsdb")
+	first, rest, _ := strings.Cut(string(one), "\n")
+	if err := os.WriteFile(later, []byte(first+"\n"+strings.ReplaceAll(rest, ".", ".1")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		r := rand.New(rand.NewPCG(damageSeed, uint64(i))) //nolint:gosec // a test's
+		path := filepath.Join(t.TempDir(), "a.db")
+		load := func(more ...string) {
+			if status, _, stderr := barograph(t, append([]string{"load", "--engine", "sqlite:" + path, "--design", "document"}, more...)...); status != 0 && status != 4 {
+				t.Fatalf("%d: %s", status, stderr)
+			}
+		}
+		change := func(text string) {
+			db, err := sql.Open("sqlite3", "file:"+path+"?vfs=barograph-sums")
+			if err == nil {
+				_, err = db.ExecContext(t.Context(), text)
+				err = errors.Join(err, db.Close())
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		var done []string
+		for range 1 + r.IntN(4) {
+			step := []string{"a part", "again", "replaced", "migrated", "pruned"}[(r.IntN(5)+i)%5]
+			done = append(done, step)
+			switch step {
+			case "a part":
+				load(filepath.Join(files, fmt.Sprintf("%d.vsdb", 1+r.IntN(3))), "--window", fmt.Sprint(1+r.IntN(20)))
+			case "again":
+				load(files)
+			case "replaced":
+				load(later, "--on-conflict", "last")
+			case "migrated":
+				load(files)
+				change(`UPDATE "archive/barograph_document_catalog" SET catalog = json_remove(catalog, '$.seal', '$.format', '$.files')`)
+				load(later)
+			case "pruned":
+				load(files)
+				change(`DELETE FROM "archive/doc_sal1l2" WHERE rowid % 7 = ` + fmt.Sprint(r.IntN(7)))
+				must(t, "verify", "sqlite:"+path, "--prune")
+			}
+		}
+		if status, says := verdictOf(t, "sqlite:"+path); status != 0 {
+			t.Errorf("%d, after %v, is reported: %s", i, done, says)
+		}
+	}
+}
