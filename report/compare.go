@@ -81,13 +81,14 @@ func changes(name string, a *compare.Against) string {
 			parts = append(parts, count(n)+" "+v.words)
 		}
 	}
-	words := fmt.Sprintf("%s, of %s: %s.", name, several(len(a.Findings), "cell"), list(parts))
+	var words strings.Builder
+	fmt.Fprintf(&words, "%s, of %s: %s.", name, several(len(a.Findings), "cell"), list(parts))
 	for _, x := range a.Together {
 		if math.Abs(math.Log(x.Ratio)) > math.Log(1+compare.Margin) {
-			words += fmt.Sprintf(" The %s of %d cells together is %s times what it was: the machine, or what all of them go through.", strings.TrimSpace(string(x.Phase)+" "+x.Quantity), x.Cells, number(x.Ratio))
+			fmt.Fprintf(&words, " The %s of %d cells together is %s times what it was: the machine, or what all of them go through.", strings.TrimSpace(string(x.Phase)+" "+x.Quantity), x.Cells, number(x.Ratio))
 		}
 	}
-	return words
+	return words.String()
 }
 
 // findings are all cells, those that changed first.

@@ -3,6 +3,7 @@ package report
 import (
 	escape "html"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -132,7 +133,9 @@ func TestPages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := folder(t)
-			words := pageWords(html(t, dir)) + "\n=== terminal ===\n" + terminal(t, dir)
+			page := html(t, dir)
+			links(t, dir, page)
+			words := pageWords(page) + "\n=== terminal ===\n" + terminal(t, dir)
 			golden(t, name+".txt", words)
 		})
 	}
@@ -140,3 +143,21 @@ func TestPages(t *testing.T) {
 
 // flat undoes the breaks of lines.
 func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// links looks for what every link of a page leads to.
+func links(t *testing.T, dir, page string) {
+	t.Helper()
+	for _, m := range regexp.MustCompile(`href="([^"#]*)#([^"]+)"`).FindAllStringSubmatch(page, -1) {
+		text := page
+		if m[1] != "" {
+			other, err := os.ReadFile(filepath.Join(dir, escape.UnescapeString(m[1])))
+			if err != nil {
+				t.Error(err)
+			}
+			text = string(other)
+		}
+		if !strings.Contains(text, `id="`+m[2]+`"`) {
+			t.Errorf("%s#%s leads nowhere", m[1], m[2])
+		}
+	}
+}

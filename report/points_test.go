@@ -96,7 +96,7 @@ func TestPointsPage(t *testing.T) {
 	bad := madePoint("mariadb", "server", 8, 1, 123456)
 	bad = judged(bad.Sample, bad.Measured, run.Answers{Wrong: 17, Succeeded: 1, Found: 1}, errors.New("17 answers are wrong"))
 	dir := madeFolder(t, append(all, bad)...)
-	path, err := Write(dir)
+	path, err := Write(dir, Advising{})
 	if err != nil {
 		t.Fatal(err)
 	}

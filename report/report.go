@@ -47,11 +47,7 @@ func OpenAdvising(dir string, o Advising) (*Report, error) {
 // Write writes report.html into the run folder and returns its path.
 func (r *Report) Write() (path string, err error) {
 	for _, sub := range r.below {
-		r, err := OpenAdvising(sub, r.advising)
-		if err == nil {
-			_, err = r.Write()
-		}
-		if err != nil {
+		if _, err := Write(sub, r.advising); err != nil {
 			return "", err
 		}
 	}
@@ -95,8 +91,8 @@ func (r *Report) Page() ([]byte, error) {
 }
 
 // Write reads a run folder and writes its report.html anew.
-func Write(dir string) (path string, err error) {
-	r, err := Open(dir)
+func Write(dir string, o Advising) (path string, err error) {
+	r, err := OpenAdvising(dir, o)
 	if err != nil {
 		return "", err
 	}

@@ -41,7 +41,7 @@ func golden(t *testing.T, name, got string) {
 
 func html(t *testing.T, dir string) string {
 	t.Helper()
-	path, err := Write(dir)
+	path, err := Write(dir, Advising{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -139,13 +139,13 @@ func TestScanFolderRefuses(t *testing.T) {
 	made := madeScans(t)
 	made.Run.Scan.Laws[0].Fits[0].Config = 7
 	dir := ended(t, made)
-	if _, err := Write(dir); err == nil {
+	if _, err := Write(dir, Advising{}); err == nil {
 		t.Error("a law of no configuration was taken")
 	}
 	if err := os.WriteFile(filepath.Join(dir, "run.json"), []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Write(dir); err == nil {
+	if _, err := Write(dir, Advising{}); err == nil {
 		t.Error("half a file was taken")
 	}
 }

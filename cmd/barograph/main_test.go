@@ -282,6 +282,15 @@ func TestMetWritesAReport(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	if told := must(t, "report", out, "--weigh", "ask=0,load=9"); !strings.Contains(told, "By the weights ask=0,load=9,size=1") || !strings.Contains(told, "barograph load ") {
+		t.Errorf("advice by other weights:\n%s", told)
+	}
+	if status, _, told := barograph(t, "report", out, "--weigh", "speed=1"); status != 2 || !strings.Contains(told, "recover") {
+		t.Errorf("--weigh speed=1: %d, %s", status, told)
+	}
+	if status, _, told := barograph(t, "report", out, "--with", out); status == 0 || !strings.Contains(told, "kills no nodes") {
+		t.Errorf("--with a study: %d, %s", status, told)
+	}
 	if status, _, stderr := barograph(t, "met", out, "--out", out); status == 0 {
 		t.Errorf("a second run into the same folder is taken: %s", stderr)
 	}
