@@ -69,6 +69,8 @@ var allowed = map[string][]string{
 	"workload/ycsb":      {"answer", "engine", "lab", "measure", "measure/pace", "run", "workload/ycsb/dist"},
 	"workload/ycsb/dist": {},
 
+	"river": {"record", "formats", "formats/shef", "engine", "engine/sqlengine"},
+
 	"workload/*": {"record", "stat", "curve", "formats", "formats/shef", "synth", "question", "answer", "design", "flavour", "engine", "load", "lab", "measure", "measure/pace", "run"},
 	"compare":    {"run", "measure"},
 	"report":     {"run", "measure", "report/plot", "compare"},
