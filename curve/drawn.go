@@ -175,11 +175,11 @@ func (c *collector) cases() (all []string, of func(row int) string, err error) {
 		all = next
 	}
 	return all, func(row int) string {
-		id := ""
+		var id strings.Builder
 		for _, text := range texts {
-			id += " " + text(row)
+			id.WriteString(" " + text(row))
 		}
-		return id
+		return id.String()
 	}, nil
 }
 

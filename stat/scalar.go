@@ -1,111 +1,52 @@
 package stat
 
-import (
-	"math"
-	"strings"
-)
+import "math"
 
 // The sources that several statistics share.
 const (
-	fromSL1L2  = "METcalcpy util/sl1l2_statistics.py "
-	fromSAL1L2 = "METcalcpy util/sal1l2_statistics.py "
-	fromGRAD   = "METcalcpy util/grad_statistics.py calculate_"
-	appendixC  = "; MET User's Guide appendix C, "
+	fromSL1L2      = "METcalcpy util/sl1l2_statistics.py calculate_"
+	fromSAL1L2     = "METcalcpy util/sal1l2_statistics.py calculate_"
+	fromGRAD       = "METcalcpy util/grad_statistics.py calculate_"
+	fromContinuous = "MET User's Guide appendix C, MET verification measures for continuous variables; "
+	appendixC      = "; MET User's Guide appendix C, "
 )
 
 // scalarStats are computed from SL1L2 lines: means over the pairs of f, o, f·o,
 // f², o² and |f−o|.
 var scalarStats = []Stat{ //nolint:gochecknoglobals // a constant table
-	{
-		Name: "FBAR", LineType: "SL1L2", Needs: []string{"fbar"}, Unit: UnitSame, Func: first,
-		Summary: "mean forecast", Source: fromSL1L2 + "calculate_fbar",
-	},
-	{
-		Name: "OBAR", LineType: "SL1L2", Needs: []string{"obar"}, Unit: UnitSame, Func: first,
-		Summary: "mean observation", Source: fromSL1L2 + "calculate_obar",
-	},
-	{
-		Name: "ME", LineType: "SL1L2", Needs: []string{"fbar", "obar"}, Unit: UnitSame, Func: meanError,
-		Summary: "mean error (bias)", Source: fromSL1L2 + "calculate_me" + appendixC + "mean error",
-	},
-	{
-		Name: "ME2", LineType: "SL1L2", Needs: []string{"fbar", "obar"}, Unit: UnitSquared, Func: meanErrorSquared,
-		Summary: "square of the mean error", Source: fromSL1L2 + "calculate_me2",
-	},
-	{
-		Name: "MSE", LineType: "SL1L2", Needs: []string{"fobar", "ffbar", "oobar"}, Unit: UnitSquared, Func: meanSquaredError,
-		Summary: "mean squared error", Source: fromSL1L2 + "calculate_mse" + appendixC + "mean squared error",
-	},
-	{
-		Name: "RMSE", LineType: "SL1L2", Needs: []string{"fobar", "ffbar", "oobar"}, Unit: UnitSame, Func: rootMeanSquaredError,
-		Summary: "root mean squared error", Source: fromSL1L2 + "calculate_rmse" + appendixC + "root mean squared error",
-	},
-	{
-		Name: "BCMSE", LineType: "SL1L2", Needs: scalarSums, Unit: UnitSquared, Func: biasCorrectedMSE,
-		Summary: "bias-corrected mean squared error", Source: fromSL1L2 + "calculate_bcmse",
-	},
-	{
-		Name: "BCRMSE", LineType: "SL1L2", Needs: scalarSums, Unit: UnitSame, Func: biasCorrectedRMSE,
-		Summary: "bias-corrected root mean squared error", Source: fromSL1L2 + "calculate_bcrmse",
-	},
-	{
-		Name: "MAE", LineType: "SL1L2", Needs: []string{"mae"}, Unit: UnitSame, Func: first,
-		Summary: "mean absolute error", Source: fromSL1L2 + "calculate_mae",
-	},
-	{
-		Name: "MBIAS", LineType: "SL1L2", Needs: []string{"fbar", "obar"}, Unit: UnitOne, Func: multiplicativeBias,
-		Summary: "multiplicative bias, FBAR/OBAR", Source: fromSL1L2 + "calculate_mbias",
-	},
-	{
-		Name: "FE", LineType: "SL1L2", Needs: []string{"fbar", "obar"}, Unit: UnitOne, Func: fractionalError,
-		Summary: "fractional error, (FBAR−OBAR)/FBAR", Source: fromSL1L2 + "calculate_fe",
-	},
-	{
-		Name: "SI", LineType: "SL1L2", Needs: []string{"fobar", "ffbar", "oobar", "obar"}, Unit: UnitOne, Func: scatterIndex,
-		Summary: "scatter index, RMSE/OBAR", Source: fromSL1L2 + "calculate_si",
-	},
-	{
-		Name: "FSTDEV", LineType: "SL1L2", Needs: []string{"total", "fbar", "ffbar"}, Unit: UnitSame, Func: standardDeviation,
-		Summary: "standard deviation of the forecast", Source: fromSL1L2 + "calculate_fstdev",
-	},
-	{
-		Name: "OSTDEV", LineType: "SL1L2", Needs: []string{"total", "obar", "oobar"}, Unit: UnitSame, Func: standardDeviation,
-		Summary: "standard deviation of the observation", Source: fromSL1L2 + "calculate_ostdev",
-	},
+	scalar("FBAR", "fbar", UnitSame, "mean forecast", first),
+	scalar("OBAR", "obar", UnitSame, "mean observation", first),
+	scalar("ME", "fbar obar", UnitSame, "mean error (bias)", meanError),
+	scalar("ME2", "fbar obar", UnitSquared, "square of the mean error", meanErrorSquared),
+	scalar("MSE", "fobar ffbar oobar", UnitSquared, "mean squared error", meanSquaredError),
+	scalar("RMSE", "fobar ffbar oobar", UnitSame, "root mean squared error", rootMeanSquaredError),
+	scalar("BCMSE", "fbar obar fobar ffbar oobar", UnitSquared, "bias-corrected mean squared error", biasCorrectedMSE),
+	scalar("BCRMSE", "fbar obar fobar ffbar oobar", UnitSame, "bias-corrected root mean squared error", biasCorrectedRMSE),
+	scalar("MAE", "mae", UnitSame, "mean absolute error", first),
+	scalar("MBIAS", "fbar obar", UnitOne, "multiplicative bias, FBAR/OBAR", multiplicativeBias),
+	scalar("FE", "fbar obar", UnitOne, "fractional error, (FBAR−OBAR)/FBAR", fractionalError),
+	scalar("SI", "fobar ffbar oobar obar", UnitOne, "scatter index, RMSE/OBAR", scatterIndex),
+	scalar("FSTDEV", "total fbar ffbar", UnitSame, "standard deviation of the forecast", standardDeviation),
+	scalar("OSTDEV", "total obar oobar", UnitSame, "standard deviation of the observation", standardDeviation),
 	{
 		Name: "ESTDEV", LineType: "SL1L2", Needs: append([]string{"total"}, scalarSums...), Unit: UnitSame, Func: errorStandardDeviation,
 		Summary: "standard deviation of the error",
 		Source:  "MET User's Guide appendix C, standard deviation of the error; not METcalcpy's calculate_estdev, see errorStandardDeviation",
 	},
-	{
-		Name: "MSESS", LineType: "SL1L2", Needs: []string{"total", "obar", "oobar", "fobar", "ffbar"}, Unit: UnitOne, Func: skillScore,
-		Summary: "mean squared error skill score, 1 − MSE/OSTDEV²", Source: fromSL1L2 + "calculate_msess",
-	},
-	{
-		Name: "PR_CORR", LineType: "SL1L2", Needs: scalarSums, Unit: UnitOne, Func: pearson,
-		Summary: "Pearson correlation", Source: fromSL1L2 + "calculate_pr_corr" + appendixC + "Pearson correlation coefficient",
-	},
+	scalar("MSESS", "total obar oobar fobar ffbar", UnitOne, "mean squared error skill score, 1 − MSE/OSTDEV²", skillScore),
+	scalar("PR_CORR", "fbar obar fobar ffbar oobar", UnitOne, "Pearson correlation", pearson),
 }
 
 // anomalyStats are computed from SAL1L2 lines: the same means of f−c and o−c,
 // c the climatology.
 var anomalyStats = []Stat{ //nolint:gochecknoglobals // a constant table
-	{
-		Name: "ANOM_CORR", LineType: "SAL1L2", Needs: []string{"fabar", "oabar", "foabar", "ffabar", "ooabar"}, Unit: UnitOne, Func: pearson,
-		Summary: "anomaly correlation, centred", Source: fromSAL1L2 + "calculate_anom_corr" + appendixC + "anomaly correlation coefficient",
-	},
+	anomaly("ANOM_CORR", "fabar oabar foabar ffabar ooabar", UnitOne, "anomaly correlation, centred", pearson),
 	{
 		Name: "ANOM_CORR_UNCNTR", LineType: "SAL1L2", Needs: []string{"foabar", "ffabar", "ooabar"}, Unit: UnitOne, Func: uncentred,
-		Summary: "anomaly correlation, uncentred (raw)", Source: fromSAL1L2 + "calculate_anom_corr_raw",
+		Summary: "anomaly correlation, uncentred (raw)", Source: fromSAL1L2 + "anom_corr_raw",
 	},
-	{
-		Name: "RMSFA", LineType: "SAL1L2", Needs: []string{"ffabar"}, Unit: UnitSame, Func: rootOfMean,
-		Summary: "root mean squared forecast anomaly", Source: fromSAL1L2 + "calculate_rmsfa",
-	},
-	{
-		Name: "RMSOA", LineType: "SAL1L2", Needs: []string{"ooabar"}, Unit: UnitSame, Func: rootOfMean,
-		Summary: "root mean squared observed anomaly", Source: fromSAL1L2 + "calculate_rmsoa",
-	},
+	anomaly("RMSFA", "ffabar", UnitSame, "root mean squared forecast anomaly", rootOfMean),
+	anomaly("RMSOA", "ooabar", UnitSame, "root mean squared observed anomaly", rootOfMean),
 }
 
 // gradientStats are computed from GRAD lines: means of the gradients of forecast,
@@ -122,9 +63,15 @@ var gradientStats = []Stat{ //nolint:gochecknoglobals // a constant table
 }
 
 func percent(name, needs, summary string) Stat {
-	return Stat{Name: name, LineType: "GRAD", Needs: columns(needs), Unit: UnitOne, Summary: summary, Source: fromGRAD + strings.ToLower(name), Func: func(v []float64) (float64, bool) {
-		return div(100*v[0], v[1])
-	}}
+	return row("GRAD", fromGRAD, name, needs, UnitOne, summary, func(v []float64) (float64, bool) { return div(100*v[0], v[1]) })
+}
+
+func scalar(name, needs, unit, summary string, f func(v []float64) (float64, bool)) Stat {
+	return row("SL1L2", fromContinuous+fromSL1L2, name, needs, unit, summary, f)
+}
+
+func anomaly(name, needs, unit, summary string, f func(v []float64) (float64, bool)) Stat {
+	return row("SAL1L2", fromContinuous+fromSAL1L2, name, needs, unit, summary, f)
 }
 
 // spreadStats are computed from SSVAR lines, whose partial sums are of the

@@ -131,6 +131,11 @@ func RoundHalfUp(x float64, decimals int) float64 {
 // columns are the names of Stat.Needs.
 func columns(list string) []string { return strings.Fields(list) }
 
+// row makes a row of the table whose source ends in the statistic's name.
+func row(lineType, source, name, needs, unit, summary string, f func(v []float64) (float64, bool)) Stat {
+	return Stat{Name: name, LineType: lineType, Needs: columns(needs), Unit: unit, Summary: summary, Source: source + strings.ToLower(name), Func: f}
+}
+
 // plain is a statistic that an aggregated column is already; the column has its
 // name in lower case where none is given.
 func plain(lineType, name, column, unit, summary, source string) Stat {

@@ -1,51 +1,25 @@
 package stat
 
-import (
-	"math"
-	"strings"
-)
+import "math"
 
 const (
 	fromVL1L2  = "METcalcpy util/vl1l2_statistics.py calculate_vl1l2_"
-	fromVCNT   = "METcalcpy util/vcnt_statistics.py calculate_vcnt_"
+	fromUtil   = "METcalcpy util/vcnt_statistics.py calculate_"
+	fromVCNT   = fromUtil + "vcnt_"
 	fromVAL1L2 = "METcalcpy util/val1l2_statistics.py calculate_val1l2_"
 )
 
 // vectorStats are computed from VL1L2 lines: means of u and v of forecast and
 // observed wind, of uf·uo+vf·vo, uf²+vf², uo²+vo², and of the speeds.
 var vectorStats = []Stat{ //nolint:gochecknoglobals // a constant table
-	{
-		Name: "MSVE", LineType: "VL1L2", Needs: []string{"uvfobar", "uvffbar", "uvoobar"}, Unit: UnitSquared, Func: meanSquaredError,
-		Summary: "mean squared length of the vector error", Source: fromVL1L2 + "msve",
-	},
-	{
-		Name: "RMSVE", LineType: "VL1L2", Needs: []string{"uvfobar", "uvffbar", "uvoobar"}, Unit: UnitSame, Func: rootMeanSquaredError,
-		Summary: "root mean squared length of the vector error", Source: fromVL1L2 + "rmsve",
-	},
-	{
-		Name: "FSPD", LineType: "VL1L2", Needs: []string{"ufbar", "vfbar"}, Unit: UnitSame, Func: length,
-		Summary: "length of the mean forecast vector", Source: fromVL1L2 + "fspd",
-	},
-	{
-		Name: "OSPD", LineType: "VL1L2", Needs: []string{"uobar", "vobar"}, Unit: UnitSame, Func: length,
-		Summary: "length of the mean observed vector", Source: fromVL1L2 + "ospd",
-	},
-	{
-		Name: "SPEED_ERR", LineType: "VL1L2", Needs: []string{"ufbar", "vfbar", "uobar", "vobar"}, Unit: UnitSame, Func: speedError,
-		Summary: "FSPD − OSPD", Source: fromVL1L2 + "speed_err",
-	},
-	{
-		Name: "BIAS", LineType: "VL1L2", Needs: []string{"uvffbar", "uvoobar"}, Unit: UnitSame, Func: rootMeanSquareBias,
-		Summary: "difference of the root mean squared speeds", Source: fromVL1L2 + "bias",
-	},
-	{
-		Name: "FVAR", LineType: "VL1L2", Needs: []string{"uvffbar", "f_speed_bar"}, Unit: UnitSquared, Func: speedVariance,
-		Summary: "variance of the forecast speed", Source: fromVL1L2 + "fvar",
-	},
-	{
-		Name: "OVAR", LineType: "VL1L2", Needs: []string{"uvoobar", "o_speed_bar"}, Unit: UnitSquared, Func: speedVariance,
-		Summary: "variance of the observed speed", Source: fromVL1L2 + "ovar",
-	},
+	vector("MSVE", "uvfobar uvffbar uvoobar", UnitSquared, "mean squared length of the vector error", meanSquaredError),
+	vector("RMSVE", "uvfobar uvffbar uvoobar", UnitSame, "root mean squared length of the vector error", rootMeanSquaredError),
+	vector("FSPD", "ufbar vfbar", UnitSame, "length of the mean forecast vector", length),
+	vector("OSPD", "uobar vobar", UnitSame, "length of the mean observed vector", length),
+	vector("SPEED_ERR", "ufbar vfbar uobar vobar", UnitSame, "FSPD − OSPD", speedError),
+	vector("BIAS", "uvffbar uvoobar", UnitSame, "difference of the root mean squared speeds", rootMeanSquareBias),
+	vector("FVAR", "uvffbar f_speed_bar", UnitSquared, "variance of the forecast speed", speedVariance),
+	vector("OVAR", "uvoobar o_speed_bar", UnitSquared, "variance of the observed speed", speedVariance),
 	plain("VL1L2", "UFBAR", "", UnitSame, "mean u of the forecast", fromVL1L2+"ufbar"),
 	plain("VL1L2", "VFBAR", "", UnitSame, "mean v of the forecast", fromVL1L2+"vfbar"),
 	plain("VL1L2", "UOBAR", "", UnitSame, "mean u of the observation", fromVL1L2+"uobar"),
@@ -76,55 +50,29 @@ var vectorStats = []Stat{ //nolint:gochecknoglobals // a constant table
 		return math.Abs(e), ok
 	}),
 	pairCount("VL1L2"),
-	{
-		Name: "DIR_ME", LineType: "VL1L2", Needs: []string{"dir_me"}, Unit: UnitDegree, Func: first,
-		Summary: "mean error of the direction", Source: fromVL1L2 + "dir_me",
-	},
-	{
-		Name: "DIR_MAE", LineType: "VL1L2", Needs: []string{"dir_mae"}, Unit: UnitDegree, Func: first,
-		Summary: "mean absolute error of the direction", Source: fromVL1L2 + "dir_mae",
-	},
-	{
-		Name: "DIR_MSE", LineType: "VL1L2", Needs: []string{"dir_mse"}, Unit: UnitSquare, Func: first,
-		Summary: "mean squared error of the direction", Source: fromVL1L2 + "dir_mse",
-	},
+	vector("DIR_ME", "dir_me", UnitDegree, "mean error of the direction", first),
+	vector("DIR_MAE", "dir_mae", UnitDegree, "mean absolute error of the direction", first),
+	vector("DIR_MSE", "dir_mse", UnitSquare, "mean squared error of the direction", first),
 }
 
 // vectorAnomalyStats are computed from VAL1L2 lines: the means of vectorStats,
 // of wind minus climatology.
 var vectorAnomalyStats = []Stat{ //nolint:gochecknoglobals // a constant table
-	{
-		Name: "ANOM_CORR", LineType: "VAL1L2", Unit: UnitOne, Func: vectorCorrelation,
-		Needs:   []string{"ufabar", "vfabar", "uoabar", "voabar", "uvfoabar", "uvffabar", "uvooabar"},
-		Summary: "anomaly correlation of the wind vector, centred", Source: fromVAL1L2 + "anom_corr",
-	},
-	{
-		Name: "VCNT_ANOM_CORR", LineType: "VAL1L2", Unit: UnitOne, Func: pearson,
-		Needs:   columns("fa_speed_bar oa_speed_bar uvfoabar uvffabar uvooabar"),
-		Summary: "anomaly correlation of the wind, centred by the mean speeds", Source: fromVCNT + "anom_corr",
-	},
-	{
-		Name: "VCNT_ANOM_CORR_UNCNTR", LineType: "VAL1L2", Needs: columns("uvfoabar uvffabar uvooabar"), Unit: UnitOne, Func: uncentred,
-		Summary: "anomaly correlation of the wind vector, uncentred", Source: fromVCNT + "anom_corr_uncntr",
-	},
+	row("VAL1L2", fromVAL1L2, "ANOM_CORR", "ufabar vfabar uoabar voabar uvfoabar uvffabar uvooabar", UnitOne, "anomaly correlation of the wind vector, centred", vectorCorrelation),
+	row("VAL1L2", fromUtil, "VCNT_ANOM_CORR", "fa_speed_bar oa_speed_bar uvfoabar uvffabar uvooabar", UnitOne, "anomaly correlation of the wind, centred by the mean speeds", pearson),
+	row("VAL1L2", fromUtil, "VCNT_ANOM_CORR_UNCNTR", "uvfoabar uvffabar uvooabar", UnitOne, "anomaly correlation of the wind vector, uncentred", uncentred),
 	pairCount("VAL1L2"),
-	{
-		Name: "DIRA_ME", LineType: "VAL1L2", Needs: []string{"dira_me"}, Unit: UnitDegree, Func: first,
-		Summary: "mean error of the anomaly's direction", Source: fromVAL1L2 + "dira_me",
-	},
-	{
-		Name: "DIRA_MAE", LineType: "VAL1L2", Needs: []string{"dira_mae"}, Unit: UnitDegree, Func: first,
-		Summary: "mean absolute error of the anomaly's direction", Source: fromVAL1L2 + "dira_mae",
-	},
-	{
-		Name: "DIRA_MSE", LineType: "VAL1L2", Needs: []string{"dira_mse"}, Unit: UnitSquare, Func: first,
-		Summary: "mean squared error of the anomaly's direction", Source: fromVAL1L2 + "dira_mse",
-	},
+	row("VAL1L2", fromVAL1L2, "DIRA_ME", "dira_me", UnitDegree, "mean error of the anomaly's direction", first),
+	row("VAL1L2", fromVAL1L2, "DIRA_MAE", "dira_mae", UnitDegree, "mean absolute error of the anomaly's direction", first),
+	row("VAL1L2", fromVAL1L2, "DIRA_MSE", "dira_mse", UnitSquare, "mean squared error of the anomaly's direction", first),
 }
 
-// wind makes a row of vectorStats.
+func vector(name, needs, unit, summary string, f func(v []float64) (float64, bool)) Stat {
+	return row("VL1L2", fromVL1L2, name, needs, unit, summary, f)
+}
+
 func wind(name, needs, unit, summary string, f func(v []float64) (float64, bool)) Stat {
-	return Stat{Name: name, LineType: "VL1L2", Needs: columns(needs), Unit: unit, Summary: summary, Source: fromVCNT + strings.ToLower(name), Func: f}
+	return row("VL1L2", fromVCNT, name, needs, unit, summary, f)
 }
 
 // still is the length below which a vector has no direction (METcalcpy

@@ -123,13 +123,12 @@ func TestLoadSpecUsage(t *testing.T) {
 		args []string
 		says string
 	}{
-		"a field that the template lacks": {loadSpec(t, data, specConnection, specFields+"\n"+`<field name="date"><val>a</val><val>b</val></field>`), nil, ":6: load_val, field \"date\""},
-		"Couchbase":                       {loadSpec(t, data, strings.Replace(specConnection, "mysql", "cb", 1), specFields), nil, "Couchbase is no target yet; name the target with --engine"},
-		"unknown system":                  {loadSpec(t, data, strings.Replace(specConnection, "mysql", "db2", 1), specFields), nil, "db2"},
-		"no connection":                   {loadSpec(t, data, "", specFields), nil, "connection"},
-		"no values":                       {loadSpec(t, data, specConnection, field), nil, "{cycle}"},
-		"files, too":                      {loadSpec(t, data, specConnection, specFields), []string{"more.vsdb"}, "leave out more.vsdb"},
-		"no such file":                    {"absent.xml", nil, "absent.xml"},
+		"Couchbase":      {loadSpec(t, data, strings.Replace(specConnection, "mysql", "cb", 1), specFields), nil, "Couchbase is no target yet; name the target with --engine"},
+		"unknown system": {loadSpec(t, data, strings.Replace(specConnection, "mysql", "db2", 1), specFields), nil, "db2"},
+		"no connection":  {loadSpec(t, data, "", specFields), nil, "connection"},
+		"no values":      {loadSpec(t, data, specConnection, field), nil, "{cycle}"},
+		"files, too":     {loadSpec(t, data, specConnection, specFields), []string{"more.vsdb"}, "leave out more.vsdb"},
+		"no such file":   {"absent.xml", nil, "absent.xml"},
 	} {
 		status, out, stderr := barograph(t, append([]string{"load", "--spec", c.spec}, c.args...)...)
 		if status != 2 || !strings.Contains(stderr, c.says) || strings.Contains(out+stderr, "s3cret") {

@@ -81,16 +81,16 @@ func card(n, row, column *node) *node {
 	var stats []*node
 	indep := column.kids[len(column.kids)-1]
 	for _, f := range slices.Concat(n.child("plot_fix").all("field"), row.kids, column.kids[:len(column.kids)-1]) {
-		switch name := f.attrs["name"]; {
-		case name == "stat":
+		switch f.attrs["name"] {
+		case "stat":
 			for _, v := range texts(f) {
 				stats = append(stats, &node{name: "stat", text: v, line: f.line})
 			}
-		case name == "fcst_var":
+		case "fcst_var":
 			for _, v := range texts(f) {
 				dep.kids = append(dep.kids, &node{name: "fcst_var", attrs: map[string]string{"name": v}, line: f.line})
 			}
-		case name == "model":
+		case "model":
 			series.kids = append(series.kids, f)
 		default:
 			fix.kids = append(fix.kids, &node{name: "field", attrs: f.attrs, line: f.line, kids: []*node{whole(f)}})
