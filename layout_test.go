@@ -40,7 +40,7 @@ var allowed = map[string][]string{
 
 	"synth/tpcds/dsdgen": {},
 
-	"question": {"record", "formats/metviewer"},
+	"question": {"record", "formats/metviewer", "stat"},
 	"answer":   {"record", "question", "stat"},
 	"design":   {"record", "question"},
 	"flavour":  {"record", "question", "design"},
