@@ -93,7 +93,7 @@ func (s *Service) Run(ctx context.Context) error {
 		case <-ctx.Done():
 		case <-watcher.Events:
 			drain(watcher.Events)
-		case _ = <-watcher.Errors: // too many events: the tick finds what they were
+		case <-watcher.Errors: //nolint:errcheck // too many events: the tick finds what they were
 		case <-tick.C:
 		case again := <-s.Reread:
 			read = time.Now()

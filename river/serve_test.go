@@ -136,6 +136,9 @@ func TestService(t *testing.T) {
 	put(t, dir, "4", sample("RR3LCH", 4))
 	put(t, dir, "5", "prose\n")
 	put(t, dir, "6", "")
+	if err := os.Chtimes(filepath.Join(dir, "6"), now, now.Add(-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
 	until(t, "an empty folder", func() bool {
 		left, _ := filepath.Glob(filepath.Join(dir, "[1-9]"))
 		return len(left) == 0

@@ -142,7 +142,11 @@ func (s *Spool) Ready() (ready []*Waiting, files int, bytes int64, err error) {
 			l = look{info.Size(), info.ModTime(), now}
 		}
 		sizes[e.Name()] = l
-		if now.Sub(l.since) >= s.Settle || now.Sub(l.mtime) >= s.Settle {
+		settled := s.Settle
+		if l.size == 0 { // somebody has just opened it
+			settled = time.Minute
+		}
+		if now.Sub(l.since) >= settled || now.Sub(l.mtime) >= settled {
 			ready = append(ready, &Waiting{Path: s.in(e.Name()), Received: l.mtime, Size: l.size})
 		}
 	}
