@@ -40,7 +40,7 @@ var allowed = map[string][]string{
 
 	"synth/tpcds/dsdgen": {},
 
-	"question": {"record", "formats/metviewer"},
+	"question": {"record", "formats/metviewer", "stat"},
 	"answer":   {"record", "question", "stat"},
 	"design":   {"record", "question"},
 	"flavour":  {"record", "question", "design"},
@@ -70,6 +70,7 @@ var allowed = map[string][]string{
 	"workload/ycsb/dist": {},
 
 	"workload/ycsb/history": {"engine"},
+	"river":                 {"record", "formats", "formats/shef", "engine", "engine/sqlengine"},
 
 	"workload/*": {"record", "stat", "curve", "formats", "formats/shef", "synth", "question", "answer", "design", "flavour", "engine", "load", "lab", "measure", "measure/pace", "run"},
 	"compare":    {"run", "measure"},

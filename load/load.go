@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/barograph/barograph/design"
@@ -15,13 +16,15 @@ import (
 
 // Options of Run; the zero value is the default.
 type Options struct {
-	Workers  int                 // files parsed at once; 0 = one per CPU
-	Window   int                 // records per commit at most; 0 = DefaultWindow
-	KeepLast bool                // a last line without a line end is whole; files with lines in quarantine are then read again
-	Parsed   *Parsed             // files that were read before; nil = none
-	Log      *slog.Logger        // nil = discard
-	Progress func(Progress)      // called after every batch and commit, from one goroutine
-	Reject   func(record.Reject) // called for every quarantined line, in order
+	Workers  int                        // files parsed at once; 0 = one per CPU
+	Window   int                        // records per commit at most; 0 = DefaultWindow
+	KeepLast bool                       // a last line without a line end is whole; files with lines in quarantine are then read again
+	Takes    func(lineType string) bool // which lines are stored; nil = all
+	Parsed   *Parsed                    // files that were read before; nil = none
+	From     *Origin                    // an archive that is copied, in place of files
+	Log      *slog.Logger               // nil = discard
+	Progress func(Progress)             // called after every batch and commit, from one goroutine
+	Reject   func(record.Reject)        // called for every quarantined line, in order
 
 	OnConflict OnConflict            // "" = Refuse
 	Conflict   func(design.Conflict) // called for every record that two lines give different values
@@ -33,8 +36,10 @@ const DefaultWindow = 1 << 18
 
 // Progress is how far a load is.
 type Progress struct {
+	Step            string // "loading", "counting"
 	Files, AllFiles int
-	Bytes           int64 // of the files that are done
+	Bytes           int64 // parsed of the files
+	Committed       int64 // of Bytes, in commits
 	Read            int64 // data lines
 }
 
@@ -51,13 +56,14 @@ type Summary struct {
 
 	Cut map[string]int64 // see engine.Stored
 
-	Bytes   int64            // of the files loaded
-	ByType  map[string]int64 // records read, by line type
-	LeftOut map[string]int64 // "MPR: OBS_PRS PREP_USE": columns that no design keeps, by line type → records stored without them
-	Catalog *design.Catalog  // of the subset, after the load
-	Counted *engine.Contents // what was counted in the archive after the load; nil = nothing, see check
-	Commits int
-	Elapsed time.Duration // from the call to the last durable commit
+	Bytes    int64            // of the files loaded
+	ByType   map[string]int64 // records read, by line type
+	NotTaken map[string]int64 // lines that Options.Takes left out, by line type; they are not among Read
+	LeftOut  map[string]int64 // "MPR: OBS_PRS PREP_USE": columns that no design keeps, by line type → records stored without them
+	Catalog  *design.Catalog  // of the subset, after the load
+	Counted  *engine.Contents // what was counted in the archive after the load; nil = nothing, see check
+	Commits  int
+	Elapsed  time.Duration // from the call to the last durable commit
 }
 
 // Run loads files into one subset of an archive.
@@ -79,11 +85,11 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 		o.Window = DefaultWindow
 	}
 	r := &run{
-		archive: a, o: o, files: map[string]*engine.Mark{}, known: map[string]bool{}, all: len(paths),
+		archive: a, o: o, files: map[string]*engine.Mark{}, known: map[string]bool{}, at: Progress{Step: "loading", AllFiles: len(paths)},
 		release: func(*record.Batch) {}, rejects: map[string]*design.Quarantine{}, marks: map[string]engine.Mark{},
 		decided: map[record.Key]bool{}, holds: map[string]*design.Catalog{},
 	}
-	r.sum.ByType, r.sum.LeftOut, r.sum.Cut = map[string]int64{}, map[string]int64{}, map[string]int64{}
+	r.sum.ByType, r.sum.LeftOut, r.sum.Cut, r.sum.NotTaken = map[string]int64{}, map[string]int64{}, map[string]int64{}, map[string]int64{}
 	marks, err := a.Marks(ctx, subset)
 	if err != nil {
 		return nil, err
@@ -101,11 +107,18 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 	if err != nil {
 		return nil, err
 	}
+	if o.From != nil {
+		c, err := a.Catalog(ctx, subset)
+		if err != nil {
+			return nil, err
+		}
+		known[o.From.digest()] = o.From.in(r.marks, c)
+	}
 	if !o.Parsed.Kept() {
 		r.release = release
 	}
 	r.window = newWindow(subset, r.meet, r.release)
-	err = Read(ctx, paths, Reading{Workers: o.Workers, KeepLast: o.KeepLast, Parsed: o.Parsed, Skip: func(d string) bool { return known[d] }},
+	err = Read(ctx, paths, Reading{Workers: o.Workers, KeepLast: o.KeepLast, Parsed: o.Parsed, From: o.From, Skip: func(d string) bool { return known[d] }},
 		func(f *File, b *record.Batch) error { return r.batch(ctx, f, b) }, r.end)
 	if err == nil {
 		err = r.commit(ctx)
@@ -157,8 +170,8 @@ type run struct {
 	decided map[record.Key]bool        // of the window: records that replace other values of the archive, as was decided
 	holds   map[string]*design.Catalog // by digest: what files hold that were read to locate a value
 
-	all  int
-	seen int
+	at     Progress
+	parsed int64 // bytes of the files that were read to their end
 }
 
 // batch takes one parsed batch of a file.
@@ -168,8 +181,15 @@ func (r *run) batch(ctx context.Context, f *File, b *record.Batch) error {
 		return nil
 	}
 	m := r.mark(f)
+	r.at.Read += int64(b.Lines)
+	taken := b.Len()
+	if r.o.Takes != nil && taken > 0 && !r.o.Takes(b.Type.Name) {
+		r.sum.NotTaken[b.Type.Name] += int64(taken)
+		m.Read -= int64(taken)
+		taken = 0
+	}
 	m.Read += int64(b.Lines)
-	m.Stored += int64(b.Len())
+	m.Stored += int64(taken)
 	m.Quarantined += int64(len(b.Rejects))
 	for _, q := range b.Rejects {
 		r.rejected(f).Add(q.Line, q.Reason)
@@ -177,7 +197,7 @@ func (r *run) batch(ctx context.Context, f *File, b *record.Batch) error {
 			r.o.Reject(q)
 		}
 	}
-	if b.Len() == 0 {
+	if taken == 0 {
 		r.release(b)
 		return nil
 	}
@@ -186,6 +206,7 @@ func (r *run) batch(ctx context.Context, f *File, b *record.Batch) error {
 		r.sum.LeftOut[b.Type.Name+": "+columns] += int64(n)
 	}
 	r.window.add(b)
+	r.at.Bytes = r.parsed + f.At
 	r.report()
 	if r.window.rows >= r.o.Window || r.window.bytes >= maxBytes {
 		return r.commit(ctx)
@@ -215,7 +236,9 @@ func (r *run) rejected(f *File) *design.Quarantine {
 
 // end is called when all batches of a file were taken.
 func (r *run) end(f *File) error {
-	r.seen++
+	r.at.Files++
+	r.parsed += f.Bytes
+	r.at.Bytes = r.parsed
 	switch {
 	case f.Err != nil:
 		r.sum.Failed = append(r.sum.Failed, f.Err)
@@ -231,6 +254,9 @@ func (r *run) end(f *File) error {
 		m.Loaded = time.Now().UTC()
 		r.known[f.Digest] = true
 		r.done = append(r.done, m)
+		if r.o.From != nil {
+			r.o.From.describe(r.window.catalog)
+		}
 		if r.rejects[f.Path] != nil || r.marks[f.Digest].Quarantined > 0 {
 			r.window.catalog.Reject(*r.rejected(f))
 			delete(r.rejects, f.Path)
@@ -241,17 +267,9 @@ func (r *run) end(f *File) error {
 }
 
 func (r *run) report() {
-	if r.o.Progress == nil {
-		return
+	if r.o.Progress != nil {
+		r.o.Progress(r.at)
 	}
-	p := Progress{Files: r.seen, AllFiles: r.all, Bytes: r.sum.Bytes, Read: r.sum.Read}
-	for _, m := range r.files {
-		p.Read += m.Read
-	}
-	for _, m := range r.done {
-		p.Bytes += m.Bytes
-	}
-	r.o.Progress(p)
 }
 
 // commit stores the window and the marks of the files that are whole with it.
@@ -283,6 +301,7 @@ func (r *run) commit(ctx context.Context) error {
 	r.done = r.done[:0]
 	r.window.reset()
 	clear(r.decided)
+	r.at.Committed = r.at.Bytes
 	r.report()
 	return nil
 }
@@ -299,6 +318,9 @@ func (r *run) store(ctx context.Context) (engine.Stored, error) {
 	c := engine.Commit{Catalog: r.window.catalog, Refuse: func(k record.Key) bool { return !r.decided[k] }}
 	for _, m := range r.done {
 		c.Done = append(c.Done, *m)
+	}
+	if r.o.From != nil && len(r.done) > 0 {
+		c.Done = slices.Clone(r.o.From.Marks) // the copy knows the files
 	}
 	stored, err := r.loader.Commit(ctx, c)
 	if err != nil {

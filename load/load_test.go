@@ -293,17 +293,32 @@ func TestFingerprintIsTheDigestOfTheArchive(t *testing.T) {
 		write(t, dir, "a.vsdb", line(0, 0, 1)+line(6, 0, 2)+line(0, 0, 7)),
 		write(t, dir, "b.vsdb", line(6, 0, 3)+line(12, 0, 4)),
 	}
-	var f load.Fingerprint
-	err := load.Read(t.Context(), files, load.Reading{}, func(_ *load.File, b *record.Batch) error { f.Add(b); return nil }, func(f *load.File) error { return f.Err })
-	if err != nil {
-		t.Fatal(err)
-	}
 	a := memory(t)
 	mustLoad(t, a, load.Options{}, files...)
-	if got, want := f.Digest(), digest(t, a); got != want {
-		t.Errorf("fingerprint %v, archive %v", got, want)
+	for _, most := range []int{0, 1} { // in memory, and in temporary files
+		f := load.Fingerprint{Most: most}
+		err := load.Read(t.Context(), files, load.Reading{}, func(_ *load.File, b *record.Batch) error { f.Add(b); return nil }, func(f *load.File) error { return f.Err })
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, byType, err := f.Sum()
+		if want := digest(t, a); err != nil || got != want || byType["SL1L2"] != 3 {
+			t.Errorf("fingerprint %v, %v, %v; archive %v", got, byType, err, want)
+		}
 	}
-	if n := f.ByType()["SL1L2"]; n != 3 {
-		t.Errorf("%d records by type, want 3", n)
+}
+
+// Lines that a load_spec does not ask for are counted apart, and the file is
+// loaded all the same.
+func TestLinesThatAreNotTaken(t *testing.T) {
+	a := memory(t)
+	other := strings.Replace(line(12, 0, 1), "SL1L2", "SAL1L2", 1)
+	file := write(t, t.TempDir(), "a.vsdb", line(24, 0, 1)+other+line(48, 0, 1))
+	o := load.Options{Takes: func(lineType string) bool { return lineType != "SAL1L2" }}
+	if s := mustLoad(t, a, o, file); s.Read != 2 || s.Stored != 2 || s.NotTaken["SAL1L2"] != 1 || len(s.Files) != 1 {
+		t.Errorf("%+v", s)
+	}
+	if s := mustLoad(t, a, o, file); len(s.Skipped) != 1 {
+		t.Errorf("%+v", s)
 	}
 }

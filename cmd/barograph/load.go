@@ -53,9 +53,10 @@ the database as the subset.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
+			var takes func(lineType string) bool
 			if spec != "" {
 				var err error
-				if args, err = e.spec(spec, &p, c.Flags().Changed("subset")); err != nil {
+				if args, takes, err = e.spec(spec, &p, c.Flags().Changed("subset")); err != nil {
 					return err
 				}
 			}
@@ -63,7 +64,7 @@ the database as the subset.`,
 				defer debug.SetGCPercent(debug.SetGCPercent(50))
 			}
 			return e.load(c.Context(), &p, args, load.Options{
-				Workers: workers, Window: window, OnConflict: load.OnConflict(conflict.word), KeepLast: last.keeps(),
+				Workers: workers, Window: window, OnConflict: load.OnConflict(conflict.word), KeepLast: last.keeps(), Takes: takes,
 			}, quarantine, verify)
 		},
 	}
@@ -137,7 +138,7 @@ func (e *env) load(ctx context.Context, p *place, args []string, o load.Options,
 		}
 	}
 	o.Log, o.Reject, o.Conflict = e.log(), rejects.Reject, rejects.Conflict
-	o.Progress = func(pr load.Progress) { bar.at("loading", pr.Bytes, all, true) }
+	o.Progress = func(p load.Progress) { bar.at(p.Step, p.Bytes, all, true) }
 	sum, err := load.Run(ctx, a, p.subset, files, o)
 	var refused int64
 	if err == nil {
