@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -145,17 +146,22 @@ func timelines(s *run.Sample, m *run.Measured) []Drawing {
 		at := plot.Moment{At: x.At.Seconds(), Label: x.What}
 		rate.Moments, latency.Moments = append(rate.Moments, at), append(latency.Moments, at)
 	}
+	add := func(to *plot.Lines, name string, at, v float64) {
+		c := to.Curve(name, "")
+		c.At, c.Value = append(c.At, at), append(c.Value, v)
+	}
 	for i, x := range m.Series[:min(len(m.Series), max(1, int(m.Total/m.Interval)))] {
 		at := (float64(i) + 0.5) * m.Interval.Seconds()
-		rate.Curve("succeeded", "").Add(at, plot.Value{V: float64(x.Ended-x.Failed) / m.Interval.Seconds()})
-		rate.Curve("failed", "").Add(at, plot.Value{V: float64(x.Failed) / m.Interval.Seconds()})
-		for name, q := range map[string]time.Duration{"p50": x.P50, "p95": x.P95, "p99": x.P99} {
-			if q > 0 {
-				latency.Curve(name, "").Add(at, plot.Value{V: ms(q)})
+		add(&rate, "succeeded", at, float64(x.Ended-x.Failed)/m.Interval.Seconds())
+		add(&rate, "failed", at, float64(x.Failed)/m.Interval.Seconds())
+		for k, q := range []time.Duration{x.P50, x.P95, x.P99} {
+			v := ms(q)
+			if q == 0 { // nothing succeeded
+				v = math.NaN()
 			}
+			add(&latency, []string{"p50", "p95", "p99"}[k], at, v)
 		}
 	}
-	slices.SortFunc(latency.Curves, func(a, b plot.Curve) int { return strings.Compare(a.Name, b.Name) })
 	return []Drawing{rate, latency}
 }
 
