@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"context"
+	"errors"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -52,6 +54,9 @@ func (db *database) Open(_ context.Context, n design.Name) (engine.Archive, erro
 // subset reads whose schema one is: its name may be a subset's in another form, or cut.
 func (a *archive) subset(ctx context.Context, schema string) (string, bool, error) {
 	names, err := sqlengine.Texts(ctx, a.Pool, "SELECT subset FROM "+flavour.Ident(schema)+"."+a.OwnName(sqlengine.CatalogTable))
+	if damaged, ok := errors.AsType[*pgconn.PgError](err); ok && strings.HasPrefix(damaged.Code, "XX") {
+		return schema, true, nil // what is damaged is told when it is read
+	}
 	if err != nil || len(names) == 0 {
 		return "", false, err
 	}

@@ -48,8 +48,8 @@ type Damage struct {
 var ErrNone = errors.New("nothing of that kind is there")
 
 // File turns one bit of one file below path, each byte as likely as any other of
-// the files that count; of files in pages, those of nothing but zeros, which
-// nobody has written yet, left out.
+// the files that count; of files in pages, the first three, InnoDB's lists of
+// pages, and those of nothing but zeros, which nobody has written yet, left out.
 func File(r *rand.Rand, path string, page int64, counts func(name string) bool) (Damage, error) {
 	var names []string
 	var sizes []int64
@@ -78,7 +78,7 @@ func File(r *rand.Rand, path string, page int64, counts func(name string) bool) 
 		if err != nil {
 			return Damage{}, err
 		}
-		if page > 0 && len(bytes.Trim(text[at/page*page:min((at/page+1)*page, sizes[i])], "\x00")) == 0 {
+		if page > 0 && (at < 3*page || len(bytes.Trim(text[at/page*page:min((at/page+1)*page, sizes[i])], "\x00")) == 0) {
 			continue
 		}
 		rel, err := filepath.Rel(filepath.Dir(path), names[i])

@@ -33,7 +33,7 @@ func (c *column) is(words ...string) bool {
 func (c *column) of(k Kind) bool {
 	mark, catalog := strings.Contains(c.table, "_marks"), strings.Contains(c.table, "_catalog")
 	time := c.is("_beg", "_end", "_epoch")
-	own := mark || catalog || strings.Contains(c.table, "data_file") || strings.Contains(c.table, "stat_header") || c.is("data_file_id", "line_num", "stat_header_id")
+	own := mark || catalog || strings.Contains(c.table, "data_file") || strings.Contains(c.table, "stat_header") || c.is("data_file_id", "line_num", "stat_header_id", "barograph_row")
 	switch k {
 	case Mark:
 		return mark && c.name != "seq"
