@@ -71,6 +71,7 @@ var allowed = map[string][]string{
 
 	"workload/*": {"record", "stat", "curve", "formats", "formats/shef", "synth", "question", "answer", "design", "flavour", "engine", "load", "lab", "measure", "measure/pace", "run"},
 	"compare":    {"run", "measure"},
+	"serve":      {"record", "question", "answer", "design", "flavour", "engine", "curve", "stat", "export", "compare", "report", "run", "measure"},
 	"report":     {"run", "measure", "report/plot", "compare"},
 
 	"cmd/barograph": {"*"},

@@ -92,29 +92,36 @@ func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 		if d.EventEqual {
 			out.Note += fmt.Sprintf("; event equalisation left out %d of %d rows", c.equalize(), a.Rows)
 		}
-		if d.Minus != "" && !slices.Contains(c.names, d.Minus) {
-			return nil, fault.Unknown("minus", d.Minus, c.names)
-		}
 	}
 	out.Note += c.pooled()
 	for _, name := range c.names {
-		if name == out.Minus {
-			continue
+		less := ""
+		if out.Minus != "" {
+			if less = c.counterpart(name); less == "" {
+				continue
+			}
 		}
-		if err := out.series(name); err != nil {
+		if err := out.series(name, less); err != nil {
 			return nil, err
 		}
+	}
+	if out.Series == nil {
+		return nil, fault.Unknown("minus", out.Minus, c.names)
 	}
 	return out, nil
 }
 
-// series computes the values of one curve.
-func (d *Drawn) series(name string) error {
-	out, places := run.Series{Name: name}, []place(nil)
+// series computes the values of one curve, or of its difference to another.
+func (d *Drawn) series(name, less string) error {
+	out, places := run.Series{Name: cmp.Or(name, d.Stat)}, []place(nil)
+	var identity func(row int) string
+	if less != "" {
+		identity = d.c.cases(name, less)
+	}
 	for _, x := range slices.Sorted(maps.Keys(d.c.points[name])) {
 		p := place{rows: d.c.points[name][x]}
-		if d.Minus != "" {
-			if p = d.c.matched(p.rows, d.c.points[d.Minus][x]); p.rows == nil {
+		if less != "" {
+			if p = matched(p.rows, d.c.points[less][x], identity); p.rows == nil {
 				continue
 			}
 		}
@@ -176,19 +183,43 @@ func (d *Drawn) Each(ctx context.Context, f func(curve, point int, iv stat.Inter
 	return nil
 }
 
-// matched pairs the rows of two curves at a place that are of the same case: all
-// that an answer holds of a record but what parts the curves.
-func (c *collector) matched(rows, others []int) (p place) {
-	parting, waiting := c.parting(), map[string][]int{}
-	identity := func(i int) string {
-		var id []byte
-		for k, col := range c.a.Columns {
-			if col.Role != question.Data && !slices.Contains(parting, col.Name) {
-				id = append(c.a.AppendValue(id, k, i), 0)
+// cases returns what the rows of a case share, of two curves: all times, and the
+// header fields that part neither the curves nor are the same in all of either,
+// such as the analysis that each model is held against.
+func (c *collector) cases(name, less string) func(row int) string {
+	parting, of := c.parting(), []int(nil)
+	constant := func(name string, texts []string) bool {
+		first := -1
+		for _, rows := range c.points[name] {
+			for _, i := range rows {
+				if first < 0 {
+					first = i
+				}
+				if texts[i] != texts[first] {
+					return false
+				}
 			}
+		}
+		return true
+	}
+	for k, col := range c.a.Columns {
+		own := col.Role == question.HeaderField && constant(name, c.a.Vectors[k].Text) && constant(less, c.a.Vectors[k].Text)
+		if col.Role != question.Data && !own && !slices.Contains(parting, col.Name) {
+			of = append(of, k)
+		}
+	}
+	return func(row int) string {
+		var id []byte
+		for _, k := range of {
+			id = append(c.a.AppendValue(id, k, row), 0)
 		}
 		return string(id)
 	}
+}
+
+// matched pairs the rows of two curves at a place that are of the same case.
+func matched(rows, others []int, identity func(row int) string) (p place) {
+	waiting := map[string][]int{}
 	for _, i := range others {
 		id := identity(i)
 		waiting[id] = append(waiting[id], i)
@@ -244,7 +275,7 @@ func distinct[T cmp.Ordered](vs []T) int {
 // axisOf chooses the independent axis: that of the drawing, or the first of
 // lead, level and valid time that has several values.
 func axisOf(q *question.Question, a *answer.Answer) run.Axis {
-	if q.Drawing != nil {
+	if q.Drawing != nil && q.Drawing.Axis != "" {
 		return run.Axis(q.Drawing.Axis)
 	}
 	if k := columnOf(a, "fcst_lead"); k >= 0 && several(a.Vectors[k].Whole) {
@@ -271,6 +302,7 @@ type collector struct {
 	axis   run.Axis
 	names  []string                     // curves, in order of first sight
 	points map[string]map[float64][]int // curve → x → rows
+	groups []grouping                   // of the drawing
 	off    int                          // rows that have no place on the axis
 	cols   [][]float64                  // the numeric columns of the type, by slot; nil = not in the answer
 }
@@ -292,7 +324,7 @@ func (c *collector) collect(needs []string) error {
 	if err != nil {
 		return err
 	}
-	if c.q.Drawing != nil {
+	if d := c.q.Drawing; d != nil && len(d.Curves) > 0 {
 		return c.collectDrawn(x)
 	}
 	naming := c.naming()
@@ -338,7 +370,7 @@ func (c *collector) naming() []int {
 
 // parting are the fields by whose values a row is of one curve or another.
 func (c *collector) parting() (fields []string) {
-	if d := c.q.Drawing; d != nil {
+	if d := c.q.Drawing; d != nil && len(d.Curves) > 0 {
 		for _, g := range d.Curves {
 			fields = append(fields, g.Field)
 		}

@@ -15,7 +15,7 @@ type Drawing struct {
 	EventEqual bool    // only cases (valid time and lead) that every curve has
 
 	EqualPlaces bool   // with EventEqual: and that it has at every place of the axis
-	Minus       string // the curve that is taken off each other one, case by case; "" = none
+	Minus       string // the curve, or the value of a field of Curves, that is taken off the others, case by case; "" = none
 
 	XLabel, YLabel string // "" = the axis's own
 }
