@@ -1,10 +1,12 @@
 package question
 
 import (
+	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/record"
@@ -95,4 +97,63 @@ func hoursOf(text string) (hs []int, err error) {
 		hs = append(hs, h)
 	}
 	return hs, nil
+}
+
+// Query writes what a question asks, but for its columns and their order, as
+// FromQuery reads it; of series whose values are drawn together the fields alone.
+func Query(q *Question) url.Values {
+	v := url.Values{"line_type": {q.Type.Name}}
+	for f := range record.NumFields {
+		if len(q.Header[f]) > 0 {
+			v[f.String()] = q.Header[f]
+		}
+	}
+	put := func(key string, words []string) {
+		if len(words) > 0 {
+			v.Set(key, strings.Join(words, ","))
+		}
+	}
+	put("fcst_valid_beg", q.Valid.words())
+	put("fcst_init_beg", q.Clock.Init.words())
+	var leads, fields []string
+	for _, l := range q.Lead {
+		leads = append(leads, strings.TrimSuffix((time.Duration(l)*time.Second).String(), "h0m0s"))
+	}
+	put("fcst_lead", leads)
+	put("valid_hour", strings.Fields(strings.Trim(fmt.Sprint(q.Clock.ValidHour), "[]")))
+	put("init_hour", strings.Fields(strings.Trim(fmt.Sprint(q.Clock.InitHour), "[]")))
+	if d := q.Drawing; d != nil {
+		for _, g := range d.Curves {
+			fields = append(fields, g.Field)
+		}
+		put("series", fields)
+		put("stat", d.Stats)
+		for key, value := range map[string]string{"axis": d.Axis, "minus": d.Minus} {
+			if value != "" {
+				v.Set(key, value)
+			}
+		}
+		for key, on := range map[string]bool{"event_equal": d.EventEqual, "equal_places": d.EqualPlaces} {
+			if on {
+				v.Set(key, "true")
+			}
+		}
+	}
+	return v
+}
+
+// words are a list of times, or one range, as timesOf reads it.
+func (t *Times) words() (out []string) {
+	at := func(v int64) string { return time.Unix(v, 0).UTC().Format(time.RFC3339) }
+	for _, v := range t.List {
+		out = append(out, at(v))
+	}
+	if out != nil || t.All() {
+		return out
+	}
+	text := at(t.First) + ".." + at(t.Last)
+	if t.Step > 0 {
+		text += "/" + (time.Duration(t.Step) * time.Second).String()
+	}
+	return []string{text}
 }

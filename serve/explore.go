@@ -181,9 +181,7 @@ func (s *Server) drawn(r *http.Request, a *asking, intervals bool, cost *Cost) (
 type Drawn struct {
 	Curves   *run.Curves `json:"curves,omitempty"`
 	Rows     int         `json:"rows"`
-	Question url.Values  `json:"question"` // as a query string has it
-	YAML     string      `json:"yaml"`
-	Shell    string      `json:"shell"`
+	Question url.Values  `json:"question"`         // as a query string has it
 	Absent   string      `json:"absent,omitempty"` // why there is nothing
 	Data     string      `json:"data"`             // of the archive's marks: another one is a newer archive
 	Digest   string      `json:"digest,omitempty"` // of what the subset holds
@@ -213,21 +211,11 @@ func (s *Server) curve(w http.ResponseWriter, r *http.Request) error {
 	if s.fresh(w, r, a.data) {
 		return nil
 	}
-	out.Rows, out.Data = rows.Rows, a.data
-	out.Shell = fmt.Sprintf("barograph ask question.yaml --engine %s --design %s --flavour %s --subset %s --plot curve.svg",
-		quoted(fault.Redact(a.archive.url)), a.design, a.flavour, quoted(a.subset))
+	out.Rows, out.Data, out.Question = rows.Rows, a.data, question.Query(a.q)
 	if out.Curves != nil {
 		out.Shown, out.Points = thin(out.Curves, maxPoints)
 	}
 	return write(w, &out)
-}
-
-// quoted is a word of a shell.
-func quoted(text string) string {
-	if strings.ContainsAny(text, " '\"$&|;<>()*?#~`\\!{}[]") {
-		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-	}
-	return text
 }
 
 // absent says which condition leaves no record.

@@ -11,7 +11,7 @@ interface Group { line_type: string; version: string; model: string; obtype: str
 interface Type { line_type: string; records: number; fcst_lead: number[]; fcst_valid_beg: string; [field: string]: unknown }
 export interface Inventory { data: string; digest: string; line_types: Type[] | null; groups: Group[] | null }
 interface Drawn {
-  curves?: Curves; rows: number; question: Record<string, string[]>; yaml: string; shell: string; absent?: string; data: string;
+  curves?: Curves; rows: number; question: Record<string, string[]>; absent?: string; data: string;
   ms: { open: number; derive: number; server: number; ask: number; curve: number; recalled: boolean }; shown: number; points: number;
 }
 
@@ -191,7 +191,7 @@ export class Explore {
     this.plot.replaceChildren();
     this.legend.replaceChildren();
     const c = d.curves, at = (axis: string, x: number) => (isTime(axis) ? utc(x) : axis === 'fcst_lead' ? `${x} h` : String(x));
-    this.asks.textContent = c ? `${c.stat}${c.minus ? `, minus that of ${c.minus}` : ''} along the ${axisLabel(c.axis)}: ${c.title}` : sentence(q);
+    this.asks.textContent = c ? `${c.stat}${c.minus ? ` minus that of ${c.minus},` : ''} along the ${axisLabel(c.axis)}: ${c.title}` : sentence(q);
     this.foot.textContent = [several(d.rows, 'row'), d.ms.recalled ? 'rows recalled' : `asked in ${d.ms.ask} ms (engine ${d.ms.server || 'does not tell'}, keys ${d.ms.derive})`,
       `opened in ${d.ms.open} ms`, `curve ${d.ms.curve} ms`, c?.note ?? '', d.shown < d.points ? `shown ${count(d.shown)} of ${several(d.points, 'point')}: of each stretch the lowest and the highest` : '', `data ${this.inventory.digest}`].filter(Boolean).join(' · ');
     if (news) { say('New data: the archive was loaded again since.'); void this.reload(q); }
@@ -279,9 +279,9 @@ export class Explore {
     const now = q.get('tab') ?? 'table', c = this.drawn?.curves, body = h('div', { class: 'tab' });
     const show: Record<string, [string, () => void | Promise<void>]> = {
       table: ['Table', () => body.append(c?.series?.length ? points(c) : h('p', {}, 'Nothing to show.'))],
-      asked: ['How asked', async () => { body.append(await how(q, this.drawn!)); }],
+      asked: ['How asked', async () => { body.append(await how(q)); }],
       faster: ['Faster?', async () => { body.append(await faster(q)); }],
-      download: ['Download', () => body.append(...files(q, this.drawn!))],
+      download: ['Download', () => body.append(...files(q))],
     };
     this.below.replaceChildren(h('div', { class: 'tabs' }, ...Object.entries(show).map(([key, [title]]) => h('button', {
       type: 'button', id: 'tab-' + key, 'aria-pressed': String(key === now), click: () => { const n = state(); n.set('tab', key); go('/explore', n, true); this.tabs(n); document.getElementById('tab-' + key)?.focus(); },
@@ -310,13 +310,13 @@ function points(c: Curves) {
   return table(`${c.stat}: ${several(rows.length, 'point')}${rows.length > mostRows ? `, the first ${count(mostRows)}; Download has all` : ''}`, ['curve', axisLabel(c.axis), 'n', c.stat, 'low', 'high'], rows.slice(0, mostRows));
 }
 
-async function how(q: URLSearchParams, d: Drawn) {
+async function how(q: URLSearchParams) {
   const a = await get<any>('asked', asked(q));
   return h('div', {}, h('p', {}, `${a.engine} ${a.design}, asked as ${a.flavour}${a.all_keys ? `, by ${several(a.all_keys, 'key')}` : ''}; seed ${a.seed}`),
     h('p', {}, 'Ask it as ', ...a.flavours.map((f: string) => h('button', { type: 'button', 'aria-pressed': String(f === a.flavour), click: () => { const n = state(); n.set('flavour', f); go('/explore', n); } }, f))),
     h('h3', {}, 'Text'), h('pre', { tabindex: 0 }, a.text + (a.args?.length ? `\n\n-- ${a.args.join(', ')}` : '')), a.keys?.length && h('pre', { tabindex: 0 }, a.keys.join('\n') + (a.all_keys > a.keys.length ? '\n…' : '')),
     table('how what is stored is reached', ['how', 'of', 'index', 'looked at', 'kept'], (a.access ?? []).map((x: any) => [x.method, x.object, x.index ?? '–', x.examined < 0 ? 'not told' : (x.measured ? '' : '~') + count(x.examined), x.kept < 0 ? 'not told' : (x.measured ? '' : '~') + count(x.kept)])),
-    h('h3', {}, 'Plan'), h('pre', { tabindex: 0 }, a.plan), h('h3', {}, 'The question'), h('pre', { tabindex: 0, id: 'yaml' }, d.yaml), h('pre', { tabindex: 0, id: 'shell' }, d.shell));
+    h('h3', {}, 'Plan'), h('pre', { tabindex: 0 }, a.plan));
 }
 
 async function faster(q: URLSearchParams) {
@@ -325,8 +325,7 @@ async function faster(q: URLSearchParams) {
     : table('the same answer, proven equal, asked of all in turn (median of 5)', ['archive', 'engine', 'design', 'flavour', 'ms', 'rows', 'answer'], all.map(f => [f.archive, f.engine, f.design, f.flavour, f.problem ? '–' : f.ms.toFixed(2), f.rows, f.problem || 'equal']));
 }
 
-function files(q: URLSearchParams, d: Drawn) {
+function files(q: URLSearchParams) {
   const link = (path: string, text: string) => h('li', {}, h('a', { href: `/api/v1/${path}?${asked(q)}`, download: true }, text));
-  return [h('ul', {}, link('curve.svg', 'the curves as SVG'), link('curve.csv', 'the points with n, low and high as CSV'), link('curve.parquet', 'the points as Parquet'), link('curve', 'the points as JSON'), link('rows.csv', 'the rows as CSV'), link('rows.parquet', 'the rows as Parquet')),
-    h('p', {}, 'The question, for the command line:'), h('pre', { tabindex: 0 }, `${d.yaml}\n# ${d.shell}`)];
+  return [h('ul', {}, link('curve.svg', 'the curves as SVG'), link('curve.csv', 'the points with n, low and high as CSV'), link('curve.parquet', 'the points as Parquet'), link('curve', 'the points as JSON'), link('rows.csv', 'the rows as CSV'), link('rows.parquet', 'the rows as Parquet')),];
 }

@@ -14,10 +14,17 @@ const report = (r: Run) => `/runs/${encodeURIComponent(r.folder)}/${encodeURICom
 const verdict = (r: Run) => [r.equal && `${count(r.equal)} equal`, r.wrong && `${count(r.wrong)} WRONG`, r.failed && `${count(r.failed)} failed`].filter(Boolean).join(', ') || 'nothing proven yet';
 
 export async function runs(main: HTMLElement) {
-  const all = await get<Run[]>('runs');
-  main.replaceChildren(h('h2', {}, 'Runs'), all.length ? table(several(all.length, 'run folder'), ['run', 'began (UTC)', 'workload', 'state', 'answers', 'data', 'digest', 'archives', 'machine', 'warnings'],
+  const all = await get<Run[]>('runs'), ticked = new Set<Run>(), link = h('a', { id: 'compare', href: '#', hidden: true }, '');
+  const tick = (r: Run, on: boolean) => { // two or more are compared as barograph compare does, the oldest being the base
+    on ? ticked.add(r) : ticked.delete(r);
+    const chosen = all.filter(o => ticked.has(o)).reverse();
+    link.href = '/compare.html?' + new URLSearchParams(chosen.map(o => ['run', `${o.folder}/${o.name}`]));
+    link.textContent = `compare ${chosen.map(o => o.id).join(' with ')}`;
+    link.hidden = chosen.length < 2;
+  };
+  main.replaceChildren(h('h2', {}, 'Runs'), h('p', {}, all.length > 1 ? 'Tick two runs to compare them. ' : '', link), all.length ? table(several(all.length, 'run folder'), ['run', 'began (UTC)', 'workload', 'state', 'answers', 'data', 'digest', 'archives', 'machine', 'warnings'],
     all.map(r => r.problem ? [r.name, '', '', h('span', { class: 'bad' }, r.problem)] : [
-      h('span', {}, h('a', { href: report(r) }, r.id), ' ', h('a', { href: '/live?' + at(r), 'aria-label': `events of ${r.id}` }, 'events')),
+      h('span', {}, all.length > 1 && h('input', { type: 'checkbox', 'aria-label': `compare ${r.id}`, change: (e: any) => tick(r, e.target.checked) }), h('a', { href: report(r) }, r.id), ' ', h('a', { href: '/live?' + at(r), 'aria-label': `events of ${r.id}` }, 'events')),
       r.started.slice(0, 16).replace('T', ' '), r.workload, h('span', { class: r.state === 'interrupted' && 'bad' }, r.state + (r.at ? ` at ${r.at}` : '')), h('span', { class: r.wrong || r.failed ? 'bad' : 'good' }, verdict(r)),
       r.data.source, r.data.digest.slice(0, 8), (r.archives ?? []).join(', '), `${r.machine.cpu}, ${several(r.machine.usable_cpus, 'core')}, ${(r.machine.memory_bytes / 2 ** 30).toFixed(0)} GiB`, (r.warnings ?? []).join('; '),
     ])) : h('p', {}, 'No run folder is served: name one, or a folder of them: barograph serve runs'));
