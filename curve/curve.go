@@ -166,11 +166,7 @@ func (d *Drawn) Each(ctx context.Context, f func(curve, point int, iv stat.Inter
 			if len(p.rows) < 2 { // nothing to resample
 				continue
 			}
-			var minus [][]float64
-			if p.minus != nil {
-				minus = d.c.take(p.minus)
-			}
-			iv, ok, err := b.Paired(&d.stat, d.c.q.Type, d.c.take(p.rows), minus)
+			iv, ok, err := d.interval(b, p)
 			if err != nil {
 				return err
 			}
@@ -181,6 +177,13 @@ func (d *Drawn) Each(ctx context.Context, f func(curve, point int, iv stat.Inter
 		}
 	}
 	return nil
+}
+
+func (d *Drawn) interval(b *stat.Bootstrap, p place) (stat.Interval, bool, error) {
+	if p.minus == nil {
+		return b.Interval(&d.stat, d.c.q.Type, d.c.take(p.rows))
+	}
+	return b.Paired(&d.stat, d.c.q.Type, d.c.take(p.rows), d.c.take(p.minus))
 }
 
 // cases returns what the rows of a case share, of two curves: all times, and the

@@ -3,6 +3,8 @@ package serve
 import (
 	"context"
 	"encoding/csv"
+	"errors"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -169,8 +171,11 @@ func (s *Server) quarantine(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer root.Close() //nolint:errcheck // only read
 	file, err := root.Open("quarantine.csv")
+	if errors.Is(err, fs.ErrNotExist) {
+		return write(w, []string{}) // nothing was quarantined
+	}
 	if err != nil {
-		return err // none: nothing was quarantined
+		return err
 	}
 	defer file.Close() //nolint:errcheck // only read
 	in := csv.NewReader(file)

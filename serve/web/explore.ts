@@ -265,7 +265,7 @@ export class Explore {
     const all = this.every(q, f), chosen = q.getAll(f);
     if (all.length < 2 && !chosen.length) return null;
     const set = (vs: string[]) => this.change(n => { n.delete(f); for (const v of vs) n.append(f, v); }, f);
-    return h('fieldset', {}, h('legend', {}, `${names[f]} (${chosen.length || 'all'} of ${all.length}) `, chosen.length > 0 && h('button', { type: 'button', id: 'all-' + f, click: () => set([]), 'aria-label': `all of ${names[f]}` }, 'all'),
+    return h('fieldset', {}, h('legend', {}, `${names[f]} (${chosen.filter(v => all.includes(v)).length || 'all'} of ${all.length}) `, chosen.length > 0 && h('button', { type: 'button', id: 'all-' + f, click: () => set([]), 'aria-label': `all of ${names[f]}` }, 'all'),
         chosen.length !== 1 && h('button', { type: 'button', id: 'one-' + f, click: () => set((chosen.length ? chosen : all).slice(0, 1)), 'aria-label': `one of ${names[f]}` }, 'one')),
       h('div', { class: 'values' }, ...all.map(v => {
         const why = chosen.includes(v) ? '' : this.open(q, f, v);

@@ -25,7 +25,7 @@ export async function loads(main: HTMLElement, home: Home) {
 }
 
 // marked shows what is quoted in a reason, which is the token that offends.
-function marked(reason: string) {
+export function marked(reason: string) {
   const parts = reason.split(/("[^"]*")/);
   return h('span', {}, ...parts.map((p, i) => (i % 2 ? h('mark', {}, p) : p)));
 }

@@ -61,7 +61,7 @@ export class Chart {
       cursor: { drag: { x: !upright, y: upright, setScale: true } },
       scales: { x: { time: isTime(c.axis), ...(upright && { ori: 1, dir: -1, distr: 3 }) }, y: upright ? { ori: 0 } : {} },
       axes: [
-        { stroke: ink, grid, label: c.x_label || axisLabel(c.axis), labelSize: 22, size: 36, ...(upright && { side: 3, size: 60 }) },
+        { stroke: ink, grid, label: c.x_label || axisLabel(c.axis), labelSize: 22, size: 36, ...(upright && { side: 3, size: 60, splits: () => xs, filter: (_: uPlot, at: number[]) => at }) },
         { stroke: ink, grid, label: value, labelSize: 22, size: 64, ...(upright && { side: 2, size: 50 }) },
       ],
       hooks: {

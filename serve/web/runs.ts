@@ -1,6 +1,7 @@
 // Runs: folders with data, machine and verdicts; and one of them as it goes on.
 import { count, get, go, h, say, several, state, table } from './dom';
 import { lines } from './plot';
+import { marked } from './loads';
 
 interface Run {
   folder: string; name: string; id: string; workload: string; started: string; ended?: string; state: string; at?: string;
@@ -59,6 +60,8 @@ export class Live {
     if (!r) { this.main.replaceChildren(h('h2', {}, 'Live'), h('p', {}, 'No run folder is served.')); return; }
     this.main.replaceChildren(h('h2', {}, 'Live'), h('label', { class: 'wide' }, 'Run ', h('select', { id: 'run', change: (e: any) => go('/live', at(all[e.target.selectedIndex]!)) },
       ...all.map(o => h('option', { selected: o === r }, `${o.id} (${o.state})`)))), this.band, this.chart, h('h3', {}, 'Cells'), this.grid, h('h3', {}, 'Events'), this.log);
+    const rejected = await get<{ file: string; line: string; reason: string; text: string }[]>('quarantine', at(r)).catch(() => []);
+    if (rejected.length) this.main.append(h('h3', {}, 'Quarantine'), table(`${several(rejected.length, 'line')} that could not be read`, ['where', 'reason', 'text'], rejected.map(l => [`${l.file}:${l.line}`, marked(l.reason), l.text])));
     const listen = () => {
       if (document.hidden) { this.source?.close(); this.source = undefined; return; } // a hidden tab costs nothing
       if (this.source) return;
