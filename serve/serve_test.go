@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -358,20 +359,23 @@ func TestAnswers(t *testing.T) {
 		"home": `"records":`, "inventory?archive=two.pebble": `"fcst_lead":[`, "loads?archive=two.pebble": `"stored":`,
 		"curve.csv?" + where: "statistic,series,fcst_lead,n,value,low,high", "curve.svg?" + where: "<svg", "curve.parquet?" + where: "PAR1",
 		"rows.csv?" + where: "fcst_valid_beg,", "rows.parquet?" + where: "PAR1", "asked?" + where: `"text":"`,
-		"faster?" + where:                                                          `"archive":"two.pebble"`,
-		"curve?" + where + "&model=ECM&case=x":                                     "!",
-		"curve?" + where + "&colour=red":                                           "!colour",
-		"curve?" + where + "&axis=fcst_lead&axis=fcst_lev":                         "!twice",
-		"curve?archive=nothing":                                                    "!nothing",
-		"curve?" + where + "&fcst_lead=soon":                                       "!lead",
-		"curve?" + where + "&model=ICON":                                           `"absent":"`,
-		"scorecard?archive=two.pebble&line_type=SAL1L2&candidate=ECM&baseline=GFS": `"vx_mask":"`,
+		"faster?" + where:                                  `"archive":"two.pebble"`,
+		"curve?" + where + "&model=ECM&case=x":             "!",
+		"curve?" + where + "&colour=red":                   "!colour",
+		"curve?" + where + "&axis=fcst_lead&axis=fcst_lev": "!twice",
+		"curve?archive=nothing":                            "!nothing",
+		"curve?" + where + "&fcst_lead=soon":               "!lead",
+		"curve?" + where + "&model=ICON":                   `"absent":"`,
+		"scorecard?archive=two.pebble&line_type=SAL1L2&candidate=ECM&baseline=GFS&fcst_var=HGT": `"lead":24,"n":10,"value":0.`,
 	} {
 		status, text := p.get("/api/v1/"+path, nil)
 		rest, refused := strings.CutPrefix(want, "!")
 		if (status == http.StatusBadRequest) != refused || (status != http.StatusOK) != refused || !strings.Contains(text, rest) {
 			t.Errorf("%s: %d %.300s", path, status, text)
 		}
+	}
+	if _, text := p.get("/api/v1/scorecard?archive=two.pebble&line_type=SAL1L2&candidate=ECM&baseline=GFS&fcst_var=HGT&fcst_lev=P500", nil); !regexp.MustCompile(`"p":[0-9]`).MatchString(text) {
+		t.Errorf("no cell of the scorecard is tested: %.400s", text)
 	}
 	r := p.do(p.client, http.MethodGet, "/api/v1/inventory?archive=two.pebble", nil)
 	again := p.do(p.client, http.MethodGet, "/api/v1/inventory?archive=two.pebble", func(q *http.Request) { q.Header.Set("If-None-Match", r.Header.Get("ETag")) })
