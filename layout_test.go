@@ -77,6 +77,7 @@ var allowed = map[string][]string{
 	"advise":     {"run", "measure", "answer"},
 	"compare":    {"run", "measure"},
 	"report":     {"run", "measure", "report/plot", "compare", "advise"},
+	"serve":      {"record", "question", "answer", "design", "flavour", "engine", "curve", "stat", "export", "compare", "report", "run", "measure"},
 
 	"cmd/barograph": {"*"},
 	"fuzz":          {},

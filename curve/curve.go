@@ -97,22 +97,25 @@ func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 			}
 			out.Note += left
 		}
-		if d.Minus != "" && !slices.Contains(c.names, d.Minus) {
-			return nil, fault.Unknown("minus", d.Minus, c.names)
-		}
 	}
 	out.Note += c.pooled()
 	for _, name := range c.names {
-		if name == out.Minus {
-			continue
+		less := ""
+		if out.Minus != "" {
+			if less = c.counterpart(name); less == "" {
+				continue
+			}
 		}
 		op := stat.Operation("")
 		if out.Minus != "" {
 			op = stat.Diff
 		}
-		if err := out.series(name, name, op, out.Minus); err != nil {
+		if err := out.series(name, name, op, less); err != nil {
 			return nil, err
 		}
+	}
+	if out.Series == nil {
+		return nil, fault.Unknown("minus", out.Minus, c.names)
 	}
 	if d := q.Drawing; d != nil {
 		for _, made := range d.Derived {
@@ -128,7 +131,7 @@ func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 // series computes the values of one curve: of the rows of a curve or, with an
 // operation, of those of two that are of the same cases.
 func (d *Drawn) series(title, name string, op stat.Operation, other string) error {
-	out, places := run.Series{Name: title}, []place(nil)
+	out, places := run.Series{Name: cmp.Or(title, d.Stat)}, []place(nil)
 	for _, x := range slices.Sorted(maps.Keys(d.c.points[name])) {
 		p := place{rows: d.c.points[name][x]}
 		if op != "" {
@@ -364,6 +367,7 @@ type collector struct {
 	axis   run.Axis
 	names  []string                     // curves, in order of first sight
 	points map[string]map[float64][]int // curve → x → rows
+	groups []grouping                   // of the drawing
 	off    int                          // rows that have no place on the axis
 	cols   [][]float64                  // the numeric columns of the type, by slot; nil = not in the answer
 }
@@ -385,7 +389,7 @@ func (c *collector) collect(needs []string) error {
 	if err != nil {
 		return err
 	}
-	if c.q.Drawing != nil {
+	if d := c.q.Drawing; d != nil && len(d.Curves) > 0 {
 		return c.collectDrawn(x)
 	}
 	naming := c.naming()
@@ -450,7 +454,7 @@ func (c *collector) naming() []int {
 
 // parting are the fields by whose values a row is of one curve or another.
 func (c *collector) parting() (fields []string) {
-	if d := c.q.Drawing; d != nil {
+	if d := c.q.Drawing; d != nil && len(d.Curves) > 0 {
 		for _, g := range d.Curves {
 			fields = append(fields, g.Field)
 		}

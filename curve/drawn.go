@@ -54,9 +54,29 @@ func (c *collector) collectDrawn(x func(i int) float64) error {
 			c.put(name, x(i), i)
 		}
 	}
+	c.groups = groups
 	c.order(groups)
 	c.inTime()
 	return nil
+}
+
+// counterpart is the curve that is taken off another one: the one that the
+// drawing names, or where that is a label of one field, such as a model, the one
+// that is alike in all others; "" where there is none.
+func (c *collector) counterpart(name string) string {
+	minus := c.q.Drawing.Minus
+	if slices.Contains(c.names, minus) && name != minus {
+		return minus
+	}
+	for _, g := range c.groups {
+		for _, label := range g.all {
+			other := strings.TrimSpace(strings.Replace(" "+name+" ", " "+label+" ", " "+minus+" ", 1))
+			if slices.Contains(g.all, minus) && other != name && slices.Contains(c.names, other) {
+				return other
+			}
+		}
+	}
+	return ""
 }
 
 // named is the curve of these items of the drawing's groups.
@@ -81,6 +101,9 @@ func (c *collector) grouping(group question.Group) (grouping, error) {
 	if g.text, err = c.text(group.Field); err != nil {
 		return g, err
 	}
+	if group.Values == nil {
+		group.Values = c.eachValue(g.text)
+	}
 	for _, values := range group.Values {
 		label := labelOf(group.Field, values)
 		g.all = append(g.all, label)
@@ -89,6 +112,18 @@ func (c *collector) grouping(group question.Group) (grouping, error) {
 		}
 	}
 	return g, nil
+}
+
+// eachValue makes a curve of every value of a field, in the order of the rows.
+func (c *collector) eachValue(text func(i int) string) (values [][]string) {
+	seen := map[string]bool{}
+	for i := range c.a.Rows {
+		if v := text(i); !seen[v] {
+			seen[v] = true
+			values = append(values, []string{v})
+		}
+	}
+	return values
 }
 
 // labelOf names a curve.

@@ -13,7 +13,7 @@ import (
 // Stats lists the statistics that are drawn of a question where none is named:
 // those of its drawing, or the default of its line type; none where that has none.
 func Stats(q *question.Question) []string {
-	if q.Drawing != nil {
+	if q.Drawing != nil && len(q.Drawing.Stats) > 0 {
 		return q.Drawing.Stats
 	}
 	if name := defaultStat(q.Type); name != "" {

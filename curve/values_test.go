@@ -115,6 +115,10 @@ func TestDifference(t *testing.T) {
 	if got, err = curve.Of(t.Context(), q, answerOf(t, q, rows), "RMSE", 1); err != nil || got.Series[0].Y[0] != 0 || !math.IsNaN(got.Series[0].Low[0]) {
 		t.Errorf("%+v %v", got, err)
 	}
+	q.Drawing.Curves = append(q.Drawing.Curves, question.Group{Field: "fcst_lead", Values: [][]string{{"24"}, {"48"}}})
+	if got, err = curve.Of(t.Context(), q, answerOf(t, q, rows), "RMSE", 1); err != nil || len(got.Series) != 2 || got.Series[1].Name != "A 48 h" || got.Series[1].N[0] != 3 {
+		t.Errorf("of two fields: %+v %v", got, err)
+	}
 	q.Drawing.Minus = "C"
 	if _, err := curve.Values(q, answerOf(t, q, rows), "RMSE", 1); err == nil {
 		t.Error("a curve that is not there was taken off")

@@ -52,14 +52,22 @@ func (in *Inventory) add(g *Group) {
 	for _, v := range g.Masks {
 		in.Regions = insert(in.Regions, v)
 	}
-	for _, rest := range g.Further {
-		h := record.DefaultHeader()
-		if setFurther(&h, rest) == nil && h[record.FcstThresh] != record.NA && h[record.FcstThresh] != "" {
-			in.Thresholds = insert(in.Thresholds, h[record.FcstThresh])
-		}
+	for _, v := range g.Thresholds() {
+		in.Thresholds = insert(in.Thresholds, v)
 	}
 	for _, v := range g.Leads {
 		in.Leads = insert(in.Leads, v)
 	}
 	in.Valid = Moments(slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(in.Valid), g.Valid...)))))
+}
+
+// Thresholds are those of the forecasts of a group, sorted; none where it has none.
+func (g *Group) Thresholds() (out []string) {
+	for _, rest := range g.Further {
+		h := record.DefaultHeader()
+		if setFurther(&h, rest) == nil && h[record.FcstThresh] != record.NA && h[record.FcstThresh] != "" {
+			out = insert(out, h[record.FcstThresh])
+		}
+	}
+	return out
 }

@@ -27,7 +27,7 @@ type Drawing struct {
 	Derived []Derived // curves made of others
 
 	EqualPlaces bool   // with EventEqual: and that it has at every place of the axis
-	Minus       string // the curve that is taken off each other one, case by case; "" = none
+	Minus       string // the curve, or the value of a field of Curves, that is taken off the others, case by case; "" = none
 
 	XLabel, YLabel string // "" = the axis's own
 }

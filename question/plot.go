@@ -226,7 +226,7 @@ func asked(p *metviewer.Plot, fixed []metviewer.Field, d metviewer.Dep) (qs []*Q
 		}
 	}
 	for _, q := range qs {
-		columns(q)
+		q.Select()
 		if err := q.Check(); err != nil {
 			return nil, append(notes, err.Error())
 		}
@@ -234,10 +234,12 @@ func asked(p *metviewer.Plot, fixed []metviewer.Field, d metviewer.Dep) (qs []*Q
 	return qs, notes
 }
 
-// columns selects what METviewer's SQL does: times, the header fields that the
-// plot names, and the line type's numbers; of finished statistics theirs alone.
-func columns(q *Question) {
+// Select selects what METviewer's SQL does: times, the header fields that the
+// question names, and the line type's numbers; of finished statistics that are
+// drawn theirs alone. Rows are ordered by time.
+func (q *Question) Select() {
 	d := cmp.Or(q.Drawing, &Drawing{})
+	q.Columns = nil
 	want := []string{"fcst_valid_beg", "fcst_init_beg", "fcst_lead"}
 	for f := range record.NumFields {
 		if len(q.Header[f]) > 0 || f.String() == d.Axis || slices.ContainsFunc(d.Curves, func(g Group) bool { return g.Field == f.String() }) {

@@ -200,7 +200,7 @@ func (f *file) question() (*Question, error) {
 		return nil, err
 	}
 	if len(f.Columns) == 0 {
-		columns(q)
+		q.Select()
 	}
 	if len(f.OrderBy) == 0 {
 		return q, q.Check()

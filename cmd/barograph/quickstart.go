@@ -60,5 +60,9 @@ func (e *env) quickstart(ctx context.Context, s *study) error {
 		return err
 	}
 	s.source = fmt.Sprintf("synthetic, preset seed, seed %d", s.seed)
-	return e.met(ctx, s, paths)
+	if err := e.met(ctx, s, paths); err != nil {
+		return err
+	}
+	e.says("look at it: barograph serve " + s.out + " --open")
+	return nil
 }

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os/exec"
+	"runtime"
+	"time"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/serve"
+
+	"github.com/spf13/cobra"
+)
+
+func newServe(e *env) *cobra.Command {
+	var listen string
+	var open bool
+	c := &cobra.Command{
+		Use:   "serve URL|FILE|RUN|DIR…",
+		Short: "One local page: explore archives, watch runs, look at what was measured",
+		Long: `Serve shows archives and run folders in a browser, on this machine alone: curves of an archive with their intervals
+and how they were asked, loads and quarantine, runs as they go on and as they ended. It prints one URL, needs no network,
+and changes nothing: archives are opened read-only and let go when nobody asks. End it with ^C.`,
+		Example: `  barograph serve archive.duckdb
+  barograph serve runs
+  barograph serve lab:postgres runs/first --open`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return e.serve(c.Context(), listen, open, args) },
+	}
+	c.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "address and port to listen on; port 0 = any that is free")
+	c.Flags().BoolVar(&open, "open", false, "open the page in the browser")
+	return c
+}
+
+func (e *env) serve(ctx context.Context, listen string, open bool, args []string) error {
+	for i, arg := range args {
+		if _, url := engine.SplitName(arg); e.isArchive(url) {
+			var err error
+			if args[i], err = e.serverOf(arg, []string{engine.LabDir()}); err != nil {
+				return usage(err)
+			}
+		}
+	}
+	var config net.ListenConfig
+	on, err := config.Listen(ctx, "tcp", listen)
+	if err != nil {
+		return &fault.Error{Setting: "--listen " + listen, Err: err, Cure: "name another port, or 0 for any that is free"}
+	}
+	if at, ok := on.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
+		e.says("warning: other machines can reach " + on.Addr().String() + ": whoever has the URL sees everything that is served, unencrypted")
+	}
+	s, err := serve.New(serve.Options{Registry: e.engines, Version: version(), Host: on.Addr().String(), Log: e.log()}, args...)
+	if err != nil {
+		return errors.Join(usage(err), on.Close())
+	}
+	fmt.Fprintln(e.stdout, s.URL())
+	if open {
+		if err := browse(ctx, s.URL()); err != nil {
+			e.tells(&fault.Error{Setting: "--open", Err: err, Cure: "open the URL yourself"})
+		}
+	}
+	h := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
+	stopped := make(chan error, 1)
+	go func() {
+		<-ctx.Done()
+		stopped <- h.Close() // streams would never end
+	}()
+	if err := h.Serve(on); !errors.Is(err, http.ErrServerClosed) {
+		return errors.Join(err, s.Close())
+	}
+	return errors.Join(<-stopped, s.Close())
+}
+
+// browse opens a URL in the user's browser.
+func browse(ctx context.Context, url string) error {
+	name, args := "xdg-open", []string{url}
+	switch runtime.GOOS {
+	case "darwin":
+		name = "open"
+	case "windows":
+		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", url}
+	}
+	return exec.CommandContext(context.WithoutCancel(ctx), name, args...).Start() //nolint:gosec // our own URL
+}

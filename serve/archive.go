@@ -1,0 +1,278 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/run"
+)
+
+// archive is a database that is opened, read-only, while somebody asks: an
+// embedded engine that is held open refuses those that load.
+type archive struct {
+	name, url string // name: in the page's URLs, without secrets
+	driver    *engine.Driver
+	registry  engine.Registry
+	slots     chan struct{} // as many questions as are under way at once
+
+	mu    sync.Mutex
+	db    *engine.Engine
+	open  map[design.Name]engine.Archive
+	users int
+	idle  *time.Timer
+}
+
+// What an archive bears: questions at once; and how long it is held after the last.
+const (
+	maxAsking = 4
+	letGo     = 5 * time.Second
+)
+
+// with calls f with the archive under a design.
+func (a *archive) with(ctx context.Context, n design.Name, f func(engine.Archive) error) error {
+	select {
+	case a.slots <- struct{}{}:
+		defer func() { <-a.slots }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	opened, err := a.take(ctx, n)
+	defer a.leave()
+	if err != nil {
+		return err
+	}
+	return f(opened)
+}
+
+func (a *archive) take(ctx context.Context, n design.Name) (engine.Archive, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.users++
+	if _, offered := a.driver.Offers[n]; !offered {
+		return nil, fault.NotOffered("design", n, a.driver.Designs(), a.driver.Scheme)
+	}
+	if opened := a.open[n]; opened != nil {
+		return opened, nil
+	}
+	kept := context.WithoutCancel(ctx) // what is opened outlives who asked first
+	if a.db == nil {
+		db, err := a.registry.Open(kept, a.url, engine.Options{ReadOnly: true})
+		if err != nil {
+			return nil, err
+		}
+		a.db, a.open = db, map[design.Name]engine.Archive{}
+	}
+	opened, err := a.db.Archives.Open(kept, n)
+	if err == nil {
+		a.open[n] = opened
+	}
+	return opened, err
+}
+
+// leave lets the archive go some time after the last question.
+func (a *archive) leave() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.users--; a.users > 0 {
+		return
+	}
+	if a.idle != nil {
+		a.idle.Stop()
+	}
+	a.idle = time.AfterFunc(letGo, func() { _ = a.release() }) // only read
+}
+
+// release closes the archive unless somebody asks.
+func (a *archive) release() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.users > 0 || a.db == nil {
+		return nil
+	}
+	var errs []error
+	for _, opened := range a.open {
+		errs = append(errs, opened.Close())
+	}
+	errs = append(errs, a.db.Close())
+	a.db, a.open = nil, nil
+	return errors.Join(errs...)
+}
+
+// folder is a place with run folders: one, or some below it.
+type folder struct{ name, dir string }
+
+// add takes what was named on the command line.
+func (s *Server) add(place string) error {
+	info, err := os.Stat(place)
+	if err != nil {
+		return s.addArchive("", place)
+	}
+	if url := embedded(place); url != "" {
+		return s.addArchive("", url)
+	}
+	if !info.IsDir() {
+		return &fault.Error{File: place, Problem: "is no archive of an embedded engine and no run folder", Cure: "name an engine's URL, an archive's file, a run folder, or a folder of them"}
+	}
+	dir, err := filepath.Abs(place)
+	if err != nil {
+		return err
+	}
+	f := folder{s.unique(filepath.Base(dir), func(n string) bool { return s.folder(n) != nil }), dir}
+	s.folders = append(s.folders, f)
+	found := f.runs()
+	if len(found) == 0 {
+		return &fault.Error{File: place, Problem: "holds neither an archive nor a run folder", Cure: "name a folder that a study wrote, such as runs"}
+	}
+	for _, name := range found {
+		s.addStudied(f, name)
+	}
+	return nil
+}
+
+// addStudied adds the embedded archives that a study left in its folder.
+func (s *Server) addStudied(f folder, name string) {
+	dir := filepath.Join(f.dir, name)
+	kept, err := os.ReadDir(filepath.Join(dir, "archives"))
+	if err != nil {
+		return // a run without archives of its own
+	}
+	for _, e := range kept {
+		if url := embedded(filepath.Join(dir, "archives", e.Name())); url != "" {
+			_ = s.addArchive(filepath.Base(dir)+"/"+e.Name(), url) // an engine of our own
+		}
+	}
+}
+
+// embedded is the URL of an embedded engine's file or folder; "" for others.
+func embedded(path string) string {
+	if names, err := filepath.Glob(filepath.Join(path, "MANIFEST-*")); err == nil && len(names) > 0 {
+		return "pebble:" + (&url.URL{Path: path}).EscapedPath()
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close() //nolint:errcheck // only read
+	head := make([]byte, 16)
+	_, err = io.ReadFull(f, head)
+	switch escaped := (&url.URL{Path: path}).EscapedPath(); {
+	case err != nil:
+		return ""
+	case bytes.Equal(head[8:12], []byte("DUCK")):
+		return "duckdb:" + escaped
+	case bytes.HasPrefix(head, []byte("SQLite format 3")):
+		return "sqlite:" + escaped
+	}
+	return ""
+}
+
+func (s *Server) addArchive(name, raw string) error {
+	own, rest := engine.SplitName(raw)
+	d, u, err := s.o.Registry.Parse(rest)
+	if err == nil {
+		err = s.o.Registry.KeepsArchives(d)
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case own != "":
+		name = own
+	case name == "" && d.Place == engine.Embedded:
+		name = filepath.Base(engine.Path(u))
+	case name == "":
+		name = d.Scheme + ":" + u.Host + u.Path
+	}
+	name = s.unique(name, func(n string) bool { return s.archive(n) != nil })
+	s.archives = append(s.archives, &archive{name: name, url: rest, driver: d, registry: s.o.Registry, slots: make(chan struct{}, maxAsking)})
+	return nil
+}
+
+// unique adds a number to a name that is taken.
+func (s *Server) unique(name string, taken func(string) bool) string {
+	out := name
+	for n := 2; taken(out); n++ {
+		out = fmt.Sprintf("%s (%d)", name, n)
+	}
+	return out
+}
+
+func (s *Server) archive(name string) *archive {
+	for _, a := range s.archives {
+		if a.name == name {
+			return a
+		}
+	}
+	return nil
+}
+
+func (s *Server) folder(name string) *folder {
+	for i := range s.folders {
+		if s.folders[i].name == name {
+			return &s.folders[i]
+		}
+	}
+	return nil
+}
+
+// runs are the run folders of a place, by their paths in it: "." is the place
+// itself. Links that lead out of it are not followed.
+func (f *folder) runs() (names []string) {
+	root, err := os.OpenRoot(f.dir)
+	if err != nil {
+		return nil
+	}
+	defer root.Close() //nolint:errcheck // only read
+	is := func(name string) bool {
+		_, err := root.Stat(filepath.Join(name, "run.json"))
+		return err == nil
+	}
+	if is(".") {
+		names = append(names, ".")
+	}
+	kept, err := os.ReadDir(f.dir)
+	for i := 0; i < len(kept) && err == nil; i++ {
+		if name := kept[i].Name(); is(name) && !strings.HasPrefix(name, ".") {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// path is that of a run folder which runs lists; anything else does not exist.
+func (s *Server) path(place, name string) (string, error) {
+	if f := s.folder(place); f != nil && slices.Contains(f.runs(), name) {
+		return filepath.Join(f.dir, name), nil
+	}
+	return "", &fault.Error{Setting: "run " + place + "/" + name, Problem: "is not served", Err: os.ErrNotExist, Cure: "choose one of the list"}
+}
+
+// readRun reads a run and how it stands.
+func readRun(dir string) (*run.Run, []run.Event, run.State, error) {
+	r, err := run.ReadRun(dir)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	events, err := run.ReadEvents(dir)
+	if errors.Is(err, os.ErrNotExist) { // an earlier version wrote none
+		state := run.Done
+		if r.Ended.IsZero() {
+			state = run.Interrupted
+		}
+		return r, nil, state, nil
+	}
+	return r, events, run.StateOf(events, time.Now()), err
+}

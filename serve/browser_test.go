@@ -1,0 +1,300 @@
+package serve_test
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/run"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// browser wraps chromedp: a tab of the distribution's Chromium, all that it
+// complained of, and all that it asked for.
+type browser struct {
+	t   *testing.T
+	ctx context.Context
+
+	mu        sync.Mutex
+	complains []string
+	asked     []string
+}
+
+// newBrowser starts one, or skips the test loudly: BAROGRAPH_REQUIRE=browser
+// makes a missing one a failure.
+func newBrowser(t *testing.T) *browser {
+	t.Helper()
+	program, err := exec.LookPath("chromium")
+	if err != nil {
+		text := "NOT TESTED: the page in a browser; install one: apt-get install -y --no-install-recommends chromium"
+		if slices.Contains(strings.Split(os.Getenv("BAROGRAPH_REQUIRE"), ","), "browser") {
+			t.Fatal(text)
+		}
+		t.Skip(text)
+	}
+	o := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.WindowSize(1280, 900),
+		chromedp.Flag("disable-dev-shm-usage", true))
+	all, stop := chromedp.NewExecAllocator(t.Context(), o...)
+	t.Cleanup(stop)
+	ctx, end := chromedp.NewContext(all)
+	t.Cleanup(end)
+	b := &browser{t: t, ctx: ctx}
+	b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, failed := chromedp.Call(ctx, log.Enable, cdp.Empty{})
+		_, also := chromedp.Call(ctx, network.Enable, network.EnableParams{})
+		return errors.Join(chromedp.Listen(ctx, b.hear), failed, also)
+	}))
+	return b
+}
+
+func (b *browser) hear(e any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := e.(type) {
+	case *log.EventEntryAdded:
+		if !strings.Contains(e.Entry.Text, "status of 4") { // refused on purpose
+			b.complains = append(b.complains, e.Entry.Text+" "+e.Entry.URL)
+		}
+	case *runtime.EventExceptionThrown:
+		b.complains = append(b.complains, fmt.Sprintf("%+v %+v", *e.ExceptionDetails, e.ExceptionDetails.Exception))
+	case *network.EventRequestWillBeSent:
+		b.asked = append(b.asked, e.Request.URL)
+	}
+}
+
+func (b *browser) do(actions ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	if err := chromedp.Do(b.ctx, actions...); err != nil {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.t.Fatal(err, b.complains)
+	}
+}
+
+// open shows a URL and waits until its view stands.
+func (b *browser) open(url string) {
+	b.t.Helper()
+	b.do(chromedp.Navigate(url))
+	b.until(`document.body.dataset.view && !document.querySelector('main[aria-busy]')`)
+}
+
+// until waits for an expression to hold; the page's policy allows no other way.
+func (b *browser) until(expression string) {
+	b.t.Helper()
+	for late := time.Now().Add(20 * time.Second); b.text("!!("+expression+")") != "true"; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(late) {
+			b.t.Fatalf("%s: not so; the page says: %.600s; %v", expression, b.text("document.body.innerText"), b.complains)
+		}
+	}
+}
+
+// look sets the theme and the width of the window.
+func (b *browser) look(theme string, width int64) {
+	b.t.Helper()
+	b.do(chromedp.EmulateViewport(width, 900), chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}})
+		return err
+	}))
+}
+
+// text is what an expression comes to.
+func (b *browser) text(expression string) string {
+	b.t.Helper()
+	out, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](`Promise.resolve(`+expression+`).then(String)`, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.t.Fatalf("%.200s: %v", expression, err)
+	}
+	return out
+}
+
+func (b *browser) click(selector string) {
+	b.t.Helper()
+	b.do(chromedp.Click(chromedp.CSS(selector)))
+}
+
+//go:embed testdata/axe.min.js
+var axe string
+
+// violations are what axe finds in the page as it stands.
+func (b *browser) violations() string {
+	b.t.Helper()
+	return b.text("axe.run({resultTypes: ['violations']}).then(r => r.violations.map(v => v.id + ': ' + v.help + ' ' + v.nodes.slice(0, 3).map(n => n.html + ' ' + n.failureSummary).join(' | ')).join(' ## '))")
+}
+
+const scored = "line_type=SAL1L2&candidate=ECM&baseline=GFS&fcst_var=HGT&fcst_lev=P500"
+
+const explored = where + "&model=GFS&axis=fcst_lead&series=model"
+
+// TestBrowser walks through the page as a user would, in one browser.
+func TestBrowser(t *testing.T) {
+	b := newBrowser(t)
+	dir := t.TempDir()
+	file := loaded(t, dir)
+	runs := filepath.Join(dir, "runs")
+	f := recorded(t, runs)
+	p := newPage(t, file, runs)
+	b.open(p.s.URL())
+
+	t.Run("the first visit draws a curve", func(t *testing.T) {
+		b.t = t
+		b.until(`document.querySelector('#plot canvas')`)
+		if url := b.text("location.href"); strings.Contains(url, "token") || !strings.Contains(url, "line_type=") {
+			t.Error(url)
+		}
+		if foot := b.text("foot.textContent"); !strings.Contains(foot, "rows") || !strings.Contains(foot, "data ") {
+			t.Error(foot)
+		}
+	})
+	t.Run("arrows read the points", func(t *testing.T) {
+		b.t = t
+		b.do(chromedp.Focus(chromedp.CSS("#plot")), chromedp.KeyEvent(kb.ArrowRight))
+		b.until(`document.getElementById('read').textContent.includes(' n ')`)
+	})
+	t.Run("the URL restores the state", func(t *testing.T) {
+		b.t = t
+		b.open(p.URL + "/explore?" + explored + "&model=ECM&hide=GFS&from=24&to=96&tab=asked")
+		b.until(`document.querySelector('.tab pre')`)
+		got := b.text(`[location.search.includes('hide=GFS'), document.querySelectorAll('.legend input')[0].checked, document.querySelectorAll('.legend input')[1].checked, document.getElementById('tab-asked').getAttribute('aria-pressed'), document.getElementById('model-ECM').checked].join()`)
+		if !slices.Contains([]string{"true,false,true,true,true", "true,true,false,true,true"}, got) {
+			t.Error(got)
+		}
+		if url := b.text("location.href"); len(url) > 600 || !strings.Contains(url, "from=24&to=96") {
+			t.Error(url)
+		}
+	})
+	t.Run("a case is written out", func(t *testing.T) {
+		b.t = t
+		b.open(p.URL + "/explore?archive=two.pebble&design=keyvalue&subset=archive&case=test_5")
+		b.until(`document.getElementById('vx_mask-G2/SHX')?.checked && document.getElementById('none').textContent.includes('No record')`)
+		b.click("#all-vx_mask")
+		b.until(`new URLSearchParams(location.search).get('fcst_lead') == '144' && !document.querySelector('main[aria-busy]')`)
+	})
+	t.Run("a profile stands upright", func(t *testing.T) {
+		b.t = t
+		b.open(p.URL + "/explore?" + strings.Replace(explored, "axis=fcst_lead", "axis=fcst_lev&fcst_lead=120&fcst_lev=P250&fcst_lev=P1000", 1))
+		b.until(`document.querySelector('#plot canvas') && document.querySelector('.tab').textContent.includes('1000')`)
+	})
+	t.Run("a choice keeps what is there, back and forward", func(t *testing.T) {
+		b.t = t
+		b.open(p.URL + "/explore?" + explored + "&fcst_lead=0-48%2F6")
+		before := b.text("location.search")
+		b.click("#model-ECM")
+		b.until(`document.querySelectorAll('.legend li').length == 2`)
+		if after := b.text("location.search"); !strings.Contains(after, "model=ECM") || !strings.Contains(after, "fcst_lead=0-48") {
+			t.Error(after)
+		}
+		b.do(chromedp.NavigateBack())
+		b.until(`document.querySelectorAll('.legend li').length == 1`)
+		if after := b.text("location.search"); after != before {
+			t.Errorf("%s, was %s", after, before)
+		}
+	})
+	t.Run("what cannot be asked together is shut", func(t *testing.T) {
+		b.t = t
+		b.open(p.URL + "/explore?" + strings.Replace(explored, "HGT", "PMSL", 1))
+		b.until(`document.querySelector('.shut')`)
+		if why := b.text(`document.querySelector('.shut').title`); !strings.HasPrefix(why, "no") {
+			t.Error(why)
+		}
+		b.until(`document.getElementById('none').textContent.includes('No record')`)
+	})
+	t.Run("a question that is refused says so", func(t *testing.T) {
+		b.t = t
+		b.open(p.URL + "/explore?" + explored + "&fcst_lead=soon")
+		b.until(`document.getElementById('none').textContent.includes('no lead')`)
+	})
+	t.Run("many clicks leave one answer", func(t *testing.T) {
+		b.t = t
+		b.open(p.URL + "/explore?" + explored)
+		b.text(`Array.from({length: 20}, (_, i) => document.getElementById('vx_mask-' + (i % 2 ? 'G2/NHX' : 'G2/SHX')).click())`)
+		b.until(`!document.querySelector('main[aria-busy]') && document.querySelector('#plot canvas')`)
+		if asks, mask := b.text(`document.querySelector('.asks').textContent`), b.text(`new URLSearchParams(location.search).getAll('vx_mask').length`); mask == "2" == strings.Contains(asks, " 1 region") {
+			t.Errorf("%s regions are asked for: %s", mask, asks)
+		}
+	})
+	t.Run("the scorecard fills", func(t *testing.T) {
+		b.t = t
+		b.open(p.URL + "/scorecard?" + scored)
+		b.until(`document.querySelectorAll('.card a').length > 10`)
+		if note := b.text("note.textContent"); !strings.Contains(note, "Holm") {
+			t.Error(note)
+		}
+	})
+	t.Run("the run goes on", func(t *testing.T) {
+		b.t = t
+		b.open(p.URL + "/live")
+		b.until(`document.getElementById('standing')?.textContent == 'running'`)
+		if err := f.Event(run.Event{Kind: run.Step, Text: "asking all", Done: 143, Of: 495}); err != nil {
+			t.Fatal(err)
+		}
+		b.until(`document.getElementById('band').textContent.includes('143 of 495')`)
+		if err := f.Event(run.Event{Kind: run.KilledOne, Text: "node 1"}); err != nil {
+			t.Fatal(err)
+		}
+		b.until(`document.body.innerText.includes('node 1')`)
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		b.until(`document.getElementById('standing').textContent.startsWith('interrupted at pebble test_1')`)
+	})
+	shots := os.Getenv("BAROGRAPH_SCREENSHOTS") // a folder; "" = none are taken
+	for _, view := range []string{"explore?" + explored, "scorecard?" + scored, "runs", "live", "loads", "about"} {
+		name, _, _ := strings.Cut(view, "?")
+		t.Run("everybody can use "+name, func(t *testing.T) {
+			b.t = t
+			for _, theme := range []string{"light", "dark"} {
+				for _, width := range []int64{1280, 400} {
+					b.look(theme, width)
+					if shots != "" || width == 1280 && theme == "light" {
+						b.open(p.URL + "/" + view)
+						b.do(chromedp.Evaluate[chromedp.Void](axe + ";0"))
+					}
+					if found := b.violations(); found != "" {
+						t.Errorf("%s, %d px:\n%s", theme, width, found)
+					}
+					if wide := b.text("document.documentElement.scrollWidth"); wide != fmt.Sprint(width) {
+						t.Errorf("%s, %d px: the page is %s px wide", theme, width, wide)
+					}
+					if shots != "" {
+						png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+						if err == nil {
+							err = os.WriteFile(filepath.Join(shots, fmt.Sprintf("%s-%s-%d.png", name, theme, width)), png, 0o600)
+						}
+						if err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+			}
+		})
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, c := range b.complains {
+		t.Error("the browser complains:", c)
+	}
+	for _, url := range b.asked {
+		if !strings.HasPrefix(url, p.URL) && !strings.HasPrefix(url, "data:") {
+			t.Error("asked for elsewhere:", url)
+		}
+	}
+	if len(b.asked) < 20 {
+		t.Error("few requests were seen:", len(b.asked))
+	}
+}

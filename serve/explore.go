@@ -1,0 +1,322 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/curve"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/export"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/report"
+	"github.com/barograph/barograph/run"
+)
+
+// asking is a question of a page, and where it is asked.
+type asking struct {
+	archive *archive
+	design  design.Name
+	flavour flavour.Name
+	subset  string
+	q       *question.Question
+	seed    uint64
+	data    string // what the archive held: its marks
+	key     string // of the answer
+}
+
+// own are the keys of a URL that say where and how a question is asked; all
+// others are the question's.
+var own = []string{"archive", "design", "flavour", "seed", "intervals", "case"} //nolint:gochecknoglobals // a constant
+
+// place reads the archive that a URL names.
+func (s *Server) place(v url.Values) (*asking, error) {
+	a := &asking{archive: s.archive(v.Get("archive")), subset: cmp.Or(v.Get("subset"), "archive"), seed: 1}
+	if a.archive == nil {
+		var names []string
+		for _, o := range s.archives {
+			names = append(names, o.name)
+		}
+		return nil, fault.Unknown("archive", v.Get("archive"), names)
+	}
+	a.design = design.Name(cmp.Or(v.Get("design"), string(a.archive.driver.Designs()[0])))
+	offered := a.archive.driver.Offers[a.design]
+	if len(offered) == 0 {
+		return nil, fault.NotOffered("design", a.design, a.archive.driver.Designs(), a.archive.driver.Scheme)
+	}
+	a.flavour = flavour.Name(cmp.Or(v.Get("flavour"), string(offered[len(offered)-1])))
+	if !slices.Contains(offered, a.flavour) {
+		return nil, fault.NotOffered("flavour", a.flavour, offered, a.archive.driver.Scheme+" "+string(a.design))
+	}
+	if text := v.Get("seed"); text != "" {
+		var err error
+		if a.seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			return nil, fault.Misuse("seed", "is no number", "write a whole number")
+		}
+	}
+	return a, nil
+}
+
+// asking reads the question of a URL.
+func (s *Server) asking(r *http.Request) (*asking, error) {
+	v := r.URL.Query()
+	for _, key := range own {
+		if len(v[key]) > 1 {
+			return nil, fault.Misuse(key, "is given twice", "give it once")
+		}
+	}
+	a, err := s.place(v)
+	if err != nil {
+		return nil, err
+	}
+	name := v.Get("case")
+	for _, key := range own {
+		v.Del(key)
+	}
+	if name != "" {
+		a.q, err = question.Find(name)
+		if err == nil && len(v) > 0 && (len(v) > 1 || v.Get("subset") == "") {
+			err = fault.Misuse("case", "stands beside other conditions", "leave one of them out")
+		}
+	} else {
+		a.q, err = question.FromQuery(v)
+	}
+	if err != nil {
+		return nil, err
+	}
+	a.q.Subset = a.subset
+	v.Set("case", name)
+	a.key = strings.Join([]string{a.archive.name, string(a.design), string(a.flavour), v.Encode()}, "\n")
+	return a, nil
+}
+
+// stat is the statistic that is asked for.
+func (a *asking) stat() (string, error) {
+	names := curve.Stats(a.q)
+	if len(names) == 0 {
+		return "", fault.Misuse("stat", "is missing for line type "+a.q.Type.Name, "choose one: barograph list statistics")
+	}
+	return names[0], nil
+}
+
+// Cost is where the time of an answer went, in ms.
+type Cost struct {
+	Open   float64 `json:"open"`
+	Derive float64 `json:"derive"`
+	Server float64 `json:"server"` // the engine's own, 0 where it tells none
+	Ask    float64 `json:"ask"`    // from the call to the last row, at the client
+	Curve  float64 `json:"curve"`
+	Recall bool    `json:"recalled"` // the rows were here already
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
+
+// ask has the rows that the statistics of a question need. Rows of a question
+// that was asked before are had from memory, while the archive is what it was.
+func (s *Server) ask(ctx context.Context, a *asking, cost *Cost) (rows *answer.Answer, err error) {
+	name, err := a.stat()
+	if err != nil {
+		return nil, err
+	}
+	wide, err := curve.Widen(a.q, []string{name})
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	return rows, a.archive.with(ctx, a.design, func(in engine.Archive) error {
+		cost.Open = ms(time.Since(began))
+		if a.data, err = dataOf(ctx, in, a.subset); err != nil {
+			return err
+		}
+		if rows = s.answers.recall(a.key + name + a.data); rows != nil {
+			cost.Recall = true
+			return nil
+		}
+		query, err := in.Phrase(ctx, wide, a.flavour)
+		if err != nil {
+			return err
+		}
+		var b answer.Builder
+		began := time.Now()
+		if err := in.Ask(ctx, query, &b); err != nil {
+			return err
+		}
+		cost.Ask, cost.Derive, cost.Server = ms(time.Since(began)), ms(query.Derive), ms(query.Server)
+		rows = b.Take()
+		s.answers.keep(a.key+name+a.data, rows)
+		return nil
+	})
+}
+
+// drawn makes the curves of a URL, with their intervals where they are wanted.
+func (s *Server) drawn(r *http.Request, a *asking, intervals bool, cost *Cost) (*run.Curves, *answer.Answer, error) {
+	rows, err := s.ask(r.Context(), a, cost)
+	if err != nil {
+		return nil, nil, err
+	}
+	name, _ := a.stat() // which ask has found
+	began := time.Now()
+	d, err := curve.Values(a.q, rows, name, a.seed)
+	if err == nil && intervals {
+		err = d.Intervals(r.Context())
+	}
+	cost.Curve = ms(time.Since(began))
+	if err != nil {
+		return nil, rows, err
+	}
+	return &d.Curves, rows, nil
+}
+
+// Drawn is the answer to /api/v1/curve.
+type Drawn struct {
+	Curves   *run.Curves `json:"curves,omitempty"`
+	Rows     int         `json:"rows"`
+	Question url.Values  `json:"question"`         // as a query string has it
+	Absent   string      `json:"absent,omitempty"` // why there is nothing
+	Data     string      `json:"data"`             // of the archive's marks: another one is a newer archive
+	Digest   string      `json:"digest,omitempty"` // of what the subset holds
+	Cost     Cost        `json:"ms"`
+	Shown    int         `json:"shown"` // points, of Points
+	Points   int         `json:"points"`
+}
+
+func (s *Server) curve(w http.ResponseWriter, r *http.Request) error {
+	a, err := s.asking(r)
+	if err != nil {
+		return err
+	}
+	var out Drawn
+	var rows *answer.Answer
+	out.Curves, rows, err = s.drawn(r, a, r.URL.Query().Get("intervals") != "", &out.Cost)
+	if rows == nil {
+		return err
+	}
+	if rows.Rows == 0 {
+		if out.Absent, err = s.absent(r.Context(), a); err != nil {
+			return err
+		}
+	} else if err != nil {
+		return err
+	}
+	if s.fresh(w, r, a.data) {
+		return nil
+	}
+	out.Rows, out.Data, out.Question = rows.Rows, a.data, question.Query(a.q)
+	if out.Curves != nil {
+		out.Shown, out.Points = thin(out.Curves, maxPoints)
+	}
+	return write(w, &out)
+}
+
+// absent says which condition leaves no record.
+func (s *Server) absent(ctx context.Context, a *asking) (why string, err error) {
+	err = a.archive.with(ctx, a.design, func(in engine.Archive) error {
+		c, err := in.Catalog(ctx, a.subset)
+		if err == nil {
+			why = cmp.Or(c.Absent(a.q), "its conditions leave none")
+		}
+		return err
+	})
+	return why, err
+}
+
+// download writes curves and rows as files, by the ending of the path.
+func (s *Server) download(w http.ResponseWriter, r *http.Request) error {
+	a, err := s.asking(r)
+	if err != nil {
+		return err
+	}
+	what, ending, _ := strings.Cut(r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:], ".")
+	var cost Cost
+	curves, rows, err := s.drawn(r, a, what == "curve", &cost)
+	if err != nil {
+		return err
+	}
+	if s.fresh(w, r, a.data) {
+		return nil
+	}
+	w.Header().Set("Content-Type", map[string]string{"csv": "text/csv; charset=utf-8", "svg": "image/svg+xml", "parquet": "application/vnd.apache.parquet"}[ending])
+	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", run.FileName(cmp.Or(a.q.Name, curves.Stat))+"."+ending))
+	if ending == "svg" {
+		svg, err := report.Curves(curves)
+		if err == nil {
+			_, err = w.Write(svg)
+		}
+		return err
+	}
+	if what == "curve" {
+		rows = curve.Rows([]*run.Curves{curves})
+	}
+	return export.Answer(w, ending, rows, export.Spreadsheet)
+}
+
+// Asked is the answer to /api/v1/asked: how a question is put, and carried out.
+type Asked struct {
+	Text     string       `json:"text"`
+	Args     []string     `json:"args,omitempty"`
+	Keys     []string     `json:"keys,omitempty"` // the first ones
+	AllKeys  int          `json:"all_keys,omitempty"`
+	Plan     string       `json:"plan"`
+	Access   []run.Access `json:"access"`
+	Engine   string       `json:"engine"`
+	Design   string       `json:"design"`
+	Flavour  string       `json:"flavour"`
+	Flavours []string     `json:"flavours"`
+	Seed     uint64       `json:"seed"`
+}
+
+// someKeys are as many as a page shows.
+const someKeys = 20
+
+func (s *Server) asked(w http.ResponseWriter, r *http.Request) error {
+	a, err := s.asking(r)
+	if err != nil {
+		return err
+	}
+	name, err := a.stat()
+	if err != nil {
+		return err
+	}
+	wide, err := curve.Widen(a.q, []string{name})
+	if err != nil {
+		return err
+	}
+	out := Asked{Engine: a.archive.driver.Scheme, Design: string(a.design), Flavour: string(a.flavour), Seed: a.seed}
+	for _, f := range a.archive.driver.Offers[a.design] {
+		out.Flavours = append(out.Flavours, string(f))
+	}
+	ctx := r.Context()
+	err = a.archive.with(ctx, a.design, func(in engine.Archive) error {
+		query, err := in.Phrase(ctx, wide, a.flavour)
+		if err != nil {
+			return err
+		}
+		plan, err := in.Explain(ctx, query)
+		if err != nil {
+			return err
+		}
+		out.Text, out.Plan = fault.Redact(query.Text), fault.Redact(plan.Text)
+		for _, x := range query.Args {
+			out.Args = append(out.Args, fault.Redact(fmt.Sprint(x)))
+		}
+		out.AllKeys, out.Keys = len(query.Keys), query.Keys[:min(len(query.Keys), someKeys)]
+		for _, x := range plan.Access {
+			out.Access = append(out.Access, run.Access{Object: x.Object, Method: string(x.Method), Index: x.Index, Examined: x.Examined, Kept: x.Kept, Measured: x.Measured})
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return write(w, &out)
+}

@@ -1,0 +1,129 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/curve"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/question"
+)
+
+// Way is a way to the same answer: an archive of equal digest, a design and a flavour.
+type Way struct {
+	Archive string  `json:"archive"`
+	Engine  string  `json:"engine"`
+	Design  string  `json:"design"`
+	Flavour string  `json:"flavour"`
+	MS      float64 `json:"ms"` // median; only of answers that are proven equal
+	Rows    int     `json:"rows"`
+	Problem string  `json:"problem,omitempty"`
+
+	archive *archive
+	subset  string
+	took    []time.Duration
+}
+
+const askedEach = 5
+
+// faster asks the same question of every archive here whose records are the
+// same, in every flavour, in turn, and times those whose answers are equal.
+func (s *Server) faster(w http.ResponseWriter, r *http.Request) error {
+	a, err := s.asking(r)
+	if err != nil {
+		return err
+	}
+	name, err := a.stat()
+	if err != nil {
+		return err
+	}
+	wide, err := curve.Widen(a.q, []string{name})
+	if err != nil {
+		return err
+	}
+	ctx := r.Context()
+	ways := s.ways(ctx, a)
+	var want *answer.Answer
+	for i, rep := range measure.Interleave(a.seed, len(ways), askedEach+1) {
+		if x := ways[i]; x.Problem == "" {
+			want = x.ask(ctx, wide, want, rep > 0) // the first one warms, and is compared too
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	ways = slices.DeleteFunc(ways, func(x *Way) bool { return x.Problem == "cannot" })
+	for _, x := range ways {
+		if slices.Sort(x.took); len(x.took) > 0 && x.Problem == "" {
+			x.MS = ms(x.took[len(x.took)/2])
+		}
+	}
+	slices.SortStableFunc(ways, func(a, b *Way) int { return int(1e3 * (a.MS - b.MS)) })
+	return write(w, ways)
+}
+
+// ways are those to the records that a's archive holds.
+func (s *Server) ways(ctx context.Context, a *asking) (out []*Way) {
+	var all []Holding
+	var held string
+	for _, o := range s.archives {
+		for _, x := range o.holdings(ctx) {
+			all = append(all, x)
+			if x.Archive == a.archive.name && x.Design == string(a.design) && x.Subset == a.subset {
+				held = x.Digest
+			}
+		}
+	}
+	for _, x := range all {
+		if x.Problem != "" || x.Digest != held {
+			continue
+		}
+		o := s.archive(x.Archive)
+		for _, f := range o.driver.Offers[design.Name(x.Design)] {
+			out = append(out, &Way{Archive: x.Archive, Engine: x.Engine, Design: x.Design, Flavour: string(f), archive: o, subset: x.Subset})
+		}
+	}
+	return out
+}
+
+// ask times one answer and holds it against the others'; it returns what they
+// are held against.
+func (x *Way) ask(ctx context.Context, q *question.Question, want *answer.Answer, counts bool) *answer.Answer {
+	err := x.archive.with(ctx, design.Name(x.Design), func(in engine.Archive) error {
+		query, err := in.Phrase(ctx, q.In(x.subset), flavour.Name(x.Flavour))
+		if errors.Is(err, flavour.ErrCannotExpress) {
+			x.Problem = "cannot"
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		var b answer.Builder
+		began := time.Now()
+		if err := in.Ask(ctx, query, &b); err != nil {
+			return err
+		}
+		took := time.Since(began)
+		if want == nil {
+			want = b.Take()
+		} else if _, err := answer.Compare(want, &b.Answer); err != nil {
+			return err
+		}
+		if x.Rows = want.Rows; counts {
+			x.took = append(x.took, took)
+		}
+		return nil
+	})
+	if err != nil {
+		x.Problem = fault.Redact(err.Error())
+	}
+	return want
+}

@@ -1,0 +1,193 @@
+package serve
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/stat"
+)
+
+// Home is what is served.
+type Home struct {
+	Version  string    `json:"version"`
+	Archives []Holding `json:"archives"`
+	Folders  []string  `json:"folders"`
+	Cases    []Case    `json:"cases"`
+	Stats    []Stat    `json:"stats"`
+}
+
+// Holding is a subset of an archive under a design.
+type Holding struct {
+	Archive string `json:"archive"`
+	Engine  string `json:"engine"`
+	Design  string `json:"design,omitempty"`
+	Subset  string `json:"subset,omitempty"`
+	Records int64  `json:"records"`
+	Digest  string `json:"digest,omitempty"`
+	Problem string `json:"problem,omitempty"` // why it cannot be asked now
+}
+
+// Case is a question that the program knows.
+type Case struct {
+	Name     string `json:"name"`
+	Title    string `json:"title"`
+	LineType string `json:"line_type"`
+}
+
+// Stat is a statistic of a line type.
+type Stat struct {
+	Name     string `json:"name"`
+	LineType string `json:"line_type"`
+	Summary  string `json:"summary"`
+}
+
+func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
+	out := Home{Version: s.o.Version, Archives: []Holding{}}
+	for _, a := range s.archives {
+		out.Archives = append(out.Archives, a.holdings(r.Context())...)
+	}
+	for _, f := range s.folders {
+		out.Folders = append(out.Folders, f.name)
+	}
+	cases, err := question.Cases()
+	if err != nil {
+		return err
+	}
+	for _, q := range cases {
+		out.Cases = append(out.Cases, Case{q.Name, q.Title, q.Type.Name})
+	}
+	for _, st := range stat.Table() {
+		out.Stats = append(out.Stats, Stat{st.Name, st.LineType, st.Summary})
+	}
+	return write(w, &out)
+}
+
+// holdings are the subsets under all designs that have one.
+func (a *archive) holdings(ctx context.Context) (out []Holding) {
+	for _, n := range a.driver.Designs() {
+		err := a.with(ctx, n, func(in engine.Archive) error {
+			subsets, err := in.Subsets(ctx)
+			for i := 0; i < len(subsets) && err == nil; i++ {
+				var c *design.Catalog
+				if c, err = in.Catalog(ctx, subsets[i]); err == nil {
+					held := c.Held()
+					out = append(out, Holding{a.name, a.driver.Scheme, string(n), subsets[i], held.Records, held.String(), ""})
+				}
+			}
+			return err
+		})
+		if err != nil {
+			return append(out, Holding{Archive: a.name, Engine: a.driver.Scheme, Problem: fault.Redact(err.Error())})
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, Holding{Archive: a.name, Engine: a.driver.Scheme, Problem: "holds nothing yet"})
+	}
+	return out
+}
+
+// Inventory is what can be asked for: selectors are made of it.
+type Inventory struct {
+	Data   string             `json:"data"`
+	Digest string             `json:"digest"`
+	Types  []design.Inventory `json:"line_types"`
+	Groups []Group            `json:"groups"`
+}
+
+// Group is what there is of a line type, version, model, observation type and variable.
+type Group struct {
+	*design.Group
+	Thresholds []string `json:"fcst_thresh"`
+}
+
+func (s *Server) inventory(w http.ResponseWriter, r *http.Request) error {
+	return s.catalog(w, r, func(c *design.Catalog, _ []engine.Mark, data string) error {
+		out := Inventory{Data: data, Digest: c.Held().String(), Types: c.Inventory()}
+		for _, g := range c.Groups {
+			out.Groups = append(out.Groups, Group{g, g.Thresholds()})
+		}
+		return write(w, &out)
+	})
+}
+
+// catalog hands on the catalog of the subset that a URL names, unless the
+// browser has its answer.
+func (s *Server) catalog(w http.ResponseWriter, r *http.Request, f func(*design.Catalog, []engine.Mark, string) error) error {
+	a, err := s.place(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	ctx := r.Context()
+	return a.archive.with(ctx, a.design, func(in engine.Archive) error {
+		data, err := dataOf(ctx, in, a.subset)
+		if err != nil || s.fresh(w, r, data) {
+			return err
+		}
+		c, err := in.Catalog(ctx, a.subset)
+		if err != nil {
+			return err
+		}
+		marks, err := in.Marks(ctx, a.subset)
+		if err != nil {
+			return err
+		}
+		return f(c, marks, data)
+	})
+}
+
+// Loads is what became of each file, and when there is data.
+type Loads struct {
+	Files      []engine.Mark       `json:"files"`
+	Types      []design.Inventory  `json:"line_types"`
+	Quarantine []design.Quarantine `json:"quarantine"`
+	Conflicts  []design.Conflict   `json:"conflicts"`
+}
+
+func (s *Server) loads(w http.ResponseWriter, r *http.Request) error {
+	return s.catalog(w, r, func(c *design.Catalog, marks []engine.Mark, _ string) error {
+		return write(w, &Loads{marks, c.Inventory(), c.Quarantine, c.Conflicts})
+	})
+}
+
+// quarantine are the lines that a study could not read, as its folder keeps them.
+func (s *Server) quarantine(w http.ResponseWriter, r *http.Request) error {
+	dir, err := s.path(r.URL.Query().Get("folder"), r.URL.Query().Get("name"))
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close() //nolint:errcheck // only read
+	file, err := root.Open("quarantine.csv")
+	if errors.Is(err, fs.ErrNotExist) {
+		return write(w, []string{}) // nothing was quarantined
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close() //nolint:errcheck // only read
+	in := csv.NewReader(file)
+	out := []map[string]string{}
+	for row, err := in.Read(); err == nil && len(out) <= mostLines; row, err = in.Read() {
+		if len(row) == 4 && row[1] != "line" {
+			out = append(out, map[string]string{"file": filepath.Base(row[0]), "line": row[1], "reason": row[2], "text": row[3]})
+		}
+	}
+	w.Header().Set("X-Limit", strconv.Itoa(mostLines))
+	return write(w, out)
+}
+
+// mostLines are as many quarantined lines as a page shows.
+const mostLines = 1000

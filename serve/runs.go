@@ -1,0 +1,247 @@
+package serve
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/barograph/barograph/compare"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/report"
+	"github.com/barograph/barograph/run"
+
+	"github.com/klauspost/compress/gzhttp"
+)
+
+// Run is a run folder in the list.
+type Run struct {
+	Folder   string          `json:"folder"`
+	Name     string          `json:"name"`
+	ID       string          `json:"id"`
+	Workload string          `json:"workload"`
+	Started  time.Time       `json:"started"`
+	Ended    time.Time       `json:"ended,omitzero"`
+	State    run.State       `json:"state"`
+	At       string          `json:"at,omitempty"` // of an interrupted one: where it stopped
+	Data     run.Data        `json:"data"`
+	Machine  measure.Machine `json:"machine"`
+	Archives []string        `json:"archives"`
+	Equal    int             `json:"equal"`
+	Wrong    int             `json:"wrong"`
+	Failed   int             `json:"failed"`
+	Warnings []string        `json:"warnings,omitempty"`
+	Problem  string          `json:"problem,omitempty"` // why it cannot be read
+}
+
+func (s *Server) runs(w http.ResponseWriter, _ *http.Request) error {
+	all := []Run{}
+	for _, f := range s.folders {
+		for _, name := range f.runs() {
+			all = append(all, describe(f, name))
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Run) int { return b.Started.Compare(a.Started) })
+	return write(w, all)
+}
+
+// describe reads a run folder; of one that cannot be read it says why.
+func describe(f folder, name string) Run {
+	out := Run{Folder: f.name, Name: name}
+	r, events, state, err := readRun(filepath.Join(f.dir, name))
+	if err != nil {
+		out.Problem = fault.Redact(err.Error())
+		return out
+	}
+	out.ID, out.Workload, out.Started, out.Ended, out.State = r.ID, r.Workload, r.Started, r.Ended, state
+	out.Data, out.Machine, out.Warnings = r.Data, r.Machine, r.Warnings
+	for _, a := range r.Archives {
+		out.Archives = append(out.Archives, a.Engine+" "+a.Design)
+	}
+	for _, e := range events {
+		if e.Sample == nil {
+			if e.Kind == run.Step && state == run.Interrupted {
+				out.At = fmt.Sprintf("%s, %d of %d", e.Text, e.Done, e.Of)
+			}
+			continue
+		}
+		if state == run.Interrupted {
+			out.At = e.Sample.Cell.String()
+		}
+		switch e.Sample.Verdict {
+		case run.Equal:
+			out.Equal++
+		case run.Wrong:
+			out.Wrong++
+		default:
+			out.Failed++
+		}
+	}
+	return out
+}
+
+// reportPolicy lets a report use what stands in it, and nothing of this server:
+// it has an origin of its own.
+const reportPolicy = "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
+
+// report is the page of a run, made anew: nothing is written into its folder.
+func (s *Server) report(w http.ResponseWriter, r *http.Request) error {
+	dir, err := s.path(r.PathValue("folder"), r.PathValue("name"))
+	if err != nil {
+		return err
+	}
+	page, err := report.Open(dir)
+	if err != nil {
+		return err
+	}
+	return show(w, page)
+}
+
+// compared is the page of a comparison, made by the code of barograph compare.
+func (s *Server) compared(w http.ResponseWriter, r *http.Request) error {
+	var dirs []string
+	for _, named := range r.URL.Query()["run"] {
+		place, name, _ := strings.Cut(named, "/")
+		dir, err := s.path(place, name)
+		if err != nil {
+			return err
+		}
+		dirs = append(dirs, dir)
+	}
+	if len(dirs) < 2 {
+		return fault.Misuse("compare", "needs two runs", "tick two or more of the list")
+	}
+	runs, err := compare.Read(dirs...)
+	if err != nil {
+		return err
+	}
+	return show(w, report.OfComparison(compare.Runs(runs[0], runs[1:], 1)))
+}
+
+func show(w http.ResponseWriter, page *report.Report) error {
+	text, err := page.Page()
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Security-Policy", reportPolicy)
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, err = w.Write(text)
+	return err
+}
+
+// How often the journal of a run is looked at, and how long a stream lasts at
+// least without an event.
+const (
+	lookEvery = 250 * time.Millisecond
+	sayAlive  = 10 * time.Second
+)
+
+// events is a run's journal as server-sent events: what is there, then what
+// comes. A browser that was cut off says after which event it goes on.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
+	dir, err := s.path(r.URL.Query().Get("folder"), r.URL.Query().Get("name"))
+	if err != nil {
+		return err
+	}
+	after, _ := strconv.Atoi(r.Header.Get("Last-Event-ID")) // 0 where there is none
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set(gzhttp.HeaderNoCompression, "1")
+	t := tail{path: filepath.Join(dir, "events.jsonl"), after: after}
+	defer t.close()
+	out := http.NewResponseController(w)
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for said := time.Now(); ; {
+		lines, err := t.more()
+		if err != nil {
+			return err
+		}
+		for _, l := range lines {
+			fmt.Fprintf(w, "id: %d\ndata: %s\n\n", l.seq, l.text)
+		}
+		if time.Since(said) > sayAlive {
+			fmt.Fprint(w, ": alive\n\n")
+		}
+		if len(lines) > 0 || time.Since(said) > sayAlive {
+			said = time.Now()
+			if err := out.Flush(); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-r.Context().Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// tail reads the lines that are appended to a journal. One that is written anew,
+// as it is when a cell turns out wrong, is read from its beginning.
+type tail struct {
+	path  string
+	after int // sequence number of the last event that was passed on
+	file  *os.File
+	in    *bufio.Reader
+	part  []byte
+}
+
+type entry struct {
+	seq  int
+	text []byte
+}
+
+func (t *tail) more() (out []entry, err error) {
+	now, err := os.Stat(t.path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil // not begun, or of a version before
+	}
+	if err != nil {
+		return nil, err
+	}
+	if t.file != nil {
+		if was, err := t.file.Stat(); err != nil || !os.SameFile(was, now) {
+			t.close()
+		}
+	}
+	if t.file == nil {
+		if t.file, err = os.Open(t.path); err != nil {
+			return nil, err
+		}
+		t.in, t.part = bufio.NewReader(t.file), nil
+	}
+	for {
+		text, err := t.in.ReadBytes('\n')
+		t.part = append(t.part, text...)
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return out, err
+		}
+		var e struct {
+			Seq int `json:"seq"`
+		}
+		line := t.part[:len(t.part)-1]
+		if t.part = nil; json.Unmarshal(line, &e) == nil && e.Seq > t.after {
+			out, t.after = append(out, entry{e.Seq, line}), e.Seq
+		}
+	}
+}
+
+func (t *tail) close() {
+	if t.file != nil {
+		_ = t.file.Close() // only read
+		t.file = nil
+	}
+}

@@ -1,0 +1,193 @@
+package serve
+
+import (
+	"cmp"
+	"encoding/json"
+	"math"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/curve"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/stat"
+)
+
+// Row is a line of a scorecard: a variable at a level over a region, by lead.
+type Row struct {
+	Variable string `json:"fcst_var"`
+	Level    string `json:"fcst_lev"`
+	Region   string `json:"vx_mask"`
+	Stat     string `json:"stat"`
+	Better   string `json:"better"` // higher, lower
+	Cells    []Cell `json:"cells"`
+}
+
+// Cell is the difference of two models at a lead, of the cases that both have.
+type Cell struct {
+	Lead  float64  `json:"lead"` // h
+	N     int      `json:"n"`
+	Value *float64 `json:"value"`
+	Low   *float64 `json:"low"`
+	High  *float64 `json:"high"`
+	P     *float64 `json:"p"` // that a difference as large is chance: of the bootstrap's standard error
+}
+
+// fewest are the cases below which a cell says nothing.
+const fewest = 8
+
+// scorecard answers line by line, as the rows come.
+func (s *Server) scorecard(w http.ResponseWriter, r *http.Request) error {
+	v := r.URL.Query()
+	a, err := s.place(v)
+	if err != nil {
+		return err
+	}
+	t, ok := record.TypeByName(v.Get("line_type"))
+	candidate, baseline := v.Get("candidate"), v.Get("baseline")
+	if !ok || candidate == "" || baseline == "" || candidate == baseline {
+		return fault.Misuse("scorecard", "needs a line type and two models", "give line_type, candidate and baseline")
+	}
+	ctx, out := r.Context(), http.NewResponseController(w)
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	return a.archive.with(ctx, a.design, func(in engine.Archive) error {
+		c, err := in.Catalog(ctx, a.subset)
+		if err != nil {
+			return err
+		}
+		for _, one := range shared(c, t.Name, candidate, baseline) {
+			if !one.narrow(v) {
+				continue
+			}
+			q := scored(t, a.subset, one, candidate, baseline)
+			name := cmp.Or(v.Get("stat"), cmp.Or(append(curve.Stats(q), "")...))
+			wide, err := curve.Widen(q, []string{name})
+			if err != nil {
+				return err
+			}
+			query, err := in.Phrase(ctx, wide, a.flavour)
+			if err != nil {
+				return err
+			}
+			var b answer.Builder
+			if err := in.Ask(ctx, query, &b); err != nil {
+				return err
+			}
+			if b.Rows == 0 {
+				continue
+			}
+			d, err := curve.Values(q, b.Take(), name, a.seed)
+			if _, told := err.(*fault.Error); told { //nolint:errorlint // the baseline has no record of it
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			spreads := map[[2]int]float64{}
+			if err := d.Each(ctx, func(i, k int, iv stat.Interval) { spreads[[2]int{i, k}] = iv.Spread }); err != nil {
+				return err
+			}
+			if err := send(w, one, d, spreads); err != nil {
+				return err
+			}
+			_ = out.Flush() // what cannot be flushed comes at the end
+		}
+		return nil
+	})
+}
+
+// series is a variable at a level, and the regions that two models share.
+type series struct {
+	variable, level string
+	regions         []string
+}
+
+// narrow leaves what a URL asks for, and reports whether that is anything.
+func (one *series) narrow(v url.Values) bool {
+	wants := func(key, value string) bool { return v[key] == nil || slices.Contains(v[key], value) }
+	one.regions = slices.DeleteFunc(one.regions, func(m string) bool { return !wants("vx_mask", m) })
+	return wants("fcst_var", one.variable) && wants("fcst_lev", one.level) && len(one.regions) > 0
+}
+
+func shared(c *design.Catalog, lineType, candidate, baseline string) (out []series) {
+	for _, g := range c.Groups {
+		if g.LineType != lineType || g.Model != candidate {
+			continue
+		}
+		for _, o := range c.Groups {
+			if o.LineType != lineType || o.Model != baseline || o.FcstVar != g.FcstVar || o.ObType != g.ObType && !strings.EqualFold(g.ObType, candidate) {
+				continue
+			}
+			for _, level := range g.Levels {
+				one := series{g.FcstVar, level, nil}
+				for _, m := range g.Masks {
+					if slices.Contains(o.Masks, m) {
+						one.regions = append(one.regions, m)
+					}
+				}
+				known := slices.ContainsFunc(out, func(have series) bool { return have.variable == one.variable && have.level == level })
+				if slices.Contains(o.Levels, level) && len(one.regions) > 0 && !known {
+					out = append(out, one)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// scored asks for the difference of two models at every lead of every region.
+func scored(t *record.LineType, subset string, one series, candidate, baseline string) *question.Question {
+	q := &question.Question{Name: "scorecard", Type: t, Subset: subset}
+	q.Header[record.Model], q.Header[record.FcstVar] = []string{candidate, baseline}, []string{one.variable}
+	q.Header[record.FcstLev], q.Header[record.VxMask] = []string{one.level}, one.regions
+	q.Drawing = &question.Drawing{
+		Axis: string(run.ByLead), Method: "overall", Replicates: 200, Confidence: 0.95, Minus: baseline,
+		Curves: []question.Group{{Field: "model", Values: [][]string{{candidate}, {baseline}}}, {Field: "vx_mask"}},
+	}
+	q.Select()
+	return q
+}
+
+// send writes a row for each region.
+func send(w http.ResponseWriter, one series, d *curve.Drawn, spreads map[[2]int]float64) error {
+	better := "higher"
+	if lowerIsBetter(d.Stat) {
+		better = "lower"
+	}
+	to := json.NewEncoder(w)
+	for i, s := range d.Series {
+		row := Row{one.variable, one.level, strings.TrimSpace(s.Name[strings.IndexByte(s.Name, ' ')+1:]), d.Stat, better, []Cell{}}
+		for k, x := range s.X {
+			cell := Cell{Lead: x, N: s.N[k], Value: known(s.Y[k]), Low: known(s.Low[k]), High: known(s.High[k])}
+			if sd := spreads[[2]int{i, k}]; s.N[k] >= fewest && sd > 0 {
+				cell.P = known(math.Erfc(math.Abs(s.Y[k]) / sd / math.Sqrt2))
+			}
+			row.Cells = append(row.Cells, cell)
+		}
+		if err := to.Encode(&row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func known(v float64) *float64 {
+	if math.IsNaN(v) {
+		return nil
+	}
+	return &v
+}
+
+// lowerIsBetter reports whether a statistic is one of mistakes.
+func lowerIsBetter(name string) bool {
+	return slices.ContainsFunc([]string{"RMS", "MSE", "MAE", "FAR", "POFD", "ESTDEV", "SPEED_ERR", "DIR_", "FE", "SI"}, func(part string) bool {
+		return strings.Contains(name, part) && !strings.Contains(name, "MSESS") && !strings.Contains(name, "FBIAS")
+	})
+}

@@ -1,0 +1,480 @@
+package serve_test
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/curve"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/pebble"
+	"github.com/barograph/barograph/load"
+	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/serve"
+	"github.com/barograph/barograph/synth"
+
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/question"
+)
+
+var registry = engine.Registry{pebble.Driver()}
+
+// loaded makes an archive of two models over two days.
+func loaded(t *testing.T, dir string) (file string) {
+	t.Helper()
+	file = filepath.Join(dir, "two.pebble")
+	day := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	files, err := synth.VSDB{Seed: 1, From: day, To: day.AddDate(0, 0, 4), Models: []string{"gfs", "ecm"}, StatTypes: []string{"anom"}}.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := filepath.Join(dir, "data")
+	if _, err := synth.WriteAll(t.Context(), data, files, 2, func(int64) {}); err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	err = filepath.WalkDir(data, func(p string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			paths = append(paths, p)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	open(t, "pebble:"+file, engine.Options{}, func(a engine.Archive) {
+		if _, err := load.Run(t.Context(), a, "archive", paths, load.Options{}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	return file
+}
+
+func open(t *testing.T, url string, o engine.Options, f func(a engine.Archive)) {
+	t.Helper()
+	db, err := registry.Open(t.Context(), url, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	a, err := db.Archives.Open(t.Context(), "keyvalue")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	f(a)
+}
+
+// recorded makes a folder with a run that goes on.
+func recorded(t *testing.T, dir string) *run.Folder {
+	t.Helper()
+	f, err := run.Create(filepath.Join(dir, "first"), run.Run{ID: "first", Workload: "met", Started: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []run.Sample{
+		{Cell: run.AnswerCell("pebble", "keyvalue", "test_1", "keys"), Rep: 1, Verdict: run.Failed, Problem: "no answer"},
+	} {
+		if err := f.Add(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return f
+}
+
+// page is a server and a browser that has its cookie.
+type page struct {
+	*httptest.Server
+	t      *testing.T
+	client *http.Client
+	s      *serve.Server
+}
+
+func newPage(t *testing.T, places ...string) *page {
+	t.Helper()
+	h := httptest.NewUnstartedServer(nil)
+	s, err := serve.New(serve.Options{Registry: registry, Version: "test", Host: h.Listener.Addr().String()}, places...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Config.Handler = s.Handler()
+	h.Start()
+	t.Cleanup(func() {
+		h.CloseClientConnections()
+		h.Close()
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	jar := &cookies{}
+	p := &page{h, t, &http.Client{Jar: jar}, s}
+	r := p.do(p.client, http.MethodGet, strings.TrimPrefix(s.URL(), h.URL), nil)
+	if r.StatusCode != http.StatusOK || strings.Contains(r.Request.URL.String(), "token") {
+		t.Fatalf("%s at %s", r.Status, r.Request.URL)
+	}
+	return p
+}
+
+// cookies is a jar that keeps all, as Go's wants a public suffix list.
+type cookies struct{ all []*http.Cookie }
+
+func (c *cookies) SetCookies(_ *url.URL, all []*http.Cookie) { c.all = append(c.all, all...) }
+func (c *cookies) Cookies(*url.URL) []*http.Cookie           { return c.all }
+
+// reply is what came back, read to its end.
+type reply struct {
+	*http.Response
+	text []byte
+}
+
+func (p *page) do(client *http.Client, method, path string, change func(r *http.Request)) reply {
+	p.t.Helper()
+	resp := p.begin(client, method, path, change)
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return reply{resp, text}
+}
+
+// begin asks, and leaves the answer to be read.
+func (p *page) begin(client *http.Client, method, path string, change func(r *http.Request)) *http.Response {
+	p.t.Helper()
+	r, err := http.NewRequestWithContext(p.t.Context(), method, p.URL+path, nil)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if change != nil {
+		change(r)
+	}
+	resp, err := client.Do(r)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return resp
+}
+
+// get reads JSON, or the text of a refusal.
+func (p *page) get(path string, v any) (status int, text string) {
+	p.t.Helper()
+	r := p.do(p.client, http.MethodGet, path, nil)
+	body := r.text
+	if r.StatusCode == http.StatusOK && v != nil {
+		if err := json.Unmarshal(body, v); err != nil {
+			p.t.Fatalf("%s: %v: %.300s", path, err, body)
+		}
+	}
+	return r.StatusCode, string(body)
+}
+
+// TestGuard is statement 25: who is refused, and what is never answered.
+func TestGuard(t *testing.T) {
+	dir := t.TempDir()
+	recorded(t, dir)
+	p := newPage(t, dir)
+	stranger := &http.Client{}
+	for _, c := range []struct {
+		name, method, path string
+		client             *http.Client
+		change             func(r *http.Request)
+		want               int
+	}{
+		{"a page", "GET", "/runs", p.client, nil, 200},
+		{"its head", "HEAD", "/runs", p.client, nil, 200},
+		{"by name", "GET", "/runs", p.client, func(r *http.Request) { r.Host = "localhost" + r.URL.Host[strings.LastIndexByte(r.URL.Host, ':'):] }, 200},
+		{"own origin", "GET", "/api/v1/runs", p.client, func(r *http.Request) { r.Header.Set("Origin", p.URL) }, 200},
+		{"rebinding", "GET", "/runs", p.client, func(r *http.Request) { r.Host = "evil.example" }, 403},
+		{"rebinding with our port", "GET", "/runs", p.client, func(r *http.Request) { r.Host = "evil.example" + r.URL.Host[strings.LastIndexByte(r.URL.Host, ':'):] }, 403},
+		{"another port", "GET", "/runs", p.client, func(r *http.Request) { r.Host = "localhost:1" }, 403},
+		{"foreign origin", "GET", "/api/v1/runs", p.client, func(r *http.Request) { r.Header.Set("Origin", "http://evil.example") }, 403},
+		{"no token", "GET", "/runs", stranger, nil, 403},
+		{"no token, assets", "GET", "/assets/app.js", stranger, nil, 403},
+		{"another token", "GET", "/?token=x", stranger, nil, 403},
+		{"empty token", "GET", "/?token=", stranger, nil, 403},
+		{"post", "POST", "/api/v1/runs", p.client, nil, 405},
+		{"put", "PUT", "/runs", p.client, nil, 405},
+		{"delete", "DELETE", "/runs", p.client, nil, 405},
+		{"options", "OPTIONS", "/runs", p.client, nil, 405},
+		{"out of the folder", "GET", "/runs/" + filepath.Base(dir) + "/..%2f..%2fetc/report.html", p.client, nil, 404},
+		{"out of the folder, plain", "GET", "/runs/../../etc/passwd", p.client, nil, 404},
+		{"events of elsewhere", "GET", "/api/v1/events?folder=" + filepath.Base(dir) + "&name=../..", p.client, nil, 404},
+		{"assets of elsewhere", "GET", "/assets/..%2f..%2fserve.go", p.client, nil, 404},
+		{"no such page", "GET", "/nothing", p.client, nil, 404},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := p.do(c.client, c.method, c.path, c.change)
+			if r.StatusCode != c.want {
+				t.Errorf("%s, want %d", r.Status, c.want)
+			}
+			if policy := r.Header.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") {
+				t.Error(policy)
+			}
+		})
+	}
+}
+
+// TestToken: the cookie is for this site and out of reach of scripts, and no
+// redirect carries the token or leads elsewhere.
+func TestToken(t *testing.T) {
+	dir := t.TempDir()
+	recorded(t, dir)
+	p := newPage(t, dir)
+	plain := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	token := p.s.URL()[strings.IndexByte(p.s.URL(), '='):]
+	for path, want := range map[string]string{"/runs?x=1&token": "/runs?x=1", "//evil.example/?token": "/evil.example/", "/%5Cevil.example?token": "/"} {
+		r := p.do(plain, http.MethodGet, path+token, nil)
+		set := r.Header.Get("Set-Cookie")
+		if r.StatusCode != http.StatusSeeOther || r.Header.Get("Location") != want || !strings.Contains(set, "HttpOnly") || !strings.Contains(set, "SameSite=Strict") {
+			t.Errorf("%s: %s, to %s, %s", path, r.Status, r.Header.Get("Location"), set)
+		}
+	}
+}
+
+// TestSizes is statement 3: what a first visit costs.
+func TestSizes(t *testing.T) {
+	dir := t.TempDir()
+	recorded(t, dir)
+	p := newPage(t, dir)
+	plain, packed := 0, 0
+	for _, path := range []string{"/runs", "/assets/app.js", "/assets/app.css"} {
+		r := p.do(p.client, http.MethodGet, path, func(r *http.Request) { r.Header.Set("Accept-Encoding", "gzip") })
+		body := r.text
+		packed += len(body)
+		if r.Header.Get("Content-Encoding") == "gzip" {
+			z, err := gzip.NewReader(strings.NewReader(string(body)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if body, err = io.ReadAll(z); err != nil {
+				t.Fatal(err)
+			}
+		}
+		plain += len(body)
+	}
+	if plain > 300_000 || packed > 100_000 {
+		t.Errorf("%d bytes, %d as sent", plain, packed)
+	}
+}
+
+const where = "archive=two.pebble&design=keyvalue&subset=archive&line_type=SAL1L2&fcst_var=HGT&fcst_lev=P500&vx_mask=G2%2FNHX"
+
+// TestCurve is statement 7 in small, and 8, 9, 13, 14: a page's curve is the one
+// that ask draws, bit for bit, at first without intervals; and what is said of it.
+func TestCurve(t *testing.T) {
+	dir := t.TempDir()
+	file := loaded(t, dir)
+	v, err := url.ParseQuery(where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"archive", "design"} {
+		v.Del(key)
+	}
+	drawings := []string{
+		"", "&axis=fcst_lead&series=model", "&axis=valid_hour&series=model", "&series=model&event_equal=true",
+		"&series=model&event_equal=true&equal_places=true", "&series=model&minus=GFS", "&stat=RMSFA&model=GFS&valid_hour=0",
+	}
+	wants := map[string]*run.Curves{}
+	open(t, "pebble:"+file, engine.Options{ReadOnly: true}, func(a engine.Archive) {
+		for _, drawing := range drawings {
+			more, err := url.ParseQuery(drawing)
+			if err != nil {
+				t.Fatal(err)
+			}
+			maps.Copy(more, v)
+			wants[drawing] = asked(t, a, more)
+		}
+	})
+	p := newPage(t, file)
+	for _, drawing := range drawings {
+		t.Run(drawing, func(t *testing.T) {
+			want := wants[drawing]
+			var first, whole serve.Drawn
+			if status, text := p.get("/api/v1/curve?"+where+drawing, &first); status != 200 {
+				t.Fatal(status, text)
+			}
+			if status, text := p.get("/api/v1/curve?"+where+drawing+"&intervals=1", &whole); status != 200 {
+				t.Fatal(status, text)
+			}
+			if g, w := fmt.Sprint(whole.Curves), fmt.Sprint(want); g != w {
+				t.Errorf("the page has\n%.500s\nask has\n%.500s", g, w)
+			}
+			for i, s := range first.Curves.Series {
+				if fmt.Sprint(s.Y) != fmt.Sprint(whole.Curves.Series[i].Y) {
+					t.Error("the curve jumps when its intervals come")
+				}
+			}
+			if !whole.Cost.Recall || whole.Data != first.Data {
+				t.Errorf("asked again: %+v", whole.Cost)
+			}
+		})
+	}
+}
+
+// asked is what barograph ask does.
+func asked(t *testing.T, a engine.Archive, v url.Values) *run.Curves {
+	t.Helper()
+	q, err := question.FromQuery(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := curve.Stats(q)[0]
+	wide, err := curve.Widen(q, []string{name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	query, err := a.Phrase(t.Context(), wide, "keys-native")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b answer.Builder
+	if err := a.Ask(t.Context(), query, &b); err != nil {
+		t.Fatal(err)
+	}
+	c, err := curve.Of(t.Context(), q, b.Take(), name, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestAnswers: downloads, what is refused, and what says why there is nothing.
+func TestAnswers(t *testing.T) {
+	dir := t.TempDir()
+	p := newPage(t, loaded(t, dir))
+	for path, want := range map[string]string{
+		"home": `"records":`, "inventory?archive=two.pebble": `"fcst_lead":[`, "loads?archive=two.pebble": `"stored":`,
+		"curve.csv?" + where: "statistic,series,fcst_lead,n,value,low,high", "curve.svg?" + where: "<svg", "curve.parquet?" + where: "PAR1",
+		"rows.csv?" + where: "fcst_valid_beg,", "rows.parquet?" + where: "PAR1", "asked?" + where: `"text":"`,
+		"faster?" + where:                                  `"archive":"two.pebble"`,
+		"curve?" + where + "&model=ECM&case=x":             "!",
+		"curve?" + where + "&colour=red":                   "!colour",
+		"curve?" + where + "&axis=fcst_lead&axis=fcst_lev": "!twice",
+		"curve?archive=nothing":                            "!nothing",
+		"curve?" + where + "&fcst_lead=soon":               "!lead",
+		"curve?" + where + "&model=ICON":                   `"absent":"`,
+		"scorecard?archive=two.pebble&line_type=SAL1L2&candidate=ECM&baseline=GFS&fcst_var=HGT": `"lead":24,"n":10,"value":0.`,
+	} {
+		status, text := p.get("/api/v1/"+path, nil)
+		rest, refused := strings.CutPrefix(want, "!")
+		if (status == http.StatusBadRequest) != refused || (status != http.StatusOK) != refused || !strings.Contains(text, rest) {
+			t.Errorf("%s: %d %.300s", path, status, text)
+		}
+	}
+	if _, text := p.get("/api/v1/scorecard?archive=two.pebble&line_type=SAL1L2&candidate=ECM&baseline=GFS&fcst_var=HGT&fcst_lev=P500", nil); !regexp.MustCompile(`"p":[0-9]`).MatchString(text) {
+		t.Errorf("no cell of the scorecard is tested: %.400s", text)
+	}
+	r := p.do(p.client, http.MethodGet, "/api/v1/inventory?archive=two.pebble", nil)
+	again := p.do(p.client, http.MethodGet, "/api/v1/inventory?archive=two.pebble", func(q *http.Request) { q.Header.Set("If-None-Match", r.Header.Get("ETag")) })
+	if r.Header.Get("ETag") == "" || again.StatusCode != http.StatusNotModified {
+		t.Errorf("ETag %s, then %s", r.Header.Get("ETag"), again.Status)
+	}
+}
+
+// TestReadOnly is the last of statement 25: nothing is changed by whoever looks.
+func TestReadOnly(t *testing.T) {
+	dir := t.TempDir()
+	file := loaded(t, dir)
+	runs := filepath.Join(dir, "runs")
+	if err := recorded(t, runs).Close(); err != nil {
+		t.Fatal(err)
+	}
+	before := contents(t, dir)
+	p := newPage(t, file, runs)
+	for _, path := range []string{"/api/v1/home", "/api/v1/curve?" + where, "/api/v1/runs", "/runs/runs/first/report.html", "/api/v1/faster?" + where} {
+		if status, text := p.get(path, nil); status != http.StatusOK {
+			t.Errorf("%s: %d %.200s", path, status, text)
+		}
+	}
+	if err := p.s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if after := contents(t, dir); fmt.Sprint(after) != fmt.Sprint(before) {
+		t.Error("files changed")
+	}
+}
+
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		out[path] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestEvents: what is there, what comes, and after which event a browser goes on,
+// also when the journal is written anew as a cell turns out wrong.
+func TestEvents(t *testing.T) {
+	dir := t.TempDir()
+	f := recorded(t, dir)
+	p := newPage(t, dir)
+	stream := func(after string) (next func() string, stop func()) {
+		ctx, cancel := context.WithCancel(t.Context())
+		r := p.begin(p.client, http.MethodGet, "/api/v1/events?folder="+filepath.Base(dir)+"&name=first", func(r *http.Request) {
+			*r = *r.WithContext(ctx)
+			r.Header.Set("Last-Event-ID", after)
+		})
+		t.Cleanup(func() { r.Body.Close() })
+		rest := ""
+		return func() string {
+			buf := make([]byte, 4096)
+			for !strings.Contains(rest, "\n\n") {
+				n, err := r.Body.Read(buf)
+				if err != nil {
+					return err.Error()
+				}
+				rest += string(buf[:n])
+			}
+			one, more, _ := strings.Cut(rest, "\n\n")
+			rest = more
+			return one
+		}, cancel
+	}
+	next, stop := stream("")
+	defer stop()
+	if first := next(); !strings.Contains(first, "id: 1\n") || !strings.Contains(first, `"begin"`) {
+		t.Error(first)
+	}
+	if second := next(); !strings.Contains(second, `"sample"`) {
+		t.Error(second)
+	}
+	if err := f.Event(run.Event{Kind: run.Step, Text: "asking", Done: 1, Of: 2}); err != nil {
+		t.Fatal(err)
+	}
+	if third := next(); !strings.Contains(third, "asking") {
+		t.Error(third)
+	}
+	later, end := stream("2")
+	defer end()
+	if one := later(); !strings.Contains(one, "asking") {
+		t.Error(one)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if last := next(); !strings.Contains(last, `"stop"`) {
+		t.Error(last)
+	}
+}

@@ -1,0 +1,54 @@
+// Elements, requests and the URL's state, for all views.
+
+type Child = Node | string | number | null | undefined | false;
+type Attributes = Record<string, string | number | boolean | null | undefined | ((e: any) => void)>;
+
+// h makes an element; attributes that are functions listen to events.
+export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Attributes = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
+  const e = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === 'function') e.addEventListener(name, value);
+    else if (value === true) e.setAttribute(name, '');
+    else if (value !== false && value != null) e.setAttribute(name, String(value));
+  }
+  e.append(...children.filter((c): c is Node | string | number => c != null && c !== false).map(c => (typeof c === 'number' ? String(c) : c)));
+  return e;
+}
+
+// table makes a table that scrolls in itself, with a caption for those who do not see it.
+export function table(caption: string, head: string[], rows: Child[][]): HTMLElement {
+  const number = (c: Child) => typeof c === 'number' || (typeof c === 'string' && /^[-−]?[\d.,]+$/.test(c));
+  return h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption },
+    h('table', {}, h('caption', {}, caption), h('thead', {}, h('tr', {}, ...head.map(t => h('th', { scope: 'col' }, t)))),
+      h('tbody', {}, ...rows.map(r => h('tr', {}, ...r.map(c => h('td', { class: number(c) && 'number' }, c)))))));
+}
+
+// say tells a reader of the screen, and whoever looks at the foot of the page.
+export function say(text: string) { document.getElementById('said')!.textContent = text; }
+
+export class Refused extends Error {
+  constructor(message: string, readonly again: number) { super(message); }
+}
+
+// get asks the server; what it refuses is an error in its words.
+export async function get<T>(path: string, query: URLSearchParams | Record<string, string> = {}, signal?: AbortSignal): Promise<T> {
+  const text = new URLSearchParams(query).toString();
+  const r = await fetch('/api/v1/' + path + (text && '?' + text), signal ? { signal } : {});
+  if (!r.ok) throw new Refused(((await r.json().catch(() => null)) as any)?.error ?? `${r.status} ${r.statusText}`, Number(r.headers.get('Retry-After')));
+  return await r.json() as T;
+}
+
+export const state = () => new URLSearchParams(location.search);
+
+// go shows another view or state, and remembers it.
+export function go(view: string, query: URLSearchParams, replace = false) {
+  const url = view + (query.size ? '?' + query : '');
+  if (url === location.pathname + location.search) return;
+  history[replace ? 'replaceState' : 'pushState'](null, '', url);
+  if (!replace) dispatchEvent(new PopStateEvent('popstate'));
+}
+
+export const utc = (seconds: number) => new Date(seconds * 1000).toISOString().replace(':00.000Z', 'Z').replace('T', ' ');
+export const count = (n: number) => n.toLocaleString('en-GB');
+export const short = (v: number | null | undefined) => (v == null ? '–' : Number(v.toPrecision(6)).toString());
+export function several(n: number, what: string) { return `${count(n)} ${what}${n === 1 ? '' : 's'}`; }

@@ -1,0 +1,132 @@
+// Runs: folders with data, machine and verdicts; and one of them as it goes on.
+import { count, get, go, h, say, several, state, table } from './dom';
+import { lines } from './plot';
+import { marked } from './loads';
+
+interface Run {
+  folder: string; name: string; id: string; workload: string; started: string; ended?: string; state: string; at?: string;
+  data: { source: string; digest: string; records: number }; machine: { cpu: string; usable_cpus: number; memory_bytes: number };
+  archives: string[] | null; equal: number; wrong: number; failed: number; warnings?: string[]; problem?: string;
+}
+interface Event_ { seq: number; time: string; kind: string; text?: string; cell?: string; done?: number; of?: number; failed?: number; pid?: number; sample?: { cell: string; phase: string; rep: number; verdict: string; problem?: string; measured?: { total_ns: number; throughput?: number } } }
+
+const at = (r: Run) => new URLSearchParams({ folder: r.folder, name: r.name });
+const report = (r: Run) => `/runs/${encodeURIComponent(r.folder)}/${encodeURIComponent(r.name)}/report.html`;
+const verdict = (r: Run) => [r.equal && `${count(r.equal)} equal`, r.wrong && `${count(r.wrong)} WRONG`, r.failed && `${count(r.failed)} failed`].filter(Boolean).join(', ') || 'nothing proven yet';
+
+export async function runs(main: HTMLElement) {
+  const all = await get<Run[]>('runs'), ticked = new Set<Run>(), link = h('a', { id: 'compare', href: '#', hidden: true }, '');
+  const tick = (r: Run, on: boolean) => { // two or more are compared as barograph compare does, the oldest being the base
+    on ? ticked.add(r) : ticked.delete(r);
+    const chosen = all.filter(o => ticked.has(o)).reverse();
+    link.href = '/compare.html?' + new URLSearchParams(chosen.map(o => ['run', `${o.folder}/${o.name}`]));
+    link.textContent = `compare ${chosen.map(o => o.id).join(' with ')}`;
+    link.hidden = chosen.length < 2;
+  };
+  main.replaceChildren(h('h2', {}, 'Runs'), h('p', {}, all.length > 1 ? 'Tick two runs to compare them. ' : '', link), all.length ? table(several(all.length, 'run folder'), ['run', 'began (UTC)', 'workload', 'state', 'answers', 'data', 'digest', 'archives', 'machine', 'warnings'],
+    all.map(r => r.problem ? [r.name, '', '', h('span', { class: 'bad' }, r.problem)] : [
+      h('span', {}, all.length > 1 && h('input', { type: 'checkbox', 'aria-label': `compare ${r.id}`, change: (e: any) => tick(r, e.target.checked) }), h('a', { href: report(r) }, r.id), ' ', h('a', { href: '/live?' + at(r), 'aria-label': `events of ${r.id}` }, 'events')),
+      r.started.slice(0, 16).replace('T', ' '), r.workload, h('span', { class: r.state === 'interrupted' && 'bad' }, r.state + (r.at ? ` at ${r.at}` : '')), h('span', { class: r.wrong || r.failed ? 'bad' : 'good' }, verdict(r)),
+      r.data.source, r.data.digest.slice(0, 8), (r.archives ?? []).join(', '), `${r.machine.cpu}, ${several(r.machine.usable_cpus, 'core')}, ${(r.machine.memory_bytes / 2 ** 30).toFixed(0)} GiB`, (r.warnings ?? []).join('; '),
+    ])) : h('p', {}, 'No run folder is served: name one, or a folder of them: barograph serve runs'));
+}
+
+// words are a cell without its syntax: pebble keyvalue keys test_1.
+function words(cell: string) {
+  const [before, after] = cell.split('?');
+  return [before!.split('/').slice(1).join('/'), ...new URLSearchParams(after).values()].map(decodeURIComponent).join(' ');
+}
+
+const shown = 200; // lines of the log
+
+// Live follows the journal of a run: what is there, then what comes.
+export class Live {
+  private source?: EventSource | undefined;
+  private timer?: number;
+  private events: Event_[] = [];
+  private beat = 0;
+  private band = h('div', { class: 'band', id: 'band' });
+  private grid = h('div', {});
+  private chart = h('div', { class: 'plot small' });
+  private log = h('div', {});
+  private drawn?: { destroy(): void };
+  private last?: string;
+
+  constructor(private main: HTMLElement) {}
+
+  async show() {
+    const q = state(), all = (await get<Run[]>('runs')).filter(r => !r.problem);
+    const r = all.find(r => r.folder === q.get('folder') && r.name === q.get('name')) ?? all.find(r => r.state === 'running') ?? all[0];
+    if (!r) { this.main.replaceChildren(h('h2', {}, 'Live'), h('p', {}, 'No run folder is served.')); return; }
+    this.main.replaceChildren(h('h2', {}, 'Live'), h('label', { class: 'wide' }, 'Run ', h('select', { id: 'run', change: (e: any) => go('/live', at(all[e.target.selectedIndex]!)) },
+      ...all.map(o => h('option', { selected: o === r }, `${o.id} (${o.state})`)))), this.band, this.chart, h('h3', {}, 'Cells'), this.grid, h('h3', {}, 'Events'), this.log);
+    const rejected = await get<{ file: string; line: string; reason: string; text: string }[]>('quarantine', at(r)).catch(() => []);
+    if (rejected.length) this.main.append(h('h3', {}, 'Quarantine'), table(`${several(rejected.length, 'line')} that could not be read`, ['where', 'reason', 'text'], rejected.map(l => [`${l.file}:${l.line}`, marked(l.reason), l.text])));
+    const listen = () => {
+      if (document.hidden) { this.source?.close(); this.source = undefined; return; } // a hidden tab costs nothing
+      if (this.source) return;
+      this.events = [];
+      this.source = new EventSource('/api/v1/events?' + at(r));
+      this.source.onmessage = m => this.take(JSON.parse(m.data));
+    };
+    document.addEventListener('visibilitychange', listen);
+    this.stop = () => document.removeEventListener('visibilitychange', listen);
+    listen();
+    this.timer = setInterval(() => this.paint(), 1000);
+  }
+
+  private stop = () => {};
+
+  close() { this.stop(); this.source?.close(); clearInterval(this.timer); this.drawn?.destroy(); }
+
+  private take(e: Event_) {
+    this.beat = Date.parse(e.time);
+    if (e.kind !== 'beat') this.events.push(e);
+    if (this.events.length === 1) requestAnimationFrame(() => this.paint());
+    if (e.kind === 'kill' || e.kind === 'warning' || e.kind === 'end') say(`${e.kind}: ${e.text ?? ''}`);
+  }
+
+  private paint() {
+    const { events } = this, last = events[events.length - 1];
+    if (!last) { this.band.textContent = 'no event yet'; return; }
+    const step = events.findLast(e => e.kind === 'step'), sample = events.findLast(e => e.sample), ended = last.kind === 'end', silent = (Date.now() - this.beat) / 1000;
+    const standing = ended ? 'done' : last.kind === 'stop' || silent > 9 ? `interrupted at ${sample?.sample ? words(sample.sample.cell) : step?.text ?? 'its beginning'}` : 'running';
+    const key = `${last.seq} ${standing}`;
+    if (key === this.last) return;
+    this.last = key;
+    this.band.replaceChildren(h('strong', { class: standing.startsWith('i') && 'bad', id: 'standing' }, standing), step?.text ? h('span', {}, `${step.text}: ${count(step.done ?? 0)}${step.of ? ` of ${count(step.of)}${left(events, step)}` : ''}`) : '',
+      h('span', {}, several(events.filter(e => e.sample).length, 'sample')), sample?.sample ? h('span', {}, `last: ${words(sample.sample.cell)}`) : '');
+    this.cells(events);
+    const rates = events.filter(e => e.kind === 'rate').slice(-600);
+    this.drawn?.destroy();
+    this.chart.replaceChildren();
+    if (rates.length > 1) this.drawn = lines(this.chart, rates.map(e => Date.parse(e.time) / 1000), [['operations since the one before', rates.map(e => e.done ?? 0)], ['failed', rates.map(e => e.failed ?? 0)]]);
+    const told = events.filter(e => e.kind !== 'rate').slice(-shown).reverse();
+    this.log.replaceChildren(table(`the last ${several(told.length, 'event')} of ${count(last.seq)}`, ['time (UTC)', 'what', 'in words'], told.map(e => [e.time.slice(11, 19), e.kind,
+      e.sample ? `${words(e.sample.cell)} #${e.sample.rep} ${e.sample.verdict}${e.sample.problem ? `: ${e.sample.problem}` : ''}` : [e.text, e.done && `${count(e.done)}${e.of ? ` of ${count(e.of)}` : ''}`].filter(Boolean).join(' ')])));
+  }
+
+  // cells is the grid engine × case of medians; what is wrong has none.
+  private cells(events: Event_[]) {
+    const ms = new Map<string, Map<string, number[]>>(), bad = new Set<string>(), columns = new Set<string>();
+    for (const e of events) {
+      if (!e.sample) continue;
+      const [before, after] = e.sample.cell.split('?'), axes = new URLSearchParams(after), column = axes.get('case') ?? axes.get('mix') ?? axes.get('method') ?? axes.get('query') ?? '–';
+      axes.delete('case'); axes.delete('mix'); axes.delete('method'); axes.delete('query');
+      const row = [before!.split('/').slice(1).join('/'), ...axes.values()].join(' '), cells = ms.get(row) ?? ms.set(row, new Map()).get(row)!, all = cells.get(column) ?? cells.set(column, []).get(column)!;
+      columns.add(column);
+      if (e.sample.verdict !== 'equal') bad.add(row + '\n' + column);
+      else if (e.sample.measured) all.push(e.sample.measured.total_ns / 1e6);
+    }
+    const median = (v: number[]) => v.sort((a, b) => a - b)[Math.floor(v.length / 2)];
+    this.grid.replaceChildren(table('medians in ms of what is proven; wrong and failed answers have no time', ['way', ...columns], [...ms].map(([row, cells]) => [row, ...[...columns].map(c =>
+      bad.has(row + '\n' + c) ? h('span', { class: 'bad' }, 'not right') : median(cells.get(c) ?? [])?.toFixed(2) ?? '')])));
+  }
+}
+
+// left is the time that is left of a step, if it goes on as it began.
+function left(events: Event_[], step: Event_) {
+  const first = events.find(e => e.kind === 'step' && e.text === step.text)!, took = Date.parse(step.time) - Date.parse(first.time), did = (step.done ?? 0) - (first.done ?? 0);
+  if (did <= 0 || !step.of || step.done! >= step.of) return '';
+  return `, about ${Math.ceil(took / did * (step.of - step.done!) / 1000)} s left`;
+}
