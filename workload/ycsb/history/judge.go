@@ -80,11 +80,13 @@ func linear(ops []*Op, patience time.Duration) porcupine.CheckResult {
 
 // asReturned reports whether calls were possible one by one as they returned.
 func asReturned(ops []*Op) bool {
-	state, possible := int64(absent), true
+	state := int64(absent)
 	for _, o := range byReturn(ops) {
-		if possible, state = o.step(state); !possible {
+		possible, next := o.step(state)
+		if !possible {
 			return false
 		}
+		state = next
 	}
 	return true
 }
