@@ -84,6 +84,12 @@ func unique(texts []string) []string {
 
 var unfit = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 
+// NameOf makes a question's name of what it asks.
+func NameOf(parts ...string) string {
+	parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })
+	return unfit.ReplaceAllString(strings.ToLower(strings.Join(parts, "_")), "_")
+}
+
 // name names the questions after their file: the only one as the file, several
 // with a variable and, where that does not tell them apart, a number.
 func name(base string, qs []*Question) {
@@ -139,7 +145,7 @@ func asked(p *metviewer.Plot, fixed []metviewer.Field, d metviewer.Dep) (qs []*Q
 	}
 	byType := map[*record.LineType]*Question{}
 	for _, stat := range d.Stats {
-		t, finished, err := lineTypeOf(p, stat)
+		t, err := lineTypeOf(p, stat)
 		if err != nil {
 			notes = append(notes, fmt.Sprintf("line %d: dep%d/%s, stat %s: %v", d.Line, d.Axis, d.Var, stat, err))
 			continue
@@ -148,7 +154,7 @@ func asked(p *metviewer.Plot, fixed []metviewer.Field, d metviewer.Dep) (qs []*Q
 			q.Drawing.Stats = append(q.Drawing.Stats, stat)
 			continue
 		}
-		b := &builder{p: p, fixed: fixed, dep: d, times: map[string]bool{}, q: &Question{Type: t, Drawing: &Drawing{Stats: []string{stat}, Finished: finished}}}
+		b := &builder{p: p, fixed: fixed, dep: d, times: map[string]bool{}, q: &Question{Type: t, Weight: 1, Drawing: &Drawing{Stats: []string{stat}}}}
 		if err := b.build(); err != nil {
 			return nil, append(notes, err.Error()+": the plot is left out")
 		}
@@ -156,7 +162,7 @@ func asked(p *metviewer.Plot, fixed []metviewer.Field, d metviewer.Dep) (qs []*Q
 		qs = append(qs, b.q)
 	}
 	for _, q := range qs {
-		columns(q)
+		q.Select()
 		if err := q.Check(); err != nil {
 			return nil, append(notes, err.Error())
 		}
@@ -164,10 +170,13 @@ func asked(p *metviewer.Plot, fixed []metviewer.Field, d metviewer.Dep) (qs []*Q
 	return qs, notes
 }
 
-// columns selects what METviewer's SQL does: times, the header fields that the
-// plot names, and the line type's numbers; of finished statistics theirs alone.
-func columns(q *Question) {
+// Select selects what METviewer's SQL does: times, the header fields that the
+// question names, and the line type's numbers; of finished statistics that are
+// drawn theirs alone. Rows are ordered by time.
+func (q *Question) Select() {
 	d := cmp.Or(q.Drawing, &Drawing{})
+	drawn := len(d.Stats) > 0 && Finished(q.Type)
+	q.Columns = nil
 	want := []string{"fcst_valid_beg", "fcst_init_beg", "fcst_lead"}
 	for f := range record.NumFields {
 		if len(q.Header[f]) > 0 || f.String() == d.Axis || slices.ContainsFunc(d.Curves, func(g Group) bool { return g.Field == f.String() }) {
@@ -175,7 +184,7 @@ func columns(q *Question) {
 		}
 	}
 	for _, c := range q.Type.Columns {
-		if c.Kind != record.Text && (!d.Finished || c.Name == "total" || slices.ContainsFunc(d.Stats, func(s string) bool { return FinishedColumn(q.Type, s) == c.Name })) {
+		if c.Kind != record.Text && (!drawn || c.Name == "total" || slices.ContainsFunc(d.Stats, func(s string) bool { return FinishedColumn(q.Type, s) == c.Name })) {
 			want = append(want, c.Name)
 		}
 	}

@@ -32,24 +32,57 @@ var finishedTypes = []string{"CNT", "CTS", "VCNT", "NBRCNT", "NBRCTS", "MCTS", "
 // lineTypeOf finds the line type from which METviewer takes a statistic: with
 // agg_stat or calc_stat the partial sums that the plot names, else the line
 // type that holds the finished statistic.
-func lineTypeOf(p *metviewer.Plot, stat string) (t *record.LineType, finished bool, err error) {
+func lineTypeOf(p *metviewer.Plot, stat string) (*record.LineType, error) {
 	sums := slices.Concat(p.Agg, p.Calc)
 	for _, name := range sums {
 		if slices.Contains(computed[name], Bare(name, stat)) {
 			if t, ok := record.TypeByName(name); ok {
-				return t, false, nil
+				return t, nil
 			}
 		}
 	}
 	if len(sums) > 0 {
-		return nil, false, errors.New("is not computed from " + strings.Join(sums, ", "))
+		return nil, errors.New("is not computed from " + strings.Join(sums, ", "))
 	}
 	for _, name := range finishedTypes {
 		if t, ok := record.TypeByName(name); ok && FinishedColumn(t, stat) != "" {
-			return t, true, nil
+			return t, nil
 		}
 	}
-	return nil, false, errors.New("is in no line type that is read")
+	return nil, errors.New("is in no line type that is read")
+}
+
+// Finished reports whether the statistics of a line type stand finished in its
+// columns, and are read, not computed.
+func Finished(t *record.LineType) bool { return slices.Contains(finishedTypes, t.Name) }
+
+// DefaultStat is the statistic that is drawn of a line type where none is
+// named; "" where the line type has none.
+func DefaultStat(t *record.LineType) string { return defaultStats[t.Name] }
+
+var defaultStats = map[string]string{ //nolint:gochecknoglobals // a constant table
+	"SAL1L2": "ANOM_CORR", "VAL1L2": "VAL1L2_ANOM_CORR", "SL1L2": "RMSE", "VL1L2": "VL1L2_RMSVE", "CTC": "CSI",
+	"CNT": "RMSE", "CTS": "CSI", "VCNT": "VCNT_RMSVE", "NBRCNT": "NBR_CNT_FSS", "NBRCTS": "NBR_CTS_CSI", "MCTS": "MCTS_HSS",
+	"PSTD": "PSTD_BRIER", "ECNT": "ECNT_CRPS", "RPS": "RPS_RPS", "GRAD": "GRAD_S1",
+}
+
+// statsOf lists the statistics of a line type by METviewer's names.
+func statsOf(t *record.LineType) (names []string) {
+	names = slices.Clone(computed[t.Name])
+	for _, c := range t.Columns {
+		if Finished(t) && c.Kind == record.Float {
+			names = append(names, statOf(t, c.Name))
+		}
+	}
+	return names
+}
+
+// statOf is METviewer's name of the finished statistic in a column.
+func statOf(t *record.LineType, column string) string {
+	if t.Name == "CNT" || t.Name == "CTS" {
+		return strings.ToUpper(column)
+	}
+	return strings.Replace(t.Name, "NBRC", "NBR_C", 1) + "_" + strings.ToUpper(column)
 }
 
 // Bare is the name of a statistic without its line type, VL1L2_BIAS or
@@ -69,17 +102,10 @@ func Bare(lineType, stat string) string {
 // RMSE, fbs for NBR_CNT_FBS; "" where there is none. METviewer writes the type
 // before the names of all but CNT and CTS.
 func FinishedColumn(t *record.LineType, stat string) string {
-	name := strings.ToUpper(stat)
-	if t.Name != "CNT" && t.Name != "CTS" {
-		rest, ok := strings.CutPrefix(strings.Replace(name, "NBR_C", "NBRC", 1), t.Name+"_")
-		if !ok {
-			return ""
+	for _, c := range t.Columns {
+		if c.Kind == record.Float && statOf(t, c.Name) == strings.ToUpper(stat) {
+			return c.Name
 		}
-		name = rest
 	}
-	c, ok := t.Column(strings.ToLower(name))
-	if !ok || c.Kind != record.Float {
-		return ""
-	}
-	return c.Name
+	return ""
 }

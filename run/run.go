@@ -99,4 +99,5 @@ type Case struct {
 	Bytes    int64    `json:"bytes"` // of the reference, in canonical types
 	Digest   string   `json:"digest"`
 	Columns  []string `json:"columns"`
+	Weight   int      `json:"weight"` // how often it is asked beside the others; 0, of earlier versions, is 1
 }

@@ -91,6 +91,7 @@ func statNames() (names []string) {
 // caseNames complete what is asked.
 func caseNames() (names []string) {
 	cases, _ := question.Cases() // without them nothing is completed
+	names = append(names, question.NOAA+"\tthe seven cases of NOAA's experiment")
 	for _, q := range cases {
 		names = append(names, q.Name+"\t"+q.Title)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/formats"
+	"github.com/barograph/barograph/load"
 	"github.com/barograph/barograph/question"
 	"github.com/barograph/barograph/run"
 	"github.com/barograph/barograph/workload/met"
@@ -43,10 +44,13 @@ func newMet(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "met FILES… --engine URL… [--design D…] [--case C…] [--flavour F…]",
 		Short: "Prove, then time: your files, in several engines, designs and flavours",
-		Long: `Met loads the same files into every engine and design, holds what each archive contains and each answer it gives
+		Long: fmt.Sprintf(`Met loads the same files into every engine and design, holds what each archive contains and each answer it gives
 against the reference, which is computed from the files by no database, and then times the right ones: interleaved
-repetitions in random order, medians with 95 % intervals, rank tests with Holm's correction, cold starts. The run folder
+repetitions in random order, medians with 95 %% intervals, rank tests with Holm's correction, cold starts. The run folder
 holds everything that is needed to repeat and to judge it; report.html in it opens offline.
+
+What is asked is derived from the data where --case names nothing: the first %d questions that have rows, of those that
+barograph cases FILES prints. --case noaa asks the seven of NOAA's experiment, which need its data.
 
 An engine is a URL (duckdb:archive.db) or, for an embedded engine, its bare name: then the archive is kept in the run
 folder. Where one URL serves several designs, each gets a file of its own. NAME=URL gives it another name in the tables,
@@ -56,7 +60,7 @@ With --askers 1,2,4,8 every way is then asked by so many clients at once, all ca
 folder askers in the run folder has a report of its own: answers per second, latency, and the universal scalability law.
 
 With --subsets 1,2,4,8 the study is made again and again while the archives grow, and the report shows the law by which
-each time grows, with its exponent and what it predicts for a far larger archive.`,
+each time grows, with its exponent and what it predicts for a far larger archive.`, met.DerivedCases),
 		Example: `  barograph met vsdb_data --engine duckdb --engine sqlite --engine pebble
   barograph met vsdb_data --engine duckdb --design wide --case test_3 --flavour epoch-range --reps 30`,
 		Args: cobra.MinimumNArgs(1),
@@ -73,7 +77,7 @@ each time grows, with its exponent and what it predicts for a far larger archive
 	c.Flags().StringArrayVar(&s.Engines, engineFlag, nil, "engine to study: a URL, NAME=URL, or the name of an embedded engine or of one that a lab runs (default: all embedded ones)")
 	s.lastLine = lastLine(c)
 	c.Flags().StringSliceVar(&s.Designs, "design", nil, "designs to study (default: all that each engine offers)")
-	c.Flags().StringSliceVar(&s.cases, "case", nil, "cases to ask: names, question files or METviewer plots (default: all seven)")
+	c.Flags().StringSliceVar(&s.cases, "case", nil, "cases to ask: noaa, names, question files or METviewer plots (default: derived from the data)")
 	c.Flags().StringSliceVar(&s.Flavours, "flavour", nil, "flavours to use (default: all that each design offers)")
 	c.Flags().IntSliceVar(&s.copies, "subsets", nil, "sizes to study, as copies of the data under further subset names: 1,2,4,8,16")
 	c.Flags().IntSliceVar(&s.askers, "askers", nil, "numbers of clients that ask at once: 1,2,4,8,16,32,64")
@@ -135,14 +139,17 @@ func (e *env) studies(ctx context.Context, s *study, files []string) error {
 		return err
 	}
 	o := met.Options{
-		Registry: e.engines, Targets: targets, Cases: cases, Files: files, KeepLast: s.lastLine.keeps(), Subset: s.subset, Reps: s.reps, Warmups: s.warmups,
+		Registry: e.engines, Targets: targets, Cases: cases, Files: files, Parsed: met.NewParsed(), KeepLast: s.lastLine.keeps(), Subset: s.subset, Reps: s.reps, Warmups: s.warmups,
 		Limit: s.limit, Seed: s.seed, Threads: s.threads, Log: e.log(), ColdReps: s.cold, Askers: s.askers, AskFor: s.askFor, AskReps: s.askReps,
 	}
 	for _, f := range s.Flavours {
 		o.Flavours = append(o.Flavours, flavour.Name(f))
 	}
-	if s.cold > 0 {
-		o.Cold = met.ColdProcess(s.cases, s.subset)
+	if len(s.cases) == 0 {
+		if o.Cases, err = e.derive(ctx, files, load.Reading{KeepLast: o.KeepLast, Parsed: o.Parsed}); err != nil {
+			return err
+		}
+		o.Derived = met.DerivedCases
 	}
 	slices.Sort(s.copies)
 	var all met.Outcome
@@ -176,6 +183,9 @@ func (e *env) study(ctx context.Context, s *study, out string, o met.Options) (o
 	if err != nil {
 		return outcome, err
 	}
+	if s.cold > 0 {
+		o.Cold = met.ColdProcess(filepath.Join(out, run.CasesFile), s.subset)
+	}
 	bar := newProgress(e)
 	defer bar.stop()
 	o.Progress = func(p met.Progress) {
@@ -198,11 +208,18 @@ func (e *env) study(ctx context.Context, s *study, out string, o met.Options) (o
 // askersFolder is where a study keeps what many askers at once get.
 func (s *study) askersFolder(out string) string { return filepath.Join(out, "askers") }
 
+// derive makes cases of what the files hold.
+func (e *env) derive(ctx context.Context, files []string, o load.Reading) ([]*question.Question, error) {
+	c, _, _, err := load.Survey(ctx, files, o)
+	if err != nil {
+		return nil, err
+	}
+	e.says(fmt.Sprintf("the questions are derived from %d records; `barograph cases` prints them", c.Held().Records))
+	return c.Cases(), nil
+}
+
 // findCases finds the cases to ask, and says what of a plot is not supported.
 func (e *env) findCases(names []string) ([]*question.Question, error) {
-	if len(names) == 0 {
-		return question.Cases()
-	}
 	var out []*question.Question
 	for _, n := range names {
 		qs, notes, err := question.FindAll(n)

@@ -13,8 +13,8 @@ import (
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/load"
+	"github.com/barograph/barograph/question"
 
 	"github.com/spf13/cobra"
 )
@@ -156,14 +156,11 @@ func (e *env) holdings(ctx context.Context, url string, each func(design.Name, e
 }
 
 func (e *env) showFiles(ctx context.Context, args []string, keepLast bool) error {
-	files, err := formats.Expand(args)
+	files, err := e.filesOf(args)
 	if err != nil {
 		return err
 	}
-	if len(files) == 0 {
-		return usage(&fault.Error{Setting: strings.Join(args, " "), Problem: "names neither an archive nor files that can be read", Cure: "name an archive's URL, such as duckdb:archive.db, or .vsdb or .stat files or a folder of them"})
-	}
-	c, marks, failed, err := load.Survey(ctx, files, keepLast)
+	c, marks, failed, err := load.Survey(ctx, files, load.Reading{KeepLast: keepLast})
 	if err != nil {
 		return err
 	}
@@ -238,7 +235,7 @@ func printType(w io.Writer, t *design.Inventory) {
 		{"vx_mask", t.Regions},
 		{"obtype", t.ObTypes},
 		{"fcst_thresh", t.Thresholds},
-		{"fcst_lead", leadRanges(t.Leads)},
+		{"fcst_lead", question.LeadWords(t.Leads)},
 	} {
 		if len(x.values) > 0 {
 			fmt.Fprintf(w, "  %s\t%s\n", x.what, strings.Join(wrap(x.values, 100), "\n\t"))
@@ -280,30 +277,4 @@ func hours(seconds int64) string {
 		return fmt.Sprint(seconds/3600, " h")
 	}
 	return fmt.Sprintf("%d:%02d:%02d h", seconds/3600, seconds/60%60, seconds%60)
-}
-
-// leadRanges writes leads as questions take them: 0-240/6 in hours, or durations.
-func leadRanges(leads []int32) []string {
-	var out []string
-	for i := 0; i < len(leads); {
-		n := 1
-		for i+n < len(leads) && leads[i+n]-leads[i+n-1] == leads[i+1]-leads[i] {
-			n++
-		}
-		if n > 2 && leads[i]%3600 == 0 && (leads[i+1]-leads[i])%3600 == 0 {
-			out = append(out, fmt.Sprintf("%d-%d/%d", leads[i]/3600, leads[i+n-1]/3600, (leads[i+1]-leads[i])/3600))
-			i += n
-			continue
-		}
-		out = append(out, lead(leads[i]))
-		i++
-	}
-	return out
-}
-
-func lead(seconds int32) string {
-	if seconds%3600 == 0 {
-		return fmt.Sprint(seconds / 3600)
-	}
-	return (time.Duration(seconds) * time.Second).String()
 }

@@ -17,24 +17,6 @@ import (
 	"github.com/barograph/barograph/stat"
 )
 
-// DefaultStat is the statistic that is drawn of a line type where none is
-// named; "" where the line type has none.
-func DefaultStat(t *record.LineType) string {
-	switch t.Name {
-	case "SAL1L2":
-		return "ANOM_CORR"
-	case "VAL1L2":
-		return "VAL1L2_ANOM_CORR"
-	case "SL1L2":
-		return "RMSE"
-	case "VL1L2":
-		return "VL1L2_RMSVE"
-	case "CTC":
-		return "CSI"
-	}
-	return ""
-}
-
 // ErrNoRecords says that an answer is empty.
 var ErrNoRecords = errors.New("no record matches, so that there is no statistic")
 
@@ -57,7 +39,7 @@ func Curves(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 	if err := c.collect(s.Needs); err != nil {
 		return nil, err
 	}
-	m := methodOf(q.Drawing, seed)
+	m := methodOf(q, seed)
 	if c.off > 0 {
 		m.note += fmt.Sprintf("; %d rows are left out, which have no place on this axis", c.off)
 	}
@@ -121,7 +103,7 @@ func distinct[T cmp.Ordered](vs []T) int {
 // axisOf chooses the independent axis: that of the drawing, or the first of
 // lead, level and valid time that has several values.
 func axisOf(q *question.Question, a *answer.Answer) run.Axis {
-	if q.Drawing != nil {
+	if q.Drawing != nil && q.Drawing.Axis != "" {
 		return run.Axis(q.Drawing.Axis)
 	}
 	if k := columnOf(a, "fcst_lead"); k >= 0 && several(a.Vectors[k].Whole) {
@@ -169,7 +151,7 @@ func (c *collector) collect(needs []string) error {
 	if err != nil {
 		return err
 	}
-	if c.q.Drawing != nil {
+	if d := c.q.Drawing; d != nil && len(d.Curves) > 0 {
 		return c.collectDrawn(x)
 	}
 	naming := c.naming()
@@ -217,7 +199,7 @@ func (c *collector) naming() []int {
 // are neither the axis nor what parts the curves.
 func (c *collector) pooled() string {
 	var fields []string
-	if d := c.q.Drawing; d != nil {
+	if d := c.q.Drawing; d != nil && len(d.Curves) > 0 {
 		for _, g := range d.Curves {
 			fields = append(fields, g.Field)
 		}

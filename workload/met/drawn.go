@@ -70,6 +70,9 @@ func (c *collector) grouping(group question.Group) (grouping, error) {
 	if g.text, err = c.text(group.Field); err != nil {
 		return g, err
 	}
+	if group.Values == nil {
+		group.Values = c.each(g.text)
+	}
 	for _, values := range group.Values {
 		label := labelOf(group.Field, values)
 		g.all = append(g.all, label)
@@ -78,6 +81,18 @@ func (c *collector) grouping(group question.Group) (grouping, error) {
 		}
 	}
 	return g, nil
+}
+
+// each makes a curve of every value of a field, in the order of the rows.
+func (c *collector) each(text func(i int) string) (values [][]string) {
+	seen := map[string]bool{}
+	for i := range c.a.Rows {
+		if v := text(i); !seen[v] {
+			seen[v] = true
+			values = append(values, []string{v})
+		}
+	}
+	return values
 }
 
 // labelOf names a curve.

@@ -19,9 +19,9 @@ import (
 	"github.com/barograph/barograph/run"
 )
 
-// parsedMemory is how much memory the records of a study may take for the files
-// to be parsed once, and not once for each archive.
-const parsedMemory = 512 << 20
+// NewParsed keeps the records of a study, so that the files are parsed once and
+// not once for each archive, where they take half a gigabyte of memory at most.
+func NewParsed() *load.Parsed { return load.NewParsed(512 << 20) }
 
 // read parses the data, for the reference answers, the data's digest, and the loads.
 func (s *study) read(ctx context.Context) error {
@@ -67,12 +67,20 @@ func (s *study) read(ctx context.Context) error {
 	}
 	s.digest, d.ByType = prints.Digest(), prints.ByType()
 	d.Records, d.Digest = s.digest.Records, s.digest.String()
-	s.reference, s.out.Cases = ref.Answers(), len(qs)
+	s.reference = ref.Answers()
+	if s.o.Derived > 0 {
+		qs = s.choose(qs)
+	}
+	s.out.Cases = len(qs)
 	if s.out.Quarantined = d.Quarantined; d.Quarantined > 0 {
 		s.warn(fmt.Sprintf("%d of %d lines could not be read; they are in quarantine.csv, and no archive holds them", d.Quarantined, d.Lines))
 	}
 	for _, columns := range slices.Sorted(maps.Keys(left)) {
 		s.warn(fmt.Sprintf("columns that no design keeps are left out of %d lines of %s", left[columns], columns))
+	}
+	text, err := question.YAML(s.o.Cases...)
+	if err := errors.Join(err, s.folder.Cases(text)); err != nil {
+		return err
 	}
 	for i, a := range s.reference {
 		if err := s.note(qs[i], a); err != nil {
@@ -85,6 +93,19 @@ func (s *study) read(ctx context.Context) error {
 	}
 	s.o.Progress(step)
 	return s.folder.Save()
+}
+
+// choose keeps the first cases that have rows.
+func (s *study) choose(qs []*question.Question) (chosen []*question.Question) {
+	var cases []*question.Question
+	var answers []*answer.Answer
+	for i, a := range s.reference {
+		if a.Rows > 0 && len(chosen) < s.o.Derived {
+			chosen, cases, answers = append(chosen, qs[i]), append(cases, s.o.Cases[i]), append(answers, a)
+		}
+	}
+	s.o.Cases, s.reference = cases, answers
+	return chosen
 }
 
 func totalSize(files []string) int64 {
@@ -104,7 +125,7 @@ func (s *study) warn(text string) {
 
 // note records a case, its reference answer's size, and its curves.
 func (s *study) note(q *question.Question, a *answer.Answer) error {
-	c := run.Case{Name: q.Name, Title: titleOf(q, a), LineType: q.Type.Name, Rows: a.Rows, Bytes: a.Bytes(), Digest: answer.FormatDigest(a.Digest())}
+	c := run.Case{Name: q.Name, Title: titleOf(q, a), Weight: max(q.Weight, 1), LineType: q.Type.Name, Rows: a.Rows, Bytes: a.Bytes(), Digest: answer.FormatDigest(a.Digest())}
 	for _, col := range q.Columns {
 		c.Columns = append(c.Columns, col.Name)
 	}

@@ -1,6 +1,7 @@
 package met
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,8 +45,10 @@ type Options struct {
 	Registry engine.Registry
 	Targets  []Target
 	Cases    []*question.Question
+	Derived  int            // of the Cases, which were derived from the data, the first so many that have rows are asked; 0 = all
 	Flavours []flavour.Name // nil = all that each archive offers
 	Files    []string       // the data; every archive is loaded from them
+	Parsed   *load.Parsed   // what a reading before kept of Files; nil = nothing
 	KeepLast bool           // a last line without a line end is whole, not quarantined
 	Subset   string
 	Copies   int // of the data in every archive, the further ones under other subset names; 0 = 1
@@ -162,7 +165,7 @@ func (c *cell) way() string { return c.Engine + " " + c.At("design") + " " + c.A
 // The error is one of the study itself; wrong answers and failed cells are
 // counted in the Outcome.
 func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
-	s := &study{o: o.defaults(), folder: folder, parsed: load.NewParsed(parsedMemory), clock: measure.StartClock(), still: measure.WatchStandstill()}
+	s := &study{o: o.defaults(), folder: folder, parsed: cmp.Or(o.Parsed, NewParsed()), clock: measure.StartClock(), still: measure.WatchStandstill()}
 	defer s.still.Stop()
 	s.o.Progress = watched(folder, s.o.Progress)
 	folder.Run.Planned = s.o.Reps
@@ -175,7 +178,7 @@ func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
 	}
 	opened, err := s.load(ctx)
 	defer opened.close()
-	s.parsed = nil // questions are asked beside an empty memory
+	s.parsed.Forget() // questions are asked beside an empty memory
 	if err == nil {
 		err = s.prove(ctx, opened)
 	}

@@ -17,16 +17,16 @@ func Stats(q *question.Question) []string {
 	if q.Drawing != nil {
 		return q.Drawing.Stats
 	}
-	if name := DefaultStat(q.Type); name != "" {
+	if name := question.DefaultStat(q.Type); name != "" {
 		return []string{name}
 	}
 	return nil
 }
 
-// statOf finds a statistic: one that is computed from partial sums or, where
-// the drawing says so, one that stands finished in a column.
+// statOf finds a statistic: one that is computed from partial sums, or one that
+// stands finished in a column.
 func statOf(q *question.Question, name string) (stat.Stat, error) {
-	if q.Drawing == nil || !q.Drawing.Finished {
+	if !question.Finished(q.Type) {
 		return stat.ByName(q.Type.Name, question.Bare(q.Type.Name, name))
 	}
 	column := question.FinishedColumn(q.Type, name)
@@ -39,10 +39,6 @@ func statOf(q *question.Question, name string) (stat.Stat, error) {
 	}, nil
 }
 
-// bootstrapReplicates is the number of resamplings behind the interval of a
-// question without a drawing.
-const bootstrapReplicates = 300
-
 // method makes one value of many records.
 type method struct {
 	kind      stat.Method
@@ -53,22 +49,22 @@ type method struct {
 
 // methodOf is METviewer's for a drawing: agg_stat aggregates, plot_stat is of
 // the records' statistics.
-func methodOf(d *question.Drawing, seed uint64) method {
-	replicates, confidence := bootstrapReplicates, 0.95
+func methodOf(q *question.Question, seed uint64) method {
+	replicates, confidence, how := question.UsualReplicates, question.UsualConfidence, question.DefaultMethod(q.Type)
 	m := method{kind: stat.Overall, note: "partial sums weighted by total"}
-	if d != nil {
-		replicates, confidence = d.Replicates, d.Confidence
+	if d := q.Drawing; d != nil {
+		replicates, confidence, how = d.Replicates, d.Confidence, d.Method
 		if d.Seed != nil {
 			seed = *d.Seed
 		}
-		switch d.Method {
-		case "mean":
-			m.kind, m.note = stat.MeanOfStats, "mean of the records' statistics"
-		case "median":
-			m.kind, m.note = stat.MedianOfStats, "median of the records' statistics"
-		case "sum":
-			m.sum, m.note = true, "sum of the records' statistics"
-		}
+	}
+	switch how {
+	case "mean":
+		m.kind, m.note = stat.MeanOfStats, "mean of the records' statistics"
+	case "median":
+		m.kind, m.note = stat.MedianOfStats, "median of the records' statistics"
+	case "sum":
+		m.sum, m.note = true, "sum of the records' statistics"
 	}
 	if replicates > 0 && m.kind == stat.Overall && !m.sum {
 		m.bootstrap = &stat.Bootstrap{Replicates: replicates, Confidence: confidence, Seed: seed}
