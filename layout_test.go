@@ -58,6 +58,7 @@ var allowed = map[string][]string{
 	"enginetest":          {"record", "question", "answer", "design", "flavour", "engine", "engine/sqlengine", "load", "synth", "lab", "formats", "formats/*"},
 	"enginetest/scantest": {"engine", "enginetest", "synth/tpcds"},
 
+	"curve":     {"record", "question", "answer", "stat", "run"},
 	"export":    {"record", "question", "answer", "formats/shef"},
 	"load":      {"formats", "record", "design", "engine"},
 	"tablediff": {},
@@ -68,8 +69,9 @@ var allowed = map[string][]string{
 	"workload/ycsb":      {"answer", "engine", "lab", "measure", "measure/pace", "run", "workload/ycsb/dist"},
 	"workload/ycsb/dist": {},
 
-	"workload/*": {"record", "stat", "formats", "formats/shef", "synth", "question", "answer", "design", "flavour", "engine", "load", "lab", "measure", "measure/pace", "run"},
-	"report":     {"run", "measure", "report/plot"},
+	"workload/*": {"record", "stat", "curve", "formats", "formats/shef", "synth", "question", "answer", "design", "flavour", "engine", "load", "lab", "measure", "measure/pace", "run"},
+	"compare":    {"run", "measure"},
+	"report":     {"run", "measure", "report/plot", "compare"},
 
 	"cmd/barograph": {"*"},
 	"fuzz":          {},

@@ -18,6 +18,7 @@ import (
 // Gauges writes decoded values as they come.
 type Gauges interface {
 	Write(r *shef.Result) error
+	Flush() error // what was written can be read; of Parquet nothing can before Close
 	Close() error
 }
 
@@ -25,20 +26,21 @@ type Gauges interface {
 // National Weather Service's decoder.
 func GaugeFormats() []string { return []string{"table", "csv", "json", "parquet", "shefit"} }
 
-// NewGauges begins to write values in a format.
-func NewGauges(w io.Writer, format string, cell Cell) (Gauges, error) {
+// NewGauges begins to write values in a format, with what is known of their
+// stations.
+func NewGauges(w io.Writer, format string, cell Cell, sites Sites) (Gauges, error) {
 	switch format {
 	case "table":
 		return newGaugeText(w, gaugeTableHead, appendGaugeTable), nil
 	case "csv":
-		return newGaugeText(w, gaugeCSVHead, cell.appendGauge), nil
+		return newGaugeText(w, gaugeCSVHead, (&gaugeCSV{cell, sites}).append), nil
 	case "shefit":
 		return newGaugeText(w, "", func(b []byte, _ *shef.Product, g *record.Gauge) []byte { return shef.AppendText(b, g) }), nil
 	case "json":
 		b := bufio.NewWriter(w)
-		return &gaugeJSON{w: b, enc: json.NewEncoder(b)}, nil
+		return &gaugeJSON{b, json.NewEncoder(b), sites}, nil
 	case "parquet":
-		return newGaugeParquet(w), nil
+		return newGaugeParquet(w, sites), nil
 	}
 	return nil, &fault.Status{Code: fault.Usage, Err: fault.Unknown("--format", format, GaugeFormats())}
 }
@@ -72,6 +74,7 @@ func (t *gaugeText) Write(r *shef.Result) error {
 	return nil
 }
 
+func (t *gaugeText) Flush() error { return t.w.Flush() }
 func (t *gaugeText) Close() error { return t.w.Flush() }
 
 const gaugeTableHead = "station   time (UTC)           code     value         quality  duration  created (UTC)        rev  series  source    comment"
@@ -101,26 +104,44 @@ func yesNo(is bool) string {
 	return "no"
 }
 
-const gaugeCSVHead = "station,time,code,value,quality,duration,probability,created,revised,series,source,comment,product,file,line"
+const gaugeCSVHead = "station,time,code,value,quality,duration,probability,created,revised,series,source,comment,product,file,line,center,issued,name,latitude,longitude,zone"
 
-func (cell Cell) appendGauge(b []byte, p *shef.Product, g *record.Gauge) []byte {
-	b = fmt.Appendf(b, "%s,%s,%s,", cell(g.Station.String()), time.Unix(g.Time, 0).UTC().Format(time.RFC3339), g.Code)
-	if !g.IsMissing() {
-		b = strconv.AppendFloat(b, g.Value, 'g', -1, 64)
-	}
+type gaugeCSV struct {
+	cell  Cell
+	sites Sites
+}
+
+func (c *gaugeCSV) append(b []byte, p *shef.Product, g *record.Gauge) []byte {
+	row := newGauge(p, g, c.sites)
+	b = fmt.Appendf(b, "%s,%s,%s,", c.cell(row.Station), row.Time.Format(time.RFC3339), g.Code)
+	b = appendNumber(b, row.Value)
 	b = fmt.Appendf(b, ",%c,%d,", g.Quality, g.Duration)
-	if g.Probability >= 0 || g.Probability == -.5 {
-		b = strconv.AppendFloat(b, float64(g.Probability), 'g', -1, 32)
+	if row.Probability != nil {
+		b = strconv.AppendFloat(b, float64(*row.Probability), 'g', -1, 32)
 	}
-	b = append(b, ',')
-	if g.Created != record.NoTime {
-		b = time.Unix(g.Created, 0).UTC().AppendFormat(b, time.RFC3339)
+	b = appendMoment(append(b, ','), row.Created)
+	b = fmt.Appendf(b, ",%t,%d,%s", g.Revised, g.Series, g.Source)
+	for _, text := range []string{g.Comment, p.AWIPS, p.File} {
+		b = appendQuoted(append(b, ','), c.cell(text))
 	}
-	b = fmt.Appendf(b, ",%t,%d,%s,", g.Revised, g.Series, g.Source)
-	b = appendQuoted(b, cell(g.Comment))
-	b = appendQuoted(append(b, ','), cell(p.AWIPS))
-	b = appendQuoted(append(b, ','), cell(p.File))
-	return fmt.Appendf(b, ",%d\n", g.Line)
+	b = appendMoment(fmt.Appendf(b, ",%d,%s,", g.Line, row.Center), row.Issued)
+	b = appendNumber(append(appendQuoted(append(b, ','), c.cell(row.Name)), ','), row.Latitude)
+	b = appendNumber(append(b, ','), row.Longitude)
+	return append(append(append(b, ','), row.Zone...), '\n')
+}
+
+func appendNumber(b []byte, v *float64) []byte {
+	if v == nil {
+		return b
+	}
+	return strconv.AppendFloat(b, *v, 'g', -1, 64)
+}
+
+func appendMoment(b []byte, t *time.Time) []byte {
+	if t == nil {
+		return b
+	}
+	return t.AppendFormat(b, time.RFC3339)
 }
 
 // appendQuoted appends a CSV field (RFC 4180).
@@ -140,30 +161,34 @@ func appendQuoted(b []byte, s string) []byte {
 
 // Gauge is a value as JSON and Parquet have it. Nil is missing, or not given.
 type Gauge struct {
-	Station     string   `json:"station" parquet:"station,dict"`
-	Time        int64    `json:"-" parquet:"time"` // Unix seconds
-	TimeText    string   `json:"time" parquet:"-"`
-	Code        string   `json:"code" parquet:"code,dict"`
-	Value       *float64 `json:"value" parquet:"value,optional"`
-	Quality     string   `json:"quality" parquet:"quality,dict"`
-	Duration    int32    `json:"duration" parquet:"duration"`
-	Probability *float32 `json:"probability,omitempty" parquet:"probability,optional"`
-	Created     *int64   `json:"-" parquet:"created,optional"` // Unix seconds
-	CreatedText string   `json:"created,omitempty" parquet:"-"`
-	Revised     bool     `json:"revised" parquet:"revised"`
-	Series      int32    `json:"series" parquet:"series"`
-	Source      string   `json:"source,omitempty" parquet:"source,dict"`
-	Comment     string   `json:"comment,omitempty" parquet:"comment,dict"`
-	Product     string   `json:"product,omitempty" parquet:"product,dict"`
-	File        string   `json:"file" parquet:"file,dict"`
-	Line        int64    `json:"line" parquet:"line"`
+	Station     string     `json:"station" parquet:"station,dict"`
+	Time        time.Time  `json:"time" parquet:"time,timestamp(millisecond)"`
+	Code        string     `json:"code" parquet:"code,dict"`
+	Value       *float64   `json:"value" parquet:"value,optional"`
+	Quality     string     `json:"quality" parquet:"quality,dict"`
+	Duration    int32      `json:"duration" parquet:"duration"`
+	Probability *float32   `json:"probability,omitempty" parquet:"probability,optional"`
+	Created     *time.Time `json:"created,omitempty" parquet:"created,optional,timestamp(millisecond)"`
+	Revised     bool       `json:"revised" parquet:"revised"`
+	Series      int32      `json:"series" parquet:"series"`
+	Source      string     `json:"source,omitempty" parquet:"source,dict"`
+	Comment     string     `json:"comment,omitempty" parquet:"comment,dict"`
+	Product     string     `json:"product,omitempty" parquet:"product,dict"`
+	File        string     `json:"file" parquet:"file,dict"`
+	Line        int64      `json:"line" parquet:"line"`
+	Center      string     `json:"center,omitempty" parquet:"center,dict"` // CCCC of the heading
+	Issued      *time.Time `json:"issued,omitempty" parquet:"issued,optional,timestamp(millisecond)"`
+	Site
 }
 
-func newGauge(p *shef.Product, g *record.Gauge) Gauge {
+func newGauge(p *shef.Product, g *record.Gauge, sites Sites) Gauge {
 	row := Gauge{
-		Station: g.Station.String(), Time: g.Time, Code: g.Code.String(), Quality: string(rune(g.Quality)),
-		Duration: int32(g.Duration), Revised: g.Revised, Series: int32(g.Series), Source: g.Source.String(),
-		Comment: g.Comment, Product: p.AWIPS, File: p.File, Line: int64(g.Line),
+		Station: g.Station.String(), Time: time.Unix(g.Time, 0).UTC(), Code: g.Code.String(), Quality: string(rune(g.Quality)),
+		Duration: int32(g.Duration), Created: given(g.Created), Revised: g.Revised, Series: int32(g.Series), Source: g.Source.String(),
+		Comment: g.Comment, Product: p.AWIPS, File: p.File, Line: int64(g.Line), Issued: given(p.Issued), Site: sites.of(g.Station),
+	}
+	if len(p.Heading) > 11 {
+		row.Center = p.Heading[7:11]
 	}
 	if !g.IsMissing() {
 		row.Value = &g.Value
@@ -171,25 +196,28 @@ func newGauge(p *shef.Product, g *record.Gauge) Gauge {
 	if g.Probability >= 0 || g.Probability == -.5 {
 		row.Probability = &g.Probability
 	}
-	if g.Created != record.NoTime {
-		row.Created = &g.Created
-	}
 	return row
+}
+
+// given is a moment, nil where it was not.
+func given(unix int64) *time.Time {
+	if unix == record.NoTime {
+		return nil
+	}
+	t := time.Unix(unix, 0).UTC()
+	return &t
 }
 
 // gaugeJSON writes an object on each line.
 type gaugeJSON struct {
-	w   *bufio.Writer
-	enc *json.Encoder
+	*bufio.Writer
+	enc   *json.Encoder
+	sites Sites
 }
 
 func (j *gaugeJSON) Write(r *shef.Result) error {
 	for i := range r.Values {
-		row := newGauge(&r.Product, &r.Values[i])
-		row.TimeText = time.Unix(row.Time, 0).UTC().Format(time.RFC3339)
-		if row.Created != nil {
-			row.CreatedText = time.Unix(*row.Created, 0).UTC().Format(time.RFC3339)
-		}
+		row := newGauge(&r.Product, &r.Values[i], j.sites)
 		if err := j.enc.Encode(&row); err != nil {
 			return err
 		}
@@ -197,27 +225,29 @@ func (j *gaugeJSON) Write(r *shef.Result) error {
 	return nil
 }
 
-func (j *gaugeJSON) Close() error { return j.w.Flush() }
+func (j *gaugeJSON) Close() error { return j.Flush() }
 
 // gaugeParquet writes row groups of a bounded size.
 type gaugeParquet struct {
-	w    *parquet.GenericWriter[Gauge]
-	rows []Gauge
+	w     *parquet.GenericWriter[Gauge]
+	rows  []Gauge
+	sites Sites
 }
 
 const rowGroup = 32 << 10 // rows
 
-func newGaugeParquet(w io.Writer) *gaugeParquet {
-	return &gaugeParquet{w: parquet.NewGenericWriter[Gauge](w, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(rowGroup))}
+func newGaugeParquet(w io.Writer, sites Sites) *gaugeParquet {
+	return &gaugeParquet{w: parquet.NewGenericWriter[Gauge](w, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(rowGroup)), sites: sites}
 }
 
 func (p *gaugeParquet) Write(r *shef.Result) error {
 	p.rows = p.rows[:0]
 	for i := range r.Values {
-		p.rows = append(p.rows, newGauge(&r.Product, &r.Values[i]))
+		p.rows = append(p.rows, newGauge(&r.Product, &r.Values[i], p.sites))
 	}
 	_, err := p.w.Write(p.rows)
 	return err
 }
 
+func (p *gaugeParquet) Flush() error { return nil }
 func (p *gaugeParquet) Close() error { return p.w.Close() }

@@ -8,7 +8,10 @@ import (
 	"io"
 	"iter"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/barograph/barograph/fault"
 
@@ -30,8 +33,19 @@ type Texts struct {
 	unread map[string]bool
 }
 
+// LeftAlone reports whether a file of a folder, by its path below it, is hidden,
+// half written (.tmp, .part), or was dealt with (done/, failed/).
+func LeftAlone(path string) bool {
+	for part := range strings.SplitSeq(path, string(filepath.Separator)) {
+		if strings.HasPrefix(part, ".") || part == "done" || part == "failed" {
+			return true
+		}
+	}
+	return strings.HasSuffix(path, ".tmp") || strings.HasSuffix(path, ".part")
+}
+
 // NewTexts finds the files that arguments name: files, folders (all files in
-// them), Stdin.
+// them but those LeftAlone), Stdin.
 func NewTexts(ctx context.Context, args []string, stdin io.Reader, told func(error)) (*Texts, error) {
 	t := &Texts{ctx: ctx, stdin: stdin, named: args, Told: told, unread: map[string]bool{}}
 	for _, arg := range args {
@@ -40,7 +54,7 @@ func NewTexts(ctx context.Context, args []string, stdin io.Reader, told func(err
 		case arg == Stdin || err == nil && !info.IsDir():
 			t.Paths = append(t.Paths, arg)
 		case err == nil:
-			t.Paths = append(t.Paths, below(arg, noFolder)...)
+			t.Paths = append(t.Paths, slices.DeleteFunc(below(arg, noFolder), func(path string) bool { return LeftAlone(strings.TrimPrefix(path, filepath.Clean(arg))) })...)
 		default:
 			return nil, &fault.Error{File: arg, Problem: "cannot be read", Err: cause(err), Cure: "name files or folders, or - for standard input"}
 		}
@@ -129,35 +143,53 @@ func (x *text) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// silence is how long a stream may say nothing until a read of it is empty.
+const silence = 2 * time.Second
+
 // heeding reads a stream that may never say anything again, until its context
-// ends: a signal ends a decoder that waits for its pipe.
+// ends: a signal ends a decoder that waits for its pipe. A read is empty, once,
+// where the stream has said something and then nothing for a while.
 type heeding struct {
 	ctx  context.Context //nolint:containedctx // io.Reader has none
 	r    io.Reader
+	done chan result // of the read under way; nil = there is none
+	rest result
+	said bool
+}
+
+type result struct {
 	text []byte
+	err  error
 }
 
 // Read reads in a goroutine of its own, which is left behind, with the text
 // that it reads into, where the context ends.
 func (h *heeding) Read(p []byte) (int, error) {
-	text := h.text
-	if h.text = nil; len(text) < len(p) {
-		text = make([]byte, len(p))
+	if len(h.rest.text) == 0 && h.rest.err == nil {
+		if h.done == nil {
+			h.done = make(chan result, 1)
+			go func(done chan<- result, text []byte) {
+				n, err := h.r.Read(text)
+				done <- result{text[:n], err}
+			}(h.done, make([]byte, len(p)))
+		}
+		var quiet <-chan time.Time
+		if h.said {
+			quiet = time.After(silence)
+		}
+		select {
+		case h.rest = <-h.done:
+			h.done, h.said = nil, true
+		case <-quiet:
+			h.said = false
+			return 0, nil
+		case <-h.ctx.Done():
+			return 0, context.Cause(h.ctx)
+		}
 	}
-	type result struct {
-		n   int
-		err error
+	n := copy(p, h.rest.text)
+	if h.rest.text = h.rest.text[n:]; len(h.rest.text) > 0 {
+		return n, nil
 	}
-	done := make(chan result, 1)
-	go func() {
-		n, err := h.r.Read(text[:len(p)])
-		done <- result{n, err}
-	}()
-	select {
-	case r := <-done:
-		h.text = text
-		return copy(p, text[:r.n]), r.err
-	case <-h.ctx.Done():
-		return 0, context.Cause(h.ctx)
-	}
+	return n, h.rest.err
 }

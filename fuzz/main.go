@@ -42,6 +42,7 @@ func targets() []*target {
 		{what: "VSDB", pkg: "formats/vsdb", name: "FuzzReader"},
 		{what: "MET (.stat)", pkg: "formats/metstat", name: "FuzzReader"},
 		{what: "SHEF", pkg: "formats/shef", name: "FuzzDecode"},
+		{what: "SHEF, encoded", pkg: "formats/shef", name: "FuzzEncode"},
 		{what: "METviewer XML", pkg: "formats/metviewer", name: "FuzzParse"},
 		{what: "YAML questions", pkg: "question", name: "FuzzParse"},
 		{what: "run folders", pkg: "run", name: "FuzzRead"},
@@ -124,7 +125,7 @@ func commit(ctx context.Context) (string, error) {
 }
 
 func (d *driver) program(t *target) string {
-	return filepath.Join(d.work, strings.ReplaceAll(t.pkg, "/", "_"))
+	return filepath.Join(d.work, strings.ReplaceAll(t.pkg, "/", "_")+"_"+t.name)
 }
 
 // build compiles a target's test, with the fuzzer's counters.

@@ -13,13 +13,16 @@ type Drawing struct {
 	Confidence float64 // of the interval, e.g. 0.95
 	EventEqual bool    // only cases (valid time and lead) that every curve has
 
+	EqualPlaces bool   // with EventEqual: and that it has at every place of the axis
+	Minus       string // the curve that is taken off each other one, case by case; "" = none
+
 	XLabel, YLabel string // "" = the axis's own
 }
 
 // Group is a field that makes curves. Each item of Values is one curve, and
-// without any each value that occurs; several
-// values of an item are drawn together. Leads and hours are written as numbers
-// of hours, times as 2019-01-01T00:00:00Z.
+// without any each value that occurs; several values of an item are drawn
+// together. Leads and hours are written as numbers of hours, times as
+// 2019-01-01T00:00:00Z.
 type Group struct {
 	Field  string
 	Values [][]string

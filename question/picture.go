@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -21,6 +22,8 @@ type picture struct {
 	Method     string    `yaml:"method,omitempty"`
 	Interval   *interval `yaml:"interval,flow,omitempty"`
 	EventEqual bool      `yaml:"event_equal,omitempty"`
+	EqualAll   bool      `yaml:"equal_places,omitempty"`
+	Minus      string    `yaml:"minus,omitempty"`
 	XLabel     string    `yaml:"x_label,omitempty"`
 	YLabel     string    `yaml:"y_label,omitempty"`
 }
@@ -114,10 +117,10 @@ var groupable = []string{"fcst_lead", "fcst_valid_beg", "fcst_init_beg", "valid_
 // drawing reads how q is drawn, and narrows it to the values of its series; nil
 // where nothing is said of it.
 func (p *picture) drawing(q *Question) (*Drawing, error) {
-	if p.Stat == nil && p.Axis == "" && p.Series == nil && p.Method == "" && p.Interval == nil && !p.EventEqual && p.XLabel == "" && p.YLabel == "" {
+	if reflect.ValueOf(*p).IsZero() {
 		return nil, nil //nolint:nilnil // as its line type suggests
 	}
-	d := &Drawing{Axis: p.Axis, Curves: p.Series, Method: p.Method, EventEqual: p.EventEqual, XLabel: p.XLabel, YLabel: p.YLabel}
+	d := &Drawing{Axis: p.Axis, Curves: p.Series, Method: p.Method, EventEqual: p.EventEqual, EqualPlaces: p.EqualAll, Minus: p.Minus, XLabel: p.XLabel, YLabel: p.YLabel}
 	switch {
 	case len(p.Stat) == 0 && DefaultStat(q.Type) != "":
 		d.Stats = []string{DefaultStat(q.Type)}
@@ -198,7 +201,7 @@ func pictureOf(q *Question) picture {
 	if d == nil {
 		return picture{}
 	}
-	p := picture{Stat: d.Stats, Axis: d.Axis, Series: d.Curves, EventEqual: d.EventEqual, XLabel: d.XLabel, YLabel: d.YLabel}
+	p := picture{Stat: d.Stats, Axis: d.Axis, Series: d.Curves, EventEqual: d.EventEqual, EqualAll: d.EqualPlaces, Minus: d.Minus, XLabel: d.XLabel, YLabel: d.YLabel}
 	if len(d.Stats) == 0 {
 		p.Stat = words{noPicture}
 	}

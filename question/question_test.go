@@ -172,7 +172,7 @@ func TestDrawings(t *testing.T) {
 		{"SAL1L2\naxis: fcst_lead\ninterval: 0.9\n", Drawing{Stats: []string{"ANOM_CORR"}, Axis: "fcst_lead", Method: "overall", Replicates: 300, Confidence: 0.9}},
 		{"CNT\nstat: rmse\n", Drawing{Stats: []string{"rmse"}, Method: "median"}},
 		{"CTC\ninterval: 0\nseries: [model, fcst_thresh]\n", Drawing{Stats: []string{"CSI"}, Curves: []Group{{Field: "model"}, {Field: "fcst_thresh"}}, Method: "overall"}},
-		{"SL1L2\nstat: none\nseries: {model: [GFS, [GFS, ECM]], init_hour: 12}\nmethod: sum\n", Drawing{Curves: []Group{{"model", [][]string{{"GFS"}, {"GFS", "ECM"}}}, {"init_hour", [][]string{{"12"}}}}, Method: "sum"}},
+		{"SL1L2\nstat: none\nseries: {model: [GFS, [GFS, ECM]], init_hour: 12}\nmethod: sum\nminus: GFS\n", Drawing{Minus: "GFS", Curves: []Group{{"model", [][]string{{"GFS"}, {"GFS", "ECM"}}}, {"init_hour", [][]string{{"12"}}}}, Method: "sum"}},
 	} {
 		qs, err := Parse("q.yaml", []byte(base+c.yaml))
 		if err != nil {

@@ -47,6 +47,10 @@ func (d drawnCurves) SVG() ([]byte, error) {
 		Frame: plot.Frame{Title: c.Title, Subtitle: c.Case + " · " + c.Stat, Caption: c.Note, Width: d.width, XLabel: cmp.Or(c.XLabel, axis.label), YLabel: cmp.Or(c.YLabel, label)},
 		By:    axis.by, References: references(c.Stat),
 	}
+	if c.Minus != "" {
+		l.YLabel += " minus that of " + c.Minus
+		l.References = []plot.Reference{{Value: 0, Label: "no difference"}}
+	}
 	if axis.by == plot.Levels { // the statistic runs to the right
 		l.XLabel, l.YLabel = l.YLabel, l.XLabel
 		if d.width == curveWidth {

@@ -28,13 +28,14 @@ func TestDegreesAreNotRankedTogether(t *testing.T) {
 		t.Errorf("the fastest is %+v", best)
 	}
 
-	r := madeScans(t)
-	for i := range r.Points {
-		if r.Points[i].Config == 1 {
-			r.Points[i].Proof = "digest"
+	f := madeScans(t)
+	samples := f.Samples()
+	for i := range samples {
+		if f.Run.ConfigOf(samples[i].Cell) == 1 {
+			samples[i].Proof = "digest"
 		}
 	}
-	if scans := gatherScans(r); len(scans.ratio) != 0 {
+	if scans := gatherScans(&f.Run, samples); len(scans.ratio) != 0 {
 		t.Errorf("answers of different degrees are compared: %v", scans.ratio)
 	}
 }

@@ -125,12 +125,9 @@ func TestPages(t *testing.T) {
 		"met":    func(t *testing.T) string { r, cells := made(); return write(t, r, cells, reps) },
 		"growth": grown, "ycsb": madeSweep, "post": madePosts, "faults": madeKills,
 		"scan": func(t *testing.T) string {
-			dir, s := t.TempDir(), madeScans(t)
-			s.Configs = append(s.Configs, run.ScanConfig{Paths: 2, Partitions: 16, Problem: "load: no memory\nthe end of the log", Open: 3 * time.Second, Opens: 2})
-			if err := s.Save(dir); err != nil {
-				t.Fatal(err)
-			}
-			return dir
+			made := madeScans(t)
+			made.Run.Scan.Configs = append(made.Run.Scan.Configs, run.ScanConfig{Paths: 2, Partitions: 16, Problem: "load: no memory\nthe end of the log", Open: 3 * time.Second, Opens: 2})
+			return ended(t, made)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -37,14 +37,26 @@ func Open(dir string) (*Report, error) {
 	return f.report()
 }
 
-// Write writes report.html into the run folder and returns its path. The file
-// refers to nothing outside itself.
+// Write writes report.html into the run folder and returns its path.
 func (r *Report) Write() (path string, err error) {
 	for _, sub := range r.below {
 		if _, err := Write(sub); err != nil {
 			return "", err
 		}
 	}
+	page, err := r.Page()
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(r.dir, FileName)
+	if err := os.WriteFile(path+".new", page, 0o644); err != nil {
+		return "", err
+	}
+	return path, os.Rename(path+".new", path)
+}
+
+// Page is the report as HTML, which refers to nothing outside itself.
+func (r *Report) Page() ([]byte, error) {
 	var page struct {
 		*Report
 		Style template.CSS
@@ -52,11 +64,11 @@ func (r *Report) Write() (path string, err error) {
 	}
 	style, err := files.ReadFile("template/style.css")
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	code, err := files.ReadFile("template/sort.js")
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	page.Report, page.Style, page.Code = r, template.CSS(style), template.JS(code) //nolint:gosec // our own files
 	t, err := template.New("page.html").Funcs(template.FuncMap{"svg": func(d Drawing) (template.HTML, error) {
@@ -64,17 +76,11 @@ func (r *Report) Write() (path string, err error) {
 		return template.HTML(svg), err //nolint:gosec // see above
 	}}).ParseFS(files, "template/*.html")
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	var b bytes.Buffer
-	if err := t.Execute(&b, page); err != nil {
-		return "", err
-	}
-	path = filepath.Join(r.dir, FileName)
-	if err := os.WriteFile(path+".new", b.Bytes(), 0o644); err != nil {
-		return "", err
-	}
-	return path, os.Rename(path+".new", path)
+	err = t.Execute(&b, page)
+	return b.Bytes(), err
 }
 
 // Write reads a run folder and writes its report.html anew.

@@ -15,24 +15,22 @@ import (
 
 // openScans reads a run of the workload scan.
 func openScans(dir string) (*Report, error) {
-	r, err := run.ReadScans(dir)
+	r, samples, err := run.Read(dir)
 	if err != nil {
 		return nil, err
 	}
-	s := gatherScans(r)
-	out := newReport(dir, "scan · "+filepath.Base(dir), r.Started, s.heading())
-	out.Answers, out.Warnings, out.Data = []Words{headline("%s", s.sentence())}, r.Warnings, map[string]any{"run": r}
-	out.Facts = slices.Concat([]Fact{{"Engine", s.Product + " " + s.Version}, {"Data", s.data()}, {"Disks", s.Limited}}, machineFacts(s.Machine), []Fact{{"Command", commandLine(s.Args)}})
-	if s.Server != nil {
-		out.Facts = append(out.Facts, Fact{"Server", s.server()})
-	}
-	for _, f := range []Fact{{"Partitions", s.Rule}, {"Cold", s.Cold}} {
+	s := gatherScans(r, samples)
+	out := ofRun(dir, r, s.heading())
+	out.Name, out.Data = "scan · "+filepath.Base(dir), map[string]any{"run": r, "samples": samples}
+	out.Answers = append(out.Answers, headline("%s", s.sentence()))
+	out.Facts = slices.Concat([]Fact{{"Engine", s.product}, {"Data", s.data()}, {"Disks", s.Limited}}, machineFacts(r.Machine), []Fact{{"Command", commandLine(r.Args)}})
+	for _, f := range []Fact{{"Server", s.server()}, {"Partitions", s.Rule}, {"Cold", r.ColdHow}} {
 		if f.Text != "" {
 			out.Facts = append(out.Facts, f)
 		}
 	}
 	plans := Section{ID: "plans", Title: "Texts and plans"}
-	for i, c := range r.Configs {
+	for i, c := range s.Configs {
 		part := Section{Title: s.names[i], Folded: true, Text: c.Problem}
 		for _, p := range c.Plans {
 			part.Parts = append(part.Parts, Section{Title: p.Query, Text: strings.TrimSpace(p.Text + "\n\n" + p.Plan)})
@@ -52,10 +50,12 @@ func openScans(dir string) (*Report, error) {
 
 // scans is a run, gathered by configuration, question and phase.
 type scans struct {
-	*run.Scans
-	names []string // of the configurations
-	cells []*scanCell
-	ratio map[*scanCell]*measure.Comparison // with the first configuration; none of that itself
+	*run.Scan
+	run     *run.Run
+	product string
+	names   []string // of the configurations
+	cells   []*scanCell
+	ratio   map[*scanCell]*measure.Comparison // with the first configuration; none of that itself
 }
 
 // scanCell is the repetitions of one question under one configuration.
@@ -63,7 +63,7 @@ type scanCell struct {
 	config  int
 	query   string
 	phase   run.Phase
-	points  []*run.ScanPoint
+	answers []*run.Measured
 	problem string           // of a wrong answer
 	proof   string           // of the answers
 	mean    measure.Estimate // seconds
@@ -73,28 +73,29 @@ type scanCell struct {
 // name is the question and the phase: what configurations are compared in.
 func (c *scanCell) name() string { return c.query + ", " + string(c.phase) }
 
-func gatherScans(r *run.Scans) *scans {
-	s := &scans{Scans: r}
-	for i := range r.Configs {
-		s.names = append(s.names, s.name(&r.Configs[i]))
+func gatherScans(r *run.Run, samples []run.Sample) *scans {
+	s := &scans{Scan: r.Scan, run: r, product: r.Archives[0].Product + " " + r.Archives[0].Version}
+	for i := range s.Configs {
+		s.names = append(s.names, s.name(&s.Configs[i]))
 	}
-	for i := range r.Points {
-		p := &r.Points[i]
-		k := slices.IndexFunc(s.cells, func(c *scanCell) bool { return c.config == p.Config && c.query == p.Query && c.phase == p.Phase })
+	for i := range samples {
+		x, config := &samples[i], r.ConfigOf(samples[i].Cell)
+		query := x.Cell.At("query")
+		k := slices.IndexFunc(s.cells, func(c *scanCell) bool { return c.config == config && c.query == query && c.phase == x.Phase })
 		if k < 0 {
 			k = len(s.cells)
-			s.cells = append(s.cells, &scanCell{config: p.Config, query: p.Query, phase: p.Phase})
+			s.cells = append(s.cells, &scanCell{config: config, query: query, phase: x.Phase})
 		}
-		c := s.cells[k]
-		if p.Verdict != run.Equal || p.Time.Duration() <= 0 {
-			c.problem = cmp.Or(p.Problem, c.problem, "another answer to this question was wrong")
+		c, m := s.cells[k], x.Measured()
+		if m == nil || m.Used == nil {
+			c.problem = cmp.Or(x.Problem, c.problem, "another answer to this question was wrong")
 			continue
 		}
-		c.points, c.seconds, c.proof = append(c.points, p), append(c.seconds, p.Time.Seconds()), string(p.Proof)
+		c.answers, c.seconds, c.proof = append(c.answers, m), append(c.seconds, m.Total.Seconds()), string(x.Proof)
 	}
 	for _, c := range s.cells {
 		if c.problem != "" {
-			c.points, c.seconds = nil, nil
+			c.answers, c.seconds = nil, nil
 		}
 		c.mean = measure.Mean(c.seconds)
 		c.mean.Low = max(c.mean.Low, 0) // no answer takes less
@@ -118,7 +119,7 @@ func (s *scans) compare() {
 	s.ratio = map[*scanCell]*measure.Comparison{}
 	for _, c := range s.cells {
 		if b := s.base(c); b != nil && b != c && c.problem == "" {
-			x := measure.Compare(b.seconds, c.seconds, s.Seed)
+			x := measure.Compare(b.seconds, c.seconds, s.run.Seed)
 			all, s.ratio[c] = append(all, &x), &x
 		}
 	}
@@ -223,9 +224,9 @@ func (s *scans) sentence() string {
 	}
 	wrong += s.givenUp()
 	if len(parts) == 0 {
-		return s.Product + " " + s.Version + ": nothing was timed." + wrong
+		return s.product + ": nothing was timed." + wrong
 	}
-	return fmt.Sprintf("%s %s: %s.%s", s.Product, s.Version, strings.Join(parts, "; "), wrong)
+	return fmt.Sprintf("%s: %s.%s", s.product, strings.Join(parts, "; "), wrong)
 }
 
 // fastest says how many times as fast the cell with the least median is.
@@ -249,7 +250,7 @@ func (s *scans) fastest(c *scanCell) string {
 // pictures are mean response times by configuration, as in the original, and
 // of a sweep the curves over the number of paths.
 func (s *scans) pictures() (out []Drawing) {
-	bars := plot.Rows{Frame: plot.Frame{Title: s.Product + " " + s.Version + ": mean response time by configuration", XLabel: "seconds", Caption: "Whiskers: 95 % intervals of the mean.", Width: pageWidth}, Unit: "s", OwnScales: true}
+	bars := plot.Rows{Frame: plot.Frame{Title: s.product + ": mean response time by configuration", XLabel: "seconds", Caption: "Whiskers: 95 % intervals of the mean.", Width: pageWidth}, Unit: "s", OwnScales: true}
 	curves := map[string]*plot.Lines{}
 	var order []string
 	for _, c := range s.cells {
@@ -257,7 +258,7 @@ func (s *scans) pictures() (out []Drawing) {
 			continue
 		}
 		name, mean, config := c.name(), plot.Value{V: c.mean.Value, Lo: c.mean.Low, Hi: c.mean.High}, &s.Configs[c.config]
-		bars.Panel(name, plot.Row{Label: s.names[c.config], Group: s.Engine, Value: mean})
+		bars.Panel(name, plot.Row{Label: s.names[c.config], Group: s.run.Archives[0].Engine, Value: mean})
 		if order = once(order, name); curves[name] == nil {
 			curves[name] = &plot.Lines{Frame: plot.Frame{Title: "Response time by the number of disks: " + name, XLabel: "paths", YLabel: "seconds"}, By: plot.Sizes}
 		}

@@ -1,8 +1,6 @@
 package report
 
 import (
-	"encoding/json"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -11,31 +9,65 @@ import (
 	"testing"
 	"time"
 
+	"github.com/barograph/barograph/answer"
 	"github.com/barograph/barograph/measure"
 	"github.com/barograph/barograph/run"
 )
 
+// unanswered is a run of two placements without answers, which is written.
+func unanswered(t *testing.T) *run.Folder {
+	t.Helper()
+	f, err := run.Create(t.TempDir(), run.Run{
+		Workload: run.Scanned, Started: time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC), Seed: 1, ColdHow: "dropped",
+		Machine:  measure.Machine{CPU: "Example CPU", UsableCPUs: 4, Threads: 4, Memory: 16e9},
+		Archives: []run.Archive{{Engine: "duckdb", Place: "embedded", Product: "DuckDB", Version: "1.5.5"}},
+		Scan: &run.Scan{
+			Experiment: "sweep", Scale: 1, Generator: "dsdgen", Rows: map[string]int64{"store_sales": 2880404}, Limited: "limited",
+			Disks: []run.ScanDisk{{Path: "/d1", Device: "loop1", Rate: 100e6, How: "read"}, {Path: "/d2", Device: "loop2", Rate: 100e6, How: "read"}},
+			Configs: []run.ScanConfig{
+				{Paths: 1, Partitions: 4, Workers: 4, Load: 2 * time.Second, Loads: 2, Bytes: []int64{100e6}, Plans: []run.ScanPlan{{Query: "scan", Text: "SELECT <all>", Plan: "SCAN"}}},
+				{Paths: 2, Partitions: 4, Workers: 4, Load: time.Second, Loads: 1, Bytes: []int64{50e6, 50e6}},
+			},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// addScan adds an answer.
+func addScan(t *testing.T, f *run.Folder, config int, query string, s run.Sample, m run.Measured, err error) {
+	t.Helper()
+	s.Cell = f.Run.ScanCell(config, query)
+	if err := f.Add(s.Judge(&m, proof(t, 1), err)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ended ends a run.
+func ended(t *testing.T, f *run.Folder) (dir string) {
+	t.Helper()
+	f.Run.Ended = f.Run.Started.Add(time.Hour)
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return f.Dir
+}
+
 // madeScans is a run in which one disk holds an answer back, then cores, then
 // memory, and one answer is wrong.
-func madeScans(t *testing.T) *run.Scans {
-	r := &run.Scans{
-		Started: time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC), Experiment: "sweep", Engine: "duckdb", Place: "embedded", Product: "DuckDB", Version: "1.5.5", Seed: 1,
-		Machine: measure.Machine{CPU: "Example CPU", UsableCPUs: 4, Threads: 4, Memory: 16e9}, Scale: 1, Generator: "dsdgen", Rows: map[string]int64{"store_sales": 2880404},
-		Limited: "limited", Cold: "dropped",
-		Disks: []run.ScanDisk{{Path: "/d1", Device: "loop1", Rate: 100e6, How: "read"}, {Path: "/d2", Device: "loop2", Rate: 100e6, How: "read"}},
-		Configs: []run.ScanConfig{
-			{Paths: 1, Partitions: 4, Workers: 4, Load: 2 * time.Second, Loads: 2, Bytes: []int64{100e6}, Plans: []run.ScanPlan{{Query: "scan", Text: "SELECT <all>", Plan: "SCAN"}}},
-			{Paths: 2, Partitions: 4, Workers: 4, Load: time.Second, Loads: 1, Bytes: []int64{50e6, 50e6}},
-		},
-	}
+func madeScans(t *testing.T) *run.Folder {
+	t.Helper()
+	f := unanswered(t)
 	add := func(config int, query string, phase run.Phase, seconds, cores, diskMB, left float64) {
 		for rep := range 8 {
 			s := seconds * (1 + float64(rep)/100)
-			p := run.ScanPoint{Config: config, Query: query, Phase: phase, Rep: rep + 1, Rows: 1, Client: time.Duration(s * cores * 1e9), Free: uint64(left), Machine: measure.MachineLoad{Cores: 4, Busy: cores / 4}}
+			u := &run.Used{Free: uint64(left), Machine: measure.MachineLoad{Cores: 4, Busy: cores / 4}}
 			for k := range config + 1 {
-				p.Devices = append(p.Devices, measure.DiskLoad{Device: r.Disks[k].Device, Read: uint64(diskMB * 1e6 * s / float64(config+1)), Reads: 10, Busy: time.Duration(s * 0.5e9)})
+				u.Devices = append(u.Devices, measure.DiskLoad{Device: f.Run.Scan.Disks[k].Device, Read: uint64(diskMB * 1e6 * s / float64(config+1)), Reads: 10, Busy: time.Duration(s * 0.5e9)})
 			}
-			r.Add(p, time.Duration(s*1e9), proof(t, 1), nil)
+			addScan(t, f, config, query, run.Sample{Phase: phase, Rep: rep + 1}, run.Measured{Total: time.Duration(s * 1e9), CPU: time.Duration(s * cores * 1e9), Used: u}, nil)
 		}
 	}
 	add(0, "scan", run.Cold, 1, 0.5, 98, 8e9)
@@ -43,42 +75,29 @@ func madeScans(t *testing.T) *run.Scans {
 	add(0, "scan", run.Warm, 0.1, 3.9, 0, 8e9)
 	add(1, "scan", run.Warm, 0.1, 2, 0, 0.1e9)
 	add(0, "q3", run.Warm, 0.2, 1, 0, 8e9)
-	r.Laws = []run.ScanLaw{
+	f.Run.Scan.Laws = []run.ScanLaw{
 		{
 			Query: "scan", Phase: run.Cold, Drawn: measure.Estimate{Value: 0.98, Low: 0.9, High: 1}, Work: measure.Estimate{Value: 2, Low: 1, High: 3}, Error: 0.01,
 			Fits: []run.ScanFit{{Config: 0, Measured: 1, Predicted: 1.1, Residual: -0.09, Bound: "disks"}},
 		},
 		{Query: "q3", Phase: run.Cold, Problem: "2 setups cannot tell three parameters"},
 	}
-	r.Add(run.ScanPoint{Config: 1, Query: "q3", Phase: run.Warm}, time.Second, proof(t, 1), errors.New("a cent is missing"))
-	return r
-}
-
-// unanswered is a run without its answers.
-func unanswered(t *testing.T, r *run.Scans) *run.Scans {
-	t.Helper()
-	text, err := json.Marshal(r)
-	out := &run.Scans{}
-	if err = errors.Join(err, json.Unmarshal(text, out)); err != nil {
-		t.Fatal(err)
-	}
-	out.Points, out.Laws = nil, nil
-	return out
+	addScan(t, f, 1, "q3", run.Sample{Phase: run.Warm}, run.Measured{}, &answer.Diff{Problem: "a cent is missing"})
+	return f
 }
 
 // TestScanReportGaveUp: what was given up is told in the sentence, a table and
 // with the end of its server's log on the page, also where nothing was timed.
 func TestScanReportGaveUp(t *testing.T) {
 	for _, nothing := range []bool{false, true} {
-		dir, made := t.TempDir(), madeScans(t)
-		made.Server, made.Lab = &run.Server{Nodes: 3, Profile: "tuned", Memory: 8e9}, "a throwaway server for each load"
-		made.Configs = append(made.Configs, run.ScanConfig{Paths: 2, Partitions: 16, Problem: "load: no memory\nthe end of the log:\nOutOfMemoryError", Open: 3 * time.Second, Opens: 2, Restart: 5 * time.Second, Restarts: 2})
-		if nothing {
-			made = unanswered(t, made)
+		made := unanswered(t)
+		if !nothing {
+			made = madeScans(t)
 		}
-		if err := made.Save(dir); err != nil {
-			t.Fatal(err)
-		}
+		of := made.Run.Scan
+		made.Run.Archives[0].Server, of.Lab = &run.Server{Nodes: 3, Profile: "tuned", Memory: 8e9}, "a throwaway server for each load"
+		of.Configs = append(of.Configs, run.ScanConfig{Paths: 2, Partitions: 16, Problem: "load: no memory\nthe end of the log:\nOutOfMemoryError", Open: 3 * time.Second, Opens: 2, Restart: 5 * time.Second, Restarts: 2})
+		dir := ended(t, made)
 		page, text := html(t, dir), terminal(t, dir)
 		for _, want := range []string{"Given up", "2 paths × 16 partitions", "load: no memory", "1 configuration of 3 ended with an error", "2.50", "1.50"} {
 			if !strings.Contains(text, want) {
@@ -94,11 +113,7 @@ func TestScanReportGaveUp(t *testing.T) {
 }
 
 func TestScanReport(t *testing.T) {
-	dir := t.TempDir()
-	made := madeScans(t)
-	if err := made.Save(dir); err != nil {
-		t.Fatal(err)
-	}
+	dir := ended(t, madeScans(t))
 	page, text := html(t, dir), flat(terminal(t, dir))
 	for _, want := range []string{
 		"disk reads: 98.0 MB/s of the 100 MB/s", "disk reads: 196 MB/s of the 200 MB/s", "CPU: 3.90 of 4 cores", "memory: 100 MB was left", "a cent is missing",
@@ -121,12 +136,9 @@ func TestScanReport(t *testing.T) {
 
 // TestScanFolderRefuses reads what was spoilt.
 func TestScanFolderRefuses(t *testing.T) {
-	dir := t.TempDir()
 	made := madeScans(t)
-	made.Laws[0].Fits[0].Config = 7
-	if err := made.Save(dir); err != nil {
-		t.Fatal(err)
-	}
+	made.Run.Scan.Laws[0].Fits[0].Config = 7
+	dir := ended(t, made)
 	if _, err := Write(dir); err == nil {
 		t.Error("a law of no configuration was taken")
 	}
@@ -153,9 +165,9 @@ func TestScanHeadline(t *testing.T) {
 		"few":       {reps: 4, second: 1, noise: 0.02, says: "4 repetitions do not tell by how much", saysNot: "times as fast ("},
 		"too fast":  {reps: 8, second: 1, noise: 0.02, says: "not the disks: ", throttled: true, odd: true},
 	} {
-		r := unanswered(t, madeScans(t))
-		if c.throttled {
-			r.Disks[0].Limit, r.Disks[1].Limit = 100e6, 100e6
+		f := unanswered(t)
+		if disks := f.Run.Scan.Disks; c.throttled {
+			disks[0].Limit, disks[1].Limit = 100e6, 100e6
 		}
 		rate := 1e6
 		if c.odd {
@@ -165,17 +177,14 @@ func TestScanHeadline(t *testing.T) {
 		for range c.reps {
 			for config, seconds := range []float64{4, c.second} {
 				s := seconds * (1 + c.noise*g.Float64())
-				r.Add(run.ScanPoint{Config: config, Query: "scan", Phase: run.Cold, Free: 8e9, Devices: []measure.DiskLoad{{Read: uint64(rate * s), Busy: 1}}}, time.Duration(s*1e9), proof(t, 1), nil)
+				addScan(t, f, config, "scan", run.Sample{Phase: run.Cold}, run.Measured{Total: time.Duration(s * 1e9), Used: &run.Used{Free: 8e9, Devices: []measure.DiskLoad{{Read: uint64(rate * s), Busy: 1}}}}, nil)
 			}
 		}
-		dir := t.TempDir()
-		if err := r.Save(dir); err != nil {
-			t.Fatal(err)
-		}
+		dir := ended(t, f)
 		if text := flat(terminal(t, dir)); !strings.Contains(text, c.says) || c.saysNot != "" && strings.Contains(text, c.saysNot) {
 			t.Errorf("%s: %q is not there, or %q is, in\n%s", name, c.says, c.saysNot, text)
 		}
-		s := gatherScans(r)
+		s := gatherScans(&f.Run, f.Samples())
 		for _, cell := range s.cells {
 			if x := s.ratio[cell]; x != nil && x.Significant() && x.Lo > 1 && !strings.Contains(s.sentence(), number(x.Ratio)+" times as fast ("+interval(x.Lo, x.Hi)+")") {
 				t.Errorf("%s: the headline is not the table's: %s", name, s.sentence())

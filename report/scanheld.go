@@ -28,9 +28,10 @@ func (s *scans) use(c *scanCell) scanUse {
 	for _, d := range s.Disks[:min(s.Configs[c.config].Paths, len(s.Disks))] {
 		u.throttled = u.throttled || d.Limit > 0
 	}
-	n := float64(len(c.points))
-	for _, p := range c.points {
-		t := p.Time.Seconds()
+	n := float64(len(c.answers))
+	a := s.run.Archives[0]
+	for _, p := range c.answers {
+		t := p.Total.Seconds()
 		most := 0.0
 		for _, d := range p.Devices {
 			u.counted = true
@@ -39,11 +40,11 @@ func (s *scans) use(c *scanCell) scanUse {
 			most = max(most, min(d.Busy.Seconds()/t, 1))
 		}
 		u.busy += most / n
-		cpu := p.Client
+		cpu := p.CPU
 		if p.Server != nil {
-			cpu += p.Server.CPU
+			cpu += p.Server.Used.CPU
 		}
-		u.told = p.Server != nil || s.Server == nil && s.Place == "embedded"
+		u.told = p.Server != nil || a.Server == nil && a.Place == "embedded"
 		u.cores += cpu.Seconds() / t / n
 		u.machine += p.Machine.Busy / n
 		u.waiting += p.Machine.Disk / n
@@ -64,8 +65,8 @@ const (
 // bottleneck names what held the answers of a cell back, from what was counted.
 func (s *scans) bottleneck(c *scanCell, u scanUse) string {
 	config := &s.Configs[c.config]
-	cores := float64(s.Machine.UsableCPUs)
-	if config.Workers > 0 && s.Place == "embedded" {
+	cores := float64(s.run.Machine.UsableCPUs)
+	if config.Workers > 0 && s.run.Archives[0].Place == "embedded" {
 		cores = min(cores, float64(config.Workers))
 	}
 	measured := 0.0
@@ -73,7 +74,7 @@ func (s *scans) bottleneck(c *scanCell, u scanUse) string {
 		measured += s.Disks[i].Rate
 	}
 	switch {
-	case s.Machine.Memory > 0 && u.free < littleFree*float64(s.Machine.Memory):
+	case s.run.Machine.Memory > 0 && u.free < littleFree*float64(s.run.Machine.Memory):
 		return fmt.Sprintf("memory: %s was left", byteSize(u.free))
 	case u.counted && measured > 0 && u.read > tooFast*measured:
 		return fmt.Sprintf("not the disks: %s/s came of the %s/s that were measured, past their limit or from a cache", byteSize(u.read), byteSize(measured))
@@ -84,7 +85,7 @@ func (s *scans) bottleneck(c *scanCell, u scanUse) string {
 	case u.counted && !u.throttled && u.busy > busyDisk && u.read > 0:
 		return fmt.Sprintf("disk reads: a device was busy %.0f %% of the time", 100*u.busy)
 	case u.machine > busyCores:
-		return fmt.Sprintf("CPU of the machine: %.0f %% busy, %s cores of it not the engine's", 100*u.machine, number(max(u.machine*float64(s.Machine.Threads)-u.cores, 0)))
+		return fmt.Sprintf("CPU of the machine: %.0f %% busy, %s cores of it not the engine's", 100*u.machine, number(max(u.machine*float64(s.run.Machine.Threads)-u.cores, 0)))
 	case u.waiting > waitingDisk:
 		return fmt.Sprintf("disk: %.0f %% of the cores' time was idle for one", 100*u.waiting)
 	}
@@ -97,7 +98,7 @@ func (s *scans) bottlenecks() *Table {
 	t.Note = "Means over the repetitions, from the system's counters of devices and processes. Cores used: by Barograph and, where it runs on this machine, the server; an embedded engine works inside Barograph. " +
 		"Busy for a device means that a request was under way; one that serves many at once may have room left, and of a throttled disk it is not told: requests wait before the device."
 	for _, c := range s.cells {
-		if len(c.points) == 0 {
+		if len(c.answers) == 0 {
 			continue
 		}
 		u := s.use(c)

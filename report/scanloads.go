@@ -2,8 +2,6 @@ package report
 
 import (
 	"strings"
-
-	"github.com/barograph/barograph/run"
 )
 
 // loads says what was loaded, and what lies where.
@@ -44,9 +42,9 @@ func (s *scans) gaveUp() *Table {
 			continue
 		}
 		n := 0
-		for k := range s.Points {
-			if s.Points[k].Config == i && s.Points[k].Verdict == run.Equal {
-				n++
+		for _, cell := range s.cells {
+			if cell.config == i {
+				n += len(cell.answers)
 			}
 		}
 		why, _, _ := strings.Cut(c.Problem, "\n")
@@ -64,9 +62,13 @@ func (s *scans) givenUp() string {
 	return " " + several(n, "configuration") + " of " + count(len(s.Configs)) + " ended with an error: see Given up."
 }
 
-// server tells what the server was, and who started it.
+// server tells what the server was, and who started it; "" where there is none.
 func (s *scans) server() string {
-	words := serverInWords(s.Server) + "; its settings are for " + byteSize(float64(s.Server.Memory)) + " of memory a node"
+	server := s.run.Archives[0].Server
+	if server == nil {
+		return ""
+	}
+	words := serverInWords(server) + "; its settings are for " + byteSize(float64(server.Memory)) + " of memory a node"
 	if s.Lab != "" {
 		words += "; " + s.Lab
 	}

@@ -96,7 +96,7 @@ func TestNothingWrongLeavesANumber(t *testing.T) {
 		numbers := func(t *testing.T, wrong func() (answer.Proof, error)) map[string]int {
 			r := run.Run{ID: "r", Workload: workload, Cases: []run.Case{{Name: "test_1", Rows: 2}}, Archives: []run.Archive{{Engine: "x", Design: "wide", Place: "server", Whole: true}}}
 			if workload == run.Scanned {
-				r.Scan = &run.Scans{Engine: "x", Configs: []run.ScanConfig{config}}
+				r.Scan = &run.Scan{Configs: []run.ScanConfig{config}}
 			}
 			f, err := run.Create(t.TempDir(), r)
 			right, failed := answer.Compare(want, want)

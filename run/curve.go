@@ -35,6 +35,7 @@ type Curves struct {
 	Axis   Axis     `json:"axis"`
 	XLabel string   `json:"x_label,omitempty"` // "" = the axis's own
 	YLabel string   `json:"y_label,omitempty"` // "" = the statistic's own
+	Minus  string   `json:"minus,omitempty"`   // the curve that is taken off those that are shown; "" = they are themselves
 	Note   string   `json:"note"`              // how it was aggregated, what the interval is
 	Series []Series `json:"series"`
 }

@@ -12,11 +12,12 @@ import (
 
 	"github.com/barograph/barograph/answer"
 	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/measure"
 )
 
-// readLanded reads a folder that a version before events.jsonl wrote. What its
+// landedSamples reads a folder that a version before events.jsonl wrote. What its
 // samples do not say of their proof follows from their workload.
-func readLanded(dir string, r *Run) (_ *Run, samples []Sample, err error) {
+func landedSamples(dir string, r *Run) (samples []Sample, err error) {
 	switch r.Workload {
 	case Mixed:
 		samples, err = landedMixes(filepath.Join(dir, "points.json"), r.Started)
@@ -32,7 +33,7 @@ func readLanded(dir string, r *Run) (_ *Run, samples []Sample, err error) {
 	if errors.Is(err, os.ErrNotExist) {
 		err = &fault.Error{File: dir, Problem: "has no samples", Err: err, Cure: "name a folder that barograph wrote"}
 	}
-	return r, samples, err
+	return samples, err
 }
 
 // landedMixes reads points.json of the workload ycsb, but for the histograms,
@@ -110,26 +111,41 @@ func landedPosts(path string) ([]Sample, error) {
 	return out, nil
 }
 
-// landedScans reads the points of scan.json of the workload scan.
+// landedScans reads the points of scan.json of the workload scan. One that was
+// wrong takes the times of all of its cell.
 func landedScans(path string, r *Run) ([]Sample, error) {
-	s := &Scans{}
-	if err := readJSON(path, s); err != nil {
-		return nil, err
-	}
-	r.Scan.Points = nil
-	if err := s.check(path); err != nil {
-		return nil, err
-	}
-	s.strip()
-	var out []Sample
-	for _, p := range s.Points {
-		x := Sample{Cell: s.cell(p.Config, p.Query), Phase: p.Phase, Rep: p.Rep, Verdict: p.Verdict, Problem: p.Problem, Rows: p.Rows}
-		if p.Verdict == Equal {
-			x.Proof, x.measured = answer.EveryValue, p.measured(p.Time.Duration())
+	var in struct {
+		Points []struct {
+			Config int `json:"configuration"`
+			Query  string
+			plainSample
+			Used
+			Server *measure.ProcessLoad
+			Time   time.Duration `json:"time_ns"`
+			CPU    time.Duration `json:"client_cpu_ns"`
 		}
-		out = append(out, x)
 	}
-	return out, nil
+	if err := readJSON(path, &in); err != nil {
+		return nil, err
+	}
+	f := &Folder{}
+	for i := range in.Points {
+		p := &in.Points[i]
+		s := Sample(p.plainSample)
+		if p.Config >= 0 && p.Config < len(r.Scan.Configs) {
+			s.Cell = r.ScanCell(p.Config, p.Query)
+		}
+		if s.Verdict == Equal {
+			if p.Server != nil {
+				p.Used.Server = &ServerLoad{Local: true, Used: *p.Server}
+			}
+			s.Proof, s.measured = answer.EveryValue, &Measured{Total: p.Time, CPU: p.CPU, Used: &p.Used}
+		}
+		if err := f.Add(s); err != nil {
+			return nil, err
+		}
+	}
+	return f.Samples(), nil
 }
 
 type landedMix Mix // its own name would hide that of the mix
@@ -137,10 +153,11 @@ type landedMix Mix // its own name would hide that of the mix
 // landedHead reads what stood at the head of post.json, before there was a
 // run.json beside it.
 func landedHead(dir string, r *Run) error {
-	s := &Scans{}
-	if err := readJSON(filepath.Join(dir, "scan.json"), s); !errors.Is(err, os.ErrNotExist) {
-		*r = s.head(dir)
-		r.Ended = r.Started
+	path := filepath.Join(dir, "scan.json")
+	if err := readJSON(path, r); !errors.Is(err, os.ErrNotExist) {
+		r.Scan, r.Archives = &Scan{}, make([]Archive, 1)
+		err = errors.Join(err, readJSON(path, r.Scan), readJSON(path, &r.Archives[0]))
+		r.ID, r.Workload, r.Ended = filepath.Base(dir), Scanned, r.Started
 		return err
 	}
 	var p struct {

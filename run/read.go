@@ -19,14 +19,17 @@ func Read(dir string) (*Run, []Sample, error) {
 		return nil, nil, err
 	}
 	events, err := ReadEvents(dir)
-	if errors.Is(err, os.ErrNotExist) {
-		return readLanded(dir, r)
-	}
 	var samples []Sample
 	for _, e := range events {
 		if e.Sample != nil {
 			samples = append(samples, *e.Sample)
 		}
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		samples, err = landedSamples(dir, r)
+	}
+	if err == nil && r.Workload == Scanned {
+		err = r.checkScan(dir, samples)
 	}
 	return r, samples, err
 }

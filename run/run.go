@@ -22,7 +22,7 @@ type Run struct {
 	Data     Data      `json:"data"`
 	Policy   string    `json:"policy,omitempty"` // of posting: what becomes of a value whose key is taken
 	Archives []Archive `json:"archives"`         // in the order of the tables
-	Scan     *Scans    `json:"scan,omitempty"`   // of the workload scan, but for its samples
+	Scan     *Scan     `json:"scan,omitempty"`   // of the workload scan
 	Cases    []Case    `json:"cases"`            // likewise
 
 	Reps     int      `json:"repetitions"`                   // timed repetitions of each cell, warm

@@ -31,7 +31,8 @@ type Bootstrap struct {
 type Interval struct {
 	Value     float64 // of the records themselves
 	Low, High float64
-	Undefined int // replicates in which the statistic was undefined; they are left out
+	Spread    float64 // standard deviation of the replicates: the standard error of Value
+	Undefined int     // replicates in which the statistic was undefined; they are left out
 }
 
 // sample holds what the replicates add up: for each record one row of the
@@ -49,6 +50,13 @@ type sample struct {
 // false where the records do not define s or where fewer than half of the
 // replicates do.
 func (b Bootstrap) Interval(s *Stat, t *record.LineType, cols [][]float64) (iv Interval, ok bool, err error) {
+	return b.Paired(s, t, cols, nil)
+}
+
+// Paired is Interval of the difference of s of two lots of records that are
+// paired by row: a replicate draws pairs, so that what both lots share cancels
+// out. Of minus = nil nothing is taken off.
+func (b Bootstrap) Paired(s *Stat, t *record.LineType, cols, minus [][]float64) (iv Interval, ok bool, err error) {
 	if b.Replicates <= 0 {
 		b.Replicates = 1000
 	}
@@ -64,7 +72,18 @@ func (b Bootstrap) Interval(s *Stat, t *record.LineType, cols [][]float64) (iv I
 	if err != nil || !ok {
 		return Interval{}, false, err
 	}
-	values := slices.DeleteFunc(b.replicates(newSample(p, s, cols)), math.IsNaN)
+	values := b.replicates(newSample(p, s, cols))
+	if minus != nil {
+		less, ok, err := Summarise(Overall, s, t, minus)
+		if err != nil || !ok {
+			return Interval{}, false, err
+		}
+		value -= less
+		for r, v := range b.replicates(newSample(p, s, minus)) { // which draws the same rows
+			values[r] -= v
+		}
+	}
+	values = slices.DeleteFunc(values, math.IsNaN)
 	iv = Interval{Value: value, Undefined: b.Replicates - len(values)}
 	if 2*len(values) < b.Replicates {
 		return iv, false, nil
@@ -72,7 +91,19 @@ func (b Bootstrap) Interval(s *Stat, t *record.LineType, cols [][]float64) (iv I
 	slices.Sort(values)
 	tail := (1 - b.Confidence) / 2
 	iv.Low, iv.High = quantile(values, tail), quantile(values, 1-tail)
+	iv.Spread = deviation(values)
 	return iv, true, nil
+}
+
+// deviation is the standard deviation of values.
+func deviation(values []float64) float64 {
+	var mean, squares float64
+	for i, v := range values {
+		d := v - mean
+		mean += d / float64(i+1)
+		squares += d * (v - mean)
+	}
+	return math.Sqrt(squares / float64(max(len(values)-1, 1)))
 }
 
 // newSample extracts the records with pairs; the others add nothing.

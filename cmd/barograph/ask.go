@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/curve"
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/export"
@@ -169,14 +170,14 @@ func (e *env) ask(ctx context.Context, a *asking, name string) error {
 	empty := 0
 	for _, q := range qs {
 		err := e.askOne(ctx, a, q, archive, len(qs) > 1)
-		if errors.Is(err, met.ErrNoRecords) {
+		if errors.Is(err, curve.ErrNoRecords) {
 			empty++
 		} else if err != nil {
 			return err
 		}
 	}
 	if empty > 0 {
-		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d of %d questions: %w", empty, len(qs), met.ErrNoRecords)}
+		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d of %d questions: %w", empty, len(qs), curve.ErrNoRecords)}
 	}
 	return nil
 }
@@ -196,7 +197,7 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 		if names, err = a.statistics(q); err != nil {
 			return err
 		}
-		if wide, err = met.Widen(q, names); err != nil {
+		if wide, err = curve.Widen(q, names); err != nil {
 			return usage(err)
 		}
 	}
@@ -241,7 +242,7 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 		part = q.Name
 	}
 	if names != nil {
-		return e.curves(a, q, b.Take(), names, part)
+		return e.curves(ctx, a, q, b.Take(), names, part)
 	}
 	return e.writeTo(partFile(a.out, part), func(w *os.File) error { return e.writeAnswer(w, a.format, b.Take()) })
 }
@@ -286,7 +287,7 @@ func (a *asking) chooseFlavour(d *engine.Driver) (flavour.Name, error) {
 func (a *asking) statistics(q *question.Question) ([]string, error) {
 	names := a.stats
 	if len(names) == 0 {
-		names = met.Stats(q)
+		names = curve.Stats(q)
 	}
 	if len(names) == 0 {
 		return nil, usage(&fault.Error{Setting: "--plot", Problem: "has no statistic for line type " + q.Type.Name, Cure: "see `barograph list statistics`"})
@@ -295,10 +296,10 @@ func (a *asking) statistics(q *question.Question) ([]string, error) {
 }
 
 // curves computes the statistics from the answer, draws each and prints all.
-func (e *env) curves(a *asking, q *question.Question, rows *answer.Answer, names []string, part string) error {
+func (e *env) curves(ctx context.Context, a *asking, q *question.Question, rows *answer.Answer, names []string, part string) error {
 	var all []*run.Curves
 	for _, name := range names {
-		c, err := met.Curves(q, rows, name, a.seed)
+		c, err := curve.Of(ctx, q, rows, name, a.seed)
 		if err != nil {
 			return err
 		}

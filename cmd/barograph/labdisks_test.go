@@ -36,12 +36,12 @@ func TestLabDisksStory(t *testing.T) {
 		d, _ := all.Registry().Find("postgres")
 		enginetest.Installed(t, *d)
 		data := starOf(t)
-		r, _ := scanned(t, 0, "experiment2", "--lab", "postgres", "--memory", "2048", "--disks", "--lab-dir", dir, "--data", data, "--reps", "1", "--query", "scan")
-		if len(r.Configs) != 2 || len(r.Disks) != 2 || r.Disks[1].Path != set.Disks[1].Path || r.Disks[1].Limit != 150e6 || r.Limited != "every path lies on a throttled disk of the lab" {
-			t.Errorf("%+v, %s", r.Disks, r.Limited)
+		r, _, _ := scanned(t, 0, "experiment2", "--lab", "postgres", "--memory", "2048", "--disks", "--lab-dir", dir, "--data", data, "--reps", "1", "--query", "scan")
+		if of := r.Scan; len(of.Configs) != 2 || len(of.Disks) != 2 || of.Disks[1].Path != set.Disks[1].Path || of.Disks[1].Limit != 150e6 || of.Limited != "every path lies on a throttled disk of the lab" {
+			t.Errorf("%+v, %s", of.Disks, of.Limited)
 		}
-		if r, _ = scanned(t, 0, "--db", "duckdb:"+filepath.Join(t.TempDir(), "star.db"), "--disks=1", "--lab-dir", dir, "--data", data, "--reps", "1", "--query", "scan"); len(r.Disks) != 1 {
-			t.Errorf("%+v", r.Disks)
+		if r, _, _ = scanned(t, 0, "--db", "duckdb:"+filepath.Join(t.TempDir(), "star.db"), "--disks=1", "--lab-dir", dir, "--data", data, "--reps", "1", "--query", "scan"); len(r.Scan.Disks) != 1 {
+			t.Errorf("%+v", r.Scan.Disks)
 		}
 	})
 	t.Run("of a server", func(t *testing.T) {

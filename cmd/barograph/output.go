@@ -5,10 +5,10 @@ import (
 	"os"
 
 	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/curve"
 	"github.com/barograph/barograph/export"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/run"
-	"github.com/barograph/barograph/workload/met"
 )
 
 // cell is a text as a cell of CSV.
@@ -47,10 +47,10 @@ func (e *env) writeCurves(file *os.File, format string, all []*run.Curves) error
 		return (&env{stdout: w}).printJSON(v)
 	}
 	if format != "table" {
-		return e.writeAnswer(file, format, met.CurveRows(all))
+		return e.writeAnswer(file, format, curve.Rows(all))
 	}
 	for _, c := range all {
-		if err := met.CurveText(w, c); err != nil {
+		if err := curve.Text(w, c); err != nil {
 			return err
 		}
 	}

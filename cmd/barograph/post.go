@@ -92,7 +92,7 @@ func (e *env) products(ctx context.Context, args []string, at string, f *feedFla
 		text := fmt.Sprintf("a synthetic feed of %d products, seed %d", feed.Messages, feed.Seed)
 		return post.Feed{Feed: feed, Text: text}, func() error { return nil }, nil
 	}
-	now, err := moment(at)
+	now, err := moment("--now", at)
 	if err != nil {
 		return nil, nil, err
 	}

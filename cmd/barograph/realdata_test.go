@@ -94,16 +94,16 @@ func TestRealDayVerification(t *testing.T) {
 	for _, db := range []string{"duckdb", "sqlite"} {
 		out := filepath.Join(dir, db)
 		must(t, "scan", "verification", data, "--db", db+":"+filepath.Join(dir, db+".db"), "--reps", "1", "--out", out)
-		r, err := run.ReadScans(out)
+		r, samples, err := run.Read(out)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a := r.Archive; a.Lines != 358824 || a.Records != 38100 || a.Groups != 11100 {
+		if a := r.Scan.Archive; a.Lines != 358824 || a.Records != 38100 || a.Groups != 11100 {
 			t.Errorf("%s: %+v", db, a)
 		}
-		for _, p := range r.Points {
-			if p.Verdict != run.Equal || p.Rows != 11100 {
-				t.Errorf("%s: %+v", db, p)
+		for _, s := range samples {
+			if s.Verdict != run.Equal || s.Rows != 11100 {
+				t.Errorf("%s: %+v", db, s)
 			}
 		}
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/run"
 	"github.com/barograph/barograph/workload/scan"
 
 	"github.com/spf13/cobra"
@@ -62,8 +61,8 @@ which --disks names all, and --disks=6 the first six.`,
 				}
 				return e.print(plan, plan.Text)
 			}
-			result, err := p.Run(c.Context())
-			return e.scanned(&p.Target, result, err)
+			some, err := p.Run(c.Context())
+			return e.scanned(&p.Target, some, err)
 		},
 	}
 	scanFlags(c, p)
@@ -131,8 +130,8 @@ func (e *env) scanTarget() scan.Target {
 }
 
 // scanned reports what a scan measured, also before it failed.
-func (e *env) scanned(t *scan.Target, result *run.Scans, err error) error {
-	if result == nil {
+func (e *env) scanned(t *scan.Target, some bool, err error) error {
+	if !some {
 		return err
 	}
 	return errors.Join(err, e.report(t.Out))

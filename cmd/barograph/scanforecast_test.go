@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -23,56 +24,66 @@ var update = flag.Bool("update", false, "rewrite golden files")
 // madeSweep is a sweep over eight disks of 100 MB/s with 4 cores, whose cold
 // answers follow a law with noise: all that the disks give is drawn, a GB is 8 s
 // of a core, half a second is for the start. q3 has too few configurations.
-func madeSweep() *run.Scans { return madeSweepOf(run.Cold) }
+func madeSweep(t *testing.T) *run.Folder { return madeSweepOf(t, run.Cold) }
 
 // madeSweepOf likewise, with answers of a phase.
-func madeSweepOf(phase run.Phase) *run.Scans {
-	r := &run.Scans{Seed: 1, Experiment: "sweep", Engine: "duckdb", Product: "DuckDB", Version: "1.5.5", Machine: measure.Machine{UsableCPUs: 4, Memory: 16e9}}
+func madeSweepOf(t *testing.T, phase run.Phase) *run.Folder {
+	t.Helper()
+	of := &run.Scan{Experiment: "sweep"}
+	f, err := run.Create(t.TempDir(), run.Run{
+		Workload: run.Scanned, Seed: 1, Machine: measure.Machine{UsableCPUs: 4, Memory: 16e9}, Scan: of,
+		Archives: []run.Archive{{Engine: "duckdb", Product: "DuckDB", Version: "1.5.5"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	noise := rand.New(rand.NewPCG(1, 2))
 	proof, _ := answer.CompareRecords(record.Digest{Hi: 1}, record.Digest{Hi: 1})
 	for i := range 8 {
-		r.Disks = append(r.Disks, run.ScanDisk{Path: fmt.Sprintf("/d%d", i+1), Device: fmt.Sprintf("loop%d", i), Rate: 100e6})
+		of.Disks = append(of.Disks, run.ScanDisk{Path: fmt.Sprintf("/d%d", i+1), Device: fmt.Sprintf("loop%d", i), Rate: 100e6})
 	}
 	for paths := 1; paths <= 8; paths++ {
 		for _, partitions := range []int{1, 2, 4, 8, 16} {
 			if partitions < paths {
 				continue
 			}
-			config := len(r.Configs)
-			r.Configs = append(r.Configs, run.ScanConfig{Paths: paths, Partitions: partitions, Workers: partitions})
+			config := len(of.Configs)
+			of.Configs = append(of.Configs, run.ScanConfig{Paths: paths, Partitions: partitions, Workers: partitions})
 			most := (partitions + paths - 1) / paths // parts on the first disk
 			seconds := 0.5 + max(20*float64(most)/float64(partitions), 16/float64(min(partitions, 4)))
 			for rep := range 5 {
-				p := run.ScanPoint{Config: config, Query: "scan", Phase: phase, Rep: rep + 1}
+				u := &run.Used{}
 				for disk := range paths {
 					parts := (partitions + paths - 1 - disk) / paths
-					p.Devices = append(p.Devices, measure.DiskLoad{Read: uint64(2e9 * parts / partitions)})
+					u.Devices = append(u.Devices, measure.DiskLoad{Read: uint64(2e9 * parts / partitions)})
 				}
 				d := time.Duration(seconds * (1 + 0.02*noise.NormFloat64()) * 1e9)
-				r.Add(p, d, proof, nil)
-				if p.Query = "q3"; config < 2 {
-					r.Add(p, d, proof, nil)
+				add := func(query string, phase run.Phase) error {
+					return f.Add(run.Sample{Cell: f.Run.ScanCell(config, query), Phase: phase, Rep: rep + 1}.Judge(&run.Measured{Total: d, Used: u}, proof, nil))
 				}
-				if p.Query, p.Phase = "q55", run.Warm; config < 2 {
-					r.Add(p, d, proof, nil)
+				err := add("scan", phase)
+				if config < 2 {
+					err = errors.Join(err, add("q3", phase), add("q55", run.Warm))
+				}
+				if err != nil {
+					t.Fatal(err)
 				}
 			}
 		}
 	}
-	return r
+	return f
 }
 
-func saved(t *testing.T, r *run.Scans) string {
+func saved(t *testing.T, f *run.Folder) string {
 	t.Helper()
-	dir := t.TempDir()
-	if err := r.Save(dir); err != nil {
+	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return dir
+	return f.Dir
 }
 
 func TestScanForecast(t *testing.T) {
-	dir := saved(t, madeSweep())
+	dir := saved(t, madeSweep(t))
 	var out strings.Builder
 	for _, args := range []string{
 		"--query scan --disks 6 --read-mbps 100",
@@ -114,7 +125,7 @@ func golden(t *testing.T, name, got string) {
 }
 
 func TestScanForecastMeasures(t *testing.T) {
-	dir := saved(t, madeSweep())
+	dir := saved(t, madeSweep(t))
 	a, b := t.TempDir(), t.TempDir()
 	said := must(t, "scan", "forecast", dir, "--query", "scan", "--paths", a+","+b, "--measure-disks")
 	for _, want := range []string{a + ": 64 MiB read in order", b + ": ", "scan, 2 disks of "} {
@@ -125,10 +136,10 @@ func TestScanForecastMeasures(t *testing.T) {
 }
 
 func TestScanForecastRefuses(t *testing.T) {
-	whole := saved(t, madeSweep())
-	plain := madeSweep()
-	for i := range plain.Disks {
-		plain.Disks[i].Rate = 0
+	whole := saved(t, madeSweep(t))
+	plain := madeSweep(t)
+	for i := range plain.Run.Scan.Disks {
+		plain.Run.Scan.Disks[i].Rate = 0
 	}
 	rate := []string{"--read-mbps", "100"}
 	for _, c := range []struct {
@@ -141,7 +152,7 @@ func TestScanForecastRefuses(t *testing.T) {
 		{whole, []string{"--read-mbps", "100", "--query", "q3"}, 1, "2 setups cannot tell three parameters"},
 		{whole, []string{"--read-mbps", "100", "--query", "q55"}, 1, "no cold times of this question"},
 		{whole, []string{"--read-mbps", "100", "--query", "q3,scan"}, 1, "2 setups cannot tell three parameters"},
-		{saved(t, madeSweepOf(run.Warm)), rate, 1, "--cold 5"},
+		{saved(t, madeSweepOf(t, run.Warm)), rate, 1, "--cold 5"},
 		{saved(t, plain), rate, 1, "was not measured"},
 		{t.TempDir(), rate, 1, "holds no run of barograph scan"},
 		{whole, nil, 2, "--measure-disks"},

@@ -39,18 +39,18 @@ func labFolder(t *testing.T, paths []string) string {
 }
 
 // scanned runs a scan on servers of its own and reads its run folder.
-func scanned(t *testing.T, want int, args ...string) (r *run.Scans, said string) {
+func scanned(t *testing.T, want int, args ...string) (r *run.Run, samples []run.Sample, said string) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "run")
 	status, stdout, stderr := barograph(t, append(append([]string{"scan"}, args...), "--out", out)...)
 	if status != want {
 		t.Fatalf("status %d, not %d\n%s\n%s", status, want, stdout, stderr)
 	}
-	r, err := run.ReadScans(out)
+	r, samples, err := run.Read(out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r, stdout
+	return r, samples, stdout
 }
 
 // TestScanLab has one server for the whole run, which is started again before
@@ -62,27 +62,28 @@ func TestScanLab(t *testing.T) {
 			d, _ := all.Registry().Find(scheme)
 			enginetest.Installed(t, *d)
 			paths := enginetest.Disks(t, 2)
-			r, said := scanned(t, 0, "experiment2", "--lab", scheme, "--memory", "2048", "--lab-dir", labFolder(t, paths), "--data", starOf(t), "--paths", strings.Join(paths, ","), "--reps", "1", "--cold", "1", "--query", "scan,q3")
-			if r.Server == nil || r.Server.Profile != "tuned" || r.Server.Memory != 2<<30 || len(r.Server.Settings) == 0 || r.Version == "" || len(r.Settings) == 0 {
-				t.Errorf("the server is %+v, %s, %v", r.Server, r.Version, r.Settings)
+			r, samples, said := scanned(t, 0, "experiment2", "--lab", scheme, "--memory", "2048", "--lab-dir", labFolder(t, paths), "--data", starOf(t), "--paths", strings.Join(paths, ","), "--reps", "1", "--cold", "1", "--query", "scan,q3")
+			a := r.Archives[0]
+			if a.Server == nil || a.Server.Profile != "tuned" || a.Server.Memory != 2<<30 || len(a.Server.Settings) == 0 || a.Version == "" || len(a.Settings) == 0 {
+				t.Errorf("the server is %+v, %s, %v", a.Server, a.Version, a.Settings)
 			}
 			restarts := 2 // of two questions
 			if scheme == "trino" {
 				restarts = 0
 			}
-			for i, c := range r.Configs {
+			for i, c := range r.Scan.Configs {
 				if len(c.Bytes) != i+1 || c.Restarts != restarts {
 					t.Errorf("%+v", c)
 				}
 				t.Logf("its server was there after %v; %d restarts took %v", c.Open, c.Restarts, c.Restart)
 			}
-			for _, p := range r.Points {
-				if p.Verdict != run.Equal || p.Server == nil || p.Server.Processes == 0 {
-					t.Errorf("%+v", p)
+			for _, s := range samples {
+				if m := s.Measured(); m == nil || m.Server == nil || m.Server.Used.Processes == 0 {
+					t.Errorf("%+v", s)
 				}
 			}
-			if len(r.Points) != 2*2*2 || strings.HasPrefix(r.Cold, "the server was stopped") != (restarts > 0) || !strings.Contains(said, "2 paths × 2 partitions") {
-				t.Errorf("%d points; cold: %s\n%s", len(r.Points), r.Cold, said)
+			if len(samples) != 2*2*2 || strings.HasPrefix(r.ColdHow, "the server was stopped") != (restarts > 0) || !strings.Contains(said, "2 paths × 2 partitions") {
+				t.Errorf("%d points; cold: %s\n%s", len(samples), r.ColdHow, said)
 			}
 		})
 	}
@@ -99,24 +100,25 @@ func TestScanLabEach(t *testing.T) {
 	if err := os.Mkdir(inTheWay, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	r, said := scanned(t, fault.Incomplete, "experiment2", "--lab", "asterixdb", "--memory", "4096", "--setting", "storage.buffercache.size=48MB", "--lab-dir", labFolder(t, paths[:2]),
+	r, samples, said := scanned(t, fault.Incomplete, "experiment2", "--lab", "asterixdb", "--memory", "4096", "--setting", "storage.buffercache.size=48MB", "--lab-dir", labFolder(t, paths[:2]),
 		"--data", data, "--paths", strings.Join(paths, ","), "--reps", "1", "--cold", "1", "--query", "scan")
-	if len(r.Points) != 2*2 || r.Server == nil || r.Server.Profile != "tuned" || r.Server.Settings["storage.buffercache.size"] != "48MB" || r.Version == "" || !strings.HasPrefix(r.Cold, "the server was stopped") {
+	a := r.Archives[0]
+	if len(samples) != 2*2 || a.Server == nil || a.Server.Profile != "tuned" || a.Server.Settings["storage.buffercache.size"] != "48MB" || a.Version == "" || !strings.HasPrefix(r.ColdHow, "the server was stopped") {
 		t.Errorf("%+v", r)
 	}
-	for _, p := range r.Points {
-		if p.Verdict != run.Equal || p.Server == nil || p.Server.Processes == 0 {
-			t.Errorf("%+v", p)
+	for _, s := range samples {
+		if m := s.Measured(); m == nil || m.Server == nil || m.Server.Used.Processes == 0 {
+			t.Errorf("%+v", s)
 		}
 	}
-	for i, c := range r.Configs[:2] {
+	for i, c := range r.Scan.Configs[:2] {
 		if len(c.Bytes) != i+1 || c.Opens != 1 || c.Restarts != 1 || c.Problem != "" {
 			t.Errorf("%+v", c)
 		}
 		t.Logf("its server was there after %v; %d restarts took %v", c.Open, c.Restarts, c.Restart)
 	}
-	if !strings.Contains(r.Configs[2].Problem, "is there already") || !strings.Contains(said, "Given up") {
-		t.Errorf("%+v\n%s", r.Configs, said)
+	if !strings.Contains(r.Scan.Configs[2].Problem, "is there already") || !strings.Contains(said, "Given up") {
+		t.Errorf("%+v\n%s", r.Scan.Configs, said)
 	}
 	if _, err := os.Stat(inTheWay); err != nil {
 		t.Error("a folder that was there before is gone:", err)
@@ -151,8 +153,8 @@ func TestScanLabInterrupted(t *testing.T) {
 	status := execute(ctx, &env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: stderr, engines: all.Registry(), args: []string{
 		"scan", "experiment2", "--lab", "postgres", "--memory", "2048", "--lab-dir", labFolder(t, paths), "--data", starOf(t), "--paths", strings.Join(paths, ","), "--reps", "2", "--query", "scan", "--out", out,
 	}})
-	r, err := run.ReadScans(out)
-	if status != fault.Interrupted || err != nil || len(r.Points) != 2 || r.Configs[0].Problem+r.Configs[1].Problem != "" {
+	r, samples, err := run.Read(out)
+	if status != fault.Interrupted || err != nil || len(samples) != 2 || r.Scan.Configs[0].Problem+r.Scan.Configs[1].Problem != "" {
 		t.Errorf("status %d, %v, %+v\n%s", status, err, r, stderr)
 	}
 }

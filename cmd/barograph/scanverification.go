@@ -27,8 +27,8 @@ closed, the system's page cache emptied, and the database opened anew; of a serv
   barograph scan verification archive --engine postgres://postgres@127.0.0.1:5432/ --design wide,normalized`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			result, err := t.Verify(c.Context(), v, args, designs)
-			return e.scanned(&t, result, err)
+			some, err := t.Verify(c.Context(), v, args, designs)
+			return e.scanned(&t, some, err)
 		},
 	}
 	c.Flags().StringVar(&t.URL, engineFlag, "", "URL of the engine (required)")

@@ -7,7 +7,7 @@ import (
 	"io"
 	"iter"
 	"os"
-	"time"
+	"slices"
 
 	"github.com/barograph/barograph/export"
 	"github.com/barograph/barograph/fault"
@@ -24,7 +24,7 @@ func newShef(e *env) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newShefDecode(e))
+	c.AddCommand(newShefDecode(e), newShefEncode(e))
 	return c
 }
 
@@ -34,15 +34,17 @@ type shefDecode struct {
 	format   string
 	out      string
 	problems string
-	now      string
 	products bool
 	workers  int
+	input    shefInput
 
+	live    bool // of a pipe: what was decoded is written at once
+	dropped int
 	total   shef.Account
-	counts  [128]int64 // of problems, by number
-	seen    int        // products
-	listing io.Writer  // of products, or nil
-	remarks io.Writer  // of problems, or nil
+	counts  [128]int64    // of problems, by number
+	seen    int           // products
+	listing *bufio.Writer // of products, or nil
+	remarks io.Writer     // of problems, or nil
 	values  export.Gauges
 	product export.Product // its parts so far
 	pending bool
@@ -55,15 +57,22 @@ func newShefDecode(e *env) *cobra.Command {
 		Short: "Decode SHEF products to a table, CSV, JSON, Parquet or shefit's text",
 		Long: `Decode SHEF products: one record for each value, in UTC and English units.
 
-FILES are files, folders (all files in them) or - for standard input; gzip is undone. A file may hold many products.
-Dates without a year get the one nearest to --now. Formats: table; csv; json, an object on each line; parquet; shefit,
-text form 1 of the National Weather Service's decoder. In all but the last, times are RFC 3339 or, in Parquet, Unix
-seconds, a missing value is empty or null, and what was not given is too.
+FILES are files, folders (all files in them, but hidden ones, *.tmp, *.part, done/ and failed/) or - for standard input;
+gzip is undone. A file may hold many products. Of standard input a product is written as soon as its ETX or the next
+heading is read, or 2 seconds of silence end what has neither. Dates without a year get the one nearest to --now.
+Formats: table; csv; json, an object on each line; parquet; shefit, text form 1 of the National Weather Service's decoder.
+In all but the last, times are RFC 3339 or, in Parquet, timestamps, a missing value is empty or null, and what was not
+given is too.
+
+--station, --pe and --ts are patterns (HG, P?, [TH]*), several with commas between; one that begins with ! leaves out what
+it matches. --shefparm adds a centre's own elements to those of the manual. --stations names a CSV file of stations
+(lid,name,lat,lon,zone), whose columns are added; the zone decides no time.
 
 Errors never stop the run. Each has the number of appendix J of the SHEF manual, its file and its line: --problems
 writes them to a file, - to stderr. --products lists what each product held instead of its values. A summary goes to stderr.`,
 		Example: `  barograph shef decode RR1LCH.txt
   barograph shef decode --format parquet --out values.parquet --problems problems.txt queue/
+  barograph shef decode --station 'K*,!KDRL1' --pe HG,QR --from 2024-07-01 --format csv queue/
   barograph shef decode --products --now 2024-07-03 LRL/
   cat feed | barograph shef decode --format shefit -`,
 		Args: cobra.MinimumNArgs(1),
@@ -72,7 +81,7 @@ writes them to a file, - to stderr. --products lists what each product held inst
 	c.Flags().StringVar(&d.format, "format", "table", "table, csv, json, parquet or shefit")
 	c.Flags().StringVar(&d.out, "out", "", "file to write into (default: standard output)")
 	c.Flags().StringVar(&d.problems, "problems", "", "file for errors and warnings; - is standard error")
-	c.Flags().StringVar(&d.now, "now", "", "moment that decides years, e.g. 2024-07-03 or 2024-07-03T12:00:00Z (default: the present)")
+	d.input.flags(c)
 	c.Flags().BoolVar(&d.products, "products", false, "list products with their values, losses and errors, not the values")
 	c.Flags().IntVar(&d.workers, "workers", 0, "decoders at work (default: one per CPU)")
 	complete(c, "format", export.GaugeFormats)
@@ -81,9 +90,10 @@ writes them to a file, - to stderr. --products lists what each product held inst
 
 func (d *shefDecode) run(c *cobra.Command, args []string) (err error) {
 	o := shef.PoolOptions{Workers: d.workers}
-	if o.Now, err = moment(d.now); err != nil {
+	if o.Options, err = d.input.read(); err != nil {
 		return err
 	}
+	d.live = slices.Contains(args, formats.Stdin)
 	closers, err := d.open()
 	defer func() {
 		for _, f := range closers {
@@ -152,23 +162,10 @@ func (d *shefDecode) open() (closers []func() error, err error) {
 		}
 		return append([]func() error{b.Flush}, closers...), nil
 	}
-	if d.values, err = export.NewGauges(w, d.format, d.env.cell); err != nil {
+	if d.values, err = export.NewGauges(w, d.format, d.env.cell, d.input.sites); err != nil {
 		return closers, err
 	}
 	return append([]func() error{d.values.Close}, closers...), nil
-}
-
-// moment is that of --now; the present where none is given.
-func moment(now string) (t time.Time, err error) {
-	if now == "" {
-		return time.Now(), nil
-	}
-	for _, layout := range []string{time.DateOnly, time.RFC3339, "2006-01-02T15:04", "2006-01-02T15"} {
-		if t, err = time.Parse(layout, now); err == nil {
-			return t, nil
-		}
-	}
-	return t, fault.Misuse("--now "+now, "is not a time", "write 2024-07-03 or 2024-07-03T12:00:00Z")
 }
 
 // each takes the result of a product or of a part of one.
@@ -186,6 +183,7 @@ func (d *shefDecode) each(r *shef.Result) error {
 		d.pending = true
 	}
 	d.product.Add(r)
+	d.dropped += d.input.filter.Apply(&r.Values)
 	if d.remarks != nil {
 		name := r.Product.File
 		if r.Product.AWIPS != "" {
@@ -197,10 +195,17 @@ func (d *shefDecode) each(r *shef.Result) error {
 			}
 		}
 	}
-	if d.values == nil {
+	switch {
+	case d.values == nil && r.Product.Last:
+		return d.finish()
+	case d.values == nil:
 		return nil
 	}
-	return d.values.Write(r)
+	err := d.values.Write(r)
+	if d.live && err == nil {
+		err = d.values.Flush()
+	}
+	return err
 }
 
 // finish lists the product that is complete.
@@ -209,7 +214,11 @@ func (d *shefDecode) finish() error {
 		return nil
 	}
 	d.pending = false
-	return d.product.Write(d.listing, d.env.json)
+	err := d.product.Write(d.listing, d.env.json)
+	if d.live && err == nil {
+		err = d.listing.Flush()
+	}
+	return err
 }
 
 // summary tells what became of everything; values that were lost make the run
@@ -221,6 +230,9 @@ func (d *shefDecode) summary() error {
 	}
 	fmt.Fprintf(d.env.stderr, "%d products, %d messages, %d lines: %d values, %d lost, %d left empty; %d errors, %d warnings\n",
 		d.seen, a.Messages, a.Lines, a.Values, a.Lost, a.Nulls, a.Errors, a.Warnings)
+	if d.dropped > 0 {
+		fmt.Fprintf(d.env.stderr, "%d values were left out by --station, --pe, --ts, --from, --to or --only-known\n", d.dropped)
+	}
 	for n, k := range d.counts {
 		if k > 0 {
 			fmt.Fprintf(d.env.stderr, "%8d × %03d %s\n", k, n, shef.Remark(n))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/barograph/barograph/engine/all"
 	"github.com/barograph/barograph/export"
@@ -51,7 +53,8 @@ func TestShefDecode(t *testing.T) {
 		t.Fatal(errs)
 	}
 	rows, err := parquet.ReadFile[export.Gauge](file)
-	if err != nil || len(rows) != 4 || rows[2].Station != "KDRL1" || rows[2].Value != nil || *rows[0].Value != .9 || rows[3].Created != nil {
+	if err != nil || len(rows) != 4 || rows[2].Station != "KDRL1" || rows[2].Value != nil || *rows[0].Value != .9 || rows[3].Created != nil ||
+		!rows[0].Created.Equal(rows[0].Time.Add(6*time.Hour)) || rows[0].Center != "KLCH" || rows[0].Issued.Hour() != 18 {
 		t.Errorf("%+v: %v", rows, err)
 	}
 	text, err := os.ReadFile(problems)
@@ -85,5 +88,85 @@ func TestShefDecodeStops(t *testing.T) {
 	var errs bytes.Buffer
 	if status := execute(ctx, &env{args: []string{"shef", "decode", "-"}, stdin: r, stdout: io.Discard, stderr: &errs, engines: all.Registry()}); status != 130 {
 		t.Errorf("status %d: %s", status, &errs)
+	}
+}
+
+// TestShefDecodeFilter: a product is written as soon as it has ended, before
+// the pipe says anything more; and only what is wanted of it.
+func TestShefDecodeFilter(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"SHEFPARM": "$ ours\n*1\nYW 2.0\n*6\nYW YWH\n*7\nB\n**\n 500\n**\n",
+		"stations": "lid,name,lat,lon,zone,state\nAAA,\"Ann, Lake\",30.2,-93.2,C,LA\n",
+		"bad":      "*1\nYW one\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in, feed := io.Pipe()
+	out, lines := io.Pipe()
+	done := make(chan string)
+	go func() {
+		var errs bytes.Buffer
+		args := []string{"shef", "decode", "--format", "csv", "--now", "2026-11-20", "--shefparm", filepath.Join(dir, "SHEFPARM"), "--stations", filepath.Join(dir, "stations"),
+			"--station", "A*,X*,!AAB", "--pe", "HG,Y?", "--ts", "R?", "--from", "2026-11-10", "--to", "2026-11-10T23:00:00Z", "-"}
+		status := execute(t.Context(), &env{args: args, stdin: in, stdout: lines, stderr: &errs, engines: all.Registry()})
+		lines.Close()
+		done <- fmt.Sprint(status, " ", errs.String())
+	}()
+	fmt.Fprint(feed, "\x01\r\r\n123 \r\r\nSRUS54 KLCH 101813\r\r\nRR1LCH\r\r\n.A AAA 1110 Z DH12/HG 1/TA 50/DH24/HG 2\r\r\n.A AAB 1110 /HG 3\r\r\n.A X3080995 1110 DUS/YW 5\r\r\n\x03")
+	got := bufio.NewReader(out)
+	want := []string{
+		"station,time,code,value,quality,duration,probability,created,revised,series,source,comment,product,file,line,center,issued,name,latitude,longitude,zone\n",
+		"AAA,2026-11-10T12:00:00Z,HGIRZZZ,1,Z,0,,,false,0,,,\"RR1LCH\",\"-\",5,KLCH,2026-11-10T18:13:00Z,\"Ann, Lake\",30.2,-93.2,C\n",
+		"X3080995,2026-11-10T12:00:00Z,YWHRZZZ,10,Z,1001,,,false,0,,,\"RR1LCH\",\"-\",7,KLCH,2026-11-10T18:13:00Z,,30.8,-99.5,\n",
+	}
+	for _, w := range want {
+		if line, err := got.ReadString('\n'); line != w {
+			t.Fatalf("%q, want %q: %v", line, w, err)
+		}
+	}
+	feed.Close()
+	if s := <-done; !strings.HasPrefix(s, "0 1 products, 3 messages") || !strings.Contains(s, "3 values were left out by") {
+		t.Error(s)
+	}
+	for _, args := range [][]string{{"--pe", "[H"}, {"--from", "soon"}, {"--shefparm", filepath.Join(dir, "bad")}, {"--stations", filepath.Join(dir, "bad")}} {
+		if status, _, errs := barograph(t, append(append([]string{"shef", "decode"}, args...), dir)...); status == 0 || status == 4 {
+			t.Errorf("%v: status %d: %s", args, status, errs)
+		}
+	}
+}
+
+// TestShefEncode: what decode writes as CSV and Parquet becomes messages again.
+func TestShefEncode(t *testing.T) {
+	dir := t.TempDir()
+	name, back := filepath.Join(dir, "RR1LCH"), filepath.Join(dir, "back.txt")
+	if err := os.WriteFile(name, []byte(shefSample+".E AAA 20261110 Z DH01/HGIRGZN/DIH1/1/2/M\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const columns = "shefit"
+	_, want, _ := barograph(t, "shef", "decode", "--now", "2026-11-20", "--format", columns, name)
+	for _, format := range []string{"csv", "parquet"} {
+		values := filepath.Join(dir, "v."+format)
+		barograph(t, "shef", "decode", "--now", "2026-11-20", "--format", format, "--out", values, name)
+		if status, _, errs := barograph(t, "shef", "encode", "--heading", "SRUS54 KLCH 101813", "--awips", "RR1LCH", "--out", back, values); status != 0 {
+			t.Fatalf("%s: status %d: %s", format, status, errs)
+		}
+		if status, got, errs := barograph(t, "shef", "decode", "--now", "2026-11-20", "--format", columns, back); status != 0 || got != want {
+			t.Errorf("%s: status %d %s\n%s\nwant\n%s", format, status, errs, got, want)
+		}
+	}
+	few := filepath.Join(dir, "few.csv")
+	if err := os.WriteFile(few, []byte("value,code,station,time\n1.5,HG,AAA,2026-11-10T00:00:00Z\n2,QQ,AAA,2026-11-10T00:00:00Z\nx,HG,AAA,2026-11-10T00:00:00Z\n3,HG,A,2026-11-10T00:00:00Z\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if status, out, errs := barograph(t, "shef", "encode", few); status != 4 || out != ".A AAA 20261110 Z DH0000/HGIRZZ 1.5\n" || !strings.Contains(errs, "few.csv:3: is no value") || !strings.Contains(errs, "few.csv:5: HGIRZZZ of A cannot be encoded") {
+		t.Errorf("status %d\n%s%s", status, out, errs)
+	}
+	for _, bad := range []string{name, filepath.Join(dir, "none")} {
+		if status, _, errs := barograph(t, "shef", "encode", bad); status != 1 {
+			t.Errorf("status %d: %s", status, errs)
+		}
 	}
 }

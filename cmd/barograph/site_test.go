@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"net/url"
 	"os"
 	"os/exec"
@@ -14,32 +13,26 @@ import (
 	"github.com/barograph/barograph/enginetest"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/workload/met"
 )
 
-// childArgs holds a command line, as JSON, for a test that runs itself.
-const childArgs = "BAROGRAPH_CHILD_ARGS"
+// envMain makes a process of the tests the program itself.
+const envMain = "BAROGRAPH_TEST_MAIN"
 
-// TestChild is a command line in a process of its own, which can be killed.
-func TestChild(t *testing.T) {
-	var args []string
-	if text := os.Getenv(childArgs); text == "" {
-		t.Skip("SKIPPED: it is started by other tests")
-	} else if err := json.Unmarshal([]byte(text), &args); err != nil {
-		t.Fatal(err)
+// TestMain is the program in processes that tests start: those of child, and
+// those that the program starts of itself for cold starts.
+func TestMain(m *testing.M) {
+	if os.Getenv(envMain) != "" || len(os.Args) > 1 && os.Args[1] == met.ColdCommand {
+		main()
 	}
-	status, _, _ := barograph(t, args...)
-	os.Exit(status)
+	m.Run()
 }
 
-// child starts a command line.
+// child starts a command line in a process of its own, which can be killed.
 func child(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	text, err := json.Marshal(args)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestChild$")
-	c.Env = append(os.Environ(), childArgs+"="+string(text))
+	c := exec.CommandContext(t.Context(), os.Args[0], args...)
+	c.Env = append(os.Environ(), envMain+"=1")
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -5,9 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -35,7 +35,6 @@ type star struct {
 	db      *database
 	place   engine.Placement
 	devices []device
-	held    *sqlengine.StarHeld
 }
 
 // Open opens the collection.
@@ -51,21 +50,11 @@ func (s scans) Open(ctx context.Context, p engine.Placement) (*engine.Star, erro
 	if err := st.agrees(); err != nil {
 		return nil, err
 	}
-	note, err := st.note(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if st.held, err = sqlengine.HoldStar("dataverse "+st.space(), p, note); err != nil {
-		return nil, err
-	}
-	out := &engine.Star{
-		Load: st.load, Ask: st.ask, Text: st.text, Plan: st.plan,
-		Close: func() error { return nil }, // the engine's connections are its own
-	}
+	e := &sqlengine.StarEngine{Where: "dataverse " + st.space(), ReadOnly: s.readOnly, Text: st.text, Note: st.note, Load: st.load, Rows: st.rows, Plan: st.plan}
 	if !slices.ContainsFunc(st.devices, func(d device) bool { _, err := os.Stat(d.folder); return err != nil }) {
-		out.Size = st.size // the server runs on this machine
+		e.Size = st.size // the server runs on this machine
 	}
-	return out, nil
+	return sqlengine.OpenStar(ctx, e, p)
 }
 
 // agrees compares the placement with what the server was started with.
@@ -169,30 +158,29 @@ func (s *star) text(q engine.StarQuery) string {
 	return ""
 }
 
-// ask asks. Numbers of JSON are doubles here: sums are rounded to hundredths,
+// rows asks. Numbers of JSON are doubles here: sums are rounded to hundredths,
 // of which they have all up to some 10^13.
-func (s *star) ask(ctx context.Context, q engine.StarQuery) ([]engine.StarRow, error) {
-	if err := s.held.Usable(q); err != nil {
-		return nil, err
-	}
-	var out []engine.StarRow
+func (s *star) rows(ctx context.Context, q engine.StarQuery, f func(row []any) error) error {
+	names := []string{"d_year", "brand_id", "brand", "ext_price"}
+	names = names[len(names)-sqlengine.StarColumns(q):]
 	_, err := s.db.client.run(ctx, request{text: s.text(q), row: func(row []byte) error {
-		r := gjson.ParseBytes(row)
-		sum := r.Get("ext_price")
-		out = append(out, engine.StarRow{
-			Year: r.Get("d_year").Int(), BrandID: r.Get("brand_id").Int(), Brand: strings.TrimRight(r.Get("brand").String(), " "),
-			Cents: int64(math.Round(sum.Float() * 100)), Null: sum.Type == gjson.Null,
-		})
-		return nil
+		values := make([]any, len(names))
+		for i, v := range gjson.GetManyBytes(row, names...) {
+			switch {
+			case v.Type == gjson.Null:
+			case i == len(names)-1:
+				values[i] = strconv.FormatFloat(v.Float(), 'f', 2, 64)
+			default:
+				values[i] = v.String()
+			}
+		}
+		return f(values)
 	}})
-	return out, err
+	return err
 }
 
 // plan is the optimiser's plan; it runs the question.
 func (s *star) plan(ctx context.Context, q engine.StarQuery) (string, error) {
-	if err := s.held.Usable(q); err != nil {
-		return "", err
-	}
 	reply, err := s.db.client.run(ctx, request{text: s.text(q), plan: true})
 	if err != nil {
 		return "", err
@@ -204,9 +192,6 @@ func (s *star) plan(ctx context.Context, q engine.StarQuery) (string, error) {
 
 // size adds up the files of the collection, of all three tables, by paths.
 func (s *star) size(context.Context) ([]int64, error) {
-	if err := s.held.Usable(engine.ScanAll); err != nil {
-		return nil, err
-	}
 	out := make([]int64, max(len(s.place.Paths), 1))
 	for _, d := range s.devices {
 		n, err := sizeOf(d.folder, s.space())
@@ -220,10 +205,7 @@ func (s *star) size(context.Context) ([]int64, error) {
 
 // load makes the collection anew. The nodes read the files by themselves, each
 // some of them, so that all must lie where every node can read them.
-func (s *star) load(ctx context.Context, files engine.StarFiles) (out engine.StarLoaded, err error) {
-	if s.db.readOnly {
-		return out, &fault.Error{Setting: s.db.shown, Err: engine.ErrReadOnly, Cure: "open it without --read-only"}
-	}
+func (s *star) load(ctx context.Context, files engine.StarFiles, note string) (out engine.StarLoaded, err error) {
 	if len(files.Documents) == 0 {
 		return out, &fault.Error{Setting: "documents", Err: engine.ErrStarFiles, Cure: "make them with `barograph synth tpcds --documents`"}
 	}
@@ -234,8 +216,7 @@ func (s *star) load(ctx context.Context, files engine.StarFiles) (out engine.Sta
 		}
 		paths = append(paths, s.devices[i%len(s.devices)].node+"://"+path)
 	}
-	s.held.Begin()
-	record, err := json.Marshal(map[string]string{"id": placedDataset, "placement": s.held.Note()})
+	record, err := json.Marshal(map[string]string{"id": placedDataset, "placement": note})
 	if err != nil {
 		return out, err
 	}
@@ -255,9 +236,6 @@ func (s *star) load(ctx context.Context, files engine.StarFiles) (out engine.Sta
 		return out, err
 	}
 	_, err = s.db.client.run(ctx, request{text: "UPSERT INTO " + s.dataset(placedDataset) + " (" + string(record) + ")"})
-	if err == nil {
-		s.held.End()
-	}
 	return out, err
 }
 

@@ -38,7 +38,6 @@ func server() *engine.Server {
 		Artifacts:   []engine.Artifact{program},
 		Nodes:       []int{1, 3},
 		SharedPorts: []string{"storage", "cql"},
-		NoPassword:  true,
 		Profiles: []engine.Profile{
 			{Name: "default", Summary: "the settings of the package: the log is synced every 10 s, so that a commit outlives the process, NOT the machine"},
 			{Name: "tuned", Summary: "the log is synced before every reply: a commit is durable; memtables outside the heap", Settings: tuned},
@@ -93,7 +92,7 @@ func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 	fmt.Fprintf(&b, "cluster_name: barograph\nnum_tokens: 16\npartitioner: org.apache.cassandra.dht.Murmur3Partitioner\nendpoint_snitch: SimpleSnitch\n")
 	fmt.Fprintf(&b, "listen_address: %s\nrpc_address: %s\nstorage_port: %d\nnative_transport_port: %d\nauto_bootstrap: false\n", n.Host, n.Host, n.Ports["storage"], n.Ports["cql"])
 	fmt.Fprintf(&b, "seed_provider: [{class_name: org.apache.cassandra.locator.SimpleSeedProvider, parameters: [{seeds: %q}]}]\n", strings.Join(seeds, ","))
-	fmt.Fprintf(&b, "auto_snapshot: false\n")
+	fmt.Fprintf(&b, "auto_snapshot: false\nauthenticator: PasswordAuthenticator\nauthorizer: CassandraAuthorizer\nrole_manager: CassandraRoleManager\n")
 	settings := map[string]string{"commitlog_sync": "periodic", "commitlog_sync_period": "10s"}
 	if c.Settings["commitlog_sync"] == "batch" {
 		delete(settings, "commitlog_sync_period")
@@ -151,13 +150,18 @@ func start(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 	args = append(args, "-cp", filepath.Join(lib, "*"),
 		"-Dlogback.configurationFile="+filepath.Join(n.Dir, "logback.xml"), "-Dcassandra.config=file://"+filepath.Join(n.Dir, "cassandra.yaml"),
 		"-Dcassandra.storagedir="+n.Dir, "-Dcassandra.logdir="+filepath.Join(n.Dir, "logs"), "-Dcassandra-foreground=yes",
+		"-Dcassandra.superuser_setup_delay_ms=1000", "-Dcassandra.auth_bcrypt_gensalt_log2_rounds=4", // no wait of 10 s; 26 random digits need no slow hash
 		"-Dcassandra.skip_wait_for_gossip_to_settle=0", "-Dcassandra.ring_delay_ms=1000", "-Dcassandra.consistent.rangemovement=false",
 		"org.apache.cassandra.service.CassandraDaemon")
 	return []engine.Command{{Args: args}}, nil
 }
 
+// administrator is the lab's account; cassandra/cassandra, with which a server
+// begins, ends when the cluster is formed.
+const administrator = "barograph"
+
 // reach calls ask with a session of one node alone.
-func reach(n *engine.Node, ask func(s *gocql.Session) error) error {
+func reach(n *engine.Node, user, password string, ask func(s *gocql.Session) error) error {
 	cfg := gocql.NewCluster(n.Host)
 	cfg.Port, cfg.NumConns = n.Ports["cql"], 1
 	cfg.ConnectTimeout, cfg.Timeout = 2*time.Second, 5*time.Second
@@ -166,6 +170,7 @@ func reach(n *engine.Node, ask func(s *gocql.Session) error) error {
 	cfg.Consistency = gocql.One
 	cfg.Metadata.CacheMode = gocql.Disabled
 	cfg.ReconnectionPolicy = &gocql.ConstantReconnectionPolicy{MaxRetries: 1}
+	cfg.Authenticator = gocql.PasswordAuthenticator{Username: user, Password: password}
 	s, err := cfg.CreateSession()
 	if err != nil {
 		return err
@@ -174,21 +179,26 @@ func reach(n *engine.Node, ask func(s *gocql.Session) error) error {
 	return ask(s)
 }
 
-func ready(ctx context.Context, _ *engine.Cluster, n *engine.Node) error {
-	return reach(n, func(s *gocql.Session) error {
+func ready(ctx context.Context, c *engine.Cluster, n *engine.Node) error {
+	version := func(s *gocql.Session) error {
 		var version string
 		return s.Query("SELECT release_version FROM system.local").ScanContext(ctx, &version)
-	})
+	}
+	if err := reach(n, administrator, c.Password, version); err == nil {
+		return nil
+	}
+	return reach(n, "cassandra", "cassandra", version)
 }
 
-// form waits until every node knows every other one.
+// form waits until every node knows every other one, and then gives the
+// cluster its account: a copy on every node, so that any of them lets in.
 func form(ctx context.Context, c *engine.Cluster) error {
 	ctx, stop := context.WithTimeout(ctx, time.Minute)
 	defer stop()
 	for i := range c.Nodes {
 		for {
 			peers := 0
-			err := reach(&c.Nodes[i], func(s *gocql.Session) error {
+			err := reach(&c.Nodes[i], "cassandra", "cassandra", func(s *gocql.Session) error {
 				return s.Query("SELECT count(*) FROM system.peers").ScanContext(ctx, &peers)
 			})
 			if err == nil && peers == len(c.Nodes)-1 {
@@ -201,13 +211,24 @@ func form(ctx context.Context, c *engine.Cluster) error {
 			}
 		}
 	}
-	return nil
+	n := &c.Nodes[0]
+	err := reach(n, "cassandra", "cassandra", func(s *gocql.Session) error {
+		return errors.Join(
+			s.Query(fmt.Sprintf("ALTER KEYSPACE system_auth WITH replication = {'class': 'SimpleStrategy', 'replication_factor': %d}", len(c.Nodes))).ExecContext(ctx),
+			s.Query("CREATE ROLE "+administrator+" WITH SUPERUSER = true AND LOGIN = true AND PASSWORD = '"+c.Password+"'").ExecContext(ctx))
+	})
+	if err != nil {
+		return err
+	}
+	return reach(n, administrator, c.Password, func(s *gocql.Session) error {
+		return s.Query("DROP ROLE cassandra").ExecContext(ctx)
+	})
 }
 
 // address keeps three copies where there are three nodes.
 func address(c *engine.Cluster) string {
 	n := &c.Nodes[0]
-	url := "cassandra://" + n.Host + ":" + strconv.Itoa(n.Ports["cql"]) + "/barograph?replication=" + strconv.Itoa(len(c.Nodes))
+	url := "cassandra://" + administrator + ":" + c.Password + "@" + n.Host + ":" + strconv.Itoa(n.Ports["cql"]) + "/barograph?replication=" + strconv.Itoa(len(c.Nodes))
 	var hosts []string
 	for i := range c.Nodes[1:] {
 		hosts = append(hosts, c.Nodes[i+1].Host)

@@ -138,7 +138,6 @@ func (c *conn) watch(ctx context.Context) (end func()) {
 type result struct {
 	raw   mapping.Result
 	types []mapping.Type
-	names []string
 	chunk mapping.DataChunk
 	rows  int // of the chunk
 }
@@ -174,7 +173,6 @@ func (c *conn) query(ctx context.Context, text string, args ...any) (*result, er
 	}
 	for k := range uint64(mapping.ColumnCount(&r.raw)) {
 		r.types = append(r.types, mapping.ColumnType(&r.raw, mapping.IdxT(k)))
-		r.names = append(r.names, mapping.ColumnName(&r.raw, mapping.IdxT(k)))
 	}
 	return r, nil
 }
@@ -253,7 +251,8 @@ func (r *result) each(f func(row []any) error) error {
 	return nil
 }
 
-// value reads a value of the types that are looked at row by row; others are nil.
+// value reads a value of the types that are looked at row by row, a DECIMAL as a
+// sum has it; others are nil.
 func value(v *vector, t mapping.Type, i, rows int) any {
 	switch {
 	case v.null(i):
@@ -265,6 +264,8 @@ func value(v *vector, t mapping.Type, i, rows int) any {
 		return int64(v.int32s(rows)[i])
 	case t == mapping.TypeVarchar:
 		return string(v.text(i))
+	case t == mapping.TypeDecimal:
+		return v.sum(i)
 	}
 	return nil
 }

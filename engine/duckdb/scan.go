@@ -2,17 +2,12 @@ package duckdb
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync/atomic"
-	"unsafe"
-
-	"github.com/duckdb/duckdb-go/v2/mapping"
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
@@ -40,29 +35,36 @@ type star struct {
 	*database
 	engine.Placement
 	before string // DuckDB's threads before it was opened
-	ready  atomic.Bool
 }
 
 // Open opens the tables under a placement. The number of threads is that of
 // the whole file, until the tables are closed.
 func (s scans) Open(ctx context.Context, p engine.Placement) (*engine.Star, error) {
-	if err := p.Check(); err != nil {
-		return nil, err
-	}
 	if len(p.Paths) == 0 && s.path == "" {
 		return nil, &fault.Error{Setting: "duckdb::memory:", Problem: "has no place for tables on disk", Cure: "name a file or paths"}
 	}
 	t := &star{database: s.database, Placement: p}
-	err := t.with(func(c *conn) error {
-		loaded, err := t.loaded(ctx, c)
-		if err != nil {
-			return err
-		}
-		if loaded != nil && !p.Anew {
-			if err := p.Holds(*loaded); err != nil {
-				return err
-			}
-		}
+	out, err := sqlengine.OpenStar(ctx, &sqlengine.StarEngine{
+		Where: starSchema, ReadOnly: s.readOnly, Text: starDialect().Text, Load: t.load, Size: t.size, Cold: t.cold,
+		Note: func(ctx context.Context) (note string, err error) {
+			err = t.with(func(c *conn) error { note, err = t.note(ctx, c); return err })
+			return note, err
+		},
+		Rows: func(ctx context.Context, q engine.StarQuery, f func(row []any) error) error {
+			return t.with(func(c *conn) error { return c.Rows(ctx, starDialect().Text(q), nil, f) })
+		},
+		Plan: func(ctx context.Context, q engine.StarQuery) (text string, err error) {
+			err = t.with(func(c *conn) error { text, err = c.printed(ctx, "EXPLAIN "+starDialect().Text(q)); return err })
+			return text, err
+		},
+		Close: func() error {
+			return t.with(func(c *conn) error { return c.Exec(context.Background(), "SET GLOBAL threads = "+t.before) })
+		},
+	}, p)
+	if err != nil {
+		return nil, err
+	}
+	return out, t.with(func(c *conn) error {
 		before, err := sqlengine.Texts(ctx, c, "SELECT current_setting('threads')::VARCHAR")
 		if err != nil {
 			return err
@@ -70,15 +72,6 @@ func (s scans) Open(ctx context.Context, p engine.Placement) (*engine.Star, erro
 		t.before = strings.Join(before, "")
 		return c.Exec(ctx, "SET GLOBAL threads = "+strconv.Itoa(p.Parallel()))
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &engine.Star{
-		Load: t.load, Ask: t.ask, Text: starDialect().Text, Plan: t.plan, Size: t.size, Cold: t.cold,
-		Close: func() error {
-			return t.with(func(c *conn) error { return c.Exec(context.Background(), "SET GLOBAL threads = "+t.before) })
-		},
-	}, nil
 }
 
 func (t *star) with(f func(c *conn) error) error {
@@ -90,35 +83,14 @@ func (t *star) with(f func(c *conn) error) error {
 	return f(c)
 }
 
-// loaded is the placement of what is loaded; nil = nothing is.
-func (t *star) loaded(ctx context.Context, c *conn) (*engine.Placement, error) {
+// note tells the placement of what is loaded; "" = nothing is.
+func (t *star) note(ctx context.Context, c *conn) (string, error) {
 	made, err := sqlengine.Number(ctx, c, "SELECT count(*) FROM duckdb_tables() WHERE database_name = current_database() AND schema_name = "+flavour.Quote(starSchema)+" AND table_name = 'placement'")
 	if err != nil || made == 0 {
-		return nil, err
+		return "", err
 	}
 	text, err := sqlengine.Texts(ctx, c, "SELECT placement FROM "+starSchema+".placement")
-	if err != nil || len(text) == 0 {
-		return nil, err
-	}
-	p := &engine.Placement{}
-	return p, json.Unmarshal([]byte(text[0]), p)
-}
-
-// mine is an error unless what is loaded lies as the placement says.
-func (t *star) mine(ctx context.Context, c *conn) error {
-	if t.ready.Load() {
-		return nil
-	}
-	loaded, err := t.loaded(ctx, c)
-	if err != nil {
-		return err
-	}
-	if loaded == nil {
-		return &fault.Error{Setting: starSchema, Problem: "holds no tables yet", Cure: "load them"}
-	}
-	err = t.Holds(*loaded)
-	t.ready.Store(err == nil)
-	return err
+	return strings.Join(text, ""), err
 }
 
 // folder is where part i lies.
@@ -147,10 +119,7 @@ func (t *star) homes(p *engine.Placement) (out []string) {
 
 // load writes the Parquet files anew. What was loaded before is gone when it
 // begins: two sets of facts would not fit on disks that are just large enough.
-func (t *star) load(ctx context.Context, files engine.StarFiles) (out engine.StarLoaded, err error) {
-	if t.readOnly {
-		return out, engine.ErrReadOnly
-	}
+func (t *star) load(ctx context.Context, files engine.StarFiles, note string) (out engine.StarLoaded, err error) {
 	err = t.with(func(c *conn) error {
 		if err := t.clear(ctx, c); err != nil {
 			return err
@@ -160,11 +129,7 @@ func (t *star) load(ctx context.Context, files engine.StarFiles) (out engine.Sta
 			return err
 		}
 		out.Rows = map[engine.StarTable]int64{}
-		placed, err := json.Marshal(engine.Placement{Paths: t.Paths, Partitions: t.Partitions})
-		if err != nil {
-			return err
-		}
-		script := append(views, "CREATE TABLE "+starSchema+".placement (placement VARCHAR)", "INSERT INTO "+starSchema+".placement VALUES ("+flavour.Quote(string(placed))+")")
+		script := append(views, "CREATE TABLE "+starSchema+".placement (placement VARCHAR)", "INSERT INTO "+starSchema+".placement VALUES ("+flavour.Quote(note)+")")
 		if err := c.Exec(ctx, "BEGIN TRANSACTION; CREATE SCHEMA "+starSchema+";\n"+strings.Join(script, ";\n")+";\nCOMMIT"); err != nil {
 			return errors.Join(err, c.Exec(context.WithoutCancel(ctx), "ROLLBACK"))
 		}
@@ -181,14 +146,13 @@ func (t *star) load(ctx context.Context, files engine.StarFiles) (out engine.Sta
 // clear removes what is loaded, wherever it lies, and the rests of a load that
 // was broken off.
 func (t *star) clear(ctx context.Context, c *conn) error {
-	t.ready.Store(false)
-	loaded, err := t.loaded(ctx, c)
+	note, err := t.note(ctx, c)
 	if err != nil {
 		return err
 	}
 	homes := t.homes(&t.Placement)
-	if loaded != nil {
-		homes = append(homes, t.homes(loaded)...)
+	if loaded, ok := sqlengine.StarPlaced(note); ok {
+		homes = append(homes, t.homes(&loaded)...)
 	}
 	if err := c.Exec(ctx, "DROP SCHEMA IF EXISTS "+starSchema+" CASCADE"); err != nil {
 		return err
@@ -314,10 +278,7 @@ func list(texts []string) string {
 }
 
 // size tells how many bytes the facts take on each path.
-func (t *star) size(ctx context.Context) ([]int64, error) {
-	if err := t.with(func(c *conn) error { return t.mine(ctx, c) }); err != nil {
-		return nil, err
-	}
+func (t *star) size(context.Context) ([]int64, error) {
 	out := make([]int64, max(len(t.Paths), 1))
 	err := t.files(func(path int, name string, info os.FileInfo) error {
 		if strings.HasPrefix(filepath.Base(filepath.Dir(name)), "piece-") {
@@ -328,18 +289,6 @@ func (t *star) size(ctx context.Context) ([]int64, error) {
 	return out, err
 }
 
-// plan is DuckDB's plan.
-func (t *star) plan(ctx context.Context, q engine.StarQuery) (text string, err error) {
-	err = t.with(func(c *conn) error {
-		if err := t.mine(ctx, c); err != nil {
-			return err
-		}
-		text, err = c.printed(ctx, "EXPLAIN "+starDialect().Text(q))
-		return err
-	})
-	return text, err
-}
-
 // cold has DuckDB forget what it holds of files.
 func (t *star) cold(ctx context.Context) error {
 	return t.with(func(c *conn) error {
@@ -348,112 +297,4 @@ func (t *star) cold(ctx context.Context) error {
 		}
 		return c.Exec(ctx, "SET GLOBAL enable_external_file_cache = true")
 	})
-}
-
-// ask asks and reads the answer.
-func (t *star) ask(ctx context.Context, q engine.StarQuery) (out []engine.StarRow, err error) {
-	text := starDialect().Text(q)
-	if text == "" {
-		return nil, &fault.Error{Setting: string(q), Problem: "is no question of the analytical workload"}
-	}
-	err = t.with(func(c *conn) error {
-		if err := t.mine(ctx, c); err != nil {
-			return err
-		}
-		r, err := c.query(ctx, text)
-		if err != nil {
-			return err
-		}
-		defer r.close()
-		if want := sqlengine.StarColumns(q); len(r.types) != want {
-			return fmt.Errorf("duckdb: %d columns came, not %d", len(r.types), want)
-		}
-		for r.next() {
-			rows, err := starRows(r)
-			if err != nil {
-				return err
-			}
-			out = append(out, rows...)
-		}
-		return nil
-	})
-	return out, err
-}
-
-// starRows reads a chunk of an answer, by the types of its columns: the sum is
-// a DECIMAL, the brand is text, and year and brand id are whole numbers.
-func starRows(r *result) ([]engine.StarRow, error) {
-	out := make([]engine.StarRow, r.rows)
-	last := len(r.types) - 1
-	if r.types[last] != mapping.TypeDecimal {
-		return nil, fmt.Errorf("duckdb: the sum came as type %d", r.types[last])
-	}
-	sums := r.vector(last)
-	for i := range out {
-		if sums.null(i) {
-			out[i].Null = true
-			continue
-		}
-		cents, err := sums.hugeint(i)
-		if err != nil {
-			return nil, err
-		}
-		out[i].Cents = cents
-	}
-	if last == 0 {
-		return out, nil
-	}
-	brand := r.vector(last - 1)
-	for i := range out {
-		if !brand.null(i) {
-			out[i].Brand = strings.TrimRight(string(brand.text(i)), " ")
-		}
-	}
-	ids, err := r.wholes(last - 2)
-	if err != nil {
-		return nil, err
-	}
-	for i := range out {
-		out[i].BrandID = ids[i]
-	}
-	if last == 3 {
-		if ids, err = r.wholes(0); err != nil {
-			return nil, err
-		}
-		for i := range out {
-			out[i].Year = ids[i]
-		}
-	}
-	return out, nil
-}
-
-// wholes reads a column of whole numbers; NULL is 0.
-func (r *result) wholes(k int) ([]int64, error) {
-	v := r.vector(k)
-	out := make([]int64, r.rows)
-	for i := range out {
-		switch {
-		case v.null(i):
-		case r.types[k] == mapping.TypeInteger:
-			out[i] = int64(v.int32s(r.rows)[i])
-		case r.types[k] == mapping.TypeBigInt:
-			out[i] = v.int64s(r.rows)[i]
-		default:
-			return nil, fmt.Errorf("duckdb: %s came as type %d", r.names[k], r.types[k])
-		}
-	}
-	return out, nil
-}
-
-// hugeint reads a value of 128 bits that fits 64, as DECIMAL(38,2) has it.
-func (v *vector) hugeint(i int) (int64, error) {
-	x := (*struct {
-		lower uint64
-		upper int64
-	})(unsafe.Add(v.data, i*16))
-	n := int64(x.lower)
-	if x.upper != n>>63 {
-		return 0, errors.New("duckdb: a sum is beyond 64 bits")
-	}
-	return n, nil
 }

@@ -1,6 +1,7 @@
 package duckdb
 
 import (
+	"fmt"
 	"unsafe"
 
 	"github.com/duckdb/duckdb-go/v2/mapping"
@@ -96,4 +97,20 @@ func (v *vector) setText(i int, s string) {
 // repeatText writes value i as value i−1: DuckDB's copy of a long text is shared.
 func (v *vector) repeatText(i int) {
 	*(*[textSize]byte)(v.slot(i)) = *(*[textSize]byte)(v.slot(i - 1))
+}
+
+// sum is value i of a DECIMAL(38,2), as text; "" where it is beyond 64 bits.
+func (v *vector) sum(i int) string {
+	x := (*struct {
+		lower uint64
+		upper int64
+	})(unsafe.Add(v.data, i*16))
+	n, sign := int64(x.lower), ""
+	if x.upper != n>>63 {
+		return ""
+	}
+	if n < 0 {
+		n, sign = -n, "-"
+	}
+	return fmt.Sprintf("%s%d.%02d", sign, n/100, n%100)
 }

@@ -38,14 +38,10 @@ type star struct {
 	db    *database
 	place engine.Placement
 	name  string // of the database
-	held  *sqlengine.StarHeld
 }
 
 // Open opens the tables.
 func (s scans) Open(ctx context.Context, p engine.Placement) (*engine.Star, error) {
-	if err := p.Check(); err != nil {
-		return nil, err
-	}
 	if s.cluster {
 		return nil, &fault.Error{Setting: s.shown, Problem: "each node of a Galera cluster keeps all rows, under the same paths", Cure: "scan on one node: `barograph lab up mariadb`"}
 	}
@@ -53,17 +49,12 @@ func (s scans) Open(ctx context.Context, p engine.Placement) (*engine.Star, erro
 		s.log.Info("MariaDB answers a question by one thread, however many parts and workers there are")
 	}
 	st := &star{db: s.database, place: p, name: s.prefix + starDatabase}
-	note, err := st.note(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if st.held, err = sqlengine.HoldStar("database "+st.name, p, note); err != nil {
-		return nil, err
-	}
-	return &engine.Star{
-		Load: st.load, Ask: st.ask, Text: st.text, Plan: st.plan, Size: st.size,
-		Close: func() error { return nil }, // the engine's connections are its own
-	}, nil
+	return sqlengine.OpenStar(ctx, &sqlengine.StarEngine{
+		Where: "database " + st.name, ReadOnly: s.readOnly, Text: st.text, Note: st.note, Load: st.load, Plan: st.plan, Size: st.size,
+		Rows: func(ctx context.Context, q engine.StarQuery, f func(row []any) error) error {
+			return sqlengine.Standard{Over: s.pool}.Rows(ctx, st.text(q), nil, f)
+		},
+	}, p)
 }
 
 // table is the quoted name of a table.
@@ -85,52 +76,15 @@ func (s *star) note(ctx context.Context) (text string, err error) {
 	return text, sqlengine.Failed(ctx, err)
 }
 
-func (s *star) ask(ctx context.Context, q engine.StarQuery) ([]engine.StarRow, error) {
-	if err := s.held.Usable(q); err != nil {
-		return nil, err
-	}
-	rows, err := s.db.pool.QueryContext(ctx, s.text(q))
-	if err != nil {
-		return nil, sqlengine.Failed(ctx, err)
-	}
-	defer rows.Close() //nolint:errcheck // Err below says what went wrong
-	raw := make([]sql.RawBytes, sqlengine.StarColumns(q))
-	into, values := make([]any, len(raw)), make([][]byte, len(raw))
-	for i := range raw {
-		into[i] = &raw[i]
-	}
-	var out []engine.StarRow
-	for rows.Next() {
-		if err := rows.Scan(into...); err != nil {
-			return nil, sqlengine.Failed(ctx, err)
-		}
-		for i := range raw {
-			values[i] = raw[i]
-		}
-		row, err := sqlengine.DecodeStar(q, values)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, row)
-	}
-	return out, sqlengine.Failed(ctx, rows.Err())
-}
-
 // plan runs the question, and tells the rows that each step has seen.
 func (s *star) plan(ctx context.Context, q engine.StarQuery) (string, error) {
-	if err := s.held.Usable(q); err != nil {
-		return "", err
-	}
 	var text string
 	err := s.db.pool.QueryRowContext(ctx, "ANALYZE FORMAT=JSON "+s.text(q)).Scan(&text)
-	return text + "\n", sqlengine.Failed(ctx, err)
+	return text + "\n", err
 }
 
 // size adds up the files of the parts of store_sales by their paths.
 func (s *star) size(ctx context.Context) ([]int64, error) {
-	if err := s.held.Usable(engine.ScanAll); err != nil {
-		return nil, err
-	}
 	parts, err := s.parts(ctx)
 	if err != nil {
 		return nil, err
@@ -177,13 +131,9 @@ func (s *star) parts(ctx context.Context) ([]part, error) {
 }
 
 // load makes the tables anew.
-func (s *star) load(ctx context.Context, files engine.StarFiles) (engine.StarLoaded, error) {
-	if s.db.readOnly {
-		return engine.StarLoaded{}, engine.ErrReadOnly
-	}
-	s.held.Begin()
+func (s *star) load(ctx context.Context, files engine.StarFiles, note string) (engine.StarLoaded, error) {
 	if err := s.clear(ctx); err != nil {
-		return engine.StarLoaded{}, sqlengine.Failed(ctx, err)
+		return engine.StarLoaded{}, err
 	}
 	folders, err := s.folders(ctx)
 	if err != nil {
@@ -201,7 +151,7 @@ func (s *star) load(ctx context.Context, files engine.StarFiles) (engine.StarLoa
 	if err != nil {
 		return out, err
 	}
-	return out, sqlengine.Failed(ctx, s.finish(ctx))
+	return out, s.finish(ctx, note)
 }
 
 // clear drops the tables, the placement's first, and folders that are empty then.
@@ -354,7 +304,7 @@ func appendStar(dst []byte, v *tpcds.Vector, i int) []byte {
 }
 
 // finish gathers statistics and tells the placement.
-func (s *star) finish(ctx context.Context) error {
+func (s *star) finish(ctx context.Context, note string) error {
 	var all []string
 	for _, t := range engine.StarTables() {
 		all = append(all, s.table(string(t)))
@@ -362,12 +312,11 @@ func (s *star) finish(ctx context.Context) error {
 	for _, t := range []string{
 		"ANALYZE TABLE " + strings.Join(all, ", "),
 		"CREATE TABLE " + s.table(starPlacement) + " (placement LONGTEXT NOT NULL) ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
-		"INSERT INTO " + s.table(starPlacement) + " VALUES (" + flavour.Quote(s.held.Note()) + ")",
+		"INSERT INTO " + s.table(starPlacement) + " VALUES (" + flavour.Quote(note) + ")",
 	} {
 		if _, err := s.db.writes.ExecContext(ctx, t); err != nil {
 			return err
 		}
 	}
-	s.held.End()
 	return nil
 }

@@ -35,7 +35,6 @@ type star struct {
 	db    *database
 	pool  *pgxpool.Pool // of sessions whose answers use the placement's workers
 	place engine.Placement
-	held  *sqlengine.StarHeld
 }
 
 // Open opens the tables.
@@ -44,26 +43,27 @@ func (s scans) Open(ctx context.Context, p engine.Placement) (*engine.Star, erro
 		return nil, err
 	}
 	st := &star{db: s.database, place: p}
-	note, err := st.note(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if st.held, err = sqlengine.HoldStar("schema "+starSchema, p, note); err != nil {
-		return nil, err
-	}
 	config := s.pool.Config()
 	parallel(config.ConnConfig.RuntimeParams, p.Parallel())
+	var err error
 	if st.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, sqlengine.Failed(ctx, err)
 	}
-	if err := st.enough(ctx); err != nil {
+	out, err := sqlengine.OpenStar(ctx, &sqlengine.StarEngine{
+		Where: "schema " + starSchema, ReadOnly: s.readOnly, Text: st.text, Note: st.note, Load: st.load, Plan: st.plan, Size: st.size,
+		Rows: func(ctx context.Context, q engine.StarQuery, f func(row []any) error) error { // as texts: a sum then comes as it is
+			return querier{st.pool}.Rows(ctx, st.text(q), []any{pgx.QueryResultFormats{pgx.TextFormatCode}}, f)
+		},
+		Close: func() error { st.pool.Close(); return nil },
+	}, p)
+	if err == nil {
+		err = st.enough(ctx)
+	}
+	if err != nil {
 		st.pool.Close()
 		return nil, err
 	}
-	return &engine.Star{
-		Load: st.load, Ask: st.ask, Text: st.text, Plan: st.plan, Size: st.size,
-		Close: func() error { st.pool.Close(); return nil },
-	}, nil
+	return out, nil
 }
 
 // parallel are the settings of a session whose answers are worked on by so
@@ -104,39 +104,19 @@ func (s *star) text(q engine.StarQuery) string {
 	return d.Text(q)
 }
 
-// ask has the values sent as texts, as a sum then comes as it is.
-func (s *star) ask(ctx context.Context, q engine.StarQuery) ([]engine.StarRow, error) {
-	if err := s.held.Usable(q); err != nil {
-		return nil, err
-	}
-	var out []engine.StarRow
-	err := each(ctx, s.pool, s.text(q), []any{pgx.QueryResultFormats{pgx.TextFormatCode}}, func(rows pgx.Rows) error {
-		row, err := sqlengine.DecodeStar(q, rows.RawValues())
-		out = append(out, row)
-		return err
-	})
-	return out, err
-}
-
 // plan runs the question, so that the plan tells how many workers there were.
 func (s *star) plan(ctx context.Context, q engine.StarQuery) (string, error) {
-	if err := s.held.Usable(q); err != nil {
-		return "", err
-	}
 	lines, err := sqlengine.Texts(ctx, querier{s.pool}, "EXPLAIN (ANALYZE, BUFFERS) "+s.text(q))
 	return strings.Join(lines, "\n") + "\n", err
 }
 
 // size adds up the parts of store_sales by their paths.
 func (s *star) size(ctx context.Context) ([]int64, error) {
-	if err := s.held.Usable(engine.ScanAll); err != nil {
-		return nil, err
-	}
 	out := make([]int64, max(len(s.place.Paths), 1))
 	for i := range s.place.Partitions {
 		var n int64
 		if err := s.pool.QueryRow(ctx, "SELECT pg_table_size($1::regclass)", partName(i)).Scan(&n); err != nil {
-			return nil, sqlengine.Failed(ctx, err)
+			return nil, err
 		}
 		out[i%len(out)] += n
 	}

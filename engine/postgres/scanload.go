@@ -21,11 +21,7 @@ import (
 
 // load makes the tables anew. The comment that tells their placement comes
 // last: a load that is broken off leaves tables that nobody asks.
-func (s *star) load(ctx context.Context, files engine.StarFiles) (engine.StarLoaded, error) {
-	if s.db.readOnly {
-		return engine.StarLoaded{}, engine.ErrReadOnly
-	}
-	s.held.Begin()
+func (s *star) load(ctx context.Context, files engine.StarFiles, note string) (engine.StarLoaded, error) {
 	spaces, err := s.makeSpaces(ctx)
 	if err != nil {
 		return engine.StarLoaded{}, err
@@ -41,7 +37,7 @@ func (s *star) load(ctx context.Context, files engine.StarFiles) (engine.StarLoa
 	if err != nil {
 		return out, err
 	}
-	return out, sqlengine.Failed(ctx, s.finish(ctx))
+	return out, s.finish(ctx, note)
 }
 
 // create are the statements that make the tables, all empty. What is under a
@@ -143,7 +139,7 @@ func appendCents(dst []byte, cents int64) []byte {
 
 // finish does what a careful user does after a load: keys of the small tables,
 // statistics, rows that no later scan has to mark as old, and pages on disk.
-func (s *star) finish(ctx context.Context) error {
+func (s *star) finish(ctx context.Context, note string) error {
 	statements := []string{
 		"ALTER TABLE " + starTable(engine.DateDim) + " ADD PRIMARY KEY (d_date_sk)",
 		"ALTER TABLE " + starTable(engine.Item) + " ADD PRIMARY KEY (i_item_sk)",
@@ -160,10 +156,7 @@ func (s *star) finish(ctx context.Context) error {
 	if _, err := s.pool.Exec(ctx, "CHECKPOINT"); err != nil && !has(err, notAllowed) {
 		return err
 	}
-	_, err := s.pool.Exec(ctx, "COMMENT ON TABLE "+starTable(engine.StoreSales)+" IS "+flavour.Quote(placed+s.held.Note()))
-	if err == nil {
-		s.held.End()
-	}
+	_, err := s.pool.Exec(ctx, "COMMENT ON TABLE "+starTable(engine.StoreSales)+" IS "+flavour.Quote(placed+note))
 	return err
 }
 

@@ -21,46 +21,85 @@ import (
 	"github.com/barograph/barograph/formats/tpcds"
 )
 
-// StarHeld knows whether the tables that are there were loaded whole, and
-// under the placement under which they were opened. Engines keep its Note
-// where a load that was broken off leaves none. It is safe for concurrent use.
-type StarHeld struct {
-	where string // in words, for errors
+// StarEngine is what an engine brings for OpenStar. A nil Size or Cold means
+// "cannot", a nil Close that there is nothing to close.
+type StarEngine struct {
+	Where    string // the tables are, in words, for errors
+	ReadOnly bool
+	Text     func(q engine.StarQuery) string
+
+	// Note reads the note of the tables that are there; "" = there are none, or
+	// they were not loaded whole.
+	Note func(ctx context.Context) (string, error)
+	// Load makes the tables anew, and keeps their note last.
+	Load func(ctx context.Context, files engine.StarFiles, note string) (engine.StarLoaded, error)
+	// Rows gives each row of an answer, see Querier.Rows.
+	Rows  func(ctx context.Context, q engine.StarQuery, f func(row []any) error) error
+	Plan  func(ctx context.Context, q engine.StarQuery) (string, error)
+	Size  func(ctx context.Context) ([]int64, error)
+	Cold  func(ctx context.Context) error
+	Close func() error
+}
+
+// OpenStar opens an engine's tables under a placement. Another one than that
+// of the tables that are there is an error, unless they will be loaded anew.
+func OpenStar(ctx context.Context, e *StarEngine, p engine.Placement) (*engine.Star, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	note, err := e.Note(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &openStar{StarEngine: e, place: p}
+	if err := s.hold(note); err != nil {
+		return nil, err
+	}
+	out := &engine.Star{Load: s.load, Ask: s.ask, Text: e.Text, Plan: s.plan, Cold: e.Cold, Close: e.Close}
+	if e.Size != nil {
+		out.Size = s.size
+	}
+	if e.Close == nil {
+		out.Close = func() error { return nil } // the engine's connections are its own
+	}
+	return out, nil
+}
+
+// openStar knows whether the tables that are there were loaded whole, and under
+// the placement under which they were opened.
+type openStar struct {
+	*StarEngine
 	place engine.Placement
 	why   atomic.Pointer[fault.Error] // nobody can ask; nil = anybody can
 }
 
-// HoldStar compares a placement with the note of the tables that are there,
-// "" where there is none. Another placement is an error, unless the tables
-// will be loaded anew.
-func HoldStar(where string, p engine.Placement, note string) (*StarHeld, error) {
-	h := &StarHeld{where: where, place: p}
-	h.Begin()
+// hold compares the placement with the note of the tables that are there.
+func (s *openStar) hold(note string) error {
+	s.begin()
 	if note == "" {
-		return h, nil
+		return nil
 	}
 	there, ok := StarPlaced(note)
 	if !ok {
-		return nil, &fault.Error{Setting: where, Problem: "holds tables that are not Barograph's", Cure: "name another database"}
+		return &fault.Error{Setting: s.Where, Problem: "holds tables that are not Barograph's", Cure: "name another database"}
 	}
-	err := p.Holds(there)
-	if err != nil && !p.Anew {
-		return nil, err
+	err := s.place.Holds(there)
+	if err != nil && !s.place.Anew {
+		return err
 	}
 	f, _ := errors.AsType[*fault.Error](err)
-	h.why.Store(f)
-	return h, nil
+	s.why.Store(f)
+	return nil
 }
 
-// StarPlaced is the placement that a note tells, if it tells one.
-func StarPlaced(note string) (p engine.Placement, ok bool) {
-	err := json.Unmarshal([]byte(note), &p)
-	return p, err == nil
+// begin says that a load begins: nothing can be asked until it has ended.
+func (s *openStar) begin() {
+	s.why.Store(&fault.Error{Setting: s.Where, Problem: "holds no tables that were loaded whole", Cure: "load them"})
 }
 
-// Usable is an error where nothing can be asked.
-func (h *StarHeld) Usable(q engine.StarQuery) error {
-	if why := h.why.Load(); why != nil {
+// usable is an error where nothing can be asked.
+func (s *openStar) usable(q engine.StarQuery) error {
+	if why := s.why.Load(); why != nil {
 		return why
 	}
 	if !slices.Contains(engine.StarQueries(), q) {
@@ -69,21 +108,54 @@ func (h *StarHeld) Usable(q engine.StarQuery) error {
 	return nil
 }
 
-// Begin says that a load begins: nothing can be asked until it has ended.
-func (h *StarHeld) Begin() {
-	h.why.Store(&fault.Error{Setting: h.where, Problem: "holds no tables that were loaded whole", Cure: "load them"})
+func (s *openStar) load(ctx context.Context, files engine.StarFiles) (engine.StarLoaded, error) {
+	if s.ReadOnly {
+		return engine.StarLoaded{}, &fault.Error{Setting: s.Where, Err: engine.ErrReadOnly, Cure: "open it without --read-only"}
+	}
+	note, err := json.Marshal(engine.Placement{Paths: s.place.Paths, Partitions: s.place.Partitions})
+	if err != nil {
+		return engine.StarLoaded{}, err
+	}
+	s.begin()
+	out, err := s.Load(ctx, files, string(note))
+	if err == nil {
+		s.why.Store(nil)
+	}
+	return out, Failed(ctx, err)
 }
 
-// End says that a load has ended, and its note is kept.
-func (h *StarHeld) End() { h.why.Store(nil) }
-
-// Note is what tells the placement to those who open the tables later.
-func (h *StarHeld) Note() string {
-	text, err := json.Marshal(engine.Placement{Paths: h.place.Paths, Partitions: h.place.Partitions})
-	if err != nil {
-		panic(err) // texts and numbers always marshal
+func (s *openStar) ask(ctx context.Context, q engine.StarQuery) (out []engine.StarRow, err error) {
+	if err := s.usable(q); err != nil {
+		return nil, err
 	}
-	return string(text)
+	err = s.Rows(ctx, q, func(values []any) error {
+		row, err := decodeStar(q, values)
+		out = append(out, row)
+		return err
+	})
+	return out, err
+}
+
+func (s *openStar) plan(ctx context.Context, q engine.StarQuery) (string, error) {
+	if err := s.usable(q); err != nil {
+		return "", err
+	}
+	text, err := s.Plan(ctx, q)
+	return text, Failed(ctx, err)
+}
+
+func (s *openStar) size(ctx context.Context) ([]int64, error) {
+	if err := s.usable(engine.ScanAll); err != nil {
+		return nil, err
+	}
+	sizes, err := s.Size(ctx)
+	return sizes, Failed(ctx, err)
+}
+
+// StarPlaced is the placement that a note tells, if it tells one.
+func StarPlaced(note string) (p engine.Placement, ok bool) {
+	err := json.Unmarshal([]byte(note), &p)
+	return p, err == nil
 }
 
 // LoadStar has the Parquet files of all tables stored, some at once, the
@@ -162,16 +234,15 @@ func (r *StarRows) Err() error { return r.err }
 // Close gives the file back.
 func (r *StarRows) Close() { r.stop() }
 
-// DecodeStar makes a row of an answer of its values as engines print them, in
-// the order of the question's columns; nil is NULL.
-func DecodeStar(q engine.StarQuery, values [][]byte) (row engine.StarRow, err error) {
+// decodeStar makes a row of an answer of its values, in the order of the
+// question's columns; a sum is its text.
+func decodeStar(q engine.StarQuery, values []any) (row engine.StarRow, err error) {
 	whole := func(into *int64) {
-		text := values[0]
+		v := values[0]
 		values = values[1:]
-		if text == nil || err != nil {
-			return
+		if v != nil && err == nil {
+			*into, err = AsWhole(v)
 		}
-		*into, err = strconv.ParseInt(string(text), 10, 64)
 	}
 	if len(values) != StarColumns(q) {
 		return row, &fault.Error{Setting: string(q), Problem: "is answered by " + strconv.Itoa(len(values)) + " columns"}
@@ -181,13 +252,16 @@ func DecodeStar(q engine.StarQuery, values [][]byte) (row engine.StarRow, err er
 	}
 	if len(values) == 3 {
 		whole(&row.BrandID)
-		row.Brand = strings.TrimRight(string(values[0]), " ")
+		brand, failed := AsText(values[0], "")
+		row.Brand, err = strings.TrimRight(brand, " "), errors.Join(err, failed)
 		values = values[1:]
 	}
-	if values[0] == nil {
-		row.Null = true
-	} else if err == nil {
-		row.Cents, err = Cents(string(values[0]))
+	if row.Null = values[0] == nil; row.Null || err != nil {
+		return row, err
+	}
+	sum, err := AsText(values[0], "")
+	if err == nil {
+		row.Cents, err = Cents(sum)
 	}
 	return row, err
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func TestDecodeStar(t *testing.T) {
-	text := func(all ...string) (out [][]byte) {
+	text := func(all ...string) (out []any) {
 		for _, s := range all {
 			if s == "NULL" {
 				out = append(out, nil)
@@ -23,7 +23,7 @@ func TestDecodeStar(t *testing.T) {
 	}
 	for _, c := range []struct {
 		q      engine.StarQuery
-		values [][]byte
+		values []any
 		want   engine.StarRow
 		bad    bool
 	}{
@@ -36,45 +36,70 @@ func TestDecodeStar(t *testing.T) {
 		{q: engine.ScanAll, values: text("1.005"), bad: true},
 		{q: engine.Q3, values: text("1998", "a", "b", "1"), bad: true},
 	} {
-		got, err := DecodeStar(c.q, c.values)
+		got, err := decodeStar(c.q, c.values)
 		if (err != nil) != c.bad || err == nil && got != c.want {
 			t.Errorf("%s %q: %+v, %v; want %+v", c.q, c.values, got, err, c.want)
 		}
 	}
 }
 
-// TestStarHeld: nobody asks before a load has ended, or under another placement.
-func TestStarHeld(t *testing.T) {
+// TestOpenStar: nobody asks before a load has ended, or under another placement.
+func TestOpenStar(t *testing.T) {
 	p := engine.Placement{Paths: []string{"/a", "/b"}, Partitions: 4, Workers: 3}
-	h, err := HoldStar("here", p, "")
-	if err != nil || h.Usable(engine.Q3) == nil {
+	note, fails := "", error(nil)
+	open := func(p engine.Placement, readOnly bool) (*engine.Star, error) {
+		return OpenStar(t.Context(), &StarEngine{
+			Where: "here", ReadOnly: readOnly,
+			Note: func(context.Context) (string, error) { return note, nil },
+			Load: func(_ context.Context, _ engine.StarFiles, kept string) (engine.StarLoaded, error) {
+				note = kept
+				return engine.StarLoaded{}, fails
+			},
+			Rows: func(_ context.Context, _ engine.StarQuery, f func(row []any) error) error { return f([]any{"1.50"}) },
+		}, p)
+	}
+	ask := func(s *engine.Star) error {
+		rows, err := s.Ask(t.Context(), engine.ScanAll)
+		if err == nil && (len(rows) != 1 || rows[0].Cents != 150) {
+			t.Errorf("%+v", rows)
+		}
+		return err
+	}
+	load := func(s *engine.Star) error {
+		_, err := s.Load(t.Context(), engine.StarFiles{})
+		return err
+	}
+	h, err := open(p, false)
+	if err != nil || ask(h) == nil {
 		t.Fatal("tables that are not there can be asked", err)
 	}
-	h.End()
-	if err := h.Usable(engine.Q3); err != nil {
+	if err := errors.Join(load(h), ask(h)); err != nil {
 		t.Error(err)
 	}
-	if h.Usable("q1") == nil {
+	if _, err := h.Ask(t.Context(), "q1"); err == nil {
 		t.Error("an unknown question can be asked")
 	}
 	again := p
 	again.Workers = 0 // is no part of what is loaded
-	if h, err = HoldStar("here", again, h.Note()); err != nil || h.Usable(engine.Q3) != nil {
+	if h, err = open(again, true); err != nil || ask(h) != nil {
 		t.Error("tables that are there cannot be asked", err)
 	}
-	h.Begin()
-	if h.Usable(engine.Q3) == nil {
-		t.Error("tables can be asked while they are loaded")
+	if err := load(h); !errors.Is(err, engine.ErrReadOnly) {
+		t.Error(err)
 	}
 	other := engine.Placement{Paths: p.Paths, Partitions: 2}
-	if _, err := HoldStar("here", other, h.Note()); !errors.Is(err, engine.ErrPlacement) {
+	if _, err := open(other, false); !errors.Is(err, engine.ErrPlacement) {
 		t.Error(err)
 	}
 	other.Anew = true
-	if h, err = HoldStar("here", other, h.Note()); err != nil || !errors.Is(h.Usable(engine.Q3), engine.ErrPlacement) {
+	if h, err = open(other, false); err != nil || !errors.Is(ask(h), engine.ErrPlacement) {
 		t.Error("tables of another placement can be asked", err)
 	}
-	if _, err := HoldStar("here", p, "a comment"); err == nil {
+	if fails = errors.New("no"); load(h) == nil || ask(h) == nil {
+		t.Error("tables can be asked whose load failed")
+	}
+	note = "a comment"
+	if _, err := open(p, false); err == nil {
 		t.Error("a note that is none was taken")
 	}
 }

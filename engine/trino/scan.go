@@ -28,29 +28,17 @@ type scans struct{ *database }
 type star struct {
 	db    *database
 	place engine.Placement
-	held  *sqlengine.StarHeld
 	files atomic.Int64 // written by this load, for their names
 }
 
 // Open opens the tables.
 func (s scans) Open(ctx context.Context, p engine.Placement) (*engine.Star, error) {
-	if err := p.Check(); err != nil {
-		return nil, err
-	}
 	st := &star{db: s.database, place: p}
-	note, err := st.note(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if st.held, err = sqlengine.HoldStar("schema "+st.schema(), p, note); err != nil {
-		return nil, err
-	}
-	return &engine.Star{
-		Load: st.load, Ask: st.ask, Text: st.text, Plan: st.plan, Size: st.size,
+	return sqlengine.OpenStar(ctx, &sqlengine.StarEngine{
+		Where: "schema " + st.schema(), ReadOnly: s.readOnly, Text: st.text, Note: st.note, Load: st.load, Rows: st.rows, Plan: st.plan, Size: st.size,
 		// The server keeps nothing of files in its memory between questions.
-		Cold:  func(context.Context) error { return nil },
-		Close: func() error { return nil }, // the engine's connections are its own
-	}, nil
+		Cold: func(context.Context) error { return nil },
+	}, p)
 }
 
 // schema is the name of the tables' schema, with its catalog.
@@ -80,32 +68,22 @@ func (s *star) note(ctx context.Context) (note string, err error) {
 	return note, err
 }
 
-func (s *star) ask(ctx context.Context, q engine.StarQuery) ([]engine.StarRow, error) {
-	if err := s.held.Usable(q); err != nil {
-		return nil, err
-	}
-	var out []engine.StarRow
-	err := s.db.client.run(ctx, request{text: s.text(q), session: s.session(), row: func(row gjson.Result) error {
-		var values [][]byte
+func (s *star) rows(ctx context.Context, q engine.StarQuery, f func(row []any) error) error {
+	return s.db.client.run(ctx, request{text: s.text(q), session: s.session(), row: func(row gjson.Result) error {
+		var values []any
 		for _, v := range row.Array() {
 			if v.Type == gjson.Null {
 				values = append(values, nil)
 			} else {
-				values = append(values, []byte(v.String()))
+				values = append(values, v.String())
 			}
 		}
-		decoded, err := sqlengine.DecodeStar(q, values)
-		out = append(out, decoded)
-		return err
+		return f(values)
 	}})
-	return out, err
 }
 
 // plan is the plan with what each step took: it runs the question.
 func (s *star) plan(ctx context.Context, q engine.StarQuery) (text string, err error) {
-	if err := s.held.Usable(q); err != nil {
-		return "", err
-	}
 	err = s.db.client.run(ctx, request{text: "EXPLAIN ANALYZE " + s.text(q), session: s.session(), row: func(row gjson.Result) error {
 		text += row.Get("0").String() + "\n"
 		return nil
@@ -143,9 +121,6 @@ func part(homes []string, i int) string {
 
 // size adds up the files of the parts by their paths.
 func (s *star) size(ctx context.Context) ([]int64, error) {
-	if err := s.held.Usable(engine.ScanAll); err != nil {
-		return nil, err
-	}
 	homes, err := s.homes(ctx, s.place.Paths)
 	if err != nil {
 		return nil, err
@@ -169,11 +144,7 @@ func (s *star) size(ctx context.Context) ([]int64, error) {
 
 // load writes the files and makes the tables anew. The comment that tells the
 // placement comes last.
-func (s *star) load(ctx context.Context, files engine.StarFiles) (out engine.StarLoaded, err error) {
-	if s.db.readOnly {
-		return out, engine.ErrReadOnly
-	}
-	s.held.Begin()
+func (s *star) load(ctx context.Context, files engine.StarFiles, note string) (out engine.StarLoaded, err error) {
 	homes, err := s.clear(ctx)
 	if err != nil {
 		return out, err
@@ -184,12 +155,11 @@ func (s *star) load(ctx context.Context, files engine.StarFiles) (out engine.Sta
 	if err != nil {
 		return out, err
 	}
-	for _, text := range s.create(homes) {
+	for _, text := range s.create(homes, note) {
 		if err := s.db.client.run(ctx, request{text: text}); err != nil {
 			return out, s.refused(ctx, err)
 		}
 	}
-	s.held.End()
 	return out, nil
 }
 
@@ -250,7 +220,7 @@ func (s *star) clear(ctx context.Context) ([]string, error) {
 
 // create are the statements that make the tables of the files, and gather
 // statistics.
-func (s *star) create(homes []string) []string {
+func (s *star) create(homes []string, note string) []string {
 	var out []string
 	for _, t := range engine.StarTables() {
 		var cols []string
@@ -271,7 +241,7 @@ func (s *star) create(homes []string) []string {
 	for _, t := range engine.StarTables() {
 		out = append(out, "ANALYZE "+s.table(t))
 	}
-	return append(out, "COMMENT ON TABLE "+s.table(engine.StoreSales)+" IS "+flavour.Quote(s.held.Note()))
+	return append(out, "COMMENT ON TABLE "+s.table(engine.StoreSales)+" IS "+flavour.Quote(note))
 }
 
 // location is a folder as the connector names it, quoted.

@@ -1,6 +1,10 @@
 package shef
 
-import "github.com/barograph/barograph/record"
+import (
+	"strings"
+
+	"github.com/barograph/barograph/record"
+)
 
 // Element is a physical element of table 1.
 type Element struct {
@@ -142,11 +146,13 @@ var codes = [...]Code{ //nolint:gochecknoglobals // a constant table
 	{"10", "T", 0, "triggered"},
 }
 
-// lookup is the tables of codes, by letter.
-type lookup struct {
-	element     [26 * 26]uint8 // 1 + index into elements
-	send        [26 * 26]uint8 // 1 + index into codes
-	duration    [256]int16     // -1 = none
+// Tables are the tables of codes by which a Decoder decodes, by letter: those
+// of the manual, or those with what ReadTables added. They are not changed.
+type Tables struct {
+	elements    []Element
+	element     [26 * 26]uint16 // 1 + index into elements
+	send        [26 * 26]string // what a code of table 2 stands for
+	duration    [256]int16      // -1 = none
 	extremum    [256]bool
 	probability [256]float32
 	hasProb     [256]bool
@@ -155,20 +161,20 @@ type lookup struct {
 
 const noDuration = -1
 
-var tables = newLookup() //nolint:gochecknoglobals // constant tables, by letter
+var manual = newTables() //nolint:gochecknoglobals // constant tables, by letter
 
-func newLookup() *lookup {
-	t := &lookup{}
+func newTables() *Tables {
+	t := &Tables{elements: elements[:]}
 	for i := range elements {
-		t.element[pair(elements[i].PE[0], elements[i].PE[1])] = uint8(i + 1)
+		t.element[pair(elements[i].PE[0], elements[i].PE[1])] = uint16(i + 1)
 	}
 	for i := range t.duration {
 		t.duration[i] = noDuration
 	}
-	for i, c := range codes {
+	for _, c := range codes {
 		switch c.Table {
 		case "2":
-			t.send[pair(c.Code[0], c.Code[1])] = uint8(i + 1)
+			t.send[pair(c.Code[0], c.Code[1])] = c.Meaning
 		case "3":
 			t.duration[c.Code[0]] = int16(c.Number)
 		case "5":
@@ -207,7 +213,7 @@ type parameter struct {
 	seven    bool // HY, PY, QY: at 7 a.m. local
 	variable bool // duration V: from DV
 	duration int16
-	element  uint8 // index into elements
+	element  uint16 // index into Tables.elements
 }
 
 func upper(c byte) bool { return c-'A' < 26 }
@@ -215,7 +221,7 @@ func digit(c byte) bool { return c-'0' < 10 }
 
 // resolve reads a parameter code of two to seven characters and fills in what
 // is left open (tables 2, 3, 7). It returns the number of an error, or 0.
-func (p *parameter) resolve(tok []byte) int {
+func (p *parameter) resolve(t *Tables, tok []byte) int {
 	switch {
 	case len(tok) < 2:
 		return 64
@@ -231,35 +237,31 @@ func (p *parameter) resolve(tok []byte) int {
 		}
 	}
 	at := pair(tok[0], tok[1])
-	if i := tables.send[at]; i > 0 {
-		if err := p.sendCode(tok, codes[i-1].Meaning); err != 0 || len(tok) == 2 {
+	if meaning := t.send[at]; meaning != "" {
+		if err := p.sendCode(t, tok, meaning); err != 0 || len(tok) == 2 {
 			return err
 		}
 	}
 	p.seven, p.coded = false, len(tok) == 7
-	return p.fill(tok)
+	return p.fill(t, tok)
 }
 
 // sendCode resolves a code of table 2. "SF" is one, "SFDRZ" is a plain code;
 // but "TX" cannot be lengthened: its letters stand for another element.
-func (p *parameter) sendCode(tok []byte, meaning string) int {
+func (p *parameter) sendCode(t *Tables, tok []byte, meaning string) int {
 	if len(tok) > 2 {
 		if tok[0] == 'S' || tok[0] == 'A' {
 			return 0
 		}
 		return 30
 	}
-	n := 7
-	if tok[0] == 'P' && tok[1] == 'F' {
-		n = 5
-	}
-	p.seven = len(meaning) > 7
-	p.coded = n == 7
-	return p.fill([]byte(meaning[:n]))
+	code, _, seven := strings.Cut(meaning, " ")
+	p.seven, p.coded = seven, len(code) == 7
+	return p.fill(t, []byte(code))
 }
 
-func (p *parameter) fill(tok []byte) int {
-	i := tables.element[pair(tok[0], tok[1])]
+func (p *parameter) fill(t *Tables, tok []byte) int {
+	i := t.element[pair(tok[0], tok[1])]
 	if i == 0 {
 		return 62
 	}
@@ -267,10 +269,10 @@ func (p *parameter) fill(tok []byte) int {
 	p.code = record.Parameter{tok[0], tok[1], 'Z', 'R', 'Z', 'Z', 'Z'}
 	copy(p.code[2:], tok[2:])
 	if p.code[2] == 'Z' { // 5.3.4: a pointer to the default
-		p.code[2] = elements[p.element].Duration
+		p.code[2] = t.elements[p.element].Duration
 	}
 	p.variable = p.code[2] == 'V'
-	p.duration = tables.duration[p.code[2]]
+	p.duration = t.duration[p.code[2]]
 	if p.duration == noDuration {
 		return 60
 	}
@@ -280,13 +282,13 @@ func (p *parameter) fill(tok []byte) int {
 		}
 		p.code[3] = 'R'
 	}
-	if tables.source[p.code[3]]&sourceBit(p.code[4]) == 0 {
+	if t.source[p.code[3]]&sourceBit(p.code[4]) == 0 {
 		return 34
 	}
-	if !tables.extremum[p.code[5]] {
+	if !t.extremum[p.code[5]] {
 		return 61
 	}
-	if !tables.hasProb[p.code[6]] {
+	if !t.hasProb[p.code[6]] {
 		return 63
 	}
 	return 0

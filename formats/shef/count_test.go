@@ -49,7 +49,7 @@ func (c *counter) line(raw string) {
 	body := c.format == "B"
 	switch {
 	case raw[0] == '.' && kind != nil, !body && indented && kind != nil:
-		c.pieces += pieces(text[len(kind[0]):])
+		c.pieces += pieces(strings.TrimPrefix(text, strings.TrimRight(kind[0], " ")))
 		if kind[3] == "" {
 			c.format, c.cut = kind[1], false
 		}
@@ -114,20 +114,21 @@ func clean(raw string) string {
 	return string(bytes.TrimRight(b, " "))
 }
 
-// pieces counts what stands between slashes, commas and more than 50 blanks.
+// pieces counts what stands between slashes and commas, and before and behind
+// the first more than 50 blanks, where decoding ends.
 func pieces(line string) (n int64) {
-	filled, quote, run, quiet := false, byte(0), 0, 0
+	filled, quote, run, quiet, ended := false, byte(0), 0, 0, false
 	for i := range len(line) {
 		ch := line[i]
 		if run, quiet = run+1, quiet+1; ch != ' ' {
 			run, quiet = 0, 0
 		}
 		switch {
-		case run == 51, quote == 0 && (ch == '/' || ch == ','):
+		case run == 51 && !ended, quote == 0 && (ch == '/' || ch == ','):
 			if filled {
 				n++
 			}
-			filled = false
+			filled, ended = false, ended || run == 51
 			continue
 		case quote == 0 && (ch == '"' || ch == '\''):
 			quote, quiet = ch, 0

@@ -12,12 +12,15 @@ type Options struct {
 	// Now decides the years of dates that are coded without one (4.1.4); the
 	// zero time is the present. A product's own time is not used: it has no year.
 	Now time.Time
+	// Tables are those of codes; nil = the manual's.
+	Tables *Tables
 }
 
 // Decoder decodes products. It keeps its memory from one to the next and is
 // not safe for concurrent use.
 type Decoder struct {
 	now    clock
+	tables *Tables
 	saving saving
 	dated  dated
 	tokens map[string]string
@@ -112,7 +115,10 @@ func NewDecoder(o Options) *Decoder {
 	if now.IsZero() {
 		now = time.Now()
 	}
-	d := &Decoder{tokens: make(map[string]string)}
+	d := &Decoder{tokens: make(map[string]string), tables: o.Tables}
+	if d.tables == nil {
+		d.tables = manual
+	}
 	d.now.set(now.UTC().Unix())
 	return d
 }
@@ -175,16 +181,14 @@ func (d *Decoder) parts(raw []byte) {
 		}
 		b = b[:0]
 	}
-	for i := 0; i < len(raw); i++ {
-		c := raw[i]
-		switch {
-		case c == 0xef && bytes.HasPrefix(raw[i:], byteOrderMark):
-			i += len(byteOrderMark) - 1
-		case c >= ' ' && c != 0x7f || c == '\t':
-			b = append(b, c)
-			continue
+	for i, c := range raw {
+		if c >= ' ' && c != 0x7f || c == '\t' {
+			if b = append(b, c); !bytes.HasSuffix(b, byteOrderMark) { // fill may have parted it
+				continue
+			}
+			b = b[:len(b)-len(byteOrderMark)]
 		}
-		if endsLine(c) || isDot(raw[i+1:]) {
+		if endsLine(c) || isDot(raw[i+1:]) && (c < ' ' || c == 0x7f || bytes.HasSuffix(raw[:i+1], byteOrderMark)) {
 			end()
 		} else {
 			left++

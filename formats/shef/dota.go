@@ -55,7 +55,7 @@ func (d *Decoder) parameterAndValue() {
 	if d.stray() {
 		return
 	}
-	number := m.param.resolve(d.token())
+	number := m.param.resolve(d.tables, d.token())
 	if number != 0 {
 		if d.i == d.mark { // a comma
 			d.next()

@@ -44,7 +44,7 @@ func (d *Decoder) slot() bool {
 	}
 	d.control()
 	s := slot{scope: m.scope}
-	s.bad = s.param.resolve(d.token())
+	s.bad = s.param.resolve(d.tables, d.token())
 	switch {
 	case s.bad == 29 || s.bad == 54 || s.bad == 64:
 		d.spoilAll(s.bad)

@@ -49,7 +49,7 @@ func (d *Decoder) dotE() {
 // nameE reads the one parameter code of the message.
 func (d *Decoder) nameE() bool {
 	m := &d.m
-	number := m.param.resolve(d.token())
+	number := m.param.resolve(d.tables, d.token())
 	if number == 0 && m.param.seven {
 		number = 35
 	}

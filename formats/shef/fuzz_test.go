@@ -12,13 +12,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats/shef"
 	"github.com/barograph/barograph/record"
 )
 
 // FuzzDecode: no input makes the decoder panic; what is read is what is stored,
 // lost or names something, by a count of its own; and one decoder and several
-// find the same.
+// find the same. A product is a text up to eight times over: what depends on how
+// much a product holds is else not reached by the few bytes of an input.
 func FuzzDecode(f *testing.F) {
 	for _, s := range []string{
 		".A STN1 20210327 Z DH07/HG 1.0/DD2803/HG 2.0 \"x/:\"/DC2103271300/HGIF 3E",
@@ -30,17 +32,18 @@ func FuzzDecode(f *testing.F) {
 		".B AAA 1020 /HG\n.ENDS/5\n .END\nSTN1 1" + strings.Repeat(" ", 60) + "/2,STN2\n .A BBB 1020 /HG 1\nSTN3 4\n.E1 5\n.END\n .E CCC 1020 /HG\n.E1 3",
 		".BR AAA 1020 /HG/PP\nSTN1 1/2\n...NORTH...\nSTN2 3/4 : c\n\n: c\n 'x/y' 5\n.SOUTH\nSTN3 'a/\n.END\n.END\nprose\n.A AAA 1020 /HG 1",
 	} {
-		f.Add([]byte(s))
+		f.Add([]byte(s), uint8(0))
 	}
-	if dir := os.Getenv("BAROGRAPH_DATA"); dir != "" {
+	if dir := os.Getenv("BAROGRAPH_DATA"); dir != "" && !fault.Planted { // they would show it
 		names, _ := filepath.Glob(filepath.Join(dir, "shef/*/product_examples/SHEF/*"))
 		for _, name := range names {
 			if text, err := os.ReadFile(name); err == nil {
-				f.Add(text)
+				f.Add(text, uint8(0))
 			}
 		}
 	}
-	f.Fuzz(func(t *testing.T, text []byte) {
+	f.Fuzz(func(t *testing.T, text []byte, times uint8) {
+		text = bytes.Repeat(text, int(times%8)+1)
 		one := conserved(t, text)
 		if several := decodeFiles(t, text); !slices.Equal(one, several) {
 			t.Errorf("one decoder finds %d values, several %d", len(one), len(several))

@@ -14,6 +14,7 @@ type Product struct {
 	File   string
 	Number int  // of the product in the file, from 1
 	Part   int  // of the product, from 1; a large one is cut between messages
+	Last   bool // no part of it follows, but for blanks behind the last product
 	Line   int  // of Text's first line, 1-based
 	Torn   bool // Text begins with a piece of a line that is too long to be read
 

@@ -80,7 +80,7 @@ func TestEnvelopes(t *testing.T) {
 	want := []product{
 		{1, 1, "SRUS54 KLCH 101813 RRA", "RR1LCH", "2026-11-10 18:13", "AAA"},
 		{2, 7, "SRUS54 KLCH 101900", "RTPLCH", "2026-11-10 19:00", "BBB"},
-		{3, 15, "TTAA00 KMRX 030710", "RR7MRX", "2026-12-03 07:10", "CCC"},
+		{3, 14, "TTAA00 KMRX 030710", "RR7MRX", "2026-12-03 07:10", "CCC"},
 		{4, 19, "FGUS52 KMRX 301200", "RVFMRX", "2026-11-30 12:00", "DDDEEE"},
 	}
 	want[2].issued = "2026-12-03 07:10"
@@ -263,4 +263,41 @@ func TestTables(t *testing.T) {
 	if shef.Remark(1) != "" || shef.Remark(-1) != "" || shef.Remark(1000) != "" {
 		t.Error("a remark without a number")
 	}
+}
+
+// TestSilence: a product that nothing frames ends where a stream is silent, but
+// not within a body.
+func TestSilence(t *testing.T) {
+	for text, want := range map[string]int{
+		".A AAA 1110 /HG 1\n|.A BBB 1110 /HG 1\n":                    2,
+		".B AAA 1110 /HG\nBBB 1\n|CCC 2\n.END\n|.A D_D 1110 /HG 1\n": 2,
+		"\x01\n.A AAA 1110 /HG 1\n|.A BBB 1110 /HG 1\n\x03":          1,
+	} {
+		products, values := 0, 0
+		r := &parts{strings.Split(text, "|")}
+		if err := shef.ReadAll(r, "pipe", shef.Options{Now: day}, func(r *shef.Result) error {
+			values += len(r.Values)
+			if r.Product.Last {
+				products++
+			}
+			return nil
+		}); err != nil || products != want || values < 2 {
+			t.Errorf("%q: %d products, %d values: %v", text, products, values, err)
+		}
+	}
+}
+
+// parts is a stream with silence between its parts.
+type parts struct{ text []string }
+
+func (p *parts) Read(b []byte) (n int, err error) {
+	if len(p.text) == 0 {
+		return 0, io.EOF
+	}
+	n = copy(b, p.text[0])
+	p.text[0] = p.text[0][n:]
+	if n == 0 {
+		p.text = p.text[1:]
+	}
+	return n, nil
 }

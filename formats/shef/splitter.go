@@ -36,12 +36,16 @@ type Splitter struct {
 	ended   bool // its last line has been seen
 	torn    bool // the part before ended within a line
 	framed  bool // there is an SOH or an ETX
+	quiet   bool // the last read brought nothing: the stream is silent for now
+	parts   int  // of the product before
 	line    int  // lines handed over
 	product Product
 }
 
 // NewSplitter returns a Splitter of the plain text r. file names it in products
-// and errors; now is Options.Now.
+// and errors; now is Options.Now. A product is handed over as soon as its end is
+// read. Where nothing tells it, and a read of r brings neither text nor an error,
+// as one of a pipe that is silent for a while may, what is there is a product.
 func NewSplitter(r io.Reader, file string, now time.Time) *Splitter {
 	if now.IsZero() {
 		now = time.Now()
@@ -74,10 +78,13 @@ func (s *Splitter) Next(p *Product) error {
 // hand gives the first n bytes away.
 func (s *Splitter) hand(p *Product, n int, last bool) {
 	q := &s.product
+	if last && !s.content && q.Part == 0 { // blanks behind the last product are of it
+		q.Part = s.parts
+	}
 	q.Part++
 	q.Text = s.buf[s.from : s.from+n]
 	ends := last || q.Text[n-1] == '\n'
-	q.Line, q.Torn = s.line+1, s.torn || !ends
+	q.Line, q.Torn, q.Last = s.line+1, s.torn || !ends, last
 	s.torn = !ends
 	if q.Part == 1 {
 		q.Number++
@@ -88,7 +95,7 @@ func (s *Splitter) hand(p *Product, n int, last bool) {
 	s.from += n
 	s.scan = s.from
 	if last {
-		q.Part = 0
+		s.parts, q.Part = q.Part, 0
 		s.content, s.ended = false, false
 	}
 }
@@ -104,7 +111,7 @@ func (s *Splitter) cut() (n int, last bool) {
 		line, next := s.buf[s.scan:s.to], s.to
 		if nl := bytes.IndexByte(line, '\n'); nl >= 0 {
 			line, next = line[:nl], s.scan+nl+1
-		} else if s.err == nil && len(line) < messageBytes {
+		} else if s.err == nil && len(line) < messageBytes && bytes.IndexByte(line, 3) < 0 {
 			break
 		}
 		if len(line) >= messageBytes { // what is before it, then so much of it
@@ -123,15 +130,22 @@ func (s *Splitter) cut() (n int, last bool) {
 		case size >= messageBytes:
 			return size, false
 		}
-		if n := s.look(line); n < len(line) {
+		if n := s.look(line); n > 0 {
 			return size + n, true
 		}
 		s.scan = next
 	}
-	if s.ended && s.scan == s.to && s.from < s.to {
+	if (s.ended || s.quiet && s.content && !s.framed && !s.inBody()) && s.scan == s.to && s.from < s.to {
 		return s.to - s.from, true
 	}
 	return 0, false
+}
+
+// inBody reports whether the text at hand ends in a .B message without .END.
+func (s *Splitter) inBody() bool {
+	text := s.buf[s.from:s.scan]
+	text = text[bytes.LastIndex(text, []byte("\n."))+1:]
+	return isDot(text) && text[1]|0x20 == 'b'
 }
 
 // begins reports whether a line is the first of a product. known is false where
@@ -158,39 +172,44 @@ func (s *Splitter) begins(line []byte, next int) (begins, known bool) {
 }
 
 // look notes what a line says about the product, and returns how much of the
-// line is of it: an ETX ends it, an SOH begins another.
+// line is of it where the product ends in it: behind an ETX, before an SOH; else 0.
 func (s *Splitter) look(line []byte) int {
 	if s.framed && (bytes.IndexByte(line, 1) >= 0 || bytes.IndexByte(line, 3) >= 0) {
 		return s.frame(line)
 	}
 	if len(line) > 0 && line[0] == 'N' && string(trim(line)) == "NNNN" {
 		s.content, s.ended = true, true
-	} else if !s.content {
+	} else {
+		s.begun(line)
+	}
+	return 0
+}
+
+// begun notes whether a line is more than the begin of an envelope.
+func (s *Splitter) begun(line []byte) {
+	if !s.content {
 		t := trim(line)
 		s.content = len(t) > 0 && !isSequence(t)
 	}
-	return len(line)
 }
 
 // fill is what may stand before and behind the characters of a frame.
 const fill = "\x00\x01 \t\r"
 
-// frame is look for a line with an SOH or an ETX.
+// frame is look for a line with an SOH or an ETX. What stands behind an ETX,
+// its end of line too, is of the next product: nobody waits for it.
 func (s *Splitter) frame(line []byte) int {
 	from := len(line) - len(bytes.TrimLeft(line, fill))
-	behind := func(at int) bool { return len(bytes.Trim(line[at:], "\x00\x03 \t\r")) > 0 }
-	switch etx, soh := bytes.IndexByte(line, 3), bytes.LastIndexByte(line[from:], 1)+from; {
-	case etx < 0 && soh > from && !behind(soh+1): // it frames what is below
-		return soh
-	case etx < 0:
-		t := trim(line)
-		s.content = s.content || len(t) > 0 && !isSequence(t)
-		return len(line)
-	case behind(etx):
+	etx, soh := bytes.IndexByte(line, 3), bytes.LastIndexByte(line[from:], 1)+from
+	switch {
+	case etx >= 0:
+		s.content = true
 		return etx + 1
+	case soh > from && len(bytes.Trim(line[soh+1:], "\x00\x03 \t\r")) == 0: // it frames what is below
+		return soh
 	}
-	s.content, s.ended = true, true
-	return len(line)
+	s.begun(line)
+	return 0
 }
 
 // isStart reports whether a line is the first of a message.
@@ -215,7 +234,7 @@ func (s *Splitter) fill() {
 	given := s.buf[s.read : s.read+n]
 	s.framed = s.framed || bytes.IndexByte(given, 1) >= 0 || bytes.IndexByte(given, 3) >= 0
 	s.read += n
-	s.err = err
+	s.err, s.quiet = err, n == 0 && err == nil
 	if err != nil && !errors.Is(err, io.EOF) { // the last line is not whole
 		s.read = bytes.LastIndexByte(s.buf[:s.read], '\n') + 1
 		s.to = min(s.to, s.read)

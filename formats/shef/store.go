@@ -40,7 +40,7 @@ func (d *Decoder) emit(id *record.ID, p *parameter, s *scope, r *reading, at int
 		}
 		v = .001
 	case s.metric:
-		if f := elements[p.element].Factor; f < 0 {
+		if f := d.tables.elements[p.element].Factor; f < 0 {
 			v = v*1.8 + 32
 		} else {
 			v *= f
@@ -57,7 +57,7 @@ func (d *Decoder) emit(id *record.ID, p *parameter, s *scope, r *reading, at int
 			d.lost()
 			return
 		case variableDefault:
-			duration = tables.duration[elements[p.element].Duration]
+			duration = d.tables.duration[d.tables.elements[p.element].Duration]
 		default:
 			duration = s.variable
 		}
@@ -69,7 +69,7 @@ func (d *Decoder) emit(id *record.ID, p *parameter, s *scope, r *reading, at int
 	g := d.out.grow() // every field is written: a literal would be copied
 	g.Station, g.Code, g.Quality = *id, p.code, quality
 	g.Time, g.Created, g.Value = at, s.created, v
-	g.Duration, g.Probability = duration, tables.probability[p.code[6]]
+	g.Duration, g.Probability = duration, d.tables.probability[p.code[6]]
 	g.Revised, g.Series, g.Coded, g.Line, g.Comment = d.m.revised, series, p.coded, d.line, r.comment
 	g.Source = record.ID{}
 	if d.m.format == 'B' {

@@ -239,7 +239,7 @@ func (d *Decoder) comment() string {
 	if text = bytes.TrimSpace(text); len(text) > maxComment {
 		d.mark = from
 		d.warn(81)
-		text = text[:maxComment]
+		text = bytes.TrimRight(text[:maxComment], " ")
 	}
 	return d.intern(text)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/curve"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/load"
@@ -83,7 +84,7 @@ func (s *study) read(ctx context.Context) error {
 		return err
 	}
 	for i, a := range s.reference {
-		if err := s.note(qs[i], a); err != nil {
+		if err := s.note(ctx, qs[i], a); err != nil {
 			return err
 		}
 	}
@@ -124,8 +125,8 @@ func (s *study) warn(text string) {
 }
 
 // note records a case, its reference answer's size, and its curves.
-func (s *study) note(q *question.Question, a *answer.Answer) error {
-	c := run.Case{Name: q.Name, Title: titleOf(q, a), Weight: max(q.Weight, 1), LineType: q.Type.Name, Rows: a.Rows, Bytes: a.Bytes(), Digest: answer.FormatDigest(a.Digest())}
+func (s *study) note(ctx context.Context, q *question.Question, a *answer.Answer) error {
+	c := run.Case{Name: q.Name, Title: curve.Title(q, a), Weight: max(q.Weight, 1), LineType: q.Type.Name, Rows: a.Rows, Bytes: a.Bytes(), Digest: answer.FormatDigest(a.Digest())}
 	for _, col := range q.Columns {
 		c.Columns = append(c.Columns, col.Name)
 	}
@@ -135,18 +136,18 @@ func (s *study) note(q *question.Question, a *answer.Answer) error {
 		s.warn(q.Name + " has no rows in this data: that its answer is empty is proven, and not timed")
 		return nil
 	}
-	for _, name := range Stats(q) {
-		curves, err := Curves(q, a, name, s.o.Seed)
+	for _, name := range curve.Stats(q) {
+		drawn, err := curve.Of(ctx, q, a, name, s.o.Seed)
 		if _, lacks := errors.AsType[*fault.Error](err); lacks {
 			continue // the question does not select what the statistic needs
 		}
 		if err != nil {
 			return err
 		}
-		if len(Stats(q)) > 1 {
-			curves.Case += "-" + name
+		if len(curve.Stats(q)) > 1 {
+			drawn.Case += "-" + name
 		}
-		if err := s.folder.Curves(curves); err != nil {
+		if err := s.folder.Curves(drawn); err != nil {
 			return err
 		}
 	}

@@ -15,13 +15,13 @@ const above = 1.1
 // tooFast names a disk from which an answer read more than it was measured to
 // give, and says so; "" where it did not. A limit of the kernel lets short reads
 // pass, and what a cache below the disk holds is not the disk's.
-func tooFast(r *run.Scans, p *run.ScanPoint) string {
-	for i, d := range p.Devices {
-		if i >= len(r.Disks) || r.Disks[i].Rate <= 0 || p.Time.Seconds() <= 0 {
+func tooFast(disks []run.ScanDisk, m *run.Measured) string {
+	for i, d := range m.Devices {
+		if i >= len(disks) || disks[i].Rate <= 0 || m.Total <= 0 {
 			continue
 		}
-		if rate := float64(d.Read) / p.Time.Seconds(); rate > above*r.Disks[i].Rate {
-			return fmt.Sprintf("%.1f MB/s from %s, which was measured to give %.1f", rate/1e6, r.Disks[i].Path, r.Disks[i].Rate/1e6)
+		if rate := float64(d.Read) / m.Total.Seconds(); rate > above*disks[i].Rate {
+			return fmt.Sprintf("%.1f MB/s from %s, which was measured to give %.1f", rate/1e6, disks[i].Path, disks[i].Rate/1e6)
 		}
 	}
 	return ""
@@ -30,27 +30,23 @@ func tooFast(r *run.Scans, p *run.ScanPoint) string {
 // TooFast warns of answers that read faster than the disks were measured to
 // give, one warning for each question under a configuration. No law is made of
 // them.
-func TooFast(r *run.Scans) (warnings []string) {
-	type cell struct {
-		config int
-		query  string
-	}
-	first, n := map[cell]string{}, map[cell]int{}
-	var order []cell
-	for i := range r.Points {
-		p := &r.Points[i]
-		why, c := tooFast(r, p), cell{p.Config, p.Query}
-		switch {
-		case why == "":
+func TooFast(r *run.Run, samples []run.Sample) (warnings []string) {
+	first, n := map[run.Cell]string{}, map[run.Cell]int{}
+	var order []run.Cell
+	for i := range samples {
+		m, c := samples[i].Measured(), samples[i].Cell
+		if m == nil {
 			continue
-		case n[c] == 0:
-			order, first[c] = append(order, c), why
 		}
-		n[c]++
+		if why := tooFast(r.Scan.Disks, m); why != "" {
+			if n[c]++; n[c] == 1 {
+				order, first[c] = append(order, c), why
+			}
+		}
 	}
 	for _, c := range order {
 		warnings = append(warnings, fmt.Sprintf("%s with %s: %d answers read faster than the disks can, the first %s: short reads pass a limit, and caches below a disk are not the disk; no law is made of them",
-			c.query, Words(&r.Configs[c.config]), n[c], first[c]))
+			c.At("query"), Words(&r.Scan.Configs[r.ConfigOf(c)]), n[c], first[c]))
 	}
 	return warnings
 }

@@ -14,25 +14,25 @@ import (
 // TestTooFast: answers that read faster than a disk was measured to give are
 // told, and no law is made of them.
 func TestTooFast(t *testing.T) {
-	r := &run.Scans{
-		Machine: measure.Machine{UsableCPUs: 1}, Disks: []run.ScanDisk{{Path: "/d1", Device: "loop1", Rate: 59.7e6}, {Path: "/d2", Device: "loop2", Rate: 59.7e6}},
+	f := folder(t, run.Run{Machine: measure.Machine{UsableCPUs: 1}}, run.Scan{
+		Disks:   []run.ScanDisk{{Path: "/d1", Device: "loop1", Rate: 59.7e6}, {Path: "/d2", Device: "loop2", Rate: 59.7e6}},
 		Configs: []run.ScanConfig{{Paths: 1, Partitions: 1}, {Paths: 2, Partitions: 2}},
-	}
+	})
 	add := func(config int, rates ...float64) {
-		p := run.ScanPoint{Config: config, Query: "q55", Phase: run.Cold}
+		var read []measure.DiskLoad
 		for _, mbps := range rates {
-			p.Devices = append(p.Devices, measure.DiskLoad{Read: uint64(mbps * 1e6)})
+			read = append(read, measure.DiskLoad{Read: uint64(mbps * 1e6)})
 		}
-		r.Add(p, time.Second, proven(), nil)
+		answered(t, f, config, "q55", time.Second, read)
 	}
 	add(0, 60)
 	add(1, 50, 129)
 	add(1, 59, 130)
-	warned := scan.TooFast(r)
+	warned := scan.TooFast(&f.Run, f.Samples())
 	if len(warned) != 1 || !strings.Contains(warned[0], "2 paths, 2 partitions: 2 answers") || !strings.Contains(warned[0], "129.0 MB/s from /d2, which was measured to give 59.7") {
 		t.Errorf("%q", warned)
 	}
-	if laws := scan.Laws(r); len(laws) != 1 || !strings.Contains(laws[0].Problem, "1 setups cannot tell") {
+	if laws := scan.Laws(&f.Run, f.Samples()); len(laws) != 1 || !strings.Contains(laws[0].Problem, "1 setups cannot tell") {
 		t.Errorf("the law counts them: %+v", laws)
 	}
 }

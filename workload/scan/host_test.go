@@ -79,12 +79,13 @@ func (h *theatre) Open(_ context.Context, p engine.Placement) (*engine.Star, err
 }
 
 // staged are a short run of three configurations, and its servers.
-func staged(o scan.Options) (*theatre, scan.Options, *run.Scans) {
+func staged(t *testing.T, o scan.Options) (*theatre, scan.Options, *run.Folder) {
+	t.Helper()
 	o.Configs = []engine.Placement{{Partitions: 1}, {Partitions: 2}, {Partitions: 4}}
 	o.Queries, o.Rounds, o.Warm, o.Cold, o.GoOn = []engine.StarQuery{engine.ScanAll}, 1, 1, 2, true
 	h := &theatre{reference: o.Reference, pid: int32(os.Getpid())} //nolint:gosec // pids are small
 	o.Drop = func([]string) (string, error) { return "dropped", h.note("drop") }
-	return h, o, &run.Scans{}
+	return h, o, folder(t, run.Run{}, run.Scan{})
 }
 
 // loads are the events from a start to the server's end, by partitions.
@@ -115,7 +116,7 @@ func TestHosts(t *testing.T) {
 // the next one starts.
 func oneEach(t *testing.T, base scan.Options) {
 	t.Helper()
-	h, o, result := staged(base)
+	h, o, result := staged(t, base)
 	if err := scan.Run(t.Context(), h.serve, o, result); err != nil {
 		t.Fatal(err)
 	}
@@ -129,26 +130,26 @@ func oneEach(t *testing.T, base scan.Options) {
 			t.Errorf("%s\nnot\n%s", events, want)
 		}
 	}
-	for _, p := range result.Points {
-		if p.Server == nil {
-			t.Errorf("no process was watched: %+v", p)
+	for _, s := range result.Samples() {
+		if s.Measured().Server == nil {
+			t.Errorf("no process was watched: %+v", s)
 		}
 	}
-	if c := result.Configs[0]; c.Opens != 1 || c.Restarts != 2 || !strings.HasPrefix(result.Cold, "the server was stopped and started again") || !strings.HasSuffix(result.Cold, "; dropped") {
-		t.Errorf("%+v; cold: %s", c, result.Cold)
+	if c := result.Run.Scan.Configs[0]; c.Opens != 1 || c.Restarts != 2 || !strings.HasPrefix(result.Run.ColdHow, "the server was stopped and started again") || !strings.HasSuffix(result.Run.ColdHow, "; dropped") {
+		t.Errorf("%+v; cold: %s", c, result.Run.ColdHow)
 	}
 }
 
 // forget: an engine that can be told to forget is not restarted.
 func forget(t *testing.T, base scan.Options) {
 	t.Helper()
-	h, o, result := staged(base)
+	h, o, result := staged(t, base)
 	h.forgets = true
 	if err := scan.Run(t.Context(), h.serve, o, result); err != nil {
 		t.Fatal(err)
 	}
-	if slices.Contains(h.events, "stop") || result.Configs[0].Restarts != 0 || result.Cold != "the engine forgot what it held; dropped" {
-		t.Errorf("%v; cold: %s", h.events, result.Cold)
+	if slices.Contains(h.events, "stop") || result.Run.Scan.Configs[0].Restarts != 0 || result.Run.ColdHow != "the engine forgot what it held; dropped" {
+		t.Errorf("%v; cold: %s", h.events, result.Run.ColdHow)
 	}
 }
 
@@ -159,7 +160,7 @@ var errStage = errors.New("the server ran out of memory")
 func giveUp(t *testing.T, base scan.Options) {
 	t.Helper()
 	for _, event := range []string{"start 4", "open 4 anew=true", "load 4", "ask 4", "open 4 anew=false"} {
-		h, o, result := staged(base)
+		h, o, result := staged(t, base)
 		o.Rounds = 3
 		h.fail = func(e string) error {
 			if e == event {
@@ -167,20 +168,18 @@ func giveUp(t *testing.T, base scan.Options) {
 			}
 			return nil
 		}
-		saved := 0
-		o.Save = func() error { saved++; return nil }
 		err := scan.Run(t.Context(), h.serve, o, result)
-		if !errors.Is(err, scan.ErrGaveUp) || scan.GivenUp(result) != 1 || !strings.Contains(err.Error(), "1 of 3") {
+		if !errors.Is(err, scan.ErrGaveUp) || scan.GivenUp(result.Run.Scan) != 1 || !strings.Contains(err.Error(), "1 of 3") {
 			t.Errorf("%s: %v", event, err)
 		}
-		if h.open != 0 || saved != 2*3+1 {
-			t.Errorf("%s: %d servers run, %d loads were saved", event, h.open, saved)
+		if h.open != 0 {
+			t.Errorf("%s: %d servers run", event, h.open)
 		}
-		failed := result.Configs[2].Problem
+		failed := result.Run.Scan.Configs[2].Problem
 		if !strings.Contains(failed, errStage.Error()) || strings.Contains(failed, "the end of the log") != (event != "start 4") {
 			t.Errorf("%s: %q", event, failed)
 		}
-		for _, c := range result.Configs[:2] {
+		for _, c := range result.Run.Scan.Configs[:2] {
 			if c.Problem != "" || c.Loads != 3 {
 				t.Errorf("%s: %+v", event, c)
 			}
@@ -202,11 +201,11 @@ func noFurther(t *testing.T, base scan.Options) {
 		"no files to load":  {fails: fmt.Errorf("documents: %w", engine.ErrStarFiles), goOn: true},
 		"an interruption":   {fails: context.Canceled, goOn: true, then: func(stop context.CancelFunc) { stop() }},
 	} {
-		h, o, result := staged(base)
+		h, o, result := staged(t, base)
 		o.GoOn = tc.goOn
 		ctx, stop := context.WithCancel(t.Context())
 		h.fail = func(e string) error {
-			if !strings.HasPrefix(e, "ask") && !strings.HasPrefix(e, "load") || len(result.Points) == 0 {
+			if !strings.HasPrefix(e, "ask") && !strings.HasPrefix(e, "load") || len(result.Samples()) == 0 {
 				return nil
 			}
 			if tc.then != nil {
@@ -216,11 +215,11 @@ func noFurther(t *testing.T, base scan.Options) {
 		}
 		err := scan.Run(ctx, h.serve, o, result)
 		stop()
-		if !errors.Is(err, tc.fails) || errors.Is(err, scan.ErrGaveUp) || scan.GivenUp(result) != 0 {
+		if !errors.Is(err, tc.fails) || errors.Is(err, scan.ErrGaveUp) || scan.GivenUp(result.Run.Scan) != 0 {
 			t.Errorf("%s: %v", name, err)
 		}
-		if h.open != 0 || len(result.Points) != 1 || h.events[len(h.events)-1] != "down" {
-			t.Errorf("%s: %d servers run, %d points, %v", name, h.open, len(result.Points), h.events)
+		if h.open != 0 || len(result.Samples()) != 1 || h.events[len(h.events)-1] != "down" {
+			t.Errorf("%s: %d servers run, %d points, %v", name, h.open, len(result.Samples()), h.events)
 		}
 	}
 }

@@ -34,7 +34,7 @@ type Servers struct {
 
 	driver *engine.Driver
 	set    map[string]string // Settings, by name
-	result *run.Scans
+	result *run.Run
 	noted  bool   // the server was asked what it is
 	dir    string // of the server that runs; "" = none does
 	loads  int
@@ -72,16 +72,15 @@ func (s *Servers) check() error {
 }
 
 // plan notes what is known of the servers before one is started.
-func (s *Servers) plan(result *run.Scans) {
+func (s *Servers) plan(result *run.Run) {
 	memory := s.Memory << 20
 	if memory == 0 {
 		memory = int64(result.Machine.Memory) / int64(s.Nodes) //nolint:gosec // far below 2^63
 	}
-	s.result = result
-	result.Server = &run.Server{Nodes: s.Nodes, Profile: s.Profile, Memory: memory}
-	result.Lab = "one throwaway server for the whole run"
+	result.Archives[0].Server = &run.Server{Nodes: s.Nodes, Profile: s.Profile, Memory: memory}
+	result.Scan.Lab = "one throwaway server for the whole run"
 	if s.driver.Server.Spreads {
-		result.Lab = "a throwaway server for each load, started with its partitions on its paths"
+		result.Scan.Lab = "a throwaway server for each load, started with its partitions on its paths"
 	}
 }
 
@@ -98,8 +97,9 @@ func (s *Servers) offered(all []engine.Placement) ([]engine.Placement, error) {
 }
 
 // run runs on the servers.
-func (s *Servers) run(ctx context.Context, o Options) error {
+func (s *Servers) run(ctx context.Context, o Options, into *run.Folder) error {
 	d := s.driver
+	s.result = &into.Run
 	if err := d.Server.Find(); err != nil {
 		return &fault.Error{Setting: "--lab " + s.Engine, Problem: "its server is not installed", Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err), Cure: "barograph lab install --yes " + d.Scheme}
 	}
@@ -112,7 +112,7 @@ func (s *Servers) run(ctx context.Context, o Options) error {
 	if d.Server.Note != "" {
 		o.Progress(d.Scheme + ": " + d.Server.Note)
 	}
-	return errors.Join(Run(ctx, s.open, o, s.result), s.end(true))
+	return errors.Join(Run(ctx, s.open, o, into), s.end(true))
 }
 
 // open is an Opener.
@@ -182,7 +182,7 @@ func (h *labHost) connect(ctx context.Context) (err error) {
 		return nil
 	}
 	h.of.noted = true
-	h.of.result.Server = state.Server()
+	h.of.result.Archives[0].Server = state.Server()
 	return noteAbout(ctx, h.db, h.of.result)
 }
 

@@ -12,21 +12,21 @@ import (
 // Laws fits the model to the cold answers of a run, question by question; a law
 // that cannot be told is a problem in words. A run of one configuration has no
 // laws, nor has one without cold answers.
-func Laws(r *run.Scans) (out []run.ScanLaw) {
-	if len(r.Configs) < 2 {
+func Laws(r *run.Run, samples []run.Sample) (out []run.ScanLaw) {
+	if len(r.Scan.Configs) < 2 {
 		return nil
 	}
-	for _, q := range ColdQueries(r) {
-		out = append(out, lawOf(r, q))
+	for _, q := range ColdQueries(samples) {
+		out = append(out, lawOf(r, samples, q))
 	}
 	return out
 }
 
 // ColdQueries are the questions that have cold answers, sorted.
-func ColdQueries(r *run.Scans) (out []string) {
-	for i := range r.Points {
-		if p := &r.Points[i]; p.Phase == run.Cold && !slices.Contains(out, p.Query) {
-			out = append(out, p.Query)
+func ColdQueries(samples []run.Sample) (out []string) {
+	for i := range samples {
+		if q := samples[i].Cell.At("query"); samples[i].Phase == run.Cold && !slices.Contains(out, q) {
+			out = append(out, q)
 		}
 	}
 	slices.Sort(out)
@@ -34,9 +34,9 @@ func ColdQueries(r *run.Scans) (out []string) {
 }
 
 // lawOf fits one question.
-func lawOf(r *run.Scans, query string) run.ScanLaw {
+func lawOf(r *run.Run, samples []run.Sample, query string) run.ScanLaw {
 	law := run.ScanLaw{Query: query, Phase: run.Cold}
-	m, configs, err := fitRun(r, query)
+	m, configs, err := fitRun(r, samples, query)
 	if err != nil {
 		law.Problem = err.Error()
 		return law
@@ -50,40 +50,41 @@ func lawOf(r *run.Scans, query string) run.ScanLaw {
 
 // ModelOf fits the model to the cold answers of a run to a question. The same
 // run gives the same model. The error says why there is none.
-func ModelOf(r *run.Scans, query string) (*Model, error) {
-	m, _, err := fitRun(r, query)
+func ModelOf(r *run.Run, samples []run.Sample, query string) (*Model, error) {
+	m, _, err := fitRun(r, samples, query)
 	return m, err
 }
 
 // fitRun tells of each point which configuration it is.
-func fitRun(r *run.Scans, query string) (m *Model, configs []int, err error) {
+func fitRun(r *run.Run, samples []run.Sample, query string) (m *Model, configs []int, err error) {
 	none := func(problem, cure string) (*Model, []int, error) {
 		return nil, nil, &fault.Error{Setting: "the law of " + query, Problem: problem, Cure: cure}
 	}
-	cold := ColdQueries(r)
+	cold := ColdQueries(samples)
+	disks := r.Scan.Disks
 	switch {
 	case len(cold) == 0:
 		return none("the run has no cold times: warm answers do not read the disks", "run it with --cold 5")
 	case !slices.Contains(cold, query):
 		return none(fmt.Sprintf("the run has no cold times of this question, but of %q", cold), "choose of them, or run it with --query "+query)
-	case len(r.Disks) == 0:
+	case len(disks) == 0:
 		return none("the tables lie where the engine keeps its data, on no disk that was named", "run it with --paths, one on each disk")
 	}
-	for i, d := range r.Disks {
-		other := slices.IndexFunc(r.Disks[:i], func(o run.ScanDisk) bool { return o.Device == d.Device })
+	for i, d := range disks {
+		other := slices.IndexFunc(disks[:i], func(o run.ScanDisk) bool { return o.Device == d.Device })
 		switch {
 		case d.Device == "":
 			return none(d.Path+" lies on no block device that the system counts, so that nobody knows what is read from it", "name paths on disks, or make some: barograph lab disks --count 6")
 		case d.Rate <= 0:
 			return none("the disk of "+d.Path+" was not measured", "run it with --measure-disks, or on disks of barograph lab disks")
 		case other >= 0:
-			return none(fmt.Sprintf("%s and %s lie on one disk (%s): more paths were not more disks", r.Disks[other].Path, d.Path, d.Device), "name paths on several disks, or make some: barograph lab disks --count 6")
+			return none(fmt.Sprintf("%s and %s lie on one disk (%s): more paths were not more disks", disks[other].Path, d.Path, d.Device), "name paths on several disks, or make some: barograph lab disks --count 6")
 		}
 	}
 	var points []Point
 	unread := 0
-	for i := range r.Configs {
-		p, ok := setupOf(r, i, query)
+	for i := range r.Scan.Configs {
+		p, ok := setupOf(r, samples, i, query)
 		switch {
 		case ok:
 			points, configs = append(points, p), append(configs, i)
@@ -102,23 +103,23 @@ func fitRun(r *run.Scans, query string) (m *Model, configs []int, err error) {
 // setupOf is what was measured of a configuration's cold answers; false where
 // none is right, or nothing was read. What read faster than the disks can is
 // left out.
-func setupOf(r *run.Scans, config int, query string) (Point, bool) {
-	c := &r.Configs[config]
+func setupOf(r *run.Run, samples []run.Sample, config int, query string) (Point, bool) {
+	c, cell := &r.Scan.Configs[config], r.ScanCell(config, query)
 	p := Point{Setup: Setup{Partitions: c.Partitions, Workers: c.Workers, Cores: r.Machine.UsableCPUs}}
-	for _, d := range r.Disks[:min(c.Paths, len(r.Disks))] {
+	for _, d := range r.Scan.Disks[:min(c.Paths, len(r.Scan.Disks))] {
 		p.Bandwidth = append(p.Bandwidth, d.Rate/1e6)
 	}
 	var read []float64
-	for i := range r.Points {
-		x := &r.Points[i]
-		if x.Config != config || x.Query != query || x.Phase != run.Cold || x.Time.Duration() <= 0 || tooFast(r, x) != "" {
+	for i := range samples {
+		m := samples[i].Measured()
+		if samples[i].Cell != cell || samples[i].Phase != run.Cold || m == nil || tooFast(r.Scan.Disks, m) != "" {
 			continue
 		}
 		sum := uint64(0)
-		for _, d := range x.Devices {
+		for _, d := range m.Devices {
 			sum += d.Read
 		}
-		read, p.Seconds = append(read, float64(sum)), append(p.Seconds, x.Time.Seconds())
+		read, p.Seconds = append(read, float64(sum)), append(p.Seconds, m.Total.Seconds())
 	}
 	if len(read) == 0 || len(p.Bandwidth) == 0 {
 		return p, false

@@ -1,9 +1,9 @@
 package scan_test
 
 import (
-	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,37 +21,54 @@ func proven() answer.Proof {
 	return p
 }
 
+// folder is a run in memory.
+func folder(t *testing.T, r run.Run, of run.Scan) *run.Folder {
+	t.Helper()
+	r.Workload, r.Scan, r.Archives = run.Scanned, &of, []run.Archive{{Engine: "x", Place: "embedded"}}
+	f, err := run.Create("", r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// answered adds a cold answer that is right.
+func answered(t *testing.T, f *run.Folder, config int, query string, took time.Duration, read []measure.DiskLoad) {
+	t.Helper()
+	m := &run.Measured{Total: took, Used: &run.Used{Devices: read}}
+	if err := f.Add(run.Sample{Cell: f.Run.ScanCell(config, query), Phase: run.Cold}.Judge(m, proven(), nil)); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestLaws makes a run that follows a law, and finds its parameters again.
 func TestLaws(t *testing.T) {
 	const bytes, rate, drawn, work = 2e9, 100e6, 0.9, 4.0
-	r := &run.Scans{Seed: 1, Machine: measure.Machine{UsableCPUs: 8}}
+	f := folder(t, run.Run{Seed: 1, Machine: measure.Machine{UsableCPUs: 8}}, run.Scan{})
+	of := f.Run.Scan
 	for i := range 8 {
-		r.Disks = append(r.Disks, run.ScanDisk{Path: fmt.Sprintf("/d%d", i), Device: fmt.Sprintf("loop%d", i), Rate: rate})
+		of.Disks = append(of.Disks, run.ScanDisk{Path: fmt.Sprintf("/d%d", i), Device: fmt.Sprintf("loop%d", i), Rate: rate})
 	}
 	for _, paths := range []int{1, 2, 4, 8} {
 		for _, workers := range []int{1, 2, 4} {
-			config := len(r.Configs)
-			r.Configs = append(r.Configs, run.ScanConfig{Paths: paths, Partitions: 8, Workers: workers})
+			config := len(of.Configs)
+			of.Configs = append(of.Configs, run.ScanConfig{Paths: paths, Partitions: 8, Workers: workers})
 			seconds := max(bytes/(drawn*rate*float64(paths)), work*bytes/1e9/float64(workers))
 			for rep := range 5 {
 				d := time.Duration(seconds * (1 + 0.002*float64(rep-2)) * 1e9)
-				p := run.ScanPoint{Config: config, Query: "scan", Phase: run.Cold}
-				for range paths {
-					p.Devices = append(p.Devices, measure.DiskLoad{Read: uint64(bytes / float64(paths))})
-				}
-				r.Add(p, d, proven(), nil)
+				answered(t, f, config, "scan", d, slices.Repeat([]measure.DiskLoad{{Read: uint64(bytes / float64(paths))}}, paths))
 			}
 		}
 	}
-	laws := scan.Laws(r)
-	if len(laws) != 1 || laws[0].Problem != "" || len(laws[0].Fits) != len(r.Configs) {
+	laws := scan.Laws(&f.Run, f.Samples())
+	if len(laws) != 1 || laws[0].Problem != "" || len(laws[0].Fits) != len(of.Configs) {
 		t.Fatalf("%+v", laws)
 	}
 	if l := laws[0]; math.Abs(l.Drawn.Value-drawn) > 0.02 || math.Abs(l.Work.Value-work) > 0.1 {
 		t.Errorf("drawn %v, work %v", l.Drawn, l.Work)
 	}
-	r.Configs, r.Points = r.Configs[:2], r.Points[:10]
-	if laws := scan.Laws(r); len(laws) != 1 || laws[0].Problem == "" {
+	of.Configs = of.Configs[:2]
+	if laws := scan.Laws(&f.Run, f.Samples()[:10]); len(laws) != 1 || laws[0].Problem == "" {
 		t.Errorf("two configurations told %+v", laws)
 	}
 }
@@ -59,38 +76,48 @@ func TestLaws(t *testing.T) {
 // TestNoLaw: a run that has no law says why.
 func TestNoLaw(t *testing.T) {
 	for name, c := range map[string]struct {
-		spoil func(r *run.Scans)
+		spoil func(r *run.Folder)
 		want  string
 	}{
-		"plain folders":  {func(r *run.Scans) { r.Disks[1].Rate = 0 }, "the disk of /b was not measured; run it with --measure-disks"},
-		"an overlay":     {func(r *run.Scans) { r.Disks[0].Device = "" }, "/a lies on no block device that the system counts"},
-		"one disk":       {func(r *run.Scans) { r.Disks[1].Device = "sda" }, "/a and /b lie on one disk (sda)"},
-		"no paths":       {func(r *run.Scans) { r.Disks = nil }, "where the engine keeps its data"},
-		"nothing read":   {func(r *run.Scans) { r.Points[0].Devices, r.Points[1].Devices = nil, nil }, "read nothing from the disks when they were cold; run it as root"},
-		"two placements": {func(*run.Scans) {}, "2 setups cannot tell three parameters"},
-		"wrong answers": {func(r *run.Scans) {
-			r.Add(run.ScanPoint{Query: "scan", Phase: run.Cold}, time.Second, proven(), errors.New("a cent is missing"))
+		"plain folders": {func(r *run.Folder) { r.Run.Scan.Disks[1].Rate = 0 }, "the disk of /b was not measured; run it with --measure-disks"},
+		"an overlay":    {func(r *run.Folder) { r.Run.Scan.Disks[0].Device = "" }, "/a lies on no block device that the system counts"},
+		"one disk":      {func(r *run.Folder) { r.Run.Scan.Disks[1].Device = "sda" }, "/a and /b lie on one disk (sda)"},
+		"no paths":      {func(r *run.Folder) { r.Run.Scan.Disks = nil }, "where the engine keeps its data"},
+		"nothing read": {func(r *run.Folder) {
+			for _, s := range r.Samples() {
+				s.Measured().Devices = nil
+			}
+		}, "read nothing from the disks when they were cold; run it as root"},
+		"two placements": {func(*run.Folder) {}, "2 setups cannot tell three parameters"},
+		"wrong answers": {func(r *run.Folder) {
+			wrong := run.Sample{Cell: r.Run.ScanCell(0, "scan"), Phase: run.Cold}.Judge(nil, proven(), &answer.Diff{Problem: "a cent is missing"})
+			if err := r.Add(wrong); err != nil {
+				t.Fatal(err)
+			}
 		}, "1 setups cannot tell three parameters"},
 	} {
-		r := &run.Scans{Machine: measure.Machine{UsableCPUs: 2}, Disks: []run.ScanDisk{{Path: "/a", Device: "sda", Rate: 1e8}, {Path: "/b", Device: "sdb", Rate: 1e8}}}
+		f := folder(t, run.Run{Machine: measure.Machine{UsableCPUs: 2}}, run.Scan{
+			Disks:   []run.ScanDisk{{Path: "/a", Device: "sda", Rate: 1e8}, {Path: "/b", Device: "sdb", Rate: 1e8}},
+			Configs: []run.ScanConfig{{Paths: 1, Partitions: 2}, {Paths: 2, Partitions: 2}},
+		})
 		for i := range 2 {
-			r.Configs = append(r.Configs, run.ScanConfig{Paths: i + 1, Partitions: 2})
-			r.Add(run.ScanPoint{Config: i, Query: "scan", Phase: run.Cold, Devices: []measure.DiskLoad{{Read: 1e8}}}, time.Second, proven(), nil)
+			answered(t, f, i, "scan", time.Second, []measure.DiskLoad{{Read: 1e8}})
 		}
-		c.spoil(r)
-		laws := scan.Laws(r)
+		c.spoil(f)
+		laws := scan.Laws(&f.Run, f.Samples())
 		if len(laws) != 1 || !strings.Contains(laws[0].Problem, c.want) || laws[0].Fits != nil {
 			t.Errorf("%s: %+v", name, laws)
 		}
-		if _, err := scan.ModelOf(r, "scan"); err == nil || err.Error() != laws[0].Problem {
+		if _, err := scan.ModelOf(&f.Run, f.Samples(), "scan"); err == nil || err.Error() != laws[0].Problem {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	warm := &run.Scans{Configs: make([]run.ScanConfig, 2), Points: []run.ScanPoint{{Query: "scan", Phase: run.Warm}}}
-	if laws := scan.Laws(warm); laws != nil {
+	f := folder(t, run.Run{}, run.Scan{Configs: make([]run.ScanConfig, 2)})
+	warm := []run.Sample{{Cell: f.Run.ScanCell(0, "scan"), Phase: run.Warm}}
+	if laws := scan.Laws(&f.Run, warm); laws != nil {
 		t.Errorf("warm answers have laws: %+v", laws)
 	}
-	if _, err := scan.ModelOf(warm, "scan"); err == nil || !strings.Contains(err.Error(), "no cold times") {
+	if _, err := scan.ModelOf(&f.Run, warm, "scan"); err == nil || !strings.Contains(err.Error(), "no cold times") {
 		t.Error(err)
 	}
 }

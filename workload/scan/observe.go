@@ -8,38 +8,38 @@ import (
 	"github.com/barograph/barograph/run"
 )
 
-// observe times an answer, and reads into p the counters of devices, of the
-// server's processes, if there are any, and of the machine around it; while
-// the answer is under way nothing is read.
-func observe(ctx context.Context, p *run.ScanPoint, devices []string, pids []int32, ask func() error) (took time.Duration, err error) {
+// observe times an answer, and reads the counters of devices, of the server's
+// processes, if there are any, and of the machine around it; while the answer is
+// under way nothing is read.
+func observe(ctx context.Context, started time.Time, devices []string, pids []int32, ask func() error) (*run.Measured, error) {
 	disks, err := measure.StartDisks(ctx, devices)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	machine, err := measure.StartMachine(ctx)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	var server *measure.ProcessMeter
 	if len(pids) > 0 {
 		server = measure.StartProcesses(ctx, pids)
 	}
 	spent := measure.CPUTime()
+	m := &run.Measured{Start: time.Since(started), Used: &run.Used{}}
 	began := time.Now()
 	err = ask()
-	took = time.Since(began)
-	p.Client = measure.CPUTime() - spent
+	m.Total = time.Since(began)
+	m.CPU = measure.CPUTime() - spent
 	if err != nil {
-		return took, err
+		return nil, err
 	}
-	if p.Machine, err = machine.Stop(ctx); err != nil {
-		return took, err
+	if m.Machine, err = machine.Stop(ctx); err != nil {
+		return nil, err
 	}
 	if server != nil {
-		load := server.Stop(ctx)
-		p.Server = &load
+		m.Server = &run.ServerLoad{Local: true, Used: server.Stop(ctx)}
 	}
-	p.Free = measure.AvailableMemory(ctx)
-	p.Devices, err = disks.Stop(ctx)
-	return took, err
+	m.Free = measure.AvailableMemory(ctx)
+	m.Devices, err = disks.Stop(ctx)
+	return m, err
 }

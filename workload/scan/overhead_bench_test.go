@@ -114,7 +114,7 @@ func (c *compared) measure(b *testing.B, server *lab.Lab, files engine.StarFiles
 	ctx := b.Context()
 	dir := b.TempDir()
 	url := "duckdb:" + filepath.Join(dir, "star.db")
-	o := scan.Options{Files: files, Queries: []engine.StarQuery{engine.ScanAll}, Configs: []engine.Placement{{Partitions: 1}}, Cold: pairs + untimed, Progress: func(string) {}, Save: func() error { return nil }}
+	o := scan.Options{Files: files, Queries: []engine.StarQuery{engine.ScanAll}, Configs: []engine.Placement{{Partitions: 1}}, Cold: pairs + untimed, Progress: func(string) {}}
 	var pids []int32
 	if server != nil {
 		url = server.URL()
@@ -165,16 +165,20 @@ func (c *compared) measure(b *testing.B, server *lab.Lab, files engine.StarFiles
 		left = time.Now()
 		return "nothing was dropped", err
 	}
-	into := &run.Scans{}
+	into, err := run.Create("", run.Run{Scan: &run.Scan{}, Archives: make([]run.Archive, 1)})
+	if err != nil {
+		b.Fatal(err)
+	}
 	if err := scan.Run(ctx, scan.Opened(w, pids), o, into); err != nil {
 		b.Fatal(err)
 	}
-	for _, p := range into.Points {
-		cpu := p.Client // an embedded engine's is in it
-		if p.Server != nil {
-			cpu += p.Server.CPU
+	for _, s := range into.Samples() {
+		m := s.Measured()
+		cpu := m.CPU // an embedded engine's is in it
+		if m.Server != nil {
+			cpu += m.Server.Used.CPU
 		}
-		t.ours, t.ourCPU = append(t.ours, p.Time.Seconds()), append(t.ourCPU, cpu.Seconds())
+		t.ours, t.ourCPU = append(t.ours, m.Total.Seconds()), append(t.ourCPU, cpu.Seconds())
 	}
 	t.report(b)
 }

@@ -57,7 +57,7 @@ type Plan struct {
 	Rule       string             `json:"rule"` // that led to the numbers of partitions; "" = they were named
 	Placements []engine.Placement `json:"placements"`
 
-	result  *run.Scans
+	result  *run.Run
 	queries []engine.StarQuery
 	pids    []int32
 }
@@ -75,26 +75,28 @@ func (p *Plan) Text(w io.Writer) error {
 
 // begin begins a run on an engine, and finds the processes of a server that a
 // lab started before.
-func (t *Target) begin(ctx context.Context, d *engine.Driver, u *url.URL) (*run.Scans, []int32) {
+func (t *Target) begin(ctx context.Context, d *engine.Driver, u *url.URL) (*run.Run, []int32) {
 	s := lab.Serving([]string{t.Labs}, d, u)
-	r := &run.Scans{
-		Started: time.Now().UTC().Truncate(time.Second), Args: t.Args, Engine: d.Scheme, Place: string(d.Place), Product: d.Scheme,
-		Server: s.Server(), Machine: measure.ReadMachine(ctx, "."),
+	r := &run.Run{
+		Workload: run.Scanned, Started: time.Now().UTC().Truncate(time.Second), Args: t.Args, Machine: measure.ReadMachine(ctx, "."), Scan: &run.Scan{},
+		Archives: []run.Archive{{Engine: d.Scheme, Place: string(d.Place), Product: d.Scheme, Server: s.Server()}},
 	}
 	r.Warnings = r.Machine.Warnings()
 	if t.Out == "" {
-		t.Out = filepath.Join("runs", run.ID(r.Started, "scan"))
+		t.Out = filepath.Join("runs", run.ID(r.Started, run.Scanned))
 	}
+	r.ID = filepath.Base(t.Out)
 	return r, s.PIDs()
 }
 
 // noteAbout keeps what the engine says of itself.
-func noteAbout(ctx context.Context, db *engine.Engine, result *run.Scans) error {
+func noteAbout(ctx context.Context, db *engine.Engine, result *run.Run) error {
 	about, err := db.About(ctx)
 	if err != nil {
 		return err
 	}
-	result.Product, result.Version, result.Settings = about.Product, about.Version, about.Settings
+	a := &result.Archives[0]
+	a.Product, a.Version, a.Settings = about.Product, about.Version, about.Settings
 	if about.Unranked != "" {
 		result.Warnings = append(result.Warnings, "its times stand in no ranking: "+about.Unranked)
 	}
@@ -130,7 +132,7 @@ func (p *Program) Plan(ctx context.Context) (*Plan, error) {
 		}
 		out.result, out.pids = p.begin(ctx, d, u)
 	}
-	out.result.Experiment = string(p.Experiment)
+	out.result.Scan.Experiment = string(p.Experiment)
 	if err := p.place(out); err != nil {
 		return nil, &fault.Status{Code: fault.Usage, Err: err}
 	}
@@ -190,16 +192,16 @@ func (p *Program) place(out *Plan) error {
 	if err != nil {
 		return err
 	}
-	out.result.Rule = out.Rule
+	out.result.Scan.Rule = out.Rule
 	out.Placements, err = p.Servers.offered(configs)
 	return err
 }
 
 // machines are the engine's: this one, or the nodes of a lab on it, which
 // divide the paths among themselves.
-func (p *Program) machines(result *run.Scans) []Node {
+func (p *Program) machines(result *run.Run) []Node {
 	all := []Node{{Cores: result.Machine.UsableCPUs, Memory: result.Machine.Memory, Paths: len(p.Paths)}}
-	if s := result.Server; s != nil && s.Nodes > 0 {
+	if s := result.Archives[0].Server; s != nil && s.Nodes > 0 {
 		all = slices.Repeat(all, s.Nodes)
 		for i := range all {
 			all[i].Paths = (len(p.Paths) + s.Nodes - 1 - i) / s.Nodes
@@ -212,96 +214,88 @@ func (p *Program) machines(result *run.Scans) []Node {
 }
 
 // Run runs the program into its folder. What was measured before an
-// interruption or an error is kept and returned; nil = nothing was.
-func (p *Program) Run(ctx context.Context) (*run.Scans, error) {
+// interruption or an error is kept; some = something was.
+func (p *Program) Run(ctx context.Context) (some bool, err error) {
 	plan, err := p.Plan(ctx)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	if p.URL != "" {
 		if err := p.Registry.Reach(ctx, engine.Options{Log: p.Log}, p.URL); err != nil {
-			return nil, err
+			return false, err
 		}
 	}
 	files, manifest, err := engine.OpenStarFiles(p.Data)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	result := plan.result
-	result.Scale, result.Generator, result.Rows = manifest.Scale, manifest.Generator, manifest.Rows
+	of := plan.result.Scan
+	of.Scale, of.Generator, of.Rows = manifest.Scale, manifest.Generator, manifest.Rows
 	o := Options{
 		Files: files, Queries: plan.queries, Configs: plan.Placements, Rounds: p.Rounds, Warm: p.Reps, Cold: p.Cold, Seed: p.Seed,
-		GoOn: p.Servers.Engine != "", Save: func() error { return result.Save(p.Out) },
-		Progress: func(text string) {
-			result.Step(text)
-			p.Progress(text)
-		},
+		GoOn: p.Servers.Engine != "",
 	}
-	if o.Devices, err = p.lookAtDisks(ctx, result); err != nil {
-		return nil, err
+	if o.Devices, err = p.lookAtDisks(ctx, plan.result); err != nil {
+		return false, err
 	}
 	if o.Reference, err = engine.StarAnswers(ctx, files); err != nil {
-		return nil, err
+		return false, err
 	}
-	if err = o.Save(); err != nil {
-		return nil, err
+	into, err := run.Create(p.Out, *plan.result)
+	if err != nil {
+		return false, err
+	}
+	o.Progress = func(text string) {
+		_ = into.Event(run.Event{Kind: run.Step, Text: text}) // what cannot be written now fails at the next sample
+		p.Progress(text)
 	}
 	if p.Servers.Engine != "" {
-		err = p.Servers.run(ctx, o)
+		err = p.Servers.run(ctx, o, into)
 	} else {
-		err = p.onServer(ctx, plan.pids, o, result)
+		err = p.onServer(ctx, plan.pids, o, into)
 	}
-	return p.ended(ctx, err, result)
+	into.Run.Warnings = append(into.Run.Warnings, TooFast(&into.Run, into.Samples())...)
+	of.Laws = Laws(&into.Run, into.Samples())
+	return p.ended(ctx, into, err)
 }
 
 // onServer runs on the engine that the URL names.
-func (p *Program) onServer(ctx context.Context, pids []int32, o Options, result *run.Scans) error {
+func (p *Program) onServer(ctx context.Context, pids []int32, o Options, into *run.Folder) error {
 	db, err := p.Registry.Open(ctx, p.URL, engine.Options{Log: p.Log})
 	if err != nil {
 		return err
 	}
 	if db.Scans == nil {
-		return errors.Join(noScans("--engine "+result.Engine), db.Close())
+		return errors.Join(noScans("--engine "+into.Run.Archives[0].Engine), db.Close())
 	}
-	if err := noteAbout(ctx, db, result); err != nil {
+	if err := noteAbout(ctx, db, &into.Run); err != nil {
 		return errors.Join(err, db.Close())
 	}
-	return errors.Join(Run(ctx, Opened(db.Scans, pids), o, result), db.Close())
+	return errors.Join(Run(ctx, Opened(db.Scans, pids), o, into), db.Close())
 }
 
 func noScans(setting string) error {
 	return fault.Misuse(setting, "has no tables of the analytical workload", "choose duckdb, postgres, mariadb, asterixdb or trino")
 }
 
-// close closes the run's folder; an interrupted run stays without an end.
-func (t *Target) close(ctx context.Context, result *run.Scans) error {
-	ended := time.Now().UTC()
-	if ctx.Err() != nil {
-		ended = time.Time{}
+// ended closes the run's folder, in which an interrupted run stays without an
+// end, and says by the status how it ended.
+func (t *Target) ended(ctx context.Context, into *run.Folder, err error) (some bool, _ error) {
+	if ctx.Err() == nil {
+		into.Run.Ended = time.Now().UTC()
 	}
-	return result.Close(t.Out, ended)
-}
-
-// ended adds the laws of what was measured, and says by the status how it ended.
-func (p *Program) ended(ctx context.Context, err error, result *run.Scans) (*run.Scans, error) {
-	fast := TooFast(result)
-	result.Warnings = append(result.Warnings, fast...)
-	result.Laws = Laws(result)
-	err = errors.Join(err, p.close(ctx, result))
+	err = errors.Join(err, into.Close())
 	switch {
 	case errors.Is(err, ErrWrong):
 		err = &fault.Status{Code: fault.Differs, Err: err}
 	case errors.Is(err, ErrGaveUp):
 		err = &fault.Status{Code: fault.Incomplete, Err: err}
 	}
-	if len(result.Points) == 0 && GivenUp(result) == 0 {
-		return nil, err
-	}
-	return result, err
+	return len(into.Samples())+GivenUp(into.Run.Scan) > 0, err
 }
 
 // lookAtDisks tells of the paths what a run keeps, and names their devices.
-func (p *Program) lookAtDisks(ctx context.Context, result *run.Scans) ([]string, error) {
+func (p *Program) lookAtDisks(ctx context.Context, result *run.Run) ([]string, error) {
 	for _, path := range p.Paths {
 		if err := os.MkdirAll(path, 0o755); err != nil {
 			return nil, err
@@ -311,7 +305,7 @@ func (p *Program) lookAtDisks(ctx context.Context, result *run.Scans) ([]string,
 	if err != nil {
 		return nil, err
 	}
-	limited := 0
+	of, limited := result.Scan, 0
 	for i, path := range p.Paths {
 		d := run.ScanDisk{Path: path, Device: devices[i], Type: measure.ReadMachine(ctx, path).Disk.Type}
 		throttled, ok := lab.DiskOf(path)
@@ -325,20 +319,20 @@ func (p *Program) lookAtDisks(ctx context.Context, result *run.Scans) ([]string,
 				return nil, err
 			}
 		}
-		result.Disks = append(result.Disks, d)
+		of.Disks = append(of.Disks, d)
 	}
-	odd, err := Recheck(result.Disks, measure.ReadRate)
+	odd, err := Recheck(of.Disks, measure.ReadRate)
 	if err != nil {
 		return nil, err
 	}
 	result.Warnings = append(result.Warnings, odd...)
 	switch {
 	case limited == 0:
-		result.Limited = "plain folders: disks were not limited"
+		of.Limited = "plain folders: disks were not limited"
 	case limited == len(p.Paths):
-		result.Limited = "every path lies on a throttled disk of the lab"
+		of.Limited = "every path lies on a throttled disk of the lab"
 	default:
-		result.Limited = fmt.Sprintf("%d of %d paths lie on throttled disks of the lab; the others are plain folders, not limited", limited, len(p.Paths))
+		of.Limited = fmt.Sprintf("%d of %d paths lie on throttled disks of the lab; the others are plain folders, not limited", limited, len(p.Paths))
 	}
 	return devices, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,26 +33,19 @@ type Options struct {
 	Drop    func(paths []string) (how string, err error) // empties the system's cache; nil = measure.DropCaches
 
 	Progress func(s string)
-	Save     func() error // keeps what was measured so far; called after every load
 }
 
 // runner is a run under way.
 type runner struct {
 	Options
 	open Opener
-	into *run.Scans
+	into *run.Folder
 	reps map[repeated]int
 }
 
 // repeated is what repetitions are counted for.
 type repeated struct {
-	config int
-	cell   cell
-}
-
-// cell is what is timed under a configuration.
-type cell struct {
-	query engine.StarQuery
+	cell  run.Cell
 	phase run.Phase
 }
 
@@ -62,46 +56,50 @@ var (
 )
 
 // Run loads every configuration, proves its answers and times them. What was
-// measured before an error is in into.
-func Run(ctx context.Context, open Opener, o Options, into *run.Scans) error {
+// measured before an error is in into, a run whose engine is known.
+func Run(ctx context.Context, open Opener, o Options, into *run.Folder) error {
 	if o.Drop == nil {
 		o.Drop = measure.DropCaches
 	}
 	r := &runner{Options: o, open: open, into: into, reps: map[repeated]int{}}
-	into.Seed = o.Seed
+	all := into.Run.Scan
+	into.Run.Seed = o.Seed
 	for _, p := range o.Configs {
-		into.Configs = append(into.Configs, run.ScanConfig{Paths: len(p.Paths), Partitions: p.Partitions, Workers: p.Parallel()})
+		all.Configs = append(all.Configs, run.ScanConfig{Paths: len(p.Paths), Partitions: p.Partitions, Workers: p.Parallel()})
 	}
-	wrong := false
 	for config, round := range measure.Interleave(o.Seed, len(o.Configs), max(o.Rounds, 1)) {
-		out := &into.Configs[config]
+		out := &all.Configs[config]
 		if out.Problem != "" {
 			continue // it was given up
 		}
 		o.Progress(fmt.Sprintf("round %d: %s", round+1, Words(out)))
-		bad, err := r.config(ctx, config, round)
-		wrong = wrong || bad
+		err := r.config(ctx, config, round)
 		if err != nil && r.passes(ctx, err) {
 			out.Problem = fault.Redact(err.Error())
 			why, _, _ := strings.Cut(out.Problem, "\n")
 			o.Progress(fmt.Sprintf("%s: given up: %s", Words(out), why))
 			err = nil
 		}
-		if saved := o.Save(); err == nil {
+		if saved := into.Save(); err == nil {
 			err = saved
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", Words(out), err)
 		}
 	}
-	var err error
-	if n := GivenUp(into); n > 0 {
-		err = fmt.Errorf("%d of %d %w", n, len(into.Configs), ErrGaveUp)
-	}
-	if wrong {
-		err = errors.Join(ErrWrong, err)
+	err := wrong(into)
+	if n := GivenUp(all); n > 0 {
+		err = errors.Join(err, fmt.Errorf("%d of %d %w", n, len(all.Configs), ErrGaveUp))
 	}
 	return err
+}
+
+// wrong is ErrWrong where an answer was.
+func wrong(into *run.Folder) error {
+	if slices.ContainsFunc(into.Samples(), func(s run.Sample) bool { return s.Verdict == run.Wrong }) {
+		return ErrWrong
+	}
+	return nil
 }
 
 // passes reports whether the other configurations go on after an error: it is
@@ -112,7 +110,7 @@ func (r *runner) passes(ctx context.Context, err error) bool {
 }
 
 // GivenUp counts the configurations that ended with an error.
-func GivenUp(r *run.Scans) (n int) {
+func GivenUp(r *run.Scan) (n int) {
 	for i := range r.Configs {
 		if r.Configs[i].Problem != "" {
 			n++
@@ -130,11 +128,11 @@ func Words(c *run.ScanConfig) string {
 }
 
 // config opens an engine for a configuration and tries it.
-func (r *runner) config(ctx context.Context, config, round int) (wrong bool, err error) {
+func (r *runner) config(ctx context.Context, config, round int) (err error) {
 	began := time.Now()
 	host, err := r.open(ctx, r.Configs[config])
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer func() {
 		if err != nil && ctx.Err() == nil && host.Log != nil {
@@ -142,12 +140,12 @@ func (r *runner) config(ctx context.Context, config, round int) (wrong bool, err
 		}
 		err = errors.Join(err, host.Close())
 	}()
-	out := &r.into.Configs[config]
+	out := &r.into.Run.Scan.Configs[config]
 	out.Open += time.Since(began)
 	out.Opens++
 	t := &trial{runner: r, config: config, round: round, host: host}
 	if err := t.open(ctx, true); err != nil {
-		return false, err
+		return err
 	}
 	defer func() { err = errors.Join(err, t.close()) }()
 	return t.run(ctx)

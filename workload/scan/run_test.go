@@ -25,7 +25,7 @@ func options(t *testing.T) scan.Options {
 	return scan.Options{
 		Files: files, Reference: reference, Queries: engine.StarQueries(), Configs: configs, Rounds: 2, Warm: 2, Cold: 1, Seed: 3,
 		Drop:     func([]string) (string, error) { return "nothing was dropped", nil },
-		Progress: func(string) {}, Save: func() error { return nil },
+		Progress: func(string) {},
 	}
 }
 
@@ -41,35 +41,33 @@ func opened(t *testing.T) engine.Scans {
 
 // TestRun times two configurations in two rounds.
 func TestRun(t *testing.T) {
-	o, result := options(t), &run.Scans{}
-	saved := 0
-	o.Save = func() error { saved++; return nil }
+	o, result := options(t), folder(t, run.Run{}, run.Scan{})
 	if err := scan.Run(t.Context(), scan.Opened(opened(t), nil), o, result); err != nil {
 		t.Fatal(err)
 	}
 	type name struct {
-		config int
-		query  string
-		phase  run.Phase
-		rep    int
+		cell  run.Cell
+		phase run.Phase
+		rep   int
 	}
 	seen := map[name]bool{}
-	for _, p := range result.Points {
-		if p.Verdict != run.Equal || p.Time.Duration() <= 0 {
-			t.Errorf("%+v", p)
+	samples := result.Samples()
+	for _, s := range samples {
+		if s.Verdict != run.Equal || s.Measured().Total <= 0 {
+			t.Errorf("%+v", s)
 		}
-		seen[name{p.Config, p.Query, p.Phase, p.Rep}] = true
+		seen[name{s.Cell, s.Phase, s.Rep}] = true
 	}
-	if want := 2 * 4 * (2*2 + 2*1); len(seen) != want || len(result.Points) != want {
-		t.Errorf("%d points, %d different ones, not %d", len(result.Points), len(seen), want)
+	if want := 2 * 4 * (2*2 + 2*1); len(seen) != want || len(samples) != want {
+		t.Errorf("%d samples, %d different ones, not %d", len(samples), len(seen), want)
 	}
-	for i, c := range result.Configs {
+	for i, c := range result.Run.Scan.Configs {
 		if c.Loads != 2 || c.Load <= 0 || len(c.Bytes) != i+1 || len(c.Plans) != 4 || c.Plans[0].Plan == "" {
 			t.Errorf("%+v", c)
 		}
 	}
-	if saved != 4 || result.Cold != "the engine forgot what it held; nothing was dropped" {
-		t.Errorf("saved %d times; cold: %s", saved, result.Cold)
+	if result.Run.ColdHow != "the engine forgot what it held; nothing was dropped" {
+		t.Errorf("cold: %s", result.Run.ColdHow)
 	}
 }
 
@@ -80,18 +78,19 @@ func TestRunCatches(t *testing.T) {
 		"a row":  func(rows []engine.StarRow) []engine.StarRow { return rows[:len(rows)-1] },
 		"all":    func([]engine.StarRow) []engine.StarRow { return nil },
 	} {
-		o, result := options(t), &run.Scans{}
+		o, result := options(t), folder(t, run.Run{}, run.Scan{})
 		o.Configs, o.Rounds = o.Configs[:1], 1
 		if err := scan.Run(t.Context(), scan.Opened(faulty{opened(t), spoil}, nil), o, result); !errors.Is(err, scan.ErrWrong) {
 			t.Errorf("%s: %v", name, err)
 		}
-		for _, p := range result.Points {
-			if p.Verdict != run.Wrong || p.Time != (run.Time{}) || p.Problem == "" {
-				t.Errorf("%s: %+v", name, p)
+		samples := result.Samples()
+		for _, s := range samples {
+			if s.Verdict != run.Wrong || s.Measured() != nil || s.Problem == "" {
+				t.Errorf("%s: %+v", name, s)
 			}
 		}
-		if len(result.Points) != len(o.Queries) {
-			t.Errorf("%s: %d points", name, len(result.Points))
+		if len(samples) != len(o.Queries) {
+			t.Errorf("%s: %d samples", name, len(samples))
 		}
 	}
 }

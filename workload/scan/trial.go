@@ -37,29 +37,29 @@ func (t *trial) close() error {
 }
 
 // run loads, proves and times.
-func (t *trial) run(ctx context.Context) (wrong bool, err error) {
+func (t *trial) run(ctx context.Context) error {
 	if err := t.load(ctx); err != nil {
-		return false, err
+		return err
 	}
-	var cells []cell
+	var right []engine.StarQuery
 	for _, q := range t.Queries {
-		right, err := t.prove(ctx, q)
+		differs, err := t.prove(ctx, q)
 		if err != nil {
-			return wrong, err
+			return err
 		}
-		if !right {
-			wrong = true
-			continue
+		if !differs {
+			right = append(right, q)
 		}
-		cells = append(cells, cell{q, run.Warm})
 	}
-	bad, err := t.times(ctx, cells)
-	return wrong || bad, err
+	return t.times(ctx, right)
 }
+
+// out is the configuration in the run.
+func (t *trial) out() *run.ScanConfig { return &t.into.Run.Scan.Configs[t.config] }
 
 // load loads the tables and looks at them.
 func (t *trial) load(ctx context.Context) error {
-	out := &t.into.Configs[t.config]
+	out := t.out()
 	began := time.Now()
 	loaded, err := t.star.Load(ctx, t.Files)
 	if err != nil {
@@ -99,40 +99,37 @@ func (t *trial) plans(ctx context.Context, out *run.ScanConfig) error {
 }
 
 // prove asks once, untimed. A wrong answer is kept as such.
-func (t *trial) prove(ctx context.Context, q engine.StarQuery) (right bool, err error) {
+func (t *trial) prove(ctx context.Context, q engine.StarQuery) (differs bool, err error) {
 	rows, err := t.star.Ask(ctx, q)
 	if err != nil {
 		return false, fmt.Errorf("%s: %w", q, err)
 	}
-	proof, differs := t.Reference.Check(q, rows)
-	if differs != nil {
-		t.into.Add(run.ScanPoint{Config: t.config, Query: string(q), Phase: run.Warm, Rows: len(rows)}, 0, proof, differs)
+	proof, wrong := t.Reference.Check(q, rows)
+	if wrong != nil {
+		err = t.into.Add(run.Sample{Cell: t.into.Run.ScanCell(t.config, string(q)), Phase: run.Warm}.Judge(nil, proof, wrong))
 	}
-	return differs == nil, nil
+	return wrong != nil, err
 }
 
 // times times warm answers, then cold ones, each in random order.
-func (t *trial) times(ctx context.Context, cells []cell) (wrong bool, err error) {
+func (t *trial) times(ctx context.Context, queries []engine.StarQuery) error {
 	for _, phase := range []struct {
 		phase run.Phase
 		reps  int
 	}{{run.Warm, t.Warm}, {run.Cold, t.Cold}} {
 		seed := t.Seed + uint64(t.config)<<32 + uint64(t.round)<<16 //nolint:gosec // not negative
-		for i := range measure.Interleave(seed, len(cells), phase.reps) {
-			c := cell{cells[i].query, phase.phase}
-			if c.phase == run.Cold {
+		for i := range measure.Interleave(seed, len(queries), phase.reps) {
+			if phase.phase == run.Cold {
 				if err := t.chill(ctx); err != nil {
-					return wrong, fmt.Errorf("a cold start: %w", err)
+					return fmt.Errorf("a cold start: %w", err)
 				}
 			}
-			right, err := t.point(ctx, c)
-			if err != nil {
-				return wrong, fmt.Errorf("%s: %w", c.query, err)
+			if err := t.sample(ctx, queries[i], phase.phase); err != nil {
+				return fmt.Errorf("%s: %w", queries[i], err)
 			}
-			wrong = wrong || !right
 		}
 	}
-	return wrong, nil
+	return nil
 }
 
 // What was done to the engine's own memory before a cold answer.
@@ -168,7 +165,7 @@ func (t *trial) chill(ctx context.Context) error {
 			return err
 		}
 	}
-	t.into.Cold = how + "; " + dropped
+	t.into.Run.ColdHow = how + "; " + dropped
 	return nil
 }
 
@@ -181,27 +178,24 @@ func (t *trial) restart(ctx context.Context, stopped func() error) error {
 	if err := t.host.Restart(ctx, stopped); err != nil {
 		return err
 	}
-	out := &t.into.Configs[t.config]
+	out := t.out()
 	out.Restart += time.Since(began)
 	out.Restarts++
 	return t.open(ctx, false)
 }
 
-// point asks once, measures, and compares when the clock has stopped.
-func (t *trial) point(ctx context.Context, c cell) (right bool, err error) {
-	at := repeated{t.config, c}
+// sample asks once, measures, and compares when the clock has stopped.
+func (t *trial) sample(ctx context.Context, q engine.StarQuery, phase run.Phase) error {
+	at := repeated{t.into.Run.ScanCell(t.config, string(q)), phase}
 	t.reps[at]++
-	p := run.ScanPoint{Config: t.config, Query: string(c.query), Phase: c.phase, Rep: t.reps[at]}
 	var rows []engine.StarRow
-	took, err := observe(ctx, &p, t.Devices[:min(len(t.Devices), len(t.Configs[t.config].Paths))], t.host.PIDs, func() (err error) {
-		rows, err = t.star.Ask(ctx, c.query)
+	m, err := observe(ctx, t.into.Run.Started, t.Devices[:min(len(t.Devices), len(t.Configs[t.config].Paths))], t.host.PIDs, func() (err error) {
+		rows, err = t.star.Ask(ctx, q)
 		return err
 	})
 	if err != nil {
-		return false, err
+		return err
 	}
-	p.Rows = len(rows)
-	proof, differs := t.Reference.Check(c.query, rows)
-	t.into.Add(p, took, proof, differs)
-	return differs == nil, nil
+	proof, differs := t.Reference.Check(q, rows)
+	return t.into.Add(run.Sample{Cell: at.cell, Phase: phase, Rep: t.reps[at]}.Judge(m, proof, differs))
 }

@@ -38,7 +38,6 @@ type Verification struct {
 	Drop    func(paths []string) (how string, err error) // empties the system's cache; nil = measure.DropCaches
 
 	Progress func(s string)
-	Save     func() error // keeps what was measured so far
 }
 
 // verifier is a run of Verify under way.
@@ -48,7 +47,7 @@ type verifier struct {
 	want     *answer.Answer
 	records  int
 	unread   int // files
-	into     *run.Scans
+	into     *run.Folder
 	db       *engine.Engine // nil = closed
 	archives []asked        // by design
 	got      answer.Builder
@@ -65,15 +64,16 @@ type asked struct {
 // Verify computes the reference from the files, loads them under every design,
 // proves the answers and times them. What was measured before an error is in
 // into.
-func Verify(ctx context.Context, o Verification, into *run.Scans) error {
+func Verify(ctx context.Context, o Verification, into *run.Folder) error {
 	if o.Drop == nil {
 		o.Drop = measure.DropCaches
 	}
 	v := &verifier{Verification: o, question: question.Verification(o.Subset), into: into}
-	into.Seed = o.Seed
+	into.Run.Seed = o.Seed
+	all := into.Run.Scan
 	for _, d := range o.Designs {
 		v.archives = append(v.archives, asked{reps: map[run.Phase]int{}})
-		into.Configs = append(into.Configs, run.ScanConfig{Paths: len(into.Disks), Design: string(d)})
+		all.Configs = append(all.Configs, run.ScanConfig{Paths: len(all.Disks), Design: string(d)})
 	}
 	if err := v.read(ctx); err != nil {
 		return err
@@ -85,19 +85,19 @@ func Verify(ctx context.Context, o Verification, into *run.Scans) error {
 func (v *verifier) all(ctx context.Context) error {
 	for i := range v.Designs {
 		err := v.prepare(ctx, i)
-		if err = errors.Join(err, v.Save()); err != nil {
+		if err = errors.Join(err, v.into.Save()); err != nil {
 			return fmt.Errorf("%s: %w", v.Designs[i], err)
 		}
 	}
 	for _, phase := range []run.Phase{run.Warm, run.Cold} {
-		if err := errors.Join(v.times(ctx, phase), v.Save()); err != nil {
+		if err := errors.Join(v.times(ctx, phase), v.into.Save()); err != nil {
 			return err
 		}
 	}
-	if slices.ContainsFunc(v.into.Points, func(p run.ScanPoint) bool { return p.Verdict == run.Wrong }) {
-		return ErrWrong
+	if err := wrong(v.into); err != nil {
+		return err
 	}
-	if n := v.into.Archive.Quarantined; n > 0 || v.unread > 0 {
+	if n := v.into.Run.Scan.Archive.Quarantined; n > 0 || v.unread > 0 {
 		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d lines are in quarantine, %d files could not be read; the scan is one of the rest", n, v.unread)}
 	}
 	return nil
@@ -120,7 +120,7 @@ func (v *verifier) read(ctx context.Context) error {
 		a.Bytes += f.Bytes
 		if f.Err != nil {
 			v.unread++
-			v.into.Warnings = append(v.into.Warnings, "not in this data, or not to its end: "+f.Err.Error())
+			v.into.Run.Warnings = append(v.into.Run.Warnings, "not in this data, or not to its end: "+f.Err.Error())
 			v.Progress(f.Err.Error())
 		}
 		return nil
@@ -132,7 +132,7 @@ func (v *verifier) read(ctx context.Context) error {
 	if v.records == 0 {
 		return &fault.Error{Setting: fmt.Sprintf("%d files", len(v.Files)), Problem: "hold no record of " + a.LineType + ", of which the question asks", Cure: "name files that do"}
 	}
-	a.Records, a.Groups, v.into.Archive = v.records, v.want.Rows, a
+	a.Records, a.Groups, v.into.Run.Scan.Archive = v.records, v.want.Rows, a
 	return nil
 }
 
@@ -175,7 +175,7 @@ func (v *verifier) close() (err error) {
 
 // prepare loads under a design, and proves the answer.
 func (v *verifier) prepare(ctx context.Context, i int) error {
-	out := &v.into.Configs[i]
+	out := &v.into.Run.Scan.Configs[i]
 	v.Progress(out.Design + ": loading")
 	a, err := v.archive(ctx, i)
 	if err != nil {
@@ -205,7 +205,7 @@ func (v *verifier) prepare(ctx context.Context, i int) error {
 		plan.Plan = p.Text
 	} else {
 		plan.Plan = "no plan: " + err.Error()
-		v.into.Warnings = append(v.into.Warnings, out.Design+" told no plan: "+err.Error())
+		v.into.Run.Warnings = append(v.into.Run.Warnings, out.Design+" told no plan: "+err.Error())
 	}
 	out.Plans = []run.ScanPlan{plan}
 	if err := a.Ask(ctx, q, &v.got); err != nil {
@@ -213,7 +213,7 @@ func (v *verifier) prepare(ctx context.Context, i int) error {
 	}
 	proof, differs := answer.CompareMeans(v.want, &v.got.Answer)
 	if v.archives[i].right = differs == nil; differs != nil {
-		v.into.Add(run.ScanPoint{Config: i, Query: v.question.Name, Phase: run.Warm, Rows: v.got.Rows}, 0, proof, differs)
+		return v.into.Add(run.Sample{Cell: v.into.Run.ScanCell(i, v.question.Name), Phase: run.Warm}.Judge(nil, proof, differs))
 	}
 	return nil
 }
@@ -256,7 +256,7 @@ func (v *verifier) times(ctx context.Context, phase run.Phase) error {
 				return fmt.Errorf("a cold start: %w", err)
 			}
 		}
-		if err := v.point(ctx, right[k], phase); err != nil {
+		if err := v.sample(ctx, right[k], phase); err != nil {
 			return fmt.Errorf("%s: %w", v.Designs[right[k]], err)
 		}
 	}
@@ -269,33 +269,29 @@ func (v *verifier) chill() error {
 		return err
 	}
 	how := "the database was closed and opened anew"
-	if v.into.Place != string(engine.Embedded) {
+	if v.into.Run.Archives[0].Place != string(engine.Embedded) {
 		how = "the connection was opened anew, the server's own memory left as it was"
 	}
 	dropped, err := v.Drop(v.Local)
-	v.into.Cold = how + "; " + dropped
+	v.into.Run.ColdHow = how + "; " + dropped
 	return err
 }
 
-// point asks once and measures; opening the database and putting the question
+// sample asks once and measures; opening the database and putting the question
 // are not in its time.
-func (v *verifier) point(ctx context.Context, i int, phase run.Phase) error {
-	p := run.ScanPoint{Config: i, Query: v.question.Name, Phase: phase}
+func (v *verifier) sample(ctx context.Context, i int, phase run.Phase) error {
 	q, err := v.query(ctx, i)
 	if err != nil {
 		return err
 	}
 	a := &v.archives[i]
 	a.reps[phase]++
-	p.Rep = a.reps[phase]
-	took, err := observe(ctx, &p, v.Devices, v.PIDs, func() error { return a.archive.Ask(ctx, q, &v.got) })
+	m, err := observe(ctx, v.into.Run.Started, v.Devices, v.PIDs, func() error { return a.archive.Ask(ctx, q, &v.got) })
 	if err != nil {
 		return err
 	}
-	p.Rows = v.got.Rows
 	proof, differs := answer.CompareMeans(v.want, &v.got.Answer)
-	v.into.Add(p, took, proof, differs)
-	return nil
+	return v.into.Add(run.Sample{Cell: v.into.Run.ScanCell(i, v.question.Name), Phase: phase, Rep: a.reps[phase]}.Judge(m, proof, differs))
 }
 
 // DesignsOf are the designs to ask an engine's archive under: those that are
@@ -322,53 +318,50 @@ func DesignsOf(all engine.Registry, d *engine.Driver, named []string) ([]design.
 }
 
 // Verify runs a verification of files and folders on the target's engine, into
-// its folder; nil = nothing was measured.
-func (t *Target) Verify(ctx context.Context, v Verification, paths, designs []string) (*run.Scans, error) {
+// its folder; some = something was measured.
+func (t *Target) Verify(ctx context.Context, v Verification, paths, designs []string) (some bool, err error) {
 	d, u, err := t.Registry.Parse(t.URL)
 	if err != nil {
-		return nil, &fault.Status{Code: fault.Usage, Err: err}
+		return false, &fault.Status{Code: fault.Usage, Err: err}
 	}
 	if v.Designs, err = DesignsOf(t.Registry, d, designs); err != nil {
-		return nil, &fault.Status{Code: fault.Usage, Err: err}
+		return false, &fault.Status{Code: fault.Usage, Err: err}
 	}
 	if err := t.Registry.Reach(ctx, engine.Options{Log: t.Log}, t.URL); err != nil {
-		return nil, err
+		return false, err
 	}
 	if v.Files, err = formats.Expand(paths); err != nil {
-		return nil, err
+		return false, err
 	}
 	result, pids := t.begin(ctx, d, u)
-	result.Limited = "the archive lies where the engine keeps its data"
-	v.PIDs, v.Progress, v.Save = pids, t.Progress, func() error { return result.Save(t.Out) }
+	result.Scan.Limited = "the archive lies where the engine keeps its data"
+	v.PIDs, v.Progress = pids, t.Progress
 	v.Open = func(ctx context.Context) (*engine.Engine, error) {
 		return t.Registry.Open(ctx, t.URL, engine.Options{Log: t.Log})
 	}
 	if err := t.local(ctx, d, u, &v, result); err != nil {
-		return nil, err
+		return false, err
 	}
 	if err := droppable(v.Cold, v.Local); err != nil {
-		return nil, err
+		return false, err
 	}
 	db, err := v.Open(ctx)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	if err := errors.Join(noteAbout(ctx, db, result), db.Close()); err != nil {
-		return nil, err
+		return false, err
 	}
-	err = errors.Join(Verify(ctx, v, result), t.close(ctx, result))
-	if errors.Is(err, ErrWrong) {
-		err = &fault.Status{Code: fault.Differs, Err: err}
+	into, err := run.Create(t.Out, *result)
+	if err != nil {
+		return false, err
 	}
-	if len(result.Points) == 0 {
-		return nil, err
-	}
-	return result, err
+	return t.ended(ctx, into, Verify(ctx, v, into))
 }
 
 // local finds where the archive lies, and on which device: the file or folder
 // of an embedded engine, or the folder of a lab's server.
-func (t *Target) local(ctx context.Context, d *engine.Driver, u *url.URL, v *Verification, result *run.Scans) error {
+func (t *Target) local(ctx context.Context, d *engine.Driver, u *url.URL, v *Verification, result *run.Run) error {
 	at := ""
 	switch {
 	case d.Place == engine.Embedded:
@@ -377,7 +370,7 @@ func (t *Target) local(ctx context.Context, d *engine.Driver, u *url.URL, v *Ver
 			return err
 		}
 		v.Local, at = []string{path}, filepath.Dir(path)
-	case result.Server != nil:
+	case result.Archives[0].Server != nil:
 		at = filepath.Join(t.Labs, d.Scheme)
 	default:
 		return nil
@@ -387,6 +380,6 @@ func (t *Target) local(ctx context.Context, d *engine.Driver, u *url.URL, v *Ver
 		return err
 	}
 	v.Devices = devices
-	result.Disks = []run.ScanDisk{{Path: at, Device: devices[0], Type: measure.ReadMachine(ctx, at).Disk.Type}}
+	result.Scan.Disks = []run.ScanDisk{{Path: at, Device: devices[0], Type: measure.ReadMachine(ctx, at).Disk.Type}}
 	return nil
 }

@@ -55,7 +55,7 @@ func verification(t *testing.T, wrap func(engine.Archive) engine.Archive) scan.V
 			return e, err
 		},
 		Drop:     func([]string) (string, error) { return "nothing was dropped", nil },
-		Progress: func(string) {}, Save: func() error { return nil },
+		Progress: func(string) {},
 	}
 }
 
@@ -76,39 +76,40 @@ func (w archives) Open(ctx context.Context, d design.Name) (engine.Archive, erro
 func TestVerify(t *testing.T) {
 	o := verification(t, nil)
 	for round := range 2 {
-		result := &run.Scans{Place: string(engine.Embedded)}
+		result := folder(t, run.Run{}, run.Scan{})
 		if err := scan.Verify(t.Context(), o, result); err != nil {
 			t.Fatal(err)
 		}
-		if want := 2 * (2 + 1); len(result.Points) != want {
-			t.Errorf("%d points, not %d", len(result.Points), want)
+		samples, of := result.Samples(), result.Run.Scan
+		if want := 2 * (2 + 1); len(samples) != want {
+			t.Errorf("%d samples, not %d", len(samples), want)
 		}
-		for _, p := range result.Points {
-			if p.Verdict != run.Equal || p.Time.Duration() <= 0 || p.Rows != result.Archive.Groups {
-				t.Errorf("%+v", p)
+		for _, s := range samples {
+			if s.Verdict != run.Equal || s.Measured().Total <= 0 || s.Rows != of.Archive.Groups {
+				t.Errorf("%+v", s)
 			}
 		}
-		for _, c := range result.Configs {
+		for _, c := range of.Configs {
 			if c.Loads != 1-round || c.Bytes[0] <= 0 || len(c.Plans) != 1 || c.Plans[0].Plan == "" || !strings.Contains(c.Plans[0].Text, "GROUP BY") {
 				t.Errorf("round %d: %+v", round, c)
 			}
 		}
-		if a := result.Archive; a.Groups == 0 || a.Records <= a.Groups || a.Quarantined != 0 {
+		if a := of.Archive; a.Groups == 0 || a.Records <= a.Groups || a.Quarantined != 0 {
 			t.Errorf("%+v", a)
 		}
-		if result.Cold != "the database was closed and opened anew; nothing was dropped" {
-			t.Errorf("cold: %s", result.Cold)
+		if result.Run.ColdHow != "the database was closed and opened anew; nothing was dropped" {
+			t.Errorf("cold: %s", result.Run.ColdHow)
 		}
 	}
 	// What cannot be read is told, and the rest is scanned.
-	result := &run.Scans{Place: string(engine.Embedded)}
+	result := folder(t, run.Run{}, run.Scan{})
 	o.Files = append(o.Files, filepath.Join(t.TempDir(), "none.vsdb"))
-	if err := scan.Verify(t.Context(), o, result); fault.Code(err) != fault.Incomplete || len(result.Points) == 0 || len(result.Warnings) != 1 {
-		t.Errorf("a file that is not there: %v, %d points, %v", err, len(result.Points), result.Warnings)
+	if err := scan.Verify(t.Context(), o, result); fault.Code(err) != fault.Incomplete || len(result.Samples()) == 0 || len(result.Run.Warnings) != 1 {
+		t.Errorf("a file that is not there: %v, %d points, %v", err, len(result.Samples()), result.Run.Warnings)
 	}
 	// An archive that holds more than the files.
 	o.Files = o.Files[:1]
-	if err := scan.Verify(t.Context(), o, &run.Scans{}); err == nil || !strings.Contains(err.Error(), "name all files") {
+	if err := scan.Verify(t.Context(), o, folder(t, run.Run{}, run.Scan{})); err == nil || !strings.Contains(err.Error(), "name all files") {
 		t.Errorf("an archive of more files: %v", err)
 	}
 }
@@ -122,16 +123,17 @@ func TestVerifyCatches(t *testing.T) {
 		"a record of NHX": func(a engine.Archive) engine.Archive { return &spoilt{a, true} },
 	} {
 		t.Run(name, func(t *testing.T) {
-			o, result := verification(t, wrap), &run.Scans{}
+			o, result := verification(t, wrap), folder(t, run.Run{}, run.Scan{})
 			if err := scan.Verify(t.Context(), o, result); !errors.Is(err, scan.ErrWrong) {
 				t.Fatalf("%v", err)
 			}
-			if len(result.Points) != len(o.Designs) {
-				t.Errorf("%d points", len(result.Points))
+			samples := result.Samples()
+			if len(samples) != len(o.Designs) {
+				t.Errorf("%d samples", len(samples))
 			}
-			for _, p := range result.Points {
-				if p.Verdict != run.Wrong || p.Time != (run.Time{}) || p.Problem == "" {
-					t.Errorf("%+v", p)
+			for _, s := range samples {
+				if s.Verdict != run.Wrong || s.Measured() != nil || s.Problem == "" {
+					t.Errorf("%+v", s)
 				}
 			}
 		})
@@ -180,7 +182,7 @@ func TestVerifyRefuses(t *testing.T) {
 	}
 	for name, files := range map[string][]string{"no records": {none}, "no file": {none + "x"}} {
 		o.Files = files
-		if err := scan.Verify(t.Context(), o, &run.Scans{}); err == nil {
+		if err := scan.Verify(t.Context(), o, folder(t, run.Run{}, run.Scan{})); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}

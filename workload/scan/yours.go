@@ -65,28 +65,31 @@ type ForecastAt struct {
 // Forecasts reads a run and forecasts by its law. Beside what could be forecast
 // there is an error where a question that was named has no law.
 func (y *Yours) Forecasts(dir string) (*Forecasts, error) {
-	r, err := run.ReadScans(dir)
+	r, samples, err := run.Read(dir)
+	if err == nil && r.Workload != run.Scanned {
+		err = fmt.Errorf("it is one of %q", r.Workload)
+	}
 	if err != nil {
 		return nil, &fault.Error{File: dir, Problem: "holds no run of barograph scan", Err: err, Cure: "name a run folder, as `barograph scan sweep --out` writes it"}
 	}
-	if err := y.check(r); err != nil {
+	if err := y.check(samples); err != nil {
 		return nil, err
 	}
-	out := &Forecasts{Run: dir, Engine: strings.TrimSpace(r.Product + " " + r.Version), yours: y}
+	out := &Forecasts{Run: dir, Engine: strings.TrimSpace(r.Archives[0].Product + " " + r.Archives[0].Version), yours: y}
 	if out.Bandwidth, out.How, err = y.rates(); err != nil {
 		return nil, err
 	}
 	queries := y.Queries
 	if len(queries) == 0 {
-		queries = ColdQueries(r)
+		queries = ColdQueries(samples)
 	}
 	if len(queries) == 0 { // what is told of any question is why there is none
-		_, err := ModelOf(r, "any question")
+		_, err := ModelOf(r, samples, "any question")
 		return nil, err
 	}
 	var none []error
 	for _, q := range queries {
-		t, err := y.question(r, q, out.Bandwidth)
+		t, err := y.question(r, samples, q, out.Bandwidth)
 		if err != nil {
 			t = QuestionTimes{Query: q, Problem: err.Error()}
 			none = append(none, err)
@@ -103,10 +106,10 @@ func (y *Yours) Forecasts(dir string) (*Forecasts, error) {
 }
 
 // check looks for what makes no sense.
-func (y *Yours) check(r *run.Scans) error {
+func (y *Yours) check(samples []run.Sample) error {
 	var asked []string
-	for i := range r.Points {
-		if q := r.Points[i].Query; !slices.Contains(asked, q) {
+	for i := range samples {
+		if q := samples[i].Cell.At("query"); !slices.Contains(asked, q) {
 			asked = append(asked, q)
 		}
 	}
@@ -192,7 +195,7 @@ func (y *Yours) amount(inRun int64) (int64, error) {
 }
 
 // setup is a setup of so many disks, which are repeated in turn.
-func (y *Yours) setup(r *run.Scans, disks int, mbps []float64, bytes int64) Setup {
+func (y *Yours) setup(r *run.Run, disks int, mbps []float64, bytes int64) Setup {
 	s := Setup{Cores: y.Cores, Workers: y.Workers, Bytes: bytes}
 	if s.Cores == 0 {
 		s.Cores = max(r.Machine.UsableCPUs, 1)
@@ -212,8 +215,8 @@ func (y *Yours) setup(r *run.Scans, disks int, mbps []float64, bytes int64) Setu
 }
 
 // question tells the times of a question.
-func (y *Yours) question(r *run.Scans, query string, mbps []float64) (out QuestionTimes, err error) {
-	m, err := ModelOf(r, query)
+func (y *Yours) question(r *run.Run, samples []run.Sample, query string, mbps []float64) (out QuestionTimes, err error) {
+	m, err := ModelOf(r, samples, query)
 	if err != nil {
 		return out, err
 	}

@@ -1,4 +1,4 @@
-package met
+package curve
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/run"
 )
 
 // Threshold reads the number of a threshold such as >=2.54 or ge2.54; NaN for others.
@@ -152,36 +153,62 @@ func (c *collector) order(groups []grouping) {
 }
 
 // equalize keeps, at each place of the axis, only the cases (valid time and
-// lead) that every curve has there: METviewer's event equalisation. It returns
-// how many rows are left out of every curve.
+// lead) that every curve has there: METviewer's event equalisation. With
+// EqualPlaces those are left that every curve has at every place that all
+// curves have, whereby a case is what the axis leaves of valid time and lead. It
+// returns how many rows are left out of every curve.
 func (c *collector) equalize() (lost int) {
 	valid, lead := columnOf(c.a, "fcst_valid_beg"), columnOf(c.a, "fcst_lead")
-	if valid < 0 || lead < 0 || len(c.names) < 2 {
+	if valid < 0 || lead < 0 {
 		return 0
 	}
+	everywhere := c.q.Drawing.EqualPlaces
 	type event struct {
 		x           float64
 		valid, lead int64
 	}
 	at := func(x float64, row int) event {
-		return event{x, c.a.Vectors[valid].Whole[row], c.a.Vectors[lead].Whole[row]}
+		e := event{x, c.a.Vectors[valid].Whole[row], c.a.Vectors[lead].Whole[row]}
+		if everywhere {
+			e.x = 0
+			switch c.axis {
+			case run.ByLead:
+				e.lead = 0
+			case run.ByTime, run.ByInit:
+				e.valid = 0
+			case run.ByValidHour, run.ByInitHour:
+				e.valid /= 24 * 3600
+			}
+		}
+		return e
 	}
-	curves := map[event]map[string]struct{}{}
+	places := c.places()
+	need := len(c.names)
+	if everywhere {
+		need *= len(places)
+	}
+	type stand struct {
+		curve string
+		x     float64
+	}
+	stands := map[event]map[stand]struct{}{}
 	before, after := map[int]struct{}{}, map[int]struct{}{}
 	for _, name := range c.names {
 		for x, rows := range c.points[name] {
 			for _, r := range rows {
 				e := at(x, r)
-				if curves[e] == nil {
-					curves[e] = map[string]struct{}{}
+				if stands[e] == nil {
+					stands[e] = map[stand]struct{}{}
 				}
-				curves[e][name], before[r] = struct{}{}, struct{}{}
+				if before[r] = struct{}{}; places[x] {
+					stands[e][stand{name, x}] = struct{}{}
+				}
 			}
 		}
 	}
 	for _, name := range c.names {
 		for x, rows := range c.points[name] {
-			kept := slices.DeleteFunc(rows, func(r int) bool { return len(curves[at(x, r)]) < len(c.names) })
+			kept := slices.DeleteFunc(rows, func(r int) bool { return !places[x] || len(stands[at(x, r)]) < need })
 			for _, r := range kept {
 				after[r] = struct{}{}
 			}
@@ -192,4 +219,17 @@ func (c *collector) equalize() (lost int) {
 		}
 	}
 	return len(before) - len(after)
+}
+
+// places are those of the axis at which every curve stands.
+func (c *collector) places() map[float64]bool {
+	out, count := map[float64]bool{}, map[float64]int{}
+	for _, name := range c.names {
+		for x := range c.points[name] {
+			if count[x]++; count[x] == len(c.names) {
+				out[x] = true
+			}
+		}
+	}
+	return out
 }

@@ -1,9 +1,11 @@
-package met
+package curve
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -20,14 +22,37 @@ import (
 // ErrNoRecords says that an answer is empty.
 var ErrNoRecords = errors.New("no record matches, so that there is no statistic")
 
-// Curves computes a statistic from an answer: one curve per model, region and
+// Drawn are curves whose values are known. Their intervals, which take far
+// longer, are computed on demand.
+type Drawn struct {
+	run.Curves
+	places [][]place // of each of Series, along X
+	c      *collector
+	stat   stat.Stat
+	method method
+}
+
+// place is a point of a curve: its rows, and those of the curve that is taken
+// off, paired with them.
+type place struct{ rows, minus []int }
+
+// Of computes a statistic from an answer: one curve per model, region and
 // so on, along the lead where there are several, else along the level, else
 // along the valid time. The aggregation is METviewer's (weighted by total),
 // the interval a 95 % bootstrap over records with the given seed.
 //
 // Where the question has a Drawing, that says what the curves, their axis, their
 // method and their interval are.
-func Curves(q *question.Question, a *answer.Answer, name string, seed uint64) (*run.Curves, error) {
+func Of(ctx context.Context, q *question.Question, a *answer.Answer, name string, seed uint64) (*run.Curves, error) {
+	d, err := Values(q, a, name, seed)
+	if err != nil {
+		return nil, err
+	}
+	return &d.Curves, d.Intervals(ctx)
+}
+
+// Values is Of without intervals: Low and High are missing.
+func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*Drawn, error) {
 	s, err := statOf(q, name)
 	if err != nil {
 		return nil, err
@@ -43,26 +68,124 @@ func Curves(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 	if c.off > 0 {
 		m.note += fmt.Sprintf("; %d rows are left out, which have no place on this axis", c.off)
 	}
-	out := &run.Curves{Case: q.Name, Title: titleOf(q, a), Stat: s.Name, Unit: s.Unit, Axis: c.axis, Note: m.note}
+	out := &Drawn{Curves: run.Curves{Case: q.Name, Title: Title(q, a), Stat: s.Name, Unit: s.Unit, Axis: c.axis, Note: m.note}, c: c, stat: s, method: m}
 	if d := q.Drawing; d != nil {
-		out.XLabel, out.YLabel = d.XLabel, d.YLabel
+		out.XLabel, out.YLabel, out.Minus = d.XLabel, d.YLabel, d.Minus
 		if d.EventEqual {
 			out.Note += fmt.Sprintf("; event equalisation left out %d of %d rows", c.equalize(), a.Rows)
+		}
+		if d.Minus != "" && !slices.Contains(c.names, d.Minus) {
+			return nil, fault.Unknown("minus", d.Minus, c.names)
 		}
 	}
 	out.Note += c.pooled()
 	for _, name := range c.names {
-		series, err := c.series(name, &s, m)
-		if err != nil {
+		if d := q.Drawing; d != nil && d.Minus != "" && name == d.Minus {
+			continue
+		}
+		if err := out.series(name); err != nil {
 			return nil, err
 		}
-		out.Series = append(out.Series, series)
 	}
 	return out, nil
 }
 
-// titleOf is the title of a question with how much of the data answers it.
-func titleOf(q *question.Question, a *answer.Answer) string {
+// series computes the values of one curve.
+func (d *Drawn) series(name string) error {
+	out, places := run.Series{Name: name}, []place(nil)
+	for _, x := range slices.Sorted(maps.Keys(d.c.points[name])) {
+		p := place{rows: d.c.points[name][x]}
+		if d.Minus != "" {
+			if p = d.c.matched(p.rows, d.c.points[d.Minus][x]); p.rows == nil {
+				continue
+			}
+		}
+		y, err := d.value(p)
+		if err != nil {
+			return err
+		}
+		places = append(places, p)
+		out.X, out.N = append(out.X, x), append(out.N, len(p.rows))
+		out.Y, out.Low, out.High = append(out.Y, y), append(out.Low, math.NaN()), append(out.High, math.NaN())
+	}
+	d.Series, d.places = append(d.Series, out), append(d.places, places)
+	return nil
+}
+
+func (d *Drawn) value(p place) (float64, error) {
+	y, err := d.method.value(&d.stat, d.c.q.Type, d.c.take(p.rows))
+	if err != nil || p.minus == nil {
+		return y, err
+	}
+	less, err := d.method.value(&d.stat, d.c.q.Type, d.c.take(p.minus))
+	return y - less, err
+}
+
+// Intervals computes the intervals of all points; it ends soon after its context.
+func (d *Drawn) Intervals(ctx context.Context) error {
+	return d.Each(ctx, func(int, int, stat.Interval) {})
+}
+
+// Each is Intervals, and hands each interval on, by its curve and point.
+func (d *Drawn) Each(ctx context.Context, f func(curve, point int, iv stat.Interval)) error {
+	b := d.method.bootstrap
+	if b == nil {
+		return nil
+	}
+	for i := range d.Series {
+		s := &d.Series[i]
+		for k, p := range d.places[i] {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if len(p.rows) < 2 { // nothing to resample
+				continue
+			}
+			var minus [][]float64
+			if p.minus != nil {
+				minus = d.c.take(p.minus)
+			}
+			iv, ok, err := b.Paired(&d.stat, d.c.q.Type, d.c.take(p.rows), minus)
+			if err != nil {
+				return err
+			}
+			if ok {
+				s.Low[k], s.High[k] = iv.Low, iv.High
+				f(i, k, iv)
+			}
+		}
+	}
+	return nil
+}
+
+// matched pairs the rows of two curves at a place that are of the same case: all
+// that an answer holds of a record but what parts the curves.
+func (c *collector) matched(rows, others []int) (p place) {
+	parting, waiting := c.parting(), map[string][]int{}
+	identity := func(i int) string {
+		var id []byte
+		for k, col := range c.a.Columns {
+			if col.Role != question.Data && !slices.Contains(parting, col.Name) {
+				id = append(c.a.AppendValue(id, k, i), 0)
+			}
+		}
+		return string(id)
+	}
+	for _, i := range others {
+		id := identity(i)
+		waiting[id] = append(waiting[id], i)
+	}
+	for _, i := range rows {
+		id := identity(i)
+		if w := waiting[id]; len(w) > 0 {
+			p.rows, p.minus, waiting[id] = append(p.rows, i), append(p.minus, w[0]), w[1:]
+		}
+	}
+	return p
+}
+
+// Title is the title of a question with how much of the data answers it.
+func Title(q *question.Question, a *answer.Answer) string {
 	var parts []string
 	add := func(n int, what string) {
 		if n > 1 {
@@ -156,7 +279,7 @@ func (c *collector) collect(needs []string) error {
 	}
 	naming := c.naming()
 	for i := range c.a.Rows {
-		c.put(c.nameOf(naming, i), x(i), i)
+		c.put(cmp.Or(c.nameOf(naming, i), strings.Join(Stats(c.q), " ")), x(i), i)
 	}
 	return nil
 }
@@ -195,20 +318,24 @@ func (c *collector) naming() []int {
 	return fixed
 }
 
-// pooled says which header fields, leads and times a value has several of: they
-// are neither the axis nor what parts the curves.
-func (c *collector) pooled() string {
-	var fields []string
+// parting are the fields by whose values a row is of one curve or another.
+func (c *collector) parting() (fields []string) {
 	if d := c.q.Drawing; d != nil && len(d.Curves) > 0 {
 		for _, g := range d.Curves {
 			fields = append(fields, g.Field)
 		}
-	} else {
-		for _, k := range c.naming() {
-			fields = append(fields, c.a.Columns[k].Name)
-		}
+		return fields
 	}
-	var words []string
+	for _, k := range c.naming() {
+		fields = append(fields, c.a.Columns[k].Name)
+	}
+	return fields
+}
+
+// pooled says which header fields, leads and times a value has several of: they
+// are neither the axis nor what parts the curves.
+func (c *collector) pooled() string {
+	fields, words := c.parting(), []string(nil)
 	for k, col := range c.a.Columns {
 		n := 1
 		switch v := &c.a.Vectors[k]; col.Role {
@@ -287,37 +414,17 @@ func (c *collector) xOf() (func(i int) float64, error) {
 	case run.ByThresh:
 		return func(i int) float64 { return Threshold(v.Text[i]) }, nil
 	}
-	return func(i int) float64 { return Pressure(v.Text[i]) }, nil
+	return func(i int) float64 { return pressure(v.Text[i]) }, nil
 }
 
-// Pressure reads a level such as P500 as 500 hPa; NaN for other levels.
-func Pressure(level string) float64 {
+// pressure reads a level such as P500 as 500 hPa; NaN for other levels.
+func pressure(level string) float64 {
 	digits, ok := strings.CutPrefix(level, "P")
 	hpa, err := strconv.ParseFloat(digits, 64)
 	if !ok || err != nil {
 		return math.NaN()
 	}
 	return hpa
-}
-
-// series computes one curve.
-func (c *collector) series(name string, s *stat.Stat, m method) (run.Series, error) {
-	out := run.Series{Name: name}
-	xs := make([]float64, 0, len(c.points[name]))
-	for x := range c.points[name] {
-		xs = append(xs, x)
-	}
-	slices.Sort(xs)
-	for _, x := range xs {
-		rows := c.points[name][x]
-		iv, err := m.point(s, c.q.Type, c.take(rows), len(rows))
-		if err != nil {
-			return out, err
-		}
-		out.X, out.N = append(out.X, x), append(out.N, len(rows))
-		out.Y, out.Low, out.High = append(out.Y, iv.Value), append(out.Low, iv.Low), append(out.High, iv.High)
-	}
-	return out, nil
 }
 
 // take copies some rows of the numeric columns; a column that the answer lacks is missing.

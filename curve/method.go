@@ -1,4 +1,4 @@
-package met
+package curve
 
 import (
 	"fmt"
@@ -73,27 +73,18 @@ func methodOf(q *question.Question, seed uint64) method {
 	return m
 }
 
-// point computes s of n records; what they do not define is NaN.
-func (m method) point(s *stat.Stat, t *record.LineType, cols [][]float64, n int) (stat.Interval, error) {
-	none := stat.Interval{Value: math.NaN(), Low: math.NaN(), High: math.NaN()}
+// value computes s of records; what they do not define is NaN.
+func (m method) value(s *stat.Stat, t *record.LineType, cols [][]float64) (y float64, err error) {
 	var ok bool
-	var err error
-	iv := none
-	switch {
-	case m.sum:
-		iv.Value, ok, err = sum(s, t, cols)
-	case m.bootstrap == nil:
-		iv.Value, ok, err = stat.Summarise(m.kind, s, t, cols)
-	default:
-		iv, ok, err = m.bootstrap.Interval(s, t, cols)
-		if n < 2 { // nothing to resample
-			iv.Low, iv.High = math.NaN(), math.NaN()
-		}
+	if m.sum {
+		y, ok, err = sum(s, t, cols)
+	} else {
+		y, ok, err = stat.Summarise(m.kind, s, t, cols)
 	}
 	if err != nil || !ok {
-		return none, err
+		return math.NaN(), err
 	}
-	return iv, nil
+	return y, nil
 }
 
 // sum adds the statistics of the records that define one.

@@ -1,4 +1,4 @@
-package met
+package curve
 
 import (
 	"fmt"
@@ -13,9 +13,9 @@ import (
 	"github.com/barograph/barograph/stat"
 )
 
-// CurveText writes a statistic as a table: a line for each curve and point,
+// Text writes a statistic as a table: a line for each curve and point,
 // rounded to METviewer's seven decimals.
-func CurveText(w io.Writer, c *run.Curves) error {
+func Text(w io.Writer, c *run.Curves) error {
 	tw := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	unit := map[run.Axis]string{run.ByLead: " (h)", run.ByLevel: " (hPa)"}[c.Axis]
 	fmt.Fprintf(tw, "series\t%s%s\tN\t%s\tinterval\n", c.Axis, unit, c.Stat)
@@ -35,8 +35,8 @@ func CurveText(w io.Writer, c *run.Curves) error {
 	return tw.Flush()
 }
 
-// CurveRows are statistics of one axis as rows: a line for each statistic, curve and point.
-func CurveRows(all []*run.Curves) *answer.Answer {
+// Rows are statistics of one axis as rows: a line for each statistic, curve and point.
+func Rows(all []*run.Curves) *answer.Answer {
 	at := question.Column{Name: string(all[0].Axis), Kind: question.Number}
 	if all[0].Axis == run.ByTime || all[0].Axis == run.ByInit {
 		at.Kind = question.Time

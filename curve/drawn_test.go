@@ -1,4 +1,4 @@
-package met_test
+package curve_test
 
 import (
 	"math"
@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/curve"
 	"github.com/barograph/barograph/question"
 	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/run"
 	"github.com/barograph/barograph/stat"
-	"github.com/barograph/barograph/workload/met"
 )
 
 // row is a record of SL1L2 whose RMSE is its error.
@@ -65,7 +65,7 @@ func drawn(method string) *question.Question {
 func values(t *testing.T, q *question.Question) (names []string, ys []float64, c *run.Curves) {
 	t.Helper()
 	a := answerOf(t, q, theRows)
-	c, err := met.Curves(q, a, "RMSE", 1)
+	c, err := curve.Of(t.Context(), q, a, "RMSE", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestBootstrapOfAPlot(t *testing.T) {
 	a := answerOf(t, q, theRows)
 	var got []*run.Curves
 	for _, callers := range []uint64{1, 2} {
-		c, err := met.Curves(q, a, "RMSE", callers)
+		c, err := curve.Of(t.Context(), q, a, "RMSE", callers)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +140,7 @@ func TestAxes(t *testing.T) {
 	} {
 		q := drawn("overall")
 		q.Drawing.Axis = axis
-		c, err := met.Curves(q, answerOf(t, q, theRows), "RMSE", 1)
+		c, err := curve.Of(t.Context(), q, answerOf(t, q, theRows), "RMSE", 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +184,7 @@ func TestFinishedStatistic(t *testing.T) {
 			b.Num[c.Slot] = append(b.Num[c.Slot], x)
 		}
 	}
-	c, err := met.Curves(q, answer.Select(q, &b), "RMSE", 1)
+	c, err := curve.Of(t.Context(), q, answer.Select(q, &b), "RMSE", 1)
 	if err != nil || len(c.Series) != 1 || c.Series[0].Name != "RMSE" || stat.RoundHalfUp(c.Series[0].Y[0], 7) != 3 {
 		t.Errorf("%+v, %v", c, err)
 	}
@@ -192,11 +192,11 @@ func TestFinishedStatistic(t *testing.T) {
 
 func TestThreshold(t *testing.T) {
 	for text, want := range map[string]float64{">=2.54": 2.54, "gt0.254": 0.254, "<273": 273, "ge-5": -5} {
-		if got := met.Threshold(text); got != want {
+		if got := curve.Threshold(text); got != want {
 			t.Errorf("%s is %g", text, got)
 		}
 	}
-	if !math.IsNaN(met.Threshold("NA")) {
+	if !math.IsNaN(curve.Threshold("NA")) {
 		t.Error("NA is no threshold")
 	}
 }

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/barograph/barograph/compare"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/report"
+)
+
+func newCompare(e *env) *cobra.Command {
+	var page string
+	var over share
+	var benchstat bool
+	var seed uint64
+	c := &cobra.Command{
+		Use:   "compare RUN RUN…",
+		Short: "Hold runs against the first of them: what is faster, slower, wrong or absent beyond the noise",
+		Long: `Compare puts the same cells of run folders of any workload side by side: faster, slower, wrong or absent, each with its
+interval and whether it is more than the noise. It begins with what makes a comparison void (other data, another machine), and
+tells what else differs: versions, settings. What is not right has no number.
+
+--fail-over 10% ends with status 4 where a cell is slower beyond the noise by more than a tenth, is broken or absent, or where the
+comparison is void: a gate for nightly runs. --benchstat prints all repetitions in the format that benchstat reads, a line each.`,
+		Example: `  barograph compare runs/20261120-235959-met runs/20261121-235959-met --fail-over 10% --html change.html
+  barograph compare a b --benchstat > both.txt; benchstat -col run both.txt`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, dirs []string) error {
+			runs, err := compare.Read(dirs...)
+			if err != nil {
+				return err
+			}
+			if benchstat {
+				return compare.Benchstat(e.stdout, runs)
+			}
+			if len(runs) < 2 {
+				return fault.Misuse(dirs[0], "is one run, with nothing to hold against it", "name another run folder")
+			}
+			found := compare.Runs(runs[0], runs[1:], seed)
+			r := report.OfComparison(found)
+			if page != "" {
+				text, err := r.Page()
+				if err == nil {
+					err = os.WriteFile(page, text, 0o644)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			if err := e.print(found, r.Print); err != nil {
+				return err
+			}
+			return over.gate(found)
+		},
+	}
+	c.Flags().StringVar(&page, "html", "", "write a page with pictures into this file")
+	c.Flags().Var(&over, "fail-over", "status 4 where a cell is worse by more than this share, beyond the noise: 10%")
+	c.Flags().BoolVar(&benchstat, "benchstat", false, "print the repetitions in benchstat's format, and compare nothing")
+	c.Flags().Uint64Var(&seed, "seed", 1, "seed of the intervals")
+	return c
+}
+
+// share is a part of a whole, as a flag: 10%.
+type share struct {
+	of  float64
+	set bool
+}
+
+func (s *share) String() string {
+	if !s.set {
+		return ""
+	}
+	return strconv.FormatFloat(100*s.of, 'g', -1, 64) + "%"
+}
+
+func (s *share) Type() string { return "percent" }
+
+func (s *share) Set(text string) (err error) {
+	number, ok := strings.CutSuffix(strings.TrimSpace(text), "%")
+	s.of, err = strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if s.of, s.set = s.of/100, true; err != nil || !ok || !(s.of >= 0) {
+		return fmt.Errorf("%q is no share from 0%% on, such as 10%%", text)
+	}
+	return nil
+}
+
+// gate is the error of a comparison that may not pass.
+func (s *share) gate(c *compare.Comparison) error {
+	if !s.set {
+		return nil
+	}
+	for i := range c.Others {
+		a := &c.Others[i]
+		if a.Void() {
+			return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{File: a.Run, Problem: "is not the same work on the same machine as " + c.Base + ": " + a.Differences[0].What + " differs", Cure: "compare runs of the same data, on the same machine"}}
+		}
+		if bad := a.Failing(s.of); len(bad) > 0 {
+			return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%s: %d cells are broken, absent, or worse by more than %s; the first: %s, %s", a.Run, len(bad), s, bad[0].Name(), bad[0].Verdict)}
+		}
+	}
+	return nil
+}

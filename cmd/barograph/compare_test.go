@@ -1,0 +1,63 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/run"
+)
+
+// TestCompare holds a run against itself, and against one in which a cell takes
+// twice as long.
+func TestCompare(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a", "b"} {
+		f, err := run.Create(filepath.Join(dir, name), run.Run{Workload: "met", Started: time.Unix(1_700_000_000, 0), Archives: []run.Archive{{Engine: "sqlite", Design: "wide", Whole: true}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := record.Digest{Hi: 1, Records: 1}
+		p, _ := answer.CompareRecords(d, d)
+		for rep := range 12 {
+			took := time.Duration(100+rep) * time.Millisecond
+			if name == "b" {
+				took *= 2
+			}
+			if err := f.Add(run.Sample{Cell: run.AnswerCell("sqlite", "wide", "test_3", "sql"), Phase: run.Warm, Rep: rep}.Judge(&run.Measured{Total: took}, p, nil)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, b, page := filepath.Join(dir, "a"), filepath.Join(dir, "b"), filepath.Join(dir, "change.html")
+	if out := must(t, "compare", a, a, "--fail-over", "0%"); !strings.Contains(out, "1 the same within the noise") {
+		t.Errorf("a run against itself:\n%s", out)
+	}
+	status, out, told := barograph(t, "compare", a, b, "--fail-over", "10%", "--html", page)
+	if status != 4 || !strings.Contains(out, "slower") || !strings.Contains(told, "worse by more than 10%") {
+		t.Errorf("status %d\n%s%s", status, out, told)
+	}
+	if text, err := os.ReadFile(page); err != nil || !strings.Contains(string(text), "<svg") {
+		t.Errorf("the page: %v", err)
+	}
+	if out := must(t, "compare", b, a, "--fail-over", "10%", "--json"); !strings.Contains(out, `"verdict": "faster"`) {
+		t.Error(out)
+	}
+	lines := regexp.MustCompile(`(?m)^Benchmark\S+ 1 \d\S* ns/op$`).FindAllString(must(t, "compare", a, b, "--benchstat"), -1)
+	if len(lines) != 24 {
+		t.Errorf("--benchstat prints %q", lines)
+	}
+	for _, args := range [][]string{{a}, {a, b, "--fail-over", "10"}, {a, dir}} {
+		if status, _, told := barograph(t, append([]string{"compare"}, args...)...); status == 0 {
+			t.Errorf("compare %v: %s", args, told)
+		}
+	}
+}
