@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -84,6 +85,22 @@ func TestCasesOfAnotherYear(t *testing.T) {
 	rows := must(t, "ask", file+"#series_sal1l2_hgt", "--engine", url, "--stat", "ANOM_CORR")
 	if !strings.Contains(rows, "fcst_valid_beg") || strings.Count(rows, "\n") != 1+2*4 {
 		t.Error(rows)
+	}
+	day := filepath.Join(dir, "day.log")
+	asked := "SELECT ld.total FROM stat_header h, line_data_sal1l2 ld WHERE BINARY h.model IN ('%s') AND BINARY h.fcst_lev IN ('P500') AND ld.stat_header_id = h.stat_header_id;\n"
+	if err := os.WriteFile(day, []byte(strings.Repeat(fmt.Sprintf(asked, "GFS"), 3)+fmt.Sprintf(asked, "NAM")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(dir, "mix")
+	must(t, "met", data, "--mix", day, "--engine", "pebble", "--reps", "1", "--out", out)
+	if r, _, err := run.Read(out); err != nil || len(r.Cases) != 1 || r.Cases[0].Weight != 3 || !strings.Contains(strings.Join(r.Warnings, " "), "1 of 2 questions have no rows") {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if err := os.WriteFile(day, []byte(fmt.Sprintf(asked, "NAM")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if status, _, stderr := barograph(t, "met", data, "--mix", day, "--engine", "pebble", "--reps", "1", "--out", out+"2"); status != 4 || !strings.Contains(stderr, "none of 1 cases has rows") {
+		t.Errorf("status %d: %s", status, stderr)
 	}
 	if status, _, stderr := barograph(t, "met", data, "--case", "noaa", "--engine", "pebble", "--reps", "1", "--out", filepath.Join(dir, "noaa")); status != 4 || !strings.Contains(stderr, "none of 7 cases has rows") {
 		t.Errorf("status %d: %s", status, stderr)

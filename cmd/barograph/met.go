@@ -27,7 +27,7 @@ import (
 type study struct {
 	met.Selection
 	cases                        []string
-	out, subset                  string
+	out, subset, mix             string
 	reps, warmups, cold, threads int
 	copies, askers               []int
 	askFor                       time.Duration
@@ -50,7 +50,9 @@ repetitions in random order, medians with 95 %% intervals, rank tests with Holm'
 holds everything that is needed to repeat and to judge it; report.html in it opens offline.
 
 What is asked is derived from the data where --case names nothing: the first %d questions that have rows, of those that
-barograph cases FILES prints. --case noaa asks the seven of NOAA's experiment, which need its data.
+barograph cases FILES prints. --case noaa asks the seven of NOAA's experiment, which need its data. --mix takes a day's
+real questions, each with how often it came: METviewer plots of a folder, or listed in a file, or a query log of METviewer
+or of its server, in which its SQL and METexpress's is found.
 
 An engine is a URL (duckdb:archive.db) or, for an embedded engine, its bare name: then the archive is kept in the run
 folder. Where one URL serves several designs, each gets a file of its own. NAME=URL gives it another name in the tables,
@@ -78,6 +80,8 @@ each time grows, with its exponent and what it predicts for a far larger archive
 	s.lastLine = lastLine(c)
 	c.Flags().StringSliceVar(&s.Designs, "design", nil, "designs to study (default: all that each engine offers)")
 	c.Flags().StringSliceVar(&s.cases, "case", nil, "cases to ask: noaa, names, question files or METviewer plots (default: derived from the data)")
+	c.Flags().StringVar(&s.mix, "mix", "", "ask what users asked: a folder of METviewer plots, a file that lists them, or a query log with METviewer's SQL")
+	c.MarkFlagsMutuallyExclusive("case", "mix")
 	c.Flags().StringSliceVar(&s.Flavours, "flavour", nil, "flavours to use (default: all that each design offers)")
 	c.Flags().IntSliceVar(&s.copies, "subsets", nil, "sizes to study, as copies of the data under further subset names: 1,2,4,8,16")
 	c.Flags().IntSliceVar(&s.askers, "askers", nil, "numbers of clients that ask at once: 1,2,4,8,16,32,64")
@@ -145,7 +149,14 @@ func (e *env) studies(ctx context.Context, s *study, files []string) error {
 	for _, f := range s.Flavours {
 		o.Flavours = append(o.Flavours, flavour.Name(f))
 	}
-	if len(s.cases) == 0 {
+	if s.mix != "" {
+		var notes []string
+		if o.Cases, notes, err = question.Mix(s.mix); err != nil {
+			return usage(err)
+		}
+		e.notes(s.mix, notes)
+		o.Derived = len(o.Cases)
+	} else if len(s.cases) == 0 {
 		if o.Cases, err = e.derive(ctx, files, load.Reading{KeepLast: o.KeepLast, Parsed: o.Parsed}); err != nil {
 			return err
 		}

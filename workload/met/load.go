@@ -68,11 +68,13 @@ func (s *study) read(ctx context.Context) error {
 	}
 	s.digest, d.ByType = prints.Digest(), prints.ByType()
 	d.Records, d.Digest = s.digest.Records, s.digest.String()
-	s.reference = ref.Answers()
+	s.reference, s.out.Cases = ref.Answers(), len(qs)
 	if s.o.Derived > 0 {
-		qs = s.choose(qs)
+		if qs = s.choose(qs); len(qs) == 0 {
+			s.out.Empty = max(s.out.Cases, 1)
+		}
 	}
-	s.out.Cases = len(qs)
+	s.out.Cases = max(len(qs), s.out.Empty)
 	if s.out.Quarantined = d.Quarantined; d.Quarantined > 0 {
 		s.warn(fmt.Sprintf("%d of %d lines could not be read; they are in quarantine.csv, and no archive holds them", d.Quarantined, d.Lines))
 	}
@@ -96,7 +98,8 @@ func (s *study) read(ctx context.Context) error {
 	return s.folder.Save()
 }
 
-// choose keeps the first cases that have rows.
+// choose keeps the first cases that have rows, and warns of those that have
+// none where all were meant.
 func (s *study) choose(qs []*question.Question) (chosen []*question.Question) {
 	var cases []*question.Question
 	var answers []*answer.Answer
@@ -104,6 +107,9 @@ func (s *study) choose(qs []*question.Question) (chosen []*question.Question) {
 		if a.Rows > 0 && len(chosen) < s.o.Derived {
 			chosen, cases, answers = append(chosen, qs[i]), append(cases, s.o.Cases[i]), append(answers, a)
 		}
+	}
+	if left := len(qs) - len(chosen); left > 0 && s.o.Derived == len(qs) {
+		s.warn(fmt.Sprintf("%d of %d questions have no rows in this data, and are left out", left, len(qs)))
 	}
 	s.o.Cases, s.reference = cases, answers
 	return chosen

@@ -45,7 +45,7 @@ type Options struct {
 	Registry engine.Registry
 	Targets  []Target
 	Cases    []*question.Question
-	Derived  int            // of the Cases, which were derived from the data, the first so many that have rows are asked; 0 = all
+	Derived  int            // of the Cases, which others than the user chose, the first so many that have rows are asked; 0 = all
 	Flavours []flavour.Name // nil = all that each archive offers
 	Files    []string       // the data; every archive is loaded from them
 	Parsed   *load.Parsed   // what a reading before kept of Files; nil = nothing
