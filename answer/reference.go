@@ -74,6 +74,14 @@ func (p *part) put(k record.Key, b *record.Batch, i int) {
 	p.rows.AppendRow(b, i, head)
 }
 
+// Rows are the records that the questions ask for, those of each for itself.
+func (r *Reference) Rows() (out []*record.Batch) {
+	for _, p := range r.parts {
+		out = append(out, &p.rows)
+	}
+	return out
+}
+
 // Answers returns one answer per question, in the order of NewReference.
 func (r *Reference) Answers() []*Answer {
 	out := make([]*Answer, len(r.parts))

@@ -100,6 +100,8 @@ func (r *run) count(ctx context.Context, subset string, holds int64) (int64, err
 	if r.sum.Stored*10 < holds {
 		return holds, nil
 	}
+	r.at.Step = "counting"
+	r.report()
 	contents, err := r.archive.Contents(ctx, subset)
 	r.sum.Counted = &contents
 	return contents.Total(), err

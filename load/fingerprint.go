@@ -1,15 +1,35 @@
 package load
 
-import "github.com/barograph/barograph/record"
+import (
+	"bufio"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"io"
+	"os"
+
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/record"
+)
 
 // Fingerprint computes the digest of a data set as an archive would hold it: of
-// records of one identity the first stands, see Refuse. It keeps 40 bytes a
-// record.
+// records of one identity the first stands, see Refuse. Some of them it keeps in
+// memory, 100 bytes each, further ones in temporary files, 40 bytes each.
 type Fingerprint struct {
-	first map[record.Key]standing
-	types []string
-	hash  record.Hasher
+	Most int // records in memory; 0 = mostFirst
+
+	first  map[record.Key]standing
+	types  []string
+	hash   record.Hasher
+	files  []*os.File // by identity, each in the order of the records; none while all are in memory
+	spill  []*bufio.Writer
+	failed error
 }
+
+const (
+	mostFirst  = 1 << 21
+	spillParts = 128
+)
 
 // standing is a record that stands.
 type standing struct {
@@ -38,22 +58,90 @@ func (f *Fingerprint) Add(b *record.Batch) {
 			f.first[k] = standing{f.hash.Digest(i), t}
 		}
 	}
+	if len(f.first) > cmp.Or(f.Most, mostFirst) && f.failed == nil {
+		f.failed = f.flush()
+	}
 }
 
-// Digest is the digest of the records that stand.
-func (f *Fingerprint) Digest() record.Digest {
-	var d record.Digest
+// flush writes what is in memory to the temporary files.
+func (f *Fingerprint) flush() error {
+	if f.spill == nil {
+		for range spillParts {
+			file, err := os.CreateTemp("", "barograph-fingerprint-")
+			if err != nil {
+				return err
+			}
+			if err := os.Remove(file.Name()); err != nil { // it lives as long as it is open
+				return err
+			}
+			f.files, f.spill = append(f.files, file), append(f.spill, bufio.NewWriter(file))
+		}
+	}
+	var line []byte
+	for k, s := range f.first {
+		line = line[:0]
+		for _, x := range [...]uint64{k.Hi, k.Lo, s.digest.Hi, s.digest.Lo, uint64(s.t)} { //nolint:gosec // a small number
+			line = binary.LittleEndian.AppendUint64(line, x)
+		}
+		if _, err := f.spill[k.Lo%spillParts].Write(line); err != nil {
+			return err
+		}
+	}
+	clear(f.first)
+	return nil
+}
+
+// Sum is the digest of the records that stand, and their number by line type.
+// Nothing can be added any more.
+func (f *Fingerprint) Sum() (d record.Digest, byType map[string]int64, err error) {
+	byType = map[string]int64{}
+	defer func() {
+		for _, file := range f.files {
+			err = errors.Join(err, file.Close())
+		}
+	}()
+	if len(f.files) > 0 && f.failed == nil {
+		f.failed = f.flush()
+	}
+	if f.failed != nil {
+		return d, nil, &fault.Error{Setting: os.TempDir(), Problem: "holds no list of the records", Err: f.failed, Cure: "name a folder with room for 40 bytes a record: TMPDIR"}
+	}
+	f.total(&d, byType)
+	for i, file := range f.files {
+		if err := f.collect(i, file); err != nil {
+			return d, nil, err
+		}
+		f.total(&d, byType)
+	}
+	return d, byType, nil
+}
+
+// collect reads a temporary file, of whose records of one identity the first stands.
+func (f *Fingerprint) collect(i int, file *os.File) error {
+	clear(f.first)
+	err := f.spill[i].Flush()
+	if err == nil {
+		_, err = file.Seek(0, io.SeekStart)
+	}
+	in, line := bufio.NewReader(file), make([]uint64, 5)
+	for err == nil {
+		if err = binary.Read(in, binary.LittleEndian, line); err != nil {
+			break
+		}
+		if k := (record.Key{Hi: line[0], Lo: line[1]}); f.first[k] == (standing{}) {
+			f.first[k] = standing{record.Digest{Hi: line[2], Lo: line[3], Records: 1}, int(line[4])} //nolint:gosec // a small number
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// total adds what is in memory.
+func (f *Fingerprint) total(d *record.Digest, byType map[string]int64) {
 	for _, p := range f.first {
 		d.Add(p.digest)
+		byType[f.types[p.t]]++
 	}
-	return d
-}
-
-// ByType counts the records that stand, by line type.
-func (f *Fingerprint) ByType() map[string]int64 {
-	n := make(map[string]int64, len(f.types))
-	for _, p := range f.first {
-		n[f.types[p.t]]++
-	}
-	return n
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/barograph/barograph/design"
@@ -19,6 +20,7 @@ type Options struct {
 	Window   int                 // records per commit at most; 0 = DefaultWindow
 	KeepLast bool                // a last line without a line end is whole; files with lines in quarantine are then read again
 	Parsed   *Parsed             // files that were read before; nil = none
+	From     *Origin             // an archive that is copied, in place of files
 	Log      *slog.Logger        // nil = discard
 	Progress func(Progress)      // called after every batch and commit, from one goroutine
 	Reject   func(record.Reject) // called for every quarantined line, in order
@@ -33,8 +35,10 @@ const DefaultWindow = 1 << 18
 
 // Progress is how far a load is.
 type Progress struct {
+	Step            string // "loading", "counting"
 	Files, AllFiles int
-	Bytes           int64 // of the files that are done
+	Bytes           int64 // parsed of the files
+	Committed       int64 // of Bytes, in commits
 	Read            int64 // data lines
 }
 
@@ -79,7 +83,7 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 		o.Window = DefaultWindow
 	}
 	r := &run{
-		archive: a, o: o, files: map[string]*engine.Mark{}, known: map[string]bool{}, all: len(paths),
+		archive: a, o: o, files: map[string]*engine.Mark{}, known: map[string]bool{}, at: Progress{Step: "loading", AllFiles: len(paths)},
 		release: func(*record.Batch) {}, rejects: map[string]*design.Quarantine{}, marks: map[string]engine.Mark{},
 		decided: map[record.Key]bool{}, holds: map[string]*design.Catalog{},
 	}
@@ -101,11 +105,18 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 	if err != nil {
 		return nil, err
 	}
+	if o.From != nil {
+		c, err := a.Catalog(ctx, subset)
+		if err != nil {
+			return nil, err
+		}
+		known[o.From.digest()] = o.From.in(r.marks, c)
+	}
 	if !o.Parsed.Kept() {
 		r.release = release
 	}
 	r.window = newWindow(subset, r.meet, r.release)
-	err = Read(ctx, paths, Reading{Workers: o.Workers, KeepLast: o.KeepLast, Parsed: o.Parsed, Skip: func(d string) bool { return known[d] }},
+	err = Read(ctx, paths, Reading{Workers: o.Workers, KeepLast: o.KeepLast, Parsed: o.Parsed, From: o.From, Skip: func(d string) bool { return known[d] }},
 		func(f *File, b *record.Batch) error { return r.batch(ctx, f, b) }, r.end)
 	if err == nil {
 		err = r.commit(ctx)
@@ -157,8 +168,8 @@ type run struct {
 	decided map[record.Key]bool        // of the window: records that replace other values of the archive, as was decided
 	holds   map[string]*design.Catalog // by digest: what files hold that were read to locate a value
 
-	all  int
-	seen int
+	at     Progress
+	parsed int64 // bytes of the files that were read to their end
 }
 
 // batch takes one parsed batch of a file.
@@ -168,6 +179,7 @@ func (r *run) batch(ctx context.Context, f *File, b *record.Batch) error {
 		return nil
 	}
 	m := r.mark(f)
+	r.at.Read += int64(b.Lines)
 	m.Read += int64(b.Lines)
 	m.Stored += int64(b.Len())
 	m.Quarantined += int64(len(b.Rejects))
@@ -186,6 +198,7 @@ func (r *run) batch(ctx context.Context, f *File, b *record.Batch) error {
 		r.sum.LeftOut[b.Type.Name+": "+columns] += int64(n)
 	}
 	r.window.add(b)
+	r.at.Bytes = r.parsed + f.At
 	r.report()
 	if r.window.rows >= r.o.Window || r.window.bytes >= maxBytes {
 		return r.commit(ctx)
@@ -215,7 +228,9 @@ func (r *run) rejected(f *File) *design.Quarantine {
 
 // end is called when all batches of a file were taken.
 func (r *run) end(f *File) error {
-	r.seen++
+	r.at.Files++
+	r.parsed += f.Bytes
+	r.at.Bytes = r.parsed
 	switch {
 	case f.Err != nil:
 		r.sum.Failed = append(r.sum.Failed, f.Err)
@@ -231,6 +246,9 @@ func (r *run) end(f *File) error {
 		m.Loaded = time.Now().UTC()
 		r.known[f.Digest] = true
 		r.done = append(r.done, m)
+		if r.o.From != nil {
+			r.o.From.describe(r.window.catalog)
+		}
 		if r.rejects[f.Path] != nil || r.marks[f.Digest].Quarantined > 0 {
 			r.window.catalog.Reject(*r.rejected(f))
 			delete(r.rejects, f.Path)
@@ -241,17 +259,9 @@ func (r *run) end(f *File) error {
 }
 
 func (r *run) report() {
-	if r.o.Progress == nil {
-		return
+	if r.o.Progress != nil {
+		r.o.Progress(r.at)
 	}
-	p := Progress{Files: r.seen, AllFiles: r.all, Bytes: r.sum.Bytes, Read: r.sum.Read}
-	for _, m := range r.files {
-		p.Read += m.Read
-	}
-	for _, m := range r.done {
-		p.Bytes += m.Bytes
-	}
-	r.o.Progress(p)
 }
 
 // commit stores the window and the marks of the files that are whole with it.
@@ -283,6 +293,7 @@ func (r *run) commit(ctx context.Context) error {
 	r.done = r.done[:0]
 	r.window.reset()
 	clear(r.decided)
+	r.at.Committed = r.at.Bytes
 	r.report()
 	return nil
 }
@@ -299,6 +310,9 @@ func (r *run) store(ctx context.Context) (engine.Stored, error) {
 	c := engine.Commit{Catalog: r.window.catalog, Refuse: func(k record.Key) bool { return !r.decided[k] }}
 	for _, m := range r.done {
 		c.Done = append(c.Done, *m)
+	}
+	if r.o.From != nil && len(r.done) > 0 {
+		c.Done = slices.Clone(r.o.From.Marks) // the copy knows the files
 	}
 	stored, err := r.loader.Commit(ctx, c)
 	if err != nil {

@@ -24,13 +24,6 @@ func NewParsed(most int) *Parsed {
 	return &Parsed{most: most, batches: map[string][]*record.Batch{}, files: map[string]*File{}}
 }
 
-// Forget gives the memory back; the next reading is a first one.
-func (p *Parsed) Forget() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.bytes, p.batches, p.files = 0, map[string][]*record.Batch{}, map[string]*File{}
-}
-
 // Kept reports whether anything is kept.
 func (p *Parsed) Kept() bool {
 	if p == nil {

@@ -19,6 +19,7 @@ import (
 // source is what Read needs of an open file.
 type source interface {
 	Next(into *record.Batch) error
+	BytesRead() int64 // of the file, so far
 	Close() error
 }
 
@@ -28,9 +29,16 @@ type File struct {
 	Digest string // of its bytes
 	Bytes  int64
 	Err    error // why reading ended early; nil at its regular end
+	At     int64 // of Bytes: those up to the batch that each is given, about
 
-	batches chan *record.Batch
+	batches chan parsedBatch
 	skip    bool
+}
+
+// parsedBatch is a batch, and where in its file it ends.
+type parsedBatch struct {
+	*record.Batch
+	at int64
 }
 
 // Reading says how Read works; the zero value is the default.
@@ -39,6 +47,7 @@ type Reading struct {
 	Skip     func(digest string) bool // asked before a file is parsed; its records are then not read
 	KeepLast bool                     // a last line without a line end is whole, not quarantined
 	Parsed   *Parsed                  // kept by the first reading, used by the others; each must then keep its hands off what it was given
+	From     *Origin                  // read in place of files; nil = files are read
 
 	opener func() func(path string) (source, error) // nil = package formats; one call per worker
 }
@@ -59,14 +68,22 @@ func Read(ctx context.Context, paths []string, o Reading, each func(*File, *reco
 	if o.opener == nil {
 		o.opener = o.openFormats
 	}
+	if o.From != nil {
+		paths = []string{o.From.Name}
+	}
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	files := make([]*File, len(paths))
 	for i, p := range slices.Sorted(slices.Values(paths)) {
-		files[i] = &File{Path: p, batches: make(chan *record.Batch, depth)}
+		files[i] = &File{Path: p, batches: make(chan parsedBatch, depth)}
 	}
 	g, ctx := errgroup.WithContext(ctx)
+	if o.From != nil {
+		o.opener = func() func(string) (source, error) {
+			return func(string) (source, error) { return o.From.open(ctx), nil }
+		}
+	}
 	next := make(chan *File)
 	waiting := newGauge()
 	g.Go(func() error {
@@ -117,8 +134,9 @@ func deliver(ctx context.Context, files []*File, waiting *gauge, each func(*File
 					open = false
 					break
 				}
-				waiting.add(-footprint(b))
-				if err := each(f, b); err != nil {
+				waiting.add(-footprint(b.Batch))
+				f.At = b.at
+				if err := each(f, b.Batch); err != nil {
 					return err
 				}
 			case <-ctx.Done():
@@ -128,6 +146,7 @@ func deliver(ctx context.Context, files []*File, waiting *gauge, each func(*File
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		f.At = f.Bytes
 		if err := end(f); err != nil {
 			return err
 		}
@@ -181,7 +200,7 @@ func (f *File) parse(ctx context.Context, o *Reading, open func(string) (source,
 	kept, batches := o.Parsed.file(f.Path)
 	if kept != nil {
 		f.Digest, f.Bytes, f.Err = kept.Digest, kept.Bytes, kept.Err
-	} else if f.Digest, f.Bytes, f.Err = fileDigest(f.Path); f.Err != nil {
+	} else if f.identify(o); f.Err != nil {
 		o.Parsed.end(f)
 		return nil
 	}
@@ -189,8 +208,8 @@ func (f *File) parse(ctx context.Context, o *Reading, open func(string) (source,
 		f.skip = true
 		return nil
 	}
-	for _, b := range batches {
-		if err := f.send(ctx, b, waiting); err != nil {
+	for i, b := range batches {
+		if err := f.send(ctx, b, f.Bytes*int64(i+1)/int64(len(batches)), waiting); err != nil {
 			return err
 		}
 	}
@@ -221,17 +240,26 @@ func (f *File) parse(ctx context.Context, o *Reading, open func(string) (source,
 		}
 		b = compact(b)
 		o.Parsed.add(f, b)
-		if err := f.send(ctx, b, waiting); err != nil {
+		if err := f.send(ctx, b, src.BytesRead(), waiting); err != nil {
 			return err
 		}
 	}
 }
 
+// identify finds the digest and the size of what is read.
+func (f *File) identify(o *Reading) {
+	if o.From != nil {
+		f.Digest, f.Bytes = o.From.digest(), o.From.Bytes()
+		return
+	}
+	f.Digest, f.Bytes, f.Err = fileDigest(f.Path)
+}
+
 // send hands a batch to deliver.
-func (f *File) send(ctx context.Context, b *record.Batch, waiting *gauge) error {
+func (f *File) send(ctx context.Context, b *record.Batch, at int64, waiting *gauge) error {
 	waiting.add(footprint(b))
 	select {
-	case f.batches <- b:
+	case f.batches <- parsedBatch{b, at}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

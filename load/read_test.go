@@ -15,6 +15,8 @@ import (
 // big is a file of one batch, larger than all that may wait.
 type big struct{ left int }
 
+func (b *big) BytesRead() int64 { return 0 }
+
 func (b *big) Next(into *record.Batch) error {
 	if b.left == 0 {
 		return io.EOF

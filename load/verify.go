@@ -24,11 +24,7 @@ type Verified struct {
 // record, and holds what it finds, series by series, against what the loads
 // have counted, and the marks against both.
 func Verify(ctx context.Context, a engine.Archive, subset string) (*Verified, error) {
-	marks, err := a.Marks(ctx, subset)
-	if err != nil {
-		return nil, err
-	}
-	kept, err := a.Catalog(ctx, subset)
+	o, err := NewOrigin(ctx, a, subset, "")
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +32,13 @@ func Verify(ctx context.Context, a engine.Archive, subset string) (*Verified, er
 	if err != nil {
 		return nil, err
 	}
-	contents, err := a.Contents(ctx, subset)
+	return o.Judge(ctx, found)
+}
+
+// Judge is Verify where every record was read already: found is their catalog.
+func (o *Origin) Judge(ctx context.Context, found *design.Catalog) (*Verified, error) {
+	kept, marks := o.Catalog, o.Marks
+	contents, err := o.Archive.Contents(ctx, o.Subset)
 	if err != nil {
 		return nil, err
 	}

@@ -84,7 +84,7 @@ func (e *env) casesOf(ctx context.Context, args []string, keepLast bool) ([]*que
 	if err != nil {
 		return nil, err
 	}
-	o := load.Reading{KeepLast: keepLast, Parsed: met.NewParsed()}
+	o := load.Reading{KeepLast: keepLast, Parsed: load.NewParsed(512 << 20)}
 	c, _, _, err := load.Survey(ctx, files, o)
 	if err != nil {
 		return nil, err

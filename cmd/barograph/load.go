@@ -137,7 +137,7 @@ func (e *env) load(ctx context.Context, p *place, args []string, o load.Options,
 		}
 	}
 	o.Log, o.Reject, o.Conflict = e.log(), rejects.Reject, rejects.Conflict
-	o.Progress = func(pr load.Progress) { bar.at("loading", pr.Bytes, all, true) }
+	o.Progress = func(p load.Progress) { bar.at(p.Step, p.Bytes, all, true) }
 	sum, err := load.Run(ctx, a, p.subset, files, o)
 	var refused int64
 	if err == nil {

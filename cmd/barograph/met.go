@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,11 +13,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/formats"
-	"github.com/barograph/barograph/load"
 	"github.com/barograph/barograph/question"
 	"github.com/barograph/barograph/run"
 	"github.com/barograph/barograph/workload/met"
@@ -27,7 +29,8 @@ import (
 type study struct {
 	met.Selection
 	cases                        []string
-	out, subset, mix             string
+	out, subset, from, mix       string
+	named                        bool // subset was given
 	reps, warmups, cold, threads int
 	copies, askers               []int
 	askFor                       time.Duration
@@ -42,7 +45,7 @@ type study struct {
 func newMet(e *env) *cobra.Command {
 	s := &study{}
 	c := &cobra.Command{
-		Use:   "met FILES… --engine URL… [--design D…] [--case C…] [--flavour F…]",
+		Use:   "met FILES… | --from URL --engine URL… [--design D…] [--case C…] [--flavour F…]",
 		Short: "Prove, then time: your files, in several engines, designs and flavours",
 		Long: fmt.Sprintf(`Met loads the same files into every engine and design, holds what each archive contains and each answer it gives
 against the reference, which is computed from the files by no database, and then times the right ones: interleaved
@@ -56,7 +59,10 @@ or of its server, in which its SQL and METexpress's is found.
 
 An engine is a URL (duckdb:archive.db) or, for an embedded engine, its bare name: then the archive is kept in the run
 folder. Where one URL serves several designs, each gets a file of its own. NAME=URL gives it another name in the tables,
-as two servers of one kind need.
+as two servers of one kind need. Where the subset of an engine holds other data, a study takes another one, which it names.
+
+With --from URL the data are those of an archive that is already there: it is read once, proven as barograph verify does,
+studied as it is, and copied into the engines that --engine names.
 
 With --askers 1,2,4,8 every way is then asked by so many clients at once, all cases in turn and each answer checked; the
 folder askers in the run folder has a report of its own: answers per second, latency, and the universal scalability law.
@@ -64,9 +70,16 @@ folder askers in the run folder has a report of its own: answers per second, lat
 With --subsets 1,2,4,8 the study is made again and again while the archives grow, and the report shows the law by which
 each time grows, with its exponent and what it predicts for a far larger archive.`, met.DerivedCases),
 		Example: `  barograph met vsdb_data --engine duckdb --engine sqlite --engine pebble
-  barograph met vsdb_data --engine duckdb --design wide --case test_3 --flavour epoch-range --reps 30`,
-		Args: cobra.MinimumNArgs(1),
+  barograph met vsdb_data --engine duckdb --design wide --case test_3 --flavour epoch-range --reps 30
+  barograph met --from duckdb:archive.db --engine lab:postgres`,
+		Args: func(c *cobra.Command, args []string) error {
+			if s.from == "" {
+				return cobra.MinimumNArgs(1)(c, args)
+			}
+			return cobra.NoArgs(c, args)
+		},
 		RunE: func(c *cobra.Command, args []string) error {
+			s.named = c.Flags().Changed("subset")
 			files, err := formats.Expand(args)
 			if err != nil {
 				return err
@@ -77,6 +90,7 @@ each time grows, with its exponent and what it predicts for a far larger archive
 	}
 	s.flags(c)
 	c.Flags().StringArrayVar(&s.Engines, engineFlag, nil, "engine to study: a URL, NAME=URL, or the name of an embedded engine or of one that a lab runs (default: all embedded ones)")
+	c.Flags().StringVar(&s.from, "from", "", "archive whose records are studied, in place of FILES: an engine's URL; its subset is --subset, or its only one")
 	s.lastLine = lastLine(c)
 	c.Flags().StringSliceVar(&s.Designs, "design", nil, "designs to study (default: all that each engine offers)")
 	c.Flags().StringSliceVar(&s.cases, "case", nil, "cases to ask: noaa, names, question files or METviewer plots (default: derived from the data)")
@@ -89,6 +103,7 @@ each time grows, with its exponent and what it predicts for a far larger archive
 	c.Flags().IntVar(&s.askReps, "ask-reps", 1, "how often (with --askers)")
 	c.Flags().IntVar(&s.threads, "threads", 0, "threads of an embedded engine (default: as it chooses)")
 	c.Flags().StringArrayVar(&s.Labs, "lab-dir", []string{engine.LabDir()}, "folder of labs: a server that one of them started is described in the run folder; may be given several times")
+	c.MarkFlagsMutuallyExclusive("from", "subsets")
 	e.enginesNamed(c)
 	atMost(c, 1024, "subsets")
 	atMost(c, 4096, "askers")
@@ -128,7 +143,7 @@ func (e *env) studies(ctx context.Context, s *study, files []string) error {
 		return err
 	}
 	s.Folder = filepath.Join(s.out, "archives")
-	targets, err := s.Targets(e.engines)
+	targets, err := e.targets(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -143,7 +158,7 @@ func (e *env) studies(ctx context.Context, s *study, files []string) error {
 		return err
 	}
 	o := met.Options{
-		Registry: e.engines, Targets: targets, Cases: cases, Files: files, Parsed: met.NewParsed(), KeepLast: s.lastLine.keeps(), Subset: s.subset, Reps: s.reps, Warmups: s.warmups,
+		Registry: e.engines, Targets: targets, Cases: cases, Files: files, KeepLast: s.lastLine.keeps(), From: s.from != "", Subset: s.subset, Named: s.named, Reps: s.reps, Warmups: s.warmups,
 		Limit: s.limit, Seed: s.seed, Threads: s.threads, Log: e.log(), ColdReps: s.cold, Askers: s.askers, AskFor: s.askFor, AskReps: s.askReps,
 	}
 	for _, f := range s.Flavours {
@@ -156,11 +171,6 @@ func (e *env) studies(ctx context.Context, s *study, files []string) error {
 		}
 		e.notes(s.mix, notes)
 		o.Derived = len(o.Cases)
-	} else if len(s.cases) == 0 {
-		if o.Cases, err = e.derive(ctx, files, load.Reading{KeepLast: o.KeepLast, Parsed: o.Parsed}); err != nil {
-			return err
-		}
-		o.Derived = met.DerivedCases
 	}
 	slices.Sort(s.copies)
 	var all met.Outcome
@@ -188,6 +198,59 @@ func (e *env) studies(ctx context.Context, s *study, files []string) error {
 	return all.Err()
 }
 
+// targets are the archives of a study, that which the data come from first.
+func (e *env) targets(ctx context.Context, s *study) ([]met.Target, error) {
+	if s.from == "" {
+		return s.Targets(e.engines)
+	}
+	source, err := e.sourceOf(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	s.subset, s.source = source.Subset, fault.Redact(s.from)+", subset "+source.Subset
+	if len(s.Engines) == 0 {
+		if !s.Floor {
+			return []met.Target{source}, nil
+		}
+		s.Engines = []string{"dry"}
+	}
+	others, err := s.Targets(e.engines)
+	return append([]met.Target{source}, slices.DeleteFunc(others, func(t met.Target) bool { return t.String() == source.String() })...), err
+}
+
+// sourceOf finds the subset of an archive that is studied, under one of the
+// designs that hold it.
+func (e *env) sourceOf(ctx context.Context, s *study) (t met.Target, err error) {
+	held := map[string]design.Name{}
+	err = e.holdings(ctx, s.from, func(n design.Name, a engine.Archive, subset string) error {
+		c, err := a.Catalog(ctx, subset)
+		if _, first := held[subset]; !first && err == nil && len(c.Groups) > 0 && (!s.named || subset == s.subset) {
+			held[subset] = n
+		}
+		return err
+	})
+	if err != nil {
+		return t, err
+	}
+	if len(held) != 1 {
+		all := strings.Join(slices.Sorted(maps.Keys(held)), ", ")
+		return t, fault.Misuse("--from "+fault.Redact(s.from), "holds records in "+plural(len(held), "such subset"), "name one: --subset "+cmp.Or(all, "S; see barograph show"))
+	}
+	url, err := e.serverOf(s.from, s.Labs)
+	for subset, n := range held {
+		one := met.Selection{Engines: []string{url}, Designs: []string{string(n)}, Labs: s.Labs}
+		var all []met.Target
+		if err == nil {
+			all, err = one.Targets(e.engines)
+		}
+		if err == nil {
+			t = all[0]
+			t.Subset = subset
+		}
+	}
+	return t, err
+}
+
 // study runs the workload into a run folder.
 func (e *env) study(ctx context.Context, s *study, out string, o met.Options) (outcome met.Outcome, err error) {
 	folder, err := e.runFolder(ctx, out, "met", s.seed, s.source)
@@ -195,7 +258,7 @@ func (e *env) study(ctx context.Context, s *study, out string, o met.Options) (o
 		return outcome, err
 	}
 	if s.cold > 0 {
-		o.Cold = met.ColdProcess(filepath.Join(out, run.CasesFile), s.subset)
+		o.Cold = met.ColdProcess(filepath.Join(out, run.CasesFile))
 	}
 	bar := newProgress(e)
 	defer bar.stop()
@@ -218,16 +281,6 @@ func (e *env) study(ctx context.Context, s *study, out string, o met.Options) (o
 
 // askersFolder is where a study keeps what many askers at once get.
 func (s *study) askersFolder(out string) string { return filepath.Join(out, "askers") }
-
-// derive makes cases of what the files hold.
-func (e *env) derive(ctx context.Context, files []string, o load.Reading) ([]*question.Question, error) {
-	c, _, _, err := load.Survey(ctx, files, o)
-	if err != nil {
-		return nil, err
-	}
-	e.says(fmt.Sprintf("the questions are derived from %d records; `barograph cases` prints them", c.Held().Records))
-	return c.Cases(), nil
-}
 
 // findCases finds the cases to ask, and says what of a plot is not supported.
 func (e *env) findCases(names []string) ([]*question.Question, error) {

@@ -133,7 +133,9 @@ func (s *study) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.out.Digest = prints.Digest()
+	if s.out.Digest, _, err = prints.Sum(); err != nil {
+		return err
+	}
 	asked := s.cases
 	s.cases = nil
 	for i, a := range ref.Answers() { // nothing can be lost of an empty answer

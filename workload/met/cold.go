@@ -81,7 +81,7 @@ const ColdCommand = "cold-start"
 
 // ColdProcess drops an archive's files from the page cache and asks a cell in a
 // process of its own: the Options.Cold of a study whose cases a file holds.
-func ColdProcess(cases, subset string) func(context.Context, Target, run.Cell) (Asked, string, error) {
+func ColdProcess(cases string) func(context.Context, Target, run.Cell) (Asked, string, error) {
 	return func(ctx context.Context, t Target, c run.Cell) (out Asked, how string, err error) {
 		u, err := url.Parse(t.URL)
 		if err != nil {
@@ -94,7 +94,7 @@ func ColdProcess(cases, subset string) func(context.Context, Target, run.Cell) (
 		if err != nil {
 			return out, how, err
 		}
-		cmd := exec.CommandContext(ctx, self, ColdCommand, cases+"#"+c.At("case"), "--engine", t.URL, "--design", c.At("design"), "--flavour", c.At("flavour"), "--subset", subset)
+		cmd := exec.CommandContext(ctx, self, ColdCommand, cases+"#"+c.At("case"), "--engine", t.URL, "--design", c.At("design"), "--flavour", c.At("flavour"), "--subset", t.Subset)
 		var stdout, stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
 		if err := cmd.Run(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/load"
@@ -15,6 +16,19 @@ import (
 
 // DerivedCases is how many of the cases that are derived from the data a study asks.
 const DerivedCases = 12
+
+// derive makes cases of what the files, or the archive, hold.
+func (s *study) derive(ctx context.Context) (err error) {
+	var held *design.Catalog
+	if s.origin != nil {
+		held = s.origin.Catalog
+	} else if held, _, _, err = load.Survey(ctx, s.o.Files, load.Reading{KeepLast: s.o.KeepLast, Parsed: s.parsed}); err != nil {
+		return err
+	}
+	all := held.Cases()
+	s.o.Cases, s.o.Derived = all[:min(len(all), 2*DerivedCases)], DerivedCases // some may have no rows
+	return nil
+}
 
 // Answerable leaves out the questions to which no record of the files is an answer.
 func Answerable(ctx context.Context, files []string, o load.Reading, qs []*question.Question) ([]*question.Question, error) {

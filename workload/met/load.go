@@ -1,6 +1,7 @@
 package met
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,9 +21,18 @@ import (
 	"github.com/barograph/barograph/run"
 )
 
-// NewParsed keeps the records of a study, so that the files are parsed once and
-// not once for each archive, where they take half a gigabyte of memory at most.
-func NewParsed() *load.Parsed { return load.NewParsed(512 << 20) }
+// parsedMemory is how much memory the records of a study may take for the files
+// to be parsed once, and not once for each archive.
+const parsedMemory = 512 << 20
+
+// keeps is where the parsed records stay; more than fit are not even begun to be kept.
+func keeps(o *Options) *load.Parsed {
+	most := cmp.Or(o.Memory, parsedMemory)
+	if totalSize(o.Files) > int64(most) {
+		most = 0
+	}
+	return load.NewParsed(most)
+}
 
 // read parses the data, for the reference answers, the data's digest, and the loads.
 func (s *study) read(ctx context.Context) error {
@@ -30,13 +40,20 @@ func (s *study) read(ctx context.Context) error {
 	for i, q := range s.o.Cases {
 		qs[i] = q.In(s.o.Subset)
 	}
-	ref := answer.NewReference(qs...)
+	s.asked, s.files = answer.NewReference(qs...), map[string]bool{}
 	d := &s.folder.Run.Data
 	d.Subset, d.Copies, d.Files, d.ByType = s.o.Subset, s.o.Copies, len(s.o.Files), map[string]int64{}
 	var prints load.Fingerprint
 	left := map[string]int{} // columns → lines
 	step := Progress{Step: "reading", Unit: "MB", Of: totalSize(s.o.Files)}
-	each := func(_ *load.File, b *record.Batch) error {
+	if s.origin != nil {
+		step.Of, d.Files = s.origin.Bytes(), len(s.origin.Marks)
+		for _, m := range s.origin.Marks {
+			s.files[m.Digest] = true
+		}
+	}
+	var soon forecast
+	each := func(f *load.File, b *record.Batch) error {
 		d.Lines += int64(b.Lines)
 		d.Quarantined += int64(len(b.Rejects))
 		for _, r := range b.Rejects {
@@ -47,28 +64,48 @@ func (s *study) read(ctx context.Context) error {
 		for columns, n := range b.LeftOut {
 			left[b.Type.Name+": "+columns] += n
 		}
-		ref.Add(b)
-		prints.Add(b)
+		s.asked.Add(b)
+		if s.origin != nil {
+			s.found.Add(b) // no two of its records have one identity
+		} else {
+			prints.Add(b)
+		}
+		step.Done, step.Bytes = d.Bytes+f.At, d.Bytes+f.At
+		s.o.Progress(step)
+		soon.tell(ctx, s, step)
 		return nil
 	}
 	end := func(f *load.File) error {
 		if f.Err != nil {
+			if s.origin != nil {
+				return f.Err
+			}
 			s.out.Unread++
 			d.Files--
 			s.folder.Run.Warnings = append(s.folder.Run.Warnings, "not in this data, or not to its end: "+f.Err.Error())
 			s.o.Log.Error("file not read", "error", f.Err)
 		}
+		s.files[f.Digest] = true
 		d.Bytes += f.Bytes
 		step.Done, step.Bytes = d.Bytes, d.Bytes
 		s.o.Progress(step)
 		return nil
 	}
-	if err := load.Read(ctx, s.o.Files, load.Reading{KeepLast: s.o.KeepLast, Parsed: s.parsed}, each, end); err != nil {
+	if err := load.Read(ctx, s.o.Files, load.Reading{KeepLast: s.o.KeepLast, Parsed: s.parsed, From: s.origin}, each, end); err != nil {
 		return err
 	}
-	s.digest, d.ByType = prints.Digest(), prints.ByType()
+	var err error
+	if s.digest, d.ByType, err = prints.Sum(); err != nil {
+		return err
+	}
+	if s.origin != nil {
+		if err := s.sound(ctx); err != nil {
+			return err
+		}
+		s.digest, d.ByType = s.found.Held(), s.found.Records()
+	}
 	d.Records, d.Digest = s.digest.Records, s.digest.String()
-	s.reference, s.out.Cases = ref.Answers(), len(qs)
+	s.reference, s.out.Cases = s.asked.Answers(), len(qs)
 	if s.o.Derived > 0 {
 		if qs = s.choose(qs); len(qs) == 0 {
 			s.out.Empty = max(s.out.Cases, 1)
@@ -92,7 +129,7 @@ func (s *study) read(ctx context.Context) error {
 	}
 	step.Finished, step.Note = true, fmt.Sprintf("%d records, reference answers of %d cases", d.Records, len(qs))
 	if !s.parsed.Kept() {
-		step.Note += "; too many to be kept in memory: each load parses the files again"
+		step.Note += "; too many to be kept in memory: each load reads them again"
 	}
 	s.o.Progress(step)
 	return s.folder.Save()
@@ -160,46 +197,15 @@ func (s *study) note(ctx context.Context, q *question.Question, a *answer.Answer
 	return nil
 }
 
-// opened are the archives of a study, by place in Options.Targets; nil = not usable.
-type opened struct {
-	engines  []*engine.Engine
-	archives []engine.Archive
-}
-
-func (o *opened) close() {
-	for i := range o.archives {
-		if o.archives[i] != nil {
-			o.archives[i].Close() //nolint:errcheck // everything is committed
-			o.archives[i] = nil
-		}
-		if o.engines[i] != nil {
-			o.engines[i].Close() //nolint:errcheck // likewise
-			o.engines[i] = nil
-		}
-	}
-}
-
-// load opens every target and loads the data into it; what it holds already is
-// kept. An archive that cannot be loaded or read is told and not timed, and the
-// others go on; a server that is not reached ends the study.
-func (s *study) load(ctx context.Context) (*opened, error) {
-	n := len(s.o.Targets)
-	o := &opened{engines: make([]*engine.Engine, n), archives: make([]engine.Archive, n)}
+// load loads the data into every target; what it holds already is kept. An
+// archive that cannot be loaded or read is told and not timed, and the others go on.
+func (s *study) load(ctx context.Context, o *opened) error {
 	for i, t := range s.o.Targets {
-		e, err := s.o.Registry.Open(ctx, t.URL, engine.Options{Log: s.o.Log, Threads: s.o.Threads})
-		damaged := t.Driver.Place == engine.Embedded && errors.Is(err, engine.ErrUnreachable)
-		switch {
-		case err != nil && !damaged:
-			return o, err
-		case err == nil && e.Archives == nil:
-			return o, errors.Join(&fault.Error{Setting: t.String(), Problem: "keeps no verification archives", Cure: "see `barograph list engines`"}, e.Close())
-		}
-		o.engines[i] = e
-		if err := s.judge(ctx, t, o, i, err); err != nil {
-			return o, err
+		if err := s.judge(ctx, t, o, i, o.errs[i]); err != nil {
+			return err
 		}
 	}
-	return o, nil
+	return nil
 }
 
 // judge loads target i and holds what it holds against the data. An error of
@@ -222,30 +228,32 @@ func (s *study) judge(ctx context.Context, t Target, o *opened, i int, err error
 	return s.folder.Save()
 }
 
-// fill loads one archive and holds its content against the data.
-func (s *study) fill(ctx context.Context, t Target, o *opened, i int, r *run.Archive) error {
-	e := o.engines[i]
-	about, err := e.About(ctx)
-	if err != nil {
-		return err
-	}
-	a, err := e.Archives.Open(ctx, t.Design)
-	if err != nil {
-		return err
-	}
-	o.archives[i] = a
+// fill loads one archive and holds its content against the data. The archive
+// that the data come from is as it is, and the floor need not hold all of many.
+func (s *study) fill(ctx context.Context, t Target, o *opened, i int, r *run.Archive) (err error) {
+	a, about := o.archives[i], o.abouts[i]
 	r.Product, r.Version, r.Settings, r.Unranked = about.Product, about.Version, about.Settings, about.Unranked
 	if r.Unranked != "" {
 		s.warn(r.Engine + " " + r.Design + " is in no ranking: " + r.Unranked)
 	}
 	step := Progress{Step: "loading " + t.String(), Unit: "MB", Of: s.folder.Run.Data.Bytes * int64(s.o.Copies)}
 	var read int64
-	for k := range s.o.Copies {
-		n, err := s.fillCopy(ctx, a, k, r, step)
-		if err != nil {
-			return err
+	switch {
+	case s.isSource(i):
+		step.Step = "finding " + t.String()
+		r.Objects, r.Object, r.Digest = s.origin.Catalog.Objects, t.Design.Objects(), s.digest.String()
+	case t.Driver.Place == engine.Memory && !s.parsed.Kept():
+		r.Object = t.Design.Objects() + " that the cases ask for"
+		r.Objects, err = s.fillFloor(ctx, a, t.Subset)
+	default:
+		for k := 0; k < s.o.Copies && err == nil; k++ {
+			var n int64
+			n, err = s.fillCopy(ctx, t, a, k, r, step)
+			read += n
 		}
-		read += n
+	}
+	if err != nil {
+		return err
 	}
 	if r.Bytes, err = a.Size(ctx); err != nil {
 		return err
@@ -260,16 +268,16 @@ func (s *study) fill(ctx context.Context, t Target, o *opened, i int, r *run.Arc
 }
 
 // fillCopy loads the k-th copy and returns how many lines it read.
-func (s *study) fillCopy(ctx context.Context, a engine.Archive, k int, r *run.Archive, step Progress) (int64, error) {
-	name, before := CopyName(s.o.Subset, k), int64(k)*s.folder.Run.Data.Bytes
-	sum, err := load.Run(ctx, a, name, s.o.Files, load.Options{KeepLast: s.o.KeepLast, Parsed: s.parsed, Progress: func(p load.Progress) {
+func (s *study) fillCopy(ctx context.Context, t Target, a engine.Archive, k int, r *run.Archive, step Progress) (int64, error) {
+	name, before := CopyName(t.Subset, k), int64(k)*s.folder.Run.Data.Bytes
+	sum, err := load.Run(ctx, a, name, s.o.Files, load.Options{KeepLast: s.o.KeepLast, Parsed: s.parsed, From: s.origin, Progress: func(p load.Progress) {
 		step.Done = before + p.Bytes
 		step.Bytes = step.Done
 		s.o.Progress(step)
 	}})
 	if errors.Is(err, load.ErrNotConserved) {
 		s.incomplete(r, err.Error())
-		return 0, s.inspect(ctx, a, name, r)
+		return 0, s.inspect(ctx, a, k, name, r)
 	}
 	if err != nil {
 		return 0, err
@@ -281,12 +289,12 @@ func (s *study) fillCopy(ctx context.Context, a engine.Archive, k int, r *run.Ar
 	if !fresh && k > 0 { // the study that loaded it inspected it
 		return 0, nil
 	}
-	return sum.Read, s.inspect(ctx, a, name, r)
+	return sum.Read, s.inspect(ctx, a, k, name, r)
 }
 
 // inspect counts and digests a subset. An archive that does not hold exactly
 // the data is not timed.
-func (s *study) inspect(ctx context.Context, a engine.Archive, subset string, r *run.Archive) error {
+func (s *study) inspect(ctx context.Context, a engine.Archive, k int, subset string, r *run.Archive) error {
 	contents, err := a.Contents(ctx, subset)
 	if err != nil {
 		return err
@@ -295,7 +303,7 @@ func (s *study) inspect(ctx context.Context, a engine.Archive, subset string, r 
 	if err != nil {
 		return err
 	}
-	if subset == s.o.Subset {
+	if k == 0 {
 		r.Objects, r.Object, r.Digest = contents.Objects, contents.Object, digest.String()
 	}
 	if _, differs := answer.CompareRecords(s.digest, digest); differs != nil && r.Whole {

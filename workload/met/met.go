@@ -1,11 +1,11 @@
 package met
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/barograph/barograph/answer"
@@ -27,6 +27,7 @@ type Target struct {
 	URL    string
 	Design design.Name
 	Server *run.Server // what the lab knows of it; nil = nothing
+	Subset string      // set by the study, but for an archive that the data come from
 }
 
 // String is "duckdb wide".
@@ -44,14 +45,15 @@ func (t Target) engine() string {
 type Options struct {
 	Registry engine.Registry
 	Targets  []Target
-	Cases    []*question.Question
-	Derived  int            // of the Cases, which others than the user chose, the first so many that have rows are asked; 0 = all
-	Flavours []flavour.Name // nil = all that each archive offers
-	Files    []string       // the data; every archive is loaded from them
-	Parsed   *load.Parsed   // what a reading before kept of Files; nil = nothing
-	KeepLast bool           // a last line without a line end is whole, not quarantined
+	Cases    []*question.Question // nil = derived from the data
+	Derived  int                  // of the Cases, which others than the user chose, the first so many that have rows are asked; 0 = all
+	Flavours []flavour.Name       // nil = all that each archive offers
+	Files    []string             // the data; every archive is loaded from them
+	From     bool                 // the data are those of the first target, which is not changed, in place of Files
+	KeepLast bool                 // a last line without a line end is whole, not quarantined
 	Subset   string
-	Copies   int // of the data in every archive, the further ones under other subset names; 0 = 1
+	Named    bool // by the user: where Subset holds other data that is an error, and no other subset is taken
+	Copies   int  // of the data in every archive, the further ones under other subset names; 0 = 1
 
 	Reps    int           // timed repetitions of each cell; 0 = DefaultReps
 	Warmups int           // repetitions of each cell between its proof, which warms it too, and the first timed one
@@ -71,6 +73,7 @@ type Options struct {
 	AskReps int           // 0 = 1
 	Points  func() (*run.Folder, error)
 
+	Memory   int // bytes that parsed records may take; 0 = 512 MiB. What is more is read again for each archive, and the floor holds what the cases ask for
 	Threads  int // for the engines; 0 = as they choose
 	Log      *slog.Logger
 	Progress func(Progress)
@@ -140,9 +143,13 @@ type study struct {
 	folder    *run.Folder
 	clock     measure.Clock
 	still     *measure.Standstill
-	reference []*answer.Answer // by case
-	digest    record.Digest    // of the data
-	parsed    *load.Parsed     // the data, until every archive is loaded
+	origin    *load.Origin      // nil = files
+	found     *design.Catalog   // of what origin was found to hold
+	files     map[string]bool   // digests of the files
+	asked     *answer.Reference // records of the cases, until every archive is loaded
+	reference []*answer.Answer  // by case
+	digest    record.Digest     // of the data
+	parsed    *load.Parsed      // the data, until every archive is loaded
 	cells     []*cell
 	out       Outcome
 }
@@ -165,7 +172,7 @@ func (c *cell) way() string { return c.Engine + " " + c.At("design") + " " + c.A
 // The error is one of the study itself; wrong answers and failed cells are
 // counted in the Outcome.
 func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
-	s := &study{o: o.defaults(), folder: folder, parsed: cmp.Or(o.Parsed, NewParsed()), clock: measure.StartClock(), still: measure.WatchStandstill()}
+	s := &study{o: o.defaults(), folder: folder, parsed: keeps(&o), clock: measure.StartClock(), still: measure.WatchStandstill()}
 	defer s.still.Stop()
 	s.o.Progress = watched(folder, s.o.Progress)
 	folder.Run.Planned = s.o.Reps
@@ -173,12 +180,21 @@ func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
 	if err != nil {
 		return s.out, err
 	}
-	if err := s.read(ctx); err != nil {
-		return s.out, err
-	}
-	opened, err := s.load(ctx)
+	opened, err := s.open(ctx)
 	defer opened.close()
-	s.parsed.Forget() // questions are asked beside an empty memory
+	if err == nil && s.o.Cases == nil {
+		err = s.derive(ctx)
+	}
+	if err == nil {
+		err = s.read(ctx)
+	}
+	if err == nil {
+		err = s.place(ctx, opened)
+	}
+	if err == nil {
+		err = s.load(ctx, opened)
+	}
+	s.parsed, s.asked, s.found = nil, nil, nil // questions are asked beside an empty memory
 	if err == nil {
 		err = s.prove(ctx, opened)
 	}
@@ -215,6 +231,7 @@ func watched(folder *run.Folder, told func(Progress)) func(Progress) {
 
 func (o Options) defaults() Options {
 	o.Copies = max(o.Copies, 1)
+	o.Targets = slices.Clone(o.Targets)
 	if o.Reps <= 0 {
 		o.Reps = DefaultReps
 	}

@@ -61,17 +61,22 @@ func cases(t *testing.T, names ...string) []*question.Question {
 // study runs met on three targets and returns the folder's content.
 func study(t *testing.T, files []string, reg engine.Registry, targets []met.Target) (met.Outcome, *run.Run, []run.Sample) {
 	t.Helper()
+	out, r, samples, err := studyOf(t, met.Options{Registry: reg, Targets: targets, Files: files, Subset: "s"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out, r, samples
+}
+
+func studyOf(t *testing.T, o met.Options) (met.Outcome, *run.Run, []run.Sample, error) {
+	t.Helper()
 	dir := filepath.Join(t.TempDir(), "run")
 	folder, err := run.Create(dir, run.Run{ID: "test", Workload: "met", Started: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := met.Run(t.Context(), folder, met.Options{
-		Registry: reg, Targets: targets, Cases: cases(t, "test_3", "test_5", "test_6"), Files: files, Subset: "s", Reps: 2, Seed: 1,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.Cases, o.Reps, o.Seed = cases(t, "test_3", "test_5", "test_6"), 2, 1
+	out, failed := met.Run(t.Context(), folder, o)
 	if err := folder.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +84,7 @@ func study(t *testing.T, files []string, reg engine.Registry, targets []met.Targ
 	if err != nil {
 		t.Fatal(err)
 	}
-	return out, r, samples
+	return out, r, samples, failed
 }
 
 func target(d *engine.Driver, dir string, n design.Name) met.Target {

@@ -73,7 +73,7 @@ func (s *study) proveCell(ctx context.Context, c *cell, q *question.Question, f 
 	if c.archive == nil {
 		return s.keep(ctx, c, sample, nil, answer.Proof{}, errNotOpened)
 	}
-	query, err := c.archive.Phrase(ctx, q.In(s.o.Subset), f)
+	query, err := c.archive.Phrase(ctx, q.In(c.target.Subset), f)
 	if errors.Is(err, flavour.ErrCannotExpress) {
 		return nil // absent, not imitated
 	}
