@@ -3,9 +3,11 @@ package design
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 
+	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/question"
 	"github.com/barograph/barograph/record"
 )
@@ -20,9 +22,12 @@ import (
 type Catalog struct {
 	Subset    string   `json:"subset"`
 	Algorithm string   `json:"key_algorithm"`
-	Groups    []*Group `json:"groups"`  // ordered by (line type, version, model, obtype, fcst_var)
-	Counted   bool     `json:"counted"` // Objects, and Held and Valid of each group are kept; archives of earlier versions have none
-	Objects   int64    `json:"objects"` // documents, pairs or rows, as the design stores the records
+	Design    Name     `json:"design,omitempty"`  // of the archive, and who stored last; archives of earlier versions have none
+	Program   string   `json:"program,omitempty"` // Barograph's version
+	Schema    int      `json:"schema,omitempty"`  // of the catalog: Schema
+	Groups    []*Group `json:"groups"`            // ordered by (line type, version, model, obtype, fcst_var)
+	Counted   bool     `json:"counted"`           // Objects, and Held and Valid of each group are kept; archives of earlier versions have none
+	Objects   int64    `json:"objects"`           // documents, pairs or rows, as the design stores the records
 
 	Conflicts     []Conflict `json:"conflicts,omitempty"`      // what files of the archive contradict each other in
 	MoreConflicts bool       `json:"more_conflicts,omitempty"` // there were more than MaxConflicts
@@ -54,6 +59,9 @@ type Group struct {
 	Valid Moments       `json:"valid"` // fcst_valid_beg of all of them
 }
 
+// Schema is the version of what is stored; archives of all earlier ones are read.
+const Schema = 1
+
 type groupKey struct{ lineType, version, model, obtype, fcstVar string }
 
 // NewCatalog returns the catalog of an empty subset.
@@ -67,6 +75,9 @@ func ParseCatalog(text []byte) (*Catalog, error) {
 	c.Counted = false
 	if err := json.Unmarshal(text, c); err != nil {
 		return nil, err
+	}
+	if c.Schema > Schema {
+		return nil, &fault.Error{Setting: "subset " + c.Subset, Problem: fmt.Sprintf("was stored by a later Barograph (%s, schema %d; this one knows %d)", c.Program, c.Schema, Schema), Cure: "use that version or a later one"}
 	}
 	c.Counted = c.Counted || len(c.Groups) == 0
 	for _, g := range c.Groups {
@@ -183,6 +194,9 @@ func (c *Catalog) Merge(o *Catalog) {
 	}
 	for _, q := range o.Quarantine {
 		c.Reject(q)
+	}
+	if o.Schema > 0 {
+		c.Design, c.Program, c.Schema = o.Design, o.Program, o.Schema
 	}
 	c.Objects += o.Objects
 	c.MoreConflicts, c.Counted = c.MoreConflicts || o.MoreConflicts, c.Counted && o.Counted

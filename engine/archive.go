@@ -182,6 +182,7 @@ func (c *Commit) Describe(kept *design.Catalog, n design.Name, s *Stored) {
 		kept.Clear()
 	}
 	kept.Objects += s.Objects
+	kept.Design, kept.Program, kept.Schema = n, Version(), design.Schema
 	if c.Catalog != nil {
 		kept.Merge(c.Catalog)
 	}

@@ -82,6 +82,9 @@ func TestAskFindsTheDesign(t *testing.T) {
 		t.Errorf("a second subset: status %d, %s", status, stderr)
 	}
 	must(t, "load", data, "--engine", url, "--design", "wide")
+	if shown := must(t, "show", url); !strings.Contains(shown, "design document, subset second") || !strings.Contains(shown, "stored by barograph (devel)") {
+		t.Error(shown)
+	}
 	if status, _, stderr := barograph(t, "load", data, "--engine", url); status != 2 || !strings.Contains(stderr, "document, wide") {
 		t.Errorf("load, two designs: status %d, %s", status, stderr)
 	}

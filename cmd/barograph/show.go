@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,6 +58,7 @@ type shown struct {
 	Archive   string              `json:"archive,omitempty"`
 	Design    string              `json:"design,omitempty"`
 	Subset    string              `json:"subset,omitempty"`
+	Program   string              `json:"stored_by,omitempty"` // Barograph's version
 	Bytes     int64               `json:"bytes_on_disk,omitempty"`
 	Digest    string              `json:"digest"`
 	Records   int64               `json:"records"`
@@ -75,7 +77,7 @@ type shown struct {
 
 func newShown(c *design.Catalog, marks []engine.Mark) shown {
 	held := c.Held()
-	s := shown{Digest: held.String(), Records: held.Records, Objects: c.Objects, Uncounted: !c.Counted, Files: len(marks), Types: c.Inventory(), Conflicts: len(c.Conflicts)}
+	s := shown{Program: c.Program, Digest: held.String(), Records: held.Records, Objects: c.Objects, Uncounted: !c.Counted, Files: len(marks), Types: c.Inventory(), Conflicts: len(c.Conflicts)}
 	for _, m := range marks {
 		s.FileBytes, s.Lines, s.Rejected = s.FileBytes+m.Bytes, s.Lines+m.Read, s.Rejected+m.Quarantined
 		if m.Loaded.After(s.Loaded) {
@@ -194,7 +196,7 @@ func (e *env) printShown(all []shown) error {
 
 func (s *shown) print(w io.Writer) {
 	if s.Archive != "" {
-		fmt.Fprintf(w, "archive\t%s, design %s, subset %s, %.1f MB on disk in all\n", s.Archive, s.Design, s.Subset, float64(s.Bytes)/1e6)
+		fmt.Fprintf(w, "archive\t%s, design %s, subset %s, %.1f MB on disk in all; stored by barograph %s\n", s.Archive, s.Design, s.Subset, float64(s.Bytes)/1e6, cmp.Or(s.Program, "of an earlier version"))
 	}
 	if s.Uncounted {
 		fmt.Fprintf(w, "records\tnot counted: the archive is of an earlier version; the next load counts them\n")
