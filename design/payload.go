@@ -286,22 +286,23 @@ func (d *payloadReader) byte() byte {
 
 func (d *payloadReader) uvarint() uint64 {
 	v, n := binary.Uvarint(d.data)
-	if n <= 0 {
-		d.failed, d.data = true, nil
-		return 0
-	}
-	d.data = d.data[n:]
+	d.pass(n)
 	return v
 }
 
 func (d *payloadReader) varint() int64 {
 	v, n := binary.Varint(d.data)
+	d.pass(n)
+	return v
+}
+
+// pass goes behind n bytes, which are 0 or less where there was no number.
+func (d *payloadReader) pass(n int) {
 	if n <= 0 {
 		d.failed, d.data = true, nil
-		return 0
+		return
 	}
 	d.data = d.data[n:]
-	return v
 }
 
 func (d *payloadReader) float() float64 {

@@ -146,6 +146,22 @@ type Records struct {
 	Close   func() error                             // after every Conn is closed
 }
 
+// NewRecords is a table whose connections are made without a word to the server,
+// and end without one; read-only ones refuse to write.
+func NewRecords(readOnly bool, connect func() *Conn, count func(ctx context.Context) (int64, error)) *Records {
+	end := func() error { return nil }
+	return &Records{
+		Connect: func(context.Context) (*Conn, error) {
+			c := connect()
+			if c.Close = end; readOnly {
+				c.Freeze()
+			}
+			return c, nil
+		},
+		Count: count, Close: end,
+	}
+}
+
 // Conn reads and writes one table. It is used by one goroutine. What a call is
 // given is not kept beyond it; a Row that it fills belongs to the caller.
 //

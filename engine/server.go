@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"fmt"
+	"net"
+	"strconv"
 	"syscall"
 	"time"
 )
@@ -134,6 +136,21 @@ type Node struct {
 	Host  string         `json:"host"`  // 127.0.0.1, or a loopback address for each node of a cluster
 	Ports map[string]int `json:"ports"` // by name, see Server.Ports
 	First bool           `json:"-"`     // for Start: no other node runs
+}
+
+// Address is the node's host with one of its ports.
+func (n *Node) Address(port string) string {
+	return net.JoinHostPort(n.Host, strconv.Itoa(n.Ports[port]))
+}
+
+// Pause waits; it ends at once, with its error, where ctx does.
+func Pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
 }
 
 // Command is a program to run.

@@ -1,14 +1,12 @@
 package lab
 
 import (
-	"archive/tar"
 	"archive/zip"
-	"compress/gzip"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/xml"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -61,7 +59,7 @@ func fetch(ctx context.Context, a engine.Artifact, w io.Writer) error {
 	case strings.HasSuffix(file, ".zip") || strings.HasSuffix(file, ".whl"):
 		err = unzip(file, whole)
 	default:
-		err = untar(file, whole)
+		err = untar(ctx, file, whole)
 	}
 	if err != nil {
 		return &fault.Error{File: file, Problem: "cannot be unpacked", Err: err, Cure: "is the disk full?"}
@@ -234,91 +232,24 @@ func sumOfJars(dir string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// unzip unpacks a zip file below dir.
-func unzip(file, dir string) (err error) {
+// unzip unpacks a zip file into a new folder; no name in it leads out of that.
+func unzip(file, dir string) error {
 	z, err := zip.OpenReader(file)
 	if err != nil {
 		return err
 	}
 	defer z.Close() //nolint:errcheck // read only
-	root, err := newRoot(dir)
-	if err != nil {
+	return os.CopyFS(dir, z)
+}
+
+// untar unpacks a tar.gz file into a new folder; tar lets no name lead out of that.
+func untar(ctx context.Context, file, dir string) error {
+	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, root.Close()) }()
-	for _, entry := range z.File {
-		if entry.FileInfo().IsDir() {
-			continue
-		}
-		r, err := entry.Open()
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(write(root, entry.Name, entry.Mode(), r), r.Close()); err != nil {
-			return err
-		}
+	said, err := exec.CommandContext(ctx, "tar", "--extract", "--gzip", "--no-same-owner", "--file", file, "--directory", dir).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, bytes.TrimSpace(said))
 	}
 	return nil
-}
-
-// untar unpacks a tar.gz file below dir.
-func untar(file, dir string) (err error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer f.Close() //nolint:errcheck // read only
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return err
-	}
-	root, err := newRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, root.Close()) }()
-	for t := tar.NewReader(z); ; {
-		h, err := t.Next()
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		}
-		switch h.Typeflag {
-		case tar.TypeReg:
-			err = write(root, h.Name, h.FileInfo().Mode(), t)
-		case tar.TypeLink:
-			if err = root.MkdirAll(filepath.Dir(h.Name), 0o755); err == nil {
-				err = root.Link(h.Linkname, h.Name)
-			}
-		case tar.TypeSymlink:
-			if err = root.MkdirAll(filepath.Dir(h.Name), 0o755); err == nil {
-				err = root.Symlink(h.Linkname, h.Name)
-			}
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// newRoot makes a folder that no name in an archive leads out of.
-func newRoot(dir string) (*os.Root, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, err
-	}
-	return os.OpenRoot(dir)
-}
-
-func write(root *os.Root, name string, mode os.FileMode, r io.Reader) error {
-	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return err
-	}
-	f, err := root.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, mode.Perm()|0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(f, r)
-	return errors.Join(err, f.Close())
 }

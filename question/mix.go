@@ -102,15 +102,15 @@ func (m *mix) add(q *Question) {
 
 var (
 	// newEntry begins an entry of a log: a date, a thread's command, or a remark of the slow log.
-	newEntry  = regexp.MustCompile(`^(?:#|\d{6} +\d|\d{4}-\d\d-\d\d|\s+\d+ (?:Query|Quit|Connect|Prepare|Execute|Close|Init DB)\b|SET timestamp|[A-Z]+ +\[)`)
-	selects   = regexp.MustCompile(`(?i)\bSELECT\b`)
-	union     = regexp.MustCompile(`(?i)\bUNION(?:\s+ALL)?\b`)
-	lineData  = regexp.MustCompile(`(?i)\bFROM\b[^()]*\bline_data_(\w+)`)
-	where     = regexp.MustCompile(`(?is)\bWHERE\b(.*?)(?:\bGROUP\s+BY\b.*|\bORDER\s+BY\b.*|\bLIMIT\b.*|;.*|$)$`)
-	and       = regexp.MustCompile(`(?i)\bAND\b`)
-	condition = regexp.MustCompile("(?is)^(?:BINARY\\s+)?(HOUR|UNIX_TIMESTAMP)?\\s*\\(?\\s*(?:\\w+\\.)?`?(\\w+)`?\\s*\\)?(%\\(24\\*3600\\)/3600)?\\s*(=|IN\\b|BETWEEN\\b|>=|<=|!=)(.*)$")
-	literal   = regexp.MustCompile(`'((?:[^'\\]|\\.|'')*)'|(-?\d+(?:\.\d+)?)`)
-	statName  = regexp.MustCompile(`(?i)'(\w+)'\s+stat_name`)
+	newEntry     = regexp.MustCompile(`^(?:#|\d{6} +\d|\d{4}-\d\d-\d\d|\s+\d+ (?:Query|Quit|Connect|Prepare|Execute|Close|Init DB)\b|SET timestamp|[A-Z]+ +\[)`)
+	selects      = regexp.MustCompile(`(?i)\bSELECT\b`)
+	union        = regexp.MustCompile(`(?i)\bUNION(?:\s+ALL)?\b`)
+	lineData     = regexp.MustCompile(`(?i)\bFROM\b[^()]*\bline_data_(\w+)`)
+	where        = regexp.MustCompile(`(?is)\bWHERE\b(.*?)(?:\bGROUP\s+BY\b.*|\bORDER\s+BY\b.*|\bLIMIT\b.*|;.*|$)$`)
+	and          = regexp.MustCompile(`(?i)\bAND\b`)
+	sqlCondition = regexp.MustCompile("(?is)^(?:BINARY\\s+)?(HOUR|UNIX_TIMESTAMP)?\\s*\\(?\\s*(?:\\w+\\.)?`?(\\w+)`?\\s*\\)?(%\\(24\\*3600\\)/3600)?\\s*(=|IN\\b|BETWEEN\\b|>=|<=|!=)(.*)$")
+	sqlLiteral   = regexp.MustCompile(`'((?:[^'\\]|\\.|'')*)'|(-?\d+(?:\.\d+)?)`)
+	statName     = regexp.MustCompile(`(?i)'(\w+)'\s+stat_name`)
 )
 
 // mostStatement bounds a statement of a log, in bytes.
@@ -202,7 +202,7 @@ func fromSQL(sql string, line int) (*Question, error) {
 		}
 	}
 	stat := DefaultStat(t)
-	if s := statName.FindStringSubmatch(sql); s != nil && slices.Contains(slices.Concat(statsOf(t), computed[t.Name]), Bare(t.Name, s[1])) {
+	if s := statName.FindStringSubmatch(sql); s != nil && isStat(b.q, s[1]) {
 		stat = s[1]
 	}
 	b.q.Drawing = NewDrawing(t, stat, "")
@@ -214,7 +214,7 @@ func fromSQL(sql string, line int) (*Question, error) {
 // condition reads one condition as a field with its values; nil where it
 // narrows nothing, or is one end of a range, which is kept.
 func (b *builder) condition(text string, line int, ranges map[string]*metviewer.Field) (*metviewer.Field, error) {
-	m := condition.FindStringSubmatch(strings.TrimSpace(text))
+	m := sqlCondition.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
 		return nil, fmt.Errorf("line %d: the condition %q is not understood", line, strings.TrimSpace(text))
 	}
@@ -223,7 +223,7 @@ func (b *builder) condition(text string, line int, ranges map[string]*metviewer.
 	if op == "!=" || f.Name == "stat_header_id" || f.Name == "1" { // a missing value, the join, and what is always so
 		return nil, nil //nolint:nilnil // nothing is narrowed
 	}
-	for _, v := range literal.FindAllStringSubmatch(m[5], -1) {
+	for _, v := range sqlLiteral.FindAllStringSubmatch(m[5], -1) {
 		f.List = append(f.List, strings.ReplaceAll(cmp.Or(v[1], v[2]), "''", "'"))
 	}
 	switch strings.ToUpper(m[1]) + m[3] {

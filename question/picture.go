@@ -6,7 +6,6 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/record"
@@ -18,8 +17,13 @@ import (
 type picture struct {
 	Stat       words     `yaml:"stat,flow,omitempty"`
 	Axis       string    `yaml:"axis,omitempty"`
-	Series     series    `yaml:"series,flow,omitempty"`
+	Series     groups    `yaml:"series,flow,omitempty"`
 	Method     string    `yaml:"method,omitempty"`
+	Finished   bool      `yaml:"finished,omitempty"`
+	BootCI     string    `yaml:"boot_ci,omitempty"`
+	Block      int       `yaml:"block,omitempty"`
+	PlotCI     words     `yaml:"plot_ci,flow,omitempty"`
+	NoVIF      bool      `yaml:"no_vif,omitempty"`
 	Interval   *interval `yaml:"interval,flow,omitempty"`
 	EventEqual bool      `yaml:"event_equal,omitempty"`
 	EqualAll   bool      `yaml:"equal_places,omitempty"`
@@ -53,11 +57,11 @@ func (i *interval) UnmarshalYAML(decode func(any) error) error {
 	return decode((*keys)(i))
 }
 
-// series are the fields that make curves: one field, several, or fields with
+// groups are the fields that make curves: one field, several, or fields with
 // their values, of which a list within the list is one curve.
-type series []Group
+type groups []Group
 
-func (s *series) UnmarshalYAML(decode func(any) error) error {
+func (s *groups) UnmarshalYAML(decode func(any) error) error {
 	var fields words
 	if decode(&fields) == nil {
 		for _, f := range fields {
@@ -92,7 +96,7 @@ func list(v any) []any {
 }
 
 // MarshalYAML is the other way.
-func (s series) MarshalYAML() (any, error) {
+func (s groups) MarshalYAML() (any, error) {
 	var fields words
 	var all yaml.MapSlice
 	for _, g := range s {
@@ -120,7 +124,7 @@ func (p *picture) drawing(q *Question) (*Drawing, error) {
 	if reflect.ValueOf(*p).IsZero() {
 		return nil, nil //nolint:nilnil // as its line type suggests
 	}
-	d := &Drawing{Axis: p.Axis, Curves: p.Series, Method: p.Method, EventEqual: p.EventEqual, EqualPlaces: p.EqualAll, Minus: p.Minus, XLabel: p.XLabel, YLabel: p.YLabel}
+	d := &Drawing{Axis: p.Axis, Curves: p.Series, Method: p.Method, BootCI: p.BootCI, Block: p.Block, Intervals: p.PlotCI, NoVIF: p.NoVIF, EventEqual: p.EventEqual, EqualPlaces: p.EqualAll, Minus: p.Minus, XLabel: p.XLabel, YLabel: p.YLabel}
 	switch {
 	case len(p.Stat) == 0 && DefaultStat(q.Type) != "":
 		d.Stats = []string{DefaultStat(q.Type)}
@@ -128,10 +132,11 @@ func (p *picture) drawing(q *Question) (*Drawing, error) {
 		d.Stats = p.Stat
 	}
 	for _, s := range d.Stats {
-		if !slices.Contains(statsOf(q.Type), strings.ToUpper(s)) && !slices.Contains(computed[q.Type.Name], Bare(q.Type.Name, s)) {
+		if !isStat(q, s) {
 			return nil, fault.Unknown("stat of "+q.Type.Name, s, statsOf(q.Type))
 		}
 	}
+	d.Finished = p.Finished || len(d.Stats) > 0 && finished(q.Type, d.Stats[0])
 	if p.Axis != "" && !slices.Contains(axes, p.Axis) {
 		return nil, fault.Unknown("axis", p.Axis, axes)
 	}
@@ -150,11 +155,18 @@ func (p *picture) drawing(q *Question) (*Drawing, error) {
 	return d, d.bootstrap(p.Interval)
 }
 
+// isStat reports whether there is such a statistic of q's line type.
+func isStat(q *Question, name string) bool {
+	plain := Question{Type: q.Type}
+	_, err := StatOf(&plain, name)
+	return err == nil
+}
+
 // NewDrawing draws a statistic on an axis in the usual way; "" draws nothing.
 func NewDrawing(t *record.LineType, stat, axis string) *Drawing {
 	d := &Drawing{Method: DefaultMethod(t)}
 	if stat != "" {
-		d.Stats, d.Axis = []string{stat}, axis
+		d.Stats, d.Axis, d.Finished = []string{stat}, axis, finished(t, stat)
 	}
 	_ = d.bootstrap(nil) // the usual one is right
 	return d
@@ -201,7 +213,8 @@ func pictureOf(q *Question) picture {
 	if d == nil {
 		return picture{}
 	}
-	p := picture{Stat: d.Stats, Axis: d.Axis, Series: d.Curves, EventEqual: d.EventEqual, EqualAll: d.EqualPlaces, Minus: d.Minus, XLabel: d.XLabel, YLabel: d.YLabel}
+	p := picture{Stat: d.Stats, Axis: d.Axis, Series: d.Curves, BootCI: d.BootCI, Block: d.Block, PlotCI: d.Intervals, NoVIF: d.NoVIF, EventEqual: d.EventEqual, EqualAll: d.EqualPlaces, Minus: d.Minus, XLabel: d.XLabel, YLabel: d.YLabel}
+	p.Finished = d.Finished && !(len(d.Stats) > 0 && finished(q.Type, d.Stats[0]))
 	if len(d.Stats) == 0 {
 		p.Stat = words{noPicture}
 	}

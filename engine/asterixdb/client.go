@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/barograph/barograph/engine"
 )
 
 // client talks to a cluster controller's query service.
@@ -210,7 +212,7 @@ func (c *client) quiet(ctx context.Context, prefix string) error {
 		for _, id := range ids {
 			c.cancel(ctx, id)
 		}
-		if err := pause(ctx, poll); err != nil {
+		if err := engine.Pause(ctx, poll); err != nil {
 			return err
 		}
 	}
@@ -218,15 +220,6 @@ func (c *client) quiet(ctx context.Context, prefix string) error {
 
 // poll is how often a state of the server is looked at that will change soon.
 const poll = 20 * time.Millisecond
-
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
-}
 
 // get reads a page of the service's administration.
 func (c *client) get(ctx context.Context, path string) ([]byte, error) {

@@ -15,12 +15,8 @@ import (
 
 // docWriter writes documents.
 type docWriter struct {
-	l       *loader
-	state   *state
-	version int64
-
+	pending
 	groupers map[*record.LineType]*design.Grouper
-	there    map[string]map[string][]byte // dataset → id → document
 }
 
 type docRef struct {
@@ -29,7 +25,7 @@ type docRef struct {
 }
 
 func (w *docWriter) find(ctx context.Context, stored *engine.Stored) error {
-	w.groupers, w.there = map[*record.LineType]*design.Grouper{}, map[string]map[string][]byte{}
+	w.groupers = map[*record.LineType]*design.Grouper{}
 	wanted := map[string][]string{}
 	for _, t := range w.l.types {
 		g := design.NewGrouper(t)
@@ -98,23 +94,7 @@ func (w *docWriter) merged(doc *design.Doc, have, into *record.Batch, meet func(
 	return into, nil
 }
 
-func (w *docWriter) parts() []part {
-	var out []part
-	of := map[string][]*record.LineType{}
-	for _, t := range w.l.types {
-		name := w.l.a.target(t)
-		of[name] = append(of[name], t)
-		if len(of[name]) > 1 {
-			continue
-		}
-		kind := anyType
-		if w.l.a.db.closed {
-			kind = name + "_type"
-		}
-		out = append(out, part{name, kind, len(w.there[name]) == 0, func(out io.Writer) error { return w.lines(out, of[name]) }})
-	}
-	return out
-}
+func (w *docWriter) parts() []part { return w.typeParts(w.lines) }
 
 // lines writes the documents of line types.
 func (w *docWriter) lines(out io.Writer, types []*record.LineType) error {
@@ -134,16 +114,6 @@ func (w *docWriter) lines(out io.Writer, types []*record.LineType) error {
 		}
 	}
 	return nil
-}
-
-func (w *docWriter) replaced() map[string][][]byte {
-	out := map[string][][]byte{}
-	for name, there := range w.there {
-		for _, doc := range there {
-			out[name] = append(out[name], doc)
-		}
-	}
-	return out
 }
 
 func (w *docWriter) kept(int64) {}

@@ -44,11 +44,7 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &engine.Records{
-		Connect: func(context.Context) (*engine.Conn, error) { return tb.connect(), nil },
-		Count:   tb.count,
-		Close:   func() error { return nil },
-	}, nil
+	return engine.NewRecords(k.readOnly, tb.connect, tb.count), nil
 }
 
 func (tb *kvTable) count(ctx context.Context) (n int64, err error) {
@@ -61,14 +57,7 @@ func (tb *kvTable) count(ctx context.Context) (n int64, err error) {
 
 func (tb *kvTable) connect() *engine.Conn {
 	c := &kvConn{kvTable: tb}
-	conn := &engine.Conn{
-		Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, ReadPath: c.readPath, UpdatePath: c.updatePath,
-		Close: func() error { return nil },
-	}
-	if tb.readOnly {
-		conn.Freeze()
-	}
-	return conn
+	return &engine.Conn{Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, ReadPath: c.readPath, UpdatePath: c.updatePath}
 }
 
 // kvConn is a connection: a table and the memory of one worker.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,7 +57,7 @@ func (d *database) define(ctx context.Context, text string) error {
 		if !is(err, codeDuplicate) || try == defineTries {
 			return err
 		}
-		if err := pause(ctx, poll); err != nil {
+		if err := engine.Pause(ctx, poll); err != nil {
 			return err
 		}
 	}
@@ -248,10 +249,43 @@ type writer interface {
 }
 
 func (l *loader) writer(s *state, version int64) writer {
+	p := pending{l: l, state: s, version: version, there: map[string]map[string][]byte{}}
 	if l.a.design == design.Normalized {
-		return &rowWriter{l: l, state: s, version: version}
+		return &rowWriter{pending: p}
 	}
-	return &docWriter{l: l, state: s, version: version}
+	return &docWriter{pending: p}
+}
+
+// pending is what the writers of both designs know of a commit.
+type pending struct {
+	l       *loader
+	state   *state
+	version int64
+	there   map[string]map[string][]byte // under the keys that will be written: dataset → id → what is stored
+}
+
+func (p *pending) replaced() map[string][][]byte {
+	out := map[string][][]byte{}
+	for name, there := range p.there {
+		out[name] = slices.Collect(maps.Values(there))
+	}
+	return out
+}
+
+// typeParts are the parts of the line types, one for each dataset.
+func (p *pending) typeParts(lines func(out io.Writer, types []*record.LineType) error) (out []part) {
+	of := map[string][]*record.LineType{}
+	for _, t := range p.l.types {
+		name, kind := p.l.a.target(t), anyType
+		if of[name] = append(of[name], t); len(of[name]) > 1 {
+			continue
+		}
+		if p.l.a.db.closed {
+			kind = name + "_type"
+		}
+		out = append(out, part{name, kind, len(p.there[name]) == 0, func(out io.Writer) error { return lines(out, of[name]) }})
+	}
+	return out
 }
 
 // begun is the statement that notes that a commit has begun. It comes before

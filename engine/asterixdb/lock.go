@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/barograph/barograph/engine"
 )
 
 // A commit holds its subset's lock: a record whose primary key can be inserted
@@ -109,7 +111,7 @@ func (l *lock) insert(ctx context.Context, state *state) error {
 			}
 			continue
 		}
-		if err := pause(ctx, poll); err != nil {
+		if err := engine.Pause(ctx, poll); err != nil {
 			return err
 		}
 	}
@@ -183,7 +185,7 @@ func (a *archive) unlock(ctx context.Context, subset, token, before string) erro
 // beat tells others that this holder lives, as long as ctx does.
 func (l *lock) beat(ctx context.Context) {
 	defer close(l.beats)
-	for n := int64(1); pause(ctx, beatEvery) == nil; n++ {
+	for n := int64(1); engine.Pause(ctx, beatEvery) == nil; n++ {
 		_, err := l.a.db.client.run(ctx, request{
 			id: l.token + "/beat",
 			text: "UPSERT INTO " + l.a.dataset(stateDataset) + " (SELECT VALUE object_put(l, \"beat\", " + strconv.FormatInt(n, 10) + ") FROM " + l.a.dataset(stateDataset) +

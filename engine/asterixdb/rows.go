@@ -15,19 +15,15 @@ import (
 
 // rowWriter writes METviewer's tables.
 type rowWriter struct {
-	l       *loader
-	state   *state
-	version int64
-
-	there map[string]map[string][]byte // dataset → id → row
-	fresh map[string]record.Header     // by stat_header_id: those that are not there yet
+	pending
+	fresh map[string]record.Header // by stat_header_id: those that are not there yet
 }
 
 func (w *rowWriter) find(ctx context.Context, stored *engine.Stored) error {
 	if err := w.headers(ctx); err != nil {
 		return err
 	}
-	w.there, w.fresh = map[string]map[string][]byte{}, map[string]record.Header{}
+	w.fresh = map[string]record.Header{}
 	var hash record.Hasher
 	for _, t := range w.l.types {
 		there := map[string]engine.At{} // by id of the row
@@ -95,26 +91,15 @@ func (w *rowWriter) headers(ctx context.Context) error {
 }
 
 func (w *rowWriter) parts() []part {
-	kind := func(name string) string {
-		if w.l.a.db.closed {
-			return name
-		}
-		return anyType
-	}
 	var out []part
 	if len(w.fresh) > 0 {
-		out = append(out, part{design.HeaderTable, kind("header_type"), true, w.headerLines})
-	}
-	of := map[string][]*record.LineType{}
-	for _, t := range w.l.types {
-		name := w.l.a.target(t)
-		of[name] = append(of[name], t)
-		if len(of[name]) > 1 {
-			continue
+		kind := anyType
+		if w.l.a.db.closed {
+			kind = "header_type"
 		}
-		out = append(out, part{name, kind(name + "_type"), len(w.there[name]) == 0, func(out io.Writer) error { return w.lines(out, of[name]) }})
+		out = append(out, part{design.HeaderTable, kind, true, w.headerLines})
 	}
-	return out
+	return append(out, w.typeParts(w.lines)...)
 }
 
 func (w *rowWriter) headerLines(out io.Writer) error {
@@ -148,16 +133,6 @@ func (w *rowWriter) lines(out io.Writer, types []*record.LineType) error {
 		}
 	}
 	return nil
-}
-
-func (w *rowWriter) replaced() map[string][][]byte {
-	out := map[string][][]byte{}
-	for name, there := range w.there {
-		for _, row := range there {
-			out[name] = append(out[name], row)
-		}
-	}
-	return out
 }
 
 func (w *rowWriter) kept(version int64) {

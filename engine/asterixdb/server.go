@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -200,10 +199,7 @@ func java(dir, heap, driver, app string, n *engine.Node) engine.Command {
 }
 
 // api is the host and port of the query service.
-func api(c *engine.Cluster) string {
-	n := &c.Nodes[0]
-	return net.JoinHostPort(n.Host, strconv.Itoa(n.Ports["api"]))
-}
+func api(c *engine.Cluster) string { return c.Nodes[0].Address("api") }
 
 // ready asks whether the node has joined, and, where all nodes have, for an
 // answer: the cluster answers nothing before that.
@@ -244,7 +240,7 @@ func form(ctx context.Context, c *engine.Cluster) error {
 		if err == nil {
 			return nil
 		}
-		if ended := pause(ctx, 5*poll); ended != nil {
+		if ended := engine.Pause(ctx, 5*poll); ended != nil {
 			return errors.Join(ended, err)
 		}
 	}

@@ -133,7 +133,7 @@ func (a *archive) settled(ctx context.Context, subset string) error {
 				Cure: "open it once without --read-only",
 			}
 		}
-		if err := pause(ctx, poll); err != nil {
+		if err := engine.Pause(ctx, poll); err != nil {
 			return err
 		}
 	}

@@ -72,11 +72,7 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &engine.Records{
-		Connect: func(context.Context) (*engine.Conn, error) { return tb.connect(), nil },
-		Count:   tb.count,
-		Close:   func() error { return nil },
-	}, nil
+	return engine.NewRecords(k.readOnly, tb.connect, tb.count), nil
 }
 
 // partsOf is the end of the name of the table that lists a clustered table's

@@ -26,12 +26,9 @@ func (tb *kvTable) connect() *engine.Conn {
 	for i := range c.cells {
 		c.into = append(c.into, &c.cells[i])
 	}
-	conn := &engine.Conn{Read: c.read, Insert: c.insert, Update: c.update, Delete: c.delete, Close: func() error { return nil }}
+	conn := &engine.Conn{Read: c.read, Insert: c.insert, Update: c.update, Delete: c.delete}
 	if tb.layout == engine.Clustered {
 		conn.Scan = c.scan
-	}
-	if tb.readOnly {
-		conn.Freeze()
 	}
 	return conn
 }

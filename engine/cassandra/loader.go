@@ -61,10 +61,8 @@ func (d docs) Describe(ctx context.Context, subset string, known int64) (int64, 
 		if !errors.Is(err, gocql.ErrNotFound) {
 			return h.version, text, failed(ctx, err)
 		}
-		select {
-		case <-ctx.Done():
-			return 0, nil, ctx.Err()
-		case <-time.After(time.Millisecond):
+		if err := engine.Pause(ctx, time.Millisecond); err != nil {
+			return 0, nil, err
 		}
 	}
 }

@@ -103,10 +103,8 @@ func (s *store) await(ctx context.Context, table string) error {
 		if err != nil || served {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(schemaPause):
+		if err := engine.Pause(ctx, schemaPause); err != nil {
+			return err
 		}
 	}
 	return fmt.Errorf("some nodes do not know it %v after it was made", schemaPatience)

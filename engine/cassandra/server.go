@@ -204,10 +204,8 @@ func form(ctx context.Context, c *engine.Cluster) error {
 			if err == nil && peers == len(c.Nodes)-1 {
 				break
 			}
-			select {
-			case <-ctx.Done():
-				return errors.Join(ctx.Err(), fmt.Errorf("node %d knows %d others: %w", i+1, peers, err))
-			case <-time.After(200 * time.Millisecond):
+			if ended := engine.Pause(ctx, 200*time.Millisecond); ended != nil {
+				return errors.Join(ended, fmt.Errorf("node %d knows %d others: %w", i+1, peers, err))
 			}
 		}
 	}

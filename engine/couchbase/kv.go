@@ -59,22 +59,12 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &engine.Records{
-		Connect: func(context.Context) (*engine.Conn, error) { return tb.connect(), nil },
-		Close:   func() error { return nil },
-	}, nil
+	return engine.NewRecords(k.readOnly, tb.connect, nil), nil
 }
 
 func (tb *kvTable) connect() *engine.Conn {
 	c := &kvConn{kvTable: tb, cells: make([]gjson.Result, len(tb.fields))}
-	conn := &engine.Conn{
-		Read: c.read, Insert: c.insert, Update: c.update, Delete: c.delete, ReadPath: c.readPath, UpdatePath: c.updatePath,
-		Close: func() error { return nil },
-	}
-	if tb.readOnly {
-		conn.Freeze()
-	}
-	return conn
+	return &engine.Conn{Read: c.read, Insert: c.insert, Update: c.update, Delete: c.delete, ReadPath: c.readPath, UpdatePath: c.updatePath}
 }
 
 // kvConn is a connection: a table and the memory of one worker.

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/barograph/barograph/engine"
 )
 
 // lockText is the content of a lock: who holds it, and how often that one has
@@ -93,10 +95,8 @@ func acquire(ctx context.Context, m Meta, name string, patience time.Duration) (
 				return nil, nil, err
 			}
 		}
-		select {
-		case <-ctx.Done():
-			return nil, nil, ctx.Err()
-		case <-time.After(poll):
+		if err := engine.Pause(ctx, poll); err != nil {
+			return nil, nil, err
 		}
 	}
 }
@@ -116,12 +116,7 @@ func swapWhole(ctx context.Context, m Meta, name string, text []byte, rev int64)
 func (l *lease) live(ctx context.Context, patience time.Duration) {
 	defer close(l.done)
 	last := time.Now()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(patience / beats):
-		}
+	for engine.Pause(ctx, patience/beats) == nil {
 		err := l.swap(ctx, lockText{Owner: l.text.Owner, Beat: l.text.Beat + 1})
 		switch {
 		case err == nil:

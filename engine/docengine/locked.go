@@ -148,10 +148,8 @@ func (s *Locked) outwait(ctx context.Context, subset string) (*state, error) {
 				Cure: "open it once without --read-only",
 			}
 		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(poll):
+		if err := engine.Pause(ctx, poll); err != nil {
+			return nil, err
 		}
 	}
 }

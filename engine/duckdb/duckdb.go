@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/duckdb/duckdb-go/v2/mapping"
 
@@ -102,8 +101,8 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	}
 	return &engine.Engine{
 		Archives: archives{db},
-		KV:       kv{db, &sync.Mutex{}},
-		Posts:    posts{db, &sync.Mutex{}},
+		KV:       kv{db},
+		Posts:    posts{db},
 		Scans:    scans{db},
 		About:    db.about,
 		Close: func() error {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/duckdb/duckdb-go/v2/mapping"
 
@@ -15,10 +14,7 @@ import (
 
 // kv opens tables of records under keys. One statement writes at a time: of
 // two that change one row at once DuckDB would fail the second.
-type kv struct {
-	*database
-	writing *sync.Mutex
-}
+type kv struct{ *database }
 
 func (k kv) dialect() *sqlengine.KVDialect {
 	return &sqlengine.KVDialect{
@@ -44,8 +40,7 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 // session is a connection and its statements.
 type session struct {
 	*conn
-	writing *sync.Mutex
-	made    []*statement
+	made []*statement
 }
 
 func (k kv) session(context.Context) (sqlengine.Session, error) {
@@ -53,7 +48,7 @@ func (k kv) session(context.Context) (sqlengine.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &session{conn: c, writing: k.writing}, nil
+	return &session{conn: c}, nil
 }
 
 // Prepare prepares a statement.
@@ -120,8 +115,8 @@ func (st *statement) run(ctx context.Context, args [][]byte, limit int, reply *m
 
 // Exec runs a statement that writes.
 func (st *statement) Exec(ctx context.Context, args [][]byte) (int64, error) {
-	st.writing.Lock()
-	defer st.writing.Unlock()
+	st.db.writing.Lock()
+	defer st.db.writing.Unlock()
 	var reply mapping.Result
 	if err := st.run(ctx, args, sqlengine.NoLimit, &reply); err != nil {
 		return 0, err

@@ -6,7 +6,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/duckdb/duckdb-go/v2/mapping"
@@ -17,10 +16,7 @@ import (
 
 // posts opens tables of values of SHEF messages. One transaction writes at a
 // time: of two that change one row at once DuckDB would fail the second.
-type posts struct {
-	*database
-	writing *sync.Mutex
-}
+type posts struct{ *database }
 
 func postMethods() []engine.PostMethod {
 	return []engine.PostMethod{engine.Row2006, engine.Row2006Message, engine.PreparedRows, engine.MultiRow, engine.Bulk}
@@ -58,51 +54,40 @@ func postType(t sqlengine.PostType, _ int) string {
 
 // Open opens the tables of a design.
 func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore, error) {
-	if t.Make && p.readOnly {
-		return nil, engine.ErrReadOnly
-	}
-	around := func(f func() error) error {
-		p.writing.Lock()
-		defer p.writing.Unlock()
-		return f()
-	}
-	s, err := sqlengine.OpenPosts(ctx, &sqlengine.PostEngine{
-		Dialect: postDialect(), Methods: postMethods(), Connect: p.connect, Begin: "BEGIN TRANSACTION", Around: around, RowsOfStatement: 64,
+	return sqlengine.OpenPosts(ctx, &sqlengine.PostEngine{
+		Dialect: postDialect(), Methods: postMethods(), Connect: p.connect, Begin: "BEGIN TRANSACTION", RowsOfStatement: 64, ReadOnly: p.readOnly, Writing: &p.writing,
+		Size: p.size, Tend: p.tend,
 	}, t)
-	if err != nil {
-		return nil, err
-	}
-	s.Size = func(context.Context) (engine.PostSize, error) {
-		out := engine.PostSize{IndexBytes: -1, DeadRows: -1}
-		if p.path == "" {
-			out.TableBytes = -1
-			return out, nil
-		}
-		for _, name := range []string{p.path, p.path + ".wal"} {
-			info, err := os.Stat(name)
-			if err == nil {
-				out.TableBytes += info.Size()
-			} else if name == p.path {
-				return out, err
-			}
-		}
+}
+
+func (p posts) size(context.Context, []string) (engine.PostSize, error) {
+	out := engine.PostSize{IndexBytes: -1, DeadRows: -1}
+	if p.path == "" {
+		out.TableBytes = -1
 		return out, nil
 	}
-	s.Tend = func(ctx context.Context, u engine.Upkeep) error {
-		text := "ANALYZE"
-		if u != engine.Statistics {
-			text = "CHECKPOINT"
+	for _, name := range []string{p.path, p.path + ".wal"} {
+		info, err := os.Stat(name)
+		if err == nil {
+			out.TableBytes += info.Size()
+		} else if name == p.path {
+			return out, err
 		}
-		return around(func() error {
-			c, err := p.take()
-			if err != nil {
-				return err
-			}
-			defer p.put(c)
-			return c.Exec(ctx, text)
-		})
 	}
-	return s, nil
+	return out, nil
+}
+
+func (p posts) tend(ctx context.Context, u engine.Upkeep, _ []string) error {
+	text := "ANALYZE"
+	if u != engine.Statistics {
+		text = "CHECKPOINT"
+	}
+	c, err := p.take()
+	if err != nil {
+		return err
+	}
+	defer p.put(c)
+	return c.Exec(ctx, text)
 }
 
 // postConn is a connection of a poster.

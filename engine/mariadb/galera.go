@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -63,10 +62,9 @@ func writeGalera(c *engine.Cluster, n *engine.Node) error {
 	if err != nil {
 		return err
 	}
-	at := func(n *engine.Node, port string) string { return net.JoinHostPort(n.Host, strconv.Itoa(n.Ports[port])) }
 	var group []string
 	for i := range c.Nodes {
-		group = append(group, at(&c.Nodes[i], groupPort))
+		group = append(group, c.Nodes[i].Address(groupPort))
 	}
 	lines := []string{
 		"[mariadbd]",
@@ -79,12 +77,12 @@ func writeGalera(c *engine.Cluster, n *engine.Node) error {
 		"wsrep_cluster_name=barograph",
 		"wsrep_cluster_address=gcomm://" + strings.Join(group, ","),
 		"wsrep_node_name=node" + strconv.Itoa(n.Index+1),
-		"wsrep_node_address=" + at(n, groupPort),
-		"wsrep_node_incoming_address=" + at(n, sqlPort),
+		"wsrep_node_address=" + n.Address(groupPort),
+		"wsrep_node_incoming_address=" + n.Address(sqlPort),
 		"wsrep_sst_method=rsync",
-		"wsrep_sst_receive_address=" + at(n, snapshotPort),
+		"wsrep_sst_receive_address=" + n.Address(snapshotPort),
 		fmt.Sprintf(`wsrep_provider_options="gmcast.listen_addr=tcp://%s;ist.recv_addr=%s;ist.recv_bind=%s;gcache.size=256M"`,
-			at(n, groupPort), at(n, catchUpPort), at(n, catchUpPort)),
+			n.Address(groupPort), n.Address(catchUpPort), n.Address(catchUpPort)),
 	}
 	return os.WriteFile(settingsFile(n), []byte(strings.Join(lines, "\n")+"\n"), 0o644)
 }

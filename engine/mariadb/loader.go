@@ -176,10 +176,8 @@ func (l *loading) again(ctx context.Context, do func() error) error {
 			return err
 		}
 		l.a.db.log.Debug("a commit was overtaken and is done again", "subset", l.subset, "times", n, "error", err)
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(rand.N(time.Duration(n) * overtakenPause)):
+		if err := engine.Pause(ctx, rand.N(time.Duration(n)*overtakenPause)); err != nil {
+			return err
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/flavour"
 )
 
 // postDatabase is the database of tables of values of SHEF messages, below the
@@ -67,49 +68,37 @@ func postType(t sqlengine.PostType, width int) string {
 
 // Open opens the tables of a design.
 func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore, error) {
-	if t.Make && p.readOnly {
-		return nil, engine.ErrReadOnly
-	}
-	s, err := sqlengine.OpenPosts(ctx, &sqlengine.PostEngine{
-		Dialect: p.dialect(), Methods: postMethods(), Connect: p.connect, Begin: "START TRANSACTION", RowsOfStatement: 128,
+	return sqlengine.OpenPosts(ctx, &sqlengine.PostEngine{
+		Dialect: p.dialect(), Methods: postMethods(), Connect: p.connect, Begin: "START TRANSACTION", RowsOfStatement: 128, ReadOnly: p.readOnly,
 		Before: []string{"CREATE DATABASE IF NOT EXISTS " + ident(p.prefix+postDatabase)},
-	}, t)
-	if err != nil {
-		return nil, sqlengine.Failed(ctx, err)
-	}
-	tables, err := sqlengine.PostTables(t)
-	if err != nil {
-		return nil, err
-	}
-	s.Size = func(ctx context.Context) (engine.PostSize, error) {
-		out := engine.PostSize{IndexBytes: -1, DeadRows: -1} // InnoDB's rows lie in their primary key
-		var names []string
-		for _, t := range tables {
-			names = append(names, "'"+strings.ReplaceAll(p.prefix+postDatabase+"/"+t.Name, "'", "''")+"'")
-		}
-		err := p.writes.QueryRowContext(ctx, "SELECT COALESCE(SUM(FILE_SIZE), 0) FROM information_schema.INNODB_SYS_TABLESPACES WHERE NAME IN ("+
-			strings.Join(names, ", ")+")").Scan(&out.TableBytes)
-		return out, sqlengine.Failed(ctx, err)
-	}
-	s.Log = func(ctx context.Context) (n int64, err error) {
-		var name string
-		err = p.writes.QueryRowContext(ctx, "SHOW GLOBAL STATUS LIKE 'Innodb_lsn_current'").Scan(&name, &n)
-		return n, sqlengine.Failed(ctx, err)
-	}
-	s.Tend = func(ctx context.Context, u engine.Upkeep) error {
-		// InnoDB takes dead rows away by itself.
-		how := "ANALYZE TABLE "
-		if u == engine.VacuumFull {
-			how = "OPTIMIZE TABLE "
-		}
-		for _, t := range tables {
-			if _, err := p.writes.ExecContext(ctx, how+p.schema()+ident(t.Name)); err != nil {
-				return sqlengine.Failed(ctx, err)
+		Size: func(ctx context.Context, tables []string) (engine.PostSize, error) {
+			out := engine.PostSize{IndexBytes: -1, DeadRows: -1} // InnoDB's rows lie in their primary key
+			var names []string
+			for _, t := range tables {
+				names = append(names, flavour.Quote(p.prefix+postDatabase+"/"+t))
 			}
-		}
-		return nil
-	}
-	return s, nil
+			err := p.writes.QueryRowContext(ctx, "SELECT COALESCE(SUM(FILE_SIZE), 0) FROM information_schema.INNODB_SYS_TABLESPACES WHERE NAME IN ("+
+				strings.Join(names, ", ")+")").Scan(&out.TableBytes)
+			return out, err
+		},
+		Log: func(ctx context.Context) (n int64, err error) {
+			var name string
+			err = p.writes.QueryRowContext(ctx, "SHOW GLOBAL STATUS LIKE 'Innodb_lsn_current'").Scan(&name, &n)
+			return n, sqlengine.Failed(ctx, err)
+		},
+		Tend: func(ctx context.Context, u engine.Upkeep, tables []string) error {
+			how := "ANALYZE TABLE " // InnoDB takes dead rows away by itself
+			if u == engine.VacuumFull {
+				how = "OPTIMIZE TABLE "
+			}
+			for _, t := range tables {
+				if _, err := p.writes.ExecContext(ctx, how+p.schema()+ident(t)); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}, t)
 }
 
 // The server's numbers for errors after which a transaction may be tried again.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -166,7 +165,7 @@ func ready(ctx context.Context, c *engine.Cluster, n *engine.Node) error {
 func nodeURL(c *engine.Cluster, nodes ...engine.Node) string {
 	var all []string
 	for i := range nodes {
-		all = append(all, net.JoinHostPort(nodes[i].Host, strconv.Itoa(nodes[i].Ports[sqlPort])))
+		all = append(all, nodes[i].Address(sqlPort))
 	}
 	return "mariadb://root:" + c.Password + "@" + strings.Join(all, ",") + "/"
 }

@@ -59,14 +59,10 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
-	return &engine.Records{
-		Connect: func(context.Context) (*engine.Conn, error) { return tb.connect(), nil },
-		Count: func(ctx context.Context) (int64, error) {
-			n, err := tb.collection.CountDocuments(ctx, bson.D{})
-			return n, failed(ctx, err)
-		},
-		Close: func() error { return nil },
-	}, nil
+	return engine.NewRecords(k.readOnly, tb.connect, func(ctx context.Context) (int64, error) {
+		n, err := tb.collection.CountDocuments(ctx, bson.D{})
+		return n, failed(ctx, err)
+	}), nil
 }
 
 // namespaceExists is the code of a collection that somebody else has made.
@@ -85,14 +81,7 @@ func (k kv) make(ctx context.Context, name string) error {
 
 func (tb *kvTable) connect() *engine.Conn {
 	c := &kvConn{kvTable: tb, cells: make([][]byte, len(tb.fields))}
-	conn := &engine.Conn{
-		Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, ReadPath: c.readPath, UpdatePath: c.updatePath,
-		Close: func() error { return nil },
-	}
-	if tb.readOnly {
-		conn.Freeze()
-	}
-	return conn
+	return &engine.Conn{Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, ReadPath: c.readPath, UpdatePath: c.updatePath}
 }
 
 // kvConn is a connection: a table and the memory of one worker.

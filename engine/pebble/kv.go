@@ -59,11 +59,7 @@ func (k kv) Table(_ context.Context, t engine.Table) (*engine.Records, error) {
 		n, _ := binary.Uvarint(fields)
 		return nil, &fault.Error{Setting: "fieldcount", Problem: fmt.Sprintf("the table has %d fields, not %d", n, tb.fields), Cure: "give what it was loaded with"}
 	}
-	return &engine.Records{
-		Connect: func(context.Context) (*engine.Conn, error) { return tb.connect() },
-		Count:   tb.count,
-		Close:   func() error { return nil },
-	}, nil
+	return engine.NewRecords(k.readOnly, tb.connect, tb.count), nil
 }
 
 // bounds are those of the records' keys: above the bare prefix, below the next.
@@ -96,16 +92,9 @@ type kvConn struct {
 	bounds     *pebble.IterOptions
 }
 
-func (tb *kvTable) connect() (*engine.Conn, error) {
+func (tb *kvTable) connect() *engine.Conn {
 	c := &kvConn{kvTable: tb, bounds: tb.bounds()}
-	conn := &engine.Conn{
-		Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, InsertMany: c.insertMany,
-		Close: func() error { return nil },
-	}
-	if tb.readOnly {
-		conn.Freeze()
-	}
-	return conn, nil
+	return &engine.Conn{Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, InsertMany: c.insertMany}
 }
 
 // full makes the pair's key, valid until the next call. An empty key is none:

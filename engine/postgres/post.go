@@ -68,9 +68,6 @@ func postType(t sqlengine.PostType, width int) string {
 
 // Open opens the tables of a design.
 func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore, error) {
-	if t.Make && p.readOnly {
-		return nil, engine.ErrReadOnly
-	}
 	d := postDialect()
 	// Argument types of procedures take no collation.
 	plain := d.CreateProcedure
@@ -80,45 +77,28 @@ func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore
 		}
 		return plain(name, types, body)
 	}
-	s, err := sqlengine.OpenPosts(ctx, &sqlengine.PostEngine{
-		Dialect: d, Methods: postMethods(), Connect: p.connect, Begin: "BEGIN", RowsOfStatement: 128,
+	return sqlengine.OpenPosts(ctx, &sqlengine.PostEngine{
+		Dialect: d, Methods: postMethods(), Connect: p.connect, Begin: "BEGIN", RowsOfStatement: 128, ReadOnly: p.readOnly,
 		// Two sessions that make one schema at once would collide.
 		Before: []string{"SELECT pg_advisory_lock(hashtextextended('barograph/post', 0))", "CREATE SCHEMA IF NOT EXISTS " + d.Quote(postSchema)},
+		Size:   p.size,
+		Log: func(ctx context.Context) (int64, error) {
+			return sqlengine.Number(ctx, querier{p.pool}, "SELECT (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint")
+		},
+		Tend: func(ctx context.Context, u engine.Upkeep, tables []string) error {
+			how := map[engine.Upkeep]string{engine.Statistics: "ANALYZE ", engine.Vacuum: "VACUUM (ANALYZE) ", engine.VacuumFull: "VACUUM (FULL, ANALYZE) "}[u]
+			_, err := p.pool.Exec(ctx, how+d.Schema+strings.Join(tables, ", "+d.Schema))
+			return err
+		},
 	}, t)
-	if err != nil {
-		return nil, sqlengine.Failed(ctx, err)
-	}
-	tables, err := sqlengine.PostTables(t)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, table := range tables {
-		names = append(names, d.Schema+d.Quote(table.Name))
-	}
-	s.Size = func(ctx context.Context) (engine.PostSize, error) { return p.postSize(ctx, tables) }
-	s.Log = func(ctx context.Context) (n int64, err error) {
-		err = p.pool.QueryRow(ctx, "SELECT (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint").Scan(&n)
-		return n, sqlengine.Failed(ctx, err)
-	}
-	s.Tend = func(ctx context.Context, u engine.Upkeep) error {
-		how := map[engine.Upkeep]string{engine.Statistics: "ANALYZE ", engine.Vacuum: "VACUUM (ANALYZE) ", engine.VacuumFull: "VACUUM (FULL, ANALYZE) "}[u]
-		_, err := p.pool.Exec(ctx, how+strings.Join(names, ", "))
-		return sqlengine.Failed(ctx, err)
-	}
-	return s, nil
 }
 
-// postSize sums the sizes that the server tells. Dead rows are what its
-// statistics know of, which may be a second late.
-func (p posts) postSize(ctx context.Context, tables []*sqlengine.PostTable) (s engine.PostSize, err error) {
-	var names []string
-	for _, t := range tables {
-		names = append(names, t.Name)
-	}
+// size sums the sizes that the server tells. Dead rows are what its statistics
+// know of, which may be a second late.
+func (p posts) size(ctx context.Context, tables []string) (s engine.PostSize, err error) {
 	err = p.pool.QueryRow(ctx, `SELECT coalesce(sum(pg_table_size(relid)), 0)::bigint, coalesce(sum(pg_indexes_size(relid)), 0)::bigint, coalesce(sum(n_dead_tup), 0)::bigint
-		FROM pg_stat_user_tables WHERE schemaname = $1 AND relname = ANY($2)`, postSchema, names).Scan(&s.TableBytes, &s.IndexBytes, &s.DeadRows)
-	return s, sqlengine.Failed(ctx, err)
+		FROM pg_stat_user_tables WHERE schemaname = $1 AND relname = ANY($2)`, postSchema, tables).Scan(&s.TableBytes, &s.IndexBytes, &s.DeadRows)
+	return s, err
 }
 
 // postConn is a connection without pgx's conversions.

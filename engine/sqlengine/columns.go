@@ -108,6 +108,14 @@ func LineColumns(t *record.LineType) []Column {
 		{Name: "stat_header_id", Type: BigInt, From: HeaderID, NotNull: true},
 		{Name: "data_file_id", Type: BigInt, From: FileID, NotNull: true},
 		{Name: "line_num", Type: BigInt, From: LineNum},
+	}
+	cols = append(append(cols, timeColumns()...), dataColumns(t)...)
+	return append(cols, field(record.CovThresh), field(record.Alpha))
+}
+
+// timeColumns are those of leads and times.
+func timeColumns() []Column {
+	return []Column{
 		{Name: "fcst_lead", Type: Integer, From: Lead, NotNull: true},
 		{Name: "fcst_valid_beg", Type: Timestamp, From: ValidBeg, NotNull: true},
 		{Name: "fcst_valid_end", Type: Timestamp, From: ValidEnd, NotNull: true},
@@ -116,8 +124,6 @@ func LineColumns(t *record.LineType) []Column {
 		{Name: "obs_valid_beg", Type: Timestamp, From: ObsBeg, NotNull: true},
 		{Name: "obs_valid_end", Type: Timestamp, From: ObsEnd, NotNull: true},
 	}
-	cols = append(cols, dataColumns(t)...)
-	return append(cols, field(record.CovThresh), field(record.Alpha))
 }
 
 // WideColumns are the columns of the wide design: all header fields, the times
@@ -127,16 +133,10 @@ func WideColumns(t *record.LineType) []Column {
 	for f := range record.NumFields {
 		cols = append(cols, field(f))
 	}
-	cols = append(cols,
-		Column{Name: "fcst_lead", Type: Integer, From: Lead, NotNull: true},
-		Column{Name: "fcst_valid_beg", Type: Timestamp, From: ValidBeg, NotNull: true},
-		Column{Name: "fcst_valid_epoch", Type: BigInt, From: ValidEpoch, NotNull: true},
-		Column{Name: "fcst_valid_end", Type: Timestamp, From: ValidEnd, NotNull: true},
-		Column{Name: "fcst_init_beg", Type: Timestamp, From: InitBeg, NotNull: true},
-		Column{Name: "obs_lead", Type: Integer, From: ObsLead, NotNull: true},
-		Column{Name: "obs_valid_beg", Type: Timestamp, From: ObsBeg, NotNull: true},
-		Column{Name: "obs_valid_end", Type: Timestamp, From: ObsEnd, NotNull: true},
-	)
+	times := timeColumns()
+	cols = append(cols, times[:2]...)
+	cols = append(cols, Column{Name: "fcst_valid_epoch", Type: BigInt, From: ValidEpoch, NotNull: true})
+	cols = append(cols, times[2:]...)
 	return append(cols, dataColumns(t)...)
 }
 

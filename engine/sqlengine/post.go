@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/barograph/barograph/engine"
@@ -52,11 +53,17 @@ type PostEngine struct {
 	Begin string
 	// Before is run before tables are made: it sees that nobody else does.
 	Before []string
-	// Around runs what must not run twice at once; nil = as it is.
-	Around func(f func() error) error
+	// Writing is held by whoever writes; nil = several may at once.
+	Writing  *sync.Mutex
+	ReadOnly bool
 	// RowsOfStatement is how many rows an upsert of many may have; 0 = as many
 	// as its parameters allow.
 	RowsOfStatement int
+	// Size, Log (nil = cannot) and Tend are those of engine.PostStore, of tables
+	// with these names.
+	Size func(ctx context.Context, tables []string) (engine.PostSize, error)
+	Log  func(ctx context.Context) (int64, error)
+	Tend func(ctx context.Context, u engine.Upkeep, tables []string) error
 }
 
 // store is an open set of tables.
@@ -66,18 +73,11 @@ type postStore struct {
 	policy engine.Policy
 }
 
-// PostTables returns the tables of a design, for maintenance and sizes.
-func PostTables(t engine.PostTables) ([]*PostTable, error) {
-	l, err := newPostLayout(t)
-	if err != nil {
-		return nil, err
-	}
-	return l.tables, nil
-}
-
-// OpenPosts opens tables by way of an engine's connections. Size, Log and Tend
-// are left to the engine.
+// OpenPosts opens tables by way of an engine's connections.
 func OpenPosts(ctx context.Context, e *PostEngine, t engine.PostTables) (*engine.PostStore, error) {
+	if t.Make && e.ReadOnly {
+		return nil, engine.ErrReadOnly
+	}
 	if t.Policy == "" {
 		t.Policy = engine.Overwrite
 	}
@@ -90,10 +90,21 @@ func OpenPosts(ctx context.Context, e *PostEngine, t engine.PostTables) (*engine
 	}
 	s := &postStore{PostEngine: e, layout: l, policy: t.Policy}
 	if err := s.prepare(ctx, t.Make); err != nil {
-		return nil, err
+		return nil, Failed(ctx, err)
+	}
+	var names []string
+	for _, t := range l.tables {
+		names = append(names, t.Name)
 	}
 	return &engine.PostStore{
-		Poster: s.poster, Admit: s.admit, Values: s.values, Read: s.read, Rows: s.rows, Delete: s.delete,
+		Poster: s.poster, Admit: s.admit, Values: s.values, Read: s.read, Rows: s.rows, Delete: s.delete, Log: e.Log,
+		Size: func(ctx context.Context) (engine.PostSize, error) {
+			size, err := e.Size(ctx, names)
+			return size, Failed(ctx, err)
+		},
+		Tend: func(ctx context.Context, u engine.Upkeep) error {
+			return s.around(func() error { return Failed(ctx, e.Tend(ctx, u, names)) })
+		},
 		Close: func() error { return nil },
 	}, nil
 }
@@ -112,10 +123,11 @@ func (s *postStore) with(ctx context.Context, f func(c *PostConn) error) error {
 }
 
 func (s *postStore) around(f func() error) error {
-	if s.Around == nil {
-		return f()
+	if s.Writing != nil {
+		s.Writing.Lock()
+		defer s.Writing.Unlock()
 	}
-	return s.Around(f)
+	return f()
 }
 
 // prepare makes the tables and procedures, or sees that the tables are there.

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/mattn/go-sqlite3"
@@ -15,10 +14,7 @@ import (
 // kv opens tables of records under keys. One statement writes at a time: a
 // writer that waits here goes on at once, one that waits in SQLite sleeps and
 // tries again.
-type kv struct {
-	*database
-	writing *sync.Mutex
-}
+type kv struct{ *database }
 
 func (k kv) dialect() *sqlengine.KVDialect {
 	return &sqlengine.KVDialect{

@@ -26,12 +26,12 @@ func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, err
 	if a.db.readOnly {
 		return nil, &fault.Error{File: a.db.path, Err: engine.ErrReadOnly, Cure: "open it for writing, as `barograph load` does"}
 	}
-	if !a.db.take() {
+	if !a.db.loading.TryLock() {
 		return nil, &fault.Error{File: a.db.path, Problem: "is being loaded already", Cure: "SQLite has one writer: close the other loader first"}
 	}
 	dc, err := a.db.connect(lockStep)
 	if err != nil {
-		a.db.release()
+		a.db.loading.Unlock()
 		return nil, err
 	}
 	l := &loader{conn: newConn(dc), a: a, subset: subset, tables: map[string]*lineTable{}, times: map[int64]string{}}
@@ -52,7 +52,7 @@ func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, err
 			return q.Exec(ctx, "DELETE FROM "+table+" WHERE rowid IN ("+strings.Join(ids, ", ")+")")
 		},
 		Close: func() error {
-			defer a.db.release()
+			defer a.db.loading.Unlock()
 			return l.close()
 		},
 	})
@@ -71,23 +71,6 @@ func execute(ctx context.Context, q sqlengine.Querier, statements []string) erro
 		}
 	}
 	return nil
-}
-
-// take claims the place of the one loader.
-func (d *database) take() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.loading {
-		return false
-	}
-	d.loading = true
-	return true
-}
-
-func (d *database) release() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.loading = false
 }
 
 // insert stores rows one by one; a document takes the place of that of its id.

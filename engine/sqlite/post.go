@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/mattn/go-sqlite3"
@@ -15,10 +14,7 @@ import (
 
 // posts opens tables of values of SHEF messages. One transaction writes at a
 // time, as SQLite has it; a poster that waits here goes on at once.
-type posts struct {
-	*database
-	writing *sync.Mutex
-}
+type posts struct{ *database }
 
 func postMethods() []engine.PostMethod {
 	return []engine.PostMethod{engine.Row2006, engine.Row2006Message, engine.PreparedRows, engine.MultiRow}
@@ -45,35 +41,21 @@ func postDialect() *sqlengine.PostDialect {
 
 // Open opens the tables of a design.
 func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore, error) {
-	if t.Make && p.readOnly {
-		return nil, engine.ErrReadOnly
-	}
-	s, err := sqlengine.OpenPosts(ctx, &sqlengine.PostEngine{
-		Dialect: postDialect(), Methods: postMethods(), Connect: p.connect, Begin: "BEGIN IMMEDIATE", RowsOfStatement: 64,
-		Around: func(f func() error) error {
-			p.writing.Lock()
-			defer p.writing.Unlock()
-			return f()
+	return sqlengine.OpenPosts(ctx, &sqlengine.PostEngine{
+		Dialect: postDialect(), Methods: postMethods(), Connect: p.connect, Begin: "BEGIN IMMEDIATE", RowsOfStatement: 64, ReadOnly: p.readOnly, Writing: &p.writing,
+		Size: func(ctx context.Context, _ []string) (engine.PostSize, error) {
+			n, err := p.size(ctx)
+			return engine.PostSize{TableBytes: n, IndexBytes: -1, DeadRows: -1}, err
+		},
+		Tend: func(ctx context.Context, u engine.Upkeep, _ []string) error {
+			text := "ANALYZE"
+			if u == engine.VacuumFull {
+				text = "VACUUM"
+			} // SQLite uses free pages again by itself
+			_, err := p.pool.ExecContext(ctx, text)
+			return err
 		},
 	}, t)
-	if err != nil {
-		return nil, sqlengine.Failed(ctx, err)
-	}
-	s.Size = func(ctx context.Context) (engine.PostSize, error) {
-		n, err := p.size(ctx)
-		return engine.PostSize{TableBytes: n, IndexBytes: -1, DeadRows: -1}, err
-	}
-	s.Tend = func(ctx context.Context, u engine.Upkeep) error {
-		text := "ANALYZE"
-		if u == engine.VacuumFull {
-			text = "VACUUM"
-		} // SQLite uses free pages again by itself
-		p.writing.Lock()
-		defer p.writing.Unlock()
-		_, err := p.pool.ExecContext(ctx, text)
-		return sqlengine.Failed(ctx, err)
-	}
-	return s, nil
 }
 
 func (p posts) connect(context.Context) (*sqlengine.PostConn, error) {

@@ -59,14 +59,13 @@ const (
 
 // database is an open file.
 type database struct {
+	writing  sync.Mutex // held by a writer of records or posts: others wait here, not in SQLite
 	path     string
 	readOnly bool
 	cache    int // MiB
 	log      *slog.Logger
-	pool     *sql.DB // for everything but loading
-
-	mu      sync.Mutex
-	loading bool
+	pool     *sql.DB    // for everything but loading
+	loading  sync.Mutex // held by the one loader
 }
 
 func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
@@ -94,7 +93,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		}
 		return nil, d.unreachable("cannot be opened", err, "name an archive that barograph loaded, or a new file in a folder that can be written")
 	}
-	return &engine.Engine{Archives: d, KV: kv{d, &sync.Mutex{}}, Posts: posts{d, &sync.Mutex{}}, About: d.about, Close: d.pool.Close}, nil
+	return &engine.Engine{Archives: d, KV: kv{d}, Posts: posts{d}, About: d.about, Close: d.pool.Close}, nil
 }
 
 // place checks the path and makes its folder.
@@ -240,8 +239,8 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 func (d *database) size(ctx context.Context) (int64, error) {
 	if !d.readOnly {
 		how := "PASSIVE" // waits for nobody
-		if d.take() {
-			defer d.release()
+		if d.loading.TryLock() {
+			defer d.loading.Unlock()
 			how = "TRUNCATE" // waits for whoever writes
 		}
 		if _, err := d.pool.ExecContext(ctx, "PRAGMA wal_checkpoint("+how+")"); err != nil {

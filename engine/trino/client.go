@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/barograph/barograph/engine"
 )
 
 // client talks to a coordinator by its REST protocol
@@ -104,10 +106,8 @@ func (c *client) page(ctx context.Context, method, uri, body, session string) ([
 		case !busy || try == busyTries:
 			return nil, fmt.Errorf("trino: status %d: %s", resp.StatusCode, strings.TrimSpace(string(text[:min(len(text), 300)])))
 		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(busyPause):
+		if err := engine.Pause(ctx, busyPause); err != nil {
+			return nil, err
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -135,7 +134,7 @@ func start(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 	}}}, nil
 }
 
-func address(n *engine.Node) string { return net.JoinHostPort(n.Host, strconv.Itoa(n.Ports["http"])) }
+func address(n *engine.Node) string { return n.Address("http") }
 
 // ready asks the coordinator for the nodes, and for rows of a table: nodes that
 // have joined may still refuse work.

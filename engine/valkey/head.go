@@ -108,11 +108,7 @@ func (s *store) settled(ctx context.Context, subset string) (head, error) {
 				Cure: "open it once without --read-only",
 			}
 		default:
-			select {
-			case <-ctx.Done():
-			case <-time.After(10 * time.Millisecond):
-			}
-			err = ctx.Err()
+			err = engine.Pause(ctx, 10*time.Millisecond)
 		}
 		if err != nil {
 			return h, err

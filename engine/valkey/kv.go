@@ -63,11 +63,9 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 	} else {
 		tb.client = redis.NewClusterClient(o.Cluster())
 	}
-	return &engine.Records{
-		Connect: func(context.Context) (*engine.Conn, error) { return tb.connect(), nil },
-		Count:   tb.count,
-		Close:   tb.client.Close,
-	}, nil
+	r := engine.NewRecords(k.readOnly, tb.connect, tb.count)
+	r.Close = tb.client.Close
+	return r, nil
 }
 
 // shape reads what is kept of a table, or makes it.

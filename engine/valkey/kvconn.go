@@ -20,12 +20,9 @@ type kvConn struct {
 
 func (tb *kvTable) connect() *engine.Conn {
 	c := &kvConn{kvTable: tb}
-	conn := &engine.Conn{Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, Close: func() error { return nil }}
+	conn := &engine.Conn{Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete}
 	if len(tb.records) == 1 { // records of several slots cannot be written all or none
 		conn.InsertMany = c.insertMany
-	}
-	if tb.readOnly {
-		conn.Freeze()
 	}
 	return conn
 }

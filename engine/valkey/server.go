@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -87,7 +86,7 @@ func start(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 	return []engine.Command{{Args: args}}, nil
 }
 
-func host(n *engine.Node) string { return net.JoinHostPort(n.Host, strconv.Itoa(n.Ports["client"])) }
+func host(n *engine.Node) string { return n.Address("client") }
 
 // reach calls ask with a client of one node.
 func reach(c *engine.Cluster, n *engine.Node, ask func(c *redis.Client) error) error {
@@ -148,10 +147,8 @@ func form(ctx context.Context, c *engine.Cluster) error {
 			if err == nil {
 				break
 			}
-			select {
-			case <-ctx.Done():
-				return errors.Join(ctx.Err(), err)
-			case <-time.After(20 * time.Millisecond):
+			if ended := engine.Pause(ctx, 20*time.Millisecond); ended != nil {
+				return errors.Join(ended, err)
 			}
 		}
 	}

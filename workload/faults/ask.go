@@ -46,7 +46,7 @@ func (s *study) whileAsking(ctx context.Context, rep int) (*kill, error) {
 	}
 	back := make(chan error, 1)
 	go func() {
-		err := sleep(ctx, s.Down)
+		err := engine.Pause(ctx, s.Down)
 		if err == nil {
 			err = s.Cluster.Restart(ctx, k.Node-1)
 		}
@@ -153,7 +153,7 @@ func (c *asker) once(ctx context.Context) error {
 		note(c.k, err)
 		c.failing = true
 		c.close() // the next call is a new client's
-		return sleep(ctx, between)
+		return engine.Pause(ctx, between)
 	default:
 		c.right()
 	}

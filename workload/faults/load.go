@@ -45,7 +45,7 @@ func (s *study) whileLoading(ctx context.Context, rep int) (*kill, error) {
 	if err := s.Cluster.Kill(k.Node - 1); err != nil {
 		return k, err
 	}
-	if err := sleep(ctx, s.Down); err != nil {
+	if err := engine.Pause(ctx, s.Down); err != nil {
 		return k, err
 	}
 	if err := s.Cluster.Restart(ctx, k.Node-1); err != nil {
@@ -78,7 +78,7 @@ func (s *study) loadOn(ctx context.Context, subset string, l *ledger, k *kill) e
 		if !l.failed(k, err, s.Patience) {
 			return err
 		}
-		if err := sleep(ctx, between); err != nil {
+		if err := engine.Pause(ctx, between); err != nil {
 			return err
 		}
 	}
@@ -273,13 +273,4 @@ func (w *witnessed) Commit(ctx context.Context, c engine.Commit) (engine.Stored,
 	}
 	w.pending = w.pending[:0]
 	return stored, err
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }

@@ -59,11 +59,7 @@ func (ts *Tables) Table(_ context.Context, t engine.Table) (*engine.Records, err
 	case len(tb.all) != len(t.Fields):
 		return nil, &fault.Error{Setting: "fieldcount", Problem: fmt.Sprintf("the table has %d fields, not %d", len(tb.all), len(t.Fields)), Cure: "give what it was loaded with"}
 	}
-	return &engine.Records{
-		Connect: func(context.Context) (*engine.Conn, error) { return tb.connect(ts.readOnly), nil },
-		Count:   func(context.Context) (int64, error) { return tb.count(), nil },
-		Close:   func() error { return nil },
-	}, nil
+	return engine.NewRecords(ts.readOnly, tb.connect, func(context.Context) (int64, error) { return tb.count(), nil }), nil
 }
 
 func (tb *table) count() int64 {
@@ -85,19 +81,10 @@ type conn struct {
 	onScan      func(key string, r *engine.Row) bool
 }
 
-func (tb *table) connect(readOnly bool) *engine.Conn {
+func (tb *table) connect() *engine.Conn {
 	c := &conn{table: tb}
 	c.onScan = c.take
-	out := &engine.Conn{
-		Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, InsertMany: c.insertMany,
-		Close: func() error { return nil },
-	}
-	if readOnly {
-		out.Insert = func(context.Context, []byte, *engine.Row) error { return engine.ErrReadOnly }
-		out.Update, out.Delete = out.Insert, func(context.Context, []byte) error { return engine.ErrReadOnly }
-		out.InsertMany = func(context.Context, []engine.KeyRow) error { return engine.ErrReadOnly }
-	}
-	return out
+	return &engine.Conn{Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, InsertMany: c.insertMany}
 }
 
 // choose appends the chosen fields of a record.
