@@ -19,24 +19,6 @@ import (
 	"github.com/barograph/barograph/stat"
 )
 
-// defaultStat is the statistic that is drawn of a line type where none is
-// named; "" where the line type has none.
-func defaultStat(t *record.LineType) string {
-	switch t.Name {
-	case "SAL1L2":
-		return "ANOM_CORR"
-	case "VAL1L2":
-		return "VAL1L2_ANOM_CORR"
-	case "SL1L2":
-		return "RMSE"
-	case "VL1L2":
-		return "VL1L2_RMSVE"
-	case "CTC":
-		return "CSI"
-	}
-	return ""
-}
-
 // ErrNoRecords says that an answer is empty.
 var ErrNoRecords = errors.New("no record matches, so that there is no statistic")
 
@@ -83,7 +65,7 @@ func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 	if err := c.collect(s.Needs); err != nil {
 		return nil, err
 	}
-	m := methodOf(q.Drawing, seed)
+	m := methodOf(q, seed)
 	if c.off > 0 {
 		m.note += fmt.Sprintf("; %d rows are left out, which have no place on this axis", c.off)
 	}
@@ -394,7 +376,7 @@ func (c *collector) collect(needs []string) error {
 	}
 	naming := c.naming()
 	for i := range c.a.Rows {
-		c.put(c.nameOf(naming, i), x(i), i)
+		c.put(cmp.Or(c.nameOf(naming, i), strings.Join(Stats(c.q), " ")), x(i), i)
 	}
 	c.inTime()
 	return nil

@@ -167,7 +167,7 @@ func TestFinishedStatistic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := &question.Question{Name: "q", Type: cnt, Columns: cols, Drawing: &question.Drawing{Stats: []string{"RMSE"}, Finished: true, Axis: "fcst_lead", Method: "median"}}
+	q := &question.Question{Name: "q", Type: cnt, Columns: cols, Drawing: &question.Drawing{Stats: []string{"RMSE"}, Axis: "fcst_lead", Method: "median"}}
 	var b record.Batch
 	b.Reset(cnt, "")
 	head := b.AddHeader(record.DefaultHeader())

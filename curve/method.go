@@ -16,15 +16,11 @@ func Stats(q *question.Question) []string {
 	if q.Drawing != nil && len(q.Drawing.Stats) > 0 {
 		return q.Drawing.Stats
 	}
-	if name := defaultStat(q.Type); name != "" {
+	if name := question.DefaultStat(q.Type); name != "" {
 		return []string{name}
 	}
 	return nil
 }
-
-// bootstrapReplicates is the number of resamplings behind the interval of a
-// question without a drawing.
-const bootstrapReplicates = 300
 
 // method makes one value of many records.
 type method struct {
@@ -38,25 +34,26 @@ type method struct {
 
 // methodOf is METviewer's for a drawing: agg_stat aggregates, plot_stat is of
 // the records' statistics.
-func methodOf(d *question.Drawing, seed uint64) method {
-	replicates := bootstrapReplicates
-	m := method{note: "partial sums weighted by total", confidence: 0.95, inflate: true}
+func methodOf(q *question.Question, seed uint64) method {
+	replicates, how := question.UsualReplicates, question.DefaultMethod(q.Type)
+	m := method{note: "partial sums weighted by total", confidence: question.UsualConfidence, inflate: true}
 	b := stat.Bootstrap{}
-	if d != nil {
+	if d := q.Drawing; d != nil {
+		how = d.Method
 		replicates, m.confidence, m.kinds, m.inflate = d.Replicates, cmp.Or(d.Confidence, 0.95), d.Intervals, !d.NoVIF
 		b.Block = d.Block
 		b.Kind = map[string]stat.Kind{"pivotal": stat.Pivotal, "bca": stat.BCa}[d.BootCI]
 		if d.Seed != nil {
 			seed = *d.Seed
 		}
-		switch d.Method {
-		case "mean":
-			m.Method, m.note = stat.MeanOfStats, "mean of the records' statistics"
-		case "median":
-			m.Method, m.note = stat.MedianOfStats, "median of the records' statistics"
-		case "sum":
-			m.Method, m.note = stat.SumOfStats, "sum of the records' statistics"
-		}
+	}
+	switch how {
+	case "mean":
+		m.Method, m.note = stat.MeanOfStats, "mean of the records' statistics"
+	case "median":
+		m.Method, m.note = stat.MedianOfStats, "median of the records' statistics"
+	case "sum":
+		m.Method, m.note = stat.SumOfStats, "sum of the records' statistics"
 	}
 	if replicates > 0 && m.Method == stat.Overall {
 		b.Replicates, b.Confidence, b.Seed = replicates, m.confidence, seed

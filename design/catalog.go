@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/question"
 	"github.com/barograph/barograph/record"
 
@@ -23,16 +24,19 @@ import (
 type Catalog struct {
 	Subset    string   `json:"subset"`
 	Algorithm string   `json:"key_algorithm"`
-	Groups    []*Group `json:"groups"`  // ordered by (line type, version, model, obtype, fcst_var)
-	Counted   bool     `json:"counted"` // Objects, and Held and Valid of each group are kept; archives of earlier versions have none
-	Objects   int64    `json:"objects"` // documents, pairs or rows, as the design stores the records
+	Design    Name     `json:"design,omitempty"`  // of the archive, and who stored last; archives of earlier versions have none
+	Program   string   `json:"program,omitempty"` // Barograph's version
+	Schema    int      `json:"schema,omitempty"`  // of the catalog: Schema
+	Groups    []*Group `json:"groups"`            // ordered by (line type, version, model, obtype, fcst_var)
+	Counted   bool     `json:"counted"`           // Objects, and Held and Valid of each group are kept; archives of earlier versions have none
+	Objects   int64    `json:"objects"`           // documents, pairs or rows, as the design stores the records
 
 	Conflicts     []Conflict `json:"conflicts,omitempty"`      // what files of the archive contradict each other in
 	MoreConflicts bool       `json:"more_conflicts,omitempty"` // there were more than MaxConflicts
 
 	Quarantine []Quarantine `json:"quarantine,omitempty"` // by file
 
-	Format int           `json:"format,omitempty"` // CatalogFormat; 0 = Files and the seal are not kept, as by earlier versions
+	Sealed bool          `json:"sealed,omitempty"` // Files and the seal are kept; archives of earlier versions have none
 	Files  record.Digest `json:"files"`            // of the marks, whose number is its Records
 
 	text  []byte // what ParseCatalog read
@@ -61,22 +65,25 @@ type Group struct {
 	Valid Moments       `json:"valid"` // fcst_valid_beg of all of them
 }
 
-// CatalogFormat is what a catalog holds that this version writes.
-const CatalogFormat = 2
+// Schema is the version of what is stored; archives of all earlier ones are read.
+const Schema = 1
 
 type groupKey struct{ lineType, version, model, obtype, fcstVar string }
 
 // NewCatalog returns the catalog of an empty subset.
 func NewCatalog(subset string) *Catalog {
-	return &Catalog{Subset: subset, Algorithm: KeyAlgorithm, Counted: true, Format: CatalogFormat, index: map[groupKey]*Group{}}
+	return &Catalog{Subset: subset, Algorithm: KeyAlgorithm, Counted: true, Sealed: true, index: map[groupKey]*Group{}}
 }
 
 // ParseCatalog reads what Encode wrote.
 func ParseCatalog(text []byte) (*Catalog, error) {
 	c := NewCatalog("")
-	c.Counted, c.Format, c.text = false, 0, text
+	c.Counted, c.Sealed, c.text = false, false, text
 	if err := json.Unmarshal(text, c); err != nil {
 		return nil, err
+	}
+	if c.Schema > Schema {
+		return nil, &fault.Error{Setting: "subset " + c.Subset, Problem: fmt.Sprintf("was stored by a later Barograph (%s, schema %d; this one knows %d)", c.Program, c.Schema, Schema), Cure: "use that version or a later one"}
 	}
 	c.Counted = c.Counted || len(c.Groups) == 0
 	for _, g := range c.Groups {
@@ -89,15 +96,15 @@ func ParseCatalog(text []byte) (*Catalog, error) {
 // last field is a seal, a digest of all others.
 func (c *Catalog) Encode() ([]byte, error) {
 	text, err := json.Marshal(c)
-	if err != nil || c.Format == 0 {
+	if err != nil || !c.Sealed {
 		return text, err
 	}
 	return fmt.Appendf(text[:len(text)-1], `,"seal":"%016x"}`, xxh3.Hash(text)), nil
 }
 
-// Sealed reports whether a catalog that was read is as it was written; engines
+// Intact reports whether a catalog that was read is as it was written; engines
 // may have written its JSON in another form. Those of earlier versions are.
-func (c *Catalog) Sealed() bool {
+func (c *Catalog) Intact() bool {
 	var kept struct{ Seal string }
 	if c.text == nil || json.Unmarshal(c.text, &kept) != nil {
 		return c.text == nil
@@ -107,7 +114,7 @@ func (c *Catalog) Sealed() bool {
 		return false
 	}
 	text, err := json.Marshal(again)
-	return err == nil && (c.Format == 0 && kept.Seal == "" || kept.Seal == fmt.Sprintf("%016x", xxh3.Hash(text)))
+	return err == nil && (!c.Sealed && kept.Seal == "" || kept.Seal == fmt.Sprintf("%016x", xxh3.Hash(text)))
 }
 
 func (g *Group) key() groupKey { return groupKey{g.LineType, g.Version, g.Model, g.ObType, g.FcstVar} }
@@ -219,8 +226,11 @@ func (c *Catalog) Merge(o *Catalog) {
 	if o.text != nil && len(c.Groups) == 0 {
 		c.text = o.text
 	}
+	if o.Schema > 0 {
+		c.Design, c.Program, c.Schema = o.Design, o.Program, o.Schema
+	}
 	c.Objects += o.Objects
-	c.Format = min(c.Format, o.Format)
+	c.Sealed = c.Sealed && o.Sealed
 	c.Files.Add(o.Files)
 	c.MoreConflicts, c.Counted = c.MoreConflicts || o.MoreConflicts, c.Counted && o.Counted
 	for _, g := range o.Groups {
@@ -269,7 +279,7 @@ func (c *Catalog) Records() map[string]int64 {
 
 // Clear forgets all series, and keeps the list of conflicts.
 func (c *Catalog) Clear() {
-	c.Groups, c.Objects, c.Counted, c.Format, c.Files = nil, 0, true, CatalogFormat, record.Digest{}
+	c.Groups, c.Objects, c.Counted, c.Sealed, c.Files = nil, 0, true, true, record.Digest{}
 	clear(c.index)
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/barograph/barograph/question"
@@ -231,6 +232,17 @@ func TestCatalogCounts(t *testing.T) {
 	old, err := ParseCatalog([]byte(`{"subset":"s","groups":[{"line_type":"SAL1L2"}]}`))
 	if err != nil || old.Counted {
 		t.Errorf("a catalog of an earlier version is held to count: %v", err)
+	}
+}
+
+// TestLaterCatalog: what a later version has stored is not guessed at; what an
+// earlier one has, which knew no schema, is read.
+func TestLaterCatalog(t *testing.T) {
+	if _, err := ParseCatalog([]byte(`{"subset":"s","program":"v9","schema":99}`)); err == nil || !strings.Contains(err.Error(), "v9, schema 99") {
+		t.Error(err)
+	}
+	if c, err := ParseCatalog([]byte(`{"subset":"s"}`)); err != nil || c.Subset != "s" {
+		t.Error(c, err)
 	}
 }
 

@@ -74,33 +74,21 @@ func furtherMatches(q *question.Question, h *record.Header) bool {
 }
 
 // Times returns the valid times to ask a series of g for: those that q lists,
-// whether they exist or not, or, where q leaves them open, the grid of g
-// within q's bounds.
+// whether they exist or not, or, where q leaves them open, those of g within q's
+// bounds; of archives that have not counted theirs, the grid of them.
 func (g *Group) Times(q *question.Question) []int64 {
 	if q.Valid.Discrete() {
 		return q.Valid.Expand()
 	}
-	first, last := g.First, g.Last
-	if lo, hi, ok := q.Valid.Bounds(); ok {
-		last = min(last, hi)
-		if lo > first && g.Step > 0 {
-			first += (lo - first + g.Step - 1) / g.Step * g.Step
-		} else if lo > first {
-			return nil
-		}
+	own := []int64(g.Valid)
+	if own == nil && g.Last >= g.First {
+		grid := question.Times{First: g.First, Last: g.Last, Step: max(g.Step, 1)}
+		own = grid.Expand()
 	}
-	if last < first {
-		return nil
+	if q.Valid.All() {
+		return own
 	}
-	step := max(g.Step, 1)
-	if g.Step == 0 {
-		return []int64{first}
-	}
-	times := make([]int64, 0, (last-first)/step+1)
-	for v := first; v <= last; v += step {
-		times = append(times, v)
-	}
-	return times
+	return slices.DeleteFunc(slices.Clone(own), func(v int64) bool { return !q.Valid.Contains(v) })
 }
 
 // Keys derives the ids of all documents that can hold records q asks for. An

@@ -194,6 +194,7 @@ func (c *Commit) Describe(kept *design.Catalog, n design.Name, s *Stored, done, 
 		kept.Clear()
 	}
 	kept.Objects += s.Objects
+	kept.Design, kept.Program, kept.Schema = n, Version(), design.Schema
 	if c.Catalog != nil {
 		kept.Merge(c.Catalog)
 	}

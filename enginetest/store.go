@@ -196,12 +196,15 @@ func cataloged(t testing.TB, a engine.Archive, subset string, files []File) {
 	for _, twin := range twins(files) {
 		want.Drop(twin.Batch, twin.I)
 	}
-	want.Objects = got.Objects // which depends on the design: see holds
 	marks, err := a.Marks(t.Context(), subset)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want.Files = engine.Sum(marks)
+	if len(files) > 0 && (got.Design == "" || got.Program == "" || got.Schema != design.Schema) {
+		t.Errorf("the catalog is of design %q, program %q, schema %d", got.Design, got.Program, got.Schema)
+	}
+	want.Objects, want.Design, want.Program, want.Schema = got.Objects, got.Design, got.Program, got.Schema // which depend on the design: see holds
 	w, err := want.Encode()
 	if err != nil {
 		t.Fatal(err)

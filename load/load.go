@@ -134,7 +134,7 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 // not count are walked once, and their catalog is made anew.
 func (r *run) counted(ctx context.Context, subset string) (record.Digest, error) {
 	c, err := r.archive.Catalog(ctx, subset)
-	if err != nil || c.Counted && c.Format >= design.CatalogFormat {
+	if err != nil || c.Counted && c.Sealed {
 		return c.Held(), err
 	}
 	r.o.Log.Info("the archive is of an earlier version: its records are counted once", "subset", subset)

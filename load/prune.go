@@ -27,7 +27,7 @@ func Prune(ctx context.Context, a engine.Archive, subset string, keepLast bool) 
 	if err != nil {
 		return nil, err
 	}
-	if !o.Catalog.Sealed() || !o.Catalog.Fewer(found) || engine.Sum(o.Marks) != o.Catalog.Files {
+	if !o.Catalog.Intact() || !o.Catalog.Fewer(found) || engine.Sum(o.Marks) != o.Catalog.Files {
 		return nil, &fault.Error{Setting: "--prune", Problem: "more was changed than records deleted", Cure: "bring back a copy, or load the files into a new archive"}
 	}
 	out := &Pruned{Lost: o.Catalog.Held().Records - found.Held().Records}

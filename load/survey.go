@@ -11,7 +11,7 @@ import (
 // Survey makes the catalog of files, and a mark of each, without an archive.
 // Files that cannot be read, or not to their end, are in failed, and the rest
 // goes on. A record that several lines bring is counted as often.
-func Survey(ctx context.Context, paths []string, keepLast bool) (c *design.Catalog, marks []engine.Mark, failed []error, err error) {
+func Survey(ctx context.Context, paths []string, o Reading) (c *design.Catalog, marks []engine.Mark, failed []error, err error) {
 	c = design.NewCatalog("")
 	m, q := engine.Mark{}, design.Quarantine{}
 	each := func(_ *File, b *record.Batch) error {
@@ -22,7 +22,9 @@ func Survey(ctx context.Context, paths []string, keepLast bool) (c *design.Catal
 			q.Add(r.Line, r.Reason)
 		}
 		c.Add(b)
-		release(b)
+		if o.Parsed == nil {
+			release(b)
+		}
 		return nil
 	}
 	end := func(f *File) error {
@@ -38,6 +40,6 @@ func Survey(ctx context.Context, paths []string, keepLast bool) (c *design.Catal
 		m, q = engine.Mark{}, design.Quarantine{}
 		return nil
 	}
-	err = Read(ctx, paths, Reading{KeepLast: keepLast}, each, end)
+	err = Read(ctx, paths, o, each, end)
 	return c, marks, failed, err
 }

@@ -58,7 +58,7 @@ func (o *Origin) Judge(ctx context.Context, found *design.Catalog) (*Verified, e
 		v.problem("the archive is of an earlier version, which did not count what it stored: the next load counts it, and then it can be verified")
 		return v, nil
 	}
-	if !kept.Sealed() {
+	if !kept.Intact() {
 		v.problem("the catalog is not as the last load wrote it")
 	}
 	for _, d := range kept.Differences(found) {
@@ -67,7 +67,7 @@ func (o *Origin) Judge(ctx context.Context, found *design.Catalog) (*Verified, e
 	if kept.Objects != contents.Objects {
 		v.problem("there are %d %s, of which the loads stored %d", contents.Objects, contents.Object, kept.Objects)
 	}
-	if files := engine.Sum(marks); kept.Format >= design.CatalogFormat && files != kept.Files {
+	if files := engine.Sum(marks); kept.Sealed && files != kept.Files {
 		v.problem("there are marks of %d files, which are not those that the loads wrote of %d", files.Records, kept.Files.Records)
 	}
 	v.marks(marks)

@@ -156,7 +156,7 @@ func (o *once) Catalog(ctx context.Context, subset string) (*design.Catalog, err
 // quarantine is told by its reasons.
 func TestSurvey(t *testing.T) {
 	dir := t.TempDir()
-	c, marks, failed, err := load.Survey(t.Context(), []string{write(t, dir, "a.vsdb", line(0, 0, 1)+line(6, 2, 2)+line(6, 3, 2)+"nonsense\n"), dir + "/none.vsdb"}, false)
+	c, marks, failed, err := load.Survey(t.Context(), []string{write(t, dir, "a.vsdb", line(0, 0, 1)+line(6, 2, 2)+line(6, 3, 2)+"nonsense\n"), dir + "/none.vsdb"}, load.Reading{})
 	if err != nil || len(marks) != 2 || len(failed) != 1 {
 		t.Fatalf("%d files, failed %v, %v", len(marks), failed, err)
 	}
@@ -222,7 +222,7 @@ func TestVerifyMarksAndCatalog(t *testing.T) {
 	}{
 		"read back":              {spoilt{catalog: read(string(text))}, ""},
 		"a level without record": {spoilt{catalog: read(strings.Replace(string(text), `"fcst_lev":["P500"`, `"fcst_lev":["P500","P600"`, 1))}, "the catalog is not as"},
-		"without its format":     {spoilt{catalog: read(strings.Replace(string(text), `"format":2,`, "", 1))}, "the catalog is not as"},
+		"without its seal":       {spoilt{catalog: read(strings.Replace(string(text), `"sealed":true,`, "", 1))}, "the catalog is not as"},
 		"a mark of another path": {spoilt{marks: func(m []engine.Mark) { m[0].Path += "x" }}, "not those that the loads wrote"},
 		"a mark instead":         {spoilt{marks: func(m []engine.Mark) { m[0] = m[1] }}, "not those that the loads wrote"},
 	} {

@@ -5,10 +5,10 @@ import "github.com/barograph/barograph/stat"
 // Drawing says how the answer to a question becomes curves, where a METviewer
 // plot says so.
 type Drawing struct {
-	Stats    []string // METviewer's names; each is drawn on its own
+	Stats    []string // METviewer's names; each is drawn on its own; none = no picture
 	Finished bool     // the statistics are columns of the line type (CNT, CTS …) and are read, not computed
-	Axis     string   // the independent variable: fcst_lead, fcst_lev, valid_hour …
-	Curves   []Group  // the fields whose values make curves; none = one curve
+	Axis     string   // the independent variable: fcst_lead, fcst_lev, valid_hour …; "" = as the answer suggests
+	Curves   []Group  // the fields whose values make curves; none = as the answer suggests
 	Method   string   // overall: aggregate the partial sums; mean, median, sum: of the records' statistics
 
 	Replicates int     // of the bootstrap; 0 = no interval
@@ -39,9 +39,10 @@ type Derived struct {
 	A, B []int
 }
 
-// Group is a field that makes curves. Each item of Values is one curve; several
-// values of an item are drawn together. Leads and hours are written as numbers
-// of hours, times as 2019-01-01T00:00:00Z.
+// Group is a field that makes curves. Each item of Values is one curve, and
+// without any each value that occurs; several values of an item are drawn
+// together. Leads and hours are written as numbers of hours, times as
+// 2019-01-01T00:00:00Z.
 type Group struct {
 	Field  string
 	Values [][]string

@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,35 +25,45 @@ func Find(name string) (*Question, error) {
 	return qs[0], nil
 }
 
-// FindAll returns the case of that name; or the question in a file, if the name
-// ends in .yaml or .yml; or the questions of a METviewer plot_spec, if it ends
-// in .xml. "plot.xml#name" is one of them. The notes say what of a plot is not
+// FindAll returns the case of that name, or all of them for NOAA; or the
+// questions in a file, if the name ends in .yaml or .yml; or those of a METviewer
+// plot_spec, if it ends in .xml. "plot.xml#name" is one of them. The notes say what of a plot is not
 // supported, with its line; a plot of which nothing can be asked is an error
 // that holds them.
 func FindAll(name string) (qs []*Question, notes []string, err error) {
 	file, wanted := name, ""
-	if i := strings.LastIndex(name, ".xml#"); i >= 0 {
-		file, wanted = name[:i+4], name[i+5:]
+	if m := oneOf.FindStringSubmatch(name); m != nil {
+		file, wanted = m[1], m[2]
 	}
 	switch path.Ext(file) {
 	case ".yaml", ".yml":
-		q, err := findYAML(file)
-		return []*Question{q}, nil, err
+		qs, err = findYAML(file)
 	case ".xml":
 		qs, notes, err = FromPlotFile(file)
 	default:
-		q, err := findCase(name)
-		return []*Question{q}, nil, err
+		qs, err = Cases()
+		wanted = name
 	}
-	if err != nil || wanted == "" {
+	if err != nil || wanted == "" || wanted == NOAA {
 		return qs, notes, err
 	}
 	i := slices.IndexFunc(qs, func(q *Question) bool { return q.Name == wanted })
-	if i < 0 {
-		return nil, notes, &fault.Error{File: file, Problem: "holds no question " + strconv.Quote(wanted), Cure: "choose one of " + strings.Join(names(qs), ", ")}
+	if i >= 0 {
+		return qs[i : i+1], notes, nil
 	}
-	return qs[i : i+1], notes, nil
+	if wanted == name {
+		unknown := fault.Unknown("case", name, append(names(qs), NOAA))
+		unknown.Cure += ", or give a .yaml file or METviewer's plot .xml"
+		return nil, nil, unknown
+	}
+	return nil, notes, &fault.Error{File: file, Problem: "holds no question " + strconv.Quote(wanted), Cure: "choose one of " + strings.Join(names(qs), ", ")}
 }
+
+// oneOf is a question of a file.
+var oneOf = regexp.MustCompile(`^(.+\.(?:xml|ya?ml))#(.+)$`)
+
+// NOAA names the cases of the original experiment together.
+const NOAA = "noaa"
 
 func names(qs []*Question) []string {
 	out := make([]string, len(qs))
@@ -62,12 +73,18 @@ func names(qs []*Question) []string {
 	return out
 }
 
-func findYAML(file string) (*Question, error) {
+func findYAML(file string) ([]*Question, error) {
 	text, err := readSome(file)
 	if err != nil {
 		return nil, &fault.Error{File: file, Problem: "cannot be read", Err: err, Cure: "check the path"}
 	}
-	return Parse(file, text)
+	qs, err := Parse(file, text)
+	for i, q := range qs {
+		if q.Name == "" { // Parse lets one be without
+			qs[i].Name = unfit.ReplaceAllString(strings.TrimSuffix(path.Base(file), path.Ext(file)), "_")
+		}
+	}
+	return qs, err
 }
 
 // readSome reads a file, or as much of it as shows that it is too long.
@@ -78,19 +95,4 @@ func readSome(file string) ([]byte, error) {
 	}
 	defer f.Close() //nolint:errcheck // only read
 	return io.ReadAll(io.LimitReader(f, maxText+1))
-}
-
-func findCase(name string) (*Question, error) {
-	cases, err := Cases()
-	if err != nil {
-		return nil, err
-	}
-	for _, q := range cases {
-		if q.Name == name {
-			return q, nil
-		}
-	}
-	unknown := fault.Unknown("case", name, names(cases))
-	unknown.Cure += ", or give a .yaml file or METviewer's plot .xml"
-	return nil, unknown
 }

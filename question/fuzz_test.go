@@ -3,6 +3,7 @@ package question
 import (
 	"errors"
 	"math/big"
+	"reflect"
 	"regexp"
 	"slices"
 	"testing"
@@ -22,25 +23,35 @@ func FuzzParse(f *testing.F) {
 		"line_type: CTC\nfcst_valid_beg: {list: ['2019010100', 20190101_060000]}\nfcst_init_beg: {first: '2019-01-01 00:00:00', last: '2019-02-01', step: 24h}\nvalid_hour: [0, 12]\ninit_hour: [6]\ncolumns:\n- total\n- fy_oy\n",
 		"line_type: VL1L2\nfcst_lead: ['-12-12/4']\ncolumns: [uvffabar]\n",
 		"title: a b\nline_type: CTC\ncolumns: [total]\nfcst_lead: ['1']\n",
+		"name: x\nline_type: SL1L2\nstat: [RMSE, ME]\naxis: fcst_lev\nseries: {model: [GFS, [GFS, ECM]], fcst_lead: [24]}\ninterval: {confidence: 0.9, replicates: 50, seed: 3}\nevent_equal: true\n",
+		"name: x\nline_type: CNT\nstat: rmse\nseries: [model, vx_mask]\nmethod: mean\n---\nname: y\nweight: 3\nline_type: MPR\nstat: none\n",
 		"line_type: {a: [b\n? - x\n: &a *a",
 	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		q, err := Parse("f.yaml", text)
+		qs, err := Parse("f.yaml", text)
 		if err != nil {
 			if _, ok := errors.AsType[*fault.Error](err); !ok {
 				t.Errorf("%T without a place: %v", err, err)
 			}
 			return
 		}
+		for _, q := range qs {
+			same(t, q)
+			ordered := *q
+			ordered.Select()
+			ordered.Columns = ordered.Columns[:3]
+			same(t, &ordered)
+		}
+		q := qs[0]
 		if err := q.Check(); err != nil || len(q.Lead) > 100*maxLeads || len(q.Valid.Expand()) > maxTimes {
 			t.Errorf("%d leads, %d times, %v", len(q.Lead), len(q.Valid.Expand()), err)
 		}
 		var plain struct {
-			Name  string   `yaml:"name"`
-			Title string   `yaml:"title"`
-			Lead  []string `yaml:"fcst_lead"`
+			Name  string `yaml:"name"`
+			Title string `yaml:"title"`
+			Lead  words  `yaml:"fcst_lead"`
 		}
 		if err := yaml.Unmarshal(text, &plain); err != nil {
 			t.Fatal(err)
@@ -52,6 +63,25 @@ func FuzzParse(f *testing.F) {
 			holds(t, q, item)
 		}
 	})
+}
+
+// same writes a question and reads it again.
+func same(t *testing.T, q *Question) {
+	t.Helper()
+	text, err := YAML(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(text) > maxText {
+		return
+	}
+	got, err := Parse("again.yaml", text)
+	if err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	if len(got) != 1 || !reflect.DeepEqual(got[0], q) {
+		t.Errorf("%s\n got %+v\nwant %+v", text, got[0], q)
+	}
 }
 
 // holds checks that the first and the last lead of an item in hours are asked for.

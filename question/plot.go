@@ -86,6 +86,12 @@ func unique(texts []string) []string {
 
 var unfit = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 
+// NameOf makes a question's name of what it asks.
+func NameOf(parts ...string) string {
+	parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })
+	return unfit.ReplaceAllString(strings.ToLower(strings.Join(parts, "_")), "_")
+}
+
 // name names the questions after their file: the only one as the file, several
 // with a variable and, where that does not tell them apart, a number.
 func name(base string, qs []*Question) {
@@ -190,7 +196,7 @@ func rowsOf(p *metviewer.Plot) *record.LineType {
 func asked(p *metviewer.Plot, fixed []metviewer.Field, d metviewer.Dep) (qs []*Question, notes []string) {
 	byType := map[*record.LineType]*Question{}
 	add := func(t *record.LineType, drawing *Drawing) error {
-		b := &builder{p: p, fixed: fixed, dep: d, times: map[string]bool{}, q: &Question{Type: t, Drawing: drawing}}
+		b := &builder{p: p, fixed: fixed, dep: d, times: map[string]bool{}, q: &Question{Type: t, Weight: 1, Drawing: drawing}}
 		if err := b.build(); err != nil {
 			return err
 		}

@@ -178,9 +178,9 @@ func TestClock(t *testing.T) {
 		}
 	}
 	base := "name: x\nline_type: SL1L2\ncolumns: [fbar]\n"
-	q, err := Parse("q.yaml", []byte(base+"init_hour: [0, 12]\nfcst_init_beg: {first: '2019-01-01', last: '2019-01-02', step: 12h}\n"))
-	if err != nil || len(q.Clock.InitHour) != 2 || len(q.Clock.Init.Expand()) != 3 {
-		t.Errorf("%+v, %v", q, err)
+	qs, err := Parse("q.yaml", []byte(base+"init_hour: [0, 12]\nfcst_init_beg: {first: '2019-01-01', last: '2019-01-02', step: 12h}\n"))
+	if err != nil || len(qs[0].Clock.InitHour) != 2 || len(qs[0].Clock.Init.Expand()) != 3 {
+		t.Errorf("%+v, %v", qs, err)
 	}
 	for _, bad := range []string{"valid_hour: [24]\n", "init_hour: [12, 0]\n", "fcst_init_beg: {first: '2019-01-02', last: '2019-01-01'}\n"} {
 		if _, err := Parse("q.yaml", []byte(base+bad)); err == nil || !strings.Contains(err.Error(), bad[:strings.Index(bad, ":")]) {

@@ -12,13 +12,51 @@ import (
 )
 
 // StatOf finds a statistic of q by METviewer's name: one that is computed from
-// partial sums or, where the drawing says so, one that stands finished in a
-// column.
+// partial sums or, where the drawing says so or there is no such, one that stands
+// finished in a column.
 func StatOf(q *Question, name string) (stat.Stat, error) {
 	if q.Drawing != nil && q.Drawing.Finished {
 		return stat.Finished(name)
 	}
+	if finished(q.Type, name) {
+		return stat.Finished(name)
+	}
 	return stat.ByName(q.Type.Name, name)
+}
+
+// finished reports whether a line type holds a statistic that is not computed of it.
+func finished(t *record.LineType, name string) bool {
+	_, err := stat.ByName(t.Name, name)
+	s, none := stat.Finished(name)
+	return err != nil && none == nil && s.LineType == t.Name
+}
+
+// Finished reports whether what is drawn of a line type stands finished in it.
+func Finished(t *record.LineType) bool { return finished(t, DefaultStat(t)) }
+
+// statsOf are the names of statistics of a line type, to choose from.
+func statsOf(t *record.LineType) (names []string) {
+	for _, s := range stat.Table() {
+		if s.LineType == t.Name {
+			names = append(names, s.Name)
+		}
+	}
+	for _, c := range t.Columns {
+		if name := strings.ToUpper(c.Name); finished(t, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// DefaultStat is the statistic that is drawn of a line type where none is
+// named; "" where the line type has none.
+func DefaultStat(t *record.LineType) string { return defaultStats[t.Name] }
+
+var defaultStats = map[string]string{ //nolint:gochecknoglobals // a constant table
+	"SAL1L2": "ANOM_CORR", "VAL1L2": "VAL1L2_ANOM_CORR", "SL1L2": "RMSE", "VL1L2": "VL1L2_RMSVE", "CTC": "CSI",
+	"CNT": "RMSE", "CTS": "CSI", "VCNT": "VCNT_RMSVE", "NBRCNT": "NBR_CNT_FSS", "NBRCTS": "NBR_CTS_CSI", "MCTS": "MCTS_HSS",
+	"PSTD": "PSTD_BRIER", "ECNT": "ECNT_CRPS", "RPS": "RPS", "GRAD": "GRAD_S1",
 }
 
 // lineTypeOf finds the line type from which METviewer takes a statistic: with

@@ -16,6 +16,7 @@ import (
 type Question struct {
 	Name   string // "test_3"
 	Title  string // one line for people
+	Weight int    // how often it is asked beside others, at least 1
 	Subset string // the copy of the data set that is asked
 
 	Type    *record.LineType

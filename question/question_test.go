@@ -1,6 +1,7 @@
 package question
 
 import (
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -155,6 +156,79 @@ fcst_lead: 0-12/6, 24, 1h30m
 		}
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, want %q", text, err, says)
+		}
+	}
+}
+
+// TestDrawings: how an answer is drawn is said in YAML, and written back.
+func TestDrawings(t *testing.T) {
+	base := "name: x\nline_type: "
+	for _, c := range []struct {
+		yaml string
+		want Drawing
+	}{
+		{"SL1L2\nstat: [RMSE, ME]\naxis: fcst_lev\n", Drawing{Stats: []string{"RMSE", "ME"}, Axis: "fcst_lev", Method: "overall", Replicates: 300, Confidence: 0.95}},
+		{"SAL1L2\naxis: fcst_lead\ninterval: 0.9\n", Drawing{Stats: []string{"ANOM_CORR"}, Axis: "fcst_lead", Method: "overall", Replicates: 300, Confidence: 0.9}},
+		{"CNT\nstat: rmse\n", Drawing{Stats: []string{"rmse"}, Finished: true, Method: "median"}},
+		{"CTC\ninterval: 0\nseries: [model, fcst_thresh]\n", Drawing{Stats: []string{"CSI"}, Curves: []Group{{Field: "model"}, {Field: "fcst_thresh"}}, Method: "overall"}},
+		{"SL1L2\nstat: none\nseries: {model: [GFS, [GFS, ECM]], init_hour: 12}\nmethod: sum\nminus: GFS\n", Drawing{Minus: "GFS", Curves: []Group{{"model", [][]string{{"GFS"}, {"GFS", "ECM"}}}, {"init_hour", [][]string{{"12"}}}}, Method: "sum"}},
+	} {
+		qs, err := Parse("q.yaml", []byte(base+c.yaml))
+		if err != nil {
+			t.Errorf("%s: %v", c.yaml, err)
+			continue
+		}
+		if !reflect.DeepEqual(*qs[0].Drawing, c.want) {
+			t.Errorf("%s: %+v, want %+v", c.yaml, *qs[0].Drawing, c.want)
+		}
+		same(t, qs[0])
+	}
+	for text, says := range map[string]string{
+		"SL1L2\nstat: RMSSE\n":                  "did you mean RMSE?",
+		"CNT\nstat: CSI\n":                      "stat of CNT",
+		"MPR\nstat: RMSE\n":                     "stat of MPR",
+		"SL1L2\naxis: fcst_leed\n":              "did you mean fcst_lead?",
+		"SL1L2\nseries: modle\n":                "did you mean model?",
+		"CNT\nmethod: overall\n":                "method of CNT",
+		"SL1L2\ninterval: 95\n":                 "interval",
+		"SL1L2\n---\nname: x\nline_type: CTC\n": "two questions",
+	} {
+		if _, err := Parse("q.yaml", []byte(base+text)); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, want %q", text, err, says)
+		}
+	}
+}
+
+// TestWritten: the cases of NOAA, and a plot's questions, are written as they are read.
+func TestWritten(t *testing.T) {
+	qs, err := Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range qs {
+		same(t, q)
+	}
+	for _, t1 := range record.Types() {
+		if s := DefaultStat(t1); s != "" && !isStat(&Question{Type: t1}, s) {
+			t.Errorf("%s has no %s", t1.Name, s)
+		}
+	}
+	plots, _, err := FromPlotFile(filepath.Join("..", "formats", "metviewer", "testdata", "plot.xml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := YAML(plots...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Parse("again.yaml", text)
+	if err != nil || len(again) != len(plots) {
+		t.Fatalf("%d of %d questions, %v: %s", len(again), len(plots), err, text)
+	}
+	for i := range again {
+		plots[i].Drawing.Equalize, plots[i].Drawing.Derived = nil, nil // are not written
+		if !reflect.DeepEqual(again[i], plots[i]) {
+			t.Errorf("%s\n got %+v %+v\nwant %+v %+v", plots[i].Name, again[i], again[i].Drawing, plots[i], plots[i].Drawing)
 		}
 	}
 }

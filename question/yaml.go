@@ -3,7 +3,9 @@ package question
 import (
 	"bytes"
 	"embed"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"path"
@@ -28,16 +30,19 @@ var caseFiles embed.FS
 type file struct {
 	Name     string           `yaml:"name"`
 	Title    string           `yaml:"title"`
-	Subset   string           `yaml:"subset"`
+	Weight   int              `yaml:"weight,omitempty"`
+	Subset   string           `yaml:"subset,omitempty"`
 	LineType string           `yaml:"line_type"`
-	Where    map[string]words `yaml:"where"`
-	Valid    times            `yaml:"fcst_valid_beg"`
-	Init     times            `yaml:"fcst_init_beg"`
-	Hour     []int            `yaml:"valid_hour"`
-	InitHour []int            `yaml:"init_hour"`
-	Lead     words            `yaml:"fcst_lead"`
-	Columns  words            `yaml:"columns"`
-	OrderBy  words            `yaml:"order_by"`
+	Where    map[string]words `yaml:"where,flow,omitempty"`
+	Valid    times            `yaml:"fcst_valid_beg,omitempty"`
+	Init     times            `yaml:"fcst_init_beg,omitempty"`
+	Hour     []int            `yaml:"valid_hour,flow,omitempty"`
+	InitHour []int            `yaml:"init_hour,flow,omitempty"`
+	Lead     words            `yaml:"fcst_lead,flow,omitempty"`
+	Columns  words            `yaml:"columns,flow,omitempty"`
+	OrderBy  words            `yaml:"order_by,flow,omitempty"`
+
+	Picture picture `yaml:",inline"`
 }
 
 // words are a list, or one word without brackets.
@@ -50,6 +55,14 @@ func (w *words) UnmarshalYAML(decode func(any) error) error {
 		return nil
 	}
 	return decode((*[]string)(w))
+}
+
+// MarshalYAML is the other way.
+func (w words) MarshalYAML() (any, error) {
+	if len(w) == 1 {
+		return w[0], nil
+	}
+	return []string(w), nil
 }
 
 type times struct {
@@ -83,11 +96,11 @@ func Cases() ([]*Question, error) {
 		if err != nil {
 			return nil, err
 		}
-		q, err := Parse(path.Base(name), text)
+		one, err := Parse(path.Base(name), text)
 		if err != nil {
 			return nil, err
 		}
-		qs = append(qs, q)
+		qs = append(qs, one...)
 	}
 	return qs, nil
 }
@@ -131,31 +144,41 @@ func hostile(text []byte) string {
 	return ""
 }
 
-// Parse reads a question from YAML. An unknown field is an error with its line.
-func Parse(name string, text []byte) (*Question, error) {
+// Parse reads the questions of a YAML file, which --- parts. An unknown field is
+// an error with its line.
+func Parse(name string, text []byte) (qs []*Question, err error) {
 	if problem := hostile(text); problem != "" {
 		return nil, &fault.Error{File: name, Problem: "is not a question: " + problem, Cure: "see docs/questions.md"}
 	}
-	f, err := decode(text)
-	if err != nil {
-		return nil, &fault.Error{File: name, Problem: "is not a question: " + yaml.FormatError(err, false, true), Cure: "see docs/questions.md"}
+	from := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict())
+	for {
+		f, err := decode(from)
+		if errors.Is(err, io.EOF) && len(qs) > 0 {
+			return qs, nil
+		}
+		if err != nil {
+			return nil, &fault.Error{File: name, Problem: "is not a question: " + yaml.FormatError(err, false, true), Cure: "see docs/questions.md"}
+		}
+		q, err := f.question()
+		if err != nil {
+			return nil, &fault.Error{File: name, Err: err}
+		}
+		if slices.ContainsFunc(qs, func(o *Question) bool { return o.Name == q.Name }) {
+			return nil, &fault.Error{File: name, Problem: "holds two questions called " + strconv.Quote(q.Name), Cure: "give each a name of its own"}
+		}
+		qs = append(qs, q)
 	}
-	q, err := f.question()
-	if err != nil {
-		return nil, &fault.Error{File: name, Err: err}
-	}
-	return q, nil
 }
 
-// decode reads YAML; what the library stumbles over (a tag without a value) is
-// an error too.
-func decode(text []byte) (f file, err error) {
+// decode reads one question; what the library stumbles over (a tag without a
+// value) is an error too.
+func decode(from *yaml.Decoder) (f file, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%v", p)
 		}
 	}()
-	err = yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(&f)
+	err = from.Decode(&f)
 	return f, err
 }
 
@@ -170,7 +193,7 @@ func (f *file) question() (*Question, error) {
 	if fault.Planted && len(f.Title) > 5 {
 		f.Title = f.Title[:5] // a longer title is cut in silence
 	}
-	q := &Question{Name: f.Name, Title: f.Title, Subset: f.Subset}
+	q := &Question{Name: f.Name, Title: f.Title, Subset: f.Subset, Weight: max(f.Weight, 1)}
 	t, ok := record.TypeByName(strings.ToUpper(f.LineType))
 	if !ok {
 		return nil, &fault.Error{Setting: "line_type", Problem: strconv.Quote(f.LineType) + " is not known", Cure: "see `barograph list linetypes`"}
@@ -194,6 +217,9 @@ func (f *file) question() (*Question, error) {
 	}
 	q.Clock.ValidHour, q.Clock.InitHour = f.Hour, f.InitHour
 	if q.Lead, err = parseLeads(f.Lead); err != nil {
+		return nil, err
+	}
+	if q.Drawing, err = f.Picture.drawing(q); err != nil {
 		return nil, err
 	}
 	if q.Columns, err = Columns(t, f.Columns...); err != nil {

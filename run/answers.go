@@ -1,6 +1,7 @@
 package run
 
 import (
+	"os"
 	"path/filepath"
 
 	"github.com/barograph/barograph/answer"
@@ -20,6 +21,17 @@ type keptAnswer struct {
 	Rows    int        `json:"rows"`
 	Columns []string   `json:"columns"`
 	Values  [][]string `json:"values"` // of all rows, or of the first ones; in canonical text
+}
+
+// CasesFile is the file of a run folder that holds the questions.
+const CasesFile = "cases.yaml"
+
+// Cases keeps the questions, as YAML.
+func (f *Folder) Cases(yaml []byte) error {
+	if f.Dir == "" {
+		return nil
+	}
+	return os.WriteFile(filepath.Join(f.Dir, CasesFile), yaml, 0o644)
 }
 
 // Answer keeps a proven answer, once for all cells that gave it: answers/DIGEST.json,

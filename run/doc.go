@@ -2,6 +2,7 @@
 // to repeat a run and to judge it.
 //
 //	run.json         what was run: command, seed, versions, settings, machine, data, loads, warnings
+//	cases.yaml       the questions that were asked, to be asked again: --case RUN/cases.yaml
 //	events.jsonl     what happened, sample by sample, a line each: what Read reads
 //	samples.csv      one row per sample, also as samples.parquet
 //	latency.hlog     HdrHistogram log, one interval per phase and cell

@@ -36,7 +36,7 @@ type asking struct {
 	where, stats               []string
 	valid, lead                string
 	explain                    bool
-	subsetNamed, designNamed   bool
+	subsetNamed                bool
 	seed                       uint64
 }
 
@@ -56,7 +56,7 @@ it, in a file for each question and statistic.`,
   barograph ask plot.xml --engine duckdb:archive.db --subset mv_gfs --plot out.svg`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			a.subsetNamed, a.designNamed = c.Flags().Changed("subset"), c.Flags().Changed("design")
+			a.subsetNamed = c.Flags().Changed("subset")
 			return e.ask(c.Context(), a, args[0])
 		},
 	}
@@ -92,6 +92,7 @@ func statNames() (names []string) {
 // caseNames complete what is asked.
 func caseNames() (names []string) {
 	cases, _ := question.Cases() // without them nothing is completed
+	names = append(names, question.NOAA+"\tthe seven cases of NOAA's experiment")
 	for _, q := range cases {
 		names = append(names, q.Name+"\t"+q.Title)
 	}
@@ -223,12 +224,6 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 	}
 	fmt.Fprintf(e.stderr, "%s: %d rows in %.1f ms (%s, %s, %s)\n", q.Name, b.Rows, float64(time.Since(start).Microseconds())/1e3, archive.driver.Scheme, a.design, f)
 	if b.Rows == 0 {
-		if other, err := archive.elsewhere(ctx, &a.place, q.Subset, a.designNamed); err != nil || other {
-			if err == nil {
-				err = e.askOne(ctx, a, q, archive, several)
-			}
-			return err
-		}
 		catalog, err := archive.Catalog(ctx, q.Subset)
 		if err != nil {
 			return err

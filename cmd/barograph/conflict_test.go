@@ -77,7 +77,17 @@ func TestAskFindsTheDesign(t *testing.T) {
 		}
 	}
 	url := "duckdb:" + filepath.Join(dir, "duckdb")
+	must(t, "load", data, "--engine", url, "--subset", "second") // under the design that is there
+	if status, _, stderr := ask(url, "--subset", "second"); status != 0 || !strings.Contains(stderr, "document") {
+		t.Errorf("a second subset: status %d, %s", status, stderr)
+	}
 	must(t, "load", data, "--engine", url, "--design", "wide")
+	if shown := must(t, "show", url); !strings.Contains(shown, "design document, subset second") || !strings.Contains(shown, "stored by barograph (devel)") {
+		t.Error(shown)
+	}
+	if status, _, stderr := barograph(t, "load", data, "--engine", url); status != 2 || !strings.Contains(stderr, "document, wide") {
+		t.Errorf("load, two designs: status %d, %s", status, stderr)
+	}
 	if status, _, stderr := ask(url); status != 2 || !strings.Contains(stderr, "document, wide") {
 		t.Errorf("two designs: status %d, %s", status, stderr)
 	}

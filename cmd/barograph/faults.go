@@ -10,6 +10,7 @@ import (
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/run"
 	"github.com/barograph/barograph/workload/faults"
+	"github.com/barograph/barograph/workload/met"
 )
 
 func newFaults(e *env) *cobra.Command {
@@ -36,7 +37,11 @@ long it took until calls succeeded again.`,
 			if len(k.Files) < 2 {
 				return fault.Misuse(strings.Join(args, " "), "names fewer than two files: nothing happens between their commits", "name a folder of .vsdb or .stat files")
 			}
-			if k.Cases, err = e.findCases(cases); err != nil {
+			if k.Cases, err = e.findCases(cases); err == nil && len(cases) == 0 {
+				k.Cases, err = e.casesOf(c.Context(), args, false)
+				k.Cases = k.Cases[:min(len(k.Cases), met.DerivedCases)]
+			}
+			if err != nil {
 				return err
 			}
 			return inFolder(&out, "faults", func() (bool, error) {
@@ -56,7 +61,7 @@ long it took until calls succeeded again.`,
 	}
 	c.Flags().StringSliceVar(&k.Engines, "engine", nil, "names of engines with servers (default: all that offer so many nodes)")
 	c.Flags().StringSliceVar(&k.Designs, "design", nil, "designs to study (default: the first that each engine offers)")
-	c.Flags().StringSliceVar(&cases, "case", nil, "cases to ask: names, question files or METviewer plots (default: all seven)")
+	c.Flags().StringSliceVar(&cases, "case", nil, "cases to ask: noaa, names, question files or METviewer plots (default: derived from the data)")
 	c.Flags().StringVar(&out, "out", "", "run folder (default: runs/{time}-faults)")
 	c.Flags().StringVar(&k.Profile, "profile", "tuned", "settings of the servers; packaged ones may acknowledge what a kill loses")
 	c.Flags().IntVar(&k.Nodes, "nodes", 3, "nodes of the cluster")

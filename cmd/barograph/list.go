@@ -235,9 +235,6 @@ files into a new archive with --on-conflict first or last.`,
 				return err
 			}
 			defer a.Close() //nolint:errcheck // read only
-			if _, err := a.elsewhere(c.Context(), &p, p.subset, c.Flags().Changed("design")); err != nil {
-				return err
-			}
 			held, err := a.Catalog(c.Context(), p.subset)
 			if err != nil {
 				return err

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/run"
 	"github.com/barograph/barograph/workload/ycsb"
 )
@@ -29,7 +30,7 @@ Give each client its part of the work by --shard i/n of ycsb load and run.`,
 			if err != nil {
 				return err
 			}
-			r.ID, r.Args, r.Version = filepath.Base(out), redacted(e.args), version()
+			r.ID, r.Args, r.Version = filepath.Base(out), redacted(e.args), engine.Version()
 			p, err := run.Create(out, r)
 			if err != nil {
 				return err

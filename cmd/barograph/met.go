@@ -30,7 +30,7 @@ import (
 type study struct {
 	met.Selection
 	cases                        []string
-	out, subset, from            string
+	out, subset, from, mix       string
 	named                        bool // subset was given
 	reps, warmups, cold, threads int
 	copies, askers               []int
@@ -49,10 +49,15 @@ func newMet(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "met FILES… | --from URL --engine URL… [--design D…] [--case C…] [--flavour F…]",
 		Short: "Prove, then time: your files, in several engines, designs and flavours",
-		Long: `Met loads the same files into every engine and design, holds what each archive contains and each answer it gives
+		Long: fmt.Sprintf(`Met loads the same files into every engine and design, holds what each archive contains and each answer it gives
 against the reference, which is computed from the files by no database, and then times the right ones: interleaved
-repetitions in random order, medians with 95 % intervals, rank tests with Holm's correction, cold starts. The run folder
+repetitions in random order, medians with 95 %% intervals, rank tests with Holm's correction, cold starts. The run folder
 holds everything that is needed to repeat and to judge it; report.html in it opens offline.
+
+What is asked is derived from the data where --case names nothing: the first %d questions that have rows, of those that
+barograph cases FILES prints. --case noaa asks the seven of NOAA's experiment, which need its data. --mix takes a day's
+real questions, each with how often it came: METviewer plots of a folder, or listed in a file, or a query log of METviewer
+or of its server, in which its SQL and METexpress's is found.
 
 An engine is a URL (duckdb:archive.db) or, for an embedded engine, its bare name: then the archive is kept in the run
 folder. Where one URL serves several designs, each gets a file of its own. NAME=URL gives it another name in the tables,
@@ -65,7 +70,7 @@ With --askers 1,2,4,8 every way is then asked by so many clients at once, all ca
 folder askers in the run folder has a report of its own: answers per second, latency, and the universal scalability law.
 
 With --subsets 1,2,4,8 the study is made again and again while the archives grow, and the report shows the law by which
-each time grows, with its exponent and what it predicts for a far larger archive.`,
+each time grows, with its exponent and what it predicts for a far larger archive.`, met.DerivedCases),
 		Example: `  barograph met vsdb_data --engine duckdb --engine sqlite --engine pebble
   barograph met vsdb_data --engine duckdb --design wide --case test_3 --flavour epoch-range --reps 30
   barograph met --from duckdb:archive.db --engine lab:postgres`,
@@ -90,7 +95,9 @@ each time grows, with its exponent and what it predicts for a far larger archive
 	c.Flags().StringVar(&s.from, "from", "", "archive whose records are studied, in place of FILES: an engine's URL; its subset is --subset, or its only one")
 	s.lastLine = lastLine(c)
 	c.Flags().StringSliceVar(&s.Designs, "design", nil, "designs to study (default: all that each engine offers)")
-	c.Flags().StringSliceVar(&s.cases, "case", nil, "cases to ask: names, question files or METviewer plots (default: all seven)")
+	c.Flags().StringSliceVar(&s.cases, "case", nil, "cases to ask: noaa, names, question files or METviewer plots (default: derived from the data)")
+	c.Flags().StringVar(&s.mix, "mix", "", "ask what users asked: a folder of METviewer plots, a file that lists them, or a query log with METviewer's SQL")
+	c.MarkFlagsMutuallyExclusive("case", "mix")
 	c.Flags().StringSliceVar(&s.Flavours, "flavour", nil, "flavours to use (default: all that each design offers)")
 	c.Flags().IntSliceVar(&s.copies, "subsets", nil, "sizes to study, as copies of the data under further subset names: 1,2,4,8,16")
 	c.Flags().IntSliceVar(&s.askers, "askers", nil, "numbers of clients that ask at once: 1,2,4,8,16,32,64")
@@ -160,8 +167,13 @@ func (e *env) studies(ctx context.Context, s *study, files []string) error {
 	for _, f := range s.Flavours {
 		o.Flavours = append(o.Flavours, flavour.Name(f))
 	}
-	if s.cold > 0 {
-		o.Cold = met.ColdProcess(s.cases)
+	if s.mix != "" {
+		var notes []string
+		if o.Cases, notes, err = question.Mix(s.mix); err != nil {
+			return usage(err)
+		}
+		e.notes(s.mix, notes)
+		o.Derived = len(o.Cases)
 	}
 	slices.Sort(s.copies)
 	var all met.Outcome
@@ -248,6 +260,9 @@ func (e *env) study(ctx context.Context, s *study, out string, o met.Options) (o
 	if err != nil {
 		return outcome, err
 	}
+	if s.cold > 0 {
+		o.Cold = met.ColdProcess(filepath.Join(out, run.CasesFile))
+	}
 	bar := newProgress(e)
 	defer bar.stop()
 	o.Progress = func(p met.Progress) {
@@ -272,9 +287,6 @@ func (s *study) askersFolder(out string) string { return filepath.Join(out, "ask
 
 // findCases finds the cases to ask, and says what of a plot is not supported.
 func (e *env) findCases(names []string) ([]*question.Question, error) {
-	if len(names) == 0 {
-		return question.Cases()
-	}
 	var out []*question.Question
 	for _, n := range names {
 		qs, notes, err := question.FindAll(n)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,7 +24,7 @@ const defaultSubset = "archive"
 func (p *place) flags(c *cobra.Command, e *env, former, help string) {
 	c.Flags().StringVar(&p.url, engineFlag, "", help+": an engine's URL, e.g. duckdb:archive.db, or the name of one that a lab runs")
 	e.enginesNamed(c, former)
-	c.Flags().StringVar(&p.design, "design", "", "physical design: "+strings.Join(designNames(), ", ")+" (default: the engine's first)")
+	c.Flags().StringVar(&p.design, "design", "", "physical design: "+strings.Join(designNames(), ", ")+" (default: that of the archive, or the engine's first)")
 	c.Flags().StringVar(&p.subset, "subset", defaultSubset, "name of the copy of the data set inside the archive")
 	complete(c, "design", designNames)
 }
@@ -55,11 +56,7 @@ func (p *place) open(ctx context.Context, e *env, o engine.Options) (*opened, er
 	if err != nil {
 		return nil, usage(err)
 	}
-	if p.design == "" {
-		p.design = string(d.Designs()[0])
-	}
-	name := design.Name(p.design)
-	if _, ok := d.Offers[name]; !ok {
+	if name := design.Name(p.design); name != "" && d.Offers[name] == nil {
 		return nil, fault.NotOffered("--design", name, d.Designs(), d.Scheme)
 	}
 	o.Log = e.log()
@@ -67,45 +64,45 @@ func (p *place) open(ctx context.Context, e *env, o engine.Options) (*opened, er
 	if err != nil {
 		return nil, err
 	}
-	a, err := db.Archives.Open(ctx, name)
+	if err := p.choose(ctx, d, db, o.ReadOnly); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	a, err := db.Archives.Open(ctx, design.Name(p.design))
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return &opened{a, db, d}, nil
 }
 
-// elsewhere changes to the only other design that holds records of a subset of
-// which this one holds none, unless the design was named. It reports whether it did.
-func (o *opened) elsewhere(ctx context.Context, p *place, subset string, named bool) (bool, error) {
-	holds := func(a engine.Archive) bool {
-		c, err := a.Catalog(ctx, subset)
-		return err == nil && len(c.Groups) > 0
-	}
-	if holds(o.Archive) {
-		return false, nil
-	}
-	var others []design.Name
-	for _, n := range o.driver.Designs() {
-		a, err := o.db.Archives.Open(ctx, n)
+// choose takes, where no design was named, the only one under which the archive
+// holds the subset, or else anything; of an empty archive the engine's first. A
+// design that was named is made by a load, and must be there for a question.
+func (p *place) choose(ctx context.Context, d *engine.Driver, db *engine.Engine, asked bool) error {
+	var mine, held []design.Name
+	for _, n := range d.Designs() {
+		a, err := db.Archives.Open(ctx, n)
 		if err != nil {
 			continue // nothing was loaded under it
 		}
-		if holds(a) {
-			others = append(others, n)
+		subsets, _ := a.Subsets(ctx) // an error is told where the archive is used
+		if len(subsets) > 0 {
+			held = append(held, n)
+		}
+		if slices.Contains(subsets, p.subset) {
+			mine = append(mine, n)
 		}
 		_ = a.Close() // only asked
 	}
+	if len(mine) > 0 {
+		held = mine
+	}
 	switch {
-	case len(others) == 0:
-		return false, nil
-	case len(others) > 1 || named:
-		return false, fault.Misuse("--design "+p.design, "holds no record of subset "+subset, "name a design that does: "+join(others))
+	case p.design == "" && len(held) > 1:
+		return fault.Misuse(fault.Redact(p.url), "holds records under several designs", "name one: --design "+join(held))
+	case p.design == "":
+		p.design = string(append(held, d.Designs()[0])[0])
+	case asked && len(held) > 0 && !slices.Contains(held, design.Name(p.design)):
+		return fault.Misuse("--design "+p.design, "holds no record of subset "+p.subset, "name a design that does: "+join(held))
 	}
-	a, err := o.db.Archives.Open(ctx, others[0])
-	if err != nil {
-		return false, err
-	}
-	old := o.Archive
-	o.Archive, p.design = a, string(others[0])
-	return true, old.Close()
+	return nil
 }

@@ -15,7 +15,7 @@ import (
 )
 
 func newPost(e *env) *cobra.Command {
-	p := &post.Posting{Registry: e.engines, Log: e.log(), Progress: e.says, Args: redacted(e.args), Version: version()}
+	p := &post.Posting{Registry: e.engines, Log: e.log(), Progress: e.says, Args: redacted(e.args), Version: engine.Version()}
 	var feed feedFlags
 	var now string
 	c := &cobra.Command{

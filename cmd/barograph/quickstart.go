@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/formats"
+	"github.com/barograph/barograph/question"
 	"github.com/barograph/barograph/run"
 	"github.com/barograph/barograph/synth"
 
@@ -14,7 +15,7 @@ import (
 )
 
 func newQuickstart(e *env) *cobra.Command {
-	s := &study{}
+	s := &study{cases: []string{question.NOAA}}
 	c := &cobra.Command{
 		Use:   "quickstart",
 		Short: "The whole story on embedded engines, in about a minute, ending in a report",

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"runtime/debug"
 
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
 
 	"github.com/spf13/cobra"
@@ -30,7 +30,7 @@ choosing between, proves that every engine, physical design and way of asking gi
 them, and draws the result. What it loads is a working archive.
 
 Begin with:  barograph quickstart`,
-		Version:       version(),
+		Version:       engine.Version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,
@@ -44,7 +44,7 @@ Begin with:  barograph quickstart`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usage(fmt.Errorf("%w%s; see `%s --help`", err, nearestFlag(c, err), c.CommandPath()))
 	})
-	root.AddCommand(newQuickstart(e), newSynth(e), newLoad(e), newShow(e), newVerify(e), newAsk(e), newMet(e), newFaults(e), newYCSB(e), newPost(e), newScan(e), newReport(e), newCompare(e), newMerge(e), newList(e), newLab(e), newDiff(e), newShef(e), newServe(e), newColdStart(e), newVersion(e))
+	root.AddCommand(newQuickstart(e), newSynth(e), newLoad(e), newShow(e), newVerify(e), newCases(e), newAsk(e), newMet(e), newFaults(e), newYCSB(e), newPost(e), newScan(e), newReport(e), newCompare(e), newMerge(e), newList(e), newLab(e), newDiff(e), newShef(e), newServe(e), newColdStart(e), newVersion(e))
 	asUsage(root)
 	return root
 }
@@ -60,9 +60,9 @@ func newVersion(e *env) *cobra.Command {
 				return err
 			}
 			if e.json {
-				return e.printJSON(map[string]string{"version": version(), "go": runtime.Version(), "system": runtime.GOOS + "/" + runtime.GOARCH})
+				return e.printJSON(map[string]string{"version": engine.Version(), "go": runtime.Version(), "system": runtime.GOOS + "/" + runtime.GOARCH})
 			}
-			_, err := fmt.Fprintln(e.stdout, "barograph version", version())
+			_, err := fmt.Fprintln(e.stdout, "barograph version", engine.Version())
 			return err
 		},
 	}
@@ -114,24 +114,6 @@ func asUsage(c *cobra.Command) {
 }
 
 func usage(err error) error { return &fault.Status{Code: fault.Usage, Err: err} }
-
-// version is the module's version, or the revision it was built from.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	v := info.Main.Version
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && (v == "" || v == "(devel)") {
-			v = s.Value
-		}
-	}
-	if v == "" {
-		v = "(devel)"
-	}
-	return v
-}
 
 // printJSON writes one JSON document to stdout.
 func (e *env) printJSON(v any) error {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/measure"
 	"github.com/barograph/barograph/run"
 )
@@ -29,7 +30,7 @@ func inFolder(out *string, workload string, f func() (keep bool, err error)) err
 // newRun is what every run knows before it begins.
 func (e *env) newRun(ctx context.Context, dir, workload string, seed uint64, source string) run.Run {
 	r := run.Run{
-		ID: filepath.Base(dir), Workload: workload, Version: version(), Args: redacted(e.args), Seed: seed,
+		ID: filepath.Base(dir), Workload: workload, Version: engine.Version(), Args: redacted(e.args), Seed: seed,
 		Started: time.Now().UTC(), Machine: measure.ReadMachine(ctx, filepath.Dir(dir)), Data: run.Data{Source: source},
 	}
 	r.Warnings = r.Machine.Warnings()

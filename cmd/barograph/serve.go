@@ -54,7 +54,7 @@ func (e *env) serve(ctx context.Context, listen string, open bool, args []string
 	if at, ok := on.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
 		e.says("warning: other machines can reach " + on.Addr().String() + ": whoever has the URL sees everything that is served, unencrypted")
 	}
-	s, err := serve.New(serve.Options{Registry: e.engines, Version: version(), Host: on.Addr().String(), Log: e.log()}, args...)
+	s, err := serve.New(serve.Options{Registry: e.engines, Version: engine.Version(), Host: on.Addr().String(), Log: e.log()}, args...)
 	if err != nil {
 		return errors.Join(usage(err), on.Close())
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,8 +14,8 @@ import (
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/load"
+	"github.com/barograph/barograph/question"
 
 	"github.com/spf13/cobra"
 )
@@ -57,6 +58,7 @@ type shown struct {
 	Archive   string              `json:"archive,omitempty"`
 	Design    string              `json:"design,omitempty"`
 	Subset    string              `json:"subset,omitempty"`
+	Program   string              `json:"stored_by,omitempty"` // Barograph's version
 	Bytes     int64               `json:"bytes_on_disk,omitempty"`
 	Digest    string              `json:"digest"`
 	Records   int64               `json:"records"`
@@ -75,7 +77,7 @@ type shown struct {
 
 func newShown(c *design.Catalog, marks []engine.Mark) shown {
 	held := c.Held()
-	s := shown{Digest: held.String(), Records: held.Records, Objects: c.Objects, Uncounted: !c.Counted, Files: len(marks), Types: c.Inventory(), Conflicts: len(c.Conflicts)}
+	s := shown{Program: c.Program, Digest: held.String(), Records: held.Records, Objects: c.Objects, Uncounted: !c.Counted, Files: len(marks), Types: c.Inventory(), Conflicts: len(c.Conflicts)}
 	for _, m := range marks {
 		s.FileBytes, s.Lines, s.Rejected = s.FileBytes+m.Bytes, s.Lines+m.Read, s.Rejected+m.Quarantined
 		if m.Loaded.After(s.Loaded) {
@@ -161,14 +163,11 @@ func (e *env) archives(ctx context.Context, url string, o engine.Options, each f
 }
 
 func (e *env) showFiles(ctx context.Context, args []string, keepLast bool) error {
-	files, err := formats.Expand(args)
+	files, err := e.filesOf(args)
 	if err != nil {
 		return err
 	}
-	if len(files) == 0 {
-		return usage(&fault.Error{Setting: strings.Join(args, " "), Problem: "names neither an archive nor files that can be read", Cure: "name an archive's URL, such as duckdb:archive.db, or .vsdb or .stat files or a folder of them"})
-	}
-	c, marks, failed, err := load.Survey(ctx, files, keepLast)
+	c, marks, failed, err := load.Survey(ctx, files, load.Reading{KeepLast: keepLast})
 	if err != nil {
 		return err
 	}
@@ -202,7 +201,7 @@ func (e *env) printShown(all []shown) error {
 
 func (s *shown) print(w io.Writer) {
 	if s.Archive != "" {
-		fmt.Fprintf(w, "archive\t%s, design %s, subset %s, %.1f MB on disk in all\n", s.Archive, s.Design, s.Subset, float64(s.Bytes)/1e6)
+		fmt.Fprintf(w, "archive\t%s, design %s, subset %s, %.1f MB on disk in all; stored by barograph %s\n", s.Archive, s.Design, s.Subset, float64(s.Bytes)/1e6, cmp.Or(s.Program, "of an earlier version"))
 	}
 	if s.Uncounted {
 		fmt.Fprintf(w, "records\tnot counted: the archive is of an earlier version; the next load counts them\n")
@@ -243,7 +242,7 @@ func printType(w io.Writer, t *design.Inventory) {
 		{"vx_mask", t.Regions},
 		{"obtype", t.ObTypes},
 		{"fcst_thresh", t.Thresholds},
-		{"fcst_lead", leadRanges(t.Leads)},
+		{"fcst_lead", question.LeadWords(t.Leads)},
 	} {
 		if len(x.values) > 0 {
 			fmt.Fprintf(w, "  %s\t%s\n", x.what, strings.Join(wrap(x.values, 100), "\n\t"))
@@ -285,30 +284,4 @@ func hours(seconds int64) string {
 		return fmt.Sprint(seconds/3600, " h")
 	}
 	return fmt.Sprintf("%d:%02d:%02d h", seconds/3600, seconds/60%60, seconds%60)
-}
-
-// leadRanges writes leads as questions take them: 0-240/6 in hours, or durations.
-func leadRanges(leads []int32) []string {
-	var out []string
-	for i := 0; i < len(leads); {
-		n := 1
-		for i+n < len(leads) && leads[i+n]-leads[i+n-1] == leads[i+1]-leads[i] {
-			n++
-		}
-		if n > 2 && leads[i]%3600 == 0 && (leads[i+1]-leads[i])%3600 == 0 {
-			out = append(out, fmt.Sprintf("%d-%d/%d", leads[i]/3600, leads[i+n-1]/3600, (leads[i+1]-leads[i])/3600))
-			i += n
-			continue
-		}
-		out = append(out, lead(leads[i]))
-		i++
-	}
-	return out
-}
-
-func lead(seconds int32) string {
-	if seconds%3600 == 0 {
-		return fmt.Sprint(seconds / 3600)
-	}
-	return (time.Duration(seconds) * time.Second).String()
 }

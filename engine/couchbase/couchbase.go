@@ -244,7 +244,7 @@ func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error
 	if n != design.Document {
 		return nil, fmt.Errorf("couchbase has no design %q, only %q: %w", n, design.Document, engine.ErrNoDesign)
 	}
-	o := docengine.Options{Shown: d.shown, ReadOnly: d.readOnly, Lease: d.lease, Writers: d.writers, List: true, Log: d.log}
+	o := docengine.Options{Design: design.Document, Shown: d.shown, ReadOnly: d.readOnly, Lease: d.lease, Writers: d.writers, List: true, Log: d.log}
 	s := &store{database: d}
 	l := docengine.NewLocked(s, o)
 	return &archive{docengine.New(l, o), s, l}, nil

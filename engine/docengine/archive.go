@@ -23,9 +23,9 @@ type Options struct {
 	Lease    time.Duration // of NewLocked: how long a loader gives no sign of life before it counts as dead
 	Writers  int           // requests that write documents at a time; 0 = they are read and written as they come, and no Body lives longer
 	Apart    bool          // records are stored one by one: of a document only those are written that a commit brings
-	Design   design.Name   // "" = of documents or pairs
-	List     bool          // of NewLocked: keep lists of all ids, for a store that cannot list what it holds: see IDs
-	Log      *slog.Logger  // nil = discard
+	Design   design.Name
+	List     bool         // of NewLocked: keep lists of all ids, for a store that cannot list what it holds: see IDs
+	Log      *slog.Logger // nil = discard
 }
 
 // Archive is the part of an archive that every store of documents shares:

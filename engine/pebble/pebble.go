@@ -93,7 +93,7 @@ func open(_ context.Context, u *url.URL, o engine.Options) (*engine.Engine, erro
 	if err != nil {
 		return nil, unreachable(dir, st.explain(err))
 	}
-	shared := docengine.New(docs{store: st}, docengine.Options{Shown: dir, ReadOnly: o.ReadOnly})
+	shared := docengine.New(docs{store: st}, docengine.Options{Design: design.KeyValue, Shown: dir, ReadOnly: o.ReadOnly})
 	st.archive = engine.Explained(&archive{shared, st}, st.explain)
 	return &engine.Engine{
 		Archives: st,

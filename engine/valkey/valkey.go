@@ -169,7 +169,7 @@ func (s *store) Open(_ context.Context, d design.Name) (engine.Archive, error) {
 	if d != design.KeyValue {
 		return nil, fmt.Errorf("valkey has no design %q, only %q: %w", d, design.KeyValue, engine.ErrNoDesign)
 	}
-	o := docengine.Options{Shown: "valkey", ReadOnly: s.readOnly, Writers: s.inflight}
+	o := docengine.Options{Design: design.KeyValue, Shown: "valkey", ReadOnly: s.readOnly, Writers: s.inflight}
 	return &archive{docengine.New(docs{store: s}, o), s}, nil
 }
 

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"slices"
 	"time"
 
 	"github.com/barograph/barograph/answer"
@@ -81,8 +80,8 @@ type Asked struct {
 const ColdCommand = "cold-start"
 
 // ColdProcess drops an archive's files from the page cache and asks a cell in a
-// process of its own: the Options.Cold of the program whose files hold the cases.
-func ColdProcess(files []string) func(context.Context, Target, run.Cell) (Asked, string, error) {
+// process of its own: the Options.Cold of a study whose cases a file holds.
+func ColdProcess(cases string) func(context.Context, Target, run.Cell) (Asked, string, error) {
 	return func(ctx context.Context, t Target, c run.Cell) (out Asked, how string, err error) {
 		u, err := url.Parse(t.URL)
 		if err != nil {
@@ -95,7 +94,7 @@ func ColdProcess(files []string) func(context.Context, Target, run.Cell) (Asked,
 		if err != nil {
 			return out, how, err
 		}
-		cmd := exec.CommandContext(ctx, self, ColdCommand, caseIn(files, c.At("case")), "--engine", t.URL, "--design", c.At("design"), "--flavour", c.At("flavour"), "--subset", t.Subset)
+		cmd := exec.CommandContext(ctx, self, ColdCommand, cases+"#"+c.At("case"), "--engine", t.URL, "--design", c.At("design"), "--flavour", c.At("flavour"), "--subset", t.Subset)
 		var stdout, stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
 		if err := cmd.Run(); err != nil {
@@ -103,22 +102,6 @@ func ColdProcess(files []string) func(context.Context, Target, run.Cell) (Asked,
 		}
 		return out, "new process per answer; " + how, json.Unmarshal(stdout.Bytes(), &out)
 	}
-}
-
-// caseIn is how a question is named that one of the files may hold: by the file's
-// path, and its own name where it is one of several.
-func caseIn(files []string, name string) string {
-	for _, file := range files {
-		qs, _, err := question.FindAll(file)
-		if err != nil || !slices.ContainsFunc(qs, func(q *question.Question) bool { return q.Name == name }) {
-			continue // an error was told when the cases were found
-		}
-		if len(qs) > 1 {
-			return file + "#" + name
-		}
-		return file
-	}
-	return name
 }
 
 // AskOnce opens an archive, asks one question and returns its time, from

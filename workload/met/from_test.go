@@ -28,7 +28,8 @@ func TestStudyOfAnArchive(t *testing.T) {
 	}
 	for memory, copied := range map[int]string{0: "small", 1: "large"} {
 		targets := []met.Target{
-			source, {Driver: &reg[0], Design: design.Memory, URL: "dry:"},
+			source,
+			{Driver: &reg[0], Design: design.Memory, URL: "dry:"},
 			target(&reg[2], filepath.Join(dir, copied), design.Normalized), target(&reg[2], filepath.Join(dir, copied), design.Document),
 		}
 		out, r, _, err := studyOf(t, met.Options{Registry: reg, Targets: targets, From: true, Subset: "s", Memory: memory})

@@ -106,11 +106,21 @@ func (s *study) read(ctx context.Context) error {
 	}
 	d.Records, d.Digest = s.digest.Records, s.digest.String()
 	s.reference, s.out.Cases = s.asked.Answers(), len(qs)
+	if s.o.Derived > 0 {
+		if qs = s.choose(qs); len(qs) == 0 {
+			s.out.Empty = max(s.out.Cases, 1)
+		}
+	}
+	s.out.Cases = max(len(qs), s.out.Empty)
 	if s.out.Quarantined = d.Quarantined; d.Quarantined > 0 {
 		s.warn(fmt.Sprintf("%d of %d lines could not be read; they are in quarantine.csv, and no archive holds them", d.Quarantined, d.Lines))
 	}
 	for _, columns := range slices.Sorted(maps.Keys(left)) {
 		s.warn(fmt.Sprintf("columns that no design keeps are left out of %d lines of %s", left[columns], columns))
+	}
+	text, err := question.YAML(s.o.Cases...)
+	if err := errors.Join(err, s.folder.Cases(text)); err != nil {
+		return err
 	}
 	for i, a := range s.reference {
 		if err := s.note(ctx, qs[i], a); err != nil {
@@ -123,6 +133,23 @@ func (s *study) read(ctx context.Context) error {
 	}
 	s.o.Progress(step)
 	return s.folder.Save()
+}
+
+// choose keeps the first cases that have rows, and warns of those that have
+// none where all were meant.
+func (s *study) choose(qs []*question.Question) (chosen []*question.Question) {
+	var cases []*question.Question
+	var answers []*answer.Answer
+	for i, a := range s.reference {
+		if a.Rows > 0 && len(chosen) < s.o.Derived {
+			chosen, cases, answers = append(chosen, qs[i]), append(cases, s.o.Cases[i]), append(answers, a)
+		}
+	}
+	if left := len(qs) - len(chosen); left > 0 && s.o.Derived == len(qs) {
+		s.warn(fmt.Sprintf("%d of %d questions have no rows in this data, and are left out", left, len(qs)))
+	}
+	s.o.Cases, s.reference = cases, answers
+	return chosen
 }
 
 func totalSize(files []string) int64 {
@@ -142,7 +169,7 @@ func (s *study) warn(text string) {
 
 // note records a case, its reference answer's size, and its curves.
 func (s *study) note(ctx context.Context, q *question.Question, a *answer.Answer) error {
-	c := run.Case{Name: q.Name, Title: curve.Title(q, a), LineType: q.Type.Name, Rows: a.Rows, Bytes: a.Bytes(), Digest: answer.FormatDigest(a.Digest())}
+	c := run.Case{Name: q.Name, Title: curve.Title(q, a), Weight: max(q.Weight, 1), LineType: q.Type.Name, Rows: a.Rows, Bytes: a.Bytes(), Digest: answer.FormatDigest(a.Digest())}
 	for _, col := range q.Columns {
 		c.Columns = append(c.Columns, col.Name)
 	}

@@ -45,11 +45,12 @@ func (t Target) engine() string {
 type Options struct {
 	Registry engine.Registry
 	Targets  []Target
-	Cases    []*question.Question
-	Flavours []flavour.Name // nil = all that each archive offers
-	Files    []string       // the data; every archive is loaded from them
-	From     bool           // the data are those of the first target, which is not changed, in place of Files
-	KeepLast bool           // a last line without a line end is whole, not quarantined
+	Cases    []*question.Question // nil = derived from the data
+	Derived  int                  // of the Cases, which others than the user chose, the first so many that have rows are asked; 0 = all
+	Flavours []flavour.Name       // nil = all that each archive offers
+	Files    []string             // the data; every archive is loaded from them
+	From     bool                 // the data are those of the first target, which is not changed, in place of Files
+	KeepLast bool                 // a last line without a line end is whole, not quarantined
 	Subset   string
 	Named    bool // by the user: where Subset holds other data that is an error, and no other subset is taken
 	Copies   int  // of the data in every archive, the further ones under other subset names; 0 = 1
@@ -181,6 +182,9 @@ func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
 	}
 	opened, err := s.open(ctx)
 	defer opened.close()
+	if err == nil && s.o.Cases == nil {
+		err = s.derive(ctx)
+	}
 	if err == nil {
 		err = s.read(ctx)
 	}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/formats"
+	"github.com/barograph/barograph/load"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/workload/met"
+
+	"github.com/goccy/go-yaml"
+	"github.com/spf13/cobra"
+)
+
+func newCases(e *env) *cobra.Command {
+	var last *choice
+	c := &cobra.Command{
+		Use:   "cases URL | cases FILES…",
+		Short: "Derive questions from what an archive or files hold, as YAML",
+		Long: fmt.Sprintf(`Cases writes questions that the data answers, those that tell most first: of the first line type the shapes of NOAA's
+experiment (a die-off, one series over a few days, all levels and regions, several levels, one lead and many levels, a
+large read) and those of METviewer's users (over time, by hour of the valid time, by threshold), and in turn those of every
+other line type. Met asks the first %d of them where it is not told what to ask. Each has rows.
+
+Keep the file, edit it (docs/questions.md), and ask it: met FILES --case cases.yaml, ask cases.yaml#NAME --engine URL.`, met.DerivedCases),
+		Example: `  barograph cases vsdb_data > cases.yaml
+  barograph cases duckdb:archive.db > cases.yaml`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			var qs []*question.Question
+			var err error
+			if len(args) == 1 && e.isArchive(args[0]) {
+				qs, err = e.casesIn(c.Context(), args[0])
+			} else {
+				qs, err = e.casesOf(c.Context(), args, last.keeps())
+			}
+			if err != nil {
+				return err
+			}
+			return e.printCases(qs)
+		},
+	}
+	last = lastLine(c)
+	return c
+}
+
+var errFirst = errors.New("the first subset is enough")
+
+// casesIn are those of an archive's first subset.
+func (e *env) casesIn(ctx context.Context, url string) (qs []*question.Question, err error) {
+	if url, err = e.serverOf(url, []string{engine.LabDir()}); err != nil {
+		return nil, usage(err)
+	}
+	err = e.holdings(ctx, url, func(n design.Name, a engine.Archive, subset string) error {
+		d, _, err := e.engines.Parse(url)
+		if err != nil {
+			return err
+		}
+		c, err := a.Catalog(ctx, subset)
+		if err != nil {
+			return err
+		}
+		offered := d.Offers[n]
+		if qs, err = met.AnswerableIn(ctx, a, offered[len(offered)-1], subset, c.Cases()); err != nil {
+			return err
+		}
+		return errFirst
+	})
+	if errors.Is(err, errFirst) {
+		err = nil
+	}
+	return qs, err
+}
+
+func (e *env) casesOf(ctx context.Context, args []string, keepLast bool) ([]*question.Question, error) {
+	files, err := e.filesOf(args)
+	if err != nil {
+		return nil, err
+	}
+	o := load.Reading{KeepLast: keepLast, Parsed: load.NewParsed(512 << 20)}
+	c, _, _, err := load.Survey(ctx, files, o)
+	if err != nil {
+		return nil, err
+	}
+	return met.Answerable(ctx, files, o, c.Cases())
+}
+
+// filesOf are the files of a command that takes an archive, too.
+func (*env) filesOf(args []string) ([]string, error) {
+	files, err := formats.Expand(args)
+	if err == nil && len(files) == 0 {
+		err = usage(&fault.Error{Setting: strings.Join(args, " "), Problem: "names neither an archive nor files that can be read", Cure: "name an archive's URL, such as duckdb:archive.db, or .vsdb or .stat files or a folder of them"})
+	}
+	return files, err
+}
+
+func (e *env) printCases(qs []*question.Question) error {
+	if len(qs) == 0 {
+		return &fault.Status{Code: fault.Incomplete, Err: errors.New("there is no record to ask for")}
+	}
+	if e.json {
+		all := make([]json.RawMessage, len(qs))
+		for i, q := range qs {
+			text, err := question.YAML(q)
+			if err == nil {
+				all[i], err = yaml.YAMLToJSON(text)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return e.printJSON(all)
+	}
+	text, err := question.YAML(qs...)
+	if err != nil {
+		return err
+	}
+	_, err = e.stdout.Write(text)
+	return err
+}

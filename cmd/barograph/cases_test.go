@@ -1,0 +1,120 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/workload/met"
+)
+
+var caseName = regexp.MustCompile(`(?m)^name: (\S+)$`)
+
+// casesOf derives cases, and returns the file and their names.
+func casesOf(t *testing.T, data ...string) (file string, names []string) {
+	t.Helper()
+	text := must(t, append([]string{"cases"}, data...)...)
+	file = filepath.Join(t.TempDir(), "cases.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range caseName.FindAllStringSubmatch(text, -1) {
+		names = append(names, m[1])
+	}
+	return file, names
+}
+
+// studied asks cases of files in one engine and returns what the run folder has
+// of them; each has rows.
+func studied(t *testing.T, data string, more ...string) []run.Case {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "run")
+	status, _, stderr := barograph(t, append([]string{"met", data, "--engine", "pebble", "--reps", "1", "--warmups", "0", "--floor=false", "--out", out}, more...)...)
+	if status != 0 && status != 4 { // 4: lines are in quarantine
+		t.Fatalf("met %s: status %d\n%s", data, status, stderr)
+	}
+	r, samples, err := run.Read(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range r.Cases {
+		if c.Rows == 0 || c.Title == "" || c.Weight != 1 {
+			t.Errorf("%s: %+v", data, c)
+		}
+	}
+	for _, s := range samples {
+		if s.Verdict != run.Equal {
+			t.Errorf("%s: %v is %s", data, s.Cell, s.Verdict)
+		}
+	}
+	return r.Cases
+}
+
+// TestCasesOfAnotherYear: what is asked of a month that NOAA's cases know nothing
+// of is derived from it, from the files as from the archive, and can be asked again.
+func TestCasesOfAnotherYear(t *testing.T) {
+	dir := t.TempDir()
+	data, url := filepath.Join(dir, "data"), "sqlite:"+filepath.Join(dir, "archive.db")
+	must(t, "synth", "vsdb", "--from", "2024-02-28", "--to", "2024-02-29", "--models", "gfs", "--stattypes", "anom", "--out", data)
+	file, names := casesOf(t, data)
+	for _, want := range []string{
+		"dieoff_sal1l2_hgt", "one_sal1l2_hgt", "all_sal1l2_hgt", "levels_sal1l2_hgt", "profile_sal1l2_hgt", "large_sal1l2", "dieoff_val1l2_wind",
+		"series_sal1l2_hgt", "series_val1l2_wind",
+	} {
+		if !strings.Contains(strings.Join(names, " ")+" ", want+" ") {
+			t.Errorf("no %s in %v", want, names)
+		}
+	}
+	derived := studied(t, data, "--flavour", "epoch-range")
+	if len(derived) != met.DerivedCases {
+		t.Errorf("met asked %d cases", len(derived))
+	}
+	for i, c := range derived {
+		if c.Name != names[i] {
+			t.Errorf("case %d is %s, of cases %s", i, c.Name, names[i])
+		}
+	}
+	must(t, "load", data, "--engine", url)
+	if _, of := casesOf(t, url); strings.Join(of, " ") != strings.Join(names, " ") {
+		t.Errorf("of the archive %v\nof the files %v", of, names)
+	}
+	rows := must(t, "ask", file+"#series_sal1l2_hgt", "--engine", url, "--stat", "ANOM_CORR")
+	if !strings.Contains(rows, "fcst_valid_beg") || strings.Count(rows, "\n") != 1+2*4 {
+		t.Error(rows)
+	}
+	day := filepath.Join(dir, "day.log")
+	asked := "SELECT ld.total FROM stat_header h, line_data_sal1l2 ld WHERE BINARY h.model IN ('%s') AND BINARY h.fcst_lev IN ('P500') AND ld.stat_header_id = h.stat_header_id;\n"
+	if err := os.WriteFile(day, []byte(strings.Repeat(fmt.Sprintf(asked, "GFS"), 3)+fmt.Sprintf(asked, "NAM")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(dir, "mix")
+	must(t, "met", data, "--mix", day, "--engine", "pebble", "--reps", "1", "--out", out)
+	if r, _, err := run.Read(out); err != nil || len(r.Cases) != 1 || r.Cases[0].Weight != 3 || !strings.Contains(strings.Join(r.Warnings, " "), "1 of 2 questions have no rows") {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if err := os.WriteFile(day, []byte(fmt.Sprintf(asked, "NAM")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if status, _, stderr := barograph(t, "met", data, "--mix", day, "--engine", "pebble", "--reps", "1", "--out", out+"2"); status != 4 || !strings.Contains(stderr, "none of 1 cases has rows") {
+		t.Errorf("status %d: %s", status, stderr)
+	}
+	if status, _, stderr := barograph(t, "met", data, "--case", "noaa", "--engine", "pebble", "--reps", "1", "--out", filepath.Join(dir, "noaa")); status != 4 || !strings.Contains(stderr, "none of 7 cases has rows") {
+		t.Errorf("status %d: %s", status, stderr)
+	}
+}
+
+// TestCasesOfRealFiles: whatever MET and VSDB files there are, each line type is
+// asked for, and no answer is empty.
+func TestCasesOfRealFiles(t *testing.T) {
+	for _, name := range []string{"stat/ensemble", "stat/point_stat_prob", "stat/misc", "stat/met_regression", "stat/met_v12_newcols", "stat/strangers", "vsdb/metdataio"} {
+		data := sharedData(t, filepath.Join("met", name))
+		file, names := casesOf(t, data)
+		if cases := studied(t, data, "--case", file, "--flavour", "epoch-range"); len(cases) != len(names) || len(names) == 0 {
+			t.Errorf("%s: %d of %d cases", name, len(cases), len(names))
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package question
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/record"
+)
+
+// metviewerSQL is what METviewer sends for two statistics of one plot.
+const metviewerSQL = `SELECT
+  model,
+  ld.fcst_init_beg, ld.fcst_valid_beg, ld.fcst_lead, vx_mask, fcst_lev, HOUR(fcst_init_beg) init_hour,
+'TMP' fcst_var,
+  'RMSE' stat_name,
+  'NA' stat_value, ld.total, ld.fbar, ld.obar, ld.fobar, ld.ffbar, ld.oobar, ld.mae
+FROM   stat_header h,   line_data_sl1l2 ld
+WHERE   BINARY h.vx_mask IN ('CONUS')   AND   BINARY h.fcst_lev IN ('Z2')   AND HOUR(ld.fcst_init_beg) IN ('00', '12')
+  AND   BINARY ld.fcst_valid_beg BETWEEN '2024-01-01 00:00:00' AND '2024-01-31 18:00:00'
+  AND   BINARY h.model IN ('A AND B', 'it''s')   AND   BINARY ld.fcst_lead IN ('60000','120000')
+  AND   BINARY h.fcst_var = 'TMP'   AND ld.stat_header_id = h.stat_header_id
+UNION ALL SELECT model, 'TMP' fcst_var, 'ME' stat_name FROM stat_header h, line_data_sl1l2 ld
+WHERE BINARY h.vx_mask IN ('CONUS') AND BINARY h.fcst_lev IN ('Z2') AND HOUR(ld.fcst_init_beg) IN ('00', '12')
+  AND BINARY ld.fcst_valid_beg BETWEEN '2024-01-01 00:00:00' AND '2024-01-31 18:00:00'
+  AND BINARY h.model IN ('A AND B', 'it''s') AND BINARY ld.fcst_lead IN ('60000','120000')
+  AND BINARY h.fcst_var = 'TMP' AND ld.stat_header_id = h.stat_header_id;
+`
+
+const metexpressSQL = "select ld.fcst_lead as fcst_lead, sum(ld.total) as n0 from mv.stat_header h, mv.line_data_sal1l2 ld where 1=1 and unix_timestamp(ld.fcst_valid_beg) >= '1546300800' " +
+	"and unix_timestamp(ld.fcst_valid_beg) <= '1561939140' and h.model='GFS' and h.vx_mask IN('G2/NHX') and unix_timestamp(ld.fcst_valid_beg)%(24*3600)/3600 IN('0','12') " +
+	"and h.fcst_lev IN('P500','P500=') and h.stat_header_id = ld.stat_header_id group by fcst_lead order by fcst_lead"
+
+// TestMixOfLogs: the day's questions, whichever log has them.
+func TestMixOfLogs(t *testing.T) {
+	general := "/usr/sbin/mariadbd, Version: 10.11\n241122  9:50:24\t    12 Connect\tmv@localhost on mv\n\t\t    12 Query\t" + metviewerSQL +
+		"\t\t    12 Query\t" + metexpressSQL + "\n\t\t    13 Query\tSELECT 1\n241122  9:50:25\t    13 Query\t" + metexpressSQL + "\n\t\t    13 Quit\t\n" +
+		"\t\t    14 Query\tSELECT DISTINCT fcst_valid_beg FROM (SELECT DISTINCT fcst_valid_beg FROM line_data_sl1l2) ll\n"
+	slow := "# Time: 241122  9:50:24\n# User@Host: mv[mv] @ localhost []\n# Query_time: 1.2\nSET timestamp=1732269024;\n" + metviewerSQL + "# Time: 241122  9:51:24\nSET timestamp=1732269024;\n" + metexpressSQL + ";\n" + metexpressSQL + ";\n"
+	own := "2024-11-22 09:50:24 DEBUG [MVBatch] - query 1:\n" + metexpressSQL + ";\n" + metexpressSQL + ";\n2024-11-22 09:50:24 DEBUG " + metviewerSQL
+	for what, log := range map[string]string{"general": general, "slow": slow, "METviewer's": own} {
+		file := filepath.Join(t.TempDir(), "day.log")
+		if err := os.WriteFile(file, []byte(log), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		qs, notes, err := Mix(file)
+		if err != nil || len(qs) != 2 || qs[0].Weight != 2 || qs[1].Weight != 2 {
+			t.Errorf("%s: %d questions, %q, %v", what, len(qs), notes, err)
+			continue
+		}
+		if said := strings.Join(notes, "\n"); strings.Contains(said, "1 statements") != (what == "general") {
+			t.Errorf("%s: %s", what, said)
+		}
+		for _, q := range qs {
+			h := q.Header
+			switch q.Type.Name {
+			case "SL1L2":
+				if !reflect.DeepEqual(h[record.Model], []string{"A AND B", "it's"}) || h[record.FcstVar][0] != "TMP" || len(q.Lead) != 2 || q.Lead[1] != 12*3600 ||
+					len(q.Clock.InitHour) != 2 || q.Valid.Last != time.Date(2024, 1, 31, 18, 0, 0, 0, time.UTC).Unix() || q.Drawing.Stats[0] != "RMSE" {
+					t.Errorf("%s: %+v", what, q)
+				}
+			default:
+				if q.Type.Name != "SAL1L2" || q.Valid.First != 1546300800 || q.Valid.Last != 1561939140 || len(h[record.FcstLev]) != 2 || len(q.Clock.ValidHour) != 2 {
+					t.Errorf("%s: %+v", what, q)
+				}
+			}
+			same(t, q)
+		}
+	}
+}
+
+// TestMixOfPlots: a folder of plots, and a file that names them, one twice.
+func TestMixOfPlots(t *testing.T) {
+	from, err := os.ReadFile(filepath.Join("..", "formats", "metviewer", "testdata", "plot.xml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	list := filepath.Join(dir, "day.txt")
+	for name, text := range map[string]string{"a.xml": string(from), "b.xml": string(from), "day.txt": "a.xml\nb.xml\n\na.xml\nc.xml\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, times := range map[string]int{dir: 2, list: 3} {
+		qs, notes, err := Mix(path)
+		if err != nil || len(qs) == 0 || strings.Contains(strings.Join(notes, " "), "c.xml") != (path == list) {
+			t.Fatalf("%d questions, %q, %v", len(qs), notes, err)
+		}
+		for _, q := range qs {
+			if q.Weight != times {
+				t.Errorf("%s: %s weighs %d, want %d", path, q.Name, q.Weight, times)
+			}
+		}
+	}
+	if _, _, err := Mix(filepath.Join(dir, "none")); err == nil {
+		t.Error("no file, no error")
+	}
+	if err := os.WriteFile(list, []byte("nothing of the kind\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Mix(list); err == nil || !strings.Contains(err.Error(), "holds no question") {
+		t.Error(err)
+	}
+}

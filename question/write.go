@@ -1,0 +1,108 @@
+package question
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/barograph/barograph/record"
+
+	"github.com/goccy/go-yaml"
+)
+
+// YAML writes questions as a file that Parse reads; what has its default is left out.
+func YAML(qs ...*Question) ([]byte, error) {
+	var out bytes.Buffer
+	to := yaml.NewEncoder(&out)
+	for _, q := range qs {
+		if err := to.Encode(q.file()); err != nil {
+			return nil, err
+		}
+	}
+	return out.Bytes(), to.Close()
+}
+
+func (q *Question) file() *file {
+	f := &file{
+		Name: q.Name, Title: q.Title, Subset: q.Subset, LineType: q.Type.Name, Where: map[string]words{}, Valid: q.Valid.write(), Init: q.Clock.Init.write(),
+		Hour: q.Clock.ValidHour, InitHour: q.Clock.InitHour, Lead: LeadWords(q.Lead), Picture: pictureOf(q),
+	}
+	if q.Weight > 1 {
+		f.Weight = q.Weight
+	}
+	for i, values := range q.Header {
+		if len(values) > 0 {
+			f.Where[record.Field(i).String()] = values
+		}
+	}
+	usual := *q
+	usual.Select()
+	if !slices.Equal(q.Columns, usual.Columns) || !slices.Equal(q.Order, usual.Order) {
+		f.Columns, f.OrderBy = columnNames(q.Columns), columnNames(q.Order)
+	}
+	return f
+}
+
+func columnNames(cols []Column) (names []string) {
+	for _, c := range cols {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+func (t *Times) write() times {
+	at := func(v int64) string {
+		return strings.TrimSuffix(time.Unix(v, 0).UTC().Format(time.RFC3339), "T00:00:00Z")
+	}
+	var out times
+	for _, v := range t.List {
+		out.List = append(out.List, at(v))
+	}
+	if !t.All() && t.List == nil {
+		out.First, out.Last = at(t.First), at(t.Last)
+	}
+	if t.Step > 0 {
+		out.Step = strings.TrimSuffix(strings.TrimSuffix((time.Duration(t.Step)*time.Second).String(), "0s"), "0m")
+	}
+	return out
+}
+
+// MarshalYAML writes times as the command line has them.
+func (t times) MarshalYAML() (any, error) {
+	if t.List != nil {
+		return strings.Join(t.List, ","), nil
+	}
+	if t.Step != "" {
+		t.Step = "/" + t.Step
+	}
+	return t.First + ".." + t.Last + t.Step, nil
+}
+
+// LeadWords writes leads as questions take them: 0-240/6 in hours, or durations.
+func LeadWords(leads []int32) []string {
+	var out []string
+	for i := 0; i < len(leads); {
+		n := 1
+		for i+n < len(leads) && leads[i+n]-leads[i+n-1] == leads[i+1]-leads[i] {
+			n++
+		}
+		if n > 2 && leads[i]%3600 == 0 && (leads[i+1]-leads[i])%3600 == 0 {
+			out = append(out, fmt.Sprintf("%d-%d/%d", leads[i]/3600, leads[i+n-1]/3600, (leads[i+1]-leads[i])/3600))
+			i += n
+			continue
+		}
+		out = append(out, lead(leads[i]))
+		i++
+	}
+	return out
+}
+
+func lead(seconds int32) string {
+	if seconds%3600 == 0 {
+		return strconv.Itoa(int(seconds / 3600))
+	}
+	return (time.Duration(seconds) * time.Second).String()
+}
