@@ -92,18 +92,28 @@ func read(path, table string, names []string, yield func(*Rows, error) bool) err
 	}
 	values := make([]parquet.Value, 4096)
 	for _, group := range file.RowGroups() {
-		rows.N = int(group.NumRows())
-		chunks := group.ColumnChunks()
-		for k := range rows.Columns {
-			if err := rows.Columns[k].read(chunks[at[k]], values); err != nil {
-				return &fault.Error{File: path, Setting: rows.Columns[k].Name, Err: err}
-			}
-			if got := len(rows.Columns[k].Null); got != rows.N && !fault.Planted { // planted: nobody counts
-				return &fault.Error{File: path, Setting: rows.Columns[k].Name, Problem: strconv.Itoa(got) + " values in a group of " + strconv.Itoa(rows.N) + " rows"}
-			}
+		if err := rows.fill(group, at, values); err != nil {
+			return &fault.Error{File: path, Err: err}
 		}
 		if !yield(rows, nil) {
 			return errEnough
+		}
+	}
+	return nil
+}
+
+// fill reads a row group; at are the places of the columns in the file.
+func (r *Rows) fill(group parquet.RowGroup, at []int, values []parquet.Value) (err error) {
+	defer damaged(&err)
+	r.N = int(group.NumRows())
+	chunks := group.ColumnChunks()
+	for k := range r.Columns {
+		c := &r.Columns[k]
+		if err := c.read(chunks[at[k]], values); err != nil {
+			return fmt.Errorf("%s: %w", c.Name, err)
+		}
+		if got := len(c.Null); got != r.N && !fault.Planted { // planted: nobody counts
+			return fmt.Errorf("%s: %d values in a group of %d rows", c.Name, got, r.N)
 		}
 	}
 	return nil
@@ -120,7 +130,10 @@ func open(f *os.File, size int64) (file *parquet.File, err error) {
 	if n := int64(binary.LittleEndian.Uint32(tail[:])); n > size-12 {
 		return nil, fmt.Errorf("its footer should have %d bytes and the file has %d", n, size)
 	}
-	return parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if file, err = parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true)); err == nil {
+		file.Schema().Lookup() // the library reads a schema when it is first asked, and stumbles over a damaged one
+	}
+	return file, err
 }
 
 // damaged makes an error of what the library stumbles over.
