@@ -70,7 +70,7 @@ func (o *Origin) incomplete(ctx context.Context, keepLast bool) (map[string]bool
 	slices.Sort(paths)
 	end := func(f *File) error {
 		out[f.Path] = out[f.Path] || f.Err != nil || f.Digest != digests[f.Path]
-		return nil
+		return nil //nolint:nilerr // such a file is one of them
 	}
 	err := o.pair(ctx, slices.Compact(paths), keepLast, end, func(p *pairing) {
 		for _, m := range p.wrong {

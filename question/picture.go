@@ -214,7 +214,7 @@ func pictureOf(q *Question) picture {
 		return picture{}
 	}
 	p := picture{Stat: d.Stats, Axis: d.Axis, Series: d.Curves, BootCI: d.BootCI, Block: d.Block, PlotCI: d.Intervals, NoVIF: d.NoVIF, EventEqual: d.EventEqual, EqualAll: d.EqualPlaces, Minus: d.Minus, XLabel: d.XLabel, YLabel: d.YLabel}
-	p.Finished = d.Finished && !(len(d.Stats) > 0 && finished(q.Type, d.Stats[0]))
+	p.Finished = d.Finished && (len(d.Stats) == 0 || !finished(q.Type, d.Stats[0]))
 	if len(d.Stats) == 0 {
 		p.Stat = words{noPicture}
 	}

@@ -71,13 +71,13 @@ func TestCosts(t *testing.T) {
 	faulty := func(engine string, promised bool, broken int) *point {
 		x := madePoint(engine, "server", 4, 1, 100)
 		x.Cell = run.MixCell(engine, "columns", "workloada", 4, 100, "", "nodes", 3, "acknowledged", "flushed", "fault", "kill:node2@4s")
-		x.Sample.Fault = &run.Fault{
+		x.Fault = &run.Fault{
 			Moments: []run.Moment{{What: "kill node2", At: 4 * time.Second}}, Errors: map[string]int64{"connection lost": 7}, Lost: 7, Reconnects: 4,
 			History: &run.History{Clients: 8, Operations: 2345, Unknown: 6, Promises: []run.Kept{{Promise: "no acknowledged write lost", Promised: promised, Held: broken == 0, Broken: broken, Example: "client 3 read k"}}},
 		}
-		x.Measured.Cost = &run.Cost{Rate: 100, Without: 3200 * time.Millisecond, Back: 4 * time.Second}
+		x.Cost = &run.Cost{Rate: 100, Without: 3200 * time.Millisecond, Back: 4 * time.Second}
 		if promised && broken > 0 {
-			x.Sample.Problem = "a promise is broken"
+			x.Problem = "a promise is broken"
 		}
 		return x
 	}

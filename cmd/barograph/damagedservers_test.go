@@ -104,7 +104,7 @@ func damageServer(t *testing.T, x *damagedServer, d *engine.Driver, l *lab.Lab, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { db.Close() }() //nolint:errcheck // a test's
+	defer func() { db.Close() }()
 	done := make([]damages.Damage, n)
 	names := make([]string, n)
 	for i := range n {

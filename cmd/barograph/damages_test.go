@@ -152,7 +152,7 @@ func damageOf(t *testing.T, r *rand.Rand, engine, path string, k damages.Kind) (
 	if err != nil {
 		return damages.Damage{}, err
 	}
-	defer db.Close() //nolint:errcheck // a test's
+	defer db.Close()
 	s := damages.Store{DB: db, Columns: columns, Schema: schema, Quote: `"`, RowID: "rowid", Bind: "?"}
 	d, err := s.Damage(t.Context(), r, k)
 	if errors.Is(err, damages.ErrNone) {

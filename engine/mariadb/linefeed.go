@@ -270,7 +270,9 @@ func (w *lineWriter) findSome(ctx context.Context, lt *lineTable, where string) 
 		if err := cmp.Or(sqlengine.Scan(row, &ref.header, &ref.id), have.Values(row[2:])); err != nil {
 			return err
 		}
-		have.Row()
+		if err := have.Row(); err != nil {
+			return err
+		}
 		if refs = append(refs, ref); len(refs) == engine.DumpRows {
 			note()
 		}

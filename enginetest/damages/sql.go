@@ -79,7 +79,7 @@ func (s *Store) columns(ctx context.Context, k Kind) (out []column, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close() //nolint:errcheck // read to its end
+	defer rows.Close()
 	for rows.Next() {
 		var c column
 		if err := rows.Scan(&c.table, &c.name, &c.kind); err != nil {
@@ -225,7 +225,7 @@ func (s *Store) entry(ctx context.Context, r *rand.Rand, k Kind, c *column, tabl
 	place, set := fmt.Sprintf("%s[%d]", name, i), "%s"
 	if members, ok := strings.CutPrefix(c.kind, "STRUCT("); ok {
 		var fit []string
-		for _, m := range strings.Split(members, ", ") {
+		for m := range strings.SplitSeq(members, ", ") {
 			m = strings.Trim(strings.Fields(m)[0], `"`)
 			if !strings.HasSuffix(m, "repeats") && fits(k, "."+m) {
 				fit = append(fit, m)

@@ -184,6 +184,16 @@ func TestLayoutInAnySize(t *testing.T) {
 	}
 }
 
+// Values that differ in their last bit alone took all memory for ticks.
+func TestLayoutForOneUlp(t *testing.T) {
+	svg, err := Lines{Curves: []Curve{{Name: "c", At: []float64{0, 12}, Value: []float64{0.0025, math.Nextafter(0.0025, 1)}}}}.SVG()
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkSVG(t, svg)
+	checkLayout(t, svg)
+}
+
 func TestLayoutForAnyRange(t *testing.T) {
 	for lo := -6; lo <= 9; lo += 5 {
 		for hi := lo; hi <= 9; hi += 2 {

@@ -87,10 +87,10 @@ func (s *span) add(vs ...float64) {
 func (s span) empty() bool { return s.lo > s.hi }
 
 // padded widens the range by a part of itself on both sides; a single value
-// gets room too.
+// gets room too, and values that only rounding parts are one.
 func (s span) padded(part float64) span {
 	d := (s.hi - s.lo) * part
-	if d == 0 {
+	if d <= 1e-9*max(math.Abs(s.lo), math.Abs(s.hi)) {
 		d = max(math.Abs(s.hi)*0.1, 1e-6)
 	}
 	return span{s.lo - d, s.hi + d}

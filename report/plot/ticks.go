@@ -20,8 +20,10 @@ func (t linearTicks) Ticks(lo, hi float64) []gplot.Tick {
 	}
 	decimals := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
 	var out []gplot.Tick
-	for k := math.Ceil(lo/step - 1e-9); k*step <= hi+step*1e-9; k++ {
-		out = append(out, gplot.Tick{Value: k * step, Label: axisNumber(k*step, step, decimals)})
+	first := math.Ceil(lo/step - 1e-9)
+	for i := 0.0; i <= n && (first+i)*step <= hi+step*1e-9; i++ {
+		v := (first + i) * step
+		out = append(out, gplot.Tick{Value: v, Label: axisNumber(v, step, decimals)})
 	}
 	return out
 }

@@ -48,7 +48,7 @@ func TestStudyOfAnArchive(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer e.Close() //nolint:errcheck // a test's
+		defer e.Close()
 		a, err := e.Archives.Open(t.Context(), design.Normalized)
 		if err != nil {
 			t.Fatal(err)
