@@ -251,7 +251,7 @@ func TestUndamaged(t *testing.T) {
 				load(later, "--on-conflict", "last")
 			case "migrated":
 				load(files)
-				change(`UPDATE "archive/barograph_document_catalog" SET catalog = json_remove(catalog, '$.seal', '$.format', '$.files')`)
+				change(`UPDATE "archive/barograph_document_catalog" SET catalog = json_remove(catalog, '$.seal', '$.sealed', '$.files')`)
 				load(later)
 			case "pruned":
 				load(files)

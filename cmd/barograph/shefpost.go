@@ -55,7 +55,7 @@ func (p *shefPost) flags(c *cobra.Command) {
 func newShefPost(e *env) *cobra.Command {
 	p := &shefPost{env: e}
 	c := &cobra.Command{
-		Use:   "post --db URL FILES…",
+		Use:   "post --engine URL FILES…",
 		Short: "Post SHEF products into a database: IHFS, or Barograph's own tables",
 		Long: `Post SHEF products, as they are, into tables that exist. Nothing is emptied, and no table is made but by --make.
 Posting again what was posted changes nothing, so that a call that was interrupted is simply made again.
@@ -66,9 +66,9 @@ and reasonable ranges, then height, discharge, rawpp … , and latestobsvalue, r
 decides (5.1.6): a missing one replaces a good one only in a revision; --policy has AWIPS's modes.
 
 What became of the values is printed; those that could not be decoded make the exit status 4.`,
-		Example: `  barograph shef post --db postgres://awips@dx1:5432/hd_ob8krf --apps-defaults .Apps_defaults_site RR1LCH.txt
-  barograph shef post --db sqlite:river.db --schema barograph --make queue/
-  ldm-feed | barograph shef post --db $URL -`,
+		Example: `  barograph shef post --engine postgres://awips@dx1:5432/hd_ob8krf --apps-defaults .Apps_defaults_site RR1LCH.txt
+  barograph shef post --engine sqlite:river.db --schema barograph --make queue/
+  ldm-feed | barograph shef post --engine $URL -`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return p.post(c, args) },
 	}
@@ -208,7 +208,7 @@ func newShefServe(e *env) *cobra.Command {
 	var spool, listen string
 	var settle time.Duration
 	c := &cobra.Command{
-		Use:   "serve --spool DIR --db URL [-]",
+		Use:   "serve --spool DIR --engine URL [-]",
 		Short: "Post SHEF products as they arrive: a service",
 		Long: `Post products as they arrive in a folder, and go on until SIGTERM, which finishes the transaction at hand.
 
@@ -220,8 +220,8 @@ product by product, so that the pipe never waits for the database; when it ends,
 
 SIGHUP reads stations, filters, limits and tokens anew; so do twelve hours. Standard output has a line of JSON for each
 product. --metrics serves Prometheus's metrics at /metrics.`,
-		Example: `  barograph shef serve --spool /data/shef --db postgres://awips@dx1:5432/hd_ob8krf --metrics 127.0.0.1:9464
-  barograph shef serve --spool /data/shef --db $URL --schema barograph --make -`,
+		Example: `  barograph shef serve --spool /data/shef --engine postgres://awips@dx1:5432/hd_ob8krf --metrics 127.0.0.1:9464
+  barograph shef serve --spool /data/shef --engine $URL --schema barograph --make -`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return p.serve(c, spool, listen, settle, args) },
 	}
