@@ -161,7 +161,7 @@ func (l *loader) commit(ctx context.Context, held *lock, s *state, c engine.Comm
 	s.astral = s.astral || l.astral()
 	var marks []engine.Mark
 	if len(c.Done) > 0 && s.catalog.Files.Records > 0 {
-		if marks, err = l.a.Marks(ctx, l.subset); err != nil {
+		if marks, err = l.a.marks(ctx, l.subset, s.version); err != nil {
 			return err
 		}
 	}

@@ -191,10 +191,15 @@ func (a *archive) Marks(ctx context.Context, subset string) ([]engine.Mark, erro
 	if err != nil || !s.exists {
 		return nil, err
 	}
+	return a.marks(ctx, subset, s.version)
+}
+
+// marks lists those of commits up to a version, also while the next is under way.
+func (a *archive) marks(ctx context.Context, subset string, version int64) ([]engine.Mark, error) {
 	var all []marked
-	_, err = a.db.client.run(ctx, request{
+	_, err := a.db.client.run(ctx, request{
 		text: "SELECT VALUE m FROM " + a.dataset(stateDataset) + " AS m WHERE m.kind = \"mark\" AND m.subset = " + quote(subset) +
-			" AND m.`commit` <= " + strconv.FormatInt(s.version, 10),
+			" AND m.`commit` <= " + strconv.FormatInt(version, 10),
 		row: func(row []byte) error {
 			var m marked
 			err := json.Unmarshal(row, &m)

@@ -3,8 +3,10 @@ package docengine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -48,10 +50,12 @@ func TestInOrder(t *testing.T) {
 
 // TestParseMarks: in the order of loading, that of a file loaded again last.
 func TestParseMarks(t *testing.T) {
-	marks, err := ParseMarks([]string{
-		`{"version":2,"number":0,"mark":{"digest":"b"}}`, `{"version":10,"number":0,"mark":{"digest":"a"}}`, `{"version":1,"number":1,"mark":{"digest":"c"}}`,
-		`{"version":1,"number":0,"mark":{"digest":"a"}}`,
-	})
+	var texts []string
+	for _, place := range []string{"2 0 b", "10 0 a", "1 1 c", "1 0 a"} {
+		p := strings.Fields(place)
+		texts = append(texts, fmt.Sprintf(`{"version":%s,"number":%s,"mark":{"digest":%q,"loaded":"2024-01-01T00:00:00Z"}}`, p[0], p[1], p[2]))
+	}
+	marks, err := ParseMarks(texts)
 	var got []string
 	for _, m := range marks {
 		got = append(got, m.Digest)

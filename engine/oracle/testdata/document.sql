@@ -188,6 +188,7 @@ INSERT INTO "a/doc_sal1l2" (id, version, model, descr, fcst_var, fcst_units, fcs
 -- :19 = 1 × text, first "1546300800"
 -- :20 = 1 × text, first "2019-01-01T00:00:00Z"
 -- :21 = 1 × BLOB, first "[{\"fcst_lead\":0,\"total\":0.5,\"fabar\":1.5,\"oabar\":2.5,\"foabar\""
+SELECT path, digest, bytes, lines_read, stored, replaced, quarantined, loaded FROM "a/barograph_document_marks" WHERE digest IN ('00112233445566778899aabbccddeeff') ORDER BY seq;
 SELECT MAX(seq) FROM "a/barograph_document_marks";
 DELETE FROM "a/barograph_document_marks" WHERE digest IN ('00112233445566778899aabbccddeeff');
 INSERT INTO "a/barograph_document_marks" (seq, path, digest, bytes, lines_read, stored, replaced, quarantined, loaded) VALUES (TO_NUMBER(:1), :2, :3, TO_NUMBER(:4), TO_NUMBER(:5), TO_NUMBER(:6), TO_NUMBER(:7), TO_NUMBER(:8), :9);
@@ -225,8 +226,8 @@ SELECT SUM(bytes) FROM user_segments WHERE segment_name IN (SELECT table_name FR
 
 -- ## dump
 SELECT table_name FROM user_tables;
-SELECT version, model, descr, fcst_var, fcst_units, fcst_lev, obs_var, obs_units, obs_lev, obtype, vx_mask, interp_mthd, interp_pnts, fcst_thresh, obs_thresh, cov_thresh, alpha, fcst_valid_epoch, data FROM "a/doc_sal1l2";
-SELECT version, model, descr, fcst_var, fcst_units, fcst_lev, obs_var, obs_units, obs_lev, obtype, vx_mask, interp_mthd, interp_pnts, fcst_thresh, obs_thresh, cov_thresh, alpha, fcst_valid_epoch, data FROM "a/doc_pct";
+SELECT id, version, model, descr, fcst_var, fcst_units, fcst_lev, obs_var, obs_units, obs_lev, obtype, vx_mask, interp_mthd, interp_pnts, fcst_thresh, obs_thresh, cov_thresh, alpha, fcst_valid_epoch, fcst_valid_beg, data FROM "a/doc_sal1l2";
+SELECT id, version, model, descr, fcst_var, fcst_units, fcst_lev, obs_var, obs_units, obs_lev, obtype, vx_mask, interp_mthd, interp_pnts, fcst_thresh, obs_thresh, cov_thresh, alpha, fcst_valid_epoch, fcst_valid_beg, data FROM "a/doc_pct";
 
 -- ## a question, its catalog first, and its plan
 SELECT catalog FROM "a/barograph_document_catalog";
