@@ -27,7 +27,8 @@ func main() {
 	a.Add([]float64{1, 2, 1, 0, 0, 0, 1})
 	a.Merge(b)
 	me, ok, _ := a.Stat("ME")
-	fmt.Println(err, me, ok, len(shef.Elements()) > 0, len(shef.Codes()) > 0)
+	mean, has := a.Column("fbar")
+	fmt.Println(err, me, ok, mean, has, len(shef.Elements()) > 0, len(shef.Codes()) > 0)
 }
 `
 
@@ -50,7 +51,7 @@ func TestAnotherModuleUsesTheLibrary(t *testing.T) {
 	}
 	cmd := exec.CommandContext(t.Context(), "go", "run", ".")
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK="+filepath.Join(dir, "go.work"))
-	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "<nil> 1 true true true\n" {
+	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "<nil> 1 true 2 true true true\n" {
 		t.Errorf("%v: %s", err, out)
 	}
 }
