@@ -283,6 +283,15 @@ func TestAdvice(t *testing.T) {
 			t.Errorf("%+v", a)
 		}
 	})
+	t.Run("too few repetitions: the medians' order, and no claim", func(t *testing.T) {
+		s := made(t, 0, map[string][3]float64{"server": {0.1, 10, 1e6}, "zembedded": {0.2, 10, 1e6}})
+		for _, c := range s.Sizes[0].cells {
+			c.times = c.times[:5]
+		}
+		if a := s.Advise(Defaults()); a.Told() || a.Choices[0].Engine != "server" {
+			t.Errorf("%+v", a)
+		}
+	})
 	t.Run("a killed node", func(t *testing.T) {
 		s := made(t, 0, map[string][3]float64{"one": {0.1, 10, 1e6}, "other": {0.11, 10, 1e6}})
 		d := record.Digest{Hi: 1, Records: 1}

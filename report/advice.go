@@ -3,12 +3,14 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/barograph/barograph/advise"
+	"github.com/barograph/barograph/run"
 )
 
 // Advising is what a reader's advice is made of, beside the run folder.
@@ -22,6 +24,7 @@ type Advising struct {
 type adviser struct {
 	*advise.Advice
 	study *advise.Study
+	cases string // what stands before a case to ask it: its file; folders of earlier versions have none
 	base  string // page with the cells of the smallest size; "" = this one
 	with  string // page of the killed nodes
 }
@@ -34,8 +37,14 @@ func (r *Report) advise(o Advising) error {
 		return err
 	}
 	a := adviser{Advice: s.Advise(o.Weights), study: s}
+	at := ""
 	if len(s.Sizes) > 1 {
-		a.base = fmt.Sprintf("x%d/%s", s.Sizes[0].Copies, FileName)
+		at = fmt.Sprintf("x%d/", s.Sizes[0].Copies)
+		a.base = at + FileName
+	}
+	cases := filepath.Join(r.dir, at, run.CasesFile)
+	if _, err := os.Stat(cases); err == nil {
+		a.cases = cases + "#"
 	}
 	for _, dir := range o.With {
 		if path, err := filepath.Rel(r.dir, filepath.Join(dir, FileName)); err == nil {
@@ -100,6 +109,8 @@ func (a *adviser) prose() [][]Cell {
 	switch {
 	case n == 1:
 		out = sentence("Nothing but ", wayOf(first).String(), " can be advised: ")
+	case !a.Told():
+		out = sentence("The repetitions are too few to tell the choices apart (--reps 30). By the medians, ", wayOf(first).String(), " is the best: ")
 	case a.Tied > 1:
 		var ties []string
 		for i := range a.Tied {
@@ -115,12 +126,12 @@ func (a *adviser) prose() [][]Cell {
 	out = append(out, a.figures(first)...)
 	out = append(out, sentence(" It needs ", needs(first), "; licence: ", cmp.Or(first.Archive.Licence, "not recorded"), ".")...)
 	if n > 1 {
-		next := &a.Choices[min(max(a.Tied, 1), n-1)]
+		next := &a.Choices[max(a.Tied%n, 1)] // of what is tied where all are
 		out = append(out, sentence(" The nearest other choice is ", wayOf(next).String(), ", ", a.score(next, first), " as costly: ")...)
 		out = append(out, a.figures(next)...)
 		out = append(out, sentence(" It needs ", needs(next), ".")...)
 	}
-	if both, best := products(a.Choices), products(a.Choices[:max(a.Tied, 1)]); len(both) == 2 {
+	if both, best := products(a.Choices), products(a.Choices[:max(a.Tied, 1)]); len(both) == 2 && a.Told() {
 		answer := best[0] + ". "
 		if len(best) == 2 {
 			answer = "Either. "
@@ -291,7 +302,7 @@ func (a *adviser) commands() string {
 	}
 	lines = append(lines, commandLine(append(append([]string{"load"}, strings.Fields(z.Data.Source)...), at...)))
 	for _, k := range z.Cases[:min(1, len(z.Cases))] {
-		lines = append(lines, commandLine(append(append([]string{"ask", k.Name}, at...), "--flavour", c.Flavour)))
+		lines = append(lines, commandLine(append(append([]string{"ask", a.cases + k.Name}, at...), "--flavour", c.Flavour)))
 	}
 	return strings.Join(append(lines, commandLine([]string{"verify", c.Archive.URL})), "\n")
 }
