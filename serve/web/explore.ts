@@ -107,14 +107,16 @@ export class Explore {
     return out;
   }
 
-  // open reports whether a value can be chosen beside the other choices, and why not.
+  // open reports whether a value can be chosen beside the choices above it, and why not.
+  // Those below follow it: else no choice could be left for one that shares none of them.
   private open(q: URLSearchParams, f: Field, v: string): string {
+    const above = fields.slice(0, fields.indexOf(f));
     const groups = (this.inventory.groups ?? []).filter(g => g.line_type === q.get('line_type') && values(g, f).includes(v));
-    for (const o of fields) {
-      if (o === f || !q.getAll(o).length) continue;
+    for (const o of above) {
+      if (!q.getAll(o).length) continue;
       if (!groups.some(g => q.getAll(o).some(c => values(g, o).includes(c)))) return `no ${q.getAll(o).join(', ')}`;
     }
-    const together = groups.some(g => fields.every(o => o === f || !q.getAll(o).length || q.getAll(o).some(c => values(g, o).includes(c))));
+    const together = groups.some(g => above.every(o => !q.getAll(o).length || q.getAll(o).some(c => values(g, o).includes(c))));
     return together ? '' : 'not with the other choices together';
   }
 
