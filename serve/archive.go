@@ -116,15 +116,19 @@ type folder struct{ name, dir string }
 
 // add takes what was named on the command line.
 func (s *Server) add(place string) error {
+	const cure = "name an engine's URL, an archive's file, a run folder, or a folder of them"
 	info, err := os.Stat(place)
 	if err != nil {
+		if _, named := s.o.Registry.Find(place); !named && !strings.ContainsAny(place, ":@=") {
+			return &fault.Error{File: place, Err: err, Cure: cure}
+		}
 		return s.addArchive("", place)
 	}
 	if url := embedded(place); url != "" {
 		return s.addArchive("", url)
 	}
 	if !info.IsDir() {
-		return &fault.Error{File: place, Problem: "is no archive of an embedded engine and no run folder", Cure: "name an engine's URL, an archive's file, a run folder, or a folder of them"}
+		return &fault.Error{File: place, Problem: "is no archive of an embedded engine and no run folder", Cure: cure}
 	}
 	dir, err := filepath.Abs(place)
 	if err != nil {

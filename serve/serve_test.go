@@ -385,6 +385,18 @@ func TestAnswers(t *testing.T) {
 }
 
 // TestReadOnly is the last of statement 25: nothing is changed by whoever looks.
+func TestNothingToServe(t *testing.T) {
+	empty := t.TempDir()
+	for place, want := range map[string]string{
+		"nowhere": "nowhere: no such file or directory; name an engine's URL", empty: "holds neither an archive nor a run folder",
+		"serve_test.go": "is no archive", "pebbel:x.db": "did you mean pebble",
+	} {
+		if _, err := serve.New(serve.Options{Registry: engine.Registry{pebble.Driver()}}, place); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", place, err)
+		}
+	}
+}
+
 func TestReadOnly(t *testing.T) {
 	dir := t.TempDir()
 	file := loaded(t, dir)
