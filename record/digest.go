@@ -33,7 +33,7 @@ func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 // UnmarshalText reads what String wrote.
 func (d *Digest) UnmarshalText(text []byte) error {
 	n, err := fmt.Sscanf(string(text), "%16x%16x/%d", &d.Hi, &d.Lo, &d.Records)
-	if err != nil || n != 3 {
+	if err != nil || n != 3 || d.String() != string(text) {
 		return fmt.Errorf("%q is no digest of records", text)
 	}
 	return nil
