@@ -95,7 +95,7 @@ func (a *archive) Check(ctx context.Context, subset string) (problems []string, 
 			JOIN pg_class x ON x.oid = indexrelid JOIN pg_am m ON m.oid = x.relam WHERE amname = 'btree'`, // '' where it is right
 		`SELECT relname || ': ' || msg FROM ` + tables + `, LATERAL verify_heapam(t.oid, check_toast => true)`,
 	} {
-		rows, _ := tx.Query(ctx, text, schemaName(subset)) //nolint:errcheck // CollectRows has its error
+		rows, _ := tx.Query(ctx, text, schemaName(subset)) // CollectRows has its error
 		said, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
