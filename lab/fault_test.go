@@ -12,16 +12,17 @@ import (
 )
 
 func TestParseFaults(t *testing.T) {
-	for text, want := range map[string]string{
-		"kill@20s":                                "[kill:node1@20s]",
-		"kill:node2@20s,restart@40s":              "[kill:node2@20s restart:node2@40s]",
-		"kill:3@1s, stop@2s,resume@3s,restart@4s": "[kill:node3@1s stop:node1@2s resume:node1@3s restart:node3@4s]",
-		"restart@1s":                              "restart@1s: mends what was not broken",
-		"kill@2s,restart@1s":                      "restart@1s: comes before",
-		"burn@1s":                                 "burn@1s: is no fault",
-		"kill":                                    "kill: has no time",
-		"kill:nodeX@1s":                           "kill:nodeX@1s: names no node",
+	for _, c := range [][2]string{
+		{"kill@20s", "[kill:node1@20s]"},
+		{"kill:node2@20s,restart@40s", "[kill:node2@20s restart:node2@40s]"},
+		{"kill:3@1s, stop@2s,resume@3s,restart@4s", "[kill:node3@1s stop:node1@2s resume:node1@3s restart:node3@4s]"},
+		{"restart@1s", "restart@1s: mends what was not broken"},
+		{"kill@2s,restart@1s", "restart@1s: comes before"},
+		{"burn@1s", "burn@1s: is no fault"},
+		{"kill", "kill: has no time"},
+		{"kill:nodeX@1s", "kill:nodeX@1s: names no node"},
 	} {
+		text, want := c[0], c[1]
 		got, err := lab.ParseFaults(text)
 		if err == nil && fmt.Sprint(got) != want || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, %v; want %s", text, got, err, want)
