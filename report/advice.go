@@ -300,7 +300,9 @@ func (a *adviser) commands() string {
 		}
 		lines = append(lines, commandLine(up)+"   # for a trial; a server of your own to stay")
 	}
-	lines = append(lines, commandLine(append(append([]string{"load"}, strings.Fields(z.Data.Source)...), at...)))
+	if !strings.HasPrefix(z.Data.Source, "synthetic") { // a quickstart's
+		lines = append(lines, commandLine(append(append([]string{"load"}, strings.Fields(z.Data.Source)...), at...)))
+	}
 	for _, k := range z.Cases[:min(1, len(z.Cases))] {
 		lines = append(lines, commandLine(append(append([]string{"ask", a.cases + k.Name}, at...), "--flavour", c.Flavour)))
 	}
