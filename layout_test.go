@@ -40,7 +40,7 @@ var allowed = map[string][]string{
 
 	"synth/tpcds/dsdgen": {},
 
-	"question": {"record", "formats/metviewer"},
+	"question": {"record", "formats/metviewer", "stat"},
 	"answer":   {"record", "question", "stat"},
 	"design":   {"record", "question"},
 	"flavour":  {"record", "question", "design"},
@@ -68,6 +68,8 @@ var allowed = map[string][]string{
 	"measure/pace":       {"measure"},
 	"workload/ycsb":      {"answer", "engine", "lab", "measure", "measure/pace", "run", "workload/ycsb/dist"},
 	"workload/ycsb/dist": {},
+
+	"river": {"record", "formats", "formats/shef", "engine", "engine/sqlengine"},
 
 	"workload/*": {"record", "stat", "curve", "formats", "formats/shef", "synth", "question", "answer", "design", "flavour", "engine", "load", "lab", "measure", "measure/pace", "run"},
 	"compare":    {"run", "measure"},

@@ -44,7 +44,8 @@ var ErrNoRecords = errors.New("no record matches, so that there is no statistic"
 // longer, are computed on demand.
 type Drawn struct {
 	run.Curves
-	places [][]place // of each of Series, along X
+	places [][]place        // of each of Series, along X
+	made   []stat.Operation // of each of Series: how it is made of two curves; "" = it is one
 	c      *collector
 	stat   stat.Stat
 	method method
@@ -71,7 +72,7 @@ func Of(ctx context.Context, q *question.Question, a *answer.Answer, name string
 
 // Values is Of without intervals: Low and High are missing.
 func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*Drawn, error) {
-	s, err := statOf(q, name)
+	s, err := question.StatOf(q, name)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +91,11 @@ func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 	if d := q.Drawing; d != nil {
 		out.XLabel, out.YLabel, out.Minus = d.XLabel, d.YLabel, d.Minus
 		if d.EventEqual {
-			out.Note += fmt.Sprintf("; event equalisation left out %d of %d rows", c.equalize(), a.Rows)
+			left, err := c.equalize()
+			if err != nil {
+				return nil, err
+			}
+			out.Note += left
 		}
 		if d.Minus != "" && !slices.Contains(c.names, d.Minus) {
 			return nil, fault.Unknown("minus", d.Minus, c.names)
@@ -101,24 +106,37 @@ func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 		if name == out.Minus {
 			continue
 		}
-		if err := out.series(name); err != nil {
+		op := stat.Operation("")
+		if out.Minus != "" {
+			op = stat.Diff
+		}
+		if err := out.series(name, name, op, out.Minus); err != nil {
 			return nil, err
+		}
+	}
+	if d := q.Drawing; d != nil {
+		for _, made := range d.Derived {
+			one, other := c.named(made.A), c.named(made.B)
+			if err := out.series(made.Name(one, other), one, made.Operation, other); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return out, nil
 }
 
-// series computes the values of one curve.
-func (d *Drawn) series(name string) error {
-	out, places := run.Series{Name: name}, []place(nil)
+// series computes the values of one curve: of the rows of a curve or, with an
+// operation, of those of two that are of the same cases.
+func (d *Drawn) series(title, name string, op stat.Operation, other string) error {
+	out, places := run.Series{Name: title}, []place(nil)
 	for _, x := range slices.Sorted(maps.Keys(d.c.points[name])) {
 		p := place{rows: d.c.points[name][x]}
-		if d.Minus != "" {
-			if p = d.c.matched(p.rows, d.c.points[d.Minus][x]); p.rows == nil {
+		if op != "" {
+			if p = d.c.matched(p.rows, d.c.points[other][x]); p.rows == nil {
 				continue
 			}
 		}
-		y, err := d.value(p)
+		y, err := d.value(op, p)
 		if err != nil {
 			return err
 		}
@@ -126,17 +144,64 @@ func (d *Drawn) series(name string) error {
 		out.X, out.N = append(out.X, x), append(out.N, len(p.rows))
 		out.Y, out.Low, out.High = append(out.Y, y), append(out.Low, math.NaN()), append(out.High, math.NaN())
 	}
-	d.Series, d.places = append(d.Series, out), append(d.places, places)
+	d.Series, d.places, d.made = append(d.Series, out), append(d.places, places), append(d.made, op)
 	return nil
 }
 
-func (d *Drawn) value(p place) (float64, error) {
-	y, err := d.method.value(&d.stat, d.c.q.Type, d.c.take(p.rows))
-	if err != nil || p.minus == nil {
+// of are records as package stat takes them.
+func (d *Drawn) of(rows []int) stat.Series {
+	return stat.Series{Stat: &d.stat, Type: d.c.q.Type, Cols: d.c.take(rows)}
+}
+
+func (d *Drawn) value(op stat.Operation, p place) (float64, error) {
+	switch {
+	case op == "":
+		return d.method.value(&d.stat, d.c.q.Type, d.c.take(p.rows))
+	case op == stat.Significant:
+		if d.method.bootstrap == nil {
+			return math.NaN(), nil
+		}
+		y, ok, err := d.method.bootstrap.Significance(d.of(p.rows), d.of(p.minus))
+		if !ok {
+			y = math.NaN()
+		}
 		return y, err
+	case op == stat.Equivalence:
+		a, b, err := d.each(p)
+		e, _ := stat.Equivalent(a, b)
+		return e.Difference, err
+	case d.method.Method == stat.Overall:
+		a, err := d.method.value(&d.stat, d.c.q.Type, d.c.take(p.rows))
+		if err != nil {
+			return a, err
+		}
+		b, err := d.method.value(&d.stat, d.c.q.Type, d.c.take(p.minus))
+		return op.Of(a, b), err
 	}
-	less, err := d.method.value(&d.stat, d.c.q.Type, d.c.take(p.minus))
-	return y - less, err
+	values, err := d.perCase(op, p)
+	y, ok := d.method.Of(values)
+	if !ok {
+		y = math.NaN()
+	}
+	return y, err
+}
+
+// each are the statistics of the records of both curves of a place.
+func (d *Drawn) each(p place) (a, b []float64, err error) {
+	if a, err = stat.PerRecord(&d.stat, d.c.q.Type, d.c.take(p.rows)); err == nil && p.minus != nil {
+		b, err = stat.PerRecord(&d.stat, d.c.q.Type, d.c.take(p.minus))
+	}
+	return a, b, err
+}
+
+// perCase are the statistics of the records of a place, or what the operation
+// makes of those of each case.
+func (d *Drawn) perCase(op stat.Operation, p place) ([]float64, error) {
+	a, b, err := d.each(p)
+	for i := range b {
+		a[i] = op.Of(a[i], b[i])
+	}
+	return a, err
 }
 
 // Intervals computes the intervals of all points; it ends soon after its context.
@@ -146,24 +211,13 @@ func (d *Drawn) Intervals(ctx context.Context) error {
 
 // Each is Intervals, and hands each interval on, by its curve and point.
 func (d *Drawn) Each(ctx context.Context, f func(curve, point int, iv stat.Interval)) error {
-	b := d.method.bootstrap
-	if b == nil {
-		return nil
-	}
 	for i := range d.Series {
 		s := &d.Series[i]
 		for k, p := range d.places[i] {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if len(p.rows) < 2 { // nothing to resample
-				continue
-			}
-			var minus [][]float64
-			if p.minus != nil {
-				minus = d.c.take(p.minus)
-			}
-			iv, ok, err := b.Paired(&d.stat, d.c.q.Type, d.c.take(p.rows), minus)
+			iv, ok, err := d.interval(d.method.kind(i), d.made[i], p, s.Y[k])
 			if err != nil {
 				return err
 			}
@@ -174,6 +228,39 @@ func (d *Drawn) Each(ctx context.Context, f func(curve, point int, iv stat.Inter
 		}
 	}
 	return nil
+}
+
+// interval is that of a place with value y, of METviewer's kind.
+func (d *Drawn) interval(kind string, op stat.Operation, p place, y float64) (iv stat.Interval, ok bool, err error) {
+	switch {
+	case op == stat.Equivalence:
+		a, b, err := d.each(p)
+		e, ok := stat.Equivalent(a, b)
+		return stat.Interval{Value: y, Low: e.Narrow[0], High: e.Narrow[1]}, ok, err
+	case op == stat.Significant || len(p.rows) < 2: // nothing to resample
+		return iv, false, nil
+	case kind == "boot" && d.method.bootstrap != nil && op != "":
+		return d.method.bootstrap.Difference(op, d.of(p.rows), d.of(p.minus))
+	case kind == "boot" && d.method.bootstrap != nil:
+		return d.method.bootstrap.Interval(&d.stat, d.c.q.Type, d.c.take(p.rows))
+	case kind == "std" && d.method.Method != stat.Overall:
+		values, err := d.perCase(op, p)
+		se := stat.StandardError(d.method.Method, values, d.method.inflate)
+		margin := stat.Margin(d.method.confidence, se)
+		return stat.Interval{Value: y, Low: y - margin, High: y + margin, Spread: se}, !math.IsNaN(margin), err
+	case (kind == "met_prm" || kind == "met_boot") && op == "" && d.c.q.Drawing.Finished:
+		low, high, has := d.stat.Limits(map[string]byte{"met_prm": 'n', "met_boot": 'b'}[kind])
+		iv.Value = y
+		for to, column := range map[*float64]string{&iv.Low: low, &iv.High: high} {
+			s := d.stat
+			s.Needs = []string{column}
+			if has && err == nil {
+				*to, err = d.method.value(&s, d.c.q.Type, d.c.take(p.rows))
+			}
+		}
+		return iv, has, err
+	}
+	return iv, false, nil
 }
 
 // matched pairs the rows of two curves at a place that are of the same case: all
@@ -244,7 +331,7 @@ func distinct[T cmp.Ordered](vs []T) int {
 // axisOf chooses the independent axis: that of the drawing, or the first of
 // lead, level and valid time that has several values.
 func axisOf(q *question.Question, a *answer.Answer) run.Axis {
-	if q.Drawing != nil {
+	if q.Drawing != nil && q.Drawing.Axis != "" {
 		return run.Axis(q.Drawing.Axis)
 	}
 	if k := columnOf(a, "fcst_lead"); k >= 0 && several(a.Vectors[k].Whole) {
@@ -299,7 +386,26 @@ func (c *collector) collect(needs []string) error {
 	for i := range c.a.Rows {
 		c.put(c.nameOf(naming, i), x(i), i)
 	}
+	c.inTime()
 	return nil
+}
+
+// inTime puts the rows of each point into the order of time, in which blocks of
+// them are drawn: valid time, then lead.
+func (c *collector) inTime() {
+	valid, lead := columnOf(c.a, "fcst_valid_beg"), columnOf(c.a, "fcst_lead")
+	if valid < 0 || lead < 0 {
+		return
+	}
+	v, l := c.a.Vectors[valid].Whole, c.a.Vectors[lead].Whole
+	order := func(i, j int) int { return cmp.Or(cmp.Compare(v[i], v[j]), cmp.Compare(l[i], l[j])) }
+	for _, points := range c.points {
+		for _, rows := range points {
+			if !slices.IsSortedFunc(rows, order) {
+				slices.SortStableFunc(rows, order)
+			}
+		}
+	}
 }
 
 func (c *collector) put(name string, x float64, row int) {
@@ -384,7 +490,7 @@ func Widen(q *question.Question, names []string) (*question.Question, error) {
 		}
 	}
 	for _, name := range names {
-		s, err := statOf(q, name)
+		s, err := question.StatOf(q, name)
 		if err != nil {
 			return nil, err
 		}

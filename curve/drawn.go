@@ -55,7 +55,17 @@ func (c *collector) collectDrawn(x func(i int) float64) error {
 		}
 	}
 	c.order(groups)
+	c.inTime()
 	return nil
+}
+
+// named is the curve of these items of the drawing's groups.
+func (c *collector) named(items []int) string {
+	var words []string
+	for g, group := range c.q.Drawing.Curves {
+		words = append(words, labelOf(group.Field, group.Values[items[g]]))
+	}
+	return strings.Join(words, " ")
 }
 
 // grouping tells the curves of a row by one field.
@@ -137,15 +147,53 @@ func (c *collector) order(groups []grouping) {
 	slices.SortStableFunc(c.names, func(a, b string) int { return slices.Index(place, a) - slices.Index(place, b) })
 }
 
-// equalize keeps, at each place of the axis, only the cases (valid time and
-// lead) that every curve has there: METviewer's event equalisation. With
-// EqualPlaces those are left that every curve has at every place that all
-// curves have, whereby a case is what the axis leaves of valid time and lead. It
-// returns how many rows are left out of every curve.
-func (c *collector) equalize() (lost int) {
+// cases are what every event must have: each combination of the values of the
+// fields that make curves, groups opened, and of the fixed fields that are
+// equalized; of says which one a row is of. Times and leads are the event itself
+// (METcalcpy event_equalize).
+func (c *collector) cases() (all []string, of func(row int) string, err error) {
+	var texts []func(i int) string
+	all = []string{""}
+	for _, g := range slices.Concat(c.q.Drawing.Curves, c.q.Drawing.Equalize) {
+		switch g.Field {
+		case "fcst_valid_beg", "fcst_init_beg", "fcst_lead":
+			continue
+		}
+		text, err := c.text(g.Field)
+		if err != nil {
+			return nil, nil, err
+		}
+		texts = append(texts, text)
+		values := slices.Concat(g.Values...)
+		slices.Sort(values)
+		var next []string
+		for _, head := range all {
+			for _, v := range slices.Compact(values) {
+				next = append(next, head+" "+v)
+			}
+		}
+		all = next
+	}
+	return all, func(row int) string {
+		id := ""
+		for _, text := range texts {
+			id += " " + text(row)
+		}
+		return id
+	}, nil
+}
+
+// equalize keeps, at each place of the axis, only the events (valid time and
+// lead) that every case has there: METviewer's event equalisation, which leaves
+// nothing where a case has no row at all. With EqualPlaces those are left that
+// every case has at every place that all cases have, whereby an event is what
+// the axis leaves of valid time and lead. It says how many rows are left out of
+// every curve, and which cases have none.
+func (c *collector) equalize() (note string, err error) {
 	valid, lead := columnOf(c.a, "fcst_valid_beg"), columnOf(c.a, "fcst_lead")
-	if valid < 0 || lead < 0 {
-		return 0
+	all, of, err := c.cases()
+	if valid < 0 || lead < 0 || err != nil {
+		return "", err
 	}
 	everywhere := c.q.Drawing.EqualPlaces
 	type event struct {
@@ -167,54 +215,64 @@ func (c *collector) equalize() (lost int) {
 		}
 		return e
 	}
-	places := c.places()
-	need := len(c.names)
-	if everywhere {
-		need *= len(places)
-	}
 	type stand struct {
-		curve string
-		x     float64
+		of string
+		x  float64
 	}
-	stands := map[event]map[stand]struct{}{}
-	before, after := map[int]struct{}{}, map[int]struct{}{}
-	for _, name := range c.names {
-		for x, rows := range c.points[name] {
-			for _, r := range rows {
-				e := at(x, r)
-				if stands[e] == nil {
-					stands[e] = map[stand]struct{}{}
-				}
-				if before[r] = struct{}{}; places[x] {
-					stands[e][stand{name, x}] = struct{}{}
-				}
+	held, count := map[stand]bool{}, map[float64]int{}
+	c.each(func(x float64, row int) bool {
+		if s := (stand{of(row), x}); !held[s] {
+			held[s] = true
+			count[x]++
+		}
+		return true
+	})
+	need := len(all)
+	if everywhere {
+		need = 0
+		for _, n := range count {
+			if n == len(all) {
+				need += n
 			}
 		}
 	}
+	stands := map[event]map[stand]struct{}{}
+	before := c.each(func(x float64, row int) bool {
+		e := at(x, row)
+		if stands[e] == nil {
+			stands[e] = map[stand]struct{}{}
+		}
+		if count[x] == len(all) {
+			stands[e][stand{of(row), x}] = struct{}{}
+		}
+		return true
+	})
+	after := c.each(func(x float64, row int) bool { return count[x] == len(all) && len(stands[at(x, row)]) >= need })
+	present := map[string]bool{}
+	for s := range held {
+		present[s.of] = true
+	}
+	note = fmt.Sprintf("; event equalisation left out %d of %d rows", before-after, c.a.Rows)
+	if all = slices.DeleteFunc(all, func(one string) bool { return present[one] }); len(all) > 0 {
+		note += ", since there is none at all of" + strings.Join(all, ", of")
+	}
+	return note, nil
+}
+
+// each calls keep with every row of every curve, takes away those that are not
+// kept, and returns how many are left; a row counts once.
+func (c *collector) each(keep func(x float64, row int) bool) int {
+	left := map[int]struct{}{}
 	for _, name := range c.names {
 		for x, rows := range c.points[name] {
-			kept := slices.DeleteFunc(rows, func(r int) bool { return !places[x] || len(stands[at(x, r)]) < need })
-			for _, r := range kept {
-				after[r] = struct{}{}
+			c.points[name][x] = slices.DeleteFunc(rows, func(r int) bool { return !keep(x, r) })
+			for _, r := range c.points[name][x] {
+				left[r] = struct{}{}
 			}
-			c.points[name][x] = kept
-			if len(kept) == 0 {
+			if len(c.points[name][x]) == 0 {
 				delete(c.points[name], x)
 			}
 		}
 	}
-	return len(before) - len(after)
-}
-
-// places are those of the axis at which every curve stands.
-func (c *collector) places() map[float64]bool {
-	out, count := map[float64]bool{}, map[float64]int{}
-	for _, name := range c.names {
-		for x := range c.points[name] {
-			if count[x]++; count[x] == len(c.names) {
-				out[x] = true
-			}
-		}
-	}
-	return out
+	return len(left)
 }

@@ -122,7 +122,7 @@ func TestBootstrapOfAPlot(t *testing.T) {
 	if !slices.Equal(s.Low, got[1].Series[1].Low) || !(s.Low[0] <= s.Y[0] && s.Y[0] <= s.High[0]) {
 		t.Errorf("%+v", got)
 	}
-	if !strings.Contains(got[0].Note, "90 % interval by bootstrap over records, 50 replicates, seed 42") {
+	if !strings.Contains(got[0].Note, "90 % interval by bootstrap over records in circular blocks, 50 replicates, seed 42") {
 		t.Error(got[0].Note)
 	}
 	q.Drawing.Replicates = 0

@@ -1,11 +1,10 @@
 package curve
 
 import (
+	"cmp"
 	"fmt"
 	"math"
-	"strings"
 
-	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/question"
 	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/stat"
@@ -23,81 +22,71 @@ func Stats(q *question.Question) []string {
 	return nil
 }
 
-// statOf finds a statistic: one that is computed from partial sums or, where
-// the drawing says so, one that stands finished in a column.
-func statOf(q *question.Question, name string) (stat.Stat, error) {
-	if q.Drawing == nil || !q.Drawing.Finished {
-		return stat.ByName(q.Type.Name, question.Bare(q.Type.Name, name))
-	}
-	column := question.FinishedColumn(q.Type, name)
-	if column == "" {
-		return stat.Stat{}, &fault.Error{Setting: "statistic " + name, Problem: "is no column of line type " + q.Type.Name, Cure: "see `barograph list linetypes`"}
-	}
-	return stat.Stat{
-		Name: strings.ToUpper(name), LineType: q.Type.Name, Needs: []string{column}, Summary: "as the file has it",
-		Func: func(v []float64) (float64, bool) { return v[0], true },
-	}, nil
-}
-
 // bootstrapReplicates is the number of resamplings behind the interval of a
 // question without a drawing.
 const bootstrapReplicates = 300
 
 // method makes one value of many records.
 type method struct {
-	kind      stat.Method
-	sum       bool            // the sum of the records' statistics instead
-	bootstrap *stat.Bootstrap // nil = no interval
-	note      string
+	stat.Method
+	bootstrap  *stat.Bootstrap // nil = no interval
+	kinds      []string        // of intervals, see question.Drawing.Intervals
+	confidence float64
+	inflate    bool
+	note       string
 }
 
 // methodOf is METviewer's for a drawing: agg_stat aggregates, plot_stat is of
 // the records' statistics.
 func methodOf(d *question.Drawing, seed uint64) method {
-	replicates, confidence := bootstrapReplicates, 0.95
-	m := method{kind: stat.Overall, note: "partial sums weighted by total"}
+	replicates := bootstrapReplicates
+	m := method{note: "partial sums weighted by total", confidence: 0.95, inflate: true}
+	b := stat.Bootstrap{}
 	if d != nil {
-		replicates, confidence = d.Replicates, d.Confidence
+		replicates, m.confidence, m.kinds, m.inflate = d.Replicates, cmp.Or(d.Confidence, 0.95), d.Intervals, !d.NoVIF
+		b.Block = d.Block
+		b.Kind = map[string]stat.Kind{"pivotal": stat.Pivotal, "bca": stat.BCa}[d.BootCI]
 		if d.Seed != nil {
 			seed = *d.Seed
 		}
 		switch d.Method {
 		case "mean":
-			m.kind, m.note = stat.MeanOfStats, "mean of the records' statistics"
+			m.Method, m.note = stat.MeanOfStats, "mean of the records' statistics"
 		case "median":
-			m.kind, m.note = stat.MedianOfStats, "median of the records' statistics"
+			m.Method, m.note = stat.MedianOfStats, "median of the records' statistics"
 		case "sum":
-			m.sum, m.note = true, "sum of the records' statistics"
+			m.Method, m.note = stat.SumOfStats, "sum of the records' statistics"
 		}
 	}
-	if replicates > 0 && m.kind == stat.Overall && !m.sum {
-		m.bootstrap = &stat.Bootstrap{Replicates: replicates, Confidence: confidence, Seed: seed}
-		m.note += fmt.Sprintf("; %g %% interval by bootstrap over records, %d replicates, seed %d", math.Round(1e4*confidence)/100, replicates, seed)
+	if replicates > 0 && m.Method == stat.Overall {
+		b.Replicates, b.Confidence, b.Seed = replicates, m.confidence, seed
+		m.bootstrap = &b
+		together := "in circular blocks"
+		if b.Block == 1 {
+			together = "one by one"
+		}
+		kind := map[stat.Kind]string{stat.Pivotal: "pivotal ", stat.BCa: "bias-corrected "}[b.Kind]
+		m.note += fmt.Sprintf("; %g %% %sinterval by bootstrap over records %s, %d replicates, seed %d", math.Round(1e4*m.confidence)/100, kind, together, replicates, seed)
 	}
 	return m
 }
 
-// value computes s of records; what they do not define is NaN.
-func (m method) value(s *stat.Stat, t *record.LineType, cols [][]float64) (y float64, err error) {
-	var ok bool
-	if m.sum {
-		y, ok, err = sum(s, t, cols)
-	} else {
-		y, ok, err = stat.Summarise(m.kind, s, t, cols)
+// kind is the interval of the i-th curve.
+func (m *method) kind(i int) string {
+	switch {
+	case len(m.kinds) > 0:
+		return m.kinds[i%len(m.kinds)]
+	case m.bootstrap != nil:
+		return "boot"
 	}
+	return "none"
+}
+
+// value computes s of records; what they do not define is NaN.
+func (m *method) value(s *stat.Stat, t *record.LineType, cols [][]float64) (float64, error) {
+	y, ok, err := stat.Summarise(m.Method, s, t, cols)
 	if err != nil || !ok {
 		return math.NaN(), err
 	}
 	return y, nil
-}
-
-// sum adds the statistics of the records that define one.
-func sum(s *stat.Stat, t *record.LineType, cols [][]float64) (total float64, ok bool, err error) {
-	values, err := stat.PerRecord(s, t, cols)
-	for _, v := range values {
-		if !math.IsNaN(v) {
-			total, ok = total+v, true
-		}
-	}
-	return total, ok, err
 }

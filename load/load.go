@@ -16,14 +16,15 @@ import (
 
 // Options of Run; the zero value is the default.
 type Options struct {
-	Workers  int                 // files parsed at once; 0 = one per CPU
-	Window   int                 // records per commit at most; 0 = DefaultWindow
-	KeepLast bool                // a last line without a line end is whole; files with lines in quarantine are then read again
-	Parsed   *Parsed             // files that were read before; nil = none
-	From     *Origin             // an archive that is copied, in place of files
-	Log      *slog.Logger        // nil = discard
-	Progress func(Progress)      // called after every batch and commit, from one goroutine
-	Reject   func(record.Reject) // called for every quarantined line, in order
+	Workers  int                        // files parsed at once; 0 = one per CPU
+	Window   int                        // records per commit at most; 0 = DefaultWindow
+	KeepLast bool                       // a last line without a line end is whole; files with lines in quarantine are then read again
+	Takes    func(lineType string) bool // which lines are stored; nil = all
+	Parsed   *Parsed                    // files that were read before; nil = none
+	From     *Origin                    // an archive that is copied, in place of files
+	Log      *slog.Logger               // nil = discard
+	Progress func(Progress)             // called after every batch and commit, from one goroutine
+	Reject   func(record.Reject)        // called for every quarantined line, in order
 
 	OnConflict OnConflict            // "" = Refuse
 	Conflict   func(design.Conflict) // called for every record that two lines give different values
@@ -55,13 +56,14 @@ type Summary struct {
 
 	Cut map[string]int64 // see engine.Stored
 
-	Bytes   int64            // of the files loaded
-	ByType  map[string]int64 // records read, by line type
-	LeftOut map[string]int64 // "MPR: OBS_PRS PREP_USE": columns that no design keeps, by line type → records stored without them
-	Catalog *design.Catalog  // of the subset, after the load
-	Counted *engine.Contents // what was counted in the archive after the load; nil = nothing, see check
-	Commits int
-	Elapsed time.Duration // from the call to the last durable commit
+	Bytes    int64            // of the files loaded
+	ByType   map[string]int64 // records read, by line type
+	NotTaken map[string]int64 // lines that Options.Takes left out, by line type; they are not among Read
+	LeftOut  map[string]int64 // "MPR: OBS_PRS PREP_USE": columns that no design keeps, by line type → records stored without them
+	Catalog  *design.Catalog  // of the subset, after the load
+	Counted  *engine.Contents // what was counted in the archive after the load; nil = nothing, see check
+	Commits  int
+	Elapsed  time.Duration // from the call to the last durable commit
 }
 
 // Run loads files into one subset of an archive.
@@ -87,7 +89,7 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 		release: func(*record.Batch) {}, rejects: map[string]*design.Quarantine{}, marks: map[string]engine.Mark{},
 		decided: map[record.Key]bool{}, holds: map[string]*design.Catalog{},
 	}
-	r.sum.ByType, r.sum.LeftOut, r.sum.Cut = map[string]int64{}, map[string]int64{}, map[string]int64{}
+	r.sum.ByType, r.sum.LeftOut, r.sum.Cut, r.sum.NotTaken = map[string]int64{}, map[string]int64{}, map[string]int64{}, map[string]int64{}
 	marks, err := a.Marks(ctx, subset)
 	if err != nil {
 		return nil, err
@@ -180,8 +182,14 @@ func (r *run) batch(ctx context.Context, f *File, b *record.Batch) error {
 	}
 	m := r.mark(f)
 	r.at.Read += int64(b.Lines)
+	taken := b.Len()
+	if r.o.Takes != nil && taken > 0 && !r.o.Takes(b.Type.Name) {
+		r.sum.NotTaken[b.Type.Name] += int64(taken)
+		m.Read -= int64(taken)
+		taken = 0
+	}
 	m.Read += int64(b.Lines)
-	m.Stored += int64(b.Len())
+	m.Stored += int64(taken)
 	m.Quarantined += int64(len(b.Rejects))
 	for _, q := range b.Rejects {
 		r.rejected(f).Add(q.Line, q.Reason)
@@ -189,7 +197,7 @@ func (r *run) batch(ctx context.Context, f *File, b *record.Batch) error {
 			r.o.Reject(q)
 		}
 	}
-	if b.Len() == 0 {
+	if taken == 0 {
 		r.release(b)
 		return nil
 	}

@@ -307,3 +307,18 @@ func TestFingerprintIsTheDigestOfTheArchive(t *testing.T) {
 		}
 	}
 }
+
+// Lines that a load_spec does not ask for are counted apart, and the file is
+// loaded all the same.
+func TestLinesThatAreNotTaken(t *testing.T) {
+	a := memory(t)
+	other := strings.Replace(line(12, 0, 1), "SL1L2", "SAL1L2", 1)
+	file := write(t, t.TempDir(), "a.vsdb", line(24, 0, 1)+other+line(48, 0, 1))
+	o := load.Options{Takes: func(lineType string) bool { return lineType != "SAL1L2" }}
+	if s := mustLoad(t, a, o, file); s.Read != 2 || s.Stored != 2 || s.NotTaken["SAL1L2"] != 1 || len(s.Files) != 1 {
+		t.Errorf("%+v", s)
+	}
+	if s := mustLoad(t, a, o, file); len(s.Skipped) != 1 {
+		t.Errorf("%+v", s)
+	}
+}

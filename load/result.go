@@ -32,6 +32,7 @@ type Result struct {
 	Other       int64            `json:"other_values"`
 	Refused     int64            `json:"refused"`
 	Quarantined int64            `json:"quarantined"`
+	NotTaken    map[string]int64 `json:"not_taken,omitempty"` // by line type
 	LeftOut     map[string]int64 `json:"left_out,omitempty"`
 	Cut         map[string]int64 `json:"cut,omitempty"` // by METviewer's column
 	Held        []engine.Mark    `json:"skipped_with_quarantine,omitempty"`
@@ -52,7 +53,7 @@ func (s *Summary) Result(ctx context.Context, a engine.Archive, subset string, n
 	}
 	out := &Result{
 		Subset: subset, Files: len(s.Files), Skipped: len(s.Skipped), Read: s.Read, Stored: s.Stored, Same: s.Same, Other: s.Other,
-		Quarantined: s.Quarantined, Bytes: s.Bytes, Seconds: s.Elapsed.Seconds(), LeftOut: s.LeftOut, Cut: s.Cut, Held: s.Held,
+		Quarantined: s.Quarantined, Bytes: s.Bytes, Seconds: s.Elapsed.Seconds(), NotTaken: s.NotTaken, LeftOut: s.LeftOut, Cut: s.Cut, Held: s.Held,
 		Design: string(n), Records: s.Catalog.Records(), Objects: s.Catalog.Objects, Object: n.Objects(), Digest: s.Catalog.Held().String(), BytesOnDisk: size,
 	}
 	if s.Counted != nil {
@@ -75,6 +76,9 @@ func (r *Result) Text(out io.Writer) error {
 	fmt.Fprintf(w, "lines\t%d read = %d stored + %d same again + %d other values + %d quarantined\n", r.Read, r.Stored, r.Same, r.Other, r.Quarantined)
 	for _, m := range r.Held {
 		fmt.Fprintf(w, "in quarantine\t%d of %d lines of %s, since it was loaded at %s UTC\n", m.Quarantined, m.Read, m.Path, m.Loaded.UTC().Format(time.DateTime))
+	}
+	for _, t := range slices.Sorted(maps.Keys(r.NotTaken)) {
+		fmt.Fprintf(w, "not taken\t%d lines of %s, which the load_spec does not ask for\n", r.NotTaken[t], t)
 	}
 	for _, columns := range slices.Sorted(maps.Keys(r.LeftOut)) {
 		fmt.Fprintf(w, "left out\tcolumns that no design keeps, of %d lines of %s\n", r.LeftOut[columns], columns)

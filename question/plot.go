@@ -12,6 +12,7 @@ import (
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats/metviewer"
 	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/stat"
 )
 
 // FromPlotFile is FromPlots of a file.
@@ -50,12 +51,13 @@ func FromPlots(spec *metviewer.PlotSpec) (qs []*Question, notes []string) {
 			notes = append(notes, fmt.Sprintf("line %d: plot_fix: stands for more than %d plots; the others are left out", p.Line, maxPlots))
 		}
 		for _, fixed := range all {
-			for _, d := range p.Deps {
+			deps := made(p, fixed)
+			for _, d := range deps {
 				found, more := asked(p, fixed, d)
 				qs, notes = append(qs, found...), append(notes, more...)
 			}
 		}
-		if len(p.Deps) == 0 {
+		if len(p.Deps) == 0 && len(made(p, nil)) == 0 {
 			notes = append(notes, fmt.Sprintf("line %d: dep: the plot has no dependent variable", p.Line))
 		}
 	}
@@ -121,7 +123,7 @@ func combinations(fix []metviewer.Fix) (all [][]metviewer.Field, whole bool) {
 					whole = false
 					break
 				}
-				next = append(next, append(slices.Clip(chosen), metviewer.Field{Name: f.Name, Line: f.Line, Values: s}))
+				next = append(next, append(slices.Clip(chosen), metviewer.Field{Name: f.Name, Line: f.Line, Equalize: f.Equalize, Values: s}))
 			}
 		}
 		all = next
@@ -129,31 +131,99 @@ func combinations(fix []metviewer.Fix) (all [][]metviewer.Field, whole bool) {
 	return all, whole
 }
 
+// made are the dependent variables of a plot: those that it names or, where its
+// template says what is drawn, those of its fixed variables.
+func made(p *metviewer.Plot, fixed []metviewer.Field) []metviewer.Dep {
+	var stats []string
+	switch p.Template {
+	case "performance":
+		stats = []string{"FAR", "PODY"}
+		if slices.Contains(p.Agg, "NBRCTC") {
+			stats = []string{"NBR_FAR", "NBR_PODY"}
+		}
+	case "taylor_plot":
+		deps := slices.Clone(p.Deps)
+		for i := range deps {
+			deps[i].Stats = []string{"FBAR", "FSTDEV", "OBAR", "OSTDEV", "PR_CORR", "RMSE"}
+		}
+		return deps
+	case "ens_ss":
+		stats = []string{"SSVAR_MSE", "SSVAR_Spread"}
+	case "roc", "rely", "eclv", "rhist", "phist", "relp":
+		if p.Roc == "CTC" {
+			stats = []string{"PODY", "POFD"}
+		}
+	default:
+		return p.Deps
+	}
+	i := slices.IndexFunc(fixed, func(f metviewer.Field) bool { return f.Name == "fcst_var" })
+	if i < 0 {
+		return []metviewer.Dep{{Axis: 1, Stats: stats, Line: p.Line}}
+	}
+	var deps []metviewer.Dep
+	for _, v := range fixed[i].List {
+		for _, one := range metviewer.Members(v) {
+			deps = append(deps, metviewer.Dep{Axis: 1, Var: one, Stats: stats, Line: p.Line})
+		}
+	}
+	return deps
+}
+
+// rowsOf is the line type that a template reads as it is, without a statistic.
+func rowsOf(p *metviewer.Plot) *record.LineType {
+	name := strings.ToUpper(p.Template)
+	switch p.Template {
+	case "roc", "rely":
+		name = "PCT"
+	case "eclv":
+		for _, sums := range []string{"CTC", "PCT"} {
+			if slices.Contains(p.Agg, sums) {
+				name = sums
+			}
+		}
+	}
+	t, _ := record.TypeByName(name)
+	return t
+}
+
 // asked makes the questions of one dependent variable: one per line type of its statistics.
 func asked(p *metviewer.Plot, fixed []metviewer.Field, d metviewer.Dep) (qs []*Question, notes []string) {
-	if p.Cond != "" {
-		return nil, []string{fmt.Sprintf("line %d: plot_cond: a condition in SQL cannot be asked for: the plot is left out", p.CondLine)}
+	byType := map[*record.LineType]*Question{}
+	add := func(t *record.LineType, drawing *Drawing) error {
+		b := &builder{p: p, fixed: fixed, dep: d, times: map[string]bool{}, q: &Question{Type: t, Drawing: drawing}}
+		if err := b.build(); err != nil {
+			return err
+		}
+		notes = append(notes, b.notes...)
+		byType[t] = b.q
+		qs = append(qs, b.q)
+		return nil
 	}
 	if len(d.Stats) == 0 {
-		return nil, []string{fmt.Sprintf("line %d: dep%d/%s: has no statistic", d.Line, d.Axis, d.Var)}
+		t := rowsOf(p)
+		if t == nil {
+			return nil, []string{fmt.Sprintf("line %d: dep%d/%s: has no statistic", d.Line, d.Axis, d.Var)}
+		}
+		if t.Group != nil {
+			notes = append(notes, fmt.Sprintf("line %d: template: of %s the rows are asked without their repeating columns, %s", p.Line, t.Name, strings.Join(t.Group.Fields, ", ")))
+		}
+		if err := add(t, &Drawing{}); err != nil {
+			return nil, append(notes, err.Error()+": the plot is left out")
+		}
 	}
-	byType := map[*record.LineType]*Question{}
-	for _, stat := range d.Stats {
-		t, finished, err := lineTypeOf(p, stat)
+	for _, name := range d.Stats {
+		t, finished, err := lineTypeOf(p, name)
 		if err != nil {
-			notes = append(notes, fmt.Sprintf("line %d: dep%d/%s, stat %s: %v", d.Line, d.Axis, d.Var, stat, err))
+			notes = append(notes, fmt.Sprintf("line %d: dep%d/%s, stat %s: %v", d.Line, d.Axis, d.Var, name, err))
 			continue
 		}
 		if q := byType[t]; q != nil {
-			q.Drawing.Stats = append(q.Drawing.Stats, stat)
+			q.Drawing.Stats = append(q.Drawing.Stats, name)
 			continue
 		}
-		b := &builder{p: p, fixed: fixed, dep: d, times: map[string]bool{}, q: &Question{Type: t, Drawing: &Drawing{Stats: []string{stat}, Finished: finished}}}
-		if err := b.build(); err != nil {
+		if err := add(t, &Drawing{Stats: []string{name}, Finished: finished}); err != nil {
 			return nil, append(notes, err.Error()+": the plot is left out")
 		}
-		byType[t] = b.q
-		qs = append(qs, b.q)
 	}
 	for _, q := range qs {
 		columns(q)
@@ -174,8 +244,19 @@ func columns(q *Question) {
 			want = append(want, f.String())
 		}
 	}
+	var finished []string
+	for _, name := range d.Stats {
+		if s, err := stat.Finished(name); err == nil && d.Finished {
+			finished = append(finished, s.Needs...)
+			for _, kind := range "nb" {
+				if low, high, ok := s.Limits(byte(kind)); ok {
+					finished = append(finished, low, high)
+				}
+			}
+		}
+	}
 	for _, c := range q.Type.Columns {
-		if c.Kind != record.Text && (!d.Finished || c.Name == "total" || slices.ContainsFunc(d.Stats, func(s string) bool { return FinishedColumn(q.Type, s) == c.Name })) {
+		if c.Kind != record.Text && (!d.Finished || c.Name == "total" || slices.Contains(finished, c.Name)) {
 			want = append(want, c.Name)
 		}
 	}

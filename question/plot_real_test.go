@@ -14,21 +14,25 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestRealPlotSpecs reads the 16 plot_specs that METviewer publishes and holds
-// what they become, and what of them is not supported, against a golden file.
+// TestRealPlotSpecs reads the 16 plot_specs that METviewer publishes and 16 older
+// ones, and holds what they become, and what of them is not supported, against
+// a golden file. All become questions but for the two of MODE.
 func TestRealPlotSpecs(t *testing.T) {
 	root := os.Getenv("BAROGRAPH_DATA")
 	if root == "" {
 		root = filepath.Join("..", "..", "shared", "data")
 	}
 	files, err := filepath.Glob(filepath.Join(root, "met", "metviewer_xml", "*.xml"))
+	older, _ := filepath.Glob(filepath.Join(root, "met", "metviewer_xml", "history", "*.xml"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	files = append(files, older...)
 	if len(files) == 0 {
 		t.Skip("no METviewer files: set BAROGRAPH_DATA to a folder with met/metviewer_xml")
 	}
 	var b strings.Builder
+	asked := 0
 	for _, file := range files {
 		spec, err := metviewer.ReadPlotSpec(file)
 		if err != nil {
@@ -36,16 +40,18 @@ func TestRealPlotSpecs(t *testing.T) {
 			continue
 		}
 		fmt.Fprintf(&b, "%s\n", filepath.Base(file))
-		describe(&b, spec)
+		if describe(&b, spec) > 0 {
+			asked++
+		}
 	}
-	if len(files) != 16 {
-		t.Errorf("%d files, want 16", len(files))
+	if len(files) != 32 || asked != 30 {
+		t.Errorf("%d files, %d of them become questions; want 32 and 30", len(files), asked)
 	}
 	golden(t, "real_plots.golden", b.String())
 }
 
 // describe writes the questions of a spec and the notes on it.
-func describe(b *strings.Builder, spec *metviewer.PlotSpec) {
+func describe(b *strings.Builder, spec *metviewer.PlotSpec) int {
 	qs, notes := FromPlots(spec)
 	for _, q := range qs {
 		d := q.Drawing
@@ -77,6 +83,7 @@ func describe(b *strings.Builder, spec *metviewer.PlotSpec) {
 	for _, w := range spec.Warnings {
 		fmt.Fprintf(b, "  warning %s\n", w)
 	}
+	return len(qs)
 }
 
 func golden(t *testing.T, name, got string) {

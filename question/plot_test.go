@@ -76,7 +76,7 @@ func TestPlotsThatAreLeftOut(t *testing.T) {
 		return rmse + byLead + "<plot_fix>\n<field name=\"" + field + "\"><set>" + set + "</set></field></plot_fix>"
 	}
 	for name, c := range map[string]struct{ body, says string }{
-		"SQL condition":    {rmse + byLead + "\n<plot_cond>h.model = 'x'</plot_cond>", "line 3: plot_cond"},
+		"SQL condition":    {rmse + byLead + "\n<plot_cond>h.model LIKE 'x%'</plot_cond>", "line 3: plot_cond"},
 		"pattern":          {fix("vx_mask", "<val>G2*</val>"), `line 3: vx_mask: the pattern "G2*"`},
 		"variable":         {strings.Replace(rmse, "TMP", "T*", 1) + byLead, `fcst_var: the pattern "T*"`},
 		"unknown field":    {fix("fcst_thr", "<val>1</val>"), "line 3: fcst_thr"},
@@ -109,10 +109,26 @@ func TestStarAloneIsAll(t *testing.T) {
 // TestFinishedStatistics: without agg_stat and calc_stat, METviewer reads what
 // MET wrote.
 func TestFinishedStatistics(t *testing.T) {
-	for stat, want := range map[string]string{"RMSE": "CNT rmse", "GSS": "CTS gss", "NBR_CNT_FBS": "NBRCNT fbs", "VCNT_FBAR": "VCNT fbar", "ANOM_CORR": "CNT anom_corr"} {
-		qs, notes := plotOf(t, `<dep><dep1><fcst_var name="TMP"><stat>`+stat+`</stat></fcst_var></dep1></dep>`+byLead)
-		if len(qs) != 1 || qs[0].Type.Name+" "+FinishedColumn(qs[0].Type, stat) != want || qs[0].Drawing.Method != "median" {
-			t.Errorf("%s: %+v %v, want %s", stat, qs, notes, want)
+	for name, want := range map[string]string{
+		"RMSE": "CNT rmse", "IQR": "CNT eiqr", "BCRMSE": "CNT bcmse", "GSS": "CTS gss", "ANOM_CORR": "CNT anom_corr", "VCNT_FBAR": "VCNT fbar",
+		"NBR_FSS": "NBRCNT fss", "NBR_CNT_FBS": "NBRCNT fbs", "NBR_CNT_TOTAL": "NBRCNT total", "NBR_CSI": "NBRCTS csi", "NBR_CTC_TOTAL": "NBRCTC total",
+		"S1": "GRAD s1", "FGBAR": "GRAD fgbar", "RPS": "RPS rps", "RPSS_SMPL": "RPS rpss_smpl", "RPS_COMP": "RPS rps_comp", "RPS_TOTAL": "RPS total",
+		"PSTD_BRIER": "PSTD brier", "PCT_TOTAL": "PCT total", "MCTS_GER": "MCTS ger", "SSVAR_RMSE": "SSVAR rmse", "VL1L2_UFBAR": "VL1L2 ufbar", "ECNT_CRPS": "ECNT crps",
+		"DMAP_HAUSDORFF": "DMAP hausdorff", "ORANK_PIT": "ORANK pit", "ENS_CRPSS": "ENSCNT crpss", "SEEPS": "SEEPS seeps", "SEEPS_OFPF1": "", "MPR_FCST": "MPR fcst",
+		"MPR_CLIMO": "MPR obs_climo_mean", "CTC_FY_OY": "CTC fy_oy", "SAL1L2_TOTAL": "SAL1L2 total", "SS_INDEX": "SSIDX ss_index", "SSVAR_Spread": "", "VL1L2_BIAS": "", "FCST_PERC": "",
+	} {
+		qs, notes := plotOf(t, `<dep><dep1><fcst_var name="TMP"><stat>`+name+`</stat></fcst_var></dep1></dep>`+byLead)
+		if want == "" {
+			if len(qs) != 0 || !strings.Contains(strings.Join(notes, " "), "in no line type") {
+				t.Errorf("%s: %+v %v", name, qs, notes)
+			}
+			continue
+		}
+		if len(qs) != 1 || qs[0].Drawing.Method != "median" {
+			t.Fatalf("%s: %+v %v, want %s", name, qs, notes, want)
+		}
+		if s, err := StatOf(qs[0], name); err != nil || s.LineType+" "+s.Needs[0] != want || qs[0].Type.Name != s.LineType {
+			t.Errorf("%s is %s %v, %v; want %s", name, s.LineType, s.Needs, err, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package question
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats/metviewer"
 	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/stat"
 )
 
 // builder makes one question of a plot.
@@ -19,61 +21,176 @@ type builder struct {
 	dep   metviewer.Dep
 	q     *Question
 	times map[string]bool // fields of time that are narrowed already
+	notes []string
+
+	unasked string // why the plot's condition cannot be asked for
 }
 
 // axes are the independent variables that are drawn.
 var axes = []string{"fcst_lead", "fcst_lev", "fcst_valid_beg", "fcst_init_beg", "valid_hour", "init_hour", "fcst_thresh"} //nolint:gochecknoglobals // a constant table
 
 func (b *builder) build() error {
-	if err := b.narrow(metviewer.Field{Name: "fcst_var", Line: b.dep.Line}, []string{b.dep.Var}); err != nil {
-		return err
-	}
-	for _, f := range b.fixed {
-		if err := b.narrow(f, f.List); err != nil {
+	if b.dep.Var != "" {
+		if err := b.narrow(metviewer.Field{Name: "fcst_var", Line: b.dep.Line}, []string{b.dep.Var}); err != nil {
 			return err
 		}
+	}
+	for _, f := range slices.Concat(b.fixed, b.dep.Fix, b.conditions()) {
+		if err := b.narrow(f, opened(f.List)); err != nil {
+			return err
+		}
+		if (f.Equalize && b.p.EventEqual || b.p.Template == "taylor_plot") && f.Name != "fcst_var" && len(f.List) > 0 {
+			b.q.Drawing.Equalize = append(b.q.Drawing.Equalize, Group{Field: f.Name, Values: [][]string{b.written(f, opened(f.List))}})
+		}
+	}
+	if b.unasked != "" {
+		return errors.New(b.unasked)
 	}
 	for _, f := range b.p.Series[b.dep.Axis-1] {
 		if err := b.curves(f); err != nil {
 			return err
 		}
 	}
-	indep := b.p.Indep
-	if !slices.Contains(axes, indep.Name) {
-		return fmt.Errorf("line %d: indep: %q is no axis that is drawn (%s are)", indep.Line, indep.Name, strings.Join(axes, ", "))
-	}
-	if len(indep.List) > 0 || indep.First != "" {
-		if err := b.narrow(indep, indep.List); err != nil {
-			return err
-		}
+	if err := b.indep(); err != nil {
+		return err
 	}
 	b.draw()
 	return nil
 }
 
+// indep narrows the question to the values of the independent variable.
+func (b *builder) indep() error {
+	indep := b.p.Indep
+	if indep.Name == "" && !slices.Contains([]string{"series_plot", "bar_plot", "box_plot", "contour_plot"}, b.p.Template) {
+		if b.p.Roc == "CTC" {
+			b.q.Drawing.Axis = "fcst_thresh"
+		}
+		return nil
+	}
+	if !slices.Contains(axes, indep.Name) {
+		return fmt.Errorf("line %d: indep: %q is no axis that is drawn (%s are)", indep.Line, indep.Name, strings.Join(axes, ", "))
+	}
+	b.q.Drawing.Axis = indep.Name
+	if indep.Depends != "" {
+		on := ""
+		for _, f := range b.fixed {
+			if f.Name == indep.Depends && len(f.List) > 0 {
+				on = f.List[0]
+			}
+		}
+		var err error
+		if indep.Values, err = b.p.IndepOn(on); err != nil {
+			return err
+		}
+	}
+	if len(indep.List) == 0 && indep.First == "" {
+		return nil
+	}
+	return b.narrow(indep, opened(indep.List))
+}
+
+// opened are the values of groups, A and B of "A:B".
+func opened(values []string) (out []string) {
+	for _, v := range values {
+		out = append(out, metviewer.Members(v)...)
+	}
+	return unique(out)
+}
+
+// written are the values of a field as Group has them; those that it cannot
+// write are reported where the question is narrowed.
+func (b *builder) written(f metviewer.Field, values []string) (out []string) {
+	f.List = opened(f.List)
+	for _, v := range values {
+		if text, err := canonical(f, v); err == nil {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
 // draw fills the drawing from the plot.
 func (b *builder) draw() {
 	d, p := b.q.Drawing, b.p
-	d.Axis, d.EventEqual = p.Indep.Name, p.EventEqual
+	d.EventEqual = p.EventEqual || p.Template == "taylor_plot"
 	switch {
-	case len(p.Agg) > 0:
+	case len(p.Agg) > 0 || p.Template == "taylor_plot" || p.CardSums || p.Template == "ens_ss" || p.Roc != "":
 		d.Method = "overall"
 		if p.BootRepl > 1 {
 			d.Replicates, d.Seed, d.Confidence = p.BootRepl, p.BootSeed, 1-p.Alpha
+			if d.BootCI = p.BootCI; p.Single {
+				d.Block = 1
+			}
 		}
+	case p.Template == "scorecard":
+		d.Method = "mean"
 	case p.PlotStat == "mean", p.PlotStat == "sum":
 		d.Method = p.PlotStat
 	default:
 		d.Method = "median"
 	}
+	if d.Confidence == 0 {
+		d.Confidence = 1 - p.Alpha
+	}
+	d.Intervals, d.NoVIF = p.CI, p.NoVIF
+	b.derived()
 	d.XLabel, d.YLabel = p.XLabel, p.YLabel[b.dep.Axis-1]
 	b.q.Title = p.Title
 	if b.q.Title == "" {
-		b.q.Title = b.dep.Var + " " + strings.Join(b.dep.Stats, ", ")
+		b.q.Title = strings.TrimSpace(b.dep.Var + " " + strings.Join(b.dep.Stats, ", "))
 	}
 	b.q.Title = strings.ReplaceAll(b.q.Title, "{fcst_var}", b.dep.Var)
 	for _, f := range b.fixed { // METviewer fills in what is fixed
 		b.q.Title = strings.ReplaceAll(b.q.Title, "{"+f.Name+"}", strings.Join(f.List, ", "))
+	}
+}
+
+// derived finds the curves that derived ones are made of: METviewer names them
+// by the values of the series' fields, and by the variable and the statistic
+// behind them.
+func (b *builder) derived() {
+	fields := b.p.Series[b.dep.Axis-1]
+	groups := 0
+	type curve struct {
+		words []string
+		items []int
+	}
+	all := []curve{{}}
+	for _, f := range fields {
+		var next []curve
+		for _, c := range all {
+			for i := range f.List {
+				next = append(next, curve{append(slices.Clip(c.words), f.List[i]), append(slices.Clip(c.items), i)})
+			}
+		}
+		all = next
+	}
+	for _, c := range all { // Group_y1_N counts the groups of the axis as they come
+		for i, w := range c.words {
+			if len(metviewer.Members(w)) > 1 && len(fields) == 1 {
+				groups++
+				c.words[i] = fmt.Sprintf("Group_y%d_%d", b.dep.Axis, groups)
+			}
+		}
+	}
+	find := func(name string) []int {
+		for _, c := range all {
+			for _, stat := range append(slices.Clone(b.dep.Stats), "") {
+				words := strings.Join(c.words, " ")
+				if name == words || name == strings.TrimSpace(words+" "+b.dep.Var+" "+stat) {
+					return c.items
+				}
+			}
+		}
+		return nil
+	}
+	for _, d := range b.p.Derived[b.dep.Axis-1] {
+		one, other := find(d.A), find(d.B)
+		if one == nil || other == nil {
+			b.notes = append(b.notes, fmt.Sprintf("line %d: listDiffSeries%d: %q and %q are not both curves of this axis, variable and statistic: no curve is made of them", d.Line, b.dep.Axis, d.A, d.B))
+			continue
+		}
+		b.q.Drawing.Derived = append(b.q.Drawing.Derived, Derived{Operation: stat.Operation(d.Op), A: one, B: other})
 	}
 }
 
@@ -84,13 +201,12 @@ func (b *builder) curves(f metviewer.Field) error {
 		return fmt.Errorf("line %d: series field %s: a range makes no curves", f.Line, f.Name)
 	}
 	g := Group{Field: f.Name}
-	var all []string
+	all := f
+	all.List = opened(f.List)
 	for _, v := range f.List {
 		var together []string
-		for one := range strings.SplitSeq(v, ",") {
-			one = strings.TrimSpace(one)
-			all = append(all, one)
-			text, err := canonical(f, one)
+		for _, one := range metviewer.Members(v) {
+			text, err := canonical(all, one)
 			if err != nil {
 				return err
 			}
@@ -99,7 +215,7 @@ func (b *builder) curves(f metviewer.Field) error {
 		g.Values = append(g.Values, together)
 	}
 	b.q.Drawing.Curves = append(b.q.Drawing.Curves, g)
-	return b.narrow(f, unique(all))
+	return b.narrow(all, all.List)
 }
 
 // narrow adds the condition that a field has one of some values, or lies in a range.
@@ -188,13 +304,11 @@ func plotLeads(f metviewer.Field, values []string) ([]int32, error) {
 	}
 	var leads []int32
 	for _, v := range values {
-		for one := range strings.SplitSeq(v, ",") {
-			s, err := leadSeconds(f, strings.TrimSpace(one), hms(values))
-			if err != nil {
-				return nil, err
-			}
-			leads = append(leads, s)
+		s, err := leadSeconds(f, v, hms(values))
+		if err != nil {
+			return nil, err
 		}
+		leads = append(leads, s)
 	}
 	slices.Sort(leads)
 	return slices.Compact(leads), nil
@@ -203,12 +317,8 @@ func plotLeads(f metviewer.Field, values []string) ([]int32, error) {
 // hms reports whether a list of codes is HHMMSS.
 func hms(values []string) bool {
 	return slices.ContainsFunc(values, func(v string) bool {
-		for one := range strings.SplitSeq(v, ",") {
-			if n, err := strconv.Atoi(strings.TrimSpace(one)); err == nil && (n >= 1000 || n <= -1000) {
-				return true
-			}
-		}
-		return false
+		n, err := strconv.Atoi(v)
+		return err == nil && (n >= 1000 || n <= -1000)
 	})
 }
 

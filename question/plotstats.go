@@ -1,85 +1,61 @@
 package question
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
 
 	"github.com/barograph/barograph/formats/metviewer"
 	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/stat"
 )
 
-// computed are the statistics that METviewer computes from the partial sums or
-// counts of a line type, by METviewer's names without the line type.
-var computed = map[string][]string{ //nolint:gochecknoglobals // a constant table
-	"SL1L2": {
-		"FBAR", "OBAR", "FSTDEV", "OSTDEV", "PR_CORR", "ME", "ESTDEV", "MBIAS", "MAE", "MSE", "BCMSE", "BCRMSE", "RMSE",
-		"ME2", "MSESS", "SI", "FE",
-	},
-	"SAL1L2": {"ANOM_CORR", "ANOM_CORR_UNCNTR", "ANOM_CORR_RAW", "RMSFA", "RMSOA"},
-	"VL1L2":  {"BIAS", "FVAR", "OVAR", "FSPD", "OSPD", "SPEED_ERR", "MSVE", "RMSVE", "DIR_ME", "DIR_MAE", "DIR_MSE"},
-	"VAL1L2": {"ANOM_CORR", "DIRA_ME", "DIRA_MAE", "DIRA_MSE"},
-	"CTC": {
-		"BASER", "ACC", "FBIAS", "FMEAN", "PODY", "POFD", "PODN", "FAR", "CSI", "GSS", "HK", "HSS", "ODDS", "LODDS", "ORSS",
-		"EDS", "SEDS", "EDI", "SEDI", "BAGSS",
-	},
+// StatOf finds a statistic of q by METviewer's name: one that is computed from
+// partial sums or, where the drawing says so, one that stands finished in a
+// column.
+func StatOf(q *Question, name string) (stat.Stat, error) {
+	if q.Drawing != nil && q.Drawing.Finished {
+		return stat.Finished(name)
+	}
+	return stat.ByName(q.Type.Name, name)
 }
-
-// finishedTypes are the line types that hold finished statistics, in the order
-// in which METviewer looks for one.
-var finishedTypes = []string{"CNT", "CTS", "VCNT", "NBRCNT", "NBRCTS", "MCTS", "PSTD", "ECNT", "RPS", "GRAD"} //nolint:gochecknoglobals // a constant table
 
 // lineTypeOf finds the line type from which METviewer takes a statistic: with
 // agg_stat or calc_stat the partial sums that the plot names, else the line
 // type that holds the finished statistic.
-func lineTypeOf(p *metviewer.Plot, stat string) (t *record.LineType, finished bool, err error) {
+func lineTypeOf(p *metviewer.Plot, name string) (t *record.LineType, finished bool, err error) {
 	sums := slices.Concat(p.Agg, p.Calc)
-	for _, name := range sums {
-		if slices.Contains(computed[name], Bare(name, stat)) {
-			if t, ok := record.TypeByName(name); ok {
-				return t, false, nil
-			}
-		}
+	switch {
+	case p.Roc != "":
+		sums = []string{p.Roc}
+	case p.Template == "taylor_plot":
+		sums = []string{"SL1L2"}
+	case p.Template == "scorecard": // of sums always, by the statistic's name
+		sums = []string{"SAL1L2", "SL1L2", "VL1L2", "VAL1L2", "CTC", "GRAD", "NBRCNT", "NBRCTC", "ECNT", "PCT", "RPS"}
 	}
-	if len(sums) > 0 {
+	var s stat.Stat
+	why := ""
+	for _, lineType := range sums {
+		if s, err = stat.ByName(lineType, name); err == nil {
+			break
+		}
+		why = cmp.Or(why, stat.Refused(lineType, name))
+	}
+	if len(sums) > 0 && err != nil {
+		if why != "" {
+			return nil, false, errors.New(why)
+		}
+		if p.Template == "scorecard" {
+			sums = []string{"the sums of any line type"}
+		}
 		return nil, false, errors.New("is not computed from " + strings.Join(sums, ", "))
 	}
-	for _, name := range finishedTypes {
-		if t, ok := record.TypeByName(name); ok && FinishedColumn(t, stat) != "" {
-			return t, true, nil
+	if len(sums) == 0 {
+		if s, err = stat.Finished(name); err != nil {
+			return nil, false, errors.New("is in no line type that is read")
 		}
 	}
-	return nil, false, errors.New("is in no line type that is read")
-}
-
-// Bare is the name of a statistic without its line type, VL1L2_BIAS or
-// VCNT_RMSVE, as ComputedStats has it.
-func Bare(lineType, stat string) string {
-	stat = strings.ToUpper(stat)
-	if rest, ok := strings.CutPrefix(stat, lineType+"_"); ok {
-		return rest
-	}
-	if rest, ok := strings.CutPrefix(stat, "VCNT_"); ok && (lineType == "VL1L2" || lineType == "VAL1L2") {
-		return rest
-	}
-	return stat
-}
-
-// FinishedColumn is the column of t that holds a finished statistic: rmse for
-// RMSE, fbs for NBR_CNT_FBS; "" where there is none. METviewer writes the type
-// before the names of all but CNT and CTS.
-func FinishedColumn(t *record.LineType, stat string) string {
-	name := strings.ToUpper(stat)
-	if t.Name != "CNT" && t.Name != "CTS" {
-		rest, ok := strings.CutPrefix(strings.Replace(name, "NBR_C", "NBRC", 1), t.Name+"_")
-		if !ok {
-			return ""
-		}
-		name = rest
-	}
-	c, ok := t.Column(strings.ToLower(name))
-	if !ok || c.Kind != record.Float {
-		return ""
-	}
-	return c.Name
+	t, _ = record.TypeByName(s.LineType)
+	return t, len(sums) == 0, nil
 }

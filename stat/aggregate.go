@@ -12,12 +12,10 @@ import (
 // Aggregate holds the partial sums of many records of one line type as if they
 // were one record over all their pairs.
 //
-// Counts are added: total and its like, and the cells fy_oy, fy_on, fn_oy, fn_on
-// of a contingency table. Means are averaged with the number of
-// pairs as weight, Σ N·x / Σ N: with the total_dir of the record for the
-// columns of wind direction (dir_…, dira_…), with total for all others. This is
-// METcalcpy's rule (aggregate_field_values, get_total_values,
-// get_total_dir_values).
+// Counts are added: total and its like, the cells of contingency tables, the
+// repeating columns. Means are averaged with the number of pairs as weight,
+// Σ N·x / Σ N; see plan.ruleOf for which number and for the columns that are no
+// means. This is METcalcpy's rule (agg_stat.py).
 //
 // A column that is missing (NaN) in any record with pairs is missing in the
 // aggregate: a mean over some of the pairs would not belong to the other
@@ -27,9 +25,7 @@ import (
 // The zero value is not usable; call NewAggregate.
 type Aggregate struct {
 	plan    *plan
-	sum     []float64 // by slot: Σ count, or Σ weight·mean
-	weight  float64   // Σ of the weights of ordinary means
-	dir     float64   // Σ total_dir
+	sum     []float64 // by slot, see plan.term
 	records int
 }
 
@@ -37,65 +33,132 @@ type Aggregate struct {
 type plan struct {
 	lineType string
 	slots    map[string]int
-	rules    []rule
-	total    int // slot of total; -1 = the type has none, every record weighs 1
-	totalDir int // slot of total_dir; -1 = none
-	equal    bool
+	rules    []rule // by slot: the fixed columns, then the repeating ones, last the number of records
+	fixed    int    // how many fixed columns there are
+	total    int    // slot of total; -1 = the type has none, every record weighs 1
 }
 
-type rule uint8
+// rule says what is summed up of a column, and what the sum means.
+type rule struct {
+	how    how
+	weight int // of means: the slot of their number of pairs
+	score  int // of skills: the slot of the score
+}
+
+type how uint8
 
 const (
-	addCounts rule = iota
-	averageByTotal
-	averageByTotalDir
+	add        how = iota
+	mean           // Σ w·x / Σ w
+	rootMean       // √(Σ w·x² / Σ w): roots of means of squares
+	skill          // 1 − Σ w·s / Σ w·r: 1 − s/r of a score s and the same score r of a reference, which is s/(1−x)
+	sameInEach     // one value for all records, or missing
 )
 
-func newPlan(t *record.LineType, equal bool) *plan {
-	p := &plan{lineType: t.Name, slots: map[string]int{}, total: -1, totalDir: -1, equal: equal}
+// newPlan plans for records of width numbers, those of the repeating columns
+// behind the fixed ones. equal gives every record the same weight.
+func newPlan(t *record.LineType, width int, equal bool) *plan {
+	p := &plan{lineType: t.Name, slots: map[string]int{}, total: -1, fixed: t.NumCols()}
+	width = max(width, p.fixed)
+	p.rules = make([]rule, width+1)
+	for _, c := range t.Columns {
+		if c.Kind != record.Text {
+			p.slots[c.Name] = c.Slot
+		}
+	}
+	if s, ok := p.slots["total"]; ok {
+		p.total = s
+	}
 	for _, c := range t.Columns {
 		if c.Kind == record.Text {
 			continue
 		}
-		for len(p.rules) <= c.Slot {
-			p.rules = append(p.rules, addCounts)
+		r := p.ruleOf(t, &c)
+		if equal || r.weight < 0 {
+			r.weight = width
 		}
-		p.slots[c.Name] = c.Slot
-		switch {
-		case c.Name == "total":
-			p.total = c.Slot
-		case c.Name == "total_dir":
-			p.totalDir = c.Slot
-		case c.Kind == record.Count || slices.Contains(counts, c.Name):
-			// Cells of a contingency table are added although they are no
-			// Count: computed from VSDB's rates they need not be whole.
-		case strings.HasPrefix(c.Name, "dir_") || strings.HasPrefix(c.Name, "dira_"):
-			p.rules[c.Slot] = averageByTotalDir
-		default:
-			p.rules[c.Slot] = averageByTotal
+		p.rules[c.Slot] = r
+	}
+	for k := p.fixed; k < width; k++ {
+		if f := t.Group.Fields[(k-p.fixed)%len(t.Group.Fields)]; f == "thresh_i" || f == "x_pnt_i" {
+			p.rules[k].how = sameInEach
 		}
 	}
 	return p
 }
 
-// weights returns the weight of a record's ordinary means and of its means of
-// direction.
-func (p *plan) weights(columns []float64) (weight, dir float64) {
-	weight, dir = 1, 1
-	if p.equal {
-		return weight, dir
+// ruleOf is METcalcpy's _prepare_…_data.
+func (p *plan) ruleOf(t *record.LineType, c *record.Column) rule {
+	slot := func(name string) int {
+		if s, ok := p.slots[name]; ok {
+			return s
+		}
+		return -1
 	}
-	if p.total >= 0 {
-		weight = columns[p.total]
+	r := rule{how: mean, weight: p.total}
+	switch name := t.Name + " " + c.Name; {
+	case c.Name == "ec_value" || c.Name == "bin_size" || t.Group != nil && c.Name == t.Group.Count:
+		r.how = sameInEach
+	case c.Kind == record.Count || slices.Contains(counts, c.Name):
+		// Cells of a contingency table are added although they are no
+		// Count: computed from VSDB's rates they need not be whole.
+		r.how = add
+	case strings.HasPrefix(c.Name, "dir_") || strings.HasPrefix(c.Name, "dira_"):
+		r.weight = slot("total_dir")
+	case t.Name == "SSVAR":
+		r.weight = slot("bin_n")
+	case name == "ECNT me_ge_obs" || name == "ECNT me_lt_obs":
+		r.weight = slot("n" + c.Name[2:])
+	case name == "ECNT rmse" || name == "ECNT rmse_oerr" || strings.HasPrefix(name, "ECNT spread") && c.Name != "spread_md":
+		r.how = rootMean
+	case name == "NBRCNT fss":
+		r.how, r.score = skill, slot("fbs")
+	case name == "RPS rpss":
+		r.how, r.score = skill, slot("rps")
 	}
-	if p.totalDir >= 0 {
-		dir = columns[p.totalDir]
+	return r
+}
+
+// term is what a record adds to the sum of a slot.
+func (p *plan) term(row []float64, k int) float64 {
+	if k == len(row) {
+		return 1
 	}
-	return weight, dir
+	x, r := row[k], &p.rules[k]
+	w := 1.0
+	if r.weight < len(row) {
+		w = row[r.weight]
+	}
+	switch {
+	case r.how == add || r.how == sameInEach:
+		return x
+	case w == 0:
+		return 0 // no pair had it: the mean may be anything, NA included
+	case r.how == mean:
+		return w * x
+	case r.how == rootMean:
+		return w * x * x
+	case r.how == skill && x == 1 && row[r.score] == 0:
+		return 0 // a perfect score tells nothing of its reference's
+	}
+	return w * row[r.score] / (1 - x)
+}
+
+// value is the aggregated column of a slot; NaN or infinite where there is none.
+func (p *plan) value(sums []float64, k int) float64 {
+	switch r := &p.rules[k]; r.how {
+	case mean:
+		return sums[k] / sums[r.weight]
+	case rootMean:
+		return math.Sqrt(sums[k] / sums[r.weight])
+	case skill:
+		return 1 - sums[r.score]/sums[k]
+	}
+	return sums[k]
 }
 
 // NewAggregate returns an empty aggregate for records of type t.
-func NewAggregate(t *record.LineType) *Aggregate { return newPlan(t, false).aggregate() }
+func NewAggregate(t *record.LineType) *Aggregate { return newPlan(t, 0, false).aggregate() }
 
 func (p *plan) aggregate() *Aggregate {
 	return &Aggregate{plan: p, sum: make([]float64, len(p.rules))}
@@ -104,46 +167,51 @@ func (p *plan) aggregate() *Aggregate {
 // Reset empties a.
 func (a *Aggregate) Reset() {
 	clear(a.sum)
-	a.weight, a.dir, a.records = 0, 0, 0
+	a.records = 0
 }
 
 // Add adds one record: its numeric columns by Column.Slot, as in one row of
 // Batch.Num. columns is not kept. It panics where columns are too few, which is
 // a fault of the caller.
 func (a *Aggregate) Add(columns []float64) {
-	p := a.plan
+	p, last := a.plan, len(a.plan.rules)-1
 	a.records++
-	if p.total >= 0 && columns[p.total] == 0 {
-		return
-	}
-	weight, dir := p.weights(columns)
-	a.weight += weight
-	if dir != 0 {
-		a.dir += dir
-	}
-	for slot, r := range p.rules {
-		switch r {
-		case addCounts:
-			a.sum[slot] += columns[slot]
-		case averageByTotal:
-			a.sum[slot] += weight * columns[slot]
-		case averageByTotalDir:
-			// No pair had a direction: the mean may be anything, NA included.
-			if dir != 0 {
-				a.sum[slot] += dir * columns[slot]
+	empty := p.total >= 0 && columns[p.total] == 0
+	for k := range p.rules[:last] {
+		switch r := &p.rules[k]; {
+		case r.how == sameInEach:
+			if a.records == 1 {
+				a.sum[k] = columns[k]
+			} else if a.sum[k] != columns[k] {
+				a.sum[k] = math.NaN()
 			}
+		case empty:
+		case r.how == add:
+			a.sum[k] += columns[k]
+		case r.how == mean && r.weight < last: // as term has it, without a call
+			if w := columns[r.weight]; w != 0 {
+				a.sum[k] += w * columns[k]
+			}
+		default:
+			a.sum[k] += p.term(columns, k)
 		}
+	}
+	if !empty {
+		a.sum[last]++
 	}
 }
 
 // Merge adds the records of another aggregate of the same line type.
 func (a *Aggregate) Merge(o *Aggregate) {
-	a.weight += o.weight
-	a.dir += o.dir
-	a.records += o.records
-	for slot := range a.sum {
-		a.sum[slot] += o.sum[slot]
+	for k := range a.sum {
+		switch {
+		case a.plan.rules[k].how != sameInEach || a.records == 0:
+			a.sum[k] += o.sum[k]
+		case o.records > 0 && a.sum[k] != o.sum[k]:
+			a.sum[k] = math.NaN()
+		}
 	}
+	a.records += o.records
 }
 
 // Column returns an aggregated column by METviewer's name; false where it is
@@ -153,18 +221,8 @@ func (a *Aggregate) Column(name string) (float64, bool) {
 	if !ok || a.records == 0 {
 		return 0, false
 	}
-	x := a.sum[slot]
-	switch a.plan.rules[slot] {
-	case averageByTotal:
-		x /= a.weight
-	case averageByTotalDir:
-		x /= a.dir
-	case addCounts:
-	}
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return 0, false
-	}
-	return x, true
+	x := a.plan.value(a.sum, slot)
+	return x, !math.IsNaN(x) && !math.IsInf(x, 0)
 }
 
 // Stat computes a statistic of the aggregate by name (see ByName). ok is false
@@ -181,23 +239,39 @@ func (a *Aggregate) Stat(name string) (value float64, ok bool, err error) {
 
 // Eval computes s, which must be a statistic of the aggregate's line type.
 func (a *Aggregate) Eval(s *Stat) (float64, bool) {
-	var buf [8]float64
-	v := buf[:0]
-	for _, need := range s.Needs {
-		x, ok := a.Column(need)
-		if !ok {
-			return 0, false
-		}
-		v = append(v, x)
+	return a.plan.eval(s, a.plan.needs(s), a.sum, nil)
+}
+
+// eval computes s of sums; v is room for the columns that it needs.
+func (p *plan) eval(s *Stat, needs []int, sums, v []float64) (float64, bool) {
+	if sums[len(sums)-1] == 0 {
+		return 0, false // no record has pairs
+	}
+	for _, k := range needs {
+		v = append(v, p.value(sums, k))
 	}
 	return s.Eval(v)
+}
+
+// needs are the slots of the columns that s takes.
+func (p *plan) needs(s *Stat) (slots []int) {
+	for _, need := range s.Needs {
+		if need == Repeats {
+			for k := p.fixed; k < len(p.rules)-1; k++ {
+				slots = append(slots, k)
+			}
+			continue
+		}
+		slots = append(slots, p.slots[need])
+	}
+	return slots
 }
 
 // check refuses a statistic that does not belong to the line type.
 func (p *plan) check(s *Stat) error {
 	if s.LineType == p.lineType {
 		for _, need := range s.Needs {
-			if _, ok := p.slots[need]; !ok {
+			if _, ok := p.slots[need]; !ok && need != Repeats {
 				return &fault.Error{
 					Setting: "statistic", Problem: s.Name + " needs column " + need + ", which " + p.lineType + " does not have",
 				}

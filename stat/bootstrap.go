@@ -7,11 +7,13 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/record"
 )
 
-// Bootstrap computes percentile confidence intervals of an aggregate statistic
-// by resampling records with replacement. The zero value is usable.
+// Bootstrap computes confidence intervals of an aggregate statistic by
+// resampling records with replacement, in circular blocks. The zero value is
+// usable.
 //
 // Replicate r draws from rand.NewPCG(Seed, r) and from nothing else, so the
 // interval depends on the seed and on the records and their order: not on the
@@ -22,121 +24,182 @@ type Bootstrap struct {
 	Seed       uint64
 	Workers    int // goroutines; 0 = as many as there are processors
 	// Block is the number of consecutive records that are drawn together, the
-	// rows taken as a circle (circular block bootstrap), for records that
-	// follow one another in time and are not independent. 0 = 1.
+	// rows taken as a circle, since records that follow one another in time are
+	// not independent. 0 = ⌊√n⌋, as METviewer's circular_block_bootstrap; 1 =
+	// single records, as without it.
 	Block int
+	Kind  Kind
 }
+
+// Kind is how limits are taken from the replicates.
+type Kind uint8
+
+// The kinds, METviewer's boot_ci.
+const (
+	Percentile Kind = iota // perc: the replicates' quantiles
+	Pivotal                // pivotal: 2·value − quantile
+	BCa                    // bca: quantiles corrected for bias and acceleration (Efron 1987); METcalcpy answers NA
+)
 
 // Interval is a statistic with its confidence interval.
 type Interval struct {
 	Value     float64 // of the records themselves
-	Low, High float64
+	Low, High float64 // NaN where all replicates are equal
 	Spread    float64 // standard deviation of the replicates: the standard error of Value
 	Undefined int     // replicates in which the statistic was undefined; they are left out
 }
 
-// sample holds what the replicates add up: for each record one row of the
-// columns that the statistic needs, already multiplied with their weights,
-// followed by both weights.
-type sample struct {
-	stat  *Stat
-	rules []rule
-	rows  []float64
-	width int // len(rules) + 2
+// Series are records whose statistic is asked for: the numeric columns of a type by
+// slot and then by row, as Summarise takes them.
+type Series struct {
+	Stat *Stat
+	Type *record.LineType
+	Cols [][]float64
 }
 
-// Interval computes s of the records in cols (the numeric columns of type t by
-// slot and then by row, as in Batch.Num) and its confidence interval. ok is
+// sample holds what the replicates add up: for each record one row of terms of
+// the columns that the statistic needs and of those that these are made of.
+type sample struct {
+	stat  *Stat
+	plan  *plan
+	needs []int
+	slots []int // of a row
+	rows  []float64
+	n     int // records
+}
+
+// Interval computes s of the records in cols and its confidence interval. ok is
 // false where the records do not define s or where fewer than half of the
 // replicates do.
 func (b Bootstrap) Interval(s *Stat, t *record.LineType, cols [][]float64) (iv Interval, ok bool, err error) {
-	return b.Paired(s, t, cols, nil)
+	return b.interval(func(v []float64) float64 { return v[0] }, Series{s, t, cols})
 }
 
-// Paired is Interval of the difference of s of two lots of records that are
-// paired by row: a replicate draws pairs, so that what both lots share cancels
-// out. Of minus = nil nothing is taken off.
-func (b Bootstrap) Paired(s *Stat, t *record.LineType, cols, minus [][]float64) (iv Interval, ok bool, err error) {
-	if b.Replicates <= 0 {
-		b.Replicates = 1000
+// Difference computes what op makes of the statistics of two series and its
+// confidence interval. Both are resampled alike: their records must be of the
+// same cases in the same order.
+func (b Bootstrap) Difference(op Operation, one, other Series) (iv Interval, ok bool, err error) {
+	return b.interval(func(v []float64) float64 { return op.Of(v[0], v[1]) }, one, other)
+}
+
+// interval is the interval of f of the series' statistics.
+func (b Bootstrap) interval(f func(v []float64) float64, series ...Series) (iv Interval, ok bool, err error) {
+	iv = Interval{Low: math.NaN(), High: math.NaN()}
+	values, samples, err := b.resample(f, &iv, series)
+	if err != nil || values == nil {
+		return iv, false, err
 	}
-	if b.Confidence <= 0 || b.Confidence >= 1 {
-		b.Confidence = 0.95
+	if values[0] == values[len(values)-1] {
+		return iv, true, nil
 	}
-	b.Block = max(b.Block, 1)
-	p := newPlan(t, false)
-	if err := p.check(s); err != nil {
-		return Interval{}, false, err
+	_, iv.Spread = meanAndDeviation(values)
+	low := (1 - b.confidence()) / 2
+	high := 1 - low
+	if b.Kind == BCa {
+		low, high = correct(low, high, iv.Value, values, b.leaveOut(f, samples))
 	}
-	value, ok, err := Summarise(Overall, s, t, cols)
-	if err != nil || !ok {
-		return Interval{}, false, err
+	iv.Low, iv.High = quantile(values, low), quantile(values, high)
+	if b.Kind == Pivotal {
+		iv.Low, iv.High = 2*iv.Value-iv.High, 2*iv.Value-iv.Low
 	}
-	values := b.replicates(newSample(p, s, cols))
-	if minus != nil {
-		less, ok, err := Summarise(Overall, s, t, minus)
-		if err != nil || !ok {
-			return Interval{}, false, err
-		}
-		value -= less
-		for r, v := range b.replicates(newSample(p, s, minus)) { // which draws the same rows
-			values[r] -= v
-		}
-	}
-	values = slices.DeleteFunc(values, math.IsNaN)
-	iv = Interval{Value: value, Undefined: b.Replicates - len(values)}
-	if 2*len(values) < b.Replicates {
-		return iv, false, nil
-	}
-	slices.Sort(values)
-	tail := (1 - b.Confidence) / 2
-	iv.Low, iv.High = quantile(values, tail), quantile(values, 1-tail)
-	iv.Spread = deviation(values)
 	return iv, true, nil
 }
 
-// deviation is the standard deviation of values.
-func deviation(values []float64) float64 {
-	var mean, squares float64
-	for i, v := range values {
-		d := v - mean
-		mean += d / float64(i+1)
-		squares += d * (v - mean)
+func (b Bootstrap) confidence() float64 {
+	if b.Confidence <= 0 || b.Confidence >= 1 {
+		return 0.95
 	}
-	return math.Sqrt(squares / float64(max(len(values)-1, 1)))
+	return b.Confidence
 }
 
-// newSample extracts the records with pairs; the others add nothing.
-func newSample(p *plan, s *Stat, cols [][]float64) *sample {
-	sm := &sample{stat: s, width: len(s.Needs) + 2}
-	for _, need := range s.Needs {
-		sm.rules = append(sm.rules, p.rules[p.slots[need]])
+// block is the length of the blocks that are drawn of n records.
+func (b Bootstrap) block(n int) int {
+	if b.Block > 0 {
+		return b.Block
 	}
-	eachRow(cols, func(row []float64) {
-		weight, dir := p.weights(row)
-		if p.total >= 0 && row[p.total] == 0 {
-			weight, dir = 0, 0
+	return max(1, int(math.Sqrt(float64(n))))
+}
+
+// resample fills the value and the undefined replicates of iv, and returns the
+// others, sorted; none where the records or half of the replicates do not
+// define f.
+func (b Bootstrap) resample(f func(v []float64) float64, iv *Interval, series []Series) ([]float64, []*sample, error) {
+	samples := make([]*sample, len(series))
+	v := make([]float64, len(series))
+	for i, s := range series {
+		var ok bool
+		var err error
+		if v[i], ok, err = Summarise(Overall, s.Stat, s.Type, s.Cols); err != nil || !ok {
+			return nil, nil, err
 		}
-		for i, need := range s.Needs {
-			x := row[p.slots[need]]
-			switch {
-			case sm.rules[i] == averageByTotal && weight != 0:
-				x *= weight
-			case sm.rules[i] == averageByTotalDir && dir != 0:
-				x *= dir
-			case sm.rules[i] != addCounts || weight == 0:
-				x = 0
+		samples[i] = newSample(newPlan(s.Type, len(s.Cols), false), s.Stat, s.Cols)
+		if samples[i].n != samples[0].n {
+			return nil, nil, &fault.Error{Setting: "difference", Problem: "the series have different numbers of records", Cure: "equalize events"}
+		}
+	}
+	if b.Replicates <= 0 {
+		b.Replicates = 1000
+	}
+	iv.Value = f(v)
+	values := slices.DeleteFunc(b.replicates(f, samples), math.IsNaN)
+	iv.Undefined = b.Replicates - len(values)
+	if math.IsNaN(iv.Value) || 2*len(values) < b.Replicates {
+		return nil, nil, nil
+	}
+	slices.Sort(values)
+	return values, samples, nil
+}
+
+// correct moves two tails by BCa's bias and acceleration.
+func correct(low, high, value float64, sorted, without []float64) (float64, float64) {
+	at, _ := slices.BinarySearch(sorted, value)
+	bias := normal((float64(at) + 0.5) / float64(len(sorted)+1)) // never without a limit
+	mean, _ := weightedMean(without, nil)
+	square, cube := 0.0, 0.0
+	for _, v := range without {
+		d := mean - v
+		square, cube = square+d*d, cube+d*d*d
+	}
+	acceleration, _ := div(cube, 6*math.Pow(square, 1.5))
+	moved := func(tail float64) float64 {
+		z := bias + normal(tail)
+		return math.Erfc(-(bias+z/(1-acceleration*z))/math.Sqrt2) / 2
+	}
+	return moved(low), moved(high)
+}
+
+// normal is the quantile of the standard normal distribution.
+func normal(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }
+
+// newSample extracts the records' terms; those without pairs add nothing.
+func newSample(p *plan, s *Stat, cols [][]float64) *sample {
+	sm := &sample{stat: s, plan: p, needs: p.needs(s)}
+	sm.slots = append(slices.Clone(sm.needs), len(p.rules)-1)
+	for _, k := range sm.needs {
+		if r := p.rules[k]; r.how != add && r.how != sameInEach {
+			sm.slots = append(sm.slots, r.weight, r.score)
+		}
+	}
+	slices.Sort(sm.slots)
+	sm.slots = slices.Compact(sm.slots)
+	eachRow(cols, func(row []float64) {
+		sm.n++
+		for _, k := range sm.slots {
+			x := 0.0
+			if p.total < 0 || row[p.total] != 0 || p.rules[k].how == sameInEach {
+				x = p.term(row, k)
 			}
 			sm.rows = append(sm.rows, x)
 		}
-		sm.rows = append(sm.rows, weight, dir)
 	})
 	return sm
 }
 
-// replicates returns one value per replicate, NaN where it is undefined.
-func (b Bootstrap) replicates(sm *sample) []float64 {
+// replicates returns one value of f per replicate, NaN where it is undefined.
+func (b Bootstrap) replicates(f func(v []float64) float64, samples []*sample) []float64 {
 	values := make([]float64, b.Replicates)
+	n := samples[0].n
+	block := b.block(n)
 	workers := b.Workers
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
@@ -144,9 +207,14 @@ func (b Bootstrap) replicates(sm *sample) []float64 {
 	var wg sync.WaitGroup
 	for w := range min(workers, b.Replicates) {
 		wg.Go(func() {
-			sums := make([]float64, sm.width)
+			draw := drawing(f, samples)
+			starts := make([]int, (n+block-1)/block)
 			for r := w; r < b.Replicates; r += workers {
-				values[r] = sm.draw(sums, rand.NewPCG(b.Seed, uint64(r)), b.Block)
+				random := rand.New(rand.NewPCG(b.Seed, uint64(r)))
+				for i := range starts {
+					starts[i] = random.IntN(n)
+				}
+				values[r] = draw(starts, block, n)
 			}
 		})
 	}
@@ -154,33 +222,57 @@ func (b Bootstrap) replicates(sm *sample) []float64 {
 	return values
 }
 
-// draw resamples as many records as there are and computes the statistic.
-func (sm *sample) draw(sums []float64, source *rand.PCG, block int) float64 {
-	random := rand.New(source)
-	n := len(sm.rows) / sm.width
+// leaveOut returns f of the records without each block in turn.
+func (b Bootstrap) leaveOut(f func(v []float64) float64, samples []*sample) (values []float64) {
+	n, draw := samples[0].n, drawing(f, samples)
+	block := b.block(n)
+	for at := 0; at < n; at += block {
+		gone := min(block, n-at)
+		if v := draw([]int{(at + gone) % n}, n-gone, n-gone); !math.IsNaN(v) {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+// drawing returns a function, for one goroutine, that computes f of count
+// records: of as many blocks of them, going round, as begin at starts.
+func drawing(f func(v []float64) float64, samples []*sample) func(starts []int, block, count int) float64 {
+	rooms := make([][]float64, len(samples))
+	v := make([]float64, len(samples))
+	for i, sm := range samples {
+		rooms[i] = make([]float64, len(sm.plan.rules)+len(sm.slots)+len(sm.needs))
+	}
+	return func(starts []int, block, count int) float64 {
+		for i, sm := range samples {
+			v[i] = sm.draw(rooms[i], starts, block, count)
+		}
+		return f(v)
+	}
+}
+
+// draw adds up blocks of records and computes the statistic.
+func (sm *sample) draw(room []float64, starts []int, block, count int) float64 {
+	all, width := len(sm.plan.rules), len(sm.slots)
+	sums := room[all : all+width]
 	clear(sums)
-	for drawn := 0; drawn < n; drawn += block {
-		at := random.IntN(n)
-		for range min(block, n-drawn) {
-			for k, x := range sm.rows[at*sm.width : (at+1)*sm.width] {
+	for i, at := range starts {
+		for range min(block, count-i*block) {
+			for k, x := range sm.rows[at*width : (at+1)*width] {
 				sums[k] += x
 			}
-			if at++; at == n {
+			if at++; at == sm.n {
 				at = 0
 			}
 		}
 	}
-	weight, dir := sums[sm.width-2], sums[sm.width-1]
-	for i, r := range sm.rules {
-		switch r {
-		case averageByTotal:
-			sums[i] /= weight
-		case averageByTotalDir:
-			sums[i] /= dir
-		case addCounts:
+	for k, slot := range sm.slots {
+		room[slot] = sums[k]
+		if sm.plan.rules[slot].how == sameInEach {
+			room[slot] = sm.rows[k] // Summarise has seen that all are the same
 		}
 	}
-	v, ok := sm.stat.Eval(sums[:len(sm.rules)])
+	v, ok := sm.plan.eval(sm.stat, sm.needs, room[:all], room[all+width:all+width])
 	if !ok {
 		return math.NaN()
 	}

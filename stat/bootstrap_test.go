@@ -28,6 +28,8 @@ func statOf(t testing.TB, lineType, name string) *Stat {
 	return &s
 }
 
+func firstOf(v []float64) float64 { return v[0] }
+
 // METcalcpy's interval depends on the number of its threads. Ours does not.
 func TestIntervalDoesNotDependOnWorkers(t *testing.T) {
 	cols := columnsOf(rand.New(rand.NewPCG(9, 10)), 200)
@@ -92,9 +94,9 @@ func TestIntervalCoversTheTruth(t *testing.T) {
 func TestIntervalHasItsLevel(t *testing.T) {
 	cols := columnsOf(rand.New(rand.NewPCG(21, 22)), 200)
 	lt, s := lineType(t, "SL1L2"), statOf(t, "SL1L2", "ME")
-	others := Bootstrap{Seed: 99, Replicates: 4000, Block: 1}.replicates(newSample(newPlan(lt, false), s, cols))
+	others := Bootstrap{Seed: 99, Replicates: 4000, Block: 1}.replicates(firstOf, []*sample{newSample(newPlan(lt, 0, false), s, cols)})
 	for _, level := range []float64{0, 0.9, 0.95} {
-		iv, ok, err := Bootstrap{Seed: 1, Replicates: 4000, Confidence: level}.Interval(s, lt, cols)
+		iv, ok, err := Bootstrap{Seed: 1, Replicates: 4000, Confidence: level, Block: 1}.Interval(s, lt, cols)
 		if !ok || err != nil {
 			t.Fatal(ok, err)
 		}
@@ -118,7 +120,7 @@ func TestIntervalHasItsLevel(t *testing.T) {
 func TestBlocksGoRoundTheCircle(t *testing.T) {
 	cols := columnsOf(rand.New(rand.NewPCG(31, 32)), 37)
 	lt, s := lineType(t, "SL1L2"), statOf(t, "SL1L2", "ME")
-	for _, v := range (Bootstrap{Seed: 1, Replicates: 100, Block: 37}).replicates(newSample(newPlan(lt, false), s, cols)) {
+	for _, v := range (Bootstrap{Seed: 1, Replicates: 100, Block: 37}).replicates(firstOf, []*sample{newSample(newPlan(lt, 0, false), s, cols)}) {
 		if want, _, _ := Summarise(Overall, s, lt, cols); !near(v, want, 1e-12) {
 			t.Fatalf("a whole circle gives %v, not %v", v, want)
 		}

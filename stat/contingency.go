@@ -1,62 +1,85 @@
 package stat
 
-import "math"
+import (
+	"math"
+	"slices"
+	"strings"
+)
 
 const fromCTC = "METcalcpy util/ctc_statistics.py calculate_"
 
-// counts is the order in which the contingency statistics take their columns:
-// a hits, b false alarms, c misses, d correct negatives.
+// counts are the cells of a contingency table: a hits, b false alarms, c misses,
+// d correct negatives.
 var counts = []string{"fy_oy", "fy_on", "fn_oy", "fn_on"} //nolint:gochecknoglobals // a constant
 
-// contingencyStats are computed from CTC lines.
-var contingencyStats = []Stat{ //nolint:gochecknoglobals // a constant table
-	contingency("BASER", "baser", "base rate, (a+c)/n", func(a, b, c, d float64) (float64, bool) { return div(a+c, a+b+c+d) }),
-	contingency("FMEAN", "fmean", "forecast mean, (a+b)/n", func(a, b, c, d float64) (float64, bool) { return div(a+b, a+b+c+d) }),
-	contingency("ACC", "acc", "accuracy, (a+d)/n", func(a, b, c, d float64) (float64, bool) { return div(a+d, a+b+c+d) }),
-	contingency("FBIAS", "fbias", "frequency bias, (a+b)/(a+c)", func(a, b, c, _ float64) (float64, bool) { return div(a+b, a+c) }),
-	contingency("PODY", "pody", "probability of detecting yes, a/(a+c)", func(a, _, c, _ float64) (float64, bool) { return div(a, a+c) }),
-	contingency("PODN", "podn", "probability of detecting no, d/(b+d)", func(_, b, _, d float64) (float64, bool) { return div(d, b+d) }),
-	contingency("POFD", "pofd", "probability of false detection, b/(b+d)", func(_, b, _, d float64) (float64, bool) { return div(b, b+d) }),
-	contingency("FAR", "far", "false alarm ratio, b/(a+b)", func(a, b, _, _ float64) (float64, bool) { return div(b, a+b) }),
-	contingency("CSI", "csi", "critical success index, a/(a+b+c)", func(a, b, c, _ float64) (float64, bool) { return div(a, a+b+c) }),
-	contingency("GSS", "gss", "Gilbert skill score (equitable threat score)", gilbert),
-	contingency("HK", "hk", "Hanssen-Kuipers discriminant, PODY − POFD", hanssenKuipers),
-	contingency("HSS", "hss", "Heidke skill score", heidke),
-	contingency("ODDS", "odds", "odds ratio, ad/(bc)", func(a, b, c, d float64) (float64, bool) { return div(a*d, b*c) }),
-	contingency("LODDS", "lodds", "logarithm of the odds ratio", logOdds),
-	contingency("ORSS", "orss", "odds ratio skill score, (ad−bc)/(ad+bc)", func(a, b, c, d float64) (float64, bool) { return div(a*d-b*c, a*d+b*c) }),
-	contingency("EDS", "eds", "extreme dependency score", extremeDependency),
-	contingency("SEDS", "seds", "symmetric extreme dependency score", symmetricExtremeDependency),
-	contingency("EDI", "edi", "extremal dependency index", extremalIndex),
-	contingency("SEDI", "sedi", "symmetric extremal dependency index", symmetricExtremalIndex),
-	contingency("BAGSS", "bagss", "bias-adjusted Gilbert skill score", biasAdjustedGilbert),
-}
+// contingencyStats are computed from CTC lines. n is the total of the lines,
+// which need not be a+b+c+d where METdbLoad rounded VSDB's cells.
+var contingencyStats = append([]Stat{ //nolint:gochecknoglobals // a constant table
+	contingency("BASER", "base rate, (a+c)/n", func(a, _, c, _, n float64) (float64, bool) { return div(a+c, n) }),
+	contingency("FMEAN", "forecast mean, (a+b)/n", func(a, b, _, _, n float64) (float64, bool) { return div(a+b, n) }),
+	contingency("ACC", "accuracy, (a+d)/n", func(a, _, _, d, n float64) (float64, bool) { return div(a+d, n) }),
+	contingency("FBIAS", "frequency bias, (a+b)/(a+c)", func(a, b, c, _, _ float64) (float64, bool) { return div(a+b, a+c) }),
+	contingency("PODY", "probability of detecting yes, a/(a+c)", func(a, _, c, _, _ float64) (float64, bool) { return div(a, a+c) }),
+	contingency("PODN", "probability of detecting no, d/(b+d)", func(_, b, _, d, _ float64) (float64, bool) { return div(d, b+d) }),
+	contingency("POFD", "probability of false detection, b/(b+d)", func(_, b, _, d, _ float64) (float64, bool) { return div(b, b+d) }),
+	contingency("FAR", "false alarm ratio, b/(a+b)", func(a, b, _, _, _ float64) (float64, bool) { return div(b, a+b) }),
+	contingency("CSI", "critical success index, a/(a+b+c)", func(a, b, c, _, _ float64) (float64, bool) { return div(a, a+b+c) }),
+	contingency("GSS", "Gilbert skill score (equitable threat score)", gilbert),
+	contingency("HK", "Hanssen-Kuipers discriminant, PODY − POFD", hanssenKuipers),
+	contingency("HSS", "Heidke skill score", heidke),
+	contingency("ODDS", "odds ratio, ad/(bc)", func(a, b, c, d, _ float64) (float64, bool) { return div(a*d, b*c) }),
+	contingency("LODDS", "logarithm of the odds ratio", logOdds),
+	contingency("ORSS", "odds ratio skill score, (ad−bc)/(ad+bc)", func(a, b, c, d, _ float64) (float64, bool) { return div(a*d-b*c, a*d+b*c) }),
+	contingency("EDS", "extreme dependency score", extremeDependency),
+	contingency("SEDS", "symmetric extreme dependency score", symmetricExtremeDependency),
+	contingency("EDI", "extremal dependency index", extremalIndex),
+	contingency("SEDI", "symmetric extremal dependency index", symmetricExtremalIndex),
+	contingency("BAGSS", "bias-adjusted Gilbert skill score", biasAdjustedGilbert),
+	contingency("OY", "observed events, a+c", func(a, _, c, _, _ float64) (float64, bool) { return a + c, true }),
+	contingency("ON", "observed non-events, b+d", func(_, b, _, d, _ float64) (float64, bool) { return b + d, true }),
+	contingency("FY", "forecast events, a+b", func(a, b, _, _, _ float64) (float64, bool) { return a + b, true }),
+	contingency("FN", "forecast non-events, c+d", func(_, _, c, d, _ float64) (float64, bool) { return c + d, true }),
+	{
+		Name: "HSS_EC", LineType: "CTC", Needs: columns("fy_oy fn_on total ec_value"), Unit: UnitOne,
+		Func:    func(v []float64) (float64, bool) { return div(v[0]+v[1]-v[3]*v[2], v[2]-v[3]*v[2]) },
+		Summary: "Heidke skill score against a chance of ec_value, (a+d−ec·n)/(n−ec·n)",
+		Source:  "MET User's Guide appendix C, HSS_EC; METcalcpy has it for MCTC alone",
+	},
+	plain("CTC", "FY_OY", "", UnitOne, "hits, a", fromCTC+"ctc_fy_oy"),
+	plain("CTC", "FY_ON", "", UnitOne, "false alarms, b", fromCTC+"ctc_fy_on"),
+	plain("CTC", "FN_OY", "", UnitOne, "misses, c", fromCTC+"ctc_fn_oy"),
+	plain("CTC", "FN_ON", "", UnitOne, "correct negatives, d", fromCTC+"ctc_fn_on"),
+}, pairCount("CTC"))
 
-// contingency makes a row of the table from a function of a, b, c, d.
-func contingency(name, source, summary string, f func(a, b, c, d float64) (float64, bool)) Stat {
+// neighbourhoodTables are computed from NBRCTC lines.
+var neighbourhoodTables = append(of( //nolint:gochecknoglobals // a constant table
+	"NBRCTC", "BASER FMEAN ACC FBIAS PODY PODN POFD FAR CSI GSS HK HSS ODDS", "METcalcpy util/nbrctc_statistics.py", "", "", contingencyStats,
+), pairCount("NBRCTC"))
+
+// contingency makes a row of the table from a function of a, b, c, d, n.
+func contingency(name, summary string, f func(a, b, c, d, n float64) (float64, bool)) Stat {
 	return Stat{
-		Name: name, LineType: "CTC", Needs: counts, Unit: UnitOne, Summary: summary,
-		Source: fromCTC + source + appendixC + "MET verification measures for categorical variables",
-		Func:   func(v []float64) (float64, bool) { return f(v[0], v[1], v[2], v[3]) },
+		Name: name, LineType: "CTC", Needs: append(slices.Clip(counts), "total"), Unit: UnitOne, Summary: summary,
+		Source: fromCTC + strings.ToLower(name) + appendixC + "MET verification measures for categorical variables",
+		Func:   func(v []float64) (float64, bool) { return f(v[0], v[1], v[2], v[3], v[4]) },
 	}
 }
 
 // gilbert is (a−e)/(a+b+c−e), e the hits expected by chance.
-func gilbert(a, b, c, d float64) (float64, bool) {
-	e, ok := div((a+b)*(a+c), a+b+c+d)
+func gilbert(a, b, c, _, n float64) (float64, bool) {
+	e, ok := div((a+b)*(a+c), n)
 	if !ok {
 		return 0, false
 	}
 	return div(a-e, a+b+c-e)
 }
 
-func hanssenKuipers(a, b, c, d float64) (float64, bool) {
+func hanssenKuipers(a, b, c, d, _ float64) (float64, bool) {
 	return div(a*d-b*c, (a+c)*(b+d))
 }
 
 // heidke is (a+d−e)/(n−e), e the correct forecasts expected by chance.
-func heidke(a, b, c, d float64) (float64, bool) {
-	n := a + b + c + d
+func heidke(a, b, c, d, n float64) (float64, bool) {
 	e, ok := div((a+b)*(a+c)+(c+d)*(b+d), n)
 	if !ok {
 		return 0, false
@@ -65,7 +88,7 @@ func heidke(a, b, c, d float64) (float64, bool) {
 }
 
 // logOdds is undefined where any cell is empty.
-func logOdds(a, b, c, d float64) (float64, bool) {
+func logOdds(a, b, c, d, _ float64) (float64, bool) {
 	if min(a, b, c, d) <= 0 {
 		return 0, false
 	}
@@ -73,8 +96,7 @@ func logOdds(a, b, c, d float64) (float64, bool) {
 }
 
 // extremeDependency is 2·ln((a+c)/n)/ln(a/n) − 1.
-func extremeDependency(a, b, c, d float64) (float64, bool) {
-	n := a + b + c + d
+func extremeDependency(a, _, c, _, n float64) (float64, bool) {
 	if a <= 0 || a == n {
 		return 0, false
 	}
@@ -82,8 +104,7 @@ func extremeDependency(a, b, c, d float64) (float64, bool) {
 }
 
 // symmetricExtremeDependency is ln((a+b)(a+c)/n²)/ln(a/n) − 1.
-func symmetricExtremeDependency(a, b, c, d float64) (float64, bool) {
-	n := a + b + c + d
+func symmetricExtremeDependency(a, b, c, _, n float64) (float64, bool) {
 	if a <= 0 || a == n {
 		return 0, false
 	}
@@ -101,7 +122,7 @@ func rates(a, b, c, d float64) (lnF, lnH, lnNotF, lnNotH float64, ok bool) {
 }
 
 // extremalIndex is (ln F − ln H)/(ln F + ln H), F = POFD, H = PODY.
-func extremalIndex(a, b, c, d float64) (float64, bool) {
+func extremalIndex(a, b, c, d, _ float64) (float64, bool) {
 	lnF, lnH, _, _, ok := rates(a, b, c, d)
 	if !ok {
 		return 0, false
@@ -111,7 +132,7 @@ func extremalIndex(a, b, c, d float64) (float64, bool) {
 
 // symmetricExtremalIndex adds the complements of both rates to EDI; undefined
 // where a rate is 0 or 1.
-func symmetricExtremalIndex(a, b, c, d float64) (float64, bool) {
+func symmetricExtremalIndex(a, b, c, d, _ float64) (float64, bool) {
 	lnF, lnH, lnNotF, lnNotH, ok := rates(a, b, c, d)
 	if !ok || c <= 0 || d <= 0 {
 		return 0, false
@@ -122,11 +143,11 @@ func symmetricExtremalIndex(a, b, c, d float64) (float64, bool) {
 // biasAdjustedGilbert is GSS for the hits that a forecast without frequency
 // bias would have had (Mesinger 2008, dH/dF method, by Lambert's W). Undefined
 // without hits, false alarms or misses.
-func biasAdjustedGilbert(a, b, c, d float64) (float64, bool) {
+func biasAdjustedGilbert(a, b, c, _, n float64) (float64, bool) {
 	if min(a, b, c) <= 0 {
 		return 0, false
 	}
-	observed, n := a+c, a+b+c+d
+	observed := a + c
 	lf := math.Log(observed / c)
 	hits := observed - b/lf*lambertW(observed/b*lf)
 	chance := observed * observed / n

@@ -13,7 +13,7 @@ func ctc(t testing.TB, name string, v ...float64) (float64, bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s.Eval(v)
+	return s.Eval(append(v, v[0]+v[1]+v[2]+v[3]))
 }
 
 // Finley's tornado forecasts of 1884 (28, 72, 23, 2680), whose scores are in

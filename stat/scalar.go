@@ -1,11 +1,15 @@
 package stat
 
-import "math"
+import (
+	"math"
+	"strings"
+)
 
 // The sources that several statistics share.
 const (
 	fromSL1L2  = "METcalcpy util/sl1l2_statistics.py "
 	fromSAL1L2 = "METcalcpy util/sal1l2_statistics.py "
+	fromGRAD   = "METcalcpy util/grad_statistics.py calculate_"
 	appendixC  = "; MET User's Guide appendix C, "
 )
 
@@ -103,6 +107,38 @@ var anomalyStats = []Stat{ //nolint:gochecknoglobals // a constant table
 		Summary: "root mean squared observed anomaly", Source: fromSAL1L2 + "calculate_rmsoa",
 	},
 }
+
+// gradientStats are computed from GRAD lines: means of the gradients of forecast,
+// observation, their larger one, and of the error's.
+var gradientStats = []Stat{ //nolint:gochecknoglobals // a constant table
+	plain("GRAD", "FGBAR", "", UnitSame, "mean gradient of the forecast", fromGRAD+"fgbar"),
+	plain("GRAD", "OGBAR", "", UnitSame, "mean gradient of the observation", fromGRAD+"ogbar"),
+	plain("GRAD", "MGBAR", "", UnitSame, "mean of the larger gradient", fromGRAD+"mgbar"),
+	plain("GRAD", "EGBAR", "", UnitSame, "mean gradient of the error", fromGRAD+"egbar"),
+	percent("S1", "egbar mgbar", "S1 score, 100·EGBAR/MGBAR"),
+	percent("S1_OG", "egbar ogbar", "S1 score by the observed gradient, 100·EGBAR/OGBAR"),
+	percent("FGOG_RATIO", "fgbar ogbar", "ratio of the gradients, 100·FGBAR/OGBAR"),
+	pairCount("GRAD"),
+}
+
+func percent(name, needs, summary string) Stat {
+	return Stat{Name: name, LineType: "GRAD", Needs: columns(needs), Unit: UnitOne, Summary: summary, Source: fromGRAD + strings.ToLower(name), Func: func(v []float64) (float64, bool) {
+		return div(100*v[0], v[1])
+	}}
+}
+
+// spreadStats are computed from SSVAR lines, whose partial sums are of the
+// bin_n pairs of a bin of ensemble variance; ANOM_CORR is METviewer's name for
+// PR_CORR there. TOTAL is METcalcpy's too: of the column, which counts the
+// pairs of all bins in each.
+var spreadStats = append(of( //nolint:gochecknoglobals // a constant table
+	"SSVAR", "FBAR FSTDEV OBAR OSTDEV PR_CORR ME ESTDEV MBIAS MSE BCMSE BCRMSE RMSE ME2 MSESS",
+	"METcalcpy util/ssvar_statistics.py", "total", "bin_n", scalarStats),
+	append(of("SSVAR", "ANOM_CORR", "METcalcpy util/ssvar_statistics.py", "", "", []Stat{{Name: "ANOM_CORR", Needs: scalarSums, Unit: UnitOne, Func: pearson, Summary: "Pearson correlation"}}),
+		Stat{
+			Name: "SPREAD", LineType: "SSVAR", Needs: columns("var_mean"), Unit: UnitSame, Func: rootOfMean,
+			Summary: "spread of the ensemble, root of its mean variance", Source: "METcalcpy util/ssvar_statistics.py calculate_ssvar_spread",
+		}, pairCount("SSVAR"))...)
 
 // scalarSums is the order in which pearson, biasCorrectedMSE and
 // biasCorrectedRMSE take their columns.

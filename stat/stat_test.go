@@ -198,6 +198,9 @@ func TestUndefinedIsNeverANumber(t *testing.T) {
 	for _, s := range Table() {
 		for range 2000 {
 			v := make([]float64, len(s.Needs))
+			if s.Needs[len(s.Needs)-1] == Repeats {
+				v = make([]float64, len(s.Needs)+6)
+			}
 			for i := range v {
 				v[i] = special[r.IntN(len(special))]
 			}
@@ -217,9 +220,9 @@ func TestUndefinedIsNeverANumber(t *testing.T) {
 		{"SL1L2", "OSTDEV", []float64{10, 2, 3}},
 		{"SL1L2", "PR_CORR", []float64{0, 0, 2, 1, 1}},
 		{"SAL1L2", "ANOM_CORR", []float64{0, 0, 1, 0, 1}},
-		{"CTC", "LODDS", []float64{1, 1, 0, 1}},
-		{"CTC", "PODY", []float64{0, 1, 0, 1}},
-		{"CTC", "BAGSS", []float64{1, 0, 1, 1}},
+		{"CTC", "LODDS", []float64{1, 1, 0, 1, 3}},
+		{"CTC", "PODY", []float64{0, 1, 0, 1, 2}},
+		{"CTC", "BAGSS", []float64{1, 0, 1, 1, 3}},
 	} {
 		s, err := ByName(c.lineType, c.name)
 		if err != nil {
@@ -247,7 +250,7 @@ func TestTableIsComplete(t *testing.T) {
 		if s.LineType != "CTC" {
 			lt = lineType(t, s.LineType)
 		}
-		if err := newPlan(lt, false).check(&s); err != nil {
+		if err := newPlan(lt, 0, false).check(&s); err != nil {
 			t.Errorf("%s: %v", key, err)
 		}
 	}

@@ -18,68 +18,80 @@ const (
 	MeanOfStats                  // compute per record, then the mean: METexpress "Mean statistic"
 	WeightedOfStat               // the same, weighted by total: METexpress "Mean statistic weighted by N"
 	MedianOfStats                // compute per record, then the median: METexpress "Median statistic"
+	SumOfStats                   // compute per record, then add: METviewer's plot_stat sum
 )
 
 // Summarise computes statistic s of the records in cols, the numeric columns of
-// type t by slot and then by row, as in Batch.Num. Records whose own statistic
-// is undefined are left out of means and medians; ok is false where nothing
-// remains.
+// type t by slot and then by row, as in Batch.Num, those that repeat behind the
+// fixed ones. Records whose own statistic is undefined are left out of means
+// and medians; ok is false where nothing remains.
 func Summarise(m Method, s *Stat, t *record.LineType, cols [][]float64) (value float64, ok bool, err error) {
-	p := newPlan(t, m == Unweighted)
+	p := newPlan(t, len(cols), m == Unweighted)
 	if err := p.check(s); err != nil {
 		return 0, false, err
 	}
 	if m == Overall || m == Unweighted {
 		a := p.aggregate()
-		eachRow(cols, func(row []float64) { a.Add(row) })
+		eachRow(cols, a.Add)
 		value, ok = a.Eval(s)
 		return value, ok, nil
 	}
-	values, totals := perRecord(p, s, cols)
-	switch m {
-	case MedianOfStats:
-		value, ok = median(values)
-	case WeightedOfStat:
-		value, ok = weightedMean(values, totals)
-	default:
-		value, ok = weightedMean(values, nil)
+	var values, weights []float64
+	p.perRecord(s, cols, func(v, weight float64) {
+		if !math.IsNaN(v) {
+			values, weights = append(values, v), append(weights, weight)
+		}
+	})
+	if m == WeightedOfStat {
+		value, ok = weightedMean(values, weights)
+	} else {
+		value, ok = m.Of(values)
 	}
 	return value, ok, nil
 }
 
+// Of is the mean, the median or the sum of statistics; those that are missing
+// are left out, and false says that nothing remains.
+func (m Method) Of(values []float64) (value float64, ok bool) {
+	values = slices.DeleteFunc(slices.Clone(values), math.IsNaN)
+	if m == MedianOfStats {
+		return median(values)
+	}
+	mean, ok := weightedMean(values, nil)
+	if m == SumOfStats {
+		return mean * float64(len(values)), ok
+	}
+	return mean, ok
+}
+
 // PerRecord computes s of every record on its own: one value per row of cols,
 // NaN where the record does not define it. These are the points of a box plot.
-func PerRecord(s *Stat, t *record.LineType, cols [][]float64) ([]float64, error) {
-	p := newPlan(t, false)
+func PerRecord(s *Stat, t *record.LineType, cols [][]float64) (values []float64, err error) {
+	p := newPlan(t, len(cols), false)
 	if err := p.check(s); err != nil {
 		return nil, err
 	}
-	var values []float64
-	one := p.aggregate()
-	eachRow(cols, func(row []float64) {
-		one.Reset()
-		one.Add(row)
-		v, ok := one.Eval(s)
-		if !ok {
-			v = math.NaN()
-		}
-		values = append(values, v)
-	})
+	p.perRecord(s, cols, func(v, _ float64) { values = append(values, v) })
 	return values, nil
 }
 
-// perRecord returns the defined statistics and the totals of their records.
-func perRecord(p *plan, s *Stat, cols [][]float64) (values, totals []float64) {
-	one := p.aggregate()
+// perRecord calls f with the statistic of each record and its number of pairs.
+func (p *plan) perRecord(s *Stat, cols [][]float64, f func(v, weight float64)) {
+	one, needs := p.aggregate(), p.needs(s)
+	room := make([]float64, len(needs))
 	eachRow(cols, func(row []float64) {
 		one.Reset()
 		one.Add(row)
-		if v, ok := one.Eval(s); ok {
-			weight, _ := p.weights(row)
-			values, totals = append(values, v), append(totals, weight)
+		v, ok := p.eval(s, needs, one.sum, room[:0])
+		if !ok {
+			v = math.NaN()
 		}
+		weight := 1.0
+		if p.total >= 0 {
+			weight = row[p.total]
+		}
+		f(v, weight)
 	})
-	return values, totals
 }
 
 // eachRow calls f with each row of cols; the row is reused.

@@ -1,6 +1,7 @@
 package stat
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -17,11 +18,15 @@ const (
 	UnitSquare  = "degree²"
 )
 
+// Repeats stands in Stat.Needs for all repeating columns of a record, as in
+// record.Batch.Repeats.
+const Repeats = "repeats"
+
 // Stat is a statistic of one line type.
 type Stat struct {
-	Name     string   // METviewer's name without the line type, e.g. RMSE, ANOM_CORR
-	LineType string   // SL1L2, SAL1L2, VL1L2, VAL1L2, CTC
-	Needs    []string // the columns that Func takes, by METviewer's name and in this order
+	Name     string   // METviewer's name without the line type, see Bare: RMSE, ANOM_CORR
+	LineType string   // SL1L2, CTC, PCT …
+	Needs    []string // the columns that Func takes, by METviewer's name and in this order; Repeats last
 	Unit     string   // one of the Unit constants
 	Summary  string   // what it is, in words
 	Source   string   // where the formula is written down
@@ -37,7 +42,8 @@ type Stat struct {
 func Table() []Stat { return table }
 
 var table = slices.Concat( //nolint:gochecknoglobals // a constant table
-	scalarStats, anomalyStats, vectorStats, vectorAnomalyStats, contingencyStats,
+	scalarStats, anomalyStats, gradientStats, vectorStats, vectorAnomalyStats, contingencyStats, neighbourhoodTables,
+	neighbourhoodStats, categoryStats, probabilityStats, ensembleStats, rankedStats, spreadStats,
 )
 
 // Eval computes s from the columns v, in the order of s.Needs. A NaN among
@@ -53,15 +59,34 @@ func (s *Stat) Eval(v []float64) (float64, bool) {
 	return x, true
 }
 
-// ByName finds a statistic. The line type may stand before the name, as
-// METviewer writes it (VL1L2_RMSVE); ANOM_CORR_RAW is METviewer's other name of
-// ANOM_CORR_UNCNTR. Letter case does not matter.
-func ByName(lineType, name string) (Stat, error) {
-	lineType, wanted := strings.ToUpper(lineType), strings.ToUpper(name)
-	wanted = strings.TrimPrefix(wanted, lineType+"_")
-	if wanted == "ANOM_CORR_RAW" {
-		wanted = "ANOM_CORR_UNCNTR"
+// prefixes are what METviewer writes before the names of a line type's
+// statistics besides the type itself; the longer one first.
+var prefixes = map[string][]string{ //nolint:gochecknoglobals // a constant table
+	"VL1L2": {"VCNT_"}, "NBRCNT": {"NBR_CNT_", "NBR_"}, "NBRCTC": {"NBR_CTC_", "NBR_"}, "PCT": {"PSTD_"}, "MCTC": {"MCTS_"},
+}
+
+// Bare is METviewer's name of a statistic without the line type: BIAS of
+// VL1L2_BIAS, RMSVE of VCNT_RMSVE, FSS of NBR_FSS. ANOM_CORR_RAW is METviewer's
+// other name of ANOM_CORR_UNCNTR. Letter case does not matter.
+func Bare(lineType, name string) string {
+	name = strings.ToUpper(name)
+	for _, p := range append(prefixes[lineType], lineType+"_") {
+		if rest, ok := strings.CutPrefix(name, p); ok {
+			name = rest
+			break
+		}
 	}
+	if name == "ANOM_CORR_RAW" {
+		return "ANOM_CORR_UNCNTR"
+	}
+	return name
+}
+
+// ByName finds a statistic by METviewer's name, see Bare. Of one that
+// METviewer offers and that cannot be computed the error says why.
+func ByName(lineType, name string) (Stat, error) {
+	lineType = strings.ToUpper(lineType)
+	wanted := Bare(lineType, name)
 	var known []string
 	for i := range table {
 		if table[i].LineType != lineType {
@@ -77,6 +102,9 @@ func ByName(lineType, name string) (Stat, error) {
 			Setting: "statistic", Problem: "no statistic is known for line type " + lineType,
 			Cure: "choose one of " + strings.Join(lineTypes(), ", "),
 		}
+	}
+	if why := Refused(lineType, name); why != "" {
+		return Stat{}, &fault.Error{Setting: "statistic " + strings.ToUpper(name), Problem: why, Cure: "choose another (barograph list statistics), or ask for finished statistics"}
 	}
 	return Stat{}, fault.Unknown("statistic of "+lineType, name, known)
 }
@@ -98,6 +126,36 @@ func lineTypes() []string {
 func RoundHalfUp(x float64, decimals int) float64 {
 	scale := math.Pow10(decimals)
 	return math.Floor(x*scale+0.5) / scale
+}
+
+// columns are the names of Stat.Needs.
+func columns(list string) []string { return strings.Fields(list) }
+
+// plain is a statistic that an aggregated column is already; the column has its
+// name in lower case where none is given.
+func plain(lineType, name, column, unit, summary, source string) Stat {
+	return Stat{Name: name, LineType: lineType, Needs: columns(cmp.Or(column, strings.ToLower(name))), Unit: unit, Summary: summary, Source: source, Func: first}
+}
+
+// pairCount is the number of pairs of a line type.
+func pairCount(lineType string) Stat {
+	return plain(lineType, "TOTAL", "", UnitOne, "number of pairs", "METcalcpy util/utils.py get_total_values")
+}
+
+// of returns rows of the table for another line type: those of the names, with
+// a column of another name in the place of one.
+func of(lineType, names, source, column, instead string, rows []Stat) (out []Stat) {
+	for _, s := range rows {
+		if slices.Contains(columns(names), s.Name) {
+			s.LineType, s.Source = lineType, source+" "+strings.ToLower(s.Name)
+			s.Needs = slices.Clone(s.Needs)
+			if k := slices.Index(s.Needs, column); k >= 0 {
+				s.Needs[k] = instead
+			}
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // div is a/b, undefined for b == 0.

@@ -53,9 +53,10 @@ the database as the subset.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
+			var takes func(lineType string) bool
 			if spec != "" {
 				var err error
-				if args, err = e.spec(spec, &p, c.Flags().Changed("subset")); err != nil {
+				if args, takes, err = e.spec(spec, &p, c.Flags().Changed("subset")); err != nil {
 					return err
 				}
 			}
@@ -63,7 +64,7 @@ the database as the subset.`,
 				defer debug.SetGCPercent(debug.SetGCPercent(50))
 			}
 			return e.load(c.Context(), &p, args, load.Options{
-				Workers: workers, Window: window, OnConflict: load.OnConflict(conflict.word), KeepLast: last.keeps(),
+				Workers: workers, Window: window, OnConflict: load.OnConflict(conflict.word), KeepLast: last.keeps(), Takes: takes,
 			}, quarantine, verify)
 		},
 	}

@@ -10,12 +10,12 @@ import (
 )
 
 // spec fills in from a load_spec what the command line does not say: the
-// target, the subset and the files. What the load_spec says beyond that is
-// answered on stderr.
-func (e *env) spec(file string, p *place, subsetNamed bool) ([]string, error) {
+// target, the subset, the files and their lines. What the load_spec says beyond
+// that is answered on stderr.
+func (e *env) spec(file string, p *place, subsetNamed bool) (files []string, takes func(lineType string) bool, err error) {
 	s, err := metviewer.ReadLoadSpec(file)
 	if err != nil {
-		return nil, usage(err)
+		return nil, nil, usage(err)
 	}
 	for _, w := range s.Warnings {
 		fmt.Fprintf(e.stderr, "%s: %s\n", file, w)
@@ -24,11 +24,11 @@ func (e *env) spec(file string, p *place, subsetNamed bool) ([]string, error) {
 		fmt.Fprintf(e.stderr, "%s: %s\n", file, r)
 	}
 	if !s.LoadStat {
-		return nil, usage(&fault.Error{File: file, Setting: "load_stat", Problem: "is false, which leaves nothing to load: Barograph reads .stat and VSDB files", Cure: "write true, or load with METdbLoad"})
+		return nil, nil, usage(&fault.Error{File: file, Setting: "load_stat", Problem: "is false, which leaves nothing to load: Barograph reads .stat and VSDB files", Cure: "write true, or load with METdbLoad"})
 	}
 	if p.url == "" {
 		if p.url, err = s.Target(); err != nil {
-			return nil, usage(err)
+			return nil, nil, usage(err)
 		}
 		if p.design == "" {
 			p.design = string(design.Normalized) // METviewer's own tables
@@ -37,5 +37,6 @@ func (e *env) spec(file string, p *place, subsetNamed bool) ([]string, error) {
 	if !subsetNamed && s.Connection.Database != "" {
 		p.subset = s.Connection.Database
 	}
-	return formats.SpecFiles(s, e.says)
+	files, err = formats.SpecFiles(s, e.says)
+	return files, s.Takes, err
 }

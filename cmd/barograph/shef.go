@@ -24,7 +24,7 @@ func newShef(e *env) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newShefDecode(e), newShefEncode(e))
+	c.AddCommand(newShefDecode(e), newShefEncode(e), newShefPost(e), newShefServe(e))
 	return c
 }
 

@@ -109,8 +109,10 @@ func TestShefDecodeFilter(t *testing.T) {
 	done := make(chan string)
 	go func() {
 		var errs bytes.Buffer
-		args := []string{"shef", "decode", "--format", "csv", "--now", "2026-11-20", "--shefparm", filepath.Join(dir, "SHEFPARM"), "--stations", filepath.Join(dir, "stations"),
-			"--station", "A*,X*,!AAB", "--pe", "HG,Y?", "--ts", "R?", "--from", "2026-11-10", "--to", "2026-11-10T23:00:00Z", "-"}
+		args := []string{
+			"shef", "decode", "--format", "csv", "--now", "2026-11-20", "--shefparm", filepath.Join(dir, "SHEFPARM"), "--stations", filepath.Join(dir, "stations"),
+			"--station", "A*,X*,!AAB", "--pe", "HG,Y?", "--ts", "R?", "--from", "2026-11-10", "--to", "2026-11-10T23:00:00Z", "-",
+		}
 		status := execute(t.Context(), &env{args: args, stdin: in, stdout: lines, stderr: &errs, engines: all.Registry()})
 		lines.Close()
 		done <- fmt.Sprint(status, " ", errs.String())

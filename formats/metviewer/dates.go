@@ -1,6 +1,7 @@
 package metviewer
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -15,7 +16,7 @@ const maxDates = 1 << 16
 // dateLayout translates the letters of Java's SimpleDateFormat that METdbLoad
 // and METviewer use: y M d H m s; other letters have to be quoted.
 func dateLayout(pattern string) (string, error) {
-	layouts := map[string]string{"yyyy": "2006", "yy": "06", "MM": "01", "dd": "02", "HH": "15", "mm": "04", "ss": "05"}
+	layouts := map[string]string{"yyyy": "2006", "yy": "06", "MM": "01", "dd": "02", "DDD": "002", "HH": "15", "mm": "04", "ss": "05"}
 	var out strings.Builder
 	for i := 0; i < len(pattern); {
 		c := pattern[i]
@@ -44,52 +45,76 @@ func dateLayout(pattern string) (string, error) {
 }
 
 // dates expands <date_list><start/><end/><inc/><format/></date_list>: from
-// start to end by inc seconds. With end true the end is in the list even where
-// the steps pass it by, as in METdbLoad; METviewer's plots stop before it.
-func dates(file string, n *node, end bool) ([]string, error) {
+// start to end by inc seconds. Of a load_spec, where today is nil, the end is in
+// the list even where the steps pass it by, as in METdbLoad; METviewer's plots
+// stop before it, may go backwards, and may count dates from today.
+func dates(file string, n *node, today *time.Time) ([]string, error) {
 	bad := func(at *node, problem string, err error) error {
 		return &fault.Error{
 			File: file, Line: at.line, Setting: "date_list " + strconv.Quote(n.attrs["name"]), Problem: problem, Err: err,
 			Cure: "give start, end, inc (seconds) and format, e.g. 20190101, 20190131, 86400, yyyyMMdd",
 		}
 	}
+	format := n.value("format")
+	if today != nil && format == "" {
+		format = "yyyy-MM-dd HH:mm:ss"
+	}
 	for _, must := range []string{"start", "end", "inc", "format"} {
-		if n.child(must) == nil {
+		if n.child(must) == nil && (must != "format" || format == "") {
 			return nil, bad(n, "lacks <"+must+">", nil)
 		}
-		if k := n.child(must); len(k.kids) > 0 {
-			return nil, bad(k, "<"+k.kids[0].name+">: a date that depends on today's is not read", nil)
+		if k := n.child(must); today == nil && len(k.list()) > 0 {
+			return nil, bad(k, "<"+k.kids[0].name+">: a date that depends on today's is not read: METdbLoad ends there, too", nil)
 		}
 	}
-	layout, err := dateLayout(n.value("format"))
+	layout, err := dateLayout(format)
 	if err != nil {
 		return nil, bad(n.child("format"), "format", err)
 	}
-	first, err := time.ParseInLocation(layout, n.value("start"), time.UTC)
-	if err != nil {
-		return nil, bad(n.child("start"), "start is not written as "+n.value("format"), nil)
+	var ends [2]time.Time
+	for i, name := range []string{"start", "end"} {
+		k, ok := n.child(name), false
+		if today != nil {
+			ends[i], ok = offset(k, *today)
+		}
+		if ok {
+			continue
+		}
+		if ends[i], err = time.ParseInLocation(layout, k.text, time.UTC); err != nil {
+			return nil, bad(k, name+" is not written as "+format, nil)
+		}
 	}
-	last, err := time.ParseInLocation(layout, n.value("end"), time.UTC)
-	if err != nil {
-		return nil, bad(n.child("end"), "end is not written as "+n.value("format"), nil)
-	}
+	first, last := ends[0], ends[1]
 	inc, err := strconv.ParseInt(n.value("inc"), 10, 32)
-	if err != nil || inc <= 0 {
+	if err != nil || inc == 0 || inc < 0 && today == nil {
 		return nil, bad(n.child("inc"), strconv.Quote(n.value("inc"))+" is no number of seconds", nil)
 	}
-	if last.Before(first) {
+	steps := (last.Unix() - first.Unix()) / inc
+	if last != first && (last.Unix() > first.Unix()) != (inc > 0) {
 		return nil, bad(n, "ends before it begins", nil)
 	}
-	if (last.Unix()-first.Unix())/inc > maxDates {
+	if steps > maxDates {
 		return nil, bad(n, fmt.Sprintf("has more than %d dates", maxDates), nil)
 	}
 	var out []string
-	t := first
-	for ; !t.After(last); t = t.Add(time.Duration(inc) * time.Second) {
-		out = append(out, t.Format(layout))
+	for i := range steps + 1 {
+		out = append(out, first.Add(time.Duration(i*inc)*time.Second).Format(layout))
 	}
-	if end && t.Add(-time.Duration(inc)*time.Second).Before(last) {
+	if today == nil && first.Unix()+steps*inc < last.Unix() {
 		out = append(out, last.Format(layout))
 	}
 	return out, nil
+}
+
+// offset reads <date_offset><day_offset/><hour/></date_offset> inside of a
+// date: the day of today at that hour, and days later (MVUtil.parseDateOffset).
+func offset(n *node, today time.Time) (t time.Time, ok bool) {
+	k := n.child("date_offset")
+	if k == nil {
+		return t, false
+	}
+	days, err := strconv.Atoi(cmp.Or(k.value("day_offset"), "0"))
+	hour, err2 := strconv.Atoi(cmp.Or(k.value("hour"), "0"))
+	day := time.Date(today.Year(), today.Month(), today.Day(), hour, 0, 0, 0, time.UTC)
+	return day.AddDate(0, 0, days), err == nil && err2 == nil
 }

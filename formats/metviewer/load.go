@@ -19,6 +19,8 @@ type LoadSpec struct {
 	Template   string      // folder_tmpl
 	Values     []LoadValue // load_val, in the order of the file
 	LoadStat   bool        // false: .stat and VSDB files are not to be loaded
+	Types      []string    // line_type, in upper case; none = all
+	MPR, ORANK bool        // load_mpr, load_orank: lines that are not loaded unless asked for
 	Indexes    bool        // apply_indexes: METviewer's further indexes
 	Note       string      // load_note
 
@@ -44,18 +46,21 @@ func ReadLoadSpec(file string) (*LoadSpec, error) {
 
 // ParseLoadSpec is ReadLoadSpec of a text; file stands in its messages.
 func ParseLoadSpec(file string, text []byte) (*LoadSpec, error) {
-	root, err := parse(file, text, "load_spec")
+	root, err := parse(file, text, "")
 	if err != nil {
 		return nil, err
 	}
 	s := &LoadSpec{File: file, Connection: connection(root.child("connection")), Template: root.value("folder_tmpl"), LoadStat: true, Note: root.value("load_note")}
 	s.sort(root, "")
-	for name, flag := range map[string]*bool{"load_stat": &s.LoadStat, "apply_indexes": &s.Indexes} {
+	for name, flag := range map[string]*bool{"load_stat": &s.LoadStat, "apply_indexes": &s.Indexes, "load_mpr": &s.MPR, "load_orank": &s.ORANK} {
 		if k := root.child(name); k != nil {
 			if *flag, err = boolean(file, k); err != nil {
 				return nil, err
 			}
 		}
+	}
+	for _, k := range root.child("line_type").all("val") {
+		s.Types = append(s.Types, strings.ToUpper(k.text))
 	}
 	for _, f := range root.child("load_files").all("file") {
 		if f.text == "" {
@@ -67,6 +72,11 @@ func ParseLoadSpec(file string, text []byte) (*LoadSpec, error) {
 		return nil, err
 	}
 	return s, s.check(root)
+}
+
+// Takes reports whether lines of a type are to be loaded.
+func (s *LoadSpec) Takes(lineType string) bool {
+	return (len(s.Types) == 0 || slices.Contains(s.Types, lineType)) && (s.MPR || lineType != "MPR") && (s.ORANK || lineType != "ORANK")
 }
 
 // boolean reads true or false in any letter case, as METdbLoad does.
@@ -119,7 +129,7 @@ func (s *LoadSpec) values(root *node) error {
 				if list == nil {
 					return &fault.Error{File: s.File, Line: k.line, Setting: "load_val, field " + strconv.Quote(v.Name), Problem: "date_list " + strconv.Quote(name) + " is not there", Cure: `write <date_list name="…"> below load_spec`}
 				}
-				ds, err := dates(s.File, list, true)
+				ds, err := dates(s.File, list, nil)
 				if err != nil {
 					return err
 				}
@@ -155,8 +165,8 @@ func unique(values []string) []string {
 
 // check holds load_val and folder_tmpl against one another. METdbLoad's
 // predecessor loaded every file once per value of a field that the template
-// lacks (dtcenter/MET#659); METdbLoad now drops such a field in silence, which
-// hides a misspelt template.
+// lacks (dtcenter/MET#659); METdbLoad drops such a field in silence, which can
+// hide a misspelt template, and so it is warned of.
 func (s *LoadSpec) check(root *node) error {
 	bad := func(line int, setting, problem, cure string) error {
 		return &fault.Error{File: s.File, Line: line, Setting: setting, Problem: problem, Cure: cure}
@@ -175,11 +185,16 @@ func (s *LoadSpec) check(root *node) error {
 	if err != nil {
 		return bad(tmpl.line, "folder_tmpl", err.Error(), "write {field} for each field of load_val")
 	}
+	s.Values = slices.DeleteFunc(s.Values, func(v LoadValue) bool {
+		unused := !slices.Contains(fields, v.Name)
+		if unused {
+			s.Warnings = append(s.Warnings, Remark{v.Line, "load_val/field " + v.Name, "does not stand in folder_tmpl and is left out, as by METdbLoad: is {" + v.Name + "} missing there?"})
+		}
+		return unused
+	})
 	for i, v := range s.Values {
 		setting := "load_val, field " + strconv.Quote(v.Name)
 		switch {
-		case !slices.Contains(fields, v.Name):
-			return bad(v.Line, setting, "does not stand in folder_tmpl, and every file would be named once for each of its values", "write {"+v.Name+"} into folder_tmpl, or remove the field")
 		case slices.ContainsFunc(s.Values[:i], func(o LoadValue) bool { return o.Name == v.Name }):
 			return bad(v.Line, setting, "is there twice", "give its values in one field")
 		case len(v.Values) == 0:

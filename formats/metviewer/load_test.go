@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/barograph/barograph/fault"
 )
@@ -82,15 +83,75 @@ func TestPasswordIsNeverPrinted(t *testing.T) {
 	}
 }
 
-// TestLoadSpecErrors: each error names the line and the field. The first is
-// dtcenter/MET#659.
+// TestRealLoadSpecs: all public load_specs are obeyed, but one, whose template has
+// fields without values: METdbLoad ends there, too. Those whose template lacks a
+// field of load_val name one folder, as for METdbLoad (dtcenter/MET#659).
+func TestRealLoadSpecs(t *testing.T) {
+	root := os.Getenv("BAROGRAPH_DATA")
+	if root == "" {
+		root = filepath.Join("..", "..", "..", "shared", "data")
+	}
+	files, _ := filepath.Glob(filepath.Join(root, "met", "load_xml", "*.xml"))
+	if len(files) == 0 {
+		t.Skip("no load_specs: set BAROGRAPH_DATA to a folder with met/load_xml")
+	}
+	if len(files) != 21 {
+		t.Errorf("%d files, want 21", len(files))
+	}
+	for _, file := range files {
+		s, err := ReadLoadSpec(file)
+		if refused := strings.HasSuffix(file, "recursive_payload_fields.xml"); refused != (err != nil) {
+			t.Errorf("%s: %v", file, err)
+		}
+		if err != nil {
+			continue
+		}
+		lacking := 0
+		for _, w := range s.Warnings {
+			if strings.Contains(w.Text, "does not stand in folder_tmpl") {
+				lacking++
+			}
+		}
+		folders := s.Folders()
+		if len(s.Files) == 0 && (len(folders) == 0 || strings.ContainsAny(folders[0], "{}")) || lacking > 0 && !strings.Contains(s.Template, "{") && len(folders) != 1 {
+			t.Errorf("%s: folders %v, warnings %v", file, folders, s.Warnings)
+		}
+	}
+}
+
+// TestTakes: line_type, load_mpr and load_orank.
+func TestTakes(t *testing.T) {
+	const file = "<load_files><file>a.stat</file></load_files>"
+	for body, want := range map[string]string{
+		"": "SL1L2 CTC", "<load_mpr>true</load_mpr>": "SL1L2 CTC MPR", "<load_orank>True</load_orank>": "SL1L2 CTC ORANK",
+		"<line_type><val>ctc</val><val>MPR</val></line_type>": "CTC", "<line_type><val>MPR</val></line_type><load_mpr>true</load_mpr>": "MPR",
+	} {
+		s, err := ParseLoadSpec("l.xml", []byte("<div>"+file+body+"</div>")) // METdbLoad looks at no name of the root
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, lineType := range []string{"SL1L2", "CTC", "MPR", "ORANK"} {
+			if s.Takes(lineType) {
+				got = append(got, lineType)
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s takes %v, want %s", body, got, want)
+		}
+	}
+	if _, err := ParseLoadSpec("l.xml", []byte("<plot_spec/>")); err == nil {
+		t.Error("a plot_spec was loaded")
+	}
+}
+
+// TestLoadSpecErrors: each error names the line and the field.
 func TestLoadSpecErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		body string
 		line int
 		says []string
 	}{
-		"field that the template lacks": {"<folder_tmpl>/a/{model}</folder_tmpl>\n<load_val><field name=\"model\"><val>gfs</val></field>\n<field name=\"cycle\"><val>00Z</val><val>06Z</val></field></load_val>", 4, []string{`"cycle"`, "folder_tmpl"}},
 		"template field without values": {"\n<folder_tmpl>/a/{model}/{cycle}</folder_tmpl>\n<load_val><field name=\"model\"><val>gfs</val></field></load_val>", 3, []string{"{cycle}"}},
 		"no load_val at all":            {"<folder_tmpl>/a/{model}</folder_tmpl>", 2, []string{"{model}"}},
 		"field without a value":         {"<folder_tmpl>/a/{m}</folder_tmpl>\n<load_val><field name=\"m\"/></load_val>", 3, []string{`"m"`, "no value"}},
@@ -150,7 +211,11 @@ func TestDates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := dates("d.xml", n, c.closed)
+		today := &time.Time{}
+		if c.closed {
+			today = nil
+		}
+		got, err := dates("d.xml", n, today)
 		if err != nil || fmt.Sprint(got) != c.want {
 			t.Errorf("%+v: %v, %v", c, got, err)
 		}

@@ -1,10 +1,13 @@
 package metviewer
 
 import (
+	"cmp"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/barograph/barograph/fault"
 )
@@ -30,12 +33,21 @@ type Plot struct {
 	CondLine   int
 	Indep      Field
 	Agg, Calc  []string // line types whose partial sums are aggregated (agg_stat), or computed record by record (calc_stat): SL1L2 …
+	Roc        string   // roc_calc: the line type, CTC or PCT
 	PlotStat   string   // mean, median or sum, of statistics; "" = median
 	EventEqual bool     // only cases that every curve has
 
-	BootRepl int     // 1 or 0 = no bootstrap
-	BootSeed *uint64 // nil = any
-	Alpha    float64 // ci_alpha: 1 - confidence
+	BootRepl int          // 1 or 0 = no bootstrap
+	BootSeed *uint64      // nil = any
+	BootCI   string       // perc, pivotal or bca; "" = bca
+	Single   bool         // records are drawn one by one, not in blocks
+	CardSums bool         // of a scorecard: agg_stat, the sums are aggregated
+	Alpha    float64      // ci_alpha: 1 - confidence
+	CI       []string     // plot_ci, of each curve: none, std, met_prm, met_boot, boot
+	NoVIF    bool         // variance_inflation_factor false
+	Derived  [2][]Derived // listDiffSeries1 and 2
+
+	indepOn func(date string) (Values, error) // the values of Indep, whose dates depend on that date
 
 	Title, XLabel string
 	YLabel        [2]string
@@ -48,7 +60,16 @@ type Dep struct {
 	Axis  int // 1, 2
 	Var   string
 	Stats []string
+	Fix   []Field `json:",omitempty"` // conditions of this variable alone, as METviewer had them in 2010
 	Line  int
+}
+
+// Derived is a curve made of two others, which are named by the values of their
+// series' fields, the variable and the statistic, with blanks between; of a
+// group's values stands Group_y1_N, the N-th group of the axis.
+type Derived struct {
+	A, B, Op string // Op: DIFF, RATIO, SS, DIFF_SIG, SINGLE or ETB
+	Line     int
 }
 
 // Values are the values of a field: a list, or all between two.
@@ -57,14 +78,29 @@ type Values struct {
 	First, Last string
 }
 
-// Field is a field of a series or the independent variable. A value "A,B" of a
-// series stands for one curve of both.
+// Field is a field of a series or the independent variable. A value "A:B" stands
+// for both together, see Members.
 type Field struct {
 	Name     string
 	Line     int
 	Equalize bool
+	Depends  string // of Indep: the field of plot_fix on whose value its dates depend, see Plot.IndepOn
 	Values
 }
+
+var dateTime = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`)
+
+// Members are the values that a value stands for: the date-times that it holds,
+// else its parts between colons (MVUtil.buildValueList).
+func Members(value string) []string {
+	if dates := dateTime.FindAllString(value, -1); dates != nil {
+		return dates
+	}
+	return strings.Split(value, ":")
+}
+
+// IndepOn are the values of Indep where what it depends on has this value.
+func (p *Plot) IndepOn(date string) (Values, error) { return p.indepOn(date) }
 
 // Fix is a field of plot_fix. METviewer draws one plot for each set.
 type Fix struct {
@@ -95,7 +131,7 @@ func ParsePlotSpec(file string, text []byte) (*PlotSpec, error) {
 			s.Databases = append(s.Databases, d)
 		}
 	}
-	p := &plots{spec: s, lists: map[string]*node{}, named: map[string]*node{}}
+	p := &plots{spec: s, lists: map[string]*node{}, named: map[string]*node{}, written: map[string]*node{}, today: time.Now().UTC()}
 	for _, k := range root.kids {
 		switch k.name {
 		case "connection", "rscript", "folders":
@@ -122,7 +158,10 @@ type plots struct {
 	spec  *PlotSpec
 	lists map[string]*node // date_list, date_range and date_range_list, by name
 	named map[string]*node // plots that others may inherit from, inheritance resolved
+	today time.Time        // what offsets of dates count from
 	p     *Plot            // the plot that is being read
+
+	written map[string]*node // the same as they stand in the file
 }
 
 func (s *plots) bad(line int, setting, problem, cure string) error {
@@ -130,21 +169,39 @@ func (s *plots) bad(line int, setting, problem, cure string) error {
 }
 
 func (s *plots) plot(n *node) error {
-	if from := n.attrs["inherits"]; from != "" {
-		base := s.named[from]
-		if base == nil {
-			return s.bad(n.line, "plot, inherits="+strconv.Quote(from), "is no plot above this one", "name a plot that stands before it")
-		}
-		n = inherit(base, n)
+	name := n.attrs["name"]
+	if name != "" {
+		s.written[name] = n
 	}
-	if name := n.attrs["name"]; name != "" {
+	n, err := s.resolve(n)
+	if err != nil {
+		return err
+	}
+	if name != "" {
 		s.named[name] = n
 	}
-	s.spec.Plots = append(s.spec.Plots, Plot{
-		Name: n.attrs["name"], Line: n.line, Template: strings.TrimSuffix(n.value("template"), ".R_tmpl"),
-		PlotStat: n.value("plot_stat"), EventEqual: n.value("event_equal") == "true",
-	})
-	s.p = &s.spec.Plots[len(s.spec.Plots)-1]
+	plots := []*node{n}
+	if n.child("rows") != nil {
+		plots = cards(n)
+	}
+	for _, k := range plots {
+		if n.attrs["run"] == "false" { // others inherit from it
+			break
+		}
+		s.spec.Plots = append(s.spec.Plots, Plot{
+			Name: name, Line: n.line, Template: strings.TrimSuffix(n.value("template"), ".R_tmpl"),
+			PlotStat: n.value("plot_stat"), EventEqual: n.value("event_equal") == "true",
+		})
+		s.p = &s.spec.Plots[len(s.spec.Plots)-1]
+		if err := s.fill(k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fill reads a plot whose inheritance is resolved.
+func (s *plots) fill(n *node) error {
 	for _, step := range []func(*node) error{s.deps, s.series, s.fix, s.indep, s.bootstrap} {
 		if err := step(n); err != nil {
 			return err
@@ -153,17 +210,48 @@ func (s *plots) plot(n *node) error {
 	if c := n.child("plot_cond"); c != nil {
 		s.p.Cond, s.p.CondLine = c.text, c.line
 	}
+	for _, t := range []string{"ctc", "pct"} {
+		if n.child("roc_calc").value("roc_"+t) == "true" {
+			s.p.Roc = strings.ToUpper(t)
+		}
+	}
 	tmpl := n.child("tmpl")
 	s.p.Title, s.p.XLabel = tmpl.value("title"), tmpl.value("x_label")
 	s.p.YLabel = [2]string{tmpl.value("y1_label"), tmpl.value("y2_label")}
+	s.derived(tmpl)
 	s.remarks(n)
 	return nil
 }
 
-// inherit fills what a plot does not say from the one that it inherits from.
-// Fields of series, of plot_fix, agg_stat, calc_stat and tmpl are replaced one
-// by one (<remove name=…/> and <clear/> take them away), all else as a whole.
-func inherit(base, n *node) *node {
+// resolve fills in what a plot inherits: of inherits="a,b" the plot a with what
+// it inherits itself, then b as it stands.
+func (s *plots) resolve(n *node) (*node, error) {
+	from := n.attrs["inherits"]
+	if from == "" {
+		return n, nil
+	}
+	var base *node
+	for i, name := range strings.Split(from, ",") {
+		b := s.named[strings.TrimSpace(name)]
+		if b == nil {
+			return nil, s.bad(n.line, "plot, inherits="+strconv.Quote(name), "is no plot above this one", "name a plot that stands before it")
+		}
+		if i == 0 {
+			base = b
+		} else {
+			base = s.inherit(base, s.written[strings.TrimSpace(name)])
+		}
+	}
+	return s.inherit(base, n), nil
+}
+
+// inherit fills what a plot does not say from the one that it inherits from, as
+// METviewer does (MVPlotJobParser.java): of plot_fix values are added to those
+// of the same field and sets replace them; a series keeps its last field only;
+// fields of agg_stat, calc_stat and tmpl are replaced one by one, all else as a
+// whole. <remove name=…/> and <clear/> take fields away. METviewer refuses a
+// second dep without <clear/>; here it replaces the first.
+func (s *plots) inherit(base, n *node) *node {
 	out := &node{name: n.name, attrs: n.attrs, line: n.line}
 	for _, b := range base.kids {
 		if n.child(b.name) == nil {
@@ -173,7 +261,14 @@ func inherit(base, n *node) *node {
 	for _, k := range n.kids {
 		switch b := base.child(k.name); {
 		case b == nil:
-		case k.name == "series1", k.name == "series2", k.name == "plot_fix", k.name == "agg_stat", k.name == "calc_stat", k.name == "tmpl":
+		case k.name == "series1", k.name == "series2":
+			if all := k.all("field"); len(all) > 1 {
+				s.spec.Warnings = append(s.spec.Warnings, Remark{k.line, "plot/" + k.name, "of a plot that inherits has its last field only, as in METviewer"})
+				k = &node{name: k.name, attrs: k.attrs, line: k.line, kids: all[len(all)-1:]}
+			} else {
+				k = fields(b, k)
+			}
+		case k.name == "plot_fix", k.name == "agg_stat", k.name == "calc_stat", k.name == "tmpl":
 			k = fields(b, k)
 		}
 		out.kids = append(out.kids, k)
@@ -184,14 +279,23 @@ func inherit(base, n *node) *node {
 // fields merges two containers of fields.
 func fields(base, n *node) *node {
 	out := &node{name: n.name, attrs: n.attrs, text: n.text, line: n.line}
+	added := map[string]*node{}
+	for _, k := range n.kids {
+		if n.name == "plot_fix" && k.name == "field" && k.child("set") == nil {
+			added[k.attrs["name"]] = k
+		}
+	}
 	gone := func(b *node) bool {
 		return slices.ContainsFunc(n.kids, func(k *node) bool {
 			return k.name == "clear" || (k.name == "remove" || k.name == b.name) && k.attrs["name"] == b.attrs["name"]
 		})
 	}
 	for _, b := range base.kids {
-		if !gone(b) {
+		switch k := added[b.attrs["name"]]; {
+		case !gone(b):
 			out.kids = append(out.kids, b)
+		case k != nil && b.child("set") == nil && n.child("clear") == nil && n.child("remove") == nil:
+			k.kids = slices.Concat(b.kids, k.kids)
 		}
 	}
 	for _, k := range n.kids {
@@ -203,16 +307,44 @@ func fields(base, n *node) *node {
 }
 
 func (s *plots) deps(n *node) error {
-	for axis, name := range []string{"dep1", "dep2"} {
-		for _, v := range n.child("dep").child(name).all("fcst_var") {
-			d := Dep{Axis: axis + 1, Var: v.attrs["name"], Line: v.line}
-			if d.Var == "" {
-				return s.bad(v.line, name+"/fcst_var", "has no name", `write <fcst_var name="TMP">`)
+	dep := n.child("dep")
+	only := map[string][]Field{}
+	for _, v := range dep.child("fix").all("fcst_var") {
+		for _, k := range v.all("var") {
+			text := &node{name: "val", text: k.text, line: k.line}
+			in := &node{name: "var", line: k.line, kids: append(slices.Clip(k.kids), text)}
+			if k.text == "" {
+				in.kids = k.kids
 			}
-			for _, k := range v.all("stat") {
-				d.Stats = append(d.Stats, k.text)
+			values, err := s.values(in)
+			if err != nil {
+				return err
 			}
-			s.p.Deps = append(s.p.Deps, d)
+			only[v.attrs["name"]] = append(only[v.attrs["name"]], Field{Name: nameOf(k), Line: k.line, Values: values})
+		}
+	}
+	groups := []*node{dep}
+	for _, k := range dep.list() {
+		if strings.HasSuffix(k.name, "_group") { // each a plot of its own, as METviewer had them in 2010
+			groups = append(groups, k)
+		}
+	}
+	for _, g := range groups {
+		for _, k := range g.list() {
+			axis := map[string]int{"dep1": 1, "dep2": 2}[k.name]
+			if axis == 0 {
+				continue
+			}
+			for _, v := range k.all("fcst_var") {
+				d := Dep{Axis: axis, Var: v.attrs["name"], Line: v.line, Fix: only[v.attrs["name"]]}
+				if d.Var == "" {
+					return s.bad(v.line, k.name+"/fcst_var", "has no name", `write <fcst_var name="TMP">`)
+				}
+				for _, stat := range v.all("stat") {
+					d.Stats = append(d.Stats, stat.text)
+				}
+				s.p.Deps = append(s.p.Deps, d)
+			}
 		}
 	}
 	return nil
@@ -225,29 +357,64 @@ func (s *plots) series(n *node) error {
 			if err != nil {
 				return err
 			}
-			s.p.Series[i] = append(s.p.Series[i], Field{Name: f.attrs["name"], Line: f.line, Equalize: f.attrs["equalize"] == "true", Values: v})
+			same := slices.IndexFunc(s.p.Series[i], func(o Field) bool { return o.Name == nameOf(f) })
+			if same >= 0 {
+				s.p.Series[i][same].List = append(s.p.Series[i][same].List, v.List...)
+				continue
+			}
+			s.p.Series[i] = append(s.p.Series[i], Field{Name: nameOf(f), Line: f.line, Equalize: f.attrs["equalize"] == "true", Values: v})
 		}
 	}
 	return nil
 }
 
-// fix reads plot_fix: a set is used as a whole, a value alone is a set of its own.
+// fix reads plot_fix: a set is used as a whole, a value alone is a set of its
+// own. The fields of agg, as METviewer had them in 2010, are sets.
 func (s *plots) fix(n *node) error {
-	for _, f := range n.child("plot_fix").all("field") {
-		x := Fix{Name: f.attrs["name"], Line: f.line, Equalize: f.attrs["equalize"] == "true"}
-		for _, k := range f.kids {
-			one := &node{name: k.name, line: k.line, kids: []*node{k}}
-			if k.name == "set" {
-				one = k
-			}
-			v, err := s.values(one)
-			if err != nil {
+	for _, f := range append(n.child("plot_fix").all("field"), n.child("agg").all("field")...) {
+		x := Fix{Name: nameOf(f), Line: f.line, Equalize: f.attrs["equalize"] == "true"}
+		alone := f.kids
+		if slices.Contains(n.child("agg").all("field"), f) {
+			alone = []*node{{name: "set", line: f.line, kids: f.kids}}
+		}
+		for _, k := range alone {
+			if err := s.sets(&x, k); err != nil {
 				return err
 			}
-			x.Sets = append(x.Sets, v)
 		}
 		s.p.Fix = append(s.p.Fix, x)
 	}
+	return nil
+}
+
+// sets adds what an element of a fixed field stands for.
+func (s *plots) sets(x *Fix, k *node) error {
+	if at := s.lists[k.attrs["name"]]; k.name == "date_range_list" && len(k.kids) == 0 && at != nil {
+		k = at
+	}
+	if k.name == "date_range_list" {
+		for _, r := range k.all("date_range") {
+			if err := s.sets(x, r); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	one := &node{name: k.name, line: k.line, kids: []*node{k}}
+	if k.name == "set" {
+		one = k
+	}
+	v, err := s.values(one)
+	if err != nil {
+		return err
+	}
+	if k.name == "date_list" {
+		for _, d := range v.List {
+			x.Sets = append(x.Sets, Values{List: []string{d}})
+		}
+		return nil
+	}
+	x.Sets = append(x.Sets, v)
 	return nil
 }
 
@@ -257,8 +424,48 @@ func (s *plots) indep(n *node) error {
 		return nil
 	}
 	v, err := s.values(k)
-	s.p.Indep = Field{Name: k.attrs["name"], Line: k.line, Equalize: k.attrs["equalize"] == "true", Values: v}
+	s.p.Indep = Field{Name: nameOf(k), Line: k.line, Equalize: k.attrs["equalize"] == "true", Depends: k.attrs["depends"], Values: v}
+	s.p.indepOn = func(date string) (Values, error) {
+		on := *s
+		if t, err := time.Parse(time.DateTime, date); err == nil {
+			on.today = t
+		}
+		return on.values(k)
+	}
 	return err
+}
+
+// derived reads listDiffSeries1 and 2, whose names are in any letter case.
+func (s *plots) derived(tmpl *node) {
+	for _, k := range tmpl.list() {
+		for axis := range s.p.Derived {
+			if strings.EqualFold(k.name, "listdiffseries"+strconv.Itoa(axis+1)) {
+				for _, c := range vector.FindAllStringSubmatch(k.text, -1) {
+					var parts []string
+					for _, q := range quoted.FindAllStringSubmatch(c[1], -1) {
+						parts = append(parts, q[1])
+					}
+					if len(parts) == 2 {
+						parts = append(parts, "DIFF")
+					}
+					if len(parts) == 3 {
+						s.p.Derived[axis] = append(s.p.Derived[axis], Derived{A: parts[0], B: parts[1], Op: parts[2], Line: k.line})
+					}
+				}
+			}
+		}
+	}
+}
+
+var (
+	quoted = regexp.MustCompile(`"([^"]*)"`)
+	vector = regexp.MustCompile(`c\(([^()]*(?:\([^()]*\)[^()]*)*)\)`)
+)
+
+// nameOf is the name of a field, by today's name where METviewer had another in 2010.
+func nameOf(n *node) string {
+	name := n.attrs["name"]
+	return cmp.Or(map[string]string{"inithour": "init_hour", "validhour": "valid_hour", "initdate": "fcst_init_beg", "validdate": "fcst_valid_beg"}[name], name)
 }
 
 // values reads val, date_list and date_range, in place or by name.
@@ -283,13 +490,13 @@ func (s *plots) values(n *node) (Values, error) {
 			}
 			v.List = append(v.List, text)
 		case "date_list":
-			ds, err := dates(s.spec.File, at, false)
+			ds, err := dates(s.spec.File, at, &s.today)
 			if err != nil {
 				return v, err
 			}
 			v.List = append(v.List, ds...)
 		case "date_range":
-			if v.First, v.Last = at.value("start"), at.value("end"); v.First == "" || v.Last == "" {
+			if v.First, v.Last = s.date(at.child("start")), s.date(at.child("end")); v.First == "" || v.Last == "" {
 				return v, s.bad(at.line, "date_range", "lacks a date for start or end", "write both as 2019-01-01 00:00:00")
 			}
 		case "date_range_list":
@@ -302,6 +509,17 @@ func (s *plots) values(n *node) (Values, error) {
 		return v, s.bad(n.line, n.name, "has both values and a range", "use one of them")
 	}
 	return v, nil
+}
+
+// date is the text of a date, or what it is as an offset.
+func (s *plots) date(n *node) string {
+	if t, ok := offset(n, s.today); ok {
+		return t.Format(time.DateTime)
+	}
+	if n == nil {
+		return ""
+	}
+	return n.text
 }
 
 // between reads METviewer's BETWEEN 'a' AND 'b'.
@@ -317,11 +535,22 @@ func between(text string) (first, last string, ok bool) {
 // bootstrap reads agg_stat, calc_stat and ci_alpha.
 func (s *plots) bootstrap(n *node) error {
 	agg := n.child("agg_stat")
-	for _, k := range agg.list() {
+	if old := n.child("bootstrapping"); agg == nil && old != nil {
+		agg = old
+	} else if agg.child("boot_repl") == nil && n.child("boot_repl") != nil { // a scorecard
+		agg = n
+	}
+	for _, k := range n.child("agg_stat").list() {
 		if t, ok := strings.CutPrefix(k.name, "agg_"); ok && k.text == "true" && t != "stat" {
 			s.p.Agg = append(s.p.Agg, strings.ToUpper(t))
 		}
 	}
+	s.p.BootCI, s.p.Single = agg.value("boot_ci"), agg.value("circular_block_bootstrap") == "false"
+	for _, q := range quoted.FindAllStringSubmatch(n.value("plot_ci"), -1) {
+		s.p.CI = append(s.p.CI, q[1])
+	}
+	s.p.NoVIF = n.value("varianceinflationfactor") == "false" || n.value("variance_inflation_factor") == "false"
+	s.p.CardSums = n.value("agg_stat") == "true"
 	for _, k := range n.child("calc_stat").list() {
 		if t, ok := strings.CutPrefix(k.name, "calc_"); ok && k.text == "true" {
 			s.p.Calc = append(s.p.Calc, strings.ToUpper(t))
@@ -334,7 +563,7 @@ func (s *plots) bootstrap(n *node) error {
 		}
 		s.p.BootRepl = v
 	}
-	if k := agg.child("boot_random_seed"); k != nil && k.text != "" {
+	if k := agg.child("boot_random_seed"); k != nil && k.text != "" && k.text != "NA" {
 		v, err := strconv.ParseUint(k.text, 10, 64)
 		if err != nil {
 			return s.bad(k.line, "boot_random_seed", strconv.Quote(k.text)+" is no seed", "write a whole number, or nothing for any")

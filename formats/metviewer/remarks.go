@@ -1,21 +1,32 @@
 package metviewer
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
 
-// drawn are the templates that become questions: their pictures are curves, or
-// say the same as curves. The text is what is not drawn of them.
+// drawn are the templates that become questions. The text is what is not drawn
+// of them: their pictures are curves, or say the same as curves.
 var drawn = map[string]string{ //nolint:gochecknoglobals // a constant table
-	"series_plot":  "",
-	"box_plot":     "boxes are not drawn: a curve of plot_stat is",
-	"bar_plot":     "bars are not drawn: a curve of the same values is",
-	"contour_plot": "contours are not drawn: a curve per series is",
+	"series_plot":          "",
+	"box_plot":             "boxes are not drawn: a curve of plot_stat is",
+	"bar_plot":             "bars are not drawn: a curve of the same values is",
+	"contour_plot":         "contours are not drawn: a curve per series is",
+	"revision_series_plot": "revisions are not drawn: a curve of the same values is",
+	"revision_box_plot":    "revisions are not drawn: a curve of plot_stat is",
+	"performance":          "the diagram is not drawn: a curve of FAR and one of PODY are",
+	"taylor_plot":          "the diagram is not drawn: a curve of each of its statistics is",
+	"ens_ss":               "the diagram is not drawn: curves of the mean squared error and of the spread are",
+	"roc":                  "the diagram is not drawn",
+	"rely":                 "the diagram is not drawn",
+	"eclv":                 "the diagram is not drawn",
+	"rhist":                "the histogram is not drawn",
+	"phist":                "the histogram is not drawn",
+	"relp":                 "the histogram is not drawn",
+	"scorecard":            "the card is not drawn: a curve of each of its rows and columns is",
 }
 
-// Drawable reports whether the plot's template has become curves.
+// Drawable reports whether the plot's template has become questions.
 func (p *Plot) Drawable() bool {
 	_, ok := drawn[p.Template]
 	return ok
@@ -26,15 +37,17 @@ func (p *Plot) Drawable() bool {
 // Barograph draws in its own way and takes none of them.
 const (
 	understood = `template dep series1 series2 plot_fix plot_cond indep agg_stat calc_stat plot_stat tmpl event_equal ci_alpha plot_ci
-		eqbound_low eqbound_high log_y1 log_y2 x_reverse reverse_x reverse_y vert_plot boot_repl boot_random_seed`
+		eqbound_low eqbound_high log_y1 log_y2 x_reverse reverse_x reverse_y vert_plot boot_repl boot_random_seed agg bootstrapping roc_calc rows columns variance_inflation_factor`
 	styling = `add_color_bar add_contour_overlay add_point_thresholds add_reference_line add_skill_line annotation_template box_avg
+		cl_step ensss_pts ensss_pts_disp left_column_names normalized_histogram plot1_diff plot2_diff printSQL rely_event_hist revis_stat stat
+		stat_flag symbol taylor_show_gamma taylor_voc threshold_file view_legend view_symbol view_value
 		box_boxwex box_notch box_outline box_pts caption_align caption_col caption_offset caption_size caption_weight cex color_palette colors
 		con_series contour_intervals create_html dump_points1 dump_points2 execution_type grid_col grid_lty grid_lwd grid_on grid_x
 		indy1_stag indy2_stag legend legend_box legend_inset legend_ncol legend_size lty lwd mar mgp num_stats order_series pch plot_cmd
 		plot_disp plot_height plot_res plot_type plot_units plot_width show_signif summary_curve sync_axes title_align title_offset
-		title_size title_weight type varianceinflationfactor x1_lim x2lab_align x2lab_offset x2lab_size x2tlab_horiz x2tlab_orient x2tlab_perp x2tlab_size
+		title_size title_weight type varianceinflationfactor x1_lim x2lab_align x2lab_offset x2lab_size x2lab_weight x2tlab_horiz x2tlab_orient x2tlab_perp x2tlab_size
 		xlab_align xlab_offset xlab_size xlab_weight xtlab_freq xtlab_horiz xtlab_orient xtlab_perp xtlab_size y1_bufr y1_lim y2_bufr
-		y2_lim y2lab_align y2lab_offset y2lab_size y2tlab_horiz y2tlab_orient y2tlab_perp y2tlab_size ylab_align ylab_offset ylab_size
+		y2_lim y2lab_align y2lab_offset y2lab_size y2lab_weight y2tlab_horiz y2tlab_orient y2tlab_perp y2tlab_size ylab_align ylab_offset ylab_size
 		ylab_weight ytlab_horiz ytlab_orient ytlab_perp ytlab_size`
 )
 
@@ -76,51 +89,9 @@ func (s *plots) remarks(n *node) {
 			note(k, name, "bounds of equivalence are not drawn")
 		}
 	}
-	for _, name := range []string{"listdiffseries1", "listdiffseries2"} {
-		if k := n.child("tmpl").child(name); k != nil && k.text != "" && k.text != "list()" {
-			note(k, "tmpl/"+name, "curves of differences are not drawn")
-		}
-	}
-	s.intervals(n, note)
-	s.equalized(n, note)
-	slices.SortStableFunc(p.Unsupported, func(a, b Remark) int { return a.Line - b.Line })
-}
-
-var quoted = regexp.MustCompile(`"([^"]*)"`)
-
-// intervals notes confidence intervals that are not percentiles of a bootstrap.
-func (s *plots) intervals(n *node, note func(*node, string, string)) {
-	if k := n.child("plot_ci"); k != nil {
-		var kinds []string
-		for _, m := range quoted.FindAllStringSubmatch(k.text, -1) {
-			if kind := m[1]; kind != "none" && kind != "boot" && !slices.Contains(kinds, kind) {
-				kinds = append(kinds, kind)
-			}
-		}
-		if len(kinds) > 0 {
-			note(k, "plot_ci", "intervals of kind "+strings.Join(kinds, ", ")+" are not computed")
-		}
-	}
 	agg := n.child("agg_stat")
-	if k := agg.child("boot_ci"); k != nil && s.p.BootRepl > 1 && k.text != "" && k.text != "perc" {
-		note(k, "agg_stat/boot_ci", k.text+" is not computed: percentiles are")
-	}
-	if k := agg.child("circular_block_bootstrap"); k != nil && s.p.BootRepl > 1 && k.text == "true" {
-		note(k, "agg_stat/circular_block_bootstrap", "records are drawn one by one, not in blocks")
-	}
 	if k := agg.child("eveq_dis"); k != nil && k.text == "true" {
 		note(k, "agg_stat/eveq_dis", "aggregation does not disregard event equalisation")
 	}
-}
-
-// equalized notes fields whose several values would have to be equalized, too.
-func (s *plots) equalized(_ *node, note func(*node, string, string)) {
-	if !s.p.EventEqual {
-		return
-	}
-	for _, f := range s.p.Fix {
-		if f.Equalize && slices.ContainsFunc(f.Sets, func(v Values) bool { return len(v.List) > 1 }) {
-			note(&node{line: f.Line}, "plot_fix/"+f.Name, "events are not equalized over the values of a fixed field")
-		}
-	}
+	slices.SortStableFunc(p.Unsupported, func(a, b Remark) int { return a.Line - b.Line })
 }

@@ -2,6 +2,7 @@ package metviewer
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -33,7 +34,9 @@ func (r Remark) String() string { return fmt.Sprintf("line %d: %s: %s", r.Line, 
 // depth is how deep elements may be nested: real files need eight levels.
 const depth = 64
 
-// parse reads a file whose root element is called root.
+// parse reads a file whose root element is called root; of a load_spec, where
+// none is given, METdbLoad looks at no name, and any but that of the other file
+// will do.
 func parse(file string, text []byte, root string) (*node, error) {
 	d := xml.NewDecoder(bytes.NewReader(text))
 	d.CharsetReader = latin1
@@ -73,7 +76,11 @@ func parse(file string, text []byte, root string) (*node, error) {
 			}
 		}
 	}
+	if root == "" && top != nil && top.name != "plot_spec" {
+		return top, nil
+	}
 	if top == nil || top.name != root {
+		root = cmp.Or(root, "load_spec")
 		return nil, &fault.Error{File: file, Line: 1, Problem: "is no <" + root + "> file", Cure: "see docs/metviewer.md"}
 	}
 	return top, nil

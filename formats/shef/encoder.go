@@ -94,18 +94,17 @@ func (e *Encoder) flush() error {
 // message writes values that are alike.
 func (e *Encoder) message(run []record.Gauge) {
 	for len(run) > 0 {
-		n := 1
+		n := steps(run)
 		switch {
 		case run[0].Source != record.ID{}:
 			n = e.dotB(run)
+		case n >= 3:
+			n = e.dotE(run[:n])
 		default:
-			if n = steps(run); n < 3 {
-				for n = 1; n < len(run) && run[n].Time == run[0].Time; n++ {
-				}
-				n = e.dotA(run[:n])
-			} else {
-				n = e.dotE(run[:n])
+			for n = 1; n < len(run) && run[n].Time == run[0].Time; {
+				n++
 			}
+			n = e.dotA(run[:n])
 		}
 		e.b = append(e.b, '\n')
 		run = run[n:]

@@ -1,0 +1,321 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/formats"
+	"github.com/barograph/barograph/formats/shef"
+	"github.com/barograph/barograph/river"
+
+	"github.com/spf13/cobra"
+)
+
+// shefPost is where values are posted, and how.
+type shefPost struct {
+	env                         *env
+	input                       shefInput
+	url, schema, design, policy string
+	apps                        string
+	make, archive               bool
+}
+
+func (p *shefPost) flags(c *cobra.Command) {
+	c.Flags().StringVar(&p.url, engineFlag, "", "URL of the database (required), e.g. postgres://awips@dx1:5432/hd_ob8krf")
+	c.Flags().StringVar(&p.schema, "schema", "ihfs", "ihfs, the Weather Service's tables, which must be there; or barograph, those of barograph post")
+	c.Flags().StringVar(&p.apps, "apps-defaults", "", "of ihfs: file of tokens (shef_winpast : 10 …), as .Apps_defaults_site")
+	c.Flags().StringVar(&p.policy, "policy", string(engine.GoodStays), "what becomes of a value whose key is taken, over the token shef_duplicate")
+	c.Flags().BoolVar(&p.archive, "archive-data", false, "of ihfs: the time window is around each product's time, not the present")
+	c.Flags().StringVar(&p.design, "design", string(engine.SingleDesign), "of barograph: design of the tables")
+	c.Flags().BoolVar(&p.make, "make", false, "of barograph: make the tables that are not there")
+	p.env.enginesNamed(c, "db")
+	c.MarkFlagRequired(engineFlag) //nolint:errcheck // the flag exists
+	complete(c, "schema", func() []string { return []string{"ihfs", "barograph"} })
+	complete(c, "policy", func() []string { return words(engine.Policies()) })
+	complete(c, "design", func() []string { return words(engine.PostDesigns()) })
+	p.input.flags(c)
+}
+
+func newShefPost(e *env) *cobra.Command {
+	p := &shefPost{env: e}
+	c := &cobra.Command{
+		Use:   "post --db URL FILES…",
+		Short: "Post SHEF products into a database: IHFS, or Barograph's own tables",
+		Long: `Post SHEF products, as they are, into tables that exist. Nothing is emptied, and no table is made but by --make.
+Posting again what was posted changes nothing, so that a call that was interrupted is simply made again.
+
+With --schema ihfs values go the way that they go in AWIPS: location.post, ingestfilter, the time window, adjustfactor, gross
+and reasonable ranges, then height, discharge, rawpp … , and latestobsvalue, rejecteddata, unkstn, commentvalue by the tokens of
+--apps-defaults. docs/river.md has what is done, what differs, and what is left out. Of two values with one key the manual
+decides (5.1.6): a missing one replaces a good one only in a revision; --policy has AWIPS's modes.
+
+What became of the values is printed; those that could not be decoded make the exit status 4.`,
+		Example: `  barograph shef post --db postgres://awips@dx1:5432/hd_ob8krf --apps-defaults .Apps_defaults_site RR1LCH.txt
+  barograph shef post --db sqlite:river.db --schema barograph --make queue/
+  ldm-feed | barograph shef post --db $URL -`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return p.post(c, args) },
+	}
+	p.flags(c)
+	return c
+}
+
+// open opens the database.
+func (p *shefPost) open(ctx context.Context, policyNamed bool) (river.Poster, error) {
+	switch policy := engine.Policy(p.policy); {
+	case !slices.Contains(engine.Policies(), policy):
+		return nil, usage(fault.Unknown("--policy", p.policy, engine.Policies()))
+	case p.schema == "barograph":
+		return p.openOwn(ctx, policy)
+	case p.schema != "ihfs":
+		return nil, usage(fault.Unknown("--schema", p.schema, []string{"ihfs", "barograph"}))
+	}
+	d, _, err := p.env.engines.Parse(p.url)
+	if err == nil && d.Scheme != "postgres" {
+		err = fault.Misuse("--schema ihfs", "is a PostgreSQL database", "name it by postgres://…, or post with --schema barograph")
+	}
+	if err != nil {
+		return nil, usage(err)
+	}
+	tokens, err := p.tokens(policyNamed)
+	if err != nil {
+		return nil, err
+	}
+	db, err := river.OpenIHFS(ctx, p.url, tokens)
+	if err != nil {
+		return nil, err
+	}
+	db.Archive = p.archive
+	return db, nil
+}
+
+// tokens are the site's; a policy that is named goes before.
+func (p *shefPost) tokens(policyNamed bool) (river.Tokens, error) {
+	t := river.DefaultTokens()
+	if p.apps != "" {
+		_, err := readTable(p.apps, func(r io.Reader, file string) (any, error) { return nil, t.Read(r, file) })
+		if err != nil {
+			return t, err
+		}
+	}
+	if policyNamed {
+		t.Policy = engine.Policy(p.policy)
+	}
+	return t, nil
+}
+
+func (p *shefPost) openOwn(ctx context.Context, policy engine.Policy) (river.Poster, error) {
+	d, _, err := p.env.engines.Parse(p.url)
+	if err == nil && len(d.PostMethods) == 0 {
+		err = fault.Misuse("--engine "+d.Scheme, "does not post SHEF values", "choose an SQL engine")
+	}
+	if err != nil {
+		return nil, usage(err)
+	}
+	db, err := p.env.engines.Open(ctx, p.url, engine.Options{Log: p.env.log()})
+	if err != nil {
+		return nil, err
+	}
+	a := &river.Archive{Engine: db, Tables: engine.PostTables{Design: engine.PostDesign(p.design), Policy: policy, Make: p.make}, Method: d.PostMethods[len(d.PostMethods)-1]}
+	if err := a.Reload(ctx); err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	return a, nil
+}
+
+// in is how products are read.
+func (p *shefPost) in() (in river.Input, err error) {
+	in.Options, err = p.input.read()
+	in.Filter = p.input.filter
+	if p.input.now == "" {
+		in.Now = time.Time{} // when each was received
+	}
+	return in, err
+}
+
+// postedTotal is what post prints.
+type postedTotal struct {
+	Products int64            `json:"products"`
+	Values   int64            `json:"values"`
+	Lost     int64            `json:"lost"`
+	Left     int64            `json:"left_out"`
+	Fates    map[string]int64 `json:"fates"`
+}
+
+func (p *shefPost) post(c *cobra.Command, args []string) (err error) {
+	in, err := p.in()
+	if err != nil {
+		return err
+	}
+	texts, err := formats.NewTexts(c.Context(), args, p.env.stdin, p.env.tells)
+	if err != nil {
+		return err
+	}
+	to, err := p.open(c.Context(), c.Flags().Changed("policy"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, to.Close()) }()
+	var total river.Tally
+	var a shef.Account
+	sum := postedTotal{Fates: map[string]int64{}}
+	err = river.Post(c.Context(), texts, &in, to, func(p *river.Product, t river.Tally) error {
+		total.Add(t)
+		a.Add(&p.Account)
+		sum.Products++
+		sum.Left += int64(p.Left)
+		return nil
+	})
+	sum.Values, sum.Lost = total.Values(), a.Lost
+	for i, name := range river.Fates() {
+		if total[i] > 0 {
+			sum.Fates[name] = total[i]
+		}
+	}
+	err = errors.Join(err, p.env.print(&sum, func(w io.Writer) error {
+		fmt.Fprintf(w, "%d products: %d values, %d lost in decoding, %d left out by filters\n", sum.Products, sum.Values, sum.Lost, sum.Left)
+		for i, name := range river.Fates() {
+			if total[i] > 0 {
+				fmt.Fprintf(w, "%10d %s\n", total[i], name)
+			}
+		}
+		return nil
+	}), texts.Incomplete())
+	if a.Lost > 0 && err == nil {
+		err = &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d values could not be decoded; barograph shef decode --problems FILE says which", a.Lost)}
+	}
+	return err
+}
+
+func newShefServe(e *env) *cobra.Command {
+	p := &shefPost{env: e}
+	var spool, listen string
+	var settle time.Duration
+	c := &cobra.Command{
+		Use:   "serve --spool DIR --db URL [-]",
+		Short: "Post SHEF products as they arrive: a service",
+		Long: `Post products as they arrive in a folder, and go on until SIGTERM, which finishes the transaction at hand.
+
+A file of the folder is read when it has not changed for --settle; files that are written elsewhere and renamed into it are
+right in any case. What is posted goes to DIR/done/YYYYMMDD, what cannot be to DIR/failed with the reason beside it; hidden
+files, *.tmp and *.part are left alone. A product that was posted in the last four hours is not posted again. While the
+database is away products wait in the folder. With - standard input, from pqact's PIPE, is written into the folder first,
+product by product, so that the pipe never waits for the database; when it ends, the service ends with the folder empty.
+
+SIGHUP reads stations, filters, limits and tokens anew; so do twelve hours. Standard output has a line of JSON for each
+product. --metrics serves Prometheus's metrics at /metrics.`,
+		Example: `  barograph shef serve --spool /data/shef --db postgres://awips@dx1:5432/hd_ob8krf --metrics 127.0.0.1:9464
+  barograph shef serve --spool /data/shef --db $URL --schema barograph --make -`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return p.serve(c, spool, listen, settle, args) },
+	}
+	c.Flags().StringVar(&spool, "spool", "", "folder of products that wait (required)")
+	c.Flags().DurationVar(&settle, "settle", 200*time.Millisecond, "a file is whole when it has not changed for so long")
+	c.Flags().StringVar(&listen, "metrics", "", "address that serves metrics, e.g. 127.0.0.1:9464")
+	c.MarkFlagRequired("spool") //nolint:errcheck // the flag exists
+	p.flags(c)
+	return c
+}
+
+func (p *shefPost) serve(c *cobra.Command, dir, listen string, settle time.Duration, args []string) (err error) {
+	if len(args) > 0 && args[0] != formats.Stdin {
+		return usage(fault.Misuse(args[0], "is not read", "put files into the folder of --spool; - is standard input"))
+	}
+	in, err := p.in()
+	if err != nil {
+		return err
+	}
+	named := c.Flags().Changed("policy")
+	to, err := p.open(c.Context(), named)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, to.Close()) }()
+	s, err := river.OpenSpool(dir, settle)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	again, stop := p.hangups(to, named)
+	defer stop()
+	service := &river.Service{Spool: s, Poster: to, Input: in, Log: slog.New(slog.NewJSONHandler(p.env.stdout, nil)), Metrics: river.NewMetrics(registry), Reread: again}
+	ctx, cancel := context.WithCancelCause(c.Context())
+	defer cancel(nil)
+	if listen != "" {
+		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", listen)
+		if err != nil {
+			return &fault.Error{Setting: "--metrics " + listen, Err: err, Cure: "name an address that is free"}
+		}
+		server := &http.Server{Handler: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), ReadHeaderTimeout: 10 * time.Second}
+		go server.Serve(l)   //nolint:errcheck // it ends with the service
+		defer server.Close() //nolint:errcheck // likewise
+		p.env.says("metrics: http://" + l.Addr().String() + "/metrics")
+	}
+	if len(args) > 0 {
+		ended := make(chan struct{})
+		service.Ended = ended
+		texts, err := formats.NewTexts(ctx, args, p.env.stdin, p.env.tells)
+		if err != nil {
+			return err
+		}
+		go func() {
+			defer close(ended)
+			for _, r := range texts.All() {
+				if err := s.Take(r, time.Now()); err != nil {
+					cancel(err) // what comes cannot be kept
+				}
+			}
+		}()
+	}
+	notify("READY=1")
+	err = service.Run(ctx)
+	notify("STOPPING=1")
+	if cause := context.Cause(ctx); err == nil && c.Context().Err() == nil && cause != nil {
+		err = cause
+	}
+	return err
+}
+
+// hangups gives, at each SIGHUP, what reads the tokens anew.
+func (p *shefPost) hangups(to river.Poster, named bool) (again <-chan func() error, stop func()) {
+	signals, out := make(chan os.Signal, 1), make(chan func() error)
+	signal.Notify(signals, syscall.SIGHUP)
+	go func() {
+		for range signals {
+			out <- func() error {
+				t, err := p.tokens(named)
+				if db, ok := to.(*river.IHFS); ok && err == nil {
+					db.Tokens = t
+				}
+				return err
+			}
+		}
+	}()
+	return out, func() { signal.Stop(signals) }
+}
+
+// notify tells systemd, where it started the service.
+func notify(state string) {
+	if c, err := net.Dial("unixgram", os.Getenv("NOTIFY_SOCKET")); err == nil { //nolint:noctx // a local socket
+		c.Write([]byte(state)) //nolint:errcheck // nobody is told of it then
+		c.Close()              //nolint:errcheck // likewise
+	}
+}

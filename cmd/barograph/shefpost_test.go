@@ -1,0 +1,128 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/engine/all"
+)
+
+// TestShefPost: products go into tables that are there, and again without a change.
+func TestShefPost(t *testing.T) {
+	dir := t.TempDir()
+	name, db := filepath.Join(dir, "RR1LCH"), "sqlite:"+filepath.Join(dir, "river.db")
+	if err := os.WriteFile(name, []byte(shefSample), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"shef", "post", "--db", db, "--schema", "barograph", "--now", "2026-11-20", name}
+	if status, _, errs := barograph(t, args...); status != 1 || !strings.Contains(errs, "is not there") {
+		t.Errorf("no tables: status %d: %s", status, errs)
+	}
+	for _, more := range []string{"--make", "--verbose"} {
+		if status, out, errs := barograph(t, append(args, more)...); status != 4 || out != "1 products: 4 values, 1 lost in decoding, 0 left out by filters\n         4 posted\n" {
+			t.Errorf("status %d: %s%s", status, out, errs)
+		}
+	}
+	if status, out, errs := barograph(t, append(args, "--station", "LKCL1", "--json")...); status != 4 || !strings.Contains(out, `"left_out": 2`) {
+		t.Errorf("status %d: %s%s", status, out, errs)
+	}
+	tokens := filepath.Join(dir, "tokens")
+	if err := os.WriteFile(tokens, []byte("shef_load_ingest : ON\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range [][]string{
+		{"--db", db, name}, {"--db", db, "--schema", "other", name}, {"--db", db, "--policy", "other", name}, {"--db", "pebble:x", "--schema", "barograph", name},
+	} {
+		if status, _, errs := barograph(t, append([]string{"shef", "post"}, bad...)...); status != 2 {
+			t.Errorf("%v: status %d: %s", bad, status, errs)
+		}
+	}
+	if status, _, errs := barograph(t, "shef", "post", "--db", "postgres://nobody@127.0.0.1:1/x", "--apps-defaults", tokens, name); status != 1 || !strings.Contains(errs, "tokens:1") {
+		t.Errorf("status %d: %s", status, errs)
+	}
+	if status, _, errs := barograph(t, "shef", "post", "--db", "postgres://nobody@127.0.0.1:1/x", name); status != 5 {
+		t.Errorf("no server: status %d: %s", status, errs)
+	}
+}
+
+// safe is a buffer that one goroutine writes and another reads.
+type safe struct {
+	sync.Mutex
+	b bytes.Buffer
+}
+
+func (s *safe) Write(p []byte) (int, error) {
+	s.Lock()
+	defer s.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *safe) String() string {
+	s.Lock()
+	defer s.Unlock()
+	return s.b.String()
+}
+
+// TestShefServe: a pipe's products and a folder's are posted as they come, and
+// told; a signal ends the service.
+func TestShefServe(t *testing.T) {
+	dir := t.TempDir()
+	spool := filepath.Join(dir, "spool")
+	in, feed := io.Pipe()
+	var out, errs safe
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan int)
+	go func() {
+		args := []string{"shef", "serve", "--spool", spool, "--db", "sqlite:" + filepath.Join(dir, "river.db"), "--schema", "barograph", "--make", "--settle", "20ms", "--metrics", "127.0.0.1:0", "-"}
+		done <- execute(ctx, &env{args: args, stdin: in, stdout: &out, stderr: &errs, engines: all.Registry()})
+	}()
+	fmt.Fprint(feed, "\x01\r\r\n123 \r\r\nSRUS54 KLCH 101813\r\r\nRR1LCH\r\r\n.A AAA 1110 /HG 1\r\r\n\x03")
+	until(t, "the pipe's product", func() bool { return strings.Contains(out.String(), "KLCHRR1LCH") })
+	if err := os.WriteFile(filepath.Join(spool, "file"), []byte(strings.ReplaceAll(shefSample, "RR1LCH", "RR2LCH")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the file's product", func() bool { return strings.Contains(out.String(), "KLCHRR2LCH") })
+	url := regexp.MustCompile(`http://\S+`).FindString(errs.String())
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reply, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	text, err := io.ReadAll(reply.Body)
+	if err != nil || !strings.Contains(string(text), `barograph_shef_values_total{fate="posted"} 5`) || !strings.Contains(string(text), "barograph_shef_values_lost_total 1") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	stop()
+	if status := <-done; status != 0 {
+		t.Errorf("status %d: %s", status, errs.String())
+	}
+	feed.Close()
+	if status, _, errs := barograph(t, "shef", "serve", "--spool", spool, "--db", "sqlite:x", "file"); status != 2 {
+		t.Errorf("status %d: %s", status, errs)
+	}
+}
+
+func until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for range 1000 {
+		if is() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatal("waited in vain for " + what)
+}

@@ -1,0 +1,112 @@
+package curve_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/curve"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/stat"
+)
+
+// TestDerivedCurves: of the aggregates with agg_stat, else case by case before
+// plot_stat; by RMSE A has 1, 3, 5 … and B 2, 4 at two common cases.
+func TestDerivedCurves(t *testing.T) {
+	rows := []row{{"A", 6, 6, 1, 1}, {"A", 12, 6, 1, 6}, {"A", 18, 6, 1, 9}, {"B", 6, 6, 1, 2}, {"B", 12, 6, 1, 3}, {"B", 18, 6, 1, 3}}
+	for _, c := range []struct {
+		method string
+		op     stat.Operation
+		want   float64
+		name   string
+	}{
+		{"median", stat.Diff, 3, "DIFF(A-B)"}, // of -1, 3, 6; not 6 − 3
+		{"mean", stat.Ratio, (0.5 + 2 + 3) / 3, "RATIO(A/B)"},
+		{"sum", stat.Skill, -1 + 0.5 + 6.0/9, "SS(A and B)"},
+		{"mean", stat.Single, 16.0 / 3, "SINGLE(A-B)"},
+		{"mean", stat.Equivalence, 8.0 / 3, "ETB(A and B)"},
+		{"overall", stat.Diff, math.Sqrt(118.0/3) - math.Sqrt(22.0/3), "DIFF(A-B)"},
+		{"overall", stat.Ratio, math.Sqrt(118.0 / 22), "RATIO(A/B)"},
+		{"overall", stat.Significant, math.NaN(), "DIFF_SIG(A-B)"}, // has no replicates
+	} {
+		q := drawn(c.method)
+		q.Drawing.Curves = []question.Group{{Field: "model", Values: [][]string{{"A"}, {"B"}}}}
+		q.Drawing.Derived = []question.Derived{{Operation: c.op, A: []int{0}, B: []int{1}}}
+		got, err := curve.Of(t.Context(), q, answerOf(t, q, rows), "RMSE", 1)
+		if err != nil || len(got.Series) != 3 {
+			t.Fatal(err, got)
+		}
+		s := got.Series[2]
+		if s.Name != c.name || s.N[0] != 3 || math.Abs(s.Y[0]-c.want) > 1e-12 || math.IsNaN(s.Y[0]) != math.IsNaN(c.want) {
+			t.Errorf("%s %s: %+v, want %v", c.method, c.op, s, c.want)
+		}
+		if c.op == stat.Equivalence && !(s.Low[0] < s.Y[0] && s.Y[0] < s.High[0]) {
+			t.Errorf("%+v has no limits", s)
+		}
+	}
+}
+
+// TestKindsOfIntervals: plot_ci of each curve, and boot_ci.
+func TestKindsOfIntervals(t *testing.T) {
+	limits := func(method, kind, boot string) (low, high float64) {
+		q := drawn(method)
+		q.Drawing.Curves = []question.Group{{Field: "model", Values: [][]string{{"A"}}}}
+		q.Drawing.Intervals, q.Drawing.BootCI, q.Drawing.Replicates, q.Drawing.Confidence = []string{kind}, boot, 200, 0.9
+		got, err := curve.Of(t.Context(), q, answerOf(t, q, theRows), "RMSE", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.Series[0].Low[0], got.Series[0].High[0]
+	}
+	if low, _ := limits("overall", "none", ""); !math.IsNaN(low) {
+		t.Error("none gave limits")
+	}
+	low, high := limits("overall", "boot", "perc")
+	if pl, ph := limits("overall", "boot", "pivotal"); pl == low || ph == high || math.IsNaN(low) {
+		t.Errorf("percentile %v %v, pivotal %v %v", low, high, pl, ph)
+	}
+	if bl, bh := limits("overall", "boot", "bca"); math.IsNaN(bl) || bl == low && bh == high {
+		t.Errorf("percentile %v %v, bca %v %v", low, high, bl, bh)
+	}
+	want := stat.Margin(0.9, stat.StandardError(stat.MeanOfStats, []float64{1, 5, 9}, true))
+	if low, high = limits("mean", "std", ""); math.Abs((high+low)/2-5) > 1e-9 || math.Abs((high-low)/2-want) > 1e-9 {
+		t.Errorf("std %v %v", low, high)
+	}
+}
+
+// TestCasesOfEqualisation: a case is each value of each field that makes curves,
+// of a group too, and of the fixed fields that are equalized; where one has no
+// row nothing is left, and it is named.
+func TestCasesOfEqualisation(t *testing.T) {
+	for _, c := range []struct {
+		values   [][]string
+		equalize []question.Group
+		rows     int
+		says     string
+	}{
+		{[][]string{{"A"}, {"B"}}, nil, 4, "left out 1 of 5 rows"},
+		{[][]string{{"A", "B"}}, nil, 4, "left out 1 of 5 rows"},
+		{[][]string{{"A"}, {"B"}, {"C"}}, nil, 0, "left out 5 of 5 rows, since there is none at all of C"},
+		{[][]string{{"A"}}, []question.Group{{Field: "model", Values: [][]string{{"A", "Z"}}}}, 0, "none at all of A Z"},
+		{[][]string{{"A"}}, nil, 3, "left out 0 of 5 rows"},
+	} {
+		q := drawn("overall")
+		q.Drawing.EventEqual, q.Drawing.Equalize = true, c.equalize
+		q.Drawing.Curves = []question.Group{{Field: "model", Values: c.values}}
+		got, err := curve.Values(q, answerOf(t, q, theRows), "RMSE", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var n []int
+		for _, s := range got.Series {
+			n = append(n, s.N...)
+		}
+		sum := 0
+		for _, k := range n {
+			sum += k
+		}
+		if sum != c.rows || !strings.Contains(got.Note, c.says) {
+			t.Errorf("%v: %v rows, %s", c.values, n, got.Note)
+		}
+	}
+}

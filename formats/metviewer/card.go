@@ -1,0 +1,122 @@
+package metviewer
+
+import (
+	"slices"
+	"strings"
+)
+
+// cards are the plots that a scorecard stands for: one for each row, which says
+// statistic, variable and further fields, and all columns that differ in one
+// field only. The models are the series, two dates of plot_fix are a range, and
+// the innermost field of the columns is the independent variable.
+func cards(n *node) (out []*node) {
+	var columns []*node
+	for _, c := range n.child("columns").all("field") {
+		for _, chain := range chains(c) {
+			columns = together(columns, chain)
+		}
+	}
+	for _, r := range n.child("rows").all("field") {
+		for _, row := range chains(r) {
+			for _, column := range columns {
+				out = append(out, card(n, row, column))
+			}
+		}
+	}
+	return out
+}
+
+// chains are the ways from a field to the innermost ones, each the children of
+// a node; a field has all its values.
+func chains(f *node) (out []*node) {
+	own := &node{name: "field", attrs: f.attrs, line: f.line, kids: f.all("val")}
+	for _, k := range f.all("field") {
+		for _, c := range chains(k) {
+			out = append(out, &node{line: f.line, kids: append([]*node{own}, c.kids...)})
+		}
+	}
+	if out == nil {
+		return []*node{{line: f.line, kids: []*node{own}}}
+	}
+	return out
+}
+
+// together adds a chain, or its values to one that differs in one field only.
+func together(all []*node, chain *node) []*node {
+	for _, have := range all {
+		if len(have.kids) != len(chain.kids) {
+			continue
+		}
+		var differ []int
+		for i, f := range have.kids {
+			if f.attrs["name"] != chain.kids[i].attrs["name"] || !slices.Equal(texts(f), texts(chain.kids[i])) {
+				differ = append(differ, i)
+			}
+		}
+		if len(differ) == 1 && have.kids[differ[0]].attrs["name"] == chain.kids[differ[0]].attrs["name"] {
+			have.kids[differ[0]].kids = append(have.kids[differ[0]].kids, chain.kids[differ[0]].kids...)
+			return all
+		}
+	}
+	return append(all, chain)
+}
+
+// texts are the values of a field.
+func texts(f *node) (out []string) {
+	for _, v := range f.all("val") {
+		out = append(out, v.text+v.attrs["name"])
+	}
+	return out
+}
+
+// card writes a row and its columns as a plot.
+func card(n, row, column *node) *node {
+	out := &node{name: n.name, attrs: n.attrs, line: row.line}
+	for _, k := range n.kids {
+		if k.name != "plot_fix" && k.name != "rows" && k.name != "columns" && k.name != "dep" && k.name != "stat" {
+			out.kids = append(out.kids, k)
+		}
+	}
+	fix, series, dep := &node{name: "plot_fix", line: n.line}, &node{name: "series1", line: n.line}, &node{name: "dep1", line: row.line}
+	var stats []*node
+	indep := column.kids[len(column.kids)-1]
+	for _, f := range slices.Concat(n.child("plot_fix").all("field"), row.kids, column.kids[:len(column.kids)-1]) {
+		switch name := f.attrs["name"]; {
+		case name == "stat":
+			for _, v := range texts(f) {
+				stats = append(stats, &node{name: "stat", text: v, line: f.line})
+			}
+		case name == "fcst_var":
+			for _, v := range texts(f) {
+				dep.kids = append(dep.kids, &node{name: "fcst_var", attrs: map[string]string{"name": v}, line: f.line})
+			}
+		case name == "model":
+			series.kids = append(series.kids, f)
+		default:
+			fix.kids = append(fix.kids, &node{name: "field", attrs: f.attrs, line: f.line, kids: []*node{whole(f)}})
+		}
+	}
+	for _, v := range dep.kids {
+		v.kids = stats
+	}
+	var models []string
+	for _, f := range series.kids {
+		models = append(models, texts(f)...)
+	}
+	diff := `c("` + strings.Join(models, `","`) + `","` + n.value("stat") + `")`
+	return &node{name: n.name, attrs: n.attrs, line: row.line, kids: append(
+		slices.DeleteFunc(out.kids, func(k *node) bool { return k.name == "tmpl" }), fix, series,
+		&node{name: "dep", line: row.line, kids: []*node{dep}}, &node{name: "indep", attrs: indep.attrs, line: indep.line, kids: indep.kids},
+		&node{name: "tmpl", line: n.line, kids: []*node{{name: "listdiffseries1", text: diff, line: n.line}}},
+	)}
+}
+
+// whole is a fixed field of a scorecard as one set: two dates are the range
+// between them.
+func whole(f *node) *node {
+	set := &node{name: "set", line: f.line, kids: f.all("val")}
+	if v := texts(f); len(v) == 2 && strings.HasSuffix(f.attrs["name"], "_beg") {
+		set.kids = []*node{{name: "val", text: "BETWEEN '" + v[0] + "' AND '" + v[1] + "'", line: f.line}}
+	}
+	return set
+}

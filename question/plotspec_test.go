@@ -1,0 +1,178 @@
+package question
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/formats/metviewer"
+	"github.com/barograph/barograph/record"
+)
+
+const series = `<template>series_plot.R_tmpl</template>`
+
+// specOf parses a whole plot_spec.
+func specOf(t *testing.T, body string) (qs []*Question, notes []string) {
+	t.Helper()
+	spec, err := metviewer.ParsePlotSpec("p.xml", []byte("<plot_spec>"+body+"</plot_spec>"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range spec.Warnings {
+		notes = append(notes, w.String())
+	}
+	qs, more := FromPlots(spec)
+	return qs, append(notes, more...)
+}
+
+// TestGroups: A:B are two values and one curve, A,B is one value; date-times
+// hold colons themselves.
+func TestGroups(t *testing.T) {
+	qs, notes := plotOf(t, rmse+byLead+`<series1><field name="model"><val>A:B</val><val>C,D</val></field></series1>
+		<plot_fix><field name="fcst_valid_beg"><set><val>2019-01-01 00:00:00:2019-01-02 12:00:00</val></set></field></plot_fix>`)
+	if len(qs) != 1 {
+		t.Fatal(notes)
+	}
+	q := qs[0]
+	if got := fmt.Sprint(q.Header[record.Model], q.Drawing.Curves, len(q.Valid.List)); got != "[A B C,D] [{model [[A B] [C,D]]}] 2" {
+		t.Error(got)
+	}
+}
+
+// TestFixedValues: each val, date and range is a plot, a set is one.
+func TestFixedValues(t *testing.T) {
+	lists := `<date_list name="d"><start>2019-01-01</start><end>2019-01-03</end><inc>86400</inc><format>yyyy-MM-dd</format></date_list>
+		<date_range_list name="r"><date_range><start>2019-01-01 00:00:00</start><end>2019-01-02 00:00:00</end></date_range>
+		<date_range><start>2019-02-01 00:00:00</start><end>2019-02-02 00:00:00</end></date_range></date_range_list>`
+	for _, c := range []struct {
+		fix  string
+		want int
+	}{
+		{`<field name="vx_mask"><val>A</val><val>B</val></field>`, 2},
+		{`<field name="vx_mask"><set name="s"><val>A</val><val>B</val></set></field>`, 1},
+		{`<field name="vx_mask"><val>A</val><val>B</val></field><field name="fcst_lev"><val>P1</val><val>P2</val><val>P3</val></field>`, 6},
+		{`<field name="fcst_valid_beg"><date_list name="d"/></field>`, 3},
+		{`<field name="fcst_valid_beg"><date_range_list name="r"/></field>`, 2},
+		{`<field name="fcst_valid_beg"><set name="s"><date_list name="d"/></set></field>`, 1},
+	} {
+		qs, notes := specOf(t, lists+`<plot>`+series+rmse+byLead+`<plot_fix>`+c.fix+`</plot_fix></plot>`)
+		if len(qs) != c.want {
+			t.Errorf("%s: %d questions, want %d: %v", c.fix, len(qs), c.want, notes)
+		}
+	}
+}
+
+// TestDatesOfPlots: backwards, from the fixed value, in any format.
+func TestDatesOfPlots(t *testing.T) {
+	back := `<date_list name="d"><start>2019-01-03 00:00:00</start><end>2019-01-01 00:00:00</end><inc>-86400</inc><format>yyyy-MM-dd HH:mm:ss</format></date_list>`
+	qs, notes := specOf(t, back+`<plot>`+series+rmse+`<indep name="fcst_valid_beg"><date_list name="d"/></indep></plot>`)
+	if len(qs) != 1 || len(qs[0].Valid.List) != 3 {
+		t.Errorf("%v %v", qs, notes)
+	}
+	qs, notes = specOf(t, `<plot>`+series+rmse+`<plot_fix><field name="fcst_init_beg"><val>2019-01-05 18:00:00</val><val>2019-02-05 18:00:00</val></field></plot_fix>
+		<indep name="fcst_valid_beg" depends="fcst_init_beg"><date_list><start><date_offset><day_offset>-1</day_offset><hour>6</hour></date_offset></start>
+		<end><date_offset><day_offset>1</day_offset><hour>6</hour></date_offset></end><inc>43200</inc></date_list></indep></plot>`)
+	if len(qs) != 2 || len(qs[0].Valid.List) != 5 || qs[0].Valid.List[0] != 1546581600 || qs[1].Valid.List[0] != 1549260000 {
+		t.Errorf("%v %v", qs, notes)
+	}
+}
+
+// TestConditions: what of plot_cond a question can hold.
+func TestConditions(t *testing.T) {
+	for cond, want := range map[string]string{
+		"h.model = 'GFS'": "[GFS]", "AND BINARY h.model IN ('GFS', 'ECM') and ld.fcst_lead = 240000": "[GFS ECM][86400]",
+		"h.model='A' AND ld.fcst_valid_beg BETWEEN '2019-01-01 00:00:00' AND '2019-01-02 00:00:00'": "[A]1546300800-1546387200",
+		"HOUR(ld.fcst_init_beg) IN (0, 12)": "[0 12]",
+		"h.model = 'A' OR h.model = 'B'":    "no", "ld.rmse < 3": "no", "h.model = (SELECT 1)": "no", "h.nothing = 'x'": "no",
+	} {
+		qs, notes := plotOf(t, rmse+byLead+`<plot_cond>`+strings.ReplaceAll(cond, "<", "&lt;")+`</plot_cond>`)
+		got := "no"
+		if len(qs) == 1 {
+			q := qs[0]
+			got = fmt.Sprint(q.Header[record.Model], q.Lead, q.Clock.InitHour)
+			if q.Valid.Last != 0 {
+				got += fmt.Sprintf("%d-%d", q.Valid.First, q.Valid.Last)
+			}
+			got = strings.ReplaceAll(strings.ReplaceAll(got, " []", ""), "[] ", "")
+			got = strings.ReplaceAll(strings.ReplaceAll(got, "[]", ""), "] [", "][")
+		}
+		if got != want || want == "no" && !strings.Contains(strings.Join(notes, "\n"), "plot_cond") {
+			t.Errorf("%s: %s, want %s; %v", cond, got, want, notes)
+		}
+	}
+}
+
+// TestInheritance as METviewer has it: values of a fixed field are added, sets
+// replace, of a series the last field stays, run="false" is not asked, and of
+// several bases the later ones are taken as they stand.
+func TestInheritance(t *testing.T) {
+	base := `<plot name="base" run="false">` + series + rmse + byLead + `
+		<series1><field name="model"><val>A</val></field></series1>
+		<plot_fix><field name="vx_mask"><val>E</val></field><field name="fcst_lev"><set name="s"><val>P1</val></set></field></plot_fix></plot>
+		<plot name="hours" run="false" inherits="nothing"><plot_fix><field name="valid_hour"><val>0</val></field></plot_fix></plot>`
+	base = strings.Replace(base, ` inherits="nothing"`, "", 1)
+	qs, notes := specOf(t, base+`<plot inherits="base,hours">
+		<series1><field name="obtype"><val>X</val></field><field name="model"><val>B</val></field></series1>
+		<plot_fix><field name="vx_mask"><val>W</val></field><field name="fcst_lev"><set name="s"><val>P2</val></set></field></plot_fix></plot>`)
+	var masks []string
+	for _, q := range qs {
+		masks = append(masks, q.Header[record.VxMask]...)
+		if fmt.Sprint(q.Header[record.FcstLev], q.Header[record.Model], q.Header[record.ObType], q.Clock.ValidHour, q.Type.Name) != "[P2] [B] [] [0]SL1L2" {
+			t.Errorf("%+v", q)
+		}
+	}
+	if !slices.Equal(masks, []string{"E", "W"}) || !strings.Contains(strings.Join(notes, "\n"), "last field") {
+		t.Errorf("%v, %v", masks, notes)
+	}
+}
+
+// TestTemplates: what is asked where the template, not the plot, says what is drawn.
+func TestTemplates(t *testing.T) {
+	fix := `<plot_fix><field name="fcst_var"><set name="v"><val>APCP</val></set></field></plot_fix><series1><field name="model"><val>A</val></field></series1>`
+	for body, want := range map[string]string{
+		`<template>performance.R_tmpl</template>` + byLead:                                                                                                 "CTS [FAR PODY] fcst_lead median",
+		`<template>performance.R_tmpl</template><agg_stat><agg_nbrctc>true</agg_nbrctc></agg_stat>` + byLead:                                               "NBRCTC [NBR_FAR NBR_PODY] fcst_lead overall",
+		`<template>roc.R_tmpl</template><roc_calc><roc_pct>true</roc_pct></roc_calc>`:                                                                      "PCT []  overall",
+		`<template>roc.R_tmpl</template><roc_calc><roc_ctc>true</roc_ctc></roc_calc>`:                                                                      "CTC [PODY POFD] fcst_thresh overall",
+		`<template>rely.R_tmpl</template><agg_stat><agg_pct>true</agg_pct></agg_stat>`:                                                                     "PCT []  overall",
+		`<template>eclv.R_tmpl</template>`:                                                                                                                 "ECLV []  median",
+		`<template>eclv.R_tmpl</template><agg_stat><agg_ctc>true</agg_ctc></agg_stat>`:                                                                     "CTC []  overall",
+		`<template>rhist.R_tmpl</template>`:                                                                                                                "RHIST []  median",
+		`<template>phist.R_tmpl</template>`:                                                                                                                "PHIST []  median",
+		`<template>relp.R_tmpl</template>`:                                                                                                                 "RELP []  median",
+		`<template>ens_ss.R_tmpl</template><agg_stat><agg_ssvar>true</agg_ssvar></agg_stat>`:                                                               "SSVAR [SSVAR_MSE SSVAR_Spread]  overall",
+		`<template>taylor_plot.R_tmpl</template><agg_stat><agg_sl1l2>true</agg_sl1l2></agg_stat><dep><dep1><fcst_var name="APCP"/></dep1></dep>`:           "SL1L2 [FBAR FSTDEV OBAR OSTDEV PR_CORR RMSE]  overall",
+		series + `<dep><dep1><fcst_var name="APCP"><stat>RMSE</stat></fcst_var></dep1></dep><calc_stat><calc_sl1l2>true</calc_sl1l2></calc_stat>` + byLead: "SL1L2 [RMSE] fcst_lead median",
+	} {
+		qs, notes := specOf(t, `<plot>`+body+fix+`</plot>`)
+		if len(qs) != 1 {
+			t.Errorf("%s: %d questions, %v", body, len(qs), notes)
+			continue
+		}
+		q := qs[0]
+		if got := fmt.Sprintf("%s %v %s %s", q.Type.Name, q.Drawing.Stats, q.Drawing.Axis, q.Drawing.Method); got != want || q.Header[record.FcstVar][0] != "APCP" {
+			t.Errorf("%s: %s, want %s", body, got, want)
+		}
+	}
+}
+
+// TestDerivedAndIntervals: what is to be computed stands in the drawing.
+func TestDerivedAndIntervals(t *testing.T) {
+	qs, notes := plotOf(t, `<dep><dep1><fcst_var name="TMP"><stat>RMSE</stat></fcst_var></dep1><dep2><fcst_var name="TMP"><stat>ME</stat></fcst_var></dep2></dep>`+byLead+`
+		<series1><field name="model"><val>A</val><val>B:C</val></field></series1><series2><field name="model"><val>A</val></field></series2>
+		<plot_fix><field name="vx_mask" equalize="true"><set name="s"><val>E</val><val>W</val></set></field></plot_fix><event_equal>true</event_equal>
+		<agg_stat><agg_sl1l2>true</agg_sl1l2><boot_repl>100</boot_repl><boot_ci>bca</boot_ci><circular_block_bootstrap>false</circular_block_bootstrap></agg_stat>
+		<plot_ci>c("boot","none","std")</plot_ci>
+		<tmpl><listDiffSeries1>list(c("A TMP RMSE","Group_y1_1 TMP RMSE","DIFF_SIG"),c("A TMP RMSE","Q TMP RMSE"))</listDiffSeries1></tmpl>`)
+	if len(qs) != 2 {
+		t.Fatal(notes)
+	}
+	d := qs[0].Drawing
+	if got := fmt.Sprint(d.Derived, d.Intervals, d.BootCI, d.Block, d.Equalize); got != "[{DIFF_SIG [0] [1]}] [boot none std]bca1 [{vx_mask [[E W]]}]" {
+		t.Error(got)
+	}
+	if len(qs[1].Drawing.Derived) != 0 || !strings.Contains(strings.Join(notes, "\n"), `"Q TMP RMSE"`) {
+		t.Error(notes)
+	}
+}

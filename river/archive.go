@@ -1,0 +1,129 @@
+package river
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
+)
+
+// Archive posts into the tables of Barograph's post workload, by the engine's
+// fastest method. Stations and their parameters are admitted as they come.
+type Archive struct {
+	Engine *engine.Engine
+	Tables engine.PostTables
+	Method engine.PostMethod
+
+	store  *engine.PostStore
+	poster engine.Poster
+	known  map[engine.Series]bool
+}
+
+// Close closes the tables, and the engine.
+func (a *Archive) Close() error {
+	err := a.drop()
+	return errors.Join(err, a.Engine.Close())
+}
+
+func (a *Archive) drop() (err error) {
+	if a.poster != nil {
+		err = a.poster.Close()
+	}
+	if a.store != nil {
+		err = errors.Join(err, a.store.Close())
+	}
+	a.poster, a.store, a.known = nil, nil, nil
+	return err
+}
+
+// Again says yes: posters retry conflicts themselves, so that what is left is
+// mostly the connection.
+func (a *Archive) Again(error) bool { return true }
+
+// Reload opens the tables anew, with a new connection.
+func (a *Archive) Reload(ctx context.Context) (err error) {
+	_ = a.drop() // of a connection that may be gone
+	if a.store, err = a.Engine.Posts.Open(ctx, a.Tables); err != nil {
+		return err
+	}
+	a.known = map[engine.Series]bool{}
+	a.poster, err = a.store.Poster(ctx, a.Method)
+	return err
+}
+
+// Post posts products.
+func (a *Archive) Post(ctx context.Context, products []*Product) ([]Tally, error) {
+	tallies, err := a.post(ctx, products)
+	if err != nil {
+		_ = a.drop() // the first error says more
+	}
+	return tallies, err
+}
+
+func (a *Archive) post(ctx context.Context, products []*Product) ([]Tally, error) {
+	if a.poster == nil {
+		if err := a.Reload(ctx); err != nil {
+			return nil, err
+		}
+	}
+	messages := make([]engine.PostMessage, len(products))
+	for i, p := range products {
+		messages[i] = engine.PostMessage{Product: p.ID, Issued: p.Issued.Unix(), Values: p.Values}
+	}
+	if err := a.admit(ctx, messages); err != nil {
+		return nil, err
+	}
+	posted, err := a.poster.Post(ctx, messages)
+	if err != nil {
+		return nil, err
+	}
+	tallies := make([]Tally, len(products))
+	switch {
+	case posted.Unknown+posted.Filtered == 0:
+		for i, p := range products {
+			tallies[i][Posted] = int64(len(p.Values))
+		}
+	case len(products) == 1:
+		tallies[0][Posted], tallies[0][Unknown], tallies[0][Filtered] = posted.Values, posted.Unknown, posted.Filtered
+	default: // whose they are is told only of one; posting it again changes nothing
+		for i, p := range products {
+			one, err := a.post(ctx, []*Product{p})
+			if err != nil {
+				return nil, err
+			}
+			tallies[i] = one[0]
+		}
+	}
+	return tallies, nil
+}
+
+// admit fills location and ingest filter with what is not known yet.
+func (a *Archive) admit(ctx context.Context, messages []engine.PostMessage) (err error) {
+	var stations []record.ID
+	var all []engine.Series
+	for i := range messages {
+		for k := range messages[i].Values {
+			g := &messages[i].Values[k]
+			s := engine.Series{Station: g.Station, Code: g.Code, Duration: g.Duration}
+			if !a.known[s] {
+				a.known[s] = true
+				all = append(all, s)
+				stations = append(stations, g.Station)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	slices.SortFunc(stations, func(x, y record.ID) int { return slices.Compare(x[:], y[:]) })
+	if err := a.store.Admit(ctx, slices.Compact(stations), all); err != nil {
+		return err
+	}
+	if err := a.poster.Close(); err != nil {
+		return err
+	}
+	a.poster, err = a.store.Poster(ctx, a.Method) // which reads them at its start
+	return err
+}

@@ -1,0 +1,317 @@
+package river
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/record"
+)
+
+// IHFS posts into the Weather Service's own database. What it does between a
+// value and its row, and in what order, was read (not copied) in AWIPS 2's
+// PostShef, PostTables and HydroDataAccessor; docs/river.md lists what differs
+// and what is left out.
+type IHFS struct {
+	Tokens Tokens
+	// Archive: the time window is around each product's own time, not around
+	// the clock: AWIPS's ALLOW_ARCHIVE_DATA.
+	Archive bool
+
+	conn     *pgx.Conn
+	config   *pgx.ConnConfig
+	schema   string // quoted, with its point
+	limitsTS bool
+	ref      *reference
+}
+
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+// OpenIHFS connects to the database of a URL and reads its tables of stations,
+// filters, limits and factors. It makes no table.
+func OpenIHFS(ctx context.Context, url string, t Tokens) (*IHFS, error) {
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, err
+	}
+	p := &IHFS{Tokens: t, config: config}
+	if err := p.Reload(ctx); err != nil {
+		return nil, errors.Join(err, p.Close()) //nolint:contextcheck // it closes after a context has ended, too
+	}
+	return p, nil
+}
+
+// Close closes the connection.
+func (p *IHFS) Close() error {
+	if p.conn == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	return p.conn.Close(ctx)
+}
+
+// connect makes the connection, or takes the one that is there.
+func (p *IHFS) connect(ctx context.Context) (err error) {
+	if p.conn != nil && !p.conn.IsClosed() {
+		return nil
+	}
+	if p.conn, err = pgx.ConnectConfig(ctx, p.config); err != nil {
+		return errors.Join(engine.ErrUnreachable, err)
+	}
+	return nil
+}
+
+// Reload reads what the poster goes by.
+func (p *IHFS) Reload(ctx context.Context) error {
+	if err := p.connect(ctx); err != nil {
+		return err
+	}
+	var schema string
+	if err := p.conn.QueryRow(ctx, "SELECT coalesce(current_schema(), '')").Scan(&schema); err != nil {
+		return err
+	}
+	p.schema = pgx.Identifier{schema}.Sanitize() + "."
+	for table := range strings.FieldsSeq(needed) {
+		d, err := p.conn.Prepare(ctx, "", "SELECT * FROM "+p.schema+table)
+		if _, answered := errors.AsType[*pgconn.PgError](err); answered {
+			return missingTable(schema, table, err)
+		} else if err != nil {
+			return err
+		}
+		have := make([]string, len(d.Fields))
+		for i, f := range d.Fields {
+			have[i] = f.Name
+		}
+		p.limitsTS = slices.Contains(have, "ts") // of the last, locdatalimits: since 2018
+	}
+	ref, err := readReference(ctx, p.conn, p.schema, p.limitsTS)
+	if err == nil {
+		p.ref = ref
+	}
+	return err
+}
+
+// Again reports whether the same may be tried again: the connection is gone, the
+// server ends, or another session had the rows.
+func (p *IHFS) Again(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok {
+		return true // no answer of the server's
+	}
+	return slices.Contains([]string{"08", "40", "53", "55", "57"}, e.Code[:2]) || e.Code == "23505" || e.Code == "25006"
+}
+
+// category is where a value is posted by its type and source.
+type category byte
+
+const (
+	reading category = iota
+	forecast
+	arealForecast
+	contingency
+	arealProcessed
+	processed
+)
+
+func (t *Tokens) category(c *record.Parameter) category {
+	switch {
+	case c[3] == 'R', c[3] == 'P' && c[4] != 'M' && t.ProcObs:
+		return reading
+	case c[3] == 'F' && c[4] == 'L':
+		return arealForecast
+	case c[3] == 'F':
+		return forecast
+	case c[3] == 'C':
+		return contingency
+	case c[3] == 'P' && c[4] == 'M':
+		return arealProcessed
+	}
+	return processed
+}
+
+// table is where a value goes.
+func (t *Tokens) table(c *record.Parameter, k category) string {
+	switch {
+	case record.Paired(c.PE()): // before all else
+		return "pairedvalue"
+	case k == arealForecast:
+		return "arealfcst"
+	case k == arealProcessed:
+		return "arealobs"
+	case k == reading: // of P too, by shef_procobs
+		code := *c
+		code[3] = 'R'
+		return sqlengine.IHFSTable(&code)
+	}
+	return sqlengine.IHFSTable(c)
+}
+
+// key is that of a row. What a table's key does not have is empty.
+type key struct {
+	series
+	at, basis   int64
+	probability float32
+	ref         int32
+}
+
+// row is a value on its way into a table.
+type row struct {
+	key
+	full    key // with what the table's key leaves out
+	value   float64
+	qual    byte
+	code    int32
+	revised bool
+	product string
+	issued  int64
+	comment string
+	nth     int64 // microseconds that tell rows of one posting apart
+
+	fate *Fate // of its value
+}
+
+// same compares what is stored of a value, but for the time of posting.
+func (r *row) same(o *row) bool {
+	return r.value == o.value && r.qual == o.qual && r.code == o.code && r.revised == o.revised && r.product == o.product && r.issued == o.issued
+}
+
+// posting is a transaction's rows, by table, in the order of their values.
+type posting struct {
+	*IHFS
+	now      time.Time
+	tables   map[string][]*row
+	latest   []*row // for latestobsvalue
+	rejected []*row
+	unknown  []*row
+	comments []*row
+	links    []*row
+}
+
+// Post posts products in one transaction.
+func (p *IHFS) Post(ctx context.Context, products []*Product) ([]Tally, error) {
+	if err := p.connect(ctx); err != nil {
+		return nil, err
+	}
+	x := &posting{IHFS: p, now: time.Now(), tables: map[string][]*row{}}
+	fates := make([][]Fate, len(products))
+	for i, product := range products {
+		fates[i] = make([]Fate, len(product.Values))
+		for k := range product.Values {
+			fate := &fates[i][k]
+			*fate = x.judge(product, &product.Values[k], fate)
+		}
+	}
+	err := pgx.BeginFunc(ctx, p.conn, func(tx pgx.Tx) error { return x.write(ctx, tx) })
+	if err != nil {
+		return nil, err
+	}
+	tallies := make([]Tally, len(products))
+	for i := range fates {
+		for _, f := range fates[i] {
+			tallies[i][f]++
+		}
+	}
+	return tallies, nil
+}
+
+// judge takes a value through AWIPS's steps, up to the rows that are to be
+// written. What becomes of those is told later, by way of fate.
+func (x *posting) judge(p *Product, g *record.Gauge, fate *Fate) Fate {
+	t, k := &x.Tokens, x.Tokens.category(&g.Code)
+	r := x.newRow(p, g, fate)
+	switch post, known := x.ref.post[g.Station]; {
+	case !known && (!x.ref.areas[g.Station] || k == reading):
+		x.unknown = append(x.unknown, r)
+		return Unknown
+	case known && !post:
+		return Inactive
+	case !x.ref.ingest[r.series]:
+		return Filtered
+	}
+	if k == reading || k == processed || k == arealProcessed {
+		now := x.now
+		if x.Archive {
+			now = p.Issued
+		}
+		at := time.Unix(g.Time, 0)
+		if g.Duration != 3001 && at.Before(now.Add(-t.Past)) || at.After(now.Add(t.Future)) {
+			return Outside
+		}
+	}
+	if f, ok := x.ref.factor[r.series]; ok && !g.IsMissing() {
+		r.value = f.apply(r.value)
+	}
+	r.value = engine.IHFSValue(&g.Code, r.value)
+	paired := record.Paired(g.Code.PE())
+	if paired {
+		at, v := record.SplitPair(r.value)
+		r.full.ref, r.value = int32(at), v
+	}
+	r.code = x.ref.quality(r.series, g, r.value)
+	bad := r.code < badBelow
+	if t.Link {
+		x.links = append(x.links, r)
+	}
+	if k == reading && !paired && (t.Latest == "ON" || t.Latest == "VALID_ONLY" && !bad && !g.IsMissing() || t.Latest == "VALID_OR_MISSING" && !bad) {
+		x.latest = append(x.latest, r)
+	}
+	if r.comment != "" {
+		x.comments = append(x.comments, r)
+	}
+	if bad && !t.KeepBad && k != contingency {
+		x.rejected = append(x.rejected, r)
+		return Rejected
+	}
+	name := t.table(&g.Code, k)
+	r.key = shape(name).key(r.full)
+	x.tables[name] = append(x.tables[name], r)
+	return Inserted
+}
+
+func (x *posting) newRow(p *Product, g *record.Gauge, fate *Fate) *row {
+	r := &row{
+		full:  key{series: series{lid: g.Station, pe: [2]byte(g.Code[:2]), dur: g.Duration, ts: [2]byte(g.Code[3:5]), ext: g.Code[5]}, at: g.Time, probability: g.Probability},
+		value: g.Value, qual: g.Quality, code: goodCode, revised: g.Revised, product: p.ID, issued: p.Issued.Unix(), comment: g.Comment, fate: fate,
+	}
+	if g.Created != record.NoTime { // else 1970-01-01, as AWIPS has it
+		r.full.basis = g.Created
+	}
+	r.key = r.full
+	return r
+}
+
+// settle decides what becomes of a value whose key is taken.
+func (t *Tokens) settle(stored, r *row) Fate {
+	switch rule := t.Policy.Rule(r.revised); {
+	case stored.same(r):
+		return Unchanged
+	case r.issued < stored.issued && t.Policy != engine.Overwrite:
+		return Kept // a late or doubled product does not undo a later one
+	case !rule.Writes(stored.value, r.value):
+		if stored.value == r.value {
+			return Unchanged
+		}
+		return Kept
+	case stored.value == r.value && stored.qual == r.qual && stored.revised == r.revised:
+		return Unchanged // sent again in another product
+	}
+	return Updated
+}
+
+// compareKeys orders rows, so that two posters lock them in one order.
+func compareKeys(a, b *row) int {
+	return cmp.Or(
+		slices.Compare(a.lid[:], b.lid[:]), slices.Compare(a.pe[:], b.pe[:]), cmp.Compare(a.dur, b.dur), slices.Compare(a.ts[:], b.ts[:]), cmp.Compare(a.ext, b.ext),
+		cmp.Compare(a.at, b.at), cmp.Compare(a.basis, b.basis), cmp.Compare(a.probability, b.probability), cmp.Compare(a.ref, b.ref))
+}

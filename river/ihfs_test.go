@@ -1,0 +1,255 @@
+package river_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/postgres"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/formats/shef"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/river"
+)
+
+var servers enginetest.Servers
+
+// ihfs makes an IHFS in a schema of its own, and returns its URL. Columns and
+// keys are those of a dump of the real one (hd_ob83krf); the triggers are ours:
+// they count their calls, and write curpp and curpc.
+func ihfs(t *testing.T, schema string) (url string, db *pgx.Conn) {
+	t.Helper()
+	url = servers.Lab(t, postgres.Driver(), lab.Options{}).URL() + "?search_path=" + schema
+	text, err := os.ReadFile("testdata/ihfs.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if db, err = pgx.Connect(t.Context(), url); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close(context.Background()) })
+	if _, err := db.Exec(t.Context(), "CREATE SCHEMA "+schema+"; "+string(text)); err != nil {
+		t.Fatal(err)
+	}
+	return url, db
+}
+
+const stations = `INSERT INTO location VALUES ('AAA', 1), ('BBB', 1), ('OFF', 0), ('ODD', 2);
+	INSERT INTO geoarea VALUES ('AREA');
+	INSERT INTO ingestfilter SELECT lid, pe, dur, ts, 'Z', 1, ingest, 'F', 'F' FROM (VALUES
+		('AAA','HG',0,'RZ','T'), ('AAA','HG',0,'FZ','T'), ('AAA','HG',0,'CZ','T'), ('AAA','HG',0,'PZ','T'), ('AAA','QR',0,'RZ','T'), ('AAA','PP',1001,'RZ','T'),
+		('AAA','PC',0,'RZ','T'), ('AAA','TB',0,'RZ','T'), ('AAA','TA',0,'RZ','F'), ('AAA','PP',3001,'RZ','T'), ('AAA','HP',0,'RZ','T'),
+		('BBB','HG',0,'RZ','T'), ('OFF','HG',0,'RZ','T'), ('AREA','PP',1006,'FL','T'), ('AREA','PP',1006,'PM','T'), ('AREA','PP',1006,'RZ','T')) v(lid, pe, dur, ts, ingest);
+	INSERT INTO adjustfactor VALUES ('AAA','HP',0,'RZ','Z',0,1,null,0.5);
+	INSERT INTO datalimits (pe, dur, monthdaystart, monthdayend, gross_range_min, gross_range_max, reason_range_min, reason_range_max) VALUES
+		('HG',0,'01-01','06-30',-1,1,null,null), ('HG',0,'07-01','12-31',-10,50,0,40);
+	INSERT INTO locdatalimits (lid, pe, dur, monthdaystart, monthdayend, gross_range_min, gross_range_max) VALUES ('BBB','HG',0,'01-01','12-31',0,10);`
+
+// rows prints a query, a line for each row.
+func rows(t *testing.T, db *pgx.Conn, query string) string {
+	t.Helper()
+	q, err := db.Query(t.Context(), query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := pgx.CollectRows(q, pgx.RowToMap)
+	if err != nil {
+		t.Fatal(query, err)
+	}
+	names := q.FieldDescriptions()
+	var lines []string
+	for _, r := range all {
+		var cells []string
+		for _, n := range names {
+			v := r[n.Name]
+			if at, ok := v.(time.Time); ok {
+				v = at.Format("0102T15:04")
+			}
+			cells = append(cells, fmt.Sprint(v))
+		}
+		lines = append(lines, strings.Join(cells, " "))
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+// everything is all rows of all tables of a schema but those of times of posting.
+func everything(t *testing.T, db *pgx.Conn, without ...string) string {
+	t.Helper()
+	var out []string
+	for table := range strings.SplitSeq(rows(t, db, "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()"), "\n") {
+		var text string
+		if err := db.QueryRow(t.Context(), "SELECT coalesce(string_agg(x::text, E'\\n' ORDER BY x::text), '') FROM (SELECT to_jsonb(y) - $1::text[] x FROM "+table+" y) z", without).Scan(&text); err != nil {
+			t.Fatal(table, err)
+		}
+		out = append(out, table, text)
+	}
+	return strings.Join(out, "\n")
+}
+
+// post posts texts, a product each, one after the other.
+func post(t *testing.T, p river.Poster, texts ...string) (total river.Tally) {
+	t.Helper()
+	in := river.Input{Options: shef.Options{Now: time.Now()}}
+	for _, text := range texts {
+		var all []*river.Product
+		if err := in.Read(strings.NewReader(text), "test", time.Now(), func(p *river.Product) error {
+			all = append(all, p)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		tallies, err := p.Post(t.Context(), all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range tallies {
+			total.Add(one)
+		}
+	}
+	return total
+}
+
+// at writes a moment near the present as SHEF has it.
+func at(d time.Duration) string { return time.Now().UTC().Add(d).Format("20060102 Z DH1504") }
+
+func product(issued time.Duration, lines ...string) string {
+	return "\x01\r\r\n123 \r\r\nSRUS54 KLCH " + time.Now().UTC().Add(issued).Format("021504") + "\r\r\nRR1LCH\r\r\n" + strings.Join(lines, "\r\r\n") + "\r\r\n\x03"
+}
+
+func TestIHFS(t *testing.T) {
+	url, db := ihfs(t, "once")
+	if _, err := db.Exec(t.Context(), stations); err != nil {
+		t.Fatal(err)
+	}
+	tokens := river.DefaultTokens()
+	tokens.Unknown, tokens.Latest, tokens.Link = "IDS_AND_DATA", "VALID_ONLY", true
+	p, err := river.OpenIHFS(t.Context(), url, tokens)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	then, older := at(-2*time.Hour), at(-3*time.Hour)
+	texts := []string{
+		product(-time.Hour,
+			".A AAA "+then+"/HG 3.5 'rising'/QR 1.5/PPH .1/PC 2.0/TB 6.065/TA 70/HP 10",
+			".A AAA "+older+"/HG 3.25Q/PC 1.9",
+			".A BBB "+then+"/HG 11/HGIRZX 3",
+			".A OFF "+then+"/HG 1",
+			".A ODD "+then+"/HG 1",
+			".A XXX "+then+"/HG 1/TA 50",
+			".A AAA "+at(-30*24*time.Hour)+"/HG 1/PPM 5.0",
+			".A AAA "+at(time.Hour)+"/HG 1",
+			".A AAA "+at(100*time.Hour)+"/DC"+time.Now().UTC().Format("200601021504")+"/HGIFZ 9/HGICZ 8",
+			".A AAA "+then+"/HGIPZ 4",
+			".A AREA "+then+"/PPQFL 1.0/PPQPM .5/PPQRZ .4",
+		),
+	}
+	want := river.Tally{river.Inserted: 14, river.Rejected: 1, river.Unknown: 3, river.Inactive: 2, river.Filtered: 2, river.Outside: 2}
+	got := post(t, p, texts...)
+	if got != want {
+		t.Errorf("tally %v, want %v", got, want)
+	}
+	hour := func(d time.Duration) string { return time.Now().UTC().Add(d).Format("0102T15:04") }
+	for query, want := range map[string]string{
+		"SELECT lid, value, shef_qual_code q, quality_code, revision, product_id FROM height": "AAA 11.5 Z 1879048191 0 KLCHRR1LCH\nAAA 3.25 Q 1341128703 0 KLCHRR1LCH\nAAA 3.5 Z 1879048191 0 KLCHRR1LCH",
+		"SELECT pe, value FROM discharge":                                                                 "QR 1500",
+		"SELECT pe, dur, value FROM rawpp":                                                                "PP 1001 0.1\nPP 3001 5",
+		"SELECT pe, dur, value FROM rawpc":                                                                "PC 0 1.9\nPC 0 2",
+		"SELECT ref_value, value FROM pairedvalue":                                                        "6 65",
+		"SELECT probability, value FROM fcstheight":                                                       "-1 9",
+		"SELECT value FROM contingencyvalue":                                                              "8",
+		"SELECT pe, ts, value FROM procvalue":                                                             "HG PZ 4",
+		"SELECT lid, dur, ts, value FROM arealfcst":                                                       "AREA 1006 FL 1",
+		"SELECT lid, ts, value FROM arealobs":                                                             "AREA PM 0.5",
+		"SELECT lid, pe, value, quality_code, reject_type, userid FROM rejecteddata":                      "BBB HG 11 803209215 A SHEFdec",
+		"SELECT lid, value, shef_comment, obstime FROM (SELECT *, validtime obstime FROM commentvalue) x": "AAA 3.5 rising " + hour(-2*time.Hour),
+		"SELECT lid, product_id FROM unkstn":                                                              "AREA KLCHRR1LCH\nXXX KLCHRR1LCH",
+		"SELECT lid, pe, value FROM unkstnvalue":                                                          "AREA PP 0.4\nXXX HG 1\nXXX TA 50",
+		"SELECT lid, pe, value, obstime FROM latestobsvalue WHERE pe <> 'PP'":                             "AAA HG 3.5 " + hour(-2*time.Hour) + "\nAAA HP 11.5 " + hour(-2*time.Hour) + "\nAAA PC 2 " + hour(-2*time.Hour) + "\nAAA QR 1500 " + hour(-2*time.Hour),
+		"SELECT lid FROM productlink":                                                                     "AAA\nAREA\nBBB",
+		"SELECT * FROM calls":                                                                             "discharge 1\nheight 3\nrawpc 2\nrawpp 2",
+		"SELECT pe, value FROM curpc":                                                                     "PC 1.9\nPC 2",
+	} {
+		if got := rows(t, db, query); got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", query, got, want)
+		}
+	}
+	before := everything(t, db)
+	time.Sleep(1100 * time.Millisecond) // another second of posting
+	if again := post(t, p, texts...); again != (river.Tally{river.Unchanged: 14, river.Rejected: 1, river.Unknown: 3, river.Inactive: 2, river.Filtered: 2, river.Outside: 2}) {
+		t.Errorf("posted again: %v", again)
+	}
+	if after := everything(t, db); after != before {
+		t.Errorf("posting again changes\n%s\nto\n%s", before, after)
+	}
+}
+
+// TestIHFSPolicies: what becomes of a second value of one key, by every policy.
+func TestIHFSPolicies(t *testing.T) {
+	url, db := ihfs(t, "policies")
+	if _, err := db.Exec(t.Context(), stations); err != nil {
+		t.Fatal(err)
+	}
+	then := at(-2 * time.Hour)
+	line := func(kind, value string) string { return kind + " AAA " + then + "/HG " + value }
+	for policy, want := range map[engine.Policy]string{
+		engine.GoodStays: "2 1 2 -9999 1 1", engine.Overwrite: "2 -9999 2 -9999 1 2", engine.RevisedOnly: "1 1 2 -9999 1 1", engine.IfDifferent: "2 -9999 2 -9999 1 1", engine.IfDifferentOrRevised: "2 -9999 2 -9999 1 1",
+	} {
+		tokens := river.DefaultTokens()
+		tokens.Policy = policy
+		p, err := river.OpenIHFS(t.Context(), url, tokens)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, second := range []string{line(".A", "2"), line(".A", "M"), line(".AR", "2"), line(".AR", "M"), line(".A", "1"), "late"} {
+			if _, err := db.Exec(t.Context(), "DELETE FROM height"); err != nil {
+				t.Fatal(err)
+			}
+			post(t, p, product(-time.Hour, line(".A", "1")))
+			if second == "late" {
+				post(t, p, product(-90*time.Minute, line(".A", "2")))
+			} else {
+				post(t, p, product(-50*time.Minute, second))
+			}
+			got = append(got, rows(t, db, "SELECT value FROM height"))
+		}
+		if s := strings.Join(got, " "); s != want {
+			t.Errorf("%s: %s, want %s", policy, s, want)
+		}
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestTokens(t *testing.T) {
+	tokens := river.DefaultTokens()
+	if err := tokens.Read(strings.NewReader("# a site's\nshef_winpast : 5 # days\nshef_duplicate : USE_REVCODE\nshef_post_baddata: pe\nwhfs_x : y\nshef_load_ingest : OFF\nshef_post_latest : \"ON\"\n"), "f"); err != nil {
+		t.Fatal(err)
+	}
+	if tokens.Past != 120*time.Hour || tokens.Policy != engine.RevisedOnly || !tokens.KeepBad || tokens.Latest != "ON" {
+		t.Errorf("%+v", tokens)
+	}
+	for _, bad := range []string{"shef_duplicate : MAYBE", "shef_winpast : x", "shef_load_ingest : ON", "shef_post_unk : SOME"} {
+		if err := tokens.Read(strings.NewReader("\n"+bad), "f"); err == nil || !strings.Contains(err.Error(), "f:2") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}
+
+// TestNoIHFS: a database that is none is told so, and nothing is made in it.
+func TestNoIHFS(t *testing.T) {
+	url := servers.Lab(t, postgres.Driver(), lab.Options{}).URL()
+	if _, err := river.OpenIHFS(t.Context(), url, river.DefaultTokens()); err == nil || !strings.Contains(err.Error(), "has no table adjustfactor") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,341 @@
+package river
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/barograph/barograph/record"
+)
+
+// column is one of a table: its name, its type, and the cells of rows.
+type column struct {
+	name, kind string
+	cells      func(rows []*row) any
+}
+
+func cells[T any](name, kind string, of func(r *row) T) column {
+	return column{name, kind, func(rows []*row) any {
+		out := make([]T, len(rows))
+		for i, r := range rows {
+			out[i] = of(r)
+		}
+		return out
+	}}
+}
+
+func moment(name string, of func(r *row) int64) column {
+	return cells(name, "timestamp", func(r *row) time.Time { return time.Unix(of(r), 0).UTC() })
+}
+
+// columns are all that a table of values may have, by name.
+func columns(posted time.Time) map[string]column {
+	out := map[string]column{}
+	small := func(is bool) int16 {
+		if is {
+			return 1
+		}
+		return 0
+	}
+	at := func(r *row) int64 { return r.full.at }
+	for _, c := range []column{
+		cells("lid", "varchar", func(r *row) string { return r.full.lid.String() }),
+		cells("pe", "varchar", func(r *row) string { return string(r.full.pe[:]) }),
+		cells("dur", "smallint", func(r *row) int16 { return r.full.dur }),
+		cells("ts", "varchar", func(r *row) string { return string(r.full.ts[:]) }),
+		cells("extremum", "varchar", func(r *row) string { return string(rune(r.full.ext)) }),
+		moment("obstime", at), moment("validtime", at),
+		moment("basistime", func(r *row) int64 { return r.full.basis }),
+		cells("probability", "real", func(r *row) float32 { return r.full.probability }),
+		cells("ref_value", "integer", func(r *row) int32 { return r.full.ref }),
+		cells("value", "double precision", func(r *row) float64 { return r.value }),
+		cells("shef_qual_code", "varchar", func(r *row) string { return string(rune(r.qual)) }),
+		cells("quality_code", "integer", func(r *row) int32 { return r.code }),
+		cells("revision", "smallint", func(r *row) int16 { return small(r.revised) }),
+		cells("product_id", "varchar", func(r *row) string { return r.product }),
+		moment("producttime", func(r *row) int64 { return r.issued }),
+		cells("postingtime", "timestamp", func(r *row) time.Time {
+			return posted.UTC().Truncate(time.Second).Add(time.Duration(r.nth) * time.Microsecond)
+		}),
+		cells("shef_comment", "varchar", func(r *row) string { return r.comment }),
+		cells("reject_type", "varchar", func(*row) string { return "A" }),
+		cells("userid", "varchar", func(*row) string { return "SHEFdec" }),
+	} {
+		out[c.name] = c
+	}
+	return out
+}
+
+// layout is the columns of a table; the first are its key.
+type layout struct {
+	names []string
+	keys  int
+}
+
+const (
+	fields = "lid pe dur ts extremum"
+	ahead  = fields + " probability validtime basistime"
+	sent   = " value shef_qual_code revision product_id producttime postingtime"
+	tail   = sent + " quality_code"
+)
+
+func newLayout(keys, rest string) layout {
+	return layout{strings.Fields(keys + rest), len(strings.Fields(keys))}
+}
+
+// shape is the layout of a table, as a dump of the database has it (hd_ob83krf).
+func shape(table string) layout {
+	switch table {
+	case "rawpp": // no pe in its key
+		return newLayout("lid dur ts extremum obstime", " pe"+tail)
+	case "rawpc": // nor dur
+		return newLayout("lid ts extremum obstime", " pe dur"+tail)
+	case "pairedvalue":
+		return newLayout(ahead+" ref_value", tail)
+	case "fcstheight", "fcstdischarge", "fcstprecip", "fcsttemperature", "fcstother", "arealfcst", "contingencyvalue":
+		return newLayout(ahead, tail)
+	case "commentvalue":
+		return newLayout(ahead, sent+" shef_comment")
+	case "rejecteddata":
+		return newLayout(ahead+" postingtime", " value shef_qual_code revision product_id producttime quality_code reject_type userid")
+	case "latestobsvalue": // it has no key: a row for each of these
+		return newLayout(fields, " obstime"+tail)
+	case "unkstnvalue":
+		return newLayout(fields+" obstime", sent)
+	case "unkstn":
+		return newLayout("lid", " product_id producttime postingtime")
+	case "productlink":
+		return newLayout("lid product_id producttime postingtime", "")
+	}
+	return newLayout(fields+" obstime", tail)
+}
+
+// needed are tables without which a database is no IHFS.
+const needed = "adjustfactor location geoarea ingestfilter datalimits height discharge rawpp rawpc rawpother procvalue pairedvalue fcstheight fcstdischarge " +
+	"fcstother arealobs arealfcst contingencyvalue latestobsvalue unkstn unkstnvalue rejecteddata commentvalue productlink locdatalimits"
+
+// key leaves out of a key what a table's does not have.
+func (l layout) key(full key) (k key) {
+	for _, name := range l.names[:l.keys] {
+		switch name {
+		case "lid":
+			k.lid = full.lid
+		case "pe":
+			k.pe = full.pe
+		case "dur":
+			k.dur = full.dur
+		case "ts":
+			k.ts = full.ts
+		case "extremum":
+			k.ext = full.ext
+		case "obstime", "validtime":
+			k.at = full.at
+		case "basistime":
+			k.basis = full.basis
+		case "probability":
+			k.probability = full.probability
+		case "ref_value":
+			k.ref = full.ref
+		}
+	}
+	return k
+}
+
+// batch writes the rows of a transaction.
+type batch struct {
+	pgx.Tx
+	schema string
+	cols   map[string]column
+}
+
+// write writes what was judged, tables in one order.
+func (x *posting) write(ctx context.Context, tx pgx.Tx) error {
+	b := &batch{Tx: tx, schema: x.schema, cols: columns(x.now)}
+	names := make([]string, 0, len(x.tables))
+	for name := range x.tables {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if err := x.values(ctx, b, name, x.tables[name]); err != nil {
+			return fmt.Errorf("table %s: %w", name, err)
+		}
+	}
+	newer := "t.obstime IS NULL OR u.obstime > t.obstime OR u.obstime = t.obstime AND (u.value IS DISTINCT FROM t.value AND u.producttime >= t.producttime)"
+	differs := "(t.value, t.shef_comment) IS DISTINCT FROM (u.value, u.shef_comment) AND u.producttime >= t.producttime"
+	for _, y := range []struct {
+		table, when string
+		rows        []*row
+		wanted      bool
+	}{
+		{"latestobsvalue", newer, x.latest, true},
+		{"commentvalue", differs, x.comments, true},
+		{"unkstn", "u.producttime > t.producttime", x.unknown, x.Tokens.Unknown != "NONE"},
+		{"unkstnvalue", "u.value IS DISTINCT FROM t.value AND u.producttime >= t.producttime", x.unknown, x.Tokens.Unknown == "IDS_AND_DATA"},
+		{"rejecteddata", "", x.rejected, true},
+		{"productlink", "", x.links, true},
+	} {
+		if len(y.rows) == 0 || !y.wanted {
+			continue
+		}
+		if err := b.aside(ctx, y.table, y.when, y.rows); err != nil {
+			return fmt.Errorf("table %s: %w", y.table, err)
+		}
+	}
+	return nil
+}
+
+// values brings rows into a table of values: what is stored is read and locked,
+// each value meets it in turn, and what has changed at the end is written. A
+// row that has not is not touched, so that no trigger fires for it.
+func (x *posting) values(ctx context.Context, b *batch, table string, rows []*row) error {
+	l := shape(table)
+	first := make(map[key]*row, len(rows))
+	var keys []*row
+	for _, r := range rows {
+		if first[r.key] == nil {
+			first[r.key] = r
+			keys = append(keys, r)
+		}
+	}
+	slices.SortFunc(keys, compareKeys)
+	stored, err := b.stored(ctx, table, l, keys)
+	if err != nil {
+		return err
+	}
+	now := make(map[key]*row, len(keys))
+	for i, k := range keys {
+		if stored[i] != nil {
+			now[k.key] = stored[i]
+		}
+	}
+	for _, r := range rows {
+		*r.fate = Inserted
+		if old := now[r.key]; old != nil {
+			if *r.fate = x.Tokens.settle(old, r); *r.fate != Updated {
+				continue
+			}
+		}
+		now[r.key] = r
+	}
+	var changed []*row
+	for i, k := range keys {
+		if r := now[k.key]; stored[i] == nil || !stored[i].same(r) {
+			changed = append(changed, r)
+		}
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	var set []string
+	for _, name := range l.names[l.keys:] {
+		set = append(set, name+" = EXCLUDED."+name)
+	}
+	_, err = b.Exec(ctx, b.insert(table, l)+" ON CONFLICT ("+strings.Join(l.names[:l.keys], ", ")+") DO UPDATE SET "+strings.Join(set, ", "), b.args(l.names, changed)...)
+	return err
+}
+
+// stored reads and locks the rows of keys; nil = there is none.
+func (b *batch) stored(ctx context.Context, table string, l layout, keys []*row) ([]*row, error) {
+	out := make([]*row, len(keys))
+	q, err := b.Query(ctx, "SELECT u.n, coalesce(t.value, "+fmt.Sprint(record.NoValue)+"), coalesce(t.shef_qual_code, ''), coalesce(t.quality_code, 0), coalesce(t.revision, 0), "+
+		"coalesce(t.product_id, ''), coalesce(t.producttime, '1970-01-01') FROM "+b.unnest(l.names[:l.keys], " WITH ORDINALITY", ", n")+
+		" JOIN "+b.schema+table+" t ON "+match(l.names[:l.keys])+" FOR UPDATE OF t", b.args(l.names[:l.keys], keys)...)
+	if err != nil {
+		return nil, err
+	}
+	var n int64
+	var qual string
+	var revision int16
+	var issued time.Time
+	var r row
+	_, err = pgx.ForEachRow(q, []any{&n, &r.value, &qual, &r.code, &revision, &r.product, &issued}, func() error {
+		found := r
+		found.revised, found.issued = revision != 0, issued.Unix()
+		if qual != "" {
+			found.qual = qual[0]
+		}
+		out[n-1] = &found
+		return nil
+	})
+	return out, err
+}
+
+// aside brings rows into a table beside those of values, which may lack a key:
+// the last of each key is written where it is new, or where when says so.
+func (b *batch) aside(ctx context.Context, table, when string, rows []*row) error {
+	l := shape(table)
+	keys := l.names[:l.keys]
+	if when == "" { // a row each time, but not for the same product again
+		keys = slices.DeleteFunc(append(slices.Clone(keys), "product_id", "producttime"), func(s string) bool { return s == "postingtime" })
+	}
+	type sentKey struct {
+		key
+		product string
+		issued  int64
+	}
+	last := map[sentKey]*row{}
+	for i, r := range rows {
+		k := sentKey{key: l.key(r.full)}
+		if when == "" {
+			k.product, k.issued, r.nth = r.product, r.issued, int64(i) // its key has the time of posting
+		}
+		if old := last[k]; old == nil || old.full.at < r.full.at || old.full.at == r.full.at && old.issued <= r.issued {
+			last[k] = r
+		}
+	}
+	rows = slices.Collect(maps.Values(last))
+	slices.SortFunc(rows, compareKeys)
+	if _, err := b.Exec(ctx, "LOCK TABLE "+b.schema+table+" IN SHARE ROW EXCLUSIVE MODE"); err != nil {
+		return err
+	}
+	args := b.args(l.names, rows)
+	from := b.unnest(l.names, "", "")
+	if when != "" {
+		var set []string
+		for _, name := range l.names[l.keys:] {
+			set = append(set, name+" = u."+name)
+		}
+		if _, err := b.Exec(ctx, "UPDATE "+b.schema+table+" t SET "+strings.Join(set, ", ")+" FROM "+from+" WHERE "+match(keys)+" AND ("+when+")", args...); err != nil {
+			return err
+		}
+	}
+	_, err := b.Exec(ctx, b.insert(table, l)+" WHERE NOT EXISTS (SELECT FROM "+b.schema+table+" t WHERE "+match(keys)+")", args...)
+	return err
+}
+
+func match(names []string) string {
+	var parts []string
+	for _, name := range names {
+		parts = append(parts, "t."+name+" = u."+name)
+	}
+	return strings.Join(parts, " AND ")
+}
+
+// insert begins an insert of the rows u.
+func (b *batch) insert(table string, l layout) string {
+	names := strings.Join(l.names, ", ")
+	return "INSERT INTO " + b.schema + table + " (" + names + ") SELECT u." + strings.Join(l.names, ", u.") + " FROM " + b.unnest(l.names, "", "")
+}
+
+// unnest is rows of arguments, as the table u.
+func (b *batch) unnest(names []string, with, further string) string {
+	var arrays []string
+	for i, name := range names {
+		arrays = append(arrays, fmt.Sprintf("$%d::%s[]", i+1, b.cols[name].kind))
+	}
+	return "unnest(" + strings.Join(arrays, ", ") + ")" + with + " AS u(" + strings.Join(names, ", ") + further + ")"
+}
+
+func (b *batch) args(names []string, rows []*row) []any {
+	var out []any
+	for _, name := range names {
+		out = append(out, b.cols[name].cells(rows))
+	}
+	return out
+}

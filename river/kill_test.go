@@ -1,0 +1,304 @@
+package river_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/mariadb"
+	"github.com/barograph/barograph/engine/postgres"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/formats/shef"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/river"
+)
+
+// Where they are set this process is a service that is to be killed.
+const (
+	childSpool  = "BAROGRAPH_RIVER_SPOOL"
+	childURL    = "BAROGRAPH_RIVER_URL"
+	childSchema = "BAROGRAPH_RIVER_SCHEMA"
+)
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(childSpool); dir != "" {
+		ended := make(chan struct{})
+		close(ended)
+		if err := serveOnce(context.Background(), dir, os.Getenv(childURL), os.Getenv(childSchema), ended); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1) //nolint:forbidigo // it is a program here
+		}
+		return
+	}
+	servers.Main(m)
+}
+
+// when decides years in the sample products.
+var when = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
+
+// serveOnce posts what is in a folder.
+func serveOnce(ctx context.Context, dir, url, schema string, ended <-chan struct{}) error {
+	spool, err := river.OpenSpool(dir, 0)
+	if err != nil {
+		return err
+	}
+	to, err := opened(ctx, url, schema)
+	if err != nil {
+		return err
+	}
+	s := &river.Service{
+		Spool: spool, Poster: to, Input: river.Input{Options: shef.Options{Now: when}}, Log: slog.New(slog.DiscardHandler),
+		Metrics: river.NewMetrics(prometheus.NewRegistry()), Ended: ended,
+	}
+	return errors.Join(s.Run(ctx), to.Close(), spool.Close())
+}
+
+func opened(ctx context.Context, url, schema string) (river.Poster, error) {
+	if schema == "ihfs" {
+		p, err := river.OpenIHFS(ctx, url, river.DefaultTokens())
+		if err == nil {
+			p.Archive = true
+		}
+		return p, err
+	}
+	db, err := registry.Open(ctx, url, engine.Options{})
+	if err != nil {
+		return nil, err
+	}
+	a := &river.Archive{Engine: db, Tables: engine.PostTables{Design: engine.PostDesign(schema), Policy: engine.GoodStays, Make: true}, Method: engine.Bulk}
+	return a, a.Reload(ctx)
+}
+
+var registry = engine.Registry{postgres.Driver(), mariadb.Driver()}
+
+// spooled fills a folder with every sample product in a random order, every
+// third one doubled; it is the same for the same seed.
+func spooled(t *testing.T, dir string, texts map[string][]byte, seed uint64) {
+	t.Helper()
+	var names []string
+	for name := range texts {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	r := rand.New(rand.NewPCG(seed, 0))
+	for i := 0; i < len(names); i += 3 {
+		names = append(names, names[i])
+	}
+	r.Shuffle(len(names), func(i, k int) { names[i], names[k] = names[k], names[i] })
+	for i, name := range names {
+		path := filepath.Join(dir, fmt.Sprintf("%04d-%s", i, filepath.Base(name)))
+		at := when.Add(time.Duration(i) * time.Second)
+		if err := errors.Join(os.WriteFile(path, texts[name], 0o600), os.Chtimes(path, at, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// samples are the sample products, real ones and HEC's decks; by day the
+// smaller ones.
+func samples(t *testing.T) map[string][]byte {
+	t.Helper()
+	data := os.Getenv("BAROGRAPH_DATA")
+	if data == "" {
+		data = "../../shared/data"
+	}
+	most := int64(64 << 10)
+	if enginetest.Nightly() {
+		most = 1 << 30
+	}
+	out := map[string][]byte{}
+	for _, dir := range []string{"pyiem", "hec/example-shef-files", "hec/testing", "edge"} {
+		filepath.WalkDir(filepath.Join(data, "shef", dir), func(path string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() || strings.HasSuffix(path, ".jsonl") {
+				return nil //nolint:nilerr // what cannot be read is no sample
+			}
+			if info, err := e.Info(); err == nil && info.Size() <= most {
+				if text, err := os.ReadFile(path); err == nil {
+					out[path] = text
+				}
+			}
+			return nil
+		})
+	}
+	if len(out) < 40 {
+		t.Skipf("NOT TESTED: %d sample products below %s; set BAROGRAPH_DATA", len(out), data)
+	}
+	return out
+}
+
+// TestKills: a service that is killed again and again leaves the tables that an
+// undisturbed one does.
+func TestKills(t *testing.T) {
+	texts := samples(t)
+	kills := 3
+	if enginetest.Nightly() {
+		kills = 20
+	}
+	for _, c := range []struct {
+		name, schema string
+		fresh        func(name string) (url string, dump func() string)
+	}{
+		{"ihfs", "ihfs", func(name string) (string, func() string) {
+			url, db := ihfs(t, name)
+			admit(t, db, texts)
+			return url, func() string { return everything(t, db, "postingtime", "n") }
+		}},
+		{"postgres", "single", func(name string) (string, func() string) {
+			server := servers.Lab(t, postgres.Driver(), lab.Options{}).URL()
+			if _, err := connection(t, server).Exec(t.Context(), "CREATE DATABASE "+name); err != nil {
+				t.Fatal(err)
+			}
+			u, err := url.Parse(server)
+			if err != nil {
+				t.Fatal(err)
+			}
+			u.Path = "/" + name
+			url := u.String()
+			return url, func() string { return digest(t, url, "single") }
+		}},
+		{"mariadb", "single", func(string) (string, func() string) {
+			url := servers.Lab(t, mariadb.Driver(), lab.Options{}).URL()
+			return url, func() string { return digest(t, url, "single") }
+		}},
+	} {
+		if c.name != "ihfs" && !enginetest.Nightly() {
+			continue // the service is the same; the suite kills the posters of every engine
+		}
+		t.Run(c.name, func(t *testing.T) {
+			url, dump := c.fresh(c.name + "_clean")
+			dir := t.TempDir()
+			spooled(t, dir, texts, 7)
+			ended := make(chan struct{})
+			close(ended)
+			began := time.Now()
+			if err := serveOnce(t.Context(), dir, url, c.schema, ended); err != nil {
+				t.Fatal(err)
+			}
+			took := time.Since(began)
+			want := dump()
+			if c.name == "mariadb" { // its tables are in one place
+				wipe(t, url)
+			}
+			url, dump = c.fresh(c.name + "_killed")
+			dir = t.TempDir()
+			spooled(t, dir, texts, 7)
+			killed, r := 0, rand.New(rand.NewPCG(uint64(os.Getpid()), 1))
+			for {
+				child := exec.CommandContext(t.Context(), os.Args[0])
+				child.Env = append(os.Environ(), childSpool+"="+dir, childURL+"="+url, childSchema+"="+c.schema)
+				child.Stderr = os.Stderr
+				if err := child.Start(); err != nil {
+					t.Fatal(err)
+				}
+				if killed == kills {
+					if err := child.Wait(); err != nil {
+						t.Fatal(err)
+					}
+					break
+				}
+				time.Sleep(50*time.Millisecond + time.Duration(r.Int64N(int64(took)/2+1)))
+				if err := child.Process.Kill(); err != nil {
+					t.Fatal(err)
+				}
+				if child.Wait() != nil {
+					killed++
+				} else {
+					break // it was ready before
+				}
+			}
+			if got := dump(); got != want {
+				t.Errorf("after %d kills the tables differ from those of one clean run:\n%.2000s\nwant\n%.2000s", killed, got, want)
+			}
+			t.Logf("%d files with their doubles, %d kills; undisturbed %v; %d bytes of tables", len(texts)*4/3, killed, took, len(want))
+		})
+	}
+}
+
+func connection(t *testing.T, url string) *pgx.Conn {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close(context.Background()) })
+	return c
+}
+
+// admit puts every station and parameter of texts into location and
+// ingestfilter.
+func admit(t *testing.T, db *pgx.Conn, texts map[string][]byte) {
+	t.Helper()
+	var lids, pes, tss, exts []string
+	var durs []int16
+	for _, text := range texts {
+		if err := shef.ReadAll(strings.NewReader(string(text)), "sample", shef.Options{Now: when}, func(r *shef.Result) error {
+			for i := range r.Values {
+				g := &r.Values[i]
+				lids, pes, durs = append(lids, g.Station.String()), append(pes, g.Code.PE()), append(durs, g.Duration)
+				tss, exts = append(tss, string(g.Code[3:5])), append(exts, string(g.Code[5:6]))
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := db.Exec(t.Context(), "INSERT INTO location SELECT DISTINCT lid, 1 FROM unnest($1::text[]) lid", lids)
+	if err == nil {
+		_, err = db.Exec(t.Context(), "INSERT INTO ingestfilter SELECT DISTINCT v.*, 1, 'T', 'F', 'F' FROM unnest($1::text[], $2::text[], $3::smallint[], $4::text[], $5::text[]) v", lids, pes, durs, tss, exts)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// digest is what tables of values hold, but for when it was posted.
+func digest(t *testing.T, url, design string) string {
+	t.Helper()
+	a, err := opened(t.Context(), url, design)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	store, err := a.(*river.Archive).Engine.Posts.Open(t.Context(), engine.PostTables{Design: engine.PostDesign(design)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := engine.DigestPosts(store.Values(t.Context()))
+	if err := errors.Join(err, store.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%+v", d)
+}
+
+// wipe empties the tables of values.
+func wipe(t *testing.T, url string) {
+	t.Helper()
+	a, err := opened(t.Context(), url, "single")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	store, err := a.(*river.Archive).Engine.Posts.Open(t.Context(), engine.PostTables{Design: engine.SingleDesign})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = store.Delete(t.Context(), when.AddDate(1000, 0, 0).Unix())
+	if err := errors.Join(err, store.Close()); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,220 @@
+package river_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/barograph/barograph/river"
+)
+
+// board is a database of the simplest kind: it keeps which values it was given.
+type board struct {
+	sync.Mutex
+	posted  []string // ids and values of products
+	away    int      // so many transactions fail, and Reload with them
+	refuses string   // id of a product that it never takes
+	reloads int
+	told    chan struct{}
+}
+
+func (b *board) Post(_ context.Context, products []*river.Product) ([]river.Tally, error) {
+	b.Lock()
+	defer b.Unlock()
+	if b.away > 0 {
+		b.away--
+		return nil, errors.New("connection refused")
+	}
+	for _, p := range products {
+		if p.ID == b.refuses {
+			return nil, errors.New("numeric field overflow")
+		}
+	}
+	tallies := make([]river.Tally, len(products))
+	for i, p := range products {
+		b.posted = append(b.posted, fmt.Sprint(p.ID, " ", len(p.Values)))
+		tallies[i][river.Inserted] = int64(len(p.Values))
+	}
+	return tallies, nil
+}
+
+func (b *board) Reload(context.Context) error {
+	b.Lock()
+	defer b.Unlock()
+	b.reloads++
+	if b.told != nil {
+		close(b.told)
+		b.told = nil
+	}
+	if b.away > 0 {
+		return errors.New("connection refused")
+	}
+	return nil
+}
+
+func (b *board) Again(err error) bool { return strings.Contains(err.Error(), "connection") }
+func (b *board) Close() error         { return nil }
+
+func (b *board) given() []string {
+	b.Lock()
+	defer b.Unlock()
+	return slices.Clone(b.posted)
+}
+
+// serving starts a service on a folder; stop ends it as SIGTERM does.
+func serving(t *testing.T, dir string, b *board, log *bytes.Buffer, reread <-chan func() error) (m *river.Metrics, stop func()) {
+	t.Helper()
+	spool, err := river.OpenSpool(dir, 20*time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m = river.NewMetrics(prometheus.NewRegistry())
+	s := &river.Service{Spool: spool, Poster: b, Log: slog.New(slog.NewJSONHandler(log, nil)), Metrics: m, Reread: reread}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- s.Run(ctx) }()
+	return m, func() {
+		cancel()
+		if err := errors.Join(<-done, spool.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func put(t *testing.T, dir, name, text string) {
+	t.Helper()
+	aside := filepath.Join(dir, "."+name)
+	if err := errors.Join(os.WriteFile(aside, []byte(text), 0o600), os.Rename(aside, filepath.Join(dir, name))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func sample(id string, values int) string {
+	return "\x01\r\r\n123 \r\r\nSRUS54 KLCH 101813\r\r\n" + id + "\r\r\n.A AAA 1110 /HG 1" + strings.Repeat("/QR 2", values-1) + "\r\r\n\x03"
+}
+
+// until waits for what a service does in its own time.
+func until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for range 1000 {
+		if is() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatal("waited in vain: " + what)
+}
+
+func TestService(t *testing.T) {
+	dir := t.TempDir()
+	b := &board{away: 2, refuses: "KLCHBADONE"}
+	var log bytes.Buffer
+	put(t, dir, "1", sample("RR1LCH", 1))
+	put(t, dir, "2", sample("BADONE", 2)+sample("RR2LCH", 3))
+	put(t, dir, "x.tmp", sample("RR9LCH", 9))
+	now := time.Now()
+	for i, name := range []string{"1", "2"} {
+		if err := os.Chtimes(filepath.Join(dir, name), now, now.Add(time.Duration(i-3)*time.Second)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m, stop := serving(t, dir, b, &log, nil)
+	until(t, "2 products", func() bool { return len(b.given()) == 2 })
+	put(t, dir, "3", "\r\n\r\n"+strings.ReplaceAll(strings.TrimPrefix(sample("RR1LCH", 1), "\x01\r\r\n123 "), "\r\r\n", "\n")) // by another way
+	put(t, dir, "4", sample("RR3LCH", 4))
+	put(t, dir, "5", "prose\n")
+	put(t, dir, "6", "")
+	until(t, "an empty folder", func() bool {
+		left, _ := filepath.Glob(filepath.Join(dir, "[1-9]"))
+		return len(left) == 0
+	})
+	stop()
+	if got := b.given(); !slices.Equal(got, []string{"KLCHRR1LCH 1", "KLCHRR2LCH 3", "KLCHRR3LCH 4", "MSGPRODID 0"}) {
+		t.Errorf("%q", got)
+	}
+	failed, _ := filepath.Glob(filepath.Join(dir, "failed", "*"))
+	if why, _ := os.ReadFile(filepath.Join(dir, "failed", "2.why")); len(failed) != 4 || !strings.Contains(string(why), "KLCHBADONE") || !strings.Contains(string(why), "overflow") {
+		t.Errorf("%q: %s", failed, why)
+	}
+	if done, _ := filepath.Glob(filepath.Join(dir, "done", "*", "*")); len(done) != 4 {
+		t.Errorf("%q", done)
+	}
+	if d, f, r := testutil.ToFloat64(m.Doubled), testutil.ToFloat64(m.Failed), testutil.ToFloat64(m.Retries); d != 1 || f != 2 || r != 2 {
+		t.Errorf("%v doubled, %v failed, %v retries\n%s", d, f, r, &log)
+	}
+	if n := strings.Count(log.String(), `"msg":"product"`); n != 6 {
+		t.Errorf("%d lines of products:\n%s", n, &log)
+	}
+	// After a restart what was posted is still known.
+	put(t, dir, "7", sample("RR3LCH", 4))
+	_, stop = serving(t, dir, b, &log, nil)
+	until(t, "an empty folder", func() bool { _, err := os.Stat(filepath.Join(dir, "7")); return err != nil })
+	stop()
+	if got := b.given(); len(got) != 4 {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestServiceAway: products wait while the database is away, and a service that
+// ends then leaves them where they are; it is told to read its tables anew.
+func TestServiceAway(t *testing.T) {
+	dir := t.TempDir()
+	b := &board{away: 1 << 30, told: make(chan struct{})}
+	var log bytes.Buffer
+	put(t, dir, "1", sample("RR1LCH", 1))
+	told := b.told
+	_, stop := serving(t, dir, b, &log, nil)
+	<-told
+	stop()
+	if _, err := os.Stat(filepath.Join(dir, "1")); err != nil {
+		t.Error(err)
+	}
+	b.Lock()
+	b.away = 0
+	b.Unlock()
+	reread := make(chan func() error)
+	_, stop = serving(t, dir, b, &log, reread)
+	until(t, "the product", func() bool { return len(b.given()) == 1 })
+	asked := false
+	reread <- func() error { asked = true; return nil }
+	reread <- func() error { return errors.New("bad file") }
+	reread <- func() error { return nil }
+	stop()
+	if b.reloads < 3 || !asked || !strings.Contains(log.String(), "bad file") {
+		t.Errorf("%d reloads: %s", b.reloads, &log)
+	}
+}
+
+// TestTake: a stream's products are files before the next is read.
+func TestTake(t *testing.T) {
+	dir := t.TempDir()
+	s, err := river.OpenSpool(dir, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Take(strings.NewReader(sample("RR1LCH", 1)+"\r\r\n"+sample("RR2LCH", 2)+"\r\r\n"), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	ready, files, _, err := s.Ready()
+	if err != nil || files != 2 || len(ready) != 2 {
+		t.Fatalf("%d files: %v", files, err)
+	}
+	for i, id := range []string{"RR1LCH", "RR2LCH"} {
+		if text, err := os.ReadFile(ready[i].Path); err != nil || !strings.Contains(string(text), id) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package stat
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+func TestOperations(t *testing.T) {
+	for _, c := range []struct {
+		op   Operation
+		a, b float64
+		want float64
+		name string
+	}{
+		{Diff, 5, 2, 3, "DIFF(A-B)"},
+		{Significant, 5, 2, 3, "DIFF_SIG(A-B)"},
+		{Ratio, 5, 2, 2.5, "RATIO(A/B)"},
+		{Ratio, 5, 0, math.NaN(), "RATIO(A/B)"},
+		{Skill, 5, 2, 0.6, "SS(A and B)"},
+		{Skill, 0, 2, math.NaN(), "SS(A and B)"},
+		{Single, 5, 2, 5, "SINGLE(A-B)"},
+		{Equivalence, 5, 2, 3, "ETB(A and B)"},
+	} {
+		if got := c.op.Of(c.a, c.b); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) || c.op.Name("A", "B") != c.name {
+			t.Errorf("%s(%v, %v) = %v", c.op.Name("A", "B"), c.a, c.b, got)
+		}
+	}
+}
+
+// The records of two models of the same cases err together: the interval of
+// their difference is far narrower than those of the models tell.
+func TestDifferenceIsResampledTogether(t *testing.T) {
+	lt, rmse := lineType(t, "SL1L2"), statOf(t, "SL1L2", "RMSE")
+	one := columnsOf(rand.New(rand.NewPCG(41, 42)), 150)
+	other := make([][]float64, len(one))
+	for k, c := range one {
+		other[k] = append(other[k], c...)
+	}
+	for i := range other[4] {
+		other[4][i] += 0.5 // a larger mean square
+	}
+	a, b := Series{rmse, lt, one}, Series{rmse, lt, other}
+	boot := Bootstrap{Seed: 3, Replicates: 500}
+	whole, _, _ := boot.Interval(rmse, lt, one)
+	d, ok, err := boot.Difference(Diff, a, b)
+	if !ok || err != nil || d.Value >= 0 || d.High >= 0 || d.High-d.Low > (whole.High-whole.Low)/5 {
+		t.Errorf("%+v, %v, %v; one of them %+v", d, ok, err, whole)
+	}
+	better, ok, err := boot.Significance(a, b)
+	worse, _, _ := boot.Significance(b, a)
+	if !ok || err != nil || better < 0.99 || worse != -better {
+		t.Errorf("significance %v and %v, %v, %v", better, worse, ok, err)
+	}
+	if _, ok, _ := boot.Significance(Series{statOf(t, "SL1L2", "FBAR"), lt, one}, Series{statOf(t, "SL1L2", "FBAR"), lt, other}); ok {
+		t.Error("FBAR has no perfect score")
+	}
+	for k := range other {
+		other[k] = other[k][1:]
+	}
+	if _, _, err := boot.Difference(Diff, a, Series{rmse, lt, other}); err == nil {
+		t.Error("series of different cases were compared")
+	}
+}
+
+// Percentile, pivotal and BCa limits of one distribution: the pivotal ones are
+// its mirror, BCa's of a skew one lie between, and of a symmetric one near the
+// percentiles.
+func TestKindsOfLimits(t *testing.T) {
+	lt := lineType(t, "SL1L2")
+	limits := func(k Kind, s *Stat, cols [][]float64) Interval {
+		iv, ok, err := Bootstrap{Seed: 5, Replicates: 4000, Kind: k, Block: 1}.Interval(s, lt, cols)
+		if !ok || err != nil || iv.Low >= iv.Value || iv.Value >= iv.High {
+			t.Fatalf("%+v, %v, %v", iv, ok, err)
+		}
+		return iv
+	}
+	cols := columnsOf(rand.New(rand.NewPCG(51, 52)), 30)
+	me := statOf(t, "SL1L2", "ME")
+	p, v, c := limits(Percentile, me, cols), limits(Pivotal, me, cols), limits(BCa, me, cols)
+	if !near(v.Low, 2*p.Value-p.High, 1e-12) || !near(v.High, 2*p.Value-p.Low, 1e-12) {
+		t.Errorf("pivotal %+v, percentile %+v", v, p)
+	}
+	if width := p.High - p.Low; math.Abs(c.Low-p.Low) > width/8 || math.Abs(c.High-p.High) > width/8 {
+		t.Errorf("BCa %+v, percentile %+v", c, p)
+	}
+	// Mean squares of few, very unequal records: their mean is skew to the
+	// right, and so is what BCa corrects for.
+	r := rand.New(rand.NewPCG(61, 62))
+	for i := range cols[4] {
+		cols[0][i], cols[3][i], cols[5][i], cols[4][i] = 1, 0, 0, math.Exp(1.5*r.NormFloat64())
+	}
+	mse := statOf(t, "SL1L2", "MSE")
+	if p, c := limits(Percentile, mse, cols), limits(BCa, mse, cols); c.Low <= p.Low || c.High <= p.High {
+		t.Errorf("BCa %+v, percentile %+v", c, p)
+	}
+	// Replicates that are all equal have no limits.
+	for k := range cols {
+		for i := range cols[k] {
+			cols[k][i] = 1
+		}
+	}
+	if iv, ok, err := (Bootstrap{}).Interval(me, lt, cols); !ok || err != nil || !math.IsNaN(iv.Low) || !math.IsNaN(iv.High) {
+		t.Errorf("%+v, %v, %v", iv, ok, err)
+	}
+}
+
+// Of a bin of records and of tables, whose columns repeat, intervals are had as
+// of others, on any number of cores.
+func TestIntervalsOfRepeatingColumns(t *testing.T) {
+	for _, a := range readAnswers(t) {
+		if a.Case != "random" {
+			continue
+		}
+		lt := lineType(t, a.Type)
+		for _, name := range map[string][]string{"PCT": {"BRIER"}, "MCTC": {"HSS"}, "SSVAR": {"RMSE"}, "NBRCNT": {"FSS"}, "ECNT": {"SPREAD", "BIAS_RATIO"}}[a.Type] {
+			one, ok, err := Bootstrap{Seed: 1, Workers: 1}.Interval(statOf(t, a.Type, name), lt, a.cols(lt))
+			two, _, _ := Bootstrap{Seed: 1, Workers: 3}.Interval(statOf(t, a.Type, name), lt, a.cols(lt))
+			if !ok || err != nil || one != two || one.Low > one.Value || one.High < one.Value {
+				t.Errorf("%s %s: %+v, %+v, %v, %v", a.Type, name, one, two, ok, err)
+			}
+		}
+	}
+}
+
+// The values of METcalcpy 2.1's compute_std_err_from_mean and …_median of one
+// series without and one with autocorrelation, and of its tost_paired.
+func TestStandardErrors(t *testing.T) {
+	loose := []float64{1, 5, 2, 6, 3, 7, 1, 8}
+	tight := []float64{1, 2, 3, 4, 5, 5, 4, 3, 2, 1, 1, 2}
+	for _, c := range []struct {
+		m       Method
+		values  []float64
+		inflate bool
+		want    float64
+	}{
+		{MeanOfStats, loose, true, 0.9716977043151993},
+		{MedianOfStats, loose, true, 1.4781397941206118},
+		{MedianOfStats, loose, false, 1.4781397941206118},
+		{MeanOfStats, tight, true, 1.1440833766116363},
+		{MedianOfStats, tight, true, 1.6107519043290905},
+		{MedianOfStats, tight, false, 0.6034480440163463},
+	} {
+		if got := StandardError(c.m, c.values, c.inflate); !near(got, c.want, 1e-9) {
+			t.Errorf("%v of %v: %v, want %v", c.m, c.values, got, c.want)
+		}
+	}
+	if se := StandardError(MeanOfStats, []float64{1, 2}, true); se != 0 {
+		t.Errorf("of two values: %v", se)
+	}
+	// z = 1.96: (1.96 + 1.96/√2)/2
+	if got := Margin(0.95, 2); !near(got, 2*1.6729339, 1e-6) {
+		t.Errorf("margin %v", got)
+	}
+	e, ok := Equivalent(tight, []float64{1.5, 2, 3.5, 4, 5, 5.5, 4, 3.5, 2, 1, 1.5, math.NaN()})
+	if !ok || !near(e.Difference, -0.2272727, 1e-6) || !near(e.Narrow[0], -0.369967, 1e-6) || !near(e.Wide[1], -0.0518523, 1e-6) || e.Outcome() != "different and not equivalent" {
+		t.Errorf("%+v, %v, %s", e, ok, e.Outcome())
+	}
+	if _, ok := Equivalent(tight, tight); ok {
+		t.Error("curves without any difference have no test")
+	}
+}

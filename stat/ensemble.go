@@ -1,0 +1,87 @@
+package stat
+
+import (
+	"math"
+	"strings"
+)
+
+const (
+	fromECNT = "METcalcpy util/ecnt_statistics.py calculate_ecnt_"
+	fromRPS  = "METcalcpy util/rps_statistics.py calculate_"
+	fromNBR  = "METcalcpy util/nbrcnt_statistics.py calculate_nbr_"
+)
+
+// ensembleStats are computed from ECNT lines. A root mean square is averaged as
+// a square, the mean errors of members above and below the observation by the
+// number of these members.
+var ensembleStats = []Stat{ //nolint:gochecknoglobals // a constant table
+	ensemble("CRPS", "continuous ranked probability score"),
+	ensemble("CRPSCL", "CRPS of the climatology"),
+	oneMinusRatio("ECNT", "CRPSS", "crps crpscl", "CRPS skill score, 1 − CRPS/CRPSCL", fromECNT+"crpss"),
+	ensemble("CRPS_EMP", "empirical CRPS"),
+	ensemble("CRPSCL_EMP", "empirical CRPS of the climatology"),
+	oneMinusRatio("ECNT", "CRPSS_EMP", "crps_emp crpscl_emp", "empirical CRPS skill score", fromECNT+"crpss_emp"),
+	ensemble("CRPS_EMP_FAIR", "empirical CRPS, corrected for the number of members"),
+	ensemble("SPREAD_MD", "mean absolute difference of the members"),
+	ensemble("IGN", "ignorance score"),
+	ensemble("ME", "mean error of the ensemble mean"),
+	ensemble("MAE", "mean absolute error of the ensemble mean"),
+	ensemble("RMSE", "root mean squared error of the ensemble mean"),
+	ensemble("SPREAD", "spread of the ensemble"),
+	ensemble("ME_OERR", "ME with observation error"),
+	ensemble("MAE_OERR", "MAE with observation error"),
+	ensemble("RMSE_OERR", "RMSE with observation error"),
+	ensemble("SPREAD_OERR", "spread with observation error"),
+	ensemble("SPREAD_PLUS_OERR", "spread and observation error together; METcalcpy takes SPREAD_OERR's column"),
+	ensemble("N_GE_OBS", "members at or above the observation"),
+	ensemble("ME_GE_OBS", "mean error of the members at or above the observation"),
+	ensemble("N_LT_OBS", "members below the observation"),
+	ensemble("ME_LT_OBS", "mean error of the members below the observation"),
+	{
+		Name: "BIAS_RATIO", LineType: "ECNT", Needs: columns("me_ge_obs me_lt_obs"), Unit: UnitOne, Summary: "ME_GE_OBS/|ME_LT_OBS|", Source: fromECNT + "bias_ratio",
+		Func: func(v []float64) (float64, bool) { return div(v[0], math.Abs(v[1])) },
+	},
+	pairCount("ECNT"),
+}
+
+// ensemble is a column of ECNT that is aggregated as it is.
+func ensemble(name, summary string) Stat {
+	unit := UnitSame
+	if strings.HasPrefix(name, "N_") || name == "IGN" {
+		unit = UnitOne
+	}
+	return plain("ECNT", name, "", unit, summary, fromECNT+strings.ToLower(name))
+}
+
+// oneMinusRatio takes a score and the reference's.
+func oneMinusRatio(lineType, name, needs, summary, source string) Stat {
+	return Stat{Name: name, LineType: lineType, Needs: columns(needs), Unit: UnitOne, Summary: summary, Source: source, Func: func(v []float64) (float64, bool) {
+		r, ok := div(v[0], v[1])
+		return 1 - r, ok
+	}}
+}
+
+// rankedStats are computed from RPS lines.
+var rankedStats = []Stat{ //nolint:gochecknoglobals // a constant table
+	plain("RPS", "RPS", "", UnitOne, "ranked probability score", fromRPS+"rps"),
+	plain("RPS", "COMP", "rps_comp", UnitOne, "1 − RPS", fromRPS+"rps_comp"),
+	plain("RPS", "RPSS", "", UnitOne, "skill score against the climatology, whose RPS is rps/(1−rpss) of each record", fromRPS+"rpss"),
+	pairCount("RPS"),
+}
+
+// neighbourhoodStats are computed from NBRCNT lines.
+var neighbourhoodStats = []Stat{ //nolint:gochecknoglobals // a constant table
+	plain("NBRCNT", "FBS", "", UnitOne, "fractions Brier score", fromNBR+"fbs"),
+	plain("NBRCNT", "FSS", "", UnitOne, "fractions skill score, 1 − Σ n·fbs/Σ(n·fbs/(1−fss))", fromNBR+"fss"),
+	plain("NBRCNT", "F_RATE", "", UnitOne, "forecast event frequency", fromNBR+"f_rate"),
+	plain("NBRCNT", "O_RATE", "", UnitOne, "observed event frequency; METcalcpy does not weigh it", fromNBR+"o_rate"),
+	{
+		Name: "AFSS", LineType: "NBRCNT", Needs: columns("f_rate o_rate"), Unit: UnitOne, Summary: "asymptotic FSS, 2fo/(f²+o²)", Source: fromNBR + "afss",
+		Func: func(v []float64) (float64, bool) { return div(2*v[0]*v[1], v[0]*v[0]+v[1]*v[1]) },
+	},
+	{
+		Name: "UFSS", LineType: "NBRCNT", Needs: columns("o_rate"), Unit: UnitOne, Summary: "uniform FSS, ½ + o/2", Source: fromNBR + "ufss",
+		Func: func(v []float64) (float64, bool) { return 0.5 + v[0]/2, true },
+	},
+	pairCount("NBRCNT"),
+}

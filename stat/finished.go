@@ -1,0 +1,84 @@
+package stat
+
+import (
+	"strings"
+
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/record"
+)
+
+// finished says in which line types METviewer looks for a statistic that is not
+// aggregated, by the beginning of its name, which is cut off (MVUtil.java,
+// buildPlotSql). Of GRAD and SSIDX METviewer's own query fails: it looks for S1
+// in CNT, and for SS_INDEX nowhere.
+var finished = []struct{ prefix, lineType string }{ //nolint:gochecknoglobals // a constant table
+	{"NBR_CNT_", "NBRCNT"},
+	{"NBR_CTC_", "NBRCTC"},
+	{"NBR_CTS_", "NBRCTS"},
+	{"NBR_", "NBRCNT"},
+	{"NBR_", "NBRCTS"},
+	{"PSTD_", "PSTD"},
+	{"PCT_", "PCT"},
+	{"MCTS_", "MCTS"},
+	{"SSVAR_", "SSVAR"},
+	{"VL1L2_", "VL1L2"},
+	{"VAL1L2_", "VAL1L2"},
+	{"VCNT_", "VCNT"},
+	{"ECNT_", "ECNT"},
+	{"DMAP_", "DMAP"},
+	{"ORANK_", "ORANK"},
+	{"ENS_", "ENSCNT"},
+	{"SEEPS_", "SEEPS"},
+	{"RPS_", "RPS"},
+	{"MPR_", "MPR"},
+	{"CTC_", "CTC"},
+	{"SL1L2_", "SL1L2"},
+	{"SAL1L2_", "SAL1L2"},
+	{"GRAD_", "GRAD"},
+	{"", "CNT"},
+	{"", "CTS"},
+	{"", "RPS"},
+	{"", "SEEPS"},
+	{"", "GRAD"},
+	{"", "SSIDX"},
+}
+
+// otherColumns are the names that are not their columns'.
+var otherColumns = map[string]string{ //nolint:gochecknoglobals // a constant table
+	"IQR": "eiqr", "ANOM_CORR_RAW": "anom_corr_uncntr", "BCRMSE": "bcmse", "MPR_CLIMO": "obs_climo_mean",
+}
+
+// Finished finds the statistic that a line type holds already, by METviewer's
+// name: rmse of CNT for RMSE, fss of NBRCNT for NBR_FSS. The column's limits, if
+// there are any, have its name with _ncl, _ncu, _bcl, _bcu behind it.
+func Finished(name string) (Stat, error) {
+	name = strings.ToUpper(name)
+	for _, f := range finished {
+		rest, ok := strings.CutPrefix(name, f.prefix)
+		t, _ := record.TypeByName(f.lineType)
+		column := strings.ToLower(rest)
+		if other := otherColumns[name]; other != "" {
+			column = other
+		}
+		c, has := t.Column(column)
+		if !ok || !has || c.Kind == record.Text {
+			continue
+		}
+		s := plain(t.Name, name, c.Name, "", "as the file has it", "")
+		if name == "BCRMSE" {
+			s.Func = rootOfMean
+		}
+		return s, nil
+	}
+	return Stat{}, &fault.Error{Setting: "statistic " + name, Problem: "is in no line type that is read", Cure: "see `barograph list linetypes`, or aggregate"}
+}
+
+// Limits are the columns of a finished statistic's limits, of MET's kind n
+// (normal) or b (bootstrap); false where the line type has none.
+func (s *Stat) Limits(kind byte) (low, high string, ok bool) {
+	t, _ := record.TypeByName(s.LineType)
+	low, high = s.Needs[0]+"_"+string(kind)+"cl", s.Needs[0]+"_"+string(kind)+"cu"
+	_, ok = t.Column(low)
+	_, also := t.Column(high)
+	return low, high, ok && also
+}

@@ -1,0 +1,200 @@
+package stat
+
+import (
+	"math"
+	"strings"
+)
+
+const fromPSTD = "METcalcpy util/pstd_statistics.py calculate_pstd_"
+
+// probabilityStats are computed from PCT lines: a table of the events and
+// non-events in each bin of forecast probability.
+var probabilityStats = []Stat{ //nolint:gochecknoglobals // a constant table
+	probability("BASER", "base rate", func(b []bin) (float64, bool) { return baseRate(b) }),
+	probability("RELIABILITY", "reliability, the mean squared distance of probability and observed frequency", func(b []bin) (float64, bool) {
+		return brier(b, 1, 0, 0)
+	}),
+	probability("RESOLUTION", "resolution, the mean squared distance of the bins' observed frequencies from the base rate", func(b []bin) (float64, bool) {
+		return brier(b, 0, 1, 0)
+	}),
+	probability("UNCERTAINTY", "uncertainty, p(1−p) of the base rate p", func(b []bin) (float64, bool) { return brier(b, 0, 0, 1) }),
+	probability("BRIER", "Brier score, RELIABILITY − RESOLUTION + UNCERTAINTY", func(b []bin) (float64, bool) { return brier(b, 1, -1, 1) }),
+	probability("BSS_SMPL", "Brier skill score against the sample's base rate, (RESOLUTION − RELIABILITY)/UNCERTAINTY", func(b []bin) (float64, bool) {
+		skill, ok := brier(b, -1, 1, 0)
+		uncertainty, _ := brier(b, 0, 0, 1)
+		if !ok {
+			return 0, false
+		}
+		return div(skill, uncertainty)
+	}),
+	probability("ROC_AUC", "area under the receiver operating characteristic", areaUnderROC),
+	pairCount("PCT"),
+}
+
+// bin is a bin of forecast probability: its centre, and how often the event
+// came and did not.
+type bin struct{ centre, yes, no float64 }
+
+// bins takes the repeating columns of PCT: thresh_i, oy_i, on_i of each bin and
+// the last threshold. The centre is that of the bin, where METviewer's text
+// has three decimals of it. Bins without forecasts are left out.
+func bins(v []float64) (b []bin) {
+	for ; len(v) >= 4; v = v[3:] {
+		if v[1]+v[2] > 0 {
+			b = append(b, bin{centre: (v[0] + v[3]) / 2, yes: v[1], no: v[2]})
+		}
+	}
+	return b
+}
+
+func probability(name, summary string, f func(b []bin) (float64, bool)) Stat {
+	return Stat{
+		Name: name, LineType: "PCT", Needs: columns(Repeats), Unit: UnitOne, Summary: summary,
+		Source: fromPSTD + strings.ToLower(name) + appendixC + "MET verification measures for probabilistic forecasts",
+		Func:   func(v []float64) (float64, bool) { return f(bins(v)) },
+	}
+}
+
+func baseRate(b []bin) (float64, bool) {
+	yes, all := 0.0, 0.0
+	for _, x := range b {
+		yes, all = yes+x.yes, all+x.yes+x.no
+	}
+	return div(yes, all)
+}
+
+// brier is a sum of the three parts of the Brier score.
+func brier(b []bin, reliability, resolution, uncertainty float64) (sum float64, ok bool) {
+	p, ok := baseRate(b)
+	all := 0.0
+	for _, x := range b {
+		n := x.yes + x.no
+		o := x.yes / n
+		all += n
+		sum += n * (reliability*(x.centre-o)*(x.centre-o) + resolution*(o-p)*(o-p))
+	}
+	return sum/all + uncertainty*p*(1-p), ok
+}
+
+// areaUnderROC sums trapezoids between the points of "yes above each centre",
+// from (1, 1) to (0, 0). Undefined without events or without non-events.
+func areaUnderROC(b []bin) (area float64, ok bool) {
+	events, others := 0.0, 0.0
+	for _, x := range b {
+		events, others = events+x.yes, others+x.no
+	}
+	if events == 0 || others == 0 {
+		return 0, false
+	}
+	h := 1.0
+	for _, x := range b {
+		next := h - x.yes/events
+		area += (h + next) / 2 * x.no / others
+		h = next
+	}
+	return area, true
+}
+
+// categoryStats are computed from MCTC lines: n_cat, ec_value, and the counts of
+// forecast category i and observed category j, row by row.
+var categoryStats = []Stat{ //nolint:gochecknoglobals // a constant table
+	category("ACC", "accuracy, the share of the diagonal", func(t squareTable) (float64, bool) { return t.diagonal(), true }),
+	category("HK", "Hanssen-Kuipers discriminant", func(t squareTable) (float64, bool) {
+		chance, squares := 0.0, 0.0
+		for i := range t.f {
+			chance, squares = chance+t.f[i]*t.o[i], squares+t.o[i]*t.o[i]
+		}
+		return div(t.diagonal()-chance, 1-squares)
+	}),
+	category("HSS", "Heidke skill score", func(t squareTable) (float64, bool) {
+		chance := 0.0
+		for i := range t.f {
+			chance += t.f[i] * t.o[i]
+		}
+		return div(t.diagonal()-chance, 1-chance)
+	}),
+	category("GER", "Gerrity score", gerrity),
+	category("HSS_EC", "Heidke skill score against a chance of ec_value", func(t squareTable) (float64, bool) { return div(t.diagonal()-t.ec, 1-t.ec) }),
+	pairCount("MCTC"),
+}
+
+// squareTable is a contingency table of several categories, as shares.
+type squareTable struct {
+	ec   float64
+	f, o []float64   // shares of each category, forecast and observed
+	p    [][]float64 // forecast, observed
+}
+
+func category(name, summary string, f func(t squareTable) (float64, bool)) Stat {
+	source := "MET User's Guide appendix C, MET verification measures for multi-category variables"
+	if name == "HSS_EC" {
+		source = "METcalcpy util/mcts_statistics.py calculate_mcts_hss_ec; " + source
+	}
+	return Stat{
+		Name: name, LineType: "MCTC", Needs: columns("n_cat ec_value " + Repeats), Unit: UnitOne, Summary: summary, Source: source,
+		Func: func(v []float64) (float64, bool) {
+			n, sum, counts := int(v[0]), 0.0, v[2:]
+			for _, x := range counts {
+				sum += x
+			}
+			if n < 1 || n*n != len(counts) || sum == 0 {
+				return 0, false
+			}
+			t := squareTable{ec: v[1], f: make([]float64, n), o: make([]float64, n)}
+			for i := range n {
+				t.p = append(t.p, make([]float64, n))
+				for j := range n {
+					share := counts[i*n+j] / sum
+					t.p[i][j], t.f[i], t.o[j] = share, t.f[i]+share, t.o[j]+share
+				}
+			}
+			return f(t)
+		},
+	}
+}
+
+func (t squareTable) diagonal() (sum float64) {
+	for i := range t.p {
+		sum += t.p[i][i]
+	}
+	return sum
+}
+
+// gerrity weighs each cell by how rare its categories are (Gerrity 1992).
+// Undefined where the observations leave the first or last categories empty.
+func gerrity(t squareTable) (score float64, ok bool) {
+	k := len(t.o)
+	a := make([]float64, max(k-1, 0))
+	for i := range k {
+		for r := range a {
+			if i > r {
+				a[r] += t.o[i]
+			}
+		}
+	}
+	for r, above := range a {
+		below := 0.0
+		for _, o := range t.o[:r+1] {
+			below += o
+		}
+		if below == 0 || above == 0 {
+			return 0, false
+		}
+		a[r] = above / below
+	}
+	for i := range k {
+		for j := range k {
+			s := -math.Abs(float64(i - j))
+			for r := range a {
+				switch {
+				case r < min(i, j):
+					s += 1 / a[r]
+				case r >= max(i, j):
+					s += a[r]
+				}
+			}
+			score += t.p[i][j] * s / float64(k-1)
+		}
+	}
+	return score, k > 1
+}
