@@ -6,11 +6,75 @@ import (
 	"fmt"
 	"iter"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/record"
 )
+
+// admit fills location and ingest filter.
+func (s *postStore) admit(ctx context.Context, stations []record.ID, series []engine.Series) error {
+	return s.with(ctx, func(c *PostConn) error {
+		d := s.Dialect
+		add := func(table string, names, keys []string, rows int, row func(i int) []any) error {
+			return s.addRows(ctx, c, d.table(table), names, keys, rows, row)
+		}
+		if err := add(locationTable+s.layout.suffix, []string{"lid", "post"}, []string{"lid"}, len(stations), func(i int) []any { return []any{stations[i].String(), int64(1)} }); err != nil {
+			return err
+		}
+		cols := filterColumns()
+		names := make([]string, len(cols))
+		for i := range cols {
+			names[i] = cols[i].Name
+		}
+		return add(filterTable+s.layout.suffix, names, names[:len(names)-1], len(series), func(i int) []any {
+			row := PostRow{gauge: &record.Gauge{Station: series[i].Station, Code: series[i].Code, Duration: series[i].Duration}}
+			return append(appendArgs(nil, &row, cols[:len(cols)-1]), "T")
+		})
+	})
+}
+
+// addRows inserts rows that are not there yet, in one transaction.
+func (s *postStore) addRows(ctx context.Context, c *PostConn, table string, names, keys []string, rows int, row func(i int) []any) error {
+	d := s.Dialect
+	quoted := func(names []string) string {
+		out := make([]string, len(names))
+		for i := range names {
+			out[i] = d.Quote(names[i])
+		}
+		return strings.Join(out, ", ")
+	}
+	end := " ON CONFLICT (" + quoted(keys) + ") DO NOTHING"
+	if d.DuplicateKey {
+		end = " ON DUPLICATE KEY UPDATE " + d.Quote(keys[0]) + " = " + d.Quote(keys[0])
+	}
+	if err := c.Run(ctx, s.Begin); err != nil {
+		return err
+	}
+	const most = 512
+	var last PostStatement
+	size := 0
+	for from := 0; from < rows; from += most {
+		n := min(most, rows-from)
+		if n != size {
+			t := &PostTable{Columns: make([]PostColumn, len(names))}
+			st, err := c.Prepare(ctx, "INSERT INTO "+table+" ("+quoted(names)+") VALUES "+d.params(t, n)+end)
+			if err != nil {
+				return err
+			}
+			last, size = st, n
+		}
+		var args []any
+		for i := range n {
+			args = append(args, row(from+i)...)
+		}
+		if err := last.Exec(ctx, args); err != nil {
+			return err
+		}
+	}
+	return c.Run(ctx, "COMMIT")
+}
 
 // readFilters reads location and ingest filter, as the decoder of 2006 does at
 // its start.
