@@ -34,3 +34,12 @@ func TestCode(t *testing.T) {
 		}
 	}
 }
+
+func TestNearest(t *testing.T) {
+	known := []string{"lab", "load", "met", "show"}
+	for name, want := range map[string]string{"laod": "load", "mte": "met", "shwo": "show", "lab1": "lab", "quickly": "", "": ""} {
+		if got := Nearest(name, known); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}

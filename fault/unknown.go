@@ -28,22 +28,27 @@ func Nearest(name string, known []string) string {
 	return best
 }
 
-// distance is Levenshtein's.
+// distance is the number of letters to leave out, put in, change or exchange
+// with their neighbours (optimal string alignment).
 func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for k := range row {
-		row[k] = k
+	var before, row []int // of the letters of a up to the one before last, and to the last
+	for k := range len(b) + 1 {
+		row = append(row, k)
 	}
 	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
+		next := []int{i + 1}
 		for k := range len(b) {
-			cost := diagonal
+			cost := row[k]
 			if a[i] != b[k] {
 				cost++
 			}
-			diagonal, row[k+1] = row[k+1], min(cost, row[k]+1, row[k+1]+1)
+			d := min(cost, next[k]+1, row[k+1]+1)
+			if i > 0 && k > 0 && a[i] == b[k-1] && a[i-1] == b[k] {
+				d = min(d, before[k-1]+1)
+			}
+			next = append(next, d)
 		}
+		before, row = row, next
 	}
 	return row[len(b)]
 }

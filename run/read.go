@@ -54,11 +54,12 @@ func Sizes(dir string) map[int]string {
 func ReadRun(dir string) (*Run, error) {
 	var r Run
 	err := readJSON(filepath.Join(dir, runFile), &r)
+	missing := err
 	if errors.Is(err, os.ErrNotExist) {
 		err = landedHead(dir, &r)
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, &fault.Error{File: dir, Problem: "is no run folder", Err: err, Cure: "name a folder that barograph wrote"}
+		return nil, &fault.Error{File: dir, Problem: "is no run folder", Err: missing, Cure: "name a folder that barograph wrote"}
 	}
 	if err != nil {
 		return nil, err

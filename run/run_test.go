@@ -200,3 +200,10 @@ func TestUnfinishedRuns(t *testing.T) {
 		t.Errorf("it is %s", s)
 	}
 }
+
+// A folder that is none was said to lack a file of an earlier version.
+func TestNoRunFolder(t *testing.T) {
+	if _, _, err := run.Read(t.TempDir()); err == nil || !strings.Contains(err.Error(), "run.json") {
+		t.Error(err)
+	}
+}
