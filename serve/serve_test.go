@@ -39,7 +39,12 @@ var registry = engine.Registry{pebble.Driver()}
 func made(t *testing.T, dir string, from, to int) (paths []string) {
 	t.Helper()
 	day := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
-	files, err := synth.VSDB{Seed: 1, From: day.AddDate(0, 0, from), To: day.AddDate(0, 0, to), Models: []string{"gfs", "ecm"}, StatTypes: []string{"anom"}}.Files()
+	return written(t, dir, synth.VSDB{Seed: 1, From: day.AddDate(0, 0, from), To: day.AddDate(0, 0, to), Models: []string{"gfs", "ecm"}, StatTypes: []string{"anom"}})
+}
+
+func written(t *testing.T, dir string, of synth.VSDB) (paths []string) {
+	t.Helper()
+	files, err := of.Files()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,13 +67,17 @@ func made(t *testing.T, dir string, from, to int) (paths []string) {
 func loaded(t *testing.T, dir string) (file string) {
 	t.Helper()
 	file = filepath.Join(dir, "two.pebble")
-	paths := made(t, filepath.Join(dir, "data"), 0, 4)
+	filled(t, file, made(t, filepath.Join(dir, "data"), 0, 4))
+	return file
+}
+
+func filled(t *testing.T, file string, paths []string) {
+	t.Helper()
 	open(t, "pebble:"+file, engine.Options{}, func(a engine.Archive) {
 		if _, err := load.Run(t.Context(), a, "archive", paths, load.Options{}); err != nil {
 			t.Fatal(err)
 		}
 	})
-	return file
 }
 
 func open(t *testing.T, url string, o engine.Options, f func(a engine.Archive)) {
@@ -143,7 +152,9 @@ type page struct {
 	file   string // the first of what is served
 }
 
-func newPage(t *testing.T, places ...string) *page {
+func newPage(t *testing.T, places ...string) *page { return newPageOf(t, registry, places...) }
+
+func newPageOf(t *testing.T, registry engine.Registry, places ...string) *page {
 	t.Helper()
 	h := httptest.NewUnstartedServer(nil)
 	s, err := serve.New(serve.Options{Registry: registry, Version: "test", Host: h.Listener.Addr().String()}, places...)

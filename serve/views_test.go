@@ -82,7 +82,7 @@ func tellsKills(killed time.Time) func(b *browser, p *page) {
 			b.t.Error(n, "samples")
 		}
 		b.open(p.URL + "/runs")
-		b.until(`document.body.innerText.includes('interrupted at met/pebble?case=test_1')`)
+		b.until(`document.body.innerText.includes('interrupted at pebble test_1 keyvalue keys')`)
 	}
 }
 

@@ -28,7 +28,8 @@ export async function ranked(runs: string[], names: string[]) {
       rank(new Set(off));
     } }), v))))));
   rank(new Set(state().getAll('off')));
-  return h('section', { 'aria-label': 'cells' }, h('h3', {}, `Cells of ${names.join(', ')}`), toggles, body);
+  return h('section', { 'aria-label': 'cells' }, h('h3', {}, `Cells of ${names.join(', ')}`), toggles.children.length > 0 && toggles,
+    h('p', {}, 'The mean is the geometric one of how many times the best of its column each cell is. What is wrong or failed has no time: it is left out, counted, and stands below all that is right.'), body);
 
   function rank(off: Set<string>) {
     const on = cells.filter(c => !Object.entries(c.at).some(([k, v]) => off.has(`${k}:${v}`))), more = first!.more_is_better;
@@ -45,7 +46,7 @@ export async function ranked(runs: string[], names: string[]) {
       const out = [bad('wrong') && `${bad('wrong')} WRONG`, bad('failed') && `${bad('failed')} failed`, bad('not timed') && `${bad('not timed')} not timed`, asked.length - has.size && `${asked.length - has.size} not asked`].filter(Boolean).join(', ');
       return { way, has, out, bad: bad('wrong') + bad('failed'), wrong: bad('wrong'), n: right.length, mean: logs.length ? Math.exp(logs.reduce((a, b) => a + b, 0) / logs.length) : Infinity };
     }).sort((a, b) => a.wrong - b.wrong || a.bad - b.bad || a.mean - b.mean);
-    body.replaceChildren(table(`median ${first!.quantity} in ${first!.unit}, ${more ? 'more' : 'less'} is better; the mean is the geometric one of the times behind the best of each column, over the columns that are right: what is wrong or failed is left out and counted, never made up, and stands below all that is right`,
+    body.replaceChildren(table(`median ${first!.quantity}, ${first!.unit}: ${more ? 'more' : 'less'} is better`,
       ['way', 'mean', 'of', 'left out', ...asked], ways.map(w => [w.way, isFinite(w.mean) ? `${w.mean.toFixed(2)}` : '–', w.n, w.out ? h('span', { class: w.bad && 'bad' }, w.out) : 'none',
         ...asked.map(a => { const c = w.has.get(a); return !c ? '' : c.state === 'right' ? c.median.value?.toPrecision(3) : h('span', { class: 'bad', title: c.problem }, c.state); })])));
   }
