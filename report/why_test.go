@@ -42,7 +42,7 @@ func TestBecause(t *testing.T) {
 		{"guessed", []run.Access{guess}, []run.Access{keys(10)}, "rows", "***", "about 70 rows", "fewer"},
 		{"not recorded", nil, []run.Access{keys(10)}, "rows", "***", "the run does not hold how both reach their rows", "looks at"},
 		{"noise", []run.Access{scan(1000)}, []run.Access{keys(10)}, "rows", "~", "there is nothing to explain", "looks at"},
-		{"too few repetitions", []run.Access{scan(1000)}, []run.Access{keys(10)}, "rows", "?", "slow · d · f has a longer median than fast", "times"},
+		{"too few repetitions", []run.Access{scan(1000)}, []run.Access{keys(10)}, "rows", "?", "slow · d · f has a longer median than fast", "as long as"},
 	} {
 		slow, fast := Asked{Way{"slow", "d", "f"}, "c"}, Asked{Way{"fast", "d", "f"}, "c"}
 		f := &folder{
