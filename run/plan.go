@@ -49,9 +49,6 @@ func ReadPlans(dir string) ([]Plan, error) {
 		if err := readJSON(base+".json", &plan); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err
 		}
-		if plan.Cell == (Cell{}) {
-			plan.Cell = landedPlan(base)
-		}
 		out = append(out, plan)
 	}
 	return out, nil
