@@ -58,9 +58,9 @@ func forecasts(pe string) string {
 	return "fcstother"
 }
 
-// ihfsTable names the table of a code. What is paired is paired whatever its
+// IHFSTable names the table of a code. What is paired is paired whatever its
 // type; every type but R, F and C is processed, the numbered ones too.
-func ihfsTable(c *record.Parameter) string {
+func IHFSTable(c *record.Parameter) string {
 	pe := c.PE()
 	if record.Paired(pe) {
 		return "pairedvalue"

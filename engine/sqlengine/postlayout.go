@@ -202,7 +202,7 @@ func (l *postLayout) identify(s *engine.Series) identity {
 	if l.design != engine.IHFSDesign {
 		return id
 	}
-	id.table = l.byName[ihfsTable(&s.Code)]
+	id.table = l.byName[IHFSTable(&s.Code)]
 	id.code[2] = 0 // the table keeps the number
 	if l.tables[id.table].find[fromProbability] == 0 {
 		id.code[6] = 0

@@ -84,7 +84,7 @@ func (p *poster) take(ctx context.Context, t *PostTable, h *inHand, row PostRow)
 			if values[i] == nil {
 				continue
 			}
-			v, err := asFloat(values[i])
+			v, err := AsNumber(values[i])
 			if err != nil {
 				return err
 			}
@@ -133,7 +133,7 @@ func (p *poster) one(ctx context.Context, t *PostTable, row *PostRow, rule engin
 	_, err := p.c.Direct(ctx, p.Dialect.selectRow(t), p.args, func(values []any) (err error) {
 		there = true
 		p.counted.Read++
-		stored, err = asFloat(values[at])
+		stored, err = AsNumber(values[at])
 		return err
 	})
 	switch {
