@@ -75,7 +75,7 @@ func (c *column) missingText() bool {
 
 // headerColumns are those of stat_header, without its id.
 func headerColumns() []column {
-	mets := parseColumns(metviewerHeader)
+	mets := parseColumns(metviewerHeader, "")
 	var out []column
 	for k, c := range sqlengine.HeaderColumns()[1:] {
 		out = append(out, column{Column: c, met: mets[k], alias: "h"})
@@ -86,7 +86,7 @@ func headerColumns() []column {
 // lineColumns are those of the table of a line type, without the repeating ones.
 func lineColumns(t *record.LineType) []column {
 	byName := map[string]metCol{}
-	for _, m := range append(stdColumns(t.Name), parseColumns(metviewerLines[t.Name])...) {
+	for _, m := range append(stdColumns(t.Name), parseColumns(metviewerLines[t.Name], t.Name)...) {
 		byName[m.name] = m
 	}
 	var out []column
