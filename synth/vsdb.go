@@ -377,7 +377,8 @@ func quickstartPreset(seed uint64) []FileSpec {
 	files := seedPreset(seed)
 	for day := range 10 {
 		for _, cycle := range ecm.cycles {
-			files = append(files, filesOf(seed, map[string][]block{"ecm anom": blocks}, ecm, Anom, cycle, date(2019, 1, 1+day))[0].spec())
+			f := filesOf(seed, map[string][]block{"ecm anom": blocks}, ecm, Anom, cycle, date(2019, 1, 1+day))[0]
+			files = append(files, FileSpec{Path: f.path, Append: f.append})
 		}
 	}
 	return files
