@@ -244,6 +244,7 @@ func (p *page) get(path string, v any) (status int, text string) {
 func TestGuard(t *testing.T) {
 	dir := t.TempDir()
 	recorded(t, dir)
+	measured(t, dir, "done", "d", map[string]map[string]float64{"pebble": {"test_1": 1}})
 	p := newPage(t, dir)
 	stranger := &http.Client{}
 	for _, c := range []struct {
@@ -272,6 +273,9 @@ func TestGuard(t *testing.T) {
 		{"out of the folder, plain", "GET", "/runs/../../etc/passwd", p.client, nil, 404},
 		{"events of elsewhere", "GET", "/api/v1/events?folder=" + filepath.Base(dir) + "&name=../..", p.client, nil, 404},
 		{"assets of elsewhere", "GET", "/assets/..%2f..%2fserve.go", p.client, nil, 404},
+		{"samples of a run", "GET", "/runs/" + filepath.Base(dir) + "/done/samples.csv", p.client, nil, 200},
+		{"no file of a report", "GET", "/runs/" + filepath.Base(dir) + "/done/run.json", p.client, nil, 404},
+		{"samples of elsewhere", "GET", "/runs/" + filepath.Base(dir) + "/done/..%2f..%2fx.csv", p.client, nil, 404},
 		{"no such page", "GET", "/nothing", p.client, nil, 404},
 	} {
 		t.Run(c.name, func(t *testing.T) {
