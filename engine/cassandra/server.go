@@ -196,17 +196,18 @@ func form(ctx context.Context, c *engine.Cluster) error {
 	ctx, stop := context.WithTimeout(ctx, time.Minute)
 	defer stop()
 	for i := range c.Nodes {
-		for {
+		err := engine.Await(ctx, 200*time.Millisecond, func() error {
 			peers := 0
 			err := reach(&c.Nodes[i], "cassandra", "cassandra", func(s *gocql.Session) error {
 				return s.Query("SELECT count(*) FROM system.peers").ScanContext(ctx, &peers)
 			})
-			if err == nil && peers == len(c.Nodes)-1 {
-				break
+			if err == nil && peers < len(c.Nodes)-1 {
+				err = fmt.Errorf("node %d knows %d others", i+1, peers)
 			}
-			if ended := engine.Pause(ctx, 200*time.Millisecond); ended != nil {
-				return errors.Join(ended, fmt.Errorf("node %d knows %d others: %w", i+1, peers, err))
-			}
+			return err
+		})
+		if err != nil {
+			return err
 		}
 	}
 	n := &c.Nodes[0]

@@ -142,14 +142,8 @@ func form(ctx context.Context, c *engine.Cluster) error {
 		}
 	}
 	for i := range c.Nodes {
-		for {
-			err := joined(ctx, c, &c.Nodes[i])
-			if err == nil {
-				break
-			}
-			if ended := engine.Pause(ctx, 20*time.Millisecond); ended != nil {
-				return errors.Join(ended, err)
-			}
+		if err := engine.Await(ctx, 20*time.Millisecond, func() error { return joined(ctx, c, &c.Nodes[i]) }); err != nil {
+			return err
 		}
 	}
 	return nil
