@@ -120,12 +120,7 @@ func (w *lineWriter) file(of string) (f fileName, whole bool) {
 func (w *lineWriter) prepare(ctx context.Context, stored *engine.Stored) error {
 	need := map[string]map[string]string{} // table → twin → its type
 	for _, t := range w.l.types {
-		lt := w.tables[t]
-		if lt == nil {
-			lt = &lineTable{t: t, name: tableOf(t), columns: lineColumns(t)}
-			w.tables[t] = lt
-		}
-		lt.reset()
+		lt := w.table(t)
 		need[lt.name] = map[string]string{}
 		probes := probe{}
 		for _, b := range w.l.batches[t] {
@@ -142,9 +137,16 @@ func (w *lineWriter) prepare(ctx context.Context, stored *engine.Stored) error {
 	return w.makeTwins(ctx, need)
 }
 
-func (lt *lineTable) reset() {
+// table is that of a line type, to which nothing is brought yet.
+func (w *lineWriter) table(t *record.LineType) *lineTable {
+	lt := w.tables[t]
+	if lt == nil {
+		lt = &lineTable{t: t, name: tableOf(t), columns: lineColumns(t)}
+		w.tables[t] = lt
+	}
 	lt.heads, lt.files, lt.rows = lt.heads[:0], lt.files[:0], 0
 	lt.there, lt.probed, lt.gone = map[record.Key]rowRef{}, map[int64]struct{}{}, map[int64][]int64{}
+	return lt
 }
 
 // number numbers the headers and the file of a batch.
