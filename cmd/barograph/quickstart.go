@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"path/filepath"
 	"time"
 
@@ -52,7 +53,7 @@ func (e *env) quickstart(ctx context.Context, s *study) error {
 		return err
 	}
 	quiet := *e // the data is a means here: its one line of progress is enough
-	quiet.stdout, quiet.json = discard{}, false
+	quiet.stdout, quiet.json = io.Discard, false
 	if err := quiet.synth(ctx, data, files); err != nil {
 		return err
 	}
