@@ -22,18 +22,15 @@ import (
 // TestMain is also the other process of some tests: one that loads, one that runs.
 func TestMain(m *testing.M) {
 	role, place, _ := strings.Cut(os.Getenv("SERVE_CHILD"), " ")
-	err := error(nil)
 	switch role {
 	case "load":
-		err = childLoads(place)
+		if err := childLoads(place); err != nil {
+			panic(err)
+		}
 	case "run":
-		err = childRuns(place)
+		panic(childRuns(place))
 	default:
-		os.Exit(m.Run())
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		m.Run() // whose result the testing package exits with
 	}
 }
 
@@ -70,7 +67,7 @@ func childLoads(place string) error {
 		_, err = load.Run(context.Background(), a, "archive", words[1:], load.Options{})
 	}
 	if err == nil {
-		fmt.Println("loaded")
+		fmt.Fprintln(os.Stdout, "loaded")
 		_, err = io.Copy(io.Discard, os.Stdin)
 	}
 	return errors.Join(err, a.Close(), db.Close())
@@ -88,7 +85,7 @@ func childRuns(dir string) error {
 			err = f.Add(s.Judge(&run.Measured{Total: time.Millisecond}, p, nil))
 		}
 		if rep == 3 {
-			fmt.Println("running")
+			fmt.Fprintln(os.Stdout, "running")
 		}
 		time.Sleep(20 * time.Millisecond)
 	}

@@ -175,7 +175,7 @@ func TestViewers(t *testing.T) {
 		for block := range 100 {
 			look, stop := context.WithCancel(t.Context())
 			for range 3 * (block % 2) {
-				r := p.begin(p.client, http.MethodGet, "/api/v1/events?folder=runs&name=first", func(r *http.Request) { *r = *r.WithContext(look) })
+				r := p.begin(p.client, http.MethodGet, "/api/v1/events?folder=runs&name=first", func(r *http.Request) { *r = *r.WithContext(look) }) //nolint:bodyclose // below
 				go func() { _, _ = io.Copy(io.Discard, r.Body); _ = r.Body.Close() }()
 			}
 			for rep := range 40 {

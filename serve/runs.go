@@ -90,9 +90,8 @@ func describe(f folder, name string) Run {
 	return out
 }
 
-// reportPolicy lets a report use what stands in it, and fetch nothing; that its
-// links lead to the folder's files takes our origin, for whose cookie they ask.
-const reportPolicy = "sandbox allow-scripts allow-same-origin allow-downloads; default-src 'none'; form-action 'none'; base-uri 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
+// reportPolicy lets a report use what stands in it, and fetch nothing.
+const reportPolicy = "default-src 'none'; form-action 'none'; base-uri 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
 
 // report is the page of a run, made anew: nothing is written into its folder.
 func (s *Server) report(w http.ResponseWriter, r *http.Request) error {

@@ -126,7 +126,8 @@ func shares(b *browser, p *page) {
 	for _, end := range ends[1:3] {
 		end()
 	}
-	for late := time.Now().Add(10 * time.Second); p.live.Load() > 0 && time.Now().Before(late); time.Sleep(5 * time.Millisecond) {
+	for tries := 0; p.live.Load() > 0 && tries < 2000; tries++ {
+		time.Sleep(5 * time.Millisecond)
 	}
 	if n := p.live.Load(); n != 0 {
 		b.t.Errorf("%d streams after the last tab", n)
@@ -167,17 +168,15 @@ func reports(b *browser, p *page) {
 		if text := b.text(`document.body.innerText`); !strings.Contains(text, says) {
 			b.t.Errorf("%s does not say %s: %.500s", path, says, text)
 		}
-		for _, theme := range []string{"light", "dark"} {
-			for _, width := range []int64{1280, 400} {
-				b.look(theme, width)
-				if found := b.violations() + b.text(crowded); found != "" {
-					b.t.Errorf("%s, %s, %d px:\n%s", path, theme, width, found)
-				}
-				if wide := b.text("document.documentElement.scrollWidth"); wide != fmt.Sprint(width) {
-					b.t.Errorf("%s, %s: %s px wide", path, theme, wide)
-				}
-				b.shot(fmt.Sprintf("%s-%s-%d", strings.Trim(strings.ReplaceAll(path[:12], "/", ""), "."), theme, width))
+		for theme, width := range map[string]int64{"light": 1280, "dark": 400} {
+			b.look(theme, width)
+			if found := b.violations() + b.text(crowded); found != "" {
+				b.t.Errorf("%s, %s, %d px:\n%s", path, theme, width, found)
 			}
+			if wide := b.text("document.documentElement.scrollWidth"); wide != fmt.Sprint(width) {
+				b.t.Errorf("%s, %s: %s px wide", path, theme, wide)
+			}
+			b.shot(fmt.Sprintf("%s-%s-%d", strings.Trim(strings.ReplaceAll(path[:12], "/", ""), "."), theme, width))
 		}
 	}
 	b.look("light", 1280)
