@@ -39,16 +39,10 @@ type depXML struct {
 }
 
 type fieldXML struct {
-	Name   string   `xml:"name,attr"`
-	Set    *setXML  `xml:"set"` // of plot_fix: its values together
-	Values []string `xml:"val"`
-	Range  *spanXML `xml:"date_range"`
-}
-
-type setXML struct {
-	Name   string   `xml:"name,attr"`
-	Values []string `xml:"val"`
-	Range  *spanXML `xml:"date_range"`
+	Name   string    `xml:"name,attr"`
+	Set    *fieldXML `xml:"set"` // of plot_fix: its values together
+	Values []string  `xml:"val"`
+	Range  *spanXML  `xml:"date_range"`
 }
 
 type spanXML struct {
@@ -91,7 +85,7 @@ func PlotXML(q *Question, seed uint64) ([]byte, error) {
 		case f.Name == d.Axis:
 			p.Indep = f
 		case !slices.ContainsFunc(d.Curves, func(g Group) bool { return g.Field == f.Name }):
-			p.Fix = append(p.Fix, fieldXML{Name: f.Name, Set: &setXML{f.Name + "_0", f.Values, f.Range}})
+			p.Fix = append(p.Fix, fieldXML{Name: f.Name, Set: &fieldXML{Name: f.Name + "_0", Values: f.Values, Range: f.Range}})
 		}
 	}
 	p.Indep.Name = d.Axis
