@@ -27,6 +27,7 @@ import (
 type archive struct {
 	name, url string // name: in the page's URLs, without secrets
 	path      string // of an embedded engine's file or folder; "" of servers
+	study     string // the run folder that it lies in; "" = none
 	driver    *engine.Driver
 	registry  engine.Registry
 	slots     chan struct{} // as many questions as are under way at once
@@ -72,6 +73,9 @@ func (a *archive) take(ctx context.Context, n design.Name) (engine.Archive, erro
 	}
 	kept := context.WithoutCancel(ctx) // what is opened outlives who asked first
 	if a.db == nil {
+		if _, _, state, err := readRun(a.study); a.study != "" && err == nil && state == run.Running { // which opens it as it needs
+			return nil, &fault.Error{File: a.name, Problem: "is being measured by a run that goes on", Err: engine.ErrUnreachable, Cure: "wait: it is asked again"}
+		}
 		db, err := a.registry.Open(kept, a.url, engine.Options{ReadOnly: true})
 		if err != nil {
 			if pid := a.holder(); pid != "" {
@@ -204,7 +208,9 @@ func (s *Server) addStudied(f folder, name string) {
 	}
 	for _, e := range kept {
 		if url := embedded(filepath.Join(dir, "archives", e.Name())); url != "" {
-			_ = s.addArchive(filepath.Base(dir)+"/"+e.Name(), url) // an engine of our own
+			if s.addArchive(filepath.Base(dir)+"/"+e.Name(), url) == nil { // an engine of our own
+				s.archives[len(s.archives)-1].study = dir
+			}
 		}
 	}
 }

@@ -546,6 +546,28 @@ func TestVersions(t *testing.T) {
 	}
 }
 
+// TestStudied: the archive of a run that goes on is left to it, as what only looks
+// must not stand in its way; afterwards it can be explored.
+func TestStudied(t *testing.T) {
+	dir := t.TempDir()
+	f := recorded(t, dir)
+	kept := filepath.Join(dir, "first", "archives")
+	if err := os.Mkdir(kept, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	filled(t, filepath.Join(kept, "two.pebble"), made(t, filepath.Join(dir, "data"), 0, 0))
+	p := newPage(t, dir)
+	if _, text := p.get("/api/v1/home", nil); !strings.Contains(text, "is being measured by a run that goes on") {
+		t.Error(text)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, text := p.get("/api/v1/home", nil); !strings.Contains(text, `"archive":"first/two.pebble","engine":"pebble","design":"keyvalue"`) {
+		t.Error(text)
+	}
+}
+
 // TestReadOnly is the last of statement 25: nothing is changed by whoever looks.
 func TestNothingToServe(t *testing.T) {
 	empty := t.TempDir()
