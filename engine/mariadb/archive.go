@@ -76,12 +76,8 @@ func (a *archive) Size(ctx context.Context) (int64, error) {
 	if err != nil || len(names) == 0 {
 		return 0, err
 	}
-	quoted := make([]string, len(names))
-	for i, n := range names {
-		quoted[i] = flavour.Quote(a.database(n))
-	}
-	return sqlengine.Number(ctx, a.Pool, "SELECT CAST(SUM(data_length + index_length) AS SIGNED) FROM information_schema.tables WHERE table_schema IN ("+
-		strings.Join(quoted, ", ")+")")
+	return sqlengine.Number(ctx, a.Pool, "SELECT CAST(SUM(data_length + index_length) AS SIGNED) FROM information_schema.tables WHERE table_schema IN "+
+		flavour.List(names, func(n string) string { return flavour.Quote(a.database(n)) }))
 }
 
 // Check has the server look at every page and index of the subset's tables.
