@@ -25,12 +25,16 @@ type Need struct {
 	Find      func() error      // looks for the programs; its error names what is missing
 }
 
-// Servers are what the servers of engines need; an embedded engine needs nothing.
+// Servers are what the servers and libraries of engines need; most embedded
+// engines need nothing.
 func Servers(drivers ...*engine.Driver) []Need {
 	var out []Need
 	for _, d := range drivers {
 		if s := d.Server; s != nil {
 			out = append(out, Need{Name: d.Scheme, Packages: s.Packages, Artifacts: s.Artifacts, Find: s.Find})
+		}
+		if l := d.Library; l != nil {
+			out = append(out, Need{Name: d.Scheme, Artifacts: l.Artifacts, Find: l.Find})
 		}
 	}
 	return out
@@ -64,6 +68,11 @@ func InstallCommands(needs []Need) [][]string {
 		if slices.ContainsFunc(n.Artifacts, func(a engine.Artifact) bool { return a.Wheel != "" }) {
 			if _, err := exec.LookPath("pip3"); err != nil {
 				add("python3-pip")
+			}
+		}
+		if slices.ContainsFunc(n.Artifacts, func(a engine.Artifact) bool { return a.NPM != "" }) {
+			if _, err := exec.LookPath("npm"); err != nil {
+				add("npm")
 			}
 		}
 	}
