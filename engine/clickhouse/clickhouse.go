@@ -78,10 +78,12 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if path == "" {
 		return nil, &fault.Error{Setting: "clickhouse URL", Problem: "names no folder", Cure: "write clickhouse:folder"}
 	}
-	var err error
-	if o.ReadOnly {
+	path, err := filepath.Abs(path) // the library takes others for its own
+	switch {
+	case err != nil:
+	case o.ReadOnly:
 		_, err = os.Stat(filepath.Join(path, "metadata", databaseName+".sql"))
-	} else {
+	default:
 		err = os.MkdirAll(path, 0o755)
 	}
 	if err != nil {

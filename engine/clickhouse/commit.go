@@ -37,16 +37,16 @@ func (d *database) transaction(ctx context.Context, of string, f func(q sqlengin
 		err = c.decide(ctx)
 	}
 	if err != nil {
-		return errors.Join(err, c.drop())
+		return errors.Join(err, c.drop(ctx))
 	}
 	var names []string
 	for table := range c.copies {
 		names = append(names, bare(table))
 	}
-	if err := d.finish(c.number, names); err != nil {
+	if err := d.finish(ctx, c.number, names); err != nil {
 		return fmt.Errorf("the commit is decided, and is ended when the archive is opened anew: %w", err)
 	}
-	return c.drop()
+	return c.drop(ctx)
 }
 
 // copied is the copy of a table that the commit may change: empty, or whole.
@@ -125,8 +125,8 @@ func (c *commit) decide(ctx context.Context) error {
 
 // finish has the copies of a commit that is decided take the places of the
 // tables of these names, where they have not.
-func (d *database) finish(number int64, names []string) error {
-	ctx := context.Background()
+func (d *database) finish(ctx context.Context, number int64, names []string) error {
+	ctx = context.WithoutCancel(ctx) // a commit that is decided is not given up
 	d.publish.Lock()
 	defer d.publish.Unlock()
 	for _, name := range names {
@@ -144,9 +144,9 @@ func (d *database) finish(number int64, names []string) error {
 }
 
 // drop removes what is left of a commit.
-func (c *commit) drop() (err error) {
+func (c *commit) drop(ctx context.Context) (err error) {
 	for _, name := range c.copies {
-		err = errors.Join(err, c.db.Exec(context.Background(), "DROP TABLE IF EXISTS "+name))
+		err = errors.Join(err, c.db.Exec(context.WithoutCancel(ctx), "DROP TABLE IF EXISTS "+name))
 	}
 	return err
 }
@@ -178,7 +178,7 @@ func (d *database) recover(ctx context.Context) error {
 	})
 	for n, tables := range decided {
 		if err == nil {
-			err = d.finish(n, tables)
+			err = d.finish(ctx, n, tables)
 		}
 	}
 	for _, name := range left {
@@ -198,10 +198,7 @@ func (d *database) flush(ctx context.Context, tables []string) error {
 	dirs, err := sqlengine.Texts(ctx, d, "SELECT arrayJoin(data_paths) FROM system.tables WHERE database = currentDatabase() AND name IN ("+strings.Join(tables, ", ")+")")
 	for _, dir := range dirs {
 		if err == nil {
-			err = filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
-				if err != nil { // a merge has removed it
-					return nil
-				}
+			err = filepath.WalkDir(dir, func(path string, _ fs.DirEntry, _ error) error {
 				return syncFile(path)
 			})
 		}
@@ -212,6 +209,7 @@ func (d *database) flush(ctx context.Context, tables []string) error {
 	return err
 }
 
+// syncFile has a file or folder written to disk, unless a merge has removed it.
 func syncFile(path string) error {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

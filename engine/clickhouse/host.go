@@ -57,7 +57,7 @@ func startHost(ctx context.Context, args func(dir string) ([]string, error)) (*h
 	}
 	list, err := args(h.dir)
 	if err == nil {
-		err = h.start(self, library, list)
+		err = h.start(ctx, self, library, list)
 	}
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(h.dir))
@@ -75,8 +75,8 @@ func startHost(ctx context.Context, args func(dir string) ([]string, error)) (*h
 	return h, nil
 }
 
-func (h *host) start(self, library string, args []string) error {
-	l, err := (&net.ListenConfig{}).Listen(context.Background(), "unix", h.socket())
+func (h *host) start(ctx context.Context, self, library string, args []string) error {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "unix", h.socket())
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (h *host) start(self, library string, args []string) error {
 		return err
 	}
 	defer file.Close() //nolint:errcheck // as above
-	h.cmd = exec.CommandContext(context.Background(), self, args...)
+	h.cmd = exec.CommandContext(context.WithoutCancel(ctx), self, args...)
 	h.cmd.Env = append(os.Environ(), envLibrary+"="+library)
 	h.cmd.ExtraFiles = []*os.File{file}
 	h.cmd.Stderr = &h.said
@@ -158,10 +158,14 @@ func (s *embedded) guard(ctx context.Context, text string, f func(text string) e
 		_ = s.host.pool.Exec(context.WithoutCancel(ctx), "KILL QUERY WHERE query LIKE '%"+tag+"*/%' AND query NOT LIKE 'KILL%' ASYNC") // it ends by itself else
 	})
 	err := f("/*" + tag + "*/ " + text)
-	if refused := (*refusal)(nil); !stop() || err != nil && !errors.As(err, &refused) {
+	refused, ok := errors.AsType[*refusal](err)
+	if !stop() || err != nil && !ok {
 		s.broken = true // what is under way of a reply is nobody's
 	}
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+	if ok {
+		return refused
+	}
+	if _, lost := errors.AsType[*net.OpError](err); lost || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		err = fmt.Errorf("the process of ClickHouse has ended: %w", err)
 	}
 	return err
