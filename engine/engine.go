@@ -36,13 +36,20 @@ type Driver struct {
 	NoScan      map[Layout]string              // those of Layouts whose tables cannot be scanned in the order of keys, and why; promised = delivered
 	PostMethods []PostMethod                   // of posting values of SHEF messages, in every PostDesign; promised = delivered
 	Place       Place
-	Server      *Server // how the lab starts one; nil = embedded
-	NotRun      string  // what of it was not run against a server, and why; "" = all of it was
+	Server      *Server  // how the lab starts one; nil = embedded
+	Library     *Library // what an embedded engine needs besides this program; nil = nothing
+	NotRun      string   // what of it was not run against a server, and why; "" = all of it was
 
 	// Open connects. A folder or file that can be made is made, unless
 	// Options.ReadOnly is set. Errors wrap ErrUnreachable where the cure is
 	// to start or name another server or path.
 	Open func(ctx context.Context, u *url.URL, o Options) (*Engine, error)
+}
+
+// Library is what an embedded engine loads at run time, from a language registry.
+type Library struct {
+	Artifacts []Artifact
+	Find      func() error // looks for it; its error names what is missing
 }
 
 // Express reports whether the engine can be asked a question in a flavour under

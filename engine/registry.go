@@ -72,6 +72,11 @@ func (r Registry) Those(can func(d *Driver) bool) (schemes []string) {
 // Servers are the schemes of the engines whose servers a lab can start.
 func (r Registry) Servers() []string { return r.Those(func(d *Driver) bool { return d.Server != nil }) }
 
+// Installable are the schemes of the engines that `lab install` brings something for.
+func (r Registry) Installable() []string {
+	return r.Those(func(d *Driver) bool { return d.Server != nil || d.Library != nil })
+}
+
 // KeepsArchives refuses an engine that keeps no verification archives.
 func (r Registry) KeepsArchives(d *Driver) error {
 	keeps := func(d *Driver) bool { return len(d.Offers) > 0 }
