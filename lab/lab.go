@@ -103,7 +103,7 @@ func plan(d *engine.Driver, o Options) (*Lab, error) {
 		return nil, bad("lab", "has no folder", "name one")
 	}
 	if err := d.Server.Find(); err != nil {
-		return nil, fmt.Errorf("%w: %w", engine.ErrUnreachable, err)
+		return nil, &fault.Error{Setting: d.Scheme, Problem: "is not installed", Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err), Cure: "`barograph lab install " + d.Scheme + "`"}
 	}
 	for _, a := range d.Server.Artifacts {
 		if err := checkInstalled(a); err != nil {

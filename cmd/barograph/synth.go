@@ -64,8 +64,8 @@ numbers of rows: 848, 16,960, 28,718, 28,718, 2,168, 28,718 and 28,718.`,
 	c.Flags().Float64Var(&v.Scale, "scale", 1, "make this many times as many days")
 	c.Flags().StringSliceVar(&v.Models, "models", nil, "gfs, ecm (default: both)")
 	c.Flags().StringSliceVar(&v.StatTypes, "stattypes", nil, "anom, pres, sfc, grid2obs (default: all)")
-	c.Flags().StringVar(&v.Preset, "preset", "", `"seed": the data of the seven cases; overrides everything but --seed`)
-	complete(c, "preset", func() []string { return []string{"seed"} })
+	c.Flags().StringVar(&v.Preset, "preset", "", `"seed": the data of the seven cases; "quickstart": and some days of a second model; overrides everything but --seed`)
+	complete(c, "preset", func() []string { return []string{"seed", "quickstart"} })
 	complete(c, "stattypes", func() []string { return []string{synth.Anom, synth.Pres, synth.Sfc, synth.Grid2obs} })
 	return c
 }
