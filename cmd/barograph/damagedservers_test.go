@@ -83,6 +83,7 @@ func damagedServers() []damagedServer {
 // then as it was; and by a bit of a page while the server is stopped, each in a
 // subset of its own.
 func TestDamagesOfServers(t *testing.T) {
+	plainRunOnly(t)
 	n := len(damages.Kinds())
 	if enginetest.Nightly() {
 		n = 200
