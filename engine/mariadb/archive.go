@@ -55,8 +55,11 @@ func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error
 			return "SELECT count(*), CAST(coalesce(sum(json_length(data)), 0) AS SIGNED) FROM " + from
 		},
 	}
-	if n == design.Normalized {
+	switch n {
+	case design.Normalized:
 		a.Select = a.metviewerLines
+	case design.Wide:
+		a.Select = a.wideLines
 	}
 	a.Homes = "SELECT table_schema FROM information_schema.tables WHERE table_name = " + flavour.Quote(a.OwnName(sqlengine.CatalogTable))
 	return a, nil

@@ -3,7 +3,6 @@ package mariadb
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"encoding/hex"
 	"slices"
 	"strconv"
@@ -107,6 +106,13 @@ func (l *loading) wide(ctx context.Context, _ sqlengine.Querier, table string, c
 	return err
 }
 
+// wideLines is the query for records of a wide table with their keys, and its columns.
+func (a *archive) wideLines(_ context.Context, _ sqlengine.Querier, subset string, t *record.LineType) (string, []sqlengine.Column, error) {
+	table, cols := a.Table(subset, t)
+	cols = append(slices.Clone(cols), sqlengine.Column{Name: wideKey, From: sqlengine.Identity})
+	return "SELECT " + sqlengine.Names("ld.", cols) + " FROM " + table + " ld", cols, nil
+}
+
 // keysOf gives the identity of a record, by which a wide row is stored.
 func keysOf(lines *sqlengine.Lines) func(r design.Row) []byte {
 	hashes := make([]record.Hasher, len(lines.Batches))
@@ -115,8 +121,7 @@ func keysOf(lines *sqlengine.Lines) func(r design.Row) []byte {
 	}
 	key := make([]byte, 0, 16)
 	return func(r design.Row) []byte {
-		k := hashes[r.Batch].Key(int(r.Row))
-		return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(key, k.Hi), k.Lo)
+		return sqlengine.AppendIdentity(key, hashes[r.Batch].Key(int(r.Row)))
 	}
 }
 

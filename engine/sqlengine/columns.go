@@ -41,10 +41,11 @@ const (
 	ObsLead // observation lead, as [H]HHMMSS (normalized) or in seconds
 	ObsBeg
 	ObsEnd
-	Data    // column Column.Data of the line type
-	Repeats // the repeating columns
-	DocID   // the derived id of a document
-	DocData // the entries of a document
+	Data     // column Column.Data of the line type
+	Repeats  // the repeating columns
+	Identity // the key of the record, see AppendIdentity
+	DocID    // the derived id of a document
+	DocData  // the entries of a document
 )
 
 // Column is one column of a table.
