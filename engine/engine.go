@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,6 +87,9 @@ type Options struct {
 	ReadOnly bool         // never create or change anything
 	Threads  int          // 0 = as the engine chooses
 }
+
+// Logger is where to log; it is never nil.
+func (o Options) Logger() *slog.Logger { return cmp.Or(o.Log, slog.New(slog.DiscardHandler)) }
 
 // Engine is an open database, safe for concurrent use. A nil ability means "cannot".
 type Engine struct {

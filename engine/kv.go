@@ -41,23 +41,15 @@ const ArrayPiece = 10
 
 // Summary is one line for people; "" for an unknown layout.
 func (l Layout) Summary() string {
-	switch l {
-	case Columns:
-		return "a column, or the field of a hash, per field, as YCSB's bindings have it"
-	case Document:
-		return "one JSON document per record"
-	case Pairs:
-		return "a key and the record's bytes"
-	case Hash:
-		return "a column per field, in a table of 8 partitions by the hash of the key"
-	case Clustered:
-		return "a column per field, in a table that lies in the order of its keys"
-	case Array:
-		return "one JSON document per record, whose first field is an array of pieces of 10 bytes"
-	case ArrayIndex:
-		return "the same with an index over the elements of the array"
-	}
-	return ""
+	return map[Layout]string{
+		Columns:    "a column, or the field of a hash, per field, as YCSB's bindings have it",
+		Document:   "one JSON document per record",
+		Pairs:      "a key and the record's bytes",
+		Hash:       "a column per field, in a table of 8 partitions by the hash of the key",
+		Clustered:  "a column per field, in a table that lies in the order of its keys",
+		Array:      "one JSON document per record, whose first field is an array of pieces of 10 bytes",
+		ArrayIndex: "the same with an index over the elements of the array",
+	}[l]
 }
 
 // KV opens tables of records under keys: the ycsb workload.

@@ -41,17 +41,12 @@ func (d PostDesign) Slots() int {
 
 // Summary is one line for people; "" for an unknown design.
 func (d PostDesign) Summary() string {
-	switch d {
-	case SingleDesign:
-		return "a row per value, as in the RFC archive's pedrsep"
-	case Array96Design:
-		return "a row per station, parameter and day with 96 quarters of an hour, as in the RFC archive's pecrsep"
-	case Array24Design:
-		return "the same with 24 hours"
-	case IHFSDesign:
-		return "a row per value and a table per family of elements, as in the Weather Service's IHFS database"
-	}
-	return ""
+	return map[PostDesign]string{
+		SingleDesign:  "a row per value, as in the RFC archive's pedrsep",
+		Array96Design: "a row per station, parameter and day with 96 quarters of an hour, as in the RFC archive's pecrsep",
+		Array24Design: "the same with 24 hours",
+		IHFSDesign:    "a row per value and a table per family of elements, as in the Weather Service's IHFS database",
+	}[d]
 }
 
 // PostMethod is how values are brought into tables.
@@ -69,21 +64,14 @@ const (
 
 // Summary is one line for people; "" for an unknown method.
 func (m PostMethod) Summary() string {
-	switch m {
-	case Row2006:
-		return "select, then insert or update; every statement commits"
-	case Row2006Message:
-		return "select, then insert or update; a message commits"
-	case Procedure:
-		return "a stored procedure per value, which commits"
-	case PreparedRows:
-		return "a prepared upsert per row, pipelined where the engine can"
-	case MultiRow:
-		return "upserts of many rows"
-	case Bulk:
-		return "bulk copy into a temporary table, then a merge"
-	}
-	return ""
+	return map[PostMethod]string{
+		Row2006:        "select, then insert or update; every statement commits",
+		Row2006Message: "select, then insert or update; a message commits",
+		Procedure:      "a stored procedure per value, which commits",
+		PreparedRows:   "a prepared upsert per row, pipelined where the engine can",
+		MultiRow:       "upserts of many rows",
+		Bulk:           "bulk copy into a temporary table, then a merge",
+	}[m]
 }
 
 // Shares reports whether several posters at once may write the values of one

@@ -119,17 +119,12 @@ func StarQueries() []StarQuery { return []StarQuery{Q3, Q52, Q55, ScanAll} }
 
 // Summary is one line for people; "" for an unknown question.
 func (q StarQuery) Summary() string {
-	switch q {
-	case Q3:
-		return "TPC-DS Q3: sales of a manufacturer's brands in November, by year"
-	case Q52:
-		return "TPC-DS Q52: sales of a manager's brands in November 2000"
-	case Q55:
-		return "TPC-DS Q55: sales of a manager's brands in November 1999"
-	case ScanAll:
-		return "the sum of all sales: every row is read"
-	}
-	return ""
+	return map[StarQuery]string{
+		Q3:      "TPC-DS Q3: sales of a manufacturer's brands in November, by year",
+		Q52:     "TPC-DS Q52: sales of a manager's brands in November 2000",
+		Q55:     "TPC-DS Q55: sales of a manager's brands in November 1999",
+		ScanAll: "the sum of all sales: every row is read",
+	}[q]
 }
 
 // StarRow is a row of an answer. What a question has no column for is zero,

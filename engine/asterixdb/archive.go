@@ -164,11 +164,7 @@ func (a *archive) Contents(ctx context.Context, subset string) (engine.Contents,
 // Size is what the files of the dataverse hold, after the server wrote what is
 // in its memory. AsterixDB tells nobody that does not share its disk.
 func (a *archive) Size(ctx context.Context) (int64, error) {
-	var sets []string
-	_, err := a.db.client.run(ctx, request{
-		text: "SELECT VALUE d.DatasetName FROM Metadata.`Dataset` AS d WHERE d.DatasetType = \"INTERNAL\" AND d.DataverseName = " + quote(a.space),
-		row:  func(row []byte) error { sets = append(sets, gjson.ParseBytes(row).String()); return nil },
-	})
+	sets, err := a.db.client.texts(ctx, "SELECT VALUE d.DatasetName FROM Metadata.`Dataset` AS d WHERE d.DatasetType = \"INTERNAL\" AND d.DataverseName = "+quote(a.space))
 	if err != nil || len(sets) == 0 {
 		return 0, err
 	}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -190,17 +191,15 @@ func (c *client) cancel(ctx context.Context, id string) {
 
 // running lists the requests that the server works on whose id begins so.
 func (c *client) running(ctx context.Context, prefix string) ([]string, error) {
-	var ids []string
-	_, err := c.run(ctx, request{
-		text: "SELECT VALUE r.clientContextID FROM active_requests() AS r",
-		row: func(row []byte) error {
-			if id := gjson.ParseBytes(row).String(); strings.HasPrefix(id, prefix) {
-				ids = append(ids, id)
-			}
-			return nil
-		},
-	})
-	return ids, err
+	ids, err := c.texts(ctx, "SELECT VALUE r.clientContextID FROM active_requests() AS r")
+	return slices.DeleteFunc(ids, func(id string) bool { return !strings.HasPrefix(id, prefix) }), err
+}
+
+// texts runs a statement whose answer is texts.
+func (c *client) texts(ctx context.Context, text string) (out []string, err error) {
+	out = []string{}
+	_, err = c.run(ctx, request{text: text, row: func(row []byte) error { out = append(out, gjson.ParseBytes(row).String()); return nil }})
+	return out, err
 }
 
 // quiet cancels all requests whose id begins so and waits until none is left.

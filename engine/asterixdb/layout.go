@@ -327,10 +327,10 @@ func (w *rowWriter) headers(ctx context.Context) error {
 		return nil
 	}
 	there := map[string]bool{}
-	_, err := w.l.a.db.client.run(ctx, request{
-		text: "SELECT VALUE h.id FROM " + w.l.a.dataset(design.HeaderTable) + " AS h WHERE h.subset = " + quote(w.l.subset),
-		row:  func(row []byte) error { there[gjson.ParseBytes(row).String()] = true; return nil },
-	})
+	ids, err := w.l.a.db.client.texts(ctx, "SELECT VALUE h.id FROM "+w.l.a.dataset(design.HeaderTable)+" AS h WHERE h.subset = "+quote(w.l.subset))
+	for _, id := range ids {
+		there[id] = true
+	}
 	if err == nil {
 		w.l.headers, w.l.known = there, w.state.version
 	}

@@ -231,11 +231,7 @@ func (a *archive) Catalog(ctx context.Context, subset string) (*design.Catalog, 
 
 // Subsets lists those that a commit has counted for.
 func (a *archive) Subsets(ctx context.Context) ([]string, error) {
-	subsets := []string{}
-	_, err := a.db.client.run(ctx, request{
-		text: "SELECT VALUE s.subset FROM " + a.dataset(stateDataset) + " AS s WHERE s.kind = \"catalog\"",
-		row:  func(row []byte) error { subsets = append(subsets, gjson.ParseBytes(row).String()); return nil },
-	})
+	subsets, err := a.db.client.texts(ctx, "SELECT VALUE s.subset FROM "+a.dataset(stateDataset)+" AS s WHERE s.kind = \"catalog\"")
 	if absent(err) {
 		return []string{}, nil
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	gocql "github.com/apache/cassandra-gocql-driver/v2"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/barograph/barograph/engine"
@@ -148,7 +147,7 @@ func (tb *kvTable) make(ctx context.Context) error {
 // within the time of one request.
 func (tb *kvTable) count(ctx context.Context) (n int64, err error) {
 	rows := tb.session.Query("SELECT " + keyColumn + " FROM " + tb.table).IterContext(ctx)
-	var key cell
+	var key raw
 	for rows.Scan(&key) {
 		n++
 	}
@@ -180,20 +179,11 @@ func (tb *kvTable) list(ctx context.Context, part []byte) error {
 // listed are some partitions behind one, in their order.
 func (tb *kvTable) listed(ctx context.Context, behind []byte, n int) (parts [][]byte, err error) {
 	rows := tb.session.Query("SELECT prefix FROM "+tb.parts+" WHERE one = 0 AND prefix > ? LIMIT ?", behind, n).IterContext(ctx)
-	var c cell
+	var c raw
 	for rows.Scan(&c) {
-		parts = append(parts, slices.Clone(c.bytes))
+		parts = append(parts, slices.Clone(c))
 	}
 	return parts, failed(ctx, rows.Close())
-}
-
-// cell is a value as it was sent, valid until the next row is read.
-type cell struct{ bytes []byte }
-
-// UnmarshalCQL takes the bytes; nil = null.
-func (c *cell) UnmarshalCQL(_ gocql.TypeInfo, data []byte) error {
-	c.bytes = data
-	return nil
 }
 
 var errNoKey = errors.New("cassandra: a record needs a key")
@@ -204,13 +194,13 @@ type kvConn struct {
 	texts map[string]string // statements, by what they do and their fields
 	name  []byte
 	row   engine.Row
-	cells []cell
+	cells []raw
 	into  []any // the cells' addresses
 	args  []any
 }
 
 func (tb *kvTable) connect() *engine.Conn {
-	c := &kvConn{kvTable: tb, texts: map[string]string{}, cells: make([]cell, 1+len(tb.fields))}
+	c := &kvConn{kvTable: tb, texts: map[string]string{}, cells: make([]raw, 1+len(tb.fields))}
 	for i := range c.cells {
 		c.into = append(c.into, &c.cells[i])
 	}
@@ -267,14 +257,14 @@ func (c *kvConn) at(args []any, key []byte) []any {
 }
 
 // decode appends chosen fields of cells; a null has no value.
-func (tb *kvTable) decode(cells []cell, f engine.Fields, into *engine.Row) {
+func (tb *kvTable) decode(cells []raw, f engine.Fields, into *engine.Row) {
 	for i := range cells {
 		field := i
 		if f != nil {
 			field = f[i]
 		}
-		if cells[i].bytes != nil {
-			into.Add(field, cells[i].bytes)
+		if cells[i] != nil {
+			into.Add(field, cells[i])
 		}
 	}
 }
@@ -464,7 +454,7 @@ func (c *kvConn) together(ctx context.Context, parts [][]byte, n int, f engine.F
 // within gives records of one partition, from a key on.
 func (tb *kvTable) within(ctx context.Context, part, from []byte, n int, f engine.Fields, row *engine.Row, each func(key []byte, r *engine.Row) error) error {
 	text := "SELECT " + keyColumn + ", " + tb.columns(f, "") + " FROM " + tb.table + " WHERE " + prefixColumn + " = ? AND " + keyColumn + " >= ? LIMIT ?"
-	cells := make([]cell, 1+tb.width(f))
+	cells := make([]raw, 1+tb.width(f))
 	into := make([]any, len(cells))
 	for i := range cells {
 		into[i] = &cells[i]
@@ -476,12 +466,10 @@ func (tb *kvTable) within(ctx context.Context, part, from []byte, n int, f engin
 	for rows.Scan(into...) {
 		row.Reset()
 		tb.decode(cells[1:], f, row)
-		if err := each(cells[0].bytes, row); err != nil {
+		if err := each(cells[0], row); err != nil {
 			_ = rows.Close() // err is what is told
 			return err
 		}
 	}
 	return failed(ctx, rows.Close())
 }
-
-var _ gocql.Unmarshaler = (*cell)(nil)

@@ -102,17 +102,7 @@ func (a *archive) Size(ctx context.Context) (size int64, err error) {
 	if a.db.path == "" {
 		return sqlengine.Number(ctx, a.Pool, "SELECT sum(block_size * used_blocks)::BIGINT FROM pragma_database_size()")
 	}
-	for _, file := range []string{a.db.path, a.db.path + ".wal"} {
-		info, err := os.Stat(file)
-		if errors.Is(err, os.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return 0, err
-		}
-		size += info.Size()
-	}
-	return size, nil
+	return engine.Bytes(a.db.path, a.db.path+".wal")
 }
 
 func whole(v int64) string { return strconv.FormatInt(v, 10) }

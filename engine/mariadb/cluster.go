@@ -6,7 +6,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"net"
 	"net/url"
@@ -21,6 +20,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/fault"
 )
 
@@ -110,13 +110,7 @@ func serves(ctx context.Context, c driver.Conn) error {
 	}
 	cells := make([]driver.Value, 2)
 	state := "no node of a cluster"
-	for err = rows.Next(cells); err == nil; err = rows.Next(cells) {
-		state = fmt.Sprintf("%s", cells[1])
-	}
-	if err := rows.Close(); err != nil {
-		return err
-	}
-	if !errors.Is(err, io.EOF) {
+	if err := sqlengine.EachRow(rows, cells, func() error { state = fmt.Sprintf("%s", cells[1]); return nil }); err != nil {
 		return err
 	}
 	if state != "ON" {

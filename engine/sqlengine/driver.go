@@ -120,15 +120,21 @@ func (st *driverStatement) Query(ctx context.Context, args [][]byte, limit int, 
 		n := len(rows.Columns())
 		st.values, st.texts = make([]driver.Value, n), make([][]byte, n)
 	}
-	for {
-		if err = rows.Next(st.values); err != nil {
-			break
+	return EachRow(rows, st.values, func() error {
+		if err := st.text(); err != nil {
+			return err
 		}
-		if err = st.text(); err != nil {
-			break
-		}
-		if err = each(st.texts); err != nil {
-			break
+		return each(st.texts)
+	})
+}
+
+// EachRow calls f for each of a driver's rows, with its values in row, and
+// closes them.
+func EachRow(rows driver.Rows, row []driver.Value, f func() error) error {
+	var err error
+	for err == nil {
+		if err = rows.Next(row); err == nil {
+			err = f()
 		}
 	}
 	if errors.Is(err, io.EOF) {
@@ -272,21 +278,12 @@ func (d *driverPost) direct(ctx context.Context, text string, args []any, each f
 		d.values, d.given = make([]driver.Value, n), make([]any, n)
 	}
 	values, given := d.values[:n], d.given[:n]
-	for {
-		if err = rows.Next(values); err != nil {
-			break
-		}
+	return 0, EachRow(rows, values, func() error {
 		for i, v := range values {
 			given[i] = v
 		}
-		if err = each(given); err != nil {
-			break
-		}
-	}
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return 0, errors.Join(err, rows.Close())
+		return each(given)
+	})
 }
 
 type driverPostStatement struct {

@@ -5,7 +5,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -295,21 +294,12 @@ func (c *conn) Rows(_ context.Context, text string, args []any, f func(row []any
 	}
 	from := make([]driver.Value, len(rows.Columns()))
 	row := make([]any, len(from))
-	for {
-		if err = rows.Next(from); err != nil {
-			break
-		}
+	return sqlengine.EachRow(rows, from, func() error {
 		for k, v := range from {
 			row[k] = v
 		}
-		if err = f(row); err != nil {
-			break
-		}
-	}
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return errors.Join(err, rows.Close())
+		return f(row)
+	})
 }
 
 func values(args []any) []driver.Value {
