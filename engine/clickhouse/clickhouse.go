@@ -78,6 +78,9 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if path == "" {
 		return nil, &fault.Error{Setting: "clickhouse URL", Problem: "names no folder", Cure: "write clickhouse:folder"}
 	}
+	if err := find(); err != nil {
+		return nil, err
+	}
 	path, err := filepath.Abs(path) // the library takes others for its own
 	switch {
 	case err != nil:
@@ -106,7 +109,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err := d.recover(ctx); err != nil {
 		return nil, errors.Join(d.explain(err), end())
 	}
-	return &engine.Engine{Archives: d, About: d.about, Close: end}, nil
+	return &engine.Engine{Archives: d, Scans: scans{d}, About: d.about, Close: end}, nil
 }
 
 // arguments are those of the library, which finds its configuration in dir.
@@ -119,8 +122,8 @@ func (d *database) arguments(dir string, u *url.URL, o engine.Options) ([]string
 		}
 		text = reading
 	}
-	file := filepath.Join(dir, "config.xml")
-	out := []string{"--path=" + path, "--config-file=" + file}
+	file, err := configure(dir, text)
+	out := []string{"--path=" + path, file}
 	if o.Threads > 0 {
 		out = append(out, "--max_threads="+strconv.Itoa(o.Threads))
 	}
@@ -129,7 +132,13 @@ func (d *database) arguments(dir string, u *url.URL, o engine.Options) ([]string
 			out = append(out, "--"+p.Name+"="+v)
 		}
 	}
-	return out, os.WriteFile(file, []byte("<clickhouse>"+text+"</clickhouse>"), 0o600)
+	return out, err
+}
+
+// configure writes the library's configuration, and returns the argument for it.
+func configure(dir, text string) (string, error) {
+	file := filepath.Join(dir, "config.xml")
+	return "--config-file=" + file, os.WriteFile(file, []byte("<clickhouse>"+text+"</clickhouse>"), 0o600)
 }
 
 // What the library is told for an archive that is written, and for one that is

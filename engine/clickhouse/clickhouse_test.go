@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/enginetest/scantest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -23,4 +24,9 @@ func config() enginetest.Config {
 func TestConformance(t *testing.T) {
 	enginetest.Installed(t, Driver())
 	enginetest.Run(t, config())
+}
+
+func TestScans(t *testing.T) {
+	enginetest.Installed(t, Driver())
+	scantest.Run(t, scantest.Config{Driver: Driver(), URL: config().URL})
 }

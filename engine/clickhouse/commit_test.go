@@ -38,6 +38,29 @@ func TestFolder(t *testing.T) {
 	}
 }
 
+// TestLibrary: what is not the library that was released is not opened, and where
+// there is none the error names the command that brings it.
+func TestLibrary(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv(engine.EnvArtifacts, dir)
+	path := filepath.Join(dir, artifact().Name, "package", "libchdb.so")
+	try := func(want string) {
+		t.Helper()
+		_, err := engine.Registry{Driver()}.Open(t.Context(), "clickhouse:"+filepath.Join(dir, "archive"), engine.Options{})
+		if err == nil || !errors.Is(err, engine.ErrUnreachable) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "barograph lab install --yes clickhouse") {
+			t.Errorf("the error is %v; want one with %q", err, want)
+		}
+	}
+	try("is not installed")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("another"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	try("is not the library that was released")
+}
+
 // TestLargeCommit kills the process of ClickHouse in commits of more records than
 // it stores as one part: afterwards all of a commit is there, or nothing.
 func TestLargeCommit(t *testing.T) {

@@ -1,6 +1,10 @@
 package clickhouse
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -11,6 +15,9 @@ import (
 
 // libraryName is chDB's release with what it is made of.
 const libraryName = "chDB 26.7.3"
+
+// librarySum is the SHA-256 of the library itself, as the package has it.
+const librarySum = "36ad4e999882821ef13cf2d0f52c93f48e6ee1b4498b35a201c23ce4b8d15bf5"
 
 // artifact is chDB's library, which comes as a package for Node.js and needs none.
 func artifact() engine.Artifact {
@@ -39,5 +46,35 @@ func library() (string, error) {
 	if _, err := os.Stat(path); err != nil {
 		return "", &fault.Error{Setting: libraryName, Problem: "is not installed", Err: engine.ErrUnreachable, Cure: "`barograph lab install --yes clickhouse`"}
 	}
-	return path, nil
+	return path, whole(path)
+}
+
+// whole compares the library with its sum, once for a file of this size and time:
+// it takes half a second.
+func whole(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // read only
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	seen := fmt.Sprintln(librarySum, info.Size(), info.ModTime().UnixNano())
+	if text, err := os.ReadFile(path + ".checked"); err == nil && string(text) == seen {
+		return nil
+	}
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return err
+	}
+	if got := hex.EncodeToString(h.Sum(nil)); got != librarySum {
+		return &fault.Error{
+			File: path, Problem: "is not the library that was released: SHA-256 " + got + ", not " + librarySum, Err: engine.ErrUnreachable,
+			Cure: "remove " + filepath.Dir(filepath.Dir(path)) + " and install it again: `barograph lab install --yes clickhouse`",
+		}
+	}
+	_ = os.WriteFile(path+".checked", []byte(seen), 0o644) //nolint:gosec // nobody's secret; of a folder that is read-only it is compared each time
+	return nil
 }

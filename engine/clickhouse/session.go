@@ -131,10 +131,23 @@ func value(c proto.ColResult, i int) any {
 		return orNull(c, i)
 	case *proto.ColNullable[string]:
 		return orNull(c, i)
+	case *proto.ColNullable[proto.Decimal128]:
+		if v := c.Row(i); v.Set {
+			return cents(int64(v.Value.Low)) //nolint:gosec // sums of prices
+		}
+		return nil
 	case *proto.ColArr[float64]:
 		return c.Row(i)
 	}
 	return fmt.Errorf("a column of ClickHouse's type %s", c.Type()) // no reader takes it
+}
+
+// cents is a DECIMAL with two decimals as text.
+func cents(n int64) string {
+	if n < 0 {
+		return "-" + cents(-n)
+	}
+	return fmt.Sprintf("%d.%02d", n/100, n%100)
 }
 
 func orNull[T any](c *proto.ColNullable[T], i int) any {
