@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -248,6 +249,30 @@ func TestMarkup(t *testing.T) {
 	}
 	if strings.Contains(terminal(t, dir), "\x1b") {
 		t.Error("an escape reached the terminal")
+	}
+}
+
+// TestWideTable: what a terminal would break is left to the page, and said.
+func TestWideTable(t *testing.T) {
+	wide := table("engine")
+	for i := range 20 {
+		wide.Head = append(wide.Head, Column{Name: fmt.Sprintf("a_longer_case_%d", i), Spare: true})
+	}
+	wide.add("", text("pebble"))
+	wide.add("", text("sqlite"))
+	wide.Rows[1].Quiet = true
+	var b strings.Builder
+	wide.print(&b)
+	if got := b.String(); !strings.HasPrefix(got, "  engine\n  pebble\nOn the page alone: a_longer_case_0, ") {
+		t.Error(got)
+	}
+	b.Reset()
+	wide.Head = wide.Head[:9]
+	for i := range wide.Rows {
+		wide.Rows[i].Cells = wide.Rows[i].Cells[:9]
+	}
+	if wide.print(&b); !strings.HasPrefix(b.String(), "  engine  a_longer_case_0  a_longer_case_1") {
+		t.Error(b.String())
 	}
 }
 
