@@ -1,0 +1,110 @@
+package serve_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/formats/metviewer"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/report"
+	"github.com/barograph/barograph/serve"
+	"github.com/barograph/barograph/synth"
+)
+
+// TestTaken is statement 12: the question as YAML and as plot XML draws the
+// picture that the page downloads; the shell command is tried in cmd/barograph.
+func TestTaken(t *testing.T) {
+	file := loaded(t, t.TempDir())
+	p := newPage(t, file)
+	pictures := map[string][3][]byte{} // the page's, the YAML, the XML
+	for _, drawing := range []string{
+		"&version=V01", "&axis=fcst_lead&series=model", "&axis=valid_hour&series=model,fcst_lead&fcst_lead=24,48", "&series=model&axis=fcst_lead&event_equal=true&fcst_valid_beg=2024-01-01..2024-01-03/12h",
+		"&stat=RMSFA&model=GFS&valid_hour=0,12&fcst_valid_beg=2024-01-01..2024-01-03", "&stat=ANOM_CORR&axis=fcst_valid_beg&fcst_lead=24", "&minus=GFS&series=model",
+	} {
+		q := where + drawing
+		var all [3][]byte
+		for i, path := range []string{"curve.svg", "question.yaml", "question.xml"} {
+			r := p.do(p.client, http.MethodGet, "/api/v1/"+path+"?"+q, nil)
+			if all[i] = r.text; r.StatusCode != http.StatusOK && (i != 2 || !strings.Contains(drawing, "minus")) {
+				t.Fatalf("%s?%s: %s %s", path, q, r.Status, r.text)
+			}
+		}
+		pictures[drawing] = all
+	}
+	if err := p.s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	open(t, "pebble:"+file, engine.Options{ReadOnly: true}, func(a engine.Archive) {
+		for drawing, all := range pictures {
+			qs, err := question.Parse("x.yaml", all[1])
+			if err != nil {
+				t.Fatalf("%v\n%s", err, all[1])
+			}
+			if strings.Contains(drawing, "minus") {
+				if !strings.Contains(string(all[2]), "no words for differences") {
+					t.Errorf("%s", all[2])
+				}
+			} else {
+				spec, err := metviewer.ParsePlotSpec(qs[0].Name+".xml", all[2])
+				if err != nil {
+					t.Fatalf("%v\n%s", err, all[2])
+				}
+				more, notes := question.FromPlots(spec)
+				if qs = append(qs, more...); len(more) != 1 || len(notes) > 0 {
+					t.Fatalf("%s: %d questions, %v\n%s", drawing, len(more), notes, all[2])
+				}
+			}
+			for i, q := range qs {
+				if svg, err := report.Curves(drawn(t, a, q)); err != nil || string(svg) != string(all[0]) {
+					t.Errorf("%s: %s draws another picture (%v)\n%s\n%s", drawing, []string{"YAML", "XML"}[i], err, all[1+i], svg)
+				}
+			}
+		}
+	})
+}
+
+// TestVersions: a scorecard of two versions of one model, and the ways to the
+// same answer of two archives that hold the same.
+func TestVersions(t *testing.T) {
+	dir := t.TempDir()
+	day := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	var files []string
+	for seed := range uint64(2) {
+		for _, file := range written(t, filepath.Join(dir, fmt.Sprint(seed)), synth.VSDB{Seed: seed, From: day, To: day.AddDate(0, 0, 2), Models: []string{"gfs"}, StatTypes: []string{"anom"}}) {
+			text, err := os.ReadFile(file)
+			if err == nil && seed == 1 {
+				err = os.WriteFile(file, bytes.ReplaceAll(text, []byte("V01 "), []byte("V02 ")), 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, file)
+		}
+	}
+	for _, name := range []string{"a.pebble", "b.pebble"} {
+		filled(t, filepath.Join(dir, name), files)
+	}
+	p := newPage(t, filepath.Join(dir, "a.pebble"), filepath.Join(dir, "b.pebble"))
+	const of = "?archive=a.pebble&line_type=SAL1L2&fcst_var=HGT&fcst_lev=P500"
+	_, text := p.get("/api/v1/scorecard"+of+"&by=version&candidate=V02&baseline=V01", nil)
+	if rows := strings.Count(text, "\n"); rows != 5 || !regexp.MustCompile(`"model":"GFS".*"n":12,"value":-?0\.[0-9]+.*"p":[0-9]`).MatchString(text) {
+		t.Errorf("%d rows: %.400s", rows, text)
+	}
+	var ways []serve.Way
+	if status, text := p.get("/api/v1/faster"+of, &ways); status != http.StatusOK || len(ways) != 4 {
+		t.Error(status, text)
+	}
+	for _, w := range ways {
+		if w.Problem != "" || w.MS == 0 || w.Rows == 0 {
+			t.Errorf("%+v", w)
+		}
+	}
+}
