@@ -1,6 +1,7 @@
 package curve
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -313,4 +314,26 @@ func (c *collector) each(keep func(x float64, row int) bool) int {
 		}
 	}
 	return len(left)
+}
+
+// Question is the question with all that its answer suggested written out: the
+// statistic, the axis, and what makes the curves, with its values.
+func (d *Drawn) Question() *question.Question {
+	q := *d.c.q
+	drawing := *cmp.Or(q.Drawing, question.NewDrawing(q.Type, d.Stat, ""))
+	drawing.Stats, drawing.Axis = []string{d.Stat}, string(d.Axis)
+	curves := slices.Clone(drawing.Curves)
+	if len(curves) == 0 {
+		for _, field := range d.c.parting() {
+			curves = append(curves, question.Group{Field: field})
+		}
+	}
+	for i := range curves {
+		if text, err := d.c.text(curves[i].Field); err == nil && curves[i].Values == nil {
+			curves[i].Values = d.c.eachValue(text)
+		}
+	}
+	drawing.Curves = curves
+	q.Drawing = &drawing
+	return &q
 }
