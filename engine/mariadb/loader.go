@@ -120,7 +120,7 @@ func (l *loading) createAll(ctx context.Context) error {
 	if err != nil && !absent(err) {
 		return err
 	}
-	if err := l.a.strange(ctx, l.conn, l.subset); err != nil {
+	if err := l.a.refuseStrange(ctx, l.conn, l.subset); err != nil {
 		return err
 	}
 	for _, s := range l.a.createSubset(l.subset) {
@@ -131,9 +131,9 @@ func (l *loading) createAll(ctx context.Context) error {
 	return nil
 }
 
-// strange refuses a database whose tables somebody else has made, such as one of
+// refuseStrange refuses a database whose tables somebody else has made, such as one of
 // METdbLoad's, before anything is written into it.
-func (a *archive) strange(ctx context.Context, c *sql.Conn, subset string) error {
+func (a *archive) refuseStrange(ctx context.Context, c *sql.Conn, subset string) error {
 	var tables, ours int
 	err := c.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(table_name LIKE 'barograph%catalog'), 0) FROM information_schema.tables WHERE table_schema = ?", a.database(subset)).Scan(&tables, &ours)
 	if err != nil || tables == 0 || ours > 0 {
@@ -148,7 +148,6 @@ func (a *archive) strange(ctx context.Context, c *sql.Conn, subset string) error
 func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
 	var stored engine.Stored
 	err := l.again(ctx, func() error {
-		stored = engine.Stored{Replaced: map[string]int64{}}
 		err := l.locked(ctx, func() error { return l.commit(ctx, c, &stored) })
 		l.w.settled(err == nil)
 		if err != nil {
@@ -210,19 +209,31 @@ func (l *loader) commit(ctx context.Context, c engine.Commit, stored *engine.Sto
 	if err := l.a.recover(ctx, l.conn, l.subset); err != nil {
 		return err
 	}
-	if err := l.refresh(ctx); err != nil {
-		return err
-	}
-	if err := l.w.prepare(ctx, stored); err != nil {
-		return err
-	}
-	if err := c.Check(stored); err != nil {
-		return err
+	for alone := false; !alone; {
+		*stored = engine.Stored{Replaced: map[string]int64{}}
+		if err := l.refresh(ctx); err != nil {
+			return err
+		}
+		if err := l.w.prepare(ctx, stored); err != nil {
+			return err
+		}
+		if err := c.Check(stored); err != nil {
+			return err
+		}
+		var err error
+		if alone, err = l.w.alone(ctx); err != nil {
+			return err
+		}
 	}
 	meta := func(ctx context.Context) error { return l.writeMeta(ctx, c, *stored) }
 	steps := []func(context.Context) error{l.start, l.w.write, l.w.finish, meta, l.end}
 	if l.w.apart() {
-		steps = []func(context.Context) error{l.w.begin, l.w.write, l.start, l.w.settle, meta, l.end, l.w.finish}
+		do := func(text string) func(context.Context) error {
+			return func(ctx context.Context) error { return l.exec(ctx, text) }
+		}
+		steps = []func(context.Context) error{ // START TRANSACTION would give up the locks
+			l.w.begin, l.w.write, do("SET autocommit = 0"), l.w.settle, meta, l.end, do("SET autocommit = 1"), l.w.finish, do("UNLOCK TABLES"),
+		}
 	}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
@@ -243,8 +254,9 @@ func (l *loader) refresh(ctx context.Context) error {
 	if err := l.conn.QueryRowContext(ctx, "SELECT version, next_row FROM "+table).Scan(&version, &next); err != nil {
 		return err
 	}
+	l.next = max(l.next, next)
 	if version == l.version {
-		return nil
+		return l.w.look(ctx)
 	}
 	var text []byte
 	if err := l.conn.QueryRowContext(ctx, "SELECT catalog FROM "+table).Scan(&text); err != nil {
@@ -258,7 +270,7 @@ func (l *loader) refresh(ctx context.Context) error {
 		return err
 	}
 	l.version, l.next, l.catalog = version, next, catalog
-	return nil
+	return l.w.look(ctx)
 }
 
 // writeMeta writes the catalog and the marks.
@@ -267,7 +279,7 @@ func (l *loader) writeMeta(ctx context.Context, c engine.Commit, stored engine.S
 	for i := range done {
 		done[i].Settle(stored)
 	}
-	old, err := l.a.MarksOf(ctx, l.a.Pool, l.subset, done, l.catalog)
+	old, err := l.a.MarksOf(ctx, sqlengine.Standard{Over: l.conn}, l.subset, done, l.catalog)
 	if err != nil {
 		return err
 	}

@@ -52,6 +52,7 @@ func Driver() engine.Driver {
 var session = []struct{ name, value string }{ //nolint:gochecknoglobals // a constant table
 	{"sql_mode", "'STRICT_ALL_TABLES,NO_BACKSLASH_ESCAPES,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO'"},
 	{"time_zone", "'+00:00'"},
+	{"group_concat_max_len", "16777216"},       // of repeating columns
 	{"max_sort_length", "8192"},                // bytes of a text that count when it is sorted
 	{"in_predicate_conversion_threshold", "0"}, // a list of keys stays a range of the index, however long it is
 	{"optimizer_max_sel_args", "1000000"},      // and is not given up for its length

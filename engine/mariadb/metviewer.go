@@ -247,10 +247,7 @@ func (d *database) createMetviewer(db string) []string {
 		"CREATE TABLE IF NOT EXISTS " + db + "model_fcst_lead_offset (model VARCHAR(64), fcst_lead_offset INT, PRIMARY KEY (model)" + end,
 		"CREATE TABLE IF NOT EXISTS " + db + "stat_header (stat_header_id INT UNSIGNED NOT NULL" + headerDDL() + end,
 	}
-	for name := range metviewerLines {
-		out = append(out, d.lineDDL(db, "line_data_"+strings.ToLower(name), name)+end)
-	}
-	for name, columns := range metviewerChildren {
+	for name, columns := range metviewerChildren { // before the tables by which a type is known to be there
 		keys := "line_data_id, i_value"
 		var b strings.Builder
 		b.WriteString("CREATE TABLE IF NOT EXISTS " + db + "line_data_" + name + " (line_data_id INT UNSIGNED NOT NULL, i_value INT UNSIGNED NOT NULL")
@@ -264,6 +261,9 @@ func (d *database) createMetviewer(db string) []string {
 			b.WriteString(", " + c.name + " " + c.sqlType() + null)
 		}
 		out = append(out, b.String()+", PRIMARY KEY ("+keys+")"+end)
+	}
+	for name := range metviewerLines {
+		out = append(out, d.lineDDL(db, "line_data_"+strings.ToLower(name), name)+end)
 	}
 	return append(out, d.lineDDL(db, genmprTable, genmpr)+end)
 }

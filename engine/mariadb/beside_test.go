@@ -1,0 +1,89 @@
+package mariadb
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/record"
+)
+
+// METdbLoad loads while a commit is under way: it looks for the greatest numbers,
+// and the commit waits. Before, both gave the same numbers to different headers.
+// Then a commit dies, METdbLoad loads after what it has left, and that stays when
+// the commit is taken back.
+func TestLoadsBeside(t *testing.T) {
+	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
+	a := under(t, l, "beside_", design.Normalized)
+	ours := batch("PCT", "d/a.stat", header("V12.0", "OURS"), 3, func(b *record.Batch, _ int) { b.Group = append(b.Group, 0, 1, 2, 1) })
+	if _, err := commit(t, a, "s", ours); err != nil {
+		t.Fatal(err)
+	}
+	c, err := a.db.writes.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close() // the test's
+	do := func(text string) {
+		t.Helper()
+		if _, err := c.ExecContext(t.Context(), text); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+	}
+	db := "`beside_s`."
+	theirs := func(model string) { // as METdbLoad: MAX + 1, by the order of columns
+		t.Helper()
+		do("SET @line = (SELECT MAX(line_data_id) + 1 FROM " + db + "line_data_pct), @head = (SELECT MAX(stat_header_id) + 1 FROM " + db + "stat_header), @file = (SELECT MAX(data_file_id) + 1 FROM " + db + "data_file)")
+		do("INSERT INTO " + db + "data_file VALUES (@file, 7, '" + model + ".stat', '/d', NOW(), NOW())")
+		do("INSERT INTO " + db + "stat_header VALUES (@head, 'V12.0', '" + model + "', 'NA', 'TMP', 'NA', 'Z2', 'TMP', 'NA', 'Z2', 'NA', 'NA', 'NA', 4, 'NA', 'NA')")
+		do("INSERT INTO " + db + "line_data_pct VALUES (@line, @head, @file, 1, 60000, 20190101060000, 20190101060000, 20190101000000, 0, 20190101060000, 20190101060000, 'NA', 4, 1)")
+		do("INSERT INTO " + db + "line_data_pct_thresh VALUES (@line, 1, 0, 7, 9)")
+	}
+	do("LOCK TABLES " + db + "data_file WRITE, " + db + "stat_header WRITE, " + db + "line_data_pct WRITE, " + db + "line_data_pct_thresh WRITE")
+	done := make(chan error, 1)
+	go func() {
+		_, err := commit(t, a, "s", batch("PCT", "d/b.stat", header("V12.0", "NEXT"), 3, func(b *record.Batch, _ int) { b.Group = append(b.Group, 0, 3, 4, 1) }))
+		done <- err
+	}()
+	theirs("THEIRS")
+	do("UNLOCK TABLES")
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	check := func(rows, headers string) {
+		t.Helper()
+		got := texts(t, a, "SELECT count(DISTINCT line_data_id), count(DISTINCT stat_header_id), count(DISTINCT data_file_id), group_concat(DISTINCT model ORDER BY model) "+
+			"FROM "+db+"line_data_pct JOIN "+db+"stat_header USING (stat_header_id) JOIN "+db+"data_file USING (data_file_id)")
+		if got[0] != rows+" "+headers {
+			t.Errorf("%s, want %s %s", got[0], rows, headers)
+		}
+	}
+	check("7 3 3", "NEXT,OURS,THEIRS")
+	if d := sum(t, a, "s"); d.Records != 7 { // the foreign row is read, with its thresholds
+		t.Errorf("%d records", d.Records)
+	}
+
+	// A commit of four rows dies with two of them; METdbLoad loads after it.
+	next := texts(t, a, "SELECT next_row FROM "+a.Own("s", "barograph_catalog"))[0]
+	for _, part := range []string{"'line_data_pct', 'line_data_id', " + next, "'line_data_pct_thresh', 'line_data_id', " + next, "'stat_header', 'stat_header_id', 4", "'data_file', 'data_file_id', 4"} {
+		do("INSERT INTO " + db + pendingTable + " VALUES (" + part + ")")
+	}
+	do("INSERT INTO " + db + "data_file SELECT 4, 7, 'dead.stat', '/d', NOW(), NULL")
+	do("INSERT INTO " + db + "stat_header SELECT 4, version, 'DEAD', descr, fcst_var, fcst_units, fcst_lev, obs_var, obs_units, obs_lev, obtype, vx_mask, interp_mthd, interp_pnts, fcst_thresh, obs_thresh FROM " + db + "stat_header WHERE stat_header_id = 1")
+	for range 2 {
+		do("INSERT INTO " + db + "line_data_pct (line_data_id, stat_header_id, data_file_id, barograph_repeats) SELECT MAX(line_data_id) + 1, 4, 4, '[]' FROM " + db + "line_data_pct")
+	}
+	theirs("LATER")
+	b := under(t, l, "beside_", design.Normalized) // whoever comes next
+	if d := sum(t, b, "s"); d.Records != 8 {
+		t.Errorf("%d records", d.Records)
+	}
+	check("8 4 4", "LATER,NEXT,OURS,THEIRS")
+	if got := texts(t, a, "SELECT count(*) FROM "+db+"line_data_pct_thresh"); got[0] != "8" {
+		t.Errorf("%s thresholds", got[0])
+	}
+	if got := texts(t, a, "SELECT group_concat(filename ORDER BY data_file_id) FROM "+db+"data_file"); strings.Contains(got[0], "dead") {
+		t.Error(got[0])
+	}
+}
