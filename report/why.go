@@ -130,10 +130,14 @@ func (f *folder) because(c *CaseSummary, best, worst *CellSummary) string {
 	if worst.Times.Mark == "~" {
 		return fmt.Sprintf("Not even the slowest way, %s, is slower than the fastest, %s, by more than the noise: there is nothing to explain.", slow, fast)
 	}
-	head := fmt.Sprintf("%s takes %s times as long as %s (%s against %s ms, for %s of the answer", slow, number(float64(worst.Times.Ratio)), fast,
+	longer := "has a longer median than"
+	if span := interval(float64(worst.Times.RatioLo), float64(worst.Times.RatioHi)); span != none && worst.Times.Mark != "?" {
+		longer = fmt.Sprintf("takes %s times (%s) as long as", number(float64(worst.Times.Ratio)), span)
+	}
+	head := fmt.Sprintf("%s %s %s (%s against %s ms, for %s of the answer", slow, longer, fast,
 		number(float64(worst.Times.Median)), number(float64(best.Times.Median)), several(c.Rows, "row"))
 	if worst.Times.Mark == "?" {
-		head += "; by medians alone, as the repetitions are too few to tell a difference from noise"
+		head += "; the repetitions are too few to tell a difference from noise"
 	}
 	head += "): "
 	a, b := f.access(worst.Asked), f.access(best.Asked)

@@ -8,10 +8,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/spf13/cobra"
+
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/formats/tpcds"
+	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/question"
 	"github.com/barograph/barograph/synth"
-
-	"github.com/spf13/cobra"
+	generate "github.com/barograph/barograph/synth/tpcds"
 )
 
 func newSynth(e *env) *cobra.Command {
@@ -139,4 +143,153 @@ func (e *env) synth(ctx context.Context, out string, files []synth.FileSpec) err
 		_, err := fmt.Fprintf(w, "%s: %d files, %d lines, %d bytes, digest %s\n", out, s.Files, s.Lines, s.Bytes, s.Digest)
 		return err
 	})
+}
+
+// feedFlags describe a synthetic feed of SHEF products.
+type feedFlags struct {
+	feed synth.SHEF
+	from string
+	live int
+}
+
+func (f *feedFlags) add(c *cobra.Command) {
+	c.Flags().Uint64Var(&f.feed.Seed, "seed", 1, "seed of every value")
+	c.Flags().IntVar(&f.feed.Messages, "messages", 0, "products (default: 55,338, the backlog of NOAA's report)")
+	c.Flags().Float64Var(&f.feed.Mean, "mean", 0, "values of a product (default: 240.3, so that the backlog has 13.3 million)")
+	c.Flags().IntVar(&f.feed.PerDay, "per-day", 0, "products of a day (default: 14,700)")
+	c.Flags().IntVar(&f.live, "live-days", 0, "days of a live feed: 14,700 products a day of 55 values each, instead of the backlog")
+	c.Flags().StringVar(&f.from, "from", "", "first day (default: 2006-03-09, the first of the report's feed)")
+	c.Flags().IntVar(&f.feed.Offices, "offices", 0, "forecast offices (default: 120)")
+	c.Flags().IntVar(&f.feed.Stations, "stations", 0, "stations of an office (default: 36)")
+}
+
+// make checks the flags and prepares the feed.
+func (f *feedFlags) make() (*synth.Feed, error) {
+	if f.from != "" {
+		t, err := time.Parse(time.DateOnly, f.from)
+		if err != nil {
+			return nil, usage(err)
+		}
+		f.feed.From = t
+	}
+	if f.live > 0 {
+		if f.feed.PerDay == 0 {
+			f.feed.PerDay = synth.LiveMessages
+		}
+		if f.feed.Mean == 0 {
+			f.feed.Mean = synth.LiveMean
+		}
+		if f.feed.Messages == 0 {
+			f.feed.Messages = f.live * f.feed.PerDay
+		}
+	}
+	feed, err := f.feed.Feed()
+	if err != nil {
+		return nil, usage(err)
+	}
+	return feed, nil
+}
+
+// productsPerFile of a synthetic feed: some 2 MB.
+const productsPerFile = 500
+
+func newSynthSHEF(e *env) *cobra.Command {
+	var f feedFlags
+	var out string
+	c := &cobra.Command{
+		Use:   "shef --out DIR",
+		Short: "Make a feed of SHEF products: the backlog or the live feed of NOAA's report",
+		Long: `Make a feed of SHEF products (.A, .B and .E messages, revisions, missing values, traces) in DIR/shef, 500 a file.
+
+The same seed makes the same bytes. Sizes of products are lognormal: most are small, a few have thousands of values. The
+default is the backlog of the report of 2006, 55,338 products with 13.3 million values; --live-days makes days of its feed.`,
+		Example: `  barograph synth shef --messages 1000 --out feed
+  barograph synth shef --live-days 2 --out feed
+  barograph shef decode --products --now 2006-03-10 feed`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			feed, err := f.make()
+			if err != nil {
+				return err
+			}
+			return e.synth(c.Context(), out, feed.Files(productsPerFile))
+		},
+	}
+	f.add(c)
+	c.Flags().StringVar(&out, "out", "", "folder to write into (required)")
+	c.MarkFlagRequired("out") //nolint:errcheck // the flag exists
+	return c
+}
+
+// generatorDuckDB names the generator that this program contains; the other is
+// lab.TPCGenName.
+const generatorDuckDB = "duckdb"
+
+func newSynthTPCDS(e *env) *cobra.Command {
+	var o generate.Options
+	var out, generator string
+	c := &cobra.Command{
+		Use:   "tpcds --sf SCALE --out DIR",
+		Short: "Make the star of TPC-DS's query 3: store_sales, date_dim, item",
+		Long: `Make store_sales, date_dim and item of TPC-DS as Parquet files and, with --documents, as one collection of JSON lines in
+which each row names its table (table_name), for engines of documents. A scale factor always gives the same rows, in however
+many files. Scale factor 1 has 2,880,404 sales.
+
+  duckdb   dsdgen in the port that DuckDB keeps, which this program contains: nothing is fetched, and small scales such as
+           0.01 can be made, so it is the default. Its items and days are those of the TPC's kit, its sales are not
+  tpcgen   tpcgen-cli, whose rows are those of the TPC's kit: published answers hold for them. Whole scale factors only;
+           barograph lab install --yes tpcgen fetches it (6 MB)`,
+		Example: `  barograph synth tpcds --sf 1 --out tpcds
+  barograph synth tpcds --sf 1 --generator tpcgen --out kit
+  barograph synth tpcds --sf 10 --files 48 --documents --out tpcds10`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			switch generator {
+			case generatorDuckDB:
+			case lab.TPCGenName:
+				var err error
+				if o.Program, err = lab.TPCGenProgram(); err != nil {
+					return err
+				}
+			default:
+				return usage(fault.Unknown("--generator", generator, []string{generatorDuckDB, lab.TPCGenName}))
+			}
+			bar := newProgress(e)
+			defer bar.stop()
+			began := time.Now()
+			o.Progress = func(step string, done, total int) { bar.at(step, int64(done), int64(total), false) }
+			m, err := generate.Generate(c.Context(), out, o)
+			if err != nil {
+				return err
+			}
+			return e.madeTables(out, m, time.Since(began))
+		},
+	}
+	c.Flags().StringVar(&out, "out", "", "folder to write into (required)")
+	c.Flags().Float64Var(&o.Scale, "sf", 1, "scale factor")
+	c.Flags().IntVar(&o.Files, "files", 0, "files of store_sales (default: 4 for each unit of the scale factor)")
+	c.Flags().BoolVar(&o.Documents, "documents", false, "write the collection of documents, too")
+	c.Flags().StringVar(&generator, "generator", generatorDuckDB, generatorDuckDB+" or "+lab.TPCGenName+": whose rows")
+	c.MarkFlagRequired("out") //nolint:errcheck // the flag exists
+	complete(c, "generator", func() []string { return []string{generatorDuckDB, lab.TPCGenName} })
+	return c
+}
+
+// madeTables says what was made.
+func (e *env) madeTables(out string, m *tpcds.Manifest, took time.Duration) error {
+	bytes := map[bool]int64{}
+	for _, files := range m.Parquet {
+		for _, f := range files {
+			bytes[false] += f.Bytes
+		}
+	}
+	for _, f := range m.Documents {
+		bytes[true] += f.Bytes
+	}
+	if e.json {
+		return e.printJSON(map[string]any{"out": out, "tables": m, "parquet_bytes": bytes[false], "document_bytes": bytes[true], "seconds": took.Seconds()})
+	}
+	fmt.Fprintf(e.stdout, "%s: %d sales, %d days, %d items; %.1f MB of Parquet, %.1f MB of documents in %.1f s, by %s\n", out,
+		m.Rows[tpcds.StoreSales], m.Rows[tpcds.DateDim], m.Rows[tpcds.Item], float64(bytes[false])/1e6, float64(bytes[true])/1e6, took.Seconds(), m.Generator)
+	return nil
 }
