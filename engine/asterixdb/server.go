@@ -235,15 +235,10 @@ func form(ctx context.Context, c *engine.Cluster) error {
 	defer k.close()
 	ctx, stop := context.WithTimeout(ctx, formPatience)
 	defer stop()
-	for {
+	return engine.Await(ctx, 5*poll, func() error {
 		_, err := k.run(ctx, request{text: "SELECT VALUE 1"})
-		if err == nil {
-			return nil
-		}
-		if ended := engine.Pause(ctx, 5*poll); ended != nil {
-			return errors.Join(ended, err)
-		}
-	}
+		return err
+	})
 }
 
 // formPatience is how long nodes that all run may take to answer together.

@@ -97,7 +97,7 @@ func (s *adoption) check(ctx context.Context, mend bool) (err error) {
 		}
 	}
 	for _, t := range s.types() {
-		cols := append(stdColumns(t.Name), parseColumns(metviewerLines[t.Name])...)
+		cols := append(stdColumns(t.Name), parseColumns(metviewerLines[t.Name], t.Name)...)
 		if t.Name != genmpr {
 			note(tableOf(t), cols)
 		}
@@ -105,7 +105,7 @@ func (s *adoption) check(ctx context.Context, mend bool) (err error) {
 			note(child, append(cols, metCol{name: idOfLines}))
 		}
 	}
-	note(design.HeaderTable, append(parseColumns(metviewerHeader), metCol{name: "stat_header_id"}))
+	note(design.HeaderTable, append(parseColumns(metviewerHeader, ""), metCol{name: "stat_header_id"}))
 	if len(odd) > 0 {
 		return refuse("has other columns than METviewer 5.1's schema: "+strings.Join(odd, ", "), "run METdataio's update scripts, or move these columns to tables of their own")
 	}
@@ -235,7 +235,7 @@ func (s *adoption) read(ctx context.Context) error {
 		return err
 	}
 	headers := s.a.table(s.name, design.HeaderTable)
-	if err := count(headerTwice, headers+" h JOIN "+headers+" g USING ("+same(parseColumns(metviewerHeader))+") WHERE g.stat_header_id < h.stat_header_id"); err != nil {
+	if err := count(headerTwice, headers+" h JOIN "+headers+" g USING ("+same(parseColumns(metviewerHeader, ""))+") WHERE g.stat_header_id < h.stat_header_id"); err != nil {
 		return err
 	}
 	for _, t := range s.types() {

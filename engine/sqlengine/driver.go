@@ -120,15 +120,21 @@ func (st *driverStatement) Query(ctx context.Context, args [][]byte, limit int, 
 		n := len(rows.Columns())
 		st.values, st.texts = make([]driver.Value, n), make([][]byte, n)
 	}
-	for {
-		if err = rows.Next(st.values); err != nil {
-			break
+	return EachRow(rows, st.values, func() error {
+		if err := st.text(); err != nil {
+			return err
 		}
-		if err = st.text(); err != nil {
-			break
-		}
-		if err = each(st.texts); err != nil {
-			break
+		return each(st.texts)
+	})
+}
+
+// EachRow calls f for each of a driver's rows, with its values in row, and
+// closes them.
+func EachRow(rows driver.Rows, row []driver.Value, f func() error) error {
+	var err error
+	for err == nil {
+		if err = rows.Next(row); err == nil {
+			err = f()
 		}
 	}
 	if errors.Is(err, io.EOF) {
@@ -195,4 +201,98 @@ func (b *box) value(text []byte, asString bool) driver.Value {
 		}
 	}
 	return b.values[len(text)]
+}
+
+// DriverPost makes a PostConn of a connection of a database/sql driver.
+func DriverPost(c driver.Conn, again func(err error) bool) (*PostConn, error) {
+	d := &driverPost{conn: c}
+	var canExec, canQuery, canPrepare bool
+	d.exec, canExec = c.(driver.ExecerContext)
+	d.query, canQuery = c.(driver.QueryerContext)
+	d.prepare, canPrepare = c.(driver.ConnPrepareContext)
+	if !canExec || !canQuery || !canPrepare {
+		return nil, fmt.Errorf("%T does not take statements with a context", c)
+	}
+	return &PostConn{
+		Run: func(ctx context.Context, text string) error {
+			_, err := d.exec.ExecContext(ctx, text, nil)
+			return err
+		},
+		Direct: d.direct,
+		Prepare: func(ctx context.Context, text string) (PostStatement, error) {
+			st, err := d.prepare.PrepareContext(ctx, text)
+			if err != nil {
+				return nil, err
+			}
+			d.statements = append(d.statements, st)
+			e, ok := st.(driver.StmtExecContext)
+			if !ok {
+				return nil, fmt.Errorf("%T takes no context", st)
+			}
+			return &driverPostStatement{d, e}, nil
+		},
+		Again: again,
+		Close: func() error {
+			var errs []error
+			for _, st := range d.statements {
+				errs = append(errs, st.Close())
+			}
+			return errors.Join(append(errs, c.Close())...)
+		},
+	}, nil
+}
+
+type driverPost struct {
+	conn       driver.Conn
+	exec       driver.ExecerContext
+	query      driver.QueryerContext
+	prepare    driver.ConnPrepareContext
+	statements []driver.Stmt
+	args       []driver.NamedValue
+	values     []driver.Value
+	given      []any
+}
+
+func (d *driverPost) named(args []any) []driver.NamedValue {
+	d.args = d.args[:0]
+	for i, a := range args {
+		d.args = append(d.args, driver.NamedValue{Ordinal: i + 1, Value: a})
+	}
+	return d.args
+}
+
+func (d *driverPost) direct(ctx context.Context, text string, args []any, each func(values []any) error) (int64, error) {
+	if each == nil {
+		r, err := d.exec.ExecContext(ctx, text, d.named(args))
+		if err != nil {
+			return 0, err
+		}
+		return r.RowsAffected()
+	}
+	rows, err := d.query.QueryContext(ctx, text, d.named(args))
+	if err != nil {
+		return 0, err
+	}
+	n := len(rows.Columns())
+	if cap(d.values) < n {
+		d.values, d.given = make([]driver.Value, n), make([]any, n)
+	}
+	values, given := d.values[:n], d.given[:n]
+	return 0, EachRow(rows, values, func() error {
+		for i, v := range values {
+			given[i] = v
+		}
+		return each(given)
+	})
+}
+
+type driverPostStatement struct {
+	d  *driverPost
+	st driver.StmtExecContext
+}
+
+// Exec runs the statement.
+func (s *driverPostStatement) Exec(ctx context.Context, args []any) error {
+	_, err := s.st.ExecContext(ctx, s.d.named(args))
+	return err
 }
