@@ -127,7 +127,7 @@ func TestAdopt(t *testing.T) {
 	}
 	for i := range kills {
 		c := child(t, "adopt", site, "--mend")
-		time.Sleep(time.Duration(i*2000/kills) * time.Millisecond)
+		time.Sleep(time.Duration(i*1500/kills) * time.Millisecond)
 		_ = c.Process.Kill() // it may have ended
 		_ = c.Wait()
 		time.Sleep(100 * time.Millisecond) // the server ends what the client has begun
@@ -181,5 +181,6 @@ func TestAdopt(t *testing.T) {
 	must(t, "adopt", site, "--forget")
 	must(t, "adopt", site, "--mend")
 	must(t, "verify", server, "--subset", "mv_site")
+	client(t, server, "mariadb ${to[@]} mv_site"+` -e "DELETE FROM data_file WHERE path LIKE '%/again'"`) // their lines were there before
 	equal("mv_site", "mv_site_2")
 }
