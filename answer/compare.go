@@ -124,6 +124,8 @@ func (a *Answer) length(k int) int {
 		return len(a.Vectors[k].Text)
 	case question.Number:
 		return len(a.Vectors[k].Num)
+	case question.List:
+		return len(a.Vectors[k].End)
 	default:
 		return len(a.Vectors[k].Whole)
 	}
@@ -154,12 +156,15 @@ func (a *Answer) same(o *Answer, k, i, j int) bool {
 	case question.Text:
 		return v.Text[i] == w.Text[j]
 	case question.Number:
-		x, y := v.Num[i], w.Num[j]
-		return x == y || (math.IsNaN(x) && math.IsNaN(y))
+		return sameNumber(v.Num[i], w.Num[j])
+	case question.List:
+		return slices.EqualFunc(v.List(i), w.List(j), sameNumber)
 	default:
 		return v.Whole[i] == w.Whole[j]
 	}
 }
+
+func sameNumber(x, y float64) bool { return x == y || (math.IsNaN(x) && math.IsNaN(y)) }
 
 // orderOnly returns a Diff if both answers hold the same rows in another order.
 func orderOnly(want, got *Answer, first int) *Diff {
@@ -274,7 +279,7 @@ func (a *Answer) Row(i int) string {
 
 // AppendValue appends the canonical text of column k in row i: ISO 8601 for
 // times, seconds for spans, the shortest text that parses to the same float64
-// for numbers, NA for missing.
+// for numbers, NA for missing, blanks between those of a list.
 func (a *Answer) AppendValue(b []byte, k, i int) []byte {
 	v := &a.Vectors[k]
 	switch a.Columns[k].Kind {
@@ -284,8 +289,19 @@ func (a *Answer) AppendValue(b []byte, k, i int) []byte {
 		return time.Unix(v.Whole[i], 0).UTC().AppendFormat(b, time.RFC3339)
 	case question.Span:
 		return strconv.AppendInt(b, v.Whole[i], 10)
+	case question.List:
+		for k, f := range v.List(i) {
+			if k > 0 {
+				b = append(b, ' ')
+			}
+			b = appendNumber(b, f)
+		}
+		return b
 	}
-	f := v.Num[i]
+	return appendNumber(b, v.Num[i])
+}
+
+func appendNumber(b []byte, f float64) []byte {
 	switch {
 	case math.IsNaN(f):
 		return append(b, "NA"...)

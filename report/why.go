@@ -107,10 +107,7 @@ func (f *folder) reached(c *CaseSummary, k *CellSummary) []Cell {
 
 // access is how a cell's plan reaches what is stored.
 func (f *folder) access(c Asked) []run.Access {
-	if i := slices.IndexFunc(f.plans, func(p run.Plan) bool { return askedOf(p.Cell) == c }); i >= 0 {
-		return f.plans[i].Access
-	}
-	return nil
+	return cmp.Or(first(f.plans, func(p run.Plan) bool { return askedOf(p.Cell) == c }), &run.Plan{}).Access
 }
 
 // unit is what an archive stores its records in: rows, documents, pairs.
@@ -191,8 +188,5 @@ func mainAccess(all []run.Access) run.Access {
 	if most.Examined >= 0 {
 		return most
 	}
-	if i := slices.IndexFunc(all, func(a run.Access) bool { return a.Method == "full scan" }); i >= 0 {
-		return all[i]
-	}
-	return all[len(all)-1]
+	return *cmp.Or(first(all, func(a run.Access) bool { return a.Method == "full scan" }), &all[len(all)-1])
 }

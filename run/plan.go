@@ -87,9 +87,9 @@ func (a Access) Counts() string {
 	if a.Examined < 0 {
 		return "not told"
 	}
-	out := thousands(a.Examined)
+	out := Count(a.Examined)
 	if a.Kept >= 0 {
-		out += " → " + thousands(a.Kept)
+		out += " → " + Count(a.Kept)
 	}
 	if !a.Measured {
 		out = "~" + out
@@ -97,17 +97,24 @@ func (a Access) Counts() string {
 	return out
 }
 
-// thousands prints a whole number with commas between thousands.
-func thousands(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	var b strings.Builder
-	for i, d := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteRune(d)
+// Count prints a whole number with commas between thousands.
+func Count[T int | int64 | uint64](n T) string {
+	text, sign := strconv.FormatInt(int64(n), 10), "" //nolint:gosec // counts are far below 2^63
+	if n < 0 {
+		text, sign = text[1:], "−"
 	}
-	return b.String()
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return sign + text
+}
+
+// Several writes a number and a noun: 1 case, 7 cases.
+func Several(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return Count(n) + " " + noun
 }
 
 // Examined sums what the accesses of a plan looked at; known is false where

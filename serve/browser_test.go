@@ -68,7 +68,7 @@ func (b *browser) hear(e any) {
 	defer b.mu.Unlock()
 	switch e := e.(type) {
 	case *log.EventEntryAdded:
-		if !strings.Contains(e.Entry.Text, "status of 4") { // refused on purpose
+		if !strings.Contains(e.Entry.Text, "status of 4") && !strings.Contains(e.Entry.Text, "status of 503") { // refused on purpose
 			b.complains = append(b.complains, e.Entry.Text+" "+e.Entry.URL)
 		}
 	case *runtime.EventExceptionThrown:
@@ -148,6 +148,9 @@ func TestBrowser(t *testing.T) {
 	file := loaded(t, dir)
 	runs := filepath.Join(dir, "runs")
 	f := recorded(t, runs)
+	measured(t, runs, "measured", "d1", map[string]map[string]float64{"pebble": {"test_1": 1, "test_2": 0}, "sqlite": {"test_1": 2, "test_2": 5}, "duckdb": {"test_1": 4, "test_2": 5}})
+	dead := killed(t, filepath.Join(runs, "killed"))
+	more := made(t, filepath.Join(dir, "more"), 5, 5)
 	p := newPage(t, file, runs)
 	b.open(p.s.URL())
 
@@ -238,7 +241,7 @@ func TestBrowser(t *testing.T) {
 	})
 	t.Run("the run goes on", func(t *testing.T) {
 		b.t = t
-		b.open(p.URL + "/live")
+		b.open(p.URL + "/live?folder=runs&name=first")
 		b.until(`document.getElementById('standing')?.textContent == 'running'`)
 		if err := f.Event(run.Event{Kind: run.Step, Text: "asking all", Done: 143, Of: 495}); err != nil {
 			t.Fatal(err)
@@ -253,6 +256,14 @@ func TestBrowser(t *testing.T) {
 		}
 		b.until(`document.getElementById('standing').textContent.startsWith('interrupted at pebble test_1')`)
 	})
+	for name, by := range map[string]func(b *browser, p *page){
+		"the question is taken away": takesAway, "what is wrong is never ranked as fast": ranks, "it prints": prints, "new data are told": tellsNews(more), "a kill is told": tellsKills(dead),
+	} {
+		t.Run(name, func(t *testing.T) {
+			b.t = t
+			by(b, p)
+		})
+	}
 	shots := os.Getenv("BAROGRAPH_SCREENSHOTS") // a folder; "" = none are taken
 	for _, view := range []string{"explore?" + explored, "scorecard?" + scored, "runs", "live", "loads", "about"} {
 		name, _, _ := strings.Cut(view, "?")

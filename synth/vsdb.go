@@ -100,9 +100,7 @@ func (v VSDB) Files() ([]FileSpec, error) {
 	}
 	templates := map[string][]block{}
 	for _, m := range models {
-		if err := addTemplates(templates, m); err != nil {
-			return nil, err
-		}
+		addTemplates(templates, m)
 	}
 	var files []FileSpec
 	for _, day := range days {
@@ -110,7 +108,7 @@ func (v VSDB) Files() ([]FileSpec, error) {
 			for _, m := range models {
 				for _, cycle := range m.cycles {
 					for _, f := range filesOf(v.Seed, templates, m, st, cycle, day) {
-						files = append(files, f.spec())
+						files = append(files, FileSpec{Path: f.path, Append: f.append})
 					}
 				}
 			}
@@ -171,23 +169,18 @@ func (v VSDB) chosen() (models []*vsdbModel, statTypes []string, err error) {
 }
 
 // addTemplates adds the blocks of each kind of file of m, which its files share.
-func addTemplates(templates map[string][]block, m *vsdbModel) error {
+func addTemplates(templates map[string][]block, m *vsdbModel) {
 	ecm := m.name == "ECM"
 	soundings, aircraft := soundingsGFS, aircraftGFS
 	if ecm {
 		soundings, aircraft = soundingsECM, aircraftECM
 	}
-	air, err := airBlocks(soundings, aircraft)
-	if err != nil {
-		return err
-	}
 	for kind, blocks := range map[string][]block{
 		Anom: anomBlocks(m.name), Pres: presBlocks(m.name), Sfc: sfcBlocks(m.name),
-		"air": air, "station": stationBlocks(ecm),
+		"air": airBlocks(soundings, aircraft), "station": stationBlocks(ecm),
 	} {
 		templates[m.folder+" "+kind] = blocks
 	}
-	return nil
 }
 
 // filesOf lists the files of one day, stat type, model and cycle.
@@ -241,11 +234,6 @@ func recordedGaps(f *vsdbFile, b *block, r *row, mask string, _ int64, lead int)
 		return lead == 126 && f.cycle == 0 && b.obtype == "GFS"
 	}
 	return false
-}
-
-// spec is the file as WriteAll takes it.
-func (f *vsdbFile) spec() FileSpec {
-	return FileSpec{Path: f.path, Append: f.append}
 }
 
 // append appends the content of the file.
@@ -362,7 +350,7 @@ func seedPreset(seed uint64) []FileSpec {
 	add := func(blocks []block, valid time.Time) {
 		f := filesOf(seed, map[string][]block{"gfs anom": blocks}, gfs, Anom, valid.Hour(), valid.Truncate(24*time.Hour))[0]
 		f.gap = missingLeads
-		files = append(files, f.spec())
+		files = append(files, FileSpec{Path: f.path, Append: f.append})
 	}
 	for _, first := range []time.Time{date(2018, 1, 1), date(2018, 2, 1)} { // tests 1 and 2, and their cached twins
 		for i := range 16 {

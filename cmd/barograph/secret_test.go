@@ -76,6 +76,7 @@ func someLines(t *testing.T, dir string) string {
 // TestSecretsOfWholeRuns runs every workload on engines that take a URL with
 // a password and answer: SQLite, which needs none, and servers that do.
 func TestSecretsOfWholeRuns(t *testing.T) {
+	plainRunOnly(t)
 	data := someLines(t, dayOfData(t))
 	t.Run("sqlite", func(t *testing.T) {
 		keepsSecretInRuns(t, data, "sqlite://me:"+marker+"@localhost"+filepath.Join(t.TempDir(), "db"), marker, "document")

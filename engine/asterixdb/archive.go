@@ -74,7 +74,7 @@ func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder
 				err = errors.New("asterixdb: a row has too many columns")
 				return false
 			}
-			err = d.Value(k, cellOf(cell, cols[k].Kind == question.Text || cols[k].Kind == question.Number))
+			err = d.Value(k, cellOf(cell, cols[k].Kind != question.Time && cols[k].Kind != question.Span))
 			k++
 			return err == nil
 		})

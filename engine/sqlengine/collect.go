@@ -140,6 +140,7 @@ type Decoder struct {
 	query      *engine.Query
 	into       *answer.Builder
 	last       []string // by column: the text of the row before
+	repeats    []float64
 }
 
 // NewDecoder resets into and prepares to decode the reply to q under design n.
@@ -164,6 +165,9 @@ func (d *Decoder) Value(k int, src any) error {
 		var f float64
 		f, err = AsNumber(src)
 		d.Num(k, f)
+	case question.List:
+		d.repeats, err = AsRepeats(src, d.repeats[:0])
+		d.List(k, d.repeats)
 	case question.Time:
 		var v int64
 		v, err = AsTime(src)
@@ -186,6 +190,9 @@ func (d *Decoder) Num(k int, f float64) {
 	}
 	d.into.Num(k, f)
 }
+
+// List appends a repeating column, of all of the record.
+func (d *Decoder) List(k int, repeats []float64) { d.into.List(k, repeats) }
 
 // Span appends a lead as it came: in seconds, or in METviewer's code.
 func (d *Decoder) Span(k int, v int64) {

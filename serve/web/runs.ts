@@ -1,5 +1,6 @@
 // Runs: folders with data, machine and verdicts; and one of them as it goes on.
 import { count, get, go, h, say, several, state, table } from './dom';
+import { ranked } from './cells';
 import { lines } from './plot';
 import { marked } from './loads';
 
@@ -16,19 +17,27 @@ const verdict = (r: Run) => [r.equal && `${count(r.equal)} equal`, r.wrong && `$
 
 export async function runs(main: HTMLElement) {
   const all = await get<Run[]>('runs'), ticked = new Set<Run>(), link = h('a', { id: 'compare', href: '#', hidden: true }, '');
-  const tick = (r: Run, on: boolean) => { // two or more are compared as barograph compare does, the oldest being the base
-    on ? ticked.add(r) : ticked.delete(r);
-    const chosen = all.filter(o => ticked.has(o)).reverse();
-    link.href = '/compare.html?' + new URLSearchParams(chosen.map(o => ['run', `${o.folder}/${o.name}`]));
-    link.textContent = `compare ${chosen.map(o => o.id).join(' with ')}`;
+  const place = h('div', {}), key = (r: Run) => `${r.folder}/${r.name}`, named = state().getAll('run');
+  for (const r of all) if (named.includes(key(r))) ticked.add(r);
+  const show = async () => { // two or more are compared as barograph compare does, the oldest being the base
+    const chosen = all.filter(r => ticked.has(r)).reverse(), shown = chosen.length ? chosen : [all.find(r => r.state === 'done' && r.equal) ?? all.find(r => r.equal)].filter(r => r != null), q = state();
+    link.href = '/compare.html?' + new URLSearchParams(chosen.map(r => ['run', key(r)]));
+    link.textContent = `compare ${chosen.map(r => r.id).join(' with ')}`;
     link.hidden = chosen.length < 2;
+    q.delete('run');
+    for (const r of chosen) q.append('run', key(r));
+    go('/runs', q, true);
+    const cells = shown.length ? await ranked(shown.map(key), shown.map(r => r.id)).catch(e => h('p', { class: 'none' }, e.message)) : '';
+    if (String(state()) === String(q)) place.replaceChildren(cells);
   };
+  const tick = (r: Run, on: boolean) => { on ? ticked.add(r) : ticked.delete(r); void show(); };
   main.replaceChildren(h('h2', {}, 'Runs'), h('p', {}, all.length > 1 ? 'Tick two runs to compare them. ' : '', link), all.length ? table(several(all.length, 'run folder'), ['run', 'began (UTC)', 'workload', 'state', 'answers', 'data', 'digest', 'archives', 'machine', 'warnings'],
     all.map(r => r.problem ? [r.name, '', '', h('span', { class: 'bad' }, r.problem)] : [
-      h('span', {}, all.length > 1 && h('input', { type: 'checkbox', 'aria-label': `compare ${r.id}`, change: (e: any) => tick(r, e.target.checked) }), h('a', { href: report(r) }, r.id), ' ', h('a', { href: '/live?' + at(r), 'aria-label': `events of ${r.id}` }, 'events')),
-      r.started.slice(0, 16).replace('T', ' '), r.workload, h('span', { class: r.state === 'interrupted' && 'bad' }, r.state + (r.at ? ` at ${r.at}` : '')), h('span', { class: r.wrong || r.failed ? 'bad' : 'good' }, verdict(r)),
-      r.data.source, r.data.digest.slice(0, 8), (r.archives ?? []).join(', '), `${r.machine.cpu}, ${several(r.machine.usable_cpus, 'core')}, ${(r.machine.memory_bytes / 2 ** 30).toFixed(0)} GiB`, (r.warnings ?? []).join('; '),
-    ])) : h('p', {}, 'No run folder is served: name one, or a folder of them: barograph serve runs'));
+      h('span', { class: 'line' }, all.length > 1 && h('input', { type: 'checkbox', 'aria-label': `compare ${r.id}`, checked: ticked.has(r), change: (e: any) => tick(r, e.target.checked) }), h('a', { href: report(r) }, r.id), ' ', h('a', { href: '/live?' + at(r), 'aria-label': `events of ${r.id}` }, 'events')),
+      r.started.slice(0, 16).replace('T', ' '), r.workload, h('span', { class: r.state === 'interrupted' && 'bad' }, r.state + (r.at ? ` at ${r.at.includes('?') ? words(r.at) : r.at}` : '')), h('span', { class: r.wrong || r.failed ? 'bad' : 'good' }, verdict(r)),
+      r.data.source, r.data.digest.slice(0, 8), (r.archives ?? []).join(', '), r.machine.cpu && `${r.machine.cpu}, ${several(r.machine.usable_cpus, 'core')}, ${(r.machine.memory_bytes / 2 ** 30).toFixed(0)} GiB`, (r.warnings ?? []).join('; '),
+    ])) : h('p', {}, 'No run folder is served: name one, or a folder of them: barograph serve runs'), place);
+  await show();
 }
 
 // words are a cell without its syntax: pebble keyvalue keys test_1.

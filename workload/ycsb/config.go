@@ -82,8 +82,9 @@ type Config struct {
 // known is an error, as its author meant something by it.
 func NewConfig(p Properties, set ...func(c *Config)) (*Config, error) {
 	c := &Config{InsertCount: -1}
-	settings := known()
-	for _, s := range settings {
+	var names []string
+	for _, s := range Settings() {
+		names = append(names, s.Name)
 		value, given := p[s.Name]
 		switch {
 		case given && s.take == nil:
@@ -106,8 +107,12 @@ func NewConfig(p Properties, set ...func(c *Config)) (*Config, error) {
 			c.Ignored = append(c.Ignored, name)
 			continue
 		}
-		if !slices.ContainsFunc(settings, func(s Setting) bool { return s.Name == name }) {
-			return nil, &fault.Error{Setting: "property " + name, Problem: "is not known", Cure: suggest(name, settings)}
+		if !slices.Contains(names, name) {
+			cure := "see `barograph ycsb properties`"
+			if near := fault.Nearest(name, names); near != "" {
+				cure = "did you mean " + near + "? See `barograph ycsb properties`"
+			}
+			return nil, &fault.Error{Setting: "property " + name, Problem: "is not known", Cure: cure}
 		}
 	}
 	for _, f := range set {
@@ -182,46 +187,29 @@ func (c *Config) TableSpec(l engine.Layout) engine.Table {
 	return t
 }
 
-// suggest finds the known name that is nearest.
-func suggest(name string, settings []Setting) string {
-	var known []string
-	for _, s := range settings {
-		known = append(known, s.Name)
-	}
-	if near := fault.Nearest(name, known); near != "" {
-		return "did you mean " + near + "? See `barograph ycsb properties`"
-	}
-	return "see `barograph ycsb properties`"
-}
-
 // Shard is one client's part of the work of several: of a load a range of the
 // keys; of a run a part of the operations and of the target, over all keys, and
 // every n-th of the keys that are inserted. The zero Shard is all of it.
 type Shard struct{ Index, Of int64 } // Index from 0
 
-// ParseShard reads "2/3": the second of three.
-func ParseShard(s string) (Shard, error) {
-	index, of, ok := strings.Cut(s, "/")
+// Set reads "2/3": the second of three.
+func (s *Shard) Set(text string) error {
+	index, of, ok := strings.Cut(text, "/")
 	i, err1 := strconv.ParseInt(index, 10, 32)
 	n, err2 := strconv.ParseInt(of, 10, 32)
 	if !ok || err1 != nil || err2 != nil || i < 1 || i > n {
-		return Shard{}, &fault.Error{Problem: strconv.Quote(s) + " is no part", Cure: "write like 1/3 on the first of three clients"}
+		return &fault.Error{Problem: strconv.Quote(text) + " is no part", Cure: "write like 1/3 on the first of three clients"}
 	}
-	return Shard{i - 1, n}, nil
+	*s = Shard{i - 1, n}
+	return nil
 }
 
-// String writes it as ParseShard reads it; "" for all of it.
+// String writes it as Set reads it; "" for all of it.
 func (s Shard) String() string {
 	if s.Of == 0 {
 		return ""
 	}
 	return fmt.Sprintf("%d/%d", s.Index+1, s.Of)
-}
-
-// Set and Type make a Shard the value of a flag.
-func (s *Shard) Set(text string) (err error) {
-	*s, err = ParseShard(text)
-	return err
 }
 
 // Type names what the flag takes.

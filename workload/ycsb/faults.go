@@ -71,9 +71,6 @@ func (f *Faults) String() string {
 	return strings.Join(all, ",")
 }
 
-// quantiles are those of a second, of what succeeded in it.
-type quantiles struct{ p50, p95, p99 time.Duration }
-
 // inflict begins to record a history and to inflict faults. What it returns ends
 // both, when the run is over: what is broken is mended first.
 func (w *workload) inflict(ctx context.Context, f *Faults, pacing *pace.Options, r *Report) (func(ctx context.Context) error, error) {
@@ -135,10 +132,10 @@ func (r *Report) second(from time.Duration, groups [][]*pace.Group) {
 	h := r.response(groups)
 	at := int((from + time.Second/2) / time.Second)
 	for len(r.quantiles) <= at {
-		r.quantiles = append(r.quantiles, quantiles{})
+		r.quantiles = append(r.quantiles, run.Slice{})
 	}
 	if h.Count() > 0 {
-		r.quantiles[at] = quantiles{h.At(50), h.At(95), h.At(99)}
+		r.quantiles[at] = run.Slice{P50: h.At(50), P95: h.At(95), P99: h.At(99)}
 	}
 }
 

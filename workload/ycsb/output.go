@@ -191,7 +191,7 @@ type logged struct {
 // WriteLogs writes an HdrHistogram log for each kind of operation that
 // succeeded, of service and, where asked for, of response times: a line for
 // each interval of status, as YCSB does. What is not right has none.
-func (r *Report) WriteLogs() error {
+func (r *Report) WriteLogs() (err error) {
 	if !r.timed() {
 		return nil
 	}
@@ -200,17 +200,13 @@ func (r *Report) WriteLogs() error {
 			continue
 		}
 		if r.Config.Times != "intended" {
-			if err := r.log(name, kind, func(g *pace.Group) *measure.Histogram { return g.Service }); err != nil {
-				return err
-			}
+			err = errors.Join(err, r.log(name, kind, func(g *pace.Group) *measure.Histogram { return g.Service }))
 		}
 		if r.Config.Times != "op" {
-			if err := r.log("Intended-"+name, kind, func(g *pace.Group) *measure.Histogram { return g.Response }); err != nil {
-				return err
-			}
+			err = errors.Join(err, r.log("Intended-"+name, kind, func(g *pace.Group) *measure.Histogram { return g.Response }))
 		}
 	}
-	return nil
+	return err
 }
 
 func (r *Report) log(name string, kind int, times func(g *pace.Group) *measure.Histogram) (err error) {
@@ -247,7 +243,7 @@ type ReportJSON struct {
 	Reconnects   int64               `json:"reconnects"`
 	Outage       time.Duration       `json:"outage_ns"`
 	Measurements []Measurement       `json:"measurements"`
-	Problems     []Problem           `json:"problems"`
+	Problems     []run.Counted       `json:"problems"`
 	Warnings     []string            `json:"warnings"`
 	Machine      measure.MachineLoad `json:"machine"`
 	Server       *run.ServerLoad     `json:"server,omitempty"`

@@ -21,9 +21,9 @@ type Setting struct {
 	take                func(c *Config, value string) error // nil = read and of no effect here, as Help says
 }
 
-// known lists the properties in YCSB's order of things. A Default is what holds
+// Settings lists the properties that are known, in YCSB's order of things. A Default is what holds
 // where the property is not given; those of counts follow from others.
-func known() []Setting {
+func Settings() []Setting {
 	ignored := func(name, why string) Setting { return Setting{Name: name, Help: "accepted, of no effect: " + why} }
 	const (
 		java = "it is about YCSB's own process"
@@ -43,7 +43,7 @@ func known() []Setting {
 		{"warmup", "0", "seconds at the beginning that do not count (not YCSB's)", whole(func(c *Config) *int64 { return &c.Warmup }, 0)},
 		{"arrivals", "fixed", "how a target is spread: fixed or poisson (not YCSB's)", oneOf(func(c *Config) *string { return &c.Arrivals }, "fixed", "poisson")},
 		{"seed", "1", "of all random numbers (not YCSB's)", whole(func(c *Config) *int64 { return &c.Seed }, 0)},
-		{"shard", "", "i/n: this client's part of the work of n clients, i from 1 (not YCSB's)", takeShard},
+		{"shard", "", "i/n: this client's part of the work of n clients, i from 1 (not YCSB's)", func(c *Config, v string) error { return c.Shard.Set(v) }},
 		ignored("dotransactions", "load and run are commands"),
 		{"status", "false", "print progress", yes(func(c *Config) *bool { return &c.Status })},
 		{"status.interval", "10", "seconds between two lines of progress", whole(func(c *Config) *int64 { return &c.StatusInterval }, 1)},
@@ -119,9 +119,6 @@ func bindings() []string {
 		"sqlite tablestore tarantool tikv voltdb zookeeper")
 }
 
-// Settings lists the properties that are known.
-func Settings() []Setting { return known() }
-
 const coreWorkload = "site.ycsb.workloads.CoreWorkload"
 
 func takeWorkload(_ *Config, v string) error {
@@ -129,12 +126,6 @@ func takeWorkload(_ *Config, v string) error {
 		return nil
 	}
 	return &fault.Error{Problem: strconv.Quote(v) + " is not known", Cure: "write " + coreWorkload + " or core"}
-}
-
-func takeShard(c *Config, v string) error {
-	s, err := ParseShard(v)
-	c.Shard = s
-	return err
 }
 
 func takePercentiles(c *Config, v string) error {

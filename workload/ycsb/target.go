@@ -262,10 +262,7 @@ func (r *Report) timed() bool {
 func (r *Report) Sample(mix string, t *Target, rep int, since time.Time) (run.Sample, error) {
 	res, a := r.Result, r.Answers()
 	told := a
-	s := run.Sample{Cell: t.cell(r.Config, mix, r.Threads, r.faults), Rep: rep, Answers: &told, Warnings: r.Warnings, Fault: r.Fault}
-	for _, x := range r.Problems {
-		s.Problems = append(s.Problems, run.Counted(x))
-	}
+	s := run.Sample{Cell: t.cell(r.Config, mix, r.Threads, r.faults), Rep: rep, Answers: &told, Problems: r.Problems, Warnings: r.Warnings, Fault: r.Fault}
 	m := &run.Measured{Total: res.Elapsed, Used: &run.Used{Client: r.Client, Machine: r.Machine, Server: r.Server}}
 	m.Start = max(0, res.Began.Add(time.Duration(r.Config.Warmup)*time.Second).Sub(since))
 	m.Mix = &run.Mix{
@@ -273,11 +270,12 @@ func (r *Report) Sample(mix string, t *Target, rep int, since time.Time) (run.Sa
 		Throughput: r.Throughput(), Interval: res.Interval, Cost: r.cost,
 	}
 	for i, x := range res.Series {
-		m.Series = append(m.Series, run.Slice{Ended: x.Ended, Failed: x.Failed, Slow: x.Slow})
+		var s run.Slice
 		if i < len(r.quantiles) {
-			q := r.quantiles[i]
-			m.Series[i].P50, m.Series[i].P95, m.Series[i].P99 = q.p50, q.p95, q.p99
+			s = r.quantiles[i]
 		}
+		s.Ended, s.Failed, s.Slow = x.Ended, x.Failed, x.Slow
+		m.Series = append(m.Series, s)
 	}
 	if err := r.groups(m.Mix); err != nil {
 		return s, err
