@@ -1,10 +1,12 @@
 package mariadb
 
 import (
+	"net/url"
 	"strings"
 	"testing"
 
 	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/record"
 )
@@ -85,5 +87,59 @@ func TestLoadsBeside(t *testing.T) {
 	}
 	if got := texts(t, a, "SELECT group_concat(filename ORDER BY data_file_id) FROM "+db+"data_file"); strings.Contains(got[0], "dead") {
 		t.Error(got[0])
+	}
+}
+
+// Who may only read asks; who may only insert, too, loads nothing, and is told
+// what is missing before anything is written; who may change rows loads.
+func TestRights(t *testing.T) {
+	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
+	a := under(t, l, "rights_", design.Normalized)
+	one := func(file string) *record.Batch { return batch("SL1L2", file, header("V01", file), 2, nil) }
+	if _, err := commit(t, a, "s", one("a")); err != nil {
+		t.Fatal(err)
+	}
+	user := func(rights string) *archive {
+		name := "u" + strings.ToLower(strings.NewReplacer(",", "", " ", "").Replace(rights))
+		for _, s := range []string{"CREATE USER " + name + "@'%' IDENTIFIED BY 'p'", "GRANT " + rights + " ON rights_s.* TO " + name + "@'%'"} {
+			if err := a.exec(t.Context(), s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		u, err := url.Parse(l.URL() + "rights_")
+		if err != nil {
+			t.Fatal(err)
+		}
+		u.User = url.UserPassword(name, "p")
+		e, err := open(t.Context(), u, engine.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { e.Close() })
+		n, err := e.Archives.Open(t.Context(), design.Normalized)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n.(*archive)
+	}
+	const all = "SELECT, INSERT, UPDATE, DELETE, LOCK TABLES"
+	for rights, may := range map[string]bool{"SELECT": false, "SELECT, INSERT": false, "SELECT, INSERT, LOCK TABLES": false, "SELECT, INSERT, UPDATE, DELETE": false, all: true} {
+		u := user(rights)
+		before := sum(t, u, "s")
+		l, err := u.Loader(t.Context(), "s")
+		if err == nil {
+			l.Close()
+			_, err = commit(t, u, "s", one("of "+rights))
+		}
+		if may != (err == nil) || err != nil && (!strings.Contains(err.Error(), "may not do all") || sum(t, u, "s") != before) {
+			t.Errorf("%s: %v", rights, err)
+		}
+	}
+	if d := sum(t, a, "s"); d.Records != 4 {
+		t.Errorf("%d records", d.Records)
+	}
+	odd := header("V01", strings.Repeat("a long name of a model ", 5)) // needs a column of its own
+	if _, err := commit(t, user("ALTER, "+all), "s", batch("SL1L2", "long", odd, 1, nil)); err != nil {
+		t.Error(err)
 	}
 }

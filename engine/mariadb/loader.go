@@ -1,6 +1,7 @@
 package mariadb
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -80,6 +81,12 @@ func (l *loading) Close() error {
 // exec runs a statement on the loader's connection.
 func (l *loading) exec(ctx context.Context, query string, args ...any) error {
 	_, err := l.conn.ExecContext(ctx, query, args...)
+	if is(err, errNoDatabaseRight, errNoTableRight, errNoColumnRight) {
+		return &fault.Error{
+			Setting: l.a.db.shown, Problem: "the user may not do all that a load does", Err: err,
+			Cure: "GRANT SELECT, INSERT, UPDATE, DELETE, ALTER, LOCK TABLES ON " + ident(l.a.database(l.subset)) + ".* TO …; docs/adopt.md says what needs which",
+		}
+	}
 	if err != nil && ctx.Err() == nil && len(query) < 500 {
 		err = fmt.Errorf("%s: %w", query, err)
 	}
@@ -115,7 +122,7 @@ func (l *loading) createAll(ctx context.Context) error {
 	var n int
 	err := l.conn.QueryRowContext(ctx, "SELECT count(*) FROM "+l.table(l.a.OwnName(sqlengine.CatalogTable))).Scan(&n)
 	if err == nil && n > 0 {
-		return nil
+		return l.mayWrite(ctx)
 	}
 	if err != nil && !absent(err) {
 		return err
@@ -129,6 +136,20 @@ func (l *loading) createAll(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// mayWrite finds that a user may not do all that a commit does before it begins
+// one: MyISAM takes nothing back.
+func (l *loading) mayWrite(ctx context.Context) error {
+	tables := []string{pendingTable, goneTable, design.HeaderTable}
+	if l.a.Design != design.Normalized {
+		tables = nil
+	}
+	err := l.exec(ctx, "UPDATE "+l.table(l.a.OwnName(sqlengine.CatalogTable))+" SET version = version WHERE id = 0")
+	for _, t := range tables {
+		err = cmp.Or(err, l.exec(ctx, "DELETE FROM "+l.table(t)+" WHERE FALSE"))
+	}
+	return err
 }
 
 // refuseStrange refuses a database whose tables somebody else has made, such as one of

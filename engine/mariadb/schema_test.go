@@ -475,7 +475,7 @@ func TestURLs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if cfg := configs(u)[0]; cfg.Addr != c.addr || cfg.Net != c.net {
+		if cfg := configs(u, nil)[0]; cfg.Addr != c.addr || cfg.Net != c.net {
 			t.Errorf("%s: %s %s", c.raw, cfg.Net, cfg.Addr)
 		}
 	}
