@@ -32,3 +32,15 @@ type Finding struct {
 	Mend  string `json:"mend"` // what mending does
 	First string `json:"first,omitempty"`
 }
+
+// Labeller is an Archive with a place for what METviewer's menus show of a
+// database, and for who loaded it and why.
+type Labeller interface {
+	Label(ctx context.Context, subset string, l Label) error
+}
+
+// Label is what a load_spec says of its database; "" is not said.
+type Label struct {
+	Group, Description string // of the menu; of no use without the other
+	User, Note, XML    string // of this load; nothing is kept of it where there is no XML
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/user"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats"
+	"github.com/barograph/barograph/formats/metviewer"
 	"github.com/barograph/barograph/load"
 
 	"github.com/spf13/cobra"
@@ -54,16 +56,18 @@ the database as the subset.`,
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			var takes func(lineType string) bool
+			var said *metviewer.LoadSpec
 			if spec != "" {
 				var err error
-				if args, takes, err = e.spec(spec, &p, c.Flags().Changed("subset")); err != nil {
+				if args, said, err = e.spec(spec, &p, c.Flags().Changed("subset")); err != nil {
 					return err
 				}
+				takes = said.Takes
 			}
 			if os.Getenv("GOGC") == "" { // most of the heap lives until the commit: half of it again is room enough
 				defer debug.SetGCPercent(debug.SetGCPercent(50))
 			}
-			return e.load(c.Context(), &p, args, load.Options{
+			return e.load(c.Context(), &p, args, said, load.Options{
 				Workers: workers, Window: window, OnConflict: load.OnConflict(conflict.word), KeepLast: last.keeps(), Takes: takes,
 			}, quarantine, verify)
 		},
@@ -115,7 +119,7 @@ func lastLine(c *cobra.Command) *choice {
 	return f
 }
 
-func (e *env) load(ctx context.Context, p *place, args []string, o load.Options, quarantine string, verify bool) error {
+func (e *env) load(ctx context.Context, p *place, args []string, said *metviewer.LoadSpec, o load.Options, quarantine string, verify bool) error {
 	files, err := formats.Expand(args)
 	if err != nil {
 		return err
@@ -148,6 +152,9 @@ func (e *env) load(ctx context.Context, p *place, args []string, o load.Options,
 		return err
 	}
 	bar.end("loading", rate(sum))
+	if err := label(ctx, a, p.subset, said); err != nil {
+		return err
+	}
 	out, err := sum.Result(ctx, a, p.subset, design.Name(p.design))
 	if err != nil {
 		return err
@@ -161,6 +168,22 @@ func (e *env) load(ctx context.Context, p *place, args []string, o load.Options,
 		return err
 	}
 	return errors.Join(e.verified([]verdict{newVerdict(p.url, design.Name(p.design), p.subset, v)}), sum.Incomplete(refused))
+}
+
+// label keeps what a load_spec says of its database, where METviewer looks for it.
+func label(ctx context.Context, a *opened, subset string, s *metviewer.LoadSpec) error {
+	to, ok := a.Archive.(engine.Labeller)
+	if s == nil || !ok {
+		return nil
+	}
+	l := engine.Label{Group: s.Group, Description: s.Description, Note: s.Note}
+	if s.KeepXML {
+		l.XML = s.XML
+	}
+	if u, err := user.Current(); err == nil { // else nobody is named
+		l.User = u.Username
+	}
+	return to.Label(ctx, subset, l)
 }
 
 func rate(s *load.Summary) string {

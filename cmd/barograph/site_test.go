@@ -148,7 +148,22 @@ func TestAdopt(t *testing.T) {
 
 	files := filepath.Join(unpack(t, "met/metdbload_site/site_files.tar.xz"), "site")
 	must(t, "load", filepath.Join(files, "stat2"), "--engine", server, "--design", "normalized", "--subset", "mv_site")
-	must(t, "load", files, "--engine", server, "--design", "normalized", "--subset", "mv_clean")
+	spec := filepath.Join(t.TempDir(), "spec.xml")
+	u, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	password, _ := u.User.Password()
+	text := "<load_spec><connection><host>" + u.Host + "</host><database>mv_clean</database><user>root</user><password>" + password + "</password></connection>" +
+		"<folder_tmpl>" + files + "/{dir}</folder_tmpl><load_val><field name='dir'><val>vsdb</val><val>stat1</val><val>stat2</val></field></load_val>" +
+		"<group>Site</group><description>a site</description><load_note>first load</load_note></load_spec>"
+	if err := os.WriteFile(spec, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	must(t, "load", "--spec", spec)
+	if out := client(t, server, "mariadb ${to[@]} -N -e 'SELECT category, description, update_detail, load_xml FROM metadata JOIN instance_info' mv_clean"); !strings.HasPrefix(out, "Site\ta site\tfirst load\t<load_spec>") || strings.Contains(out, password) {
+		t.Error(out)
+	}
 	for _, name := range []string{"mv_site", "mv_clean"} {
 		client(t, server, "mariadb ${to[@]} "+name+` -e "UPDATE data_file SET path = REPLACE(path, '`+files+`', '/data/site')"`)
 	}
@@ -183,4 +198,14 @@ func TestAdopt(t *testing.T) {
 	must(t, "verify", server, "--subset", "mv_site")
 	client(t, server, "mariadb ${to[@]} mv_site"+` -e "DELETE FROM data_file WHERE path LIKE '%/again'"`) // their lines were there before
 	equal("mv_site", "mv_site_2")
+
+	// mv_prune.sh deletes lines of a mask, and keeps their headers and files.
+	client(t, server, "mariadb ${to[@]} mv_site"+` -e "DELETE l FROM line_data_sal1l2 l, stat_header h WHERE l.stat_header_id = h.stat_header_id AND h.vx_mask = 'G2/NHX'; OPTIMIZE TABLE line_data_sal1l2"`)
+	if status, _, _ := barograph(t, "verify", server, "--subset", "mv_site"); status != fault.Differs {
+		t.Errorf("pruned: %d", status)
+	}
+	if out := must(t, "verify", server, "--subset", "mv_site", "--prune"); !strings.Contains(out, "400 records are not counted any more") {
+		t.Error(out)
+	}
+	must(t, "verify", server, "--subset", "mv_site")
 }

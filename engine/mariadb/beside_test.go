@@ -143,3 +143,29 @@ func TestRights(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// METviewer's menus: metadata has one row, instance_info one for each load, from 0.
+func TestLabels(t *testing.T) {
+	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
+	for _, rest := range []string{"label_", "label2_?engine=InnoDB"} {
+		a := under(t, l, rest, design.Normalized)
+		if _, err := commit(t, a, "s", batch("SL1L2", "a", header("V01", "M"), 1, nil)); err != nil {
+			t.Fatal(err)
+		}
+		for _, label := range []engine.Label{
+			{Group: "NO GROUP", Description: "x"}, {Group: "Site"}, {Group: "Site", Description: "first", User: "me", XML: "<load_spec/>"},
+			{Group: "Größe", Description: strings.Repeat("long ", 100), User: "me", Note: "why \U0001F642", XML: strings.Repeat("x", 1<<17)}, {Note: "nothing is kept"},
+		} {
+			if err := a.Label(t.Context(), "s", label); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := texts(t, a, "SELECT CONVERT(category USING utf8mb4), char_length(description) FROM "+a.table("s", "metadata")); strings.Join(got, "; ") != "Größe 300" {
+			t.Errorf("metadata %q", got)
+		}
+		got := texts(t, a, "SELECT instance_info_id, updater, update_detail, length(load_xml) FROM "+a.table("s", "instance_info")+" ORDER BY 1")
+		if strings.Join(got, "; ") != "0 me  12; 1 me why ? 65535" {
+			t.Errorf("instance_info %q", got)
+		}
+	}
+}
