@@ -204,7 +204,7 @@ func TestAdopt(t *testing.T) {
 	if status, _, _ := barograph(t, "verify", server, "--subset", "mv_site"); status != fault.Differs {
 		t.Errorf("pruned: %d", status)
 	}
-	if out := must(t, "verify", server, "--subset", "mv_site", "--prune"); !strings.Contains(out, "400 records are not counted any more") {
+	if out := must(t, "verify", server, "--subset", "mv_site", "--prune"); !strings.Contains(out, "630 records are not counted any more") {
 		t.Error(out)
 	}
 	must(t, "verify", server, "--subset", "mv_site")

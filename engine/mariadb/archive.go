@@ -56,10 +56,11 @@ func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error
 	}
 	if n == design.Normalized {
 		a.Select, a.Foreign = a.metviewerLines, a.foreign
-		a.Homes = " UNION SELECT table_schema FROM information_schema.tables WHERE table_name = " + flavour.Quote(design.HeaderTable) +
-			" AND LOCATE('" + oldPrefix + "', table_schema) <> 1"
 	}
-	a.Homes = "SELECT table_schema FROM information_schema.tables WHERE table_name = " + flavour.Quote(a.OwnName(sqlengine.CatalogTable)) + a.Homes
+	a.Homes = "SELECT table_schema FROM information_schema.tables WHERE table_name = " + flavour.Quote(a.OwnName(sqlengine.CatalogTable))
+	if n == design.Normalized { // METviewer's own, too
+		a.Homes += " OR table_name = " + flavour.Quote(design.HeaderTable) + " AND LOCATE('" + oldPrefix + "', table_schema) <> 1 GROUP BY BINARY table_schema"
+	}
 	return a, nil
 }
 
