@@ -33,6 +33,11 @@ type Catalog struct {
 	Counted   bool     `json:"counted"`           // Objects, and Held and Valid of each group are kept; archives of earlier versions have none
 	Objects   int64    `json:"objects"`           // documents, pairs or rows, as the design stores the records
 
+	Trimmed int64 `json:"trimmed,omitempty"` // records that were removed, as the archive keeps those of the last days only
+	From    int64 `json:"from,omitempty"`    // the least fcst_valid_beg that the last of these removals left
+
+	Loading *Loading `json:"loading,omitempty"` // who loads, or has broken off
+
 	Conflicts     []Conflict `json:"conflicts,omitempty"`      // what files of the archive contradict each other in
 	MoreConflicts bool       `json:"more_conflicts,omitempty"` // there were more than MaxConflicts
 
@@ -233,7 +238,14 @@ func (c *Catalog) Merge(o *Catalog) {
 	if o.Schema > 0 {
 		c.Design, c.Program, c.Schema = o.Design, o.Program, o.Schema
 	}
+	if o.Loading != nil {
+		c.Loading = o.Loading
+	}
+	if c.Loading != nil && c.Loading.PID == 0 {
+		c.Loading = nil
+	}
 	c.Objects += o.Objects
+	c.Trimmed, c.From = c.Trimmed+o.Trimmed, max(c.From, o.From)
 	c.Sealed = c.Sealed && o.Sealed
 	c.Files.Add(o.Files)
 	c.MoreConflicts, c.Counted = c.MoreConflicts || o.MoreConflicts, c.Counted && o.Counted

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/zeebo/xxh3"
@@ -249,6 +250,45 @@ type Mark struct {
 	Other       int64     `json:"-"`           // of Replaced, those with other values; known to the load alone
 	Quarantined int64     `json:"quarantined"` // lines that could not be read
 	Loaded      time.Time `json:"loaded"`
+	Modified    time.Time `json:"modified,omitzero"` // the file's, where its bytes cannot have changed since without another one; see Unchanged
+}
+
+// settled is how long a file has been left alone when its time of change tells
+// later changes apart: file systems count in ticks of up to two seconds.
+const settled = 2 * time.Second
+
+// Stamp notes when the file was loaded, and when it was changed before.
+func (m *Mark) Stamp(loaded, modified time.Time) {
+	if m.Loaded = loaded.UTC(); loaded.Sub(modified) > settled {
+		m.Modified = modified.UTC()
+	}
+}
+
+// Unchanged reports whether a file of this size, changed at this time, is taken
+// for the one that was loaded, without a look at its bytes.
+func (m *Mark) Unchanged(size int64, modified time.Time) bool {
+	return !m.Modified.IsZero() && m.Bytes == size && m.Modified.Equal(modified)
+}
+
+// Times are Modified and Loaded in one text: an interval of ISO 8601, or a time.
+func (m *Mark) Times() string {
+	loaded := m.Loaded.Format(time.RFC3339Nano)
+	if m.Modified.IsZero() {
+		return loaded
+	}
+	return m.Modified.Format(time.RFC3339Nano) + "/" + loaded
+}
+
+// SetTimes reads what Times wrote.
+func (m *Mark) SetTimes(text string) (err error) {
+	if modified, loaded, both := strings.Cut(text, "/"); both {
+		text = loaded
+		m.Modified, err = time.Parse(time.RFC3339Nano, modified)
+	}
+	if err == nil {
+		m.Loaded, err = time.Parse(time.RFC3339Nano, text)
+	}
+	return err
 }
 
 // Forgotten is a mark that takes a file's from an archive.

@@ -1,7 +1,7 @@
 package lab
 
 import (
-	"encoding/json"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -178,19 +178,9 @@ func limitsOf(profile *string, given DiskLimits) (DiskLimits, error) {
 			return given, &fault.Error{Setting: "profile " + CustomDisks, Problem: "has no limit", Cure: "give one, such as --read-mbps 100"}
 		}
 		l := p.Limits
-		replace(&l.ReadMBps, given.ReadMBps)
-		replace(&l.WriteMBps, given.WriteMBps)
-		replace(&l.ReadIOPS, given.ReadIOPS)
-		replace(&l.WriteIOPS, given.WriteIOPS)
-		return l, nil
+		return DiskLimits{cmp.Or(given.ReadMBps, l.ReadMBps), cmp.Or(given.WriteMBps, l.WriteMBps), cmp.Or(given.ReadIOPS, l.ReadIOPS), cmp.Or(given.WriteIOPS, l.WriteIOPS)}, nil
 	}
 	return given, &fault.Error{Setting: "profile " + *profile, Problem: "is not known", Cure: "choose one of " + strings.Join(names, ", ")}
-}
-
-func replace[T int64 | float64](limit *T, given T) {
-	if given != 0 {
-		*limit = given
-	}
 }
 
 // String is a line for people.
@@ -231,19 +221,7 @@ func DiskStatus(dir string) (DiskSet, error) {
 }
 
 func readDisks(dir string) (DiskSet, error) {
-	var s DiskSet
-	name := filepath.Join(dir, disksFile)
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return s, err
-	}
-	if !mine(name) { // it names devices to detach and a folder to remove
-		return s, &fault.Error{File: dir, Problem: "holds disks of another user", Cure: "name another folder, or become that user"}
-	}
-	if err := json.Unmarshal(text, &s); err != nil {
-		return s, &fault.Error{File: name, Problem: "is no state of disks", Err: err, Cure: "remove the file, then `barograph lab down disks`"}
-	}
-	return s, nil
+	return readState[DiskSet](filepath.Join(dir, disksFile), "disks", "remove the file, then `barograph lab down disks`")
 }
 
 // DisksName is the folder of the throttled disks among the labs, and stands for

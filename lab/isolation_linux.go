@@ -278,13 +278,11 @@ func confine(iso *engine.Isolation, node, pid int) error {
 	if iso == nil {
 		return nil
 	}
-	var err error
+	with := confine1
 	if cgroups.Mode() == cgroups.Unified {
-		err = confine2(iso, node, pid)
-	} else {
-		err = confine1(iso, node, pid)
+		with = confine2
 	}
-	if err != nil {
+	if err := with(iso, node, pid); err != nil {
 		return &fault.Error{Setting: "--isolate", Problem: "cannot limit a node's CPU and memory", Err: err, Cure: "the control groups cpu and memory must be mounted and writable for root"}
 	}
 	return nil
@@ -339,10 +337,13 @@ func release(iso *engine.Isolation, node int) error {
 func remove(iso *engine.Isolation, node int) error {
 	if cgroups.Mode() == cgroups.Unified {
 		m, err := cgroup2.Load(groupPath(iso, node))
-		if err != nil {
-			return err
+		if err == nil {
+			err = m.Delete()
 		}
-		return gone2(m.Delete())
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
 	}
 	g, err := cgroup1.Load(cgroup1.StaticPath(groupPath(iso, node)), cgroup1.WithHierarchy(controllers))
 	if errors.Is(err, cgroup1.ErrCgroupDeleted) {
@@ -352,12 +353,4 @@ func remove(iso *engine.Isolation, node int) error {
 		return err
 	}
 	return g.Delete()
-}
-
-// gone2 forgives a group that is not there.
-func gone2(err error) error {
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	return err
 }

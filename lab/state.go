@@ -41,12 +41,7 @@ type NodeState struct {
 
 // alive reports whether every process of the node runs.
 func (n *NodeState) alive() bool {
-	for _, p := range n.Processes {
-		if !p.alive() {
-			return false
-		}
-	}
-	return len(n.Processes) > 0
+	return len(n.Processes) > 0 && !slices.ContainsFunc(n.Processes, func(p Process) bool { return !p.alive() })
 }
 
 // end asks the processes to stop, the last one first.
@@ -69,11 +64,7 @@ func (n *NodeState) family() (all []Process) {
 
 // kill ends all of them at once.
 func (n *NodeState) kill() error {
-	family := n.family()
-	if len(family) == 0 {
-		return nil
-	}
-	return killAll(family)
+	return killAll(n.family())
 }
 
 // signal sends all of them a signal.
@@ -93,31 +84,32 @@ type Process struct {
 // Status reads the state of the lab in dir and looks for its processes. The
 // error is os.ErrNotExist where there is no lab.
 func Status(dir string) (State, error) {
-	var s State
-	text, err := os.ReadFile(filepath.Join(dir, stateFile))
-	if err != nil {
-		return s, err
-	}
-	if !mine(filepath.Join(dir, stateFile)) { // it names processes to end and a folder to remove
-		return s, &fault.Error{File: dir, Problem: "holds a lab of another user", Cure: "name another folder, or become that user"}
-	}
-	if err := json.Unmarshal(text, &s); err != nil {
-		return s, &fault.Error{File: filepath.Join(dir, stateFile), Problem: "is no state of a lab", Err: err, Cure: "remove the folder if nothing runs in it"}
-	}
+	s, err := readState[State](filepath.Join(dir, stateFile), "a lab", "remove the folder if nothing runs in it")
 	for i := range s.Nodes {
 		s.Nodes[i].Running = s.Nodes[i].alive()
+	}
+	return s, err
+}
+
+// readState reads what says what is in a folder: it names processes to end,
+// devices to detach and a folder to remove, so that it must be this user's.
+func readState[T any](name, of, cure string) (s T, err error) {
+	text, err := os.ReadFile(name)
+	switch {
+	case err != nil:
+		return s, err
+	case !mine(name):
+		return s, &fault.Error{File: filepath.Dir(name), Problem: "holds " + of + " of another user", Cure: "name another folder, or become that user"}
+	}
+	if err := json.Unmarshal(text, &s); err != nil {
+		return s, &fault.Error{File: name, Problem: "is no state of " + of, Err: err, Cure: cure}
 	}
 	return s, nil
 }
 
 // Running reports whether every node runs.
 func (s *State) Running() bool {
-	for i := range s.Nodes {
-		if !s.Nodes[i].Running {
-			return false
-		}
-	}
-	return len(s.Nodes) > 0
+	return len(s.Nodes) > 0 && !slices.ContainsFunc(s.Nodes, func(n NodeState) bool { return !n.Running })
 }
 
 // PIDs are the processes of all nodes; of no lab there are none.
@@ -145,15 +137,15 @@ func (s *State) save() error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(replaceFile(filepath.Join(s.Cluster.Dir, stateFile), append(text, '\n')),
-		replaceFile(filepath.Join(s.Cluster.Dir, engine.URLFile), []byte(s.URL+"\n")))
+	return errors.Join(replaceFile(filepath.Join(s.Cluster.Dir, stateFile), append(text, '\n'), 0o600),
+		replaceFile(filepath.Join(s.Cluster.Dir, engine.URLFile), []byte(s.URL+"\n"), 0o600))
 }
 
 // unsaved ends the name of a file that a kill kept from its place.
 const unsaved = ".new"
 
-func replaceFile(name string, text []byte) error {
-	if err := os.WriteFile(name+unsaved, text, 0o600); err != nil {
+func replaceFile(name string, text []byte, mode os.FileMode) error {
+	if err := os.WriteFile(name+unsaved, text, mode); err != nil {
 		return err
 	}
 	return os.Rename(name+unsaved, name)
@@ -161,11 +153,10 @@ func replaceFile(name string, text []byte) error {
 
 // forgetUnsaved removes what is left of a lab that was killed before its state was saved.
 func forgetUnsaved(dir string) error {
-	err := os.Remove(filepath.Join(dir, stateFile+unsaved))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
+	if err := os.Remove(filepath.Join(dir, stateFile+unsaved)); !errors.Is(err, os.ErrNotExist) {
+		return err
 	}
-	return err
+	return nil
 }
 
 // Down stops the servers of the lab in dir, in reverse order, and removes the

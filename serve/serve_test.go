@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -149,7 +150,8 @@ type page struct {
 	t      *testing.T
 	client *http.Client
 	s      *serve.Server
-	file   string // the first of what is served
+	file   string       // the first of what is served
+	live   atomic.Int32 // streams of events
 }
 
 func newPage(t *testing.T, places ...string) *page { return newPageOf(t, registry, places...) }
@@ -161,7 +163,15 @@ func newPageOf(t *testing.T, registry engine.Registry, places ...string) *page {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.Config.Handler = s.Handler()
+	jar := &cookies{}
+	p := &page{Server: h, t: t, client: &http.Client{Jar: jar}, s: s, file: places[0]}
+	h.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/events") {
+			p.live.Add(1)
+			defer p.live.Add(-1)
+		}
+		s.Handler().ServeHTTP(w, r)
+	})
 	h.Start()
 	t.Cleanup(func() {
 		h.CloseClientConnections()
@@ -170,8 +180,6 @@ func newPageOf(t *testing.T, registry engine.Registry, places ...string) *page {
 			t.Error(err)
 		}
 	})
-	jar := &cookies{}
-	p := &page{h, t, &http.Client{Jar: jar}, s, places[0]}
 	r := p.do(p.client, http.MethodGet, strings.TrimPrefix(s.URL(), h.URL), nil)
 	if r.StatusCode != http.StatusOK || strings.Contains(r.Request.URL.String(), "token") {
 		t.Fatalf("%s at %s", r.Status, r.Request.URL)

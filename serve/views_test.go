@@ -1,6 +1,7 @@
 package serve_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/barograph/barograph/run"
 
 	page_ "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
@@ -83,6 +86,50 @@ func tellsKills(killed time.Time) func(b *browser, p *page) {
 		}
 		b.open(p.URL + "/runs")
 		b.until(`document.body.innerText.includes('interrupted at pebble test_1 keyvalue keys')`)
+	}
+}
+
+// shares is statement 20: of ten tabs three are live, and one stream feeds them,
+// also when the tab that read it is closed.
+func shares(b *browser, p *page) {
+	f, err := run.Create(filepath.Join(filepath.Dir(p.file), "runs", "shared"), run.Run{ID: "shared", Workload: "met", Started: time.Now()})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer f.Close()
+	var tabs []*browser
+	var ends []func()
+	for i := range 9 {
+		tab := &browser{t: b.t}
+		var end context.CancelFunc
+		tab.ctx, end = chromedp.NewContext(b.ctx)
+		ends, tabs = append(ends, end), append(tabs, tab)
+		defer end()
+		if i < 3 {
+			tab.open(p.URL + "/live?folder=runs&name=shared")
+		} else {
+			tab.do(chromedp.Navigate(p.URL + "/about"))
+		}
+	}
+	for step, first := range []int{0, 1} {
+		if err := f.Event(run.Event{Kind: run.Step, Text: "asking", Done: int64(step) + 7, Of: 9}); err != nil {
+			b.t.Fatal(err)
+		}
+		for _, tab := range tabs[first:3] {
+			tab.until(fmt.Sprintf(`document.getElementById('band').textContent.includes('%d of 9')`, step+7))
+		}
+		if n := p.live.Load(); n != 1 {
+			b.t.Errorf("%d streams", n)
+		}
+		ends[0]()
+	}
+	for _, end := range ends[1:3] {
+		end()
+	}
+	for late := time.Now().Add(10 * time.Second); p.live.Load() > 0 && time.Now().Before(late); time.Sleep(5 * time.Millisecond) {
+	}
+	if n := p.live.Load(); n != 0 {
+		b.t.Errorf("%d streams after the last tab", n)
 	}
 }
 

@@ -25,7 +25,8 @@ type VSDB struct {
 	Models    []string
 	StatTypes []string // anom, pres, sfc, grid2obs
 	// Preset overrides all but Seed: "seed" is the smallest archive that
-	// answers the seven cases with the recorded numbers of rows.
+	// answers the seven cases with the recorded numbers of rows; "quickstart" has
+	// some days of a second model beside it.
 	Preset string
 }
 
@@ -85,10 +86,11 @@ type vsdbFile struct {
 // seed and its path alone.
 func (v VSDB) Files() ([]FileSpec, error) {
 	if v.Preset != "" {
-		if v.Preset != "seed" {
-			return nil, &fault.Error{Setting: "preset", Problem: "no preset is called " + v.Preset, Cure: "use seed"}
+		made := map[string]func(seed uint64) []FileSpec{"seed": seedPreset, "quickstart": quickstartPreset}[v.Preset]
+		if made == nil {
+			return nil, &fault.Error{Setting: "preset", Problem: "no preset is called " + v.Preset, Cure: "use seed or quickstart"}
 		}
-		return seedPreset(v.Seed), nil
+		return made(v.Seed), nil
 	}
 	models, statTypes, err := v.chosen()
 	if err != nil {
@@ -362,6 +364,22 @@ func seedPreset(seed uint64) []FileSpec {
 			continue
 		}
 		add([]block{scalars, vectors}, t)
+	}
+	return files
+}
+
+// quickstartPreset is seedPreset with ten days of a second model beside it, of
+// which no case asks: to hold one against another takes two.
+func quickstartPreset(seed uint64) []FileSpec {
+	ecm := &vsdbModels[1]
+	blocks := anomBlocks(ecm.name)[:2]
+	blocks[0].rows = rowsOf("SAL1L2", "HGT", heightLevels)
+	files := seedPreset(seed)
+	for day := range 10 {
+		for _, cycle := range ecm.cycles {
+			f := filesOf(seed, map[string][]block{"ecm anom": blocks}, ecm, Anom, cycle, date(2019, 1, 1+day))[0]
+			files = append(files, FileSpec{Path: f.path, Append: f.append})
+		}
 	}
 	return files
 }

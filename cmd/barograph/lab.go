@@ -46,8 +46,6 @@ brings is never touched. The commands act on the engines named, or on every engi
   barograph lab down
 
 "lab disks" makes throttled disks, for engines that spread their tables.`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.PersistentFlags().StringVar(&l.dir, "dir", engine.LabDir(), "folder of the labs; each engine gets one below it")
 	sub := func(use, short string, run func(c *cobra.Command, args []string) error) *cobra.Command {
@@ -74,8 +72,7 @@ that makes tables as the TPC's own kit does, for barograph synth tpcds --generat
 	sub("url ENGINE", "Print the URL of a server, with its password", l.url).Args = cobra.ExactArgs(1)
 	sub("down [ENGINE…] [disks]", "Stop servers and remove their data; remove throttled disks", l.down)
 	sub("status [ENGINE…] [disks]", "Tell what runs, and which throttled disks there are", l.status)
-	c.AddCommand(newLabDisks(l))
-	return c
+	return parent(c, newLabDisks(l))
 }
 
 func (l *labs) profiles() (all []string) {

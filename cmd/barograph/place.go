@@ -54,7 +54,7 @@ func (o *opened) Close() error { return errors.Join(o.Archive.Close(), o.db.Clos
 
 // open opens the archive; the caller closes it.
 func (p *place) open(ctx context.Context, e *env, o engine.Options) (*opened, error) {
-	d, _, err := e.engines.Parse(p.url)
+	d, u, err := e.engines.Parse(p.url)
 	if err == nil {
 		err = e.engines.KeepsArchives(d)
 	}
@@ -67,7 +67,7 @@ func (p *place) open(ctx context.Context, e *env, o engine.Options) (*opened, er
 	o.Log = e.log()
 	db, err := e.engines.Open(ctx, p.url, o)
 	if err != nil {
-		return nil, err
+		return nil, notHeld(holderFile(d, u), err)
 	}
 	if err := p.choose(ctx, d, db, o.ReadOnly); err != nil {
 		return nil, errors.Join(err, db.Close())

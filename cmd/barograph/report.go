@@ -107,9 +107,7 @@ Give each client its part of the work by --shard i/n of ycsb load and run.`,
 		},
 	}
 	c.Flags().StringVar(&out, "out", "", "folder to make")
-	if err := c.MarkFlagRequired("out"); err != nil {
-		panic(err) // there is such a flag
-	}
+	required(c, "out")
 	return c
 }
 

@@ -100,7 +100,7 @@ func scanFlags(c *cobra.Command, p *scan.Program) {
 	c.MarkFlagsOneRequired(engineFlag, "lab")
 	c.MarkFlagsMutuallyExclusive(engineFlag, "lab")
 	c.MarkFlagsMutuallyExclusive("paths", "disks")
-	c.MarkFlagRequired("data") //nolint:errcheck // the flag exists
+	required(c, "data")
 	complete(c, "query", func() []string { return words(engine.StarQueries()) })
 }
 
@@ -215,7 +215,7 @@ closed, the system's page cache emptied, and the database opened anew; of a serv
 	c.Flags().StringVar(&t.Out, "out", "", "run folder (default: runs/{time}-scan)")
 	c.Flags().StringVar(&t.Labs, "lab-dir", engine.LabDir(), "folder of the labs: a server that one of them started is watched beside the run")
 	e.enginesNamed(c, "db")
-	c.MarkFlagRequired(engineFlag) //nolint:errcheck // the flag exists
+	required(c, engineFlag)
 	complete(c, "design", designNames)
 	return c
 }

@@ -20,14 +20,8 @@ import (
 )
 
 func newShef(e *env) *cobra.Command {
-	c := &cobra.Command{
-		Use:   "shef",
-		Short: "River data in the Standard Hydrometeorological Exchange Format",
-		Args:  cobra.NoArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	c.AddCommand(newShefDecode(e), newShefEncode(e), newShefPost(e), newShefServe(e))
-	return c
+	c := &cobra.Command{Use: "shef", Short: "River data in the Standard Hydrometeorological Exchange Format"}
+	return parent(c, newShefDecode(e), newShefEncode(e), newShefPost(e), newShefServe(e))
 }
 
 // shefDecode is a run of `barograph shef decode`.

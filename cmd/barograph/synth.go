@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -19,20 +20,29 @@ import (
 )
 
 func newSynth(e *env) *cobra.Command {
-	c := &cobra.Command{
-		Use:   "synth",
-		Short: "Make data in the real formats, from a seed",
-		Args:  cobra.NoArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	c := &cobra.Command{Use: "synth", Short: "Make data in the real formats, from a seed"}
+	return parent(c, newSynthVSDB(e), newSynthMET(e), newSynthSHEF(e), newSynthTPCDS(e))
+}
+
+// making makes a command one that writes the files of a feed or an archive.
+func (e *env) making(c *cobra.Command, files func() ([]synth.FileSpec, error)) *cobra.Command {
+	var out string
+	c.Args, c.RunE = cobra.NoArgs, func(c *cobra.Command, _ []string) error {
+		all, err := files()
+		if err != nil {
+			return usage(err)
+		}
+		return e.synth(c.Context(), out, all)
 	}
-	c.AddCommand(newSynthVSDB(e), newSynthMET(e), newSynthSHEF(e), newSynthTPCDS(e))
+	c.Flags().StringVar(&out, "out", "", "folder to write into (required)")
+	required(c, "out")
 	return c
 }
 
 func newSynthVSDB(e *env) *cobra.Command {
 	var v synth.VSDB
-	var out, from, to string
-	c := &cobra.Command{
+	var from, to string
+	c := e.making(&cobra.Command{
 		Use:   "vsdb --out DIR",
 		Short: "Make an archive of VSDB files (anom, pres, sfc, grid2obs)",
 		Long: `Make an archive of VSDB files in NCEP's layout: DIR/vsdb_data/{stattype}/{cycle}/{model}/*.vsdb.
@@ -42,62 +52,44 @@ differ. The preset "seed" is the smallest archive that answers the seven cases o
 numbers of rows: 848, 16,960, 28,718, 28,718, 2,168, 28,718 and 28,718.`,
 		Example: `  barograph synth vsdb --preset seed --out data
   barograph synth vsdb --from 2019-01-01 --to 2019-01-07 --models gfs,ecm --stattypes anom,pres --out data`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			var err error
-			if v.From, v.To, err = days(from, to, v.Preset != ""); err != nil {
-				return err
-			}
-			files, err := v.Files()
-			if err != nil {
-				return usage(err)
-			}
-			return e.synth(c.Context(), out, files)
-		},
-	}
-	c.Flags().StringVar(&out, "out", "", "folder to write into (required)")
+	}, func() (_ []synth.FileSpec, err error) {
+		if v.From, v.To, err = days(from, to, v.Preset != ""); err != nil {
+			return nil, err
+		}
+		return v.Files()
+	})
 	c.Flags().Uint64Var(&v.Seed, "seed", 1, "seed of every value")
 	c.Flags().StringVar(&from, "from", "", "first valid day, e.g. 2019-01-01")
 	c.Flags().StringVar(&to, "to", "", "last valid day (default: the first)")
 	c.Flags().Float64Var(&v.Scale, "scale", 1, "make this many times as many days")
 	c.Flags().StringSliceVar(&v.Models, "models", nil, "gfs, ecm (default: both)")
 	c.Flags().StringSliceVar(&v.StatTypes, "stattypes", nil, "anom, pres, sfc, grid2obs (default: all)")
-	c.Flags().StringVar(&v.Preset, "preset", "", `"seed": the data of the seven cases; overrides everything but --seed`)
-	c.MarkFlagRequired("out") //nolint:errcheck // the flag exists
-	complete(c, "preset", func() []string { return []string{"seed"} })
+	c.Flags().StringVar(&v.Preset, "preset", "", `"seed": the data of the seven cases; "quickstart": and some days of a second model; overrides everything but --seed`)
+	complete(c, "preset", func() []string { return []string{"seed", "quickstart"} })
 	complete(c, "stattypes", func() []string { return []string{synth.Anom, synth.Pres, synth.Sfc, synth.Grid2obs} })
 	return c
 }
 
 func newSynthMET(e *env) *cobra.Command {
 	var m synth.MET
-	var out, from, to string
-	c := &cobra.Command{
+	var from, to string
+	c := e.making(&cobra.Command{
 		Use:     "met --out DIR",
 		Short:   "Make an archive of MET 12 grid_stat .stat files",
 		Example: `  barograph synth met --from 2024-10-31 --to 2024-11-01 --out data`,
-		Args:    cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			var err error
-			if m.From, m.To, err = days(from, to, false); err != nil {
-				return err
-			}
-			files, err := m.Files()
-			if err != nil {
-				return usage(err)
-			}
-			return e.synth(c.Context(), out, files)
-		},
-	}
-	c.Flags().StringVar(&out, "out", "", "folder to write into (required)")
+	}, func() (_ []synth.FileSpec, err error) {
+		if m.From, m.To, err = days(from, to, false); err != nil {
+			return nil, err
+		}
+		return m.Files()
+	})
 	c.Flags().Uint64Var(&m.Seed, "seed", 1, "seed of every value")
 	c.Flags().StringVar(&from, "from", "", "first valid time, e.g. 2024-10-31 (required)")
 	c.Flags().StringVar(&to, "to", "", "last valid time (default: the first)")
 	c.Flags().StringSliceVar(&m.Models, "models", nil, "GFS, ECMWF (default: both)")
 	c.Flags().IntSliceVar(&m.Leads, "leads", nil, "forecast leads in hours (default: 6 to 120 by 6)")
 	c.Flags().BoolVar(&m.CTC, "ctc", false, "add contingency tables of precipitation")
-	c.MarkFlagRequired("out")  //nolint:errcheck // the flag exists
-	c.MarkFlagRequired("from") //nolint:errcheck // the flag exists
+	required(c, "from")
 	return c
 }
 
@@ -108,13 +100,13 @@ func days(from, to string, preset bool) (a, b time.Time, err error) {
 	}
 	first, err := question.ParseTime(from)
 	if err != nil {
-		return a, b, usage(fmt.Errorf("--from: %w", err))
+		return a, b, fmt.Errorf("--from: %w", err)
 	}
 	a, b = time.Unix(first, 0).UTC(), time.Time{}
 	if to != "" {
 		last, err := question.ParseTime(to)
 		if err != nil {
-			return a, b, usage(fmt.Errorf("--to: %w", err))
+			return a, b, fmt.Errorf("--to: %w", err)
 		}
 		b = time.Unix(last, 0).UTC()
 	}
@@ -173,15 +165,9 @@ func (f *feedFlags) make() (*synth.Feed, error) {
 		f.feed.From = t
 	}
 	if f.live > 0 {
-		if f.feed.PerDay == 0 {
-			f.feed.PerDay = synth.LiveMessages
-		}
-		if f.feed.Mean == 0 {
-			f.feed.Mean = synth.LiveMean
-		}
-		if f.feed.Messages == 0 {
-			f.feed.Messages = f.live * f.feed.PerDay
-		}
+		f.feed.PerDay = cmp.Or(f.feed.PerDay, synth.LiveMessages)
+		f.feed.Mean = cmp.Or(f.feed.Mean, synth.LiveMean)
+		f.feed.Messages = cmp.Or(f.feed.Messages, f.live*f.feed.PerDay)
 	}
 	feed, err := f.feed.Feed()
 	if err != nil {
@@ -195,8 +181,7 @@ const productsPerFile = 500
 
 func newSynthSHEF(e *env) *cobra.Command {
 	var f feedFlags
-	var out string
-	c := &cobra.Command{
+	c := e.making(&cobra.Command{
 		Use:   "shef --out DIR",
 		Short: "Make a feed of SHEF products: the backlog or the live feed of NOAA's report",
 		Long: `Make a feed of SHEF products (.A, .B and .E messages, revisions, missing values, traces) in DIR/shef, 500 a file.
@@ -206,18 +191,14 @@ default is the backlog of the report of 2006, 55,338 products with 13.3 million 
 		Example: `  barograph synth shef --messages 1000 --out feed
   barograph synth shef --live-days 2 --out feed
   barograph shef decode --products --now 2006-03-10 feed`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			feed, err := f.make()
-			if err != nil {
-				return err
-			}
-			return e.synth(c.Context(), out, feed.Files(productsPerFile))
-		},
-	}
+	}, func() ([]synth.FileSpec, error) {
+		feed, err := f.make()
+		if err != nil {
+			return nil, err
+		}
+		return feed.Files(productsPerFile), nil
+	})
 	f.add(c)
-	c.Flags().StringVar(&out, "out", "", "folder to write into (required)")
-	c.MarkFlagRequired("out") //nolint:errcheck // the flag exists
 	return c
 }
 
@@ -270,7 +251,7 @@ many files. Scale factor 1 has 2,880,404 sales.
 	c.Flags().IntVar(&o.Files, "files", 0, "files of store_sales (default: 4 for each unit of the scale factor)")
 	c.Flags().BoolVar(&o.Documents, "documents", false, "write the collection of documents, too")
 	c.Flags().StringVar(&generator, "generator", generatorDuckDB, generatorDuckDB+" or "+lab.TPCGenName+": whose rows")
-	c.MarkFlagRequired("out") //nolint:errcheck // the flag exists
+	required(c, "out")
 	complete(c, "generator", func() []string { return []string{generatorDuckDB, lab.TPCGenName} })
 	return c
 }

@@ -65,7 +65,7 @@ group for each engine, and the fit of the universal scalability law; --reps give
 	c.Flags().BoolVar(&s.csv, "csv", false, "print CSV")
 	e.enginesNamed(c, "db")
 	positive(c, "reps", "most-threads")
-	c.MarkFlagRequired(engineFlag) //nolint:errcheck // the flag exists
+	required(c, engineFlag)
 	return c
 }
 
@@ -133,14 +133,17 @@ func (s *sweep) run(ctx context.Context) (err error) {
 
 // open opens the engines and loads those that must be.
 func (s *sweep) open(ctx context.Context, c *ycsb.Config) error {
+	memory := func(url string) bool {
+		d, _, err := s.engines.Parse(url)
+		return err == nil && d.Place == engine.Memory
+	}
 	urls := s.urls
-	if s.floor && !hasMemory(s.env, urls) {
-		urls = append(append([]string(nil), urls...), "dry")
+	if s.floor && !slices.ContainsFunc(urls, memory) {
+		urls = append(slices.Clone(urls), "dry")
 	}
 	for _, u := range urls {
 		layout := s.layout
-		d, _, err := s.engines.Parse(u)
-		if err == nil && d.Place == engine.Memory {
+		if memory(u) {
 			layout = ""
 		}
 		t, err := s.openKV(ctx, u, layout, s.labs)
@@ -159,15 +162,6 @@ func (s *sweep) open(ctx context.Context, c *ycsb.Config) error {
 		}
 	}
 	return nil
-}
-
-func hasMemory(e *env, urls []string) bool {
-	for _, u := range urls {
-		if d, _, err := e.engines.Parse(u); err == nil && d.Place == engine.Memory {
-			return true
-		}
-	}
-	return false
 }
 
 func (s *sweep) add(x run.Sample) error {

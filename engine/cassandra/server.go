@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,7 +16,6 @@ import (
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
 )
 
 // program is the server as the Maven repository holds it; the Debian package
@@ -43,7 +41,7 @@ func server() *engine.Server {
 			{Name: "tuned", Summary: "the log is synced before every reply: a commit is durable; memtables outside the heap", Settings: tuned},
 		},
 		Stop:    syscall.SIGTERM,
-		Find:    find,
+		Find:    func() error { _, err := program.Find("java"); return err },
 		Prepare: prepare,
 		Start:   start,
 		Ready:   ready,
@@ -62,16 +60,6 @@ func tuned(int64) map[string]string {
 		"stream_entire_sstables":           "true",
 		"sstable_preemptive_open_interval": "50MiB",
 	}
-}
-
-func find() error {
-	if _, err := exec.LookPath("java"); err != nil {
-		return &fault.Error{Setting: "Cassandra", Problem: "has no Java to run on", Err: err, Cure: "`barograph lab install cassandra`"}
-	}
-	if !program.Installed() {
-		return &fault.Error{Setting: "Cassandra", Problem: "is not installed", Err: errors.New("no folder " + program.Name + " among the artifacts"), Cure: "`barograph lab install cassandra`"}
-	}
-	return nil
 }
 
 // logback keeps Cassandra's log to what deserves a look.

@@ -68,6 +68,9 @@ func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, err
 			return q.Exec(ctx, sqlengine.Create(a.Dialect.Table(subset, lay.table), lay.columns, lay.typeName))
 		},
 		Insert: l.insert, Lines: l.lines, Docs: l.storeDocs, Order: compareHeaders, Replace: l.replace,
+		Dump: func(ctx context.Context, t *record.LineType, where string, to *engine.Dumper) error {
+			return a.dump(ctx, c, subset, []*record.LineType{t}, " AND "+where, to)
+		},
 		Close: func() error {
 			err := c.Exec(context.Background(), "DROP TABLE IF EXISTS temp.main.barograph_stage; DROP TABLE IF EXISTS temp.main.barograph_hits")
 			a.db.put(c)

@@ -204,12 +204,7 @@ func (w *lineWriter) file(of string) (f fileName, whole bool) {
 func (w *lineWriter) prepare(ctx context.Context, stored *engine.Stored) error {
 	need := map[string]map[string]string{} // table → twin → its type
 	for _, t := range w.l.types {
-		lt := w.tables[t]
-		if lt == nil {
-			lt = &lineTable{t: t, name: tableOf(t), id: idColumn(t), columns: lineColumns(t)}
-			w.tables[t] = lt
-		}
-		lt.reset(w.l.batches[t])
+		lt := w.table(t, w.l.batches[t])
 		probes := probe{}
 		for _, b := range lt.batches {
 			w.number(lt, b, stored)
@@ -236,9 +231,16 @@ func (w *lineWriter) prepare(ctx context.Context, stored *engine.Stored) error {
 	return w.makeTwins(ctx, need)
 }
 
-func (lt *lineTable) reset(batches []*record.Batch) {
+// table is that of a line type, to which batches are brought.
+func (w *lineWriter) table(t *record.LineType, batches []*record.Batch) *lineTable {
+	lt := w.tables[t]
+	if lt == nil {
+		lt = &lineTable{t: t, name: tableOf(t), id: idColumn(t), columns: lineColumns(t)}
+		w.tables[t] = lt
+	}
 	lt.batches, lt.heads, lt.files = batches, lt.heads[:0], lt.files[:0]
 	lt.there, lt.probed, lt.gone = map[record.Key]rowRef{}, map[int64]struct{}{}, map[int64][]int64{}
+	return lt
 }
 
 // number numbers the headers and the file of a batch.

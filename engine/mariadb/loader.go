@@ -168,16 +168,7 @@ func (a *archive) refuseStrange(ctx context.Context, c *sql.Conn, subset string)
 
 func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
 	var stored engine.Stored
-	err := l.again(ctx, func() error {
-		err := l.locked(ctx, func() error { return l.commit(ctx, c, &stored) })
-		l.w.settled(err == nil)
-		if err != nil {
-			l.version = -1
-			err = sqlengine.Failed(ctx, err)
-			l.undo(context.WithoutCancel(ctx))
-		}
-		return err
-	})
+	err := l.insist(ctx, func() error { return l.commit(ctx, c, &stored) })
 	clear(l.batches)
 	l.types = l.types[:0]
 	if err == nil {
@@ -186,6 +177,20 @@ func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, er
 		}
 	}
 	return stored, err
+}
+
+// insist does a commit under the subset's lock, or takes it back.
+func (l *loader) insist(ctx context.Context, do func() error) error {
+	return l.again(ctx, func() error {
+		err := l.locked(ctx, do)
+		l.w.settled(err == nil)
+		if err != nil {
+			l.version = -1
+			err = sqlengine.Failed(ctx, err)
+			l.undo(context.WithoutCancel(ctx))
+		}
+		return err
+	})
 }
 
 // again does what another loader has overtaken at another node of a cluster
@@ -256,6 +261,10 @@ func (l *loader) commit(ctx context.Context, c engine.Commit, stored *engine.Sto
 			l.w.begin, l.w.write, do("SET autocommit = 0"), l.w.settle, meta, l.end, do("SET autocommit = 1"), l.w.finish, do("UNLOCK TABLES"),
 		}
 	}
+	return inTurn(ctx, steps)
+}
+
+func inTurn(ctx context.Context, steps []func(context.Context) error) error {
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return err
@@ -325,7 +334,7 @@ func (l *loader) writeMeta(ctx context.Context, c engine.Commit, stored engine.S
 			return err
 		}
 		err := l.exec(ctx, "INSERT INTO "+marks+" ("+sqlengine.Names("", sqlengine.MarkColumns()[1:])+") VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-			m.Path, m.Digest, m.Bytes, m.Read, m.Stored, m.Replaced, m.Quarantined, m.Loaded.Format(time.RFC3339Nano))
+			m.Path, m.Digest, m.Bytes, m.Read, m.Stored, m.Replaced, m.Quarantined, m.Times())
 		if err != nil {
 			return err
 		}

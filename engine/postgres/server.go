@@ -18,7 +18,6 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
-	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/flavour"
 )
 
@@ -106,7 +105,7 @@ func programs() (string, error) {
 			return filepath.Dir(name), nil
 		}
 	}
-	return "", &fault.Error{Setting: "PostgreSQL", Problem: "is not installed", Err: errors.New("no initdb in /usr/lib/postgresql/*/bin or on the path"), Cure: "`barograph lab install postgres`"}
+	return "", errors.New("no initdb in /usr/lib/postgresql/*/bin or on the path")
 }
 
 func data(n *engine.Node) string   { return filepath.Join(n.Dir, "data") }

@@ -62,6 +62,10 @@ type LoadSession struct {
 	Pairs   string // stands before pairs of values behind IN
 	Delete  func(ctx context.Context, q Querier, table string, ids []string) error
 
+	// Dump dumps the records of a type for which a condition holds, in the
+	// transaction; nil = Archive.DumpType.
+	Dump func(ctx context.Context, t *record.LineType, where string, to *engine.Dumper) error
+
 	// Analyze has the server look at a table that grew: until then it plans for
 	// what it guesses.
 	Analyze func(ctx context.Context, table string) error
@@ -185,15 +189,10 @@ func (l *Loader) makeTypes(ctx context.Context, q Querier) error {
 // write is the body of a commit's transaction.
 func (l *Loader) write(ctx context.Context, q Querier, c *engine.Commit, done []engine.Mark, stored *engine.Stored) error {
 	if l.unsure {
-		l.catalog, l.headers, l.files = nil, nil, nil
-		if !l.s.Apart {
-			clear(l.made)
-		}
 		*stored = engine.Stored{Replaced: map[string]int64{}}
 		copy(done, c.Done)
 	}
-	l.unsure = true
-	if err := l.refresh(ctx, q); err != nil {
+	if err := l.begin(ctx, q); err != nil {
 		return err
 	}
 	if err := l.makeTypes(ctx, q); err != nil {
@@ -227,6 +226,18 @@ func (l *Loader) write(ctx context.Context, q Querier, c *engine.Commit, done []
 	}
 	c.Describe(l.catalog, l.a.Design, stored, done, old)
 	return l.writeCatalog(ctx, q)
+}
+
+// begin begins the body of a transaction, which may be run again.
+func (l *Loader) begin(ctx context.Context, q Querier) error {
+	if l.unsure {
+		l.catalog, l.headers, l.files = nil, nil, nil
+		if !l.s.Apart {
+			clear(l.made)
+		}
+	}
+	l.unsure = true
+	return l.refresh(ctx, q)
 }
 
 // refresh reads what the loader must know of the archive, unless it knows it
@@ -302,7 +313,7 @@ func (l *Loader) writeMarks(ctx context.Context, q Querier, done []engine.Mark) 
 		for k, n := range [...]int64{m.Bytes, m.Read, m.Stored, m.Replaced, m.Quarantined} {
 			to.Whole(3+k, n)
 		}
-		to.Text(8, m.Loaded.Format(time.RFC3339Nano))
+		to.Text(8, m.Times())
 	}))
 }
 

@@ -17,7 +17,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
 )
 
 // server tells the lab how to start Valkey or, where that is not installed, Redis.
@@ -59,7 +58,7 @@ func program() (string, error) {
 			return path, nil
 		}
 	}
-	return "", &fault.Error{Setting: "Valkey", Problem: "is not installed", Err: errors.New("neither valkey-server nor redis-server is on the path"), Cure: "`barograph lab install valkey`"}
+	return "", errors.New("neither valkey-server nor redis-server is on the path")
 }
 
 func config(n *engine.Node) string { return filepath.Join(n.Dir, "valkey.conf") }

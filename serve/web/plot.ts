@@ -50,8 +50,10 @@ export class Chart {
     const data: any[] = [xs], series: uPlot.Series[] = [{}], bands: uPlot.Band[] = [];
     all.forEach((s, i) => {
       const show = !o.hidden.includes(s.name), stroke = hue(i), k = series.length;
-      data.push(column(s, s.y), column(s, s.high), column(s, s.low));
+      data.push(column(s, s.y));
       series.push({ label: s.name, show, stroke, width: 2, dash: dash(i), spanGaps: true, points: { show: xs.length < 80, size: 5 } });
+      if (!s.low.some(v => v != null)) return; // no interval, or none yet
+      data.push(column(s, s.high), column(s, s.low));
       series.push({ show, stroke: 'transparent', points: { show: false } }, { show, stroke: 'transparent', points: { show: false } });
       bands.push({ series: [k + 1, k + 2], fill: stroke + '28' });
     });

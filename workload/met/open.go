@@ -121,8 +121,7 @@ func (s *study) place(ctx context.Context, o *opened) error {
 			return fault.Misuse("--subset "+t.Subset, fmt.Sprintf("of %s holds %d files of other data", t, files), "name another, or none: then it is named after the data")
 		case files > 0:
 			t.Subset = fmt.Sprintf("%s_%08x", s.o.Subset, uint32(s.digest.Hi>>32)) //nolint:gosec // some of its digits
-			note := fmt.Sprintf("%s of it holds %d files of other data; this study's is %s", s.o.Subset, files, t.Subset)
-			s.o.Progress(Progress{Step: "subset of " + t.String(), Finished: true, Note: note})
+			s.finished(Progress{Step: "subset of " + t.String()}, fmt.Sprintf("%s of it holds %d files of other data; this study's is %s", s.o.Subset, files, t.Subset))
 		}
 	}
 	return nil

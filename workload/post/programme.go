@@ -271,7 +271,7 @@ func (p *Programme) noisy(ctx context.Context) error {
 	}
 	loop(1, func() error { _, err := engine.DigestPosts(p.Store.Values(inner)); return err })
 	second := p.Options
-	second.Posters, second.Watch = 1, nil
+	second.Posters = 1
 	loop(2, func() error { _, err := Run(inner, p.Store, renamed{p.Source}, second); return err })
 	stations, known := p.References.contents.Stations, map[record.ID]bool{}
 	for _, id := range stations {

@@ -24,8 +24,6 @@ type Options struct {
 	Together int
 	// Pace is told the number of each product before it is posted, and may wait.
 	Pace func(ctx context.Context, product int64) error
-	// Watch is told now and then how many products and values are posted.
-	Watch func(products, values int64)
 }
 
 // togetherValues bounds a batch, and so the client's memory.
@@ -165,7 +163,6 @@ func (t *Tally) deal(ctx context.Context, src Source, workers []*worker, o Optio
 			return ctx.Err()
 		}
 	}
-	values := int64(0)
 	for m, err := range src.Products() {
 		if err != nil {
 			return err
@@ -181,7 +178,6 @@ func (t *Tally) deal(ctx context.Context, src Source, workers []*worker, o Optio
 		t.Products++
 		t.ParseTotal += m.Parse
 		t.Parse.Record(m.Parse)
-		values += int64(len(m.Values))
 		for i, w := range workers {
 			if hold[i] == nil {
 				select {
@@ -196,9 +192,6 @@ func (t *Tally) deal(ctx context.Context, src Source, workers []*worker, o Optio
 					return err
 				}
 			}
-		}
-		if o.Watch != nil && t.Products%100 == 0 {
-			o.Watch(t.Products, values)
 		}
 	}
 	for i := range hold {

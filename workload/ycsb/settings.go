@@ -17,8 +17,11 @@ import (
 
 // Setting is a property that is known.
 type Setting struct {
-	Name, Default, Help string
-	take                func(c *Config, value string) error // nil = read and of no effect here, as Help says
+	Name    string `json:"name"`
+	Default string `json:"default"`
+	Help    string `json:"help"`
+
+	take func(c *Config, value string) error // nil = read and of no effect here, as Help says
 }
 
 // Settings lists the properties that are known, in YCSB's order of things. A Default is what holds
