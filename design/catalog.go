@@ -46,6 +46,8 @@ type Catalog struct {
 	Sealed bool          `json:"sealed,omitempty"` // Files and the seal are kept; archives of earlier versions have none
 	Files  record.Digest `json:"files"`            // of the marks, whose number is its Records
 
+	Foreign bool `json:"-"` // made by reading what another program has stored: nothing else is known of it
+
 	text  []byte // what ParseCatalog read
 	index map[groupKey]*Group
 	hash  record.Hasher

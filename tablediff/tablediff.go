@@ -2,6 +2,7 @@ package tablediff
 
 import (
 	"context"
+	"crypto/tls"
 	"database/sql"
 	"fmt"
 	"io"
@@ -304,8 +305,9 @@ func (c *cursor) take(key string, rows []string) ([]string, error) {
 }
 
 // Open connects to one database: mariadb://user:password@host:port/database,
-// or with ?socket=PATH in place of the host. The caller closes it.
-func Open(ctx context.Context, rawURL string) (*sql.DB, error) {
+// or with ?socket=PATH in place of the host; secure encrypts the connection, nil
+// does not. The caller closes it.
+func Open(ctx context.Context, rawURL string, secure *tls.Config) (*sql.DB, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil { // it quotes the URL, and a password with it
 		return nil, &fault.Error{Setting: "URL", Problem: "is not understood", Cure: "write mariadb://user:password@host:port/database"}
@@ -317,7 +319,7 @@ func Open(ctx context.Context, rawURL string) (*sql.DB, error) {
 	cfg.User = u.User.Username()
 	cfg.Passwd, _ = u.User.Password()
 	cfg.DBName = strings.TrimPrefix(u.Path, "/")
-	cfg.Net, cfg.Addr = "tcp", u.Host
+	cfg.Net, cfg.Addr, cfg.TLS = "tcp", u.Host, secure
 	if cfg.DBName == "" {
 		return nil, &fault.Error{Setting: fault.Redact(u.String()), Problem: "names no database", Cure: "write mariadb://user:password@host:port/database"}
 	}

@@ -69,7 +69,7 @@ func TestCompare(t *testing.T) {
 	open := func(name string) *sql.DB {
 		v := *u
 		v.Path = "/" + name
-		db, err := tablediff.Open(t.Context(), v.String())
+		db, err := tablediff.Open(t.Context(), v.String(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +123,7 @@ func TestCompare(t *testing.T) {
 
 func TestOpenNamesWhatIsWrong(t *testing.T) {
 	for _, u := range []string{"postgres://h/db", "mariadb://root@127.0.0.1:1/", "mariadb://root:secret@127.0.0.1:1/db", "::"} {
-		db, err := tablediff.Open(t.Context(), u)
+		db, err := tablediff.Open(t.Context(), u, nil)
 		if err == nil {
 			db.Close()
 			t.Errorf("%s: no error", u)

@@ -2,12 +2,16 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
+	"database/sql"
 	"fmt"
 	"io"
+	"net/url"
 
 	"github.com/spf13/cobra"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/mariadb"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/tablediff"
 )
@@ -45,21 +49,14 @@ apart, and do not make the exit status 3.`,
 }
 
 func (e *env) diff(ctx context.Context, left, right string, o tablediff.Options) error {
-	unreached := func(err error) error { return &fault.Status{Code: fault.Unreachable, Err: err} }
-	for _, raw := range []*string{&left, &right} {
-		var err error
-		if *raw, err = engine.ResolveURL(*raw); err != nil {
-			return usage(err)
-		}
-	}
-	l, err := tablediff.Open(ctx, left)
+	l, err := openTables(ctx, left)
 	if err != nil {
-		return unreached(err)
+		return err
 	}
 	defer l.Close() //nolint:errcheck // only read
-	r, err := tablediff.Open(ctx, right)
+	r, err := openTables(ctx, right)
 	if err != nil {
-		return unreached(err)
+		return err
 	}
 	defer r.Close() //nolint:errcheck // only read
 	report, err := tablediff.Compare(ctx, l, r, o)
@@ -73,4 +70,23 @@ func (e *env) diff(ctx context.Context, left, right string, o tablediff.Options)
 		return &fault.Status{Code: fault.Differs, Err: fmt.Errorf("%d differences are not explained by a known fault", n)}
 	}
 	return nil
+}
+
+// openTables connects to one database of METviewer's.
+func openTables(ctx context.Context, raw string) (*sql.DB, error) {
+	raw, err := engine.ResolveURL(raw)
+	if err != nil {
+		return nil, usage(err)
+	}
+	var secure *tls.Config
+	if u, err := url.Parse(raw); err == nil { // else it is told by Open
+		if secure, err = mariadb.TLS(u); err != nil {
+			return nil, usage(err)
+		}
+	}
+	db, err := tablediff.Open(ctx, raw, secure)
+	if err != nil {
+		return nil, &fault.Status{Code: fault.Unreachable, Err: err}
+	}
+	return db, nil
 }

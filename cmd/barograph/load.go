@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/user"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -15,6 +16,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats"
+	"github.com/barograph/barograph/formats/metviewer"
 	"github.com/barograph/barograph/load"
 
 	"github.com/spf13/cobra"
@@ -65,9 +67,10 @@ the database as the subset.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if spec != "" {
 				var err error
-				if args, j.Takes, err = e.spec(spec, &j.place, c.Flags().Changed("subset")); err != nil {
+				if args, j.said, err = e.spec(spec, &j.place, c.Flags().Changed("subset")); err != nil {
 					return err
 				}
+				j.Takes = j.said.Takes
 			}
 			if retain != "" {
 				var err error
@@ -145,7 +148,8 @@ type loadJob struct {
 	load.Options
 	quarantine string
 	verify     bool
-	retain     time.Duration // 0 = everything
+	retain     time.Duration       // 0 = everything
+	said       *metviewer.LoadSpec // nil = none
 }
 
 func (e *env) load(ctx context.Context, j *loadJob, args []string) error {
@@ -212,6 +216,9 @@ func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, told fu
 		return err
 	}
 	bar.end("loading", rate(sum))
+	if err := label(ctx, a, j.subset, j.said); err != nil {
+		return err
+	}
 	removed, from := int64(0), time.Time{}
 	if j.retain > 0 {
 		if removed, from, err = load.Retain(ctx, a, j.subset, j.retain); err != nil {
@@ -234,6 +241,22 @@ func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, told fu
 		return err
 	}
 	return errors.Join(e.verified([]verdict{newVerdict(j.url, design.Name(j.design), j.subset, v)}), sum.Incomplete(refused))
+}
+
+// label keeps what a load_spec says of its database, where METviewer looks for it.
+func label(ctx context.Context, a *opened, subset string, s *metviewer.LoadSpec) error {
+	to, ok := a.Archive.(engine.Labeller)
+	if s == nil || !ok {
+		return nil
+	}
+	l := engine.Label{Group: s.Group, Description: s.Description, Note: s.Note}
+	if s.KeepXML {
+		l.XML = s.XML
+	}
+	if u, err := user.Current(); err == nil { // else nobody is named
+		l.User = u.Username
+	}
+	return to.Label(ctx, subset, l)
 }
 
 // retention reads a span such as 400d or 36h.

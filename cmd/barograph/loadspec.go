@@ -12,9 +12,8 @@ import (
 // spec fills in from a load_spec what the command line does not say: the
 // target, the subset, the files and their lines. What the load_spec says beyond
 // that is answered on stderr.
-func (e *env) spec(file string, p *place, subsetNamed bool) (files []string, takes func(lineType string) bool, err error) {
-	s, err := metviewer.ReadLoadSpec(file)
-	if err != nil {
+func (e *env) spec(file string, p *place, subsetNamed bool) (files []string, s *metviewer.LoadSpec, err error) {
+	if s, err = metviewer.ReadLoadSpec(file); err != nil {
 		return nil, nil, usage(err)
 	}
 	for _, w := range s.Warnings {
@@ -38,5 +37,5 @@ func (e *env) spec(file string, p *place, subsetNamed bool) (files []string, tak
 		p.subset = s.Connection.Database
 	}
 	files, err = formats.SpecFiles(s, e.says)
-	return files, s.Takes, err
+	return files, s, err
 }

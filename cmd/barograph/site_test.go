@@ -96,3 +96,116 @@ func TestDatabasesOfMETdbLoad(t *testing.T) {
 		t.Errorf("before\n%s after\n%s", before, after)
 	}
 }
+
+// A database that METdbLoad filled is asked as it is, adopted, mended, and loaded
+// into; then METdbLoad loads on beside.
+func TestAdopt(t *testing.T) {
+	d, _ := all.Registry().Find("mariadb")
+	server := enginetest.Lab(t, *d, lab.Options{Memory: 1 << 30}).State().URL
+	restore := func(dump, name string) {
+		client(t, server, "mariadb ${to[@]} -e 'DROP DATABASE IF EXISTS "+name+"; CREATE DATABASE "+name+"' && xz -dc '"+sharedData(t, "met/metdbload_site/"+dump+".sql.xz")+"' | mariadb ${to[@]} "+name)
+	}
+	restore("mv_site_1", "mv_site")
+	restore("mv_site_2", "mv_site_2")
+	site := server + "mv_site"
+	sum := func() string { return client(t, server, "mariadb-dump ${to[@]} --skip-comments mv_site | md5sum") }
+	before := sum()
+
+	asked := must(t, "ask", "test_3", "--engine", server, "--subset", "mv_site", "--valid", "all", "--where", "vx_mask=", "--where", "model=ECM", "--format", "csv")
+	if n := strings.Count(asked, "\n"); n != 68 {
+		t.Errorf("asked as it is: %d lines\n%.500s", n, asked)
+	}
+	looked := must(t, "adopt", site)
+	for _, want := range []string{"6380 rows of 6 line types, which are 6380 records", "3025  init time beyond 24 h", "42  empty level", "680  PSTD cut", "nothing was written"} {
+		if !strings.Contains(looked, want) {
+			t.Errorf("adopt does not say %q:\n%s", want, looked)
+		}
+	}
+	kills := 8
+	if os.Getenv(enginetest.EnvSoak) != "" {
+		kills = 50
+	}
+	for i := range kills {
+		c := child(t, "adopt", site, "--mend")
+		time.Sleep(time.Duration(i*1500/kills) * time.Millisecond)
+		_ = c.Process.Kill() // it may have ended
+		_ = c.Wait()
+		time.Sleep(100 * time.Millisecond) // the server ends what the client has begun
+		if sum() == before {
+			continue
+		}
+		must(t, "verify", server, "--subset", "mv_site") // it is all or nothing
+		must(t, "adopt", site, "--forget")
+		restore("mv_site_1", "mv_site")
+	}
+	if out := must(t, "adopt", site, "--mend"); !strings.Contains(out, "barograph_old_mv_site") {
+		t.Error(out)
+	}
+	must(t, "verify", server, "--subset", "mv_site")
+	if status, _, stderr := barograph(t, "adopt", site, "--mend"); status != fault.Failed || !strings.Contains(stderr, "--forget") {
+		t.Errorf("adopted twice: %d %s", status, stderr)
+	}
+
+	files := filepath.Join(unpack(t, "met/metdbload_site/site_files.tar.xz"), "site")
+	must(t, "load", filepath.Join(files, "stat2"), "--engine", server, "--design", "normalized", "--subset", "mv_site")
+	spec := filepath.Join(t.TempDir(), "spec.xml")
+	u, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	password, _ := u.User.Password()
+	text := "<load_spec><connection><host>" + u.Host + "</host><database>mv_clean</database><user>root</user><password>" + password + "</password></connection>" +
+		"<folder_tmpl>" + files + "/{dir}</folder_tmpl><load_val><field name='dir'><val>vsdb</val><val>stat1</val><val>stat2</val></field></load_val>" +
+		"<group>Site</group><description>a site</description><load_note>first load</load_note></load_spec>"
+	if err := os.WriteFile(spec, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	must(t, "load", "--spec", spec)
+	if out := client(t, server, "mariadb ${to[@]} -N -e 'SELECT category, description, update_detail, load_xml FROM metadata JOIN instance_info' mv_clean"); !strings.HasPrefix(out, "Site\ta site\tfirst load\t<load_spec>") || strings.Contains(out, password) {
+		t.Error(out)
+	}
+	for _, name := range []string{"mv_site", "mv_clean"} {
+		client(t, server, "mariadb ${to[@]} "+name+` -e "UPDATE data_file SET path = REPLACE(path, '`+files+`', '/data/site')"`)
+	}
+	equal := func(left, right string) {
+		t.Helper()
+		if status, out, stderr := barograph(t, "diff", server+left, server+right, "--known", "metdbload"); status != 0 {
+			t.Errorf("%s, %s: %d\n%s%s", left, right, status, out, stderr)
+		}
+	}
+	equal("mv_site", "mv_site_2")
+	if status, out, _ := barograph(t, "diff", server+"mv_clean", server+"mv_site"); status != fault.Differs || !strings.Contains(out, "39968 rows are equal, 42 differ") {
+		t.Errorf("%d\n%s", status, out) // the means that METdbLoad has rounded
+	}
+	must(t, "load", filepath.Join(files, "vsdb", "gfs_20190101.vsdb"), "--on-conflict", "last", "--engine", server, "--design", "normalized", "--subset", "mv_site")
+	client(t, server, "mariadb ${to[@]} mv_site"+` -e "DELETE FROM data_file WHERE path = '/data/site/vsdb' AND filename = 'gfs_20190101.vsdb'; UPDATE data_file SET path = REPLACE(path, '`+files+`', '/data/site')"`)
+	if out := must(t, "diff", server+"mv_clean", server+"mv_site"); !strings.Contains(out, "40010 rows are equal, 0 differ") {
+		t.Error(out)
+	}
+
+	// METdbLoad's second load, put in beside ours as it numbers what it loads: LOAD
+	// DATA without a list of columns, headers that are there found by their texts.
+	client(t, server, "mariadb ${to[@]} mv_site < testdata/metdbload_second.sql")
+	beside := must(t, "adopt", site)
+	if !strings.Contains(beside, "4680  added since") || !strings.Contains(beside, "3744  the same line again") {
+		t.Error(beside)
+	}
+	if status, _, stderr := barograph(t, "load", filepath.Join(files, "stat2"), "--engine", server, "--design", "normalized", "--subset", "mv_site"); status != 0 {
+		t.Errorf("files that are loaded: %d %s", status, stderr)
+	}
+	must(t, "adopt", site, "--forget")
+	must(t, "adopt", site, "--mend")
+	must(t, "verify", server, "--subset", "mv_site")
+	client(t, server, "mariadb ${to[@]} mv_site"+` -e "DELETE FROM data_file WHERE path LIKE '%/again'"`) // their lines were there before
+	equal("mv_site", "mv_site_2")
+
+	// mv_prune.sh deletes lines of a mask, and keeps their headers and files.
+	client(t, server, "mariadb ${to[@]} mv_site"+` -e "DELETE l FROM line_data_sal1l2 l, stat_header h WHERE l.stat_header_id = h.stat_header_id AND h.vx_mask = 'G2/NHX'; OPTIMIZE TABLE line_data_sal1l2"`)
+	if status, _, _ := barograph(t, "verify", server, "--subset", "mv_site"); status != fault.Differs {
+		t.Errorf("pruned: %d", status)
+	}
+	if out := must(t, "verify", server, "--subset", "mv_site", "--prune"); !strings.Contains(out, "630 records are not counted any more") {
+		t.Error(out)
+	}
+	must(t, "verify", server, "--subset", "mv_site")
+}

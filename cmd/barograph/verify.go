@@ -76,6 +76,10 @@ func (e *env) verify(ctx context.Context, url, only string, args []string, keepL
 		if only != "" && subset != only {
 			return nil
 		}
+		if c, err := a.Catalog(ctx, subset); err == nil && c.Foreign {
+			fmt.Fprintf(e.stderr, "%s, subset %s: not verified, as another program has loaded it: barograph adopt compares it with that program's known faults\n", fault.Redact(url), subset)
+			return nil
+		}
 		v, err := load.Verify(ctx, a, subset)
 		if err != nil && ctx.Err() != nil {
 			return err
@@ -136,7 +140,7 @@ func (e *env) verified(all []verdict) error {
 	}
 	return &fault.Status{Code: fault.Differs, Err: &fault.Error{
 		Setting: broken[0].Archive, Problem: fmt.Sprintf("is not whole in %d of %d subsets", len(broken), len(all)),
-		Cure: "bring back a copy, or load the files into a new archive; where records were deleted on purpose: barograph verify " + broken[0].Archive + " --prune",
+		Cure: "bring back a copy, or load the files into a new archive; where records were deleted on purpose: barograph verify " + broken[0].Archive + " --prune; where METdbLoad has loaded beside: barograph adopt",
 	}}
 }
 

@@ -27,8 +27,9 @@ import (
 // archive is the server under one design.
 type archive struct {
 	*sqlengine.Archive
-	db   *database
-	seen sync.Map // subsets in which nothing is left of a load that died
+	db      *database
+	seen    sync.Map // subsets in which nothing is left of a load that died
+	strange sync.Map // subsets of another program → stranger
 
 	statements statements
 }
@@ -57,11 +58,14 @@ func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error
 	}
 	switch n {
 	case design.Normalized:
-		a.Select = a.metviewerLines
+		a.Select, a.Foreign = a.metviewerLines, a.foreign
 	case design.Wide:
 		a.Select = a.wideLines
 	}
 	a.Homes = "SELECT table_schema FROM information_schema.tables WHERE table_name = " + flavour.Quote(a.OwnName(sqlengine.CatalogTable))
+	if n == design.Normalized { // METviewer's own, too
+		a.Homes += " OR table_name = " + flavour.Quote(design.HeaderTable) + " AND LOCATE('" + oldPrefix + "', table_schema) <> 1 GROUP BY BINARY table_schema"
+	}
 	return a, nil
 }
 
@@ -124,7 +128,7 @@ func (a *archive) typeName(t *record.LineType) string {
 // metviewerLines is the query for records of METviewer's tables, and its columns.
 func (a *archive) metviewerLines(ctx context.Context, q sqlengine.Querier, subset string, t *record.LineType) (string, []sqlengine.Column, error) {
 	twins, err := a.twins(ctx, q, subset)
-	exprs, cols := lineSelect(t, twins)
+	exprs, cols := a.lineSelect(subset, t, twins)
 	return "SELECT " + exprs + a.fromLines(subset, t), cols, err
 }
 
@@ -134,21 +138,67 @@ func (a *archive) fromLines(subset string, t *record.LineType) string {
 
 // lineSelect are the expressions that select records of METviewer's tables, and
 // what they are columns of.
-func lineSelect(t *record.LineType, twins map[string]map[string]bool) (exprs string, cols []sqlengine.Column) {
+//
+// Rows of another program have no repeating columns in one text, and, if it was
+// METdbLoad, init times that are wrong: both are computed.
+func (a *archive) lineSelect(subset string, t *record.LineType, twins map[string]map[string]bool) (exprs string, cols []sqlengine.Column) {
 	var list []string
+	ours := twins[tableOf(t)][ownColumn(t)]
+	add := func(c sqlengine.Column, expr, others string) {
+		switch {
+		case others == "":
+		case !ours:
+			expr = others
+		default:
+			expr = "IF(ld." + ownColumn(t) + " IS NULL, " + others + ", " + expr + ")"
+		}
+		cols, list = append(cols, c), append(list, expr)
+	}
 	for _, c := range headerColumns() {
-		cols, list = append(cols, c.Column), append(list, c.expr(twins[design.HeaderTable]))
+		add(c.Column, c.expr(twins[design.HeaderTable]), "")
 	}
 	for _, c := range lineColumns(t) {
-		if c.From != sqlengine.HeaderID && c.From != sqlengine.FileID {
-			cols, list = append(cols, c.Column), append(list, c.expr(twins[tableOf(t)]))
+		switch expr := c.expr(twins[tableOf(t)]); c.From {
+		case sqlengine.HeaderID, sqlengine.FileID:
+		case sqlengine.InitBeg:
+			add(c.Column, expr, initTime)
+		default:
+			add(c.Column, expr, "")
 		}
 	}
 	if hasLineID(t) {
-		cols = append(cols, sqlengine.Column{Name: "repeats", Type: sqlengine.Doubles, From: sqlengine.Repeats})
-		list = append(list, "ld."+repeatsColumn)
+		add(sqlengine.Column{Name: "repeats", Type: sqlengine.Doubles, From: sqlengine.Repeats}, "ld."+repeatsColumn, a.repeatsOf(subset, t))
 	}
 	return strings.Join(list, ", "), cols
+}
+
+// initTime is the valid time less the lead: hours of VSDB, else [H]HHMMSS.
+const initTime = "ld.fcst_valid_beg - INTERVAL IF(h.version = 'V01', ld.fcst_lead * 3600, " +
+	"SIGN(ld.fcst_lead) * (ABS(ld.fcst_lead) DIV 10000 * 3600 + ABS(ld.fcst_lead) DIV 100 % 100 * 60 + ABS(ld.fcst_lead) % 100)) SECOND"
+
+// repeatsOf is the expression of repeating columns from METviewer's table of
+// them. METdbLoad drops the last threshold of PCT, PJC and PRC, which is 1
+// always: MET reads no others.
+func (a *archive) repeatsOf(subset string, t *record.LineType) string {
+	child, columns := childTable(t)
+	order, last := "i_value", "]"
+	if t.Name == "MCTC" {
+		order += ", j_value"
+	}
+	if loneThreshold(t) {
+		last = ",1]"
+	}
+	var values []string
+	for _, c := range columns {
+		values = append(values, "IF(c."+c.name+" = -9999, NULL, c."+c.name+")")
+	}
+	text := "COALESCE(" + strings.Join(values, ", 'null'), ',', COALESCE(") + ", 'null')"
+	return "(SELECT CONCAT('[', GROUP_CONCAT(" + text + " ORDER BY " + order + "), '" + last + "') FROM " + a.table(subset, child) + " c WHERE c.line_data_id = ld.line_data_id)"
+}
+
+// loneThreshold reports whether a type's last threshold stands alone.
+func loneThreshold(t *record.LineType) bool {
+	return t.Name == "PCT" || t.Name == "PJC" || t.Name == "PRC"
 }
 
 func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {

@@ -117,7 +117,19 @@ func tableOf(t *record.LineType) string {
 // idColumn is the column that numbers the rows of a line type's table.
 func idColumn(t *record.LineType) string {
 	if hasLineID(t) {
-		return "line_data_id"
+		return idOfLines
+	}
+	return rowColumn
+}
+
+// idOfLines numbers the records of types with repeating columns, in METviewer.
+const idOfLines = "line_data_id"
+
+// ownColumn is the column of a line type's table that is NULL in rows of another
+// program.
+func ownColumn(t *record.LineType) string {
+	if hasLineID(t) {
+		return repeatsColumn
 	}
 	return rowColumn
 }

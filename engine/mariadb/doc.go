@@ -5,16 +5,15 @@
 //
 // Every subset has a database of its own, named prefix and subset. METviewer
 // lists databases whose names begin with mv_. A database that holds tables and
-// none of Barograph's, such as one that METdbLoad made, is not loaded into.
+// none of Barograph's, such as one that METdbLoad made, is asked as it is, and
+// is not loaded into before it was adopted (docs/adopt.md).
 //
 // # normalized: METviewer's tables
 //
 // The database holds METviewer's tables with METviewer's columns, types, names
-// of indexes, storage engine and character set, so that METviewer can be
-// pointed at it: data_file_lu, data_file, stat_header, line_data_* with the
-// child tables of repeating columns, metadata, instance_info and
-// model_fcst_lead_offset. Tables of MODE, MTD and tropical cyclones, which
-// Barograph reads no files of, are left out. engine=InnoDB changes the storage
+// of indexes, storage engine and character set, all 65 of them, so that METviewer
+// can be pointed at it, and METdbLoad can load into it. Those of MODE, MTD and
+// tropical cyclones are empty: Barograph reads no such files. engine=InnoDB changes the storage
 // engine alone; apply_indexes=true adds the indexes that METdbLoad's option of
 // that name adds, to every line table.
 //
@@ -57,9 +56,9 @@
 //
 // Whoever comes next, under the lock that every commit holds, takes away what
 // stands after the first note, or what the second one names. So a killed
-// client, or a killed server, leaves whole commits only. While a MyISAM commit
-// is under way another session can see part of it, as METviewer's users do
-// with METdbLoad. A MyISAM table survives its server, not the machine's power,
+// client, or a killed server, leaves whole commits only. While rows are written
+// LOCK TABLES keeps other programs away, which find all of a commit or nothing;
+// what METdbLoad loads between a commit that died and its recovery stays. A MyISAM table survives its server, not the machine's power,
 // as packaged; engine=InnoDB survives both.
 //
 // A commit holds the lock GET_LOCK(barograph <digest of the database>), and

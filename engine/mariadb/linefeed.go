@@ -3,6 +3,7 @@ package mariadb
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -114,7 +115,7 @@ func (w *lineWriter) writeChildren(ctx context.Context, lt *lineTable) error {
 	for _, c := range columns {
 		names = append(names, c.name)
 	}
-	whole := lt.t.Name == "PCT" || lt.t.Name == "PJC" || lt.t.Name == "PRC"
+	whole := loneThreshold(lt.t)
 	f := infile{table: w.l.table(name), columns: names, charset: "binary"}
 	f.rows = func(out *rowWriter) error {
 		id := w.l.next
@@ -175,16 +176,16 @@ type probe map[seriesTime]struct{}
 // seriesTime is the number of a header and a valid time.
 type seriesTime struct{ header, valid int64 }
 
-func (p probe) add(lt *lineTable, b *record.Batch, archived *design.Catalog, headers *sqlengine.Interner[record.Header]) {
+func (p probe) add(lt *lineTable, b *record.Batch, w *lineWriter) {
 	heads := lt.heads[len(lt.heads)-1]
-	groups := make([]*design.Group, len(b.Headers))
+	groups, beside := make([]*design.Group, len(b.Headers)), make([]bool, len(b.Headers))
 	for k := range b.Headers {
-		if _, fresh := headers.ID(sqlengine.HeaderKey(b.Headers[k])); !fresh {
-			groups[k] = archived.Holding(b.Type, &b.Headers[k])
+		if _, fresh := w.headers.ID(sqlengine.HeaderKey(b.Headers[k])); !fresh {
+			groups[k], beside[k] = w.l.catalog.Holding(b.Type, &b.Headers[k]), w.beside[b.Type]
 		}
 	}
 	for i := range b.Len() {
-		if v := b.Valid[i]; groups[b.Head[i]].MayHold(v) {
+		if v := b.Valid[i]; beside[b.Head[i]] || groups[b.Head[i]].MayHold(v) {
 			p[seriesTime{heads[b.Head[i]], v}] = struct{}{}
 		}
 	}
@@ -249,7 +250,7 @@ func (w *lineWriter) hits(ctx context.Context, lt *lineTable, where string, p, h
 }
 
 func (w *lineWriter) findSome(ctx context.Context, lt *lineTable, where string) error {
-	exprs, cols := lineSelect(lt.t, w.twins)
+	exprs, cols := w.l.a.lineSelect(w.l.subset, lt.t, w.twins)
 	have := w.l.a.Collect(lt.t, cols)
 	var refs []rowRef
 	note := func() {
@@ -262,7 +263,7 @@ func (w *lineWriter) findSome(ctx context.Context, lt *lineTable, where string) 
 		refs = refs[:0]
 		have.Reset()
 	}
-	err := w.l.rows(ctx, "SELECT ld.stat_header_id, ld."+idColumn(lt.t)+", "+exprs+w.l.a.fromLines(w.l.subset, lt.t)+where, func(row []any) error {
+	err := w.l.rows(ctx, "SELECT ld.stat_header_id, IF(ld."+ownColumn(lt.t)+" IS NULL, -1, ld."+idColumn(lt.t)+"), "+exprs+w.l.a.fromLines(w.l.subset, lt.t)+where, func(row []any) error {
 		var ref rowRef
 		if err := cmp.Or(sqlengine.Scan(row, &ref.header, &ref.id), have.Values(row[2:])); err != nil {
 			return err
@@ -279,8 +280,9 @@ func (w *lineWriter) findSome(ctx context.Context, lt *lineTable, where string) 
 	return err
 }
 
-// replace notes which records of the commit replace others.
-func (lt *lineTable) replace(stored *engine.Stored) {
+// replace notes which records of the commit replace others, all of which must
+// be of this program.
+func (lt *lineTable) replace(stored *engine.Stored) error {
 	for k, b := range lt.batches {
 		stored.New += int64(b.Len())
 		if len(lt.there) == 0 {
@@ -290,6 +292,9 @@ func (lt *lineTable) replace(stored *engine.Stored) {
 		for i := range b.Len() {
 			if _, ok := lt.probed[lt.heads[k][b.Head[i]]]; ok {
 				if r, ok := lt.there[lt.hash.Key(i)]; ok {
+					if r.id < 0 {
+						return fmt.Errorf("%s holds the record of %s:%d, loaded by another program", lt.name, b.File, b.Line[i])
+					}
 					lt.gone[r.header] = append(lt.gone[r.header], r.id)
 					stored.Meet(b.File, r.have, r.row, b, i)
 				}
@@ -297,4 +302,5 @@ func (lt *lineTable) replace(stored *engine.Stored) {
 		}
 	}
 	lt.there = nil
+	return nil
 }

@@ -1,7 +1,9 @@
 package mariadb
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"path"
@@ -15,6 +17,7 @@ import (
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/record"
 )
@@ -28,7 +31,9 @@ type lineWriter struct {
 	twins   map[string]map[string]bool
 	head    lineTable // stat_header: its records have a header and nothing else
 	tables  map[*record.LineType]*lineTable
-	first   int64 // number of the first row of this commit
+	first   int64                     // number of the first row of this commit
+	seen    []int64                   // see state
+	beside  map[*record.LineType]bool // types of which another program has loaded records since
 	times   times
 }
 
@@ -97,6 +102,83 @@ func (w *lineWriter) refresh(ctx context.Context) error {
 	})
 }
 
+// alone locks the tables of a commit against other programs: METdbLoad numbers
+// headers, files and lines from the greatest number that it finds, and must find
+// all of a commit, or nothing. It is false where one has loaded since they were
+// looked at.
+func (w *lineWriter) alone(ctx context.Context) (bool, error) {
+	if !w.apart() {
+		return true, nil
+	}
+	names := []string{design.HeaderTable, sqlengine.FileTable, w.l.a.OwnName(sqlengine.CatalogTable), w.l.a.OwnName(sqlengine.MarksTable), pendingTable, goneTable}
+	for _, t := range w.l.types {
+		names = append(names, tableOf(t))
+		if child, _ := childTable(t); child != "" {
+			names = append(names, child)
+		}
+	}
+	for i := range names {
+		names[i] = w.l.table(names[i]) + " WRITE"
+	}
+	if err := w.l.exec(ctx, "LOCK TABLES "+strings.Join(names, ", ")); err != nil {
+		return false, err
+	}
+	now, err := w.state(ctx)
+	if err != nil || slices.Equal(now, w.seen) {
+		return true, err
+	}
+	w.headers.Drop()
+	w.files.Drop()
+	return false, w.l.exec(ctx, "UNLOCK TABLES")
+}
+
+// look finds what another program has loaded beside this one: headers and files,
+// numbers of lines, and whether there are records that the catalog does not know.
+func (w *lineWriter) look(ctx context.Context) (err error) {
+	w.beside = map[*record.LineType]bool{}
+	if !w.apart() {
+		return nil
+	}
+	if w.seen, err = w.state(ctx); err != nil {
+		return err
+	}
+	_, header := w.headers.Fresh()
+	_, file := w.files.Fresh()
+	if w.seen[1] >= header || w.seen[3] >= file {
+		if err := w.refresh(ctx); err != nil {
+			return err
+		}
+	}
+	known := w.l.catalog.Records()
+	for i, t := range w.l.types {
+		w.beside[t] = w.seen[4+2*i] != known[t.Name]
+		w.l.next = max(w.l.next, w.seen[5+2*i]+1)
+	}
+	return nil
+}
+
+// state is the number of headers, files and lines of each type that is loaded,
+// and the greatest number of each: MyISAM knows them without a search.
+func (w *lineWriter) state(ctx context.Context) (out []int64, err error) {
+	ask := func(id, table string) error {
+		return w.l.rows(ctx, "SELECT count(*), coalesce(max("+id+"), 0) FROM "+w.l.table(table), func(row []any) error {
+			var n, last int64
+			err := sqlengine.Scan(row, &n, &last)
+			out = append(out, n, last)
+			return err
+		})
+	}
+	err = errors.Join(ask("stat_header_id", design.HeaderTable), ask("data_file_id", sqlengine.FileTable))
+	for _, t := range w.l.types {
+		id := "0"
+		if hasLineID(t) {
+			id = idOfLines
+		}
+		err = cmp.Or(err, ask(id, tableOf(t)))
+	}
+	return out, err
+}
+
 func (f fileName) fold() fileName {
 	return fileName{strings.ToLower(strings.TrimRight(f.dir, " ")), strings.ToLower(strings.TrimRight(f.name, " "))}
 }
@@ -127,13 +209,18 @@ func (w *lineWriter) prepare(ctx context.Context, stored *engine.Stored) error {
 		probes := probe{}
 		for _, b := range lt.batches {
 			w.number(lt, b, stored)
-			probes.add(lt, b, w.l.catalog, w.headers)
+			probes.add(lt, b, w)
 		}
 		need[lt.name] = lt.need(stored)
 		if err := w.find(ctx, lt, probes); err != nil {
 			return err
 		}
-		lt.replace(stored)
+		if err := lt.replace(stored); err != nil {
+			return &fault.Error{
+				Setting: "database " + w.l.a.database(w.l.subset), Problem: err.Error() + "; nothing was written",
+				Cure: "barograph adopt --mend takes in what the other program has loaded",
+			}
+		}
 	}
 	fresh := w.head.batches[0]
 	fresh.Reset(nil, "")

@@ -1,6 +1,7 @@
 package mariadb
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -80,6 +81,12 @@ func (l *loading) Close() error {
 // exec runs a statement on the loader's connection.
 func (l *loading) exec(ctx context.Context, query string, args ...any) error {
 	_, err := l.conn.ExecContext(ctx, query, args...)
+	if is(err, errNoDatabaseRight, errNoTableRight, errNoColumnRight) {
+		return &fault.Error{
+			Setting: l.a.db.shown, Problem: "the user may not do all that a load does", Err: err,
+			Cure: "GRANT SELECT, INSERT, UPDATE, DELETE, ALTER, LOCK TABLES ON " + ident(l.a.database(l.subset)) + ".* TO …; docs/adopt.md says what needs which",
+		}
+	}
 	if err != nil && ctx.Err() == nil && len(query) < 500 {
 		err = fmt.Errorf("%s: %w", query, err)
 	}
@@ -115,12 +122,12 @@ func (l *loading) createAll(ctx context.Context) error {
 	var n int
 	err := l.conn.QueryRowContext(ctx, "SELECT count(*) FROM "+l.table(l.a.OwnName(sqlengine.CatalogTable))).Scan(&n)
 	if err == nil && n > 0 {
-		return nil
+		return l.mayWrite(ctx)
 	}
 	if err != nil && !absent(err) {
 		return err
 	}
-	if err := l.a.strange(ctx, l.conn, l.subset); err != nil {
+	if err := l.a.refuseStrange(ctx, l.conn, l.subset); err != nil {
 		return err
 	}
 	for _, s := range l.a.createSubset(l.subset) {
@@ -131,9 +138,23 @@ func (l *loading) createAll(ctx context.Context) error {
 	return nil
 }
 
-// strange refuses a database whose tables somebody else has made, such as one of
+// mayWrite finds that a user may not do all that a commit does before it begins
+// one: MyISAM takes nothing back.
+func (l *loading) mayWrite(ctx context.Context) error {
+	tables := []string{pendingTable, goneTable, design.HeaderTable}
+	if l.a.Design != design.Normalized {
+		tables = nil
+	}
+	err := l.exec(ctx, "UPDATE "+l.table(l.a.OwnName(sqlengine.CatalogTable))+" SET version = version WHERE id = 0")
+	for _, t := range tables {
+		err = cmp.Or(err, l.exec(ctx, "DELETE FROM "+l.table(t)+" WHERE FALSE"))
+	}
+	return err
+}
+
+// refuseStrange refuses a database whose tables somebody else has made, such as one of
 // METdbLoad's, before anything is written into it.
-func (a *archive) strange(ctx context.Context, c *sql.Conn, subset string) error {
+func (a *archive) refuseStrange(ctx context.Context, c *sql.Conn, subset string) error {
 	var tables, ours int
 	err := c.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(table_name LIKE 'barograph%catalog'), 0) FROM information_schema.tables WHERE table_schema = ?", a.database(subset)).Scan(&tables, &ours)
 	if err != nil || tables == 0 || ours > 0 {
@@ -141,16 +162,13 @@ func (a *archive) strange(ctx context.Context, c *sql.Conn, subset string) error
 	}
 	return &fault.Error{
 		Setting: "database " + a.database(subset), Problem: fmt.Sprintf("has %d tables that Barograph has not made; nothing was written", tables),
-		Cure: "load into a database of its own: name another --subset, or another prefix in the URL's path",
+		Cure: "take it over: barograph adopt URL/" + a.database(subset) + " --mend; or load into a database of its own, by another --subset",
 	}
 }
 
 func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
 	var stored engine.Stored
-	err := l.insist(ctx, func() error {
-		stored = engine.Stored{Replaced: map[string]int64{}}
-		return l.commit(ctx, c, &stored)
-	})
+	err := l.insist(ctx, func() error { return l.commit(ctx, c, &stored) })
 	clear(l.batches)
 	l.types = l.types[:0]
 	if err == nil {
@@ -217,19 +235,31 @@ func (l *loader) commit(ctx context.Context, c engine.Commit, stored *engine.Sto
 	if err := l.a.recover(ctx, l.conn, l.subset); err != nil {
 		return err
 	}
-	if err := l.refresh(ctx); err != nil {
-		return err
-	}
-	if err := l.w.prepare(ctx, stored); err != nil {
-		return err
-	}
-	if err := c.Check(stored); err != nil {
-		return err
+	for alone := false; !alone; {
+		*stored = engine.Stored{Replaced: map[string]int64{}}
+		if err := l.refresh(ctx); err != nil {
+			return err
+		}
+		if err := l.w.prepare(ctx, stored); err != nil {
+			return err
+		}
+		if err := c.Check(stored); err != nil {
+			return err
+		}
+		var err error
+		if alone, err = l.w.alone(ctx); err != nil {
+			return err
+		}
 	}
 	meta := func(ctx context.Context) error { return l.writeMeta(ctx, c, *stored) }
 	steps := []func(context.Context) error{l.start, l.w.write, l.w.finish, meta, l.end}
 	if l.w.apart() {
-		steps = []func(context.Context) error{l.w.begin, l.w.write, l.start, l.w.settle, meta, l.end, l.w.finish}
+		do := func(text string) func(context.Context) error {
+			return func(ctx context.Context) error { return l.exec(ctx, text) }
+		}
+		steps = []func(context.Context) error{ // START TRANSACTION would give up the locks
+			l.w.begin, l.w.write, do("SET autocommit = 0"), l.w.settle, meta, l.end, do("SET autocommit = 1"), l.w.finish, do("UNLOCK TABLES"),
+		}
 	}
 	return inTurn(ctx, steps)
 }
@@ -254,8 +284,9 @@ func (l *loader) refresh(ctx context.Context) error {
 	if err := l.conn.QueryRowContext(ctx, "SELECT version, next_row FROM "+table).Scan(&version, &next); err != nil {
 		return err
 	}
+	l.next = max(l.next, next)
 	if version == l.version {
-		return nil
+		return l.w.look(ctx)
 	}
 	var text []byte
 	if err := l.conn.QueryRowContext(ctx, "SELECT catalog FROM "+table).Scan(&text); err != nil {
@@ -269,7 +300,7 @@ func (l *loader) refresh(ctx context.Context) error {
 		return err
 	}
 	l.version, l.next, l.catalog = version, next, catalog
-	return nil
+	return l.w.look(ctx)
 }
 
 // writeMeta writes the catalog and the marks.
@@ -278,7 +309,7 @@ func (l *loader) writeMeta(ctx context.Context, c engine.Commit, stored engine.S
 	for i := range done {
 		done[i].Settle(stored)
 	}
-	old, err := l.a.MarksOf(ctx, l.a.Pool, l.subset, done, l.catalog)
+	old, err := l.a.MarksOf(ctx, sqlengine.Standard{Over: l.conn}, l.subset, done, l.catalog)
 	if err != nil {
 		return err
 	}

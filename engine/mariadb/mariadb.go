@@ -2,8 +2,10 @@ package mariadb
 
 import (
 	"context"
+	"crypto/tls"
 	"database/sql"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/url"
 	"slices"
@@ -31,6 +33,10 @@ func Driver() engine.Driver {
 			{Name: "apply_indexes", Default: "false", Help: "give METviewer's tables the further indexes that METdbLoad's apply_indexes makes: true or false"},
 			{Name: "protocol", Default: textProtocol, Help: "how questions are sent: text, or prepared once a connection, with rows that come back in binary"},
 			{Name: "server_time", Default: "false", Help: "ask the server, after each question, how long it took it (SHOW PROFILES, one more round trip): true or false"},
+			{Name: "tls", Default: "false", Help: "encrypt the connection: true, false, or skip-verify, which believes any certificate"},
+			{Name: "tls_ca", Default: "", Help: "PEM file of the CA that signed the server's certificate (default: the system's); means tls=true"},
+			{Name: "tls_cert", Default: "", Help: "PEM file of the client's certificate, for accounts with REQUIRE X509"},
+			{Name: "tls_key", Default: "", Help: "PEM file of its key"},
 			{Name: "socket", Default: "", Help: "path of the server's socket, in place of host and port"},
 		},
 		Offers: map[design.Name][]flavour.Name{
@@ -51,6 +57,7 @@ func Driver() engine.Driver {
 var session = []struct{ name, value string }{ //nolint:gochecknoglobals // a constant table
 	{"sql_mode", "'STRICT_ALL_TABLES,NO_BACKSLASH_ESCAPES,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO'"},
 	{"time_zone", "'+00:00'"},
+	{"group_concat_max_len", "16777216"},       // of repeating columns
 	{"max_sort_length", "8192"},                // bytes of a text that count when it is sorted
 	{"in_predicate_conversion_threshold", "0"}, // a list of keys stays a range of the index, however long it is
 	{"optimizer_max_sel_args", "1000000"},      // and is not given up for its length
@@ -76,8 +83,9 @@ type database struct {
 	profile bool // questions are profiled
 
 	readOnly bool
-	cache    string // why cached-sql is not offered; "" = it is
-	cluster  bool   // Galera
+	secure   *tls.Config // nil = connections are not encrypted
+	cache    string      // why cached-sql is not offered; "" = it is
+	cluster  bool        // Galera
 	log      *slog.Logger
 	pool     *sql.DB // what is asked; of a cluster, any node
 	writes   *sql.DB // what is loaded; of a cluster, the first node that serves
@@ -89,7 +97,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err != nil {
 		return nil, err
 	}
-	return &engine.Engine{Archives: d, KV: kv{d, configs(u)}, Posts: posts{d, configs(u)}, Scans: scans{d}, Metrics: d.metrics, About: d.about, Close: d.close}, nil
+	return &engine.Engine{Archives: d, KV: kv{d, configs(u, d.secure)}, Posts: posts{d, configs(u, d.secure)}, Scans: scans{d}, Metrics: d.metrics, About: d.about, Close: d.close}, nil
 }
 
 // connected learns what the server is and makes the pools of connections.
@@ -98,7 +106,11 @@ func connected(ctx context.Context, u *url.URL, o engine.Options) (*database, er
 	if err := d.options(u.Query()); err != nil {
 		return nil, err
 	}
-	all := configs(u)
+	var err error
+	if d.secure, err = TLS(u); err != nil {
+		return nil, err
+	}
+	all := configs(u, d.secure)
 	if err := d.probe(ctx, all); err != nil {
 		return nil, err
 	}
@@ -113,7 +125,6 @@ func connected(ctx context.Context, u *url.URL, o engine.Options) (*database, er
 			cfg.Params["wsrep_sync_wait"] = "1" // a node answers when it has what any other had committed
 		}
 	}
-	var err error
 	if d.writes, err = d.connect(all, false, ""); err != nil {
 		return nil, err
 	}
@@ -195,14 +206,14 @@ func (d *database) storage() error {
 }
 
 // configs are the driver's configurations for the servers of a URL.
-func configs(u *url.URL) []*mysql.Config {
+func configs(u *url.URL, secure *tls.Config) []*mysql.Config {
 	network, all := addresses(u)
 	var out []*mysql.Config
 	for _, address := range all {
 		cfg := mysql.NewConfig()
 		cfg.User = u.User.Username()
 		cfg.Passwd, _ = u.User.Password()
-		cfg.Net, cfg.Addr = network, address
+		cfg.Net, cfg.Addr, cfg.TLS = network, address, secure.Clone()
 		if len(all) > 1 {
 			cfg.Timeout = nodePatience
 		}
@@ -254,6 +265,12 @@ func (d *database) probe(ctx context.Context, all []*mysql.Config) error {
 }
 
 func (d *database) unreachable(err error) error {
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return &fault.Error{
+			Setting: d.shown, Problem: "the server's certificate is not believed", Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err),
+			Cure: "name the CA that signed it, tls_ca=FILE; have one made anew that has expired",
+		}
+	}
 	return engine.Unreachable(d.shown, err, "start the server (`barograph lab up mariadb`), or name another host, port, user or password")
 }
 
@@ -326,6 +343,10 @@ const (
 	errNoTable    = 1146
 	errNoLocal    = 4166 // LOAD DATA LOCAL is switched off
 	errNoLocalOld = 1148
+
+	errNoDatabaseRight = 1044
+	errNoTableRight    = 1142
+	errNoColumnRight   = 1143
 
 	errOutOfRange = 1264
 	errTruncated  = 1265

@@ -14,7 +14,8 @@ import (
 //
 // A line of columns reads: name = DOUBLE, name~ = DOUBLE DEFAULT -9999,
 // name=0.5 = DOUBLE DEFAULT 0.5, name# = INT UNSIGNED, name% = INT,
-// name%~ = INT DEFAULT -9999, name:32 = VARCHAR(32). first..last are columns of
+// name%~ = INT DEFAULT -9999, name:32 = VARCHAR(32), name@ = DATETIME, name? =
+// TINYINT(1), each with ! = NOT NULL. first..last are columns of
 // the line type as records have them: texts of 32 letters, counts INT UNSIGNED,
 // numbers DOUBLE; first..last~ have DEFAULT -9999.
 
@@ -120,6 +121,7 @@ const (
 	signed               // a missing value is -9999
 	varchar
 	datetime
+	yesNo
 )
 
 // metCol is one of METviewer's columns.
@@ -128,13 +130,17 @@ type metCol struct {
 	kind    kind
 	width   int    // of a varchar, characters
 	ordinal string // DEFAULT
+	notNull bool
 }
 
 // sqlType writes the type as in DDL.
 func (c *metCol) sqlType() string {
-	text := [...]string{"", "DOUBLE", "INT UNSIGNED", "INT", "VARCHAR(" + strconv.Itoa(c.width) + ")", "DATETIME"}[c.kind]
+	text := [...]string{"", "DOUBLE", "INT UNSIGNED", "INT", "VARCHAR(" + strconv.Itoa(c.width) + ")", "DATETIME", "TINYINT(1)"}[c.kind]
 	if c.ordinal != "" {
 		text += " DEFAULT " + c.ordinal
+	}
+	if c.notNull {
+		text += " NOT NULL"
 	}
 	return text
 }
@@ -149,6 +155,7 @@ func parseColumns(text, lineType string) []metCol {
 			continue
 		}
 		c := metCol{name: word, kind: double}
+		c.name, c.notNull = strings.CutSuffix(c.name, "!")
 		if name, ok := strings.CutSuffix(c.name, "~"); ok {
 			c.name, c.ordinal = name, "-9999"
 		}
@@ -160,6 +167,12 @@ func parseColumns(text, lineType string) []metCol {
 		}
 		if name, ok := strings.CutSuffix(c.name, "%"); ok {
 			c.name, c.kind = name, signed
+		}
+		if name, ok := strings.CutSuffix(c.name, "@"); ok {
+			c.name, c.kind = name, datetime
+		}
+		if name, ok := strings.CutSuffix(c.name, "?"); ok {
+			c.name, c.kind = name, yesNo
 		}
 		if name, width, ok := strings.Cut(c.name, ":"); ok {
 			c.name, c.kind = name, varchar
@@ -223,17 +236,14 @@ func (d *database) createMetviewer(db string) []string {
 	out := []string{
 		"CREATE TABLE IF NOT EXISTS " + db + "data_file_lu (data_file_lu_id INT UNSIGNED NOT NULL, type_name VARCHAR(32), type_desc VARCHAR(128),\n  PRIMARY KEY (data_file_lu_id)" + end,
 		"CREATE TABLE IF NOT EXISTS " + db + "data_file (data_file_id INT UNSIGNED NOT NULL, data_file_lu_id INT UNSIGNED NOT NULL, filename VARCHAR(110), path VARCHAR(120),\n" +
-			"  load_date DATETIME, mod_date DATETIME, PRIMARY KEY (data_file_id), CONSTRAINT data_file_unique_pk UNIQUE INDEX (filename, path)" + end,
+			"  load_date DATETIME, mod_date DATETIME, PRIMARY KEY (data_file_id), CONSTRAINT data_file_unique_pk UNIQUE INDEX (filename, path), INDEX stat_header_data_file_lu_id_pk (data_file_lu_id)" + end,
 		"CREATE TABLE IF NOT EXISTS " + db + "metadata (category VARCHAR(30) NOT NULL DEFAULT '', description VARCHAR(300) NOT NULL DEFAULT ''" + d.metadataKey() + end,
 		"CREATE TABLE IF NOT EXISTS " + db + "instance_info (instance_info_id INT UNSIGNED NOT NULL, updater VARCHAR(64), update_date DATETIME, update_detail VARCHAR(2048),\n" +
 			"  load_xml TEXT, PRIMARY KEY (instance_info_id)" + end,
 		"CREATE TABLE IF NOT EXISTS " + db + "model_fcst_lead_offset (model VARCHAR(64), fcst_lead_offset INT, PRIMARY KEY (model)" + end,
 		"CREATE TABLE IF NOT EXISTS " + db + "stat_header (stat_header_id INT UNSIGNED NOT NULL" + headerDDL() + end,
 	}
-	for name := range metviewerLines {
-		out = append(out, d.lineDDL(db, "line_data_"+strings.ToLower(name), name)+end)
-	}
-	for name, columns := range metviewerChildren {
+	for name, columns := range metviewerChildren { // before the tables by which a type is known to be there
 		keys := "line_data_id, i_value"
 		var b strings.Builder
 		b.WriteString("CREATE TABLE IF NOT EXISTS " + db + "line_data_" + name + " (line_data_id INT UNSIGNED NOT NULL, i_value INT UNSIGNED NOT NULL")
@@ -247,6 +257,19 @@ func (d *database) createMetviewer(db string) []string {
 			b.WriteString(", " + c.name + " " + c.sqlType() + null)
 		}
 		out = append(out, b.String()+", PRIMARY KEY ("+keys+")"+end)
+	}
+	for name := range metviewerLines {
+		out = append(out, d.lineDDL(db, "line_data_"+strings.ToLower(name), name)+end)
+	}
+	for _, t := range metviewerObjects {
+		var cols []string
+		for _, c := range parseColumns(t.columns, "") {
+			cols = append(cols, c.name+" "+c.sqlType())
+		}
+		if d.engine == innoDB && !strings.Contains(t.keys, "PRIMARY") {
+			cols = append(cols, d.rowDDL())
+		}
+		out = append(out, "CREATE TABLE IF NOT EXISTS "+db+t.name+" (\n  "+strings.Join(cols, ",\n  ")+",\n  "+t.keys+end)
 	}
 	return append(out, d.lineDDL(db, genmprTable, genmpr)+end)
 }
@@ -290,8 +313,19 @@ func (d *database) lineDDL(db, table, lineType string) string {
 	} else {
 		cols = append(cols, d.rowDDL())
 	}
-	cols = append(cols, "INDEX stat_header_id_idx (stat_header_id)")
+	cols = append(cols, "INDEX stat_header_id_idx (stat_header_id)", "INDEX "+fileKey(table)+" (data_file_id)")
 	return "CREATE TABLE IF NOT EXISTS " + db + table + " (\n  " + strings.Join(cols, ",\n  ")
+}
+
+// fileKey is METviewer's name of the index of a line table by files.
+func fileKey(table string) string {
+	switch table {
+	case "line_data_sal1l2":
+		return "line_data_sal2l1_data_file_id_pk"
+	case "line_data_enscnt":
+		return "line_data_enscnt_file_id_pk"
+	}
+	return table + "_data_file_id_pk"
 }
 
 // rowDDL is the column that numbers the rows of a table without line_data_id.

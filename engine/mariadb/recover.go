@@ -15,6 +15,7 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/record"
 )
 
 // lockName is the name of a subset's lock. The server's locks know no case and
@@ -76,13 +77,9 @@ func (a *archive) recover(ctx context.Context, c *sql.Conn, subset string) error
 		_, err := c.ExecContext(ctx, "ROLLBACK")
 		return err
 	}
-	type part struct {
-		table, column string
-		first         int64
-	}
-	var parts []part
+	var parts []added
 	err := sqlengine.Standard{Over: c}.Rows(ctx, "SELECT line_table, id_column, first_id FROM "+a.table(subset, pendingTable), nil, func(row []any) error {
-		var p part
+		var p added
 		err := sqlengine.Scan(row, &p.table, &p.column, &p.first)
 		parts = append(parts, p)
 		return err
@@ -113,8 +110,9 @@ func (a *archive) recover(ctx context.Context, c *sql.Conn, subset string) error
 	if err := a.mend(ctx, c, subset, tables); err != nil {
 		return err
 	}
+	slices.SortFunc(parts, func(p, q added) int { return -strings.Compare(p.order(), q.order()) }) // children, lines, headers
 	for _, p := range parts {
-		if _, err := c.ExecContext(ctx, fmt.Sprintf("DELETE FROM %s WHERE %s >= %d", a.table(subset, p.table), p.column, p.first)); err != nil {
+		if _, err := c.ExecContext(ctx, a.takeAway(subset, p)); err != nil {
 			return err
 		}
 	}
@@ -130,6 +128,41 @@ func (a *archive) recover(ctx context.Context, c *sql.Conn, subset string) error
 	}
 	a.db.log.Info("a load that was broken off was taken back", "subset", subset, "tables", len(parts))
 	return nil
+}
+
+// added is what a commit noted that it would add to a table.
+type added struct {
+	table, column string
+	first         int64
+}
+
+func (p added) order() string {
+	if p.column == idOfLines || p.column == rowColumn {
+		return "z" + p.table
+	}
+	return p.table
+}
+
+// takeAway deletes what a commit has added to a table, but for what another
+// program has added since, or refers to.
+func (a *archive) takeAway(subset string, p added) string {
+	table := a.table(subset, p.table)
+	since := fmt.Sprintf(" WHERE %s >= %d", p.column, p.first)
+	switch {
+	case p.column == rowColumn:
+		return "DELETE FROM " + table + since
+	case p.column != idOfLines:
+		for _, t := range record.Types() {
+			since += fmt.Sprintf(" AND %s NOT IN (SELECT %s FROM %s WHERE %s >= %d)", p.column, p.column, a.table(subset, tableOf(t)), p.column, p.first)
+		}
+		return "DELETE FROM " + table + since
+	}
+	for _, t := range record.Types() {
+		if child, _ := childTable(t); child == p.table {
+			return "DELETE " + table + " FROM " + table + " JOIN " + a.table(subset, tableOf(t)) + " ld USING (" + idOfLines + ")" + since + " AND ld." + repeatsColumn + " IS NOT NULL"
+		}
+	}
+	return "DELETE FROM " + table + since + " AND " + repeatsColumn + " IS NOT NULL"
 }
 
 type goneOf struct {

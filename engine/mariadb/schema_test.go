@@ -181,8 +181,8 @@ func TestEveryColumnHasAPlace(t *testing.T) {
 func TestMETviewerSeesItsOwnTables(t *testing.T) {
 	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
 	for _, c := range []struct{ query, engine, indexes string }{
-		{"v1_", "MyISAM", "stat_header_id_idx"},
-		{"v2_?engine=innodb&apply_indexes=true", "InnoDB", "line_data_sl1l2_fcst_init_beg_idx line_data_sl1l2_fcst_lead_idx line_data_sl1l2_fcst_valid_beg_idx PRIMARY stat_header_id_idx"}, // the key is that of the invisible column,
+		{"v1_", "MyISAM", "line_data_sl1l2_data_file_id_pk stat_header_id_idx"},
+		{"v2_?engine=innodb&apply_indexes=true", "InnoDB", "line_data_sl1l2_data_file_id_pk line_data_sl1l2_fcst_init_beg_idx line_data_sl1l2_fcst_lead_idx line_data_sl1l2_fcst_valid_beg_idx PRIMARY stat_header_id_idx"}, // the key is that of the invisible column,
 	} {
 		a := under(t, l, c.query, design.Normalized)
 		db := a.database("s")
@@ -475,7 +475,7 @@ func TestURLs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if cfg := configs(u)[0]; cfg.Addr != c.addr || cfg.Net != c.net {
+		if cfg := configs(u, nil)[0]; cfg.Addr != c.addr || cfg.Net != c.net {
 			t.Errorf("%s: %s %s", c.raw, cfg.Net, cfg.Addr)
 		}
 	}

@@ -43,6 +43,10 @@ type Archive struct {
 	Owned     func(table string) string       // OwnName otherwise than barograph_<design>_…; nil = so
 	Ready     func(ctx context.Context, subset string) error
 
+	// Foreign makes the catalog of a subset that has none, of what another program
+	// has stored there; nil = there is no such thing.
+	Foreign func(ctx context.Context, subset string) (*design.Catalog, error)
+
 	// Select is the query for all records of a type, to which a condition can be
 	// added, and its columns; nil = those of Table.
 	Select    func(ctx context.Context, q Querier, subset string, t *record.LineType) (text string, cols []Column, err error)
@@ -143,6 +147,9 @@ func (a *Archive) hasOwn(ctx context.Context, subset, table string) (bool, error
 // Catalog reads the metadata of a subset.
 func (a *Archive) Catalog(ctx context.Context, subset string) (*design.Catalog, error) {
 	ok, err := a.hasOwn(ctx, subset, CatalogTable)
+	if err == nil && !ok && a.Foreign != nil {
+		return a.Foreign(ctx, subset)
+	}
 	if err != nil || !ok {
 		return design.NewCatalog(subset), err
 	}
@@ -225,7 +232,7 @@ func markOf(row []any) (m engine.Mark, err error) {
 
 // Stored lists the line types that a subset has a table for.
 func (a *Archive) Stored(ctx context.Context, q Querier, subset string) (types []*record.LineType, err error) {
-	if ok, err := a.hasOwn(ctx, subset, CatalogTable); err != nil || !ok {
+	if ok, err := a.hasOwn(ctx, subset, CatalogTable); err != nil || !ok && a.Foreign == nil {
 		return nil, err
 	}
 	text, args := a.Tables(subset)

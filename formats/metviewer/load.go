@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,9 +25,15 @@ type LoadSpec struct {
 	Indexes    bool        // apply_indexes: METviewer's further indexes
 	Note       string      // load_note
 
+	Group, Description string // of the database in METviewer's menu; "" = not said
+	KeepXML            bool   // load_xml: the load_spec is kept in the database
+	XML                string // the load_spec itself, without its password
+
 	SetAside []Remark // elements that are read and not needed here, with the reason
 	Warnings []Remark // elements that are not known, values without a use
 }
+
+var password = regexp.MustCompile(`(?s)<password\b[^>]*>.*?</password\s*>`)
 
 // LoadValue is a field of load_val.
 type LoadValue struct {
@@ -50,9 +57,12 @@ func ParseLoadSpec(file string, text []byte) (*LoadSpec, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &LoadSpec{File: file, Connection: connection(root.child("connection")), Template: root.value("folder_tmpl"), LoadStat: true, Note: root.value("load_note")}
+	s := &LoadSpec{
+		File: file, Connection: connection(root.child("connection")), Template: root.value("folder_tmpl"), LoadStat: true, Note: root.value("load_note"),
+		Group: root.value("group"), Description: root.value("description"), KeepXML: true, XML: password.ReplaceAllString(string(text), "<password/>"),
+	}
 	s.sort(root, "")
-	for name, flag := range map[string]*bool{"load_stat": &s.LoadStat, "apply_indexes": &s.Indexes, "load_mpr": &s.MPR, "load_orank": &s.ORANK} {
+	for name, flag := range map[string]*bool{"load_stat": &s.LoadStat, "apply_indexes": &s.Indexes, "load_mpr": &s.MPR, "load_orank": &s.ORANK, "load_xml": &s.KeepXML} {
 		if k := root.child(name); k != nil {
 			if *flag, err = boolean(file, k); err != nil {
 				return nil, err

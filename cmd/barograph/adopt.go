@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+)
+
+func newAdopt(e *env) *cobra.Command {
+	var mend, forget bool
+	c := &cobra.Command{
+		Use:   "adopt URL [--mend | --forget]",
+		Short: "Take over a METviewer database that METdbLoad filled",
+		Long: `Adopt reads a database of METviewer's schema, named by the URL's path, and tells what METdbLoad's known faults have made of
+it; it writes nothing. With --mend the database becomes an archive of Barograph's, mended: its tables are copied, the copies
+read back, and all exchanged at once. The tables as they were stay in the database barograph_old_NAME until --forget drops
+them. What METdbLoad loads later stands beside what Barograph loads; adopt again takes it in (docs/adopt.md).
+
+A database is asked as it is (ask, met --from, serve), without adoption.`,
+		Example: `  barograph adopt mariadb://root@127.0.0.1:3306/mv_site
+  barograph adopt mariadb://root@127.0.0.1:3306/mv_site --mend
+  barograph load new/*.stat --engine mariadb://root@127.0.0.1:3306/ --subset mv_site`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return e.adopt(c.Context(), args[0], mend, forget) },
+	}
+	c.Flags().BoolVar(&mend, "mend", false, "make it an archive of Barograph's, mended")
+	c.Flags().BoolVar(&forget, "forget", false, "drop the tables that --mend has kept")
+	c.MarkFlagsMutuallyExclusive("mend", "forget")
+	return c
+}
+
+func (e *env) adopt(ctx context.Context, raw string, mend, forget bool) error {
+	raw, err := engine.ResolveURL(raw)
+	if err != nil {
+		return usage(err)
+	}
+	u, err := url.Parse(raw)
+	if err != nil || strings.Trim(u.Path, "/") == "" {
+		return usage(&fault.Error{Setting: "URL", Problem: "names no database", Cure: "write mariadb://user:password@host:port/mv_site"})
+	}
+	p := place{design: string(design.Normalized), subset: strings.Trim(u.Path, "/")}
+	u.Path = "/"
+	p.url = u.String()
+	a, err := p.open(ctx, e, engine.Options{ReadOnly: !mend && !forget})
+	if err != nil {
+		return err
+	}
+	defer a.Close() //nolint:errcheck // all is done
+	adopter, ok := a.Archive.(engine.Adopter)
+	if !ok {
+		return usage(&fault.Error{Setting: fault.Redact(raw), Problem: "is no database that METviewer reads", Cure: "write mariadb://user:password@host:port/mv_site"})
+	}
+	if forget {
+		return adopter.Forget(ctx, p.subset)
+	}
+	out, err := adopter.Adopt(ctx, p.subset, mend)
+	if err != nil {
+		return err
+	}
+	return e.print(out, func(w io.Writer) error { return adopted(w, out) })
+}
+
+// adopted prints what was found and done.
+func adopted(w io.Writer, a *engine.Adoption) error {
+	var rows int64
+	for _, n := range a.Read {
+		rows += n
+	}
+	fmt.Fprintf(w, "%s: %d rows of %d line types, which are %d records\n", a.Database, rows, len(a.Read), a.Records)
+	for _, f := range a.Findings {
+		if f.First != "" {
+			f.Says += " (" + f.First + ")"
+		}
+		fmt.Fprintf(w, "  %9d  %s: %s\n             mended: %s\n", f.Rows, f.Name, f.Says, f.Mend)
+	}
+	if a.Kept == "" {
+		_, err := fmt.Fprintln(w, "nothing was written; --mend mends it")
+		return err
+	}
+	_, err := fmt.Fprintf(w, "adopted; the tables as they were are in %s until barograph adopt … --forget\n", a.Kept)
+	return err
+}

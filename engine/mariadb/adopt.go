@@ -1,0 +1,482 @@
+package mariadb
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/record"
+)
+
+// Names of the databases that an adoption works in begin so, before the name of
+// the one that is adopted: METviewer lists those that begin with mv_.
+const (
+	newPrefix = "barograph_new_"
+	oldPrefix = "barograph_old_"
+)
+
+// adoption is one under way.
+type adoption struct {
+	a     *archive
+	name  string // of the subset
+	pool  sqlengine.Querier
+	have  map[string][]string // tables of the database → their columns
+	twins map[string]map[string]bool
+	tally *tally
+	out   engine.Adoption
+
+	before *design.Catalog // nil = it was not adopted before
+	marks  []engine.Mark
+
+	next   *archive // of the copies; nil = nothing is mended
+	loader engine.Loader
+	held   *design.Catalog // of what is not committed yet
+	all    record.Digest
+}
+
+// adoptRows is the number of records of a commit.
+const adoptRows = 1 << 18
+
+// Adopt looks through a database of METviewer's and, to mend it, writes what it
+// reads into a second one, from which the tables change places with the first's
+// by one RENAME TABLE. Other programs cannot write meanwhile.
+func (a *archive) Adopt(ctx context.Context, subset string, mend bool) (*engine.Adoption, error) {
+	s := &adoption{a: a, name: subset, pool: a.Pool, tally: newTally(), out: engine.Adoption{Database: a.database(subset), Read: map[string]int64{}}}
+	if err := s.check(ctx, mend); err != nil {
+		return nil, err
+	}
+	c, err := a.db.writes.Conn(ctx)
+	if err != nil {
+		return nil, sqlengine.Failed(ctx, err)
+	}
+	defer c.Raw(func(any) error { return driver.ErrBadConn }) //nolint:errcheck // ends the connection, and its locks with it
+	if !mend {
+		err = s.read(ctx)
+	} else {
+		err = a.locked(ctx, c, subset, func() error { return s.mend(ctx, c) })
+	}
+	s.out.Findings = s.tally.told()
+	return &s.out, sqlengine.Failed(ctx, err)
+}
+
+// check is all that can be known before anything is written.
+func (s *adoption) check(ctx context.Context, mend bool) (err error) {
+	db := s.out.Database
+	refuse := func(problem, cure string) error {
+		return &fault.Error{Setting: "database " + db, Problem: problem + "; nothing was written", Cure: cure}
+	}
+	if s.have, err = s.columns(ctx, db); err != nil {
+		return err
+	}
+	if s.have[design.HeaderTable] == nil || s.have[sqlengine.FileTable] == nil {
+		return refuse("has no tables stat_header and data_file", "name a database of METviewer's schema: barograph adopt mariadb://user@host:port/mv_site")
+	}
+	if s.twins, err = s.a.twins(ctx, s.pool, s.name); err != nil {
+		return err
+	}
+	var odd []string
+	note := func(table string, cols []metCol) {
+		for _, c := range cols {
+			if !slices.Contains(s.have[table], c.name) {
+				odd = append(odd, table+" lacks "+c.name)
+			}
+		}
+		for _, name := range s.have[table] {
+			if !strings.HasPrefix(name, "barograph_") && name != "i_value" && name != "j_value" && !slices.ContainsFunc(cols, func(c metCol) bool { return c.name == name }) {
+				odd = append(odd, table+" also has "+name)
+			}
+		}
+	}
+	for _, t := range s.types() {
+		cols := append(stdColumns(t.Name), parseColumns(metviewerLines[t.Name], t.Name)...)
+		if t.Name != genmpr {
+			note(tableOf(t), cols)
+		}
+		if child, cols := childTable(t); child != "" {
+			note(child, append(cols, metCol{name: idOfLines}))
+		}
+	}
+	note(design.HeaderTable, append(parseColumns(metviewerHeader, ""), metCol{name: "stat_header_id"}))
+	if len(odd) > 0 {
+		return refuse("has other columns than METviewer 5.1's schema: "+strings.Join(odd, ", "), "run METdataio's update scripts, or move these columns to tables of their own")
+	}
+	if s.have[s.a.OwnName(sqlengine.CatalogTable)] != nil {
+		if s.marks, err = s.a.Marks(ctx, s.name); err != nil {
+			return err
+		}
+		if s.before, err = s.a.Catalog(ctx, s.name); err != nil {
+			return err
+		}
+	}
+	problems, err := s.a.Check(ctx, s.name)
+	if err != nil || !mend {
+		return err
+	}
+	if len(problems) > 0 {
+		return refuse("is damaged: "+strings.Join(problems, "; "), "REPAIR TABLE")
+	}
+	kind, err := sqlengine.Texts(ctx, s.pool, "SELECT engine FROM information_schema.tables WHERE table_schema = ? AND table_name = ?", db, design.HeaderTable)
+	if err == nil && kind[0] != s.a.db.engine {
+		return refuse("has tables of "+kind[0], "write ?engine="+kind[0]+" at the end of the URL")
+	}
+	if left, err2 := s.columns(ctx, oldPrefix+db); err == nil && err2 == nil && len(left) > 0 {
+		return refuse("was adopted before: "+oldPrefix+db+" holds its tables as they were", "look whether all is well, then: barograph adopt … --forget")
+	}
+	return err
+}
+
+// columns are the tables of a database and their columns, of a view none.
+func (s *adoption) columns(ctx context.Context, db string) (map[string][]string, error) {
+	out := map[string][]string{}
+	err := s.pool.Rows(ctx, "SELECT table_name, column_name FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name) "+
+		"WHERE table_type = 'BASE TABLE' AND table_schema = ? ORDER BY table_name, ordinal_position", []any{db}, func(row []any) error {
+		var table, column string
+		err := sqlengine.Scan(row, &table, &column)
+		out[table] = append(out[table], column)
+		return err
+	})
+	return out, err
+}
+
+// types are those that the database has tables for.
+func (s *adoption) types() []*record.LineType {
+	return slices.DeleteFunc(slices.Clone(record.Types()), func(t *record.LineType) bool { return s.have[tableOf(t)] == nil })
+}
+
+// mend makes the copies, holds them against what was read, and exchanges them.
+func (s *adoption) mend(ctx context.Context, c *sql.Conn) error {
+	do := func(text string) error { _, err := c.ExecContext(ctx, text); return err }
+	db := *s.a.db
+	db.prefix = newPrefix + db.prefix
+	n, err := db.Open(ctx, design.Normalized)
+	if err != nil {
+		return err
+	}
+	s.next = n.(*archive) //nolint:forcetypeassert // it opens no other
+	fresh := s.next.database(s.name)
+	if err := do("DROP DATABASE IF EXISTS " + ident(fresh)); err != nil { // of one that died
+		return err
+	}
+	var tables []string
+	for t := range s.have {
+		tables = append(tables, s.a.table(s.name, t)+" READ")
+	}
+	if err := do("LOCK TABLES " + strings.Join(tables, ", ")); err != nil {
+		return err
+	}
+	if s.loader, err = s.next.Loader(ctx, s.name); err != nil {
+		return err
+	}
+	defer s.loader.Close() //nolint:errcheck // all is committed, or dropped
+	s.held = design.NewCatalog(s.name)
+	if s.before != nil {
+		s.held.Conflicts, s.held.MoreConflicts, s.held.Quarantine = s.before.Conflicts, s.before.MoreConflicts, s.before.Quarantine
+	}
+	if err := s.files(ctx); err != nil {
+		return err
+	}
+	if err := s.read(ctx); err != nil {
+		return err
+	}
+	if err := s.commit(ctx, s.marks); err != nil {
+		return err
+	}
+	if err := s.indexes(ctx); err != nil {
+		return err
+	}
+	if err := s.prove(ctx); err != nil {
+		return err
+	}
+	if err := s.exchange(ctx, c); err != nil {
+		return err
+	}
+	s.out.Kept = oldPrefix + s.out.Database
+	return do("DROP DATABASE " + ident(fresh))
+}
+
+// files copies the rows of data_file to which a line of any table refers, those
+// of MODE, MTD and tropical cyclones too: their numbers stay what they are.
+func (s *adoption) files(ctx context.Context) error {
+	return s.next.exec(ctx, "INSERT INTO "+s.next.table(s.name, sqlengine.FileTable)+" SELECT * FROM "+s.a.table(s.name, sqlengine.FileTable)+" WHERE data_file_id IN ("+s.referred()+")")
+}
+
+// referred is the query for the files that have lines.
+func (s *adoption) referred() string {
+	var of []string
+	for t, columns := range s.have {
+		if t != sqlengine.FileTable && slices.Contains(columns, "data_file_id") {
+			of = append(of, "SELECT data_file_id FROM "+s.a.table(s.name, t))
+		}
+	}
+	return strings.Join(of, " UNION ")
+}
+
+func (a *archive) exec(ctx context.Context, text string) error {
+	return sqlengine.Standard{Over: a.db.writes}.Exec(ctx, text)
+}
+
+// read reads every line, file by file, and writes it where it is mended.
+func (s *adoption) read(ctx context.Context) error {
+	count := func(kind int, text string) error {
+		n, err := sqlengine.Number(ctx, s.pool, "SELECT count(*) FROM "+text)
+		s.tally.add(kind, n, "")
+		return err
+	}
+	if err := count(noLines, s.a.table(s.name, sqlengine.FileTable)+" WHERE data_file_id NOT IN ("+s.referred()+")"); err != nil {
+		return err
+	}
+	headers := s.a.table(s.name, design.HeaderTable)
+	if err := count(headerTwice, headers+" h JOIN "+headers+" g USING ("+same(parseColumns(metviewerHeader, ""))+") WHERE g.stat_header_id < h.stat_header_id"); err != nil {
+		return err
+	}
+	for _, t := range s.types() {
+		lines := s.a.table(s.name, tableOf(t)) + " ld "
+		if err := count(noHeader, lines+"WHERE stat_header_id NOT IN (SELECT stat_header_id FROM "+headers+")"); err != nil {
+			return err
+		}
+		if child, _ := childTable(t); child != "" {
+			if err := count(noParent, s.a.table(s.name, child)+" WHERE line_data_id NOT IN (SELECT line_data_id FROM "+lines+")"); err != nil {
+				return err
+			}
+		}
+		if t.Name == "MPR" {
+			if err := count(mprMoved, lines+"WHERE mpr_climo <> -9999"); err != nil {
+				return err
+			}
+		}
+		if err := s.readType(ctx, t); err != nil {
+			return fmt.Errorf("%s: %w", tableOf(t), err)
+		}
+	}
+	return nil
+}
+
+// same are the names of columns.
+func same(cols []metCol) string {
+	names := make([]string, len(cols))
+	for i := range cols {
+		names[i] = cols[i].name
+	}
+	return strings.Join(names, ", ")
+}
+
+// readType reads the lines of a type.
+func (s *adoption) readType(ctx context.Context, t *record.LineType) error {
+	exprs, cols := s.a.lineSelect(s.name, t, s.twins)
+	others := "0"
+	if s.twins[tableOf(t)][ownColumn(t)] {
+		others = "ld." + ownColumn(t) + " IS NULL"
+	}
+	have := s.a.Collect(t, cols)
+	var file string
+	s.tally.seen = map[record.Key]uint64{}
+	flush := func() error {
+		have.Batch.File = file
+		b := s.tally.mended(have.Batch.Clone())
+		have.Reset()
+		return s.take(ctx, b)
+	}
+	err := s.pool.Rows(ctx, "SELECT f.path, f.filename, ld.data_file_id, NOT ld.fcst_init_beg <=> "+initTime+", "+others+", "+exprs+s.a.fromLines(s.name, t)+
+		" LEFT JOIN "+s.a.table(s.name, sqlengine.FileTable)+" f ON f.data_file_id = ld.data_file_id ORDER BY ld.data_file_id, ld.line_num", nil, func(row []any) error {
+		var path, name string
+		var id, moved, added int64
+		if err := sqlengine.Scan(row[2:5], &id, &moved, &added); err != nil {
+			return err
+		}
+		of := fmt.Sprintf("data_file %d", id)
+		if row[1] != nil {
+			if err := sqlengine.Scan(row, &path, &name); err != nil {
+				return err
+			}
+			of = strings.TrimPrefix(path+"/"+name, "/")
+			if strings.HasPrefix(path, "/") {
+				of = path + "/" + name
+			}
+		} else {
+			s.tally.add(noFile, 1, of)
+		}
+		if have.Batch.Len() == engine.DumpRows || of != file {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		file = of
+		s.out.Read[t.Name]++
+		s.tally.add(initBeyond, moved, of)
+		s.tally.add(addedSince, added, of)
+		if err := have.Values(row[5:]); err != nil {
+			return err
+		}
+		return have.Row()
+	})
+	if err != nil {
+		return err
+	}
+	return flush()
+}
+
+// take takes a batch that is mended.
+func (s *adoption) take(ctx context.Context, b *record.Batch) error {
+	s.out.Records += int64(b.Len())
+	if s.next == nil || b.Len() == 0 {
+		return nil
+	}
+	s.held.Add(b)
+	if err := s.loader.Add(ctx, b); err != nil {
+		return err
+	}
+	if s.held.Held().Records < adoptRows {
+		return nil
+	}
+	return s.commit(ctx, nil)
+}
+
+func (s *adoption) commit(ctx context.Context, marks []engine.Mark) error {
+	s.all.Add(s.held.Held())
+	_, err := s.loader.Commit(ctx, engine.Commit{Catalog: s.held, Done: marks})
+	s.held = design.NewCatalog(s.name)
+	return err
+}
+
+// prove reads the copies back.
+func (s *adoption) prove(ctx context.Context) error {
+	c, err := s.next.Catalog(ctx, s.name)
+	if err != nil {
+		return err
+	}
+	found, err := s.next.walk(ctx, s.name)
+	if err != nil {
+		return err
+	}
+	if found.Held() != s.all || c.Held() != s.all || s.all.Records != s.out.Records {
+		return fmt.Errorf("the copies hold %s, the catalog counts %s, %s was read (%d records); nothing was exchanged", found.Held(), c.Held(), s.all, s.out.Records)
+	}
+	return nil
+}
+
+// indexes gives the copies the further indexes of the originals.
+func (s *adoption) indexes(ctx context.Context) error {
+	const text = "SELECT table_name, index_name, GROUP_CONCAT(column_name, IF(sub_part IS NULL, '', CONCAT('(', sub_part, ')')) ORDER BY seq_in_index) " +
+		"FROM information_schema.statistics WHERE table_schema = ? AND index_name <> 'PRIMARY' GROUP BY table_name, index_name"
+	read := func(db string) (map[string]string, error) {
+		out := map[string]string{}
+		err := s.pool.Rows(ctx, text, []any{db}, func(row []any) error {
+			var table, name, columns string
+			err := sqlengine.Scan(row, &table, &name, &columns)
+			out[table+"\x00"+columns] = name
+			return err
+		})
+		return out, err
+	}
+	want, err := read(s.out.Database)
+	if err != nil {
+		return err
+	}
+	there, err := read(s.next.database(s.name))
+	if err != nil {
+		return err
+	}
+	have, err := s.columns(ctx, s.next.database(s.name))
+	if err != nil {
+		return err
+	}
+	for key, name := range want {
+		table, columns, _ := strings.Cut(key, "\x00")
+		if there[key] != "" || have[table] == nil || !s.exchanged(table) {
+			continue
+		}
+		if err := s.next.exec(ctx, "CREATE INDEX "+ident(name)+" ON "+s.next.table(s.name, table)+" ("+columns+")"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exchanged reports whether a table is copied and mended: the others stay.
+func (s *adoption) exchanged(table string) bool {
+	if s.have[table] == nil || table == design.HeaderTable || table == sqlengine.FileTable || strings.HasPrefix(table, "barograph_") {
+		return true
+	}
+	return slices.ContainsFunc(record.Types(), func(t *record.LineType) bool {
+		child, _ := childTable(t)
+		return table == tableOf(t) || table == child
+	})
+}
+
+// exchange puts the copies in the places of the tables, all at once. RENAME
+// TABLE waits for the lock that keeps other programs from writing, and comes
+// before all who wait to write.
+func (s *adoption) exchange(ctx context.Context, locks *sql.Conn) error {
+	have, err := s.columns(ctx, s.next.database(s.name))
+	if err != nil {
+		return err
+	}
+	old := ident(oldPrefix + s.out.Database)
+	var renames []string
+	for t := range have {
+		if !s.exchanged(t) {
+			continue
+		}
+		if s.have[t] != nil {
+			renames = append(renames, s.a.table(s.name, t)+" TO "+old+"."+ident(t))
+		}
+		renames = append(renames, s.next.table(s.name, t)+" TO "+s.a.table(s.name, t))
+	}
+	slices.Sort(renames)
+	slices.SortStableFunc(renames, func(x, y string) int { // away before into
+		return strings.Compare(fmt.Sprint(strings.HasPrefix(x, "`"+newPrefix)), fmt.Sprint(strings.HasPrefix(y, "`"+newPrefix)))
+	})
+	if err := s.a.exec(ctx, "CREATE DATABASE IF NOT EXISTS "+old); err != nil {
+		return err
+	}
+	c, err := s.a.db.writes.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close() //nolint:errcheck // all is done
+	var id int64
+	if err := c.QueryRowContext(ctx, "SELECT CONNECTION_ID()").Scan(&id); err != nil {
+		return err
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := c.ExecContext(ctx, "RENAME TABLE "+strings.Join(renames, ", "))
+		done <- err
+	}()
+	for waits := int64(0); waits == 0; {
+		select {
+		case err := <-done:
+			return err
+		case <-time.After(10 * time.Millisecond):
+		}
+		if waits, err = sqlengine.Number(ctx, s.pool, "SELECT count(*) FROM information_schema.processlist WHERE id = ? AND state LIKE 'Waiting%'", id); err != nil {
+			return err
+		}
+	}
+	if _, err := locks.ExecContext(ctx, "UNLOCK TABLES"); err != nil {
+		return err
+	}
+	return <-done
+}
+
+// Forget drops the tables that an adoption has kept.
+func (a *archive) Forget(ctx context.Context, subset string) error {
+	name := oldPrefix + a.database(subset)
+	n, err := sqlengine.Number(ctx, a.Pool, "SELECT count(*) FROM information_schema.tables WHERE table_schema = "+flavour.Quote(name))
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return &fault.Error{Setting: "database " + name, Problem: "is not there: nothing was kept", Cure: "barograph adopt … --mend keeps what it exchanges"}
+	}
+	return a.exec(ctx, "DROP DATABASE "+ident(name))
+}

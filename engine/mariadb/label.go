@@ -1,0 +1,55 @@
+package mariadb
+
+import (
+	"context"
+
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+)
+
+// noGroup is the group that METdbLoad does not keep.
+const noGroup = "NO GROUP"
+
+// Label keeps what METviewer shows, as METdbLoad does after a load: one row of
+// metadata, a row of instance_info for each load.
+func (a *archive) Label(ctx context.Context, subset string, l engine.Label) error {
+	if a.Design != design.Normalized {
+		return nil
+	}
+	exec := sqlengine.Standard{Over: a.db.writes}.Exec
+	if l.Group != "" && l.Group != noGroup && l.Description != "" {
+		metadata := a.table(subset, "metadata")
+		n, err := sqlengine.Number(ctx, a.Pool, "SELECT count(*) FROM "+metadata)
+		text := "UPDATE " + metadata + " SET category = ?, description = ?"
+		if n == 0 {
+			text = "INSERT INTO " + metadata + " (category, description) VALUES (?, ?)"
+		}
+		if err == nil {
+			err = exec(ctx, text, latin(l.Group, 30), latin(l.Description, 300))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if l.XML == "" {
+		return nil
+	}
+	info := a.table(subset, "instance_info")
+	return exec(ctx, "INSERT INTO "+info+" SELECT coalesce(max(instance_info_id) + 1, 0), ?, now(), ?, ? FROM "+info, latin(l.User, 64), latin(l.Note, 2048), latin(l.XML, 65535))
+}
+
+// latin is a text as METviewer's columns can hold it.
+func latin(s string, width int) string {
+	var out []rune
+	for _, r := range s {
+		if len(out) == width {
+			break
+		}
+		if r > 0xff {
+			r = '?'
+		}
+		out = append(out, r)
+	}
+	return string(out)
+}

@@ -1,0 +1,187 @@
+package mariadb
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/record"
+)
+
+// What may be wrong with a database that METdbLoad has filled.
+const (
+	initBeyond = iota
+	emptyLevel
+	reliTotal
+	pstdCut
+	mprMoved
+	orankMoved
+	sameAgain
+	otherValues
+	noHeader
+	noFile
+	noParent
+	noLines
+	headerTwice
+	addedSince
+	allFindings
+)
+
+const fromFiles = "as it is: what was lost stands in the file alone; barograph load FILE --on-conflict last takes it from there"
+
+// findings are the texts of what may be wrong.
+func findings() []engine.Finding {
+	return []engine.Finding{
+		initBeyond: {Name: "init time beyond 24 h", Says: "a VSDB lead of 25 or more hours was taken for HHMMSS: fcst_init_beg is wrong", Mend: "fcst_init_beg = fcst_valid_beg - fcst_lead"},
+		emptyLevel: {
+			Name: "empty level", Says: "TSOILT and WSOILT have no level in VSDB files (dtcenter/MET#755): each value stands one column too far left, fbar was rounded into total",
+			Mend: "values go back to their columns, fbar is missing; barograph load FILE --on-conflict last brings it",
+		},
+		reliTotal: {Name: "RELI total", Says: "VSDB's RELI lines have no total: 0 stands there", Mend: "it is missing"},
+		pstdCut: {
+			Name: "PSTD cut", Says: "BRIERCL to BSS_SMPL were taken for the first five thresholds, which pushes out the last five",
+			Mend: "they go back to their columns; the last thresholds are those of the PCT lines of the same header",
+		},
+		mprMoved:    {Name: "MPR moved by one", Says: "mpr_climo, which MET does not write, holds OBS_QC, and the columns after it the next one's value", Mend: fromFiles},
+		orankMoved:  {Name: "ORANK climo_stdev", Says: "climo_stdev is another column's value", Mend: fromFiles},
+		sameAgain:   {Name: "the same line again", Says: "a record stands there more than once, as force_dup_file makes it", Mend: "once"},
+		otherValues: {Name: "other values", Says: "a record stands there more than once, with other values: METviewer pools both", Mend: "that of the lowest data_file_id and line_num stays"},
+		noHeader:    {Name: "lines without a header", Says: "no row of stat_header has their stat_header_id: METviewer never sees them", Mend: "left out"},
+		noFile:      {Name: "lines of an unknown file", Says: "no row of data_file has their data_file_id", Mend: "of a file of that number"},
+		noParent:    {Name: "repeating columns of no line", Says: "no line has their line_data_id", Mend: "left out"},
+		noLines:     {Name: "files without lines", Says: "data_file has them, no table has a line of them: they were empty, pruned, or their load died", Mend: "left out: they can be loaded again"},
+		headerTwice: {Name: "headers twice", Says: "stat_header holds them more than once, as without stat_header_db_check", Mend: "once"},
+		addedSince:  {Name: "added since", Says: "rows that another program has loaded beside Barograph's", Mend: "counted, as all others"},
+	}
+}
+
+// tally counts what is found, while rows are read and mended.
+type tally struct {
+	found [allFindings]engine.Finding
+	seen  map[record.Key]uint64       // of the type that is read: a digest of the values
+	steps map[record.Header][]float64 // thresholds of PCT
+	hash  record.Hasher
+}
+
+func newTally() *tally {
+	t := &tally{steps: map[record.Header][]float64{}}
+	copy(t.found[:], findings())
+	return t
+}
+
+func (t *tally) add(kind int, n int64, where string) {
+	if t.found[kind].Rows += n; n > 0 && t.found[kind].First == "" {
+		t.found[kind].First = where
+	}
+}
+
+// told are those that were found.
+func (t *tally) told() []engine.Finding {
+	return slices.DeleteFunc(slices.Clone(t.found[:]), func(f engine.Finding) bool { return f.Rows == 0 })
+}
+
+// mended is a batch of one file without what can be mended, and without the
+// records that were there before.
+func (t *tally) mended(b *record.Batch) *record.Batch {
+	totals := map[uint32]float64{} // by header: what stands for its level
+	for k := range b.Headers {
+		h := &b.Headers[k]
+		soil := h[record.FcstVar] == "TSOILT" || h[record.FcstVar] == "WSOILT"
+		if total, err := strconv.ParseFloat(h[record.FcstLev], 64); err == nil && soil && design.InHours(h[record.Version]) {
+			totals[uint32(k)] = total //nolint:gosec // an index
+			h[record.FcstLev], h[record.ObsLev] = "", ""
+		}
+	}
+	if b.Type.Name == "PCT" {
+		t.stepped(b)
+	}
+	for i := range b.Len() {
+		where := b.File + ":" + strconv.Itoa(int(b.Line[i]))
+		total, moved := totals[b.Head[i]]
+		switch {
+		case moved:
+			t.add(emptyLevel, 1, where)
+			for k := len(b.Num) - 1; k > 1; k-- {
+				b.Num[k][i] = b.Num[k-1][i]
+			}
+			b.Num[0][i], b.Num[1][i] = total, record.Missing()
+		case b.Type.Name == "PCT" && design.InHours(b.Header(i)[record.Version]) && b.Num[0][i] == 0:
+			t.add(reliTotal, 1, where)
+			b.Num[0][i] = record.Missing()
+		case b.Type.Name == "PSTD" && t.uncut(b, i):
+			t.add(pstdCut, 1, where)
+		case b.Type.Name == "ORANK":
+			t.add(orankMoved, 1, where)
+		}
+	}
+	return t.once(b)
+}
+
+// afterPSTD are the columns that MET writes before the thresholds of PSTD and
+// METdbLoad takes for the first of them.
+var afterPSTD = [...]string{"briercl", "briercl_ncl", "briercl_ncu", "bss", "bss_smpl"} //nolint:gochecknoglobals // a constant table
+
+// uncut mends a row of PSTD and reports whether it had to: the first threshold,
+// 0, stands in the sixth place.
+func (t *tally) uncut(b *record.Batch, i int) bool {
+	n := len(afterPSTD)
+	values := b.Repeats(i)
+	if len(values) <= n || values[n] != 0 {
+		return false
+	}
+	for _, c := range b.Type.Columns {
+		if k := slices.Index(afterPSTD[:], c.Name); k >= 0 {
+			b.Num[c.Slot][i] = values[k]
+		}
+	}
+	copy(values, values[n:])
+	steps := t.steps[sqlengine.HeaderKey(*b.Header(i))]
+	for k := len(values) - n; k < len(values); k++ {
+		values[k] = record.Missing()
+		if len(steps) == len(values) && slices.Equal(steps[:len(values)-n], values[:len(values)-n]) {
+			values[k] = steps[k]
+		}
+	}
+	return true
+}
+
+// stepped notes the thresholds of rows of PCT.
+func (t *tally) stepped(b *record.Batch) {
+	for i := range b.Len() {
+		h := sqlengine.HeaderKey(*b.Header(i))
+		if t.steps[h] != nil {
+			continue
+		}
+		for k, v := range b.Repeats(i) {
+			if k%len(b.Type.Group.Fields) == 0 {
+				t.steps[h] = append(t.steps[h], v)
+			}
+		}
+	}
+}
+
+// once leaves out records that were there before.
+func (t *tally) once(b *record.Batch) *record.Batch {
+	gone := map[int]bool{}
+	t.hash.Use(b)
+	for i := range b.Len() {
+		key, values := t.hash.Key(i), t.hash.Digest(i).Lo
+		before, ok := t.seen[key]
+		if !ok {
+			t.seen[key] = values
+			continue
+		}
+		kind := sameAgain
+		if before != values {
+			kind = otherValues
+		}
+		t.add(kind, 1, b.File+":"+strconv.Itoa(int(b.Line[i])))
+		gone[i] = true
+	}
+	if len(gone) == 0 {
+		return b
+	}
+	return b.Only(func(i int) bool { return !gone[i] })
+}
