@@ -324,6 +324,10 @@ func (e *env) curves(ctx context.Context, a *asking, q *question.Question, rows 
 
 func (e *env) draw(c *run.Curves, file string) error {
 	svg, err := report.Curves(c)
+	return e.writePlot(file, svg, err)
+}
+
+func (e *env) writePlot(file string, svg []byte, err error) error {
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/record"
 )
 
@@ -131,11 +132,9 @@ const wideAsked = 2000
 func (l *loading) meet(ctx context.Context, q sqlengine.Querier, lines *sqlengine.Lines, held []design.Row, stored *engine.Stored) error {
 	keys, meet := keysOf(lines), l.a.Meeter(ctx, q, l.subset, lines, stored)
 	for some := range slices.Chunk(held, wideAsked) {
-		asked := make([]string, len(some))
-		for i, r := range some {
-			asked[i] = "(" + strconv.FormatInt(r.Valid, 10) + ", x'" + hex.EncodeToString(keys(r)) + "')"
-		}
-		where := " WHERE (ld.fcst_valid_epoch, ld." + wideKey + ") IN (" + strings.Join(asked, ", ") + ")"
+		where := " WHERE (ld.fcst_valid_epoch, ld." + wideKey + ") IN " + flavour.List(some, func(r design.Row) string {
+			return "(" + whole(r.Valid) + ", x'" + hex.EncodeToString(keys(r)) + "')"
+		})
 		if err := meet(where); err != nil {
 			return err
 		}
