@@ -222,47 +222,58 @@ func TestUndamaged(t *testing.T) {
 	if err := os.WriteFile(later, []byte(first+"\n"+strings.ReplaceAll(rest, ".", ".1")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for i := range n {
-		r := rand.New(rand.NewPCG(damageSeed, uint64(i))) //nolint:gosec // a test's
-		path := filepath.Join(t.TempDir(), "a.db")
-		load := func(more ...string) {
-			if status, _, stderr := barograph(t, append([]string{"load", "--engine", "sqlite:" + path, "--design", "document"}, more...)...); status != 0 && status != 4 {
-				t.Fatalf("%d: %s", status, stderr)
+	for _, x := range []struct{ engine, design string }{{"sqlite", "document"}, {"duckdb", "wide"}, {"pebble", "keyvalue"}} {
+		t.Run(x.engine, func(t *testing.T) {
+			for i := range n {
+				undamaged(t, i, x.engine, x.design, files, later)
 			}
+		})
+	}
+}
+
+// undamaged makes an archive in steps that are drawn, and verifies it.
+func undamaged(t *testing.T, i int, engine, design, files, later string) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(damageSeed, uint64(i))) //nolint:gosec // a test's
+	path := filepath.Join(t.TempDir(), "a.db")
+	load := func(more ...string) {
+		if status, _, stderr := barograph(t, append([]string{"load", "--engine", engine + ":" + path, "--design", design}, more...)...); status != 0 && status != 4 {
+			t.Fatalf("%d: %s", status, stderr)
 		}
-		change := func(text string) {
-			db, err := sql.Open("sqlite3", "file:"+path+"?vfs=barograph-sums")
-			if err == nil {
-				_, err = db.ExecContext(t.Context(), text)
-				err = errors.Join(err, db.Close())
+	}
+	var done []string
+	for range 1 + r.IntN(4) {
+		step := []string{"a part", "again", "replaced", "migrated", "pruned"}[(r.IntN(5)+i)%5]
+		done = append(done, step)
+		switch step {
+		case "a part":
+			load(filepath.Join(files, fmt.Sprintf("%d.vsdb", 1+r.IntN(3))), "--window", fmt.Sprint(1+r.IntN(20)))
+		case "again":
+			load(files)
+		case "replaced":
+			load(later, "--on-conflict", "last")
+		case "migrated":
+			load(files)
+			if engine == "sqlite" {
+				db, err := sql.Open("sqlite3", "file:"+path+"?vfs=barograph-sums")
+				if err == nil {
+					_, err = db.ExecContext(t.Context(), `UPDATE "archive/barograph_document_catalog" SET catalog = json_remove(catalog, '$.seal', '$.sealed', '$.files')`)
+					err = errors.Join(err, db.Close())
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
 			}
-			if err != nil {
-				t.Fatal(err)
+			load(later)
+		case "pruned":
+			load(files)
+			if d, err := damageOf(t, r, engine, path, damages.Row); err != nil {
+				t.Fatal(d, err)
 			}
+			must(t, "verify", engine+":"+path, "--prune")
 		}
-		var done []string
-		for range 1 + r.IntN(4) {
-			step := []string{"a part", "again", "replaced", "migrated", "pruned"}[(r.IntN(5)+i)%5]
-			done = append(done, step)
-			switch step {
-			case "a part":
-				load(filepath.Join(files, fmt.Sprintf("%d.vsdb", 1+r.IntN(3))), "--window", fmt.Sprint(1+r.IntN(20)))
-			case "again":
-				load(files)
-			case "replaced":
-				load(later, "--on-conflict", "last")
-			case "migrated":
-				load(files)
-				change(`UPDATE "archive/barograph_document_catalog" SET catalog = json_remove(catalog, '$.seal', '$.sealed', '$.files')`)
-				load(later)
-			case "pruned":
-				load(files)
-				change(`DELETE FROM "archive/doc_sal1l2" WHERE rowid % 7 = ` + fmt.Sprint(r.IntN(7)))
-				must(t, "verify", "sqlite:"+path, "--prune")
-			}
-		}
-		if status, says := verdictOf(t, "sqlite:"+path); status != 0 {
-			t.Errorf("%d, after %v, is reported: %s", i, done, says)
-		}
+	}
+	if status, says := verdictOf(t, engine+":"+path); status != 0 {
+		t.Errorf("%d, after %v, is reported: %s", i, done, says)
 	}
 }
