@@ -17,7 +17,17 @@ import (
 type Vector struct {
 	Text  []string  // question.Text
 	Whole []int64   // question.Time (Unix seconds) and question.Span (seconds)
-	Num   []float64 // question.Number; NaN = missing
+	Num   []float64 // question.Number; NaN = missing; of question.List those of all rows
+	End   []int     // question.List: row i holds Num[End[i-1]:End[i]]
+}
+
+// List is the value of row i of a question.List.
+func (v *Vector) List(i int) []float64 {
+	from := 0
+	if i > 0 {
+		from = v.End[i-1]
+	}
+	return v.Num[from:v.End[i]]
 }
 
 // Answer is the answer to a question: Rows rows in canonical types, column by column.
@@ -58,6 +68,9 @@ func (a *Answer) Digest() Digest {
 		}
 		for _, w := range v.Whole {
 			buf = binary.LittleEndian.AppendUint64(buf, uint64(w))
+		}
+		for _, n := range v.End {
+			buf = binary.LittleEndian.AppendUint64(buf, uint64(n))
 		}
 		for _, f := range v.Num {
 			buf = binary.LittleEndian.AppendUint64(buf, bitsOf(f))
@@ -111,7 +124,7 @@ func (b *Builder) Reset(columns []question.Column) {
 	b.Vectors = b.Vectors[:len(columns)]
 	for i := range b.Vectors {
 		v := &b.Vectors[i]
-		v.Text, v.Whole, v.Num = v.Text[:0], v.Whole[:0], v.Num[:0]
+		v.Text, v.Whole, v.Num, v.End = v.Text[:0], v.Whole[:0], v.Num[:0], v.End[:0]
 	}
 }
 
@@ -123,6 +136,34 @@ func (b *Builder) Whole(k int, n int64) { b.Vectors[k].Whole = append(b.Vectors[
 
 // Num appends to column k of the row under way; NaN = missing.
 func (b *Builder) Num(k int, f float64) { b.Vectors[k].Num = append(b.Vectors[k].Num, f) }
+
+// List appends to column k of the row under way its part of all repeating
+// columns of the record, see record.Batch.Repeats.
+func (b *Builder) List(k int, repeats []float64) {
+	v := &b.Vectors[k]
+	v.Num = b.Columns[k].AppendList(v.Num, repeats)
+	v.End = append(v.End, len(v.Num))
+}
+
+// Copy appends row i of an answer to the same columns.
+func (b *Builder) Copy(from *Answer, i int) {
+	for k := range from.Columns {
+		v := &from.Vectors[k]
+		switch from.Columns[k].Kind {
+		case question.Text:
+			b.Text(k, v.Text[i])
+		case question.Number:
+			b.Num(k, v.Num[i])
+		case question.List:
+			to := &b.Vectors[k]
+			to.Num = append(to.Num, v.List(i)...)
+			to.End = append(to.End, len(to.Num))
+		default:
+			b.Whole(k, v.Whole[i])
+		}
+	}
+	b.Row()
+}
 
 // Row ends the row under way.
 func (b *Builder) Row() { b.Grow(1) }

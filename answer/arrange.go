@@ -16,6 +16,12 @@ func Arrange(q *question.Question, b *record.Batch, into *Builder) {
 	rows := sorted(q, b)
 	into.Reset(q.Columns)
 	for k := range q.Columns {
+		if q.Columns[k].Kind == question.List {
+			for _, i := range rows {
+				into.List(k, b.Repeats(int(i)))
+			}
+			continue
+		}
 		project(&q.Columns[k], b, rows, into.Vector(k))
 	}
 	into.Grow(len(rows))

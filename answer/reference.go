@@ -112,6 +112,10 @@ func SelectInto(q *question.Question, b *record.Batch, into *Builder) {
 	for _, i := range rows {
 		for k := range q.Columns {
 			c := &q.Columns[k]
+			if c.Kind == question.List {
+				into.List(k, b.Repeats(i))
+				continue
+			}
 			text, whole, num := c.Value(b, i)
 			switch c.Kind {
 			case question.Text:

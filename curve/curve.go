@@ -110,6 +110,28 @@ func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 	return out, nil
 }
 
+// Question is the question with all that its answer suggested written out: the
+// statistic, the axis, and what makes the curves, with its values.
+func (d *Drawn) Question() *question.Question {
+	q := *d.c.q
+	drawing := *cmp.Or(q.Drawing, question.NewDrawing(q.Type, d.Stat, ""))
+	drawing.Stats, drawing.Axis = []string{d.Stat}, string(d.Axis)
+	curves := slices.Clone(drawing.Curves)
+	if len(curves) == 0 {
+		for _, field := range d.c.parting() {
+			curves = append(curves, question.Group{Field: field})
+		}
+	}
+	for i := range curves {
+		if text, err := d.c.text(curves[i].Field); err == nil && curves[i].Values == nil {
+			curves[i].Values = d.c.eachValue(text)
+		}
+	}
+	drawing.Curves = curves
+	q.Drawing = &drawing
+	return &q
+}
+
 // series computes the values of one curve: of the rows of a curve or, with an
 // operation, of those of two that are of the same cases.
 func (d *Drawn) series(title, name string, op stat.Operation, other string) error {
@@ -361,7 +383,14 @@ func (c *collector) collect(needs []string) error {
 			c.cols[col.Slot] = c.a.Vectors[k].Num
 		}
 	}
+	if slices.Contains(needs, stat.Repeats) {
+		needs = append(slices.Clone(needs), c.q.Type.Group.Fields...)
+		c.repeat()
+	}
 	for _, need := range append([]string{"total"}, needs...) {
+		if t := c.q.Type; t.Group != nil && slices.Contains(t.Group.Fields, need) && columnOf(c.a, need) < 0 {
+			return &fault.Error{Setting: "question " + c.q.Name + ": columns", Problem: "lacks " + need, Cure: "add it, or ask for another statistic"}
+		}
 		col, ok := c.q.Type.Column(need)
 		if ok && col.Kind != record.Text && c.cols[col.Slot] == nil {
 			return &fault.Error{Setting: "question " + c.q.Name + ": columns", Problem: "lacks " + need, Cure: "add it, or ask for another statistic"}
@@ -380,6 +409,28 @@ func (c *collector) collect(needs []string) error {
 	}
 	c.inTime()
 	return nil
+}
+
+// repeat puts the repeating columns behind the others, those of a record in the
+// order in which they stand in it. Of a record that repeats less often than
+// others the rest is missing.
+func (c *collector) repeat() {
+	fixed, fields := len(c.cols), len(c.q.Type.Group.Fields)
+	for k, col := range c.a.Columns {
+		if col.Role != question.Repeating {
+			continue
+		}
+		v := &c.a.Vectors[k]
+		for i := range c.a.Rows {
+			for n, x := range v.List(i) {
+				slot := fixed + n*fields + col.Slot
+				for slot >= len(c.cols) {
+					c.cols = append(c.cols, slices.Repeat([]float64{record.Missing()}, c.a.Rows))
+				}
+				c.cols[slot][i] = x
+			}
+		}
+	}
 }
 
 // inTime puts the rows of each point into the order of time, in which blocks of
@@ -486,7 +537,9 @@ func Widen(q *question.Question, names []string) (*question.Question, error) {
 		if err != nil {
 			return nil, err
 		}
-		more = append(more, s.Needs...)
+		if more = append(more, s.Needs...); slices.Contains(s.Needs, stat.Repeats) {
+			more = append(more, q.Type.Group.Fields...)
+		}
 	}
 	for _, name := range more {
 		if c, err := question.ColumnByName(q.Type, name); err == nil && !slices.ContainsFunc(wide.Columns, func(have question.Column) bool { return have.Name == name }) {

@@ -80,7 +80,7 @@ func (a *faulty) Ask(ctx context.Context, q *engine.Query, into *answer.Builder)
 	}
 	into.Reset(got.Columns)
 	for _, i := range rows {
-		appendRow(into, got, i)
+		into.Copy(got, i)
 	}
 	return nil
 }
@@ -93,21 +93,6 @@ func (a *faulty) remembered(q *question.Question, now *answer.Answer) *answer.An
 	}
 	a.first[q] = now
 	return now
-}
-
-func appendRow(into *answer.Builder, from *answer.Answer, i int) {
-	for k := range from.Columns {
-		v := &from.Vectors[k]
-		switch from.Columns[k].Kind {
-		case question.Text:
-			into.Text(k, v.Text[i])
-		case question.Number:
-			into.Num(k, v.Num[i])
-		default:
-			into.Whole(k, v.Whole[i])
-		}
-	}
-	into.Row()
 }
 
 // flip changes the last bit of a number that is there, from row i on, or of any

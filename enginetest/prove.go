@@ -118,6 +118,9 @@ func allColumns(lt *record.LineType) []question.Column {
 	for _, c := range lt.Columns {
 		names = append(names, c.Name)
 	}
+	if lt.Group != nil {
+		names = append(names, lt.Group.Fields...)
+	}
 	cols, err := question.Columns(lt, names...)
 	if err != nil {
 		panic(err) // the names come from the tables themselves

@@ -286,7 +286,7 @@ func hoursWith(one int, rng *rand.Rand) []int {
 func randomColumns(lt *record.LineType, rng *rand.Rand) (columns, order []question.Column) {
 	columns = allColumns(lt)
 	for _, c := range columns {
-		if c.Role != question.Data {
+		if c.Role != question.Data && c.Role != question.Repeating {
 			order = append(order, c)
 		}
 	}

@@ -123,11 +123,21 @@ func value(a *answer.Answer, k, i int) any {
 		return string(a.AppendValue(nil, k, i))
 	case question.Span:
 		return v.Whole[i]
+	case question.List:
+		return optional(v.List(i))
 	}
-	if math.IsNaN(v.Num[i]) {
-		return nil
+	return optional(v.Num[i : i+1])[0]
+}
+
+// optional are numbers as JSON has them: a missing one is null.
+func optional(list []float64) []any {
+	out := make([]any, len(list))
+	for k, f := range list {
+		if !math.IsNaN(f) {
+			out[k] = f
+		}
 	}
-	return v.Num[i]
+	return out
 }
 
 // writeParquet writes times as Unix seconds (int64), numbers as optional doubles.
@@ -139,6 +149,8 @@ func writeParquet(w io.Writer, a *answer.Answer) error {
 			group[c.Name] = parquet.Encoded(parquet.String(), &parquet.RLEDictionary)
 		case question.Number:
 			group[c.Name] = parquet.Optional(parquet.Leaf(parquet.DoubleType))
+		case question.List:
+			group[c.Name] = parquet.Repeated(parquet.Leaf(parquet.DoubleType))
 		default:
 			group[c.Name] = parquet.Leaf(parquet.Int64Type)
 		}
@@ -153,28 +165,37 @@ func writeParquet(w io.Writer, a *answer.Answer) error {
 			}
 		}
 	}
-	row := make(parquet.Row, len(a.Columns))
+	columns := make([][]parquet.Value, len(a.Columns))
 	for i := range a.Rows {
 		for k := range a.Columns {
-			row[at[k]] = parquetValue(a, k, i, at[k])
+			columns[at[k]] = parquetValues(columns[at[k]][:0], a, k, i, at[k])
 		}
-		if _, err := pw.WriteRows([]parquet.Row{row}); err != nil {
+		if _, err := pw.WriteRows([]parquet.Row{parquet.MakeRow(columns...)}); err != nil {
 			return err
 		}
 	}
 	return pw.Close()
 }
 
-func parquetValue(a *answer.Answer, k, i, column int) parquet.Value {
+// parquetValues appends the value of a row, or all of its list, with their levels.
+func parquetValues(dst []parquet.Value, a *answer.Answer, k, i, column int) []parquet.Value {
 	v := &a.Vectors[k]
 	switch a.Columns[k].Kind {
 	case question.Text:
-		return parquet.ByteArrayValue([]byte(v.Text[i])).Level(0, 0, column)
+		return append(dst, parquet.ByteArrayValue([]byte(v.Text[i])).Level(0, 0, column))
+	case question.List:
+		for n, f := range v.List(i) {
+			dst = append(dst, parquet.DoubleValue(f).Level(min(n, 1), 1, column))
+		}
+		if len(dst) == 0 {
+			dst = append(dst, parquet.NullValue().Level(0, 0, column))
+		}
+		return dst
 	case question.Number:
 		if math.IsNaN(v.Num[i]) {
-			return parquet.NullValue().Level(0, 0, column)
+			return append(dst, parquet.NullValue().Level(0, 0, column))
 		}
-		return parquet.DoubleValue(v.Num[i]).Level(0, 1, column)
+		return append(dst, parquet.DoubleValue(v.Num[i]).Level(0, 1, column))
 	}
-	return parquet.Int64Value(v.Whole[i]).Level(0, 0, column)
+	return append(dst, parquet.Int64Value(v.Whole[i]).Level(0, 0, column))
 }

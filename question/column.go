@@ -1,10 +1,12 @@
 package question
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/stat"
 )
 
 // Kind is the canonical type of a column of an answer.
@@ -16,6 +18,7 @@ const (
 	Time               // int64, Unix seconds, UTC
 	Span               // int64, seconds (forecast lead, observation lead)
 	Number             // float64; NaN = missing
+	List               // []float64, as many as the record repeats its columns; NaN = missing
 )
 
 // Role tells where in a record a column's value stands.
@@ -32,6 +35,7 @@ const (
 	ObsLead
 	ObsBeg
 	ObsEnd
+	Repeating // a repeating column of the line type; Column.Slot says which of Group.Fields
 	OverGroup // of a question with Mean: a count or mean over the records of a row
 )
 
@@ -42,6 +46,24 @@ type Column struct {
 	Kind  Kind
 	Field record.Field // for HeaderField
 	Slot  int          // for Data: into Batch.Num (Number) or Batch.Text (Text)
+	every int          // for Repeating: how many columns repeat together
+}
+
+// Stored is the column by which an engine selects c: all repeating columns of a
+// record stand in one list.
+func (c *Column) Stored() string {
+	if c.Role == Repeating {
+		return stat.Repeats
+	}
+	return c.Name
+}
+
+// AppendList appends the values of a Repeating column, of all that a record repeats.
+func (c *Column) AppendList(dst, repeats []float64) []float64 {
+	for i := c.Slot; i < len(repeats); i += c.every {
+		dst = append(dst, repeats[i])
+	}
+	return dst
 }
 
 var timeColumns = [...]Column{ //nolint:gochecknoglobals // a constant table, in the order of the roles
@@ -72,6 +94,11 @@ func ColumnByName(t *record.LineType, name string) (Column, error) {
 			}
 			return Column{Name: name, Role: Data, Kind: kind, Slot: c.Slot}, nil
 		}
+		if t.Group != nil {
+			if k := slices.Index(t.Group.Fields, name); k >= 0 {
+				return Column{Name: name, Role: Repeating, Kind: List, Slot: k, every: len(t.Group.Fields)}, nil
+			}
+		}
 		return Column{}, &fault.Error{Setting: strconv.Quote(name), Problem: "is no header field, no time and no column of " + t.Name, Cure: "see `barograph list linetypes`"}
 	}
 	return Column{}, &fault.Error{Setting: strconv.Quote(name), Problem: "is no header field and no time"}
@@ -91,7 +118,7 @@ func Columns(t *record.LineType, names ...string) ([]Column, error) {
 }
 
 // Value reads the column from row i of b: text, or seconds, or a number,
-// according to Kind; the other two results are zero.
+// according to Kind; the other two results are zero. A List is read by AppendList.
 func (c *Column) Value(b *record.Batch, i int) (text string, whole int64, number float64) {
 	switch c.Role {
 	case HeaderField:

@@ -210,9 +210,6 @@ func asked(p *metviewer.Plot, fixed []metviewer.Field, d metviewer.Dep) (qs []*Q
 		if t == nil {
 			return nil, []string{fmt.Sprintf("line %d: dep%d/%s: has no statistic", d.Line, d.Axis, d.Var)}
 		}
-		if t.Group != nil {
-			notes = append(notes, fmt.Sprintf("line %d: template: of %s the rows are asked without their repeating columns, %s", p.Line, t.Name, strings.Join(t.Group.Fields, ", ")))
-		}
 		if err := add(t, &Drawing{}); err != nil {
 			return nil, append(notes, err.Error()+": the plot is left out")
 		}
@@ -267,6 +264,9 @@ func (q *Question) Select() {
 		if c.Kind != record.Text && (!d.Finished || c.Name == "total" || slices.Contains(finished, c.Name)) {
 			want = append(want, c.Name)
 		}
+	}
+	if q.Type.Group != nil && !d.Finished {
+		want = append(want, q.Type.Group.Fields...)
 	}
 	for _, w := range want {
 		if c, err := ColumnByName(q.Type, w); err == nil {

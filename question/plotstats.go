@@ -56,7 +56,7 @@ func DefaultStat(t *record.LineType) string { return defaultStats[t.Name] }
 var defaultStats = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"SAL1L2": "ANOM_CORR", "VAL1L2": "VAL1L2_ANOM_CORR", "SL1L2": "RMSE", "VL1L2": "VL1L2_RMSVE", "CTC": "CSI",
 	"CNT": "RMSE", "CTS": "CSI", "VCNT": "VCNT_RMSVE", "NBRCNT": "NBR_CNT_FSS", "NBRCTS": "NBR_CTS_CSI", "MCTS": "MCTS_HSS",
-	"PSTD": "PSTD_BRIER", "ECNT": "ECNT_CRPS", "RPS": "RPS", "GRAD": "GRAD_S1",
+	"PCT": "PSTD_BRIER", "MCTC": "MCTS_HSS", "PSTD": "PSTD_BRIER", "ECNT": "ECNT_CRPS", "RPS": "RPS", "GRAD": "GRAD_S1",
 }
 
 // lineTypeOf finds the line type from which METviewer takes a statistic: with

@@ -99,7 +99,7 @@ func (q *Question) Check() error {
 		seen[c.Name] = true
 	}
 	for _, c := range q.Order {
-		if c.Role == Data {
+		if c.Role == Data || c.Role == Repeating {
 			return bad("order_by", strconv.Quote(c.Name)+" is a value", "order by header fields and times")
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/load"
 	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/run"
 
 	"github.com/spf13/cobra"
 )
@@ -269,7 +270,7 @@ func printType(w io.Writer, t *design.Inventory) {
 		}
 	}
 	if n := len(t.Valid); n > 0 {
-		fmt.Fprintf(w, "  fcst_valid_beg\t%s … %s, %s%s\n", utc(t.Valid[0]), utc(t.Valid[n-1]), plural(n, "time"), every(t.Step))
+		fmt.Fprintf(w, "  fcst_valid_beg\t%s … %s, %s%s\n", utc(t.Valid[0]), utc(t.Valid[n-1]), run.Several(n, "time"), every(t.Step))
 	}
 	const most = 5
 	for i, h := range t.Holes {
@@ -277,19 +278,11 @@ func printType(w io.Writer, t *design.Inventory) {
 			fmt.Fprintf(w, "  hole\t… and %d more\n", len(t.Holes)-most)
 			break
 		}
-		fmt.Fprintf(w, "  hole\t%s after %s\n", plural(int(h.Missing), "time"), utc(h.After))
+		fmt.Fprintf(w, "  hole\t%s after %s\n", run.Several(int(h.Missing), "time"), utc(h.After))
 	}
 }
 
 func utc(t int64) string { return time.Unix(t, 0).UTC().Format("2006-01-02T15:04:05Z") }
-
-// plural is a number of things: 1 time, 4 times.
-func plural(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprint(n, " ", what)
-}
 
 func every(step int64) string {
 	if step == 0 {

@@ -61,7 +61,8 @@ func (l *layout) all(t *record.LineType) *picked {
 
 // pick picks what a question needs: its columns, and those that order its rows.
 func (l *layout) pick(q *question.Question, plain bool) *picked {
-	p := &picked{layout: l, t: q.Type, windows: !plain}
+	lists := func(c question.Column) bool { return c.Role == question.Repeating }
+	p := &picked{layout: l, t: q.Type, windows: !plain, repeats: slices.ContainsFunc(q.Columns, lists)}
 	for i := range q.Type.Columns {
 		c := &q.Type.Columns[i]
 		wanted := c.Key || slices.ContainsFunc(q.Columns, func(o question.Column) bool { return o.Role == question.Data && o.Name == c.Name })

@@ -219,7 +219,7 @@ func expression(c *question.Column) string {
 	case question.ObsLead:
 		return "IFMISSING(data." + c.Name + ", 0)"
 	}
-	return "data." + ident(c.Name)
+	return "data." + ident(c.Stored())
 }
 
 // decode appends one row of a reply. A missing number has no member.
@@ -247,6 +247,14 @@ func put(v gjson.Result, c *question.Column, k int, into *answer.Builder) error 
 		into.Num(k, v.Float())
 	case c.Kind == question.Number && (v.Type == gjson.Null || !v.Exists()):
 		into.Num(k, record.Missing())
+	case c.Kind == question.List:
+		var repeats []float64
+		var err error
+		if v.Exists() {
+			repeats, err = design.ParseRepeats([]byte(v.Raw), nil)
+		}
+		into.List(k, repeats)
+		return err
 	case (c.Kind == question.Time || c.Kind == question.Span) && v.Type == gjson.Number:
 		into.Whole(k, v.Int())
 	default:

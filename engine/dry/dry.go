@@ -121,18 +121,7 @@ func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder
 func replay(from *answer.Answer, into *answer.Builder) {
 	into.Reset(from.Columns)
 	for i := range from.Rows {
-		for k := range from.Columns {
-			v := &from.Vectors[k]
-			switch from.Columns[k].Kind {
-			case question.Text:
-				into.Text(k, v.Text[i])
-			case question.Number:
-				into.Num(k, v.Num[i])
-			default:
-				into.Whole(k, v.Whole[i])
-			}
-		}
-		into.Row()
+		into.Copy(from, i)
 	}
 }
 

@@ -76,6 +76,7 @@ type decoder struct {
 	hours, hms bool // how fcst_lead comes; neither = seconds
 	columns    []question.Column
 	texts      []interner
+	repeats    []float64
 }
 
 func (d *decoder) column(r *result, k int, out *answer.Vector) error {
@@ -86,6 +87,13 @@ func (d *decoder) column(r *result, k int, out *answer.Vector) error {
 		out.Text = d.texts[k].appendAll(out.Text, &v, r.rows)
 	case c.Kind == question.Number && t == mapping.TypeDouble:
 		out.Num = appendNumbers(out.Num, &v, r.rows, 0, r.rows, d.normalized)
+	case c.Kind == question.List && t == mapping.TypeList:
+		child, n := v.list()
+		for _, s := range v.spans(r.rows) {
+			d.repeats = appendNumbers(d.repeats[:0], &child, n, int(s.offset), int(s.offset+s.length), d.normalized)
+			out.Num = c.AppendList(out.Num, d.repeats)
+			out.End = append(out.End, len(out.Num))
+		}
 	case c.Kind == question.Time && t == mapping.TypeTimestamp:
 		for _, micros := range v.int64s(r.rows) {
 			out.Whole = append(out.Whole, micros/microseconds)

@@ -72,7 +72,10 @@ func entryColumns(used []question.Column) string {
 		case c.Kind == question.Text:
 			kind = "VARCHAR(1000) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin"
 		}
-		if one := fmt.Sprintf("%s %s PATH '$.%s'", c.Name, kind, c.Name); !slices.Contains(out, one) {
+		if c.Kind == question.List {
+			kind = "JSON"
+		}
+		if one := fmt.Sprintf("%s %s PATH '$.%[1]s'", c.Stored(), kind); !slices.Contains(out, one) {
 			out = append(out, one)
 		}
 	}

@@ -32,7 +32,7 @@ func (l *loader) trim(ctx context.Context, from int64) error {
 			continue
 		}
 		l.types = append(l.types, t)
-		lt := l.w.table(t)
+		lt := l.w.table(t, nil)
 		where := " WHERE ld.fcst_valid_beg < " + l.a.Dialect.DateTime(from)
 		for b, failed := range engine.Dump(func(to *engine.Dumper) error { return l.a.DumpType(ctx, q, l.subset, t, where, to) }) {
 			if err = failed; err == nil {

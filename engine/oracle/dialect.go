@@ -71,8 +71,10 @@ func entry(used []question.Column) string {
 			kind = fmt.Sprintf("VARCHAR2(%d)", maxText)
 		case question.Number:
 			kind = "VARCHAR2(50)"
+		case question.List:
+			kind = "CLOB FORMAT JSON"
 		}
-		if one := c.Name + " " + kind + " PATH '$." + c.Name + "'"; !slices.Contains(out, one) {
+		if one := c.Stored() + " " + kind + " PATH '$." + c.Stored() + "'"; !slices.Contains(out, one) {
 			out = append(out, one)
 		}
 	}

@@ -108,8 +108,13 @@ func appendFloats(dst []byte, values []float64) []byte {
 
 // floats decodes what appendFloats wrote.
 func floats(raw []byte, into []float64) []float64 {
-	for at := 20; at+12 <= len(raw); at += 12 {
-		into = append(into, float(raw[at+4:]))
+	for at := 20; at+4 <= len(raw); at += 4 {
+		if n := int32(binary.BigEndian.Uint32(raw[at:])); n == 8 && at+12 <= len(raw) {
+			into = append(into, float(raw[at+4:]))
+			at += 8
+		} else { // NULL, of a document's null
+			into = append(into, math.NaN())
+		}
 	}
 	return into
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -79,6 +80,9 @@ func decodeCell(d *sqlengine.Decoder, k int, c *question.Column, f *pgconn.Field
 		var x float64
 		x, ok = number(raw, f.DataTypeOID)
 		d.Num(k, x)
+	case question.List:
+		d.List(k, floats(raw, nil))
+		return f.DataTypeOID == pgtype.Float8ArrayOID
 	case question.Time:
 		v, ok = moment(raw, f.DataTypeOID)
 		d.Time(k, v)
@@ -92,9 +96,12 @@ func decodeCell(d *sqlengine.Decoder, k int, c *question.Column, f *pgconn.Field
 // decodeText decodes a value that came as text, as all do by the simple protocol.
 func decodeText(d *sqlengine.Decoder, k int, c *question.Column, f *pgconn.FieldDescription, raw []byte) bool {
 	if raw == nil {
-		return c.Kind == question.Number && d.Value(k, nil) == nil
+		return (c.Kind == question.Number || c.Kind == question.List) && d.Value(k, nil) == nil
 	}
 	text := string(raw)
+	if c.Kind == question.List { // {1,NULL,2} is [1,null,2] of JSON
+		return d.Value(k, strings.NewReplacer("{", "[", "}", "]", "NULL", "null", "NaN", "null").Replace(text)) == nil
+	}
 	switch {
 	case c.Kind == question.Number:
 		x, err := strconv.ParseFloat(text, 64)

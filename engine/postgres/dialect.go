@@ -77,6 +77,9 @@ func entry(table string) string {
 			}
 			cols = append(cols, flavour.Ident(c.Name)+" "+kind)
 		}
+		if t.Group != nil {
+			cols = append(cols, "repeats double precision[]")
+		}
 	}
 	return strings.Join(cols, ", ")
 }
