@@ -199,11 +199,7 @@ func (a *Archive) MarksOf(ctx context.Context, q Querier, subset string, files [
 
 // Digests lists those of marks.
 func Digests(marks []engine.Mark) string {
-	out := make([]string, len(marks))
-	for i := range marks {
-		out[i] = flavour.Quote(marks[i].Digest)
-	}
-	return strings.Join(out, ", ")
+	return flavour.Join(marks, ", ", func(m engine.Mark) string { return flavour.Quote(m.Digest) })
 }
 
 // markIn reads a mark that is kept as JSON beside its digest.
