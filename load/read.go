@@ -292,6 +292,10 @@ func compact(b *record.Batch) *record.Batch {
 	return small
 }
 
+const copyBytes = 64 << 10
+
+var buffers = sync.Pool{New: func() any { return new([copyBytes]byte) }} //nolint:gochecknoglobals // memory only
+
 // fileDigest reads a file once for the digest of its bytes.
 func fileDigest(path string) (digest string, size int64, err error) {
 	f, err := formats.OpenFile(path)
@@ -300,7 +304,9 @@ func fileDigest(path string) (digest string, size int64, err error) {
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
 	h := xxh3.New()
-	size, err = io.Copy(h, f)
+	buffer, _ := buffers.Get().(*[copyBytes]byte)
+	defer buffers.Put(buffer)
+	size, err = io.CopyBuffer(h, struct{ io.Reader }{f}, buffer[:]) // by itself a file would make a buffer of its own
 	if err != nil {
 		return "", 0, &fault.Error{File: path, Problem: "cannot be read", Err: err, Cure: "check the disk; the file is not marked as loaded"}
 	}

@@ -23,6 +23,9 @@ type loader struct {
 	a      *Archive
 	subset string
 	groups design.Groups
+
+	marks   []engine.Mark // of the archive, as of version
+	version int64         // 0 = they are to be read
 }
 
 // Loader opens a loader. Any number may be open; their commits take turns.
@@ -250,17 +253,22 @@ func (t *attempt) count(ctx context.Context, c *engine.Commit) (bool, error) {
 	for i := range done {
 		done[i].Settle(t.stored)
 	}
-	var marks []engine.Mark
-	if len(done) > 0 && next.Files.Records > 0 {
+	l := t.l
+	if version := l.a.last(l.subset).version; len(done) > 0 && next.Files.Records > 0 && version != l.version {
 		var err error
-		if marks, err = t.l.a.store.Marks(ctx, t.l.subset); err != nil {
+		if l.marks, err = l.a.store.Marks(ctx, l.subset); err != nil {
 			return false, err
 		}
+		l.version = version
 	}
-	c.Describe(next, t.l.a.o.Design, &t.stored, done, engine.Of(marks, done))
+	c.Describe(next, l.a.o.Design, &t.stored, done, engine.Of(l.marks, done))
+	known := l.version == l.a.last(l.subset).version
 	counts, err := t.keep(ctx, next, done)
 	if counts {
 		copy(c.Done, done)
+	}
+	if l.version = 0; counts && known { // nobody else has committed since
+		l.marks, l.version = Latest(append(l.marks, done...)), l.a.last(l.subset).version
 	}
 	return counts, err
 }

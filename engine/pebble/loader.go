@@ -136,13 +136,18 @@ func (b *batch) mark(ctx context.Context, done []engine.Mark) error {
 	if len(done) == 0 {
 		return nil
 	}
-	next := int64(0)
-	err := b.scan(ctx, markKey(b.subset, ""), func(_, value []byte) error {
-		var m docengine.Marked
-		err := json.Unmarshal(value, &m)
-		next = max(next, m.Number+1)
-		return err
-	})
+	b.mu.RLock()
+	next, known := b.numbers[b.subset]
+	b.mu.RUnlock()
+	var err error
+	if !known {
+		err = b.scan(ctx, markKey(b.subset, ""), func(_, value []byte) error {
+			var m docengine.Marked
+			err := json.Unmarshal(value, &m)
+			next = max(next, m.Number+1)
+			return err
+		})
+	}
 	for i := range done {
 		var text []byte
 		if err == nil {
@@ -151,6 +156,11 @@ func (b *batch) mark(ctx context.Context, done []engine.Mark) error {
 		if err == nil {
 			err = b.Set(markKey(b.subset, done[i].Digest), text, nil)
 		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.numbers[b.subset] = next + int64(len(done)); err != nil { // of marks that are not written numbers are left out
+		delete(b.numbers, b.subset)
 	}
 	return err
 }
