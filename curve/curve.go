@@ -49,29 +49,48 @@ func Of(ctx context.Context, q *question.Question, a *answer.Answer, name string
 	if err != nil {
 		return nil, err
 	}
-	return &d.Curves, d.Intervals(ctx)
+	if err := d.Intervals(ctx); err != nil {
+		return nil, err
+	}
+	if d.Picture == "scorecard" {
+		return &d.Curves, d.card()
+	}
+	return &d.Curves, nil
 }
 
 // Values is Of without intervals: Low and High are missing.
 func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*Drawn, error) {
-	s, err := question.StatOf(q, name)
+	by := shapeOf(q)
+	var s stat.Stat
+	var err error
+	if by == nil {
+		s, err = question.StatOf(q, name)
+	} else if q.Type.Group != nil {
+		s.Needs = []string{stat.Repeats}
+	}
 	if err != nil {
 		return nil, err
 	}
 	if a.Rows == 0 {
 		return nil, ErrNoRecords
 	}
-	c := &collector{q: q, a: a, axis: axisOf(q, a), points: map[string]map[float64][]int{}}
+	c := &collector{q: q, a: a, points: map[string]map[float64][]int{}}
+	if by == nil || by.axis {
+		c.axis = axisOf(q, a)
+	}
 	if err := c.collect(s.Needs); err != nil {
 		return nil, err
 	}
 	m := methodOf(q, seed)
+	if by != nil {
+		m.note = "all records of a curve together"
+	}
 	if c.off > 0 {
 		m.note += fmt.Sprintf("; %d rows are left out, which have no place on this axis", c.off)
 	}
 	out := &Drawn{Curves: run.Curves{Case: q.Name, Title: Title(q, a), Stat: s.Name, Unit: s.Unit, Axis: c.axis, Note: m.note}, c: c, stat: s, method: m}
 	if d := q.Drawing; d != nil {
-		out.XLabel, out.YLabel, out.Minus = d.XLabel, d.YLabel, d.Minus
+		out.XLabel, out.YLabel, out.Minus, out.Picture = d.XLabel, d.YLabel, d.Minus, d.Picture
 		if d.EventEqual {
 			left, err := c.equalize()
 			if err != nil {
@@ -81,6 +100,9 @@ func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 		}
 	}
 	out.Note += c.pooled()
+	if by != nil {
+		return out, out.picture(by)
+	}
 	for _, name := range c.names {
 		less := ""
 		if out.Minus != "" {
@@ -107,7 +129,14 @@ func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 			}
 		}
 	}
-	return out, nil
+	switch out.Picture {
+	case "box":
+		out.Note = "boxes from the lower to the upper quartile of the records' statistics, their median, whiskers to what is no farther than 1.5 times the box" + out.Note[len(m.note):]
+		err = out.boxes()
+	case "revision":
+		err = out.revisions()
+	}
+	return out, err
 }
 
 // series computes the values of one curve: of the rows of a curve or, with an
@@ -312,7 +341,7 @@ func Title(q *question.Question, a *answer.Answer) string {
 	if len(parts) == 0 {
 		return q.Title
 	}
-	return q.Title + "; " + strings.Join(parts, ", ")
+	return strings.TrimPrefix(q.Title+"; "+strings.Join(parts, ", "), "; ")
 }
 
 func distinct[T cmp.Ordered](vs []T) int {
@@ -324,6 +353,9 @@ func distinct[T cmp.Ordered](vs []T) int {
 func axisOf(q *question.Question, a *answer.Answer) run.Axis {
 	if q.Drawing != nil && q.Drawing.Axis != "" {
 		return run.Axis(q.Drawing.Axis)
+	}
+	if q.Drawing != nil && q.Drawing.Picture == "revision" {
+		return run.ByTime
 	}
 	if k := columnOf(a, "fcst_lead"); k >= 0 && several(a.Vectors[k].Whole) {
 		return run.ByLead
@@ -510,6 +542,14 @@ func Widen(q *question.Question, names []string) (*question.Question, error) {
 			more = append(more, f.String())
 		}
 	}
+	if q.Drawing.Whole() {
+		for _, c := range q.Type.Columns {
+			more = append(more, c.Name)
+		}
+		if names = nil; q.Type.Group != nil {
+			more = append(more, q.Type.Group.Fields...)
+		}
+	}
 	for _, name := range names {
 		s, err := question.StatOf(q, name)
 		if err != nil {
@@ -534,44 +574,6 @@ func (c *collector) nameOf(naming []int, i int) string {
 		parts[j] = c.a.Vectors[k].Text[i]
 	}
 	return strings.Join(parts, " ")
-}
-
-// xOf returns the place of a row on the axis: hours, hPa, Unix seconds, hours
-// of the day or the number of a threshold.
-func (c *collector) xOf() (func(i int) float64, error) {
-	name := string(c.axis)
-	switch c.axis {
-	case run.ByValidHour:
-		name = "fcst_valid_beg"
-	case run.ByInitHour:
-		name = "fcst_init_beg"
-	}
-	k := columnOf(c.a, name)
-	if k < 0 {
-		return nil, &fault.Error{Setting: "question " + c.q.Name + ": columns", Problem: "lacks " + name, Cure: "add it: it is the independent axis"}
-	}
-	v := &c.a.Vectors[k]
-	switch c.axis {
-	case run.ByLead:
-		return func(i int) float64 { return float64(v.Whole[i]) / 3600 }, nil
-	case run.ByTime, run.ByInit:
-		return func(i int) float64 { return float64(v.Whole[i]) }, nil
-	case run.ByValidHour, run.ByInitHour:
-		return func(i int) float64 { return float64(question.HourOf(v.Whole[i])) }, nil
-	case run.ByThresh:
-		return func(i int) float64 { return Threshold(v.Text[i]) }, nil
-	}
-	return func(i int) float64 { return pressure(v.Text[i]) }, nil
-}
-
-// pressure reads a level such as P500 as 500 hPa; NaN for other levels.
-func pressure(level string) float64 {
-	digits, ok := strings.CutPrefix(level, "P")
-	hpa, err := strconv.ParseFloat(digits, 64)
-	if !ok || err != nil {
-		return math.NaN()
-	}
-	return hpa
 }
 
 // take copies some rows of the numeric columns; a column that the answer lacks is missing.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,12 +33,19 @@ import (
 // asking is what the flags of ask say.
 type asking struct {
 	place
-	flavour, format, out, plot string
-	where, stats               []string
-	valid, lead                string
-	explain                    bool
-	subsetNamed                bool
-	seed                       uint64
+	flavour, format, out, plot, picture string
+	where, stats, scorecard             []string
+	valid, lead                         string
+	explain                             bool
+	subsetNamed                         bool
+	seed                                uint64
+	pictures                            []picture
+}
+
+// picture is what --plot draws.
+type picture struct {
+	*run.Curves
+	file string
 }
 
 func newAsk(e *env) *cobra.Command {
@@ -53,6 +61,7 @@ it, in a file for each question and statistic.`,
 		Example: `  barograph ask test_3 --engine duckdb:archive.db --design wide --format csv
   barograph ask test_3 --engine duckdb:archive.db --valid 2019010100 --where vx_mask=G2/NHX --stat ANOM_CORR
   barograph ask test_6 --engine sqlite:archive.db --plot dieoff.svg
+  barograph ask test_3 --engine duckdb:archive.db --where fcst_lev= --scorecard GFS,ECM --plot card.svg
   barograph ask plot.xml --engine duckdb:archive.db --subset mv_gfs --plot out.svg`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -71,6 +80,8 @@ it, in a file for each question and statistic.`,
 	c.Flags().StringSliceVar(&a.stats, "stat", nil, "compute statistics (barograph list statistics) instead of printing rows: RMSE,ME")
 	complete(c, "stat", statNames)
 	c.Flags().StringVar(&a.plot, "plot", "", "draw the statistic into this SVG file")
+	c.Flags().StringVar(&a.picture, "picture", "", "draw it as "+strings.Join(slices.Sorted(maps.Keys(question.Pictures())), ", ")+" (default: as the question says, else curves)")
+	c.Flags().StringSliceVar(&a.scorecard, "scorecard", nil, "draw who of two models is better by lead, of every variable, level and region asked: CANDIDATE,BASELINE")
 	c.Flags().BoolVar(&a.explain, "explain", false, "print the query, how its plan reaches what is stored, and the plan itself, instead of rows")
 	c.Flags().Uint64Var(&a.seed, "seed", 1, "seed of the bootstrap behind confidence intervals")
 	complete(c, "flavour", func() []string { return strings.Split(join(flavour.Names()), ", ") })
@@ -137,6 +148,17 @@ func (a *asking) change(q *question.Question) error {
 			return usage(fmt.Errorf("--lead: %w", err))
 		}
 	}
+	if len(a.scorecard) > 0 {
+		if len(a.scorecard) != 2 {
+			return fault.Misuse("--scorecard", "names "+strings.Join(a.scorecard, ","), "give two models: candidate,baseline")
+		}
+		q.Scorecard(a.scorecard[0], a.scorecard[1])
+	}
+	if a.picture != "" {
+		if err := q.Draw(a.picture); err != nil {
+			return usage(fmt.Errorf("--picture: %w", err))
+		}
+	}
 	return nil
 }
 
@@ -173,6 +195,11 @@ func (e *env) ask(ctx context.Context, a *asking, name string) error {
 		if errors.Is(err, curve.ErrNoRecords) {
 			empty++
 		} else if err != nil {
+			return err
+		}
+	}
+	for _, p := range a.pictures {
+		if err := e.draw(p.Curves, p.file); err != nil {
 			return err
 		}
 	}
@@ -306,8 +333,10 @@ func (e *env) curves(ctx context.Context, a *asking, q *question.Question, rows 
 		if len(names) > 1 {
 			one = strings.TrimPrefix(part+"-"+name, "-")
 		}
-		if err := e.draw(c, partFile(a.plot, one)); err != nil {
-			return err
+		if n := len(a.pictures); n > 0 && curve.Card(a.pictures[n-1].Curves, c) {
+			continue
+		} else if q.Drawing == nil || !q.Drawing.Right || n == 0 || !curve.Beside(a.pictures[n-1].Curves, c) {
+			a.pictures = append(a.pictures, picture{c, partFile(a.plot, one)})
 		}
 	}
 	return e.writeTo(partFile(a.out, part), func(w *os.File) error { return e.writeCurves(w, a.format, all) })
