@@ -48,7 +48,7 @@ var allowed = map[string][]string{
 	"engine":                  {"record", "question", "answer", "design", "flavour", "formats/tpcds"},
 	"engine/sqlengine":        {"record", "question", "answer", "design", "flavour", "engine", "formats/tpcds"},
 	"engine/docengine":        {"record", "question", "answer", "design", "flavour", "engine"},
-	"engine/*":                {"record", "question", "answer", "design", "flavour", "engine", "engine/sqlengine", "engine/docengine", "formats/tpcds"},
+	"engine/*":                {"record", "stat", "question", "answer", "design", "flavour", "engine", "engine/sqlengine", "engine/docengine", "formats/tpcds"},
 	"engine/dry":              {"record", "question", "answer", "design", "flavour", "engine", "engine/dry/pairs"},
 	"engine/dry/pairs":        {"engine"},
 	"engine/mongodb/ferretdb": {},

@@ -221,6 +221,32 @@ func Runs(base Run, others []Run, seed uint64) *Comparison {
 	return out
 }
 
+// Cell is a quantity of a cell of one run. Only what is Right has an estimate.
+type Cell struct {
+	Engine   string            `json:"engine"`
+	Axes     map[string]string `json:"axes"` // design, case, flavour …
+	Phase    run.Phase         `json:"phase,omitempty"`
+	Quantity string            `json:"quantity"`
+	Unit     string            `json:"unit"`
+	More     bool              `json:"more_is_better,omitempty"`
+	Floor    bool              `json:"floor,omitempty"` // the client's own cost
+	Side
+}
+
+// Cells are what a run measured, in its order.
+func Cells(r Run) (out []Cell) {
+	sides, order := gather(r)
+	for _, k := range order {
+		x, axes := sides[k], map[string]string{}
+		names, values := k.cell.Axes()
+		for i := range names {
+			axes[names[i]] = values[i]
+		}
+		out = append(out, Cell{k.cell.Engine, axes, k.phase, x.name, x.unit, x.more, x.floor, x.Side})
+	}
+	return out
+}
+
 // gather sorts samples by what is compared, in the order of the run.
 func gather(r Run) (map[key]*side, []key) {
 	sides, order := map[key]*side{}, []key(nil)

@@ -139,6 +139,28 @@ func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 	return out, err
 }
 
+// Question is the question with all that its answer suggested written out: the
+// statistic, the axis, and what makes the curves, with its values.
+func (d *Drawn) Question() *question.Question {
+	q := *d.c.q
+	drawing := *cmp.Or(q.Drawing, question.NewDrawing(q.Type, d.Stat, ""))
+	drawing.Stats, drawing.Axis = []string{d.Stat}, string(d.Axis)
+	curves := slices.Clone(drawing.Curves)
+	if len(curves) == 0 {
+		for _, field := range d.c.parting() {
+			curves = append(curves, question.Group{Field: field})
+		}
+	}
+	for i := range curves {
+		if text, err := d.c.text(curves[i].Field); err == nil && curves[i].Values == nil {
+			curves[i].Values = d.c.eachValue(text)
+		}
+	}
+	drawing.Curves = curves
+	q.Drawing = &drawing
+	return &q
+}
+
 // series computes the values of one curve: of the rows of a curve or, with an
 // operation, of those of two that are of the same cases.
 func (d *Drawn) series(title, name string, op stat.Operation, other string) error {

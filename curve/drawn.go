@@ -199,6 +199,9 @@ func (c *collector) cases() (all []string, of func(row int) string, err error) {
 			return nil, nil, err
 		}
 		texts = append(texts, text)
+		if g.Values == nil {
+			g.Values = c.eachValue(text)
+		}
 		values := slices.Concat(g.Values...)
 		slices.Sort(values)
 		var next []string

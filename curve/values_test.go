@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/barograph/barograph/curve"
@@ -54,7 +55,7 @@ func TestEqualisation(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s := got.Series[0]; !slices.Equal(s.X, c.xs) || !slices.Equal(s.N, c.n) {
+			if s := got.Series[0]; !slices.Equal(s.X, c.xs) || !slices.Equal(s.N, c.n) || !strings.Contains(got.Note, c.note) {
 				t.Errorf("%v %v: %s", s.X, s.N, got.Note)
 			}
 		})

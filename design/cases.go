@@ -2,12 +2,15 @@ package design
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/question"
 	"github.com/barograph/barograph/record"
 )
@@ -311,4 +314,208 @@ func noPressure(level string) bool {
 	digits, ok := strings.CutPrefix(level, "P")
 	_, err := strconv.Atoi(digits)
 	return !ok || err != nil
+}
+
+// Absent tells which condition of a question leaves no record of the archive,
+// and what there is in its place; "" where the catalog knows of none that does.
+func (c *Catalog) Absent(q *question.Question) string {
+	if len(c.Groups) == 0 {
+		return "it holds nothing"
+	}
+	if len(c.matching(q)) > 0 {
+		return c.absentTime(q)
+	}
+	every := &question.Question{Type: q.Type}
+	if len(c.matching(every)) == 0 {
+		var types []string
+		for _, g := range c.Groups {
+			types = insert(types, g.LineType)
+		}
+		return fmt.Sprintf("there is no %s; there is %s", q.Type.Name, some(types))
+	}
+	for f, asked := range q.Header {
+		if len(asked) == 0 {
+			continue
+		}
+		there := c.values(every, record.Field(f))
+		if !slices.ContainsFunc(asked, func(v string) bool { return has(there, v) }) {
+			return fmt.Sprintf("no %s has %s %s; there is %s", q.Type.Name, record.Field(f), strings.Join(asked, ", "), near(asked[0], there))
+		}
+	}
+	return c.absentTogether(q)
+}
+
+// absentTogether tells which condition leaves nothing beside the others.
+func (c *Catalog) absentTogether(q *question.Question) string {
+	for f, asked := range q.Header {
+		if len(asked) == 0 {
+			continue
+		}
+		wider := *q
+		wider.Header[f] = nil
+		if there := c.values(&wider, record.Field(f)); len(there) > 0 {
+			return fmt.Sprintf("beside the other conditions no %s has %s %s; there is %s", q.Type.Name, record.Field(f), strings.Join(asked, ", "), some(there))
+		}
+	}
+	return "no series has all of these header fields"
+}
+
+// absentTime tells where the times or leads of the series that match lie.
+func (c *Catalog) absentTime(q *question.Question) string {
+	var valid Moments
+	var leads []int32
+	for _, g := range c.matching(q) {
+		valid, leads = append(valid, g.Valid...), append(leads, g.Leads...)
+	}
+	slices.Sort(valid)
+	slices.Sort(leads)
+	if len(valid) > 0 && !slices.ContainsFunc(valid, func(v int64) bool { return (q.Valid.All() || q.Valid.Contains(v)) && q.Clock.AdmitsValid(v) }) {
+		at := func(v int64) string { return time.Unix(v, 0).UTC().Format(time.RFC3339) }
+		return fmt.Sprintf("what matches has other valid times, from %s to %s", at(valid[0]), at(valid[len(valid)-1]))
+	}
+	if len(q.Lead) > 0 && !slices.ContainsFunc(leads, func(l int32) bool { return slices.Contains(q.Lead, l) }) {
+		span := func(l int32) string { return fmt.Sprintf("%g h", float64(l)/3600) }
+		return fmt.Sprintf("what matches has other leads, from %s to %s", span(leads[0]), span(leads[len(leads)-1]))
+	}
+	return ""
+}
+
+// matching are the groups that have series which the header fields admit.
+func (c *Catalog) matching(q *question.Question) (out []*Group) {
+	for _, g := range c.Groups {
+		if g.matches(q) && len(g.further(q)) > 0 && overlap(q.Header[record.VxMask], g.Masks) && overlap(q.Header[record.FcstLev], g.Levels) {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+func overlap(asked, there []string) bool {
+	return len(asked) == 0 || slices.ContainsFunc(asked, func(v string) bool { return has(there, v) })
+}
+
+// further are the headers of the group's further fields that q admits.
+func (g *Group) further(q *question.Question) (out []record.Header) {
+	for _, rest := range g.Further {
+		h := record.DefaultHeader()
+		h[record.Version], h[record.Model], h[record.ObType], h[record.FcstVar] = g.Version, g.Model, g.ObType, g.FcstVar
+		levels := g.Levels // which further fields repeat where they say nothing
+		if asked := q.Header[record.FcstLev]; len(asked) > 0 {
+			levels = asked
+		}
+		for _, h[record.FcstLev] = range levels {
+			if setFurther(&h, rest) == nil && furtherMatches(q, &h) {
+				out = append(out, h)
+			}
+		}
+	}
+	return out
+}
+
+// values are those of a field in the series that q admits.
+func (c *Catalog) values(q *question.Question, f record.Field) (out []string) {
+	for _, g := range c.matching(q) {
+		switch f {
+		case record.VxMask:
+			for _, v := range g.Masks {
+				out = insert(out, v)
+			}
+		case record.FcstLev:
+			for _, v := range g.Levels {
+				out = insert(out, v)
+			}
+		default:
+			for _, h := range g.further(q) {
+				out = insert(out, h[f])
+			}
+		}
+	}
+	return out
+}
+
+// near are the values there, and the one that is nearest to a misspelt one.
+func near(asked string, there []string) string {
+	nearest := fault.Nearest(asked, there)
+	if i := slices.IndexFunc(there, func(v string) bool { return strings.EqualFold(v, asked) }); i >= 0 {
+		nearest = there[i]
+	}
+	if nearest == "" {
+		return some(there)
+	}
+	return fmt.Sprintf("%s (did you mean %s?)", some(there), nearest)
+}
+
+// some are the first values of a list.
+func some(values []string) string {
+	const most = 12
+	if len(values) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(values[:most], ", "), len(values)-most)
+	}
+	return strings.Join(values, ", ")
+}
+
+// Inventory is what a catalog knows of one line type: what can be asked for.
+type Inventory struct {
+	LineType   string   `json:"line_type"`
+	Records    int64    `json:"records"`
+	Versions   []string `json:"version"`
+	Models     []string `json:"model"`
+	Variables  []string `json:"fcst_var"`
+	Levels     []string `json:"fcst_lev"`
+	Regions    []string `json:"vx_mask"`
+	ObTypes    []string `json:"obtype"`
+	Thresholds []string `json:"fcst_thresh,omitempty"`
+	Leads      []int32  `json:"fcst_lead"`      // seconds
+	Valid      Moments  `json:"fcst_valid_beg"` // of any series
+	Step       int64    `json:"fcst_valid_step"`
+	Holes      []Gap    `json:"holes,omitempty"` // times at which no series has records
+}
+
+// Inventory sums the catalog up, by line type in the order of record.Types.
+func (c *Catalog) Inventory() []Inventory {
+	var out []Inventory
+	for _, t := range record.Types() {
+		in := Inventory{LineType: t.Name}
+		for _, g := range c.Groups {
+			if g.LineType == t.Name {
+				in.add(g)
+			}
+		}
+		if in.Records > 0 {
+			in.Step = in.Valid.Step()
+			in.Holes = in.Valid.Gaps(in.Step)
+			out = append(out, in)
+		}
+	}
+	return out
+}
+
+func (in *Inventory) add(g *Group) {
+	in.Records += g.Held.Records
+	in.Versions, in.Models = insert(in.Versions, g.Version), insert(in.Models, g.Model)
+	in.ObTypes, in.Variables = insert(in.ObTypes, g.ObType), insert(in.Variables, g.FcstVar)
+	for _, v := range g.Levels {
+		in.Levels = insert(in.Levels, v)
+	}
+	for _, v := range g.Masks {
+		in.Regions = insert(in.Regions, v)
+	}
+	for _, v := range g.Thresholds() {
+		in.Thresholds = insert(in.Thresholds, v)
+	}
+	for _, v := range g.Leads {
+		in.Leads = insert(in.Leads, v)
+	}
+	in.Valid = Moments(slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(in.Valid), g.Valid...)))))
+}
+
+// Thresholds are those of the forecasts of a group, sorted; none where it has none.
+func (g *Group) Thresholds() (out []string) {
+	for _, rest := range g.Further {
+		h := record.DefaultHeader()
+		if setFurther(&h, rest) == nil && h[record.FcstThresh] != record.NA && h[record.FcstThresh] != "" {
+			out = insert(out, h[record.FcstThresh])
+		}
+	}
+	return out
 }

@@ -4,14 +4,16 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
+	"text/tabwriter"
+
+	"github.com/zeebo/xxh3"
 
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/question"
 	"github.com/barograph/barograph/record"
-
-	"github.com/zeebo/xxh3"
 )
 
 // Catalog is the metadata of one subset: which series exist, from when to
@@ -30,6 +32,11 @@ type Catalog struct {
 	Groups    []*Group `json:"groups"`            // ordered by (line type, version, model, obtype, fcst_var)
 	Counted   bool     `json:"counted"`           // Objects, and Held and Valid of each group are kept; archives of earlier versions have none
 	Objects   int64    `json:"objects"`           // documents, pairs or rows, as the design stores the records
+
+	Trimmed int64 `json:"trimmed,omitempty"` // records that were removed, as the archive keeps those of the last days only
+	From    int64 `json:"from,omitempty"`    // the least fcst_valid_beg that the last of these removals left
+
+	Loading *Loading `json:"loading,omitempty"` // who loads, or has broken off
 
 	Conflicts     []Conflict `json:"conflicts,omitempty"`      // what files of the archive contradict each other in
 	MoreConflicts bool       `json:"more_conflicts,omitempty"` // there were more than MaxConflicts
@@ -229,7 +236,14 @@ func (c *Catalog) Merge(o *Catalog) {
 	if o.Schema > 0 {
 		c.Design, c.Program, c.Schema = o.Design, o.Program, o.Schema
 	}
+	if o.Loading != nil {
+		c.Loading = o.Loading
+	}
+	if c.Loading != nil && c.Loading.PID == 0 {
+		c.Loading = nil
+	}
 	c.Objects += o.Objects
+	c.Trimmed, c.From = c.Trimmed+o.Trimmed, max(c.From, o.From)
 	c.Sealed = c.Sealed && o.Sealed
 	c.Files.Add(o.Files)
 	c.MoreConflicts, c.Counted = c.MoreConflicts || o.MoreConflicts, c.Counted && o.Counted
@@ -349,4 +363,117 @@ func (g *Group) HasLead(lead int32) bool { return has(g.Leads, lead) }
 func has[T cmp.Ordered](sorted []T, v T) bool {
 	_, ok := slices.BinarySearch(sorted, v)
 	return ok
+}
+
+// Conflict is a record to which two lines give different values.
+type Conflict struct {
+	Stands  Line   `json:"stands"`            // whose values the archive holds
+	Dropped Line   `json:"dropped"`           // whose values it does not
+	What    string `json:"what"`              // the record, and the first value in which they differ
+	Refused bool   `json:"refused,omitempty"` // nobody has chosen which of the two stands
+}
+
+// Line is a line of a file. File is "" where it is not known any more; a line
+// is known by its file.
+type Line struct {
+	File string `json:"file"`
+	Line uint32 `json:"line"`
+}
+
+// Compare orders lines by the path of their file, then by their number.
+func (l Line) Compare(o Line) int {
+	return cmp.Or(cmp.Compare(l.File, o.File), cmp.Compare(l.Line, o.Line))
+}
+
+// MaxConflicts is the number of conflicts that a catalog lists: the first ones
+// by the line that was dropped.
+const MaxConflicts = 1000
+
+// Note adds a conflict to the catalog's list, which is a set.
+func (c *Catalog) Note(one Conflict) {
+	at, found := slices.BinarySearchFunc(c.Conflicts, one, func(a, b Conflict) int {
+		return cmp.Or(a.Dropped.Compare(b.Dropped), a.Stands.Compare(b.Stands))
+	})
+	if found {
+		return
+	}
+	c.Conflicts = slices.Insert(c.Conflicts, at, one)
+	if len(c.Conflicts) > MaxConflicts {
+		c.Conflicts, c.MoreConflicts = c.Conflicts[:MaxConflicts], true
+	}
+}
+
+// ConflictsText writes the list of conflicts as a table.
+func (c *Catalog) ConflictsText(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "does not stand\tstands\tby\trecord, and the first difference")
+	for _, one := range c.Conflicts {
+		by := "choice"
+		if one.Refused {
+			by = "refusal"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", one.Dropped, one.Stands, by, one.What)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	more := ""
+	if c.MoreConflicts {
+		more = ", and more that were not kept"
+	}
+	_, err := fmt.Fprintf(out, "%d conflicts%s\n", len(c.Conflicts), more)
+	return err
+}
+
+// String is "file:line".
+func (l Line) String() string {
+	if l.File == "" {
+		return "a file that is not there any more"
+	}
+	return fmt.Sprintf("%s:%d", l.File, l.Line)
+}
+
+// Quarantine is what of one file could not be read.
+type Quarantine struct {
+	File    string   `json:"file"`
+	Digest  string   `json:"digest"` // of the file's bytes, see engine.Mark
+	Lines   int64    `json:"lines"`
+	Reasons []Reason `json:"reasons"` // the first MaxReasons, in the order of the file
+}
+
+// Reason is why lines could not be read.
+type Reason struct {
+	Text  string `json:"reason"`
+	Lines int64  `json:"lines"`
+	First uint32 `json:"first_line"`
+}
+
+// MaxReasons and MaxQuarantines bound what a catalog keeps: the reasons of a
+// file, and files.
+const (
+	MaxReasons     = 20
+	MaxQuarantines = 1000
+)
+
+// Add counts a line.
+func (q *Quarantine) Add(line uint32, reason string) {
+	q.Lines++
+	i := slices.IndexFunc(q.Reasons, func(r Reason) bool { return r.Text == reason })
+	switch {
+	case i >= 0:
+		q.Reasons[i].Lines++
+	case len(q.Reasons) < MaxReasons:
+		q.Reasons = append(q.Reasons, Reason{reason, 1, line})
+	}
+}
+
+// Reject notes what of a file that is loaded whole could not be read. It takes
+// the place of what was noted of the same bytes; no lines = there is nothing any more.
+func (c *Catalog) Reject(q Quarantine) {
+	c.Quarantine = slices.DeleteFunc(c.Quarantine, func(o Quarantine) bool { return o.Digest == q.Digest })
+	at, _ := slices.BinarySearchFunc(c.Quarantine, q, func(a, b Quarantine) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Digest, b.Digest))
+	})
+	c.Quarantine = slices.Insert(c.Quarantine, at, q)
+	c.Quarantine = c.Quarantine[:min(len(c.Quarantine), MaxQuarantines)]
 }

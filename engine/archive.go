@@ -3,17 +3,20 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/zeebo/xxh3"
 
 	"github.com/barograph/barograph/answer"
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/question"
 	"github.com/barograph/barograph/record"
-
-	"github.com/zeebo/xxh3"
 )
 
 // Archives opens archives under a design. The error wraps ErrNoDesign where
@@ -247,6 +250,45 @@ type Mark struct {
 	Other       int64     `json:"-"`           // of Replaced, those with other values; known to the load alone
 	Quarantined int64     `json:"quarantined"` // lines that could not be read
 	Loaded      time.Time `json:"loaded"`
+	Modified    time.Time `json:"modified,omitzero"` // the file's, where its bytes cannot have changed since without another one; see Unchanged
+}
+
+// settled is how long a file has been left alone when its time of change tells
+// later changes apart: file systems count in ticks of up to two seconds.
+const settled = 2 * time.Second
+
+// Stamp notes when the file was loaded, and when it was changed before.
+func (m *Mark) Stamp(loaded, modified time.Time) {
+	if m.Loaded = loaded.UTC(); loaded.Sub(modified) > settled {
+		m.Modified = modified.UTC()
+	}
+}
+
+// Unchanged reports whether a file of this size, changed at this time, is taken
+// for the one that was loaded, without a look at its bytes.
+func (m *Mark) Unchanged(size int64, modified time.Time) bool {
+	return !m.Modified.IsZero() && m.Bytes == size && m.Modified.Equal(modified)
+}
+
+// Times are Modified and Loaded in one text: an interval of ISO 8601, or a time.
+func (m *Mark) Times() string {
+	loaded := m.Loaded.Format(time.RFC3339Nano)
+	if m.Modified.IsZero() {
+		return loaded
+	}
+	return m.Modified.Format(time.RFC3339Nano) + "/" + loaded
+}
+
+// SetTimes reads what Times wrote.
+func (m *Mark) SetTimes(text string) (err error) {
+	if modified, loaded, both := strings.Cut(text, "/"); both {
+		text = loaded
+		m.Modified, err = time.Parse(time.RFC3339Nano, modified)
+	}
+	if err == nil {
+		m.Loaded, err = time.Parse(time.RFC3339Nano, text)
+	}
+	return err
 }
 
 // Forgotten is a mark that takes a file's from an archive.
@@ -265,4 +307,147 @@ func (m *Mark) Settle(s Stored) {
 	n := s.Replaced[m.Path]
 	m.Stored -= n
 	m.Replaced += n
+}
+
+// DumpRows is the number of records from which on a batch of a dump is handed out.
+const DumpRows = 4096
+
+// errLeft ends a walk whose caller wants no more.
+var errLeft = errors.New("the walk was left")
+
+// Dump makes an Archive's Dump of a walk over its records. The walk ends with
+// the first error that the Dumper returns; a caller who has left is none.
+func Dump(walk func(d *Dumper) error) iter.Seq2[*record.Batch, error] {
+	return func(yield func(*record.Batch, error) bool) {
+		if err := walk(&Dumper{yield}); err != nil && !errors.Is(err, errLeft) {
+			yield(nil, err)
+		}
+	}
+}
+
+// Dumper hands out the batches of a dump.
+type Dumper struct {
+	yield func(*record.Batch, error) bool
+}
+
+// Full hands out a batch that has DumpRows records, and empties it. It tells
+// whether it did: what the caller knows of the batch's headers is then void.
+func (d *Dumper) Full(b *record.Batch) (emptied bool, err error) {
+	if b.Len() < DumpRows {
+		return false, nil
+	}
+	return true, d.Rest(b)
+}
+
+// Rest hands out what a batch holds, and empties it.
+func (d *Dumper) Rest(b *record.Batch) error {
+	if b.Len() > 0 && !d.yield(b, nil) {
+		return errLeft
+	}
+	b.Reset(b.Type, "")
+	return nil
+}
+
+// Contradiction is a record of which a commit brings other values than the
+// archive holds.
+type Contradiction struct {
+	Key  record.Key    // of both
+	Held record.Digest // of the one that the archive holds
+	What string        // the first value in which they differ
+}
+
+// Contradicted is the error of a commit that would have replaced values which
+// Commit.Refuse protects. Nothing of the commit is stored.
+type Contradicted struct{ Records []Contradiction }
+
+func (e *Contradicted) Error() string {
+	return fmt.Sprintf("the archive holds other values of %d records", len(e.Records))
+}
+
+// Meet takes row j of b, which came from a file, from New to Replaced: have
+// holds it as row i. A loader counts all records as new and calls Meet for
+// those that are there already.
+func (s *Stored) Meet(file string, have *record.Batch, i int, b *record.Batch, j int) {
+	s.New--
+	s.Replaced[file]++
+	if s.Gone == nil {
+		s.Gone = design.NewCatalog("")
+	}
+	s.Gone.Drop(have, i)
+	if b.Same(j, have, i) {
+		return
+	}
+	var h record.Hasher
+	h.UseRow(have, i)
+	s.Other = append(s.Other, Contradiction{Key: h.Key(i), Held: h.Digest(i), What: b.Difference(j, have, i)})
+}
+
+// Shorten counts a text in Cut.
+func (s *Stored) Shorten(column string) {
+	if s.Cut == nil {
+		s.Cut = map[string]int64{}
+	}
+	s.Cut[column]++
+}
+
+// Index finds records by their identity.
+type Index map[record.Key]At
+
+// At is a row of a batch.
+type At struct {
+	Batch *record.Batch
+	I     int
+}
+
+// IndexOf finds the records of batches.
+func IndexOf(batches []*record.Batch) Index {
+	in := Index{}
+	var h record.Hasher
+	for _, b := range batches {
+		h.Use(b)
+		for i := range b.Len() {
+			in[h.Key(i)] = At{b, i}
+		}
+	}
+	return in
+}
+
+// MeetSome calls Meet for those records of have that are to be stored again,
+// and returns their rows.
+func (s *Stored) MeetSome(have *record.Batch, in Index) (rows []int) {
+	var h record.Hasher
+	h.Use(have)
+	for i := range have.Len() {
+		if p, ok := in[h.Key(i)]; ok {
+			s.Meet(p.Batch.File, have, i, p.Batch, p.I)
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+// MeetAll calls Meet for each record of have; those to be stored are in the index.
+func (s *Stored) MeetAll(have *record.Batch, in Index) error {
+	if len(s.MeetSome(have, in)) < have.Len() {
+		return fmt.Errorf("a record of %s is found by its columns but not by its identity", have.Type.Name)
+	}
+	return nil
+}
+
+// Check returns a *Contradicted where the commit found values that it must not
+// replace. A loader calls it before anything that it wrote counts.
+func (c *Commit) Check(s *Stored) error {
+	if c.Refuse == nil {
+		return nil
+	}
+	var refused []Contradiction
+	for _, o := range s.Other {
+		if c.Refuse(o.Key) {
+			refused = append(refused, o)
+		}
+	}
+	if len(refused) == 0 {
+		return nil
+	}
+	return &Contradicted{refused}
 }

@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 )
 
@@ -53,4 +55,18 @@ func (a Artifact) Installed() bool {
 	}
 	info, err := os.Stat(dir)
 	return err == nil && info.IsDir()
+}
+
+// Find is Dir, where the artifact and the programs that it needs are there.
+func (a Artifact) Find(programs ...string) (dir string, err error) {
+	for _, name := range programs {
+		if _, err := exec.LookPath(name); err != nil {
+			return "", fmt.Errorf("%s is not found", name)
+		}
+	}
+	dir, err = a.Dir()
+	if err == nil && !a.Installed() {
+		err = fmt.Errorf("%s is not there", dir)
+	}
+	return dir, err
 }

@@ -1,12 +1,14 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
 	"net/url"
+	"runtime/debug"
 	"slices"
 
 	"github.com/barograph/barograph/design"
@@ -79,6 +81,9 @@ type Options struct {
 	Threads  int          // 0 = as the engine chooses
 }
 
+// Logger is where to log; it is never nil.
+func (o Options) Logger() *slog.Logger { return cmp.Or(o.Log, slog.New(slog.DiscardHandler)) }
+
 // Engine is an open database, safe for concurrent use. A nil ability means "cannot".
 type Engine struct {
 	Archives Archives                                   // verification archives: the met workload; nil where Driver.Offers is empty
@@ -113,4 +118,73 @@ func (d Driver) Designs() []design.Name {
 		}
 	}
 	return out
+}
+
+// Metrics is what a server tells of itself at one moment.
+type Metrics struct {
+	Totals   []Total   // since the server began, so that two tell what lies between; in one order
+	Sessions []Session // those that are at work now, but for the one that asks
+}
+
+// Total is a count that only grows.
+type Total struct {
+	Name  string // in the server's own words
+	Unit  string // "bytes", "ms", or "" for a plain count
+	Value float64
+}
+
+// Session groups sessions by what they wait for.
+type Session struct {
+	Wait  Wait
+	What  string // in the server's own words: "LWLock:WALWrite"
+	Count int
+}
+
+// Wait is a kind of thing that a session waits for.
+type Wait string
+
+// The kinds.
+const (
+	OnCPU     Wait = "cpu"     // for nothing: it computes, or queues for a core
+	OnLock    Wait = "lock"    // for another session
+	OnDisk    Wait = "disk"    // for reads, writes or their flush
+	OnNetwork Wait = "network" // for its client, or for another node
+	OnOther   Wait = "other"
+)
+
+// Promise is what a server, as it is set up, promises of writes that it
+// acknowledged and of what is read after them, also while its processes are
+// killed and started again; not where the machine dies.
+type Promise string
+
+// The promises.
+const (
+	Linearizable   Promise = "linearizable"               // each key, as if calls took place one by one, each between its begin and its end
+	ReadYourWrites Promise = "read your writes"           // what a client wrote, or something newer
+	MonotonicReads Promise = "monotonic reads"            // what a client has read, or something newer
+	NothingLost    Promise = "no acknowledged write lost" // when all is over
+	NothingRisen   Promise = "no deleted record back"     // likewise
+)
+
+// Promises lists them in their order.
+func Promises() []Promise {
+	return []Promise{Linearizable, ReadYourWrites, MonotonicReads, NothingLost, NothingRisen}
+}
+
+// Version is that of the program: its module's, or the revision it was built from.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	v := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && (v == "" || v == "(devel)") {
+			v = s.Value
+		}
+	}
+	if v == "" {
+		v = "(devel)"
+	}
+	return v
 }

@@ -2,7 +2,10 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"iter"
+	"os"
 
 	"github.com/barograph/barograph/answer"
 	"github.com/barograph/barograph/design"
@@ -28,6 +31,19 @@ func Damaged(file string, err error) error {
 	}
 }
 
+// Bytes is the size of a file and of others beside it, which may not be there.
+func Bytes(file string, beside ...string) (n int64, err error) {
+	for i, name := range append([]string{file}, beside...) {
+		info, err := os.Stat(name)
+		if err == nil {
+			n += info.Size()
+		} else if i == 0 || !errors.Is(err, fs.ErrNotExist) {
+			return 0, err
+		}
+	}
+	return n, nil
+}
+
 // Explained passes every error of an archive and its loaders through explain,
 // which may put a place and a cure to it.
 func Explained(a Archive, explain func(error) error) Archive {
@@ -45,7 +61,9 @@ type explained struct {
 }
 
 // told explains the error beside a value.
-func told[T any](e *explained, v T, err error) (T, error) { return v, e.explain(err) }
+func told[T any](e explained) func(v T, err error) (T, error) {
+	return func(v T, err error) (T, error) { return v, e.explain(err) }
+}
 
 func (e explained) Loader(ctx context.Context, subset string) (Loader, error) {
 	l, err := e.Archive.Loader(ctx, subset)
@@ -56,28 +74,23 @@ func (e explained) Loader(ctx context.Context, subset string) (Loader, error) {
 }
 
 func (e explained) Marks(ctx context.Context, subset string) ([]Mark, error) {
-	v, err := e.Archive.Marks(ctx, subset)
-	return told(&e, v, err)
+	return told[[]Mark](e)(e.Archive.Marks(ctx, subset))
 }
 
 func (e explained) Catalog(ctx context.Context, subset string) (*design.Catalog, error) {
-	v, err := e.Archive.Catalog(ctx, subset)
-	return told(&e, v, err)
+	return told[*design.Catalog](e)(e.Archive.Catalog(ctx, subset))
 }
 
 func (e explained) Subsets(ctx context.Context) ([]string, error) {
-	v, err := e.Archive.Subsets(ctx)
-	return told(&e, v, err)
+	return told[[]string](e)(e.Archive.Subsets(ctx))
 }
 
 func (e explained) Contents(ctx context.Context, subset string) (Contents, error) {
-	v, err := e.Archive.Contents(ctx, subset)
-	return told(&e, v, err)
+	return told[Contents](e)(e.Archive.Contents(ctx, subset))
 }
 
 func (e explained) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*Query, error) {
-	v, err := e.Archive.Phrase(ctx, q, f)
-	return told(&e, v, err)
+	return told[*Query](e)(e.Archive.Phrase(ctx, q, f))
 }
 
 func (e explained) Ask(ctx context.Context, q *Query, into *answer.Builder) error {
@@ -85,8 +98,7 @@ func (e explained) Ask(ctx context.Context, q *Query, into *answer.Builder) erro
 }
 
 func (e explained) Explain(ctx context.Context, q *Query) (Plan, error) {
-	v, err := e.Archive.Explain(ctx, q)
-	return told(&e, v, err)
+	return told[Plan](e)(e.Archive.Explain(ctx, q))
 }
 
 func (e explained) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
@@ -105,13 +117,11 @@ func (e explained) Check(ctx context.Context, subset string) ([]string, error) {
 	if !can {
 		return nil, nil
 	}
-	v, err := c.Check(ctx, subset)
-	return told(&e, v, err)
+	return told[[]string](e)(c.Check(ctx, subset))
 }
 
 func (e explained) Size(ctx context.Context) (int64, error) {
-	v, err := e.Archive.Size(ctx)
-	return told(&e, v, err)
+	return told[int64](e)(e.Archive.Size(ctx))
 }
 
 type explainedLoader struct {
@@ -124,6 +134,5 @@ func (l explainedLoader) Add(ctx context.Context, b *record.Batch) error {
 }
 
 func (l explainedLoader) Commit(ctx context.Context, c Commit) (Stored, error) {
-	v, err := l.Loader.Commit(ctx, c)
-	return told(&l.to, v, err)
+	return told[Stored](l.to)(l.Loader.Commit(ctx, c))
 }

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
+	"math/rand/v2"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/barograph/barograph/fault"
 )
@@ -38,23 +41,15 @@ const ArrayPiece = 10
 
 // Summary is one line for people; "" for an unknown layout.
 func (l Layout) Summary() string {
-	switch l {
-	case Columns:
-		return "a column, or the field of a hash, per field, as YCSB's bindings have it"
-	case Document:
-		return "one JSON document per record"
-	case Pairs:
-		return "a key and the record's bytes"
-	case Hash:
-		return "a column per field, in a table of 8 partitions by the hash of the key"
-	case Clustered:
-		return "a column per field, in a table that lies in the order of its keys"
-	case Array:
-		return "one JSON document per record, whose first field is an array of pieces of 10 bytes"
-	case ArrayIndex:
-		return "the same with an index over the elements of the array"
-	}
-	return ""
+	return map[Layout]string{
+		Columns:    "a column, or the field of a hash, per field, as YCSB's bindings have it",
+		Document:   "one JSON document per record",
+		Pairs:      "a key and the record's bytes",
+		Hash:       "a column per field, in a table of 8 partitions by the hash of the key",
+		Clustered:  "a column per field, in a table that lies in the order of its keys",
+		Array:      "one JSON document per record, whose first field is an array of pieces of 10 bytes",
+		ArrayIndex: "the same with an index over the elements of the array",
+	}[l]
 }
 
 // KV opens tables of records under keys: the ycsb workload.
@@ -319,4 +314,91 @@ func (r *Row) Equal(o *Row) bool {
 		}
 	}
 	return true
+}
+
+// tryFor is how long one try to reach a lost server may take.
+const tryFor = 10 * time.Second
+
+// Reopen returns a connection that answers, after a call of c failed: c itself
+// where only the call did, else another, and c is closed. A connection answers
+// if it reads key, whether or not there is such a record; so it is the same for
+// engines whose connections are their driver's. pause is called before each try
+// and waits; where it returns false Reopen gives up, with c and the last error.
+func (r *Records) Reopen(ctx context.Context, c *Conn, key []byte, pause func() bool) (*Conn, error) {
+	err := c.answers(ctx, key)
+	for err != nil {
+		if !pause() {
+			return c, err
+		}
+		var other *Conn
+		if other, err = r.again(ctx, key); err == nil {
+			_ = c.Close() // it is broken
+			return other, nil
+		}
+	}
+	return c, nil
+}
+
+func (c *Conn) answers(ctx context.Context, key []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, tryFor)
+	defer cancel()
+	var row Row
+	err := c.Read(ctx, key, nil, &row)
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+func (r *Records) again(ctx context.Context, key []byte) (*Conn, error) {
+	short, cancel := context.WithTimeout(ctx, tryFor)
+	defer cancel()
+	c, err := r.Connect(short)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.answers(ctx, key); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// BackOff is how long to wait after so many failures in a row, at least one:
+// 1 ms, twice as long each time, up to 1 s; times 0.5 … 1.5, so that workers
+// who failed together do not all come back together.
+func BackOff(failures int, rng *rand.Rand) time.Duration {
+	wait := min(time.Second, time.Millisecond<<min(failures-1, 10))
+	return time.Duration(float64(wait) * (0.5 + rng.Float64()))
+}
+
+// stripes is the number of locks of a Stripes.
+const stripes = 256
+
+// Stripes are locks by key, for engines that look at a record before they write
+// it. Other processes are not kept out by them.
+type Stripes struct {
+	seed  maphash.Seed
+	locks [stripes]chan struct{}
+}
+
+// NewStripes returns locks that nobody holds.
+func NewStripes() *Stripes {
+	s := &Stripes{seed: maphash.MakeSeed()}
+	for i := range s.locks {
+		s.locks[i] = make(chan struct{}, 1)
+	}
+	return s
+}
+
+// Lock waits until nobody else holds the lock of a key, or for the end of ctx,
+// whose error it then returns. Two keys may have the same lock: nobody must ask
+// for one while holding another.
+func (s *Stripes) Lock(ctx context.Context, key []byte) (unlock func(), err error) {
+	l := s.locks[maphash.Bytes(s.seed, key)%stripes]
+	select {
+	case l <- struct{}{}:
+		return func() { <-l }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }

@@ -108,6 +108,7 @@ func (s *suite) run(t *testing.T) {
 	t.Run("questions", s.questions)
 	t.Run("means", s.means)
 	t.Run("subsets", s.subsets)
+	t.Run("trim", s.trim)
 	t.Run("cancel", s.cancel)
 	t.Run("concurrent", s.concurrent)
 	if s.Reopenable {

@@ -2,17 +2,22 @@ package export
 
 import (
 	"bufio"
+	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/parquet-go/parquet-go"
 
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats/shef"
 	"github.com/barograph/barograph/record"
-
-	"github.com/parquet-go/parquet-go"
 )
 
 // Gauges writes decoded values as they come.
@@ -251,3 +256,270 @@ func (p *gaugeParquet) Write(r *shef.Result) error {
 
 func (p *gaugeParquet) Flush() error { return nil }
 func (p *gaugeParquet) Close() error { return p.w.Close() }
+
+// ReadGauges reads values as NewGauges writes them in CSV and Parquet; of CSV
+// station, time, code and value are enough, in any order. each gets every row;
+// of one that is no value it gets the error instead. t are the tables by which
+// codes are read, nil = the manual's.
+func ReadGauges(name string, t *shef.Tables, each func(g *record.Gauge, err error) error) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	text := bufio.NewReader(f)
+	row := gaugeRow{file: name, tables: t, each: each}
+	if magic, _ := text.Peek(4); string(magic) == "PAR1" {
+		return row.parquet(f)
+	}
+	return row.csv(text)
+}
+
+// gaugeRow is the row at hand.
+type gaugeRow struct {
+	file   string
+	line   int
+	tables *shef.Tables
+	each   func(g *record.Gauge, err error) error
+}
+
+func (r *gaugeRow) parquet(f *os.File) error {
+	rows, buffer := parquet.NewGenericReader[Gauge](f), make([]Gauge, 512)
+	defer rows.Close() //nolint:errcheck // nothing was written
+	for {
+		n, err := rows.Read(buffer)
+		for i := range buffer[:n] {
+			r.line++
+			if err := r.give(&buffer[i]); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return &fault.Error{File: r.file, Problem: "is no whole Parquet file of values", Err: err, Cure: "write it with barograph shef decode --format parquet"}
+		}
+	}
+}
+
+func (r *gaugeRow) csv(text io.Reader) error {
+	rows := csv.NewReader(text)
+	head, err := rows.Read()
+	for _, must := range []string{"station", "time", "code", "value"} {
+		if !slices.Contains(head, must) {
+			return &fault.Error{File: r.file, Line: 1, Problem: "names no column " + must, Err: err, Cure: "begin with the line station,time,code,value, as barograph shef decode --format csv does"}
+		}
+	}
+	for r.line = 2; ; r.line++ {
+		cells, err := rows.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		g := Gauge{Quality: "Z"}
+		for i := 0; i < len(cells) && err == nil; i++ {
+			if cells[i] != "" {
+				err = g.set(head[i], cells[i])
+			}
+		}
+		if err == nil {
+			err = r.give(&g)
+		} else {
+			err = r.each(nil, &fault.Error{File: r.file, Line: r.line, Problem: "is no value", Err: err, Cure: "mend the line"})
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// set reads a cell of CSV.
+func (g *Gauge) set(column, text string) (err error) {
+	switch column {
+	case "station":
+		g.Station = text
+	case "time":
+		g.Time, err = time.Parse(time.RFC3339, text)
+	case "code":
+		g.Code = text
+	case "value":
+		g.Value = new(float64)
+		*g.Value, err = strconv.ParseFloat(text, 64)
+	case "quality":
+		g.Quality = text
+	case "duration":
+		var n int64
+		n, err = strconv.ParseInt(text, 10, 16)
+		g.Duration = int32(n)
+	case "created":
+		g.Created = new(time.Time)
+		*g.Created, err = time.Parse(time.RFC3339, text)
+	case "revised":
+		g.Revised, err = strconv.ParseBool(text)
+	case "source":
+		g.Source = text
+	case "comment":
+		g.Comment = text
+	}
+	return err
+}
+
+// give makes a row a value.
+func (r *gaugeRow) give(row *Gauge) error {
+	g := record.Gauge{Time: row.Time.Unix(), Created: record.NoTime, Value: record.NoValue, Revised: row.Revised, Comment: strings.TrimSpace(row.Comment), Line: uint32(r.line)}
+	err := r.tables.Resolve(row.Code, &g)
+	if g.Code[2] == 'V' {
+		g.Duration = int16(row.Duration)
+	}
+	if row.Value != nil {
+		g.Value = *row.Value
+	}
+	if row.Created != nil {
+		g.Created = row.Created.Unix()
+	}
+	if len(row.Station) > len(g.Station) || len(row.Source) > len(g.Source) || len(row.Quality) != 1 {
+		err = errors.Join(err, fmt.Errorf("station %q, source %q, quality %q: too long or short", row.Station, row.Source, row.Quality))
+	} else {
+		copy(g.Station[:], row.Station)
+		copy(g.Source[:], row.Source)
+		g.Quality = row.Quality[0]
+	}
+	if err != nil {
+		return r.each(nil, &fault.Error{File: r.file, Line: r.line, Problem: "is no value", Err: err, Cure: "mend the row"})
+	}
+	return r.each(&g, nil)
+}
+
+// Site is what is known of a station. It decides no time: messages tell theirs.
+type Site struct {
+	Name      string   `json:"name,omitempty" parquet:"name,dict"`
+	Latitude  *float64 `json:"latitude,omitempty" parquet:"latitude,optional"`
+	Longitude *float64 `json:"longitude,omitempty" parquet:"longitude,optional"`
+	Zone      string   `json:"zone,omitempty" parquet:"zone,dict"`
+}
+
+// Sites are what is known of stations.
+type Sites map[record.ID]Site
+
+// ReadSites reads a table of stations: CSV whose first line names its columns,
+// lid and any of name, lat, lon and zone; others are passed over.
+func ReadSites(r io.Reader, file string) (Sites, error) {
+	rows := csv.NewReader(r)
+	head, err := rows.Read()
+	lid := slices.Index(head, "lid")
+	if err != nil || lid < 0 {
+		return nil, &fault.Error{File: file, Line: 1, Problem: "names no column lid", Err: err, Cure: "begin with lid,name,lat,lon,zone"}
+	}
+	sites := Sites{}
+	for n := 2; ; n++ {
+		row, err := rows.Read()
+		if errors.Is(err, io.EOF) {
+			return sites, nil
+		}
+		var s Site
+		for i := 0; i < len(row) && err == nil; i++ {
+			switch head[i] {
+			case "name":
+				s.Name = row[i]
+			case "zone":
+				s.Zone = row[i]
+			case "lat":
+				s.Latitude, err = degrees(row[i])
+			case "lon":
+				s.Longitude, err = degrees(row[i])
+			}
+		}
+		if err == nil && len(row[lid]) > len(record.ID{}) {
+			err = strconv.ErrRange
+		}
+		if err != nil {
+			return nil, &fault.Error{File: file, Line: n, Problem: "is no row of stations", Err: err, Cure: "write an identifier of at most 8 characters, and degrees as 30.8 and -99.5"}
+		}
+		var id record.ID
+		copy(id[:], strings.ToUpper(row[lid]))
+		sites[id] = s
+	}
+}
+
+func degrees(text string) (*float64, error) {
+	if text == "" {
+		return nil, nil //nolint:nilnil // not given
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	return &v, err
+}
+
+// of is what is known of a station. A stranger's identifier tells its place
+// itself (SHEF manual 4.1.2): a letter for the quarter of the earth, latitude
+// and longitude in tenths of degrees.
+func (s Sites) of(id record.ID) Site {
+	site, known := s[id]
+	text := id.String()
+	if known || len(text) != 8 || !strings.Contains("WXYZ", text[:1]) {
+		return site
+	}
+	n, err := strconv.Atoi(text[1:])
+	if err != nil {
+		return site
+	}
+	quarter := text[0] - 'W'
+	lat, lon := float64(n/10000)/10, float64(n%10000)/10
+	if quarter == 0 || quarter == 3 {
+		lat = -lat
+	}
+	if quarter < 2 {
+		lon = -lon
+	}
+	return Site{Latitude: &lat, Longitude: &lon}
+}
+
+// Product is what a product held, over its parts.
+type Product struct {
+	File     string `json:"file"`
+	Product  int    `json:"product"`
+	Line     int    `json:"line"`
+	AWIPS    string `json:"awips,omitempty"`
+	Heading  string `json:"heading,omitempty"`
+	Lines    int64  `json:"lines"`
+	Messages int64  `json:"messages"`
+	Values   int64  `json:"values"`
+	Missing  int64  `json:"missing"` // of Values
+	Lost     int64  `json:"lost"`
+	Nulls    int64  `json:"nulls"`
+	Errors   int64  `json:"errors"`
+	Warnings int64  `json:"warnings"`
+}
+
+// NewProduct begins to count what a product holds.
+func NewProduct(p *shef.Product) Product {
+	return Product{File: p.File, Product: p.Number, Line: p.Line, AWIPS: p.AWIPS, Heading: p.Heading}
+}
+
+// Add counts a part of it.
+func (p *Product) Add(r *shef.Result) {
+	a := &r.Account
+	p.Lines += a.Lines
+	p.Messages += a.Messages
+	p.Values += a.Values
+	p.Lost += a.Lost
+	p.Nulls += a.Nulls
+	p.Errors += a.Errors
+	p.Warnings += a.Warnings
+	for i := range r.Values {
+		if r.Values[i].IsMissing() {
+			p.Missing++
+		}
+	}
+}
+
+// ProductHead stands above the rows of products.
+const ProductHead = "  lines  messages   values  missing     lost    nulls   errors  warnings  awips   heading                 product"
+
+// Write writes a row of the list of products.
+func (p *Product) Write(w io.Writer, asJSON bool) error {
+	if asJSON {
+		return json.NewEncoder(w).Encode(p)
+	}
+	_, err := fmt.Fprintf(w, "%7d  %8d  %7d  %7d  %7d  %7d  %7d  %8d  %-6s  %-22s  %s:%d\n",
+		p.Lines, p.Messages, p.Values, p.Missing, p.Lost, p.Nulls, p.Errors, p.Warnings, p.AWIPS, p.Heading, p.File, p.Line)
+	return err
+}

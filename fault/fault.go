@@ -9,6 +9,8 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"io"
+	"regexp"
 	"strings"
 )
 
@@ -91,4 +93,113 @@ func Code(err error) int {
 // Misuse is the error of a setting that makes no sense: a command ends in Usage.
 func Misuse(setting, problem, cure string) *Status {
 	return &Status{Code: Usage, Err: &Error{Setting: setting, Problem: problem, Cure: cure}}
+}
+
+// What stands for a secret, and what is taken for one: the password of a URL
+// or DSN, up to the last @ of the word, as passwords hold anything; and the
+// value of whatever has the name of a secret. More may be hidden than need be.
+const hidden = "xxxxx"
+
+const secretNames = `(?:passw(?:or)?d|passphrase|pwd|secret|credential|api_?key|access_?key|auth_?token|requirepass|masterauth)`
+
+// action is a part of the faults that are inflicted on servers.
+const action = `(?:kill|restart|stop|resume|partition|heal)(?::(?:node)?\d+)?`
+
+var (
+	urlPassword = regexp.MustCompile(`(?i)([a-z][a-z0-9+.-]*(?:://|%3A%2F%2F)[^\s:@/"%]*(?::|%3A))[^\s"]*(@|%40)`)
+	dsnPassword = regexp.MustCompile(`([\w.%+-]+):[^\s"/@][^\s"]*@`)
+	noPassword  = regexp.MustCompile(`^(?:` + action + `@[\d.]+m?s,)*` + action + `@$`) // kill:node2@20s,restart@40s
+	namedSecret = regexp.MustCompile(`(?i)(` + secretNames + `[\w.-]*(?:["']?\s*=\s*|["']\s*:\s*))(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s&"']*[^\s&"':;,])`)
+	secretName  = regexp.MustCompile(`(?i)` + secretNames)
+)
+
+// Redact prints a text without its secrets. It is the one printer of URLs,
+// DSNs, properties, settings, plans and errors.
+func Redact(text string) string {
+	text = urlPassword.ReplaceAllString(text, "${1}"+hidden+"$2")
+	text = dsnPassword.ReplaceAllStringFunc(text, func(dsn string) string {
+		if noPassword.MatchString(dsn) {
+			return dsn
+		}
+		user, _, _ := strings.Cut(dsn, ":")
+		return user + ":" + hidden + "@"
+	})
+	return namedSecret.ReplaceAllString(text, "${1}"+hidden)
+}
+
+// RedactValue prints a value without its secrets: all of it is one where its name says so.
+func RedactValue(name, value string) string {
+	if value != "" && secretName.MatchString(name) {
+		return hidden
+	}
+	return Redact(value)
+}
+
+// Redacting writes on without secrets; each Write is a whole message.
+func Redacting(w io.Writer) io.Writer { return redacting{w} }
+
+type redacting struct{ io.Writer }
+
+func (r redacting) Write(p []byte) (int, error) {
+	_, err := fmt.Fprint(r.Writer, Redact(string(p)))
+	return len(p), err
+}
+
+// Unknown is the error of a name that is none of those known; the cure names
+// the nearest, and all.
+func Unknown[T ~string](setting, name string, known []T) *Error {
+	names := make([]string, len(known))
+	for i, k := range known {
+		names[i] = string(k)
+	}
+	cure := "choose one of " + strings.Join(names, ", ")
+	if near := Nearest(name, names); near != "" {
+		cure = "did you mean " + near + "? Choose one of " + strings.Join(names, ", ")
+	}
+	return &Error{Setting: setting + " " + name, Problem: "is not known", Cure: cure}
+}
+
+// Nearest is the known name that is nearest to a misspelt one; "" where none
+// is near.
+func Nearest(name string, known []string) string {
+	best, least := "", len(name)/2+1
+	for _, k := range known {
+		if d := distance(name, k); d < least {
+			best, least = k, d
+		}
+	}
+	return best
+}
+
+// distance is the number of letters to leave out, put in, change or exchange
+// with their neighbours (optimal string alignment).
+func distance(a, b string) int {
+	var before, row []int // of the letters of a up to the one before last, and to the last
+	for k := range len(b) + 1 {
+		row = append(row, k)
+	}
+	for i := range len(a) {
+		next := []int{i + 1}
+		for k := range len(b) {
+			cost := row[k]
+			if a[i] != b[k] {
+				cost++
+			}
+			d := min(cost, next[k]+1, row[k+1]+1)
+			if i > 0 && k > 0 && a[i] == b[k-1] && a[i-1] == b[k] {
+				d = min(d, before[k-1]+1)
+			}
+			next = append(next, d)
+		}
+		before, row = row, next
+	}
+	return row[len(b)]
+}
+
+// NotOffered is the error of a name that is known and not offered by all, or by
+// none; a command ends in Usage.
+func NotOffered[T ~string](setting string, name T, offered []T, by string) *Status {
+	e := Unknown(setting, string(name), offered)
+	e.Problem = "is not offered by " + by
+	return &Status{Code: Usage, Err: e}
 }

@@ -45,7 +45,7 @@ func expand(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
-		return below(path, isFile), nil
+		return below(path, IsFile), nil
 	case err == nil || isLink(path):
 		return []string{path}, nil
 	case !errors.Is(err, fs.ErrNotExist) || !strings.ContainsAny(path, "*?["):
@@ -58,7 +58,7 @@ func expand(path string) ([]string, error) {
 	var files []string
 	for _, m := range matches {
 		if info, err := os.Stat(m); err == nil && info.IsDir() {
-			files = append(files, below(m, isFile)...)
+			files = append(files, below(m, IsFile)...)
 		} else {
 			files = append(files, m)
 		}
@@ -94,16 +94,16 @@ func Within(dir string) []string {
 	}
 	var files []string
 	for _, e := range entries {
-		if path := filepath.Join(dir, e.Name()); isFile(path, e) {
+		if path := filepath.Join(dir, e.Name()); IsFile(path, e) {
 			files = append(files, path)
 		}
 	}
 	return files
 }
 
-// isFile reports whether an entry of a folder is to be read: no folder, nor a
+// IsFile reports whether an entry of a folder is to be read: no folder, nor a
 // link to one, and with a name that tells a format.
-func isFile(path string, e fs.DirEntry) bool { return byName(path) != "" && noFolder(path, e) }
+func IsFile(path string, e fs.DirEntry) bool { return byName(path) != "" && noFolder(path, e) }
 
 func noFolder(path string, e fs.DirEntry) bool {
 	if e.IsDir() {

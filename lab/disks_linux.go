@@ -106,7 +106,7 @@ func (s *DiskSet) make(ctx context.Context, measure time.Duration) error {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(s.Dir, disksFile)); err != nil {
-		_ = os.Remove(filepath.Join(s.Dir, disksFile+".new")) // of one that was killed; another error follows
+		_ = os.Remove(filepath.Join(s.Dir, disksFile+unsaved)) // of one that was killed; another error follows
 		if entries, err := os.ReadDir(s.Dir); err != nil || len(entries) > 0 {
 			return &fault.Error{File: s.Dir, Problem: "is not empty and holds no disks", Err: err, Cure: "name a new folder"}
 		}
@@ -142,11 +142,7 @@ func (s *DiskSet) save() error {
 	if err != nil {
 		return err
 	}
-	name := filepath.Join(s.Dir, disksFile)
-	if err := os.WriteFile(name+".new", append(text, '\n'), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(name+".new", name)
+	return replaceFile(filepath.Join(s.Dir, disksFile), append(text, '\n'), 0o644)
 }
 
 // limit sets the limits again: this process may be in another group than the
@@ -415,7 +411,7 @@ func downDisks(dir string) error {
 // removeEmpty removes what a process leaves that is killed before it has
 // written down what it will do; somebody else's files are left alone.
 func removeEmpty(dir string) error {
-	_ = os.Remove(filepath.Join(dir, disksFile+".new")) // there seldom is one
+	_ = os.Remove(filepath.Join(dir, disksFile+unsaved)) // there seldom is one
 	if err := os.Remove(dir); err != nil && !errors.Is(err, unix.ENOTEMPTY) && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

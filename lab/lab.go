@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -102,7 +103,7 @@ func plan(d *engine.Driver, o Options) (*Lab, error) {
 		return nil, bad("lab", "has no folder", "name one")
 	}
 	if err := d.Server.Find(); err != nil {
-		return nil, fmt.Errorf("%w: %w", engine.ErrUnreachable, err)
+		return nil, &fault.Error{Setting: d.Scheme, Problem: "is not installed", Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err), Cure: "`barograph lab install " + d.Scheme + "`"}
 	}
 	for _, a := range d.Server.Artifacts {
 		if err := checkInstalled(a); err != nil {
@@ -152,12 +153,10 @@ func plan(d *engine.Driver, o Options) (*Lab, error) {
 	if f := d.Server.Profiles[at].Settings; f != nil {
 		c.Settings = f(o.Memory)
 	}
-	if len(o.Settings) > 0 {
-		if c.Settings == nil {
-			c.Settings = map[string]string{}
-		}
-		maps.Copy(c.Settings, o.Settings)
+	if c.Settings == nil && len(o.Settings) > 0 {
+		c.Settings = map[string]string{}
 	}
+	maps.Copy(c.Settings, o.Settings)
 	for i := range o.Nodes {
 		c.Nodes = append(c.Nodes, engine.Node{Index: i, Dir: filepath.Join(dir, "node"+strconv.Itoa(i+1)), Host: "127.0.0." + strconv.Itoa(i+1)})
 	}
@@ -166,10 +165,7 @@ func plan(d *engine.Driver, o Options) (*Lab, error) {
 			return nil, err
 		}
 	}
-	l := &Lab{server: d.Server, account: a, patience: o.Patience, state: State{Engine: d.Scheme, Cluster: c, Stop: d.Server.Stop}}
-	if l.patience == 0 {
-		l.patience = 2 * time.Minute
-	}
+	l := &Lab{server: d.Server, account: a, patience: cmp.Or(o.Patience, 2*time.Minute), state: State{Engine: d.Scheme, Cluster: c, Stop: d.Server.Stop}}
 	if o.Owned {
 		me, _ := identify(os.Getpid())
 		l.state.Owner = &me

@@ -14,6 +14,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/prometheus/procfs"
+
 	"github.com/barograph/barograph/fault"
 )
 
@@ -26,17 +28,12 @@ const stopPatience = 60 * time.Second
 // stat reads what /proc says of a process: its parent, and when it started,
 // in clock ticks since the boot. A zombie counts as gone.
 func stat(pid int) (parent int, start string, ok bool) {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	p, err := procfs.NewProc(pid)
 	if err != nil {
 		return 0, "", false
 	}
-	_, rest, _ := strings.Cut(string(text[strings.LastIndexByte(string(text), ')'):]), " ") // the name may hold anything
-	fields := strings.Fields(rest)
-	if len(fields) < 20 || fields[0] == "Z" || fields[0] == "X" {
-		return 0, "", false
-	}
-	parent, err = strconv.Atoi(fields[1])
-	return parent, fields[19], err == nil
+	s, err := p.Stat()
+	return s.PPID, strconv.FormatUint(s.Starttime, 10), err == nil && s.State != "Z" && s.State != "X"
 }
 
 // identify names a process that runs. The boot is part of it, as ticks and
@@ -61,14 +58,10 @@ func (p Process) family() []Process {
 		return nil
 	}
 	children := map[int][]int{}
-	names, _ := filepath.Glob("/proc/[0-9]*") // the pattern is right
-	for _, name := range names {
-		pid, err := strconv.Atoi(filepath.Base(name))
-		if err != nil {
-			continue
-		}
-		if parent, _, ok := stat(pid); ok {
-			children[parent] = append(children[parent], pid)
+	all, _ := procfs.AllProcs() // it runs itself
+	for _, c := range all {
+		if parent, _, ok := stat(c.PID); ok {
+			children[parent] = append(children[parent], c.PID)
 		}
 	}
 	out := []Process{p}

@@ -4,11 +4,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"syscall"
+	"text/tabwriter"
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
@@ -37,12 +41,7 @@ type NodeState struct {
 
 // alive reports whether every process of the node runs.
 func (n *NodeState) alive() bool {
-	for _, p := range n.Processes {
-		if !p.alive() {
-			return false
-		}
-	}
-	return len(n.Processes) > 0
+	return len(n.Processes) > 0 && !slices.ContainsFunc(n.Processes, func(p Process) bool { return !p.alive() })
 }
 
 // end asks the processes to stop, the last one first.
@@ -65,11 +64,7 @@ func (n *NodeState) family() (all []Process) {
 
 // kill ends all of them at once.
 func (n *NodeState) kill() error {
-	family := n.family()
-	if len(family) == 0 {
-		return nil
-	}
-	return killAll(family)
+	return killAll(n.family())
 }
 
 // signal sends all of them a signal.
@@ -89,31 +84,32 @@ type Process struct {
 // Status reads the state of the lab in dir and looks for its processes. The
 // error is os.ErrNotExist where there is no lab.
 func Status(dir string) (State, error) {
-	var s State
-	text, err := os.ReadFile(filepath.Join(dir, stateFile))
-	if err != nil {
-		return s, err
-	}
-	if !mine(filepath.Join(dir, stateFile)) { // it names processes to end and a folder to remove
-		return s, &fault.Error{File: dir, Problem: "holds a lab of another user", Cure: "name another folder, or become that user"}
-	}
-	if err := json.Unmarshal(text, &s); err != nil {
-		return s, &fault.Error{File: filepath.Join(dir, stateFile), Problem: "is no state of a lab", Err: err, Cure: "remove the folder if nothing runs in it"}
-	}
+	s, err := readState[State](filepath.Join(dir, stateFile), "a lab", "remove the folder if nothing runs in it")
 	for i := range s.Nodes {
 		s.Nodes[i].Running = s.Nodes[i].alive()
+	}
+	return s, err
+}
+
+// readState reads what says what is in a folder: it names processes to end,
+// devices to detach and a folder to remove, so that it must be this user's.
+func readState[T any](name, of, cure string) (s T, err error) {
+	text, err := os.ReadFile(name)
+	switch {
+	case err != nil:
+		return s, err
+	case !mine(name):
+		return s, &fault.Error{File: filepath.Dir(name), Problem: "holds " + of + " of another user", Cure: "name another folder, or become that user"}
+	}
+	if err := json.Unmarshal(text, &s); err != nil {
+		return s, &fault.Error{File: name, Problem: "is no state of " + of, Err: err, Cure: cure}
 	}
 	return s, nil
 }
 
 // Running reports whether every node runs.
 func (s *State) Running() bool {
-	for i := range s.Nodes {
-		if !s.Nodes[i].Running {
-			return false
-		}
-	}
-	return len(s.Nodes) > 0
+	return len(s.Nodes) > 0 && !slices.ContainsFunc(s.Nodes, func(n NodeState) bool { return !n.Running })
 }
 
 // PIDs are the processes of all nodes; of no lab there are none.
@@ -141,15 +137,15 @@ func (s *State) save() error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(replaceFile(filepath.Join(s.Cluster.Dir, stateFile), append(text, '\n')),
-		replaceFile(filepath.Join(s.Cluster.Dir, engine.URLFile), []byte(s.URL+"\n")))
+	return errors.Join(replaceFile(filepath.Join(s.Cluster.Dir, stateFile), append(text, '\n'), 0o600),
+		replaceFile(filepath.Join(s.Cluster.Dir, engine.URLFile), []byte(s.URL+"\n"), 0o600))
 }
 
 // unsaved ends the name of a file that a kill kept from its place.
 const unsaved = ".new"
 
-func replaceFile(name string, text []byte) error {
-	if err := os.WriteFile(name+unsaved, text, 0o600); err != nil {
+func replaceFile(name string, text []byte, mode os.FileMode) error {
+	if err := os.WriteFile(name+unsaved, text, mode); err != nil {
 		return err
 	}
 	return os.Rename(name+unsaved, name)
@@ -157,11 +153,10 @@ func replaceFile(name string, text []byte) error {
 
 // forgetUnsaved removes what is left of a lab that was killed before its state was saved.
 func forgetUnsaved(dir string) error {
-	err := os.Remove(filepath.Join(dir, stateFile+unsaved))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
+	if err := os.Remove(filepath.Join(dir, stateFile+unsaved)); !errors.Is(err, os.ErrNotExist) {
+		return err
 	}
-	return err
+	return nil
 }
 
 // Down stops the servers of the lab in dir, in reverse order, and removes the
@@ -250,4 +245,141 @@ func (s *State) Server() *run.Server {
 		out.Isolation = &run.Isolation{CPUs: i.CPUs, Memory: i.Memory, Latency: i.Latency}
 	}
 	return out
+}
+
+// Row is what is reported of one engine's lab, or of the throttled disks.
+type Row struct {
+	Engine  string `json:"engine"` // DisksName in the row of the disks
+	Running bool   `json:"running"`
+	Name    string `json:"name,omitempty"` // what other commands take as its URL
+	URL     string `json:"url,omitempty"`  // without its password
+	State   *State `json:"lab,omitempty"`
+
+	Disks *DiskSet `json:"disks,omitempty"`
+}
+
+// Report is what there is in a folder of labs.
+type Report []Row
+
+// ReportOf looks at the labs of engines and, if asked for, at the disks.
+func ReportOf(labs string, drivers []*engine.Driver, disks bool) (rows Report, err error) {
+	for _, d := range drivers {
+		s, err := Status(filepath.Join(labs, d.Scheme))
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+			rows = append(rows, Row{Engine: d.Scheme})
+		case err != nil:
+			return nil, err
+		default:
+			s.URL, s.Cluster.Password = fault.Redact(s.URL), ""
+			rows = append(rows, Row{Engine: d.Scheme, Running: s.Running(), Name: Name(labs, d), URL: s.URL, State: &s})
+		}
+	}
+	if !disks {
+		return rows, nil
+	}
+	s, err := DiskStatus(filepath.Join(labs, DisksName))
+	if errors.Is(err, os.ErrNotExist) {
+		return rows, nil
+	}
+	return append(rows, Row{Engine: DisksName, Running: s.Usable() == nil, Disks: &s}), err
+}
+
+// Name is what other commands take in place of the URL, which holds a password.
+func Name(labs string, d *engine.Driver) string {
+	if labs == engine.LabDir() {
+		return "lab:" + d.Scheme
+	}
+	return "@" + filepath.Join(labs, d.Scheme, engine.URLFile)
+}
+
+// Text writes a line for each engine, then a table of the disks.
+func (r Report) Text(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	var disks *DiskSet
+	for _, row := range r {
+		switch {
+		case row.Disks != nil:
+			disks = row.Disks
+		case row.State == nil:
+			fmt.Fprintf(w, "%s\tdown\n", row.Engine)
+		default:
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", row.Engine, row.Name, row.URL, row.State)
+		}
+	}
+	if err := w.Flush(); err != nil || disks == nil {
+		return err
+	}
+	return disks.Text(out)
+}
+
+// String describes a lab in a line.
+func (s *State) String() string {
+	running, pids := 0, []string(nil)
+	for _, n := range s.Nodes {
+		if !n.Running {
+			continue
+		}
+		running++
+		for _, p := range n.Processes {
+			pids = append(pids, strconv.Itoa(p.PID))
+		}
+	}
+	if pids == nil {
+		pids = []string{"none"}
+	}
+	c, disks := &s.Cluster, ""
+	if len(c.Disks) > 0 {
+		disks = fmt.Sprintf(", in %s and so on, %d part(s)", c.Disks[0], len(c.Disks))
+	}
+	return fmt.Sprintf("profile %s, %d of %d nodes run (pid %s), %s%s, in %s", c.Profile, running, len(s.Nodes), strings.Join(pids, " "), c.Isolation, disks, c.Dir)
+}
+
+// Text writes what the disks are and were measured to do.
+func (s *DiskSet) Text(out io.Writer) error {
+	yes := map[bool]string{true: "yes", false: "no"}
+	fmt.Fprintf(out, "%s\nlimits hold for control groups of %s\n", s, s.Groups)
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "disk\tdevice\tread MB/s\twrite MB/s\trandom 4 KiB reads/s\tpast the page cache\tmounted")
+	for i := range s.Disks {
+		d := &s.Disks[i]
+		fmt.Fprintf(w, "%s\t%s (%s)\t%.1f\t%.1f\t%.0f\t%s\t%s\n", d.Path, d.Node, d.Device, d.Measured.ReadMBps, d.Measured.WriteMBps, d.Measured.RandomReads, yes[d.Direct], yes[d.Mounted])
+	}
+	if len(s.Disks) > 1 {
+		fmt.Fprintf(w, "all at once\t\t%.1f\n", s.Together)
+	}
+	return w.Flush()
+}
+
+// RemoveDisks removes the throttled disks of a folder of labs, unless a lab
+// that stays has its tables on them, and reports whether there were any.
+func RemoveDisks(labs string) (bool, error) {
+	dir := filepath.Join(labs, DisksName)
+	if _, err := DiskStatus(dir); errors.Is(err, os.ErrNotExist) {
+		return false, DownDisks(dir) // whatever a killed process left
+	}
+	if err := Sweep(labs); err != nil { // of scans that were killed
+		return false, err
+	}
+	names, err := filepath.Glob(filepath.Join(labs, "*", stateFile))
+	if err != nil {
+		return false, err
+	}
+	for _, name := range names {
+		s, err := Status(filepath.Dir(name))
+		if err != nil {
+			continue // no lab of ours
+		}
+		cure := "`barograph lab down " + s.Engine + "` first"
+		if s.Owner != nil {
+			cure = fmt.Sprintf("wait for the scan, or interrupt it: process %d", s.Owner.PID)
+		}
+		for _, d := range s.Cluster.Disks {
+			if rel, err := filepath.Rel(dir, d); err == nil && filepath.IsLocal(rel) {
+				return false, &fault.Error{Setting: DisksName, Problem: "hold tables of " + s.Engine, Cure: cure}
+			}
+		}
+	}
+	err = DownDisks(dir)
+	return err == nil, err
 }

@@ -47,7 +47,7 @@ func checkCommit(given int64, s engine.Stored) error {
 }
 
 // check holds the law at the end of a load.
-func (r *run) check(ctx context.Context, subset string, before record.Digest) error {
+func (r *run) check(ctx context.Context, subset string, before int64) error {
 	for _, m := range r.files { // files that ended early: their records are stored, the file is not marked
 		r.total(m)
 	}
@@ -74,11 +74,11 @@ func (r *run) check(ctx context.Context, subset string, before record.Digest) er
 		marked += m.Stored
 	}
 	holds := catalog.Held().Records
-	grown := holds - before.Records
+	grown := catalog.Brought() - before
 	switch {
 	case grown < r.sum.Stored:
 		return broken(fmt.Sprintf("the archive grew by %d records", grown), total)
-	case holds < marked:
+	case catalog.Brought() < marked:
 		return broken(fmt.Sprintf("the archive holds %d records, its marks speak of %d", holds, marked), total)
 	}
 	counted, err := r.count(ctx, subset, holds)

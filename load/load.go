@@ -18,6 +18,7 @@ import (
 type Options struct {
 	Workers  int                        // files parsed at once; 0 = one per CPU
 	Window   int                        // records per commit at most; 0 = DefaultWindow
+	Rehash   bool                       // the bytes of files are read that have size and time of change of the ones that were loaded
 	KeepLast bool                       // a last line without a line end is whole; files with lines in quarantine are then read again
 	Takes    func(lineType string) bool // which lines are stored; nil = all
 	Parsed   *Parsed                    // files that were read before; nil = none
@@ -25,6 +26,9 @@ type Options struct {
 	Log      *slog.Logger               // nil = discard
 	Progress func(Progress)             // called after every batch and commit, from one goroutine
 	Reject   func(record.Reject)        // called for every quarantined line, in order
+
+	By    *design.Loading           // who loads, to stand in the catalog until the last commit; nil = nobody
+	Meets func(design.Loading) bool // reports whether a load that stands there is under way; then By does not take its place
 
 	OnConflict OnConflict            // "" = Refuse
 	Conflict   func(design.Conflict) // called for every record that two lines give different values
@@ -94,9 +98,10 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 	if err != nil {
 		return nil, err
 	}
+	at := make(map[string]engine.Mark, len(marks))
 	for _, m := range marks {
 		r.known[m.Digest] = m.Quarantined == 0 || !o.KeepLast
-		r.marks[m.Digest] = m
+		r.marks[m.Digest], at[m.Path] = m, m
 	}
 	known := maps.Clone(r.known) // for the parsers, which run beside r
 	if r.loader, err = a.Loader(ctx, subset); err != nil {
@@ -118,9 +123,14 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 		r.release = release
 	}
 	r.window = newWindow(subset, r.meet, r.release)
-	err = Read(ctx, paths, Reading{Workers: o.Workers, KeepLast: o.KeepLast, Parsed: o.Parsed, From: o.From, Skip: func(d string) bool { return known[d] }},
+	reading := Reading{Workers: o.Workers, KeepLast: o.KeepLast, Parsed: o.Parsed, From: o.From, Skip: func(d string) bool { return known[d] }}
+	if !o.Rehash {
+		reading.Known = func(path string) (engine.Mark, bool) { m, ok := at[path]; return m, ok }
+	}
+	err = Read(ctx, paths, reading,
 		func(f *File, b *record.Batch) error { return r.batch(ctx, f, b) }, r.end)
 	if err == nil {
+		r.last = true
 		err = r.commit(ctx)
 	}
 	if err != nil {
@@ -132,23 +142,29 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 
 // counted is what the subset's catalog counts. Archives of versions that did
 // not count are walked once, and their catalog is made anew.
-func (r *run) counted(ctx context.Context, subset string) (record.Digest, error) {
+func (r *run) counted(ctx context.Context, subset string) (records int64, err error) {
 	c, err := r.archive.Catalog(ctx, subset)
-	if err != nil || c.Counted && c.Sealed {
-		return c.Held(), err
+	if err != nil {
+		return 0, err
+	}
+	if r.noted = c.Loading != nil; r.noted && r.o.Meets != nil && r.o.Meets(*c.Loading) {
+		r.o.By = nil
+	}
+	if c.Counted && c.Sealed {
+		return c.Brought(), nil
 	}
 	r.o.Log.Info("the archive is of an earlier version: its records are counted once", "subset", subset)
 	made, err := Walk(ctx, r.archive, subset)
 	if err != nil {
-		return record.Digest{}, err
+		return 0, err
 	}
 	contents, err := r.archive.Contents(ctx, subset)
 	if err != nil {
-		return record.Digest{}, err
+		return 0, err
 	}
 	made.Objects, made.Files = contents.Objects, engine.Sum(slices.Collect(maps.Values(r.marks)))
 	_, err = r.loader.Commit(ctx, engine.Commit{Catalog: made, Anew: true})
-	return made.Held(), err
+	return made.Brought(), err
 }
 
 // run is a load under way; its methods are called from one goroutine.
@@ -164,6 +180,8 @@ type run struct {
 	rejects map[string]*design.Quarantine // by path, likewise
 	done    []*engine.Mark                // files that are whole with the next commit
 	stored  int64                         // records that commits said were new
+	noted   bool                          // the archive's catalog says that somebody loads
+	last    bool                          // the commit at hand is the last one
 
 	release func(*record.Batch) // takes a batch that is not used any more
 
@@ -251,7 +269,7 @@ func (r *run) end(f *File) error {
 		}
 	default:
 		m := r.mark(f)
-		m.Loaded = time.Now().UTC()
+		m.Stamp(time.Now(), f.Time)
 		r.known[f.Digest] = true
 		r.done = append(r.done, m)
 		if r.o.From != nil {
@@ -274,8 +292,15 @@ func (r *run) report() {
 
 // commit stores the window and the marks of the files that are whole with it.
 func (r *run) commit(ctx context.Context) error {
-	if r.window.rows == 0 && len(r.done) == 0 {
+	tidy := r.last && r.noted && r.o.By != nil
+	if r.window.rows == 0 && len(r.done) == 0 && !tidy {
 		return nil
+	}
+	switch {
+	case tidy:
+		r.window.catalog.Loading = &design.Loading{}
+	case r.o.By != nil && !r.last:
+		r.window.catalog.Loading, r.noted = r.o.By, true
 	}
 	stored, err := r.store(ctx)
 	if told, ok := errors.AsType[*engine.Contradicted](err); ok {

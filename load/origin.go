@@ -52,6 +52,7 @@ func (o *Origin) in(marks map[string]engine.Mark, c *design.Catalog) bool {
 
 // describe gives a catalog what is known of the files.
 func (o *Origin) describe(c *design.Catalog) {
+	c.Trimmed, c.From = o.Catalog.Trimmed, o.Catalog.From // the marks speak of those records, too
 	for _, q := range o.Catalog.Quarantine {
 		c.Reject(q)
 	}

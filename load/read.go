@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/record"
@@ -28,8 +31,9 @@ type File struct {
 	Path   string
 	Digest string // of its bytes
 	Bytes  int64
-	Err    error // why reading ended early; nil at its regular end
-	At     int64 // of Bytes: those up to the batch that each is given, about
+	Time   time.Time // of its last change, before its bytes were read
+	Err    error     // why reading ended early; nil at its regular end
+	At     int64     // of Bytes: those up to the batch that each is given, about
 
 	batches chan parsedBatch
 	skip    bool
@@ -43,11 +47,12 @@ type parsedBatch struct {
 
 // Reading says how Read works; the zero value is the default.
 type Reading struct {
-	Workers  int                      // files parsed at once; 0 = one per CPU
-	Skip     func(digest string) bool // asked before a file is parsed; its records are then not read
-	KeepLast bool                     // a last line without a line end is whole, not quarantined
-	Parsed   *Parsed                  // kept by the first reading, used by the others; each must then keep its hands off what it was given
-	From     *Origin                  // read in place of files; nil = files are read
+	Workers  int                                   // files parsed at once; 0 = one per CPU
+	Skip     func(digest string) bool              // asked before a file is parsed; its records are then not read
+	Known    func(path string) (engine.Mark, bool) // of files that were loaded: where one is Unchanged its bytes are not read; nil = they are
+	KeepLast bool                                  // a last line without a line end is whole, not quarantined
+	Parsed   *Parsed                               // kept by the first reading, used by the others; each must then keep its hands off what it was given
+	From     *Origin                               // read in place of files; nil = files are read
 
 	opener func() func(path string) (source, error) // nil = package formats; one call per worker
 }
@@ -199,7 +204,7 @@ func release(b *record.Batch) { pool.Put(b) }
 func (f *File) parse(ctx context.Context, o *Reading, open func(string) (source, error), waiting *gauge) error {
 	kept, batches := o.Parsed.file(f.Path)
 	if kept != nil {
-		f.Digest, f.Bytes, f.Err = kept.Digest, kept.Bytes, kept.Err
+		f.Digest, f.Bytes, f.Time, f.Err = kept.Digest, kept.Bytes, kept.Time, kept.Err
 	} else if f.identify(o); f.Err != nil {
 		o.Parsed.end(f)
 		return nil
@@ -251,6 +256,15 @@ func (f *File) identify(o *Reading) {
 	if o.From != nil {
 		f.Digest, f.Bytes = o.From.digest(), o.From.Bytes()
 		return
+	}
+	if info, err := os.Stat(f.Path); err == nil {
+		f.Bytes, f.Time = info.Size(), info.ModTime()
+		if o.Known != nil {
+			if m, ok := o.Known(f.Path); ok && m.Unchanged(f.Bytes, f.Time) {
+				f.Digest = m.Digest
+				return
+			}
+		}
 	}
 	f.Digest, f.Bytes, f.Err = fileDigest(f.Path)
 }

@@ -32,6 +32,8 @@ type Result struct {
 	Other       int64            `json:"other_values"`
 	Refused     int64            `json:"refused"`
 	Quarantined int64            `json:"quarantined"`
+	Removed     int64            `json:"removed,omitempty"` // records before From, as Retain does
+	From        time.Time        `json:"from,omitzero"`
 	NotTaken    map[string]int64 `json:"not_taken,omitempty"` // by line type
 	LeftOut     map[string]int64 `json:"left_out,omitempty"`
 	Cut         map[string]int64 `json:"cut,omitempty"` // by METviewer's column
@@ -85,6 +87,9 @@ func (r *Result) Text(out io.Writer) error {
 	}
 	for _, column := range slices.Sorted(maps.Keys(r.Cut)) {
 		fmt.Fprintf(w, "cut\t%d texts do not fit METviewer's column %s, which may take several for one; the archive and its digest have them whole\n", r.Cut[column], column)
+	}
+	if !r.From.IsZero() {
+		fmt.Fprintf(w, "removed\t%d records with fcst_valid_beg before %s\n", r.Removed, r.From.UTC().Format("2006-01-02T15:04:05Z"))
 	}
 	fmt.Fprintf(w, "archive holds\t%d %s, %.1f MB on disk\n", r.Objects, r.Object, float64(r.BytesOnDisk)/1e6)
 	for _, t := range record.Types() {

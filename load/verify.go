@@ -70,7 +70,7 @@ func (o *Origin) Judge(ctx context.Context, found *design.Catalog) (*Verified, e
 	if files := engine.Sum(marks); kept.Sealed && files != kept.Files {
 		v.problem("there are marks of %d files, which are not those that the loads wrote of %d", files.Records, kept.Files.Records)
 	}
-	v.marks(marks)
+	v.marks(marks, kept.Brought())
 	return v, nil
 }
 
@@ -78,8 +78,8 @@ func (v *Verified) problem(format string, args ...any) {
 	v.Problems = append(v.Problems, fmt.Sprintf(format, args...))
 }
 
-// marks checks that each adds up, and that they speak of no more than there is.
-func (v *Verified) marks(marks []engine.Mark) {
+// marks checks that each adds up, and that they speak of no more than was brought.
+func (v *Verified) marks(marks []engine.Mark, brought int64) {
 	var stored int64
 	for _, m := range marks {
 		stored += m.Stored
@@ -87,8 +87,8 @@ func (v *Verified) marks(marks []engine.Mark) {
 			v.problem("the mark of %s does not add up: %d lines read, %d stored, %d there already, %d quarantined", m.Path, m.Read, m.Stored, m.Replaced, m.Quarantined)
 		}
 	}
-	if stored > v.Kept.Records {
-		v.problem("the marks of %d files speak of %d records, the catalog of %d", len(marks), stored, v.Kept.Records)
+	if stored > brought {
+		v.problem("the marks of %d files speak of %d records, the catalog of %d", len(marks), stored, brought)
 	}
 }
 
@@ -125,6 +125,7 @@ func Against(ctx context.Context, a engine.Archive, subset string, paths []strin
 // pairing pairs the records of one pass by their identity.
 type pairing struct {
 	pass, passes uint64
+	from         int64 // records before it were trimmed
 	hash         record.Hasher
 	held         map[record.Key]record.Digest // of the archive
 	right        map[record.Key]struct{}      // of which some line has the archive's values
@@ -146,6 +147,7 @@ func newPairing(pass, passes uint64) *pairing {
 }
 
 func (p *pairing) read(ctx context.Context, o *Origin, paths []string, keepLast bool, end func(*File) error) error {
+	p.from = o.Catalog.From
 	for b, err := range o.Archive.Dump(ctx, o.Subset) {
 		if err != nil {
 			return err
@@ -167,7 +169,7 @@ func (p *pairing) compare(b *record.Batch, i int, k record.Key) {
 		return
 	}
 	_, right := p.right[k]
-	if _, told := p.wrong[k]; right || told {
+	if _, told := p.wrong[k]; right || told || !ok && b.Valid[i] < p.from {
 		return
 	}
 	at := engine.At{Batch: b, I: i}

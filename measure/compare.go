@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -134,15 +135,7 @@ func Holm(ps []float64) []float64 {
 			order = append(order, i)
 		}
 	}
-	slices.SortStableFunc(order, func(i, j int) int {
-		switch {
-		case ps[i] < ps[j]:
-			return -1
-		case ps[i] > ps[j]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(ps[i], ps[j]) })
 	highest := 0.0
 	for rank, i := range order {
 		highest = max(highest, min(1, ps[i]*float64(len(order)-rank)))
@@ -154,13 +147,9 @@ func Holm(ps []float64) []float64 {
 // Correct sets PHolm of comparisons that are shown together. A comparison
 // without a test (P is NaN) does not count.
 func Correct(cs []*Comparison) {
-	ps := make([]float64, len(cs))
+	ps, together := make([]float64, len(cs)), 0
 	for i, c := range cs {
-		ps[i] = c.P
-	}
-	together := 0
-	for _, p := range ps {
-		if !math.IsNaN(p) {
+		if ps[i] = c.P; !math.IsNaN(c.P) {
 			together++
 		}
 	}

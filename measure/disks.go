@@ -41,11 +41,9 @@ func Devices(ctx context.Context, paths []string) ([]string, error) {
 		if target, err := filepath.EvalSymlinks(abs); err == nil {
 			abs = target
 		}
-		best, device := -1, ""
-		for _, m := range mounts {
-			if below(abs, m.Mountpoint) && len(m.Mountpoint) >= best {
-				best, device = len(m.Mountpoint), m.Device
-			}
+		device := ""
+		if m := deepest(mounts, abs); m != nil {
+			device = m.Device
 		}
 		if target, err := filepath.EvalSymlinks(device); err == nil { // /dev/mapper/x → ../dm-0
 			device = target
@@ -125,16 +123,10 @@ func ReadRate(dir string) (rate float64, how string, err error) {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return 0, "", err
 	}
-	began, n := time.Now(), 0
-	for {
-		k, err := f.Read(block)
-		n += k
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return 0, "", err
-		}
+	began := time.Now()
+	n, err := io.CopyBuffer(io.Discard, struct{ io.Reader }{f}, block)
+	if err != nil {
+		return 0, "", err
 	}
 	return float64(n) / time.Since(began).Seconds(), fmt.Sprintf("%d MiB read in order, after %s", n>>20, how), nil
 }

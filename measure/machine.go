@@ -142,15 +142,19 @@ func (m *Machine) readDisk(ctx context.Context, path string) {
 	mounts, err := disk.PartitionsWithContext(ctx, true)
 	if err != nil {
 		m.missing("mount table", err)
-		return
+	} else if p := deepest(mounts, abs); p != nil {
+		m.Disk.Type, m.Disk.Mount = p.Fstype, p.Mountpoint
 	}
-	best := -1
-	for _, p := range mounts {
-		if below(abs, p.Mountpoint) && len(p.Mountpoint) >= best {
-			best = len(p.Mountpoint)
-			m.Disk.Type, m.Disk.Mount = p.Fstype, p.Mountpoint
+}
+
+// deepest is the mount that a path lies in, the last of several at one point; nil = none.
+func deepest(mounts []disk.PartitionStat, path string) (best *disk.PartitionStat) {
+	for i, p := range mounts {
+		if below(path, p.Mountpoint) && (best == nil || len(p.Mountpoint) >= len(best.Mountpoint)) {
+			best = &mounts[i]
 		}
 	}
+	return best
 }
 
 // below reports whether path is mount or lies in it.

@@ -17,7 +17,7 @@ import (
 // unknown key is an error. What says nothing of axis, series or equal cases is
 // drawn as its answer suggests.
 func FromQuery(v url.Values) (*Question, error) {
-	q, d := &Question{}, &Drawing{Method: "overall", Replicates: 300, Confidence: 0.95}
+	q, d := &Question{}, &Drawing{}
 	for key, values := range v {
 		if f, ok := record.FieldByName(key); ok {
 			q.Header[f] = values
@@ -34,6 +34,8 @@ func FromQuery(v url.Values) (*Question, error) {
 		return nil, fault.Misuse("line_type", "is missing", "name one of `barograph list linetypes`")
 	}
 	if d.Stats != nil || d.Axis != "" || d.Curves != nil || d.EventEqual || d.Minus != "" {
+		usual := NewDrawing(q.Type, strings.Join(d.Stats, ","), "")
+		d.Method, d.Finished, d.Replicates, d.Confidence = usual.Method, usual.Finished, usual.Replicates, usual.Confidence
 		q.Drawing = d
 	}
 	said := []string{q.Type.Name}

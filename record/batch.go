@@ -5,6 +5,9 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
+
+	"github.com/zeebo/xxh3"
 )
 
 // Batch holds records of one line type and one file, column by column.
@@ -244,4 +247,220 @@ func (b *Batch) Without(rows map[int]bool) *Batch {
 		}
 	}
 	return out
+}
+
+// Field names one header field. The names are METviewer's column names of
+// stat_header, plus cov_thresh and alpha, which METviewer keeps with the data.
+type Field uint8
+
+// The header fields, in the order of MET's header columns.
+const (
+	Version Field = iota
+	Model
+	Descr
+	FcstVar
+	FcstUnits
+	FcstLev
+	ObsVar
+	ObsUnits
+	ObsLev
+	ObType
+	VxMask
+	InterpMthd
+	InterpPnts
+	FcstThresh
+	ObsThresh
+	CovThresh
+	Alpha
+	NumFields
+)
+
+var fieldNames = [NumFields]string{ //nolint:gochecknoglobals // a constant table
+	"version", "model", "descr", "fcst_var", "fcst_units", "fcst_lev", "obs_var", "obs_units", "obs_lev",
+	"obtype", "vx_mask", "interp_mthd", "interp_pnts", "fcst_thresh", "obs_thresh", "cov_thresh", "alpha",
+}
+
+// String returns METviewer's name of the field, e.g. "vx_mask".
+func (f Field) String() string { return fieldNames[f] }
+
+// FieldByName finds a field by METviewer's name.
+func FieldByName(name string) (Field, bool) {
+	for i, n := range fieldNames {
+		if n == name {
+			return Field(i), true
+		}
+	}
+	return 0, false
+}
+
+// NA is the text that MET and METviewer write for a header field without a value.
+const NA = "NA"
+
+// Header identifies a series: one value per Field, as text. It is comparable.
+// Rules shared by all formats (spec of METviewer's stat_header):
+// absent text is "NA", an absent interp_pnts is "0", fcst_lev and obs_lev may
+// be empty (VSDB's TSOILT and WSOILT).
+type Header [NumFields]string
+
+// DefaultHeader returns a header in which every field holds the text for
+// "absent": NA, and 0 for interp_pnts.
+func DefaultHeader() Header {
+	var h Header
+	for i := range h {
+		h[i] = NA
+	}
+	h[InterpPnts] = "0"
+	return h
+}
+
+// Compare orders headers field by field, bytewise; it is a total order.
+func (h *Header) Compare(o *Header) int {
+	for i := range h {
+		if c := strings.Compare(h[i], o[i]); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// hash is a digest of all fields; a field's length is hashed with it, so that
+// neighbours cannot run together.
+func (h *Header) hash(scratch []byte) (xxh3.Uint128, []byte) {
+	scratch = scratch[:0]
+	for _, s := range h {
+		scratch = append(scratch, byte(len(s)), byte(len(s)>>8))
+		scratch = append(scratch, s...)
+	}
+	return xxh3.Hash128(scratch), scratch
+}
+
+// ID is the identifier of a station or of a message's source: up to eight
+// letters, digits and underscores (SHEF manual 3.1), padded with zero bytes.
+type ID [8]byte
+
+// Len returns the number of characters.
+func (id *ID) Len() int {
+	n := len(id)
+	for n > 0 && id[n-1] == 0 {
+		n--
+	}
+	return n
+}
+
+// String returns the identifier without padding.
+func (id ID) String() string { return string(id[:id.Len()]) }
+
+// Parameter is a full SHEF parameter code, PEDTSEP (SHEF manual 3.3): physical
+// element, duration, type, source, extremum, probability. It has no defaults
+// left open: "HG" is held as HGIRZZZ.
+type Parameter [7]byte
+
+// PE returns the physical element.
+func (p Parameter) PE() string { return string(p[:2]) }
+
+// String returns all seven characters.
+func (p Parameter) String() string { return string(p[:]) }
+
+// NoTime is the creation time of a value that was sent without one.
+const NoTime = math.MinInt64
+
+// NoValue is the value of a Gauge that was reported as missing, as in SHEFOUT
+// and in the databases of the National Weather Service.
+const NoValue = -9999
+
+// Gauge is one value of a SHEF message: what shefit writes as one record of
+// SHEFOUT (SHEF manual, appendix H). Times are Unix seconds, UTC; units are
+// English (SHEF manual, table 1).
+type Gauge struct {
+	Station ID
+	Source  ID // of a .B message, else empty
+	Code    Parameter
+	// Quality is the qualifier (SHEF manual, table 10), 'Z' where none was given.
+	Quality byte
+
+	Time    int64 // of observation, or the end of the period
+	Created int64 // NoTime where it was not given
+	Value   float64
+
+	// Duration in shefit's encoding: 0mmm minutes, 1hhh hours, 2ddd days, 3mmm
+	// months, 4yyy years, 500n see appendix H, 7sss seconds.
+	Duration    int16
+	Probability float32 // 0…1; -0.5 the mean, -1 none
+	Revised     bool    // the message was .AR, .BR or .ER
+	// Series: 0 not of a time series, 1 its first element, 2 a later one.
+	Series byte
+	// Coded says that the probability was coded, so that seven characters were.
+	Coded bool
+	Line  uint32 // of the file, 1-based
+
+	Comment string // retained comment, up to 80 bytes
+}
+
+// IsMissing tells a value that was reported as missing.
+func (g *Gauge) IsMissing() bool { return g.Value == NoValue }
+
+// Paired tells the elements whose values hold two numbers (SHEF manual 7.4.6).
+func Paired(pe string) bool {
+	switch pe {
+	case "HQ", "MD", "MN", "MS", "MV", "NO", "ST", "TB", "TE", "TV":
+		return true
+	}
+	return false
+}
+
+// SplitPair parts a paired value as the manual has the poster do (7.4.6): what
+// stands before the point is the depth, height or marker; the three digits after
+// it are the whole part of the value, those after them its decimals; a minus
+// belongs to the value. 6.065 is 65 at 6, -21.0058 is -5.8 at 21, -2.9999 is
+// missing at 2. Both are NoValue where v is.
+func SplitPair(v float64) (at int, value float64) {
+	if v == NoValue {
+		return NoValue, NoValue
+	}
+	whole, frac := math.Modf(math.Abs(v))
+	value = math.Round(frac*1e7) / 1e4
+	switch {
+	case v < 0 && value == 999.9:
+		value = NoValue
+	case v < 0 && value != 0:
+		value = -value
+	}
+	return int(whole), value
+}
+
+// Days counts the days from 1970-01-01 to a date of the Gregorian calendar. It
+// counts years from March, so that the leap day is a year's last; 400 years
+// have 146,097 days. Source: H. Hinnant, chrono-compatible low-level date
+// algorithms.
+func Days[I int | int32 | int64](year, month, day I) int64 {
+	y, m := int64(year), int64(month)
+	if m <= 2 {
+		y--
+		m += 12
+	}
+	era := floorDiv(y, 400)
+	ofEra := y - era*400
+	return era*146097 + ofEra*365 + ofEra/4 - ofEra/100 + (153*(m-3)+2)/5 + int64(day) - 1 - 719468
+}
+
+// Date is the inverse of Days.
+func Date(days int64) (year, month, day int32) {
+	days += 719468
+	era := floorDiv(days, 146097)
+	of := days - era*146097
+	y := (of - of/1460 + of/36524 - of/146096) / 365
+	of -= 365*y + y/4 - y/100
+	m := (5*of + 2) / 153
+	year, month, day = int32(y+era*400), int32(m+3), int32(of-(153*m+2)/5+1)
+	if month > 12 {
+		return year + 1, month - 12, day
+	}
+	return year, month, day
+}
+
+func floorDiv(a, b int64) int64 {
+	if a < 0 {
+		a -= b - 1
+	}
+	return a / b
 }

@@ -102,3 +102,76 @@ func TypeByName(name string) (*LineType, bool) {
 // Types returns the table of line types, in its documented order. The slice
 // and what it points to must not be changed.
 func Types() []*LineType { return types }
+
+// The table of line types follows MET's met_header_columns_V12.0.txt: every
+// STAT line type of MET 12, plus METviewer's ENSCNT, which only VSDB files
+// feed. Older versions of MET write the same columns, fewer of them: since
+// V8.1 columns have been added at the end of a line only.
+//
+// A column's name is MET's in lower case, as in METviewer's line_data tables.
+// INDEX and RANK are words of SQL; there METviewer's mp_index, orank_index and
+// obs_rank stand (and gen_index beside them). METviewer spells a few others
+// its own way: dt_corr for kt_corr, iqr for eiqr, n_pnt for n_pts, time_xll
+// for tile_xll, v_vld for n_vld, mpr_fcst and mpr_obs for MPR's fcst and obs.
+//
+// A record's identity is its header, lead, times and those columns in which the
+// lines that MET writes of one header and time differ: the places of the write_…_row
+// functions of MET's stat_columns.cc, grid_stat.cc and tc_gen.cc that loop. What
+// a run writes once is none (bin_size, beta_value, ec_value): two values of
+// it are a contradiction, which is better told than counted twice. METdbLoad
+// has no identity of lines and stores all. Pairs have their place besides index
+// and station: other tools than MET number nothing (GSI's pairs all have index
+// 0 and, on ships, station MASKSTID).
+//
+// Counts that may be fractional are Float: the cells of contingency tables
+// (VSDB's FHO lines give N times a rate, MET may weight grid points) and DX, DY.
+
+// columns parses a compact list of column names: a trailing '#' marks a Count,
+// '$' a Text, a leading '*' a column of the record's identity.
+func columns(list string) []Column {
+	var cols []Column
+	for name := range strings.FieldsSeq(list) {
+		var c Column
+		name, c.Key = strings.CutPrefix(name, "*")
+		switch name[len(name)-1] {
+		case '#':
+			c.Kind, name = Count, name[:len(name)-1]
+		case '$':
+			c.Kind, name = Text, name[:len(name)-1]
+		}
+		c.Name = name
+		cols = append(cols, c)
+	}
+	return cols
+}
+
+// times is the Len of a group of k fields that is there n times.
+func times(k int) func(n int) int {
+	return func(n int) int { return k * max(n, 0) }
+}
+
+// bins is the Len of a group of k fields that starts with a threshold: n
+// thresholds bound n-1 bins, each with all fields, and the last threshold
+// stands alone at the end (PCT, PJC, PRC).
+func bins(k int) func(n int) int {
+	return func(n int) int {
+		if n < 1 {
+			return 0
+		}
+		return k*(n-1) + 1
+	}
+}
+
+// square is the Len of MCTC's group: a table of n forecast by n observed categories.
+func square(n int) int { return n * n }
+
+// types is the table; its order is that of the documentation.
+var types = append(append([]*LineType{}, pairTypes...), probTypes...) //nolint:gochecknoglobals // a constant table
+
+var typeIndex = func() map[string]int { //nolint:gochecknoglobals // derived from the table
+	m := make(map[string]int, len(types))
+	for i, t := range types {
+		m[t.Name] = i
+	}
+	return m
+}()

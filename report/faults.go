@@ -11,12 +11,8 @@ import (
 	"github.com/barograph/barograph/run"
 )
 
-// openKills reads a folder of what became of killed nodes.
-func openKills(dir string) (*Report, error) {
-	of, kills, err := run.Read(dir)
-	if err != nil {
-		return nil, err
-	}
+// openKills reports what became of killed nodes.
+func openKills(dir string, of *run.Run, kills []run.Sample) *Report {
 	r := ofRun(dir, of, "What happens when a node dies?")
 	r.Name, r.Data = "killed nodes · "+filepath.Base(dir), map[string]any{"kills": kills}
 	r.Facts = append([]Fact{{"Data", fmt.Sprintf("%s. %s.", of.Data.Source, several(of.Data.Files, "file"))}}, runFacts(of)...)
@@ -41,7 +37,7 @@ func openKills(dir string) (*Report, error) {
 			}),
 		},
 		Section{ID: "errors", Title: "What the errors said", Terminal: true, Table: messages})
-	return r, nil
+	return r
 }
 
 func badIf(wrong bool, c Cell) Cell {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/report/plot"
+	"github.com/barograph/barograph/run"
 )
 
 // none is printed where a table has no value.
@@ -27,17 +28,7 @@ func number(v float64) string {
 	return plot.Digits(v, 3)
 }
 
-// count prints a whole number with commas between thousands.
-func count[T int | int64 | uint64](n T) string {
-	text, sign := strconv.FormatInt(int64(n), 10), ""
-	if n < 0 {
-		text, sign = text[1:], "−"
-	}
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return sign + text
-}
+func count[T int | int64 | uint64](n T) string { return run.Count(n) }
 
 // ms is a duration in milliseconds.
 func ms(d time.Duration) float64 { return float64(d) / 1e6 }
@@ -106,13 +97,7 @@ func elapsed(d time.Duration) string {
 	return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
 }
 
-// several writes a number and a noun: 1 case, 7 cases.
-func several(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return count(n) + " " + noun + "s"
-}
+func several(n int, noun string) string { return run.Several(n, noun) }
 
 // list joins words as a sentence does: a, b and c.
 func list(words []string) string {

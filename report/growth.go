@@ -57,7 +57,11 @@ func readGrowth(dir string) (*growth, error) {
 		return nil, &fault.Error{File: dir, Problem: "holds no studies of several sizes", Cure: "make them: barograph met FILES --subsets 1,2,4"}
 	}
 	for _, n := range g.sizes {
-		f, err := openMet(subs[n])
+		r, samples, err := run.Read(subs[n])
+		if err != nil {
+			return nil, err
+		}
+		f, err := openMet(subs[n], r, samples)
 		if err != nil {
 			return nil, err
 		}

@@ -19,12 +19,8 @@ type folder struct {
 	sum    Summary
 }
 
-func openMet(dir string) (*folder, error) {
-	r, samples, err := run.Read(dir)
-	if err != nil {
-		return nil, err
-	}
-	f := &folder{dir: dir}
+func openMet(dir string, r *run.Run, samples []run.Sample) (f *folder, err error) {
+	f = &folder{dir: dir}
 	if f.curves, err = run.ReadCurves(dir); err != nil {
 		return nil, err
 	}

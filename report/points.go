@@ -57,15 +57,11 @@ func pointsOf(samples []run.Sample) (all []*point) {
 	return all
 }
 
-func openPoints(dir string) (*Report, error) {
-	r, samples, err := run.Read(dir)
-	if err != nil {
-		return nil, err
-	}
+func openPoints(dir string, r *run.Run, samples []run.Sample) *Report {
 	out := ofRun(dir, r, "How much does each engine bear, and at what latency?")
 	out.Data = map[string]any{"run": r, "samples": samples}
 	out.points(r, samples)
-	return out, nil
+	return out
 }
 
 // OfPoints is the report of a run that is in no folder.

@@ -61,12 +61,8 @@ func postsOf(r *run.Run, samples []run.Sample) *posts {
 	return out
 }
 
-// openPosts reads a run of the workload post.
-func openPosts(dir string) (*Report, error) {
-	of, samples, err := run.Read(dir)
-	if err != nil {
-		return nil, err
-	}
+// openPosts reports a run of the workload post.
+func openPosts(dir string, of *run.Run, samples []run.Sample) *Report {
 	r := postsOf(of, samples)
 	out := newReport(dir, "post · "+filepath.Base(dir), of.Started, "How fast are river data posted?")
 	out.Answers, out.Warnings, out.Data = []Words{headline("%s", postSentence(r))}, of.Warnings, map[string]any{"run": of, "samples": samples}
@@ -88,7 +84,7 @@ func openPosts(dir string) (*Report, error) {
 		Section{ID: "rows", Title: "Rows and bytes", Terminal: true, Table: postRows(r)},
 		Section{ID: "logstats", Title: "log_stats", Terminal: true, Words: say("The lines that the report's own script prints: seconds, the longest cut to whole ones."), Text: lines.String()})
 	out.Sections = append(out.Sections, Section{ID: "designs", Title: "What the tables are", Words: say("The schema of the RFC archive was never published. Names of tables (pecrsep, pocrsep, pedrsep) are the report's, columns (lid, pe1, pe2, dur, idur, t, s, e, p, obsdate, z0015 to z2400) are remembered by users of the archive and reconstructed; value, shef_qual_code, revision, product_id, producttime and postingtime are those of the public IHFS schema. Tables ending in _offgrid are Barograph's own: they take what was observed between two slots, which an array of 2006 would have rounded. location and ingestfilter decide what is posted.")})
-	return out, nil
+	return out
 }
 
 // logStats prints the lines of the report's log_stats: averages in seconds with

@@ -30,14 +30,14 @@ func OpenAdvising(dir string, o Advising) (*Report, error) {
 	if len(run.Sizes(dir)) > 1 {
 		return openGrowth(dir, o)
 	}
-	r, err := run.ReadRun(dir)
+	r, samples, err := run.Read(dir)
 	if err != nil {
 		return nil, err
 	}
-	if open := map[string]func(dir string) (*Report, error){run.Mixed: openPoints, run.Scanned: openScans, run.Posted: openPosts, "faults": openKills}[r.Workload]; open != nil {
-		return open(dir)
+	if open := map[string]func(string, *run.Run, []run.Sample) *Report{run.Mixed: openPoints, run.Scanned: openScans, run.Posted: openPosts, "faults": openKills}[r.Workload]; open != nil {
+		return open(dir, r, samples), nil
 	}
-	f, err := openMet(dir)
+	f, err := openMet(dir, r, samples)
 	if err != nil {
 		return nil, err
 	}

@@ -189,10 +189,7 @@ func TestPartialLoadsAreNotRankedJSONBench(t *testing.T) {
 	}
 	page := html(t, dir)
 	noTimeOf(t, dir, "mongodb", []string{"test_1", "test_2", "test_3"}, page)
-	f, err := openMet(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := met(t, dir)
 	for _, row := range f.loads().Table.Rows {
 		if row.Cells[0].Text == "mongodb" && row.Cells[2].Text != none {
 			t.Errorf("the load of an incomplete archive shows %q", row.Cells[2].Text)
@@ -206,10 +203,7 @@ func TestPartialLoadsAreNotRankedJSONBench(t *testing.T) {
 // A cell that is right twice and wrong once is wrong.
 func TestOneWrongRepetitionTakesAllTimesAway(t *testing.T) {
 	r, cells := made()
-	f, err := openMet(write(t, r, cells, reps))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := met(t, write(t, r, cells, reps))
 	res := f.at(Way{"sqlite", "normalized", "sql"}, "test_2")
 	if res.state != wrong || len(res.warm) > 0 {
 		t.Errorf("state %s with %d samples", res.state, len(res.warm))
@@ -325,10 +319,7 @@ func TestInterruptedRun(t *testing.T) {
 func TestUntimedCells(t *testing.T) {
 	r, cells := made()
 	dir := write(t, r, cells, 0)
-	f, err := openMet(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := met(t, dir)
 	if f.sum.NotTimed == 0 || f.sum.Equal != 0 {
 		t.Errorf("%d not timed, %d equal", f.sum.NotTimed, f.sum.Equal)
 	}
@@ -448,4 +439,18 @@ func TestCommandLine(t *testing.T) {
 	if got, want := commandLine([]string{"met", "my data", "it's"}), `barograph met 'my data' 'it'\''s'`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
+}
+
+// met reads a run of the workload met.
+func met(t *testing.T, dir string) *folder {
+	t.Helper()
+	r, samples, err := run.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := openMet(dir, r, samples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
 }

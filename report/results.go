@@ -175,11 +175,7 @@ func (rs *results) sortWays() {
 // archive is what the run knows of a way's archive; one that it does not know
 // is not whole.
 func (rs *results) archive(w Way) run.Archive {
-	i := slices.IndexFunc(rs.run.Archives, func(a run.Archive) bool { return a.Engine == w.Engine && a.Design == w.Design })
-	if i < 0 {
-		return run.Archive{}
-	}
-	return rs.run.Archives[i]
+	return *cmp.Or(first(rs.run.Archives, func(a run.Archive) bool { return a.Engine == w.Engine && a.Design == w.Design }), &run.Archive{})
 }
 
 // everyValue is the highest degree of a proof.

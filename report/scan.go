@@ -13,12 +13,8 @@ import (
 	"github.com/barograph/barograph/run"
 )
 
-// openScans reads a run of the workload scan.
-func openScans(dir string) (*Report, error) {
-	r, samples, err := run.Read(dir)
-	if err != nil {
-		return nil, err
-	}
+// openScans reports a run of the workload scan.
+func openScans(dir string, r *run.Run, samples []run.Sample) *Report {
 	s := gatherScans(r, samples)
 	out := ofRun(dir, r, s.heading())
 	out.Name, out.Data = "scan · "+filepath.Base(dir), map[string]any{"run": r, "samples": samples}
@@ -45,7 +41,7 @@ func openScans(dir string) (*Report, error) {
 		Section{ID: "given-up", Title: "Given up", Terminal: true, Table: s.gaveUp()},
 		Section{ID: "loads", Title: "What lies where", Parts: filled(Section{Title: "Configurations", Terminal: true, Table: s.loads()}, Section{Title: "Paths", Terminal: true, Table: s.paths()})},
 		plans)
-	return out, nil
+	return out
 }
 
 // scans is a run, gathered by configuration, question and phase.
@@ -146,11 +142,7 @@ func (s *scans) name(c *run.ScanConfig) string {
 // base is the configuration that the others of a question and phase are
 // compared with: the first one that was proven to the same degree.
 func (s *scans) base(c *scanCell) *scanCell {
-	i := slices.IndexFunc(s.cells, func(b *scanCell) bool { return b.name() == c.name() && b.proof == c.proof && b.problem == "" })
-	if i < 0 {
-		return nil
-	}
-	return s.cells[i]
+	return *cmp.Or(first(s.cells, func(b *scanCell) bool { return b.name() == c.name() && b.proof == c.proof && b.problem == "" }), new(*scanCell))
 }
 
 // heading is what a run asks.

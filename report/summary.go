@@ -244,19 +244,20 @@ func (c *CaseSummary) compare(seed uint64) {
 
 // fastest is the first timed way that may be compared, or nil.
 func (c *CaseSummary) fastest() *CellSummary {
-	if i := slices.IndexFunc(c.Cells, func(k CellSummary) bool { return k.compared() }); i >= 0 {
-		return &c.Cells[i]
+	return first(c.Cells, func(k CellSummary) bool { return k.compared() })
+}
+
+// first is the first of a kind, or nil.
+func first[T any](all []T, is func(T) bool) *T {
+	if i := slices.IndexFunc(all, is); i >= 0 {
+		return &all[i]
 	}
 	return nil
 }
 
 // find returns the cell of a way, or nil.
 func (c *CaseSummary) find(w Way) *CellSummary {
-	i := slices.IndexFunc(c.Cells, func(k CellSummary) bool { return k.Way == w })
-	if i < 0 {
-		return nil
-	}
-	return &c.Cells[i]
+	return first(c.Cells, func(k CellSummary) bool { return k.Way == w })
 }
 
 // order is the cell's median; infinite where it has none.

@@ -107,10 +107,7 @@ func (f *folder) reached(c *CaseSummary, k *CellSummary) []Cell {
 
 // access is how a cell's plan reaches what is stored.
 func (f *folder) access(c Asked) []run.Access {
-	if i := slices.IndexFunc(f.plans, func(p run.Plan) bool { return askedOf(p.Cell) == c }); i >= 0 {
-		return f.plans[i].Access
-	}
-	return nil
+	return cmp.Or(first(f.plans, func(p run.Plan) bool { return askedOf(p.Cell) == c }), &run.Plan{}).Access
 }
 
 // unit is what an archive stores its records in: rows, documents, pairs.
@@ -130,10 +127,14 @@ func (f *folder) because(c *CaseSummary, best, worst *CellSummary) string {
 	if worst.Times.Mark == "~" {
 		return fmt.Sprintf("Not even the slowest way, %s, is slower than the fastest, %s, by more than the noise: there is nothing to explain.", slow, fast)
 	}
-	head := fmt.Sprintf("%s takes %s times as long as %s (%s against %s ms, for %s of the answer", slow, number(float64(worst.Times.Ratio)), fast,
+	longer := "has a longer median than"
+	if span := interval(float64(worst.Times.RatioLo), float64(worst.Times.RatioHi)); span != none && worst.Times.Mark != "?" {
+		longer = fmt.Sprintf("takes %s times (%s) as long as", number(float64(worst.Times.Ratio)), span)
+	}
+	head := fmt.Sprintf("%s %s %s (%s against %s ms, for %s of the answer", slow, longer, fast,
 		number(float64(worst.Times.Median)), number(float64(best.Times.Median)), several(c.Rows, "row"))
 	if worst.Times.Mark == "?" {
-		head += "; by medians alone, as the repetitions are too few to tell a difference from noise"
+		head += "; the repetitions are too few to tell a difference from noise"
 	}
 	head += "): "
 	a, b := f.access(worst.Asked), f.access(best.Asked)
@@ -187,8 +188,5 @@ func mainAccess(all []run.Access) run.Access {
 	if most.Examined >= 0 {
 		return most
 	}
-	if i := slices.IndexFunc(all, func(a run.Access) bool { return a.Method == "full scan" }); i >= 0 {
-		return all[i]
-	}
-	return all[len(all)-1]
+	return *cmp.Or(first(all, func(a run.Access) bool { return a.Method == "full scan" }), &all[len(all)-1])
 }

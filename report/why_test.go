@@ -31,7 +31,7 @@ func TestBecause(t *testing.T) {
 			[]run.Access{scan(1000), keys(10)},
 			[]run.Access{keys(10)},
 			"rows", "***",
-			"slow · d · f takes 4.00 times as long as fast · d · f (8.00 against 2.00 ms, for 5 rows of the answer): it looks at 1,010 rows (full scan of lines), the fastest at 10 rows (key lookup in docs by pk), 101 times fewer.", "",
+			"slow · d · f takes 4.00 times (3.50 – 4.50) as long as fast · d · f (8.00 against 2.00 ms, for 5 rows of the answer): it looks at 1,010 rows (full scan of lines), the fastest at 10 rows (key lookup in docs by pk), 101 times fewer.", "",
 		},
 		{"nothing at all", []run.Access{scan(1000)}, []run.Access{keys(0)}, "rows", "***", "the fastest at 0 rows (key lookup in docs by pk).", "fewer"},
 		{"the same", []run.Access{scan(10)}, []run.Access{scan(10)}, "rows", "***", "the same number: what is looked at does not explain", "fewer"},
@@ -42,7 +42,7 @@ func TestBecause(t *testing.T) {
 		{"guessed", []run.Access{guess}, []run.Access{keys(10)}, "rows", "***", "about 70 rows", "fewer"},
 		{"not recorded", nil, []run.Access{keys(10)}, "rows", "***", "the run does not hold how both reach their rows", "looks at"},
 		{"noise", []run.Access{scan(1000)}, []run.Access{keys(10)}, "rows", "~", "there is nothing to explain", "looks at"},
-		{"too few repetitions", []run.Access{scan(1000)}, []run.Access{keys(10)}, "rows", "?", "by medians alone", "more than the noise"},
+		{"too few repetitions", []run.Access{scan(1000)}, []run.Access{keys(10)}, "rows", "?", "slow · d · f has a longer median than fast", "as long as"},
 	} {
 		slow, fast := Asked{Way{"slow", "d", "f"}, "c"}, Asked{Way{"fast", "d", "f"}, "c"}
 		f := &folder{
@@ -50,7 +50,7 @@ func TestBecause(t *testing.T) {
 			plans:   []run.Plan{{Cell: run.AnswerCell("slow", "d", "c", "f"), Access: c.slow}, {Cell: run.AnswerCell("fast", "d", "c", "f"), Access: c.fast}},
 		}
 		sum := &CaseSummary{Name: "c", Rows: 5, Cells: []CellSummary{
-			{Asked: fast, Times: &Times{Median: 2}}, {Asked: slow, Times: &Times{Median: 8, Ratio: 4, Mark: c.mark}},
+			{Asked: fast, Times: &Times{Median: 2}}, {Asked: slow, Times: &Times{Median: 8, Ratio: 4, RatioLo: 3.5, RatioHi: 4.5, Mark: c.mark}},
 		}}
 		got := f.because(sum, sum.fastest(), sum.slowest())
 		if !strings.Contains(got, c.want) || c.absent != "" && strings.Contains(got, c.absent) {

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/barograph/barograph/measure"
@@ -24,16 +23,13 @@ func (rs *results) proofInWords(s *Summary) string {
 		n        int
 		one, all string
 	}{
-		{s.Wrong, "is WRONG", "are WRONG"},
-		{s.Failed, "gave no answer", "gave no answer"},
-		{s.Incomplete, "is of archives that do not hold the whole data", "are of archives that do not hold the whole data"},
-		{s.NotTimed, "is without a recorded repetition", "are without a recorded repetition"},
+		{s.Wrong, " is WRONG", " are WRONG"},
+		{s.Failed, " gave no answer", " gave no answer"},
+		{s.Incomplete, " is of archives that do not hold the whole data", " are of archives that do not hold the whole data"},
+		{s.NotTimed, " is without a recorded repetition", " are without a recorded repetition"},
 	} {
-		switch {
-		case x.n == 1:
-			parts = append(parts, "1 cell "+x.one)
-		case x.n > 1:
-			parts = append(parts, several(x.n, "cell")+" "+x.all)
+		if words := map[bool]string{true: x.one, false: x.all}[x.n == 1]; x.n > 0 {
+			parts = append(parts, several(x.n, "cell")+words)
 		}
 	}
 	if len(parts) == 0 {
@@ -118,11 +114,7 @@ func (r *Rank) times() string {
 
 // best is the first rank of a kind, or nil.
 func (s *Summary) best(is func(r Rank) bool) *Rank {
-	i := slices.IndexFunc(s.Ranking, is)
-	if i < 0 {
-		return nil
-	}
-	return &s.Ranking[i]
+	return first(s.Ranking, is)
 }
 
 // partly names the ways that are the fastest of a case but did not answer all cases.
@@ -143,8 +135,7 @@ func partly(s *Summary) string {
 }
 
 func (rs *results) oneCase(s *Summary, w Way) string {
-	i := slices.IndexFunc(s.Cases, func(c CaseSummary) bool { return c.fastest() != nil })
-	c := &s.Cases[i]
+	c := first(s.Cases, func(c CaseSummary) bool { return c.fastest() != nil })
 	t := c.find(w).Times
 	out := fmt.Sprintf("In %s the fastest right way is %s", c.Name, w)
 	if span := interval(float64(t.Lo), float64(t.Hi)); span != none {

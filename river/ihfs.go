@@ -1,10 +1,14 @@
 package river
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,6 +17,7 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/record"
 )
 
@@ -314,4 +319,272 @@ func compareKeys(a, b *row) int {
 	return cmp.Or(
 		slices.Compare(a.lid[:], b.lid[:]), slices.Compare(a.pe[:], b.pe[:]), cmp.Compare(a.dur, b.dur), slices.Compare(a.ts[:], b.ts[:]), cmp.Compare(a.ext, b.ext),
 		cmp.Compare(a.at, b.at), cmp.Compare(a.basis, b.basis), cmp.Compare(a.probability, b.probability), cmp.Compare(a.ref, b.ref))
+}
+
+// Tokens are what a site sets of the poster in .Apps_defaults_site; the zero
+// value is not useful, DefaultTokens is.
+type Tokens struct {
+	Past, Future time.Duration // shef_winpast, shef_winfuture
+	Policy       engine.Policy // shef_duplicate
+	Unknown      string        // shef_post_unk: NONE, IDS_ONLY, IDS_AND_DATA
+	KeepBad      bool          // shef_post_baddata = PE: what is bad is posted all the same
+	ProcObs      bool          // shef_procobs: processed values as observed
+	Latest       string        // shef_post_latest: OFF, ON, VALID_ONLY, VALID_OR_MISSING
+	Link         bool          // shef_post_link
+}
+
+// DefaultTokens are AWIPS's, but for the policy, which is the manual's (5.1.6).
+func DefaultTokens() Tokens {
+	return Tokens{Past: 240 * time.Hour, Future: 30 * time.Minute, Policy: engine.GoodStays, Unknown: "NONE", Latest: "OFF"}
+}
+
+// duplicates are the words of shef_duplicate.
+func duplicates() map[string]engine.Policy {
+	return map[string]engine.Policy{
+		"ALWAYS_OVERWRITE": engine.Overwrite, "USE_REVCODE": engine.RevisedOnly, "IF_DIFFERENT": engine.IfDifferent,
+		"IF_DIFFERENT_OR_REVCODE": engine.IfDifferentOrRevised, "IF_DIFFERENT_AND_REVCODE": engine.IfDifferent, // as AWIPS's code has it
+	}
+}
+
+// Read reads a file of tokens, "token : value # comment" a line. Those of other
+// programs are passed over; one that asks for what is not built is an error.
+func (t *Tokens) Read(r io.Reader, file string) error {
+	lines := bufio.NewScanner(r)
+	for n := 1; lines.Scan(); n++ {
+		text, _, _ := strings.Cut(lines.Text(), "#")
+		name, value, ok := strings.Cut(text, ":")
+		if !ok {
+			continue
+		}
+		if problem, cure := t.set(strings.TrimSpace(name), strings.Trim(strings.TrimSpace(value), `"'`)); problem != "" {
+			return &fault.Error{File: file, Line: n, Problem: strings.TrimSpace(name) + " " + problem, Cure: cure}
+		}
+	}
+	return lines.Err()
+}
+
+func (t *Tokens) set(name, value string) (problem, cure string) {
+	upper := strings.ToUpper(value)
+	on := upper == "ON"
+	word := func(at *string, known ...string) {
+		problem, cure = strconv.Quote(value)+" is not known", "write one of "+strings.Join(known, ", ")
+		for _, k := range known {
+			if k == upper {
+				*at, problem = upper, ""
+			}
+		}
+	}
+	number := func(at *time.Duration, unit time.Duration) {
+		n, err := strconv.Atoi(value)
+		if *at = time.Duration(n) * unit; err != nil || n < 0 {
+			problem, cure = strconv.Quote(value)+" is no number", "write days (shef_winpast) or minutes (shef_winfuture)"
+		}
+	}
+	switch name {
+	case "shef_winpast":
+		number(&t.Past, 24*time.Hour)
+	case "shef_winfuture":
+		number(&t.Future, time.Minute)
+	case "shef_duplicate":
+		word(new(string), "ALWAYS_OVERWRITE", "USE_REVCODE", "IF_DIFFERENT", "IF_DIFFERENT_OR_REVCODE", "IF_DIFFERENT_AND_REVCODE")
+		t.Policy = duplicates()[upper]
+	case "shef_post_unk":
+		word(&t.Unknown, "NONE", "IDS_ONLY", "IDS_AND_DATA")
+	case "shef_post_baddata":
+		word(new(string), "REJECT", "PE")
+		t.KeepBad = upper == "PE"
+	case "shef_post_latest":
+		word(&t.Latest, "OFF", "ON", "VALID_ONLY", "VALID_OR_MISSING")
+	case "shef_procobs":
+		t.ProcObs = on
+	case "shef_post_link":
+		t.Link = on
+	case "shef_load_ingest", "shef_load_maxfcst", "shef_alertalarm", "shef_storetext", "gage_pp_enable":
+		if on {
+			return "is ON, which Barograph does not do", "set it OFF, or leave that work to AWIPS; see docs/river.md"
+		}
+	}
+	return problem, cure
+}
+
+// series is what IHFS's filters, limits and factors are kept by.
+type series struct {
+	lid record.ID
+	pe  [2]byte
+	dur int16
+	ts  [2]byte
+	ext byte
+}
+
+// reference is what the poster goes by; it is read at its start and again when
+// it is told to.
+type reference struct {
+	post   map[record.ID]bool // of location: whether post is 1
+	areas  map[record.ID]bool // geoarea
+	ingest map[series]bool    // ingestfilter: whether ingest is T
+	factor map[series]factor
+	// limits of (lid, pe, dur) from locdatalimits, of (pe, dur) from datalimits.
+	limits map[series][]limit
+}
+
+// factor is a row of adjustfactor: value / divisor + base, times multiplier,
+// plus adder.
+type factor struct{ divisor, base, multiplier, adder float64 }
+
+// limit is a row of limits; a nil one is none.
+type limit struct {
+	ts                 string // of its values; "NA" = all; "" = of datalimits
+	from, to           string // MM-DD, inclusive
+	grossMin, grossMax *float64
+	reasonMin          *float64
+	reasonMax          *float64
+}
+
+// read reads the tables of a schema. limitsTS: locdatalimits has a column ts.
+func readReference(ctx context.Context, q querier, schema string, limitsTS bool) (*reference, error) {
+	r := &reference{post: map[record.ID]bool{}, areas: map[record.ID]bool{}, ingest: map[series]bool{}, factor: map[series]factor{}, limits: map[series][]limit{}}
+	var s row5
+	ts := "'NA'"
+	if limitsTS {
+		ts = "ts"
+	}
+	const ranges = ", monthdaystart, monthdayend, gross_range_min, gross_range_max, reason_range_min, reason_range_max FROM "
+	var l limit
+	var post *int16
+	var ingest *string
+	var f [4]*float64
+	limited := []any{&s.lid, &s.pe, &s.dur, &l.ts, &l.from, &l.to, &l.grossMin, &l.grossMax, &l.reasonMin, &l.reasonMax}
+	addLimit := func() { r.limits[s.series()] = append(r.limits[s.series()], l) }
+	for _, x := range []struct {
+		text string
+		into []any
+		each func()
+	}{
+		{"SELECT lid, post FROM " + schema + "location", []any{&s.lid, &post}, func() { r.post[id(s.lid)] = post != nil && *post == 1 }},
+		{"SELECT area_id FROM " + schema + "geoarea", []any{&s.lid}, func() { r.areas[id(s.lid)] = true }},
+		{
+			"SELECT lid, pe, dur, ts, extremum, ingest FROM " + schema + "ingestfilter",
+			[]any{&s.lid, &s.pe, &s.dur, &s.ts, &s.ext, &ingest},
+			func() { r.ingest[s.series()] = ingest != nil && *ingest == "T" },
+		},
+		{
+			"SELECT lid, pe, dur, ts, extremum, divisor, base, multiplier, adder FROM " + schema + "adjustfactor",
+			[]any{&s.lid, &s.pe, &s.dur, &s.ts, &s.ext, &f[0], &f[1], &f[2], &f[3]},
+			func() { r.factor[s.series()] = newFactor(f) },
+		},
+		{"SELECT lid, pe, dur, " + ts + ranges + schema + "locdatalimits ORDER BY monthdaystart", limited, addLimit},
+		{"SELECT '', pe, dur, ''" + ranges + schema + "datalimits ORDER BY monthdaystart", limited, addLimit},
+	} {
+		s = row5{}
+		rows, err := q.Query(ctx, x.text)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := pgx.ForEachRow(rows, x.into, func() error { x.each(); return nil }); err != nil {
+			return nil, fmt.Errorf("%s: %w", x.text, err)
+		}
+	}
+	return r, nil
+}
+
+// row5 is the columns of a series.
+type row5 struct {
+	lid, pe, ts, ext string
+	dur              int16
+}
+
+func (s *row5) series() (out series) {
+	out.lid, out.dur = id(s.lid), s.dur
+	copy(out.pe[:], s.pe)
+	copy(out.ts[:], s.ts)
+	if s.ext != "" {
+		out.ext = s.ext[0]
+	}
+	return out
+}
+
+func id(text string) (out record.ID) {
+	copy(out[:], text)
+	return out
+}
+
+// newFactor: null means that nothing is done, and so does a divisor of 0.
+func newFactor(f [4]*float64) factor {
+	out := [4]float64{1, 0, 1, 0}
+	for i, v := range f {
+		if v != nil && (i > 0 || *v != 0) {
+			out[i] = *v
+		}
+	}
+	return factor{out[0], out[1], out[2], out[3]}
+}
+
+func (f factor) apply(v float64) float64 { return (v/f.divisor+f.base)*f.multiplier + f.adder }
+
+// find finds the limits of a value: the station's own of its type and source,
+// else those of all, else, where the station has none, the element's.
+func (r *reference) find(s series, at time.Time) *limit {
+	ts := string(s.ts[:])
+	s.ts, s.ext = [2]byte{}, 0
+	own := r.limits[s]
+	for _, want := range []string{ts, "NA"} {
+		if found, some := first(own, want, at); some {
+			return found
+		}
+	}
+	s.lid = record.ID{}
+	found, _ := first(r.limits[s], "", at)
+	return found
+}
+
+// first is the first limit of a type and source whose days hold; some reports
+// whether there is any of it. Days over New Year never match, as in AWIPS.
+func first(all []limit, ts string, at time.Time) (found *limit, some bool) {
+	day := at.Format("01-02")
+	for i := range all {
+		if all[i].ts != ts {
+			continue
+		}
+		if some = true; day >= all[i].from && day <= all[i].to {
+			return &all[i], true
+		}
+	}
+	return nil, some
+}
+
+// Bits of quality_code: all is well; what failed clears its own and its summary's.
+const (
+	goodCode    = 0x6FFFFFFF
+	outGross    = 1<<21 | 1<<30
+	outReason   = 1<<19 | 1<<29
+	senderDoubt = 1<<20 | 1<<29 // qualifiers Q and F
+	senderBad   = 1<<23 | 1<<30 // R and B
+	badBelow    = 1 << 30
+)
+
+// quality is the quality_code of a value. Missing ones are not checked.
+func (r *reference) quality(s series, g *record.Gauge, value float64) int32 {
+	if value == record.NoValue {
+		return goodCode
+	}
+	code := int32(goodCode)
+	switch l := r.find(s, time.Unix(g.Time, 0).UTC()); {
+	case l == nil:
+	case l.grossMin != nil && value < *l.grossMin || l.grossMax != nil && value > *l.grossMax:
+		code &^= outGross
+	case l.reasonMin != nil && value < *l.reasonMin || l.reasonMax != nil && value > *l.reasonMax:
+		code &^= outReason
+	}
+	switch g.Quality {
+	case 'Q', 'F':
+		code &^= senderDoubt
+	case 'R', 'B':
+		code &^= senderBad
+	}
+	return code
+}
+
+// missingTable is the error of a database that is no IHFS.
+func missingTable(schema, table string, err error) error {
+	return &fault.Error{Setting: "schema " + schema, Problem: "has no table " + table + " as IHFS has it", Err: err, Cure: "name the schema of the IHFS with ?search_path=…, or post with --schema barograph"}
 }

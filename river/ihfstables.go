@@ -156,12 +156,7 @@ type batch struct {
 // write writes what was judged, tables in one order.
 func (x *posting) write(ctx context.Context, tx pgx.Tx) error {
 	b := &batch{Tx: tx, schema: x.schema, cols: columns(x.now)}
-	names := make([]string, 0, len(x.tables))
-	for name := range x.tables {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(x.tables)) {
 		if err := x.values(ctx, b, name, x.tables[name]); err != nil {
 			return fmt.Errorf("table %s: %w", name, err)
 		}

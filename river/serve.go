@@ -1,10 +1,17 @@
+// Package river brings products of SHEF into a database that a river forecast
+// centre works with, once or as a service: IHFS, the Weather Service's own, into
+// tables that exist, and the tables of Barograph's post workload. A product
+// posted twice changes nothing, and nothing is emptied.
 package river
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"crypto/md5" //nolint:gosec // no secret: two copies of a product are alike
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"os"
@@ -12,8 +19,11 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/barograph/barograph/formats"
+	"github.com/barograph/barograph/formats/shef"
+	"github.com/barograph/barograph/record"
 )
 
 // Service posts the products of a spool, for as long as its context lasts.
@@ -305,4 +315,232 @@ func Post(ctx context.Context, texts *formats.Texts, in *Input, to Poster, each 
 		}
 	}
 	return flush()
+}
+
+// Metrics are what an operator watches.
+type Metrics struct {
+	Doubled, Failed, Retries prometheus.Counter
+
+	products, lost                    prometheus.Counter
+	values                            *prometheus.CounterVec
+	latency, commits                  prometheus.Histogram
+	files, bytes, oldest, alive, last prometheus.Gauge
+	heard                             *prometheus.GaugeVec
+	known                             map[string]bool // that heard has
+}
+
+// mostProducts bounds a metric by product, as ids are what a feed brings.
+const mostProducts = 4096
+
+// NewMetrics registers them.
+func NewMetrics(r prometheus.Registerer) *Metrics {
+	counter := func(name, help string) prometheus.Counter {
+		c := prometheus.NewCounter(prometheus.CounterOpts{Name: "barograph_shef_" + name, Help: help})
+		r.MustRegister(c)
+		return c
+	}
+	gauge := func(name, help string) prometheus.Gauge {
+		g := prometheus.NewGauge(prometheus.GaugeOpts{Name: "barograph_shef_" + name, Help: help})
+		r.MustRegister(g)
+		return g
+	}
+	histogram := func(name, help string) prometheus.Histogram {
+		h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: "barograph_shef_" + name, Help: help, Buckets: prometheus.ExponentialBuckets(.005, 2, 16)})
+		r.MustRegister(h)
+		return h
+	}
+	m := &Metrics{
+		known:    map[string]bool{},
+		products: counter("products_total", "Products that were posted."),
+		Doubled:  counter("products_doubled_total", "Products that had been posted in the last four hours."),
+		Failed:   counter("failed_total", "Files and products that were set aside in failed/."),
+		Retries:  counter("retries_total", "Transactions that were begun again."),
+		lost:     counter("values_lost_total", "Values that could not be decoded."),
+		values:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "barograph_shef_values_total", Help: "Values, by what became of them."}, []string{"fate"}),
+		latency:  histogram("latency_seconds", "From a file's arrival in the spool to its committed rows."),
+		commits:  histogram("commit_seconds", "Of a transaction, with its retries."),
+		files:    gauge("spool_files", "Files that wait."),
+		bytes:    gauge("spool_bytes", "Their bytes."),
+		oldest:   gauge("spool_oldest_timestamp_seconds", "When the oldest that waits arrived; 0 = none does."),
+		alive:    gauge("database_up", "Whether the last transaction was committed."),
+		last:     gauge("newest_product_timestamp_seconds", "When the newest product that was posted was issued."),
+		heard:    prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "barograph_shef_product_timestamp_seconds", Help: "When a product was posted last, by its id."}, []string{"product"}),
+	}
+	r.MustRegister(m.values, m.heard)
+	return m
+}
+
+func (m *Metrics) waiting(ready []*Waiting, files int, bytes int64) {
+	m.files.Set(float64(files))
+	m.bytes.Set(float64(bytes))
+	m.oldest.Set(0)
+	if len(ready) > 0 {
+		m.oldest.Set(float64(ready[0].Received.Unix()))
+	}
+}
+
+func (m *Metrics) commit(took time.Duration) { m.commits.Observe(took.Seconds()) }
+
+func (m *Metrics) up(err error) {
+	m.alive.Set(1)
+	if err != nil {
+		m.alive.Set(0)
+	}
+}
+
+func (m *Metrics) posted(h *held, t Tally) {
+	m.products.Inc()
+	m.lost.Add(float64(h.Account.Lost))
+	for i, name := range Fates() {
+		m.values.WithLabelValues(name).Add(float64(t[i]))
+	}
+	m.latency.Observe(time.Since(h.file.Received).Seconds())
+	m.last.Set(float64(h.Issued.Unix()))
+	if m.known[h.ID] || len(m.known) < mostProducts {
+		m.known[h.ID] = true
+		m.heard.WithLabelValues(h.ID).SetToCurrentTime()
+	}
+}
+
+// Product is a decoded product on its way.
+type Product struct {
+	ID      string    // CCCC and AWIPS id as IHFS has it, at most 10 characters
+	Issued  time.Time // of its heading, else when it was received
+	Values  []record.Gauge
+	Account shef.Account // of its text
+	Left    int          // values that a filter left out
+	Sum     [md5.Size]byte
+}
+
+// noHeading is what AWIPS calls a product without a WMO heading.
+const noHeading = "MSGPRODID"
+
+// Input says how texts are read.
+type Input struct {
+	shef.Options
+	Filter shef.Filter
+}
+
+// Read gives the products of a text as they end. received is the time of those
+// that have no heading, and decides years where Now does not. A product is its
+// receiver's.
+func (in *Input) Read(r io.Reader, name string, received time.Time, each func(*Product) error) error {
+	o := in.Options
+	if o.Now.IsZero() {
+		o.Now = received
+	}
+	split, decoder, sum := shef.NewSplitter(r, name, o.Now), shef.NewDecoder(o), md5.New() //nolint:gosec // no secret
+	var text shef.Product
+	var out shef.Result
+	var p *Product
+	send := func() error {
+		if p == nil {
+			return nil
+		}
+		done := p
+		p = nil
+		done.Left = in.Filter.Apply(&done.Values)
+		sum.Sum(done.Sum[:0])
+		return each(done)
+	}
+	for {
+		if err := split.Next(&text); errors.Is(err, io.EOF) {
+			return send()
+		} else if err != nil {
+			return errors.Join(err, send())
+		}
+		if p == nil {
+			p = &Product{ID: productID(&text), Issued: received.UTC().Truncate(time.Second)}
+			if text.Issued != record.NoTime {
+				p.Issued = time.Unix(text.Issued, 0).UTC()
+			}
+			sum.Reset()
+		}
+		decoder.Decode(&text, &out)
+		p.Values = append(p.Values, out.Values...)
+		p.Account.Add(&out.Account)
+		sum.Write(bare(&text))
+		if text.Last {
+			if err := send(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// bare is a text without what differs between two ways of sending one product:
+// what stands before its heading, blanks, ends of lines and control characters.
+func bare(p *shef.Product) []byte {
+	text := p.Text
+	if at := bytes.Index(text, []byte(p.Heading)); at >= 0 && p.Part == 1 {
+		text = text[at:]
+	}
+	return bytes.Map(func(r rune) rune {
+		if r <= ' ' {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+func productID(p *shef.Product) string {
+	if p.Heading == "" {
+		return noHeading
+	}
+	id := p.Heading[7:11] + p.AWIPS
+	return id[:min(len(id), 10)]
+}
+
+// Fate is what became of a value.
+type Fate byte
+
+// The fates; each value has one.
+const (
+	Inserted  Fate = iota
+	Updated        // it replaced another
+	Unchanged      // it is there already
+	Kept           // what is there stays, by the policy or as it is of a later product
+	Rejected       // out of its gross range, or called bad: in rejecteddata
+	Unknown        // of a station that the database does not have
+	Inactive       // of one that is not posted (location.post)
+	Filtered       // the ingest filter has it off, or not at all
+	Outside        // the time window
+	Posted         // whether it was inserted, updated or there already, the engine does not tell
+	numFates
+)
+
+// Fates are the names of all, in their order.
+func Fates() []string {
+	return []string{"inserted", "updated", "unchanged", "kept", "rejected", "unknown", "inactive", "filtered", "outside", "posted"}
+}
+
+// Tally counts values by what became of them.
+type Tally [numFates]int64
+
+// Add adds another.
+func (t *Tally) Add(o Tally) {
+	for i := range t {
+		t[i] += o[i]
+	}
+}
+
+// Values is their number.
+func (t *Tally) Values() (n int64) {
+	for _, k := range t {
+		n += k
+	}
+	return n
+}
+
+// Poster posts products. It is used by one goroutine.
+type Poster interface {
+	// Post posts products in their order, all or none, durable when it returns,
+	// and tells what became of each one's values.
+	Post(ctx context.Context, products []*Product) ([]Tally, error)
+	// Reload reads anew what the poster goes by.
+	Reload(ctx context.Context) error
+	// Again reports whether an error is of the connection or of a conflict, so
+	// that the same may be tried again; others are of what was posted.
+	Again(err error) bool
+	Close() error
 }

@@ -25,13 +25,18 @@ import (
 // posted go to done/YYYYMMDD, those that cannot be to failed, with the reason
 // beside them; hidden files, *.tmp and *.part are left alone.
 type Spool struct {
-	Dir    string
-	Settle time.Duration // a file is whole when it has not changed for so long
+	Dir string
+	Settling
 
-	seen  map[[md5.Size]byte]int64 // products that were posted, and when
-	list  *os.File                 // of them
-	sizes map[string]look
-	tidy  time.Time // when the list was written anew
+	seen map[[md5.Size]byte]int64 // products that were posted, and when
+	list *os.File                 // of them
+	tidy time.Time                // when the list was written anew
+}
+
+// Settling finds the files that are whole.
+type Settling struct {
+	Settle time.Duration // a file is whole when it has not changed for so long
+	looks  map[string]look
 }
 
 // look is a file as it was found first.
@@ -59,7 +64,7 @@ const (
 // OpenSpool makes the folders that are not there, and reads which products were
 // posted in the last hours.
 func OpenSpool(dir string, settle time.Duration) (*Spool, error) {
-	s := &Spool{Dir: dir, Settle: settle, seen: map[[md5.Size]byte]int64{}, sizes: map[string]look{}}
+	s := &Spool{Dir: dir, Settling: Settling{Settle: settle}, seen: map[[md5.Size]byte]int64{}}
 	for _, d := range []string{dir, s.in("done"), s.in("failed")} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
 			return nil, &fault.Error{Setting: "--spool " + dir, Problem: "cannot be used", Err: err, Cure: "name a folder that can be written"}
@@ -129,30 +134,40 @@ func (s *Spool) Posted(products []*Product) error {
 // wait.
 func (s *Spool) Ready() (ready []*Waiting, files int, bytes int64, err error) {
 	entries, err := os.ReadDir(s.Dir)
-	now := time.Now()
-	sizes := make(map[string]look, len(entries))
+	found := make(map[string]fs.FileInfo, len(entries))
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil || !info.Mode().IsRegular() || formats.LeftAlone(e.Name()) {
 			continue // gone, a folder, or not meant
 		}
 		files, bytes = files+1, bytes+info.Size()
-		l := s.sizes[e.Name()]
+		found[s.in(e.Name())] = info
+	}
+	return s.Whole(found), files, bytes, err
+}
+
+// Whole selects the files that are whole of those that there are, by path, the
+// oldest first.
+func (s *Settling) Whole(found map[string]fs.FileInfo) (ready []*Waiting) {
+	now := time.Now()
+	looks := make(map[string]look, len(found))
+	for path, info := range found {
+		l := s.looks[path]
 		if l.size != info.Size() || !l.mtime.Equal(info.ModTime()) {
 			l = look{info.Size(), info.ModTime(), now}
 		}
-		sizes[e.Name()] = l
+		looks[path] = l
 		settled := s.Settle
 		if l.size == 0 { // somebody has just opened it
 			settled = time.Minute
 		}
 		if now.Sub(l.since) >= settled || now.Sub(l.mtime) >= settled {
-			ready = append(ready, &Waiting{Path: s.in(e.Name()), Received: l.mtime, Size: l.size})
+			ready = append(ready, &Waiting{Path: path, Received: l.mtime, Size: l.size})
 		}
 	}
-	s.sizes = sizes
+	s.looks = looks
 	slices.SortFunc(ready, func(a, b *Waiting) int { return cmp.Or(a.Received.Compare(b.Received), cmp.Compare(a.Path, b.Path)) })
-	return ready, files, bytes, err
+	return ready
 }
 
 // Done puts a file away.

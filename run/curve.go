@@ -3,11 +3,8 @@ package run
 import (
 	"encoding/json"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
-
-	"github.com/barograph/barograph/fault"
 )
 
 // Axis tells what stands on the independent axis of a verification plot.
@@ -107,17 +104,12 @@ func ReadCurves(dir string) ([]*Curves, error) {
 		return nil, err
 	}
 	slices.Sort(paths)
-	var out []*Curves
-	for _, p := range paths {
-		text, err := os.ReadFile(p)
-		if err != nil {
+	out := make([]*Curves, len(paths))
+	for i, p := range paths {
+		out[i] = &Curves{}
+		if err := readJSON(p, out[i]); err != nil {
 			return nil, err
 		}
-		c := &Curves{}
-		if err := json.Unmarshal(text, c); err != nil {
-			return nil, &fault.Error{File: p, Err: err}
-		}
-		out = append(out, c)
 	}
 	return out, nil
 }

@@ -1,7 +1,13 @@
 package run
 
 import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
 	"errors"
+	"os"
+	"path"
+	"path/filepath"
 	"time"
 
 	"github.com/barograph/barograph/measure"
@@ -114,4 +120,121 @@ func (g *Group) Times(service, response *measure.Histogram) (err error) {
 	g.ServiceTimes, err = service.Pack()
 	g.ResponseTimes, failed = response.Pack()
 	return errors.Join(err, failed)
+}
+
+// Fault is what was done to a server while a mix was asked of it, and what
+// became of the operations. Counts are known also where nothing is measured, as
+// the store told no truth.
+type Fault struct {
+	Moments    []Moment         `json:"moments"`
+	Errors     map[string]int64 `json:"errors,omitempty"` // operations that failed, by what became of them
+	Lost       int64            `json:"lost"`             // operations that were due, and failed or were never begun
+	Retries    int64            `json:"retries"`          // further tries of operations that had failed
+	TimedOut   int64            `json:"timed_out"`        // tries that were given up
+	Reconnects int64            `json:"reconnects"`
+	History    *History         `json:"history,omitempty"` // nil = none was recorded
+}
+
+// Moment is when something was done, from the end of the warm-up.
+type Moment struct {
+	What    string        `json:"what"` // kill node2
+	At      time.Duration `json:"at_ns"`
+	Took    time.Duration `json:"took_ns"` // of a start, until the node served
+	Problem string        `json:"problem,omitempty"`
+}
+
+// Cost is what faults cost, counted from the first on.
+type Cost struct {
+	Rate    float64       `json:"rate_before_ops_s"`  // that succeeded
+	Without time.Duration `json:"without_service_ns"` // in all, in which nothing succeeded
+	Back    time.Duration `json:"back_ns"`            // until three seconds in a row, the first of them counted, had 95 % of the rate before; -1 = never
+}
+
+// History is what became of a history that was recorded beside a run.
+type History struct {
+	File       string `json:"file"` // in the folder; "" = none
+	Clients    int    `json:"clients"`
+	Operations int    `json:"operations"`
+	Unknown    int    `json:"unknown"` // of these, those that were not answered
+	Promises   []Kept `json:"promises"`
+	Problem    string `json:"problem,omitempty"` // why it proves nothing
+}
+
+// Kept is what became of a promise.
+type Kept struct {
+	Promise  string `json:"promise"`
+	Promised bool   `json:"promised"` // by the server, as it was set up, before the run
+	Held     bool   `json:"held"`
+	Broken   int    `json:"broken,omitempty"` // times, or keys; 0 and not held = not decided in time
+	Example  string `json:"example,omitempty"`
+}
+
+// KeepHistory keeps the calls of a history, a line each, as histories/NAMES.jsonl.gz,
+// and returns the name of the file; "" in memory.
+func KeepHistory[T any](f *Folder, calls []T, names ...string) (string, error) {
+	if f == nil || f.Dir == "" {
+		return "", nil
+	}
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	out, err := json.NewEncoder(z), error(nil)
+	for i := range calls {
+		err = errors.Join(err, out.Encode(&calls[i]))
+	}
+	file := path.Join("histories", FileName(names...)+".jsonl.gz")
+	return file, errors.Join(err, z.Close(), os.MkdirAll(filepath.Join(f.Dir, "histories"), 0o755), write(f.Dir, file, b.Bytes()))
+}
+
+// Posted is the Workload of a run that posts SHEF values.
+const Posted = "post"
+
+// PostCell is a test of the report of 2006, under a design, by a method. What is
+// beside these: posters, together (messages in a transaction); of the live feed the day.
+func PostCell(engine, test, scenario, design, method string, more ...any) Cell {
+	return NewCell(Posted, engine, append([]any{"test", test, "scenario", scenario, "design", design, "method", method}, more...)...)
+}
+
+// Decoded is what decoding came to, of the products once.
+type Decoded struct {
+	Products int64 `json:"products"`
+	Values   int64 `json:"values"`
+	Lost     int64 `json:"lost"` // not decoded; barograph shef decode --problems says which
+	Errors   int64 `json:"errors"`
+	Warnings int64 `json:"warnings"`
+}
+
+// Posting is what was measured of a posting.
+type Posting struct {
+	Products int64     `json:"products"`
+	Values   int64     `json:"values"`
+	Parse    PostTimes `json:"parse"`
+	Post     PostTimes `json:"post"`
+
+	RowsRead     int64 `json:"rows_read"`
+	RowsInserted int64 `json:"rows_inserted"` // −1 = not told, as below
+	RowsUpdated  int64 `json:"rows_updated"`
+	Retries      int64 `json:"retries"`
+	TableBytes   int64 `json:"table_bytes"`
+	IndexBytes   int64 `json:"index_bytes"`
+	DeadRows     int64 `json:"dead_rows"`
+	LogBytes     int64 `json:"log_bytes"` // of the write-ahead log, written meanwhile, by others too
+
+	Late   int64 `json:"late,omitempty"`   // products of a day of the live feed that were begun more than a minute of the feed's time after their time
+	Upkeep bool  `json:"upkeep,omitempty"` // maintenance followed
+}
+
+// PostTimes are times of products. Of products that were posted together each
+// has the time of all.
+type PostTimes struct {
+	Total time.Duration `json:"total_ns"`
+	Latency
+	Times measure.Packed `json:"times,omitempty" table:"-"`
+}
+
+// Rate is values a second of posting, as the report has it: parsing left out.
+func (f *Posting) Rate() float64 {
+	if f.Post.Total <= 0 {
+		return 0
+	}
+	return float64(f.Values) / f.Post.Total.Seconds()
 }

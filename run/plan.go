@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/barograph/barograph/fault"
@@ -48,10 +49,85 @@ func ReadPlans(dir string) ([]Plan, error) {
 		if err := readJSON(base+".json", &plan); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err
 		}
-		if plan.Cell == (Cell{}) {
-			plan.Cell = landedPlan(base)
-		}
 		out = append(out, plan)
 	}
 	return out, nil
+}
+
+// Access is one step by which a plan reaches stored rows, documents or pairs.
+type Access struct {
+	Object string `json:"object"` // the table, collection or keyspace
+	Method string `json:"method"` // "full scan", "pruned scan", "index scan", "key lookup"
+	Index  string `json:"index,omitempty"`
+
+	// Examined is how many were looked at, those that were thrown away included,
+	// and Kept how many were left: counts of the engine where Measured is set,
+	// otherwise its guesses; −1 = it tells neither.
+	Examined int64 `json:"examined"`
+	Kept     int64 `json:"kept"`
+	Measured bool  `json:"measured"`
+}
+
+// Words says how it is reached: "index scan of wide_sal1l2 by series_idx".
+func (a Access) Words() string {
+	switch {
+	case a.Method == "key lookup" && a.Index != "":
+		return "key lookup in " + a.Object + " by " + a.Index
+	case a.Method == "key lookup":
+		return "key lookup in " + a.Object
+	case a.Index != "":
+		return a.Method + " of " + a.Object + " by " + a.Index
+	}
+	return a.Method + " of " + a.Object
+}
+
+// Counts are the access's numbers in words, for people: "32,110 → 28,718",
+// "~1,200" for a guess, "not told" where there is none.
+func (a Access) Counts() string {
+	if a.Examined < 0 {
+		return "not told"
+	}
+	out := Count(a.Examined)
+	if a.Kept >= 0 {
+		out += " → " + Count(a.Kept)
+	}
+	if !a.Measured {
+		out = "~" + out
+	}
+	return out
+}
+
+// Count prints a whole number with commas between thousands.
+func Count[T int | int64 | uint64](n T) string {
+	text, sign := strconv.FormatInt(int64(n), 10), "" //nolint:gosec // counts are far below 2^63
+	if n < 0 {
+		text, sign = text[1:], "−"
+	}
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return sign + text
+}
+
+// Several writes a number and a noun: 1 case, 7 cases.
+func Several(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return Count(n) + " " + noun
+}
+
+// Examined sums what the accesses of a plan looked at; known is false where
+// one of them does not tell, measured where one only guesses.
+func Examined(all []Access) (n int64, known, measured bool) {
+	known, measured = true, true
+	for _, a := range all {
+		if a.Examined < 0 {
+			known = false
+			continue
+		}
+		n += a.Examined
+		measured = measured && a.Measured
+	}
+	return n, known && len(all) > 0, measured
 }

@@ -28,7 +28,7 @@ func Read(dir string) (*Run, []Sample, error) {
 		}
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		samples, err = landedSamples(dir, r)
+		err = &fault.Error{File: dir, Problem: "is of a version of Barograph before the first release, or not whole", Err: err, Cure: "make the run again, by the args in its run.json"}
 	}
 	if err == nil && r.Workload == Scanned {
 		err = r.checkScan(dir, samples)
@@ -54,12 +54,8 @@ func Sizes(dir string) map[int]string {
 func ReadRun(dir string) (*Run, error) {
 	var r Run
 	err := readJSON(filepath.Join(dir, runFile), &r)
-	missing := err
 	if errors.Is(err, os.ErrNotExist) {
-		err = landedHead(dir, &r)
-	}
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, &fault.Error{File: dir, Problem: "is no run folder", Err: missing, Cure: "name a folder that barograph wrote"}
+		return nil, &fault.Error{File: dir, Problem: "is no run folder", Err: err, Cure: "name a folder that barograph wrote"}
 	}
 	if err != nil {
 		return nil, err

@@ -201,9 +201,16 @@ func TestUnfinishedRuns(t *testing.T) {
 	}
 }
 
-// A folder that is none was said to lack a file of an earlier version.
+// A folder that is none, or of a version before events.jsonl, is refused by name.
 func TestNoRunFolder(t *testing.T) {
-	if _, _, err := run.Read(t.TempDir()); err == nil || !strings.Contains(err.Error(), "run.json") {
+	dir := t.TempDir()
+	if _, _, err := run.Read(dir); err == nil || !strings.Contains(err.Error(), "run.json") {
+		t.Error(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "run.json"), []byte(`{"workload":"met"}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := run.Read(dir); err == nil || !strings.Contains(err.Error(), "before the first release") {
 		t.Error(err)
 	}
 }

@@ -18,12 +18,15 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/run"
+
+	"github.com/zeebo/xxh3"
 )
 
 // archive is a database that is opened, read-only, while somebody asks: an
 // embedded engine that is held open refuses those that load.
 type archive struct {
 	name, url string // name: in the page's URLs, without secrets
+	path      string // of an embedded engine's file or folder; "" of servers
 	driver    *engine.Driver
 	registry  engine.Registry
 	slots     chan struct{} // as many questions as are under way at once
@@ -71,6 +74,9 @@ func (a *archive) take(ctx context.Context, n design.Name) (engine.Archive, erro
 	if a.db == nil {
 		db, err := a.registry.Open(kept, a.url, engine.Options{ReadOnly: true})
 		if err != nil {
+			if pid := a.holder(); pid != "" {
+				return nil, &fault.Error{File: a.name, Problem: "is being loaded, or held, by pid " + pid, Err: engine.ErrUnreachable, Cure: "wait: it is asked again"}
+			}
 			return nil, err
 		}
 		a.db, a.open = db, map[design.Name]engine.Archive{}
@@ -93,6 +99,49 @@ func (a *archive) leave() {
 		a.idle.Stop()
 	}
 	a.idle = time.AfterFunc(letGo, func() { _ = a.release() }) // only read
+}
+
+// files are those of an embedded engine, but for locks.
+func (a *archive) files() (out []string) {
+	_ = filepath.WalkDir(a.path, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && d.Name() != "LOCK" {
+			out = append(out, path)
+		}
+		return nil // what goes away meanwhile is no file of it
+	})
+	return append(out, a.path+".wal", a.path+"-wal")
+}
+
+// stamp changes when an archive is changed. Of an embedded engine it is had
+// without opening it, so that who only looks never stands in a loader's way.
+func (a *archive) stamp(ctx context.Context, n design.Name, subset string) (out string, err error) {
+	if a.path != "" {
+		for _, path := range a.files() {
+			if info, err := os.Stat(path); err == nil {
+				out += fmt.Sprintln(path, info.Size(), info.ModTime().UnixNano())
+			}
+		}
+		return fmt.Sprintf("%016x", xxh3.HashString(out)), nil
+	}
+	return out, a.with(ctx, n, func(in engine.Archive) error {
+		out, err = dataOf(ctx, in, subset)
+		return err
+	})
+}
+
+// holder is the process besides this one that has an embedded engine's files
+// open, as far as the system tells (Linux does); "" = none.
+func (a *archive) holder() string {
+	open, err := filepath.Glob("/proc/[0-9]*/fd/*")
+	own := fmt.Sprintf("/proc/%d/", os.Getpid())
+	path, also := filepath.Abs(a.path)
+	for i := 0; i < len(open) && a.path != "" && errors.Join(err, also) == nil; i++ {
+		to, _ := os.Readlink(open[i]) // one that is closed meanwhile is none
+		if !strings.HasPrefix(open[i], own) && (to == path || strings.HasPrefix(to, path+"/")) {
+			return strings.Split(open[i], "/")[2]
+		}
+	}
+	return ""
 }
 
 // release closes the archive unless somebody asks.
@@ -201,7 +250,11 @@ func (s *Server) addArchive(name, raw string) error {
 		name = d.Scheme + ":" + u.Host + u.Path
 	}
 	name = s.unique(name, func(n string) bool { return s.archive(n) != nil })
-	s.archives = append(s.archives, &archive{name: name, url: rest, driver: d, registry: s.o.Registry, slots: make(chan struct{}, maxAsking)})
+	path := ""
+	if d.Place == engine.Embedded {
+		path = engine.Path(u)
+	}
+	s.archives = append(s.archives, &archive{name: name, url: rest, path: path, driver: d, registry: s.o.Registry, slots: make(chan struct{}, maxAsking)})
 	return nil
 }
 

@@ -68,7 +68,7 @@ func (b *browser) hear(e any) {
 	defer b.mu.Unlock()
 	switch e := e.(type) {
 	case *log.EventEntryAdded:
-		if !strings.Contains(e.Entry.Text, "status of 4") { // refused on purpose
+		if !strings.Contains(e.Entry.Text, "status of 4") && !strings.Contains(e.Entry.Text, "status of 503") { // refused on purpose
 			b.complains = append(b.complains, e.Entry.Text+" "+e.Entry.URL)
 		}
 	case *runtime.EventExceptionThrown:
@@ -137,6 +137,40 @@ func (b *browser) violations() string {
 	return b.text("axe.run({resultTypes: ['violations']}).then(r => r.violations.map(v => v.id + ': ' + v.help + ' ' + v.nodes.slice(0, 3).map(n => n.html + ' ' + n.failureSummary).join(' | ')).join(' ## '))")
 }
 
+// crowded names texts that stand on one another or are cut off, and what a finger
+// cannot hit (24 px). A text may be out of sight where its box scrolls.
+const crowded = `(() => {
+	const boxes = [], out = [], walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+	for (let n; n = walk.nextNode();) {
+		const e = n.parentElement;
+		if (!n.data.trim() || e.closest('noscript, option, .skip, .said') || !e.checkVisibility()) continue;
+		const range = document.createRange();
+		range.selectNodeContents(n);
+		for (const r of range.getClientRects()) {
+			let box = { l: r.left, t: r.top, r: r.right, b: r.bottom, text: n.data.trim().slice(0, 40) };
+			for (let a = e; a; a = a.parentElement) {
+				const style = getComputedStyle(a), of = a.getBoundingClientRect();
+				if (style.overflowX === 'visible' || a === document.body || a === document.documentElement) continue;
+				if (style.overflowX === 'hidden' && (box.r > of.right + 1 || box.l < of.left - 1)) out.push('cut off: ' + box.text);
+				box = { ...box, l: Math.max(box.l, of.left), t: Math.max(box.t, of.top), r: Math.min(box.r, of.right), b: Math.min(box.b, of.bottom) };
+			}
+			if (box.r - box.l > 2 && box.b - box.t > 2) boxes.push(box);
+		}
+	}
+	boxes.sort((a, b) => a.t - b.t);
+	boxes.forEach((a, i) => {
+		for (let k = i + 1; k < boxes.length && boxes[k].t < a.b - 4; k++) {
+			const b = boxes[k];
+			if (Math.min(a.r, b.r) - Math.max(a.l, b.l) > 2 && Math.min(a.b, b.b) - b.t > 4) out.push('on one another: ' + a.text + ' | ' + b.text);
+		}
+	});
+	for (const e of document.querySelectorAll('button, select, input, summary, nav a, .card a')) {
+		const r = (e.closest('label') ?? e).getBoundingClientRect();
+		if (e.checkVisibility() && (r.width < 24 || r.height < 24)) out.push('too small: ' + e.outerHTML.slice(0, 80) + ' ' + r.width + ' x ' + r.height);
+	}
+	return out.slice(0, 8).join('\n');
+})()`
+
 const scored = "line_type=SAL1L2&candidate=ECM&baseline=GFS&fcst_var=HGT&fcst_lev=P500"
 
 const explored = where + "&model=GFS&axis=fcst_lead&series=model"
@@ -148,6 +182,9 @@ func TestBrowser(t *testing.T) {
 	file := loaded(t, dir)
 	runs := filepath.Join(dir, "runs")
 	f := recorded(t, runs)
+	measured(t, runs, "measured", "d1", map[string]map[string]float64{"pebble": {"test_1": 1, "test_2": 0}, "sqlite": {"test_1": 2, "test_2": 5}, "duckdb": {"test_1": 4, "test_2": 5}})
+	dead := killed(t, filepath.Join(runs, "killed"))
+	more := made(t, filepath.Join(dir, "more"), 5, 5)
 	p := newPage(t, file, runs)
 	b.open(p.s.URL())
 
@@ -238,7 +275,7 @@ func TestBrowser(t *testing.T) {
 	})
 	t.Run("the run goes on", func(t *testing.T) {
 		b.t = t
-		b.open(p.URL + "/live")
+		b.open(p.URL + "/live?folder=runs&name=first")
 		b.until(`document.getElementById('standing')?.textContent == 'running'`)
 		if err := f.Event(run.Event{Kind: run.Step, Text: "asking all", Done: 143, Of: 495}); err != nil {
 			t.Fatal(err)
@@ -253,8 +290,26 @@ func TestBrowser(t *testing.T) {
 		}
 		b.until(`document.getElementById('standing').textContent.startsWith('interrupted at pebble test_1')`)
 	})
+	for name, by := range map[string]func(b *browser, p *page){
+		"the question is taken away": takesAway, "what is wrong is never ranked as fast": ranks, "it prints": prints, "tabs share a stream": shares, "new data are told": tellsNews(more), "a kill is told": tellsKills(dead),
+	} {
+		t.Run(name, func(t *testing.T) {
+			b.t = t
+			by(b, p)
+		})
+	}
 	shots := os.Getenv("BAROGRAPH_SCREENSHOTS") // a folder; "" = none are taken
-	for _, view := range []string{"explore?" + explored, "scorecard?" + scored, "runs", "live", "loads", "about"} {
+	t.Run("choices are a sheet on a phone", func(t *testing.T) {
+		b.t = t
+		b.look("light", 400)
+		b.open(p.URL + "/explore?" + explored)
+		if b.text(`document.getElementById('line_type').checkVisibility()`) != "false" {
+			t.Error("the sheet is open")
+		}
+		b.click("summary")
+		b.until(`document.getElementById('line_type').checkVisibility()`)
+	})
+	for _, view := range []string{"explore?" + explored, "scorecard?" + scored, "runs?run=runs%2Fmeasured", "live?folder=runs&name=measured", "loads", "about"} {
 		name, _, _ := strings.Cut(view, "?")
 		t.Run("everybody can use "+name, func(t *testing.T) {
 			b.t = t
@@ -266,6 +321,9 @@ func TestBrowser(t *testing.T) {
 						b.do(chromedp.Evaluate[chromedp.Void](axe + ";0"))
 					}
 					if found := b.violations(); found != "" {
+						t.Errorf("%s, %d px:\n%s", theme, width, found)
+					}
+					if found := b.text(crowded); found != "" {
 						t.Errorf("%s, %d px:\n%s", theme, width, found)
 					}
 					if wide := b.text("document.documentElement.scrollWidth"); wide != fmt.Sprint(width) {

@@ -84,7 +84,7 @@ func (s *Server) asking(r *http.Request) (*asking, error) {
 		v.Del(key)
 	}
 	if name != "" {
-		a.q, err = question.Find(name)
+		a.q, err = known(name)
 		if err == nil && len(v) > 0 && (len(v) > 1 || v.Get("subset") == "") {
 			err = fault.Misuse("case", "stands beside other conditions", "leave one of them out")
 		}
@@ -94,10 +94,23 @@ func (s *Server) asking(r *http.Request) (*asking, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.q.Subset = a.subset
+	a.q.Subset, a.q.Name = a.subset, nameOf(a.q)
 	v.Set("case", name)
 	a.key = strings.Join([]string{a.archive.name, string(a.design), string(a.flavour), v.Encode()}, "\n")
 	return a, nil
+}
+
+// known is a case of the program's own: no file of this machine is read.
+func known(name string) (*question.Question, error) {
+	cases, err := question.Cases()
+	var names []string
+	for _, q := range cases {
+		if q.Name == name {
+			return q, nil
+		}
+		names = append(names, q.Name)
+	}
+	return nil, cmp.Or(err, error(fault.Unknown("case", name, names)))
 }
 
 // stat is the statistic that is asked for.
@@ -184,7 +197,7 @@ type Drawn struct {
 	Question url.Values  `json:"question"`         // as a query string has it
 	Absent   string      `json:"absent,omitempty"` // why there is nothing
 	Data     string      `json:"data"`             // of the archive's marks: another one is a newer archive
-	Digest   string      `json:"digest,omitempty"` // of what the subset holds
+	Stamp    string      `json:"stamp"`            // of the archive before it was asked, see state
 	Cost     Cost        `json:"ms"`
 	Shown    int         `json:"shown"` // points, of Points
 	Points   int         `json:"points"`
@@ -197,6 +210,9 @@ func (s *Server) curve(w http.ResponseWriter, r *http.Request) error {
 	}
 	var out Drawn
 	var rows *answer.Answer
+	if out.Stamp, err = a.archive.stamp(r.Context(), a.design, a.subset); err != nil {
+		return err
+	}
 	out.Curves, rows, err = s.drawn(r, a, r.URL.Query().Get("intervals") != "", &out.Cost)
 	if rows == nil {
 		return err
@@ -216,6 +232,19 @@ func (s *Server) curve(w http.ResponseWriter, r *http.Request) error {
 		out.Shown, out.Points = thin(out.Curves, maxPoints)
 	}
 	return write(w, &out)
+}
+
+// state answers whether an archive is what it was: a page looks now and then.
+func (s *Server) state(w http.ResponseWriter, r *http.Request) error {
+	a, err := s.place(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	stamp, err := a.archive.stamp(r.Context(), a.design, a.subset)
+	if err != nil {
+		return err
+	}
+	return write(w, map[string]string{"stamp": stamp})
 }
 
 // absent says which condition leaves no record.
@@ -246,7 +275,7 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	w.Header().Set("Content-Type", map[string]string{"csv": "text/csv; charset=utf-8", "svg": "image/svg+xml", "parquet": "application/vnd.apache.parquet"}[ending])
-	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", run.FileName(cmp.Or(a.q.Name, curves.Stat))+"."+ending))
+	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", run.FileName(a.q.Name)+"."+ending))
 	if ending == "svg" {
 		svg, err := report.Curves(curves)
 		if err == nil {

@@ -106,16 +106,41 @@ func (s *Server) report(w http.ResponseWriter, r *http.Request) error {
 	return show(w, page)
 }
 
-// compared is the page of a comparison, made by the code of barograph compare.
-func (s *Server) compared(w http.ResponseWriter, r *http.Request) error {
-	var dirs []string
+// named are the folders of the runs that a URL names.
+func (s *Server) named(r *http.Request) (dirs []string, err error) {
 	for _, named := range r.URL.Query()["run"] {
 		place, name, _ := strings.Cut(named, "/")
 		dir, err := s.path(place, name)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		dirs = append(dirs, dir)
+	}
+	return dirs, nil
+}
+
+// cells are what each of the runs that a URL names measured.
+func (s *Server) cells(w http.ResponseWriter, r *http.Request) error {
+	dirs, err := s.named(r)
+	if err != nil {
+		return err
+	}
+	runs, err := compare.Read(dirs...)
+	if err != nil {
+		return err
+	}
+	out := make([][]compare.Cell, len(runs))
+	for i, one := range runs {
+		out[i] = compare.Cells(one)
+	}
+	return write(w, out)
+}
+
+// compared is the page of a comparison, made by the code of barograph compare.
+func (s *Server) compared(w http.ResponseWriter, r *http.Request) error {
+	dirs, err := s.named(r)
+	if err != nil {
+		return err
 	}
 	if len(dirs) < 2 {
 		return fault.Misuse("compare", "needs two runs", "tick two or more of the list")

@@ -165,9 +165,9 @@ func send(w http.ResponseWriter, one series, d *curve.Drawn, spreads map[[2]int]
 	for i, s := range d.Series {
 		row := Row{one.variable, one.level, strings.TrimSpace(s.Name[strings.IndexByte(s.Name, ' ')+1:]), d.Stat, better, []Cell{}}
 		for k, x := range s.X {
-			cell := Cell{Lead: x, N: s.N[k], Value: known(s.Y[k]), Low: known(s.Low[k]), High: known(s.High[k])}
+			cell := Cell{Lead: x, N: s.N[k], Value: valueOf(s.Y[k]), Low: valueOf(s.Low[k]), High: valueOf(s.High[k])}
 			if sd := spreads[[2]int{i, k}]; s.N[k] >= fewest && sd > 0 {
-				cell.P = known(math.Erfc(math.Abs(s.Y[k]) / sd / math.Sqrt2))
+				cell.P = valueOf(math.Erfc(math.Abs(s.Y[k]) / sd / math.Sqrt2))
 			}
 			row.Cells = append(row.Cells, cell)
 		}
@@ -178,7 +178,7 @@ func send(w http.ResponseWriter, one series, d *curve.Drawn, spreads map[[2]int]
 	return nil
 }
 
-func known(v float64) *float64 {
+func valueOf(v float64) *float64 {
 	if math.IsNaN(v) {
 		return nil
 	}

@@ -79,8 +79,8 @@ func (s *Server) Handler() http.Handler {
 	})
 	m.HandleFunc("/assets/{file}", s.asset)
 	for path, h := range map[string]answering{
-		"home": s.home, "inventory": s.inventory, "curve": s.curve, "curve.csv": s.download, "curve.parquet": s.download, "curve.svg": s.download,
-		"rows.csv": s.download, "rows.parquet": s.download, "asked": s.asked, "loads": s.loads, "runs": s.runs, "faster": s.faster,
+		"home": s.home, "state": s.state, "inventory": s.inventory, "curve": s.curve, "curve.csv": s.download, "curve.parquet": s.download, "curve.svg": s.download,
+		"rows.csv": s.download, "rows.parquet": s.download, "question.yaml": s.taken, "question.xml": s.taken, "question.sh": s.taken, "asked": s.asked, "loads": s.loads, "runs": s.runs, "cells": s.cells, "faster": s.faster,
 		"events": s.events, "scorecard": s.scorecard, "quarantine": s.quarantine,
 	} {
 		m.Handle("/api/v1/"+path, h)

@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -14,13 +15,17 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/barograph/barograph/curve"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/pebble"
+	"github.com/barograph/barograph/formats/metviewer"
 	"github.com/barograph/barograph/load"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/report"
 	"github.com/barograph/barograph/run"
 	"github.com/barograph/barograph/serve"
 	"github.com/barograph/barograph/synth"
@@ -31,21 +36,23 @@ import (
 
 var registry = engine.Registry{pebble.Driver()}
 
-// loaded makes an archive of two models over two days.
-func loaded(t *testing.T, dir string) (file string) {
+// made writes the files of two models over days from the first of 2024.
+func made(t *testing.T, dir string, from, to int) (paths []string) {
 	t.Helper()
-	file = filepath.Join(dir, "two.pebble")
 	day := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
-	files, err := synth.VSDB{Seed: 1, From: day, To: day.AddDate(0, 0, 4), Models: []string{"gfs", "ecm"}, StatTypes: []string{"anom"}}.Files()
+	return written(t, dir, synth.VSDB{Seed: 1, From: day.AddDate(0, 0, from), To: day.AddDate(0, 0, to), Models: []string{"gfs", "ecm"}, StatTypes: []string{"anom"}})
+}
+
+func written(t *testing.T, dir string, of synth.VSDB) (paths []string) {
+	t.Helper()
+	files, err := of.Files()
 	if err != nil {
 		t.Fatal(err)
 	}
-	data := filepath.Join(dir, "data")
-	if _, err := synth.WriteAll(t.Context(), data, files, 2, func(int64) {}); err != nil {
+	if _, err := synth.WriteAll(t.Context(), dir, files, 2, func(int64) {}); err != nil {
 		t.Fatal(err)
 	}
-	var paths []string
-	err = filepath.WalkDir(data, func(p string, d os.DirEntry, err error) error {
+	err = filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			paths = append(paths, p)
 		}
@@ -54,12 +61,24 @@ func loaded(t *testing.T, dir string) (file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return paths
+}
+
+// loaded makes an archive of two models over five days.
+func loaded(t *testing.T, dir string) (file string) {
+	t.Helper()
+	file = filepath.Join(dir, "two.pebble")
+	filled(t, file, made(t, filepath.Join(dir, "data"), 0, 4))
+	return file
+}
+
+func filled(t *testing.T, file string, paths []string) {
+	t.Helper()
 	open(t, "pebble:"+file, engine.Options{}, func(a engine.Archive) {
 		if _, err := load.Run(t.Context(), a, "archive", paths, load.Options{}); err != nil {
 			t.Fatal(err)
 		}
 	})
-	return file
 }
 
 func open(t *testing.T, url string, o engine.Options, f func(a engine.Archive)) {
@@ -94,22 +113,65 @@ func recorded(t *testing.T, dir string) *run.Folder {
 	return f
 }
 
+// measured makes the folder of a run that ended: ms of cases by engine; 0 is wrong.
+func measured(t *testing.T, dir, id, digest string, of map[string]map[string]float64) {
+	t.Helper()
+	f, err := run.Create(filepath.Join(dir, id), run.Run{ID: id, Workload: "met", Started: time.Now(), Data: run.Data{Digest: digest, Records: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, cases := range of {
+		for c, ms := range cases {
+			for rep := range 5 {
+				records := record.Digest{Hi: 1, Records: 1}
+				p, err := answer.CompareRecords(records, records)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if ms == 0 {
+					err = &answer.Diff{Problem: "one row more"}
+				}
+				s := run.Sample{Cell: run.AnswerCell(name, "wide", c, "sql"), Phase: run.Warm, Rep: rep}
+				if err := f.Add(s.Judge(&run.Measured{Total: time.Duration((ms + float64(rep)/1000) * 1e6)}, p, err)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	f.Run.Ended = time.Now()
+	if err := errors.Join(f.Event(run.Event{Kind: run.Ended}), f.Save(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // page is a server and a browser that has its cookie.
 type page struct {
 	*httptest.Server
 	t      *testing.T
 	client *http.Client
 	s      *serve.Server
+	file   string       // the first of what is served
+	live   atomic.Int32 // streams of events
 }
 
-func newPage(t *testing.T, places ...string) *page {
+func newPage(t *testing.T, places ...string) *page { return newPageOf(t, registry, places...) }
+
+func newPageOf(t *testing.T, registry engine.Registry, places ...string) *page {
 	t.Helper()
 	h := httptest.NewUnstartedServer(nil)
 	s, err := serve.New(serve.Options{Registry: registry, Version: "test", Host: h.Listener.Addr().String()}, places...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.Config.Handler = s.Handler()
+	jar := &cookies{}
+	p := &page{Server: h, t: t, client: &http.Client{Jar: jar}, s: s, file: places[0]}
+	h.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/events") {
+			p.live.Add(1)
+			defer p.live.Add(-1)
+		}
+		s.Handler().ServeHTTP(w, r)
+	})
 	h.Start()
 	t.Cleanup(func() {
 		h.CloseClientConnections()
@@ -118,8 +180,6 @@ func newPage(t *testing.T, places ...string) *page {
 			t.Error(err)
 		}
 	})
-	jar := &cookies{}
-	p := &page{h, t, &http.Client{Jar: jar}, s}
 	r := p.do(p.client, http.MethodGet, strings.TrimPrefix(s.URL(), h.URL), nil)
 	if r.StatusCode != http.StatusOK || strings.Contains(r.Request.URL.String(), "token") {
 		t.Fatalf("%s at %s", r.Status, r.Request.URL)
@@ -309,7 +369,8 @@ func TestCurve(t *testing.T) {
 			if status, text := p.get("/api/v1/curve?"+where+drawing+"&intervals=1", &whole); status != 200 {
 				t.Fatal(status, text)
 			}
-			if g, w := fmt.Sprint(whole.Curves), fmt.Sprint(want); g != w {
+			want.Case = whole.Curves.Case // the page names what has no name
+			if g, w := fmt.Sprint(whole.Curves), fmt.Sprint(want); g != w || len(want.Series[0].X) == 0 {
 				t.Errorf("the page has\n%.500s\nask has\n%.500s", g, w)
 			}
 			for i, s := range first.Curves.Series {
@@ -331,6 +392,11 @@ func asked(t *testing.T, a engine.Archive, v url.Values) *run.Curves {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return drawn(t, a, q)
+}
+
+func drawn(t *testing.T, a engine.Archive, q *question.Question) *run.Curves {
+	t.Helper()
 	name := curve.Stats(q)[0]
 	wide, err := curve.Widen(q, []string{name})
 	if err != nil {
@@ -351,6 +417,58 @@ func asked(t *testing.T, a engine.Archive, v url.Values) *run.Curves {
 	return c
 }
 
+// TestTaken is statement 12: the question as YAML and as plot XML draws the
+// picture that the page downloads; the shell command is tried in cmd/barograph.
+func TestTaken(t *testing.T) {
+	file := loaded(t, t.TempDir())
+	p := newPage(t, file)
+	pictures := map[string][3][]byte{} // the page's, the YAML, the XML
+	for _, drawing := range []string{
+		"&version=V01", "&axis=fcst_lead&series=model", "&axis=valid_hour&series=model,fcst_lead&fcst_lead=24,48", "&series=model&axis=fcst_lead&event_equal=true&fcst_valid_beg=2024-01-01..2024-01-03/12h",
+		"&stat=RMSFA&model=GFS&valid_hour=0,12&fcst_valid_beg=2024-01-01..2024-01-03", "&stat=ANOM_CORR&axis=fcst_valid_beg&fcst_lead=24", "&minus=GFS&series=model",
+	} {
+		q := where + drawing
+		var all [3][]byte
+		for i, path := range []string{"curve.svg", "question.yaml", "question.xml"} {
+			r := p.do(p.client, http.MethodGet, "/api/v1/"+path+"?"+q, nil)
+			if all[i] = r.text; r.StatusCode != http.StatusOK && !(i == 2 && strings.Contains(drawing, "minus")) {
+				t.Fatalf("%s?%s: %s %s", path, q, r.Status, r.text)
+			}
+		}
+		pictures[drawing] = all
+	}
+	if err := p.s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	open(t, "pebble:"+file, engine.Options{ReadOnly: true}, func(a engine.Archive) {
+		for drawing, all := range pictures {
+			qs, err := question.Parse("x.yaml", all[1])
+			if err != nil {
+				t.Fatalf("%v\n%s", err, all[1])
+			}
+			if strings.Contains(drawing, "minus") {
+				if !strings.Contains(string(all[2]), "no words for differences") {
+					t.Errorf("%s", all[2])
+				}
+			} else {
+				spec, err := metviewer.ParsePlotSpec(qs[0].Name+".xml", all[2])
+				if err != nil {
+					t.Fatalf("%v\n%s", err, all[2])
+				}
+				more, notes := question.FromPlots(spec)
+				if qs = append(qs, more...); len(more) != 1 || len(notes) > 0 {
+					t.Fatalf("%s: %d questions, %v\n%s", drawing, len(more), notes, all[2])
+				}
+			}
+			for i, q := range qs {
+				if svg, err := report.Curves(drawn(t, a, q)); err != nil || string(svg) != string(all[0]) {
+					t.Errorf("%s: %s draws another picture (%v)\n%s\n%s", drawing, []string{"YAML", "XML"}[i], err, all[1+i], svg)
+				}
+			}
+		}
+	})
+}
+
 // TestAnswers: downloads, what is refused, and what says why there is nothing.
 func TestAnswers(t *testing.T) {
 	dir := t.TempDir()
@@ -359,6 +477,7 @@ func TestAnswers(t *testing.T) {
 		"home": `"records":`, "inventory?archive=two.pebble": `"fcst_lead":[`, "loads?archive=two.pebble": `"stored":`,
 		"curve.csv?" + where: "statistic,series,fcst_lead,n,value,low,high", "curve.svg?" + where: "<svg", "curve.parquet?" + where: "PAR1",
 		"rows.csv?" + where: "fcst_valid_beg,", "rows.parquet?" + where: "PAR1", "asked?" + where: `"text":"`,
+		"curve?case=/etc/passwd.yaml&archive=two.pebble": "!case",
 		"faster?" + where:                                  `"archive":"two.pebble"`,
 		"curve?" + where + "&model=ECM&case=x":             "!",
 		"curve?" + where + "&colour=red":                   "!colour",

@@ -58,17 +58,22 @@ func TestSeedPresetHasTheRecordedRows(t *testing.T) {
 		"test_6 without 00 and 06": {"VAL1L2", "WIND", []string{"P500"}, two, d271, leadWords(12), 27636},
 	}
 	got := map[string]int{}
-	for _, f := range filesOfVSDB(t, VSDB{Seed: 1, Preset: "seed"}) {
+	models := map[string]bool{}
+	for _, f := range filesOfVSDB(t, VSDB{Seed: 1, Preset: "quickstart"}) { // the seed, and a second model, of which no case asks
 		for line := range strings.Lines(string(f.Append(nil))) {
 			left, _, _ := strings.Cut(line, "=")
 			w := strings.Fields(left)
+			models[w[1]] = true
 			for name, c := range cases {
-				if w[6] == c.lineType && w[7] == c.variable && c.times[w[3]] && (c.levels == nil || slices.Contains(c.levels, w[8])) &&
+				if w[1] == "GFS" && w[6] == c.lineType && w[7] == c.variable && c.times[w[3]] && (c.levels == nil || slices.Contains(c.levels, w[8])) &&
 					(c.masks == nil || slices.Contains(c.masks, w[5])) && (c.leads == nil || slices.Contains(c.leads, w[2])) {
 					got[name]++
 				}
 			}
 		}
+	}
+	if len(models) != 2 {
+		t.Error("models", models)
 	}
 	for name, c := range cases {
 		if got[name] != c.want {

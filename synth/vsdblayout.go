@@ -209,23 +209,25 @@ func stationBlocks(ecm bool) []block {
 }
 
 // airBlocks are grid2obs files of soundings and aircraft, from tables like
-// "SL1L2 Z P1000 fffffffffff": one hexadecimal digit per mask, its bits the
-// valid hours 00, 06, 12, 18 at which there are observations.
-func airBlocks(soundings, aircraft string) ([]block, error) {
+// "SL1L2 Z fffffffffff P1000 P925 ffff55f5ff5 P50": of the levels that follow one hexadecimal digit
+// per mask, its bits the valid hours 00, 06, 12, 18 at which there are observations.
+func airBlocks(soundings, aircraft string) []block {
 	blocks := []block{{obtype: "ADPUPA", step: 6, masks: soundingMasks}, {obtype: "ANYAIR", step: 6, masks: soundingMasks}}
 	for i, table := range []string{soundings, aircraft} {
 		for line := range strings.Lines(table) {
-			var r row
-			var digits string
-			if _, err := fmt.Sscan(line, &r.lineType, &r.variable, &r.level, &digits); err != nil {
-				return nil, fmt.Errorf("layout of %s: %q: %w", blocks[i].obtype, line, err)
+			var there []uint8
+			words := strings.Fields(line)
+			for _, word := range words[2:] {
+				if strings.HasPrefix(word, "P") {
+					blocks[i].rows = append(blocks[i].rows, row{lineType: words[0], variable: words[1], level: word, printed: word, there: there})
+					continue
+				}
+				there = nil
+				for _, d := range []byte(word) {
+					there = append(there, uint8(strings.IndexByte("0123456789abcdef", d)))
+				}
 			}
-			r.printed = r.level
-			for _, d := range []byte(digits) {
-				r.there = append(r.there, uint8(strings.IndexByte("0123456789abcdef", d)))
-			}
-			blocks[i].rows = append(blocks[i].rows, r)
 		}
 	}
-	return blocks, nil
+	return blocks
 }

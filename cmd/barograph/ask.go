@@ -70,7 +70,7 @@ it, in a file for each question and statistic.`,
 		},
 	}
 	a.flags(c, e, "from", "what to ask")
-	c.MarkFlagRequired(engineFlag) //nolint:errcheck // the flag exists
+	required(c, engineFlag)
 	c.Flags().StringVar(&a.flavour, "flavour", "", "way of asking: "+join(flavour.Names())+" (default: the design's last)")
 	c.Flags().StringArrayVar(&a.where, "where", nil, "change a header field: vx_mask=G2/NHX,G2/SHX; field= asks for all")
 	c.Flags().StringVar(&a.valid, "valid", "", "change the valid times: 2019010100, a list a,b,c, a range a..b/6h, or all")

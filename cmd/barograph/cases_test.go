@@ -57,6 +57,7 @@ func studied(t *testing.T, data string, more ...string) []run.Case {
 // TestCasesOfAnotherYear: what is asked of a month that NOAA's cases know nothing
 // of is derived from it, from the files as from the archive, and can be asked again.
 func TestCasesOfAnotherYear(t *testing.T) {
+	plainRunOnly(t)
 	dir := t.TempDir()
 	data, url := filepath.Join(dir, "data"), "sqlite:"+filepath.Join(dir, "archive.db")
 	must(t, "synth", "vsdb", "--from", "2024-02-28", "--to", "2024-02-29", "--models", "gfs", "--stattypes", "anom", "--out", data)

@@ -32,7 +32,7 @@ func newColdStart(e *env) *cobra.Command {
 		},
 	}
 	p.flags(c, e, "from", "what to ask")
-	c.MarkFlagRequired(engineFlag) //nolint:errcheck // the flag exists
+	required(c, engineFlag)
 	c.Flags().StringVar(&f, "flavour", "", "way of asking")
 	return c
 }

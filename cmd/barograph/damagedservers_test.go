@@ -82,6 +82,7 @@ func damagedServers() []damagedServer {
 // TestDamagesOfServers: each damage in a subset of its own, by SQL, and by a bit
 // of a page while the server is stopped; one verify tells all of them.
 func TestDamagesOfServers(t *testing.T) {
+	plainRunOnly(t)
 	n := len(damages.Kinds())
 	if enginetest.Nightly() {
 		n = 200

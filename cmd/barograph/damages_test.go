@@ -71,6 +71,7 @@ func verdictOf(t *testing.T, url string, args ...string) (status int, says strin
 // TestDamages: single damages that are drawn from a seed are all found, of
 // records, marks and the catalog by the engine's own words, and by a bit of a file.
 func TestDamages(t *testing.T) {
+	plainRunOnly(t)
 	n := 2 * len(damages.Kinds())
 	if enginetest.Nightly() {
 		n = 200
@@ -206,6 +207,7 @@ func (l *damageList) keep(t *testing.T) {
 // TestUndamaged: what was loaded in parts, replaced by later values, pruned, or
 // made by a version that kept neither seal nor digests, is whole.
 func TestUndamaged(t *testing.T) {
+	plainRunOnly(t)
 	n := 4
 	if enginetest.Nightly() {
 		n = 100

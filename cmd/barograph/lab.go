@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -45,8 +46,6 @@ brings is never touched. The commands act on the engines named, or on every engi
   barograph lab down
 
 "lab disks" makes throttled disks, for engines that spread their tables.`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.PersistentFlags().StringVar(&l.dir, "dir", engine.LabDir(), "folder of the labs; each engine gets one below it")
 	sub := func(use, short string, run func(c *cobra.Command, args []string) error) *cobra.Command {
@@ -73,8 +72,7 @@ that makes tables as the TPC's own kit does, for barograph synth tpcds --generat
 	sub("url ENGINE", "Print the URL of a server, with its password", l.url).Args = cobra.ExactArgs(1)
 	sub("down [ENGINE…] [disks]", "Stop servers and remove their data; remove throttled disks", l.down)
 	sub("status [ENGINE…] [disks]", "Tell what runs, and which throttled disks there are", l.status)
-	c.AddCommand(newLabDisks(l))
-	return c
+	return parent(c, newLabDisks(l))
 }
 
 func (l *labs) profiles() (all []string) {
@@ -226,4 +224,65 @@ func (l *labs) tell(drivers []*engine.Driver, disks bool) error {
 		return err
 	}
 	return l.e.print(rows, rows.Text)
+}
+
+// newLabDisks is the `lab disks` command: throttled disks.
+func newLabDisks(l *labs) *cobra.Command {
+	o := lab.DiskOptions{}
+	size := int64(0)
+	var names, help []string
+	for _, p := range lab.DiskProfiles() {
+		names = append(names, p.Name)
+		help = append(help, fmt.Sprintf("  %-7s %s: %s", p.Name, p.Summary, p.Limits))
+	}
+	c := &cobra.Command{
+		Use:   "disks",
+		Short: "Make throttled disks, so that the number of disks is a variable and not a purchase",
+		Long: `Makes real block devices: files in the lab's folder, loop devices on them (past the page cache where the file system
+below can), an ext4 file system on each, mounted in the lab's folder, and limits of the kernel (control groups, version 1
+or 2) on bytes and operations per second. Each disk is measured, alone and with all others, before it is given to
+anything. Takes root and Linux. "lab down" removes all of it, also after a kill.
+
+Profiles; the figures given take the place of the profile's:
+` + strings.Join(help, "\n") + `
+
+  barograph lab disks --count 6 --profile hdd
+  barograph lab disks --count 6 --profile custom --read-mbps 40 --write-mbps 40
+  barograph lab up asterixdb --disks
+  barograph lab down`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			o.Size, o.Dir = size<<20, filepath.Join(l.dir, lab.DisksName)
+			return l.disks(c, o)
+		},
+	}
+	f := c.Flags()
+	f.IntVar(&o.Count, "count", 6, "disks")
+	f.StringVar(&o.Profile, "profile", names[0], "limits: "+strings.Join(names, ", "))
+	f.Int64Var(&size, "size", 8192, "MiB of each disk; only what is written takes place")
+	f.Float64Var(&o.Limits.ReadMBps, "read-mbps", 0, "MB (10⁶ bytes) read per second at most; 0 = the profile's")
+	f.Float64Var(&o.Limits.WriteMBps, "write-mbps", 0, "MB written per second at most; 0 = the profile's")
+	f.Int64Var(&o.Limits.ReadIOPS, "read-iops", 0, "reads per second at most, sequential ones counted; 0 = the profile's")
+	f.Int64Var(&o.Limits.WriteIOPS, "write-iops", 0, "writes per second at most, sequential ones counted; 0 = the profile's")
+	return c
+}
+
+func (l *labs) disks(c *cobra.Command, o lab.DiskOptions) error {
+	if err := o.Check(); err != nil {
+		return usage(err)
+	}
+	if err := os.MkdirAll(l.dir, 0o755); err != nil {
+		return err
+	}
+	s, err := lab.UpDisks(c.Context(), o)
+	if err != nil {
+		return err
+	}
+	for _, w := range s.Warnings() {
+		l.e.says("warning: " + w)
+	}
+	if s, err = lab.DiskStatus(o.Dir); err != nil {
+		return err
+	}
+	return l.e.print(s, s.Text)
 }

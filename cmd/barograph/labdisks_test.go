@@ -16,6 +16,7 @@ import (
 
 // TestLabDisksStory makes disks, gives them to a server, and ends both.
 func TestLabDisksStory(t *testing.T) {
+	plainRunOnly(t)
 	dir := filepath.Join(t.TempDir(), "labs")
 	t.Cleanup(func() { barograph(t, "lab", "down", "--dir", dir) })
 	status, out, stderr := barograph(t, "lab", "disks", "--dir", dir, "--count", "2", "--size", "96", "--profile", "custom", "--read-mbps", "150", "--json")

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
-	"sort"
+	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -17,41 +21,26 @@ import (
 )
 
 func newList(e *env) *cobra.Command {
-	c := &cobra.Command{
-		Use:   "list",
-		Short: "List engines, designs, flavours, cases, line types, statistics",
-		Args:  cobra.NoArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
+	c := parent(&cobra.Command{Use: "list", Short: "List engines, designs, flavours, cases, line types, statistics"}, newConflicts(e))
 	add := func(name, short string, f func(*tabwriter.Writer) (any, error)) {
 		c.AddCommand(&cobra.Command{Use: name, Short: short, Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error {
-			w := tabwriter.NewWriter(e.stdout, 0, 4, 2, ' ', 0)
-			if e.json {
-				w = tabwriter.NewWriter(discard{}, 0, 4, 2, ' ', 0)
-			}
+			var lines bytes.Buffer
+			w := tabwriter.NewWriter(&lines, 0, 4, 2, ' ', 0)
 			v, err := f(w)
-			if err != nil {
+			if err = errors.Join(err, w.Flush()); err != nil {
 				return err
 			}
-			if e.json {
-				return e.printJSON(v)
-			}
-			return w.Flush()
+			return e.print(v, func(w io.Writer) error { _, err := lines.WriteTo(w); return err })
 		}})
 	}
 	add("engines", "Engines, their URLs, designs and flavours", e.listEngines)
-	add("designs", "How records are laid out", listDesigns)
-	add("flavours", "How a question is put", listFlavours)
+	add("designs", "How records are laid out", summaries(design.Names()))
+	add("flavours", "How a question is put", summaries(flavour.Names()))
 	add("cases", "The questions of the original experiment", listCases)
 	add("linetypes", "The table of line types, their columns and VSDB's names for them", listLineTypes)
 	add("statistics", "What can be computed from which line type", listStatistics)
-	c.AddCommand(newConflicts(e))
 	return c
 }
-
-type discard struct{}
-
-func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
 type engineRow struct {
 	Scheme  string                         `json:"scheme"`
@@ -93,12 +82,7 @@ func (e *env) listEngines(w *tabwriter.Writer) (any, error) {
 	return rows, nil
 }
 
-func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
-}
+func orNone(s string) string { return cmp.Or(s, "none") }
 
 func words[T ~string](all []T) []string {
 	out := make([]string, len(all))
@@ -110,22 +94,19 @@ func words[T ~string](all []T) []string {
 
 func join[T ~string](all []T) string { return strings.Join(words(all), ", ") }
 
-func listDesigns(w *tabwriter.Writer) (any, error) {
-	rows := map[string]string{}
-	for _, n := range design.Names() {
-		fmt.Fprintf(w, "%s\t%s\n", n, n.Summary())
-		rows[string(n)] = n.Summary()
+// summaries lists names with what each is.
+func summaries[T interface {
+	~string
+	Summary() string
+}](names []T) func(*tabwriter.Writer) (any, error) {
+	return func(w *tabwriter.Writer) (any, error) {
+		rows := map[string]string{}
+		for _, n := range names {
+			fmt.Fprintf(w, "%s\t%s\n", n, n.Summary())
+			rows[string(n)] = n.Summary()
+		}
+		return rows, nil
 	}
-	return rows, nil
-}
-
-func listFlavours(w *tabwriter.Writer) (any, error) {
-	rows := map[string]string{}
-	for _, n := range flavour.Names() {
-		fmt.Fprintf(w, "%s\t%s\n", n, n.Summary())
-		rows[string(n)] = n.Summary()
-	}
-	return rows, nil
 }
 
 func listCases(w *tabwriter.Writer) (any, error) {
@@ -211,7 +192,7 @@ func listStatistics(w *tabwriter.Writer) (any, error) {
 	for _, s := range stat.Table() {
 		rows = append(rows, statisticRow{s.LineType, s.Name, s.Summary, s.Unit, s.Source})
 	}
-	sort.SliceStable(rows, func(i, j int) bool { return rows[i].LineType < rows[j].LineType })
+	slices.SortStableFunc(rows, func(a, b statisticRow) int { return cmp.Compare(a.LineType, b.LineType) })
 	for _, r := range rows {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.LineType, r.Name, r.Unit, r.Summary)
 	}
@@ -243,6 +224,6 @@ files into a new archive with --on-conflict first or last.`,
 		},
 	}
 	p.flags(c, e, "from", "whose report")
-	c.MarkFlagRequired(engineFlag) //nolint:errcheck // the flag exists
+	required(c, engineFlag)
 	return c
 }

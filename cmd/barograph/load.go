@@ -7,7 +7,9 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
@@ -19,14 +21,13 @@ import (
 )
 
 func newLoad(e *env) *cobra.Command {
-	var p place
-	var workers, window int
-	var quarantine, spec string
-	var verify bool
+	var j loadJob
+	var spec, watch, retain string
+	var settle time.Duration
 	conflict := choice{string(load.Refuse), []string{string(load.Refuse), string(load.First), string(load.Last)}}
 	var last *choice
 	c := &cobra.Command{
-		Use:   "load FILES… --engine URL [--design D] [--subset S] | load --spec LOAD.xml [--engine URL]",
+		Use:   "load FILES… --engine URL [--design D] [--subset S] | load --watch DIR --engine URL | load --spec LOAD.xml [--engine URL]",
 		Short: "Load VSDB and MET files into an archive",
 		Long: `Load reads VSDB and MET .stat files (and their _TYPE.txt twins), plain or gzip, and folders of them, into an archive.
 
@@ -35,51 +36,74 @@ other values, --on-conflict decides: refuse keeps what the archive holds, and of
 exit status is 4; first and last go by the path of the file as it was given, then by the line. Neither the order of files
 nor the number of workers matters. All are listed with both places, as quarantined lines are, and in a report that stays
 with the archive (barograph list conflicts). A line with fewer numbers than its type has is quarantined, and so is a last line without a line end,
-which may be cut (--last-line keep takes it for whole). A file that the archive holds already is skipped;
+which may be cut (--last-line keep takes it for whole). A file that the archive holds already is skipped: it is known by its
+bytes, which are not read again where path, size and time of change are those that were loaded (--rehash reads them);
 leads that arrive in another file are merged; a load that was killed is run again and ends in the same archive.
+
+--watch loads the files of a folder and its folders as they come, each when it has not changed for --settle, until ^C or
+SIGTERM. --retain 400d then removes the records whose fcst_valid_beg is more than 400 days before the newest; their files
+stay known, so that they are not loaded again.
+
+An embedded archive has one load at a time, and FILE.loading beside it says whose; loads into a server take turns, and say
+so.
 
 --spec reads a load_spec of METdbLoad or VxIngest (docs/metviewer.md): the files, the target where --engine names none, and
 the database as the subset.`,
 		Example: `  barograph load vsdb_data --engine duckdb:archive.db --design wide
   barograph load 'stat/*.stat' --engine sqlite:archive.db --design document --subset retro1
+  barograph load --watch /data/met --retain 400d --engine lab:postgres
   barograph load --spec load_spec.xml --engine duckdb:archive.db`,
 		Args: func(c *cobra.Command, args []string) error {
-			if spec == "" {
+			if spec == "" && watch == "" {
 				return cobra.MinimumNArgs(1)(c, args)
 			}
 			if len(args) > 0 {
-				return fmt.Errorf("with --spec the load_spec names the files; leave out %s", strings.Join(args, " "))
+				return fmt.Errorf("--spec and --watch name the files; leave out %s", strings.Join(args, " "))
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			var takes func(lineType string) bool
 			if spec != "" {
 				var err error
-				if args, takes, err = e.spec(spec, &p, c.Flags().Changed("subset")); err != nil {
+				if args, j.Takes, err = e.spec(spec, &j.place, c.Flags().Changed("subset")); err != nil {
+					return err
+				}
+			}
+			if retain != "" {
+				var err error
+				if j.retain, err = retention(retain); err != nil {
 					return err
 				}
 			}
 			if os.Getenv("GOGC") == "" { // most of the heap lives until the commit: half of it again is room enough
 				defer debug.SetGCPercent(debug.SetGCPercent(50))
 			}
-			return e.load(c.Context(), &p, args, load.Options{
-				Workers: workers, Window: window, OnConflict: load.OnConflict(conflict.word), KeepLast: last.keeps(), Takes: takes,
-			}, quarantine, verify)
+			j.OnConflict, j.KeepLast = load.OnConflict(conflict.word), last.keeps()
+			if watch != "" {
+				return e.watch(c.Context(), &j, watch, settle)
+			}
+			return e.load(c.Context(), &j, args)
 		},
 	}
-	p.flags(c, e, "to", "where to load")
+	j.flags(c, e, "to", "where to load")
 	c.Flags().StringVar(&spec, "spec", "", "load what this load_spec XML of METdbLoad or VxIngest names")
 	c.MarkFlagsOneRequired(engineFlag, "spec")
-	c.Flags().IntVar(&workers, "workers", 0, "files parsed at once (default: one per CPU)")
-	c.Flags().IntVar(&window, "window", load.DefaultWindow, "records per commit at most")
+	c.Flags().StringVar(&watch, "watch", "", "load the files of this folder as they come, until a signal")
+	c.Flags().DurationVar(&settle, "settle", 5*time.Second, "with --watch: a file is whole when it has not changed for so long")
+	c.Flags().StringVar(&retain, "retain", "", "then remove the records that are older than the newest by more than this, e.g. 400d")
+	c.Flags().BoolVar(&j.Rehash, "rehash", false, "read the bytes of files again whose path, size and time of change are those that were loaded")
+	c.Flags().IntVar(&j.Workers, "workers", 0, "files parsed at once (default: one per CPU)")
+	c.Flags().IntVar(&j.Window, "window", load.DefaultWindow, "records per commit at most")
 	positive(c, "window")
-	c.Flags().StringVar(&quarantine, "quarantine", "", "write lines that cannot be read, and those whose values do not stand, to this CSV file (default: the first ten to stderr)")
+	c.Flags().StringVar(&j.quarantine, "quarantine", "", "write lines that cannot be read, and those whose values do not stand, to this CSV file (default: the first ten to stderr)")
 	c.Flags().Var(&conflict, "on-conflict", "of other values for one record: refuse, first or last by the file's path")
 	last = lastLine(c)
 	c.Flags().Bool("digest", true, "") // of before: the digest costs nothing any more
 	c.Flags().MarkHidden("digest")     //nolint:errcheck // the flag exists
-	c.Flags().BoolVar(&verify, "verify", false, "then read the archive back, as barograph verify does")
+	c.Flags().BoolVar(&j.verify, "verify", false, "then read the archive back, as barograph verify does")
+	for _, other := range []string{"spec", "quarantine", "verify"} {
+		c.MarkFlagsMutuallyExclusive("watch", other)
+	}
 	return c
 }
 
@@ -115,17 +139,49 @@ func lastLine(c *cobra.Command) *choice {
 	return f
 }
 
-func (e *env) load(ctx context.Context, p *place, args []string, o load.Options, quarantine string, verify bool) error {
+// loadJob is what is asked of a load.
+type loadJob struct {
+	place
+	load.Options
+	quarantine string
+	verify     bool
+	retain     time.Duration // 0 = everything
+}
+
+func (e *env) load(ctx context.Context, j *loadJob, args []string) error {
 	files, err := formats.Expand(args)
 	if err != nil {
 		return err
 	}
-	a, err := p.open(ctx, e, engine.Options{})
+	return e.loadFiles(ctx, j, files, func(r *load.Result) error { return e.print(r, r.Text) })
+}
+
+// openToLoad opens the archive, which nobody else must be loading into where the
+// engine is embedded.
+func (j *loadJob) openToLoad(ctx context.Context, e *env) (a *opened, free func(), err error) {
+	file := ""
+	if d, u, err := e.engines.Parse(j.url); err == nil {
+		file = holderFile(d, u)
+	}
+	if free, err = e.hold(file); err != nil {
+		return nil, nil, err
+	}
+	if a, err = j.open(ctx, e, engine.Options{}); err != nil {
+		free()
+	}
+	return a, free, err
+}
+
+// loadFiles loads files; told is given what was done. The error is also that of
+// lines that the archive lacks.
+func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, told func(*load.Result) error) error {
+	a, free, err := j.openToLoad(ctx, e)
 	if err != nil {
 		return err
 	}
+	defer free()
 	defer a.Close() //nolint:errcheck // every commit is durable
-	rejects, err := load.NewRejects(quarantine, e.stderr, e.cell)
+	rejects, err := load.NewRejects(j.quarantine, e.stderr, e.cell)
 	if err != nil {
 		return err
 	}
@@ -137,31 +193,65 @@ func (e *env) load(ctx context.Context, p *place, args []string, o load.Options,
 			all += st.Size()
 		}
 	}
-	o.Log, o.Reject, o.Conflict = e.log(), rejects.Reject, rejects.Conflict
+	o := j.Options
+	o.Log, o.Reject, o.Conflict, o.By = e.log(), rejects.Reject, rejects.Conflict, e.loading()
 	o.Progress = func(p load.Progress) { bar.at(p.Step, p.Bytes, all, true) }
-	sum, err := load.Run(ctx, a, p.subset, files, o)
+	o.Meets = func(l design.Loading) bool {
+		if lasts(&l) {
+			e.says(fmt.Sprintf("%s, subset %s, %s; both take turns", fault.Redact(j.url), j.subset, holds(&l)))
+			return true
+		}
+		return false
+	}
+	sum, err := load.Run(ctx, a, j.subset, files, o)
 	var refused int64
 	if err == nil {
-		refused, err = load.Refused(ctx, a, p.subset, sum, o.OnConflict, rejects.Conflict)
+		refused, err = load.Refused(ctx, a, j.subset, sum, o.OnConflict, rejects.Conflict)
 	}
 	if err = errors.Join(err, rejects.Close()); err != nil {
 		return err
 	}
 	bar.end("loading", rate(sum))
-	out, err := sum.Result(ctx, a, p.subset, design.Name(p.design))
+	removed, from := int64(0), time.Time{}
+	if j.retain > 0 {
+		if removed, from, err = load.Retain(ctx, a, j.subset, j.retain); err != nil {
+			return err
+		}
+		if sum.Catalog, err = a.Catalog(ctx, j.subset); err != nil {
+			return err
+		}
+	}
+	out, err := sum.Result(ctx, a, j.subset, design.Name(j.design))
 	if err != nil {
 		return err
 	}
-	out.Archive, out.Refused = fault.Redact(p.url), refused
-	if err := e.print(out, out.Text); err != nil || !verify {
+	out.Archive, out.Refused, out.Removed, out.From = fault.Redact(j.url), refused, removed, from
+	if err := told(out); err != nil || !j.verify {
 		return errors.Join(err, sum.Incomplete(refused))
 	}
-	v, err := load.Verify(ctx, a, p.subset)
+	v, err := load.Verify(ctx, a, j.subset)
 	if err != nil {
 		return err
 	}
-	return errors.Join(e.verified([]verdict{newVerdict(p.url, design.Name(p.design), p.subset, v)}), sum.Incomplete(refused))
+	return errors.Join(e.verified([]verdict{newVerdict(j.url, design.Name(j.design), j.subset, v)}), sum.Incomplete(refused))
 }
+
+// retention reads a span such as 400d or 36h.
+func retention(text string) (d time.Duration, err error) {
+	if n, is := strings.CutSuffix(text, "d"); is {
+		count, wrong := strconv.Atoi(n)
+		d, err = time.Duration(count)*24*time.Hour, wrong
+	} else {
+		d, err = time.ParseDuration(text)
+	}
+	if err != nil || d <= 0 || d > maxDays*24*time.Hour {
+		return 0, usage(fault.Misuse("--retain "+text, "is no span of time", "write 400d or 36h"))
+	}
+	return d, nil
+}
+
+// maxDays is about what a time.Duration holds.
+const maxDays = 100_000
 
 func rate(s *load.Summary) string {
 	t := s.Elapsed.Seconds()

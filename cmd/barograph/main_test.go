@@ -297,6 +297,7 @@ func TestMetWritesAReport(t *testing.T) {
 }
 
 func TestMetGrows(t *testing.T) {
+	plainRunOnly(t)
 	out := filepath.Join(t.TempDir(), "growth")
 	data := dayOfData(t)
 	stdout := must(t, "met", data, "--engine", "pebble", "--engine", "twin=pebble", "--case", "test_3", "--subsets", "2,1", "--reps", "2", "--floor=false", "--out", out)

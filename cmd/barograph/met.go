@@ -237,7 +237,7 @@ func (e *env) sourceOf(ctx context.Context, s *study) (t met.Target, err error) 
 	}
 	if len(held) != 1 {
 		all := strings.Join(slices.Sorted(maps.Keys(held)), ", ")
-		return t, fault.Misuse("--from "+fault.Redact(s.from), "holds records in "+plural(len(held), "such subset"), "name one: --subset "+cmp.Or(all, "S; see barograph show"))
+		return t, fault.Misuse("--from "+fault.Redact(s.from), "holds records in "+run.Several(len(held), "such subset"), "name one: --subset "+cmp.Or(all, "S; see barograph show"))
 	}
 	url, err := e.serverOf(s.from, s.Labs)
 	for subset, n := range held {

@@ -1,8 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/barograph/barograph/answer"
 	"github.com/barograph/barograph/curve"
@@ -55,4 +60,65 @@ func (e *env) writeCurves(file *os.File, format string, all []*run.Curves) error
 		}
 	}
 	return nil
+}
+
+// progress shows one step after the other: a bar on a terminal, a line at the
+// end of each step elsewhere.
+type progress struct {
+	env   *env
+	bars  *mpb.Progress
+	bar   *mpb.Bar
+	step  string
+	begun time.Time
+}
+
+func newProgress(e *env) *progress { return &progress{env: e} }
+
+// at shows how far a step is. done and of are in bytes if bytes is set.
+func (p *progress) at(step string, done, of int64, bytes bool) {
+	if step != p.step {
+		p.stop()
+		p.step, p.begun = step, time.Now()
+		if p.env.terminal {
+			p.draw(step, bytes)
+		}
+	}
+	if p.bar != nil {
+		p.bar.SetTotal(of, false)
+		p.bar.SetCurrent(done)
+	}
+}
+
+// draw begins a bar whose total is set later: one that is given a total ends
+// when that is reached and in no other way, and a step may end before, as where
+// files are skipped.
+func (p *progress) draw(step string, bytes bool) {
+	p.bars = mpb.New(mpb.WithOutput(p.env.screen), mpb.WithWidth(40), mpb.WithRefreshRate(120*time.Millisecond))
+	right := []decor.Decorator{decor.CountersNoUnit("%d / %d"), decor.Name("  "), decor.AverageETA(decor.ET_STYLE_GO)}
+	if bytes {
+		right = []decor.Decorator{
+			decor.CountersKiloByte("% .1f / % .1f"), decor.Name("  "), decor.AverageSpeed(decor.SizeB1000(0), "% .1f"),
+			decor.Name("  "), decor.AverageETA(decor.ET_STYLE_GO),
+		}
+	}
+	p.bar = p.bars.AddBar(0, mpb.BarRemoveOnComplete(), mpb.PrependDecorators(decor.Name(fmt.Sprintf("%-34s", step))), mpb.AppendDecorators(right...))
+}
+
+// end closes a step and prints its line.
+func (p *progress) end(step, note string) {
+	p.stop()
+	if step != p.step {
+		p.begun = time.Now()
+	}
+	p.step = ""
+	fmt.Fprintf(p.env.stderr, "%-34s %6.2f s  %s\n", step, time.Since(p.begun).Seconds(), note)
+}
+
+// stop removes the bar, also one that an error left behind.
+func (p *progress) stop() {
+	if p.bar != nil {
+		p.bar.Abort(true)
+		p.bars.Wait()
+		p.bar, p.bars = nil, nil
+	}
 }

@@ -3,14 +3,19 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/lab"
 )
 
 // place names an archive on the command line: --engine URL --design D --subset S.
@@ -49,7 +54,7 @@ func (o *opened) Close() error { return errors.Join(o.Archive.Close(), o.db.Clos
 
 // open opens the archive; the caller closes it.
 func (p *place) open(ctx context.Context, e *env, o engine.Options) (*opened, error) {
-	d, _, err := e.engines.Parse(p.url)
+	d, u, err := e.engines.Parse(p.url)
 	if err == nil {
 		err = e.engines.KeepsArchives(d)
 	}
@@ -62,7 +67,7 @@ func (p *place) open(ctx context.Context, e *env, o engine.Options) (*opened, er
 	o.Log = e.log()
 	db, err := e.engines.Open(ctx, p.url, o)
 	if err != nil {
-		return nil, err
+		return nil, notHeld(holderFile(d, u), err)
 	}
 	if err := p.choose(ctx, d, db, o.ReadOnly); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -105,4 +110,130 @@ func (p *place) choose(ctx context.Context, d *engine.Driver, db *engine.Engine,
 		return fault.Misuse("--design "+p.design, "holds no record of subset "+p.subset, "name a design that does: "+join(held))
 	}
 	return nil
+}
+
+// engineFlag is the flag that names engines, in every command. Its former
+// names are understood and not shown.
+const engineFlag = "engine"
+
+// enginesNamed makes a flag the command's --engine: completed, with its former
+// names, and a server's bare name stands for the lab's.
+func (e *env) enginesNamed(c *cobra.Command, former ...string) {
+	c.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if slices.Contains(former, name) {
+			name = engineFlag
+		}
+		return pflag.NormalizedName(name)
+	})
+	complete(c, engineFlag, func() []string {
+		var urls []string
+		for _, d := range e.engines {
+			urls = append(urls, d.Example+"\t"+d.Summary)
+		}
+		return urls
+	})
+	check := c.PreRunE
+	c.PreRunE = func(c *cobra.Command, args []string) error {
+		if err := e.findServers(c.Flags()); err != nil {
+			return usage(err)
+		}
+		if check != nil {
+			return check(c, args)
+		}
+		return nil
+	}
+}
+
+// findServers puts the URLs of labs in place of the names of their engines.
+func (e *env) findServers(flags *pflag.FlagSet) error {
+	f := flags.Lookup(engineFlag)
+	labs := []string{engine.LabDir()}
+	if dir := flags.Lookup("lab-dir"); dir != nil {
+		labs = values(dir)
+	}
+	var urls []string
+	for _, raw := range values(f) {
+		u, err := e.serverOf(raw, labs)
+		if err != nil {
+			return err
+		}
+		urls = append(urls, u)
+	}
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		return list.Replace(urls)
+	}
+	return f.Value.Set(urls[0])
+}
+
+// values are those of a flag, which may be a list.
+func values(f *pflag.Flag) []string {
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		return list.GetSlice()
+	}
+	return []string{f.Value.String()}
+}
+
+// serverOf is the URL that is meant by one, or by the bare name of an engine
+// with a server, which a lab may run.
+func (e *env) serverOf(raw string, labs []string) (string, error) {
+	name, url := engine.SplitName(raw)
+	d, ok := e.engines.Find(url)
+	if !ok || d.Place != engine.Remote {
+		return raw, nil
+	}
+	if name != "" {
+		name += "="
+	}
+	for _, dir := range labs {
+		if s, err := lab.Status(filepath.Join(dir, d.Scheme)); err == nil && s.Running() {
+			return name + s.URL, nil
+		}
+	}
+	cure := "name a server's URL, such as " + d.Example
+	if d.Server != nil {
+		cure += ", or start one: barograph lab up " + d.Scheme
+	}
+	return "", &fault.Error{Setting: "--engine " + raw, Problem: "names no server, and none of a lab runs", Cure: cure}
+}
+
+// positive marks flags whose numbers are 1 or more.
+func positive(c *cobra.Command, names ...string) {
+	for _, name := range names {
+		if err := c.Flags().SetAnnotation(name, "positive", nil); err != nil {
+			panic(err) // there is such a flag
+		}
+	}
+}
+
+// atMost marks flags whose numbers have an end: what is planned takes memory.
+func atMost(c *cobra.Command, most int, names ...string) {
+	for _, name := range names {
+		if err := c.Flags().SetAnnotation(name, "most", []string{strconv.Itoa(most)}); err != nil {
+			panic(err) // there is such a flag
+		}
+	}
+}
+
+// checkNumbers refuses numbers that mean nothing: below 0 everywhere, 0 where
+// the flag is positive.
+func checkNumbers(c *cobra.Command) (err error) {
+	c.Flags().Visit(func(f *pflag.Flag) {
+		_, above := f.Annotations["positive"]
+		if kind := f.Value.Type(); !strings.HasPrefix(kind, "int") && !strings.HasPrefix(kind, "float") && kind != "duration" {
+			return
+		}
+		for _, v := range values(f) {
+			if strings.HasPrefix(v, "-") || above && strings.Trim(v, "0s.") == "" {
+				least := map[bool]string{true: "more than 0", false: "0 or more"}[above]
+				err = usage(&fault.Error{Setting: fmt.Sprintf("--%s %s", f.Name, v), Problem: "is no number that can be meant", Cure: "write " + least})
+			}
+			if most := f.Annotations["most"]; most != nil {
+				n, wrong := strconv.Atoi(v)
+				if limit, _ := strconv.Atoi(most[0]); wrong == nil && n > limit {
+					err = usage(&fault.Error{Setting: fmt.Sprintf("--%s %s", f.Name, v), Problem: "is more than " + most[0], Cure: "write less"})
+				}
+			}
+		}
+	})
+	return err
 }

@@ -70,7 +70,7 @@ What could not be decoded is told, and makes the exit status 4.`,
 	c.Flags().StringVar(&now, "now", "", "of FILES: moment that decides years, e.g. 2024-07-03 (default: the present)")
 	feed.add(c)
 	e.enginesNamed(c, "db")
-	c.MarkFlagRequired(engineFlag) //nolint:errcheck // the flag exists
+	required(c, engineFlag)
 	positive(c, "posters", "together", "rounds")
 	complete(c, "policy", func() []string { return words(engine.Policies()) })
 	complete(c, "design", func() []string { return words(engine.PostDesigns()) })

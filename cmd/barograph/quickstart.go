@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"path/filepath"
 	"time"
 
@@ -19,8 +20,8 @@ func newQuickstart(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "quickstart",
 		Short: "The whole story on embedded engines, in about a minute, ending in a report",
-		Long: `Quickstart makes the synthetic archive "seed" (VSDB files on which the seven cases of NOAA's experiment return the
-recorded numbers of rows), loads it into every embedded engine under every design, proves every flavour of every case
+		Long: `Quickstart makes the synthetic archive "quickstart" (VSDB files on which the seven cases of NOAA's experiment return the
+recorded numbers of rows, and some days of a second model), loads it into every embedded engine under every design, proves every flavour of every case
 against the reference, times them, and writes a report. It needs no server and no data.`,
 		Example: "  barograph quickstart\n  barograph quickstart --out runs/first --reps 30",
 		Args:    cobra.NoArgs,
@@ -47,12 +48,12 @@ func (e *env) quickstart(ctx context.Context, s *study) error {
 		s.out = filepath.Join("runs", run.ID(time.Now(), "quickstart"))
 	}
 	data := filepath.Join(s.out, "data")
-	files, err := synth.VSDB{Preset: "seed", Seed: s.seed}.Files()
+	files, err := synth.VSDB{Preset: "quickstart", Seed: s.seed}.Files()
 	if err != nil {
 		return err
 	}
 	quiet := *e // the data is a means here: its one line of progress is enough
-	quiet.stdout, quiet.json = discard{}, false
+	quiet.stdout, quiet.json = io.Discard, false
 	if err := quiet.synth(ctx, data, files); err != nil {
 		return err
 	}
@@ -60,7 +61,7 @@ func (e *env) quickstart(ctx context.Context, s *study) error {
 	if err != nil {
 		return err
 	}
-	s.source = fmt.Sprintf("synthetic, preset seed, seed %d", s.seed)
+	s.source = fmt.Sprintf("synthetic, preset quickstart, seed %d", s.seed)
 	if err := e.met(ctx, s, paths); err != nil {
 		return err
 	}

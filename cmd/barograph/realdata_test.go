@@ -16,12 +16,19 @@ import (
 	"github.com/barograph/barograph/run"
 )
 
+// plainRunOnly skips a story in the short mode of the race detector: it brings
+// no goroutines that the tests of its packages do not have.
+func plainRunOnly(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("SKIPPED in short mode: the plain run has it")
+	}
+}
+
 // sharedData finds the real files that the project does not carry, or skips.
 func sharedData(t *testing.T, name string) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("SKIPPED in short mode: the real files; the plain run loads them")
-	}
+	plainRunOnly(t)
 	root := os.Getenv("BAROGRAPH_DATA")
 	if root == "" {
 		root = filepath.Join("..", "..", "..", "shared", "data")

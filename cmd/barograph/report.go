@@ -1,12 +1,22 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/barograph/barograph/advise"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/measure"
 	"github.com/barograph/barograph/report"
+	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/workload/ycsb"
 )
 
 func newReport(e *env) *cobra.Command {
@@ -58,4 +68,74 @@ func (e *env) reportAdvising(dir string, o report.Advising) error {
 	}
 	fmt.Fprintf(e.stdout, "\nreport: %s\n", path)
 	return nil
+}
+
+func newMerge(e *env) *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use:   "merge RUN… --out DIR",
+		Short: "Join the run folders that several client machines wrote at the same time",
+		Long: `Merge joins folders of ycsb runs: of the same workload, engine, layout and number of threads the histograms are added
+count by count, so that percentiles are those of all operations, operations are summed, the series laid over each other
+by the machines' clocks, and throughput is all operations over the time from the first client's start to the last's end.
+What one client found wrong is wrong. Points of different engines or numbers of threads stand side by side.
+
+Give each client its part of the work by --shard i/n of ycsb load and run.`,
+		Example: `  client-1$ barograph ycsb run --engine URL -P workloada --shard 1/2 --threads 32 --out a
+  client-2$ barograph ycsb run --engine URL -P workloada --shard 2/2 --threads 32 --out b
+  barograph merge a b --out both`,
+		Args: cobra.MinimumNArgs(2),
+		RunE: func(_ *cobra.Command, dirs []string) error {
+			r, samples, err := ycsb.Merge(dirs)
+			if err != nil {
+				return err
+			}
+			r.ID, r.Args, r.Version = filepath.Base(out), redacted(e.args), engine.Version()
+			p, err := run.Create(out, r)
+			if err != nil {
+				return err
+			}
+			for _, s := range samples {
+				if err := p.Add(s); err != nil {
+					return err
+				}
+			}
+			if err := p.Close(); err != nil {
+				return err
+			}
+			return e.report(out)
+		},
+	}
+	c.Flags().StringVar(&out, "out", "", "folder to make")
+	required(c, "out")
+	return c
+}
+
+// inFolder runs a workload into a run folder, which gets a name where it has
+// none. Of one that came to nothing worth keeping, nothing is left.
+func inFolder(out *string, workload string, f func() (keep bool, err error)) error {
+	if *out == "" {
+		*out = filepath.Join("runs", run.ID(time.Now(), workload))
+	}
+	_, absent := os.Stat(*out)
+	keep, err := f()
+	if err != nil && !keep && errors.Is(absent, fs.ErrNotExist) {
+		err = errors.Join(err, os.RemoveAll(*out))
+	}
+	return err
+}
+
+// newRun is what every run knows before it begins.
+func (e *env) newRun(ctx context.Context, dir, workload string, seed uint64, source string) run.Run {
+	r := run.Run{
+		ID: filepath.Base(dir), Workload: workload, Version: engine.Version(), Args: redacted(e.args), Seed: seed,
+		Started: time.Now().UTC(), Machine: measure.ReadMachine(ctx, filepath.Dir(dir)), Data: run.Data{Source: source},
+	}
+	r.Warnings = r.Machine.Warnings()
+	return r
+}
+
+// runFolder begins a run folder.
+func (e *env) runFolder(ctx context.Context, dir, workload string, seed uint64, source string) (*run.Folder, error) {
+	return run.Create(dir, e.newRun(ctx, dir, workload, seed, source))
 }

@@ -33,8 +33,6 @@ Begin with:  barograph quickstart`,
 		Version:       engine.Version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return checkNumbers(c) },
 	}
@@ -44,7 +42,7 @@ Begin with:  barograph quickstart`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usage(fmt.Errorf("%w%s; see `%s --help`", err, nearestFlag(c, err), c.CommandPath()))
 	})
-	root.AddCommand(newQuickstart(e), newSynth(e), newLoad(e), newShow(e), newVerify(e), newCases(e), newAsk(e), newMet(e), newFaults(e), newYCSB(e), newPost(e), newScan(e), newReport(e), newCompare(e), newMerge(e), newList(e), newLab(e), newDiff(e), newShef(e), newServe(e), newColdStart(e), newVersion(e))
+	parent(root, newQuickstart(e), newSynth(e), newLoad(e), newShow(e), newVerify(e), newCases(e), newAsk(e), newMet(e), newFaults(e), newYCSB(e), newPost(e), newScan(e), newReport(e), newCompare(e), newMerge(e), newList(e), newLab(e), newDiff(e), newShef(e), newServe(e), newColdStart(e), newVersion(e))
 	asUsage(root)
 	return root
 }
@@ -110,6 +108,22 @@ func asUsage(c *cobra.Command) {
 	}
 	for _, sub := range c.Commands() {
 		asUsage(sub)
+	}
+}
+
+// parent makes a command one that has others below it, and does nothing itself.
+func parent(c *cobra.Command, sub ...*cobra.Command) *cobra.Command {
+	c.Args, c.RunE = cobra.NoArgs, func(c *cobra.Command, _ []string) error { return c.Help() }
+	c.AddCommand(sub...)
+	return c
+}
+
+// required marks flags that must be given.
+func required(c *cobra.Command, flags ...string) {
+	for _, f := range flags {
+		if err := c.MarkFlagRequired(f); err != nil {
+			panic(err) // there is such a flag
+		}
 	}
 }
 

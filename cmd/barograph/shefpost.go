@@ -45,7 +45,7 @@ func (p *shefPost) flags(c *cobra.Command) {
 	c.Flags().StringVar(&p.design, "design", string(engine.SingleDesign), "of barograph: design of the tables")
 	c.Flags().BoolVar(&p.make, "make", false, "of barograph: make the tables that are not there")
 	p.env.enginesNamed(c, "db")
-	c.MarkFlagRequired(engineFlag) //nolint:errcheck // the flag exists
+	required(c, engineFlag)
 	complete(c, "schema", func() []string { return []string{"ihfs", "barograph"} })
 	complete(c, "policy", func() []string { return words(engine.Policies()) })
 	complete(c, "design", func() []string { return words(engine.PostDesigns()) })
@@ -228,7 +228,7 @@ product. --metrics serves Prometheus's metrics at /metrics.`,
 	c.Flags().StringVar(&spool, "spool", "", "folder of products that wait (required)")
 	c.Flags().DurationVar(&settle, "settle", 200*time.Millisecond, "a file is whole when it has not changed for so long")
 	c.Flags().StringVar(&listen, "metrics", "", "address that serves metrics, e.g. 127.0.0.1:9464")
-	c.MarkFlagRequired("spool") //nolint:errcheck // the flag exists
+	required(c, "spool")
 	p.flags(c)
 	return c
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/load"
 	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/run"
 
 	"github.com/spf13/cobra"
 )
@@ -73,11 +74,13 @@ type shown struct {
 	Reasons   []design.Quarantine `json:"quarantine,omitempty"`
 	Conflicts int                 `json:"conflicts,omitempty"`
 	Failed    []string            `json:"files_failed,omitempty"`
+	Loading   *design.Loading     `json:"loading,omitempty"`
+	Removed   int64               `json:"records_removed,omitempty"`
 }
 
 func newShown(c *design.Catalog, marks []engine.Mark) shown {
 	held := c.Held()
-	s := shown{Program: c.Program, Digest: held.String(), Records: held.Records, Objects: c.Objects, Uncounted: !c.Counted, Files: len(marks), Types: c.Inventory(), Conflicts: len(c.Conflicts)}
+	s := shown{Program: c.Program, Digest: held.String(), Records: held.Records, Objects: c.Objects, Uncounted: !c.Counted, Files: len(marks), Types: c.Inventory(), Conflicts: len(c.Conflicts), Loading: c.Loading, Removed: c.Trimmed}
 	for _, m := range marks {
 		s.FileBytes, s.Lines, s.Rejected = s.FileBytes+m.Bytes, s.Lines+m.Read, s.Rejected+m.Quarantined
 		if m.Loaded.After(s.Loaded) {
@@ -128,7 +131,7 @@ func (e *env) archives(ctx context.Context, url string, o engine.Options, each f
 	if err != nil {
 		return usage(err)
 	}
-	d, _, err := e.engines.Parse(url)
+	d, u, err := e.engines.Parse(url)
 	if err == nil {
 		err = e.engines.KeepsArchives(d)
 	}
@@ -138,7 +141,7 @@ func (e *env) archives(ctx context.Context, url string, o engine.Options, each f
 	o.Log = e.log()
 	db, err := e.engines.Open(ctx, url, o)
 	if err != nil {
-		return err
+		return notHeld(holderFile(d, u), err)
 	}
 	defer db.Close() //nolint:errcheck // everything is committed
 	found := false
@@ -213,6 +216,14 @@ func (s *shown) print(w io.Writer) {
 		fmt.Fprintf(w, "; last load %s UTC", s.Loaded.UTC().Format(time.DateTime))
 	}
 	fmt.Fprintln(w)
+	if s.Removed > 0 {
+		fmt.Fprintf(w, "removed\t%d records that were older than --retain\n", s.Removed)
+	}
+	if s.Loading != nil && lasts(s.Loading) {
+		fmt.Fprintf(w, "loading\tit %s\n", holds(s.Loading))
+	} else if s.Loading != nil {
+		fmt.Fprintf(w, "loading\ta load was broken off: process %d of host %s, begun %s UTC: %s; run it again\n", s.Loading.PID, s.Loading.Host, s.Loading.Since.UTC().Format(time.DateTime), s.Loading.Doing)
+	}
 	for _, q := range s.Reasons {
 		for _, r := range q.Reasons {
 			fmt.Fprintf(w, "quarantined\t%s:%d: %s (%d lines)\n", q.File, r.First, r.Text, r.Lines)
@@ -249,7 +260,7 @@ func printType(w io.Writer, t *design.Inventory) {
 		}
 	}
 	if n := len(t.Valid); n > 0 {
-		fmt.Fprintf(w, "  fcst_valid_beg\t%s … %s, %s%s\n", utc(t.Valid[0]), utc(t.Valid[n-1]), plural(n, "time"), every(t.Step))
+		fmt.Fprintf(w, "  fcst_valid_beg\t%s … %s, %s%s\n", utc(t.Valid[0]), utc(t.Valid[n-1]), run.Several(n, "time"), every(t.Step))
 	}
 	const most = 5
 	for i, h := range t.Holes {
@@ -257,19 +268,11 @@ func printType(w io.Writer, t *design.Inventory) {
 			fmt.Fprintf(w, "  hole\t… and %d more\n", len(t.Holes)-most)
 			break
 		}
-		fmt.Fprintf(w, "  hole\t%s after %s\n", plural(int(h.Missing), "time"), utc(h.After))
+		fmt.Fprintf(w, "  hole\t%s after %s\n", run.Several(int(h.Missing), "time"), utc(h.After))
 	}
 }
 
 func utc(t int64) string { return time.Unix(t, 0).UTC().Format("2006-01-02T15:04:05Z") }
-
-// plural is a number of things: 1 time, 4 times.
-func plural(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprint(n, " ", what)
-}
 
 func every(step int64) string {
 	if step == 0 {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -8,27 +9,40 @@ import (
 	"sync"
 	"time"
 
+	"github.com/spf13/cobra"
+
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/formats/tpcds"
+	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/question"
 	"github.com/barograph/barograph/synth"
-
-	"github.com/spf13/cobra"
+	generate "github.com/barograph/barograph/synth/tpcds"
 )
 
 func newSynth(e *env) *cobra.Command {
-	c := &cobra.Command{
-		Use:   "synth",
-		Short: "Make data in the real formats, from a seed",
-		Args:  cobra.NoArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	c := &cobra.Command{Use: "synth", Short: "Make data in the real formats, from a seed"}
+	return parent(c, newSynthVSDB(e), newSynthMET(e), newSynthSHEF(e), newSynthTPCDS(e))
+}
+
+// making makes a command one that writes the files of a feed or an archive.
+func (e *env) making(c *cobra.Command, files func() ([]synth.FileSpec, error)) *cobra.Command {
+	var out string
+	c.Args, c.RunE = cobra.NoArgs, func(c *cobra.Command, _ []string) error {
+		all, err := files()
+		if err != nil {
+			return usage(err)
+		}
+		return e.synth(c.Context(), out, all)
 	}
-	c.AddCommand(newSynthVSDB(e), newSynthMET(e), newSynthSHEF(e), newSynthTPCDS(e))
+	c.Flags().StringVar(&out, "out", "", "folder to write into (required)")
+	required(c, "out")
 	return c
 }
 
 func newSynthVSDB(e *env) *cobra.Command {
 	var v synth.VSDB
-	var out, from, to string
-	c := &cobra.Command{
+	var from, to string
+	c := e.making(&cobra.Command{
 		Use:   "vsdb --out DIR",
 		Short: "Make an archive of VSDB files (anom, pres, sfc, grid2obs)",
 		Long: `Make an archive of VSDB files in NCEP's layout: DIR/vsdb_data/{stattype}/{cycle}/{model}/*.vsdb.
@@ -38,62 +52,44 @@ differ. The preset "seed" is the smallest archive that answers the seven cases o
 numbers of rows: 848, 16,960, 28,718, 28,718, 2,168, 28,718 and 28,718.`,
 		Example: `  barograph synth vsdb --preset seed --out data
   barograph synth vsdb --from 2019-01-01 --to 2019-01-07 --models gfs,ecm --stattypes anom,pres --out data`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			var err error
-			if v.From, v.To, err = days(from, to, v.Preset != ""); err != nil {
-				return err
-			}
-			files, err := v.Files()
-			if err != nil {
-				return usage(err)
-			}
-			return e.synth(c.Context(), out, files)
-		},
-	}
-	c.Flags().StringVar(&out, "out", "", "folder to write into (required)")
+	}, func() (_ []synth.FileSpec, err error) {
+		if v.From, v.To, err = days(from, to, v.Preset != ""); err != nil {
+			return nil, err
+		}
+		return v.Files()
+	})
 	c.Flags().Uint64Var(&v.Seed, "seed", 1, "seed of every value")
 	c.Flags().StringVar(&from, "from", "", "first valid day, e.g. 2019-01-01")
 	c.Flags().StringVar(&to, "to", "", "last valid day (default: the first)")
 	c.Flags().Float64Var(&v.Scale, "scale", 1, "make this many times as many days")
 	c.Flags().StringSliceVar(&v.Models, "models", nil, "gfs, ecm (default: both)")
 	c.Flags().StringSliceVar(&v.StatTypes, "stattypes", nil, "anom, pres, sfc, grid2obs (default: all)")
-	c.Flags().StringVar(&v.Preset, "preset", "", `"seed": the data of the seven cases; overrides everything but --seed`)
-	c.MarkFlagRequired("out") //nolint:errcheck // the flag exists
-	complete(c, "preset", func() []string { return []string{"seed"} })
+	c.Flags().StringVar(&v.Preset, "preset", "", `"seed": the data of the seven cases; "quickstart": and some days of a second model; overrides everything but --seed`)
+	complete(c, "preset", func() []string { return []string{"seed", "quickstart"} })
 	complete(c, "stattypes", func() []string { return []string{synth.Anom, synth.Pres, synth.Sfc, synth.Grid2obs} })
 	return c
 }
 
 func newSynthMET(e *env) *cobra.Command {
 	var m synth.MET
-	var out, from, to string
-	c := &cobra.Command{
+	var from, to string
+	c := e.making(&cobra.Command{
 		Use:     "met --out DIR",
 		Short:   "Make an archive of MET 12 grid_stat .stat files",
 		Example: `  barograph synth met --from 2024-10-31 --to 2024-11-01 --out data`,
-		Args:    cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			var err error
-			if m.From, m.To, err = days(from, to, false); err != nil {
-				return err
-			}
-			files, err := m.Files()
-			if err != nil {
-				return usage(err)
-			}
-			return e.synth(c.Context(), out, files)
-		},
-	}
-	c.Flags().StringVar(&out, "out", "", "folder to write into (required)")
+	}, func() (_ []synth.FileSpec, err error) {
+		if m.From, m.To, err = days(from, to, false); err != nil {
+			return nil, err
+		}
+		return m.Files()
+	})
 	c.Flags().Uint64Var(&m.Seed, "seed", 1, "seed of every value")
 	c.Flags().StringVar(&from, "from", "", "first valid time, e.g. 2024-10-31 (required)")
 	c.Flags().StringVar(&to, "to", "", "last valid time (default: the first)")
 	c.Flags().StringSliceVar(&m.Models, "models", nil, "GFS, ECMWF (default: both)")
 	c.Flags().IntSliceVar(&m.Leads, "leads", nil, "forecast leads in hours (default: 6 to 120 by 6)")
 	c.Flags().BoolVar(&m.CTC, "ctc", false, "add contingency tables of precipitation")
-	c.MarkFlagRequired("out")  //nolint:errcheck // the flag exists
-	c.MarkFlagRequired("from") //nolint:errcheck // the flag exists
+	required(c, "from")
 	return c
 }
 
@@ -104,13 +100,13 @@ func days(from, to string, preset bool) (a, b time.Time, err error) {
 	}
 	first, err := question.ParseTime(from)
 	if err != nil {
-		return a, b, usage(fmt.Errorf("--from: %w", err))
+		return a, b, fmt.Errorf("--from: %w", err)
 	}
 	a, b = time.Unix(first, 0).UTC(), time.Time{}
 	if to != "" {
 		last, err := question.ParseTime(to)
 		if err != nil {
-			return a, b, usage(fmt.Errorf("--to: %w", err))
+			return a, b, fmt.Errorf("--to: %w", err)
 		}
 		b = time.Unix(last, 0).UTC()
 	}
@@ -139,4 +135,142 @@ func (e *env) synth(ctx context.Context, out string, files []synth.FileSpec) err
 		_, err := fmt.Fprintf(w, "%s: %d files, %d lines, %d bytes, digest %s\n", out, s.Files, s.Lines, s.Bytes, s.Digest)
 		return err
 	})
+}
+
+// feedFlags describe a synthetic feed of SHEF products.
+type feedFlags struct {
+	feed synth.SHEF
+	from string
+	live int
+}
+
+func (f *feedFlags) add(c *cobra.Command) {
+	c.Flags().Uint64Var(&f.feed.Seed, "seed", 1, "seed of every value")
+	c.Flags().IntVar(&f.feed.Messages, "messages", 0, "products (default: 55,338, the backlog of NOAA's report)")
+	c.Flags().Float64Var(&f.feed.Mean, "mean", 0, "values of a product (default: 240.3, so that the backlog has 13.3 million)")
+	c.Flags().IntVar(&f.feed.PerDay, "per-day", 0, "products of a day (default: 14,700)")
+	c.Flags().IntVar(&f.live, "live-days", 0, "days of a live feed: 14,700 products a day of 55 values each, instead of the backlog")
+	c.Flags().StringVar(&f.from, "from", "", "first day (default: 2006-03-09, the first of the report's feed)")
+	c.Flags().IntVar(&f.feed.Offices, "offices", 0, "forecast offices (default: 120)")
+	c.Flags().IntVar(&f.feed.Stations, "stations", 0, "stations of an office (default: 36)")
+}
+
+// make checks the flags and prepares the feed.
+func (f *feedFlags) make() (*synth.Feed, error) {
+	if f.from != "" {
+		t, err := time.Parse(time.DateOnly, f.from)
+		if err != nil {
+			return nil, usage(err)
+		}
+		f.feed.From = t
+	}
+	if f.live > 0 {
+		f.feed.PerDay = cmp.Or(f.feed.PerDay, synth.LiveMessages)
+		f.feed.Mean = cmp.Or(f.feed.Mean, synth.LiveMean)
+		f.feed.Messages = cmp.Or(f.feed.Messages, f.live*f.feed.PerDay)
+	}
+	feed, err := f.feed.Feed()
+	if err != nil {
+		return nil, usage(err)
+	}
+	return feed, nil
+}
+
+// productsPerFile of a synthetic feed: some 2 MB.
+const productsPerFile = 500
+
+func newSynthSHEF(e *env) *cobra.Command {
+	var f feedFlags
+	c := e.making(&cobra.Command{
+		Use:   "shef --out DIR",
+		Short: "Make a feed of SHEF products: the backlog or the live feed of NOAA's report",
+		Long: `Make a feed of SHEF products (.A, .B and .E messages, revisions, missing values, traces) in DIR/shef, 500 a file.
+
+The same seed makes the same bytes. Sizes of products are lognormal: most are small, a few have thousands of values. The
+default is the backlog of the report of 2006, 55,338 products with 13.3 million values; --live-days makes days of its feed.`,
+		Example: `  barograph synth shef --messages 1000 --out feed
+  barograph synth shef --live-days 2 --out feed
+  barograph shef decode --products --now 2006-03-10 feed`,
+	}, func() ([]synth.FileSpec, error) {
+		feed, err := f.make()
+		if err != nil {
+			return nil, err
+		}
+		return feed.Files(productsPerFile), nil
+	})
+	f.add(c)
+	return c
+}
+
+// generatorDuckDB names the generator that this program contains; the other is
+// lab.TPCGenName.
+const generatorDuckDB = "duckdb"
+
+func newSynthTPCDS(e *env) *cobra.Command {
+	var o generate.Options
+	var out, generator string
+	c := &cobra.Command{
+		Use:   "tpcds --sf SCALE --out DIR",
+		Short: "Make the star of TPC-DS's query 3: store_sales, date_dim, item",
+		Long: `Make store_sales, date_dim and item of TPC-DS as Parquet files and, with --documents, as one collection of JSON lines in
+which each row names its table (table_name), for engines of documents. A scale factor always gives the same rows, in however
+many files. Scale factor 1 has 2,880,404 sales.
+
+  duckdb   dsdgen in the port that DuckDB keeps, which this program contains: nothing is fetched, and small scales such as
+           0.01 can be made, so it is the default. Its items and days are those of the TPC's kit, its sales are not
+  tpcgen   tpcgen-cli, whose rows are those of the TPC's kit: published answers hold for them. Whole scale factors only;
+           barograph lab install --yes tpcgen fetches it (6 MB)`,
+		Example: `  barograph synth tpcds --sf 1 --out tpcds
+  barograph synth tpcds --sf 1 --generator tpcgen --out kit
+  barograph synth tpcds --sf 10 --files 48 --documents --out tpcds10`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			switch generator {
+			case generatorDuckDB:
+			case lab.TPCGenName:
+				var err error
+				if o.Program, err = lab.TPCGenProgram(); err != nil {
+					return err
+				}
+			default:
+				return usage(fault.Unknown("--generator", generator, []string{generatorDuckDB, lab.TPCGenName}))
+			}
+			bar := newProgress(e)
+			defer bar.stop()
+			began := time.Now()
+			o.Progress = func(step string, done, total int) { bar.at(step, int64(done), int64(total), false) }
+			m, err := generate.Generate(c.Context(), out, o)
+			if err != nil {
+				return err
+			}
+			return e.madeTables(out, m, time.Since(began))
+		},
+	}
+	c.Flags().StringVar(&out, "out", "", "folder to write into (required)")
+	c.Flags().Float64Var(&o.Scale, "sf", 1, "scale factor")
+	c.Flags().IntVar(&o.Files, "files", 0, "files of store_sales (default: 4 for each unit of the scale factor)")
+	c.Flags().BoolVar(&o.Documents, "documents", false, "write the collection of documents, too")
+	c.Flags().StringVar(&generator, "generator", generatorDuckDB, generatorDuckDB+" or "+lab.TPCGenName+": whose rows")
+	required(c, "out")
+	complete(c, "generator", func() []string { return []string{generatorDuckDB, lab.TPCGenName} })
+	return c
+}
+
+// madeTables says what was made.
+func (e *env) madeTables(out string, m *tpcds.Manifest, took time.Duration) error {
+	bytes := map[bool]int64{}
+	for _, files := range m.Parquet {
+		for _, f := range files {
+			bytes[false] += f.Bytes
+		}
+	}
+	for _, f := range m.Documents {
+		bytes[true] += f.Bytes
+	}
+	if e.json {
+		return e.printJSON(map[string]any{"out": out, "tables": m, "parquet_bytes": bytes[false], "document_bytes": bytes[true], "seconds": took.Seconds()})
+	}
+	fmt.Fprintf(e.stdout, "%s: %d sales, %d days, %d items; %.1f MB of Parquet, %.1f MB of documents in %.1f s, by %s\n", out,
+		m.Rows[tpcds.StoreSales], m.Rows[tpcds.DateDim], m.Rows[tpcds.Item], float64(bytes[false])/1e6, float64(bytes[true])/1e6, took.Seconds(), m.Generator)
+	return nil
 }

@@ -56,11 +56,8 @@ func newYCSB(e *env) *cobra.Command {
 output, so that what the one loads the other reads. Only keys whose insert was acknowledged are requested, scans are
 checked, and what is not found fails the run.
 ` + ycsbExit,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newYCSBLoad(e), newYCSBRun(e), newYCSBSweep(e), newYCSBProperties(e))
-	return c
+	return parent(c, newYCSBLoad(e), newYCSBRun(e), newYCSBSweep(e), newYCSBProperties(e))
 }
 
 // flags adds the flags.
@@ -84,7 +81,7 @@ func (f *ycsbFlags) one(e *env, c *cobra.Command) {
 	c.Flags().Var(&f.shard, "shard", "i/n: do the i-th part of the work of n clients; barograph merge joins their folders")
 	c.Flags().BoolVar(&f.csv, "csv", false, "print CSV: a row for each run, with every number that was measured (ns)")
 	e.enginesNamed(c, "db")
-	c.MarkFlagRequired(engineFlag) //nolint:errcheck // the flag exists
+	required(c, engineFlag)
 }
 
 func newYCSBLoad(e *env) *cobra.Command {
@@ -136,23 +133,14 @@ func newYCSBProperties(e *env) *cobra.Command {
 		Short: "List the properties that are known",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			type property struct {
-				Name    string `json:"name"`
-				Default string `json:"default"`
-				Help    string `json:"help"`
-			}
-			var all []property
-			for _, s := range ycsb.Settings() {
-				all = append(all, property{s.Name, s.Default, s.Help})
-			}
-			if e.json {
-				return e.printJSON(all)
-			}
-			w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
-			for _, p := range all {
-				fmt.Fprintf(w, "%s\t%s\t%s\n", p.Name, p.Default, p.Help)
-			}
-			return w.Flush()
+			all := ycsb.Settings()
+			return e.print(all, func(out io.Writer) error {
+				w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+				for _, p := range all {
+					fmt.Fprintf(w, "%s\t%s\t%s\n", p.Name, p.Default, p.Help)
+				}
+				return w.Flush()
+			})
 		},
 	}
 }

@@ -8,13 +8,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/report"
 	"github.com/barograph/barograph/run"
 	"github.com/barograph/barograph/workload/ycsb"
-
-	"github.com/spf13/cobra"
 )
 
 func newYCSBSweep(e *env) *cobra.Command {
@@ -65,7 +65,7 @@ group for each engine, and the fit of the universal scalability law; --reps give
 	c.Flags().BoolVar(&s.csv, "csv", false, "print CSV")
 	e.enginesNamed(c, "db")
 	positive(c, "reps", "most-threads")
-	c.MarkFlagRequired(engineFlag) //nolint:errcheck // the flag exists
+	required(c, engineFlag)
 	return c
 }
 
@@ -133,14 +133,17 @@ func (s *sweep) run(ctx context.Context) (err error) {
 
 // open opens the engines and loads those that must be.
 func (s *sweep) open(ctx context.Context, c *ycsb.Config) error {
+	memory := func(url string) bool {
+		d, _, err := s.engines.Parse(url)
+		return err == nil && d.Place == engine.Memory
+	}
 	urls := s.urls
-	if s.floor && !hasMemory(s.env, urls) {
-		urls = append(append([]string(nil), urls...), "dry")
+	if s.floor && !slices.ContainsFunc(urls, memory) {
+		urls = append(slices.Clone(urls), "dry")
 	}
 	for _, u := range urls {
 		layout := s.layout
-		d, _, err := s.engines.Parse(u)
-		if err == nil && d.Place == engine.Memory {
+		if memory(u) {
 			layout = ""
 		}
 		t, err := s.openKV(ctx, u, layout, s.labs)
@@ -159,15 +162,6 @@ func (s *sweep) open(ctx context.Context, c *ycsb.Config) error {
 		}
 	}
 	return nil
-}
-
-func hasMemory(e *env, urls []string) bool {
-	for _, u := range urls {
-		if d, _, err := e.engines.Parse(u); err == nil && d.Place == engine.Memory {
-			return true
-		}
-	}
-	return false
 }
 
 func (s *sweep) add(x run.Sample) error {
@@ -195,4 +189,33 @@ func (s *sweep) print(samples []run.Sample) error {
 		return nil
 	}
 	return report.OfPoints(&s.folder.Run, samples).Print(s.stdout)
+}
+
+// openKV opens an engine to run workloads on.
+func (e *env) openKV(ctx context.Context, raw string, layout engine.Layout, labs string) (*ycsb.Target, error) {
+	return ycsb.Open(ctx, e.engines, raw, layout, labs, engine.Options{Log: e.log()})
+}
+
+// points makes the run folder of a workload; in memory where dir is "".
+func (e *env) points(ctx context.Context, dir string, c *ycsb.Config, targets []*ycsb.Target) (*run.Folder, error) {
+	r := e.newRun(ctx, dir, run.Mixed, uint64(c.Seed), "YCSB") //nolint:gosec // not negative
+	r.Data.Records = c.Records
+	for _, t := range targets {
+		a, err := t.Archive(ctx)
+		if err != nil {
+			return nil, err
+		}
+		r.Archives = append(r.Archives, a)
+	}
+	f, err := run.Create(dir, r)
+	for _, t := range targets {
+		t.Folder = f
+	}
+	return f, err
+}
+
+// finish writes the end of a run folder and its report.
+func (e *env) finish(p *run.Folder) error {
+	p.Run.Ended = time.Now().UTC()
+	return errors.Join(p.Close(), e.report(p.Dir))
 }

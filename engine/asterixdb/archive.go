@@ -1,10 +1,13 @@
 package asterixdb
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -161,11 +164,7 @@ func (a *archive) Contents(ctx context.Context, subset string) (engine.Contents,
 // Size is what the files of the dataverse hold, after the server wrote what is
 // in its memory. AsterixDB tells nobody that does not share its disk.
 func (a *archive) Size(ctx context.Context) (int64, error) {
-	var sets []string
-	_, err := a.db.client.run(ctx, request{
-		text: "SELECT VALUE d.DatasetName FROM Metadata.`Dataset` AS d WHERE d.DatasetType = \"INTERNAL\" AND d.DataverseName = " + quote(a.space),
-		row:  func(row []byte) error { sets = append(sets, gjson.ParseBytes(row).String()); return nil },
-	})
+	sets, err := a.db.client.texts(ctx, "SELECT VALUE d.DatasetName FROM Metadata.`Dataset` AS d WHERE d.DatasetType = \"INTERNAL\" AND d.DataverseName = "+quote(a.space))
 	if err != nil || len(sets) == 0 {
 		return 0, err
 	}
@@ -234,4 +233,184 @@ func sizeOf(dir, space string) (int64, error) {
 		return nil
 	})
 	return total, err
+}
+
+// Dump reads one line type after the other.
+func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
+	return engine.Dump(func(to *engine.Dumper) error {
+		catalog, err := a.Catalog(ctx, subset)
+		if err != nil {
+			return err
+		}
+		names, types := a.targets(catalog)
+		for _, name := range names {
+			for _, t := range types[name] {
+				dump := a.dumpRows
+				if a.design == design.Document {
+					dump = a.dumpDocs
+				}
+				if err := dump(ctx, subset, t, to); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func (a *archive) dumpDocs(ctx context.Context, subset string, t *record.LineType, to *engine.Dumper) error {
+	var b record.Batch
+	b.Reset(t, "")
+	_, err := a.db.client.run(ctx, request{
+		text: "SELECT VALUE r FROM " + a.dataset(a.target(t)) + " AS r WHERE r.subset = " + quote(subset) + " AND r.line_type = " + quote(t.Name),
+		row: func(doc []byte) error {
+			if _, err := design.ParseJSON(doc, &b); err != nil {
+				return err
+			}
+			_, err := to.Full(&b)
+			return err
+		},
+	})
+	if err != nil {
+		return err
+	}
+	return to.Rest(&b)
+}
+
+// dumpRows joins rows with their headers, by a hash join: all are wanted.
+func (a *archive) dumpRows(ctx context.Context, subset string, t *record.LineType, to *engine.Dumper) error {
+	var cols []sqlengine.Column
+	var exprs []string
+	for _, c := range sqlengine.HeaderColumns()[1:] {
+		cols, exprs = append(cols, c), append(exprs, "h."+ident(c.Name))
+	}
+	for _, c := range sqlengine.LineColumns(t) {
+		if c.From == sqlengine.HeaderID || c.From == sqlengine.FileID {
+			continue
+		}
+		cols, exprs = append(cols, c), append(exprs, "ld."+ident(c.Name))
+	}
+	c := newCollector(t, cols)
+	of := quote(subset)
+	_, err := a.db.client.run(ctx, request{
+		text: "SELECT VALUE [" + strings.Join(exprs, ", ") + "] FROM " + a.dataset(design.HeaderTable) + " AS h, " + a.dataset(a.target(t)) +
+			" AS ld WHERE h.subset = " + of + " AND ld.subset = " + of + " AND ld.line_type = " + quote(t.Name) + " AND h.stat_header_id = ld.stat_header_id",
+		row: func(row []byte) (err error) {
+			k := 0
+			gjson.ParseBytes(row).ForEach(func(_, cell gjson.Result) bool {
+				err = collect(c, k, &cols[k], cell)
+				k++
+				return err == nil
+			})
+			if err != nil {
+				return err
+			}
+			return c.End(to)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	return to.Rest(&c.Batch)
+}
+
+// newCollector turns rows of a line type into records.
+func newCollector(t *record.LineType, cols []sqlengine.Column) *sqlengine.Collector {
+	return sqlengine.NewCollector(design.Normalized, t, cols, func(src any, into []float64) ([]float64, error) {
+		return design.ParseRepeats([]byte(src.(string)), into)
+	})
+}
+
+// collect gives the collector column k of the row under way.
+func collect(c *sqlengine.Collector, k int, col *sqlengine.Column, cell gjson.Result) error {
+	if col.Type == sqlengine.Doubles {
+		return c.Value(k, cell.Raw)
+	}
+	return c.Value(k, cellOf(cell, col.From == sqlengine.Data))
+}
+
+// Explain is the optimiser's plan, as JSON. It runs the query: a plan that is
+// only compiled knows no statement parameters. AsterixDB tells no counts.
+func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
+	catalog, err := a.Catalog(ctx, q.Question.Subset)
+	if err != nil {
+		return engine.Plan{}, err
+	}
+	if !slices.ContainsFunc(catalog.Groups, func(g *design.Group) bool { return g.LineType == q.Question.Type.Name }) {
+		return engine.Plan{Text: "the subset holds no records of this line type\n"}, nil // the datasets are there: others share them
+	}
+	out, err := a.db.client.run(ctx, request{text: q.Text, params: params(q), plan: true})
+	if err != nil {
+		return engine.Plan{}, err
+	}
+	var text bytes.Buffer
+	if err := json.Indent(&text, out.plan, "", "  "); err != nil {
+		return engine.Plan{}, err
+	}
+	table, _, _ := sqlengine.Table(a.design, q.Question.Type)
+	return engine.Plan{Text: text.String(), Access: accesses(out.plan, table)}, nil
+}
+
+// accesses are the steps that reach datasets. The search of a secondary index
+// and that of the primary index for the keys which it brings are one step. With
+// open types one dataset holds all line types: a step names the design's table.
+func accesses(plan []byte, table string) []engine.Access {
+	var out []engine.Access
+	add := func(dataset string, m engine.Method, index string) {
+		if dataset != design.HeaderTable {
+			dataset = table
+		}
+		out = append(out, engine.Access{Object: dataset, Method: m, Index: index, Examined: -1, Kept: -1})
+	}
+	var walk func(op gjson.Result)
+	walk = func(op gjson.Result) {
+		if name := op.Get("data-source").String(); name != "" {
+			_, object, _ := strings.Cut(name, ".")
+			add(object, engine.FullScan, "")
+		}
+		s, ok := searched(op)
+		switch {
+		case !ok:
+		case s.index != s.dataset:
+			add(s.dataset, engine.IndexScan, s.index)
+		case fetches(op): // what the search below it found
+		case s.single:
+			add(s.dataset, engine.KeyLookup, s.index)
+		default:
+			add(s.dataset, engine.IndexScan, s.index)
+		}
+		for _, in := range op.Get("inputs").Array() {
+			walk(in)
+		}
+	}
+	walk(gjson.ParseBytes(plan))
+	slices.Reverse(out) // a plan begins with its end
+	return out
+}
+
+// search is one of an index; the primary index has the dataset's name.
+type search struct {
+	index, dataset string
+	single         bool // for single keys: the bounds are one
+}
+
+// searched reads an operator that searches:
+// index-search("index", 0, "dataverse", "dataset", retain, broadcast, n, low…, n, high…, …).
+func searched(op gjson.Result) (search, bool) {
+	args, ok := strings.CutPrefix(op.Get("expressions.0").String(), "index-search(")
+	parts := strings.Split(strings.TrimSuffix(args, ")"), ", ")
+	if !ok || len(parts) < 10 {
+		return search{}, false
+	}
+	return search{strings.Trim(parts[0], `"`), strings.Trim(parts[3], `"`), parts[6] == "1" && parts[7] == parts[9]}, true
+}
+
+// fetches reports whether the keys of a search come from that of a secondary index.
+func fetches(op gjson.Result) bool {
+	return slices.ContainsFunc(op.Get("inputs").Array(), func(in gjson.Result) bool {
+		if s, ok := searched(in); ok {
+			return s.index != s.dataset
+		}
+		return fetches(in)
+	})
 }

@@ -66,10 +66,7 @@ type database struct {
 var names = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 
 func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
-	d := &database{name: cmp.Or(strings.Trim(u.Path, "/"), "barograph"), readOnly: o.ReadOnly, log: o.Log, shown: fault.Redact(u.String())}
-	if d.log == nil {
-		d.log = slog.New(slog.DiscardHandler)
-	}
+	d := &database{name: cmp.Or(strings.Trim(u.Path, "/"), "barograph"), readOnly: o.ReadOnly, log: o.Logger(), shown: fault.Redact(u.String())}
 	if err := d.options(u); err != nil {
 		return nil, err
 	}

@@ -11,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/tidwall/gjson"
 )
 
 // feed sends documents to the server. It is an external dataset: a statement
@@ -83,12 +81,8 @@ func (d *database) address(ctx context.Context) (string, error) {
 
 // dropFeeds drops the external datasets of a loader.
 func (a *archive) dropFeeds(ctx context.Context, token string) error {
-	var found []string
-	_, err := a.db.client.run(ctx, request{
-		text: "SELECT VALUE d.DatasetName FROM Metadata.`Dataset` AS d WHERE d.DataverseName = " + quote(a.space) +
-			" AND d.DatasetName LIKE " + quote(feedName(token)+"%"),
-		row: func(row []byte) error { found = append(found, gjson.ParseBytes(row).String()); return nil },
-	})
+	found, err := a.db.client.texts(ctx, "SELECT VALUE d.DatasetName FROM Metadata.`Dataset` AS d WHERE d.DataverseName = "+quote(a.space)+
+		" AND d.DatasetName LIKE "+quote(feedName(token)+"%"))
 	if err != nil {
 		return err
 	}

@@ -114,14 +114,11 @@ func (s *star) dataset(name string) string {
 
 // note reads the placement of the documents that are there; "" = there are none.
 func (s *star) note(ctx context.Context) (note string, err error) {
-	_, err = s.db.client.run(ctx, request{
-		text: "SELECT VALUE p.placement FROM " + s.dataset(placedDataset) + " AS p",
-		row:  func(row []byte) error { note = gjson.ParseBytes(row).String(); return nil },
-	})
+	notes, err := s.db.client.texts(ctx, "SELECT VALUE p.placement FROM "+s.dataset(placedDataset)+" AS p")
 	if absent(err) {
 		err = nil
 	}
-	return note, err
+	return strings.Join(notes, ""), err
 }
 
 // text is the SQL++ of a question. Facts come first: what comes later is what

@@ -2,11 +2,9 @@ package asterixdb
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -72,18 +70,8 @@ func tuned(memory int64) map[string]string {
 
 // home finds the unpacked server and Java.
 func home() (string, error) {
-	if _, err := exec.LookPath("java"); err != nil {
-		return "", errors.New("java is not found")
-	}
-	a := artifact()
-	dir, err := a.Dir()
-	if err != nil {
-		return "", err
-	}
-	if !a.Installed() {
-		return "", fmt.Errorf("%s is not there", dir)
-	}
-	return filepath.Join(dir, "apache-asterixdb-0.9.8"), nil
+	dir, err := artifact().Find("java")
+	return filepath.Join(dir, "apache-asterixdb-0.9.8"), err
 }
 
 func configFile(n *engine.Node) string { return filepath.Join(n.Dir, "asterixdb.conf") }
@@ -235,15 +223,10 @@ func form(ctx context.Context, c *engine.Cluster) error {
 	defer k.close()
 	ctx, stop := context.WithTimeout(ctx, formPatience)
 	defer stop()
-	for {
+	return engine.Await(ctx, 5*poll, func() error {
 		_, err := k.run(ctx, request{text: "SELECT VALUE 1"})
-		if err == nil {
-			return nil
-		}
-		if ended := engine.Pause(ctx, 5*poll); ended != nil {
-			return errors.Join(ended, err)
-		}
-	}
+		return err
+	})
 }
 
 // formPatience is how long nodes that all run may take to answer together.

@@ -144,10 +144,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err != nil {
 		return nil, err
 	}
-	s := &store{settings: set, readOnly: o.ReadOnly, log: o.Log, made: map[string]bool{}}
-	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
-	}
+	s := &store{settings: set, readOnly: o.ReadOnly, log: o.Logger(), made: map[string]bool{}}
 	if err := s.connect(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()

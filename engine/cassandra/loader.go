@@ -174,6 +174,12 @@ func (t *attempt) Note(ctx context.Context, all []docengine.Change) error {
 	return nil
 }
 
+// Remove is not possible: a row counts by the number of its commit, and one that
+// is deleted leaves a tombstone that all readers pass for days.
+func (*attempt) Remove(context.Context, *record.LineType, []string) error {
+	return errors.ErrUnsupported
+}
+
 // Write writes the records of documents, several documents at once, and lists
 // their partitions, so that a dump finds them.
 func (t *attempt) Write(ctx context.Context, lt *record.LineType, docs []docengine.Document) error {

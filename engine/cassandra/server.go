@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,7 +16,6 @@ import (
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
 )
 
 // program is the server as the Maven repository holds it; the Debian package
@@ -43,7 +41,7 @@ func server() *engine.Server {
 			{Name: "tuned", Summary: "the log is synced before every reply: a commit is durable; memtables outside the heap", Settings: tuned},
 		},
 		Stop:    syscall.SIGTERM,
-		Find:    find,
+		Find:    func() error { _, err := program.Find("java"); return err },
 		Prepare: prepare,
 		Start:   start,
 		Ready:   ready,
@@ -62,16 +60,6 @@ func tuned(int64) map[string]string {
 		"stream_entire_sstables":           "true",
 		"sstable_preemptive_open_interval": "50MiB",
 	}
-}
-
-func find() error {
-	if _, err := exec.LookPath("java"); err != nil {
-		return &fault.Error{Setting: "Cassandra", Problem: "has no Java to run on", Err: err, Cure: "`barograph lab install cassandra`"}
-	}
-	if !program.Installed() {
-		return &fault.Error{Setting: "Cassandra", Problem: "is not installed", Err: errors.New("no folder " + program.Name + " among the artifacts"), Cure: "`barograph lab install cassandra`"}
-	}
-	return nil
 }
 
 // logback keeps Cassandra's log to what deserves a look.
@@ -196,17 +184,18 @@ func form(ctx context.Context, c *engine.Cluster) error {
 	ctx, stop := context.WithTimeout(ctx, time.Minute)
 	defer stop()
 	for i := range c.Nodes {
-		for {
+		err := engine.Await(ctx, 200*time.Millisecond, func() error {
 			peers := 0
 			err := reach(&c.Nodes[i], "cassandra", "cassandra", func(s *gocql.Session) error {
 				return s.Query("SELECT count(*) FROM system.peers").ScanContext(ctx, &peers)
 			})
-			if err == nil && peers == len(c.Nodes)-1 {
-				break
+			if err == nil && peers < len(c.Nodes)-1 {
+				err = fmt.Errorf("node %d knows %d others", i+1, peers)
 			}
-			if ended := engine.Pause(ctx, 200*time.Millisecond); ended != nil {
-				return errors.Join(ended, fmt.Errorf("node %d knows %d others: %w", i+1, peers, err))
-			}
+			return err
+		})
+		if err != nil {
+			return err
 		}
 	}
 	n := &c.Nodes[0]
@@ -235,4 +224,80 @@ func address(c *engine.Cluster) string {
 		url += "&hosts=" + strings.Join(hosts, ",")
 	}
 	return url
+}
+
+// counts are the virtual tables of a node that count what it has done, and of
+// which rows; the totals have this order. Reads and writes of a node for itself
+// are one for each copy; those of system.paxos are the price of conditional
+// statements.
+var counts = []struct { //nolint:gochecknoglobals // a constant table
+	name, text string   // of the total, and the query of a name and a count
+	rows       []string // those that tell what a run cost; nil = all, added up
+}{
+	{"cql", "SELECT name, value FROM system_views.cql_metrics", []string{"prepared_statements_executed", "regular_statements_executed"}},
+	{"completed_tasks", "SELECT name, completed_tasks FROM system_views.thread_pools", []string{
+		"Native-Transport-Requests", "ReadStage", "MutationStage", "RequestResponseStage", "MemtableFlushWriter", "CompactionExecutor",
+	}},
+	{"blocked_tasks", "SELECT name, blocked_tasks_all_time FROM system_views.thread_pools", []string{"Native-Transport-Requests"}},
+	{"cache requests", "SELECT name, request_count FROM system_views.caches", []string{"keys"}},
+	{"cache hits", "SELECT name, hit_count FROM system_views.caches", []string{"keys"}},
+	{"local_reads", "SELECT keyspace_name, count FROM system_views.local_read_latency", nil},
+	{"local_writes", "SELECT keyspace_name, count FROM system_views.local_write_latency", nil},
+	{"local_writes of system.paxos", "SELECT keyspace_name, count FROM system_views.local_write_latency WHERE keyspace_name = 'system' AND table_name = 'paxos'", nil},
+}
+
+// metrics adds up what the nodes that are up tell of themselves; ScyllaDB tells
+// none of it. What requests wait for is not told: there are no sessions.
+func (s *store) metrics(ctx context.Context) (m engine.Metrics, err error) {
+	nodes := s.up()
+	for _, c := range counts {
+		found := map[string]float64{}
+		told := false
+		for _, node := range nodes {
+			err := s.add(ctx, node, c.text, found)
+			if absent(err) {
+				break
+			}
+			if err != nil {
+				return m, failed(ctx, err)
+			}
+			told = true
+		}
+		if !told {
+			continue
+		}
+		if c.rows == nil {
+			sum := 0.0
+			for _, v := range found {
+				sum += v
+			}
+			m.Totals = append(m.Totals, engine.Total{Name: c.name, Value: sum})
+		}
+		for _, row := range c.rows {
+			m.Totals = append(m.Totals, engine.Total{Name: c.name + ": " + row, Value: found[row]})
+		}
+	}
+	return m, nil
+}
+
+// add asks one node for names and counts.
+func (s *store) add(ctx context.Context, node *gocql.HostInfo, text string, to map[string]float64) error {
+	rows := s.session.Query(text).SetHostID(node.HostID()).Consistency(gocql.One).IterContext(ctx)
+	for row := map[string]any{}; rows.MapScan(row); row = map[string]any{} {
+		name, value := "", 0.0
+		for _, v := range row {
+			switch v := v.(type) {
+			case string:
+				name = v
+			case int64:
+				value = float64(v)
+			case int:
+				value = float64(v)
+			case float64:
+				value = v
+			}
+		}
+		to[name] += value
+	}
+	return rows.Close()
 }

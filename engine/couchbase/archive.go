@@ -2,12 +2,21 @@ package couchbase
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"sync/atomic"
 
+	"github.com/couchbase/gocb/v2"
+	"github.com/zeebo/xxh3"
+
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/docengine"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/question"
 	"github.com/barograph/barograph/record"
 )
 
@@ -95,4 +104,170 @@ func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Bat
 		}
 		return a.get(ctx, listed[t.Name], each)
 	})
+}
+
+// Phrase writes the statement, or derives the ids.
+func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
+	out, c, err := a.Phrasing(ctx, Driver(), design.Document, q, f)
+	if err != nil {
+		return nil, err
+	}
+	if f == flavour.Keys || f == flavour.KeysNative {
+		out.Args = []any{docengine.Derive(c, out)}
+	}
+	switch f {
+	case flavour.KeysNative:
+		out.Text = fmt.Sprintf("get %d derived ids by bulk requests, %d at a time", len(out.Keys), a.inFlight)
+		return out, nil
+	case flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys:
+		if a.version() == "" {
+			return nil, fmt.Errorf("couchbase, %s: the server answers no N1QL: %w", f, flavour.ErrCannotExpress)
+		}
+		p := phrase{keyspace: a.keyspace(), q: q, flavour: f, catalog: c}
+		out.Text, err = p.text()
+		return out, err
+	}
+	return nil, fmt.Errorf("couchbase, %s: %w", f, flavour.ErrCannotExpress)
+}
+
+// Ask gets the documents by their ids, or puts the statement to the query service.
+func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if q.Flavour == flavour.KeysNative {
+		return a.gather(ctx, q, into)
+	}
+	o := a.options(ctx, q)
+	rows, err := a.cluster.Query(q.Text, o)
+	if err != nil {
+		return failed(ctx, err)
+	}
+	into.Reset(q.Question.Columns)
+	for rows.Next() {
+		var row json.RawMessage
+		if err := rows.Row(&row); err != nil {
+			return errors.Join(err, rows.Close())
+		}
+		if err := decode(row, q.Question.Columns, into); err != nil {
+			return errors.Join(err, rows.Close())
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return failed(ctx, err)
+	}
+	if meta, err := rows.MetaData(); err == nil {
+		q.Server = meta.Metrics.ExecutionTime
+	}
+	if err := rows.Close(); err != nil {
+		return failed(ctx, err)
+	}
+	a.waited(q.Text, o.ScanConsistency)
+	return nil
+}
+
+// consistent is the consistency to ask a statement with.
+func (d *database) consistent(text string) gocb.QueryScanConsistency {
+	if d.consistency != once {
+		return d.consistency
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.answered[xxh3.HashString128(text)] {
+		return gocb.QueryScanConsistencyNotBounded
+	}
+	return gocb.QueryScanConsistencyRequestPlus
+}
+
+// waited notes that a statement was answered when the indexes had all writes.
+func (d *database) waited(text string, with gocb.QueryScanConsistency) {
+	if d.consistency != once || with != gocb.QueryScanConsistencyRequestPlus {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.answered == nil {
+		d.answered = map[xxh3.Uint128]bool{}
+	}
+	d.answered[xxh3.HashString128(text)] = true
+}
+
+// wrote makes every statement wait for the indexes again.
+func (d *database) wrote() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.answered = nil
+}
+
+func (a *archive) options(ctx context.Context, q *engine.Query) *gocb.QueryOptions {
+	o := &gocb.QueryOptions{Context: ctx, Readonly: true, ScanConsistency: a.consistent(q.Text), Metrics: true}
+	if q.Flavour == flavour.Keys {
+		keys := make([]string, len(q.Keys))
+		for i, id := range q.Keys {
+			keys[i] = keyOf(id)
+		}
+		o.NamedParameters = map[string]any{"keys": keys}
+	}
+	return o
+}
+
+// explaining is the statement that asks for the plan. The SDK prepares what is
+// not ad hoc, and PREPARE … EXPLAIN is no N1QL; a plan waits for no index.
+func (a *archive) explaining(ctx context.Context, q *engine.Query) (string, *gocb.QueryOptions) {
+	o := a.options(ctx, q)
+	o.Adhoc, o.ScanConsistency = true, gocb.QueryScanConsistencyNotBounded
+	return "EXPLAIN " + q.Text, o
+}
+
+// gather reads documents by bulk requests, keeps the records that are asked for
+// and restores the order.
+func (a *archive) gather(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+	p, err := docengine.Plan[*docengine.Lookup](q)
+	if err != nil {
+		return err
+	}
+	return a.Answer(q.Question, p.Headers, into, func(rows *record.Batch) error {
+		var all record.Batch
+		m, k := answer.NewMatcher(q.Question), 0
+		return a.get(ctx, q.Keys, func(id string, text []byte) error {
+			for q.Keys[k] != id { // those before are not there
+				k++
+			}
+			at := p.Places[k]
+			all.Reset(q.Question.Type, "")
+			if err := a.Decode(text, &all, at.Head, at.Valid); err != nil {
+				return docengine.Damaged(id, err)
+			}
+			for i := range all.Len() {
+				if m.Times(all.Valid[i], all.Lead[i]) {
+					rows.AppendRow(&all, i, at.Head)
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// Explain asks for the plan of a statement.
+func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
+	table := design.DocTable(q.Question.Type)
+	holds, err := a.Holds(ctx, q.Question.Subset, q.Question.Type)
+	switch {
+	case err != nil || !holds:
+		return docengine.Nothing(q), err
+	case q.Flavour == flavour.KeysNative:
+		return engine.Plan{
+			Text:   q.Text + ", decode them, restore the order",
+			Access: []engine.Access{{Object: table, Method: engine.KeyLookup, Examined: int64(len(q.Keys)), Kept: -1}},
+		}, ctx.Err()
+	}
+	rows, err := a.cluster.Query(a.explaining(ctx, q))
+	if err != nil {
+		return engine.Plan{}, failed(ctx, err)
+	}
+	var plan json.RawMessage
+	if err := rows.One(&plan); err != nil {
+		return engine.Plan{}, failed(ctx, err)
+	}
+	return engine.Plan{Text: string(plan), Access: accesses(table, plan)}, nil
 }

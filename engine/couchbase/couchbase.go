@@ -165,11 +165,8 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err != nil {
 		return nil, err
 	}
-	d := &database{settings: s, readOnly: o.ReadOnly, log: o.Log, room: semaphore.NewWeighted(int64(s.inFlight))}
+	d := &database{settings: s, readOnly: o.ReadOnly, log: o.Logger(), room: semaphore.NewWeighted(int64(s.inFlight))}
 	d.version = sync.OnceValue(d.askVersion)
-	if d.log == nil {
-		d.log = slog.New(slog.DiscardHandler)
-	}
 	if d.cluster, err = gocb.Connect(s.connection, s.options); err != nil {
 		return nil, d.unreachable(err)
 	}

@@ -3,11 +3,8 @@ package couchbase
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -46,18 +43,8 @@ func server() *engine.Server {
 }
 
 func program() (string, error) {
-	if _, err := exec.LookPath("java"); err != nil {
-		return "", errors.New("java is not found")
-	}
-	dir, err := artifact().Dir()
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "CouchbaseMock-1.5.27.jar")
-	if _, err := os.Stat(path); err != nil {
-		return "", errors.New("CouchbaseMock is not there")
-	}
-	return path, nil
+	dir, err := artifact().Find("java")
+	return filepath.Join(dir, "CouchbaseMock-1.5.27.jar"), err
 }
 
 func start(_ *engine.Cluster, n *engine.Node) ([]engine.Command, error) {

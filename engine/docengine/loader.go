@@ -71,6 +71,11 @@ func (a *Archive) turn(ctx context.Context, subset string) (done func(), err err
 // faster all begins anew.
 func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
 	defer l.Close() //nolint:errcheck // it forgets the records, whatever became of them
+	return l.insist(ctx, func(ctx context.Context, t *attempt) (bool, error) { return t.run(ctx, &c) })
+}
+
+// insist tries until a commit counts.
+func (l *loader) insist(ctx context.Context, do func(ctx context.Context, t *attempt) (counts bool, err error)) (engine.Stored, error) {
 	done, err := l.a.turn(ctx, l.subset)
 	if err != nil {
 		return engine.Stored{}, err
@@ -78,7 +83,7 @@ func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, er
 	defer done()
 	for {
 		t := attempt{l: l, stored: engine.Stored{Replaced: map[string]int64{}}}
-		counts, err := t.try(ctx, &c)
+		counts, err := t.try(ctx, do)
 		if err != nil && ctx.Err() != nil {
 			err = ctx.Err()
 		}
@@ -97,20 +102,19 @@ type attempt struct {
 	stored  engine.Stored
 }
 
-func (t *attempt) try(ctx context.Context, c *engine.Commit) (counts bool, err error) {
+func (t *attempt) try(ctx context.Context, do func(context.Context, *attempt) (bool, error)) (counts bool, err error) {
 	held, commit, err := t.l.a.store.Begin(ctx, t.l.subset)
 	if err != nil {
 		return false, err
 	}
 	t.commit = commit
-	counts, err = t.run(held, c)
+	if t.catalog, err = t.l.a.Known(held, t.l.subset); err == nil {
+		counts, err = do(held, t)
+	}
 	return counts, commit.End(ctx, counts, err)
 }
 
 func (t *attempt) run(ctx context.Context, c *engine.Commit) (counts bool, err error) {
-	if t.catalog, err = t.l.a.Known(ctx, t.l.subset); err != nil {
-		return false, err
-	}
 	for _, lt := range t.l.groups.Types() {
 		if err := t.find(ctx, lt); err != nil {
 			return false, err
@@ -254,6 +258,15 @@ func (t *attempt) count(ctx context.Context, c *engine.Commit) (bool, error) {
 		}
 	}
 	c.Describe(next, t.l.a.o.Design, &t.stored, done, engine.Of(marks, done))
+	counts, err := t.keep(ctx, next, done)
+	if counts {
+		copy(c.Done, done)
+	}
+	return counts, err
+}
+
+// keep makes the commit count with its catalog.
+func (t *attempt) keep(ctx context.Context, next *design.Catalog, done []engine.Mark) (bool, error) {
 	text, err := next.Encode()
 	if err != nil {
 		return false, err
@@ -262,7 +275,6 @@ func (t *attempt) count(ctx context.Context, c *engine.Commit) (bool, error) {
 	if err != nil || version == 0 {
 		return false, err
 	}
-	copy(c.Done, done)
 	t.l.a.keep(t.l.subset, known{version, next})
 	return true, nil
 }

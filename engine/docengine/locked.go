@@ -443,6 +443,11 @@ func (k *lockedCommit) Write(ctx context.Context, t *record.LineType, docs []Doc
 	return k.s.Write(context.WithoutCancel(ctx), k.subset, t, docs)
 }
 
+// Remove is like Write.
+func (k *lockedCommit) Remove(ctx context.Context, t *record.LineType, ids []string) error {
+	return k.s.Remove(context.WithoutCancel(ctx), k.subset, t, ids)
+}
+
 func (k *lockedCommit) Count(ctx context.Context, catalog []byte, done []engine.Mark) (int64, error) {
 	if len(done) > 0 {
 		if err := k.s.put(ctx, partName("marks", k.subset, k.p.Commit), done); err != nil {

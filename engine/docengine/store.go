@@ -59,6 +59,10 @@ type Commit interface {
 	// Write writes documents; it may be called concurrently.
 	Write(ctx context.Context, t *record.LineType, docs []Document) error
 
+	// Remove removes documents that were noted as Gone; errors.ErrUnsupported
+	// where the store cannot.
+	Remove(ctx context.Context, t *record.LineType, ids []string) error
+
 	// Count has the commit count: documents, catalog and marks together, durable
 	// when it returns. The version is 0 where another commit was faster: then
 	// all begins anew.
@@ -75,6 +79,7 @@ type Change struct {
 	Type  *record.LineType
 	IDs   []string          // each once, in the order in which they will be written
 	There map[string][]byte // the documents that there are under them; none with Options.Writers = 0
+	Gone  bool              // they will be removed
 }
 
 // Document is an id and what is stored under it.

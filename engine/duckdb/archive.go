@@ -2,10 +2,15 @@ package duckdb
 
 import (
 	"context"
+	"encoding/binary"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
@@ -97,17 +102,151 @@ func (a *archive) Size(ctx context.Context) (size int64, err error) {
 	if a.db.path == "" {
 		return sqlengine.Number(ctx, a.Pool, "SELECT sum(block_size * used_blocks)::BIGINT FROM pragma_database_size()")
 	}
-	for _, file := range []string{a.db.path, a.db.path + ".wal"} {
-		info, err := os.Stat(file)
-		if errors.Is(err, os.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return 0, err
-		}
-		size += info.Size()
-	}
-	return size, nil
+	return engine.Bytes(a.db.path, a.db.path+".wal")
 }
 
 func whole(v int64) string { return strconv.FormatInt(v, 10) }
+
+// The parts of a file: three headers and blocks, each with a checksum before it
+// (DuckDB's src/include/duckdb/storage/storage_info.hpp and src/common/checksum.cpp).
+const (
+	headerBytes  = 4096
+	headers      = 3
+	blockSizeAt  = headerBytes + 5*8 // in the second header
+	mostBlock    = 256 << 10
+	leastBlock   = 16 << 10
+	checksumSeed = 5381
+	checksumMix  = 0xbf58476d1ce4e5b9
+)
+
+// Check compares the checksum of every block of the file with what it holds;
+// DuckDB itself looks at those that it reads.
+func (a *archive) Check(ctx context.Context, _ string) (problems []string, err error) {
+	if a.db.path == "" {
+		return nil, nil
+	}
+	f, err := os.Open(a.db.path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	size := make([]byte, 8)
+	if _, err := f.ReadAt(size, blockSizeAt); err != nil {
+		return nil, err
+	}
+	block := make([]byte, binary.LittleEndian.Uint64(size))
+	if len(block) < leastBlock || len(block) > mostBlock {
+		return []string{"the file's header is damaged"}, nil
+	}
+	for at, part := int64(0), block[:headerBytes]; ctx.Err() == nil; at += int64(len(part)) {
+		if at >= headers*headerBytes {
+			part = block
+		}
+		if _, err := f.ReadAt(part, at); errors.Is(err, io.EOF) {
+			return problems, nil
+		} else if err != nil {
+			return problems, err
+		}
+		if binary.LittleEndian.Uint64(part) != checksum(part[8:]) {
+			problems = append(problems, fmt.Sprintf("the block at byte %d of the file does not fit its checksum", at))
+		}
+	}
+	return problems, ctx.Err()
+}
+
+func checksum(b []byte) uint64 {
+	sum := uint64(checksumSeed)
+	for ; len(b) >= 8; b = b[8:] {
+		sum ^= binary.LittleEndian.Uint64(b) * checksumMix
+	}
+	return sum
+}
+
+// Explain returns DuckDB's physical plan, and what its scans read when the
+// query was run once more under EXPLAIN ANALYZE.
+func (a *archive) Explain(ctx context.Context, q *engine.Query) (plan engine.Plan, err error) {
+	err = a.db.with(ctx, func(c *conn) error {
+		if plan.Text, err = c.printed(ctx, "EXPLAIN "+q.Text, q.Args...); err != nil {
+			if ok, e := a.Exists(ctx, q.Question); e == nil && !ok {
+				plan.Text = "(the subset holds no records of " + q.Question.Type.Name + ")"
+				return nil
+			}
+			return err
+		}
+		profile, err := c.printed(ctx, "EXPLAIN (ANALYZE, FORMAT JSON) "+q.Text, q.Args...)
+		if err != nil {
+			return err
+		}
+		if plan.Access, err = accesses([]byte(profile)); err != nil {
+			return err
+		}
+		for i := range plan.Access {
+			s := &plan.Access[i]
+			rows, err := sqlengine.Number(ctx, c, "SELECT count(*) FROM "+a.Dialect.Table(q.Question.Subset, flavour.Ident(s.Object)))
+			if err != nil {
+				return err
+			}
+			if s.Method == engine.FullScan && s.Examined < rows {
+				s.Method = engine.PrunedScan
+			}
+		}
+		return nil
+	})
+	return plan, err
+}
+
+// printed joins the last column of a reply, which is text.
+func (c *conn) printed(ctx context.Context, text string, args ...any) (string, error) {
+	r, err := c.query(ctx, text, args...)
+	if err != nil {
+		return "", err
+	}
+	defer r.close()
+	var b strings.Builder
+	for r.next() {
+		v := r.vector(len(r.types) - 1)
+		for i := range r.rows {
+			b.Write(v.text(i))
+		}
+	}
+	return b.String(), nil
+}
+
+// operator is a node of EXPLAIN (ANALYZE, FORMAT JSON).
+type operator struct {
+	Kind    string `json:"operator_type"`
+	Scanned int64  `json:"operator_rows_scanned"` // of the row groups that zone maps did not rule out
+	Rows    int64  `json:"operator_cardinality"`  // that its filters left
+	Info    struct {
+		Table string `json:"Table"` // file.schema.table
+		Type  string `json:"Type"`  // Sequential Scan, Index Scan
+	} `json:"extra_info"`
+	Children []operator `json:"children"`
+}
+
+// accesses reads the scans of tables from DuckDB's profile.
+func accesses(profile []byte) ([]engine.Access, error) {
+	var root operator
+	if err := json.Unmarshal(profile, &root); err != nil {
+		return nil, err
+	}
+	var out []engine.Access
+	var walk func(o *operator)
+	walk = func(o *operator) {
+		if o.Kind == "TABLE_SCAN" && o.Info.Table != "" {
+			a := engine.Access{
+				Object: o.Info.Table[strings.LastIndexByte(o.Info.Table, '.')+1:], Method: engine.FullScan,
+				Examined: o.Scanned, Kept: o.Rows, Measured: true,
+			}
+			if o.Info.Type == "Index Scan" {
+				a.Method = engine.IndexScan
+			}
+			out = append(out, a)
+		}
+		for i := range o.Children {
+			walk(&o.Children[i])
+		}
+	}
+	walk(&root)
+	return out, nil
+}

@@ -158,29 +158,16 @@ func (db *database) explain(err error) error {
 
 // identify asks DuckDB for its name of the file.
 func (db *database) identify(ctx context.Context) error {
-	c, err := db.take()
-	if err != nil {
-		return err
-	}
-	defer db.put(c)
-	name, err := sqlengine.Texts(ctx, c, "SELECT current_database()")
-	if err != nil {
-		return err
-	}
+	name, err := sqlengine.Texts(ctx, pool{db}, "SELECT current_database()")
 	db.alias = strings.Join(name, "")
-	return nil
+	return err
 }
 
 // about tells version and settings.
 func (db *database) about(ctx context.Context) (engine.About, error) {
 	a := engine.About{Product: "DuckDB", Version: strings.TrimPrefix(mapping.LibraryVersion(), "v"), Acknowledged: "on disk: flushed, each commit", Settings: map[string]string{}}
-	c, err := db.take()
-	if err != nil {
-		return a, err
-	}
-	defer db.put(c)
 	for _, name := range []string{"threads", "memory_limit", "checkpoint_threshold", "storage_compatibility_version", "access_mode"} {
-		value, err := sqlengine.Texts(ctx, c, "SELECT current_setting("+flavour.Quote(name)+")::VARCHAR")
+		value, err := sqlengine.Texts(ctx, pool{db}, "SELECT current_setting("+flavour.Quote(name)+")::VARCHAR")
 		if err != nil {
 			return a, err
 		}

@@ -25,16 +25,17 @@ func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Bat
 				return err
 			}
 			defer func() { _ = c.Exec(context.Background(), "ROLLBACK") }()
-			return a.dump(ctx, c, subset, to)
+			types, err := a.Stored(ctx, c, subset)
+			if err != nil {
+				return err
+			}
+			return a.dump(ctx, c, subset, types, "", to)
 		})
 	})
 }
 
-func (a *archive) dump(ctx context.Context, c *conn, subset string, to *engine.Dumper) error {
-	types, err := a.Stored(ctx, c, subset)
-	if err != nil {
-		return err
-	}
+// dump walks the records of line types for which a further condition holds.
+func (a *archive) dump(ctx context.Context, c *conn, subset string, types []*record.LineType, further string, to *engine.Dumper) error {
 	heads := map[int64]record.Header{}
 	if a.Design == design.Normalized && len(types) > 0 {
 		err := a.ReadHeaders(ctx, c, subset, func(h record.Header, id int64) { heads[id] = h })
@@ -56,7 +57,7 @@ func (a *archive) dump(ctx context.Context, c *conn, subset string, to *engine.D
 		d := dumper{layout: &lay, heads: heads, docs: docReader{t: t}, subset: subset, texts: make([]interner, len(lay.columns))}
 		for from := int64(0); from <= last; from += page {
 			r, err := c.query(ctx, "SELECT "+sqlengine.Names("", lay.columns)+" FROM "+table+
-				" WHERE rowid BETWEEN "+whole(from)+" AND "+whole(from+page-1))
+				" WHERE rowid BETWEEN "+whole(from)+" AND "+whole(from+page-1)+further)
 			if err != nil {
 				return err
 			}

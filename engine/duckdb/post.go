@@ -3,7 +3,6 @@ package duckdb
 import (
 	"context"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -66,15 +65,9 @@ func (p posts) size(context.Context, []string) (engine.PostSize, error) {
 		out.TableBytes = -1
 		return out, nil
 	}
-	for _, name := range []string{p.path, p.path + ".wal"} {
-		info, err := os.Stat(name)
-		if err == nil {
-			out.TableBytes += info.Size()
-		} else if name == p.path {
-			return out, err
-		}
-	}
-	return out, nil
+	var err error
+	out.TableBytes, err = engine.Bytes(p.path, p.path+".wal")
+	return out, err
 }
 
 func (p posts) tend(ctx context.Context, u engine.Upkeep, _ []string) error {
@@ -82,12 +75,7 @@ func (p posts) tend(ctx context.Context, u engine.Upkeep, _ []string) error {
 	if u != engine.Statistics {
 		text = "CHECKPOINT"
 	}
-	c, err := p.take()
-	if err != nil {
-		return err
-	}
-	defer p.put(c)
-	return c.Exec(ctx, text)
+	return pool{p.database}.Exec(ctx, text)
 }
 
 // postConn is a connection of a poster.

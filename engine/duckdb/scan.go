@@ -47,24 +47,24 @@ func (s scans) Open(ctx context.Context, p engine.Placement) (*engine.Star, erro
 	out, err := sqlengine.OpenStar(ctx, &sqlengine.StarEngine{
 		Where: starSchema, ReadOnly: s.readOnly, Text: starDialect().Text, Load: t.load, Size: t.size, Cold: t.cold,
 		Note: func(ctx context.Context) (note string, err error) {
-			err = t.with(func(c *conn) error { note, err = t.note(ctx, c); return err })
+			err = t.with(ctx, func(c *conn) error { note, err = t.note(ctx, c); return err })
 			return note, err
 		},
 		Rows: func(ctx context.Context, q engine.StarQuery, f func(row []any) error) error {
-			return t.with(func(c *conn) error { return c.Rows(ctx, starDialect().Text(q), nil, f) })
+			return t.with(ctx, func(c *conn) error { return c.Rows(ctx, starDialect().Text(q), nil, f) })
 		},
 		Plan: func(ctx context.Context, q engine.StarQuery) (text string, err error) {
-			err = t.with(func(c *conn) error { text, err = c.printed(ctx, "EXPLAIN "+starDialect().Text(q)); return err })
+			err = t.with(ctx, func(c *conn) error { text, err = c.printed(ctx, "EXPLAIN "+starDialect().Text(q)); return err })
 			return text, err
 		},
 		Close: func() error {
-			return t.with(func(c *conn) error { return c.Exec(context.Background(), "SET GLOBAL threads = "+t.before) })
+			return t.with(context.Background(), func(c *conn) error { return c.Exec(context.Background(), "SET GLOBAL threads = "+t.before) })
 		},
 	}, p)
 	if err != nil {
 		return nil, err
 	}
-	return out, t.with(func(c *conn) error {
+	return out, t.with(ctx, func(c *conn) error {
 		before, err := sqlengine.Texts(ctx, c, "SELECT current_setting('threads')::VARCHAR")
 		if err != nil {
 			return err
@@ -72,15 +72,6 @@ func (s scans) Open(ctx context.Context, p engine.Placement) (*engine.Star, erro
 		t.before = strings.Join(before, "")
 		return c.Exec(ctx, "SET GLOBAL threads = "+strconv.Itoa(p.Parallel()))
 	})
-}
-
-func (t *star) with(f func(c *conn) error) error {
-	c, err := t.take()
-	if err != nil {
-		return err
-	}
-	defer t.put(c)
-	return f(c)
 }
 
 // note tells the placement of what is loaded; "" = nothing is.
@@ -120,7 +111,7 @@ func (t *star) homes(p *engine.Placement) (out []string) {
 // load writes the Parquet files anew. What was loaded before is gone when it
 // begins: two sets of facts would not fit on disks that are just large enough.
 func (t *star) load(ctx context.Context, files engine.StarFiles, note string) (out engine.StarLoaded, err error) {
-	err = t.with(func(c *conn) error {
+	err = t.with(ctx, func(c *conn) error {
 		if err := t.clear(ctx, c); err != nil {
 			return err
 		}
@@ -291,7 +282,7 @@ func (t *star) size(context.Context) ([]int64, error) {
 
 // cold has DuckDB forget what it holds of files.
 func (t *star) cold(ctx context.Context) error {
-	return t.with(func(c *conn) error {
+	return t.with(ctx, func(c *conn) error {
 		if err := c.Exec(ctx, "SET GLOBAL enable_external_file_cache = false"); err != nil {
 			return err
 		}

@@ -1,11 +1,18 @@
 package mariadb
 
 import (
+	"bytes"
 	"context"
+	"database/sql"
+	"encoding/json"
 	"fmt"
+	"math"
+	"regexp"
 	"strings"
 	"sync"
+	"time"
 
+	"github.com/barograph/barograph/answer"
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
@@ -204,3 +211,231 @@ func (a *archive) twins(ctx context.Context, q sqlengine.Querier, subset string)
 	})
 	return twins, err
 }
+
+// Ask sends a query as the URL's parameters say.
+func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+	err := a.ask(ctx, q, sqlengine.NewDecoder(a.Design, q, into))
+	if absent(err) {
+		return nil
+	}
+	return sqlengine.Failed(ctx, err)
+}
+
+func (a *archive) ask(ctx context.Context, q *engine.Query, d *sqlengine.Decoder) error {
+	if a.db.profile {
+		return a.askProfiled(ctx, q, d)
+	}
+	if !a.db.prepare {
+		return a.Pool.Rows(ctx, q.Text, q.Args, d.Values)
+	}
+	s, done, err := a.statements.get(ctx, a.db.pool, q.Text)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return run(ctx, s, q, d)
+}
+
+// run executes a statement that is prepared.
+func run(ctx context.Context, s *sql.Stmt, q *engine.Query, d *sqlengine.Decoder) error {
+	rows, err := s.QueryContext(ctx, q.Args...) //nolint:rowserrcheck // Each looks at it
+	if err != nil {
+		return err
+	}
+	return sqlengine.Each(ctx, rows, d.Values)
+}
+
+// askProfiled also asks how long the server was busy with the question, over
+// the same connection.
+func (a *archive) askProfiled(ctx context.Context, q *engine.Query, d *sqlengine.Decoder) error {
+	c, err := a.db.pool.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close() //nolint:errcheck // it goes back to the pool
+	if a.db.prepare {
+		s, err := c.PrepareContext(ctx, q.Text)
+		if err != nil {
+			return err
+		}
+		defer s.Close() //nolint:errcheck // nothing is lost with it
+		if err := run(ctx, s, q, d); err != nil {
+			return err
+		}
+	} else {
+		if err := (sqlengine.Standard{Over: c}).Rows(ctx, q.Text, q.Args, d.Values); err != nil {
+			return err
+		}
+	}
+	q.Server, err = serverTime(ctx, c)
+	return err
+}
+
+// serverTime is how long the connection's last statement took the server, from
+// its arrival to the last row on its way.
+func serverTime(ctx context.Context, c *sql.Conn) (time.Duration, error) {
+	var id int64
+	var seconds float64
+	var text []byte
+	if err := c.QueryRowContext(ctx, "SHOW PROFILES").Scan(&id, &seconds, &text); err != nil {
+		return 0, fmt.Errorf("the server's time: %w", err)
+	}
+	return time.Duration(math.Round(seconds * 1e9)), nil
+}
+
+// statements are those that were prepared over a pool, by text.
+type statements struct {
+	mu  sync.Mutex
+	all map[string]*sql.Stmt
+}
+
+// statementsKept bounds what the server must keep.
+const statementsKept = 500
+
+// get prepares a statement, once if there are not too many; done must be called
+// when its rows are read.
+func (s *statements) get(ctx context.Context, pool *sql.DB, text string) (_ *sql.Stmt, done func(), err error) {
+	s.mu.Lock()
+	known, full := s.all[text], len(s.all) >= statementsKept
+	s.mu.Unlock()
+	if known != nil {
+		return known, func() {}, nil
+	}
+	one, err := pool.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if full || s.all[text] != nil { // another asker was faster
+		return one, func() { _ = one.Close() }, nil // nothing is lost with it
+	}
+	if s.all == nil {
+		s.all = map[string]*sql.Stmt{}
+	}
+	s.all[text] = one
+	return one, func() {}, nil
+}
+
+func (s *statements) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, one := range s.all {
+		_ = one.Close() // its connection may be gone
+	}
+	clear(s.all)
+	return nil
+}
+
+// Explain runs the question once and returns ANALYZE FORMAT=JSON.
+func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
+	var plan string
+	err := a.db.pool.QueryRowContext(ctx, "ANALYZE FORMAT=JSON "+q.Text, q.Args...).Scan(&plan)
+	if absent(err) {
+		return engine.Plan{Text: "the subset holds no records of this line type\n"}, nil
+	}
+	if err != nil {
+		return engine.Plan{}, sqlengine.Failed(ctx, err)
+	}
+	out := engine.Plan{Text: plan}
+	out.Access, err = accesses([]byte(plan), func(name string) string {
+		if name == "ld" {
+			return a.typeName(q.Question.Type)
+		}
+		return sqlengine.Called(a.Design, q.Question.Type, name)
+	})
+	return out, err
+}
+
+// tableAccess is how ANALYZE FORMAT=JSON tells of a table
+// (mariadb.com/kb/en/analyze-format-json). Counts that start with r_ were
+// measured; they are means over the loops, and absent where nothing was run.
+type tableAccess struct {
+	Table     string   `json:"table_name"`
+	Type      string   `json:"access_type"`
+	Function  string   `json:"table_function"` // json_table makes rows of what was read before
+	Key       string   `json:"key"`
+	Parts     []string `json:"used_key_parts"`
+	Condition string   `json:"attached_condition"`
+	Rows      float64  `json:"rows"`
+	Loops     *float64 `json:"r_loops"`
+	Read      *float64 `json:"r_rows"`
+	Passed    *float64 `json:"r_filtered"` // percent
+}
+
+// accesses reads the tables of a plan in the order in which they stand; called
+// gives the table of an alias.
+func accesses(plan []byte, called func(name string) string) ([]engine.Access, error) {
+	var out []engine.Access
+	err := walk(plan, func(t *tableAccess) {
+		if t.Function == "" && !strings.HasPrefix(t.Table, "<") { // <derived2>: rows of another step
+			out = append(out, t.access(called(t.Table)))
+		}
+	})
+	return out, err
+}
+
+// walk calls f for every table of a plan, in the order of the text, which a
+// map of Go would lose.
+func walk(text []byte, f func(*tableAccess)) error {
+	text = bytes.TrimSpace(text)
+	if len(text) == 0 || text[0] != '{' && text[0] != '[' {
+		return nil
+	}
+	var t tableAccess
+	if text[0] == '{' && bytes.Contains(text, []byte(`"access_type"`)) {
+		if err := json.Unmarshal(text, &t); err == nil && t.Type != "" {
+			f(&t)
+		}
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	if _, err := d.Token(); err != nil {
+		return err
+	}
+	for d.More() {
+		if text[0] == '{' {
+			if _, err := d.Token(); err != nil {
+				return err
+			}
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return err
+		}
+		if err := walk(value, f); err != nil {
+			return err
+		}
+	}
+	_, err := d.Token()
+	return err
+}
+
+func (t *tableAccess) access(object string) engine.Access {
+	a := engine.Access{Object: object, Method: engine.IndexScan, Index: t.Key, Examined: int64(math.Round(t.Rows)), Kept: -1}
+	switch t.Type {
+	case "ALL", "index": // index: all of an index
+		a.Method = engine.FullScan
+	case "const", "eq_ref", "system":
+		a.Method = engine.KeyLookup
+	case "range":
+		if t.Key == "PRIMARY" && len(t.Parts) == 1 && oneByOne.MatchString(t.Condition) {
+			a.Method = engine.KeyLookup
+		}
+	}
+	if t.Loops == nil || *t.Loops > 0 && t.Read == nil {
+		return a
+	}
+	a.Measured, a.Examined, a.Kept = true, 0, 0
+	if *t.Loops > 0 {
+		examined := *t.Read * *t.Loops
+		a.Examined = int64(math.Round(examined))
+		if t.Passed != nil {
+			examined *= *t.Passed / 100
+		}
+		a.Kept = int64(math.Round(examined))
+	}
+	return a
+}
+
+// oneByOne is a condition that names the values of the key.
+var oneByOne = regexp.MustCompile("^[^']*`?id`? (in \\(|= )'")

@@ -14,9 +14,12 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// writeLines loads the rows of a line type.
-func (w *lineWriter) writeLines(ctx context.Context, lt *lineTable) error {
-	names := []string{idColumn(lt.t)}
+// writeLines loads the rows of a table, numbered from the first on.
+func (w *lineWriter) writeLines(ctx context.Context, lt *lineTable, id int64) error {
+	if len(lt.batches) == 0 || lt.batches[0].Len() == 0 {
+		return nil // of several batches none is empty
+	}
+	names := []string{lt.id}
 	var stored, twins []*column
 	var set []string
 	for k := range lt.columns {
@@ -25,7 +28,7 @@ func (w *lineWriter) writeLines(ctx context.Context, lt *lineTable) error {
 			continue
 		}
 		missing, _ := c.number(nil, math.NaN())
-		if value := told(&c.Column, w.l.batches[lt.t], strings.ReplaceAll(string(missing), null, "NULL")); value != "" && c.From != sqlengine.Header {
+		if value := told(&c.Column, lt.batches, strings.ReplaceAll(string(missing), null, "NULL")); value != "" && c.From != sqlengine.Header {
 			set = append(set, c.met.name+" = "+value)
 			continue
 		}
@@ -38,36 +41,35 @@ func (w *lineWriter) writeLines(ctx context.Context, lt *lineTable) error {
 			names = append(names, c.twin())
 		}
 	}
-	if hasLineID(lt.t) {
+	repeats := lt.t != nil && hasLineID(lt.t)
+	if repeats {
 		names = append(names, repeatsColumn)
 	}
-	id, batch, i := w.l.next, 0, 0
-	var scratch []byte
-	f := infile{table: w.l.table(lt.name), columns: names, charset: "binary", set: strings.Join(set, ", "), rows: lt.rows}
-	f.more = each(func(dst []byte) ([]byte, bool) {
-		batches := w.l.batches[lt.t]
-		for batch < len(batches) && i == batches[batch].Len() {
-			batch, i = batch+1, 0
+	f := infile{table: w.l.table(lt.name), columns: names, charset: "binary", set: strings.Join(set, ", ")}
+	f.rows = func(out *rowWriter) error {
+		var scratch []byte
+		for batch, b := range lt.batches {
+			for i := range b.Len() {
+				dst := strconv.AppendInt(out.row(), id, 10)
+				for _, c := range stored {
+					dst = w.append(append(dst, '\t'), lt, c, batch, b, i)
+				}
+				for _, c := range twins {
+					dst, scratch = c.appendTwin(append(dst, '\t'), scratch, b, i)
+				}
+				if repeats {
+					dst = design.AppendRepeats(append(dst, '\t'), b.Repeats(i))
+				}
+				id++
+				if err := out.end(dst); err != nil {
+					return err
+				}
+			}
 		}
-		if batch == len(batches) {
-			return dst, false
-		}
-		b := batches[batch]
-		dst = strconv.AppendInt(dst, id, 10)
-		for _, c := range stored {
-			dst = w.append(append(dst, '\t'), lt, c, batch, b, i)
-		}
-		for _, c := range twins {
-			dst, scratch = c.appendTwin(append(dst, '\t'), scratch, b, i)
-		}
-		if hasLineID(lt.t) {
-			dst = design.AppendRepeats(append(dst, '\t'), b.Repeats(i))
-		}
-		id++
-		i++
-		return append(dst, '\n'), true
-	})
-	return f.run(ctx, w.l.conn)
+		return nil
+	}
+	_, err := f.load(ctx, w.l.conn)
+	return err
 }
 
 // append appends the value of one of METviewer's columns.
@@ -112,37 +114,32 @@ func (w *lineWriter) writeChildren(ctx context.Context, lt *lineTable) error {
 		names = append(names, c.name)
 	}
 	whole := lt.t.Name == "PCT" || lt.t.Name == "PJC" || lt.t.Name == "PRC"
-	groups := func(b *record.Batch, i int) int {
-		n := len(b.Repeats(i))
-		if !whole {
-			n += len(columns) - 1
-		}
-		return n / len(columns)
-	}
-	var rows int64
-	batches := w.l.batches[lt.t]
-	for _, b := range batches {
-		for i := range b.Len() {
-			rows += int64(groups(b, i))
-		}
-	}
-	id, batch, i, g := w.l.next, 0, 0, 0
-	f := infile{table: w.l.table(name), columns: names, charset: "binary", rows: rows}
-	f.more = each(func(dst []byte) ([]byte, bool) {
-		for batch < len(batches) && (i == batches[batch].Len() || g == groups(batches[batch], i)) {
-			if i == batches[batch].Len() {
-				batch, i, g = batch+1, 0, 0
-			} else {
-				id, i, g = id+1, i+1, 0
+	f := infile{table: w.l.table(name), columns: names, charset: "binary"}
+	f.rows = func(out *rowWriter) error {
+		id := w.l.next
+		for _, b := range lt.batches {
+			for i := range b.Len() {
+				if err := appendGroups(out, id, columns, b.Repeats(i), square, whole); err != nil {
+					return err
+				}
+				id++
 			}
 		}
-		if batch == len(batches) {
-			return dst, false
+		return nil
+	}
+	_, err := f.load(ctx, w.l.conn)
+	return err
+}
+
+// appendGroups appends the groups of the repeating columns of a record.
+func appendGroups(out *rowWriter, id int64, columns []metCol, values []float64, square, whole bool) error {
+	side := max(int(math.Sqrt(float64(len(values)))), 1)
+	for g := 0; g*len(columns) < len(values); g++ {
+		if whole && (g+1)*len(columns) > len(values) {
+			break
 		}
-		values := batches[batch].Repeats(i)
-		dst = append(strconv.AppendInt(dst, id, 10), '\t')
+		dst := append(strconv.AppendInt(out.row(), id, 10), '\t')
 		if square {
-			side := max(int(math.Sqrt(float64(len(values)))), 1)
 			dst = append(strconv.AppendInt(dst, int64(g/side+1), 10), '\t')
 			dst = strconv.AppendInt(dst, int64(g%side+1), 10)
 		} else {
@@ -155,10 +152,11 @@ func (w *lineWriter) writeChildren(ctx context.Context, lt *lineTable) error {
 			}
 			dst = appendChild(append(dst, '\t'), &columns[k], v)
 		}
-		g++
-		return append(dst, '\n'), true
-	})
-	return f.run(ctx, w.l.conn)
+		if err := out.end(dst); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func appendChild(dst []byte, c *metCol, v float64) []byte {
@@ -283,8 +281,8 @@ func (w *lineWriter) findSome(ctx context.Context, lt *lineTable, where string) 
 }
 
 // replace notes which records of the commit replace others.
-func (lt *lineTable) replace(batches []*record.Batch, stored *engine.Stored) {
-	for k, b := range batches {
+func (lt *lineTable) replace(stored *engine.Stored) {
+	for k, b := range lt.batches {
 		stored.New += int64(b.Len())
 		if len(lt.there) == 0 {
 			continue

@@ -25,7 +25,7 @@ type lineWriter struct {
 	files   *sqlengine.Interner[fileName]
 	folded  map[fileName]fileName // as METviewer's unique key compares them → as stored
 	twins   map[string]map[string]bool
-	header  []column
+	head    lineTable // stat_header: its records have a header and nothing else
 	tables  map[*record.LineType]*lineTable
 	first   int64 // number of the first row of this commit
 	times   times
@@ -37,13 +37,14 @@ type fileName struct{ dir, name string }
 type lineTable struct {
 	t       *record.LineType
 	name    string
+	id      string // the column that numbers its rows
 	columns []column
+	batches []*record.Batch
 	heads   [][]int64             // by batch and header: the number of the header
 	files   []int64               // by batch
 	there   map[record.Key]rowRef // of the records that are there and may be replaced
 	probed  map[int64]struct{}    // numbers of the headers whose records are in there
 	gone    map[int64][]int64     // header → numbers of the rows that were replaced
-	rows    int64
 	hash    record.Hasher
 }
 
@@ -55,7 +56,8 @@ type rowRef struct {
 }
 
 func newLineWriter(l *loader) *lineWriter {
-	return &lineWriter{l: l, header: headerColumns(), tables: map[*record.LineType]*lineTable{}}
+	head := lineTable{name: design.HeaderTable, id: "stat_header_id", columns: headerColumns(), batches: []*record.Batch{{}}}
+	return &lineWriter{l: l, head: head, tables: map[*record.LineType]*lineTable{}}
 }
 
 // refresh reads what the archive holds.
@@ -67,14 +69,14 @@ func (w *lineWriter) refresh(ctx context.Context) error {
 		return err
 	}
 	exprs := []string{"stat_header_id"}
-	for k := range w.header {
-		exprs = append(exprs, w.header[k].expr(w.twins[design.HeaderTable]))
+	for k := range w.head.columns {
+		exprs = append(exprs, w.head.columns[k].expr(w.twins[design.HeaderTable]))
 	}
 	var h record.Header
 	var id int64
 	into := []any{&id}
-	for k := range w.header {
-		into = append(into, &h[w.header[k].Field])
+	for k := range w.head.columns {
+		into = append(into, &h[w.head.columns[k].Field])
 	}
 	err = w.l.rows(ctx, "SELECT "+strings.Join(exprs, ", ")+" FROM "+w.l.table(design.HeaderTable)+" h", func(row []any) error {
 		err := sqlengine.Scan(row, into...)
@@ -120,31 +122,38 @@ func (w *lineWriter) file(of string) (f fileName, whole bool) {
 func (w *lineWriter) prepare(ctx context.Context, stored *engine.Stored) error {
 	need := map[string]map[string]string{} // table → twin → its type
 	for _, t := range w.l.types {
-		lt := w.tables[t]
-		if lt == nil {
-			lt = &lineTable{t: t, name: tableOf(t), columns: lineColumns(t)}
-			w.tables[t] = lt
-		}
-		lt.reset()
-		need[lt.name] = map[string]string{}
+		lt := w.table(t, w.l.batches[t])
 		probes := probe{}
-		for _, b := range w.l.batches[t] {
+		for _, b := range lt.batches {
 			w.number(lt, b, stored)
-			lt.need(b, need[lt.name], stored)
 			probes.add(lt, b, w.l.catalog, w.headers)
 		}
+		need[lt.name] = lt.need(stored)
 		if err := w.find(ctx, lt, probes); err != nil {
 			return err
 		}
-		lt.replace(w.l.batches[t], stored)
+		lt.replace(stored)
 	}
-	need[design.HeaderTable] = w.needOfHeaders(stored)
+	fresh := w.head.batches[0]
+	fresh.Reset(nil, "")
+	heads, _ := w.headers.Fresh()
+	for _, h := range heads {
+		fresh.AppendTimes(fresh.AddHeader(h), 0, 0, 0)
+	}
+	need[w.head.name] = w.head.need(stored)
 	return w.makeTwins(ctx, need)
 }
 
-func (lt *lineTable) reset() {
-	lt.heads, lt.files, lt.rows = lt.heads[:0], lt.files[:0], 0
+// table is that of a line type, to which batches are brought.
+func (w *lineWriter) table(t *record.LineType, batches []*record.Batch) *lineTable {
+	lt := w.tables[t]
+	if lt == nil {
+		lt = &lineTable{t: t, name: tableOf(t), id: idColumn(t), columns: lineColumns(t)}
+		w.tables[t] = lt
+	}
+	lt.batches, lt.heads, lt.files = batches, lt.heads[:0], lt.files[:0]
 	lt.there, lt.probed, lt.gone = map[record.Key]rowRef{}, map[int64]struct{}{}, map[int64][]int64{}
+	return lt
 }
 
 // number numbers the headers and the file of a batch.
@@ -160,50 +169,35 @@ func (w *lineWriter) number(lt *lineTable, b *record.Batch, stored *engine.Store
 		stored.Shorten(sqlengine.FileTable + ".path")
 	}
 	lt.heads, lt.files = append(lt.heads, heads), append(lt.files, id)
-	lt.rows += int64(b.Len())
 }
 
-// needOfHeaders are the columns of which METviewer's cannot hold a text of a new
-// header.
-func (w *lineWriter) needOfHeaders(stored *engine.Stored) map[string]string {
+// need lists the columns of which METviewer's cannot hold a value, by the names
+// of their twins with the types, and counts the texts.
+func (lt *lineTable) need(stored *engine.Stored) map[string]string {
 	need := map[string]string{}
-	heads, _ := w.headers.Fresh()
 	var scratch []byte
-	for i := range heads {
-		for k := range w.header {
-			c := &w.header[k]
-			var exact bool
-			if scratch, exact = c.text(scratch[:0], heads[i][c.Field]); !exact {
+	for k := range lt.columns {
+		c := &lt.columns[k]
+		text := c.met.kind == varchar || c.alias == "h"
+		if !c.value() || c.From == sqlengine.Data && c.met.kind == double {
+			continue
+		}
+	column:
+		for _, b := range lt.batches {
+			for i := range b.Len() {
+				var exact bool
+				if scratch, exact = c.append(scratch[:0], b, i); exact {
+					continue
+				}
 				need[c.twin()] = c.twinType()
-				stored.Shorten(design.HeaderTable + "." + c.met.name)
+				if !text {
+					break column
+				}
+				stored.Shorten(lt.name + "." + c.met.name)
 			}
 		}
 	}
 	return need
-}
-
-// need notes the columns of which METviewer's cannot hold a value of b, and
-// counts the texts.
-func (lt *lineTable) need(b *record.Batch, need map[string]string, stored *engine.Stored) {
-	var scratch []byte
-	for k := range lt.columns {
-		c := &lt.columns[k]
-		text := c.met.kind == varchar
-		if (c.From == sqlengine.Data && c.met.kind == double) || (need[c.twin()] != "" && !text) || !c.value() {
-			continue
-		}
-		for i := range b.Len() {
-			var exact bool
-			if scratch, exact = c.append(scratch[:0], b, i); exact {
-				continue
-			}
-			need[c.twin()] = c.twinType()
-			if !text {
-				break
-			}
-			stored.Shorten(lt.name + "." + c.met.name)
-		}
-	}
 }
 
 // value reports whether the column may need a twin: ids, line numbers and times always fit.
@@ -307,7 +301,8 @@ func row(table, column string, first int64) string {
 
 // write writes the rows.
 func (w *lineWriter) write(ctx context.Context) error {
-	if err := w.writeHeaders(ctx); err != nil {
+	_, first := w.headers.Fresh()
+	if err := w.writeLines(ctx, &w.head, first); err != nil {
 		return err
 	}
 	if err := w.writeFiles(ctx); err != nil {
@@ -315,13 +310,15 @@ func (w *lineWriter) write(ctx context.Context) error {
 	}
 	for _, t := range w.l.types {
 		lt := w.tables[t]
-		if err := w.writeLines(ctx, lt); err != nil {
+		if err := w.writeLines(ctx, lt, w.l.next); err != nil {
 			return err
 		}
 		if err := w.writeChildren(ctx, lt); err != nil {
 			return err
 		}
-		w.l.next += lt.rows
+		for _, b := range lt.batches {
+			w.l.next += int64(b.Len())
+		}
 		if hasLineID(t) && w.l.next > math.MaxUint32 {
 			return fmt.Errorf("%s: METviewer's line_data_id ends at %d", lt.name, uint32(math.MaxUint32))
 		}
@@ -329,64 +326,27 @@ func (w *lineWriter) write(ctx context.Context) error {
 	return nil
 }
 
-func (w *lineWriter) writeHeaders(ctx context.Context) error {
-	headers, first := w.headers.Fresh()
-	columns := []string{"stat_header_id"}
-	var twins []*column
-	for k := range w.header {
-		columns = append(columns, w.header[k].met.name)
-	}
-	for k := range w.header {
-		if c := &w.header[k]; w.twins[design.HeaderTable][c.twin()] {
-			twins = append(twins, c)
-			columns = append(columns, c.twin())
-		}
-	}
-	n := 0
-	var scratch []byte
-	f := infile{table: w.l.table(design.HeaderTable), columns: columns, charset: "binary", rows: int64(len(headers))}
-	f.more = each(func(dst []byte) ([]byte, bool) {
-		if n == len(headers) {
-			return dst, false
-		}
-		h := &headers[n]
-		dst = strconv.AppendInt(dst, first+int64(n), 10)
-		for k := range w.header {
-			dst, _ = w.header[k].text(append(dst, '\t'), h[w.header[k].Field])
-		}
-		for _, c := range twins {
-			var exact bool
-			dst = append(dst, '\t')
-			if scratch, exact = c.text(scratch[:0], h[c.Field]); exact {
-				dst = append(dst, null...)
-			} else {
-				dst = appendText(dst, h[c.Field])
-			}
-		}
-		n++
-		return append(dst, '\n'), true
-	})
-	return f.run(ctx, w.l.conn)
-}
-
 func (w *lineWriter) writeFiles(ctx context.Context) error {
 	files, first := w.files.Fresh()
+	if len(files) == 0 {
+		return nil
+	}
 	now := sqlengine.AppendDateTime(nil, time.Now().Unix())
-	n := 0
-	f := infile{table: w.l.table(sqlengine.FileTable), columns: []string{"data_file_id", "data_file_lu_id", "filename", "path", "load_date"}, charset: "binary", rows: int64(len(files))}
-	f.more = each(func(dst []byte) ([]byte, bool) {
-		if n == len(files) {
-			return dst, false
+	f := infile{table: w.l.table(sqlengine.FileTable), columns: []string{"data_file_id", "data_file_lu_id", "filename", "path", "load_date"}, charset: "binary"}
+	f.rows = func(out *rowWriter) error {
+		for n, file := range files {
+			dst := strconv.AppendInt(out.row(), first+int64(n), 10)
+			dst = strconv.AppendInt(append(dst, '\t'), sqlengine.FileKind(file.name), 10)
+			dst = appendText(append(dst, '\t'), file.name)
+			dst = appendText(append(dst, '\t'), file.dir)
+			if err := out.end(append(append(dst, '\t'), now...)); err != nil {
+				return err
+			}
 		}
-		dst = strconv.AppendInt(dst, first+int64(n), 10)
-		dst = strconv.AppendInt(append(dst, '\t'), sqlengine.FileKind(files[n].name), 10)
-		dst = appendText(append(dst, '\t'), files[n].name)
-		dst = appendText(append(dst, '\t'), files[n].dir)
-		dst = append(append(dst, '\t'), now...)
-		n++
-		return append(dst, '\n'), true
-	})
-	return f.run(ctx, w.l.conn)
+		return nil
+	}
+	_, err := f.load(ctx, w.l.conn)
+	return err
 }
 
 // settle moves what a commit adds from pending to what counts, in the transaction

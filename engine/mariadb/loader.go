@@ -147,16 +147,9 @@ func (a *archive) strange(ctx context.Context, c *sql.Conn, subset string) error
 
 func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
 	var stored engine.Stored
-	err := l.again(ctx, func() error {
+	err := l.insist(ctx, func() error {
 		stored = engine.Stored{Replaced: map[string]int64{}}
-		err := l.locked(ctx, func() error { return l.commit(ctx, c, &stored) })
-		l.w.settled(err == nil)
-		if err != nil {
-			l.version = -1
-			err = sqlengine.Failed(ctx, err)
-			l.undo(context.WithoutCancel(ctx))
-		}
-		return err
+		return l.commit(ctx, c, &stored)
 	})
 	clear(l.batches)
 	l.types = l.types[:0]
@@ -166,6 +159,20 @@ func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, er
 		}
 	}
 	return stored, err
+}
+
+// insist does a commit under the subset's lock, or takes it back.
+func (l *loader) insist(ctx context.Context, do func() error) error {
+	return l.again(ctx, func() error {
+		err := l.locked(ctx, do)
+		l.w.settled(err == nil)
+		if err != nil {
+			l.version = -1
+			err = sqlengine.Failed(ctx, err)
+			l.undo(context.WithoutCancel(ctx))
+		}
+		return err
+	})
 }
 
 // again does what another loader has overtaken at another node of a cluster
@@ -224,6 +231,10 @@ func (l *loader) commit(ctx context.Context, c engine.Commit, stored *engine.Sto
 	if l.w.apart() {
 		steps = []func(context.Context) error{l.w.begin, l.w.write, l.start, l.w.settle, meta, l.end, l.w.finish}
 	}
+	return inTurn(ctx, steps)
+}
+
+func inTurn(ctx context.Context, steps []func(context.Context) error) error {
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return err
@@ -292,7 +303,7 @@ func (l *loader) writeMeta(ctx context.Context, c engine.Commit, stored engine.S
 			return err
 		}
 		err := l.exec(ctx, "INSERT INTO "+marks+" ("+sqlengine.Names("", sqlengine.MarkColumns()[1:])+") VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-			m.Path, m.Digest, m.Bytes, m.Read, m.Stored, m.Replaced, m.Quarantined, m.Loaded.Format(time.RFC3339Nano))
+			m.Path, m.Digest, m.Bytes, m.Read, m.Stored, m.Replaced, m.Quarantined, m.Times())
 		if err != nil {
 			return err
 		}

@@ -95,10 +95,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 
 // connected learns what the server is and makes the pools of connections.
 func connected(ctx context.Context, u *url.URL, o engine.Options) (*database, error) {
-	d := &database{prefix: strings.TrimPrefix(u.Path, "/"), readOnly: o.ReadOnly, log: o.Log, shown: fault.Redact(u.String())}
-	if d.log == nil {
-		d.log = slog.New(slog.DiscardHandler)
-	}
+	d := &database{prefix: strings.TrimPrefix(u.Path, "/"), readOnly: o.ReadOnly, log: o.Logger(), shown: fault.Redact(u.String())}
 	if err := d.options(u.Query()); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package mariadb
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -13,95 +14,53 @@ import (
 //
 // A line of columns reads: name = DOUBLE, name~ = DOUBLE DEFAULT -9999,
 // name=0.5 = DOUBLE DEFAULT 0.5, name# = INT UNSIGNED, name% = INT,
-// name%~ = INT DEFAULT -9999, name:32 = VARCHAR(32).
+// name%~ = INT DEFAULT -9999, name:32 = VARCHAR(32). first..last are columns of
+// the line type as records have them: texts of 32 letters, counts INT UNSIGNED,
+// numbers DOUBLE; first..last~ have DEFAULT -9999.
 
 // metviewerLines are the columns of line_data_<type> after those that all
 // types have (line_data_id stands before them).
 var metviewerLines = map[string]string{ //nolint:gochecknoglobals // a constant table
-	"FHO": "total# f_rate h_rate o_rate",
-	"CTS": `
-		alpha total# baser baser_ncl baser_ncu baser_bcl baser_bcu fmean fmean_ncl fmean_ncu fmean_bcl fmean_bcu acc acc_ncl
-		acc_ncu acc_bcl acc_bcu fbias fbias_bcl fbias_bcu pody pody_ncl pody_ncu pody_bcl pody_bcu podn podn_ncl podn_ncu
-		podn_bcl podn_bcu pofd pofd_ncl pofd_ncu pofd_bcl pofd_bcu far far_ncl far_ncu far_bcl far_bcu csi csi_ncl csi_ncu
-		csi_bcl csi_bcu gss gss_bcl gss_bcu hk hk_ncl hk_ncu hk_bcl hk_bcu hss hss_bcl hss_bcu odds odds_ncl odds_ncu odds_bcl
-		odds_bcu lodds~ lodds_ncl~ lodds_ncu~ lodds_bcl~ lodds_bcu~ orss~ orss_ncl~ orss_ncu~ orss_bcl~ orss_bcu~ eds~ eds_ncl~
-		eds_ncu~ eds_bcl~ eds_bcu~ seds~ seds_ncl~ seds_ncu~ seds_bcl~ seds_bcu~ edi~ edi_ncl~ edi_ncu~ edi_bcl~ edi_bcu~ sedi~
-		sedi_ncl~ sedi_ncu~ sedi_bcl~ sedi_bcu~ bagss~ bagss_bcl~ bagss_bcu~ hss_ec~ hss_ec_bcl~ hss_ec_bcu~ ec_value=0.5`,
-	"CNT": `
-		alpha total# fbar fbar_ncl fbar_ncu fbar_bcl fbar_bcu fstdev fstdev_ncl fstdev_ncu fstdev_bcl fstdev_bcu obar obar_ncl
-		obar_ncu obar_bcl obar_bcu ostdev ostdev_ncl ostdev_ncu ostdev_bcl ostdev_bcu pr_corr pr_corr_ncl pr_corr_ncu
-		pr_corr_bcl pr_corr_bcu sp_corr dt_corr ranks# frank_ties% orank_ties% me me_ncl me_ncu me_bcl me_bcu estdev estdev_ncl
-		estdev_ncu estdev_bcl estdev_bcu mbias mbias_bcl mbias_bcu mae mae_bcl mae_bcu mse mse_bcl mse_bcu bcmse bcmse_bcl
-		bcmse_bcu rmse rmse_bcl rmse_bcu e10 e10_bcl e10_bcu e25 e25_bcl e25_bcu e50 e50_bcl e50_bcu e75 e75_bcl e75_bcu e90
-		e90_bcl e90_bcu iqr~ iqr_bcl~ iqr_bcu~ mad~ mad_bcl~ mad_bcu~ anom_corr~ anom_corr_ncl~ anom_corr_ncu~ anom_corr_bcl~
-		anom_corr_bcu~ me2~ me2_bcl~ me2_bcu~ msess~ msess_bcl~ msess_bcu~ rmsfa~ rmsfa_bcl~ rmsfa_bcu~ rmsoa~ rmsoa_bcl~
-		rmsoa_bcu~ anom_corr_uncntr~ anom_corr_uncntr_bcl~ anom_corr_uncntr_bcu~ si~ si_bcl~ si_bcu~`,
-	"ECNT": `
-		total# n_ens% crps crpss ign me rmse spread me_oerr rmse_oerr spread_oerr spread_plus_oerr crpscl crps_emp crpscl_emp
-		crpss_emp crps_emp_fair~ spread_md mae~ mae_oerr bias_ratio n_ge_obs% me_ge_obs n_lt_obs% me_lt_obs`,
-	"MCTS": `
-		alpha total# n_cat# acc acc_ncl acc_ncu acc_bcl acc_bcu hk hk_bcl hk_bcu hss hss_bcl hss_bcu ger ger_bcl ger_bcu hss_ec~
-		hss_ec_bcl~ hss_ec_bcu~ ec_value~`,
-	"PCT": "line_data_id# cov_thresh:32 total# n_thresh#",
-	"PSTD": `
-		line_data_id# cov_thresh:32 alpha total# n_thresh# baser baser_ncl baser_ncu reliability resolution uncertainty roc_auc
-		brier brier_ncl brier_ncu briercl~ briercl_ncl~ briercl_ncu~ bss~ bss_smpl~`,
-	"PJC":    "line_data_id# cov_thresh:32 total# n_thresh#",
-	"PRC":    "line_data_id# cov_thresh:32 total# n_thresh#",
-	"SL1L2":  "total# fbar obar fobar ffbar oobar mae~",
-	"GRAD":   "total# fgbar ogbar mgbar egbar s1 s1_og~ fgog_ratio~ dx%~ dy%~",
-	"SAL1L2": "total# fabar oabar foabar ffabar ooabar mae~",
-	"VL1L2":  "total# ufbar vfbar uobar vobar uvfobar uvffbar uvoobar f_speed_bar~ o_speed_bar~",
-	"VAL1L2": "total# ufabar vfabar uoabar voabar uvfoabar uvffabar uvooabar fa_speed_bar~ oa_speed_bar~",
-	"MPR": `
-		total# mp_index# obs_sid:32 obs_lat obs_lon obs_lvl obs_elv mpr_fcst mpr_obs mpr_climo obs_qc:32 climo_mean climo_stdev
-		climo_cdf`,
-	"NBRCTS": `
-		cov_thresh:32 alpha total# baser baser_ncl baser_ncu baser_bcl baser_bcu fmean fmean_ncl fmean_ncu fmean_bcl fmean_bcu
-		acc acc_ncl acc_ncu acc_bcl acc_bcu fbias fbias_bcl fbias_bcu pody pody_ncl pody_ncu pody_bcl pody_bcu podn podn_ncl
-		podn_ncu podn_bcl podn_bcu pofd pofd_ncl pofd_ncu pofd_bcl pofd_bcu far far_ncl far_ncu far_bcl far_bcu csi csi_ncl
-		csi_ncu csi_bcl csi_bcu gss gss_bcl gss_bcu hk hk_ncl hk_ncu hk_bcl hk_bcu hss hss_bcl hss_bcu odds odds_ncl odds_ncu
-		odds_bcl odds_bcu lodds~ lodds_ncl~ lodds_ncu~ lodds_bcl~ lodds_bcu~ orss~ orss_ncl~ orss_ncu~ orss_bcl~ orss_bcu~ eds~
-		eds_ncl~ eds_ncu~ eds_bcl~ eds_bcu~ seds~ seds_ncl~ seds_ncu~ seds_bcl~ seds_bcu~ edi~ edi_ncl~ edi_ncu~ edi_bcl~
-		edi_bcu~ sedi~ sedi_ncl~ sedi_ncu~ sedi_bcl~ sedi_bcu~ bagss~ bagss_bcl~ bagss_bcu~`,
-	"NBRCNT": `
-		alpha total# fbs fbs_bcl fbs_bcu fss fss_bcl fss_bcu afss~ afss_bcl~ afss_bcu~ ufss~ ufss_bcl~ ufss_bcu~ f_rate~
-		f_rate_bcl~ f_rate_bcu~ o_rate~ o_rate_bcl~ o_rate_bcu~`,
+	"CNT":  "alpha total..ranks frank_ties% orank_ties% me..e90_bcu iqr..si_bcu~",
+	"CTC":  "total# fy_oy# fy_on# fn_oy# fn_on# ec_value=0.5",
+	"CTS":  "alpha total..odds_bcu lodds..hss_ec_bcu~ ec_value=0.5",
+	"DMAP": "alpha total# fy% oy% fbias..beta_value",
+	"ECLV": "line_data_id# total..n_pnt",
+	"ECNT": "total# n_ens% crps..crpss_emp crps_emp_fair~ spread_md mae~ mae_oerr bias_ratio n_ge_obs% me_ge_obs n_lt_obs% me_lt_obs",
 	"ENSCNT": `
-		rpsf~ rpsf_ncl~ rpsf_ncu~ rpsf_bcl~ rpsf_bcu~ rpscl~ rpscl_ncl~ rpscl_ncu~ rpscl_bcl~ rpscl_bcu~ rpss~ rpss_ncl~
-		rpss_ncu~ rpss_bcl~ rpss_bcu~ crpsf~ crpsf_ncl~ crpsf_ncu~ crpsf_bcl~ crpsf_bcu~ crpscl~ crpscl_ncl~ crpscl_ncu~
-		crpscl_bcl~ crpscl_bcu~ crpss~ crpss_ncl~ crpss_ncu~ crpss_bcl~ crpss_bcu~`,
-	"ISC":   "total# tile_dim time_xll tile_yll nscale iscale mse isc fenergy2 oenergy2 baser fbias",
-	"RHIST": "line_data_id# total# n_rank#",
-	"RELP":  "line_data_id# total# n_ens#",
-	"ECLV":  "line_data_id# total# baser value_baser n_pnt#",
-	"PHIST": "line_data_id# total# bin_size n_bin#",
+		rpsf~ rpsf_ncl~ rpsf_ncu~ rpsf_bcl~ rpsf_bcu~ rpscl~ rpscl_ncl~ rpscl_ncu~ rpscl_bcl~ rpscl_bcu~
+		rpss~ rpss_ncl~ rpss_ncu~ rpss_bcl~ rpss_bcu~ crpsf~ crpsf_ncl~ crpsf_ncu~ crpsf_bcl~ crpsf_bcu~
+		crpscl~ crpscl_ncl~ crpscl_ncu~ crpscl_bcl~ crpscl_bcu~ crpss~ crpss_ncl~ crpss_ncu~ crpss_bcl~ crpss_bcu~`,
+	"FHO":    "total..o_rate",
+	"GRAD":   "total..s1 s1_og~ fgog_ratio~ dx%~ dy%~",
+	"ISC":    "total# tile_dim time_xll tile_yll nscale iscale mse..fbias",
+	"MCTC":   "line_data_id# total# n_cat# ec_value~",
+	"MCTS":   "alpha total..ger_bcu hss_ec..ec_value~",
+	"MPR":    "total..mpr_obs mpr_climo obs_qc..climo_cdf",
+	"NBRCNT": "alpha total..fss_bcu afss..o_rate_bcu~",
+	"NBRCTC": "cov_thresh:32 total# fy_oy# fy_on# fn_oy# fn_on#",
+	"NBRCTS": "cov_thresh:32 alpha total..odds_bcu lodds..bagss_bcu~",
 	"ORANK": `
-		line_data_id# total# orank_index# obs_sid:64 obs_lat:64 obs_lon:64 obs_lvl:64 obs_elv:64 obs pit obs_rank% n_ens_vld#
-		n_ens# obs_qc:32 ens_mean~ climo_mean~ spread~ ens_mean_oerr~ spread_oerr~ spread_plus_oerr~ climo_stdev~`,
-	"SSVAR": `
-		alpha total# n_bin# bin_i# bin_n# var_min var_max var_mean fbar obar fobar ffbar oobar fbar_ncl fbar_ncu fstdev
-		fstdev_ncl fstdev_ncu obar_ncl obar_ncu ostdev ostdev_ncl ostdev_ncu pr_corr pr_corr_ncl pr_corr_ncu me me_ncl me_ncu
-		estdev estdev_ncl estdev_ncu mbias mse bcmse rmse`,
-	"VCNT": `
-		alpha total# fbar fbar_bcl fbar_bcu obar obar_bcl obar_bcu fs_rms fs_rms_bcl fs_rms_bcu os_rms os_rms_bcl os_rms_bcu
-		msve msve_bcl msve_bcu rmsve rmsve_bcl rmsve_bcu fstdev fstdev_bcl fstdev_bcu ostdev ostdev_bcl ostdev_bcu fdir fdir_bcl
-		fdir_bcu odir odir_bcl odir_bcu fbar_speed fbar_speed_bcl fbar_speed_bcu obar_speed obar_speed_bcl obar_speed_bcu
-		vdiff_speed vdiff_speed_bcl vdiff_speed_bcu vdiff_dir vdiff_dir_bcl vdiff_dir_bcu speed_err speed_err_bcl speed_err_bcu
-		speed_abserr speed_abserr_bcl speed_abserr_bcu dir_err dir_err_bcl dir_err_bcu dir_abserr dir_abserr_bcl dir_abserr_bcu
-		anom_corr~ anom_corr_ncl~ anom_corr_ncu~ anom_corr_bcl~ anom_corr_bcu~ anom_corr_uncntr~ anom_corr_uncntr_bcl~
-		anom_corr_uncntr_bcu~`,
-	"SSIDX": "alpha fcst_model:40 ref_model:40 n_init# n_term# v_vld# ss_index~",
-	"PERC":  "fcst_perc obs_perc",
-	"DMAP": `
-		alpha total# fy% oy% fbias baddeley hausdorff med_fo med_of med_min med_max med_mean fom_fo fom_of fom_min fom_max
-		fom_mean zhu_fo zhu_of zhu_min zhu_max zhu_mean g gbeta beta_value`,
-	"RPS":       "alpha total# n_prob% rps_rel rps_res rps_unc rps rpss rpss_smpl rps_comp",
-	"SEEPS":     "total# s12 s13 s21 s23 s31 s32 pf1 pf2 pf3 pv1 pv2 pv3 mean_fcst mean_obs seeps",
-	"SEEPS_MPR": "obs_sid:32 obs_lat obs_lon fcst obs obs_qc:32 fcst_cat# obs_cat# p1 p2 t1 t2 seeps",
-	"CTC":       "total# fy_oy# fy_on# fn_oy# fn_on# ec_value=0.5",
-	"NBRCTC":    "cov_thresh:32 total# fy_oy# fy_on# fn_oy# fn_on#",
-	"MCTC":      "line_data_id# total# n_cat# ec_value~",
+		line_data_id# total# orank_index# obs_sid:64 obs_lat:64 obs_lon:64 obs_lvl:64 obs_elv:64 obs pit obs_rank% n_ens_vld..obs_qc
+		ens_mean..climo_stdev~`,
+	"PCT":       "line_data_id# cov_thresh:32 total# n_thresh#",
+	"PERC":      "fcst_perc obs_perc",
+	"PHIST":     "line_data_id# total..n_bin",
+	"PJC":       "line_data_id# cov_thresh:32 total# n_thresh#",
+	"PRC":       "line_data_id# cov_thresh:32 total# n_thresh#",
+	"PSTD":      "line_data_id# cov_thresh:32 alpha total..brier_ncu briercl..bss_smpl~",
+	"RELP":      "line_data_id# total# n_ens#",
+	"RHIST":     "line_data_id# total# n_rank#",
+	"RPS":       "alpha total# n_prob% rps_rel..rps_comp",
+	"SAL1L2":    "total..ooabar mae~",
+	"SEEPS":     "total..seeps",
+	"SEEPS_MPR": "obs_sid..seeps",
+	"SL1L2":     "total..oobar mae~",
+	"SSIDX":     "alpha fcst_model:40 ref_model:40 n_init..v_vld ss_index~",
+	"SSVAR":     "alpha total..rmse",
+	"VAL1L2":    "total..uvooabar fa_speed_bar~ oa_speed_bar~",
+	"VCNT":      "alpha total..dir_abserr_bcu anom_corr..anom_corr_uncntr_bcu~",
+	"VL1L2":     "total..uvoobar f_speed_bar~ o_speed_bar~",
 }
 
 // metviewerChildren are the tables of repeating columns: line_data_<name>.
@@ -180,10 +139,15 @@ func (c *metCol) sqlType() string {
 	return text
 }
 
-// parseColumns reads a line of columns.
-func parseColumns(text string) []metCol {
+// parseColumns reads a line of columns, of a line type where it names some of
+// its columns by the first and the last.
+func parseColumns(text, lineType string) []metCol {
 	var out []metCol
 	for word := range strings.FieldsSeq(text) {
+		if first, last, ok := strings.Cut(word, ".."); ok {
+			out = append(out, columnsOf(lineType, first, last)...)
+			continue
+		}
 		c := metCol{name: word, kind: double}
 		if name, ok := strings.CutSuffix(c.name, "~"); ok {
 			c.name, c.ordinal = name, "-9999"
@@ -202,6 +166,25 @@ func parseColumns(text string) []metCol {
 			c.width, _ = strconv.Atoi(width) // a constant table
 		}
 		out = append(out, c)
+	}
+	return out
+}
+
+// columnsOf are METviewer's columns from a first to a last of a line type's.
+func columnsOf(lineType, first, last string) (out []metCol) {
+	last, missing := strings.CutSuffix(last, "~")
+	t, _ := record.TypeByName(lineType) // a constant table
+	for _, c := range t.Columns {
+		m := metCol{name: cmp.Or(metviewerNames[lineType][c.Name], c.Name), kind: [...]kind{record.Float: double, record.Count: unsigned, record.Text: varchar}[c.Kind], width: 32}
+		if missing {
+			m.ordinal = "-9999"
+		}
+		if m.name == first || out != nil {
+			out = append(out, m)
+		}
+		if m.name == last {
+			break
+		}
 	}
 	return out
 }
@@ -260,7 +243,7 @@ func (d *database) createMetviewer(db string) []string {
 			null = " NOT NULL"
 			b.WriteString(", j_value INT UNSIGNED NOT NULL")
 		}
-		for _, c := range parseColumns(columns) {
+		for _, c := range parseColumns(columns, "") {
 			b.WriteString(", " + c.name + " " + c.sqlType() + null)
 		}
 		out = append(out, b.String()+", PRIMARY KEY ("+keys+")"+end)
@@ -276,7 +259,7 @@ const (
 
 func headerDDL() string {
 	var b strings.Builder
-	for _, c := range parseColumns(metviewerHeader) {
+	for _, c := range parseColumns(metviewerHeader, "") {
 		b.WriteString(",\n  " + c.name + " " + c.sqlType())
 		if c.name == "descr" || c.name == "fcst_units" || c.name == "obs_units" {
 			b.WriteString(" DEFAULT 'NA'")
@@ -290,7 +273,7 @@ func headerDDL() string {
 // columns of ours come last and are invisible.
 func (d *database) lineDDL(db, table, lineType string) string {
 	var cols []string
-	own := parseColumns(metviewerLines[lineType])
+	own := parseColumns(metviewerLines[lineType], lineType)
 	id := lineType != genmpr && own[0].name == "line_data_id"
 	if id {
 		cols, own = append(cols, "line_data_id INT UNSIGNED NOT NULL"), own[1:]
@@ -353,7 +336,7 @@ func hasLineID(t *record.LineType) bool { return t.Group != nil }
 func childTable(t *record.LineType) (name string, columns []metCol) {
 	for child, text := range metviewerChildren {
 		if of, _, _ := strings.Cut(child, "_"); of == strings.ToLower(t.Name) {
-			return "line_data_" + child, parseColumns(text)
+			return "line_data_" + child, parseColumns(text, "")
 		}
 	}
 	return "", nil

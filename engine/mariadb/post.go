@@ -2,8 +2,6 @@ package mariadb
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -136,41 +134,28 @@ func (p posts) connect(ctx context.Context) (*sqlengine.PostConn, error) {
 	return post, nil
 }
 
-// copyRows loads rows with LOAD DATA, whose text is made as the server takes
-// it. LOCAL turns what is wrong with a value into a warning; here it is an error.
+// copyRows loads rows with LOAD DATA.
 func (p posts) copyRows(ctx context.Context, c *sqlengine.PostConn, name string, t *sqlengine.PostTable, rows []sqlengine.PostRow) error {
-	given := len(rows)
-	source := &feed{more: each(func(dst []byte) ([]byte, bool) {
-		if len(rows) == 0 {
-			return dst, false
-		}
-		for i := range t.Columns {
-			if i > 0 {
-				dst = append(dst, '\t')
-			}
-			dst = appendPostCell(dst, &t.Columns[i], rows[0].Cell(&t.Columns[i]))
-		}
-		rows = rows[1:]
-		return append(dst, '\n'), true
-	})}
-	handler := fmt.Sprintf("barograph-%p", source)
-	mysql.RegisterReaderHandler(handler, func() io.Reader { return source })
-	defer mysql.DeregisterReaderHandler(handler)
-	columns := make([]string, len(t.Columns))
+	f := infile{table: p.schema() + ident(name), charset: "binary"}
 	for i := range t.Columns {
-		columns[i] = ident(t.Columns[i].Name)
+		f.columns = append(f.columns, ident(t.Columns[i].Name))
 	}
-	n, err := c.Direct(ctx, "LOAD DATA LOCAL INFILE 'Reader::"+handler+"' INTO TABLE "+p.schema()+ident(name)+
-		" CHARACTER SET binary FIELDS TERMINATED BY '\t' ESCAPED BY '\\' LINES TERMINATED BY '\n' ("+strings.Join(columns, ", ")+")", nil, nil)
-	if err != nil {
-		return err
+	f.rows = func(out *rowWriter) error {
+		for r := range rows {
+			dst := out.row()
+			for i := range t.Columns {
+				if i > 0 {
+					dst = append(dst, '\t')
+				}
+				dst = appendPostCell(dst, &t.Columns[i], rows[r].Cell(&t.Columns[i]))
+			}
+			if err := out.end(dst); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
-	if n != int64(given) {
-		return fmt.Errorf("load into %s: the server took %d of %d rows", name, n, given)
-	}
-	_, err = c.Direct(ctx, "SHOW WARNINGS", nil, func(v []any) error {
-		return fmt.Errorf("load into %s: the server took a value otherwise than it was given: %s", name, v[2])
-	})
+	_, err := f.run(ctx, c.Direct)
 	return err
 }
 
@@ -178,15 +163,9 @@ func (p posts) copyRows(ctx context.Context, c *sqlengine.PostConn, name string,
 func appendPostCell(dst []byte, c *sqlengine.PostColumn, v sqlengine.Cell) []byte {
 	switch {
 	case v.Null:
-		return append(dst, '\\', 'N')
+		return append(dst, null...)
 	case c.Type == sqlengine.PostText:
-		for _, b := range v.Text {
-			if b == '\\' || b == '\t' || b == '\n' {
-				dst = append(dst, '\\')
-			}
-			dst = append(dst, b)
-		}
-		return dst
+		return appendText(dst, v.Text)
 	case c.Type == sqlengine.PostFloat:
 		return strconv.AppendFloat(dst, v.Float, 'g', -1, 64)
 	case c.Type == sqlengine.PostTime:

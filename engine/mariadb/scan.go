@@ -264,32 +264,28 @@ func (s *star) copy(ctx context.Context, t engine.StarTable, rows *sqlengine.Sta
 		return 0, sqlengine.Failed(ctx, err)
 	}
 	defer c.Close() //nolint:errcheck // it goes back to the pool
-	f := infile{table: s.table(string(t)), charset: "utf8mb4", rows: rowsUnknown}
+	f := infile{table: s.table(string(t)), charset: "utf8mb4"}
 	for _, col := range tpcds.Columns(string(t)) {
 		f.columns = append(f.columns, col.Name)
 	}
-	made := int64(0)
-	f.more = each(func(dst []byte) ([]byte, bool) {
-		if !rows.Next() {
-			return dst, false
-		}
-		columns, i := rows.Row()
-		for k := range columns {
-			if k > 0 {
-				dst = append(dst, '\t')
+	f.rows = func(out *rowWriter) error {
+		for rows.Next() {
+			columns, i := rows.Row()
+			dst := out.row()
+			for k := range columns {
+				if k > 0 {
+					dst = append(dst, '\t')
+				}
+				dst = appendStar(dst, &columns[k], i)
 			}
-			dst = appendStar(dst, &columns[k], i)
+			if err := out.end(dst); err != nil {
+				return err
+			}
 		}
-		made++
-		return append(dst, '\n'), true
-	})
-	if err := f.run(ctx, c); err != nil {
-		return 0, sqlengine.Failed(ctx, err)
+		return nil
 	}
-	if f.took != made {
-		return 0, fmt.Errorf("load into %s: the server took %d of %d rows", f.table, f.took, made)
-	}
-	return made, nil
+	made, err := f.load(ctx, c)
+	return made, sqlengine.Failed(ctx, err)
 }
 
 // appendStar appends value i of a column for LOAD DATA.

@@ -64,18 +64,20 @@ func (l *loading) insert(ctx context.Context, _ sqlengine.Querier, table string,
 	for k := range cols {
 		to.sent[k] = slices.ContainsFunc(sent, func(c sqlengine.Column) bool { return c.Name == cols[k].Name })
 	}
-	f := infile{table: table, columns: names, charset: "utf8mb4", replace: true, set: strings.Join(set, ", "), rows: rowsUnknown}
-	var failure error
-	f.more = each(func(dst []byte) ([]byte, bool) {
-		to.begin(dst)
-		var ok bool
-		if ok, failure = next(to); !ok || failure != nil {
-			return dst, false
+	f := infile{table: table, columns: names, charset: "utf8mb4", replace: true, set: strings.Join(set, ", ")}
+	f.rows = func(out *rowWriter) error {
+		for {
+			to.begin(out.row())
+			if ok, err := next(to); err != nil || !ok {
+				return err
+			}
+			if err := out.end(to.dst); err != nil {
+				return err
+			}
 		}
-		return append(to.dst, '\n'), true
-	})
-	err := f.run(ctx, l.conn)
-	return cmp.Or(failure, err)
+	}
+	_, err := f.load(ctx, l.conn)
+	return err
 }
 
 // wide loads the rows of the wide design, each under its identity, in the order
@@ -86,20 +88,22 @@ func (l *loading) wide(ctx context.Context, _ sqlengine.Querier, table string, c
 	rows := slices.Clone(lines.Rows)
 	slices.SortStableFunc(rows, func(a, b design.Row) int { return cmp.Compare(a.Valid, b.Valid) })
 	keys := keysOf(lines)
-	to := &textRow{}
-	f := infile{table: table, columns: append([]string{"@k"}, names...), charset: "utf8mb4", replace: true, set: strings.Join(set, ", "), rows: int64(len(rows))}
-	f.more = each(func(dst []byte) ([]byte, bool) {
-		if len(rows) == 0 {
-			return dst, false
+	f := infile{table: table, columns: append([]string{"@k"}, names...), charset: "utf8mb4", replace: true, set: strings.Join(set, ", ")}
+	f.rows = func(out *rowWriter) error {
+		to := &textRow{}
+		for _, r := range rows {
+			to.begin(out.row())
+			to.cell(0)
+			to.dst = hex.AppendEncode(to.dst, keys(r))
+			lines.Put(to, sent, r)
+			if err := out.end(to.dst); err != nil {
+				return err
+			}
 		}
-		to.begin(dst)
-		to.cell(0)
-		to.dst = hex.AppendEncode(to.dst, keys(rows[0]))
-		lines.Put(to, sent, rows[0])
-		rows = rows[1:]
-		return append(to.dst, '\n'), true
-	})
-	return f.run(ctx, l.conn)
+		return nil
+	}
+	_, err := f.load(ctx, l.conn)
+	return err
 }
 
 // keysOf gives the identity of a record, by which a wide row is stored.

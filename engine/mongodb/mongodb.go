@@ -154,10 +154,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err != nil {
 		return nil, err
 	}
-	d := &database{settings: s, readOnly: o.ReadOnly, log: o.Log}
-	if d.log == nil {
-		d.log = slog.New(slog.DiscardHandler)
-	}
+	d := &database{settings: s, readOnly: o.ReadOnly, log: o.Logger()}
 	set := options.Client().ApplyURI(s.uri).SetAppName("barograph")
 	if d.client, err = mongo.Connect(set); err != nil {
 		return nil, d.unreachable(err)

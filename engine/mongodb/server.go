@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strconv"
 	"syscall"
@@ -60,15 +59,8 @@ func server() *engine.Server {
 }
 
 func program() (string, error) {
-	dir, err := artifact().Dir()
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, artifact().Program())
-	if _, err := os.Stat(path); err != nil {
-		return "", errors.New("FerretDB is not built")
-	}
-	return path, nil
+	dir, err := artifact().Find()
+	return filepath.Join(dir, artifact().Program()), err
 }
 
 func start(_ *engine.Cluster, n *engine.Node) ([]engine.Command, error) {

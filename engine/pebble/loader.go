@@ -101,6 +101,16 @@ func (b *batch) Write(ctx context.Context, _ *record.LineType, docs []docengine.
 	return ctx.Err()
 }
 
+// Remove removes pairs.
+func (b *batch) Remove(ctx context.Context, _ *record.LineType, ids []string) error {
+	for _, id := range ids {
+		if err := b.Delete([]byte(id), nil); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
 // Count applies the batch, which is synced.
 func (b *batch) Count(ctx context.Context, catalog []byte, done []engine.Mark) (int64, error) {
 	if err := b.Set(catalogKey(b.subset), catalog, nil); err != nil {

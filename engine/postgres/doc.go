@@ -14,7 +14,7 @@
 //     over series and time, or a BRIN over time (?wide_index=brin).
 //
 // Tables of documents and wide tables may be divided by hash or by valid time
-// (?partitions=), and spread over tablespaces (?tablespaces=); partition.go is
+// (?partitions=), and spread over tablespaces (?tablespaces=); schema.go is
 // for other workloads, too. There is no GIN index: docs/decisions/0005-postgres.md.
 //
 // Explain reads how rows are reached from EXPLAIN (ANALYZE, FORMAT JSON); the

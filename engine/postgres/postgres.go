@@ -77,10 +77,7 @@ type database struct {
 }
 
 func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
-	db := &database{readOnly: o.ReadOnly, log: o.Log}
-	if db.log == nil {
-		db.log = slog.New(slog.DiscardHandler)
-	}
+	db := &database{readOnly: o.ReadOnly, log: o.Logger()}
 	config, err := db.config(u, o)
 	if err != nil {
 		return nil, err

@@ -2,16 +2,25 @@ package postgres
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/zeebo/xxh3"
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/formats/tpcds"
 )
 
 // scans opens the tables of the analytical workload, which lie in a schema of
@@ -130,4 +139,221 @@ func partName(i int) string { return starTable(engine.StoreSales) + "_p" + strco
 func has(err error, code string) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && e.Code == code
+}
+
+// load makes the tables anew. The comment that tells their placement comes
+// last: a load that is broken off leaves tables that nobody asks.
+func (s *star) load(ctx context.Context, files engine.StarFiles, note string) (engine.StarLoaded, error) {
+	spaces, err := s.makeSpaces(ctx)
+	if err != nil {
+		return engine.StarLoaded{}, err
+	}
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return execute(ctx, tx.Conn(), s.create(spaces)...) })
+	if err != nil {
+		return engine.StarLoaded{}, sqlengine.Failed(ctx, err)
+	}
+	if err := s.dropSpaces(ctx, spaces); err != nil {
+		return engine.StarLoaded{}, err
+	}
+	out, err := sqlengine.LoadStar(ctx, files, s.copy)
+	if err != nil {
+		return out, err
+	}
+	return out, s.finish(ctx, note)
+}
+
+// create are the statements that make the tables, all empty. What is under a
+// part decides by how many workers it is scanned, not how large it is.
+func (s *star) create(spaces []string) []string {
+	out := []string{"CREATE SCHEMA IF NOT EXISTS " + starSchema}
+	for _, t := range engine.StarTables() {
+		var cols []string
+		for _, c := range tpcds.Columns(string(t)) {
+			cols = append(cols, c.Name+" "+sqlengine.StarType(&c, ` COLLATE "C"`))
+		}
+		table := "CREATE TABLE " + starTable(t) + " (" + strings.Join(cols, ", ") + ")"
+		if t == engine.StoreSales {
+			table += " PARTITION BY HASH (ss_ticket_number)"
+		}
+		out = append(out, "DROP TABLE IF EXISTS "+starTable(t), table)
+	}
+	for i := range s.place.Partitions {
+		part := fmt.Sprintf("CREATE TABLE %s PARTITION OF %s FOR VALUES WITH (MODULUS %d, REMAINDER %d) WITH (parallel_workers = %d)",
+			partName(i), starTable(engine.StoreSales), s.place.Partitions, i, mostWorkers)
+		if len(spaces) > 0 {
+			part += " TABLESPACE " + spaces[i%len(spaces)]
+		}
+		out = append(out, part)
+	}
+	return out
+}
+
+// mostWorkers is the greatest value of a table's parallel_workers: the
+// session's limit is then what decides.
+const mostWorkers = 1024
+
+// copy stores the rows of a file.
+func (s *star) copy(ctx context.Context, t engine.StarTable, rows *sqlengine.StarRows) (int64, error) {
+	c, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer c.Release()
+	tag, err := c.Conn().PgConn().CopyFrom(ctx, newCopyReader(func(dst []byte) ([]byte, error) {
+		if !rows.Next() {
+			if err := rows.Err(); err != nil {
+				return dst, err
+			}
+			return dst, io.EOF
+		}
+		columns, i := rows.Row()
+		dst = binary.BigEndian.AppendUint16(dst, uint16(len(columns)))
+		for k := range columns {
+			dst = appendStar(dst, &columns[k], i)
+		}
+		return dst, nil
+	}), "COPY "+starTable(t)+" FROM STDIN BINARY")
+	return tag.RowsAffected(), err
+}
+
+// appendStar appends value i of a column in COPY's format.
+func appendStar(dst []byte, v *tpcds.Vector, i int) []byte {
+	if v.Null[i] {
+		return appendNull(dst)
+	}
+	switch v.Kind {
+	case tpcds.Char, tpcds.Varchar:
+		return appendText(dst, v.Text[i])
+	case tpcds.Date:
+		return appendInt(dst, v.Whole[i]-postgresEpoch/86400)
+	case tpcds.Decimal:
+		return appendCents(dst, v.Whole[i])
+	case tpcds.Big:
+		return appendBig(dst, v.Whole[i])
+	}
+	return appendInt(dst, v.Whole[i])
+}
+
+// appendCents appends hundredths as a numeric: the number of its digits to the
+// base 10,000, the weight of the first, the sign, the decimals shown, the digits.
+func appendCents(dst []byte, cents int64) []byte {
+	const negative = 0x4000
+	var digits [6]uint16
+	n, sign, u := len(digits)-1, uint16(0), uint64(cents)
+	if cents < 0 {
+		sign, u = negative, -u
+	}
+	digits[n] = uint16(u % 100 * 100)
+	for whole := u / 100; whole > 0; whole /= 10000 {
+		n--
+		digits[n] = uint16(whole % 10000)
+	}
+	count := len(digits) - n
+	dst = binary.BigEndian.AppendUint32(dst, uint32(8+2*count))
+	for _, v := range [...]uint16{uint16(count), uint16(count - 2), sign, 2} {
+		dst = binary.BigEndian.AppendUint16(dst, v)
+	}
+	for _, d := range digits[n:] {
+		dst = binary.BigEndian.AppendUint16(dst, d)
+	}
+	return dst
+}
+
+// finish does what a careful user does after a load: keys of the small tables,
+// statistics, rows that no later scan has to mark as old, and pages on disk.
+func (s *star) finish(ctx context.Context, note string) error {
+	statements := []string{
+		"ALTER TABLE " + starTable(engine.DateDim) + " ADD PRIMARY KEY (d_date_sk)",
+		"ALTER TABLE " + starTable(engine.Item) + " ADD PRIMARY KEY (i_item_sk)",
+	}
+	for _, t := range engine.StarTables() {
+		statements = append(statements, "VACUUM (FREEZE, ANALYZE) "+starTable(t))
+	}
+	for _, text := range statements {
+		if _, err := s.pool.Exec(ctx, text); err != nil {
+			return err
+		}
+	}
+	const notAllowed = "42501"
+	if _, err := s.pool.Exec(ctx, "CHECKPOINT"); err != nil && !has(err, notAllowed) {
+		return err
+	}
+	_, err := s.pool.Exec(ctx, "COMMENT ON TABLE "+starTable(engine.StoreSales)+" IS "+flavour.Quote(placed+note))
+	return err
+}
+
+// store names the database among all that may use a disk or a server: names of
+// tablespaces are the server's, and their folders lie on disks that it shares.
+func (s *star) store(ctx context.Context) (string, error) {
+	var name string
+	err := s.pool.QueryRow(ctx, "SELECT system_identifier || '/' || current_database() FROM pg_control_system()").Scan(&name)
+	return fmt.Sprintf("%016x", xxh3.HashString(name)), sqlengine.Failed(ctx, err)
+}
+
+func starSpacePrefix(store string) string { return "barograph_star_" + store + "_" }
+
+func starSpace(store, path string) string {
+	return starSpacePrefix(store) + fmt.Sprintf("%016x", xxh3.HashString(path))
+}
+
+// makeSpaces makes a tablespace on each path and names them.
+func (s *star) makeSpaces(ctx context.Context) ([]string, error) {
+	if len(s.place.Paths) == 0 {
+		return nil, nil
+	}
+	store, err := s.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, path := range s.place.Paths {
+		name, dir := starSpace(store, path), filepath.Join(path, "barograph-postgres-"+store)
+		out = append(out, name)
+		var there bool
+		if err := s.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_tablespace WHERE spcname = $1)", name).Scan(&there); err != nil {
+			return nil, sqlengine.Failed(ctx, err)
+		}
+		if there {
+			continue
+		}
+		made := sqlengine.GiveFolder(dir, Driver().Server.User) // in vain where the server runs elsewhere
+		_, err := s.pool.Exec(ctx, "CREATE TABLESPACE "+name+" LOCATION "+flavour.Quote(dir))
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil && made != nil:
+			return nil, made
+		case err != nil:
+			return nil, &fault.Error{
+				File: dir, Problem: "cannot be a tablespace", Err: err,
+				Cure: "connect as a superuser; on the server's machine the folder must be empty and its account's own, and all folders above open to that account (chmod o+x)",
+			}
+		}
+	}
+	return out, nil
+}
+
+// dropSpaces drops the tablespaces of earlier placements, and their folders.
+func (s *star) dropSpaces(ctx context.Context, but []string) error {
+	store, err := s.store(ctx)
+	if err != nil {
+		return err
+	}
+	rows, err := s.pool.Query(ctx, "SELECT spcname, pg_tablespace_location(oid) FROM pg_tablespace WHERE starts_with(spcname, $1) AND spcname <> ALL ($2)",
+		starSpacePrefix(store), append([]string{}, but...)) // nil would be NULL
+	if err != nil {
+		return sqlengine.Failed(ctx, err)
+	}
+	old := map[string]string{}
+	var name, dir string
+	if _, err = pgx.ForEachRow(rows, []any{&name, &dir}, func() error { old[name] = dir; return nil }); err != nil {
+		return sqlengine.Failed(ctx, err)
+	}
+	for name, dir := range old {
+		if _, err := s.pool.Exec(ctx, "DROP TABLESPACE "+name); err != nil {
+			return sqlengine.Failed(ctx, err)
+		}
+		_ = os.Remove(dir) // it is empty; on another machine it is not there
+	}
+	return nil
 }

@@ -1,10 +1,22 @@
 package postgres
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/zeebo/xxh3"
 
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/record"
 )
@@ -106,4 +118,222 @@ func (a *archive) typeTables(subset string, t *record.LineType) []string {
 		out = append(out, "COMMENT ON TABLE "+table+" IS "+flavour.Quote(partitionNote+p.String()))
 	}
 	return append(out, p.parts(a.Dialect.Table(subset, ""), name, nil)...)
+}
+
+// partitioning says how a table is divided, and over which tablespaces its
+// partitions are spread in turn. The zero value is one table in one piece.
+type partitioning struct {
+	hash   int    // partitions by the hash of the key; 0 = none
+	period string // day, month, year: a partition for each of the valid time; "" = none
+	spaces []string
+}
+
+// maxPartitions by hash: beyond it planning costs more than is won.
+const maxPartitions = 256
+
+// parsePartitioning reads the URL's parameters: "hash:8", "range:day", "", and
+// absolute paths with commas between.
+func parsePartitioning(text, spaces string) (partitioning, error) {
+	var p partitioning
+	bad := func(name, value, cure string) error {
+		return &fault.Error{Setting: "postgres URL, parameter " + name, Problem: strconv.Quote(value) + " is not understood", Cure: cure}
+	}
+	kind, value, _ := strings.Cut(text, ":")
+	switch n, err := strconv.Atoi(value); {
+	case text == "":
+	case kind == "hash" && err == nil && n >= 2 && n <= maxPartitions:
+		p.hash = n
+	case kind == "range" && slices.Contains([]string{"day", "month", "year"}, value):
+		p.period = value
+	default:
+		return p, bad("partitions", text, fmt.Sprintf("write hash:2 to hash:%d, range:day, range:month or range:year", maxPartitions))
+	}
+	if spaces == "" {
+		return p, nil
+	}
+	if text == "" {
+		return p, bad("tablespaces", spaces, "name partitions too: it is they that are spread")
+	}
+	for s := range strings.SplitSeq(spaces, ",") {
+		if !path.IsAbs(s) || strings.Contains(s, "'") {
+			return p, bad("tablespaces", spaces, "name folders by absolute paths on the server, empty and owned by its user")
+		}
+		p.spaces = append(p.spaces, path.Clean(s))
+	}
+	return p, nil
+}
+
+// String is the parameter's value.
+func (p partitioning) String() string {
+	switch {
+	case p.hash > 0:
+		return "hash:" + strconv.Itoa(p.hash)
+	case p.period != "":
+		return "range:" + p.period
+	}
+	return "none"
+}
+
+// clause stands behind the columns of a table that is made; key are the
+// columns whose hash divides it, epoch the one that holds its time.
+func (p partitioning) clause(key []string, epoch string) string {
+	switch {
+	case p.hash > 0:
+		return " PARTITION BY HASH (" + strings.Join(key, ", ") + ")"
+	case p.period != "":
+		return " PARTITION BY RANGE (" + epoch + ")"
+	}
+	return ""
+}
+
+// parts are the statements that make the partitions of a table for times
+// (Unix seconds); by hash they do not depend on them. table is its name
+// without its schema, which prefix names, quoted, with the dot.
+func (p partitioning) parts(prefix, table string, times []int64) []string {
+	var out []string
+	add := func(name, values string) {
+		s := "CREATE TABLE IF NOT EXISTS " + prefix + table + "_p" + name + " PARTITION OF " + prefix + table + " FOR VALUES " + values
+		if n := len(p.spaces); n > 0 {
+			s += " TABLESPACE " + spaceName(p.spaces[p.turn(name)%n])
+		}
+		out = append(out, s)
+	}
+	for i := range p.hash {
+		add(strconv.Itoa(i), fmt.Sprintf("WITH (MODULUS %d, REMAINDER %d)", p.hash, i))
+	}
+	for _, v := range times {
+		from, to := p.bounds(v)
+		add(time.Unix(from, 0).UTC().Format("20060102"), fmt.Sprintf("FROM (%d) TO (%d)", from, to))
+	}
+	return out
+}
+
+// turn numbers partitions so that neighbours lie in different tablespaces.
+func (p partitioning) turn(name string) int {
+	if p.hash > 0 {
+		n, _ := strconv.Atoi(name) // add wrote it
+		return n
+	}
+	t, _ := time.Parse("20060102", name) // likewise
+	switch p.period {
+	case "day":
+		return int(max(t.Unix(), 0) / 86400)
+	case "month":
+		return 12*t.Year() + int(t.Month())
+	}
+	return t.Year()
+}
+
+// bounds are the first second of the period that holds v, and of the next.
+func (p partitioning) bounds(v int64) (from, to int64) {
+	t := time.Unix(v, 0).UTC()
+	year, month, day := t.Date()
+	first, next := time.Date(year, month, day, 0, 0, 0, 0, time.UTC), time.Time{}
+	switch p.period {
+	case "day":
+		next = first.AddDate(0, 0, 1)
+	case "month":
+		first = time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
+		next = first.AddDate(0, 1, 0)
+	default:
+		first = time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
+		next = first.AddDate(1, 0, 0)
+	}
+	return first.Unix(), next.Unix()
+}
+
+// periods lists the periods, by their first second, in which records of a
+// type can lie, after a catalog of them.
+func (p partitioning) periods(c *design.Catalog, t *record.LineType) []int64 {
+	if p.period == "" || c == nil {
+		return nil
+	}
+	var out []int64
+	for _, g := range c.Groups {
+		if g.LineType != t.Name {
+			continue
+		}
+		for v := g.First; v <= g.Last; {
+			from, next := p.bounds(v)
+			out = append(out, from)
+			v = next
+			if g.Step > 0 { // the first time of the grid that is not before the next period
+				v = g.First + (next-g.First+g.Step-1)/g.Step*g.Step
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// spaceName is the name of the tablespace in a folder.
+func spaceName(folder string) string { return fmt.Sprintf("barograph_%016x", xxh3.HashString(folder)) }
+
+// makeSpaces makes the tablespaces that are not there; it cannot be done
+// within a transaction.
+func (db *database) makeSpaces(ctx context.Context) error {
+	for _, folder := range db.parts.spaces {
+		var there bool
+		err := db.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_tablespace WHERE spcname = $1)", spaceName(folder)).Scan(&there)
+		if err != nil {
+			return sqlengine.Failed(ctx, err)
+		}
+		if there {
+			continue
+		}
+		_, err = db.pool.Exec(ctx, "CREATE TABLESPACE "+spaceName(folder)+" LOCATION "+flavour.Quote(folder))
+		if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code != "42710" { // duplicate_object: another loader was faster
+			return &fault.Error{
+				Setting: "postgres URL, parameter tablespaces", Problem: "no tablespace in " + folder, Err: err,
+				Cure: "make the folder on the server, empty and owned by its user, and connect as a superuser",
+			}
+		}
+	}
+	return nil
+}
+
+// divide reads how the table of a type was divided when it was made, whatever
+// the URL says now.
+func (l *loader) divide(ctx context.Context, c *pgx.Conn, t *record.LineType) error {
+	name, _, _ := sqlengine.Table(l.a.Design, t)
+	var made string
+	err := c.QueryRow(ctx, "SELECT coalesce(obj_description($1::regclass, 'pg_class'), '')", l.a.Dialect.Table(l.subset, name)).Scan(&made)
+	if err != nil {
+		return err
+	}
+	p := partitioning{}
+	if text, ok := strings.CutPrefix(made, partitionNote); ok {
+		if p, err = parsePartitioning(text, ""); err != nil {
+			return fmt.Errorf("comment of table %s: %w", name, err)
+		}
+		p.spaces = l.a.db.parts.spaces
+	}
+	l.parts[t] = p
+	return nil
+}
+
+// partitionNote begins the comment of a table that is divided.
+const partitionNote = "barograph partitions "
+
+// extend makes the partitions that new records of a type need.
+func (l *loader) extend(ctx context.Context, q sqlengine.Querier, t *record.LineType, fresh *design.Catalog) error {
+	p := l.parts[t]
+	var times []int64
+	for _, v := range p.periods(fresh, t) {
+		if k := (part{t, v}); !l.there[k] {
+			l.there[k] = true
+			times = append(times, v)
+		}
+	}
+	if len(times) == 0 {
+		return nil
+	}
+	name, _, _ := sqlengine.Table(l.a.Design, t)
+	return execute(ctx, conn(q), p.parts(l.a.Dialect.Table(l.subset, ""), name, times)...)
+}
+
+// part is a partition that a loader knows to be there.
+type part struct {
+	t    *record.LineType
+	from int64
 }

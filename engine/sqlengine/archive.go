@@ -220,9 +220,9 @@ func markIn(row []any) (m engine.Mark, err error) {
 
 // markOf reads a row of MarkColumns, without the number.
 func markOf(row []any) (m engine.Mark, err error) {
-	var loaded string
-	if err = Scan(row, &m.Path, &m.Digest, &m.Bytes, &m.Read, &m.Stored, &m.Replaced, &m.Quarantined, &loaded); err == nil {
-		m.Loaded, err = time.Parse(time.RFC3339Nano, loaded)
+	var times string
+	if err = Scan(row, &m.Path, &m.Digest, &m.Bytes, &m.Read, &m.Stored, &m.Replaced, &m.Quarantined, &times); err == nil {
+		err = m.SetTimes(times)
 	}
 	return m, err
 }
@@ -321,7 +321,7 @@ func (a *Archive) DumpType(ctx context.Context, q Querier, subset string, t *rec
 	if a.Design == design.Document {
 		table, _ := a.Table(subset, t)
 		docs := newDocuments(t, subset)
-		text := "SELECT " + Names("", docDumpColumns()) + ", " + a.entries("data") + " FROM " + table
+		text := "SELECT " + Names("", docDumpColumns()) + ", " + a.entries("data") + " FROM " + table + where
 		if err := q.Rows(ctx, text, nil, func(row []any) error { return docs.add(row, to) }); err != nil {
 			return err
 		}

@@ -173,7 +173,7 @@ func DocColumns() []Column {
 	)
 }
 
-// MarkColumns are the columns of MarksTable. loaded is RFC 3339 text.
+// MarkColumns are the columns of MarksTable. loaded is that of engine.Mark.Times.
 func MarkColumns() []Column {
 	return []Column{
 		{Name: "seq", Type: BigInt, Primary: true},

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/barograph/barograph/design"
@@ -59,6 +61,10 @@ type LoadSession struct {
 	RowID   string
 	Pairs   string // stands before pairs of values behind IN
 	Delete  func(ctx context.Context, q Querier, table string, ids []string) error
+
+	// Dump dumps the records of a type for which a condition holds, in the
+	// transaction; nil = Archive.DumpType.
+	Dump func(ctx context.Context, t *record.LineType, where string, to *engine.Dumper) error
 
 	// Analyze has the server look at a table that grew: until then it plans for
 	// what it guesses.
@@ -183,15 +189,10 @@ func (l *Loader) makeTypes(ctx context.Context, q Querier) error {
 // write is the body of a commit's transaction.
 func (l *Loader) write(ctx context.Context, q Querier, c *engine.Commit, done []engine.Mark, stored *engine.Stored) error {
 	if l.unsure {
-		l.catalog, l.headers, l.files = nil, nil, nil
-		if !l.s.Apart {
-			clear(l.made)
-		}
 		*stored = engine.Stored{Replaced: map[string]int64{}}
 		copy(done, c.Done)
 	}
-	l.unsure = true
-	if err := l.refresh(ctx, q); err != nil {
+	if err := l.begin(ctx, q); err != nil {
 		return err
 	}
 	if err := l.makeTypes(ctx, q); err != nil {
@@ -225,6 +226,18 @@ func (l *Loader) write(ctx context.Context, q Querier, c *engine.Commit, done []
 	}
 	c.Describe(l.catalog, l.a.Design, stored, done, old)
 	return l.writeCatalog(ctx, q)
+}
+
+// begin begins the body of a transaction, which may be run again.
+func (l *Loader) begin(ctx context.Context, q Querier) error {
+	if l.unsure {
+		l.catalog, l.headers, l.files = nil, nil, nil
+		if !l.s.Apart {
+			clear(l.made)
+		}
+	}
+	l.unsure = true
+	return l.refresh(ctx, q)
 }
 
 // refresh reads what the loader must know of the archive, unless it knows it
@@ -300,7 +313,7 @@ func (l *Loader) writeMarks(ctx context.Context, q Querier, done []engine.Mark) 
 		for k, n := range [...]int64{m.Bytes, m.Read, m.Stored, m.Replaced, m.Quarantined} {
 			to.Whole(3+k, n)
 		}
-		to.Text(8, m.Loaded.Format(time.RFC3339Nano))
+		to.Text(8, m.Times())
 	}))
 }
 
@@ -350,4 +363,90 @@ func (l *Loader) Close() (err error) {
 		err = errors.Join(err, l.s.Close())
 	}
 	return err
+}
+
+// StoreDocs stores documents, merged with those of the same id that are there.
+func (l *Loader) StoreDocs(ctx context.Context, q Querier, g *design.Grouper, held []design.Row, stored *engine.Stored) error {
+	table, cols := l.a.Table(l.subset, g.Type)
+	old, err := l.oldDocs(ctx, q, table, g, held)
+	if err != nil {
+		return err
+	}
+	next, stop := iter.Pull(g.Docs())
+	defer stop()
+	var have, merged record.Batch
+	var id, data []byte
+	return l.s.Insert(ctx, q, table, cols, func(to Sink) (bool, error) {
+		doc, ok := next()
+		if !ok {
+			return false, nil
+		}
+		id = design.AppendKey(id[:0], g.Type, l.subset, doc.Header(), doc.Valid())
+		if err := l.checkKey(doc.From[0], string(id)); err != nil {
+			return false, err
+		}
+		rows := doc.Rows
+		entries, ok := old[string(id)]
+		if !ok {
+			stored.Objects++
+		} else {
+			have.Reset(g.Type, "")
+			if err := design.ParseEntries([]byte(entries), &have, have.AddHeader(*doc.Header()), doc.Valid()); err != nil {
+				return false, err
+			}
+			design.Merge(&merged, &have, doc, func(i, j int) { stored.Meet(doc.From[j], &have, i, doc.Rows, j) })
+			rows = &merged
+		}
+		data = design.AppendEntries(data[:0], rows)
+		PutDoc(to, cols, string(id), doc, data)
+		return true, nil
+	})
+}
+
+// PutDoc hands the values of a document to a sink.
+func PutDoc(to Sink, cols []Column, id string, doc *design.Doc, data []byte) {
+	for k := range cols {
+		switch c := &cols[k]; c.From {
+		case DocID:
+			to.Text(k, id)
+		case Header:
+			to.Text(k, doc.Header()[c.Field])
+		case ValidEpoch:
+			to.Whole(k, doc.Valid())
+		case ValidBeg:
+			to.Text(k, string(design.AppendISO(nil, doc.Valid())))
+		case DocData:
+			to.JSON(k, data)
+		}
+	}
+}
+
+// idsAsked is the number of documents that one query looks up.
+const idsAsked = 1000
+
+// oldDocs are the entries, by id, of the documents that new ones are merged
+// with. They are deleted where the new ones do not take their place.
+func (l *Loader) oldDocs(ctx context.Context, q Querier, table string, g *design.Grouper, held []design.Row) (map[string]string, error) {
+	old := map[string]string{}
+	for some := range slices.Chunk(Series(held), idsAsked) {
+		ids := make([]string, len(some))
+		for i, r := range some {
+			ids[i] = string(design.AppendKey(nil, g.Type, l.subset, &g.Heads[r.Head], r.Valid))
+		}
+		where, args := l.a.Dialect.DocKeys(ids)
+		found := len(old)
+		err := q.Rows(ctx, "SELECT r.id, "+l.a.entries("r.data")+" FROM "+table+" r WHERE "+where, args, func(row []any) error {
+			var id, data string
+			err := Scan(row, &id, &data)
+			old[id] = data
+			return err
+		})
+		if err == nil && len(old) > found && !l.s.Upserts {
+			err = q.Exec(ctx, "DELETE FROM "+table+" WHERE "+strings.TrimPrefix(where, "r."), args...)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return old, nil
 }

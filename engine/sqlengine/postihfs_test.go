@@ -8,7 +8,7 @@ import (
 )
 
 // TestIHFSTables: the table, the units and the code of a value, as the sources
-// that postihfs.go names have them.
+// that postlayout.go names have them.
 func TestIHFSTables(t *testing.T) {
 	l, err := newPostLayout(engine.PostTables{Design: engine.IHFSDesign})
 	if err != nil {

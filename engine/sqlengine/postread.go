@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/record"
@@ -83,9 +81,10 @@ func (p *poster) readFilters(ctx context.Context) error {
 	return p.around(func() error {
 		_, err := p.c.Direct(ctx, "SELECT "+d.Quote("lid")+" FROM "+d.table(locationTable+p.layout.suffix)+" WHERE "+d.Quote("post")+" > 0", nil, func(v []any) error {
 			var id record.ID
-			copy(id[:], asText(v[0]))
+			text, err := AsText(v[0], "")
+			copy(id[:], text)
 			p.known[id] = true
-			return nil
+			return err
 		})
 		if err != nil {
 			return err
@@ -150,7 +149,7 @@ func each(t *PostTable, v []any, f func(*engine.PostedValue) error) error {
 		if c.from != fromSlot || v[i] == nil {
 			continue
 		}
-		value, err := asFloat(v[i])
+		value, err := AsNumber(v[i])
 		if err != nil {
 			return err
 		}
@@ -167,94 +166,65 @@ func readColumn(out *engine.PostedValue, c *PostColumn, v any) (err error) {
 	if v == nil {
 		return nil
 	}
+	var text string
+	var n int64
+	var x float64
+	switch c.Type {
+	case PostText:
+		text, err = AsText(v, "")
+	case PostFloat:
+		x, err = AsNumber(v)
+	case PostTime:
+		n, err = AsTime(v)
+	case PostDate:
+		if text, err = AsText(v, ""); err == nil {
+			n, err = AsTime(text + " 00:00:00")
+		}
+	default:
+		n, err = AsWhole(v)
+	}
 	switch c.from {
 	case fromStation:
-		copy(out.Station[:], asText(v))
+		copy(out.Station[:], text)
 	case fromPE, fromPE1:
-		copy(out.Code[0:2], asText(v))
+		copy(out.Code[0:2], text)
 	case fromPE2:
-		copy(out.Code[1:2], asText(v))
+		copy(out.Code[1:2], text)
 	case fromLetter:
-		copy(out.Code[2:3], asText(v))
+		copy(out.Code[2:3], text)
 	case fromT, fromTS:
-		copy(out.Code[3:5], asText(v))
+		copy(out.Code[3:5], text)
 	case fromS:
-		copy(out.Code[4:5], asText(v))
+		copy(out.Code[4:5], text)
 	case fromE:
-		copy(out.Code[5:6], asText(v))
+		copy(out.Code[5:6], text)
 	case fromP:
-		copy(out.Code[6:7], asText(v))
+		copy(out.Code[6:7], text)
 	case fromDuration:
-		var n int64
-		n, err = asInt(v)
 		out.Duration = int16(n)
 	case fromTime, fromDay:
-		out.Time, err = asMoment(v)
+		out.Time = n
 	case fromBasis:
-		out.Basis, err = asMoment(v)
+		out.Basis = n
 	case fromProbability:
-		var x float64
-		x, err = asFloat(v)
 		out.Probability = float32(x)
 	case fromRef:
-		var n int64
-		n, err = asInt(v)
 		out.Ref = int32(n)
 	case fromValue:
-		out.Value, err = asFloat(v)
+		out.Value = x
 	case fromQuality:
-		if text := asText(v); text != "" {
+		if text != "" {
 			out.Quality = text[0]
 		}
 	case fromRevision:
-		var n int64
-		n, err = asInt(v)
 		out.Revised = n != 0
 	case fromProduct:
-		out.Product = asText(v)
+		out.Product = text
 	case fromIssued:
-		out.Issued, err = asMoment(v)
+		out.Issued = n
 	default:
 	}
 	return err
-}
-
-func asText(v any) string {
-	switch v := v.(type) {
-	case string:
-		return v
-	case []byte:
-		return string(v)
-	}
-	return fmt.Sprint(v)
-}
-
-func asFloat(v any) (float64, error) {
-	switch v := v.(type) {
-	case float64:
-		return v, nil
-	case int64:
-		return float64(v), nil
-	}
-	return strconv.ParseFloat(asText(v), 64)
-}
-
-func asInt(v any) (int64, error) {
-	if n, ok := v.(int64); ok {
-		return n, nil
-	}
-	return strconv.ParseInt(asText(v), 10, 64)
-}
-
-// asMoment reads a timestamp or a date, as text.
-func asMoment(v any) (int64, error) {
-	text := asText(v)
-	layout := time.DateTime
-	if len(text) == len(time.DateOnly) {
-		layout = time.DateOnly
-	}
-	t, err := time.Parse(layout, text)
-	return t.Unix(), err
 }
 
 // read counts the values of a station in a time.
@@ -279,7 +249,7 @@ func (s *postStore) read(ctx context.Context, station record.ID, from, to int64)
 // number is the one value of a reply.
 func (s *postStore) number(ctx context.Context, c *PostConn, text string, args []any) (n int64, err error) {
 	_, err = c.Direct(ctx, text, args, func(v []any) (err error) {
-		n, err = asInt(v[0])
+		n, err = AsWhole(v[0])
 		return err
 	})
 	return n, err

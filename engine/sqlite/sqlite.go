@@ -70,16 +70,11 @@ type database struct {
 }
 
 func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
-	d := &database{path: engine.Path(u), readOnly: o.ReadOnly, cache: cacheMiB, log: o.Log}
-	if d.log == nil {
-		d.log = slog.New(slog.DiscardHandler)
-	}
-	if s := u.Query().Get("cache"); s != "" {
-		n, err := strconv.Atoi(s)
-		if err != nil || n < 1 {
-			return nil, &fault.Error{Setting: "sqlite URL, parameter cache", Problem: strconv.Quote(s) + " is no number of MiB", Cure: "write cache=64"}
-		}
-		d.cache = n
+	driver := Driver()
+	v := driver.Values(u)
+	d := &database{path: engine.Path(u), readOnly: o.ReadOnly, cache: v.Int("cache", 1, math.MaxInt32), log: o.Logger()}
+	if v.Err != nil {
+		return nil, v.Err
 	}
 	if err := d.place(); err != nil {
 		return nil, err
@@ -251,14 +246,5 @@ func (d *database) size(ctx context.Context) (int64, error) {
 			return 0, sqlengine.Failed(ctx, err)
 		}
 	}
-	var n int64
-	for _, suffix := range []string{"", "-wal"} {
-		info, err := os.Stat(d.path + suffix)
-		if err == nil {
-			n += info.Size()
-		} else if suffix == "" {
-			return 0, err
-		}
-	}
-	return n, nil
+	return engine.Bytes(d.path, d.path+"-wal")
 }

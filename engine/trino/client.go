@@ -1,6 +1,7 @@
 package trino
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -22,10 +23,7 @@ type client struct {
 }
 
 func newClient(host, user string) *client {
-	if user == "" {
-		user = "barograph"
-	}
-	return &client{http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}, base: "http://" + host, user: user}
+	return &client{http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}, base: "http://" + host, user: cmp.Or(user, "barograph")}
 }
 
 func (c *client) close() { c.http.CloseIdleConnections() }

@@ -13,7 +13,6 @@ import (
 	"syscall"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
 )
 
 // heap is the one setting that is the Java machine's and not the server's.
@@ -64,12 +63,9 @@ const leastHeap = 1 << 30
 func mib(n int64) string { return strconv.FormatInt(n>>20, 10) + "M" }
 
 func find() error {
-	for _, a := range []engine.Artifact{program(), java()} {
-		if !a.Installed() {
-			return &fault.Error{Setting: "Trino", Problem: "is not installed", Err: errors.New("no folder " + a.Name + " among the artifacts"), Cure: "`barograph lab install trino`"}
-		}
-	}
-	return nil
+	_, err := program().Find()
+	_, none := java().Find()
+	return errors.Join(err, none)
 }
 
 // plugins are those that are loaded: files, and what a node needs to start and

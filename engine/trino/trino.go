@@ -1,6 +1,7 @@
 package trino
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -50,26 +51,13 @@ type database struct {
 var names = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
 func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
-	d := &database{name: strings.Trim(u.Path, "/"), catalog: u.Query().Get("catalog"), readOnly: o.ReadOnly, shown: fault.Redact(u.String())}
-	if d.name == "" {
-		d.name = "barograph"
-	}
-	if d.catalog == "" {
-		d.catalog = defaultCatalog
-	}
+	d := &database{name: cmp.Or(strings.Trim(u.Path, "/"), "barograph"), catalog: cmp.Or(u.Query().Get("catalog"), defaultCatalog), readOnly: o.ReadOnly, shown: fault.Redact(u.String())}
 	for setting, name := range map[string]string{"path": d.name, "parameter catalog": d.catalog} {
 		if !names.MatchString(name) {
 			return nil, &fault.Error{Setting: "trino URL, " + setting, Problem: strconv.Quote(name) + " is not understood", Cure: "write small letters, digits and _"}
 		}
 	}
-	host, port := u.Hostname(), u.Port()
-	if host == "" {
-		host = "127.0.0.1"
-	}
-	if port == "" {
-		port = defaultPort
-	}
-	d.client = newClient(net.JoinHostPort(host, port), u.User.Username())
+	d.client = newClient(net.JoinHostPort(cmp.Or(u.Hostname(), "127.0.0.1"), cmp.Or(u.Port(), defaultPort)), u.User.Username())
 	n, err := d.client.number(ctx, activeNodes)
 	if err != nil {
 		d.client.close()

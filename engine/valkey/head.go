@@ -129,7 +129,11 @@ func (s *store) apply(ctx context.Context, subset, token string) error {
 	for some := range slices.Chunk(ids, chunk) {
 		cmds, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for _, id := range some {
-				p.Rename(ctx, s.stage(token, id), id)
+				if gone, ok := strings.CutPrefix(id, goneMark); ok {
+					p.Del(ctx, gone)
+				} else {
+					p.Rename(ctx, s.stage(token, id), id)
+				}
 			}
 			return nil
 		})

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"strconv"
+	"strings"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/zeebo/xxh3"
@@ -161,4 +163,361 @@ func (tb *kvTable) count(ctx context.Context) (n int64, err error) {
 		}
 	}
 	return n, nil
+}
+
+// kvConn is a connection: a table and the memory of one worker.
+type kvConn struct {
+	*kvTable
+	row   engine.Row
+	names []string
+	args  []any
+}
+
+func (tb *kvTable) connect() *engine.Conn {
+	c := &kvConn{kvTable: tb}
+	conn := &engine.Conn{Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete}
+	if len(tb.records) == 1 { // records of several slots cannot be written all or none
+		conn.InsertMany = c.insertMany
+	}
+	return conn
+}
+
+// place is where a record lies: its own key, and that of its sorted set.
+func (tb *kvTable) place(key []byte) (record, index string) {
+	b := tb.bucket(key)
+	return tb.records[b] + string(key), tb.indexes[b]
+}
+
+// chosen are the names of fields, valid until the next call.
+func (c *kvConn) chosen(f engine.Fields) []string {
+	if f == nil {
+		return c.fields
+	}
+	c.names = c.names[:0]
+	for _, i := range f {
+		c.names = append(c.names, c.fields[i])
+	}
+	return c.names
+}
+
+// fill appends the values of chosen fields; false where there are none: every
+// record has all fields.
+func fill(values []any, f engine.Fields, into *engine.Row) (found bool) {
+	for i, v := range values {
+		text, ok := v.(string)
+		if !ok {
+			continue
+		}
+		found = true
+		if f != nil {
+			i = f[i]
+		}
+		into.AddString(i, text)
+	}
+	return found
+}
+
+func (c *kvConn) read(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+	record, _ := c.place(key)
+	values, err := c.client.HMGet(ctx, record, c.chosen(f)...).Result()
+	if err != nil {
+		return failed(ctx, err)
+	}
+	if !fill(values, f, into) {
+		return engine.ErrNotFound
+	}
+	return nil
+}
+
+// setting is how the scripts write the fields of a record: a call of Lua takes
+// some thousand values and no more.
+const setting = `
+local function set(key, from, to)
+	for i = from, to, 1000 do
+		redis.call('HSET', key, unpack(ARGV, i, math.min(i + 999, to)))
+	end
+end
+`
+
+// script is one, and its text, for a server that does not know it yet.
+type script struct {
+	*redis.Script
+	text string
+}
+
+func newScript(text string) script { return script{redis.NewScript(text), text} }
+
+// The scripts change a record and its sorted set in one step: 1 = done, 0 = the
+// record is, or is not, there.
+//
+//nolint:gochecknoglobals // constants: texts and their digests
+var (
+	insertOne = newScript(setting + `
+if redis.call('EXISTS', KEYS[1]) == 1 then
+	return 0
+end
+set(KEYS[1], 2, #ARGV)
+redis.call('ZADD', KEYS[2], 0, ARGV[1])
+return 1`)
+
+	updateOne = newScript(setting + `
+if redis.call('EXISTS', KEYS[1]) == 0 then
+	return 0
+end
+set(KEYS[1], 1, #ARGV)
+return 1`)
+
+	deleteOne = newScript(`
+if redis.call('DEL', KEYS[1]) == 0 then
+	return 0
+end
+redis.call('ZREM', KEYS[2], ARGV[1])
+return 1`)
+
+	// KEYS: the sorted set and the records; ARGV: how many values a record has,
+	// then of each its key, its fields and their values.
+	insertAll = newScript(setting + `
+for i = 2, #KEYS do
+	if redis.call('EXISTS', KEYS[i]) == 1 then
+		return 0
+	end
+end
+local width, at = tonumber(ARGV[1]), 2
+for i = 2, #KEYS do
+	set(KEYS[i], at + 1, at + width)
+	redis.call('ZADD', KEYS[1], 0, ARGV[at])
+	at = at + width + 1
+end
+return 1`)
+)
+
+// once is a command that is sent once: one whose reply is lost may have been
+// carried out, and would then find its own record.
+type once struct{ *redis.Cmd }
+
+// NoRetry tells the client.
+func (once) NoRetry() bool { return true }
+
+// run runs a script, which reports whether it has done something.
+func (c *kvConn) run(ctx context.Context, s script, keys []string, args []any) (bool, error) {
+	send := func(command, text string) *redis.Cmd {
+		all := append(make([]any, 0, 3+len(keys)+len(args)), command, text, len(keys))
+		for _, k := range keys {
+			all = append(all, k)
+		}
+		cmd := redis.NewCmd(ctx, append(all, args...)...)
+		_ = c.client.Process(ctx, once{cmd}) // cmd has the error
+		return cmd
+	}
+	cmd := send("evalsha", s.Hash())
+	if err := cmd.Err(); err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT") {
+		cmd = send("eval", s.text)
+	}
+	n, err := cmd.Int()
+	return n == 1, failed(ctx, err)
+}
+
+// pairs appends the fields that a row has, and their values.
+func (c *kvConn) pairs(r *engine.Row) {
+	for i := range r.Len() {
+		field, v := r.At(i)
+		c.args = append(c.args, c.fields[field], v)
+	}
+}
+
+func (c *kvConn) insert(ctx context.Context, key []byte, r *engine.Row) error {
+	record, index := c.place(key)
+	c.args = append(c.args[:0], key)
+	c.pairs(r)
+	done, err := c.run(ctx, insertOne, []string{record, index}, c.args)
+	if err == nil && !done {
+		err = engine.ErrExists
+	}
+	return err
+}
+
+func (c *kvConn) update(ctx context.Context, key []byte, r *engine.Row) error {
+	record, _ := c.place(key)
+	c.args = c.args[:0]
+	c.pairs(r)
+	done, err := c.run(ctx, updateOne, []string{record}, c.args)
+	if err == nil && !done {
+		err = engine.ErrNotFound
+	}
+	return err
+}
+
+func (c *kvConn) delete(ctx context.Context, key []byte) error {
+	record, index := c.place(key)
+	done, err := c.run(ctx, deleteOne, []string{record, index}, append(c.args[:0], key))
+	if err == nil && !done {
+		err = engine.ErrNotFound
+	}
+	return err
+}
+
+var errUneven = errors.New("valkey: a record of a batch lacks fields")
+
+// insertMany writes the records of the one bucket that there is.
+func (c *kvConn) insertMany(ctx context.Context, rows []engine.KeyRow) error {
+	if len(rows) == 0 {
+		return ctx.Err()
+	}
+	keys, seen := []string{c.indexes[0]}, make(map[string]struct{}, len(rows))
+	c.args = append(c.args[:0], 2*len(c.fields))
+	for _, r := range rows {
+		if _, twice := seen[string(r.Key)]; twice {
+			return engine.ErrExists
+		}
+		if r.Row.Len() != len(c.fields) {
+			return errUneven
+		}
+		seen[string(r.Key)] = struct{}{}
+		keys = append(keys, c.records[0]+string(r.Key))
+		c.args = append(c.args, r.Key)
+		c.pairs(r.Row)
+	}
+	done, err := c.run(ctx, insertAll, keys, c.args)
+	if err == nil && !done {
+		err = engine.ErrExists
+	}
+	return err
+}
+
+// cursor walks through a bucket's sorted set.
+type cursor struct {
+	index string
+	after string   // what the next page begins with, as ZRANGEBYLEX wants it
+	keys  []string // of the page, not yet taken
+	ended bool     // no page follows
+}
+
+// took notes a page.
+func (cu *cursor) took(keys []string, page int64) {
+	cu.keys, cu.ended = keys, int64(len(keys)) < page
+	if len(keys) > 0 {
+		cu.after = "(" + keys[len(keys)-1]
+	}
+}
+
+// merge gives the keys of a table in their order: the sorted sets of all buckets,
+// merged.
+type merge struct {
+	client  redis.UniversalClient
+	cursors []cursor
+	page    int64 // keys that are asked for at once
+}
+
+// mostAsked are the most keys of a page.
+const mostAsked = 10_000
+
+// pageOf is how many keys each of so many buckets is asked for when n are
+// wanted: its share, and some more, as hashes do not divide keys evenly.
+func pageOf(n, buckets int) int64 {
+	if buckets == 1 {
+		return int64(min(n, mostAsked))
+	}
+	share := float64(n) / float64(buckets)
+	return int64(min(n, mostAsked, int(share+3*math.Sqrt(share))+2))
+}
+
+// from begins a walk for n keys: all buckets are asked at once.
+func (tb *kvTable) from(ctx context.Context, key []byte, n int) (*merge, error) {
+	w := &merge{client: tb.client, cursors: make([]cursor, len(tb.indexes)), page: pageOf(n, len(tb.indexes))}
+	pages := make([]*redis.StringSliceCmd, len(tb.indexes))
+	_, err := w.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, index := range tb.indexes {
+			w.cursors[i] = cursor{index: index, after: "[" + string(key)}
+			pages[i] = w.ask(ctx, p, &w.cursors[i])
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	for i, p := range pages {
+		w.cursors[i].took(p.Val(), w.page)
+	}
+	return w, nil
+}
+
+func (w *merge) ask(ctx context.Context, c redis.Cmdable, cu *cursor) *redis.StringSliceCmd {
+	return c.ZRangeByLex(ctx, cu.index, &redis.ZRangeBy{Min: cu.after, Max: "+", Count: w.page})
+}
+
+// next appends at most n keys; fewer where the table ends.
+func (w *merge) next(ctx context.Context, to []string, n int) ([]string, error) {
+	for range n {
+		least := -1
+		for i := range w.cursors {
+			cu := &w.cursors[i]
+			if len(cu.keys) == 0 && !cu.ended {
+				keys, err := w.ask(ctx, w.client, cu).Result()
+				if err != nil {
+					return to, failed(ctx, err)
+				}
+				cu.took(keys, w.page)
+			}
+			if len(cu.keys) > 0 && (least < 0 || cu.keys[0] < w.cursors[least].keys[0]) {
+				least = i
+			}
+		}
+		if least < 0 {
+			return to, nil
+		}
+		cu := &w.cursors[least]
+		to, cu.keys = append(to, cu.keys[0]), cu.keys[1:]
+	}
+	return to, nil
+}
+
+// scan takes keys from the sorted sets, then their records. One that was deleted
+// in between is passed by, and another one taken.
+func (c *kvConn) scan(ctx context.Context, from []byte, n int, f engine.Fields, each func(key []byte, r *engine.Row) error) error {
+	if n <= 0 {
+		return ctx.Err()
+	}
+	w, err := c.from(ctx, from, n)
+	if err != nil {
+		return err
+	}
+	var keys []string
+	for n > 0 {
+		if keys, err = w.next(ctx, keys[:0], min(n, chunk)); err != nil || len(keys) == 0 {
+			return err
+		}
+		given, err := c.fetch(ctx, keys, f, each)
+		if err != nil {
+			return err
+		}
+		n -= given
+	}
+	return nil
+}
+
+// fetch gives the records of keys.
+func (c *kvConn) fetch(ctx context.Context, keys []string, f engine.Fields, each func(key []byte, r *engine.Row) error) (given int, err error) {
+	names := c.chosen(f)
+	cmds, err := c.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for _, key := range keys {
+			record, _ := c.place([]byte(key))
+			p.HMGet(ctx, record, names...)
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, failed(ctx, err)
+	}
+	for i, cmd := range cmds {
+		got, ok := cmd.(*redis.SliceCmd)
+		c.row.Reset()
+		if !ok || !fill(got.Val(), f, &c.row) {
+			continue
+		}
+		if err := each([]byte(keys[i]), &c.row); err != nil {
+			return given, err
+		}
+		given++
+	}
+	return given, nil
 }

@@ -112,11 +112,21 @@ func (t *attempt) Fetch(ctx context.Context, _ *record.LineType, ids []string, e
 func (t *attempt) Note(ctx context.Context, all []docengine.Change) error {
 	for i := range all {
 		for _, id := range all[i].IDs {
-			t.ids = append(t.ids, t.id(id))
+			id = t.id(id)
+			if all[i].Gone {
+				id = goneMark + id
+			}
+			t.ids = append(t.ids, id)
 		}
 	}
 	return t.client.HSet(ctx, t.own("tries", t.subset), t.token, formatTry(t.version, t.ids)).Err()
 }
+
+// goneMark stands before an id whose payload a commit takes away.
+const goneMark = "-"
+
+// Remove has nothing to do before the commit counts.
+func (*attempt) Remove(context.Context, *record.LineType, []string) error { return nil }
 
 // Write writes payloads as stage keys.
 func (t *attempt) Write(ctx context.Context, _ *record.LineType, docs []docengine.Document) error {

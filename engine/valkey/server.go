@@ -17,7 +17,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/fault"
 )
 
 // server tells the lab how to start Valkey or, where that is not installed, Redis.
@@ -59,7 +58,7 @@ func program() (string, error) {
 			return path, nil
 		}
 	}
-	return "", &fault.Error{Setting: "Valkey", Problem: "is not installed", Err: errors.New("neither valkey-server nor redis-server is on the path"), Cure: "`barograph lab install valkey`"}
+	return "", errors.New("neither valkey-server nor redis-server is on the path")
 }
 
 func config(n *engine.Node) string { return filepath.Join(n.Dir, "valkey.conf") }
@@ -142,14 +141,8 @@ func form(ctx context.Context, c *engine.Cluster) error {
 		}
 	}
 	for i := range c.Nodes {
-		for {
-			err := joined(ctx, c, &c.Nodes[i])
-			if err == nil {
-				break
-			}
-			if ended := engine.Pause(ctx, 20*time.Millisecond); ended != nil {
-				return errors.Join(ended, err)
-			}
+		if err := engine.Await(ctx, 20*time.Millisecond, func() error { return joined(ctx, c, &c.Nodes[i]) }); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -181,4 +174,57 @@ func address(c *engine.Cluster) string {
 		url += "?seeds=" + strings.Join(seeds, ",")
 	}
 	return url
+}
+
+// infoTotals are the counts of INFO that tell what a run cost, their units, and
+// what their values are to be multiplied with. The server computes in one
+// thread, whose CPU time stands by itself.
+var infoTotals = []struct { //nolint:gochecknoglobals // a constant table
+	name, unit string
+	factor     float64
+}{
+	{"total_commands_processed", "", 1},
+	{"total_reads_processed", "", 1},
+	{"total_writes_processed", "", 1},
+	{"total_net_input_bytes", "bytes", 1},
+	{"total_net_output_bytes", "bytes", 1},
+	{"total_error_replies", "", 1},
+	{"keyspace_hits", "", 1},
+	{"keyspace_misses", "", 1},
+	{"evicted_keys", "", 1},
+	{"total_forks", "", 1},
+	{"aof_delayed_fsync", "", 1},
+	{"used_cpu_user", "ms", 1000},
+	{"used_cpu_sys", "ms", 1000},
+	{"used_cpu_user_main_thread", "ms", 1000},
+	{"used_cpu_sys_main_thread", "ms", 1000},
+}
+
+// metrics adds up what the nodes that hold slots tell of themselves. Clients
+// wait for nothing but the thread, so that there are no sessions to tell.
+func (s *store) metrics(ctx context.Context) (m engine.Metrics, err error) {
+	nodes, err := s.masters(ctx)
+	if err != nil {
+		return m, failed(ctx, err)
+	}
+	sums, told := map[string]float64{}, map[string]bool{}
+	for _, node := range nodes {
+		text, err := node.Info(ctx).Result()
+		if err != nil {
+			return m, failed(ctx, err)
+		}
+		info := fields(text)
+		for _, t := range infoTotals {
+			if v, err := strconv.ParseFloat(info[t.name], 64); err == nil {
+				sums[t.name] += v * t.factor
+				told[t.name] = true
+			}
+		}
+	}
+	for _, t := range infoTotals {
+		if told[t.name] {
+			m.Totals = append(m.Totals, engine.Total{Name: t.name, Unit: t.unit, Value: sums[t.name]})
+		}
+	}
+	return m, nil
 }

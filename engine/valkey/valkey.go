@@ -109,10 +109,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err != nil {
 		return nil, err
 	}
-	s := &store{settings: set, readOnly: o.ReadOnly, log: o.Log, completing: engine.NewStripes()}
-	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
-	}
+	s := &store{settings: set, readOnly: o.ReadOnly, log: o.Logger(), completing: engine.NewStripes()}
 	redis.SetLogger(said{s.log})
 	if err := s.connect(ctx); err != nil {
 		if ctx.Err() != nil {

@@ -2,8 +2,13 @@ package shef
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
+	"fmt"
 	"math/bits"
+	"time"
+
+	"github.com/barograph/barograph/record"
 )
 
 // maxBlanks is how many blanks in a row a line may hold (5.3.1).
@@ -284,3 +289,23 @@ func (d *Decoder) losePiece() {
 		d.lost()
 	}
 }
+
+// AppendText appends a value as a line of shefit's text form 1, with its end of
+// line: station, observation and creation time in UTC, parameter code, value,
+// qualifier, probability, duration, revision, time series, source, comment.
+func AppendText(b []byte, g *record.Gauge) []byte {
+	created, last, revised := "0000-00-00 00:00:00", byte(' '), 0
+	if g.Created != record.NoTime {
+		created = dateTime(g.Created)
+	}
+	if g.Coded {
+		last = g.Code[6]
+	}
+	if g.Revised {
+		revised = 1
+	}
+	return fmt.Appendf(b, "%-10s%s  %s  %s%c%15.4f %c%9.3f  %04d %d %d  %-8s  \"%s\"\n", g.Station, dateTime(g.Time), created, g.Code[:6], last,
+		g.Value, g.Quality, float64(g.Probability), g.Duration, revised, g.Series, g.Source, cmp.Or(g.Comment, " "))
+}
+
+func dateTime(t int64) string { return time.Unix(t, 0).UTC().Format(time.DateTime) }

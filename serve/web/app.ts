@@ -1,7 +1,7 @@
 // The page: which view the URL names, and what they share.
 import { Explore, Home } from './explore';
 import { Live, runs } from './runs';
-import { get, h, say } from './dom';
+import { Refused, get, h, say } from './dom';
 import { loads } from './loads';
 import { scorecard } from './scorecard';
 
@@ -42,7 +42,9 @@ async function show() {
   } catch (e) {
     if (stop.signal.aborted || (e as Error).name === 'AbortError') return;
     home = undefined; // asked again next time
-    main.replaceChildren(h('p', { class: 'none' }, (e as Error).message));
+    main.replaceChildren(h('p', { class: 'none', id: 'none' }, (e as Error).message));
+    const again = e instanceof Refused ? e.again : 0, here = location.href;
+    if (again) { say(`asked again in ${again} s`); setTimeout(() => here === location.href && void show(), again * 1000); }
   } finally {
     main.removeAttribute('aria-busy');
     document.body.dataset['view'] = view; // tests wait for it

@@ -15,11 +15,11 @@ export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Att
   return e;
 }
 
-// table makes a table that scrolls in itself, with a caption for those who do not see it.
+// table makes a table that scrolls in itself, below a caption that is as wide as the page.
 export function table(caption: string, head: string[], rows: Child[][]): HTMLElement {
   const number = (c: Child) => typeof c === 'number' || (typeof c === 'string' && /^[-−]?[\d.,]+$/.test(c));
   return h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption },
-    h('table', {}, h('caption', {}, caption), h('thead', {}, h('tr', {}, ...head.map(t => h('th', { scope: 'col' }, t)))),
+    h('p', { class: 'caption' }, caption), h('table', { 'aria-label': caption }, h('thead', {}, h('tr', {}, ...head.map(t => h('th', { scope: 'col' }, t)))),
       h('tbody', {}, ...rows.map(r => h('tr', {}, ...r.map(c => h('td', { class: number(c) && 'number' }, c)))))));
 }
 

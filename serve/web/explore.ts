@@ -11,7 +11,7 @@ interface Group { line_type: string; version: string; model: string; obtype: str
 interface Type { line_type: string; records: number; fcst_lead: number[]; fcst_valid_beg: string; [field: string]: unknown }
 export interface Inventory { data: string; digest: string; line_types: Type[] | null; groups: Group[] | null }
 interface Drawn {
-  curves?: Curves; rows: number; question: Record<string, string[]>; absent?: string; data: string;
+  curves?: Curves; rows: number; question: Record<string, string[]>; absent?: string; data: string; stamp: string;
   ms: { open: number; derive: number; server: number; ask: number; curve: number; recalled: boolean }; shown: number; points: number;
 }
 
@@ -42,7 +42,8 @@ export function times(text: string): number[] {
 
 export function place(home: Home, q: URLSearchParams): Holding | undefined {
   const fits = (a: Holding) => where.slice(0, 3).every(k => !q.get(k) || q.get(k) === a[k as keyof Holding]);
-  return home.archives.find(a => !a.problem && fits(a)) ?? home.archives.find(a => !a.problem);
+  const named = home.archives.some(a => a.archive === q.get('archive') && a.problem); // it is being loaded: no other one stands for it
+  return home.archives.find(a => !a.problem && fits(a)) ?? (named ? undefined : home.archives.find(a => !a.problem));
 }
 
 // holdings is the selector of archives, of every view that has one.
@@ -60,6 +61,8 @@ export function holdings(home: Home, q: URLSearchParams, chosen: (q: URLSearchPa
 
 export class Explore {
   private abort = new AbortController();
+  private timer?: number;
+  private printing = new AbortController();
   private chart?: Chart | undefined;
   private inventory!: Inventory;
   private known = ''; // what the archive held when the inventory was read
@@ -72,22 +75,33 @@ export class Explore {
   private below = h('section', { class: 'below', 'aria-label': 'more of this answer' });
   private foot = h('p', { class: 'foot', id: 'foot' });
 
-  constructor(private main: HTMLElement, private home: Home) {}
+  constructor(private main: HTMLElement, private home: Home) {
+    for (const [event, on] of [['beforeprint', true], ['afterprint', false]] as const) // black on white, as wide as the paper
+      addEventListener(event, () => { document.documentElement.classList.toggle('printing', on); if (this.drawn) this.paint(state(), this.drawn); }, { signal: this.printing.signal });
+  }
 
-  close() { this.abort.abort(); this.chart?.destroy(); }
+  close() { this.printing.abort(); clearInterval(this.timer); this.abort.abort(); this.chart?.destroy(); }
+
+  // look asks again when the archive is not what it was, so that no old answer stands as if it were today's.
+  private async look() {
+    const q = state(), asks = new URLSearchParams(where.slice(0, 3).flatMap(k => q.has(k) ? [[k, q.get(k)!]] : []));
+    if (document.hidden || !this.drawn || this.main.hasAttribute('aria-busy')) return;
+    const now = await get<{ stamp: string }>('state', asks).catch(() => undefined);
+    if (now && now.stamp !== this.drawn.stamp && String(q) === String(state())) { this.drawn.stamp = now.stamp; await this.answer(q); }
+  }
 
   async show() {
     let q = state();
     const at = place(this.home, q);
     if (!at) {
-      this.main.replaceChildren(h('p', {}, 'No archive can be asked now.'), ...this.home.archives.map(a => h('p', {}, `${a.archive}: ${a.problem}`)));
-      return;
+      throw new Refused(`No archive can be asked now. ${this.home.archives.map(a => `${a.archive}: ${a.problem}`).join('; ')}`, 2);
     }
     for (const k of where.slice(0, 3)) if (!q.get(k)) q.set(k, String(at[k as keyof Holding]));
     this.main.replaceChildren(h('div', { class: 'explore' }, h('details', { class: 'sheet', open: innerWidth > 700 }, h('summary', {}, 'What is asked'), this.form),
       h('div', { class: 'answer' }, this.asks, this.plot, this.read, this.legend, this.below, this.foot)));
     this.inventory = await get<Inventory>('inventory', { archive: q.get('archive')!, design: q.get('design')!, subset: q.get('subset')! }, this.abort.signal);
     if (!q.get('line_type') && !q.get('case')) { q = this.first(q); go('/explore', q, true); }
+    this.timer = setInterval(() => void this.look(), 2000);
     await this.answer(q);
   }
 
@@ -194,9 +208,10 @@ export class Explore {
     this.legend.replaceChildren();
     const c = d.curves, at = (axis: string, x: number) => (isTime(axis) ? utc(x) : axis === 'fcst_lead' ? `${x} h` : String(x));
     this.asks.textContent = c ? `${c.stat}${c.minus ? ` minus that of ${c.minus},` : ''} along the ${axisLabel(c.axis)}: ${c.title}` : sentence(q);
-    this.foot.textContent = [several(d.rows, 'row'), d.ms.recalled ? 'rows recalled' : `asked in ${d.ms.ask} ms (engine ${d.ms.server || 'does not tell'}, keys ${d.ms.derive})`,
+    const foot = () => [several(d.rows, 'row'), d.ms.recalled ? 'rows recalled' : `asked in ${d.ms.ask} ms (engine ${d.ms.server || 'does not tell'}, keys ${d.ms.derive})`,
       `opened in ${d.ms.open} ms`, `curve ${d.ms.curve} ms`, c?.note ?? '', d.shown < d.points ? `shown ${count(d.shown)} of ${several(d.points, 'point')}: of each stretch the lowest and the highest` : '', `data ${this.inventory.digest}`].filter(Boolean).join(' · ');
-    if (news) { say('New data: the archive was loaded again since.'); void this.reload(q); }
+    this.foot.textContent = foot();
+    if (news) { say('New data: the archive was loaded again since.'); void this.reload(q).then(() => this.foot.replaceChildren(foot())); }
     if (!c?.series?.length) {
       this.plot.append(h('p', { class: 'none', id: 'none' }, d.absent ? `No record: ${d.absent}` : 'No curve: no cases are common to all curves.'));
       this.tabs(q);
@@ -313,12 +328,12 @@ function points(c: Curves) {
 }
 
 async function how(q: URLSearchParams) {
-  const a = await get<any>('asked', asked(q));
+  const a = await get<any>('asked', asked(q)), command = await (await fetch('/api/v1/question.sh?' + asked(q))).text();
   return h('div', {}, h('p', {}, `${a.engine} ${a.design}, asked as ${a.flavour}${a.all_keys ? `, by ${several(a.all_keys, 'key')}` : ''}; seed ${a.seed}`),
     h('p', {}, 'Ask it as ', ...a.flavours.map((f: string) => h('button', { type: 'button', 'aria-pressed': String(f === a.flavour), click: () => { const n = state(); n.set('flavour', f); go('/explore', n); } }, f))),
     h('h3', {}, 'Text'), h('pre', { tabindex: 0 }, a.text + (a.args?.length ? `\n\n-- ${a.args.join(', ')}` : '')), a.keys?.length && h('pre', { tabindex: 0 }, a.keys.join('\n') + (a.all_keys > a.keys.length ? '\n…' : '')),
     table('how what is stored is reached', ['how', 'of', 'index', 'looked at', 'kept'], (a.access ?? []).map((x: any) => [x.method, x.object, x.index ?? '–', x.examined < 0 ? 'not told' : (x.measured ? '' : '~') + count(x.examined), x.kept < 0 ? 'not told' : (x.measured ? '' : '~') + count(x.kept)])),
-    h('h3', {}, 'Plan'), h('pre', { tabindex: 0 }, a.plan));
+    h('h3', {}, 'Plan'), h('pre', { tabindex: 0 }, a.plan), h('h3', {}, 'The same without this page'), h('pre', { tabindex: 0, id: 'command' }, command));
 }
 
 async function faster(q: URLSearchParams) {
@@ -329,5 +344,6 @@ async function faster(q: URLSearchParams) {
 
 function files(q: URLSearchParams) {
   const link = (path: string, text: string) => h('li', {}, h('a', { href: `/api/v1/${path}?${asked(q)}`, download: true }, text));
-  return [h('ul', {}, link('curve.svg', 'the curves as SVG'), link('curve.csv', 'the points with n, low and high as CSV'), link('curve.parquet', 'the points as Parquet'), link('curve', 'the points as JSON'), link('rows.csv', 'the rows as CSV'), link('rows.parquet', 'the rows as Parquet')),];
+  return [h('ul', {}, link('curve.svg', 'the curves as SVG'), link('curve.csv', 'the points with n, low and high as CSV'), link('curve.parquet', 'the points as Parquet'), link('curve', 'the points as JSON'), link('rows.csv', 'the rows as CSV'), link('rows.parquet', 'the rows as Parquet'),
+    link('question.yaml', 'the question as YAML'), link('question.xml', 'the question as METviewer’s plot XML'), link('question.sh', 'the question as a shell command'))];
 }

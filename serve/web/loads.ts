@@ -14,14 +14,21 @@ export async function loads(main: HTMLElement, home: Home) {
   const q = state(), at = place(home, q);
   if (!at) { main.replaceChildren(h('h2', {}, 'Loads'), h('p', {}, 'No archive can be asked now.')); return; }
   const d = await get<Loads>('loads', { archive: at.archive, design: at.design!, subset: at.subset! }), files = d.files ?? [];
-  const sum = (f: (m: Mark) => number) => files.reduce((a, m) => a + f(m), 0), ticked = (m: Mark) => m.read === m.stored + m.replaced + m.quarantined;
+  const sum = (f: (m: Mark) => number) => files.reduce((a, m) => a + f(m), 0), root = folder(files.map(f => f.path)), ticked = (m: Mark) => m.read === m.stored + m.replaced + m.quarantined;
   main.replaceChildren(h('h2', {}, 'Loads'), holdings(home, q, n => go('/loads', n)),
     h('p', { id: 'sum' }, `${count(sum(m => m.read))} lines read = ${count(sum(m => m.stored))} stored + ${count(sum(m => m.replaced))} replaced + ${count(sum(m => m.quarantined))} quarantined${files.every(ticked) ? ' ✓' : ' — DOES NOT ADD UP'}, of ${several(files.length, 'file')}`),
     ...(d.line_types ?? []).map(t => coverage(t.line_type, t.fcst_valid_beg)),
     h('h3', {}, 'Quarantine'), d.quarantine?.some(f => f.lines) ? table('lines that could not be read', ['reason', 'lines', 'first at'], d.quarantine.flatMap(f => f.reasons.map(r => [marked(r.reason), r.lines, `${f.file}:${r.first_line}`]))) : h('p', {}, 'No line was quarantined.'),
     d.conflicts?.length ? table('lines whose values contradict others', ['what', 'stands', 'dropped'], d.conflicts.map(c => [c.what, `${c.stands.file}:${c.stands.line}`, `${c.dropped.file}:${c.dropped.line}`])) : '',
-    h('h3', {}, 'Files'), table(`${several(files.length, 'file')}${files.length > mostFiles ? `, the last ${mostFiles}` : ''}`, ['file', 'loaded (UTC)', 'read', 'stored', 'replaced', 'quarantined', 'adds up'],
-      files.slice(-mostFiles).map(m => [m.path, m.loaded.slice(0, 19).replace('T', ' '), count(m.read), count(m.stored), count(m.replaced), count(m.quarantined), ticked(m) ? '✓' : 'NO'])));
+    h('h3', {}, 'Files'), table(`${several(files.length, 'file')}${root && ` in ${root}`}${files.length > mostFiles ? `, the last ${mostFiles}` : ''}`, ['file', 'loaded (UTC)', 'read', 'stored', 'replaced', 'quarantined', 'adds up'],
+      files.slice(-mostFiles).map(m => [h('span', { class: 'path' }, m.path.slice(root.length)), m.loaded.slice(0, 19).replace('T', ' '), count(m.read), count(m.stored), count(m.replaced), count(m.quarantined), ticked(m) ? '✓' : 'NO'])));
+}
+
+// folder is what the paths of all files begin with.
+function folder(paths: string[]) {
+  let root = paths[0]?.replace(/[^/]*$/, '') ?? '';
+  while (root && !paths.every(p => p.startsWith(root))) root = root.replace(/[^/]*\/$/, '');
+  return root;
 }
 
 // marked shows what is quoted in a reason, which is the token that offends.
@@ -38,5 +45,5 @@ function coverage(type: string, moments: string) {
   const within = (d: string) => d >= all[0]! && d <= all[all.length - 1]!;
   const holes = [...days].filter(([, n]) => n < most).length;
   return h('section', {}, h('h3', {}, type), h('div', { class: 'coverage' }, table(`${type}: valid times a day, up to ${most}; ${several(holes, 'day')} with fewer; – is a day without`, ['month', ...Array.from({ length: 31 }, (_, i) => String(i + 1))],
-    months.map(m => [m, ...Array.from({ length: 31 }, (_, i) => { const d = `${m}-${String(i + 1).padStart(2, '0')}`; return days.has(d) ? (days.get(d)! < most ? h('strong', { class: 'bad' }, days.get(d)!) : days.get(d)!) : within(d) ? '–' : ''; })]))));
+    months.map(m => [h('span', { class: 'line' }, m), ...Array.from({ length: 31 }, (_, i) => { const d = `${m}-${String(i + 1).padStart(2, '0')}`; return days.has(d) ? (days.get(d)! < most ? h('strong', { class: 'bad' }, days.get(d)!) : days.get(d)!) : within(d) ? '–' : ''; })]))));
 }

@@ -16,6 +16,8 @@ const labels: Record<string, string> = {
   valid_hour: 'hour of the valid time (UTC)', init_hour: 'hour of the initial time (UTC)', fcst_thresh: 'threshold (unit of the variable)',
 };
 export const isTime = (axis: string) => axis === 'fcst_valid_beg' || axis === 'fcst_init_beg';
+// room is what the labels of an axis beside a chart need.
+const room = (_: uPlot, values: string[] | null) => 14 + 7 * Math.max(4, ...(values ?? []).map(v => v?.length ?? 0));
 export const axisLabel = (axis: string) => labels[axis] ?? axis;
 
 export interface Options {
@@ -48,8 +50,10 @@ export class Chart {
     const data: any[] = [xs], series: uPlot.Series[] = [{}], bands: uPlot.Band[] = [];
     all.forEach((s, i) => {
       const show = !o.hidden.includes(s.name), stroke = hue(i), k = series.length;
-      data.push(column(s, s.y), column(s, s.high), column(s, s.low));
+      data.push(column(s, s.y));
       series.push({ label: s.name, show, stroke, width: 2, dash: dash(i), spanGaps: true, points: { show: xs.length < 80, size: 5 } });
+      if (!s.low.some(v => v != null)) return; // no interval, or none yet
+      data.push(column(s, s.high), column(s, s.low));
       series.push({ show, stroke: 'transparent', points: { show: false } }, { show, stroke: 'transparent', points: { show: false } });
       bands.push({ series: [k + 1, k + 2], fill: stroke + '28' });
     });
@@ -62,7 +66,7 @@ export class Chart {
       scales: { x: { time: isTime(c.axis), ...(upright && { ori: 1, dir: -1, distr: 3 }) }, y: upright ? { ori: 0 } : {} },
       axes: [
         { stroke: ink, grid, label: c.x_label || axisLabel(c.axis), labelSize: 22, size: 36, ...(upright && { side: 3, size: 60, splits: () => xs, filter: (_: uPlot, at: number[]) => at }) },
-        { stroke: ink, grid, label: value, labelSize: 22, size: 64, ...(upright && { side: 2, size: 50 }) },
+        { stroke: ink, grid, label: value, labelSize: 22, size: room, ...(upright && { side: 2, size: 50 }) },
       ],
       hooks: {
         setCursor: [u => o.read(this.words(u.cursor.idx))],
@@ -108,6 +112,6 @@ export function lines(place: HTMLElement, xs: number[], named: [string, (number 
   return new uPlot({
     width: Math.max(place.clientWidth, 240), height: 180, tzDate: ts => uPlot.tzDate(new Date(ts * 1e3), 'Etc/UTC'),
     series: [{}, ...named.map(([label], i) => ({ label, stroke: hue(i), width: 2, dash: dash(i) }))],
-    axes: [{ stroke: ink, grid }, { stroke: ink, grid, size: 64 }],
+    axes: [{ stroke: ink, grid }, { stroke: ink, grid, size: room }],
   }, [xs, ...named.map(n => n[1])] as any, place);
 }

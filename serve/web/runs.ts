@@ -1,5 +1,6 @@
 // Runs: folders with data, machine and verdicts; and one of them as it goes on.
 import { count, get, go, h, say, several, state, table } from './dom';
+import { ranked } from './cells';
 import { lines } from './plot';
 import { marked } from './loads';
 
@@ -16,19 +17,27 @@ const verdict = (r: Run) => [r.equal && `${count(r.equal)} equal`, r.wrong && `$
 
 export async function runs(main: HTMLElement) {
   const all = await get<Run[]>('runs'), ticked = new Set<Run>(), link = h('a', { id: 'compare', href: '#', hidden: true }, '');
-  const tick = (r: Run, on: boolean) => { // two or more are compared as barograph compare does, the oldest being the base
-    on ? ticked.add(r) : ticked.delete(r);
-    const chosen = all.filter(o => ticked.has(o)).reverse();
-    link.href = '/compare.html?' + new URLSearchParams(chosen.map(o => ['run', `${o.folder}/${o.name}`]));
-    link.textContent = `compare ${chosen.map(o => o.id).join(' with ')}`;
+  const place = h('div', {}), key = (r: Run) => `${r.folder}/${r.name}`, named = state().getAll('run');
+  for (const r of all) if (named.includes(key(r))) ticked.add(r);
+  const show = async () => { // two or more are compared as barograph compare does, the oldest being the base
+    const chosen = all.filter(r => ticked.has(r)).reverse(), shown = chosen.length ? chosen : [all.find(r => r.state === 'done' && r.equal) ?? all.find(r => r.equal)].filter(r => r != null), q = state();
+    link.href = '/compare.html?' + new URLSearchParams(chosen.map(r => ['run', key(r)]));
+    link.textContent = `compare ${chosen.map(r => r.id).join(' with ')}`;
     link.hidden = chosen.length < 2;
+    q.delete('run');
+    for (const r of chosen) q.append('run', key(r));
+    go('/runs', q, true);
+    const cells = shown.length ? await ranked(shown.map(key), shown.map(r => r.id)).catch(e => h('p', { class: 'none' }, e.message)) : '';
+    if (String(state()) === String(q)) place.replaceChildren(cells);
   };
+  const tick = (r: Run, on: boolean) => { on ? ticked.add(r) : ticked.delete(r); void show(); };
   main.replaceChildren(h('h2', {}, 'Runs'), h('p', {}, all.length > 1 ? 'Tick two runs to compare them. ' : '', link), all.length ? table(several(all.length, 'run folder'), ['run', 'began (UTC)', 'workload', 'state', 'answers', 'data', 'digest', 'archives', 'machine', 'warnings'],
     all.map(r => r.problem ? [r.name, '', '', h('span', { class: 'bad' }, r.problem)] : [
-      h('span', {}, all.length > 1 && h('input', { type: 'checkbox', 'aria-label': `compare ${r.id}`, change: (e: any) => tick(r, e.target.checked) }), h('a', { href: report(r) }, r.id), ' ', h('a', { href: '/live?' + at(r), 'aria-label': `events of ${r.id}` }, 'events')),
-      r.started.slice(0, 16).replace('T', ' '), r.workload, h('span', { class: r.state === 'interrupted' && 'bad' }, r.state + (r.at ? ` at ${r.at}` : '')), h('span', { class: r.wrong || r.failed ? 'bad' : 'good' }, verdict(r)),
-      r.data.source, r.data.digest.slice(0, 8), (r.archives ?? []).join(', '), `${r.machine.cpu}, ${several(r.machine.usable_cpus, 'core')}, ${(r.machine.memory_bytes / 2 ** 30).toFixed(0)} GiB`, (r.warnings ?? []).join('; '),
-    ])) : h('p', {}, 'No run folder is served: name one, or a folder of them: barograph serve runs'));
+      h('span', { class: 'line' }, all.length > 1 && h('input', { type: 'checkbox', 'aria-label': `compare ${r.id}`, checked: ticked.has(r), change: (e: any) => tick(r, e.target.checked) }), h('a', { href: report(r) }, r.id), ' ', h('a', { href: '/live?' + at(r), 'aria-label': `events of ${r.id}` }, 'events')),
+      h('span', { class: 'line' }, r.started.slice(0, 16).replace('T', ' ')), r.workload, h('span', { class: r.state === 'interrupted' && 'bad' }, r.state + (r.at ? ` at ${r.at.includes('?') ? words(r.at) : r.at}` : '')), h('span', { class: r.wrong || r.failed ? 'bad' : 'good' }, verdict(r)),
+      r.data.source, r.data.digest.slice(0, 8), (r.archives ?? []).join(', '), r.machine.cpu && `${r.machine.cpu}, ${several(r.machine.usable_cpus, 'core')}, ${(r.machine.memory_bytes / 2 ** 30).toFixed(0)} GiB`, (r.warnings ?? []).join('; '),
+    ])) : h('p', {}, 'No run folder is served: name one, or a folder of them: barograph serve runs'), place);
+  await show();
 }
 
 // words are a cell without its syntax: pebble keyvalue keys test_1.
@@ -44,6 +53,7 @@ export class Live {
   private source?: EventSource | undefined;
   private timer?: number;
   private events: Event_[] = [];
+  private seen = new Set<number>();
   private beat = 0;
   private band = h('div', { class: 'band', id: 'band' });
   private grid = h('div', {});
@@ -62,15 +72,27 @@ export class Live {
       ...all.map(o => h('option', { selected: o === r }, `${o.id} (${o.state})`)))), this.band, this.chart, h('h3', {}, 'Cells'), this.grid, h('h3', {}, 'Events'), this.log);
     const rejected = await get<{ file: string; line: string; reason: string; text: string }[]>('quarantine', at(r)).catch(() => []);
     if (rejected.length) this.main.append(h('h3', {}, 'Quarantine'), table(`${several(rejected.length, 'line')} that could not be read`, ['where', 'reason', 'text'], rejected.map(l => [`${l.file}:${l.line}`, marked(l.reason), l.text])));
+    const key = String(at(r)), channel = new BroadcastChannel(key); // one stream a browser: who holds the lock reads it, and tells the others
+    let waiting: AbortController | undefined;
+    channel.onmessage = ({ data }) => {
+      if (data !== 'all?') this.take(data);
+      else if (this.source) for (const e of this.events) channel.postMessage(e); // to one that came later
+    };
     const listen = () => {
-      if (document.hidden) { this.source?.close(); this.source = undefined; return; } // a hidden tab costs nothing
-      if (this.source) return;
-      this.events = [];
-      this.source = new EventSource('/api/v1/events?' + at(r));
-      this.source.onmessage = m => this.take(JSON.parse(m.data));
+      waiting?.abort(); // a hidden tab costs nothing
+      this.source?.close();
+      this.source = undefined;
+      if (document.hidden) return;
+      const { signal } = (waiting = new AbortController());
+      channel.postMessage('all?');
+      void navigator.locks.request(key, { signal }, () => new Promise<void>(done => {
+        signal.addEventListener('abort', () => done());
+        this.source = new EventSource('/api/v1/events?' + key);
+        this.source.onmessage = m => { const e = JSON.parse(m.data); channel.postMessage(e); this.take(e); };
+      })).catch(() => {}); // it is hidden, or closed, before its turn
     };
     document.addEventListener('visibilitychange', listen);
-    this.stop = () => document.removeEventListener('visibilitychange', listen);
+    this.stop = () => { document.removeEventListener('visibilitychange', listen); waiting?.abort(); channel.close(); };
     listen();
     this.timer = setInterval(() => this.paint(), 1000);
   }
@@ -80,10 +102,13 @@ export class Live {
   close() { this.stop(); this.source?.close(); clearInterval(this.timer); this.drawn?.destroy(); }
 
   private take(e: Event_) {
-    this.beat = Date.parse(e.time);
-    if (e.kind !== 'beat') this.events.push(e);
+    this.beat = Math.max(this.beat, Date.parse(e.time));
+    if (e.kind === 'beat' || this.seen.has(e.seq)) return;
+    this.seen.add(e.seq);
+    this.events.push(e);
+    if (this.events.length > 1 && this.events[this.events.length - 2]!.seq > e.seq) this.events.sort((a, b) => a.seq - b.seq);
     if (this.events.length === 1) requestAnimationFrame(() => this.paint());
-    if (e.kind === 'kill' || e.kind === 'warning' || e.kind === 'end') say(`${e.kind}: ${e.text ?? ''}`);
+    if (['kill', 'warning', 'end'].includes(e.kind) && Date.now() - Date.parse(e.time) < 10_000) say(e.kind + (e.text ? `: ${e.text}` : ''));
   }
 
   private paint() {

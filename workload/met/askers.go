@@ -43,8 +43,7 @@ func (s *study) askers(ctx context.Context) error {
 		points.Run.Ended = time.Now().UTC()
 	}
 	points.Run.Data, points.Run.Archives, points.Run.Machine = s.folder.Run.Data, s.folder.Run.Archives, s.folder.Run.Machine
-	step.Finished, step.Note = true, fmt.Sprintf("%d numbers of askers, %d ways", len(s.o.Askers), len(ways))
-	s.o.Progress(step)
+	s.finished(step, fmt.Sprintf("%d numbers of askers, %d ways", len(s.o.Askers), len(ways)))
 	return errors.Join(err, points.Close())
 }
 

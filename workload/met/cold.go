@@ -48,8 +48,7 @@ func (s *study) cold(ctx context.Context) error {
 		step.Done++
 		s.o.Progress(step)
 	}
-	step.Finished, step.Note = true, s.folder.Run.ColdHow
-	s.o.Progress(step)
+	s.finished(step, s.folder.Run.ColdHow)
 	return nil
 }
 

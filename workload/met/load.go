@@ -70,7 +70,7 @@ func (s *study) read(ctx context.Context) error {
 		} else {
 			prints.Add(b)
 		}
-		step.Done, step.Bytes = d.Bytes+f.At, d.Bytes+f.At
+		step.Done = d.Bytes + f.At
 		s.o.Progress(step)
 		soon.tell(ctx, s, step)
 		return nil
@@ -87,7 +87,7 @@ func (s *study) read(ctx context.Context) error {
 		}
 		s.files[f.Digest] = true
 		d.Bytes += f.Bytes
-		step.Done, step.Bytes = d.Bytes, d.Bytes
+		step.Done = d.Bytes
 		s.o.Progress(step)
 		return nil
 	}
@@ -282,7 +282,6 @@ func (s *study) fillCopy(ctx context.Context, t Target, a engine.Archive, k int,
 	name, before := CopyName(t.Subset, k), int64(k)*s.folder.Run.Data.Bytes
 	sum, err := load.Run(ctx, a, name, s.o.Files, load.Options{KeepLast: s.o.KeepLast, Parsed: s.parsed, From: s.origin, Progress: func(p load.Progress) {
 		step.Done = before + p.Bytes
-		step.Bytes = step.Done
 		s.o.Progress(step)
 	}})
 	if errors.Is(err, load.ErrNotConserved) {

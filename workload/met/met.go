@@ -91,7 +91,6 @@ type Progress struct {
 	Step     string // "reading", "loading duckdb wide", "proving", "timing", "cold starts"
 	Done, Of int64
 	Unit     string // "MB", "answers"
-	Bytes    int64  // so far, for rates; 0 where it has no meaning
 	Finished bool   // the step is over
 	Note     string // at the end of a step: what came of it
 }
@@ -215,6 +214,12 @@ func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
 		folder.Run.Ended = time.Now().UTC()
 	}
 	return s.out, errors.Join(err, stopErr)
+}
+
+// finished tells of the end of a step, and what came of it.
+func (s *study) finished(step Progress, note string) {
+	step.Finished, step.Note = true, note
+	s.o.Progress(step)
 }
 
 // watched tells the folder, too, what is done: once a second, and at the end of

@@ -36,9 +36,7 @@ func (s *study) prove(ctx context.Context, o *opened) error {
 			}
 		}
 	}
-	step.Finished = true
-	step.Note = fmt.Sprintf("%d equal, %d wrong, %d failed", s.out.Equal, s.out.Wrong, s.out.Failed)
-	s.o.Progress(step)
+	s.finished(step, fmt.Sprintf("%d equal, %d wrong, %d failed", s.out.Equal, s.out.Wrong, s.out.Failed))
 	return nil
 }
 
@@ -47,13 +45,7 @@ func (s *study) flavours(t Target) []flavour.Name {
 	if s.o.Flavours == nil {
 		return offered
 	}
-	var out []flavour.Name
-	for _, f := range offered {
-		if slices.Contains(s.o.Flavours, f) {
-			out = append(out, f)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(offered), func(f flavour.Name) bool { return !slices.Contains(s.o.Flavours, f) })
 }
 
 func (s *study) count() int {
@@ -130,9 +122,17 @@ func (s *study) noPlan(c *cell, err error) {
 
 // unranked reports whether the server only stands in for another.
 func (s *study) unranked(t Target) bool {
-	return slices.ContainsFunc(s.folder.Run.Archives, func(a run.Archive) bool {
-		return a.Engine == t.engine() && a.Design == string(t.Design) && a.Unranked != ""
-	})
+	a := s.archive(t)
+	return a != nil && a.Unranked != ""
+}
+
+// archive is what the folder has of a target, or nil.
+func (s *study) archive(t Target) *run.Archive {
+	all := s.folder.Run.Archives
+	if i := slices.IndexFunc(all, func(a run.Archive) bool { return a.Engine == t.engine() && a.Design == string(t.Design) }); i >= 0 {
+		return &all[i]
+	}
+	return nil
 }
 
 // Accesses are those of a plan, as the run folder keeps them.
@@ -145,12 +145,8 @@ func Accesses(p engine.Plan) []run.Access {
 }
 
 func (s *study) whole(t Target) bool {
-	for _, a := range s.folder.Run.Archives {
-		if a.Engine == t.engine() && a.Design == string(t.Design) {
-			return a.Whole
-		}
-	}
-	return false
+	a := s.archive(t)
+	return a != nil && a.Whole
 }
 
 // compare holds an answer against the reference, unless there is none.
@@ -215,8 +211,7 @@ func (s *study) time(ctx context.Context) error {
 		s.o.Progress(step)
 	}
 	s.cells = slices.DeleteFunc(s.cells, func(c *cell) bool { return c.bad })
-	step.Finished, step.Note = true, fmt.Sprintf("%d repetitions of %d cells in %s", s.folder.Run.Reps, len(s.cells), seconds(time.Since(started)))
-	s.o.Progress(step)
+	s.finished(step, fmt.Sprintf("%d repetitions of %d cells in %s", s.folder.Run.Reps, len(s.cells), seconds(time.Since(started))))
 	return nil
 }
 

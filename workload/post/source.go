@@ -31,12 +31,10 @@ type Source interface {
 	Words() string
 }
 
-// Feed is a synthetic feed, from product First to before Last (0 = the end).
-// Every product is made as text and decoded.
+// Feed is a synthetic feed: every product is made as text and decoded.
 type Feed struct {
 	*synth.Feed
-	First, Last int
-	Text        string // in words
+	Text string // in words
 }
 
 // Words describes the feed.
@@ -45,15 +43,11 @@ func (f Feed) Words() string { return f.Text }
 // Products decodes the feed's products.
 func (f Feed) Products() iter.Seq2[*Message, error] {
 	return func(yield func(*Message, error) bool) {
-		last := f.Last
-		if last == 0 {
-			last = f.Messages
-		}
 		d := shef.NewDecoder(shef.Options{Now: f.Now()})
 		var made synth.Message
 		var result shef.Result
 		var m Message
-		for i := f.First; i < last; i++ {
+		for i := range f.Messages {
 			f.Make(i, &made)
 			p := shef.Product{File: "feed", Number: i + 1, Part: 1, Line: 1, Heading: made.Heading, AWIPS: made.AWIPS, Issued: made.Issued, Text: made.Text}
 			began := time.Now()

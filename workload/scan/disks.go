@@ -1,9 +1,13 @@
 package scan
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"strings"
 
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/measure"
 	"github.com/barograph/barograph/run"
 )
@@ -95,4 +99,138 @@ func usual(disks []run.ScanDisk, d *run.ScanDisk) float64 {
 		}
 	}
 	return measure.Median(rates)
+}
+
+// Host is an engine that is ready to take a configuration. It is used by one
+// goroutine.
+type Host struct {
+	Scans engine.Scans
+	PIDs  []int32 // of its server's processes on this machine; nil = it is embedded, or runs elsewhere
+
+	// Restart stops the server, calls stopped, and starts it again on its data;
+	// Scans and PIDs are then those of the server that runs. What was opened by
+	// Scans is closed before. Nil where the server is not to be stopped: the
+	// engine's memory is then as cold as Star.Cold makes it.
+	Restart func(ctx context.Context, stopped func() error) error
+
+	Log   func() string // the end of the server's log, kept with an error; nil = there is none
+	Close func() error
+}
+
+// Opener makes an engine ready for a configuration. It is called before each
+// load, and the Host is closed before the next one. Errors that wrap a
+// fault.Status end the whole run: no configuration can do better.
+type Opener func(ctx context.Context, p engine.Placement) (*Host, error)
+
+// Opened is the Opener of an engine that is open already and that the caller
+// closes; pids are its server's processes on this machine.
+func Opened(scans engine.Scans, pids []int32) Opener {
+	return func(context.Context, engine.Placement) (*Host, error) {
+		return &Host{Scans: scans, PIDs: pids, Close: func() error { return nil }}, nil
+	}
+}
+
+// Node is what the rule for partitions looks at on a machine of an engine.
+type Node struct {
+	Cores  int
+	Memory uint64 // bytes
+	Paths  int    // disk paths; 0 counts as one
+}
+
+// mostPartitions of a node with one path, in the published rule.
+const mostPartitions = 16
+
+// gigabytes are the node's, to the nearest one: a machine sold with 16 GB tells
+// a little less.
+func (n Node) gigabytes() int { return int(math.Round(float64(n.Memory) / (1 << 30))) }
+
+// Partitions is the published rule: one for each path where several are named;
+// with a single path the least of the memory in GB, 16 and the cores.
+func (n Node) Partitions() int {
+	if n.Paths > 1 {
+		return n.Paths
+	}
+	return max(1, min(n.gigabytes(), mostPartitions, n.Cores))
+}
+
+// Auto is the number of partitions of all nodes, and why, in words.
+func Auto(nodes []Node) (partitions int, why string) {
+	var parts []string
+	for i, n := range nodes {
+		p := n.Partitions()
+		partitions += p
+		reason := fmt.Sprintf("min(%d GB of memory, %d, %d cores) = %d, as it has a single path", n.gigabytes(), mostPartitions, n.Cores, p)
+		if n.Paths > 1 {
+			reason = fmt.Sprintf("%d, one for each path", p)
+		}
+		if len(nodes) > 1 {
+			reason = fmt.Sprintf("node %d: %s", i+1, reason)
+		}
+		parts = append(parts, reason)
+	}
+	why = strings.Join(parts, "; ")
+	if len(nodes) > 1 {
+		why += fmt.Sprintf("; %d in all", partitions)
+	}
+	return partitions, why
+}
+
+// Experiment names a set of configurations.
+type Experiment string
+
+// The experiments.
+const (
+	One         Experiment = ""            // the placement that is named
+	Experiment1 Experiment = "experiment1" // partitions on one disk
+	Experiment2 Experiment = "experiment2" // disks, one partition on each
+	Sweep       Experiment = "sweep"       // disks by partitions
+)
+
+// Experiments are those that have a name.
+func Experiments() []Experiment { return []Experiment{Experiment1, Experiment2, Sweep} }
+
+// Placements are the configurations of an experiment on these paths. Partitions
+// are those to try; the experiments have their own where none is named. What
+// would leave a path without a part is left out.
+func Placements(e Experiment, paths []string, partitions []int, workers int) (out []engine.Placement, err error) {
+	add := func(n, parts int) {
+		out = append(out, engine.Placement{Paths: paths[:n], Partitions: parts, Workers: workers})
+	}
+	otherwise := func(own ...int) []int {
+		if len(partitions) > 0 {
+			return partitions
+		}
+		return own
+	}
+	switch e {
+	case One:
+		for _, p := range partitions {
+			add(len(paths), p)
+		}
+	case Experiment1:
+		for _, p := range otherwise(1, 2, 4, 8) {
+			add(min(len(paths), 1), p)
+		}
+	case Experiment2:
+		for n := range len(paths) {
+			add(n+1, n+1)
+		}
+	case Sweep:
+		for n := range len(paths) {
+			for _, p := range otherwise(1, 2, 4, 8, 16) {
+				if p >= n+1 {
+					add(n+1, p)
+				}
+			}
+		}
+	default:
+		return nil, &fault.Error{Setting: string(e), Problem: "is no experiment", Cure: fmt.Sprintf("choose of %q", Experiments())}
+	}
+	if (e == Experiment2 || e == Sweep) && len(paths) < 2 {
+		return nil, &fault.Error{Setting: string(e), Problem: "compares numbers of disks, and one path or none is named", Cure: "name several with --paths, or make them: barograph lab disks --count 6"}
+	}
+	if len(out) == 0 {
+		return nil, &fault.Error{Setting: "partitions", Problem: "leave no configuration", Cure: "name at least as many partitions as paths"}
+	}
+	return out, nil
 }

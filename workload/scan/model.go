@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -213,15 +214,7 @@ type fitted struct {
 // fitLaw finds the law with the least loss.
 func fitLaw(xs []terms) fitted {
 	order := slices.Clone(xs)
-	slices.SortFunc(order, func(a, b terms) int { // cores decide first
-		switch ra, rb := a.disk*b.core, b.disk*a.core; {
-		case ra < rb:
-			return -1
-		case ra > rb:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(order, func(a, b terms) int { return cmp.Compare(a.disk*b.core, b.disk*a.core) }) // cores decide first
 	best := fitted{loss: math.Inf(1)}
 	for k := range len(order) + 1 {
 		if f := fitSplit(order[:k], order[k:], order); f.loss < best.loss {

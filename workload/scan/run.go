@@ -122,9 +122,9 @@ func GivenUp(r *run.Scan) (n int) {
 // Words names a configuration.
 func Words(c *run.ScanConfig) string {
 	if c.Paths == 0 {
-		return "the engine's own folder, " + plural(c.Partitions, "partition")
+		return "the engine's own folder, " + run.Several(c.Partitions, "partition")
 	}
-	return plural(c.Paths, "path") + ", " + plural(c.Partitions, "partition")
+	return run.Several(c.Paths, "path") + ", " + run.Several(c.Partitions, "partition")
 }
 
 // config opens an engine for a configuration and tries it.

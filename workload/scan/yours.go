@@ -283,8 +283,8 @@ func (x *Forecasts) Text(w io.Writer) error {
 			fmt.Fprintf(w, "\n%s: no forecast: %s\n", q.Query, q.Problem)
 			continue
 		}
-		fmt.Fprintf(w, "\n%s, %s of %s, %s, %s, %.4g GB read:\n%s\n", q.Query, plural(len(x.Bandwidth), "disk"), rates(x.Bandwidth),
-			plural(q.At.Setup.Partitions, "partition"), plural(q.At.Setup.Cores, "core"), float64(q.At.Setup.Bytes)/1e9, q.At.Forecast)
+		fmt.Fprintf(w, "\n%s, %s of %s, %s, %s, %.4g GB read:\n%s\n", q.Query, run.Several(len(x.Bandwidth), "disk"), rates(x.Bandwidth),
+			run.Several(q.At.Setup.Partitions, "partition"), run.Several(q.At.Setup.Cores, "core"), float64(q.At.Setup.Bytes)/1e9, q.At.Forecast)
 		fmt.Fprintln(w, x.yours.enough(&q, x.Bandwidth))
 		fmt.Fprintf(w, "The law was off by %.1f %% (root mean square of medians) where it was measured.\n", 100*q.Law.Error)
 	}
@@ -313,11 +313,11 @@ func (x *Forecasts) Text(w io.Writer) error {
 func (y *Yours) enough(q *QuestionTimes, mbps []float64) string {
 	slowest := []float64{slices.Min(mbps)}
 	if parts, err := strconv.Atoi(y.Partitions); err == nil && q.Enough > parts {
-		return fmt.Sprintf("Disks of %s decide however many there are: no more than the %s can be read at once.", rates(slowest), plural(parts, "partition"))
+		return fmt.Sprintf("Disks of %s decide however many there are: no more than the %s can be read at once.", rates(slowest), run.Several(parts, "partition"))
 	}
-	workers := plural(q.At.Setup.Cores, "core")
+	workers := run.Several(q.At.Setup.Cores, "core")
 	if y.Workers > 0 && y.Workers < q.At.Setup.Cores {
-		workers = plural(y.Workers, "worker")
+		workers = run.Several(y.Workers, "worker")
 	}
 	return fmt.Sprintf("Enough disks of %s: %d; with more, %s decide.", rates(slowest), q.Enough, workers)
 }
@@ -329,12 +329,4 @@ func rates(mbps []float64) string {
 		all = append(all, fmt.Sprintf("%.4g", r))
 	}
 	return strings.Join(slices.Compact(all), ", ") + " MB/s"
-}
-
-// plural is a number of things: "1 disk", "6 disks".
-func plural(n int, of string) string {
-	if n == 1 {
-		return "1 " + of
-	}
-	return fmt.Sprintf("%d %ss", n, of)
 }

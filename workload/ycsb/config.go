@@ -8,9 +8,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/measure/pace"
 )
 
 // The operations, in the order of YCSB's weighted choice; those from deletes on are ours.
@@ -80,8 +82,9 @@ type Config struct {
 // known is an error, as its author meant something by it.
 func NewConfig(p Properties, set ...func(c *Config)) (*Config, error) {
 	c := &Config{InsertCount: -1}
-	settings := known()
-	for _, s := range settings {
+	var names []string
+	for _, s := range Settings() {
+		names = append(names, s.Name)
 		value, given := p[s.Name]
 		switch {
 		case given && s.take == nil:
@@ -104,8 +107,12 @@ func NewConfig(p Properties, set ...func(c *Config)) (*Config, error) {
 			c.Ignored = append(c.Ignored, name)
 			continue
 		}
-		if !slices.ContainsFunc(settings, func(s Setting) bool { return s.Name == name }) {
-			return nil, &fault.Error{Setting: "property " + name, Problem: "is not known", Cure: suggest(name, settings)}
+		if !slices.Contains(names, name) {
+			cure := "see `barograph ycsb properties`"
+			if near := fault.Nearest(name, names); near != "" {
+				cure = "did you mean " + near + "? See `barograph ycsb properties`"
+			}
+			return nil, &fault.Error{Setting: "property " + name, Problem: "is not known", Cure: cure}
 		}
 	}
 	for _, f := range set {
@@ -180,14 +187,100 @@ func (c *Config) TableSpec(l engine.Layout) engine.Table {
 	return t
 }
 
-// suggest finds the known name that is nearest.
-func suggest(name string, settings []Setting) string {
-	var known []string
-	for _, s := range settings {
-		known = append(known, s.Name)
+// Shard is one client's part of the work of several: of a load a range of the
+// keys; of a run a part of the operations and of the target, over all keys, and
+// every n-th of the keys that are inserted. The zero Shard is all of it.
+type Shard struct{ Index, Of int64 } // Index from 0
+
+// Set reads "2/3": the second of three.
+func (s *Shard) Set(text string) error {
+	index, of, ok := strings.Cut(text, "/")
+	i, err1 := strconv.ParseInt(index, 10, 32)
+	n, err2 := strconv.ParseInt(of, 10, 32)
+	if !ok || err1 != nil || err2 != nil || i < 1 || i > n {
+		return &fault.Error{Problem: strconv.Quote(text) + " is no part", Cure: "write like 1/3 on the first of three clients"}
 	}
-	if near := fault.Nearest(name, known); near != "" {
-		return "did you mean " + near + "? See `barograph ycsb properties`"
+	*s = Shard{i - 1, n}
+	return nil
+}
+
+// String writes it as Set reads it; "" for all of it.
+func (s Shard) String() string {
+	if s.Of == 0 {
+		return ""
 	}
-	return "see `barograph ycsb properties`"
+	return fmt.Sprintf("%d/%d", s.Index+1, s.Of)
+}
+
+// Type names what the flag takes.
+func (s *Shard) Type() string { return "i/n" }
+
+// split returns the part of n things that begin at first.
+func (s Shard) split(first, n int64) (begin, count int64) {
+	if s.Of < 2 {
+		return first, n
+	}
+	share, rest := n/s.Of, n%s.Of
+	return first + s.Index*share + min(s.Index, rest), share + min(1, max(0, rest-s.Index))
+}
+
+// keyNumber is the number of a key that this client counts as number: those
+// that are inserted are dealt out among the clients in turn.
+func (c *Config) keyNumber(number int64) int64 {
+	if c.Shard.Of < 2 || number < c.Records {
+		return number
+	}
+	return c.Records + (number-c.Records)*c.Shard.Of + c.Shard.Index
+}
+
+// stream numbers the random numbers of a worker, apart from those of other clients.
+func (s Shard) stream(worker int) uint64 { return uint64(s.Index)<<32 + uint64(worker) } //nolint:gosec // not negative
+
+// Rates are those of a run, one after the other.
+type Rates []pace.Phase
+
+// takeRates reads 500/s@30s,1000/s@30s.
+func takeRates(c *Config, v string) error {
+	for part := range strings.SplitSeq(v, ",") {
+		rate, lasts, timed := strings.Cut(strings.TrimSpace(part), "@")
+		n, wrong := strconv.ParseFloat(strings.TrimSuffix(rate, "/s"), 64)
+		d, untimed := time.ParseDuration(lasts)
+		if wrong != nil || !(n > 0 && n <= 1e9) || !timed || untimed != nil || d <= 0 {
+			return &fault.Error{Problem: strconv.Quote(part) + " is no rate and its time", Cure: "write like 500/s@30s,1000/s@30s"}
+		}
+		c.Rates = append(c.Rates, pace.Phase{Rate: n, For: d})
+	}
+	return nil
+}
+
+// settle gives a workload the target and the time of its rates.
+func (r Rates) settle(c *Config) {
+	if len(r) == 0 {
+		return
+	}
+	all := time.Duration(0)
+	for _, p := range r {
+		all += p.For
+	}
+	c.Target, c.Operations = r[0].Rate, 0
+	if c.Seconds == 0 {
+		c.Seconds = int64((all + time.Second - 1) / time.Second)
+	}
+}
+
+// String is what was given.
+func (r Rates) String() string {
+	var all []string
+	for _, p := range r {
+		all = append(all, strconv.FormatFloat(p.Rate, 'g', -1, 64)+"/s@"+p.For.String())
+	}
+	return strings.Join(all, ",")
+}
+
+// phases are the rates of this client.
+func (w *workload) phases() (out []pace.Phase) {
+	for _, p := range w.Rates {
+		out = append(out, pace.Phase{Rate: p.Rate / float64(max(w.Shard.Of, 1)), For: p.For})
+	}
+	return out
 }

@@ -1,6 +1,7 @@
 package ycsb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -144,15 +145,7 @@ func (o *observer) server(ctx context.Context) *run.ServerLoad {
 		out.Waits = append(out.Waits, run.Waiting{Kind: string(s.Wait), What: s.What, Sessions: float64(n) / float64(o.looks)})
 	}
 	slices.SortFunc(out.Waits, func(a, b run.Waiting) int {
-		switch {
-		case a.Sessions != b.Sessions && a.Sessions > b.Sessions:
-			return -1
-		case a.Sessions != b.Sessions:
-			return 1
-		case a.What < b.What:
-			return -1
-		}
-		return 1
+		return cmp.Or(cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(a.What, b.What))
 	})
 	return out
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/barograph/barograph/measure"
 	"github.com/barograph/barograph/measure/pace"
+	"github.com/barograph/barograph/run"
 )
 
 // Measurement is one line of YCSB's output.
@@ -190,7 +191,7 @@ type logged struct {
 // WriteLogs writes an HdrHistogram log for each kind of operation that
 // succeeded, of service and, where asked for, of response times: a line for
 // each interval of status, as YCSB does. What is not right has none.
-func (r *Report) WriteLogs() error {
+func (r *Report) WriteLogs() (err error) {
 	if !r.timed() {
 		return nil
 	}
@@ -199,17 +200,13 @@ func (r *Report) WriteLogs() error {
 			continue
 		}
 		if r.Config.Times != "intended" {
-			if err := r.log(name, kind, func(g *pace.Group) *measure.Histogram { return g.Service }); err != nil {
-				return err
-			}
+			err = errors.Join(err, r.log(name, kind, func(g *pace.Group) *measure.Histogram { return g.Service }))
 		}
 		if r.Config.Times != "op" {
-			if err := r.log("Intended-"+name, kind, func(g *pace.Group) *measure.Histogram { return g.Response }); err != nil {
-				return err
-			}
+			err = errors.Join(err, r.log("Intended-"+name, kind, func(g *pace.Group) *measure.Histogram { return g.Response }))
 		}
 	}
-	return nil
+	return err
 }
 
 func (r *Report) log(name string, kind int, times func(g *pace.Group) *measure.Histogram) (err error) {
@@ -231,4 +228,39 @@ func (r *Report) log(name string, kind int, times func(g *pace.Group) *measure.H
 		}
 	}
 	return nil
+}
+
+// ReportJSON is a report for machines. What is not right has no throughput.
+type ReportJSON struct {
+	Phase        string              `json:"phase"`
+	Engine       string              `json:"engine"`
+	Threads      int                 `json:"threads"`
+	Ending       pace.Ending         `json:"ending"`
+	Operations   int64               `json:"operations"` // that ended, whatever way
+	Verdict      run.Verdict         `json:"verdict"`
+	Answers      *run.Answers        `json:"answers"`
+	Throughput   float64             `json:"throughput_ops_s,omitempty"`
+	Reconnects   int64               `json:"reconnects"`
+	Outage       time.Duration       `json:"outage_ns"`
+	Measurements []Measurement       `json:"measurements"`
+	Problems     []run.Counted       `json:"problems"`
+	Warnings     []string            `json:"warnings"`
+	Machine      measure.MachineLoad `json:"machine"`
+	Server       *run.ServerLoad     `json:"server,omitempty"`
+	Right        bool                `json:"right"`
+}
+
+// JSON is the report, and its sample, for machines.
+func (r *Report) JSON(s run.Sample) ReportJSON {
+	out := ReportJSON{
+		Phase: "run", Engine: s.Cell.Engine, Threads: r.Threads, Ending: r.Result.Ending, Operations: r.Operations(), Verdict: s.Verdict, Answers: s.Answers,
+		Reconnects: r.Reconnects, Outage: r.Outage, Measurements: r.Measurements(), Problems: r.Problems, Warnings: r.Warnings, Right: r.Err() == nil,
+	}
+	if m := s.Measured(); m != nil {
+		out.Throughput, out.Server, out.Machine = m.Throughput, m.Server, m.Machine
+	}
+	if r.Load {
+		out.Phase = "load"
+	}
+	return out
 }

@@ -40,7 +40,7 @@ type Report struct {
 	Client   measure.ClientLoad
 	Machine  measure.MachineLoad
 	Server   *run.ServerLoad // nil = nothing is known of one
-	Problems []Problem
+	Problems []run.Counted
 	Warnings []string
 	Inserted int64 // keys that a run took for inserts; see Config.Grown
 
@@ -54,7 +54,7 @@ type Report struct {
 	faults    *Faults
 	calls     []history.Op // beside it
 	cost      *run.Cost
-	quantiles []quantiles  // of each second
+	quantiles []run.Slice  // of each second
 	failed    error        // with which it ended
 	back      answer.Tally // of what was read back after it
 	intervals []logged     // for WriteLogs; nil unless hdrhistogram.fileoutput is set

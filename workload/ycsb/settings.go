@@ -1,23 +1,32 @@
 package ycsb
 
 import (
+	"bytes"
+	"embed"
 	"fmt"
+	"io/fs"
+	"os"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/barograph/barograph/fault"
 )
 
 // Setting is a property that is known.
 type Setting struct {
-	Name, Default, Help string
-	take                func(c *Config, value string) error // nil = read and of no effect here, as Help says
+	Name    string `json:"name"`
+	Default string `json:"default"`
+	Help    string `json:"help"`
+
+	take func(c *Config, value string) error // nil = read and of no effect here, as Help says
 }
 
-// known lists the properties in YCSB's order of things. A Default is what holds
+// Settings lists the properties that are known, in YCSB's order of things. A Default is what holds
 // where the property is not given; those of counts follow from others.
-func known() []Setting {
+func Settings() []Setting {
 	ignored := func(name, why string) Setting { return Setting{Name: name, Help: "accepted, of no effect: " + why} }
 	const (
 		java = "it is about YCSB's own process"
@@ -37,7 +46,7 @@ func known() []Setting {
 		{"warmup", "0", "seconds at the beginning that do not count (not YCSB's)", whole(func(c *Config) *int64 { return &c.Warmup }, 0)},
 		{"arrivals", "fixed", "how a target is spread: fixed or poisson (not YCSB's)", oneOf(func(c *Config) *string { return &c.Arrivals }, "fixed", "poisson")},
 		{"seed", "1", "of all random numbers (not YCSB's)", whole(func(c *Config) *int64 { return &c.Seed }, 0)},
-		{"shard", "", "i/n: this client's part of the work of n clients, i from 1 (not YCSB's)", takeShard},
+		{"shard", "", "i/n: this client's part of the work of n clients, i from 1 (not YCSB's)", func(c *Config, v string) error { return c.Shard.Set(v) }},
 		ignored("dotransactions", "load and run are commands"),
 		{"status", "false", "print progress", yes(func(c *Config) *bool { return &c.Status })},
 		{"status.interval", "10", "seconds between two lines of progress", whole(func(c *Config) *int64 { return &c.StatusInterval }, 1)},
@@ -113,9 +122,6 @@ func bindings() []string {
 		"sqlite tablestore tarantool tikv voltdb zookeeper")
 }
 
-// Settings lists the properties that are known.
-func Settings() []Setting { return known() }
-
 const coreWorkload = "site.ycsb.workloads.CoreWorkload"
 
 func takeWorkload(_ *Config, v string) error {
@@ -123,12 +129,6 @@ func takeWorkload(_ *Config, v string) error {
 		return nil
 	}
 	return &fault.Error{Problem: strconv.Quote(v) + " is not known", Cure: "write " + coreWorkload + " or core"}
-}
-
-func takeShard(c *Config, v string) error {
-	s, err := ParseShard(v)
-	c.Shard = s
-	return err
 }
 
 func takePercentiles(c *Config, v string) error {
@@ -192,4 +192,142 @@ func oneOf(field func(*Config) *string, values ...string) func(*Config, string) 
 		*field(c) = v
 		return nil
 	}
+}
+
+// Properties are settings by their name, as YCSB has them.
+type Properties map[string]string
+
+// ParseProperties reads the format of java.util.Properties: name=value,
+// name:value or name value; # and ! begin a comment; a backslash at the end
+// joins the next line.
+func ParseProperties(file string, text []byte) (Properties, error) {
+	p := Properties{}
+	lines := strings.Split(string(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))), "\n")
+	for i := 0; i < len(lines); i++ {
+		number, line := i+1, strings.TrimLeft(lines[i], " \t\f")
+		if line == "" || line[0] == '#' || line[0] == '!' {
+			continue
+		}
+		for continues(line) && i+1 < len(lines) {
+			i++
+			line = line[:len(line)-1] + strings.TrimLeft(lines[i], " \t\f")
+		}
+		end := nameEnd(line)
+		name, ok1 := unescape(line[:end])
+		rest := strings.TrimLeft(line[end:], " \t\f")
+		if rest != "" && (rest[0] == '=' || rest[0] == ':') {
+			rest = strings.TrimLeft(rest[1:], " \t\f")
+		}
+		value, ok2 := unescape(rest)
+		if name == "" || !ok1 || !ok2 {
+			return nil, &fault.Error{File: file, Line: number, Problem: "is no property", Cure: "write name=value"}
+		}
+		p[name] = strings.TrimRight(value, " \t\f") // YCSB fails on a blank behind a number
+	}
+	return p, nil
+}
+
+// continues reports whether a line ends in an odd number of backslashes.
+func continues(line string) bool {
+	return (len(line)-len(strings.TrimRight(line, `\`)))%2 == 1
+}
+
+func nameEnd(line string) int {
+	for i := 0; i < len(line); i++ {
+		switch line[i] {
+		case '\\':
+			i++
+		case '=', ':', ' ', '\t', '\f':
+			return i
+		}
+	}
+	return len(line)
+}
+
+func unescape(s string) (string, bool) {
+	if !strings.Contains(s, `\`) {
+		return s, true
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' {
+			b.WriteByte(s[i])
+			continue
+		}
+		if i++; i == len(s) {
+			return "", false
+		}
+		switch c := s[i]; c {
+		case 't':
+			b.WriteByte('\t')
+		case 'n':
+			b.WriteByte('\n')
+		case 'r':
+			b.WriteByte('\r')
+		case 'f':
+			b.WriteByte('\f')
+		case 'u':
+			if len(s) < i+5 {
+				return "", false
+			}
+			n, err := strconv.ParseUint(s[i+1:i+5], 16, 16)
+			if err != nil {
+				return "", false
+			}
+			b.WriteRune(rune(n))
+			i += 4
+		default:
+			r, size := utf8.DecodeRuneInString(s[i:])
+			b.WriteRune(r)
+			i += size - 1
+		}
+	}
+	return b.String(), true
+}
+
+// Set reads "name=value", as -p gives it.
+func (p Properties) Set(assignment string) error {
+	name, value, ok := strings.Cut(assignment, "=")
+	if name = strings.TrimSpace(name); !ok || name == "" {
+		return &fault.Error{Setting: "-p " + assignment, Problem: "is no property", Cure: "write -p name=value"}
+	}
+	p[name] = strings.TrimSpace(value)
+	return nil
+}
+
+//go:embed workloads
+var shipped embed.FS
+
+// Workloads lists YCSB's own workloads, sorted: workloada … workloadf.
+func Workloads() []string { return named(true) }
+
+// Mixes lists the further ones that are shipped, sorted; each says at its head
+// what it is for and with which to compare it.
+func Mixes() []string { return named(false) }
+
+func named(core bool) []string {
+	entries, err := fs.ReadDir(shipped, "workloads")
+	if err != nil {
+		panic(err) // they are in the program
+	}
+	var names []string
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), "workload") == core {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// ReadWorkload reads a file of properties, or else the shipped workload of that
+// name; YCSB's workloads/workloada is found too, where there is no such file.
+func ReadWorkload(name string) (Properties, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		var known error
+		if text, known = shipped.ReadFile("workloads/" + path.Base(name)); known != nil {
+			return nil, &fault.Error{File: name, Problem: "cannot be read", Err: err, Cure: "name a file of properties, or one of " + strings.Join(append(Workloads(), Mixes()...), ", ")}
+		}
+	}
+	return ParseProperties(name, text)
 }

@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/exec"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/barograph/barograph/answer"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/measure"
 	"github.com/barograph/barograph/measure/pace"
 	"github.com/barograph/barograph/run"
 )
@@ -145,4 +149,173 @@ func (t *Target) Measure(ctx context.Context, c *Config, o Options, mix string, 
 		}
 		return s, r, errors.Join(err, failed)
 	}
+}
+
+// Open opens an engine to run workloads on, under a layout, "" = its first; labs
+// is the folder of the labs, one of which may run its server.
+func Open(ctx context.Context, all engine.Registry, raw string, layout engine.Layout, labs string, o engine.Options) (*Target, error) {
+	d, u, err := all.Parse(raw)
+	if err != nil {
+		return nil, &fault.Status{Code: fault.Usage, Err: err}
+	}
+	t := &Target{Scheme: d.Scheme, Place: d.Place, Layout: layout, raw: raw, d: d}
+	if layout == "" && len(d.Layouts) > 0 {
+		t.Layout = d.Layouts[0]
+	}
+	if t.db, err = all.Open(ctx, raw, o); err != nil {
+		return nil, err
+	}
+	t.lab, t.KV = lab.Serving([]string{labs}, d, u), t.db.KV
+	t.Server = Server{Metrics: t.db.Metrics, PIDs: t.lab.PIDs()}
+	return t, nil
+}
+
+// Afflict has every later run on the target suffer faults: on the nodes of the
+// lab that runs its server or, elsewhere, by a command of the user's, which gets
+// action and node. So many clients record a history beside it.
+func (t *Target) Afflict(ctx context.Context, all []lab.Fault, command string, clients int) error {
+	about, err := t.db.About(ctx)
+	if err != nil {
+		return err
+	}
+	t.faults = &Faults{All: all, Clients: clients, Promises: about.Promises, Acknowledged: about.Acknowledged}
+	t.faults.Inflict, err = t.breaker(all, command)
+	return err
+}
+
+func (t *Target) breaker(all []lab.Fault, command string) (func(ctx context.Context, f lab.Fault) error, error) {
+	if command != "" {
+		return func(ctx context.Context, x lab.Fault) error {
+			said, err := exec.CommandContext(ctx, "/bin/sh", "-c", command+` "$@"`, "sh", string(x.Action), strconv.Itoa(x.Node)).CombinedOutput() //nolint:gosec // the user's own
+			if err != nil {
+				err = fmt.Errorf("--fault-command: %w: %s", err, said)
+			}
+			return err
+		}, nil
+	}
+	if t.lab == nil {
+		return nil, &fault.Status{Code: fault.Usage, Err: &fault.Error{
+			Setting: "--fault", Problem: "no lab runs the server of " + t.Scheme, Cure: "start one (`barograph lab up`), or give a --fault-command that does it",
+		}}
+	}
+	l, err := t.lab.Lab(t.d)
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range all {
+		if err := l.Check(x); err != nil {
+			return nil, &fault.Status{Code: fault.Usage, Err: err}
+		}
+	}
+	return l.Inflict, nil
+}
+
+// Archive describes the target in a run folder.
+func (t *Target) Archive(ctx context.Context) (run.Archive, error) {
+	a := run.Archive{Engine: t.Scheme, Design: string(t.Layout), URL: fault.Redact(t.raw), Place: string(t.Place), Server: t.lab.Server(), Load: t.load}
+	if t.db.About == nil {
+		return a, nil
+	}
+	about, err := t.db.About(ctx)
+	a.Product, a.Version, a.Settings, a.Acknowledged = about.Product, about.Version, about.Settings, about.Acknowledged
+	return a, err
+}
+
+// CloseAll closes targets that Open opened.
+func CloseAll(targets []*Target) (err error) {
+	for _, t := range targets {
+		if e := t.db.Close(); e != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", t.Scheme, e))
+		}
+	}
+	return err
+}
+
+// Answers counts how the answers turned out, and what they were held against:
+// reads and scans are found under their keys, with every field, in order, and
+// under dataintegrity their values are computed anew. Some records are read back
+// after each run, so that one of writes alone is not the engine's word alone.
+func (r *Report) Answers() answer.Tally {
+	a := answer.Tally{
+		Succeeded: r.Succeeded(), Wrong: r.all(statusWrong) + r.back.Wrong, Failed: r.all(statusError) + r.all(statusExists),
+		Found: r.tally(statusOK, opRead, opScan, opReadPath) + r.back.Found, Values: r.tally(statusOK, kindVerify),
+		Written: r.tally(statusOK, opInsert, opUpdate, opDelete, opUpdatePath),
+	}
+	if r.Config.Integrity {
+		a.Values += r.back.Found
+	}
+	if n := r.all(statusNotFound) + r.back.Missing; n > r.Config.MaxMisses {
+		a.Missing = n
+	}
+	return a
+}
+
+// timed reports whether the times may be shown: answers were checked, and none
+// is wrong or missing, and the process ran. Operations that failed with an error have none anyway.
+func (r *Report) timed() bool {
+	a := r.Answers()
+	return a.Wrong == 0 && a.Missing == 0 && a.Found > 0 && r.Stood == 0
+}
+
+// Sample is the report on a target as a run folder keeps it, of a run that began
+// at a moment. The mix is the workload's name.
+func (r *Report) Sample(mix string, t *Target, rep int, since time.Time) (run.Sample, error) {
+	res, a := r.Result, r.Answers()
+	told := a
+	s := run.Sample{Cell: t.cell(r.Config, mix, r.Threads, r.faults), Rep: rep, Answers: &told, Problems: r.Problems, Warnings: r.Warnings, Fault: r.Fault}
+	m := &run.Measured{Total: res.Elapsed, Used: &run.Used{Client: r.Client, Machine: r.Machine, Server: r.Server}}
+	m.Start = max(0, res.Began.Add(time.Duration(r.Config.Warmup)*time.Second).Sub(since))
+	m.Mix = &run.Mix{
+		Place: string(t.Place), Clients: 1, Ending: string(res.Ending), Operations: r.Operations(), Unstarted: res.Unstarted, Reconnects: r.Reconnects, Outage: r.Outage,
+		Throughput: r.Throughput(), Interval: res.Interval, Cost: r.cost,
+	}
+	for i, x := range res.Series {
+		var s run.Slice
+		if i < len(r.quantiles) {
+			s = r.quantiles[i]
+		}
+		s.Ended, s.Failed, s.Slow = x.Ended, x.Failed, x.Slow
+		m.Series = append(m.Series, s)
+	}
+	if err := r.groups(m.Mix); err != nil {
+		return s, err
+	}
+	problem, failed := r.Err(), r.failed
+	if r.Fault != nil {
+		a.Failed = 0 // what failed while a server was down is what is measured, and no answer
+		if broken := r.brokenPromises(); broken != "" {
+			failed, a.Wrong = problem, a.Wrong+1
+		}
+	}
+	if failed == nil && (a.Wrong+a.Missing+a.Failed > 0 || r.Result.Hung || r.Stood > 0) {
+		failed = problem
+	}
+	proof, failed := answer.CompareAll(a, failed)
+	if s = s.Judge(m, proof, failed); problem != nil && s.Verdict == run.Equal {
+		s.Warnings = append(slices.Clip(s.Warnings), problem.Error()) // it ended early, or does not hold the target
+	}
+	return s, nil
+}
+
+func (r *Report) groups(m *run.Mix) error {
+	service := measure.NewHistogram()
+	for kind, name := range kinds() {
+		for status, outcome := range statuses() {
+			g := r.Result.Groups[kind][status]
+			if g == nil {
+				continue
+			}
+			whole := status == statusOK && r.isWhole(kind)
+			if whole {
+				_ = service.Merge(g.Service) // both have one range
+			}
+			out := run.Group{Operation: name, Outcome: outcome, Count: g.Count, Records: g.Records, Whole: whole}
+			if err := out.Times(g.Service, g.Response); err != nil {
+				return err
+			}
+			m.Groups = append(m.Groups, out)
+		}
+	}
+	m.Service, m.Response = run.Short(service), run.Short(r.Response())
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,6 +19,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/measure/pace"
+	"github.com/barograph/barograph/run"
 	"github.com/barograph/barograph/workload/ycsb/dist"
 )
 
@@ -243,14 +245,7 @@ func (r *Report) readBack(ctx context.Context, k *worker) error {
 // Problems counts what went wrong, by what it was, with the first example of each.
 type Problems struct {
 	mu    sync.Mutex
-	kinds []Problem
-}
-
-// Problem is one thing that went wrong.
-type Problem struct {
-	What    string `json:"what"`
-	Count   int64  `json:"count"`
-	Example string `json:"example"`
+	kinds []run.Counted
 }
 
 const mostProblems = 20 // that are told apart
@@ -265,11 +260,11 @@ func (p *Problems) note(what string, example func() string) {
 			return
 		}
 	}
-	p.kinds = append(p.kinds, Problem{what, 1, example()})
+	p.kinds = append(p.kinds, run.Counted{What: what, Count: 1, Example: example()})
 }
 
-func (p *Problems) list() []Problem {
+func (p *Problems) list() []run.Counted {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return append([]Problem(nil), p.kinds...)
+	return slices.Clone(p.kinds)
 }

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/shirou/gopsutil/v4/process"
+
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+)
+
+// loading says of this command that it loads.
+func (e *env) loading() *design.Loading {
+	host, _ := os.Hostname() // "" where nobody knows it
+	return &design.Loading{PID: os.Getpid(), Host: host, Since: time.Now().UTC().Truncate(time.Second), Doing: fault.Redact("barograph " + strings.Join(e.args, " "))}
+}
+
+// lasts reports whether a load may be under way. One of another host may; one
+// of this host is, if its process was there when it began.
+func lasts(l *design.Loading) bool {
+	if host, _ := os.Hostname(); host != l.Host {
+		return true
+	}
+	p, err := process.NewProcess(int32(l.PID)) //nolint:gosec // as it was written
+	if err != nil {
+		return false
+	}
+	began, err := p.CreateTime() // ms
+	return err != nil || time.UnixMilli(began).Before(l.Since.Add(2*time.Second))
+}
+
+func holds(l *design.Loading) string {
+	return fmt.Sprintf("is being loaded by process %d of host %s since %s UTC: %s", l.PID, l.Host, l.Since.UTC().Format(time.DateTime), l.Doing)
+}
+
+// holderFile stands beside an embedded archive while it is loaded; "" = the
+// archive is none.
+func holderFile(d *engine.Driver, u *url.URL) string {
+	if path := engine.Path(u); d.Place == engine.Embedded && path != "" {
+		return strings.TrimRight(path, "/") + ".loading"
+	}
+	return ""
+}
+
+// heldBy reads who loads; nil = nobody does.
+func heldBy(file string) *design.Loading {
+	var l design.Loading
+	text, err := os.ReadFile(file)
+	if file == "" || err != nil || json.Unmarshal(text, &l) != nil || !lasts(&l) {
+		return nil
+	}
+	return &l
+}
+
+// hold writes who loads, unless another one does.
+func (e *env) hold(file string) (free func(), err error) {
+	if file == "" {
+		return func() {}, nil
+	}
+	text, err := json.Marshal(e.loading())
+	for range 2 {
+		var f *os.File
+		if f, err = os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644); err == nil { //nolint:gosec // no secret
+			_, err = f.Write(text)
+			return func() { os.Remove(file) }, errors.Join(err, f.Close()) //nolint:errcheck // whoever comes next sees that this process is gone
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return func() {}, nil // the folder cannot be written: the engine says so, in its words
+		}
+		if l := heldBy(file); l != nil {
+			return nil, held(file, l)
+		}
+		os.Remove(file) //nolint:errcheck // a load that was broken off has left it
+	}
+	return nil, err
+}
+
+func held(file string, l *design.Loading) error {
+	return &fault.Error{
+		File: strings.TrimSuffix(file, ".loading"), Problem: holds(l), Err: engine.ErrUnreachable,
+		Cure: "wait for it or end it; where that process is no more, on another host, remove " + file,
+	}
+}
+
+// notHeld is the error of an archive that cannot be opened, or who loads it.
+func notHeld(file string, err error) error {
+	if l := heldBy(file); l != nil && l.PID != os.Getpid() && errors.Is(err, engine.ErrUnreachable) {
+		return held(file, l)
+	}
+	return err
+}

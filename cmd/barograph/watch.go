@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/formats"
+	"github.com/barograph/barograph/load"
+	"github.com/barograph/barograph/river"
+)
+
+// lookAgain is how often a folder that is watched is looked through where the
+// system tells of no change, as over NFS, and after a load that failed.
+const lookAgain = 10 * time.Second
+
+// watcher loads the files of a folder as they settle.
+type watcher struct {
+	dir      string
+	settling river.Settling
+	done     map[string]fs.FileInfo // files that were loaded or refused, as they were
+	dirs     *fsnotify.Watcher
+	load     func(files []string) error
+	tells    func(error)
+	refused  error // the last one that leaves the archive without some of the files' lines
+}
+
+// run goes on until the context ends.
+func (w *watcher) run(ctx context.Context) (err error) {
+	if w.dirs, err = fsnotify.NewWatcher(); err != nil {
+		return err
+	}
+	defer w.dirs.Close() //nolint:errcheck // it only told
+	for ctx.Err() == nil {
+		found, err := w.files()
+		if err != nil {
+			return err
+		}
+		next := lookAgain
+		if ready := w.settling.Whole(found); len(ready) > 0 {
+			err := w.take(ready, found)
+			if fault.Code(err) == fault.Usage {
+				return err
+			}
+			if err == nil {
+				continue
+			}
+			w.tells(err)
+		} else if len(found) > 0 {
+			next = w.settling.Settle
+		}
+		select {
+		case <-ctx.Done():
+		case e := <-w.dirs.Events:
+			if info, err := os.Stat(e.Name); err == nil && info.IsDir() {
+				w.dirs.Add(e.Name) //nolint:errcheck // then it is looked through now and then
+			}
+		case <-w.dirs.Errors: //nolint:errcheck // too many events: files are looked for in any case
+		case <-time.After(next):
+		}
+	}
+	return w.refused
+}
+
+// files are those below the folder that are not done.
+func (w *watcher) files() (map[string]fs.FileInfo, error) {
+	found := map[string]fs.FileInfo{}
+	err := filepath.WalkDir(w.dir, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil && path == w.dir:
+			return &fault.Error{File: path, Problem: "cannot be watched", Err: err, Cure: "name a folder that files come to"}
+		case err != nil:
+			return nil //nolint:nilerr // it is gone, or not for us
+		case e.IsDir():
+			w.dirs.Add(path) //nolint:errcheck // then it is looked through now and then
+		case formats.IsFile(path, e) && !formats.LeftAlone(e.Name()):
+			if info, err := os.Stat(path); err == nil && !same(w.done[path], info) {
+				found[path] = info
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+func same(a, b fs.FileInfo) bool {
+	return a != nil && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+}
+
+// take loads files. Those with lines that the archive lacks are not tried again
+// before they change.
+func (w *watcher) take(ready []*river.Waiting, found map[string]fs.FileInfo) error {
+	files := make([]string, len(ready))
+	for i := range ready {
+		files[i] = ready[i].Path
+	}
+	err := w.load(files)
+	if fault.Code(err) == fault.Incomplete {
+		w.tells(err)
+		w.refused, err = err, nil
+	}
+	if err == nil {
+		for _, f := range files {
+			w.done[f] = found[f]
+		}
+	}
+	return err
+}
+
+// watched is what a command that watched has done in all.
+type watched struct {
+	Folder string `json:"watched"`
+	Loads  int    `json:"loads"`
+	load.Result
+}
+
+func (t *watched) add(r *load.Result) {
+	t.Loads++
+	t.Archive, t.Design, t.Subset, t.Objects, t.Object, t.BytesOnDisk, t.Digest = r.Archive, r.Design, r.Subset, r.Objects, r.Object, r.BytesOnDisk, r.Digest
+	t.Files, t.Skipped, t.Read, t.Stored = t.Files+r.Files, t.Skipped+r.Skipped, t.Read+r.Read, t.Stored+r.Stored
+	t.Same, t.Other, t.Quarantined, t.Removed = t.Same+r.Same, t.Other+r.Other, t.Quarantined+r.Quarantined, t.Removed+r.Removed
+	t.Failed = append(t.Failed, r.Failed...)
+}
+
+func (t *watched) line() string {
+	return fmt.Sprintf("%d files loaded, %d skipped, %d failed: %d lines read = %d stored + %d same again + %d other values + %d quarantined; %d records removed",
+		t.Files, t.Skipped, len(t.Failed), t.Read, t.Stored, t.Same, t.Other, t.Quarantined, t.Removed)
+}
+
+// watch loads the files of a folder as they come, and says at the end what was done.
+func (e *env) watch(ctx context.Context, j *loadJob, dir string, settle time.Duration) error {
+	a, free, err := j.openToLoad(ctx, e) // what is wrong with the engine is told before files come
+	if err != nil {
+		return err
+	}
+	free()
+	if err := a.Close(); err != nil {
+		return err
+	}
+	total := watched{Folder: dir}
+	e.says("watching " + dir + "; ^C or SIGTERM ends it, with everything whole")
+	w := &watcher{dir: dir, settling: river.Settling{Settle: settle}, done: map[string]fs.FileInfo{}, tells: e.tells}
+	w.load = func(files []string) error {
+		return e.loadFiles(ctx, j, files, func(r *load.Result) error {
+			one := watched{}
+			one.add(r)
+			total.add(r)
+			e.says(time.Now().UTC().Format(time.DateTime) + " " + one.line())
+			return nil
+		})
+	}
+	err = w.run(ctx)
+	if e.json {
+		return errors.Join(e.printJSON(&total), err)
+	}
+	fmt.Fprintf(e.stdout, "%s was watched: %d loads, %s\n", dir, total.Loads, total.line())
+	return err
+}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine/all"
+)
+
+// heard is what a command writes while it runs.
+type heard struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (h *heard) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.text.Write(p)
+}
+
+// wait waits until a text was written so many times.
+func (h *heard) wait(t *testing.T, text string, times int) {
+	t.Helper()
+	for range 1000 {
+		h.mu.Lock()
+		n := strings.Count(h.text.String(), text)
+		h.mu.Unlock()
+		if n >= times {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("%q was not written %d times:\n%s", text, times, h.text.String())
+}
+
+// TestWatch: files are loaded as they come, in new folders too, not while they
+// are written, and once; a signal ends it with what was done.
+func TestWatch(t *testing.T) {
+	data, dir, url := dayOfData(t), t.TempDir(), "sqlite:"+filepath.Join(t.TempDir(), "a.db")
+	files, err := filepath.Glob(filepath.Join(data, "*", "*", "*", "*", "*.vsdb"))
+	if err != nil || len(files) < 3 {
+		t.Fatal(files, err)
+	}
+	put := func(name string, from, to string) {
+		text, err := os.ReadFile(from)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), text, 0o644) //nolint:gosec // no secret
+		}
+		if err == nil && to != "" {
+			err = os.Rename(filepath.Join(dir, name), filepath.Join(dir, to))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	watch := func(do func(says *heard)) (out string, says string) {
+		ctx, stop := context.WithCancel(t.Context())
+		var stdout, stderr heard
+		ended := make(chan int)
+		go func() {
+			ended <- execute(ctx, &env{args: []string{"load", "--watch", dir, "--engine", url, "--settle", "100ms", "--retain", "400d"}, stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, engines: all.Registry()})
+		}()
+		do(&stderr)
+		stop()
+		if status := <-ended; status != 0 {
+			t.Errorf("status %d\n%s", status, stderr.text.String())
+		}
+		return stdout.text.String(), stderr.text.String()
+	}
+	out, _ := watch(func(says *heard) {
+		says.wait(t, "watching", 1)
+		put("one.vsdb", files[0], "")
+		put("two.tmp", files[1], "")
+		says.wait(t, "1 files loaded", 1)
+		if err := os.MkdirAll(filepath.Join(dir, "sub"), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		put("sub/three.part", files[2], "sub/three.vsdb")
+		says.wait(t, "1 files loaded", 2)
+	})
+	if !strings.Contains(out, "2 loads, 2 files loaded, 0 skipped, 0 failed") {
+		t.Error(out)
+	}
+	out, _ = watch(func(says *heard) { says.wait(t, "0 files loaded, 2 skipped", 1) })
+	if !strings.Contains(out, "1 loads, 0 files loaded, 2 skipped") {
+		t.Error(out)
+	}
+	if out := must(t, "verify", url); !strings.Contains(out, "is whole") {
+		t.Error(out)
+	}
+	if status, _, says := barograph(t, "load", "--watch", filepath.Join(dir, "none"), "--engine", url); status != 1 || !strings.Contains(says, "cannot be watched") {
+		t.Errorf("status %d: %s", status, says)
+	}
+}
+
+// TestRetain: old records are removed and counted; what is left is whole, with
+// the files beside it too, and their load brings nothing back.
+func TestRetain(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	must(t, "synth", "vsdb", "--from", "2019-01-01", "--to", "2019-01-03", "--models", "gfs", "--stattypes", "anom", "--out", dir)
+	for _, url := range []string{"duckdb:" + filepath.Join(t.TempDir(), "a.db"), "pebble:" + filepath.Join(t.TempDir(), "a.pebble")} {
+		must(t, "load", dir, "--engine", url)
+		out := must(t, "load", dir, "--engine", url, "--retain", "1d")
+		if !strings.Contains(out, "fcst_valid_beg before") || !strings.Contains(out, "12 skipped") {
+			t.Error(out)
+		}
+		if out := must(t, "load", dir, "--engine", url, "--retain", "24h"); !strings.Contains(out, "removed        0 records") {
+			t.Error(out)
+		}
+		if out := must(t, "verify", url, dir); !strings.Contains(out, "is whole") {
+			t.Error(out)
+		}
+	}
+	if status, _, says := barograph(t, "load", dir, "--engine", "dry:", "--retain", "many"); status != 2 || !strings.Contains(says, "400d") {
+		t.Errorf("status %d: %s", status, says)
+	}
+}
+
+// TestRehash: a file of the same size and time of change is taken for the one
+// that was loaded, unless its bytes are to be read.
+func TestRehash(t *testing.T) {
+	dir, url := t.TempDir(), "sqlite:"+filepath.Join(t.TempDir(), "a.db")
+	file := filepath.Join(dir, "a.vsdb")
+	old := time.Now().Add(-time.Hour)
+	put := func(value string) {
+		t.Helper()
+		text := "V01 GFS 24 2019010100 ANL G2/NHX SL1L2 T P500 = 1 " + value + " 2 3 4 5\n"
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil { //nolint:gosec // no secret
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(file, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("1.5")
+	must(t, "load", dir, "--engine", url)
+	put("2.5")
+	if out := must(t, "load", dir, "--engine", url); !strings.Contains(out, "0 loaded, 1 skipped") {
+		t.Error(out)
+	}
+	if status, out, _ := barograph(t, "load", dir, "--engine", url, "--rehash"); status != 4 || !strings.Contains(out, "1 loaded, 0 skipped") {
+		t.Errorf("status %d: %s", status, out)
+	}
+}
+
+// TestHolder: who loads is named to a second load, and to whoever cannot open
+// the archive; what a load that died has left is in nobody's way.
+func TestHolder(t *testing.T) {
+	data, url := dayOfData(t), "pebble:"+filepath.Join(t.TempDir(), "a.pebble")
+	file := strings.TrimPrefix(url, "pebble:") + ".loading"
+	note := func(l *design.Loading) {
+		t.Helper()
+		text, err := json.Marshal(l)
+		if err == nil {
+			err = os.WriteFile(file, text, 0o644) //nolint:gosec // no secret
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	mine := (&env{args: []string{"load", "x"}}).loading()
+	note(mine)
+	status, _, says := barograph(t, "load", data, "--engine", url)
+	if status != 5 || !strings.Contains(says, fmt.Sprintf("is being loaded by process %d of host %s since ", mine.PID, mine.Host)) || !strings.Contains(says, "barograph load x") {
+		t.Errorf("status %d: %s", status, says)
+	}
+	mine.Since = mine.Since.Add(-24 * time.Hour) // a process of this number has ended since
+	note(mine)
+	must(t, "load", data, "--engine", url)
+	if _, err := os.Stat(file); err == nil {
+		t.Error("the note stays")
+	}
+}

@@ -1,0 +1,551 @@
+package cassandra
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	gocql "github.com/apache/cassandra-gocql-driver/v2"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/docengine"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
+)
+
+// plan is the queries that a question becomes: one text, asked of many
+// partitions.
+type plan struct {
+	*picked
+	text    string
+	headers []record.Header
+	reads   []read
+	leads   []any                      // bounds of fcst_lead, bound behind the ids
+	ids     map[string]docengine.Place // keys: where the records of an id belong
+}
+
+// read is one query.
+type read struct {
+	docengine.Place // Valid: document, keys-native
+	args            []any
+}
+
+// String keeps thousands of keys out of whatever prints a query's arguments.
+func (p *plan) String() string { return fmt.Sprintf("%d queries", len(p.reads)) }
+
+// atOnce is the number of ids in one query of keys, whose coordinator asks for
+// all of them, and of times in one of epoch-list. ScyllaDB takes no longer lists
+// unless it is told to (max_partition_key_restrictions_per_query and
+// max_clustering_key_restrictions_per_query).
+const atOnce = 100
+
+// Phrase derives from the catalog what to read.
+func (a *archive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*engine.Query, error) {
+	out, c, err := a.Phrasing(ctx, Driver(), a.design, q, f)
+	if err != nil {
+		return nil, err
+	}
+	if f == flavour.EpochList && !q.Valid.Discrete() {
+		return nil, fmt.Errorf("cassandra: %s of times that are left open: %w", f, flavour.ErrCannotExpress)
+	}
+	if _, _, _, grid := q.Valid.Grid(); f == flavour.EpochRange && !grid && !q.Valid.All() {
+		return nil, fmt.Errorf("cassandra: %s of a list of times without a step: %w", f, flavour.ErrCannotExpress)
+	}
+	began := time.Now()
+	p := &plan{picked: a.pick(q, c.Facts(q).Plain)}
+	out.Args = []any{p}
+	if a.bySeries {
+		p.ranges(c, q, f, a.kept)
+	} else {
+		p.keys(docengine.Derive(c, out), out, a.kept)
+	}
+	out.Derive = time.Since(began)
+	out.Text = fmt.Sprintf("%s\n-- %d times, %d at once; %d series", p.text, len(p.reads), a.width(f), len(p.headers))
+	return out, nil
+}
+
+// width is the number of queries of one question that are under way at once.
+func (s *store) width(f flavour.Name) int {
+	if f == flavour.Keys {
+		return max(1, s.inflight/16) // each is many reads of its coordinator
+	}
+	return s.inflight
+}
+
+// keys asks for the ids that were derived.
+func (p *plan) keys(l *docengine.Lookup, out *engine.Query, kept func(string) string) {
+	p.headers = l.Headers
+	condition := " = ?"
+	if out.Flavour == flavour.Keys {
+		p.named, condition, p.ids = true, " IN ?", map[string]docengine.Place{}
+	}
+	p.text = p.picked.text() + p.partition[0] + condition
+	if n := len(out.Question.Lead); n > 0 {
+		p.text += fmt.Sprintf(" AND %s >= ? AND %s <= ?", colLead, colLead)
+		p.leads = []any{out.Question.Lead[0], out.Question.Lead[n-1]}
+	}
+	var ids []string // as they are kept
+	for i, id := range out.Keys {
+		id = kept(id)
+		if p.ids == nil {
+			p.reads = append(p.reads, read{l.Places[i], append([]any{id}, p.leads...)})
+			continue
+		}
+		p.ids[id] = l.Places[i]
+		ids = append(ids, id)
+	}
+	for some := range slices.Chunk(ids, atOnce) {
+		p.reads = append(p.reads, read{args: append([]any{some}, p.leads...)})
+	}
+}
+
+// ranges lists the series and years that q can match.
+func (p *plan) ranges(c *design.Catalog, q *question.Question, f flavour.Name, kept func(string) string) {
+	p.text = p.picked.text() + p.where() + " AND " + colValid
+	if f == flavour.EpochList {
+		p.text += " IN ?"
+	} else {
+		p.text += " >= ? AND " + colValid + " <= ?"
+	}
+	for _, s := range docengine.SeriesOf(c, q) {
+		first, last := s.Group.First, s.Group.Last
+		if lo, hi, ok := q.Valid.Bounds(); ok {
+			first, last = max(first, lo), min(last, hi)
+		}
+		if last < first {
+			continue
+		}
+		series, at := kept(s.Prefix), docengine.Place{Head: uint32(len(p.headers))}
+		p.headers = append(p.headers, s.Header)
+		for year := yearOf(first); year <= yearOf(last); year++ {
+			if f == flavour.EpochRange {
+				p.reads = append(p.reads, read{at, []any{series, year, first, last}})
+				continue
+			}
+			var times []int64
+			for _, v := range q.Valid.Expand() {
+				if yearOf(v) == year {
+					times = append(times, v)
+				}
+			}
+			slices.Sort(times)
+			for some := range slices.Chunk(slices.Compact(times), atOnce) {
+				p.reads = append(p.reads, read{at, []any{series, year, some}})
+			}
+		}
+	}
+}
+
+// Ask sends the queries, many at once, each to a node that holds its
+// partition, decodes what counts and restores the order.
+func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+	_, _, err := a.read(ctx, q, into)
+	return err
+}
+
+// read carries out a query. It returns the numbers of rows that the server sent
+// and that were kept.
+func (a *archive) read(ctx context.Context, q *engine.Query, into *answer.Builder) (sent int64, kept int, err error) {
+	p, err := docengine.Plan[*plan](q)
+	if err != nil {
+		return 0, 0, err
+	}
+	h, err := a.head(ctx, q.Question.Subset, a.consistency)
+	if err != nil {
+		return 0, 0, err
+	}
+	err = a.Answer(q.Question, p.headers, into, func(rows *record.Batch) (err error) {
+		sent, err = a.gather(ctx, q, p, h, rows)
+		kept = rows.Len()
+		return err
+	})
+	return sent, kept, failed(ctx, err)
+}
+
+// gather sends the queries of a plan.
+func (a *archive) gather(ctx context.Context, q *engine.Query, p *plan, h head, rows *record.Batch) (int64, error) {
+	matcher := answer.NewMatcher(q.Question)
+	var next, sent atomic.Int64
+	parts := make([]*record.Batch, min(a.width(q.Flavour), len(p.reads)))
+	group, ctx := errgroup.WithContext(ctx)
+	for i := range parts {
+		parts[i] = p.batch()
+		group.Go(func() error {
+			s := p.scanner(h.counts, matcher.Times)
+			for {
+				n := next.Add(1) - 1
+				if n >= int64(len(p.reads)) {
+					return nil
+				}
+				r := &p.reads[n]
+				got, err := s.rows(a.session.Query(p.text, r.args...).IterContext(ctx), p.place(r), parts[i])
+				sent.Add(got)
+				if err != nil {
+					return err
+				}
+			}
+		})
+	}
+	err := group.Wait()
+	for _, part := range parts {
+		for i := range part.Len() {
+			rows.AppendRow(part, i, part.Head[i])
+		}
+	}
+	return sent.Load(), err
+}
+
+// batch is an empty one with all headers.
+func (p *plan) batch() *record.Batch {
+	b := &record.Batch{}
+	b.Reset(p.t, "")
+	for _, h := range p.headers {
+		b.AddHeader(h)
+	}
+	return b
+}
+
+func (p *plan) place(r *read) place {
+	return func(id string) (uint32, int64, error) {
+		if p.ids == nil || id == "" {
+			return r.Head, r.Valid, nil
+		}
+		at, ok := p.ids[id]
+		if !ok {
+			return 0, 0, fmt.Errorf("document %q was not asked for", id)
+		}
+		return at.Head, at.Valid, nil
+	}
+}
+
+// Explain tells what Ask does with the query, and counts what it brings; the
+// server has no plans.
+func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
+	var into answer.Builder
+	into.Reset(q.Question.Columns)
+	sent, kept, err := a.read(ctx, q, &into)
+	if err != nil {
+		return engine.Plan{}, err
+	}
+	p, _ := q.Args[0].(*plan)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\ntoken-aware, at %s; decode; sort the rows\n%d rows sent, %d kept\n", q.Text, a.consistency, sent, kept)
+	for i := range min(len(p.reads), 20) {
+		fmt.Fprintf(&b, "%.300s\n", fmt.Sprint(p.reads[i].args...))
+	}
+	if n := len(p.reads) - 20; n > 0 {
+		fmt.Fprintf(&b, "and %d more\n", n)
+	}
+	plan := engine.Plan{Text: b.String()}
+	if len(p.reads) > 0 {
+		method := engine.KeyLookup
+		if a.bySeries {
+			method = engine.IndexScan
+		}
+		plan.Access = []engine.Access{{Object: p.table(p.t), Method: method, Index: "PRIMARY KEY", Examined: sent, Kept: int64(kept), Measured: true}}
+	}
+	return plan, nil
+}
+
+// tables are those of one design.
+type tables struct {
+	*store
+	*layout
+}
+
+// archive is the archive of one design.
+type archive struct {
+	*docengine.Archive
+	*tables
+}
+
+// separator of an archive's name and what belongs to it.
+const separator = "\x1f"
+
+// scope is what tells the archives of a keyspace apart, besides their subsets.
+func (a *tables) scope() string {
+	if a.name == "" {
+		return string(a.design)
+	}
+	return string(a.design) + separator + a.name
+}
+
+// kept is a derived id, or the key of a series, as it is kept.
+func (s *store) kept(id string) string {
+	if s.name == "" {
+		return id
+	}
+	return s.name + separator + id
+}
+
+// derived is the inverse of kept.
+func (s *store) derived(kept string) string {
+	_, id, ok := strings.Cut(kept, separator)
+	if s.name == "" || !ok {
+		return kept
+	}
+	return id
+}
+
+// head is the state of a subset; its zero value that of one that does not exist.
+type head struct {
+	next    int64   // the last number that was given to a commit
+	version int64   // number of the last commit that counts
+	bad     []int64 // numbers below it that do not count, ascending
+	catalog int64   // number of the commit that brought the catalog
+	bytes   int64   // that commits have written
+}
+
+// counts reports whether what a commit brought is to be seen.
+func (h *head) counts(number int64) bool {
+	if number > h.version {
+		return false
+	}
+	_, bad := slices.BinarySearch(h.bad, number)
+	return !bad
+}
+
+const headColumns = "SELECT next, version, bad, catalog, bytes FROM heads WHERE design = ? AND subset = ?"
+
+// head reads the state at a consistency. A reader's quorum sees every commit
+// that has returned; Serial also settles one that is under way.
+func (a *tables) head(ctx context.Context, subset string, c gocql.Consistency) (h head, err error) {
+	if a.bare {
+		return h, nil
+	}
+	err = a.session.Query(headColumns, a.scope(), subset).Consistency(c).ScanContext(ctx, &h.next, &h.version, &h.bad, &h.catalog, &h.bytes)
+	if errors.Is(err, gocql.ErrNotFound) {
+		return h, nil
+	}
+	slices.Sort(h.bad)
+	return h, failed(ctx, err)
+}
+
+// begin gives a commit its number, which no other commit has or had. Where a
+// reply is lost, the number is, too: the update that is sent again does not
+// apply.
+func (a *tables) begin(ctx context.Context, subset string) (number int64, base head, err error) {
+	for {
+		if base, err = a.head(ctx, subset, a.serial()); err != nil {
+			return 0, base, err
+		}
+		q := a.session.Query("UPDATE heads SET next = ? WHERE design = ? AND subset = ? IF next = ?", base.next+1, a.scope(), subset, base.next)
+		if base.next == 0 {
+			q = a.session.Query("INSERT INTO heads (next, version, catalog, bytes, design, subset) VALUES (1, 0, 0, 0, ?, ?) IF NOT EXISTS", a.scope(), subset)
+		}
+		won, err := q.MapScanCASContext(ctx, map[string]any{})
+		if err != nil {
+			return 0, base, failed(ctx, err)
+		}
+		if won {
+			return base.next + 1, base, nil
+		}
+	}
+}
+
+func (s *store) serial() gocql.Consistency {
+	if s.consistency == gocql.LocalQuorum {
+		return gocql.LocalSerial
+	}
+	return gocql.Serial
+}
+
+// advance makes a commit count, if none has since the base. All numbers
+// between never will.
+func (a *tables) advance(ctx context.Context, subset string, number int64, base head, bytes int64) (won bool, err error) {
+	bad := []int64{}
+	for n := base.version + 1; n < number; n++ {
+		bad = append(bad, n)
+	}
+	q := a.session.Query("UPDATE heads SET version = ?, catalog = ?, bytes = ?, bad = bad + ? WHERE design = ? AND subset = ? IF version = ?",
+		number, number, base.bytes+bytes, bad, a.scope(), subset, base.version)
+	if won, err = q.MapScanCASContext(ctx, map[string]any{}); won {
+		return true, nil
+	}
+	// The reply may be lost, to the driver too, which sent the update again: the
+	// commit may count all the same.
+	after, stop := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer stop()
+	h, unknown := a.head(after, subset, a.serial())
+	if unknown == nil && h.version >= number && h.counts(number) {
+		return true, nil
+	}
+	return false, failed(ctx, errors.Join(err, unknown))
+}
+
+// Size is what the tables take on the disks of the node that answers; where
+// nothing has left its memory yet, or it does not tell, the bytes that commits
+// wrote. CQL has no word to have memory written.
+func (a *archive) Size(ctx context.Context) (int64, error) {
+	var onDisk, written int64
+	iter := a.session.Query("SELECT table_name, mebibytes FROM system_views.disk_usage WHERE keyspace_name = ?", a.keyspace).IterContext(ctx)
+	var table string
+	var mebibytes int64
+	for iter.Scan(&table, &mebibytes) {
+		if len(table) > len(a.prefix) && table[:len(a.prefix)] == a.prefix {
+			onDisk += mebibytes << 20
+		}
+	}
+	if err := iter.Close(); err != nil && ctx.Err() != nil { // ScyllaDB has no such table
+		return 0, ctx.Err()
+	}
+	if a.bare {
+		return onDisk, nil
+	}
+	iter = a.session.Query("SELECT design, bytes FROM heads").IterContext(ctx)
+	var d string
+	var bytes int64
+	for iter.Scan(&d, &bytes) {
+		if d == a.scope() {
+			written += bytes
+		}
+	}
+	if err := iter.Close(); err != nil {
+		return 0, failed(ctx, err)
+	}
+	return max(onDisk, written), nil
+}
+
+// walk calls each for every line type that a subset holds, with what counted
+// before.
+func (a *archive) walk(ctx context.Context, subset string, each func(t *record.LineType, h head) error) error {
+	h, err := a.head(ctx, subset, a.consistency)
+	if err != nil {
+		return err
+	}
+	c, err := a.Known(ctx, subset)
+	if err != nil {
+		return err
+	}
+	for t := range docengine.Types(c) {
+		if err := each(t, h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// units walks the partitions of a line type. Some may hold nothing that counts.
+func (a *archive) units(ctx context.Context, subset string, t *record.LineType, each func(u unit) error) error {
+	for b := range buckets {
+		it := a.session.Query("SELECT name, year FROM partitions WHERE design = ? AND subset = ? AND line_type = ? AND bucket = ?",
+			a.scope(), subset, t.Name, b).IterContext(ctx)
+		var u unit
+		var err error
+		for err == nil && it.Scan(&u.name, &u.year) {
+			err = each(u)
+		}
+		if err := errors.Join(err, failed(ctx, it.Close())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// counting is the number of partitions whose records are counted at once.
+const counting = 32
+
+// Contents counts the records that count, and their documents.
+func (a *archive) Contents(ctx context.Context, subset string) (engine.Contents, error) {
+	c := engine.Contents{Records: map[string]int64{}, Object: "documents"}
+	if a.bySeries {
+		c.Object = "rows"
+	}
+	err := a.walk(ctx, subset, func(t *record.LineType, h head) error {
+		objects, records, err := a.count(ctx, subset, t, h)
+		c.Objects += objects
+		if records > 0 {
+			c.Records[t.Name] = records
+		}
+		return failed(ctx, err)
+	})
+	return c, err
+}
+
+func (a *archive) count(ctx context.Context, subset string, t *record.LineType, h head) (objects, records int64, err error) {
+	bare := &picked{layout: a.layout, t: t}
+	text := bare.text() + a.where()
+	todo := make(chan unit, counting)
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		defer close(todo)
+		return a.units(ctx, subset, t, func(u unit) error {
+			select {
+			case todo <- u:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+	})
+	type sum struct{ units, rows int64 }
+	sums := make([]sum, counting)
+	for i := range sums {
+		group.Go(func() error {
+			var b record.Batch
+			s := bare.scanner(h.counts, nil)
+			for u := range todo {
+				b.Reset(t, "")
+				if _, err := s.rows(a.session.Query(text, a.args(u)...).IterContext(ctx), nowhere, &b); err != nil {
+					return err
+				}
+				if b.Len() > 0 {
+					sums[i].units++
+					sums[i].rows += int64(b.Len())
+				}
+			}
+			return nil
+		})
+	}
+	err = group.Wait()
+	for _, s := range sums {
+		records += s.rows
+		objects += s.units
+	}
+	if a.bySeries {
+		objects = records
+	}
+	return objects, records, err
+}
+
+func nowhere(string) (uint32, int64, error) { return 0, 0, nil }
+
+// Dump walks all partitions of the subset, as of one commit.
+func (a *archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
+	return engine.Dump(func(to *engine.Dumper) error {
+		return a.walk(ctx, subset, func(t *record.LineType, h head) error { return a.dump(ctx, subset, t, h, to) })
+	})
+}
+
+func (a *archive) dump(ctx context.Context, subset string, t *record.LineType, h head, to *engine.Dumper) error {
+	var b record.Batch
+	b.Reset(t, "")
+	p := a.all(t)
+	s, text := p.scanner(h.counts, nil), p.text()+a.where()
+	err := a.units(ctx, subset, t, func(u unit) error {
+		header, valid, err := a.header(unit{a.derived(u.name), u.year})
+		if err != nil {
+			return err
+		}
+		head := b.AddHeader(header)
+		_, err = s.rows(a.session.Query(text, a.args(u)...).IterContext(ctx), func(string) (uint32, int64, error) { return head, valid, nil }, &b)
+		if err != nil {
+			return failed(ctx, err)
+		}
+		_, err = to.Full(&b)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return to.Rest(&b)
+}

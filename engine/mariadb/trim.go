@@ -1,0 +1,61 @@
+package mariadb
+
+import (
+	"context"
+
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+)
+
+// Trim removes the rows before a time from METviewer's tables, as a commit does
+// those that it replaces.
+func (l *loader) Trim(ctx context.Context, from int64) error {
+	return l.insist(ctx, func() error { return l.trim(ctx, from) })
+}
+
+func (l *loader) trim(ctx context.Context, from int64) error {
+	if err := l.a.recover(ctx, l.conn, l.subset); err != nil {
+		return err
+	}
+	if err := l.refresh(ctx); err != nil {
+		return err
+	}
+	q := sqlengine.Standard{Over: l.conn}
+	stored, err := l.a.Stored(ctx, q, l.subset)
+	gone := design.NewCatalog(l.subset)
+	held := l.types
+	defer func() { l.types = held }()
+	l.types = nil
+	for _, t := range stored {
+		if err != nil || !l.catalog.Before(t, from) {
+			continue
+		}
+		l.types = append(l.types, t)
+		lt := l.w.table(t, nil)
+		where := " WHERE ld.fcst_valid_beg < " + l.a.Dialect.DateTime(from)
+		for b, failed := range engine.Dump(func(to *engine.Dumper) error { return l.a.DumpType(ctx, q, l.subset, t, where, to) }) {
+			if err = failed; err == nil {
+				gone.Add(b)
+			}
+		}
+		if err == nil {
+			err = l.rows(ctx, "SELECT stat_header_id, "+idColumn(t)+" FROM "+l.table(lt.name)+" ld"+where, func(row []any) error {
+				var header, id int64
+				err := sqlengine.Scan(row, &header, &id)
+				lt.gone[header] = append(lt.gone[header], id)
+				return err
+			})
+		}
+	}
+	if err != nil {
+		return err
+	}
+	l.catalog.Trim(from, gone, gone.Held().Records)
+	meta := func(ctx context.Context) error { return l.writeMeta(ctx, engine.Commit{}, engine.Stored{}) }
+	steps := []func(context.Context) error{l.start, l.w.finish, meta, l.end}
+	if l.w.apart() {
+		steps = []func(context.Context) error{l.start, l.w.settle, meta, l.end, l.w.finish}
+	}
+	return inTurn(ctx, steps)
+}

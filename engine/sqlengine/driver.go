@@ -1,0 +1,298 @@
+package sqlengine
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"unsafe"
+)
+
+// DriverSession is a session over a connection of a database/sql driver,
+// without database/sql between: that would convert and copy each value.
+type DriverSession struct {
+	Conn    driver.Conn
+	Strings bool                       // give texts as string, not []byte: SQLite takes the latter for a BLOB
+	IsTaken func(err error) bool       // a key is taken
+	Around  func(f func() error) error // runs a writing statement; nil = as it is
+	stmts   []driver.Stmt
+}
+
+// Prepare prepares a statement.
+func (s *DriverSession) Prepare(ctx context.Context, text string) (Statement, error) {
+	p, ok := s.Conn.(driver.ConnPrepareContext)
+	if !ok {
+		return nil, fmt.Errorf("%T prepares no statements", s.Conn)
+	}
+	st, err := p.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	s.stmts = append(s.stmts, st)
+	q, canQuery := st.(driver.StmtQueryContext)
+	e, canExec := st.(driver.StmtExecContext)
+	if !canQuery || !canExec {
+		return nil, fmt.Errorf("%T takes no context", st)
+	}
+	return &driverStatement{s: s, query: q, exec: e}, nil
+}
+
+// Taken is IsTaken.
+func (s *DriverSession) Taken(err error) bool { return s.IsTaken(err) }
+
+// Close closes the statements and the connection.
+func (s *DriverSession) Close() error {
+	var errs []error
+	for _, st := range s.stmts {
+		errs = append(errs, st.Close())
+	}
+	return errors.Join(append(errs, s.Conn.Close())...)
+}
+
+type driverStatement struct {
+	s      *DriverSession
+	query  driver.StmtQueryContext
+	exec   driver.StmtExecContext
+	args   []driver.NamedValue
+	boxes  []box
+	values []driver.Value
+	texts  [][]byte
+}
+
+// bind copies the arguments into boxes.
+func (st *driverStatement) bind(args [][]byte, limit int) {
+	n := len(args)
+	if limit != NoLimit {
+		n++
+	}
+	for len(st.args) < n {
+		st.args = append(st.args, driver.NamedValue{Ordinal: len(st.args) + 1})
+	}
+	for len(st.boxes) < len(args) {
+		st.boxes = append(st.boxes, box{})
+	}
+	st.args = st.args[:n]
+	for i, a := range args {
+		st.args[i].Value = st.boxes[i].value(a, st.s.Strings)
+	}
+	if limit != NoLimit {
+		st.args[n-1].Value = int64(limit)
+	}
+}
+
+// Exec runs the statement.
+func (st *driverStatement) Exec(ctx context.Context, args [][]byte) (n int64, err error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	st.bind(args, NoLimit)
+	if st.s.Around == nil {
+		return st.run(ctx)
+	}
+	err = st.s.Around(func() error {
+		n, err = st.run(ctx)
+		return err
+	})
+	return n, err
+}
+
+func (st *driverStatement) run(ctx context.Context) (int64, error) {
+	r, err := st.exec.ExecContext(ctx, st.args)
+	if err != nil {
+		return 0, err
+	}
+	return r.RowsAffected()
+}
+
+// Query runs the statement and gives each row.
+func (st *driverStatement) Query(ctx context.Context, args [][]byte, limit int, each func(values [][]byte) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	st.bind(args, limit)
+	rows, err := st.query.QueryContext(ctx, st.args)
+	if err != nil {
+		return err
+	}
+	if st.values == nil {
+		n := len(rows.Columns())
+		st.values, st.texts = make([]driver.Value, n), make([][]byte, n)
+	}
+	return EachRow(rows, st.values, func() error {
+		if err := st.text(); err != nil {
+			return err
+		}
+		return each(st.texts)
+	})
+}
+
+// EachRow calls f for each of a driver's rows, with its values in row, and
+// closes them.
+func EachRow(rows driver.Rows, row []driver.Value, f func() error) error {
+	var err error
+	for err == nil {
+		if err = rows.Next(row); err == nil {
+			err = f()
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return errors.Join(err, rows.Close())
+}
+
+// text makes texts of the values of a row.
+func (st *driverStatement) text() error {
+	for i, v := range st.values {
+		switch v := v.(type) {
+		case nil:
+			st.texts[i] = nil
+		case []byte:
+			if st.texts[i] = v; v == nil {
+				st.texts[i] = []byte{}
+			}
+		case string:
+			// Nobody writes into what a row is given as.
+			if st.texts[i] = []byte{}; v != "" {
+				st.texts[i] = unsafe.Slice(unsafe.StringData(v), len(v))
+			}
+		case int64:
+			st.texts[i] = strconv.AppendInt(nil, v, 10)
+		default:
+			return fmt.Errorf("column %d is a %T, not a text", i+1, v)
+		}
+	}
+	return nil
+}
+
+// box holds one argument as a driver takes it. Making a driver.Value of a text
+// allocates; so it is made once for each length, over memory that stays, into
+// which later texts are copied. Drivers do not keep an argument beyond the call.
+type box struct {
+	data   []byte
+	values []driver.Value // by length
+}
+
+const boxLengths = 4096 // longer texts are made into a value each time
+
+func (b *box) value(text []byte, asString bool) driver.Value {
+	switch {
+	case text == nil:
+		return nil
+	case len(text) == 0 && asString:
+		return ""
+	case len(text) >= boxLengths && asString:
+		return string(text)
+	case len(text) >= boxLengths || len(text) == 0:
+		return text
+	}
+	if len(text) > len(b.data) {
+		b.data = make([]byte, min(2*len(text), boxLengths))
+		b.values = make([]driver.Value, len(b.data)+1)
+	}
+	copy(b.data, text)
+	if b.values[len(text)] == nil {
+		if asString {
+			b.values[len(text)] = unsafe.String(&b.data[0], len(text))
+		} else {
+			b.values[len(text)] = b.data[:len(text):len(text)]
+		}
+	}
+	return b.values[len(text)]
+}
+
+// DriverPost makes a PostConn of a connection of a database/sql driver.
+func DriverPost(c driver.Conn, again func(err error) bool) (*PostConn, error) {
+	d := &driverPost{conn: c}
+	var canExec, canQuery, canPrepare bool
+	d.exec, canExec = c.(driver.ExecerContext)
+	d.query, canQuery = c.(driver.QueryerContext)
+	d.prepare, canPrepare = c.(driver.ConnPrepareContext)
+	if !canExec || !canQuery || !canPrepare {
+		return nil, fmt.Errorf("%T does not take statements with a context", c)
+	}
+	return &PostConn{
+		Run: func(ctx context.Context, text string) error {
+			_, err := d.exec.ExecContext(ctx, text, nil)
+			return err
+		},
+		Direct: d.direct,
+		Prepare: func(ctx context.Context, text string) (PostStatement, error) {
+			st, err := d.prepare.PrepareContext(ctx, text)
+			if err != nil {
+				return nil, err
+			}
+			d.statements = append(d.statements, st)
+			e, ok := st.(driver.StmtExecContext)
+			if !ok {
+				return nil, fmt.Errorf("%T takes no context", st)
+			}
+			return &driverPostStatement{d, e}, nil
+		},
+		Again: again,
+		Close: func() error {
+			var errs []error
+			for _, st := range d.statements {
+				errs = append(errs, st.Close())
+			}
+			return errors.Join(append(errs, c.Close())...)
+		},
+	}, nil
+}
+
+type driverPost struct {
+	conn       driver.Conn
+	exec       driver.ExecerContext
+	query      driver.QueryerContext
+	prepare    driver.ConnPrepareContext
+	statements []driver.Stmt
+	args       []driver.NamedValue
+	values     []driver.Value
+	given      []any
+}
+
+func (d *driverPost) named(args []any) []driver.NamedValue {
+	d.args = d.args[:0]
+	for i, a := range args {
+		d.args = append(d.args, driver.NamedValue{Ordinal: i + 1, Value: a})
+	}
+	return d.args
+}
+
+func (d *driverPost) direct(ctx context.Context, text string, args []any, each func(values []any) error) (int64, error) {
+	if each == nil {
+		r, err := d.exec.ExecContext(ctx, text, d.named(args))
+		if err != nil {
+			return 0, err
+		}
+		return r.RowsAffected()
+	}
+	rows, err := d.query.QueryContext(ctx, text, d.named(args))
+	if err != nil {
+		return 0, err
+	}
+	n := len(rows.Columns())
+	if cap(d.values) < n {
+		d.values, d.given = make([]driver.Value, n), make([]any, n)
+	}
+	values, given := d.values[:n], d.given[:n]
+	return 0, EachRow(rows, values, func() error {
+		for i, v := range values {
+			given[i] = v
+		}
+		return each(given)
+	})
+}
+
+type driverPostStatement struct {
+	d  *driverPost
+	st driver.StmtExecContext
+}
+
+// Exec runs the statement.
+func (s *driverPostStatement) Exec(ctx context.Context, args []any) error {
+	_, err := s.st.ExecContext(ctx, s.d.named(args))
+	return err
+}

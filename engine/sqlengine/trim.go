@@ -1,0 +1,69 @@
+package sqlengine
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
+)
+
+// Trim removes the records before a time.
+func (l *Loader) Trim(ctx context.Context, from int64) error {
+	if l.a == nil {
+		return errClosed
+	}
+	err := l.s.Transaction(ctx, func(q Querier) error {
+		if err := l.begin(ctx, q); err != nil {
+			return err
+		}
+		types, err := l.a.Stored(ctx, q, l.subset)
+		gone, objects := design.NewCatalog(l.subset), int64(0)
+		for _, t := range types {
+			if err != nil || !l.catalog.Before(t, from) {
+				continue
+			}
+			where := "fcst_valid_beg < " + l.a.Dialect.DateTime(from)
+			table, _ := l.a.Table(l.subset, t)
+			if l.a.Design == design.Document {
+				where = "fcst_valid_epoch < " + strconv.FormatInt(from, 10)
+				objects, err = add(ctx, q, objects, "SELECT count(*) FROM "+table+" WHERE "+where)
+			}
+			for b, failed := range engine.Dump(func(to *engine.Dumper) error { return l.dump(ctx, q, t, where, to) }) {
+				if err = failed; err == nil {
+					gone.Add(b)
+				}
+			}
+			if err == nil {
+				err = q.Exec(ctx, "DELETE FROM "+table+" WHERE "+where)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if l.a.Design != design.Document {
+			objects = gone.Held().Records
+		}
+		l.catalog.Trim(from, gone, objects)
+		return l.writeCatalog(ctx, q)
+	})
+	if err != nil {
+		return Failed(ctx, fmt.Errorf("%s: removal from %s: %w", l.a.Dialect.Name, l.subset, err))
+	}
+	l.unsure = false
+	return nil
+}
+
+func (l *Loader) dump(ctx context.Context, q Querier, t *record.LineType, where string, to *engine.Dumper) error {
+	if l.s.Dump != nil {
+		return l.s.Dump(ctx, t, where, to)
+	}
+	return l.a.DumpType(ctx, q, l.subset, t, " WHERE "+where, to)
+}
+
+func add(ctx context.Context, q Querier, n int64, count string) (int64, error) {
+	more, err := Number(ctx, q, count)
+	return n + more, err
+}

@@ -1,0 +1,26 @@
+package engine
+
+import (
+	"context"
+	"errors"
+)
+
+// Trimmer is a Loader that can remove records.
+type Trimmer interface {
+	// Trim removes, in one commit, the records whose fcst_valid_beg is before
+	// from, Unix seconds, and takes them off the catalog by Catalog.Trim. What
+	// was added and not committed stays so.
+	Trim(ctx context.Context, from int64) error
+}
+
+// Trim is the loader's, or errors.ErrUnsupported.
+func Trim(ctx context.Context, l Loader, from int64) error {
+	if t, can := l.(Trimmer); can {
+		return t.Trim(ctx, from)
+	}
+	return errors.ErrUnsupported
+}
+
+func (l explainedLoader) Trim(ctx context.Context, from int64) error {
+	return l.to.explain(Trim(ctx, l.Loader, from))
+}

@@ -1,0 +1,173 @@
+package serve_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/pebble"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/serve"
+	"github.com/barograph/barograph/synth"
+)
+
+// watched is an engine that tells how often it is asked, and can be slow or fail.
+type watched struct {
+	asking, most atomic.Int32
+	slow         atomic.Bool // it answers when nobody waits any more
+	fails        atomic.Pointer[string]
+}
+
+func (w *watched) driver() engine.Driver {
+	d := pebble.Driver()
+	d.Params = append(d.Params, engine.Param{Name: "password", Secret: true})
+	d.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
+		plain := *u
+		plain.RawQuery = ""
+		e, err := pebble.Driver().Open(ctx, &plain, o)
+		if err == nil {
+			e.Archives = watchedArchives{e.Archives, w}
+		}
+		return e, err
+	}
+	return d
+}
+
+type watchedArchives struct {
+	engine.Archives
+	w *watched
+}
+
+func (a watchedArchives) Open(ctx context.Context, n design.Name) (engine.Archive, error) {
+	opened, err := a.Archives.Open(ctx, n)
+	return watchedArchive{opened, a.w}, err
+}
+
+type watchedArchive struct {
+	engine.Archive
+	w *watched
+}
+
+func (a watchedArchive) Ask(ctx context.Context, q *engine.Query, b *answer.Builder) error {
+	a.w.most.Store(max(a.w.most.Load(), a.w.asking.Add(1)))
+	defer a.w.asking.Add(-1)
+	if text := a.w.fails.Load(); text != nil {
+		return fmt.Errorf("cannot ask %s", *text)
+	}
+	if a.w.slow.Load() {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return a.Archive.Ask(ctx, q, b)
+}
+
+// TestCanary is part of statement 14: a password of an archive's URL is in no
+// answer, not in errors and not in the command that asks the same.
+func TestCanary(t *testing.T) {
+	const canary = "cAnArY7q"
+	w := &watched{}
+	file := loaded(t, t.TempDir())
+	secret := "pebble:" + file + "?password=" + canary
+	p := newPageOf(t, engine.Registry{w.driver()}, secret)
+	for _, fails := range []bool{false, true} {
+		if fails {
+			w.fails.Store(&secret)
+		}
+		for _, path := range []string{"home", "state", "inventory", "curve", "curve.csv", "asked", "loads", "faster", "question.yaml", "question.xml", "question.sh", "scorecard"} {
+			more := map[bool]string{true: "&valid_hour=6", false: ""}[fails] // no answer is recalled
+			if path == "scorecard" {
+				more = "&candidate=ECM&baseline=GFS"
+			}
+			_, text := p.get("/api/v1/"+path+"?"+where+more, nil)
+			if strings.Contains(text, canary) || text == "" {
+				t.Errorf("%s: %.300s", path, text)
+			}
+			if path == "question.sh" && !strings.Contains(text, "password=") {
+				t.Errorf("the place of the password is not shown: %s", text)
+			}
+		}
+	}
+}
+
+// TestCancel is statement 16: whoever does not wait any more is not worked for,
+// and of many clicks one question is left.
+func TestCancel(t *testing.T) {
+	w := &watched{}
+	p := newPageOf(t, engine.Registry{w.driver()}, loaded(t, t.TempDir()))
+	w.slow.Store(true)
+	ends := make(chan error, 20)
+	stop := func() {}
+	for click := range 20 {
+		ctx, cancel := context.WithCancel(t.Context())
+		stop() // as the page does
+		stop = cancel
+		go func() {
+			r, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s/api/v1/curve?%s&valid_hour=%d", p.URL, where, click), nil)
+			if err == nil {
+				_, err = p.client.Do(r) //nolint:bodyclose // it is cancelled
+			}
+			ends <- err
+		}()
+		time.Sleep(5 * time.Millisecond)
+	}
+	for range 19 {
+		<-ends
+	}
+	began := time.Now()
+	wait := func(most int32) {
+		for late := began.Add(10 * time.Second); w.asking.Load() > most; time.Sleep(time.Millisecond) {
+			if time.Now().After(late) {
+				t.Fatalf("%d questions are still being asked", w.asking.Load())
+			}
+		}
+	}
+	wait(1)
+	stop()
+	wait(0)
+	t.Logf("the engine was left alone %v after the last click; at most %d questions at once", time.Since(began), w.most.Load())
+}
+
+// TestSevenCases is statement 7: the page's curve of each case is ask's, bit for bit.
+func TestSevenCases(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "two.pebble")
+	for _, year := range []int{2018, 2019} { // which the cases ask for
+		day := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
+		filled(t, file, written(t, filepath.Join(dir, strconv.Itoa(year)), synth.VSDB{Seed: 1, From: day, Models: []string{"gfs"}, StatTypes: []string{"anom"}}))
+	}
+	cases, err := question.Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wants := map[string]*run.Curves{}
+	open(t, "pebble:"+file, engine.Options{ReadOnly: true}, func(a engine.Archive) {
+		for _, q := range cases {
+			q.Subset = "archive"
+			wants[q.Name] = drawn(t, a, q)
+		}
+	})
+	p := newPage(t, file)
+	for name, want := range wants {
+		var got serve.Drawn
+		if status, text := p.get("/api/v1/curve?archive=two.pebble&intervals=1&case="+name, &got); status != http.StatusOK {
+			t.Fatal(name, status, text)
+		}
+		if g, w := fmt.Sprint(got.Curves), fmt.Sprint(want); g != w || got.Rows == 0 {
+			t.Errorf("%s, %d rows: the page has\n%.300s\nask has\n%.300s", name, got.Rows, g, w)
+		}
+	}
+	if len(wants) != 7 {
+		t.Error(len(wants), "cases")
+	}
+}

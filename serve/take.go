@@ -1,0 +1,71 @@
+package serve
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/barograph/barograph/curve"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/question"
+)
+
+// taken is the question itself, to be asked without the page: as YAML, as
+// METviewer's plot XML, or as a shell command; each draws the same picture.
+func (s *Server) taken(w http.ResponseWriter, r *http.Request) error {
+	a, err := s.asking(r)
+	if err != nil {
+		return err
+	}
+	kind := r.URL.Path[strings.LastIndexByte(r.URL.Path, '.')+1:]
+	text, err := question.YAML(a.q)
+	switch {
+	case err != nil:
+		return err
+	case kind == "xml":
+		text, err = s.plotXML(r, a)
+	case kind == "sh":
+		text = a.command(text)
+	}
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", map[string]string{"xml": "application/xml", "yaml": "application/yaml", "sh": "text/x-shellscript"}[kind]+"; charset=utf-8")
+	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", a.q.Name+"."+kind))
+	_, err = w.Write(text)
+	return err
+}
+
+// plotXML writes the question with what its answer suggests, which METviewer
+// wants to be said.
+func (s *Server) plotXML(r *http.Request, a *asking) ([]byte, error) {
+	rows, err := s.ask(r.Context(), a, &Cost{})
+	if err != nil {
+		return nil, err
+	}
+	name, _ := a.stat() // which ask has found
+	d, err := curve.Values(a.q, rows, name, a.seed)
+	if err != nil {
+		return nil, err
+	}
+	return question.PlotXML(d.Question(), a.seed)
+}
+
+// command asks the question on the command line.
+func (a *asking) command(yaml []byte) []byte {
+	quote := func(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+	return fmt.Appendf(nil, "cat > %[1]s.yaml <<'END'\n%[2]sEND\nbarograph ask %[1]s.yaml --engine %[3]s --design %[4]s --flavour %[5]s --subset %[6]s --seed %[7]d --plot %[1]s.svg\n",
+		a.q.Name, yaml, quote(fault.Redact(a.archive.url)), a.design, a.flavour, quote(a.subset), a.seed)
+}
+
+// nameOf names a question that has no name, and the files that it is taken away in.
+func nameOf(q *question.Question) string {
+	parts := []string{q.Type.Name}
+	for _, values := range q.Header {
+		if len(values) == 1 {
+			parts = append(parts, values[0])
+		}
+	}
+	return cmp.Or(q.Name, question.NameOf(parts...))
+}

@@ -1,0 +1,168 @@
+package serve_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/run"
+
+	page_ "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+)
+
+// takesAway is statements 12 and 14: the question in three forms, how it was
+// asked, and where the time went.
+func takesAway(b *browser, p *page) {
+	b.open(p.URL + "/explore?" + explored + "&tab=download")
+	b.until(`document.querySelectorAll('.tab a').length == 9`)
+	if got := b.text(`Promise.all([...document.querySelectorAll('.tab a')].map(a => fetch(a.href).then(r => r.status)))`); got != strings.TrimSuffix(strings.Repeat("200,", 9), ",") {
+		b.t.Error(got)
+	}
+	b.click("#tab-asked")
+	b.until(`document.getElementById('command')?.textContent.includes('barograph ask sal1l2_gfs_hgt_p500_g2_nhx.yaml')`)
+	if said := b.text(`document.querySelector('.tab').textContent + foot.textContent`); !strings.Contains(said, "looked at") || !strings.Contains(said, "seed 1") || !strings.Contains(said, "asked in ") || !strings.Contains(said, "curve ") {
+		b.t.Error(said)
+	}
+	b.click("#tab-faster")
+	b.until(`document.querySelector('.tab').textContent.includes('epoch-range')`)
+}
+
+// ranks is statement 22: what is shut off counts for nothing; what is wrong is
+// shown, left out of the mean, counted, and below all that is right.
+func ranks(b *browser, p *page) {
+	b.open(p.URL + "/runs?run=runs%2Fmeasured")
+	ways := `[...document.querySelectorAll('#ranking tbody tr')].map(r => [...r.cells].slice(0, 4).map(c => c.textContent).join('|')).join(' / ')`
+	b.until(`document.querySelectorAll('#ranking tbody tr').length == 3`)
+	if got, want := b.text(ways), "sqlite · wide · sql|1.41|2|none / duckdb · wide · sql|2.00|2|none / pebble · wide · sql|1.00|1|1 WRONG"; got != want {
+		b.t.Errorf("%s\nwant %s", got, want)
+	}
+	took := b.text(`(() => { const t = performance.now(); document.getElementById('on-case-test_2').click(); return performance.now() - t; })()`)
+	if got, want := b.text(ways), "pebble · wide · sql|1.00|1|none / sqlite · wide · sql|2.00|1|none / duckdb · wide · sql|3.99|1|none"; got != want {
+		b.t.Errorf("%s\nwant %s", got, want)
+	}
+	b.t.Logf("ranked again in %.4s ms", took)
+	b.open(b.text("location.href")) // which holds what is shut off
+	b.until(`document.querySelector('#ranking tbody tr').textContent.startsWith('pebble')`)
+}
+
+// tellsNews is statement 17: while another process loads, its pid and the next
+// try stand where the curve stood; then the new answer, said to be new.
+func tellsNews(more []string) func(b *browser, p *page) {
+	return func(b *browser, p *page) {
+		b.open(p.URL + "/explore?" + explored)
+		b.until(`document.querySelector('#plot canvas')`)
+		before := b.text("foot.textContent")
+		if err := p.s.Close(); err != nil { // as it does itself after some seconds
+			b.t.Fatal(err)
+		}
+		c, in := child(b.t, "load", "pebble:"+p.file+" "+strings.Join(more, " "))
+		b.until(fmt.Sprintf(`document.getElementById('none')?.textContent.includes('by pid %d') && said.textContent.includes('asked again in')`, c.Process.Pid))
+		if b.text(`!document.querySelector('#plot canvas')`) != "true" {
+			b.t.Error("an old curve stands as if it were the archive's")
+		}
+		if err := in.Close(); err != nil {
+			b.t.Fatal(err)
+		}
+		b.until(`document.querySelector('#plot canvas') && said.textContent.startsWith('New data')`)
+		b.until(fmt.Sprintf(`foot.textContent.replace(/.*data /, '') != %q.replace(/.*data /, '')`, before))
+	}
+}
+
+// tellsKills is statement 19: a run that was killed says where, and all that it
+// had written can be read.
+func tellsKills(killed time.Time) func(b *browser, p *page) {
+	return func(b *browser, p *page) {
+		b.open(p.URL + "/live?folder=runs&name=killed")
+		b.until(`document.getElementById('standing')?.textContent == 'interrupted at pebble test_1 keyvalue keys'`)
+		b.t.Logf("said %.1f s after the kill", time.Since(killed).Seconds())
+		if n := b.text(`band.textContent.match(/(\d+) samples/)[1]`); n < "4" {
+			b.t.Error(n, "samples")
+		}
+		b.open(p.URL + "/runs")
+		b.until(`document.body.innerText.includes('interrupted at pebble test_1 keyvalue keys')`)
+	}
+}
+
+// shares is statement 20: of ten tabs three are live, and one stream feeds them,
+// also when the tab that read it is closed.
+func shares(b *browser, p *page) {
+	f, err := run.Create(filepath.Join(filepath.Dir(p.file), "runs", "shared"), run.Run{ID: "shared", Workload: "met", Started: time.Now()})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer f.Close()
+	var tabs []*browser
+	var ends []func()
+	for i := range 9 {
+		tab := &browser{t: b.t}
+		var end context.CancelFunc
+		tab.ctx, end = chromedp.NewContext(b.ctx)
+		ends, tabs = append(ends, end), append(tabs, tab)
+		defer end()
+		if i < 3 {
+			tab.open(p.URL + "/live?folder=runs&name=shared")
+		} else {
+			tab.do(chromedp.Navigate(p.URL + "/about"))
+		}
+	}
+	for step, first := range []int{0, 1} {
+		if err := f.Event(run.Event{Kind: run.Step, Text: "asking", Done: int64(step) + 7, Of: 9}); err != nil {
+			b.t.Fatal(err)
+		}
+		for _, tab := range tabs[first:3] {
+			tab.until(fmt.Sprintf(`document.getElementById('band').textContent.includes('%d of 9')`, step+7))
+		}
+		if n := p.live.Load(); n != 1 {
+			b.t.Errorf("%d streams", n)
+		}
+		ends[0]()
+	}
+	for _, end := range ends[1:3] {
+		end()
+	}
+	for late := time.Now().Add(10 * time.Second); p.live.Load() > 0 && time.Now().Before(late); time.Sleep(5 * time.Millisecond) {
+	}
+	if n := p.live.Load(); n != 0 {
+		b.t.Errorf("%d streams after the last tab", n)
+	}
+}
+
+// prints is part of statement 24: a page of A4, black on white in any theme, with
+// the legend, the question and what the data are.
+func prints(b *browser, p *page) {
+	b.look("dark", 1280)
+	b.open(p.URL + "/explore?" + explored + "&model=ECM")
+	b.until(`document.querySelector('#plot canvas')`)
+	pdf, err := chromedp.Run(b.ctx, chromedp.PrintToPDF(func(o *page_.PrintToPDFParams) { o.PaperWidth, o.PaperHeight = 8.27, 11.69 }))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if shots := os.Getenv("BAROGRAPH_SCREENSHOTS"); shots != "" {
+		err = os.WriteFile(filepath.Join(shots, "explore.pdf"), pdf, 0o600)
+	}
+	if pages := strings.Count(string(pdf), "/Type /Page\n"); pages != 1 || err != nil {
+		b.t.Errorf("%d pages, %v", pages, err)
+	}
+	b.text(`dispatchEvent(new Event('beforeprint'))`)
+	if got := b.text(`getComputedStyle(document.body).color + (document.querySelector('#plot canvas').clientWidth < 720)`); got != "rgb(0, 0, 0)true" {
+		b.t.Error(got)
+	}
+	b.text(`dispatchEvent(new Event('afterprint'))`)
+	b.until(`document.querySelector('#plot canvas').clientWidth > 720`)
+	b.look("light", 1280)
+}
+
+// killed starts a run in a folder, and kills it as nobody could hinder.
+func killed(t *testing.T, dir string) time.Time {
+	c, _ := child(t, "run", dir)
+	if err := c.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	return time.Now()
+}
