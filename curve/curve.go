@@ -49,6 +49,11 @@ func Of(ctx context.Context, q *question.Question, a *answer.Answer, name string
 	if err != nil {
 		return nil, err
 	}
+	return d.Whole(ctx)
+}
+
+// Whole computes the intervals, and what a scorecard makes of them.
+func (d *Drawn) Whole(ctx context.Context) (*run.Curves, error) {
 	if err := d.Intervals(ctx); err != nil {
 		return nil, err
 	}

@@ -249,7 +249,7 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 	if err := archive.Ask(ctx, query, &b); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stderr, "%s: %d rows in %.1f ms (%s, %s, %s)\n", q.Name, b.Rows, float64(time.Since(start).Microseconds())/1e3, archive.driver.Scheme, a.design, f)
+	fmt.Fprintf(e.stderr, "%s: %d rows in %.1f ms (%s, %s, %s)\n", q.Name, b.Rows, ms(time.Since(start)), archive.driver.Scheme, a.design, f)
 	if b.Rows == 0 {
 		catalog, err := archive.Catalog(ctx, q.Subset)
 		if err != nil {
@@ -320,10 +320,17 @@ func (a *asking) statistics(q *question.Question) ([]string, error) {
 func (e *env) curves(ctx context.Context, a *asking, q *question.Question, rows *answer.Answer, names []string, part string) error {
 	var all []*run.Curves
 	for _, name := range names {
-		c, err := curve.Of(ctx, q, rows, name, a.seed)
+		start := time.Now()
+		drawn, err := curve.Values(q, rows, name, a.seed)
 		if err != nil {
 			return err
 		}
+		values := time.Now()
+		c, err := drawn.Whole(ctx)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(e.stderr, "%s: statistics in %.1f ms, intervals in %.1f ms\n", c.Stat, ms(values.Sub(start)), ms(time.Since(values)))
 		fmt.Fprintf(e.stderr, "%s: %s\n", c.Stat, c.Note)
 		all = append(all, c)
 		if a.plot == "" {
@@ -342,15 +349,19 @@ func (e *env) curves(ctx context.Context, a *asking, q *question.Question, rows 
 	return e.writeTo(partFile(a.out, part), func(w *os.File) error { return e.writeCurves(w, a.format, all) })
 }
 
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
+
 func (e *env) draw(c *run.Curves, file string) error {
+	start := time.Now()
 	svg, err := report.Curves(c)
+	drawn := ms(time.Since(start))
 	if err != nil {
 		return err
 	}
 	if err := os.WriteFile(file, svg, 0o644); err != nil {
 		return &fault.Error{Setting: "--plot", Err: err, Cure: "name a file that can be written"}
 	}
-	fmt.Fprintf(e.stderr, "plot written to %s\n", file)
+	fmt.Fprintf(e.stderr, "plot drawn in %.1f ms, written to %s\n", drawn, file)
 	return nil
 }
 
