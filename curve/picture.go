@@ -67,6 +67,9 @@ func (d *Drawn) picture(by *shape) error {
 		}
 		d.Series = append(d.Series, s.Series)
 	}
+	if d.Series == nil { // no row is of a curve that the drawing names
+		return ErrNoRecords
+	}
 	d.Stat, d.Unit, d.Axis, d.places = by.y, stat.UnitOne, run.Axis(by.x), make([][]place, len(d.Series))
 	return nil
 }
