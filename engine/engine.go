@@ -10,8 +10,10 @@ import (
 	"net/url"
 	"runtime/debug"
 	"slices"
+	"time"
 
 	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/question"
 )
@@ -22,6 +24,26 @@ var (
 	ErrNoDesign    = errors.New("engine does not offer the design")
 	ErrReadOnly    = errors.New("archive is read-only")
 )
+
+// Unreachable says of a database that it is not reached, and what to do.
+func Unreachable(shown string, err error, cure string) error {
+	return &fault.Error{Setting: shown, Err: fmt.Errorf("%w: %w", ErrUnreachable, err), Cure: cure}
+}
+
+// Failed returns the context's error where that is why a call failed. A driver
+// may notice a deadline a little before the context does.
+func Failed(ctx context.Context, err error) error {
+	end, ok := ctx.Deadline()
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case ok && time.Until(end) < time.Millisecond:
+		return context.DeadlineExceeded
+	}
+	return err
+}
 
 // Driver describes an engine and opens it.
 type Driver struct {
@@ -36,13 +58,20 @@ type Driver struct {
 	NoScan      map[Layout]string              // those of Layouts whose tables cannot be scanned in the order of keys, and why; promised = delivered
 	PostMethods []PostMethod                   // of posting values of SHEF messages, in every PostDesign; promised = delivered
 	Place       Place
-	Server      *Server // how the lab starts one; nil = embedded
-	NotRun      string  // what of it was not run against a server, and why; "" = all of it was
+	Server      *Server  // how the lab starts one; nil = embedded
+	Library     *Library // what an embedded engine needs besides this program; nil = nothing
+	NotRun      string   // what of it was not run against a server, and why; "" = all of it was
 
 	// Open connects. A folder or file that can be made is made, unless
 	// Options.ReadOnly is set. Errors wrap ErrUnreachable where the cure is
 	// to start or name another server or path.
 	Open func(ctx context.Context, u *url.URL, o Options) (*Engine, error)
+}
+
+// Library is what an embedded engine loads at run time, from a language registry.
+type Library struct {
+	Artifacts []Artifact
+	Find      func() error // looks for it; its error names what is missing
 }
 
 // Express reports whether the engine can be asked a question in a flavour under

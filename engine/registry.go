@@ -72,6 +72,11 @@ func (r Registry) Those(can func(d *Driver) bool) (schemes []string) {
 // Servers are the schemes of the engines whose servers a lab can start.
 func (r Registry) Servers() []string { return r.Those(func(d *Driver) bool { return d.Server != nil }) }
 
+// Installable are the schemes of the engines that `lab install` brings something for.
+func (r Registry) Installable() []string {
+	return r.Those(func(d *Driver) bool { return d.Server != nil || d.Library != nil })
+}
+
 // KeepsArchives refuses an engine that keeps no verification archives.
 func (r Registry) KeepsArchives(d *Driver) error {
 	keeps := func(d *Driver) bool { return len(d.Offers) > 0 }
@@ -96,6 +101,7 @@ func (r Registry) Open(ctx context.Context, raw string, o Options) (*Engine, err
 	}
 	e, err := d.Open(ctx, u, o)
 	if err != nil {
+		err = Failed(ctx, err)
 		if shown := fault.Redact(raw); !strings.Contains(err.Error(), shown) && (d.Place != Embedded || Path(u) == "" || !strings.Contains(err.Error(), Path(u))) {
 			err = &fault.Error{Setting: shown, Err: err}
 		}

@@ -298,7 +298,7 @@ func (p *phrasing) wide() (Phrase, error) {
 	default:
 		return Phrase{}, ErrCannotExpress
 	}
-	where := p.fields(record.Field.String, Quote, nil)
+	where := p.fields(record.Field.String, p.quote, nil)
 	times, err := p.validTimes("fcst_valid_beg", "fcst_valid_epoch", p.d.DateTime)
 	if err != nil {
 		return Phrase{}, err

@@ -29,12 +29,16 @@ type Need struct {
 	Find      func() error      // looks for the programs; its error names what is missing
 }
 
-// Servers are what the servers of engines need; an embedded engine needs nothing.
+// Servers are what the servers and libraries of engines need; most embedded
+// engines need nothing.
 func Servers(drivers ...*engine.Driver) []Need {
 	var out []Need
 	for _, d := range drivers {
 		if s := d.Server; s != nil {
 			out = append(out, Need{Name: d.Scheme, Packages: s.Packages, Artifacts: s.Artifacts, Find: s.Find})
+		}
+		if l := d.Library; l != nil {
+			out = append(out, Need{Name: d.Scheme, Artifacts: l.Artifacts, Find: l.Find})
 		}
 	}
 	return out
@@ -68,6 +72,11 @@ func InstallCommands(needs []Need) [][]string {
 		if slices.ContainsFunc(n.Artifacts, func(a engine.Artifact) bool { return a.Wheel != "" }) {
 			if _, err := exec.LookPath("pip3"); err != nil {
 				add("python3-pip")
+			}
+		}
+		if slices.ContainsFunc(n.Artifacts, func(a engine.Artifact) bool { return a.NPM != "" }) {
+			if _, err := exec.LookPath("npm"); err != nil {
+				add("npm")
 			}
 		}
 	}
@@ -222,7 +231,7 @@ func tpcgenWheel(goos, arch string) (engine.Artifact, bool) {
 	return engine.Artifact{Name: "tpcgen-cli-" + tpcgenVersion, Wheel: "tpcgen-cli==" + tpcgenVersion, SHA256: sum}, ok
 }
 
-// fetch has Maven, pip or Go bring an artifact, checks it and puts it into its folder.
+// fetch has Maven, pip, npm or Go bring an artifact, checks it and puts it into its folder.
 // The folder appears when it is whole, so that a fetch that was broken off is
 // begun again.
 func fetch(ctx context.Context, a engine.Artifact, w io.Writer) error {
@@ -270,27 +279,38 @@ func fetch(ctx context.Context, a engine.Artifact, w io.Writer) error {
 	return os.Rename(whole, dir)
 }
 
-// download has Maven, or Python's pip, bring an artifact into a folder, and
-// names its own file.
+// download has Maven, pip or npm bring an artifact into a folder, and names its
+// own file.
 func download(ctx context.Context, a engine.Artifact, got string, w io.Writer) (string, error) {
-	if a.Wheel == "" {
-		coordinates, err := parseMaven(a.Maven)
-		if err != nil {
-			return "", err
-		}
-		if err := coordinates.fetch(ctx, got, a.Jars, w); err != nil {
-			return "", &fault.Error{Setting: "artifact " + a.Maven, Problem: "cannot be fetched", Err: err, Cure: "look at what Maven printed above; behind a proxy, give Maven its settings.xml"}
-		}
-		return filepath.Join(got, coordinates.file()), nil
+	switch {
+	case a.Wheel != "":
+		return pack(ctx, a.Wheel, got, "*.whl", w, "pip3", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", got, a.Wheel)
+	case a.NPM != "":
+		return pack(ctx, a.NPM, got, "*.tgz", w, "npm", "pack", "--silent", "--pack-destination", got, a.NPM)
 	}
-	cmd := exec.CommandContext(ctx, "pip3", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", got, a.Wheel)
+	coordinates, err := parseMaven(a.Maven)
+	if err != nil {
+		return "", err
+	}
+	if err := coordinates.fetch(ctx, got, a.Jars, w); err != nil {
+		return "", &fault.Error{Setting: "artifact " + a.Maven, Problem: "cannot be fetched", Err: err, Cure: "look at what Maven printed above; behind a proxy, give Maven its settings.xml"}
+	}
+	return filepath.Join(got, coordinates.file()), nil
+}
+
+// pack has pip or npm bring the one file of a package into a folder, and names it.
+func pack(ctx context.Context, name, got, file string, w io.Writer, tool string, args ...string) (string, error) {
+	if err := os.MkdirAll(got, 0o755); err != nil {
+		return "", err
+	}
+	cmd := exec.CommandContext(ctx, tool, args...)
 	cmd.Stdout, cmd.Stderr = w, w
 	if err := cmd.Run(); err != nil {
-		return "", &fault.Error{Setting: "artifact " + a.Wheel, Problem: "cannot be fetched", Err: err, Cure: "look at what pip printed above; there may be none for this kind of machine"}
+		return "", &fault.Error{Setting: "artifact " + name, Problem: "cannot be fetched", Err: err, Cure: "look at what " + tool + " printed above; there may be none for this kind of machine"}
 	}
-	files, err := filepath.Glob(filepath.Join(got, "*.whl"))
+	files, err := filepath.Glob(filepath.Join(got, file))
 	if err == nil && len(files) != 1 {
-		err = fmt.Errorf("pip brought %d files for %s", len(files), a.Wheel)
+		err = fmt.Errorf("%s brought %d files for %s", tool, len(files), name)
 	}
 	if err != nil {
 		return "", err
@@ -380,7 +400,7 @@ func check(a engine.Artifact, dir, file string) error {
 	if got != a.SHA256 {
 		return &fault.Error{
 			File: file, Problem: "is not what the repository is known to hold: SHA-256 " + got + ", not " + a.SHA256,
-			Cure: "remove " + dir + " and what it came from in the local repository of Maven or pip's cache, and install it again; if it stays so, do not use it",
+			Cure: "remove " + dir + " and what it came from in the local repository of Maven or the cache of pip or npm, and install it again; if it stays so, do not use it",
 		}
 	}
 	return nil

@@ -13,9 +13,9 @@ import (
 	"github.com/barograph/barograph/run"
 )
 
-// shown is a picture that is no plain curves: what stands on its axes, the lines
+// diagram is a picture that is no plain curves: what stands on its axes, the lines
 // that readers know, and how values become places.
-type shown struct {
+type diagram struct {
 	x, y       string
 	across, up [2]float64
 	square     bool
@@ -25,7 +25,7 @@ type shown struct {
 }
 
 // pictures are those that show all rows of a curve.
-func pictures(c *run.Curves) (shown, bool) {
+func pictures(c *run.Curves) (diagram, bool) {
 	one, grown := [2]float64{0, 1}, func(v float64) [2]float64 { return [2]float64{0, v} }
 	line := func(label string, from, to [2]float64) plot.Guide {
 		return plot.Guide{At: []float64{from[0], to[0]}, Value: []float64{from[1], to[1]}, Label: label}
@@ -41,15 +41,15 @@ func pictures(c *run.Curves) (shown, bool) {
 	}
 	switch c.Picture {
 	case "roc":
-		return shown{x: "probability of false detection", y: "probability of detection", across: one, up: one, square: true, guides: diagonal("no skill", 1)}, true
+		return diagram{x: "probability of false detection", y: "probability of detection", across: one, up: one, square: true, guides: diagonal("no skill", 1)}, true
 	case "reliability":
-		d := shown{x: "forecast probability", y: "observed frequency", across: one, up: one, guides: diagonal("perfect", 1)}
+		d := diagram{x: "forecast probability", y: "observed frequency", across: one, up: one, guides: diagonal("perfect", 1)}
 		if base := baseRate(c); len(c.Series) == 1 {
 			d.guides = append(d.guides, line("no resolution", [2]float64{0, base}, [2]float64{1, base}), line("no skill", [2]float64{0, base / 2}, [2]float64{1, (1 + base) / 2}))
 		}
 		return d, true
 	case "performance":
-		return shown{x: "success ratio (1 − FAR)", y: "probability of detection", across: one, up: one, square: true, style: plot.Points, guides: detection()}, true
+		return diagram{x: "success ratio (1 − FAR)", y: "probability of detection", across: one, up: one, square: true, style: plot.Points, guides: detection()}, true
 	case "taylor":
 		for _, s := range c.Series {
 			for _, y := range s.Y {
@@ -59,7 +59,7 @@ func pictures(c *run.Curves) (shown, bool) {
 			}
 		}
 		most = math.Ceil(max(most, 1)*4.4) / 4
-		return shown{
+		return diagram{
 			x: "standard deviation (that of the observations is 1)", y: "standard deviation", across: grown(most), up: grown(most), square: true, style: plot.Points, guides: quarter(most),
 			place: func(corr, sd float64) (float64, float64) { return sd * corr, sd * math.Sqrt(1-min(corr*corr, 1)) },
 		}, true
@@ -69,13 +69,13 @@ func pictures(c *run.Curves) (shown, bool) {
 			even = max(even, 1/float64(max(len(s.X), 1)))
 		}
 		x := map[run.Axis]string{"rank": "rank of the observation in the ensemble", "bin": "probability integral transform", "ens": "member of the ensemble that is nearest"}[c.Axis]
-		return shown{x: cmp.Or(x, string(c.Axis)), y: "share", style: plot.Bars, guides: []plot.Guide{line("even", [2]float64{0, even}, [2]float64{1e6, even})}}, true
+		return diagram{x: cmp.Or(x, string(c.Axis)), y: "share", style: plot.Bars, guides: []plot.Guide{line("even", [2]float64{0, even}, [2]float64{1e6, even})}}, true
 	case "eclv":
-		return shown{x: "cost/loss ratio", y: "economic value", across: one, up: [2]float64{-0.2, 1}, guides: []plot.Guide{line("no better than climatology", [2]float64{}, [2]float64{1, 0})}}, true
+		return diagram{x: "cost/loss ratio", y: "economic value", across: one, up: [2]float64{-0.2, 1}, guides: []plot.Guide{line("no better than climatology", [2]float64{}, [2]float64{1, 0})}}, true
 	case "spread_skill":
-		return shown{x: "variance of the ensemble", y: "mean squared error", guides: diagonal("spread as large as the error", most)}, true
+		return diagram{x: "variance of the ensemble", y: "mean squared error", guides: diagonal("spread as large as the error", most)}, true
 	}
-	return shown{}, false
+	return diagram{}, false
 }
 
 // baseRate is how often the event came in all bins of a reliability diagram.
@@ -133,7 +133,7 @@ func quarter(most float64) (out []plot.Guide) {
 }
 
 // shape puts the curves of a picture into lines.
-func (d shown) shape(l *plot.Lines, c *run.Curves) {
+func (d diagram) shape(l *plot.Lines, c *run.Curves) {
 	l.By, l.Across, l.Up, l.Square, l.Guides, l.References = plot.Numbers, d.across, d.up, d.square, d.guides, nil
 	l.XLabel, l.YLabel = cmp.Or(c.XLabel, d.x), cmp.Or(c.YLabel, d.y)
 	if d.square && l.Width == 0 {

@@ -56,7 +56,7 @@ brings is never touched. The commands act on the engines named, or on every engi
 	install := sub("install [ENGINE…] ["+lab.TPCGenName+"]", "Print the commands that install the servers, or run them with --yes", l.install)
 	install.Long = `Print the commands that install the servers of the engines named, or run them with --yes. ` + lab.TPCGenName + ` is no server but the program
 that makes tables as the TPC's own kit does, for barograph synth tpcds --generator ` + lab.TPCGenName + `. Without a name everything is installed.`
-	install.ValidArgs = append(l.e.engines.Servers(), lab.TPCGenName)
+	install.ValidArgs = append(l.e.engines.Installable(), lab.TPCGenName)
 	install.Flags().BoolVar(&l.yes, "yes", false, "run the commands (as root, on Debian or Ubuntu)")
 	up := sub("up [ENGINE…]", "Start servers and print how to name them; one that runs already is left as it is", l.up)
 	up.Flags().IntVar(&l.Nodes, "nodes", 1, "nodes of the cluster")
@@ -89,17 +89,17 @@ func (l *labs) profiles() (all []string) {
 	return all
 }
 
-// drivers finds the engines named, and whether a further word is; all of them
-// where nothing is named.
-func (l *labs) drivers(args []string, word string) (out []*engine.Driver, named bool, err error) {
+// drivers finds the engines named, of those that a command is for, and whether a
+// further word is; all of them where nothing is named.
+func (l *labs) drivers(args, all []string, word string) (out []*engine.Driver, named bool, err error) {
 	names := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == word })
 	if named = len(names) < len(args); !named && len(names) == 0 {
-		names, named = l.e.engines.Servers(), true
+		names, named = all, true
 	}
 	for _, name := range names {
 		d, ok := l.e.engines.Find(name)
-		if !ok || d.Server == nil {
-			unknown := fault.Unknown("engine", name, l.e.engines.Servers())
+		if !ok || !slices.Contains(all, name) {
+			unknown := fault.Unknown("engine", name, all)
 			unknown.Problem = "has no server to start"
 			return nil, false, usage(unknown)
 		}
@@ -112,7 +112,7 @@ func (l *labs) folder(d *engine.Driver) string { return filepath.Join(l.dir, d.S
 
 // url prints a URL; nothing else prints a password.
 func (l *labs) url(_ *cobra.Command, args []string) error {
-	drivers, _, err := l.drivers(args, "")
+	drivers, _, err := l.drivers(args, l.e.engines.Servers(), "")
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (l *labs) url(_ *cobra.Command, args []string) error {
 }
 
 func (l *labs) install(c *cobra.Command, args []string) error {
-	drivers, tools, err := l.drivers(args, lab.TPCGenName)
+	drivers, tools, err := l.drivers(args, l.e.engines.Installable(), lab.TPCGenName)
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (l *labs) install(c *cobra.Command, args []string) error {
 }
 
 func (l *labs) up(c *cobra.Command, args []string) error {
-	drivers, _, err := l.drivers(args, "")
+	drivers, _, err := l.drivers(args, l.e.engines.Servers(), "")
 	if err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func (l *labs) up(c *cobra.Command, args []string) error {
 }
 
 func (l *labs) down(_ *cobra.Command, args []string) error {
-	drivers, disks, err := l.drivers(args, lab.DisksName)
+	drivers, disks, err := l.drivers(args, l.e.engines.Servers(), lab.DisksName)
 	if err != nil {
 		return err
 	}
@@ -210,7 +210,7 @@ func (l *labs) down(_ *cobra.Command, args []string) error {
 }
 
 func (l *labs) status(_ *cobra.Command, args []string) error {
-	drivers, disks, err := l.drivers(args, lab.DisksName)
+	drivers, disks, err := l.drivers(args, l.e.engines.Servers(), lab.DisksName)
 	if err != nil {
 		return err
 	}

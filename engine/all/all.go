@@ -6,6 +6,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/asterixdb"
 	"github.com/barograph/barograph/engine/cassandra"
+	"github.com/barograph/barograph/engine/clickhouse"
 	"github.com/barograph/barograph/engine/couchbase"
 	"github.com/barograph/barograph/engine/dry"
 	"github.com/barograph/barograph/engine/duckdb"
@@ -25,5 +26,6 @@ func Registry() engine.Registry {
 	return engine.Registry{
 		dry.Driver(), duckdb.Driver(), sqlite.Driver(), pebble.Driver(), mariadb.Driver(), postgres.Driver(),
 		asterixdb.Driver(), mongodb.Driver(), couchbase.Driver(), cassandra.Driver(), valkey.Driver(), oracle.Driver(), trino.Driver(),
+		clickhouse.Driver(),
 	}
 }

@@ -1,0 +1,230 @@
+package clickhouse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/flavour"
+)
+
+// params are the options of the URL. They go to ClickHouse under the same names.
+var params = []engine.Param{ //nolint:gochecknoglobals // a constant table
+	{Name: "max_threads", Help: "threads that a statement may use; as many as there are cores by default"},
+	{Name: "max_memory_usage", Help: "bytes of memory that a statement may use; no limit by default"},
+}
+
+// settings are those of each session.
+var settings = []string{ //nolint:gochecknoglobals // a constant table
+	"CREATE DATABASE IF NOT EXISTS " + databaseName,
+	"USE " + databaseName,
+	"SET max_query_size = 1000000000, max_ast_elements = 10000000, max_expanded_ast_elements = 10000000, mutations_sync = 2, output_format_json_skip_null_value_in_named_tuples = 1",
+}
+
+const databaseName = "barograph"
+
+// Driver describes the engine.
+func Driver() engine.Driver {
+	return engine.Driver{
+		Scheme:  "clickhouse",
+		Licence: "Apache-2.0",
+		Summary: "ClickHouse, a columnar database in a folder, by chDB's library in a process of its own",
+		Example: "clickhouse:folder",
+		Params:  params,
+		Offers: map[design.Name][]flavour.Name{
+			design.Normalized: {flavour.MetviewerSQL, flavour.SQL, flavour.ISORange, flavour.EpochRange},
+			design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
+			design.Wide:       {flavour.SQL, flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange},
+		},
+		Means:   []design.Name{design.Normalized, design.Document, design.Wide},
+		Place:   engine.Embedded,
+		Library: &engine.Library{Artifacts: []engine.Artifact{artifact()}, Find: find},
+		Open:    open,
+	}
+}
+
+// database is an open folder, or a server.
+type database struct {
+	*pool
+	path     string
+	readOnly bool
+	folder   bool     // its files are here, to be flushed
+	shared   *os.File // locked while it is open for reading
+
+	// publish is held while a commit takes its place, and shared by what begins
+	// to read.
+	publish sync.RWMutex
+	mu      sync.Mutex
+	loading map[string]bool
+}
+
+func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	path := engine.Path(u)
+	if path == "" {
+		return nil, &fault.Error{Setting: "clickhouse URL", Problem: "names no folder", Cure: "write clickhouse:folder"}
+	}
+	if err := find(); err != nil {
+		return nil, err
+	}
+	path, err := filepath.Abs(path) // the library takes others for its own
+	switch {
+	case err != nil:
+	case o.ReadOnly:
+		_, err = os.Stat(filepath.Join(path, "metadata", databaseName+".sql"))
+	default:
+		err = os.MkdirAll(path, 0o755)
+	}
+	if err != nil {
+		return nil, unreachable(path, err)
+	}
+	d := &database{path: path, readOnly: o.ReadOnly, folder: true, loading: map[string]bool{}}
+	var h *host
+	for try := range 4 { // the process of a program that was killed ends a moment after it
+		time.Sleep(time.Duration(try) * 100 * time.Millisecond)
+		h, err = startHost(ctx, func(dir string) ([]string, error) { return d.arguments(dir, u, o) })
+		if err == nil || !strings.Contains(err.Error(), "Cannot lock file") {
+			break
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(unreachable(path, err), d.left())
+	}
+	d.pool = h.pool
+	end := func() error { return errors.Join(h.close(), d.left()) }
+	if err := d.recover(ctx); err != nil {
+		return nil, errors.Join(d.explain(err), end())
+	}
+	return &engine.Engine{Archives: d, Scans: scans{d}, About: d.about, Close: end}, nil
+}
+
+// arguments are those of the library, which finds its configuration in dir.
+func (d *database) arguments(dir string, u *url.URL, o engine.Options) ([]string, error) {
+	path, text := d.path, writing
+	if o.ReadOnly {
+		var err error
+		if path, err = d.shadow(dir); err != nil {
+			return nil, err
+		}
+		text = reading
+	}
+	file, err := configure(dir, text)
+	out := []string{"--path=" + path, file}
+	if o.Threads > 0 {
+		out = append(out, "--max_threads="+strconv.Itoa(o.Threads))
+	}
+	for _, p := range params {
+		if v := u.Query().Get(p.Name); v != "" {
+			out = append(out, "--"+p.Name+"="+v)
+		}
+	}
+	return out, err
+}
+
+// configure writes the library's configuration, and returns the argument for it.
+func configure(dir, text string) (string, error) {
+	file := filepath.Join(dir, "config.xml")
+	return "--config-file=" + file, os.WriteFile(file, []byte("<clickhouse>"+text+"</clickhouse>"), 0o600)
+}
+
+// What the library is told for an archive that is written, and for one that is
+// read: then it merges and removes nothing.
+const (
+	writing = "<database_atomic_delay_before_drop_table_sec>0</database_atomic_delay_before_drop_table_sec>" +
+		"<merge_tree><old_parts_lifetime>10</old_parts_lifetime></merge_tree>"
+	reading = "<merge_tree><old_parts_lifetime>1000000000</old_parts_lifetime><temporary_directories_lifetime>1000000000</temporary_directories_lifetime>" +
+		"<max_bytes_to_merge_at_max_space_in_pool>1</max_bytes_to_merge_at_max_space_in_pool>" +
+		"<max_bytes_to_merge_at_min_space_in_pool>1</max_bytes_to_merge_at_min_space_in_pool></merge_tree>"
+)
+
+// shadow makes a folder in dir that the library takes for the archive's, as it
+// writes into the one that it opens. The tables are the archive's own; no other
+// process opens it for writing meanwhile.
+func (d *database) shadow(dir string) (string, error) {
+	if f, err := os.Open(filepath.Join(d.path, "status")); err == nil {
+		d.shared = f
+		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); err != nil {
+			return "", fmt.Errorf("another process writes into it: %w", err)
+		}
+	}
+	store, err := filepath.Abs(filepath.Join(d.path, "store"))
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "archive")
+	if err := os.MkdirAll(filepath.Join(path, "metadata"), 0o700); err != nil {
+		return "", err
+	}
+	sql := filepath.Join("metadata", databaseName+".sql")
+	text, err := os.ReadFile(filepath.Join(d.path, sql))
+	if err != nil {
+		return "", err
+	}
+	return path, errors.Join(os.WriteFile(filepath.Join(path, sql), text, 0o600), os.Symlink(store, filepath.Join(path, "store")))
+}
+
+// left gives back what shadow holds.
+func (d *database) left() error {
+	if d.shared == nil {
+		return nil
+	}
+	return d.shared.Close()
+}
+
+func unreachable(path string, err error) error {
+	return &fault.Error{
+		File: path, Problem: "cannot be opened", Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err),
+		Cure: "name a folder of ClickHouse, or one that can be made, that no other process has open",
+	}
+}
+
+// explain says where and what to do, where the disk is full or a file damaged.
+func (d *database) explain(err error) error {
+	switch text := err.Error(); {
+	case strings.Contains(text, "No space left on device") || strings.Contains(text, "NOT_ENOUGH_SPACE"):
+		return engine.DiskFull(d.path, err)
+	case strings.Contains(text, "CHECKSUM_DOESNT_MATCH") || strings.Contains(text, "CORRUPTED_DATA") || strings.Contains(text, "CANNOT_"):
+		return engine.Damaged(d.path, err)
+	}
+	return err
+}
+
+func (d *database) about(ctx context.Context) (engine.About, error) {
+	a := engine.About{Product: "ClickHouse", Acknowledged: "on disk: flushed, each commit", Settings: map[string]string{"library": libraryName}}
+	version, err := sqlengine.Texts(ctx, d, "SELECT version()")
+	if err != nil {
+		return a, err
+	}
+	a.Version = version[0]
+	return a, d.Rows(ctx, "SELECT name, value FROM system.settings WHERE name IN ('max_threads', 'max_memory_usage', 'join_algorithm')", nil, func(row []any) error {
+		var name, value string
+		err := sqlengine.Scan(row, &name, &value)
+		a.Settings[name] = value
+		return err
+	})
+}
+
+// Rows gives each row to f. No commit takes its place while the statement begins.
+func (d *database) Rows(ctx context.Context, text string, args []any, f func(row []any) error) error {
+	d.publish.RLock()
+	begun := sync.OnceFunc(d.publish.RUnlock)
+	defer begun()
+	return d.pool.Rows(ctx, text, args, func(row []any) error {
+		begun()
+		return f(row)
+	})
+}

@@ -1,0 +1,222 @@
+package clickhouse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/fault"
+)
+
+// commitsTable has the last commit of each subset and design, with the tables
+// that it changes: of rows of one subset the greatest number counts.
+const commitsTable = "barograph_commits"
+
+// commit is a Querier of a commit under way, which sees what it wrote.
+type commit struct {
+	db     *database
+	of     string // design and subset, as values of commitsTable
+	number int64
+	copies map[string]string // of tables that it changes, by their quoted names
+}
+
+// transaction runs f in a commit.
+func (d *database) transaction(ctx context.Context, of string, f func(q sqlengine.Querier) error) error {
+	last, err := sqlengine.Number(ctx, d, "SELECT max(commit) FROM "+commitsTable+" WHERE (design, subset) = ("+of+")")
+	if err != nil {
+		return err
+	}
+	c := &commit{d, of, last + 1, map[string]string{}}
+	if err = f(c); err == nil {
+		err = c.decide(ctx)
+	}
+	if err != nil {
+		return errors.Join(err, c.drop(ctx))
+	}
+	var names []string
+	for table := range c.copies {
+		names = append(names, bare(table))
+	}
+	if err := d.finish(ctx, c.number, names); err != nil {
+		return fmt.Errorf("the commit is decided, and is ended when the archive is opened anew: %w", err)
+	}
+	return c.drop(ctx)
+}
+
+// copied is the copy of a table that the commit may change: empty, or whole.
+func (c *commit) copied(ctx context.Context, table string, whole bool) (string, error) {
+	if name, ok := c.copies[table]; ok {
+		return name, nil
+	}
+	name, how := copyOf(table), " AS "
+	if whole {
+		how = " CLONE AS "
+	}
+	for _, text := range []string{
+		"DROP TABLE IF EXISTS " + name,
+		"CREATE TABLE " + name + how + table,
+		"ALTER TABLE " + name + " MODIFY COMMENT '" + strconv.FormatInt(c.number, 10) + "'",
+	} {
+		if err := c.db.Exec(ctx, text); err != nil {
+			return "", err
+		}
+	}
+	c.copies[table] = name
+	return name, nil
+}
+
+func copyOf(table string) string { return strings.TrimSuffix(table, `"`) + copyMark + `"` }
+
+// bare is a table's name without quotation marks, the inverse of ident.
+func bare(table string) string {
+	return strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(table[1 : len(table)-1])
+}
+
+// copyMark ends the names of copies and what else a commit drops.
+const copyMark = "+"
+
+// written names the copies in a statement.
+func (c *commit) written(text string) string {
+	for table, name := range c.copies {
+		text = strings.ReplaceAll(text, table, name)
+	}
+	return text
+}
+
+// Exec carries out a statement, a DELETE in the table's copy.
+func (c *commit) Exec(ctx context.Context, text string, _ ...any) error {
+	if rest, ok := strings.CutPrefix(text, "DELETE FROM "); ok {
+		table, _, _ := strings.Cut(rest, " WHERE ")
+		if n, err := sqlengine.Number(ctx, c, "SELECT count() FROM "+rest); n == 0 {
+			return err
+		}
+		if _, err := c.copied(ctx, table, true); err != nil {
+			return err
+		}
+	}
+	return c.db.Exec(ctx, c.written(text))
+}
+
+// Rows gives each row to f.
+func (c *commit) Rows(ctx context.Context, text string, args []any, f func(row []any) error) error {
+	return c.db.Rows(ctx, c.written(text), args, f)
+}
+
+// decide flushes the copies, and stores that they will take their places.
+func (c *commit) decide(ctx context.Context) error {
+	if len(c.copies) == 0 {
+		return nil
+	}
+	var names, copies []string
+	for table := range c.copies {
+		names, copies = append(names, quote(bare(table))), append(copies, quote(bare(table)+copyMark))
+	}
+	if err := c.db.flush(ctx, copies); err != nil {
+		return err
+	}
+	return c.db.Exec(ctx, fmt.Sprintf("INSERT INTO %s VALUES (%s, %d, [%s])", commitsTable, c.of, c.number, strings.Join(names, ", ")))
+}
+
+// finish has the copies of a commit that is decided take the places of the
+// tables of these names, where they have not.
+func (d *database) finish(ctx context.Context, number int64, names []string) error {
+	ctx = context.WithoutCancel(ctx) // a commit that is decided is not given up
+	d.publish.Lock()
+	defer d.publish.Unlock()
+	for _, name := range names {
+		// A copy that was only begun has the comment of its table, until it is given its own.
+		waits, err := sqlengine.Number(ctx, d.pool, fmt.Sprintf("SELECT countIf(name = %s) > countIf(name = %s) FROM system.tables WHERE database = currentDatabase() AND comment = '%d'",
+			quote(name+copyMark), quote(name), number))
+		if err == nil && waits > 0 {
+			err = d.Exec(ctx, "EXCHANGE TABLES "+ident(name)+" AND "+ident(name+copyMark))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drop removes what is left of a commit.
+func (c *commit) drop(ctx context.Context) (err error) {
+	for _, name := range c.copies {
+		err = errors.Join(err, c.db.Exec(context.WithoutCancel(ctx), "DROP TABLE IF EXISTS "+name))
+	}
+	return err
+}
+
+// recover ends the commits that were decided when the archive was left, and
+// drops what is left of others.
+func (d *database) recover(ctx context.Context) error {
+	if !d.readOnly {
+		err := d.Exec(ctx, "CREATE TABLE IF NOT EXISTS "+commitsTable+" (design LowCardinality(String), subset String, commit Int64, tables Array(String)) "+
+			"ENGINE = ReplacingMergeTree(commit) ORDER BY (design, subset) SETTINGS "+tableSettings)
+		if err != nil {
+			return err
+		}
+	}
+	left, err := sqlengine.Texts(ctx, d, "SELECT name FROM system.tables WHERE database = currentDatabase() AND match(name, '\\\\"+copyMark+"[^/]*$')")
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	if d.readOnly {
+		return &fault.Error{File: d.path, Problem: "was left in the middle of a commit", Cure: "open it for writing once, as `barograph load` does"}
+	}
+	decided := map[int64][]string{}
+	err = d.Rows(ctx, "SELECT last, arrayJoin(names) FROM (SELECT max(commit) AS last, argMax(tables, commit) AS names FROM "+commitsTable+" GROUP BY design, subset)", nil, func(row []any) error {
+		var n int64
+		var table string
+		err := sqlengine.Scan(row, &n, &table)
+		decided[n] = append(decided[n], table)
+		return err
+	})
+	for n, tables := range decided {
+		if err == nil {
+			err = d.finish(ctx, n, tables)
+		}
+	}
+	for _, name := range left {
+		if err == nil {
+			err = d.Exec(ctx, "DROP TABLE IF EXISTS "+ident(name))
+		}
+	}
+	return err
+}
+
+// flush has the files and folders of tables written to disk: ClickHouse flushes
+// what it writes, but not the links that a copy is made of.
+func (d *database) flush(ctx context.Context, tables []string) error {
+	if !d.folder {
+		return nil
+	}
+	dirs, err := sqlengine.Texts(ctx, d, "SELECT arrayJoin(data_paths) FROM system.tables WHERE database = currentDatabase() AND name IN ("+strings.Join(tables, ", ")+")")
+	for _, dir := range dirs {
+		if err == nil {
+			err = filepath.WalkDir(dir, func(path string, _ fs.DirEntry, _ error) error {
+				return syncFile(path)
+			})
+		}
+		if err == nil {
+			err = syncFile(filepath.Dir(filepath.Clean(dir)))
+		}
+	}
+	return err
+}
+
+// syncFile has a file or folder written to disk, unless a merge has removed it.
+func syncFile(path string) error {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

@@ -1,0 +1,269 @@
+package clickhouse
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/ClickHouse/ch-go/proto"
+)
+
+// #cgo LDFLAGS: -ldl -lpthread
+import "C" // host.c is built in
+
+// host is a process that holds one archive open: this program, which host.c
+// keeps from becoming Barograph again.
+type host struct {
+	cmd    *exec.Cmd
+	alive  io.Closer // its standard input
+	said   bytes.Buffer
+	dir    string // of the socket
+	gone   chan struct{}
+	number atomic.Int64 // of statements
+	pool   *pool
+}
+
+const (
+	envLibrary  = "BAROGRAPH_CHDB"
+	startWithin = 30 * time.Second
+)
+
+// startHost starts the library's process; args are the library's own, which may
+// name files in a folder that is removed when the process ends. It answers, or the
+// error says what it printed.
+func startHost(ctx context.Context, args func(dir string) ([]string, error)) (*host, error) {
+	library, err := library()
+	if err != nil {
+		return nil, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	h := &host{gone: make(chan struct{})}
+	if h.dir, err = os.MkdirTemp("", "barograph-"); err != nil { // a socket's path is short
+		return nil, err
+	}
+	list, err := args(h.dir)
+	if err == nil {
+		err = h.start(ctx, self, library, list)
+	}
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(h.dir))
+	}
+	h.pool = &pool{connect: h.connect}
+	within, stop := context.WithTimeout(ctx, startWithin)
+	defer stop()
+	if err := h.pool.Exec(within, "SELECT 1"); err != nil {
+		_ = h.close()
+		if said := strings.TrimSpace(h.said.String()); said != "" && ctx.Err() == nil {
+			err = errors.New(said)
+		}
+		return nil, err
+	}
+	return h, nil
+}
+
+func (h *host) start(ctx context.Context, self, library string, args []string) error {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "unix", h.socket())
+	if err != nil {
+		return err
+	}
+	listener := l.(*net.UnixListener) //nolint:forcetypeassert // of a unix socket
+	listener.SetUnlinkOnClose(false)
+	defer listener.Close() //nolint:errcheck // the process has its own
+	file, err := listener.File()
+	if err != nil {
+		return err
+	}
+	defer file.Close() //nolint:errcheck // as above
+	h.cmd = exec.CommandContext(context.WithoutCancel(ctx), self, args...)
+	h.cmd.Env = append(os.Environ(), envLibrary+"="+library)
+	h.cmd.ExtraFiles = []*os.File{file}
+	h.cmd.Stderr = &h.said
+	if h.alive, err = h.cmd.StdinPipe(); err != nil {
+		return err
+	}
+	if err := h.cmd.Start(); err != nil {
+		return err
+	}
+	go func() {
+		_ = h.cmd.Wait() // how it ends is told by those who speak with it
+		close(h.gone)
+	}()
+	return nil
+}
+
+func (h *host) socket() string { return filepath.Join(h.dir, "s") }
+
+// close ends the process, and waits until it has left the archive.
+func (h *host) close() error {
+	err := errors.Join(h.pool.close(), h.alive.Close())
+	<-h.gone
+	return errors.Join(err, os.RemoveAll(h.dir))
+}
+
+// connect opens a session.
+func (h *host) connect(ctx context.Context) (session, error) {
+	c, err := (&net.Dialer{}).DialContext(ctx, "unix", h.socket())
+	if err != nil {
+		return nil, err
+	}
+	s := &embedded{host: h, conn: c, in: bufio.NewReaderSize(c, 1<<16)}
+	for _, text := range settings {
+		if err := s.query(ctx, text, nil); err != nil {
+			return nil, errors.Join(err, s.close())
+		}
+	}
+	return s, nil
+}
+
+// embedded is a session with the library; host.c tells what is sent.
+type embedded struct {
+	host   *host
+	conn   net.Conn
+	in     *bufio.Reader
+	broken bool
+	left   int // of the frame under way
+}
+
+func (s *embedded) usable() bool { return !s.broken }
+func (s *embedded) close() error { return s.conn.Close() }
+
+func (s *embedded) send(kind byte, body []byte) error {
+	head := [5]byte{kind}
+	binary.NativeEndian.PutUint32(head[1:], uint32(len(body))) //nolint:gosec // texts and blocks are shorter
+	parts := net.Buffers{head[:], body}
+	_, err := parts.WriteTo(s.conn)
+	return err
+}
+
+// guard runs f, which speaks with the process. Where ctx ends before it does,
+// the statement is killed and the session given up.
+func (s *embedded) guard(ctx context.Context, text string, f func(text string) error) error {
+	tag := fmt.Sprintf("barograph %d %d", os.Getpid(), s.host.number.Add(1))
+	stop := context.AfterFunc(ctx, func() {
+		_ = s.conn.SetDeadline(time.Now())
+		_ = s.host.pool.Exec(context.WithoutCancel(ctx), "KILL QUERY WHERE query LIKE '%"+tag+"*/%' AND query NOT LIKE 'KILL%' ASYNC") // it ends by itself else
+	})
+	err := f("/*" + tag + "*/ " + text)
+	refused, ok := errors.AsType[*refusal](err)
+	if !stop() || err != nil && !ok {
+		s.broken = true // what is under way of a reply is nobody's
+	}
+	if ok {
+		return refused
+	}
+	if _, lost := errors.AsType[*net.OpError](err); lost || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		err = fmt.Errorf("the process of ClickHouse has ended: %w", err)
+	}
+	return err
+}
+
+// refusal is an error of ClickHouse's; the session goes on.
+type refusal struct{ text string }
+
+func (r *refusal) Error() string { return r.text }
+
+// frame reads the head of a frame of rows; io.EOF at the end of a reply.
+func (s *embedded) frame() error {
+	var head [5]byte
+	if _, err := io.ReadFull(s.in, head[:]); err != nil {
+		return fmt.Errorf("%w: %w", io.ErrUnexpectedEOF, err)
+	}
+	s.left = int(binary.NativeEndian.Uint32(head[1:]))
+	switch head[0] {
+	case 'Z':
+		return io.EOF
+	case 'X':
+		text := make([]byte, s.left)
+		_, err := io.ReadFull(s.in, text)
+		s.left = 0
+		return errors.Join(err, &refusal{strings.TrimSpace(string(text))})
+	}
+	return nil
+}
+
+// Read reads the rows of a reply.
+func (s *embedded) Read(p []byte) (int, error) {
+	for s.left == 0 {
+		if err := s.frame(); err != nil {
+			return 0, err
+		}
+	}
+	n, err := s.in.Read(p[:min(len(p), s.left)])
+	s.left -= n
+	return n, err
+}
+
+func (s *embedded) query(ctx context.Context, text string, f func(proto.Results) error) error {
+	kind := byte('Q')
+	if strings.HasPrefix(text, "SELECT") { // of other statements replies do not stream
+		kind = 'S'
+	}
+	return s.guard(ctx, text, func(text string) error {
+		if err := s.send(kind, []byte(text)); err != nil {
+			return err
+		}
+		r, results := proto.NewReader(s), proto.Results{}
+		for {
+			var block proto.Block
+			switch err := block.DecodeRawBlock(r, 0, results.Auto()); {
+			case errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
+				return nil
+			case err != nil:
+				return err
+			}
+			if f == nil || block.Rows == 0 {
+				continue
+			}
+			if err := f(results); err != nil {
+				return err
+			}
+		}
+	})
+}
+
+func (s *embedded) insert(ctx context.Context, text string, columns proto.Input, next func() (bool, error)) error {
+	return s.guard(ctx, text, func(text string) error {
+		err := s.send('I', []byte(text))
+		var buf proto.Buffer
+		for more := true; more && err == nil; {
+			if more, err = next(); err != nil {
+				break
+			}
+			buf.Reset()
+			block := proto.Block{Columns: len(columns), Rows: columns[0].Data.Rows()}
+			if block.Rows == 0 {
+				break
+			}
+			if err = block.EncodeRawBlock(&buf, 0, columns); err == nil {
+				err = s.send('D', buf.Buf)
+			}
+		}
+		if err != nil {
+			return err // the session is given up, and with it the rows
+		}
+		if err := s.send('F', nil); err != nil {
+			return err
+		}
+		for err == nil {
+			_, err = io.Copy(io.Discard, s)
+			if err == nil {
+				return nil
+			}
+		}
+		return err
+	})
+}

@@ -1,0 +1,80 @@
+package clickhouse
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+)
+
+// libraryName is chDB's release with what it is made of.
+const libraryName = "chDB 26.7.3"
+
+// librarySum is the SHA-256 of the library itself, as the package has it.
+const librarySum = "36ad4e999882821ef13cf2d0f52c93f48e6ee1b4498b35a201c23ce4b8d15bf5"
+
+// artifact is chDB's library, which comes as a package for Node.js and needs none.
+func artifact() engine.Artifact {
+	return engine.Artifact{
+		Name: "chdb-26.7.3", NPM: "@chdb/lib-linux-x64-gnu@26.7.3-stable.1",
+		SHA256: "c0d32b129e988f2b9a9a31c9141aecf5e1e2453f9a079efc4d36ab8e3f92b2ad",
+	}
+}
+
+// find looks for the library.
+func find() error {
+	_, err := library()
+	return err
+}
+
+// library is the path of the library, which the process of an archive opens.
+func library() (string, error) {
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		return "", &fault.Error{Setting: libraryName, Problem: "is not offered for " + runtime.GOOS + " on " + runtime.GOARCH, Err: engine.ErrUnreachable, Cure: "use Linux on amd64"}
+	}
+	dir, err := artifact().Dir()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "package", "libchdb.so")
+	if _, err := os.Stat(path); err != nil {
+		return "", &fault.Error{Setting: libraryName, Problem: "is not installed", Err: engine.ErrUnreachable, Cure: "`barograph lab install --yes clickhouse`"}
+	}
+	return path, whole(path)
+}
+
+// whole compares the library with its sum, once for a file of this size and time:
+// it takes half a second.
+func whole(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // read only
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	seen := fmt.Sprintln(librarySum, info.Size(), info.ModTime().UnixNano())
+	if text, err := os.ReadFile(path + ".checked"); err == nil && string(text) == seen {
+		return nil
+	}
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return err
+	}
+	if got := hex.EncodeToString(h.Sum(nil)); got != librarySum {
+		return &fault.Error{
+			File: path, Problem: "is not the library that was released: SHA-256 " + got + ", not " + librarySum, Err: engine.ErrUnreachable,
+			Cure: "remove " + filepath.Dir(filepath.Dir(path)) + " and install it again: `barograph lab install --yes clickhouse`",
+		}
+	}
+	_ = os.WriteFile(path+".checked", []byte(seen), 0o644) //nolint:gosec // nobody's secret; of a folder that is read-only it is compared each time
+	return nil
+}

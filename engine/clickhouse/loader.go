@@ -1,0 +1,165 @@
+package clickhouse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/record"
+)
+
+// Loader opens the loader of a subset; a second one for the same subset is an error.
+func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if a.db.readOnly {
+		return nil, &fault.Error{Setting: "clickhouse", Err: engine.ErrReadOnly, Cure: "open it for writing, as `barograph load` does"}
+	}
+	if !storable(subset) {
+		return nil, &fault.Error{Setting: "subset", Problem: "has a name that is not UTF-8 text", Cure: "name it otherwise"}
+	}
+	of := quote(string(a.Design)) + ", " + quote(subset)
+	if err := a.db.begin(of, subset); err != nil {
+		return nil, err
+	}
+	if err := a.make(ctx, of, subset); err != nil {
+		a.db.end(of)
+		return nil, err
+	}
+	return a.NewLoader(subset, sqlengine.LoadSession{
+		Check: checkText,
+		Transaction: func(ctx context.Context, f func(q sqlengine.Querier) error) error {
+			return a.db.transaction(ctx, of, f)
+		},
+		// Nobody else commits to the subset.
+		Version: func(context.Context, sqlengine.Querier) (int64, error) { return 0, nil },
+		Store: func(ctx context.Context, q sqlengine.Querier, catalog []byte) error {
+			return store(ctx, q, a.Own(subset, sqlengine.CatalogTable), sqlengine.CatalogColumns(), false, rowOf(catalog))
+		},
+		Make: func(ctx context.Context, q sqlengine.Querier, t *record.LineType) error {
+			table, cols := a.Table(subset, t)
+			return q.Exec(ctx, typeTable(a.Design, table, cols, t))
+		},
+		Insert: func(ctx context.Context, q sqlengine.Querier, table string, cols []sqlengine.Column, next sqlengine.Next) error {
+			return store(ctx, q, table, cols, true, next)
+		},
+		Replace: func(ctx context.Context, q sqlengine.Querier, lines *sqlengine.Lines, held []design.Row, stored *engine.Stored) error {
+			return a.replace(ctx, q, subset, lines, held, stored)
+		},
+		Close: func() error { a.db.end(of); return nil },
+	}), nil
+}
+
+// begin has a subset loaded by one loader.
+func (d *database) begin(of, subset string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.loading[of] {
+		return &fault.Error{Setting: "subset " + subset, Problem: "is being loaded by another loader", Cure: "ClickHouse takes one loader per subset: close the other one first"}
+	}
+	d.loading[of] = true
+	return nil
+}
+
+func (d *database) end(of string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.loading, of)
+}
+
+// make makes the tables of a subset that are there for all types; then the
+// subset is listed.
+func (a *archive) make(ctx context.Context, of, subset string) error {
+	texts := []string{
+		tableText(a.Own(subset, sqlengine.CatalogTable), sqlengine.CatalogColumns(), nil, "id"),
+		tableText(a.Own(subset, sqlengine.MarksTable), sqlengine.MarkColumns(), nil, "seq"),
+	}
+	if a.Design == design.Normalized {
+		texts = append(texts,
+			tableText(a.Dialect.Table(subset, design.HeaderTable), sqlengine.HeaderColumns(), nil, "(fcst_var, fcst_lev, vx_mask, model, stat_header_id)"),
+			tableText(a.Dialect.Table(subset, sqlengine.FileTable), sqlengine.FileColumns(), nil, "data_file_id"))
+	}
+	n, err := sqlengine.Number(ctx, a.db, "SELECT count() FROM "+commitsTable+" WHERE (design, subset) = ("+of+")")
+	if err == nil && n == 0 {
+		texts = append(texts, "INSERT INTO "+commitsTable+" VALUES ("+of+", 0, [])")
+	}
+	for _, text := range texts {
+		if err == nil {
+			err = a.db.Exec(ctx, text)
+		}
+	}
+	return err
+}
+
+// store inserts rows into a table's copy; whole = beside those that are there.
+func store(ctx context.Context, q sqlengine.Querier, table string, cols []sqlengine.Column, whole bool, next sqlengine.Next) error {
+	c, ok := q.(*commit)
+	if !ok {
+		return fmt.Errorf("clickhouse: %s: rows are stored in commits", table)
+	}
+	name, err := c.copied(ctx, table, whole)
+	if err != nil {
+		return err
+	}
+	return c.db.insert(ctx, name, cols, next)
+}
+
+// rowOf is the one row of the catalog.
+func rowOf(catalog []byte) sqlengine.Next {
+	there := true
+	return func(to sqlengine.Sink) (bool, error) {
+		if !there {
+			return false, nil
+		}
+		there = false
+		to.Whole(0, 1)
+		to.Text(1, string(catalog))
+		return true, nil
+	}
+}
+
+// replace deletes the records that lines replace: their identities stand in a
+// table of memory beside the one that they are in.
+func (a *archive) replace(ctx context.Context, q sqlengine.Querier, subset string, lines *sqlengine.Lines, held []design.Row, stored *engine.Stored) error {
+	table, cols := a.Table(subset, lines.Type)
+	keys := identity(cols)
+	stage := strings.TrimSuffix(table, `"`) + copyMark + `keys"`
+	drop := func() error { return a.db.Exec(context.WithoutCancel(ctx), "DROP TABLE IF EXISTS "+stage) }
+	if err := drop(); err != nil {
+		return err
+	}
+	if err := a.db.Exec(ctx, "CREATE TABLE "+stage+" ENGINE = Memory AS SELECT "+sqlengine.Names("", keys)+" FROM "+table+" LIMIT 0"); err != nil {
+		return err
+	}
+	i := 0
+	err := a.db.insert(ctx, stage, keys, func(to sqlengine.Sink) (bool, error) {
+		if i == len(held) {
+			return false, nil
+		}
+		lines.Put(to, keys, held[i])
+		i++
+		return true, nil
+	})
+	if err != nil {
+		return errors.Join(err, drop())
+	}
+	in := " IN (SELECT " + compared("", keys) + " FROM " + stage + ")"
+	if err = a.Meeter(ctx, q, subset, lines, stored)(" WHERE (" + compared("ld.", keys) + ")" + in); err == nil {
+		err = q.Exec(ctx, "DELETE FROM "+table+" WHERE ("+compared("", keys)+")"+in)
+	}
+	return errors.Join(err, drop())
+}
+
+// checkText refuses what a text of ClickHouse's JSON cannot hold.
+func checkText(b *record.Batch, i int, s string) error {
+	if storable(s) {
+		return nil
+	}
+	return &fault.Error{File: b.File, Line: int(b.Line[i]), Problem: "holds text that is not UTF-8", Cure: "convert the file, e.g. with iconv"}
+}

@@ -1,0 +1,226 @@
+package clickhouse
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/formats/tpcds"
+)
+
+// scans opens tables of the analytical workload. They lie in a folder of
+// ClickHouse of their own, beside the archive's tables, with a process of its
+// own: the disks are named when it starts. store_sales is divided by its tickets,
+// and the one part of partition i moved to the placement's path i.
+type scans struct{ *database }
+
+// The names in the folder and on the disks.
+const (
+	starFolder = "barograph-star"
+	starNote   = "placement.json" // written last
+	starPolicy = "star"
+)
+
+// star is the tables under a placement; host is nil until there are any.
+type star struct {
+	engine.Placement
+	home string
+	host *host
+}
+
+// Open opens the tables.
+func (s scans) Open(ctx context.Context, p engine.Placement) (*engine.Star, error) {
+	t := &star{Placement: p, home: filepath.Join(s.path, starFolder)}
+	d := sqlengine.StarDialect{Table: func(t engine.StarTable) string { return string(t) }}
+	out, err := sqlengine.OpenStar(ctx, &sqlengine.StarEngine{
+		Where: t.home, ReadOnly: s.readOnly, Text: d.Text, Load: t.load, Size: t.size, Cold: t.cold, Close: t.close,
+		Note: func(context.Context) (string, error) { return t.note() },
+		Rows: func(ctx context.Context, q engine.StarQuery, f func(row []any) error) error {
+			return t.host.pool.Rows(ctx, d.Text(q), nil, f)
+		},
+		Plan: func(ctx context.Context, q engine.StarQuery) (string, error) {
+			lines, err := sqlengine.Texts(ctx, t.host.pool, "EXPLAIN indexes = 1 "+d.Text(q))
+			return strings.Join(lines, "\n") + "\n", err
+		},
+	}, p)
+	if err != nil {
+		return nil, err
+	}
+	note, err := t.note()
+	if there, ok := sqlengine.StarPlaced(note); err == nil && ok && p.Holds(there) == nil {
+		err = t.start(ctx)
+	}
+	return out, err
+}
+
+// note tells the placement of what is loaded; "" = nothing is.
+func (t *star) note() (string, error) {
+	text, err := os.ReadFile(filepath.Join(t.home, starNote))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return string(text), err
+}
+
+// start starts the process, with a disk for each path.
+func (t *star) start(ctx context.Context) (err error) {
+	t.host, err = startHost(ctx, func(dir string) ([]string, error) {
+		disks, volume := "", ""
+		for i, path := range t.Paths {
+			var name strings.Builder
+			if err := xml.EscapeText(&name, []byte(folderOn(path)+"/")); err != nil {
+				return nil, err
+			}
+			disks += fmt.Sprintf("<d%d><path>%s</path></d%d>", i, name.String(), i)
+			volume += fmt.Sprintf("<disk>d%d</disk>", i)
+		}
+		text := writing
+		if disks != "" {
+			text += "<storage_configuration><disks>" + disks + "</disks><policies><" + starPolicy + "><volumes><all>" + volume + "</all></volumes></" + starPolicy + "></policies></storage_configuration>"
+		}
+		file, err := configure(dir, text)
+		return []string{"--path=" + t.home, file, "--max_threads=" + strconv.Itoa(t.Parallel())}, err
+	})
+	if err != nil {
+		return unreachable(t.home, err)
+	}
+	return nil
+}
+
+func folderOn(path string) string { return filepath.Join(path, starFolder) }
+
+func (t *star) close() error {
+	if t.host == nil {
+		return nil
+	}
+	h := t.host
+	t.host = nil
+	return h.close()
+}
+
+// load makes the folder anew: two sets of facts would not fit on disks that are
+// just large enough.
+func (t *star) load(ctx context.Context, files engine.StarFiles, note string) (out engine.StarLoaded, err error) {
+	old, err := t.note()
+	if err = errors.Join(err, t.close()); err != nil {
+		return out, err
+	}
+	there, _ := sqlengine.StarPlaced(old)
+	gone := []string{filepath.Join(t.home, starNote), t.home} // the note first
+	for _, path := range append(there.Paths, t.Paths...) {
+		gone = append(gone, folderOn(path))
+	}
+	for _, dir := range gone {
+		if err := os.RemoveAll(dir); err != nil {
+			return out, err
+		}
+	}
+	for _, dir := range gone[1:] {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return out, &fault.Error{File: dir, Problem: "cannot be made", Err: err, Cure: "name folders that can be written"}
+		}
+	}
+	if err := t.start(ctx); err != nil {
+		return out, err
+	}
+	out.Rows = map[engine.StarTable]int64{}
+	for _, table := range engine.StarTables() {
+		if out.Rows[table], err = t.fill(ctx, table, files.Parquet[table]); err != nil {
+			return out, err
+		}
+	}
+	if err := t.spread(ctx); err != nil {
+		return out, err
+	}
+	return out, writeFile(filepath.Join(t.home, starNote), note)
+}
+
+// fill makes a table, and has ClickHouse read its files.
+func (t *star) fill(ctx context.Context, table engine.StarTable, files []string) (int64, error) {
+	if len(files) == 0 {
+		return 0, &fault.Error{Setting: string(table), Problem: "has no Parquet files", Cure: "make them with `barograph synth tpcds`"}
+	}
+	var cols []string
+	order := "tuple()"
+	for _, c := range tpcds.Columns(string(table)) {
+		kind := [...]string{tpcds.Whole: "Int32", tpcds.Big: "Int64", tpcds.Decimal: "Decimal(7, 2)", tpcds.Date: "Date32", tpcds.Char: "String", tpcds.Varchar: "String"}[c.Kind]
+		if !c.Key {
+			kind = "Nullable(" + kind + ")"
+		}
+		cols = append(cols, c.Name+" "+kind)
+	}
+	more := ""
+	if table == engine.StoreSales {
+		order = "(ss_item_sk, ss_ticket_number) PARTITION BY ss_ticket_number % " + strconv.Itoa(t.Partitions)
+		if len(t.Paths) > 0 {
+			more = ", storage_policy = '" + starPolicy + "'"
+		}
+	}
+	texts := []string{"CREATE TABLE " + string(table) + " (" + strings.Join(cols, ", ") + ") ENGINE = MergeTree ORDER BY " + order + " SETTINGS " + tableSettings + more}
+	for _, file := range files {
+		texts = append(texts, "INSERT INTO "+string(table)+" SETTINGS max_partitions_per_insert_block = 0 SELECT * FROM file("+quote(file)+", Parquet)")
+	}
+	for _, text := range append(texts, "OPTIMIZE TABLE "+string(table)+" FINAL") {
+		if err := t.host.pool.Exec(ctx, text); err != nil {
+			return 0, err
+		}
+	}
+	return sqlengine.Number(ctx, t.host.pool, "SELECT count() FROM "+string(table))
+}
+
+// spread moves the part of each partition to its disk.
+func (t *star) spread(ctx context.Context) error {
+	if len(t.Paths) == 0 {
+		return nil
+	}
+	var moves []string
+	err := t.host.pool.Rows(ctx, "SELECT name, partition, disk_name FROM system.parts WHERE active AND table = '"+string(engine.StoreSales)+"'", nil, func(row []any) error {
+		var name, disk string
+		var i int
+		err := sqlengine.Scan(row, &name, &i, &disk)
+		if to := fmt.Sprintf("d%d", i%len(t.Paths)); disk != to {
+			moves = append(moves, "ALTER TABLE "+string(engine.StoreSales)+" MOVE PART '"+name+"' TO DISK '"+to+"'")
+		}
+		return err
+	})
+	for _, text := range moves {
+		if err == nil {
+			err = t.host.pool.Exec(ctx, text)
+		}
+	}
+	return err
+}
+
+// size adds up the parts of store_sales by their disks.
+func (t *star) size(ctx context.Context) ([]int64, error) {
+	out := make([]int64, max(len(t.Paths), 1))
+	return out, t.host.pool.Rows(ctx, "SELECT disk_name, bytes_on_disk FROM system.parts WHERE active AND table = '"+string(engine.StoreSales)+"'", nil, func(row []any) error {
+		var disk string
+		var n int64
+		err := sqlengine.Scan(row, &disk, &n)
+		i, _ := strconv.Atoi(strings.TrimPrefix(disk, "d")) // the default disk is the first
+		out[i] += n
+		return err
+	})
+}
+
+// cold has ClickHouse forget what it holds of files.
+func (t *star) cold(ctx context.Context) error {
+	return errors.Join(t.host.pool.Exec(ctx, "SYSTEM DROP MARK CACHE"), t.host.pool.Exec(ctx, "SYSTEM DROP UNCOMPRESSED CACHE"))
+}
+
+// writeFile writes a file whole, or not at all.
+func writeFile(name, text string) error {
+	aside := name + ".new"
+	err := os.WriteFile(aside, []byte(text), 0o600)
+	return errors.Join(err, syncFile(aside), os.Rename(aside, name), syncFile(filepath.Dir(name)))
+}

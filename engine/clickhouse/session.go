@@ -1,0 +1,242 @@
+package clickhouse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/ClickHouse/ch-go/proto"
+
+	"github.com/barograph/barograph/engine/sqlengine"
+)
+
+// session is a connection to ClickHouse, embedded or a server; it carries out
+// one statement at a time. Rows travel in ClickHouse's own blocks of columns.
+type session interface {
+	// query gives each block of a reply to f; it is valid until f returns.
+	query(ctx context.Context, text string, f func(proto.Results) error) error
+
+	// insert sends what INSERT INTO … stores, block by block: next fills the
+	// columns, and reports whether there is more.
+	insert(ctx context.Context, text string, columns proto.Input, next func() (bool, error)) error
+
+	// usable reports whether another statement can be sent.
+	usable() bool
+	close() error
+}
+
+// pool is a Querier that has a session for each statement.
+type pool struct {
+	connect func(ctx context.Context) (session, error)
+
+	mu   sync.Mutex
+	idle []session
+}
+
+// with runs f on a session.
+func (p *pool) with(ctx context.Context, f func(s session) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s, err := p.take(ctx)
+	if err != nil {
+		return sqlengine.Failed(ctx, err)
+	}
+	err = f(s)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s.usable() {
+		p.idle = append(p.idle, s)
+	} else {
+		err = errors.Join(err, s.close())
+	}
+	return sqlengine.Failed(ctx, err)
+}
+
+func (p *pool) take(ctx context.Context) (session, error) {
+	p.mu.Lock()
+	if n := len(p.idle); n > 0 {
+		s := p.idle[n-1]
+		p.idle = p.idle[:n-1]
+		p.mu.Unlock()
+		return s, nil
+	}
+	p.mu.Unlock()
+	return p.connect(ctx)
+}
+
+func (p *pool) close() (err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.idle {
+		err = errors.Join(err, s.close())
+	}
+	p.idle = nil
+	return err
+}
+
+// Exec carries out a statement.
+func (p *pool) Exec(ctx context.Context, text string, args ...any) error {
+	return p.Rows(ctx, text, args, func([]any) error { return nil })
+}
+
+// Rows gives each row to f.
+func (p *pool) Rows(ctx context.Context, text string, args []any, f func(row []any) error) error {
+	if len(args) > 0 {
+		return errors.New("clickhouse: a statement takes no arguments")
+	}
+	var row []any
+	return p.with(ctx, func(s session) error {
+		return s.query(ctx, text, func(block proto.Results) error {
+			row = append(row[:0], make([]any, len(block))...)
+			for i := range block.Rows() {
+				for k := range block {
+					row[k] = value(block[k].Data, i)
+				}
+				if err := f(row); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// value is a value as sqlengine takes it; a time is in Unix seconds.
+func value(c proto.ColResult, i int) any {
+	switch c := c.(type) {
+	case *proto.ColStr:
+		return c.RowBytes(i)
+	case *proto.ColLowCardinality[string]:
+		return c.Row(i)
+	case *proto.ColFloat64:
+		return (*c)[i]
+	case *proto.ColInt64:
+		return (*c)[i]
+	case *proto.ColInt32:
+		return int64((*c)[i])
+	case *proto.ColUInt64:
+		return int64((*c)[i]) //nolint:gosec // counts and sizes
+	case *proto.ColUInt8:
+		return int64((*c)[i])
+	case *proto.ColDateTime64:
+		return int64(c.Data[i])
+	case *proto.ColNullable[float64]:
+		return orNull(c, i)
+	case *proto.ColNullable[int64]:
+		return orNull(c, i)
+	case *proto.ColNullable[int32]:
+		return orNull(c, i)
+	case *proto.ColNullable[string]:
+		return orNull(c, i)
+	case *proto.ColNullable[proto.Decimal128]:
+		if v := c.Row(i); v.Set {
+			return cents(int64(v.Value.Low)) //nolint:gosec // sums of prices
+		}
+		return nil
+	case *proto.ColArr[float64]:
+		return c.Row(i)
+	}
+	return fmt.Errorf("a column of ClickHouse's type %s", c.Type()) // no reader takes it
+}
+
+// cents is a DECIMAL with two decimals as text.
+func cents(n int64) string {
+	if n < 0 {
+		return "-" + cents(-n)
+	}
+	return fmt.Sprintf("%d.%02d", n/100, n%100)
+}
+
+func orNull[T any](c *proto.ColNullable[T], i int) any {
+	if v := c.Row(i); v.Set {
+		return v.Value
+	}
+	return nil
+}
+
+// repeats takes the values of a record's repeating columns; NaN is missing.
+func repeats(src any, into []float64) ([]float64, error) {
+	if list, ok := src.([]float64); ok {
+		return append(into, list...), nil
+	}
+	return sqlengine.AsRepeats(src, into)
+}
+
+// blockRows is the most rows that are sent as one block.
+const blockRows = 1 << 16
+
+// insert stores rows.
+func (p *pool) insert(ctx context.Context, table string, cols []sqlengine.Column, next sqlengine.Next) error {
+	to := newSink(cols)
+	return p.with(ctx, func(s session) error {
+		return s.insert(ctx, "INSERT INTO "+table+" ("+strings.Join(to.names(), ", ")+")", to.columns, func() (bool, error) {
+			to.columns.Reset()
+			for range blockRows {
+				if ok, err := next(to); err != nil || !ok {
+					return false, err
+				}
+			}
+			return true, nil
+		})
+	})
+}
+
+// sink fills a block.
+type sink struct{ columns proto.Input }
+
+func newSink(cols []sqlengine.Column) *sink {
+	s := &sink{}
+	for _, c := range cols {
+		in := proto.InputColumn{Name: c.Name}
+		switch c.Type {
+		case sqlengine.Text:
+			in.Data = new(proto.ColStr)
+		case sqlengine.Entries:
+			in.Name, in.Data = entriesColumn, new(proto.ColStr)
+		case sqlengine.Count, sqlengine.Double:
+			in.Data = new(proto.ColFloat64).Nullable()
+		case sqlengine.Doubles:
+			in.Data = new(proto.ColFloat64).Array()
+		default:
+			in.Data = new(proto.ColInt64).Nullable()
+		}
+		s.columns = append(s.columns, in)
+	}
+	return s
+}
+
+func (s *sink) names() (out []string) {
+	for _, c := range s.columns {
+		out = append(out, c.Name)
+	}
+	return out
+}
+
+func (s *sink) Null(k int) {
+	switch c := s.columns[k].Data.(type) {
+	case *proto.ColNullable[float64]:
+		c.Append(proto.Null[float64]())
+	case *proto.ColNullable[int64]:
+		c.Append(proto.Null[int64]())
+	}
+}
+
+func (s *sink) Text(k int, text string) { s.columns[k].Data.(*proto.ColStr).Append(text) } //nolint:forcetypeassert // as newSink made it, here and below
+func (s *sink) Whole(k int, v int64) {
+	s.columns[k].Data.(*proto.ColNullable[int64]).Append(proto.NewNullable(v)) //nolint:forcetypeassert // see Text
+}
+
+func (s *sink) Number(k int, f float64) {
+	s.columns[k].Data.(*proto.ColNullable[float64]).Append(proto.NewNullable(f)) //nolint:forcetypeassert // see Text
+}
+func (s *sink) Time(k int, epoch int64) { s.Whole(k, epoch) }
+func (s *sink) List(k int, values []float64) {
+	s.columns[k].Data.(*proto.ColArr[float64]).Append(values) //nolint:forcetypeassert // see Text
+}
+
+func (s *sink) JSON(k int, entries []byte) {
+	s.columns[k].Data.(*proto.ColStr).AppendBytes(entries) //nolint:forcetypeassert // see Text
+}
