@@ -49,29 +49,53 @@ func Of(ctx context.Context, q *question.Question, a *answer.Answer, name string
 	if err != nil {
 		return nil, err
 	}
-	return &d.Curves, d.Intervals(ctx)
+	return d.Whole(ctx)
+}
+
+// Whole computes the intervals, and what a scorecard makes of them.
+func (d *Drawn) Whole(ctx context.Context) (*run.Curves, error) {
+	if err := d.Intervals(ctx); err != nil {
+		return nil, err
+	}
+	if d.Picture == "scorecard" {
+		return &d.Curves, d.card()
+	}
+	return &d.Curves, nil
 }
 
 // Values is Of without intervals: Low and High are missing.
 func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*Drawn, error) {
-	s, err := question.StatOf(q, name)
+	by := shapeOf(q)
+	var s stat.Stat
+	var err error
+	if by == nil {
+		s, err = question.StatOf(q, name)
+	} else if q.Type.Group != nil {
+		s.Needs = []string{stat.Repeats}
+	}
 	if err != nil {
 		return nil, err
 	}
 	if a.Rows == 0 {
 		return nil, ErrNoRecords
 	}
-	c := &collector{q: q, a: a, axis: axisOf(q, a), points: map[string]map[float64][]int{}}
+	c := &collector{q: q, a: a, points: map[string]map[float64][]int{}}
+	if by == nil || by.axis {
+		c.axis = axisOf(q, a)
+	}
 	if err := c.collect(s.Needs); err != nil {
 		return nil, err
 	}
 	m := methodOf(q, seed)
+	if by != nil {
+		m.note = "all records of a curve together"
+	}
 	if c.off > 0 {
 		m.note += fmt.Sprintf("; %d rows are left out, which have no place on this axis", c.off)
 	}
 	out := &Drawn{Curves: run.Curves{Case: q.Name, Title: Title(q, a), Stat: s.Name, Unit: s.Unit, Axis: c.axis, Note: m.note}, c: c, stat: s, method: m}
 	if d := q.Drawing; d != nil {
-		out.XLabel, out.YLabel, out.Minus = d.XLabel, d.YLabel, d.Minus
+		out.XLabel, out.YLabel, out.Minus, out.Picture = d.XLabel, d.YLabel, d.Minus, d.Picture
 		if d.EventEqual {
 			left, err := c.equalize()
 			if err != nil {
@@ -81,6 +105,9 @@ func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 		}
 	}
 	out.Note += c.pooled()
+	if by != nil {
+		return out, out.picture(by)
+	}
 	for _, name := range c.names {
 		less := ""
 		if out.Minus != "" {
@@ -107,7 +134,14 @@ func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 			}
 		}
 	}
-	return out, nil
+	switch out.Picture {
+	case "box":
+		out.Note = "boxes from the lower to the upper quartile of the records' statistics, their median, whiskers to what is no farther than 1.5 times the box" + out.Note[len(m.note):]
+		err = out.boxes()
+	case "revision":
+		err = out.revisions()
+	}
+	return out, err
 }
 
 // series computes the values of one curve: of the rows of a curve or, with an
@@ -312,7 +346,7 @@ func Title(q *question.Question, a *answer.Answer) string {
 	if len(parts) == 0 {
 		return q.Title
 	}
-	return q.Title + "; " + strings.Join(parts, ", ")
+	return strings.TrimPrefix(q.Title+"; "+strings.Join(parts, ", "), "; ")
 }
 
 func distinct[T cmp.Ordered](vs []T) int {
@@ -334,6 +368,9 @@ func axisOf(q *question.Question, a *answer.Answer) run.Axis {
 	if q.Drawing != nil && q.Drawing.Axis != "" {
 		return run.Axis(q.Drawing.Axis)
 	}
+	if q.Drawing != nil && q.Drawing.Picture == "revision" {
+		return run.ByTime
+	}
 	if k := columnOf(a, "fcst_lead"); k >= 0 && several(a.Vectors[k].Whole) {
 		return run.ByLead
 	}
@@ -351,167 +388,6 @@ func columnOf(a *answer.Answer, name string) int {
 	return slices.IndexFunc(a.Columns, func(c question.Column) bool { return c.Name == name })
 }
 
-// collector sorts the rows of an answer into curves and points.
-type collector struct {
-	q      *question.Question
-	a      *answer.Answer
-	axis   run.Axis
-	names  []string                     // curves, in order of first sight
-	points map[string]map[float64][]int // curve → x → rows
-	groups []grouping                   // of the drawing
-	off    int                          // rows that have no place on the axis
-	cols   [][]float64                  // the numeric columns of the type, by slot; nil = not in the answer
-}
-
-func (c *collector) collect(needs []string) error {
-	c.cols = make([][]float64, c.q.Type.NumCols())
-	for k, col := range c.a.Columns {
-		if col.Role == question.Data && col.Kind == question.Number {
-			c.cols[col.Slot] = c.a.Vectors[k].Num
-		}
-	}
-	if slices.Contains(needs, stat.Repeats) {
-		needs = append(slices.Clone(needs), c.q.Type.Group.Fields...)
-		c.repeat()
-	}
-	for _, need := range append([]string{"total"}, needs...) {
-		if t := c.q.Type; t.Group != nil && slices.Contains(t.Group.Fields, need) && columnOf(c.a, need) < 0 {
-			return &fault.Error{Setting: "question " + c.q.Name + ": columns", Problem: "lacks " + need, Cure: "add it, or ask for another statistic"}
-		}
-		col, ok := c.q.Type.Column(need)
-		if ok && col.Kind != record.Text && c.cols[col.Slot] == nil {
-			return &fault.Error{Setting: "question " + c.q.Name + ": columns", Problem: "lacks " + need, Cure: "add it, or ask for another statistic"}
-		}
-	}
-	x, err := c.xOf()
-	if err != nil {
-		return err
-	}
-	if d := c.q.Drawing; d != nil && len(d.Curves) > 0 {
-		return c.collectDrawn(x)
-	}
-	naming := c.naming()
-	for i := range c.a.Rows {
-		c.put(cmp.Or(c.nameOf(naming, i), strings.Join(Stats(c.q), " ")), x(i), i)
-	}
-	c.inTime()
-	return nil
-}
-
-// repeat puts the repeating columns behind the others, those of a record in the
-// order in which they stand in it. Of a record that repeats less often than
-// others the rest is missing.
-func (c *collector) repeat() {
-	fixed, fields := len(c.cols), len(c.q.Type.Group.Fields)
-	for k, col := range c.a.Columns {
-		if col.Role != question.Repeating {
-			continue
-		}
-		v := &c.a.Vectors[k]
-		for i := range c.a.Rows {
-			for n, x := range v.List(i) {
-				slot := fixed + n*fields + col.Slot
-				for slot >= len(c.cols) {
-					c.cols = append(c.cols, slices.Repeat([]float64{record.Missing()}, c.a.Rows))
-				}
-				c.cols[slot][i] = x
-			}
-		}
-	}
-}
-
-// inTime puts the rows of each point into the order of time, in which blocks of
-// them are drawn: valid time, then lead.
-func (c *collector) inTime() {
-	valid, lead := columnOf(c.a, "fcst_valid_beg"), columnOf(c.a, "fcst_lead")
-	if valid < 0 || lead < 0 {
-		return
-	}
-	v, l := c.a.Vectors[valid].Whole, c.a.Vectors[lead].Whole
-	order := func(i, j int) int { return cmp.Or(cmp.Compare(v[i], v[j]), cmp.Compare(l[i], l[j])) }
-	for _, points := range c.points {
-		for _, rows := range points {
-			if !slices.IsSortedFunc(rows, order) {
-				slices.SortStableFunc(rows, order)
-			}
-		}
-	}
-}
-
-func (c *collector) put(name string, x float64, row int) {
-	p := c.points[name]
-	if p == nil {
-		p = map[float64][]int{}
-		c.points[name] = p
-		c.names = append(c.names, name)
-	}
-	if math.IsNaN(x) { // a level without a pressure, a threshold without a number
-		c.off++
-		return
-	}
-	p[x] = append(p[x], row)
-}
-
-// naming chooses the columns that name a curve: the header fields that have
-// several values, but for the independent one; where there are none, model and
-// vx_mask.
-func (c *collector) naming() []int {
-	var differ, fixed []int
-	for k, col := range c.a.Columns[:len(c.q.Columns)] { // what was added to see what is pooled names nothing
-		switch {
-		case col.Role != question.HeaderField || col.Name == string(c.axis):
-		case several(c.a.Vectors[k].Text):
-			differ = append(differ, k)
-		case col.Name == "model" || col.Name == "vx_mask":
-			fixed = append(fixed, k)
-		}
-	}
-	if len(differ) > 0 {
-		return differ
-	}
-	return fixed
-}
-
-// parting are the fields by whose values a row is of one curve or another.
-func (c *collector) parting() (fields []string) {
-	if d := c.q.Drawing; d != nil && len(d.Curves) > 0 {
-		for _, g := range d.Curves {
-			fields = append(fields, g.Field)
-		}
-		return fields
-	}
-	for _, k := range c.naming() {
-		fields = append(fields, c.a.Columns[k].Name)
-	}
-	return fields
-}
-
-// pooled says of which header fields, leads and times a value has several. What
-// goes with the axis or with a curve, as obs_lev with fcst_lev, is none of them.
-func (c *collector) pooled() string {
-	fields, words := c.parting(), []string(nil)
-	for k, col := range c.a.Columns {
-		n := 1
-		for _, places := range c.points {
-			for _, rows := range places {
-				switch v := &c.a.Vectors[k]; col.Role {
-				case question.HeaderField:
-					n = max(n, among(v.Text, rows))
-				case question.ValidBeg, question.Lead:
-					n = max(n, among(v.Whole, rows))
-				}
-			}
-		}
-		if n > 1 && col.Name != string(c.axis) && !slices.Contains(fields, col.Name) {
-			words = append(words, fmt.Sprintf("%d values of %s", n, col.Name))
-		}
-	}
-	if words == nil {
-		return ""
-	}
-	return "; pools " + strings.Join(words, ", ")
-}
-
 // Widen returns the question whose answer holds, after q's own columns, what
 // the statistics need, and all that they may pool.
 func Widen(q *question.Question, names []string) (*question.Question, error) {
@@ -521,6 +397,14 @@ func Widen(q *question.Question, names []string) (*question.Question, error) {
 	for f := range record.NumFields {
 		if len(q.Header[f]) != 1 {
 			more = append(more, f.String())
+		}
+	}
+	if q.Drawing.Whole() {
+		for _, c := range q.Type.Columns {
+			more = append(more, c.Name)
+		}
+		if names = nil; q.Type.Group != nil {
+			more = append(more, q.Type.Group.Fields...)
 		}
 	}
 	for _, name := range names {
@@ -538,67 +422,4 @@ func Widen(q *question.Question, names []string) (*question.Question, error) {
 		}
 	}
 	return &wide, nil
-}
-
-// nameOf is the curve of row i.
-func (c *collector) nameOf(naming []int, i int) string {
-	parts := make([]string, len(naming))
-	for j, k := range naming {
-		parts[j] = c.a.Vectors[k].Text[i]
-	}
-	return strings.Join(parts, " ")
-}
-
-// xOf returns the place of a row on the axis: hours, hPa, Unix seconds, hours
-// of the day or the number of a threshold.
-func (c *collector) xOf() (func(i int) float64, error) {
-	name := string(c.axis)
-	switch c.axis {
-	case run.ByValidHour:
-		name = "fcst_valid_beg"
-	case run.ByInitHour:
-		name = "fcst_init_beg"
-	}
-	k := columnOf(c.a, name)
-	if k < 0 {
-		return nil, &fault.Error{Setting: "question " + c.q.Name + ": columns", Problem: "lacks " + name, Cure: "add it: it is the independent axis"}
-	}
-	v := &c.a.Vectors[k]
-	switch c.axis {
-	case run.ByLead:
-		return func(i int) float64 { return float64(v.Whole[i]) / 3600 }, nil
-	case run.ByTime, run.ByInit:
-		return func(i int) float64 { return float64(v.Whole[i]) }, nil
-	case run.ByValidHour, run.ByInitHour:
-		return func(i int) float64 { return float64(question.HourOf(v.Whole[i])) }, nil
-	case run.ByThresh:
-		return func(i int) float64 { return Threshold(v.Text[i]) }, nil
-	}
-	return func(i int) float64 { return pressure(v.Text[i]) }, nil
-}
-
-// pressure reads a level such as P500 as 500 hPa; NaN for other levels.
-func pressure(level string) float64 {
-	digits, ok := strings.CutPrefix(level, "P")
-	hpa, err := strconv.ParseFloat(digits, 64)
-	if !ok || err != nil {
-		return math.NaN()
-	}
-	return hpa
-}
-
-// take copies some rows of the numeric columns; a column that the answer lacks is missing.
-func (c *collector) take(rows []int) [][]float64 {
-	cols := make([][]float64, len(c.cols))
-	for slot, from := range c.cols {
-		cols[slot] = make([]float64, len(rows))
-		for i, r := range rows {
-			if from == nil {
-				cols[slot][i] = record.Missing()
-			} else {
-				cols[slot][i] = from[r]
-			}
-		}
-	}
-	return cols
 }

@@ -337,3 +337,44 @@ func (d *Drawn) Question() *question.Question {
 	q.Drawing = &drawing
 	return &q
 }
+
+// xOf returns the place of a row on the axis: hours, hPa, Unix seconds, hours
+// of the day or the number of a threshold.
+func (c *collector) xOf() (func(i int) float64, error) {
+	name := string(c.axis)
+	switch c.axis {
+	case run.ByValidHour:
+		name = "fcst_valid_beg"
+	case run.ByInitHour:
+		name = "fcst_init_beg"
+	}
+	if c.axis == "" {
+		return func(int) float64 { return 0 }, nil
+	}
+	k := columnOf(c.a, name)
+	if k < 0 {
+		return nil, &fault.Error{Setting: "question " + c.q.Name + ": columns", Problem: "lacks " + name, Cure: "add it: it is the independent axis"}
+	}
+	v := &c.a.Vectors[k]
+	switch c.axis {
+	case run.ByLead:
+		return func(i int) float64 { return float64(v.Whole[i]) / 3600 }, nil
+	case run.ByTime, run.ByInit:
+		return func(i int) float64 { return float64(v.Whole[i]) }, nil
+	case run.ByValidHour, run.ByInitHour:
+		return func(i int) float64 { return float64(question.HourOf(v.Whole[i])) }, nil
+	case run.ByThresh:
+		return func(i int) float64 { return Threshold(v.Text[i]) }, nil
+	}
+	return func(i int) float64 { return pressure(v.Text[i]) }, nil
+}
+
+// pressure reads a level such as P500 as 500 hPa; NaN for other levels.
+func pressure(level string) float64 {
+	digits, ok := strings.CutPrefix(level, "P")
+	hpa, err := strconv.ParseFloat(digits, 64)
+	if !ok || err != nil {
+		return math.NaN()
+	}
+	return hpa
+}

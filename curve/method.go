@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/barograph/barograph/question"
 	"github.com/barograph/barograph/record"
@@ -13,6 +14,9 @@ import (
 // Stats lists the statistics that are drawn of a question where none is named:
 // those of its drawing, or the default of its line type; none where that has none.
 func Stats(q *question.Question) []string {
+	if q.Drawing.Whole() {
+		return []string{q.Drawing.Picture}
+	}
 	if q.Drawing != nil && len(q.Drawing.Stats) > 0 {
 		return q.Drawing.Stats
 	}
@@ -54,6 +58,9 @@ func methodOf(q *question.Question, seed uint64) method {
 		m.Method, m.note = stat.MedianOfStats, "median of the records' statistics"
 	case "sum":
 		m.Method, m.note = stat.SumOfStats, "sum of the records' statistics"
+	}
+	if q.Drawing != nil && slices.Contains([]string{"box", "revision", "contour"}, q.Drawing.Picture) { // nobody would see them
+		replicates, m.kinds = 0, nil
 	}
 	if replicates > 0 && m.Method == stat.Overall {
 		b.Replicates, b.Confidence, b.Seed = replicates, m.confidence, seed

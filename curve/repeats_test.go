@@ -25,7 +25,11 @@ func asked(t *testing.T, lineType string, d *question.Drawing, lines ...line) (*
 	head := b.AddHeader(h)
 	for i, l := range lines {
 		b.AppendTimes(head, 24*3600, int64(i)*86400, uint32(i))
-		for k, x := range l.fixed {
+		for k := range b.Num {
+			x := math.NaN() // of what the line does not say
+			if k < len(l.fixed) {
+				x = l.fixed[k]
+			}
 			b.Num[k] = append(b.Num[k], x)
 		}
 		if lt.Group != nil {
@@ -49,7 +53,7 @@ func TestStatisticsOfRepeatingColumns(t *testing.T) {
 	}{
 		// base rate (1+3)/10, bins 0.25 and 0.75 with 2 of 6 and 2 of 4
 		{"PCT", "PSTD_BASER", []line{{[]float64{5, 3}, []float64{0, 1, 2, 0.5, 0, 2, 1}}, {[]float64{5, 3}, []float64{0, 1, 2, 0.5, 2, 0, 1}}}, 0.4},
-		{"PCT", "PSTD_RELIABILITY", []line{{[]float64{5, 3}, []float64{0, 1, 2, 0.5, 0, 2, 1}}, {[]float64{5, 3}, []float64{0, 1, 2, 0.5, 2, 0, 1}}}, (6*math.Pow(0.25-2./6, 2) + 4*0.0625) / 10},
+		{"PCT", "PSTD_RELIABILITY", []line{{[]float64{5, 3}, []float64{0, 1, 2, 0.5, 0, 2, 1}}, {[]float64{5, 3}, []float64{0, 1, 2, 0.5, 2, 0, 1}}}, (6./144 + 4./16) / 10},
 		{"PCT", "PSTD_BASER", []line{{[]float64{5, 3}, []float64{0, 1, 2, 0.5, 0, 2, 1}}, {[]float64{5, 3}, []float64{0, 1, 2, 0.4, 2, 0, 1}}}, 0.4},
 		{"PCT", "PSTD_RELIABILITY", []line{{[]float64{5, 3}, []float64{0, 1, 2, 0.5, 0, 2, 1}}, {[]float64{5, 3}, []float64{0, 1, 2, 0.4, 2, 0, 1}}}, math.NaN()},
 		{"MCTC", "MCTS_ACC", []line{{[]float64{4, 2, 0.5}, []float64{1, 1, 1, 1}}, {[]float64{4, 2, 0.5}, []float64{3, 0, 0, 1}}}, 0.75},

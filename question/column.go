@@ -49,11 +49,14 @@ type Column struct {
 	every int          // for Repeating: how many columns repeat together
 }
 
+// Repeats is where all repeating columns of a record stand.
+const Repeats = stat.Repeats
+
 // Stored is the column by which an engine selects c: all repeating columns of a
 // record stand in one list.
 func (c *Column) Stored() string {
 	if c.Role == Repeating {
-		return stat.Repeats
+		return Repeats
 	}
 	return c.Name
 }

@@ -1,11 +1,16 @@
 package question
 
-import "github.com/barograph/barograph/stat"
+import (
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/stat"
+)
 
 // Drawing says how the answer to a question becomes curves, where a METviewer
 // plot says so.
 type Drawing struct {
 	Stats    []string // METviewer's names; each is drawn on its own; none = no picture
+	Picture  string   // box, roc …, see Pictures; "" = curves
+	Right    bool     // drawn against the right axis of the picture of the question before
 	Finished bool     // the statistics are columns of the line type (CNT, CTS …) and are read, not computed
 	Axis     string   // the independent variable: fcst_lead, fcst_lev, valid_hour …; "" = as the answer suggests
 	Curves   []Group  // the fields whose values make curves; none = as the answer suggests
@@ -37,6 +42,30 @@ type Drawing struct {
 type Derived struct {
 	stat.Operation
 	A, B []int
+}
+
+// Pictures are the ways of drawing besides curves, each with the line types that
+// it shows as a whole; nil = one statistic, as curves are.
+func Pictures() map[string][]string {
+	return map[string][]string{
+		"bar": nil, "box": nil, "contour": nil, "revision": nil, "scorecard": nil,
+		"roc": {"PCT", "CTC"}, "reliability": {"PCT"}, "performance": {"CTC", "NBRCTC", "CTS", "NBRCTS"}, "taylor": {"SL1L2"},
+		"rank_histogram": {"RHIST", "PHIST", "RELP"}, "eclv": {"ECLV", "CTC", "PCT"}, "spread_skill": {"SSVAR"},
+	}
+}
+
+// Whole reports whether the drawing shows a line type, and no statistic of its own.
+func (d *Drawing) Whole() bool { return d != nil && len(Pictures()[d.Picture]) > 0 }
+
+// Scorecard has q drawn as who of two models is better, by how much and how
+// surely: a row for each variable, level and region, a column for each lead.
+func (q *Question) Scorecard(candidate, baseline string) {
+	q.Header[record.Model], q.Title = []string{candidate, baseline}, "Scorecard of "+candidate+" against "+baseline
+	d := NewDrawing(q.Type, DefaultStat(q.Type), "fcst_lead")
+	d.Picture, d.Minus = "scorecard", baseline
+	d.Curves = []Group{{Field: "model", Values: [][]string{{candidate}, {baseline}}}, {Field: "fcst_var"}, {Field: "fcst_lev"}, {Field: "vx_mask"}}
+	q.Drawing = d
+	q.Select()
 }
 
 // Group is a field that makes curves. Each item of Values is one curve, and

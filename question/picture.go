@@ -3,6 +3,7 @@ package question
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -15,6 +16,8 @@ import (
 
 // picture is the part of the YAML form that says how an answer is drawn.
 type picture struct {
+	Picture    string    `yaml:"picture,omitempty"`
+	Right      bool      `yaml:"right,omitempty"`
 	Stat       words     `yaml:"stat,flow,omitempty"`
 	Axis       string    `yaml:"axis,omitempty"`
 	Series     groups    `yaml:"series,flow,omitempty"`
@@ -124,8 +127,12 @@ func (p *picture) drawing(q *Question) (*Drawing, error) {
 	if reflect.ValueOf(*p).IsZero() {
 		return nil, nil //nolint:nilnil // as its line type suggests
 	}
-	d := &Drawing{Axis: p.Axis, Curves: p.Series, Method: p.Method, BootCI: p.BootCI, Block: p.Block, Intervals: p.PlotCI, NoVIF: p.NoVIF, EventEqual: p.EventEqual, EqualPlaces: p.EqualAll, Minus: p.Minus, XLabel: p.XLabel, YLabel: p.YLabel}
+	if err := checkPicture(q.Type, p.Picture); err != nil {
+		return nil, err
+	}
+	d := &Drawing{Picture: p.Picture, Right: p.Right, Axis: p.Axis, Curves: p.Series, Method: p.Method, BootCI: p.BootCI, Block: p.Block, Intervals: p.PlotCI, NoVIF: p.NoVIF, EventEqual: p.EventEqual, EqualPlaces: p.EqualAll, Minus: p.Minus, XLabel: p.XLabel, YLabel: p.YLabel}
 	switch {
+	case d.Whole():
 	case len(p.Stat) == 0 && DefaultStat(q.Type) != "":
 		d.Stats = []string{DefaultStat(q.Type)}
 	case !slices.Equal(p.Stat, words{noPicture}):
@@ -153,6 +160,30 @@ func (p *picture) drawing(q *Question) (*Drawing, error) {
 		}
 	}
 	return d, d.bootstrap(p.Interval)
+}
+
+// Draw has q drawn as a picture of that name.
+func (q *Question) Draw(name string) error {
+	if err := checkPicture(q.Type, name); err != nil {
+		return err
+	}
+	if q.Drawing == nil {
+		q.Drawing = NewDrawing(q.Type, DefaultStat(q.Type), "")
+	}
+	q.Drawing.Picture = name
+	return nil
+}
+
+// checkPicture refuses a picture that is none, or none of a line type.
+func checkPicture(t *record.LineType, name string) error {
+	of, ok := Pictures()[name]
+	switch {
+	case name != "" && !ok:
+		return fault.Unknown("picture", name, slices.Sorted(maps.Keys(Pictures())))
+	case of != nil && !slices.Contains(of, t.Name):
+		return fault.Unknown("line_type of a picture "+name, t.Name, of)
+	}
+	return nil
 }
 
 // isStat reports whether there is such a statistic of q's line type.
@@ -213,7 +244,7 @@ func pictureOf(q *Question) picture {
 	if d == nil {
 		return picture{}
 	}
-	p := picture{Stat: d.Stats, Axis: d.Axis, Series: d.Curves, BootCI: d.BootCI, Block: d.Block, PlotCI: d.Intervals, NoVIF: d.NoVIF, EventEqual: d.EventEqual, EqualAll: d.EqualPlaces, Minus: d.Minus, XLabel: d.XLabel, YLabel: d.YLabel}
+	p := picture{Picture: d.Picture, Right: d.Right, Stat: d.Stats, Axis: d.Axis, Series: d.Curves, BootCI: d.BootCI, Block: d.Block, PlotCI: d.Intervals, NoVIF: d.NoVIF, EventEqual: d.EventEqual, EqualAll: d.EqualPlaces, Minus: d.Minus, XLabel: d.XLabel, YLabel: d.YLabel}
 	p.Finished = d.Finished && (len(d.Stats) == 0 || !finished(q.Type, d.Stats[0]))
 	if len(d.Stats) == 0 {
 		p.Stat = words{noPicture}

@@ -67,6 +67,9 @@ func describe(b *strings.Builder, spec *metviewer.PlotSpec) int {
 			curves *= len(g.Values)
 		}
 		fmt.Fprintf(b, ", %d curves, %d leads", curves, len(q.Lead))
+		if d.Picture != "" {
+			fmt.Fprintf(b, ", as %s", d.Picture)
+		}
 		for f, values := range q.Header {
 			if len(values) > 0 {
 				fmt.Fprintf(b, ", %d %s", len(values), record.Field(f))

@@ -109,9 +109,20 @@ func (b *builder) written(f metviewer.Field, values []string) (out []string) {
 	return out
 }
 
+// templates are METviewer's names of pictures.
+var templates = map[string]string{ //nolint:gochecknoglobals // a constant table
+	"bar_plot": "bar", "box_plot": "box", "revision_box": "box", "revision_box_plot": "box", "contour_plot": "contour", "revision_series_plot": "revision", "revision_series": "revision", "roc": "roc",
+	"rely": "reliability", "performance": "performance", "taylor_plot": "taylor", "rhist": "rank_histogram", "phist": "rank_histogram",
+	"relp": "rank_histogram", "eclv": "eclv", "ens_ss": "spread_skill", "scorecard": "scorecard",
+}
+
 // draw fills the drawing from the plot.
 func (b *builder) draw() {
 	d, p := b.q.Drawing, b.p
+	d.Picture, d.Right = templates[p.Template], b.dep.Axis == 2
+	if checkPicture(b.q.Type, d.Picture) != nil {
+		d.Picture = ""
+	}
 	d.EventEqual = p.EventEqual || p.Template == "taylor_plot"
 	switch {
 	case len(p.Agg) > 0 || p.Template == "taylor_plot" || p.CardSums || p.Template == "ens_ss" || p.Roc != "":
@@ -133,15 +144,36 @@ func (b *builder) draw() {
 		d.Confidence = 1 - p.Alpha
 	}
 	d.Intervals, d.NoVIF = p.CI, p.NoVIF
-	b.derived()
+	if d.Picture == "scorecard" {
+		b.card()
+	} else {
+		b.derived()
+	}
 	d.XLabel, d.YLabel = p.XLabel, p.YLabel[b.dep.Axis-1]
 	b.q.Title = p.Title
+	if b.q.Title == "" && d.Minus != "" {
+		b.q.Title = "Scorecard of " + strings.Join(d.Curves[0].Values[0], "+") + " against " + d.Minus
+	}
 	if b.q.Title == "" {
 		b.q.Title = strings.TrimSpace(b.dep.Var + " " + strings.Join(b.dep.Stats, ", "))
 	}
 	b.q.Title = strings.ReplaceAll(b.q.Title, "{fcst_var}", b.dep.Var)
 	for _, f := range b.fixed { // METviewer fills in what is fixed
 		b.q.Title = strings.ReplaceAll(b.q.Title, "{"+f.Name+"}", strings.Join(f.List, ", "))
+	}
+}
+
+// card takes the second model off the first, in a row for each level, region …
+// that the scorecard names; times and hours are pooled.
+func (b *builder) card() {
+	d := b.q.Drawing
+	if len(d.Curves) == 1 && len(d.Curves[0].Values) == 2 {
+		d.Minus = strings.Join(d.Curves[0].Values[1], "+")
+	}
+	for f, values := range b.q.Header {
+		if name := record.Field(f).String(); len(values) > 1 && name != "model" && name != d.Axis {
+			d.Curves = append(d.Curves, Group{Field: name})
+		}
 	}
 }
 

@@ -33,7 +33,8 @@ func (d drawnCurves) SVG() ([]byte, error) {
 		run.ByThresh: {plot.Numbers, "threshold (unit of the variable)"}, run.ByLevel: {plot.Levels, "pressure (hPa)"}, run.ByTime: {plot.Times, "valid time (UTC)"}, run.ByInit: {plot.Times, "initial time (UTC)"},
 	}
 	axis, ok := axes[c.Axis]
-	if !ok {
+	picture, known := pictures(c)
+	if !ok && !known {
 		return nil, &fault.Error{
 			Setting: "plots/" + c.Case + ".json: axis", Problem: fmt.Sprintf("%q is no axis", c.Axis),
 			Cure: "write the name of an independent variable, e.g. " + string(run.ByLead),
@@ -51,19 +52,39 @@ func (d drawnCurves) SVG() ([]byte, error) {
 		l.YLabel += " minus that of " + c.Minus
 		l.References = []plot.Reference{{Value: 0, Label: "no difference"}}
 	}
-	if axis.by == plot.Levels { // the statistic runs to the right
+	style := map[string]plot.Style{"bar": plot.Bars, "box": plot.Boxes, "revision": plot.Joined}[c.Picture]
+	if style >= plot.Bars && axis.by == plot.Levels {
+		l.By = plot.Numbers
+	}
+	if c.Picture == "contour" || c.Picture == "scorecard" {
+		return fields(l.Frame, c)
+	}
+	if c.Picture == "revision" {
+		l.YLabel, l.References = "revision of "+l.YLabel, []plot.Reference{{Value: 0, Label: "no revision"}}
+	}
+	if l.By == plot.Levels && !known { // the statistic runs to the right
 		l.XLabel, l.YLabel = l.YLabel, l.XLabel
 		if d.width == curveWidth {
 			l.Height = profileHeight
 		}
 	}
-	ribbons := len(c.Series) <= plot.Hues
-	if !ribbons {
+	ribbons := len(c.Series) <= plot.Hues || style >= plot.Bars
+	if !ribbons && !known {
 		l.Caption += "; intervals are left out here, since there are too many curves to see them"
 	}
 	for _, s := range c.Series {
 		lo, hi := band(s, ribbons)
-		l.Curves = append(l.Curves, plot.Curve{Name: s.Name, At: s.X, Value: s.Y, Lo: lo, Hi: hi})
+		l.Curves = append(l.Curves, plot.Curve{Name: s.Name, At: s.X, Value: s.Y, Lo: lo, Hi: hi, Least: s.Least, Most: s.Most, Style: style})
+	}
+	if known {
+		picture.shape(&l, c)
+	}
+	if r := c.Right; r != nil {
+		l.RightLabel = cmp.Or(r.YLabel, statName(r.Stat))
+		for _, s := range r.Series {
+			lo, hi := band(s, ribbons)
+			l.Curves = append(l.Curves, plot.Curve{Name: s.Name + " (right)", At: s.X, Value: s.Y, Lo: lo, Hi: hi, Right: true})
+		}
 	}
 	return l.SVG()
 }

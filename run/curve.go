@@ -25,16 +25,18 @@ const (
 // Curves is a verification plot: a statistic computed from the proven answer
 // to a case.
 type Curves struct {
-	Case   string   `json:"case"`
-	Title  string   `json:"title"`
-	Stat   string   `json:"stat"` // METviewer's name: ANOM_CORR
-	Unit   string   `json:"unit"`
-	Axis   Axis     `json:"axis"`
-	XLabel string   `json:"x_label,omitempty"` // "" = the axis's own
-	YLabel string   `json:"y_label,omitempty"` // "" = the statistic's own
-	Minus  string   `json:"minus,omitempty"`   // the curve that is taken off those that are shown; "" = they are themselves
-	Note   string   `json:"note"`              // how it was aggregated, what the interval is
-	Series []Series `json:"series"`
+	Case    string   `json:"case"`
+	Title   string   `json:"title"`
+	Stat    string   `json:"stat"` // METviewer's name: ANOM_CORR
+	Unit    string   `json:"unit"`
+	Axis    Axis     `json:"axis"`
+	XLabel  string   `json:"x_label,omitempty"` // "" = the axis's own
+	YLabel  string   `json:"y_label,omitempty"` // "" = the statistic's own
+	Minus   string   `json:"minus,omitempty"`   // the curve that is taken off those that are shown; "" = they are themselves
+	Picture string   `json:"picture,omitempty"` // how it is drawn: box, roc … as a question's drawing says; "" = as curves
+	Right   *Curves  `json:"right,omitempty"`   // what is drawn in the same picture against an axis at the right
+	Note    string   `json:"note"`              // how it was aggregated, what the interval is
+	Series  []Series `json:"series"`
 }
 
 // Series is one curve; X, N, Y, Low and High have one length. A value that the
@@ -46,7 +48,19 @@ type Series struct {
 	Y    Values    `json:"y"`
 	Low  Values    `json:"low,omitempty"` // of the confidence interval
 	High Values    `json:"high,omitempty"`
+	// Marks are of a scorecard: Better or −Better at 95 %, twice that at 99 %, 0 for
+	// no difference, TooFew.
+	Marks []int `json:"marks,omitempty"`
+	// Of box plots Low and High are the quartiles, these the whiskers.
+	Least Values `json:"least,omitempty"`
+	Most  Values `json:"most,omitempty"`
 }
+
+// What Series.Marks hold.
+const (
+	Better = 1
+	TooFew = 9
+)
 
 // Values are numbers in which NaN is written as null.
 type Values []float64

@@ -110,6 +110,19 @@ func (s *Stat) Perfect() (score float64, ok bool) {
 	return 0, false
 }
 
+// Surely is how surely the mean of differences of cases is not zero, by Student's
+// t-test: 1 is certain. 0 where there are fewer than two cases, or no spread.
+func Surely(differences []float64) float64 {
+	differences = slices.DeleteFunc(slices.Clone(differences), math.IsNaN)
+	mean, sd := meanAndDeviation(differences)
+	n := float64(len(differences))
+	if n < 2 || sd == 0 {
+		return 0
+	}
+	t := distuv.StudentsT{Sigma: 1, Nu: n - 1}
+	return 1 - 2*t.Survival(math.Abs(mean)/(sd/math.Sqrt(n)))
+}
+
 // Equal is the paired test of equivalence of two curves at one point
 // (METcalcpy tost_paired; Schuirmann 1987).
 type Equal struct {

@@ -130,6 +130,33 @@ func median(values []float64) (float64, bool) {
 	return quantile(values, 0.5), true
 }
 
+// Box is what a box plot shows of values: the least and the most that are no
+// farther from the quartiles than 1.5 times their distance, and between them the
+// lower quartile, the median and the upper one. Missing values are left out;
+// false says that nothing remains.
+func Box(values []float64) (least, lower, middle, upper, most float64, ok bool) {
+	values = slices.DeleteFunc(slices.Clone(values), math.IsNaN)
+	if middle, ok = median(values); !ok {
+		return
+	}
+	lower, upper = quantile(values, 0.25), quantile(values, 0.75)
+	reach := 1.5 * (upper - lower)
+	least, most = values[0], values[len(values)-1]
+	for _, v := range values {
+		if v >= lower-reach {
+			least = v
+			break
+		}
+	}
+	for _, v := range slices.Backward(values) {
+		if v <= upper+reach {
+			most = v
+			break
+		}
+	}
+	return
+}
+
 // quantile of sorted values by linear interpolation between order statistics
 // (type 7 of Hyndman and Fan, the default of R and NumPy). 0 ≤ q ≤ 1.
 func quantile(sorted []float64, q float64) float64 {

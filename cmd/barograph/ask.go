@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,12 +33,19 @@ import (
 // asking is what the flags of ask say.
 type asking struct {
 	place
-	flavour, format, out, plot string
-	where, stats               []string
-	valid, lead                string
-	explain                    bool
-	subsetNamed                bool
-	seed                       uint64
+	flavour, format, out, plot, picture string
+	where, stats, scorecard             []string
+	valid, lead                         string
+	explain                             bool
+	subsetNamed                         bool
+	seed                                uint64
+	pictures                            []picture
+}
+
+// picture is what --plot draws.
+type picture struct {
+	*run.Curves
+	file string
 }
 
 func newAsk(e *env) *cobra.Command {
@@ -54,6 +62,7 @@ it, in a file for each question and statistic.`,
   barograph ask test_3 --engine duckdb:archive.db --design wide --format csv
   barograph ask test_3 --engine duckdb:archive.db --valid 2019010100 --where vx_mask=G2/NHX --stat ANOM_CORR
   barograph ask test_6 --engine sqlite:archive.db --plot dieoff.svg
+  barograph ask test_3 --engine duckdb:archive.db --where fcst_lev= --scorecard GFS,ECM --plot card.svg
   barograph ask plot.xml --engine duckdb:archive.db --subset mv_gfs --plot out.svg`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -72,6 +81,8 @@ it, in a file for each question and statistic.`,
 	c.Flags().StringSliceVar(&a.stats, "stat", nil, "compute statistics (barograph list statistics) instead of printing rows: RMSE,ME")
 	complete(c, "stat", statNames)
 	c.Flags().StringVar(&a.plot, "plot", "", "draw the statistic into this SVG file")
+	c.Flags().StringVar(&a.picture, "picture", "", "draw it as "+strings.Join(slices.Sorted(maps.Keys(question.Pictures())), ", ")+" (default: as the question says, else curves)")
+	c.Flags().StringSliceVar(&a.scorecard, "scorecard", nil, "draw who of two models is better by lead, of every variable, level and region asked: CANDIDATE,BASELINE")
 	c.Flags().BoolVar(&a.explain, "explain", false, "print the query, how its plan reaches what is stored, and the plan itself, instead of rows")
 	c.Flags().Uint64Var(&a.seed, "seed", 1, "seed of the bootstrap behind confidence intervals")
 	complete(c, "flavour", func() []string { return strings.Split(join(flavour.Names()), ", ") })
@@ -146,6 +157,17 @@ func (a *asking) change(q *question.Question) error {
 			return usage(fmt.Errorf("--lead: %w", err))
 		}
 	}
+	if len(a.scorecard) > 0 {
+		if len(a.scorecard) != 2 {
+			return fault.Misuse("--scorecard", "names "+strings.Join(a.scorecard, ","), "give two models: candidate,baseline")
+		}
+		q.Scorecard(a.scorecard[0], a.scorecard[1])
+	}
+	if a.picture != "" {
+		if err := q.Draw(a.picture); err != nil {
+			return usage(fmt.Errorf("--picture: %w", err))
+		}
+	}
 	return nil
 }
 
@@ -182,6 +204,11 @@ func (e *env) ask(ctx context.Context, a *asking, name string) error {
 		if errors.Is(err, curve.ErrNoRecords) {
 			empty++
 		} else if err != nil {
+			return err
+		}
+	}
+	for _, p := range a.pictures {
+		if err := e.draw(p.Curves, p.file); err != nil {
 			return err
 		}
 	}
@@ -231,7 +258,7 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 	if err := archive.Ask(ctx, query, &b); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stderr, "%s: %d rows in %.1f ms (%s, %s, %s)\n", q.Name, b.Rows, float64(time.Since(start).Microseconds())/1e3, archive.driver.Scheme, a.design, f)
+	fmt.Fprintf(e.stderr, "%s: %d rows in %.1f ms (%s, %s, %s)\n", q.Name, b.Rows, ms(time.Since(start)), archive.driver.Scheme, a.design, f)
 	if b.Rows == 0 {
 		catalog, err := archive.Catalog(ctx, q.Subset)
 		if err != nil {
@@ -302,10 +329,17 @@ func (a *asking) statistics(q *question.Question) ([]string, error) {
 func (e *env) curves(ctx context.Context, a *asking, q *question.Question, rows *answer.Answer, names []string, part string) error {
 	var all []*run.Curves
 	for _, name := range names {
-		c, err := curve.Of(ctx, q, rows, name, a.seed)
+		start := time.Now()
+		drawn, err := curve.Values(q, rows, name, a.seed)
 		if err != nil {
 			return err
 		}
+		values := time.Now()
+		c, err := drawn.Whole(ctx)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(e.stderr, "%s: statistics in %.1f ms, intervals in %.1f ms\n", c.Stat, ms(values.Sub(start)), ms(time.Since(values)))
 		fmt.Fprintf(e.stderr, "%s: %s\n", c.Stat, c.Note)
 		all = append(all, c)
 		if a.plot == "" {
@@ -315,15 +349,21 @@ func (e *env) curves(ctx context.Context, a *asking, q *question.Question, rows 
 		if len(names) > 1 {
 			one = strings.TrimPrefix(part+"-"+name, "-")
 		}
-		if err := e.draw(c, partFile(a.plot, one)); err != nil {
-			return err
+		if n := len(a.pictures); n > 0 && curve.Card(a.pictures[n-1].Curves, c) {
+			continue
+		} else if q.Drawing == nil || !q.Drawing.Right || n == 0 || !curve.Beside(a.pictures[n-1].Curves, c) {
+			a.pictures = append(a.pictures, picture{c, partFile(a.plot, one)})
 		}
 	}
 	return e.writeTo(partFile(a.out, part), func(w *os.File) error { return e.writeCurves(w, a.format, all) })
 }
 
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
+
 func (e *env) draw(c *run.Curves, file string) error {
+	start := time.Now()
 	svg, err := report.Curves(c)
+	fmt.Fprintf(e.stderr, "drawn in %.1f ms\n", ms(time.Since(start)))
 	return e.writePlot(file, svg, err)
 }
 

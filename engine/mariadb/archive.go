@@ -21,7 +21,6 @@ import (
 	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/question"
 	"github.com/barograph/barograph/record"
-	"github.com/barograph/barograph/stat"
 )
 
 // archive is the server under one design.
@@ -233,7 +232,7 @@ func (a *archive) dialectFor(ctx context.Context, q *question.Question) (*flavou
 		}
 		return a.table(subset, table)
 	}
-	exprs := map[string]string{stat.Repeats: "ld." + repeatsColumn}
+	exprs := map[string]string{question.Repeats: "ld." + repeatsColumn}
 	for _, c := range lineColumns(q.Type) {
 		exprs[c.Name] = c.expr(twins[tableOf(q.Type)])
 	}

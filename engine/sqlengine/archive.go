@@ -294,6 +294,9 @@ func (a *Archive) PhraseIn(ctx context.Context, d *flavour.Dialect, q *question.
 // Ask sends a query and decodes the reply.
 func (a *Archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
 	d := NewDecoder(a.Design, q, into)
+	if a.Repeats != nil {
+		d.asRepeats = a.Repeats
+	}
 	if ok, err := a.Exists(ctx, q.Question); err != nil || !ok {
 		return err
 	}

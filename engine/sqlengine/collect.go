@@ -160,6 +160,7 @@ type Decoder struct {
 	into       *answer.Builder
 	last       []string // by column: the text of the row before
 	repeats    []float64
+	asRepeats  func(src any, into []float64) ([]float64, error)
 }
 
 // NewDecoder resets into and prepares to decode the reply to q under design n.
@@ -167,7 +168,7 @@ func NewDecoder(n design.Name, q *engine.Query, into *answer.Builder) *Decoder {
 	into.Reset(q.Question.Columns)
 	return &Decoder{
 		columns: q.Question.Columns, normalized: n == design.Normalized, query: q, into: into,
-		last: make([]string, len(q.Question.Columns)),
+		last: make([]string, len(q.Question.Columns)), asRepeats: AsRepeats,
 	}
 }
 
@@ -185,7 +186,7 @@ func (d *Decoder) Value(k int, src any) error {
 		f, err = AsNumber(src)
 		d.Num(k, f)
 	case question.List:
-		d.repeats, err = AsRepeats(src, d.repeats[:0])
+		d.repeats, err = d.asRepeats(src, d.repeats[:0])
 		d.List(k, d.repeats)
 	case question.Time:
 		var v int64

@@ -6,24 +6,12 @@ import (
 )
 
 // drawn are the templates that become questions. The text is what is not drawn
-// of them: their pictures are curves, or say the same as curves.
+// of them.
 var drawn = map[string]string{ //nolint:gochecknoglobals // a constant table
-	"series_plot":          "",
-	"box_plot":             "boxes are not drawn: a curve of plot_stat is",
-	"bar_plot":             "bars are not drawn: a curve of the same values is",
-	"contour_plot":         "contours are not drawn: a curve per series is",
-	"revision_series_plot": "revisions are not drawn: a curve of the same values is",
-	"revision_box_plot":    "revisions are not drawn: a curve of plot_stat is",
-	"performance":          "the diagram is not drawn: a curve of FAR and one of PODY are",
-	"taylor_plot":          "the diagram is not drawn: a curve of each of its statistics is",
-	"ens_ss":               "the diagram is not drawn: curves of the mean squared error and of the spread are",
-	"roc":                  "the diagram is not drawn",
-	"rely":                 "the diagram is not drawn",
-	"eclv":                 "the diagram is not drawn",
-	"rhist":                "the histogram is not drawn",
-	"phist":                "the histogram is not drawn",
-	"relp":                 "the histogram is not drawn",
-	"scorecard":            "the card is not drawn: a curve of each of its rows and columns is",
+	"series_plot": "", "box_plot": "", "bar_plot": "", "contour_plot": "", "revision_series": "", "revision_series_plot": "", "performance": "",
+	"taylor_plot": "", "ens_ss": "", "roc": "", "rely": "", "eclv": "", "rhist": "", "phist": "", "relp": "",
+	"revision_box": "revisions are not drawn: boxes of the values are", "revision_box_plot": "revisions are not drawn: boxes of the values are",
+	"scorecard": "",
 }
 
 // Drawable reports whether the plot's template has become questions.

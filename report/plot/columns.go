@@ -190,7 +190,7 @@ func (g Columns) bar(c draw.Canvas, y func(float64) vg.Length, mid, half vg.Leng
 	} else {
 		fillRect(c, fade(clr, 0.85), mid-half, c.Min.Y, mid+half, top)
 		ink.clr = color.White
-		if 0.299*float64(clr.R)+0.587*float64(clr.G)+0.114*float64(clr.B) > 140 { // light colours need dark letters
+		if light(clr) {
 			ink.clr = grey(0x11)
 		}
 	}

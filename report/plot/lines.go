@@ -23,7 +23,11 @@ type Lines struct {
 	Curves     []Curve
 	By         Coordinate
 	References []Reference
-	Moments    []Moment // where the coordinate runs to the right
+	Guides     []Guide
+	Moments    []Moment   // where the coordinate runs to the right
+	RightLabel string     // of the axis of curves that have theirs at the right
+	Across, Up [2]float64 // the ends of the axes; equal = as the curves need
+	Square     bool
 	// LogAbove makes the axis of values logarithmic where the largest is more
 	// than so many times the smallest; 0 = never.
 	LogAbove float64
@@ -33,11 +37,27 @@ type Lines struct {
 // does not.
 type Curve struct {
 	Name   string
+	Of     string    // the curve whose colour it has; it is not in the legend
 	Group  string    // an engine, which gives the colour; "" = by its place
 	At     []float64 // in any order
 	Value  []float64
-	Lo, Hi []float64 // interval, drawn as a ribbon; nil = none
+	Lo, Hi []float64 // interval, drawn as a ribbon, or the quartiles of Boxes; nil = none
+	// Least and Most are the whiskers of Boxes; nil = none.
+	Least, Most []float64
+	Style       Style
+	Right       bool // against the axis at the right
 }
+
+// Style is how the values of a curve are drawn.
+type Style int
+
+// The styles. Bars and Boxes of several curves stand beside each other.
+const (
+	Joined Style = iota // points and the line through them
+	Points
+	Bars
+	Boxes
+)
 
 // Curve returns the curve of a name, which is made where there is none; it
 // is good until the next call.
@@ -100,7 +120,14 @@ func (l Lines) SVG() ([]byte, error) {
 	if value.empty() {
 		return s.noData()
 	}
+	if l.Square {
+		height = s.width - 2*margin
+	}
 	fig, p := s.open(height, least), newPanel()
+	if !c.rightSpan.empty() {
+		c.right = newRightAxis(c.rightSpan, l.RightLabel, false, heightTicks(fig.body))
+		fig.body.Max.X -= c.right.room()
+	}
 	across, up := fig.body.Max.X-fig.body.Min.X, fig.body.Max.Y-fig.body.Min.Y
 	coordinate, values, ticks := &p.X, &p.Y, heightTicks(fig.body)
 	p.Y.Padding = 4
@@ -112,7 +139,12 @@ func (l Lines) SVG() ([]byte, error) {
 	if l.By == Sizes || l.LogAbove > 0 && value.spread(l.LogAbove) {
 		scale(values, value, true, ticks)
 	} else {
-		value = value.padded(0.04)
+		least := value.lo
+		if value = value.padded(0.04); l.Up[0] < l.Up[1] {
+			value = span{l.Up[0], l.Up[1]}
+		} else if least == 0 && c.beside > 0 {
+			value.lo = 0
+		}
 		values.Min, values.Max, values.Tick.Marker = value.lo, value.hi, linearTicks{ticks}
 	}
 	p.Add(grid(true, true), &c)
@@ -123,14 +155,18 @@ func (l Lines) SVG() ([]byte, error) {
 // curves are lines being drawn.
 type curves struct {
 	Lines
-	hues []int
-	at   span // of the coordinate's axis
+	hues      []int
+	at        span // of the coordinate's axis
+	rightSpan span // of the values at the right
+	right     rightAxis
+	beside    int     // how many curves are bars or boxes
+	gap       float64 // between two of their places
 }
 
 // prepare orders all curves by their coordinate and finds the ranges of
 // coordinates and values.
 func (c *curves) prepare() (at, value span, err error) {
-	at, value = newSpan(), newSpan()
+	at, value, c.rightSpan = newSpan(), newSpan(), newSpan()
 	pal := &palette{}
 	c.Curves = slices.Clone(c.Curves)
 	c.References = slices.DeleteFunc(slices.Clone(c.References), func(r Reference) bool { return !isFinite(r.Value) })
@@ -141,6 +177,12 @@ func (c *curves) prepare() (at, value span, err error) {
 		}
 		if c.hues = append(c.hues, i); q.Group != "" {
 			c.hues[i] = pal.add(q.Group)
+		} else if k := slices.IndexFunc(c.Curves, func(o Curve) bool { return q.Of != "" && o.Name == q.Of }); k >= 0 {
+			c.hues[i] = k
+		}
+		of := &value
+		if q.Right {
+			of = &c.rightSpan
 		}
 		for k := range q.At {
 			if c.By >= Levels && q.At[k] <= 0 || c.By == Sizes && !(q.Value[k] > 0) {
@@ -150,17 +192,22 @@ func (c *curves) prepare() (at, value span, err error) {
 				continue
 			}
 			at.add(q.At[k])
-			value.add(q.Value[k])
-			for _, bounds := range [][]float64{q.Lo, q.Hi} {
+			if of.add(q.Value[k]); q.Style == Bars {
+				of.add(0)
+			}
+			for _, bounds := range [][]float64{q.Lo, q.Hi, q.Least, q.Most} {
 				if bounds == nil {
 					continue
 				}
 				if c.By == Sizes && !(bounds[k] > 0) {
 					bounds[k] = math.NaN()
 				}
-				value.add(bounds[k])
+				of.add(bounds[k])
 			}
 		}
+	}
+	if c.besides(); c.beside > 0 && !at.empty() {
+		at.add(at.lo-c.gap/2, at.hi+c.gap/2)
 	}
 	if !value.empty() {
 		for _, r := range c.References {
@@ -179,8 +226,8 @@ func (q *Curve) sort() error {
 	if (q.Lo == nil) != (q.Hi == nil) {
 		q.Lo, q.Hi = append([]float64{}, q.Lo...), append([]float64{}, q.Hi...)
 	}
-	lists := []*[]float64{&q.At, &q.Value, &q.Lo, &q.Hi}
-	for i, name := range []string{"places", "values", "lower bounds", "upper bounds"} {
+	lists := []*[]float64{&q.At, &q.Value, &q.Lo, &q.Hi, &q.Least, &q.Most}
+	for i, name := range []string{"places", "values", "lower bounds", "upper bounds", "least values", "most values"} {
 		if *lists[i] != nil && len(*lists[i]) != len(q.At) || i == 1 && len(q.Value) != len(q.At) {
 			return &fault.Error{Setting: q.Name, Problem: fmt.Sprintf("%d %s for %d places on the axis", len(*lists[i]), name, len(q.At)), Cure: "give NaN for a value that is none"}
 		}
@@ -213,6 +260,9 @@ func (c *curves) scale(a *gplot.Axis, at span, across, up vg.Length) {
 	} else if at.lo == at.hi {
 		at = at.padded(0.5)
 	}
+	if c.Across[0] < c.Across[1] {
+		at = span{c.Across[0], c.Across[1]}
+	}
 	c.at, a.Min, a.Max = at, at.lo, at.hi
 	switch c.By {
 	case Leads:
@@ -242,8 +292,18 @@ func (c *curves) sizes() (out gplot.ConstantTicks) {
 
 func (c *curves) legend() (out []entry) {
 	for i, q := range c.Curves {
+		if q.Of != "" {
+			continue
+		}
 		h := c.hues[i]
-		out = append(out, entry{name: q.Name, clr: hue(h), dash: dash(h), mark: mark(h), line: true})
+		e := entry{name: q.Name, clr: hue(h)}
+		if q.Style < Bars {
+			e.mark = mark(h)
+		}
+		if q.Style == Joined {
+			e.dash, e.line = q.dash(h), true
+		}
+		out = append(out, e)
 	}
 	return out
 }
@@ -257,8 +317,21 @@ func (c *curves) Plot(dc draw.Canvas, p *gplot.Plot) {
 		}
 		return vg.Point{X: x(at), Y: y(value)}
 	}
+	of := func(q *Curve) func(at, value float64) vg.Point {
+		if !q.Right {
+			return place
+		}
+		return func(at, value float64) vg.Point { return vg.Point{X: x(at), Y: c.right.y(dc, value)} }
+	}
+	c.drawBeside(dc, of)
 	for i, q := range c.Curves {
-		q.ribbon(dc, place, hue(c.hues[i]))
+		if q.Style < Bars {
+			q.ribbon(dc, of(&q), hue(c.hues[i]))
+		}
+	}
+	var taken []vg.Rectangle
+	for _, g := range c.Guides {
+		g.draw(dc, place, &taken)
 	}
 	for _, r := range c.References {
 		dashed(dc, place(c.at.lo, r.Value), place(c.at.hi, r.Value))
@@ -266,7 +339,12 @@ func (c *curves) Plot(dc draw.Canvas, p *gplot.Plot) {
 	c.drawMoments(dc, p)
 	var all []vg.Point
 	for i, q := range c.Curves {
-		all = append(all, q.line(dc, place, c.hues[i])...)
+		if q.Style < Bars {
+			all = append(all, q.line(dc, of(&q), c.hues[i])...)
+		}
+	}
+	if !c.rightSpan.empty() {
+		c.right.draw(dc)
 	}
 	for _, r := range c.References {
 		c.label(dc, r, place(c.at.lo, r.Value), all)
@@ -312,6 +390,14 @@ func (q *Curve) ribbon(c draw.Canvas, place func(at, value float64) vg.Point, cl
 	}
 }
 
+// dash is the line of a curve; one against the right axis is broken.
+func (q *Curve) dash(h int) []vg.Length {
+	if q.Right {
+		return []vg.Length{6, 3}
+	}
+	return dash(h)
+}
+
 // line draws what is between gaps, and returns points all along it. Points get
 // marks where there is room for them, and always where a line of one point would
 // not be seen.
@@ -323,8 +409,14 @@ func (q *Curve) line(c draw.Canvas, place func(at, value float64) vg.Point, h in
 		for i := r[0]; i < r[1]; i++ {
 			pts = append(pts, place(q.At[i], q.Value[i]))
 		}
-		c.StrokeLines(draw.LineStyle{Color: hue(h), Width: 1.9, Dashes: dash(h)}, pts)
-		if marks || len(pts) == 1 {
+		style := draw.LineStyle{Color: hue(h), Width: 1.9, Dashes: q.dash(h)}
+		if within := slices.DeleteFunc(slices.Clone(pts), func(p vg.Point) bool { return !c.Contains(p) }); q.Style == Joined && len(within) < len(pts) {
+			c.StrokeLines(style, c.ClipLinesXY(pts)...)
+			pts = within
+		} else if q.Style == Joined {
+			c.StrokeLines(style, pts)
+		}
+		if marks || len(pts) == 1 || q.Style == Points {
 			for _, p := range pts {
 				c.DrawGlyph(glyph, p)
 			}

@@ -190,6 +190,10 @@ func (s *study) note(ctx context.Context, q *question.Question, a *answer.Answer
 		if len(curve.Stats(q)) > 1 {
 			drawn.Case += "-" + name
 		}
+		if q.Drawing != nil && q.Drawing.Right && curve.Beside(s.drawn, drawn) {
+			drawn = s.drawn
+		}
+		s.drawn = drawn
 		if err := s.folder.Curves(drawn); err != nil {
 			return err
 		}

@@ -150,6 +150,7 @@ type study struct {
 	digest    record.Digest     // of the data
 	parsed    *load.Parsed      // the data, until every archive is loaded
 	cells     []*cell
+	drawn     *run.Curves // of the question before
 	out       Outcome
 }
 

@@ -1,0 +1,108 @@
+package plot
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Guide is a line that readers know: the diagonal of no skill, a constant
+// critical success index. It is thin, and has its label at its end.
+type Guide struct {
+	At, Value []float64
+	Label     string
+}
+
+// draw draws the line, and its label as near to the end as others leave room.
+func (g *Guide) draw(c draw.Canvas, place func(at, value float64) vg.Point, taken *[]vg.Rectangle) {
+	var pts []vg.Point
+	for i := range g.At {
+		pts = append(pts, place(g.At[i], g.Value[i]))
+	}
+	var last []vg.Point
+	for _, line := range c.ClipLinesXY(pts) {
+		c.StrokeLines(draw.LineStyle{Color: grey(0x99), Width: 0.9, Dashes: []vg.Length{5, 3}}, line)
+		last = line
+	}
+	k, label := captionInk(), clean(g.Label)
+	if len(last) < 2 || label == "" {
+		return
+	}
+	w := k.width(label) * 1.06
+	const steps = 20
+	for s := steps * (len(last) - 1); s >= 0; s -= steps / 4 {
+		from := last[min(s/steps, len(last)-2)]
+		at := from.Add(last[min(s/steps, len(last)-2)+1].Sub(from).Scale(vg.Length(s-min(s/steps, len(last)-2)*steps) / steps))
+		at = vg.Point{X: min(at.X+3, c.Max.X-w-3), Y: min(at.Y+3, c.Max.Y-12)}
+		box := vg.Rectangle{Min: vg.Point{X: at.X - 4, Y: at.Y - 4}, Max: vg.Point{X: at.X + w + 4, Y: at.Y + 12}}
+		if !slices.ContainsFunc(*taken, func(o vg.Rectangle) bool {
+			return o.Min.X < box.Max.X && box.Min.X < o.Max.X && o.Min.Y < box.Max.Y && box.Min.Y < o.Max.Y
+		}) {
+			*taken = append(*taken, box)
+			k.writeOver(c, at, label)
+			return
+		}
+	}
+}
+
+// besides counts the curves that stand beside each other, and finds the least
+// distance of two of their places.
+func (c *curves) besides() {
+	var at []float64
+	for _, q := range c.Curves {
+		if q.Style >= Bars {
+			c.beside++
+			at = append(at, q.At...)
+		}
+	}
+	slices.Sort(at)
+	at = slices.Compact(at)
+	c.gap = math.Inf(1)
+	for i := 1; i < len(at); i++ {
+		c.gap = min(c.gap, at[i]-at[i-1])
+	}
+	if math.IsInf(c.gap, 0) {
+		c.gap = 1
+	}
+}
+
+// drawBeside draws the bars and boxes.
+func (c *curves) drawBeside(dc draw.Canvas, of func(q *Curve) func(at, value float64) vg.Point) {
+	k := 0
+	for i, q := range c.Curves {
+		if q.Style < Bars {
+			continue
+		}
+		place, clr := of(&q), hue(c.hues[i])
+		slot := (place(c.at.lo+c.gap, 0).X - place(c.at.lo, 0).X) * 0.84 / vg.Length(c.beside)
+		half, shift := min(slot*0.46, 22), (vg.Length(k)-vg.Length(c.beside-1)/2)*min(slot, 50)
+		k++
+		for j := range q.At {
+			if !isFinite(q.Value[j]) {
+				continue
+			}
+			at := func(v float64) vg.Point { return place(q.At[j], v).Add(vg.Point{X: shift}) }
+			mid := at(q.Value[j])
+			if q.Style == Bars {
+				part := 0.85
+				if q.Right { // behind the curves
+					part = 0.3
+				}
+				fillRect(dc, fade(clr, part), mid.X-half, at(0).Y, mid.X+half, mid.Y)
+				if q.Lo != nil && isFinite(q.Lo[j]) && isFinite(q.Hi[j]) {
+					whisker(dc, grey(0x33), at(q.Lo[j]), at(q.Hi[j]), min(3, half/2))
+				}
+				continue
+			}
+			if q.Least != nil {
+				whisker(dc, clr, at(q.Least[j]), at(q.Most[j]), half/2)
+			}
+			low, high := at(q.Lo[j]).Y, at(q.Hi[j]).Y
+			fillRect(dc, grey(0xFF), mid.X-half, low, mid.X+half, high)
+			fillRect(dc, fade(clr, 0.35), mid.X-half, low, mid.X+half, high)
+			dc.StrokeLine2(draw.LineStyle{Color: clr, Width: 2}, mid.X-half, mid.Y, mid.X+half, mid.Y)
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package plot
+
+import (
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Cells shows a value for each row and column: a contour plot by coloured
+// fields, or a scorecard of who is better, and how surely.
+type Cells struct {
+	Frame
+	Columns []string
+	Rows    []CellRow
+	small   bool // no number fits into a cell
+	Balance bool // zero is white; above it is blue, below it vermilion: colours that everybody tells apart
+}
+
+// CellRow is a row, its values and marks by column.
+type CellRow struct {
+	Label  string
+	Values []float64 // NaN = none
+	Marks  []Mark    // nil = the values are printed
+}
+
+// Mark is what a cell of a scorecard says.
+type Mark int
+
+// The marks.
+const (
+	TooFew     Mark = iota // cases
+	Same                   // no difference that chance would not make
+	Better                 // an empty triangle that points up
+	Worse                  // one that points down
+	MuchBetter             // full ones
+	MuchWorse
+)
+
+const cellHeight = 22
+
+// SVG draws the picture. It fails only for sizes in which nothing can be read.
+func (m Cells) SVG() ([]byte, error) {
+	values, names, marks := newSpan(), []string(nil), false
+	for _, r := range m.Rows {
+		values.add(r.Values...)
+		names, marks = append(names, clean(r.Label)), marks || r.Marks != nil
+	}
+	var legend []entry
+	if marks {
+		for _, k := range []struct {
+			mark Mark
+			name string
+		}{{MuchBetter, "better, 99 %"}, {Better, "better, 95 %"}, {Same, "no difference at 95 %"}, {Worse, "worse, 95 %"}, {MuchWorse, "worse, 99 %"}, {TooFew, "too few cases"}} {
+			shape, clr := k.mark.glyph()
+			legend = append(legend, entry{name: k.name, clr: clr, mark: shape})
+		}
+	} else {
+		for _, part := range []float64{0, 0.25, 0.5, 0.75, 1} {
+			v := values.lo + part*(values.hi-values.lo)
+			legend = append(legend, entry{name: number(v), clr: m.colour(values, v)})
+		}
+	}
+	if values.empty() {
+		legend = nil
+	}
+	s, err := m.layout(900, legend)
+	if err != nil {
+		return nil, err
+	}
+	if values.empty() {
+		return s.noData()
+	}
+	height := cellHeight*vg.Length(len(m.Rows)) + 2*axisLabel + 4
+	f := s.open(height, height)
+	c, k := f.body, legendInk()
+	left := min(k.widest(names)+12, (c.Max.X-c.Min.X)*0.4)
+	in := draw.Crop(c, left, 0, 2*axisLabel, 0)
+	width := (in.Max.X - in.Min.X) / vg.Length(len(m.Columns))
+	for _, r := range m.Rows {
+		for _, v := range r.Values {
+			m.small = m.small || valueInk().width(number(v))+4 > width
+		}
+	}
+	for i, r := range m.Rows {
+		top := in.Max.Y - cellHeight*vg.Length(i)
+		k.write(c, vg.Point{X: in.Min.X - 8, Y: top - cellHeight/2 - k.capHeight()/2}, atRight, k.fit(names[i], left-12))
+		for j, v := range r.Values {
+			m.cell(in, values, vg.Rectangle{Min: vg.Point{X: in.Min.X + width*vg.Length(j), Y: top - cellHeight}, Max: vg.Point{X: in.Min.X + width*vg.Length(j+1), Y: top}}, v, r.Marks, j)
+		}
+	}
+	m.columns(c, in, width)
+	return f.encode()
+}
+
+// columns writes as many names of columns as there is room for, and the axis's.
+func (m *Cells) columns(c, in draw.Canvas, width vg.Length) {
+	k := newInk(tickSize, 0, grey(0x44))
+	every := int(math.Ceil(float64((k.widest(m.Columns) + 8) / width)))
+	for j := 0; j < len(m.Columns); j += max(every, 1) {
+		k.write(c, vg.Point{X: in.Min.X + width*(vg.Length(j)+0.5), Y: in.Min.Y - 14}, atCentre, clean(m.Columns[j]))
+	}
+	label := newInk(labelSize, 0, grey(0x22))
+	label.write(c, vg.Point{X: (in.Min.X + in.Max.X) / 2, Y: c.Min.Y + 4}, atCentre, label.fit(clean(m.XLabel), in.Max.X-in.Min.X))
+}
+
+// cell draws a value: its colour and, where there is room, its number, or its mark.
+func (m *Cells) cell(c draw.Canvas, all span, r vg.Rectangle, v float64, marks []Mark, j int) {
+	mid := vg.Point{X: (r.Min.X + r.Max.X) / 2, Y: (r.Min.Y + r.Max.Y) / 2}
+	ground := color.NRGBA{0xF5, 0xF5, 0xF5, 0xFF}
+	if isFinite(v) && marks == nil {
+		ground = m.colour(all, v)
+	}
+	fillRect(c, ground, r.Min.X+0.5, r.Min.Y+0.5, r.Max.X-0.5, r.Max.Y-0.5)
+	switch k := valueInk(); {
+	case !isFinite(v):
+	case marks != nil:
+		shape, clr := marks[j].glyph()
+		c.DrawGlyph(draw.GlyphStyle{Color: clr, Radius: min(6, (r.Max.X-r.Min.X)*0.4), Shape: shape}, mid)
+	case !m.small:
+		if light(ground) {
+			k.clr = grey(0x11)
+		} else {
+			k.clr = color.White
+		}
+		k.write(c, vg.Point{X: mid.X, Y: mid.Y - k.capHeight()/2}, atCentre, number(v))
+	}
+}
+
+// light reports whether a ground needs dark letters.
+func light(c color.NRGBA) bool {
+	return 0.299*float64(c.R)+0.587*float64(c.G)+0.114*float64(c.B) > 140
+}
+
+// colour of a value: of cividis, which grows lighter for every reader (Nuñez,
+// Anderton, Renslow 2018), or from both sides of zero.
+func (m *Cells) colour(all span, v float64) color.NRGBA {
+	if m.Balance {
+		end := hue(0)
+		if v < 0 {
+			end = hue(1)
+		}
+		return mix(color.NRGBA{0xFF, 0xFF, 0xFF, 0xFF}, end, math.Abs(v)/max(math.Abs(all.lo), math.Abs(all.hi), 1e-300)*0.85)
+	}
+	stops := []color.NRGBA{{0x00, 0x22, 0x4E, 0xFF}, {0x35, 0x45, 0x6C, 0xFF}, {0x66, 0x69, 0x70, 0xFF}, {0x94, 0x8E, 0x77, 0xFF}, {0xC8, 0xB8, 0x66, 0xFF}, {0xFE, 0xE8, 0x38, 0xFF}}
+	at := 0.5
+	if all.hi > all.lo {
+		at = (v - all.lo) / (all.hi - all.lo)
+	}
+	i := min(int(at*5), 4)
+	return mix(stops[i], stops[i+1], at*5-float64(i))
+}
+
+// glyph is the sign and the colour of a mark.
+func (k Mark) glyph() (draw.GlyphDrawer, color.NRGBA) {
+	switch k {
+	case Better:
+		return draw.TriangleGlyph{}, hue(0)
+	case MuchBetter:
+		return draw.PyramidGlyph{}, hue(0)
+	case Worse:
+		return downward{}, hue(1)
+	case MuchWorse:
+		return downward{full: true}, hue(1)
+	case Same:
+		return draw.CircleGlyph{}, grey(0xC8)
+	}
+	return draw.CrossGlyph{}, grey(0xA0)
+}
+
+// downward is a triangle that points down.
+type downward struct{ full bool }
+
+// DrawGlyph is gonum's.
+func (d downward) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, pt vg.Point) {
+	w, h := sty.Radius*math.Sqrt2*0.9, sty.Radius
+	tri := []vg.Point{{X: pt.X - w, Y: pt.Y + h/2}, {X: pt.X + w, Y: pt.Y + h/2}, {X: pt.X, Y: pt.Y - h}}
+	if d.full {
+		c.FillPolygon(sty.Color, tri)
+		return
+	}
+	c.StrokeLines(draw.LineStyle{Color: sty.Color, Width: 1}, append(tri, tri[0]))
+}
