@@ -32,17 +32,7 @@ func Admitted(q *question.Question, rows *record.Batch) *record.Batch {
 	if q.Clock.All() {
 		return rows
 	}
-	out := &record.Batch{}
-	out.Reset(rows.Type, "")
-	for _, h := range rows.Headers {
-		out.AddHeader(h)
-	}
-	for i := range rows.Len() {
-		if q.Clock.Admits(rows.Valid[i], rows.Lead[i]) {
-			out.AppendRow(rows, i, rows.Head[i])
-		}
-	}
-	return out
+	return rows.Only(func(i int) bool { return q.Clock.Admits(rows.Valid[i], rows.Lead[i]) })
 }
 
 // project appends a column of the rows to v.

@@ -3,6 +3,7 @@ package answer
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -225,7 +226,7 @@ func CompareMeans(want, got *Answer) (Proof, error) {
 			}
 		}
 	}
-	for _, i := range sortedValues(there) {
+	for _, i := range slices.Sorted(maps.Values(there)) {
 		d.extra(got, i)
 	}
 	if d.Missing == 0 && d.Extra == 0 {
@@ -233,14 +234,6 @@ func CompareMeans(want, got *Answer) (Proof, error) {
 	}
 	d.Problem = fmt.Sprintf("%d groups of the reference are missing or have other values, %d groups came that it does not have so", d.Missing, d.Extra)
 	return Proof{}, d
-}
-
-func sortedValues(m map[string]int) (out []int) {
-	for _, i := range m {
-		out = append(out, i)
-	}
-	slices.Sort(out)
-	return out
 }
 
 func (d *Diff) extra(got *Answer, i int) {

@@ -76,6 +76,16 @@ type Load struct {
 // that their times say nothing of what changed.
 func (a *Against) Void() bool { return len(a.Differences) > 0 && a.Differences[0].Void }
 
+// OfData reports whether it is the data alone that make the comparison void.
+func (a *Against) OfData() bool {
+	for _, d := range a.Differences {
+		if d.Void && d.What != aboutData && d.What != aboutCopies {
+			return false
+		}
+	}
+	return a.Void()
+}
+
 // Finding is what became of a cell.
 type Finding struct {
 	Cell     run.Cell         `json:"cell"`
@@ -134,6 +144,11 @@ const (
 
 func (v Verdict) order() int {
 	return slices.Index([]Verdict{Broken, Slower, Faster, NotRight, Mended, Gone, Added, OtherAnswer, NoTimes, TooFew, Same, Floor}, v)
+}
+
+// Alike reports whether a cell has nothing of its own to tell.
+func (v Verdict) Alike() bool {
+	return v == Same || v == Floor || v == OtherAnswer || v == TooFew || v == NoTimes
 }
 
 // Marked reports whether the verdict says that something changed.

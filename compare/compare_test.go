@@ -134,13 +134,24 @@ func TestDifferences(t *testing.T) {
 		t.Errorf("runs of the same differ in %v", got)
 	}
 	b.Version, b.Machine.CPU, b.Data.Digest = "v2", "another", "e"
-	b.Archives = []run.Archive{{Engine: "sqlite", Design: "wide", Version: "3.50", Settings: map[string]string{"cache": "1"}, Digest: "d"}}
+	b.Archives = []run.Archive{{Engine: "sqlite", Design: "wide", Version: "3.50", Settings: map[string]string{"cache": "1"}, Digest: "e"}}
 	var got []string
 	for _, d := range differences(a.Run, b.Run) {
 		got = append(got, map[bool]string{true: "VOID "}[d.Void]+d.What)
 	}
 	if text := strings.Join(got, "; "); text != "VOID data; VOID processor; barograph; sqlite wide: version; sqlite wide: cache" {
 		t.Error(text)
+	}
+	if x := (Against{Differences: differences(a.Run, b.Run)}); x.OfData() {
+		t.Error("another processor is no difference of data")
+	}
+	b.Machine.CPU = a.Machine.CPU
+	if x := (Against{Differences: differences(a.Run, b.Run)}); !x.OfData() { // of more data, each archive holds more
+		t.Errorf("the data alone differ, and it is said: %v", x.Differences)
+	}
+	b.Archives[0].Digest = "d"
+	if x := (Against{Differences: differences(a.Run, b.Run)}); x.OfData() {
+		t.Error("an archive that lacks some of the data is no difference of data alone")
 	}
 }
 

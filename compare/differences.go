@@ -54,13 +54,19 @@ func differences(base, other *run.Run) []Difference {
 	return out
 }
 
+// What two runs may say of their data.
+const (
+	aboutData   = "data"
+	aboutCopies = "copies of the data"
+)
+
 // factsOf is all that two runs of the same work on the same machine agree in.
 func factsOf(r *run.Run) []fact {
 	m, d := r.Machine, r.Data
 	out := []fact{
 		{"workload", r.Workload, true},
-		{"data", fmt.Sprintf("%s (%d records)", d.Digest, d.Records), true},
-		{"copies of the data", fmt.Sprint(max(d.Copies, 1)), true},
+		{aboutData, fmt.Sprintf("%s (%d records)", d.Digest, d.Records), true},
+		{aboutCopies, fmt.Sprint(max(d.Copies, 1)), true},
 		{"policy", r.Policy, true},
 		{"processor", fmt.Sprintf("%s, %d threads, %d usable", m.CPU, m.Threads, m.UsableCPUs), true},
 		{"memory", fmt.Sprintf("%.1f GB", float64(m.Memory)/1e9), true},
@@ -77,7 +83,11 @@ func factsOf(r *run.Run) []fact {
 	for _, a := range r.Archives {
 		name := strings.TrimSpace(a.Engine + " " + a.Design)
 		out = append(out, fact{name + ": version", strings.TrimSpace(a.Product + " " + a.Version), false}, fact{name + ": place", a.Place, true})
-		if a.Digest != "" {
+		switch a.Digest {
+		case "":
+		case d.Digest:
+			out = append(out, fact{name + ": holds", "all of the data", true})
+		default:
 			out = append(out, fact{name + ": holds", a.Digest, true})
 		}
 		out = append(out, settings(name, a.Settings)...)

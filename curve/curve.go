@@ -341,6 +341,15 @@ func distinct[T cmp.Ordered](vs []T) int {
 	return len(slices.Compact(slices.Sorted(slices.Values(vs))))
 }
 
+// among is how many values some rows have.
+func among[T comparable](vs []T, rows []int) int {
+	seen := map[T]bool{}
+	for _, i := range rows {
+		seen[vs[i]] = true
+	}
+	return len(seen)
+}
+
 // axisOf chooses the independent axis: that of the drawing, or the first of
 // lead, level and valid time that has several values.
 func axisOf(q *question.Question, a *answer.Answer) run.Axis {
@@ -499,17 +508,21 @@ func (c *collector) parting() (fields []string) {
 	return fields
 }
 
-// pooled says which header fields, leads and times a value has several of: they
-// are neither the axis nor what parts the curves.
+// pooled says of which header fields, leads and times a value has several. What
+// goes with the axis or with a curve, as obs_lev with fcst_lev, is none of them.
 func (c *collector) pooled() string {
 	fields, words := c.parting(), []string(nil)
 	for k, col := range c.a.Columns {
 		n := 1
-		switch v := &c.a.Vectors[k]; col.Role {
-		case question.HeaderField:
-			n = distinct(v.Text)
-		case question.ValidBeg, question.Lead:
-			n = distinct(v.Whole)
+		for _, places := range c.points {
+			for _, rows := range places {
+				switch v := &c.a.Vectors[k]; col.Role {
+				case question.HeaderField:
+					n = max(n, among(v.Text, rows))
+				case question.ValidBeg, question.Lead:
+					n = max(n, among(v.Whole, rows))
+				}
+			}
 		}
 		if n > 1 && col.Name != string(c.axis) && !slices.Contains(fields, col.Name) {
 			words = append(words, fmt.Sprintf("%d values of %s", n, col.Name))

@@ -150,6 +150,21 @@ func TestAxes(t *testing.T) {
 	}
 }
 
+// TestPooled: what goes with the axis is pooled by no value.
+func TestPooled(t *testing.T) {
+	for axis, want := range map[string]string{"fcst_lead": "; pools 3 values of fcst_valid_beg", "valid_hour": ""} {
+		q := drawn("overall")
+		q.Drawing.Axis = axis
+		c, err := curve.Of(t.Context(), q, answerOf(t, q, theRows), "RMSE", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, pools, _ := strings.Cut(c.Note, "; pools"); "; pools"+pools != want && pools+want != "" {
+			t.Errorf("%s: %s", axis, c.Note)
+		}
+	}
+}
+
 // TestCurvesByHour: fields of time make curves, too.
 func TestCurvesByHour(t *testing.T) {
 	q := drawn("sum")

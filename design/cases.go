@@ -201,13 +201,8 @@ func share[T cmp.Ordered](there, asked []T) float64 {
 	if len(asked) == 0 {
 		return 1
 	}
-	n := 0
-	for _, v := range asked {
-		if has(there, v) {
-			n++
-		}
-	}
-	return float64(n) / float64(len(there))
+	found := slices.DeleteFunc(slices.Clone(asked), func(v T) bool { return !has(there, v) })
+	return float64(len(found)) / float64(len(there))
 }
 
 // times asks for times as METviewer's lists do: a grid where they have one.
@@ -362,13 +357,7 @@ func (c *Catalog) absentTogether(q *question.Question) string {
 
 // absentTime tells where the times or leads of the series that match lie.
 func (c *Catalog) absentTime(q *question.Question) string {
-	var valid Moments
-	var leads []int32
-	for _, g := range c.matching(q) {
-		valid, leads = append(valid, g.Valid...), append(leads, g.Leads...)
-	}
-	slices.Sort(valid)
-	slices.Sort(leads)
+	valid, leads := c.span(q)
 	if len(valid) > 0 && !slices.ContainsFunc(valid, func(v int64) bool { return (q.Valid.All() || q.Valid.Contains(v)) && q.Clock.AdmitsValid(v) }) {
 		at := func(v int64) string { return time.Unix(v, 0).UTC().Format(time.RFC3339) }
 		return fmt.Sprintf("what matches has other valid times, from %s to %s", at(valid[0]), at(valid[len(valid)-1]))
@@ -417,13 +406,9 @@ func (c *Catalog) values(q *question.Question, f record.Field) (out []string) {
 	for _, g := range c.matching(q) {
 		switch f {
 		case record.VxMask:
-			for _, v := range g.Masks {
-				out = insert(out, v)
-			}
+			out = insert(out, g.Masks...)
 		case record.FcstLev:
-			for _, v := range g.Levels {
-				out = insert(out, v)
-			}
+			out = insert(out, g.Levels...)
 		default:
 			for _, h := range g.further(q) {
 				out = insert(out, h[f])
@@ -494,18 +479,8 @@ func (in *Inventory) add(g *Group) {
 	in.Records += g.Held.Records
 	in.Versions, in.Models = insert(in.Versions, g.Version), insert(in.Models, g.Model)
 	in.ObTypes, in.Variables = insert(in.ObTypes, g.ObType), insert(in.Variables, g.FcstVar)
-	for _, v := range g.Levels {
-		in.Levels = insert(in.Levels, v)
-	}
-	for _, v := range g.Masks {
-		in.Regions = insert(in.Regions, v)
-	}
-	for _, v := range g.Thresholds() {
-		in.Thresholds = insert(in.Thresholds, v)
-	}
-	for _, v := range g.Leads {
-		in.Leads = insert(in.Leads, v)
-	}
+	in.Levels, in.Regions = insert(in.Levels, g.Levels...), insert(in.Regions, g.Masks...)
+	in.Thresholds, in.Leads = insert(in.Thresholds, g.Thresholds()...), insert(in.Leads, g.Leads...)
 	in.Valid = Moments(slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(in.Valid), g.Valid...)))))
 }
 

@@ -256,21 +256,8 @@ func (c *Catalog) Merge(o *Catalog) {
 			c.insert(&clone)
 			continue
 		}
-		for _, m := range g.Masks {
-			mine.Masks = insert(mine.Masks, m)
-		}
-		for _, l := range g.Levels {
-			mine.Levels = insert(mine.Levels, l)
-		}
-		for _, f := range g.Further {
-			mine.Further = insert(mine.Further, f)
-		}
-		for _, l := range g.Leads {
-			mine.Leads = insert(mine.Leads, l)
-		}
-		for _, v := range g.Valid {
-			mine.Valid = insert(mine.Valid, v)
-		}
+		mine.Masks, mine.Levels, mine.Further = insert(mine.Masks, g.Masks...), insert(mine.Levels, g.Levels...), insert(mine.Further, g.Further...)
+		mine.Leads, mine.Valid = insert(mine.Leads, g.Leads...), insert(mine.Valid, g.Valid...)
 		mine.Held.Add(g.Held)
 		if g.Last >= g.First { // it notes times, and does not only drop records
 			step := gcd(mine.Step, g.Step)
@@ -297,13 +284,14 @@ func (c *Catalog) Clear() {
 	clear(c.index)
 }
 
-// insert puts v into a sorted set.
-func insert[T cmp.Ordered](set []T, v T) []T {
-	at, found := slices.BinarySearch(set, v)
-	if found {
-		return set
+// insert puts values into a sorted set.
+func insert[T cmp.Ordered](set []T, values ...T) []T {
+	for _, v := range values {
+		if at, found := slices.BinarySearch(set, v); !found {
+			set = slices.Insert(set, at, v)
+		}
 	}
-	return slices.Insert(set, at, v)
+	return set
 }
 
 // Facts is what a phrasing needs to know of the series that a question can match.

@@ -10,8 +10,10 @@ import (
 	"net/url"
 	"runtime/debug"
 	"slices"
+	"time"
 
 	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/question"
 )
@@ -22,6 +24,26 @@ var (
 	ErrNoDesign    = errors.New("engine does not offer the design")
 	ErrReadOnly    = errors.New("archive is read-only")
 )
+
+// Unreachable says of a database that it is not reached, and what to do.
+func Unreachable(shown string, err error, cure string) error {
+	return &fault.Error{Setting: shown, Err: fmt.Errorf("%w: %w", ErrUnreachable, err), Cure: cure}
+}
+
+// Failed returns the context's error where that is why a call failed. A driver
+// may notice a deadline a little before the context does.
+func Failed(ctx context.Context, err error) error {
+	end, ok := ctx.Deadline()
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case ok && time.Until(end) < time.Millisecond:
+		return context.DeadlineExceeded
+	}
+	return err
+}
 
 // Driver describes an engine and opens it.
 type Driver struct {

@@ -101,6 +101,7 @@ func (r Registry) Open(ctx context.Context, raw string, o Options) (*Engine, err
 	}
 	e, err := d.Open(ctx, u, o)
 	if err != nil {
+		err = Failed(ctx, err)
 		if shown := fault.Redact(raw); !strings.Contains(err.Error(), shown) && (d.Place != Embedded || Path(u) == "" || !strings.Contains(err.Error(), Path(u))) {
 			err = &fault.Error{Setting: shown, Err: err}
 		}

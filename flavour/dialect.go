@@ -94,14 +94,19 @@ func List[T any](items []T, f func(T) string) string { return listIn([2]string{}
 
 // listIn writes a list between the dialect's brackets.
 func listIn[T any](brackets [2]string, items []T, f func(T) string) string {
+	if brackets[0] == "" {
+		brackets = [2]string{"(", ")"}
+	}
+	return brackets[0] + Join(items, ", ", f) + brackets[1]
+}
+
+// Join writes items with a separator between.
+func Join[T any](items []T, separator string, f func(T) string) string {
 	out := make([]string, len(items))
 	for i, v := range items {
 		out[i] = f(v)
 	}
-	if brackets[0] == "" {
-		brackets = [2]string{"(", ")"}
-	}
-	return brackets[0] + strings.Join(out, ", ") + brackets[1]
+	return strings.Join(out, separator)
 }
 
 // oneOf is the condition that an expression is one of some values.

@@ -159,10 +159,8 @@ func (l *Lab) await(ctx context.Context, i int) error {
 		if over, end := l.left(i); over {
 			return l.failed(i, "ended by itself", end)
 		}
-		select {
-		case <-ctx.Done():
-			return l.failed(i, "does not answer", errors.Join(ctx.Err(), err))
-		case <-time.After(poll):
+		if ended := engine.Pause(ctx, poll); ended != nil {
+			return l.failed(i, "does not answer", errors.Join(ended, err))
 		}
 	}
 }

@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"io"
 	"os"
@@ -304,5 +305,5 @@ func fileDigest(path string) (digest string, size int64, err error) {
 		return "", 0, &fault.Error{File: path, Problem: "cannot be read", Err: err, Cure: "check the disk; the file is not marked as loaded"}
 	}
 	sum := h.Sum128().Bytes()
-	return hexOf(sum[:]), size, nil
+	return hex.EncodeToString(sum[:]), size, nil
 }

@@ -1,7 +1,6 @@
 package load
 
 import (
-	"encoding/hex"
 	"fmt"
 	"strings"
 	"time"
@@ -11,8 +10,6 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/record"
 )
-
-func hexOf(b []byte) string { return hex.EncodeToString(b) }
 
 // window holds the records of one commit. No two of them have the same
 // identity: where two lines bring one record, one of the rows is dead.
@@ -112,7 +109,7 @@ func describe(r engine.At) string {
 func (w *window) live(yield func(*record.Batch) bool) {
 	for _, b := range w.batches {
 		if rows := w.dead[b]; len(rows) > 0 {
-			b = b.Without(rows)
+			b = b.Only(func(i int) bool { return !rows[i] })
 		}
 		if b.Len() > 0 && !yield(b) {
 			return

@@ -25,12 +25,12 @@ func Find(name string) (*Question, error) {
 	return qs[0], nil
 }
 
-// FindAll returns the case of that name, or all of them for NOAA; or the
+// FindAll returns the case of that name, or one of more, or all of them for NOAA; or the
 // questions in a file, if the name ends in .yaml or .yml; or those of a METviewer
 // plot_spec, if it ends in .xml. "plot.xml#name" is one of them. The notes say what of a plot is not
 // supported, with its line; a plot of which nothing can be asked is an error
 // that holds them.
-func FindAll(name string) (qs []*Question, notes []string, err error) {
+func FindAll(name string, more ...*Question) (qs []*Question, notes []string, err error) {
 	file, wanted := name, ""
 	if m := oneOf.FindStringSubmatch(name); m != nil {
 		file, wanted = m[1], m[2]
@@ -42,7 +42,7 @@ func FindAll(name string) (qs []*Question, notes []string, err error) {
 		qs, notes, err = FromPlotFile(file)
 	default:
 		qs, err = Cases()
-		wanted = name
+		qs, wanted = append(qs, more...), name
 	}
 	if err != nil || wanted == "" || wanted == NOAA {
 		return qs, notes, err
@@ -53,7 +53,7 @@ func FindAll(name string) (qs []*Question, notes []string, err error) {
 	}
 	if wanted == name {
 		unknown := fault.Unknown("case", name, append(names(qs), NOAA))
-		unknown.Cure += ", or give a .yaml file or METviewer's plot .xml"
+		unknown.Cure += ", or give a .yaml file (barograph cases writes one) or METviewer's plot .xml"
 		return nil, nil, unknown
 	}
 	return nil, notes, &fault.Error{File: file, Problem: "holds no question " + strconv.Quote(wanted), Cure: "choose one of " + strings.Join(names(qs), ", ")}

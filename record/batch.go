@@ -168,13 +168,12 @@ func (b *Batch) Clone() *Batch {
 	c.ObsLead, c.ObsBeg, c.ObsEnd = slices.Clone(b.ObsLead), slices.Clone(b.ObsBeg), slices.Clone(b.ObsEnd)
 	c.Line, c.Rejects, c.LeftOut = slices.Clone(b.Line), slices.Clone(b.Rejects), maps.Clone(b.LeftOut)
 	c.Group, c.GroupEnd = slices.Clone(b.Group), slices.Clone(b.GroupEnd)
-	c.Num = make([][]float64, len(b.Num))
-	for k := range b.Num {
-		c.Num[k] = slices.Clone(b.Num[k])
+	c.Num, c.Text = slices.Clone(b.Num), slices.Clone(b.Text)
+	for k, column := range b.Num {
+		c.Num[k] = slices.Clone(column)
 	}
-	c.Text = make([][]string, len(b.Text))
-	for k := range b.Text {
-		c.Text[k] = slices.Clone(b.Text[k])
+	for k, column := range b.Text {
+		c.Text[k] = slices.Clone(column)
 	}
 	return &c
 }
@@ -234,15 +233,13 @@ func (b *Batch) Difference(i int, o *Batch, j int) string {
 	return "the repeating columns differ"
 }
 
-// Without copies b, leaving out some rows.
-func (b *Batch) Without(rows map[int]bool) *Batch {
+// Only copies the rows of b that are wanted.
+func (b *Batch) Only(wanted func(i int) bool) *Batch {
 	out := &Batch{}
 	out.Reset(b.Type, b.File)
-	for _, h := range b.Headers {
-		out.AddHeader(h)
-	}
+	out.Headers = append(out.Headers, b.Headers...)
 	for i := range b.Len() {
-		if !rows[i] {
+		if wanted(i) {
 			out.AppendRow(b, i, b.Head[i])
 		}
 	}
@@ -285,12 +282,8 @@ func (f Field) String() string { return fieldNames[f] }
 
 // FieldByName finds a field by METviewer's name.
 func FieldByName(name string) (Field, bool) {
-	for i, n := range fieldNames {
-		if n == name {
-			return Field(i), true
-		}
-	}
-	return 0, false
+	i := slices.Index(fieldNames[:], name)
+	return Field(max(i, 0)), i >= 0
 }
 
 // NA is the text that MET and METviewer write for a header field without a value.

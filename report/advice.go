@@ -300,8 +300,8 @@ func (a *adviser) commands() string {
 		}
 		lines = append(lines, commandLine(up)+"   # for a trial; a server of your own to stay")
 	}
-	if !strings.HasPrefix(z.Data.Source, "synthetic") { // a quickstart's
-		lines = append(lines, commandLine(append(append([]string{"load"}, strings.Fields(z.Data.Source)...), at...)))
+	if len(z.Data.Paths) > 0 { // else it holds all that there is
+		lines = append(lines, commandLine(append(append([]string{"load"}, z.Data.Paths...), at...)))
 	}
 	for _, k := range z.Cases[:min(1, len(z.Cases))] {
 		lines = append(lines, commandLine(append(append([]string{"ask", a.cases + k.Name}, at...), "--flavour", c.Flavour)))

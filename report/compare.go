@@ -19,17 +19,17 @@ func OfComparison(c *compare.Comparison) *Report {
 	for i := range c.Others {
 		a := &c.Others[i]
 		name := filepath.Base(a.Run)
-		void := table("what", "was", "is")
+		voids := table("what", "was", "is")
 		other := table("what", "was", "is")
 		for _, d := range a.Differences {
 			t := other
 			if d.Void {
-				t = void
+				t = voids
 			}
 			t.add("", texts(d.What, cmp.Or(d.Base, none), cmp.Or(d.New, none))...)
 		}
 		if a.Void() {
-			out.Answers = append(out.Answers, Words{"alarm", fmt.Sprintf("VOID: %s is not the same work on the same machine (see what differs): what follows tells no database's speed.", name)})
+			out.Answers = append(out.Answers, Words{"alarm", void(name, a)})
 		}
 		for _, w := range a.Busy {
 			out.Warnings = once(out.Warnings, w)
@@ -37,7 +37,7 @@ func OfComparison(c *compare.Comparison) *Report {
 		out.Answers = append(out.Answers, verdict(tally(a, compare.Broken) == 0, changes(name, a)))
 		s := Section{ID: fmt.Sprintf("run-%d", i+1), Title: name, Small: "against " + filepath.Base(c.Base)}
 		s.Parts = filled(
-			Section{Title: "What makes the comparison void", Table: void, Terminal: true},
+			Section{Title: "What makes the comparison void", Table: voids, Terminal: true},
 			Section{Title: "Every cell", Table: findings(a, c), Terminal: true, Pictures: ratios(a)},
 			Section{Title: "Loads and sizes", Table: loadChanges(a), Terminal: true},
 			Section{Title: "What else differs", Table: other, Terminal: true},
@@ -45,6 +45,14 @@ func OfComparison(c *compare.Comparison) *Report {
 		out.Sections = append(out.Sections, s)
 	}
 	return out
+}
+
+// void says what a comparison is worth all the same.
+func void(name string, a *compare.Against) string {
+	if a.OfData() {
+		return "VOID: " + name + " asked other data (see what differs): what follows tells what the data changed, and no database's speed."
+	}
+	return "VOID: " + name + " is not the same work on the same machine (see what differs): what follows tells no database's speed."
 }
 
 // tally counts the findings of a verdict.
@@ -91,12 +99,15 @@ func changes(name string, a *compare.Against) string {
 	return words.String()
 }
 
+// shown is how many cells that changed a terminal shows.
+const shown = 30
+
 // findings are all cells, those that changed first.
 func findings(a *compare.Against, c *compare.Comparison) *Table {
 	t := table("cell", "what", "was", "is", "ratio (×)", "of its own (×)", "p", "verdict")
 	t.Note = fmt.Sprintf("Medians with their 95 %% intervals. Of its own: the ratio without what all cells have in common, which is the machine’s, or of what all go through; so is what slows a whole round of a study. "+
 		"A cell is faster or slower where that is more than %.0f %% and the noise: two-sided Mann–Whitney rank tests, %s corrected together (Holm). "+
-		"By %.0f %% two runs of the same differ though nothing changed. “~”: no such difference; “?”: too few repetitions to show one.", 100*c.Margin, several(c.Tests, "test"), 100*c.Margin)
+		"By %.0f %% two runs of the same differ though nothing changed. “~”: no such difference; “?”: too few repetitions to show one.", 100*c.Margin, several(c.Tests, "test"), 100*c.Margin) + " A terminal shows the cells that changed; all stand on the page (--html FILE) and in --json."
 	for i := range a.Findings {
 		f := &a.Findings[i]
 		mark := Cell{Text: string(f.Verdict), Class: map[compare.Verdict]string{compare.Broken: "bad", compare.NotRight: "bad", compare.Slower: "bad", compare.Faster: "ok", compare.Mended: "ok"}[f.Verdict]}
@@ -108,6 +119,7 @@ func findings(a *compare.Against, c *compare.Comparison) *Table {
 			p = value(f.P, probability(f.P))
 		}
 		t.add("", text(f.Name()), text(f.Quantity+" ("+f.Unit+")"), sideCell(f.Base), sideCell(f.New), estimate(f.Ratio), estimate(f.Own), p, mark)
+		t.Rows[i].Quiet = f.Verdict.Alike() || i >= shown
 	}
 	return t
 }

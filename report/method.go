@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -12,7 +13,7 @@ import (
 
 // planLimit is how much of a query and its plan the page shows, in bytes; keys
 // of a long period fill megabytes.
-const planLimit = 6000
+const planLimit = 1300
 
 // planSection are the plans, by cases.
 func (f *folder) planSection() Section {
@@ -30,8 +31,9 @@ func (f *folder) planSection() Section {
 			}
 			if len(p.Text) > planLimit {
 				tail := p.Text[len(p.Text)-planLimit/2:]
-				shown.Text = strings.ToValidUTF8(p.Text[:planLimit/2], "") + fmt.Sprintf("\n\n… %s left out; the whole text is in plans/%s.txt …\n\n", byteSize(float64(len(p.Text)-planLimit)), p.Name) + strings.ToValidUTF8(tail, "")
+				shown.Text = strings.ToValidUTF8(p.Text[:planLimit/2], "") + fmt.Sprintf("\n\n… %s left out …\n\n", byteSize(float64(len(p.Text)-planLimit))) + strings.ToValidUTF8(tail, "")
 			}
+			shown.Prose = [][]Cell{{{Text: "plans/" + p.Name + ".txt", Link: "plans/" + url.PathEscape(p.Name) + ".txt"}}}
 			part.Parts = append(part.Parts, shown)
 		}
 		place := func(s Section) int {
@@ -73,7 +75,8 @@ func (f *folder) method() Section {
 			{"Garbage collector", fmt.Sprintf("%s, %s in pauses, the longest %s", several(int(c.GCs), "cycle"), elapsed(c.GCPause), elapsed(c.GCPauseMax))},
 		}
 	}
-	again := Section{Title: "To repeat it", Text: commandLine(f.run.Args), Notes: []string{fmt.Sprintf("Seed %d fixes the order of the repetitions and the bootstrap. All repetitions are in samples.csv and samples.parquet beside this file, histograms in latency.hlog, queries and plans in plans/, unreadable lines in quarantine.csv.", f.run.Seed)}}
+	again := Section{Title: "To repeat it", Text: commandLine(f.run.Args), Notes: []string{fmt.Sprintf("Seed %d fixes the order of the repetitions and the bootstrap. Beside this file are histograms in latency.hlog, queries and plans in plans/, unreadable lines in quarantine.csv.", f.run.Seed)}}
+	again.Prose = [][]Cell{{{Text: "All repetitions: "}, {Text: "samples.csv", Link: "samples.csv"}, {Text: ", "}, {Text: "samples.parquet", Link: "samples.parquet"}, {Text: "."}}}
 	s.Parts = []Section{load, again}
 	return s
 }

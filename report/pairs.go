@@ -15,7 +15,7 @@ func (rs *results) medians(s *Summary) *Table {
 	t := table("engine", "design", "flavour")
 	asked := 0
 	for i := range s.Cases {
-		t.Head = append(t.Head, Column{Name: s.Cases[i].Name})
+		t.Head = append(t.Head, Column{Name: s.Cases[i].Name, Spare: true})
 		if !s.Cases[i].empty() {
 			asked++
 		}

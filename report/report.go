@@ -5,8 +5,11 @@ import (
 	"embed"
 	"fmt"
 	"html/template"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"time"
 
 	"github.com/barograph/barograph/advise"
@@ -78,16 +81,48 @@ func (r *Report) Page() ([]byte, error) {
 		return nil, err
 	}
 	page.Report, page.Style, page.Code = r, template.CSS(style), template.JS(code) //nolint:gosec // our own files
+	classes := styles{}
 	t, err := template.New("page.html").Funcs(template.FuncMap{"svg": func(d Drawing) (template.HTML, error) {
-		svg, err := d.SVG()            // escapes every text in it
-		return template.HTML(svg), err //nolint:gosec // see above
+		svg, err := d.SVG() // escapes every text in it
+		return classes.shorten(svg), err
 	}}).ParseFS(files, "template/*.html")
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
 	err = t.Execute(&b, page)
-	return b.Bytes(), err
+	return bytes.Replace(b.Bytes(), []byte("</style>"), append(classes.css(), "</style>"...), 1), err
+}
+
+// styles are the styles that pictures repeat thousands of times: on a page they
+// are classes.
+type styles map[string]string
+
+var (
+	styled = regexp.MustCompile(`(?: transform="(scale\(1, -1\))")?\s+style="([^"]*)"`)
+	alike  = regexp.MustCompile(` />\n<path d="`)
+)
+
+func (s styles) shorten(svg []byte) template.HTML {
+	svg = styled.ReplaceAllFunc(svg, func(text []byte) []byte {
+		m := styled.FindSubmatch(text)
+		style := string(m[2])
+		if len(m[1]) > 0 {
+			style += ";transform:" + string(m[1])
+		}
+		if s[style] == "" {
+			s[style] = fmt.Sprintf("p%d", len(s))
+		}
+		return []byte(" class=" + s[style])
+	})
+	return template.HTML(alike.ReplaceAll(svg, []byte(`/><path d="`))) //nolint:gosec // a picture of ours
+}
+
+func (s styles) css() (out []byte) {
+	for _, style := range slices.Sorted(maps.Keys(s)) {
+		out = fmt.Appendf(out, ".%s{%s}", s[style], style)
+	}
+	return out
 }
 
 // Write reads a run folder and writes its report.html anew.

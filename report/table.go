@@ -21,11 +21,13 @@ type Column struct {
 	Name, Unit string
 	Number     bool // aligned at the right: one of its cells is a number
 	Wrap       bool // one of its texts is so long that it may break
+	Spare      bool // left to the page where the terminal would break the lines
 }
 
 // Row is a line of a table. Class: floor, best, off.
 type Row struct {
 	Class string
+	Quiet bool   // left to the page: the answers have counted it
 	ID    string // anchor
 	Cells []Cell
 }
@@ -138,7 +140,11 @@ func span[T ~float64](lo, hi T) Cell {
 	return when(!math.IsNaN(float64(lo)), value(lo, interval(float64(lo), float64(hi))), none)
 }
 
-// print writes the table for a terminal, numbers aligned to the right.
+// widest is a line of a table that a terminal shows unbroken, in runes.
+const widest = 180
+
+// print writes the table for a terminal, numbers aligned to the right. Columns
+// that can be spared are left out where it is too wide.
 func (t *Table) print(b *strings.Builder) {
 	head := make([]string, len(t.Head))
 	for k, c := range t.Head {
@@ -149,20 +155,36 @@ func (t *Table) print(b *strings.Builder) {
 	lines := [][]string{head}
 	for _, r := range t.Rows {
 		var line []string
+		if r.Quiet {
+			continue
+		}
 		for _, c := range r.Cells {
 			line = append(line, printable(strings.TrimSpace(c.Text+" "+c.Sub)))
 		}
 		lines = append(lines, line)
 	}
-	width := make([]int, len(t.Head))
-	for _, line := range lines {
-		for k, s := range line {
-			width[k] = max(width[k], utf8.RuneCountInString(s))
+	width, all := make([]int, len(t.Head)), 0
+	for k := range t.Head {
+		for _, line := range lines {
+			width[k] = max(width[k], utf8.RuneCountInString(line[k]))
+		}
+		all += 2 + width[k]
+	}
+	if len(lines) == 1 {
+		lines = nil
+	}
+	var spared []string
+	for k, c := range t.Head {
+		if c.Spare && all > widest {
+			spared = append(spared, head[k])
 		}
 	}
 	for _, line := range lines {
 		var out strings.Builder
 		for k, s := range line {
+			if t.Head[k].Spare && all > widest {
+				continue
+			}
 			pad := strings.Repeat(" ", width[k]-utf8.RuneCountInString(s))
 			if t.Head[k].Number {
 				pad, s = "", pad+s
@@ -170,6 +192,9 @@ func (t *Table) print(b *strings.Builder) {
 			out.WriteString("  " + s + pad)
 		}
 		b.WriteString(strings.TrimRight(out.String(), " ") + "\n")
+	}
+	if len(spared) > 0 {
+		b.WriteString(wrap("On the page alone: "+list(spared)+".") + "\n")
 	}
 	if t.Note != "" {
 		b.WriteString(wrap(t.Note) + "\n")

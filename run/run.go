@@ -35,7 +35,8 @@ type Run struct {
 
 // Data says what was loaded.
 type Data struct {
-	Source      string           `json:"source"` // "preset seed, seed 1", or the paths
+	Source      string           `json:"source"`          // "preset seed, seed 1", or the paths
+	Paths       []string         `json:"paths,omitempty"` // of files and folders that can be loaded again
 	Subset      string           `json:"subset"`
 	Copies      int              `json:"copies,omitempty"` // of the data in every archive, under other subset names; 0 = 1
 	Files       int              `json:"files"`

@@ -123,6 +123,21 @@ func (b *browser) text(expression string) string {
 	return out
 }
 
+// shot keeps a picture of the page in the folder BAROGRAPH_SCREENSHOTS.
+func (b *browser) shot(name string) {
+	shots := os.Getenv("BAROGRAPH_SCREENSHOTS")
+	if shots == "" {
+		return
+	}
+	png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(shots, name+".png"), png, 0o600)
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
 func (b *browser) click(selector string) {
 	b.t.Helper()
 	b.do(chromedp.Click(chromedp.CSS(selector)))
@@ -183,6 +198,7 @@ func TestBrowser(t *testing.T) {
 	runs := filepath.Join(dir, "runs")
 	f := recorded(t, runs)
 	measured(t, runs, "measured", "d1", map[string]map[string]float64{"pebble": {"test_1": 1, "test_2": 0}, "sqlite": {"test_1": 2, "test_2": 5}, "duckdb": {"test_1": 4, "test_2": 5}})
+	measured(t, runs, "other", "d2", map[string]map[string]float64{"pebble": {"test_1": 1, "test_2": 3}})
 	dead := killed(t, filepath.Join(runs, "killed"))
 	more := made(t, filepath.Join(dir, "more"), 5, 5)
 	p := newPage(t, file, runs)
@@ -291,14 +307,14 @@ func TestBrowser(t *testing.T) {
 		b.until(`document.getElementById('standing').textContent.startsWith('interrupted at pebble test_1')`)
 	})
 	for name, by := range map[string]func(b *browser, p *page){
-		"the question is taken away": takesAway, "what is wrong is never ranked as fast": ranks, "it prints": prints, "tabs share a stream": shares, "new data are told": tellsNews(more), "a kill is told": tellsKills(dead),
+		"the question is taken away": takesAway, "what is wrong is never ranked as fast": ranks, "it prints": prints, "tabs share a stream": shares, "everybody can read reports": reports, "new data are told": tellsNews(more), "a kill is told": tellsKills(dead),
 	} {
 		t.Run(name, func(t *testing.T) {
 			b.t = t
 			by(b, p)
 		})
 	}
-	shots := os.Getenv("BAROGRAPH_SCREENSHOTS") // a folder; "" = none are taken
+	shots := os.Getenv("BAROGRAPH_SCREENSHOTS")
 	t.Run("choices are a sheet on a phone", func(t *testing.T) {
 		b.t = t
 		b.look("light", 400)
@@ -329,15 +345,7 @@ func TestBrowser(t *testing.T) {
 					if wide := b.text("document.documentElement.scrollWidth"); wide != fmt.Sprint(width) {
 						t.Errorf("%s, %d px: the page is %s px wide", theme, width, wide)
 					}
-					if shots != "" {
-						png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
-						if err == nil {
-							err = os.WriteFile(filepath.Join(shots, fmt.Sprintf("%s-%s-%d.png", name, theme, width)), png, 0o600)
-						}
-						if err != nil {
-							t.Fatal(err)
-						}
-					}
+					b.shot(fmt.Sprintf("%s-%s-%d", name, theme, width))
 				}
 			}
 		})

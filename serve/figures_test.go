@@ -3,14 +3,24 @@ package serve_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/run"
 )
 
 // TestFigures measures statements 4, 5, 10, 15 and 16 against a page that runs,
@@ -132,4 +142,59 @@ func figures(t *testing.T, what, lists string) {
 		slices.Sort(ms)
 		t.Logf("%s: median %.1f ms, 95 %% %.1f ms, of %d", what, ms[len(ms)/2], ms[len(ms)*95/100], len(ms))
 	}
+}
+
+// TestViewers measures the second half of statement 18, and prints it: how long
+// the same questions of a run take while nobody looks, and while three do.
+// BAROGRAPH_SERVED of any value asks for it.
+func TestViewers(t *testing.T) {
+	if os.Getenv("BAROGRAPH_SERVED") == "" {
+		t.Skip("BAROGRAPH_SERVED asks for no figures")
+	}
+	dir := t.TempDir()
+	file, runs := loaded(t, dir), filepath.Join(dir, "runs")
+	f := recorded(t, runs)
+	defer f.Close()
+	p := newPage(t, runs)
+	v, err := url.ParseQuery(strings.Replace(where, "archive=two.pebble&design=keyvalue&", "", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := question.FromQuery(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Subset = "archive"
+	records := record.Digest{Hi: 1, Records: 1}
+	proof, err := answer.CompareRecords(records, records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var times [2][]float64 // alone, and with three viewers
+	open(t, "pebble:"+file, engine.Options{ReadOnly: true}, func(a engine.Archive) {
+		for block := range 100 {
+			look, stop := context.WithCancel(t.Context())
+			for range 3 * (block % 2) {
+				r := p.begin(p.client, http.MethodGet, "/api/v1/events?folder=runs&name=first", func(r *http.Request) { *r = *r.WithContext(look) })
+				go func() { _, _ = io.Copy(io.Discard, r.Body); _ = r.Body.Close() }()
+			}
+			for rep := range 40 {
+				began := time.Now()
+				query, err := a.Phrase(t.Context(), q, "keys-native")
+				var b answer.Builder
+				if err == nil {
+					err = a.Ask(t.Context(), query, &b)
+				}
+				took := time.Since(began)
+				s := run.Sample{Cell: run.AnswerCell("pebble", "keyvalue", "one", "keys-native"), Phase: run.Warm, Rep: rep}
+				if err := errors.Join(err, f.Add(s.Judge(&run.Measured{Total: took}, proof, nil))); err != nil {
+					t.Fatal(err)
+				}
+				times[block%2] = append(times[block%2], took.Seconds()*1e3)
+			}
+			stop()
+		}
+	})
+	c := measure.Compare(times[1], times[0], 1)
+	t.Logf("a question takes %.3f ms alone and %.3f ms with three viewers: %.4f of it; rank test p %.2g, of %d and %d", measure.Median(times[0]), measure.Median(times[1]), c.Ratio, c.P, len(times[0]), len(times[1]))
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -89,9 +90,9 @@ func describe(f folder, name string) Run {
 	return out
 }
 
-// reportPolicy lets a report use what stands in it, and nothing of this server:
-// it has an origin of its own.
-const reportPolicy = "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
+// reportPolicy lets a report use what stands in it, and fetch nothing; that its
+// links lead to the folder's files takes our origin, for whose cookie they ask.
+const reportPolicy = "sandbox allow-scripts allow-same-origin allow-downloads; default-src 'none'; form-action 'none'; base-uri 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
 
 // report is the page of a run, made anew: nothing is written into its folder.
 func (s *Server) report(w http.ResponseWriter, r *http.Request) error {
@@ -104,6 +105,32 @@ func (s *Server) report(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return show(w, page)
+}
+
+// file is one of a run folder that its report links to: samples and plans.
+func (s *Server) file(w http.ResponseWriter, r *http.Request) error {
+	dir, err := s.path(r.PathValue("folder"), r.PathValue("name"))
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close() //nolint:errcheck // only read
+	name := r.PathValue("file")
+	if !filepath.IsLocal(name) || !slices.Contains([]string{".txt", ".csv", ".parquet"}, filepath.Ext(name)) {
+		return fmt.Errorf("%s: %w", name, fs.ErrNotExist)
+	}
+	text, err := root.ReadFile(filepath.FromSlash(name))
+	if err == nil {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		if filepath.Ext(name) == ".parquet" {
+			w.Header().Set("Content-Type", "application/vnd.apache.parquet")
+		}
+		_, err = w.Write(text)
+	}
+	return err
 }
 
 // named are the folders of the runs that a URL names.

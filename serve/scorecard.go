@@ -22,6 +22,7 @@ import (
 
 // Row is a line of a scorecard: a variable at a level over a region, by lead.
 type Row struct {
+	Model    string `json:"model,omitempty"` // of which two versions are compared
 	Variable string `json:"fcst_var"`
 	Level    string `json:"fcst_lev"`
 	Region   string `json:"vx_mask"`
@@ -30,7 +31,7 @@ type Row struct {
 	Cells    []Cell `json:"cells"`
 }
 
-// Cell is the difference of two models at a lead, of the cases that both have.
+// Cell is the difference of two models, or versions, at a lead, of the cases that both have.
 type Cell struct {
 	Lead  float64  `json:"lead"` // h
 	N     int      `json:"n"`
@@ -51,22 +52,22 @@ func (s *Server) scorecard(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	t, ok := record.TypeByName(v.Get("line_type"))
-	candidate, baseline := v.Get("candidate"), v.Get("baseline")
-	if !ok || candidate == "" || baseline == "" || candidate == baseline {
-		return fault.Misuse("scorecard", "needs a line type and two models", "give line_type, candidate and baseline")
+	c := contest{cmp.Or(v.Get("by"), "model"), v.Get("candidate"), v.Get("baseline")}
+	if !ok || c.candidate == "" || c.baseline == "" || c.candidate == c.baseline || c.by != "model" && c.by != "version" {
+		return fault.Misuse("scorecard", "needs a line type and two models, or versions", "give line_type, candidate and baseline, and by=version for versions")
 	}
 	ctx, out := r.Context(), http.NewResponseController(w)
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	return a.archive.with(ctx, a.design, func(in engine.Archive) error {
-		c, err := in.Catalog(ctx, a.subset)
+		held, err := in.Catalog(ctx, a.subset)
 		if err != nil {
 			return err
 		}
-		for _, one := range shared(c, t.Name, candidate, baseline) {
+		for _, one := range c.shared(held, t.Name) {
 			if !one.narrow(v) {
 				continue
 			}
-			q := scored(t, a.subset, one, candidate, baseline)
+			q := c.scored(t, a.subset, one)
 			name := cmp.Or(v.Get("stat"), cmp.Or(append(curve.Stats(q), "")...))
 			wide, err := curve.Widen(q, []string{name})
 			if err != nil {
@@ -103,10 +104,14 @@ func (s *Server) scorecard(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// series is a variable at a level, and the regions that two models share.
+// contest is what is held against one another: two values of model or version.
+type contest struct{ by, candidate, baseline string }
+
+// series is a variable at a level, and the regions that two models share; of
+// versions it is of one model.
 type series struct {
-	variable, level string
-	regions         []string
+	model, variable, level string
+	regions                []string
 }
 
 // narrow leaves what a URL asks for, and reports whether that is anything.
@@ -116,23 +121,32 @@ func (one *series) narrow(v url.Values) bool {
 	return wants("fcst_var", one.variable) && wants("fcst_lev", one.level) && len(one.regions) > 0
 }
 
-func shared(c *design.Catalog, lineType, candidate, baseline string) (out []series) {
-	for _, g := range c.Groups {
-		if g.LineType != lineType || g.Model != candidate {
-			continue
+func (c contest) shared(held *design.Catalog, lineType string) (out []series) {
+	pairs := func(g, o *design.Group) bool {
+		if c.by == "version" {
+			return g.Version == c.candidate && o.Version == c.baseline && g.Model == o.Model && g.ObType == o.ObType
 		}
-		for _, o := range c.Groups {
-			if o.LineType != lineType || o.Model != baseline || o.FcstVar != g.FcstVar || o.ObType != g.ObType && !strings.EqualFold(g.ObType, candidate) {
+		return g.Model == c.candidate && o.Model == c.baseline && (o.ObType == g.ObType || strings.EqualFold(g.ObType, c.candidate))
+	}
+	for _, g := range held.Groups {
+		for _, o := range held.Groups {
+			if g.LineType != lineType || o.LineType != lineType || o.FcstVar != g.FcstVar || !pairs(g, o) {
 				continue
 			}
+			model := ""
+			if c.by == "version" {
+				model = g.Model
+			}
 			for _, level := range g.Levels {
-				one := series{g.FcstVar, level, nil}
+				one := series{model, g.FcstVar, level, nil}
 				for _, m := range g.Masks {
 					if slices.Contains(o.Masks, m) {
 						one.regions = append(one.regions, m)
 					}
 				}
-				known := slices.ContainsFunc(out, func(have series) bool { return have.variable == one.variable && have.level == level })
+				known := slices.ContainsFunc(out, func(have series) bool {
+					return have.model == model && have.variable == one.variable && have.level == level
+				})
 				if slices.Contains(o.Levels, level) && len(one.regions) > 0 && !known {
 					out = append(out, one)
 				}
@@ -142,14 +156,18 @@ func shared(c *design.Catalog, lineType, candidate, baseline string) (out []seri
 	return out
 }
 
-// scored asks for the difference of two models at every lead of every region.
-func scored(t *record.LineType, subset string, one series, candidate, baseline string) *question.Question {
+// scored asks for the difference at every lead of every region.
+func (c contest) scored(t *record.LineType, subset string, one series) *question.Question {
 	q := &question.Question{Name: "scorecard", Type: t, Subset: subset}
-	q.Header[record.Model], q.Header[record.FcstVar] = []string{candidate, baseline}, []string{one.variable}
+	field, _ := record.FieldByName(c.by) // model or version
+	if one.model != "" {
+		q.Header[record.Model] = []string{one.model}
+	}
+	q.Header[field], q.Header[record.FcstVar] = []string{c.candidate, c.baseline}, []string{one.variable}
 	q.Header[record.FcstLev], q.Header[record.VxMask] = []string{one.level}, one.regions
 	q.Drawing = &question.Drawing{
-		Axis: string(run.ByLead), Method: "overall", Replicates: 200, Confidence: 0.95, Minus: baseline,
-		Curves: []question.Group{{Field: "model", Values: [][]string{{candidate}, {baseline}}}, {Field: "vx_mask"}},
+		Axis: string(run.ByLead), Method: "overall", Replicates: 200, Confidence: 0.95, Minus: c.baseline,
+		Curves: []question.Group{{Field: c.by, Values: [][]string{{c.candidate}, {c.baseline}}}, {Field: "vx_mask"}},
 	}
 	q.Select()
 	return q
@@ -163,7 +181,7 @@ func send(w http.ResponseWriter, one series, d *curve.Drawn, spreads map[[2]int]
 	}
 	to := json.NewEncoder(w)
 	for i, s := range d.Series {
-		row := Row{one.variable, one.level, strings.TrimSpace(s.Name[strings.IndexByte(s.Name, ' ')+1:]), d.Stat, better, []Cell{}}
+		row := Row{one.model, one.variable, one.level, strings.TrimSpace(s.Name[strings.IndexByte(s.Name, ' ')+1:]), d.Stat, better, []Cell{}}
 		for k, x := range s.X {
 			cell := Cell{Lead: x, N: s.N[k], Value: valueOf(s.Y[k]), Low: valueOf(s.Low[k]), High: valueOf(s.High[k])}
 			if sd := spreads[[2]int{i, k}]; s.N[k] >= fewest && sd > 0 {

@@ -86,6 +86,7 @@ func (s *Server) Handler() http.Handler {
 		m.Handle("/api/v1/"+path, h)
 	}
 	m.Handle("/runs/{folder}/{name}/report.html", answering(s.report))
+	m.Handle("/runs/{folder}/{name}/{file...}", answering(s.file))
 	m.Handle("/compare.html", answering(s.compared))
 	return s.guard(gzhttp.GzipHandler(m))
 }

@@ -1,6 +1,7 @@
 package serve_test
 
 import (
+	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -244,6 +245,7 @@ func (p *page) get(path string, v any) (status int, text string) {
 func TestGuard(t *testing.T) {
 	dir := t.TempDir()
 	recorded(t, dir)
+	measured(t, dir, "done", "d", map[string]map[string]float64{"pebble": {"test_1": 1}})
 	p := newPage(t, dir)
 	stranger := &http.Client{}
 	for _, c := range []struct {
@@ -272,6 +274,9 @@ func TestGuard(t *testing.T) {
 		{"out of the folder, plain", "GET", "/runs/../../etc/passwd", p.client, nil, 404},
 		{"events of elsewhere", "GET", "/api/v1/events?folder=" + filepath.Base(dir) + "&name=../..", p.client, nil, 404},
 		{"assets of elsewhere", "GET", "/assets/..%2f..%2fserve.go", p.client, nil, 404},
+		{"samples of a run", "GET", "/runs/" + filepath.Base(dir) + "/done/samples.csv", p.client, nil, 200},
+		{"no file of a report", "GET", "/runs/" + filepath.Base(dir) + "/done/run.json", p.client, nil, 404},
+		{"samples of elsewhere", "GET", "/runs/" + filepath.Base(dir) + "/done/..%2f..%2fx.csv", p.client, nil, 404},
 		{"no such page", "GET", "/nothing", p.client, nil, 404},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -500,6 +505,44 @@ func TestAnswers(t *testing.T) {
 	again := p.do(p.client, http.MethodGet, "/api/v1/inventory?archive=two.pebble", func(q *http.Request) { q.Header.Set("If-None-Match", r.Header.Get("ETag")) })
 	if r.Header.Get("ETag") == "" || again.StatusCode != http.StatusNotModified {
 		t.Errorf("ETag %s, then %s", r.Header.Get("ETag"), again.Status)
+	}
+}
+
+// TestVersions: a scorecard of two versions of one model, and the ways to the
+// same answer of two archives that hold the same.
+func TestVersions(t *testing.T) {
+	dir := t.TempDir()
+	day := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	var files []string
+	for seed := range uint64(2) {
+		for _, file := range written(t, filepath.Join(dir, fmt.Sprint(seed)), synth.VSDB{Seed: seed, From: day, To: day.AddDate(0, 0, 2), Models: []string{"gfs"}, StatTypes: []string{"anom"}}) {
+			text, err := os.ReadFile(file)
+			if err == nil && seed == 1 {
+				err = os.WriteFile(file, bytes.ReplaceAll(text, []byte("V01 "), []byte("V02 ")), 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, file)
+		}
+	}
+	for _, name := range []string{"a.pebble", "b.pebble"} {
+		filled(t, filepath.Join(dir, name), files)
+	}
+	p := newPage(t, filepath.Join(dir, "a.pebble"), filepath.Join(dir, "b.pebble"))
+	const of = "?archive=a.pebble&line_type=SAL1L2&fcst_var=HGT&fcst_lev=P500"
+	_, text := p.get("/api/v1/scorecard"+of+"&by=version&candidate=V02&baseline=V01", nil)
+	if rows := strings.Count(text, "\n"); rows != 5 || !regexp.MustCompile(`"model":"GFS".*"n":12,"value":-?0\.[0-9]+.*"p":[0-9]`).MatchString(text) {
+		t.Errorf("%d rows: %.400s", rows, text)
+	}
+	var ways []serve.Way
+	if status, text := p.get("/api/v1/faster"+of, &ways); status != http.StatusOK || len(ways) != 4 {
+		t.Error(status, text)
+	}
+	for _, w := range ways {
+		if w.Problem != "" || w.MS == 0 || w.Rows == 0 {
+			t.Errorf("%+v", w)
+		}
 	}
 }
 

@@ -158,6 +158,31 @@ func prints(b *browser, p *page) {
 	b.look("light", 1280)
 }
 
+// reports are the pages of a run and of a comparison: everybody can read them,
+// and one that compares what cannot be compared says so first.
+func reports(b *browser, p *page) {
+	for path, says := range map[string]string{"/runs/runs/measured/report.html": "WRONG", "/compare.html?run=runs%2Fmeasured&run=runs%2Fother": "VOID"} {
+		b.look("light", 1280)
+		b.do(chromedp.Navigate(p.URL+path), chromedp.Evaluate[chromedp.Void](axe+";0"))
+		if text := b.text(`document.body.innerText`); !strings.Contains(text, says) {
+			b.t.Errorf("%s does not say %s: %.500s", path, says, text)
+		}
+		for _, theme := range []string{"light", "dark"} {
+			for _, width := range []int64{1280, 400} {
+				b.look(theme, width)
+				if found := b.violations() + b.text(crowded); found != "" {
+					b.t.Errorf("%s, %s, %d px:\n%s", path, theme, width, found)
+				}
+				if wide := b.text("document.documentElement.scrollWidth"); wide != fmt.Sprint(width) {
+					b.t.Errorf("%s, %s: %s px wide", path, theme, wide)
+				}
+				b.shot(fmt.Sprintf("%s-%s-%d", strings.Trim(strings.ReplaceAll(path[:12], "/", ""), "."), theme, width))
+			}
+		}
+	}
+	b.look("light", 1280)
+}
+
 // killed starts a run in a folder, and kills it as nobody could hinder.
 func killed(t *testing.T, dir string) time.Time {
 	c, _ := child(t, "run", dir)

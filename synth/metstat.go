@@ -32,20 +32,8 @@ var metModels = []vsdbModel{ //nolint:gochecknoglobals // a constant table
 	{name: "ECMWF", skill: 1.06, drift: -0.6},
 }
 
-var metMasks = []maskSize{ //nolint:gochecknoglobals // a constant table
-	{"FULL", 1038240},
-	{"NHX", 347040},
-	{"SHX", 347040},
-	{"N60", 174240},
-	{"S60", 174240},
-	{"TRO", 231840},
-	{"NPO", 35532},
-	{"SPO", 18177},
-	{"NAO", 18444},
-	{"SAO", 9669},
-	{"CONUS", 14145},
-	{"PNA", 131100},
-}
+var metMasks = masksOf("FULL 1038240 NHX 347040 SHX 347040 N60 174240 S60 174240 TRO 231840 NPO 35532 SPO 18177 NAO 18444 SAO 9669 CONUS 14145 " + //nolint:gochecknoglobals // a constant table
+	"PNA 131100")
 
 const (
 	metLevels = "P1000 P975 P950 P925 P900 P850 P800 P750 P700 P650 P600 P550 P500 P450 P400 P350 P300 P250 P200 " +

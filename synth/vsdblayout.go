@@ -2,6 +2,8 @@ package synth
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -48,60 +50,29 @@ const (
 	heightLevels      = "P1000 P700 P500 P250"
 )
 
-// gridMasks are the regions of the 2.5 degree grid G2.
+// Regions: those of grids are of the 2.5 degree grid G2.
+//
+//nolint:gochecknoglobals // constant tables
 var (
-	gridMasks = []maskSize{{"G2", 10512}, {"G2/NHX", 3600}, {"G2/SHX", 3600}, {"G2/TRO", 2448}, {"G2/PNA", 1311}} //nolint:gochecknoglobals // a constant table
-	sfcMasks  = []maskSize{                                                                                       //nolint:gochecknoglobals // a constant table
-		{"G2", 10512},
-		{"G2/NHX", 3600},
-		{"G2/SHX", 3600},
-		{"G2/TRO", 2448},
-		{"G2/N60", 1872},
-		{"G2/S60", 1872},
-		{"G2/NPO", 365},
-		{"G2/SPO", 179},
-		{"G2/NAO", 188},
-		{"G2/SAO", 112},
-		{"G2/CAM", 17},
-		{"G2/NSA", 16},
-	}
-	soundingMasks = []maskSize{ //nolint:gochecknoglobals // a constant table
-		{"G236", 86},
-		{"GGLB", 615},
-		{"GEUR", 98},
-		{"GASI", 223},
-		{"GAFR", 11},
-		{"GAUS", 40},
-		{"GNA", 92},
-		{"GSA", 29},
-		{"GNH", 458},
-		{"GSH", 56},
-		{"GTRP", 102},
-	}
-	stationMasks = []maskSize{ //nolint:gochecknoglobals // a constant table
-		{"G104/NWC", 258},
-		{"G104/SWC", 188},
-		{"G104/NMT", 233},
-		{"G104/SMT", 245},
-		{"G104/GRB", 79},
-		{"G104/SWD", 86},
-		{"G104/NPL", 320},
-		{"G104/SPL", 458},
-		{"G104/MDW", 1937},
-		{"G104/LMV", 758},
-		{"G104/GMC", 640},
-		{"G104/NEC", 630},
-		{"G104/SEC", 753},
-		{"G104/APL", 442},
-		{"G104/WCA", 548},
-		{"G104/ECA", 578},
-		{"G104/ATC", 202},
-		{"G104/NAK", 139},
-		{"G104/SAK", 288},
-		{"G104/NPO", 128},
-		{"G104/MEX", 150},
-	}
+	gridMasks = masksOf("G2 10512 G2/NHX 3600 G2/SHX 3600 G2/TRO 2448 G2/PNA 1311")
+	sfcMasks  = masksOf("G2 10512 G2/NHX 3600 G2/SHX 3600 G2/TRO 2448 G2/N60 1872 G2/S60 1872 G2/NPO 365 G2/SPO 179 G2/NAO 188 G2/SAO 112 G2/CAM 17 " +
+		"G2/NSA 16")
+	soundingMasks = masksOf("G236 86 GGLB 615 GEUR 98 GASI 223 GAFR 11 GAUS 40 GNA 92 GSA 29 GNH 458 GSH 56 GTRP 102")
+	stationMasks  = masksOf("G104/NWC 258 G104/SWC 188 G104/NMT 233 G104/SMT 245 G104/GRB 79 G104/SWD 86 G104/NPL 320 G104/SPL 458 G104/MDW 1937 G104/LMV 758 G104/GMC 640 " +
+		"G104/NEC 630 G104/SEC 753 G104/APL 442 G104/WCA 548 G104/ECA 578 G104/ATC 202 G104/NAK 139 G104/SAK 288 G104/NPO 128 G104/MEX 150")
 )
+
+// masksOf reads regions and their numbers of pairs, separated by blanks.
+func masksOf(table string) (out []maskSize) {
+	for words := range slices.Chunk(strings.Fields(table), 2) {
+		total, err := strconv.Atoi(words[1])
+		if err != nil {
+			panic(err) // a fault of the table
+		}
+		out = append(out, maskSize{words[0], total})
+	}
+	return out
+}
 
 // rowsOf makes the rows of variables at levels, both separated by blanks.
 func rowsOf(lineType, variables, levels string) []row {

@@ -4,13 +4,15 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"math/bits"
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"github.com/zeebo/xxh3"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/barograph/barograph/record"
 )
 
 // FileSpec is a file to be made.
@@ -35,8 +37,8 @@ type Stats struct {
 // tally is Stats while it grows.
 type tally struct {
 	sync.Mutex
-	stats  Stats
-	hi, lo uint64
+	stats Stats
+	sum   record.Digest
 }
 
 func (t *tally) add(path string, content []byte) {
@@ -48,9 +50,7 @@ func (t *tally) add(path string, content []byte) {
 	lines := int64(bytes.Count(content, []byte{'\n'}))
 	t.Lock()
 	defer t.Unlock()
-	var carry uint64
-	t.lo, carry = bits.Add64(t.lo, sum.Lo, 0)
-	t.hi, _ = bits.Add64(t.hi, sum.Hi, carry)
+	t.sum.Add(record.Digest{Hi: sum.Hi, Lo: sum.Lo})
 	t.stats.Files++
 	t.stats.Lines += lines
 	t.stats.Bytes += int64(len(content))
@@ -60,7 +60,7 @@ func (t *tally) result() Stats {
 	t.Lock()
 	defer t.Unlock()
 	s := t.stats
-	s.Digest = fmt.Sprintf("%016x%016x", t.hi, t.lo)
+	s.Digest = fmt.Sprintf("%016x%016x", t.sum.Hi, t.sum.Lo)
 	return s
 }
 
@@ -71,29 +71,19 @@ func (t *tally) result() Stats {
 // and the error is that of ctx.
 func WriteAll(ctx context.Context, root string, files []FileSpec, workers int, progress func(bytes int64)) (Stats, error) {
 	var t tally
-	work := make(chan FileSpec)
+	var begun atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error {
-		defer close(work)
-		for _, f := range files {
-			select {
-			case work <- f:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		return nil
-	})
 	for range max(workers, 1) {
 		g.Go(func() error {
 			var buf []byte
-			for f := range work {
+			for i := begun.Add(1) - 1; i < int64(len(files)); i = begun.Add(1) - 1 {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
+				f := &files[i]
 				buf = f.Append(buf[:0])
 				if err := place(filepath.Join(root, filepath.FromSlash(f.Path)), buf); err != nil {
-					return err
+					return fmt.Errorf("synth: %w", err)
 				}
 				t.add(f.Path, buf)
 				if progress != nil {
@@ -110,14 +100,10 @@ func WriteAll(ctx context.Context, root string, files []FileSpec, workers int, p
 // place writes a file under a temporary name and then renames it.
 func place(path string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("synth: %w", err)
+		return err
 	}
-	part := path + ".part"
-	if err := os.WriteFile(part, content, 0o644); err != nil {
-		return fmt.Errorf("synth: %w", err)
+	if err := os.WriteFile(path+".part", content, 0o644); err != nil {
+		return err
 	}
-	if err := os.Rename(part, path); err != nil {
-		return fmt.Errorf("synth: %w", err)
-	}
-	return nil
+	return os.Rename(path+".part", path)
 }

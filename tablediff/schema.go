@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,16 +51,9 @@ WHERE table_schema = database() AND extra NOT LIKE '%INVISIBLE%'
 
 // tables lists the tables of either side, sorted.
 func tables(l, r schema) []string {
-	var out []string
-	for _, s := range []schema{l, r} {
-		for name := range s {
-			if !slices.Contains(out, name) {
-				out = append(out, name)
-			}
-		}
-	}
-	slices.Sort(out)
-	return out
+	both := maps.Clone(l)
+	maps.Copy(both, r)
+	return slices.Sorted(maps.Keys(both))
 }
 
 // query reads a table in the order of its keys, which are its first columns.
@@ -114,13 +108,7 @@ func plan(table string, l, r schema) (*query, string) {
 }
 
 func common(l, r schema, table string) []string {
-	var out []string
-	for _, c := range l[table] {
-		if slices.Contains(r[table], c) {
-			out = append(out, c)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(l[table]), func(c string) bool { return !slices.Contains(r[table], c) })
 }
 
 // binary is an expression that sorts by bytes; NULL as the lowest character.

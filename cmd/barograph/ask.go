@@ -45,12 +45,13 @@ func newAsk(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "ask CASE|QUESTION.yaml|PLOT.xml --engine URL [--design D] [--flavour F]",
 		Short: "Ask an archive, and print rows, a statistic or a plot",
-		Long: `Ask puts one question to an archive: a case of the original experiment (barograph list cases) or a question of your
-own in YAML (docs/questions.md), or what a METviewer plot_spec asks for (docs/metviewer.md; PLOT.xml#NAME is one of its
-questions). --where, --valid and --lead change it. The rows are printed as they come; --stat computes a statistic from
+		Long: `Ask puts one question to an archive: a case that its data answer (barograph cases URL names them), one of the original
+experiment (barograph list cases), a question of your own in YAML (docs/questions.md), or what a METviewer plot_spec asks
+for (docs/metviewer.md; PLOT.xml#NAME is one of its questions). --where, --valid and --lead change it. The rows are printed as they come; --stat computes a statistic from
 the partial sums, as METviewer does, with the number of records N behind each value, and says what it pools; --plot draws
 it, in a file for each question and statistic.`,
-		Example: `  barograph ask test_3 --engine duckdb:archive.db --design wide --format csv
+		Example: `  barograph ask dieoff_sal1l2_hgt --engine duckdb:archive.db --plot dieoff.svg
+  barograph ask test_3 --engine duckdb:archive.db --design wide --format csv
   barograph ask test_3 --engine duckdb:archive.db --valid 2019010100 --where vx_mask=G2/NHX --stat ANOM_CORR
   barograph ask test_6 --engine sqlite:archive.db --plot dieoff.svg
   barograph ask plot.xml --engine duckdb:archive.db --subset mv_gfs --plot out.svg`,
@@ -99,9 +100,17 @@ func caseNames() (names []string) {
 	return names
 }
 
-// questions finds the case, or those of a file, and changes them as the flags say.
-func (e *env) questions(a *asking, name string) ([]*question.Question, error) {
+// questions finds the case, one that is derived from the archive, or those of a
+// file, and changes them as the flags say.
+func (e *env) questions(ctx context.Context, a *asking, name string, in engine.Archive) ([]*question.Question, error) {
 	qs, notes, err := question.FindAll(name)
+	if err != nil && filepath.Ext(name) == "" {
+		c, unread := in.Catalog(ctx, a.subset)
+		if unread != nil {
+			return nil, unread
+		}
+		qs, notes, err = question.FindAll(name, c.Cases()...)
+	}
 	if err != nil {
 		return nil, usage(err)
 	}
@@ -158,15 +167,15 @@ func (a *asking) chooseSubset(ctx context.Context, e *env, q *question.Question,
 }
 
 func (e *env) ask(ctx context.Context, a *asking, name string) error {
-	qs, err := e.questions(a, name)
-	if err != nil {
-		return err
-	}
 	archive, err := a.open(ctx, e, engine.Options{ReadOnly: true})
 	if err != nil {
 		return err
 	}
 	defer archive.Close() //nolint:errcheck // read only
+	qs, err := e.questions(ctx, a, name, archive)
+	if err != nil {
+		return err
+	}
 	empty := 0
 	for _, q := range qs {
 		err := e.askOne(ctx, a, q, archive, len(qs) > 1)
@@ -315,6 +324,10 @@ func (e *env) curves(ctx context.Context, a *asking, q *question.Question, rows 
 
 func (e *env) draw(c *run.Curves, file string) error {
 	svg, err := report.Curves(c)
+	return e.writePlot(file, svg, err)
+}
+
+func (e *env) writePlot(file string, svg []byte, err error) error {
 	if err != nil {
 		return err
 	}

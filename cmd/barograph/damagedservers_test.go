@@ -79,8 +79,9 @@ func damagedServers() []damagedServer {
 	}
 }
 
-// TestDamagesOfServers: each damage in a subset of its own, by SQL, and by a bit
-// of a page while the server is stopped; one verify tells all of them.
+// TestDamagesOfServers: by SQL, each in the same subset, of which the table is
+// then as it was; and by a bit of a page while the server is stopped, each in a
+// subset of its own.
 func TestDamagesOfServers(t *testing.T) {
 	plainRunOnly(t)
 	n := len(damages.Kinds())
@@ -106,28 +107,41 @@ func damageServer(t *testing.T, x *damagedServer, d *engine.Driver, l *lab.Lab, 
 		t.Fatal(err)
 	}
 	defer func() { db.Close() }()
-	done := make([]damages.Damage, n)
-	names := make([]string, n)
-	for i := range n {
-		names[i] = fmt.Sprintf("%s%d", design[:1], i)
-		must(t, "load", files, "--engine", l.URL(), "--design", design, "--subset", names[i])
+	load := func(subset string) {
+		must(t, "load", files, "--engine", l.URL(), "--design", design, "--subset", subset)
 	}
+	one, kept := design[:1]+"_one", design[:1]+"_kept"
+	load(one)
+	s := x.store(one)
+	s.DB = db
+	if err := s.Keep(t.Context(), kept); err != nil {
+		t.Fatal(err)
+	}
+	done := make([]damages.Damage, n)
+	says := make([]string, n) // of each damage; "" = nothing
 	byBytes := map[int]func(string) bool{}
+	name := func(i int) string { return fmt.Sprintf("%s%d", design[:1], i) }
 	for i := range n {
 		k := damages.Kinds()[i%len(damages.Kinds())]
 		if k == damages.Byte {
-			byBytes[i] = x.files(t, db, names[i])
+			load(name(i))
+			byBytes[i] = x.files(t, db, name(i))
 			continue
 		}
 		r := rand.New(rand.NewPCG(damageSeed, uint64(i))) //nolint:gosec // a test's
-		s := x.store(names[i])
-		s.DB = db
 		if done[i], err = s.Damage(t.Context(), r, k); errors.Is(err, damages.ErrNone) {
 			done[i], err = s.Damage(t.Context(), r, damages.Value)
 		}
 		if err != nil {
 			t.Fatalf("damage %d: %+v, %v", i, done[i], err)
 		}
+		says[i] = verdictsOf(t, l, design, "--subset", one)[one]
+		if err := s.Restore(t.Context(), done[i], kept); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if v := verdictsOf(t, l, design, "--subset", one); v[one] != "" {
+		t.Fatalf("restored, and reported: %s", v[one])
 	}
 	if err := l.StopAll(); err != nil {
 		t.Fatal(err)
@@ -150,22 +164,30 @@ func damageServer(t *testing.T, x *damagedServer, d *engine.Driver, l *lab.Lab, 
 	if err := l.RestartAll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	_, stdout, stderr := barograph(t, "verify", l.URL(), "--json")
+	reported := verdictsOf(t, l, design)
+	var list damageList
+	for i := range n {
+		if byBytes[i] != nil {
+			says[i] = reported[name(i)]
+		}
+		list.add(t, d.Scheme, design, done[i], says[i] != "", says[i])
+	}
+	list.keep(t)
+}
+
+// verdictsOf are what verify says of the subsets under a design; "" = whole.
+func verdictsOf(t *testing.T, l *lab.Lab, design string, args ...string) map[string]string {
+	t.Helper()
+	_, stdout, stderr := barograph(t, append([]string{"verify", l.URL(), "--json"}, args...)...)
 	var all []verdict
 	if err := json.Unmarshal([]byte(stdout), &all); err != nil {
 		t.Fatal(err, stderr)
 	}
-	var list damageList
-	for i, name := range names {
-		at := slices.IndexFunc(all, func(v verdict) bool { return v.Subset == name && v.Design == design })
-		switch {
-		case at < 0:
-			list.add(t, d.Scheme, design, done[i], 3, "no verdict: "+stderr)
-		case all[at].Whole:
-			list.add(t, d.Scheme, design, done[i], 0, "")
-		default:
-			list.add(t, d.Scheme, design, done[i], 3, all[at].Problems[0])
+	out := map[string]string{}
+	for _, v := range all {
+		if v.Design == design && !v.Whole {
+			out[v.Subset] = v.Problems[0]
 		}
 	}
-	list.keep(t)
+	return out
 }

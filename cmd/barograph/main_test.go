@@ -132,6 +132,16 @@ func TestAskFormatsAndPlot(t *testing.T) {
 	if _, _, told := barograph(t, narrow...); !strings.Contains(told, "pools 4 values of fcst_valid_beg") {
 		t.Errorf("what is pooled: %s", told)
 	}
+	named := "--stat=ANOM_CORR"
+	if status, _, says := barograph(t, "ask", "dieoff_sal1l2_hgt", "--engine", url, named); status != 0 || !strings.Contains(says, "dieoff_sal1l2_hgt: ") {
+		t.Errorf("a case of the archive's own is not asked by its name: %d %s", status, says)
+	}
+	if status, _, says := barograph(t, "ask", "dieof_sal1l2_hgt", "--engine", url); status != fault.Usage || !strings.Contains(says, "did you mean dieoff_sal1l2_hgt?") {
+		t.Errorf("%d %s", status, says)
+	}
+	if status, _, says := barograph(t, "verify", url, "--subset", "nix"); status != fault.Usage || !strings.Contains(says, "--subset nix: is not in") {
+		t.Errorf("a subset that is not there is verified: %d %s", status, says)
+	}
 	if svg, err := os.ReadFile(plot); err != nil || !bytes.HasPrefix(svg, []byte("<svg")) {
 		t.Errorf("no plot: %v", err)
 	}
@@ -272,8 +282,11 @@ func TestListsAreJSONToo(t *testing.T) {
 }
 
 func TestMetWritesAReport(t *testing.T) {
-	out := filepath.Join(t.TempDir(), "run")
-	stdout := must(t, "met", dayOfData(t), "--engine", "pebble", "--engine", "sqlite", "--case", "test_3", "--case", "test_6", "--reps", "2", "--out", out)
+	out, data := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "my data")
+	if err := os.Rename(dayOfData(t), data); err != nil {
+		t.Fatal(err)
+	}
+	stdout := must(t, "met", data, "--engine", "pebble", "--engine", "sqlite", "--case", "test_3", "--case", "test_6", "--reps", "2", "--out", out)
 	if !strings.Contains(stdout, "test_3") || !strings.Contains(stdout, "report.html") {
 		t.Errorf("met prints\n%s", stdout)
 	}
@@ -282,7 +295,7 @@ func TestMetWritesAReport(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if told := must(t, "report", out, "--weigh", "ask=0,load=9"); !strings.Contains(told, "By the weights ask=0,load=9,size=1") || !strings.Contains(told, "barograph load ") {
+	if told := must(t, "report", out, "--weigh", "ask=0,load=9"); !strings.Contains(told, "By the weights ask=0,load=9,size=1") || !strings.Contains(told, "barograph load '"+data+"' --engine ") {
 		t.Errorf("advice by other weights:\n%s", told)
 	}
 	if status, _, told := barograph(t, "report", out, "--weigh", "speed=1"); status != 2 || !strings.Contains(told, "recover") {

@@ -40,8 +40,9 @@ type study struct {
 	seed                         uint64
 	lastLine                     *choice
 	advising                     report.Advising
-	source                       string // in words, for the report
-	began                        bool   // something was loaded
+	source                       string   // in words, for the report
+	paths                        []string // that can be loaded again
+	began                        bool     // something was loaded
 }
 
 func newMet(e *env) *cobra.Command {
@@ -86,7 +87,7 @@ each time grows, with its exponent and what it predicts for a far larger archive
 			if err != nil {
 				return err
 			}
-			s.source = strings.Join(args, " ")
+			s.source, s.paths = strings.Join(args, " "), args
 			return e.met(c.Context(), s, files)
 		},
 	}
@@ -260,6 +261,7 @@ func (e *env) study(ctx context.Context, s *study, out string, o met.Options) (o
 	if err != nil {
 		return outcome, err
 	}
+	folder.Run.Data.Paths = s.paths
 	if s.cold > 0 {
 		o.Cold = met.ColdProcess(filepath.Join(out, run.CasesFile))
 	}

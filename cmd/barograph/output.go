@@ -70,9 +70,10 @@ type progress struct {
 	bar   *mpb.Bar
 	step  string
 	begun time.Time
+	ended time.Time // of the step before
 }
 
-func newProgress(e *env) *progress { return &progress{env: e} }
+func newProgress(e *env) *progress { return &progress{env: e, ended: time.Now()} }
 
 // at shows how far a step is. done and of are in bytes if bytes is set.
 func (p *progress) at(step string, done, of int64, bytes bool) {
@@ -104,13 +105,13 @@ func (p *progress) draw(step string, bytes bool) {
 	p.bar = p.bars.AddBar(0, mpb.BarRemoveOnComplete(), mpb.PrependDecorators(decor.Name(fmt.Sprintf("%-34s", step))), mpb.AppendDecorators(right...))
 }
 
-// end closes a step and prints its line.
+// end closes a step, or all since the last that ended, and prints its line.
 func (p *progress) end(step, note string) {
 	p.stop()
 	if step != p.step {
-		p.begun = time.Now()
+		p.begun = p.ended
 	}
-	p.step = ""
+	p.step, p.ended = "", time.Now()
 	fmt.Fprintf(p.env.stderr, "%-34s %6.2f s  %s\n", step, time.Since(p.begun).Seconds(), note)
 }
 

@@ -23,6 +23,7 @@ import (
 
 func newShow(e *env) *cobra.Command {
 	last := &choice{}
+	var picture string
 	c := &cobra.Command{
 		Use:   "show URL | show FILES…",
 		Short: "Show what an archive or files hold",
@@ -32,16 +33,17 @@ quarantined, with the reasons. An archive is shown as its loads have counted it,
 (barograph verify reads them), under every design and subset that it has.`,
 		Example: `  barograph show duckdb:archive.db
   barograph show lab:postgres
-  barograph show vsdb_data`,
+  barograph show vsdb_data --plot coverage.svg`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 && e.isArchive(args[0]) {
-				return e.showArchive(c.Context(), args[0])
+				return e.showArchive(c.Context(), args[0], picture)
 			}
-			return e.showFiles(c.Context(), args, last.keeps())
+			return e.showFiles(c.Context(), args, last.keeps(), picture)
 		},
 	}
 	last = lastLine(c)
+	c.Flags().StringVar(&picture, "plot", "", "draw the valid times of every series, and the holes in them, into this SVG file")
 	return c
 }
 
@@ -76,11 +78,13 @@ type shown struct {
 	Failed    []string            `json:"files_failed,omitempty"`
 	Loading   *design.Loading     `json:"loading,omitempty"`
 	Removed   int64               `json:"records_removed,omitempty"`
+
+	catalog *design.Catalog
 }
 
 func newShown(c *design.Catalog, marks []engine.Mark) shown {
 	held := c.Held()
-	s := shown{Program: c.Program, Digest: held.String(), Records: held.Records, Objects: c.Objects, Uncounted: !c.Counted, Files: len(marks), Types: c.Inventory(), Conflicts: len(c.Conflicts), Loading: c.Loading, Removed: c.Trimmed}
+	s := shown{Program: c.Program, Digest: held.String(), Records: held.Records, Objects: c.Objects, Uncounted: !c.Counted, Files: len(marks), Types: c.Inventory(), Conflicts: len(c.Conflicts), Loading: c.Loading, Removed: c.Trimmed, catalog: c}
 	for _, m := range marks {
 		s.FileBytes, s.Lines, s.Rejected = s.FileBytes+m.Bytes, s.Lines+m.Read, s.Rejected+m.Quarantined
 		if m.Loaded.After(s.Loaded) {
@@ -95,7 +99,7 @@ func newShown(c *design.Catalog, marks []engine.Mark) shown {
 	return s
 }
 
-func (e *env) showArchive(ctx context.Context, url string) error {
+func (e *env) showArchive(ctx context.Context, url, picture string) error {
 	var all []shown
 	err := e.holdings(ctx, url, func(n design.Name, a engine.Archive, subset string) error {
 		c, err := a.Catalog(ctx, subset)
@@ -117,7 +121,7 @@ func (e *env) showArchive(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	return e.printShown(all)
+	return e.printShown(all, picture)
 }
 
 // holdings walks the subsets of an archive under every design that has one. An
@@ -165,7 +169,7 @@ func (e *env) archives(ctx context.Context, url string, o engine.Options, each f
 	return nil
 }
 
-func (e *env) showFiles(ctx context.Context, args []string, keepLast bool) error {
+func (e *env) showFiles(ctx context.Context, args []string, keepLast bool, picture string) error {
 	files, err := e.filesOf(args)
 	if err != nil {
 		return err
@@ -178,14 +182,20 @@ func (e *env) showFiles(ctx context.Context, args []string, keepLast bool) error
 	for _, err := range failed {
 		s.Failed = append(s.Failed, fault.Redact(err.Error()))
 	}
-	if err := e.printShown([]shown{s}); err != nil {
+	if err := e.printShown([]shown{s}, picture); err != nil {
 		return err
 	}
 	sum := load.Summary{Quarantined: s.Rejected, Failed: failed, Stored: s.Records}
 	return sum.Incomplete(0)
 }
 
-func (e *env) printShown(all []shown) error {
+func (e *env) printShown(all []shown, picture string) error {
+	if picture != "" {
+		svg, err := coverage(all).SVG()
+		if err := e.writePlot(picture, svg, err); err != nil {
+			return err
+		}
+	}
 	if e.json {
 		return e.printJSON(all)
 	}

@@ -1,14 +1,23 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"database/sql"
 	"encoding/json"
+	"iter"
+	neturl "net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/all"
 	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/record"
 
 	_ "github.com/duckdb/duckdb-go/v2" // the damage is done by a client of its own
 )
@@ -78,5 +87,63 @@ func spoil(t *testing.T, path string) {
 	}
 	if n, _ := r.RowsAffected(); n != 1 {
 		t.Fatalf("%d rows were changed", n)
+	}
+}
+
+// counting is an archive of which nothing but catalog, marks and size are asked.
+type counting struct {
+	engine.Archive
+	t *testing.T
+}
+
+func (c counting) Dump(context.Context, string) iter.Seq2[*record.Batch, error] {
+	c.t.Error("the records are read")
+	return func(func(*record.Batch, error) bool) {}
+}
+
+func (c counting) Contents(context.Context, string) (engine.Contents, error) {
+	c.t.Error("the records are counted")
+	return engine.Contents{}, nil
+}
+
+type countingArchives struct {
+	engine.Archives
+	t *testing.T
+}
+
+func (c countingArchives) Open(ctx context.Context, n design.Name) (engine.Archive, error) {
+	a, err := c.Archives.Open(ctx, n)
+	return counting{a, c.t}, err
+}
+
+// TestShowReadsTheCatalog: what an archive holds, and the picture of it, with
+// its holes, are told without a look at its records.
+func TestShowReadsTheCatalog(t *testing.T) {
+	data, dir := filepath.Join(t.TempDir(), "data"), t.TempDir()
+	for _, day := range []string{"2024-01-01", "2024-01-04"} {
+		must(t, "synth", "vsdb", "--from", day, "--models", "gfs", "--stattypes", "anom", "--out", data)
+	}
+	for _, url := range []string{"duckdb:" + filepath.Join(dir, "a.db"), "sqlite:" + filepath.Join(dir, "a.sqlite"), "pebble:" + filepath.Join(dir, "a.pebble")} {
+		must(t, "load", data, "--engine", url)
+		drivers := slices.Clone(all.Registry())
+		for i := range drivers {
+			open := drivers[i].Open
+			drivers[i].Open = func(ctx context.Context, u *neturl.URL, o engine.Options) (*engine.Engine, error) {
+				e, err := open(ctx, u, o)
+				if err == nil {
+					e.Archives = countingArchives{e.Archives, t}
+				}
+				return e, err
+			}
+		}
+		picture := filepath.Join(dir, "coverage.svg")
+		var out, errs bytes.Buffer
+		if status := execute(t.Context(), &env{args: []string{"show", url, "--plot", picture}, stdout: &out, stderr: &errs, engines: drivers}); status != 0 {
+			t.Fatal(errs.String())
+		}
+		svg, err := os.ReadFile(picture)
+		if err != nil || !strings.Contains(string(svg), "8 times, 8 missing") || !strings.Contains(string(svg), "GFS HGT") {
+			t.Errorf("%s: %v\n%s", url, err, svg)
+		}
 	}
 }

@@ -96,6 +96,9 @@ func (e *env) verify(ctx context.Context, url, only string, args []string, keepL
 	if err != nil {
 		return err
 	}
+	if only != "" && len(all) == 0 {
+		return fault.Misuse("--subset "+only, "is not in "+fault.Redact(url), "see `barograph show "+fault.Redact(url)+"`")
+	}
 	return e.verified(all)
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/url"
@@ -73,13 +72,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	d.client = newClient(d.host)
 	if _, err := d.client.run(ctx, request{text: "SELECT VALUE 1"}); err != nil {
 		d.client.close()
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		return nil, &fault.Error{
-			Setting: d.shown, Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err),
-			Cure: "start the server (`barograph lab up asterixdb`), or name the host and port of its query service",
-		}
+		return nil, engine.Unreachable(d.shown, err, "start the server (`barograph lab up asterixdb`), or name the host and port of its query service")
 	}
 	return &engine.Engine{Archives: d, KV: kv{d}, Scans: scans{d}, About: d.about, Close: func() error { d.client.close(); return nil }}, nil
 }

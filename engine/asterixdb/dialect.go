@@ -83,11 +83,7 @@ func oneOf(expr string, values []string) string {
 	if len(values) == 1 {
 		return expr + " = " + quote(values[0])
 	}
-	quoted := make([]string, len(values))
-	for i, v := range values {
-		quoted[i] = quote(v)
-	}
-	return "array_contains([" + strings.Join(quoted, ", ") + "], " + expr + ")"
+	return "array_contains([" + flavour.Join(values, ", ", quote) + "], " + expr + ")"
 }
 
 // datasetOf is the dataset that stands for a table of the designs: with

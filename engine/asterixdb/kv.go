@@ -12,6 +12,7 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/flavour"
 )
 
 // kv opens tables of records under keys. A table is a dataset of open documents
@@ -107,11 +108,7 @@ func (tb *kvTable) columns(f engine.Fields) (string, engine.Fields) {
 			f = append(f, i)
 		}
 	}
-	exprs := make([]string, len(f))
-	for i, field := range f {
-		exprs[i] = "d." + ident(tb.fields[field])
-	}
-	return strings.Join(exprs, ", "), f
+	return flavour.Join(f, ", ", func(field int) string { return "d." + ident(tb.fields[field]) }), f
 }
 
 // decode appends the cells of a row of fields.

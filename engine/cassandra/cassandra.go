@@ -146,9 +146,6 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	}
 	s := &store{settings: set, readOnly: o.ReadOnly, log: o.Logger(), made: map[string]bool{}}
 	if err := s.connect(ctx); err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
 		return nil, err
 	}
 	return &engine.Engine{Archives: s, KV: kv{s}, Metrics: s.metrics, About: s.about, Close: func() error { s.session.Close(); return nil }}, nil
@@ -256,13 +253,5 @@ func durability(sync string) string {
 	return "the server does not tell when its log is synced"
 }
 
-// failed returns the context's error where that is why a query failed.
-func failed(ctx context.Context, err error) error {
-	if err == nil {
-		return nil
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return err
-}
+// failed is engine.Failed.
+func failed(ctx context.Context, err error) error { return engine.Failed(ctx, err) }

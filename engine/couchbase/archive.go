@@ -141,7 +141,7 @@ func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder
 	o := a.options(ctx, q)
 	rows, err := a.cluster.Query(q.Text, o)
 	if err != nil {
-		return failed(ctx, err)
+		return engine.Failed(ctx, err)
 	}
 	into.Reset(q.Question.Columns)
 	for rows.Next() {
@@ -154,13 +154,13 @@ func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return failed(ctx, err)
+		return engine.Failed(ctx, err)
 	}
 	if meta, err := rows.MetaData(); err == nil {
 		q.Server = meta.Metrics.ExecutionTime
 	}
 	if err := rows.Close(); err != nil {
-		return failed(ctx, err)
+		return engine.Failed(ctx, err)
 	}
 	a.waited(q.Text, o.ScanConsistency)
 	return nil
@@ -263,11 +263,11 @@ func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, er
 	}
 	rows, err := a.cluster.Query(a.explaining(ctx, q))
 	if err != nil {
-		return engine.Plan{}, failed(ctx, err)
+		return engine.Plan{}, engine.Failed(ctx, err)
 	}
 	var plan json.RawMessage
 	if err := rows.One(&plan); err != nil {
-		return engine.Plan{}, failed(ctx, err)
+		return engine.Plan{}, engine.Failed(ctx, err)
 	}
 	return engine.Plan{Text: string(plan), Access: accesses(table, plan)}, nil
 }

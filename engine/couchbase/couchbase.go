@@ -173,11 +173,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	bucket := d.cluster.Bucket(s.bucket)
 	err = bucket.WaitUntilReady(s.connect, &gocb.WaitUntilReadyOptions{Context: ctx, ServiceTypes: []gocb.ServiceType{gocb.ServiceTypeKeyValue}})
 	if err != nil {
-		cause := d.unreachable(err)
-		if ctx.Err() != nil {
-			cause = ctx.Err()
-		}
-		return nil, errors.Join(cause, d.close())
+		return nil, errors.Join(d.unreachable(err), d.close())
 	}
 	d.docs = bucket.DefaultCollection()
 	if s.scope != "_default" || s.collection != "_default" {
@@ -189,10 +185,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 func (d *database) close() error { return d.cluster.Close(nil) }
 
 func (d *database) unreachable(err error) error {
-	return &fault.Error{
-		Setting: d.shown, Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err),
-		Cure: "name a cluster that runs, a bucket that exists, and its user and password; see docs/couchbase.md",
-	}
+	return engine.Unreachable(d.shown, err, "name a cluster that runs, a bucket that exists, and its user and password; see docs/couchbase.md")
 }
 
 // about names the server, as far as its query service says who it is.
@@ -245,17 +238,4 @@ func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error
 	s := &store{database: d}
 	l := docengine.NewLocked(s, o)
 	return &archive{docengine.New(l, o), s, l}, nil
-}
-
-// failed returns the context's error where that is why an operation failed.
-func failed(ctx context.Context, err error) error {
-	switch end, ok := ctx.Deadline(); {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case ok && !time.Now().Before(end):
-		return context.DeadlineExceeded
-	}
-	return err
 }

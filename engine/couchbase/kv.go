@@ -81,7 +81,7 @@ func (tb *kvTable) id(key []byte) string { return tb.prefix + string(key) }
 func (tb *kvTable) one(ctx context.Context, operation func() error) error {
 	leave, err := tb.enter(ctx, 1)
 	if err != nil {
-		return failed(ctx, err)
+		return engine.Failed(ctx, err)
 	}
 	defer leave()
 	err = operation()
@@ -93,7 +93,7 @@ func (tb *kvTable) one(ctx context.Context, operation func() error) error {
 	case errors.Is(err, gocb.ErrDocumentExists):
 		return engine.ErrExists
 	}
-	return failed(ctx, err)
+	return engine.Failed(ctx, err)
 }
 
 // read fetches the whole document, also for chosen fields, as YCSB's binding

@@ -32,11 +32,7 @@ func literal(s string) string {
 func number[T int32 | int64](v T) string { return strconv.FormatInt(int64(v), 10) }
 
 func list[T any](items []T, f func(T) string) string {
-	out := make([]string, len(items))
-	for i, v := range items {
-		out[i] = f(v)
-	}
-	return "[" + strings.Join(out, ", ") + "]"
+	return "[" + flavour.Join(items, ", ", f) + "]"
 }
 
 // keyspace is the path of the collection in N1QL.
@@ -75,20 +71,13 @@ func (p *phrase) text() (string, error) {
 		}
 		from = "WHERE " + strings.Join(where, " AND ")
 	}
-	columns := make([]string, len(p.q.Columns))
-	for i, c := range p.q.Columns {
-		columns[i] = expression(&c) + " AS " + ident(c.Name)
-	}
-	text := "SELECT " + strings.Join(columns, ", ") + "\nFROM ( SELECT mdata.* FROM " + p.keyspace + " AS mdata\n       " + from + " ) AS r\nUNNEST r.data AS data"
+	columns := flavour.Join(p.q.Columns, ", ", func(c question.Column) string { return expression(&c) + " AS " + ident(c.Name) })
+	text := "SELECT " + columns + "\nFROM ( SELECT mdata.* FROM " + p.keyspace + " AS mdata\n       " + from + " ) AS r\nUNNEST r.data AS data"
 	if entries := p.entries(); len(entries) > 0 {
 		text += "\nWHERE " + strings.Join(entries, " AND ")
 	}
-	var order []string
-	for _, c := range p.order() {
-		order = append(order, expression(&c))
-	}
-	if len(order) > 0 {
-		text += "\nORDER BY " + strings.Join(order, ", ")
+	if order := p.order(); len(order) > 0 {
+		text += "\nORDER BY " + flavour.Join(order, ", ", func(c question.Column) string { return expression(&c) })
 	}
 	return text + ";", nil
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/docengine"
 	"github.com/barograph/barograph/record"
 )
@@ -46,7 +47,7 @@ func (s *store) Load(ctx context.Context, name string) ([]byte, int64, error) {
 		return nil, 0, nil
 	}
 	if err != nil {
-		return nil, 0, failed(ctx, err)
+		return nil, 0, engine.Failed(ctx, err)
 	}
 	var text []byte
 	err = got.Content(&text)
@@ -68,7 +69,7 @@ func (s *store) Swap(ctx context.Context, name string, text []byte, rev int64) (
 		}
 	}
 	if err != nil {
-		return rev, failed(ctx, err)
+		return rev, engine.Failed(ctx, err)
 	}
 	return int64(done.Cas()), nil
 }
@@ -79,7 +80,7 @@ func (s *store) Put(ctx context.Context, name string, text []byte) error {
 
 func (s *store) put(ctx context.Context, key string, text []byte) error {
 	_, err := s.docs.Upsert(key, text, &gocb.UpsertOptions{Context: ctx, Transcoder: s.raw(), DurabilityLevel: s.durability})
-	return failed(ctx, err)
+	return engine.Failed(ctx, err)
 }
 
 func (s *store) Get(ctx context.Context, names []string) (map[string][]byte, error) {
@@ -114,7 +115,7 @@ func (s *store) get(ctx context.Context, ids []string, each func(id string, text
 		for i := range gets {
 			text, found, err := content(&gets[i])
 			if err != nil {
-				return failed(ctx, fmt.Errorf("%s: %w", ids[at+i], err))
+				return engine.Failed(ctx, fmt.Errorf("%s: %w", ids[at+i], err))
 			}
 			if found {
 				err = each(ids[at+i], text)
@@ -140,7 +141,7 @@ func (d *database) enter(ctx context.Context, n int) (leave func(), err error) {
 func (s *store) bulkGet(ctx context.Context, ids []string) ([]gocb.GetOp, error) {
 	leave, err := s.enter(ctx, len(ids))
 	if err != nil {
-		return nil, failed(ctx, err)
+		return nil, engine.Failed(ctx, err)
 	}
 	defer leave()
 	gets, ops := make([]gocb.GetOp, len(ids)), make([]gocb.BulkOp, len(ids))
@@ -148,7 +149,7 @@ func (s *store) bulkGet(ctx context.Context, ids []string) ([]gocb.GetOp, error)
 		gets[i].ID = keyOf(id)
 		ops[i] = &gets[i]
 	}
-	return gets, failed(ctx, s.docs.Do(ops, &gocb.BulkOpOptions{Context: ctx, Transcoder: s.raw()}))
+	return gets, engine.Failed(ctx, s.docs.Do(ops, &gocb.BulkOpOptions{Context: ctx, Transcoder: s.raw()}))
 }
 
 // content is the document that a get has read, if there is one.
@@ -199,7 +200,7 @@ func (s *store) many(ctx context.Context, ids []string, do func(ctx context.Cont
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return failed(ctx, err)
+		return engine.Failed(ctx, err)
 	}
 	return ctx.Err()
 }
@@ -217,10 +218,10 @@ func (s *store) Prepare(ctx context.Context, _ string, _ *record.LineType) error
 	for _, statement := range indexStatements(s.keyspace()) {
 		rows, err := s.cluster.Query(statement, &gocb.QueryOptions{Context: ctx})
 		if err != nil {
-			return failed(ctx, fmt.Errorf("%s: %w", statement, err))
+			return engine.Failed(ctx, fmt.Errorf("%s: %w", statement, err))
 		}
 		if err := rows.Close(); err != nil {
-			return failed(ctx, err)
+			return engine.Failed(ctx, err)
 		}
 	}
 	s.indexed = true
@@ -250,16 +251,16 @@ func (s *store) Write(ctx context.Context, _ string, _ *record.LineType, docs []
 		}
 		leave, err := s.enter(ctx, len(ops))
 		if err != nil {
-			return failed(ctx, err)
+			return engine.Failed(ctx, err)
 		}
 		err = s.docs.Do(ops, &gocb.BulkOpOptions{Context: ctx, Transcoder: s.raw()})
 		leave()
 		if err != nil {
-			return failed(ctx, err)
+			return engine.Failed(ctx, err)
 		}
 		for i, op := range ops {
 			if put, ok := op.(*gocb.UpsertOp); ok && put.Err != nil {
-				return failed(ctx, fmt.Errorf("%s: %w", some[i].ID, put.Err))
+				return engine.Failed(ctx, fmt.Errorf("%s: %w", some[i].ID, put.Err))
 			}
 		}
 	}

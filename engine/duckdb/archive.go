@@ -37,10 +37,11 @@ func newArchive(db *database, n design.Name) *archive {
 		Subset: func(_ context.Context, schema string) (string, bool, error) {
 			return schemaSubset(schema), true, nil
 		},
-		Tables: func(subset string) (string, []any) {
-			return "SELECT table_name" + within + " AND schema_name = " + flavour.Quote(schemaName(subset)), nil
+		// Of all subsets at once: an archive may have many, and the list takes as long as a catalog.
+		Tables: func(string) (string, []any) {
+			return "SELECT schema_name || '/' || table_name" + within, nil
 		},
-		Name:  func(_, table string) string { return table },
+		Name:  func(subset, table string) string { return schemaName(subset) + "/" + table },
 		Owned: func(table string) string { return table + "_" + string(n) },
 		CountDocs: func(from string) string {
 			return "SELECT count(*), coalesce(sum(len(data)), 0)::BIGINT FROM " + from

@@ -261,11 +261,7 @@ func view(t engine.StarTable, paths []string) string {
 
 // list is a list of texts in SQL.
 func list(texts []string) string {
-	quoted := make([]string, len(texts))
-	for i, s := range texts {
-		quoted[i] = flavour.Quote(s)
-	}
-	return "[" + strings.Join(quoted, ", ") + "]"
+	return "[" + flavour.Join(texts, ", ", flavour.Quote) + "]"
 }
 
 // size tells how many bytes the facts take on each path.

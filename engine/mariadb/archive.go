@@ -1,16 +1,18 @@
 package mariadb
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/barograph/barograph/answer"
 	"github.com/barograph/barograph/design"
@@ -53,8 +55,11 @@ func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error
 			return "SELECT count(*), CAST(coalesce(sum(json_length(data)), 0) AS SIGNED) FROM " + from
 		},
 	}
-	if n == design.Normalized {
+	switch n {
+	case design.Normalized:
 		a.Select = a.metviewerLines
+	case design.Wide:
+		a.Select = a.wideLines
 	}
 	a.Homes = "SELECT table_schema FROM information_schema.tables WHERE table_name = " + flavour.Quote(a.OwnName(sqlengine.CatalogTable))
 	return a, nil
@@ -76,12 +81,8 @@ func (a *archive) Size(ctx context.Context) (int64, error) {
 	if err != nil || len(names) == 0 {
 		return 0, err
 	}
-	quoted := make([]string, len(names))
-	for i, n := range names {
-		quoted[i] = flavour.Quote(a.database(n))
-	}
-	return sqlengine.Number(ctx, a.Pool, "SELECT CAST(SUM(data_length + index_length) AS SIGNED) FROM information_schema.tables WHERE table_schema IN ("+
-		strings.Join(quoted, ", ")+")")
+	return sqlengine.Number(ctx, a.Pool, "SELECT CAST(SUM(data_length + index_length) AS SIGNED) FROM information_schema.tables WHERE table_schema IN "+
+		flavour.List(names, func(n string) string { return flavour.Quote(a.database(n)) }))
 }
 
 // Check has the server look at every page and index of the subset's tables.
@@ -367,48 +368,30 @@ type tableAccess struct {
 // accesses reads the tables of a plan in the order in which they stand; called
 // gives the table of an alias.
 func accesses(plan []byte, called func(name string) string) ([]engine.Access, error) {
+	if !gjson.ValidBytes(plan) {
+		return nil, errors.New("the plan is no JSON")
+	}
 	var out []engine.Access
-	err := walk(plan, func(t *tableAccess) {
+	walk(gjson.ParseBytes(plan), func(t *tableAccess) {
 		if t.Function == "" && !strings.HasPrefix(t.Table, "<") { // <derived2>: rows of another step
 			out = append(out, t.access(called(t.Table)))
 		}
 	})
-	return out, err
+	return out, nil
 }
 
-// walk calls f for every table of a plan, in the order of the text, which a
-// map of Go would lose.
-func walk(text []byte, f func(*tableAccess)) error {
-	text = bytes.TrimSpace(text)
-	if len(text) == 0 || text[0] != '{' && text[0] != '[' {
-		return nil
-	}
+// walk calls f for every table of a plan, in the order of the text.
+func walk(v gjson.Result, f func(*tableAccess)) {
 	var t tableAccess
-	if text[0] == '{' && bytes.Contains(text, []byte(`"access_type"`)) {
-		if err := json.Unmarshal(text, &t); err == nil && t.Type != "" {
-			f(&t)
-		}
+	if v.Get("access_type").Exists() && json.Unmarshal([]byte(v.Raw), &t) == nil {
+		f(&t)
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	if _, err := d.Token(); err != nil {
-		return err
-	}
-	for d.More() {
-		if text[0] == '{' {
-			if _, err := d.Token(); err != nil {
-				return err
-			}
+	v.ForEach(func(_, inner gjson.Result) bool {
+		if inner.IsObject() || inner.IsArray() {
+			walk(inner, f)
 		}
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return err
-		}
-		if err := walk(value, f); err != nil {
-			return err
-		}
-	}
-	_, err := d.Token()
-	return err
+		return true
+	})
 }
 
 func (t *tableAccess) access(object string) engine.Access {

@@ -11,6 +11,7 @@ import (
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/record"
 )
 
@@ -231,12 +232,10 @@ func (w *lineWriter) find(ctx context.Context, lt *lineTable, p probe) error {
 
 // in is the condition on the numbers of headers.
 func in(headers []int64) string {
-	list := make([]string, len(headers))
-	for i, h := range headers {
-		list[i] = strconv.FormatInt(h, 10)
-	}
-	return " WHERE ld.stat_header_id IN (" + strings.Join(list, ", ") + ")"
+	return " WHERE ld.stat_header_id IN " + flavour.List(headers, whole)
 }
+
+func whole(n int64) string { return strconv.FormatInt(n, 10) }
 
 func (w *lineWriter) hits(ctx context.Context, lt *lineTable, where string, p, hits probe) error {
 	return w.l.rows(ctx, "SELECT DISTINCT stat_header_id, "+w.l.a.Dialect.Epoch("fcst_valid_beg")+" FROM "+w.l.table(lt.name)+" ld"+where, func(row []any) error {

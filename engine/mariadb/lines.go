@@ -15,6 +15,7 @@ import (
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/record"
 )
 
@@ -358,12 +359,9 @@ func (w *lineWriter) settle(ctx context.Context) error {
 	for _, t := range w.l.types {
 		lt := w.tables[t]
 		for h, ids := range lt.gone {
-			values := make([]string, len(ids))
-			for i, id := range ids {
-				values[i] = fmt.Sprintf("('%s', %d, %d)", lt.name, h, id)
-			}
-			for part := range slices.Chunk(values, 1000) {
-				if err := w.l.exec(ctx, "INSERT INTO "+w.l.table(goneTable)+" VALUES "+strings.Join(part, ", ")); err != nil {
+			for part := range slices.Chunk(ids, 1000) {
+				values := flavour.Join(part, ", ", func(id int64) string { return fmt.Sprintf("('%s', %d, %d)", lt.name, h, id) })
+				if err := w.l.exec(ctx, "INSERT INTO "+w.l.table(goneTable)+" VALUES "+values); err != nil {
 					return err
 				}
 			}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/url"
 	"slices"
@@ -255,10 +254,7 @@ func (d *database) probe(ctx context.Context, all []*mysql.Config) error {
 }
 
 func (d *database) unreachable(err error) error {
-	return &fault.Error{
-		Setting: d.shown, Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err),
-		Cure: "start the server (`barograph lab up mariadb`), or name another host, port, user or password",
-	}
+	return engine.Unreachable(d.shown, err, "start the server (`barograph lab up mariadb`), or name another host, port, user or password")
 }
 
 // about names the server and what decides its speed.

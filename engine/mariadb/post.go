@@ -71,12 +71,8 @@ func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore
 		Before: []string{"CREATE DATABASE IF NOT EXISTS " + ident(p.prefix+postDatabase)},
 		Size: func(ctx context.Context, tables []string) (engine.PostSize, error) {
 			out := engine.PostSize{IndexBytes: -1, DeadRows: -1} // InnoDB's rows lie in their primary key
-			var names []string
-			for _, t := range tables {
-				names = append(names, flavour.Quote(p.prefix+postDatabase+"/"+t))
-			}
-			err := p.writes.QueryRowContext(ctx, "SELECT COALESCE(SUM(FILE_SIZE), 0) FROM information_schema.INNODB_SYS_TABLESPACES WHERE NAME IN ("+
-				strings.Join(names, ", ")+")").Scan(&out.TableBytes)
+			err := p.writes.QueryRowContext(ctx, "SELECT COALESCE(SUM(FILE_SIZE), 0) FROM information_schema.INNODB_SYS_TABLESPACES WHERE NAME IN "+
+				flavour.List(tables, func(t string) string { return flavour.Quote(p.prefix + postDatabase + "/" + t) })).Scan(&out.TableBytes)
 			return out, err
 		},
 		Log: func(ctx context.Context) (n int64, err error) {

@@ -14,6 +14,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/flavour"
 )
 
 // lockName is the name of a subset's lock. The server's locks know no case and
@@ -152,11 +153,7 @@ func (a *archive) goneRows(ctx context.Context, c *sql.Conn, subset string) (map
 // columns out of its child table.
 func remove(ctx context.Context, c *sql.Conn, a *archive, subset, table string, header int64, ids []int64) error {
 	slices.Sort(ids)
-	list := make([]string, len(ids))
-	for i, id := range ids {
-		list[i] = strconv.FormatInt(id, 10)
-	}
-	in := " IN (" + strings.Join(list, ", ") + ")"
+	in := " IN " + flavour.List(ids, whole)
 	child := childOf(table)
 	if child == "" {
 		_, err := c.ExecContext(ctx, fmt.Sprintf("DELETE FROM %s WHERE stat_header_id = %d AND %s%s", a.table(subset, table), header, rowColumn, in))

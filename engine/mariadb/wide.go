@@ -3,7 +3,6 @@ package mariadb
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"encoding/hex"
 	"slices"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/record"
 )
 
@@ -106,6 +106,13 @@ func (l *loading) wide(ctx context.Context, _ sqlengine.Querier, table string, c
 	return err
 }
 
+// wideLines is the query for records of a wide table with their keys, and its columns.
+func (a *archive) wideLines(_ context.Context, _ sqlengine.Querier, subset string, t *record.LineType) (string, []sqlengine.Column, error) {
+	table, cols := a.Table(subset, t)
+	cols = append(slices.Clone(cols), sqlengine.Column{Name: wideKey, From: sqlengine.Identity})
+	return "SELECT " + sqlengine.Names("ld.", cols) + " FROM " + table + " ld", cols, nil
+}
+
 // keysOf gives the identity of a record, by which a wide row is stored.
 func keysOf(lines *sqlengine.Lines) func(r design.Row) []byte {
 	hashes := make([]record.Hasher, len(lines.Batches))
@@ -114,8 +121,7 @@ func keysOf(lines *sqlengine.Lines) func(r design.Row) []byte {
 	}
 	key := make([]byte, 0, 16)
 	return func(r design.Row) []byte {
-		k := hashes[r.Batch].Key(int(r.Row))
-		return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(key, k.Hi), k.Lo)
+		return sqlengine.AppendIdentity(key, hashes[r.Batch].Key(int(r.Row)))
 	}
 }
 
@@ -126,11 +132,9 @@ const wideAsked = 2000
 func (l *loading) meet(ctx context.Context, q sqlengine.Querier, lines *sqlengine.Lines, held []design.Row, stored *engine.Stored) error {
 	keys, meet := keysOf(lines), l.a.Meeter(ctx, q, l.subset, lines, stored)
 	for some := range slices.Chunk(held, wideAsked) {
-		asked := make([]string, len(some))
-		for i, r := range some {
-			asked[i] = "(" + strconv.FormatInt(r.Valid, 10) + ", x'" + hex.EncodeToString(keys(r)) + "')"
-		}
-		where := " WHERE (ld.fcst_valid_epoch, ld." + wideKey + ") IN (" + strings.Join(asked, ", ") + ")"
+		where := " WHERE (ld.fcst_valid_epoch, ld." + wideKey + ") IN " + flavour.List(some, func(r design.Row) string {
+			return "(" + whole(r.Valid) + ", x'" + hex.EncodeToString(keys(r)) + "')"
+		})
 		if err := meet(where); err != nil {
 			return err
 		}

@@ -173,9 +173,6 @@ func (d *database) reach(ctx context.Context) error {
 		Msg string `bson:"msg"`
 	}
 	if err := d.db.RunCommand(ctx, bson.D{{Key: "hello", Value: 1}}).Decode(&hello); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
 		return d.unreachable(err)
 	}
 	if d.shard != "" && hello.Msg != "isdbgrid" {
@@ -192,10 +189,7 @@ func (d *database) reach(ctx context.Context) error {
 }
 
 func (d *database) unreachable(err error) error {
-	return &fault.Error{
-		Setting: d.shown, Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err),
-		Cure: "start the server (`barograph lab up mongodb` starts FerretDB), or name another host, port, user or password",
-	}
+	return engine.Unreachable(d.shown, err, "start the server (`barograph lab up mongodb` starts FerretDB), or name another host, port, user or password")
 }
 
 // build is the part of the reply to buildInfo that tells servers apart.
@@ -268,16 +262,10 @@ func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error
 	return &archive{Archive: docengine.New(docengine.NewLocked(&store{d}, o), o), database: d}, nil
 }
 
-// failed returns the context's error where that is why a command failed. A
-// command may be given up a moment before its deadline.
+// failed is engine.Failed; a command may be given up a moment before its deadline.
 func failed(ctx context.Context, err error) error {
-	switch end, ok := ctx.Deadline(); {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case ok && (!time.Now().Before(end) || mongo.IsTimeout(err)):
+	if _, ok := ctx.Deadline(); ok && ctx.Err() == nil && mongo.IsTimeout(err) {
 		return context.DeadlineExceeded
 	}
-	return err
+	return engine.Failed(ctx, err)
 }

@@ -89,9 +89,6 @@ func opened(ctx context.Context, c driver.Connector, o engine.Options) (*engine.
 	db.pool.SetMaxIdleConns(maxConnections)
 	if err := db.check(ctx); err != nil {
 		db.pool.Close() //nolint:errcheck // the first error says more
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
 		return nil, err
 	}
 	return &engine.Engine{Archives: db, About: db.about, Close: db.pool.Close}, nil

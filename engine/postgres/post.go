@@ -13,6 +13,7 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/flavour"
 )
 
 // postSchema holds the tables of values of SHEF messages.
@@ -258,10 +259,6 @@ func (c *postConn) pipeline(ctx context.Context, f func(send func(st sqlengine.P
 
 // copyRows sends rows as a binary COPY.
 func (c *postConn) copyRows(ctx context.Context, name string, t *sqlengine.PostTable, rows []sqlengine.PostRow) error {
-	names := make([]string, len(t.Columns))
-	for i := range t.Columns {
-		names[i] = pgx.Identifier{t.Columns[i].Name}.Sanitize()
-	}
 	next := func(dst []byte) ([]byte, error) {
 		if len(rows) == 0 {
 			return dst, io.EOF
@@ -273,7 +270,8 @@ func (c *postConn) copyRows(ctx context.Context, name string, t *sqlengine.PostT
 		rows = rows[1:]
 		return dst, nil
 	}
-	_, err := c.pg.CopyFrom(ctx, newCopyReader(next), "COPY "+pgx.Identifier{name}.Sanitize()+" ("+strings.Join(names, ", ")+") FROM STDIN BINARY")
+	_, err := c.pg.CopyFrom(ctx, newCopyReader(next), "COPY "+pgx.Identifier{name}.Sanitize()+" ("+
+		flavour.Join(t.Columns, ", ", func(c sqlengine.PostColumn) string { return pgx.Identifier{c.Name}.Sanitize() })+") FROM STDIN BINARY")
 	return err
 }
 

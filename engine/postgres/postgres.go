@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
-	"slices"
 	"strconv"
 	"time"
 
@@ -87,9 +86,6 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	}
 	if err := db.pool.Ping(ctx); err != nil {
 		db.pool.Close()
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
 		return nil, unreachable(err)
 	}
 	return &engine.Engine{Archives: db, KV: kv{db}, Posts: posts{db}, Scans: scans{db}, Metrics: db.metrics, About: db.about, Close: func() error { db.pool.Close(); return nil }}, nil
@@ -97,31 +93,20 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 
 // config reads the URL.
 func (db *database) config(u *url.URL, o engine.Options) (*pgxpool.Config, error) {
-	q := u.Query()
-	choice := func(name string, values ...string) (string, error) {
-		v := q.Get(name)
-		q.Del(name)
-		if slices.Contains(values, v) {
-			return v, nil
-		}
-		if v == "" {
-			return values[0], nil
-		}
-		return "", &fault.Error{Setting: "postgres URL, parameter " + name, Problem: strconv.Quote(v) + " is not known", Cure: fmt.Sprintf("choose one of %q", values)}
+	driver, q := Driver(), u.Query()
+	v := driver.Values(u)
+	db.wideIndex = engine.Choice(v, "wide_index", map[string]string{btree: btree, brin: brin})
+	statements := engine.Choice(v, "statements", map[string]string{prepared: prepared, unnamed: unnamed, simple: simple})
+	if v.Err != nil {
+		return nil, v.Err
 	}
 	var err error
-	if db.wideIndex, err = choice("wide_index", btree, brin); err != nil {
+	if db.parts, err = parsePartitioning(v.Given["partitions"], v.Given["tablespaces"]); err != nil {
 		return nil, err
 	}
-	statements, err := choice("statements", prepared, unnamed, simple)
-	if err != nil {
-		return nil, err
+	for _, ours := range []string{"wide_index", "statements", "partitions", "tablespaces"} {
+		q.Del(ours)
 	}
-	if db.parts, err = parsePartitioning(q.Get("partitions"), q.Get("tablespaces")); err != nil {
-		return nil, err
-	}
-	q.Del("partitions")
-	q.Del("tablespaces")
 	db.simple = statements == simple
 	server := *u
 	server.RawQuery, server.Opaque = q.Encode(), ""

@@ -52,7 +52,7 @@ type Archive struct {
 	Repeats   func(src any, into []float64) ([]float64, error)                              // decodes Doubles; nil = AsRepeats
 	Snapshot  func(ctx context.Context, f func(ctx context.Context, q Querier) error) error // runs f as of one moment; nil = Pool
 
-	known sync.Map // names of tables that were seen; none is ever dropped
+	known sync.Map // names of tables that were seen, behind the query that listed them; none is ever dropped
 }
 
 // Offered refuses a design that the engine does not offer.
@@ -111,16 +111,16 @@ func (a *Archive) Subsets(ctx context.Context) ([]string, error) {
 
 // Has reports whether a subset has a table.
 func (a *Archive) Has(ctx context.Context, q Querier, subset, table string) (bool, error) {
-	if _, ok := a.known.Load(subset + "/" + table); ok {
+	text, args := a.Tables(subset)
+	list := fmt.Sprint(text, args)
+	if _, ok := a.known.Load(list + a.Name(subset, table)); ok {
 		return true, nil
 	}
-	text, args := a.Tables(subset)
 	names, err := Texts(ctx, q, text, args...)
-	if !slices.Contains(names, a.Name(subset, table)) {
-		return false, err
+	for _, n := range names {
+		a.known.Store(list+n, true)
 	}
-	a.known.Store(subset+"/"+table, true)
-	return true, err
+	return slices.Contains(names, a.Name(subset, table)), err
 }
 
 // Exists reports whether there is anything to ask: a question of a table that
@@ -199,11 +199,7 @@ func (a *Archive) MarksOf(ctx context.Context, q Querier, subset string, files [
 
 // Digests lists those of marks.
 func Digests(marks []engine.Mark) string {
-	out := make([]string, len(marks))
-	for i := range marks {
-		out[i] = flavour.Quote(marks[i].Digest)
-	}
-	return strings.Join(out, ", ")
+	return flavour.Join(marks, ", ", func(m engine.Mark) string { return flavour.Quote(m.Digest) })
 }
 
 // markIn reads a mark that is kept as JSON beside its digest.

@@ -3,7 +3,9 @@ package sqlengine
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
+	"time"
 
 	"github.com/barograph/barograph/answer"
 	"github.com/barograph/barograph/design"
@@ -25,6 +27,8 @@ type Collector struct {
 	header     record.Header
 	heads      map[record.Header]uint32
 	row        rowTimes
+	key        []byte // that the row under way stands under; nil = its table has none
+	hash       record.Hasher
 	last       []string
 	repeats    func(src any, into []float64) ([]float64, error)
 }
@@ -88,6 +92,11 @@ func (c *Collector) Value(k int, src any) (err error) {
 	case ValidEpoch:
 		c.row.epoch, err = AsWhole(src)
 		c.row.hasEpoch = true
+	case Identity:
+		key, ok := src.([]byte)
+		if c.key = append(c.key[:0], key...); !ok {
+			err = fmt.Errorf("%T is no key", src)
+		}
 	default: // ids
 	}
 	if err != nil {
@@ -121,6 +130,11 @@ func (c *Collector) Row() error {
 	b.AppendTimes(head, int32(r.valid-r.init), r.valid, uint32(r.line))
 	i := b.Len() - 1
 	b.ValidEnd[i], b.ObsLead[i], b.ObsBeg[i], b.ObsEnd[i] = r.validEnd, int32(r.obsLead), r.obsBeg, r.obsEnd
+	if c.key != nil {
+		if c.hash.UseRow(b, i); string(AppendIdentity(nil, c.hash.Key(i))) != string(c.key) {
+			return fmt.Errorf("%s: a record of %s stands under the key of another", c.t.Name, time.Unix(r.valid, 0).UTC().Format(time.RFC3339))
+		}
+	}
 	if r.hasLead {
 		if err := LeadAgrees(c.design, c.t, &c.header, r.lead, r.valid-r.init); err != nil {
 			return err
@@ -130,6 +144,11 @@ func (c *Collector) Row() error {
 		return EpochAgrees(c.t, r.epoch, r.valid)
 	}
 	return nil
+}
+
+// AppendIdentity appends the key under which a table keeps a record.
+func AppendIdentity(dst []byte, k record.Key) []byte {
+	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(dst, k.Hi), k.Lo)
 }
 
 // Decoder turns the rows of a reply into an answer. It has the columns of the

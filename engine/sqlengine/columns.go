@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/record"
 )
 
@@ -40,10 +41,11 @@ const (
 	ObsLead // observation lead, as [H]HHMMSS (normalized) or in seconds
 	ObsBeg
 	ObsEnd
-	Data    // column Column.Data of the line type
-	Repeats // the repeating columns
-	DocID   // the derived id of a document
-	DocData // the entries of a document
+	Data     // column Column.Data of the line type
+	Repeats  // the repeating columns
+	Identity // the key of the record, see AppendIdentity
+	DocID    // the derived id of a document
+	DocData  // the entries of a document
 )
 
 // Column is one column of a table.
@@ -213,37 +215,35 @@ func Table(n design.Name, t *record.LineType) (name string, cols []Column, ok bo
 // Create writes CREATE TABLE IF NOT EXISTS. The name is quoted already;
 // typeName gives the engine's type of a column.
 func Create(name string, cols []Column, typeName func(Column) string) string {
-	var b strings.Builder
-	b.WriteString("CREATE TABLE IF NOT EXISTS " + name + " (")
-	for i, c := range cols {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString("\n  " + c.Name + " " + typeName(c))
+	return "CREATE TABLE IF NOT EXISTS " + name + " (\n  " + flavour.Join(cols, ",\n  ", func(c Column) string {
+		text := c.Name + " " + typeName(c)
 		if c.Primary {
-			b.WriteString(" PRIMARY KEY")
+			text += " PRIMARY KEY"
 		}
 		if c.NotNull || c.Primary {
-			b.WriteString(" NOT NULL")
+			text += " NOT NULL"
 		}
-	}
-	b.WriteString("\n)")
-	return b.String()
+		return text
+	}) + "\n)"
 }
 
 // Insert writes INSERT INTO name (columns) VALUES for that many rows, with
 // question marks as placeholders.
 func Insert(name string, cols []Column, rows int) string {
-	one := "(" + strings.TrimSuffix(strings.Repeat("?, ", len(cols)), ", ") + ")"
-	return "INSERT INTO " + name + " (" + Names("", cols) + ") VALUES " +
-		strings.TrimSuffix(strings.Repeat(one+", ", rows), ", ")
+	return "INSERT INTO " + name + " (" + Names("", cols) + ") VALUES " + placeholders(func(int) string { return "?" }, len(cols), rows)
+}
+
+// placeholders are those of rows in parentheses, by their numbers from 1 on.
+func placeholders(param func(i int) string, width, rows int) string {
+	n := 0
+	one := func(struct{}) string {
+		n++
+		return param(n)
+	}
+	return flavour.Join(make([]struct{}, rows), ", ", func(struct{}) string { return "(" + flavour.Join(make([]struct{}, width), ", ", one) + ")" })
 }
 
 // Names lists the columns, each behind a prefix such as "ld.".
 func Names(prefix string, cols []Column) string {
-	names := make([]string, len(cols))
-	for i, c := range cols {
-		names[i] = prefix + c.Name
-	}
-	return strings.Join(names, ", ")
+	return flavour.Join(cols, ", ", func(c Column) string { return prefix + c.Name })
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/flavour"
 )
 
 // KeyColumn and DocumentColumn are the columns of tables of records under keys,
@@ -74,20 +75,17 @@ func (x *kvTexts) arrays() bool {
 
 // create makes the table.
 func (x *kvTexts) create() []string {
-	var b strings.Builder
-	b.WriteString("CREATE TABLE IF NOT EXISTS " + x.name + " (" + x.Quote(KeyColumn) + " " + x.KeyType + " PRIMARY KEY NOT NULL")
+	text := "CREATE TABLE IF NOT EXISTS " + x.name + " (" + x.Quote(KeyColumn) + " " + x.KeyType + " PRIMARY KEY NOT NULL"
 	if x.document() {
-		b.WriteString(", " + x.Quote(DocumentColumn) + " " + x.DocType + " NOT NULL")
+		text += ", " + x.Quote(DocumentColumn) + " " + x.DocType + " NOT NULL)"
 	} else {
-		for _, f := range x.t.Fields {
-			b.WriteString(", " + x.Quote(f) + " " + x.TextType)
-		}
+		text += flavour.Join(x.t.Fields, "", func(f string) string { return ", " + x.Quote(f) + " " + x.TextType }) + ")"
 	}
 	v, ok := x.Variants[x.t.Layout]
 	if !ok {
-		return []string{b.String() + ")" + x.TableOptions}
+		return []string{text + x.TableOptions}
 	}
-	all := []string{b.String() + ")" + v.Options}
+	all := []string{text + v.Options}
 	if v.More != nil {
 		all = append(all, v.More(x.KVDialect, x.t)...)
 	}
@@ -137,51 +135,25 @@ func (x *kvTexts) width() int {
 }
 
 func (x *kvTexts) insert(rows int) string {
-	var b strings.Builder
-	b.WriteString("INSERT INTO " + x.name + " (" + x.Quote(KeyColumn))
+	names := append([]string{KeyColumn}, x.t.Fields...)
 	if x.document() {
-		b.WriteString(", " + x.Quote(DocumentColumn))
-	} else {
-		for _, f := range x.t.Fields {
-			b.WriteString(", " + x.Quote(f))
-		}
+		names = []string{KeyColumn, DocumentColumn}
 	}
-	b.WriteString(") VALUES ")
-	for r := range rows {
-		for i := range x.width() {
-			sep := ", "
-			switch {
-			case i == 0 && r > 0:
-				sep = "), ("
-			case i == 0:
-				sep = "("
-			}
-			b.WriteString(sep + x.Param(r*x.width()+i+1))
-		}
-	}
-	b.WriteString(")")
-	return b.String()
+	return "INSERT INTO " + x.name + " (" + flavour.Join(names, ", ", x.Quote) + ") VALUES " + placeholders(x.Param, x.width(), rows)
 }
 
 // update replaces fields; its last argument is the key.
 func (x *kvTexts) update(f engine.Fields) string {
-	var b strings.Builder
-	b.WriteString("UPDATE " + x.name + " SET ")
-	n := len(f)
+	n := 0
+	set := flavour.Join(f, ", ", func(field int) string {
+		n++
+		return x.Quote(x.t.Fields[field]) + " = " + x.Param(n)
+	})
 	if x.document() {
 		doc := x.Quote(DocumentColumn)
-		b.WriteString(doc + " = " + x.Merge(doc, x.Param(1)))
-		n = 1
-	} else {
-		for i, field := range f {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			b.WriteString(x.Quote(x.t.Fields[field]) + " = " + x.Param(i+1))
-		}
+		set, n = doc+" = "+x.Merge(doc, x.Param(1)), 1
 	}
-	b.WriteString(" WHERE " + x.Quote(KeyColumn) + " = " + x.Param(n+1))
-	return b.String()
+	return "UPDATE " + x.name + " SET " + set + " WHERE " + x.Quote(KeyColumn) + " = " + x.Param(n+1)
 }
 
 func (x *kvTexts) delete() string {

@@ -149,13 +149,11 @@ type kvConn struct {
 	s    Session
 	json *kvJSON
 
-	readAll, scanAll, insertOne, remove Statement
-	readSome, scanSome, updateSome      map[string]Statement // by the fields, as bytes
-	inserts                             map[int]Statement    // by the number of rows
-	readAt, setAt                       Statement
+	statements map[string]Statement // by what they do and the fields, as bytes
 
-	which []byte   // fields, as bytes
-	args  [][]byte // of a statement
+	which []byte
+	rows  engine.Fields // the number of rows of an insert
+	args  [][]byte      // of a statement
 	docs  []byte
 	row   engine.Row
 
@@ -170,10 +168,7 @@ type kvConn struct {
 }
 
 func (x *kvTexts) connect(s Session) *engine.Conn {
-	c := &kvConn{
-		kvTexts: x, s: s, json: newKVJSON(x.t.Fields, x.arrays()), inserts: map[int]Statement{},
-		readSome: map[string]Statement{}, scanSome: map[string]Statement{}, updateSome: map[string]Statement{},
-	}
+	c := &kvConn{kvTexts: x, s: s, json: newKVJSON(x.t.Fields, x.arrays()), statements: map[string]Statement{}}
 	c.onRead, c.onScan, c.onPath = c.takeRead, c.takeScan, c.takePath
 	conn := &engine.Conn{Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, InsertMany: c.insertMany, Close: s.Close}
 	if x.t.Layout == engine.Document && x.AtPath != nil {
@@ -185,48 +180,28 @@ func (x *kvTexts) connect(s Session) *engine.Conn {
 	return conn
 }
 
-// prepared returns the statement, which the first call prepares.
-func (c *kvConn) prepared(ctx context.Context, st *Statement, text func() string) (Statement, error) {
-	if *st == nil {
-		made, err := c.s.Prepare(ctx, text())
-		if err != nil {
-			return nil, err
-		}
-		*st = made
+// statement finds the statement that does something with a choice of fields, or
+// prepares it. That of an insert has the number of its rows in place of fields.
+func (c *kvConn) statement(ctx context.Context, does byte, f engine.Fields, text func(engine.Fields) string) (Statement, error) {
+	c.which = append(c.which[:0], does)
+	if f == nil {
+		c.which = append(c.which, '*')
 	}
-	return *st, nil
-}
-
-// some finds the statement for a choice of fields, or prepares it.
-func (c *kvConn) some(ctx context.Context, known map[string]Statement, f engine.Fields, text func(engine.Fields) string) (Statement, error) {
-	c.which = c.which[:0]
 	for _, i := range f {
 		c.which = binary.AppendUvarint(c.which, uint64(i))
 	}
-	if st := known[string(c.which)]; st != nil {
+	if st := c.statements[string(c.which)]; st != nil {
 		return st, nil
 	}
 	st, err := c.s.Prepare(ctx, text(f))
-	if err != nil {
-		return nil, err
+	if err == nil {
+		c.statements[string(c.which)] = st
 	}
-	known[string(c.which)] = st
-	return st, nil
-}
-
-// chosen finds the statement that reads or scans the chosen fields.
-func (c *kvConn) chosen(ctx context.Context, all *Statement, known map[string]Statement, f engine.Fields, text func(engine.Fields) string) (Statement, error) {
-	if f != nil {
-		return c.some(ctx, known, f, text)
-	}
-	if *all != nil {
-		return *all, nil
-	}
-	return c.prepared(ctx, all, func() string { return text(nil) })
+	return st, err
 }
 
 func (c *kvConn) read(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
-	st, err := c.chosen(ctx, &c.readAll, c.readSome, f, c.kvTexts.read)
+	st, err := c.statement(ctx, 'r', f, c.kvTexts.read)
 	if err != nil {
 		return err
 	}
@@ -281,7 +256,7 @@ func (c *kvConn) scan(ctx context.Context, from []byte, n int, f engine.Fields, 
 	if n <= 0 {
 		return ctx.Err()
 	}
-	st, err := c.chosen(ctx, &c.scanAll, c.scanSome, f, c.kvTexts.scan)
+	st, err := c.statement(ctx, 's', f, c.kvTexts.scan)
 	if err != nil {
 		return err
 	}
@@ -317,17 +292,20 @@ func (c *kvConn) inserted(err error) error {
 	return err
 }
 
+// inserts is the statement that inserts so many rows.
+func (c *kvConn) inserts(ctx context.Context, rows int) (Statement, error) {
+	c.rows = append(c.rows[:0], rows)
+	return c.statement(ctx, 'i', c.rows, func(engine.Fields) string { return c.kvTexts.insert(rows) })
+}
+
 func (c *kvConn) insert(ctx context.Context, key []byte, r *engine.Row) error {
-	st := c.insertOne
-	if st == nil {
-		var err error
-		if st, err = c.prepared(ctx, &c.insertOne, func() string { return c.kvTexts.insert(1) }); err != nil {
-			return err
-		}
+	st, err := c.inserts(ctx, 1)
+	if err != nil {
+		return err
 	}
 	c.args, c.docs = c.args[:0], c.docs[:0]
 	c.bind(key, r)
-	_, err := st.Exec(ctx, c.args)
+	_, err = st.Exec(ctx, c.args)
 	return c.inserted(err)
 }
 
@@ -338,19 +316,15 @@ func (c *kvConn) insertMany(ctx context.Context, rows []engine.KeyRow) error {
 	if len(rows)*c.width() > c.MaxParams {
 		return &fault.Error{Setting: "batchsize", Problem: fmt.Sprintf("%d records are more than one statement takes", len(rows)), Cure: fmt.Sprintf("give at most %d", c.MaxParams/c.width())}
 	}
-	st := c.inserts[len(rows)]
-	if st == nil {
-		var err error
-		if st, err = c.s.Prepare(ctx, c.kvTexts.insert(len(rows))); err != nil {
-			return err
-		}
-		c.inserts[len(rows)] = st
+	st, err := c.inserts(ctx, len(rows))
+	if err != nil {
+		return err
 	}
 	c.args, c.docs = c.args[:0], c.docs[:0]
 	for i := range rows {
 		c.bind(rows[i].Key, rows[i].Row)
 	}
-	_, err := st.Exec(ctx, c.args)
+	_, err = st.Exec(ctx, c.args)
 	return c.inserted(err)
 }
 
@@ -359,7 +333,7 @@ func (c *kvConn) update(ctx context.Context, key []byte, r *engine.Row) error {
 	if c.document() {
 		f = nil // one statement merges whatever there is
 	}
-	st, err := c.some(ctx, c.updateSome, f, c.kvTexts.update)
+	st, err := c.statement(ctx, 'u', f, c.kvTexts.update)
 	if err != nil {
 		return err
 	}
@@ -386,7 +360,7 @@ func (c *kvConn) matched(n int64, err error) error {
 }
 
 func (c *kvConn) delete(ctx context.Context, key []byte) error {
-	st, err := c.prepared(ctx, &c.remove, c.kvTexts.delete)
+	st, err := c.statement(ctx, 'd', nil, func(engine.Fields) string { return c.kvTexts.delete() })
 	if err != nil {
 		return err
 	}
@@ -395,7 +369,7 @@ func (c *kvConn) delete(ctx context.Context, key []byte) error {
 }
 
 func (c *kvConn) readPath(ctx context.Context, key []byte, path string, into *engine.Row) error {
-	st, err := c.prepared(ctx, &c.readAt, c.kvTexts.readPath)
+	st, err := c.statement(ctx, 'p', nil, func(engine.Fields) string { return c.kvTexts.readPath() })
 	if err != nil {
 		return err
 	}
@@ -412,7 +386,7 @@ func (c *kvConn) readPath(ctx context.Context, key []byte, path string, into *en
 }
 
 func (c *kvConn) updatePath(ctx context.Context, key []byte, path string, value []byte) error {
-	st, err := c.prepared(ctx, &c.setAt, c.kvTexts.updatePath)
+	st, err := c.statement(ctx, 'q', nil, func(engine.Fields) string { return c.kvTexts.updatePath() })
 	if err != nil {
 		return err
 	}

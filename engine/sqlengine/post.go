@@ -181,6 +181,7 @@ type poster struct {
 	verdict  verdict
 	counted  engine.Posted
 	prepared map[string]PostStatement
+	upserts  map[upsert]PostStatement
 	staged   map[*PostTable]bool // has its temporary table
 	filled   map[*PostTable]bool // which is not empty
 	insertFirst
@@ -205,7 +206,7 @@ func (s *postStore) poster(ctx context.Context, m engine.PostMethod) (engine.Pos
 	}
 	p := &poster{
 		postStore: s, c: c, method: m, plan: postPlan{layout: s.layout, policy: s.policy},
-		prepared: map[string]PostStatement{}, staged: map[*PostTable]bool{}, filled: map[*PostTable]bool{},
+		prepared: map[string]PostStatement{}, upserts: map[upsert]PostStatement{}, staged: map[*PostTable]bool{}, filled: map[*PostTable]bool{},
 		known: map[record.ID]bool{}, verdict: unknown,
 	}
 	if err := p.readFilters(ctx); err != nil {
@@ -338,6 +339,24 @@ func (p *poster) statement(ctx context.Context, text string) (PostStatement, err
 	return st, err
 }
 
+// upsert is what makes the text of an upsert, which is long.
+type upsert struct {
+	t    *PostTable
+	rows int
+	rule engine.Rule
+}
+
+func (p *poster) upsert(ctx context.Context, u upsert) (PostStatement, error) {
+	if st := p.upserts[u]; st != nil {
+		return st, nil
+	}
+	st, err := p.statement(ctx, p.Dialect.upsert(u.t, u.rows, u.rule))
+	if err == nil {
+		p.upserts[u] = st
+	}
+	return st, err
+}
+
 // rows upserts row by row.
 func (p *poster) rows(ctx context.Context, units []PostUnit) error {
 	// All statements are prepared before a pipeline begins.
@@ -347,7 +366,7 @@ func (p *poster) rows(ctx context.Context, units []PostUnit) error {
 			continue
 		}
 		var err error
-		if statements[i], err = p.statement(ctx, p.Dialect.upsert(units[i].Table, 1, units[i].Rule)); err != nil {
+		if statements[i], err = p.upsert(ctx, upsert{units[i].Table, 1, units[i].Rule}); err != nil {
 			return err
 		}
 	}
@@ -382,7 +401,7 @@ func (p *poster) many(ctx context.Context, u *PostUnit) error {
 		for 2*n <= min(most, len(rows)) {
 			n *= 2
 		}
-		st, err := p.statement(ctx, p.Dialect.upsert(u.Table, n, u.Rule))
+		st, err := p.upsert(ctx, upsert{u.Table, n, u.Rule})
 		if err != nil {
 			return err
 		}

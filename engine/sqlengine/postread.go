@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"strings"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/record"
 )
 
@@ -36,13 +36,7 @@ func (s *postStore) admit(ctx context.Context, stations []record.ID, series []en
 // addRows inserts rows that are not there yet, in one transaction.
 func (s *postStore) addRows(ctx context.Context, c *PostConn, table string, names, keys []string, rows int, row func(i int) []any) error {
 	d := s.Dialect
-	quoted := func(names []string) string {
-		out := make([]string, len(names))
-		for i := range names {
-			out[i] = d.Quote(names[i])
-		}
-		return strings.Join(out, ", ")
-	}
+	quoted := func(names []string) string { return flavour.Join(names, ", ", d.Quote) }
 	end := " ON CONFLICT (" + quoted(keys) + ") DO NOTHING"
 	if d.DuplicateKey {
 		end = " ON DUPLICATE KEY UPDATE " + d.Quote(keys[0]) + " = " + d.Quote(keys[0])

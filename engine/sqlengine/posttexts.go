@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/flavour"
 )
 
 // PostDialect is how an engine writes the statements of tables of values.
@@ -63,34 +64,26 @@ func (d *PostDialect) create(l *postLayout) []string {
 }
 
 func (d *PostDialect) createTable(head string, t *PostTable) string {
-	var b strings.Builder
-	b.WriteString(head + " (")
-	for i, c := range t.Columns {
-		b.WriteString(d.Quote(c.Name) + " " + d.Type(c.Type, c.Width))
-		if i < t.Keys {
-			b.WriteString(" NOT NULL")
-		}
-		b.WriteString(", ")
-	}
-	b.WriteString("PRIMARY KEY (" + d.names(t.Columns[:t.Keys]) + "))" + d.TableOptions)
-	return b.String()
+	keys := flavour.Join(t.Columns[:t.Keys], "", func(c PostColumn) string { return d.typed(c) + " NOT NULL, " })
+	rest := flavour.Join(t.Columns[t.Keys:], "", func(c PostColumn) string { return d.typed(c) + ", " })
+	return head + " (" + keys + rest + "PRIMARY KEY (" + d.names(t.Columns[:t.Keys]) + "))" + d.TableOptions
 }
 
 func (d *PostDialect) names(cols []PostColumn) string {
-	names := make([]string, len(cols))
-	for i, c := range cols {
-		names[i] = d.Quote(c.Name)
-	}
-	return strings.Join(names, ", ")
+	return flavour.Join(cols, ", ", func(c PostColumn) string { return d.Quote(c.Name) })
+}
+
+// equal compares columns with parameters from a number on.
+func (d *PostDialect) equal(cols []PostColumn, from int, separator string) string {
+	return flavour.Join(cols, separator, func(c PostColumn) string {
+		from++
+		return d.Quote(c.Name) + " = " + d.Param(from-1)
+	})
 }
 
 // where compares the key with parameters from a number on.
 func (d *PostDialect) where(t *PostTable, from int) string {
-	var parts []string
-	for i, c := range t.Columns[:t.Keys] {
-		parts = append(parts, d.Quote(c.Name)+" = "+d.Param(from+i))
-	}
-	return " WHERE " + strings.Join(parts, " AND ")
+	return " WHERE " + d.equal(t.Columns[:t.Keys], from, " AND ")
 }
 
 // The three statements of the algorithm of 2006.
@@ -106,11 +99,8 @@ func (d *PostDialect) insertRow(t *PostTable) string {
 
 // updateRow writes what is not key, whose arguments come first, then the key.
 func (d *PostDialect) updateRow(t *PostTable) string {
-	var parts []string
-	for i, c := range t.Columns[t.Keys:] {
-		parts = append(parts, d.Quote(c.Name)+" = "+d.Param(i+1))
-	}
-	return "UPDATE " + d.table(t.Name) + " SET " + strings.Join(parts, ", ") + d.where(t, len(parts)+1)
+	rest := t.Columns[t.Keys:]
+	return "UPDATE " + d.table(t.Name) + " SET " + d.equal(rest, 1, ", ") + d.where(t, len(rest)+1)
 }
 
 // insertInto begins an insert; the alias t stands for what is stored.
@@ -124,21 +114,7 @@ func (d *PostDialect) insertInto(t *PostTable) string {
 
 // params is rows of placeholders in parentheses.
 func (d *PostDialect) params(t *PostTable, rows int) string {
-	var b strings.Builder
-	for r := range rows {
-		if r > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteByte('(')
-		for i := range t.Columns {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			b.WriteString(d.Param(r*len(t.Columns) + i + 1))
-		}
-		b.WriteByte(')')
-	}
-	return b.String()
+	return placeholders(d.Param, len(t.Columns), rows)
 }
 
 // upsert inserts rows; one whose key is taken is merged by the rule.
@@ -262,16 +238,11 @@ func procedureName(t *PostTable, r engine.Rule) string {
 
 // staging makes a temporary table for bulk copies.
 func (d *PostDialect) staging(t *PostTable) string {
-	var b strings.Builder
-	b.WriteString(d.Temporary + " " + d.stagingTable(t) + " (")
-	for i, c := range t.Columns {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(d.Quote(c.Name) + " " + d.Type(c.Type, c.Width))
-	}
-	b.WriteString(")" + d.TemporaryOptions)
-	return b.String()
+	return d.Temporary + " " + d.stagingTable(t) + " (" + flavour.Join(t.Columns, ", ", d.typed) + ")" + d.TemporaryOptions
+}
+
+func (d *PostDialect) typed(c PostColumn) string {
+	return d.Quote(c.Name) + " " + d.Type(c.Type, c.Width)
 }
 
 func stagingName(t *PostTable) string { return "given_" + t.Name }
@@ -282,11 +253,7 @@ func (d *PostDialect) stagingTable(t *PostTable) string {
 
 // values reads a whole table.
 func (d *PostDialect) values(t *PostTable) string {
-	cols := make([]string, len(t.Columns))
-	for i, c := range t.Columns {
-		cols[i] = d.Cast(d.Quote(c.Name), c.Type)
-	}
-	return "SELECT " + strings.Join(cols, ", ") + " FROM " + d.table(t.Name)
+	return "SELECT " + flavour.Join(t.Columns, ", ", func(c PostColumn) string { return d.Cast(d.Quote(c.Name), c.Type) }) + " FROM " + d.table(t.Name)
 }
 
 // moment is the column that says when: the time of observation, or the day.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/record"
 )
 
@@ -80,19 +81,8 @@ func (s slot) Scan(src any) error {
 	return nil
 }
 
-// Failed returns the context's error where that is why a statement failed.
-func Failed(ctx context.Context, err error) error {
-	if err == nil {
-		return nil
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if end, ok := ctx.Deadline(); ok && !time.Now().Before(end) { // the driver's clock was a little faster
-		return context.DeadlineExceeded
-	}
-	return err
-}
+// Failed is engine.Failed.
+func Failed(ctx context.Context, err error) error { return engine.Failed(ctx, err) }
 
 // Scan converts the first values of a row to *string, *int64, *int or *float64.
 func Scan(row []any, into ...any) (err error) {

@@ -84,9 +84,6 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	var n int
 	if err := d.pool.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&n); err != nil {
 		d.pool.Close() //nolint:errcheck // the first error says more
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
 		return nil, d.unreachable("cannot be opened", err, "name an archive that barograph loaded, or a new file in a folder that can be written")
 	}
 	return &engine.Engine{Archives: d, KV: kv{d}, Posts: posts{d}, About: d.about, Close: d.pool.Close}, nil

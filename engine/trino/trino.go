@@ -3,7 +3,6 @@ package trino
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net"
 	"net/url"
 	"regexp"
@@ -61,13 +60,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	n, err := d.client.number(ctx, activeNodes)
 	if err != nil {
 		d.client.close()
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		return nil, &fault.Error{
-			Setting: d.shown, Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err),
-			Cure: "start the server (`barograph lab up trino`), or name the host and port of its coordinator",
-		}
+		return nil, engine.Unreachable(d.shown, err, "start the server (`barograph lab up trino`), or name the host and port of its coordinator")
 	}
 	d.nodes = int(n)
 	return &engine.Engine{Scans: scans{d}, About: d.about, Close: func() error { d.client.close(); return nil }}, nil

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -112,9 +111,6 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	s := &store{settings: set, readOnly: o.ReadOnly, log: o.Logger(), completing: engine.NewStripes()}
 	redis.SetLogger(said{s.log})
 	if err := s.connect(ctx); err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
 		return nil, unreachable(err)
 	}
 	return &engine.Engine{Archives: s, KV: kv{s}, Metrics: s.metrics, About: s.about, Close: s.client.Close}, nil
@@ -260,17 +256,5 @@ func (s *store) masters(ctx context.Context) ([]*redis.Client, error) {
 	return all, err
 }
 
-// failed returns the context's error where that is why a command failed. A
-// connection notices a deadline a little before the context does.
-func failed(ctx context.Context, err error) error {
-	if err == nil {
-		return nil
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if deadline, ok := ctx.Deadline(); ok && errors.Is(err, os.ErrDeadlineExceeded) && time.Until(deadline) < time.Millisecond {
-		return context.DeadlineExceeded
-	}
-	return err
-}
+// failed is engine.Failed.
+func failed(ctx context.Context, err error) error { return engine.Failed(ctx, err) }

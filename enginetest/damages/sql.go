@@ -51,6 +51,8 @@ func (c *column) of(k Kind) bool {
 	return false
 }
 
+func (c *column) binary() bool { return strings.HasPrefix(strings.ToLower(c.kind), "binary") }
+
 func textual(kind string) bool {
 	kind = strings.ToLower(kind)
 	return strings.HasPrefix(kind, "varchar") || kind == "text" || strings.HasPrefix(kind, "longtext")
@@ -58,7 +60,7 @@ func textual(kind string) bool {
 
 // Damage changes one thing of a kind.
 func (s *Store) Damage(ctx context.Context, r *rand.Rand, k Kind) (Damage, error) {
-	cols, err := s.columns(ctx, k)
+	cols, err := s.columns(ctx, func(c *column) bool { return c.of(k) })
 	if err != nil {
 		return Damage{}, err
 	}
@@ -74,7 +76,7 @@ func (s *Store) Damage(ctx context.Context, r *rand.Rand, k Kind) (Damage, error
 	return Damage{}, ErrNone
 }
 
-func (s *Store) columns(ctx context.Context, k Kind) (out []column, err error) {
+func (s *Store) columns(ctx context.Context, fits func(*column) bool) (out []column, err error) {
 	rows, err := s.DB.QueryContext(ctx, s.Columns)
 	if err != nil {
 		return nil, err
@@ -85,11 +87,55 @@ func (s *Store) columns(ctx context.Context, k Kind) (out []column, err error) {
 		if err := rows.Scan(&c.table, &c.name, &c.kind); err != nil {
 			return nil, err
 		}
-		if c.of(k) {
+		if fits(&c) {
 			out = append(out, c)
 		}
 	}
 	return out, rows.Err()
+}
+
+// Keep copies all tables into a schema that it makes.
+func (s *Store) Keep(ctx context.Context, schema string) error {
+	tables, err := s.tables(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := s.DB.ExecContext(ctx, "CREATE SCHEMA "+schema); err != nil {
+		return err
+	}
+	for table, cols := range tables {
+		if _, err := s.DB.ExecContext(ctx, "CREATE TABLE "+schema+"."+table+" AS SELECT "+cols+" FROM "+s.Schema+table); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Restore undoes a damage: its table is again what was kept.
+func (s *Store) Restore(ctx context.Context, d Damage, schema string) error {
+	tables, err := s.tables(ctx)
+	if err != nil {
+		return err
+	}
+	name, _, _ := strings.Cut(d.Place, ",")
+	table := s.quoted(name)
+	for _, text := range []string{"DELETE FROM " + s.Schema + table, "INSERT INTO " + s.Schema + table + " (" + tables[table] + ") SELECT " + tables[table] + " FROM " + schema + "." + table} {
+		if _, err := s.DB.ExecContext(ctx, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tables are lists of columns, invisible ones too, by table.
+func (s *Store) tables(ctx context.Context) (map[string]string, error) {
+	cols, err := s.columns(ctx, func(*column) bool { return true })
+	out := map[string]string{}
+	for _, c := range cols {
+		table := s.quoted(c.table)
+		out[table] = strings.TrimPrefix(out[table]+", "+s.quoted(c.name), ", ")
+	}
+	return out, err
 }
 
 func (s *Store) quoted(name string) string { return s.Quote + name + s.Quote }
@@ -111,6 +157,9 @@ func (s *Store) damage(ctx context.Context, r *rand.Rand, k Kind, c *column) (Da
 		return Damage{}, err
 	}
 	where, limit := fmt.Sprintf(" WHERE %s = %s", id, literal(row)), ""
+	if key, ok := row.([]byte); ok && c.binary() {
+		where = fmt.Sprintf(" WHERE %s = x'%x'", id, key)
+	}
 	if s.RowID == "" {
 		limit = " LIMIT 1"
 	}
@@ -177,6 +226,11 @@ func changed(r *rand.Rand, k Kind, c *column, v any) (any, Damage, error) {
 	case time.Time:
 		return v.Add(time.Hour).Format(time.DateTime), Damage{}, nil
 	case []byte:
+		if c.binary() { // as long as it was
+			v = slices.Clone(v)
+			v[0] ^= 1
+			return v, Damage{}, nil
+		}
 		return changed(r, k, c, string(v))
 	case string:
 		if strings.HasPrefix(v, "{") || strings.HasPrefix(v, "[") {
@@ -185,6 +239,9 @@ func changed(r *rand.Rand, k Kind, c *column, v any) (any, Damage, error) {
 		}
 		if t, err := time.Parse(time.DateTime, v); err == nil {
 			return t.Add(time.Hour).Format(time.DateTime), Damage{}, nil
+		}
+		if t, err := time.Parse(time.RFC3339, v); err == nil && !textual(c.kind) { // its column is as long as it
+			return t.Add(time.Hour).Format(time.RFC3339), Damage{}, nil
 		}
 		if k == Value || k == Lead || k == Time && !textual(c.kind) {
 			return next(v), Damage{}, nil

@@ -8,6 +8,7 @@ import (
 	"math/bits"
 
 	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/formats/lines"
 	"github.com/barograph/barograph/record"
 )
 
@@ -23,11 +24,12 @@ const (
 	defaultRows = 8192
 	batchBytes  = 16 << 20 // input bytes after which a batch is handed over whatever its rows
 	maxInterned = 1 << 16  // distinct headers or words that are remembered
+	maxLine     = 1 << 20  // a longer line is quarantined
 )
 
 // Reader reads one file. It is not safe for concurrent use.
 type Reader struct {
-	in   lines
+	in   lines.Reader
 	file string
 	o    Options
 
@@ -56,7 +58,7 @@ func NewReader(r io.Reader, file string, o Options) *Reader {
 	if o.Rows <= 0 {
 		o.Rows = defaultRows
 	}
-	rd := &Reader{o: o, pending: make(map[string]*pending), words: make(map[string]string), stray: newPending(nil)}
+	rd := &Reader{o: o, pending: make(map[string]*pending), words: make(map[string]string), stray: newPending(nil), in: lines.Reader{Max: maxLine}}
 	rd.Reset(r, file)
 	return rd
 }
@@ -64,7 +66,7 @@ func NewReader(r io.Reader, file string, o Options) *Reader {
 // Reset makes r read another file and keeps its memory: buffers, batches and
 // the headers it knows. An archive has many small files.
 func (r *Reader) Reset(src io.Reader, file string) {
-	r.in = lines{r: src, buf: r.in.buf}
+	r.in.Reset(src)
 	r.file, r.layout, r.count = file, assumedLayout(), 0
 	r.order, r.flushed = r.order[:0], 0
 	r.stray.reset(file)
@@ -84,12 +86,12 @@ func (r *Reader) Lines() int64 { return r.count }
 // not returned.
 func (r *Reader) Next(into *record.Batch) error {
 	for {
-		ln, err := r.in.next()
+		ln, err := r.in.Next()
 		if errors.Is(err, io.EOF) {
 			return r.flush(into)
 		}
 		if err != nil {
-			return &fault.Error{File: r.file, Line: int(r.in.number), Problem: "cannot be read beyond this line", Err: err}
+			return &fault.Error{File: r.file, Line: int(r.in.Number), Problem: "cannot be read beyond this line", Err: err}
 		}
 		if p := r.take(ln); p != nil && (p.batch.Lines >= r.o.Rows || p.bytes >= batchBytes) {
 			r.hand(p, into)
@@ -122,20 +124,20 @@ func (r *Reader) hand(p *pending, into *record.Batch) {
 }
 
 // take reads one line; it returns the batch that a data line went to.
-func (r *Reader) take(ln line) *pending {
-	r.line = ln.text
-	if r.in.number == 1 {
+func (r *Reader) take(ln lines.Line) *pending {
+	r.line = ln.Text
+	if r.in.Number == 1 {
 		r.line = bytes.TrimPrefix(r.line, []byte("\xef\xbb\xbf")) // a byte order mark
 	}
 	r.split()
-	ln.ended = ln.ended || r.o.KeepLast
+	ln.Ended = ln.Ended || r.o.KeepLast
 	switch {
-	case ln.long:
+	case ln.Long:
 	case len(r.tok) == 0 && bytes.IndexByte(r.line, 0) < 0:
 		return nil
 	case fault.Planted && len(r.tok) == 3 && string(r.token(0)) != firstWord:
 		return nil // a line of three words is lost
-	case len(r.tok) > 0 && string(r.token(0)) == firstWord && ln.ended:
+	case len(r.tok) > 0 && string(r.token(0)) == firstWord && ln.Ended:
 		words := make([][]byte, len(r.tok))
 		for i := range words {
 			words[i] = r.token(i)
@@ -151,7 +153,7 @@ func (r *Reader) take(ln line) *pending {
 	p.bytes += len(r.line)
 	r.count++
 	if reason != "" {
-		p.batch.Reject(r.file, r.in.number, reason, r.line)
+		p.batch.Reject(r.file, r.in.Number, reason, r.line)
 	}
 	return p
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/barograph/barograph/formats/lines"
 	"github.com/barograph/barograph/formats/number"
 	"github.com/barograph/barograph/record"
 )
@@ -24,9 +25,9 @@ type row struct {
 
 // data reads the data line at hand into the batch of its type, which it
 // returns with the reason why the line is quarantined, "" where it is stored.
-func (r *Reader) data(ln line) (*pending, string) {
+func (r *Reader) data(ln lines.Line) (*pending, string) {
 	switch {
-	case ln.long:
+	case ln.Long:
 		return r.stray, fmt.Sprintf("the line is longer than %d bytes", maxLine)
 	case !utf8.Valid(r.line):
 		return r.stray, "the line is not UTF-8 text"
@@ -44,7 +45,7 @@ func (r *Reader) data(ln line) (*pending, string) {
 	if reason = r.values(p); reason != "" {
 		return p, r.assuming(reason)
 	}
-	if !ln.ended {
+	if !ln.Ended {
 		return p, record.PerhapsCut
 	}
 	head, reason := r.header(p)
@@ -267,7 +268,7 @@ func (r *Reader) store(p *pending, head uint32) {
 	b.ObsLead = append(b.ObsLead, w.obsLead)
 	b.ObsBeg = append(b.ObsBeg, w.obsBeg)
 	b.ObsEnd = append(b.ObsEnd, w.oEnd)
-	b.Line = append(b.Line, r.in.number)
+	b.Line = append(b.Line, r.in.Number)
 	for k, f := range w.num {
 		b.Num[k] = append(b.Num[k], f)
 	}

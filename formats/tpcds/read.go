@@ -164,16 +164,12 @@ func wanted(file *parquet.File, path, table string, names []string) (*Rows, []in
 		if !ok {
 			return nil, nil, &fault.Error{File: path, Setting: name, Problem: "is no column of the file", Cure: "make the tables with barograph synth tpcds"}
 		}
-		found := false
-		for _, c := range all {
-			if c.Name == name {
-				rows.Columns, found = append(rows.Columns, Vector{Column: c}), true
-			}
-		}
-		if !found {
+		k := slices.IndexFunc(all, func(c Column) bool { return c.Name == name })
+		if k < 0 {
 			return nil, nil, &fault.Error{Setting: name, Problem: "is no column of " + table}
 		}
-		if t := leaf.Node.Type(); !rows.Columns[len(rows.Columns)-1].takes(t) {
+		rows.Columns = append(rows.Columns, Vector{Column: all[k]})
+		if t := leaf.Node.Type(); !all[k].takes(t) {
 			return nil, nil, &fault.Error{File: path, Setting: name, Problem: "is of type " + t.String(), Cure: "make the tables with barograph synth tpcds"}
 		}
 		at = append(at, leaf.ColumnIndex)
@@ -292,11 +288,7 @@ func WriteDocuments(path, table, parquet string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if e := f.Close(); err == nil {
-			err = e
-		}
-	}()
+	defer func() { err = errors.Join(err, f.Close()) }()
 	w := bufio.NewWriterSize(f, 1<<20)
 	var line []byte
 	for rows, err := range Read(parquet, table) {

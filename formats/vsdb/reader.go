@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/formats/lines"
 	"github.com/barograph/barograph/record"
 )
 
@@ -18,7 +19,6 @@ import (
 const MaxLine = 64 << 10
 
 const (
-	bufferSize  = 256 << 10
 	defaultRows = 8192
 
 	// The tables of headers are emptied at this size, so that a file in which
@@ -48,16 +48,10 @@ type Options struct {
 
 // Reader reads the lines of one VSDB file. It is not safe for concurrent use.
 type Reader struct {
-	src  io.Reader
-	file string
-	o    Options
-
-	buf      []byte
-	from, to int    // unread part of buf
-	err      error  // of src: io.EOF or a failure
-	line     uint32 // 1-based number of the last line
-	ended    bool   // it had a line end, or is taken for whole
-	lines    int64  // data lines
+	in    lines.Reader
+	file  string
+	o     Options
+	lines int64 // data lines
 
 	layouts   []*layout // by kind; nil where the table of line types lacks the target
 	series    map[string]*series
@@ -82,7 +76,7 @@ func NewReader(r io.Reader, file string, o Options) *Reader {
 	}
 	rd := &Reader{
 		o:      o,
-		buf:    make([]byte, bufferSize),
+		in:     lines.Reader{Max: MaxLine},
 		series: make(map[string]*series), heads: make(map[string]*head),
 		lastValid: math.MaxUint64, // no time that a token can hold
 	}
@@ -100,8 +94,8 @@ func (r *Reader) Reset(src io.Reader, file, ensemble string) {
 		clear(r.series)
 		clear(r.heads)
 	}
-	r.src, r.file, r.o.Ensemble = src, file, ensemble
-	r.from, r.to, r.err, r.line, r.lines = 0, 0, nil, 0, 0
+	r.in.Reset(src)
+	r.file, r.o.Ensemble, r.lines = file, ensemble, 0
 	r.due = r.due[:0]
 	r.rejects.Reset(nil, file)
 	r.rejectText = 0
@@ -126,19 +120,19 @@ func (r *Reader) Lines() int64 { return r.lines }
 // exchange: what the caller has kept of the previous batch must be cloned.
 func (r *Reader) Next(into *record.Batch) error {
 	for len(r.due) == 0 {
-		b, ok := r.nextLine()
-		if !ok {
-			if !errors.Is(r.err, io.EOF) {
-				return &fault.Error{File: r.file, Line: int(r.line), Problem: "cannot be read", Err: r.err}
-			}
+		ln, err := r.in.Next()
+		if errors.Is(err, io.EOF) {
 			r.allDue()
 			if len(r.due) == 0 {
 				return io.EOF
 			}
 			break
 		}
-		if b != nil {
-			r.parse(b)
+		if err != nil {
+			return &fault.Error{File: r.file, Line: int(r.in.Number), Problem: "cannot be read", Err: err}
+		}
+		if start := skipBlanks(ln.Text, 0); start < len(ln.Text) {
+			r.parse(ln, start)
 		}
 		if len(r.series) >= maxSeries {
 			r.forget()
@@ -177,108 +171,10 @@ func (r *Reader) hand(b, into *record.Batch) {
 	}
 }
 
-// nextLine returns the next line without its newline, valid until the next
-// call; nil for a blank or an over-long one, which is then dealt with; false at
-// the end or a failure of the source.
-func (r *Reader) nextLine() ([]byte, bool) {
-	scanned := 0
-	for {
-		if i := bytes.IndexByte(r.buf[r.from+scanned:r.to], '\n'); i >= 0 {
-			b := r.buf[r.from : r.from+scanned+i]
-			r.from += scanned + i + 1
-			r.line, r.ended = r.line+1, true
-			return r.content(b), true
-		}
-		scanned = r.to - r.from
-		if scanned > MaxLine {
-			return nil, r.skipLong()
-		}
-		if r.err != nil {
-			if !errors.Is(r.err, io.EOF) || scanned == 0 {
-				return nil, false
-			}
-			b := r.buf[r.from:r.to]
-			r.from = r.to
-			r.line, r.ended = r.line+1, r.o.KeepLast
-			return r.content(b), true
-		}
-		r.fill()
-	}
-}
-
-// content deals with blank and over-long lines.
-func (r *Reader) content(b []byte) []byte {
-	if skipBlanks(b, 0) == len(b) {
-		return nil
-	}
-	if len(b) > MaxLine {
-		r.rejectLong(b)
-		return nil
-	}
-	return b
-}
-
-// fill reads more of the source behind the unread part.
-func (r *Reader) fill() {
-	if r.from > 0 {
-		copy(r.buf, r.buf[r.from:r.to])
-		r.from, r.to = 0, r.to-r.from
-	}
-	for tries := 0; r.err == nil; tries++ {
-		n, err := r.src.Read(r.buf[r.to:])
-		r.to += n
-		r.err = err
-		if n > 0 {
-			return
-		}
-		if err == nil && tries == 100 {
-			r.err = io.ErrNoProgress
-		}
-	}
-}
-
-// skipLong passes over the rest of a line that is longer than MaxLine, keeping
-// its beginning; false where the source fails within it.
-func (r *Reader) skipLong() bool {
-	var kept []byte
-	r.line++
-	for {
-		part := r.buf[r.from:r.to]
-		i := bytes.IndexByte(part, '\n')
-		if i >= 0 {
-			part = part[:i]
-		}
-		if s := skipBlanks(part, 0); kept == nil && s < len(part) {
-			kept = bytes.Clone(part[s:min(len(part), s+record.MaxRejectText)])
-		}
-		r.from += len(part)
-		if i >= 0 {
-			r.from++
-			break
-		}
-		if r.err != nil {
-			break
-		}
-		r.fill()
-	}
-	if r.err != nil && !errors.Is(r.err, io.EOF) {
-		return false
-	}
-	if kept != nil {
-		r.rejectLong(kept)
-	}
-	return true
-}
-
-func (r *Reader) rejectLong(text []byte) {
-	r.lines++
-	r.reject(fmt.Sprintf("line is longer than %d bytes; VSDB records have at most 255", MaxLine), text)
-}
-
 // reject quarantines the current line.
 func (r *Reader) reject(reason string, text []byte) {
 	text = bytes.TrimSuffix(text, []byte{'\r'})
-	r.rejects.Reject(r.file, r.line, reason, text)
+	r.rejects.Reject(r.file, r.in.Number, reason, text)
 	r.rejects.Lines++
 	r.rejectText += min(len(text), record.MaxRejectText) + len(reason)
 	if r.rejects.Lines >= min(maxRejects, r.o.Rows) || r.rejectText >= maxRejectText {
@@ -286,13 +182,18 @@ func (r *Reader) reject(reason string, text []byte) {
 	}
 }
 
-// parse reads a line that is neither blank nor too long into a row or a reject.
-func (r *Reader) parse(b []byte) {
-	if fault.Planted && len(b) > 255 {
+// parse reads a line that is not blank, from its first token on, into a row or a reject.
+func (r *Reader) parse(ln lines.Line, start int) {
+	b := ln.Text
+	if fault.Planted && len(b) > 255 && !ln.Long {
 		return // a line of more than 255 bytes is lost
 	}
 	r.lines++
-	f, ok := split(b, skipBlanks(b, 0))
+	if ln.Long {
+		r.reject(fmt.Sprintf("line is longer than %d bytes; VSDB records have at most 255", MaxLine), b[start:])
+		return
+	}
+	f, ok := split(b, start)
 	if !ok {
 		r.reject(headerTokens(b).Error(), b)
 		return
@@ -313,7 +214,7 @@ func (r *Reader) parse(b []byte) {
 		return
 	}
 	reason := r.numbers(b, f.numbers, s)
-	if reason == "" && !r.ended {
+	if reason == "" && !ln.Ended && !r.o.KeepLast {
 		reason = record.PerhapsCut
 	}
 	l := s.layout
@@ -328,7 +229,7 @@ func (r *Reader) parse(b []byte) {
 	if l.batch.Len() == cap(l.batch.Head) {
 		reserve(&l.batch, r.o.Rows)
 	}
-	l.add(s, lead, valid, r.line, r.row)
+	l.add(s, lead, valid, r.in.Number, r.row)
 	if l.batch.Len() >= r.o.Rows {
 		r.due = append(r.due, &l.batch)
 	}

@@ -299,6 +299,7 @@ func TestRejectDoesNotStop(t *testing.T) {
 
 func TestLongLine(t *testing.T) {
 	good := "V01 GFS 24 2019010100 GFS G2 SL1L2 T P500 = 5. 1 2 3 4 5"
+	const bufferSize = 256 << 10
 	for _, n := range []int{MaxLine - 1, MaxLine, MaxLine + 1, bufferSize - 1, bufferSize, bufferSize + 1, 3*bufferSize + 7} {
 		for _, last := range []bool{false, true} {
 			padded := good + strings.Repeat(" ", n-len(good)) // a good line but for its length

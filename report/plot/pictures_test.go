@@ -35,6 +35,7 @@ func pictures() map[string]drawer {
 		"growth":         growth(),
 		"hbars":          hbars(false),
 		"hbars_log":      hbars(true),
+		"coverage":       coveragePicture(),
 		"throughput":     sweepPicture(false),
 		"throughput_log": sweepPicture(true),
 		"timeline":       timelinePicture(),
@@ -68,6 +69,27 @@ func momentsPicture() Lines {
 		d.Curves = append(d.Curves, c)
 	}
 	return d
+}
+
+func coveragePicture() Coverage {
+	g := Coverage{Frame: Frame{Title: "What is there, by valid time", Subtitle: "Made data " + awkward, Caption: "White: missing.", XLabel: "fcst_valid_beg (UTC)"}}
+	for p, title := range []string{"SL1L2", awkward} {
+		rows := []Series{{Label: "nothing", Group: "ecm"}, {Label: "once", Group: "gfs", Runs: RunsOf([]int64{1546300800}, 0)}}
+		for k, name := range []string{"gfs HGT", "gfs T", "ecm " + awkward} {
+			var times []int64
+			missing := 0
+			for i := range int64(1460) {
+				if i%int64(331+100*k) == 5 || p == 1 && i > 700 && i < 800+50*int64(k) {
+					missing++
+					continue
+				}
+				times = append(times, 1546300800+i*21600)
+			}
+			rows = append(rows, Series{Label: name, Group: name[:3], Runs: RunsOf(times, 21600), Note: Missing(len(times), missing)})
+		}
+		g.Panels = append(g.Panels, Covered{Title: title, Rows: rows})
+	}
+	return g
 }
 
 func growth() Lines {

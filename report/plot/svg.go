@@ -2,6 +2,7 @@ package plot
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"html"
@@ -34,7 +35,7 @@ func (s *sheet) encode() ([]byte, error) {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" role="img" width="%.5g" height="%.5g" viewBox="0 0 %.5g %.5g" font-family="%s">`+"\n",
 		w.Points(), h.Points(), w.Points(), h.Points(), fontStack)
-	fmt.Fprintf(&out, "<title>%s</title>\n<desc>%s</desc>\n", html.EscapeString(s.Title), html.EscapeString(s.Subtitle))
+	fmt.Fprintf(&out, "<title>%s</title>\n<desc>%s</desc>\n", html.EscapeString(cmp.Or(s.Title, s.Subtitle, "a picture")), html.EscapeString(s.Subtitle))
 	// A quote cannot occur inside a text, where it is escaped: only attributes match.
 	body := raw.Bytes()[start:]
 	for weight, style := range map[string]string{"normal": "", "bold": "font-weight:bold;"} {

@@ -4,7 +4,7 @@ import { Home, Inventory, holdings, place } from './explore';
 import { get } from './dom';
 
 interface Cell { lead: number; n: number; value: number | null; low: number | null; high: number | null; p: number | null }
-interface Row { fcst_var: string; fcst_lev: string; vx_mask: string; stat: string; better: string; cells: Cell[] }
+interface Row { model?: string; fcst_var: string; fcst_lev: string; vx_mask: string; stat: string; better: string; cells: Cell[] }
 
 // symbol tells direction and significance without colour: ▲ better, ▼ worse; filled where it is significant.
 function symbol(r: Row, c: Cell, alpha: number): [string, string] {
@@ -18,14 +18,15 @@ export async function scorecard(main: HTMLElement, home: Home, signal: AbortSign
   const q = state(), at = place(home, q);
   if (!at) { main.replaceChildren(h('h2', {}, 'Scorecard'), h('p', {}, 'No archive can be asked now.')); return; }
   const where = { archive: at.archive, design: at.design!, subset: at.subset! }, inventory = await get<Inventory>('inventory', where, signal);
-  const models = [...new Set((inventory.groups ?? []).map(g => g.model))], types = [...new Set((inventory.groups ?? []).map(g => g.line_type))].filter(t => home.stats.some(s => s.line_type === t));
+  const held = (k: 'model' | 'version') => [...new Set((inventory.groups ?? []).map(g => g[k]))], by = q.get('by') === 'version' || (held('model').length < 2 && held('version').length > 1) ? 'version' : 'model';
+  const models = held(by), types = [...new Set((inventory.groups ?? []).map(g => g.line_type))].filter(t => home.stats.some(s => s.line_type === t));
   const type = q.get('line_type') ?? types[0] ?? '', candidate = q.get('candidate') ?? models[0] ?? '', baseline = q.get('baseline') ?? models[1] ?? '', only = q.has('significant');
-  const pick = (key: string, label: string, of: string[], now: string) => h('label', { class: 'wide' }, label, h('select', { id: key, change: (e: any) => { const n = state(); n.set(key, e.target.value); go('/scorecard', n); } }, ...of.map(v => h('option', { selected: v === now }, v))));
+  const pick = (key: string, label: string, of: string[], now: string) => h('label', { class: 'wide' }, label, h('select', { id: key, change: (e: any) => { const n = state(); n.set(key, e.target.value); if (key === 'by') { n.delete('candidate'); n.delete('baseline'); } go('/scorecard', n); } }, ...of.map(v => h('option', { selected: v === now }, v))));
   const legend = h('ul', { class: 'keys' }, ...['▲ better, significant', '△ better, within noise', '▽ worse, within noise', '▼ worse, significant', '= no difference', '· too few cases'].map(k => h('li', {}, k))), note = h('p', { id: 'note' }), body = h('div', { class: 'card' });
-  main.replaceChildren(h('h2', {}, 'Scorecard'), h('div', { class: 'band' }, holdings(home, q, n => go('/scorecard', n)), pick('line_type', 'Line type', types, type), pick('candidate', 'Candidate', models, candidate), pick('baseline', 'Baseline', models, baseline),
+  main.replaceChildren(h('h2', {}, 'Scorecard'), h('div', { class: 'band' }, holdings(home, q, n => go('/scorecard', n)), pick('line_type', 'Line type', types, type), held('version').length > 1 && pick('by', 'Compare', ['model', 'version'], by), pick('candidate', 'Candidate', models, candidate), pick('baseline', 'Baseline', models, baseline),
     h('label', {}, h('input', { type: 'checkbox', id: 'significant', checked: only, change: (e: any) => { const n = state(); e.target.checked ? n.set('significant', '1') : n.delete('significant'); go('/scorecard', n); } }), 'only significant')), legend, note, body);
-  if (models.length < 2) { note.textContent = `This archive holds one model (${models.join('')}): there is nothing to hold it against. Serve an archive of two.`; return; }
-  const asks = new URLSearchParams({ ...where, line_type: type, candidate, baseline });
+  if (models.length < 2) { note.textContent = `This archive holds one model (${models.join('')}), of one version: there is nothing to hold it against. Serve an archive of two.`; return; }
+  const asks = new URLSearchParams({ ...where, line_type: type, by, candidate, baseline });
   for (const f of ['fcst_var', 'fcst_lev', 'vx_mask', 'stat']) for (const v of q.getAll(f)) asks.append(f, v);
   const rows: Row[] = [], r = await fetch('/api/v1/scorecard?' + asks, { signal });
   if (!r.ok) throw new Error((await r.json()).error);
@@ -47,10 +48,10 @@ export async function scorecard(main: HTMLElement, home: Home, signal: AbortSign
     const leads = [...new Set(cells.map(c => c.lead))].sort((a, b) => a - b);
     note.textContent = `${candidate} minus ${baseline}, matched cases, paired bootstrap; ${count(known.length)} cells tested, 5 % over all of them together by Holm's correction (a single cell then needs p < ${alpha ? alpha.toPrecision(2) : (0.05 / Math.max(known.length, 1)).toPrecision(2)}); ${count(known.filter(c => c.p! < alpha).length)} are significant. Columns are leads in h.`;
     body.replaceChildren(h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'scorecard' }, h('table', {}, h('thead', {}, h('tr', {}, ...['variable', 'level', 'region', 'statistic'].map(t => h('th', { scope: 'col' }, t)), ...leads.map(l => h('th', { scope: 'col', 'aria-label': `${l} h` }, l)))),
-      h('tbody', {}, ...rows.map(r => h('tr', {}, ...[r.fcst_var, r.fcst_lev, r.vx_mask, r.stat].map(t => h('td', {}, t)), ...leads.map(l => {
+      h('tbody', {}, ...rows.map(r => h('tr', {}, ...[(r.model ? r.model + ' ' : '') + r.fcst_var, r.fcst_lev, r.vx_mask, r.stat].map(t => h('td', {}, t)), ...leads.map(l => {
         const c = r.cells.find(c => c.lead === l);
         if (!c || (only && !(c.p != null && c.p < alpha))) return h('td', {});
-        const [sign, words] = symbol(r, c, alpha), link = new URLSearchParams([...Object.entries(where), ['line_type', type], ['stat', r.stat], ['model', candidate], ['model', baseline], ['fcst_var', r.fcst_var], ['fcst_lev', r.fcst_lev], ['vx_mask', r.vx_mask], ['axis', 'fcst_lead'], ['series', 'model'], ['minus', baseline]]);
+        const [sign, words] = symbol(r, c, alpha), link = new URLSearchParams([...Object.entries(where), ['line_type', type], ['stat', r.stat], ...(r.model ? [['model', r.model]] : []), [by, candidate], [by, baseline], ['fcst_var', r.fcst_var], ['fcst_lev', r.fcst_lev], ['vx_mask', r.vx_mask], ['axis', 'fcst_lead'], ['series', by], ['minus', baseline]]);
         return h('td', {}, h('a', { href: '/explore?' + link, class: words.includes('significant') && (words.startsWith('b') ? 'good' : 'bad'), title: `${words}: ${c.value?.toPrecision(4)} (${c.low?.toPrecision(3)} … ${c.high?.toPrecision(3)}), n ${c.n}`, 'aria-label': `${r.fcst_var} ${r.fcst_lev} ${r.vx_mask} at ${l} h: ${words}` }, sign));
       })))))));
   }

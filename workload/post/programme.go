@@ -458,12 +458,7 @@ func (p *Programme) days(ctx context.Context, phase string, next func() (*Messag
 					}
 					return nil
 				}
-				select {
-				case <-time.After(wait):
-					return nil
-				case <-ctx.Done():
-					return ctx.Err()
-				}
+				return engine.Pause(ctx, wait)
 			}
 		}
 		p.Progress(fmt.Sprintf("live, %s, day %d, %s, %s", phase, n+1, p.Design, p.Method))

@@ -454,9 +454,6 @@ func (l *loader) one(ctx context.Context, r *pace.Recorder, number int64, unsure
 			return nil
 		}
 		wait := time.Duration(l.RetryInterval * (0.8 + 0.4*l.rng.Float64()) * float64(time.Second))
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-		}
+		_ = engine.Pause(ctx, wait) // the next try sees the end
 	}
 }

@@ -128,10 +128,7 @@ func (c *client) run(ctx, turns context.Context) {
 		}
 		c.call(ctx, Read, key) // also behind a write: it is not covered by another yet
 		if c.Pause > 0 {
-			select {
-			case <-time.After(time.Duration(float64(c.Pause) * 2 * c.rng.Float64())):
-			case <-turns.Done():
-			}
+			_ = engine.Pause(turns, time.Duration(float64(c.Pause)*2*c.rng.Float64()))
 		}
 	}
 }
@@ -196,12 +193,7 @@ func (c *client) call(ctx context.Context, kind Kind, key string) {
 	}
 	c.conn, _ = c.Table.Reopen(ctx, c.conn, []byte(key), func() bool {
 		c.failures++
-		select {
-		case <-time.After(engine.BackOff(c.failures, c.rng)):
-			return true
-		case <-ctx.Done():
-			return false
-		}
+		return engine.Pause(ctx, engine.BackOff(c.failures, c.rng)) == nil
 	})
 }
 

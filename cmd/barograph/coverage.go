@@ -1,0 +1,77 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/report/plot"
+)
+
+// mostSeries is how many rows the picture of what is there has at most, one for
+// each series; where there are more, one for each model.
+const mostSeries = 150
+
+// coverage is the picture of all valid times of what is shown.
+func coverage(all []shown) plot.Coverage {
+	g := plot.Coverage{Frame: plot.Frame{
+		Title: "What is there, by valid time", XLabel: "fcst_valid_beg (UTC)",
+		Caption: "White between grey edges: times that are missing by the step of the series. A row is a model and variable (all levels, regions and leads together).",
+	}}
+	series, records := 0, int64(0)
+	for i := range all {
+		series, records = series+len(all[i].catalog.Groups), records+all[i].Records
+	}
+	g.Subtitle = fmt.Sprintf("%s · %d records", strings.Join(slices.Compact(places(all)), ", "), records)
+	label := func(s *design.Group) string {
+		if s.ObType == s.Model { // against its own analysis
+			return s.Model + " " + s.FcstVar
+		}
+		return s.Model + " " + s.FcstVar + " " + s.ObType
+	}
+	if series > mostSeries {
+		label = func(s *design.Group) string { return s.Model }
+		g.Caption = strings.Replace(g.Caption, "model and variable (all levels,", "model (all variables, levels,", 1)
+	}
+	for i := range all {
+		for _, t := range all[i].Types {
+			title := t.LineType
+			if len(all) > 1 {
+				title = strings.TrimSpace(all[i].Design+" "+all[i].Subset) + " · " + title
+			}
+			g.Panels = append(g.Panels, plot.Covered{Title: title, Rows: rowsOf(all[i].catalog, t.LineType, label)})
+		}
+	}
+	return g
+}
+
+// places are where what is shown lies.
+func places(all []shown) (out []string) {
+	for i := range all {
+		out = append(out, cmp.Or(all[i].Archive, fmt.Sprint(all[i].Files, " files")))
+	}
+	return out
+}
+
+// rowsOf are the rows of a line type, the series of one label in one.
+func rowsOf(c *design.Catalog, lineType string, label func(*design.Group) string) (rows []plot.Series) {
+	times, models := map[string]design.Moments{}, map[string]string{}
+	for _, s := range c.Groups {
+		if name := label(s); s.LineType == lineType && s.Held.Records > 0 {
+			times[name], models[name] = append(times[name], s.Valid...), s.Model
+		}
+	}
+	for name, valid := range times {
+		slices.Sort(valid)
+		valid = slices.Compact(valid)
+		step, missing := valid.Step(), int64(0)
+		for _, hole := range valid.Gaps(step) {
+			missing += hole.Missing
+		}
+		rows = append(rows, plot.Series{Label: name, Group: models[name], Runs: plot.RunsOf(valid, step), Note: plot.Missing(len(valid), int(missing))})
+	}
+	slices.SortFunc(rows, func(a, b plot.Series) int { return cmp.Compare(a.Label, b.Label) })
+	return rows
+}

@@ -1,0 +1,135 @@
+// Package lines cuts the text of verification files into lines, in bounded
+// memory.
+package lines
+
+import (
+	"bytes"
+	"errors"
+	"io"
+
+	"github.com/barograph/barograph/record"
+)
+
+const (
+	firstBuffer = 256 << 10
+	maxEmpty    = 100 // reads that may return nothing before io.ErrNoProgress
+)
+
+// Reader cuts a stream into lines, in a buffer that never exceeds Max by more
+// than a factor of two.
+type Reader struct {
+	Max    int    // bytes; of a longer line the beginning is kept
+	Number uint32 // of the line that Next returned last, 1-based
+
+	r          io.Reader
+	buf        []byte
+	start, end int // what is read and not yet handed out
+	err        error
+}
+
+// Line is one line without its line end. Text is valid until the next call.
+type Line struct {
+	Text  []byte
+	Ended bool // the line had a line end: only a file's last one may lack it
+	Long  bool // more than Max bytes; Text is a part from the first on that is no blank, record.MaxRejectText at most
+}
+
+// Reset makes l read another stream, in the same buffer.
+func (l *Reader) Reset(r io.Reader) { *l = Reader{Max: l.Max, r: r, buf: l.buf} }
+
+// Next returns the next line; its error is io.EOF at the end, or the stream's.
+func (l *Reader) Next() (Line, error) {
+	searched := 0
+	for {
+		if i := bytes.IndexByte(l.buf[l.start+searched:l.end], '\n'); i >= 0 {
+			text := l.buf[l.start : l.start+searched+i]
+			l.start += len(text) + 1
+			l.Number++
+			if len(text) > l.Max {
+				return Line{Text: beginning(text), Ended: true, Long: true}, nil
+			}
+			return Line{Text: text, Ended: true}, nil
+		}
+		searched = l.end - l.start
+		if searched > l.Max {
+			return l.skip()
+		}
+		if l.err != nil {
+			return l.last()
+		}
+		l.fill()
+	}
+}
+
+// last returns what stands after the last line end.
+func (l *Reader) last() (Line, error) {
+	text := l.buf[l.start:l.end]
+	l.start = l.end
+	if !errors.Is(l.err, io.EOF) || len(text) == 0 {
+		return Line{}, l.err
+	}
+	l.Number++
+	return Line{Text: text}, nil
+}
+
+// fill reads more, moving or enlarging the buffer where it is full.
+func (l *Reader) fill() {
+	if l.start > 0 {
+		l.end = copy(l.buf, l.buf[l.start:l.end])
+		l.start = 0
+	}
+	if l.end == len(l.buf) {
+		grown := make([]byte, max(firstBuffer, 2*len(l.buf)))
+		copy(grown, l.buf)
+		l.buf = grown
+	}
+	l.read()
+}
+
+// read appends to the buffer; the stream's error waits in l.err until the
+// bytes before it are used.
+func (l *Reader) read() {
+	for range maxEmpty {
+		n, err := l.r.Read(l.buf[l.end:])
+		l.end += n
+		if err != nil {
+			l.err = err
+		}
+		if n > 0 || err != nil {
+			return
+		}
+	}
+	l.err = io.ErrNoProgress
+}
+
+// skip drops the rest of a line that is too long and returns its beginning.
+func (l *Reader) skip() (Line, error) {
+	l.Number++
+	for keep := 0; ; l.read() {
+		part := l.buf[l.start:l.end]
+		end := bytes.IndexByte(part, '\n')
+		if keep == 0 {
+			text := part
+			if end >= 0 {
+				text = part[:end]
+			}
+			keep = copy(l.buf, beginning(text))
+		}
+		if end >= 0 {
+			l.start += end + 1
+			return Line{Text: l.buf[:keep], Ended: true, Long: true}, nil
+		}
+		l.start, l.end = keep, keep
+		if errors.Is(l.err, io.EOF) {
+			return Line{Text: l.buf[:keep], Long: true}, nil
+		} else if l.err != nil {
+			return Line{}, l.err
+		}
+	}
+}
+
+// beginning is what is kept of a line that is too long.
+func beginning(text []byte) []byte {
+	text = bytes.TrimLeft(text, " \t\r")
+	return text[:min(len(text), record.MaxRejectText)]
+}
