@@ -32,7 +32,6 @@ func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error
 		Tables: tables, Name: tableName,
 		CountDocs: func(from string) string { return "SELECT count(), sum(length(data)) FROM " + from },
 		Entries:   func(data string) string { return "toJSONString(" + data + ")" },
-		Repeats:   repeats,
 	}
 	return engine.Explained(a, d.explain), nil
 }

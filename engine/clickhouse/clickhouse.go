@@ -75,8 +75,8 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		return nil, err
 	}
 	path := engine.Path(u)
-	if path == "" {
-		return nil, &fault.Error{Setting: "clickhouse URL", Problem: "names no folder", Cure: "write clickhouse:folder"}
+	if path == "" || u.Host != "" {
+		return nil, &fault.Error{Setting: "clickhouse URL", Problem: "names no folder; a server is not offered", Cure: "write clickhouse:folder"}
 	}
 	if err := find(); err != nil {
 		return nil, err

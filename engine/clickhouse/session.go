@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 
@@ -138,6 +139,12 @@ func value(c proto.ColResult, i int) any {
 		return nil
 	case *proto.ColArr[float64]:
 		return c.Row(i)
+	case *proto.ColArr[proto.Nullable[float64]]:
+		list := []float64{}
+		for _, v := range c.Row(i) {
+			list = append(list, v.Or(math.NaN()))
+		}
+		return list
 	}
 	return fmt.Errorf("a column of ClickHouse's type %s", c.Type()) // no reader takes it
 }
@@ -155,14 +162,6 @@ func orNull[T any](c *proto.ColNullable[T], i int) any {
 		return v.Value
 	}
 	return nil
-}
-
-// repeats takes the values of a record's repeating columns; NaN is missing.
-func repeats(src any, into []float64) ([]float64, error) {
-	if list, ok := src.([]float64); ok {
-		return append(into, list...), nil
-	}
-	return sqlengine.AsRepeats(src, into)
 }
 
 // blockRows is the most rows that are sent as one block.

@@ -275,9 +275,12 @@ func AppendDateTime(dst []byte, epoch int64) []byte {
 	return time.Unix(epoch, 0).UTC().AppendFormat(dst, time.DateTime)
 }
 
-// AsRepeats appends to into the repeating columns that src holds as JSON, see
-// design.ParseRepeats; NULL and the empty text hold none.
+// AsRepeats appends to into the repeating columns that src holds as a list, or as
+// JSON, see design.ParseRepeats; NULL and the empty text hold none.
 func AsRepeats(src any, into []float64) ([]float64, error) {
+	if list, ok := src.([]float64); ok {
+		return append(into, list...), nil
+	}
 	text, err := AsText(src, "")
 	if err != nil || text == "" {
 		return into, err
