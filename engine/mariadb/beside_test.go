@@ -153,8 +153,11 @@ func TestLabels(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, label := range []engine.Label{
-			{Group: "NO GROUP", Description: "x"}, {Group: "Site"}, {Group: "Site", Description: "first", User: "me", XML: "<load_spec/>"},
-			{Group: "Größe", Description: strings.Repeat("long ", 100), User: "me", Note: "why \U0001F642", XML: strings.Repeat("x", 1<<17)}, {Note: "nothing is kept"},
+			{Group: "NO GROUP", Description: "x"},
+			{Group: "Site"},
+			{Group: "Site", Description: "first", User: "me", XML: "<load_spec/>"},
+			{Group: "Größe", Description: strings.Repeat("long ", 100), User: "me", Note: "why \U0001F642", XML: strings.Repeat("x", 1<<17)},
+			{Note: "nothing is kept"},
 		} {
 			if err := a.Label(t.Context(), "s", label); err != nil {
 				t.Fatal(err)

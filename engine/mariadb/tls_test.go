@@ -99,7 +99,7 @@ func TestTLS(t *testing.T) {
 		if err != nil {
 			return "", err
 		}
-		defer d.close() //nolint:errcheck // nothing was written
+		defer d.close()
 		var name string
 		return cipher, d.pool.QueryRowContext(t.Context(), "SHOW STATUS LIKE 'Ssl_cipher'").Scan(&name, &cipher)
 	}
