@@ -52,7 +52,10 @@ func (a *archive) Contents(ctx context.Context, subset string) (engine.Contents,
 		var objects, records atomic.Int64
 		err := a.many(ctx, ids, func(ctx context.Context, id string) error {
 			n, err := a.leads(ctx, id)
-			if err == nil {
+			switch {
+			case errors.Is(err, gocb.ErrDocumentNotFound): // removed since it was listed
+				return nil
+			case err == nil:
 				objects.Add(1)
 				records.Add(n)
 			}

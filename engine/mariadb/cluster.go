@@ -123,17 +123,18 @@ func serves(ctx context.Context, c driver.Conn) error {
 // this one read the catalog.
 var errOvertaken = errors.New("another loader has written meanwhile")
 
-// What a transaction is told that another node's has overtaken: at its end, or
-// when it takes a number that the other has taken.
+// What a commit is told that another node's has overtaken: at its end, when it
+// takes a number that the other has taken, or changes a table.
 const (
-	errDeadlock  = 1213
-	errDuplicate = 1062
+	errDeadlock    = 1213
+	errDuplicate   = 1062
+	errInterrupted = 1317 // a change of a table, by one that another node has sent
 )
 
 // overtaken reports that a commit has failed for no fault of its own and can
 // be done again.
 func overtaken(err error) bool {
-	return errors.Is(err, errOvertaken) || is(err, errDeadlock, errDuplicate)
+	return errors.Is(err, errOvertaken) || is(err, errDeadlock, errDuplicate, errInterrupted)
 }
 
 // overtakings is how often a commit is done again, overtakenPause about how

@@ -217,7 +217,6 @@ SELECT path, digest, bytes, lines_read, stored, replaced, quarantined, loaded FR
 
 -- ## contents
 SELECT table_name FROM user_tables;
-SELECT table_name FROM user_tables;
 SELECT (SELECT COUNT(*) FROM "a/doc_sal1l2"), (SELECT COUNT(*) FROM "a/doc_sal1l2" r, JSON_TABLE(r.data FORMAT JSON, '$[*]' COLUMNS (fcst_lead NUMBER PATH '$.fcst_lead')) d) FROM DUAL;
 SELECT (SELECT COUNT(*) FROM "a/doc_pct"), (SELECT COUNT(*) FROM "a/doc_pct" r, JSON_TABLE(r.data FORMAT JSON, '$[*]' COLUMNS (fcst_lead NUMBER PATH '$.fcst_lead')) d) FROM DUAL;
 
@@ -231,7 +230,6 @@ SELECT id, version, model, descr, fcst_var, fcst_units, fcst_lev, obs_var, obs_u
 
 -- ## a question, its catalog first, and its plan
 SELECT catalog FROM "a/barograph_document_catalog";
-SELECT table_name FROM user_tables;
 SELECT r.vx_mask, r.fcst_valid_epoch - d.fcst_lead, r.fcst_valid_epoch, d.fcst_lead, r.model, r.fcst_lev, r.fcst_var, TO_BINARY_DOUBLE(d.oabar), TO_BINARY_DOUBLE(d.fabar), TO_BINARY_DOUBLE(d.ooabar), TO_BINARY_DOUBLE(d.foabar), TO_BINARY_DOUBLE(d.ffabar), TO_BINARY_DOUBLE(d.total)
   FROM "a/doc_sal1l2" r, JSON_TABLE(r.data FORMAT JSON, '$[*]' COLUMNS (fcst_lead NUMBER PATH '$.fcst_lead', oabar VARCHAR2(50) PATH '$.oabar', fabar VARCHAR2(50) PATH '$.fabar', ooabar VARCHAR2(50) PATH '$.ooabar', foabar VARCHAR2(50) PATH '$.foabar', ffabar VARCHAR2(50) PATH '$.ffabar', total VARCHAR2(50) PATH '$.total')) d
    WHERE r.id IN (SELECT k.id FROM JSON_TABLE(:1 FORMAT JSON, '$[*]' COLUMNS (id VARCHAR2(4000) PATH '$')) k)

@@ -274,7 +274,6 @@ SELECT path, digest, bytes, lines_read, stored, replaced, quarantined, loaded FR
 
 -- ## contents
 SELECT table_name FROM user_tables;
-SELECT table_name FROM user_tables;
 SELECT COUNT(*), COUNT(*) FROM "a/line_data_sal1l2";
 SELECT COUNT(*), COUNT(*) FROM "a/line_data_pct";
 
@@ -290,7 +289,6 @@ SELECT h.version, h.model, h.descr, h.fcst_var, h.fcst_units, h.fcst_lev, h.obs_
 
 -- ## a question, its catalog first, and its plan
 SELECT catalog FROM "a/barograph_normalized_catalog";
-SELECT table_name FROM user_tables;
 SELECT h.vx_mask, ld.fcst_init_beg, ld.fcst_valid_beg, ld.fcst_lead, h.model, h.fcst_lev, h.fcst_var, ld.oabar, ld.fabar, ld.ooabar, ld.foabar, ld.ffabar, ld.total
   FROM "a/stat_header" h, "a/line_data_sal1l2" ld
    WHERE h.model = 'GFS'
