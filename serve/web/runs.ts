@@ -71,6 +71,7 @@ export class Live {
     this.main.replaceChildren(h('h2', {}, 'Live'), h('label', { class: 'wide' }, 'Run ', h('select', { id: 'run', change: (e: any) => go('/live', at(all[e.target.selectedIndex]!)) },
       ...all.map(o => h('option', { selected: o === r }, `${o.id} (${o.state})`)))), this.band, this.chart, h('h3', {}, 'Cells'), this.grid, h('h3', {}, 'Events'), this.log);
     const rejected = await get<{ file: string; line: string; reason: string; text: string }[]>('quarantine', at(r)).catch(() => []);
+    if (this.gone) return; // another view was chosen meanwhile
     if (rejected.length) this.main.append(h('h3', {}, 'Quarantine'), table(`${several(rejected.length, 'line')} that could not be read`, ['where', 'reason', 'text'], rejected.map(l => [`${l.file}:${l.line}`, marked(l.reason), l.text])));
     const key = String(at(r)), channel = new BroadcastChannel(key); // one stream a browser: who holds the lock reads it, and tells the others
     let waiting: AbortController | undefined;
@@ -78,11 +79,11 @@ export class Live {
       if (data !== 'all?') this.take(data);
       else if (this.source) for (const e of this.events) channel.postMessage(e); // to one that came later
     };
-    const listen = () => {
-      waiting?.abort(); // a hidden tab costs nothing
+    const listen = (why?: Event) => {
+      waiting?.abort(); // a hidden tab costs nothing, nor one that the browser keeps for the way back
       this.source?.close();
       this.source = undefined;
-      if (document.hidden) return;
+      if (document.hidden || why?.type === 'pagehide') return;
       const { signal } = (waiting = new AbortController());
       channel.postMessage('all?');
       void navigator.locks.request(key, { signal }, () => new Promise<void>(done => {
@@ -92,14 +93,17 @@ export class Live {
       })).catch(() => {}); // it is hidden, or closed, before its turn
     };
     document.addEventListener('visibilitychange', listen);
-    this.stop = () => { document.removeEventListener('visibilitychange', listen); waiting?.abort(); channel.close(); };
+    addEventListener('pagehide', listen);
+    addEventListener('pageshow', listen);
+    this.stop = () => { document.removeEventListener('visibilitychange', listen); removeEventListener('pagehide', listen); removeEventListener('pageshow', listen); waiting?.abort(); channel.close(); };
     listen();
     this.timer = setInterval(() => this.paint(), 1000);
   }
 
   private stop = () => {};
+  private gone = false;
 
-  close() { this.stop(); this.source?.close(); clearInterval(this.timer); this.drawn?.destroy(); }
+  close() { this.gone = true; this.stop(); this.source?.close(); clearInterval(this.timer); this.drawn?.destroy(); }
 
   private take(e: Event_) {
     this.beat = Math.max(this.beat, Date.parse(e.time));
