@@ -101,6 +101,7 @@ func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 				places[i] = fmt.Sprint(i+1, " ", p)
 			}
 			out.XLabel = cmp.Or(d.XLabel, string(c.axis)) + ": " + strings.Join(places, ", ")
+			out.Note += "; " + out.XLabel
 		}
 		if d.EventEqual {
 			left, err := c.equalize()

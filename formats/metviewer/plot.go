@@ -573,7 +573,11 @@ func (s *plots) bootstrap(n *node) error {
 	for _, q := range quoted.FindAllStringSubmatch(n.value("plot_ci"), -1) {
 		s.p.CI = append(s.p.CI, q[1])
 	}
-	s.p.NoVIF = n.value("varianceinflationfactor") == "false" || n.value("variance_inflation_factor") == "false"
+	for _, k := range n.kids { // METviewer writes varianceInflationFactor
+		if strings.EqualFold(strings.ReplaceAll(k.name, "_", ""), "varianceinflationfactor") {
+			s.p.NoVIF = k.text != "true"
+		}
+	}
 	s.p.CardSums = n.value("agg_stat") == "true"
 	if k := agg.child("boot_repl"); k != nil && k.text != "" {
 		v, err := strconv.Atoi(k.text)

@@ -58,6 +58,19 @@ func TestPlotSpecErrors(t *testing.T) {
 	}
 }
 
+// TestInflation: METviewer's own spelling, and what is not "true" is off.
+func TestInflation(t *testing.T) {
+	for body, off := range map[string]bool{
+		"": false, "<varianceInflationFactor>true</varianceInflationFactor>": false, "<varianceInflationFactor>false</varianceInflationFactor>": true,
+		"<varianceinflationfactor>TRUE</varianceinflationfactor>": true, "<variance_inflation_factor>false</variance_inflation_factor>": true,
+	} {
+		s, err := ParsePlotSpec("p.xml", []byte("<plot_spec><plot><template>bar_plot.R_tmpl</template><lines/>"+body+"</plot></plot_spec>"))
+		if err != nil || s.Plots[0].NoVIF != off || len(s.Warnings) > 0 {
+			t.Errorf("%s: %+v, %v", body, s, err)
+		}
+	}
+}
+
 // TestBetween reads the words that METviewer's interface writes for a range.
 func TestBetween(t *testing.T) {
 	s, err := ParsePlotSpec("p.xml", []byte("<plot_spec><plot><plot_fix><field name=\"fcst_valid_beg\"><set name=\"s\"><val>BETWEEN '2019-01-01 00:00:00' AND '2019-01-02 00:00:00'</val></set></field></plot_fix></plot></plot_spec>"))

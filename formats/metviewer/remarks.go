@@ -19,9 +19,10 @@ var drawn = map[string]string{ //nolint:gochecknoglobals // a constant table
 // Barograph draws in its own way and takes none of them.
 const (
 	understood = `template dep series1 series2 plot_fix plot_cond indep agg_stat calc_stat plot_stat tmpl event_equal ci_alpha plot_ci
-		eqbound_low eqbound_high revis_stat log_y1 log_y2 x_reverse reverse_x reverse_y vert_plot boot_repl boot_random_seed agg bootstrapping roc_calc rows columns variance_inflation_factor`
+		eqbound_low eqbound_high revis_stat log_y1 log_y2 x_reverse reverse_x reverse_y vert_plot boot_repl boot_random_seed agg bootstrapping roc_calc rows columns variance_inflation_factor varianceInflationFactor`
 	styling = `add_color_bar add_contour_overlay add_point_thresholds add_reference_line add_skill_line annotation_template box_avg
 		cl_step ensss_pts ensss_pts_disp left_column_names normalized_histogram plot1_diff plot2_diff printSQL rely_event_hist stat
+		lines inset_hist add_noskill_line reverse_connection_order normalizedHistogram start_from_zero
 		stat_flag symbol taylor_show_gamma taylor_voc threshold_file view_legend view_symbol view_value
 		box_boxwex box_notch box_outline box_pts caption_align caption_col caption_offset caption_size caption_weight cex color_palette colors
 		con_series contour_intervals create_html dump_points1 dump_points2 execution_type grid_col grid_lty grid_lwd grid_on grid_x
