@@ -51,8 +51,14 @@ func (b *builder) conditions() (fields []metviewer.Field) {
 
 // bracketed is what stands in brackets around a whole condition.
 func bracketed(text string) (inner string, ok bool) {
-	inner, ok = strings.CutPrefix(text, "(")
-	return strings.TrimSuffix(inner, ")"), ok && strings.HasSuffix(text, ")")
+	depth := 0
+	for i, c := range text {
+		depth += strings.Count("(", string(c)) - strings.Count(")", string(c))
+		if depth == 0 {
+			return strings.TrimSuffix(text[min(i, 1):], ")"), i > 0 && i == len(text)-1
+		}
+	}
+	return "", false
 }
 
 // compared reads a condition on one field.

@@ -73,6 +73,7 @@ func TestVariantsOfPlots(t *testing.T) {
 		{cond("ld.fcst_valid_beg >= '2019-01-02' AND ld.fcst_valid_beg < '2019-01-03 00:00:00'"), "SL1L2 RMSE fcst_lead overall 0102T00-0102T23"},
 		{cond("(h.vx_mask = 'E' OR h.vx_mask IN ('W','N')) AND h.model = 'A'"), "SL1L2 RMSE fcst_lead overall A E+W+N"},
 		{cond("(h.vx_mask = 'E' AND (h.model = 'A'))"), "SL1L2 RMSE fcst_lead overall A E"},
+		{cond("(h.vx_mask = 'E') OR (h.vx_mask = 'W')"), ""},
 		{cond("HOUR(ld.fcst_init_beg) BETWEEN 6 AND 8"), "SL1L2 RMSE fcst_lead overall [6 7 8]"},
 		{cond("HOUR(ld.fcst_valid_beg) > 21"), "SL1L2 RMSE fcst_lead overall [22 23]"},
 		{cond("h.vx_mask = 'E' OR h.vx_mask = 'W'"), ""}, // METviewer's SQL would drop all other conditions
@@ -89,11 +90,13 @@ func TestVariantsOfPlots(t *testing.T) {
 		{`<template>scatter.R_tmpl</template>` + rmse, "SL1L2 RMSE overall"},
 		{dep("CSI") + `<series1>` + field("model", "A", "B") + `</series1><tmpl><listDiffSeries1>list(c("A TMP CSI","B TMP CSI","ETB"))</listDiffSeries1></tmpl>`, "CTS CSI median A+B"},
 		// inheritance: of a series the plot's own field alone, all else by name; another plot stands beside
-		{`<plot name="a" run="false">` + series + rmse + byLead + `<series1>` + field("model", "A") + `</series1>` + fix(field("obtype", "X")+field("vx_mask", "E")) + `</plot>
+		{
+			`<plot name="a" run="false">` + series + rmse + byLead + `<series1>` + field("model", "A") + `</series1>` + fix(field("obtype", "X")+field("vx_mask", "E")) + `</plot>
 			<plot name="b" run="false">` + fix(field("valid_hour", "06")+`<remove name="obtype"/>`) + `</plot>
 			<plot name="c" inherits="a, b"><series1>` + field("fcst_lev", "Z2", "Z10") + `</series1></plot>
 			<plot name="d" inherits="c">` + fix("<clear/>"+field("vx_mask", "W")) + `<series1><remove name="fcst_lev"/></series1><plot_stat>mean</plot_stat><agg_stat><agg_sl1l2>false</agg_sl1l2></agg_stat></plot>`,
-			"SL1L2 RMSE fcst_lead overall Z2+Z10 E [6]; CNT RMSE fcst_lead mean W"},
+			"SL1L2 RMSE fcst_lead overall Z2+Z10 E [6]; CNT RMSE fcst_lead mean W",
+		},
 	} {
 		if !strings.Contains(c.body, "<template>") {
 			c.body = series + c.body
