@@ -96,6 +96,13 @@ func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 	out := &Drawn{Curves: run.Curves{Case: q.Name, Title: Title(q, a), Stat: s.Name, Unit: s.Unit, Axis: c.axis, Note: m.note}, c: c, stat: s, method: m}
 	if d := q.Drawing; d != nil {
 		out.XLabel, out.YLabel, out.Minus, out.Picture = d.XLabel, d.YLabel, d.Minus, d.Picture
+		if places := slices.Clone(c.placesOf(string(c.axis))); places != nil { // named there, since the axis has numbers
+			for i, p := range places {
+				places[i] = fmt.Sprint(i+1, " ", p)
+			}
+			out.XLabel = cmp.Or(d.XLabel, string(c.axis)) + ": " + strings.Join(places, ", ")
+			out.Note += "; " + out.XLabel
+		}
 		if d.EventEqual {
 			left, err := c.equalize()
 			if err != nil {

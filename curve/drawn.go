@@ -11,6 +11,7 @@ import (
 
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/run"
 )
 
@@ -366,7 +367,25 @@ func (c *collector) xOf() (func(i int) float64, error) {
 	case run.ByThresh:
 		return func(i int) float64 { return Threshold(v.Text[i]) }, nil
 	}
-	return func(i int) float64 { return pressure(v.Text[i]) }, nil
+	if c.axis == run.ByLevel {
+		return func(i int) float64 { return pressure(v.Text[i]) }, nil
+	}
+	texts := c.placesOf(name)
+	return func(i int) float64 { return float64(slices.Index(texts, v.Text[i]) + 1) }, nil
+}
+
+// placesOf are the values of a text field that is the axis, in the question's
+// order or, where it names none, the alphabet's; nil of another axis.
+func (c *collector) placesOf(axis string) []string {
+	f, ok := record.FieldByName(axis)
+	k := columnOf(c.a, axis)
+	switch {
+	case !ok || k < 0 || c.axis == run.ByLevel || c.axis == run.ByThresh:
+		return nil
+	case len(c.q.Header[f]) > 0:
+		return c.q.Header[f]
+	}
+	return slices.Compact(slices.Sorted(slices.Values(c.a.Vectors[k].Text)))
 }
 
 // pressure reads a level such as P500 as 500 hPa; NaN for other levels.

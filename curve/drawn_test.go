@@ -136,7 +136,7 @@ func TestBootstrapOfAPlot(t *testing.T) {
 func TestAxes(t *testing.T) {
 	for axis, want := range map[string][]float64{
 		"fcst_lead": {6}, "fcst_valid_beg": {6 * 3600, 12 * 3600, 18 * 3600}, "fcst_init_beg": {0, 6 * 3600, 12 * 3600},
-		"valid_hour": {6, 12, 18}, "init_hour": {0, 6, 12},
+		"valid_hour": {6, 12, 18}, "init_hour": {0, 6, 12}, "model": {1},
 	} {
 		q := drawn("overall")
 		q.Drawing.Axis = axis
@@ -146,6 +146,9 @@ func TestAxes(t *testing.T) {
 		}
 		if got := c.Series[1].X; !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", axis, got, want)
+		}
+		if axis == "model" && c.XLabel != "model: 1 A, 2 B" {
+			t.Errorf("places are called %q", c.XLabel)
 		}
 	}
 }

@@ -185,7 +185,7 @@ func fromSQL(sql string, line int) (*Question, error) {
 	if !ok {
 		return nil, no("line type %s is not read", from[1])
 	}
-	b := &builder{p: &metviewer.Plot{}, times: map[string]bool{}, q: &Question{Type: t, Weight: 1}}
+	b := &builder{p: &metviewer.Plot{}, q: &Question{Type: t, Weight: 1}}
 	ranges := map[string]*metviewer.Field{}
 	for _, c := range ands(conditions[1]) {
 		f, err := b.condition(c, line, ranges)

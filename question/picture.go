@@ -144,7 +144,7 @@ func (p *picture) drawing(q *Question) (*Drawing, error) {
 		}
 	}
 	d.Finished = p.Finished || len(d.Stats) > 0 && finished(q.Type, d.Stats[0])
-	if p.Axis != "" && !slices.Contains(axes, p.Axis) {
+	if p.Axis != "" && !isAxis(p.Axis) {
 		return nil, fault.Unknown("axis", p.Axis, axes)
 	}
 	methods := []string{"overall", "mean", "median", "sum"}

@@ -43,9 +43,6 @@ func FromPlots(spec *metviewer.PlotSpec) (qs []*Question, notes []string) {
 		for _, r := range p.Unsupported {
 			notes = append(notes, r.String())
 		}
-		if !p.Drawable() {
-			continue
-		}
 		all, whole := combinations(p.Fix)
 		if !whole {
 			notes = append(notes, fmt.Sprintf("line %d: plot_fix: stands for more than %d plots; the others are left out", p.Line, maxPlots))
@@ -196,7 +193,7 @@ func rowsOf(p *metviewer.Plot) *record.LineType {
 func asked(p *metviewer.Plot, fixed []metviewer.Field, d metviewer.Dep) (qs []*Question, notes []string) {
 	byType := map[*record.LineType]*Question{}
 	add := func(t *record.LineType, drawing *Drawing) error {
-		b := &builder{p: p, fixed: fixed, dep: d, times: map[string]bool{}, q: &Question{Type: t, Weight: 1, Drawing: drawing}}
+		b := &builder{p: p, fixed: fixed, dep: d, q: &Question{Type: t, Weight: 1, Drawing: drawing}}
 		if err := b.build(); err != nil {
 			return err
 		}

@@ -3,7 +3,9 @@ package question
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/barograph/barograph/formats/metviewer"
 	"github.com/barograph/barograph/record"
@@ -11,41 +13,107 @@ import (
 
 // METviewer adds plot_cond to its SQL as it is. Understood are conditions that a
 // question has: fields of the header, times, leads and hours that are equal to a
-// value, IN a list or BETWEEN two values, joined by AND.
+// value, IN a list or BETWEEN two values; times and hours before or after one;
+// joined by AND, and of one field by OR in brackets.
 var (
-	condition = regexp.MustCompile(`(?i)^\(*(?:BINARY\s+)?(?:(HOUR)\s*\(\s*)?(?:(?:h|ld)\.)?([a-z_]+)\s*\)?\s*(=|IN\s*\(|BETWEEN\s)\s*(.*?)\)*$`)
+	condition = regexp.MustCompile(`(?i)^\(*(?:BINARY\s+)?(?:(HOUR)\s*\(\s*)?(?:(?:h|ld)\.)?([a-z_]+)\s*\)?\s*([<>]?=|[<>]|IN\s*\(|BETWEEN\s)\s*(.*?)\)*$`)
 	literal   = regexp.MustCompile(`^\s*(?:'([^']*)'|"([^"]*)"|(-?[0-9.]+))\s*(,|(?i:AND)\s)?`)
-	conjoined = regexp.MustCompile(`(?i)\s+AND\s+`)
+	disjoined = regexp.MustCompile(`(?i)\s+OR\s+`)
 )
 
 // conditions reads the plot's condition; what it cannot read leaves the plot out.
 func (b *builder) conditions() (fields []metviewer.Field) {
-	for _, text := range conjuncts(b.p.Cond) {
-		f := metviewer.Field{Line: b.p.CondLine}
-		m := condition.FindStringSubmatch(strings.TrimSpace(text))
-		if m != nil {
-			f.Name = strings.ToLower(m[2])
-			if m[1] != "" {
-				f.Name = map[string]string{"fcst_valid_beg": "valid_hour", "fcst_init_beg": "init_hour"}[f.Name]
+	for parts := ands(strings.Join(strings.Fields(b.p.Cond), " ")); len(parts) > 0; {
+		text := strings.TrimSpace(parts[0])
+		parts = parts[1:]
+		alternatives := []string{text}
+		if inner, ok := bracketed(text); ok {
+			if more := ands(inner); len(more) > 1 {
+				parts = append(parts, more...)
+				continue
 			}
+			alternatives = disjoined.Split(inner, -1)
 		}
-		var values []string
-		ok := m != nil && known(f.Name)
-		if ok {
-			values, ok = literals(m[4])
-		}
-		switch between := ok && strings.EqualFold(strings.TrimSpace(m[3]), "between"); {
-		case !ok || between && len(values) != 2:
-			b.unasked = fmt.Sprintf("line %d: plot_cond: the condition %q cannot be asked for", b.p.CondLine, strings.TrimSpace(text))
-			return nil
-		case between:
-			f.First, f.Last = values[0], values[1]
-		default:
-			f.List = values
+		f := metviewer.Field{Line: b.p.CondLine}
+		for i, one := range alternatives {
+			g, ok := compared(one)
+			if !ok || i > 0 && (g.Name != f.Name || g.First+f.First != "") {
+				b.unasked = fmt.Sprintf("line %d: plot_cond: the condition %q cannot be asked for", b.p.CondLine, text)
+				return nil
+			}
+			g.List, g.Line = append(f.List, g.List...), f.Line
+			f = g
 		}
 		fields = append(fields, f)
 	}
 	return fields
+}
+
+// bracketed is what stands in brackets around a whole condition.
+func bracketed(text string) (inner string, ok bool) {
+	depth := 0
+	for i, c := range text {
+		depth += strings.Count("(", string(c)) - strings.Count(")", string(c))
+		if depth == 0 {
+			return strings.TrimSuffix(text[min(i, 1):], ")"), i > 0 && i == len(text)-1
+		}
+	}
+	return "", false
+}
+
+// compared reads a condition on one field.
+func compared(text string) (f metviewer.Field, ok bool) {
+	m := condition.FindStringSubmatch(strings.TrimSpace(text))
+	if m == nil {
+		return f, false
+	}
+	f.Name = strings.ToLower(m[2])
+	if m[1] != "" {
+		f.Name = map[string]string{"fcst_valid_beg": "valid_hour", "fcst_init_beg": "init_hour"}[f.Name]
+	}
+	f.List, ok = literals(m[4])
+	if !ok || !known(f.Name) {
+		return f, false
+	}
+	switch op := strings.ToUpper(strings.TrimSpace(m[3])); {
+	case op == "BETWEEN" && len(f.List) == 2:
+		f.First, f.Last, f.List = f.List[0], f.List[1], nil
+	case strings.ContainsAny(op, "<>"):
+		f.First, f.Last, ok = limits(f.Name, op, f.List[0])
+		f.List = nil
+	default:
+		ok = op != "BETWEEN"
+	}
+	return f, ok
+}
+
+// limits are the first and last time or hour of the day that a comparison leaves.
+func limits(field, op, value string) (first, last string, ok bool) {
+	var at int64
+	var err error
+	text := func(n int64) string { return time.Unix(n, 0).UTC().Format(time.DateTime) }
+	first, last = "1970-01-01 00:00:01", "9999-12-31 23:59:59"
+	switch field {
+	case "fcst_valid_beg", "fcst_init_beg":
+		at, err = ParseTime(value)
+	case "valid_hour", "init_hour":
+		at, err = strconv.ParseInt(value, 10, 64)
+		text = func(n int64) string { return strconv.FormatInt(n, 10) }
+		first, last = "0", "23"
+	default:
+		return "", "", false
+	}
+	switch op {
+	case ">=":
+		first = text(at)
+	case ">":
+		first = text(at + 1)
+	case "<=":
+		last = text(at)
+	case "<":
+		last = text(at - 1)
+	}
+	return first, last, err == nil
 }
 
 // literals reads 'a', 'b' or 'a' AND 'b'.
@@ -69,20 +137,4 @@ func known(field string) bool {
 		return true
 	}
 	return header
-}
-
-// conjuncts parts a condition at its ANDs, but for those of BETWEEN.
-func conjuncts(text string) (out []string) {
-	if strings.TrimSpace(text) == "" {
-		return nil
-	}
-	for _, part := range conjoined.Split(strings.Join(strings.Fields(text), " "), -1) {
-		last := len(out) - 1
-		if last >= 0 && strings.Contains(strings.ToUpper(out[last]), " BETWEEN ") && !strings.Contains(strings.ToUpper(out[last]), " AND ") {
-			out[last] += " AND " + part
-			continue
-		}
-		out = append(out, strings.TrimPrefix(part, "AND "))
-	}
-	return out
 }

@@ -1,6 +1,7 @@
 package question
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,14 +21,18 @@ type builder struct {
 	fixed []metviewer.Field
 	dep   metviewer.Dep
 	q     *Question
-	times map[string]bool // fields of time that are narrowed already
 	notes []string
 
 	unasked string // why the plot's condition cannot be asked for
 }
 
-// axes are the independent variables that are drawn.
+// axes are the independent variables that are drawn, beside every field of the header.
 var axes = []string{"fcst_lead", "fcst_lev", "fcst_valid_beg", "fcst_init_beg", "valid_hour", "init_hour", "fcst_thresh"} //nolint:gochecknoglobals // a constant table
+
+func isAxis(name string) bool {
+	_, header := record.FieldByName(name)
+	return header || slices.Contains(axes, name)
+}
 
 func (b *builder) build() error {
 	if b.dep.Var != "" {
@@ -61,13 +66,14 @@ func (b *builder) build() error {
 // indep narrows the question to the values of the independent variable.
 func (b *builder) indep() error {
 	indep := b.p.Indep
-	if indep.Name == "" && !slices.Contains([]string{"series_plot", "bar_plot", "box_plot", "contour_plot"}, b.p.Template) {
+	etb := slices.ContainsFunc(slices.Concat(b.p.Derived[0], b.p.Derived[1]), func(d metviewer.Derived) bool { return d.Op == "ETB" })
+	if indep.Name == "" && (etb || !slices.Contains([]string{"series_plot", "bar_plot", "box_plot", "contour_plot"}, b.p.Template)) {
 		if b.p.Roc == "CTC" {
 			b.q.Drawing.Axis = "fcst_thresh"
 		}
 		return nil
 	}
-	if !slices.Contains(axes, indep.Name) {
+	if !isAxis(indep.Name) {
 		return fmt.Errorf("line %d: indep: %q is no axis that is drawn (%s are)", indep.Line, indep.Name, strings.Join(axes, ", "))
 	}
 	b.q.Drawing.Axis = indep.Name
@@ -258,44 +264,73 @@ func (b *builder) narrow(f metviewer.Field, values []string) error {
 		}
 		return fmt.Errorf("line %d: %s: the pattern %q cannot be asked for: write the values out", f.Line, f.Name, values[i])
 	}
-	if field, ok := record.FieldByName(f.Name); ok {
-		if f.First != "" {
-			return fmt.Errorf("line %d: %s: a range of texts cannot be asked for", f.Line, f.Name)
-		}
-		return b.header(field, f, values)
+	if f.Name == "cov_thresh" && !slices.Contains([]string{"PCT", "PSTD", "PJC", "PRC", "NBRCTC", "NBRCTS"}, b.q.Type.Name) {
+		return nil // no column of METviewer's other tables: the condition is dropped
 	}
-	if b.times[f.Name] {
-		return fmt.Errorf("line %d: %s: is narrowed twice", f.Line, f.Name)
-	}
-	b.times[f.Name] = true
+	field, ok := record.FieldByName(f.Name)
 	var err error
-	switch f.Name {
-	case "fcst_lead":
-		b.q.Lead, err = plotLeads(f, values)
-	case "fcst_valid_beg":
-		b.q.Valid, err = plotTimes(f, values)
-	case "fcst_init_beg":
-		b.q.Clock.Init, err = plotTimes(f, values)
-	case "valid_hour":
-		b.q.Clock.ValidHour, err = plotHours(f, values)
-	case "init_hour":
-		b.q.Clock.InitHour, err = plotHours(f, values)
+	switch {
+	case ok:
+		b.q.Header[field], err = both(b.q.Header[field], plotTexts, f, values)
+	case f.Name == "fcst_lead":
+		b.q.Lead, err = both(b.q.Lead, plotLeads, f, values)
+	case f.Name == "fcst_valid_beg":
+		b.q.Valid, err = bothTimes(b.q.Valid, f, values)
+	case f.Name == "fcst_init_beg":
+		b.q.Clock.Init, err = bothTimes(b.q.Clock.Init, f, values)
+	case f.Name == "valid_hour":
+		b.q.Clock.ValidHour, err = both(b.q.Clock.ValidHour, plotHours, f, values)
+	case f.Name == "init_hour":
+		b.q.Clock.InitHour, err = both(b.q.Clock.InitHour, plotHours, f, values)
 	default:
 		err = fmt.Errorf("line %d: %s: is no field that can be asked for", f.Line, f.Name)
 	}
 	return err
 }
 
-// header narrows a header field; one that is narrowed already keeps what both allow.
-func (b *builder) header(field record.Field, f metviewer.Field, values []string) error {
-	if old := b.q.Header[field]; len(old) > 0 {
-		values = slices.DeleteFunc(slices.Clone(values), func(v string) bool { return !slices.Contains(old, v) })
-		if len(values) == 0 {
-			return fmt.Errorf("line %d: %s: contradicts what the plot says elsewhere", f.Line, f.Name)
-		}
+// both are the values that a field may have by what was said of it before and by what is said now.
+func both[T comparable](old []T, parse func(metviewer.Field, []string) ([]T, error), f metviewer.Field, values []string) ([]T, error) {
+	now, err := parse(f, values)
+	if err != nil || len(old) == 0 {
+		return now, err
 	}
-	b.q.Header[field] = values
-	return nil
+	now = slices.DeleteFunc(slices.Clone(now), func(v T) bool { return !slices.Contains(old, v) })
+	if len(now) == 0 && len(values) > 0 {
+		return nil, contradiction(f)
+	}
+	return now, nil
+}
+
+func contradiction(f metviewer.Field) error {
+	return fmt.Errorf("line %d: %s: contradicts what the plot says elsewhere", f.Line, f.Name)
+}
+
+// bothTimes is both of times.
+func bothTimes(old Times, f metviewer.Field, values []string) (Times, error) {
+	now, err := plotTimes(f, values)
+	switch {
+	case err != nil || old.All() || now.All():
+		return now, err
+	case now.Discrete() || old.Discrete():
+		list, other := now, old
+		if !list.Discrete() {
+			list, other = old, now
+		}
+		now = Times{List: slices.DeleteFunc(slices.Clone(list.Expand()), func(t int64) bool { return !other.Contains(t) })}
+	default:
+		now.First, now.Last = max(now.First, old.First), min(now.Last, old.Last)
+	}
+	if now.All() || now.Last < now.First {
+		return now, contradiction(f)
+	}
+	return now, nil
+}
+
+func plotTexts(f metviewer.Field, values []string) ([]string, error) {
+	if f.First != "" {
+		return nil, fmt.Errorf("line %d: %s: a range of texts cannot be asked for", f.Line, f.Name)
+	}
+	return values, nil
 }
 
 // canonical writes a value of a series as Group has it.
@@ -384,7 +419,19 @@ func plotTimes(f metviewer.Field, values []string) (Times, error) {
 func plotHours(f metviewer.Field, values []string) ([]int, error) {
 	var hs []int
 	if f.First != "" {
-		return nil, fmt.Errorf("line %d: %s: a range of hours cannot be asked for: write the hours out", f.Line, f.Name)
+		one := metviewer.Field{Name: f.Name, Line: f.Line}
+		first, err := plotHours(one, []string{f.First})
+		last, err2 := plotHours(one, []string{f.Last})
+		if err = cmp.Or(err, err2); err != nil {
+			return nil, err
+		}
+		for h := first[0]; h <= last[0]; h++ {
+			hs = append(hs, h)
+		}
+		if len(hs) == 0 {
+			return nil, contradiction(f)
+		}
+		return hs, nil
 	}
 	for _, v := range values {
 		h, err := strconv.Atoi(v)

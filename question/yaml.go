@@ -270,7 +270,7 @@ func (t *times) parse() (Times, error) {
 // ParseTime reads 2019-01-01T00:00:00Z, 2019-01-01 00:00:00, 2019-01-01,
 // 2019010100 (NCEP) or 20190101_000000 (MET), all UTC.
 func ParseTime(s string) (int64, error) {
-	for _, layout := range []string{time.RFC3339, time.DateTime, time.DateOnly, "2006010215", "20060102_150405"} {
+	for _, layout := range []string{time.RFC3339, time.DateTime, time.DateOnly, "2006010215", "20060102", "20060102_150405"} {
 		if t, err := time.ParseInLocation(layout, s, time.UTC); err == nil {
 			return t.Unix(), nil
 		}

@@ -33,6 +33,9 @@ func (d drawnCurves) SVG() ([]byte, error) {
 		run.ByThresh: {plot.Numbers, "threshold (unit of the variable)"}, run.ByLevel: {plot.Levels, "pressure (hPa)"}, run.ByTime: {plot.Times, "valid time (UTC)"}, run.ByInit: {plot.Times, "initial time (UTC)"},
 	}
 	axis, ok := axes[c.Axis]
+	if !ok && c.XLabel != "" { // it says what the numbers are
+		axis.by, ok = plot.Numbers, true
+	}
 	picture, known := pictures(c)
 	if !ok && !known {
 		return nil, &fault.Error{

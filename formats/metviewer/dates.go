@@ -14,9 +14,9 @@ import (
 const maxDates = 1 << 16
 
 // dateLayout translates the letters of Java's SimpleDateFormat that METdbLoad
-// and METviewer use: y M d H m s; other letters have to be quoted.
+// and METviewer use: y M d D h H m s z; other letters have to be quoted.
 func dateLayout(pattern string) (string, error) {
-	layouts := map[string]string{"yyyy": "2006", "yy": "06", "MM": "01", "dd": "02", "DDD": "002", "HH": "15", "mm": "04", "ss": "05"}
+	layouts := map[string]string{"yyyy": "2006", "yy": "06", "MM": "01", "dd": "02", "DDD": "002", "D": "002", "hh": "03", "HH": "15", "mm": "04", "ss": "05", "z": "-0700"}
 	var out strings.Builder
 	for i := 0; i < len(pattern); {
 		c := pattern[i]
@@ -45,10 +45,10 @@ func dateLayout(pattern string) (string, error) {
 }
 
 // dates expands <date_list><start/><end/><inc/><format/></date_list>: from
-// start to end by inc seconds. Of a load_spec, where today is nil, the end is in
-// the list even where the steps pass it by, as in METdbLoad; METviewer's plots
-// stop before it, may go backwards, and may count dates from today.
-func dates(file string, n *node, today *time.Time) ([]string, error) {
+// start to end by inc seconds; both may count from today. Of a load_spec the end is
+// in the list even where the steps pass it by, as in METdbLoad; METviewer's plots
+// stop before it, and may go backwards.
+func dates(file string, n *node, today time.Time, load bool) ([]string, error) {
 	bad := func(at *node, problem string, err error) error {
 		return &fault.Error{
 			File: file, Line: at.line, Setting: "date_list " + strconv.Quote(n.attrs["name"]), Problem: problem, Err: err,
@@ -56,15 +56,12 @@ func dates(file string, n *node, today *time.Time) ([]string, error) {
 		}
 	}
 	format := n.value("format")
-	if today != nil && format == "" {
+	if !load && format == "" {
 		format = "yyyy-MM-dd HH:mm:ss"
 	}
 	for _, must := range []string{"start", "end", "inc", "format"} {
 		if n.child(must) == nil && (must != "format" || format == "") {
 			return nil, bad(n, "lacks <"+must+">", nil)
-		}
-		if k := n.child(must); today == nil && len(k.list()) > 0 {
-			return nil, bad(k, "<"+k.kids[0].name+">: a date that depends on today's is not read: METdbLoad ends there, too", nil)
 		}
 	}
 	layout, err := dateLayout(format)
@@ -74,10 +71,7 @@ func dates(file string, n *node, today *time.Time) ([]string, error) {
 	var ends [2]time.Time
 	for i, name := range []string{"start", "end"} {
 		k, ok := n.child(name), false
-		if today != nil {
-			ends[i], ok = offset(k, *today)
-		}
-		if ok {
+		if ends[i], ok = offset(k, today); ok {
 			continue
 		}
 		if ends[i], err = time.ParseInLocation(layout, k.text, time.UTC); err != nil {
@@ -86,7 +80,7 @@ func dates(file string, n *node, today *time.Time) ([]string, error) {
 	}
 	first, last := ends[0], ends[1]
 	inc, err := strconv.ParseInt(n.value("inc"), 10, 32)
-	if err != nil || inc == 0 || inc < 0 && today == nil {
+	if err != nil || inc == 0 || inc < 0 && load {
 		return nil, bad(n.child("inc"), strconv.Quote(n.value("inc"))+" is no number of seconds", nil)
 	}
 	steps := (last.Unix() - first.Unix()) / inc
@@ -100,7 +94,7 @@ func dates(file string, n *node, today *time.Time) ([]string, error) {
 	for i := range steps + 1 {
 		out = append(out, first.Add(time.Duration(i*inc)*time.Second).Format(layout))
 	}
-	if today == nil && first.Unix()+steps*inc < last.Unix() {
+	if load && first.Unix()+steps*inc < last.Unix() {
 		out = append(out, last.Format(layout))
 	}
 	return out, nil

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/barograph/barograph/fault"
 )
@@ -64,7 +65,7 @@ func ParseLoadSpec(file string, text []byte) (*LoadSpec, error) {
 	s.sort(root, "")
 	for name, flag := range map[string]*bool{"load_stat": &s.LoadStat, "apply_indexes": &s.Indexes, "load_mpr": &s.MPR, "load_orank": &s.ORANK, "load_xml": &s.KeepXML} {
 		if k := root.child(name); k != nil {
-			if *flag, err = boolean(file, k); err != nil {
+			if err := s.boolean(k, flag); err != nil {
 				return nil, err
 			}
 		}
@@ -89,15 +90,18 @@ func (s *LoadSpec) Takes(lineType string) bool {
 	return (len(s.Types) == 0 || slices.Contains(s.Types, lineType)) && (s.MPR || lineType != "MPR") && (s.ORANK || lineType != "ORANK")
 }
 
-// boolean reads true or false in any letter case, as METdbLoad does.
-func boolean(file string, n *node) (bool, error) {
+// boolean reads true or false in any letter case, as METdbLoad does; another
+// word leaves a flag as it is, and nothing ends the program.
+func (s *LoadSpec) boolean(n *node, flag *bool) error {
 	switch strings.ToLower(n.text) {
-	case "true":
-		return true, nil
-	case "false":
-		return false, nil
+	case "true", "false":
+		*flag = strings.EqualFold(n.text, "true")
+	case "":
+		return &fault.Error{File: s.File, Line: n.line, Setting: n.name, Problem: strconv.Quote(n.text) + " is neither true nor false", Cure: "write true or false"}
+	default:
+		s.Warnings = append(s.Warnings, Remark{n.line, n.name, strconv.Quote(n.text) + " is neither true nor false and counts as " + strconv.FormatBool(*flag) + ", as for METdbLoad"})
 	}
-	return false, &fault.Error{File: file, Line: n.line, Setting: n.name, Problem: strconv.Quote(n.text) + " is neither true nor false", Cure: "write true or false"}
+	return nil
 }
 
 // sort looks every element up in the table: those that are not needed and those
@@ -107,6 +111,8 @@ func (s *LoadSpec) sort(n *node, above string) {
 		path := above + k.name
 		i := slices.IndexFunc(elements, func(e Element) bool { return e.Path == path })
 		switch {
+		case k.name == "date_offset": // of a date: see offset
+			continue
 		case i < 0:
 			s.Warnings = append(s.Warnings, Remark{k.line, path, "is not known and has no effect"})
 			continue
@@ -139,7 +145,7 @@ func (s *LoadSpec) values(root *node) error {
 				if list == nil {
 					return &fault.Error{File: s.File, Line: k.line, Setting: "load_val, field " + strconv.Quote(v.Name), Problem: "date_list " + strconv.Quote(name) + " is not there", Cure: `write <date_list name="…"> below load_spec`}
 				}
-				ds, err := dates(s.File, list, nil)
+				ds, err := dates(s.File, list, time.Now().UTC(), true)
 				if err != nil {
 					return err
 				}
@@ -149,6 +155,10 @@ func (s *LoadSpec) values(root *node) error {
 		n := len(v.Values)
 		if v.Values = unique(v.Values); len(v.Values) < n {
 			s.Warnings = append(s.Warnings, Remark{f.line, "load_val/field " + v.Name, "names a value twice; it is taken once"})
+		}
+		if i := slices.IndexFunc(s.Values, func(o LoadValue) bool { return o.Name == v.Name }); i >= 0 { // METdbLoad takes both fields' values
+			s.Values[i].Values = unique(append(s.Values[i].Values, v.Values...))
+			continue
 		}
 		s.Values = append(s.Values, v)
 	}
@@ -202,13 +212,9 @@ func (s *LoadSpec) check(root *node) error {
 		}
 		return unused
 	})
-	for i, v := range s.Values {
-		setting := "load_val, field " + strconv.Quote(v.Name)
-		switch {
-		case slices.ContainsFunc(s.Values[:i], func(o LoadValue) bool { return o.Name == v.Name }):
-			return bad(v.Line, setting, "is there twice", "give its values in one field")
-		case len(v.Values) == 0:
-			return bad(v.Line, setting, "has no value", "give it a val or a date_list")
+	for _, v := range s.Values {
+		if len(v.Values) == 0 {
+			return bad(v.Line, "load_val, field "+strconv.Quote(v.Name), "has no value", "give it a val or a date_list")
 		}
 	}
 	for _, f := range fields {

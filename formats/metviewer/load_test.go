@@ -119,6 +119,37 @@ func TestRealLoadSpecs(t *testing.T) {
 	}
 }
 
+// TestVariantsOfLoads: each feature of a load_spec by a small one that has it.
+func TestVariantsOfLoads(t *testing.T) {
+	dated := func(dates string) string {
+		return `<date_list name="d">` + dates + `</date_list><folder_tmpl>/a/{m}/{day}</folder_tmpl><load_val><field name="m"><val>gfs</val><val>ecm</val></field><field name="day"><date_list name="d"/></field></load_val>`
+	}
+	today := time.Now().UTC().Format("20060102")
+	for body, want := range map[string]string{
+		dated("<start>20190101</start><end>20190102</end><inc>86400</inc><format>yyyyMMdd</format>"):                                     "[/a/gfs/20190101 /a/gfs/20190102 /a/ecm/20190101 /a/ecm/20190102]",
+		dated("<start>2019010100V</start><end>2019010106V</end><inc>21600</inc><format>yyyyMMddHH'V'</format>"):                          "[/a/gfs/2019010100V /a/gfs/2019010106V /a/ecm/2019010100V /a/ecm/2019010106V]",
+		dated("<start>201932</start><end>201933</end><inc>86400</inc><format>yyyyD</format>"):                                            "no",
+		dated("<start>2019032</start><end>2019032</end><inc>86400</inc><format>yyyyD</format>"):                                          "[/a/gfs/2019032 /a/ecm/2019032]",
+		dated("<start>2019010101</start><end>2019010102</end><inc>3600</inc><format>yyyyMMddhh</format>"):                                "[/a/gfs/2019010101 /a/gfs/2019010102 /a/ecm/2019010101 /a/ecm/2019010102]",
+		dated("<start><date_offset><day_offset>0</day_offset></date_offset></start><end>20190102</end><inc>1</inc>"):                     "no", // no format
+		`<folder_tmpl>/a</folder_tmpl><load_val><field name="x"><val>1</val></field></load_val>`:                                         "[/a]",
+		`<folder_tmpl>/a/{x}</folder_tmpl><load_val><field name="x"><val>1</val></field><field name="x"><val>2</val></field></load_val>`: "[/a/1 /a/2]",
+		`<folder_tmpl>/a</folder_tmpl><load_stat>yes</load_stat><apply_indexes>TRUE</apply_indexes><insert_size>many</insert_size><verbose>1</verbose>
+			<stat_header_db_check>False</stat_header_db_check><force_dup_file>true</force_dup_file><drop_indexes>true</drop_indexes><load_mtd>false</load_mtd>`: "[/a] indexes",
+		dated("<start><date_offset><day_offset>0</day_offset><hour>0</hour></date_offset></start><end><date_offset><day_offset>0</day_offset><hour>0</hour></date_offset></end><inc>86400</inc><format>yyyyMMdd</format>"): "[/a/gfs/" + today + " /a/ecm/" + today + "]",
+	} {
+		got := "no"
+		if s, err := ParseLoadSpec("l.xml", []byte("<load_spec>"+body+"</load_spec>")); err == nil && s.LoadStat && !strings.Contains(fmt.Sprint(s.Warnings), "is not known") {
+			if got = fmt.Sprint(s.Folders()); s.Indexes {
+				got += " indexes"
+			}
+		}
+		if got != want {
+			t.Errorf("%s\n  %s, want\n  %s", body, got, want)
+		}
+	}
+}
+
 // TestTakes: line_type, load_mpr and load_orank.
 func TestTakes(t *testing.T) {
 	const file = "<load_files><file>a.stat</file></load_files>"
@@ -155,7 +186,6 @@ func TestLoadSpecErrors(t *testing.T) {
 		"template field without values": {"\n<folder_tmpl>/a/{model}/{cycle}</folder_tmpl>\n<load_val><field name=\"model\"><val>gfs</val></field></load_val>", 3, []string{"{cycle}"}},
 		"no load_val at all":            {"<folder_tmpl>/a/{model}</folder_tmpl>", 2, []string{"{model}"}},
 		"field without a value":         {"<folder_tmpl>/a/{m}</folder_tmpl>\n<load_val><field name=\"m\"/></load_val>", 3, []string{`"m"`, "no value"}},
-		"field twice":                   {"<folder_tmpl>/a/{m}</folder_tmpl>\n<load_val><field name=\"m\"><val>1</val></field>\n<field name=\"m\"><val>2</val></field></load_val>", 4, []string{"twice"}},
 		"brace left open":               {"<folder_tmpl>/a/{m</folder_tmpl>", 2, []string{"{"}},
 		"brace closed only":             {"<folder_tmpl>/a/m}</folder_tmpl>", 2, []string{"}"}},
 		"nothing to load":               {"<verbose>true</verbose>", 1, []string{"nothing to load"}},
@@ -164,7 +194,7 @@ func TestLoadSpecErrors(t *testing.T) {
 		"dates without a step":          {"<folder_tmpl>/a/{m}</folder_tmpl><load_val><field name=\"m\"><date_list name=\"d\"/></field></load_val><date_list name=\"d\"><start>20190101</start><end>20190101</end>\n<inc>0</inc><format>yyyyMMdd</format></date_list>", 3, []string{"seconds"}},
 		"too many dates":                {"<folder_tmpl>/a/{m}</folder_tmpl><load_val><field name=\"m\"><date_list name=\"d\"/></field></load_val>\n<date_list name=\"d\"><start>1000</start><end>9999</end><inc>1</inc><format>yyyy</format></date_list>", 3, []string{"more than"}},
 		"unknown letters":               {"<folder_tmpl>/a/{m}</folder_tmpl><load_val><field name=\"m\"><date_list name=\"d\"/></field></load_val><date_list name=\"d\"><start>1</start><end>2</end><inc>1</inc>\n<format>yyyyww</format></date_list>", 3, []string{"ww"}},
-		"flag that is none":             {"<load_files><file>a.stat</file></load_files>\n<load_stat>yes</load_stat>", 3, []string{"load_stat", "true"}},
+		"flag that is none":             {"<load_files><file>a.stat</file></load_files>\n<load_stat/>", 3, []string{"load_stat", "true"}},
 		"not closed":                    {"<verbose>true", 2, []string{"well-formed"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -211,11 +241,7 @@ func TestDates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		today := &time.Time{}
-		if c.closed {
-			today = nil
-		}
-		got, err := dates("d.xml", n, today)
+		got, err := dates("d.xml", n, time.Time{}, c.closed)
 		if err != nil || fmt.Sprint(got) != c.want {
 			t.Errorf("%+v: %v, %v", c, got, err)
 		}

@@ -211,7 +211,7 @@ func (s *plots) fill(n *node) error {
 		s.p.Cond, s.p.CondLine = c.text, c.line
 	}
 	for _, t := range []string{"ctc", "pct"} {
-		if n.child("roc_calc").value("roc_"+t) == "true" {
+		if strings.EqualFold(n.child("roc_calc").value("roc_"+t), "true") {
 			s.p.Roc = strings.ToUpper(t)
 		}
 	}
@@ -262,11 +262,14 @@ func (s *plots) inherit(base, n *node) *node {
 		switch b := base.child(k.name); {
 		case b == nil:
 		case k.name == "series1", k.name == "series2":
-			if all := k.all("field"); len(all) > 1 {
+			all := k.all("field")
+			if len(all) > 1 {
 				s.spec.Warnings = append(s.spec.Warnings, Remark{k.line, "plot/" + k.name, "of a plot that inherits has its last field only, as in METviewer"})
-				k = &node{name: k.name, attrs: k.attrs, line: k.line, kids: all[len(all)-1:]}
-			} else {
+			}
+			if len(all) == 0 {
 				k = fields(b, k)
+			} else {
+				k = &node{name: k.name, attrs: k.attrs, line: k.line, kids: all[len(all)-1:]}
 			}
 		case k.name == "plot_fix", k.name == "agg_stat", k.name == "calc_stat", k.name == "tmpl":
 			k = fields(b, k)
@@ -393,12 +396,7 @@ func (s *plots) sets(x *Fix, k *node) error {
 		k = at
 	}
 	if k.name == "date_range_list" {
-		for _, r := range k.all("date_range") {
-			if err := s.sets(x, r); err != nil {
-				return err
-			}
-		}
-		return nil
+		return s.ranges(x, k)
 	}
 	one := &node{name: k.name, line: k.line, kids: []*node{k}}
 	if k.name == "set" {
@@ -415,6 +413,31 @@ func (s *plots) sets(x *Fix, k *node) error {
 		return nil
 	}
 	x.Sets = append(x.Sets, v)
+	return nil
+}
+
+// ranges adds the ranges of a date_range_list: each of range_length minutes, one
+// every inc minutes from range_start to range_end; those that it writes out stand as they are.
+func (s *plots) ranges(x *Fix, k *node) error {
+	for _, r := range k.all("date_range") {
+		if err := s.sets(x, r); err != nil {
+			return err
+		}
+	}
+	if k.child("range_start") == nil {
+		return nil
+	}
+	first, err1 := time.Parse(time.DateTime, s.date(k.child("range_start")))
+	last, err2 := time.Parse(time.DateTime, s.date(k.child("range_end")))
+	length, err3 := strconv.Atoi(k.value("range_length"))
+	inc, err4 := strconv.Atoi(k.value("inc"))
+	if err := cmp.Or(err1, err2, err3, err4); err != nil || inc <= 0 || length < 0 || last.Sub(first) > time.Duration(inc)*maxDates*time.Minute {
+		return s.bad(k.line, "date_range_list "+strconv.Quote(k.attrs["name"]), "is not understood", "write range_start and range_end as 2019-01-01 00:00:00, range_length and inc as minutes, at most 65536 ranges")
+	}
+	for t := first; !t.After(last); t = t.Add(time.Duration(inc) * time.Minute) {
+		end := t.Add(time.Duration(length) * time.Minute)
+		x.Sets = append(x.Sets, Values{First: t.Format(time.DateTime), Last: end.Format(time.DateTime)})
+	}
 	return nil
 }
 
@@ -490,7 +513,7 @@ func (s *plots) values(n *node) (Values, error) {
 			}
 			v.List = append(v.List, text)
 		case "date_list":
-			ds, err := dates(s.spec.File, at, &s.today)
+			ds, err := dates(s.spec.File, at, s.today, false)
 			if err != nil {
 				return v, err
 			}
@@ -540,25 +563,28 @@ func (s *plots) bootstrap(n *node) error {
 	} else if agg.child("boot_repl") == nil && n.child("boot_repl") != nil { // a scorecard
 		agg = n
 	}
-	for _, k := range n.child("agg_stat").list() {
-		if t, ok := strings.CutPrefix(k.name, "agg_"); ok && k.text == "true" && t != "stat" {
-			s.p.Agg = append(s.p.Agg, strings.ToUpper(t))
+	for _, k := range slices.Concat(n.child("agg_stat").list(), n.child("calc_stat").list(), n.child("revis_stat").list()) {
+		how, lineType, _ := strings.Cut(k.name, "_")
+		if sums := map[string]*[]string{"agg": &s.p.Agg, "calc": &s.p.Calc}[how]; sums != nil && strings.EqualFold(k.text, "true") && lineType != "stat" {
+			*sums = append(*sums, strings.ToUpper(lineType))
 		}
 	}
-	s.p.BootCI, s.p.Single = agg.value("boot_ci"), agg.value("circular_block_bootstrap") == "false"
+	s.p.BootCI, s.p.Single = agg.value("boot_ci"), strings.EqualFold(agg.value("circular_block_bootstrap"), "false")
 	for _, q := range quoted.FindAllStringSubmatch(n.value("plot_ci"), -1) {
 		s.p.CI = append(s.p.CI, q[1])
 	}
-	s.p.NoVIF = n.value("varianceinflationfactor") == "false" || n.value("variance_inflation_factor") == "false"
-	s.p.CardSums = n.value("agg_stat") == "true"
-	for _, k := range n.child("calc_stat").list() {
-		if t, ok := strings.CutPrefix(k.name, "calc_"); ok && k.text == "true" {
-			s.p.Calc = append(s.p.Calc, strings.ToUpper(t))
+	for _, k := range n.kids { // METviewer writes varianceInflationFactor
+		if strings.EqualFold(strings.ReplaceAll(k.name, "_", ""), "varianceinflationfactor") {
+			s.p.NoVIF = k.text != "true"
 		}
 	}
+	s.p.CardSums = n.value("agg_stat") == "true"
 	if k := agg.child("boot_repl"); k != nil && k.text != "" {
 		v, err := strconv.Atoi(k.text)
-		if err != nil || v < 0 || v > 1_000_000 {
+		if err != nil {
+			s.spec.Warnings = append(s.spec.Warnings, Remark{k.line, "boot_repl", strconv.Quote(k.text) + " is no number and stands for 1, no bootstrap, as in METviewer"})
+		}
+		if v < 0 || v > 1_000_000 {
 			return s.bad(k.line, "boot_repl", strconv.Quote(k.text)+" is no number of replicates", "write 1 for no bootstrap, or e.g. 1000")
 		}
 		s.p.BootRepl = v

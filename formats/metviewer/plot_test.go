@@ -40,7 +40,7 @@ func TestPlotSpecErrors(t *testing.T) {
 		"values and a range":             {"<plot><plot_fix><field name=\"fcst_valid_beg\">\n<set><val>a</val><date_range><start>1</start><end>2</end></date_range></set></field></plot_fix></plot>", 3, "both"},
 		"a list of ranges that is there": {"<date_range_list name=\"r\"><date_range/></date_range_list><plot><plot_fix><field name=\"fcst_valid_beg\"><set>\n<date_range_list name=\"r\"/></set></field></plot_fix></plot>", 3, "one plot of each"},
 		"range without an end":           {"<plot><plot_fix><field name=\"fcst_valid_beg\"><set>\n<date_range><start>1</start></date_range></set></field></plot_fix></plot>", 3, "lacks"},
-		"replicates":                     {"<plot><agg_stat>\n<boot_repl>many</boot_repl></agg_stat></plot>", 3, "many"},
+		"replicates":                     {"<plot><agg_stat>\n<boot_repl>-5</boot_repl></agg_stat></plot>", 3, "-5"},
 		"seed":                           {"<plot><agg_stat>\n<boot_random_seed>-1</boot_random_seed></agg_stat></plot>", 3, "-1"},
 		"alpha":                          {"<plot>\n<ci_alpha>5</ci_alpha></plot>", 3, "5"},
 		"a date that is none":            {"<date_list name=\"d\">\n<start>soon</start><end>2</end><inc>1</inc><format>yyyy</format></date_list><plot><indep name=\"x\"><date_list name=\"d\"/></indep></plot>", 3, "not written"},
@@ -55,6 +55,19 @@ func TestPlotSpecErrors(t *testing.T) {
 	}
 	if _, err := ParsePlotSpec("p.xml", []byte("<load_spec/>")); err == nil || !strings.Contains(err.Error(), "plot_spec") {
 		t.Errorf("another file: %v", err)
+	}
+}
+
+// TestInflation: METviewer's own spelling, and what is not "true" is off.
+func TestInflation(t *testing.T) {
+	for body, off := range map[string]bool{
+		"": false, "<varianceInflationFactor>true</varianceInflationFactor>": false, "<varianceInflationFactor>false</varianceInflationFactor>": true,
+		"<varianceinflationfactor>TRUE</varianceinflationfactor>": true, "<variance_inflation_factor>false</variance_inflation_factor>": true,
+	} {
+		s, err := ParsePlotSpec("p.xml", []byte("<plot_spec><plot><template>bar_plot.R_tmpl</template><lines/>"+body+"</plot></plot_spec>"))
+		if err != nil || s.Plots[0].NoVIF != off || len(s.Warnings) > 0 {
+			t.Errorf("%s: %+v, %v", body, s, err)
+		}
 	}
 }
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// drawn are the templates that become questions. The text is what is not drawn
-// of them.
+// drawn are the templates that have a picture; another becomes questions and
+// curves. The text is what is not drawn of them.
 var drawn = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"series_plot": "", "box_plot": "", "bar_plot": "", "contour_plot": "", "revision_series": "", "revision_series_plot": "", "performance": "",
 	"taylor_plot": "", "ens_ss": "", "roc": "", "rely": "", "eclv": "", "rhist": "", "phist": "", "relp": "",
@@ -14,20 +14,15 @@ var drawn = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"scorecard": "",
 }
 
-// Drawable reports whether the plot's template has become questions.
-func (p *Plot) Drawable() bool {
-	_, ok := drawn[p.Template]
-	return ok
-}
-
 // understood are the elements of a plot that other functions of this package
 // read; styling are those that change the looks of R's picture and no number.
 // Barograph draws in its own way and takes none of them.
 const (
 	understood = `template dep series1 series2 plot_fix plot_cond indep agg_stat calc_stat plot_stat tmpl event_equal ci_alpha plot_ci
-		eqbound_low eqbound_high log_y1 log_y2 x_reverse reverse_x reverse_y vert_plot boot_repl boot_random_seed agg bootstrapping roc_calc rows columns variance_inflation_factor`
+		eqbound_low eqbound_high revis_stat log_y1 log_y2 x_reverse reverse_x reverse_y vert_plot boot_repl boot_random_seed agg bootstrapping roc_calc rows columns variance_inflation_factor varianceInflationFactor`
 	styling = `add_color_bar add_contour_overlay add_point_thresholds add_reference_line add_skill_line annotation_template box_avg
-		cl_step ensss_pts ensss_pts_disp left_column_names normalized_histogram plot1_diff plot2_diff printSQL rely_event_hist revis_stat stat
+		cl_step ensss_pts ensss_pts_disp left_column_names normalized_histogram plot1_diff plot2_diff printSQL rely_event_hist stat
+		lines inset_hist add_noskill_line reverse_connection_order normalizedHistogram start_from_zero
 		stat_flag symbol taylor_show_gamma taylor_voc threshold_file view_legend view_symbol view_value
 		box_boxwex box_notch box_outline box_pts caption_align caption_col caption_offset caption_size caption_weight cex color_palette colors
 		con_series contour_intervals create_html dump_points1 dump_points2 execution_type grid_col grid_lty grid_lwd grid_on grid_x
@@ -39,8 +34,7 @@ const (
 		ylab_weight ytlab_horiz ytlab_orient ytlab_perp ytlab_size`
 )
 
-// remarks notes what the plot asks for and Barograph does not do. Of a template
-// that is not drawn nothing else is said.
+// remarks notes what the plot asks for and Barograph does not do.
 func (s *plots) remarks(n *node) {
 	p := s.p
 	note := func(k *node, element, text string) {
@@ -52,8 +46,7 @@ func (s *plots) remarks(n *node) {
 	}
 	text, ok := drawn[p.Template]
 	if !ok {
-		note(template, "template", p.Template+" is not drawn")
-		return
+		text = p.Template + " has no picture here: curves are drawn"
 	}
 	if text != "" {
 		note(template, "template", text)
@@ -78,7 +71,7 @@ func (s *plots) remarks(n *node) {
 		}
 	}
 	agg := n.child("agg_stat")
-	if k := agg.child("eveq_dis"); k != nil && k.text == "true" {
+	if k := agg.child("eveq_dis"); k != nil && strings.EqualFold(k.text, "true") {
 		note(k, "agg_stat/eveq_dis", "aggregation does not disregard event equalisation")
 	}
 	slices.SortStableFunc(p.Unsupported, func(a, b Remark) int { return a.Line - b.Line })
