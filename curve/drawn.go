@@ -322,7 +322,10 @@ func (c *collector) each(keep func(x float64, row int) bool) int {
 func (d *Drawn) Question() *question.Question {
 	q := *d.c.q
 	drawing := *cmp.Or(q.Drawing, question.NewDrawing(q.Type, d.Stat, ""))
-	drawing.Stats, drawing.Axis = []string{d.Stat}, string(d.Axis)
+	if !drawing.Whole() {
+		drawing.Stats = []string{d.Stat}
+	}
+	drawing.Axis = string(d.c.axis)
 	curves := slices.Clone(drawing.Curves)
 	if len(curves) == 0 {
 		for _, field := range d.c.parting() {

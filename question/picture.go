@@ -246,7 +246,7 @@ func pictureOf(q *Question) picture {
 	}
 	p := picture{Picture: d.Picture, Right: d.Right, Stat: d.Stats, Axis: d.Axis, Series: d.Curves, BootCI: d.BootCI, Block: d.Block, PlotCI: d.Intervals, NoVIF: d.NoVIF, EventEqual: d.EventEqual, EqualAll: d.EqualPlaces, Minus: d.Minus, XLabel: d.XLabel, YLabel: d.YLabel}
 	p.Finished = d.Finished && (len(d.Stats) == 0 || !finished(q.Type, d.Stats[0]))
-	if len(d.Stats) == 0 {
+	if len(d.Stats) == 0 && !d.Whole() {
 		p.Stat = words{noPicture}
 	}
 	if d.Method != DefaultMethod(q.Type) {

@@ -17,10 +17,11 @@ type plotXML struct {
 	XMLName    xml.Name   `xml:"plot_spec"`
 	Database   string     `xml:"connection>database"`
 	Template   string     `xml:"plot>template"`
-	Var        depXML     `xml:"plot>dep>dep1>fcst_var"`
+	Var        *depXML    `xml:"plot>dep>dep1>fcst_var"`
 	Series     []fieldXML `xml:"plot>series1>field"`
 	Fix        []fieldXML `xml:"plot>plot_fix>field"`
-	Indep      fieldXML   `xml:"plot>indep"`
+	Indep      *fieldXML  `xml:"plot>indep"`
+	Roc        []wordXML  `xml:"plot>roc_calc>any"`
 	Agg        []wordXML  `xml:"plot>agg_stat>any"`
 	Calc       []wordXML  `xml:"plot>calc_stat>any"`
 	PlotStat   string     `xml:"plot>plot_stat,omitempty"`
@@ -29,7 +30,7 @@ type plotXML struct {
 	YLabel     string     `xml:"plot>tmpl>y1_label"`
 	EventEqual bool       `xml:"plot>event_equal"`
 	Inflate    bool       `xml:"plot>varianceinflationfactor"`
-	Alpha      string     `xml:"plot>ci_alpha"`
+	Alpha      string     `xml:"plot>ci_alpha,omitempty"`
 	CI         string     `xml:"plot>plot_ci,omitempty"`
 }
 
@@ -69,8 +70,22 @@ func PlotXML(q *Question, seed uint64) ([]byte, error) {
 		return nil, &fault.Error{Setting: "plot XML", Problem: "has no words for " + why, Cure: "take the question as YAML"}
 	}
 	p := plotXML{
-		Database: q.Subset, Template: "series_plot.R_tmpl", Var: depXML{q.Header[record.FcstVar][0], d.Stats}, Title: q.Title, XLabel: d.XLabel, YLabel: d.YLabel,
-		EventEqual: d.EventEqual, Inflate: !d.NoVIF, Alpha: strconv.FormatFloat(1-d.Confidence, 'g', 6, 64),
+		Database: q.Subset, Template: q.template() + ".R_tmpl", Title: q.Title, XLabel: d.XLabel, YLabel: d.YLabel,
+		EventEqual: d.EventEqual, Inflate: !d.NoVIF,
+	}
+	if d.Confidence > 0 {
+		p.Alpha = strconv.FormatFloat(1-d.Confidence, 'g', 6, 64)
+	}
+	if d.Whole() { // METviewer takes the variable from what is fixed
+		p.Fix = []fieldXML{{Name: "fcst_var", Set: &fieldXML{Name: "fcst_var_0", Values: q.Header[record.FcstVar]}}}
+	} else {
+		p.Var = &depXML{q.Header[record.FcstVar][0], d.Stats}
+	}
+	if d.Picture == "roc" {
+		p.Roc = []wordXML{word("roc_"+strings.ToLower(q.Type.Name), true)}
+	}
+	if d.Axis != "" {
+		p.Indep = &fieldXML{Name: d.Axis}
 	}
 	curves := 1
 	for _, g := range d.Curves {
@@ -83,17 +98,16 @@ func PlotXML(q *Question, seed uint64) ([]byte, error) {
 	for _, f := range q.conditions() {
 		switch {
 		case f.Name == d.Axis:
-			p.Indep = f
+			p.Indep = &f
 		case !slices.ContainsFunc(d.Curves, func(g Group) bool { return g.Field == f.Name }):
 			p.Fix = append(p.Fix, fieldXML{Name: f.Name, Set: &fieldXML{Name: f.Name + "_0", Values: f.Values, Range: f.Range}})
 		}
 	}
-	p.Indep.Name = d.Axis
 	sums, of := "agg", &p.Agg
 	if d.Method != "overall" {
 		p.PlotStat, sums, of = d.Method, "calc", &p.Calc
 	}
-	if !d.Finished {
+	if !d.Finished && (!d.Whole() || slices.Contains([]string{"CTC", "PCT", "NBRCTC", "SSVAR"}, q.Type.Name)) {
 		*of = append(*of, word(sums+"_"+strings.ToLower(q.Type.Name), true))
 	}
 	if d.Method == "overall" {
@@ -117,12 +131,28 @@ func PlotXML(q *Question, seed uint64) ([]byte, error) {
 	return append([]byte(xml.Header), append(text, '\n')...), err
 }
 
+// template is METviewer's name of a question's picture; "" = it has none.
+func (q *Question) template() string {
+	switch {
+	case q.Drawing.Picture == "rank_histogram":
+		return strings.ToLower(q.Type.Name)
+	case q.Drawing.Whole() && q.Type.Name == "NBRCTS": // METviewer takes those of CTS
+		return ""
+	}
+	return map[string]string{
+		"": "series_plot", "bar": "bar_plot", "box": "box_plot", "contour": "contour_plot", "revision": "revision_series", "roc": "roc",
+		"reliability": "rely", "performance": "performance", "eclv": "eclv", "spread_skill": "ens_ss",
+	}[q.Drawing.Picture]
+}
+
 // unwritable names what of a question a plot_spec cannot say; "" = nothing.
 func (q *Question) unwritable() string {
 	d := q.Drawing
 	switch {
-	case d == nil || d.Axis == "" || len(d.Stats) == 0 || slices.ContainsFunc(d.Curves, func(g Group) bool { return len(g.Values) == 0 }):
+	case d == nil || !d.Whole() && (d.Axis == "" || len(d.Stats) == 0) || slices.ContainsFunc(d.Curves, func(g Group) bool { return len(g.Values) == 0 }):
 		return "a drawing that follows its answer"
+	case q.template() == "":
+		return "a picture " + d.Picture + " of " + q.Type.Name // Taylor's are equalized, a scorecard is several plots
 	case d.Minus != "" || len(d.Derived) > 0:
 		return "differences of curves without the curves themselves"
 	case d.EqualPlaces:

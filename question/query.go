@@ -14,8 +14,8 @@ import (
 
 // FromQuery reads a question from a query string: header fields stand once for
 // each value, times and leads as on the command line, and lists with commas. An
-// unknown key is an error. What says nothing of axis, series or equal cases is
-// drawn as its answer suggests.
+// unknown key is an error. What says nothing of a picture, axis, series or equal
+// cases is drawn as its answer suggests.
 func FromQuery(v url.Values) (*Question, error) {
 	q, d := &Question{}, &Drawing{}
 	for key, values := range v {
@@ -33,7 +33,13 @@ func FromQuery(v url.Values) (*Question, error) {
 	if q.Type == nil {
 		return nil, fault.Misuse("line_type", "is missing", "name one of `barograph list linetypes`")
 	}
-	if d.Stats != nil || d.Axis != "" || d.Curves != nil || d.EventEqual || d.Minus != "" {
+	if err := checkPicture(q.Type, d.Picture); err != nil {
+		return nil, err
+	}
+	if d.Whole() {
+		d.Stats = nil
+	}
+	if d.Picture != "" || d.Stats != nil || d.Axis != "" || d.Curves != nil || d.EventEqual || d.Minus != "" {
 		usual := NewDrawing(q.Type, strings.Join(d.Stats, ","), "")
 		d.Method, d.Finished, d.Replicates, d.Confidence = usual.Method, usual.Finished, usual.Replicates, usual.Confidence
 		q.Drawing = d
@@ -72,6 +78,8 @@ func (q *Question) set(d *Drawing, key, value string) (err error) {
 		q.Clock.InitHour, err = hoursOf(value)
 	case "stat":
 		d.Stats = strings.Split(value, ",")
+	case "picture":
+		d.Picture = value
 	case "axis":
 		d.Axis = value
 	case "series":
@@ -85,7 +93,7 @@ func (q *Question) set(d *Drawing, key, value string) (err error) {
 	case "minus":
 		d.Minus = value
 	default:
-		err = fault.Unknown("URL", key, append(fieldNames(), "line_type", "stat", "axis", "series", "fcst_valid_beg", "fcst_init_beg", "fcst_lead", "valid_hour", "init_hour", "event_equal", "equal_places", "minus"))
+		err = fault.Unknown("URL", key, append(fieldNames(), "line_type", "picture", "stat", "axis", "series", "fcst_valid_beg", "fcst_init_beg", "fcst_lead", "valid_hour", "init_hour", "event_equal", "equal_places", "minus"))
 	}
 	return err
 }
@@ -130,7 +138,7 @@ func Query(q *Question) url.Values {
 		}
 		put("series", fields)
 		put("stat", d.Stats)
-		for key, value := range map[string]string{"axis": d.Axis, "minus": d.Minus} {
+		for key, value := range map[string]string{"picture": d.Picture, "axis": d.Axis, "minus": d.Minus} {
 			if value != "" {
 				v.Set(key, value)
 			}

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/barograph/barograph/formats/metviewer"
 )
 
 // TestQuery: what is asked comes back from a query string, of the seven cases in
@@ -30,20 +32,74 @@ func TestQuery(t *testing.T) {
 		}
 	}
 	const drawn = "axis=valid_hour&equal_places=true&event_equal=true&fcst_init_beg=2024-01-01T00%3A00%3A00Z..2024-01-02T00%3A00%3A00Z&fcst_lead=6%2C1h30m0s&init_hour=0%2C12&line_type=SL1L2&minus=A&model=A&model=B&series=model%2Cvx_mask&stat=ME&valid_hour=6"
-	v, _ := url.ParseQuery(drawn)
-	q, err := FromQuery(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := Query(q).Encode(); got != strings.Replace(drawn, "6%2C1h30m0s", "1h30m0s%2C6", 1) {
-		t.Error(got)
+	for _, text := range []string{drawn, "line_type=PCT&picture=reliability", "line_type=RHIST&picture=rank_histogram&series=model", "line_type=SL1L2&picture=box&stat=ME"} {
+		v, _ := url.ParseQuery(text)
+		q, err := FromQuery(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := Query(q).Encode(); got != strings.Replace(text, "6%2C1h30m0s", "1h30m0s%2C6", 1) {
+			t.Error(got)
+		}
+		again, err := YAML(q)
+		if err != nil || q.Drawing.Picture != "" && !strings.Contains(string(again), "picture: "+q.Drawing.Picture+"\n") || q.Drawing.Whole() && strings.Contains(string(again), "stat:") {
+			t.Errorf("%v\n%s", err, again)
+		}
 	}
 	for text, says := range map[string]string{
-		"": "line_type", "line_type=X": "not known", "line_type=SL1L2&colour=red": "colour", "line_type=SL1L2&line_type=CTC": "twice", "line_type=SL1L2&valid_hour=25": "25", "line_type=SL1L2&valid_hour=x": "numbers", "line_type=SL1L2&fcst_valid_beg=x": "time",
+		"": "line_type", "line_type=X": "not known", "line_type=SL1L2&picture=roc": "PCT", "line_type=PCT&picture=pie": "rank_histogram", "line_type=SL1L2&colour=red": "colour", "line_type=SL1L2&line_type=CTC": "twice", "line_type=SL1L2&valid_hour=25": "25", "line_type=SL1L2&valid_hour=x": "numbers", "line_type=SL1L2&fcst_valid_beg=x": "time",
 	} {
 		v, _ := url.ParseQuery(text)
 		if _, err := FromQuery(v); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestPicturesAsPlots: a picture comes back from METviewer's plot XML.
+func TestPicturesAsPlots(t *testing.T) {
+	for name, types := range Pictures() {
+		if types == nil {
+			types = []string{"SL1L2"}
+		}
+		for _, lineType := range types {
+			v := url.Values{"line_type": {lineType}, "fcst_var": {"T"}, "fcst_lead": {"24"}, "picture": {name}}
+			q, err := FromQuery(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := q.Drawing; !d.Whole() {
+				d.Stats, d.Axis = []string{"RMSE"}, "fcst_lead"
+			} else if name == "roc" && lineType == "CTC" {
+				d.Axis = "fcst_thresh"
+			}
+			text, err := PlotXML(q, 1)
+			if name == "taylor" || name == "scorecard" || lineType == "NBRCTS" {
+				if err == nil || !strings.Contains(err.Error(), "no words for a picture "+name) {
+					t.Errorf("%s: %v", name, err)
+				}
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			spec, err := metviewer.ParsePlotSpec("x.xml", text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, notes := FromPlots(spec)
+			if len(got) != 1 || len(notes) > 0 {
+				t.Errorf("%s of %s: %d questions, %v\n%s", name, lineType, len(got), notes, text)
+				continue
+			}
+			want := Query(q)
+			back := Query(got[0])
+			if got[0].Drawing.Whole() {
+				back.Del("stat") // which METviewer's template names
+			}
+			if back.Encode() != want.Encode() {
+				t.Errorf("%s of %s: %s, was %s\n%s", name, lineType, back.Encode(), want.Encode(), text)
+			}
 		}
 	}
 }

@@ -3,8 +3,10 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/report/plot"
@@ -132,7 +134,12 @@ func verification(all []*run.Curves) Section {
 			s.Notes = append(s.Notes, c.Case+" ("+c.Title+") gives the same curves as "+drawn[i].Case+".")
 			continue
 		}
+		if len(c.Series) == 0 {
+			s.Notes = append(s.Notes, c.Case+" ("+c.Title+") has no curve.")
+			continue
+		}
 		drawn = append(drawn, c)
+		s.Parts = append(s.Parts, Section{Title: "The points of " + c.Case, Small: c.Title, Folded: true, Table: pointTable(c)})
 		for _, part := range split(c) {
 			s.Pictures = append(s.Pictures, drawnCurves{part, curveWidth})
 		}
@@ -141,6 +148,37 @@ func verification(all []*run.Curves) Section {
 		s.Words, s.Beside = []Words{{"none", "No case of this run selects what a statistic needs, or none had rows."}}, false
 	}
 	return s
+}
+
+// mostPoints are as many as a page lists of a case.
+const mostPoints = 500
+
+// pointTable is what the picture of a case shows.
+func pointTable(c *run.Curves) *Table {
+	t, all := table("curve", string(c.Axis), "n", c.Stat, "low", "high"), 0
+	for _, s := range c.Series {
+		for i, x := range s.X {
+			if all++; all > mostPoints {
+				continue
+			}
+			at := fmt.Sprint(x)
+			if c.Axis == run.ByTime || c.Axis == run.ByInit {
+				at = time.Unix(int64(x), 0).UTC().Format("2006-01-02 15Z")
+			}
+			cells := []Cell{text(s.Name), value(x, at), dim(none), value(s.Y[i], number(s.Y[i]))}
+			if i < len(s.N) { // a run of an earlier version wrote none
+				cells[2] = value(s.N[i], count(s.N[i]))
+			}
+			if lo, hi := band(s, true); lo != nil && !math.IsNaN(lo[i]) {
+				cells = append(cells, value(lo[i], number(lo[i])), value(hi[i], number(hi[i])))
+			}
+			t.add("", cells...)
+		}
+	}
+	if all > mostPoints {
+		t.Note = fmt.Sprintf("The first %s of %s points; plots/%s.json in the run folder has all.", count(mostPoints), count(all), c.Case)
+	}
+	return t
 }
 
 func sameCurves(a, b *run.Curves) bool {

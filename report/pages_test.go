@@ -16,9 +16,9 @@ import (
 )
 
 // pageWords are the words and figures of a page, a line for each row, heading or
-// paragraph; those of pictures too.
+// paragraph; those of pictures too, but for what their marks say.
 func pageWords(page string) string {
-	for _, tag := range []string{"style", "script", "desc"} {
+	for _, tag := range []string{"style", "script", "desc", "circle"} {
 		page = regexp.MustCompile(`(?s)<`+tag+`[ >].*?</`+tag+`>`).ReplaceAllString(page, "")
 	}
 	page = strings.Join(strings.Fields(page), " ")

@@ -440,8 +440,11 @@ func TestManyCurvesAreSplit(t *testing.T) {
 }
 
 func TestSameCurvesAreDrawnOnce(t *testing.T) {
-	got := verification([]*run.Curves{curve("test_3", "a"), curve("test_4", "a"), curve("test_5", "b")})
-	if len(got.Pictures) != 2 || len(got.Notes) != 1 || !strings.Contains(got.Notes[0], "test_4") {
+	got := verification([]*run.Curves{curve("test_3", "a"), curve("test_4", "a"), curve("test_5", "b"), curve("test_6")})
+	if len(got.Parts) != 2 || !got.Parts[0].Folded || len(got.Parts[0].Table.Rows) != len(curve("", "a").Series[0].X) {
+		t.Errorf("%+v", got.Parts)
+	}
+	if len(got.Pictures) != 2 || len(got.Notes) != 2 || !strings.Contains(got.Notes[0], "test_4") {
 		t.Errorf("%d pictures and the notes %q", len(got.Pictures), got.Notes)
 	}
 }

@@ -200,8 +200,9 @@ func TestBrowser(t *testing.T) {
 	measured(t, runs, "measured", "d1", map[string]map[string]float64{"pebble": {"test_1": 1, "test_2": 0}, "sqlite": {"test_1": 2, "test_2": 5}, "duckdb": {"test_1": 4, "test_2": 5}})
 	measured(t, runs, "other", "d2", map[string]map[string]float64{"pebble": {"test_1": 1, "test_2": 3}})
 	dead := killed(t, filepath.Join(runs, "killed"))
+	ranked := ensembles(t, dir)
 	more := made(t, filepath.Join(dir, "more"), 5, 5)
-	p := newPage(t, file, runs)
+	p := newPage(t, file, runs, ranked)
 	b.open(p.s.URL())
 
 	t.Run("the first visit draws a curve", func(t *testing.T) {
@@ -307,7 +308,7 @@ func TestBrowser(t *testing.T) {
 		b.until(`document.getElementById('standing').textContent.startsWith('interrupted at pebble test_1')`)
 	})
 	for name, by := range map[string]func(b *browser, p *page){
-		"the question is taken away": takesAway, "what is wrong is never ranked as fast": ranks, "it prints": prints, "tabs share a stream": shares, "everybody can read reports": reports, "new data are told": tellsNews(more), "a kill is told": tellsKills(dead),
+		"the question is taken away": takesAway, "what is wrong is never ranked as fast": ranks, "it prints": prints, "tabs share a stream": shares, "everybody can read reports": reports, "new data are told": tellsNews(more), "a kill is told": tellsKills(dead), "a picture is the server's own": draws,
 	} {
 		t.Run(name, func(t *testing.T) {
 			b.t = t
@@ -325,8 +326,11 @@ func TestBrowser(t *testing.T) {
 		b.click("summary")
 		b.until(`document.getElementById('line_type').checkVisibility()`)
 	})
-	for _, view := range []string{"explore?" + explored, "scorecard?" + scored, "runs?run=runs%2Fmeasured", "live?folder=runs&name=measured", "loads", "about"} {
-		name, _, _ := strings.Cut(view, "?")
+	for _, view := range []string{"explore?" + explored, "explore?" + pictured + "&picture=reliability&series=model", "scorecard?" + scored, "runs?run=runs%2Fmeasured", "live?folder=runs&name=measured", "loads", "about"} {
+		name, asks, _ := strings.Cut(view, "?")
+		if strings.Contains(asks, "picture") {
+			name += " a picture"
+		}
 		t.Run("everybody can use "+name, func(t *testing.T) {
 			b.t = t
 			for _, theme := range []string{"light", "dark"} {
@@ -345,7 +349,7 @@ func TestBrowser(t *testing.T) {
 					if wide := b.text("document.documentElement.scrollWidth"); wide != fmt.Sprint(width) {
 						t.Errorf("%s, %d px: the page is %s px wide", theme, width, wide)
 					}
-					b.shot(fmt.Sprintf("%s-%s-%d", name, theme, width))
+					b.shot(fmt.Sprintf("%s-%s-%d", strings.ReplaceAll(name, " ", "-"), theme, width))
 				}
 			}
 		})

@@ -181,7 +181,7 @@ func (s *Server) drawn(r *http.Request, a *asking, intervals bool, cost *Cost) (
 	began := time.Now()
 	d, err := curve.Values(a.q, rows, name, a.seed)
 	if err == nil && intervals {
-		err = d.Intervals(r.Context())
+		_, err = d.Whole(r.Context())
 	}
 	cost.Curve = ms(time.Since(began))
 	if err != nil {

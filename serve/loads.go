@@ -24,6 +24,8 @@ type Home struct {
 	Folders  []string  `json:"folders"`
 	Cases    []Case    `json:"cases"`
 	Stats    []Stat    `json:"stats"`
+
+	Pictures map[string][]string `json:"pictures"` // with the line types that they show as a whole
 }
 
 // Holding is a subset of an archive under a design.
@@ -52,7 +54,7 @@ type Stat struct {
 }
 
 func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
-	out := Home{Version: s.o.Version, Archives: []Holding{}}
+	out := Home{Version: s.o.Version, Archives: []Holding{}, Pictures: question.Pictures()}
 	for _, a := range s.archives {
 		out.Archives = append(out.Archives, a.holdings(r.Context())...)
 	}

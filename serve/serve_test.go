@@ -22,6 +22,7 @@ import (
 	"github.com/barograph/barograph/curve"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/pebble"
+	"github.com/barograph/barograph/formats/metstat"
 	"github.com/barograph/barograph/load"
 	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/run"
@@ -67,6 +68,43 @@ func loaded(t *testing.T, dir string) (file string) {
 	t.Helper()
 	file = filepath.Join(dir, "two.pebble")
 	filled(t, file, made(t, filepath.Join(dir, "data"), 0, 4))
+	return file
+}
+
+// pictured asks for probabilities of what ensembles makes.
+const pictured = "archive=ranks.pebble&line_type=PCT&fcst_var=APCP"
+
+// ensembles makes an archive of probabilities and ranks of two models.
+func ensembles(t *testing.T, dir string) (file string) {
+	t.Helper()
+	text := metstat.AppendHeader(nil)
+	for lineType, line := range map[string][2][]float64{
+		"PCT":   {{300, 5}, {0, 10, 90, 0.25, 30, 50, 0.5, 50, 20, 0.75, 40, 10, 1}},
+		"RHIST": {{300, 6}, {70, 40, 35, 35, 45, 75}},
+	} {
+		for i, model := range []string{"A", "B"} {
+			b, h := &record.Batch{}, record.DefaultHeader()
+			b.Type, _ = record.TypeByName(lineType)
+			b.Reset(b.Type, "")
+			h[record.Version], h[record.Model], h[record.FcstVar], h[record.ObsVar], h[record.VxMask] = "V12.0.0", model, "APCP", "APCP", "FULL"
+			for day := range int64(3) {
+				b.AppendTimes(b.AddHeader(h), 24*3600, (19723+day)*86400, uint32(day))
+				for k, x := range line[0] {
+					b.Num[k] = append(b.Num[k], x)
+				}
+				b.Group = append(b.Group, line[1]...)
+				b.Group[len(b.Group)-5+2*i] += float64(day) // counts that differ
+				b.GroupEnd = append(b.GroupEnd, uint32(len(b.Group)))
+				text = metstat.AppendLine(text, b, int(day))
+			}
+		}
+	}
+	path := filepath.Join(dir, "ensembles.stat")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file = filepath.Join(dir, "ranks.pebble")
+	filled(t, file, []string{path})
 	return file
 }
 

@@ -24,11 +24,22 @@ import (
 func TestTaken(t *testing.T) {
 	file := loaded(t, t.TempDir())
 	p := newPage(t, file)
-	pictures := map[string][3][]byte{} // the page's, the YAML, the XML
-	for _, drawing := range []string{
+	takenOf(t, p, where, []string{
 		"&version=V01", "&axis=fcst_lead&series=model", "&axis=valid_hour&series=model,fcst_lead&fcst_lead=24,48", "&series=model&axis=fcst_lead&event_equal=true&fcst_valid_beg=2024-01-01..2024-01-03/12h",
 		"&stat=RMSFA&model=GFS&valid_hour=0,12&fcst_valid_beg=2024-01-01..2024-01-03", "&stat=ANOM_CORR&axis=fcst_valid_beg&fcst_lead=24", "&minus=GFS&series=model",
-	} {
+		"&picture=box&series=model", "&picture=bar", "&picture=contour&series=model", "&picture=revision&series=model",
+	})
+	p = newPage(t, ensembles(t, t.TempDir()))
+	takenOf(t, p, pictured, []string{"&picture=reliability&series=model", "&picture=roc&model=A", "&picture=eclv"})
+	p = newPage(t, p.file)
+	takenOf(t, p, "archive=ranks.pebble&line_type=RHIST&fcst_var=APCP", []string{"&picture=rank_histogram&series=model"})
+}
+
+// takenOf takes the questions of a page away, and closes it.
+func takenOf(t *testing.T, p *page, where string, drawings []string) {
+	t.Helper()
+	pictures := map[string][3][]byte{} // the page's, the YAML, the XML
+	for _, drawing := range drawings {
 		q := where + drawing
 		var all [3][]byte
 		for i, path := range []string{"curve.svg", "question.yaml", "question.xml"} {
@@ -42,7 +53,7 @@ func TestTaken(t *testing.T) {
 	if err := p.s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	open(t, "pebble:"+file, engine.Options{ReadOnly: true}, func(a engine.Archive) {
+	open(t, "pebble:"+p.file, engine.Options{ReadOnly: true}, func(a engine.Archive) {
 		for drawing, all := range pictures {
 			qs, err := question.Parse("x.yaml", all[1])
 			if err != nil {

@@ -33,6 +33,26 @@ func takesAway(b *browser, p *page) {
 	b.until(`document.querySelector('.tab').textContent.includes('epoch-range')`)
 }
 
+// draws is the pictures of all records: chosen, drawn by the server, as a table, and taken away.
+func draws(b *browser, p *page) {
+	b.open(p.URL + "/explore?" + pictured)
+	b.until(`document.querySelector('#plot canvas')`)
+	for _, picture := range []string{"reliability", "roc"} {
+		b.text(`(() => { const e = document.getElementById('picture'); e.value = '` + picture + `'; e.dispatchEvent(new Event('change')); })()`)
+		b.until(`document.querySelector('#plot img[src*="picture=` + picture + `"]')?.naturalWidth && document.querySelectorAll('.tab tbody tr').length > 7`)
+	}
+	b.text(`(() => { const e = document.getElementById('line_type'); e.value = 'RHIST'; e.dispatchEvent(new Event('change')); })()`)
+	b.until(`document.querySelector('#plot img[src*="picture=rank_histogram"]')?.naturalWidth && document.querySelector('.tab').textContent.includes('rank')`)
+	if url := b.text("location.search"); !strings.Contains(url, "picture=rank_histogram") {
+		b.t.Error(url)
+	}
+	b.click("#tab-download")
+	b.until(`document.querySelectorAll('.tab a').length == 9`)
+	if got := b.text(`fetch(document.querySelector('.tab a[href*="question.yaml"]').href).then(r => r.text())`); !strings.Contains(got, "picture: rank_histogram") {
+		b.t.Error(got)
+	}
+}
+
 // ranks is statement 22: what is shut off counts for nothing; what is wrong is
 // shown, left out of the mean, counted, and below all that is right.
 func ranks(b *browser, p *page) {

@@ -94,6 +94,7 @@ func (c *curves) drawBeside(dc draw.Canvas, of func(q *Curve) func(at, value flo
 				if q.Lo != nil && isFinite(q.Lo[j]) && isFinite(q.Hi[j]) {
 					whisker(dc, grey(0x33), at(q.Lo[j]), at(q.Hi[j]), min(3, half/2))
 				}
+				c.point(dc, mid, &q, j)
 				continue
 			}
 			if q.Least != nil {
@@ -103,6 +104,7 @@ func (c *curves) drawBeside(dc draw.Canvas, of func(q *Curve) func(at, value flo
 			fillRect(dc, grey(0xFF), mid.X-half, low, mid.X+half, high)
 			fillRect(dc, fade(clr, 0.35), mid.X-half, low, mid.X+half, high)
 			dc.StrokeLine2(draw.LineStyle{Color: clr, Width: 2}, mid.X-half, mid.Y, mid.X+half, mid.Y)
+			c.point(dc, mid, &q, j)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"time"
 
 	gplot "gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -349,6 +350,17 @@ func (c *curves) Plot(dc draw.Canvas, p *gplot.Plot) {
 	for _, r := range c.References {
 		c.label(dc, r, place(c.at.lo, r.Value), all)
 	}
+	for i := range c.Curves { // above all that was drawn
+		q := &c.Curves[i]
+		for k, v := range q.Value {
+			if q.Style >= Bars || !q.marked(dc) || !isFinite(v) {
+				continue
+			}
+			if at := of(q)(q.At[k], v); dc.Contains(at) {
+				c.point(dc, at, q, k)
+			}
+		}
+	}
 }
 
 // dashed draws a line that belongs to no curve.
@@ -398,12 +410,29 @@ func (q *Curve) dash(h int) []vg.Length {
 	return dash(h)
 }
 
+// marked reports whether there is room for a mark at each point.
+func (q *Curve) marked(c draw.Canvas) bool {
+	return q.Style == Points || len(q.At) > 0 && max(c.Max.X-c.Min.X, c.Max.Y-c.Min.Y)/vg.Length(len(q.At)) >= 11
+}
+
+// point lets a mark say its numbers when it is pointed at.
+func (c *curves) point(dc draw.Canvas, at vg.Point, q *Curve, i int) {
+	x := strconv.FormatFloat(q.At[i], 'g', 6, 64)
+	if c.By == Times {
+		x = time.Unix(int64(q.At[i]), 0).UTC().Format("2 Jan 2006 15:04Z")
+	}
+	text := clean(cmp.Or(q.Name, q.Of)) + ", " + x + ": " + Digits(q.Value[i], 4)
+	if q.Lo != nil && isFinite(q.Lo[i]) && isFinite(q.Hi[i]) {
+		text += " (" + Digits(q.Lo[i], 4) + " to " + Digits(q.Hi[i], 4) + ")"
+	}
+	captionInk().write(dc, at, atMark, text)
+}
+
 // line draws what is between gaps, and returns points all along it. Points get
 // marks where there is room for them, and always where a line of one point would
 // not be seen.
 func (q *Curve) line(c draw.Canvas, place func(at, value float64) vg.Point, h int) (along []vg.Point) {
 	glyph := draw.GlyphStyle{Color: hue(h), Radius: 2.9, Shape: mark(h)}
-	marks := len(q.At) > 0 && max(c.Max.X-c.Min.X, c.Max.Y-c.Min.Y)/vg.Length(len(q.At)) >= 11
 	for _, r := range runs(len(q.At), func(i int) bool { return isFinite(q.Value[i]) }) {
 		var pts []vg.Point
 		for i := r[0]; i < r[1]; i++ {
@@ -416,7 +445,7 @@ func (q *Curve) line(c draw.Canvas, place func(at, value float64) vg.Point, h in
 		} else if q.Style == Joined {
 			c.StrokeLines(style, pts)
 		}
-		if marks || len(pts) == 1 || q.Style == Points {
+		if q.marked(c) || len(pts) == 1 {
 			for _, p := range pts {
 				c.DrawGlyph(glyph, p)
 			}

@@ -16,6 +16,9 @@ const fontStack = "'Liberation Sans', Arial, Helvetica, sans-serif"
 // anchored finds texts that carry an anchor.
 var anchored = regexp.MustCompile(`<text ([^>]*)>([\x{E001}\x{E002}])`)
 
+// pointed finds texts that marks say when they are pointed at.
+var pointed = regexp.MustCompile(`<text x="([^"]*)" y="-?([^"]*)"[^>]*>\x{E003}([^<]*)</text>`)
+
 // encode ends the picture. gonum's SVG is rewritten in three places. Its head
 // gives the size in points (a third more in a browser), an XML prologue (which
 // HTML does not allow inside) and a namespace for links (there are none): ours
@@ -45,6 +48,6 @@ func (s *sheet) encode() ([]byte, error) {
 		m := anchored.FindSubmatch(text)
 		return fmt.Appendf(nil, `<text text-anchor="%s" %s>`, map[string]string{string(rune(atCentre)): "middle", string(rune(atRight)): "end"}[string(m[2])], m[1])
 	})
-	out.Write(body)
+	out.Write(pointed.ReplaceAll(body, []byte(`<circle cx="$1" cy="$2" r="6" fill-opacity="0"><title>$3</title></circle>`)))
 	return out.Bytes(), nil
 }

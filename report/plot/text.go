@@ -63,6 +63,7 @@ const (
 	atLeft   anchor = 0
 	atCentre anchor = 0xE001
 	atRight  anchor = 0xE002
+	atMark   anchor = 0xE003 // no text: what a mark says when it is pointed at
 )
 
 // write puts the text's baseline at pt.

@@ -5,7 +5,7 @@ import { Refused, count, get, go, h, say, several, short, state, table, utc } fr
 export interface Holding { archive: string; engine: string; design?: string; subset?: string; records: number; digest?: string; problem?: string }
 export interface Home {
   version: string; archives: Holding[]; folders: string[] | null;
-  cases: { name: string; title: string; line_type: string }[]; stats: { name: string; line_type: string; summary: string }[];
+  cases: { name: string; title: string; line_type: string }[]; stats: { name: string; line_type: string; summary: string }[]; pictures: Record<string, string[] | null>;
 }
 interface Group { line_type: string; version: string; model: string; obtype: string; fcst_var: string; vx_mask: string[]; fcst_lev: string[]; fcst_thresh: string[] | null; fcst_lead: number[]; held: string }
 interface Type { line_type: string; records: number; fcst_lead: number[]; fcst_valid_beg: string; [field: string]: unknown }
@@ -116,9 +116,16 @@ export class Explore {
       const all = values(g, f);
       if (all.length) out.append(f, (f === 'fcst_lev' && all.find(v => v === 'P500')) || (f === 'vx_mask' && all.find(v => v === 'G2/NHX')) || all[0]!);
     }
-    out.set('axis', g.fcst_lead.length > 1 ? 'fcst_lead' : 'fcst_valid_beg');
+    if (!this.needed(out)) out.set('axis', g.fcst_lead.length > 1 ? 'fcst_lead' : 'fcst_valid_beg');
     out.set('series', 'model,vx_mask,fcst_lev');
     return out;
+  }
+
+  // needed draws what has no statistic as the first picture that shows it whole, if there is one.
+  private needed(q: URLSearchParams) {
+    const type = q.get('line_type')!, picture = this.home.stats.some(s => s.line_type === type) ? undefined : Object.entries(this.home.pictures).find(([, of]) => of?.includes(type))?.[0];
+    if (picture) q.set('picture', picture);
+    return !!picture;
   }
 
   // open reports whether a value can be chosen beside the choices above it, and why not.
@@ -162,7 +169,7 @@ export class Explore {
     const out = new URLSearchParams();
     for (const k of where) if (q.get(k)) out.set(k, q.get(k)!);
     for (const [k, vs] of Object.entries(this.drawn.question)) for (const v of vs) if (!['name', 'title', 'subset'].includes(k)) out.append(k, v);
-    if (!out.get('axis') && this.drawn.curves) out.set('axis', this.drawn.curves.axis);
+    this.along(out);
     return out;
   }
 
@@ -178,10 +185,12 @@ export class Explore {
     this.main.setAttribute('aria-busy', 'true');
     try {
       const query = asked(q);
+      const picture = q.get('picture');
+      if (picture) query.set('intervals', '1'); // the server draws it whole
       const first = await get<Drawn>('curve', query, signal);
       this.paint(q, first);
       this.fill(this.question());
-      if (first.curves) { // the values stand; their intervals follow
+      if (first.curves && !picture) { // the values stand; their intervals follow
         query.set('intervals', '1');
         const whole = await get<Drawn>('curve', query, signal);
         this.paint(q, { ...whole, ms: { ...first.ms, curve: whole.ms.curve } });
@@ -206,14 +215,20 @@ export class Explore {
     this.chart = undefined;
     this.plot.replaceChildren();
     this.legend.replaceChildren();
-    const c = d.curves, at = (axis: string, x: number) => (isTime(axis) ? utc(x) : axis === 'fcst_lead' ? `${x} h` : String(x));
-    this.asks.textContent = c ? `${c.stat}${c.minus ? ` minus that of ${c.minus},` : ''} along the ${axisLabel(c.axis)}: ${c.title}` : sentence(q);
+    const c = d.curves, picture = c?.picture && c.series?.length ? c.picture : '', at = (axis: string, x: number) => (isTime(axis) ? utc(x) : axis === 'fcst_lead' ? `${x} h` : String(x));
+    this.read.hidden = !!picture;
+    this.asks.textContent = c && picture ? `${named(picture)}: ${c.title}` : c ? `${c.stat}${c.minus ? ` minus that of ${c.minus},` : ''} along the ${axisLabel(c.axis)}: ${c.title}` : sentence(q);
     const foot = () => [several(d.rows, 'row'), d.ms.recalled ? 'rows recalled' : `asked in ${d.ms.ask} ms (engine ${d.ms.server || 'does not tell'}, keys ${d.ms.derive})`,
       `opened in ${d.ms.open} ms`, `curve ${d.ms.curve} ms`, c?.note ?? '', d.shown < d.points ? `shown ${count(d.shown)} of ${several(d.points, 'point')}: of each stretch the lowest and the highest` : '', `data ${this.inventory.digest}`].filter(Boolean).join(' · ');
     this.foot.textContent = foot();
     if (news) { say('New data: the archive was loaded again since.'); void this.reload(q).then(() => this.foot.replaceChildren(foot())); }
     if (!c?.series?.length) {
       this.plot.append(h('p', { class: 'none', id: 'none' }, d.absent ? `No record: ${d.absent}` : 'No curve: no cases are common to all curves.'));
+      this.tabs(q);
+      return;
+    }
+    if (picture) { // the very one that is taken away; another one when the data are new
+      this.plot.append(h('img', { src: `/api/v1/curve.svg?${asked(q)}#${d.data}`, alt: `${named(picture)} of ${c.title}; the table has its numbers` }));
       this.tabs(q);
       return;
     }
@@ -239,9 +254,14 @@ export class Explore {
     this.fill(this.question());
   }
 
+  private along(q: URLSearchParams) { // what stands below a picture is no axis of the archive
+    const axis = this.drawn?.curves?.axis;
+    if (axis && axes.includes(axis) && !q.get('axis')) q.set('axis', axis);
+  }
+
   // drawing writes out what the answer's own axis and curves are.
   private drawing(q: URLSearchParams) {
-    if (!q.get('axis') && this.drawn?.curves) q.set('axis', this.drawn.curves.axis);
+    this.along(q);
     if (!q.get('series')) q.set('series', 'model,vx_mask');
   }
 
@@ -257,8 +277,15 @@ export class Explore {
       holdings(this.home, q, n => { go('/explore', n); }),
       select('case', 'Case', [['', '(a question of your own)'], ...this.home.cases.map(c => [c.name, `${c.name}: ${c.title}`] as [string, string])], state().get('case') ?? '',
         v => { const n = new URLSearchParams([...where.map(k => [k, q.get(k) ?? ''] as [string, string]).filter(([, x]) => x), ...(v ? [['case', v] as [string, string]] : [])]); go('/explore', n); }),
-      select('line_type', 'Line type', (this.inventory.line_types ?? []).map(t => [t.line_type, `${t.line_type} (${count(t.records)})`]), q.get('line_type') ?? '', v => this.change(n => { n.set('line_type', v); n.delete('stat'); })),
-      select('stat', 'Statistic', [['', `usual: ${this.drawn?.curves?.stat ?? ''}`], ...this.home.stats.filter(s => s.line_type === q.get('line_type')).map(s => [s.name, `${s.name}: ${s.summary}`] as [string, string])], q.get('stat') ?? '', put('stat')),
+      select('line_type', 'Line type', (this.inventory.line_types ?? []).map(t => [t.line_type, `${t.line_type} (${count(t.records)})`]), q.get('line_type') ?? '', v => this.change(n => { n.set('line_type', v); n.delete('stat'); n.delete('picture'); this.needed(n); })),
+      this.home.pictures[q.get('picture') ?? ''] ? '' : select('stat', 'Statistic', [['', `usual: ${this.drawn?.curves?.stat ?? ''}`], ...this.home.stats.filter(s => s.line_type === q.get('line_type')).map(s => [s.name, `${s.name}: ${s.summary}`] as [string, string])], q.get('stat') ?? '', put('stat')),
+      select('picture', 'Picture', [['', 'curves'], ...Object.entries(this.home.pictures).filter(([p, of]) => p !== 'scorecard' && (of?.includes(q.get('line_type')!) ?? true)).map(([p]) => [p, named(p)] as [string, string])], q.get('picture') ?? '', v => this.change(n => {
+        this.drawing(n);
+        n.delete('minus');
+        if (this.home.pictures[v]) n.delete('stat'); // it shows the line type as a whole
+        v ? n.set('picture', v) : n.delete('picture');
+        if (v === 'revision') n.set('axis', 'fcst_valid_beg');
+      })),
       ...fields.map(f => this.choice(q, f) ?? ''),
       text('fcst_lead', 'Leads (h)', type ? span(type.fcst_lead.map(s => s / 3600)) : '0-240/6'),
       text('fcst_valid_beg', 'Valid (UTC)', held.length ? `${utc(held[0]!).slice(0, 10)}..${utc(held[held.length - 1]!).slice(0, 10)}` : '2019-01-01..2019-01-31/6h'),
@@ -306,6 +333,8 @@ export class Explore {
     Promise.resolve(show[now]?.[1]()).catch(e => body.replaceChildren(h('p', { class: 'none' }, e.message)));
   }
 }
+
+const named = (picture: string) => ({ roc: 'ROC', reliability: 'reliability and sharpness', performance: 'performance diagram', taylor: 'Taylor diagram', rank_histogram: 'rank histogram', eclv: 'economic value', spread_skill: 'spread and skill' })[picture] ?? picture;
 
 const sentence = (q: URLSearchParams) => q.get('case') ?? [q.get('stat'), q.get('line_type'), ...fields.map(f => q.getAll(f).join(', '))].filter(Boolean).join(' · ');
 

@@ -3,7 +3,7 @@ import uPlot from './vendor/uplot/uPlot.esm.js';
 
 export interface Series { name: string; x: number[]; n: number[]; y: (number | null)[]; low: (number | null)[]; high: (number | null)[] }
 export interface Curves {
-  case: string; title: string; stat: string; unit: string; axis: string; minus?: string; note: string; x_label?: string; y_label?: string; series: Series[] | null;
+  case: string; title: string; stat: string; unit: string; axis: string; picture?: string; minus?: string; note: string; x_label?: string; y_label?: string; series: Series[] | null;
 }
 
 // Hues that people with deuteranopia tell apart; dashes for those who see none.
