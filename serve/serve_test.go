@@ -2,7 +2,6 @@ package serve_test
 
 import (
 	"compress/gzip"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -513,7 +512,6 @@ func TestStudied(t *testing.T) {
 	}
 }
 
-// TestReadOnly is the last of statement 25: nothing is changed by whoever looks.
 func TestNothingToServe(t *testing.T) {
 	empty := t.TempDir()
 	for place, want := range map[string]string{
@@ -526,6 +524,7 @@ func TestNothingToServe(t *testing.T) {
 	}
 }
 
+// TestReadOnly is the last of statement 25: nothing is changed by whoever looks.
 func TestReadOnly(t *testing.T) {
 	dir := t.TempDir()
 	file := loaded(t, dir)
@@ -563,59 +562,4 @@ func contents(t *testing.T, dir string) map[string]string {
 		t.Fatal(err)
 	}
 	return out
-}
-
-// TestEvents: what is there, what comes, and after which event a browser goes on,
-// also when the journal is written anew as a cell turns out wrong.
-func TestEvents(t *testing.T) {
-	dir := t.TempDir()
-	f := recorded(t, dir)
-	p := newPage(t, dir)
-	stream := func(after string) (next func() string, stop func()) {
-		ctx, cancel := context.WithCancel(t.Context())
-		r := p.begin(p.client, http.MethodGet, "/api/v1/events?folder="+filepath.Base(dir)+"&name=first", func(r *http.Request) {
-			*r = *r.WithContext(ctx)
-			r.Header.Set("Last-Event-ID", after)
-		})
-		t.Cleanup(func() { r.Body.Close() })
-		rest := ""
-		return func() string {
-			buf := make([]byte, 4096)
-			for !strings.Contains(rest, "\n\n") {
-				n, err := r.Body.Read(buf)
-				if err != nil {
-					return err.Error()
-				}
-				rest += string(buf[:n])
-			}
-			one, more, _ := strings.Cut(rest, "\n\n")
-			rest = more
-			return one
-		}, cancel
-	}
-	next, stop := stream("")
-	defer stop()
-	if first := next(); !strings.Contains(first, "id: 1\n") || !strings.Contains(first, `"begin"`) {
-		t.Error(first)
-	}
-	if second := next(); !strings.Contains(second, `"sample"`) {
-		t.Error(second)
-	}
-	if err := f.Event(run.Event{Kind: run.Step, Text: "asking", Done: 1, Of: 2}); err != nil {
-		t.Fatal(err)
-	}
-	if third := next(); !strings.Contains(third, "asking") {
-		t.Error(third)
-	}
-	later, end := stream("2")
-	defer end()
-	if one := later(); !strings.Contains(one, "asking") {
-		t.Error(one)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if last := next(); !strings.Contains(last, `"stop"`) {
-		t.Error(last)
-	}
 }
