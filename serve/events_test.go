@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/run"
-
 )
 
 // TestEvents: what is there, what comes, and after which event a browser goes on,
