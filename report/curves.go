@@ -151,7 +151,7 @@ func verification(all []*run.Curves) Section {
 }
 
 // mostPoints are as many as a page lists of a case.
-const mostPoints = 500
+const mostPoints = 200
 
 // pointTable is what the picture of a case shows.
 func pointTable(c *run.Curves) *Table {
