@@ -13,6 +13,7 @@ import (
 // TestStory: docs/story.sh, on little synthetic data in the folders of the real;
 // by day that of MET alone.
 func TestStory(t *testing.T) {
+	plainRunOnly(t)
 	for _, tool := range []string{"xz", "tar"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("NOT TESTED: %v", err)
