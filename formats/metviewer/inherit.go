@@ -1,0 +1,101 @@
+package metviewer
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// resolve fills in what a plot inherits: of inherits="a,b" the plot a with what
+// it inherits itself, then b as it stands.
+func (s *plots) resolve(n *node) (*node, error) {
+	from := n.attrs["inherits"]
+	if from == "" {
+		return n, nil
+	}
+	var base *node
+	for i, name := range strings.Split(from, ",") {
+		b := s.named[strings.TrimSpace(name)]
+		if b == nil {
+			return nil, s.bad(n.line, "plot, inherits="+strconv.Quote(name), "is no plot above this one", "name a plot that stands before it")
+		}
+		if i == 0 {
+			base = b
+		} else {
+			base = s.inherit(base, s.written[strings.TrimSpace(name)])
+		}
+	}
+	return s.inherit(base, n), nil
+}
+
+// inherit fills what a plot does not say from the one that it inherits from, as
+// METviewer does (MVPlotJobParser.java): of plot_fix values are added to those
+// of the same field and sets replace them; a series keeps its last field only;
+// fields of agg_stat, calc_stat and tmpl are replaced one by one, all else as a
+// whole. <remove name=…/> and <clear/> take fields away. METviewer refuses a
+// second dep without <clear/>; here it replaces the first.
+func (s *plots) inherit(base, n *node) *node {
+	out := &node{name: n.name, attrs: n.attrs, line: n.line}
+	for _, b := range base.kids {
+		if n.child(b.name) == nil {
+			out.kids = append(out.kids, b)
+		}
+	}
+	for _, k := range n.kids {
+		switch b := base.child(k.name); {
+		case b == nil:
+		case k.name == "series1", k.name == "series2":
+			all := k.all("field")
+			if len(all) > 1 {
+				s.spec.Warnings = append(s.spec.Warnings, Remark{k.line, "plot/" + k.name, "of a plot that inherits has its last field only, as in METviewer"})
+			}
+			if len(all) == 0 {
+				k = fields(b, k)
+			} else {
+				k = &node{name: k.name, attrs: k.attrs, line: k.line, kids: all[len(all)-1:]}
+			}
+		case k.name == "plot_fix", k.name == "agg_stat", k.name == "calc_stat", k.name == "tmpl":
+			k = fields(b, k)
+		}
+		out.kids = append(out.kids, k)
+	}
+	return out
+}
+
+// fields merges two containers of fields.
+func fields(base, n *node) *node {
+	out := &node{name: n.name, attrs: n.attrs, text: n.text, line: n.line}
+	added := map[string]*node{}
+	for _, k := range n.kids {
+		if n.name == "plot_fix" && k.name == "field" && k.child("set") == nil {
+			added[k.attrs["name"]] = k
+		}
+	}
+	gone := func(b *node) bool {
+		return slices.ContainsFunc(n.kids, func(k *node) bool {
+			return k.name == "clear" || (k.name == "remove" || k.name == b.name) && k.attrs["name"] == b.attrs["name"]
+		})
+	}
+	for _, b := range base.kids {
+		switch k := added[b.attrs["name"]]; {
+		case !gone(b):
+			out.kids = append(out.kids, b)
+		case k != nil && b.child("set") == nil && n.child("clear") == nil && n.child("remove") == nil:
+			k.kids = slices.Concat(b.kids, k.kids)
+		}
+	}
+	for _, k := range n.kids {
+		if k.name != "clear" && k.name != "remove" {
+			out.kids = append(out.kids, k)
+		}
+	}
+	return out
+}
+
+// list are the children, also of nil.
+func (n *node) list() []*node {
+	if n == nil {
+		return nil
+	}
+	return n.kids
+}
