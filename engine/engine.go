@@ -173,6 +173,18 @@ type Metrics struct {
 	Sessions []Session // those that are at work now, but for the one that asks
 }
 
+// Since is what was counted since an earlier moment.
+func (m *Metrics) Since(before *Metrics) (out []Total) {
+	for _, t := range m.Totals {
+		i := slices.IndexFunc(before.Totals, func(b Total) bool { return b.Name == t.Name })
+		if i >= 0 && t.Value > before.Totals[i].Value {
+			t.Value -= before.Totals[i].Value
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
 // Total is a count that only grows.
 type Total struct {
 	Name  string // in the server's own words
