@@ -405,3 +405,21 @@ func (t *Tables) Resolve(code string, g *record.Gauge) error {
 	g.Code, g.Duration, g.Probability, g.Coded = p.code, p.duration, t.probability[p.code[6]], p.code[6] != 'Z'
 	return nil
 }
+
+// Letters are those of a duration and a probability: V where no letter has the
+// duration, Z where none has the probability. A nil Tables is the manual's.
+func (t *Tables) Letters(duration int16, probability float32) (d, p byte) {
+	if t == nil {
+		t = manual
+	}
+	d, p = 'V', 'Z'
+	for c := byte('Z'); c >= '0'; c-- {
+		if t.duration[c] == duration && c != 'V' && c != 'Z' {
+			d = c
+		}
+		if t.hasProb[c] && t.probability[c] == probability && c != 'Z' {
+			p = c
+		}
+	}
+	return d, p
+}
