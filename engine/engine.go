@@ -152,6 +152,7 @@ type About struct {
 	// acknowledged, read from the server; Promises what follows from that.
 	Acknowledged string    `json:"acknowledged,omitempty"`
 	Promises     []Promise `json:"promises,omitempty"`
+	Flushed      bool      `json:"flushed,omitempty"` // they hold where the power fails, too, of as many nodes as a client may lose
 
 	Unranked string `json:"unranked,omitempty"` // why its times are shown but stand in no ranking; "" = they do
 }

@@ -68,6 +68,7 @@ that makes tables as the TPC's own kit does, for barograph synth tpcds --generat
 	up.Flags().BoolVar(&l.useDisks, "disks", false, "give the engine a folder on each of the disks that 'lab disks' made")
 	up.Flags().StringArrayVar(&l.Disks, "disk", nil, "give the engine a folder on this disk; may be repeated")
 	up.MarkFlagsMutuallyExclusive("disks", "disk")
+	up.Flags().BoolVar(&l.Frail, "frail-disks", false, "give each node a disk that can be full, and that forgets at a power failure what was not flushed (FUSE, as root): for ycsb --fault, not to be timed")
 	up.Flags().IntVar(&l.Partitions, "partitions", 0, "partitions of each table of an engine that spreads its tables, dealt to the disks in turn (default: one a disk)")
 	sub("url ENGINE", "Print the URL of a server, with its password", l.url).Args = cobra.ExactArgs(1)
 	sub("down [ENGINE…] [disks]", "Stop servers and remove their data; remove throttled disks", l.down)
@@ -224,6 +225,15 @@ func (l *labs) tell(drivers []*engine.Driver, disks bool) error {
 		return err
 	}
 	return l.e.print(rows, rows.Text)
+}
+
+// newFrailDisk is the process of a node's frail disk, which the lab starts.
+func newFrailDisk() *cobra.Command {
+	return &cobra.Command{
+		Use: lab.DiskCommand + " FOLDER PLACE", Hidden: true, Args: cobra.ExactArgs(2),
+		Short: "Serve a disk that can be full and forget (started by lab up --frail-disks)",
+		RunE:  func(_ *cobra.Command, args []string) error { return lab.ServeDisk(args[0], args[1]) },
+	}
 }
 
 // newLabDisks is the `lab disks` command: throttled disks.

@@ -320,7 +320,7 @@ func (d *database) acknowledged(a *engine.About) {
 	a.Promises = engine.Promises()
 	switch a.Settings["innodb_flush_log_at_trx_commit"] {
 	case "1":
-		a.Acknowledged = "InnoDB: on disk, flushed, commits of one moment together"
+		a.Acknowledged, a.Flushed = "InnoDB: on disk, flushed, commits of one moment together", true
 	case "2":
 		a.Acknowledged = "InnoDB: given to the system, flushed every second (innodb_flush_log_at_trx_commit=2)"
 	default:

@@ -178,6 +178,7 @@ func (db *database) about(ctx context.Context) (engine.About, error) {
 		return err
 	})
 	a.Acknowledged, a.Promises = acknowledged(a.Settings)
+	a.Flushed = a.Settings["synchronous_commit"] != "off" && a.Settings["fsync"] != "off"
 	return a, err
 }
 
