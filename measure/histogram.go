@@ -42,6 +42,9 @@ func (h *Histogram) RecordN(d time.Duration, n int64) {
 	}
 }
 
+// Reset forgets all that was recorded.
+func (h *Histogram) Reset() { h.hdr.Reset() }
+
 // Merge adds the counts of from. It fails where from holds values that h cannot
 // hold, which only happens to histograms read from logs of other programs.
 func (h *Histogram) Merge(from *Histogram) error {

@@ -54,15 +54,25 @@ func Create(dir string, r Run) (*Folder, error) {
 
 // Save writes run.json and samples.csv as they stand.
 func (f *Folder) Save() error {
+	if err := f.warn(); err != nil || f.Dir == "" {
+		return err
+	}
+	return errors.Join(writeJSON(f.Dir, runFile, &f.Run), writeCSV(f.Dir, f.Samples()))
+}
+
+// Warn adds a warning, and tells of it at once.
+func (f *Folder) Warn(text string) {
+	f.Run.Warnings = append(f.Run.Warnings, text)
+	_ = f.warn() // what cannot be written now fails when the folder is saved
+}
+
+func (f *Folder) warn() error {
 	for ; f.told < len(f.Run.Warnings); f.told++ {
 		if err := f.journal.add(&Event{Kind: Warned, Text: f.Run.Warnings[f.told]}); err != nil {
 			return err
 		}
 	}
-	if f.Dir == "" {
-		return nil
-	}
-	return errors.Join(writeJSON(f.Dir, runFile, &f.Run), writeCSV(f.Dir, f.Samples()))
+	return nil
 }
 
 // Event records what happened; any goroutine may.

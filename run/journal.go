@@ -24,6 +24,7 @@ const (
 	Step      Kind = "step"   // what is being done, and how much of it is
 	Sampled   Kind = "sample" // a repetition ended
 	Rate      Kind = "rate"   // what a repetition under way did since the last one
+	Counts    Kind = "server" // what a server counted since the last one of its cell
 	KilledOne Kind = "kill"
 	Warned    Kind = "warning"
 	Ended     Kind = "end"  // of a whole run
@@ -32,16 +33,25 @@ const (
 
 // Event is a line of events.jsonl.
 type Event struct {
-	Sequence int       `json:"seq"` // from 1
-	Time     time.Time `json:"time"`
-	Kind     Kind      `json:"kind"`
-	PID      int       `json:"pid,omitempty"`
-	Text     string    `json:"text,omitempty"`
-	Cell     Cell      `json:"cell,omitzero"`
-	Done     int64     `json:"done,omitempty"` // of a step; of a rate: operations
-	Of       int64     `json:"of,omitempty"`
-	Failed   int64     `json:"failed,omitempty"`
-	Sample   *Sample   `json:"sample,omitempty"`
+	Sequence int        `json:"seq"` // from 1
+	Time     time.Time  `json:"time"`
+	Kind     Kind       `json:"kind"`
+	PID      int        `json:"pid,omitempty"`
+	Text     string     `json:"text,omitempty"`
+	Cell     Cell       `json:"cell,omitzero"`
+	Done     int64      `json:"done,omitempty"` // of a step; of a rate: operations
+	Of       int64      `json:"of,omitempty"`
+	Failed   int64      `json:"failed,omitempty"`
+	Times    *Quantiles `json:"times,omitempty"` // of a rate: responses of what succeeded
+	Counters []Counter  `json:"counters,omitempty"`
+	Sample   *Sample    `json:"sample,omitempty"`
+}
+
+// Quantiles are the percentiles of a short while.
+type Quantiles struct {
+	P50 time.Duration `json:"p50_ns"`
+	P95 time.Duration `json:"p95_ns"`
+	P99 time.Duration `json:"p99_ns"`
 }
 
 // journal is events.jsonl, each line by one write. What is in it of a cell is

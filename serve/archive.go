@@ -71,6 +71,9 @@ func (a *archive) take(ctx context.Context, n design.Name) (engine.Archive, erro
 	if opened := a.open[n]; opened != nil {
 		return opened, nil
 	}
+	if _, err := os.Stat(a.path); a.path != "" && errors.Is(err, os.ErrNotExist) {
+		return nil, gone{&fault.Error{File: a.name, Problem: "is not where it was when this page was begun", Cure: "move it back, or start barograph serve anew"}}
+	}
 	kept := context.WithoutCancel(ctx) // what is opened outlives who asked first
 	if a.db == nil {
 		if _, _, state, err := readRun(a.study); a.study != "" && err == nil && state == run.Running { // which opens it as it needs

@@ -97,7 +97,7 @@ func (b *browser) open(url string) {
 // until waits for an expression to hold; the page's policy allows no other way.
 func (b *browser) until(expression string) {
 	b.t.Helper()
-	for late := time.Now().Add(20 * time.Second); b.text("!!("+expression+")") != "true"; time.Sleep(20 * time.Millisecond) {
+	for late := time.Now().Add(time.Minute); b.text("!!("+expression+")") != "true"; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(late) {
 			b.t.Fatalf("%s: not so; the page says: %.600s; %v", expression, b.text("document.body.innerText"), b.complains)
 		}
@@ -298,16 +298,19 @@ func TestBrowser(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.until(`document.getElementById('band').textContent.includes('143 of 495')`)
+		killed := time.Now()
 		if err := f.Event(run.Event{Kind: run.KilledOne, Text: "node 1"}); err != nil {
 			t.Fatal(err)
 		}
 		b.until(`document.body.innerText.includes('node 1')`)
+		t.Logf("a kill stood on the page %v after it happened", time.Since(killed).Round(time.Millisecond))
 		if err := f.Close(); err != nil {
 			t.Fatal(err)
 		}
 		b.until(`document.getElementById('standing').textContent.startsWith('interrupted at pebble test_1')`)
 	})
 	for name, by := range map[string]func(b *browser, p *page){
+		"what a run measures is drawn": drawsLive, "nothing is a dead end": leadsOn,
 		"the question is taken away": takesAway, "what is wrong is never ranked as fast": ranks, "it prints": prints, "tabs share a stream": shares, "everybody can read reports": reports, "new data are told": tellsNews(more), "a kill is told": tellsKills(dead), "a picture is the server's own": draws,
 	} {
 		t.Run(name, func(t *testing.T) {

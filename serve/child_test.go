@@ -6,9 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -17,6 +21,7 @@ import (
 	"github.com/barograph/barograph/load"
 	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/serve"
 )
 
 // TestMain is also the other process of some tests: one that loads, one that runs.
@@ -29,6 +34,8 @@ func TestMain(m *testing.M) {
 		}
 	case "run":
 		panic(childRuns(place))
+	case "serve":
+		panic(childServes(place))
 	default:
 		m.Run() // whose result the testing package exits with
 	}
@@ -37,6 +44,13 @@ func TestMain(m *testing.M) {
 // child starts the other process, and returns when it is at its work. Its pipe
 // ends it gently.
 func child(t *testing.T, role, place string) (*exec.Cmd, io.Closer) {
+	t.Helper()
+	c, in, _ := childSays(t, role, place)
+	return c, in
+}
+
+// childSays is child, with the first line of what it says.
+func childSays(t *testing.T, role, place string) (*exec.Cmd, io.Closer, string) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), os.Args[0])
 	c.Env, c.Stderr = append(os.Environ(), "SERVE_CHILD="+role+" "+place), os.Stderr
@@ -49,10 +63,11 @@ func child(t *testing.T, role, place string) (*exec.Cmd, io.Closer) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Process.Kill(); _ = c.Wait() })
-	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
 		t.Fatal(line, err)
 	}
-	return c, in
+	return c, in, strings.TrimSpace(line)
 }
 
 // childLoads loads files into an archive, and holds it until its pipe is closed.
@@ -71,6 +86,82 @@ func childLoads(place string) error {
 		_, err = io.Copy(io.Discard, os.Stdin)
 	}
 	return errors.Join(err, a.Close(), db.Close())
+}
+
+// childServes serves a place.
+func childServes(place string) error {
+	on, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it ends with the process
+	if err != nil {
+		return err
+	}
+	s, err := serve.New(serve.Options{Registry: registry, Host: on.Addr().String()}, place)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(os.Stdout, s.URL())
+	return http.Serve(on, s.Handler()) //nolint:gosec // a test's own
+}
+
+// TestServeIsKilled is the second half of statement 19: a run notices nothing of
+// a page that watches it and is killed; a page that is begun again finds the run going on.
+func TestServeIsKilled(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "runs")
+	measurer, _ := child(t, "run", filepath.Join(dir, "one"))
+	served, _, url := childSays(t, "serve", dir)
+	viewer := &http.Client{Jar: &cookies{}}
+	get := func(url string) *http.Response {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := viewer.Do(r)
+		if err != nil || resp.StatusCode != http.StatusOK {
+			t.Fatal(resp, err)
+		}
+		return resp
+	}
+	get(url).Body.Close()
+	base, _, _ := strings.Cut(url, "/?")
+	stream := get(base + "/api/v1/events?folder=runs&name=one")
+	defer stream.Body.Close()
+	if line, err := bufio.NewReader(stream.Body).ReadString('\n'); err != nil || !strings.HasPrefix(line, "id: 1") {
+		t.Fatal(line, err)
+	}
+	if err := served.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = served.Wait() // it was killed
+	samples := func() (n int) {
+		events, err := run.ReadEvents(filepath.Join(dir, "one"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range events {
+			if e.Sample != nil {
+				n++
+			}
+		}
+		return n
+	}
+	before := samples()
+	for late := time.Now().Add(time.Minute); samples() < before+10; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(late) {
+			t.Fatalf("%d samples, and no more since the page was killed", before)
+		}
+	}
+	if err := measurer.Process.Signal(syscall.Signal(0)); err != nil {
+		t.Error(err)
+	}
+	var found []serve.Run
+	p := newPage(t, dir)
+	for late := time.Now().Add(time.Minute); len(found) != 1 || found[0].State != run.Running; time.Sleep(20 * time.Millisecond) { // a busy machine may let it wait
+		if p.get("/api/v1/runs", &found); time.Now().After(late) {
+			t.Fatalf("%+v", found)
+		}
+	}
+	if found[0].Equal < before+10 || found[0].Wrong+found[0].Failed > 0 {
+		t.Errorf("%+v", found[0])
+	}
 }
 
 // childRuns is a run that nothing but a kill ends.

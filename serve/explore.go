@@ -3,6 +3,7 @@ package serve
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -47,7 +48,7 @@ func (s *Server) place(v url.Values) (*asking, error) {
 		for _, o := range s.archives {
 			names = append(names, o.name)
 		}
-		return nil, fault.Unknown("archive", v.Get("archive"), names)
+		return nil, gone{fault.Unknown("archive", v.Get("archive"), names)}
 	}
 	a.design = design.Name(cmp.Or(v.Get("design"), string(a.archive.driver.Designs()[0])))
 	offered := a.archive.driver.Offers[a.design]
@@ -110,7 +111,7 @@ func known(name string) (*question.Question, error) {
 		}
 		names = append(names, q.Name)
 	}
-	return nil, cmp.Or(err, error(fault.Unknown("case", name, names)))
+	return nil, cmp.Or(err, error(gone{fault.Unknown("case", name, names)}))
 }
 
 // stat is the statistic that is asked for.
@@ -172,10 +173,14 @@ func (s *Server) ask(ctx context.Context, a *asking, cost *Cost) (rows *answer.A
 }
 
 // drawn makes the curves of a URL, with their intervals where they are wanted.
-func (s *Server) drawn(r *http.Request, a *asking, intervals bool, cost *Cost) (*run.Curves, *answer.Answer, error) {
+// Where there is no record the error, a gone, says why.
+func (s *Server) drawn(r *http.Request, a *asking, intervals bool, cost *Cost) (*curve.Drawn, *answer.Answer, error) {
 	rows, err := s.ask(r.Context(), a, cost)
 	if err != nil {
 		return nil, nil, err
+	}
+	if rows.Rows == 0 {
+		return nil, rows, s.absent(r.Context(), a)
 	}
 	name, _ := a.stat() // which ask has found
 	began := time.Now()
@@ -187,7 +192,7 @@ func (s *Server) drawn(r *http.Request, a *asking, intervals bool, cost *Cost) (
 	if err != nil {
 		return nil, rows, err
 	}
-	return &d.Curves, rows, nil
+	return d, rows, nil
 }
 
 // Drawn is the answer to /api/v1/curve.
@@ -209,20 +214,17 @@ func (s *Server) curve(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var out Drawn
-	var rows *answer.Answer
 	if out.Stamp, err = a.archive.stamp(r.Context(), a.design, a.subset); err != nil {
 		return err
 	}
-	out.Curves, rows, err = s.drawn(r, a, r.URL.Query().Get("intervals") != "", &out.Cost)
-	if rows == nil {
+	d, rows, err := s.drawn(r, a, r.URL.Query().Get("intervals") != "", &out.Cost)
+	switch why, none := errors.AsType[gone](err); {
+	case rows != nil && none: // the page shows what was asked all the same
+		out.Absent = why.Error()
+	case err != nil:
 		return err
-	}
-	if rows.Rows == 0 {
-		if out.Absent, err = s.absent(r.Context(), a); err != nil {
-			return err
-		}
-	} else if err != nil {
-		return err
+	default:
+		out.Curves = &d.Curves
 	}
 	if s.fresh(w, r, a.data) {
 		return nil
@@ -248,15 +250,14 @@ func (s *Server) state(w http.ResponseWriter, r *http.Request) error {
 }
 
 // absent says which condition leaves no record.
-func (s *Server) absent(ctx context.Context, a *asking) (why string, err error) {
-	err = a.archive.with(ctx, a.design, func(in engine.Archive) error {
+func (s *Server) absent(ctx context.Context, a *asking) error {
+	return a.archive.with(ctx, a.design, func(in engine.Archive) error {
 		c, err := in.Catalog(ctx, a.subset)
 		if err == nil {
-			why = cmp.Or(c.Absent(a.q), "its conditions leave none")
+			err = gone{errors.New(cmp.Or(c.Absent(a.q), "its conditions leave no record"))}
 		}
 		return err
 	})
-	return why, err
 }
 
 // download writes curves and rows as files, by the ending of the path.
@@ -267,7 +268,7 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request) error {
 	}
 	what, ending, _ := strings.Cut(r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:], ".")
 	var cost Cost
-	curves, rows, err := s.drawn(r, a, what == "curve", &cost)
+	d, rows, err := s.drawn(r, a, what == "curve", &cost)
 	if err != nil {
 		return err
 	}
@@ -277,14 +278,14 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", map[string]string{"csv": "text/csv; charset=utf-8", "svg": "image/svg+xml", "parquet": "application/vnd.apache.parquet"}[ending])
 	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", run.FileName(a.q.Name)+"."+ending))
 	if ending == "svg" {
-		svg, err := report.Curves(curves)
+		svg, err := report.Curves(&d.Curves)
 		if err == nil {
 			_, err = w.Write(svg)
 		}
 		return err
 	}
 	if what == "curve" {
-		rows = curve.Rows([]*run.Curves{curves})
+		rows = curve.Rows([]*run.Curves{&d.Curves})
 	}
 	return export.Answer(w, ending, rows, export.Spreadsheet)
 }

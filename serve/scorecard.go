@@ -3,6 +3,7 @@ package serve
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"math"
 	"net/http"
 	"net/url"
@@ -58,6 +59,7 @@ func (s *Server) scorecard(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, out := r.Context(), http.NewResponseController(w)
 	w.Header().Set("Content-Type", "application/x-ndjson")
+	sent := false
 	return a.archive.with(ctx, a.design, func(in engine.Archive) error {
 		held, err := in.Catalog(ctx, a.subset)
 		if err != nil {
@@ -98,7 +100,11 @@ func (s *Server) scorecard(w http.ResponseWriter, r *http.Request) error {
 			if err := send(w, one, d, spreads); err != nil {
 				return err
 			}
+			sent = true
 			_ = out.Flush() // what cannot be flushed comes at the end
+		}
+		if !sent {
+			return gone{fmt.Errorf("no %s of the archive has both %s %s and %s", t.Name, c.by, c.candidate, c.baseline)}
 		}
 		return nil
 	})

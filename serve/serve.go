@@ -114,6 +114,12 @@ func (h answering) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]string{"error": fault.Redact(err.Error())}) // the browser is gone
 }
 
+// gone is an error of what is not there: 404.
+type gone struct{ error }
+
+func (gone) Is(target error) bool { return target == fs.ErrNotExist }
+func (g gone) Unwrap() error      { return g.error }
+
 // write answers with JSON.
 func write(w http.ResponseWriter, v any) error {
 	w.Header().Set("Content-Type", "application/json")

@@ -173,6 +173,13 @@ func measured(t *testing.T, dir, id, digest string, of map[string]map[string]flo
 			}
 		}
 	}
+	for done := range int64(3) {
+		rate := run.Event{Kind: run.Rate, Cell: run.AnswerCell("pebble", "wide", "test_1", "sql"), Done: 100 + done, Failed: done, Times: &run.Quantiles{P50: 2e6, P95: 5e6, P99: 9e6}}
+		counts := run.Event{Kind: run.Counts, Text: "pebble", Counters: []run.Counter{{Name: "xact_commit", Value: 100}, {Name: "wal_bytes", Unit: "bytes", Value: 4096}}}
+		if err := errors.Join(f.Event(rate), f.Event(counts)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	f.Run.Ended = time.Now()
 	if err := errors.Join(f.Event(run.Event{Kind: run.Ended}), f.Save(), f.Close()); err != nil {
 		t.Fatal(err)
@@ -464,15 +471,14 @@ func TestAnswers(t *testing.T) {
 		"home": `"records":`, "inventory?archive=two.pebble": `"fcst_lead":[`, "loads?archive=two.pebble": `"stored":`,
 		"curve.csv?" + where: "statistic,series,fcst_lead,n,value,low,high", "curve.svg?" + where: "<svg", "curve.parquet?" + where: "PAR1",
 		"rows.csv?" + where: "fcst_valid_beg,", "rows.parquet?" + where: "PAR1", "asked?" + where: `"text":"`,
-		"curve?case=/etc/passwd.yaml&archive=two.pebble": "!case",
-		"faster?" + where:                                  `"archive":"two.pebble"`,
-		"curve?" + where + "&model=ECM&case=x":             "!",
-		"curve?" + where + "&colour=red":                   "!colour",
-		"curve?" + where + "&axis=fcst_lead&axis=fcst_lev": "!twice",
-		"curve?archive=nothing":                            "!nothing",
-		"curve?" + where + "&fcst_lead=soon":               "!lead",
-		"curve?" + where + "&model=ICON":                   `"absent":"`,
+		"faster?" + where: `"archive":"two.pebble"`,
+		"curve?" + where + "&model=ECM&case=test_1":                                             "!conditions",
+		"curve?" + where + "&colour=red":                                                        "!colour",
+		"curve?" + where + "&axis=fcst_lead&axis=fcst_lev":                                      "!twice",
+		"curve?" + where + "&fcst_lead=soon":                                                    "!lead",
+		"curve?" + where + "&model=ICON":                                                        `"absent":"`,
 		"scorecard?archive=two.pebble&line_type=SAL1L2&candidate=ECM&baseline=GFS&fcst_var=HGT": `"lead":24,"n":10,"value":0.`,
+		"curve?" + where + "&model=ICON&colour=red":                                             "!colour",
 	} {
 		status, text := p.get("/api/v1/"+path, nil)
 		rest, refused := strings.CutPrefix(want, "!")
@@ -509,6 +515,45 @@ func TestStudied(t *testing.T) {
 	}
 	if _, text := p.get("/api/v1/home", nil); !strings.Contains(text, `"archive":"first/two.pebble","engine":"pebble","design":"keyvalue"`) {
 		t.Error(text)
+	}
+}
+
+// TestNothing: what is not there is 404, with a sentence that says what is.
+func TestNothing(t *testing.T) {
+	dir := t.TempDir()
+	moved := filepath.Join(dir, "moved.pebble")
+	if err := os.CopyFS(moved, os.DirFS(loaded(t, dir))); err != nil {
+		t.Fatal(err)
+	}
+	runs := filepath.Join(dir, "runs")
+	measured(t, runs, "done", "d", map[string]map[string]float64{"pebble": {"test_1": 1}})
+	p := newPage(t, filepath.Join(dir, "two.pebble"), moved, runs)
+	if err := os.Rename(moved, moved+".old"); err != nil {
+		t.Fatal(err)
+	}
+	const none, noModel = where + "&model=ICON", "no SAL1L2 has model ICON; there is ECM, GFS"
+	for path, want := range map[string]string{
+		"curve.csv?" + none: noModel, "curve.svg?" + none: noModel, "curve.parquet?" + none: noModel, "rows.csv?" + none: noModel, "rows.parquet?" + none: noModel, "question.xml?" + none: noModel,
+		"curve.svg?" + where + "&fcst_lead=999": "lead", "curve.svg?" + where + "&picture=bar&model=ICON": noModel,
+		"curve?archive=two.pebbel&line_type=SAL1L2":                                 "two.pebble",
+		"curve?archive=two.pebble&case=/etc/passwd.yaml":                            "test_1",
+		"curve?archive=moved.pebble&line_type=SAL1L2":                               "moved.pebble: is not where it was",
+		"inventory?archive=moved.pebble":                                            "moved.pebble: is not where it was",
+		"cells?run=runs%2Fnix":                                                      "runs/nix: is not served",
+		"quarantine?folder=runs&name=nix":                                           "runs/nix: is not served",
+		"events?folder=nix&name=done":                                               "nix/done: is not served",
+		"scorecard?archive=two.pebble&line_type=SAL1L2&candidate=ECM&baseline=ICON": "no SAL1L2 of the archive has both model ECM and ICON",
+	} {
+		if status, text := p.get("/api/v1/"+path, nil); status != http.StatusNotFound || !strings.Contains(text, want) {
+			t.Errorf("%s: %d %.300s", path, status, text)
+		}
+	}
+	var asked serve.Drawn // the page shows what was asked all the same
+	if status, text := p.get("/api/v1/curve?"+none, &asked); status != http.StatusOK || asked.Absent != noModel || asked.Question.Get("model") != "ICON" {
+		t.Error(status, text)
+	}
+	if status, text := p.get("/api/v1/question.yaml?"+none, nil); status != http.StatusOK || !strings.Contains(text, "ICON") {
+		t.Error(status, text)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/barograph/barograph/curve"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/question"
 )
@@ -40,12 +39,7 @@ func (s *Server) taken(w http.ResponseWriter, r *http.Request) error {
 // plotXML writes the question with what its answer suggests, which METviewer
 // wants to be said.
 func (s *Server) plotXML(r *http.Request, a *asking) ([]byte, error) {
-	rows, err := s.ask(r.Context(), a, &Cost{})
-	if err != nil {
-		return nil, err
-	}
-	name, _ := a.stat() // which ask has found
-	d, err := curve.Values(a.q, rows, name, a.seed)
+	d, _, err := s.drawn(r, a, false, &Cost{})
 	if err != nil {
 		return nil, err
 	}

@@ -109,6 +109,38 @@ func tellsKills(killed time.Time) func(b *browser, p *page) {
 	}
 }
 
+// drawsLive is part of statement 18: throughput, percentiles and what servers
+// count are drawn along one time, with their numbers in a table.
+func drawsLive(b *browser, p *page) {
+	b.look("light", 1280)
+	b.open(p.URL + "/live?folder=runs&name=measured")
+	b.until(`document.querySelectorAll('.plot.small canvas').length == 4`)
+	heads := b.text(`[...document.querySelectorAll('#numbers th')].map(h => h.textContent).join()`)
+	if heads != "time (UTC),ended,failed,p50,p95,p99,xact_commit,wal_bytes" {
+		b.t.Error(heads)
+	}
+	if rows := b.text(`document.querySelector('#numbers table').textContent`); !strings.Contains(rows, "259") {
+		b.t.Error(rows)
+	}
+	b.look("light", 400)
+	b.until(`[...document.querySelectorAll('.plot.small canvas')].every(c => c.clientWidth < 400)`)
+	b.look("light", 1280)
+}
+
+// leadsOn: a URL of what is not there says so, and lets something else be chosen.
+func leadsOn(b *browser, p *page) {
+	for url, says := range map[string]string{
+		"/explore?archive=gone": "gone is not served here", "/scorecard?archive=gone": "gone is not served here", "/loads?archive=gone": "gone is not served here",
+		"/live?folder=nix": "No run nix is served here",
+	} {
+		b.open(p.URL + url)
+		b.until(`document.getElementById('none')?.textContent.includes('` + says + `') && document.querySelectorAll('main select option').length > 1`)
+	}
+	b.open(p.URL + "/explore?archive=gone&line_type=NONE")
+	b.text(`(() => { const e = document.getElementById('archive'); e.selectedIndex = 1; e.dispatchEvent(new Event('change')); })()`)
+	b.until(`document.querySelector('#plot canvas') && !location.search.includes('gone')`)
+}
+
 // shares is statement 20: of ten tabs three are live, and one stream feeds them,
 // also when the tab that read it is closed.
 func shares(b *browser, p *page) {

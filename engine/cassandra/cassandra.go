@@ -254,4 +254,6 @@ func durability(sync string) string {
 }
 
 // failed is engine.Failed.
-func failed(ctx context.Context, err error) error { return engine.Failed(ctx, err) }
+func failed(ctx context.Context, err error) error {
+	return engine.Failed(ctx, err, gocql.ErrNoConnections, gocql.ErrConnectionClosed, gocql.ErrTimeoutNoResponse)
+}

@@ -87,11 +87,8 @@ func (l *loader) insist(ctx context.Context, do func(ctx context.Context, t *att
 	for {
 		t := attempt{l: l, stored: engine.Stored{Replaced: map[string]int64{}}}
 		counts, err := t.try(ctx, do)
-		if err != nil && ctx.Err() != nil {
-			err = ctx.Err()
-		}
 		if err != nil || counts {
-			return t.stored, err
+			return t.stored, engine.Failed(ctx, err)
 		}
 	}
 }

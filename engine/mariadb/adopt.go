@@ -56,7 +56,7 @@ func (a *archive) Adopt(ctx context.Context, subset string, mend bool) (*engine.
 	}
 	c, err := a.db.writes.Conn(ctx)
 	if err != nil {
-		return nil, sqlengine.Failed(ctx, err)
+		return nil, failed(ctx, err)
 	}
 	defer c.Raw(func(any) error { return driver.ErrBadConn }) //nolint:errcheck // ends the connection, and its locks with it
 	if !mend {
@@ -65,7 +65,7 @@ func (a *archive) Adopt(ctx context.Context, subset string, mend bool) (*engine.
 		err = a.locked(ctx, c, subset, func() error { return s.mend(ctx, c) })
 	}
 	s.out.Findings = s.tally.told()
-	return &s.out, sqlengine.Failed(ctx, err)
+	return &s.out, failed(ctx, err)
 }
 
 // check is all that can be known before anything is written.

@@ -269,7 +269,7 @@ func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder
 	if absent(err) {
 		return nil
 	}
-	return sqlengine.Failed(ctx, err)
+	return failed(ctx, err)
 }
 
 func (a *archive) ask(ctx context.Context, q *engine.Query, d *sqlengine.Decoder) error {
@@ -386,7 +386,7 @@ func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, er
 		return engine.Plan{Text: "the subset holds no records of this line type\n"}, nil
 	}
 	if err != nil {
-		return engine.Plan{}, sqlengine.Failed(ctx, err)
+		return engine.Plan{}, failed(ctx, err)
 	}
 	out := engine.Plan{Text: plan}
 	out.Access, err = accesses([]byte(plan), func(name string) string {

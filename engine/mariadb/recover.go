@@ -34,7 +34,7 @@ func (a *archive) locked(ctx context.Context, c *sql.Conn, subset string, do fun
 	for {
 		var got sql.NullInt64
 		if err := c.QueryRowContext(ctx, "SELECT GET_LOCK(?, ?)", name, lockSeconds).Scan(&got); err != nil {
-			return sqlengine.Failed(ctx, err)
+			return failed(ctx, err)
 		}
 		if got.Int64 == 1 {
 			break
@@ -57,7 +57,7 @@ func (a *archive) ready(ctx context.Context, subset string) error {
 	}
 	c, err := a.db.writes.Conn(ctx)
 	if err != nil {
-		return sqlengine.Failed(ctx, err)
+		return failed(ctx, err)
 	}
 	defer c.Close() //nolint:errcheck // nothing was written that is not committed
 	err = a.locked(ctx, c, subset, func() error { return a.recover(ctx, c, subset) })
@@ -67,7 +67,7 @@ func (a *archive) ready(ctx context.Context, subset string) error {
 	if err == nil {
 		a.seen.Store(subset, true)
 	}
-	return sqlengine.Failed(ctx, err)
+	return failed(ctx, err)
 }
 
 // recover ends what a commit began that died: rows that do not count yet are

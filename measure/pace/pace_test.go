@@ -387,3 +387,17 @@ func TestPhases(t *testing.T) {
 		}
 	}
 }
+
+// TestProgressTellsWhatCameLately: the percentiles of what succeeded since the
+// progress before, and nothing of what failed or was told already.
+func TestProgressTellsWhatCameLately(t *testing.T) {
+	var all tally
+	all.init(&Options{Kinds: []string{"READ"}, Statuses: []string{"OK", "ERROR"}, Fine: time.Second, Watch: func(Progress) {}})
+	all.add([]sample{{service: time.Millisecond, wait: time.Millisecond}, {status: 1, service: time.Minute}}, 2, 1)
+	if p := all.progress(time.Second).Response; math.Abs(float64(p.P50-2*time.Millisecond)) > 1e4 || p.P99 != p.P50 {
+		t.Errorf("%+v", p)
+	}
+	if p := all.progress(time.Second).Response; p.Max != 0 {
+		t.Errorf("told twice: %+v", p)
+	}
+}

@@ -131,13 +131,17 @@ type tally struct {
 	right  int64
 	err    error
 
-	now  [][]*Group    // of the current interval; nil = nobody asks for it
-	from time.Duration // when it began
+	now    [][]*Group         // of the current interval; nil = nobody asks for it
+	lately *measure.Histogram // responses of what succeeded since the last progress; nil = nobody watches
+	from   time.Duration      // when it began
 }
 
 func (t *tally) init(o *Options) {
 	t.interval, t.warmup, t.harmless = o.Fine, o.Warmup, o.Harmless
 	t.groups = emptyGroups(len(o.Kinds), len(o.Statuses))
+	if o.Watch != nil {
+		t.lately = measure.NewHistogram()
+	}
 	if o.Each != nil {
 		t.now, t.from = emptyGroups(len(o.Kinds), len(o.Statuses)), o.Warmup
 	}
@@ -192,6 +196,9 @@ func (t *tally) add(samples []sample, whole, right int64) {
 		note(t.groups, s)
 		if t.now != nil {
 			note(t.now, s)
+		}
+		if t.lately != nil && s.status == 0 {
+			t.lately.Record(s.service + s.wait)
 		}
 		t.last = max(t.last, s.end)
 		at := int((s.end - t.warmup) / t.interval)
@@ -256,9 +263,10 @@ type Result struct {
 
 // Progress is how far a run is.
 type Progress struct {
-	Elapsed       time.Duration // since the end of the warm-up; negative before
-	Ended, Failed int64         // parts of operations, after the warm-up
-	Slice         Slice         // the last whole interval
+	Elapsed       time.Duration       // since the end of the warm-up; negative before
+	Ended, Failed int64               // parts of operations, after the warm-up
+	Slice         Slice               // the last whole interval
+	Response      measure.Percentiles // of what succeeded since the progress before
 }
 
 // result closes the books.
@@ -286,6 +294,10 @@ func (t *tally) progress(now time.Duration) Progress {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p := Progress{Elapsed: now - t.warmup}
+	if t.lately != nil {
+		p.Response = t.lately.Percentiles()
+		t.lately.Reset()
+	}
 	for _, kind := range t.groups {
 		for status, g := range kind {
 			if g != nil {

@@ -42,7 +42,7 @@ async function show() {
   } catch (e) {
     if (stop.signal.aborted || (e as Error).name === 'AbortError') return;
     home = undefined; // asked again next time
-    main.replaceChildren(h('p', { class: 'none', id: 'none' }, (e as Error).message));
+    main.replaceChildren(h('p', { class: 'none', id: 'none' }, (e as Error).message), (e instanceof Refused && e.choose) || '');
     const again = e instanceof Refused ? e.again : 0, here = location.href;
     if (again) { say(`asked again in ${again} s`); setTimeout(() => here === location.href && void show(), again * 1000); }
   } finally {

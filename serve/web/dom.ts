@@ -17,17 +17,18 @@ export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Att
 
 // table makes a table that scrolls in itself, below a caption that is as wide as the page.
 export function table(caption: string, head: string[], rows: Child[][]): HTMLElement {
-  const number = (c: Child) => typeof c === 'number' || (typeof c === 'string' && /^[-−]?[\d.,]+$/.test(c));
+  const number = (c: Child) => typeof c === 'number' || (typeof c === 'string' && /^[-−~]?[\d.,]+(e[-+]?\d+)?$/.test(c));
+  const numbers = head.map((_, i) => rows.some(r => number(r[i])) && rows.every(r => number(r[i]) || r[i] === '–' || r[i] === '' || typeof r[i] === 'object')); // a head stands where its numbers do
   return h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption },
-    h('p', { class: 'caption' }, caption), h('table', { 'aria-label': caption }, h('thead', {}, h('tr', {}, ...head.map(t => h('th', { scope: 'col' }, t)))),
-      h('tbody', {}, ...rows.map(r => h('tr', {}, ...r.map(c => h('td', { class: number(c) && 'number' }, c)))))));
+    h('p', { class: 'caption' }, caption), h('table', { 'aria-label': caption }, h('thead', {}, h('tr', {}, ...head.map((t, i) => h('th', { scope: 'col', class: numbers[i] && 'number' }, t)))),
+      h('tbody', {}, ...rows.map(r => h('tr', {}, ...r.map((c, i) => h('td', { class: numbers[i] && 'number' }, c)))))));
 }
 
 // say tells a reader of the screen, and whoever looks at the foot of the page.
 export function say(text: string) { document.getElementById('said')!.textContent = text; }
 
 export class Refused extends Error {
-  constructor(message: string, readonly again: number) { super(message); }
+  constructor(message: string, readonly again: number, readonly choose?: HTMLElement) { super(message); }
 }
 
 // get asks the server; what it refuses is an error in its words.

@@ -42,8 +42,7 @@ export function times(text: string): number[] {
 
 export function place(home: Home, q: URLSearchParams): Holding | undefined {
   const fits = (a: Holding) => where.slice(0, 3).every(k => !q.get(k) || q.get(k) === a[k as keyof Holding]);
-  const named = home.archives.some(a => a.archive === q.get('archive') && a.problem); // it is being loaded: no other one stands for it
-  return home.archives.find(a => !a.problem && fits(a)) ?? (named ? undefined : home.archives.find(a => !a.problem));
+  return home.archives.find(a => !a.problem && fits(a)) ?? home.archives.find(a => !a.problem && (!q.get('archive') || q.get('archive') === a.archive)); // no other one stands for it
 }
 
 // holdings is the selector of archives, of every view that has one.
@@ -56,7 +55,14 @@ export function holdings(home: Home, q: URLSearchParams, chosen: (q: URLSearchPa
       for (const k of where.slice(0, 3)) next.set(k, String(a[k as keyof Holding]));
       chosen(next);
     },
-  }, ...usable.map(a => h('option', { selected: a === now }, `${a.archive} · ${a.engine} ${a.design} · ${a.subset} · ${several(a.records, 'record')}`))));
+  }, !now && h('option', { disabled: true, selected: true }, '(choose one)'), ...usable.map(a => h('option', { selected: a === now }, `${a.archive} · ${a.engine} ${a.design} · ${a.subset} · ${several(a.records, 'record')}`))));
+}
+
+// lacking says why nothing can be asked, and lets another archive be chosen.
+export function lacking(home: Home, q: URLSearchParams, view: string) {
+  const asked = q.get('archive'), usable = home.archives.some(a => !a.problem), known = home.archives.filter(a => a.problem && (!asked || a.archive === asked));
+  const why = known.map(a => `${a.archive}: ${a.problem}`).join('; ') || (asked ? `${asked} is not served here.` : 'No archive is served: name one, or a run folder that holds some: barograph serve archive.duckdb');
+  return new Refused(why, known.length ? 2 : 0, usable ? holdings(home, q, n => go(view, new URLSearchParams(where.slice(0, 3).map(k => [k, n.get(k)!])))) : undefined);
 }
 
 export class Explore {
@@ -93,10 +99,8 @@ export class Explore {
   async show() {
     let q = state();
     const at = place(this.home, q);
-    if (!at) {
-      throw new Refused(`No archive can be asked now. ${this.home.archives.map(a => `${a.archive}: ${a.problem}`).join('; ')}`, 2);
-    }
-    for (const k of where.slice(0, 3)) if (!q.get(k)) q.set(k, String(at[k as keyof Holding]));
+    if (!at) throw lacking(this.home, q, '/explore');
+    for (const k of where.slice(0, 3)) q.set(k, String(at[k as keyof Holding]));
     this.main.replaceChildren(h('div', { class: 'explore' }, h('details', { class: 'sheet', open: innerWidth > 700 }, h('summary', {}, 'What is asked'), this.form),
       h('div', { class: 'answer' }, this.asks, this.plot, this.read, this.legend, this.below, this.foot)));
     this.inventory = await get<Inventory>('inventory', { archive: q.get('archive')!, design: q.get('design')!, subset: q.get('subset')! }, this.abort.signal);

@@ -1,6 +1,6 @@
 // Loads: per file read = stored + replaced + quarantined; coverage; quarantine.
 import { count, get, go, h, several, state, table, utc } from './dom';
-import { Home, Inventory, holdings, place, times } from './explore';
+import { Home, Inventory, holdings, lacking, place, times } from './explore';
 
 interface Mark { path: string; bytes: number; read: number; stored: number; replaced: number; quarantined: number; loaded: string }
 interface Loads {
@@ -12,7 +12,7 @@ const mostFiles = 500;
 
 export async function loads(main: HTMLElement, home: Home) {
   const q = state(), at = place(home, q);
-  if (!at) { main.replaceChildren(h('h2', {}, 'Loads'), h('p', {}, 'No archive can be asked now.')); return; }
+  if (!at) throw lacking(home, q, '/loads');
   const d = await get<Loads>('loads', { archive: at.archive, design: at.design!, subset: at.subset! }), files = d.files ?? [];
   const sum = (f: (m: Mark) => number) => files.reduce((a, m) => a + f(m), 0), root = folder(files.map(f => f.path)), ticked = (m: Mark) => m.read === m.stored + m.replaced + m.quarantined;
   main.replaceChildren(h('h2', {}, 'Loads'), holdings(home, q, n => go('/loads', n)),

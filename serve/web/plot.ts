@@ -105,13 +105,26 @@ export class Chart {
   }
 }
 
-// lines draws plain series along time, for what is live.
-export function lines(place: HTMLElement, xs: number[], named: [string, (number | null)[]][]) {
-  const css = getComputedStyle(document.documentElement), ink = css.getPropertyValue('--ink').trim(), grid = { stroke: css.getPropertyValue('--line').trim(), width: 1 };
-  place.replaceChildren();
-  return new uPlot({
-    width: Math.max(place.clientWidth, 240), height: 180, tzDate: ts => uPlot.tzDate(new Date(ts * 1e3), 'Etc/UTC'),
-    series: [{}, ...named.map(([label], i) => ({ label, stroke: hue(i), width: 2, dash: dash(i) }))],
+// lines draws plain series along a stretch of time, with upright lines where something happened, for what is live.
+export function lines(place: HTMLElement, xs: number[], named: [string, (number | null)[]][], within: [number, number], marks: number[]) {
+  const css = getComputedStyle(document.documentElement), of = (name: string) => css.getPropertyValue(name).trim(), ink = of('--ink'), grid = { stroke: of('--line'), width: 1 };
+  const size = () => ({ width: Math.max(place.clientWidth, 240), height: 180 });
+  const u = new uPlot({
+    ...size(), tzDate: ts => uPlot.tzDate(new Date(ts * 1e3), 'Etc/UTC'), scales: { x: { range: within } },
+    series: [{}, ...named.map(([label], i) => ({ label, stroke: hue(i), width: 2, dash: dash(i), points: { show: xs.length < 80, size: 5 } }))],
     axes: [{ stroke: ink, grid }, { stroke: ink, grid, size: room }],
-  }, [xs, ...named.map(n => n[1])] as any, place);
+    hooks: { draw: [u => {
+      u.ctx.save();
+      u.ctx.strokeStyle = of('--bad');
+      for (const x of marks) {
+        if (x < within[0] || x > within[1]) continue;
+        const left = Math.round(u.valToPos(x, 'x', true));
+        u.ctx.beginPath(); u.ctx.moveTo(left, u.bbox.top); u.ctx.lineTo(left, u.bbox.top + u.bbox.height); u.ctx.stroke();
+      }
+      u.ctx.restore();
+    }] },
+  } as uPlot.Options, [xs, ...named.map(n => n[1])] as any, place);
+  const watch = new ResizeObserver(() => u.setSize(size()));
+  watch.observe(place);
+  return { destroy() { watch.disconnect(); u.destroy(); } };
 }

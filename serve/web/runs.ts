@@ -1,7 +1,7 @@
 // Runs: folders with data, machine and verdicts; and one of them as it goes on.
 import { count, get, go, h, say, several, state, table } from './dom';
 import { ranked } from './cells';
-import { lines } from './plot';
+import { charts } from './live';
 import { marked } from './loads';
 
 interface Run {
@@ -9,7 +9,7 @@ interface Run {
   data: { source: string; digest: string; records: number }; machine: { cpu: string; usable_cpus: number; memory_bytes: number };
   archives: string[] | null; equal: number; wrong: number; failed: number; warnings?: string[]; problem?: string;
 }
-interface Event_ { seq: number; time: string; kind: string; text?: string; cell?: string; done?: number; of?: number; failed?: number; pid?: number; sample?: { cell: string; phase: string; rep: number; verdict: string; problem?: string; measured?: { total_ns: number; throughput?: number } } }
+export interface Event_ { seq: number; time: string; kind: string; text?: string; cell?: string; done?: number; of?: number; failed?: number; pid?: number; times?: { p50_ns: number; p95_ns: number; p99_ns: number }; counters?: { name: string; unit?: string; value: number }[]; sample?: { cell: string; phase: string; rep: number; verdict: string; problem?: string; warnings?: string[]; measured?: { total_ns: number; throughput?: number } } }
 
 const at = (r: Run) => new URLSearchParams({ folder: r.folder, name: r.name });
 const report = (r: Run) => `/runs/${encodeURIComponent(r.folder)}/${encodeURIComponent(r.name)}/report.html`;
@@ -57,19 +57,24 @@ export class Live {
   private beat = 0;
   private band = h('div', { class: 'band', id: 'band' });
   private grid = h('div', {});
-  private chart = h('div', { class: 'plot small' });
+  private charts = h('div', {});
   private log = h('div', {});
-  private drawn?: { destroy(): void };
+  private drawn: { destroy(): void }[] = [];
   private last?: string;
 
   constructor(private main: HTMLElement) {}
 
   async show() {
     const q = state(), all = (await get<Run[]>('runs')).filter(r => !r.problem);
-    const r = all.find(r => r.folder === q.get('folder') && r.name === q.get('name')) ?? all.find(r => r.state === 'running') ?? all[0];
-    if (!r) { this.main.replaceChildren(h('h2', {}, 'Live'), h('p', {}, 'No run folder is served.')); return; }
-    this.main.replaceChildren(h('h2', {}, 'Live'), h('label', { class: 'wide' }, 'Run ', h('select', { id: 'run', change: (e: any) => go('/live', at(all[e.target.selectedIndex]!)) },
-      ...all.map(o => h('option', { selected: o === r }, `${o.id} (${o.state})`)))), this.band, this.chart, h('h3', {}, 'Cells'), this.grid, h('h3', {}, 'Events'), this.log);
+    const named = all.find(r => r.folder === q.get('folder') && r.name === q.get('name')), asked = q.get('folder') ?? q.get('name');
+    const r = named ?? (asked ? undefined : all.find(r => r.state === 'running') ?? all[0]);
+    const choose = all.length > 0 && h('label', { class: 'wide' }, 'Run ', h('select', { id: 'run', change: (e: any) => { const o = all[e.target.selectedIndex - (r ? 0 : 1)]; if (o) go('/live', at(o)); } },
+      !r && h('option', {}, '(choose one)'), ...all.map(o => h('option', { selected: o === r }, `${o.id} (${o.state})`))));
+    if (!r) {
+      this.main.replaceChildren(h('h2', {}, 'Live'), h('p', { class: 'none', id: 'none' }, asked ? `No run ${[q.get('folder'), q.get('name')].filter(Boolean).join('/')} is served here.` : 'No run folder is served: name one, or a folder of them: barograph serve runs'), choose || '');
+      return;
+    }
+    this.main.replaceChildren(h('h2', {}, 'Live'), choose || '', this.band, this.charts, h('h3', {}, 'Cells'), this.grid, h('h3', {}, 'Events'), this.log);
     const rejected = await get<{ file: string; line: string; reason: string; text: string }[]>('quarantine', at(r)).catch(() => []);
     if (this.gone) return; // another view was chosen meanwhile
     if (rejected.length) this.main.append(h('h3', {}, 'Quarantine'), table(`${several(rejected.length, 'line')} that could not be read`, ['where', 'reason', 'text'], rejected.map(l => [`${l.file}:${l.line}`, marked(l.reason), l.text])));
@@ -103,7 +108,7 @@ export class Live {
   private stop = () => {};
   private gone = false;
 
-  close() { this.gone = true; this.stop(); this.source?.close(); clearInterval(this.timer); this.drawn?.destroy(); }
+  close() { this.gone = true; this.stop(); this.source?.close(); clearInterval(this.timer); for (const d of this.drawn) d.destroy(); }
 
   private take(e: Event_) {
     this.beat = Math.max(this.beat, Date.parse(e.time));
@@ -126,13 +131,11 @@ export class Live {
     this.band.replaceChildren(h('strong', { class: standing.startsWith('i') && 'bad', id: 'standing' }, standing), step?.text ? h('span', {}, `${step.text}: ${count(step.done ?? 0)}${step.of ? ` of ${count(step.of)}${left(events, step)}` : ''}`) : '',
       h('span', {}, several(events.filter(e => e.sample).length, 'sample')), sample?.sample ? h('span', {}, `last: ${words(sample.sample.cell)}`) : '');
     this.cells(events);
-    const rates = events.filter(e => e.kind === 'rate').slice(-600);
-    this.drawn?.destroy();
-    this.chart.replaceChildren();
-    if (rates.length > 1) this.drawn = lines(this.chart, rates.map(e => Date.parse(e.time) / 1000), [['operations since the one before', rates.map(e => e.done ?? 0)], ['failed', rates.map(e => e.failed ?? 0)]]);
-    const told = events.filter(e => e.kind !== 'rate').slice(-shown).reverse();
+    for (const d of this.drawn) d.destroy();
+    this.drawn = charts(this.charts, events);
+    const told = events.filter(e => e.kind !== 'rate' && e.kind !== 'server').slice(-shown).reverse();
     this.log.replaceChildren(table(`the last ${several(told.length, 'event')} of ${count(last.seq)}`, ['time (UTC)', 'what', 'in words'], told.map(e => [e.time.slice(11, 19), e.kind,
-      e.sample ? `${words(e.sample.cell)} #${e.sample.rep} ${e.sample.verdict}${e.sample.problem ? `: ${e.sample.problem}` : ''}` : [e.text, e.done && `${count(e.done)}${e.of ? ` of ${count(e.of)}` : ''}`].filter(Boolean).join(' ')])));
+      e.sample ? `${words(e.sample.cell)} #${e.sample.rep} ${e.sample.verdict}${[e.sample.problem, ...(e.sample.warnings ?? [])].filter(Boolean).map(t => `: ${t}`).join('')}` : [e.text, e.done && `${count(e.done)}${e.of ? ` of ${count(e.of)}` : ''}`].filter(Boolean).join(' ')])));
   }
 
   // cells is the grid engine × case of medians; what is wrong has none.

@@ -1,6 +1,6 @@
 // Scorecard: a candidate against a baseline, symbols and words, each cell a link to its curve.
 import { count, go, h, say, state } from './dom';
-import { Home, Inventory, holdings, place } from './explore';
+import { Home, Inventory, holdings, lacking, place } from './explore';
 import { get } from './dom';
 
 interface Cell { lead: number; n: number; value: number | null; low: number | null; high: number | null; p: number | null }
@@ -16,7 +16,7 @@ function symbol(r: Row, c: Cell, alpha: number): [string, string] {
 
 export async function scorecard(main: HTMLElement, home: Home, signal: AbortSignal) {
   const q = state(), at = place(home, q);
-  if (!at) { main.replaceChildren(h('h2', {}, 'Scorecard'), h('p', {}, 'No archive can be asked now.')); return; }
+  if (!at) throw lacking(home, q, '/scorecard');
   const where = { archive: at.archive, design: at.design!, subset: at.subset! }, inventory = await get<Inventory>('inventory', where, signal);
   const held = (k: 'model' | 'version') => [...new Set((inventory.groups ?? []).map(g => g[k]))], by = q.get('by') === 'version' || (held('model').length < 2 && held('version').length > 1) ? 'version' : 'model';
   const models = held(by), types = [...new Set((inventory.groups ?? []).map(g => g.line_type))].filter(t => home.stats.some(s => s.line_type === t));
@@ -29,7 +29,7 @@ export async function scorecard(main: HTMLElement, home: Home, signal: AbortSign
   const asks = new URLSearchParams({ ...where, line_type: type, by, candidate, baseline });
   for (const f of ['fcst_var', 'fcst_lev', 'vx_mask', 'stat']) for (const v of q.getAll(f)) asks.append(f, v);
   const rows: Row[] = [], r = await fetch('/api/v1/scorecard?' + asks, { signal });
-  if (!r.ok) throw new Error((await r.json()).error);
+  if (!r.ok) { note.textContent = (await r.json()).error; return; }
   const reader = r.body!.pipeThrough(new TextDecoderStream()).getReader();
   for (let rest = ''; ;) {
     const { value, done } = await reader.read();

@@ -48,7 +48,7 @@ func (c *Clusters) Run(ctx context.Context, folder *run.Folder) error {
 	for _, d := range drivers {
 		if failed := c.study(ctx, folder, d); failed != nil {
 			err = errors.Join(err, fmt.Errorf("%s: %w", d.Scheme, failed))
-			folder.Run.Warnings = append(folder.Run.Warnings, d.Scheme+" was not studied to its end: "+failed.Error())
+			folder.Warn(d.Scheme + " was not studied to its end: " + failed.Error())
 		}
 	}
 	for _, s := range folder.Samples() {

@@ -82,7 +82,7 @@ func (s *study) read(ctx context.Context) error {
 			}
 			s.out.Unread++
 			d.Files--
-			s.folder.Run.Warnings = append(s.folder.Run.Warnings, "not in this data, or not to its end: "+f.Err.Error())
+			s.folder.Warn("not in this data, or not to its end: " + f.Err.Error())
 			s.o.Log.Error("file not read", "error", f.Err)
 		}
 		s.files[f.Digest] = true
@@ -163,7 +163,7 @@ func totalSize(files []string) int64 {
 }
 
 func (s *study) warn(text string) {
-	s.folder.Run.Warnings = append(s.folder.Run.Warnings, text)
+	s.folder.Warn(text)
 	s.o.Log.Warn(text)
 }
 

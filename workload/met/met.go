@@ -199,7 +199,7 @@ func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
 		err = s.prove(ctx, opened)
 	}
 	if err == nil {
-		err = s.time(ctx)
+		err = s.time(ctx, s.counters(opened))
 	}
 	if err == nil {
 		err = s.askers(ctx)

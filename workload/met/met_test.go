@@ -124,6 +124,57 @@ func TestStudyProvesThenTimes(t *testing.T) {
 	}
 }
 
+// TestServersAreCounted: what a server tells of itself is asked between answers,
+// once for each URL, and stands among the events; one that falls silent is warned of.
+func TestServersAreCounted(t *testing.T) {
+	files, dir := day(t), t.TempDir()
+	asked, silent := 0, false
+	d := sqlite.Driver()
+	open := d.Open
+	d.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
+		e, err := open(ctx, u, o)
+		if err == nil {
+			e.Metrics = func(context.Context) (engine.Metrics, error) {
+				if asked++; silent {
+					return engine.Metrics{}, errors.New("no permission")
+				}
+				return engine.Metrics{Totals: []engine.Total{{Name: "commits", Value: float64(7 * asked)}, {Name: "still", Value: 1}}}, nil
+			}
+		}
+		return e, err
+	}
+	reg := engine.Registry{d}
+	one := target(&reg[0], dir, design.Normalized)
+	for _, silent = range []bool{false, true} {
+		asked = 0
+		folder, err := run.Create(filepath.Join(t.TempDir(), "run"), run.Run{ID: "test", Workload: "met", Started: time.Now()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := met.Options{Registry: reg, Targets: []met.Target{one}, Files: files, Subset: "s", Cases: cases(t, "test_6"), Reps: 2, Seed: 1}
+		_, failed := met.Run(t.Context(), folder, o)
+		events, err := run.ReadEvents(folder.Dir)
+		if err := errors.Join(failed, err, folder.Close()); err != nil {
+			t.Fatal(err)
+		}
+		counted, warned := 0, ""
+		for _, e := range events {
+			if e.Kind == run.Counts {
+				counted++
+				if len(e.Counters) != 1 || e.Counters[0] != (run.Counter{Name: "commits", Value: 7}) || e.Text != "sqlite" {
+					t.Errorf("%+v", e)
+				}
+			}
+			if e.Kind == run.Warned {
+				warned += e.Text
+			}
+		}
+		if silent && (counted > 0 || asked != 1 || warned != "sqlite tells nothing of itself: no permission") || !silent && (counted == 0 || counted != asked-1 || warned != "") {
+			t.Errorf("silent %v: asked %d times, told %d times, warned %q", silent, asked, counted, warned)
+		}
+	}
+}
+
 // TestCasesWithoutRows: that nothing comes is proven, and has no time; where no
 // case has rows the study is not what was asked for.
 func TestCasesWithoutRows(t *testing.T) {

@@ -182,7 +182,7 @@ func (s *study) keep(ctx context.Context, c *cell, sample run.Sample, m *run.Mea
 
 // time repeats all cells in rounds, each in a fresh random order, the warm-up
 // rounds first. (Each cell was warmed by its proof already.)
-func (s *study) time(ctx context.Context) error {
+func (s *study) time(ctx context.Context, servers []*counter) error {
 	if len(s.cells) == 0 {
 		return nil
 	}
@@ -191,8 +191,10 @@ func (s *study) time(ctx context.Context) error {
 	step := Progress{Step: "timing", Unit: "answers", Of: int64(rounds * len(s.cells))}
 	enough := measure.RepsFor(s.ways() - 1)
 	started := time.Now()
+	looked := started
 	var b answer.Builder
 	var heap heap
+	look(ctx, servers)
 	for i, round := range measure.Interleave(s.o.Seed, len(s.cells), rounds) {
 		rep := round - s.o.Warmups
 		whole := rep == s.folder.Run.Reps // all cells have that many repetitions: a round begins
@@ -207,9 +209,13 @@ func (s *study) time(ctx context.Context) error {
 			}
 		}
 		s.folder.Run.Reps = max(s.folder.Run.Reps, rep+1)
-		step.Done++
+		if step.Done++; time.Since(looked) > time.Second {
+			looked = time.Now()
+			look(ctx, servers)
+		}
 		s.o.Progress(step)
 	}
+	look(ctx, servers)
 	s.cells = slices.DeleteFunc(s.cells, func(c *cell) bool { return c.bad })
 	s.finished(step, fmt.Sprintf("%d repetitions of %d cells in %s", s.folder.Run.Reps, len(s.cells), seconds(time.Since(started))))
 	return nil

@@ -164,7 +164,7 @@ func (p *Programme) told(c run.Cell, out *run.Measured, t *Tally, added int64) {
 		out.RowsInserted, out.RowsUpdated = added, t.Posted.Merged-added
 	}
 	if n := t.Posted.Unknown + t.Posted.Filtered; n > 0 {
-		p.Folder.Run.Warnings = append(p.Folder.Run.Warnings, fmt.Sprintf("%s %s, %s, %s: %d values are of stations or parameters that are not admitted", c.At("test"), c.At("scenario"), p.Design, p.Method, n))
+		p.Folder.Warn(fmt.Sprintf("%s %s, %s, %s: %d values are of stations or parameters that are not admitted", c.At("test"), c.At("scenario"), p.Design, p.Method, n))
 	}
 }
 
@@ -220,7 +220,7 @@ func (p *Programme) held(ctx context.Context, leave func(*engine.PostedValue) bo
 		return nil, err
 	}
 	if want != d.Values {
-		p.Folder.Run.Warnings = append(p.Folder.Run.Warnings, fmt.Sprintf("WRONG: %s, %s, %s: the tables hold %s, not %s", what, p.Design, p.Method, d.Values, want))
+		p.Folder.Warn(fmt.Sprintf("WRONG: %s, %s, %s: the tables hold %s, not %s", what, p.Design, p.Method, d.Values, want))
 	}
 	h := &held{to: p.Folder, stored: d.Values.String()}
 	h.proof, h.differs = answer.CompareRecords(want, d.Values)
@@ -287,7 +287,7 @@ func (p *Programme) noisy(ctx context.Context) error {
 		err = noise
 	}
 	if err == nil {
-		p.Folder.Run.Warnings = append(p.Folder.Run.Warnings, fmt.Sprintf("noise beside %s, %s: %d times maintenance, %d dumps, %d times a second poster's whole source, %d readings",
+		p.Folder.Warn(fmt.Sprintf("noise beside %s, %s: %d times maintenance, %d dumps, %d times a second poster's whole source, %d readings",
 			p.Design, p.Method, rounds[0].Load(), rounds[1].Load(), rounds[2].Load(), rounds[3].Load()))
 	}
 	return err

@@ -120,7 +120,7 @@ func (v *verifier) read(ctx context.Context) error {
 		a.Bytes += f.Bytes
 		if f.Err != nil {
 			v.unread++
-			v.into.Run.Warnings = append(v.into.Run.Warnings, "not in this data, or not to its end: "+f.Err.Error())
+			v.into.Warn("not in this data, or not to its end: " + f.Err.Error())
 			v.Progress(f.Err.Error())
 		}
 		return nil
@@ -205,7 +205,7 @@ func (v *verifier) prepare(ctx context.Context, i int) error {
 		plan.Plan = p.Text
 	} else {
 		plan.Plan = "no plan: " + err.Error()
-		v.into.Run.Warnings = append(v.into.Run.Warnings, out.Design+" told no plan: "+err.Error())
+		v.into.Warn(out.Design + " told no plan: " + err.Error())
 	}
 	out.Plans = []run.ScanPlan{plan}
 	if err := a.Ask(ctx, q, &v.got); err != nil {

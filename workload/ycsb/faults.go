@@ -331,9 +331,13 @@ func kindOf(err error) string {
 		return timedOut
 	case errors.Is(err, context.Canceled):
 		return notSettled
-	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, engine.ErrUnreachable):
+	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.EHOSTUNREACH):
 		return unreached
-	case ok, errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed), errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.ECONNRESET):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed), errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.ECONNRESET):
+		return brokenOff
+	case errors.Is(err, engine.ErrUnreachable):
+		return unreached
+	case ok:
 		return brokenOff
 	}
 	return refusedBy

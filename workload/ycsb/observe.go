@@ -17,6 +17,7 @@ import (
 type Server struct {
 	Metrics func(ctx context.Context) (engine.Metrics, error) // nil = it tells nothing
 	PIDs    []int32                                           // its processes, where they are this machine's
+	Tell    func(counted []run.Counter)                       // is told at each look what it counted since the last one; nil = nobody
 }
 
 // observer watches the client, the server and the machine beside a run.
@@ -26,6 +27,7 @@ type observer struct {
 	processes *measure.ProcessMeter
 	machine   *measure.MachineMeter
 	before    engine.Metrics
+	last      engine.Metrics         // of the last look
 	waits     map[engine.Session]int // by kind and what; Count is 0
 	looks     int
 	failed    error // why the server told nothing; the first
@@ -56,6 +58,7 @@ func (o *observer) begin(ctx context.Context) (err error) {
 		o.processes = measure.StartProcesses(ctx, o.PIDs)
 	}
 	o.before = o.ask(ctx)
+	o.last = o.before
 	if o.machine, err = measure.StartMachine(ctx); err != nil {
 		o.machine = nil // the system does not tell
 	}
@@ -95,7 +98,12 @@ func (o *observer) look(ctx context.Context) {
 		return
 	}
 	o.looks++
-	for _, s := range o.ask(ctx).Sessions {
+	m := o.ask(ctx)
+	if o.Tell != nil && o.failed == nil {
+		o.Tell(grown(o.last, m))
+		o.last = m
+	}
+	for _, s := range m.Sessions {
 		n := s.Count
 		s.Count = 0
 		o.waits[s] += n
@@ -159,11 +167,14 @@ func (o *observer) counters(ctx context.Context, into *run.ServerLoad) error {
 	if o.failed != nil {
 		return errors.Join(errors.New("the server's own metrics were not to be had"), o.failed)
 	}
-	for _, t := range after.Totals {
-		i := slices.IndexFunc(o.before.Totals, func(b engine.Total) bool { return b.Name == t.Name })
-		if i >= 0 && t.Value > o.before.Totals[i].Value {
-			into.Counters = append(into.Counters, run.Counter{Name: t.Name, Unit: t.Unit, Value: t.Value - o.before.Totals[i].Value})
-		}
-	}
+	into.Counters = append(into.Counters, grown(o.before, after)...)
 	return nil
+}
+
+// grown is what a server counted between two moments.
+func grown(before, after engine.Metrics) (out []run.Counter) {
+	for _, t := range after.Since(&before) {
+		out = append(out, run.Counter(t))
+	}
+	return out
 }

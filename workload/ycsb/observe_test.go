@@ -22,8 +22,12 @@ func TestServerIsWatched(t *testing.T) {
 			Sessions: []engine.Session{{Wait: engine.OnCPU, What: "running", Count: 1}, {Wait: engine.OnDisk, What: "IO:WALSync", Count: 3}},
 		}, nil
 	}
-	r := watched(t, told)
+	var looks [][]run.Counter
+	r := watchedBy(t, Server{Metrics: told, Tell: func(c []run.Counter) { looks = append(looks, c) }})
 	s := r.Server
+	if len(looks) != s.Looks || len(looks) == 0 || len(looks[0]) != 2 || looks[0][0].Value != 100 {
+		t.Errorf("it was told %v", looks)
+	}
 	if s == nil || s.Looks < 1 || len(s.Counters) != 2 || s.Counters[1].Unit != "bytes" || s.Counters[0].Value != 100*float64(asked.Load()-1) {
 		t.Fatalf("%+v", s)
 	}
@@ -46,6 +50,11 @@ func TestServerThatTellsNothing(t *testing.T) {
 
 func watched(t *testing.T, metrics func(context.Context) (engine.Metrics, error)) *Report {
 	t.Helper()
+	return watchedBy(t, Server{Metrics: metrics})
+}
+
+func watchedBy(t *testing.T, s Server) *Report {
+	t.Helper()
 	c, err := NewConfig(Properties{"recordcount": "100", "maxexecutiontime": "2"})
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +66,7 @@ func watched(t *testing.T, metrics func(context.Context) (engine.Metrics, error)
 	if _, err := Load(t.Context(), e.KV, c, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	r, err := Run(t.Context(), e.KV, c, Options{Server: Server{Metrics: metrics}})
+	r, err := Run(t.Context(), e.KV, c, Options{Server: s})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -108,8 +108,25 @@ func (t *Target) nodes() int {
 // watch tells the folder how a run goes on.
 func (t *Target) watch(o *Options, cell run.Cell) {
 	told, before := o.Watch, int64(0)
+	tell := func(e run.Event) {
+		e.Cell = cell
+		_ = t.Folder.Event(e) // what cannot be written now fails at the sample
+	}
+	o.Server.Tell = func(counted []run.Counter) { tell(run.Event{Kind: run.Counts, Text: t.Scheme, Counters: counted}) }
+	if o.Faults != nil {
+		f, inflict := *o.Faults, o.Faults.Inflict
+		f.Inflict = func(ctx context.Context, x lab.Fault) error {
+			tell(run.Event{Kind: run.KilledOne, Text: x.String()})
+			return inflict(ctx, x)
+		}
+		o.Faults = &f
+	}
 	o.Watch = func(p pace.Progress) {
-		_ = t.Folder.Event(run.Event{Kind: run.Rate, Cell: cell, Done: p.Ended - before, Failed: p.Failed}) // what cannot be written now fails at the sample
+		e := run.Event{Kind: run.Rate, Done: p.Ended - before, Failed: p.Failed}
+		if r := p.Response; r.Max > 0 {
+			e.Times = &run.Quantiles{P50: r.P50, P95: r.P95, P99: r.P99}
+		}
+		tell(e)
 		if before = p.Ended; told != nil {
 			told(p)
 		}
