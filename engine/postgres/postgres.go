@@ -125,8 +125,9 @@ func (db *database) config(u *url.URL, o engine.Options) (*pgxpool.Config, error
 	}
 	// A question that is given up is ended in the server, too.
 	c.BuildContextWatcherHandler = func(p *pgconn.PgConn) ctxwatch.Handler {
-		return &pgconn.CancelRequestContextWatcherHandler{Conn: p, DeadlineDelay: time.Second}
+		return &giver{pgconn.CancelRequestContextWatcherHandler{Conn: p, DeadlineDelay: time.Second}}
 	}
+	config.AfterRelease = func(c *pgx.Conn) bool { return c.PgConn().CustomData()[givenUp] == nil }
 	set := c.RuntimeParams
 	if set["application_name"] == "" {
 		set["application_name"] = "barograph"
@@ -142,6 +143,20 @@ func (db *database) config(u *url.URL, o engine.Options) (*pgxpool.Config, error
 		set["max_parallel_workers_per_gather"] = strconv.Itoa(o.Threads - 1)
 	}
 	return config, nil
+}
+
+// giver gives up what runs on a connection. The server may carry that out a
+// little later, and would end whatever runs then, so that the connection is not
+// used again.
+type giver struct {
+	pgconn.CancelRequestContextWatcherHandler
+}
+
+const givenUp = "barograph: given up"
+
+func (g *giver) HandleCancel(ctx context.Context) {
+	g.Conn.CustomData()[givenUp] = true
+	g.CancelRequestContextWatcherHandler.HandleCancel(ctx)
 }
 
 // unreachable says why a server is not reached and what to do. What pgx says
