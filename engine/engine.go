@@ -3,13 +3,17 @@ package engine
 import (
 	"cmp"
 	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
+	"net"
 	"net/url"
 	"runtime/debug"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/barograph/barograph/design"
@@ -31,8 +35,10 @@ func Unreachable(shown string, err error, cure string) error {
 }
 
 // Failed returns the context's error where that is why a call failed. A driver
-// may notice a deadline a little before the context does.
-func Failed(ctx context.Context, err error) error {
+// may notice a deadline a little before the context does. A connection that
+// broke is said to be an engine that is not reached, by any of the drivers'
+// own errors that the caller names too.
+func Failed(ctx context.Context, err error, broken ...error) error {
 	end, ok := ctx.Deadline()
 	switch {
 	case err == nil:
@@ -41,8 +47,20 @@ func Failed(ctx context.Context, err error) error {
 		return ctx.Err()
 	case ok && time.Until(end) < time.Millisecond:
 		return context.DeadlineExceeded
+	case lost(err, broken):
+		return fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
 	return err
+}
+
+// lost reports whether a call failed as its connection broke or none was had.
+func lost(err error, broken []error) bool {
+	if _, told := errors.AsType[*fault.Error](err); told || errors.Is(err, ErrUnreachable) {
+		return false // of a file, or said already
+	}
+	_, network := errors.AsType[*net.OpError](err)
+	broken = append(broken, io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, driver.ErrBadConn, syscall.EPIPE, syscall.ECONNRESET)
+	return network || slices.ContainsFunc(broken, func(e error) bool { return errors.Is(err, e) })
 }
 
 // Driver describes an engine and opens it.
@@ -134,6 +152,7 @@ type About struct {
 	// acknowledged, read from the server; Promises what follows from that.
 	Acknowledged string    `json:"acknowledged,omitempty"`
 	Promises     []Promise `json:"promises,omitempty"`
+	Flushed      bool      `json:"flushed,omitempty"` // they hold where the power fails, too, of as many nodes as a client may lose
 
 	Unranked string `json:"unranked,omitempty"` // why its times are shown but stand in no ranking; "" = they do
 }

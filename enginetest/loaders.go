@@ -13,7 +13,7 @@ import (
 // of the same series and times. An engine that allows one loader at a time says
 // so by an error; the second then has its turn after the first.
 func (s *suite) twoLoaders(t *testing.T) {
-	files := Generate(7, 2, mixedSeries()...)
+	files := Generate(7, 3, mixedSeries()...)
 	h := s.fresh(t)
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute) // an error, not a wait for ever
 	defer stop()
@@ -23,21 +23,29 @@ func (s *suite) twoLoaders(t *testing.T) {
 	}
 	two, refused := h.Loader(ctx, "a")
 	if refused == nil {
-		for i, l := range []engine.Loader{one, two} {
+		loaders := []engine.Loader{one, two, two}
+		add := func(i int) {
 			for _, b := range files[i].Batches {
-				if err := l.Add(ctx, b); err != nil {
-					t.Fatalf("loader %d: %v", i+1, err)
+				if err := loaders[i].Add(ctx, b); err != nil {
+					t.Fatalf("loader of file %d: %v", i, err)
 				}
 			}
 		}
-		for i, l := range []engine.Loader{two, one} {
-			c := engine.Commit{Catalog: design.NewCatalog("a"), Done: []engine.Mark{files[1-i].Mark()}}
-			for _, b := range files[1-i].Batches {
+		add(0)
+		add(1)
+		for _, i := range []int{1, 0, 2} { // the third must see what the second brought
+			if i == 2 {
+				add(i)
+			}
+			c := engine.Commit{Catalog: design.NewCatalog("a"), Done: []engine.Mark{files[i].Mark()}}
+			for _, b := range files[i].Batches {
 				c.Catalog.Add(b)
 			}
-			if _, err := l.Commit(ctx, c); err != nil {
-				t.Fatalf("commit: %v", err)
+			if _, err := loaders[i].Commit(ctx, c); err != nil {
+				t.Fatalf("commit of file %d: %v", i, err)
 			}
+		}
+		for _, l := range []engine.Loader{one, two} {
 			if err := l.Close(); err != nil {
 				t.Error(err)
 			}

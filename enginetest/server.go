@@ -15,6 +15,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/record"
 )
 
 // RunServer puts an engine that is a server through what Run cannot: the
@@ -35,6 +36,9 @@ func RunServer(t *testing.T, cfg Config, l *lab.Lab) {
 		t.Run("design="+string(d), func(t *testing.T) {
 			t.Run("two loads at once", s.twoLoads)
 			t.Run("a killed server", func(t *testing.T) { s.killedServer(t, l) })
+			if Nightly() || d == designs[0] {
+				t.Run("the server dies in a commit", func(t *testing.T) { s.deadServer(t, l) })
+			}
 		})
 	}
 }
@@ -131,6 +135,43 @@ func (s *suite) killedServer(t *testing.T, l *lab.Lab) {
 	marked(t, h, "a", files)
 	cataloged(t, h, "a", files)
 	s.prove(t, h, files, everything("a", lineType("PCT")))
+}
+
+// deadServer kills the server in the middle of a commit, when that asks what it
+// may replace: the commit says that the server is not reached, by which a
+// command tells its user to try again, and has stored nothing.
+func (s *suite) deadServer(t *testing.T, l *lab.Lab) {
+	url, series := s.URL(t), mixedSeries()
+	first, other := Generate(7, 2, series...), Generate(8, 1, series...) // other values of the same records
+	h := s.open(t, url, engine.Options{})
+	mustStore(t, h, "a", first, 2)
+	loader, err := h.Loader(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	killed := false
+	_, err = commitIf(t.Context(), loader, "a", other, func(record.Key) bool {
+		if !killed {
+			killed = true
+			if err := l.Kill(0); err != nil {
+				t.Error(err)
+			}
+		}
+		return false
+	})
+	if !killed || !errors.Is(err, engine.ErrUnreachable) {
+		t.Errorf("the server was killed: %t; the commit says: %v; want an error that wraps ErrUnreachable", killed, err)
+	}
+	if err := loader.Close(); err != nil {
+		t.Logf("the loader's end: %v", err)
+	}
+	if err := l.Restart(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	h = s.open(t, url, engine.Options{})
+	holds(t, h, "a", expect(first))
+	marked(t, h, "a", first)
+	cataloged(t, h, "a", first)
 }
 
 // resume opens a database and loads the files that have no mark.

@@ -37,6 +37,13 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(envDisks); dir != "" {
 		os.Exit(makeDisks(dir)) //nolint:forbidigo // a test binary ends so
 	}
+	if len(os.Args) == 4 && os.Args[1] == lab.DiskCommand {
+		if err := lab.ServeDisk(os.Args[2], os.Args[3]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1) //nolint:forbidigo // a test binary ends so
+		}
+		os.Exit(0) //nolint:forbidigo // a test binary ends so
+	}
 	os.Exit(m.Run()) //nolint:forbidigo // a test binary ends so
 }
 

@@ -28,6 +28,7 @@ type State struct {
 	URL     string         `json:"url"`
 	Cluster engine.Cluster `json:"cluster"`
 	Nodes   []NodeState    `json:"nodes"`
+	Frail   bool           `json:"frail,omitempty"` // see Options
 	Whole   bool           `json:"whole"`           // all nodes were ready once; else the start was broken off
 	Owner   *Process       `json:"owner,omitempty"` // the process that must end the lab; nil = it stays up by itself
 	Stop    syscall.Signal `json:"stop_signal"`
@@ -187,7 +188,7 @@ func down(dir string) error {
 			return fmt.Errorf("%s, node %d: %w", s.Engine, i+1, err)
 		}
 	}
-	if err := disconnect(&s.Cluster); err != nil {
+	if err := errors.Join(disconnect(&s.Cluster), s.unmount()); err != nil {
 		return fmt.Errorf("%s: %w", s.Engine, err)
 	}
 	for _, d := range s.Cluster.Disks {
@@ -332,7 +333,14 @@ func (s *State) String() string {
 	if len(c.Disks) > 0 {
 		disks = fmt.Sprintf(", in %s and so on, %d part(s)", c.Disks[0], len(c.Disks))
 	}
-	return fmt.Sprintf("profile %s, %d of %d nodes run (pid %s), %s%s, in %s", c.Profile, running, len(s.Nodes), strings.Join(pids, " "), c.Isolation, disks, c.Dir)
+	return fmt.Sprintf("profile %s, %d of %d nodes run (pid %s), %s%s, in %s", c.Profile, running, len(s.Nodes), strings.Join(pids, " "), c.Isolation, disks+s.disks(), c.Dir)
+}
+
+func (s *State) disks() string {
+	if s.Frail {
+		return ", on frail disks"
+	}
+	return ""
 }
 
 // Text writes what the disks are and were measured to do.

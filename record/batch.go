@@ -421,6 +421,21 @@ func SplitPair(v float64) (at int, value float64) {
 	return int(whole), value
 }
 
+// JoinPair is the inverse of SplitPair.
+func JoinPair(at int, value float64) float64 {
+	if at == NoValue {
+		return NoValue
+	}
+	if value == NoValue {
+		value = -999.9
+	}
+	v := math.Round((float64(at)+math.Abs(value)/1000)*1e7) / 1e7
+	if value < 0 {
+		return -v
+	}
+	return v
+}
+
 // Days counts the days from 1970-01-01 to a date of the Gregorian calendar. It
 // counts years from March, so that the leap day is a year's last; 400 years
 // have 146,097 days. Source: H. Hinnant, chrono-compatible low-level date

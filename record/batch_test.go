@@ -105,3 +105,11 @@ func TestHeaderCompareIsATotalOrder(t *testing.T) {
 		t.Errorf("%d %d %d", a.Compare(&a), a.Compare(&b), b.Compare(&a))
 	}
 }
+
+func TestPairs(t *testing.T) {
+	for _, v := range []float64{6.065, -21.0058, 1.1353, -2.9999, 0.5, -0.001, 12, NoValue} {
+		if at, value := SplitPair(v); JoinPair(at, value) != v {
+			t.Errorf("%v is %d and %v, which is %v", v, at, value, JoinPair(at, value))
+		}
+	}
+}

@@ -16,6 +16,7 @@ import (
 	"github.com/barograph/barograph/enginetest"
 	"github.com/barograph/barograph/formats/shef"
 	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/river"
 )
 
@@ -251,5 +252,62 @@ func TestNoIHFS(t *testing.T) {
 	url := servers.Lab(t, postgres.Driver(), lab.Options{}).URL()
 	if _, err := river.OpenIHFS(t.Context(), url, river.DefaultTokens()); err == nil || !strings.Contains(err.Error(), "has no table adjustfactor") {
 		t.Error(err)
+	}
+}
+
+// TestIHFSRead: what is stored are values of SHEF again, each of which can be
+// encoded: letters for numbers, thousands, pairs in one.
+func TestIHFSRead(t *testing.T) {
+	url, db := ihfs(t, "reads")
+	if _, err := db.Exec(t.Context(), stations); err != nil {
+		t.Fatal(err)
+	}
+	p, err := river.OpenIHFS(t.Context(), url, river.DefaultTokens())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	then := time.Now().UTC().Add(-2 * time.Hour).Truncate(time.Minute)
+	text := product(-time.Hour,
+		".AR AAA "+then.Format("20060102 Z DH1504")+"/HG 3.5Q/QR 1.234/PPH .1/PC 2.0/TB -6.065/HP M",
+		".A AAA "+then.Add(100*time.Hour).Format("20060102 Z DH1504")+"/DC"+then.Format("200601021504")+"/HGIFZZM 9/HGICZ 8")
+	post(t, p, text)
+	read := func(from, to time.Time) (out []string) {
+		t.Helper()
+		var values []record.Gauge
+		if err := p.Values(t.Context(), from.Unix(), to.Unix(), func(r *shef.Result) error {
+			values = append(values, r.Values...)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		e := shef.NewEncoder(&b, nil)
+		for i := range values {
+			if err := e.Write(&values[i]); err != nil {
+				t.Error(err)
+			}
+			g := &values[i]
+			created := time.Duration(0)
+			if g.Created != record.NoTime {
+				created = time.Unix(g.Created, 0).Sub(then)
+			}
+			out = append(out, fmt.Sprint(g.Station, " ", g.Code, " ", g.Value, string(rune(g.Quality)), " ", g.Duration, " ", g.Probability, " ", created, " ", g.Revised, " ", time.Unix(g.Time, 0).Sub(then)))
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+		slices.Sort(out)
+		return out
+	}
+	want := []string{
+		"AAA HGICZZZ 8Z 0 -1 0s false 100h0m0s", "AAA HGIFZZM 9Z 0 -0.5 0s false 100h0m0s", "AAA HGIRZZZ 3.5Q 0 -1 0s true 0s", "AAA HPIRZZZ -9999Z 0 -1 0s true 0s",
+		"AAA PCIRZZZ 2Z 0 -1 0s true 0s", "AAA PPHRZZZ 0.1Z 1001 -1 0s true 0s", "AAA QRIRZZZ 1.234Z 0 -1 0s true 0s", "AAA TBIRZZZ -6.065Z 0 -1 0s true 0s",
+	}
+	if got := read(then.AddDate(-1, 0, 0), then.AddDate(1, 0, 0)); !slices.Equal(got, want) {
+		t.Errorf("%q\nwant\n%q", got, want)
+	}
+	if got := read(then.Add(time.Second), then.AddDate(1, 0, 0)); len(got) != 2 {
+		t.Errorf("of a time: %q", got)
 	}
 }

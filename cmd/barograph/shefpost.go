@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"os/signal"
 	"slices"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
@@ -36,19 +34,24 @@ type shefPost struct {
 	make, archive               bool
 }
 
-func (p *shefPost) flags(c *cobra.Command) {
-	c.Flags().StringVar(&p.url, engineFlag, "", "URL of the database (required), e.g. postgres://awips@dx1:5432/hd_ob8krf")
+// place adds the flags that name a database's tables.
+func (p *shefPost) place(c *cobra.Command, what string) {
+	c.Flags().StringVar(&p.url, engineFlag, "", "URL of the database "+what+", e.g. postgres://awips@dx1:5432/hd_ob8krf")
 	c.Flags().StringVar(&p.schema, "schema", "ihfs", "ihfs, the Weather Service's tables, which must be there; or barograph, those of barograph post")
+	c.Flags().StringVar(&p.design, "design", string(engine.SingleDesign), "of barograph: design of the tables")
+	p.env.enginesNamed(c, "db")
+	complete(c, "schema", func() []string { return []string{"ihfs", "barograph"} })
+	complete(c, "design", func() []string { return words(engine.PostDesigns()) })
+}
+
+func (p *shefPost) flags(c *cobra.Command) {
+	p.place(c, "(required)")
 	c.Flags().StringVar(&p.apps, "apps-defaults", "", "of ihfs: file of tokens (shef_winpast : 10 …), as .Apps_defaults_site")
 	c.Flags().StringVar(&p.policy, "policy", string(engine.GoodStays), "what becomes of a value whose key is taken, over the token shef_duplicate")
 	c.Flags().BoolVar(&p.archive, "archive-data", false, "of ihfs: the time window is around each product's time, not the present")
-	c.Flags().StringVar(&p.design, "design", string(engine.SingleDesign), "of barograph: design of the tables")
 	c.Flags().BoolVar(&p.make, "make", false, "of barograph: make the tables that are not there")
-	p.env.enginesNamed(c, "db")
 	required(c, engineFlag)
-	complete(c, "schema", func() []string { return []string{"ihfs", "barograph"} })
 	complete(c, "policy", func() []string { return words(engine.Policies()) })
-	complete(c, "design", func() []string { return words(engine.PostDesigns()) })
 	p.input.flags(c)
 }
 
@@ -97,7 +100,11 @@ func (p *shefPost) open(ctx context.Context, policyNamed bool) (river.Poster, er
 	if err != nil {
 		return nil, err
 	}
-	db, err := river.OpenIHFS(ctx, p.url, tokens)
+	url, err := engine.ResolveURL(p.url) // it may be @FILE or lab:postgres
+	if err != nil {
+		return nil, err
+	}
+	db, err := river.OpenIHFS(ctx, url, tokens)
 	if err != nil {
 		return nil, err
 	}
@@ -260,14 +267,11 @@ func (p *shefPost) serve(c *cobra.Command, dir, listen string, settle time.Durat
 	ctx, cancel := context.WithCancelCause(c.Context())
 	defer cancel(nil)
 	if listen != "" {
-		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", listen)
+		stop, err := p.env.metrics(ctx, registry, listen)
 		if err != nil {
-			return &fault.Error{Setting: "--metrics " + listen, Err: err, Cure: "name an address that is free"}
+			return err
 		}
-		server := &http.Server{Handler: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), ReadHeaderTimeout: 10 * time.Second}
-		go server.Serve(l)   //nolint:errcheck // it ends with the service
-		defer server.Close() //nolint:errcheck // likewise
-		p.env.says("metrics: http://" + l.Addr().String() + "/metrics")
+		defer stop()
 	}
 	if len(args) > 0 {
 		ended := make(chan struct{})

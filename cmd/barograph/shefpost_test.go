@@ -53,6 +53,12 @@ func TestShefPost(t *testing.T) {
 	if status, _, errs := barograph(t, "shef", "post", "--db", "postgres://nobody@127.0.0.1:1/x", name); status != 5 {
 		t.Errorf("no server: status %d: %s", status, errs)
 	}
+	if err := os.WriteFile(tokens, []byte("postgres://nobody:secret@127.0.0.1:1/x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if status, _, errs := barograph(t, "shef", "post", "--db", "@"+tokens, name); status != 5 || strings.Contains(errs, "secret") {
+		t.Errorf("a URL in a file: status %d: %s", status, errs)
+	}
 }
 
 // safe is a buffer that one goroutine writes and another reads.

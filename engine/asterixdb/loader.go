@@ -120,10 +120,7 @@ func (l *loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, er
 	}
 	clear(l.batches)
 	l.types = l.types[:0]
-	if err != nil && ctx.Err() != nil {
-		err = ctx.Err()
-	}
-	return stored, err
+	return stored, engine.Failed(ctx, err)
 }
 
 // commit goes through the steps that doc.go names.

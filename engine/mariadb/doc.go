@@ -30,7 +30,7 @@
 // a load that brought the first such value, as it must be after any load that
 // changes the catalog. Repeating columns stand in METviewer's child tables and,
 // as they are, in barograph_repeats. Types that METviewer has no table for
-// (GENMPR) have one of the same form, barograph_line_data_genmpr.
+// (GENMPR), or one of another form, have one of this form, barograph_line_data_….
 //
 // A header is known by METdbLoad's 14 columns and the version: a record that
 // differs in its version is another record.

@@ -54,7 +54,7 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 			return nil, engine.ErrReadOnly
 		}
 		if _, err := k.writes.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS "+ident(k.prefix+recordsDatabase)); err != nil {
-			return nil, sqlengine.Failed(ctx, err)
+			return nil, failed(ctx, err)
 		}
 	}
 	return sqlengine.OpenKV(ctx, k.dialect(), t, k.session)

@@ -46,14 +46,14 @@ func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, err
 	if a.Design != design.Normalized {
 		s := &loading{a: a, subset: subset}
 		if err := s.create(ctx); err != nil {
-			return nil, sqlengine.Failed(ctx, errors.Join(err, s.Close()))
+			return nil, failed(ctx, errors.Join(err, s.Close()))
 		}
 		return s.loader(), nil
 	}
 	l := &loader{loading: loading{a: a, subset: subset}, batches: map[*record.LineType][]*record.Batch{}, version: -1}
 	l.w = newLineWriter(l)
 	if err := l.create(ctx); err != nil {
-		return nil, sqlengine.Failed(ctx, errors.Join(err, l.Close()))
+		return nil, failed(ctx, errors.Join(err, l.Close()))
 	}
 	return l, nil
 }
@@ -186,7 +186,7 @@ func (l *loader) insist(ctx context.Context, do func() error) error {
 		l.w.settled(err == nil)
 		if err != nil {
 			l.version = -1
-			err = sqlengine.Failed(ctx, err)
+			err = failed(ctx, err)
 			l.undo(context.WithoutCancel(ctx))
 		}
 		return err

@@ -244,8 +244,8 @@ func (d *database) probe(ctx context.Context, all []*mysql.Config) error {
 	err = db.QueryRowContext(ctx, "SELECT @@global.query_cache_type, @@global.query_cache_size, @@lower_case_table_names, @@global.wsrep_on").
 		Scan(&cacheType, &cacheSize, &folded, &d.cluster)
 	if err != nil {
-		if ended := sqlengine.Failed(ctx, err); ended != err { //nolint:errorlint // the same error or the context's
-			return ended
+		if err = failed(ctx, err); ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) {
+			return err
 		}
 		return d.unreachable(err)
 	}
@@ -262,6 +262,11 @@ func (d *database) probe(ctx context.Context, all []*mysql.Config) error {
 		d.cache = "query_cache_size is 0"
 	}
 	return nil
+}
+
+// failed is engine.Failed.
+func failed(ctx context.Context, err error) error {
+	return engine.Failed(ctx, err, mysql.ErrInvalidConn)
 }
 
 func (d *database) unreachable(err error) error {
@@ -291,7 +296,7 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 		a.Settings["session.wsrep_sync_wait"] = "1"
 	}
 	if err := d.pool.QueryRowContext(ctx, "SELECT version()").Scan(&a.Version); err != nil {
-		return a, sqlengine.Failed(ctx, err)
+		return a, failed(ctx, err)
 	}
 	for _, s := range session {
 		a.Settings["session."+s.name] = strings.Trim(s.value, "'")
@@ -305,7 +310,7 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 		err = d.shows(ctx, a.Settings, "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_cluster_size', 'wsrep_provider_version')")
 	}
 	d.acknowledged(&a)
-	return a, sqlengine.Failed(ctx, err)
+	return a, failed(ctx, err)
 }
 
 // acknowledged says what a commit of InnoDB's is worth when it is acknowledged. Of
@@ -315,7 +320,7 @@ func (d *database) acknowledged(a *engine.About) {
 	a.Promises = engine.Promises()
 	switch a.Settings["innodb_flush_log_at_trx_commit"] {
 	case "1":
-		a.Acknowledged = "InnoDB: on disk, flushed, commits of one moment together"
+		a.Acknowledged, a.Flushed = "InnoDB: on disk, flushed, commits of one moment together", true
 	case "2":
 		a.Acknowledged = "InnoDB: given to the system, flushed every second (innodb_flush_log_at_trx_commit=2)"
 	default:

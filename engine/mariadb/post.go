@@ -78,7 +78,7 @@ func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore
 		Log: func(ctx context.Context) (n int64, err error) {
 			var name string
 			err = p.writes.QueryRowContext(ctx, "SHOW GLOBAL STATUS LIKE 'Innodb_lsn_current'").Scan(&name, &n)
-			return n, sqlengine.Failed(ctx, err)
+			return n, failed(ctx, err)
 		},
 		Tend: func(ctx context.Context, u engine.Upkeep, tables []string) error {
 			how := "ANALYZE TABLE " // InnoDB takes dead rows away by itself

@@ -73,7 +73,7 @@ func (s *star) note(ctx context.Context) (text string, err error) {
 	if absent(err) || errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
-	return text, sqlengine.Failed(ctx, err)
+	return text, failed(ctx, err)
 }
 
 // plan runs the question, and tells the rows that each step has seen.
@@ -186,7 +186,7 @@ func (s *star) clear(ctx context.Context) error {
 func (s *star) folder(ctx context.Context) (string, error) {
 	var of string
 	err := s.db.writes.QueryRowContext(ctx, "SELECT CONCAT(@@hostname, ':', @@port, @@datadir)").Scan(&of)
-	return starFolderName + fmt.Sprintf("%016x", xxh3.HashString(of)), sqlengine.Failed(ctx, err)
+	return starFolderName + fmt.Sprintf("%016x", xxh3.HashString(of)), failed(ctx, err)
 }
 
 // folders makes a folder on each path for the server's account.
@@ -209,7 +209,7 @@ func (s *star) folders(ctx context.Context) ([]string, error) {
 // refused says why a table cannot be made.
 func (s *star) refused(ctx context.Context, folders []string, err error) error {
 	if ctx.Err() != nil || len(folders) == 0 {
-		return sqlengine.Failed(ctx, err)
+		return failed(ctx, err)
 	}
 	return &fault.Error{
 		Setting: strings.Join(folders, ", "), Problem: "cannot hold parts of a table", Err: err,
@@ -261,7 +261,7 @@ func (s *star) inPlace(ctx context.Context, folders []string) error {
 func (s *star) copy(ctx context.Context, t engine.StarTable, rows *sqlengine.StarRows) (int64, error) {
 	c, err := s.db.writes.Conn(ctx)
 	if err != nil {
-		return 0, sqlengine.Failed(ctx, err)
+		return 0, failed(ctx, err)
 	}
 	defer c.Close() //nolint:errcheck // it goes back to the pool
 	f := infile{table: s.table(string(t)), charset: "utf8mb4"}
@@ -285,7 +285,7 @@ func (s *star) copy(ctx context.Context, t engine.StarTable, rows *sqlengine.Sta
 		return nil
 	}
 	made, err := f.load(ctx, c)
-	return made, sqlengine.Failed(ctx, err)
+	return made, failed(ctx, err)
 }
 
 // appendStar appends value i of a column for LOAD DATA.

@@ -50,7 +50,7 @@ func (l *loading) transaction(ctx context.Context, f func(q sqlengine.Querier) e
 			return l.end(ctx)
 		})
 		if err != nil {
-			err = sqlengine.Failed(ctx, err)
+			err = failed(ctx, err)
 			l.undo(context.WithoutCancel(ctx))
 		}
 		return err

@@ -267,5 +267,9 @@ func failed(ctx context.Context, err error) error {
 	if _, ok := ctx.Deadline(); ok && ctx.Err() == nil && mongo.IsTimeout(err) {
 		return context.DeadlineExceeded
 	}
-	return engine.Failed(ctx, err)
+	err = engine.Failed(ctx, err)
+	if ctx.Err() == nil && !errors.Is(err, engine.ErrUnreachable) && (mongo.IsNetworkError(err) || mongo.IsTimeout(err)) { // of the choice of a server, too
+		err = fmt.Errorf("%w: %w", engine.ErrUnreachable, err)
+	}
+	return err
 }

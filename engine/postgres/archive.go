@@ -73,7 +73,7 @@ func (a *archive) snapshot(ctx context.Context, f func(ctx context.Context, q sq
 	defer stop()
 	tx, err := a.db.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
-		return sqlengine.Failed(ctx, err)
+		return failed(ctx, err)
 	}
 	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // it only read
 	return f(ctx, querier{tx})
@@ -86,7 +86,7 @@ func (a *archive) snapshot(ctx context.Context, f func(ctx context.Context, q sq
 func (a *archive) Check(ctx context.Context, subset string) (problems []string, err error) {
 	tx, err := a.db.pool.BeginTx(ctx, pgx.TxOptions{AccessMode: pgx.ReadWrite})
 	if err != nil {
-		return nil, sqlengine.Failed(ctx, err)
+		return nil, failed(ctx, err)
 	}
 	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // it is its purpose
 	if _, err := tx.Exec(ctx, "CREATE EXTENSION IF NOT EXISTS amcheck"); err != nil {
@@ -153,7 +153,7 @@ type sender interface {
 func each(ctx context.Context, over sender, text string, args []any, f func(rows pgx.Rows) error) error {
 	rows, err := over.Query(ctx, text, args...)
 	if err != nil {
-		return sqlengine.Failed(ctx, err)
+		return failed(ctx, err)
 	}
 	defer rows.Close()
 	for rows.Next() {
@@ -161,7 +161,7 @@ func each(ctx context.Context, over sender, text string, args []any, f func(rows
 			return err
 		}
 	}
-	return sqlengine.Failed(ctx, rows.Err())
+	return failed(ctx, rows.Err())
 }
 
 // querier is a Querier over pgx.
@@ -173,7 +173,7 @@ func conn(q sqlengine.Querier) *pgx.Conn { return q.(querier).over.(*pgx.Conn) }
 // Exec carries out a statement.
 func (q querier) Exec(ctx context.Context, text string, args ...any) error {
 	_, err := q.over.Exec(ctx, text, args...)
-	return sqlengine.Failed(ctx, err)
+	return failed(ctx, err)
 }
 
 // Rows gives each row to f.

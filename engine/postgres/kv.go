@@ -88,7 +88,7 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 	}
 	r, err := sqlengine.OpenKV(ctx, k.dialect(), t, k.session)
 	if err != nil || t.Layout != engine.Document {
-		return r, sqlengine.Failed(ctx, err)
+		return r, failed(ctx, err)
 	}
 	connect := r.Connect
 	r.Connect = func(ctx context.Context) (*engine.Conn, error) {

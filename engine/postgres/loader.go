@@ -71,12 +71,12 @@ func execute(ctx context.Context, c *pgx.Conn, statements ...string) error {
 func (l *loader) transaction(ctx context.Context, f func(q sqlengine.Querier) error) error {
 	c, err := l.a.db.pool.Acquire(ctx)
 	if err != nil {
-		return sqlengine.Failed(ctx, err)
+		return failed(ctx, err)
 	}
 	defer c.Release()
 	tx, err := c.Begin(ctx)
 	if err != nil {
-		return sqlengine.Failed(ctx, err)
+		return failed(ctx, err)
 	}
 	if err = f(querier{tx.Conn()}); err == nil {
 		err = tx.Commit(ctx)
@@ -86,8 +86,11 @@ func (l *loader) transaction(ctx context.Context, f func(q sqlengine.Querier) er
 		after, stop := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
 		defer stop()
 		_ = tx.Rollback(after) // the first error says more; a closed connection rolls back by itself
+		if c.Conn().IsClosed() {
+			return engine.Failed(ctx, err, err)
+		}
 	}
-	return sqlengine.Failed(ctx, err)
+	return failed(ctx, err)
 }
 
 // makeTable makes the table of a type, if it is not there.

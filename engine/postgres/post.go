@@ -270,8 +270,8 @@ func (c *postConn) copyRows(ctx context.Context, name string, t *sqlengine.PostT
 		rows = rows[1:]
 		return dst, nil
 	}
-	_, err := c.pg.CopyFrom(ctx, newCopyReader(next), "COPY "+pgx.Identifier{name}.Sanitize()+" ("+
-		flavour.Join(t.Columns, ", ", func(c sqlengine.PostColumn) string { return pgx.Identifier{c.Name}.Sanitize() })+") FROM STDIN BINARY")
+	_, err := copyFrom(ctx, c.pg, "COPY "+pgx.Identifier{name}.Sanitize()+" ("+
+		flavour.Join(t.Columns, ", ", func(c sqlengine.PostColumn) string { return pgx.Identifier{c.Name}.Sanitize() })+") FROM STDIN BINARY", next)
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -165,7 +166,7 @@ const decisive = `'shared_buffers', 'effective_cache_size', 'work_mem', 'mainten
 func (db *database) about(ctx context.Context) (engine.About, error) {
 	a := engine.About{Product: "PostgreSQL", Settings: map[string]string{"driver": "github.com/jackc/pgx/v5", "wide_index": db.wideIndex, "partitions": db.parts.String()}}
 	if err := db.pool.QueryRow(ctx, "SHOW server_version").Scan(&a.Version); err != nil {
-		return a, sqlengine.Failed(ctx, err)
+		return a, failed(ctx, err)
 	}
 	err := querier{db.pool}.Rows(ctx, `SELECT name, current_setting(name) FROM pg_settings
 		WHERE name IN (`+decisive+`)
@@ -177,6 +178,7 @@ func (db *database) about(ctx context.Context) (engine.About, error) {
 		return err
 	})
 	a.Acknowledged, a.Promises = acknowledged(a.Settings)
+	a.Flushed = a.Settings["synchronous_commit"] != "off" && a.Settings["fsync"] != "off"
 	return a, err
 }
 
@@ -191,4 +193,12 @@ func acknowledged(settings map[string]string) (string, []engine.Promise) {
 		return "given to the system, never flushed (fsync=off)", engine.Promises()
 	}
 	return "on disk: flushed, commits of one moment together", engine.Promises()
+}
+
+// failed is engine.Failed; a server that ends says so to its sessions.
+func failed(ctx context.Context, err error) error {
+	if told, ok := errors.AsType[*pgconn.PgError](err); ok && strings.HasPrefix(told.Code, "57P0") {
+		return engine.Failed(ctx, err, told)
+	}
+	return engine.Failed(ctx, err)
 }

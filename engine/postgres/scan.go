@@ -56,7 +56,7 @@ func (s scans) Open(ctx context.Context, p engine.Placement) (*engine.Star, erro
 	parallel(config.ConnConfig.RuntimeParams, p.Parallel())
 	var err error
 	if st.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
-		return nil, sqlengine.Failed(ctx, err)
+		return nil, failed(ctx, err)
 	}
 	out, err := sqlengine.OpenStar(ctx, &sqlengine.StarEngine{
 		Where: "schema " + starSchema, ReadOnly: s.readOnly, Text: st.text, Note: st.note, Load: st.load, Plan: st.plan, Size: st.size,
@@ -92,7 +92,7 @@ func parallel(set map[string]string, workers int) {
 func (s *star) enough(ctx context.Context) error {
 	var most int
 	if err := s.pool.QueryRow(ctx, "SELECT current_setting('max_worker_processes')::int").Scan(&most); err != nil {
-		return sqlengine.Failed(ctx, err)
+		return failed(ctx, err)
 	}
 	if s.place.Parallel()-1 > most {
 		s.db.log.Warn("the server has fewer processes than an answer is meant to use; raise max_worker_processes and start it anew",
@@ -105,7 +105,7 @@ func (s *star) enough(ctx context.Context) error {
 func (s *star) note(ctx context.Context) (string, error) {
 	var comment string
 	err := s.db.pool.QueryRow(ctx, "SELECT coalesce(obj_description(to_regclass($1), 'pg_class'), '')", starTable(engine.StoreSales)).Scan(&comment)
-	return strings.TrimPrefix(comment, placed), sqlengine.Failed(ctx, err)
+	return strings.TrimPrefix(comment, placed), failed(ctx, err)
 }
 
 func (s *star) text(q engine.StarQuery) string {
@@ -150,7 +150,7 @@ func (s *star) load(ctx context.Context, files engine.StarFiles, note string) (e
 	}
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return execute(ctx, tx.Conn(), s.create(spaces)...) })
 	if err != nil {
-		return engine.StarLoaded{}, sqlengine.Failed(ctx, err)
+		return engine.StarLoaded{}, failed(ctx, err)
 	}
 	if err := s.dropSpaces(ctx, spaces); err != nil {
 		return engine.StarLoaded{}, err
@@ -199,7 +199,7 @@ func (s *star) copy(ctx context.Context, t engine.StarTable, rows *sqlengine.Sta
 		return 0, err
 	}
 	defer c.Release()
-	tag, err := c.Conn().PgConn().CopyFrom(ctx, newCopyReader(func(dst []byte) ([]byte, error) {
+	return copyFrom(ctx, c.Conn().PgConn(), "COPY "+starTable(t)+" FROM STDIN BINARY", func(dst []byte) ([]byte, error) {
 		if !rows.Next() {
 			if err := rows.Err(); err != nil {
 				return dst, err
@@ -212,8 +212,7 @@ func (s *star) copy(ctx context.Context, t engine.StarTable, rows *sqlengine.Sta
 			dst = appendStar(dst, &columns[k], i)
 		}
 		return dst, nil
-	}), "COPY "+starTable(t)+" FROM STDIN BINARY")
-	return tag.RowsAffected(), err
+	})
 }
 
 // appendStar appends value i of a column in COPY's format.
@@ -287,7 +286,7 @@ func (s *star) finish(ctx context.Context, note string) error {
 func (s *star) store(ctx context.Context) (string, error) {
 	var name string
 	err := s.pool.QueryRow(ctx, "SELECT system_identifier || '/' || current_database() FROM pg_control_system()").Scan(&name)
-	return fmt.Sprintf("%016x", xxh3.HashString(name)), sqlengine.Failed(ctx, err)
+	return fmt.Sprintf("%016x", xxh3.HashString(name)), failed(ctx, err)
 }
 
 func starSpacePrefix(store string) string { return "barograph_star_" + store + "_" }
@@ -311,7 +310,7 @@ func (s *star) makeSpaces(ctx context.Context) ([]string, error) {
 		out = append(out, name)
 		var there bool
 		if err := s.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_tablespace WHERE spcname = $1)", name).Scan(&there); err != nil {
-			return nil, sqlengine.Failed(ctx, err)
+			return nil, failed(ctx, err)
 		}
 		if there {
 			continue
@@ -342,16 +341,16 @@ func (s *star) dropSpaces(ctx context.Context, but []string) error {
 	rows, err := s.pool.Query(ctx, "SELECT spcname, pg_tablespace_location(oid) FROM pg_tablespace WHERE starts_with(spcname, $1) AND spcname <> ALL ($2)",
 		starSpacePrefix(store), append([]string{}, but...)) // nil would be NULL
 	if err != nil {
-		return sqlengine.Failed(ctx, err)
+		return failed(ctx, err)
 	}
 	old := map[string]string{}
 	var name, dir string
 	if _, err = pgx.ForEachRow(rows, []any{&name, &dir}, func() error { old[name] = dir; return nil }); err != nil {
-		return sqlengine.Failed(ctx, err)
+		return failed(ctx, err)
 	}
 	for name, dir := range old {
 		if _, err := s.pool.Exec(ctx, "DROP TABLESPACE "+name); err != nil {
-			return sqlengine.Failed(ctx, err)
+			return failed(ctx, err)
 		}
 		_ = os.Remove(dir) // it is empty; on another machine it is not there
 	}

@@ -276,7 +276,7 @@ func (db *database) makeSpaces(ctx context.Context) error {
 		var there bool
 		err := db.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_tablespace WHERE spcname = $1)", spaceName(folder)).Scan(&there)
 		if err != nil {
-			return sqlengine.Failed(ctx, err)
+			return failed(ctx, err)
 		}
 		if there {
 			continue

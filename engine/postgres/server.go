@@ -152,7 +152,7 @@ func (db *database) metrics(ctx context.Context) (engine.Metrics, error) {
 	var m engine.Metrics
 	for _, q := range totalQueries {
 		if err := db.totals(ctx, &m, q); err != nil {
-			return m, sqlengine.Failed(ctx, err)
+			return m, failed(ctx, err)
 		}
 	}
 	err := querier{db.pool}.Rows(ctx, `SELECT coalesce(wait_event_type, ''), coalesce(wait_event, ''), count(*)

@@ -9,6 +9,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -68,9 +69,37 @@ func (r *copyReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// gate lets reads through until it is shut, which waits for the one under way.
+type gate struct {
+	mu   sync.Mutex
+	r    io.Reader
+	shut bool
+}
+
+func (g *gate) Read(p []byte) (int, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.shut {
+		return 0, io.ErrClosedPipe
+	}
+	return g.r.Read(p)
+}
+
+// copyFrom sends what next appends by a COPY. When it returns, next is called
+// no more: pgx reads in a goroutine of its own, which it leaves behind where
+// the connection breaks.
+func copyFrom(ctx context.Context, c *pgconn.PgConn, statement string, next func(dst []byte) ([]byte, error)) (int64, error) {
+	g := &gate{r: newCopyReader(next)}
+	tag, err := c.CopyFrom(ctx, g, statement)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.shut = true
+	return tag.RowsAffected(), err
+}
+
 // copyRows sends rows to a table. The table's name is quoted already.
 func copyRows(ctx context.Context, c *pgx.Conn, table string, cols []sqlengine.Column, next func(dst []byte) ([]byte, error)) error {
-	_, err := c.PgConn().CopyFrom(ctx, newCopyReader(next), "COPY "+table+" ("+sqlengine.Names("", cols)+") FROM STDIN BINARY")
+	_, err := copyFrom(ctx, c.PgConn(), "COPY "+table+" ("+sqlengine.Names("", cols)+") FROM STDIN BINARY", next)
 	return err
 }
 

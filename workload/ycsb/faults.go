@@ -153,7 +153,7 @@ func (r *Report) inflictAll(ctx context.Context, f *Faults, warmup time.Duration
 }
 
 func (r *Report) inflictOne(ctx context.Context, f *Faults, x lab.Fault, began time.Time) {
-	m := run.Moment{What: fmt.Sprintf("%s node%d", x.Action, x.Node), At: time.Since(began)}
+	m := run.Moment{What: strings.ReplaceAll(x.What(), ":", " "), At: time.Since(began)}
 	if err := f.Inflict(ctx, x); err != nil {
 		m.Problem = fault.Redact(err.Error())
 	}
@@ -331,9 +331,13 @@ func kindOf(err error) string {
 		return timedOut
 	case errors.Is(err, context.Canceled):
 		return notSettled
-	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, engine.ErrUnreachable):
+	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.EHOSTUNREACH):
 		return unreached
-	case ok, errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed), errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.ECONNRESET):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed), errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.ECONNRESET):
+		return brokenOff
+	case errors.Is(err, engine.ErrUnreachable):
+		return unreached
+	case ok:
 		return brokenOff
 	}
 	return refusedBy

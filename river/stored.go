@@ -1,0 +1,167 @@
+package river
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/formats/shef"
+	"github.com/barograph/barograph/record"
+)
+
+// Stored gives values back: a Poster whose database can be asked.
+type Stored interface {
+	// Values gives the values of a time, both ends inclusive, those of a series
+	// one after the other. Where a database keeps no comment, source of a .B
+	// message or letter of a duration, they have none, or the manual's. A result is
+	// valid during the call.
+	Values(ctx context.Context, from, to int64, each func(*shef.Result) error) error
+}
+
+// storedValues is how many values a result holds, at most.
+const storedValues = 64 << 10
+
+// gathered makes results of values, in the order of their series.
+type gathered struct {
+	tables *shef.Tables
+	out    shef.Result
+	each   func(*shef.Result) error
+}
+
+// add makes a value of SHEF of a stored one.
+func (x *gathered) add(v *engine.PostedValue) error {
+	g := record.Gauge{Station: v.Station, Code: v.Code, Quality: cmp.Or(v.Quality, 'Z'), Time: v.Time, Created: record.NoTime, Value: v.Value, Duration: v.Duration, Probability: v.Probability, Revised: v.Revised}
+	if v.Basis != record.NoTime && v.Basis != 0 {
+		g.Created = v.Basis
+	}
+	if g.Code[2] == 0 { // IHFS has the numbers, and other units
+		g.Code[2], g.Code[6] = x.tables.Letters(v.Duration, v.Probability)
+		if record.Paired(g.Code.PE()) {
+			g.Value = record.JoinPair(int(v.Ref), v.Value)
+		} else {
+			g.Value = fromIHFS(&g.Code, g.Value)
+		}
+	} else if err := x.tables.Resolve(g.Code.String(), &g); err == nil && g.Code[2] == 'V' {
+		g.Duration = v.Duration
+	}
+	g.Coded = g.Code[6] != 'Z'
+	x.out.Values = append(x.out.Values, g)
+	if len(x.out.Values) < storedValues {
+		return nil
+	}
+	return x.flush()
+}
+
+// fromIHFS is the inverse of engine.IHFSValue.
+func fromIHFS(c *record.Parameter, v float64) float64 {
+	if v == record.NoValue || engine.IHFSValue(c, 1) == 1 {
+		return v
+	}
+	thousandth, err := strconv.ParseFloat(strconv.FormatFloat(v/1000, 'g', 15, 64), 64)
+	if err != nil {
+		return v / 1000
+	}
+	return thousandth
+}
+
+func (x *gathered) flush() error {
+	if len(x.out.Values) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(x.out.Values, func(a, b record.Gauge) int {
+		return cmp.Or(slices.Compare(a.Station[:], b.Station[:]), slices.Compare(a.Code[:], b.Code[:]), cmp.Compare(a.Duration, b.Duration), cmp.Compare(a.Created, b.Created), cmp.Compare(a.Time, b.Time))
+	})
+	err := x.each(&x.out)
+	x.out.Values = x.out.Values[:0]
+	return err
+}
+
+// Values gives the values of the tables.
+func (a *Archive) Values(ctx context.Context, from, to int64, each func(*shef.Result) error) error {
+	x := &gathered{each: each}
+	for v, err := range a.store.Values(ctx) {
+		if err != nil {
+			return err
+		}
+		if v.Time < from || v.Time > to {
+			continue
+		}
+		if err := x.add(v); err != nil {
+			return err
+		}
+	}
+	return x.flush()
+}
+
+// Values gives the values of all tables of values, but for what was rejected.
+func (p *IHFS) Values(ctx context.Context, from, to int64, each func(*shef.Result) error) error {
+	if err := p.connect(ctx); err != nil {
+		return err
+	}
+	rows, err := p.conn.Query(ctx, "SELECT table_name::text FROM information_schema.columns WHERE table_schema = current_schema() AND column_name = 'shef_qual_code' ORDER BY 1")
+	if err != nil {
+		return err
+	}
+	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return err
+	}
+	x := &gathered{each: each}
+	for _, table := range tables {
+		if !slices.Contains(valued(), table) {
+			continue
+		}
+		if err := p.stored(ctx, table, from, to, x); err != nil {
+			return fmt.Errorf("table %s: %w", table, err)
+		}
+	}
+	return x.flush()
+}
+
+// valued are the tables of values.
+func valued() []string {
+	return strings.Fields("agricultural evaporation fishcount gatedam ground height ice lake moisture discharge radiation snow temperature wind power waterquality weather yunique " +
+		"rawpp rawpc rawpother pressure procvalue arealobs fcstheight fcstdischarge fcstprecip fcsttemperature fcstother arealfcst contingencyvalue pairedvalue")
+}
+
+// stored reads a table.
+func (p *IHFS) stored(ctx context.Context, table string, from, to int64, x *gathered) error {
+	at, ahead := "obstime", "-1::real, NULL::timestamp, 0"
+	if l := shape(table); slices.Contains(l.names, "validtime") {
+		at, ahead = "validtime", "probability, basistime, 0"
+		if table == "pairedvalue" {
+			ahead = "probability, basistime, ref_value"
+		}
+	}
+	clamp := func(t int64) time.Time { return time.Unix(min(max(t, -62135596800), 253402300799), 0).UTC() } // years 1 to 9999
+	rows, err := p.conn.Query(ctx, "SELECT lid, pe, dur, ts, extremum, "+at+", coalesce(value, "+fmt.Sprint(record.NoValue)+"), coalesce(shef_qual_code, 'Z'), coalesce(revision, 0) = 1, coalesce(product_id, ''), "+
+		ahead+" FROM "+p.schema+table+" WHERE "+at+" BETWEEN $1 AND $2 ORDER BY lid, pe, dur, ts, extremum, "+at, clamp(from), clamp(to))
+	if err != nil {
+		return err
+	}
+	var s row5
+	var v engine.PostedValue
+	var when time.Time
+	var basis *time.Time
+	var qual string
+	_, err = pgx.ForEachRow(rows, []any{&s.lid, &s.pe, &s.dur, &s.ts, &s.ext, &when, &v.Value, &qual, &v.Revised, &v.Product, &v.Probability, &basis, &v.Ref}, func() error {
+		v.Station, v.Duration, v.Time, v.Quality, v.Basis = id(s.lid), s.dur, when.Unix(), 'Z', record.NoTime
+		k := s.series()
+		v.Code = record.Parameter{k.pe[0], k.pe[1], 0, k.ts[0], k.ts[1], k.ext, 0}
+		if qual != "" {
+			v.Quality = qual[0]
+		}
+		if basis != nil {
+			v.Basis = basis.Unix()
+		}
+		return x.add(&v)
+	})
+	return err
+}
