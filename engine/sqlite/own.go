@@ -52,11 +52,11 @@ func (d *database) loadOwn(ctx context.Context, t *engine.OwnTable) (err error) 
 	if _, err := tx.ExecContext(ctx, "CREATE TABLE "+flavour.Ident(t.Name)+" ("+strings.Join(columns, ", ")+")"); err != nil {
 		return err
 	}
-	insert, err := tx.PrepareContext(ctx, "INSERT INTO "+flavour.Ident(t.Name)+" VALUES (?"+strings.Repeat(", ?", len(t.Columns)-1)+")")
+	insert, err := tx.PrepareContext(ctx, "INSERT INTO "+flavour.Ident(t.Name)+" VALUES (?"+strings.Repeat(", ?", len(t.Columns)-1)+")") //nolint:sqlclosecheck // below
 	if err != nil {
 		return err
 	}
-	defer insert.Close() //nolint:errcheck // the transaction's end says what went wrong
+	defer insert.Close() //nolint:errcheck // as above
 	if err := t.Each(ctx, func(row []any) error { _, err := insert.ExecContext(ctx, row...); return err }); err != nil {
 		return err
 	}
