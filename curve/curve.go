@@ -87,8 +87,13 @@ func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 		return nil, err
 	}
 	m := methodOf(q, seed)
-	if by != nil {
+	switch {
+	case by != nil:
 		m.note = "all records of a curve together"
+	case s.PerCase:
+		m.note = "of the objects of each time and lead, then" + strings.TrimSuffix(" "+m.note, " of the records' statistics")
+	case s.Rows != nil:
+		m.note = "of all objects together"
 	}
 	if c.off > 0 {
 		m.note += fmt.Sprintf("; %d rows are left out, which have no place on this axis", c.off)
@@ -181,6 +186,11 @@ func (d *Drawn) of(rows []int) stat.Series {
 
 func (d *Drawn) value(op stat.Operation, p place) (float64, error) {
 	switch {
+	case d.stat.Rows != nil:
+		if op != "" {
+			return op.Of(d.together(p.rows), d.together(p.minus)), nil
+		}
+		return d.together(p.rows), nil
 	case op == "":
 		return d.method.value(&d.stat, d.c.q.Type, d.c.take(p.rows))
 	case op == stat.Significant:
@@ -214,6 +224,48 @@ func (d *Drawn) value(op stat.Operation, p place) (float64, error) {
 		y = math.NaN()
 	}
 	return y, err
+}
+
+// together is a statistic that is of several records at once: objects.
+func (d *Drawn) together(rows []int) float64 {
+	of := func(rows []int) float64 {
+		cols := make([][]float64, len(d.stat.Needs))
+		all := d.c.take(rows)
+		for k, need := range d.stat.Needs {
+			c, _ := d.c.q.Type.Column(need)
+			cols[k] = all[c.Slot]
+		}
+		y, ok := d.stat.Rows(cols)
+		if !ok {
+			y = math.NaN()
+		}
+		return y
+	}
+	if !d.stat.PerCase {
+		return of(rows)
+	}
+	cases := map[string][]int{}
+	for _, r := range rows {
+		var key strings.Builder
+		for k, c := range d.c.a.Columns {
+			switch v := &d.c.a.Vectors[k]; c.Role {
+			case question.HeaderField:
+				fmt.Fprintf(&key, "%s\x00", v.Text[r])
+			case question.ValidBeg, question.Lead:
+				fmt.Fprintf(&key, "%d\x00", v.Whole[r])
+			}
+		}
+		cases[key.String()] = append(cases[key.String()], r)
+	}
+	var values []float64
+	for _, key := range slices.Sorted(maps.Keys(cases)) {
+		values = append(values, of(cases[key]))
+	}
+	y, ok := d.method.Of(values)
+	if !ok {
+		y = math.NaN()
+	}
+	return y
 }
 
 // each are the statistics of the records of both curves of a place.
@@ -267,7 +319,7 @@ func (d *Drawn) interval(kind string, op stat.Operation, p place, y float64) (iv
 		a, b, err := d.each(p)
 		e, ok := stat.Equivalent(a, b)
 		return stat.Interval{Value: y, Low: e.Narrow[0], High: e.Narrow[1]}, ok, err
-	case op == stat.Significant || len(p.rows) < 2: // nothing to resample
+	case op == stat.Significant || len(p.rows) < 2 || d.stat.Rows != nil: // nothing to resample
 		return iv, false, nil
 	case kind == "boot" && d.method.bootstrap != nil && op != "":
 		return d.method.bootstrap.Difference(op, d.of(p.rows), d.of(p.minus))

@@ -12,18 +12,23 @@ import (
 // the file's first bytes, not by it.
 const gzipped = ".gz"
 
-// byName tells the format from a file's name: .vsdb, .stat and _TYPE.txt, where
-// TYPE is a line type in lower case (MET's twins of a .stat file), each of them
-// with .gz behind it or without. "" means that the name does not tell.
+// byName tells the format from a file's name: .vsdb, .stat, .tcst (TC-Pairs) and
+// _TYPE.txt, where TYPE is a line type in lower case (MET's twins of a .stat file)
+// or one of MODE's and MTD's, each of them with .gz behind it or without. "" means that the name does not tell.
 func byName(path string) Kind {
 	name := strings.TrimSuffix(filepath.Base(path), gzipped)
 	switch ext := filepath.Ext(name); ext {
 	case ".vsdb":
 		return VSDB
-	case ".stat":
+	case ".stat", ".tcst":
 		return MetStat
 	case ".txt":
 		stem := strings.TrimSuffix(name, ext)
+		for _, of := range objectFiles {
+			if strings.HasSuffix(strings.ToLower(stem), of) {
+				return MetStat
+			}
+		}
 		for _, t := range record.Types() {
 			if strings.HasSuffix(stem, "_"+strings.ToLower(t.Name)) {
 				return MetStat
@@ -32,6 +37,9 @@ func byName(path string) Kind {
 	}
 	return ""
 }
+
+// objectFiles are the ends of names of MODE's and MTD's files, METdbLoad's.
+var objectFiles = []string{"_obj", "_2d", "_3d_pair_cluster", "_3d_pair_simple", "_3d_single_cluster", "_3d_single_simple"} //nolint:gochecknoglobals // a constant table
 
 // byText tells the format from the first line that is not blank. A MET file
 // begins with a header line, VERSION MODEL …, of whatever tool of MET, or with

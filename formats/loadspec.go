@@ -2,6 +2,7 @@ package formats
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/barograph/barograph/fault"
@@ -12,6 +13,22 @@ import (
 // do not exist in silence; here they are told. Like
 // METdbLoad it looks at what is directly in a folder, not below.
 func SpecFiles(s *metviewer.LoadSpec, told func(text string)) ([]string, error) {
+	files, err := specFiles(s, told)
+	if err != nil {
+		return nil, err
+	}
+	found := len(files)
+	files = slices.DeleteFunc(files, func(f string) bool { return !s.TakesFile(f) })
+	switch {
+	case len(files) == 0:
+		return nil, &fault.Error{File: s.File, Setting: "load_stat, load_mode, load_mtd", Problem: fmt.Sprintf("leave out all of the %d files", found), Cure: "write true for what is to be loaded"}
+	case len(files) < found:
+		told(fmt.Sprintf("%s: load_stat, load_mode and load_mtd leave out %d of %d files", s.File, found-len(files), found))
+	}
+	return files, nil
+}
+
+func specFiles(s *metviewer.LoadSpec, told func(text string)) ([]string, error) {
 	if len(s.Files) > 0 {
 		return Expand(s.Files)
 	}

@@ -42,6 +42,7 @@ func targets() []*target {
 	return []*target{
 		{what: "VSDB", pkg: "formats/vsdb", name: "FuzzReader"},
 		{what: "MET (.stat)", pkg: "formats/metstat", name: "FuzzReader"},
+		{what: "MODE, MTD, TC-Pairs", pkg: "formats/metstat", name: "FuzzObjects"},
 		{what: "SHEF", pkg: "formats/shef", name: "FuzzDecode"},
 		{what: "SHEF, encoded", pkg: "formats/shef", name: "FuzzEncode"},
 		{what: "METviewer XML", pkg: "formats/metviewer", name: "FuzzParse"},

@@ -35,6 +35,7 @@ func isAxis(name string) bool {
 }
 
 func (b *builder) build() error {
+	b.objects()
 	if b.dep.Var != "" {
 		if err := b.narrow(metviewer.Field{Name: "fcst_var", Line: b.dep.Line}, []string{b.dep.Var}); err != nil {
 			return err
@@ -61,6 +62,37 @@ func (b *builder) build() error {
 	}
 	b.draw()
 	return nil
+}
+
+// objects gives the fields of a plot of MODE's or MTD's objects, whose headers are
+// of their own, the names of those in which records have them.
+func (b *builder) objects() {
+	if _, ok := b.q.Type.Column("object_id"); !ok {
+		return
+	}
+	named := func(fields []metviewer.Field) []metviewer.Field {
+		fields = slices.Clone(fields)
+		for i := range fields {
+			if name := objectFields[fields[i].Name]; name != "" {
+				fields[i].Name = name
+			}
+		}
+		return fields
+	}
+	p := *b.p
+	p.Series = [2][]metviewer.Field{named(p.Series[0]), named(p.Series[1])}
+	p.Indep = named([]metviewer.Field{p.Indep})[0]
+	for i := range p.Derived {
+		for _, d := range p.Derived[i] {
+			b.notes = append(b.notes, fmt.Sprintf("line %d: listDiffSeries%d: objects have no cases to pair: no curve is made", d.Line, i+1))
+		}
+		p.Derived[i] = nil
+	}
+	b.p, b.fixed, b.dep.Fix = &p, named(b.fixed), named(b.dep.Fix)
+}
+
+var objectFields = map[string]string{ //nolint:gochecknoglobals // a constant table
+	"fcst_thr": "fcst_thresh", "obs_thr": "obs_thresh", "fcst_rad": "interp_pnts", "fcst_init": "fcst_init_beg", "fcst_valid": "fcst_valid_beg",
 }
 
 // indep narrows the question to the values of the independent variable.

@@ -57,6 +57,8 @@ var defaultStats = map[string]string{ //nolint:gochecknoglobals // a constant ta
 	"SAL1L2": "ANOM_CORR", "VAL1L2": "VAL1L2_ANOM_CORR", "SL1L2": "RMSE", "VL1L2": "VL1L2_RMSVE", "CTC": "CSI",
 	"CNT": "RMSE", "CTS": "CSI", "VCNT": "VCNT_RMSVE", "NBRCNT": "NBR_CNT_FSS", "NBRCTS": "NBR_CTS_CSI", "MCTS": "MCTS_HSS",
 	"PCT": "PSTD_BRIER", "MCTC": "MCTS_HSS", "PSTD": "PSTD_BRIER", "ECNT": "ECNT_CRPS", "RPS": "RPS", "GRAD": "GRAD_S1",
+	"MODE_OBJ_SINGLE": "AREA_AAA", "MODE_OBJ_PAIR": "INT_AA", "MTD_2D_OBJ": "2D_AREA_AAA", "MTD_3D_OBJ_SINGLE": "3D_VOLUME_AAA",
+	"MTD_3D_OBJ_PAIR": "3D_INTEREST_AA", "TCMPR": "TK_ERR",
 }
 
 // lineTypeOf finds the line type from which METviewer takes a statistic: with

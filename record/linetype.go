@@ -104,7 +104,7 @@ func TypeByName(name string) (*LineType, bool) {
 func Types() []*LineType { return types }
 
 // The table of line types follows MET's met_header_columns_V12.0.txt: every
-// STAT line type of MET 12, plus METviewer's ENSCNT, which only VSDB files
+// line type of MET 12, plus METviewer's ENSCNT, which only VSDB files
 // feed. Older versions of MET write the same columns, fewer of them: since
 // V8.1 columns have been added at the end of a line only.
 //
@@ -166,7 +166,7 @@ func bins(k int) func(n int) int {
 func square(n int) int { return n * n }
 
 // types is the table; its order is that of the documentation.
-var types = append(append([]*LineType{}, pairTypes...), probTypes...) //nolint:gochecknoglobals // a constant table
+var types = slices.Concat(pairTypes, probTypes, objectTypes) //nolint:gochecknoglobals // a constant table
 
 var typeIndex = func() map[string]int { //nolint:gochecknoglobals // derived from the table
 	m := make(map[string]int, len(types))

@@ -13,6 +13,9 @@ var fixed = map[string]int{
 	"VCNT": 76, "NBRCTC": 5, "NBRCTS": 93, "NBRCNT": 19, "GRAD": 10, "DMAP": 24, "MPR": 15, "SEEPS": 16, "SEEPS_MPR": 13,
 	"ISC": 12, "SSIDX": 6, "GENMPR": 18, "PCT": 2, "PSTD": 17, "PJC": 2, "PRC": 2, "ECLV": 4, "ECNT": 27, "RPS": 9,
 	"RHIST": 2, "PHIST": 3, "RELP": 2, "ORANK": 22, "SSVAR": 35, "ENSCNT": 6,
+	// those of objects and cyclones with the columns of their own headers
+	"MODE_CTS": 5 + 26, "MODE_OBJ_SINGLE": 5 + 25, "MODE_OBJ_PAIR": 5 + 18, "MTD_2D_OBJ": 8 + 16, "MTD_3D_OBJ_SINGLE": 8 + 21,
+	"MTD_3D_OBJ_PAIR": 8 + 13, "TCMPR": 5 + 71, "TCDIAG": 5 + 7, "PROBRIRW": 5 + 21,
 }
 
 func TestTypesAreWellFormed(t *testing.T) {
@@ -122,6 +125,12 @@ var identities = map[string]string{
 	"SSVAR":     "bin_i",
 	"SSIDX":     "fcst_model ref_model",
 	"GENMPR":    "gen_index storm_id prob_lead",
+
+	"MODE_CTS": "fcst_accum obs_accum obs_rad field", "MODE_OBJ_SINGLE": "fcst_accum obs_accum obs_rad object_id",
+	"MODE_OBJ_PAIR": "fcst_accum obs_accum obs_rad object_id", "MTD_2D_OBJ": "obs_rad object_id time_index",
+	"MTD_3D_OBJ_SINGLE": "obs_rad object_id", "MTD_3D_OBJ_PAIR": "obs_rad object_id",
+	"TCMPR": "storm_id init_mask valid_mask index_pair", "TCDIAG": "storm_id init_mask valid_mask index_pair diag_source",
+	"PROBRIRW": "storm_id init_mask valid_mask rirw_beg rirw_end rirw_window",
 }
 
 func TestIdentity(t *testing.T) {

@@ -41,6 +41,8 @@ var finished = []struct{ prefix, lineType string }{ //nolint:gochecknoglobals //
 	{"", "SEEPS"},
 	{"", "GRAD"},
 	{"", "SSIDX"},
+	{"TCMPR_", "TCMPR"},
+	{"", "TCMPR"},
 }
 
 // otherColumns are the names that are not their columns'.
@@ -53,6 +55,9 @@ var otherColumns = map[string]string{ //nolint:gochecknoglobals // a constant ta
 // there are any, have its name with _ncl, _ncu, _bcl, _bcu behind it.
 func Finished(name string) (Stat, error) {
 	name = strings.ToUpper(name)
+	if s, ok := objects(name); ok {
+		return s, nil
+	}
 	for _, f := range finished {
 		rest, ok := strings.CutPrefix(name, f.prefix)
 		t, _ := record.TypeByName(f.lineType)

@@ -35,6 +35,12 @@ type Stat struct {
 	// order of Needs and none of them NaN. It reports false where they do not
 	// define it. Callers use Eval, which also refuses NaN and infinities.
 	Func func(v []float64) (float64, bool)
+
+	// Rows, in the place of Func, computes a statistic of objects from all records:
+	// their columns, in the order of Needs. With PerCase it is of all records of one
+	// time and lead, and what is asked for is the mean or median over these cases.
+	Rows    func(cols [][]float64) (float64, bool)
+	PerCase bool
 }
 
 // Table lists all statistics, line type by line type. The slice and what it
@@ -49,7 +55,7 @@ var table = slices.Concat( //nolint:gochecknoglobals // a constant table
 // Eval computes s from the columns v, in the order of s.Needs. A NaN among
 // them, and a result that is not a finite number, are reported as false.
 func (s *Stat) Eval(v []float64) (float64, bool) {
-	if slices.ContainsFunc(v, math.IsNaN) {
+	if s.Func == nil || slices.ContainsFunc(v, math.IsNaN) {
 		return 0, false
 	}
 	x, ok := s.Func(v)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/barograph/barograph/design"
-	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/formats/metviewer"
 )
@@ -21,9 +20,6 @@ func (e *env) spec(file string, p *place, subsetNamed bool) (files []string, s *
 	}
 	for _, r := range s.SetAside {
 		fmt.Fprintf(e.stderr, "%s: %s\n", file, r)
-	}
-	if !s.LoadStat {
-		return nil, nil, usage(&fault.Error{File: file, Setting: "load_stat", Problem: "is false, which leaves nothing to load: Barograph reads .stat and VSDB files", Cure: "write true, or load with METdbLoad"})
 	}
 	if p.url == "" {
 		if p.url, err = s.Target(); err != nil {

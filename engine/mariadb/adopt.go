@@ -1,6 +1,7 @@
 package mariadb
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -98,11 +99,16 @@ func (s *adoption) check(ctx context.Context, mend bool) (err error) {
 	}
 	for _, t := range s.types() {
 		cols := append(stdColumns(t.Name), parseColumns(metviewerLines[t.Name], t.Name)...)
-		if t.Name != genmpr {
+		if foreseen(t) {
 			note(tableOf(t), cols)
 		}
 		if child, cols := childTable(t); child != "" {
 			note(child, append(cols, metCol{name: idOfLines}))
+		}
+	}
+	for _, t := range metviewerObjects {
+		if s.have[t.name] != nil {
+			note(t.name, objectColumns(t.name))
 		}
 	}
 	note(design.HeaderTable, append(parseColumns(metviewerHeader, ""), metCol{name: "stat_header_id"}))
@@ -206,7 +212,25 @@ func (s *adoption) mend(ctx context.Context, c *sql.Conn) error {
 // files copies the rows of data_file to which a line of any table refers, those
 // of MODE, MTD and tropical cyclones too: their numbers stay what they are.
 func (s *adoption) files(ctx context.Context) error {
-	return s.next.exec(ctx, "INSERT INTO "+s.next.table(s.name, sqlengine.FileTable)+" SELECT * FROM "+s.a.table(s.name, sqlengine.FileTable)+" WHERE data_file_id IN ("+s.referred()+")")
+	err := s.next.exec(ctx, "INSERT INTO "+s.next.table(s.name, sqlengine.FileTable)+" SELECT * FROM "+s.a.table(s.name, sqlengine.FileTable)+" WHERE data_file_id IN ("+s.referred()+")")
+	for _, t := range metviewerObjects { // Barograph's own rows of a view are written anew
+		if s.have[t.name] == nil {
+			continue
+		}
+		where := ""
+		for _, v := range objectViews() {
+			switch ours := rowColumn + " IS NULL"; {
+			case !s.twins[v.table][rowColumn]:
+			case t.name == v.table:
+				where = " WHERE " + ours
+			case t.name == v.child():
+				where = " WHERE " + idOfLines + " IN (SELECT " + idOfLines + " FROM " + s.a.table(s.name, v.table) + " WHERE " + ours + ")"
+			}
+		}
+		names := same(objectColumns(t.name))
+		err = cmp.Or(err, s.next.exec(ctx, "INSERT INTO "+s.next.table(s.name, t.name)+" ("+names+") SELECT "+names+" FROM "+s.a.table(s.name, t.name)+where))
+	}
+	return err
 }
 
 // referred is the query for the files that have lines.
@@ -406,7 +430,7 @@ func (s *adoption) exchanged(table string) bool {
 	if s.have[table] == nil || table == design.HeaderTable || table == sqlengine.FileTable || strings.HasPrefix(table, "barograph_") {
 		return true
 	}
-	return slices.ContainsFunc(record.Types(), func(t *record.LineType) bool {
+	return objectColumns(table) != nil || slices.ContainsFunc(record.Types(), func(t *record.LineType) bool {
 		child, _ := childTable(t)
 		return table == tableOf(t) || table == child
 	})

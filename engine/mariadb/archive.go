@@ -166,7 +166,11 @@ func (a *archive) lineSelect(subset string, t *record.LineType, twins map[string
 		}
 	}
 	if hasLineID(t) {
-		add(sqlengine.Column{Name: "repeats", Type: sqlengine.Doubles, From: sqlengine.Repeats}, "ld."+repeatsColumn, a.repeatsOf(subset, t))
+		others := ""
+		if foreseen(t) {
+			others = a.repeatsOf(subset, t)
+		}
+		add(sqlengine.Column{Name: "repeats", Type: sqlengine.Doubles, From: sqlengine.Repeats}, "ld."+repeatsColumn, others)
 	}
 	return strings.Join(list, ", "), cols
 }
@@ -251,7 +255,7 @@ func (a *archive) dialectFor(ctx context.Context, q *question.Question) (*flavou
 func (a *archive) twins(ctx context.Context, q sqlengine.Querier, subset string) (map[string]map[string]bool, error) {
 	twins := map[string]map[string]bool{}
 	err := q.Rows(ctx, "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = ? AND column_name LIKE 'barograph%' AND "+
-		"(table_name = 'stat_header' OR table_name LIKE '%line_data%')", []any{a.database(subset)}, func(row []any) error {
+		"(table_name = 'stat_header' OR table_name LIKE '%line_data%' OR table_name LIKE 'm%obj%' OR table_name = 'mode_cts')", []any{a.database(subset)}, func(row []any) error {
 		var table, column string
 		err := sqlengine.Scan(row, &table, &column)
 		if twins[table] == nil {

@@ -108,8 +108,8 @@ func lineColumns(t *record.LineType) []column {
 
 // tableOf is the name of the table of a line type.
 func tableOf(t *record.LineType) string {
-	if t.Name == genmpr {
-		return genmprTable
+	if !foreseen(t) {
+		return "barograph_" + design.LineTable(t)
 	}
 	return design.LineTable(t)
 }
@@ -146,6 +146,8 @@ func (c *column) number(dst []byte, f float64) (_ []byte, exact bool) {
 		return appendWhole(dst, f, 0, math.MaxUint32, null)
 	case signed:
 		return appendWhole(dst, f, math.MinInt32, math.MaxInt32, "-9999")
+	case yesNo: // of a view; METviewer's has no missing ones
+		return appendWhole(dst, f, 0, 1, "0")
 	case none:
 		return dst, missing
 	}

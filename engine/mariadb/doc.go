@@ -13,7 +13,12 @@
 // The database holds METviewer's tables with METviewer's columns, types, names
 // of indexes, storage engine and character set, all 65 of them, so that METviewer
 // can be pointed at it, and METdbLoad can load into it. Those of MODE, MTD and
-// tropical cyclones are empty: Barograph reads no such files. engine=InnoDB changes the storage
+// tropical cyclones have headers of their own (mode_header, mtd_header,
+// tcst_header): such records stand in tables of Barograph's, barograph_line_data_…,
+// from which it asks, and METviewer's tables are written beside them in the same
+// commit, one header for the objects and the contingency table of a file, pairs
+// with the numbers of their objects. Objects that METdbLoad has loaded are
+// METviewer's alone. engine=InnoDB changes the storage
 // engine alone; apply_indexes=true adds the indexes that METdbLoad's option of
 // that name adds, to every line table.
 //
@@ -30,7 +35,7 @@
 // a load that brought the first such value, as it must be after any load that
 // changes the catalog. Repeating columns stand in METviewer's child tables and,
 // as they are, in barograph_repeats. Types that METviewer has no table for
-// (GENMPR) have one of the same form, barograph_line_data_genmpr.
+// (GENMPR), or one of another form, have one of this form, barograph_line_data_….
 //
 // A header is known by METdbLoad's 14 columns and the version: a record that
 // differs in its version is another record.

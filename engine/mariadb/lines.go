@@ -35,6 +35,8 @@ type lineWriter struct {
 	seen    []int64                   // see state
 	beside  map[*record.LineType]bool // types of which another program has loaded records since
 	times   times
+
+	viewHeads map[string]*sqlengine.Interner[string] // METviewer's headers of objects, by table: the columns as LOAD DATA has them
 }
 
 type fileName struct{ dir, name string }
@@ -69,7 +71,7 @@ func newLineWriter(l *loader) *lineWriter {
 // refresh reads what the archive holds.
 func (w *lineWriter) refresh(ctx context.Context) error {
 	w.headers, w.files = sqlengine.NewInterner[record.Header](), sqlengine.NewInterner[fileName]()
-	w.folded = map[fileName]fileName{}
+	w.folded, w.viewHeads = map[fileName]fileName{}, map[string]*sqlengine.Interner[string]{}
 	var err error
 	if w.twins, err = w.l.a.twins(ctx, sqlengine.Standard{Over: w.l.conn}, w.l.subset); err != nil {
 		return err
@@ -117,6 +119,7 @@ func (w *lineWriter) alone(ctx context.Context) (bool, error) {
 			names = append(names, child)
 		}
 	}
+	names = append(names, w.lockedViews()...)
 	for i := range names {
 		names[i] = w.l.table(names[i]) + " WRITE"
 	}
@@ -152,7 +155,9 @@ func (w *lineWriter) look(ctx context.Context) (err error) {
 	known := w.l.catalog.Records()
 	for i, t := range w.l.types {
 		w.beside[t] = w.seen[4+2*i] != known[t.Name]
-		w.l.next = max(w.l.next, w.seen[5+2*i]+1)
+	}
+	for k := 5; k < len(w.seen); k += 2 {
+		w.l.next = max(w.l.next, w.seen[k]+1)
 	}
 	return nil
 }
@@ -175,6 +180,11 @@ func (w *lineWriter) state(ctx context.Context) (out []int64, err error) {
 			id = idOfLines
 		}
 		err = cmp.Or(err, ask(id, tableOf(t)))
+	}
+	for _, t := range w.viewed() {
+		if v := objectViews()[t.Name]; v.id() != rowColumn {
+			err = cmp.Or(err, ask(v.id(), v.table))
+		}
 	}
 	return out, err
 }
@@ -229,7 +239,7 @@ func (w *lineWriter) prepare(ctx context.Context, stored *engine.Stored) error {
 		fresh.AppendTimes(fresh.AddHeader(h), 0, 0, 0)
 	}
 	need[w.head.name] = w.head.need(stored)
-	return w.makeTwins(ctx, need)
+	return cmp.Or(w.readViews(ctx), w.makeTwins(ctx, need))
 }
 
 // table is that of a line type, to which batches are brought.
@@ -380,6 +390,7 @@ func (w *lineWriter) begin(ctx context.Context) error {
 			pending = append(pending, row(child, "line_data_id", w.first))
 		}
 	}
+	pending = append(pending, w.pendingViews()...)
 	return w.l.exec(ctx, "INSERT INTO "+w.l.table(pendingTable)+" VALUES "+strings.Join(pending, ", "))
 }
 
@@ -402,6 +413,9 @@ func (w *lineWriter) write(ctx context.Context) error {
 			return err
 		}
 		if err := w.writeChildren(ctx, lt); err != nil {
+			return err
+		}
+		if err := w.writeView(ctx, lt, w.l.next); err != nil {
 			return err
 		}
 		for _, b := range lt.batches {
@@ -484,8 +498,15 @@ func (w *lineWriter) settled(committed bool) {
 	if committed {
 		w.headers.Keep()
 		w.files.Keep()
-		return
+	} else {
+		w.headers.Drop()
+		w.files.Drop()
 	}
-	w.headers.Drop()
-	w.files.Drop()
+	for _, known := range w.viewHeads {
+		if committed {
+			known.Keep()
+		} else {
+			known.Drop()
+		}
+	}
 }

@@ -47,6 +47,7 @@ func Driver() engine.Driver {
 		Means:       []design.Name{design.Normalized, design.Document, design.Wide},
 		Layouts:     []engine.Layout{engine.Columns, engine.Document, engine.Hash},
 		PostMethods: postMethods(),
+		Own:         true,
 		Place:       engine.Remote,
 		Server:      server(),
 		Open:        open,
@@ -97,7 +98,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err != nil {
 		return nil, err
 	}
-	return &engine.Engine{Archives: d, KV: kv{d, configs(u, d.secure)}, Posts: posts{d, configs(u, d.secure)}, Scans: scans{d}, Metrics: d.metrics, About: d.about, Close: d.close}, nil
+	return &engine.Engine{Archives: d, KV: kv{d, configs(u, d.secure)}, Posts: posts{d, configs(u, d.secure)}, Scans: scans{d}, Own: d.own(configs(u, d.secure)), Metrics: d.metrics, About: d.about, Close: d.close}, nil
 }
 
 // connected learns what the server is and makes the pools of connections.

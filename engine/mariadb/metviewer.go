@@ -3,6 +3,7 @@ package mariadb
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -266,19 +267,25 @@ func (d *database) createMetviewer(db string) []string {
 		for _, c := range parseColumns(t.columns, "") {
 			cols = append(cols, c.name+" "+c.sqlType())
 		}
-		if d.engine == innoDB && !strings.Contains(t.keys, "PRIMARY") {
+		switch keyed := strings.Contains(t.keys, "PRIMARY"); {
+		case d.engine == innoDB && !keyed:
 			cols = append(cols, d.rowDDL())
+		case isView(t.name):
+			cols = append(cols, rowColumn+" BIGINT UNSIGNED INVISIBLE")
 		}
 		out = append(out, "CREATE TABLE IF NOT EXISTS "+db+t.name+" (\n  "+strings.Join(cols, ",\n  ")+",\n  "+t.keys+end)
 	}
-	return append(out, d.lineDDL(db, genmprTable, genmpr)+end)
+	for _, t := range record.Types() {
+		if !foreseen(t) {
+			out = append(out, d.lineDDL(db, tableOf(t), t.Name)+end)
+		}
+	}
+	return out
 }
 
-// genmpr is a line type that METviewer has no table for.
-const (
-	genmpr      = "GENMPR"
-	genmprTable = "barograph_line_data_genmpr"
-)
+// foreseen reports whether METviewer has a table for the lines of a type as they
+// are: not for GENMPR, nor for objects and cyclones, see objectViews.
+func foreseen(t *record.LineType) bool { return metviewerLines[t.Name] != "" }
 
 func headerDDL() string {
 	var b strings.Builder
@@ -296,10 +303,11 @@ func headerDDL() string {
 // columns of ours come last and are invisible.
 func (d *database) lineDDL(db, table, lineType string) string {
 	var cols []string
-	own := parseColumns(metviewerLines[lineType], lineType)
-	id := lineType != genmpr && own[0].name == "line_data_id"
+	own := slices.DeleteFunc(parseColumns(metviewerLines[lineType], lineType), func(c metCol) bool { return c.name == idOfLines })
+	t, ok := record.TypeByName(lineType) // PERC is METviewer's alone
+	id := ok && hasLineID(t)
 	if id {
-		cols, own = append(cols, "line_data_id INT UNSIGNED NOT NULL"), own[1:]
+		cols = append(cols, "line_data_id INT UNSIGNED NOT NULL")
 	}
 	for i, c := range append(stdColumns(lineType), own...) {
 		null := ""

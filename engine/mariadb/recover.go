@@ -152,8 +152,8 @@ func (a *archive) takeAway(subset string, p added) string {
 	case p.column == rowColumn:
 		return "DELETE FROM " + table + since
 	case p.column != idOfLines:
-		for _, t := range record.Types() {
-			since += fmt.Sprintf(" AND %s NOT IN (SELECT %s FROM %s WHERE %s >= %d)", p.column, p.column, a.table(subset, tableOf(t)), p.column, p.first)
+		for _, of := range referring(p.table, p.column) {
+			since += fmt.Sprintf(" AND %s NOT IN (SELECT %s FROM %s WHERE %s >= %d)", p.column, p.column, a.table(subset, of), p.column, p.first)
 		}
 		return "DELETE FROM " + table + since
 	}
@@ -162,7 +162,27 @@ func (a *archive) takeAway(subset string, p added) string {
 			return "DELETE " + table + " FROM " + table + " JOIN " + a.table(subset, tableOf(t)) + " ld USING (" + idOfLines + ")" + since + " AND ld." + repeatsColumn + " IS NOT NULL"
 		}
 	}
+	for _, v := range objectViews() {
+		if v.child() == p.table {
+			return "DELETE " + table + " FROM " + table + " JOIN " + a.table(subset, v.table) + " ld USING (" + idOfLines + ")" + since + " AND ld." + rowColumn + " IS NOT NULL"
+		}
+	}
 	return "DELETE FROM " + table + since + " AND " + repeatsColumn + " IS NOT NULL"
+}
+
+// referring are the tables that name rows of another one by a column.
+func referring(table, column string) (tables []string) {
+	if table == design.HeaderTable || table == sqlengine.FileTable {
+		for _, t := range record.Types() {
+			tables = append(tables, tableOf(t))
+		}
+	}
+	for _, t := range metviewerObjects {
+		if t.name != table && slices.ContainsFunc(objectColumns(t.name), func(c metCol) bool { return c.name == column }) {
+			tables = append(tables, t.name)
+		}
+	}
+	return tables
 }
 
 type goneOf struct {
@@ -187,14 +207,19 @@ func (a *archive) goneRows(ctx context.Context, c *sql.Conn, subset string) (map
 func remove(ctx context.Context, c *sql.Conn, a *archive, subset, table string, header int64, ids []int64) error {
 	slices.Sort(ids)
 	in := " IN " + flavour.List(ids, whole)
-	child := childOf(table)
-	if child == "" {
-		_, err := c.ExecContext(ctx, fmt.Sprintf("DELETE FROM %s WHERE stat_header_id = %d AND %s%s", a.table(subset, table), header, rowColumn, in))
-		return err
-	}
-	for _, t := range []string{child, table} {
-		if _, err := c.ExecContext(ctx, "DELETE FROM "+a.table(subset, t)+" WHERE line_data_id"+in); err != nil {
-			return err
+	for _, t := range record.Types() {
+		if table != tableOf(t) {
+			continue
+		}
+		texts := []string{fmt.Sprintf("%s WHERE stat_header_id = %d AND %s%s", a.table(subset, table), header, idColumn(t), in)}
+		if child, _ := childTable(t); child != "" {
+			texts = append(texts, a.table(subset, child)+" WHERE "+idOfLines+in)
+		}
+		texts = append(texts, a.removeView(t, subset, in)...)
+		for _, text := range slices.Backward(texts) {
+			if _, err := c.ExecContext(ctx, "DELETE FROM "+text); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -167,10 +167,13 @@ func TestEveryColumnHasAPlace(t *testing.T) {
 				t.Errorf("%s: METviewer's column %s is never filled", lt.Name, m.name)
 			}
 		}
+		if !foreseen(lt) {
+			continue
+		}
 		if name, cols := childTable(lt); (lt.Group != nil) != (name != "") || (lt.Group != nil && len(cols) != len(lt.Group.Fields)) {
 			t.Errorf("%s: child table %q with %d columns", lt.Name, name, len(cols))
 		}
-		if lt.Name != genmpr && hasLineID(lt) != strings.Contains(metviewerLines[lt.Name], "line_data_id#") {
+		if hasLineID(lt) != strings.Contains(metviewerLines[lt.Name], "line_data_id#") {
 			t.Errorf("%s: line_data_id", lt.Name)
 		}
 	}

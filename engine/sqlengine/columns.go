@@ -95,10 +95,28 @@ func FileColumns() []Column {
 // FileKind is METviewer's data_file_lu_id of a file: 6 for VSDB, 7 for MET's
 // .stat, by its name.
 func FileKind(name string) int64 {
-	if strings.HasSuffix(strings.ToLower(name), ".vsdb") {
-		return 6
+	name = strings.TrimSuffix(strings.ToLower(name), ".gz")
+	for _, k := range fileKinds {
+		if strings.HasPrefix(name, k.begin) && strings.HasSuffix(name, k.end) {
+			return k.number
+		}
 	}
 	return 7
+}
+
+var fileKinds = []struct { //nolint:gochecknoglobals // a constant table
+	begin, end string
+	number     int64
+}{
+	{"", ".vsdb", 6},
+	{"mode", "cts.txt", 2},
+	{"", "obj.txt", 3},
+	{"", "2d.txt", 8},
+	{"", "3d_pair_cluster.txt", 9},
+	{"", "3d_pair_simple.txt", 10},
+	{"", "3d_single_cluster.txt", 11},
+	{"", "3d_single_simple.txt", 12},
+	{"", ".tcst", 13},
 }
 
 // LineColumns are METviewer's columns of line_data_<type>, then cov_thresh and

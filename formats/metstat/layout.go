@@ -1,7 +1,6 @@
 package metstat
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 
@@ -59,7 +58,9 @@ type layout struct {
 	field    [record.NumFields]int8 // token of each field, -1 = absent
 	assumed  bool                   // no header line was seen
 	names    []string               // columns right of LINE_TYPE, where the header line names them
-	foreign  string                 // why no line below this header can be read; "" = a STAT header
+	foreign  string                 // why no line below this header can be read; "" = they can be
+	objects  *objects               // of MODE, MTD and TC-Pairs: how their lines become STAT lines
+	left     string                 // and what of their columns is not kept
 }
 
 // statLayout reads a header line; tok(i) is its i-th word.
@@ -73,6 +74,9 @@ func statLayout(words [][]byte) layout {
 		if i >= len(words) || string(words[i]) != c.name {
 			if c.optional {
 				continue
+			}
+			if other, ok := objectLayout(words); ok {
+				return other
 			}
 			l.foreign = foreign(words, i, c.name)
 			return l
@@ -128,27 +132,9 @@ func assumedLayout() layout {
 	return l
 }
 
-const onlyStat = "only MET's STAT line types are read"
-
-// foreign says which kind of file a header line belongs to that is not a STAT
-// header: at word i it lacks the column want.
+// foreign says what is wrong with a header line that at word i lacks the column want.
 func foreign(words [][]byte, i int, want string) string {
-	has := func(name string) bool {
-		for _, w := range words {
-			if bytes.Equal(w, []byte(name)) {
-				return true
-			}
-		}
-		return false
-	}
-	switch {
-	case has("AMODEL"):
-		return "TC-Pairs or TC-Stat line: " + onlyStat
-	case has("T_DELTA"):
-		return "MTD object line: " + onlyStat
-	case has("OBJECT_ID"), has("N_VALID"):
-		return "MODE object line: " + onlyStat
-	case i >= len(words):
+	if i >= len(words) {
 		return fmt.Sprintf("the header line above is cut: it ends before column %s", want)
 	}
 	return fmt.Sprintf("the header line above is not MET's: column %d is %q where %s is expected", i+1, shown(words[i]), want)

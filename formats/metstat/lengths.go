@@ -38,6 +38,7 @@ var shorter = map[string][]older{ //nolint:gochecknoglobals // a constant table
 	"SAL1L2": {{6, 402}},
 	"SL1L2":  {{6, 402}},
 	"SSVAR":  {{12, 401}},
+	"TCMPR":  {{71, 1100}}, // the columns of its header among them
 	"VAL1L2": {{8, 1100}, {10, 1200}},
 	"VCNT":   {{55, 1100}, {63, 1200}},
 	"VL1L2":  {{8, 700}, {10, 1200}},

@@ -145,15 +145,16 @@ func (r *Reader) take(ln lines.Line) *pending {
 		r.layout = statLayout(words)
 		return nil
 	}
+	text := r.line // a line of MODE becomes one of STAT
 	p, reason := r.data(ln)
 	if !p.listed {
 		r.order, p.listed = append(r.order, p), true
 	}
 	p.batch.Lines++
-	p.bytes += len(r.line)
+	p.bytes += len(text)
 	r.count++
 	if reason != "" {
-		p.batch.Reject(r.file, r.in.Number, reason, r.line)
+		p.batch.Reject(r.file, r.in.Number, reason, text)
 	}
 	return p
 }

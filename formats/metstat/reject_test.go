@@ -66,9 +66,9 @@ func TestRejects(t *testing.T) {
 
 func TestForeignFiles(t *testing.T) {
 	for _, c := range []struct{ text, reason string }{
-		{"VERSION AMODEL BMODEL DESC STORM_ID\nV12.0 x y\nV12.0 z\n", "TC-Pairs or TC-Stat line: " + onlyStat},
-		{"VERSION MODEL N_VALID GRID_RES DESC FCST_LEAD FIELD\nV12.0 x y\nV12.0 z\n", "MODE object line: " + onlyStat},
-		{"VERSION MODEL DESC FCST_LEAD FCST_VALID T_DELTA OBJECT_ID\nV12.0 x y\nV12.0 z\n", "MTD object line: " + onlyStat},
+		{"VERSION AMODEL BMODEL DESC STORM_ID\nV12.0 x y\nV12.0 z\n", "the header line above is not TC-Pairs's: it lacks column BASIN"},
+		{"VERSION MODEL N_VALID GRID_RES DESC FCST_LEAD FIELD\nV12.0 x y\nV12.0 z\n", "the header line above is not MODE's: it lacks column FCST_VALID"},
+		{"VERSION MODEL DESC FCST_LEAD FCST_VALID T_DELTA OBJECT_ID\nV12.0 x y\nV12.0 z\n", "the header line above is not MTD's: it lacks column FCST_RAD"},
 		{"VERSION MODEL DESC FCST_LEAD LEVEL\nV12.0 x y\nV12.0 z\n", `the header line above is not MET's: column 5 is "LEVEL" where FCST_VALID_BEG is expected`},
 		{"VERSION MODEL\nV12.0 x y\nV12.0 z\n", "the header line above is cut: it ends before column FCST_LEAD"},
 		{plain24 + "XYZ\nV8.0 z\n", ""},

@@ -38,6 +38,11 @@ func (r *Reader) data(ln lines.Line) (*pending, string) {
 	case string(r.token(0)) == firstWord:
 		return r.stray, record.PerhapsCut // a header line without a line end
 	}
+	if r.layout.objects != nil {
+		if reason := r.translate(); reason != "" {
+			return r.stray, reason
+		}
+	}
 	p, reason := r.typed()
 	if reason != "" {
 		return r.stray, r.assuming(reason)
@@ -90,7 +95,7 @@ func (r *Reader) values(p *pending) string {
 	first := r.layout.lineType + 1
 	all := len(r.tok) - first
 	have := r.layout.known(lt, all, r.token(0))
-	if r.row.left = ""; have < all {
+	if r.row.left = r.layout.left; have < all {
 		r.row.left = strings.Join(r.layout.names[have:], " ")
 	}
 	lead := min(have, lt.Lead)

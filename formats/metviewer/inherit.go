@@ -31,7 +31,7 @@ func (s *plots) resolve(n *node) (*node, error) {
 // inherit fills what a plot does not say from the one that it inherits from, as
 // METviewer does (MVPlotJobParser.java): of plot_fix values are added to those
 // of the same field and sets replace them; a series keeps its last field only;
-// fields of agg_stat, calc_stat and tmpl are replaced one by one, all else as a
+// fields of agg, agg_stat, calc_stat and tmpl are replaced one by one, all else as a
 // whole. <remove name=…/> and <clear/> take fields away. METviewer refuses a
 // second dep without <clear/>; here it replaces the first.
 func (s *plots) inherit(base, n *node) *node {
@@ -54,7 +54,7 @@ func (s *plots) inherit(base, n *node) *node {
 			} else {
 				k = &node{name: k.name, attrs: k.attrs, line: k.line, kids: all[len(all)-1:]}
 			}
-		case k.name == "plot_fix", k.name == "agg_stat", k.name == "calc_stat", k.name == "tmpl":
+		case k.name == "plot_fix", k.name == "agg", k.name == "agg_stat", k.name == "calc_stat", k.name == "tmpl":
 			k = fields(b, k)
 		}
 		out.kids = append(out.kids, k)

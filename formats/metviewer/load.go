@@ -20,11 +20,13 @@ type LoadSpec struct {
 	Files      []string    // load_files; then Template is not used
 	Template   string      // folder_tmpl
 	Values     []LoadValue // load_val, in the order of the file
-	LoadStat   bool        // false: .stat and VSDB files are not to be loaded
 	Types      []string    // line_type, in upper case; none = all
-	MPR, ORANK bool        // load_mpr, load_orank: lines that are not loaded unless asked for
-	Indexes    bool        // apply_indexes: METviewer's further indexes
-	Note       string      // load_note
+	NoStat     bool        // load_stat is false: no .stat and VSDB files; likewise of MODE and MTD
+	NoMode     bool
+	NoMTD      bool
+	MPR, ORANK bool   // load_mpr, load_orank: lines that are not loaded unless asked for
+	Indexes    bool   // apply_indexes: METviewer's further indexes
+	Note       string // load_note
 
 	Group, Description string // of the database in METviewer's menu; "" = not said
 	KeepXML            bool   // load_xml: the load_spec is kept in the database
@@ -59,11 +61,21 @@ func ParseLoadSpec(file string, text []byte) (*LoadSpec, error) {
 		return nil, err
 	}
 	s := &LoadSpec{
-		File: file, Connection: connection(root.child("connection")), Template: root.value("folder_tmpl"), LoadStat: true, Note: root.value("load_note"),
+		File: file, Connection: connection(root.child("connection")), Template: root.value("folder_tmpl"), Note: root.value("load_note"),
 		Group: root.value("group"), Description: root.value("description"), KeepXML: true, XML: password.ReplaceAllString(string(text), "<password/>"),
 	}
 	s.sort(root, "")
-	for name, flag := range map[string]*bool{"load_stat": &s.LoadStat, "apply_indexes": &s.Indexes, "load_mpr": &s.MPR, "load_orank": &s.ORANK, "load_xml": &s.KeepXML} {
+	loads := map[string]*bool{"load_stat": &s.NoStat, "load_mode": &s.NoMode, "load_mtd": &s.NoMTD}
+	for name, not := range loads {
+		load := true
+		if k := root.child(name); k != nil {
+			if err := s.boolean(k, &load); err != nil {
+				return nil, err
+			}
+		}
+		*not = !load
+	}
+	for name, flag := range map[string]*bool{"apply_indexes": &s.Indexes, "load_mpr": &s.MPR, "load_orank": &s.ORANK, "load_xml": &s.KeepXML} {
 		if k := root.child(name); k != nil {
 			if err := s.boolean(k, flag); err != nil {
 				return nil, err
@@ -85,9 +97,23 @@ func ParseLoadSpec(file string, text []byte) (*LoadSpec, error) {
 	return s, s.check(root)
 }
 
-// Takes reports whether lines of a type are to be loaded.
+// Takes reports whether lines of a type are to be loaded. line_type is of .stat and
+// VSDB files alone.
 func (s *LoadSpec) Takes(lineType string) bool {
-	return (len(s.Types) == 0 || slices.Contains(s.Types, lineType)) && (s.MPR || lineType != "MPR") && (s.ORANK || lineType != "ORANK")
+	objects := strings.HasPrefix(lineType, "MODE_") || strings.HasPrefix(lineType, "MTD_") || slices.Contains([]string{"TCMPR", "TCDIAG", "PROBRIRW"}, lineType)
+	return (objects || len(s.Types) == 0 || slices.Contains(s.Types, lineType)) && (s.MPR || lineType != "MPR") && (s.ORANK || lineType != "ORANK")
+}
+
+// TakesFile reports whether a file is to be loaded, by METdbLoad's rules for its
+// name: the parts 3d_s and 3d_p may stand anywhere in the path.
+func (s *LoadSpec) TakesFile(path string) bool {
+	path = strings.TrimSuffix(strings.ToLower(path), ".gz")
+	ends := func(names ...string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(path, name) })
+	}
+	mtd := ends("2d.txt") || strings.Contains(path, "3d_s") || strings.Contains(path, "3d_p")
+	left := s.NoStat && ends(".stat", ".vsdb") || s.NoMode && ends("cts.txt", "obj.txt") || s.NoMTD && mtd
+	return !left
 }
 
 // boolean reads true or false in any letter case, as METdbLoad does; another

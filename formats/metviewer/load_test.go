@@ -42,7 +42,7 @@ func TestLoadSpecGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%+v\nindexes %v, stat %v, note %q\n", s.Connection, s.Indexes, s.LoadStat, s.Note)
+	fmt.Fprintf(&b, "%+v\nindexes %v, stat %v, note %q\n", s.Connection, s.Indexes, !s.NoStat, s.Note)
 	for _, f := range s.Folders() {
 		fmt.Fprintln(&b, f)
 	}
@@ -139,13 +139,39 @@ func TestVariantsOfLoads(t *testing.T) {
 		dated("<start><date_offset><day_offset>0</day_offset><hour>0</hour></date_offset></start><end><date_offset><day_offset>0</day_offset><hour>0</hour></date_offset></end><inc>86400</inc><format>yyyyMMdd</format>"): "[/a/gfs/" + today + " /a/ecm/" + today + "]",
 	} {
 		got := "no"
-		if s, err := ParseLoadSpec("l.xml", []byte("<load_spec>"+body+"</load_spec>")); err == nil && s.LoadStat && !strings.Contains(fmt.Sprint(s.Warnings), "is not known") {
+		if s, err := ParseLoadSpec("l.xml", []byte("<load_spec>"+body+"</load_spec>")); err == nil && !s.NoStat && !strings.Contains(fmt.Sprint(s.Warnings), "is not known") {
 			if got = fmt.Sprint(s.Folders()); s.Indexes {
 				got += " indexes"
 			}
 		}
 		if got != want {
 			t.Errorf("%s\n  %s, want\n  %s", body, got, want)
+		}
+	}
+}
+
+// TestTakesFiles: load_stat, load_mode and load_mtd leave out files by their names.
+func TestTakesFiles(t *testing.T) {
+	files := []string{"a/x.stat", "x.vsdb", "mode_cts.txt", "mode_obj.txt.gz", "mtd_2d.txt", "mtd_3d_single_simple.txt", "mtd_3D_pair_cluster.txt", "a.tcst"}
+	for flags, want := range map[string]string{
+		"":                             "a/x.stat x.vsdb mode_cts.txt mode_obj.txt.gz mtd_2d.txt mtd_3d_single_simple.txt mtd_3D_pair_cluster.txt a.tcst",
+		"<load_stat>false</load_stat>": "mode_cts.txt mode_obj.txt.gz mtd_2d.txt mtd_3d_single_simple.txt mtd_3D_pair_cluster.txt a.tcst",
+		"<load_mode>FALSE</load_mode>": "a/x.stat x.vsdb mtd_2d.txt mtd_3d_single_simple.txt mtd_3D_pair_cluster.txt a.tcst",
+		"<load_mode>true</load_mode><load_mtd>false</load_mtd>":     "a/x.stat x.vsdb mode_cts.txt mode_obj.txt.gz a.tcst",
+		"<load_stat>false</load_stat><load_mtd>nonsense</load_mtd>": "mode_cts.txt mode_obj.txt.gz mtd_2d.txt mtd_3d_single_simple.txt mtd_3D_pair_cluster.txt a.tcst",
+	} {
+		s, err := ParseLoadSpec("l.xml", []byte("<load_spec><folder_tmpl>/a</folder_tmpl>"+flags+"</load_spec>"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range files {
+			if s.TakesFile(f) {
+				got = append(got, f)
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q", flags, got)
 		}
 	}
 }

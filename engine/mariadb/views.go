@@ -1,0 +1,381 @@
+package mariadb
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/record"
+)
+
+// objectView is the table in which METviewer has the lines of a type of objects
+// or cyclones: its headers, with times, leads and radii, are other ones than
+// stat_header. The records stand, as all others, in tables of Barograph's own,
+// from which it asks; METviewer's tables are written beside them, by the number
+// barograph_row of the record's row.
+type objectView struct {
+	table, header string
+	lu            int    // line_type_lu_id of the headers
+	set           string // what no column of the record says
+}
+
+func objectViews() map[string]objectView {
+	return map[string]objectView{
+		"MODE_CTS":          {"mode_cts", "mode_header", 19, ""},
+		"MODE_OBJ_SINGLE":   {"mode_obj_single", "mode_header", 17, "mode_obj_id = " + rowColumn},
+		"MODE_OBJ_PAIR":     {"mode_obj_pair", "mode_header", 18, "mode_obj_obs_id = 0, mode_obj_fcst_id = 0"},
+		"MTD_2D_OBJ":        {"mtd_2d_obj", "mtd_header", 19, ""},
+		"MTD_3D_OBJ_SINGLE": {"mtd_3d_obj_single", "mtd_header", 17, ""},
+		"MTD_3D_OBJ_PAIR":   {"mtd_3d_obj_pair", "mtd_header", 18, ""},
+		"TCMPR":             {"line_data_tcmpr", "tcst_header", 0, ""},
+		"TCDIAG":            {"line_data_tcdiag", "tcst_header", 0, idOfLines + " = " + rowColumn},
+		"PROBRIRW":          {"line_data_probrirw", "tcst_header", 0, idOfLines + " = " + rowColumn},
+	}
+}
+
+// id is the column that numbers the view's rows.
+func (v objectView) id() string {
+	name, _, _ := strings.Cut(v.set, " = "+rowColumn)
+	if name == v.set {
+		return rowColumn
+	}
+	return name
+}
+
+// child is the view's table of repeating columns; "" = none.
+func (v objectView) child() string {
+	switch v.table {
+	case "line_data_tcdiag":
+		return "line_data_tcdiag_diag"
+	case "line_data_probrirw":
+		return "line_data_probrirw_thresh"
+	}
+	return ""
+}
+
+// family are the tables that are written together with a view: METviewer's of
+// MODE, of MTD or of cyclones.
+func (v objectView) family() []string {
+	tables := []string{v.header}
+	for _, other := range objectViews() {
+		if other.header == v.header {
+			tables = append(tables, other.table)
+			if child := other.child(); child != "" {
+				tables = append(tables, child)
+			}
+		}
+	}
+	slices.Sort(tables)
+	return tables
+}
+
+// otherNames are METviewer's names of what is called otherwise in a record.
+var otherNames = map[string]string{ //nolint:gochecknoglobals // a constant table
+	"fcst_thr": "fcst_thresh", "obs_thr": "obs_thresh", "fcst_rad": "interp_pnts", "amodel": "model", "bmodel": "obtype", "basin": "vx_mask",
+	"axis_avg": "axis_ang", "fcst_valid": "fcst_valid_beg", "fcst_init": "fcst_init_beg", "obs_valid": "obs_valid_beg", "linenumber": "line_num",
+	"line_number": "line_num",
+}
+
+// viewColumns are the columns of one of METviewer's tables that a record fills.
+func viewColumns(t *record.LineType, table string) (out []column) {
+	known := map[string]sqlengine.Column{}
+	for _, c := range append(sqlengine.HeaderColumns(), sqlengine.LineColumns(t)...) {
+		known[c.Name] = c
+	}
+	for _, m := range objectColumns(table) {
+		name := m.name
+		if other := otherNames[name]; other != "" {
+			name = other
+		}
+		if c, ok := known[name]; ok {
+			out = append(out, column{Column: c, met: m})
+		}
+	}
+	return out
+}
+
+func objectColumns(table string) []metCol {
+	for _, t := range metviewerObjects {
+		if t.name == table {
+			return parseColumns(t.columns, "")
+		}
+	}
+	return nil
+}
+
+// isView reports whether a table is one of objectViews.
+func isView(table string) bool {
+	for _, v := range objectViews() {
+		if v.table == table {
+			return true
+		}
+	}
+	return false
+}
+
+// viewed are the line types of the commit that have a view.
+func (w *lineWriter) viewed() (types []*record.LineType) {
+	for _, t := range w.l.types {
+		if _, ok := objectViews()[t.Name]; ok {
+			types = append(types, t)
+		}
+	}
+	return types
+}
+
+// lockedViews are the tables that a commit writes for METviewer.
+func (w *lineWriter) lockedViews() (tables []string) {
+	for _, t := range w.viewed() {
+		tables = append(tables, objectViews()[t.Name].family()...)
+	}
+	slices.Sort(tables)
+	return slices.Compact(tables)
+}
+
+// pendingViews are the rows of views, as begin notes them.
+func (w *lineWriter) pendingViews() (pending []string) {
+	for _, t := range w.viewed() {
+		v := objectViews()[t.Name]
+		pending = append(pending, row(v.table, rowColumn, w.first))
+		if child := v.child(); child != "" {
+			pending = append(pending, row(child, idOfLines, w.first))
+		}
+	}
+	for header, known := range w.viewHeads {
+		_, first := known.Fresh()
+		pending = append(pending, row(header, header+"_id", first))
+	}
+	return pending
+}
+
+// readViews reads the headers that METviewer's tables of objects hold.
+func (w *lineWriter) readViews(ctx context.Context) error {
+	for _, t := range w.viewed() {
+		v := objectViews()[t.Name]
+		if w.viewHeads[v.header] != nil {
+			continue
+		}
+		known := sqlengine.NewInterner[string]()
+		cols := viewHeader(t, v)
+		exprs := make([]string, len(cols))
+		for k, c := range cols {
+			if exprs[k] = "CAST(" + c.met.name + " AS CHAR)"; c.met.kind == datetime {
+				exprs[k] = "DATE_FORMAT(" + c.met.name + ", '%Y%m%d%H%i%S')"
+			}
+		}
+		err := w.l.rows(ctx, "SELECT "+v.header+"_id, "+strings.Join(exprs, ", ")+" FROM "+w.l.table(v.header), func(cells []any) error {
+			var id int64
+			if err := sqlengine.Scan(cells, &id); err != nil {
+				return err
+			}
+			var key []byte
+			for k := range cols {
+				var text string
+				if cells[k+1] == nil {
+					key = append(key, null...)
+				} else if err := sqlengine.Scan(cells[k+1:], &text); err != nil {
+					return err
+				}
+				key = append(appendText(key, text), '\t')
+			}
+			known.Have(string(key), id)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		w.viewHeads[v.header] = known
+	}
+	return nil
+}
+
+// viewHeader are the columns by which METviewer's headers of a type differ.
+func viewHeader(t *record.LineType, v objectView) []column {
+	return slices.DeleteFunc(viewColumns(t, v.header), func(c column) bool { return c.From == sqlengine.FileID || c.From == sqlengine.LineNum })
+}
+
+// writeView writes the rows of a type for METviewer, numbered from the first on,
+// and the headers that they are the first to have.
+func (w *lineWriter) writeView(ctx context.Context, lt *lineTable, first int64) error {
+	v, ok := objectViews()[lt.t.Name]
+	if !ok {
+		return nil
+	}
+	heads, err := w.writeViewHeads(ctx, lt, v)
+	if err != nil {
+		return err
+	}
+	cols := viewColumns(lt.t, v.table)
+	f := infile{table: w.l.table(v.table), columns: append([]string{rowColumn, v.header + "_id"}, metNames(cols)...), charset: "binary", set: v.set}
+	f.rows = func(out *rowWriter) error {
+		id := first
+		for batch, b := range lt.batches {
+			for i := range b.Len() {
+				dst := strconv.AppendInt(append(strconv.AppendInt(out.row(), id, 10), '\t'), heads[id-first], 10)
+				for k := range cols {
+					dst = w.appendView(append(dst, '\t'), lt, &cols[k], batch, b, i)
+				}
+				id++
+				if err := out.end(dst); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	if _, err := f.load(ctx, w.l.conn); err != nil {
+		return err
+	}
+	if v.child() != "" {
+		err = w.writeViewChildren(ctx, lt, v.child(), first)
+	} else if v.header == "mode_header" && lt.t.Name != "MODE_CTS" {
+		err = w.linkPairs(ctx, heads)
+	}
+	return err
+}
+
+// appendView is append; a missing text that has room for one letter is X, as
+// METdbLoad has it.
+func (w *lineWriter) appendView(dst []byte, lt *lineTable, c *column, batch int, b *record.Batch, i int) []byte {
+	if c.met.kind == varchar && c.met.width == 1 && b.Text[c.Data.Slot][i] == record.NA {
+		return append(dst, 'X')
+	}
+	return w.append(dst, lt, c, batch, b, i)
+}
+
+func metNames(cols []column) []string {
+	names := make([]string, len(cols))
+	for k := range cols {
+		names[k] = cols[k].met.name
+	}
+	return names
+}
+
+// writeViewHeads numbers the headers of the rows of a type and writes the new ones.
+func (w *lineWriter) writeViewHeads(ctx context.Context, lt *lineTable, v objectView) (heads []int64, err error) {
+	known, cols := w.viewHeads[v.header], viewHeader(lt.t, v)
+	written, _ := known.Fresh()
+	var begins []string // of the new ones: type, file and line
+	var key []byte
+	for batch, b := range lt.batches {
+		for i := range b.Len() {
+			key = key[:0]
+			for k := range cols {
+				key = append(w.append(key, lt, &cols[k], batch, b, i), '\t')
+			}
+			before, _ := known.Fresh()
+			id, _ := known.ID(string(key))
+			if now, _ := known.Fresh(); len(now) > len(before) {
+				begins = append(begins, fmt.Sprintf("%d\t%d\t%d", v.lu, lt.files[batch], b.Line[i]))
+			}
+			heads = append(heads, id)
+		}
+	}
+	all, first := known.Fresh()
+	fresh := all[len(written):]
+	if len(fresh) == 0 {
+		return heads, nil
+	}
+	names := append([]string{v.header + "_id"}, metNames(cols)...)
+	if v.lu > 0 {
+		names = append(names, "line_type_lu_id", "data_file_id", "linenumber")
+	}
+	f := infile{table: w.l.table(v.header), columns: names, charset: "binary"}
+	f.rows = func(out *rowWriter) error {
+		for n, text := range fresh {
+			dst := append(strconv.AppendInt(out.row(), first+int64(len(written)+n), 10), '\t')
+			if dst = append(dst, text...); v.lu > 0 {
+				dst = append(dst, begins[n]...)
+			} else {
+				dst = dst[:len(dst)-1]
+			}
+			if err := out.end(dst); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	_, err = f.load(ctx, w.l.conn)
+	return heads, err
+}
+
+// writeViewChildren writes the repeating columns; the names of TCDIAG's stand in
+// one word.
+func (w *lineWriter) writeViewChildren(ctx context.Context, lt *lineTable, child string, first int64) error {
+	columns := objectColumns(child)[2:]
+	words, named := lt.t.Column(columns[0].name)
+	names := []string{idOfLines, "i_value"}
+	for _, c := range columns {
+		names = append(names, c.name)
+	}
+	f := infile{table: w.l.table(child), columns: names, charset: "binary"}
+	f.rows = func(out *rowWriter) error {
+		id := first
+		for _, b := range lt.batches {
+			for i := range b.Len() {
+				values := b.Repeats(i)
+				if !named {
+					if err := appendGroups(out, id, columns, values, false, true); err != nil {
+						return err
+					}
+				} else if err := appendNamed(out, id, columns, strings.Split(b.Text[words.Slot][i], ","), values); err != nil {
+					return err
+				}
+				id++
+			}
+		}
+		return nil
+	}
+	_, err := f.load(ctx, w.l.conn)
+	return err
+}
+
+// appendNamed appends values with their names.
+func appendNamed(out *rowWriter, id int64, columns []metCol, names []string, values []float64) error {
+	for n, v := range values {
+		name := record.NA
+		if n < len(names) {
+			name = names[n]
+		}
+		dst := append(strconv.AppendInt(out.row(), id, 10), '\t')
+		dst = append(strconv.AppendInt(dst, int64(n+1), 10), '\t')
+		dst, _ = appendLatin(dst, name, columns[0].width)
+		if err := out.end(appendChild(append(dst, '\t'), &columns[1], v)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// linkPairs gives the pairs of some headers the numbers of their objects.
+func (w *lineWriter) linkPairs(ctx context.Context, heads []int64) error {
+	heads = slices.Clone(heads)
+	slices.Sort(heads)
+	pairs, singles := w.l.table("mode_obj_pair"), w.l.table("mode_obj_single")
+	for some := range slices.Chunk(slices.Compact(heads), probeHeaders) {
+		for column, part := range map[string]string{"mode_obj_fcst_id": "1", "mode_obj_obs_id": "-1"} {
+			err := w.l.exec(ctx, "UPDATE "+pairs+" SET "+column+" = COALESCE((SELECT MAX(mode_obj_id) FROM "+singles+" WHERE mode_obj_single.mode_header_id = mode_obj_pair.mode_header_id "+
+				"AND mode_obj_single.object_id = SUBSTRING_INDEX(mode_obj_pair.object_id, '_', "+part+")), 0) WHERE "+rowColumn+" IS NOT NULL AND mode_header_id IN "+flavour.List(some, whole))
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// removeView takes the rows of a type's view away.
+func (a *archive) removeView(t *record.LineType, subset, in string) (texts []string) {
+	v, ok := objectViews()[t.Name]
+	if !ok {
+		return nil
+	}
+	if child := v.child(); child != "" {
+		texts = append(texts, a.table(subset, child)+" WHERE "+idOfLines+in)
+	}
+	return append(texts, a.table(subset, v.table)+" WHERE "+rowColumn+in)
+}

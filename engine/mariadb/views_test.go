@@ -1,0 +1,131 @@
+package mariadb
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/formats/metstat"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/record"
+)
+
+const (
+	modeHead = "VERSION MODEL N_VALID GRID_RES DESC FCST_LEAD FCST_VALID FCST_ACCUM OBS_LEAD OBS_VALID OBS_ACCUM FCST_RAD FCST_THR OBS_RAD OBS_THR FCST_VAR FCST_UNITS FCST_LEV OBS_VAR OBS_UNITS OBS_LEV OBTYPE "
+	modeLine = "V12.0.0 FCST 2461 9 NA 300000 20120410_180000 060000 060000 20120410_180000 060000 2 >=5.0 3 >=6.0 APCP_06 kg/m^2 A6 APCP_06 mm A06 STAGE4 "
+	objHead  = modeHead + "OBJECT_ID OBJECT_CAT CENTROID_X AXIS_ANG AREA INTENSITY_90 INTENSITY_50 CENTROID_DIST INTEREST\n"
+	single   = modeLine + "F001 CF001 80.36 -69.7 730 15.5 9.45 NA NA\n" + modeLine + "O001 CO001 81 45 700 15 9 NA NA\n"
+	pair     = modeLine + "F001_O001 CF001_CO001 NA NA NA NA NA 3.5 0.98\n"
+	tcHead   = "VERSION AMODEL BMODEL DESC STORM_ID BASIN CYCLONE STORM_NAME INIT LEAD VALID INIT_MASK VALID_MASK LINE_TYPE\n"
+	tcLine   = "V11.1.0 GFSO BEST NA AL092022 AL 09 IAN 20220926_000000 060000 20220926_060000 NA NA "
+)
+
+// objectsOf reads lines of MODE, MTD or TC-Pairs.
+func objectsOf(t *testing.T, file, text string) (out []*record.Batch) {
+	t.Helper()
+	r := metstat.NewReader(strings.NewReader(text), file, metstat.Options{})
+	for {
+		var b record.Batch
+		err := r.Next(&b)
+		if errors.Is(err, io.EOF) {
+			return out
+		}
+		if err != nil || len(b.Rejects) > 0 {
+			t.Fatal(err, b.Rejects)
+		}
+		out = append(out, b.Clone())
+	}
+}
+
+// TestObjects: METviewer finds objects and cyclones in its own tables, one header
+// for a file's objects and its contingency table, pairs linked to their objects;
+// what is stored again or anew stands there once, what failed not at all, and the
+// rows of METdbLoad stay.
+func TestObjects(t *testing.T) {
+	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
+	for _, params := range []string{"", "?engine=InnoDB"} {
+		a := under(t, l, "o"+strings.Trim(params, "?=")+"_"+params, design.Normalized)
+		ask := func(query string) string {
+			t.Helper()
+			for _, name := range []string{"mode_header", "mode_cts", "mode_obj_single", "mode_obj_pair", "mtd_header", "mtd_2d_obj", "tcst_header", "line_data_tcmpr", "line_data_tcdiag_diag", "line_data_tcdiag", "line_data_probrirw_thresh"} {
+				query = strings.ReplaceAll(query, " "+name+" ", " "+a.table("s", name)+" ")
+			}
+			return strings.Join(texts(t, a, query), "|")
+		}
+		cts := objectsOf(t, "x/mode_cts.txt", modeHead+"FIELD TOTAL FY_OY FY_ON FN_OY FN_ON BASER\n"+modeLine+"OBJECT 2461 235 498 52 1676 0.5\n")
+		singles, pairs := objectsOf(t, "x/mode_obj.txt", objHead+single), objectsOf(t, "x/mode_obj.txt", objHead+pair)
+		mtd := objectsOf(t, "x/mtd_2d.txt", "VERSION MODEL DESC FCST_LEAD FCST_VALID OBS_LEAD OBS_VALID T_DELTA FCST_RAD FCST_THR OBS_RAD OBS_THR FCST_VAR FCST_LEV OBS_VAR OBS_LEV OBJECT_ID OBJECT_CAT TIME_INDEX AREA\n"+
+			"V12.0.0 WRF x 030000 20100517_030000 NA NA 010000 2 >=5 2 >=5 APCP A1 APCP A1 CF_1 CF000 3 100\n")
+		storms := objectsOf(t, "x/ian.tcst", tcHead+tcLine+"TCMPR 68 1 DB NA BJR"+strings.Repeat(" 1.5", 59)+" D NA 5 1 2 3 4\n"+
+			tcLine+"TCDIAG 68 27 CIRA GFS GFS_0p50 2 SHRM 1 LAND NA\n"+tcLine+"PROBRIRW 1 2 3 4 X 5 6 7 8 9 0 24 24 90 60 95 35 40 TS HU 2 30 10 65 5\n")
+		all := slices.Concat(cts, singles, pairs, mtd, storms)
+		_, err := commit(t, a, "s", cts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.exec(t.Context(), "INSERT INTO "+a.table("s", "mode_obj_single")+" (mode_obj_id, mode_header_id, object_id) VALUES (7000, 900, 'F001')"); err != nil {
+			t.Fatal(err) // as METdbLoad may
+		}
+		for range 3 { // the second time again, the third with another value
+			for _, batches := range [][]*record.Batch{singles, pairs, slices.Concat(mtd, storms)} {
+				if _, err := commit(t, a, "s", batches...); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for query, want := range map[string]string{
+				"SELECT h.model, fcst_lead, fcst_valid, fcst_init, fcst_accum, fcst_rad, fcst_thr, obs_rad, obs_thr, n_valid, obs_lev, line_type_lu_id FROM mode_header h":                                           "FCST 300000 2012-04-10 18:00:00 2012-04-09 12:00:00 60000 2 >=5.0 3 >=6.0 2461 A06 19",
+				"SELECT field, total, fy_oy, baser, c.mode_header_id FROM mode_cts c":                                                                                                                                "OBJECT 2461 235 0.5 1",
+				"SELECT object_id, object_cat, axis_avg, intensity_nn, length, fcst_flag, simple_flag, matched_flag, mode_header_id FROM mode_obj_single WHERE mode_header_id = 1 ORDER BY object_id":                "F001 CF001 -69.7 9.45 -9999 1 1 1 1|O001 CO001 45 9 -9999 0 1 1 1",
+				"SELECT p.object_id, f.object_id, o.object_id, p.interest FROM mode_obj_pair p JOIN mode_obj_single f ON f.mode_obj_id = mode_obj_fcst_id JOIN mode_obj_single o ON o.mode_obj_id = mode_obj_obs_id": "F001_O001 F001 O001 0.98",
+				"SELECT object_id, fcst_lead, obs_lead, t_delta, time_index, area, simple_flag, matched_flag FROM mtd_2d_obj JOIN mtd_header USING (mtd_header_id)":                                                  "CF_1 30000 0 10000 3 100 0 0",
+				"SELECT amodel, bmodel, storm_id, basin, cyclone, storm_name FROM tcst_header h":                                                                                                                     "GFSO BEST AL092022 AL 9 IAN",
+				"SELECT fcst_lead, fcst_valid, fcst_init, line_number, index_pair, level, watch_warn, alat, adepth, bdepth, max_wind_stdev FROM line_data_tcmpr c":                                                   "60000 2022-09-26 06:00:00 2022-09-26 00:00:00 2 1 DB NA 1.5 D X 4",
+				"SELECT d.diag_source, n_diag, i_value, diag_i, value_i FROM line_data_tcdiag d JOIN line_data_tcdiag_diag c USING (line_data_id) ORDER BY i_value":                                                  "CIRA 2 1 SHRM 1|CIRA 2 2 LAND -9999",
+				"SELECT i_value, thresh_i, prob_i FROM line_data_probrirw_thresh c ORDER BY 1":                                                                                                                       "1 30 10|2 65 5",
+				"SELECT mode_obj_id FROM mode_obj_single WHERE mode_header_id = 900":                                                                                                                                 "7000",
+			} {
+				if got := ask(query); got != want {
+					t.Errorf("%s\n%s\nwant\n%s", query, got, want)
+				}
+			}
+			if got, want := sum(t, a, "s"), want(all...); got != want {
+				t.Errorf("digest %v, want %v", got, want)
+			}
+		}
+		centroid, _ := singles[0].Type.Column("centroid_x")
+		singles[0].Num[centroid.Slot][0] = 12
+		if _, err := commit(t, a, "s", singles...); err != nil {
+			t.Fatal(err)
+		}
+		if got := ask("SELECT s.object_id, s.centroid_x FROM mode_obj_single s JOIN mode_obj_pair ON mode_obj_id = mode_obj_fcst_id"); got != "F001 12" {
+			t.Errorf("a pair of an object of other values: %s", got)
+		}
+		if got, want := sum(t, a, "s"), want(all...); got != want {
+			t.Errorf("digest %v, want %v", got, want)
+		}
+		before := ask("SELECT count(*), (SELECT count(*) FROM mode_header ) FROM mode_obj_single WHERE TRUE")
+		loader, err := a.Loader(t.Context(), "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := objectsOf(t, "y/mode_obj.txt", strings.ReplaceAll(objHead+single, ">=5.0", ">=7.0"))
+		c := engine.Commit{Catalog: design.NewCatalog("s"), Done: []engine.Mark{{Path: "y", Digest: strings.Repeat("x", 100)}}} // does not fit, after all rows were written
+		for _, b := range other {
+			c.Catalog.Add(b)
+			if err := loader.Add(t.Context(), b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := loader.Commit(t.Context(), c); err == nil {
+			t.Error("the commit should have failed")
+		}
+		loader.Close()
+		if after := ask("SELECT count(*), (SELECT count(*) FROM mode_header ) FROM mode_obj_single WHERE TRUE"); after != before {
+			t.Errorf("%s rows after a commit that failed, %s before", after, before)
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package stat
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/barograph/barograph/record"
+)
+
+// The names of METviewer's statistics of objects (MVUtil.java, METcalcpy
+// util/mode_ratio_statistics.py): flags behind the name say of which objects, F, O
+// or all; simple ones, clusters or all; matched ones, unmatched or all.
+var (
+	objectRatio  = regexp.MustCompile(`^(?:([23])D_)?(RATIO|AREARAT|VOLRAT)_([FOA][SCA][MUA])_([FOA][SCA][MUA])$`)
+	objectScore  = regexp.MustCompile(`^(?:([23])D_)?OBJ([AV]?)(HITS|MISSES|FAS|CSI|PODY|FAR)$`)
+	objectSingle = regexp.MustCompile(`^(?:([23])D_)?(.+)_([FOA][SCA][MUA])$`)
+	objectPair   = regexp.MustCompile(`^(?:(3)D_)?(.+)_([SCA][MUA])$`)
+)
+
+// modeNames are METviewer's names of MODE's columns; those of MTD are the columns'.
+var modeNames = map[string]string{ //nolint:gochecknoglobals // a constant table
+	"CENTX": "centroid_x", "CENTY": "centroid_y", "CENTLAT": "centroid_lat", "CENTLON": "centroid_lon", "AXAVG": "axis_ang", "LEN": "length",
+	"WID": "width", "AREA": "area", "AREATHR": "area_thresh", "CURV": "curvature", "CURVX": "curvature_x", "CURVY": "curvature_y", "CPLX": "complexity",
+	"INT10": "intensity_10", "INT25": "intensity_25", "INT50": "intensity_50", "INT75": "intensity_75", "INT90": "intensity_90", "INTN": "intensity_nn",
+	"INTSUM": "intensity_sum", "CENTDIST": "centroid_dist", "BOUNDDIST": "boundary_dist", "HULLDIST": "convex_hull_dist", "ANGLEDIFF": "angle_diff",
+	"AREARATIO": "area_ratio", "INTAREA": "intersection_area", "UNIONAREA": "union_area", "SYMDIFF": "symmetric_diff",
+	"INTOVERAREA": "intersection_over_area", "CMPLXRATIO": "complexity_ratio", "PERCINTRATIO": "percentile_intensity_ratio", "INT": "interest",
+	"ASPECTDIFF": "aspect_diff", "CURVATURERATIO": "curvature_ratio",
+}
+
+const fromObjects = "METviewer MVUtil.java; METcalcpy util/mode_ratio_statistics.py, whose exchanged numerators are not followed"
+
+// objectTypes are the line types of single objects and of pairs, by what stands
+// before the name: nothing, 2D, 3D.
+var objectTypes = map[string][2]string{ //nolint:gochecknoglobals // a constant table
+	"": {"MODE_OBJ_SINGLE", "MODE_OBJ_PAIR"}, "2": {"MTD_2D_OBJ", ""}, "3": {"MTD_3D_OBJ_SINGLE", "MTD_3D_OBJ_PAIR"},
+}
+
+// objects finds a statistic of MODE's or MTD's objects.
+func objects(name string) (Stat, bool) {
+	s := Stat{Name: name, Unit: UnitOne, Source: fromObjects}
+	if m := objectRatio.FindStringSubmatch(name); m != nil {
+		s.LineType = objectTypes[m[1]][0]
+		s.Needs, s.Summary = append(flagColumns(3), sizeOf(m[1], m[2] != "RATIO")...), "ratio of numbers of objects, or of their areas or volumes"
+		s.Rows = func(cols [][]float64) (float64, bool) { return div(sizes(cols, m[3]), sizes(cols, m[4])) }
+		return s, (m[2] != "VOLRAT") == (m[1] != "3") || m[2] == "RATIO"
+	}
+	if m := objectScore.FindStringSubmatch(name); m != nil {
+		s.LineType = objectTypes[m[1]][0]
+		s.Needs, s.Summary = append(flagColumns(3), sizeOf(m[1], m[2] != "")...), "score of simple objects: hits are half of the matched ones, misses unmatched ones observed, false alarms unmatched ones forecast"
+		s.Rows = func(cols [][]float64) (float64, bool) { return objectScores(cols, m[3]) }
+		return s, m[2] == "" || (m[2] == "V") == (m[1] == "3")
+	}
+	if m := objectSingle.FindStringSubmatch(name); m != nil && objectColumn(&s, objectTypes[m[1]][0], m[2], m[3]) {
+		return s, true
+	}
+	if m := objectPair.FindStringSubmatch(name); m != nil && objectColumn(&s, objectTypes[m[1]][1], m[2], m[3]) {
+		return s, true
+	}
+	return s, false
+}
+
+// flagColumns are the columns of flags: of single objects 3, of pairs 2.
+func flagColumns(n int) []string {
+	return []string{"fcst_flag", "simple_flag", "matched_flag"}[3-n:]
+}
+
+// sizeOf is the column of an object's size, where it counts.
+func sizeOf(dimension string, counts bool) []string {
+	switch {
+	case !counts:
+		return nil
+	case dimension == "3":
+		return []string{"volume"}
+	}
+	return []string{"area"}
+}
+
+// chosen reports whether an object has the flags of a name's letters.
+func chosen(flags []float64, letters string) bool {
+	for i := range letters {
+		switch letters[i] {
+		case 'F', 'S', 'M':
+			if flags[i] != 1 {
+				return false
+			}
+		case 'O', 'C', 'U':
+			if flags[i] != 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// sizes adds the sizes of the objects of these letters: their number, where there
+// is no column of sizes behind the flags.
+func sizes(cols [][]float64, letters string) (sum float64) {
+	eachRow(cols, func(row []float64) {
+		switch n := len(letters); {
+		case !chosen(row, letters):
+		case len(row) == n:
+			sum++
+		default:
+			sum += row[n]
+		}
+	})
+	return sum
+}
+
+func objectScores(cols [][]float64, score string) (float64, bool) {
+	hits, misses, alarms := sizes(cols, "ASM")/2, sizes(cols, "OSU"), sizes(cols, "FSU")
+	switch score {
+	case "HITS":
+		return hits, true
+	case "MISSES":
+		return misses, true
+	case "FAS":
+		return alarms, true
+	case "CSI":
+		return div(hits, hits+misses+alarms)
+	case "PODY":
+		return div(hits, hits+misses)
+	}
+	return div(alarms, hits+alarms)
+}
+
+// objectColumn makes s the statistic of a column of the objects of these letters;
+// false where the line type has none of that name.
+func objectColumn(s *Stat, lineType, name, letters string) bool {
+	s.LineType = lineType
+	flags := flagColumns(len(letters))
+	all := func(cols [][]float64) (float64, bool) { n := sizes(cols[:len(flags)], letters); return n, n > 0 }
+	mode := lineType == "MODE_OBJ_SINGLE"
+	switch {
+	case (mode || strings.HasPrefix(lineType, "MTD")) && len(flags) == 3 && (name == "CNT" || name == "CNTSUM"):
+		s.Needs, s.Summary, s.Rows, s.PerCase = flags, "number of objects", all, name == "CNT"
+		return true
+	case mode && name == "ACOV":
+		s.Needs, s.Summary, s.PerCase = append(flags, "area", "n_valid"), "part of the grid that simple objects cover", true
+		s.Rows = func(cols [][]float64) (float64, bool) { return coverage(cols, letters) }
+		return true
+	case lineType == "MTD_3D_OBJ_SINGLE" && name == "DURATION":
+		s.Needs, s.Summary = append(flags, "end_time", "start_time"), "end less start"
+		s.Func = func(v []float64) (float64, bool) { return v[3] - v[4], chosen(v, letters) }
+		return true
+	}
+	column := strings.ToLower(name)
+	if strings.HasPrefix(lineType, "MODE") {
+		column = modeNames[name]
+	} else if column == "intensity_n" {
+		column = "intensity_nn"
+	}
+	t, _ := record.TypeByName(lineType)
+	if t == nil {
+		return false
+	}
+	c, ok := t.Column(column)
+	if !ok || c.Kind == record.Text || c.Name == "time_index" {
+		return false
+	}
+	s.Needs, s.Unit, s.Summary = append(flags, c.Name), "", "as the file has it"
+	s.Func = func(v []float64) (float64, bool) { return v[len(letters)], chosen(v, letters) }
+	return true
+}
+
+// coverage is the area of simple objects by that of the grid; of forecast and
+// observed ones together by twice that.
+func coverage(cols [][]float64, letters string) (float64, bool) {
+	n, area, grid := 0, 0.0, 0.0
+	eachRow(cols, func(row []float64) {
+		if chosen(row, letters) && row[1] == 1 {
+			n, area, grid = n+1, area+row[3], row[4]
+		}
+	})
+	if letters[0] == 'A' {
+		grid *= 2
+	}
+	cover, ok := div(area, grid)
+	return cover, ok && n > 0
+}
