@@ -87,8 +87,13 @@ func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 		return nil, err
 	}
 	m := methodOf(q, seed)
-	if by != nil {
+	switch {
+	case by != nil:
 		m.note = "all records of a curve together"
+	case s.PerCase:
+		m.note = "of the objects of each time and lead, then" + strings.TrimSuffix(" "+m.note, " of the records' statistics")
+	case s.Rows != nil:
+		m.note = "of all objects together"
 	}
 	if c.off > 0 {
 		m.note += fmt.Sprintf("; %d rows are left out, which have no place on this axis", c.off)
@@ -182,12 +187,10 @@ func (d *Drawn) of(rows []int) stat.Series {
 func (d *Drawn) value(op stat.Operation, p place) (float64, error) {
 	switch {
 	case d.stat.Rows != nil:
-		a, err := d.together(p.rows)
-		if op == "" || err != nil {
-			return a, err
+		if op != "" {
+			return op.Of(d.together(p.rows), d.together(p.minus)), nil
 		}
-		b, err := d.together(p.minus)
-		return op.Of(a, b), err
+		return d.together(p.rows), nil
 	case op == "":
 		return d.method.value(&d.stat, d.c.q.Type, d.c.take(p.rows))
 	case op == stat.Significant:
@@ -224,7 +227,7 @@ func (d *Drawn) value(op stat.Operation, p place) (float64, error) {
 }
 
 // together is a statistic that is of several records at once: objects.
-func (d *Drawn) together(rows []int) (float64, error) {
+func (d *Drawn) together(rows []int) float64 {
 	of := func(rows []int) float64 {
 		cols := make([][]float64, len(d.stat.Needs))
 		all := d.c.take(rows)
@@ -239,7 +242,7 @@ func (d *Drawn) together(rows []int) (float64, error) {
 		return y
 	}
 	if !d.stat.PerCase {
-		return of(rows), nil
+		return of(rows)
 	}
 	cases := map[string][]int{}
 	for _, r := range rows {
@@ -262,7 +265,7 @@ func (d *Drawn) together(rows []int) (float64, error) {
 	if !ok {
 		y = math.NaN()
 	}
-	return y, nil
+	return y
 }
 
 // each are the statistics of the records of both curves of a place.

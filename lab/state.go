@@ -200,20 +200,24 @@ func down(dir string) error {
 }
 
 // Sweep ends the labs below dir that were abandoned: their owner was killed.
-// The names of such labs are not used again, so that their locks go, too.
 func Sweep(dir string) error {
-	names, err := filepath.Glob(filepath.Join(dir, "*", stateFile))
-	if err != nil {
-		return err
+	left, err := orphans(dir)
+	for _, s := range left {
+		err = errors.Join(err, Down(s.Cluster.Dir))
 	}
-	var all []error
+	return err
+}
+
+// orphans are the labs below dir whose owner was killed.
+func orphans(dir string) (out []State, err error) {
+	names, err := filepath.Glob(filepath.Join(dir, "*", stateFile))
 	for _, name := range names {
-		lab := filepath.Dir(name)
-		if s, err := Status(lab); err == nil && s.Owner != nil && !s.Owner.alive() {
-			all = append(all, Down(lab), os.Remove(lab+".lock"))
+		if s, err := Status(filepath.Dir(name)); err == nil && s.Owner != nil && !s.Owner.alive() {
+			s.Cluster.Dir = filepath.Dir(name)
+			out = append(out, s)
 		}
 	}
-	return errors.Join(all...)
+	return out, err
 }
 
 // Serving is the lab in one of these folders of labs whose server listens at a
@@ -255,6 +259,7 @@ type Row struct {
 	Name    string `json:"name,omitempty"` // what other commands take as its URL
 	URL     string `json:"url,omitempty"`  // without its password
 	State   *State `json:"lab,omitempty"`
+	Orphan  bool   `json:"orphan,omitempty"` // who started it was killed, and would have ended it
 
 	Disks *DiskSet `json:"disks,omitempty"`
 }
@@ -276,8 +281,14 @@ func ReportOf(labs string, drivers []*engine.Driver, disks bool) (rows Report, e
 			rows = append(rows, Row{Engine: d.Scheme, Running: s.Running(), Name: Name(labs, d), URL: s.URL, State: &s})
 		}
 	}
-	if !disks {
-		return rows, nil
+	left, err := orphans(labs)
+	for i := range left {
+		s := &left[i]
+		s.URL, s.Cluster.Password = fault.Redact(s.URL), ""
+		rows = append(rows, Row{Engine: s.Engine, Running: s.Running(), URL: s.URL, State: s, Orphan: true})
+	}
+	if !disks || err != nil {
+		return rows, err
 	}
 	s, err := DiskStatus(filepath.Join(labs, DisksName))
 	if errors.Is(err, os.ErrNotExist) {
@@ -304,6 +315,8 @@ func (r Report) Text(out io.Writer) error {
 			disks = row.Disks
 		case row.State == nil:
 			fmt.Fprintf(w, "%s\tdown\n", row.Engine)
+		case row.Orphan:
+			fmt.Fprintf(w, "%s\torphan: who started it was killed; it goes by `barograph lab down`\t%s\t%s\n", row.Engine, row.URL, row.State)
 		default:
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", row.Engine, row.Name, row.URL, row.State)
 		}

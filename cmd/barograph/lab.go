@@ -212,6 +212,9 @@ func (l *labs) down(_ *cobra.Command, args []string) error {
 		err := lab.Down(l.folder(d))
 		ended(err == nil, d.Scheme+"\tis down", err)
 	}
+	if len(args) == 0 {
+		all = errors.Join(all, lab.Sweep(l.dir)) // of killed runs
+	}
 	if disks {
 		removed, err := lab.RemoveDisks(l.dir)
 		ended(removed, lab.DisksName+"\tare removed", err)

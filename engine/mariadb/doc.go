@@ -13,7 +13,12 @@
 // The database holds METviewer's tables with METviewer's columns, types, names
 // of indexes, storage engine and character set, all 65 of them, so that METviewer
 // can be pointed at it, and METdbLoad can load into it. Those of MODE, MTD and
-// tropical cyclones are empty: Barograph reads no such files. engine=InnoDB changes the storage
+// tropical cyclones have headers of their own (mode_header, mtd_header,
+// tcst_header): such records stand in tables of Barograph's, barograph_line_data_…,
+// from which it asks, and METviewer's tables are written beside them in the same
+// commit, one header for the objects and the contingency table of a file, pairs
+// with the numbers of their objects. Objects that METdbLoad has loaded are
+// METviewer's alone. engine=InnoDB changes the storage
 // engine alone; apply_indexes=true adds the indexes that METdbLoad's option of
 // that name adds, to every line table.
 //
@@ -87,6 +92,12 @@
 // The database prefix and star holds the tables of the analytical workload;
 // partitions of store_sales have data directories on the paths of a placement.
 // One thread answers a question: docs/scan.md.
+//
+// # MySQL 8, Aurora
+//
+// A server whose version does not name MariaDB is taken for MySQL 8.0.23 or later:
+// its collations are chosen, MariaDB's settings of a session and its IF NOT EXISTS
+// of columns and indexes are left out (mysqls.go). No such server was run.
 //
 // # Loading
 //

@@ -1,5 +1,6 @@
 // Package metstat is step 1 of the flow for MET: it reads .stat files and
-// their _TYPE.txt twins into records, and writes records as .stat text.
+// their _TYPE.txt twins, and the files of MODE, MTD and TC-Pairs, into records,
+// and writes records as .stat text.
 //
 // Sources: MET's met_header_columns_V2.0.txt … V12.0.txt and METdbLoad's
 // read_data_files.py, whose rules METviewer's users know.
@@ -40,10 +41,21 @@
 // # What is quarantined
 //
 // A line that cannot be read whole is a record.Reject with its reason; nothing
-// of it is stored. Lines of TC-Pairs, MODE and MTD files are quarantined, each
-// with that reason: they are no STAT lines. So is ENSCNT, a type of VSDB alone.
+// of it is stored. So is ENSCNT, a type of VSDB alone.
 // So is the last line of a file that has no line end, as it may be cut inside
 // its last number, unless Options.KeepLast says otherwise.
+//
+// # Objects and cyclones
+//
+// A line of MODE, MTD or TC-Pairs is put into the words of a STAT line, of one of
+// nine further line types, and then read as all others: FCST_THR and OBS_THR are
+// the thresholds, FCST_RAD is INTERP_PNTS, AMODEL is MODEL, BMODEL is OBTYPE, BASIN
+// is VX_MASK; what a STAT line has no place for stands in front of the line type's
+// own columns. Columns of MODE and MTD are known by their names, intensity_nn as
+// the one behind INTENSITY_90; those of TC-Pairs by position. An OBS_VALID that is
+// NA is FCST_VALID. Where LEAD is NA it is VALID less INIT; INIT, LEAD and VALID
+// that contradict one another quarantine the line. fcst_flag, simple_flag and
+// matched_flag are METviewer's. METdbLoad's further REV_ lines of MTD are not made.
 //
 // # What is one record
 //

@@ -24,9 +24,9 @@ type LoadSpec struct {
 	NoStat     bool        // load_stat is false: no .stat and VSDB files; likewise of MODE and MTD
 	NoMode     bool
 	NoMTD      bool
-	MPR, ORANK bool        // load_mpr, load_orank: lines that are not loaded unless asked for
-	Indexes    bool        // apply_indexes: METviewer's further indexes
-	Note       string      // load_note
+	MPR, ORANK bool   // load_mpr, load_orank: lines that are not loaded unless asked for
+	Indexes    bool   // apply_indexes: METviewer's further indexes
+	Note       string // load_note
 
 	Group, Description string // of the database in METviewer's menu; "" = not said
 	KeepXML            bool   // load_xml: the load_spec is kept in the database
@@ -112,7 +112,8 @@ func (s *LoadSpec) TakesFile(path string) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(path, name) })
 	}
 	mtd := ends("2d.txt") || strings.Contains(path, "3d_s") || strings.Contains(path, "3d_p")
-	return !(s.NoStat && ends(".stat", ".vsdb") || s.NoMode && ends("cts.txt", "obj.txt") || s.NoMTD && mtd)
+	left := s.NoStat && ends(".stat", ".vsdb") || s.NoMode && ends("cts.txt", "obj.txt") || s.NoMTD && mtd
+	return !left
 }
 
 // boolean reads true or false in any letter case, as METdbLoad does; another
