@@ -36,6 +36,8 @@ func TestMain(m *testing.M) {
 		panic(childRuns(place))
 	case "serve":
 		panic(childServes(place))
+	case "view":
+		childViews(place)
 	default:
 		m.Run() // whose result the testing package exits with
 	}
@@ -100,6 +102,21 @@ func childServes(place string) error {
 	}
 	fmt.Fprintln(os.Stdout, s.URL())
 	return http.Serve(on, s.Handler()) //nolint:gosec // a test's own
+}
+
+// childViews reads what a URL of a page streams, until its pipe is closed.
+func childViews(place string) {
+	open, stream, _ := strings.Cut(place, " ")
+	viewer := &http.Client{Jar: &cookies{}}
+	for _, url := range []string{open, stream} {
+		r, err := viewer.Get(url) //nolint:noctx // it ends with the process
+		if err != nil {
+			panic(err)
+		}
+		go func() { _, _ = io.Copy(io.Discard, r.Body); _ = r.Body.Close() }()
+	}
+	fmt.Fprintln(os.Stdout, "viewing")
+	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
 // TestServeIsKilled is the second half of statement 19: a run notices nothing of

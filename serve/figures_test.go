@@ -219,7 +219,7 @@ const hundredThousand = `(async () => {
 	window.fetch = async (path, o) => {
 		if (!String(path).includes('/curve?')) return real(path, o);
 		const d = await (await real(path, o)).json(), x = Array.from({ length: n }, (_, i) => 1.7e9 + 60 * i), y = x.map((_, i) => Math.sin(i / 900) + Math.sin(i * 7.1));
-		d.curves.axis = 'fcst_valid_beg'; d.curves.series = [{ name: 'many', x, y, n: x.map(() => 1), low: x.map(() => null), high: x.map(() => null) }];
+		d.curves = { case: '', title: 'many points', stat: 'ME', unit: '1', axis: 'fcst_valid_beg', note: '', series: [{ name: 'many', x, y, n: x.map(() => 1), low: x.map(() => null), high: x.map(() => null) }] }; d.absent = '';
 		d.shown = n; d.points = 10 * n;
 		return new Response(JSON.stringify(d), { headers: { 'Content-Type': 'application/json' } });
 	};
@@ -239,7 +239,8 @@ func TestViewers(t *testing.T) {
 	file, runs := loaded(t, dir), filepath.Join(dir, "runs")
 	f := recorded(t, runs)
 	defer f.Close()
-	p := newPage(t, runs)
+	_, _, served := childSays(t, "serve", runs) // a process of its own, as the viewers are
+	base, _, _ := strings.Cut(served, "/?")
 	v, err := url.ParseQuery(strings.Replace(where, "archive=two.pebble&design=keyvalue&", "", 1))
 	if err != nil {
 		t.Fatal(err)
@@ -257,10 +258,10 @@ func TestViewers(t *testing.T) {
 	var times [2][]float64 // alone, and with three viewers
 	open(t, "pebble:"+file, engine.Options{ReadOnly: true}, func(a engine.Archive) {
 		for block := range 100 {
-			look, stop := context.WithCancel(t.Context())
+			var viewers []io.Closer
 			for range 3 * (block % 2) {
-				r := p.begin(p.client, http.MethodGet, "/api/v1/events?folder=runs&name=first", func(r *http.Request) { *r = *r.WithContext(look) }) //nolint:bodyclose // below
-				go func() { _, _ = io.Copy(io.Discard, r.Body); _ = r.Body.Close() }()
+				_, in := child(t, "view", served+" "+base+"/api/v1/events?folder=runs&name=first")
+				viewers = append(viewers, in)
 			}
 			for rep := range 40 {
 				began := time.Now()
@@ -276,7 +277,9 @@ func TestViewers(t *testing.T) {
 				}
 				times[block%2] = append(times[block%2], took.Seconds()*1e3)
 			}
-			stop()
+			for _, v := range viewers {
+				_ = v.Close() // it ends
+			}
 		}
 	})
 	c := measure.Compare(times[1], times[0], 1)

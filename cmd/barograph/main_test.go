@@ -172,6 +172,8 @@ func TestExitStatuses(t *testing.T) {
 		{"version", []string{"--version"}, 0, ""},
 		{"good load", []string{"load", good, "--to", db}, 0, ""},
 		{"unknown command", []string{"lod"}, fault.Usage, "lod"},
+		{"unknown command with flags", []string{"laod", good, "--to", db}, fault.Usage, "did you mean load?"},
+		{"unknown command of a command with flags", []string{"list", "engnies", "--verbos"}, fault.Usage, "did you mean engines?"},
 		{"unknown flag", []string{"load", good, "--too", db}, fault.Usage, "--help"},
 		{"no files", []string{"load", "--to", db}, fault.Usage, "--help"},
 		{"no --engine", []string{"load", good}, fault.Usage, "engine"},

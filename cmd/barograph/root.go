@@ -40,6 +40,9 @@ Begin with:  barograph quickstart`,
 	root.PersistentFlags().BoolVarP(&e.verbose, "verbose", "v", false, "log what is done to stderr")
 	root.PersistentFlags().BoolVar(&e.sheets, "spreadsheet", false, "write CSV for spreadsheets: an apostrophe stands before texts that they would take for formulas")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		if args := c.Flags().Args(); c.HasAvailableSubCommands() && len(args) > 0 { // the command is misspelt, the flag may be its own
+			return c.Args(c, args)
+		}
 		return usage(fmt.Errorf("%w%s; see `%s --help`", err, nearestFlag(c, err), c.CommandPath()))
 	})
 	parent(root, newQuickstart(e), newSynth(e), newLoad(e), newShow(e), newVerify(e), newCases(e), newAsk(e), newMet(e), newFaults(e), newYCSB(e), newPost(e), newScan(e), newReport(e), newCompare(e), newMerge(e), newAgent(e), newList(e), newLab(e), newDiff(e), newAdopt(e), newShef(e), newServe(e), newColdStart(e), newFrailDisk(), newVersion(e))
