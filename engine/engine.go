@@ -75,6 +75,7 @@ type Driver struct {
 	Layouts     []Layout                       // of tables of records under keys, the usual one first; promised = delivered
 	NoScan      map[Layout]string              // those of Layouts whose tables cannot be scanned in the order of keys, and why; promised = delivered
 	PostMethods []PostMethod                   // of posting values of SHEF messages, in every PostDesign; promised = delivered
+	Own         bool                           // keeps a user's own tables; promised = delivered
 	Place       Place
 	Server      *Server  // how the lab starts one; nil = embedded
 	Library     *Library // what an embedded engine needs besides this program; nil = nothing
@@ -137,6 +138,7 @@ type Engine struct {
 	KV       KV                                         // records under keys: the ycsb workload
 	Posts    Posts                                      // values of SHEF messages: the post workload
 	Scans    Scans                                      // tables of a star over several disks: the scan workload
+	Own      func(ctx context.Context) (*Own, error)    // tables of a user's own: the own workload
 	Metrics  func(ctx context.Context) (Metrics, error) // what a server tells of itself, in a few ms
 	About    func(ctx context.Context) (About, error)
 	Close    func() error // waits for nothing; open archives must be closed before
@@ -152,6 +154,7 @@ type About struct {
 	// acknowledged, read from the server; Promises what follows from that.
 	Acknowledged string    `json:"acknowledged,omitempty"`
 	Promises     []Promise `json:"promises,omitempty"`
+	Flushed      bool      `json:"flushed,omitempty"` // they hold where the power fails, too, of as many nodes as a client may lose
 
 	Unranked string `json:"unranked,omitempty"` // why its times are shown but stand in no ranking; "" = they do
 }

@@ -24,6 +24,7 @@ type Server struct {
 	Profiles    []Profile      // the first is the default
 	Note        string         // what whoever starts it must know before; "" = nothing
 	NoPassword  bool           // whoever reaches its ports may do all that its account may: it knows no passwords, or the lab sets none
+	Roams       bool           // of a cluster: clients ask its nodes for the addresses of the others, so that nothing can stand between
 	Spreads     bool           // it spreads tables over Cluster.Disks by itself, settled at its first start: another engine.Placement takes another server
 	Stop        syscall.Signal // ends a node; nodes are stopped in reverse order
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/load"
 )
 
 // envChild holds a job, as JSON, where this process is a child of a crash test.
@@ -30,6 +31,8 @@ type job struct {
 	Hold   bool
 	Early  bool // it says that it begins before it opens the database
 	Fill   bool // load subset after subset until the disk is full
+
+	Keep time.Duration // remove what is older; 0 = it loads
 
 	// Post is the method by which a child posts values of SHEF messages, into
 	// the tables of a design; "" = it does not.
@@ -73,8 +76,13 @@ func runChild(t *testing.T, cfg Config, j job) {
 	if j.Hold {
 		time.Sleep(time.Hour) // until the parent kills this process
 	}
-	rest := s.unmarked(t, h, "a", crashFiles())
-	mustStore(t, h, "a", rest, 1)
+	if j.Keep > 0 {
+		if _, _, err := load.Retain(t.Context(), h, "a", j.Keep); err != nil {
+			t.Fatal(err)
+		}
+	} else {
+		mustStore(t, h, "a", s.unmarked(t, h, "a", crashFiles()), 1)
+	}
 	h.close(t)
 }
 
@@ -152,6 +160,7 @@ func kill(t *testing.T, c *exec.Cmd) (finished bool) {
 // lines are stored, so that a kill loses them for good.
 func (s *suite) crash(t *testing.T) {
 	t.Run("a killed load is resumed", s.killed)
+	t.Run("a killed removal is gone on with", s.killedTrim)
 	if s.Driver.Place == engine.Embedded {
 		if Nightly() || s.design == slices.Min(slices.Collect(maps.Keys(s.Driver.Offers))) { // the file is of one kind
 			t.Run("a kill while the database is made", s.killedYoung)

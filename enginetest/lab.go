@@ -142,9 +142,7 @@ func tellLogs(t testing.TB, l *lab.Lab) {
 
 // stop ends a server and removes what is left of it.
 func stop(l *lab.Lab) error {
-	err := l.Down()
-	_ = os.Remove(l.State().Cluster.Dir + ".lock") // the name is used once
-	return err
+	return l.Down()
 }
 
 // Disks makes n empty folders that stand for disks, which a server of another

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -24,9 +25,17 @@ const (
 	Resume    Action = "resume"    // SIGCONT
 	Partition Action = "partition" // nobody reaches it; of an isolated lab
 	Heal      Action = "heal"
+	Slow      Action = "slow" // what it says comes late: by a Relay
+	Fast      Action = "fast"
+	DiskFull  Action = "disk-full" // nothing more fits: of a lab with frail disks
+	DiskFree  Action = "disk-free" // and the node is started again if it has ended
+	PowerOff  Action = "power-off" // as Kill, and what was not flushed is gone: likewise
+	PowerOn   Action = "power-on"
 )
 
-func actions() []Action { return []Action{Kill, Restart, Halt, Resume, Partition, Heal} }
+func actions() []Action {
+	return []Action{Kill, Restart, Halt, Resume, Partition, Heal, Slow, Fast, DiskFull, DiskFree, PowerOff, PowerOn}
+}
 
 // mending is the action that mends what a broke; "" where a mends.
 func (a Action) mending() Action {
@@ -41,9 +50,18 @@ type Fault struct {
 	Action Action
 	Node   int // from 1
 	At     time.Duration
+	By     time.Duration // of Slow: what it says comes so late
 }
 
-func (f Fault) String() string { return fmt.Sprintf("%s:node%d@%s", f.Action, f.Node, f.At) }
+func (f Fault) String() string { return fmt.Sprintf("%s@%s", f.What(), f.At) }
+
+// What is a fault without its moment.
+func (f Fault) What() string {
+	if f.Action == Slow {
+		return fmt.Sprintf("%s:node%d:%s", f.Action, f.Node, f.By)
+	}
+	return fmt.Sprintf("%s:node%d", f.Action, f.Node)
+}
 
 // ParseFaults reads kill:node2@20s,restart@40s. Without a node it is node 1, or
 // the last one that was broken in the way that is mended.
@@ -51,11 +69,18 @@ func ParseFaults(text string) (out []Fault, err error) {
 	broken := map[Action]int{} // the last node, by what mends it
 	for part := range strings.SplitSeq(text, ",") {
 		bad := func(problem string) error {
-			return &fault.Error{Setting: "--fault " + part, Problem: problem, Cure: fmt.Sprintf("write like kill:node2@20s,restart@40s, in the order of the times, with the actions %v", actions())}
+			return &fault.Error{Setting: "--fault " + part, Problem: problem, Cure: fmt.Sprintf("write like kill:node2@20s,restart@40s or slow:5ms@20s,fast@40s, in the order of the times, with the actions %v", actions())}
 		}
 		what, moment, timed := strings.Cut(strings.TrimSpace(part), "@")
 		name, node, named := strings.Cut(what, ":")
 		f := Fault{Action: Action(name), Node: 1}
+		if f.Action == Slow {
+			at := strings.LastIndex(node, ":")
+			if f.By, err = time.ParseDuration(node[at+1:]); err != nil || f.By <= 0 {
+				return nil, bad("does not say how slow")
+			}
+			node, named = node[:max(at, 0)], at >= 0
+		}
 		at, wrong := time.ParseDuration(moment)
 		switch {
 		case !slices.Contains(actions(), f.Action):
@@ -88,12 +113,26 @@ func Mend(done []Fault) (out []Fault) {
 	for i, f := range done {
 		mends := f.Action.mending()
 		if mends != "" && !slices.ContainsFunc(done[i:], func(o Fault) bool {
-			return o.Node == f.Node && (o.Action == mends || o.Action == Kill && mends == Resume)
+			return o.Node == f.Node && (o.Action == mends || mends == Resume && (o.Action == Kill || o.Action == PowerOff))
 		}) {
 			out = slices.Insert(out, 0, Fault{Action: mends, Node: f.Node})
 		}
 	}
 	return out
+}
+
+func (a Action) ofDisk() bool { return slices.Index(actions(), a) >= slices.Index(actions(), DiskFull) }
+
+// Relayed reports whether the action is a Relay's, and no node's.
+func (a Action) Relayed() bool { return a == Slow || a == Fast }
+
+// freed gives a node's disk room again. A server that cannot write may have ended.
+func (l *Lab) freed(ctx context.Context, i int) error {
+	err := l.disk(i, diskFree)
+	if err != nil || l.state.Nodes[i].alive() {
+		return err
+	}
+	return errors.Join(l.Kill(i), l.Restart(ctx, i))
 }
 
 // Lab is the lab of a state, whoever started it: its nodes can be broken and mended.
@@ -112,6 +151,8 @@ func (l *Lab) Check(f Fault) error {
 		return bad(fmt.Sprintf("the server has %d node(s)", len(l.state.Nodes)), "name one of them, from node1 on")
 	case (f.Action == Partition || f.Action == Heal) && l.state.Cluster.Isolation == nil:
 		return bad("the nodes share this machine's loopback", "start the lab with --isolate")
+	case f.Action.ofDisk() && !l.state.Frail:
+		return bad("the node's disk cannot do that", "start the lab with --frail-disks")
 	}
 	return nil
 }
@@ -132,6 +173,14 @@ func (l *Lab) Inflict(ctx context.Context, f Fault) error {
 		return l.state.Nodes[i].signal(syscall.SIGSTOP)
 	case Resume:
 		return l.state.Nodes[i].signal(syscall.SIGCONT)
+	case DiskFull:
+		return l.disk(i, diskFull)
+	case DiskFree:
+		return l.freed(ctx, i)
+	case PowerOff:
+		return errors.Join(l.Kill(i), l.disk(i, diskLost))
+	case PowerOn:
+		return l.Restart(ctx, i)
 	}
 	return cut(l.state.Cluster.Isolation, i, f.Action == Partition)
 }

@@ -16,6 +16,11 @@ func TestParseFaults(t *testing.T) {
 		{"kill@20s", "[kill:node1@20s]"},
 		{"kill:node2@20s,restart@40s", "[kill:node2@20s restart:node2@40s]"},
 		{"kill:3@1s, stop@2s,resume@3s,restart@4s", "[kill:node3@1s stop:node1@2s resume:node1@3s restart:node3@4s]"},
+		{"slow:5ms@1s,fast@2s", "[slow:node1:5ms@1s fast:node1@2s]"},
+		{"slow:node2:1s@1s", "[slow:node2:1s@1s]"},
+		{"slow@1s", "slow@1s: does not say how slow"},
+		{"slow:node2@1s", "slow:node2@1s: does not say how slow"},
+		{"power-off:2@1s,power-on@2s,disk-full@3s,disk-free@4s", "[power-off:node2@1s power-on:node2@2s disk-full:node1@3s disk-free:node1@4s]"},
 		{"restart@1s", "restart@1s: mends what was not broken"},
 		{"kill@2s,restart@1s", "restart@1s: comes before"},
 		{"burn@1s", "burn@1s: is no fault"},
@@ -60,7 +65,7 @@ func TestInflict(t *testing.T) {
 			t.Errorf("after %s the node is %q", c.action, got)
 		}
 	}
-	for _, f := range []lab.Fault{{Action: lab.Kill, Node: 4}, {Action: lab.Partition, Node: 1}} {
+	for _, f := range []lab.Fault{{Action: lab.Kill, Node: 4}, {Action: lab.Partition, Node: 1}, {Action: lab.PowerOff, Node: 1}} {
 		if err := l.Inflict(t.Context(), f); err == nil {
 			t.Errorf("%s: no error", f)
 		}

@@ -31,6 +31,10 @@ type Options struct {
 	Isolate  *Isolate      // keep the nodes apart; nil = they share this machine
 	Disks    []string      // folders, one a disk: each gets one for the engine, removed by Down; see engine.Cluster.Disks
 
+	// Frail gives every node a disk that can be full, and that forgets what was not
+	// flushed when its power fails (FUSE), which needs root. It is no disk to time.
+	Frail bool
+
 	// Settings in the server's own words take the place of the profile's. Those of
 	// a lab that is there already stay as they are, as its memory does.
 	Settings map[string]string
@@ -165,7 +169,12 @@ func plan(d *engine.Driver, o Options) (*Lab, error) {
 			return nil, err
 		}
 	}
-	l := &Lab{server: d.Server, account: a, patience: cmp.Or(o.Patience, 2*time.Minute), state: State{Engine: d.Scheme, Cluster: c, Stop: d.Server.Stop}}
+	if o.Frail {
+		if err := TryFrailDisk(); err != nil {
+			return nil, err
+		}
+	}
+	l := &Lab{server: d.Server, account: a, patience: cmp.Or(o.Patience, 2*time.Minute), state: State{Engine: d.Scheme, Cluster: c, Stop: d.Server.Stop, Frail: o.Frail}}
 	if o.Owned {
 		me, _ := identify(os.Getpid())
 		l.state.Owner = &me
@@ -225,9 +234,9 @@ func (l *Lab) begin(ctx context.Context) error {
 // resume takes over a lab that is there.
 func (l *Lab) resume(ctx context.Context, old State) (*Lab, error) {
 	c := &old.Cluster
-	if old.Engine != l.state.Engine || c.Profile != l.state.Cluster.Profile || len(c.Nodes) != len(l.state.Cluster.Nodes) || !c.Isolation.Alike(l.state.Cluster.Isolation) {
+	if old.Engine != l.state.Engine || old.Frail != l.state.Frail || c.Profile != l.state.Cluster.Profile || len(c.Nodes) != len(l.state.Cluster.Nodes) || !c.Isolation.Alike(l.state.Cluster.Isolation) {
 		return nil, &fault.Error{
-			File: c.Dir, Problem: fmt.Sprintf("holds a lab of %s, %d node(s), profile %s, %s", old.Engine, len(c.Nodes), c.Profile, c.Isolation),
+			File: c.Dir, Problem: fmt.Sprintf("holds a lab of %s, %d node(s), profile %s, %s%s", old.Engine, len(c.Nodes), c.Profile, c.Isolation, old.disks()),
 			Cure: "end it first (`barograph lab down`), or name another folder",
 		}
 	}

@@ -37,6 +37,13 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(envDisks); dir != "" {
 		os.Exit(makeDisks(dir)) //nolint:forbidigo // a test binary ends so
 	}
+	if len(os.Args) == 4 && os.Args[1] == lab.DiskCommand {
+		if err := lab.ServeDisk(os.Args[2], os.Args[3]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1) //nolint:forbidigo // a test binary ends so
+		}
+		os.Exit(0) //nolint:forbidigo // a test binary ends so
+	}
 	os.Exit(m.Run()) //nolint:forbidigo // a test binary ends so
 }
 
@@ -434,8 +441,19 @@ func TestAbandoned(t *testing.T) {
 				t.Fatalf("the child left no server: %+v, %v", s, err)
 			}
 			if name == "whole" {
+				var said strings.Builder
+				told, err := lab.ReportOf(parent, nil, false)
+				if err = errors.Join(err, told.Text(&said)); err != nil || len(told) != 1 || !told[0].Orphan || !strings.Contains(said.String(), "orphan: who started it was killed") {
+					t.Errorf("%+v, %v: %s", told, err, said.String())
+				}
 				if err := lab.Sweep(parent); err != nil {
 					t.Fatal(err)
+				}
+				if told, err := lab.ReportOf(parent, nil, false); err != nil || len(told) > 0 {
+					t.Errorf("%+v, %v", told, err)
+				}
+				if left, err := filepath.Glob(filepath.Join(parent, "*.lock")); err != nil || len(left) > 0 {
+					t.Errorf("%q are left, %v", left, err)
 				}
 			} else {
 				l := up(t, driver(), lab.Options{Dir: dir})

@@ -46,6 +46,9 @@ func (l *Lab) prepare(ctx context.Context, i int) error {
 	if err := l.account.reach(n.Dir); err != nil {
 		return err
 	}
+	if err := l.mount(i); err != nil {
+		return err
+	}
 	commands, err := l.server.Prepare(c, n)
 	if err != nil {
 		return err
@@ -67,6 +70,9 @@ func (l *Lab) prepare(ctx context.Context, i int) error {
 		}
 	}
 	l.state.Nodes[i] = NodeState{}
+	if l.state.Frail {
+		return l.disk(i, diskKept) // an installation that was finished long ago
+	}
 	return nil
 }
 
@@ -94,6 +100,9 @@ func (l *Lab) start(ctx context.Context, i int) error {
 	n.First = true
 	for k := range l.state.Nodes {
 		n.First = n.First && (k == i || !l.state.Nodes[k].alive())
+	}
+	if err := l.mount(i); err != nil {
+		return err
 	}
 	commands, err := l.server.Start(c, n)
 	if err != nil {

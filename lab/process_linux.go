@@ -175,19 +175,25 @@ func hold(dir string) (release func(), err error) {
 			Cure: "name a folder of your own by --dir",
 		}
 	}
-	f, err := os.OpenFile(dir+".lock", os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
-	if err != nil {
-		return nil, bad(err)
-	}
 	for until := time.Now().Add(lockPatience); ; time.Sleep(poll) {
-		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if err == nil || time.Now().After(until) {
-			break
+		f, err := os.OpenFile(dir+".lock", os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
+		if err != nil {
+			return nil, bad(err)
+		}
+		if err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err == nil && there(f) {
+			return func() { _, _ = os.Remove(f.Name()), f.Close() }, nil // nothing was written
+		}
+		_ = f.Close() // as above
+		if time.Now().After(until) {
+			return nil, &fault.Error{File: dir, Problem: "another process is starting or ending this lab", Err: err, Cure: "wait for it, or name another folder"}
 		}
 	}
-	if err != nil {
-		f.Close() //nolint:errcheck // nothing was written
-		return nil, &fault.Error{File: dir, Problem: "another process is starting or ending this lab", Err: err, Cure: "wait for it, or name another folder"}
-	}
-	return func() { _ = f.Close() }, nil // nothing was written
+}
+
+// there reports whether a file still stands under its name: who held a lock
+// before has removed it at the end.
+func there(f *os.File) bool {
+	own, err := f.Stat()
+	named, gone := os.Lstat(f.Name())
+	return err == nil && gone == nil && os.SameFile(own, named)
 }

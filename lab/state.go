@@ -28,6 +28,7 @@ type State struct {
 	URL     string         `json:"url"`
 	Cluster engine.Cluster `json:"cluster"`
 	Nodes   []NodeState    `json:"nodes"`
+	Frail   bool           `json:"frail,omitempty"` // see Options
 	Whole   bool           `json:"whole"`           // all nodes were ready once; else the start was broken off
 	Owner   *Process       `json:"owner,omitempty"` // the process that must end the lab; nil = it stays up by itself
 	Stop    syscall.Signal `json:"stop_signal"`
@@ -187,7 +188,7 @@ func down(dir string) error {
 			return fmt.Errorf("%s, node %d: %w", s.Engine, i+1, err)
 		}
 	}
-	if err := disconnect(&s.Cluster); err != nil {
+	if err := errors.Join(disconnect(&s.Cluster), s.unmount()); err != nil {
 		return fmt.Errorf("%s: %w", s.Engine, err)
 	}
 	for _, d := range s.Cluster.Disks {
@@ -199,20 +200,24 @@ func down(dir string) error {
 }
 
 // Sweep ends the labs below dir that were abandoned: their owner was killed.
-// The names of such labs are not used again, so that their locks go, too.
 func Sweep(dir string) error {
-	names, err := filepath.Glob(filepath.Join(dir, "*", stateFile))
-	if err != nil {
-		return err
+	left, err := orphans(dir)
+	for _, s := range left {
+		err = errors.Join(err, Down(s.Cluster.Dir))
 	}
-	var all []error
+	return err
+}
+
+// orphans are the labs below dir whose owner was killed.
+func orphans(dir string) (out []State, err error) {
+	names, err := filepath.Glob(filepath.Join(dir, "*", stateFile))
 	for _, name := range names {
-		lab := filepath.Dir(name)
-		if s, err := Status(lab); err == nil && s.Owner != nil && !s.Owner.alive() {
-			all = append(all, Down(lab), os.Remove(lab+".lock"))
+		if s, err := Status(filepath.Dir(name)); err == nil && s.Owner != nil && !s.Owner.alive() {
+			s.Cluster.Dir = filepath.Dir(name)
+			out = append(out, s)
 		}
 	}
-	return errors.Join(all...)
+	return out, err
 }
 
 // Serving is the lab in one of these folders of labs whose server listens at a
@@ -254,6 +259,7 @@ type Row struct {
 	Name    string `json:"name,omitempty"` // what other commands take as its URL
 	URL     string `json:"url,omitempty"`  // without its password
 	State   *State `json:"lab,omitempty"`
+	Orphan  bool   `json:"orphan,omitempty"` // who started it was killed, and would have ended it
 
 	Disks *DiskSet `json:"disks,omitempty"`
 }
@@ -275,8 +281,14 @@ func ReportOf(labs string, drivers []*engine.Driver, disks bool) (rows Report, e
 			rows = append(rows, Row{Engine: d.Scheme, Running: s.Running(), Name: Name(labs, d), URL: s.URL, State: &s})
 		}
 	}
-	if !disks {
-		return rows, nil
+	left, err := orphans(labs)
+	for i := range left {
+		s := &left[i]
+		s.URL, s.Cluster.Password = fault.Redact(s.URL), ""
+		rows = append(rows, Row{Engine: s.Engine, Running: s.Running(), URL: s.URL, State: s, Orphan: true})
+	}
+	if !disks || err != nil {
+		return rows, err
 	}
 	s, err := DiskStatus(filepath.Join(labs, DisksName))
 	if errors.Is(err, os.ErrNotExist) {
@@ -303,6 +315,8 @@ func (r Report) Text(out io.Writer) error {
 			disks = row.Disks
 		case row.State == nil:
 			fmt.Fprintf(w, "%s\tdown\n", row.Engine)
+		case row.Orphan:
+			fmt.Fprintf(w, "%s\torphan: who started it was killed; it goes by `barograph lab down`\t%s\t%s\n", row.Engine, row.URL, row.State)
 		default:
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", row.Engine, row.Name, row.URL, row.State)
 		}
@@ -332,7 +346,14 @@ func (s *State) String() string {
 	if len(c.Disks) > 0 {
 		disks = fmt.Sprintf(", in %s and so on, %d part(s)", c.Disks[0], len(c.Disks))
 	}
-	return fmt.Sprintf("profile %s, %d of %d nodes run (pid %s), %s%s, in %s", c.Profile, running, len(s.Nodes), strings.Join(pids, " "), c.Isolation, disks, c.Dir)
+	return fmt.Sprintf("profile %s, %d of %d nodes run (pid %s), %s%s, in %s", c.Profile, running, len(s.Nodes), strings.Join(pids, " "), c.Isolation, disks+s.disks(), c.Dir)
+}
+
+func (s *State) disks() string {
+	if s.Frail {
+		return ", on frail disks"
+	}
+	return ""
 }
 
 // Text writes what the disks are and were measured to do.

@@ -17,11 +17,12 @@ import (
 //   - of each file and of the total: read = stored + same + other + quarantined;
 //   - of the catalog, in which each commit counts what it stored and replaced: it
 //     grew by the records that this load stored. Where another loader works on the
-//     subset, it may have grown by more; by less never. It holds at least the
-//     records that the marks of the archive's files speak of, whoever loaded them;
-//   - of the archive: it holds what the catalog counts. Counting takes time as the
-//     archive grows, so this is looked at only where this load brought much of
-//     what is there. Verify reads everything, whenever it is asked to.
+//     subset, it may have grown by more; by less never;
+//   - of the archive: it holds what the catalog counts, and that is at least the
+//     records that the marks of its files speak of, whoever loaded them. Counting
+//     takes time as the archive grows, so this is looked at only where this load
+//     brought much of what is there. Verify reads everything, whenever it is
+//     asked to.
 
 // cure is what to do about an archive that broke the law.
 const cure = "this is a fault of Barograph or of the engine; do not use the archive, and report it"
@@ -60,7 +61,7 @@ func (r *run) check(ctx context.Context, subset string, before int64) error {
 	if total.Read != total.Stored+total.Replaced+total.Quarantined || total.Stored != r.stored {
 		return broken(fmt.Sprintf("the total, of which commits stored %d", r.stored), total)
 	}
-	marks, err := r.archive.Marks(ctx, subset) // before the catalog, which never knows of fewer
+	marked, err := r.marked(ctx, subset, before) // before the catalog, which never knows of fewer
 	if err != nil {
 		return err
 	}
@@ -69,10 +70,6 @@ func (r *run) check(ctx context.Context, subset string, before int64) error {
 		return err
 	}
 	r.sum.Catalog = catalog
-	var marked int64
-	for _, m := range marks {
-		marked += m.Stored
-	}
 	holds := catalog.Held().Records
 	grown := catalog.Brought() - before
 	switch {
@@ -94,10 +91,25 @@ func (r *run) check(ctx context.Context, subset string, before int64) error {
 	return r.checkTwins(ctx, subset, holds, total)
 }
 
-// count counts the archive's records where this load brought a tenth of them
-// or more, so that counting takes no longer than loading; else holds is right.
+// much reports whether this load brought a tenth of the records that there are
+// or more, so that counting them takes no longer than loading.
+func (r *run) much(records int64) bool { return r.sum.Stored*10 >= records }
+
+// marked sums up the records that marks speak of, where there is much to count.
+func (r *run) marked(ctx context.Context, subset string, before int64) (records int64, err error) {
+	if !r.much(before + r.sum.Stored) {
+		return 0, nil
+	}
+	marks, err := r.archive.Marks(ctx, subset)
+	for _, m := range marks {
+		records += m.Stored
+	}
+	return records, err
+}
+
+// count counts the archive's records where there is much to count; else holds is right.
 func (r *run) count(ctx context.Context, subset string, holds int64) (int64, error) {
-	if r.sum.Stored*10 < holds {
+	if !r.much(holds) {
 		return holds, nil
 	}
 	r.at.Step = "counting"

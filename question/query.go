@@ -125,14 +125,11 @@ func Query(q *Question) url.Values {
 	}
 	put("fcst_valid_beg", q.Valid.words())
 	put("fcst_init_beg", q.Clock.Init.words())
-	var leads, fields []string
-	for _, l := range q.Lead {
-		leads = append(leads, strings.TrimSuffix((time.Duration(l)*time.Second).String(), "h0m0s"))
-	}
-	put("fcst_lead", leads)
+	put("fcst_lead", LeadWords(q.Lead))
 	put("valid_hour", strings.Fields(strings.Trim(fmt.Sprint(q.Clock.ValidHour), "[]")))
 	put("init_hour", strings.Fields(strings.Trim(fmt.Sprint(q.Clock.InitHour), "[]")))
 	if d := q.Drawing; d != nil {
+		var fields []string
 		for _, g := range d.Curves {
 			fields = append(fields, g.Field)
 		}
@@ -163,7 +160,7 @@ func (t *Times) words() (out []string) {
 	}
 	text := at(t.First) + ".." + at(t.Last)
 	if t.Step > 0 {
-		text += "/" + (time.Duration(t.Step) * time.Second).String()
+		text += "/" + span(t.Step)
 	}
 	return []string{text}
 }

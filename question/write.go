@@ -65,7 +65,7 @@ func (t *Times) write() times {
 		out.First, out.Last = at(t.First), at(t.Last)
 	}
 	if t.Step > 0 {
-		out.Step = strings.TrimSuffix(strings.TrimSuffix((time.Duration(t.Step)*time.Second).String(), "0s"), "0m")
+		out.Step = span(t.Step)
 	}
 	return out
 }
@@ -79,6 +79,18 @@ func (t times) MarshalYAML() (any, error) {
 		t.Step = "/" + t.Step
 	}
 	return t.First + ".." + t.Last + t.Step, nil
+}
+
+// span writes seconds as 6h, 10m or 1h30m.
+func span(seconds int64) string {
+	text := (time.Duration(seconds) * time.Second).String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }
 
 // LeadWords writes leads as questions take them: 0-240/6 in hours, or durations.
@@ -104,5 +116,5 @@ func lead(seconds int32) string {
 	if seconds%3600 == 0 {
 		return strconv.Itoa(int(seconds / 3600))
 	}
-	return (time.Duration(seconds) * time.Second).String()
+	return span(int64(seconds))
 }

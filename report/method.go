@@ -13,7 +13,7 @@ import (
 
 // planLimit is how much of a query and its plan the page shows, in bytes; keys
 // of a long period fill megabytes.
-const planLimit = 1300
+const planLimit = 560
 
 // planSection are the plans, by cases.
 func (f *folder) planSection() Section {

@@ -22,6 +22,8 @@ func pageWords(page string) string {
 		page = regexp.MustCompile(`(?s)<`+tag+`[ >].*?</`+tag+`>`).ReplaceAllString(page, "")
 	}
 	page = strings.Join(strings.Fields(page), " ")
+	page = strings.NewReplacer("<td", "</td><td", "</th></tr>", "</th></tr>", "</tr>", "</td></tr>").Replace(page) // cells have no end of their own
+	page = regexp.MustCompile(`(<tr[^>]*>)</td>`).ReplaceAllString(page, "$1")
 	page = regexp.MustCompile(`</(td|th|dt|a)>|<small>`).ReplaceAllString(page, " | ")
 	page = regexp.MustCompile(`</(tr|p|h1|h2|h3|li|dd|pre|summary|caption|svg)>`).ReplaceAllString(page, "\n")
 	page = regexp.MustCompile(`</(text|title)>`).ReplaceAllString(page, "; ")

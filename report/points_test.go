@@ -106,7 +106,7 @@ func TestPointsPage(t *testing.T) {
 	}
 	for _, want := range []string{
 		"1 run of 49 not right", "Highest throughput: postgres 4,800/s (4,800 – 4,810) with 8 threads. In brackets", "50 % reads, 50 % updates", "wrong answers", "17 answers are wrong",
-		`<tr class="floor">`, "Scalability", "stall</text>", "What held it back", "95th percentile of latency (right axis)",
+		`<tr class=floor>`, "Scalability", "stall</text>", "What held it back", "95th percentile of latency (right axis)",
 	} {
 		if !bytes.Contains(text, []byte(want)) {
 			t.Errorf("%q is not in the page", want)

@@ -37,7 +37,7 @@ func OpenAdvising(dir string, o Advising) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if open := map[string]func(string, *run.Run, []run.Sample) *Report{run.Mixed: openPoints, run.Scanned: openScans, run.Posted: openPosts, "faults": openKills}[r.Workload]; open != nil {
+	if open := map[string]func(string, *run.Run, []run.Sample) *Report{run.Mixed: openPoints, run.Scanned: openScans, run.Posted: openPosts, run.Owned: openOwned, "faults": openKills}[r.Workload]; open != nil {
 		return open(dir, r, samples), nil
 	}
 	f, err := openMet(dir, r, samples)
@@ -91,7 +91,7 @@ func (r *Report) Page() ([]byte, error) {
 	}
 	var b bytes.Buffer
 	err = t.Execute(&b, page)
-	return bytes.Replace(b.Bytes(), []byte("</style>"), append(classes.css(), "</style>"...), 1), err
+	return lighten(bytes.Replace(b.Bytes(), []byte("</style>"), append(classes.css(), "</style>"...), 1)), err
 }
 
 // styles are the styles that pictures repeat thousands of times: on a page they
@@ -104,7 +104,7 @@ var (
 )
 
 func (s styles) shorten(svg []byte) template.HTML {
-	svg = styled.ReplaceAllFunc(svg, func(text []byte) []byte {
+	svg = styled.ReplaceAllFunc(lines(svg), func(text []byte) []byte {
 		m := styled.FindSubmatch(text)
 		style := string(m[2])
 		if len(m[1]) > 0 {
@@ -115,7 +115,7 @@ func (s styles) shorten(svg []byte) template.HTML {
 		}
 		return []byte(" class=" + s[style])
 	})
-	return template.HTML(alike.ReplaceAll(svg, []byte(`/><path d="`))) //nolint:gosec // a picture of ours
+	return template.HTML(alike.ReplaceAll(svg, []byte(` /><path d="`))) //nolint:gosec // a picture of ours
 }
 
 func (s styles) css() (out []byte) {

@@ -197,7 +197,7 @@ func TestKills(t *testing.T) {
 			url, dump = c.fresh(c.name + "_killed")
 			dir = t.TempDir()
 			spooled(t, dir, texts, 7)
-			killed, r := 0, rand.New(rand.NewPCG(uint64(os.Getpid()), 1))
+			killed, whole, r := 0, 0, rand.New(rand.NewPCG(uint64(os.Getpid()), 1))
 			for {
 				child := exec.CommandContext(t.Context(), os.Args[0])
 				child.Env = append(os.Environ(), childSpool+"="+dir, childURL+"="+url, childSchema+"="+c.schema)
@@ -211,20 +211,33 @@ func TestKills(t *testing.T) {
 					}
 					break
 				}
-				time.Sleep(100*time.Millisecond + time.Duration(r.Int64N(int64(took)/8+1)))
-				if err := child.Process.Kill(); err != nil {
-					t.Fatal(err)
+				ended := make(chan error, 1)
+				go func() { ended <- child.Wait() }()
+				select { // anywhere in the run, also where it ends
+				case <-time.After(time.Duration(r.Int64N(int64(took) + int64(took)/4 + 1))):
+					if err := child.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+						t.Fatal(err)
+					}
+					if <-ended != nil {
+						killed++
+					}
+				case err := <-ended:
+					if err != nil {
+						t.Fatal(err)
+					}
 				}
-				if child.Wait() != nil {
-					killed++
-				} else {
-					break // it was ready before
+				if left, _ := filepath.Glob(filepath.Join(dir, "[0-9]*")); len(left) == 0 { // all is posted: all of it again
+					if err := os.RemoveAll(filepath.Join(dir, ".posted")); err != nil {
+						t.Fatal(err)
+					}
+					spooled(t, dir, texts, 7)
+					whole++
 				}
 			}
 			if got := dump(); got != want {
 				t.Errorf("after %d kills the tables differ from those of one clean run:\n%.2000s\nwant\n%.2000s", killed, got, want)
 			}
-			t.Logf("%d files with their doubles, %d kills; undisturbed %v; %d bytes of tables", len(texts)*4/3, killed, took, len(want))
+			t.Logf("%d files with their doubles, %d kills, posted %d times over; undisturbed %v; %d bytes of tables", (len(texts)*4+2)/3, killed, whole+1, took, len(want))
 		})
 	}
 }

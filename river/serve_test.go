@@ -108,7 +108,7 @@ func sample(id string, values int) string {
 // until waits for what a service does in its own time.
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for range 1000 {
+	for range 6000 { // a minute
 		if is() {
 			return
 		}

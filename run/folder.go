@@ -52,6 +52,44 @@ func Create(dir string, r Run) (*Folder, error) {
 	return f, errors.Join(f.journal.add(&Event{Kind: Began, PID: os.Getpid(), Text: r.ID}), f.Save())
 }
 
+// Resume opens the folder of a run that was interrupted, to go on with it; those
+// of its samples stay that keep says.
+func Resume(dir string, keep func(s *Sample) bool) (*Folder, error) {
+	r, _, err := Read(dir)
+	if err != nil {
+		return nil, err
+	}
+	events, err := ReadEvents(dir)
+	if err != nil {
+		return nil, err
+	}
+	f := &Folder{Dir: dir, Run: *r, journal: journal{dir: dir, stop: make(chan struct{})}, told: len(r.Warnings), answers: map[answer.Digest]bool{}}
+	var all bytes.Buffer
+	for i := range events {
+		e := &events[i]
+		f.journal.next = e.Sequence
+		if e.Kind == Beat || e.Sample != nil && !keep(e.Sample) {
+			continue
+		}
+		if f.journal.events = append(f.journal.events, e); e.Sample != nil {
+			f.samples = append(f.samples, e.Sample)
+		}
+		text, err := line(e)
+		if err != nil {
+			return nil, err
+		}
+		all.Write(text)
+	}
+	if err := write(dir, eventsFile, all.Bytes()); err != nil {
+		return nil, err
+	}
+	if f.journal.file, err = os.OpenFile(filepath.Join(dir, eventsFile), os.O_APPEND|os.O_WRONLY, 0o644); err != nil {
+		return nil, err
+	}
+	go f.journal.beat()
+	return f, f.journal.add(&Event{Kind: Began, PID: os.Getpid(), Text: r.ID})
+}
+
 // Save writes run.json and samples.csv as they stand.
 func (f *Folder) Save() error {
 	if err := f.warn(); err != nil || f.Dir == "" {

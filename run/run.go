@@ -23,6 +23,7 @@ type Run struct {
 	Policy   string    `json:"policy,omitempty"` // of posting: what becomes of a value whose key is taken
 	Archives []Archive `json:"archives"`         // in the order of the tables
 	Scan     *Scan     `json:"scan,omitempty"`   // of the workload scan
+	Own      *Own      `json:"own,omitempty"`    // of the workload own
 	Cases    []Case    `json:"cases"`            // likewise
 
 	Reps     int      `json:"repetitions"`                   // timed repetitions of each cell, warm

@@ -64,6 +64,7 @@ type ScanConfig struct {
 	Load       time.Duration `json:"load_ns"`
 	Bytes      []int64       `json:"bytes_by_path,omitempty"` // of the facts
 	Loads      int           `json:"loads"`
+	Rounds     int           `json:"rounds_done,omitempty"` // that were timed to their end
 	Plans      []ScanPlan    `json:"plans,omitempty"`
 }
 

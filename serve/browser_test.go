@@ -28,7 +28,7 @@ import (
 // browser wraps chromedp: a tab of the distribution's Chromium, all that it
 // complained of, and all that it asked for.
 type browser struct {
-	t   *testing.T
+	t   testing.TB
 	ctx context.Context
 
 	mu        sync.Mutex
@@ -38,7 +38,7 @@ type browser struct {
 
 // newBrowser starts one, or skips the test loudly: BAROGRAPH_REQUIRE=browser
 // makes a missing one a failure.
-func newBrowser(t *testing.T) *browser {
+func newBrowser(t testing.TB) *browser {
 	t.Helper()
 	program, err := exec.LookPath("chromium")
 	if err != nil {
@@ -203,6 +203,7 @@ func TestBrowser(t *testing.T) {
 	ranked := ensembles(t, dir)
 	more := made(t, filepath.Join(dir, "more"), 5, 5)
 	p := newPage(t, file, runs, ranked)
+	before := contents(t, ranked, filepath.Join(runs, "measured"), filepath.Join(runs, "other"))
 	b.open(p.s.URL())
 
 	t.Run("the first visit draws a curve", func(t *testing.T) {
@@ -356,6 +357,9 @@ func TestBrowser(t *testing.T) {
 				}
 			}
 		})
+	}
+	if after := contents(t, ranked, filepath.Join(runs, "measured"), filepath.Join(runs, "other")); fmt.Sprint(after) != fmt.Sprint(before) || len(before) < 10 {
+		t.Errorf("of %d files some changed", len(before))
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -43,14 +43,14 @@ func TestMain(m *testing.M) {
 
 // child starts the other process, and returns when it is at its work. Its pipe
 // ends it gently.
-func child(t *testing.T, role, place string) (*exec.Cmd, io.Closer) {
+func child(t testing.TB, role, place string) (*exec.Cmd, io.Closer) {
 	t.Helper()
 	c, in, _ := childSays(t, role, place)
 	return c, in
 }
 
 // childSays is child, with the first line of what it says.
-func childSays(t *testing.T, role, place string) (*exec.Cmd, io.Closer, string) {
+func childSays(t testing.TB, role, place string) (*exec.Cmd, io.Closer, string) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), os.Args[0])
 	c.Env, c.Stderr = append(os.Environ(), "SERVE_CHILD="+role+" "+place), os.Stderr

@@ -518,45 +518,6 @@ func TestStudied(t *testing.T) {
 	}
 }
 
-// TestNothing: what is not there is 404, with a sentence that says what is.
-func TestNothing(t *testing.T) {
-	dir := t.TempDir()
-	moved := filepath.Join(dir, "moved.pebble")
-	if err := os.CopyFS(moved, os.DirFS(loaded(t, dir))); err != nil {
-		t.Fatal(err)
-	}
-	runs := filepath.Join(dir, "runs")
-	measured(t, runs, "done", "d", map[string]map[string]float64{"pebble": {"test_1": 1}})
-	p := newPage(t, filepath.Join(dir, "two.pebble"), moved, runs)
-	if err := os.Rename(moved, moved+".old"); err != nil {
-		t.Fatal(err)
-	}
-	const none, noModel = where + "&model=ICON", "no SAL1L2 has model ICON; there is ECM, GFS"
-	for path, want := range map[string]string{
-		"curve.csv?" + none: noModel, "curve.svg?" + none: noModel, "curve.parquet?" + none: noModel, "rows.csv?" + none: noModel, "rows.parquet?" + none: noModel, "question.xml?" + none: noModel,
-		"curve.svg?" + where + "&fcst_lead=999": "lead", "curve.svg?" + where + "&picture=bar&model=ICON": noModel,
-		"curve?archive=two.pebbel&line_type=SAL1L2":                                 "two.pebble",
-		"curve?archive=two.pebble&case=/etc/passwd.yaml":                            "test_1",
-		"curve?archive=moved.pebble&line_type=SAL1L2":                               "moved.pebble: is not where it was",
-		"inventory?archive=moved.pebble":                                            "moved.pebble: is not where it was",
-		"cells?run=runs%2Fnix":                                                      "runs/nix: is not served",
-		"quarantine?folder=runs&name=nix":                                           "runs/nix: is not served",
-		"events?folder=nix&name=done":                                               "nix/done: is not served",
-		"scorecard?archive=two.pebble&line_type=SAL1L2&candidate=ECM&baseline=ICON": "no SAL1L2 of the archive has both model ECM and ICON",
-	} {
-		if status, text := p.get("/api/v1/"+path, nil); status != http.StatusNotFound || !strings.Contains(text, want) {
-			t.Errorf("%s: %d %.300s", path, status, text)
-		}
-	}
-	var asked serve.Drawn // the page shows what was asked all the same
-	if status, text := p.get("/api/v1/curve?"+none, &asked); status != http.StatusOK || asked.Absent != noModel || asked.Question.Get("model") != "ICON" {
-		t.Error(status, text)
-	}
-	if status, text := p.get("/api/v1/question.yaml?"+none, nil); status != http.StatusOK || !strings.Contains(text, "ICON") {
-		t.Error(status, text)
-	}
-}
-
 func TestNothingToServe(t *testing.T) {
 	empty := t.TempDir()
 	for place, want := range map[string]string{
@@ -592,19 +553,21 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-func contents(t *testing.T, dir string) map[string]string {
+func contents(t *testing.T, dirs ...string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+	for _, dir := range dirs {
+		err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			out[path] = string(text)
 			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		text, err := os.ReadFile(path)
-		out[path] = string(text)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	return out
 }

@@ -53,10 +53,11 @@ brings is never touched. The commands act on the engines named, or on every engi
 		c.AddCommand(s)
 		return s
 	}
-	install := sub("install [ENGINE…] ["+lab.TPCGenName+"]", "Print the commands that install the servers, or run them with --yes", l.install)
+	install := sub("install [ENGINE…] ["+lab.TPCGenName+"] ["+lab.HECDSSName+"]", "Print the commands that install the servers, or run them with --yes", l.install)
 	install.Long = `Print the commands that install the servers of the engines named, or run them with --yes. ` + lab.TPCGenName + ` is no server but the program
-that makes tables as the TPC's own kit does, for barograph synth tpcds --generator ` + lab.TPCGenName + `. Without a name everything is installed.`
-	install.ValidArgs = append(l.e.engines.Installable(), lab.TPCGenName)
+that makes tables as the TPC's own kit does, for barograph synth tpcds --generator ` + lab.TPCGenName + `; ` + lab.HECDSSName + ` is HEC's library, for barograph
+shef export --to dss. Without a name everything is installed.`
+	install.ValidArgs = append(l.e.engines.Installable(), lab.TPCGenName, lab.HECDSSName)
 	install.Flags().BoolVar(&l.yes, "yes", false, "run the commands (as root, on Debian or Ubuntu)")
 	up := sub("up [ENGINE…]", "Start servers and print how to name them; one that runs already is left as it is", l.up)
 	up.Flags().IntVar(&l.Nodes, "nodes", 1, "nodes of the cluster")
@@ -68,6 +69,7 @@ that makes tables as the TPC's own kit does, for barograph synth tpcds --generat
 	up.Flags().BoolVar(&l.useDisks, "disks", false, "give the engine a folder on each of the disks that 'lab disks' made")
 	up.Flags().StringArrayVar(&l.Disks, "disk", nil, "give the engine a folder on this disk; may be repeated")
 	up.MarkFlagsMutuallyExclusive("disks", "disk")
+	up.Flags().BoolVar(&l.Frail, "frail-disks", false, "give each node a disk that can be full, and that forgets at a power failure what was not flushed (FUSE, as root): for ycsb --fault, not to be timed")
 	up.Flags().IntVar(&l.Partitions, "partitions", 0, "partitions of each table of an engine that spreads its tables, dealt to the disks in turn (default: one a disk)")
 	sub("url ENGINE", "Print the URL of a server, with its password", l.url).Args = cobra.ExactArgs(1)
 	sub("down [ENGINE…] [disks]", "Stop servers and remove their data; remove throttled disks", l.down)
@@ -127,13 +129,21 @@ func (l *labs) url(_ *cobra.Command, args []string) error {
 }
 
 func (l *labs) install(c *cobra.Command, args []string) error {
-	drivers, tools, err := l.drivers(args, l.e.engines.Installable(), lab.TPCGenName)
-	if err != nil {
-		return err
+	library := slices.Contains(args, lab.HECDSSName)
+	named := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == lab.HECDSSName })
+	var needs []lab.Need
+	if len(named) > 0 || !library {
+		drivers, tools, err := l.drivers(named, l.e.engines.Installable(), lab.TPCGenName)
+		if err != nil {
+			return err
+		}
+		needs = lab.Servers(drivers...)
+		if tools {
+			needs = append(needs, lab.TPCGen())
+		}
 	}
-	needs := lab.Servers(drivers...)
-	if tools {
-		needs = append(needs, lab.TPCGen())
+	if library || len(args) == 0 {
+		needs = append(needs, lab.HECDSS())
 	}
 	if l.yes {
 		if err := lab.Install(c.Context(), needs, l.e.stderr); err != nil {
@@ -202,6 +212,9 @@ func (l *labs) down(_ *cobra.Command, args []string) error {
 		err := lab.Down(l.folder(d))
 		ended(err == nil, d.Scheme+"\tis down", err)
 	}
+	if len(args) == 0 {
+		all = errors.Join(all, lab.Sweep(l.dir)) // of killed runs
+	}
 	if disks {
 		removed, err := lab.RemoveDisks(l.dir)
 		ended(removed, lab.DisksName+"\tare removed", err)
@@ -224,6 +237,15 @@ func (l *labs) tell(drivers []*engine.Driver, disks bool) error {
 		return err
 	}
 	return l.e.print(rows, rows.Text)
+}
+
+// newFrailDisk is the process of a node's frail disk, which the lab starts.
+func newFrailDisk() *cobra.Command {
+	return &cobra.Command{
+		Use: lab.DiskCommand + " FOLDER PLACE", Hidden: true, Args: cobra.ExactArgs(2),
+		Short: "Serve a disk that can be full and forget (started by lab up --frail-disks)",
+		RunE:  func(_ *cobra.Command, args []string) error { return lab.ServeDisk(args[0], args[1]) },
+	}
 }
 
 // newLabDisks is the `lab disks` command: throttled disks.

@@ -17,9 +17,11 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/export"
+	"github.com/barograph/barograph/export/hec"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/formats/shef"
+	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/river"
 )
@@ -236,29 +238,48 @@ func (e *env) written(out string, write func(w io.Writer) error) error {
 // shefExport is a run of `barograph shef export`.
 type shefExport struct {
 	gaugeSource
-	to, out string
+	to, out                        string
+	sensors, parameters, library   string // of dss
+	aliases, office, keyFile, rule string // of cda
+	versions                       bool   // likewise
 }
 
 // exportTo are the kinds of what export writes.
-func exportTo() []string { return []string{"csv", "json", "parquet"} }
+func exportTo() []string { return []string{"dss", "cda", "csv", "json", "parquet"} }
 
 func newShefExport(e *env) *cobra.Command {
 	x := &shefExport{gaugeSource: gaugeSource{shefPost: shefPost{env: e}}}
 	c := &cobra.Command{
-		Use:   "export --to csv|json|parquet FILES… | --engine URL",
-		Short: "Take values out of SHEF products, tables of values or a river database",
-		Long: `Take values out of files or a database, as CSV, an object of JSON on each line, or Parquet.
+		Use:   "export --to dss|cda|csv|json|parquet FILES… | --engine URL",
+		Short: "Bring values of SHEF products, tables or a river database into HEC-DSS, CWMS or files",
+		Long: `Take values out of files or a database, into a HEC-DSS file, a CWMS Data API, CSV, an object of JSON on each line, or Parquet.
 
 FILES are SHEF products, CSV or Parquet as decode writes them, folders, or - for standard input. With --engine the values are
 those of a database: IHFS, whose values become SHEF's again (discharge in thousands, pairs in one number, letters for
-durations and probabilities), or, with --schema barograph, the tables of barograph post. A file appears when it is whole.`,
-		Example: `  barograph shef export --to parquet --out values.parquet queue/
+durations and probabilities), or, with --schema barograph, the tables of barograph post. A file appears when it is whole.
+
+dss: series are named by HEC's own files, --sensors and --parameters, CSV or columns, as they are; what they do not have is
+named by station, element and duration. It takes HEC's library (barograph lab install --yes hecdss, or --dss-library). What
+is there is merged with: missing values erase nothing, another unit or type is refused, values off a regular series' times go
+into an irregular one, and all that is stored is read back. cda: series are named by --aliases, a line each:
+LID.PE.TSE.DURATION=time-series-id;Units=ft. Both may be run again: what is stored stays the same.`,
+		Example: `  barograph shef export --to dss --out river.dss --sensors shef_sensors.csv --parameters shef_parameters.csv queue/
+  barograph shef export --to cda --out https://cwms-data.usace.army.mil/cwms-data --office SWT --aliases crit --key-file key queue/
   barograph shef export --to csv --engine postgres://awips@dx1:5432/hd_ob8krf --station LKCL1 --from 2026-11-20`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error { return x.run(c.Context(), args) },
 	}
-	c.Flags().StringVar(&x.to, "to", "", "what is written (required): "+strings.Join(exportTo(), ", "))
-	c.Flags().StringVar(&x.out, "out", "", "file to write into (default: standard output)")
+	f := c.Flags()
+	f.StringVar(&x.to, "to", "", "what is written (required): "+strings.Join(exportTo(), ", "))
+	f.StringVar(&x.out, "out", "", "file to write into (default: standard output, but of dss and parquet); of cda its URL")
+	f.StringVar(&x.sensors, "sensors", "", "of dss: HEC's sensor file")
+	f.StringVar(&x.parameters, "parameters", "", "of dss: HEC's parameter file")
+	f.StringVar(&x.library, "dss-library", "", "of dss: HEC's library (default: the one that lab install brought)")
+	f.StringVar(&x.aliases, "aliases", "", "of cda: file of aliases (required)")
+	f.StringVar(&x.office, "office", "", "of cda: office of the series (required)")
+	f.StringVar(&x.keyFile, "key-file", "", "of cda: file that holds the key of the API and nothing else")
+	f.StringVar(&x.rule, "store-rule", "", "of cda: rule of the server's for values that are there (default: REPLACE WITH NON MISSING)")
+	f.BoolVar(&x.versions, "versions", false, "of cda: forecasts are kept by the time that they were made, as version dates")
 	complete(c, "to", exportTo)
 	required(c, "to")
 	x.flags(c) // after --to
@@ -266,17 +287,29 @@ durations and probabilities), or, with --schema barograph, the tables of barogra
 }
 
 func (x *shefExport) run(ctx context.Context, args []string) error {
-	if !slices.Contains(exportTo(), x.to) {
+	switch {
+	case !slices.Contains(exportTo(), x.to):
 		return usage(fault.Unknown("--to", x.to, exportTo()))
-	}
-	if x.to == "parquet" && x.out == "" {
-		return fault.Misuse("--to parquet", "is binary", "name a file with --out")
+	case x.out == "" && x.to != "csv" && x.to != "json":
+		return fault.Misuse("--to "+x.to, "is no text", "name a file with --out, or of cda its URL")
+	case x.to == "cda" && (x.aliases == "" || x.office == ""):
+		return fault.Misuse("--to cda", "has no names of series", "give --aliases and --office")
 	}
 	if err := x.check(args); err != nil {
 		return err
 	}
-	err := x.env.written(x.out, func(w io.Writer) error { return x.write(ctx, w, args) })
-	fmt.Fprintf(x.env.stderr, "%d values, %d lost in decoding, %d left out by filters\n", x.values, x.lost, x.dropped)
+	var err error
+	switch x.to {
+	case "dss":
+		err = x.dss(ctx, args)
+	case "cda":
+		err = x.cda(ctx, args)
+	default:
+		err = x.env.written(x.out, func(w io.Writer) error { return x.write(ctx, w, args) })
+	}
+	if x.lost+x.dropped > 0 || err == nil && x.to != "dss" && x.to != "cda" {
+		fmt.Fprintf(x.env.stderr, "%d values, %d lost in decoding, %d left out by filters\n", x.values, x.lost, x.dropped)
+	}
 	if err == nil {
 		err = x.incomplete()
 	}
@@ -290,4 +323,70 @@ func (x *shefExport) write(ctx context.Context, w io.Writer, args []string) erro
 		return err
 	}
 	return errors.Join(x.each(ctx, args, values.Write), values.Close())
+}
+
+func (x *shefExport) dss(ctx context.Context, args []string) (err error) {
+	library := x.library
+	if library == "" {
+		if library, err = lab.HECDSSLibrary(); err != nil {
+			return err
+		}
+	}
+	tables, err := hec.ReadTables(x.sensors, x.parameters, x.options.Tables, x.env.tells)
+	if err != nil {
+		return err
+	}
+	x.options.Tables = x.options.Tables.With(tables.Elements())
+	return x.collect(ctx, args, tables, func(c *hec.Collection) error { return c.StoreDSS(library, x.out) })
+}
+
+func (x *shefExport) cda(ctx context.Context, args []string) error {
+	aliases, err := hec.ReadAliases(x.aliases)
+	if err != nil {
+		return err
+	}
+	aliases.Office, aliases.Versions = x.office, x.versions
+	api := hec.CDA{URL: x.out, StoreRule: x.rule}
+	if x.keyFile != "" {
+		text, err := os.ReadFile(x.keyFile)
+		if err != nil {
+			return err
+		}
+		api.Key = strings.TrimSpace(string(text))
+	}
+	return x.collect(ctx, args, aliases, func(c *hec.Collection) error { return c.StoreCDA(ctx, api) })
+}
+
+// collect gathers all values, stores them, and tells what became of them.
+func (x *shefExport) collect(ctx context.Context, args []string, names hec.Names, store func(*hec.Collection) error) error {
+	c := &hec.Collection{Names: names, Told: x.env.tells}
+	err := x.each(ctx, args, func(r *shef.Result) error {
+		for i := range r.Values {
+			c.Add(&r.Values[i])
+		}
+		return nil
+	})
+	if status, ok := errors.AsType[*fault.Status](err); err != nil && (!ok || status.Code != fault.Incomplete) {
+		return err
+	}
+	if failed := store(c); failed != nil {
+		return failed
+	}
+	a := &c.Account
+	err = errors.Join(err, x.env.print(a, func(w io.Writer) error {
+		fmt.Fprintf(w, "%d values, %d of them stored in %d series\n", a.Values, a.Stored, a.Series)
+		for _, y := range []struct {
+			n    int
+			what string
+		}{{a.Missing, "missing, which are not stored"}, {a.Replaced, "replaced by a later one of their time"}, {a.Unnamed, "of no series"}, {a.Refused, "refused with their series"}} {
+			if y.n > 0 {
+				fmt.Fprintf(w, "%10d %s\n", y.n, y.what)
+			}
+		}
+		return nil
+	}))
+	if a.Refused > 0 && err == nil {
+		err = &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d values were refused", a.Refused)}
+	}
+	return err
 }

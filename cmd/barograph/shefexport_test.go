@@ -1,10 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/barograph/barograph/lab"
 )
 
 // TestShefExport: values of products, tables and a database come out in every
@@ -58,5 +62,62 @@ func TestShefExport(t *testing.T) {
 		if left, _ := filepath.Glob(filepath.Join(dir, pattern)); len(left) > 0 {
 			t.Errorf("a failed export leaves %q", left)
 		}
+	}
+}
+
+// TestShefExportDSS: HEC's own deck by HEC's own files, twice the same.
+func TestShefExportDSS(t *testing.T) {
+	if _, err := lab.HECDSSLibrary(); err != nil {
+		if slices.Contains(strings.Split(os.Getenv("BAROGRAPH_REQUIRE"), ","), lab.HECDSSName) {
+			t.Fatal(err)
+		}
+		t.Skip("NOT TESTED: HEC-DSS:", err)
+	}
+	dir := t.TempDir()
+	in := func(name string) string {
+		path := filepath.Join(cmp.Or(os.Getenv("BAROGRAPH_DATA"), "../../../shared/data"), "shef", "hec", "testing", name)
+		if _, err := os.Stat(path); err != nil {
+			t.Skip("NOT TESTED: HEC's deck:", err)
+		}
+		return path
+	}
+	for range 2 {
+		status, out, errs := barograph(t, "shef", "export", "--to", "dss", "--out", filepath.Join(dir, "x.dss"), "--sensors", in("cwms_sensors.csv"), "--parameters", in("cwms_parameters.csv"), in("cwms.shef"))
+		if status != 0 || out != "2520 values, 2520 of them stored in 15 series\n" {
+			t.Errorf("status %d: %s%s", status, out, errs)
+		}
+	}
+	status, _, errs := barograph(t, "shef", "export", "--to", "dss", "--out", in("cwms_sensors.csv"), in("cwms.shef"))
+	if status != 1 || !strings.Contains(errs, "is no DSS file") {
+		t.Errorf("status %d: %s", status, errs)
+	}
+}
+
+// TestShefExportMistakes of dss and cda.
+func TestShefExportMistakes(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "RR1LCH")
+	if err := os.WriteFile(name, []byte(shefSample), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(dir, "x.dss")
+	for _, c := range []struct {
+		status int
+		says   string
+		args   []string
+	}{
+		{2, "--out", []string{"--to", "dss", name}},
+		{2, "--aliases", []string{"--to", "cda", "--out", "http://127.0.0.1:1", name}},
+		{1, "none", []string{"--to", "cda", "--out", "http://127.0.0.1:1", "--office", "X", "--aliases", filepath.Join(dir, "none"), name}},
+		{1, "is not HEC's library", []string{"--to", "dss", "--out", out, "--dss-library", name, name}},
+		{1, "few fields", []string{"--to", "dss", "--out", out, "--dss-library", name, "--sensors", filepath.Join(dir, "few fields.csv"), name}},
+	} {
+		status, _, errs := barograph(t, append([]string{"shef", "export"}, c.args...)...)
+		if status != c.status || !strings.Contains(errs, c.says) {
+			t.Errorf("%v: status %d: %s", c.args, status, errs)
+		}
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("a failed export leaves a file")
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"os/signal"
 	"slices"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
@@ -269,14 +267,11 @@ func (p *shefPost) serve(c *cobra.Command, dir, listen string, settle time.Durat
 	ctx, cancel := context.WithCancelCause(c.Context())
 	defer cancel(nil)
 	if listen != "" {
-		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", listen)
+		stop, err := p.env.metrics(ctx, registry, listen)
 		if err != nil {
-			return &fault.Error{Setting: "--metrics " + listen, Err: err, Cure: "name an address that is free"}
+			return err
 		}
-		server := &http.Server{Handler: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), ReadHeaderTimeout: 10 * time.Second}
-		go server.Serve(l)   //nolint:errcheck // it ends with the service
-		defer server.Close() //nolint:errcheck // likewise
-		p.env.says("metrics: http://" + l.Addr().String() + "/metrics")
+		defer stop()
 	}
 	if len(args) > 0 {
 		ended := make(chan struct{})

@@ -124,7 +124,7 @@ func TestShefServe(t *testing.T) {
 
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for range 1000 {
+	for range 6000 { // a minute
 		if is() {
 			return
 		}

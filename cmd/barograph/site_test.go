@@ -22,7 +22,7 @@ const envMain = "BAROGRAPH_TEST_MAIN"
 // TestMain is the program in processes that tests start: those of child, and
 // those that the program starts of itself for cold starts.
 func TestMain(m *testing.M) {
-	if os.Getenv(envMain) != "" || len(os.Args) > 1 && os.Args[1] == met.ColdCommand {
+	if os.Getenv(envMain) != "" || len(os.Args) > 1 && (os.Args[1] == met.ColdCommand || os.Args[1] == lab.DiskCommand) {
 		main()
 	}
 	m.Run()

@@ -38,6 +38,7 @@ type ycsbFlags struct {
 	oldCodes, resume   bool
 
 	rate, faults, faultCommand string
+	raw, metrics               string
 	witnesses                  int
 }
 
@@ -116,14 +117,16 @@ A workload on dry: is loaded before it is run, as its memory ends with the comma
 	}
 	f.one(e, c)
 	f.folder(c)
+	c.Flags().StringVar(&f.raw, "raw", "", "Parquet file to make, with a row for each operation: due, begin, end, how it ended")
 	return c
 }
 
 // folder adds those of run and sweep.
 func (f *ycsbFlags) folder(c *cobra.Command) {
-	c.Flags().StringVar(&f.faults, "fault", "", "what is done to the server, and when after the warm-up: kill:node2@20s,restart@40s; also stop and resume (SIGSTOP), partition and heal (of an isolated lab)")
+	c.Flags().StringVar(&f.faults, "fault", "", "what is done to the server, and when after the warm-up: kill:node2@20s,restart@40s; also stop, resume (SIGSTOP); partition, heal (of an isolated lab); slow:5ms, fast; disk-full, disk-free, power-off, power-on (of a lab with frail disks)")
 	c.Flags().StringVar(&f.faultCommand, "fault-command", "", "shell command that does it to a server of your own; it is given action and node: kill 2")
 	c.Flags().IntVar(&f.witnesses, "history", 8, "with --fault: clients that record a history beside the run, which is judged; 0 = none")
+	c.Flags().StringVar(&f.metrics, "metrics", "", "address at which Prometheus finds the times of operations while it runs: :9100 is this machine's alone, HOST:9100 others', too")
 	c.Flags().StringVar(&f.out, "out", "", "folder to make for the run: events.jsonl, samples.csv, latency.hlog, report.html")
 }
 
@@ -238,8 +241,13 @@ func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 	if err := f.afflict(ctx, t); err != nil {
 		return err
 	}
+	var stop func()
+	if t.Metrics, stop, err = f.measured(ctx, e); err != nil {
+		return err
+	}
+	defer stop()
 	o := t.Options()
-	o.Resume = f.resume
+	o.Resume, o.Raw = f.resume, f.raw
 	if f.status || config.Status {
 		o.Interval = time.Duration(config.StatusInterval) * time.Second
 		o.Watch = e.statusLine(config)

@@ -47,6 +47,12 @@ group for each engine, and the fit of the universal scalability law; --reps give
 			s.layout, s.out, s.labs = engine.Layout(f.layout), f.out, f.labs
 			s.floor = s.floor && f.faults == ""
 			s.afflict = f.afflict
+			var stop func()
+			var err error
+			if s.metrics, stop, err = f.measured(c.Context(), e); err != nil {
+				return err
+			}
+			defer stop()
 			return f.exit(e, s.run(c.Context()))
 		},
 	}
@@ -79,6 +85,8 @@ type sweep struct {
 	layout          engine.Layout
 	out, labs       string
 	afflict         func(ctx context.Context, t *ycsb.Target) error
+
+	metrics *ycsb.Metrics // nil = none
 
 	folder *run.Folder // in memory where none was asked for
 }
@@ -151,7 +159,7 @@ func (s *sweep) open(ctx context.Context, c *ycsb.Config) error {
 			return err
 		}
 		s.Targets = append(s.Targets, t)
-		t.Replace = s.replace
+		t.Replace, t.Metrics = s.replace, s.metrics
 		if s.load || s.replace || t.Place == engine.Memory {
 			if err := t.LoadAll(ctx, c); err != nil {
 				return err

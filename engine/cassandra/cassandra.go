@@ -227,6 +227,7 @@ func (s *store) about(ctx context.Context) (engine.About, error) {
 		}
 	}
 	a.Acknowledged = durability(a.Settings["commitlog_sync"])
+	a.Flushed = a.Settings["commitlog_sync"] == "batch" || a.Settings["commitlog_sync"] == "group"
 	if s.consistency == gocql.All || s.consistency == gocql.Quorum || peers == 0 { // a read meets a node that has what was written
 		a.Promises = engine.Promises()[1:] // writes at one moment are in the order of their clients' clocks
 	} else {

@@ -41,6 +41,7 @@ func server() *engine.Server {
 			{Name: "tuned", Summary: "the log is synced before every reply: a commit is durable; memtables outside the heap", Settings: tuned},
 		},
 		Stop:    syscall.SIGTERM,
+		Roams:   true,
 		Find:    func() error { _, err := program.Find("java"); return err },
 		Prepare: prepare,
 		Start:   start,

@@ -49,6 +49,7 @@ func Driver() engine.Driver {
 			design.Wide:       {flavour.SQL, flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange},
 		},
 		Means:   []design.Name{design.Normalized, design.Document, design.Wide},
+		Own:     true,
 		Place:   engine.Embedded,
 		Library: &engine.Library{Artifacts: []engine.Artifact{artifact()}, Find: find},
 		Open:    open,
@@ -109,7 +110,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err := d.recover(ctx); err != nil {
 		return nil, errors.Join(d.explain(err), end())
 	}
-	return &engine.Engine{Archives: d, Scans: scans{d}, About: d.about, Close: end}, nil
+	return &engine.Engine{Archives: d, Scans: scans{d}, Own: d.own, About: d.about, Close: end}, nil
 }
 
 // arguments are those of the library, which finds its configuration in dir.

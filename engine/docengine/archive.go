@@ -160,14 +160,20 @@ func ParseMarks(texts []string) ([]engine.Mark, error) {
 			return nil, fmt.Errorf("mark %q: %w", texts[i], err)
 		}
 	}
+	marks, _ := ByNumber(all)
+	return marks, nil
+}
+
+// ByNumber puts marks into the order of loading, and tells the next number.
+func ByNumber(all []Marked) (marks []engine.Mark, next int64) {
 	slices.SortFunc(all, func(x, y Marked) int {
 		return cmp.Or(cmp.Compare(x.Version, y.Version), cmp.Compare(x.Number, y.Number))
 	})
-	marks := make([]engine.Mark, len(all))
+	marks = make([]engine.Mark, len(all))
 	for i := range all {
-		marks[i] = all[i].Mark
+		marks[i], next = all[i].Mark, max(next, all[i].Number+1)
 	}
-	return Latest(marks), nil
+	return Latest(marks), next
 }
 
 // Latest drops marks of files that were loaded again later.

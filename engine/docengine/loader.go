@@ -250,24 +250,48 @@ func (t *attempt) count(ctx context.Context, c *engine.Commit) (bool, error) {
 	for i := range done {
 		done[i].Settle(t.stored)
 	}
-	l := t.l
-	if version := l.a.last(l.subset).version; len(done) > 0 && next.Files.Records > 0 && version != l.version {
+	var old []engine.Mark
+	if len(done) > 0 && next.Files.Records > 0 {
 		var err error
-		if l.marks, err = l.a.store.Marks(ctx, l.subset); err != nil {
+		if old, err = t.l.marksOf(ctx, done); err != nil {
 			return false, err
 		}
-		l.version = version
 	}
-	c.Describe(next, l.a.o.Design, &t.stored, done, engine.Of(l.marks, done))
+	l := t.l
+	c.Describe(next, l.a.o.Design, &t.stored, done, old)
 	known := l.version == l.a.last(l.subset).version
 	counts, err := t.keep(ctx, next, done)
 	if counts {
 		copy(c.Done, done)
 	}
-	if l.version = 0; counts && known { // nobody else has committed since
+	if l.version = 0; counts && known && !l.finds() { // nobody else has committed since
 		l.marks, l.version = Latest(append(l.marks, done...)), l.a.last(l.subset).version
 	}
 	return counts, err
+}
+
+// finder is a store that finds the marks of some files without a look at all.
+type finder interface {
+	MarksOf(ctx context.Context, subset string, files []engine.Mark) ([]engine.Mark, error)
+}
+
+func (l *loader) finds() bool {
+	_, ok := l.a.store.(finder)
+	return ok
+}
+
+// marksOf are the marks that the archive has of files.
+func (l *loader) marksOf(ctx context.Context, files []engine.Mark) (_ []engine.Mark, err error) {
+	if f, ok := l.a.store.(finder); ok {
+		return f.MarksOf(ctx, l.subset, files)
+	}
+	if version := l.a.last(l.subset).version; version != l.version {
+		if l.marks, err = l.a.store.Marks(ctx, l.subset); err != nil {
+			return nil, err
+		}
+		l.version = version
+	}
+	return engine.Of(l.marks, files), nil
 }
 
 // keep makes the commit count with its catalog.

@@ -50,6 +50,7 @@ func Driver() engine.Driver {
 		Means:       []design.Name{design.Normalized, design.Document, design.Wide},
 		Layouts:     []engine.Layout{engine.Columns, engine.Document},
 		PostMethods: postMethods(),
+		Own:         true,
 		Place:       engine.Embedded,
 		Open:        open,
 	}
@@ -109,6 +110,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		KV:       kv{db},
 		Posts:    posts{db},
 		Scans:    scans{db},
+		Own:      own(file, settings),
 		About:    db.about,
 		Close: func() error {
 			db.close()

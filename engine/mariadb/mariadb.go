@@ -49,6 +49,7 @@ func Driver() engine.Driver {
 		PostMethods: postMethods(),
 		NotRun: "MySQL 8 and Aurora, of which records of verification, their questions and records under keys are meant (the words are chosen by the server's version); " +
 			"why: no registry has such a server for this machine, the tests run against MariaDB",
+		Own:    true,
 		Place:  engine.Remote,
 		Server: server(),
 		Open:   open,
@@ -100,7 +101,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err != nil {
 		return nil, err
 	}
-	return &engine.Engine{Archives: d, KV: kv{d, configs(u, d.secure)}, Posts: posts{d, configs(u, d.secure)}, Scans: scans{d}, Metrics: d.metrics, About: d.about, Close: d.close}, nil
+	return &engine.Engine{Archives: d, KV: kv{d, configs(u, d.secure)}, Posts: posts{d, configs(u, d.secure)}, Scans: scans{d}, Own: d.own(configs(u, d.secure)), Metrics: d.metrics, About: d.about, Close: d.close}, nil
 }
 
 // connected learns what the server is and makes the pools of connections.
@@ -340,7 +341,7 @@ func (d *database) acknowledged(a *engine.About) {
 	a.Promises = engine.Promises()
 	switch a.Settings["innodb_flush_log_at_trx_commit"] {
 	case "1":
-		a.Acknowledged = "InnoDB: on disk, flushed, commits of one moment together"
+		a.Acknowledged, a.Flushed = "InnoDB: on disk, flushed, commits of one moment together", true
 	case "2":
 		a.Acknowledged = "InnoDB: given to the system, flushed every second (innodb_flush_log_at_trx_commit=2)"
 	default:

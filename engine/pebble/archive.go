@@ -16,6 +16,9 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/sstable"
+	"github.com/cockroachdb/pebble/v2/sstable/blob"
+	"github.com/cockroachdb/pebble/v2/sstable/block"
+	"github.com/cockroachdb/pebble/v2/sstable/colblk"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/barograph/barograph/answer"
@@ -140,22 +143,63 @@ func ignoreGone(err error) error {
 	return err
 }
 
-// Check compares the checksum of every block of every table: reading the pairs
-// looks at those of data alone.
+// Check compares the checksum of every block of every table and of every file
+// of values: reading the pairs looks at those of data alone.
 func (a *archive) Check(ctx context.Context, _ string) (problems []string, err error) {
-	names, err := filepath.Glob(filepath.Join(a.dir, "*.sst"))
-	for _, name := range names {
-		if err == nil {
-			err = ctx.Err()
-		}
+	for _, files := range []struct {
+		pattern string
+		check   func(context.Context, string) error
+	}{{"*.sst", checkTable}, {"*.blob", checkValues}} {
+		names, err := filepath.Glob(filepath.Join(a.dir, files.pattern))
 		if err != nil {
-			break
+			return nil, err
 		}
-		if err := checkTable(ctx, name); err != nil {
-			problems = append(problems, filepath.Base(name)+": "+err.Error())
+		for _, name := range names {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			if err := files.check(ctx, name); err != nil {
+				problems = append(problems, filepath.Base(name)+": "+err.Error())
+			}
 		}
 	}
-	return problems, err
+	return problems, nil
+}
+
+// checkValues reads the blocks of a file of values, which its index lists by
+// their offsets and the end of the last (package sstable/blob, doc.go).
+func checkValues(ctx context.Context, name string) (err error) {
+	f, err := vfs.Default.Open(name)
+	if err != nil {
+		return err
+	}
+	in, err := sstable.NewSimpleReadable(f)
+	if err != nil {
+		return err
+	}
+	r, err := blob.NewFileReader(ctx, in, blob.FileReaderOptions{})
+	if err != nil {
+		return errors.Join(err, in.Close())
+	}
+	defer closing(&err, r)
+	index, err := r.ReadIndexBlock(ctx, block.NoReadEnv, nil)
+	if err != nil {
+		return err
+	}
+	defer index.Release()
+	const header, offsets = 4, 1 // bytes of the index's own header; the column
+	var d colblk.BlockDecoder
+	d.Init(index.BlockData(), header)
+	at := colblk.DecodeColumn(&d, offsets, d.Rows()+1, colblk.DataTypeUint, colblk.DecodeUnsafeUints)
+	for i := range d.Rows() {
+		from := at.At(i)
+		b, err := r.ReadValueBlock(ctx, block.NoReadEnv, nil, block.Handle{Offset: from, Length: at.At(i+1) - from - block.TrailerLen})
+		if err != nil {
+			return err
+		}
+		b.Release()
+	}
+	return err
 }
 
 func checkTable(ctx context.Context, name string) error {

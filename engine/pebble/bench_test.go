@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/enginetest"
 )
 
@@ -12,3 +13,5 @@ func fresh(b *testing.B) string { return "pebble:" + filepath.Join(b.TempDir(), 
 func Benchmark(b *testing.B) { enginetest.Benchmark(b, Driver(), fresh) }
 
 func BenchmarkRealDay(b *testing.B) { enginetest.BenchmarkRealDay(b, Driver(), fresh) }
+
+func BenchmarkNights(b *testing.B) { enginetest.BenchmarkNights(b, Driver(), fresh, design.KeyValue) }

@@ -3,6 +3,7 @@ package pebble
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/url"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -44,17 +45,53 @@ func (d docs) Describe(ctx context.Context, subset string, known int64) (int64, 
 	return version, text, nil
 }
 
-// Marks lists the loaded files.
+// Marks lists the loaded files, and notes which number the next mark has.
 func (d docs) Marks(ctx context.Context, subset string) ([]engine.Mark, error) {
-	var texts []string
-	err := d.scan(ctx, markKey(subset, ""), func(_, value []byte) error {
-		texts = append(texts, string(value))
-		return nil
+	d.mu.RLock()
+	commits := d.commits[subset]
+	d.mu.RUnlock()
+	var all []docengine.Marked
+	err := d.scan(ctx, markKey(subset, ""), func(_, value []byte) (err error) {
+		all, err = appendMark(all, value)
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return docengine.ParseMarks(texts)
+	marks, next := docengine.ByNumber(all)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, known := d.numbers[subset]; !known && commits == d.commits[subset] {
+		d.numbers[subset] = next
+	}
+	return marks, nil
+}
+
+func appendMark(all []docengine.Marked, text []byte) ([]docengine.Marked, error) {
+	var m docengine.Marked
+	if err := json.Unmarshal(text, &m); err != nil {
+		return all, fmt.Errorf("mark %q: %w", text, err)
+	}
+	return append(all, m), nil
+}
+
+// MarksOf lists those of files that are there.
+func (d docs) MarksOf(ctx context.Context, subset string, files []engine.Mark) ([]engine.Mark, error) {
+	var all []docengine.Marked
+	for i := range files {
+		text, ok, err := d.get(markKey(subset, files[i].Digest))
+		if err == nil && ok {
+			all, err = appendMark(all, text)
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	marks, _ := docengine.ByNumber(all)
+	return marks, nil
 }
 
 // Create has nothing to make.
@@ -141,12 +178,12 @@ func (b *batch) mark(ctx context.Context, done []engine.Mark) error {
 	b.mu.RUnlock()
 	var err error
 	if !known {
-		err = b.scan(ctx, markKey(b.subset, ""), func(_, value []byte) error {
-			var m docengine.Marked
-			err := json.Unmarshal(value, &m)
-			next = max(next, m.Number+1)
+		if _, err = b.Marks(ctx, b.subset); err != nil {
 			return err
-		})
+		}
+		b.mu.RLock()
+		next = b.numbers[b.subset]
+		b.mu.RUnlock()
 	}
 	for i := range done {
 		var text []byte

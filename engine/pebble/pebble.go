@@ -1,6 +1,7 @@
 package pebble
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
@@ -117,6 +119,24 @@ func (m media) Lock(name string) (io.Closer, error) {
 	return lock, err
 }
 
+// idPrefix is what every id of a document begins with, see design.AppendKey.
+const idPrefix = "DD::"
+
+// spans says of the keys from one on whether their values may lie apart.
+func spans(from []byte) (policy pebble.SpanPolicy, end []byte, err error) {
+	first := []byte(idPrefix)
+	switch last := after(first); {
+	case bytes.Compare(from, first) < 0:
+		return pebble.SpanPolicy{ValueStoragePolicy: pebble.ValueStorageLowReadLatency}, first, nil
+	case bytes.Compare(from, last) < 0:
+		return pebble.SpanPolicy{DisableValueSeparationBySuffix: true}, last, nil
+	}
+	return pebble.SpanPolicy{ValueStoragePolicy: pebble.ValueStorageLowReadLatency}, nil, nil
+}
+
+// apartFrom is the size of values, in bytes, from which on they lie apart.
+const apartFrom = 128
+
 func (s *settings) options(o engine.Options) *pebble.Options {
 	opts := &pebble.Options{
 		CacheSize:          s.cache,
@@ -126,6 +146,13 @@ func (s *settings) options(o engine.Options) *pebble.Options {
 		Logger:             logger{o.Log},
 		// What is damaged is an error where it is read; by itself Pebble would panic.
 		EventListener: &pebble.EventListener{DataCorruption: func(pebble.DataCorruptionInfo) {}},
+	}
+	// Payloads lie apart from their keys, so that a compaction copies references:
+	// else a year of them is written again for the loads of some nights. What is
+	// changed again and again, catalogs and records of other workloads, does not.
+	opts.Experimental.SpanPolicyFunc = spans
+	opts.Experimental.ValueSeparationPolicy = func() pebble.ValueSeparationPolicy {
+		return pebble.ValueSeparationPolicy{Enabled: true, MinimumSize: apartFrom, MaxBlobReferenceDepth: 10, RewriteMinimumAge: 5 * time.Minute, TargetGarbageRatio: 0.5}
 	}
 	opts.ApplyCompressionSettings(s.profile)
 	if o.Threads > 0 {

@@ -45,6 +45,7 @@ func Driver() engine.Driver {
 		Means:       []design.Name{design.Normalized, design.Document, design.Wide},
 		Layouts:     []engine.Layout{engine.Columns, engine.Document, engine.Hash, engine.Array, engine.ArrayIndex},
 		PostMethods: postMethods(),
+		Own:         true,
 		Place:       engine.Remote,
 		Server:      server(),
 		Open:        open,
@@ -89,7 +90,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		db.pool.Close()
 		return nil, unreachable(err)
 	}
-	return &engine.Engine{Archives: db, KV: kv{db}, Posts: posts{db}, Scans: scans{db}, Metrics: db.metrics, About: db.about, Close: func() error { db.pool.Close(); return nil }}, nil
+	return &engine.Engine{Archives: db, KV: kv{db}, Posts: posts{db}, Scans: scans{db}, Own: db.own, Metrics: db.metrics, About: db.about, Close: func() error { db.pool.Close(); return nil }}, nil
 }
 
 // config reads the URL.
@@ -178,6 +179,7 @@ func (db *database) about(ctx context.Context) (engine.About, error) {
 		return err
 	})
 	a.Acknowledged, a.Promises = acknowledged(a.Settings)
+	a.Flushed = a.Settings["synchronous_commit"] != "off" && a.Settings["fsync"] != "off"
 	return a, err
 }
 

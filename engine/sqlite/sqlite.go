@@ -43,6 +43,7 @@ func Driver() engine.Driver {
 		Means:       []design.Name{design.Normalized, design.Document},
 		Layouts:     []engine.Layout{engine.Columns, engine.Document, engine.Clustered},
 		PostMethods: postMethods(),
+		Own:         true,
 		Place:       engine.Embedded,
 		Open:        open,
 	}
@@ -86,7 +87,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		d.pool.Close() //nolint:errcheck // the first error says more
 		return nil, d.unreachable("cannot be opened", err, "name an archive that barograph loaded, or a new file in a folder that can be written")
 	}
-	return &engine.Engine{Archives: d, KV: kv{d}, Posts: posts{d}, About: d.about, Close: d.pool.Close}, nil
+	return &engine.Engine{Archives: d, KV: kv{d}, Posts: posts{d}, Own: d.own, About: d.about, Close: d.pool.Close}, nil
 }
 
 // place checks the path and makes its folder.

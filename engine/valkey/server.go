@@ -31,6 +31,7 @@ func server() *engine.Server {
 			{Name: "memory", Summary: "no persistence at all: all is lost with the process", Settings: memory},
 		},
 		Stop:    syscall.SIGTERM,
+		Roams:   true,
 		Find:    func() error { _, err := program(); return err },
 		Prepare: prepare,
 		Start:   start,

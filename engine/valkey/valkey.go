@@ -193,6 +193,7 @@ func (s *store) about(ctx context.Context) (engine.About, error) {
 		}
 	}
 	if a.Acknowledged = s.durability(ctx, info, a.Settings); info["aof_enabled"] == "1" {
+		a.Flushed = a.Settings["appendfsync"] == always
 		a.Promises = engine.Promises() // each key has one node, which writes its log before it answers
 	}
 	return a, nil

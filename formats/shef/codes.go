@@ -339,7 +339,11 @@ func (t *Tables) add(section string, words []string) bool {
 	number, err := strconv.ParseFloat(words[1], 64)
 	alone := len(code) == 1 && (upper(c) || digit(c))
 	switch section {
+	case "": // a title
 	case "*1":
+		if len(code) == 2 && upper(c) && digit(code[1]) && err == nil {
+			return true // Sacramento's file has a Q2, which no message can have: elements are letters
+		}
 		if err != nil || number == 0 || !isElement(code) {
 			return false
 		}
@@ -404,6 +408,22 @@ func (t *Tables) Resolve(code string, g *record.Gauge) error {
 	}
 	g.Code, g.Duration, g.Probability, g.Coded = p.code, p.duration, t.probability[p.code[6]], p.code[6] != 'Z'
 	return nil
+}
+
+// With are the tables with further elements: those that are not in them are
+// instantaneous, and have one unit. A nil Tables is the manual's.
+func (t *Tables) With(elements []string) *Tables {
+	if t == nil {
+		t = manual
+	}
+	out := *t
+	out.elements = slices.Clone(t.elements)
+	for _, pe := range elements {
+		if isElement(pe) && out.element[pair(pe[0], pe[1])] == 0 {
+			out.add("*1", []string{pe, "1"})
+		}
+	}
+	return &out
 }
 
 // Letters are those of a duration and a probability: V where no letter has the

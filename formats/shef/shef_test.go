@@ -265,6 +265,33 @@ func TestTables(t *testing.T) {
 	}
 }
 
+// TestOwnTables: a centre's file with a title, an element with a digit; elements
+// of another file; letters of numbers.
+func TestOwnTables(t *testing.T) {
+	own, err := shef.ReadTables(strings.NewReader("SHEFPARM\n*1 PE CODES\nQ2 0.0353147\nYW 1.0\n"), "f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own = own.With([]string{"YD", "HG", "Z9"})
+	var g record.Gauge
+	for _, code := range []string{"YW", "YD", "HG"} {
+		if err := own.Resolve(code, &g); err != nil || g.Code.String() != code+"IRZZZ" {
+			t.Errorf("%s: %s, %v", code, g.Code, err)
+		}
+	}
+	if (*shef.Tables)(nil).Resolve("YD", &g) == nil || own.Resolve("Q2", &g) == nil {
+		t.Error("the manual's tables have changed, or Q2 is an element")
+	}
+	for want, of := range map[string]struct {
+		d int16
+		p float32
+	}{"IZ": {0, -1}, "DM": {2001, -.5}, "H2": {1001, .2}, "VZ": {1013, .111}} {
+		if d, p := own.Letters(of.d, of.p); string([]byte{d, p}) != want {
+			t.Errorf("%+v: %c%c, want %s", of, d, p, want)
+		}
+	}
+}
+
 // TestSilence: a product that nothing frames ends where a stream is silent, but
 // not within a body.
 func TestSilence(t *testing.T) {

@@ -60,6 +60,11 @@ type Options struct {
 	// intervals, from one goroutine at a time; the groups are its own. What a
 	// worker keeps back is in the next: up to 100 ms. Nil = not.
 	Each func(from, to time.Duration, groups [][]*Group)
+
+	// Ended is given all that ended after the warm-up, some at a time, in any
+	// order, from one goroutine at a time, which waits for it; it keeps nothing of
+	// what it is given. Nil = not.
+	Ended func(all []Sample)
 }
 
 // DefaultGrace is the grace that a run gives where none is set.

@@ -393,7 +393,7 @@ func TestPhases(t *testing.T) {
 func TestProgressTellsWhatCameLately(t *testing.T) {
 	var all tally
 	all.init(&Options{Kinds: []string{"READ"}, Statuses: []string{"OK", "ERROR"}, Fine: time.Second, Watch: func(Progress) {}})
-	all.add([]sample{{service: time.Millisecond, wait: time.Millisecond}, {status: 1, service: time.Minute}}, 2, 1)
+	all.add([]Sample{{Service: time.Millisecond, Wait: time.Millisecond}, {Status: 1, Service: time.Minute}}, 2, 1)
 	if p := all.progress(time.Second).Response; math.Abs(float64(p.P50-2*time.Millisecond)) > 1e4 || p.P99 != p.P50 {
 		t.Errorf("%+v", p)
 	}

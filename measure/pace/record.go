@@ -16,7 +16,7 @@ type Recorder struct {
 	due     time.Duration // when the current operation should have begun
 	began   time.Duration // when it began
 	flushed time.Duration
-	kept    [keptSamples]sample
+	kept    [keptSamples]Sample
 	n       int
 	whole   int64 // operations that ended since the last flush
 	right   int64 // of these, those of which no part failed
@@ -28,11 +28,12 @@ const (
 	keptFor     = 100 * time.Millisecond
 )
 
-type sample struct {
-	kind, status  uint8
-	end           time.Duration
-	service, wait time.Duration
-	weight        int32 // records, in a batch
+// Sample is a part of an operation, or the whole of it, that ended.
+type Sample struct {
+	Kind, Status  uint8
+	End           time.Duration // since the run began, with its warm-up
+	Service, Wait time.Duration // it had been due both before its end
+	Records       int32         // in a batch
 }
 
 // Now is the time since the run began.
@@ -60,7 +61,7 @@ func (r *Recorder) DoneMany(kind, status int, began time.Duration, records int) 
 	if r.n == 0 {
 		r.flushed = now
 	}
-	r.kept[r.n] = sample{uint8(kind), uint8(status), now, now - began, r.began - r.due, int32(records)} //nolint:gosec // few kinds, small batches
+	r.kept[r.n] = Sample{uint8(kind), uint8(status), now, now - began, r.began - r.due, int32(records)} //nolint:gosec // few kinds, small batches
 	if r.n++; r.n == keptSamples || now-r.flushed > keptFor {
 		r.flush()
 	}
@@ -121,6 +122,7 @@ type tally struct {
 	interval time.Duration
 	warmup   time.Duration
 	harmless int
+	ended    func([]Sample)
 
 	mu     sync.Mutex
 	closed bool
@@ -137,7 +139,7 @@ type tally struct {
 }
 
 func (t *tally) init(o *Options) {
-	t.interval, t.warmup, t.harmless = o.Fine, o.Warmup, o.Harmless
+	t.interval, t.warmup, t.harmless, t.ended = o.Fine, o.Warmup, o.Harmless, o.Ended
 	t.groups = emptyGroups(len(o.Kinds), len(o.Statuses))
 	if o.Watch != nil {
 		t.lately = measure.NewHistogram()
@@ -172,23 +174,26 @@ func (t *tally) swap(now time.Duration) (from time.Duration, groups [][]*Group) 
 }
 
 // note counts a sample in the group of its kind and status.
-func note(in [][]*Group, s *sample) {
-	g := in[s.kind][s.status]
+func note(in [][]*Group, s *Sample) {
+	g := in[s.Kind][s.Status]
 	if g == nil {
 		g = &Group{Service: measure.NewHistogram(), Response: measure.NewHistogram()}
-		in[s.kind][s.status] = g
+		in[s.Kind][s.Status] = g
 	}
 	g.Count++
-	g.Records += int64(s.weight)
-	g.Service.Record(s.service)
-	g.Response.Record(s.service + s.wait)
+	g.Records += int64(s.Records)
+	g.Service.Record(s.Service)
+	g.Response.Record(s.Service + s.Wait)
 }
 
-func (t *tally) add(samples []sample, whole, right int64) {
+func (t *tally) add(samples []Sample, whole, right int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
 		return // of an abandoned worker
+	}
+	if t.ended != nil {
+		t.ended(samples)
 	}
 	t.whole, t.right = t.whole+whole, t.right+right
 	for i := range samples {
@@ -197,18 +202,18 @@ func (t *tally) add(samples []sample, whole, right int64) {
 		if t.now != nil {
 			note(t.now, s)
 		}
-		if t.lately != nil && s.status == 0 {
-			t.lately.Record(s.service + s.wait)
+		if t.lately != nil && s.Status == 0 {
+			t.lately.Record(s.Service + s.Wait)
 		}
-		t.last = max(t.last, s.end)
-		at := int((s.end - t.warmup) / t.interval)
+		t.last = max(t.last, s.End)
+		at := int((s.End - t.warmup) / t.interval)
 		for len(t.series) <= at {
 			t.series = append(t.series, Slice{})
 		}
 		slice := &t.series[at]
 		slice.Ended++
-		slice.Slow = max(slice.Slow, s.service+s.wait)
-		if t.failure(int(s.status)) {
+		slice.Slow = max(slice.Slow, s.Service+s.Wait)
+		if t.failure(int(s.Status)) {
 			slice.Failed++
 		}
 	}

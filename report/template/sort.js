@@ -5,12 +5,16 @@ document.querySelectorAll('table').forEach(function (table) {
   table.querySelectorAll('thead th').forEach(function (th, k) {
     th.tabIndex = 0;
     th.setAttribute('role', 'button');
+    function number(c) { // what is shown, where nothing else is said
+      var text = c.firstChild ? c.firstChild.textContent.replace(/,/g, '') : '';
+      return c.dataset.v !== undefined ? c.dataset.v : text !== '' && isFinite(text) ? text : undefined;
+    }
     function sort() {
       var down = th.getAttribute('aria-sort') === 'ascending';
       table.querySelectorAll('th').forEach(function (o) { o.removeAttribute('aria-sort'); });
       th.setAttribute('aria-sort', down ? 'descending' : 'ascending');
       Array.from(body.rows).sort(function (a, b) {
-        var x = a.cells[k], y = b.cells[k], u = x.dataset.v, v = y.dataset.v, d;
+        var x = a.cells[k], y = b.cells[k], u = number(x), v = number(y), d;
         if (u !== undefined && v !== undefined) d = u - v;
         else if (u !== undefined || v !== undefined) return u !== undefined ? -1 : 1;
         else d = x.textContent.localeCompare(y.textContent);

@@ -16,6 +16,10 @@ const labels: Record<string, string> = {
   valid_hour: 'hour of the valid time (UTC)', init_hour: 'hour of the initial time (UTC)', fcst_thresh: 'threshold (unit of the variable)',
 };
 export const isTime = (axis: string) => axis === 'fcst_valid_beg' || axis === 'fcst_init_beg';
+// moments labels a time axis, UTC, from the year down to what two labels differ in.
+const moments = (_: uPlot, at: number[], __: number, ___: number, apart: number) => at.map(x => { const t = new Date(x * 1000).toISOString(); return apart >= 86400 ? t.slice(0, 10) : apart >= 3600 ? `${t.slice(5, 10)} ${t.slice(11, 13)}Z` : apart >= 60 ? t.slice(11, 16) : t.slice(11, 19); });
+const timed = { values: moments, space: 90 };
+
 // room is what the labels of an axis beside a chart need.
 const room = (_: uPlot, values: string[] | null) => 14 + 7 * Math.max(4, ...(values ?? []).map(v => v?.length ?? 0));
 export const axisLabel = (axis: string) => labels[axis] ?? axis;
@@ -65,7 +69,7 @@ export class Chart {
       cursor: { drag: { x: !upright, y: upright, setScale: true } },
       scales: { x: { time: isTime(c.axis), ...(upright && { ori: 1, dir: -1, distr: 3 }) }, y: upright ? { ori: 0 } : {} },
       axes: [
-        { stroke: ink, grid, label: c.x_label || axisLabel(c.axis), labelSize: 22, size: 36, ...(upright && { side: 3, size: 60, splits: () => xs, filter: (_: uPlot, at: number[]) => at }) },
+        { stroke: ink, grid, label: c.x_label || axisLabel(c.axis), labelSize: 22, size: 36, ...(isTime(c.axis) && timed), ...(upright && { side: 3, size: 60, splits: () => xs, filter: (_: uPlot, at: number[]) => at }) },
         { stroke: ink, grid, label: value, labelSize: 22, size: room, ...(upright && { side: 2, size: 50 }) },
       ],
       hooks: {
@@ -110,9 +114,9 @@ export function lines(place: HTMLElement, xs: number[], named: [string, (number 
   const css = getComputedStyle(document.documentElement), of = (name: string) => css.getPropertyValue(name).trim(), ink = of('--ink'), grid = { stroke: of('--line'), width: 1 };
   const size = () => ({ width: Math.max(place.clientWidth, 240), height: 180 });
   const u = new uPlot({
-    ...size(), tzDate: ts => uPlot.tzDate(new Date(ts * 1e3), 'Etc/UTC'), scales: { x: { range: within } },
-    series: [{}, ...named.map(([label], i) => ({ label, stroke: hue(i), width: 2, dash: dash(i), points: { show: xs.length < 80, size: 5 } }))],
-    axes: [{ stroke: ink, grid }, { stroke: ink, grid, size: room }],
+    ...size(), padding: [null, 36, null, null], tzDate: ts => uPlot.tzDate(new Date(ts * 1e3), 'Etc/UTC'), scales: { x: { range: within } },
+    series: [{ value: (_: uPlot, x: number | null) => (x == null ? '–' : new Date(x * 1000).toISOString().slice(11, 19)) }, ...named.map(([label], i) => ({ label, stroke: hue(i), width: 2, dash: dash(i), points: { show: xs.length < 80, size: 5 }, value: (_: uPlot, v: number | null) => (v == null ? '–' : String(Number(v.toPrecision(4)))) }))],
+    axes: [{ stroke: ink, grid, size: 30, ...timed }, { stroke: ink, grid, size: room }],
     hooks: { draw: [u => {
       u.ctx.save();
       u.ctx.strokeStyle = of('--bad');

@@ -34,7 +34,7 @@ export async function runs(main: HTMLElement) {
   main.replaceChildren(h('h2', {}, 'Runs'), h('p', {}, all.length > 1 ? 'Tick two runs to compare them. ' : '', link), all.length ? table(several(all.length, 'run folder'), ['run', 'began (UTC)', 'workload', 'state', 'answers', 'data', 'digest', 'archives', 'machine', 'warnings'],
     all.map(r => r.problem ? [r.name, '', '', h('span', { class: 'bad' }, r.problem)] : [
       h('span', { class: 'line' }, all.length > 1 && h('input', { type: 'checkbox', 'aria-label': `compare ${r.id}`, checked: ticked.has(r), change: (e: any) => tick(r, e.target.checked) }), h('a', { href: report(r) }, r.id), ' ', h('a', { href: '/live?' + at(r), 'aria-label': `events of ${r.id}` }, 'events')),
-      h('span', { class: 'line' }, r.started.slice(0, 16).replace('T', ' ')), r.workload, h('span', { class: r.state === 'interrupted' && 'bad' }, r.state + (r.at ? ` at ${r.at.includes('?') ? words(r.at) : r.at}` : '')), h('span', { class: r.wrong || r.failed ? 'bad' : 'good' }, verdict(r)),
+      h('span', { class: 'line' }, r.started.slice(0, 16).replace('T', ' ')), r.workload, h('span', { class: r.state === 'interrupted' && 'bad' }, r.state + (r.at ? ` at ${r.at.includes('?') ? words(r.at) : r.at}` : '')), h('span', { class: r.wrong || r.failed ? 'bad' : r.equal > 0 && 'good' }, verdict(r)),
       r.data.source, r.data.digest.slice(0, 8), (r.archives ?? []).join(', '), r.machine.cpu && `${r.machine.cpu}, ${several(r.machine.usable_cpus, 'core')}, ${(r.machine.memory_bytes / 2 ** 30).toFixed(0)} GiB`, (r.warnings ?? []).join('; '),
     ])) : h('p', {}, 'No run folder is served: name one, or a folder of them: barograph serve runs'), place);
   await show();

@@ -149,11 +149,7 @@ func (s *Servers) end(now bool) error {
 	}
 	dir := s.dir
 	s.dir = ""
-	err := lab.Down(dir)
-	if err == nil {
-		_ = os.Remove(dir + ".lock") // the name is used once
-	}
-	return err
+	return lab.Down(dir)
 }
 
 // labHost is a server of the lab, and the connection to it.

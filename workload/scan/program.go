@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/barograph/barograph/engine"
@@ -241,10 +243,11 @@ func (p *Program) Run(ctx context.Context) (some bool, err error) {
 	if o.Reference, err = engine.StarAnswers(ctx, files); err != nil {
 		return false, err
 	}
-	into, err := run.Create(p.Out, *plan.result)
+	into, err := p.folder(plan.result)
 	if err != nil {
 		return false, err
 	}
+	of = into.Run.Scan
 	o.Progress = func(text string) {
 		_ = into.Event(run.Event{Kind: run.Step, Text: text}) // what cannot be written now fails at the next sample
 		p.Progress(text)
@@ -257,6 +260,50 @@ func (p *Program) Run(ctx context.Context) (some bool, err error) {
 	into.Run.Warnings = append(into.Run.Warnings, TooFast(&into.Run, into.Samples())...)
 	of.Laws = Laws(&into.Run, into.Samples())
 	return p.ended(ctx, into, err)
+}
+
+// folder begins the run's folder, or goes on with the same run that was
+// interrupted in it: rounds of configurations that were timed to their end are
+// not repeated, and what was measured in one that was not is measured anew.
+func (p *Program) folder(result *run.Run) (*run.Folder, error) {
+	old, samples, err := run.Read(p.Out)
+	if err != nil { // there is none, or none that can be gone on with: then it is not written over
+		return run.Create(p.Out, *result)
+	}
+	events, err := run.ReadEvents(p.Out)
+	if err != nil {
+		return nil, err
+	}
+	refuse := func(problem, cure string) error { return &fault.Error{File: p.Out, Problem: problem, Cure: cure} }
+	switch of, is := old.Scan, result.Scan; {
+	case run.StateOf(events, time.Now()) == run.Running:
+		return nil, refuse("holds a run that goes on", "wait for its end, some seconds longer where it was killed just now; or name another folder")
+	case old.Workload != run.Scanned || !old.Ended.IsZero():
+		return run.Create(p.Out, *result) // which says that there is one
+	case !slices.Equal(old.Args, result.Args):
+		return nil, refuse("holds an interrupted run of another command: "+strings.Join(old.Args, " "), "go on with it by the same command, or name another folder")
+	case of.Scale != is.Scale || of.Generator != is.Generator || !maps.Equal(of.Rows, is.Rows):
+		return nil, refuse("holds an interrupted run over other tables", "name another folder")
+	case len(of.Disks) != len(is.Disks):
+		return nil, refuse("holds an interrupted run over other paths", "name another folder")
+	}
+	kept, dropped := 0, 0
+	into, err := run.Resume(p.Out, func(s *run.Sample) bool {
+		reps := p.Reps
+		if s.Phase == run.Cold {
+			reps = p.Cold
+		}
+		if s.Rep > reps*old.Scan.Configs[old.ConfigOf(s.Cell)].Rounds {
+			dropped++
+			return false
+		}
+		kept++
+		return true
+	})
+	if err == nil {
+		p.Progress(fmt.Sprintf("going on with %s: %d of %d answers are kept, %d of rounds that were broken off are measured anew", p.Out, kept, len(samples), dropped))
+	}
+	return into, err
 }
 
 // onServer runs on the engine that the URL names.

@@ -64,13 +64,20 @@ func Run(ctx context.Context, open Opener, o Options, into *run.Folder) error {
 	r := &runner{Options: o, open: open, into: into, reps: map[repeated]int{}}
 	all := into.Run.Scan
 	into.Run.Seed = o.Seed
+	goesOn := len(all.Configs) > 0
+	for _, s := range into.Samples() {
+		r.reps[repeated{s.Cell, s.Phase}]++
+	}
 	for _, p := range o.Configs {
+		if goesOn {
+			break
+		}
 		all.Configs = append(all.Configs, run.ScanConfig{Paths: len(p.Paths), Partitions: p.Partitions, Workers: p.Parallel()})
 	}
 	for config, round := range measure.Interleave(o.Seed, len(o.Configs), max(o.Rounds, 1)) {
 		out := &all.Configs[config]
-		if out.Problem != "" {
-			continue // it was given up
+		if out.Problem != "" || round < out.Rounds {
+			continue // it was given up, or timed before the run was interrupted
 		}
 		o.Progress(fmt.Sprintf("round %d: %s", round+1, Words(out)))
 		err := r.config(ctx, config, round)
@@ -79,6 +86,9 @@ func Run(ctx context.Context, open Opener, o Options, into *run.Folder) error {
 			why, _, _ := strings.Cut(out.Problem, "\n")
 			o.Progress(fmt.Sprintf("%s: given up: %s", Words(out), why))
 			err = nil
+		}
+		if err == nil && out.Problem == "" {
+			out.Rounds = round + 1
 		}
 		if saved := into.Save(); err == nil {
 			err = saved

@@ -85,6 +85,7 @@ func (t *trial) load(ctx context.Context) error {
 
 // plans keeps texts and plans.
 func (t *trial) plans(ctx context.Context, out *run.ScanConfig) error {
+	out.Plans = nil // of a round that was interrupted
 	for _, q := range t.Queries {
 		plan := run.ScanPlan{Query: string(q), Text: t.star.Text(q)}
 		if t.star.Plan != nil {

@@ -153,7 +153,7 @@ func (r *Report) inflictAll(ctx context.Context, f *Faults, warmup time.Duration
 }
 
 func (r *Report) inflictOne(ctx context.Context, f *Faults, x lab.Fault, began time.Time) {
-	m := run.Moment{What: fmt.Sprintf("%s node%d", x.Action, x.Node), At: time.Since(began)}
+	m := run.Moment{What: strings.ReplaceAll(x.What(), ":", " "), At: time.Since(began)}
 	if err := f.Inflict(ctx, x); err != nil {
 		m.Problem = fault.Redact(err.Error())
 	}

@@ -27,6 +27,8 @@ type Options struct {
 	Grace    time.Duration // see pace.Options
 	Server   Server        // is watched beside the run
 	Faults   *Faults       // are inflicted on it; nil = none
+	Raw      string        // Parquet file of every operation; "" = none
+	Metrics  *Metrics      // are told of them; nil = none
 }
 
 // Report is what a load or a run did.
@@ -148,10 +150,15 @@ func (w *workload) perform(ctx context.Context, conns []*engine.Conn, o *Options
 	if err != nil {
 		return err
 	}
+	kept, err := o.told(&pacing)
+	if err != nil {
+		return errors.Join(err, watch.stop(ctx, r), inflicted(ctx))
+	}
 	still := measure.WatchStandstill()
 	r.Result, err = pace.Run(ctx, workers, pacing)
 	r.Stood = still.Stood()
 	still.Stop()
+	err = errors.Join(err, kept(r.Result))
 	unmeasured := watch.stop(ctx, r)
 	err = errors.Join(err, inflicted(ctx))
 	if r.Result == nil {

@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
+	"github.com/prometheus/client_golang/prometheus"
+	"net/url"
 	"slices"
 	"strconv"
 	"time"
@@ -27,6 +28,7 @@ type Target struct {
 	Server  Server
 	Replace bool        // LoadAll replaces what an earlier load and its runs made
 	Folder  *run.Folder // is told what goes on; nil = none
+	Metrics *Metrics    // of its runs; nil = none
 
 	inserted int64 // by the runs so far
 	failed   error // it has failed, and is not asked again
@@ -34,15 +36,20 @@ type Target struct {
 	faults *Faults
 
 	raw  string // the URL
+	at   *url.URL
+	open func(raw string) (*engine.Engine, error)
 	d    *engine.Driver
 	db   *engine.Engine
-	lab  *lab.State    // that runs its server; nil = none does
+	lab  *lab.State // that runs its server; nil = none does
+
+	relays []*lab.Relay // one for each node, before it; nil = there are none
+
 	load time.Duration // of LoadAll
 }
 
 // Options are those of a load or a run on it.
 func (t *Target) Options() Options {
-	return Options{Layout: t.Layout, Server: t.Server, Faults: t.faults}
+	return Options{Layout: t.Layout, Server: t.Server, Faults: t.faults, Metrics: t.Metrics}
 }
 
 // LoadAll loads every record, untimed: what is kept no longer than a command, or
@@ -144,6 +151,9 @@ func (t *Target) Measure(ctx context.Context, c *Config, o Options, mix string, 
 		since = t.Folder.Run.Started
 		t.watch(&o, cell)
 	}
+	if o.Metrics != nil {
+		o.Metrics = o.Metrics.of(prometheus.Labels{"engine": t.Scheme, "layout": string(t.Layout), "workload": mix, "threads": strconv.FormatInt(c.Threads, 10)})
+	}
 	for take := 1; ; take++ {
 		r, err := Run(ctx, t.KV, t.fit(c), o)
 		if r == nil {
@@ -175,56 +185,17 @@ func Open(ctx context.Context, all engine.Registry, raw string, layout engine.La
 	if err != nil {
 		return nil, &fault.Status{Code: fault.Usage, Err: err}
 	}
-	t := &Target{Scheme: d.Scheme, Place: d.Place, Layout: layout, raw: raw, d: d}
+	t := &Target{Scheme: d.Scheme, Place: d.Place, Layout: layout, raw: raw, at: u, d: d}
+	t.open = func(raw string) (*engine.Engine, error) { return all.Open(ctx, raw, o) }
 	if layout == "" && len(d.Layouts) > 0 {
 		t.Layout = d.Layouts[0]
 	}
-	if t.db, err = all.Open(ctx, raw, o); err != nil {
+	if t.db, err = t.open(raw); err != nil {
 		return nil, err
 	}
 	t.lab, t.KV = lab.Serving([]string{labs}, d, u), t.db.KV
 	t.Server = Server{Metrics: t.db.Metrics, PIDs: t.lab.PIDs()}
 	return t, nil
-}
-
-// Afflict has every later run on the target suffer faults: on the nodes of the
-// lab that runs its server or, elsewhere, by a command of the user's, which gets
-// action and node. So many clients record a history beside it.
-func (t *Target) Afflict(ctx context.Context, all []lab.Fault, command string, clients int) error {
-	about, err := t.db.About(ctx)
-	if err != nil {
-		return err
-	}
-	t.faults = &Faults{All: all, Clients: clients, Promises: about.Promises, Acknowledged: about.Acknowledged}
-	t.faults.Inflict, err = t.breaker(all, command)
-	return err
-}
-
-func (t *Target) breaker(all []lab.Fault, command string) (func(ctx context.Context, f lab.Fault) error, error) {
-	if command != "" {
-		return func(ctx context.Context, x lab.Fault) error {
-			said, err := exec.CommandContext(ctx, "/bin/sh", "-c", command+` "$@"`, "sh", string(x.Action), strconv.Itoa(x.Node)).CombinedOutput() //nolint:gosec // the user's own
-			if err != nil {
-				err = fmt.Errorf("--fault-command: %w: %s", err, said)
-			}
-			return err
-		}, nil
-	}
-	if t.lab == nil {
-		return nil, &fault.Status{Code: fault.Usage, Err: &fault.Error{
-			Setting: "--fault", Problem: "no lab runs the server of " + t.Scheme, Cure: "start one (`barograph lab up`), or give a --fault-command that does it",
-		}}
-	}
-	l, err := t.lab.Lab(t.d)
-	if err != nil {
-		return nil, err
-	}
-	for _, x := range all {
-		if err := l.Check(x); err != nil {
-			return nil, &fault.Status{Code: fault.Usage, Err: err}
-		}
-	}
-	return l.Inflict, nil
 }
 
 // Archive describes the target in a run folder.
@@ -241,7 +212,11 @@ func (t *Target) Archive(ctx context.Context) (run.Archive, error) {
 // CloseAll closes targets that Open opened.
 func CloseAll(targets []*Target) (err error) {
 	for _, t := range targets {
-		if e := t.db.Close(); e != nil {
+		e := t.db.Close()
+		for _, r := range t.relays {
+			e = errors.Join(e, r.Close())
+		}
+		if e != nil {
 			err = errors.Join(err, fmt.Errorf("%s: %w", t.Scheme, e))
 		}
 	}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/lab"
+)
+
+// TestHolderOfServers: on a server loads take turns; the second says who else
+// loads, and `show` does. A load that died is forgotten by the next.
+func TestHolderOfServers(t *testing.T) {
+	plainRunOnly(t)
+	data := dayOfData(t)
+	for _, x := range []struct {
+		name   string
+		design design.Name
+	}{{"postgres", design.Wide}, {"mariadb", design.Normalized}, {"valkey", design.KeyValue}} {
+		t.Run(x.name, func(t *testing.T) {
+			d, _ := all.Registry().Find(x.name)
+			db := enginetest.Lab(t, *d, lab.Options{}).State().URL
+			other := (&env{args: []string{"load", "x"}}).loading() // this process's, which lives
+			says := fmt.Sprintf("is being loaded by process %d of host %s since ", other.PID, other.Host)
+			note := func() {
+				t.Helper()
+				e, err := all.Registry().Open(t.Context(), db, engine.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer e.Close()
+				a, err := e.Archives.Open(t.Context(), x.design)
+				if err != nil {
+					t.Fatal(err)
+				}
+				l, err := a.Loader(t.Context(), "mv_x")
+				if err != nil {
+					t.Fatal(err)
+				}
+				c := design.NewCatalog("mv_x")
+				c.Loading, c.Counted, c.Sealed = other, true, true
+				if _, err := l.Commit(t.Context(), engine.Commit{Catalog: c}); err != nil {
+					t.Fatal(err)
+				}
+				if err := l.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			args := []string{"load", data, "--to", db, "--subset", "mv_x", "--design", string(x.design)}
+			note()
+			status, _, stderr := barograph(t, args...)
+			if status != 0 || !strings.Contains(stderr, says) || !strings.Contains(stderr, "both take turns") {
+				t.Errorf("status %d: %s", status, stderr)
+			}
+			if out := must(t, "show", db); !strings.Contains(out, says) {
+				t.Errorf("show does not say who loads: %s", out)
+			}
+			other.Since = other.Since.Add(-24 * time.Hour) // a process of this number has ended since
+			note()
+			more := append(args, "--rehash")
+			if status, _, stderr := barograph(t, more...); status != 0 || strings.Contains(stderr, "being loaded") {
+				t.Errorf("status %d: %s", status, stderr)
+			}
+			if out := must(t, "show", db); strings.Contains(out, says) {
+				t.Errorf("show speaks of a load that died: %s", out)
+			}
+		})
+	}
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/workload/own"
+)
+
+func newScanOwn(e *env) *cobra.Command {
+	p, queries, set, rows, out := &own.Program{Registry: e.engines}, []string(nil), "", int64(0), ""
+	c := &cobra.Command{
+		Use:   "own --tables DIR --queries FILE.sql… --engine URL…",
+		Short: "Your own tables, your own questions: which engine answers them, and how many at once",
+		Long: `Load the Parquet or CSV files of a folder into every engine, ask the questions of SQL files, and time the right answers;
+then, with --streams, ask them from so many streams at once: queries an hour, percentiles, and how far the engine scales.
+
+DIR/NAME.parquet, DIR/NAME.csv and the files of the folder DIR/NAME are the table NAME; names of columns are in small letters.
+No index is made. A question ends with a semicolon; lines before it may tell of it:
+
+  -- name: top_pages
+  -- title: the pages that are seen most
+  -- param day: 2024-01-01 | 2024-01-02       asked in turn with each, where the text has ${day}
+  -- for: postgres, mariadb                   the words of some engines for the question before
+
+A file NAME.ENGINE.sql has the words of one engine, too. Nothing but SELECT and WITH is sent.
+
+Proof: DuckDB answers over the files, and each engine's answer must be that; DuckDB's own answer is proven by another engine's.
+It is a degree of its own, "engines agree", as no answer is known but by a database. Rows are compared in their order where the
+question ends in ORDER BY, otherwise as sets with repetitions. Whole numbers and decimals must be equal, floating-point numbers
+and quotients to within --tolerance. An answer that differs is exit status 3 and has no time; one that an engine does not
+give 4, and the others go on.
+
+Ready sets: clicks (30 questions in the shapes of ClickBench, over --rows made rows), documents (5 in the shapes of JSONBench),
+star (TPC-DS's 3, 52 and 55, over a folder of barograph synth tpcds).`,
+		Example: `  barograph scan own --tables data --queries questions --engine duckdb:own.db --engine sqlite:own.db --engine lab:postgres
+  barograph scan own --tables data --queries q1.sql,q2.sql --engine clickhouse:ch --engine duckdb:own.db --streams 1,2,4,8
+  barograph scan own --set clicks --rows 1000000 --tables clicks --engine clickhouse:ch --engine duckdb:own.db`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) (err error) {
+			if p.Questions, err = e.ownQuestions(queries, set); err != nil {
+				return err
+			}
+			if err := p.Check(); err != nil {
+				return err
+			}
+			if set != "" {
+				if err := own.MakeTables(c.Context(), e.engines, set, p.Tables, rows); err != nil {
+					return err
+				}
+			}
+			p.Log, p.Progress = e.log(), e.says
+			return inFolder(&out, run.Owned, func() (bool, error) {
+				source := strings.Join(append([]string{p.Tables}, queries...), " ")
+				f, err := e.runFolder(c.Context(), out, run.Owned, p.Seed, source)
+				if err != nil {
+					return false, err
+				}
+				progress := p.Progress
+				p.Progress = func(text string) {
+					_ = f.Event(run.Event{Kind: run.Step, Text: text}) // what cannot be written now fails at the next sample
+					progress(text)
+				}
+				return e.owned(c, p, f)
+			})
+		},
+	}
+	c.Flags().StringVar(&p.Tables, "tables", "", "folder of Parquet or CSV files; of a set where its table is made")
+	c.Flags().StringSliceVar(&queries, "queries", nil, "SQL files, or folders of them")
+	c.Flags().StringVar(&set, "set", "", "a ready set instead of --queries: "+strings.Join(own.Sets(), ", "))
+	c.Flags().Int64Var(&rows, "rows", 1_000_000, "rows of a set's table")
+	c.Flags().StringArrayVar(&p.Engines, engineFlag, nil, "engine: a URL, or NAME=URL; may be given several times")
+	c.Flags().IntVar(&p.Reps, "reps", 0, "timed answers to each question (default: as many as can tell a difference beyond chance)")
+	c.Flags().IntSliceVar(&p.Streams, "streams", nil, "numbers of streams that ask at once: 1,2,4,8,16")
+	c.Flags().DurationVar(&p.For, "for", 30*time.Second, "how long each number of streams asks")
+	c.Flags().IntVar(&p.Rounds, "rounds", 1, "how often each number of streams asks")
+	c.Flags().Float64Var(&p.Rate, "rate", 0, "questions a second of all streams together, at random times; 0 = each stream asks when it is answered")
+	c.Flags().IntVar(&p.Threads, "threads", 0, "threads of an embedded engine (default: as it chooses)")
+	c.Flags().Float64Var(&p.Tolerance, "tolerance", 0, "relative difference of numbers that are no exact decimals (default 1e-9)")
+	c.Flags().Uint64Var(&p.Seed, "seed", 1, "seed of the order")
+	c.Flags().StringVar(&p.Labs, "lab-dir", engine.LabDir(), "folder of the labs: a server that one of them started is watched beside the streams")
+	c.Flags().StringVar(&out, "out", "", "run folder (default: runs/{time}-own)")
+	e.enginesNamed(c)
+	required(c, "tables", engineFlag)
+	positive(c, "streams", "for", "rounds", "rows")
+	atMost(c, 1024, "streams")
+	complete(c, "set", own.Sets)
+	return c
+}
+
+// ownQuestions are those of files, or of a ready set.
+func (e *env) ownQuestions(queries []string, set string) ([]*own.Question, error) {
+	switch {
+	case set != "" && len(queries) > 0:
+		return nil, fault.Misuse("--set and --queries", "name questions twice", "name one of them")
+	case set != "":
+		all, err := own.Set(set)
+		if err != nil {
+			err = usage(err)
+		}
+		return all, err
+	}
+	return own.Questions(queries, own.Names(e.engines))
+}
+
+// owned runs and reports; some = something was measured.
+func (e *env) owned(c *cobra.Command, p *own.Program, f *run.Folder) (some bool, err error) {
+	err = own.Run(c.Context(), *p, f)
+	if c.Context().Err() == nil {
+		f.Run.Ended = time.Now().UTC()
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if some = len(f.Samples()) > 0; some {
+		if told := e.report(filepath.Clean(f.Dir)); err == nil {
+			err = told
+		}
+	}
+	return some, err
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/fault"
+)
+
+// TestScanOwn asks two engines, from the command line to the report.
+func TestScanOwn(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	put := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(at(name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(at("data"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	put("data/t.csv", "a,b\n1,x\n2,y\n3,y\n")
+	put("q.sql", "SELECT b, sum(a) AS s FROM t GROUP BY b ORDER BY s DESC, b LIMIT 5;\nSELECT count(*) FROM t;")
+	args := []string{"scan", "own", "--tables", at("data"), "--queries", at("q.sql"), "--engine", "duckdb:" + at("d.db"), "--engine", "lite=sqlite:" + at("s.db"), "--reps", "2", "--streams", "2", "--for", "50ms"}
+	said := must(t, append(args, "--out", at("run"))...)
+	for _, want := range []string{"duckdb and lite gave the same answers to 2 questions", "engines agree", "questions an hour", "too few repetitions", "q-2", "t: 3 rows, 2 columns"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q is not in\n%s", want, said)
+		}
+	}
+	if _, err := os.Stat(at("run/report.html")); err != nil {
+		t.Error(err)
+	}
+	must(t, "report", at("run"))
+	put("q.sqlite.sql", "SELECT b, sum(a) + 1 AS s FROM t GROUP BY b ORDER BY s DESC, b LIMIT 5;")
+	status, said, _ := barograph(t, append(args, "--queries", at("q.sqlite.sql"), "--out", at("wrong"))...)
+	if status != fault.Differs || !strings.Contains(said, "not agreed on: lite q, duckdb q") || !strings.Contains(said, "q-2") {
+		t.Errorf("status %d\n%s", status, said)
+	}
+	for _, c := range []struct {
+		says string
+		args []string
+	}{
+		{"name one more", []string{"--queries", at("q.sql"), "--engine", "duckdb"}},
+		{"name questions twice", []string{"--queries", at("q.sql"), "--set", "clicks", "--engine", "sqlite:x.db"}},
+		{"did you mean clicks", []string{"--set", "cliks", "--engine", "sqlite:x.db"}},
+		{"name no question", []string{"--engine", "sqlite:x.db"}},
+		{"keeps no tables of your own", []string{"--queries", at("q.sql"), "--engine", "pebble"}},
+	} {
+		status, _, stderr := barograph(t, append([]string{"scan", "own", "--tables", at("data")}, c.args...)...)
+		if status != fault.Usage || !strings.Contains(stderr, c.says) {
+			t.Errorf("%v: status %d, %s", c.args, status, stderr)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/run"
+)
+
+// TestScanGoesOn: a scan that was killed goes on with what is missing, by the
+// same command; another command, and one that has ended, are refused.
+func TestScanGoesOn(t *testing.T) {
+	dir := t.TempDir()
+	data, out := starOf(t), filepath.Join(dir, "run")
+	args := []string{
+		"scan", "experiment2", "--engine", "duckdb:" + filepath.Join(dir, "star.db"), "--data", data, "--paths", filepath.Join(dir, "a") + "," + filepath.Join(dir, "b") + "," + filepath.Join(dir, "c"),
+		"--reps", "2", "--rounds", "2", "--query", "scan,q3", "--out", out,
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	stderr := &stopAt{text: "round 2", times: 2, stop: stop} // in the second configuration of the second round
+	if status := execute(ctx, &env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: stderr, engines: all.Registry(), args: args}); status != fault.Interrupted {
+		t.Fatalf("status %d\n%s", status, stderr)
+	}
+	_, before, err := run.Read(out)
+	if err != nil || len(before) < 4*4 {
+		t.Fatalf("%d samples, %v", len(before), err)
+	}
+	endsShort(t, filepath.Join(out, "events.jsonl"))
+	if status, _, said := barograph(t, append(args, "--seed", "2")...); status != fault.Failed || !strings.Contains(said, "of another command: scan experiment2") {
+		t.Errorf("another command: status %d, %s", status, said)
+	}
+	status, _, said := barograph(t, args...)
+	if status != 0 || !strings.Contains(said, "going on with "+out) {
+		t.Fatalf("status %d, %s", status, said)
+	}
+	r, samples, err := run.Read(out)
+	if err != nil || r.Ended.IsZero() || len(samples) != 3*2*2*2 {
+		t.Errorf("%d samples, %v", len(samples), err)
+	}
+	type rep struct {
+		cell run.Cell
+		n    int
+	}
+	seen := map[rep]run.Sample{}
+	for _, s := range samples {
+		if s.Measured() == nil || seen[rep{s.Cell, s.Rep}].Rep > 0 {
+			t.Errorf("%+v", s)
+		}
+		seen[rep{s.Cell, s.Rep}] = s
+	}
+	for _, s := range before[:4*4] { // of rounds that had ended
+		if now := seen[rep{s.Cell, s.Rep}]; now.Measured() == nil || now.Measured().Total != s.Measured().Total {
+			t.Errorf("%s was measured again", s.Cell)
+		}
+	}
+	for _, c := range r.Scan.Configs {
+		if c.Rounds != 2 || len(c.Plans) != 2 {
+			t.Errorf("%+v", c)
+		}
+	}
+	if status, _, said := barograph(t, args...); status != fault.Failed || !strings.Contains(said, "holds a run already") {
+		t.Errorf("a whole run: status %d, %s", status, said)
+	}
+}
+
+// endsShort ends a journal as a kill does: in the middle of a line.
+func endsShort(t *testing.T, path string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, append(text, "{\"seq\":"...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/run"
+)
+
+// faultyLab starts a server in a folder of labs, which holds it under its name;
+// on frail disks, if they can be had and are asked for.
+func faultyLab(t *testing.T, scheme string, o lab.Options) (labs, url string) {
+	t.Helper()
+	d, _ := all.Registry().Find(scheme)
+	labs = t.TempDir()
+	o.Dir, o.Memory = filepath.Join(labs, scheme), storyMemory
+	return labs, enginetest.Lab(t, *d, o).URL()
+}
+
+// suffered runs a workload beside faults, loaded before, and tells what became of it.
+func suffered(t *testing.T, labs, url, faults, seconds string, further ...string) (code int, said string, s run.Sample) {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "run")
+	args := append([]string{
+		"ycsb", "run", "--engine", url, "--lab-dir", labs, "-P", "workloada", "-p", "recordcount=200", "-p", "maxexecutiontime=" + seconds,
+		"--threads", "4", "--target", "100", "--fault", faults, "--out", out,
+	}, further...)
+	code, _, said = barograph(t, args...)
+	_, samples, err := run.Read(out)
+	if err != nil || len(samples) != 1 || samples[0].Fault == nil {
+		t.Fatalf("status %d: %+v, %v\n%s", code, samples, err, said)
+	}
+	for _, m := range samples[0].Fault.Moments {
+		if m.Problem != "" {
+			t.Errorf("%s: %s", m.What, m.Problem)
+		}
+	}
+	return code, said, samples[0]
+}
+
+// held lists the promises of a history that did not hold.
+func broken(s run.Sample) (names []string) {
+	for _, k := range s.Fault.History.Promises {
+		if k.Broken > 0 {
+			names = append(names, k.Promise)
+		}
+	}
+	return names
+}
+
+// TestYCSBFaults: a real server that answers late, that has no room, and whose power
+// fails. What was flushed is there; of what never was the loss is found, though it
+// outlives kill -9.
+func TestYCSBFaults(t *testing.T) {
+	t.Parallel() // it waits
+	frail := lab.TryFrailDisk()
+	t.Run("flushed", func(t *testing.T) {
+		t.Parallel()
+		labs, url := faultyLab(t, "valkey", lab.Options{Profile: "tuned", Frail: frail == nil})
+		must(t, "ycsb", "load", "--engine", url, "-P", "workloada", "-p", "recordcount=200")
+		faults, seconds := "slow:100ms@1s,fast@2s", "4"
+		if frail == nil {
+			faults, seconds = faults+",disk-full@3s,disk-free@4s,power-off@5s,power-on@6s", "9"
+		} else {
+			t.Logf("NOT TESTED: a full disk, and a power failure: %v", frail)
+		}
+		code, said, s := suffered(t, labs, url, faults, seconds)
+		if code != 0 && code != fault.Incomplete || s.Verdict != run.Equal || broken(s) != nil || len(s.Fault.Moments) != strings.Count(faults, "@") {
+			t.Fatalf("status %d, %s, broken %v, %+v\n%s", code, s.Verdict, broken(s), s.Fault, said)
+		}
+		if late := s.Measured().Response.Max; late.Milliseconds() < 100 {
+			t.Errorf("the slowest answer took %s", late)
+		}
+		t.Log(said)
+	})
+	t.Run("never flushed", func(t *testing.T) {
+		t.Parallel()
+		if frail != nil {
+			t.Skipf("NOT TESTED: a power failure: %v", frail)
+		}
+		labs, url := faultyLab(t, "valkey", lab.Options{Profile: "tuned", Frail: true, Settings: map[string]string{"appendfsync": "no"}})
+		must(t, "ycsb", "load", "--engine", url, "-P", "workloada", "-p", "recordcount=200")
+		code, said, s := suffered(t, labs, url, "kill@1s,restart@1500ms", "3")
+		if code != 0 && code != fault.Incomplete || s.Verdict != run.Equal || broken(s) != nil {
+			t.Errorf("kill -9: status %d, %s, broken %v\n%s", code, s.Verdict, broken(s), said)
+		}
+		code, said, s = suffered(t, labs, url, "power-off@2s,power-on@2500ms", "4")
+		if code == 0 || !slices.Contains(broken(s), string(engine.NothingLost)) {
+			t.Errorf("power off: status %d, broken %v\n%s", code, broken(s), said)
+		}
+		t.Log(said)
+	})
+}

@@ -1,0 +1,160 @@
+package clickhouse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/ClickHouse/ch-go/proto"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+)
+
+// ownDatabase holds a user's own tables.
+const ownDatabase = "barograph_own"
+
+// ownTables are a user's, in sessions that find them by their names alone.
+type ownTables struct {
+	*pool
+	scales sync.Map // text of a question → decimals of each column of its answer
+}
+
+func (d *database) own(ctx context.Context) (*engine.Own, error) {
+	if err := errors.Join(d.Exec(ctx, "DROP DATABASE IF EXISTS "+ownDatabase), d.Exec(ctx, "CREATE DATABASE "+ownDatabase)); err != nil {
+		return nil, err
+	}
+	o := &ownTables{pool: &pool{connect: func(ctx context.Context) (session, error) {
+		s, err := d.connect(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.query(ctx, "USE "+ownDatabase, nil); err != nil {
+			return nil, errors.Join(err, s.close())
+		}
+		return s, nil
+	}}}
+	return &engine.Own{
+		Load: o.load, Ask: o.ask,
+		Size: func(ctx context.Context) (int64, error) {
+			return sqlengine.Number(ctx, o, "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = '"+ownDatabase+"'")
+		},
+		Close: o.close,
+	}, nil
+}
+
+func (o *ownTables) load(ctx context.Context, t *engine.OwnTable) error {
+	var columns []string
+	for _, c := range t.Columns {
+		kind := map[engine.OwnKind]string{engine.OwnBool: "Bool", engine.OwnWhole: "Int64", engine.OwnFloat: "Float64", engine.OwnDate: "Date32", engine.OwnTime: "DateTime64(6, 'UTC')", engine.OwnText: "String"}[c.Kind]
+		if c.Kind == engine.OwnDecimal {
+			kind = fmt.Sprintf("Decimal(%d, %d)", c.Digits, c.Decimals)
+		}
+		columns = append(columns, "`"+c.Name+"` Nullable("+kind+")")
+	}
+	name := "`" + t.Name + "`"
+	for _, text := range []string{
+		"CREATE TABLE " + name + " (" + strings.Join(columns, ", ") + ") ENGINE = MergeTree ORDER BY tuple() SETTINGS " + tableSettings,
+		"INSERT INTO " + name + " SELECT * FROM file(" + quote(t.Parquet) + ", Parquet)",
+		"OPTIMIZE TABLE " + name + " FINAL",
+	} {
+		if err := o.Exec(ctx, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var scaled = regexp.MustCompile(`^(?:Nullable\()?Decimal\(\d+, (\d+)\)`)
+
+// ask gives each row; of the decimals that come the scale is asked for before,
+// once for each text.
+func (o *ownTables) ask(ctx context.Context, text string, f func(row []any) error) error {
+	known, ok := o.scales.Load(text)
+	if !ok {
+		var scales []int
+		err := o.Rows(ctx, "DESCRIBE TABLE ("+text+"\n)", nil, func(row []any) error {
+			kind, err := sqlengine.AsText(row[1], "")
+			scale := 0
+			if m := scaled.FindStringSubmatch(kind); m != nil {
+				scale, _ = strconv.Atoi(m[1]) // of the pattern
+			}
+			scales = append(scales, scale)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		o.scales.Store(text, scales)
+		known = scales
+	}
+	scales := known.([]int) //nolint:forcetypeassert // as stored above
+	return o.with(ctx, func(s session) error {
+		return s.query(ctx, text, func(block proto.Results) error {
+			rows := make([]reflect.Value, len(block))
+			for k := range block {
+				rows[k] = reflect.ValueOf(block[k].Data).MethodByName("Row")
+				if !rows[k].IsValid() {
+					return fmt.Errorf("an answer has a column of ClickHouse's type %s", block[k].Data.Type())
+				}
+			}
+			row := make([]any, len(block))
+			for i := range block.Rows() {
+				for k := range block {
+					row[k] = plain(rows[k].Call([]reflect.Value{reflect.ValueOf(i)})[0].Interface(), scales[k])
+				}
+				if err := f(row); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// plain is a value of ch-go's as others have it: of a Nullable what is in it,
+// of a decimal its digits.
+func plain(v any, scale int) any {
+	if x := reflect.ValueOf(v); x.Kind() == reflect.Struct && x.FieldByName("Set").IsValid() {
+		if !x.FieldByName("Set").Bool() {
+			return nil
+		}
+		v = x.FieldByName("Value").Interface()
+	}
+	switch d := v.(type) {
+	case proto.Decimal32:
+		return digits(big.NewInt(int64(d)), scale)
+	case proto.Decimal64:
+		return digits(big.NewInt(int64(d)), scale)
+	case proto.Decimal128:
+		return digits(wide(int64(d.High), d.Low), scale) //nolint:gosec // the sign is in it
+	case proto.Int128:
+		return digits(wide(int64(d.High), d.Low), 0) //nolint:gosec // as above
+	case proto.Decimal256:
+		return digits(new(big.Int).Add(new(big.Int).Lsh(wide(int64(d.High.High), d.High.Low), 128), new(big.Int).Add(new(big.Int).Lsh(new(big.Int).SetUint64(d.Low.High), 64), new(big.Int).SetUint64(d.Low.Low))), scale) //nolint:gosec // as above
+	}
+	return v
+}
+
+func wide(high int64, low uint64) *big.Int {
+	return new(big.Int).Add(new(big.Int).Lsh(big.NewInt(high), 64), new(big.Int).SetUint64(low))
+}
+
+// digits writes a decimal.
+func digits(n *big.Int, scale int) string {
+	text, sign := new(big.Int).Abs(n).String(), ""
+	if n.Sign() < 0 {
+		sign = "-"
+	}
+	if scale == 0 {
+		return sign + text
+	}
+	text = strings.Repeat("0", max(scale+1-len(text), 0)) + text
+	return sign + text[:len(text)-scale] + "." + text[len(text)-scale:]
+}

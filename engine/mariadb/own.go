@@ -1,0 +1,103 @@
+package mariadb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+)
+
+// ownDatabase follows the URL's prefix: it holds a user's own tables.
+const ownDatabase = "barograph_own"
+
+// own opens sessions that find the tables by their names alone. A quotient has
+// more digits than MariaDB gives by itself, four behind the point.
+func (d *database) own(all []*mysql.Config) func(ctx context.Context) (*engine.Own, error) {
+	return func(ctx context.Context) (*engine.Own, error) {
+		name := d.prefix + ownDatabase
+		for _, text := range []string{"DROP DATABASE IF EXISTS ", "CREATE DATABASE "} {
+			if _, err := d.writes.ExecContext(ctx, text+ident(name)); err != nil {
+				return nil, sqlengine.Failed(ctx, err)
+			}
+		}
+		for _, cfg := range all {
+			cfg.DBName, cfg.Params["div_precision_increment"] = name, "16"
+		}
+		pool, err := d.connect(all, false, "")
+		if err != nil {
+			return nil, err
+		}
+		pool.SetMaxIdleConns(4 * idleConnections)
+		q := sqlengine.Standard{Over: pool}
+		return &engine.Own{
+			Load: func(ctx context.Context, t *engine.OwnTable) error {
+				return sqlengine.Failed(ctx, loadOwn(ctx, pool, t))
+			},
+			Ask: func(ctx context.Context, text string, f func(row []any) error) error {
+				return q.Rows(ctx, text, nil, f)
+			},
+			Size: func(ctx context.Context) (int64, error) {
+				return sqlengine.Number(ctx, q, "SELECT CAST(COALESCE(SUM(data_length + index_length), 0) AS SIGNED) FROM information_schema.tables WHERE table_schema = DATABASE()")
+			},
+			Close: pool.Close,
+		}, nil
+	}
+}
+
+// mostVarchar is the length up to which a text lies in its row, as long as they
+// all fit there: a row has 65,535 bytes.
+const (
+	mostVarchar = 255
+	mostInRow   = 15_000 // characters, of up to four bytes
+)
+
+func loadOwn(ctx context.Context, pool *sql.DB, t *engine.OwnTable) (err error) {
+	var columns []string
+	f := infile{table: ident(t.Name), charset: "utf8mb4"}
+	inRow := 0
+	for _, c := range t.Columns {
+		kind := " LONGTEXT"
+		switch c.Kind {
+		case engine.OwnBool:
+			kind = " BOOLEAN"
+		case engine.OwnWhole:
+			kind = " BIGINT"
+		case engine.OwnDecimal:
+			kind = fmt.Sprintf(" DECIMAL(%d, %d)", c.Digits, c.Decimals)
+		case engine.OwnFloat:
+			kind = " DOUBLE"
+		case engine.OwnDate:
+			kind = " DATE"
+		case engine.OwnTime:
+			kind = " DATETIME(6)"
+		default:
+			if c.Digits <= mostVarchar && inRow+c.Digits <= mostInRow {
+				kind = fmt.Sprintf(" VARCHAR(%d)", max(c.Digits, 1))
+				inRow += c.Digits
+			}
+		}
+		columns, f.columns = append(columns, ident(c.Name)+kind), append(f.columns, ident(c.Name))
+	}
+	c, err := pool.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	if _, err := c.ExecContext(ctx, "CREATE TABLE "+f.table+" ("+strings.Join(columns, ", ")+") ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"); err != nil {
+		return err
+	}
+	f.rows = func(out *rowWriter) error {
+		return t.Each(ctx, func(row []any) error { return out.end(engine.AppendRow(out.row(), row)) })
+	}
+	if _, err := f.load(ctx, c); err != nil {
+		return err
+	}
+	_, err = c.ExecContext(ctx, "ANALYZE TABLE "+f.table)
+	return err
+}

@@ -1,0 +1,89 @@
+package engine
+
+import "context"
+
+// Own keeps tables of a user's own, of which nothing is known before, and
+// answers questions that are put in its own SQL: the own workload. They lie apart
+// from all else; what an earlier run left goes when it is opened.
+type Own struct {
+	// Describe finds the columns of a table's files, and lets the table be asked
+	// as it lies there. Nil = the engine reads no files.
+	Describe func(ctx context.Context, t *OwnTable) error
+
+	// Load makes a table and stores its rows, durable when it returns, with
+	// the statistics that a careful user would have gathered, and without indexes.
+	Load func(ctx context.Context, t *OwnTable) error
+
+	// Ask gives each row of an answer to f, as the driver has it: nil is NULL. The
+	// values are valid until f returns.
+	Ask func(ctx context.Context, text string, f func(row []any) error) error
+
+	Size  func(ctx context.Context) (int64, error) // bytes of all tables that were loaded
+	Close func() error                             // the tables stay
+}
+
+// OwnTable is a table of a user's own.
+type OwnTable struct {
+	Name    string
+	Files   []string // of the user's, absolute: Parquet, or CSV
+	CSV     bool
+	Columns []OwnColumn
+	Parquet string // a file that has the rows with these columns and types; "" before it is made
+
+	// Each gives each row to f, as texts: numbers in digits, booleans as 1 and 0,
+	// dates and times of ISO 8601 with a blank between. Nil is NULL.
+	Each func(ctx context.Context, f func(row []any) error) error
+}
+
+// OwnColumn is a column, whose name is in small letters.
+type OwnColumn struct {
+	Name     string
+	Source   string // its name in the files
+	Kind     OwnKind
+	Digits   int // of a decimal, those behind the point among them; of a text its most characters
+	Decimals int
+}
+
+// OwnKind is what a column holds.
+type OwnKind string
+
+// The kinds.
+const (
+	OwnBool    OwnKind = "boolean"
+	OwnWhole   OwnKind = "whole number" // of 64 bits
+	OwnDecimal OwnKind = "decimal"
+	OwnFloat   OwnKind = "floating-point number" // of 64 bits
+	OwnDate    OwnKind = "date"
+	OwnTime    OwnKind = "time" // of a day, in UTC, to the microsecond
+	OwnText    OwnKind = "text"
+)
+
+// AppendRow appends a row as PostgreSQL's COPY and MariaDB's LOAD DATA read it,
+// without the end of its line.
+func AppendRow(dst []byte, row []any) []byte {
+	for k, v := range row {
+		if k > 0 {
+			dst = append(dst, '\t')
+		}
+		text, ok := v.(string)
+		if !ok {
+			dst = append(dst, `\N`...)
+			continue
+		}
+		for _, c := range []byte(text) {
+			switch c {
+			case '\\':
+				dst = append(dst, `\\`...)
+			case '\t':
+				dst = append(dst, `\t`...)
+			case '\n':
+				dst = append(dst, `\n`...)
+			case '\r':
+				dst = append(dst, `\r`...)
+			default:
+				dst = append(dst, c)
+			}
+		}
+	}
+	return dst
+}

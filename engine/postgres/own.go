@@ -1,0 +1,101 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/flavour"
+)
+
+// ownSchema holds a user's own tables.
+const ownSchema = "barograph_own"
+
+// own opens sessions that find the tables by their names alone.
+func (db *database) own(ctx context.Context) (*engine.Own, error) {
+	config := db.pool.Config()
+	config.ConnConfig.RuntimeParams["search_path"] = ownSchema + ", public"
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, sqlengine.Failed(ctx, err)
+	}
+	q := querier{pool}
+	if err := errors.Join(q.Exec(ctx, "DROP SCHEMA IF EXISTS "+ownSchema+" CASCADE"), q.Exec(ctx, "CREATE SCHEMA "+ownSchema)); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return &engine.Own{
+		Load: func(ctx context.Context, t *engine.OwnTable) error {
+			return sqlengine.Failed(ctx, loadOwn(ctx, pool, t))
+		},
+		Ask: func(ctx context.Context, text string, f func(row []any) error) error { // as texts: of any type
+			return q.Rows(ctx, text, []any{pgx.QueryResultFormats{pgx.TextFormatCode}}, f)
+		},
+		Size: func(ctx context.Context) (int64, error) {
+			return sqlengine.Number(ctx, q, "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = '"+ownSchema+"' AND relkind = 'r'")
+		},
+		Close: func() error { pool.Close(); return nil },
+	}, nil
+}
+
+func loadOwn(ctx context.Context, pool *pgxpool.Pool, t *engine.OwnTable) error {
+	var columns []string
+	for _, c := range t.Columns {
+		kind := ` text COLLATE "C"`
+		switch c.Kind {
+		case engine.OwnBool:
+			kind = " boolean"
+		case engine.OwnWhole:
+			kind = " bigint"
+		case engine.OwnDecimal:
+			kind = fmt.Sprintf(" numeric(%d, %d)", c.Digits, c.Decimals)
+		case engine.OwnFloat:
+			kind = " double precision"
+		case engine.OwnDate:
+			kind = " date"
+		case engine.OwnTime:
+			kind = " timestamp"
+		}
+		columns = append(columns, flavour.Ident(c.Name)+kind)
+	}
+	table := ownSchema + "." + flavour.Ident(t.Name)
+	c, err := pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Release()
+	err = execute(ctx, c.Conn(), "CREATE TABLE "+table+" ("+strings.Join(columns, ", ")+")")
+	if err != nil {
+		return err
+	}
+	from, to := io.Pipe()
+	go func() {
+		var buf []byte
+		err := t.Each(ctx, func(row []any) error {
+			buf = append(engine.AppendRow(buf, row), '\n')
+			if len(buf) < copyChunk {
+				return nil
+			}
+			_, err := to.Write(buf)
+			buf = buf[:0]
+			return err
+		})
+		if err == nil {
+			_, err = to.Write(buf)
+		}
+		to.CloseWithError(err)
+	}()
+	_, err = c.Conn().PgConn().CopyFrom(ctx, from, "COPY "+table+" FROM STDIN")
+	err = errors.Join(err, from.Close())
+	if err == nil {
+		_, err = c.Exec(ctx, "VACUUM (FREEZE, ANALYZE) "+table)
+	}
+	return err
+}

@@ -1,0 +1,74 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/flavour"
+)
+
+// own opens the file of a user's own tables, which lies beside the archive's.
+func (d *database) own(context.Context) (*engine.Own, error) {
+	o := &database{path: d.path + ".barograph-own", cache: d.cache, log: d.log}
+	for _, end := range []string{"", "-wal", "-shm"} { // of an earlier run
+		if err := os.Remove(o.path + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, o.unreachable("cannot be made anew", err, "name another path")
+		}
+	}
+	o.pool = sql.OpenDB(o)
+	o.pool.SetMaxIdleConns(4 * idleConnections)
+	return &engine.Own{
+		Load: o.loadOwn, Size: o.size, Close: o.pool.Close,
+		Ask: func(ctx context.Context, text string, f func(row []any) error) error {
+			return sqlengine.Standard{Over: o.pool}.Rows(ctx, text, nil, f)
+		},
+	}, nil
+}
+
+func (d *database) loadOwn(ctx context.Context, t *engine.OwnTable) (err error) {
+	var columns []string
+	for _, c := range t.Columns {
+		kind := map[engine.OwnKind]string{engine.OwnBool: "INTEGER", engine.OwnWhole: "INTEGER", engine.OwnFloat: "REAL", engine.OwnDecimal: "NUMERIC"}[c.Kind]
+		if kind == "" {
+			kind = "TEXT"
+		}
+		columns = append(columns, flavour.Ident(c.Name)+" "+kind)
+	}
+	tx, err := d.pool.BeginTx(ctx, nil)
+	if err != nil {
+		return sqlengine.Failed(ctx, err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(sqlengine.Failed(ctx, err), ignoreDone(tx.Rollback()))
+		}
+	}()
+	if _, err := tx.ExecContext(ctx, "CREATE TABLE "+flavour.Ident(t.Name)+" ("+strings.Join(columns, ", ")+")"); err != nil {
+		return err
+	}
+	insert, err := tx.PrepareContext(ctx, "INSERT INTO "+flavour.Ident(t.Name)+" VALUES (?"+strings.Repeat(", ?", len(t.Columns)-1)+")") //nolint:sqlclosecheck // below
+	if err != nil {
+		return err
+	}
+	defer insert.Close() //nolint:errcheck // as above
+	if err := t.Each(ctx, func(row []any) error { _, err := insert.ExecContext(ctx, row...); return err }); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, "ANALYZE "+flavour.Ident(t.Name)); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+func ignoreDone(err error) error {
+	if errors.Is(err, sql.ErrTxDone) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,119 @@
+package lab_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/barograph/barograph/lab"
+)
+
+// frailLab starts a lab on frail disks, or skips where none can be mounted.
+func frailLab(t *testing.T, dir string) *lab.Lab {
+	t.Helper()
+	if err := lab.TryFrailDisk(); err != nil {
+		t.Skipf("NOT TESTED: disks that can be full and forget: %v", err)
+	}
+	l, err := lab.Up(t.Context(), driver(), lab.Options{Dir: dir, Frail: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// TestFrailDisk: what was flushed outlives a power failure and nothing else does; a
+// full disk takes what needs no room.
+func TestFrailDisk(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "lab")
+	l := frailLab(t, dir)
+	t.Cleanup(func() { _ = lab.Down(dir) })
+	at := filepath.Join(dir, "node1")
+	inflict := func(a lab.Action) {
+		t.Helper()
+		if err := l.Inflict(t.Context(), lab.Fault{Action: a, Node: 1}); err != nil {
+			t.Fatalf("%s: %v", a, err)
+		}
+	}
+	big := bytes.Repeat([]byte("x"), 10_000)
+	for name, c := range map[string]struct {
+		do   func(f *os.File) error // after "before" was flushed
+		want string
+	}{
+		"nothing":           {func(*os.File) error { return nil }, "before"},
+		"written over":      {func(f *os.File) error { _, err := f.WriteAt([]byte("B"), 0); return err }, "before"},
+		"longer":            {func(f *os.File) error { _, err := f.WriteAt(big, 6); return err }, "before"},
+		"cut off":           {func(f *os.File) error { return f.Truncate(2) }, "before"},
+		"cut off, and long": {func(f *os.File) error { return errors.Join(f.Truncate(0), write(f, "after, and longer")) }, "before"},
+		"made anew":         {func(f *os.File) error { return os.WriteFile(f.Name(), []byte("after"), 0o600) }, "before"},
+		"flushed":           {func(f *os.File) error { return errors.Join(write(f, "after.."), f.Sync(), write(f, "later..")) }, "after.."},
+		"data flushed":      {func(f *os.File) error { return errors.Join(write(f, "after."), unix.Fdatasync(int(f.Fd()))) }, "after."},
+		"renamed": {func(f *os.File) error {
+			return errors.Join(write(f, "after."), os.Rename(f.Name(), f.Name()+"2"), os.Rename(f.Name()+"2", f.Name()))
+		}, "before"},
+		"flushed at once": {func(f *os.File) error {
+			again, err := os.OpenFile(f.Name(), os.O_WRONLY|os.O_SYNC, 0)
+			return errors.Join(err, write(again, "after."), again.Close())
+		}, "after."},
+		"mapped": {func(f *os.File) error {
+			m, err := unix.Mmap(int(f.Fd()), 0, 6, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+			if err != nil {
+				return err
+			}
+			copy(m, "after.")
+			return unix.Munmap(m)
+		}, "before"},
+	} {
+		f, err := os.Create(filepath.Join(at, strings.ReplaceAll(name, " ", "-")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(write(f, "before"), f.Sync(), c.do(f), f.Close()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		inflict(lab.PowerOff)
+		if got, err := os.ReadFile(f.Name()); string(got) != c.want {
+			t.Errorf("%s: %.20q, %v, want %q", name, got, err, c.want)
+		}
+		inflict(lab.PowerOn)
+	}
+	old := filepath.Join(at, "nothing")
+	inflict(lab.DiskFull)
+	if err := os.WriteFile(filepath.Join(at, "new"), nil, 0o600); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("a file was made on a full disk: %v", err)
+	}
+	f, err := os.OpenFile(old, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteAt(big, 0); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("a file grew on a full disk: %v", err)
+	}
+	if err := write(f, "BEFORE"); err != nil {
+		t.Errorf("what needs no room was refused: %v", err)
+	}
+	inflict(lab.DiskFree)
+	if _, err := f.WriteAt(big, 0); err != nil {
+		t.Error(err)
+	}
+	if err := lab.Down(dir); err != nil {
+		t.Error(err)
+	}
+	if text, _ := os.ReadFile("/proc/mounts"); strings.Contains(string(text), dir) {
+		t.Error("a mount is left")
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder is left: %v", err)
+	}
+}
+
+func write(f *os.File, text string) error {
+	_, err := f.WriteAt([]byte(text), 0)
+	return err
+}

@@ -1,0 +1,354 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/report/plot"
+	"github.com/barograph/barograph/run"
+)
+
+// owned is a run of a user's own questions, gathered.
+type owned struct {
+	*run.Own
+	run     *run.Run
+	engines []string // that were timed
+	cells   map[string]map[string]*ownedCell
+	streams *points
+	few     bool // repetitions are too few for a difference beyond chance
+}
+
+// ownedCell is the repetitions of a question on an engine.
+type ownedCell struct {
+	ms      []float64
+	verdict run.Verdict
+	problem string
+	against *measure.Comparison // with the fastest engine of the question; nil for itself
+}
+
+func (c *ownedCell) right() bool { return c != nil && c.problem == "" && len(c.ms) > 0 }
+
+// openOwned reports a run of the workload own.
+func openOwned(dir string, r *run.Run, samples []run.Sample) *Report {
+	out := ofRun(dir, r, "Which engine answers your questions, and how many at once?")
+	out.Data = map[string]any{"run": r, "samples": samples}
+	if r.Own == nil {
+		return out
+	}
+	o := gatherOwned(r, samples)
+	out.Answers = append(out.Answers, o.verdict(samples), headline("%s", o.advice()))
+	out.Facts = append(append([]Fact{{"Tables", o.tables()}}, machineFacts(r.Machine)...), Fact{"Command", commandLine(r.Args)})
+	laws := o.streams.usl()
+	streams := Section{ID: "streams", Title: "Streams", Terminal: true, Table: o.hourly(), Words: say("Each stream asks all questions in an order of its own, again and again; every answer is held against DuckDB's over the files when its time was taken.")}
+	if len(o.streams.cells) > 0 {
+		s := o.streams.section(ownMix)
+		streams.Pictures, streams.Parts = s.Pictures, append(s.Parts, filled(Section{ID: "usl", Title: "Scalability", Table: uslTable(laws), Terminal: len(laws) > 0, Pictures: pictured(o.streams.uslPicture(ownMix, laws))})...)
+	}
+	var texts []Section
+	for _, q := range o.Questions {
+		s := Section{Title: q.Name, Small: q.Title, Folded: true}
+		for _, e := range slices.Sorted(maps.Keys(q.Texts)) {
+			s.Parts = append(s.Parts, Section{Title: cmp.Or(e, "all engines without words of their own"), Text: q.Texts[e]})
+		}
+		texts = append(texts, s)
+	}
+	out.Sections = filled(
+		Section{ID: "times", Title: "Response times", Terminal: true, Table: o.times(), Pictures: o.pictures()},
+		streams,
+		Section{ID: "proof", Title: "What proves the answers", Terminal: true, Table: o.proofs(), Words: say(
+			"The degree of proof is “%s”: no reference that no database computed has a part in it, and it is ranked with no other. DuckDB answered over the files, each other engine from the tables that it loaded, which reached all of them by way of DuckDB's reader. "+
+				"Whole numbers and decimals are equal; floating-point numbers and quotients of more than six decimals to within %g of the larger.", ownDegree, o.Tolerance)},
+		Section{ID: "loads", Title: "Loads and sizes", Terminal: true, Table: o.loads()},
+		Section{ID: "texts", Title: "The questions", Parts: texts})
+	return out
+}
+
+// As package answer and the workload call them.
+const (
+	ownDegree = "engines agree"
+	ownMix    = "questions"
+)
+
+func pictured(l plot.Lines) []Drawing {
+	if len(l.Curves) == 0 {
+		return nil
+	}
+	return []Drawing{l}
+}
+
+func gatherOwned(r *run.Run, samples []run.Sample) *owned {
+	o := &owned{Own: r.Own, run: r, cells: map[string]map[string]*ownedCell{}}
+	for i := range r.Archives {
+		if i > 0 { // the first is DuckDB over the files
+			o.engines = append(o.engines, r.Archives[i].Engine)
+		}
+	}
+	var streams []run.Sample
+	for i := range samples {
+		s := &samples[i]
+		q := s.Cell.At("query")
+		if q == "" {
+			streams = append(streams, *s)
+			continue
+		}
+		if o.cells[q] == nil {
+			o.cells[q] = map[string]*ownedCell{}
+		}
+		c := o.cells[q][s.Cell.Engine]
+		if c == nil {
+			c = &ownedCell{}
+			o.cells[q][s.Cell.Engine] = c
+		}
+		if s.Verdict != run.Equal {
+			c.verdict, c.problem = s.Verdict, s.Problem
+		}
+		if m := s.Measured(); m != nil {
+			c.ms = append(c.ms, ms(m.Total))
+		}
+	}
+	o.streams = gather(r, pointsOf(streams))
+	var all []*measure.Comparison
+	for _, q := range o.Questions {
+		best := o.fastest(q.Name)
+		for _, e := range o.engines {
+			if c := o.cells[q.Name][e]; c.right() && e != best {
+				x := measure.Compare(c.ms, o.cells[q.Name][best].ms, r.Seed)
+				c.against, all = &x, append(all, &x)
+			}
+		}
+	}
+	measure.Correct(all)
+	o.few = slices.ContainsFunc(all, func(c *measure.Comparison) bool { return !c.Enough() })
+	return o
+}
+
+// fastest is the engine with the least median for a question; "" = none answers.
+func (o *owned) fastest(question string) (best string) {
+	for _, e := range o.engines {
+		if c := o.cells[question][e]; c.right() && (best == "" || measure.Median(c.ms) < measure.Median(o.cells[question][best].ms)) {
+			best = e
+		}
+	}
+	return best
+}
+
+func (o *owned) tables() string {
+	var out []string
+	for _, t := range o.Tables {
+		out = append(out, fmt.Sprintf("%s: %s rows, %s, %s", t.Name, count(t.Rows), several(len(t.Columns), "column"), byteSize(float64(t.Bytes))))
+	}
+	return strings.Join(out, "; ")
+}
+
+// verdict is whether all engines answered alike.
+func (o *owned) verdict(samples []run.Sample) Words {
+	var wrong, failed []string
+	for i := range samples {
+		s := &samples[i]
+		at := s.Cell.Engine + " " + cmp.Or(s.Cell.At("query"), s.Cell.At("threads")+" streams")
+		switch s.Verdict {
+		case run.Wrong:
+			wrong = once(wrong, at)
+		case run.Failed:
+			failed = once(failed, at)
+		case run.Equal:
+		}
+	}
+	words := ""
+	if len(wrong) > 0 {
+		words += fmt.Sprintf("%s not agreed on: %s. ", several(len(wrong), "answer"), strings.Join(wrong, ", "))
+	}
+	if len(failed) > 0 {
+		words += fmt.Sprintf("%s not given: %s. ", several(len(failed), "answer"), strings.Join(failed, ", "))
+	}
+	if words != "" {
+		return verdict(false, words+"They have no times.")
+	}
+	return verdict(true, fmt.Sprintf("%s gave the same answers to %s as DuckDB over the files.", list(o.engines), several(len(o.Questions), "question")))
+}
+
+// advice weighs the engines that answer all that any of them answers: by the
+// geometric mean of how many times as long as the fastest one each takes.
+func (o *owned) advice() string {
+	type scored struct {
+		engine string
+		mean   float64
+		first  int // questions in which nobody is faster beyond chance
+	}
+	var all []scored
+	var left []string
+	most := 0
+	for _, q := range o.Questions {
+		if o.fastest(q.Name) != "" {
+			most++
+		}
+	}
+	for _, e := range o.engines {
+		s, n := scored{engine: e}, 0
+		for _, q := range o.Questions {
+			c := o.cells[q.Name][e]
+			if !c.right() {
+				continue
+			}
+			n++
+			s.mean += math.Log(measure.Median(c.ms) / measure.Median(o.cells[q.Name][o.fastest(q.Name)].ms))
+			if c.against == nil || !c.against.Significant() {
+				s.first++
+			}
+		}
+		if n < most || n == 0 {
+			left = append(left, e)
+			continue
+		}
+		s.mean = math.Exp(s.mean / float64(n))
+		all = append(all, s)
+	}
+	if len(all) == 0 {
+		return "No engine answers all questions, so none is advised."
+	}
+	slices.SortStableFunc(all, func(a, b scored) int { return cmp.Compare(a.mean, b.mean) })
+	words := fmt.Sprintf("Choose %s: over %s it takes %s times as long as the fastest engine of each (geometric mean of medians), and in %d nothing is faster beyond chance.", all[0].engine, several(most, "question"), number(all[0].mean), all[0].first)
+	if o.few {
+		words = fmt.Sprintf("Fastest so far: %s, %s times as long as the fastest engine of each of %s (geometric mean of medians); too few repetitions to tell that from chance.", all[0].engine, number(all[0].mean), several(most, "question"))
+	}
+	var rest []string
+	for _, s := range all[1:] {
+		words := s.engine + " " + number(s.mean)
+		if !o.few {
+			words += fmt.Sprintf(" (in %d)", s.first)
+		}
+		rest = append(rest, words)
+	}
+	if len(rest) > 0 {
+		words += " The others: " + strings.Join(rest, ", ") + "."
+	}
+	if len(left) > 0 {
+		words += " Not weighed, as they do not answer all: " + strings.Join(left, ", ") + "."
+	}
+	var tops []string
+	for _, c := range slices.SortedStableFunc(slices.Values(o.streams.tops(ownMix)), func(a, b *pointCell) int { return cmp.Compare(b.throughput.Value, a.throughput.Value) }) {
+		tops = append(tops, fmt.Sprintf("%s %s an hour with %s", c.engine, count(int64(c.throughput.Value*3600)), several(c.threads, "stream")))
+	}
+	if len(tops) > 0 {
+		words += " Most questions: " + strings.Join(tops, ", ") + "."
+	}
+	return words
+}
+
+// times are the medians of each question, engine by engine.
+func (o *owned) times() *Table {
+	heads := []string{"question", "rows"}
+	for _, e := range o.engines {
+		heads = append(heads, e+" (ms)")
+	}
+	t := table(heads...)
+	t.Note = "Medians, with their 95 % intervals below where there are six answers or more. ***, **, *: slower than the fastest engine of the question beyond chance at 0.001, 0.01, 0.05 (rank test, Holm's correction); ~: not; ?: too few answers to tell."
+	for _, q := range o.Questions {
+		row := []Cell{text(q.Name), whole(q.Rows)}
+		best := o.fastest(q.Name)
+		for _, e := range o.engines {
+			c := o.cells[q.Name][e]
+			if !c.right() {
+				word := none
+				if c != nil {
+					word = string(c.verdict)
+				}
+				row = append(row, bad(word))
+				continue
+			}
+			x := estimate(measure.MedianEstimate(c.ms))
+			if e == best {
+				x.Class = "first"
+			} else {
+				x.Text += " " + c.against.Mark()
+			}
+			row = append(row, x)
+		}
+		t.add("", row...)
+	}
+	return t
+}
+
+func (o *owned) pictures() []Drawing {
+	bars := plot.Rows{Frame: plot.Frame{Title: "Median response time by question", XLabel: "ms", Caption: "Whiskers: 95 % intervals of the median. What is not right has no bar.", Width: pageWidth}, Unit: "ms", OwnScales: true}
+	for _, q := range o.Questions {
+		for _, e := range o.engines {
+			if c := o.cells[q.Name][e]; c.right() {
+				x := measure.MedianEstimate(c.ms)
+				bars.Panel(q.Name, plot.Row{Label: e, Group: e, Value: plot.Value{V: x.Value, Lo: x.Low, Hi: x.High}})
+			}
+		}
+	}
+	if len(bars.Panels) == 0 {
+		return nil
+	}
+	return []Drawing{bars}
+}
+
+// hourly is what streams bring.
+func (o *owned) hourly() *Table {
+	t := table("engine", "streams", "questions an hour", "each stream", "p50 (ms)", "p95 (ms)", "p99 (ms)", "runs", "due and never begun")
+	for _, c := range slices.SortedStableFunc(slices.Values(o.streams.cells), func(a, b *pointCell) int {
+		return cmp.Or(strings.Compare(a.engine, b.engine), cmp.Compare(a.threads, b.threads))
+	}) {
+		if !c.right() {
+			t.add("", text(c.engine), whole(c.threads), bad(string(c.verdict)+": "+c.problem))
+			continue
+		}
+		x, late := c.middle(), int64(0)
+		for _, p := range c.reps {
+			late += p.Unstarted
+		}
+		hour := c.throughput.Value * 3600
+		t.add("", text(c.engine), whole(c.threads), value(hour, count(int64(hour))), value(hour/float64(c.threads), count(int64(hour/float64(c.threads)))),
+			millis(x.Response.P50), millis(x.Response.P95), millis(x.Response.P99), whole(len(c.reps)), whole(late))
+	}
+	return t
+}
+
+// proofs tell what each answer was held against.
+func (o *owned) proofs() *Table {
+	t := table("question", "compared", "engines that agree", "not")
+	for _, q := range o.Questions {
+		compared := q.Ordered
+		if q.Values > 1 {
+			compared += fmt.Sprintf("; with %d sets of values", q.Values)
+		}
+		if q.Loose > 0 {
+			compared += fmt.Sprintf("; of %d rows that tie where the limit cuts what orders them alone", q.Loose)
+		}
+		var agreed, not []string
+		for _, e := range o.engines {
+			if with := q.Agreed[e]; with != "" && with != "DuckDB over the files" {
+				agreed = append(agreed, e+" (with "+with+", too)")
+			} else if with != "" {
+				agreed = append(agreed, e)
+			}
+			if c := o.cells[q.Name][e]; c != nil && c.problem != "" {
+				not = append(not, e+": "+c.problem)
+			}
+		}
+		refused := text(none)
+		if len(not) > 0 {
+			refused = bad(strings.Join(not, "\n"))
+		}
+		t.add("", text(q.Name), text(compared), text(strings.Join(agreed, ", ")), refused)
+	}
+	return t
+}
+
+// loads are what it cost to bring the tables in.
+func (o *owned) loads() *Table {
+	t := table("engine", "product", "load (s)", "size")
+	for i := range o.run.Archives {
+		if a := &o.run.Archives[i]; i > 0 {
+			t.add("", text(a.Engine), text(strings.TrimSpace(a.Product+" "+a.Version)), numeric(a.Load.Seconds()), when(a.Bytes > 0, size(a.Bytes, ""), none))
+		}
+	}
+	return t
+}

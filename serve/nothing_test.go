@@ -1,0 +1,103 @@
+package serve_test
+
+import (
+	"encoding/csv"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/serve"
+)
+
+// TestNothing: what is not there is 404, with a sentence that says what is.
+func TestNothing(t *testing.T) {
+	dir := t.TempDir()
+	moved := filepath.Join(dir, "moved.pebble")
+	if err := os.CopyFS(moved, os.DirFS(loaded(t, dir))); err != nil {
+		t.Fatal(err)
+	}
+	runs := filepath.Join(dir, "runs")
+	measured(t, runs, "done", "d", map[string]map[string]float64{"pebble": {"test_1": 1}})
+	p := newPage(t, filepath.Join(dir, "two.pebble"), moved, runs)
+	if err := os.Rename(moved, moved+".old"); err != nil {
+		t.Fatal(err)
+	}
+	const none, noModel = where + "&model=ICON", "no SAL1L2 has model ICON; there is ECM, GFS"
+	for path, want := range map[string]string{
+		"curve.csv?" + none: noModel, "curve.svg?" + none: noModel, "curve.parquet?" + none: noModel, "rows.csv?" + none: noModel, "rows.parquet?" + none: noModel, "question.xml?" + none: noModel,
+		"curve.svg?" + where + "&fcst_lead=999": "lead", "curve.svg?" + where + "&picture=bar&model=ICON": noModel,
+		"curve?archive=two.pebbel&line_type=SAL1L2":                                 "two.pebble",
+		"curve?archive=two.pebble&case=/etc/passwd.yaml":                            "test_1",
+		"curve?archive=moved.pebble&line_type=SAL1L2":                               "moved.pebble: is not where it was",
+		"inventory?archive=moved.pebble":                                            "moved.pebble: is not where it was",
+		"cells?run=runs%2Fnix":                                                      "runs/nix: is not served",
+		"quarantine?folder=runs&name=nix":                                           "runs/nix: is not served",
+		"events?folder=nix&name=done":                                               "nix/done: is not served",
+		"scorecard?archive=two.pebble&line_type=SAL1L2&candidate=ECM&baseline=ICON": "no SAL1L2 of the archive has both model ECM and ICON",
+	} {
+		if status, text := p.get("/api/v1/"+path, nil); status != http.StatusNotFound || !strings.Contains(text, want) {
+			t.Errorf("%s: %d %.300s", path, status, text)
+		}
+	}
+	var asked serve.Drawn // the page shows what was asked all the same
+	if status, text := p.get("/api/v1/curve?"+none, &asked); status != http.StatusOK || asked.Absent != noModel || asked.Question.Get("model") != "ICON" {
+		t.Error(status, text)
+	}
+	if status, text := p.get("/api/v1/question.yaml?"+none, nil); status != http.StatusOK || !strings.Contains(text, "ICON") {
+		t.Error(status, text)
+	}
+}
+
+// TestFiles is statement 13: the numbers of what is downloaded are those of the screen.
+func TestFiles(t *testing.T) {
+	p := newPage(t, loaded(t, t.TempDir()))
+	const drawing = where + "&axis=fcst_lead&series=model"
+	var drawn serve.Drawn
+	p.get("/api/v1/curve?"+drawing+"&intervals=1", &drawn)
+	rows := func(path string) [][]string {
+		_, text := p.get(path, nil)
+		all, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+		if err != nil || len(all) < 2 {
+			t.Fatal(len(all), err)
+		}
+		return all[1:]
+	}
+	points := rows("/api/v1/curve.csv?" + drawing)
+	for _, s := range drawn.Curves.Series {
+		for i, x := range s.X {
+			for k, want := range []float64{x, float64(s.N[i]), s.Y[i], s.Low[i], s.High[i]} {
+				if got, err := strconv.ParseFloat(points[0][2+k], 64); err != nil || got != want || points[0][1] != s.Name {
+					t.Fatalf("%v: %v, not %v (%v)", points[0], got, want, err)
+				}
+			}
+			points = points[1:]
+		}
+	}
+	if n := len(rows("/api/v1/rows.csv?" + drawing)); len(points) > 0 || n != drawn.Rows {
+		t.Errorf("%d points more, %d rows of %d", len(points), n, drawn.Rows)
+	}
+}
+
+// TestURLs is part of statement 11: the URL of each of the seven cases, written
+// out, is short and holds no token, and no time that depends on today.
+func TestURLs(t *testing.T) {
+	cases, err := question.Cases()
+	if err != nil || len(cases) != 7 {
+		t.Fatal(len(cases), err)
+	}
+	for _, q := range cases {
+		v := question.Query(q)
+		v.Del("name")
+		v.Del("title")
+		for key, value := range map[string]string{"archive": "archive.duckdb", "design": "normalized", "subset": "archive", "axis": "fcst_lead", "series": "model,vx_mask", "tab": "asked"} {
+			v.Set(key, value)
+		}
+		if url := "http://127.0.0.1:65535/explore?" + v.Encode(); len(url) >= 600 || strings.Contains(url, "token") || strings.Contains(url, "now") {
+			t.Errorf("%s: %d characters: %s", q.Name, len(url), url)
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package serve
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/barograph/barograph/run"
+)
+
+// TestThin is part of statement 15: above the limit the lowest and the highest of
+// each stretch stay, and it is said how many of how many are shown.
+func TestThin(t *testing.T) {
+	const n = 150_000
+	made := func() *run.Curves {
+		c := &run.Curves{}
+		for _, name := range []string{"a", "b"} {
+			s := run.Series{Name: name}
+			for i := range n {
+				s.X, s.N, s.Y = append(s.X, float64(i)), append(s.N, i), append(s.Y, math.Sin(float64(i)))
+				s.Low, s.High = append(s.Low, -float64(i)), append(s.High, float64(i))
+			}
+			s.Y[77_777], s.Y[99_999], s.Y[5] = 50, -50, math.NaN()
+			c.Series = append(c.Series, s)
+		}
+		return c
+	}
+	c := made()
+	if shown, all := thin(c, maxPoints); all != 2*n || shown > maxPoints || shown != len(c.Series[0].X)+len(c.Series[1].X) {
+		t.Errorf("%d of %d", shown, all)
+	}
+	for _, s := range c.Series {
+		high, low := slices.Index(s.Y, 50), slices.Index(s.Y, -50)
+		if high < 0 || low < 0 || s.X[high] != 77_777 || s.N[low] != 99_999 || s.High[high] != 77_777 || !slices.IsSorted(s.X) {
+			t.Errorf("%s: %d, %d", s.Name, high, low)
+		}
+	}
+	c = made()
+	if shown, all := thin(c, 2*n); shown != 2*n || all != 2*n || len(c.Series[0].X) != n {
+		t.Errorf("%d of %d", shown, all)
+	}
+}

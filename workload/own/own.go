@@ -1,0 +1,446 @@
+package own
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/run"
+)
+
+// Program is what is asked of what, where.
+type Program struct {
+	Registry  engine.Registry
+	Engines   []string // URLs, or NAME=URL
+	Tables    string   // a folder
+	Questions []*Question
+	Reps      int           // 0 = as many as can tell a difference
+	Streams   []int         // numbers of streams that ask at once; none = none
+	For       time.Duration // how long each number of streams asks
+	Rate      float64       // questions a second of all streams together; 0 = each asks when it is answered
+	Rounds    int           // how often each number of streams asks
+	Labs      string        // folder of labs, whose servers are watched
+	Threads   int           // of an embedded engine; 0 = as it chooses
+	Tolerance float64       // 0 = answer.Tolerance
+	Seed      uint64
+	Log       *slog.Logger
+	Progress  func(s string)
+}
+
+// Names are those of the engines that keep a user's own tables.
+func Names(all engine.Registry) []string {
+	return all.Those(func(d *engine.Driver) bool { return d.Own })
+}
+
+// ErrWrong: two engines do not agree; ErrFailed: one does not answer.
+var (
+	ErrWrong  = errors.New("engines do not agree")
+	ErrFailed = errors.New("a question was not answered")
+)
+
+// reference is the scheme of the engine that answers over the files.
+const reference = "duckdb"
+
+// party is an engine that is asked.
+type party struct {
+	name, scheme string
+	place        engine.Place
+	db           *engine.Engine
+	own          *engine.Own
+	right        []bool  // by question: its answers are proven
+	pids         []int32 // of a server that a lab runs here
+}
+
+// runner is a program under way.
+type runner struct {
+	Program
+	into    *run.Folder
+	ref     *engine.Own
+	parties []*party
+	tables  []*engine.OwnTable
+	want    [][]*answer.Loose // by question and set of values
+	order   []answer.Order
+}
+
+// Run loads the tables, proves the answers and times them. What was measured
+// before an error is in into.
+func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
+	if p.Tolerance == 0 {
+		p.Tolerance = answer.Tolerance
+	}
+	if p.Reps == 0 {
+		p.Reps = measure.RepsFor(max(len(p.Engines)-1, 1) * len(p.Questions))
+	}
+	r := &runner{Program: p, into: into}
+	into.Run.Own = &run.Own{Tolerance: p.Tolerance, Streams: p.Streams, For: p.For}
+	if into.Run.Reps = p.Reps; len(p.Streams) == 0 {
+		into.Run.Own.For = 0
+	}
+	defer func() { err = errors.Join(err, r.close()) }()
+	if err := r.open(ctx); err != nil {
+		return err
+	}
+	work, err := os.MkdirTemp("", "barograph-own-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
+	if err := os.Chmod(work, 0o755); err != nil { //nolint:gosec // a server under another account may read it
+		return err
+	}
+	for _, step := range []func(ctx context.Context) error{
+		func(ctx context.Context) error { return r.read(ctx, work) }, r.answers, r.load, r.prove, r.times, r.streams,
+	} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+		if err := into.Save(); err != nil {
+			return err
+		}
+	}
+	return r.verdict()
+}
+
+// Check reports whether engines can prove one another, and how they are called.
+func (p *Program) Check() error {
+	other := false
+	var seen []string
+	for _, raw := range p.Engines {
+		name, url := engine.SplitName(raw)
+		d, _, err := p.Registry.Parse(url)
+		if err != nil {
+			return &fault.Status{Code: fault.Usage, Err: err}
+		}
+		if !d.Own {
+			return fault.Misuse("--engine "+d.Scheme, "keeps no tables of your own", "choose of "+strings.Join(Names(p.Registry), ", "))
+		}
+		if name == "" {
+			name = d.Scheme
+		}
+		if slices.Contains(seen, name) {
+			return fault.Misuse("--engine "+fault.Redact(raw), name+" is named twice", "give one of them another name: --engine b="+fault.Redact(url))
+		}
+		seen = append(seen, name)
+		other = other || d.Scheme != reference
+	}
+	if !other {
+		return fault.Misuse("--engine", "DuckDB answers over your files, and no other engine tells that it is right", "name one more: --engine sqlite:own.db")
+	}
+	return nil
+}
+
+// open opens DuckDB for the reference, and every engine.
+func (r *runner) open(ctx context.Context) error {
+	if err := r.Check(); err != nil {
+		return err
+	}
+	add := func(name, url string) (*party, error) {
+		d, u, err := r.Registry.Parse(url)
+		if err != nil {
+			return nil, err
+		}
+		if name == "" {
+			name = d.Scheme
+		}
+		served := lab.Serving([]string{r.Labs}, d, u)
+		p := &party{name: name, scheme: d.Scheme, place: d.Place, pids: served.PIDs()}
+		r.parties = append(r.parties, p)
+		if p.db, err = r.Registry.Open(ctx, url, engine.Options{Log: r.Log, Threads: r.Threads}); err != nil {
+			return nil, err
+		}
+		if p.own, err = p.db.Own(ctx); err != nil {
+			return nil, err
+		}
+		about, err := p.db.About(ctx)
+		if err != nil {
+			return nil, err
+		}
+		r.into.Run.Archives = append(r.into.Run.Archives, run.Archive{
+			Engine: name, URL: fault.Redact(u.String()), Place: string(d.Place), Product: about.Product, Version: about.Version, Settings: about.Settings, Licence: d.Licence, Server: served.Server(), Acknowledged: about.Acknowledged,
+		})
+		return p, nil
+	}
+	p, err := add("DuckDB over the files", reference+"::memory:")
+	if err != nil {
+		return err
+	}
+	r.ref = p.own
+	for _, raw := range r.Engines {
+		name, url := engine.SplitName(raw)
+		if _, err := add(name, url); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *runner) close() (err error) {
+	for _, p := range r.parties {
+		if p.own != nil {
+			err = errors.Join(err, p.own.Close())
+		}
+		if p.db != nil {
+			err = errors.Join(err, p.db.Close())
+		}
+	}
+	return err
+}
+
+// asked are the parties that are timed: all but the reference.
+func (r *runner) asked() []*party { return r.parties[1:] }
+
+// read finds the tables, and what is in them.
+func (r *runner) read(ctx context.Context, work string) (err error) {
+	if r.tables, err = findTables(r.Tables); err != nil {
+		return err
+	}
+	for _, t := range r.tables {
+		r.Progress("reading " + t.Name)
+		told, err := prepare(ctx, r.ref, t, work)
+		if err != nil {
+			return err
+		}
+		r.into.Run.Own.Tables = append(r.into.Run.Own.Tables, told)
+		r.into.Run.Data.Files += len(told.Files)
+		r.into.Run.Data.Bytes += told.Bytes
+		r.into.Run.Data.Records += told.Rows
+	}
+	return nil
+}
+
+// mostRows is the most that an answer may have: it is kept.
+const mostRows = 1_000_000
+
+// ask asks once.
+func ask(ctx context.Context, o *engine.Own, q *Question, name string, set int) (*answer.Loose, error) {
+	var out answer.Loose
+	err := o.Ask(ctx, q.Text(name, set), func(row []any) error {
+		if out.Len() == mostRows {
+			return fmt.Errorf("more than %d rows came", mostRows)
+		}
+		out.Add(row)
+		return nil
+	})
+	return &out, err
+}
+
+// at says of which text an error is.
+func at(q *Question, engine string, err error) error {
+	file, line := q.Place(engine)
+	name := strings.TrimSuffix(q.Name, ".sql") + "." + engine + ".sql"
+	return &fault.Error{File: file, Line: line, Problem: engine + " does not answer " + q.Name, Err: err, Cure: "put it in words that it knows, here or, for it alone, in " + name}
+}
+
+// answers has the reference answer every question.
+func (r *runner) answers(ctx context.Context) error {
+	r.Progress("DuckDB over the files: " + run.Several(len(r.Questions), "question"))
+	for _, q := range r.Questions {
+		var all []*answer.Loose
+		for set := range q.Values() {
+			a, err := ask(ctx, r.ref, q, "", set)
+			if err != nil {
+				return at(q, reference, err)
+			}
+			all = append(all, a)
+		}
+		var names []string
+		if err := r.ref.Ask(ctx, "DESCRIBE "+q.Text("", 0), func(row []any) error { names = append(names, fmt.Sprint(row[0])); return nil }); err != nil {
+			return at(q, reference, err)
+		}
+		o := orderingOf(q.Texts[""])
+		order, words := o.columns(names)
+		r.want, r.order = append(r.want, all), append(r.order, order)
+		r.into.Run.Own.Questions = append(r.into.Run.Own.Questions, run.OwnQuestion{
+			Name: q.Name, Title: q.Title, File: q.File, Line: q.Line, Values: q.Values(), Texts: q.Texts, Ordered: words, Rows: all[0].Len(), Agreed: map[string]string{},
+		})
+	}
+	return nil
+}
+
+// load loads every table into every engine.
+func (r *runner) load(ctx context.Context) error {
+	for i, p := range r.asked() {
+		out := &r.into.Run.Archives[i+1]
+		began := time.Now()
+		for _, t := range r.tables {
+			r.Progress(p.name + ": loading " + t.Name)
+			if err := p.own.Load(ctx, t); err != nil {
+				return fmt.Errorf("%s, table %s: %w", p.name, t.Name, err)
+			}
+		}
+		out.Load, out.Commits, out.Whole = time.Since(began), len(r.tables), true
+		var err error
+		if out.Bytes, err = p.own.Size(ctx); err != nil {
+			return err
+		}
+		if err := r.counts(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// counts holds the number of rows that an engine stored against the files'.
+func (r *runner) counts(ctx context.Context, p *party) error {
+	for _, t := range r.into.Run.Own.Tables {
+		var got answer.Loose
+		var want answer.Loose
+		want.Add([]any{t.Rows})
+		err := p.own.Ask(ctx, "SELECT count(*) FROM "+t.Name, func(row []any) error { got.Add(row); return nil })
+		if err == nil {
+			_, _, err = answer.CompareLoose(&want, &got, answer.Order{}, 0)
+		}
+		if err != nil {
+			return fmt.Errorf("%s, rows of table %s: %w", p.name, t.Name, err)
+		}
+	}
+	return nil
+}
+
+// prove asks every engine every question, untimed. What another engine than
+// DuckDB answers is held against DuckDB's answer over the files; what DuckDB
+// answers from its own file against that, and then against another engine's
+// answer that was found equal.
+func (r *runner) prove(ctx context.Context) error {
+	others := make([][]*answer.Loose, len(r.Questions)) // of an engine of other code, that agrees
+	whose := make([]string, len(r.Questions))
+	order := slices.SortedStableFunc(slices.Values(r.asked()), func(a, b *party) int { // DuckDB last
+		return boolean(a.scheme == reference) - boolean(b.scheme == reference)
+	})
+	for _, p := range order {
+		r.Progress(p.name + ": " + run.Several(len(r.Questions), "question"))
+		p.right = make([]bool, len(r.Questions))
+		for k, q := range r.Questions {
+			var all []*answer.Loose
+			proof, witness, err := answer.Proof{}, "DuckDB over the files", error(nil)
+			for set := range q.Values() {
+				var got *answer.Loose
+				if got, err = ask(ctx, p.own, q, p.scheme, set); err != nil {
+					err = at(q, p.scheme, err)
+					break
+				}
+				all = append(all, got)
+				var loose int
+				if proof, loose, err = answer.CompareLoose(r.want[k][set], got, r.order[k], r.Tolerance); err != nil {
+					break
+				}
+				told := &r.into.Run.Own.Questions[k]
+				told.Loose = max(told.Loose, loose)
+				if p.scheme != reference {
+					continue
+				}
+				if others[k] == nil {
+					err = &answer.Diff{Problem: "no engine of other code agrees with DuckDB"}
+					break
+				}
+				witness = whose[k]
+				if proof, _, err = answer.CompareLoose(others[k][set], got, r.order[k], 2*r.Tolerance); err != nil {
+					break
+				}
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if p.right[k] = err == nil; err != nil {
+				if err := r.into.Add(run.Sample{Cell: run.OwnCell(p.name, q.Name), Phase: run.Warm}.Judge(nil, proof, err)); err != nil {
+					return err
+				}
+				continue
+			}
+			r.into.Run.Own.Questions[k].Agreed[p.name] = witness
+			if others[k] == nil {
+				others[k], whose[k] = all, p.name
+			}
+		}
+	}
+	return nil
+}
+
+func boolean(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// times times what is right, in random order.
+func (r *runner) times(ctx context.Context) error {
+	type one struct {
+		p *party
+		k int
+	}
+	var all []one
+	for _, p := range r.asked() {
+		for k := range r.Questions {
+			if p.right[k] {
+				all = append(all, one{p, k})
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	r.Progress(fmt.Sprintf("timing %d questions of engines, %d times", len(all), r.Reps))
+	done := 0
+	for i, rep := range measure.Interleave(r.Seed, len(all), r.Reps) {
+		x := all[i]
+		if err := r.time(ctx, x.p, x.k, rep); err != nil {
+			return err
+		}
+		if done++; done%max(len(all)*r.Reps/10, 1) == 0 {
+			r.Progress(fmt.Sprintf("%d of %d", done, len(all)*r.Reps))
+		}
+	}
+	return nil
+}
+
+// time asks once and measures; the answer is compared when the clock has stopped.
+func (r *runner) time(ctx context.Context, p *party, k, rep int) error {
+	q := r.Questions[k]
+	set := rep % q.Values()
+	spent, began := measure.CPUTime(), time.Now()
+	m := &run.Measured{Start: began.Sub(r.into.Run.Started)}
+	got, err := ask(ctx, p.own, q, p.scheme, set)
+	m.Total, m.CPU = time.Since(began), measure.CPUTime()-spent
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		err = at(q, p.scheme, err)
+	}
+	proof, err := r.compare(k, set, got, err)
+	return r.into.Add(run.Sample{Cell: run.OwnCell(p.name, q.Name), Phase: run.Warm, Rep: rep + 1}.Judge(m, proof, err))
+}
+
+// compare holds an answer against the reference's, if there is one.
+func (r *runner) compare(k, set int, got *answer.Loose, err error) (answer.Proof, error) {
+	if err != nil {
+		return answer.Proof{}, err
+	}
+	proof, _, err := answer.CompareLoose(r.want[k][set], got, r.order[k], r.Tolerance)
+	return proof, err
+}
+
+// verdict is an error where not all engines agreed, or answered.
+func (r *runner) verdict() error {
+	var out error
+	for _, v := range []struct {
+		verdict run.Verdict
+		err     *fault.Status
+	}{{run.Failed, &fault.Status{Code: fault.Incomplete, Err: ErrFailed}}, {run.Wrong, &fault.Status{Code: fault.Differs, Err: ErrWrong}}} {
+		if slices.ContainsFunc(r.into.Samples(), func(s run.Sample) bool { return s.Verdict == v.verdict }) {
+			out = v.err
+		}
+	}
+	return out
+}

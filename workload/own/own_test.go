@@ -1,0 +1,224 @@
+package own_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/synth/tpcds"
+	"github.com/barograph/barograph/workload/own"
+)
+
+// write writes files, NAME followed by their text, into a new folder.
+func write(t *testing.T, all ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for i := 0; i+1 < len(all); i += 2 {
+		path := filepath.Join(dir, all[i])
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(all[i+1]), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// ask runs a program into a folder of its own, and reads that.
+func ask(t *testing.T, p own.Program) (*run.Run, []run.Sample, error) {
+	t.Helper()
+	p.Registry, p.Progress, p.Seed = all.Registry(), func(string) {}, 1
+	f, err := run.Create(filepath.Join(t.TempDir(), "run"), run.Run{Workload: run.Owned, Started: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := own.Run(t.Context(), p, f)
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, samples, err := run.Read(f.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, samples, failed
+}
+
+// inFiles are the URLs of the embedded engines that need no download.
+func inFiles(t *testing.T) []string {
+	t.Helper()
+	dir := t.TempDir()
+	return []string{"duckdb:" + filepath.Join(dir, "d.db"), "sqlite:" + filepath.Join(dir, "s.db")}
+}
+
+// TestOwn asks of CSV files with all kinds of values; two engines agree, also in
+// streams.
+func TestOwn(t *testing.T) {
+	tables := write(t, "sales.csv", "Id,Day,At,Price,Weight,Paid,Note\n1,2024-07-01,2024-07-01 10:00:00,1.50,0.1,true,\"a, \"\"b\"\"\"\n2,2024-07-01,2024-07-01 11:30:00.25,2.25,0.2,false,\n3,2024-07-02,,,,,\"tab\there \\N\"\n",
+		"regions/a.csv", "id,name\n1,Nord\n", "regions/b.csv", "id,name\n3,Süd\n", "readme.txt", "no table")
+	questions := write(t, "day.sql", "SELECT day, count(*) AS n, sum(price) AS paid, avg(weight) AS w FROM sales GROUP BY day ORDER BY day",
+		"rows.sql", "SELECT * FROM sales", "join.sql", "-- param from: 0 | 1 | 2\nSELECT name, note FROM sales s JOIN regions r ON s.id = r.id WHERE s.id > ${from}")
+	qs, err := own.Questions([]string{questions}, own.Names(all.Registry()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, samples, err := ask(t, own.Program{Engines: inFiles(t), Tables: tables, Questions: qs, Reps: 3, Streams: []int{1, 3}, For: 100 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	timed, streams := 0, 0
+	for _, s := range samples {
+		switch {
+		case s.Verdict != run.Equal || s.Proof != answer.Agreed:
+			t.Errorf("%s: %s, %s %s", s.Cell, s.Verdict, s.Proof, s.Problem)
+		case s.Measured().Mix != nil:
+			streams++
+		default:
+			timed++
+		}
+	}
+	if timed != 2*3*3 || streams != 2*2 {
+		t.Errorf("%d answers, %d streams", timed, streams)
+	}
+	o := r.Own
+	if len(o.Tables) != 2 || o.Tables[0].Name != "regions" || o.Tables[0].Rows != 2 || len(o.Tables[0].Files) != 2 || !slices.Contains(o.Tables[1].Columns, "price (floating-point number)") || o.Questions[0].Ordered != "the order" || o.Questions[1].Values != 3 {
+		t.Errorf("%+v", o)
+	}
+	if o.Questions[2].Agreed["duckdb"] != "sqlite" || o.Questions[2].Agreed["sqlite"] != "DuckDB over the files" {
+		t.Errorf("%+v", o.Questions[2].Agreed)
+	}
+}
+
+// TestOwnDisagrees: an engine that answers otherwise, and one that cannot, have
+// no times; nor has DuckDB, where nobody agrees with it.
+func TestOwnDisagrees(t *testing.T) {
+	tables := write(t, "t.csv", "a,b\n1,2\n3,4\n")
+	questions := write(t, "lie.sql", "SELECT sum(a) AS s FROM t", "lie.sqlite.sql", "SELECT sum(b) AS s FROM t",
+		"no.sql", "SELECT sum(a) AS s FROM t", "no.sqlite.sql", "SELECT sum(c) AS s FROM t", "yes.sql", "SELECT a / b AS q FROM t", "yes.sqlite.sql", "SELECT 1.0 * a / b AS q FROM t")
+	qs, err := own.Questions([]string{questions}, own.Names(all.Registry()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, samples, err := ask(t, own.Program{Engines: inFiles(t), Tables: tables, Questions: qs, Reps: 1})
+	if status, ok := errors.AsType[*fault.Status](err); !ok || status.Code != fault.Differs {
+		t.Errorf("it ended with %v", err)
+	}
+	says := map[string]string{
+		"sqlite lie": "1 rows hold other values", "duckdb lie": "no engine of other code agrees", "sqlite no": "no.sqlite.sql:1: sqlite does not answer no: no such column: c", "duckdb no": "no engine of other code agrees",
+		"sqlite yes": "", "duckdb yes": "",
+	}
+	for _, s := range samples {
+		key := s.Cell.Engine + " " + s.Cell.At("query")
+		if want := says[key]; (want == "") != (s.Measured() != nil) || !strings.Contains(s.Problem, want) {
+			t.Errorf("%s: %s %s", key, s.Verdict, s.Problem)
+		}
+		delete(says, key)
+	}
+	if len(says) > 0 {
+		t.Errorf("nothing is said of %v", says)
+	}
+}
+
+func TestOwnRefuses(t *testing.T) {
+	qs, err := own.Questions([]string{write(t, "q.sql", "SELECT 1 AS a")}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables := write(t, "t.csv", "a\n1\n")
+	for _, c := range []struct {
+		engines []string
+		tables  string
+		says    string
+	}{
+		{[]string{"duckdb"}, tables, "no other engine tells"},
+		{[]string{"pebble"}, tables, "keeps no tables of your own"},
+		{[]string{"sqlite:a.db", "sqlite:b.db"}, tables, "sqlite is named twice"},
+		{inFiles(t), t.TempDir(), "holds no Parquet or CSV file"},
+		{inFiles(t), write(t, "a b.csv", "a\n1\n"), "would be a table called a b"},
+		{inFiles(t), write(t, "t.csv", "a\n1\n", "T.parquet", ""), "would be one table"},
+		{inFiles(t), write(t, "t.parquet", "nonsense"), "cannot be read as table t"},
+		{inFiles(t), write(t, "t.csv", "a,A \n1,2\n"), ""},
+		{inFiles(t), write(t, "t.csv", "a-b,a b\n1,2\n"), "in small letters, as another one is"},
+		{inFiles(t), write(t, "t.csv", "a\n"), "holds no row"},
+	} {
+		_, _, err := ask(t, own.Program{Engines: c.engines, Tables: c.tables, Questions: qs, Reps: 1})
+		if c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%q: %v", c.says, err)
+		}
+	}
+}
+
+// TestSetsOnEveryEngine has every engine that keeps a user's own tables answer
+// all questions of the ready sets.
+func TestSetsOnEveryEngine(t *testing.T) {
+	const rows = 3000
+	for _, d := range all.Registry() {
+		if !d.Own || d.Scheme == "duckdb" {
+			continue
+		}
+		t.Run(d.Scheme, func(t *testing.T) {
+			url := d.Scheme + ":" + filepath.Join(t.TempDir(), "own")
+			if d.Server != nil {
+				url = enginetest.Lab(t, d, lab.Options{Memory: 1 << 30}).URL()
+			} else if d.Library != nil {
+				enginetest.Installed(t, d)
+			}
+			sets := []string{"clicks", "documents"}
+			if d.Server == nil || enginetest.Nightly() {
+				sets = append(sets, "star")
+			}
+			for _, set := range sets {
+				qs, err := own.Set(set)
+				if err != nil {
+					t.Fatal(err)
+				}
+				dir, rows := t.TempDir(), int64(rows)
+				if set == "star" {
+					rows = 28_810
+					_, err := tpcds.Generate(t.Context(), dir, tpcds.Options{Scale: 0.01, Dense: true})
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := own.MakeTables(t.Context(), all.Registry(), set, dir, rows); err != nil {
+					t.Fatal(err)
+				}
+				r, samples, err := ask(t, own.Program{Engines: []string{url, inFiles(t)[0]}, Tables: dir, Questions: qs, Reps: 1})
+				if err != nil || len(samples) != 2*len(qs) {
+					t.Errorf("%s: %d samples, %v", set, len(samples), err)
+				}
+				for _, s := range samples {
+					if s.Verdict != run.Equal {
+						t.Errorf("%s: %s", s.Cell, s.Problem)
+					}
+				}
+				if n := r.Own.Tables[0].Rows; n != rows || r.Archives[1].Bytes == 0 {
+					t.Errorf("%d rows, %d bytes", n, r.Archives[1].Bytes)
+				}
+			}
+			promised(t, url, d)
+		})
+	}
+}
+
+// promised: an engine has the ability where its driver says so.
+func promised(t *testing.T, url string, d engine.Driver) {
+	t.Helper()
+	db, err := all.Registry().Open(context.Background(), url, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if (db.Own != nil) != d.Own {
+		t.Errorf("%s: promised is %v", d.Scheme, d.Own)
+	}
+}
