@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,10 +40,8 @@ func (a *Agents) Check() error {
 		if ip := net.ParseIP(host); a.TLS == nil && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 			return fault.Misuse("--agents "+at, "would be told the token and the engine's URL in the clear", "give the agent a certificate (--tls-cert), and --agents-ca here")
 		}
-		for _, other := range a.Addresses[:i] {
-			if other == at {
-				return fault.Misuse("--agents "+at, "is there twice", "name each agent once")
-			}
+		if slices.Contains(a.Addresses[:i], at) {
+			return fault.Misuse("--agents "+at, "is there twice", "name each agent once")
 		}
 	}
 	if a.Token == "" {
