@@ -48,7 +48,7 @@ func (r Registry) Parse(raw string) (*Driver, *url.URL, error) {
 		return nil, nil, fault.Unknown("engine", u.Scheme, r.schemes())
 	}
 	for name := range u.Query() {
-		if !slices.ContainsFunc(d.Params, func(p Param) bool { return p.Name == name }) {
+		if !slices.Contains(d.params(), name) {
 			unknown := fault.Unknown(d.Scheme+" URL, parameter", name, d.params())
 			unknown.Cure += "; see `barograph list engines`"
 			return nil, nil, unknown
@@ -90,6 +90,9 @@ func (d *Driver) params() (all []string) {
 	for _, p := range d.Params {
 		all = append(all, p.Name)
 	}
+	if d.Place == Remote {
+		all = append(all, passFile, passEnv)
+	}
 	return all
 }
 
@@ -97,6 +100,9 @@ func (d *Driver) params() (all []string) {
 func (r Registry) Open(ctx context.Context, raw string, o Options) (*Engine, error) {
 	d, u, err := r.Parse(raw)
 	if err != nil {
+		return nil, err
+	}
+	if u, err = account(u); err != nil {
 		return nil, err
 	}
 	e, err := d.Open(ctx, u, o)

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/engine/mariadb"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/tablediff"
 )
@@ -80,7 +79,7 @@ func openTables(ctx context.Context, raw string) (*sql.DB, error) {
 	}
 	var secure *tls.Config
 	if u, err := url.Parse(raw); err == nil { // else it is told by Open
-		if secure, err = mariadb.TLS(u); err != nil {
+		if secure, err = engine.TLS(u); err != nil {
 			return nil, usage(err)
 		}
 	}

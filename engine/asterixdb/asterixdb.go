@@ -28,11 +28,11 @@ func Driver() engine.Driver {
 		Licence: "Apache-2.0",
 		Summary: "Apache AsterixDB, a document database with SQL++; the engine under Couchbase Analytics",
 		Example: "asterixdb://127.0.0.1:19002/barograph",
-		Params: []engine.Param{
+		Params: append(engine.Secure(), []engine.Param{
 			{Name: "types", Default: "open", Help: "open: documents of any form, all line types in one dataset; closed: every member declared, a dataset per line type"},
 			{Name: "indexes", Default: "epoch,iso", Help: "secondary indexes of documents, with commas between: epoch and iso (series and valid time), lead (array index of the leads), none"},
 			{Name: "client", Default: "", Help: "address at which the server's nodes reach this client, to load from it; default: that of the connection to the server"},
-		},
+		}...),
 		Offers: map[design.Name][]flavour.Name{
 			design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
 			design.Normalized: {flavour.SQL},
@@ -69,7 +69,11 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err := d.options(u); err != nil {
 		return nil, err
 	}
-	d.client = newClient(d.host)
+	secure, err := engine.TLS(u)
+	if err != nil {
+		return nil, err
+	}
+	d.client = newClient(d.host, secure)
 	if _, err := d.client.run(ctx, request{text: "SELECT VALUE 1"}); err != nil {
 		d.client.close()
 		return nil, engine.Unreachable(d.shown, err, "start the server (`barograph lab up asterixdb`), or name the host and port of its query service")

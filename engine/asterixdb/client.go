@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,9 +29,13 @@ type client struct {
 // idleConnections are kept open.
 const idleConnections = 64
 
-func newClient(host string) *client {
-	t := &http.Transport{MaxIdleConnsPerHost: idleConnections, DisableCompression: true}
-	return &client{http: &http.Client{Transport: t}, base: "http://" + host}
+func newClient(host string, secure *tls.Config) *client {
+	t := &http.Transport{MaxIdleConnsPerHost: idleConnections, DisableCompression: true, TLSClientConfig: secure}
+	scheme := "http://"
+	if secure != nil {
+		scheme = "https://"
+	}
+	return &client{http: &http.Client{Transport: t}, base: scheme + host}
 }
 
 func (c *client) close() { c.http.CloseIdleConnections() }

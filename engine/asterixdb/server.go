@@ -192,7 +192,7 @@ func api(c *engine.Cluster) string { return c.Nodes[0].Address("api") }
 // ready asks whether the node has joined, and, where all nodes have, for an
 // answer: the cluster answers nothing before that.
 func ready(ctx context.Context, c *engine.Cluster, n *engine.Node) error {
-	k := newClient(api(c))
+	k := newClient(api(c), nil)
 	defer k.close()
 	cluster, err := k.get(ctx, "/admin/cluster")
 	if err != nil {
@@ -219,7 +219,7 @@ func ready(ctx context.Context, c *engine.Cluster, n *engine.Node) error {
 
 // form waits until the cluster of all nodes answers.
 func form(ctx context.Context, c *engine.Cluster) error {
-	k := newClient(api(c))
+	k := newClient(api(c), nil)
 	defer k.close()
 	ctx, stop := context.WithTimeout(ctx, formPatience)
 	defer stop()

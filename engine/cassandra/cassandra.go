@@ -3,6 +3,7 @@ package cassandra
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -28,7 +29,7 @@ func Driver() engine.Driver {
 		Licence: "Apache-2.0",
 		Summary: "Apache Cassandra or ScyllaDB, a server or a cluster: records in partitions by document key, or by series and time",
 		Example: "cassandra://localhost:9042/barograph",
-		Params: []engine.Param{
+		Params: append(engine.Secure(), []engine.Param{
 			{Name: "consistency", Default: "quorum", Help: "of reads and writes: one, two, quorum, local_quorum or all"},
 			{Name: "replication", Default: "1", Help: "copies of each record, where the keyspace is made"},
 			{Name: "hosts", Help: "further nodes to begin with, with commas between; the others are found"},
@@ -36,8 +37,7 @@ func Driver() engine.Driver {
 			{Name: "archive", Help: "a name, where a keyspace holds several archives that know nothing of one another"},
 			{Name: "conditional", Default: "true", Help: "records under keys: insert, update and delete by lightweight transactions; false: look for the record first, and then write, which clients that write one key at once can outrun"},
 			{Name: "prefix", Default: "7", Help: "records under keys, layout clustered: bytes of a key that make its partition, where the table is made"},
-			{Name: "tls", Default: "false", Help: "true: encrypt, and check the server's certificate"},
-		},
+		}...),
 		Offers: map[design.Name][]flavour.Name{
 			design.Document: {flavour.Keys, flavour.KeysNative},
 			design.Wide:     {flavour.EpochList, flavour.EpochRange},
@@ -62,7 +62,7 @@ type settings struct {
 	inflight       int
 	conditional    bool
 	prefix         int
-	tls            bool
+	secure         *tls.Config // nil = connections are not encrypted
 }
 
 // keyspaces are names that need no quotes.
@@ -78,7 +78,7 @@ func parse(u *url.URL) (settings, error) {
 			"one": gocql.One, "two": gocql.Two, "quorum": gocql.Quorum, "local_quorum": gocql.LocalQuorum, "all": gocql.All,
 		}),
 		replication: v.Int("replication", 1, 99), inflight: v.Int("inflight", 1, 4096),
-		conditional: v.Bool("conditional"), prefix: v.Int("prefix", 1, 1024), tls: v.Bool("tls"),
+		conditional: v.Bool("conditional"), prefix: v.Int("prefix", 1, 1024),
 	}
 	s.password, _ = u.User.Password()
 	if u.Opaque != "" {
@@ -94,7 +94,11 @@ func parse(u *url.URL) (settings, error) {
 	if s.port, err = strconv.Atoi(cmp.Or(u.Port(), "9042")); err != nil || s.port < 1 || s.port > 65535 {
 		v.Refuse("port", u.Port()+" is out of range", "give a number from 1 to 65535")
 	}
-	return s, v.Err
+	if v.Err != nil {
+		return s, v.Err
+	}
+	s.secure, err = engine.TLS(u)
+	return s, err
 }
 
 const (
@@ -120,8 +124,8 @@ func (s *settings) config() *gocql.ClusterConfig {
 	if s.user != "" {
 		c.Authenticator = gocql.PasswordAuthenticator{Username: s.user, Password: s.password}
 	}
-	if s.tls {
-		c.SslOpts = &gocql.SslOptions{EnableHostVerification: true}
+	if s.secure != nil {
+		c.SslOpts = &gocql.SslOptions{Config: s.secure, EnableHostVerification: !s.secure.InsecureSkipVerify}
 	}
 	return c
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"database/sql"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/url"
 	"slices"
@@ -28,17 +27,13 @@ func Driver() engine.Driver {
 		Licence: "GPL-2.0",
 		Summary: "MariaDB, a database server; METviewer's own tables",
 		Example: "mariadb://root@127.0.0.1:3306/mv_",
-		Params: []engine.Param{
+		Params: append(engine.Secure(), []engine.Param{
 			{Name: "engine", Default: myISAM, Help: "storage engine of METviewer's tables: MyISAM, as METviewer has them, or InnoDB, which a Galera cluster has always"},
 			{Name: "apply_indexes", Default: "false", Help: "give METviewer's tables the further indexes that METdbLoad's apply_indexes makes: true or false"},
 			{Name: "protocol", Default: textProtocol, Help: "how questions are sent: text, or prepared once a connection, with rows that come back in binary"},
 			{Name: "server_time", Default: "false", Help: "ask the server, after each question, how long it took it (SHOW PROFILES, one more round trip): true or false"},
-			{Name: "tls", Default: "false", Help: "encrypt the connection: true, false, or skip-verify, which believes any certificate"},
-			{Name: "tls_ca", Default: "", Help: "PEM file of the CA that signed the server's certificate (default: the system's); means tls=true"},
-			{Name: "tls_cert", Default: "", Help: "PEM file of the client's certificate, for accounts with REQUIRE X509"},
-			{Name: "tls_key", Default: "", Help: "PEM file of its key"},
 			{Name: "socket", Default: "", Help: "path of the server's socket, in place of host and port"},
-		},
+		}...),
 		Offers: map[design.Name][]flavour.Name{
 			design.Normalized: {flavour.MetviewerSQL, flavour.SQL, flavour.CachedSQL, flavour.ISORange, flavour.EpochRange},
 			design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
@@ -111,7 +106,7 @@ func connected(ctx context.Context, u *url.URL, o engine.Options) (*database, er
 		return nil, err
 	}
 	var err error
-	if d.secure, err = TLS(u); err != nil {
+	if d.secure, err = engine.TLS(u); err != nil {
 		return nil, err
 	}
 	all := configs(u, d.secure)
@@ -285,12 +280,6 @@ func failed(ctx context.Context, err error) error {
 }
 
 func (d *database) unreachable(err error) error {
-	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return &fault.Error{
-			Setting: d.shown, Problem: "the server's certificate is not believed", Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err),
-			Cure: "name the CA that signed it, tls_ca=FILE; have one made anew that has expired",
-		}
-	}
 	return engine.Unreachable(d.shown, err, "start the server (`barograph lab up mariadb`), or name another host, port, user or password")
 }
 

@@ -1,9 +1,9 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/url"
 	"strconv"
@@ -29,14 +29,14 @@ func Driver() engine.Driver {
 		Licence: "PostgreSQL Licence",
 		Summary: "PostgreSQL, a server: METviewer's tables, JSONB documents, wide tables",
 		Example: "postgres://postgres@localhost:5432/postgres",
-		Params: []engine.Param{
+		Params: append(engine.Secure(), []engine.Param{
 			{Name: "wide_index", Default: btree, Help: "index of wide tables, set when they are made: btree (series, time) or brin (time)"},
 			{Name: "partitions", Default: "", Help: "of tables of documents and wide tables, set when they are made: hash:8 (by series) or range:day, range:month, range:year (by valid time)"},
 			{Name: "tablespaces", Default: "", Help: "folders on the server, with commas between, over which the partitions are spread in turn; made as tablespaces where they are none"},
 			{Name: "statements", Default: prepared, Help: "how questions are sent: prepared (planned once a connection), unnamed (planned every time) or simple (the simple protocol, replies as text)"},
 			{Name: "synchronous_commit", Default: "on", Help: "when a commit is acknowledged: on, off, local, remote_write or remote_apply; off loses some of what it acknowledged when the server dies"},
-			{Name: "sslmode", Help: "as in libpq: disable, prefer, require, verify-ca, verify-full"},
-		},
+			{Name: "sslmode", Help: "as in libpq: disable, prefer, require, verify-ca, verify-full; tls and its like say more"},
+		}...),
 		Offers: map[design.Name][]flavour.Name{
 			design.Normalized: {flavour.MetviewerSQL, flavour.SQL, flavour.ISORange, flavour.EpochRange},
 			design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
@@ -106,8 +106,15 @@ func (db *database) config(u *url.URL, o engine.Options) (*pgxpool.Config, error
 	if db.parts, err = parsePartitioning(v.Given["partitions"], v.Given["tablespaces"]); err != nil {
 		return nil, err
 	}
-	for _, ours := range []string{"wide_index", "statements", "partitions", "tablespaces"} {
+	secure, err := engine.TLS(u)
+	if err != nil {
+		return nil, err
+	}
+	for _, ours := range []string{"wide_index", "statements", "partitions", "tablespaces", "tls", "tls_ca", "tls_cert", "tls_key", "tls_name"} {
 		q.Del(ours)
+	}
+	if secure != nil {
+		q.Set("sslmode", "disable") // and no second try without
 	}
 	db.simple = statements == simple
 	server := *u
@@ -118,6 +125,7 @@ func (db *database) config(u *url.URL, o engine.Options) (*pgxpool.Config, error
 	}
 	config.MaxConns = maxConnections
 	c := config.ConnConfig
+	c.TLSConfig = cmp.Or(secure, c.TLSConfig)
 	if c.ConnectTimeout == 0 {
 		c.ConnectTimeout = giveUp
 	}
@@ -172,7 +180,7 @@ func unreachable(err error) error {
 			cure = "set PGPASSWORD or ~/.pgpass, or name another user"
 		}
 	}
-	return &fault.Error{Problem: "PostgreSQL does not answer", Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err), Cure: cure}
+	return engine.Unreachable("PostgreSQL", err, cure)
 }
 
 // decisive are settings that decide speed, told whether they were changed or not.

@@ -3,9 +3,11 @@ package trino
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -19,11 +21,25 @@ import (
 type client struct {
 	http *http.Client
 	base string // http://host:port
-	user string
+	user *url.Userinfo
 }
 
-func newClient(host, user string) *client {
-	return &client{http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}, base: "http://" + host, user: cmp.Or(user, "barograph")}
+func newClient(host string, user *url.Userinfo) *client {
+	return &client{http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}, base: "http://" + host, user: user}
+}
+
+// encrypt has all connections encrypted; a password is sent over no others.
+func (c *client) encrypt(secure *tls.Config) {
+	c.http.Transport = &http.Transport{MaxIdleConnsPerHost: 16, TLSClientConfig: secure}
+	c.base = "https" + strings.TrimPrefix(c.base, "http")
+}
+
+// sign says in a request who asks.
+func (c *client) sign(req *http.Request) {
+	req.Header.Set("X-Trino-User", cmp.Or(c.user.Username(), "barograph"))
+	if password, ok := c.user.Password(); ok && req.URL.Scheme == "https" {
+		req.SetBasicAuth(c.user.Username(), password)
+	}
 }
 
 func (c *client) close() { c.http.CloseIdleConnections() }
@@ -84,7 +100,7 @@ func (c *client) page(ctx context.Context, method, uri, body, session string) ([
 		if err != nil {
 			return nil, err
 		}
-		req.Header.Set("X-Trino-User", c.user)
+		c.sign(req)
 		req.Header.Set("X-Trino-Source", "barograph")
 		req.Header.Set("X-Trino-Time-Zone", "UTC")
 		if session != "" {
@@ -124,7 +140,7 @@ func (c *client) cancel(ctx context.Context, method, uri string) {
 	if err != nil {
 		return
 	}
-	req.Header.Set("X-Trino-User", c.user)
+	c.sign(req)
 	if resp, err := c.http.Do(req); err == nil {
 		_ = resp.Body.Close() // what it says does not matter
 	}

@@ -135,7 +135,7 @@ func address(n *engine.Node) string { return n.Address("http") }
 // ready asks the coordinator for the nodes, and for rows of a table: nodes that
 // have joined may still refuse work.
 func ready(ctx context.Context, c *engine.Cluster, n *engine.Node) error {
-	k := newClient(address(&c.Nodes[0]), "")
+	k := newClient(address(&c.Nodes[0]), nil)
 	defer k.close()
 	joined, err := k.number(ctx, activeNodes)
 	if err != nil {

@@ -22,12 +22,10 @@ func Driver() engine.Driver {
 		Licence: "Apache-2.0",
 		Summary: "Trino, a query engine over Parquet files, on one node or many; the analytical workload alone",
 		Example: "trino://barograph@127.0.0.1:8080/barograph",
-		Params: []engine.Param{
-			{Name: "catalog", Default: defaultCatalog, Help: "of the Hive connector that reads files of local paths"},
-		},
-		Place:  engine.Remote,
-		Server: server(),
-		Open:   open,
+		Params:  append(engine.Secure(), engine.Param{Name: "catalog", Default: defaultCatalog, Help: "of the Hive connector that reads files of local paths"}),
+		Place:   engine.Remote,
+		Server:  server(),
+		Open:    open,
 	}
 }
 
@@ -56,7 +54,12 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 			return nil, &fault.Error{Setting: "trino URL, " + setting, Problem: strconv.Quote(name) + " is not understood", Cure: "write small letters, digits and _"}
 		}
 	}
-	d.client = newClient(net.JoinHostPort(cmp.Or(u.Hostname(), "127.0.0.1"), cmp.Or(u.Port(), defaultPort)), u.User.Username())
+	d.client = newClient(net.JoinHostPort(cmp.Or(u.Hostname(), "127.0.0.1"), cmp.Or(u.Port(), defaultPort)), u.User)
+	if secure, err := engine.TLS(u); err != nil {
+		return nil, err
+	} else if secure != nil {
+		d.client.encrypt(secure)
+	}
 	n, err := d.client.number(ctx, activeNodes)
 	if err != nil {
 		d.client.close()

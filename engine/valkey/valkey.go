@@ -29,13 +29,12 @@ func Driver() engine.Driver {
 		Licence: "BSD-3-Clause",
 		Summary: "Valkey or Redis, a server or a cluster: payloads in memory under derived keys",
 		Example: "valkey://localhost:6379",
-		Params: []engine.Param{
+		Params: append(engine.Secure(), []engine.Param{
 			{Name: "batch", Default: "256", Help: "ids per MGET, or per pipeline in a cluster"},
 			{Name: "inflight", Default: "4", Help: "batches of one question under way at once"},
 			{Name: "db", Default: "0", Help: "number of the database; a cluster has one"},
 			{Name: "seeds", Help: "further nodes of a cluster to ask for its slots, host:port with commas between"},
-			{Name: "tls", Default: "false", Help: "true: encrypt, and check the server's certificate"},
-		},
+		}...),
 		Offers:  map[design.Name][]flavour.Name{design.KeyValue: {flavour.KeysNative}},
 		Layouts: []engine.Layout{engine.Columns},
 		Place:   engine.Remote,
@@ -51,14 +50,14 @@ type settings struct {
 	namespace       string
 	db              int
 	batch, inflight int
-	tls             bool
+	secure          *tls.Config // nil = connections are not encrypted
 }
 
 func parse(u *url.URL) (settings, error) {
 	d := Driver()
 	v := d.Values(u)
 	s := settings{
-		namespace: strings.Trim(u.Path, "/"), user: u.User.Username(), tls: v.Bool("tls"),
+		namespace: strings.Trim(u.Path, "/"), user: u.User.Username(),
 		batch: v.Int("batch", 1, 100_000), inflight: v.Int("inflight", 1, 1000), db: v.Int("db", 0, 1<<20),
 	}
 	s.password, _ = u.User.Password()
@@ -71,7 +70,12 @@ func parse(u *url.URL) (settings, error) {
 		}
 	}
 	s.nodes = append([]string{cmp.Or(u.Hostname(), "localhost") + ":" + cmp.Or(u.Port(), "6379")}, v.List("seeds")...)
-	return s, v.Err
+	if v.Err != nil {
+		return s, v.Err
+	}
+	var err error
+	s.secure, err = engine.TLS(u)
+	return s, err
 }
 
 const (
@@ -86,9 +90,7 @@ func (s *settings) options() *redis.UniversalOptions {
 		DialTimeout: giveUp, ReadTimeout: patience, WriteTimeout: patience, ContextTimeoutEnabled: true,
 		ClientName: "barograph", DisableIdentity: true,
 	}
-	if s.tls {
-		o.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12}
-	}
+	o.TLSConfig = s.secure
 	return o
 }
 

@@ -1,0 +1,122 @@
+package engine
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/barograph/barograph/fault"
+)
+
+// Secure are the parameters by which a server's URL has connections encrypted,
+// see TLS.
+func Secure() []Param {
+	return []Param{
+		{Name: "tls", Default: "false", Help: "encrypt the connection: true, false, or skip-verify, which believes any certificate"},
+		{Name: "tls_ca", Default: "", Help: "PEM file of the CA that signed the server's certificate (default: the system's); means tls=true"},
+		{Name: "tls_cert", Default: "", Help: "PEM file of the client's certificate, for servers that want one; means tls=true"},
+		{Name: "tls_key", Default: "", Help: "PEM file of its key"},
+		{Name: "tls_name", Default: "", Help: "name in the server's certificate, where it is not the URL's host; means tls=true"},
+	}
+}
+
+// TLS is how a server's URL has connections encrypted, by the parameters of
+// Secure; nil = they are not.
+func TLS(u *url.URL) (*tls.Config, error) {
+	q := u.Query()
+	bad := func(name string, err error, cure string) error {
+		return &fault.Error{Setting: u.Scheme + " URL, parameter " + name, File: q.Get(name), Err: err, Cure: cure}
+	}
+	ca, cert, key := q.Get("tls_ca"), q.Get("tls_cert"), q.Get("tls_key")
+	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: q.Get("tls_name")}
+	switch how := q.Get("tls"); {
+	case how == "skip-verify":
+		c.InsecureSkipVerify = true //nolint:gosec // it was asked for
+	case how == "false" || how == "" && ca+cert+key+c.ServerName == "":
+		return nil, nil //nolint:nilnil // there is none
+	case how != "true" && how != "":
+		return nil, bad("tls", errors.New(how+" is not understood"), "write tls=true, tls=skip-verify or tls=false")
+	}
+	if c.ServerName == "" {
+		c.ServerName = u.Hostname()
+	}
+	if ca != "" {
+		text, err := os.ReadFile(ca)
+		c.RootCAs = x509.NewCertPool()
+		if err == nil && !c.RootCAs.AppendCertsFromPEM(text) {
+			err = errors.New("holds no certificate")
+		}
+		if err != nil {
+			return nil, bad("tls_ca", err, "name the PEM file of the CA that signed the server's certificate")
+		}
+	}
+	if cert+key != "" {
+		pair, err := tls.LoadX509KeyPair(cert, key)
+		if err != nil {
+			return nil, bad("tls_cert", err, "name the PEM files of the client's certificate and its key: tls_cert=FILE&tls_key=FILE")
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c, nil
+}
+
+// unbelieved is the cure where a server's certificate is not believed; "" = that
+// is not what went wrong.
+func unbelieved(err error) string {
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return "name the CA that signed the server's certificate, tls_ca=FILE, or the name that is in it, tls_name=NAME; have one made anew that has expired"
+	}
+	return ""
+}
+
+// The parameters that name where the password of a server's URL is, so that it
+// need stand in no command line. The registry reads them, and no driver sees them.
+const (
+	passFile = "passfile" // a file whose first line it is, for its owner alone
+	passEnv  = "passenv"  // a variable of the environment
+)
+
+// account puts the password into a URL that says where it is.
+func account(u *url.URL) (*url.URL, error) {
+	q := u.Query()
+	file, env := q.Get(passFile), q.Get(passEnv)
+	if file+env == "" {
+		return u, nil
+	}
+	refuse := func(name, problem string, err error, cure string) error {
+		return &fault.Error{Setting: u.Scheme + " URL, parameter " + name, File: file, Problem: problem, Err: err, Cure: cure}
+	}
+	if _, given := u.User.Password(); given || file != "" && env != "" {
+		return nil, refuse(passFile+", "+passEnv, "tells a password that is told already", nil, "tell it once")
+	}
+	password := os.Getenv(env)
+	if env != "" && password == "" {
+		return nil, refuse(passEnv, env+" is not set", nil, "set it, or name another variable")
+	}
+	if file != "" {
+		info, err := os.Stat(file)
+		if err != nil {
+			return nil, refuse(passFile, "cannot be read", err, "name a file whose first line is the password")
+		}
+		if info.Mode().Perm()&0o077 != 0 {
+			return nil, refuse(passFile, "can be read by others", nil, "chmod 600 "+file)
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, refuse(passFile, "cannot be read", err, "name a file whose first line is the password")
+		}
+		password, _, _ = strings.Cut(string(text), "\n")
+		if password = strings.TrimSuffix(password, "\r"); password == "" {
+			return nil, refuse(passFile, "holds no password in its first line", nil, "write it there")
+		}
+	}
+	out := *u
+	out.User = url.UserPassword(u.User.Username(), password)
+	q.Del(passFile)
+	q.Del(passEnv)
+	out.RawQuery = q.Encode()
+	return &out, nil
+}
