@@ -356,8 +356,9 @@ function swatch(i: number) {
 const mostRows = 1000;
 
 function points(c: Curves) {
-  const rows = c.series!.flatMap(s => s.x.map((x, i) => [s.name, isTime(c.axis) ? utc(x) : x, s.n[i]!, short(s.y[i]), short(s.low[i]), short(s.high[i])]));
-  return table(`${c.stat}: ${several(rows.length, 'point')}${rows.length > mostRows ? `, the first ${count(mostRows)}; Download has all` : ''}`, ['curve', axisLabel(c.axis), 'n', c.stat, 'low', 'high'], rows.slice(0, mostRows));
+  const n = c.series!.reduce((sum, s) => sum + s.x.length, 0), rows: (string | number)[][] = [];
+  for (const s of c.series!) for (let i = 0; i < s.x.length && rows.length < mostRows; i++) rows.push([s.name, isTime(c.axis) ? utc(s.x[i]!) : s.x[i]!, s.n[i]!, short(s.y[i]), short(s.low[i]), short(s.high[i])]);
+  return table(`${c.stat}: ${several(n, 'point')}${n > mostRows ? `, the first ${count(mostRows)}; Download has all` : ''}`, ['curve', axisLabel(c.axis), 'n', c.stat, 'low', 'high'], rows);
 }
 
 async function how(q: URLSearchParams) {
