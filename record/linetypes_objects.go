@@ -47,7 +47,7 @@ var objectTypes = []*LineType{ //nolint:gochecknoglobals // a constant table
 	LineType{
 		Name: "TCMPR", Summary: "TC-Pairs: forecast and best track of a tropical cyclone",
 		Columns: columns(tcColumns + `
-			total# *index_pair# level$ watch_warn$ initials$ alat alon blat blon tk_err x_err y_err altk_err crtk_err adland
+			total# *index_pair# storm_level$ watch_warn$ initials$ alat alon blat blon tk_err x_err y_err altk_err crtk_err adland
 			bdland amslp bmslp amax_wind bmax_wind aal_wind_34 bal_wind_34 ane_wind_34 bne_wind_34 ase_wind_34 bse_wind_34
 			asw_wind_34 bsw_wind_34 anw_wind_34 bnw_wind_34 aal_wind_50 bal_wind_50 ane_wind_50 bne_wind_50 ase_wind_50
 			bse_wind_50 asw_wind_50 bsw_wind_50 anw_wind_50 bnw_wind_50 aal_wind_64 bal_wind_64 ane_wind_64 bne_wind_64

@@ -42,9 +42,9 @@ func Driver() engine.Driver {
 		Means:       []design.Name{design.Normalized, design.Document, design.Wide},
 		Layouts:     []engine.Layout{engine.Columns, engine.Document, engine.Hash},
 		PostMethods: postMethods(),
+		Own:         true,
 		NotRun: "MySQL 8 and Aurora, of which records of verification, their questions and records under keys are meant (the words are chosen by the server's version); " +
 			"why: no registry has such a server for this machine, the tests run against MariaDB",
-		Own:    true,
 		Place:  engine.Remote,
 		Server: server(),
 		Open:   open,

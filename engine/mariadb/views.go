@@ -77,7 +77,7 @@ func (v objectView) family() []string {
 var otherNames = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"fcst_thr": "fcst_thresh", "obs_thr": "obs_thresh", "fcst_rad": "interp_pnts", "amodel": "model", "bmodel": "obtype", "basin": "vx_mask",
 	"axis_avg": "axis_ang", "fcst_valid": "fcst_valid_beg", "fcst_init": "fcst_init_beg", "obs_valid": "obs_valid_beg", "linenumber": "line_num",
-	"line_number": "line_num",
+	"line_number": "line_num", "level": "storm_level",
 }
 
 // viewColumns are the columns of one of METviewer's tables that a record fills.

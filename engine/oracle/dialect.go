@@ -83,7 +83,7 @@ func entry(used []question.Column) string {
 
 // longestSubset is the most bytes of a name of 128 that are the subset's; the
 // rest is for the name of a table or index.
-const longestSubset = 80
+const longestSubset = 78
 
 // objectName is the name of a subset's table or index: subset/table. A name
 // that is quoted holds everything but a quotation mark, which is written ^q, and

@@ -65,7 +65,7 @@ func TestObjects(t *testing.T) {
 		{mtd2D, "MTD_2D_OBJ", 1, map[string]any{"time_index": 3.0, "intensity_nn": 6.0, "t_delta": 10000.0, "fcst_t_beg": -1.0, "fcst_flag": 0.0, "matched_flag": 0.0}},
 		{mtd3D, "MTD_3D_OBJ_SINGLE", 0, map[string]any{"x_dot": 0.5, "cdist_travelled": 20.0, "intensity_nn": 6.0, "fcst_flag": 1.0, "simple_flag": 0.0, "matched_flag": 1.0}},
 		{mtdPair, "MTD_3D_OBJ_PAIR", 0, map[string]any{"duration_diff": 10.0, "interest": 0.5, "simple_flag": 1.0, "matched_flag": 1.0}},
-		{tcmpr, "TCMPR", 0, map[string]any{"storm_id": "AL092022", "cyclone": 9.0, "storm_name": "IAN", "level": "DB", "alat": 1.5, "adepth": "D", "bdepth": "X", "max_wind_stdev": 4.0}},
+		{tcmpr, "TCMPR", 0, map[string]any{"storm_id": "AL092022", "cyclone": 9.0, "storm_name": "IAN", "storm_level": "DB", "alat": 1.5, "adepth": "D", "bdepth": "X", "max_wind_stdev": 4.0}},
 		{tcHead + tcLine("060000", "TCDIAG 68 27 CIRA GFS GFS_0p50 2 SHRM 1 LAND 15"), "TCDIAG", 0, map[string]any{"diag_i": "SHRM,LAND", "n_diag": 2.0, "diag_source": "CIRA"}},
 		{tcHead + tcLine("060000", "PROBRIRW 1 2 3 4 X 5 6 7 8 9 0 24 24 90 60 95 35 40 TS HU 2 30 10 65 5"), "PROBRIRW", 0, map[string]any{"rirw_end": 24.0, "blevel_end": "HU", "n_thresh": 2.0}},
 	} {
