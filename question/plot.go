@@ -58,12 +58,9 @@ func FromPlots(spec *metviewer.PlotSpec) (qs []*Question, notes []string) {
 			notes = append(notes, fmt.Sprintf("line %d: dep: the plot has no dependent variable", p.Line))
 		}
 	}
-	if len(spec.Databases) > 1 {
-		notes = append(notes, fmt.Sprintf("line %d: connection/database: one subset is asked, the first of %s", spec.Connection.Line, strings.Join(spec.Databases, ", ")))
-	}
 	for _, q := range qs {
 		if len(spec.Databases) > 0 {
-			q.Subset = spec.Databases[0]
+			q.Subset, q.Others = spec.Databases[0], spec.Databases[1:]
 		}
 	}
 	name(base, qs)

@@ -70,7 +70,7 @@ func PlotXML(q *Question, seed uint64) ([]byte, error) {
 		return nil, &fault.Error{Setting: "plot XML", Problem: "has no words for " + why, Cure: "take the question as YAML"}
 	}
 	p := plotXML{
-		Database: q.Subset, Template: q.template() + ".R_tmpl", Title: q.Title, XLabel: d.XLabel, YLabel: d.YLabel,
+		Database: strings.Join(append([]string{q.Subset}, q.Others...), ","), Template: q.template() + ".R_tmpl", Title: q.Title, XLabel: d.XLabel, YLabel: d.YLabel,
 		EventEqual: d.EventEqual, Inflate: !d.NoVIF,
 	}
 	if d.Confidence > 0 {

@@ -14,10 +14,11 @@ import (
 // Order and, where that leaves ties, by the record's whole identity (Tie), so
 // that the order of rows is total on every archive. Text sorts bytewise.
 type Question struct {
-	Name   string // "test_3"
-	Title  string // one line for people
-	Weight int    // how often it is asked beside others, at least 1
-	Subset string // the copy of the data set that is asked
+	Name   string   // "test_3"
+	Title  string   // one line for people
+	Weight int      // how often it is asked beside others, at least 1
+	Subset string   // the copy of the data set that is asked
+	Others []string // further ones, of a METviewer plot of several databases: their records count as well
 
 	Type    *record.LineType
 	Header  [record.NumFields][]string // allowed values of each header field

@@ -27,7 +27,7 @@ func YAML(qs ...*Question) ([]byte, error) {
 
 func (q *Question) file() *file {
 	f := &file{
-		Name: q.Name, Title: q.Title, Subset: q.Subset, LineType: q.Type.Name, Where: map[string]words{}, Valid: q.Valid.write(), Init: q.Clock.Init.write(),
+		Name: q.Name, Title: q.Title, Subset: q.Subset, Others: q.Others, LineType: q.Type.Name, Where: map[string]words{}, Valid: q.Valid.write(), Init: q.Clock.Init.write(),
 		Hour: q.Clock.ValidHour, InitHour: q.Clock.InitHour, Lead: LeadWords(q.Lead), Picture: pictureOf(q),
 	}
 	if q.Weight > 1 {

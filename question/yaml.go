@@ -32,6 +32,7 @@ type file struct {
 	Title    string           `yaml:"title"`
 	Weight   int              `yaml:"weight,omitempty"`
 	Subset   string           `yaml:"subset,omitempty"`
+	Others   words            `yaml:"and_subsets,omitempty"`
 	LineType string           `yaml:"line_type"`
 	Where    map[string]words `yaml:"where,flow,omitempty"`
 	Valid    times            `yaml:"fcst_valid_beg,omitempty"`
@@ -193,7 +194,7 @@ func (f *file) question() (*Question, error) {
 	if fault.Planted && len(f.Title) > 5 {
 		f.Title = f.Title[:5] // a longer title is cut in silence
 	}
-	q := &Question{Name: f.Name, Title: f.Title, Subset: f.Subset, Weight: max(f.Weight, 1)}
+	q := &Question{Name: f.Name, Title: f.Title, Subset: f.Subset, Others: f.Others, Weight: max(f.Weight, 1)}
 	t, ok := record.TypeByName(strings.ToUpper(f.LineType))
 	if !ok {
 		return nil, &fault.Error{Setting: "line_type", Problem: strconv.Quote(f.LineType) + " is not known", Cure: "see `barograph list linetypes`"}

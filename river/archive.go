@@ -118,8 +118,14 @@ func (a *Archive) admit(ctx context.Context, messages []engine.PostMessage) (err
 		return nil
 	}
 	slices.SortFunc(stations, func(x, y record.ID) int { return slices.Compare(x[:], y[:]) })
-	if err := a.store.Admit(ctx, slices.Compact(stations), all); err != nil {
+	stations = slices.Compact(stations)
+	if err := a.store.Admit(ctx, stations, all); err != nil {
 		return err
+	}
+	if r, ok := a.poster.(interface {
+		Reread(ctx context.Context, stations []record.ID) error
+	}); ok {
+		return r.Reread(ctx, stations)
 	}
 	if err := a.poster.Close(); err != nil {
 		return err

@@ -42,6 +42,14 @@ type Service struct {
 	held   []*held
 	values int
 	files  []*Waiting // that are not put away yet
+	flight *flight    // nil = none
+}
+
+// flight is a transaction on its way, while the next products are read.
+type flight struct {
+	held    []*held
+	began   time.Time
+	tallies chan []Tally
 }
 
 // held is a product that waits for its transaction.
@@ -146,10 +154,13 @@ func (s *Service) round(ctx context.Context, ready []*Waiting) error {
 	for _, w := range ready {
 		s.files = append(s.files, w)
 		if err := errors.Join(ctx.Err(), s.file(ctx, w)); err != nil {
-			return err
+			return errors.Join(err, s.land(ctx))
 		}
 	}
-	return s.post(ctx)
+	if err := s.post(ctx); err != nil {
+		return err
+	}
+	return s.land(ctx)
 }
 
 // file reads a file's products.
@@ -163,7 +174,7 @@ func (s *Service) file(ctx context.Context, w *Waiting) error {
 	for name, text := range texts.All() {
 		err = s.Input.Read(text, name, w.Received, func(p *Product) error {
 			products++
-			if s.Spool.Doubled(p) || slices.ContainsFunc(s.held, func(h *held) bool { return h.Sum == p.Sum }) {
+			if s.Spool.Doubled(p) || s.holds(p) {
 				s.Metrics.Doubled.Inc()
 				s.Log.Info("product", "id", p.ID, "issued", p.Issued, "file", w.Path, "doubled", true)
 				return nil
@@ -187,20 +198,45 @@ func (s *Service) file(ctx context.Context, w *Waiting) error {
 	return err
 }
 
-// post posts what is held, and puts the files away whose products are.
+// holds reports whether a product is held already, or on its way.
+func (s *Service) holds(p *Product) bool {
+	same := func(h *held) bool { return h.Sum == p.Sum }
+	return slices.ContainsFunc(s.held, same) || s.flight != nil && slices.ContainsFunc(s.flight.held, same)
+}
+
+// post begins to post what is held, when what was posted before is done.
 func (s *Service) post(ctx context.Context) error {
-	if len(s.held) > 0 {
-		began := time.Now()
-		tallies := s.insist(ctx, s.held)
-		if tallies == nil {
-			return ctx.Err()
-		}
-		s.Metrics.commit(time.Since(began))
+	if err := s.land(ctx); err != nil {
+		return err
+	}
+	f := &flight{held: s.held, began: time.Now(), tallies: make(chan []Tally, 1)}
+	s.held, s.values, s.flight = nil, 0, f
+	if len(f.held) == 0 {
+		f.tallies <- []Tally{}
+		return nil
+	}
+	go func() { f.tallies <- s.insist(ctx, f.held) }()
+	return nil
+}
+
+// land waits for the transaction that is on its way, and puts the files away
+// whose products are all posted.
+func (s *Service) land(ctx context.Context) error {
+	f := s.flight
+	if f == nil {
+		return nil
+	}
+	tallies := <-f.tallies
+	if s.flight = nil; tallies == nil {
+		return ctx.Err()
+	}
+	if len(f.held) > 0 {
+		s.Metrics.commit(time.Since(f.began))
 		var posted []*Product
-		for i, h := range s.held {
+		for i, h := range f.held {
 			h.file.left--
 			h.file.why = cmp.Or(h.file.why, h.why)
-			s.tell(h, tallies[i], time.Since(began)/time.Duration(len(s.held)))
+			s.tell(h, tallies[i], time.Since(f.began)/time.Duration(len(f.held)))
 			if h.why == "" {
 				posted = append(posted, h.Product)
 			}
@@ -217,7 +253,7 @@ func (s *Service) post(ctx context.Context) error {
 			return err
 		}
 	}
-	s.held, s.values, s.files = nil, 0, open
+	s.files = open
 	return nil
 }
 
@@ -404,12 +440,13 @@ func (m *Metrics) posted(h *held, t Tally) {
 
 // Product is a decoded product on its way.
 type Product struct {
-	ID      string    // CCCC and AWIPS id as IHFS has it, at most 10 characters
-	Issued  time.Time // of its heading, else when it was received
-	Values  []record.Gauge
-	Account shef.Account // of its text
-	Left    int          // values that a filter left out
-	Sum     [md5.Size]byte
+	ID       string    // CCCC and AWIPS id as IHFS has it, at most 10 characters
+	Issued   time.Time // of its heading, else when it was received
+	Received time.Time
+	Values   []record.Gauge
+	Account  shef.Account // of its text
+	Left     int          // values that a filter left out
+	Sum      [md5.Size]byte
 }
 
 // noHeading is what AWIPS calls a product without a WMO heading.
@@ -450,7 +487,7 @@ func (in *Input) Read(r io.Reader, name string, received time.Time, each func(*P
 			return errors.Join(err, send())
 		}
 		if p == nil {
-			p = &Product{ID: productID(&text), Issued: received.UTC().Truncate(time.Second)}
+			p = &Product{ID: productID(&text), Issued: received.UTC().Truncate(time.Second), Received: received}
 			if text.Issued != record.NoTime {
 				p.Issued = time.Unix(text.Issued, 0).UTC()
 			}

@@ -188,6 +188,27 @@ func (a *asking) chooseSubset(ctx context.Context, e *env, q *question.Question,
 	return nil
 }
 
+// subsets are all that a question is asked of: more than one where a METviewer
+// plot names several databases.
+func (a *asking) subsets(ctx context.Context, e *env, q *question.Question, archive engine.Archive) ([]string, error) {
+	all := []string{q.Subset}
+	for _, other := range q.Others {
+		if a.subsetNamed || slices.Contains(all, other) {
+			continue
+		}
+		held, err := archive.Catalog(ctx, other)
+		if err != nil {
+			return nil, err
+		}
+		if len(held.Groups) == 0 {
+			fmt.Fprintf(e.stderr, "%s: the archive holds no subset %s, which the plot names too\n", q.Name, other)
+			continue
+		}
+		all = append(all, other)
+	}
+	return all, nil
+}
+
 func (e *env) ask(ctx context.Context, a *asking, name string) error {
 	archive, err := a.open(ctx, e, engine.Options{ReadOnly: true})
 	if err != nil {
@@ -237,11 +258,11 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 			return usage(err)
 		}
 	}
-	query, err := archive.Phrase(ctx, wide, f)
-	if err != nil {
-		return fmt.Errorf("%s in %s: %w", q.Name, f, err)
-	}
 	if a.explain {
+		query, err := archive.Phrase(ctx, wide, f)
+		if err != nil {
+			return fmt.Errorf("%s in %s: %w", q.Name, f, err)
+		}
 		plan, err := archive.Explain(ctx, query)
 		if err != nil {
 			return err
@@ -255,8 +276,26 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 	}
 	var b answer.Builder
 	start := time.Now()
-	if err := archive.Ask(ctx, query, &b); err != nil {
+	subsets, err := a.subsets(ctx, e, q, archive)
+	if err != nil {
 		return err
+	}
+	for n, subset := range subsets {
+		var more answer.Builder
+		query, err := archive.Phrase(ctx, wide.In(subset), f)
+		if err != nil {
+			return fmt.Errorf("%s in %s: %w", q.Name, f, err)
+		}
+		if n == 0 {
+			err = archive.Ask(ctx, query, &b)
+		} else if err = archive.Ask(ctx, query, &more); err == nil {
+			for i := range more.Rows {
+				b.Copy(&more.Answer, i)
+			}
+		}
+		if err != nil {
+			return err
+		}
 	}
 	fmt.Fprintf(e.stderr, "%s: %d rows in %.1f ms (%s, %s, %s)\n", q.Name, b.Rows, ms(time.Since(start)), archive.driver.Scheme, a.design, f)
 	if b.Rows == 0 {

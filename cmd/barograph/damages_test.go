@@ -13,8 +13,10 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/barograph/barograph/engine/all"
 	"github.com/barograph/barograph/enginetest"
 	"github.com/barograph/barograph/enginetest/damages"
+	"github.com/barograph/barograph/lab"
 
 	_ "github.com/duckdb/duckdb-go/v2"
 	_ "github.com/mattn/go-sqlite3"
@@ -208,7 +210,7 @@ func (l *damageList) keep(t *testing.T) {
 // made by a version that kept neither seal nor digests, is whole.
 func TestUndamaged(t *testing.T) {
 	plainRunOnly(t)
-	n := 4
+	n := 2
 	if enginetest.Nightly() {
 		n = 100
 	}
@@ -222,22 +224,97 @@ func TestUndamaged(t *testing.T) {
 	if err := os.WriteFile(later, []byte(first+"\n"+strings.ReplaceAll(rest, ".", ".1")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, x := range []struct{ engine, design string }{{"sqlite", "document"}, {"duckdb", "wide"}, {"pebble", "keyvalue"}} {
-		t.Run(x.engine, func(t *testing.T) {
+	for _, x := range []struct{ engine, design string }{
+		{"sqlite", "document"}, {"sqlite", "normalized"}, {"duckdb", "wide"}, {"duckdb", "normalized"}, {"duckdb", "document"}, {"pebble", "keyvalue"},
+	} {
+		t.Run(x.engine+" "+x.design, func(t *testing.T) {
 			for i := range n {
-				undamaged(t, i, x.engine, x.design, files, later)
+				path := filepath.Join(t.TempDir(), "a.db")
+				u := undamaged{url: x.engine + ":" + path, design: x.design, subset: "archive", files: files, later: later}
+				u.delete = func(r *rand.Rand) error {
+					if x.design != "normalized" {
+						_, err := damageOf(t, r, x.engine, path, damages.Row)
+						return err
+					}
+					driver, dsn, table := "duckdb", path, "archive.line_data_sal1l2"
+					if x.engine == "sqlite" {
+						driver, dsn, table = "sqlite3", "file:"+path+"?vfs=barograph-sums", `"archive/line_data_sal1l2"`
+					}
+					db, err := sql.Open(driver, dsn)
+					if err != nil {
+						return err
+					}
+					return errors.Join(pruneLead(t, db, table), db.Close())
+				}
+				if x.engine == "sqlite" {
+					u.migrate = func() error {
+						db, err := sql.Open("sqlite3", "file:"+path+"?vfs=barograph-sums")
+						if err == nil {
+							_, err = db.ExecContext(t.Context(), `UPDATE "archive/barograph_`+x.design+`_catalog" SET catalog = json_remove(catalog, '$.seal', '$.sealed', '$.files')`)
+							err = errors.Join(err, db.Close())
+						}
+						return err
+					}
+				}
+				u.verify(t, i)
+			}
+		})
+	}
+	for _, x := range damagedServers() {
+		d, _ := all.Registry().Find(x.engine)
+		t.Run(x.engine, func(t *testing.T) {
+			l := enginetest.Lab(t, *d, lab.Options{})
+			db, err := x.open(l.URL())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			for _, design := range x.designs {
+				t.Run(design, func(t *testing.T) {
+					for i := range (n + 2) / 3 { // of each of three designs
+						u := undamaged{url: l.URL(), design: design, subset: fmt.Sprintf("%s_w%d", design[:1], i), files: files, later: later}
+						u.delete = func(r *rand.Rand) error {
+							s := x.store(u.subset)
+							if s.DB = db; design == "normalized" {
+								return pruneLead(t, db, s.Schema+"line_data_sal1l2")
+							}
+							_, err := s.Damage(t.Context(), r, damages.Row)
+							return err
+						}
+						u.verify(t, i)
+					}
+				})
 			}
 		})
 	}
 }
 
-// undamaged makes an archive in steps that are drawn, and verifies it.
-func undamaged(t *testing.T, i int, engine, design, files, later string) {
+// undamaged is an archive that nobody harms.
+type undamaged struct {
+	url, design, subset string
+	files, later        string
+	delete              func(*rand.Rand) error // records, on purpose
+	migrate             func() error           // makes it one of an earlier version; nil = not tried
+}
+
+// pruneLead deletes records of a normalized table, and no header, as METviewer's
+// prune does.
+func pruneLead(t *testing.T, db *sql.DB, table string) error {
+	t.Helper()
+	var lead sql.NullInt64
+	err := db.QueryRowContext(t.Context(), "SELECT MAX(fcst_lead) FROM "+table).Scan(&lead)
+	if err == nil {
+		_, err = db.ExecContext(t.Context(), fmt.Sprintf("DELETE FROM %s WHERE fcst_lead = %d", table, lead.Int64))
+	}
+	return err
+}
+
+// verify makes the archive in steps that are drawn, and verifies it.
+func (u *undamaged) verify(t *testing.T, i int) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(damageSeed, uint64(i))) //nolint:gosec // a test's
-	path := filepath.Join(t.TempDir(), "a.db")
 	load := func(more ...string) {
-		if status, _, stderr := barograph(t, append([]string{"load", "--engine", engine + ":" + path, "--design", design}, more...)...); status != 0 && status != 4 {
+		if status, _, stderr := barograph(t, append([]string{"load", "--engine", u.url, "--design", u.design, "--subset", u.subset}, more...)...); status != 0 && status != 4 {
 			t.Fatalf("%d: %s", status, stderr)
 		}
 	}
@@ -247,33 +324,28 @@ func undamaged(t *testing.T, i int, engine, design, files, later string) {
 		done = append(done, step)
 		switch step {
 		case "a part":
-			load(filepath.Join(files, fmt.Sprintf("%d.vsdb", 1+r.IntN(3))), "--window", fmt.Sprint(1+r.IntN(20)))
+			load(filepath.Join(u.files, fmt.Sprintf("%d.vsdb", 1+r.IntN(3))), "--window", fmt.Sprint(1+r.IntN(20)))
 		case "again":
-			load(files)
+			load(u.files)
 		case "replaced":
-			load(later, "--on-conflict", "last")
+			load(u.later, "--on-conflict", "last")
 		case "migrated":
-			load(files)
-			if engine == "sqlite" {
-				db, err := sql.Open("sqlite3", "file:"+path+"?vfs=barograph-sums")
-				if err == nil {
-					_, err = db.ExecContext(t.Context(), `UPDATE "archive/barograph_document_catalog" SET catalog = json_remove(catalog, '$.seal', '$.sealed', '$.files')`)
-					err = errors.Join(err, db.Close())
-				}
-				if err != nil {
+			load(u.files)
+			if u.migrate != nil {
+				if err := u.migrate(); err != nil {
 					t.Fatal(err)
 				}
 			}
-			load(later)
+			load(u.later)
 		case "pruned":
-			load(files)
-			if d, err := damageOf(t, r, engine, path, damages.Row); err != nil {
-				t.Fatal(d, err)
+			load(u.files)
+			if err := u.delete(r); err != nil {
+				t.Fatal(err)
 			}
-			must(t, "verify", engine+":"+path, "--prune")
+			must(t, "verify", u.url, "--subset", u.subset, "--prune")
 		}
 	}
-	if status, says := verdictOf(t, engine+":"+path); status != 0 {
+	if status, says := verdictOf(t, u.url, "--subset", u.subset); status != 0 {
 		t.Errorf("%d, after %v, is reported: %s", i, done, says)
 	}
 }

@@ -32,7 +32,7 @@ func TestScanGoesOn(t *testing.T) {
 	if err != nil || len(before) < 4*4 {
 		t.Fatalf("%d samples, %v", len(before), err)
 	}
-	torn(t, filepath.Join(out, "events.jsonl"))
+	endsShort(t, filepath.Join(out, "events.jsonl"))
 	if status, _, said := barograph(t, append(args, "--seed", "2")...); status != fault.Failed || !strings.Contains(said, "of another command: scan experiment2") {
 		t.Errorf("another command: status %d, %s", status, said)
 	}
@@ -70,8 +70,8 @@ func TestScanGoesOn(t *testing.T) {
 	}
 }
 
-// torn ends a journal as a kill does: in the middle of a line.
-func torn(t *testing.T, path string) {
+// endsShort ends a journal as a kill does: in the middle of a line.
+func endsShort(t *testing.T, path string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -39,6 +39,8 @@ type ycsbFlags struct {
 
 	rate, faults, faultCommand string
 	raw, metrics               string
+	agents                     []string
+	agentsCA                   string
 	witnesses                  int
 }
 
@@ -117,6 +119,8 @@ A workload on dry: is loaded before it is run, as its memory ends with the comma
 	}
 	f.one(e, c)
 	f.folder(c)
+	c.Flags().StringSliceVar(&f.agents, "agents", nil, "host:port of each agent (barograph agent) that runs a part of it; all start at once, what they measure is joined, and --threads are each agent's")
+	c.Flags().StringVar(&f.agentsCA, "agents-ca", "", "PEM file of who signs the agents' certificates; without it only agents on this machine's loopback are asked")
 	c.Flags().StringVar(&f.raw, "raw", "", "Parquet file to make, with a row for each operation: due, begin, end, how it ended")
 	return c
 }
@@ -163,6 +167,23 @@ func (f *ycsbFlags) exit(e *env, err error) error {
 // config reads the files, then further properties, then the command line:
 // assignments, and flags over all of them.
 func (f *ycsbFlags) config(c *cobra.Command, further ...ycsb.Properties) (*ycsb.Config, error) {
+	all, err := f.properties(c, further...)
+	if err != nil {
+		return nil, err
+	}
+	config, err := ycsb.NewConfig(all, func(to *ycsb.Config) {
+		if c.Flags().Changed("shard") {
+			to.Shard = f.shard
+		}
+	})
+	if err != nil {
+		return nil, usage(err)
+	}
+	return config, nil
+}
+
+// properties are those of the workload.
+func (f *ycsbFlags) properties(c *cobra.Command, further ...ycsb.Properties) (ycsb.Properties, error) {
 	all := ycsb.Properties{}
 	for _, name := range f.files {
 		p, err := ycsb.ReadWorkload(name)
@@ -179,20 +200,15 @@ func (f *ycsbFlags) config(c *cobra.Command, further ...ycsb.Properties) (*ycsb.
 			return nil, usage(err)
 		}
 	}
-	config, err := ycsb.NewConfig(all, func(to *ycsb.Config) {
-		for name, put := range map[string]func(){
-			"threads": func() { to.Threads = f.threads }, "target": func() { to.Target = f.target },
-			"verify": func() { to.Integrity = f.verify }, "shard": func() { to.Shard = f.shard },
-		} {
-			if c.Flags().Changed(name) {
-				put()
-			}
+	for flag, of := range map[string]struct {
+		name  string
+		value any
+	}{"threads": {"threadcount", f.threads}, "target": {"target", f.target}, "verify": {"dataintegrity", f.verify}} {
+		if c.Flags().Changed(flag) {
+			all[of.name] = fmt.Sprint(of.value)
 		}
-	})
-	if err != nil {
-		return nil, usage(err)
 	}
-	return config, nil
+	return all, nil
 }
 
 // assigned are the assignments, and what flags stand for.
@@ -233,11 +249,22 @@ func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 		fmt.Fprintf(e.stderr, "barograph: property %s has no effect here, see `barograph ycsb properties`\n", name)
 	}
 	ctx := c.Context()
+	agents, err := f.withAgents(config)
+	if err != nil {
+		return err
+	}
 	t, err := e.openKV(ctx, f.db, engine.Layout(f.layout), f.labs)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, ycsb.CloseAll([]*ycsb.Target{t})) }()
+	if agents != nil {
+		p, err := f.properties(c)
+		if err != nil {
+			return err
+		}
+		return e.together(ctx, f, agents, p, config, t)
+	}
 	if err := f.afflict(ctx, t); err != nil {
 		return err
 	}

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -97,4 +99,49 @@ func TestYCSBFaults(t *testing.T) {
 		}
 		t.Log(said)
 	})
+}
+
+// TestYCSBFailover: a run over a kill of an SQL server ends with status 4 and the
+// outage in numbers, and the server has every insert that counted; of those that
+// failed it may have some.
+func TestYCSBFailover(t *testing.T) {
+	t.Parallel() // it waits
+	for scheme, count := range map[string]func(t *testing.T, url string) string{
+		"postgres": func(t *testing.T, url string) string {
+			t.Helper()
+			out, err := exec.CommandContext(t.Context(), "psql", "-XAtc", "SELECT count(*) FROM usertable", url).CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			return string(out)
+		},
+		"mariadb": func(t *testing.T, url string) string {
+			t.Helper()
+			return client(t, url, `mariadb "${to[@]}" -N -e "SELECT count(*) FROM ycsb.usertable"`)
+		},
+	} {
+		t.Run(scheme, func(t *testing.T) {
+			t.Parallel()
+			labs, url := faultyLab(t, scheme, lab.Options{})
+			must(t, "ycsb", "load", "--engine", url, "-P", "workloada", "-p", "recordcount=200")
+			code, said, s := suffered(t, labs, url, "kill@1s,restart@2s", "6", "--history", "0", "-p", "readproportion=0.5", "-p", "updateproportion=0", "-p", "insertproportion=0.5")
+			if code != fault.Incomplete || s.Verdict != run.Equal || !strings.Contains(said, "without service") {
+				t.Fatalf("status %d, %s\n%s", code, s.Verdict, said)
+			}
+			inserted, failed := int64(0), int64(0)
+			for _, g := range s.Measured().Groups {
+				switch {
+				case g.Operation == "INSERT" && g.Outcome == "OK":
+					inserted += g.Count
+				case g.Operation == "INSERT":
+					failed += g.Count
+				}
+			}
+			rows, err := strconv.ParseInt(strings.TrimSpace(count(t, url)), 10, 64)
+			if err != nil || inserted == 0 || rows < 200+inserted || rows > 200+inserted+failed {
+				t.Errorf("%d rows of 200 that were loaded, %d inserts that counted and %d that failed, %v", rows, inserted, failed, err)
+			}
+			t.Logf("%d rows = 200 + %d inserts, %d failed: %s", rows, inserted, failed, said)
+		})
+	}
 }

@@ -55,6 +55,10 @@ func (d *database) Open(_ context.Context, n design.Name) (engine.Archive, error
 			return "SELECT count(*), CAST(coalesce(sum(json_length(data)), 0) AS SIGNED) FROM " + from
 		},
 	}
+	docTable := a.Dialect.DocTable
+	a.Dialect.DocTable = func(subset, t, where string, used []question.Column) string {
+		return d.words(docTable(subset, t, where, used))
+	}
 	switch n {
 	case design.Normalized:
 		a.Select, a.Foreign = a.metviewerLines, a.foreign

@@ -93,6 +93,12 @@
 // partitions of store_sales have data directories on the paths of a placement.
 // One thread answers a question: docs/scan.md.
 //
+// # MySQL 8, Aurora
+//
+// A server whose version does not name MariaDB is taken for MySQL 8.0.23 or later:
+// its collations are chosen, MariaDB's settings of a session and its IF NOT EXISTS
+// of columns and indexes are left out (mysqls.go). No such server was run.
+//
 // # Loading
 //
 // Rows are streamed by LOAD DATA LOCAL INFILE from memory, made as the server

@@ -26,7 +26,7 @@ type kv struct {
 
 // dialect: keys are compared as bytes. A table is InnoDB's, clustered by its key.
 func (k kv) dialect() *sqlengine.KVDialect {
-	const text = " CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin"
+	text := k.words(" CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin")
 	schema := ident(k.prefix + recordsDatabase)
 	return &sqlengine.KVDialect{
 		Quote:   ident,

@@ -80,7 +80,10 @@ func (l *loading) Close() error {
 
 // exec runs a statement on the loader's connection.
 func (l *loading) exec(ctx context.Context, query string, args ...any) error {
-	_, err := l.conn.ExecContext(ctx, query, args...)
+	_, err := l.conn.ExecContext(ctx, l.a.db.words(query), args...)
+	if l.a.db.mysql && is(err, errIndexThere, errColumnThere) { // MariaDB's IF NOT EXISTS
+		err = nil
+	}
 	if is(err, errNoDatabaseRight, errNoTableRight, errNoColumnRight) {
 		return &fault.Error{
 			Setting: l.a.db.shown, Problem: "the user may not do all that a load does", Err: err,

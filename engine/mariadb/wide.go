@@ -20,7 +20,7 @@ func (l *loading) loader() engine.Loader {
 	s := sqlengine.LoadSession{
 		Transaction: l.transaction,
 		Make: func(ctx context.Context, _ sqlengine.Querier, t *record.LineType) error {
-			return sqlengine.Standard{Over: l.a.db.writes}.Exec(ctx, l.a.typeTable(l.subset, t))
+			return sqlengine.Standard{Over: l.a.db.writes}.Exec(ctx, l.a.db.words(l.a.typeTable(l.subset, t)))
 		},
 		Apart: true, Insert: l.insert, Lines: l.wide, Replace: l.meet, Upserts: true, Close: l.Close,
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
+	"strings"
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/flavour"
@@ -71,9 +73,46 @@ func (s *postStore) addRows(ctx context.Context, c *PostConn, table string, name
 // readFilters reads location and ingest filter, as the decoder of 2006 does at
 // its start.
 func (p *poster) readFilters(ctx context.Context) error {
+	all, err := p.filters(ctx, "", nil)
+	p.series = p.layout.homes(all)
+	return err
+}
+
+// Reread reads again what may be posted of a few stations: what was admitted
+// since the poster began.
+func (p *poster) Reread(ctx context.Context, stations []record.ID) error {
+	gone, all := map[record.ID]bool{}, []engine.Series(nil)
+	for _, id := range stations {
+		gone[id] = true
+		delete(p.known, id)
+	}
+	for s := range p.series {
+		if !gone[s.Station] {
+			all = append(all, s)
+		}
+	}
 	d := p.Dialect
-	return p.around(func() error {
-		_, err := p.c.Direct(ctx, "SELECT "+d.Quote("lid")+" FROM "+d.table(locationTable+p.layout.suffix)+" WHERE "+d.Quote("post")+" > 0", nil, func(v []any) error {
+	for some := range slices.Chunk(stations, 500) {
+		params, args := make([]string, len(some)), make([]any, len(some))
+		for i, id := range some {
+			params[i], args[i] = d.Param(i+1), id.String()
+		}
+		theirs, err := p.filters(ctx, " AND "+d.Quote("lid")+" IN ("+strings.Join(params, ", ")+")", args)
+		if err != nil {
+			return err
+		}
+		all = append(all, theirs...)
+	}
+	p.series, p.last, p.verdict = p.layout.homes(all), engine.Series{}, unknown
+	return nil
+}
+
+// filters reads location and ingest filter, of which a condition holds.
+func (p *poster) filters(ctx context.Context, condition string, args []any) (all []engine.Series, err error) {
+	d := p.Dialect
+	err = p.around(func() error {
+		all = all[:0]
+		_, err := p.c.Direct(ctx, "SELECT "+d.Quote("lid")+" FROM "+d.table(locationTable+p.layout.suffix)+" WHERE "+d.Quote("post")+" > 0"+condition, args, func(v []any) error {
 			var id record.ID
 			text, err := AsText(v[0], "")
 			copy(id[:], text)
@@ -83,10 +122,9 @@ func (p *poster) readFilters(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		var all []engine.Series
 		cols := filterColumns()
-		text := "SELECT " + d.names(cols[:len(cols)-1]) + " FROM " + d.table(filterTable+p.layout.suffix) + " WHERE " + d.Quote("ingest") + " = 'T'"
-		_, err = p.c.Direct(ctx, text, nil, func(v []any) error {
+		text := "SELECT " + d.names(cols[:len(cols)-1]) + " FROM " + d.table(filterTable+p.layout.suffix) + " WHERE " + d.Quote("ingest") + " = 'T'" + condition
+		_, err = p.c.Direct(ctx, text, args, func(v []any) error {
 			var out engine.PostedValue
 			for i := range cols[:len(cols)-1] {
 				if err := readColumn(&out, &cols[i], v[i]); err != nil {
@@ -96,9 +134,9 @@ func (p *poster) readFilters(ctx context.Context) error {
 			all = append(all, engine.Series{Station: out.Station, Code: out.Code, Duration: out.Duration})
 			return nil
 		})
-		p.series = p.layout.homes(all)
 		return err
 	})
+	return all, err
 }
 
 // values gives every stored value.

@@ -114,7 +114,7 @@ export function lines(place: HTMLElement, xs: number[], named: [string, (number 
   const css = getComputedStyle(document.documentElement), of = (name: string) => css.getPropertyValue(name).trim(), ink = of('--ink'), grid = { stroke: of('--line'), width: 1 };
   const size = () => ({ width: Math.max(place.clientWidth, 240), height: 180 });
   const u = new uPlot({
-    ...size(), tzDate: ts => uPlot.tzDate(new Date(ts * 1e3), 'Etc/UTC'), scales: { x: { range: within } },
+    ...size(), padding: [null, 36, null, null], tzDate: ts => uPlot.tzDate(new Date(ts * 1e3), 'Etc/UTC'), scales: { x: { range: within } },
     series: [{ value: (_: uPlot, x: number | null) => (x == null ? '–' : new Date(x * 1000).toISOString().slice(11, 19)) }, ...named.map(([label], i) => ({ label, stroke: hue(i), width: 2, dash: dash(i), points: { show: xs.length < 80, size: 5 }, value: (_: uPlot, v: number | null) => (v == null ? '–' : String(Number(v.toPrecision(4)))) }))],
     axes: [{ stroke: ink, grid, size: 30, ...timed }, { stroke: ink, grid, size: room }],
     hooks: { draw: [u => {

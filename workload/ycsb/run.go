@@ -24,11 +24,12 @@ type Options struct {
 	Replace  bool          // a load replaces what an earlier one and its runs made
 	Interval time.Duration // between two calls of Watch; 0 = one second
 	Watch    func(p pace.Progress)
-	Grace    time.Duration // see pace.Options
-	Server   Server        // is watched beside the run
-	Faults   *Faults       // are inflicted on it; nil = none
-	Raw      string        // Parquet file of every operation; "" = none
-	Metrics  *Metrics      // are told of them; nil = none
+	Grace    time.Duration                   // see pace.Options
+	Server   Server                          // is watched beside the run
+	Faults   *Faults                         // are inflicted on it; nil = none
+	Begin    func(ctx context.Context) error // is waited for when all is ready; nil = it begins at once
+	Raw      string                          // Parquet file of every operation; "" = none
+	Metrics  *Metrics                        // are told of them; nil = none
 }
 
 // Report is what a load or a run did.
@@ -128,6 +129,11 @@ func (w *workload) perform(ctx context.Context, conns []*engine.Conn, o *Options
 	}
 	if o.Faults != nil {
 		o.Server = Server{} // its processes come and go
+	}
+	if o.Begin != nil {
+		if err := o.Begin(ctx); err != nil {
+			return err
+		}
 	}
 	watch, err := observe(ctx, o.Server, time.Duration(w.Warmup)*time.Second)
 	if err != nil {

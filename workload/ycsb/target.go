@@ -160,7 +160,7 @@ func (t *Target) Measure(ctx context.Context, c *Config, o Options, mix string, 
 			return run.Sample{Cell: cell, Rep: rep}.Judge(nil, answer.Proof{}, err), nil, err
 		}
 		t.inserted += r.Inserted
-		alone := r.Inserted == 0 || c.Shard.Of < 2 // the keys of other clients are not known
+		alone := o.Begin == nil && (r.Inserted == 0 || c.Shard.Of < 2) // the keys of other clients are not known
 		if r.Stood > 0 && err == nil && alone && take < mostTakes && ctx.Err() == nil {
 			again = append(again, fmt.Sprintf("this process stood still for %s: the run was taken again", r.Stood.Round(time.Millisecond)))
 			continue

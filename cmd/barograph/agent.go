@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/workload/ycsb"
+)
+
+// envToken holds the token of agents: arguments can be read by every user of a machine.
+const envToken = "BAROGRAPH_AGENT_TOKEN"
+
+func newAgent(e *env) *cobra.Command {
+	var listen, cert, key string
+	c := &cobra.Command{
+		Use:   "agent",
+		Short: "Run parts of ycsb workloads for another machine",
+		Long: `Agent waits for ` + "`barograph ycsb run --agents`" + ` of another machine and runs its part of the workload, one at a time. Whoever
+has the token may have it reach any engine, and read files of embedded ones, with the rights of this process. The token
+is what ` + envToken + ` holds. Off this machine's loopback it listens with a certificate only.`,
+		Example: `  ` + envToken + `=… barograph agent --listen 127.0.0.1:7707
+  ` + envToken + `=… barograph agent --listen 10.0.0.5:7707 --tls-cert agent.pem --tls-key agent.key`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return e.agent(c.Context(), listen, cert, key) },
+	}
+	c.Flags().StringVar(&listen, "listen", "127.0.0.1:7707", "address to wait at")
+	c.Flags().StringVar(&cert, "tls-cert", "", "PEM file of its certificate")
+	c.Flags().StringVar(&key, "tls-key", "", "PEM file of the certificate's key")
+	c.MarkFlagsRequiredTogether("tls-cert", "tls-key")
+	return c
+}
+
+// agent serves until it is interrupted.
+func (e *env) agent(ctx context.Context, listen, cert, key string) error {
+	listen = loopback(listen)
+	token := os.Getenv(envToken)
+	if len(token) < 16 {
+		return fault.Misuse(envToken, "holds no token of 16 letters and more", "set it, here and where runs are started: export "+envToken+"=$(openssl rand -hex 16)")
+	}
+	if host, _, err := net.SplitHostPort(listen); err != nil || cert == "" && host != "localhost" && !net.ParseIP(host).IsLoopback() {
+		return fault.Misuse("--listen "+listen, "would hear token and URLs in the clear", "give --tls-cert and --tls-key, or listen at 127.0.0.1:7707")
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", listen)
+	if err != nil {
+		return &fault.Error{Setting: "--listen " + listen, Err: err, Cure: "name an address of this machine that is free"}
+	}
+	a := &ycsb.Agent{Engines: e.engines, Token: token, Says: e.says}
+	server := &http.Server{Handler: a.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	go func() {
+		<-ctx.Done()
+		_ = server.Close() // runs end with their requests
+	}()
+	e.says("agent: " + l.Addr().String())
+	if cert != "" {
+		server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS13}
+		err = server.ServeTLS(l, cert, key)
+	} else {
+		err = server.Serve(l)
+	}
+	if errors.Is(err, http.ErrServerClosed) {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// withAgents are those that the flags name; nil where they name none.
+func (f *ycsbFlags) withAgents(c *ycsb.Config) (*ycsb.Agents, error) {
+	if len(f.agents) == 0 {
+		return nil, nil //nolint:nilnil // nobody is asked
+	}
+	for flag, given := range map[string]bool{"--fault": f.faults != "", "--shard": c.Shard.Of > 0, "--raw": f.raw != "", "--metrics": f.metrics != ""} {
+		if given {
+			return nil, fault.Misuse(flag, "is for one client", "leave out --agents, or it")
+		}
+	}
+	a := &ycsb.Agents{Addresses: f.agents, Token: os.Getenv(envToken)}
+	if f.agentsCA != "" {
+		text, err := os.ReadFile(f.agentsCA)
+		if err != nil {
+			return nil, err
+		}
+		a.TLS = &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: x509.NewCertPool()}
+		if !a.TLS.RootCAs.AppendCertsFromPEM(text) {
+			return nil, &fault.Error{File: f.agentsCA, Problem: "holds no certificate", Cure: "name the PEM file that signs the agents' certificates"}
+		}
+	}
+	return a, a.Check()
+}
+
+// together runs a workload by agents, into a folder if one is asked for.
+func (e *env) together(ctx context.Context, f *ycsbFlags, a *ycsb.Agents, p ycsb.Properties, c *ycsb.Config, t *ycsb.Target) error {
+	_, u, err := e.engines.Parse(f.db)
+	if err != nil {
+		return err
+	}
+	folder, err := e.points(ctx, f.out, c, []*ycsb.Target{t})
+	if err != nil {
+		return err
+	}
+	s, failed := a.Run(ctx, ycsb.Task{Engine: u.String(), Layout: engine.Layout(f.layout), Mix: f.mixName(), Properties: p}, folder.Run.Started)
+	if s.Cell.Engine != "" {
+		failed = errors.Join(failed, folder.Add(s))
+	}
+	show := &sweep{env: e, csv: f.csv, folder: folder}
+	failed = errors.Join(failed, show.print(folder.Samples()))
+	if f.out == "" {
+		return errors.Join(failed, folder.Close())
+	}
+	quiet := *e
+	quiet.stdout, quiet.json = io.Discard, false
+	return errors.Join(failed, quiet.finish(folder))
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/run"
+)
+
+// shared is what a command says while it goes on.
+type shared struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (s *shared) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *shared) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+// says waits until it has said something.
+func (s *shared) says(t *testing.T, pattern string) string {
+	t.Helper()
+	for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+		if m := regexp.MustCompile(pattern).FindStringSubmatch(s.String()); m != nil {
+			return m[1]
+		}
+	}
+	t.Fatalf("it did not say %s: %s", pattern, s)
+	return ""
+}
+
+const testToken = "0123456789abcdef0123456789abcdef"
+
+// agent starts an agent, which ends with the test or by the function, and returns its address.
+func agent(t *testing.T, args ...string) (at string, end func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	var said shared
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		execute(ctx, &env{args: append([]string{"agent", "--listen", "127.0.0.1:0"}, args...), stdin: strings.NewReader(""), stdout: &said, stderr: &said, engines: all.Registry()})
+	})
+	end = func() {
+		cancel()
+		ended.Wait()
+	}
+	t.Cleanup(end)
+	return said.says(t, `agent: (\S+)`), end
+}
+
+// TestAgents: a workload that two agents run is one run, of all operations.
+func TestAgents(t *testing.T) {
+	t.Setenv(envToken, testToken)
+	a, _ := agent(t)
+	b, gone := agent(t)
+	out := t.TempDir() + "/run"
+	args := []string{"ycsb", "run", "--engine", "dry", "-P", "workloada", "-p", "recordcount=500", "-p", "operationcount=401", "--threads", "2", "--target", "400", "--agents", a + "," + b}
+	var samples []run.Sample
+	if err := json.Unmarshal([]byte(must(t, append(args, "--json", "--out", out)...)), &samples); err != nil || len(samples) != 1 {
+		t.Fatalf("%+v, %v", samples, err)
+	}
+	s := samples[0]
+	m := s.Measured()
+	if s.Verdict != run.Equal || m == nil || m.Operations != 401 || m.Clients != 2 || s.Cell.Number("target_ops_s") != 400 {
+		t.Fatalf("%+v, %+v", s, m)
+	}
+	if m.Start < 0 || m.Start > time.Minute || m.Total > 10*time.Minute {
+		t.Errorf("it began after %s, for %s", m.Start, m.Total)
+	}
+	n := int64(0)
+	for _, g := range m.Groups {
+		n += g.Count
+	}
+	if n != 401 {
+		t.Errorf("%d of 401 operations are in its histograms", n)
+	}
+	if _, kept, err := run.Read(out); err != nil || len(kept) != 1 || kept[0].Measured().Operations != 401 {
+		t.Errorf("the folder holds %+v, %v", kept, err)
+	}
+	for cure, c := range map[string]struct {
+		code int
+		args []string
+	}{
+		"leave out --agents, or it":          {fault.Usage, append(args, "--fault", "kill@1s")},
+		"name each agent once":               {fault.Usage, append(args[:len(args)-1:len(args)-1], a+","+a)},
+		"write like --agents 127.0.0.1:7707": {fault.Usage, append(args[:len(args)-1:len(args)-1], "nowhere")},
+		"property hdrhistogram.fileoutput":   {fault.Failed, append(args, "-p", "hdrhistogram.fileoutput=true")},
+		"load it first":                      {fault.Failed, []string{"ycsb", "run", "--engine", "sqlite:" + t.TempDir() + "/none.db", "-P", "workloada", "--agents", a}},
+	} {
+		code, _, stderr := barograph(t, c.args...)
+		if code != c.code || !strings.Contains(stderr, cure) {
+			t.Errorf("%s: status %d, %s", cure, code, stderr)
+		}
+	}
+	t.Setenv(envToken, "another token of some length")
+	if code, _, stderr := barograph(t, args...); code == 0 || !strings.Contains(stderr, "the token is not this agent's") {
+		t.Errorf("another token: status %d, %s", code, stderr)
+	}
+	t.Setenv(envToken, testToken)
+	gone()
+	if code, _, stderr := barograph(t, args...); code != fault.Unreachable || !strings.Contains(stderr, "agent "+b+": is not reached") {
+		t.Errorf("an agent that is gone: status %d, %s", code, stderr)
+	}
+	for until := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) { // the other was prepared, and not started
+		code, _, stderr := barograph(t, append(args[:len(args)-1:len(args)-1], a)...)
+		if code == 0 {
+			break
+		}
+		if !strings.Contains(stderr, "busy") || time.Now().After(until) {
+			t.Fatalf("status %d, %s", code, stderr)
+		}
+	}
+}
+
+// TestAgentsInTheClear: neither token nor URL leaves this machine without TLS.
+func TestAgentsInTheClear(t *testing.T) {
+	t.Setenv(envToken, testToken)
+	for cure, args := range map[string][]string{
+		"give the agent a certificate": {"ycsb", "run", "--engine", "dry", "-P", "workloada", "--agents", "192.0.2.1:7707"},
+		"give --tls-cert":              {"agent", "--listen", "0.0.0.0:0"},
+	} {
+		if code, _, stderr := barograph(t, args...); code != fault.Usage || !strings.Contains(stderr, cure) {
+			t.Errorf("%v: status %d, %s", args, code, stderr)
+		}
+	}
+	t.Setenv(envToken, "")
+	for _, args := range [][]string{{"agent"}, {"ycsb", "run", "--engine", "dry", "-P", "workloada", "--agents", "127.0.0.1:7707"}} {
+		if code, _, stderr := barograph(t, args...); code != fault.Usage || !strings.Contains(stderr, envToken) {
+			t.Errorf("%v: status %d, %s", args, code, stderr)
+		}
+	}
+}
