@@ -109,7 +109,7 @@ func childViews(place string) {
 	open, stream, _ := strings.Cut(place, " ")
 	viewer := &http.Client{Jar: &cookies{}}
 	for _, url := range []string{open, stream} {
-		r, err := viewer.Get(url) //nolint:noctx // it ends with the process
+		r, err := viewer.Get(url) //nolint:noctx,bodyclose // it ends with the process; the goroutine closes the body
 		if err != nil {
 			panic(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -187,9 +188,7 @@ func scoresAndCancels(b *testing.B, p *browser, base, served string) {
 	}
 	asked := func(path, lineType string, more url.Values) string {
 		where := url.Values{"archive": v["archive"], "design": v["design"], "subset": v["subset"], "line_type": {lineType}}
-		for key, values := range more {
-			where[key] = values
-		}
+		maps.Copy(where, more)
 		return base + "/api/v1/" + path + "?" + where.Encode()
 	}
 	took, first, rows := fetch(b.Context(), client, asked("scorecard", "SL1L2", url.Values{"candidate": {"ECM"}, "baseline": {"GFS"}, "fcst_lev": {"P500", "P850"}, "vx_mask": {"G2/NHX", "G2/SHX", "G2/TRO", "G2/PNA"}}))
