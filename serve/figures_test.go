@@ -138,12 +138,12 @@ func drawsMuch(b *testing.B, p *browser) {
 			drawn.push((performance.now() - began) / 2);
 		}
 		const over = () => plot.querySelector('.u-over'), box = over().getBoundingClientRect();
-		const mouse = (kind, x, on) => (on ?? over()).dispatchEvent(new MouseEvent(kind, { clientX: box.left + x, clientY: box.top + 50, bubbles: true, button: 0, view: window }));
+		const mouse = (kind, x, on) => (on ?? over()).dispatchEvent(new MouseEvent(kind, { clientX: box.left + x, clientY: box.top + 50, bubbles: true, button: 0, movementX: 1, view: window })); // uPlot leaves out moves of nothing
 		mouse('mouseenter', 5);
 		for (let i = 0; i < 50; i++) { await frame(); const began = performance.now(); mouse('mousemove', 5 + i * 10); await Promise.resolve(); hover.push(performance.now() - began); }
 		for (let i = 0; i < 50; i++) {
 			await frame();
-			mouse('mousedown', 50 + i); mouse('mousemove', 400 + i, document);
+			mouse('mousedown', 50 + i); mouse('mousemove', 400 + i);
 			const began = performance.now();
 			mouse('mouseup', 400 + i, document);
 			await Promise.resolve();

@@ -114,6 +114,11 @@ func tellsKills(killed time.Time) func(b *browser, p *page) {
 func drawsLive(b *browser, p *page) {
 	b.look("light", 1280)
 	b.open(p.URL + "/live?folder=runs&name=measured")
+	b.text(`(() => { window.said = []; const look = () => { said.push(document.getElementById('standing')?.textContent); requestAnimationFrame(look); }; look(); })()`)
+	b.until(`document.getElementById('standing')?.textContent == 'done'`)
+	if said := b.text(`said.filter(s => s?.startsWith('interrupted')).join()`); said != "" {
+		b.t.Error("before all events of a run that ended were read: ", said)
+	}
 	b.until(`document.querySelectorAll('.plot.small canvas').length == 4`)
 	heads := b.text(`[...document.querySelectorAll('#numbers th')].map(h => h.textContent).join()`)
 	if heads != "time (UTC),ended,failed,p50,p95,p99,xact_commit,wal_bytes" {

@@ -55,6 +55,7 @@ export class Live {
   private events: Event_[] = [];
   private seen = new Set<number>();
   private beat = 0;
+  private came = 0; // when the last event was taken, on this clock
   private band = h('div', { class: 'band', id: 'band' });
   private grid = h('div', {});
   private charts = h('div', {});
@@ -115,6 +116,7 @@ export class Live {
     if (e.kind === 'beat' || this.seen.has(e.seq)) return;
     this.seen.add(e.seq);
     this.events.push(e);
+    this.came = Date.now();
     if (this.events.length > 1 && this.events[this.events.length - 2]!.seq > e.seq) this.events.sort((a, b) => a.seq - b.seq);
     if (this.events.length === 1) requestAnimationFrame(() => this.paint());
     if (['kill', 'warning', 'end'].includes(e.kind) && Date.now() - Date.parse(e.time) < 10_000) say(e.kind + (e.text ? `: ${e.text}` : ''));
@@ -124,7 +126,7 @@ export class Live {
     const { events } = this, last = events[events.length - 1];
     if (!last) { this.band.textContent = 'no event yet'; return; }
     const step = events.findLast(e => e.kind === 'step'), sample = events.findLast(e => e.sample), ended = last.kind === 'end', silent = (Date.now() - this.beat) / 1000;
-    const standing = ended ? 'done' : last.kind === 'stop' || silent > 9 ? `interrupted at ${sample?.sample ? words(sample.sample.cell) : step?.text ?? 'its beginning'}` : 'running';
+    const standing = ended ? 'done' : last.kind === 'stop' || silent > 9 && Date.now() - this.came > 1500 ? `interrupted at ${sample?.sample ? words(sample.sample.cell) : step?.text ?? 'its beginning'}` : silent > 9 ? 'reading' : 'running'; // an old run's events come one after the other: its end may be the next
     const key = `${last.seq} ${standing}`;
     if (key === this.last) return;
     this.last = key;
