@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -56,7 +57,7 @@ func (e *env) agent(ctx context.Context, listen, cert, key string) error {
 		return &fault.Error{Setting: "--listen " + listen, Err: err, Cure: "name an address of this machine that is free"}
 	}
 	a := &ycsb.Agent{Engines: e.engines, Token: token, Says: e.says}
-	server := &http.Server{Handler: a.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: a.Handler(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(e.log().Handler(), slog.LevelWarn)}
 	go func() {
 		<-ctx.Done()
 		_ = server.Close() // runs end with their requests

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/enginetest"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/run"
 )
@@ -143,6 +144,25 @@ func TestAgentsInTheClear(t *testing.T) {
 	for _, args := range [][]string{{"agent"}, {"ycsb", "run", "--engine", "dry", "-P", "workloada", "--agents", "127.0.0.1:7707"}} {
 		if code, _, stderr := barograph(t, args...); code != fault.Usage || !strings.Contains(stderr, envToken) {
 			t.Errorf("%v: status %d, %s", args, code, stderr)
+		}
+	}
+}
+
+// TestAgentsOverTLS: agents with a certificate of the CA that is named run, those of another one are told nothing.
+func TestAgentsOverTLS(t *testing.T) {
+	t.Setenv(envToken, testToken)
+	dir, until := t.TempDir(), time.Now().Add(time.Hour)
+	enginetest.NewCA(t, dir+"/ca", until).Issue("an agent", dir+"/agent", until)
+	enginetest.NewCA(t, dir+"/other", until)
+	a, _ := agent(t, "--tls-cert", dir+"/agent.pem", "--tls-key", dir+"/agent.key")
+	args := []string{"ycsb", "run", "--engine", "dry", "-P", "workloada", "-p", "recordcount=500", "-p", "operationcount=100", "--agents", a}
+	for ca, want := range map[string]string{"ca": "", "other": "certificate signed by unknown authority", "": "name what signs it: --agents-ca FILE"} {
+		more := []string{"--agents-ca", dir + "/" + ca + ".pem"}
+		if ca == "" {
+			more = nil
+		}
+		if code, _, stderr := barograph(t, append(args, more...)...); (code == 0) != (want == "") || !strings.Contains(stderr, want) || strings.Count(stderr, a+":") > 1 {
+			t.Errorf("CA %q: status %d, %s", ca, code, stderr)
 		}
 	}
 }

@@ -71,7 +71,10 @@ func (a *Agents) Run(ctx context.Context, task Task, since time.Time) (run.Sampl
 	if err := together(ctx, all, func(ctx context.Context, i int, o *one) error {
 		mine := task
 		mine.Shard = Shard{int64(i), int64(len(all))}
-		return errors.Join(o.look(ctx), o.ask(ctx, preparePath, mine, nil))
+		if err := o.look(ctx); err != nil {
+			return err
+		}
+		return o.ask(ctx, preparePath, mine, nil)
 	}); err != nil {
 		_ = together(context.WithoutCancel(ctx), all, func(ctx context.Context, _ int, o *one) error {
 			_ = o.ask(ctx, startPath, 0, nil) // whoever is ready need not wait
@@ -154,6 +157,8 @@ func (o *one) ask(ctx context.Context, path string, what, into any) error {
 	case answer.StatusCode == http.StatusUnprocessableEntity:
 		var p Part
 		return errors.Join(json.Unmarshal(text, &p), p.err(o.at))
+	case o.TLS == nil && bytes.Contains(text, []byte("to an HTTPS server")): // net/http's words
+		return &fault.Error{Setting: "agent " + o.at, Problem: "has a certificate, and hears nothing in the clear", Cure: "name what signs it: --agents-ca FILE"}
 	case answer.StatusCode != http.StatusOK:
 		return fmt.Errorf("agent %s: %s", o.at, strings.TrimSpace(string(text)))
 	case into == nil:
