@@ -217,10 +217,11 @@ func (m *MachineMeter) Stop(ctx context.Context) (MachineLoad, error) {
 		return out, err
 	}
 	b := m.begin
-	busy := t.User + t.System + t.Nice + t.Irq + t.Softirq - b.User - b.System - b.Nice - b.Irq - b.Softirq
-	disk, stolen, idle := t.Iowait-b.Iowait, t.Steal-b.Steal, t.Idle-b.Idle
+	// The sums are of fractions, and the kernel's counts of waiting may fall: none is below 0.
+	busy := max(t.User+t.System+t.Nice+t.Irq+t.Softirq-b.User-b.System-b.Nice-b.Irq-b.Softirq, 0)
+	disk, stolen, idle := max(t.Iowait-b.Iowait, 0), max(t.Steal-b.Steal, 0), max(t.Idle-b.Idle, 0)
 	if all := busy + disk + stolen + idle; all > 0 {
-		out.Busy, out.Disk, out.Stolen = busy/all, max(disk, 0)/all, stolen/all
+		out.Busy, out.Disk, out.Stolen = busy/all, disk/all, stolen/all
 	}
 	return out, nil
 }
