@@ -2,7 +2,10 @@ package measure
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -122,13 +125,17 @@ func (m *Machine) readSystem(ctx context.Context) {
 	}
 }
 
-// readDisk finds the deepest mount point above the path: the name that the
-// mount table gives the file system is finer than statfs's (ext2/ext3/ext4).
+// readDisk finds the deepest mount point above the path, which may be made later:
+// the name that the mount table gives the file system is finer than statfs's
+// (ext2/ext3/ext4).
 func (m *Machine) readDisk(ctx context.Context, path string) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		m.missing("disk", err)
 		return
+	}
+	for _, err := os.Stat(abs); errors.Is(err, fs.ErrNotExist) && abs != filepath.Dir(abs); _, err = os.Stat(abs) {
+		abs = filepath.Dir(abs)
 	}
 	if target, err := filepath.EvalSymlinks(abs); err == nil {
 		abs = target
