@@ -262,6 +262,7 @@ func TestViewers(t *testing.T) {
 				_, in := child(t, "view", served+" "+base+"/api/v1/events?folder=runs&name=first")
 				viewers = append(viewers, in)
 			}
+			time.Sleep(500 * time.Millisecond) // they have read what was before
 			for rep := range 40 {
 				began := time.Now()
 				query, err := a.Phrase(t.Context(), q, "keys-native")
