@@ -22,7 +22,8 @@ func newScanOwn(e *env) *cobra.Command {
 then, with --streams, ask them from so many streams at once: queries an hour, percentiles, and how far the engine scales.
 
 DIR/NAME.parquet, DIR/NAME.csv and the files of the folder DIR/NAME are the table NAME; names of columns are in small letters.
-No index is made. A question ends with a semicolon; lines before it may tell of it:
+No index is made. On a server they lie in a schema (MariaDB: a database) barograph_own, which each run empties first.
+A question ends with a semicolon; lines before it may tell of it:
 
   -- name: top_pages
   -- title: the pages that are seen most

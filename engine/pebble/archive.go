@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/objstorage"
 	"github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/cockroachdb/pebble/v2/sstable/blob"
 	"github.com/cockroachdb/pebble/v2/sstable/block"
@@ -169,11 +170,7 @@ func (a *archive) Check(ctx context.Context, _ string) (problems []string, err e
 // checkValues reads the blocks of a file of values, which its index lists by
 // their offsets and the end of the last (package sstable/blob, doc.go).
 func checkValues(ctx context.Context, name string) (err error) {
-	f, err := vfs.Default.Open(name)
-	if err != nil {
-		return err
-	}
-	in, err := sstable.NewSimpleReadable(f)
+	in, err := readable(name)
 	if err != nil {
 		return err
 	}
@@ -202,12 +199,16 @@ func checkValues(ctx context.Context, name string) (err error) {
 	return err
 }
 
-func checkTable(ctx context.Context, name string) error {
+func readable(name string) (objstorage.Readable, error) {
 	f, err := vfs.Default.Open(name)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	in, err := sstable.NewSimpleReadable(f)
+	return sstable.NewSimpleReadable(f)
+}
+
+func checkTable(ctx context.Context, name string) error {
+	in, err := readable(name)
 	if err != nil {
 		return err
 	}
