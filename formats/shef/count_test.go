@@ -28,7 +28,10 @@ func count(product []byte) (lines, pieces int64) {
 	text := hidden.ReplaceAllString(marks.Replace(string(product)), "\n$1")
 	c := &counter{}
 	for line := range strings.SplitSeq(text, "\n") {
-		line = strings.ReplaceAll(fill.ReplaceAllString(line, ""), "\ufeff", "")
+		line = fill.ReplaceAllString(line, "")
+		for strings.Contains(line, "\ufeff") { // one may part another
+			line = strings.ReplaceAll(line, "\ufeff", "")
+		}
 		if line = strings.TrimRight(line, "\t "); !strings.HasPrefix(line, ":") {
 			line = strings.TrimRight(line, "\t =&")
 		}

@@ -30,6 +30,7 @@ func FuzzDecode(f *testing.F) {
 		"ZCZC MEMRR7MRX CES\nTTAA00 KMRX 030710\n.A AAA 0101 DH24/HG -/PP T/SF\t+.\nNNNN\n .A x",
 		"\xef\xbb\xbf.A AAA 1020 /HG 1\x00.5/TA T\r.B BBB 1020 /HG/TA\rSTN1:x:72/50\r .B1 /PP\rSTN2/3\x1e\x03.A CCC 1020 /PP/ M\x0c .A DDD 1020 /HG 3\n.ENDS\n.AX 1/2",
 		".B AAA 1020 /HG\n.ENDS/5\n .END\nSTN1 1" + strings.Repeat(" ", 60) + "/2,STN2\n .A BBB 1020 /HG 1\nSTN3 4\n.E1 5\n.END\n .E CCC 1020 /HG\n.E1 3",
+		"\xef\xbb\ufeff\xbf",
 		".BR AAA 1020 /HG/PP\nSTN1 1/2\n...NORTH...\nSTN2 3/4 : c\n\n: c\n 'x/y' 5\n.SOUTH\nSTN3 'a/\n.END\n.END\nprose\n.A AAA 1020 /HG 1",
 	} {
 		f.Add([]byte(s), uint8(0))
