@@ -258,6 +258,9 @@ type Poster interface {
 	// nothing and durable when it returns. Posting again what was posted last
 	// changes no value. Nothing is kept of what it is given.
 	Post(ctx context.Context, messages []PostMessage) (Posted, error)
+	// Reread reads again what may be posted of a few stations: what was admitted
+	// since the poster began.
+	Reread(ctx context.Context, stations []record.ID) error
 	Close() error
 }
 

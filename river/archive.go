@@ -12,19 +12,23 @@ import (
 // Archive posts into the tables of Barograph's post workload, by the engine's
 // fastest method. Stations and their parameters are admitted as they come.
 type Archive struct {
-	Engine *engine.Engine
-	Tables engine.PostTables
+	// Open opens the tables: at the begin, and where a connection was lost.
+	Open   func(ctx context.Context) (*engine.PostStore, error)
 	Method engine.PostMethod
+	Shut   func() error // closes what is opened from; nil = nothing is closed
 
 	store  *engine.PostStore
 	poster engine.Poster
 	known  map[engine.Series]bool
 }
 
-// Close closes the tables, and the engine.
+// Close closes the tables, and what they were opened from.
 func (a *Archive) Close() error {
 	err := a.drop()
-	return errors.Join(err, a.Engine.Close())
+	if a.Shut != nil {
+		err = errors.Join(err, a.Shut())
+	}
+	return err
 }
 
 func (a *Archive) drop() (err error) {
@@ -45,7 +49,7 @@ func (a *Archive) Again(error) bool { return true }
 // Reload opens the tables anew, with a new connection.
 func (a *Archive) Reload(ctx context.Context) (err error) {
 	_ = a.drop() // of a connection that may be gone
-	if a.store, err = a.Engine.Posts.Open(ctx, a.Tables); err != nil {
+	if a.store, err = a.Open(ctx); err != nil {
 		return err
 	}
 	a.known = map[engine.Series]bool{}
@@ -100,7 +104,7 @@ func (a *Archive) post(ctx context.Context, products []*Product) ([]Tally, error
 }
 
 // admit fills location and ingest filter with what is not known yet.
-func (a *Archive) admit(ctx context.Context, messages []engine.PostMessage) (err error) {
+func (a *Archive) admit(ctx context.Context, messages []engine.PostMessage) error {
 	var stations []record.ID
 	var all []engine.Series
 	for i := range messages {
@@ -122,14 +126,5 @@ func (a *Archive) admit(ctx context.Context, messages []engine.PostMessage) (err
 	if err := a.store.Admit(ctx, stations, all); err != nil {
 		return err
 	}
-	if r, ok := a.poster.(interface {
-		Reread(ctx context.Context, stations []record.ID) error
-	}); ok {
-		return r.Reread(ctx, stations)
-	}
-	if err := a.poster.Close(); err != nil {
-		return err
-	}
-	a.poster, err = a.store.Poster(ctx, a.Method) // which reads them at its start
-	return err
+	return a.poster.Reread(ctx, stations)
 }

@@ -80,7 +80,9 @@ func opened(ctx context.Context, url, schema string) (river.Poster, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &river.Archive{Engine: db, Tables: engine.PostTables{Design: engine.PostDesign(schema), Policy: engine.GoodStays, Make: true}, Method: engine.Bulk}
+	a := &river.Archive{Method: engine.Bulk, Shut: db.Close, Open: func(ctx context.Context) (*engine.PostStore, error) {
+		return db.Posts.Open(ctx, engine.PostTables{Design: engine.PostDesign(schema), Policy: engine.GoodStays, Make: true})
+	}}
 	return a, a.Reload(ctx)
 }
 
@@ -287,7 +289,7 @@ func digest(t *testing.T, url, design string) string {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	store, err := a.(*river.Archive).Engine.Posts.Open(t.Context(), engine.PostTables{Design: engine.PostDesign(design)})
+	store, err := a.(*river.Archive).Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +308,7 @@ func wipe(t *testing.T, url string) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	store, err := a.(*river.Archive).Engine.Posts.Open(t.Context(), engine.PostTables{Design: engine.SingleDesign})
+	store, err := a.(*river.Archive).Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

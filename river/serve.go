@@ -33,6 +33,8 @@ type Service struct {
 	Input   Input
 	Log     *slog.Logger // a line for each product
 	Metrics *Metrics
+	// Landed is told of each product whose rows are committed; nil = nobody is.
+	Landed func(p *Product, latency time.Duration)
 	// Reread is told to read anew what the poster goes by; nil = never.
 	Reread <-chan func() error
 	// Ended is closed when nothing more comes: the service ends when the spool is
@@ -61,7 +63,7 @@ type held struct {
 
 // Most that is posted in one transaction.
 const (
-	batchProducts = 1000
+	BatchProducts = 1000
 	batchValues   = 30_000
 )
 
@@ -96,7 +98,7 @@ func (s *Service) Run(ctx context.Context) error {
 			return err
 		}
 		s.Metrics.waiting(ready, files, bytes)
-		ready = ready[:min(len(ready), 5*batchProducts)] // then signals are heard, and counts are taken
+		ready = ready[:min(len(ready), 5*BatchProducts)] // then signals are heard, and counts are taken
 		if err := s.round(ctx, ready); err != nil && ctx.Err() == nil {
 			return err
 		}
@@ -181,7 +183,7 @@ func (s *Service) file(ctx context.Context, w *Waiting) error {
 			}
 			w.left++
 			s.held, s.values = append(s.held, &held{Product: p, file: w}), s.values+len(p.Values)
-			if len(s.held) < batchProducts && s.values < batchValues {
+			if len(s.held) < BatchProducts && s.values < batchValues {
 				return nil
 			}
 			return s.post(ctx)
@@ -272,6 +274,9 @@ func (s *Service) tell(h *held, t Tally, took time.Duration) {
 	}
 	s.Log.Info("product", args...)
 	s.Metrics.posted(h, t)
+	if s.Landed != nil {
+		s.Landed(h.Product, time.Since(h.file.Received))
+	}
 }
 
 // insist posts until it is done: a database that is away is waited for, what it
@@ -341,7 +346,7 @@ func Post(ctx context.Context, texts *formats.Texts, in *Input, to Poster, each 
 		}
 		err := in.Read(text, name, received, func(p *Product) error {
 			all, values = append(all, p), values+len(p.Values)
-			if len(all) < batchProducts && values < batchValues && name != formats.Stdin {
+			if len(all) < BatchProducts && values < batchValues && name != formats.Stdin {
 				return nil
 			}
 			return flush()

@@ -26,7 +26,7 @@ func newPost(e *env) *cobra.Command {
 FILES are SHEF files or folders: they are posted once, as they are, into tables that stay (the test once). Without FILES a
 synthetic feed is posted, as barograph synth shef makes it, by default 10 products of 5,000 values each. Designs: array96, array24 (a row per station, parameter and day), single (a row per
 value), ihfs. Methods, from the slowest: row-2006 (the report's algorithm, each statement commits), row-2006-message (one
-transaction), procedure, prepared, multi-row, bulk. What the tables hold is held against a reference that no database
+transaction), procedure, prepared, multi-row, bulk; and service: what barograph shef serve runs, from a spool. What the tables hold is held against a reference that no database
 computed; what differs, or lacks a proof, has no figures. Tests:
 
   once    the products, as they are: the default with FILES
@@ -59,7 +59,7 @@ What could not be decoded is told, and makes the exit status 4.`,
 	}
 	c.Flags().StringVar(&p.URL, engineFlag, "", "URL of the engine (required)")
 	c.Flags().StringSliceVar(&p.Designs, "design", []string{string(engine.Array96Design), string(engine.SingleDesign)}, "designs")
-	c.Flags().StringSliceVar(&p.Methods, "method", nil, "methods (default: all that the engine has)")
+	c.Flags().StringSliceVar(&p.Methods, "method", nil, "methods (default: all that the engine has, and service)")
 	c.Flags().StringSliceVar(&p.Tests, "test", nil, "tests (default: once with FILES, else quiet)")
 	c.Flags().StringVar(&p.Policy, "policy", string(engine.Overwrite), "what becomes of a value whose key is taken; the modes of shef_duplicate in IHFS")
 	c.Flags().IntVar(&p.Posters, "posters", 1, "posters at once; they divide the stations")

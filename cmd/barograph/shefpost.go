@@ -139,7 +139,9 @@ func (p *shefPost) openOwn(ctx context.Context, policy engine.Policy) (river.Pos
 	if err != nil {
 		return nil, err
 	}
-	a := &river.Archive{Engine: db, Tables: engine.PostTables{Design: engine.PostDesign(p.design), Policy: policy, Make: p.make}, Method: d.PostMethods[len(d.PostMethods)-1]}
+	a := &river.Archive{Method: d.PostMethods[len(d.PostMethods)-1], Shut: db.Close, Open: func(ctx context.Context) (*engine.PostStore, error) {
+		return db.Posts.Open(ctx, engine.PostTables{Design: engine.PostDesign(p.design), Policy: policy, Make: p.make})
+	}}
 	if err := a.Reload(ctx); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}

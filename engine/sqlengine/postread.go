@@ -78,8 +78,7 @@ func (p *poster) readFilters(ctx context.Context) error {
 	return err
 }
 
-// Reread reads again what may be posted of a few stations: what was admitted
-// since the poster began.
+// Reread keeps what it knows of other stations.
 func (p *poster) Reread(ctx context.Context, stations []record.ID) error {
 	gone, all := map[record.ID]bool{}, []engine.Series(nil)
 	for _, id := range stations {

@@ -162,6 +162,43 @@ func (l loser) Post(ctx context.Context, messages []engine.PostMessage) (engine.
 	return l.Poster.Post(ctx, messages)
 }
 
+// TestService posts by what a river centre runs, in every test and design, and
+// every cell is proven.
+func TestService(t *testing.T) {
+	feed := smallFeed(t, synth.SHEF{Seed: 3, Messages: 30, Mean: 20, Offices: 2, Stations: 4, PerDay: 15})
+	p := post.Posting{
+		Registry: all.Registry(), URL: "sqlite:" + filepath.Join(t.TempDir(), "post.db"), Progress: func(string) {}, Out: filepath.Join(t.TempDir(), "run"),
+		Source: feed, Designs: []string{"array96", "single", "ihfs"}, Methods: []string{string(post.Service)}, Policy: string(engine.Overwrite), Rounds: 2, SpeedUp: 1e7,
+	}
+	for _, test := range post.Tests() {
+		p.Tests = append(p.Tests, string(test))
+	}
+	result, err := p.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(result.Samples()); n != 54 {
+		t.Errorf("%d cells", n)
+	}
+	for _, s := range result.Samples() {
+		m := s.Measured()
+		if m == nil || s.Proof != answer.DigestAlone {
+			t.Fatalf("%s: not proven: %q", s.Cell, result.Run.Warnings)
+		}
+		switch s.Cell.At("test") {
+		case "delete":
+		case "live":
+			if m.Products != 15 || m.Post.P50 < 100*time.Millisecond || m.Post.Total != m.Total {
+				t.Errorf("%s: %d products, rename to committed row %s, in %s of %s", s.Cell, m.Products, m.Post.P50, m.Post.Total, m.Total)
+			}
+		default:
+			if m.Products != 30 || m.Rate() == 0 || m.Post.Total != m.Total || s.Cell.At("together") != "1000" {
+				t.Errorf("%s: %d products in %s of %s", s.Cell, m.Products, m.Post.Total, m.Total)
+			}
+		}
+	}
+}
+
 // TestSourcesAgree decodes a feed from files and from memory.
 func TestSourcesAgree(t *testing.T) {
 	feed := smallFeed(t, synth.SHEF{Seed: 5, Messages: 12, Mean: 400})

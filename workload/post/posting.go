@@ -12,6 +12,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/river"
 	"github.com/barograph/barograph/run"
 )
 
@@ -48,15 +49,32 @@ func (p *Posting) check(d *engine.Driver) error {
 			p.Tests = []string{string(Once)}
 		}
 	}
+	methods := Methods(d)
 	if len(p.Methods) == 0 {
-		p.Methods = texts(d.PostMethods)
+		p.Methods = texts(methods)
 	}
 	for _, m := range p.Methods {
-		if !slices.Contains(d.PostMethods, engine.PostMethod(m)) {
-			return fault.NotOffered("--method", engine.PostMethod(m), d.PostMethods, d.Scheme)
+		if !slices.Contains(methods, engine.PostMethod(m)) {
+			return fault.NotOffered("--method", engine.PostMethod(m), methods, d.Scheme)
 		}
 	}
 	return errors.Join(known("--test", p.Tests, Tests()), known("--design", p.Designs, engine.PostDesigns()), known("--policy", []string{p.Policy}, engine.Policies()))
+}
+
+// Methods are those of an engine, and the service; nil where it does not post.
+func Methods(d *engine.Driver) []engine.PostMethod {
+	if len(d.PostMethods) == 0 {
+		return nil
+	}
+	return append(slices.Clone(d.PostMethods), Service)
+}
+
+// options of a method: the service has one poster, and makes its own batches.
+func (p *Posting) options(m string, d *engine.Driver) Options {
+	if o := (Options{Method: engine.PostMethod(m), Posters: p.Posters, Together: p.Together}); o.Method != Service {
+		return o
+	}
+	return Options{Method: Service, Posters: 1, Together: river.BatchProducts, Writes: d.PostMethods[len(d.PostMethods)-1]}
 }
 
 func known[T ~string](flag string, names []string, all []T) error {
@@ -116,7 +134,7 @@ func (p *Posting) Run(ctx context.Context) (result *run.Folder, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = p.designs(ctx, db, refs, result); err == nil {
+	if err = p.designs(ctx, d, db, refs, result); err == nil {
 		result.Run.Ended = time.Now().UTC()
 	}
 	if err = errors.Join(err, result.Close()); len(result.Samples()) == 0 {
@@ -138,7 +156,7 @@ func outcome(r *run.Folder) error {
 
 // designs runs every test on every design by every method. What a user names
 // goes into tables that stay; all else into tables for tests.
-func (p *Posting) designs(ctx context.Context, db *engine.Engine, refs *References, result *run.Folder) error {
+func (p *Posting) designs(ctx context.Context, d *engine.Driver, db *engine.Engine, refs *References, result *run.Folder) error {
 	one := Programme{
 		Policy: engine.Policy(p.Policy), Source: p.Source, References: refs, Rounds: p.Rounds, SpeedUp: p.SpeedUp, PerDay: 1000, Folder: result, Engine: result.Run.Archives[0].Engine,
 		Progress: func(s string) {
@@ -158,7 +176,7 @@ func (p *Posting) designs(ctx context.Context, db *engine.Engine, refs *Referenc
 			if len(tests) == 0 {
 				continue
 			}
-			if err := p.tested(ctx, db, one, tests, !stay); err != nil {
+			if err := p.tested(ctx, d, db, one, tests, !stay); err != nil {
 				return err
 			}
 		}
@@ -167,7 +185,7 @@ func (p *Posting) designs(ctx context.Context, db *engine.Engine, refs *Referenc
 }
 
 // tested runs tests on one set of tables.
-func (p *Posting) tested(ctx context.Context, db *engine.Engine, one Programme, tests []Test, own bool) error {
+func (p *Posting) tested(ctx context.Context, d *engine.Driver, db *engine.Engine, one Programme, tests []Test, own bool) error {
 	store, err := db.Posts.Open(ctx, engine.PostTables{Design: one.Design, Policy: one.Policy, Make: true, Tests: own})
 	if err != nil {
 		return err
@@ -177,7 +195,7 @@ func (p *Posting) tested(ctx context.Context, db *engine.Engine, one Programme, 
 	for _, t := range tests {
 		for _, m := range p.Methods {
 			if err == nil {
-				one.Options = Options{Method: engine.PostMethod(m), Posters: p.Posters, Together: p.Together}
+				one.Options = p.options(m, d)
 				err = one.Run(ctx, t)
 			}
 		}

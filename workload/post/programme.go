@@ -132,7 +132,9 @@ func (p *Programme) measured(ctx context.Context, c cell) error {
 	if err != nil {
 		return err
 	}
-	t, err := Run(ctx, p.Store, shifted{p.Source, c.added[len(c.added)-1]}, p.Options)
+	o := p.Options
+	o.Change = shift(c.added[len(c.added)-1])
+	t, err := Run(ctx, p.Store, p.Source, o)
 	if err != nil {
 		return err
 	}
@@ -271,8 +273,8 @@ func (p *Programme) noisy(ctx context.Context) error {
 	}
 	loop(1, func() error { _, err := engine.DigestPosts(p.Store.Values(inner)); return err })
 	second := p.Options
-	second.Posters = 1
-	loop(2, func() error { _, err := Run(inner, p.Store, renamed{p.Source}, second); return err })
+	second.Posters, second.Change = 1, func(g *record.Gauge) { rename(&g.Station) }
+	loop(2, func() error { _, err := Run(inner, p.Store, p.Source, second); return err })
 	stations, known := p.References.contents.Stations, map[record.ID]bool{}
 	for _, id := range stations {
 		known[id] = true
@@ -389,8 +391,8 @@ func (p *Programme) live(ctx context.Context) error {
 			}
 		}
 		added = append(added, float64(i))
-		next, stop := iter.Pull2(shifted{p.Source, float64(i)}.Products())
-		days, err := p.days(ctx, phase, next)
+		next, stop := iter.Pull2(p.Source.Products())
+		days, err := p.days(ctx, phase, next, shift(float64(i)))
 		stop()
 		if err != nil {
 			return err
@@ -410,13 +412,11 @@ func (p *Programme) live(ctx context.Context) error {
 
 // pulled is the next so many products of a source.
 type pulled struct {
+	Source
 	next func() (*Message, error, bool)
 	n    int
 	done *bool
 }
-
-// Words describes the source.
-func (p pulled) Words() string { return "a day" }
 
 // Products gives the day's products.
 func (p pulled) Products() iter.Seq2[*Message, error] {
@@ -441,12 +441,13 @@ type day struct {
 }
 
 // days posts day after day of a phase.
-func (p *Programme) days(ctx context.Context, phase string, next func() (*Message, error, bool)) (days []day, err error) {
+func (p *Programme) days(ctx context.Context, phase string, next func() (*Message, error, bool), change func(*record.Gauge)) (days []day, err error) {
 	perDay := max(p.PerDay, 1)
 	done := false
 	for n := 0; !done; n++ {
 		late := int64(0)
 		o := p.Options
+		o.Change = change
 		began := time.Now()
 		if p.SpeedUp > 0 {
 			gap := time.Duration(float64(24*time.Hour) / float64(perDay) / p.SpeedUp)
@@ -462,7 +463,7 @@ func (p *Programme) days(ctx context.Context, phase string, next func() (*Messag
 			}
 		}
 		p.Progress(fmt.Sprintf("live, %s, day %d, %s, %s", phase, n+1, p.Design, p.Method))
-		t, err := Run(ctx, p.Store, pulled{next, perDay, &done}, o)
+		t, err := Run(ctx, p.Store, pulled{p.Source, next, perDay, &done}, o)
 		if err != nil {
 			return nil, err
 		}

@@ -22,6 +22,10 @@ type Options struct {
 	// Together is how many products are posted in one transaction; 0 = 1. A
 	// batch is posted, too, when it has TogetherValues values.
 	Together int
+	// Change is done to every value before it is posted; nil = nothing.
+	Change func(*record.Gauge)
+	// Writes is the engine's method by which Service writes.
+	Writes engine.PostMethod
 	// Pace is told the number of each product before it is posted, and may wait.
 	Pace func(ctx context.Context, product int64) error
 }
@@ -60,8 +64,8 @@ type batch struct {
 
 func (b *batch) reset() { b.messages, b.ends, b.values = b.messages[:0], b.ends[:0], b.values[:0] }
 
-// add copies the values of a product that are for poster w of n.
-func (b *batch) add(m *Message, w, n int) {
+// add copies the values of a product that are for poster w of n, and changes them.
+func (b *batch) add(m *engine.PostMessage, w, n int, change func(*record.Gauge)) {
 	begin := len(b.values)
 	if n == 1 {
 		b.values = append(b.values, m.Values...)
@@ -70,6 +74,11 @@ func (b *batch) add(m *Message, w, n int) {
 			if owner(m.Values[i].Station, n) == w {
 				b.values = append(b.values, m.Values[i])
 			}
+		}
+	}
+	if change != nil {
+		for i := begin; i < len(b.values); i++ {
+			change(&b.values[i])
 		}
 	}
 	if len(b.values) > begin { // a product of which nothing is for this poster takes no time
@@ -100,17 +109,36 @@ func owner(station record.ID, n int) int {
 // Run posts a source.
 func Run(ctx context.Context, s *engine.PostStore, src Source, o Options) (*Tally, error) {
 	o.Posters, o.Together = max(o.Posters, 1), max(o.Together, 1)
+	t := &Tally{Parse: measure.NewHistogram(), Post: measure.NewHistogram()}
+	if o.Method == Service {
+		return t, t.serve(ctx, s, src, o)
+	}
+	return t, t.clocked(func() error { return t.posters(ctx, s, src, o) })
+}
+
+// clocked does what is timed.
+func (t *Tally) clocked(f func() error) error {
 	meter, err := measure.StartClient()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	clock := time.Now()
-	t := &Tally{Parse: measure.NewHistogram(), Post: measure.NewHistogram()}
+	err = f()
+	t.Wall = time.Since(clock)
+	load, loadErr := meter.Stop()
+	if t.CPU = load.User + load.System; err == nil {
+		err = loadErr
+	}
+	return err
+}
+
+// posters deals the products out to posters of their own stations.
+func (t *Tally) posters(ctx context.Context, s *engine.PostStore, src Source, o Options) error {
 	workers := make([]*worker, o.Posters)
 	for i := range workers {
 		p, err := s.Poster(ctx, o.Method)
 		if err != nil {
-			return nil, errors.Join(err, closeAll(workers[:i]))
+			return errors.Join(err, closeAll(workers[:i]))
 		}
 		workers[i] = &worker{poster: p, post: measure.NewHistogram(), full: make(chan *batch, 1), free: make(chan *batch, 2)}
 		workers[i].free <- &batch{}
@@ -121,7 +149,7 @@ func Run(ctx context.Context, s *engine.PostStore, src Source, o Options) (*Tall
 		g.Go(func() error { return w.work(inner) })
 	}
 	g.Go(func() error { return t.deal(inner, src, workers, o) })
-	err = errors.Join(g.Wait(), closeAll(workers))
+	err := errors.Join(g.Wait(), closeAll(workers))
 	for _, w := range workers {
 		t.PostTotal += w.total
 		t.Posted.Add(w.posted)
@@ -129,13 +157,7 @@ func Run(ctx context.Context, s *engine.PostStore, src Source, o Options) (*Tall
 			err = merged
 		}
 	}
-	t.Wall = time.Since(clock)
-	load, loadErr := meter.Stop()
-	t.CPU = load.User + load.System
-	if err == nil {
-		err = loadErr
-	}
-	return t, err
+	return err
 }
 
 func closeAll(workers []*worker) (err error) {
@@ -186,7 +208,7 @@ func (t *Tally) deal(ctx context.Context, src Source, workers []*worker, o Optio
 					return ctx.Err()
 				}
 			}
-			hold[i].add(m, i, len(workers))
+			hold[i].add(&m.PostMessage, i, len(workers), o.Change)
 			if len(hold[i].messages) >= o.Together || len(hold[i].values) >= togetherValues {
 				if err := flush(i); err != nil {
 					return err
@@ -290,9 +312,13 @@ func (r *References) digest(ctx context.Context, d engine.PostDesign, p engine.P
 			Without: func(v *engine.PostedValue) bool { return s.gone(d, v.Time) },
 		}
 		for _, by := range s.added {
-			for m, err := range (shifted{r.source, by}).Products() {
+			change := shift(by)
+			for m, err := range r.source.Products() {
 				if err = errors.Join(err, ctx.Err()); err != nil {
 					return sum, err
+				}
+				for i := range m.Values {
+					change(&m.Values[i])
 				}
 				one.Post([]engine.PostMessage{m.PostMessage})
 			}

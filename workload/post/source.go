@@ -15,10 +15,11 @@ import (
 	"github.com/barograph/barograph/synth"
 )
 
-// Message is a product on its way: decoded, how long that took, and what became
-// of its text. It is valid until the next step.
+// Message is a product on its way: its text, decoded, how long that took, and
+// what became of it. It is valid until the next step.
 type Message struct {
 	engine.PostMessage
+	Text    []byte
 	Parse   time.Duration
 	Account shef.Account
 }
@@ -29,6 +30,8 @@ type Source interface {
 	Products() iter.Seq2[*Message, error]
 	// Words describes the source.
 	Words() string
+	// Moment decides the years of dates without one.
+	Moment() time.Time
 }
 
 // Feed is a synthetic feed: every product is made as text and decoded.
@@ -39,6 +42,9 @@ type Feed struct {
 
 // Words describes the feed.
 func (f Feed) Words() string { return f.Text }
+
+// Moment is the middle of the feed.
+func (f Feed) Moment() time.Time { return f.Now() }
 
 // Products decodes the feed's products.
 func (f Feed) Products() iter.Seq2[*Message, error] {
@@ -54,7 +60,7 @@ func (f Feed) Products() iter.Seq2[*Message, error] {
 			d.Decode(&p, &result)
 			m.Parse = time.Since(began)
 			m.PostMessage = engine.PostMessage{Product: made.AWIPS, Issued: made.Issued, Values: result.Values}
-			m.Account = result.Account
+			m.Text, m.Account = made.Text, result.Account
 			if !yield(&m, nil) {
 				return
 			}
@@ -71,6 +77,9 @@ type Files struct {
 
 // Words describes the files.
 func (f Files) Words() string { return f.Text }
+
+// Moment is that of the call.
+func (f Files) Moment() time.Time { return f.Now }
 
 // Products decodes the files' products; a file that cannot be read is passed over.
 func (f Files) Products() iter.Seq2[*Message, error] {
@@ -111,9 +120,10 @@ func (d *decoded) each(name string, text io.Reader, yield func(*Message, error) 
 			if !send() {
 				return false
 			}
-			d.m = Message{PostMessage: engine.PostMessage{Product: productID(&d.result.Product), Issued: d.result.Product.Issued, Values: d.m.Values[:0]}}
+			d.m = Message{PostMessage: engine.PostMessage{Product: productID(&d.result.Product), Issued: d.result.Product.Issued, Values: d.m.Values[:0]}, Text: d.m.Text[:0]}
 			pending = true
 		}
+		d.m.Text = append(d.m.Text, d.result.Product.Text...)
 		d.m.Values = append(d.m.Values, d.result.Values...)
 		d.m.Parse += took
 		d.m.Account.Add(&d.result.Account)
@@ -129,49 +139,18 @@ func productID(p *shef.Product) string {
 	return id[:min(len(id), 10)]
 }
 
-// shifted is a source whose values have a number added, which makes updates of
-// inserts; missing ones stay missing.
-type shifted struct {
-	Source
-	by float64
-}
-
-// Products shifts the source's values.
-func (s shifted) Products() iter.Seq2[*Message, error] {
-	if s.by == 0 {
-		return s.Source.Products()
-	}
-	return mapped(s.Source, func(g *record.Gauge) {
+// shift adds a number to values, which makes updates of inserts; missing ones
+// stay missing.
+func shift(by float64) func(*record.Gauge) {
+	return func(g *record.Gauge) {
 		if !g.IsMissing() {
-			g.Value += s.by
-		}
-	})
-}
-
-// renamed is a source of stations of other names: what a second poster posts.
-type renamed struct{ Source }
-
-// Products renames the source's stations.
-func (s renamed) Products() iter.Seq2[*Message, error] {
-	return mapped(s.Source, func(g *record.Gauge) { rename(&g.Station) })
-}
-
-func rename(station *record.ID) { station[min(station.Len(), 7)] = '_' }
-
-func mapped(s Source, f func(*record.Gauge)) iter.Seq2[*Message, error] {
-	return func(yield func(*Message, error) bool) {
-		for m, err := range s.Products() {
-			if err == nil {
-				for i := range m.Values {
-					f(&m.Values[i])
-				}
-			}
-			if !yield(m, err) {
-				return
-			}
+			g.Value += by
 		}
 	}
 }
+
+// rename gives a station another name: one that a second poster posts.
+func rename(station *record.ID) { station[min(station.Len(), 7)] = '_' }
 
 // Contents is what a source holds.
 type Contents struct {

@@ -1,0 +1,154 @@
+package post
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/river"
+)
+
+// Service posts by what a river centre runs (barograph shef serve): each product
+// is a file of a spool. It is a method of every engine, which writes by its
+// fastest.
+const Service engine.PostMethod = "service"
+
+// settle is when a file of a spool is whole while others arrive: the service's default.
+const settle = 200 * time.Millisecond
+
+// serve posts a source by the service. A backlog lies in the spool before the
+// clock starts; posting is all from then on, and a product has the time of its
+// transaction. With a pace it has the time from its file's arrival to its
+// committed rows.
+func (t *Tally) serve(ctx context.Context, store *engine.PostStore, src Source, o Options) (err error) {
+	dir, err := os.MkdirTemp("", "barograph-spool")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	spool, err := river.OpenSpool(dir, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, spool.Close()) }()
+	archive := &river.Archive{Method: o.Writes, Open: func(context.Context) (*engine.PostStore, error) { return t.metered(store, o), nil }}
+	defer func() { err = errors.Join(err, archive.Close()) }()
+	ended := make(chan struct{})
+	s := &river.Service{Spool: spool, Poster: archive, Log: slog.New(slog.DiscardHandler), Metrics: river.NewMetrics(prometheus.NewRegistry()), Ended: ended}
+	s.Input.Now = src.Moment()
+	if o.Pace == nil {
+		if err := fill(ctx, dir, src, nil); err != nil {
+			return err
+		}
+		close(ended)
+		err = t.clocked(func() error { return s.Run(ctx) })
+	} else {
+		spool.Settle = settle
+		s.Landed = func(p *river.Product, latency time.Duration) {
+			if len(p.Values) > 0 {
+				t.Post.Record(latency)
+			}
+		}
+		err = t.clocked(func() error {
+			g, inner := errgroup.WithContext(ctx)
+			g.Go(func() error { return s.Run(inner) })
+			g.Go(func() error { defer close(ended); return fill(inner, dir, src, o.Pace) })
+			return g.Wait()
+		})
+	}
+	if t.PostTotal = t.Wall; err == nil {
+		err = errors.Join(ctx.Err(), refused(dir))
+	}
+	return err
+}
+
+// fill writes the products that have values into a spool, as a feed does: each
+// file appears whole.
+func fill(ctx context.Context, dir string, src Source, pace func(ctx context.Context, product int64) error) error {
+	var n int64
+	for m, err := range src.Products() {
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return err
+		}
+		if len(m.Values) == 0 {
+			continue
+		}
+		if pace != nil {
+			if err := pace(ctx, n); err != nil {
+				return err
+			}
+		}
+		whole := filepath.Join(dir, fmt.Sprintf("%09d", n))
+		if err := errors.Join(os.WriteFile(whole+".tmp", m.Text, 0o600), os.Rename(whole+".tmp", whole)); err != nil {
+			return err
+		}
+		n++
+	}
+	return nil
+}
+
+// refused says why files of a spool were set aside.
+func refused(dir string) error {
+	reasons, err := filepath.Glob(filepath.Join(dir, "failed", "*.why"))
+	if err != nil || len(reasons) == 0 {
+		return err
+	}
+	why, err := os.ReadFile(reasons[0])
+	return errors.Join(err, fmt.Errorf("%d products were set aside; the first: %s", len(reasons), why))
+}
+
+// metered is a store whose posters change values as the options have it, and
+// count what they post.
+func (t *Tally) metered(store *engine.PostStore, o Options) *engine.PostStore {
+	s := *store
+	s.Close = func() error { return nil } // it is the caller's
+	s.Poster = func(ctx context.Context, m engine.PostMethod) (engine.Poster, error) {
+		p, err := store.Poster(ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		return &metered{Poster: p, tally: t, change: o.Change, paced: o.Pace != nil}, nil
+	}
+	return &s
+}
+
+type metered struct {
+	engine.Poster
+	tally  *Tally
+	change func(*record.Gauge)
+	paced  bool // the spool tells the times
+	batch  batch
+}
+
+// Post changes copies, as what fails is given again.
+func (m *metered) Post(ctx context.Context, messages []engine.PostMessage) (engine.Posted, error) {
+	m.batch.reset()
+	for i := range messages {
+		m.batch.add(&messages[i], 0, 1, m.change)
+	}
+	given := m.batch.given()
+	if len(given) == 0 {
+		return engine.Posted{}, nil
+	}
+	began := time.Now()
+	posted, err := m.Poster.Post(ctx, given)
+	if err != nil {
+		return posted, err
+	}
+	n := int64(len(given))
+	m.tally.Products += n
+	m.tally.Posted.Add(posted)
+	if !m.paced {
+		m.tally.Post.RecordN(time.Since(began), n)
+	}
+	return posted, nil
+}
