@@ -261,7 +261,7 @@ func (s *Service) land(ctx context.Context) error {
 
 // tell counts a product and writes its line.
 func (s *Service) tell(h *held, t Tally, took time.Duration) {
-	args := []any{"id", h.ID, "issued", h.Issued, "file", h.file.Path, "values", len(h.Values), "lost", h.Account.Lost, "post", took.Seconds(), "latency", time.Since(h.file.Received).Seconds()}
+	args := []any{"id", h.ID, "issued", h.Issued, "file", h.file.Path, "values", len(h.Values), "lost", h.Account.Lost, "parse", h.Parse.Seconds(), "post", took.Seconds(), "latency", time.Since(h.file.Received).Seconds()}
 	for i, name := range Fates() {
 		if t[i] > 0 {
 			args = append(args, name, t[i])
@@ -448,6 +448,7 @@ type Product struct {
 	ID       string    // CCCC and AWIPS id as IHFS has it, at most 10 characters
 	Issued   time.Time // of its heading, else when it was received
 	Received time.Time
+	Parse    time.Duration // what decoding its text took
 	Values   []record.Gauge
 	Account  shef.Account // of its text
 	Left     int          // values that a filter left out
@@ -486,6 +487,7 @@ func (in *Input) Read(r io.Reader, name string, received time.Time, each func(*P
 		return each(done)
 	}
 	for {
+		began := time.Now()
 		if err := split.Next(&text); errors.Is(err, io.EOF) {
 			return send()
 		} else if err != nil {
@@ -501,6 +503,7 @@ func (in *Input) Read(r io.Reader, name string, received time.Time, each func(*P
 		decoder.Decode(&text, &out)
 		p.Values = append(p.Values, out.Values...)
 		p.Account.Add(&out.Account)
+		p.Parse += time.Since(began)
 		sum.Write(bare(&text))
 		if text.Last {
 			if err := send(); err != nil {

@@ -45,6 +45,13 @@ func (t *Tally) serve(ctx context.Context, store *engine.PostStore, src Source, 
 	ended := make(chan struct{})
 	s := &river.Service{Spool: spool, Poster: archive, Log: slog.New(slog.DiscardHandler), Metrics: river.NewMetrics(prometheus.NewRegistry()), Ended: ended}
 	s.Input.Now = src.Moment()
+	s.Landed = func(p *river.Product, latency time.Duration) {
+		t.ParseTotal += p.Parse
+		t.Parse.Record(p.Parse)
+		if o.Pace != nil {
+			t.Post.Record(latency)
+		}
+	}
 	if o.Pace == nil {
 		if err := fill(ctx, dir, src, nil); err != nil {
 			return err
@@ -53,11 +60,6 @@ func (t *Tally) serve(ctx context.Context, store *engine.PostStore, src Source, 
 		err = t.clocked(func() error { return s.Run(ctx) })
 	} else {
 		spool.Settle = settle
-		s.Landed = func(p *river.Product, latency time.Duration) {
-			if len(p.Values) > 0 {
-				t.Post.Record(latency)
-			}
-		}
 		err = t.clocked(func() error {
 			g, inner := errgroup.WithContext(ctx)
 			g.Go(func() error { return s.Run(inner) })
