@@ -67,7 +67,7 @@ func (t *Texts) Incomplete() error {
 	if len(t.unread) == 0 {
 		return nil
 	}
-	return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d files could not be read, or not to their end", len(t.unread))}
+	return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d files could not be read, are empty, or end early", len(t.unread))}
 }
 
 // All opens one file after the other; each is valid until the next.
@@ -79,7 +79,7 @@ func (t *Texts) All() iter.Seq2[string, io.Reader] {
 				t.tell(path, err)
 				continue
 			}
-			more := yield(path, &text{t, path, r})
+			more := yield(path, &text{of: t, path: path, r: r})
 			r.Close() //nolint:errcheck // nothing was written
 			if !more {
 				return
@@ -132,10 +132,14 @@ type text struct {
 	of   *Texts
 	path string
 	r    io.Reader
+	said bool // it is not empty; of a stream nothing need come
 }
 
 func (x *text) Read(p []byte) (int, error) {
 	n, err := x.r.Read(p)
+	if x.said = x.said || n > 0 || x.path == Stdin; err == io.EOF && !x.said {
+		x.of.tell(x.path, &fault.Error{File: x.path, Problem: "is empty: there is nothing to read", Cure: "fetch the file again"})
+	}
 	if err != nil && err != io.EOF && x.of.ctx.Err() == nil {
 		x.of.tell(x.path, &fault.Error{File: x.path, Problem: "cannot be read to its end", Err: err, Cure: "check or fetch the file again"})
 		err = io.EOF

@@ -138,9 +138,12 @@ func (s *gaugeSource) table(name string, take func(*shef.Result) error) error {
 	return errors.Join(err, flush())
 }
 
-// incomplete is the error of values that were lost.
+// incomplete is the error of values that were lost, or where there is none.
 func (s *gaugeSource) incomplete() error {
 	if s.lost == 0 {
+		if s.values == 0 {
+			return &fault.Status{Code: fault.Incomplete, Err: errors.New("there is no value to write")}
+		}
 		return nil
 	}
 	return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d values could not be read; of SHEF, barograph shef decode --problems FILE says which", s.lost)}
@@ -205,8 +208,11 @@ func (s *gaugeSource) encode(ctx context.Context, w io.Writer, args []string, he
 		fmt.Fprint(w, "\x03")
 	}
 	fmt.Fprintf(s.env.stderr, "%d values, %d left out\n", s.values+s.lost, left+s.lost)
-	if left+s.lost > 0 && err == nil {
+	if left > 0 && err == nil {
 		err = &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d values could not be encoded", left+s.lost)}
+	}
+	if err == nil {
+		err = s.incomplete()
 	}
 	return err
 }

@@ -93,6 +93,31 @@ func TestShefExportDSS(t *testing.T) {
 	}
 }
 
+// TestShefNothing: files that hold nothing are told, and are status 4.
+func TestShefNothing(t *testing.T) {
+	dir := t.TempDir()
+	empty, prose, head := filepath.Join(dir, "empty"), filepath.Join(dir, "prose"), filepath.Join(dir, "head.csv")
+	for name, text := range map[string]string{empty: "", prose: "no gauge was read\n", head: "station,time,code,value\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		says string
+		args []string
+	}{
+		{"is empty", []string{"decode", empty}},
+		{"is empty", []string{"export", "--to", "csv", empty}},
+		{"is empty", []string{"post", "--engine", "sqlite:" + filepath.Join(dir, "x.db"), "--schema", "barograph", "--make", empty}},
+		{"no value to write", []string{"export", "--to", "csv", prose}},
+		{"no value to write", []string{"encode", head}},
+	} {
+		if status, _, errs := barograph(t, append([]string{"shef"}, c.args...)...); status != 4 || !strings.Contains(errs, c.says) {
+			t.Errorf("%v: status %d: %s", c.args, status, errs)
+		}
+	}
+}
+
 // TestShefExportMistakes of dss and cda.
 func TestShefExportMistakes(t *testing.T) {
 	dir := t.TempDir()
