@@ -234,10 +234,10 @@ func TestIHFSPolicies(t *testing.T) {
 
 func TestTokens(t *testing.T) {
 	tokens := river.DefaultTokens()
-	if err := tokens.Read(strings.NewReader("# a site's\nshef_winpast : 5 # days\nshef_duplicate : USE_REVCODE\nshef_post_baddata: pe\nwhfs_x : y\nshef_load_ingest : OFF\nshef_post_latest : \"ON\"\n"), "f"); err != nil {
+	if err := tokens.Read(strings.NewReader("# a site's\nshef_winpast : 5 # days\nshef_duplicate : USE_REVCODE\nshef_post_baddata: pe\nwhfs_x : y\nshef_load_ingest : OFF\nshef_post_latest : \"ON\"\nshef_load_maxfcst : ON\nbasis_hours_filter : 48\n"), "f"); err != nil {
 		t.Fatal(err)
 	}
-	if tokens.Past != 120*time.Hour || tokens.Policy != engine.RevisedOnly || !tokens.KeepBad || tokens.Latest != "ON" {
+	if tokens.Past != 120*time.Hour || tokens.Policy != engine.RevisedOnly || !tokens.KeepBad || tokens.Latest != "ON" || !tokens.MaxForecast || tokens.OldestBasis != 48*time.Hour {
 		t.Errorf("%+v", tokens)
 	}
 	for _, bad := range []string{"shef_duplicate : MAYBE", "shef_winpast : x", "shef_load_ingest : ON", "shef_post_unk : SOME"} {

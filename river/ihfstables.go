@@ -109,6 +109,8 @@ func shape(table string) layout {
 		return newLayout(fields+" obstime", sent)
 	case "unkstn":
 		return newLayout("lid", " product_id producttime postingtime")
+	case "riverstatus":
+		return newLayout("lid pe ts", " dur extremum probability validtime basistime value")
 	case "productlink":
 		return newLayout("lid product_id producttime postingtime", "")
 	}
@@ -159,6 +161,11 @@ func (x *posting) write(ctx context.Context, tx pgx.Tx) error {
 	for _, name := range slices.Sorted(maps.Keys(x.tables)) {
 		if err := x.values(ctx, b, name, x.tables[name]); err != nil {
 			return fmt.Errorf("table %s: %w", name, err)
+		}
+	}
+	if x.Tokens.MaxForecast {
+		if err := x.riverStatus(ctx, b); err != nil {
+			return fmt.Errorf("table riverstatus: %w", err)
 		}
 	}
 	newer := "t.obstime IS NULL OR u.obstime > t.obstime OR u.obstime = t.obstime AND (u.value IS DISTINCT FROM t.value AND u.producttime >= t.producttime)"
@@ -227,12 +234,17 @@ func (x *posting) values(ctx context.Context, b *batch, table string, rows []*ro
 	if len(changed) == 0 {
 		return nil
 	}
+	_, err = b.Exec(ctx, b.insert(table, l)+l.conflict(), b.args(l.names, changed)...)
+	return err
+}
+
+// conflict replaces a row of the same key.
+func (l layout) conflict() string {
 	var set []string
 	for _, name := range l.names[l.keys:] {
 		set = append(set, name+" = EXCLUDED."+name)
 	}
-	_, err = b.Exec(ctx, b.insert(table, l)+" ON CONFLICT ("+strings.Join(l.names[:l.keys], ", ")+") DO UPDATE SET "+strings.Join(set, ", "), b.args(l.names, changed)...)
-	return err
+	return " ON CONFLICT (" + strings.Join(l.names[:l.keys], ", ") + ") DO UPDATE SET " + strings.Join(set, ", ")
 }
 
 // stored reads and locks the rows of keys; nil = there is none.

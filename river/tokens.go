@@ -1,0 +1,104 @@
+package river
+
+import (
+	"bufio"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+)
+
+// Tokens are what a site sets of the poster in .Apps_defaults_site; the zero
+// value is not useful, DefaultTokens is.
+type Tokens struct {
+	Past, Future time.Duration // shef_winpast, shef_winfuture
+	Policy       engine.Policy // shef_duplicate
+	Unknown      string        // shef_post_unk: NONE, IDS_ONLY, IDS_AND_DATA
+	KeepBad      bool          // shef_post_baddata = PE: what is bad is posted all the same
+	ProcObs      bool          // shef_procobs: processed values as observed
+	Latest       string        // shef_post_latest: OFF, ON, VALID_ONLY, VALID_OR_MISSING
+	Link         bool          // shef_post_link
+	MaxForecast  bool          // shef_load_maxfcst: the highest forecasts into riverstatus
+	OldestBasis  time.Duration // basis_hours_filter: older forecasts do not count there
+}
+
+// DefaultTokens are AWIPS's, but for the policy, which is the manual's (5.1.6).
+func DefaultTokens() Tokens {
+	return Tokens{Past: 240 * time.Hour, Future: 30 * time.Minute, Policy: engine.GoodStays, Unknown: "NONE", Latest: "OFF", OldestBasis: 72 * time.Hour}
+}
+
+// duplicates are the words of shef_duplicate.
+func duplicates() map[string]engine.Policy {
+	return map[string]engine.Policy{
+		"ALWAYS_OVERWRITE": engine.Overwrite, "USE_REVCODE": engine.RevisedOnly, "IF_DIFFERENT": engine.IfDifferent,
+		"IF_DIFFERENT_OR_REVCODE": engine.IfDifferentOrRevised, "IF_DIFFERENT_AND_REVCODE": engine.IfDifferent, // as AWIPS's code has it
+	}
+}
+
+// Read reads a file of tokens, "token : value # comment" a line. Those of other
+// programs are passed over; one that asks for what is not built is an error.
+func (t *Tokens) Read(r io.Reader, file string) error {
+	lines := bufio.NewScanner(r)
+	for n := 1; lines.Scan(); n++ {
+		text, _, _ := strings.Cut(lines.Text(), "#")
+		name, value, ok := strings.Cut(text, ":")
+		if !ok {
+			continue
+		}
+		if problem, cure := t.set(strings.TrimSpace(name), strings.Trim(strings.TrimSpace(value), `"'`)); problem != "" {
+			return &fault.Error{File: file, Line: n, Problem: strings.TrimSpace(name) + " " + problem, Cure: cure}
+		}
+	}
+	return lines.Err()
+}
+
+func (t *Tokens) set(name, value string) (problem, cure string) {
+	upper := strings.ToUpper(value)
+	on := upper == "ON"
+	word := func(at *string, known ...string) {
+		problem, cure = strconv.Quote(value)+" is not known", "write one of "+strings.Join(known, ", ")
+		for _, k := range known {
+			if k == upper {
+				*at, problem = upper, ""
+			}
+		}
+	}
+	number := func(at *time.Duration, unit time.Duration) {
+		n, err := strconv.Atoi(value)
+		if *at = time.Duration(n) * unit; err != nil || n < 0 {
+			problem, cure = strconv.Quote(value)+" is no number", "write days (shef_winpast), minutes (shef_winfuture) or hours (basis_hours_filter)"
+		}
+	}
+	switch name {
+	case "shef_winpast":
+		number(&t.Past, 24*time.Hour)
+	case "shef_winfuture":
+		number(&t.Future, time.Minute)
+	case "shef_duplicate":
+		word(new(string), "ALWAYS_OVERWRITE", "USE_REVCODE", "IF_DIFFERENT", "IF_DIFFERENT_OR_REVCODE", "IF_DIFFERENT_AND_REVCODE")
+		t.Policy = duplicates()[upper]
+	case "shef_post_unk":
+		word(&t.Unknown, "NONE", "IDS_ONLY", "IDS_AND_DATA")
+	case "shef_post_baddata":
+		word(new(string), "REJECT", "PE")
+		t.KeepBad = upper == "PE"
+	case "shef_post_latest":
+		word(&t.Latest, "OFF", "ON", "VALID_ONLY", "VALID_OR_MISSING")
+	case "shef_procobs":
+		t.ProcObs = on
+	case "shef_post_link":
+		t.Link = on
+	case "shef_load_maxfcst":
+		t.MaxForecast = on
+	case "basis_hours_filter":
+		number(&t.OldestBasis, time.Hour)
+	case "shef_load_ingest", "shef_alertalarm", "shef_storetext", "gage_pp_enable":
+		if on {
+			return "is ON, which Barograph does not do", "set it OFF, or leave that work to AWIPS; see docs/river.md"
+		}
+	}
+	return problem, cure
+}
