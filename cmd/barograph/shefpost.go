@@ -263,7 +263,7 @@ func (p *shefPost) serve(c *cobra.Command, dir, listen string, settle time.Durat
 	defer func() { err = errors.Join(err, s.Close()) }()
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	again, stop := p.hangups(to, named)
+	again, stop := p.hangups(c.Context(), to, named)
 	defer stop()
 	service := &river.Service{Spool: s, Poster: to, Input: in, Log: slog.New(slog.NewJSONHandler(p.env.stdout, nil)), Metrics: river.NewMetrics(registry), Reread: again}
 	ctx, cancel := context.WithCancelCause(c.Context())
@@ -301,15 +301,21 @@ func (p *shefPost) serve(c *cobra.Command, dir, listen string, settle time.Durat
 }
 
 // hangups gives, at each SIGHUP, what reads the tokens anew.
-func (p *shefPost) hangups(to river.Poster, named bool) (again <-chan func() error, stop func()) {
+func (p *shefPost) hangups(ctx context.Context, to river.Poster, named bool) (again <-chan func() error, stop func()) {
 	signals, out := make(chan os.Signal, 1), make(chan func() error)
 	signal.Notify(signals, syscall.SIGHUP)
 	go func() {
 		for range signals {
 			out <- func() error {
 				t, err := p.tokens(named)
-				if db, ok := to.(*river.IHFS); ok && err == nil {
-					db.Tokens = t
+				db, ok := to.(*river.IHFS)
+				if !ok || err != nil {
+					return err
+				}
+				old := db.Tokens
+				db.Tokens = t
+				if err = db.Reload(ctx); err != nil { // a table is not there that they want
+					db.Tokens = old
 				}
 				return err
 			}

@@ -5,8 +5,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -86,12 +88,23 @@ func TestShefServe(t *testing.T) {
 	spool := filepath.Join(dir, "spool")
 	in, feed := io.Pipe()
 	var out, errs safe
+	t.Setenv("NOTIFY_SOCKET", filepath.Join(dir, "notify"))
+	var lc net.ListenConfig
+	systemd, err := lc.ListenPacket(t.Context(), "unixgram", filepath.Join(dir, "notify"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer systemd.Close()
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan int)
 	go func() {
 		args := []string{"shef", "serve", "--spool", spool, "--db", "sqlite:" + filepath.Join(dir, "river.db"), "--schema", "barograph", "--make", "--settle", "20ms", "--metrics", "127.0.0.1:0", "-"}
 		done <- execute(ctx, &env{args: args, stdin: in, stdout: &out, stderr: &errs, engines: all.Registry()})
 	}()
+	ready := make([]byte, 100)
+	if n, _, err := systemd.ReadFrom(ready); err != nil || string(ready[:n]) != "READY=1" {
+		t.Errorf("systemd is told %q, %v", ready[:n], err)
+	}
 	fmt.Fprint(feed, "\x01\r\r\n123 \r\r\nSRUS54 KLCH 101813\r\r\nRR1LCH\r\r\n.A AAA 1110 /HG 1\r\r\n\x03")
 	until(t, "the pipe's product", func() bool { return strings.Contains(out.String(), "KLCHRR1LCH") })
 	if err := os.WriteFile(filepath.Join(spool, "file"), []byte(strings.ReplaceAll(shefSample, "RR1LCH", "RR2LCH")), 0o600); err != nil {
@@ -119,6 +132,32 @@ func TestShefServe(t *testing.T) {
 	feed.Close()
 	if status, _, errs := barograph(t, "shef", "serve", "--spool", spool, "--db", "sqlite:x", "file"); status != 2 {
 		t.Errorf("status %d: %s", status, errs)
+	}
+}
+
+// TestUnit holds the unit of docs/river.md against systemd's own check.
+func TestUnit(t *testing.T) {
+	if _, err := exec.LookPath("systemd-analyze"); err != nil {
+		t.Skip("NOT TESTED: there is no systemd-analyze (package systemd)")
+	}
+	text, err := os.ReadFile("../../docs/river.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, unit, _ := strings.Cut(string(text), "/etc/systemd/system/barograph-shef.service\n")
+	unit, _, _ = strings.Cut(unit, "```")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), "barograph-shef.service")
+	// the program and the account that this machine has
+	unit = strings.NewReplacer("/usr/bin/barograph", self, "User=ldm", "User=root").Replace(unit)
+	if err := os.WriteFile(name, []byte(unit), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), "systemd-analyze", "verify", name).CombinedOutput(); err != nil || len(out) > 0 || !strings.Contains(unit, self) {
+		t.Errorf("%v: %s\n%s", err, out, unit)
 	}
 }
 
