@@ -123,7 +123,10 @@ func (p posts) connect(ctx context.Context) (*sqlengine.PostConn, error) {
 			_, err := s.pg.Exec(ctx, text).ReadAll()
 			return err
 		},
-		Direct: s.direct, Prepare: s.prepare, Pipeline: s.pipeline, Copy: s.copyRows, Again: again, Taken: taken,
+		Direct: s.direct, Prepare: s.prepare, Pipeline: s.pipeline, Again: again, Append: s.copyRows, Taken: taken,
+		Copy: func(ctx context.Context, name string, t *sqlengine.PostTable, rows []sqlengine.PostRow) error {
+			return s.copyRows(ctx, pgx.Identifier{name}.Sanitize(), t, rows)
+		},
 		Close: func() error {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveUp)
 			defer cancel()
@@ -257,8 +260,8 @@ func (c *postConn) pipeline(ctx context.Context, f func(send func(st sqlengine.P
 	return err
 }
 
-// copyRows sends rows as a binary COPY.
-func (c *postConn) copyRows(ctx context.Context, name string, t *sqlengine.PostTable, rows []sqlengine.PostRow) error {
+// copyRows sends rows as a binary COPY into a table, by its quoted name.
+func (c *postConn) copyRows(ctx context.Context, table string, t *sqlengine.PostTable, rows []sqlengine.PostRow) error {
 	next := func(dst []byte) ([]byte, error) {
 		if len(rows) == 0 {
 			return dst, io.EOF
@@ -270,7 +273,7 @@ func (c *postConn) copyRows(ctx context.Context, name string, t *sqlengine.PostT
 		rows = rows[1:]
 		return dst, nil
 	}
-	_, err := copyFrom(ctx, c.pg, "COPY "+pgx.Identifier{name}.Sanitize()+" ("+
+	_, err := copyFrom(ctx, c.pg, "COPY "+table+" ("+
 		flavour.Join(t.Columns, ", ", func(c sqlengine.PostColumn) string { return pgx.Identifier{c.Name}.Sanitize() })+") FROM STDIN BINARY", next)
 	return err
 }

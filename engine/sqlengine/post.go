@@ -32,8 +32,11 @@ type PostConn struct {
 	Copy func(ctx context.Context, name string, t *PostTable, rows []PostRow) error
 	// Again tells errors after which a transaction may be tried once more.
 	Again func(err error) bool
-	// Taken tells the error of an insert whose key is taken, where a savepoint
-	// can undo it and an insert without a merge is worth a try; nil = it is not.
+	// Append appends rows to a table of values itself, by its quoted name, where
+	// a savepoint can undo it, so that it is worth a try before a merge; nil = it
+	// is not.
+	Append func(ctx context.Context, table string, t *PostTable, rows []PostRow) error
+	// Taken tells the error of an Append that met a key that is taken.
 	Taken func(err error) bool
 	Close func() error
 }
@@ -184,7 +187,7 @@ type poster struct {
 	upserts  map[upsert]PostStatement
 	staged   map[*PostTable]bool // has its temporary table
 	filled   map[*PostTable]bool // which is not empty
-	insertFirst
+	appendFirst
 	args []any
 }
 
@@ -447,6 +450,11 @@ func (p *poster) stage(ctx context.Context, units []PostUnit) error {
 
 // bulk copies rows into a temporary table and merges them.
 func (p *poster) bulk(ctx context.Context, u *PostUnit) error {
+	if p.c.Append != nil && p.worthTrying() {
+		if done, err := p.append(ctx, u); done || err != nil {
+			return err
+		}
+	}
 	name := p.Dialect.stagingTable(u.Table)
 	if p.filled[u.Table] { // by an earlier unit of this transaction
 		if err := p.c.Run(ctx, "DELETE FROM "+name); err != nil {
@@ -456,11 +464,6 @@ func (p *poster) bulk(ctx context.Context, u *PostUnit) error {
 	p.filled[u.Table] = true
 	if err := p.c.Copy(ctx, stagingName(u.Table), u.Table, u.Rows); err != nil {
 		return err
-	}
-	if p.c.Taken != nil && p.worthTrying() {
-		if done, err := p.insertNew(ctx, u.Table, name); done || err != nil {
-			return err
-		}
 	}
 	st, err := p.statement(ctx, p.Dialect.mergeFrom(u.Table, name, u.Rule))
 	if err != nil {

@@ -356,19 +356,19 @@ func (p *poster) one(ctx context.Context, t *PostTable, row *PostRow, rule engin
 	return nil
 }
 
-// insertFirst decides whether a plain insert is tried before a merge. Most values
-// of a feed have new keys, which an insert looks up once and a merge twice; but
-// an insert that meets a taken key was work for nothing. After each failure the
-// next attempt waits for twice as many merges.
-type insertFirst struct {
+// appendFirst decides whether appending is tried before a merge. Most values of a
+// feed have new keys, which are then written once and looked up once; a merge
+// writes them twice and looks them up twice. But where a key is taken it was work
+// for nothing. After each failure the next attempt waits for twice as many merges.
+type appendFirst struct {
 	skip, failed int
 }
 
-// mostSkipped is how many merges may pass until an insert is tried again.
+// mostSkipped is how many merges may pass until appending is tried again.
 const mostSkipped = 255
 
-// worthTrying reports whether to try the insert now.
-func (i *insertFirst) worthTrying() bool {
+// worthTrying reports whether to try it now.
+func (i *appendFirst) worthTrying() bool {
 	if i.skip > 0 {
 		i.skip--
 		return false
@@ -376,8 +376,8 @@ func (i *insertFirst) worthTrying() bool {
 	return true
 }
 
-// record notes whether an insert went through.
-func (i *insertFirst) record(ok bool) {
+// record notes whether it went through.
+func (i *appendFirst) record(ok bool) {
 	if ok {
 		i.failed = 0
 		return
@@ -386,24 +386,20 @@ func (i *insertFirst) record(ok bool) {
 	i.skip = i.failed
 }
 
-// insertNew inserts the rows of a temporary table, if none of their keys is
-// taken; done is false where one is, and nothing is inserted.
-func (p *poster) insertNew(ctx context.Context, t *PostTable, source string) (done bool, err error) {
-	st, err := p.statement(ctx, p.Dialect.insertFrom(t, source))
-	if err != nil {
+// append appends rows to their table, if none of their keys is taken; done is
+// false where one is, and nothing is appended.
+func (p *poster) append(ctx context.Context, u *PostUnit) (done bool, err error) {
+	if err := p.c.Run(ctx, "SAVEPOINT before_append"); err != nil {
 		return false, err
 	}
-	if err := p.c.Run(ctx, "SAVEPOINT before_insert"); err != nil {
-		return false, err
-	}
-	err = st.Exec(ctx, nil)
+	err = p.c.Append(ctx, p.Dialect.table(u.Table.Name), u.Table, u.Rows)
 	switch {
 	case err == nil:
 		p.record(true)
-		return true, p.c.Run(ctx, "RELEASE SAVEPOINT before_insert")
+		return true, p.c.Run(ctx, "RELEASE SAVEPOINT before_append")
 	case !p.c.Taken(err):
 		return false, err
 	}
 	p.record(false)
-	return false, p.c.Run(ctx, "ROLLBACK TO SAVEPOINT before_insert; RELEASE SAVEPOINT before_insert")
+	return false, p.c.Run(ctx, "ROLLBACK TO SAVEPOINT before_append; RELEASE SAVEPOINT before_append")
 }

@@ -124,12 +124,7 @@ func (d *PostDialect) upsert(t *PostTable, rows int, r engine.Rule) string {
 
 // mergeFrom upserts all rows of another table with the same columns.
 func (d *PostDialect) mergeFrom(t *PostTable, source string, r engine.Rule) string {
-	return d.insertFrom(t, source) + d.merge(t, r)
-}
-
-// insertFrom inserts all rows of another table with the same columns.
-func (d *PostDialect) insertFrom(t *PostTable, source string) string {
-	return d.insertInto(t) + " SELECT " + d.names(t.Columns) + " FROM " + source
+	return d.insertInto(t) + " SELECT " + d.names(t.Columns) + " FROM " + source + d.merge(t, r)
 }
 
 // merge is what an upsert does where the key is taken.

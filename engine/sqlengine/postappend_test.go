@@ -2,10 +2,10 @@ package sqlengine
 
 import "testing"
 
-// TestInsertFirst: after each failure an insert is left for longer; a success forgets
+// TestAppendFirst: after each failure appending is left for longer; a success forgets
 // all failures.
-func TestInsertFirst(t *testing.T) {
-	var h insertFirst
+func TestAppendFirst(t *testing.T) {
+	var h appendFirst
 	waited := func() (n int) {
 		for !h.worthTrying() {
 			n++
