@@ -462,6 +462,9 @@ const noHeading = "MSGPRODID"
 type Input struct {
 	shef.Options
 	Filter shef.Filter
+
+	split shef.Splitter // memory of the text before
+	out   shef.Result
 }
 
 // Read gives the products of a text as they end. received is the time of those
@@ -472,9 +475,9 @@ func (in *Input) Read(r io.Reader, name string, received time.Time, each func(*P
 	if o.Now.IsZero() {
 		o.Now = received
 	}
-	split, decoder, sum := shef.NewSplitter(r, name, o.Now), shef.NewDecoder(o), md5.New() //nolint:gosec // no secret
+	split, out, decoder, sum := &in.split, &in.out, shef.NewDecoder(o), md5.New() //nolint:gosec // no secret
+	split.Reset(r, name, o.Now)
 	var text shef.Product
-	var out shef.Result
 	var p *Product
 	send := func() error {
 		if p == nil {
@@ -500,7 +503,7 @@ func (in *Input) Read(r io.Reader, name string, received time.Time, each func(*P
 			}
 			sum.Reset()
 		}
-		decoder.Decode(&text, &out)
+		decoder.Decode(&text, out)
 		p.Values = append(p.Values, out.Values...)
 		p.Account.Add(&out.Account)
 		p.Parse += time.Since(began)

@@ -47,10 +47,20 @@ type Splitter struct {
 // read. Where nothing tells it, and a read of r brings neither text nor an error,
 // as one of a pipe that is silent for a while may, what is there is a product.
 func NewSplitter(r io.Reader, file string, now time.Time) *Splitter {
+	s := &Splitter{}
+	s.Reset(r, file, now)
+	return s
+}
+
+// Reset begins another text, in the memory that is there.
+func (s *Splitter) Reset(r io.Reader, file string, now time.Time) {
 	if now.IsZero() {
 		now = time.Now()
 	}
-	return &Splitter{src: r, file: file, now: now.UTC(), buf: make([]byte, 2*partBytes), product: Product{File: file}}
+	if s.buf == nil {
+		s.buf = make([]byte, 2*partBytes)
+	}
+	*s = Splitter{src: r, file: file, now: now.UTC(), buf: s.buf, product: Product{File: file}}
 }
 
 // Next fills p with the next product or part; its Text is valid until the next
