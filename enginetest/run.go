@@ -38,7 +38,8 @@ type Config struct {
 	Brief bool
 
 	// Again is for an engine whose suite runs on another server, or with another
-	// setting, too: records and posts are left to that one on every day.
+	// setting, too: on every day records and posts are left to that one, and so is
+	// asking everything in every flavour.
 	Again bool
 
 	// MaxText is the longest header value or text, in bytes, that the engine's
@@ -184,8 +185,9 @@ func setting(t *testing.T, name string) int {
 func Nightly() bool { return os.Getenv(EnvSoak) != "" }
 
 // thin reports whether the suite leaves out what it repeats: of a slow server, see
-// Brief, and under the race detector (-short), where all has run without it.
-func (c Config) thin() bool { return (c.Brief || testing.Short()) && !Nightly() }
+// Brief, of one that is tested Again, and under the race detector (-short), where
+// all has run without it.
+func (c Config) thin() bool { return (c.Brief || c.Again || testing.Short()) && !Nightly() }
 
 // NotUnderRace skips a test that has no goroutines of its own, and minutes under the
 // race detector, where CI tests with -short.
