@@ -66,7 +66,7 @@ var allowed = map[string][]string{
 	"load":       {"formats", "record", "design", "engine"},
 	"tablediff":  {},
 	"lab":        {"engine", "run"},
-	"run":        {"measure", "answer"},
+	"run":        {"measure", "measure/pace", "answer"},
 
 	"measure/pace":       {"measure"},
 	"workload/ycsb":      {"answer", "engine", "lab", "measure", "measure/pace", "run", "workload/ycsb/dist", "workload/ycsb/history"},

@@ -66,13 +66,7 @@ func (d *Drawn) Whole(ctx context.Context) (*run.Curves, error) {
 // Values is Of without intervals: Low and High are missing.
 func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*Drawn, error) {
 	by := shapeOf(q)
-	var s stat.Stat
-	var err error
-	if by == nil {
-		s, err = question.StatOf(q, name)
-	} else if q.Type.Group != nil {
-		s.Needs = []string{stat.Repeats}
-	}
+	s, err := statOf(q, name, by)
 	if err != nil {
 		return nil, err
 	}
@@ -87,64 +81,22 @@ func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 		return nil, err
 	}
 	m := methodOf(q, seed)
-	switch {
-	case by != nil:
-		m.note = "all records of a curve together"
-	case s.PerCase:
-		m.note = "of the objects of each time and lead, then" + strings.TrimSuffix(" "+m.note, " of the records' statistics")
-	case s.Rows != nil:
-		m.note = "of all objects together"
-	}
-	if c.off > 0 {
-		m.note += fmt.Sprintf("; %d rows are left out, which have no place on this axis", c.off)
-	}
+	m.note = c.noteOf(m.note, &s, by)
 	out := &Drawn{Curves: run.Curves{Case: q.Name, Title: Title(q, a), Stat: s.Name, Unit: s.Unit, Axis: c.axis, Note: m.note}, c: c, stat: s, method: m}
-	if d := q.Drawing; d != nil {
-		out.XLabel, out.YLabel, out.Minus, out.Picture = d.XLabel, d.YLabel, d.Minus, d.Picture
-		if places := slices.Clone(c.placesOf(string(c.axis))); places != nil { // named there, since the axis has numbers
-			for i, p := range places {
-				places[i] = fmt.Sprint(i+1, " ", p)
-			}
-			out.XLabel = cmp.Or(d.XLabel, string(c.axis)) + ": " + strings.Join(places, ", ")
-			out.Note += "; " + out.XLabel
-		}
-		if d.EventEqual {
-			left, err := c.equalize()
-			if err != nil {
-				return nil, err
-			}
-			out.Note += left
+	if q.Drawing != nil {
+		if err := out.asDrawn(q.Drawing); err != nil {
+			return nil, err
 		}
 	}
 	out.Note += c.pooled()
 	if by != nil {
 		return out, out.picture(by)
 	}
-	for _, name := range c.names {
-		less := ""
-		if out.Minus != "" {
-			if less = c.counterpart(name); less == "" {
-				continue
-			}
-		}
-		op := stat.Operation("")
-		if out.Minus != "" {
-			op = stat.Diff
-		}
-		if err := out.series(name, name, op, less); err != nil {
-			return nil, err
-		}
+	if err := out.named(); err != nil {
+		return nil, err
 	}
-	if out.Series == nil {
-		return nil, fault.Unknown("minus", out.Minus, c.names)
-	}
-	if d := q.Drawing; d != nil {
-		for _, made := range d.Derived {
-			one, other := c.named(made.A), c.named(made.B)
-			if err := out.series(made.Name(one, other), one, made.Operation, other); err != nil {
-				return nil, err
-			}
-		}
+	if err := out.derived(); err != nil {
+		return nil, err
 	}
 	switch out.Picture {
 	case "box":
@@ -154,6 +106,86 @@ func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 		err = out.revisions()
 	}
 	return out, err
+}
+
+// statOf is the statistic of a question's curves; pictures of a shape of their
+// own need columns alone.
+func statOf(q *question.Question, name string, by *shape) (s stat.Stat, err error) {
+	if by == nil {
+		return question.StatOf(q, name)
+	}
+	if q.Type.Group != nil {
+		s.Needs = []string{stat.Repeats}
+	}
+	return s, nil
+}
+
+// noteOf says what the values are made of; method is what their method says.
+func (c *collector) noteOf(method string, s *stat.Stat, by *shape) string {
+	switch {
+	case by != nil:
+		method = "all records of a curve together"
+	case s.PerCase:
+		method = "of the objects of each time and lead, then" + strings.TrimSuffix(" "+method, " of the records' statistics")
+	case s.Rows != nil:
+		method = "of all objects together"
+	}
+	if c.off > 0 {
+		method += fmt.Sprintf("; %d rows are left out, which have no place on this axis", c.off)
+	}
+	return method
+}
+
+// asDrawn takes over what the question says of its picture.
+func (d *Drawn) asDrawn(as *question.Drawing) error {
+	c := d.c
+	d.XLabel, d.YLabel, d.Minus, d.Picture = as.XLabel, as.YLabel, as.Minus, as.Picture
+	if places := slices.Clone(c.placesOf(string(c.axis))); places != nil { // named there, since the axis has numbers
+		for i, p := range places {
+			places[i] = fmt.Sprint(i+1, " ", p)
+		}
+		d.XLabel = cmp.Or(as.XLabel, string(c.axis)) + ": " + strings.Join(places, ", ")
+		d.Note += "; " + d.XLabel
+	}
+	if !as.EventEqual {
+		return nil
+	}
+	left, err := c.equalize()
+	d.Note += left
+	return err
+}
+
+// named adds the curves by their names, or their differences from another one.
+func (d *Drawn) named() error {
+	for _, name := range d.c.names {
+		op, less := stat.Operation(""), ""
+		if d.Minus != "" {
+			if op, less = stat.Diff, d.c.counterpart(name); less == "" {
+				continue
+			}
+		}
+		if err := d.series(name, name, op, less); err != nil {
+			return err
+		}
+	}
+	if d.Series == nil {
+		return fault.Unknown("minus", d.Minus, d.c.names)
+	}
+	return nil
+}
+
+// derived adds the curves that the question's picture makes of two others.
+func (d *Drawn) derived() error {
+	if d.c.q.Drawing == nil {
+		return nil
+	}
+	for _, made := range d.c.q.Drawing.Derived {
+		one, other := d.c.named(made.A), d.c.named(made.B)
+		if err := d.series(made.Name(one, other), one, made.Operation, other); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // series computes the values of one curve: of the rows of a curve or, with an

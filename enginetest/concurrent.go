@@ -31,16 +31,16 @@ func (s *suite) concurrent(t *testing.T) {
 	})
 }
 
-// askers has eight goroutines (with -short four) ask all cases, each beginning elsewhere, with
+// askers has four goroutines, at night eight, ask all cases, each beginning elsewhere, with
 // queries of their own and with shared ones.
 func (s *suite) askers(t *testing.T, h *opened, qs []*question.Question, want []*answer.Answer, beside func(context.Context) error) {
 	group, ctx := errgroup.WithContext(t.Context())
 	if beside != nil {
 		group.Go(func() error { return beside(ctx) })
 	}
-	workers := 8
-	if s.Brief || testing.Short() {
-		workers = 4
+	workers := 4
+	if !s.Brief && Nightly() {
+		workers = 8
 	}
 	for worker := range workers {
 		group.Go(func() error {

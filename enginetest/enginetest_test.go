@@ -63,9 +63,10 @@ func TestDefective(t *testing.T) {
 }
 
 func TestEveryDefectIsCaught(t *testing.T) {
+	enginetest.NotUnderRace(t)
 	for name := range defects() {
 		t.Run(name, func(t *testing.T) {
-			c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestDefective$", "-test.short")
+			c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestDefective$")
 			c.Env = append(os.Environ(), envDefect+"="+name)
 			out, err := c.CombinedOutput()
 			if err == nil {

@@ -38,7 +38,8 @@ type Config struct {
 	Brief bool
 
 	// Again is for an engine whose suite runs on another server, or with another
-	// setting, too: records and posts are left to that one on every day.
+	// setting, too: on every day records and posts are left to that one, and so is
+	// asking everything in every flavour.
 	Again bool
 
 	// MaxText is the longest header value or text, in bytes, that the engine's
@@ -76,6 +77,9 @@ func Run(t *testing.T, cfg Config) {
 			if cfg.thin() && i > 0 {
 				t.Run("load", s.load)
 				t.Run("cases", s.wholeCases)
+				if !cfg.Brief {
+					t.Run("concurrent", s.concurrent)
+				}
 				return
 			}
 			cfg.beside(t)
@@ -180,8 +184,19 @@ func setting(t *testing.T, name string) int {
 // Nightly reports whether the suite runs in full; see EnvSoak.
 func Nightly() bool { return os.Getenv(EnvSoak) != "" }
 
-// thin reports whether the suite leaves out what it repeats; see Brief.
-func (c Config) thin() bool { return c.Brief && !Nightly() }
+// thin reports whether the suite leaves out what it repeats: of a slow server, see
+// Brief, of one that is tested Again, and under the race detector (-short), where
+// all has run without it.
+func (c Config) thin() bool { return (c.Brief || c.Again || testing.Short()) && !Nightly() }
+
+// NotUnderRace skips a test that has no goroutines of its own, and minutes under the
+// race detector, where CI tests with -short.
+func NotUnderRace(t testing.TB) {
+	t.Helper()
+	if testing.Short() && !Nightly() {
+		t.Skip("left out of the race run (-short): it has run without the detector")
+	}
+}
 
 // AtNight skips by day a test that takes minutes; why says what of it is tested by day.
 func AtNight(t testing.TB, why string) {

@@ -1,6 +1,12 @@
 package flavour
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/zeebo/xxh3"
+)
 
 // Escaped stands before the name of a subset that an engine keeps for itself.
 const Escaped = "^_"
@@ -37,4 +43,15 @@ func UnescapeCase(schema string) string {
 		b.WriteByte(c)
 	}
 	return b.String()
+}
+
+// Shortened cuts a name that is longer than so many bytes, and puts the digest of
+// what it stands for in front.
+func Shortened(name, of string, most int) string {
+	digest := fmt.Sprintf("^%016x_", xxh3.HashString(of))
+	cut := name[:most-len(digest)]
+	for !utf8.ValidString(cut) && cut != "" {
+		cut = cut[:len(cut)-1]
+	}
+	return digest + cut
 }

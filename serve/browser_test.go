@@ -192,6 +192,9 @@ const explored = where + "&model=GFS&axis=fcst_lead&series=model"
 
 // TestBrowser walks through the page as a user would, in one browser.
 func TestBrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out of the race run: the other tests ask the same answers of the page, many at once")
+	}
 	b := newBrowser(t)
 	dir := t.TempDir()
 	file := loaded(t, dir)

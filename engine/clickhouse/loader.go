@@ -21,8 +21,8 @@ func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, err
 	if a.db.readOnly {
 		return nil, &fault.Error{Setting: "clickhouse", Err: engine.ErrReadOnly, Cure: "open it for writing, as `barograph load` does"}
 	}
-	if !storable(subset) {
-		return nil, &fault.Error{Setting: "subset", Problem: "has a name that is not UTF-8 text", Cure: "name it otherwise"}
+	if err := storable.Subset(subset); err != nil {
+		return nil, err
 	}
 	of := quote(string(a.Design)) + ", " + quote(subset)
 	if err := a.db.begin(of, subset); err != nil {
@@ -33,7 +33,7 @@ func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, err
 		return nil, err
 	}
 	return a.NewLoader(subset, sqlengine.LoadSession{
-		Check: checkText,
+		Check: storable.Check,
 		Transaction: func(ctx context.Context, f func(q sqlengine.Querier) error) error {
 			return a.db.transaction(ctx, of, f)
 		},
@@ -154,12 +154,4 @@ func (a *archive) replace(ctx context.Context, q sqlengine.Querier, subset strin
 		err = q.Exec(ctx, "DELETE FROM "+table+" WHERE ("+compared("", keys)+")"+in)
 	}
 	return errors.Join(err, drop())
-}
-
-// checkText refuses what a text of ClickHouse's JSON cannot hold.
-func checkText(b *record.Batch, i int, s string) error {
-	if storable(s) {
-		return nil
-	}
-	return &fault.Error{File: b.File, Line: int(b.Line[i]), Problem: "holds text that is not UTF-8", Cure: "convert the file, e.g. with iconv"}
 }

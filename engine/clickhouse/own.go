@@ -50,15 +50,11 @@ func (d *database) own(ctx context.Context) (*engine.Own, error) {
 }
 
 func (o *ownTables) load(ctx context.Context, t *engine.OwnTable) error {
-	var columns []string
-	for _, c := range t.Columns {
-		kind := map[engine.OwnKind]string{engine.OwnBool: "Bool", engine.OwnWhole: "Int64", engine.OwnFloat: "Float64", engine.OwnDate: "Date32", engine.OwnTime: "DateTime64(6, 'UTC')", engine.OwnText: "String"}[c.Kind]
-		if c.Kind == engine.OwnDecimal {
-			kind = fmt.Sprintf("Decimal(%d, %d)", c.Digits, c.Decimals)
-		}
-		columns = append(columns, "`"+c.Name+"` Nullable("+kind+")")
-	}
-	name := "`" + t.Name + "`"
+	columns := sqlengine.OwnColumns(t, ident, map[engine.OwnKind]string{
+		engine.OwnBool: "Nullable(Bool)", engine.OwnWhole: "Nullable(Int64)", engine.OwnFloat: "Nullable(Float64)", engine.OwnDecimal: "Nullable(Decimal(%d, %d))",
+		engine.OwnDate: "Nullable(Date32)", engine.OwnTime: "Nullable(DateTime64(6, 'UTC'))", engine.OwnText: "Nullable(String)",
+	})
+	name := ident(t.Name)
 	for _, text := range []string{
 		"CREATE TABLE " + name + " (" + strings.Join(columns, ", ") + ") ENGINE = MergeTree ORDER BY tuple() SETTINGS " + tableSettings,
 		"INSERT INTO " + name + " SELECT * FROM file(" + quote(t.Parquet) + ", Parquet)",

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/zeebo/xxh3"
 
@@ -139,5 +138,5 @@ func compared(prefix string, cols []sqlengine.Column) string {
 	return strings.Join(names, ", ")
 }
 
-// storable: subsets and paths stand in texts.
-func storable(s string) bool { return utf8.ValidString(s) }
+// storable: texts, subsets and paths stand in ClickHouse's JSON.
+var storable = sqlengine.Storable{Product: "ClickHouse", ZeroBytes: true} //nolint:gochecknoglobals // a constant

@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"unicode/utf8"
 	"unsafe"
 
 	"github.com/duckdb/duckdb-go/v2/mapping"
 
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine/sqlengine"
-	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/record"
 )
 
@@ -171,14 +169,6 @@ func fillTexts(v *vector, slot int, p *sqlengine.Lines, rows []design.Row) {
 		}
 		v.setText(i, s)
 	}
-}
-
-// checkText refuses what a VARCHAR cannot hold.
-func checkText(b *record.Batch, i int, s string) error {
-	if utf8.ValidString(s) {
-		return nil
-	}
-	return &fault.Error{File: b.File, Line: int(b.Line[i]), Problem: "holds text that is not UTF-8, which DuckDB does not store", Cure: "convert the file, e.g. with iconv"}
 }
 
 func fillNumbers(v *vector, slot int, p *sqlengine.Lines, rows []design.Row) {

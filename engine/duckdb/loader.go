@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
@@ -34,8 +33,8 @@ func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, err
 	if a.db.readOnly {
 		return nil, fmt.Errorf("duckdb: %w", engine.ErrReadOnly)
 	}
-	if !utf8.ValidString(subset) || strings.ContainsRune(subset, 0) {
-		return nil, &fault.Error{Setting: "subset", Problem: "has a name that is not UTF-8 text", Cure: "name it otherwise"}
+	if err := (sqlengine.Storable{Product: "DuckDB"}).Subset(subset); err != nil {
+		return nil, err
 	}
 	key := string(a.Design) + "/" + subset
 	a.db.mu.Lock()
@@ -52,7 +51,7 @@ func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, err
 	}
 	l := &loader{a: a, c: c, subset: subset, schema: schemaName(subset)}
 	return a.NewLoader(subset, sqlengine.LoadSession{
-		Check: checkText, Transaction: l.transaction,
+		Check: sqlengine.Storable{Product: "DuckDB", ZeroBytes: true}.Check, Transaction: l.transaction,
 		// Nobody else commits to the subset.
 		Version: func(ctx context.Context, _ sqlengine.Querier) (int64, error) { return 0, l.create(ctx) },
 		Store: func(ctx context.Context, q sqlengine.Querier, catalog []byte) error {

@@ -58,31 +58,18 @@ const (
 )
 
 func loadOwn(ctx context.Context, pool *sql.DB, t *engine.OwnTable) (err error) {
-	var columns []string
+	columns := sqlengine.OwnColumns(t, ident, map[engine.OwnKind]string{
+		engine.OwnBool: "BOOLEAN", engine.OwnWhole: "BIGINT", engine.OwnDecimal: "DECIMAL(%d, %d)", engine.OwnFloat: "DOUBLE",
+		engine.OwnDate: "DATE", engine.OwnTime: "DATETIME(6)", engine.OwnText: "LONGTEXT",
+	})
 	f := infile{table: ident(t.Name), charset: "utf8mb4"}
 	inRow := 0
-	for _, c := range t.Columns {
-		kind := " LONGTEXT"
-		switch c.Kind {
-		case engine.OwnBool:
-			kind = " BOOLEAN"
-		case engine.OwnWhole:
-			kind = " BIGINT"
-		case engine.OwnDecimal:
-			kind = fmt.Sprintf(" DECIMAL(%d, %d)", c.Digits, c.Decimals)
-		case engine.OwnFloat:
-			kind = " DOUBLE"
-		case engine.OwnDate:
-			kind = " DATE"
-		case engine.OwnTime:
-			kind = " DATETIME(6)"
-		default:
-			if c.Digits <= mostVarchar && inRow+c.Digits <= mostInRow {
-				kind = fmt.Sprintf(" VARCHAR(%d)", max(c.Digits, 1))
-				inRow += c.Digits
-			}
+	for k, c := range t.Columns {
+		if c.Kind == engine.OwnText && c.Digits <= mostVarchar && inRow+c.Digits <= mostInRow {
+			columns[k] = fmt.Sprintf("%s VARCHAR(%d)", ident(c.Name), max(c.Digits, 1))
+			inRow += c.Digits
 		}
-		columns, f.columns = append(columns, ident(c.Name)+kind), append(f.columns, ident(c.Name))
+		f.columns = append(f.columns, ident(c.Name))
 	}
 	c, err := pool.Conn(ctx)
 	if err != nil {

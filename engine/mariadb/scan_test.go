@@ -21,6 +21,7 @@ func TestScans(t *testing.T) {
 // TestScansLeaveNothing: what is loaded under another placement leaves no
 // folder behind; a folder that the server cannot use is an error with a cure.
 func TestScansLeaveNothing(t *testing.T) {
+	enginetest.NotUnderRace(t)
 	l := enginetest.Lab(t, mariadb.Driver(), lab.Options{Memory: 1 << 30})
 	files, _ := scantest.StarFolder(t)
 	paths := enginetest.Disks(t, 2)

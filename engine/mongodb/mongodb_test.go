@@ -2,7 +2,6 @@ package mongodb_test
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"net/url"
 	"os"
@@ -23,18 +22,6 @@ import (
 // FerretDB: mongodb://user:password@host:27017/?replicaSet=rs0. The suite makes
 // databases barograph_test_1 … and drops them.
 const envServer = "BAROGRAPH_MONGODB"
-
-// FerretDB reads a whole collection for every question: its tests always run as
-// with -short.
-func TestMain(m *testing.M) {
-	flag.Parse()
-	if os.Getenv(envServer) == "" {
-		if err := flag.Set("test.short", "true"); err != nil {
-			panic(err)
-		}
-	}
-	m.Run()
-}
 
 // fresh returns a function that names an empty database of a server by a URL; it
 // is dropped with the test. A short lease lets crash tests go on soon.

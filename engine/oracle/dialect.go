@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
-
-	"github.com/zeebo/xxh3"
 
 	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/question"
@@ -92,11 +89,7 @@ const longestSubset = 78
 func objectName(subset, table string) string {
 	name := strings.NewReplacer("^", "^^", `"`, "^q").Replace(subset)
 	if len(name) > longestSubset {
-		cut := name[:longestSubset-len("^0123456789abcdef_")]
-		for !utf8.ValidString(cut) && cut != "" {
-			cut = cut[:len(cut)-1]
-		}
-		name = fmt.Sprintf("^%016x_%s", xxh3.HashString(subset), cut)
+		name = flavour.Shortened(name, subset, longestSubset)
 	}
 	return name + "/" + table
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	goora "github.com/sijms/go-ora/v2"
 
@@ -23,8 +22,8 @@ func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, err
 	if a.db.readOnly {
 		return nil, &fault.Error{Setting: "oracle", Err: engine.ErrReadOnly, Cure: "open it for writing, as `barograph load` does"}
 	}
-	if !storable(subset) {
-		return nil, &fault.Error{Setting: "subset", Problem: "has a name that Oracle cannot hold: it is no UTF-8 text, or has a zero byte", Cure: "name it otherwise"}
+	if err := storable.Subset(subset); err != nil {
+		return nil, err
 	}
 	if err := a.makeAll(ctx, a.subsetObjects(subset)); err != nil {
 		return nil, err
@@ -48,18 +47,14 @@ func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, err
 // keyTaken is the number of the error of a unique key.
 const keyTaken = 1
 
-// storable: a text is UTF-8 without a zero byte.
-func storable(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }
+var storable = sqlengine.Storable{Product: "Oracle"} //nolint:gochecknoglobals // a constant
 
 // checkText reports whether a text fits a column.
 func checkText(b *record.Batch, i int, s string) error {
-	switch {
-	case !storable(s):
-		return &fault.Error{File: b.File, Line: int(b.Line[i]), Problem: "holds text that is not UTF-8, or a zero byte, which Oracle does not store", Cure: "convert the file, e.g. with iconv"}
-	case len(s) > maxText:
+	if len(s) > maxText {
 		return &fault.Error{File: b.File, Line: int(b.Line[i]), Problem: fmt.Sprintf("holds a text of %d bytes; Barograph's columns in Oracle take %d", len(s), maxText), Cure: "shorten it, or use another engine"}
 	}
-	return nil
+	return storable.Check(b, i, s)
 }
 
 // checkKey reports whether an id of a document, or a path, fits its column.

@@ -1,12 +1,8 @@
 package postgres
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
-	"unicode/utf8"
-
-	"github.com/zeebo/xxh3"
 
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/flavour"
@@ -92,12 +88,8 @@ const longestName = 63
 // a long one is cut and gets its digest.
 func schemaName(subset string) string {
 	switch {
-	case len(subset) > longestName-2:
-		cut := subset[:longestName-len("^0123456789abcdef_")]
-		for !utf8.ValidString(cut) && cut != "" {
-			cut = cut[:len(cut)-1]
-		}
-		return fmt.Sprintf("^%016x_%s", xxh3.HashString(subset), cut)
+	case len(subset) > longestName-len(flavour.Escaped):
+		return flavour.Shortened(subset, subset, longestName)
 	case subset == "", subset == "information_schema", strings.HasPrefix(subset, "pg_"), strings.HasPrefix(subset, "^"):
 		return flavour.Escaped + subset
 	}

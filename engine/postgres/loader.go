@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
@@ -27,8 +26,8 @@ func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, err
 	if a.db.readOnly {
 		return nil, &fault.Error{Setting: "postgres", Err: engine.ErrReadOnly, Cure: "open it without --read-only"}
 	}
-	if !storable(subset) {
-		return nil, &fault.Error{Setting: "subset", Problem: "has a name that PostgreSQL cannot hold: it is no UTF-8 text, or has a zero byte", Cure: "name it otherwise"}
+	if err := storable.Subset(subset); err != nil {
+		return nil, err
 	}
 	if err := a.db.makeSpaces(ctx); err != nil {
 		return nil, err
@@ -42,21 +41,13 @@ func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, err
 		return execute(ctx, conn(q), a.subsetTables(subset)...)
 	})
 	return a.NewLoader(subset, sqlengine.LoadSession{
-		Check: checkText, Transaction: l.transaction, Make: l.makeTable, Extend: l.extend,
+		Check: storable.Check, Transaction: l.transaction, Make: l.makeTable, Extend: l.extend,
 		Insert: insert, Lines: lines, Replace: l.replace,
 		Analyze: func(ctx context.Context, table string) error { return a.Pool.Exec(ctx, "ANALYZE "+table) },
 	}), err
 }
 
-// storable: PostgreSQL's text is UTF-8 without a zero byte.
-func storable(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }
-
-func checkText(b *record.Batch, i int, s string) error {
-	if storable(s) {
-		return nil
-	}
-	return &fault.Error{File: b.File, Line: int(b.Line[i]), Problem: "holds text that is not UTF-8, or a zero byte, which PostgreSQL does not store", Cure: "convert the file, e.g. with iconv"}
-}
+var storable = sqlengine.Storable{Product: "PostgreSQL"} //nolint:gochecknoglobals // a constant
 
 func execute(ctx context.Context, c *pgx.Conn, statements ...string) error {
 	for _, s := range statements {

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
@@ -46,25 +45,10 @@ func (db *database) own(ctx context.Context) (*engine.Own, error) {
 }
 
 func loadOwn(ctx context.Context, pool *pgxpool.Pool, t *engine.OwnTable) error {
-	var columns []string
-	for _, c := range t.Columns {
-		kind := ` text COLLATE "C"`
-		switch c.Kind {
-		case engine.OwnBool:
-			kind = " boolean"
-		case engine.OwnWhole:
-			kind = " bigint"
-		case engine.OwnDecimal:
-			kind = fmt.Sprintf(" numeric(%d, %d)", c.Digits, c.Decimals)
-		case engine.OwnFloat:
-			kind = " double precision"
-		case engine.OwnDate:
-			kind = " date"
-		case engine.OwnTime:
-			kind = " timestamp"
-		}
-		columns = append(columns, flavour.Ident(c.Name)+kind)
-	}
+	columns := sqlengine.OwnColumns(t, flavour.Ident, map[engine.OwnKind]string{
+		engine.OwnBool: "boolean", engine.OwnWhole: "bigint", engine.OwnDecimal: "numeric(%d, %d)", engine.OwnFloat: "double precision",
+		engine.OwnDate: "date", engine.OwnTime: "timestamp", engine.OwnText: `text COLLATE "C"`,
+	})
 	table := ownSchema + "." + flavour.Ident(t.Name)
 	c, err := pool.Acquire(ctx)
 	if err != nil {

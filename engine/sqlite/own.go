@@ -32,14 +32,9 @@ func (d *database) own(context.Context) (*engine.Own, error) {
 }
 
 func (d *database) loadOwn(ctx context.Context, t *engine.OwnTable) (err error) {
-	var columns []string
-	for _, c := range t.Columns {
-		kind := map[engine.OwnKind]string{engine.OwnBool: "INTEGER", engine.OwnWhole: "INTEGER", engine.OwnFloat: "REAL", engine.OwnDecimal: "NUMERIC"}[c.Kind]
-		if kind == "" {
-			kind = "TEXT"
-		}
-		columns = append(columns, flavour.Ident(c.Name)+" "+kind)
-	}
+	columns := sqlengine.OwnColumns(t, flavour.Ident, map[engine.OwnKind]string{
+		engine.OwnBool: "INTEGER", engine.OwnWhole: "INTEGER", engine.OwnFloat: "REAL", engine.OwnDecimal: "NUMERIC", engine.OwnDate: "TEXT", engine.OwnTime: "TEXT", engine.OwnText: "TEXT",
+	})
 	tx, err := d.pool.BeginTx(ctx, nil)
 	if err != nil {
 		return sqlengine.Failed(ctx, err)

@@ -1,7 +1,8 @@
 // The charts of a run that goes on: throughput, response times and what servers count, along one time.
 import { count, h, short, table } from './dom';
 import { lines } from './plot';
-import type { Event_ } from './runs';
+
+export interface Event_ { seq: number; time: string; kind: string; text?: string; cell?: string; done?: number; of?: number; failed?: number; pid?: number; times?: { p50_ns: number; p95_ns: number; p99_ns: number }; counters?: { name: string; unit?: string; value: number }[]; sample?: { cell: string; phase: string; rep: number; verdict: string; problem?: string; warnings?: string[]; measured?: { total_ns: number; throughput?: number } } }
 
 const most = 600; // points along the time
 const mostCounters = 6; // of one unit in a chart

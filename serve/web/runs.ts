@@ -1,7 +1,7 @@
 // Runs: folders with data, machine and verdicts; and one of them as it goes on.
 import { count, get, go, h, say, several, state, table } from './dom';
 import { ranked } from './cells';
-import { charts } from './live';
+import { charts, type Event_ } from './live';
 import { marked } from './loads';
 
 interface Run {
@@ -9,7 +9,6 @@ interface Run {
   data: { source: string; digest: string; records: number }; machine: { cpu: string; usable_cpus: number; memory_bytes: number };
   archives: string[] | null; equal: number; wrong: number; failed: number; warnings?: string[]; problem?: string;
 }
-export interface Event_ { seq: number; time: string; kind: string; text?: string; cell?: string; done?: number; of?: number; failed?: number; pid?: number; times?: { p50_ns: number; p95_ns: number; p99_ns: number }; counters?: { name: string; unit?: string; value: number }[]; sample?: { cell: string; phase: string; rep: number; verdict: string; problem?: string; warnings?: string[]; measured?: { total_ns: number; throughput?: number } } }
 
 const at = (r: Run) => new URLSearchParams({ folder: r.folder, name: r.name });
 const report = (r: Run) => `/runs/${encodeURIComponent(r.folder)}/${encodeURIComponent(r.name)}/report.html`;

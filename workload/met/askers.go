@@ -103,39 +103,10 @@ func (c *crowd) run(ctx context.Context, way []*cell, n, rep int) (out run.Sampl
 		}
 		workers[i] = a
 	}
-	meter, err := measure.StartClient()
-	if err != nil {
-		return out, err
-	}
-	res, failed := pace.Run(ctx, workers, pace.Options{Kinds: []string{"QUESTION"}, Statuses: []string{"OK"}, Warmup: askWarmup, Limit: c.o.AskFor, Seed: c.o.Seed})
-	if res == nil {
-		return out, failed
-	}
-	m := &run.Measured{
-		Start: res.Began.Add(askWarmup).Sub(c.points.Run.Started), Total: res.Elapsed, Used: &run.Used{},
-		Mix: &run.Mix{Clients: 1, Place: string(first.target.Driver.Place), Ending: string(res.Ending), Interval: res.Interval},
-	}
-	if m.Client, err = meter.Stop(); err != nil {
-		return out, err
-	}
-	for _, s := range res.Series {
-		m.Series = append(m.Series, run.Slice{Ended: s.Ended, Failed: s.Failed, Slow: s.Slow})
-	}
-	var a answer.Tally
-	if _, wrong := errors.AsType[*answer.Diff](failed); wrong {
-		a.Wrong = 1
-	}
-	if g := res.Groups[0][0]; g != nil && res.Elapsed > 0 {
-		a.Succeeded, a.Found, a.Values = g.Count, g.Count, g.Count
-		all := run.Group{Operation: "QUESTION", Outcome: "OK", Count: g.Count, Records: g.Records, Whole: true}
-		if err := all.Times(g.Service, g.Response); err != nil {
-			return out, err
-		}
-		m.Operations, m.Throughput, m.Service, m.Response, m.Groups = g.Count, float64(g.Count)/res.Elapsed.Seconds(), all.Service, all.Response, []run.Group{all}
-	}
-	out.Answers = &a
-	proof, failed := answer.CompareAll(a, failed)
-	return out.Judge(m, proof, failed), nil
+	return c.points.Ask(ctx, out, run.Asking{
+		Workers: workers, Place: string(first.target.Driver.Place), Proves: answer.CompareAll,
+		Pace: pace.Options{Kinds: []string{"QUESTION"}, Statuses: []string{"OK"}, Warmup: askWarmup, Limit: c.o.AskFor, Seed: c.o.Seed},
+	})
 }
 
 // asking is one asker.

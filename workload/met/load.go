@@ -34,6 +34,15 @@ func keeps(o *Options) *load.Parsed {
 	return load.NewParsed(most)
 }
 
+// reading is what is gathered while the data are read.
+type reading struct {
+	*study
+	prints load.Fingerprint
+	left   map[string]int // columns that no design keeps → lines
+	step   Progress
+	soon   forecast
+}
+
 // read parses the data, for the reference answers, the data's digest, and the loads.
 func (s *study) read(ctx context.Context) error {
 	qs := make([]*question.Question, len(s.o.Cases))
@@ -43,68 +52,20 @@ func (s *study) read(ctx context.Context) error {
 	s.asked, s.files = answer.NewReference(qs...), map[string]bool{}
 	d := &s.folder.Run.Data
 	d.Subset, d.Copies, d.Files, d.ByType = s.o.Subset, s.o.Copies, len(s.o.Files), map[string]int64{}
-	var prints load.Fingerprint
-	left := map[string]int{} // columns → lines
-	step := Progress{Step: "reading", Unit: "MB", Of: totalSize(s.o.Files)}
+	r := &reading{study: s, left: map[string]int{}, step: Progress{Step: "reading", Unit: "MB", Of: totalSize(s.o.Files)}}
 	if s.origin != nil {
-		step.Of, d.Files = s.origin.Bytes(), len(s.origin.Marks)
+		r.step.Of, d.Files = s.origin.Bytes(), len(s.origin.Marks)
 		for _, m := range s.origin.Marks {
 			s.files[m.Digest] = true
 		}
 	}
-	var soon forecast
-	each := func(f *load.File, b *record.Batch) error {
-		d.Lines += int64(b.Lines)
-		d.Quarantined += int64(len(b.Rejects))
-		for _, r := range b.Rejects {
-			if err := s.folder.Reject(r.File, r.Line, r.Reason, r.Text); err != nil {
-				return err
-			}
-		}
-		for columns, n := range b.LeftOut {
-			left[b.Type.Name+": "+columns] += n
-		}
-		s.asked.Add(b)
-		if s.origin != nil {
-			s.found.Add(b) // no two of its records have one identity
-		} else {
-			prints.Add(b)
-		}
-		step.Done = d.Bytes + f.At
-		s.o.Progress(step)
-		soon.tell(ctx, s, step)
-		return nil
-	}
-	end := func(f *load.File) error {
-		if f.Err != nil {
-			if s.origin != nil {
-				return f.Err
-			}
-			s.out.Unread++
-			d.Files--
-			s.folder.Warn("not in this data, or not to its end: " + f.Err.Error())
-			s.o.Log.Error("file not read", "error", f.Err)
-		}
-		s.files[f.Digest] = true
-		d.Bytes += f.Bytes
-		step.Done = d.Bytes
-		s.o.Progress(step)
-		return nil
-	}
-	if err := load.Read(ctx, s.o.Files, load.Reading{KeepLast: s.o.KeepLast, Parsed: s.parsed, From: s.origin}, each, end); err != nil {
+	each := func(f *load.File, b *record.Batch) error { return r.add(ctx, f, b) }
+	if err := load.Read(ctx, s.o.Files, load.Reading{KeepLast: s.o.KeepLast, Parsed: s.parsed, From: s.origin}, each, r.end); err != nil {
 		return err
 	}
-	var err error
-	if s.digest, d.ByType, err = prints.Sum(); err != nil {
+	if err := r.sum(ctx); err != nil {
 		return err
 	}
-	if s.origin != nil {
-		if err := s.sound(ctx); err != nil {
-			return err
-		}
-		s.digest, d.ByType = s.found.Held(), s.found.Records()
-	}
-	d.Records, d.Digest = s.digest.Records, s.digest.String()
 	s.reference, s.out.Cases = s.asked.Answers(), len(qs)
 	if s.o.Derived > 0 {
 		if qs = s.choose(qs); len(qs) == 0 {
@@ -112,12 +73,7 @@ func (s *study) read(ctx context.Context) error {
 		}
 	}
 	s.out.Cases = max(len(qs), s.out.Empty)
-	if s.out.Quarantined = d.Quarantined; d.Quarantined > 0 {
-		s.warn(fmt.Sprintf("%d of %d lines could not be read; they are in quarantine.csv, and no archive holds them", d.Quarantined, d.Lines))
-	}
-	for _, columns := range slices.Sorted(maps.Keys(left)) {
-		s.warn(fmt.Sprintf("columns that no design keeps are left out of %d lines of %s", left[columns], columns))
-	}
+	r.warnOfLosses()
 	text, err := question.YAML(s.o.Cases...)
 	if err := errors.Join(err, s.folder.Cases(text)); err != nil {
 		return err
@@ -127,12 +83,78 @@ func (s *study) read(ctx context.Context) error {
 			return err
 		}
 	}
-	step.Finished, step.Note = true, fmt.Sprintf("%d records, reference answers of %d cases", d.Records, len(qs))
+	note := fmt.Sprintf("%d records, reference answers of %d cases", d.Records, len(qs))
 	if !s.parsed.Kept() {
-		step.Note += "; too many to be kept in memory: each load reads them again"
+		note += "; too many to be kept in memory: each load reads them again"
 	}
-	s.o.Progress(step)
+	s.finished(r.step, note)
 	return s.folder.Save()
+}
+
+// add takes in what was read of a file.
+func (r *reading) add(ctx context.Context, f *load.File, b *record.Batch) error {
+	d := &r.folder.Run.Data
+	d.Lines += int64(b.Lines)
+	d.Quarantined += int64(len(b.Rejects))
+	for _, x := range b.Rejects {
+		if err := r.folder.Reject(x.File, x.Line, x.Reason, x.Text); err != nil {
+			return err
+		}
+	}
+	for columns, n := range b.LeftOut {
+		r.left[b.Type.Name+": "+columns] += n
+	}
+	r.asked.Add(b)
+	if r.origin != nil {
+		r.found.Add(b) // no two of its records have one identity
+	} else {
+		r.prints.Add(b)
+	}
+	r.step.Done = d.Bytes + f.At
+	r.o.Progress(r.step)
+	r.soon.tell(ctx, r.study, r.step)
+	return nil
+}
+
+// end is the end of a file, or of what could be read of it.
+func (r *reading) end(f *load.File) error {
+	d := &r.folder.Run.Data
+	if f.Err != nil {
+		if r.origin != nil {
+			return f.Err
+		}
+		r.out.Unread++
+		d.Files--
+		r.folder.Warn("not in this data, or not to its end: " + f.Err.Error())
+		r.o.Log.Error("file not read", "error", f.Err)
+	}
+	r.files[f.Digest] = true
+	d.Bytes += f.Bytes
+	r.step.Done = d.Bytes
+	r.o.Progress(r.step)
+	return nil
+}
+
+// sum settles the digest of the data.
+func (r *reading) sum(ctx context.Context) (err error) {
+	d := &r.folder.Run.Data
+	if r.digest, d.ByType, err = r.prints.Sum(); err == nil && r.origin != nil {
+		err = r.sound(ctx)
+		r.digest, d.ByType = r.found.Held(), r.found.Records()
+	}
+	d.Records, d.Digest = r.digest.Records, r.digest.String()
+	return err
+}
+
+// warnOfLosses tells of lines and columns that no archive holds.
+func (r *reading) warnOfLosses() {
+	d := &r.folder.Run.Data
+	if r.out.Quarantined = d.Quarantined; d.Quarantined > 0 {
+		r.warn(fmt.Sprintf("%d of %d lines could not be read; they are in quarantine.csv, and no archive holds them", d.Quarantined, d.Lines))
+	}
+	for _, columns := range slices.Sorted(maps.Keys(r.left)) {
+		r.warn(fmt.Sprintf("columns that no design keeps are left out of %d lines of %s", r.left[columns], columns))
+	}
 }
 
 // choose keeps the first cases that have rows, and warns of those that have

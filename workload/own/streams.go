@@ -57,69 +57,7 @@ func (r *runner) stream(ctx context.Context, p *party, known []int, n, round int
 	for i := range workers {
 		workers[i] = &stream{runner: r, p: p, known: known, draw: rand.New(rand.NewPCG(r.Seed, uint64(i)))} //nolint:gosec // no secret, not negative
 	}
-	meter, err := measure.StartClient()
-	if err != nil {
-		return out, err
-	}
-	machine, err := measure.StartMachine(ctx)
-	if err != nil {
-		return out, err
-	}
-	var server *measure.ProcessMeter
-	if len(p.pids) > 0 {
-		server = measure.StartProcesses(ctx, p.pids)
-	}
-	res, failed := pace.Run(ctx, workers, o)
-	if res == nil {
-		return out, failed
-	}
-	m := &run.Measured{
-		Start: res.Began.Add(o.Warmup).Sub(r.into.Run.Started), Total: res.Elapsed, Used: &run.Used{},
-		Mix: &run.Mix{Clients: 1, Place: string(p.place), Ending: string(res.Ending), Interval: res.Interval, Unstarted: res.Unstarted},
-	}
-	if m.Client, err = meter.Stop(); err != nil {
-		return out, err
-	}
-	if m.Machine, err = machine.Stop(ctx); err != nil {
-		return out, err
-	}
-	if server != nil {
-		m.Server = &run.ServerLoad{Local: true, Used: server.Stop(ctx)}
-	}
-	for _, s := range res.Series {
-		m.Series = append(m.Series, run.Slice{Ended: s.Ended, Failed: s.Failed, Slow: s.Slow})
-	}
-	t, err := together(res, o.Kinds, m)
-	if err != nil {
-		return out, err
-	}
-	if _, wrong := errors.AsType[*answer.Diff](failed); wrong {
-		t.Wrong = 1
-	}
-	out.Answers = &t
-	proof, failed := answer.CompareAgreed(t, failed)
-	return out.Judge(m, proof, failed), nil
-}
-
-// together gathers what was measured of each question.
-func together(res *pace.Result, kinds []string, m *run.Measured) (t answer.Tally, err error) {
-	service, response := measure.NewHistogram(), measure.NewHistogram()
-	for k := range kinds {
-		g := res.Groups[k][0]
-		if g == nil {
-			continue
-		}
-		one := run.Group{Operation: kinds[k], Outcome: "OK", Count: g.Count, Records: g.Records, Whole: true}
-		err = errors.Join(err, one.Times(g.Service, g.Response), service.Merge(g.Service), response.Merge(g.Response))
-		m.Groups = append(m.Groups, one)
-		t.Succeeded += g.Count
-	}
-	t.Found, t.Values = t.Succeeded, t.Succeeded
-	m.Operations, m.Service, m.Response = t.Succeeded, run.Short(service), run.Short(response)
-	if res.Elapsed > 0 {
-		m.Throughput = float64(t.Succeeded) / res.Elapsed.Seconds()
-	}
-	return t, err
+	return r.into.Ask(ctx, out, run.Asking{Workers: workers, Pace: o, Place: string(p.place), PIDs: p.pids, Proves: answer.CompareAgreed})
 }
 
 // stream is one asker. Its turns through the questions are each in a random order.

@@ -1,0 +1,43 @@
+package sqlengine
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/record"
+)
+
+// Storable are the texts that an engine stores: UTF-8, with zero bytes where it
+// takes them.
+type Storable struct {
+	Product   string // "PostgreSQL"
+	ZeroBytes bool
+}
+
+func (s Storable) holds(text string) bool {
+	return utf8.ValidString(text) && (s.ZeroBytes || strings.IndexByte(text, 0) < 0)
+}
+
+func (s Storable) problem() string {
+	if s.ZeroBytes {
+		return "that is not UTF-8, which " + s.Product + " does not store"
+	}
+	return "that is not UTF-8, or a zero byte, which " + s.Product + " does not store"
+}
+
+// Check is that of a LoadSession.
+func (s Storable) Check(b *record.Batch, i int, text string) error {
+	if s.holds(text) {
+		return nil
+	}
+	return &fault.Error{File: b.File, Line: int(b.Line[i]), Problem: "holds text " + s.problem(), Cure: "convert the file, e.g. with iconv"}
+}
+
+// Subset refuses the name of a subset that cannot be stored.
+func (s Storable) Subset(name string) error {
+	if s.holds(name) {
+		return nil
+	}
+	return &fault.Error{Setting: "subset", Problem: "has a name with text " + s.problem(), Cure: "name it otherwise"}
+}
