@@ -26,44 +26,75 @@ import (
 // cannot be read (a link to nothing, a pipe, a folder without permission) is
 // kept, so that the rest goes on: OpenFile refuses it by name.
 func Expand(paths []string) ([]string, error) {
-	var files []string
+	var x expansion
 	for _, p := range paths {
-		found, err := expand(p)
-		if err != nil {
+		before := len(x.files)
+		if err := x.add(p); err != nil {
 			return nil, err
 		}
-		if len(found) == 0 {
+		if len(x.files) == before {
 			return nil, &fault.Error{File: p, Problem: "no VSDB or MET file there", Cure: "files of a folder are found by their names: *.vsdb, *.stat, *_TYPE.txt, also with .gz"}
 		}
-		files = append(files, found...)
 	}
-	return once(files), nil
+	return x.once(), nil
 }
 
-// expand lists the files that one path stands for.
-func expand(path string) ([]string, error) {
+// expansion is an Expand under way.
+type expansion struct {
+	files   []string
+	links   map[string]bool   // of files, those that may be links
+	folders map[string]string // what absolute has found of them
+}
+
+// add lists the files that one path stands for.
+func (x *expansion) add(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
-		return below(path, IsFile), nil
+		x.below(path)
+		return nil
 	case err == nil || isLink(path):
-		return []string{path}, nil
+		x.named(path)
+		return nil
 	case !errors.Is(err, fs.ErrNotExist) || !strings.ContainsAny(path, "*?["):
-		return nil, &fault.Error{File: path, Problem: "cannot be read", Err: cause(err)}
+		return &fault.Error{File: path, Problem: "cannot be read", Err: cause(err)}
 	}
 	matches, err := filepath.Glob(path)
 	if err != nil {
-		return nil, &fault.Error{File: path, Problem: "is no pattern", Cure: "put a backslash before a * ? or [ that is meant", Err: err}
+		return &fault.Error{File: path, Problem: "is no pattern", Cure: "put a backslash before a * ? or [ that is meant", Err: err}
 	}
-	var files []string
 	for _, m := range matches {
 		if info, err := os.Stat(m); err == nil && info.IsDir() {
-			files = append(files, below(m, IsFile)...)
+			x.below(m)
 		} else {
-			files = append(files, m)
+			x.named(m)
 		}
 	}
-	return files, nil
+	return nil
+}
+
+func (x *expansion) named(path string) {
+	path = filepath.Clean(path)
+	x.files, x.links = append(x.files, path), add(x.links, path)
+}
+
+// below adds the files in a folder and its folders.
+func (x *expansion) below(dir string) {
+	x.files = append(x.files, below(dir, func(path string, e fs.DirEntry) bool {
+		wanted := IsFile(path, e)
+		if wanted && !e.Type().IsRegular() {
+			x.links = add(x.links, filepath.Clean(path))
+		}
+		return wanted
+	})...)
+}
+
+func add(set map[string]bool, member string) map[string]bool {
+	if set == nil {
+		set = map[string]bool{}
+	}
+	set[member] = true
+	return set
 }
 
 func isLink(path string) bool {
@@ -117,27 +148,41 @@ func noFolder(path string, e fs.DirEntry) bool {
 }
 
 // once sorts files and drops those that are another one under another name.
-func once(files []string) []string {
-	for i := range files {
-		files[i] = filepath.Clean(files[i])
+func (x *expansion) once() []string {
+	slices.Sort(x.files)
+	x.files, x.folders = slices.Compact(x.files), map[string]string{}
+	seen := make(map[string]bool, len(x.files))
+	return slices.DeleteFunc(x.files, func(f string) bool {
+		target := x.target(f)
+		again := seen[target]
+		seen[target] = true
+		return again
+	})
+}
+
+// target is the absolute path of a file without links.
+func (x *expansion) target(file string) string {
+	if x.links[file] {
+		return absolute(file)
 	}
-	slices.Sort(files)
-	seen := make(map[string]bool, len(files))
-	kept := files[:0]
-	for _, f := range files {
-		target, err := filepath.EvalSymlinks(f)
-		if err == nil {
-			target, err = filepath.Abs(target)
-		}
-		if err != nil {
-			target = f
-		}
-		if !seen[target] {
-			seen[target] = true
-			kept = append(kept, f)
-		}
+	dir, name := filepath.Split(file)
+	at, ok := x.folders[dir]
+	if !ok {
+		at = strings.TrimSuffix(absolute(filepath.Clean(dir)), string(filepath.Separator)) + string(filepath.Separator)
+		x.folders[dir] = at
 	}
-	return kept
+	return at + name
+}
+
+func absolute(path string) string {
+	target, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		target, err = filepath.Abs(target)
+	}
+	if err != nil {
+		return path
+	}
+	return target
 }
 
 // cause drops the path that an error of os repeats.

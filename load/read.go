@@ -71,9 +71,6 @@ const (
 // be read has its Err set when end is called, and the rest goes on; an error
 // of each or end stops everything.
 func Read(ctx context.Context, paths []string, o Reading, each func(*File, *record.Batch) error, end func(*File) error) error {
-	if o.opener == nil {
-		o.opener = o.openFormats
-	}
 	if o.From != nil {
 		paths = []string{o.From.Name}
 	}
@@ -108,9 +105,13 @@ func Read(ctx context.Context, paths []string, o Reading, each func(*File, *reco
 	})
 	for range min(o.Workers, max(len(files), 1)) {
 		g.Go(func() error {
-			open := o.opener()
+			w := worker{Reading: &o, waiting: waiting}
+			if o.opener != nil {
+				w.open = o.opener()
+			}
+			w.files.KeepLast = o.KeepLast
 			for f := range next {
-				err := f.parse(ctx, &o, open, waiting)
+				err := w.parse(ctx, f)
 				close(f.batches)
 				if err != nil {
 					return err
@@ -123,11 +124,14 @@ func Read(ctx context.Context, paths []string, o Reading, each func(*File, *reco
 	return g.Wait()
 }
 
-// openFormats returns what opens files for one worker, which keeps the memory
-// of its readers from file to file.
-func (o *Reading) openFormats() func(string) (source, error) {
-	opener := formats.Opener{KeepLast: o.KeepLast}
-	return func(path string) (source, error) { return opener.Open(path) }
+// worker parses one file after the other, and keeps the memory of their readers.
+type worker struct {
+	*Reading
+	open    func(path string) (source, error) // see Reading.opener
+	files   formats.Opener
+	hash    *xxh3.Hasher
+	buffer  []byte // for hash
+	waiting *gauge
 }
 
 // deliver hands over what the parsers made, file by file.
@@ -202,33 +206,52 @@ func release(b *record.Batch) { pool.Put(b) }
 
 // parse reads one file and sends its batches. An error that concerns the file
 // alone is kept in f.Err.
-func (f *File) parse(ctx context.Context, o *Reading, open func(string) (source, error), waiting *gauge) error {
-	kept, batches := o.Parsed.file(f.Path)
+func (w *worker) parse(ctx context.Context, f *File) error {
+	kept, batches := w.Parsed.file(f.Path)
+	var begun *formats.File
 	if kept != nil {
 		f.Digest, f.Bytes, f.Time, f.Err = kept.Digest, kept.Bytes, kept.Time, kept.Err
-	} else if f.identify(o); f.Err != nil {
-		o.Parsed.end(f)
+	} else if begun = w.identify(f); f.Err != nil {
+		w.Parsed.end(f)
 		return nil
 	}
-	if f.Bytes > 0 && o.Skip != nil && o.Skip(f.Digest) { // archives of old hold empty files as loaded
+	if begun != nil {
+		defer begun.Close() //nolint:errcheck // nothing was written
+	}
+	if f.Bytes > 0 && w.Skip != nil && w.Skip(f.Digest) { // archives of old hold empty files as loaded
 		f.skip = true
 		return nil
 	}
 	for i, b := range batches {
-		if err := f.send(ctx, b, f.Bytes*int64(i+1)/int64(len(batches)), waiting); err != nil {
+		if err := f.send(ctx, b, f.Bytes*int64(i+1)/int64(len(batches)), w.waiting); err != nil {
 			return err
 		}
 	}
 	if kept != nil {
 		return nil
 	}
-	src, err := open(f.Path)
-	if err != nil {
-		f.Err = err
-		o.Parsed.end(f)
+	var src source
+	if src, f.Err = w.start(f, begun); f.Err != nil {
+		w.Parsed.end(f)
 		return nil
 	}
 	defer src.Close() //nolint:errcheck // nothing was written
+	return w.read(ctx, f, src)
+}
+
+// start begins to read the records of a file.
+func (w *worker) start(f *File, begun *formats.File) (source, error) {
+	switch {
+	case w.open != nil:
+		return w.open(f.Path)
+	case begun == nil: // it has not changed, and is to be read again
+		return w.files.Open(f.Path)
+	}
+	return begun, begun.Start()
+}
+
+// read sends the batches of a file.
+func (w *worker) read(ctx context.Context, f *File, src source) error {
 	for {
 		b, _ := pool.Get().(*record.Batch)
 		err := src.Next(b)
@@ -241,33 +264,43 @@ func (f *File) parse(ctx context.Context, o *Reading, open func(string) (source,
 				}
 				f.Err = &fault.Error{File: f.Path, Line: line, Problem: "cannot be read to its end", Err: err, Cure: "check or fetch the file again; it is not marked as loaded"}
 			}
-			o.Parsed.end(f)
+			w.Parsed.end(f)
 			return nil
 		}
 		b = compact(b)
-		o.Parsed.add(f, b)
-		if err := f.send(ctx, b, src.BytesRead(), waiting); err != nil {
+		w.Parsed.add(f, b)
+		if err := f.send(ctx, b, src.BytesRead(), w.waiting); err != nil {
 			return err
 		}
 	}
 }
 
-// identify finds the digest and the size of what is read.
-func (f *File) identify(o *Reading) {
-	if o.From != nil {
-		f.Digest, f.Bytes = o.From.digest(), o.From.Bytes()
-		return
+// identify finds the digest and the size of what is read. The file is open then,
+// if it had to be read for that.
+func (w *worker) identify(f *File) *formats.File {
+	if w.From != nil {
+		f.Digest, f.Bytes = w.From.digest(), w.From.Bytes()
+		return nil
 	}
-	if info, err := os.Stat(f.Path); err == nil {
-		f.Bytes, f.Time = info.Size(), info.ModTime()
-		if o.Known != nil {
-			if m, ok := o.Known(f.Path); ok && m.Unchanged(f.Bytes, f.Time) {
-				f.Digest = m.Digest
-				return
+	if w.Known != nil {
+		if m, ok := w.Known(f.Path); ok {
+			if info, err := os.Stat(f.Path); err == nil && m.Unchanged(info.Size(), info.ModTime()) {
+				f.Digest, f.Bytes, f.Time = m.Digest, info.Size(), info.ModTime()
+				return nil
 			}
 		}
 	}
-	f.Digest, f.Bytes, f.Err = fileDigest(f.Path)
+	file, err := w.files.Begin(f.Path)
+	if err != nil {
+		f.Err = err
+		return nil
+	}
+	f.Time = file.Modified
+	if f.Digest, f.Bytes, f.Err = w.digest(file); f.Err != nil {
+		file.Close() //nolint:errcheck // nothing was written
+		return nil
+	}
+	return file
 }
 
 // send hands a batch to deliver.
@@ -294,22 +327,15 @@ func compact(b *record.Batch) *record.Batch {
 
 const copyBytes = 64 << 10
 
-var buffers = sync.Pool{New: func() any { return new([copyBytes]byte) }} //nolint:gochecknoglobals // memory only
-
-// fileDigest reads a file once for the digest of its bytes.
-func fileDigest(path string) (digest string, size int64, err error) {
-	f, err := formats.OpenFile(path)
-	if err != nil {
-		return "", 0, err
+// digest is that of a file's bytes.
+func (w *worker) digest(file *formats.File) (digest string, size int64, err error) {
+	if w.hash == nil {
+		w.hash, w.buffer = xxh3.New(), make([]byte, copyBytes)
 	}
-	defer f.Close() //nolint:errcheck // nothing was written
-	h := xxh3.New()
-	buffer, _ := buffers.Get().(*[copyBytes]byte)
-	defer buffers.Put(buffer)
-	size, err = io.CopyBuffer(h, struct{ io.Reader }{f}, buffer[:]) // by itself a file would make a buffer of its own
-	if err != nil {
-		return "", 0, &fault.Error{File: path, Problem: "cannot be read", Err: err, Cure: "check the disk; the file is not marked as loaded"}
+	w.hash.Reset()
+	if size, err = file.Hash(w.hash, w.buffer); err != nil {
+		return "", 0, &fault.Error{File: file.Path, Problem: "cannot be read", Err: err, Cure: "check the disk; the file is not marked as loaded"}
 	}
-	sum := h.Sum128().Bytes()
+	sum := w.hash.Sum128().Bytes()
 	return hex.EncodeToString(sum[:]), size, nil
 }

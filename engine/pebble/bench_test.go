@@ -15,3 +15,7 @@ func Benchmark(b *testing.B) { enginetest.Benchmark(b, Driver(), fresh) }
 func BenchmarkRealDay(b *testing.B) { enginetest.BenchmarkRealDay(b, Driver(), fresh) }
 
 func BenchmarkNights(b *testing.B) { enginetest.BenchmarkNights(b, Driver(), fresh, design.KeyValue) }
+
+func BenchmarkSmallFiles(b *testing.B) {
+	enginetest.BenchmarkSmallFiles(b, Driver(), fresh, design.KeyValue)
+}
