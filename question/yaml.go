@@ -207,6 +207,9 @@ func (f *file) question() (*Question, error) {
 			unknown.Problem = "is no header field"
 			return nil, unknown
 		}
+		if len(values) == 0 {
+			return nil, &fault.Error{Setting: "where " + name, Problem: "names no value", Cure: "name one, or leave the condition out"}
+		}
 		q.Header[field] = values
 	}
 	var err error
