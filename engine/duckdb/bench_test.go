@@ -19,4 +19,6 @@ func BenchmarkSmallFiles(b *testing.B) {
 	enginetest.BenchmarkSmallFiles(b, duckdb.Driver(), fresh, design.Wide)
 }
 
-func BenchmarkNights(b *testing.B) { enginetest.BenchmarkNights(b, duckdb.Driver(), fresh, design.Wide) }
+func BenchmarkNights(b *testing.B) {
+	enginetest.BenchmarkNights(b, duckdb.Driver(), fresh, design.Wide)
+}
