@@ -50,7 +50,14 @@ type Catalog struct {
 
 	text  []byte // what ParseCatalog read
 	index map[groupKey]*Group
+	seen  map[seenHeader]*Group // what group has found; nil = nothing
 	hash  record.Hasher
+}
+
+// seenHeader is a header, by its digest, of a line type.
+type seenHeader struct {
+	lineType *record.LineType
+	header   record.Key
 }
 
 // Group is the metadata of all series of one line type, version, model,
@@ -129,7 +136,10 @@ func (c *Catalog) Intact() bool {
 func (g *Group) key() groupKey { return groupKey{g.LineType, g.Version, g.Model, g.ObType, g.FcstVar} }
 
 // Add notes every record of b.
-func (c *Catalog) Add(b *record.Batch) {
+func (c *Catalog) Add(b *record.Batch) { c.AddEach(b, func(int, record.Key) {}) }
+
+// AddEach notes every record of b, and tells the identity of each.
+func (c *Catalog) AddEach(b *record.Batch, each func(i int, k record.Key)) {
 	if b.Len() == 0 {
 		return
 	}
@@ -141,7 +151,7 @@ func (c *Catalog) Add(b *record.Batch) {
 	for i := range b.Len() {
 		g := groups[b.Head[i]]
 		if g == nil {
-			g = c.group(b.Type.Name, b.Header(i))
+			g = c.groupSeen(b, i)
 			groups[b.Head[i]] = g
 		}
 		if g != last || b.Lead[i] != lead {
@@ -153,11 +163,28 @@ func (c *Catalog) Add(b *record.Batch) {
 			g.addTime(valid)
 		}
 		last = g
-		g.Held.Add(c.hash.Digest(i))
+		k, digest := c.hash.Both(i)
+		g.Held.Add(digest)
 		if g.Plain && !b.Plain(i) {
 			g.Plain = false
 		}
+		each(i, k)
 	}
+}
+
+// groupSeen is group for row i of b, which c.hash uses. Small files bring the
+// same headers again and again.
+func (c *Catalog) groupSeen(b *record.Batch, i int) *Group {
+	at := seenHeader{b.Type, c.hash.Head(i)}
+	g := c.seen[at]
+	if g == nil {
+		if c.seen == nil {
+			c.seen = map[seenHeader]*Group{}
+		}
+		g = c.group(b.Type.Name, b.Header(i))
+		c.seen[at] = g
+	}
+	return g
 }
 
 // Drop counts row i of b no longer, as another takes its place. That there may
@@ -284,6 +311,7 @@ func (c *Catalog) Records() map[string]int64 {
 func (c *Catalog) Clear() {
 	c.Groups, c.Objects, c.Counted, c.Sealed, c.Files = nil, 0, true, true, record.Digest{}
 	clear(c.index)
+	clear(c.seen)
 }
 
 // insert puts values into a sorted set.

@@ -30,6 +30,7 @@ func (c *Catalog) Trim(from int64, gone *Catalog, objects int64) {
 			mine.Held.Sub(g.Held)
 		}
 	}
+	clear(c.seen)
 	c.Groups = slices.DeleteFunc(c.Groups, func(g *Group) bool {
 		at, _ := slices.BinarySearch(g.Valid, from)
 		if at == 0 || at < len(g.Valid) {

@@ -102,6 +102,8 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 	for _, m := range marks {
 		r.known[m.Digest] = m.Quarantined == 0 || !o.KeepLast
 		r.marks[m.Digest], at[m.Path] = m, m
+		r.before.marks++
+		r.before.records += m.Stored
 	}
 	known := maps.Clone(r.known) // for the parsers, which run beside r
 	if r.loader, err = a.Loader(ctx, subset); err != nil {
@@ -174,14 +176,15 @@ type run struct {
 	o       Options
 	window  *window
 	sum     Summary
-	marks   map[string]engine.Mark        // what the archive held before, by digest
-	known   map[string]bool               // digests of files that are loaded, or will be with the next commit
-	files   map[string]*engine.Mark       // files of which records are not committed yet, or that are under way
-	rejects map[string]*design.Quarantine // by path, likewise
-	done    []*engine.Mark                // files that are whole with the next commit
-	stored  int64                         // records that commits said were new
-	noted   bool                          // the archive's catalog says that somebody loads
-	last    bool                          // the commit at hand is the last one
+	marks   map[string]engine.Mark         // what the archive held before, by digest
+	known   map[string]bool                // digests of files that are loaded, or will be with the next commit
+	files   map[string]*engine.Mark        // files of which records are not committed yet, or that are under way
+	rejects map[string]*design.Quarantine  // by path, likewise
+	done    []*engine.Mark                 // files that are whole with the next commit
+	before  struct{ marks, records int64 } // what the archive held of marks, and the records that they speak of
+	stored  int64                          // records that commits said were new
+	noted   bool                           // the archive's catalog says that somebody loads
+	last    bool                           // the commit at hand is the last one
 
 	release func(*record.Batch) // takes a batch that is not used any more
 

@@ -18,7 +18,6 @@ type window struct {
 	batches []*record.Batch
 	dead    map[*record.Batch]map[int]bool
 	at      map[record.Key]engine.At
-	hash    record.Hasher
 	catalog *design.Catalog
 	rows    int
 	bytes   int // of memory, about
@@ -65,18 +64,20 @@ func (w *window) add(b *record.Batch) {
 	w.batches = append(w.batches, b)
 	w.rows += b.Len()
 	w.bytes += footprint(b)
-	w.catalog.Add(b)
-	w.hash.Use(b)
-	for i := range b.Len() {
-		k, fresh := w.hash.Key(i), engine.At{Batch: b, I: i}
+	var killed []engine.At // the catalog drops a row that it has counted
+	w.catalog.AddEach(b, func(i int, k record.Key) {
+		fresh := engine.At{Batch: b, I: i}
 		if old, ok := w.at[k]; ok {
 			if !w.meet(old, fresh) {
-				w.kill(fresh)
-				continue
+				killed = append(killed, fresh)
+				return
 			}
-			w.kill(old)
+			killed = append(killed, old)
 		}
 		w.at[k] = fresh
+	})
+	for _, row := range killed {
+		w.kill(row)
 	}
 }
 

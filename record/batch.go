@@ -163,19 +163,42 @@ func (b *Batch) Reject(file string, line uint32, reason string, text []byte) {
 // Clone returns a deep copy.
 func (b *Batch) Clone() *Batch {
 	c := *b
-	c.Headers, c.Head = slices.Clone(b.Headers), slices.Clone(b.Head)
-	c.Lead, c.Valid, c.ValidEnd = slices.Clone(b.Lead), slices.Clone(b.Valid), slices.Clone(b.ValidEnd)
-	c.ObsLead, c.ObsBeg, c.ObsEnd = slices.Clone(b.ObsLead), slices.Clone(b.ObsBeg), slices.Clone(b.ObsEnd)
-	c.Line, c.Rejects, c.LeftOut = slices.Clone(b.Line), slices.Clone(b.Rejects), maps.Clone(b.LeftOut)
-	c.Group, c.GroupEnd = slices.Clone(b.Group), slices.Clone(b.GroupEnd)
-	c.Num, c.Text = slices.Clone(b.Num), slices.Clone(b.Text)
-	for k, column := range b.Num {
-		c.Num[k] = slices.Clone(column)
-	}
-	for k, column := range b.Text {
-		c.Text[k] = slices.Clone(column)
-	}
+	c.Headers, c.Rejects, c.LeftOut = slices.Clone(b.Headers), slices.Clone(b.Rejects), maps.Clone(b.LeftOut)
+	cloneAll(&c.Head, &c.Line, &c.GroupEnd)
+	cloneAll(&c.Lead, &c.ObsLead)
+	cloneAll(&c.Valid, &c.ValidEnd, &c.ObsBeg, &c.ObsEnd)
+	c.Group, c.Num, c.Text = slices.Clone(b.Group), slices.Clone(b.Num), slices.Clone(b.Text)
+	cloneEach(c.Num)
+	cloneEach(c.Text)
 	return &c
+}
+
+// cloneAll copies slices into memory that is allocated once: of small files
+// there are many.
+func cloneAll[T any](columns ...*[]T) {
+	n := 0
+	for _, c := range columns {
+		n += len(*c)
+	}
+	all := make([]T, 0, n)
+	for _, c := range columns {
+		from := len(all)
+		all = append(all, *c...)
+		*c = all[from:len(all):len(all)]
+	}
+}
+
+func cloneEach[T any](columns [][]T) {
+	n := 0
+	for _, c := range columns {
+		n += len(c)
+	}
+	all := make([]T, 0, n)
+	for i, c := range columns {
+		from := len(all)
+		all = append(all, c...)
+		columns[i] = all[from:len(all):len(all)]
+	}
 }
 
 // Missing is the value of a numeric column that a line does not have.

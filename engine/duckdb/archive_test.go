@@ -390,3 +390,46 @@ func TestKeysAreBoundAsOneList(t *testing.T) {
 		t.Errorf("%d keys, %d arguments, derived in %v", len(p.Keys), len(p.Args), p.Derive)
 	}
 }
+
+// TestLoadIsBounded loads under a bound of memory, which questions do not have,
+// nor archives whose URL says what they may use.
+func TestLoadIsBounded(t *testing.T) {
+	for _, given := range []string{"", "?memory_limit=300MB"} {
+		e, err := engine.Registry{duckdb.Driver()}.Open(t.Context(), "duckdb:"+filepath.Join(t.TempDir(), "a.db")+given, engine.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close() //nolint:errcheck // of a test
+		a, err := e.Archives.Open(t.Context(), design.Wide)
+		if err != nil {
+			t.Fatal(err)
+		}
+		limit := func() string {
+			about, err := e.About(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return about.Settings["memory_limit"]
+		}
+		before := limit()
+		one, err := a.Loader(t.Context(), "one")
+		if err != nil {
+			t.Fatal(err)
+		}
+		two, err := a.Loader(t.Context(), "two")
+		if err != nil {
+			t.Fatal(err)
+		}
+		during := limit()
+		if err := one.Close(); err != nil {
+			t.Fatal(err)
+		}
+		still := limit()
+		if err := two.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if after := limit(); after != before || still != during || (during == before) != (given != "") {
+			t.Errorf("%q: %s, in the load %s, after the first of two loaders %s, after the last %s", given, before, during, still, after)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine/duckdb"
 	"github.com/barograph/barograph/enginetest"
 )
@@ -13,3 +14,11 @@ func fresh(b *testing.B) string { return "duckdb:" + filepath.Join(b.TempDir(), 
 func Benchmark(b *testing.B) { enginetest.Benchmark(b, duckdb.Driver(), fresh) }
 
 func BenchmarkRealDay(b *testing.B) { enginetest.BenchmarkRealDay(b, duckdb.Driver(), fresh) }
+
+func BenchmarkSmallFiles(b *testing.B) {
+	enginetest.BenchmarkSmallFiles(b, duckdb.Driver(), fresh, design.Wide)
+}
+
+func BenchmarkNights(b *testing.B) {
+	enginetest.BenchmarkNights(b, duckdb.Driver(), fresh, design.Wide)
+}

@@ -32,7 +32,7 @@ const storageVersion = "v1.4.0"
 // params are the options of the URL. They go to DuckDB under the same names.
 var params = []engine.Param{ //nolint:gochecknoglobals // a constant table
 	{Name: "threads", Help: "threads that a statement may use; as many as there are cores by default"},
-	{Name: "memory_limit", Help: "memory that DuckDB may use, e.g. 4GB; 80 % of the machine's by default"},
+	{Name: "memory_limit", Help: "memory that DuckDB may use, e.g. 4GB; 80 % of the machine's by default, and " + loadMemory + " in a load"},
 	{Name: "checkpoint_threshold", Default: "16MB", Help: "size of the log at which it is written into the file"},
 	{Name: "storage_compatibility_version", Default: storageVersion, Help: "oldest DuckDB that must be able to read a new file; v1.2.0 and before load slower"},
 	{Name: "temp_directory", Help: "where statements that need more memory spill; beside the file by default"},
@@ -100,7 +100,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err != nil {
 		return nil, unreachable(path, err)
 	}
-	db.readOnly = o.ReadOnly
+	db.readOnly, db.bounded = o.ReadOnly, file != "" && settings["memory_limit"] == ""
 	if err := db.identify(ctx); err != nil {
 		db.close()
 		return nil, unreachable(path, err)

@@ -38,7 +38,7 @@ func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, err
 	}
 	key := string(a.Design) + "/" + subset
 	a.db.mu.Lock()
-	busy := a.db.loading[key]
+	busy, first := a.db.loading[key], len(a.db.loading) == 0
 	a.db.loading[key] = true
 	a.db.mu.Unlock()
 	if busy {
@@ -48,6 +48,9 @@ func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, err
 	if err != nil {
 		a.db.release(key)
 		return nil, err
+	}
+	if first {
+		c.bound(ctx)
 	}
 	l := &loader{a: a, c: c, subset: subset, schema: schemaName(subset)}
 	return a.NewLoader(subset, sqlengine.LoadSession{
@@ -72,18 +75,40 @@ func (a *archive) Loader(ctx context.Context, subset string) (engine.Loader, err
 		},
 		Close: func() error {
 			err := c.Exec(context.Background(), "DROP TABLE IF EXISTS temp.main.barograph_stage; DROP TABLE IF EXISTS temp.main.barograph_hits")
+			if a.db.release(key) {
+				c.unbound()
+			}
 			a.db.put(c)
-			a.db.release(key)
 			return err
 		},
 	}), nil
 }
 
-// release ends the loading of a subset.
-func (db *database) release(key string) {
+// release ends the loading of a subset; it reports whether none is loaded now.
+func (db *database) release(key string) bool {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	delete(db.loading, key)
+	return len(db.loading) == 0
+}
+
+// loadMemory is what DuckDB may keep in memory while it is loaded. It would keep
+// all that it has written, up to 80 % of the machine's memory, and use none of it.
+const loadMemory = "192MB"
+
+// bound bounds the memory of a load. Where more is in use DuckDB refuses, and
+// keeps what it has.
+func (c *conn) bound(ctx context.Context) {
+	if c.db.bounded {
+		_ = c.Exec(ctx, "SET memory_limit = '"+loadMemory+"'")
+	}
+}
+
+// unbound gives back the memory that questions may use.
+func (c *conn) unbound() {
+	if c.db.bounded {
+		_ = c.Exec(context.Background(), "RESET memory_limit")
+	}
 }
 
 // transaction runs f in a transaction. DuckDB syncs its log, or, for a large

@@ -16,6 +16,7 @@ type database struct {
 	path     string // "" = in memory
 	alias    string // DuckDB's name of the file, which may stand before a schema
 	readOnly bool
+	bounded  bool       // a load keeps to loadMemory
 	writing  sync.Mutex // held by a writer of records or posts
 
 	mu      sync.Mutex
