@@ -66,7 +66,7 @@ func TLS(u *url.URL) (*tls.Config, error) {
 // unbelieved is the cure where a server's certificate is not believed; "" = that
 // is not what went wrong.
 func unbelieved(err error) string {
-	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok || strings.Contains(err.Error(), "tls: failed to verify certificate") { // gocql quotes it alone
 		return "name the CA that signed the server's certificate, tls_ca=FILE, or the name that is in it, tls_name=NAME; have one made anew that has expired"
 	}
 	return ""

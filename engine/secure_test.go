@@ -62,7 +62,7 @@ func TestTLS(t *testing.T) {
 		{old, "tls_ca=" + at("ca.pem") + client, "expired"},
 		{server, "tls=maybe", "is not understood"},
 		{server, "tls_ca=" + at("none.pem"), "no such file"},
-		{server, "tls_ca=" + at("ca.key"), "holds no certificate"},
+		{server, "tls_ca=" + at("client.key"), "holds no certificate"},
 		{server, "tls_cert=" + at("client.pem"), "tls_key=FILE"},
 	} {
 		err := greet(t.Context(), "x://"+c.host+"/?"+c.query)

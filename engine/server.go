@@ -2,10 +2,14 @@ package engine
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -24,6 +28,7 @@ type Server struct {
 	Profiles    []Profile      // the first is the default
 	Note        string         // what whoever starts it must know before; "" = nothing
 	NoPassword  bool           // whoever reaches its ports may do all that its account may: it knows no passwords, or the lab sets none
+	TLS         TLSOffer       // whether the lab can have its clients' connections encrypted
 	Roams       bool           // of a cluster: clients ask its nodes for the addresses of the others, so that nothing can stand between
 	Spreads     bool           // it spreads tables over Cluster.Disks by itself, settled at its first start: another engine.Placement takes another server
 	Stop        syscall.Signal // ends a node; nodes are stopped in reverse order
@@ -59,6 +64,17 @@ type Server struct {
 	URL func(c *Cluster) string
 }
 
+// TLSOffer says whether a throwaway server takes connections over TLS: then it
+// is given certificates, and takes no others from clients.
+type TLSOffer int
+
+// The offers of TLS.
+const (
+	NoTLS     TLSOffer = iota
+	OffersTLS          // where it is asked for
+	AlwaysTLS          // a server that takes passwords over nothing else
+)
+
 // Profile is a set of settings of a server.
 type Profile struct {
 	Name    string // "default" = as packaged; "tuned" = what an expert would set
@@ -82,6 +98,8 @@ type Cluster struct {
 	// a process, which every user of the machine can read.
 	Password string `json:"password,omitempty"`
 
+	TLS bool `json:"tls,omitempty"` // its clients connect over TLS, see CA and Node.Certificate
+
 	// Disks are folders that the servers keep their tables in, one a part, which
 	// all nodes share out: node i has every len(Nodes)-th from i on. A disk with
 	// several parts stands as often. Nil = each node keeps them in its own
@@ -91,6 +109,26 @@ type Cluster struct {
 	// Isolation keeps the nodes apart; nil = they are processes on loopback that
 	// share the machine and its network.
 	Isolation *Isolation `json:"isolation,omitempty"`
+}
+
+// CA is the PEM file of the certificate that signed those of all nodes.
+func (c *Cluster) CA() string { return filepath.Join(c.Dir, "ca.pem") }
+
+// Parameters are those of a URL by which the cluster is reached, with some of
+// the engine's own (name=value): "" or from "?" on.
+func (c *Cluster) Parameters(own ...string) string {
+	if c.TLS {
+		own = append(own, "tls_ca="+url.QueryEscape(c.CA()))
+	}
+	if len(own) == 0 {
+		return ""
+	}
+	return "?" + strings.Join(own, "&")
+}
+
+// Client is how the server's own functions connect to it; nil = without TLS.
+func (c *Cluster) Client() (*tls.Config, error) {
+	return TLS(&url.URL{Scheme: "lab", Host: c.Nodes[0].Host, RawQuery: strings.TrimPrefix(c.Parameters(), "?")})
 }
 
 // Isolation tells how the nodes of a cluster are kept apart: each has a
@@ -139,6 +177,10 @@ type Node struct {
 	Ports map[string]int `json:"ports"` // by name, see Server.Ports
 	First bool           `json:"-"`     // for Start: no other node runs
 }
+
+// Certificate is the PEM file of the node's certificate and its key, where the
+// cluster has TLS; it names all nodes of the cluster.
+func (n *Node) Certificate() string { return n.Dir + ".pem" }
 
 // Address is the node's host with one of its ports.
 func (n *Node) Address(port string) string {

@@ -29,6 +29,7 @@ type Options struct {
 	Owned    bool          // the lab must not outlive this process: a later Sweep or Up ends it
 	Patience time.Duration // for a node to be ready; 0 = two minutes
 	Isolate  *Isolate      // keep the nodes apart; nil = they share this machine
+	TLS      bool          // its clients connect over TLS, by certificates that the lab makes
 	Disks    []string      // folders, one a disk: each gets one for the engine, removed by Down; see engine.Cluster.Disks
 
 	// Frail gives every node a disk that can be full, and that forgets what was not
@@ -115,6 +116,9 @@ func plan(d *engine.Driver, o Options) (*Lab, error) {
 		}
 	}
 	o.Nodes = max(o.Nodes, 1)
+	if o.TLS && d.Server.TLS == engine.NoTLS {
+		return nil, bad("TLS", "is not offered by the lab's "+d.Scheme, "leave it out")
+	}
 	if !slices.Contains(d.Server.Nodes, o.Nodes) {
 		return nil, bad("nodes "+strconv.Itoa(o.Nodes), d.Scheme+" is not offered with so many", fmt.Sprintf("choose one of %v", d.Server.Nodes))
 	}
@@ -144,7 +148,7 @@ func plan(d *engine.Driver, o Options) (*Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := engine.Cluster{Dir: dir, Profile: known[at], Memory: o.Memory}
+	c := engine.Cluster{Dir: dir, Profile: known[at], Memory: o.Memory, TLS: o.TLS || d.Server.TLS == engine.AlwaysTLS}
 	if !d.Server.NoPassword {
 		c.Password = rand.Text()
 	}
@@ -212,6 +216,11 @@ func (l *Lab) begin(ctx context.Context) error {
 	if err := l.account.makeFolders(distinct(c.Disks)); err != nil {
 		return err
 	}
+	if c.TLS {
+		if err := l.account.certify(c); err != nil {
+			return err
+		}
+	}
 	for i := range c.Nodes {
 		if err := l.prepare(ctx, i); err != nil {
 			return err
@@ -234,7 +243,7 @@ func (l *Lab) begin(ctx context.Context) error {
 // resume takes over a lab that is there.
 func (l *Lab) resume(ctx context.Context, old State) (*Lab, error) {
 	c := &old.Cluster
-	if old.Engine != l.state.Engine || old.Frail != l.state.Frail || c.Profile != l.state.Cluster.Profile || len(c.Nodes) != len(l.state.Cluster.Nodes) || !c.Isolation.Alike(l.state.Cluster.Isolation) {
+	if old.Engine != l.state.Engine || old.Frail != l.state.Frail || c.TLS != l.state.Cluster.TLS || c.Profile != l.state.Cluster.Profile || len(c.Nodes) != len(l.state.Cluster.Nodes) || !c.Isolation.Alike(l.state.Cluster.Isolation) {
 		return nil, &fault.Error{
 			File: c.Dir, Problem: fmt.Sprintf("holds a lab of %s, %d node(s), profile %s, %s%s", old.Engine, len(c.Nodes), c.Profile, c.Isolation, old.disks()),
 			Cure: "end it first (`barograph lab down`), or name another folder",

@@ -66,6 +66,7 @@ shef export --to dss. Without a name everything is installed.`
 	up.Flags().Float64Var(&l.limits.CPUs, "cpus", 0, "cores that a node may use; 0 = all (with --isolate)")
 	up.Flags().Int64Var(&l.memory, "memory", 0, "MiB that a node may use; 0 = all (with --isolate)")
 	up.Flags().DurationVar(&l.limits.Latency, "latency", 0, "added to each packet that a node sends, such as 500us (with --isolate)")
+	up.Flags().BoolVar(&l.TLS, "tls", false, "have clients connect over TLS alone, by certificates that the lab makes: "+join(l.encrypted()))
 	up.Flags().BoolVar(&l.useDisks, "disks", false, "give the engine a folder on each of the disks that 'lab disks' made")
 	up.Flags().StringArrayVar(&l.Disks, "disk", nil, "give the engine a folder on this disk; may be repeated")
 	up.MarkFlagsMutuallyExclusive("disks", "disk")
@@ -86,6 +87,16 @@ func (l *labs) profiles() (all []string) {
 			if !slices.Contains(all, p.Name) {
 				all = append(all, p.Name)
 			}
+		}
+	}
+	return all
+}
+
+// encrypted are the engines whose labs take TLS.
+func (l *labs) encrypted() (all []string) {
+	for _, d := range l.e.engines {
+		if d.Server != nil && d.Server.TLS != engine.NoTLS {
+			all = append(all, d.Scheme)
 		}
 	}
 	return all
@@ -165,6 +176,9 @@ func (l *labs) up(c *cobra.Command, args []string) error {
 	for _, d := range drivers {
 		if !slices.Contains(d.Server.Nodes, l.Nodes) {
 			return fault.Misuse("--nodes "+strconv.Itoa(l.Nodes), "is not offered by "+d.Scheme, fmt.Sprintf("choose one of %v", d.Server.Nodes))
+		}
+		if l.TLS && d.Server.TLS == engine.NoTLS {
+			return fault.Misuse("--tls", "is not offered by "+d.Scheme, "choose of "+join(l.encrypted()))
 		}
 	}
 	switch {

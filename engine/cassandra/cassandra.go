@@ -18,7 +18,6 @@ import (
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/docengine"
-	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/flavour"
 )
 
@@ -124,10 +123,15 @@ func (s *settings) config() *gocql.ClusterConfig {
 	if s.user != "" {
 		c.Authenticator = gocql.PasswordAuthenticator{Username: s.user, Password: s.password}
 	}
-	if s.secure != nil {
-		c.SslOpts = &gocql.SslOptions{Config: s.secure, EnableHostVerification: !s.secure.InsecureSkipVerify}
-	}
+	encrypt(c, s.secure)
 	return c
+}
+
+// encrypt has connections encrypted; nil leaves them as they are.
+func encrypt(c *gocql.ClusterConfig, secure *tls.Config) {
+	if secure != nil {
+		c.SslOpts = &gocql.SslOptions{Config: secure, EnableHostVerification: !secure.InsecureSkipVerify}
+	}
 }
 
 // store is an open keyspace; every archive of the engine shares it.
@@ -180,7 +184,7 @@ func unreachable(err error) error {
 	if strings.Contains(err.Error(), "uthentication") {
 		cure = "name user and password in the URL: cassandra://user:password@host:9042/keyspace"
 	}
-	return &fault.Error{Problem: "the server does not answer", Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err), Cure: cure}
+	return engine.Unreachable("", err, cure)
 }
 
 // Open gives the archive of a design.

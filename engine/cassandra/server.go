@@ -36,6 +36,7 @@ func server() *engine.Server {
 		Artifacts:   []engine.Artifact{program},
 		Nodes:       []int{1, 3},
 		SharedPorts: []string{"storage", "cql"},
+		TLS:         engine.OffersTLS,
 		Profiles: []engine.Profile{
 			{Name: "default", Summary: "the settings of the package: the log is synced every 10 s, so that a commit outlives the process, NOT the machine"},
 			{Name: "tuned", Summary: "the log is synced before every reply: a commit is durable; memtables outside the heap", Settings: tuned},
@@ -82,6 +83,9 @@ func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 	fmt.Fprintf(&b, "listen_address: %s\nrpc_address: %s\nstorage_port: %d\nnative_transport_port: %d\nauto_bootstrap: false\n", n.Host, n.Host, n.Ports["storage"], n.Ports["cql"])
 	fmt.Fprintf(&b, "seed_provider: [{class_name: org.apache.cassandra.locator.SimpleSeedProvider, parameters: [{seeds: %q}]}]\n", strings.Join(seeds, ","))
 	fmt.Fprintf(&b, "auto_snapshot: false\nauthenticator: PasswordAuthenticator\nauthorizer: CassandraAuthorizer\nrole_manager: CassandraRoleManager\n")
+	if c.TLS {
+		fmt.Fprintf(&b, "client_encryption_options: {enabled: true, optional: false, keystore: %q, ssl_context_factory: {class_name: org.apache.cassandra.security.PEMBasedSslContextFactory}}\n", n.Certificate())
+	}
 	settings := map[string]string{"commitlog_sync": "periodic", "commitlog_sync_period": "10s"}
 	if c.Settings["commitlog_sync"] == "batch" {
 		delete(settings, "commitlog_sync_period")
@@ -150,8 +154,13 @@ func start(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 const administrator = "barograph"
 
 // reach calls ask with a session of one node alone.
-func reach(n *engine.Node, user, password string, ask func(s *gocql.Session) error) error {
+func reach(c *engine.Cluster, n *engine.Node, user, password string, ask func(s *gocql.Session) error) error {
 	cfg := gocql.NewCluster(n.Host)
+	secure, err := c.Client()
+	if err != nil {
+		return err
+	}
+	encrypt(cfg, secure)
 	cfg.Port, cfg.NumConns = n.Ports["cql"], 1
 	cfg.ConnectTimeout, cfg.Timeout = 2*time.Second, 5*time.Second
 	cfg.DisableInitialHostLookup = true
@@ -173,10 +182,10 @@ func ready(ctx context.Context, c *engine.Cluster, n *engine.Node) error {
 		var version string
 		return s.Query("SELECT release_version FROM system.local").ScanContext(ctx, &version)
 	}
-	if err := reach(n, administrator, c.Password, version); err == nil {
+	if err := reach(c, n, administrator, c.Password, version); err == nil {
 		return nil
 	}
-	return reach(n, "cassandra", "cassandra", version)
+	return reach(c, n, "cassandra", "cassandra", version)
 }
 
 // form waits until every node knows every other one, and then gives the
@@ -187,7 +196,7 @@ func form(ctx context.Context, c *engine.Cluster) error {
 	for i := range c.Nodes {
 		err := engine.Await(ctx, 200*time.Millisecond, func() error {
 			peers := 0
-			err := reach(&c.Nodes[i], "cassandra", "cassandra", func(s *gocql.Session) error {
+			err := reach(c, &c.Nodes[i], "cassandra", "cassandra", func(s *gocql.Session) error {
 				return s.Query("SELECT count(*) FROM system.peers").ScanContext(ctx, &peers)
 			})
 			if err == nil && peers < len(c.Nodes)-1 {
@@ -200,7 +209,7 @@ func form(ctx context.Context, c *engine.Cluster) error {
 		}
 	}
 	n := &c.Nodes[0]
-	err := reach(n, "cassandra", "cassandra", func(s *gocql.Session) error {
+	err := reach(c, n, "cassandra", "cassandra", func(s *gocql.Session) error {
 		return errors.Join(
 			s.Query(fmt.Sprintf("ALTER KEYSPACE system_auth WITH replication = {'class': 'SimpleStrategy', 'replication_factor': %d}", len(c.Nodes))).ExecContext(ctx),
 			s.Query("CREATE ROLE "+administrator+" WITH SUPERUSER = true AND LOGIN = true AND PASSWORD = '"+c.Password+"'").ExecContext(ctx))
@@ -208,7 +217,7 @@ func form(ctx context.Context, c *engine.Cluster) error {
 	if err != nil {
 		return err
 	}
-	return reach(n, administrator, c.Password, func(s *gocql.Session) error {
+	return reach(c, n, administrator, c.Password, func(s *gocql.Session) error {
 		return s.Query("DROP ROLE cassandra").ExecContext(ctx)
 	})
 }
@@ -216,15 +225,15 @@ func form(ctx context.Context, c *engine.Cluster) error {
 // address keeps three copies where there are three nodes.
 func address(c *engine.Cluster) string {
 	n := &c.Nodes[0]
-	url := "cassandra://" + administrator + ":" + c.Password + "@" + n.Host + ":" + strconv.Itoa(n.Ports["cql"]) + "/barograph?replication=" + strconv.Itoa(len(c.Nodes))
+	own := []string{"replication=" + strconv.Itoa(len(c.Nodes))}
 	var hosts []string
 	for i := range c.Nodes[1:] {
 		hosts = append(hosts, c.Nodes[i+1].Host)
 	}
 	if len(hosts) > 0 {
-		url += "&hosts=" + strings.Join(hosts, ",")
+		own = append(own, "hosts="+strings.Join(hosts, ","))
 	}
-	return url
+	return "cassandra://" + administrator + ":" + c.Password + "@" + n.Address("cql") + "/barograph" + c.Parameters(own...)
 }
 
 // counts are the virtual tables of a node that count what it has done, and of

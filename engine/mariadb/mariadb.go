@@ -219,6 +219,9 @@ func configs(u *url.URL, secure *tls.Config) []*mysql.Config {
 		cfg.User = u.User.Username()
 		cfg.Passwd, _ = u.User.Password()
 		cfg.Net, cfg.Addr, cfg.TLS = network, address, secure.Clone()
+		if secure != nil && len(all) > 1 && u.Query().Get("tls_name") == "" {
+			cfg.TLS.ServerName = "" // each is asked for the certificate of its own address
+		}
 		if len(all) > 1 {
 			cfg.Timeout = nodePatience
 		}

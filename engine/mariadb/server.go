@@ -25,6 +25,7 @@ func server() *engine.Server {
 		User:     "mysql",
 		Nodes:    []int{1, 3}, // three are a Galera cluster
 		Ports:    []string{sqlPort, groupPort, catchUpPort, snapshotPort},
+		TLS:      engine.OffersTLS,
 		Profiles: []engine.Profile{
 			{Name: "default", Summary: "as packaged: InnoDB's pool of 128 MiB, MyISAM's key cache of 128 MiB, no query cache"},
 			{Name: "tuned", Summary: "caches as large as the memory allows, a query cache, commits that survive the server but not the machine", Settings: tuned},
@@ -141,6 +142,9 @@ func arguments(server string, c *engine.Cluster, n *engine.Node) []string {
 		"--character-set-server=utf8mb4", "--collation-server=utf8mb4_bin",
 		"--innodb-buffer-pool-load-at-startup=OFF",
 	} // else a server that starts again reads what it held before, beside what is measured
+	if c.TLS {
+		args = append(args, "--ssl-ca="+c.CA(), "--ssl-cert="+n.Certificate(), "--ssl-key="+n.Certificate(), "--require-secure-transport=ON")
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
 		args = append(args, "--"+strings.ReplaceAll(name, "_", "-")+"="+c.Settings[name])
 	}
@@ -168,7 +172,7 @@ func nodeURL(c *engine.Cluster, nodes ...engine.Node) string {
 	for i := range nodes {
 		all = append(all, nodes[i].Address(sqlPort))
 	}
-	return "mariadb://root:" + c.Password + "@" + strings.Join(all, ",") + "/"
+	return "mariadb://root:" + c.Password + "@" + strings.Join(all, ",") + "/" + c.Parameters()
 }
 
 func serverURL(c *engine.Cluster) string { return nodeURL(c, c.Nodes...) }

@@ -13,6 +13,8 @@ import (
 	"github.com/barograph/barograph/lab"
 )
 
+func TestLabOverTLS(t *testing.T) { enginetest.RunTLS(t, Driver(), lab.Options{Memory: 1 << 30}) }
+
 // A server whose certificate the right CA signed is reached, over TLS; another
 // CA, an expired certificate and a missing client's are told as what they are.
 func TestTLS(t *testing.T) {
@@ -71,7 +73,7 @@ func TestTLS(t *testing.T) {
 	check("", "?tls=true", "unknown authority")
 	check("", "?tls=maybe", "is not understood")
 	check("", "?tls_ca="+at("none.pem"), "no such file")
-	check("", "?tls_ca="+at("ca.key"), "holds no certificate")
+	check("", "?tls_ca="+at("client.key"), "holds no certificate")
 	check("", "?tls_cert="+at("client.pem"), "tls_key=FILE")
 	ca.Issue("server", at("server"), time.Now().Add(-time.Hour))
 	do("FLUSH SSL")

@@ -110,6 +110,9 @@ func (db *database) config(u *url.URL, o engine.Options) (*pgxpool.Config, error
 	if err != nil {
 		return nil, err
 	}
+	if q.Get("tls") == "false" {
+		q.Set("sslmode", "disable") // pgx tries it without being told
+	}
 	for _, ours := range []string{"wide_index", "statements", "partitions", "tablespaces", "tls", "tls_ca", "tls_cert", "tls_key", "tls_name"} {
 		q.Del(ours)
 	}

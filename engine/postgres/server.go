@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,6 +34,7 @@ func server() *engine.Server {
 		User:     "postgres",
 		Nodes:    []int{1},
 		Ports:    []string{"sql"},
+		TLS:      engine.OffersTLS,
 		Profiles: []engine.Profile{
 			{Name: "default", Summary: "the settings of the package"},
 			{Name: "tuned", Summary: "memory for the machine, a long log between checkpoints, no just-in-time compiler", Settings: tuned},
@@ -112,7 +114,7 @@ func data(n *engine.Node) string   { return filepath.Join(n.Dir, "data") }
 func config(n *engine.Node) string { return filepath.Join(n.Dir, "postgresql.conf") }
 
 func address(c *engine.Cluster, n *engine.Node) string {
-	return fmt.Sprintf("postgres://postgres:%s@%s:%d/postgres", c.Password, n.Host, n.Ports["sql"])
+	return fmt.Sprintf("postgres://postgres:%s@%s:%d/postgres", c.Password, n.Host, n.Ports["sql"]) + c.Parameters()
 }
 
 // prepare writes the settings, and the password: every user of this machine
@@ -128,14 +130,27 @@ func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
 		fmt.Fprintf(&b, "%s = %s\n", name, flavour.Quote(c.Settings[name]))
 	}
+	access := filepath.Join(n.Dir, "pg_hba.conf")
+	if c.TLS {
+		fmt.Fprintf(&b, "ssl = on\nssl_cert_file = '%[1]s'\nssl_key_file = '%[1]s'\nhba_file = '%[2]s'\n", n.Certificate(), access)
+	}
 	password := filepath.Join(n.Dir, "password")
 	return []engine.Command{{Args: []string{
-		filepath.Join(bin, "initdb"), "-D", data(n), "-U", "postgres", "--auth=scram-sha-256", "--pwfile=" + password, "-E", "UTF8", "--locale=C",
-	}}}, errors.Join(os.WriteFile(config(n), []byte(b.String()), 0o600), os.WriteFile(password, []byte(c.Password+"\n"), 0o600))
+			filepath.Join(bin, "initdb"), "-D", data(n), "-U", "postgres", "--auth=scram-sha-256", "--pwfile=" + password, "-E", "UTF8", "--locale=C",
+		}}}, errors.Join(os.WriteFile(config(n), []byte(b.String()), 0o600),
+			os.WriteFile(access, []byte("hostssl all all all scram-sha-256\n"), 0o600), os.WriteFile(password, []byte(c.Password+"\n"), 0o600))
 }
 
 func ready(ctx context.Context, c *engine.Cluster, n *engine.Node) error {
-	conn, err := pgx.Connect(ctx, address(c, n))
+	u, err := url.Parse(address(c, n))
+	if err != nil {
+		return err
+	}
+	config, err := new(database).config(u, engine.Options{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,22 +23,22 @@ const heap = "-Xmx"
 // takes part in the work, each further one is a worker.
 func server() *engine.Server {
 	return &engine.Server{
-		Artifacts:  []engine.Artifact{program(), java()},
-		Nodes:      []int{1, 3},
-		Ports:      []string{"http"},
-		NoPassword: true,
+		Artifacts: []engine.Artifact{program(), java()},
+		Nodes:     []int{1, 3},
+		Ports:     []string{"http", "https"},
+		TLS:       engine.AlwaysTLS,
 		Profiles: []engine.Profile{
 			{Name: "default", Summary: "a Java heap of a quarter of the memory, with the shares of it that Trino gives by itself"},
 			{Name: "tuned", Summary: "a Java heap of 70 % of the memory, half of it for one question", Settings: tuned},
 		},
-		Note: "Trino asks for no password here: whoever reaches its port on this machine can read, and as its user write, every Parquet file. " +
-			"It listens on loopback alone",
 		Stop:    syscall.SIGTERM,
 		Find:    find,
 		Prepare: prepare,
 		Start:   start,
 		Ready:   ready,
-		URL:     func(c *engine.Cluster) string { return "trino://barograph@" + address(&c.Nodes[0]) + "/barograph" },
+		URL: func(c *engine.Cluster) string {
+			return "trino://" + user + ":" + c.Password + "@" + c.Nodes[0].Address("https") + "/barograph" + c.Parameters()
+		},
 	}
 }
 
@@ -70,7 +71,7 @@ func find() error {
 
 // plugins are those that are loaded: files, and what a node needs to start and
 // to be asked for an answer.
-var plugins = [...]string{"hive", "tpch", "geospatial"} //nolint:gochecknoglobals // a constant table
+var plugins = [...]string{"hive", "tpch", "geospatial", "password-authenticators"} //nolint:gochecknoglobals // a constant table
 
 // prepare writes the configuration of a node.
 func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
@@ -94,8 +95,11 @@ func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 		n.Index == 0, n.Ports["http"], n.Host, n.Host, address(&c.Nodes[0]))
 	if n.Index == 0 {
 		fmt.Fprintf(&b, "node-scheduler.include-coordinator=true\n")
+		fmt.Fprintf(&b, "http-server.authentication.type=PASSWORD\nhttp-server.https.enabled=true\nhttp-server.https.port=%d\nhttp-server.https.keystore.path=%s\npassword-authenticator.config-files=%s\n",
+			n.Ports["https"], n.Certificate(), filepath.Join(n.Dir, authenticator))
 	}
-	fmt.Fprintf(&b, "node.environment=barograph\nnode.id=node%d\ncatalog.config-dir=%s\nplugin.dir=%s\n", n.Index+1, catalogs, loaded)
+	fmt.Fprintf(&b, "node.environment=barograph\nnode.id=node%d\ncatalog.config-dir=%s\nplugin.dir=%s\ninternal-communication.shared-secret=%s\n",
+		n.Index+1, catalogs, loaded, secret(c))
 	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
 		if name != heap {
 			fmt.Fprintf(&b, "%s=%s\n", name, c.Settings[name])
@@ -104,6 +108,7 @@ func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 	hive := "connector.name=hive\nhive.metastore=file\nhive.metastore.catalog.dir=local://" + filepath.Join(c.Dir, "warehouse") +
 		"\nfs.native-local.enabled=true\nlocal.location=/\nhive.security=allow-all\nhive.allow-register-partition-procedure=true\n"
 	return nil, errors.Join(
+		writeAccount(c, n),
 		os.WriteFile(filepath.Join(n.Dir, "config.properties"), []byte(b.String()), 0o600),
 		os.WriteFile(filepath.Join(n.Dir, "log.properties"), []byte("io.trino=WARN\n"), 0o600),
 		os.WriteFile(filepath.Join(catalogs, "tpch.properties"), []byte("connector.name=tpch\n"), 0o600),
@@ -135,7 +140,12 @@ func address(n *engine.Node) string { return n.Address("http") }
 // ready asks the coordinator for the nodes, and for rows of a table: nodes that
 // have joined may still refuse work.
 func ready(ctx context.Context, c *engine.Cluster, n *engine.Node) error {
-	k := newClient(address(&c.Nodes[0]), nil)
+	secure, err := c.Client()
+	if err != nil {
+		return err
+	}
+	k := newClient(c.Nodes[0].Address("https"), url.UserPassword(user, c.Password))
+	k.encrypt(secure)
 	defer k.close()
 	joined, err := k.number(ctx, activeNodes)
 	if err != nil {

@@ -3,9 +3,12 @@ package trino_test
 import (
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"net/url"
 	"os"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -53,6 +56,7 @@ func TestScans(t *testing.T) {
 			}
 			scantest.Run(t, c)
 			about(t, server.URL(), nodes)
+			locked(t, server.State().Cluster)
 		})
 	}
 }
@@ -69,6 +73,31 @@ func about(t *testing.T, at string, nodes int) {
 		t.Errorf("%+v, %v", a, err)
 	}
 }
+
+// locked: nobody is answered without the password, over TLS or past it, by the
+// coordinator or by another node.
+func locked(t *testing.T, c engine.Cluster) {
+	t.Helper()
+	enginetest.RefusesStrangers(t, trino.Driver(), server(c))
+	for i := range c.Nodes {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+c.Nodes[i].Address("http")+"/v1/statement", strings.NewReader("SELECT 1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("X-Trino-User", "someone")
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if resp.StatusCode < 400 {
+			t.Errorf("node %d answers someone: %s: %s", i+1, resp.Status, text)
+		}
+	}
+}
+
+func server(c engine.Cluster) string { return trino.Driver().Server.URL(&c) }
 
 func TestURL(t *testing.T) {
 	for _, bad := range []string{"trino://127.0.0.1:1/Name", "trino://127.0.0.1:1/a?catalog=X-y", "trino://127.0.0.1:1/a?types=open"} {

@@ -25,6 +25,7 @@ func server() *engine.Server {
 		Packages: []string{"redis-server"},
 		Nodes:    []int{1, 3},
 		Ports:    []string{"client", "bus"},
+		TLS:      engine.OffersTLS,
 		Profiles: []engine.Profile{
 			{Name: "default", Summary: "the settings of the package: snapshots now and then, so that a commit is NOT durable"},
 			{Name: "tuned", Summary: "a log that is synced before every reply: a commit is durable", Settings: tuned},
@@ -74,7 +75,13 @@ func start(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 	if err != nil {
 		return nil, err
 	}
-	args := []string{path, config(n), "--bind", n.Host, "--port", strconv.Itoa(n.Ports["client"]), "--dir", n.Dir, "--daemonize", "no"}
+	args := []string{path, config(n), "--bind", n.Host, "--dir", n.Dir, "--daemonize", "no"}
+	if c.TLS {
+		args = append(args, "--port", "0", "--tls-port", strconv.Itoa(n.Ports["client"]), "--tls-cluster", "yes", "--tls-auth-clients", "optional",
+			"--tls-ca-cert-file", c.CA(), "--tls-cert-file", n.Certificate(), "--tls-key-file", n.Certificate())
+	} else {
+		args = append(args, "--port", strconv.Itoa(n.Ports["client"]))
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
 		args = append(args, "--"+name, c.Settings[name])
 	}
@@ -90,7 +97,11 @@ func host(n *engine.Node) string { return n.Address("client") }
 
 // reach calls ask with a client of one node.
 func reach(c *engine.Cluster, n *engine.Node, ask func(c *redis.Client) error) error {
-	client := redis.NewClient(&redis.Options{Addr: host(n), Password: c.Password, ContextTimeoutEnabled: true, MaxRetries: -1, DisableIdentity: true})
+	secure, err := c.Client()
+	if err != nil {
+		return err
+	}
+	client := redis.NewClient(&redis.Options{Addr: host(n), Password: c.Password, TLSConfig: secure, ContextTimeoutEnabled: true, MaxRetries: -1, DisableIdentity: true})
 	return errors.Join(ask(client), client.Close())
 }
 
@@ -166,15 +177,15 @@ func joined(ctx context.Context, c *engine.Cluster, n *engine.Node) error {
 }
 
 func address(c *engine.Cluster) string {
-	url := "valkey://:" + c.Password + "@" + host(&c.Nodes[0])
 	var seeds []string
 	for i := range c.Nodes[1:] {
 		seeds = append(seeds, host(&c.Nodes[i+1]))
 	}
+	var own []string
 	if len(seeds) > 0 {
-		url += "?seeds=" + strings.Join(seeds, ",")
+		own = append(own, "seeds="+strings.Join(seeds, ","))
 	}
-	return url
+	return "valkey://:" + c.Password + "@" + host(&c.Nodes[0]) + c.Parameters(own...)
 }
 
 // infoTotals are the counts of INFO that tell what a run cost, their units, and

@@ -18,7 +18,6 @@ import (
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/docengine"
-	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/flavour"
 )
 
@@ -156,7 +155,7 @@ func unreachable(err error) error {
 	if text := err.Error(); strings.Contains(text, "NOAUTH") || strings.Contains(text, "WRONGPASS") {
 		cure = "name user and password in the URL: valkey://user:password@host:6379"
 	}
-	return &fault.Error{Problem: "the server does not answer", Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err), Cure: cure}
+	return engine.Unreachable("", err, cure)
 }
 
 // Open gives the archive; keyvalue is the only design.

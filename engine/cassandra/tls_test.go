@@ -1,0 +1,10 @@
+package cassandra
+
+import (
+	"testing"
+
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/lab"
+)
+
+func TestTLS(t *testing.T) { enginetest.RunTLS(t, Driver(), lab.Options{Memory: 1 << 30}) }

@@ -1,0 +1,52 @@
+package trino
+
+import (
+	"crypto/pbkdf2"
+	"crypto/rand"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/barograph/barograph/engine"
+)
+
+// user is the lab's account.
+const user = "barograph"
+
+// Files of the coordinator that say who may ask.
+const (
+	authenticator = "password-authenticator.properties"
+	passwords     = "password.db"
+)
+
+// iterations of the hash of the password: the least that Trino takes. The lab's
+// passwords are 26 random letters and digits, which need no slow hash.
+const iterations = 1000
+
+// writeAccount writes who may ask the coordinator, with the password's hash
+// (PBKDF2 with HMAC-SHA-1, 64 bytes, as Trino's file authenticator computes it).
+func writeAccount(c *engine.Cluster, n *engine.Node) error {
+	salt := make([]byte, 16)
+	if _, err := rand.Read(salt); err != nil {
+		return err
+	}
+	hash, err := pbkdf2.Key(sha1.New, c.Password, salt, iterations, 64)
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(n.Dir, passwords)
+	line := fmt.Sprintf("%s:%d:%s:%s\n", user, iterations, hex.EncodeToString(salt), hex.EncodeToString(hash))
+	return errors.Join(os.WriteFile(file, []byte(line), 0o600),
+		os.WriteFile(filepath.Join(n.Dir, authenticator), []byte("password-authenticator.name=file\nfile.password-file="+file+"\n"), 0o600))
+}
+
+// secret is what the nodes know one another by, whose port without TLS takes
+// nobody else's requests: derived, as all of them must have the same.
+func secret(c *engine.Cluster) string {
+	sum := sha256.Sum256([]byte("between the nodes of the cluster of " + c.Password))
+	return hex.EncodeToString(sum[:])
+}

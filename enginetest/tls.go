@@ -1,0 +1,110 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/lab"
+)
+
+// RunTLS reaches a server of the lab with TLS: another CA, another name, no TLS,
+// another password and an expired certificate are refused, and told as what they
+// are; the password never is.
+func RunTLS(t *testing.T, d engine.Driver, o lab.Options) {
+	t.Helper()
+	o.TLS = true
+	l := Lab(t, d, o)
+	RefusesStrangers(t, d, l.URL())
+	expires(t, d, l)
+}
+
+// RefusesStrangers tries what must not reach a server over TLS beside what must.
+func RefusesStrangers(t *testing.T, d engine.Driver, at string) {
+	t.Helper()
+	other := filepath.Join(t.TempDir(), "other")
+	NewCA(t, other, time.Now().Add(time.Hour))
+	for name, c := range map[string]struct {
+		change func(u *url.URL, q url.Values)
+		says   string
+	}{
+		"as told":          {func(*url.URL, url.Values) {}, ""},
+		"any certificate":  {func(_ *url.URL, q url.Values) { q.Del("tls_ca"); q.Set("tls", "skip-verify") }, ""},
+		"the system's CAs": {func(_ *url.URL, q url.Values) { q.Del("tls_ca"); q.Set("tls", "true") }, "unknown authority"},
+		"another CA":       {func(_ *url.URL, q url.Values) { q.Set("tls_ca", other+".pem") }, "tls_ca=FILE"},
+		"another name":     {func(_ *url.URL, q url.Values) { q.Set("tls_name", "localhost") }, "localhost"},
+		"without TLS":      {func(_ *url.URL, q url.Values) { q.Del("tls_ca"); q.Set("tls", "false") }, engine.ErrUnreachable.Error()},
+		"another password": {func(u *url.URL, _ url.Values) { u.User = url.UserPassword(u.User.Username(), "of-a-stranger") }, engine.ErrUnreachable.Error()},
+		"no password":      {func(u *url.URL, _ url.Values) { u.User = url.User(u.User.Username()) }, engine.ErrUnreachable.Error()},
+	} {
+		u, err := url.Parse(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := u.Query()
+		password, _ := u.User.Password()
+		c.change(u, q)
+		u.RawQuery = q.Encode()
+		err = greet(t.Context(), d, u.String())
+		if (err == nil) != (c.says == "") || err != nil && (!strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), password) || strings.Contains(err.Error(), "stranger")) {
+			t.Errorf("%s: %v; want %q", name, err, c.says)
+		}
+	}
+}
+
+// greet opens a server and asks it what it is.
+func greet(ctx context.Context, d engine.Driver, at string) error {
+	e, err := engine.Registry{d}.Open(ctx, at, engine.Options{})
+	if err != nil {
+		return err
+	}
+	a, err := e.About(ctx)
+	if err == nil && a.Version == "" {
+		err = errors.New("says nothing of itself")
+	}
+	return errors.Join(err, e.Close())
+}
+
+// expires starts the server again with a certificate that has expired: the lab
+// does not take it for ready, nor does a client.
+func expires(t *testing.T, d engine.Driver, l *lab.Lab) {
+	t.Helper()
+	ca, err := lab.NewCA(time.Now().Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := l.State().Cluster
+	u, err := url.Parse(l.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(l.Stop(0), ca.Write(c.Nodes[0].Certificate(), []string{c.Nodes[0].Host}, time.Now().Add(-time.Hour)), os.WriteFile(c.CA(), ca.PEM(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer stop()
+	started := make(chan error, 1)
+	go func() { started <- l.Restart(ctx, 0) }()
+	err = engine.Await(ctx, 100*time.Millisecond, func() error {
+		switch err := greet(ctx, d, u.String()); {
+		case err == nil:
+			return errors.New("an expired certificate is believed")
+		case !strings.Contains(err.Error(), "expired"):
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	stop()
+	if err := <-started; err == nil {
+		t.Error("the lab took the server for ready")
+	}
+}
