@@ -75,7 +75,7 @@ var allowed = map[string][]string{
 	"river":                 {"record", "formats", "formats/shef", "engine", "engine/sqlengine"},
 	"workload/ycsb/history": {"engine"},
 
-	"workload/post":         {"record", "formats", "formats/shef", "synth", "answer", "engine", "measure", "run", "river"},
+	"workload/post": {"record", "formats", "formats/shef", "synth", "answer", "engine", "measure", "run", "river"},
 
 	"workload/*": {"record", "stat", "curve", "formats", "formats/shef", "synth", "question", "answer", "design", "flavour", "engine", "load", "lab", "measure", "measure/pace", "run"},
 	"advise":     {"run", "measure", "answer"},

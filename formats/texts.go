@@ -109,7 +109,7 @@ func (t *Texts) open(path string) (r io.ReadCloser, err error) {
 		return nil, err
 	}
 	b := bufio.NewReader(r) // what is read in larger pieces goes by it
-	head, _ := b.Peek(2) // an error comes again
+	head, _ := b.Peek(2)    // an error comes again
 	if !bytes.Equal(head, []byte{0x1f, 0x8b}) {
 		return plain{b, r}, nil
 	}
