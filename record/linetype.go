@@ -127,10 +127,20 @@ func Types() []*LineType { return types }
 // (VSDB's FHO lines give N times a rate, MET may weight grid points) and DX, DY.
 
 // columns parses a compact list of column names: a trailing '#' marks a Count,
-// '$' a Text, a leading '*' a column of the record's identity.
+// '$' a Text, a leading '*' a column of the record's identity; behind x~ follow the
+// limits of its bootstrap interval, x_bcl and x_bcu, behind x± before these those of
+// its normal one, x_ncl and x_ncu.
 func columns(list string) []Column {
 	var cols []Column
 	for name := range strings.FieldsSeq(list) {
+		if x, ok := strings.CutSuffix(name, "±"); ok {
+			cols = append(cols, columns(x+" "+x+"_ncl "+x+"_ncu "+x+"_bcl "+x+"_bcu")...)
+			continue
+		}
+		if x, ok := strings.CutSuffix(name, "~"); ok {
+			cols = append(cols, columns(x+" "+x+"_bcl "+x+"_bcu")...)
+			continue
+		}
 		var c Column
 		name, c.Key = strings.CutPrefix(name, "*")
 		switch name[len(name)-1] {

@@ -32,13 +32,8 @@ var pairTypes = []*LineType{ //nolint:gochecknoglobals // a constant table
 	LineType{
 		Name: "CTS", Summary: "contingency table statistics",
 		Columns: columns(`
-			total# baser baser_ncl baser_ncu baser_bcl baser_bcu fmean fmean_ncl fmean_ncu fmean_bcl fmean_bcu acc acc_ncl acc_ncu
-			acc_bcl acc_bcu fbias fbias_bcl fbias_bcu pody pody_ncl pody_ncu pody_bcl pody_bcu podn podn_ncl podn_ncu podn_bcl
-			podn_bcu pofd pofd_ncl pofd_ncu pofd_bcl pofd_bcu far far_ncl far_ncu far_bcl far_bcu csi csi_ncl csi_ncu csi_bcl
-			csi_bcu gss gss_bcl gss_bcu hk hk_ncl hk_ncu hk_bcl hk_bcu hss hss_bcl hss_bcu odds odds_ncl odds_ncu odds_bcl
-			odds_bcu lodds lodds_ncl lodds_ncu lodds_bcl lodds_bcu orss orss_ncl orss_ncu orss_bcl orss_bcu eds eds_ncl eds_ncu
-			eds_bcl eds_bcu seds seds_ncl seds_ncu seds_bcl seds_bcu edi edi_ncl edi_ncu edi_bcl edi_bcu sedi sedi_ncl sedi_ncu
-			sedi_bcl sedi_bcu bagss bagss_bcl bagss_bcu hss_ec hss_ec_bcl hss_ec_bcu ec_value`),
+			total# baser± fmean± acc± fbias~ pody± podn± pofd± far± csi± gss~ hk± hss~ odds± lodds± orss± eds± seds± edi± sedi±
+			bagss~ hss_ec~ ec_value`),
 	}.index(),
 	LineType{
 		Name: "MCTC", Summary: "multi-category contingency table counts",
@@ -47,33 +42,20 @@ var pairTypes = []*LineType{ //nolint:gochecknoglobals // a constant table
 	}.index(),
 	LineType{
 		Name: "MCTS", Summary: "multi-category contingency table statistics",
-		Columns: columns(`
-			total# n_cat# acc acc_ncl acc_ncu acc_bcl acc_bcu hk hk_bcl hk_bcu hss hss_bcl hss_bcu ger ger_bcl ger_bcu hss_ec
-			hss_ec_bcl hss_ec_bcu ec_value`),
+		Columns: columns("total# n_cat# acc± hk~ hss~ ger~ hss_ec~ ec_value"),
 	}.index(),
 	LineType{
 		Name: "CNT", Summary: "continuous statistics",
 		Columns: columns(`
-			total# fbar fbar_ncl fbar_ncu fbar_bcl fbar_bcu fstdev fstdev_ncl fstdev_ncu fstdev_bcl fstdev_bcu obar obar_ncl
-			obar_ncu obar_bcl obar_bcu ostdev ostdev_ncl ostdev_ncu ostdev_bcl ostdev_bcu pr_corr pr_corr_ncl pr_corr_ncu
-			pr_corr_bcl pr_corr_bcu sp_corr kt_corr ranks# frank_ties# orank_ties# me me_ncl me_ncu me_bcl me_bcu estdev
-			estdev_ncl estdev_ncu estdev_bcl estdev_bcu mbias mbias_bcl mbias_bcu mae mae_bcl mae_bcu mse mse_bcl mse_bcu bcmse
-			bcmse_bcl bcmse_bcu rmse rmse_bcl rmse_bcu e10 e10_bcl e10_bcu e25 e25_bcl e25_bcu e50 e50_bcl e50_bcu e75 e75_bcl
-			e75_bcu e90 e90_bcl e90_bcu eiqr eiqr_bcl eiqr_bcu mad mad_bcl mad_bcu anom_corr anom_corr_ncl anom_corr_ncu
-			anom_corr_bcl anom_corr_bcu me2 me2_bcl me2_bcu msess msess_bcl msess_bcu rmsfa rmsfa_bcl rmsfa_bcu rmsoa rmsoa_bcl
-			rmsoa_bcu anom_corr_uncntr anom_corr_uncntr_bcl anom_corr_uncntr_bcu si si_bcl si_bcu`),
+			total# fbar± fstdev± obar± ostdev± pr_corr± sp_corr kt_corr ranks# frank_ties# orank_ties# me± estdev± mbias~ mae~
+			mse~ bcmse~ rmse~ e10~ e25~ e50~ e75~ e90~ eiqr~ mad~ anom_corr± me2~ msess~ rmsfa~ rmsoa~ anom_corr_uncntr~ si~`),
 	}.index(),
 	LineType{
 		Name: "VCNT", Summary: "continuous statistics of vectors",
 		Columns: columns(`
-			total# fbar fbar_bcl fbar_bcu obar obar_bcl obar_bcu fs_rms fs_rms_bcl fs_rms_bcu os_rms os_rms_bcl os_rms_bcu msve
-			msve_bcl msve_bcu rmsve rmsve_bcl rmsve_bcu fstdev fstdev_bcl fstdev_bcu ostdev ostdev_bcl ostdev_bcu fdir fdir_bcl
-			fdir_bcu odir odir_bcl odir_bcu fbar_speed fbar_speed_bcl fbar_speed_bcu obar_speed obar_speed_bcl obar_speed_bcu
-			vdiff_speed vdiff_speed_bcl vdiff_speed_bcu vdiff_dir vdiff_dir_bcl vdiff_dir_bcu speed_err speed_err_bcl
-			speed_err_bcu speed_abserr speed_abserr_bcl speed_abserr_bcu dir_err dir_err_bcl dir_err_bcu dir_abserr dir_abserr_bcl
-			dir_abserr_bcu anom_corr anom_corr_ncl anom_corr_ncu anom_corr_bcl anom_corr_bcu anom_corr_uncntr anom_corr_uncntr_bcl
-			anom_corr_uncntr_bcu total_dir# dir_me dir_me_bcl dir_me_bcu dir_mae dir_mae_bcl dir_mae_bcu dir_mse dir_mse_bcl
-			dir_mse_bcu dir_rmse dir_rmse_bcl dir_rmse_bcu`),
+			total# fbar~ obar~ fs_rms~ os_rms~ msve~ rmsve~ fstdev~ ostdev~ fdir~ odir~ fbar_speed~ obar_speed~ vdiff_speed~
+			vdiff_dir~ speed_err~ speed_abserr~ dir_err~ dir_abserr~ anom_corr± anom_corr_uncntr~ total_dir# dir_me~ dir_mae~
+			dir_mse~ dir_rmse~`),
 	}.index(),
 	LineType{
 		Name: "NBRCTC", Summary: "neighborhood contingency table counts",
@@ -82,19 +64,12 @@ var pairTypes = []*LineType{ //nolint:gochecknoglobals // a constant table
 	LineType{
 		Name: "NBRCTS", Summary: "neighborhood contingency table statistics",
 		Columns: columns(`
-			total# baser baser_ncl baser_ncu baser_bcl baser_bcu fmean fmean_ncl fmean_ncu fmean_bcl fmean_bcu acc acc_ncl acc_ncu
-			acc_bcl acc_bcu fbias fbias_bcl fbias_bcu pody pody_ncl pody_ncu pody_bcl pody_bcu podn podn_ncl podn_ncu podn_bcl
-			podn_bcu pofd pofd_ncl pofd_ncu pofd_bcl pofd_bcu far far_ncl far_ncu far_bcl far_bcu csi csi_ncl csi_ncu csi_bcl
-			csi_bcu gss gss_bcl gss_bcu hk hk_ncl hk_ncu hk_bcl hk_bcu hss hss_bcl hss_bcu odds odds_ncl odds_ncu odds_bcl
-			odds_bcu lodds lodds_ncl lodds_ncu lodds_bcl lodds_bcu orss orss_ncl orss_ncu orss_bcl orss_bcu eds eds_ncl eds_ncu
-			eds_bcl eds_bcu seds seds_ncl seds_ncu seds_bcl seds_bcu edi edi_ncl edi_ncu edi_bcl edi_bcu sedi sedi_ncl sedi_ncu
-			sedi_bcl sedi_bcu bagss bagss_bcl bagss_bcu`),
+			total# baser± fmean± acc± fbias~ pody± podn± pofd± far± csi± gss~ hk± hss~ odds± lodds± orss± eds± seds± edi± sedi±
+			bagss~`),
 	}.index(),
 	LineType{
 		Name: "NBRCNT", Summary: "neighborhood continuous statistics, e.g. the fractions skill score",
-		Columns: columns(`
-			total# fbs fbs_bcl fbs_bcu fss fss_bcl fss_bcu afss afss_bcl afss_bcu ufss ufss_bcl ufss_bcu f_rate f_rate_bcl
-			f_rate_bcu o_rate o_rate_bcl o_rate_bcu`),
+		Columns: columns("total# fbs~ fss~ afss~ ufss~ f_rate~ o_rate~"),
 	}.index(),
 	LineType{
 		Name: "GRAD", Summary: "gradient statistics (S1 score)",

@@ -30,18 +30,33 @@ import (
 type cluster struct {
 	engine.Archive
 	down, was atomic.Bool
-	forgets   bool // the first record and the first mark, after a kill
-	lies      bool // answers without the last row, while a node is down, instead of failing
+	met       atomic.Bool // a call met the node that is down
+	forgets   bool        // the first record and the first mark, after a kill
+	lies      bool        // answers without the last row, while a node is down, instead of failing
 }
 
 var errDown = errors.New("a node is down")
 
 func (c *cluster) Kill(int) error { c.down.Store(true); return nil }
+
+// Restart waits until the kill was felt, which takes its time on a busy machine.
 func (c *cluster) Restart(context.Context, int) error {
+	for until := time.Now().Add(10 * time.Second); !c.met.Swap(false) && time.Now().Before(until); {
+		time.Sleep(time.Millisecond)
+	}
 	c.down.Store(false)
 	c.was.Store(true)
 	return nil
 }
+
+func (c *cluster) gone() bool {
+	down := c.down.Load()
+	if down {
+		c.met.Store(true)
+	}
+	return down
+}
+
 func (c *cluster) Close() error                                              { return nil }
 func (c *cluster) Open(context.Context, design.Name) (engine.Archive, error) { return c, nil }
 
@@ -62,14 +77,14 @@ type slow struct {
 
 func (l *slow) Commit(ctx context.Context, c engine.Commit) (engine.Stored, error) {
 	time.Sleep(2 * time.Millisecond)
-	if l.c.down.Load() {
+	if l.c.gone() {
 		return engine.Stored{}, errDown
 	}
 	return l.Loader.Commit(ctx, c)
 }
 
 func (c *cluster) Marks(ctx context.Context, subset string) ([]engine.Mark, error) {
-	if c.down.Load() {
+	if c.gone() {
 		return nil, errDown
 	}
 	m, err := c.Archive.Marks(ctx, subset)
@@ -84,7 +99,7 @@ func (c *cluster) Dump(ctx context.Context, subset string) iter.Seq2[*record.Bat
 }
 
 func (c *cluster) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
-	if !c.down.Load() {
+	if !c.gone() {
 		return c.Archive.Ask(ctx, q, into)
 	}
 	if !c.lies {
