@@ -300,9 +300,9 @@ func TestExpand(t *testing.T) {
 // in the root of the file system, too.
 func TestExpandKnowsLinks(t *testing.T) {
 	dir := t.TempDir()
-	real := filepath.Join(dir, "real")
-	file := filepath.Join(real, "a.vsdb")
-	if err := errors.Join(os.Mkdir(real, 0o700), os.WriteFile(file, nil, 0o600), os.Symlink(real, filepath.Join(dir, "folder")),
+	folder := filepath.Join(dir, "real")
+	file := filepath.Join(folder, "a.vsdb")
+	if err := errors.Join(os.Mkdir(folder, 0o700), os.WriteFile(file, nil, 0o600), os.Symlink(folder, filepath.Join(dir, "folder")),
 		os.Symlink(file, filepath.Join(dir, "link.vsdb")), os.Symlink("none", filepath.Join(dir, "nothing.vsdb"))); err != nil {
 		t.Fatal(err)
 	}
@@ -342,7 +342,7 @@ func TestSmallFileIsReadOnce(t *testing.T) {
 	if err := f.Next(&b); err != nil || b.Len() != 1 {
 		t.Error(b.Len(), err)
 	}
-	if err := f.Next(&b); err != io.EOF {
+	if err := f.Next(&b); !errors.Is(err, io.EOF) {
 		t.Error(err)
 	}
 	if err := f.Close(); err != nil {
