@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"bytes"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -292,5 +293,59 @@ func TestExpand(t *testing.T) {
 	} {
 		_, err := Expand([]string{"a.stat", path})
 		checkFault(t, err, path, want)
+	}
+}
+
+// Several names of one file, by links of files and of folders, are one file;
+// in the root of the file system, too.
+func TestExpandKnowsLinks(t *testing.T) {
+	dir := t.TempDir()
+	folder := filepath.Join(dir, "real")
+	file := filepath.Join(folder, "a.vsdb")
+	if err := errors.Join(os.Mkdir(folder, 0o700), os.WriteFile(file, nil, 0o600), os.Symlink(folder, filepath.Join(dir, "folder")),
+		os.Symlink(file, filepath.Join(dir, "link.vsdb")), os.Symlink("none", filepath.Join(dir, "nothing.vsdb"))); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Expand([]string{filepath.Join(dir, "folder"), dir, file})
+	if want := []string{filepath.Join(dir, "folder", "a.vsdb"), filepath.Join(dir, "nothing.vsdb")}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+	if x := (expansion{folders: map[string]string{}}); x.target("/a.vsdb") != "/a.vsdb" {
+		t.Error(x.target("/a.vsdb"))
+	}
+}
+
+// A file that is small is read once: what has been written to it since is not
+// in the records, nor in what Hash saw.
+func TestSmallFileIsReadOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.vsdb")
+	line := "V01 GFS 06 2019010106 GFS G2 SL1L2 T P500 = 10 1 2 3 4 5\n"
+	if err := os.WriteFile(path, []byte(line), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var o Opener
+	f, err := o.Begin(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(line+strings.Replace(line, " 06 ", " 12 ", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var seen bytes.Buffer
+	if n, err := f.Hash(&seen, nil); n != int64(len(line)) || err != nil || seen.String() != line {
+		t.Error(n, err, seen.String())
+	}
+	if err := f.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var b record.Batch
+	if err := f.Next(&b); err != nil || b.Len() != 1 {
+		t.Error(b.Len(), err)
+	}
+	if err := f.Next(&b); !errors.Is(err, io.EOF) {
+		t.Error(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -3,6 +3,8 @@ package lab_test
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -291,6 +293,41 @@ func TestUpAgain(t *testing.T) {
 	}
 	if again.URL() != l.URL() || !again.State().Nodes[0].Running {
 		t.Error("a lab that was killed was not started again on its data")
+	}
+}
+
+// TestCertificates: each node of a lab with TLS has a certificate for all nodes
+// that the lab's CA signed, and a folder is for a lab with TLS or one without.
+func TestCertificates(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "lab")
+	d := driver()
+	if _, err := lab.Up(t.Context(), d, lab.Options{Dir: dir, TLS: true}); err == nil || !strings.Contains(err.Error(), "is not offered") {
+		t.Fatal(err)
+	}
+	d.Server.TLS = engine.OffersTLS
+	c := up(t, d, lab.Options{Dir: dir, Nodes: 3, TLS: true}).State().Cluster
+	text, err := os.ReadFile(c.CA())
+	roots := x509.NewCertPool()
+	if err != nil || !roots.AppendCertsFromPEM(text) {
+		t.Fatal(err)
+	}
+	for i := range c.Nodes {
+		info, err := os.Stat(c.Nodes[i].Certificate())
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Fatal(info, err)
+		}
+		pair, err := tls.LoadX509KeyPair(c.Nodes[i].Certificate(), c.Nodes[i].Certificate())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range c.Nodes {
+			if _, err := pair.Leaf.Verify(x509.VerifyOptions{Roots: roots, DNSName: c.Nodes[k].Host}); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if _, err := lab.Up(t.Context(), d, lab.Options{Dir: dir, Nodes: 3}); err == nil || !strings.Contains(err.Error(), "over TLS") {
+		t.Errorf("without TLS in the same folder: %v", err)
 	}
 }
 

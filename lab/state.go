@@ -346,14 +346,18 @@ func (s *State) String() string {
 	if len(c.Disks) > 0 {
 		disks = fmt.Sprintf(", in %s and so on, %d part(s)", c.Disks[0], len(c.Disks))
 	}
-	return fmt.Sprintf("profile %s, %d of %d nodes run (pid %s), %s%s, in %s", c.Profile, running, len(s.Nodes), strings.Join(pids, " "), c.Isolation, disks+s.disks(), c.Dir)
+	return fmt.Sprintf("profile %s, %d of %d nodes run (pid %s), %s%s, in %s", c.Profile, running, len(s.Nodes), strings.Join(pids, " "), c.Isolation, disks+s.kind(), c.Dir)
 }
 
-func (s *State) disks() string {
-	if s.Frail {
-		return ", on frail disks"
+func (s *State) kind() string {
+	words := ""
+	if s.Cluster.TLS {
+		words = ", over TLS"
 	}
-	return ""
+	if s.Frail {
+		words += ", on frail disks"
+	}
+	return words
 }
 
 // Text writes what the disks are and were measured to do.

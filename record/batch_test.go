@@ -113,3 +113,23 @@ func TestPairs(t *testing.T) {
 		}
 	}
 }
+
+// Both is Key and Digest.
+func TestBoth(t *testing.T) {
+	typ, _ := TypeByName("MPR") // it has key columns
+	b := &Batch{}
+	b.Reset(typ, "a")
+	h := b.AddHeader(DefaultHeader())
+	b.AppendTimes(h, 0, 0, 1)
+	for k := range b.Num {
+		b.Num[k] = append(b.Num[k], float64(k))
+	}
+	for k := range b.Text {
+		b.Text[k] = append(b.Text[k], "x")
+	}
+	var hash Hasher
+	hash.Use(b)
+	if k, d := hash.Both(0); k != hash.Key(0) || d != hash.Digest(0) {
+		t.Error(k, d)
+	}
+}

@@ -44,7 +44,7 @@ func openOwned(dir string, r *run.Run, samples []run.Sample) *Report {
 	out.Answers = append(out.Answers, o.verdict(samples), headline("%s", o.advice()))
 	out.Facts = append(append([]Fact{{"Tables", o.tables()}}, machineFacts(r.Machine)...), Fact{"Command", commandLine(r.Args)})
 	laws := o.streams.usl()
-	streams := Section{ID: "streams", Title: "Streams", Terminal: true, Table: o.hourly(), Words: say("Each stream asks all questions in an order of its own, again and again; every answer is held against DuckDB's over the files when its time was taken.")}
+	streams := Section{ID: "streams", Title: "Streams", Terminal: true, Table: o.hourly(), Words: say("%s", o.asked())}
 	if len(o.streams.cells) > 0 {
 		s := o.streams.section(ownMix)
 		streams.Pictures, streams.Parts = s.Pictures, append(s.Parts, filled(Section{ID: "usl", Title: "Scalability", Table: uslTable(laws), Terminal: len(laws) > 0, Pictures: pictured(o.streams.uslPicture(ownMix, laws))})...)
@@ -230,12 +230,54 @@ func (o *owned) advice() string {
 	if len(left) > 0 {
 		words += " Not weighed, as they do not answer all: " + strings.Join(left, ", ") + "."
 	}
+	return words + o.most()
+}
+
+// most tells what streams bring: where questions come at a rate, which all that
+// keep up with it reach, how long their answers took.
+func (o *owned) most() string {
 	var tops []string
+	if rate := o.rate(); rate > 0 {
+		most := map[string]*pointCell{} // streams
+		for _, c := range o.streams.cells {
+			if c.right() && (most[c.engine] == nil || c.threads > most[c.engine].threads) {
+				most[c.engine] = c
+			}
+		}
+		for _, e := range slices.Sorted(maps.Keys(most)) {
+			c := most[e]
+			tops = append(tops, fmt.Sprintf("%s %s ms with %s", c.engine, number(c.middle().Response.P99.Seconds()*1e3), several(c.threads, "stream")))
+		}
+		if len(tops) == 0 {
+			return ""
+		}
+		return fmt.Sprintf(" Where %s questions a second are due, 99 %% are answered within: %s.", number(rate), strings.Join(tops, ", "))
+	}
 	for _, c := range slices.SortedStableFunc(slices.Values(o.streams.tops(ownMix)), func(a, b *pointCell) int { return cmp.Compare(b.throughput.Value, a.throughput.Value) }) {
 		tops = append(tops, fmt.Sprintf("%s %s an hour with %s", c.engine, count(int64(c.throughput.Value*3600)), several(c.threads, "stream")))
 	}
-	if len(tops) > 0 {
-		words += " Most questions: " + strings.Join(tops, ", ") + "."
+	if len(tops) == 0 {
+		return ""
+	}
+	return " Most questions: " + strings.Join(tops, ", ") + "."
+}
+
+// rate is how many questions a second came to all streams together; 0 = each
+// stream asked when it was answered.
+func (o *owned) rate() float64 {
+	for _, c := range o.streams.cells {
+		for _, p := range c.reps {
+			return p.Target
+		}
+	}
+	return 0
+}
+
+// asked tells how streams asked.
+func (o *owned) asked() string {
+	words := "Each stream asks all questions in an order of its own, again and again; every answer is held against DuckDB's over the files when its time was taken."
+	if rate := o.rate(); rate > 0 {
+		words += fmt.Sprintf(" Questions came at random times, %s a second for all streams together, answered or not: times count from when one was due. How many an hour that makes ranks no engine.", number(rate))
 	}
 	return words
 }

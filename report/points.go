@@ -328,7 +328,7 @@ func (p *points) usl() (out []fitted) {
 			var x [][]float64
 			few := false
 			for _, c := range p.of(mix, e) {
-				if c.right() {
+				if c.right() && c.reps[0].Target == 0 { // else it is the rate that was asked for
 					f.cells, n, x = append(f.cells, c), append(n, float64(c.threads)), append(x, c.over(throughput))
 					few = few || len(c.reps) < lawReps
 				}

@@ -135,10 +135,12 @@ func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 		fmt.Fprintf(&b, "ssl = on\nssl_cert_file = '%[1]s'\nssl_key_file = '%[1]s'\nhba_file = '%[2]s'\n", n.Certificate(), access)
 	}
 	password := filepath.Join(n.Dir, "password")
+	for name, text := range map[string]string{config(n): b.String(), access: "hostssl all all all scram-sha-256\n", password: c.Password + "\n"} {
+		err = errors.Join(err, os.WriteFile(name, []byte(text), 0o600))
+	}
 	return []engine.Command{{Args: []string{
-			filepath.Join(bin, "initdb"), "-D", data(n), "-U", "postgres", "--auth=scram-sha-256", "--pwfile=" + password, "-E", "UTF8", "--locale=C",
-		}}}, errors.Join(os.WriteFile(config(n), []byte(b.String()), 0o600),
-			os.WriteFile(access, []byte("hostssl all all all scram-sha-256\n"), 0o600), os.WriteFile(password, []byte(c.Password+"\n"), 0o600))
+		filepath.Join(bin, "initdb"), "-D", data(n), "-U", "postgres", "--auth=scram-sha-256", "--pwfile=" + password, "-E", "UTF8", "--locale=C",
+	}}}, err
 }
 
 func ready(ctx context.Context, c *engine.Cluster, n *engine.Node) error {

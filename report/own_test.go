@@ -1,0 +1,34 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/run"
+)
+
+// Where questions come at a rate, how many were answered is what was asked for:
+// no engine has the most, and no law of scaling is drawn from it.
+func TestOpenLoopRanksNoEngine(t *testing.T) {
+	made := func(target float64) *owned {
+		var all []*point
+		for _, e := range []string{"a", "b"} {
+			for i := range 5 {
+				for rep := range 6 {
+					p := madePoint(e, "server", 1<<i, rep+1, 100*float64(int(1)<<i)/(1+0.05*float64(int(1)<<i-1))*(1+float64(rep)/100))
+					p.Mix, p.Target = ownMix, target
+					all = append(all, p)
+				}
+			}
+		}
+		return &owned{Own: &run.Own{}, run: &run.Run{}, streams: gather(&run.Run{}, all)}
+	}
+	closed, open := made(0), made(5)
+	if words := closed.most(); !strings.Contains(words, "Most questions: ") || len(closed.streams.usl()) != 2 || strings.Contains(closed.asked(), "due") {
+		t.Errorf("%q, %d laws, %q", words, len(closed.streams.usl()), closed.asked())
+	}
+	words := open.most()
+	if !strings.HasPrefix(words, " Where 5.00 questions a second are due, 99 % are answered within: a ") || !strings.Contains(words, "with 16 streams") || len(open.streams.usl()) != 0 || !strings.Contains(open.asked(), "ranks no engine") {
+		t.Errorf("%q, %d laws, %q", words, len(open.streams.usl()), open.asked())
+	}
+}
