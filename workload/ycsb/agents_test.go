@@ -79,7 +79,7 @@ func newStub(t *testing.T, host string) *stub {
 }
 
 func (s *stub) serve(c net.Conn) {
-	defer c.Close() //nolint:errcheck // a test's
+	defer c.Close()
 	host, _, _ := net.SplitHostPort(c.RemoteAddr().String())
 	for b := make([]byte, 1); ; {
 		if _, err := io.ReadFull(c, b); err != nil {
@@ -262,7 +262,7 @@ func TestAgentsInNamespaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer CloseAll([]*Target{target}) //nolint:errcheck // a test's
+	defer CloseAll([]*Target{target})
 	alone, _, err := target.Measure(t.Context(), one, target.Options(), "updates", 1)
 	if err != nil {
 		t.Fatal(err)
