@@ -41,7 +41,7 @@ for row in "${rows[@]}"; do
 	valkey1) one "$row" valkey 1 1 10000 200 40 "$kill" "" --profile tuned ;;
 	valkey1-default) one "$row" valkey 1 1 10000 200 40 "$kill" "" --profile default ;;
 	valkey3) one "$row" valkey 3 2 10000 200 40 "$kill" "" --profile tuned ;;
-	cassandra3) one "$row" cassandra 3 2 2000 50 80 "$slow" "" --profile tuned ;;
+	cassandra3) one "$row" cassandra 3 2 2000 50 150 "$slow" "" --profile tuned ;;
 	asterixdb3) one "$row" asterixdb 3 2 500 10 80 "$slow" "" --profile tuned ;;
 	postgres-power | mariadb-power) one "$row" "${row%-power}" 1 1 2000 100 40 "$power" "" --profile tuned --frail-disks ;;
 	valkey1-power) one "$row" valkey 1 1 2000 100 40 "$power" "" --profile tuned --frail-disks ;;

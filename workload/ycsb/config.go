@@ -54,6 +54,7 @@ type Config struct {
 
 	Table                                   string
 	FieldCount, FieldLength, MinFieldLength int64
+	EachLength                              []int64 // of each field, in place of one for all
 	FieldPrefix                             string
 	FieldLengths, FieldHistogram            string
 	ReadAll, WriteAll, Integrity            bool
@@ -72,6 +73,7 @@ type Config struct {
 	Retries                                 int64 // of a read or an update
 	Batch                                   int64
 	MaxMisses                               int64
+	MaxErrors                               int64   // operations that may fail; 0 = any number
 	MaxOutage                               int64   // seconds
 	Timeout                                 float64 // of an operation, in seconds; 0 = none
 
@@ -121,6 +123,18 @@ func NewConfig(p Properties, set ...func(c *Config)) (*Config, error) {
 	return c, c.settle()
 }
 
+// takeLengths reads 8,100,1000.
+func takeLengths(c *Config, v string) error {
+	for part := range strings.SplitSeq(v, ",") {
+		n, err := strconv.ParseInt(strings.TrimSpace(part), 10, 64)
+		if err != nil || n < 0 {
+			return &fault.Error{Problem: strconv.Quote(part) + " is no length", Cure: "write one for each field, like 8,100,1000"}
+		}
+		c.EachLength = append(c.EachLength, n)
+	}
+	return nil
+}
+
 // settle derives what follows from other properties and checks them together.
 func (c *Config) settle() error {
 	bad := func(setting, problem, cure string) error {
@@ -153,6 +167,10 @@ func (c *Config) settle() error {
 		return bad("recordcount", fmt.Sprintf("%d is less than insertstart + insertcount = %d + %d", c.Records, c.InsertStart, c.InsertCount), "raise it, or lower one of these")
 	case c.Integrity && c.FieldLengths != "constant":
 		return bad("dataintegrity", "values can be checked only if they have one length", "set fieldlengthdistribution=constant")
+	case c.EachLength != nil && c.FieldLengths != "constant":
+		return bad("fieldlengths", "and fieldlengthdistribution exclude each other", "give one of them")
+	case c.EachLength != nil && int64(len(c.EachLength)) != c.FieldCount:
+		return bad("fieldlengths", fmt.Sprintf("has %d lengths for %d fields", len(c.EachLength), c.FieldCount), "give one for each field, or another fieldcount")
 	case c.MinFieldLength > c.FieldLength && c.FieldLengths != "constant" && c.FieldLengths != "histogram":
 		return bad("minfieldlength", "is greater than fieldlength", "lower it")
 	case c.MinScan > c.MaxScan:

@@ -1,12 +1,16 @@
 package ycsb
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 )
 
 // The keys that YCSB itself printed.
@@ -239,7 +243,7 @@ func TestFieldLengthHistogram(t *testing.T) {
 		}
 		k := w.worker(&engine.Conn{}, 0)
 		for range 100 {
-			if n := w.lengths(k.rng); n != 10 && n != 40 {
+			if n := w.lengths(0, k.rng); n != 10 && n != 40 {
 				t.Errorf("a length of %d", n)
 			}
 		}
@@ -259,6 +263,81 @@ func TestWhatOtherToolsHave(t *testing.T) {
 		}
 		if _, err := NewConfig(p); err == nil {
 			t.Errorf("%s is accepted", bad)
+		}
+	}
+}
+
+// Each field has its length, which is checked, too; and a run ends at so many failures.
+func TestLengthsAndLimits(t *testing.T) {
+	c := config(t, "fieldcount=3", "fieldlengths=8, 100,1000", "dataintegrity=true", "readproportion=0.5", "updateproportion=0.5", "operationcount=500")
+	kv := loaded(t, c)
+	r, err := Run(t.Context(), kv, c, Options{})
+	if err != nil || r.Err() != nil || r.Answers().Values == 0 {
+		t.Fatalf("%v, %+v", err, r)
+	}
+	table, err := kv.Table(t.Context(), c.TableSpec(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := table.Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var row engine.Row
+	if err := conn.Read(t.Context(), c.appendKey(nil, 7), nil, &row); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int{8, 100, 1000} {
+		if v, _ := row.Value(i); len(v) != want {
+			t.Errorf("field %d has %d bytes, not %d", i, len(v), want)
+		}
+	}
+	shorter := *c
+	shorter.EachLength = []int64{8, 100, 999}
+	if r, err := Run(t.Context(), kv, &shorter, Options{}); code(errors.Join(err, r.Err())) != fault.Differs {
+		t.Errorf("another length: %v, %v", err, r.Err())
+	}
+	for _, bad := range [][]string{{"fieldlengths=1,2"}, {"fieldcount=1", "fieldlengths=-1"}, {"fieldcount=1", "fieldlengths="}, {"fieldcount=2", "fieldlengths=1,2", "fieldlengthdistribution=uniform"}} {
+		p := Properties{"recordcount": "1"}
+		for _, a := range bad {
+			if err := p.Set(a); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := NewConfig(p); err == nil || !strings.Contains(err.Error(), "fieldlengths") {
+			t.Errorf("%v: %v", bad, err)
+		}
+	}
+}
+
+// A run ends where more operations failed than maxerrors allows, those that a further try saved not counted.
+func TestMaxErrors(t *testing.T) {
+	whole := config(t)
+	var reads atomic.Int64
+	failing := wrapped{loaded(t, whole), conns(func(c *engine.Conn) {
+		read := c.Read
+		c.Read = func(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+			if n := reads.Add(1); n > 100 && n%10 == 0 {
+				return errors.New("no")
+			}
+			return read(ctx, key, f, into)
+		}
+	})}
+	for limit, x := range map[string]struct {
+		more  []string
+		least int64
+		ends  bool
+	}{"5": {nil, 6, true}, "0": {nil, 20, false}, "6": {[]string{"retries=3"}, 0, false}} {
+		reads.Store(0)
+		r, err := Run(t.Context(), failing, config(t, append(x.more, "readproportion=1", "updateproportion=0", "operationcount=300", "threadcount=1", "maxerrors="+limit)...), Options{})
+		if r == nil {
+			t.Fatal(err)
+		}
+		if ended := err != nil && strings.Contains(err.Error(), "property maxerrors"); ended != x.ends || ended && code(err) != fault.Incomplete {
+			t.Errorf("maxerrors=%s: %v", limit, err)
+		}
+		if n := r.all(statusError); n < x.least || x.ends && n != 6 || len(x.more) > 0 && n > 0 {
+			t.Errorf("maxerrors=%s: %d failed", limit, n)
 		}
 	}
 }

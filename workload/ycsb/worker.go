@@ -56,11 +56,22 @@ func (k *worker) Do(ctx context.Context, r *pace.Recorder) error {
 			if again != nil {
 				again()
 			}
+			if err == nil {
+				err = k.tooMany()
+			}
 			return err
 		}
 		k.retries.Add(1)
 	}
 	return err
+}
+
+// tooMany counts an operation that failed; its error ends the run.
+func (k *worker) tooMany() error {
+	if n := k.failed.Add(1); k.MaxErrors == 0 || n <= k.MaxErrors {
+		return nil
+	}
+	return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{Setting: "property maxerrors", Problem: fmt.Sprintf("more than %d operations failed", k.MaxErrors), Err: k.failure, Cure: "see the problems listed; allow more, or 0 for any number"}}
 }
 
 // done records how a part of an operation went that may be tried again.
@@ -152,7 +163,7 @@ func (k *worker) readPath(ctx context.Context, r *pace.Recorder, number int64) {
 	}
 	began = r.Now()
 	_, got := k.row.At(0)
-	k.want = appendDerived(k.want[:0], k.key, k.fields[field], k.FieldLength)
+	k.want = appendDerived(k.want[:0], k.key, k.fields[field], k.fieldLength(field))
 	if !bytes.Equal(got, k.want) {
 		status = k.wrong("verify: a value is not that of its key and field", func() string { return fmt.Sprintf("%s, %s is %.60q, not %.60q", k.key, k.fields[field], got, k.want) })
 	}
@@ -270,7 +281,7 @@ func (k *worker) complete(row *engine.Row, f engine.Fields) bool {
 func (k *worker) verify(key []byte, row *engine.Row) int {
 	for i := range row.Len() {
 		field, got := row.At(i)
-		k.want = appendDerived(k.want[:0], key, k.fields[field], k.FieldLength)
+		k.want = appendDerived(k.want[:0], key, k.fields[field], k.fieldLength(field))
 		if !bytes.Equal(got, k.want) {
 			return k.wrong("verify: a value is not that of its key and field", func() string {
 				return fmt.Sprintf("%s, %s is %.60q, not %.60q", key, k.fields[field], got, k.want)
@@ -294,9 +305,9 @@ func (k *worker) fill(all bool) {
 
 func (k *worker) fillField(row *engine.Row, key []byte, i int) {
 	if k.Integrity {
-		row.SetData(appendDerived(row.Data(), key, k.fields[i], k.FieldLength))
+		row.SetData(appendDerived(row.Data(), key, k.fields[i], k.fieldLength(i)))
 	} else {
-		row.SetData(appendRandom(row.Data(), k.lengths(k.rng), k.rng))
+		row.SetData(appendRandom(row.Data(), k.lengths(i, k.rng), k.rng))
 	}
 	row.End(i)
 }

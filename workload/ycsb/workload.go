@@ -57,6 +57,7 @@ type workload struct {
 	outages  outages
 	errors   errorCounts
 	retries  atomic.Int64
+	failed   atomic.Int64 // operations, those of the warm-up too
 
 	mix        dist.Choice
 	scrambled  dist.Scrambled
@@ -66,7 +67,7 @@ type workload struct {
 	hotspot    dist.Hotspot
 	back       dist.Exponential
 	latest     dist.Latest // to be copied: it grows
-	lengths    func(rng *rand.Rand) int64
+	lengths    func(field int, rng *rand.Rand) int64
 	scanLength func(rng *rand.Rand) int64
 	single     []engine.Fields // each field by itself
 	paths      []string        // of each field in a document
@@ -109,19 +110,30 @@ func newWorkload(c *Config, table *engine.Records) (*workload, error) {
 	return w, err
 }
 
+// fieldLength is how long a field's values are, where lengths are not drawn.
+func (c *Config) fieldLength(field int) int64 {
+	if c.EachLength != nil {
+		return c.EachLength[field]
+	}
+	return c.FieldLength
+}
+
 // fieldLengths draws the lengths of values.
-func (c *Config) fieldLengths() (func(rng *rand.Rand) int64, error) {
+func (c *Config) fieldLengths() (func(field int, rng *rand.Rand) int64, error) {
+	anyField := func(draw func(rng *rand.Rand) int64) func(int, *rand.Rand) int64 {
+		return func(_ int, rng *rand.Rand) int64 { return draw(rng) }
+	}
 	switch c.FieldLengths {
 	case "uniform":
-		return dist.Uniform{Least: c.MinFieldLength, Most: c.FieldLength}.Draw, nil
+		return anyField(dist.Uniform{Least: c.MinFieldLength, Most: c.FieldLength}.Draw), nil
 	case "zipfian":
 		z := dist.NewZipf(c.MinFieldLength, c.FieldLength-c.MinFieldLength+1, dist.Theta)
-		return z.Draw, nil
+		return anyField(z.Draw), nil
 	case "histogram":
 		b, err := readHistogram(c.FieldHistogram)
-		return b.Draw, err
+		return anyField(b.Draw), err
 	}
-	return func(*rand.Rand) int64 { return c.FieldLength }, nil
+	return func(field int, _ *rand.Rand) int64 { return c.fieldLength(field) }, nil
 }
 
 // readHistogram reads "BlockSize\tN", then lines of a bucket and its count.

@@ -1,0 +1,87 @@
+package ycsb
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/run"
+)
+
+// TestFaultTable: every number of the table of what a killed node cost is that of its run folder,
+// which is kept beside it, or the row says that it is not.
+func TestFaultTable(t *testing.T) {
+	const docs = "../../docs/"
+	text, err := os.ReadFile(docs + "ycsb.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "| run | nodes |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	var shown []string
+	for _, line := range strings.Split(table, "\n")[2:] {
+		cells := strings.Split(strings.Trim(line, "| "), " | ")
+		if len(cells) != 8 {
+			t.Fatalf("%d cells: %s", len(cells), line)
+		}
+		name := strings.Split(cells[0], "`")[1]
+		shown = append(shown, name)
+		if strings.HasSuffix(cells[0], "(folder not kept)") {
+			continue
+		}
+		want := faultRow(t, docs+"ycsb/faults/"+name)
+		for i, has := range []string{cells[1], cells[3], cells[4], cells[5], cells[6]} {
+			if i == 0 {
+				has = strings.Split(has, ",")[0]
+			}
+			if has != want[i] {
+				t.Errorf("%s: the table says %q, its folder %q: %v", name, has, want[i], want)
+			}
+		}
+		if truth := want[5]; truth == "yes" != strings.HasPrefix(cells[7], "yes") || truth == "no" && !strings.Contains(cells[7], "**") {
+			t.Errorf("%s: did it tell the truth? The table says %q, its folder %s", name, cells[7], truth)
+		}
+	}
+	kept, err := filepath.Glob(docs + "ycsb/faults/*/run.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range kept {
+		if name := filepath.Base(filepath.Dir(file)); !slices.Contains(shown, name) {
+			t.Errorf("the folder of %s stands in no row", name)
+		}
+	}
+}
+
+// faultRow is what a folder says: nodes, seconds without service and until 95 % of the rate, operations lost,
+// calls beside it and those unknown, and whether all that could be promised held.
+func faultRow(t *testing.T, folder string) []string {
+	t.Helper()
+	_, samples, err := run.Read(folder)
+	if err != nil || len(samples) != 1 || samples[0].Fault == nil || samples[0].Fault.History == nil {
+		t.Fatalf("%s: %d samples, %v", folder, len(samples), err)
+	}
+	s := &samples[0]
+	without, back, truth := "–", "–", "yes"
+	if m := s.Measured(); m != nil && m.Cost != nil {
+		without, back = fmt.Sprintf("%.1f", m.Cost.Without.Seconds()), fmt.Sprintf("%.1f", m.Cost.Back.Seconds())
+	}
+	h := s.Fault.History
+	for _, p := range h.Promises {
+		if !p.Held {
+			truth = "no"
+		}
+	}
+	return []string{s.Cell.At("nodes"), without, back, grouped(s.Fault.Lost), fmt.Sprintf("%s, %d", grouped(int64(h.Operations)), h.Unknown), truth}
+}
+
+// grouped writes a count with commas between thousands.
+func grouped(n int64) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%s,%03d", grouped(n/1000), n%1000)
+}
