@@ -74,9 +74,37 @@ const (
 	longest  = 30 * time.Second       // between two attempts to reach it
 )
 
+// alone waits until no other process posts from the spool; false = there is
+// nothing left to post.
+func (s *Service) alone(ctx context.Context) (bool, error) {
+	for said := false; ctx.Err() == nil; said = true {
+		if own, err := s.Spool.own(); own || err != nil {
+			return own, err
+		}
+		if !said {
+			s.Log.Info("another process posts from the folder: this one waits for its end", "folder", s.Spool.Dir)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(poll):
+		}
+		select {
+		case <-s.Ended:
+			if _, files, _, err := s.Spool.Ready(); files == 0 || err != nil {
+				return false, err
+			}
+		default:
+		}
+	}
+	return false, nil
+}
+
 // Run posts until the context ends, and finishes the transaction at hand. Its
 // error is of the spool; what is wrong with a database or a product is not one.
 func (s *Service) Run(ctx context.Context) error {
+	if alone, err := s.alone(ctx); !alone || err != nil {
+		return err
+	}
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
 		return err

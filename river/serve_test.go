@@ -200,6 +200,45 @@ func TestServiceAway(t *testing.T) {
 	}
 }
 
+// TestOnePoster: of services on one folder one posts, the next takes over at its
+// end, and one whose input has ended does not wait for a turn that it does not need.
+func TestOnePoster(t *testing.T) {
+	dir := t.TempDir()
+	var first, second, third board
+	var log1, log2 bytes.Buffer
+	_, stop1 := serving(t, dir, &first, &log1, nil)
+	put(t, dir, "0", sample("RR0LCH", 1))
+	until(t, "the first product", func() bool { return len(first.given()) == 1 })
+	_, stop2 := serving(t, dir, &second, &log2, nil)
+	for i := range 30 {
+		put(t, dir, fmt.Sprint("a", i), sample(fmt.Sprint("RR1L", i), 1))
+		time.Sleep(10 * time.Millisecond)
+	}
+	until(t, "all by the first", func() bool { return len(first.given()) == 31 })
+	until(t, "an empty folder", func() bool {
+		left, _ := filepath.Glob(filepath.Join(dir, "a*"))
+		return len(left) == 0
+	})
+	spool, err := river.OpenSpool(dir, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	close(ended)
+	s := &river.Service{Spool: spool, Poster: &third, Log: slog.New(slog.DiscardHandler), Metrics: river.NewMetrics(prometheus.NewRegistry()), Ended: ended}
+	if err := errors.Join(s.Run(t.Context()), spool.Close()); err != nil {
+		t.Error(err)
+	}
+	stop1()
+	put(t, dir, "b", sample("RR2LCH", 2))
+	put(t, dir, "c", sample("RR0LCH", 1)) // the first has posted it
+	until(t, "the second's turn", func() bool { return len(second.given()) == 1 })
+	stop2()
+	if got := second.given(); !slices.Equal(got, []string{"KLCHRR2LCH 2"}) || len(third.given()) > 0 || !strings.Contains(log2.String(), "another process") {
+		t.Errorf("%q, %q: %s", got, third.given(), &log2)
+	}
+}
+
 // TestTake: a stream's products are files before the next is read.
 func TestTake(t *testing.T) {
 	dir := t.TempDir()

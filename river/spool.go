@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/barograph/barograph/fault"
@@ -28,6 +29,7 @@ type Spool struct {
 	Dir string
 	Settling
 
+	lock *os.File                 // held by who posts
 	seen map[[md5.Size]byte]int64 // products that were posted, and when
 	list *os.File                 // of them
 	tidy time.Time                // when the list was written anew
@@ -59,17 +61,36 @@ type Waiting struct {
 const (
 	remembered = 4 * time.Hour
 	seenFile   = ".posted" // products that were posted, a line each
+	lockFile   = ".lock"
 )
 
-// OpenSpool makes the folders that are not there, and reads which products were
-// posted in the last hours.
+// OpenSpool makes the folders that are not there.
 func OpenSpool(dir string, settle time.Duration) (*Spool, error) {
-	s := &Spool{Dir: dir, Settling: Settling{Settle: settle}, seen: map[[md5.Size]byte]int64{}}
+	s := &Spool{Dir: dir, Settling: Settling{Settle: settle}}
 	for _, d := range []string{dir, s.in("done"), s.in("failed")} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
 			return nil, &fault.Error{Setting: "--spool " + dir, Problem: "cannot be used", Err: err, Cure: "name a folder that can be written"}
 		}
 	}
+	return s, nil
+}
+
+// own makes the spool this process's to post from, and reads which products were
+// posted in the last hours; false = another process posts from it. Any number may
+// write into it meanwhile: pqact begins a pipe while the one before still empties.
+func (s *Spool) own() (bool, error) {
+	f, err := os.OpenFile(s.in(lockFile), os.O_CREATE|os.O_RDWR, 0o644) //nolint:gosec // no secret
+	if err != nil {
+		return false, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		f.Close() //nolint:errcheck // nothing was written
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return false, nil
+		}
+		return false, &fault.Error{File: f.Name(), Problem: "cannot be locked", Err: err, Cure: "put the spool on a disk of this machine"}
+	}
+	s.lock, s.seen = f, map[[md5.Size]byte]int64{}
 	if text, err := os.ReadFile(s.in(seenFile)); err == nil {
 		for line := range strings.Lines(string(text)) {
 			var sum [md5.Size]byte
@@ -80,7 +101,7 @@ func OpenSpool(dir string, settle time.Duration) (*Spool, error) {
 			}
 		}
 	}
-	return s, s.forget()
+	return true, s.forget()
 }
 
 func (s *Spool) in(name string) string { return filepath.Join(s.Dir, name) }
@@ -192,7 +213,10 @@ func (s *Spool) Done(w *Waiting) error {
 			return err
 		}
 	}
-	return os.Rename(w.Path, to)
+	if err := os.Rename(w.Path, to); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil // somebody took it
 }
 
 // Take writes the products of a stream into the spool, each a file that is on
@@ -229,5 +253,10 @@ func (s *Spool) Take(r io.Reader, now time.Time) error {
 	}
 }
 
-// Close ends the list.
-func (s *Spool) Close() error { return s.list.Close() }
+// Close leaves the spool to others.
+func (s *Spool) Close() error {
+	if s.lock == nil {
+		return nil
+	}
+	return errors.Join(s.list.Close(), s.lock.Close())
+}

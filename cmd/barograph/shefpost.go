@@ -250,34 +250,17 @@ func (p *shefPost) serve(c *cobra.Command, dir, listen string, settle time.Durat
 	if err != nil {
 		return err
 	}
-	named := c.Flags().Changed("policy")
-	to, err := p.open(c.Context(), named)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, to.Close()) }()
+	log := slog.New(slog.NewJSONHandler(p.env.stdout, nil))
 	s, err := river.OpenSpool(dir, settle)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	again, stop := p.hangups(c.Context(), to, named)
-	defer stop()
-	service := &river.Service{Spool: s, Poster: to, Input: in, Log: slog.New(slog.NewJSONHandler(p.env.stdout, nil)), Metrics: river.NewMetrics(registry), Reread: again}
 	ctx, cancel := context.WithCancelCause(c.Context())
 	defer cancel(nil)
-	if listen != "" {
-		stop, err := p.env.metrics(ctx, registry, listen)
-		if err != nil {
-			return err
-		}
-		defer stop()
-	}
+	var ended chan struct{}
 	if len(args) > 0 {
-		ended := make(chan struct{})
-		service.Ended = ended
+		ended = make(chan struct{})
 		texts, err := formats.NewTexts(ctx, args, p.env.stdin, p.env.tells)
 		if err != nil {
 			return err
@@ -291,6 +274,24 @@ func (p *shefPost) serve(c *cobra.Command, dir, listen string, settle time.Durat
 			}
 		}()
 	}
+	named := c.Flags().Changed("policy")
+	to, err := p.reached(ctx, named, len(args) > 0, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, to.Close()) }()
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	again, stop := p.hangups(c.Context(), to, named)
+	defer stop()
+	service := &river.Service{Spool: s, Poster: to, Input: in, Log: log, Metrics: river.NewMetrics(registry), Reread: again, Ended: ended}
+	if listen != "" {
+		stop, err := p.env.metrics(ctx, registry, listen)
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
 	notify("READY=1")
 	err = service.Run(ctx)
 	notify("STOPPING=1")
@@ -298,6 +299,23 @@ func (p *shefPost) serve(c *cobra.Command, dir, listen string, settle time.Durat
 		err = cause
 	}
 	return err
+}
+
+// reached opens the database. A pipe's products are in the spool meanwhile, and
+// would be lost if the service ended: with one it waits for the database.
+func (p *shefPost) reached(ctx context.Context, policyNamed, pipe bool, log *slog.Logger) (river.Poster, error) {
+	for wait := time.Second; ; wait = min(2*wait, 30*time.Second) {
+		to, err := p.open(ctx, policyNamed)
+		if !pipe || !errors.Is(err, engine.ErrUnreachable) {
+			return to, err
+		}
+		log.Warn("the database is not reached", "error", err)
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(wait):
+		}
+	}
 }
 
 // hangups gives, at each SIGHUP, what reads the tokens anew.

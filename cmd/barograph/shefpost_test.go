@@ -135,6 +135,31 @@ func TestShefServe(t *testing.T) {
 	}
 }
 
+// TestShefServeAway: what comes by a pipe is kept while the database is away, also
+// when the service begins, and waits for the next one.
+func TestShefServeAway(t *testing.T) {
+	dir := t.TempDir()
+	serve := []string{"shef", "serve", "--spool", filepath.Join(dir, "spool"), "--schema", "barograph", "--make", "--settle", "20ms", "--db"}
+	var out, errs safe
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan int)
+	go func() {
+		args := append(serve, "postgres://nobody@127.0.0.1:1/river", "-")
+		done <- execute(ctx, &env{args: args, stdin: strings.NewReader(shefSample), stdout: &out, stderr: &errs, engines: all.Registry()})
+	}()
+	until(t, "a file", func() bool {
+		files, _ := filepath.Glob(filepath.Join(dir, "spool", "2*"))
+		return len(files) == 1 && strings.Contains(out.String(), "not reached")
+	})
+	stop()
+	if status := <-done; status != 130 {
+		t.Errorf("status %d: %s", status, errs.String())
+	}
+	if status, out, errs := barograph(t, append(serve, "sqlite:"+filepath.Join(dir, "river.db"), "-")...); status != 0 || !strings.Contains(out, "KLCHRR1LCH") {
+		t.Errorf("status %d: %s%s", status, out, errs)
+	}
+}
+
 // TestUnit holds the unit of docs/river.md against systemd's own check.
 func TestUnit(t *testing.T) {
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
