@@ -100,7 +100,7 @@ func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 	}
 	switch out.Picture {
 	case "box":
-		out.Note = "boxes from the lower to the upper quartile of the records' statistics, their median, whiskers to what is no farther than 1.5 times the box" + out.Note[len(m.note):]
+		out.Note = "boxes from the lower to the upper quartile of the records' statistics, their median, whiskers to what is no farther than 1.5 times the box, circles beyond" + out.Note[len(m.note):]
 		err = out.boxes()
 	case "revision":
 		err = out.revisions()
@@ -124,7 +124,10 @@ func statOf(q *question.Question, name string, by *shape) (s stat.Stat, err erro
 func (c *collector) noteOf(method string, s *stat.Stat, by *shape) string {
 	switch {
 	case by != nil:
-		method = "all records of a curve together"
+		_, interval, has := strings.Cut(method, "; ")
+		if method = "all records of a curve together"; has && c.q.Drawing.Picture == "performance" {
+			method += "; of PODY a " + interval
+		}
 	case s.PerCase:
 		method = "of the objects of each time and lead, then" + strings.TrimSuffix(" "+method, " of the records' statistics")
 	case s.Rows != nil:

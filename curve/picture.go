@@ -1,6 +1,7 @@
 package curve
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -70,7 +71,10 @@ func (d *Drawn) picture(by *shape) error {
 	if d.Series == nil { // no row is of a curve that the drawing names
 		return ErrNoRecords
 	}
-	d.Stat, d.Unit, d.Axis, d.places = by.y, stat.UnitOne, run.Axis(by.x), make([][]place, len(d.Series))
+	d.Stat, d.Unit, d.Axis = by.y, stat.UnitOne, run.Axis(by.x)
+	if d.places == nil {
+		d.places = make([][]place, len(d.Series))
+	}
 	return nil
 }
 
@@ -165,12 +169,17 @@ func (s *shaper) reliability() error {
 	return nil
 }
 
-// performance is the probability of detection against the success ratio 1 − FAR.
-func (s *shaper) performance() error {
+// performance is the probability of detection against the success ratio 1 − FAR;
+// of the former, as in METviewer, there are intervals.
+func (s *shaper) performance() (err error) {
 	prefix := ""
 	if strings.HasPrefix(s.c.q.Type.Name, "NBR") {
 		prefix = "NBR_"
 	}
+	if s.stat, err = question.StatOf(s.c.q, prefix+"PODY"); err != nil {
+		return err
+	}
+	var places []place
 	for _, x := range slices.Sorted(maps.Keys(s.at)) {
 		far, err := s.of(prefix+"FAR", s.at[x])
 		if err != nil {
@@ -181,7 +190,9 @@ func (s *shaper) performance() error {
 			return err
 		}
 		s.add(1-far, pody, len(s.at[x]))
+		places = append(places, place{rows: s.at[x]})
 	}
+	s.places, s.made = append(s.places, places), append(s.made, "")
 	return nil
 }
 
@@ -405,14 +416,14 @@ func Card(to, more *run.Curves) bool {
 func (d *Drawn) boxes() error {
 	for i := range d.Series {
 		s := &d.Series[i]
-		s.Least, s.Most = slices.Clone(s.Low), slices.Clone(s.High)
+		s.Least, s.Most, s.Beyond = slices.Clone(s.Low), slices.Clone(s.High), make([][]float64, len(s.X))
 		for k, p := range d.places[i] {
 			values, err := d.perCase(d.made[i], p)
 			if err != nil {
 				return err
 			}
-			if least, lower, middle, upper, most, ok := stat.Box(values); ok {
-				s.Least[k], s.Low[k], s.Y[k], s.High[k], s.Most[k] = least, lower, middle, upper, most
+			if b, ok := stat.BoxOf(values); ok {
+				s.Least[k], s.Low[k], s.Y[k], s.High[k], s.Most[k], s.Beyond[k] = b.Least, b.Lower, b.Middle, b.Upper, b.Most, b.Beyond
 			}
 		}
 	}
@@ -420,11 +431,13 @@ func (d *Drawn) boxes() error {
 }
 
 // revisions are what each forecast of a valid time changes of the one before it.
-// Those of one time stand between it and the next.
+// Those of one time stand between it and the next. METviewer's tests of them
+// (revis_stat) stand in the note.
 func (d *Drawn) revisions() error {
 	lead := columnOf(d.c.a, "fcst_lead")
 	for i := range d.Series {
 		s := &d.Series[i]
+		var all [][]float64
 		old, step := *s, 86400.0
 		for k := 1; k < len(old.X); k++ {
 			step = min(step, old.X[k]-old.X[k-1])
@@ -438,11 +451,13 @@ func (d *Drawn) revisions() error {
 				return err
 			}
 			to := shaper{Series: *s}
+			first := len(to.Y)
 			for j := 1; j < len(values); j++ {
 				to.add(old.X[k]+step*float64(j-1)/float64(len(values)), values[j]-values[j-1], 1)
 			}
-			*s = to.Series
+			*s, all = to.Series, append(all, to.Y[first:])
 		}
+		d.Note += "; " + cmp.Or(s.Name, d.Stat) + ": " + stat.RevisionsOf(all).String()
 		d.places[i] = nil
 	}
 	return nil

@@ -129,7 +129,58 @@ func TestBoxes(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := got.Series[0]
-	if text := fmt.Sprint(s.Least, s.Low, s.Y, s.High, s.Most); text != "[1] [2] [3] [4] [4]" {
+	if text := fmt.Sprint(s.Least, s.Low, s.Y, s.High, s.Most, s.Beyond); text != "[1] [2] [3] [4] [4] [[100]]" {
 		t.Error(text)
+	}
+}
+
+// TestPerformanceIntervals: the probability of detection has a bootstrap's interval.
+func TestPerformanceIntervals(t *testing.T) {
+	d := &question.Drawing{Picture: "performance", Axis: "fcst_lead", Method: "overall", Replicates: 200, Confidence: 0.95}
+	var lines []line
+	for i := range 12 {
+		hits := float64(10 + i)
+		lines = append(lines, line{[]float64{100, hits, 10, 30 - hits, 60, 0.5}, nil})
+	}
+	q, a := asked(t, "CTC", d, lines...)
+	got, err := curve.Of(t.Context(), q, a, "performance", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := got.Series[0]
+	if low, y, high := s.Low[0], s.Y[0], s.High[0]; !(low > 0.3 && low < y && y < high && high < 0.7) {
+		t.Errorf("%v … %v … %v", low, y, high)
+	}
+	if !strings.Contains(got.Note, "of PODY a 95 % interval by bootstrap") {
+		t.Error(got.Note)
+	}
+}
+
+// TestRevisionTests: what METviewer tests of revisions stands in the note.
+func TestRevisionTests(t *testing.T) {
+	lt, _ := record.TypeByName("SL1L2")
+	b := &record.Batch{}
+	b.Reset(lt, "")
+	h := record.DefaultHeader()
+	h[record.Model] = "gfs"
+	head := b.AddHeader(h)
+	for i, mae := range []float64{5, 3, 4, 1, 9, 2, 8, 7, 6} { // three valid times, of three forecasts each
+		b.AppendTimes(head, int32(24*3600*(3-i%3)), int64(i/3)*86400, uint32(i))
+		for k, x := range []float64{10, 0, 0, 2, 4, 1, mae} {
+			b.Num[k] = append(b.Num[k], x)
+		}
+	}
+	q := &question.Question{Name: "q", Type: lt, Drawing: &question.Drawing{Picture: "revision", Axis: "fcst_valid_beg", Method: "median"}}
+	q.Header[record.Model] = []string{"gfs"}
+	q.Select()
+	got, err := curve.Of(t.Context(), q, answer.Select(q, b), "MAE", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := points(got); text != "fcst_valid_beg MAE: 0,-2 2.88e+04,1 8.64e+04,8 1.15e+05,-7 1.73e+05,-1 2.02e+05,-1" {
+		t.Error(text)
+	}
+	if !strings.Contains(got.Note, "6 revisions, so few runs by chance p = ") || !strings.Contains(got.Note, "autocorrelation -") {
+		t.Error(got.Note)
 	}
 }

@@ -79,7 +79,7 @@ func (d drawnCurves) SVG() ([]byte, error) {
 	}
 	for _, s := range c.Series {
 		lo, hi := band(s, ribbons)
-		l.Curves = append(l.Curves, plot.Curve{Name: s.Name, At: s.X, Value: s.Y, Lo: lo, Hi: hi, Least: s.Least, Most: s.Most, Style: style})
+		l.Curves = append(l.Curves, plot.Curve{Name: s.Name, At: s.X, Value: s.Y, Lo: lo, Hi: hi, Least: s.Least, Most: s.Most, Beyond: s.Beyond, Style: style})
 	}
 	if known {
 		picture.shape(&l, c)

@@ -51,7 +51,16 @@ func samples() map[string]*run.Curves {
 		s := &out["box"].Series[i]
 		for k, y := range s.Y {
 			s.Low[k], s.High[k] = y-0.4, y+0.6
-			s.Least, s.Most = append(s.Least, y-0.8), append(s.Most, y+1.1)
+			s.Least, s.Most, s.Beyond = append(s.Least, y-0.8), append(s.Most, y+1.1), append(s.Beyond, nil)
+			if k%3 == 0 {
+				s.Beyond[k] = []float64{y - 1.1, y + 1.4, y + 1.6}
+			}
+		}
+	}
+	for i := range out["performance"].Series {
+		s := &out["performance"].Series[i]
+		for k, y := range s.Y {
+			s.Low[k], s.High[k] = y-0.05, y+0.04
 		}
 	}
 	for i := range out["contour"].Series {

@@ -130,28 +130,27 @@ func median(values []float64) (float64, bool) {
 	return quantile(values, 0.5), true
 }
 
-// Box is what a box plot shows of values: the least and the most that are no
-// farther from the quartiles than 1.5 times their distance, and between them the
-// lower quartile, the median and the upper one. Missing values are left out;
-// false says that nothing remains.
-func Box(values []float64) (least, lower, middle, upper, most float64, ok bool) {
+// Box is what a box plot shows of values.
+type Box struct {
+	Lower, Middle, Upper float64   // the quartiles, and the median between them
+	Least, Most          float64   // that are no farther from the quartiles than 1.5 times their distance
+	Beyond               []float64 // the values that are, ascending
+}
+
+// BoxOf makes a box of values. Missing ones are left out; false says that nothing
+// remains.
+func BoxOf(values []float64) (b Box, ok bool) {
 	values = slices.DeleteFunc(slices.Clone(values), math.IsNaN)
-	if middle, ok = median(values); !ok {
+	if b.Middle, ok = median(values); !ok {
 		return
 	}
-	lower, upper = quantile(values, 0.25), quantile(values, 0.75)
-	reach := 1.5 * (upper - lower)
-	least, most = values[0], values[len(values)-1]
+	b.Lower, b.Upper = quantile(values, 0.25), quantile(values, 0.75)
+	reach := 1.5 * (b.Upper - b.Lower)
+	within := slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return v < b.Lower-reach || v > b.Upper+reach })
+	b.Least, b.Most = within[0], within[len(within)-1] // the median is always within
 	for _, v := range values {
-		if v >= lower-reach {
-			least = v
-			break
-		}
-	}
-	for _, v := range slices.Backward(values) {
-		if v <= upper+reach {
-			most = v
-			break
+		if v < b.Least || v > b.Most {
+			b.Beyond = append(b.Beyond, v)
 		}
 	}
 	return

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"image/color"
 	"math"
 	"slices"
 
@@ -100,11 +101,25 @@ func (c *curves) drawBeside(dc draw.Canvas, of func(q *Curve) func(at, value flo
 			if q.Least != nil {
 				whisker(dc, clr, at(q.Least[j]), at(q.Most[j]), half/2)
 			}
+			circles(dc, clr, q.beyond(j), at)
 			low, high := at(q.Lo[j]).Y, at(q.Hi[j]).Y
 			fillRect(dc, grey(0xFF), mid.X-half, low, mid.X+half, high)
 			fillRect(dc, fade(clr, 0.35), mid.X-half, low, mid.X+half, high)
 			dc.StrokeLine2(draw.LineStyle{Color: clr, Width: 2}, mid.X-half, mid.Y, mid.X+half, mid.Y)
 			c.point(dc, mid, &q, j)
+		}
+	}
+}
+
+// circles marks values beyond the whiskers; those that fall upon one another are
+// drawn once, so that a picture of many records stays small.
+func circles(dc draw.Canvas, clr color.Color, values []float64, at func(float64) vg.Point) {
+	drawn := map[int]bool{}
+	for _, v := range values {
+		p := at(v)
+		if half := int(2 * p.Y); dc.Contains(p) && !drawn[half] {
+			drawn[half] = true
+			dc.DrawGlyph(draw.GlyphStyle{Color: clr, Radius: 2, Shape: draw.RingGlyph{}}, p)
 		}
 	}
 }

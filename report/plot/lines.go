@@ -45,6 +45,7 @@ type Curve struct {
 	Lo, Hi []float64 // interval, drawn as a ribbon, or the quartiles of Boxes; nil = none
 	// Least and Most are the whiskers of Boxes; nil = none.
 	Least, Most []float64
+	Beyond      [][]float64 // the values of Boxes farther out, of each place; nil = none
 	Style       Style
 	Right       bool // against the axis at the right
 }
@@ -205,6 +206,9 @@ func (c *curves) prepare() (at, value span, err error) {
 				}
 				of.add(bounds[k])
 			}
+			for _, v := range q.beyond(k) {
+				of.add(v)
+			}
 		}
 	}
 	if c.besides(); c.beside > 0 && !at.empty() {
@@ -233,6 +237,9 @@ func (q *Curve) sort() error {
 			return &fault.Error{Setting: q.Name, Problem: fmt.Sprintf("%d %s for %d places on the axis", len(*lists[i]), name, len(q.At)), Cure: "give NaN for a value that is none"}
 		}
 	}
+	if q.Beyond != nil && len(q.Beyond) != len(q.At) {
+		return &fault.Error{Setting: q.Name, Problem: fmt.Sprintf("%d lists of values beyond the whiskers for %d places on the axis", len(q.Beyond), len(q.At)), Cure: "give nil where there are none"}
+	}
 	var order []int
 	for i, at := range q.At {
 		if isFinite(at) {
@@ -251,7 +258,22 @@ func (q *Curve) sort() error {
 		}
 		*list = sorted
 	}
+	if q.Beyond != nil {
+		all := q.Beyond
+		q.Beyond = make([][]float64, len(order))
+		for k, i := range order {
+			q.Beyond[k] = all[i]
+		}
+	}
 	return nil
+}
+
+// beyond are the values farther out than the whiskers of a box.
+func (q *Curve) beyond(k int) []float64 {
+	if q.Beyond == nil {
+		return nil
+	}
+	return q.Beyond[k]
 }
 
 // scale sets the axis of the coordinate, in a body of so many px.
@@ -393,6 +415,12 @@ func (q *Curve) ribbon(c draw.Canvas, place func(at, value float64) vg.Point, cl
 		}
 		for i := r[1] - 1; i >= r[0]; i-- {
 			edge = append(edge, place(q.At[i], q.Hi[i]))
+		}
+		if q.Style == Points {
+			for k := range r[1] - r[0] {
+				whisker(c, fade(clr, 0.5), edge[k], edge[len(edge)-1-k], 3)
+			}
+			continue
 		}
 		if r[1]-r[0] == 1 { // a point alone: its interval as a line
 			c.StrokeLines(draw.LineStyle{Color: fade(clr, 0.35), Width: 3}, edge)

@@ -1,0 +1,75 @@
+package stat
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Revisions are METviewer's tests of whether the changes from forecast to forecast
+// are random (revis_stat). What cannot be computed is NaN.
+type Revisions struct {
+	N           int
+	Runs        float64 // probability of so few runs above and below the median by chance (Wald and Wolfowitz 1940)
+	Correlation float64 // of each revision with the next one of the same valid time
+}
+
+// RevisionsOf tests the revisions of each valid time, in their order. The runs are
+// METcalcpy's (wald_wolfowitz_runs_test.py, left.sided) and go on over valid times;
+// the correlation is R's acf with na.pass. What METplotpy prints as the p of the
+// latter is a constant by √n, and not given: see String.
+func RevisionsOf(times [][]float64) Revisions {
+	known := slices.DeleteFunc(slices.Concat(times...), math.IsNaN)
+	r := Revisions{N: len(known), Runs: fewRuns(slices.Clone(known)), Correlation: math.NaN()}
+	mean, _ := weightedMean(known, nil)
+	var square, product, pairs float64
+	for _, v := range known {
+		square += (v - mean) * (v - mean)
+	}
+	for _, values := range times {
+		for i := 1; i < len(values); i++ {
+			if one := (values[i-1] - mean) * (values[i] - mean); !math.IsNaN(one) {
+				product, pairs = product+one, pairs+1
+			}
+		}
+	}
+	if pairs > 0 && square > 0 {
+		r.Correlation = product / (pairs + 1) / (square / float64(len(known)))
+	}
+	return r
+}
+
+// fewRuns is the probability that chance makes no more runs of values above and of
+// values below the median, by the normal distribution; those equal to it are left out.
+func fewRuns(values []float64) float64 {
+	middle, _ := median(slices.Clone(values))
+	values = slices.DeleteFunc(values, func(v float64) bool { return v == middle })
+	above, runs := 0.0, 0.0
+	for i, v := range values {
+		if v > middle {
+			above++
+		}
+		if i == 0 || (v > middle) != (values[i-1] > middle) {
+			runs++
+		}
+	}
+	n := float64(len(values))
+	both := 2 * above * (n - above)
+	variance := both * (both - n) / (n * n * (n - 1))
+	if !(variance > 0) {
+		return math.NaN()
+	}
+	return math.Erfc((1+both/n-runs)/math.Sqrt(2*variance)) / 2
+}
+
+// String is both tests in words.
+func (r Revisions) String() string {
+	text := fmt.Sprintf("%d revisions", r.N)
+	if !math.IsNaN(r.Runs) {
+		text += fmt.Sprintf(", so few runs by chance p = %.3f", r.Runs)
+	}
+	if !math.IsNaN(r.Correlation) {
+		text += fmt.Sprintf(", autocorrelation %.2f (by chance within ±%.2f)", r.Correlation, 1.96/math.Sqrt(float64(r.N)))
+	}
+	return text
+}
