@@ -1,0 +1,92 @@
+package river
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Metrics are what an operator watches.
+type Metrics struct {
+	Doubled, Failed, Retries prometheus.Counter
+
+	products, lost                    prometheus.Counter
+	values                            *prometheus.CounterVec
+	latency, commits                  prometheus.Histogram
+	files, bytes, oldest, alive, last prometheus.Gauge
+	heard                             *prometheus.GaugeVec
+	known                             map[string]bool // that heard has
+}
+
+// mostProducts bounds a metric by product, as ids are what a feed brings.
+const mostProducts = 4096
+
+// NewMetrics registers them.
+func NewMetrics(r prometheus.Registerer) *Metrics {
+	counter := func(name, help string) prometheus.Counter {
+		c := prometheus.NewCounter(prometheus.CounterOpts{Name: "barograph_shef_" + name, Help: help})
+		r.MustRegister(c)
+		return c
+	}
+	gauge := func(name, help string) prometheus.Gauge {
+		g := prometheus.NewGauge(prometheus.GaugeOpts{Name: "barograph_shef_" + name, Help: help})
+		r.MustRegister(g)
+		return g
+	}
+	histogram := func(name, help string) prometheus.Histogram {
+		h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: "barograph_shef_" + name, Help: help, Buckets: prometheus.ExponentialBuckets(.005, 2, 16)})
+		r.MustRegister(h)
+		return h
+	}
+	m := &Metrics{
+		known:    map[string]bool{},
+		products: counter("products_total", "Products that were posted."),
+		Doubled:  counter("products_doubled_total", "Products that had been posted in the last four hours."),
+		Failed:   counter("failed_total", "Files and products that were set aside in failed/."),
+		Retries:  counter("retries_total", "Transactions that were begun again."),
+		lost:     counter("values_lost_total", "Values that could not be decoded."),
+		values:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "barograph_shef_values_total", Help: "Values, by what became of them."}, []string{"fate"}),
+		latency:  histogram("latency_seconds", "From a file's arrival in the spool to its committed rows."),
+		commits:  histogram("commit_seconds", "Of a transaction, with its retries."),
+		files:    gauge("spool_files", "Files that wait."),
+		bytes:    gauge("spool_bytes", "Their bytes."),
+		oldest:   gauge("spool_oldest_timestamp_seconds", "When the oldest that waits arrived; 0 = none does."),
+		alive:    gauge("database_up", "Whether the last transaction was committed."),
+		last:     gauge("newest_product_timestamp_seconds", "When the newest product that was posted was issued."),
+		heard:    prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "barograph_shef_product_timestamp_seconds", Help: "When a product was posted last, by its id."}, []string{"product"}),
+	}
+	r.MustRegister(m.values, m.heard)
+	return m
+}
+
+func (m *Metrics) waiting(ready []*Waiting, files int, bytes int64) {
+	m.files.Set(float64(files))
+	m.bytes.Set(float64(bytes))
+	m.oldest.Set(0)
+	if len(ready) > 0 {
+		m.oldest.Set(float64(ready[0].Received.Unix()))
+	}
+}
+
+func (m *Metrics) commit(took time.Duration) { m.commits.Observe(took.Seconds()) }
+
+func (m *Metrics) up(err error) {
+	m.alive.Set(1)
+	if err != nil {
+		m.alive.Set(0)
+	}
+}
+
+func (m *Metrics) posted(h *held, t Tally) {
+	m.products.Inc()
+	m.lost.Add(float64(h.Account.Lost))
+	for i, name := range Fates() {
+		m.values.WithLabelValues(name).Add(float64(t[i]))
+	}
+	m.latency.Observe(time.Since(h.file.Received).Seconds())
+	m.last.Set(float64(h.Issued.Unix()))
+	if m.known[h.ID] || len(m.known) < mostProducts {
+		m.known[h.ID] = true
+		m.heard.WithLabelValues(h.ID).SetToCurrentTime()
+	}
+}
