@@ -115,6 +115,10 @@ func TestAdopt(t *testing.T) {
 	if n := strings.Count(asked, "\n"); n != 68 {
 		t.Errorf("asked as it is: %d lines\n%.500s", n, asked)
 	}
+	met := must(t, "met", "--from", server, "--subset", "mv_site", "--engine", "sqlite:"+filepath.Join(t.TempDir(), "a.db"), "--design", "normalized", "--case", "test_3", "--out", filepath.Join(t.TempDir(), "run"), "--reps", "1", "--warmups", "0")
+	if !strings.Contains(met, "0 wrong, 0 failed") || sum() != before {
+		t.Errorf("met --from as it is: %s", met)
+	}
 	looked := must(t, "adopt", site)
 	for _, want := range []string{"6380 rows of 6 line types, which are 6380 records", "3025  init time beyond 24 h", "42  empty level", "680  PSTD cut", "nothing was written"} {
 		if !strings.Contains(looked, want) {
