@@ -14,6 +14,7 @@ import (
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/load"
 	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/stat"
 )
 
 // plainRunOnly skips a story in the short mode of the race detector: it brings
@@ -233,4 +234,33 @@ func contents(byType map[string]int64) int64 {
 		n += r
 	}
 	return n
+}
+
+// TestMETviewersStatistics: each name that METviewer offers is computed, or
+// refused with the reason.
+func TestMETviewersStatistics(t *testing.T) {
+	text, err := os.ReadFile(sharedData(t, "met/metviewer_statistics.tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	computed, refused := 0, 0
+	for line := range strings.Lines(string(text)) {
+		lineType, name, _ := strings.Cut(strings.ToUpper(strings.TrimSpace(line)), "\t")
+		if name == "NAME" {
+			continue
+		}
+		_, err := stat.ByName(lineType, name)
+		switch why := stat.Refused(lineType, name); {
+		case err == nil && why == "":
+			computed++
+		case err != nil && why != "" && strings.Contains(err.Error(), why):
+			refused++
+		default:
+			t.Errorf("%s %s: %v, refused as %q", lineType, name, err, why)
+		}
+	}
+	t.Logf("%d computed, %d refused", computed, refused)
+	if computed+refused < 100 {
+		t.Error("few names were read")
+	}
 }
