@@ -37,6 +37,8 @@ func samples() map[string]*run.Curves {
 		"performance":    curves("performance", "PODY", "success_ratio", two(8, func(p, skill float64) (float64, float64) { return 0.9 - 0.5*p/skill, 0.8 - 0.6*p/skill })...),
 		"taylor":         curves("taylor", "FSTDEV/OSTDEV", "PR_CORR", two(8, func(p, skill float64) (float64, float64) { return 1 - 0.5*p/skill, 1 - 0.2*p })...),
 		"rank_histogram": curves("rank_histogram", "share", "rank", two(11, func(p, skill float64) (float64, float64) { return 1 + 10*p, 0.06 + 0.1*math.Abs(p-0.5)/skill })...),
+		"phist":          curves("rank_histogram", "share", "bin", two(10, func(p, skill float64) (float64, float64) { return 0.05 + 0.9*p, 0.06 + 0.2*math.Abs(p-0.5)/skill })...),
+		"relp":           curves("rank_histogram", "share", "ens", two(6, func(p, skill float64) (float64, float64) { return 1 + 5*p, 0.12 + 0.08*p/skill })...),
 		"eclv":           curves("eclv", "ECLV", "cost_loss_ratio", two(19, func(p, skill float64) (float64, float64) { return 0.05 + 0.9*p, skill/2 - 3*(p-0.4)*(p-0.4) })...),
 		"spread_skill":   curves("spread_skill", "MSE", "VAR_MEAN", two(9, func(p, skill float64) (float64, float64) { return 1 + 9*p, 2 + 7*p/skill })...),
 		"bar":            curves("bar", "RMSE", run.ByLead, two(10, byLead)...),

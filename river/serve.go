@@ -18,10 +18,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fsnotify/fsnotify"
+
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/formats/shef"
 	"github.com/barograph/barograph/record"
-	"github.com/fsnotify/fsnotify"
 )
 
 // Service posts the products of a spool, for as long as its context lasts.

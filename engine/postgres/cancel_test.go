@@ -63,7 +63,7 @@ func delayCancels(t *testing.T, to string, late time.Duration, passed chan<- err
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { l.Close() }) //nolint:errcheck // of a test
+	t.Cleanup(func() { l.Close() })
 	go func() {
 		for {
 			client, err := l.Accept()
@@ -77,7 +77,7 @@ func delayCancels(t *testing.T, to string, late time.Duration, passed chan<- err
 }
 
 func passOn(client net.Conn, to string, late time.Duration, passed chan<- error) {
-	defer client.Close() //nolint:errcheck // of a test
+	defer client.Close()
 	const cancelRequest = 80877102
 	head := make([]byte, 8)
 	if _, err := io.ReadFull(client, head); err != nil {
@@ -91,12 +91,12 @@ func passOn(client net.Conn, to string, late time.Duration, passed chan<- error)
 			return
 		}
 		head = append(head, rest...)
-		client.Close() //nolint:errcheck,gosec // its sender takes it for done
+		client.Close() //nolint:gosec // its sender takes it for done
 		time.Sleep(late)
 	}
 	server, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", to)
 	if err == nil {
-		defer server.Close() //nolint:errcheck // of a test
+		defer server.Close()
 		_, err = server.Write(head)
 	}
 	if cancel {
@@ -106,6 +106,6 @@ func passOn(client net.Conn, to string, late time.Duration, passed chan<- error)
 	if err != nil {
 		return
 	}
-	go io.Copy(server, client) //nolint:errcheck // it ends with the connection
-	io.Copy(client, server)    //nolint:errcheck // likewise
+	go io.Copy(server, client)
+	io.Copy(client, server)
 }
