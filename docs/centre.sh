@@ -49,10 +49,12 @@ cat <<UNIT | tee barograph-shef.service
 Description=SHEF products into IHFS
 After=network-online.target postgresql.service
 [Service]
+User=ldm
 Type=notify
 ExecStart=$barograph shef serve --spool $folder/spool --engine @$folder/url --metrics 127.0.0.1:9464
 ExecReload=/bin/kill -HUP \$MAINPID
 Restart=always
+RestartSec=10
 [Install]
 WantedBy=multi-user.target
 UNIT
