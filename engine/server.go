@@ -64,7 +64,7 @@ type Server struct {
 	URL func(c *Cluster) string
 }
 
-// TLSOffer says whether a throwaway server takes connections over TLS: then it
+// TLSOffer reports whether a throwaway server takes connections over TLS: then it
 // is given certificates, and takes no others from clients.
 type TLSOffer int
 

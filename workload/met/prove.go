@@ -22,6 +22,9 @@ import (
 func (s *study) prove(ctx context.Context, o *opened) error {
 	step := Progress{Step: "proving", Unit: "answers", Of: int64(s.count())}
 	for i, t := range s.o.Targets {
+		if s.foreign(i) {
+			continue
+		}
 		for k, q := range s.o.Cases {
 			for _, f := range s.flavours(t) {
 				c := &cell{
@@ -50,8 +53,10 @@ func (s *study) flavours(t Target) []flavour.Name {
 
 func (s *study) count() int {
 	n := 0
-	for _, t := range s.o.Targets {
-		n += len(s.flavours(t)) * len(s.o.Cases)
+	for i, t := range s.o.Targets {
+		if !s.foreign(i) {
+			n += len(s.flavours(t)) * len(s.o.Cases)
+		}
 	}
 	return n
 }
