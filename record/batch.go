@@ -182,23 +182,20 @@ func cloneAll[T any](columns ...*[]T) {
 	}
 	all := make([]T, 0, n)
 	for _, c := range columns {
-		from := len(all)
-		all = append(all, *c...)
-		*c = all[from:len(all):len(all)]
+		if *c != nil {
+			from := len(all)
+			all = append(all, *c...)
+			*c = all[from:len(all):len(all)]
+		}
 	}
 }
 
 func cloneEach[T any](columns [][]T) {
-	n := 0
-	for _, c := range columns {
-		n += len(c)
+	at := make([]*[]T, len(columns))
+	for i := range columns {
+		at[i] = &columns[i]
 	}
-	all := make([]T, 0, n)
-	for i, c := range columns {
-		from := len(all)
-		all = append(all, c...)
-		columns[i] = all[from:len(all):len(all)]
-	}
+	cloneAll(at...)
 }
 
 // Missing is the value of a numeric column that a line does not have.
