@@ -399,7 +399,7 @@ func TestLoadIsBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer e.Close() //nolint:errcheck // of a test
+		defer e.Close()
 		a, err := e.Archives.Open(t.Context(), design.Wide)
 		if err != nil {
 			t.Fatal(err)
