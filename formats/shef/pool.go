@@ -135,6 +135,9 @@ func (r *Reader) Next(out *Result) error {
 	return nil
 }
 
+// Text is what Next decoded last; the next call of Next takes it away.
+func (r *Reader) Text() []byte { return r.p.Text }
+
 // ReadAll decodes all products of a file; each is called for one at a time.
 func ReadAll(src io.Reader, file string, o Options, each func(*Result) error) error {
 	r := NewReader(src, file, o)

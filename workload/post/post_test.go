@@ -2,6 +2,7 @@ package post_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -196,6 +197,35 @@ func TestService(t *testing.T) {
 				t.Errorf("%s: %d products in %s of %s", s.Cell, m.Products, m.Post.Total, m.Total)
 			}
 		}
+	}
+}
+
+// TestServiceTellsDoubles posts a file that came twice: what was not posted again is said.
+func TestServiceTellsDoubles(t *testing.T) {
+	files := smallFeed(t, synth.SHEF{Seed: 5, Messages: 3, Mean: 20}).Files(5)
+	dir := t.TempDir()
+	var paths []string
+	for _, name := range []string{"a", "b"} {
+		paths = append(paths, filepath.Join(dir, name))
+		if err := os.WriteFile(paths[len(paths)-1], files[0].Append(nil), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	texts, err := formats.NewTexts(t.Context(), paths, nil, func(err error) { t.Error(err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := post.Posting{
+		Registry: all.Registry(), URL: "sqlite:" + filepath.Join(dir, "post.db"), Progress: func(string) {}, Out: filepath.Join(dir, "run"),
+		Source: post.Files{Texts: texts, Now: time.Date(2006, 4, 1, 0, 0, 0, 0, time.UTC)}, Designs: []string{"single"}, Methods: []string{string(post.Service)},
+		Policy: string(engine.Overwrite), Tests: []string{"queue"}, Rounds: 1,
+	}
+	result, err := p.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := fmt.Sprint(result.Run.Warnings); !strings.Contains(w, "queue insert, single, service: 3 products are others over again, byte for byte, and were posted once") {
+		t.Error(w)
 	}
 }
 

@@ -165,6 +165,9 @@ func (p *Programme) told(c run.Cell, out *run.Measured, t *Tally, added int64) {
 	case t.Posted.Merged > 0:
 		out.RowsInserted, out.RowsUpdated = added, t.Posted.Merged-added
 	}
+	if t.Doubled > 0 {
+		p.Folder.Warn(fmt.Sprintf("%s %s, %s, %s: %d products are others over again, byte for byte, and were posted once", c.At("test"), c.At("scenario"), p.Design, p.Method, t.Doubled))
+	}
 	if n := t.Posted.Unknown + t.Posted.Filtered; n > 0 {
 		p.Folder.Warn(fmt.Sprintf("%s %s, %s, %s: %d values are of stations or parameters that are not admitted", c.At("test"), c.At("scenario"), p.Design, p.Method, n))
 	}

@@ -36,6 +36,7 @@ const togetherValues = 30_000
 // Tally is what posting a source came to.
 type Tally struct {
 	Products   int64
+	Doubled    int64 // products that the service posted no second time
 	Wall       time.Duration
 	CPU        time.Duration // of this process
 	Parse      *measure.Histogram

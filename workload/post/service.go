@@ -52,8 +52,9 @@ func (t *Tally) serve(ctx context.Context, store *engine.PostStore, src Source, 
 			t.Post.Record(latency)
 		}
 	}
+	var came int64
 	if o.Pace == nil {
-		if err := fill(ctx, dir, src, nil); err != nil {
+		if came, err = fill(ctx, dir, src, nil); err != nil {
 			return err
 		}
 		close(ended)
@@ -63,39 +64,39 @@ func (t *Tally) serve(ctx context.Context, store *engine.PostStore, src Source, 
 		err = t.clocked(func() error {
 			g, inner := errgroup.WithContext(ctx)
 			g.Go(func() error { return s.Run(inner) })
-			g.Go(func() error { defer close(ended); return fill(inner, dir, src, o.Pace) })
+			g.Go(func() (err error) { defer close(ended); came, err = fill(inner, dir, src, o.Pace); return err })
 			return g.Wait()
 		})
 	}
 	if t.PostTotal = t.Wall; err == nil {
 		err = errors.Join(ctx.Err(), refused(dir))
 	}
+	t.Doubled = came - t.Products
 	return err
 }
 
 // fill writes the products that have values into a spool, as a feed does: each
-// file appears whole.
-func fill(ctx context.Context, dir string, src Source, pace func(ctx context.Context, product int64) error) error {
-	var n int64
+// file appears whole. It counts them.
+func fill(ctx context.Context, dir string, src Source, pace func(ctx context.Context, product int64) error) (n int64, err error) {
 	for m, err := range src.Products() {
 		if err = errors.Join(err, ctx.Err()); err != nil {
-			return err
+			return n, err
 		}
 		if len(m.Values) == 0 {
 			continue
 		}
 		if pace != nil {
 			if err := pace(ctx, n); err != nil {
-				return err
+				return n, err
 			}
 		}
 		whole := filepath.Join(dir, fmt.Sprintf("%09d", n))
 		if err := errors.Join(os.WriteFile(whole+".tmp", m.Text, 0o600), os.Rename(whole+".tmp", whole)); err != nil {
-			return err
+			return n, err
 		}
 		n++
 	}
-	return nil
+	return n, nil
 }
 
 // refused says why files of a spool were set aside.

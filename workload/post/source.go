@@ -123,7 +123,7 @@ func (d *decoded) each(name string, text io.Reader, yield func(*Message, error) 
 			d.m = Message{PostMessage: engine.PostMessage{Product: productID(&d.result.Product), Issued: d.result.Product.Issued, Values: d.m.Values[:0]}, Text: d.m.Text[:0]}
 			pending = true
 		}
-		d.m.Text = append(d.m.Text, d.result.Product.Text...)
+		d.m.Text = append(d.m.Text, r.Text()...)
 		d.m.Values = append(d.m.Values, d.result.Values...)
 		d.m.Parse += took
 		d.m.Account.Add(&d.result.Account)
