@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/run"
 	"github.com/barograph/barograph/workload/faults"
 	"github.com/barograph/barograph/workload/met"
@@ -31,7 +30,7 @@ long it took until calls succeeded again.`,
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			var err error
-			if k.Files, err = formats.Expand(args); err != nil {
+			if k.Files, err = e.files(args, "--engine"); err != nil {
 				return err
 			}
 			if len(k.Files) < 2 {

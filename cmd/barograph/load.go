@@ -15,7 +15,6 @@ import (
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/formats/metviewer"
 	"github.com/barograph/barograph/load"
 
@@ -153,7 +152,7 @@ type loadJob struct {
 }
 
 func (e *env) load(ctx context.Context, j *loadJob, args []string) error {
-	files, err := formats.Expand(args)
+	files, err := e.files(args, "--engine")
 	if err != nil {
 		return err
 	}

@@ -11,8 +11,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/barograph/barograph/engine"
@@ -77,10 +75,8 @@ func execute(ctx context.Context, e *env) int {
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
-	err := root.ExecuteContext(ctx)
-	if err != nil && slices.ContainsFunc([]string{"required flag", "at least one of the flags", "if any flags in the group"}, func(s string) bool { return strings.HasPrefix(err.Error(), s) }) { // cobra has no type for it
-		err = usage(fmt.Errorf("%w; see --help", err))
-	}
+	c, err := root.ExecuteContextC(ctx)
+	err = miscalled(c, err)
 	switch {
 	case err == nil:
 		return 0

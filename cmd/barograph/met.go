@@ -17,7 +17,6 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/flavour"
-	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/question"
 	"github.com/barograph/barograph/report"
 	"github.com/barograph/barograph/run"
@@ -83,7 +82,7 @@ each time grows, with its exponent and what it predicts for a far larger archive
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			s.named = c.Flags().Changed("subset")
-			files, err := formats.Expand(args)
+			files, err := e.files(args, "--from")
 			if err != nil {
 				return err
 			}

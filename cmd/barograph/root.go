@@ -7,7 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"runtime"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
@@ -79,7 +83,11 @@ func nearestFlag(c *cobra.Command, err error) string {
 	}
 	var known []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
-	if near := fault.Nearest(unknown.GetSpecifiedName(), known); near != "" {
+	near := fault.Nearest(unknown.GetSpecifiedName(), known)
+	if slices.Contains([]string{"db", "url", "to", "from", "database"}, unknown.GetSpecifiedName()) && c.Flags().Lookup(engineFlag) != nil {
+		near = engineFlag // what other commands once called it, and other programs do
+	}
+	if near != "" {
 		return "; did you mean --" + near + "?"
 	}
 	return ""
@@ -91,6 +99,7 @@ func asUsage(c *cobra.Command) {
 	if c.Runnable() {
 		c.Long = cmp.Or(c.Long, c.Short) + "\n" + exitStatuses
 	}
+	c.DisableFlagsInUseLine = true
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
 			err := check(c, args)
@@ -103,15 +112,52 @@ func asUsage(c *cobra.Command) {
 				}
 				return usage(fault.Unknown(c.CommandPath(), args[0], known))
 			}
-			if err != nil {
+			told := miscalled(c, err)
+			if told == err && err != nil { //nolint:errorlint // the same error or another
 				return usage(fmt.Errorf("%w; see `%s --help`", err, c.CommandPath()))
 			}
-			return nil
+			return told
 		}
 	}
 	for _, sub := range c.Commands() {
 		asUsage(sub)
 	}
+}
+
+// cobras are what cobra says of arguments and flags, for which it has no types,
+// and what is said instead.
+var cobras = []struct { //nolint:gochecknoglobals // a constant table
+	says       *regexp.Regexp
+	join, text string
+}{
+	{regexp.MustCompile(`^(?:accepts|requires) (at least 1|1) arg\(s\), (?:only )?received (\d+)$`), "", "takes $1 argument, not $2"},
+	{regexp.MustCompile(`^(?:accepts|requires) (at least \d+|\d+) arg\(s\), (?:only )?received (\d+)$`), "", "takes $1 arguments, not $2"},
+	{regexp.MustCompile(`^unknown command "(.*)" for ".*"$`), "", "takes no argument: leave out $1"},
+	{regexp.MustCompile(`^required flag\(s\) (.*) not set$`), " and ", "wants $1"},
+	{regexp.MustCompile(`^at least one of the flags in the group \[(.*)\] is required$`), " or ", "wants $1"},
+	{regexp.MustCompile(`^if any flags in the group \[.*\] are set none of the others can be; \[(.*)\] were all set$`), " or ", "takes $1, not both"},
+	{regexp.MustCompile(`^if any flags in the group \[.*\] are set they must all be set; missing \[(.*)\]$`), " and ", "wants $1, too"},
+}
+
+// miscalled says how a command is called where cobra does not.
+func miscalled(c *cobra.Command, err error) error {
+	if err == nil {
+		return nil
+	}
+	for _, m := range cobras {
+		found := m.says.FindStringSubmatch(err.Error())
+		if found == nil {
+			continue
+		}
+		if m.join != "" {
+			found[1] = "--" + strings.Join(strings.FieldsFunc(found[1], func(r rune) bool { return strings.ContainsRune(`", `, r) }), m.join+"--")
+		}
+		for i, text := range found[1:] {
+			m.text = strings.ReplaceAll(m.text, "$"+strconv.Itoa(i+1), text)
+		}
+		return usage(fmt.Errorf("%s %s; write %s, or see `%s --help`", strings.TrimPrefix(c.CommandPath(), "barograph "), m.text, c.UseLine(), c.CommandPath()))
+	}
+	return err
 }
 
 // parent makes a command one that has others below it, and does nothing itself.

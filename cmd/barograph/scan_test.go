@@ -88,11 +88,11 @@ func TestScanVerification(t *testing.T) {
 
 func TestScanVerificationRefuses(t *testing.T) {
 	for want, args := range map[string][]string{
-		"required flag":     {"scan", "verification", "x"},
-		"requires at least": {"scan", "verification", "--db", "duckdb:x.db"},
-		"does not compute":  {"scan", "verification", "x", "--db", "pebble:x"},
-		"is not asked for":  {"scan", "verification", "x", "--db", "sqlite:x", "--design", "wide"},
-		"is not known":      {"scan", "verification", "x", "--db", "nothing:x"},
+		"wants --engine":   {"scan", "verification", "x"},
+		"takes at least 1": {"scan", "verification", "--db", "duckdb:x.db"},
+		"does not compute": {"scan", "verification", "x", "--db", "pebble:x"},
+		"is not asked for": {"scan", "verification", "x", "--db", "sqlite:x", "--design", "wide"},
+		"is not known":     {"scan", "verification", "x", "--db", "nothing:x"},
 	} {
 		if status, _, stderr := barograph(t, args...); status != 2 || !strings.Contains(stderr, want) {
 			t.Errorf("%v: status %d, %q", args, status, stderr)

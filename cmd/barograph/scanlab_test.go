@@ -166,9 +166,9 @@ func TestScanLabRefuses(t *testing.T) {
 		says string
 		args []string
 	}{
-		{"at least one of the flags", []string{}},
-		{"none of the others can be", []string{"--lab", "postgres", "--db", "duckdb:x.db"}},
-		{"none of the others can be", []string{"--lab", "postgres", "--paths", "a", "--disks"}},
+		{"wants --engine or --lab", []string{}},
+		{"takes --engine or --lab, not both", []string{"--lab", "postgres", "--db", "duckdb:x.db"}},
+		{"takes --disks or --paths, not both", []string{"--lab", "postgres", "--paths", "a", "--disks"}},
 		{"no server to start", []string{"--lab", "duckdb"}},
 		{"is not offered", []string{"--lab", "postgres", "--nodes", "3"}},
 		{"is not known", []string{"--lab", "postgres", "--profile", "fast"}},
