@@ -67,8 +67,7 @@ func (e *env) casesIn(ctx context.Context, url string) (qs []*question.Question,
 		if err != nil {
 			return err
 		}
-		offered := d.Offers[n]
-		if qs, err = met.AnswerableIn(ctx, a, offered[len(offered)-1], subset, c.Cases()); err != nil {
+		if qs, err = met.AnswerableIn(ctx, a, d.Offers[n], subset, c.Cases()); err != nil {
 			return err
 		}
 		return errFirst

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -105,6 +106,24 @@ func TestCasesOfAnotherYear(t *testing.T) {
 	}
 	if status, _, stderr := barograph(t, "met", data, "--case", "noaa", "--engine", "pebble", "--reps", "1", "--out", filepath.Join(dir, "noaa")); status != 4 || !strings.Contains(stderr, "none of 7 cases has rows") {
 		t.Errorf("status %d: %s", status, stderr)
+	}
+}
+
+// TestCasesOfUnevenTimes: an archive's cases are asked in a flavour that can list times which lie in no grid.
+func TestCasesOfUnevenTimes(t *testing.T) {
+	dir := t.TempDir()
+	var text strings.Builder
+	for _, valid := range []string{"2019010100", "2019010106", "2019010300", "2019010512"} {
+		fmt.Fprintf(&text, "V01 GFS 24 %s GFS G2/NHX SAL1L2 HGT P500 =   3600.   0.269635266E+02   0.268790391E+02   0.132613515E+05   0.132623015E+05   0.133132874E+05\n", valid)
+	}
+	data, url := filepath.Join(dir, "uneven.vsdb"), "sqlite:"+filepath.Join(dir, "archive.db")
+	if err := os.WriteFile(data, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	must(t, "load", data, "--engine", url)
+	_, of := casesOf(t, url)
+	if _, names := casesOf(t, data); !slices.Equal(of, names) || !slices.Contains(of, "series_sal1l2_hgt") {
+		t.Errorf("of the archive %v\nof the files %v", of, names)
 	}
 }
 

@@ -371,11 +371,16 @@ func Answerable(ctx context.Context, files []string, o load.Reading, qs []*quest
 	return slices.DeleteFunc(qs, func(q *question.Question) bool { return open[q] != nil }), nil
 }
 
-// AnswerableIn leaves out those to which an archive has none, asked in a flavour.
-func AnswerableIn(ctx context.Context, a engine.Archive, f flavour.Name, subset string, qs []*question.Question) (out []*question.Question, err error) {
+// AnswerableIn leaves out those to which an archive has none, each asked in the
+// last of the offered flavours that can express it.
+func AnswerableIn(ctx context.Context, a engine.Archive, offered []flavour.Name, subset string, qs []*question.Question) (out []*question.Question, err error) {
 	var b answer.Builder
 	for _, q := range qs {
-		query, err := a.Phrase(ctx, q.In(subset), f)
+		var query *engine.Query
+		err := flavour.ErrCannotExpress
+		for i := len(offered) - 1; i >= 0 && errors.Is(err, flavour.ErrCannotExpress); i-- {
+			query, err = a.Phrase(ctx, q.In(subset), offered[i])
+		}
 		if err == nil {
 			err = a.Ask(ctx, query, &b)
 		}
