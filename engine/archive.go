@@ -88,6 +88,16 @@ type Query struct {
 	Server time.Duration // set by Ask: the server's own time, 0 where there is none
 }
 
+// Put phrases a question in the last of the offered flavours that can express
+// it; the error wraps flavour.ErrCannotExpress where none can.
+func Put(ctx context.Context, a Archive, q *question.Question, offered []flavour.Name) (query *Query, err error) {
+	err = flavour.ErrCannotExpress
+	for i := len(offered) - 1; i >= 0 && errors.Is(err, flavour.ErrCannotExpress); i-- {
+		query, err = a.Phrase(ctx, q, offered[i])
+	}
+	return query, err
+}
+
 // Plan is how an engine carries out a query.
 type Plan struct {
 	Text   string   // as the engine prints it, for people

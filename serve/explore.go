@@ -26,14 +26,14 @@ import (
 
 // asking is a question of a page, and where it is asked.
 type asking struct {
-	archive *archive
-	design  design.Name
-	flavour flavour.Name
-	subset  string
-	q       *question.Question
-	seed    uint64
-	data    string // what the archive held: its marks
-	key     string // of the answer
+	archive  *archive
+	design   design.Name
+	flavours []flavour.Name // the one that the URL names, else all that the design offers
+	subset   string
+	q        *question.Question
+	seed     uint64
+	data     string // what the archive held: its marks
+	key      string // of the answer
 }
 
 // own are the keys of a URL that say where and how a question is asked; all
@@ -55,9 +55,12 @@ func (s *Server) place(v url.Values) (*asking, error) {
 	if len(offered) == 0 {
 		return nil, fault.NotOffered("design", a.design, a.archive.driver.Designs(), a.archive.driver.Scheme)
 	}
-	a.flavour = flavour.Name(cmp.Or(v.Get("flavour"), string(offered[len(offered)-1])))
-	if !slices.Contains(offered, a.flavour) {
-		return nil, fault.NotOffered("flavour", a.flavour, offered, a.archive.driver.Scheme+" "+string(a.design))
+	a.flavours = offered
+	if f := flavour.Name(v.Get("flavour")); f != "" {
+		if !slices.Contains(offered, f) {
+			return nil, fault.NotOffered("flavour", f, offered, a.archive.driver.Scheme+" "+string(a.design))
+		}
+		a.flavours = []flavour.Name{f}
 	}
 	if text := v.Get("seed"); text != "" {
 		var err error
@@ -97,7 +100,7 @@ func (s *Server) asking(r *http.Request) (*asking, error) {
 	}
 	a.q.Subset, a.q.Name = a.subset, nameOf(a.q)
 	v.Set("case", name)
-	a.key = strings.Join([]string{a.archive.name, string(a.design), string(a.flavour), v.Encode()}, "\n")
+	a.key = strings.Join([]string{a.archive.name, string(a.design), fmt.Sprint(a.flavours), v.Encode()}, "\n")
 	return a, nil
 }
 
@@ -156,7 +159,7 @@ func (s *Server) ask(ctx context.Context, a *asking, cost *Cost) (rows *answer.A
 			cost.Recall = true
 			return nil
 		}
-		query, err := in.Phrase(ctx, wide, a.flavour)
+		query, err := engine.Put(ctx, in, wide, a.flavours)
 		if err != nil {
 			return err
 		}
@@ -321,13 +324,13 @@ func (s *Server) asked(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out := Asked{Engine: a.archive.driver.Scheme, Design: string(a.design), Flavour: string(a.flavour), Seed: a.seed}
+	out := Asked{Engine: a.archive.driver.Scheme, Design: string(a.design), Seed: a.seed}
 	for _, f := range a.archive.driver.Offers[a.design] {
 		out.Flavours = append(out.Flavours, string(f))
 	}
 	ctx := r.Context()
 	err = a.archive.with(ctx, a.design, func(in engine.Archive) error {
-		query, err := in.Phrase(ctx, wide, a.flavour)
+		query, err := engine.Put(ctx, in, wide, a.flavours)
 		if err != nil {
 			return err
 		}
@@ -335,6 +338,7 @@ func (s *Server) asked(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
+		out.Flavour = string(query.Flavour)
 		out.Text, out.Plan = fault.Redact(query.Text), fault.Redact(plan.Text)
 		for _, x := range query.Args {
 			out.Args = append(out.Args, fault.Redact(fmt.Sprint(x)))

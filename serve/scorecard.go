@@ -75,7 +75,7 @@ func (s *Server) scorecard(w http.ResponseWriter, r *http.Request) error {
 			if err != nil {
 				return err
 			}
-			query, err := in.Phrase(ctx, wide, a.flavour)
+			query, err := engine.Put(ctx, in, wide, a.flavours)
 			if err != nil {
 				return err
 			}

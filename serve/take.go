@@ -49,8 +49,12 @@ func (s *Server) plotXML(r *http.Request, a *asking) ([]byte, error) {
 // command asks the question on the command line.
 func (a *asking) command(yaml []byte) []byte {
 	quote := func(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
-	return fmt.Appendf(nil, "cat > %[1]s.yaml <<'END'\n%[2]sEND\nbarograph ask %[1]s.yaml --engine %[3]s --design %[4]s --flavour %[5]s --subset %[6]s --seed %[7]d --plot %[1]s.svg\n",
-		a.q.Name, yaml, quote(fault.Redact(a.archive.url)), a.design, a.flavour, quote(a.subset), a.seed)
+	named := ""
+	if len(a.flavours) == 1 {
+		named = " --flavour " + string(a.flavours[0])
+	}
+	return fmt.Appendf(nil, "cat > %[1]s.yaml <<'END'\n%[2]sEND\nbarograph ask %[1]s.yaml --engine %[3]s --design %[4]s%[5]s --subset %[6]s --seed %[7]d --plot %[1]s.svg\n",
+		a.q.Name, yaml, quote(fault.Redact(a.archive.url)), a.design, named, quote(a.subset), a.seed)
 }
 
 // nameOf names a question that has no name, and the files that it is taken away in.

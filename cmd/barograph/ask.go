@@ -72,7 +72,7 @@ it, in a file for each question and statistic.`,
 	}
 	a.flags(c, e, "from", "what to ask")
 	required(c, engineFlag)
-	c.Flags().StringVar(&a.flavour, "flavour", "", "way of asking: "+join(flavour.Names())+" (default: the design's last)")
+	c.Flags().StringVar(&a.flavour, "flavour", "", "way of asking: "+join(flavour.Names())+" (default: the last of the design that can express the question)")
 	c.Flags().StringArrayVar(&a.where, "where", nil, "change a header field: vx_mask=G2/NHX,G2/SHX; field= asks for all")
 	c.Flags().StringVar(&a.valid, "valid", "", "change the valid times: 2019010100, a list a,b,c, a range a..b/6h, or all")
 	c.Flags().StringVar(&a.lead, "lead", "", "change the leads, in hours: 0,24,72 or 0-240/6, or all")
@@ -245,11 +245,8 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 	if err := a.chooseSubset(ctx, e, q, archive); err != nil {
 		return err
 	}
-	f, err := a.chooseFlavour(archive.driver)
-	if err != nil {
-		return err
-	}
 	wide, names := q, []string(nil)
+	var err error
 	if len(a.stats) > 0 || a.plot != "" {
 		if names, err = a.statistics(q); err != nil {
 			return err
@@ -259,9 +256,9 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 		}
 	}
 	if a.explain {
-		query, err := archive.Phrase(ctx, wide, f)
+		query, err := a.put(ctx, archive, wide)
 		if err != nil {
-			return fmt.Errorf("%s in %s: %w", q.Name, f, err)
+			return err
 		}
 		plan, err := archive.Explain(ctx, query)
 		if err != nil {
@@ -280,12 +277,14 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 	if err != nil {
 		return err
 	}
+	var f flavour.Name
 	for n, subset := range subsets {
 		var more answer.Builder
-		query, err := archive.Phrase(ctx, wide.In(subset), f)
+		query, err := a.put(ctx, archive, wide.In(subset))
 		if err != nil {
-			return fmt.Errorf("%s in %s: %w", q.Name, f, err)
+			return err
 		}
+		f = query.Flavour
 		if n == 0 {
 			err = archive.Ask(ctx, query, &b)
 		} else if err = archive.Ask(ctx, query, &more); err == nil {
@@ -339,16 +338,30 @@ func partFile(file, part string) string {
 	return strings.TrimSuffix(file, ext) + "-" + run.FileName(part) + ext
 }
 
-// chooseFlavour checks that the archive's design can be asked so.
-func (a *asking) chooseFlavour(d *engine.Driver) (flavour.Name, error) {
-	offered := d.Offers[design.Name(a.design)]
+// put phrases a question in the flavour of --flavour, else in the last one of the
+// archive's design that can express it.
+func (a *asking) put(ctx context.Context, archive *opened, q *question.Question) (*engine.Query, error) {
+	offered := archive.driver.Offers[design.Name(a.design)]
 	if a.flavour == "" {
-		return offered[len(offered)-1], nil
+		query, err := engine.Put(ctx, archive, q, offered)
+		if errors.Is(err, flavour.ErrCannotExpress) {
+			err = fmt.Errorf("%s, of %s %s: %w", q.Name, archive.driver.Scheme, a.design, err)
+		}
+		return query, err
 	}
-	if !slices.Contains(offered, flavour.Name(a.flavour)) {
-		return "", fault.NotOffered("--flavour", flavour.Name(a.flavour), offered, d.Scheme+" "+a.design)
+	chosen := flavour.Name(a.flavour)
+	if !slices.Contains(offered, chosen) {
+		return nil, fault.NotOffered("--flavour", chosen, offered, archive.driver.Scheme+" "+a.design)
 	}
-	return flavour.Name(a.flavour), nil
+	query, err := archive.Phrase(ctx, q, chosen)
+	if errors.Is(err, flavour.ErrCannotExpress) {
+		cure := "leave it out"
+		if other, err := engine.Put(ctx, archive, q, offered); err == nil {
+			cure = "take " + string(other.Flavour)
+		}
+		return nil, fault.Misuse("--flavour "+a.flavour, "cannot express "+q.Name, cure)
+	}
+	return query, err
 }
 
 // statistics are those that are asked for: of --stat, else of the plot, else

@@ -121,7 +121,12 @@ func TestCasesOfUnevenTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	must(t, "load", data, "--engine", url)
-	_, of := casesOf(t, url)
+	file, of := casesOf(t, url)
+	uneven := file + "#large_sal1l2"
+	must(t, "ask", uneven, "--engine", url)
+	if status, _, says := barograph(t, "ask", uneven, "--engine", url, "--flavour", "epoch-range"); status != 2 || !strings.Contains(says, "--flavour epoch-range: cannot express large_sal1l2; take ") {
+		t.Errorf("status %d: %s", status, says)
+	}
 	if _, names := casesOf(t, data); !slices.Equal(of, names) || !slices.Contains(of, "series_sal1l2_hgt") {
 		t.Errorf("of the archive %v\nof the files %v", of, names)
 	}

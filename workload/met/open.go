@@ -376,11 +376,7 @@ func Answerable(ctx context.Context, files []string, o load.Reading, qs []*quest
 func AnswerableIn(ctx context.Context, a engine.Archive, offered []flavour.Name, subset string, qs []*question.Question) (out []*question.Question, err error) {
 	var b answer.Builder
 	for _, q := range qs {
-		var query *engine.Query
-		err := flavour.ErrCannotExpress
-		for i := len(offered) - 1; i >= 0 && errors.Is(err, flavour.ErrCannotExpress); i-- {
-			query, err = a.Phrase(ctx, q.In(subset), offered[i])
-		}
+		query, err := engine.Put(ctx, a, q.In(subset), offered)
 		if err == nil {
 			err = a.Ask(ctx, query, &b)
 		}
