@@ -65,21 +65,22 @@ func lost(err error, broken []error) bool {
 
 // Driver describes an engine and opens it.
 type Driver struct {
-	Scheme      string // of the URL: "duckdb"
-	Summary     string // one line for `barograph list engines`
-	Licence     string // of the database
-	Example     string // a URL that works: "duckdb:archive.db"
-	Params      []Param
-	Offers      map[design.Name][]flavour.Name // promised = delivered: the suite asks every case in every one
-	Means       []design.Name                  // designs under which questions with Mean are answered, by the engine alone; promised = delivered
-	Layouts     []Layout                       // of tables of records under keys, the usual one first; promised = delivered
-	NoScan      map[Layout]string              // those of Layouts whose tables cannot be scanned in the order of keys, and why; promised = delivered
-	PostMethods []PostMethod                   // of posting values of SHEF messages, in every PostDesign; promised = delivered
-	Own         bool                           // keeps a user's own tables; promised = delivered
-	Place       Place
-	Server      *Server  // how the lab starts one; nil = embedded
-	Library     *Library // what an embedded engine needs besides this program; nil = nothing
-	NotRun      string   // what of it was not run against a server, and why; "" = all of it was
+	Scheme       string // of the URL: "duckdb"
+	Summary      string // one line for `barograph list engines`
+	Licence      string // of the database
+	Example      string // a URL that works: "duckdb:archive.db"
+	Params       []Param
+	Offers       map[design.Name][]flavour.Name // promised = delivered: the suite asks every case in every one
+	Means        []design.Name                  // designs under which questions with Mean are answered, by the engine alone; promised = delivered
+	Layouts      []Layout                       // of tables of records under keys, the usual one first; promised = delivered
+	Transactions []IsolationLevel               // of several records, the strictest level last; empty = there are none; promised = delivered
+	NoScan       map[Layout]string              // those of Layouts whose tables cannot be scanned in the order of keys, and why; promised = delivered
+	PostMethods  []PostMethod                   // of posting values of SHEF messages, in every PostDesign; promised = delivered
+	Own          bool                           // keeps a user's own tables; promised = delivered
+	Place        Place
+	Server       *Server  // how the lab starts one; nil = embedded
+	Library      *Library // what an embedded engine needs besides this program; nil = nothing
+	NotRun       string   // what of it was not run against a server, and why; "" = all of it was
 
 	// Open connects. A folder or file that can be made is made, unless
 	// Options.ReadOnly is set. Errors wrap ErrUnreachable where the cure is

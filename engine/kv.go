@@ -197,6 +197,13 @@ type Conn struct {
 	// string. ErrNotFound where there is no record.
 	UpdatePath func(ctx context.Context, key []byte, path string, value []byte) error
 
+	// Transact has whatever do asks of this Conn be one transaction, whose writes
+	// stand together, once it returns, or not at all. do returns the error of a
+	// call that failed in it, and then nothing stands. ErrConflict and ErrUnsettled
+	// say what else may become of it; after any other error nothing stands. It is
+	// nil where Driver.Transactions is empty.
+	Transact func(ctx context.Context, level IsolationLevel, do func() error) error
+
 	Close func() error
 }
 

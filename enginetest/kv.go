@@ -70,6 +70,7 @@ func (c Config) runKV(t *testing.T) {
 			t.Run("batches", k.batches)
 			t.Run("workers", k.workers)
 			t.Run("paths", k.paths)
+			t.Run("transactions", func(t *testing.T) { c.kvTransactions(t, k) })
 			t.Run("cancel", k.cancel)
 		})
 		if c.Reopenable {
@@ -347,9 +348,10 @@ func (k kvSuite) batches(t *testing.T) {
 }
 
 // workers: of several inserts of one key one succeeds; updates of different
-// fields of one record are all kept; deletes are counted once.
+// fields of one record are all kept; deletes are counted once, also of a key that
+// another worker inserts: a delete that found nothing deletes nothing.
 func (k kvSuite) workers(t *testing.T) {
-	const workers, rounds = 4, 25
+	const workers, rounds, contested = 4, 25, "worker99"
 	var mu sync.Mutex
 	won, gone := map[string]int{}, map[string]int{}
 	shared := kvRecord("-")
@@ -388,6 +390,15 @@ func (k kvSuite) workers(t *testing.T) {
 				if err := count(gone, key, c.Delete(ctx, key), engine.ErrNotFound); err != nil {
 					return err
 				}
+				var err error
+				if key = []byte(contested); w%2 == 0 {
+					err = count(won, key, c.Insert(ctx, key, kvRecord("w")), engine.ErrExists)
+				} else {
+					err = count(gone, key, c.Delete(ctx, key), engine.ErrNotFound)
+				}
+				if err != nil {
+					return err
+				}
 			}
 			return nil
 		})
@@ -398,6 +409,9 @@ func (k kvSuite) workers(t *testing.T) {
 	var keys []string
 	for i := range rounds {
 		keys = append(keys, fmt.Sprintf("worker%02d", i))
+	}
+	if k.connect(t).Delete != nil {
+		keys = append(keys, contested)
 	}
 	there, err := keysThere(t.Context(), k.connect(t), "worker", keys)
 	if err != nil {

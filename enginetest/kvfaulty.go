@@ -27,6 +27,17 @@ const (
 	KVKeptDelete    KVFault = "delete not done"     // a delete is acknowledged, not done
 )
 
+// The faults of transactions of several records.
+const (
+	KVTorn     KVFault = "half a transaction"           // of one in ten transactions the second update is not done
+	KVPiece    KVFault = "statement tried again"        // what was in the way of one statement is told nobody: that statement alone is run again
+	KVNoUndo   KVFault = "undone, and there"            // a transaction that ends with an error stands
+	KVForgiven KVFault = "a conflict taken for success" // what was given up is acknowledged
+)
+
+// TransactionFaults lists the faults of transactions in their documented order.
+func TransactionFaults() []KVFault { return []KVFault{KVTorn, KVPiece, KVNoUndo, KVForgiven} }
+
 // KVFaults lists the faults in their documented order.
 func KVFaults() []KVFault {
 	return []KVFault{
@@ -53,12 +64,6 @@ func FaultyKV(r *engine.Records, f KVFault) *engine.Records {
 
 // spoil replaces one function of a connection.
 func spoil(bad, c *engine.Conn, f KVFault) {
-	forgive := func(err, what error) error {
-		if errors.Is(err, what) {
-			return nil
-		}
-		return err
-	}
 	switch f {
 	case KVLostRow, KVWrongOrder, KVShortScan:
 		bad.Scan = faultyScan(c, f)
@@ -106,9 +111,19 @@ func spoil(bad, c *engine.Conn, f KVFault) {
 			}
 			return c.Update(ctx, key, &whole)
 		}
+	case KVTorn, KVPiece, KVNoUndo, KVForgiven:
+		spoilTransactions(bad, c, f)
 	case KVKeptDelete:
 		bad.Delete = func(ctx context.Context, key []byte) error { return c.Read(ctx, key, nil, &engine.Row{}) }
 	}
+}
+
+// forgive makes an error that is one a success.
+func forgive(err, what error) error {
+	if errors.Is(err, what) {
+		return nil
+	}
+	return err
 }
 
 // staleRead remembers whole records.

@@ -284,10 +284,20 @@ type gaugeRow struct {
 }
 
 func (r *gaugeRow) parquet(f *os.File) error {
-	rows, buffer := parquet.NewGenericReader[Gauge](f), make([]Gauge, 512)
+	bad := func(err error) error {
+		return &fault.Error{File: r.file, Problem: "is no whole Parquet file of values", Err: err, Cure: "write it with barograph shef decode --format parquet"}
+	}
+	rows, err := gaugesIn(f)
+	if err != nil {
+		return bad(err)
+	}
 	defer rows.Close() //nolint:errcheck // nothing was written
-	for {
-		n, err := rows.Read(buffer)
+	buffer := make([]Gauge, 512)
+	for left := rows.NumRows(); ; {
+		n, err := readGauges(rows, buffer)
+		if left -= int64(n); left < 0 || errors.Is(err, io.EOF) && left > 0 {
+			return bad(fmt.Errorf("the file is damaged: it does not hold the %d rows that it says", rows.NumRows()))
+		}
 		for i := range buffer[:n] {
 			r.line++
 			if err := r.give(&buffer[i]); err != nil {
@@ -297,15 +307,49 @@ func (r *gaugeRow) parquet(f *os.File) error {
 		if errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
-			return &fault.Error{File: r.file, Problem: "is no whole Parquet file of values", Err: err, Cure: "write it with barograph shef decode --format parquet"}
+			return bad(err)
 		}
 	}
 }
 
+// gaugesIn opens a Parquet file of values.
+func gaugesIn(f *os.File) (_ *parquet.GenericReader[Gauge], err error) {
+	defer damaged(&err)
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	file, err := parquet.OpenFile(f, info.Size())
+	if err != nil {
+		return nil, err
+	}
+	for _, must := range gaugeColumns {
+		if _, ok := file.Schema().Lookup(must); !ok {
+			return nil, errors.New("it has no column " + must)
+		}
+	}
+	return parquet.NewGenericReader[Gauge](file), nil
+}
+
+func readGauges(rows *parquet.GenericReader[Gauge], into []Gauge) (n int, err error) {
+	defer damaged(&err)
+	return rows.Read(into)
+}
+
+// damaged makes an error of what the library stumbles over.
+func damaged(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("the file is damaged: %v", p)
+	}
+}
+
+// gaugeColumns are those that a table of values cannot lack.
+var gaugeColumns = []string{"station", "time", "code", "value"} //nolint:gochecknoglobals // a constant table
+
 func (r *gaugeRow) csv(text io.Reader) error {
 	rows := csv.NewReader(text)
 	head, err := rows.Read()
-	for _, must := range []string{"station", "time", "code", "value"} {
+	for _, must := range gaugeColumns {
 		if !slices.Contains(head, must) {
 			return &fault.Error{File: r.file, Line: 1, Problem: "names no column " + must, Err: err, Cure: "begin with the line station,time,code,value, as barograph shef decode --format csv does"}
 		}

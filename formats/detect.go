@@ -12,11 +12,19 @@ import (
 // the file's first bytes, not by it.
 const gzipped = ".gz"
 
+// unread are suffixes of files that are packed otherwise: they are taken for what
+// they hold, so that opening them says what to do.
+var unread = []string{".bz2", ".xz", ".zst", ".zip", ".z", ".lz4"} //nolint:gochecknoglobals // a constant table
+
 // byName tells the format from a file's name: .vsdb, .stat, .tcst (TC-Pairs) and
 // _TYPE.txt, where TYPE is a line type in lower case (MET's twins of a .stat file)
-// or one of MODE's and MTD's, each of them with .gz behind it or without. "" means that the name does not tell.
+// or one of MODE's and MTD's, each of them with .gz or another packing's suffix
+// behind it or without, in capitals or not, as METdbLoad has it. "" means that the name does not tell.
 func byName(path string) Kind {
-	name := strings.TrimSuffix(filepath.Base(path), gzipped)
+	name := strings.TrimSuffix(strings.ToLower(filepath.Base(path)), gzipped)
+	for _, packing := range unread {
+		name = strings.TrimSuffix(name, packing)
+	}
 	switch ext := filepath.Ext(name); ext {
 	case ".vsdb":
 		return VSDB
@@ -25,7 +33,7 @@ func byName(path string) Kind {
 	case ".txt":
 		stem := strings.TrimSuffix(name, ext)
 		for _, of := range objectFiles {
-			if strings.HasSuffix(strings.ToLower(stem), of) {
+			if strings.HasSuffix(stem, of) {
 				return MetStat
 			}
 		}
@@ -71,5 +79,10 @@ func isDigits(word []byte) bool { return len(bytes.Trim(word, "0123456789")) == 
 
 // packed names the compressed formats that are not read, by their first bytes.
 var packed = []struct{ magic, name string }{ //nolint:gochecknoglobals // a constant table
-	{"BZh", "bzip2"}, {"\xfd7zXZ", "xz"}, {"\x28\xb5\x2f\xfd", "zstd"}, {"PK\x03\x04", "zip"},
+	{"BZh", "bzip2"},
+	{"\xfd7zXZ", "xz"},
+	{"\x28\xb5\x2f\xfd", "zstd"},
+	{"PK\x03\x04", "zip"},
+	{"\x1f\x9d", "compress"},
+	{"\x04\x22\x4d\x18", "lz4"},
 }

@@ -16,7 +16,7 @@ import (
 //
 //   - a file is taken whatever its name;
 //   - of a folder, the files below it are taken whose names tell a format
-//     (.vsdb, .stat, _TYPE.txt, also with .gz), in all its folders;
+//     (.vsdb, .stat, _TYPE.txt, also packed, .gz), in all its folders;
 //   - of a pattern (*, ?, [a-z]; see path/filepath.Match), the files and
 //     folders that it matches.
 //
@@ -25,8 +25,13 @@ import (
 // and a folder or pattern without a file are errors, *fault.Error each. What
 // cannot be read (a link to nothing, a pipe, a folder without permission) is
 // kept, so that the rest goes on: OpenFile refuses it by name.
-func Expand(paths []string) ([]string, error) {
-	var x expansion
+func Expand(paths []string) ([]string, error) { return ExpandTelling(paths, func(string) {}) }
+
+// ExpandTelling is Expand that tells of each file of a folder whose name is that
+// of no format, and which is therefore left aside; not of hidden and half written
+// ones.
+func ExpandTelling(paths []string, aside func(path string)) ([]string, error) {
+	x := expansion{aside: aside}
 	for _, p := range paths {
 		before := len(x.files)
 		if err := x.add(p); err != nil {
@@ -41,6 +46,7 @@ func Expand(paths []string) ([]string, error) {
 
 // expansion is an Expand under way.
 type expansion struct {
+	aside   func(path string)
 	files   []string
 	links   map[string]bool   // of files, those that may be links
 	folders map[string]string // what absolute has found of them
@@ -82,8 +88,11 @@ func (x *expansion) named(path string) {
 func (x *expansion) below(dir string) {
 	x.files = append(x.files, below(dir, func(path string, e fs.DirEntry) bool {
 		wanted := IsFile(path, e)
-		if wanted && !e.Type().IsRegular() {
+		switch {
+		case wanted && !e.Type().IsRegular():
 			x.links = add(x.links, filepath.Clean(path))
+		case !wanted && noFolder(path, e) && !LeftAlone(e.Name()):
+			x.aside(filepath.Clean(path))
 		}
 		return wanted
 	})...)

@@ -143,6 +143,8 @@ func TestOpenFaults(t *testing.T) {
 		{"empty.vsdb.gz", "", "is empty: there is nothing to store"},
 		{"a.stat.bz2", "BZh91AY", "is packed with bzip2; unpack it first"},
 		{"a.stat.xz", "\xfd7zXZ\x00", "is packed with xz"},
+		{"a.stat.Z", "\x1f\x9d\x90", "is packed with compress"},
+		{"wide.stat", "\xff\xfeV\x001\x00", "is UTF-16; write it as UTF-8"},
 		{"b.stat", "\x1f\x8b\x08", "is no whole gzip file"},
 	} {
 		path := write(t, dir, c.name, c.text)
@@ -287,6 +289,14 @@ func TestExpand(t *testing.T) {
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("Expand(%q) = %q, %v, want %q", c.paths, got, err, want)
 		}
+	}
+	write(t, dir, "more/G.STAT.xz", "")
+	write(t, dir, "more/.hidden", "")
+	write(t, dir, "more/h.tar.gz", "")
+	var aside []string
+	got, err := ExpandTelling([]string{"b", "more"}, func(path string) { aside = append(aside, filepath.ToSlash(path)) })
+	if err != nil || len(got) != 5 || strings.Join(aside, " ") != "b/readme.txt b/x.xml more/h.tar.gz" {
+		t.Errorf("%q, %v; left aside %q", got, err, aside)
 	}
 	for path, want := range map[string]string{
 		"none.stat": "cannot be read: no such file", "*.grib": "no VSDB or MET file there", "empty": "no VSDB or MET file there", "[": "is no pattern",

@@ -244,6 +244,9 @@ func (o *Opener) unpack(file *File) (*bufio.Reader, error) {
 			return nil, &fault.Error{File: file.Path, Problem: "is packed with " + p.name, Cure: "unpack it first: only gzip is read as it is"}
 		}
 	}
+	if bytes.HasPrefix(magic, []byte("\xff\xfe")) || bytes.HasPrefix(magic, []byte("\xfe\xff")) {
+		return nil, &fault.Error{File: file.Path, Problem: "is UTF-16", Cure: "write it as UTF-8: iconv -f UTF-16 -t UTF-8"}
+	}
 	if !bytes.HasPrefix(magic, []byte("\x1f\x8b")) {
 		return o.buffer, nil
 	}

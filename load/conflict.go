@@ -53,7 +53,7 @@ func (r *run) meet(old, fresh engine.At) bool {
 		old, fresh = fresh, old
 	}
 	r.again(fresh.Batch.File, true)
-	r.note(design.Conflict{Stands: lineOf(old), Dropped: lineOf(fresh), What: describe(fresh) + ": " + what})
+	r.note(r.window, design.Conflict{Stands: lineOf(old), Dropped: lineOf(fresh), What: describe(fresh) + ": " + what})
 	return stands
 }
 
@@ -68,9 +68,9 @@ func (r *run) again(file string, other bool) {
 }
 
 // note puts a conflict into the report that stays with the archive.
-func (r *run) note(c design.Conflict) {
+func (r *run) note(w *window, c design.Conflict) {
 	c.Refused = r.o.OnConflict == Refuse
-	r.window.catalog.Note(c)
+	w.catalog.Note(c)
 	if r.o.Conflict != nil {
 		r.o.Conflict(c)
 	}
@@ -79,24 +79,24 @@ func (r *run) note(c design.Conflict) {
 // settle decides about records of which the archive holds other values: those
 // that do not stand leave the window; the others are known, and may replace
 // what is there.
-func (r *run) settle(ctx context.Context, found []engine.Contradiction) error {
-	lines, err := r.locate(ctx, found)
+func (r *run) settle(ctx context.Context, c *commit, found []engine.Contradiction) error {
+	lines, err := r.locate(ctx, c, found)
 	if err != nil {
 		return err
 	}
 	for _, f := range found {
-		fresh := r.window.at[f.Key]
-		c := design.Conflict{Stands: lines[f.Held], Dropped: lineOf(fresh), What: describe(fresh) + ": " + f.What}
-		if r.o.OnConflict.stands(c.Dropped, c.Stands) {
-			c.Stands, c.Dropped = c.Dropped, c.Stands
+		fresh := c.window.at[f.Key]
+		met := design.Conflict{Stands: lines[f.Held], Dropped: lineOf(fresh), What: describe(fresh) + ": " + f.What}
+		if r.o.OnConflict.stands(met.Dropped, met.Stands) {
+			met.Stands, met.Dropped = met.Dropped, met.Stands
 			r.files[fresh.Batch.File].Other++ // the commit counts it as replaced
-			r.decided[f.Key] = true
+			c.decided[f.Key] = true
 		} else {
-			r.window.kill(fresh)
-			delete(r.window.at, f.Key)
+			c.window.kill(fresh)
+			delete(c.window.at, f.Key)
 			r.again(fresh.Batch.File, true)
 		}
-		r.note(c)
+		r.note(c.window, met)
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func (r *run) settle(ctx context.Context, found []engine.Contradiction) error {
 // What it learns of a file spares it the next search, if it holds none of what
 // is looked for. Where several lines say the same, the first is found, or the
 // last where the last stands.
-func (r *run) locate(ctx context.Context, found []engine.Contradiction) (map[record.Digest]design.Line, error) {
+func (r *run) locate(ctx context.Context, c *commit, found []engine.Contradiction) (map[record.Digest]design.Line, error) {
 	wanted := map[record.Key]record.Digest{}
 	for _, f := range found {
 		wanted[f.Key] = f.Held
@@ -114,11 +114,11 @@ func (r *run) locate(ctx context.Context, found []engine.Contradiction) (map[rec
 	var paths []string
 	digests := map[string]bool{}
 	all := slices.AppendSeq(slices.Clone(r.sum.Files), maps.Values(r.marks))
-	for _, m := range r.files {
+	for _, m := range c.begun {
 		all = append(all, *m)
 	}
 	for _, m := range all {
-		if !digests[m.Digest] && r.mayHold(m.Digest, found) {
+		if !digests[m.Digest] && r.mayHold(m.Digest, c.window, found) {
 			digests[m.Digest] = true
 			paths = append(paths, m.Path)
 		}
@@ -151,10 +151,10 @@ func (r *run) locate(ctx context.Context, found []engine.Contradiction) (map[rec
 }
 
 // mayHold reports whether a loaded file may hold one of the records.
-func (r *run) mayHold(digest string, found []engine.Contradiction) bool {
+func (r *run) mayHold(digest string, w *window, found []engine.Contradiction) bool {
 	c := r.holds[digest]
 	return c == nil || slices.ContainsFunc(found, func(f engine.Contradiction) bool {
-		at := r.window.at[f.Key]
+		at := w.at[f.Key]
 		g := c.Holding(at.Batch.Type, at.Batch.Header(at.I))
 		return g.MayHold(at.Batch.Valid[at.I]) && g.HasLead(at.Batch.Lead[at.I])
 	})

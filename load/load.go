@@ -2,7 +2,6 @@ package load
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -35,7 +34,7 @@ type Options struct {
 }
 
 // DefaultWindow is the number of records per commit. Records of many columns
-// are committed earlier, at some 64 MB of memory.
+// are committed earlier, at some 64 MB of memory, and the next is filled meanwhile.
 const DefaultWindow = 1 << 18
 
 // Progress is how far a load is.
@@ -91,7 +90,7 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 	r := &run{
 		archive: a, o: o, files: map[string]*engine.Mark{}, known: map[string]bool{}, at: Progress{Step: "loading", AllFiles: len(paths)},
 		release: func(*record.Batch) {}, rejects: map[string]*design.Quarantine{}, marks: map[string]engine.Mark{},
-		decided: map[record.Key]bool{}, holds: map[string]*design.Catalog{},
+		holds: map[string]*design.Catalog{},
 	}
 	r.sum.ByType, r.sum.LeftOut, r.sum.Cut, r.sum.NotTaken = map[string]int64{}, map[string]int64{}, map[string]int64{}, map[string]int64{}
 	marks, err := a.Marks(ctx, subset)
@@ -124,7 +123,7 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 	if !o.Parsed.Kept() {
 		r.release = release
 	}
-	r.window = newWindow(subset, r.meet, r.release)
+	r.window, r.spare = newWindow(subset, r.meet, r.release), newWindow(subset, r.meet, r.release)
 	reading := Reading{Workers: o.Workers, KeepLast: o.KeepLast, Parsed: o.Parsed, From: o.From, Skip: func(d string) bool { return known[d] }}
 	if !o.Rehash {
 		reading.Known = func(path string) (engine.Mark, bool) { m, ok := at[path]; return m, ok }
@@ -134,6 +133,9 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 	if err == nil {
 		r.last = true
 		err = r.commit(ctx)
+	}
+	if waited := r.await(ctx); err == nil { // nobody else uses the loader when it is closed
+		err = waited
 	}
 	if err != nil {
 		return &r.sum, fmt.Errorf("load into %s stopped after %d commits, which are whole; run it again to go on: %w", subset, r.sum.Commits, err)
@@ -172,9 +174,11 @@ func (r *run) counted(ctx context.Context, subset string) (records int64, err er
 // run is a load under way; its methods are called from one goroutine.
 type run struct {
 	archive engine.Archive
-	loader  engine.Loader
+	loader  engine.Loader // used by the commit under way alone
 	o       Options
-	window  *window
+	window  *window // which is being filled
+	spare   *window // empty; nil while a commit is under way
+	under   *commit // the commit under way; nil = none
 	sum     Summary
 	marks   map[string]engine.Mark         // what the archive held before, by digest
 	known   map[string]bool                // digests of files that are loaded, or will be with the next commit
@@ -188,8 +192,7 @@ type run struct {
 
 	release func(*record.Batch) // takes a batch that is not used any more
 
-	decided map[record.Key]bool        // of the window: records that replace other values of the archive, as was decided
-	holds   map[string]*design.Catalog // by digest: what files hold that were read to locate a value
+	holds map[string]*design.Catalog // by digest: what files hold that were read to locate a value
 
 	at     Progress
 	parsed int64 // bytes of the files that were read to their end
@@ -229,6 +232,9 @@ func (r *run) batch(ctx context.Context, f *File, b *record.Batch) error {
 	r.window.add(b)
 	r.at.Bytes = r.parsed + f.At
 	r.report()
+	if err := r.look(ctx); err != nil {
+		return err
+	}
 	if r.window.rows >= r.o.Window || r.window.bytes >= maxBytes {
 		return r.commit(ctx)
 	}
@@ -291,70 +297,6 @@ func (r *run) report() {
 	if r.o.Progress != nil {
 		r.o.Progress(r.at)
 	}
-}
-
-// commit stores the window and the marks of the files that are whole with it.
-func (r *run) commit(ctx context.Context) error {
-	tidy := r.last && r.noted && r.o.By != nil
-	if r.window.rows == 0 && len(r.done) == 0 && !tidy {
-		return nil
-	}
-	switch {
-	case tidy:
-		r.window.catalog.Loading = &design.Loading{}
-	case r.o.By != nil && !r.last:
-		r.window.catalog.Loading, r.noted = r.o.By, true
-	}
-	stored, err := r.store(ctx)
-	if told, ok := errors.AsType[*engine.Contradicted](err); ok {
-		if err = r.settle(ctx, told.Records); err == nil {
-			stored, err = r.store(ctx)
-		}
-	}
-	if err != nil {
-		return err
-	}
-	r.sum.Commits++
-	r.stored += stored.New
-	for file, n := range stored.Replaced {
-		r.files[file].Stored -= n
-		r.files[file].Replaced += n
-	}
-	for column, n := range stored.Cut {
-		r.sum.Cut[column] += n
-	}
-	for _, m := range r.done {
-		r.account(m)
-	}
-	r.done = r.done[:0]
-	r.window.reset()
-	clear(r.decided)
-	r.at.Committed = r.at.Bytes
-	r.report()
-	return nil
-}
-
-// store hands the window to the engine and checks what it says of it.
-func (r *run) store(ctx context.Context) (engine.Stored, error) {
-	var given int64
-	for b := range r.window.live {
-		if err := r.loader.Add(ctx, b); err != nil {
-			return engine.Stored{}, err
-		}
-		given += int64(b.Len())
-	}
-	c := engine.Commit{Catalog: r.window.catalog, Refuse: func(k record.Key) bool { return !r.decided[k] }}
-	for _, m := range r.done {
-		c.Done = append(c.Done, *m)
-	}
-	if r.o.From != nil && len(r.done) > 0 {
-		c.Done = slices.Clone(r.o.From.Marks) // the copy knows the files
-	}
-	stored, err := r.loader.Commit(ctx, c)
-	if err != nil {
-		return stored, err
-	}
-	return stored, checkCommit(given, stored)
 }
 
 // account moves a finished file from "under way" to the summary.

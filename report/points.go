@@ -18,6 +18,8 @@ type points struct {
 	run     *run.Run
 	all     []*point
 	cells   []*pointCell // in the order of the table
+	samples []run.Sample // all there are
+	steps   []run.Sample // of ramps; they are among no cells
 	faults  []run.Sample // in which faults were inflicted; they are among no cells
 	mixes   []string
 	engines []string // as the tables name them, in order; the floor is not among them
@@ -50,6 +52,9 @@ func pointsOf(samples []run.Sample) (all []*point) {
 	for _, s := range samples {
 		c := s.Cell
 		p := &point{Sample: s, Mix: c.At("mix"), Engine: c.Engine, Layout: c.At("layout"), Threads: int(c.Number("threads")), Target: c.Number("target_ops_s")}
+		if level := c.At("isolation"); level != "" {
+			p.Mix += " · " + level
+		}
 		p.Measured = *cmp.Or(s.Measured(), &run.Measured{Mix: &run.Mix{}, Used: &run.Used{}})
 		p.Answers = cmp.Or(p.Answers, &run.Answers{})
 		all = append(all, p)
@@ -75,8 +80,9 @@ func OfPoints(r *run.Run, samples []run.Sample) *Report {
 // points makes the sections of all points, and of those that suffered faults.
 func (r *Report) points(of *run.Run, samples []run.Sample) {
 	faults, others := afflicted(samples)
+	steps, others := ramped(others)
 	p := gather(of, pointsOf(others))
-	p.faults = faults
+	p.faults, p.steps, p.samples = faults, steps, samples
 	p.fill(r)
 }
 

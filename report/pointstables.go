@@ -51,6 +51,8 @@ func (p *points) fill(r *Report) {
 		r.Answers = append(r.Answers, costInWords(p.faults)...)
 		r.Sections = append(r.Sections, costs(p.faults))
 	}
+	r.Sections = append(r.Sections, knees(p.steps)...)
+	r.Sections = append(r.Sections, transferred(p.samples)...)
 	for _, f := range p.run.Findings {
 		r.Answers = append(r.Answers, headline("%s.", f))
 	}

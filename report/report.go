@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"fmt"
 	"html/template"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/barograph/barograph/advise"
@@ -63,6 +65,40 @@ func (r *Report) Write() (path string, err error) {
 		return "", err
 	}
 	return path, os.Rename(path+".new", path)
+}
+
+// Pictures writes each picture of the report as an SVG file by itself, named by
+// its section, and returns their paths.
+func (r *Report) Pictures(dir string) (paths []string, err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	var write func(name string, s *Section) error
+	write = func(name string, s *Section) error {
+		for i, d := range s.Pictures {
+			svg, err := d.SVG()
+			if err != nil {
+				return err
+			}
+			path := filepath.Join(dir, fmt.Sprintf("%s-%d.svg", name, i+1))
+			if err := os.WriteFile(path, svg, 0o644); err != nil {
+				return err
+			}
+			paths = append(paths, path)
+		}
+		for i := range s.Parts {
+			if err := write(fmt.Sprintf("%s-part%d", name, i+1), &s.Parts[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for i := range r.Sections {
+		if err := write(strings.ReplaceAll(cmp.Or(r.Sections[i].ID, "section"), "/", "-"), &r.Sections[i]); err != nil {
+			return paths, err
+		}
+	}
+	return paths, nil
 }
 
 // Page is the report as HTML, which refers to nothing outside itself.

@@ -288,7 +288,7 @@ func (s *scans) use(c *scanCell) scanUse {
 		u.throttled = u.throttled || d.Limit > 0
 	}
 	n := float64(len(c.answers))
-	a := s.run.Archives[0]
+	a := &s.run.Archives[0]
 	for _, p := range c.answers {
 		t := p.Total.Seconds()
 		most := 0.0
@@ -299,11 +299,8 @@ func (s *scans) use(c *scanCell) scanUse {
 			most = max(most, min(d.Busy.Seconds()/t, 1))
 		}
 		u.busy += most / n
-		cpu := p.CPU
-		if p.Server != nil {
-			cpu += p.Server.Used.CPU
-		}
-		u.told = p.Server != nil || a.Server == nil && a.Place == "embedded"
+		cpu, told := a.CPU(p)
+		u.told = told
 		u.cores += cpu.Seconds() / t / n
 		u.machine += p.Machine.Busy / n
 		u.waiting += p.Machine.Disk / n
@@ -395,7 +392,11 @@ func lawInWords(l *run.ScanLaw) string {
 	if !l.Told {
 		start = "start too short to tell"
 	}
-	return fmt.Sprintf("share drawn %s, work %s s a core and GB, %s; errors %s %%", of(l.Drawn), of(l.Work), start, number(100*l.Error))
+	work := "work " + of(l.Work) + " s a core and GB"
+	if l.Counted {
+		work += ", as it was counted"
+	}
+	return fmt.Sprintf("share drawn %s, %s, %s; errors %s %%", of(l.Drawn), work, start, number(100*l.Error))
 }
 
 // loads says what was loaded, and what lies where.

@@ -90,6 +90,16 @@ type Used struct {
 	Devices []measure.DiskLoad  `json:"devices,omitempty"` // of the paths that were asked
 }
 
+// CPU is the processor time of an answer: the client's, in which an embedded
+// engine works, and the server's. It is not told of a server elsewhere.
+func (a *Archive) CPU(m *Measured) (spent time.Duration, told bool) {
+	spent = m.CPU
+	if m.Used != nil && m.Server != nil {
+		return spent + m.Server.Used.CPU, true
+	}
+	return spent, a.Server == nil && a.Place == "embedded"
+}
+
 // ServerLoad is what a server spent and told of itself.
 type ServerLoad struct {
 	Local    bool                `json:"local"` // its processes are this machine's, and Used is theirs

@@ -44,11 +44,12 @@ type Sample struct {
 	Rows    int           `json:"rows"`
 	Digest  string        `json:"digest,omitempty"` // of the answer, or of what is stored
 
-	Answers  *Answers  `json:"answers,omitempty"` // of those that were compared one by one
-	Kill     *Kill     `json:"kill,omitempty"`    // what became of a killed node
-	Fault    *Fault    `json:"fault,omitempty"`   // what was done to a server while it was asked
-	Problems []Counted `json:"problems,omitempty"`
-	Warnings []string  `json:"warnings,omitempty"`
+	Answers   *Answers   `json:"answers,omitempty"`   // of those that were compared one by one
+	Kill      *Kill      `json:"kill,omitempty"`      // what became of a killed node
+	Fault     *Fault     `json:"fault,omitempty"`     // what was done to a server while it was asked
+	Transfers *Transfers `json:"transfers,omitempty"` // between records, in transactions
+	Problems  []Counted  `json:"problems,omitempty"`
+	Warnings  []string   `json:"warnings,omitempty"`
 
 	measured *Measured
 }

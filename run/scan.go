@@ -84,8 +84,9 @@ type ScanLaw struct {
 	Drawn   measure.Estimate `json:"drawn"`             // share of the disks' measured rates that the engine gets
 	Work    measure.Estimate `json:"work_seconds_per_gb"`
 	Start   measure.Estimate `json:"start_seconds"`
-	Told    bool             `json:"start_told"` // false: the points cannot tell Start, which counts as 0
-	Error   float64          `json:"error"`      // root mean square of the relative errors
+	Told    bool             `json:"start_told"`             // false: the points cannot tell Start, which counts as 0
+	Counted bool             `json:"work_counted,omitempty"` // Work is the processor time that was counted: disks decided everywhere
+	Error   float64          `json:"error"`                  // root mean square of the relative errors
 	Fits    []ScanFit        `json:"fits,omitempty"`
 }
 

@@ -105,12 +105,15 @@ func ByName(lineType, name string) (Stat, error) {
 	}
 	if known == nil {
 		return Stat{}, &fault.Error{
-			Setting: "statistic", Problem: "no statistic is known for line type " + lineType,
-			Cure: "choose one of " + strings.Join(lineTypes(), ", "),
+			Setting: "statistic", Problem: "none is computed from lines of " + lineType,
+			Cure: "ask for its rows, or a line type of " + strings.Join(lineTypes(), ", "),
 		}
 	}
 	if why := Refused(lineType, name); why != "" {
 		return Stat{}, &fault.Error{Setting: "statistic " + strings.ToUpper(name), Problem: why, Cure: "choose another (barograph list statistics), or ask for finished statistics"}
+	}
+	if wanted == "" {
+		return Stat{}, &fault.Error{Setting: "statistic of " + lineType, Problem: "is not named", Cure: "choose one of " + strings.Join(known, ", ")}
 	}
 	return Stat{}, fault.Unknown("statistic of "+lineType, name, known)
 }

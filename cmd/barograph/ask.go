@@ -66,7 +66,7 @@ it, in a file for each question and statistic.`,
   barograph ask plot.xml --engine duckdb:archive.db --subset mv_gfs --plot out.svg`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			a.subsetNamed = c.Flags().Changed("subset")
+			a.subsetNamed, a.format = c.Flags().Changed("subset"), formatOf(c, a.format, a.out)
 			return e.ask(c.Context(), a, args[0])
 		},
 	}
@@ -76,7 +76,7 @@ it, in a file for each question and statistic.`,
 	c.Flags().StringArrayVar(&a.where, "where", nil, "change a header field: vx_mask=G2/NHX,G2/SHX; field= asks for all")
 	c.Flags().StringVar(&a.valid, "valid", "", "change the valid times: 2019010100, a list a,b,c, a range a..b/6h, or all")
 	c.Flags().StringVar(&a.lead, "lead", "", "change the leads, in hours: 0,24,72 or 0-240/6, or all")
-	c.Flags().StringVar(&a.format, "format", "table", "table, csv, json or parquet")
+	c.Flags().StringVar(&a.format, "format", "table", "table, csv, json or parquet; by itself as the name of --out ends")
 	c.Flags().StringVarP(&a.out, "out", "o", "", "write to this file (default: stdout)")
 	c.Flags().StringSliceVar(&a.stats, "stat", nil, "compute statistics (barograph list statistics) instead of printing rows: RMSE,ME")
 	complete(c, "stat", statNames)
@@ -372,7 +372,8 @@ func (a *asking) statistics(q *question.Question) ([]string, error) {
 		names = curve.Stats(q)
 	}
 	if len(names) == 0 {
-		return nil, usage(&fault.Error{Setting: "--plot", Problem: "has no statistic for line type " + q.Type.Name, Cure: "see `barograph list statistics`"})
+		_, err := stat.ByName(q.Type.Name, "")
+		return nil, usage(fmt.Errorf("--plot wants --stat, as %s names none: %w", q.Name, err))
 	}
 	return names, nil
 }

@@ -5,12 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/load"
 	"github.com/barograph/barograph/question"
 	"github.com/barograph/barograph/workload/met"
@@ -89,15 +87,6 @@ func (e *env) casesOf(ctx context.Context, args []string, keepLast bool) ([]*que
 		return nil, err
 	}
 	return met.Answerable(ctx, files, o, c.Cases())
-}
-
-// filesOf are the files of a command that takes an archive, too.
-func (*env) filesOf(args []string) ([]string, error) {
-	files, err := formats.Expand(args)
-	if err == nil && len(files) == 0 {
-		err = usage(&fault.Error{Setting: strings.Join(args, " "), Problem: "names neither an archive nor files that can be read", Cure: "name an archive's URL, such as duckdb:archive.db, or .vsdb or .stat files or a folder of them"})
-	}
-	return files, err
 }
 
 func (e *env) printCases(qs []*question.Question) error {

@@ -62,6 +62,7 @@ func TestBadInputs(t *testing.T) {
 	put(t, dir, "good.vsdb", sal1l2)
 	put(t, dir, "quarantined.vsdb", strings.Replace(sal1l2, " 24 ", " 48 ", 1)+strings.Replace(sal1l2, " 24 ", " 2x ", 1))
 	put(t, dir, "empty.stat", "")
+	put(t, dir, "plot.png", "")
 	put(t, dir, "cut.vsdb.gz", "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03cut")
 	put(t, dir, "gfs_\xff.vsdb", sal1l2)
 	if err := errors.Join(syscall.Mkfifo(filepath.Join(dir, "pipe.vsdb"), 0o600), os.Symlink("gone", filepath.Join(dir, "link.stat")), os.Symlink(os.DevNull, filepath.Join(dir, "null.stat"))); err != nil {
@@ -70,7 +71,7 @@ func TestBadInputs(t *testing.T) {
 	named := []string{"empty.stat: is empty", "cut.vsdb.gz: ", `gfs_\xff.vsdb": the name is not UTF-8`, "pipe.vsdb: is no regular file but a pipe", "link.stat: is a link to nothing", "null.stat: is no regular file but a device"}
 	for i, want := range []string{"3 read = 2 stored + 0 same again + 0 other values + 1 quarantined", "1 of 2 lines of " + filepath.Join(dir, "quarantined.vsdb")} {
 		status, stdout, stderr := barograph(t, "load", dir, "--to", "sqlite:"+filepath.Join(out, "a.db"))
-		if status != fault.Incomplete || !strings.Contains(stdout, want) || !strings.Contains(stdout, "6 failed") || !strings.Contains(stderr, "1 lines of these files are in quarantine, 6 files could not be read") {
+		if status != fault.Incomplete || !strings.Contains(stdout, want) || !strings.Contains(stdout, "6 failed") || !strings.Contains(stderr, "left aside: 1 file of these folders, by name (*.png), such as "+filepath.Join(dir, "plot.png")) || !strings.Contains(stderr, "1 lines of these files are in quarantine, 6 files could not be read") {
 			t.Errorf("load %d: status %d\n%s%s", i+1, status, stdout, stderr)
 		}
 		for _, says := range named {

@@ -43,22 +43,23 @@ func newList(e *env) *cobra.Command {
 }
 
 type engineRow struct {
-	Scheme  string                         `json:"scheme"`
-	Place   engine.Place                   `json:"place"`
-	Example string                         `json:"example"`
-	Summary string                         `json:"summary"`
-	Designs map[design.Name][]flavour.Name `json:"designs"`
-	Layouts []engine.Layout                `json:"layouts,omitempty"` // of records under keys
-	NoScan  map[engine.Layout]string       `json:"no_scan,omitempty"` // those that cannot be scanned, and why
-	Params  map[string]string              `json:"params,omitempty"`
-	NotRun  string                         `json:"not_run,omitempty"`
+	Scheme       string                         `json:"scheme"`
+	Place        engine.Place                   `json:"place"`
+	Example      string                         `json:"example"`
+	Summary      string                         `json:"summary"`
+	Designs      map[design.Name][]flavour.Name `json:"designs"`
+	Layouts      []engine.Layout                `json:"layouts,omitempty"`      // of records under keys
+	Transactions []engine.IsolationLevel        `json:"transactions,omitempty"` // of several records
+	NoScan       map[engine.Layout]string       `json:"no_scan,omitempty"`      // those that cannot be scanned, and why
+	Params       map[string]string              `json:"params,omitempty"`
+	NotRun       string                         `json:"not_run,omitempty"`
 }
 
 func (e *env) listEngines(w *tabwriter.Writer) (any, error) {
 	var rows []engineRow
 	for i := range e.engines {
 		d := &e.engines[i]
-		r := engineRow{d.Scheme, d.Place, d.Example, d.Summary, d.Offers, d.Layouts, d.NoScan, map[string]string{}, d.NotRun}
+		r := engineRow{d.Scheme, d.Place, d.Example, d.Summary, d.Offers, d.Layouts, d.Transactions, d.NoScan, map[string]string{}, d.NotRun}
 		fmt.Fprintf(w, "%s\t%s\t%s\n", d.Scheme, d.Place, d.Summary)
 		fmt.Fprintf(w, "\tURL\t%s\n", d.Example)
 		if d.NotRun != "" {
@@ -72,6 +73,9 @@ func (e *env) listEngines(w *tabwriter.Writer) (any, error) {
 			if why, ok := d.NoScan[l]; ok {
 				fmt.Fprintf(w, "\t\tno scans (workload E): %s\n", why)
 			}
+		}
+		if len(d.Transactions) > 0 {
+			fmt.Fprintf(w, "\ttransactions\tof several records: %s\n", join(d.Transactions))
 		}
 		for _, p := range d.Params {
 			fmt.Fprintf(w, "\t?%s=\t%s (default %s)\n", p.Name, p.Help, orNone(p.Default))

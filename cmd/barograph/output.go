@@ -4,8 +4,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 
@@ -22,6 +26,16 @@ func (e *env) cell(text string) string {
 		return export.Spreadsheet(text)
 	}
 	return text
+}
+
+// formatOf is the format that a command writes: where --format does not tell, the
+// name of the file may.
+func formatOf(c *cobra.Command, format, out string) string {
+	ext := strings.TrimPrefix(filepath.Ext(out), ".")
+	if !c.Flags().Changed("format") && slices.Contains([]string{"csv", "json", "parquet"}, ext) {
+		return ext
+	}
+	return format
 }
 
 // writeAnswer writes rows in a format; a nil file means stdout.

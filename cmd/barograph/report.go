@@ -21,10 +21,12 @@ import (
 
 func newReport(e *env) *cobra.Command {
 	var o report.Advising
+	var pictures string
 	c := &cobra.Command{
 		Use:   "report RUN…",
 		Short: "Write report.html of run folders anew, and print their tables",
 		Example: `  barograph report runs/20261120-235959-met
+  barograph report runs/20261120-235959-met --svg pictures
   barograph report runs/20261120-235959-met --weigh ask=1,load=5 --with runs/20261121-115959-faults`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -32,11 +34,17 @@ func newReport(e *env) *cobra.Command {
 				if err := e.reportAdvising(dir, o); err != nil {
 					return err
 				}
+				if pictures != "" {
+					if err := e.pictures(dir, o, filepath.Join(pictures, filepath.Base(dir))); err != nil {
+						return err
+					}
+				}
 			}
 			return nil
 		},
 	}
 	advising(c, &o)
+	c.Flags().StringVar(&pictures, "svg", "", "folder for the pictures of each report, each as a file by itself, in a folder of the run's name")
 	return c
 }
 
@@ -68,6 +76,19 @@ func (e *env) reportAdvising(dir string, o report.Advising) error {
 	}
 	fmt.Fprintf(e.stdout, "\nreport: %s\n", path)
 	return nil
+}
+
+// pictures writes the pictures of a run folder's report.
+func (e *env) pictures(dir string, o report.Advising, to string) error {
+	r, err := report.OpenAdvising(dir, o)
+	if err != nil {
+		return err
+	}
+	paths, err := r.Pictures(to)
+	for _, p := range paths {
+		fmt.Fprintf(e.stderr, "picture: %s\n", p)
+	}
+	return err
 }
 
 func newMerge(e *env) *cobra.Command {

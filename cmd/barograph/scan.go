@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"os"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -138,21 +139,23 @@ func (e *env) scanned(t *scan.Target, some bool, err error) error {
 }
 
 func newScanForecast(e *env) *cobra.Command {
-	y := &scan.Yours{}
+	y, heldOut := &scan.Yours{}, ""
 	c := &cobra.Command{
 		Use:   "forecast RUN --disks N --read-mbps MBPS",
 		Short: "How long a scan will take on your own disks and data, by the law of a run",
 		Long: `Fit the law of the times again to the cold answers of a run (start + max(bytes ÷ (share drawn × the disks' rates), work ×
 bytes ÷ cores)), and tell by it how long the questions will take on other disks, other numbers of them, other amounts of
-data. The run needs cold times of six placements or more on disks that were measured: a sweep with --cold.
+data. The run needs cold times on disks that were measured: a sweep with --cold. Where disks decided at some placements and
+cores at others, six of them tell the law; where disks decided at all, four do, with the processor time that was counted.
 
 Your disks are given by --disks and --read-mbps (one rate for all, or one for each disk), or measured: --paths A,B
 --measure-disks reads 64 MiB from each path, one after the other. Paths on disks of barograph lab disks need no measuring.
 
 The interval is one for a single cold scan, not for a mean: of a hundred, about 95 lie in it, as long as the law holds. It
 joins how uncertain the law's parameters are (a bootstrap over the repetitions, and one over the placements; the wider
-counts) and the errors that single answers had about the law where it was measured. That your cores are as fast as the
-run's, and the engine and its version the same, is taken for granted; what goes beyond all that was measured is named.
+counts) and the errors that single answers had about the law of the other placements; these grow with the distance from
+what was measured. --held-out FILE forecasts the run's own placements so, each from the others, and writes all of it as CSV.
+That your cores are as fast as the run's, and the engine and its version the same, is taken for granted; what goes beyond all that was measured is named.
 
 --partitions cores gives each core a worker and each disk as many parts as any other: the least multiple of the disks
 that is not below the cores. auto is the published rule of barograph scan.`,
@@ -161,9 +164,13 @@ that is not below the cores. auto is the published rule of barograph scan.`,
   barograph scan forecast runs/20261121-120000-scan --paths /d1,/d2 --measure-disks --scale-data 10`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
+			y.HoldOut = heldOut != ""
 			told, err := y.Forecasts(args[0])
 			if told == nil {
 				return err
+			}
+			if heldOut != "" {
+				err = errors.Join(err, writeHeldOut(heldOut, told))
 			}
 			return errors.Join(err, e.print(told, told.Text))
 		},
@@ -178,8 +185,17 @@ that is not below the cores. auto is the published rule of barograph scan.`,
 	c.Flags().StringVar(&y.Partitions, "partitions", scan.ByCore, "cores, auto, or a number of partitions")
 	c.Flags().StringVar(&y.Bytes, "bytes", "", "bytes that the question reads from the disks: 800GB, 1.2TB, 1TiB (default: the run's)")
 	c.Flags().Float64Var(&y.ScaleData, "scale-data", 1, "so many times the bytes that the question read in the run")
+	c.Flags().StringVar(&heldOut, "held-out", "", "forecast each of the run's own configurations from the others, and write what came of it to this CSV file")
 	complete(c, "partitions", func() []string { return []string{scan.ByCore, "auto"} })
 	return c
+}
+
+func writeHeldOut(path string, told *scan.Forecasts) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(scan.WriteHeldOut(f, told.Engine, told.HeldOut), f.Close())
 }
 
 func newScanVerification(e *env) *cobra.Command {

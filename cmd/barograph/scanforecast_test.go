@@ -95,6 +95,11 @@ func TestScanForecast(t *testing.T) {
 		fmt.Fprintf(&out, "$ barograph scan forecast RUN %s\n%s\n", args, strings.ReplaceAll(must(t, append([]string{"scan", "forecast", dir}, strings.Fields(args)...)...), dir, "RUN"))
 	}
 	golden(t, "scanforecast.txt", out.String())
+	table := filepath.Join(t.TempDir(), "heldout.csv")
+	said := must(t, "scan", "forecast", dir, "--query", "scan", "--disks", "6", "--read-mbps", "100", "--held-out", table)
+	if text, err := os.ReadFile(table); err != nil || strings.Count(string(text), "\n") != 1+5*23 || !strings.Contains(said, "forecast by the law of the others: ") || !strings.Contains(said, " of 115 answers") {
+		t.Errorf("%v: %d lines; %s", err, strings.Count(string(text), "\n"), said)
+	}
 
 	var told scan.Forecasts
 	if err := json.Unmarshal([]byte(must(t, "scan", "forecast", dir, "--disks", "6", "--read-mbps", "100", "--bytes", "1TiB", "--json")), &told); err != nil {

@@ -74,7 +74,7 @@ writes them to a file, - to stderr. --products lists what each product held inst
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return d.run(c, args) },
 	}
-	c.Flags().StringVar(&d.format, "format", "table", "table, csv, json, parquet or shefit")
+	c.Flags().StringVar(&d.format, "format", "table", "table, csv, json, parquet or shefit; by itself as the name of --out ends")
 	c.Flags().StringVar(&d.out, "out", "", "file to write into (default: standard output)")
 	c.Flags().StringVar(&d.problems, "problems", "", "file for errors and warnings; - is standard error")
 	d.input.flags(c)
@@ -85,6 +85,7 @@ writes them to a file, - to stderr. --products lists what each product held inst
 }
 
 func (d *shefDecode) run(c *cobra.Command, args []string) (err error) {
+	d.format = formatOf(c, d.format, d.out)
 	o := shef.PoolOptions{Workers: d.workers}
 	if o.Options, err = d.input.read(); err != nil {
 		return err

@@ -14,7 +14,6 @@ import (
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/load"
 	"github.com/barograph/barograph/question"
 	"github.com/barograph/barograph/run"
@@ -55,19 +54,6 @@ func (e *env) isArchive(arg string) bool {
 	}
 	_, _, err := e.engines.Parse(arg)
 	return err == nil || strings.Contains(arg, ":")
-}
-
-// files are those that arguments name; an archive among them belongs behind a flag.
-func (e *env) files(args []string, flag string) ([]string, error) {
-	for _, arg := range args {
-		if _, err := os.Stat(arg); err == nil {
-			continue
-		}
-		if _, _, err := e.engines.Parse(arg); err == nil && strings.Contains(arg, ":") {
-			return nil, fault.Misuse(arg, "is an archive, not a file", "write "+flag+" "+arg)
-		}
-	}
-	return formats.Expand(args)
 }
 
 // shown is what show tells of one subset under one design, or of files.

@@ -10,7 +10,6 @@ import (
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/load"
 
 	"github.com/spf13/cobra"
@@ -64,7 +63,7 @@ func newVerdict(url string, n design.Name, subset string, v *load.Verified) verd
 }
 
 func (e *env) verify(ctx context.Context, url, only string, args []string, keepLast bool) error {
-	files, err := formats.Expand(args)
+	files, err := e.expand(args)
 	if err != nil {
 		return err
 	}

@@ -308,7 +308,7 @@ func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 // runInto runs into a run folder, with the floor beside it.
 func (e *env) runInto(ctx context.Context, f *ycsbFlags, c *ycsb.Config, t *ycsb.Target, o ycsb.Options) error {
 	targets := []*ycsb.Target{t}
-	if t.Place != engine.Memory && o.Faults == nil {
+	if t.Place != engine.Memory && o.Faults == nil && !c.Transfers() {
 		floor, err := e.openKV(ctx, "dry", "", "")
 		if err != nil {
 			return err

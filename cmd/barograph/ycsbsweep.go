@@ -31,15 +31,23 @@ With --find-saturation the numbers of threads are not given but found: they doub
 latency exceeds --p95, or until twice the threads bring less than a tenth more; then the largest number that holds
 the bound is looked for in between.
 
+With --ramp the rate is looked for at which operations may be due, of the most of --threads: it rises by half until
+less than 95 % of what is due is done, or the 99th percentile exceeds --p99; then the gap is halved, to within a tenth.
+Each rate runs for maxexecutiontime, 10 s where that is not given.
+
 With --out the result is a run folder, whose report.html has throughput as bars and the 95th percentile as a line, a
 group for each engine, and the fit of the universal scalability law; --reps gives its parameters their uncertainty.`,
 		Example: `  barograph ycsb sweep --engine sqlite:a.db --engine pebble:a.pebble --load --threads 1,2,4,8 -P workloada -p operationcount=20000
   barograph ycsb sweep --engine postgres://postgres@localhost/test --workloads workloada,workloade --find-saturation --p95 20ms -p maxexecutiontime=10 --out runs/saturation
+  barograph ycsb sweep --engine lab:postgres --ramp 200 --p99 50ms --threads 16 -P workloada --out runs/knee
 ` + ycsbExit,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if len(s.Threads) == 0 || slices.Min(s.Threads) < 1 {
 				return usage(&fault.Error{Setting: "--threads", Problem: "is no list of counts", Cure: "write like 1,2,4,8"})
+			}
+			if s.Ramp.First > 0 && (s.Find || f.rate != "" || f.target > 0 || f.faults != "") {
+				return usage(&fault.Error{Setting: "--ramp", Problem: "looks for the rate by itself", Cure: "leave out --find-saturation, --rate, --target and --fault"})
 			}
 			if err := s.mixes(c, f); err != nil {
 				return err
@@ -63,6 +71,8 @@ group for each engine, and the fit of the universal scalability law; --reps give
 	c.Flags().Int64SliceVar(&s.Threads, "threads", []int64{1, 2, 4, 8}, "numbers of workers")
 	c.Flags().BoolVar(&s.Find, "find-saturation", false, "find the numbers of workers up to where more of them bring nothing")
 	c.Flags().DurationVar(&s.Bound, "p95", 0, "with --find-saturation: the 95th percentile of latency that must be held, such as 20ms; 0 = none")
+	c.Flags().Float64Var(&s.Ramp.First, "ramp", 0, "look for the highest rate that is held, from so many operations per second on")
+	c.Flags().DurationVar(&s.Ramp.Bound, "p99", 0, "with --ramp: the 99th percentile of latency that must be held, such as 50ms; 0 = none")
 	c.Flags().Int64Var(&s.Most, "most-threads", 1024, "with --find-saturation: the most workers")
 	c.Flags().IntVar(&s.Reps, "reps", 1, "runs of each point, in rounds of random order; 6 give an interval, without which no headline has a number")
 	c.Flags().BoolVar(&s.load, "load", false, "load each engine first")
@@ -146,7 +156,7 @@ func (s *sweep) open(ctx context.Context, c *ycsb.Config) error {
 		return err == nil && d.Place == engine.Memory
 	}
 	urls := s.urls
-	if s.floor && !slices.ContainsFunc(urls, memory) {
+	if s.floor && !c.Transfers() && !slices.ContainsFunc(urls, memory) {
 		urls = append(slices.Clone(urls), "dry")
 	}
 	for _, u := range urls {

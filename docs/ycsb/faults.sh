@@ -3,15 +3,15 @@
 #
 #   faults.sh DIR [ROW …]     such as: faults.sh runs/faults postgres galera
 #
-# A folder that is there already is kept. Rows: postgres postgres-off mariadb galera valkey1 valkey1-default valkey3
-# cassandra3 asterixdb3 postgres-power mariadb-power valkey1-power valkey3-power (those of power need root and FUSE).
+# ALONE is a command before each run that keeps the machine free, if there is one. A folder that is there already is kept. Rows: postgres postgres-off mariadb galera valkey1 valkey1-default valkey3
+# cassandra3 asterixdb3 postgres-power mariadb-power valkey1-power valkey3-power asterixdb1-power (those of power need root and FUSE).
 set -u
 dir=$1
 shift
 barograph=${BAROGRAPH:-barograph}
 rows=("$@")
 [ $# = 0 ] && rows=(postgres postgres-off mariadb galera valkey1 valkey1-default valkey3 cassandra3 asterixdb3
-	postgres-power mariadb-power valkey1-power valkey3-power)
+	postgres-power mariadb-power valkey1-power valkey3-power asterixdb1-power)
 
 # one ROW ENGINE NODES NODE KEYS RATE FAULTS QUERY UP…: loads a fresh lab, and breaks its node
 one() {
@@ -25,7 +25,7 @@ one() {
 	url=$("$barograph" lab url "$engine" --dir "$lab")
 	[ -n "$query" ] && case $url in *\?*) url+="&$query" ;; *) url+="?$query" ;; esac
 	"$barograph" ycsb load --engine "$url" --lab-dir "$lab" "${props[@]}" >>"$dir/$row.log" 2>&1 &&
-		"$barograph" ycsb run --engine "$url" --lab-dir "$lab" "${props[@]}" --threads 16 --target "$rate" -p maxexecutiontime="$seconds" \
+		${ALONE:-} "$barograph" ycsb run --engine "$url" --lab-dir "$lab" "${props[@]}" --threads 16 --target "$rate" -p maxexecutiontime="$seconds" \
 			--fault "${faults//NODE/node$node}" --out "$dir/$row" >>"$dir/$row.log" 2>&1
 	echo "$row: status $?"
 	"$barograph" lab down "$engine" --dir "$lab" >>"$dir/$row.log" 2>&1
@@ -47,6 +47,7 @@ for row in "${rows[@]}"; do
 	valkey1-power) one "$row" valkey 1 1 2000 100 40 "$power" "" --profile tuned --frail-disks ;;
 	valkey3-power) one "$row" valkey 3 2 2000 100 40 "$power" "" --profile tuned --frail-disks ;;
 	cassandra1-power) one "$row" cassandra 1 1 2000 50 80 "${power/15s/20s}" "" --profile tuned --frail-disks ;;
+	asterixdb1-power) one "$row" asterixdb 1 1 500 10 60 "$power" "" --profile tuned --frail-disks ;;
 	*) echo "no row $row" >&2 ;;
 	esac
 done

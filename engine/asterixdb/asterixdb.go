@@ -104,9 +104,11 @@ func (d *database) options(u *url.URL) error {
 
 // about names the server and the settings that decide its speed.
 func (d *database) about(ctx context.Context) (engine.About, error) {
-	a := engine.About{Product: "Apache AsterixDB", Settings: map[string]string{
-		"types": "open", "indexes": strings.Join(d.indexes, ","), "driver": "net/http",
-	}}
+	a := engine.About{
+		Product: "Apache AsterixDB", Acknowledged: "on disk: in the log of the node that keeps the record, flushed, commits of one moment together",
+		Promises: engine.Promises(), Flushed: true, // a record is locked until the log with its commit is forced; no setting turns that off
+		Settings: map[string]string{"types": "open", "indexes": strings.Join(d.indexes, ","), "driver": "net/http"},
+	}
 	if d.closed {
 		a.Settings["types"] = "closed"
 	}

@@ -153,6 +153,11 @@ func (c *kvConn) insert(ctx context.Context, key []byte, r *engine.Row) error {
 		return err
 	}
 	record[sqlengine.KeyColumn] = keyText(key)
+	unlock, err := c.locks.Lock(ctx, key) // or a delete would delete this record after it had found none
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	_, err = c.client.run(ctx, request{text: "INSERT INTO " + c.dataset + " ($record)", params: map[string]any{"record": record}})
 	if is(err, codeDuplicate) {
 		return engine.ErrExists

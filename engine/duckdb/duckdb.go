@@ -41,18 +41,19 @@ var params = []engine.Param{ //nolint:gochecknoglobals // a constant table
 // Driver describes DuckDB.
 func Driver() engine.Driver {
 	return engine.Driver{
-		Scheme:      "duckdb",
-		Licence:     "MIT",
-		Summary:     "DuckDB, a columnar database in one file, inside Barograph's process",
-		Example:     "duckdb:archive.db",
-		Params:      params,
-		Offers:      offers(),
-		Means:       []design.Name{design.Normalized, design.Document, design.Wide},
-		Layouts:     []engine.Layout{engine.Columns, engine.Document},
-		PostMethods: postMethods(),
-		Own:         true,
-		Place:       engine.Embedded,
-		Open:        open,
+		Scheme:       "duckdb",
+		Licence:      "MIT",
+		Summary:      "DuckDB, a columnar database in one file, inside Barograph's process",
+		Example:      "duckdb:archive.db",
+		Params:       params,
+		Offers:       offers(),
+		Means:        []design.Name{design.Normalized, design.Document, design.Wide},
+		Layouts:      []engine.Layout{engine.Columns, engine.Document},
+		Transactions: []engine.IsolationLevel{engine.RepeatableRead},
+		PostMethods:  postMethods(),
+		Own:          true,
+		Place:        engine.Embedded,
+		Open:         open,
 	}
 }
 

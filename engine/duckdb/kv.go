@@ -26,6 +26,7 @@ func (k kv) dialect() *sqlengine.KVDialect {
 		Merge:     func(doc, param string) string { return "json_merge_patch(" + doc + ", " + param + ")" },
 		AtPath:    func(doc, path string) string { return "json_extract_string(" + doc + ", " + path + ")" },
 		MaxParams: 65535,
+		Begin:     map[engine.IsolationLevel][]string{engine.RepeatableRead: {"BEGIN TRANSACTION"}}, // snapshots: two that write different records do not see one another
 	}
 }
 
@@ -67,6 +68,12 @@ func (s *session) Taken(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "violates primary key constraint") || strings.Contains(text, "PRIMARY KEY or UNIQUE constraint violation")
 }
+
+// Conflict reports that another transaction has changed what this one would.
+func (s *session) Conflict(err error) bool { return strings.Contains(err.Error(), "onflict") }
+
+// Whole runs a transaction.
+func (s *session) Whole(f func() error) error { return f() }
 
 func (s *session) Close() error {
 	for _, st := range s.made {

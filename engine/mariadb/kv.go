@@ -40,6 +40,11 @@ func (k kv) dialect() *sqlengine.KVDialect {
 		AtPath:       func(doc, path string) string { return "JSON_VALUE(" + doc + ", " + path + ")" },
 		SetPath:      func(doc, path, value string) string { return "JSON_SET(" + doc + ", " + path + ", " + value + ")" },
 		MaxParams:    65535,
+		Begin: map[engine.IsolationLevel][]string{
+			engine.ReadCommitted:  {"SET TRANSACTION ISOLATION LEVEL READ COMMITTED", "START TRANSACTION"},
+			engine.RepeatableRead: {"SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", "START TRANSACTION"},
+			engine.Serializable:   {"SET TRANSACTION ISOLATION LEVEL SERIALIZABLE", "START TRANSACTION"},
+		},
 		Variants: map[engine.Layout]sqlengine.Variant{engine.Hash: {
 			Options: fmt.Sprintf(" ENGINE=InnoDB PARTITION BY KEY (%s) PARTITIONS %d", sqlengine.KeyColumn, sqlengine.HashPartitions),
 			Is:      "SELECT IF(COUNT(*) > 1, '1', '0') FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = '" + strings.ReplaceAll(k.prefix+recordsDatabase, "'", "''") + "' AND TABLE_NAME = ?",
@@ -78,7 +83,10 @@ func (k kv) session(ctx context.Context) (sqlengine.Session, error) {
 	if err != nil {
 		return nil, k.unreachable(err)
 	}
-	return &sqlengine.DriverSession{Conn: c, IsTaken: func(err error) bool { return is(err, errTaken) }, Around: outOfDeadlock}, nil
+	return &sqlengine.DriverSession{
+		Conn: c, IsTaken: func(err error) bool { return is(err, errTaken) }, Around: outOfDeadlock,
+		IsConflict: func(err error) bool { return is(err, errDeadlock, errLockWait, errChanged) },
+	}, nil
 }
 
 // deadlocks is how often a statement may be the victim of one before that is

@@ -35,6 +35,11 @@ func (k kv) dialect() *sqlengine.KVDialect {
 			return "jsonb_set(" + doc + ", " + path + "::text[], to_jsonb(" + value + "::text))"
 		},
 		MaxParams: 65535, Folded: true,
+		Begin: map[engine.IsolationLevel][]string{
+			engine.ReadCommitted:  {"BEGIN ISOLATION LEVEL READ COMMITTED"},
+			engine.RepeatableRead: {"BEGIN ISOLATION LEVEL REPEATABLE READ"},
+			engine.Serializable:   {"BEGIN ISOLATION LEVEL SERIALIZABLE"},
+		},
 		Joined: func(doc, name string) string {
 			field := doc + " -> '" + name + "'"
 			return "CASE jsonb_typeof(" + field + ") WHEN 'array' THEN array_to_string(ARRAY(SELECT e FROM jsonb_array_elements_text(" + field +
@@ -168,6 +173,15 @@ func (s *session) Taken(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && e.Code == "23505"
 }
+
+// Conflict reports a serialization failure or a deadlock.
+func (s *session) Conflict(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (e.Code == "40001" || e.Code == "40P01")
+}
+
+// Whole runs a transaction.
+func (s *session) Whole(f func() error) error { return f() }
 
 func (s *session) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), giveUp)

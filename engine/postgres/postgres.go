@@ -42,13 +42,14 @@ func Driver() engine.Driver {
 			design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
 			design.Wide:       {flavour.SQL, flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange},
 		},
-		Means:       []design.Name{design.Normalized, design.Document, design.Wide},
-		Layouts:     []engine.Layout{engine.Columns, engine.Document, engine.Hash, engine.Array, engine.ArrayIndex},
-		PostMethods: postMethods(),
-		Own:         true,
-		Place:       engine.Remote,
-		Server:      server(),
-		Open:        open,
+		Means:        []design.Name{design.Normalized, design.Document, design.Wide},
+		Layouts:      []engine.Layout{engine.Columns, engine.Document, engine.Hash, engine.Array, engine.ArrayIndex},
+		Transactions: engine.IsolationLevels(),
+		PostMethods:  postMethods(),
+		Own:          true,
+		Place:        engine.Remote,
+		Server:       server(),
+		Open:         open,
 	}
 }
 

@@ -16,8 +16,13 @@ type DriverSession struct {
 	Conn    driver.Conn
 	Strings bool                       // give texts as string, not []byte: SQLite takes the latter for a BLOB
 	IsTaken func(err error) bool       // a key is taken
-	Around  func(f func() error) error // runs a writing statement; nil = as it is
-	stmts   []driver.Stmt
+	Around  func(f func() error) error // runs a writing statement that is a transaction of its own; nil = as it is
+
+	IsConflict func(err error) bool       // a transaction was given up to let another one go on
+	Alone      func(f func() error) error // runs a transaction of several statements; nil = as it is
+
+	within bool // a transaction of several statements
+	stmts  []driver.Stmt
 }
 
 // Prepare prepares a statement.
@@ -41,6 +46,20 @@ func (s *DriverSession) Prepare(ctx context.Context, text string) (Statement, er
 
 // Taken is IsTaken.
 func (s *DriverSession) Taken(err error) bool { return s.IsTaken(err) }
+
+// Conflict is IsConflict.
+func (s *DriverSession) Conflict(err error) bool { return s.IsConflict(err) }
+
+// Whole runs a transaction. Its statements are not run by Around: one that was
+// tried again by itself would be of another transaction.
+func (s *DriverSession) Whole(f func() error) error {
+	s.within = true
+	defer func() { s.within = false }()
+	if s.Alone == nil {
+		return f()
+	}
+	return s.Alone(f)
+}
 
 // Close closes the statements and the connection.
 func (s *DriverSession) Close() error {
@@ -88,7 +107,7 @@ func (st *driverStatement) Exec(ctx context.Context, args [][]byte) (n int64, er
 		return 0, err
 	}
 	st.bind(args, NoLimit)
-	if st.s.Around == nil {
+	if st.s.Around == nil || st.s.within {
 		return st.run(ctx)
 	}
 	err = st.s.Around(func() error {

@@ -30,6 +30,10 @@ type KVDialect struct {
 	MaxParams                  int                                  // of one statement
 	Folded                     bool                                 // names are kept in lower case
 
+	// Begin are the statements that begin a transaction at each level that the
+	// engine has; its sessions are Transactors, unless it is empty.
+	Begin map[engine.IsolationLevel][]string
+
 	// Joined is the text of a field of a document that may be an array of texts.
 	Joined func(doc, name string) string // nil = the engine has no layout engine.Array
 

@@ -147,7 +147,11 @@ func (x *kvTexts) tableName() string {
 type kvConn struct {
 	*kvTexts
 	s    Session
+	tx   Transactor // the same; nil = it has no transactions
 	json *kvJSON
+
+	words  map[string]Statement // that begin and end transactions
+	broken error                // of a transaction that could not be ended: whoever reads opens another connection
 
 	statements map[string]Statement // by what they do and the fields, as bytes
 
@@ -171,6 +175,9 @@ func (x *kvTexts) connect(s Session) *engine.Conn {
 	c := &kvConn{kvTexts: x, s: s, json: newKVJSON(x.t.Fields, x.arrays()), statements: map[string]Statement{}}
 	c.onRead, c.onScan, c.onPath = c.takeRead, c.takeScan, c.takePath
 	conn := &engine.Conn{Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, InsertMany: c.insertMany, Close: s.Close}
+	if tx, ok := s.(Transactor); ok && len(x.Begin) > 0 {
+		c.tx, c.words, conn.Transact = tx, map[string]Statement{}, c.transact
+	}
 	if x.t.Layout == engine.Document && x.AtPath != nil {
 		conn.ReadPath = c.readPath
 	}
@@ -201,6 +208,9 @@ func (c *kvConn) statement(ctx context.Context, does byte, f engine.Fields, text
 }
 
 func (c *kvConn) read(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
+	if c.broken != nil {
+		return c.broken
+	}
 	st, err := c.statement(ctx, 'r', f, c.kvTexts.read)
 	if err != nil {
 		return err

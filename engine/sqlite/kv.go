@@ -27,6 +27,7 @@ func (k kv) dialect() *sqlengine.KVDialect {
 		AtPath:    func(doc, path string) string { return doc + " ->> " + path },
 		SetPath:   func(doc, path, value string) string { return "json_set(" + doc + ", " + path + ", " + value + ")" },
 		MaxParams: 32766,
+		Begin:     map[engine.IsolationLevel][]string{engine.Serializable: {"BEGIN IMMEDIATE"}}, // of two that began to read, one could never write
 		Variants: map[engine.Layout]sqlengine.Variant{engine.Clustered: {
 			Options: " WITHOUT ROWID",
 			Is:      "SELECT CASE WHEN sql LIKE '%) WITHOUT ROWID' THEN '1' ELSE '0' END FROM sqlite_master WHERE type = 'table' AND lower(name) = lower(?)",
@@ -47,16 +48,20 @@ func (k kv) session(context.Context) (sqlengine.Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	alone := func(f func() error) error {
+		k.writing.Lock()
+		defer k.writing.Unlock()
+		return f()
+	}
 	return &session{sqlengine.DriverSession{
-		Conn: c, Strings: true,
+		Conn: c, Strings: true, Around: alone, Alone: alone,
+		IsConflict: func(err error) bool {
+			e, ok := errors.AsType[sqlite3.Error](err)
+			return ok && (e.Code == sqlite3.ErrBusy || e.Code == sqlite3.ErrLocked) // another process writes
+		},
 		IsTaken: func(err error) bool {
 			e, ok := errors.AsType[sqlite3.Error](err)
 			return ok && e.ExtendedCode == sqlite3.ErrConstraintPrimaryKey
-		},
-		Around: func(f func() error) error {
-			k.writing.Lock()
-			defer k.writing.Unlock()
-			return f()
 		},
 	}}, nil
 }

@@ -40,12 +40,13 @@ func Driver() engine.Driver {
 			design.Normalized: {flavour.MetviewerSQL, flavour.SQL, flavour.ISORange, flavour.EpochRange},
 			design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
 		},
-		Means:       []design.Name{design.Normalized, design.Document},
-		Layouts:     []engine.Layout{engine.Columns, engine.Document, engine.Clustered},
-		PostMethods: postMethods(),
-		Own:         true,
-		Place:       engine.Embedded,
-		Open:        open,
+		Means:        []design.Name{design.Normalized, design.Document},
+		Layouts:      []engine.Layout{engine.Columns, engine.Document, engine.Clustered},
+		Transactions: []engine.IsolationLevel{engine.Serializable},
+		PostMethods:  postMethods(),
+		Own:          true,
+		Place:        engine.Embedded,
+		Open:         open,
 	}
 }
 

@@ -29,7 +29,7 @@ func server() *engine.Server {
 		TLS:       engine.AlwaysTLS,
 		Profiles: []engine.Profile{
 			{Name: "default", Summary: "a Java heap of a quarter of the memory, with the shares of it that Trino gives by itself"},
-			{Name: "tuned", Summary: "a Java heap of 70 % of the memory, half of it for one question", Settings: tuned},
+			{Name: "tuned", Summary: "a Java heap of 70 % of the memory, half of it for one question; threads enough to wait for several disks", Settings: tuned},
 		},
 		Stop:    syscall.SIGTERM,
 		Find:    find,
@@ -52,10 +52,15 @@ func java() engine.Artifact {
 }
 
 // tuned are the settings of the profile tuned, for a node that may use so many
-// bytes of memory.
+// bytes of memory. A thread of Trino's that waits for a disk does nothing else, and by
+// itself Trino has two a core, and lets no more than three splits of a task for
+// certain: of six slow disks under two cores most rested (docs/scan.md).
 func tuned(memory int64) map[string]string {
 	most := max(memory*7/10, leastHeap)
-	return map[string]string{heap: mib(most), "query.max-memory-per-node": mib(most/2) + "B", "memory.heap-headroom-per-node": mib(most/5) + "B"}
+	return map[string]string{
+		heap: mib(most), "query.max-memory-per-node": mib(most/2) + "B", "memory.heap-headroom-per-node": mib(most/5) + "B",
+		"task.max-worker-threads": "64", "task.min-drivers-per-task": "16",
+	}
 }
 
 // leastHeap is what a node starts with.

@@ -81,7 +81,15 @@ func parse(file string, text []byte, root string) (*node, error) {
 	}
 	if top == nil || top.name != root {
 		root = cmp.Or(root, "load_spec")
-		return nil, &fault.Error{File: file, Line: 1, Problem: "is no <" + root + "> file", Cure: "see docs/metviewer.md"}
+		cure := "see docs/metviewer.md"
+		switch {
+		case top == nil:
+		case top.name == "load_spec":
+			cure = "it is a <load_spec>, for `barograph load --spec`"
+		case top.name == "plot_spec":
+			cure = "it is a <plot_spec>, for `barograph ask` and `barograph met --case`"
+		}
+		return nil, &fault.Error{File: file, Line: 1, Problem: "is no <" + root + "> file", Cure: cure}
 	}
 	return top, nil
 }

@@ -147,7 +147,12 @@ func damaged(err *error) {
 }
 
 // wanted finds the columns in the file.
-func wanted(file *parquet.File, path, table string, names []string) (*Rows, []int, error) {
+func wanted(file *parquet.File, path, table string, names []string) (_ *Rows, _ []int, err error) {
+	defer func() {
+		if p := recover(); p != nil { // a column that is a group and has no members
+			err = &fault.Error{File: path, Problem: fmt.Sprint("is damaged: ", p), Cure: "make the tables with barograph synth tpcds"}
+		}
+	}()
 	all := Columns(table)
 	if all == nil {
 		return nil, nil, &fault.Error{Setting: table, Problem: "is no table of the star"}
@@ -169,7 +174,7 @@ func wanted(file *parquet.File, path, table string, names []string) (*Rows, []in
 			return nil, nil, &fault.Error{Setting: name, Problem: "is no column of " + table}
 		}
 		rows.Columns = append(rows.Columns, Vector{Column: all[k]})
-		if t := leaf.Node.Type(); !all[k].takes(t) {
+		if t := leaf.Node.Type(); !leaf.Node.Leaf() || !all[k].takes(t) {
 			return nil, nil, &fault.Error{File: path, Setting: name, Problem: "is of type " + t.String(), Cure: "make the tables with barograph synth tpcds"}
 		}
 		at = append(at, leaf.ColumnIndex)

@@ -44,7 +44,7 @@ func lawOf(r *run.Run, samples []run.Sample, query string) run.ScanLaw {
 		law.Problem = err.Error()
 		return law
 	}
-	law.Drawn, law.Work, law.Start, law.Told, law.Error = m.Drawn, m.Work, m.Start, m.Told, m.Error
+	law.Drawn, law.Work, law.Start, law.Told, law.Counted, law.Error = m.Drawn, m.Work, m.Start, m.Told, m.Count, m.Error
 	for i, f := range m.Fits {
 		law.Fits = append(law.Fits, run.ScanFit{Config: configs[i], Measured: f.Measured, Predicted: f.Predicted, Residual: f.Residual, Bound: string(f.Bound)})
 	}
@@ -60,7 +60,17 @@ func ModelOf(r *run.Run, samples []run.Sample, query string) (*Model, error) {
 
 // fitRun tells of each point which configuration it is.
 func fitRun(r *run.Run, samples []run.Sample, query string) (m *Model, configs []int, err error) {
-	none := func(problem, cure string) (*Model, []int, error) {
+	points, configs, err := pointsOf(r, samples, query)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err = FitModel(points, r.Seed)
+	return m, configs, err
+}
+
+// pointsOf are what a run measured of a question that is asked of the disks, cold.
+func pointsOf(r *run.Run, samples []run.Sample, query string) (points []Point, configs []int, err error) {
+	none := func(problem, cure string) ([]Point, []int, error) {
 		return nil, nil, &fault.Error{Setting: "the law of " + query, Problem: problem, Cure: cure}
 	}
 	cold := ColdQueries(samples)
@@ -84,7 +94,6 @@ func fitRun(r *run.Run, samples []run.Sample, query string) (m *Model, configs [
 			return none(fmt.Sprintf("%s and %s lie on one disk (%s): more paths were not more disks", disks[other].Path, d.Path, d.Device), "name paths on several disks, or make some: barograph lab disks --count 6")
 		}
 	}
-	var points []Point
 	unread := 0
 	for i := range r.Scan.Configs {
 		p, ok := setupOf(r, samples, i, query)
@@ -99,8 +108,7 @@ func fitRun(r *run.Run, samples []run.Sample, query string) (m *Model, configs [
 		return none(fmt.Sprintf("of %d configurations %d read nothing from the disks when they were cold", len(points)+unread, unread),
 			"run it as root, so that the page cache can be emptied, with more data than the engine and the disks keep in memory")
 	}
-	m, err = FitModel(points, r.Seed)
-	return m, configs, err
+	return points, configs, nil
 }
 
 // setupOf is what was measured of a configuration's cold answers; false where
@@ -123,6 +131,12 @@ func setupOf(r *run.Run, samples []run.Sample, config int, query string) (Point,
 			sum += d.Read
 		}
 		read, p.Seconds = append(read, float64(sum)), append(p.Seconds, m.Total.Seconds())
+		if cpu, ok := r.Archives[0].CPU(m); ok {
+			p.CPU = append(p.CPU, cpu.Seconds())
+		}
+	}
+	if len(p.CPU) < len(p.Seconds) {
+		p.CPU = nil
 	}
 	if len(read) == 0 || len(p.Bandwidth) == 0 {
 		return p, false
@@ -142,7 +156,9 @@ type Forecast struct {
 }
 
 // Forecast tells how long a scan will take: the law, the uncertainty of its
-// parameters, and the errors that single scans had where it was measured.
+// parameters, and the errors that single scans had where it was measured. Beyond
+// that these are taken to grow, by as much again each time that data, disks, their
+// speed or cores are e times the most that was seen.
 func (m *Model) Forecast(s Setup) (Forecast, error) {
 	x, err := s.terms()
 	if err != nil {
@@ -150,9 +166,7 @@ func (m *Model) Forecast(s Setup) (Forecast, error) {
 	}
 	best := law{1 / m.Drawn.Value, m.Work.Value, m.Start.Value}
 	f := Forecast{Disks: best[0] * x.disk, Cores: best[1] * x.core, Bound: best.bound(x), Beyond: m.Seen.beyond(&s)}
-	// A fit's errors are smaller than those that it will make: parameters have
-	// followed the noise.
-	follow := math.Sqrt(float64(len(m.Fits)) / float64(len(m.Fits)-3))
+	far := 1 + m.Seen.distance(&s)
 	r := rand.New(rand.NewPCG(m.Seed, 2))
 	n := 0
 	f.Seconds = m.widest(best.at(x), func(p law) float64 {
@@ -161,10 +175,21 @@ func (m *Model) Forecast(s Setup) (Forecast, error) {
 			f.Sure++
 		}
 		e := m.Off[r.IntN(len(m.Off))]
-		return p.at(x) * math.Exp(follow*math.Log1p(e))
+		return max(0, p.at(x)*(1+e*far))
 	})
 	f.Sure /= float64(n)
 	return f, nil
+}
+
+// distance is how far a setup lies beyond all that was measured: the sum of the
+// logarithms.
+func (s Seen) distance(x *Setup) (far float64) {
+	var now Seen
+	now.note(x)
+	for _, r := range []float64{float64(now.Disks) / float64(s.Disks), now.Bandwidth / s.Bandwidth, float64(now.Parallel) / float64(s.Parallel), float64(now.Bytes) / float64(s.Bytes)} {
+		far += max(0, math.Log(r))
+	}
+	return far
 }
 
 // beyond tells what was not measured; half as much again still counts as measured.

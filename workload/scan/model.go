@@ -25,7 +25,16 @@ type Setup struct {
 // Point is what a sweep measured of a setup.
 type Point struct {
 	Setup
-	Seconds []float64 `json:"seconds"` // of the repetitions
+	Seconds []float64 `json:"seconds"`               // of the repetitions
+	CPU     []float64 `json:"cpu_seconds,omitempty"` // likewise, of all cores together; nil = not counted
+}
+
+// work is the processor time of 10⁹ bytes, as it was counted; 0 = it was not.
+func (p *Point) work() float64 {
+	if len(p.CPU) == 0 {
+		return 0
+	}
+	return measure.Median(p.CPU) / (float64(p.Bytes) / 1e9)
 }
 
 // Model is a law for the time of a scan:
@@ -36,14 +45,19 @@ type Point struct {
 //
 // Where disks differ, or parts do not divide evenly among them, the disk that
 // has most to read for its speed stands for all, and disks is longer than so.
+//
+// Work comes from times where cores decided at some setups. Else it is the
+// processor time that was counted, which holds what an answer costs however
+// little it reads: more data will cost less for each byte, not more.
 type Model struct {
 	Drawn measure.Estimate `json:"drawn"`               // share of the disks' measured bandwidth that the engine gets; 1 = all
 	Work  measure.Estimate `json:"work_seconds_per_gb"` // of one core, for 10⁹ bytes
 	Start measure.Estimate `json:"start_seconds"`       // whatever the amount of data
 	Told  bool             `json:"start_told"`          // false: the points cannot tell Start, which counts as 0
+	Count bool             `json:"work_counted"`        // Work is the processor time that was counted
 	Error float64          `json:"error"`               // root mean square of the medians' relative errors
 	Fits  []Fit            `json:"fits"`                // by point
-	Off   []float64        `json:"off"`                 // relative errors of all repetitions: measured/law - 1
+	Off   []float64        `json:"off"`                 // relative errors of all repetitions, measured/law - 1, by the law of the other points
 	Seed  uint64           `json:"seed"`                // of the bootstrap and of forecasts
 	Seen  Seen             `json:"seen"`
 	Bytes int64            `json:"bytes"` // that a point read: the median
@@ -84,6 +98,7 @@ type terms struct {
 	disk float64 // seconds at the disks' full bandwidth
 	core float64 // 10⁹ bytes for each worker that has a core
 	time float64 // measured
+	work float64 // counted: seconds of a core for 10⁹ bytes; 0 = not
 }
 
 func (p law) at(x terms) float64 { return max(p[0]*x.disk, p[1]*x.core) + p[2] }
@@ -138,6 +153,7 @@ func (s *Setup) terms() (terms, error) {
 const (
 	modelDraws  = 500
 	minPoints   = 6     // two for each parameter
+	minCounted  = 4     // likewise, where Work is counted
 	doubt       = 0.001 // a parameter counts as told where the points would look so without it in fewer than so many sweeps
 	resolution  = 0.001 // relative errors below this are not told apart
 	lostAtMost  = 0.1   // of the bootstrap's fits that lack a parameter
@@ -153,41 +169,26 @@ const (
 // Two things make the law uncertain: the noise of the repetitions, seen by a
 // bootstrap within each point, and that the law may not hold, seen by one that
 // draws points among those that the same thing decides. Intervals are the
-// wider of the two. The error tells where the points do not tell Drawn and Work
-// apart: they look as if disks, or cores, decided at all of them.
+// wider of the two.
+//
+// Where the points do not tell Drawn and Work apart, as they look as if disks
+// decided at all of them, Work is what was counted; the error tells where
+// nothing was, or where cores may have decided at all points.
 func FitModel(points []Point, seed uint64) (*Model, error) {
 	m := &Model{Seed: seed}
-	xs := make([]terms, len(points))
-	read := make([]float64, len(points))
-	for i := range points {
-		p := &points[i]
-		read[i] = float64(p.Bytes)
-		x, err := p.terms()
-		if err != nil {
-			return nil, err
-		}
-		if len(p.Seconds) == 0 || !(slices.Min(p.Seconds) > 0) || math.IsInf(slices.Max(p.Seconds), 0) {
-			return nil, &fault.Error{Setting: "scan model", Problem: "a setup has no times above 0", Cure: "measure each setup"}
-		}
-		x.time = measure.Median(p.Seconds)
-		xs[i] = x
-		m.Seen.note(&p.Setup)
+	xs, err := m.read(points)
+	if err != nil {
+		return nil, err
 	}
-	if len(xs) < minPoints {
-		return nil, &fault.Error{Setting: "scan model", Problem: fmt.Sprintf("%d setups cannot tell three parameters", len(xs)), Cure: fmt.Sprintf("measure at least %d", minPoints)}
-	}
-	m.Bytes = int64(measure.Median(read))
-	best := fitLaw(xs)
-	if err := told(best, xs); err != nil {
+	best, err := m.fit(xs)
+	if err != nil {
 		return nil, err
 	}
 	m.Told = best.startTold
 	for i, x := range xs {
 		at := best.law.at(x)
-		for _, s := range points[i].Seconds {
-			m.Off = append(m.Off, s/at-1)
-		}
 		m.Fits = append(m.Fits, Fit{Measured: x.time, Predicted: at, Residual: x.time/at - 1, Bound: best.law.bound(x)})
+		m.Off = append(m.Off, m.errorsWithout(i, points[i].Seconds, xs, at)...)
 	}
 	m.Error = math.Sqrt(best.loss / float64(len(xs)))
 	if err := m.bootstrap(points, xs, best.law); err != nil {
@@ -195,6 +196,82 @@ func FitModel(points []Point, seed uint64) (*Model, error) {
 	}
 	m.intervals(best.law)
 	return m, nil
+}
+
+// read checks the points and works out their terms.
+func (m *Model) read(points []Point) ([]terms, error) {
+	xs := make([]terms, len(points))
+	bytes := make([]float64, len(points))
+	for i := range points {
+		p := &points[i]
+		bytes[i] = float64(p.Bytes)
+		x, err := p.terms()
+		if err != nil {
+			return nil, err
+		}
+		if len(p.Seconds) == 0 || !(slices.Min(p.Seconds) > 0) || math.IsInf(slices.Max(p.Seconds), 0) {
+			return nil, &fault.Error{Setting: "scan model", Problem: "a setup has no times above 0", Cure: "measure each setup"}
+		}
+		x.time, x.work = measure.Median(p.Seconds), p.work()
+		xs[i] = x
+		m.Seen.note(&p.Setup)
+	}
+	m.Bytes = int64(measure.Median(bytes))
+	return xs, nil
+}
+
+// fit finds the law, by times alone if they tell it.
+func (m *Model) fit(xs []terms) (fitted, error) {
+	counted := workOf(xs)
+	few := &fault.Error{Setting: "scan model", Problem: fmt.Sprintf("%d setups cannot tell three parameters", len(xs)), Cure: fmt.Sprintf("measure at least %d", minPoints)}
+	if len(xs) < minCounted || len(xs) < minPoints && counted == 0 {
+		return fitted{}, few
+	}
+	if len(xs) >= minPoints {
+		best := fitLaw(xs, 0)
+		err := told(best, xs)
+		if err == nil || counted == 0 {
+			return best, err
+		}
+	}
+	m.Count = true
+	best := fitLaw(xs, counted)
+	return best, drawsFromDisks(best, xs, counted)
+}
+
+// workOf is the median of what was counted; 0 unless it was at all points.
+func workOf(xs []terms) float64 {
+	all := make([]float64, len(xs))
+	for i, x := range xs {
+		if all[i] = x.work; x.work == 0 {
+			return 0
+		}
+	}
+	if len(all) == 0 {
+		return 0
+	}
+	return measure.Median(all)
+}
+
+// law is the best one for some of the points.
+func (m *Model) law(xs []terms) law {
+	if m.Count {
+		return fitLaw(xs, workOf(xs)).law
+	}
+	return fitLaw(xs, 0).law
+}
+
+// errorsWithout are the relative errors of a point's repetitions by the law of the
+// other points: a law's own points flatter it, as its parameters have followed their noise.
+// Where the others have no law, they are those by the law of all, at.
+func (m *Model) errorsWithout(i int, seconds []float64, xs []terms, at float64) (out []float64) {
+	if p := m.law(slices.Delete(slices.Clone(xs), i, i+1)); p[0] > 0 && p[1] > 0 {
+		at = p.at(xs[i])
+	}
+	for _, s := range seconds {
+		out = append(out, s/at-1)
+	}
+	return out
 }
 
 func (s *Seen) note(x *Setup) {
@@ -211,13 +288,13 @@ type fitted struct {
 	startTold bool
 }
 
-// fitLaw finds the law with the least loss.
-func fitLaw(xs []terms) fitted {
+// fitLaw finds the law with the least loss. A work above 0 is known.
+func fitLaw(xs []terms, work float64) fitted {
 	order := slices.Clone(xs)
 	slices.SortFunc(order, func(a, b terms) int { return cmp.Compare(a.disk*b.core, b.disk*a.core) }) // cores decide first
 	best := fitted{loss: math.Inf(1)}
 	for k := range len(order) + 1 {
-		if f := fitSplit(order[:k], order[k:], order); f.loss < best.loss {
+		if f := fitSplit(order[:k], order[k:], order, work); f.loss < best.loss {
 			best = f
 		}
 	}
@@ -225,21 +302,29 @@ func fitLaw(xs []terms) fitted {
 }
 
 // fitSplit is the best law if cores decide at some points and disks at the
-// others; its loss is that of all points under the law itself.
-func fitSplit(byCores, byDisks, all []terms) fitted {
+// others; its loss is that of all points under the law itself. A work above 0 is
+// known.
+func fitSplit(byCores, byDisks, all []terms, work float64) fitted {
 	d := sums(byDisks, func(x terms) float64 { return x.disk })
 	c := sums(byCores, func(x terms) float64 { return x.core })
+	project, overlap := c.project(), c.overlap()
+	if work > 0 {
+		project, overlap = 0, work*c.vu
+	}
 	uu := d.uu + c.uu
-	left := uu - d.project() - c.project()
+	left := uu - d.project() - project
 	out := fitted{loss: math.Inf(1), startTold: left > independent*uu}
 	starts := []float64{0}
 	if out.startTold {
-		if s := (d.u + c.u - d.overlap() - c.overlap()) / left; s > 0 {
+		if s := (d.u + c.u - d.overlap() - overlap) / left; s > 0 {
 			starts = append(starts, s)
 		}
 	}
 	for _, s := range starts {
 		p := law{d.slope(s), c.slope(s), s}
+		if work > 0 {
+			p[1] = work
+		}
 		if p[0] < 0 || p[1] < 0 {
 			continue
 		}
@@ -311,18 +396,33 @@ func told(best fitted, xs []terms) error {
 		}
 	}
 	switch {
-	case needless(fitSplit(nil, xs, xs)):
+	case needless(fitSplit(nil, xs, xs, 0)):
 		return &fault.Error{
 			Setting: "scan model", Problem: fmt.Sprintf("disks may decide at all points: what the work costs cannot be told, only that it is below %.3g s of a core for 10⁹ bytes", most),
 			Cure: "measure with more or faster disks, or with fewer workers",
 		}
-	case needless(fitSplit(xs, nil, xs)):
+	case needless(fitSplit(xs, nil, xs, 0)):
 		return &fault.Error{
 			Setting: "scan model", Problem: "cores may decide at all points: what the disks give cannot be told",
 			Cure: "measure with fewer or slower disks (`barograph lab disks`), or with more workers and cores",
 		}
 	}
 	return nil
+}
+
+// drawsFromDisks reports, as an error, that the points fit about as well by the
+// counted work alone: then what the disks give cannot be told.
+func drawsFromDisks(best fitted, xs []terms, work float64) error {
+	free := float64(len(xs) - 2)
+	noise := max(best.loss, float64(len(xs))*resolution*resolution) / free
+	without := fitSplit(xs, nil, xs, work).loss
+	if (distuv.F{D1: 1, D2: free}).Survival(max(0, without-best.loss)/noise) <= doubt {
+		return nil
+	}
+	return &fault.Error{
+		Setting: "scan model", Problem: "by the processor time that was counted, cores may decide at all points: what the disks give cannot be told",
+		Cure: "measure with fewer or slower disks (`barograph lab disks`), or with more data",
+	}
 }
 
 // bootstrap fits the law to repetitions and to points drawn anew.
@@ -338,6 +438,10 @@ func (m *Model) bootstrap(points []Point, xs []terms, best law) error {
 		for i, x := range xs {
 			times = drawn(r, times[:0], points[i].Seconds)
 			x.time = measure.Median(times)
+			if m.Count {
+				times = drawn(r, times[:0], points[i].CPU)
+				x.work = measure.Median(times) / (float64(points[i].Bytes) / 1e9)
+			}
 			into = append(into, x)
 		}
 		return into
@@ -347,7 +451,7 @@ func (m *Model) bootstrap(points []Point, xs []terms, best law) error {
 	for k, draw := range []func([]terms) []terms{repetitions, others} {
 		for range modelDraws {
 			xs := draw(sample[:0])
-			if p := fitLaw(xs).law; p.whole(xs) {
+			if p := m.law(xs); p.whole(xs) || m.Count && p[0] > 0 {
 				m.Draws[k] = append(m.Draws[k], p)
 			}
 		}

@@ -58,6 +58,7 @@ const AllDisks = "all"
 type Plan struct {
 	Rule       string             `json:"rule"` // that led to the numbers of partitions; "" = they were named
 	Placements []engine.Placement `json:"placements"`
+	NoLaw      string             `json:"no_law,omitempty"` // why no law, and no forecast, can come of them, and what to ask for
 
 	result  *run.Run
 	queries []engine.StarQuery
@@ -71,6 +72,9 @@ func (p *Plan) Text(w io.Writer) error {
 	}
 	for _, c := range p.Placements {
 		fmt.Fprintf(w, "%s, workers: %d\n", Words(&run.ScanConfig{Paths: len(c.Paths), Partitions: c.Partitions}), c.Parallel())
+	}
+	if p.NoLaw != "" {
+		fmt.Fprintln(w, p.NoLaw)
 	}
 	return nil
 }
@@ -196,7 +200,36 @@ func (p *Program) place(out *Plan) error {
 	}
 	out.result.Scan.Rule = out.Rule
 	out.Placements, err = p.Servers.offered(configs)
+	out.NoLaw = p.noLaw(out.Placements)
 	return err
+}
+
+// noLaw says, before anything is run, why the configurations cannot tell a law; ""
+// where they may, or where only one was asked for.
+func (p *Program) noLaw(configs []engine.Placement) string {
+	const none = "no law and no forecast will come of this run: "
+	sweep, err := Placements(Sweep, p.Paths, nil, 0)
+	better := fmt.Sprintf("; barograph scan sweep --cold 3 has %d", len(sweep))
+	if err != nil {
+		better = "; more disks are made by barograph lab disks --count 6"
+	}
+	disks := map[int]bool{}
+	for _, c := range configs {
+		disks[len(c.Paths)] = true
+	}
+	switch {
+	case len(configs) == 1 && p.Experiment == One:
+		return ""
+	case p.Cold == 0:
+		return none + "warm answers do not read the disks; add --cold 3"
+	case len(p.Paths) == 0:
+		return none + "the tables lie where the engine keeps its data; name --paths, one on each disk, or --disks"
+	case len(configs) < minCounted:
+		return fmt.Sprintf("%sit has %d configurations, and a law takes %d (%d, where the processor time is not counted)%s", none, len(configs), minCounted, minPoints, better)
+	case len(disks) < 2:
+		return none + "each configuration has as many disks as any other" + better
+	}
+	return ""
 }
 
 // machines are the engine's: this one, or the nodes of a lab on it, which
@@ -221,6 +254,9 @@ func (p *Program) Run(ctx context.Context) (some bool, err error) {
 	plan, err := p.Plan(ctx)
 	if err != nil {
 		return false, err
+	}
+	if plan.NoLaw != "" {
+		p.Progress(plan.NoLaw)
 	}
 	if p.URL != "" {
 		if err := p.Registry.Reach(ctx, engine.Options{Log: p.Log}, p.URL); err != nil {

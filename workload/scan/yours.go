@@ -30,6 +30,7 @@ type Yours struct {
 	Partitions string // ByCore, auto, or a number
 	Bytes      string // that the question reads: 1.2TB; "" = the run's
 	ScaleData  float64
+	HoldOut    bool // forecast the run's own configurations, too, each from the others
 }
 
 // ByCore gives each core a worker, and each disk as many parts as any other.
@@ -42,6 +43,7 @@ type Forecasts struct {
 	Bandwidth []float64       `json:"bandwidth_mb_per_s"` // of each disk
 	How       []string        `json:"bandwidth_how,omitempty"`
 	Questions []QuestionTimes `json:"questions"`
+	HeldOut   []HeldOut       `json:"held_out,omitempty"`
 
 	yours *Yours
 }
@@ -93,6 +95,11 @@ func (y *Yours) Forecasts(dir string) (*Forecasts, error) {
 		if err != nil {
 			t = QuestionTimes{Query: q, Problem: err.Error()}
 			none = append(none, err)
+		}
+		if points, _, missing := pointsOf(r, samples, q); y.HoldOut && err == nil && missing == nil {
+			if err := out.holdOut(q, points, r.Seed); err != nil {
+				return nil, err
+			}
 		}
 		out.Questions = append(out.Questions, t)
 	}
@@ -221,7 +228,7 @@ func (y *Yours) question(r *run.Run, samples []run.Sample, query string, mbps []
 		return out, err
 	}
 	out.Query = query
-	out.Law = &run.ScanLaw{Query: query, Phase: run.Cold, Drawn: m.Drawn, Work: m.Work, Start: m.Start, Told: m.Told, Error: m.Error}
+	out.Law = &run.ScanLaw{Query: query, Phase: run.Cold, Drawn: m.Drawn, Work: m.Work, Start: m.Start, Told: m.Told, Counted: m.Count, Error: m.Error}
 	bytes, err := y.amount(m.Bytes)
 	if err != nil {
 		return out, err
@@ -286,6 +293,9 @@ func (x *Forecasts) Text(w io.Writer) error {
 		fmt.Fprintf(w, "\n%s, %s of %s, %s, %s, %.4g GB read:\n%s\n", q.Query, run.Several(len(x.Bandwidth), "disk"), rates(x.Bandwidth),
 			run.Several(q.At.Setup.Partitions, "partition"), run.Several(q.At.Setup.Cores, "core"), float64(q.At.Setup.Bytes)/1e9, q.At.Forecast)
 		fmt.Fprintln(w, x.yours.enough(&q, x.Bandwidth))
+		if q.Law.Counted {
+			fmt.Fprintln(w, "Disks decided wherever it was measured: what the cores take is the processor time that was counted, which more data will not exceed.")
+		}
 		fmt.Fprintf(w, "The law was off by %.1f %% (root mean square of medians) where it was measured.\n", 100*q.Law.Error)
 	}
 	tw := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
@@ -304,6 +314,9 @@ func (x *Forecasts) Text(w io.Writer) error {
 	}
 	if err := tw.Flush(); err != nil {
 		return err
+	}
+	if len(x.HeldOut) > 0 {
+		fmt.Fprintln(w, "\n"+HeldOutWords(x.HeldOut))
 	}
 	fmt.Fprintln(w, "\n95 %: for a single cold scan, while the law holds; cores as fast as the run's, the same engine.")
 	return nil
@@ -329,4 +342,13 @@ func rates(mbps []float64) string {
 		all = append(all, fmt.Sprintf("%.4g", r))
 	}
 	return strings.Join(slices.Compact(all), ", ") + " MB/s"
+}
+
+// bandwidths are all of them, exactly: "100;99.5".
+func bandwidths(mbps []float64) string {
+	var all []string
+	for _, r := range mbps {
+		all = append(all, strconv.FormatFloat(r, 'g', -1, 64))
+	}
+	return strings.Join(all, ";")
 }

@@ -25,6 +25,7 @@ const (
 	opDelete
 	opReadPath   // of one value of a document
 	opUpdatePath // likewise
+	opTransfer   // from one record to another, in a transaction
 	ops
 
 	kindVerify = ops // the check of values, after a read or a scan
@@ -41,6 +42,7 @@ type Config struct {
 	Seed                     int64
 	Shard                    Shard
 	Spin                     bool
+	Ramp                     bool // the target is one of a ramp's
 
 	Status         bool
 	StatusInterval int64 // seconds
@@ -76,6 +78,9 @@ type Config struct {
 	MaxErrors                               int64   // operations that may fail; 0 = any number
 	MaxOutage                               int64   // seconds
 	Timeout                                 float64 // of an operation, in seconds; 0 = none
+	Isolation                               engine.IsolationLevel
+	Balance                                 int64 // of an account, when it is loaded
+	Conflicts                               int64 // after which a transfer is given up
 
 	Ignored []string // properties that were given and have no effect
 }
@@ -181,6 +186,9 @@ func (c *Config) settle() error {
 		return bad("shard", "there is less work than parts", "give fewer parts")
 	case c.FieldCount > 1000:
 		return bad("fieldcount", "is more than 1000", "give fewer fields")
+	}
+	if err := c.settleTransfers(); err != nil {
+		return err
 	}
 	table := c.TableSpec("")
 	return table.Check()

@@ -60,6 +60,13 @@ func (r *Report) Measurements() []Measurement {
 	for kind, name := range kinds() {
 		out = r.operation(out, name, r.Result.Groups[kind])
 	}
+	if t := r.Transfers; t != nil {
+		name := kinds()[opTransfer]
+		whole(name, "Conflicts", t.Conflicts)
+		whole(name, "Unknown", t.Unknown)
+		whole(name, "Sum", t.Sum)
+		whole(name, "AccountsOff", t.Off)
+	}
 	if timed && r.Cleanup.Count() > 0 {
 		out = r.latencies(out, "CLEANUP", r.Cleanup)
 	}

@@ -52,7 +52,8 @@ type Report struct {
 	Outage     time.Duration // during which some worker had none
 	Stood      time.Duration // for which this process stood still: the times are not the engine's
 
-	Fault *run.Fault // what was done to the server; nil = nothing
+	Fault     *run.Fault     // what was done to the server; nil = nothing
+	Transfers *run.Transfers // nil = there were none
 
 	faults    *Faults
 	calls     []history.Op // beside it
@@ -173,6 +174,9 @@ func (w *workload) perform(ctx context.Context, conns []*engine.Conn, o *Options
 	if err == nil && ctx.Err() == nil && (r.Err() == nil || r.Fault != nil) {
 		err = r.readBack(ctx, own[0])
 	}
+	if w.accounts != nil && ctx.Err() == nil && !r.Load && !r.Result.Hung {
+		err = errors.Join(err, r.audit(ctx, own[0]))
+	}
 	r.Problems = w.problems.list()
 	r.Retries = w.retries.Load()
 	r.Inserted = w.sequence.next.Load() - w.Records
@@ -237,6 +241,9 @@ func (r *Report) cleanUp(workers []*worker) (err error) {
 // have; another mix may run on the engine.
 var ErrCannot = errors.New("the mix asks for what the table cannot do")
 
+// errOverload says that what was due was not all begun.
+var errOverload = errors.New("more was due than was done")
+
 // ready sees that the load is there and prepares the check of scans.
 func (w *workload) ready(ctx context.Context, conns []*engine.Conn, r *Report) error {
 	if w.Mix[opDelete] > 0 && conns[0].Delete == nil {
@@ -251,8 +258,16 @@ func (w *workload) ready(ctx context.Context, conns []*engine.Conn, r *Report) e
 	if w.Mix[opReadPath] > 0 && conns[0].ReadPath == nil || w.Mix[opUpdatePath] > 0 && conns[0].UpdatePath == nil {
 		return &fault.Error{Setting: "properties readpathproportion and updatepathproportion", Problem: "this layout of the engine has no documents to reach into", Err: ErrCannot, Cure: "give --layout document, on an engine that has it"}
 	}
+	if w.accounts != nil && conns[0].Transact == nil {
+		return &fault.Error{Setting: "property transferproportion", Problem: "the engine has no transactions of several records", Err: ErrCannot, Cure: "choose one that `barograph list engines` shows with transactions"}
+	}
 	if err := w.probe(ctx, conns[0]); err != nil {
 		return err
+	}
+	if w.accounts != nil {
+		if err := w.worker(conns[0], 0).countBefore(ctx); err != nil {
+			return err
+		}
 	}
 	if w.Mix[opScan] == 0 {
 		return nil
@@ -274,7 +289,7 @@ func (r *Report) tally(status int, kinds ...int) (n int64) {
 }
 
 func (r *Report) all(status int) int64 {
-	return r.tally(status, opRead, opUpdate, opInsert, opScan, opDelete, opReadPath, opUpdatePath, kindVerify)
+	return r.tally(status, opRead, opUpdate, opInsert, opScan, opDelete, opReadPath, opUpdatePath, opTransfer, kindVerify)
 }
 
 // Operations is the number of operations that ended, whatever way; of a load,
@@ -334,10 +349,16 @@ func (r *Report) Throughput() float64 {
 // deserves; nil where all was.
 func (r *Report) Err() error {
 	var worst error
-	say := func(code int, problem, cure string) {
+	say := func(code int, problem, cure string, is ...error) {
 		if worst == nil {
-			worst = &fault.Status{Code: code, Err: &fault.Error{Problem: problem, Cure: cure}}
+			worst = &fault.Status{Code: code, Err: &fault.Error{Problem: problem, Cure: cure, Err: errors.Join(is...)}}
 		}
+	}
+	if wrong := r.Transfers.Wrong(); wrong != "" {
+		say(fault.Differs, wrong, "transactions of this engine and isolation are not whole, or not apart: do not trust its speed")
+	}
+	if r.Transfers != nil && r.Transfers.Undecided {
+		say(fault.Incomplete, fmt.Sprintf("whether the balances are right is not known: the commits of %d transfers were not answered", r.Transfers.Unknown), "run it again with fewer threads, or more records")
 	}
 	if n := r.all(statusWrong); n > 0 {
 		say(fault.Differs, fmt.Sprintf("%d answers are wrong", n), "see the problems listed; what is wrong has no times")
@@ -366,7 +387,7 @@ func (r *Report) Err() error {
 		say(fault.Incomplete, "operations did not return after they were cancelled", "see whether the engine is alive")
 	}
 	if n := r.Result.Unstarted; n > 0 && r.Result.Ending == pace.OutOfTime {
-		say(fault.Incomplete, fmt.Sprintf("overload: %d operations were due and never begun%s", n, r.outage()), "lower the target, or add threads")
+		say(fault.Incomplete, fmt.Sprintf("overload: %d operations were due and never begun%s", n, r.outage()), "lower the target, or add threads", errOverload)
 	}
 	if r.Result.Ending == pace.OutOfTime && r.Load {
 		say(fault.Incomplete, "the load ended by maxexecutiontime before all records were in", "raise it, or go on by --resume")

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
 )
 
@@ -76,6 +77,10 @@ func Settings() []Setting {
 		{"deleteproportion", "0", "share of deletes (not YCSB's)", number(func(c *Config) *float64 { return &c.Mix[opDelete] }, 1e9)},
 		{"readpathproportion", "0", "share of reads of one value inside a document (not YCSB's)", number(func(c *Config) *float64 { return &c.Mix[opReadPath] }, 1e9)},
 		{"updatepathproportion", "0", "share of updates of one value inside a document (not YCSB's)", number(func(c *Config) *float64 { return &c.Mix[opUpdatePath] }, 1e9)},
+		{"transferproportion", "0", "share of transfers: one transaction reads two records and moves an amount from the first field of one to that of the other (not YCSB's)", number(func(c *Config) *float64 { return &c.Mix[opTransfer] }, 1e9)},
+		{"isolation", string(engine.Serializable), "of transfers: read-committed, repeatable-read or serializable, where the engine has it (not YCSB's)", oneOf(func(c *Config) *engine.IsolationLevel { return &c.Isolation }, engine.IsolationLevels()...)},
+		{"balance", "1000", "what the first field of each record holds when it is loaded, where there are transfers (not YCSB's)", whole(func(c *Config) *int64 { return &c.Balance }, 1)},
+		{"conflicts", "100", "how often a transfer is run again, from its beginning, that the engine gave up for another one; RETRIED are those that then succeeded (not YCSB's)", whole(func(c *Config) *int64 { return &c.Conflicts }, 0)},
 		{"requestdistribution", "uniform", "uniform, zipfian, zipfian-exact (not YCSB's), latest, hotspot, exponential or sequential", oneOf(func(c *Config) *string { return &c.Requests },
 			"uniform", "zipfian", "zipfian-exact", "latest", "hotspot", "exponential", "sequential")},
 		{"zipfianconstant", "0.99", "of zipfian, zipfian-exact and latest: 0 is uniform, 1 the steepest (not YCSB's, where it is a constant)", number(func(c *Config) *float64 { return &c.Theta }, 1)},
@@ -186,12 +191,12 @@ func text(field func(*Config) *string) func(*Config, string) error {
 	return func(c *Config, v string) error { *field(c) = v; return nil }
 }
 
-func oneOf(field func(*Config) *string, values ...string) func(*Config, string) error {
+func oneOf[T ~string](field func(*Config) *T, values ...T) func(*Config, string) error {
 	return func(c *Config, v string) error {
-		if !slices.Contains(values, v) {
-			return &fault.Error{Problem: strconv.Quote(v) + " is not known", Cure: "choose one of " + strings.Join(values, ", ")}
+		if !slices.Contains(values, T(v)) {
+			return &fault.Error{Problem: strconv.Quote(v) + " is not known", Cure: "choose one of " + strings.Trim(fmt.Sprint(values), "[]")}
 		}
-		*field(c) = v
+		*field(c) = T(v)
 		return nil
 	}
 }

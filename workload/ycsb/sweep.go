@@ -30,6 +30,7 @@ type Sweep struct {
 	Find  bool          // the numbers of threads are looked for; see Saturate
 	Bound time.Duration // with Find
 	Most  int64         // likewise
+	Ramp  Ramp          // the rate is looked for, with the most of the threads
 
 	Add   func(s run.Sample) error // is given each sample as it comes
 	Found func(words string)       // what Find found
@@ -40,19 +41,23 @@ type Sweep struct {
 // keep the others from it. The error is the first.
 func (s *Sweep) Run(ctx context.Context) (first error) {
 	width := len(s.Mixes) * len(s.Targets)
-	if !s.Find {
+	search := s.Find || s.Ramp.First > 0
+	if !search {
 		width *= len(s.Threads)
 	}
 	reps := max(s.Reps, 1)
-	if s.Find {
-		reps = 1 // each number of threads is repeated where it is found
+	if search {
+		reps = 1 // each number of threads, or rate, is repeated where it is found
 	}
 	for i, round := range measure.Interleave(s.Seed, width, reps) {
 		m, t := s.Mixes[i%len(s.Mixes)], s.Targets[i/len(s.Mixes)%len(s.Targets)]
 		var err error
-		if s.Find {
+		switch {
+		case s.Ramp.First > 0:
+			err = s.ramp(ctx, t, m)
+		case s.Find:
 			err = s.saturate(ctx, t, m)
-		} else {
+		default:
 			_, err = s.cell(ctx, t, m, s.Threads[i/len(s.Mixes)/len(s.Targets)], round+1)
 		}
 		if first == nil {

@@ -99,6 +99,12 @@ func (t *Target) cell(c *Config, mix string, threads int, f *Faults) run.Cell {
 	if len(c.Rates) > 0 {
 		further = []any{"rate", c.Rates}
 	}
+	if c.Ramp {
+		further = append(further, "ramp", "yes")
+	}
+	if c.Transfers() {
+		further = append(further, "isolation", string(c.Isolation))
+	}
 	if f != nil {
 		further = append(further, "nodes", t.nodes(), "acknowledged", f.Acknowledged, "fault", f)
 	}
@@ -232,7 +238,13 @@ func (r *Report) Answers() answer.Tally {
 	a := answer.Tally{
 		Succeeded: r.Succeeded(), Wrong: r.all(statusWrong) + r.back.Wrong, Failed: r.all(statusError) + r.all(statusExists),
 		Found: r.tally(statusOK, opRead, opScan, opReadPath) + r.back.Found, Values: r.tally(statusOK, kindVerify),
-		Written: r.tally(statusOK, opInsert, opUpdate, opDelete, opUpdatePath),
+		Written: r.tally(statusOK, opInsert, opUpdate, opDelete, opUpdatePath, opTransfer),
+	}
+	if r.Transfers != nil {
+		a.Values += r.Transfers.Accounts
+		if r.Transfers.Wrong() != "" {
+			a.Wrong++
+		}
 	}
 	if r.Config.Integrity {
 		a.Values += r.back.Found
@@ -255,7 +267,7 @@ func (r *Report) timed() bool {
 func (r *Report) Sample(mix string, t *Target, rep int, since time.Time) (run.Sample, error) {
 	res, a := r.Result, r.Answers()
 	told := a
-	s := run.Sample{Cell: t.cell(r.Config, mix, r.Threads, r.faults), Rep: rep, Answers: &told, Problems: r.Problems, Warnings: r.Warnings, Fault: r.Fault}
+	s := run.Sample{Cell: t.cell(r.Config, mix, r.Threads, r.faults), Rep: rep, Answers: &told, Problems: r.Problems, Warnings: r.Warnings, Fault: r.Fault, Transfers: r.Transfers}
 	m := &run.Measured{Total: res.Elapsed, Used: &run.Used{Client: r.Client, Machine: r.Machine, Server: r.Server}}
 	m.Start = max(0, res.Began.Add(time.Duration(r.Config.Warmup)*time.Second).Sub(since))
 	m.Mix = &run.Mix{

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"time"
 
@@ -138,6 +139,8 @@ func (k *worker) operate(ctx context.Context, r *pace.Recorder, op int, number i
 		r.Done(opDelete, k.status("delete", number, k.conn.Delete(ctx, k.key)), began)
 	case opReadPath:
 		k.readPath(ctx, r, number)
+	case opTransfer:
+		k.transfer(ctx, r, number)
 	case opUpdatePath:
 		field := k.rng.IntN(len(k.fields))
 		k.row.Reset()
@@ -304,7 +307,9 @@ func (k *worker) fill(all bool) {
 }
 
 func (k *worker) fillField(row *engine.Row, key []byte, i int) {
-	if k.Integrity {
+	if i == 0 && k.accounts != nil {
+		row.SetData(strconv.AppendInt(row.Data(), k.Balance, 10))
+	} else if k.Integrity {
 		row.SetData(appendDerived(row.Data(), key, k.fields[i], k.fieldLength(i)))
 	} else {
 		row.SetData(appendRandom(row.Data(), k.lengths(i, k.rng), k.rng))

@@ -36,7 +36,7 @@ const (
 )
 
 func kinds() []string {
-	return []string{"READ", "UPDATE", "INSERT", "SCAN", "READ-MODIFY-WRITE", "DELETE", "READ-PATH", "UPDATE-PATH", "VERIFY"}
+	return []string{"READ", "UPDATE", "INSERT", "SCAN", "READ-MODIFY-WRITE", "DELETE", "READ-PATH", "UPDATE-PATH", "TRANSFER", "VERIFY"}
 }
 
 func statuses() []string {
@@ -58,6 +58,7 @@ type workload struct {
 	errors   errorCounts
 	retries  atomic.Int64
 	failed   atomic.Int64 // operations, those of the warm-up too
+	accounts *accounts    // nil = there are no transfers
 
 	mix        dist.Choice
 	scrambled  dist.Scrambled
@@ -107,6 +108,9 @@ func newWorkload(c *Config, table *engine.Records) (*workload, error) {
 	}
 	var err error
 	w.lengths, err = c.fieldLengths()
+	if c.Transfers() {
+		w.accounts = &accounts{moved: make([]atomic.Int64, c.InsertCount)}
+	}
 	return w, err
 }
 

@@ -1,0 +1,89 @@
+package sqlengine
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+)
+
+// Transactor is a Session with transactions of several statements.
+type Transactor interface {
+	Session
+	// Conflict reports whether a statement failed because the engine gave its
+	// transaction up to let another one go on.
+	Conflict(err error) bool
+	// Whole runs a transaction, from its first statement to its end.
+	Whole(f func() error) error
+}
+
+const undoing = 10 * time.Second // may take that long, also behind a call that was ended
+
+func (c *kvConn) transact(ctx context.Context, level engine.IsolationLevel, do func() error) error {
+	begin, ok := c.Begin[level]
+	if !ok {
+		return &fault.Error{
+			Setting: "isolation " + string(level), Problem: "is not among the engine's", Err: engine.ErrNoDesign,
+			Cure: fmt.Sprintf("choose one of %s", slices.Sorted(maps.Keys(c.Begin))),
+		}
+	}
+	return c.tx.Whole(func() error {
+		if c.broken != nil {
+			return c.broken
+		}
+		if err := c.say(ctx, begin...); err != nil {
+			return c.givenUp(err)
+		}
+		if err := do(); err != nil {
+			c.undo(ctx)
+			return c.givenUp(err)
+		}
+		err := c.say(ctx, "COMMIT")
+		if err == nil {
+			return nil
+		}
+		c.undo(ctx)
+		if c.tx.Conflict(err) {
+			return c.givenUp(err)
+		}
+		return fmt.Errorf("%w: %w", engine.ErrUnsettled, err)
+	})
+}
+
+// givenUp marks the error of a transaction that may be run again.
+func (c *kvConn) givenUp(err error) error {
+	if c.tx.Conflict(err) {
+		return fmt.Errorf("%w: %w", engine.ErrConflict, err)
+	}
+	return err
+}
+
+// undo ends a transaction of which nothing may stand. Where that fails nobody
+// knows what the connection is in; the server ends it with the connection.
+func (c *kvConn) undo(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoing)
+	defer cancel()
+	c.broken = c.say(ctx, "ROLLBACK")
+}
+
+// say runs statements without arguments.
+func (c *kvConn) say(ctx context.Context, texts ...string) error {
+	for _, text := range texts {
+		st := c.words[text]
+		if st == nil {
+			var err error
+			if st, err = c.s.Prepare(ctx, text); err != nil {
+				return err
+			}
+			c.words[text] = st
+		}
+		if _, err := st.Exec(ctx, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,65 @@
+package export
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/barograph/barograph/record"
+)
+
+// TestDamagedParquet: a Parquet file of values that is cut, turned over or of another
+// table is an error with its name, and never a panic; a whole one is read.
+func TestDamagedParquet(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "v.parquet")
+	value := 1.5
+	var rows []Gauge
+	for i := range 100 {
+		rows = append(rows, Gauge{Station: "GWRM1", Time: time.Unix(int64(i)*3600, 0).UTC(), Code: "HGIRGZZ", Value: &value, Quality: "Z"})
+	}
+	if err := parquet.WriteFile(path, rows); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(text []byte) (n int, err error) {
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err = ReadGauges(path, nil, func(_ *record.Gauge, err error) error {
+			if err == nil {
+				n++
+			}
+			return nil
+		})
+		return n, err
+	}
+	if n, err := read(whole); n != 100 || err != nil {
+		t.Fatalf("%d values, %v", n, err)
+	}
+	for cut := 4; cut < len(whole); cut += 97 {
+		if _, err := read(whole[:cut]); err == nil || !strings.Contains(err.Error(), path+": is no whole Parquet file of values") {
+			t.Fatalf("cut at %d: %v", cut, err)
+		}
+	}
+	for at := 4; at < len(whole); at += 13 {
+		text := append([]byte(nil), whole...)
+		text[at] ^= 0x55
+		if n, _ := read(text); n > 100 { // whatever it is, it is told or read
+			t.Errorf("byte %d: %d values", at, n)
+		}
+	}
+	if err := parquet.WriteFile(path, []struct{ A, B int }{{1, 2}}); err != nil {
+		t.Fatal(err)
+	}
+	other, _ := os.ReadFile(path)
+	if _, err := read(other); err == nil || !strings.Contains(err.Error(), "it has no column station; write it with barograph shef decode") {
+		t.Errorf("another table: %v", err)
+	}
+}
