@@ -19,12 +19,12 @@ type Options struct {
 // Decoder decodes products. It keeps its memory from one to the next and is
 // not safe for concurrent use.
 type Decoder struct {
-	now    clock
-	tables *Tables
-	saving saving
-	dated  dated
-	tokens map[string]string
-	clean  []byte // the line without comments, in upper case
+	now      clock
+	tables   *Tables
+	saving   saving
+	dated    dated
+	comments map[string]string
+	clean    []byte // the line without comments, in upper case
 
 	out    *Result
 	line   uint32 // of the file
@@ -39,6 +39,9 @@ type Decoder struct {
 
 	m     message
 	piece bool // the piece between two slashes has been counted
+
+	cited   []byte // tokens of the product's problems, one behind the other
+	citedTo []int  // where each ends
 }
 
 // message is the state of the message at hand; it lasts from its first line to
@@ -115,7 +118,7 @@ func NewDecoder(o Options) *Decoder {
 	if now.IsZero() {
 		now = time.Now()
 	}
-	d := &Decoder{tokens: make(map[string]string), tables: o.Tables}
+	d := &Decoder{comments: make(map[string]string), tables: o.Tables}
 	if d.tables == nil {
 		d.tables = manual
 	}
@@ -128,6 +131,7 @@ func NewDecoder(o Options) *Decoder {
 func (d *Decoder) Decode(p *Product, out *Result) {
 	out.reset(p)
 	d.out, d.line = out, uint32(p.Line-1)
+	d.cited, d.citedTo = d.cited[:0], d.citedTo[:0]
 	d.m.format, d.m.alive, d.m.cut = 0, false, false
 	text := p.Text
 	for torn := p.Torn; len(text) > 0; torn = false {
@@ -145,6 +149,7 @@ func (d *Decoder) Decode(p *Product, out *Result) {
 		}
 	}
 	d.closeBody()
+	d.cite()
 	out.Account.Values = int64(len(out.Values))
 }
 

@@ -68,20 +68,37 @@ const ones, tops = 0x0101010101010101, 0x8080808080808080
 // text, without control characters and bytes beyond ASCII. Either may be false
 // of a line that is. Eight bytes are looked at together.
 func look(b []byte) (plain, text bool) {
-	special, strange := uint64(0), uint64(0)
 	for ; len(b) >= 8; b = b[8:] {
 		x := binary.LittleEndian.Uint64(b)
 		colon, double, single := x^ones*':', x^ones*'"', x^ones*'\''
-		special |= (x + ones*0x20) | // above 0x5f: small letters and beyond
+		special := x | (x + ones*0x20) | // above 0x5f: small letters and beyond
+			(x-ones*0x20)&^x | // below 0x20: control characters
 			(colon-ones)&^colon | (double-ones)&^double | (single-ones)&^single
+		if special&tops != 0 {
+			return false, isText(b)
+		}
+	}
+	for i, c := range b {
+		if c > 0x5f || c < 0x20 || c == ':' || c == '"' || c == '\'' {
+			return false, isText(b[i:])
+		}
+	}
+	return true, true
+}
+
+// isText is the second of look's answers.
+func isText(b []byte) bool {
+	strange := uint64(0)
+	for ; len(b) >= 8; b = b[8:] {
+		x := binary.LittleEndian.Uint64(b)
 		strange |= x | (x + ones) | (x-ones*0x20)&^x // above 0x7e, and below 0x20
 	}
-	plain, text = (special|strange)&tops == 0, strange&tops == 0
 	for _, c := range b {
-		plain = plain && c <= 0x5f && c >= 0x20 && c != ':' && c != '"' && c != '\''
-		text = text && c < 0x7f && c >= 0x20
+		if c >= 0x7f || c < 0x20 {
+			return false
+		}
 	}
-	return plain, text
+	return strange&tops == 0
 }
 
 // strip copies a line without its comments, in upper case.

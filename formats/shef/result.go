@@ -103,7 +103,7 @@ func Remark(number int) string {
 	return remarks[number]
 }
 
-const maxTokens = 4096 // tokens remembered, so that equal ones are one string
+const maxComments = 4096 // remembered, so that equal ones are one string
 
 // problem notes an error; the token is what stands at the cursor.
 func (d *Decoder) problem(number int) { d.note(number, false, "") }
@@ -128,21 +128,30 @@ func (d *Decoder) note(number int, warning bool, remark string) {
 			break
 		}
 	}
-	d.out.Problems = append(d.out.Problems, Problem{
-		Number: number, Warning: warning, Line: int(d.line), Token: d.intern(tok), Remark: remark,
-	})
+	d.cited = append(d.cited, tok...)
+	d.out.Problems = append(d.out.Problems, Problem{Number: number, Warning: warning, Line: int(d.line), Remark: remark})
+	d.citedTo = append(d.citedTo, len(d.cited))
+}
+
+// cite gives each problem of a product its token, out of one text for all.
+func (d *Decoder) cite() {
+	all, from := string(d.cited), 0
+	for i, to := range d.citedTo {
+		d.out.Problems[i].Token = all[from:to]
+		from = to
+	}
 }
 
 // intern returns b as a string, the same for the same bytes.
 func (d *Decoder) intern(b []byte) string {
-	if s, ok := d.tokens[string(b)]; ok {
+	if s, ok := d.comments[string(b)]; ok {
 		return s
 	}
-	if len(d.tokens) >= maxTokens {
-		clear(d.tokens)
+	if len(d.comments) >= maxComments {
+		clear(d.comments)
 	}
 	s := string(b)
-	d.tokens[s] = s
+	d.comments[s] = s
 	return s
 }
 
