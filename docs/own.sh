@@ -32,7 +32,7 @@ trap '[ -z "$lab" ] || "$barograph" lab down postgres --dir lab' EXIT
 if [ -z "${ENGINES:-}" ]; then
 	run barograph lab up postgres --dir lab --profile tuned
 	lab=up
-	ENGINES="--engine duckdb:duckdb.db --engine clickhouse:clickhouse --engine sqlite:sqlite.db --engine $("$barograph" lab url postgres --dir lab) --lab-dir lab"
+	ENGINES="--engine duckdb:duckdb.db --engine clickhouse:clickhouse --engine sqlite:sqlite.db --engine @lab/postgres/url --lab-dir lab"
 fi
 # shellcheck disable=SC2086 # options are words
 run barograph scan own --tables "$tables" --queries "$queries" $ENGINES ${OWN:---streams 1,2,4,8} --out own
