@@ -142,7 +142,7 @@ type Engine struct {
 	Own      func(ctx context.Context) (*Own, error)    // tables of a user's own: the own workload
 	Metrics  func(ctx context.Context) (Metrics, error) // what a server tells of itself, in a few ms
 	About    func(ctx context.Context) (About, error)
-	Servants []int32      // processes of an embedded engine's own, which do its work
+	Processes []int32      // processes of an embedded engine's own, which do its work
 	Close    func() error // waits for nothing; open archives must be closed before
 }
 

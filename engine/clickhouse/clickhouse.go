@@ -110,7 +110,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err := d.recover(ctx); err != nil {
 		return nil, errors.Join(d.explain(err), end())
 	}
-	return &engine.Engine{Archives: d, Scans: scans{d}, Own: d.own, About: d.about, Servants: []int32{int32(h.cmd.Process.Pid)}, Close: end}, nil //nolint:gosec // pids are small
+	return &engine.Engine{Archives: d, Scans: scans{d}, Own: d.own, About: d.about, Processes: []int32{int32(h.cmd.Process.Pid)}, Close: end}, nil //nolint:gosec // pids are small
 }
 
 // arguments are those of the library, which finds its configuration in dir.

@@ -158,7 +158,7 @@ func (r *runner) open(ctx context.Context) error {
 		if p.db, err = r.Registry.Open(ctx, url, engine.Options{Log: r.Log, Threads: r.Threads}); err != nil {
 			return nil, err
 		}
-		if p.pids = append(p.pids, p.db.Servants...); len(p.db.Servants) > 0 {
+		if p.pids = append(p.pids, p.db.Processes...); len(p.db.Processes) > 0 {
 			p.place = engine.Remote // as far as who used the cores
 		}
 		if p.own, err = p.db.Own(ctx); err != nil {

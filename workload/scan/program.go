@@ -354,7 +354,7 @@ func (p *Program) onServer(ctx context.Context, pids []int32, o Options, into *r
 	if err := noteAbout(ctx, db, &into.Run); err != nil {
 		return errors.Join(err, db.Close())
 	}
-	return errors.Join(Run(ctx, Opened(db.Scans, append(pids, db.Servants...)), o, into), db.Close())
+	return errors.Join(Run(ctx, Opened(db.Scans, append(pids, db.Processes...)), o, into), db.Close())
 }
 
 func noScans(setting string) error {

@@ -10,9 +10,9 @@ import (
 	"github.com/barograph/barograph/workload/own"
 )
 
-// TestServants: what an embedded engine does in a process of its own is its work,
+// TestProcessesOfItsOwn: what an embedded engine does in a process of its own is its work,
 // and not something else's on a busy machine.
-func TestServants(t *testing.T) {
+func TestProcessesOfItsOwn(t *testing.T) {
 	d, _ := all.Registry().Find("clickhouse")
 	enginetest.Installed(t, *d)
 	tables := write(t, "n.csv", "id\n1\n2\n")
