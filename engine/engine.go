@@ -135,15 +135,15 @@ func (o Options) Logger() *slog.Logger { return cmp.Or(o.Log, slog.New(slog.Disc
 
 // Engine is an open database, safe for concurrent use. A nil ability means "cannot".
 type Engine struct {
-	Archives Archives                                   // verification archives: the met workload; nil where Driver.Offers is empty
-	KV       KV                                         // records under keys: the ycsb workload
-	Posts    Posts                                      // values of SHEF messages: the post workload
-	Scans    Scans                                      // tables of a star over several disks: the scan workload
-	Own      func(ctx context.Context) (*Own, error)    // tables of a user's own: the own workload
-	Metrics  func(ctx context.Context) (Metrics, error) // what a server tells of itself, in a few ms
-	About    func(ctx context.Context) (About, error)
+	Archives  Archives                                   // verification archives: the met workload; nil where Driver.Offers is empty
+	KV        KV                                         // records under keys: the ycsb workload
+	Posts     Posts                                      // values of SHEF messages: the post workload
+	Scans     Scans                                      // tables of a star over several disks: the scan workload
+	Own       func(ctx context.Context) (*Own, error)    // tables of a user's own: the own workload
+	Metrics   func(ctx context.Context) (Metrics, error) // what a server tells of itself, in a few ms
+	About     func(ctx context.Context) (About, error)
 	Processes []int32      // processes of an embedded engine's own, which do its work
-	Close    func() error // waits for nothing; open archives must be closed before
+	Close     func() error // waits for nothing; open archives must be closed before
 }
 
 // About is what a run must know to be repeated.
