@@ -294,7 +294,7 @@ func (r *gaugeRow) parquet(f *os.File) error {
 	defer rows.Close() //nolint:errcheck // nothing was written
 	buffer := make([]Gauge, 512)
 	for left := rows.NumRows(); ; {
-		n, err := readGauges(rows, buffer)
+		n, err := rows.Read(buffer)
 		if left -= int64(n); left < 0 || errors.Is(err, io.EOF) && left > 0 {
 			return bad(fmt.Errorf("the file is damaged: it does not hold the %d rows that it says", rows.NumRows()))
 		}
@@ -313,7 +313,7 @@ func (r *gaugeRow) parquet(f *os.File) error {
 }
 
 // gaugesIn opens a Parquet file of values.
-func gaugesIn(f *os.File) (_ *parquet.GenericReader[Gauge], err error) {
+func gaugesIn(f *os.File) (_ *gaugeReader, err error) {
 	defer damaged(&err)
 	info, err := f.Stat()
 	if err != nil {
@@ -328,12 +328,55 @@ func gaugesIn(f *os.File) (_ *parquet.GenericReader[Gauge], err error) {
 			return nil, errors.New("it has no column " + must)
 		}
 	}
-	return parquet.NewGenericReader[Gauge](file), nil
+	return newGaugeReader(file), nil
 }
 
-func readGauges(rows *parquet.GenericReader[Gauge], into []Gauge) (n int, err error) {
+// gaugeReader looks at each row before parquet-go makes a Gauge of it: of a
+// damaged file a row may lack a column, and the library then takes its
+// neighbour's number for the length of a text.
+type gaugeReader struct {
+	*parquet.GenericReader[Gauge]
+	kinds  []parquet.Kind // of the columns
+	buffer []parquet.Row
+}
+
+func newGaugeReader(file *parquet.File) *gaugeReader {
+	r := &gaugeReader{GenericReader: parquet.NewGenericReader[Gauge](file)}
+	for _, path := range r.Schema().Columns() {
+		leaf, _ := r.Schema().Lookup(path...)
+		r.kinds = append(r.kinds, leaf.Node.Type().Kind())
+	}
+	return r
+}
+
+func (r *gaugeReader) Read(into []Gauge) (n int, err error) {
 	defer damaged(&err)
-	return rows.Read(into)
+	if len(r.buffer) < len(into) {
+		r.buffer = make([]parquet.Row, len(into))
+	}
+	n, err = r.ReadRows(r.buffer[:len(into)])
+	for i, row := range r.buffer[:n] {
+		if bad := r.whole(row); bad != nil {
+			return i, bad
+		}
+		if bad := r.Schema().Reconstruct(&into[i], row); bad != nil {
+			return i, bad
+		}
+	}
+	return n, err
+}
+
+// whole reports a row that has not one value of each column, of its kind.
+func (r *gaugeReader) whole(row parquet.Row) error {
+	if len(row) != len(r.kinds) {
+		return fmt.Errorf("the file is damaged: a row has %d columns, not %d", len(row), len(r.kinds))
+	}
+	for i, v := range row {
+		if v.Column() != i || !v.IsNull() && v.Kind() != r.kinds[i] {
+			return fmt.Errorf("the file is damaged: column %d of a row is of another kind", i+1)
+		}
+	}
+	return nil
 }
 
 // damaged makes an error of what the library stumbles over.

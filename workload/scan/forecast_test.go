@@ -31,7 +31,7 @@ func TestForecastCovers(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			sweeps := 40
 			if testing.Short() {
-				sweeps = 8
+				sweeps = 20
 			}
 			r := rand.New(rand.NewPCG(11, 0))
 			inside, all, refused, width := 0, 0, 0, 0.0
