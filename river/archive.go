@@ -5,6 +5,9 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/record"
 )
@@ -42,9 +45,15 @@ func (a *Archive) drop() (err error) {
 	return err
 }
 
-// Again says yes: posters retry conflicts themselves, so that what is left is
-// mostly the connection.
-func (a *Archive) Again(error) bool { return true }
+// Again says no to what a database says of values; all else is of the connection,
+// the server and its disk, as posters retry conflicts themselves.
+func (a *Archive) Again(err error) bool {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return waits(e)
+	}
+	e, ok := errors.AsType[*mysql.MySQLError](err)
+	return !ok || !slices.Contains([]string{"22", "23"}, string(e.SQLState[:2]))
+}
 
 // Reload opens the tables anew, with a new connection.
 func (a *Archive) Reload(ctx context.Context) (err error) {

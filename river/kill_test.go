@@ -162,8 +162,10 @@ func TestKills(t *testing.T) {
 		}},
 		{"postgres", "single", func(name string) (string, func() string) {
 			server := servers.Lab(t, postgres.Driver(), lab.Options{}).URL()
-			if _, err := connection(t, server).Exec(t.Context(), "CREATE DATABASE "+name); err != nil {
-				t.Fatal(err)
+			for _, text := range []string{"DROP DATABASE IF EXISTS ", "CREATE DATABASE "} {
+				if _, err := connection(t, server).Exec(t.Context(), text+name); err != nil {
+					t.Fatal(err)
+				}
 			}
 			u, err := url.Parse(server)
 			if err != nil {

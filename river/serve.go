@@ -69,7 +69,7 @@ const (
 const (
 	poll     = 500 * time.Millisecond // also where the system tells of no change: NFS
 	anew     = 12 * time.Hour         // what the poster goes by is read again
-	attempts = 5                      // until what a database refuses is set aside, not its neighbours
+	attempts = 2                      // until a product that a database refuses is set aside
 	longest  = 30 * time.Second       // between two attempts to reach it
 )
 
@@ -120,12 +120,20 @@ func (s *Service) Run(ctx context.Context) error {
 			read = time.Now()
 			s.reload(ctx, func() error { return nil })
 		}
+		select { // also while there is always something to post
+		case again := <-s.Reread:
+			read = time.Now()
+			s.reload(ctx, again)
+		default:
+		}
 		ready, files, bytes, err := s.Spool.Ready()
 		if err != nil {
 			return err
 		}
 		s.Metrics.waiting(ready, files, bytes)
-		ready = ready[:min(len(ready), 5*BatchProducts)] // then signals are heard, and counts are taken
+		for _, path := range s.Spool.told() {
+			s.Log.Warn("is left where it is: it is neither a file nor a link to one", "path", path)
+		}
 		if err := s.round(ctx, ready); err != nil && ctx.Err() == nil {
 			return err
 		}
@@ -217,7 +225,7 @@ func (s *Service) file(ctx context.Context, w *Waiting) error {
 		})
 	}
 	w.read = true
-	if unread = errors.Join(unread, texts.Incomplete()); err == nil && (unread != nil || products == 0) && w.left == 0 {
+	if unread = errors.Join(unread, texts.Incomplete()); err == nil && (unread != nil || products == 0) {
 		if w.why = "there is no product in it"; unread != nil {
 			w.why = unread.Error()
 		}
@@ -270,8 +278,8 @@ func (s *Service) land(ctx context.Context) error {
 				posted = append(posted, h.Product)
 			}
 		}
-		if err := s.Spool.Posted(posted); err != nil {
-			return err
+		if err := s.Spool.Posted(posted); err != nil { // what comes twice is posted twice, which changes nothing
+			s.Log.Error("which products were posted is not remembered", "error", err)
 		}
 	}
 	var open []*Waiting
@@ -324,9 +332,10 @@ func (s *Service) insist(ctx context.Context, all []*held) []Tally {
 			return tallies
 		}
 		s.Log.Warn("the database refuses", "products", len(all), "error", err)
-		if s.Poster.Reload(ctx) == nil {
-			refusal = err
-			if refused++; !s.Poster.Again(err) || refused >= attempts {
+		// What is wrong with the database is waited for: were it told from the
+		// products by the number of attempts, a full disk would set all of them aside.
+		if s.Poster.Reload(ctx) == nil && !s.Poster.Again(err) {
+			if refusal, refused = err, refused+1; refused == attempts || len(all) > 1 {
 				break
 			}
 		}
@@ -334,6 +343,8 @@ func (s *Service) insist(ctx context.Context, all []*held) []Tally {
 		select {
 		case <-ctx.Done():
 			return nil
+		case again := <-s.Reread:
+			s.reload(ctx, again)
 		case <-time.After(wait/2 + rand.N(wait)): //nolint:gosec // no secret
 		}
 		wait = min(2*wait, longest)
@@ -529,8 +540,9 @@ type Poster interface {
 	Post(ctx context.Context, products []*Product) ([]Tally, error)
 	// Reload reads anew what the poster goes by.
 	Reload(ctx context.Context) error
-	// Again reports whether an error is of the connection or of a conflict, so
-	// that the same may be tried again; others are of what was posted.
+	// Again reports whether an error is of the connection, of the database or of a
+	// conflict, so that the same is tried until it succeeds; others are of what was
+	// posted.
 	Again(err error) bool
 	Close() error
 }
