@@ -80,7 +80,7 @@ func opened(ctx context.Context, url, schema string) (river.Poster, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &river.Archive{Method: engine.Bulk, Shut: db.Close, Open: func(ctx context.Context) (*engine.PostStore, error) {
+	a := &river.Archive{Method: engine.Bulk, Posters: 2, Shut: db.Close, Open: func(ctx context.Context) (*engine.PostStore, error) {
 		return db.Posts.Open(ctx, engine.PostTables{Design: engine.PostDesign(schema), Policy: engine.GoodStays, Make: true})
 	}}
 	return a, a.Reload(ctx)

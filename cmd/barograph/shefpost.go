@@ -132,7 +132,7 @@ func (p *shefPost) openOwn(ctx context.Context, policy engine.Policy) (river.Pos
 		return nil, usage(err)
 	}
 	shut := func() error { return nil }
-	a := &river.Archive{Method: d.PostMethods[len(d.PostMethods)-1], Shut: func() error { return shut() }, Open: func(ctx context.Context) (*engine.PostStore, error) {
+	a := &river.Archive{Method: d.PostMethods[len(d.PostMethods)-1], Posters: river.Posters(d), Shut: func() error { return shut() }, Open: func(ctx context.Context) (*engine.PostStore, error) {
 		if err := shut(); err != nil {
 			return nil, err
 		}
