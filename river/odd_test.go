@@ -200,3 +200,34 @@ func TestSpoolGone(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestProductsMemory: products of any size keep their values while others are read.
+func TestProductsMemory(t *testing.T) {
+	var text strings.Builder
+	sizes := []int{1, 100, 8192, 8193, 3, 40_000, 7000, 5000, 1}
+	for i, n := range sizes {
+		fmt.Fprintf(&text, "\x01\r\r\n123 \r\r\nSRUS54 KLCH 101813\r\r\nRR%dLCH\r\r\n", i)
+		for k := range n {
+			fmt.Fprintf(&text, ".A STA%d 20261110 Z DH12/HG %d\n", i, k)
+		}
+		text.WriteString("\x03")
+	}
+	var in river.Input
+	var all []*river.Product
+	if err := in.Read(strings.NewReader(text.String()), "x", time.Now(), func(p *river.Product) error {
+		all = append(all, p)
+		return nil
+	}); err != nil || len(all) != len(sizes) {
+		t.Fatalf("%d products: %v", len(all), err)
+	}
+	for i, p := range all {
+		if len(p.Values) != sizes[i] {
+			t.Fatalf("product %d has %d values, want %d", i, len(p.Values), sizes[i])
+		}
+		for k := range p.Values {
+			if g := &p.Values[k]; g.Station.String() != fmt.Sprint("STA", i) || g.Value != float64(k) {
+				t.Fatalf("value %d of product %d is %v of %s", k, i, g.Value, g.Station)
+			}
+		}
+	}
+}

@@ -49,6 +49,7 @@ type Service struct {
 // flight is a transaction on its way, while the next products are read.
 type flight struct {
 	held    []*held
+	memory  [][]record.Gauge // of their values
 	began   time.Time
 	tallies chan []Tally
 }
@@ -246,7 +247,7 @@ func (s *Service) post(ctx context.Context) error {
 	if err := s.land(ctx); err != nil {
 		return err
 	}
-	f := &flight{held: s.held, began: time.Now(), tallies: make(chan []Tally, 1)}
+	f := &flight{held: s.held, memory: s.Input.taken(), began: time.Now(), tallies: make(chan []Tally, 1)}
 	s.held, s.values, s.flight = nil, 0, f
 	if len(f.held) == 0 {
 		f.tallies <- []Tally{}
@@ -282,6 +283,7 @@ func (s *Service) land(ctx context.Context) error {
 			s.Log.Error("which products were posted is not remembered", "error", err)
 		}
 	}
+	s.Input.give(f.memory)
 	var open []*Waiting
 	for _, w := range s.files {
 		if !w.read || w.left > 0 {
@@ -418,6 +420,44 @@ type Input struct {
 
 	split shef.Splitter // memory of the text before
 	out   shef.Result
+
+	// Memory of values: that of the products since the last taken, the last of it
+	// not full, and what was given back.
+	used, free [][]record.Gauge
+}
+
+// piece is how many values the pieces of that memory hold.
+const piece = 8 << 10
+
+// add appends values to those of a product, which lie at the end of the last piece.
+func (in *Input) add(before, values []record.Gauge) []record.Gauge {
+	n, need := len(in.used), len(before)+len(values)
+	if n == 0 || cap(in.used[n-1])-len(in.used[n-1]) < len(values) {
+		next := make([]record.Gauge, 0, max(piece, 2*need))
+		if k := len(in.free); k > 0 && need <= piece {
+			next, in.free = in.free[k-1], in.free[:k-1]
+		}
+		in.used, n = append(in.used, append(next, before...)), n+1
+	}
+	last := &in.used[n-1]
+	*last = append(*last, values...)
+	return (*last)[len(*last)-need : len(*last) : len(*last)]
+}
+
+// taken is the memory of the products since it was called before.
+func (in *Input) taken() [][]record.Gauge {
+	used := in.used
+	in.used = nil
+	return used
+}
+
+// give gives memory back whose products are done.
+func (in *Input) give(used [][]record.Gauge) {
+	for _, u := range used {
+		if clear(u); cap(u) == piece && len(in.free) < 2*batchValues/piece {
+			in.free = append(in.free, u[:0])
+		}
+	}
 }
 
 // Read gives the products of a text as they end. received is the time of those
@@ -457,7 +497,9 @@ func (in *Input) Read(r io.Reader, name string, received time.Time, each func(*P
 			sum.Reset()
 		}
 		decoder.Decode(&text, out)
-		p.Values = append(p.Values, out.Values...)
+		if len(out.Values) > 0 {
+			p.Values = in.add(p.Values, out.Values)
+		}
 		p.Account.Add(&out.Account)
 		p.Parse += time.Since(began)
 		sum.Write(bare(&text))
