@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"slices"
 	"syscall"
 	"time"
@@ -226,7 +227,7 @@ func newShefServe(e *env) *cobra.Command {
 A file of the folder is read when it has not changed for --settle; files that are written elsewhere and renamed into it are
 right in any case. What is posted goes to DIR/done/YYYYMMDD, what cannot be to DIR/failed with the reason beside it; hidden
 files, *.tmp and *.part are left alone. A product that was posted in the last four hours is not posted again. While the
-database is away products wait in the folder. With - standard input, from pqact's PIPE, is written into the folder first,
+database is away, full, or without a table or column that is needed, products wait in the folder. With - standard input, from pqact's PIPE, is written into the folder first,
 product by product, so that the pipe never waits for the database; when it ends, the service ends with the folder empty.
 
 SIGHUP reads stations, filters, limits and tokens anew; so do twelve hours. Standard output has a line of JSON for each
@@ -258,6 +259,9 @@ func (p *shefPost) serve(c *cobra.Command, s *river.Spool, listen string, args [
 	log := slog.New(slog.NewJSONHandler(p.env.stdout, nil))
 	if err := s.Open(); err != nil {
 		return err
+	}
+	if os.Getenv("GOGC") == "" { // a service gives processor time for memory; docs/river.md tells it
+		debug.SetGCPercent(50)
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	ctx, cancel := context.WithCancelCause(c.Context())
