@@ -3,7 +3,13 @@ package river
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5/pgconn"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/record"
@@ -15,12 +21,33 @@ type Archive struct {
 	// Open opens the tables: at the begin, and where a connection was lost.
 	Open   func(ctx context.Context) (*engine.PostStore, error)
 	Method engine.PostMethod
-	Shut   func() error // closes what is opened from; nil = nothing is closed
+	// Posters is how many connections a backlog is posted by, each its stations, as
+	// a server works for a connection with one processor; 0 = one. What is posted
+	// together is then a transaction of each; posting it again after a kill between
+	// them changes nothing but what was missing.
+	Posters int
+	Change  func(*record.Gauge) // changes a copy of each value before it is posted; nil = none is
+	// Told is told of what was posted together; nil = nobody is.
+	Told func(posted engine.Posted, products int64, took time.Duration)
+	Shut func() error // closes what is opened from; nil = nothing is closed
 
-	store  *engine.PostStore
-	poster engine.Poster
-	known  map[engine.Series]bool
+	store    *engine.PostStore
+	posters  []engine.Poster
+	parts    []Batch // of the posters
+	known    map[engine.Series]bool
+	messages []engine.PostMessage
 }
+
+// Posters is how many connections an engine's backlog is posted by.
+func Posters(d *engine.Driver) int {
+	if d.Place == engine.Embedded {
+		return 1 // it has one writer
+	}
+	return min(2, runtime.NumCPU())
+}
+
+// divided is how many values are worth two transactions.
+const divided = 5000
 
 // Close closes the tables, and what they were opened from.
 func (a *Archive) Close() error {
@@ -32,19 +59,25 @@ func (a *Archive) Close() error {
 }
 
 func (a *Archive) drop() (err error) {
-	if a.poster != nil {
-		err = a.poster.Close()
+	for _, p := range a.posters {
+		err = errors.Join(err, p.Close())
 	}
 	if a.store != nil {
 		err = errors.Join(err, a.store.Close())
 	}
-	a.poster, a.store, a.known = nil, nil, nil
+	a.posters, a.store, a.known = nil, nil, nil
 	return err
 }
 
-// Again says yes: posters retry conflicts themselves, so that what is left is
-// mostly the connection.
-func (a *Archive) Again(error) bool { return true }
+// Again says no to what a database says of values; all else is of the connection,
+// the server and its disk, as posters retry conflicts themselves.
+func (a *Archive) Again(err error) bool {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return waits(e)
+	}
+	e, ok := errors.AsType[*mysql.MySQLError](err)
+	return !ok || !slices.Contains([]string{"22", "23"}, string(e.SQLState[:2]))
+}
 
 // Reload opens the tables anew, with a new connection.
 func (a *Archive) Reload(ctx context.Context) (err error) {
@@ -52,9 +85,15 @@ func (a *Archive) Reload(ctx context.Context) (err error) {
 	if a.store, err = a.Open(ctx); err != nil {
 		return err
 	}
-	a.known = map[engine.Series]bool{}
-	a.poster, err = a.store.Poster(ctx, a.Method)
-	return err
+	a.known, a.parts = map[engine.Series]bool{}, make([]Batch, max(a.Posters, 1))
+	for range a.parts {
+		p, err := a.store.Poster(ctx, a.Method)
+		if err != nil {
+			return err
+		}
+		a.posters = append(a.posters, p)
+	}
+	return nil
 }
 
 // Post posts products.
@@ -67,21 +106,25 @@ func (a *Archive) Post(ctx context.Context, products []*Product) ([]Tally, error
 }
 
 func (a *Archive) post(ctx context.Context, products []*Product) ([]Tally, error) {
-	if a.poster == nil {
+	if a.posters == nil {
 		if err := a.Reload(ctx); err != nil {
 			return nil, err
 		}
 	}
-	messages := make([]engine.PostMessage, len(products))
-	for i, p := range products {
-		messages[i] = engine.PostMessage{Product: p.ID, Issued: p.Issued.Unix(), Values: p.Values}
+	a.messages = a.messages[:0]
+	for _, p := range products {
+		a.messages = append(a.messages, engine.PostMessage{Product: p.ID, Issued: p.Issued.Unix(), Values: p.Values})
 	}
-	if err := a.admit(ctx, messages); err != nil {
+	if err := a.admit(ctx, a.messages); err != nil {
 		return nil, err
 	}
-	posted, err := a.poster.Post(ctx, messages)
+	began := time.Now()
+	posted, given, err := a.divide(ctx, a.messages)
 	if err != nil {
 		return nil, err
+	}
+	if a.Told != nil {
+		a.Told(posted, given, time.Since(began))
 	}
 	tallies := make([]Tally, len(products))
 	switch {
@@ -101,6 +144,43 @@ func (a *Archive) post(ctx context.Context, products []*Product) ([]Tally, error
 		}
 	}
 	return tallies, nil
+}
+
+// divide posts messages, those with many values by all posters at once. given counts
+// those that have any.
+func (a *Archive) divide(ctx context.Context, messages []engine.PostMessage) (posted engine.Posted, given int64, err error) {
+	values := 0
+	for i := range messages {
+		if n := len(messages[i].Values); n > 0 {
+			given, values = given+1, values+n
+		}
+	}
+	n := len(a.posters)
+	if values < divided {
+		n = 1
+	}
+	if values == 0 || n == 1 && a.Change == nil {
+		posted, err = a.posters[0].Post(ctx, messages)
+		return posted, given, err
+	}
+	g, inner := errgroup.WithContext(ctx)
+	each := make([]engine.Posted, n)
+	for k := range n {
+		part := &a.parts[k]
+		part.Reset()
+		for i := range messages {
+			part.Add(&messages[i], k, n, a.Change)
+		}
+		g.Go(func() (err error) {
+			each[k], err = a.posters[k].Post(inner, part.Given())
+			return err
+		})
+	}
+	err = g.Wait()
+	for _, p := range each {
+		posted.Add(p)
+	}
+	return posted, given, err
 }
 
 // admit fills location and ingest filter with what is not known yet.
@@ -126,5 +206,9 @@ func (a *Archive) admit(ctx context.Context, messages []engine.PostMessage) erro
 	if err := a.store.Admit(ctx, stations, all); err != nil {
 		return err
 	}
-	return a.poster.Reread(ctx, stations)
+	g, inner := errgroup.WithContext(ctx)
+	for _, p := range a.posters {
+		g.Go(func() error { return p.Reread(inner, stations) })
+	}
+	return g.Wait()
 }

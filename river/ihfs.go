@@ -28,8 +28,8 @@ type IHFS struct {
 	// the clock: AWIPS's ALLOW_ARCHIVE_DATA.
 	Archive bool
 
+	url      string
 	conn     *pgx.Conn
-	config   *pgx.ConnConfig
 	schema   string // quoted, with its point
 	limitsTS bool
 	ref      *reference
@@ -40,13 +40,10 @@ type querier interface {
 }
 
 // OpenIHFS connects to the database of a URL and reads its tables of stations,
-// filters, limits and factors. It makes no table.
+// filters, limits and factors. It makes no table. Where the URL is @FILE, the file
+// is read at each connection: a password may change while the service runs.
 func OpenIHFS(ctx context.Context, url string, t Tokens) (*IHFS, error) {
-	config, err := pgx.ParseConfig(url)
-	if err != nil {
-		return nil, err
-	}
-	p := &IHFS{Tokens: t, config: config}
+	p := &IHFS{Tokens: t, url: url}
 	if err := p.Reload(ctx); err != nil {
 		return nil, errors.Join(err, p.Close()) //nolint:contextcheck // it closes after a context has ended, too
 	}
@@ -68,7 +65,11 @@ func (p *IHFS) connect(ctx context.Context) (err error) {
 	if p.conn != nil && !p.conn.IsClosed() {
 		return nil
 	}
-	if p.conn, err = pgx.ConnectConfig(ctx, p.config); err != nil {
+	url, err := engine.ResolveURL(p.url)
+	if err != nil {
+		return err
+	}
+	if p.conn, err = pgx.Connect(ctx, url); err != nil {
 		return errors.Join(engine.ErrUnreachable, err)
 	}
 	return nil
@@ -84,23 +85,27 @@ func (p *IHFS) Reload(ctx context.Context) error {
 		return err
 	}
 	p.schema = pgx.Identifier{schema}.Sanitize() + "."
+	have, err := p.columns(ctx)
+	if err != nil {
+		return err
+	}
 	tables := needed
 	if p.Tokens.MaxForecast {
 		tables = "riverstatus riverstat " + needed
 	}
 	for table := range strings.FieldsSeq(tables) {
-		d, err := p.conn.Prepare(ctx, "", "SELECT * FROM "+p.schema+table)
-		if _, answered := errors.AsType[*pgconn.PgError](err); answered {
-			return missingTable(schema, table, err)
-		} else if err != nil {
-			return err
+		if have[table] == nil {
+			return missing(schema, "has no table "+table+" as IHFS has it")
 		}
-		have := make([]string, len(d.Fields))
-		for i, f := range d.Fields {
-			have[i] = f.Name
-		}
-		p.limitsTS = slices.Contains(have, "ts") // of the last, locdatalimits: since 2018
 	}
+	for table, columns := range have {
+		for _, c := range wanted(table) {
+			if !slices.Contains(columns, c) {
+				return missing(schema, "has a table "+table+" without the column "+c+", which IHFS has")
+			}
+		}
+	}
+	p.limitsTS = slices.Contains(have["locdatalimits"], "ts") // since 2018
 	ref, err := readReference(ctx, p.conn, p.schema, p.limitsTS)
 	if err == nil {
 		p.ref = ref
@@ -108,14 +113,36 @@ func (p *IHFS) Reload(ctx context.Context) error {
 	return err
 }
 
-// Again reports whether the same may be tried again: the connection is gone, the
-// server ends, or another session had the rows.
+// columns are those of the tables that there are.
+func (p *IHFS) columns(ctx context.Context) (map[string][]string, error) {
+	rows, err := p.conn.Query(ctx, "SELECT table_name::text, array_agg(column_name::text) FROM information_schema.columns WHERE table_schema = current_schema() GROUP BY 1")
+	if err != nil {
+		return nil, err
+	}
+	out := map[string][]string{}
+	var table string
+	var columns []string
+	_, err = pgx.ForEachRow(rows, []any{&table, &columns}, func() error {
+		out[table] = columns
+		columns = nil
+		return nil
+	})
+	return out, err
+}
+
+// Again says no to what the server says of values and of tables that some values
+// go to; all else is of the connection, the server, its disk, or another session
+// that had the rows.
 func (p *IHFS) Again(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
-	if !ok {
-		return true // no answer of the server's
-	}
-	return slices.Contains([]string{"08", "40", "53", "55", "57"}, e.Code[:2]) || e.Code == "23505" || e.Code == "25006"
+	return !ok || waits(e)
+}
+
+// waits reports whether PostgreSQL's error ends when somebody mends the server, or
+// by itself: connection, transaction's state, password, database, schema, conflict,
+// disk and memory, another's lock, shutdown, system, damage, privileges.
+func waits(e *pgconn.PgError) bool {
+	return e.Code == "42501" || slices.Contains(strings.Fields("08 25 28 3D 3F 40 53 55 57 58 XX"), e.Code[:2])
 }
 
 // category is where a value is posted by its type and source.
@@ -499,7 +526,7 @@ func (r *reference) quality(s series, g *record.Gauge, value float64) int32 {
 	return code
 }
 
-// missingTable is the error of a database that is no IHFS.
-func missingTable(schema, table string, err error) error {
-	return &fault.Error{Setting: "schema " + schema, Problem: "has no table " + table + " as IHFS has it", Err: err, Cure: "name the schema of the IHFS with ?search_path=…, or post with --schema barograph"}
+// missing is the error of a database that is no IHFS.
+func missing(schema, what string) error {
+	return &fault.Error{Setting: "schema " + schema, Problem: what, Cure: "name the schema of the IHFS with ?search_path=…, or post with --schema barograph"}
 }

@@ -2,14 +2,18 @@ package river_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	neturl "net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/postgres"
@@ -36,7 +40,7 @@ func ihfs(t *testing.T, schema string) (url string, db *pgx.Conn) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close(context.Background()) })
-	if _, err := db.Exec(t.Context(), "CREATE SCHEMA "+schema+"; "+string(text)); err != nil {
+	if _, err := db.Exec(t.Context(), "DROP SCHEMA IF EXISTS "+schema+" CASCADE; CREATE SCHEMA "+schema+"; "+string(text)); err != nil {
 		t.Fatal(err)
 	}
 	return url, db
@@ -234,14 +238,19 @@ func TestIHFSPolicies(t *testing.T) {
 
 func TestTokens(t *testing.T) {
 	tokens := river.DefaultTokens()
-	if err := tokens.Read(strings.NewReader("# a site's\nshef_winpast : 5 # days\nshef_duplicate : USE_REVCODE\nshef_post_baddata: pe\nwhfs_x : y\nshef_load_ingest : OFF\nshef_post_latest : \"ON\"\nshef_load_maxfcst : ON\nbasis_hours_filter : 48\n"), "f"); err != nil {
+	var told []string
+	tell := func(err error) { told = append(told, err.Error()) }
+	if err := tokens.Read(strings.NewReader("# a site's\nshef_winpast : 5 # days\nshef_duplicate : USE_REVCODE\nshef_post_baddata: pe\nwhfs_x : y\nshef_load_ingest : OFF\nshef_post_latest : \"ON\"\nshef_load_maxfcst : ON\nbasis_hours_filter : 48\nshef_out : OFF\nshef_winfutur : 3\nshef_perflog : ON\nSHEF_winpast : 3\n"), "f", tell); err != nil {
 		t.Fatal(err)
 	}
 	if tokens.Past != 120*time.Hour || tokens.Policy != engine.RevisedOnly || !tokens.KeepBad || tokens.Latest != "ON" || !tokens.MaxForecast || tokens.OldestBasis != 48*time.Hour {
 		t.Errorf("%+v", tokens)
 	}
-	for _, bad := range []string{"shef_duplicate : MAYBE", "shef_winpast : x", "shef_load_ingest : ON", "shef_post_unk : SOME"} {
-		if err := tokens.Read(strings.NewReader("\n"+bad), "f"); err == nil || !strings.Contains(err.Error(), "f:2") {
+	if len(told) != 2 || !strings.Contains(told[0], "f:11: shef_winfutur") || !strings.Contains(told[0], "did you mean shef_winfuture?") || !strings.Contains(told[1], "did you mean shef_winpast?") {
+		t.Errorf("%q", told)
+	}
+	for _, bad := range []string{"shef_procobs : YES", "shef_alertalarm : on", "shef_duplicate : MAYBE", "shef_winpast : x", "shef_load_ingest : ON", "shef_post_unk : SOME"} {
+		if err := tokens.Read(strings.NewReader("\n"+bad), "f", tell); err == nil || !strings.Contains(err.Error(), "f:2") {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
@@ -251,6 +260,82 @@ func TestTokens(t *testing.T) {
 func TestNoIHFS(t *testing.T) {
 	url := servers.Lab(t, postgres.Driver(), lab.Options{}).URL()
 	if _, err := river.OpenIHFS(t.Context(), url, river.DefaultTokens()); err == nil || !strings.Contains(err.Error(), "has no table adjustfactor") {
+		t.Error(err)
+	}
+}
+
+// TestIHFSLacks: a table without a column is told before anything is posted, and is
+// waited for; so is a table that the account may not write.
+func TestIHFSLacks(t *testing.T) {
+	url, db := ihfs(t, "lacks")
+	if _, err := db.Exec(t.Context(), stations); err != nil {
+		t.Fatal(err)
+	}
+	p, err := river.OpenIHFS(t.Context(), url, river.DefaultTokens())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	for _, c := range []struct{ away, back, want string }{
+		{"ALTER TABLE pairedvalue DROP COLUMN ref_value", "ALTER TABLE pairedvalue ADD ref_value integer", "table pairedvalue without the column ref_value"},
+		{"ALTER TABLE location RENAME post TO posts", "ALTER TABLE location RENAME posts TO post", "table location without the column post"},
+		{"ALTER TABLE snow DROP COLUMN revision", "ALTER TABLE snow ADD revision smallint", "table snow without the column revision"},
+		{"ALTER TABLE height RENAME TO heights", "ALTER TABLE heights RENAME TO height", "no table height"},
+	} {
+		if _, err := db.Exec(t.Context(), c.away); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Reload(t.Context()); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+		if _, err := db.Exec(t.Context(), c.back); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Reload(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	for code, want := range map[string]bool{"42501": true, "53100": true, "25006": true, "28P01": true, "40P01": true, "57P01": true, "42P01": false, "22003": false, "23505": false, "P0001": false} {
+		if got := p.Again(&pgconn.PgError{Code: code}); got != want || (&river.Archive{}).Again(&pgconn.PgError{Code: code}) != want {
+			t.Errorf("%s: again %v, want %v", code, got, want)
+		}
+	}
+}
+
+// TestIHFSPassword: where the URL is in a file, that is read at each connection.
+func TestIHFSPassword(t *testing.T) {
+	url, db := ihfs(t, "password")
+	account := func(password string) string {
+		if _, err := db.Exec(t.Context(), "ALTER ROLE river PASSWORD '"+password+"'"); err != nil {
+			t.Fatal(err)
+		}
+		u, err := neturl.Parse(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u.User = neturl.UserPassword("river", password)
+		return u.String()
+	}
+	if _, err := db.Exec(t.Context(), "DROP ROLE IF EXISTS river; CREATE ROLE river LOGIN; GRANT USAGE ON SCHEMA password TO river; GRANT ALL ON ALL TABLES IN SCHEMA password TO river"); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "url")
+	if err := os.WriteFile(file, []byte(account("one")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := river.OpenIHFS(t.Context(), "@"+file, river.DefaultTokens())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Close()
+	two := account("two")
+	if err := p.Reload(t.Context()); err == nil || !errors.Is(err, engine.ErrUnreachable) || !p.Again(err) {
+		t.Errorf("%v", err)
+	}
+	if err := os.WriteFile(file, []byte(two), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(p.Reload(t.Context()), p.Close()); err != nil {
 		t.Error(err)
 	}
 }

@@ -121,6 +121,34 @@ func shape(table string) layout {
 const needed = "adjustfactor location geoarea ingestfilter datalimits height discharge rawpp rawpc rawpother procvalue pairedvalue fcstheight fcstdischarge " +
 	"fcstother arealobs arealfcst contingencyvalue latestobsvalue unkstn unkstnvalue rejecteddata commentvalue productlink locdatalimits"
 
+// wanted are the columns of a table that are read or written; of one that is none
+// of IHFS's there are none.
+func wanted(table string) []string {
+	const ranges = "monthdaystart monthdayend gross_range_min gross_range_max reason_range_min reason_range_max"
+	switch table {
+	case "location":
+		return []string{"lid", "post"}
+	case "geoarea":
+		return []string{"area_id"}
+	case "ingestfilter":
+		return strings.Fields(fields + " ingest")
+	case "adjustfactor":
+		return strings.Fields(fields + " divisor base multiplier adder")
+	case "datalimits":
+		return strings.Fields("pe dur " + ranges)
+	case "locdatalimits":
+		return strings.Fields("lid pe dur " + ranges)
+	case "riverstat":
+		return []string{"lid", "use_latest_fcst"}
+	case "latestobsvalue", "commentvalue", "unkstn", "unkstnvalue", "rejecteddata", "productlink", "riverstatus":
+		return shape(table).names
+	}
+	if slices.Contains(valued(), table) {
+		return shape(table).names
+	}
+	return nil
+}
+
 // key leaves out of a key what a table's does not have.
 func (l layout) key(full key) (k key) {
 	for _, name := range l.names[:l.keys] {

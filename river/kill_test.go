@@ -80,7 +80,7 @@ func opened(ctx context.Context, url, schema string) (river.Poster, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &river.Archive{Method: engine.Bulk, Shut: db.Close, Open: func(ctx context.Context) (*engine.PostStore, error) {
+	a := &river.Archive{Method: engine.Bulk, Posters: 2, Shut: db.Close, Open: func(ctx context.Context) (*engine.PostStore, error) {
 		return db.Posts.Open(ctx, engine.PostTables{Design: engine.PostDesign(schema), Policy: engine.GoodStays, Make: true})
 	}}
 	return a, a.Reload(ctx)
@@ -162,8 +162,10 @@ func TestKills(t *testing.T) {
 		}},
 		{"postgres", "single", func(name string) (string, func() string) {
 			server := servers.Lab(t, postgres.Driver(), lab.Options{}).URL()
-			if _, err := connection(t, server).Exec(t.Context(), "CREATE DATABASE "+name); err != nil {
-				t.Fatal(err)
+			for _, text := range []string{"DROP DATABASE IF EXISTS ", "CREATE DATABASE "} {
+				if _, err := connection(t, server).Exec(t.Context(), text+name); err != nil {
+					t.Fatal(err)
+				}
 			}
 			u, err := url.Parse(server)
 			if err != nil {

@@ -49,6 +49,7 @@ type Service struct {
 // flight is a transaction on its way, while the next products are read.
 type flight struct {
 	held    []*held
+	memory  [][]record.Gauge // of their values
 	began   time.Time
 	tallies chan []Tally
 }
@@ -69,7 +70,7 @@ const (
 const (
 	poll     = 500 * time.Millisecond // also where the system tells of no change: NFS
 	anew     = 12 * time.Hour         // what the poster goes by is read again
-	attempts = 5                      // until what a database refuses is set aside, not its neighbours
+	attempts = 2                      // until a product that a database refuses is set aside
 	longest  = 30 * time.Second       // between two attempts to reach it
 )
 
@@ -120,12 +121,20 @@ func (s *Service) Run(ctx context.Context) error {
 			read = time.Now()
 			s.reload(ctx, func() error { return nil })
 		}
+		select { // also while there is always something to post
+		case again := <-s.Reread:
+			read = time.Now()
+			s.reload(ctx, again)
+		default:
+		}
 		ready, files, bytes, err := s.Spool.Ready()
 		if err != nil {
 			return err
 		}
 		s.Metrics.waiting(ready, files, bytes)
-		ready = ready[:min(len(ready), 5*BatchProducts)] // then signals are heard, and counts are taken
+		for _, path := range s.Spool.told() {
+			s.Log.Warn("is left where it is: it is neither a file nor a link to one", "path", path)
+		}
 		if err := s.round(ctx, ready); err != nil && ctx.Err() == nil {
 			return err
 		}
@@ -217,7 +226,7 @@ func (s *Service) file(ctx context.Context, w *Waiting) error {
 		})
 	}
 	w.read = true
-	if unread = errors.Join(unread, texts.Incomplete()); err == nil && (unread != nil || products == 0) && w.left == 0 {
+	if unread = errors.Join(unread, texts.Incomplete()); err == nil && (unread != nil || products == 0) {
 		if w.why = "there is no product in it"; unread != nil {
 			w.why = unread.Error()
 		}
@@ -238,7 +247,7 @@ func (s *Service) post(ctx context.Context) error {
 	if err := s.land(ctx); err != nil {
 		return err
 	}
-	f := &flight{held: s.held, began: time.Now(), tallies: make(chan []Tally, 1)}
+	f := &flight{held: s.held, memory: s.Input.taken(), began: time.Now(), tallies: make(chan []Tally, 1)}
 	s.held, s.values, s.flight = nil, 0, f
 	if len(f.held) == 0 {
 		f.tallies <- []Tally{}
@@ -270,10 +279,11 @@ func (s *Service) land(ctx context.Context) error {
 				posted = append(posted, h.Product)
 			}
 		}
-		if err := s.Spool.Posted(posted); err != nil {
-			return err
+		if err := s.Spool.Posted(posted); err != nil { // what comes twice is posted twice, which changes nothing
+			s.Log.Error("which products were posted is not remembered", "error", err)
 		}
 	}
+	s.Input.give(f.memory)
 	var open []*Waiting
 	for _, w := range s.files {
 		if !w.read || w.left > 0 {
@@ -324,9 +334,10 @@ func (s *Service) insist(ctx context.Context, all []*held) []Tally {
 			return tallies
 		}
 		s.Log.Warn("the database refuses", "products", len(all), "error", err)
-		if s.Poster.Reload(ctx) == nil {
-			refusal = err
-			if refused++; !s.Poster.Again(err) || refused >= attempts {
+		// What is wrong with the database is waited for: were it told from the
+		// products by the number of attempts, a full disk would set all of them aside.
+		if s.Poster.Reload(ctx) == nil && !s.Poster.Again(err) {
+			if refusal, refused = err, refused+1; refused == attempts || len(all) > 1 {
 				break
 			}
 		}
@@ -334,6 +345,8 @@ func (s *Service) insist(ctx context.Context, all []*held) []Tally {
 		select {
 		case <-ctx.Done():
 			return nil
+		case again := <-s.Reread:
+			s.reload(ctx, again)
 		case <-time.After(wait/2 + rand.N(wait)): //nolint:gosec // no secret
 		}
 		wait = min(2*wait, longest)
@@ -407,6 +420,44 @@ type Input struct {
 
 	split shef.Splitter // memory of the text before
 	out   shef.Result
+
+	// Memory of values: that of the products since the last taken, the last of it
+	// not full, and what was given back.
+	used, free [][]record.Gauge
+}
+
+// piece is how many values the pieces of that memory hold.
+const piece = 8 << 10
+
+// add appends values to those of a product, which lie at the end of the last piece.
+func (in *Input) add(before, values []record.Gauge) []record.Gauge {
+	n, need := len(in.used), len(before)+len(values)
+	if n == 0 || cap(in.used[n-1])-len(in.used[n-1]) < len(values) {
+		next := make([]record.Gauge, 0, max(piece, 2*need))
+		if k := len(in.free); k > 0 && need <= piece {
+			next, in.free = in.free[k-1], in.free[:k-1]
+		}
+		in.used, n = append(in.used, append(next, before...)), n+1
+	}
+	last := &in.used[n-1]
+	*last = append(*last, values...)
+	return (*last)[len(*last)-need : len(*last) : len(*last)]
+}
+
+// taken is the memory of the products since it was called before.
+func (in *Input) taken() [][]record.Gauge {
+	used := in.used
+	in.used = nil
+	return used
+}
+
+// give gives memory back whose products are done.
+func (in *Input) give(used [][]record.Gauge) {
+	for _, u := range used {
+		if clear(u); cap(u) == piece && len(in.free) < 2*batchValues/piece {
+			in.free = append(in.free, u[:0])
+		}
+	}
 }
 
 // Read gives the products of a text as they end. received is the time of those
@@ -446,7 +497,9 @@ func (in *Input) Read(r io.Reader, name string, received time.Time, each func(*P
 			sum.Reset()
 		}
 		decoder.Decode(&text, out)
-		p.Values = append(p.Values, out.Values...)
+		if len(out.Values) > 0 {
+			p.Values = in.add(p.Values, out.Values)
+		}
 		p.Account.Add(&out.Account)
 		p.Parse += time.Since(began)
 		sum.Write(bare(&text))
@@ -529,8 +582,9 @@ type Poster interface {
 	Post(ctx context.Context, products []*Product) ([]Tally, error)
 	// Reload reads anew what the poster goes by.
 	Reload(ctx context.Context) error
-	// Again reports whether an error is of the connection or of a conflict, so
-	// that the same may be tried again; others are of what was posted.
+	// Again reports whether an error is of the connection, of the database or of a
+	// conflict, so that the same is tried until it succeeds; others are of what was
+	// posted.
 	Again(err error) bool
 	Close() error
 }

@@ -28,11 +28,21 @@ type board struct {
 	refuses string   // id of a product that it never takes
 	reloads int
 	told    chan struct{}
+	full    int           // so many transactions fail, where Reload does not
+	began   chan struct{} // told of each transaction, which waits for it to be taken twice
 }
 
 func (b *board) Post(_ context.Context, products []*river.Product) ([]river.Tally, error) {
+	if b.began != nil {
+		b.began <- struct{}{}
+		b.began <- struct{}{}
+	}
 	b.Lock()
 	defer b.Unlock()
+	if b.full > 0 {
+		b.full--
+		return nil, errors.New("connection is there, but no space left on device")
+	}
 	if b.away > 0 {
 		b.away--
 		return nil, errors.New("connection refused")
@@ -154,7 +164,7 @@ func TestService(t *testing.T) {
 	if done, _ := filepath.Glob(filepath.Join(dir, "done", "*", "*")); len(done) != 4 {
 		t.Errorf("%q", done)
 	}
-	if d, f, r := testutil.ToFloat64(m.Doubled), testutil.ToFloat64(m.Failed), testutil.ToFloat64(m.Retries); d != 1 || f != 2 || r != 2 {
+	if d, f, r := testutil.ToFloat64(m.Doubled), testutil.ToFloat64(m.Failed), testutil.ToFloat64(m.Retries); d != 1 || f != 2 || r != 3 {
 		t.Errorf("%v doubled, %v failed, %v retries\n%s", d, f, r, &log)
 	}
 	if n := strings.Count(log.String(), `"msg":"product"`); n != 6 {

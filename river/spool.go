@@ -29,16 +29,20 @@ type Spool struct {
 	Dir string
 	Settling
 
+	// Keep is how long what was posted is kept in done/; 0 = for ever.
+	Keep time.Duration
+
 	lock *os.File                 // held by who posts
 	seen map[[md5.Size]byte]int64 // products that were posted, and when
 	list *os.File                 // of them
 	tidy time.Time                // when the list was written anew
+	odd  map[string]bool          // what is no file and no link to one; true = it was told
 }
 
 // Settling finds the files that are whole.
 type Settling struct {
-	Settle time.Duration // a file is whole when it has not changed for so long
-	looks  map[string]look
+	Settle time.Duration   // a file is whole when it has not changed for so long
+	looks  map[string]look // at files that changed a moment ago, or in the future
 }
 
 // look is a file as it was found first.
@@ -60,19 +64,25 @@ type Waiting struct {
 
 const (
 	remembered = 4 * time.Hour
-	seenFile   = ".posted" // products that were posted, a line each
+	seenFile   = ".posted"  // products that were posted, a line each
+	dayFolder  = "20060102" // of done/
 	lockFile   = ".lock"
 )
 
-// OpenSpool makes the folders that are not there.
+// OpenSpool opens a folder with what settles in so long.
 func OpenSpool(dir string, settle time.Duration) (*Spool, error) {
 	s := &Spool{Dir: dir, Settling: Settling{Settle: settle}}
-	for _, d := range []string{dir, s.in("done"), s.in("failed")} {
+	return s, s.Open()
+}
+
+// Open makes the folders that are not there.
+func (s *Spool) Open() error {
+	for _, d := range []string{s.Dir, s.in("done"), s.in("failed")} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
-			return nil, &fault.Error{Setting: "--spool " + dir, Problem: "cannot be used", Err: err, Cure: "name a folder that can be written"}
+			return &fault.Error{Setting: "--spool " + s.Dir, Problem: "cannot be used", Err: err, Cure: "name a folder that can be written"}
 		}
 	}
-	return s, nil
+	return nil
 }
 
 // own makes the spool this process's to post from, and reads which products were
@@ -106,34 +116,60 @@ func (s *Spool) own() (bool, error) {
 
 func (s *Spool) in(name string) string { return filepath.Join(s.Dir, name) }
 
-// forget writes the list anew, without what is too old.
+// recent reports whether something was in the last hours. A clock that was ahead,
+// and is put right, makes nothing recent for longer.
+func recent(unix int64) bool { return time.Since(time.Unix(unix, 0)).Abs() < remembered }
+
+// forget writes the list anew, without what is too old, and removes what was
+// posted too long ago.
 func (s *Spool) forget() error {
 	s.tidy = time.Now()
-	old := s.tidy.Add(-remembered).Unix()
 	var b strings.Builder
 	for sum, at := range s.seen {
-		if at < old {
+		if !recent(at) {
 			delete(s.seen, sum)
 			continue
 		}
 		fmt.Fprintf(&b, "%x %d\n", sum, at)
 	}
-	if s.list != nil {
-		s.list.Close() //nolint:errcheck // it is written anew
-	}
 	err := os.WriteFile(s.in(seenFile+".tmp"), []byte(b.String()), 0o644) //nolint:gosec // no secret
 	if err == nil {
 		err = os.Rename(s.in(seenFile+".tmp"), s.in(seenFile))
 	}
-	if err == nil {
-		s.list, err = os.OpenFile(s.in(seenFile), os.O_APPEND|os.O_WRONLY, 0o644) //nolint:gosec // no secret
+	if err != nil {
+		return errors.Join(full(s.Dir, err), os.Remove(s.in(seenFile+".tmp")))
+	}
+	if s.list != nil {
+		s.list.Close() //nolint:errcheck // it was written anew
+	}
+	if s.list, err = os.OpenFile(s.in(seenFile), os.O_APPEND|os.O_WRONLY, 0o644); err != nil { //nolint:gosec // no secret
+		return err
+	}
+	return s.clear()
+}
+
+// full is the error of a spool that cannot be written.
+func full(dir string, err error) error {
+	return &fault.Error{Setting: "--spool " + dir, Problem: "cannot be written", Err: err, Cure: "make room on its disk, e.g. by --keep, or let its owner run the service; what is in it is posted at the next start"}
+}
+
+// clear removes the days of done/ that are older than what is kept.
+func (s *Spool) clear() error {
+	if s.Keep <= 0 {
+		return nil
+	}
+	days, err := os.ReadDir(s.in("done"))
+	for _, d := range days {
+		if day, other := time.Parse(dayFolder, d.Name()); other == nil && time.Since(day) > s.Keep+24*time.Hour {
+			err = errors.Join(err, os.RemoveAll(s.in(filepath.Join("done", d.Name()))))
+		}
 	}
 	return err
 }
 
 // Doubled reports whether the same product was posted in the last hours.
 func (s *Spool) Doubled(p *Product) bool {
-	return s.seen[p.Sum] > time.Now().Add(-remembered).Unix()
+	return recent(s.seen[p.Sum])
 }
 
 // Posted remembers products. A crash before it is no harm: posting them again
@@ -151,50 +187,116 @@ func (s *Spool) Posted(products []*Product) error {
 	return s.forget()
 }
 
-// Ready lists the files that are whole, the oldest first, and counts all that
-// wait.
+// mostReady bounds what Ready lists, whatever waits: signals are heard between two
+// lists, and memory does not grow with a backlog.
+const mostReady = 5 * BatchProducts
+
+// Ready lists the files that are whole, the oldest first, mostReady at most, and
+// counts all that wait.
 func (s *Spool) Ready() (ready []*Waiting, files int, bytes int64, err error) {
-	entries, err := os.ReadDir(s.Dir)
-	found := make(map[string]fs.FileInfo, len(entries))
-	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil || !info.Mode().IsRegular() || formats.LeftAlone(e.Name()) {
-			continue // gone, a folder, or not meant
-		}
-		files, bytes = files+1, bytes+info.Size()
-		found[s.in(e.Name())] = info
+	dir, err := os.Open(s.Dir)
+	if err != nil {
+		return nil, 0, 0, err
 	}
-	return s.Whole(found), files, bytes, err
+	defer dir.Close() //nolint:errcheck // nothing was written
+	whole, odd := s.look(), map[string]bool{}
+	for err == nil {
+		var some []fs.DirEntry
+		some, err = dir.ReadDir(1024)
+		for _, e := range some {
+			if formats.LeftAlone(e.Name()) {
+				continue
+			}
+			path := s.in(e.Name())
+			info, failed := os.Stat(path)
+			if failed != nil && e.Type().IsRegular() {
+				continue // gone
+			}
+			if failed != nil || !info.Mode().IsRegular() {
+				odd[path] = s.odd[path]
+				continue
+			}
+			files, bytes = files+1, bytes+info.Size()
+			if w := whole(path, info); w != nil {
+				ready = append(ready, w)
+			}
+		}
+		if len(ready) > 2*mostReady {
+			ready = oldest(ready)
+		}
+	}
+	if s.odd = odd; errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return oldest(ready), files, bytes, err
+}
+
+// told gives what Ready has found that is not read, once.
+func (s *Spool) told() (paths []string) {
+	for path, told := range s.odd {
+		if s.odd[path] = true; !told {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// oldest are the first to be posted, in their order.
+func oldest(all []*Waiting) []*Waiting {
+	inOrder(all)
+	clear(all[min(len(all), mostReady):])
+	return all[:min(len(all), mostReady)]
+}
+
+func inOrder(all []*Waiting) {
+	slices.SortFunc(all, func(a, b *Waiting) int { return cmp.Or(a.Received.Compare(b.Received), cmp.Compare(a.Path, b.Path)) })
 }
 
 // Whole selects the files that are whole of those that there are, by path, the
 // oldest first.
 func (s *Settling) Whole(found map[string]fs.FileInfo) (ready []*Waiting) {
-	now := time.Now()
-	looks := make(map[string]look, len(found))
+	whole := s.look()
 	for path, info := range found {
-		l := s.looks[path]
-		if l.size != info.Size() || !l.mtime.Equal(info.ModTime()) {
-			l = look{info.Size(), info.ModTime(), now}
+		if w := whole(path, info); w != nil {
+			ready = append(ready, w)
 		}
-		looks[path] = l
+	}
+	inOrder(ready)
+	return ready
+}
+
+// look begins a look at all files that there are: what it returns gives those
+// that are whole. Only of those that are not something is remembered.
+func (s *Settling) look() func(path string, info fs.FileInfo) *Waiting {
+	now, before := time.Now(), s.looks
+	s.looks = map[string]look{}
+	return func(path string, info fs.FileInfo) *Waiting {
+		l := look{info.Size(), info.ModTime(), now}
 		settled := s.Settle
 		if l.size == 0 { // somebody has just opened it
 			settled = time.Minute
 		}
-		if now.Sub(l.since) >= settled || now.Sub(l.mtime) >= settled {
-			ready = append(ready, &Waiting{Path: path, Received: l.mtime, Size: l.size})
+		if now.Sub(l.mtime) < settled {
+			if b := before[path]; b.size == l.size && b.mtime.Equal(l.mtime) && !b.since.IsZero() {
+				l.since = b.since
+			}
+			s.looks[path] = l
+			if now.Sub(l.since) < settled {
+				return nil
+			}
 		}
+		return &Waiting{Path: path, Received: l.mtime, Size: l.size}
 	}
-	s.looks = looks
-	slices.SortFunc(ready, func(a, b *Waiting) int { return cmp.Or(a.Received.Compare(b.Received), cmp.Compare(a.Path, b.Path)) })
-	return ready
 }
 
-// Done puts a file away.
+// Done puts a file away, but one that has changed since it was read: that is read
+// again.
 func (s *Spool) Done(w *Waiting) error {
 	why := w.why
-	dir := s.in(filepath.Join("done", time.Now().UTC().Format("20060102")))
+	if info, err := os.Stat(w.Path); err == nil && (info.Size() != w.Size || !info.ModTime().Equal(w.Received)) {
+		return nil
+	}
+	dir := s.in(filepath.Join("done", time.Now().UTC().Format(dayFolder)))
 	if why != "" {
 		dir = s.in("failed")
 	}
@@ -239,16 +341,22 @@ func (s *Spool) Take(r io.Reader, now time.Time) error {
 				continue // what is left of a frame
 			}
 			if f, err = os.OpenFile(s.in(fmt.Sprintf(".%s-%06d", time.Now().UTC().Format("20060102T150405.000000"), n)), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644); err != nil { //nolint:gosec // no secret
-				return err
+				return full(s.Dir, err)
 			}
 			n++
 		}
 		if _, err = f.Write(p.Text); err == nil && p.Last {
-			err = errors.Join(f.Sync(), f.Close(), os.Rename(f.Name(), s.in(strings.TrimPrefix(filepath.Base(f.Name()), "."))))
-			f = nil
+			if err = errors.Join(f.Sync(), f.Close()); err == nil {
+				err = os.Rename(f.Name(), s.in(strings.TrimPrefix(filepath.Base(f.Name()), ".")))
+			}
 		}
 		if err != nil {
-			return err
+			f.Close()           //nolint:errcheck // the first error counts
+			os.Remove(f.Name()) //nolint:errcheck // a part of a product would never be read
+			return full(s.Dir, err)
+		}
+		if p.Last {
+			f = nil
 		}
 	}
 }

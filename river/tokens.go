@@ -3,6 +3,7 @@ package river
 import (
 	"bufio"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,9 +39,17 @@ func duplicates() map[string]engine.Policy {
 	}
 }
 
+// understood are the tokens that are obeyed, or refused where they are ON.
+const understood = "shef_winpast shef_winfuture shef_duplicate shef_post_unk shef_post_baddata shef_post_latest shef_procobs shef_post_link shef_load_maxfcst " +
+	"basis_hours_filter shef_load_ingest shef_alertalarm shef_storetext gage_pp_enable"
+
+// elsewhere are other tokens of AWIPS's decoder, which mean nothing here.
+const elsewhere = "shef_post_precip shef_load_shefpe shef_perflog shef_data_log shef_out shef_in_dir shef_error_dir shef_sleep"
+
 // Read reads a file of tokens, "token : value # comment" a line. Those of other
-// programs are passed over; one that asks for what is not built is an error.
-func (t *Tokens) Read(r io.Reader, file string) error {
+// programs are passed over; one that asks for what is not built is an error, and
+// one that seems misspelt is told.
+func (t *Tokens) Read(r io.Reader, file string, told func(error)) error {
 	lines := bufio.NewScanner(r)
 	for n := 1; lines.Scan(); n++ {
 		text, _, _ := strings.Cut(lines.Text(), "#")
@@ -48,16 +57,40 @@ func (t *Tokens) Read(r io.Reader, file string) error {
 		if !ok {
 			continue
 		}
-		if problem, cure := t.set(strings.TrimSpace(name), strings.Trim(strings.TrimSpace(value), `"'`)); problem != "" {
-			return &fault.Error{File: file, Line: n, Problem: strings.TrimSpace(name) + " " + problem, Cure: cure}
+		name = strings.TrimSpace(name)
+		if problem, cure := t.set(name, strings.Trim(strings.TrimSpace(value), `"'`)); problem != "" {
+			return &fault.Error{File: file, Line: n, Problem: name + " " + problem, Cure: cure}
+		}
+		if near := misspelt(name); near != "" {
+			told(&fault.Error{File: file, Line: n, Problem: name + " is no token of the decoder, and is passed over", Cure: "did you mean " + near + "?"})
 		}
 	}
 	return lines.Err()
 }
 
+// misspelt is the token that an unknown name may mean; "" = none. Files of AWIPS
+// have hundreds of other names.
+func misspelt(name string) string {
+	ours := strings.Fields(understood)
+	rest, is := strings.CutPrefix(strings.ToLower(name), "shef_")
+	if !is || slices.Contains(append(ours, strings.Fields(elsewhere)...), name) {
+		return ""
+	}
+	var rests []string
+	for _, known := range ours {
+		if r, ok := strings.CutPrefix(known, "shef_"); ok {
+			rests = append(rests, r)
+		}
+	}
+	if near := fault.Nearest(rest, rests); near != "" {
+		return "shef_" + near
+	}
+	return ""
+}
+
 func (t *Tokens) set(name, value string) (problem, cure string) {
 	upper := strings.ToUpper(value)
-	on := upper == "ON"
+	on := false
 	word := func(at *string, known ...string) {
 		problem, cure = strconv.Quote(value)+" is not known", "write one of "+strings.Join(known, ", ")
 		for _, k := range known {
@@ -65,6 +98,13 @@ func (t *Tokens) set(name, value string) (problem, cure string) {
 				*at, problem = upper, ""
 			}
 		}
+	}
+	toggle := func(at *bool) {
+		var state string
+		if word(&state, "ON", "OFF", ""); problem != "" {
+			cure = "write ON or OFF"
+		}
+		*at = state == "ON"
 	}
 	number := func(at *time.Duration, unit time.Duration) {
 		n, err := strconv.Atoi(value)
@@ -88,15 +128,15 @@ func (t *Tokens) set(name, value string) (problem, cure string) {
 	case "shef_post_latest":
 		word(&t.Latest, "OFF", "ON", "VALID_ONLY", "VALID_OR_MISSING")
 	case "shef_procobs":
-		t.ProcObs = on
+		toggle(&t.ProcObs)
 	case "shef_post_link":
-		t.Link = on
+		toggle(&t.Link)
 	case "shef_load_maxfcst":
-		t.MaxForecast = on
+		toggle(&t.MaxForecast)
 	case "basis_hours_filter":
 		number(&t.OldestBasis, time.Hour)
 	case "shef_load_ingest", "shef_alertalarm", "shef_storetext", "gage_pp_enable":
-		if on {
+		if toggle(&on); on {
 			return "is ON, which Barograph does not do", "set it OFF, or leave that work to AWIPS; see docs/river.md"
 		}
 	}

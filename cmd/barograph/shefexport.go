@@ -218,15 +218,41 @@ func (s *gaugeSource) encode(ctx context.Context, w io.Writer, args []string, he
 }
 
 // written writes a file that is there when it is whole, or standard output. A
-// status of fault.Incomplete is of what was read: what was written is whole.
+// status of fault.Incomplete is of what was read: what was written is whole. A
+// pipe or device is written into, of a link the file that it names, and a file that
+// may not be written is refused.
 func (e *env) written(out string, write func(w io.Writer) error) error {
 	if out == "" {
 		b := bufio.NewWriter(e.stdout)
 		return errors.Join(write(b), b.Flush())
 	}
+	refused := &fault.Error{Setting: "--out " + out, Cure: "name a file that can be written"}
+	info, err := os.Stat(out)
+	switch {
+	case err != nil:
+	case info.IsDir():
+		refused.Problem = "is a folder"
+		return refused
+	case info.Mode().Perm()&0o200 == 0:
+		refused.Problem = "is write-protected"
+		return refused
+	case !info.Mode().IsRegular():
+		f, err := os.OpenFile(out, os.O_WRONLY, 0)
+		if err != nil {
+			refused.Err = err
+			return refused
+		}
+		b := bufio.NewWriter(f)
+		return errors.Join(write(b), b.Flush(), f.Close())
+	default:
+		if out, err = filepath.EvalSymlinks(out); err != nil {
+			return err
+		}
+	}
 	f, err := os.CreateTemp(filepath.Dir(out), "."+filepath.Base(out)+".*.part")
 	if err != nil {
-		return &fault.Error{Setting: "--out", Err: err, Cure: "name a file that can be written"}
+		refused.Err = err
+		return refused
 	}
 	err = write(f)
 	failed := err

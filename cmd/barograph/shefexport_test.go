@@ -2,10 +2,12 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/barograph/barograph/lab"
@@ -54,6 +56,31 @@ func TestShefExport(t *testing.T) {
 		{name}, {"--to", "xml", name}, {"--to", "csv"}, {"--to", "parquet", name}, append(of, "--to", "csv", name), {"--to", "csv", "--from", "soon", name},
 	} {
 		export(2, bad...)
+	}
+	// What --out names stays what it is.
+	target, link, fixed, pipe := filepath.Join(dir, "target"), filepath.Join(dir, "link"), filepath.Join(dir, "fixed"), filepath.Join(dir, "pipe")
+	if err := errors.Join(os.WriteFile(target, nil, 0o600), os.Symlink("target", link), os.WriteFile(fixed, []byte("mine"), 0o444), syscall.Mkfifo(pipe, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan string)
+	go func() {
+		text, _ := os.ReadFile(pipe)
+		read <- string(text)
+	}()
+	export(4, "--to", "csv", "--out", pipe, name)
+	export(4, "--to", "csv", "--out", link, name)
+	whole, err := os.ReadFile(target)
+	if through := <-read; err != nil || through != string(whole) || strings.Count(through, "\n") != 9 {
+		t.Errorf("%q by the pipe, %q by the link: %v", through, whole, err)
+	}
+	if out := export(1, "--to", "csv", "--out", fixed, name); !strings.Contains(out, "write-protected") {
+		t.Error(out)
+	}
+	if out := export(1, "--to", "csv", "--out", dir, name); !strings.Contains(out, "is a folder") {
+		t.Error(out)
+	}
+	if text, err := os.ReadFile(fixed); err != nil || string(text) != "mine" {
+		t.Errorf("%q: %v", text, err)
 	}
 	none := filepath.Join(dir, "none.csv")
 	export(1, "--to", "csv", "--out", none, filepath.Join(dir, "nowhere"))

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"slices"
 	"syscall"
 	"time"
@@ -100,11 +101,7 @@ func (p *shefPost) open(ctx context.Context, policyNamed bool) (river.Poster, er
 	if err != nil {
 		return nil, err
 	}
-	url, err := engine.ResolveURL(p.url) // it may be @FILE or lab:postgres
-	if err != nil {
-		return nil, err
-	}
-	db, err := river.OpenIHFS(ctx, url, tokens)
+	db, err := river.OpenIHFS(ctx, p.url, tokens)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +113,7 @@ func (p *shefPost) open(ctx context.Context, policyNamed bool) (river.Poster, er
 func (p *shefPost) tokens(policyNamed bool) (river.Tokens, error) {
 	t := river.DefaultTokens()
 	if p.apps != "" {
-		_, err := readTable(p.apps, func(r io.Reader, file string) (any, error) { return nil, t.Read(r, file) })
+		_, err := readTable(p.apps, func(r io.Reader, file string) (any, error) { return nil, t.Read(r, file, p.env.tells) })
 		if err != nil {
 			return t, err
 		}
@@ -135,11 +132,17 @@ func (p *shefPost) openOwn(ctx context.Context, policy engine.Policy) (river.Pos
 	if err != nil {
 		return nil, usage(err)
 	}
-	db, err := p.env.engines.Open(ctx, p.url, engine.Options{Log: p.env.log()})
-	if err != nil {
-		return nil, err
-	}
-	a := &river.Archive{Method: d.PostMethods[len(d.PostMethods)-1], Shut: db.Close, Open: func(ctx context.Context) (*engine.PostStore, error) {
+	shut := func() error { return nil }
+	a := &river.Archive{Method: d.PostMethods[len(d.PostMethods)-1], Posters: river.Posters(d), Shut: func() error { return shut() }, Open: func(ctx context.Context) (*engine.PostStore, error) {
+		if err := shut(); err != nil {
+			return nil, err
+		}
+		shut = func() error { return nil }
+		db, err := p.env.engines.Open(ctx, p.url, engine.Options{Log: p.env.log()}) // @FILE is read anew: a password may change
+		if err != nil {
+			return nil, err
+		}
+		shut = db.Close
 		return db.Posts.Open(ctx, engine.PostTables{Design: engine.PostDesign(p.design), Policy: policy, Make: p.make})
 	}}
 	if err := a.Reload(ctx); err != nil {
@@ -215,7 +218,7 @@ func (p *shefPost) post(c *cobra.Command, args []string) (err error) {
 func newShefServe(e *env) *cobra.Command {
 	p := &shefPost{env: e}
 	var spool, listen string
-	var settle time.Duration
+	var settle, keep time.Duration
 	c := &cobra.Command{
 		Use:   "serve --spool DIR --engine URL [-]",
 		Short: "Post SHEF products as they arrive: a service",
@@ -224,7 +227,7 @@ func newShefServe(e *env) *cobra.Command {
 A file of the folder is read when it has not changed for --settle; files that are written elsewhere and renamed into it are
 right in any case. What is posted goes to DIR/done/YYYYMMDD, what cannot be to DIR/failed with the reason beside it; hidden
 files, *.tmp and *.part are left alone. A product that was posted in the last four hours is not posted again. While the
-database is away products wait in the folder. With - standard input, from pqact's PIPE, is written into the folder first,
+database is away, full, or without a table or column that is needed, products wait in the folder. With - standard input, from pqact's PIPE, is written into the folder first,
 product by product, so that the pipe never waits for the database; when it ends, the service ends with the folder empty.
 
 SIGHUP reads stations, filters, limits and tokens anew; so do twelve hours. Standard output has a line of JSON for each
@@ -232,17 +235,20 @@ product. --metrics serves Prometheus's metrics at /metrics.`,
 		Example: `  barograph shef serve --spool /data/shef --engine postgres://awips@dx1:5432/hd_ob8krf --metrics 127.0.0.1:9464
   barograph shef serve --spool /data/shef --engine $URL --schema barograph --make -`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return p.serve(c, spool, listen, settle, args) },
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.serve(c, &river.Spool{Dir: spool, Settling: river.Settling{Settle: settle}, Keep: keep}, listen, args)
+		},
 	}
 	c.Flags().StringVar(&spool, "spool", "", "folder of products that wait (required)")
 	c.Flags().DurationVar(&settle, "settle", 200*time.Millisecond, "a file is whole when it has not changed for so long")
+	c.Flags().DurationVar(&keep, "keep", 0, "how long what was posted is kept in done/, e.g. 168h (default: for ever)")
 	c.Flags().StringVar(&listen, "metrics", "", "address that serves metrics, e.g. 127.0.0.1:9464")
 	required(c, "spool")
 	p.flags(c)
 	return c
 }
 
-func (p *shefPost) serve(c *cobra.Command, dir, listen string, settle time.Duration, args []string) (err error) {
+func (p *shefPost) serve(c *cobra.Command, s *river.Spool, listen string, args []string) (err error) {
 	if len(args) > 0 && args[0] != formats.Stdin {
 		return usage(fault.Misuse(args[0], "is not read", "put files into the folder of --spool; - is standard input"))
 	}
@@ -251,9 +257,11 @@ func (p *shefPost) serve(c *cobra.Command, dir, listen string, settle time.Durat
 		return err
 	}
 	log := slog.New(slog.NewJSONHandler(p.env.stdout, nil))
-	s, err := river.OpenSpool(dir, settle)
-	if err != nil {
+	if err := s.Open(); err != nil {
 		return err
+	}
+	if os.Getenv("GOGC") == "" { // a service gives processor time for memory; docs/river.md tells it
+		debug.SetGCPercent(50)
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	ctx, cancel := context.WithCancelCause(c.Context())
@@ -332,6 +340,7 @@ func (p *shefPost) hangups(ctx context.Context, to river.Poster, named bool) (ag
 				}
 				old := db.Tokens
 				db.Tokens = t
+				db.Close()                            //nolint:errcheck // the next connection is by the URL as it is now
 				if err = db.Reload(ctx); err != nil { // a table is not there that they want
 					db.Tokens = old
 				}

@@ -221,7 +221,10 @@ func (l *postLayout) homes(series []engine.Series) map[engine.Series]home {
 		all[i] = known{l.identify(&series[i]), i}
 	}
 	compare := func(a, b known) int {
-		return cmp.Or(cmp.Compare(a.table, b.table), bytes.Compare(a.station[:], b.station[:]), bytes.Compare(a.code[:], b.code[:]), cmp.Compare(a.duration, b.duration))
+		if a.station != b.station && a.table == b.table { // mostly
+			return bytes.Compare(a.station[:], b.station[:])
+		}
+		return cmp.Or(cmp.Compare(a.table, b.table), bytes.Compare(a.code[:], b.code[:]), cmp.Compare(a.duration, b.duration))
 	}
 	slices.SortFunc(all, compare)
 	out := make(map[engine.Series]home, len(series))

@@ -80,7 +80,7 @@ func (p *poster) readFilters(ctx context.Context) error {
 
 // Reread keeps what it knows of other stations.
 func (p *poster) Reread(ctx context.Context, stations []record.ID) error {
-	gone, all := map[record.ID]bool{}, []engine.Series(nil)
+	gone, all := make(map[record.ID]bool, len(stations)), make([]engine.Series, 0, len(p.series)+len(stations))
 	for _, id := range stations {
 		gone[id] = true
 		delete(p.known, id)

@@ -69,12 +69,12 @@ func Methods(d *engine.Driver) []engine.PostMethod {
 	return append(slices.Clone(d.PostMethods), Service)
 }
 
-// options of a method: the service has one poster, and makes its own batches.
+// options of a method: the service makes its own batches.
 func (p *Posting) options(m string, d *engine.Driver) Options {
 	if o := (Options{Method: engine.PostMethod(m), Posters: p.Posters, Together: p.Together}); o.Method != Service {
 		return o
 	}
-	return Options{Method: Service, Posters: 1, Together: river.BatchProducts, Writes: d.PostMethods[len(d.PostMethods)-1]}
+	return Options{Method: Service, Posters: river.Posters(d), Together: river.BatchProducts, Writes: d.PostMethods[len(d.PostMethods)-1]}
 }
 
 func known[T ~string](flag string, names []string, all []T) error {

@@ -11,6 +11,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/measure"
 	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/river"
 	"github.com/barograph/barograph/run"
 )
 
@@ -56,57 +57,6 @@ func times(h *measure.Histogram, total time.Duration, products int64) run.PostTi
 	return t
 }
 
-// batch is products that are posted together, in memory of its own.
-type batch struct {
-	messages []engine.PostMessage // but for their values
-	ends     []int                // of each one's values
-	values   []record.Gauge
-}
-
-func (b *batch) reset() { b.messages, b.ends, b.values = b.messages[:0], b.ends[:0], b.values[:0] }
-
-// add copies the values of a product that are for poster w of n, and changes them.
-func (b *batch) add(m *engine.PostMessage, w, n int, change func(*record.Gauge)) {
-	begin := len(b.values)
-	if n == 1 {
-		b.values = append(b.values, m.Values...)
-	} else {
-		for i := range m.Values {
-			if owner(m.Values[i].Station, n) == w {
-				b.values = append(b.values, m.Values[i])
-			}
-		}
-	}
-	if change != nil {
-		for i := begin; i < len(b.values); i++ {
-			change(&b.values[i])
-		}
-	}
-	if len(b.values) > begin { // a product of which nothing is for this poster takes no time
-		b.messages = append(b.messages, engine.PostMessage{Product: m.Product, Issued: m.Issued})
-		b.ends = append(b.ends, len(b.values))
-	}
-}
-
-// given are the products with their values.
-func (b *batch) given() []engine.PostMessage {
-	begin := 0
-	for i := range b.messages {
-		b.messages[i].Values = b.values[begin:b.ends[i]]
-		begin = b.ends[i]
-	}
-	return b.messages
-}
-
-// owner is the part of n, or the poster, that a station is of (FNV-1a).
-func owner(station record.ID, n int) int {
-	h := uint32(2166136261)
-	for _, c := range station {
-		h = (h ^ uint32(c)) * 16777619
-	}
-	return int(h % uint32(n))
-}
-
 // Run posts a source.
 func Run(ctx context.Context, s *engine.PostStore, src Source, o Options) (*Tally, error) {
 	o.Posters, o.Together = max(o.Posters, 1), max(o.Together, 1)
@@ -141,9 +91,9 @@ func (t *Tally) posters(ctx context.Context, s *engine.PostStore, src Source, o 
 		if err != nil {
 			return errors.Join(err, closeAll(workers[:i]))
 		}
-		workers[i] = &worker{poster: p, post: measure.NewHistogram(), full: make(chan *batch, 1), free: make(chan *batch, 2)}
-		workers[i].free <- &batch{}
-		workers[i].free <- &batch{}
+		workers[i] = &worker{poster: p, post: measure.NewHistogram(), full: make(chan *river.Batch, 1), free: make(chan *river.Batch, 2)}
+		workers[i].free <- &river.Batch{}
+		workers[i].free <- &river.Batch{}
 	}
 	g, inner := errgroup.WithContext(ctx)
 	for _, w := range workers {
@@ -175,7 +125,7 @@ func (t *Tally) deal(ctx context.Context, src Source, workers []*worker, o Optio
 			close(w.full)
 		}
 	}()
-	hold := make([]*batch, len(workers))
+	hold := make([]*river.Batch, len(workers))
 	flush := func(i int) error {
 		b := hold[i]
 		hold[i] = nil
@@ -209,8 +159,8 @@ func (t *Tally) deal(ctx context.Context, src Source, workers []*worker, o Optio
 					return ctx.Err()
 				}
 			}
-			hold[i].add(&m.PostMessage, i, len(workers), o.Change)
-			if len(hold[i].messages) >= o.Together || len(hold[i].values) >= togetherValues {
+			hold[i].Add(&m.PostMessage, i, len(workers), o.Change)
+			if hold[i].Full(o.Together, togetherValues) {
 				if err := flush(i); err != nil {
 					return err
 				}
@@ -230,7 +180,7 @@ func (t *Tally) deal(ctx context.Context, src Source, workers []*worker, o Optio
 // worker posts what it is dealt.
 type worker struct {
 	poster     engine.Poster
-	full, free chan *batch
+	full, free chan *river.Batch
 	post       *measure.Histogram
 	total      time.Duration
 	posted     engine.Posted
@@ -238,7 +188,7 @@ type worker struct {
 
 func (w *worker) work(ctx context.Context) error {
 	for b := range w.full {
-		if given := b.given(); len(given) > 0 {
+		if given := b.Given(); len(given) > 0 {
 			began := time.Now()
 			n, err := w.poster.Post(ctx, given)
 			if err != nil {
@@ -246,10 +196,10 @@ func (w *worker) work(ctx context.Context) error {
 			}
 			took := time.Since(began)
 			w.total += took
-			w.post.RecordN(took, int64(len(b.messages)))
+			w.post.RecordN(took, int64(len(given)))
 			w.posted.Add(n)
 		}
-		b.reset()
+		b.Reset()
 		w.free <- b
 	}
 	return ctx.Err()
@@ -309,7 +259,7 @@ func (r *References) digest(ctx context.Context, d engine.PostDesign, p engine.P
 	parts := int(r.contents.Read.Values/r.most) + 1
 	for part := range parts {
 		one := &engine.PostReference{
-			Policy: p, Design: d, Only: func(station record.ID) bool { return owner(station, parts) == part },
+			Policy: p, Design: d, Only: func(station record.ID) bool { return river.Owner(station, parts) == part },
 			Without: func(v *engine.PostedValue) bool { return s.gone(d, v.Time) },
 		}
 		for _, by := range s.added {

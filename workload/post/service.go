@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/river"
 )
 
@@ -40,12 +39,22 @@ func (t *Tally) serve(ctx context.Context, store *engine.PostStore, src Source, 
 		return err
 	}
 	defer func() { err = errors.Join(err, spool.Close()) }()
-	archive := &river.Archive{Method: o.Writes, Open: func(context.Context) (*engine.PostStore, error) { return t.metered(store, o), nil }}
+	kept := *store
+	kept.Close = func() error { return nil } // it is the caller's
+	archive := &river.Archive{Method: o.Writes, Posters: o.Posters, Change: o.Change, Open: func(context.Context) (*engine.PostStore, error) { return &kept, nil }}
+	archive.Told = func(posted engine.Posted, products int64, took time.Duration) {
+		if t.Posted.Add(posted); o.Pace == nil { // else the spool tells the times
+			t.Post.RecordN(took, products)
+		}
+	}
 	defer func() { err = errors.Join(err, archive.Close()) }()
 	ended := make(chan struct{})
 	s := &river.Service{Spool: spool, Poster: archive, Log: slog.New(slog.DiscardHandler), Metrics: river.NewMetrics(prometheus.NewRegistry()), Ended: ended}
 	s.Input.Now = src.Moment()
 	s.Landed = func(p *river.Product, latency time.Duration) {
+		if len(p.Values) > 0 {
+			t.Products++
+		}
 		t.ParseTotal += p.Parse
 		t.Parse.Record(p.Parse)
 		if o.Pace != nil {
@@ -107,51 +116,4 @@ func refused(dir string) error {
 	}
 	why, err := os.ReadFile(reasons[0])
 	return errors.Join(err, fmt.Errorf("%d products were set aside; the first: %s", len(reasons), why))
-}
-
-// metered is a store whose posters change values as the options have it, and
-// count what they post.
-func (t *Tally) metered(store *engine.PostStore, o Options) *engine.PostStore {
-	s := *store
-	s.Close = func() error { return nil } // it is the caller's
-	s.Poster = func(ctx context.Context, m engine.PostMethod) (engine.Poster, error) {
-		p, err := store.Poster(ctx, m)
-		if err != nil {
-			return nil, err
-		}
-		return &metered{Poster: p, tally: t, change: o.Change, paced: o.Pace != nil}, nil
-	}
-	return &s
-}
-
-type metered struct {
-	engine.Poster
-	tally  *Tally
-	change func(*record.Gauge)
-	paced  bool // the spool tells the times
-	batch  batch
-}
-
-// Post changes copies, as what fails is given again.
-func (m *metered) Post(ctx context.Context, messages []engine.PostMessage) (engine.Posted, error) {
-	m.batch.reset()
-	for i := range messages {
-		m.batch.add(&messages[i], 0, 1, m.change)
-	}
-	given := m.batch.given()
-	if len(given) == 0 {
-		return engine.Posted{}, nil
-	}
-	began := time.Now()
-	posted, err := m.Poster.Post(ctx, given)
-	if err != nil {
-		return posted, err
-	}
-	n := int64(len(given))
-	m.tally.Products += n
-	m.tally.Posted.Add(posted)
-	if !m.paced {
-		m.tally.Post.RecordN(time.Since(began), n)
-	}
-	return posted, nil
 }

@@ -1,0 +1,63 @@
+package river
+
+import (
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/record"
+)
+
+// Batch is products that are posted together, in memory of its own.
+type Batch struct {
+	messages []engine.PostMessage // but for their values
+	ends     []int                // of each one's values
+	values   []record.Gauge
+}
+
+// Reset empties it.
+func (b *Batch) Reset() { b.messages, b.ends, b.values = b.messages[:0], b.ends[:0], b.values[:0] }
+
+// Add copies the values of a product that are for poster w of n, and changes them.
+func (b *Batch) Add(m *engine.PostMessage, w, n int, change func(*record.Gauge)) {
+	begin := len(b.values)
+	if n == 1 {
+		b.values = append(b.values, m.Values...)
+	} else {
+		for i := range m.Values {
+			if Owner(m.Values[i].Station, n) == w {
+				b.values = append(b.values, m.Values[i])
+			}
+		}
+	}
+	if change != nil {
+		for i := begin; i < len(b.values); i++ {
+			change(&b.values[i])
+		}
+	}
+	if len(b.values) > begin { // a product of which nothing is for this poster takes no time
+		b.messages = append(b.messages, engine.PostMessage{Product: m.Product, Issued: m.Issued})
+		b.ends = append(b.ends, len(b.values))
+	}
+}
+
+// Given are the products with their values.
+func (b *Batch) Given() []engine.PostMessage {
+	begin := 0
+	for i := range b.messages {
+		b.messages[i].Values = b.values[begin:b.ends[i]]
+		begin = b.ends[i]
+	}
+	return b.messages
+}
+
+// Full reports whether it has so many products, or values, or more.
+func (b *Batch) Full(products, values int) bool {
+	return len(b.messages) >= products || len(b.values) >= values
+}
+
+// Owner is the part of n, or the poster, that a station is of (FNV-1a).
+func Owner(station record.ID, n int) int {
+	h := uint32(2166136261)
+	for _, c := range station {
+		h = (h ^ uint32(c)) * 16777619
+	}
+	return int(h % uint32(n))
+}

@@ -1,0 +1,233 @@
+package river_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/barograph/barograph/river"
+)
+
+// TestOddFiles: names of any bytes and links are read; what is no file is told and
+// left; a file that is cut is set aside, and its products are posted all the same.
+func TestOddFiles(t *testing.T) {
+	dir, other := t.TempDir(), t.TempDir()
+	names := []string{"a b;$(x)\"\n", "-dash", "lat\xff\xfein", strings.Repeat("n", 240)}
+	for i, name := range names {
+		put(t, dir, name, sample(fmt.Sprint("RR1L", i), 1))
+	}
+	put(t, other, "x", sample("RR2LCH", 2))
+	put(t, dir, "cut.gz", "\x1f\x8b\x08\x00")
+	for name, target := range map[string]string{"link": filepath.Join(other, "x"), "dangling": "nowhere", "folder": other} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o600), os.Mkdir(filepath.Join(dir, "sub"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	var b board
+	var log bytes.Buffer
+	_, stop := serving(t, dir, &b, &log, nil)
+	until(t, "the products", func() bool { return len(b.given()) == 5 })
+	until(t, "what is cut", func() bool { _, err := os.Stat(filepath.Join(dir, "failed", "cut.gz.why")); return err == nil })
+	time.Sleep(100 * time.Millisecond)
+	stop()
+	left, err := os.ReadDir(dir)
+	var have []string
+	for _, e := range left {
+		if !strings.HasPrefix(e.Name(), ".") {
+			have = append(have, e.Name())
+		}
+	}
+	if want := []string{"dangling", "done", "failed", "fifo", "folder", "sub"}; err != nil || !slices.Equal(have, want) {
+		t.Errorf("%q are left, want %q: %v", have, want, err)
+	}
+	if n := strings.Count(log.String(), "neither a file nor a link"); n != 4 {
+		t.Errorf("%d times told:\n%s", n, &log)
+	}
+}
+
+// TestGrows: what comes into a file while its first product is posted is posted,
+// too, before the file is put away.
+func TestGrows(t *testing.T) {
+	dir := t.TempDir()
+	b := &board{began: make(chan struct{})}
+	var log bytes.Buffer
+	put(t, dir, "1", sample("RR1LCH", 1))
+	_, stop := serving(t, dir, b, &log, nil)
+	<-b.began
+	f, err := os.OpenFile(filepath.Join(dir, "1"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString(sample("RR2LCH", 2)); err != nil {
+		t.Fatal(err)
+	}
+	<-b.began
+	for range 2 {
+		<-b.began
+	}
+	until(t, "the second product", func() bool { return len(b.given()) == 2 })
+	stop()
+	text, err := os.ReadFile(filepath.Join(dir, "done", time.Now().UTC().Format("20060102"), "1"))
+	if got := b.given(); err != nil || !slices.Equal(got, []string{"KLCHRR1LCH 1", "KLCHRR2LCH 2"}) || !strings.Contains(string(text), "RR2LCH") || f.Close() != nil {
+		t.Errorf("%q, %q: %v", got, text, err)
+	}
+}
+
+// TestFullServer: what a server's full disk refuses waits until there is room, and
+// nothing is set aside; SIGHUP is heard meanwhile, and where there is always a file
+// to post.
+func TestFullServer(t *testing.T) {
+	dir := t.TempDir()
+	b := &board{full: 6}
+	var log bytes.Buffer
+	put(t, dir, "1", sample("RR1LCH", 1))
+	reread := make(chan func() error)
+	m, stop := serving(t, dir, b, &log, reread)
+	until(t, "a refusal", func() bool { b.Lock(); defer b.Unlock(); return b.full < 6 })
+	heard := make(chan bool, 2)
+	reread <- func() error { heard <- true; return nil }
+	<-heard
+	until(t, "the product", func() bool { return len(b.given()) == 1 })
+	stop()
+	if failed, _ := filepath.Glob(filepath.Join(dir, "failed", "*")); len(failed) > 0 || m == nil {
+		t.Errorf("%q", failed)
+	}
+
+	b = &board{began: make(chan struct{})}
+	put(t, dir, "busy0", sample("RR3L0", 1))
+	_, stop = serving(t, dir, b, &log, reread)
+	for i := 1; ; i++ { // the next file is there before the transaction of the one before ends
+		<-b.began
+		put(t, dir, fmt.Sprint("busy", i), sample(fmt.Sprint("RR3L", i), 1))
+		time.Sleep(30 * time.Millisecond)
+		<-b.began
+		if i == 100 {
+			t.Error("it is never heard")
+		}
+		select {
+		case reread <- func() error { heard <- true; return nil }:
+		case <-time.After(time.Millisecond):
+			if i < 100 {
+				continue
+			}
+		}
+		break
+	}
+	go func() {
+		for t.Context().Err() == nil {
+			select {
+			case <-b.began:
+			case <-t.Context().Done():
+			}
+		}
+	}()
+	stop()
+}
+
+// TestRemembered: a product that was posted hours ago, or by a clock that was ahead,
+// is posted again; days of done/ that are older than what is kept go.
+func TestRemembered(t *testing.T) {
+	dir := t.TempDir()
+	var first board
+	var log bytes.Buffer
+	put(t, dir, "1", sample("RR1LCH", 1))
+	_, stop := serving(t, dir, &first, &log, nil)
+	until(t, "the product", func() bool { return len(first.given()) == 1 })
+	stop()
+	list := filepath.Join(dir, ".posted")
+	text, err := os.ReadFile(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, _, _ := strings.Cut(string(text), " ")
+	for name, c := range map[string]struct {
+		shift time.Duration
+		again int
+	}{"old": {-5 * time.Hour, 1}, "new": {-3 * time.Hour, 0}, "clock": {48 * time.Hour, 1}} {
+		if err := os.WriteFile(list, fmt.Appendf(nil, "%s %d\nrubbish\n", sum, time.Now().Add(c.shift).Unix()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var b board
+		put(t, dir, name, sample("RR1LCH", 1))
+		_, stop := serving(t, dir, &b, &log, nil)
+		until(t, "an empty folder", func() bool { _, err := os.Stat(filepath.Join(dir, name)); return err != nil })
+		stop()
+		if n := len(b.given()); n != c.again {
+			t.Errorf("%s: posted %d times, want %d", name, n, c.again)
+		}
+	}
+	for _, day := range []string{"20010203", "mine"} {
+		if err := os.MkdirAll(filepath.Join(dir, "done", day, "x"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ended := make(chan struct{})
+	close(ended)
+	spool := &river.Spool{Dir: dir, Keep: 24 * time.Hour}
+	s := &river.Service{Spool: spool, Poster: &first, Log: slog.New(slog.DiscardHandler), Metrics: river.NewMetrics(prometheus.NewRegistry()), Ended: ended}
+	if err := errors.Join(spool.Open(), s.Run(t.Context()), spool.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if days, err := os.ReadDir(filepath.Join(dir, "done")); err != nil || len(days) != 2 || days[1].Name() != "mine" {
+		t.Errorf("%v: %v", days, err)
+	}
+}
+
+// TestSpoolGone: a spool that cannot be written is told with what to do.
+func TestSpoolGone(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "s")
+	s, err := river.OpenSpool(dir, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Take(strings.NewReader(sample("RR1LCH", 1)), time.Now()); err == nil || !strings.Contains(err.Error(), "make room") {
+		t.Error(err)
+	}
+}
+
+// TestProductsMemory: products of any size keep their values while others are read.
+func TestProductsMemory(t *testing.T) {
+	var text strings.Builder
+	sizes := []int{1, 100, 8192, 8193, 3, 40_000, 7000, 5000, 1}
+	for i, n := range sizes {
+		fmt.Fprintf(&text, "\x01\r\r\n123 \r\r\nSRUS54 KLCH 101813\r\r\nRR%dLCH\r\r\n", i)
+		for k := range n {
+			fmt.Fprintf(&text, ".A STA%d 20261110 Z DH12/HG %d\n", i, k)
+		}
+		text.WriteString("\x03")
+	}
+	var in river.Input
+	var all []*river.Product
+	if err := in.Read(strings.NewReader(text.String()), "x", time.Now(), func(p *river.Product) error {
+		all = append(all, p)
+		return nil
+	}); err != nil || len(all) != len(sizes) {
+		t.Fatalf("%d products: %v", len(all), err)
+	}
+	for i, p := range all {
+		if len(p.Values) != sizes[i] {
+			t.Fatalf("product %d has %d values, want %d", i, len(p.Values), sizes[i])
+		}
+		for k := range p.Values {
+			if g := &p.Values[k]; g.Station.String() != fmt.Sprint("STA", i) || g.Value != float64(k) {
+				t.Fatalf("value %d of product %d is %v of %s", k, i, g.Value, g.Station)
+			}
+		}
+	}
+}
