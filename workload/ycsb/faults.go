@@ -47,6 +47,8 @@ func (f *Faults) settle(c *Config) (*Config, error) {
 	switch {
 	case c.Target <= 0:
 		return bad("--fault", "what it costs is told at a rate at which operations are due", "give a --target below what the engine bears")
+	case c.Seconds == 0:
+		return bad("property maxexecutiontime", "is not given, and a run with faults ends by its time", fmt.Sprintf("give more seconds than the %g of the last fault", last.Seconds()))
 	case time.Duration(c.Seconds)*time.Second <= last:
 		return bad("property maxexecutiontime", fmt.Sprintf("the run is over before the fault at %s", last), "give more seconds")
 	case f.All[0].At < time.Second:
