@@ -5,7 +5,8 @@
 #
 #   placement.sh DIR [ENGINE …]     such as: placement.sh runs/placement valkey
 #
-# RECORDS is the total, and a node's share where shares are equal. A folder that is there already is kept.
+# RECORDS is the total, and a node's share where shares are equal (there: Valkey's 30000, Cassandra's 6000). A folder
+# that is there already is kept.
 set -u
 dir=$1
 shift
