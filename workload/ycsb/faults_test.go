@@ -197,3 +197,20 @@ func TestMendedAtTheEnd(t *testing.T) {
 		t.Errorf("%v, %v, %+v, %+v", err, r.Err(), r.back, r.Fault.History)
 	}
 }
+
+// A run that is interrupted between two faults is interrupted, and no more: the faults behind are no
+// failure, and the time that it did not wait for is no outage.
+func TestInterruptedBetweenFaults(t *testing.T) {
+	t.Parallel() // it waits
+	faults, err := lab.ParseFaults("kill@1s,restart@2s,kill@20s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &breakable{}
+	ctx, stop := context.WithTimeout(t.Context(), 4*time.Second)
+	defer stop()
+	r, err := Run(ctx, wrapped{loaded(t, config(t)), conns(b.change)}, config(t, "target=200", "maxexecutiontime=30"), Options{Faults: &Faults{All: faults, Inflict: b.inflict}})
+	if err != nil || r.Result.Ending != pace.Interrupted || r.cost == nil || r.cost.Without > 3*time.Second || b.down.Load() {
+		t.Errorf("%v, %+v, %+v", err, r.Result.Ending, r.cost)
+	}
+}

@@ -31,7 +31,7 @@ func TestPlacementTable(t *testing.T) {
 		Frame: plot.Frame{
 			Title:    "Requests that a scan sends to each node",
 			Subtitle: "YCSB's workload E on labs of one, two and three nodes, equal total of records; counted by the servers",
-			XLabel:   "nodes", YLabel: "requests by operation and node", Caption: "Dashed: placed by hash, each scan asks every part. Every run is a point; both axes are logarithms.",
+			XLabel:   "nodes", YLabel: "requests by operation and node", Caption: "local: placed by the hash of the key, each scan asks every part; global: in ranges of keys. A point is a run; both axes are logarithms.",
 		},
 		By: plot.Sizes,
 	}
