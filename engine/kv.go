@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -45,7 +46,7 @@ func (l Layout) Summary() string {
 		Columns:    "a column, or the field of a hash, per field, as YCSB's bindings have it",
 		Document:   "one JSON document per record",
 		Pairs:      "a key and the record's bytes",
-		Hash:       "a column per field, in a table of 8 partitions by the hash of the key",
+		Hash:       "a column per field, in a table of partitions by the hash of the key",
 		Clustered:  "a column per field, in a table that lies in the order of its keys",
 		Array:      "one JSON document per record, whose first field is an array of pieces of 10 bytes",
 		ArrayIndex: "the same with an index over the elements of the array",
@@ -99,6 +100,17 @@ func (t *Table) Choose(d Driver) error {
 		return fmt.Errorf("%s lays tables out as %v, not as %s: %w", d.Scheme, d.Layouts, t.Layout, ErrNoDesign)
 	}
 	return t.Check()
+}
+
+// PageOf is how many keys each of so many parts of a table is asked for when n are
+// wanted of a table divided by hashes: its share, and three standard deviations
+// more, as hashes do not divide keys evenly.
+func PageOf(n, parts int) int {
+	if parts == 1 {
+		return n
+	}
+	share := float64(n) / float64(parts)
+	return min(n, int(share+3*math.Sqrt(share))+2)
 }
 
 // Absent is the error of a table that does not exist; nil where it is to be made.

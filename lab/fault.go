@@ -84,9 +84,9 @@ func ParseFaults(text string) (out []Fault, err error) {
 		at, wrong := time.ParseDuration(moment)
 		switch {
 		case !slices.Contains(actions(), f.Action):
-			return nil, bad("is no fault")
+			return nil, fault.Unknown("--fault", name, actions()) // as it was written it looks like a password before a host
 		case !timed || wrong != nil || at < 0:
-			return nil, bad("has no time")
+			return nil, bad("has no time, such as @20s")
 		case len(out) > 0 && at < out[len(out)-1].At:
 			return nil, bad("comes before the one in front of it")
 		}
@@ -98,6 +98,9 @@ func ParseFaults(text string) (out []Fault, err error) {
 		} else if was {
 			f.Node = last
 		}
+		if problem := f.after(out); problem != "" {
+			return nil, bad(problem)
+		}
 		if mends := f.Action.mending(); mends != "" {
 			broken[mends] = f.Node
 		} else if !was {
@@ -106,6 +109,22 @@ func ParseFaults(text string) (out []Fault, err error) {
 		out = append(out, f)
 	}
 	return out, nil
+}
+
+// after says why a fault cannot come after others; "" where it can.
+func (f Fault) after(done []Fault) string {
+	needsProcess := f.Action == Kill || f.Action == Halt || f.Action == PowerOff
+	for _, o := range Mend(done) {
+		down := o.Action == Restart || o.Action == PowerOn
+		switch {
+		case o.Node != f.Node:
+		case needsProcess && down:
+			return "comes while the node is down"
+		case o.Action == f.Action.mending() && f.Action != Slow:
+			return "comes while the node is broken in this way"
+		}
+	}
+	return ""
 }
 
 // Mend is what is left to mend after faults, the last one first.

@@ -23,7 +23,15 @@ func TestParseFaults(t *testing.T) {
 		{"power-off:2@1s,power-on@2s,disk-full@3s,disk-free@4s", "[power-off:node2@1s power-on:node2@2s disk-full:node1@3s disk-free:node1@4s]"},
 		{"restart@1s", "restart@1s: mends what was not broken"},
 		{"kill@2s,restart@1s", "restart@1s: comes before"},
-		{"burn@1s", "burn@1s: is no fault"},
+		{"burn@1s", "--fault burn: is not known; choose one of kill, restart"},
+		{"kil:node1@2s", "--fault kil: is not known; did you mean kill?"},
+		{"kill@2", "has no time, such as @20s"},
+		{"kill@1s,kill@2s", "comes while the node is down"},
+		{"power-off@1s,stop@2s", "comes while the node is down"},
+		{"stop@1s,stop@2s", "comes while the node is broken in this way"},
+		{"kill@1s,kill:node2@2s,restart:node1@3s,kill@4s", "[kill:node1@1s kill:node2@2s restart:node1@3s kill:node1@4s]"},
+		{"stop@1s,kill@2s", "[stop:node1@1s kill:node1@2s]"},
+		{"slow:1ms@1s,slow:5ms@2s", "[slow:node1:1ms@1s slow:node1:5ms@2s]"},
 		{"kill", "kill: has no time"},
 		{"kill:nodeX@1s", "kill:nodeX@1s: names no node"},
 	} {
@@ -36,7 +44,7 @@ func TestParseFaults(t *testing.T) {
 			t.Errorf("%s is mended already", text)
 		}
 	}
-	broken, _ := lab.ParseFaults("kill:node2@20s,stop@30s")
+	broken, _ := lab.ParseFaults("kill:node2@20s,stop:node1@30s")
 	if got := fmt.Sprint(lab.Mend(broken)); got != "[resume:node1@0s restart:node2@0s]" {
 		t.Errorf("to mend: %s", got)
 	}

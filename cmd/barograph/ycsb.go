@@ -219,6 +219,16 @@ func (f *ycsbFlags) assigned() []string {
 	return append(slices.Clip(f.assignments), "rate="+f.rate)
 }
 
+// needsFault refuses flags that say how, where no fault is asked for.
+func (f *ycsbFlags) needsFault(c *cobra.Command) error {
+	for _, name := range []string{"fault-command", "history"} {
+		if f.faults == "" && c.Flags().Changed(name) {
+			return fault.Misuse("--"+name, "is of runs in which something fails, and nothing is said to", "give --fault kill@20s,restart@40s, or leave it out")
+		}
+	}
+	return nil
+}
+
 // afflict has a target suffer the faults that were asked for, if any.
 func (f *ycsbFlags) afflict(ctx context.Context, t *ycsb.Target) error {
 	if f.faults == "" {
@@ -243,6 +253,9 @@ func (f *ycsbFlags) mixName() string {
 func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 	config, err := f.config(c)
 	if err != nil {
+		return err
+	}
+	if err := f.needsFault(c); err != nil {
 		return err
 	}
 	for _, name := range config.Ignored {

@@ -209,6 +209,8 @@ func TestYCSBExitStatuses(t *testing.T) {
 		{fault.Usage, []string{"ycsb", "run", "--db", url, "-P", "workloadx"}},
 		{fault.Usage, []string{"ycsb", "run"}},
 		{fault.Usage, []string{"ycsb", "run", "--db", "nothing:x"}},
+		{fault.Usage, []string{"ycsb", "run", "--db", url, "--fault-command", "true"}}, // of a fault that was not asked for
+		{fault.Usage, []string{"ycsb", "run", "--db", url, "--history", "3"}},
 		{fault.Unreachable, []string{"ycsb", "run", "--db", "pebble:/dev/null/x"}},
 		{255, []string{"ycsb", "load", "--db", url, "-p", "recordcount=100", "-p", "insertcount=200", "--ycsb-exit-codes"}},
 		{0, []string{"ycsb", "properties"}},

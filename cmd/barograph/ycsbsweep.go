@@ -49,7 +49,7 @@ group for each engine, and the fit of the universal scalability law; --reps give
 			if s.Ramp.First > 0 && (s.Find || f.rate != "" || f.target > 0 || f.faults != "") {
 				return usage(&fault.Error{Setting: "--ramp", Problem: "looks for the rate by itself", Cure: "leave out --find-saturation, --rate, --target and --fault"})
 			}
-			if err := s.mixes(c, f); err != nil {
+			if err := errors.Join(f.needsFault(c), s.mixes(c, f)); err != nil {
 				return err
 			}
 			s.layout, s.out, s.labs = engine.Layout(f.layout), f.out, f.labs

@@ -4,14 +4,14 @@
 #   faults.sh DIR [ROW …]     such as: faults.sh runs/faults postgres galera
 #
 # ALONE is a command before each run that keeps the machine free, if there is one. A folder that is there already is kept. Rows: postgres postgres-off mariadb galera valkey1 valkey1-default valkey3
-# cassandra3 asterixdb3 postgres-power mariadb-power valkey1-power valkey3-power asterixdb1-power (those of power need root and FUSE).
+# cassandra3 asterixdb3 postgres-power mariadb-power valkey1-power valkey3-power cassandra1-power asterixdb1-power (those of power need root and FUSE).
 set -u
 dir=$1
 shift
 barograph=${BAROGRAPH:-barograph}
 rows=("$@")
 [ $# = 0 ] && rows=(postgres postgres-off mariadb galera valkey1 valkey1-default valkey3 cassandra3 asterixdb3
-	postgres-power mariadb-power valkey1-power valkey3-power asterixdb1-power)
+	postgres-power mariadb-power valkey1-power valkey3-power cassandra1-power asterixdb1-power)
 
 # one ROW ENGINE NODES NODE KEYS RATE FAULTS QUERY UP…: loads a fresh lab, and breaks its node
 one() {

@@ -63,20 +63,21 @@
 // Cassandra keeps partitions in the order of their keys' hashes, so that a table
 // whose key is its partition cannot be scanned in the order of keys. YCSB's
 // binding scans all the same, by token(), and gets records in no order that its
-// workload knows. There are two layouts:
+// workload knows. There are three layouts:
 //
 //	columns     y_id text PRIMARY KEY, a column per field     the table of YCSB's binding; no scans
-//	clustered   PRIMARY KEY (y_prefix, y_id)                  ordered scans
+//	clustered   PRIMARY KEY (y_prefix, y_id)                  ordered scans, each of the partitions of its range
+//	hash        PRIMARY KEY (y_prefix, y_id)                  ordered scans, each of all partitions
 //
 // In clustered the first 7 bytes of a key (?prefix=), "user" and three digits of
 // YCSB's keys, are its partition: prefixes have the order of their keys, so that
 // a scan reads one partition from its key on and then, if that was not enough,
 // those behind it. Which there are says a second table, <name>_parts, into which
 // a prefix is written before its first record: a few thousand rows, asked only
-// where a scan passes the end of a partition. Buckets by hash would be more even
-// and need no list; but every scan would ask all of them, and few enough of them
-// to ask would be few enough for the conditional writes of many clients to meet
-// in. The prefix must fit the keys: with zeropadding it is longer by the zeros.
+// where a scan passes the end of a partition. In hash there are 24 partitions, by
+// the hash of the key: more even, and without a list; but every scan asks all of
+// them, and they are few enough for the conditional writes of many clients to meet
+// in. It is there to be compared: docs/ycsb.md, "Does a scan scale". The prefix must fit the keys: with zeropadding it is longer by the zeros.
 //
 // The contract of engine.Conn wants an insert to fail where the key is taken and
 // an update to fail where there is no record. CQL writes blindly, and tells

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
+	"github.com/zeebo/xxh3"
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
@@ -19,7 +19,7 @@ import (
 type kv struct{ *store }
 
 // The columns of a table besides its fields: YCSB's binding has the first. The
-// second is the partition of a clustered table.
+// second is the partition of a clustered or hashed table.
 const (
 	keyColumn    = "y_id"
 	prefixColumn = "y_prefix"
@@ -79,8 +79,18 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 // partitions.
 const partsOf = "_parts"
 
-// prefixed is the comment of a clustered table, before the length of its prefix.
-const prefixed = "barograph: a partition for each prefix of keys, bytes: "
+// The comments of a clustered table, before the length of its prefix, and of a hashed one.
+const (
+	prefixed = "barograph: a partition for each prefix of keys, bytes: "
+	hashed   = "barograph: 24 partitions by the hash of keys"
+)
+
+// hashParts are the partitions of a hashed table: so many that nodes get about the
+// same number, so few that a scan can ask all.
+const hashParts = 24
+
+// parted reports whether a partition holds many records.
+func (tb *kvTable) parted() bool { return tb.layout != engine.Columns }
 
 // prove reports whether the table is there, and that it is laid out as it must be.
 func (tb *kvTable) prove(ctx context.Context, name string) (there bool, err error) {
@@ -94,7 +104,7 @@ func (tb *kvTable) prove(ctx context.Context, name string) (there bool, err erro
 		return false, failed(ctx, err)
 	}
 	want := map[string]string{keyColumn: "partition_key"}
-	if tb.layout == engine.Clustered {
+	if tb.parted() {
 		want = map[string]string{prefixColumn: "partition_key", keyColumn: "clustering"}
 	}
 	for _, f := range tb.fields {
@@ -108,13 +118,19 @@ func (tb *kvTable) prove(ctx context.Context, name string) (there bool, err erro
 			}
 		}
 	}
-	if tb.layout != engine.Clustered {
+	if !tb.parted() {
 		return true, nil
 	}
 	var comment string
 	err = tb.session.Query("SELECT comment FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?", tb.keyspace, name).ScanContext(ctx, &comment)
 	if err != nil {
 		return false, failed(ctx, err)
+	}
+	if (comment == hashed) != (tb.layout == engine.Hash) {
+		return false, &fault.Error{Setting: "table " + name, Problem: fmt.Sprintf("is not laid out as %s", tb.layout), Cure: "give the layout that it was loaded with, or another name"}
+	}
+	if tb.layout == engine.Hash {
+		return true, nil
 	}
 	n, err := strconv.Atoi(strings.TrimPrefix(comment, prefixed))
 	if err != nil || n < 1 {
@@ -133,8 +149,14 @@ func (tb *kvTable) make(ctx context.Context) error {
 		if err := tb.create(ctx, parts, "CREATE TABLE IF NOT EXISTS "+parts+" (one tinyint, prefix blob, PRIMARY KEY (one, prefix))"); err != nil {
 			return err
 		}
+	}
+	if tb.parted() {
+		comment := hashed
+		if tb.layout == engine.Clustered {
+			comment = prefixed + strconv.Itoa(tb.prefix)
+		}
 		statement = "CREATE TABLE IF NOT EXISTS %s (" + prefixColumn + " blob, " + keyColumn + " text"
-		end = ", PRIMARY KEY (" + prefixColumn + ", " + keyColumn + ")) WITH comment = '" + prefixed + strconv.Itoa(tb.prefix) + "'"
+		end = ", PRIMARY KEY (" + prefixColumn + ", " + keyColumn + ")) WITH comment = '" + comment + "'"
 	}
 	for _, f := range tb.fields {
 		statement += ", " + f + " text"
@@ -157,8 +179,11 @@ func (tb *kvTable) count(ctx context.Context) (n int64, err error) {
 // part is the partition of a key: all of it, or its first bytes. Keys of one
 // partition are neighbours, and partitions have the order of their prefixes.
 func (tb *kvTable) part(key []byte) []byte {
-	if tb.layout == engine.Clustered {
+	switch tb.layout {
+	case engine.Clustered:
 		return key[:min(tb.prefix, len(key))]
+	case engine.Hash:
+		return []byte{byte(xxh3.Hash(key) % hashParts)}
 	}
 	return key
 }
@@ -205,8 +230,11 @@ func (tb *kvTable) connect() *engine.Conn {
 		c.into = append(c.into, &c.cells[i])
 	}
 	conn := &engine.Conn{Read: c.read, Insert: c.insert, Update: c.update, Delete: c.delete}
-	if tb.layout == engine.Clustered {
+	switch tb.layout {
+	case engine.Clustered:
 		conn.Scan = c.scan
+	case engine.Hash:
+		conn.Scan = c.scanAll
 	}
 	return conn
 }
@@ -243,14 +271,14 @@ func (tb *kvTable) columns(f engine.Fields, behind string) string {
 
 // where is the record of a key; at gives its arguments.
 func (tb *kvTable) where() string {
-	if tb.layout == engine.Clustered {
+	if tb.parted() {
 		return " WHERE " + prefixColumn + " = ? AND " + keyColumn + " = ?"
 	}
 	return " WHERE " + keyColumn + " = ?"
 }
 
 func (c *kvConn) at(args []any, key []byte) []any {
-	if c.layout == engine.Clustered {
+	if c.parted() {
 		args = append(args, c.part(key))
 	}
 	return append(args, key)
@@ -355,7 +383,7 @@ func (c *kvConn) insert(ctx context.Context, key []byte, r *engine.Row) error {
 	}
 	text := c.text('i', r.Fields(), func() string {
 		names, more := keyColumn, 0
-		if c.layout == engine.Clustered {
+		if c.parted() {
 			names, more = prefixColumn+", "+keyColumn, 1
 		}
 		return "INSERT INTO " + c.table + " (" + names + ", " + c.columns(r.Fields(), "") + ") VALUES (?" + strings.Repeat(", ?", r.Len()+more) + ")"
@@ -380,96 +408,4 @@ func (c *kvConn) delete(ctx context.Context, key []byte) error {
 	text := c.text('d', nil, func() string { return "DELETE FROM " + c.table + c.where() })
 	c.args = c.at(c.args[:0], key)
 	return c.write(ctx, key, true, text, " IF EXISTS")
-}
-
-const (
-	mostParts = 32   // partitions that a scan reads at once
-	pageRows  = 1000 // of a partition, sent at once
-)
-
-// scan reads the partition of the first key, which mostly holds enough, then
-// those behind it as they are listed: one, which tells how large they are, and
-// then as many at once as that promises to be enough, up to 32.
-func (c *kvConn) scan(ctx context.Context, from []byte, n int, f engine.Fields, each func(key []byte, r *engine.Row) error) (err error) {
-	if n <= 0 {
-		return ctx.Err()
-	}
-	counted := func(key []byte, r *engine.Row) error {
-		n--
-		return each(key, r)
-	}
-	last := c.part(from)
-	if len(last) > 0 {
-		if err := c.within(ctx, last, from, n, f, &c.row, counted); err != nil {
-			return err
-		}
-	}
-	var listed [][]byte // not yet read
-	for window := 1; n > 0; {
-		if len(listed) == 0 {
-			if listed, err = c.listed(ctx, last, mostParts); err != nil || len(listed) == 0 {
-				return err
-			}
-		}
-		parts := listed[:min(window, len(listed))]
-		listed, last = listed[len(parts):], parts[len(parts)-1]
-		rows, err := c.together(ctx, parts, n, f)
-		if err != nil {
-			return err
-		}
-		for i := 0; i < len(rows) && n > 0; i++ {
-			if err := counted(rows[i].Key, rows[i].Row); err != nil {
-				return err
-			}
-		}
-		window = min(n*len(parts)/max(len(rows), 1)+1, mostParts)
-	}
-	return nil
-}
-
-// together reads at most n records of each of some partitions, beside each other.
-func (c *kvConn) together(ctx context.Context, parts [][]byte, n int, f engine.Fields) ([]engine.KeyRow, error) {
-	rows := make([][]engine.KeyRow, len(parts))
-	g, inner := errgroup.WithContext(ctx)
-	for i, part := range parts {
-		g.Go(func() error {
-			return c.within(inner, part, nil, n, f, &engine.Row{}, func(key []byte, r *engine.Row) error {
-				kept := &engine.Row{}
-				kept.AddRow(r)
-				rows[i] = append(rows[i], engine.KeyRow{Key: append([]byte(nil), key...), Row: kept})
-				return nil
-			})
-		})
-	}
-	if err := g.Wait(); err != nil {
-		return nil, failed(ctx, err)
-	}
-	var all []engine.KeyRow
-	for _, r := range rows {
-		all = append(all, r...)
-	}
-	return all, nil
-}
-
-// within gives records of one partition, from a key on.
-func (tb *kvTable) within(ctx context.Context, part, from []byte, n int, f engine.Fields, row *engine.Row, each func(key []byte, r *engine.Row) error) error {
-	text := "SELECT " + keyColumn + ", " + tb.columns(f, "") + " FROM " + tb.table + " WHERE " + prefixColumn + " = ? AND " + keyColumn + " >= ? LIMIT ?"
-	cells := make([]raw, 1+tb.width(f))
-	into := make([]any, len(cells))
-	for i := range cells {
-		into[i] = &cells[i]
-	}
-	if from == nil {
-		from = []byte{}
-	}
-	rows := tb.session.Query(text, part, from, n).PageSize(min(n, pageRows)).Prefetch(0).IterContext(ctx)
-	for rows.Scan(into...) {
-		row.Reset()
-		tb.decode(cells[1:], f, row)
-		if err := each(cells[0], row); err != nil {
-			_ = rows.Close() // err is what is told
-			return err
-		}
-	}
-	return failed(ctx, rows.Close())
 }

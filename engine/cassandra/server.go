@@ -34,7 +34,7 @@ func server() *engine.Server {
 	return &engine.Server{
 		Packages:    []string{"default-jre-headless", "maven"},
 		Artifacts:   []engine.Artifact{program},
-		Nodes:       []int{1, 3},
+		Nodes:       []int{1, 2, 3},
 		SharedPorts: []string{"storage", "cql"},
 		TLS:         engine.OffersTLS,
 		Profiles: []engine.Profile{
@@ -256,6 +256,10 @@ var counts = []struct { //nolint:gochecknoglobals // a constant table
 	{"local_writes of system.paxos", "SELECT keyspace_name, count FROM system_views.local_write_latency WHERE keyspace_name = 'system' AND table_name = 'paxos'", nil},
 }
 
+// ofEach are the completed tasks that are told of each node of a cluster, too:
+// whether all of them answer a scan.
+var ofEach = []string{"Native-Transport-Requests", "ReadStage"} //nolint:gochecknoglobals // a constant
+
 // metrics adds up what the nodes that are up tell of themselves; ScyllaDB tells
 // none of it. What requests wait for is not told: there are no sessions.
 func (s *store) metrics(ctx context.Context) (m engine.Metrics, err error) {
@@ -264,7 +268,8 @@ func (s *store) metrics(ctx context.Context) (m engine.Metrics, err error) {
 		found := map[string]float64{}
 		told := false
 		for _, node := range nodes {
-			err := s.add(ctx, node, c.text, found)
+			own := map[string]float64{}
+			err := s.add(ctx, node, c.text, own)
 			if absent(err) {
 				break
 			}
@@ -272,6 +277,14 @@ func (s *store) metrics(ctx context.Context) (m engine.Metrics, err error) {
 				return m, failed(ctx, err)
 			}
 			told = true
+			for name, v := range own {
+				found[name] += v
+			}
+			for _, row := range ofEach {
+				if v, ok := own[row]; ok && c.name == "completed_tasks" && len(nodes) > 1 {
+					m.Totals = append(m.Totals, engine.Total{Name: c.name + ": " + row + " at " + node.HostnameAndPort(), Value: v})
+				}
+			}
 		}
 		if !told {
 			continue

@@ -4,9 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"math"
+	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/zeebo/xxh3"
@@ -31,15 +32,63 @@ const (
 type kvTable struct {
 	*store
 	client  redis.UniversalClient // its own: with a connection for each worker
+	ask     processor             // of single commands: the client, or what has those of all workers share connections
 	fields  []string
 	records []string // of each bucket: what the keys of its records begin with
 	indexes []string // of each bucket: the key of its sorted set
+
+	prefix int      // of a clustered table: bytes of a key that make its part; else 0
+	name   string   // likewise
+	parts  string   // likewise: the key of the sorted set of its parts
+	known  sync.Map // likewise: parts that are listed
+}
+
+// processor carries out a command.
+type processor interface {
+	Process(ctx context.Context, cmd redis.Cmder) error
+}
+
+// shared has commands share connections. One that is under way with others is
+// waited for, whatever becomes of its context: only the time of a reply bounds it.
+type shared struct{ *redis.AutoPipeliner }
+
+// Process carries out a command.
+func (s shared) Process(ctx context.Context, cmd redis.Cmder) error {
+	if err := ctx.Err(); err != nil {
+		cmd.SetErr(err)
+		return err
+	}
+	return s.AutoPipeliner.Process(ctx, cmd)
+}
+
+// mostBatch is how many commands of workers that share a connection are sent
+// together at most.
+const mostBatch = 300
+
+// share has the commands of all workers share so many connections (?pipeline=):
+// what comes while a batch is under way is the next one.
+func (tb *kvTable) share(connections int) (err error) {
+	tb.ask = tb.client
+	if connections == 0 {
+		return nil
+	}
+	o := &redis.AutoPipelineOptions{MaxBatchSize: mostBatch, MaxConcurrentBatches: connections, Unordered: connections > 1}
+	var p *redis.AutoPipeliner
+	switch c := tb.client.(type) {
+	case *redis.Client:
+		p, err = c.AutoPipelineWithOptions(o)
+	case *redis.ClusterClient:
+		p, err = c.AutoPipelineWithOptions(o)
+	}
+	tb.ask = shared{p}
+	return err
 }
 
 // shape is what is kept of a table besides its records.
 type shape struct {
 	Fields  []string `json:"fields"`
 	Buckets int      `json:"buckets"`
+	Prefix  int      `json:"prefix,omitempty"` // of a clustered table
 }
 
 // Table opens or makes a table.
@@ -51,7 +100,7 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 	if err != nil {
 		return nil, err
 	}
-	tb := &kvTable{store: k.store, fields: t.Fields}
+	tb := &kvTable{store: k.store, fields: t.Fields, prefix: s.Prefix, name: t.Name, parts: k.prefix() + "BG::parts::{" + t.Name + "}"}
 	for i := range s.Buckets {
 		tag := "{" + bucketTag(t.Name, i, s.Buckets) + "}"
 		tb.records = append(tb.records, k.prefix()+tag)
@@ -64,6 +113,9 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 		tb.client = redis.NewClient(o.Simple())
 	} else {
 		tb.client = redis.NewClusterClient(o.Cluster())
+	}
+	if err := tb.share(k.pipeline); err != nil {
+		return nil, errors.Join(err, tb.client.Close())
 	}
 	r := engine.NewRecords(k.readOnly, tb.connect, tb.count)
 	r.Close = tb.client.Close
@@ -85,8 +137,11 @@ func (k kv) shape(ctx context.Context, t *engine.Table) (s shape, err error) {
 	if err != nil {
 		return s, failed(ctx, err)
 	}
-	if err := json.Unmarshal(text, &s); err != nil || s.Buckets < 1 || s.Buckets > slots {
+	if err := json.Unmarshal(text, &s); err != nil || s.Buckets < 0 || s.Buckets > slots || s.Prefix < 0 || (s.Buckets > 0) == (s.Prefix > 0) {
 		return s, &fault.Error{Setting: "key " + key, Problem: "holds no table", Err: err, Cure: "name another table"}
+	}
+	if (s.Prefix > 0) != (t.Layout == engine.Clustered) {
+		return s, &fault.Error{Setting: "table " + t.Name, Problem: fmt.Sprintf("is not laid out as %s", t.Layout), Cure: "give the layout that it was loaded with, or another name"}
 	}
 	return s, t.Fits(s.Fields)
 }
@@ -96,8 +151,11 @@ func (k kv) make(ctx context.Context, key string, t *engine.Table) ([]byte, erro
 	if _, err := k.lasting(ctx); err != nil {
 		return nil, err
 	}
-	s := shape{t.Fields, 1}
-	if k.cluster != nil {
+	s := shape{Fields: t.Fields, Buckets: 1}
+	switch {
+	case t.Layout == engine.Clustered:
+		s.Buckets, s.Prefix = 0, k.prefixBytes
+	case k.cluster != nil:
 		s.Buckets = clusterBuckets
 	}
 	text, err := json.Marshal(s)
@@ -148,8 +206,16 @@ func (tb *kvTable) bucket(key []byte) int {
 
 // count adds up what the sorted sets hold.
 func (tb *kvTable) count(ctx context.Context) (n int64, err error) {
+	indexes := tb.indexes
+	if tb.prefix > 0 {
+		parts, err := tb.client.ZRange(ctx, tb.parts, 0, -1).Result()
+		if err != nil || len(parts) == 0 {
+			return 0, failed(ctx, err)
+		}
+		indexes = tb.indexesOf(parts)
+	}
 	cmds, err := tb.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for _, index := range tb.indexes {
+		for _, index := range indexes {
 			p.ZCard(ctx, index)
 		}
 		return nil
@@ -171,10 +237,14 @@ type kvConn struct {
 	row   engine.Row
 	names []string
 	args  []any
+	boxed []any // the fields
 }
 
 func (tb *kvTable) connect() *engine.Conn {
 	c := &kvConn{kvTable: tb}
+	for _, f := range tb.fields {
+		c.boxed = append(c.boxed, f)
+	}
 	conn := &engine.Conn{Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete}
 	if len(tb.records) == 1 { // records of several slots cannot be written all or none
 		conn.InsertMany = c.insertMany
@@ -184,6 +254,10 @@ func (tb *kvTable) connect() *engine.Conn {
 
 // place is where a record lies: its own key, and that of its sorted set.
 func (tb *kvTable) place(key []byte) (record, index string) {
+	if tb.prefix > 0 {
+		tag := tb.tag(tb.part(key))
+		return tb.store.prefix() + tag + string(key), tb.store.prefix() + "BG::index::" + tag
+	}
 	b := tb.bucket(key)
 	return tb.records[b] + string(key), tb.indexes[b]
 }
@@ -219,11 +293,18 @@ func fill(values []any, f engine.Fields, into *engine.Row) (found bool) {
 
 func (c *kvConn) read(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
 	record, _ := c.place(key)
-	values, err := c.client.HMGet(ctx, record, c.chosen(f)...).Result()
-	if err != nil {
+	args := append(make([]any, 0, 2+len(c.fields)), "hmget", record)
+	if f == nil {
+		args = append(args, c.boxed...)
+	}
+	for _, i := range f {
+		args = append(args, c.boxed[i])
+	}
+	cmd := redis.NewSliceCmd(ctx, args...)
+	if err := c.ask.Process(ctx, cmd); err != nil {
 		return failed(ctx, err)
 	}
-	if !fill(values, f, into) {
+	if !fill(cmd.Val(), f, into) {
 		return engine.ErrNotFound
 	}
 	return nil
@@ -306,7 +387,7 @@ func (c *kvConn) run(ctx context.Context, s script, keys []string, args []any) (
 			all = append(all, k)
 		}
 		cmd := redis.NewCmd(ctx, append(all, args...)...)
-		_ = c.client.Process(ctx, once{cmd}) // cmd has the error
+		_ = c.ask.Process(ctx, once{cmd}) // cmd has the error
 		return cmd
 	}
 	cmd := send("evalsha", s.Hash())
@@ -321,12 +402,17 @@ func (c *kvConn) run(ctx context.Context, s script, keys []string, args []any) (
 func (c *kvConn) pairs(r *engine.Row) {
 	for i := range r.Len() {
 		field, v := r.At(i)
-		c.args = append(c.args, c.fields[field], v)
+		c.args = append(c.args, c.boxed[field], v)
 	}
 }
 
 func (c *kvConn) insert(ctx context.Context, key []byte, r *engine.Row) error {
 	record, index := c.place(key)
+	if c.prefix > 0 {
+		if err := c.list(ctx, c.part(key)); err != nil {
+			return err
+		}
+	}
 	c.args = append(c.args[:0], key)
 	c.pairs(r)
 	done, err := c.run(ctx, insertOne, []string{record, index}, c.args)
@@ -382,142 +468,4 @@ func (c *kvConn) insertMany(ctx context.Context, rows []engine.KeyRow) error {
 		err = engine.ErrExists
 	}
 	return err
-}
-
-// cursor walks through a bucket's sorted set.
-type cursor struct {
-	index string
-	after string   // what the next page begins with, as ZRANGEBYLEX wants it
-	keys  []string // of the page, not yet taken
-	ended bool     // no page follows
-}
-
-// took notes a page.
-func (cu *cursor) took(keys []string, page int64) {
-	cu.keys, cu.ended = keys, int64(len(keys)) < page
-	if len(keys) > 0 {
-		cu.after = "(" + keys[len(keys)-1]
-	}
-}
-
-// merge gives the keys of a table in their order: the sorted sets of all buckets,
-// merged.
-type merge struct {
-	client  redis.UniversalClient
-	cursors []cursor
-	page    int64 // keys that are asked for at once
-}
-
-// mostAsked are the most keys of a page.
-const mostAsked = 10_000
-
-// pageOf is how many keys each of so many buckets is asked for when n are
-// wanted: its share, and some more, as hashes do not divide keys evenly.
-func pageOf(n, buckets int) int64 {
-	if buckets == 1 {
-		return int64(min(n, mostAsked))
-	}
-	share := float64(n) / float64(buckets)
-	return int64(min(n, mostAsked, int(share+3*math.Sqrt(share))+2))
-}
-
-// from begins a walk for n keys: all buckets are asked at once.
-func (tb *kvTable) from(ctx context.Context, key []byte, n int) (*merge, error) {
-	w := &merge{client: tb.client, cursors: make([]cursor, len(tb.indexes)), page: pageOf(n, len(tb.indexes))}
-	pages := make([]*redis.StringSliceCmd, len(tb.indexes))
-	_, err := w.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for i, index := range tb.indexes {
-			w.cursors[i] = cursor{index: index, after: "[" + string(key)}
-			pages[i] = w.ask(ctx, p, &w.cursors[i])
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, failed(ctx, err)
-	}
-	for i, p := range pages {
-		w.cursors[i].took(p.Val(), w.page)
-	}
-	return w, nil
-}
-
-func (w *merge) ask(ctx context.Context, c redis.Cmdable, cu *cursor) *redis.StringSliceCmd {
-	return c.ZRangeByLex(ctx, cu.index, &redis.ZRangeBy{Min: cu.after, Max: "+", Count: w.page})
-}
-
-// next appends at most n keys; fewer where the table ends.
-func (w *merge) next(ctx context.Context, to []string, n int) ([]string, error) {
-	for range n {
-		least := -1
-		for i := range w.cursors {
-			cu := &w.cursors[i]
-			if len(cu.keys) == 0 && !cu.ended {
-				keys, err := w.ask(ctx, w.client, cu).Result()
-				if err != nil {
-					return to, failed(ctx, err)
-				}
-				cu.took(keys, w.page)
-			}
-			if len(cu.keys) > 0 && (least < 0 || cu.keys[0] < w.cursors[least].keys[0]) {
-				least = i
-			}
-		}
-		if least < 0 {
-			return to, nil
-		}
-		cu := &w.cursors[least]
-		to, cu.keys = append(to, cu.keys[0]), cu.keys[1:]
-	}
-	return to, nil
-}
-
-// scan takes keys from the sorted sets, then their records. One that was deleted
-// in between is passed by, and another one taken.
-func (c *kvConn) scan(ctx context.Context, from []byte, n int, f engine.Fields, each func(key []byte, r *engine.Row) error) error {
-	if n <= 0 {
-		return ctx.Err()
-	}
-	w, err := c.from(ctx, from, n)
-	if err != nil {
-		return err
-	}
-	var keys []string
-	for n > 0 {
-		if keys, err = w.next(ctx, keys[:0], min(n, chunk)); err != nil || len(keys) == 0 {
-			return err
-		}
-		given, err := c.fetch(ctx, keys, f, each)
-		if err != nil {
-			return err
-		}
-		n -= given
-	}
-	return nil
-}
-
-// fetch gives the records of keys.
-func (c *kvConn) fetch(ctx context.Context, keys []string, f engine.Fields, each func(key []byte, r *engine.Row) error) (given int, err error) {
-	names := c.chosen(f)
-	cmds, err := c.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for _, key := range keys {
-			record, _ := c.place([]byte(key))
-			p.HMGet(ctx, record, names...)
-		}
-		return nil
-	})
-	if err != nil {
-		return 0, failed(ctx, err)
-	}
-	for i, cmd := range cmds {
-		got, ok := cmd.(*redis.SliceCmd)
-		c.row.Reset()
-		if !ok || !fill(got.Val(), f, &c.row) {
-			continue
-		}
-		if err := each([]byte(keys[i]), &c.row); err != nil {
-			return given, err
-		}
-		given++
-	}
-	return given, nil
 }

@@ -34,12 +34,16 @@ func TestBucketsSpread(t *testing.T) {
 }
 
 // Scans of a cluster are merged from many sorted sets, page after page, with
-// keys that divide among them as unevenly as can be.
+// keys that divide among them as unevenly as can be; those of a clustered table
+// from parts of one record each.
 func TestScanOfManyPages(t *testing.T) {
-	for _, nodes := range []int{1, 3} {
-		t.Run(fmt.Sprint(nodes), func(t *testing.T) {
-			s := openStore(t, enginetest.Lab(t, Driver(), lab.Options{Profile: "memory", Nodes: nodes}), "x", engine.Options{})
-			r, err := kv{s}.Table(t.Context(), engine.Table{Name: "t", Fields: []string{"a"}, Make: true})
+	for _, x := range []struct {
+		nodes  int
+		layout engine.Layout
+	}{{1, engine.Columns}, {3, engine.Columns}, {2, engine.Clustered}} {
+		t.Run(fmt.Sprint(x.nodes, x.layout), func(t *testing.T) {
+			s := openStore(t, enginetest.Lab(t, Driver(), lab.Options{Profile: "memory", Nodes: x.nodes}), "x", engine.Options{})
+			r, err := kv{s}.Table(t.Context(), engine.Table{Name: "t", Fields: []string{"a"}, Layout: x.layout, Make: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -140,6 +144,7 @@ func TestLostReplyIsNoSentinel(t *testing.T) {
 	}()
 	s := &store{settings: settings{nodes: []string{l.Addr().String()}}}
 	tb := &kvTable{store: s, client: redis.NewClient(s.options().Simple()), fields: []string{"a"}, records: []string{"{t}"}, indexes: []string{"i{t}"}}
+	tb.ask = tb.client
 	defer tb.client.Close()
 	var row engine.Row
 	row.AddString(0, "v")

@@ -23,7 +23,7 @@ import (
 func server() *engine.Server {
 	return &engine.Server{
 		Packages: []string{"redis-server"},
-		Nodes:    []int{1, 3},
+		Nodes:    []int{1, 2, 3},
 		Ports:    []string{"client", "bus"},
 		TLS:      engine.OffersTLS,
 		Profiles: []engine.Profile{
@@ -212,6 +212,10 @@ var infoTotals = []struct { //nolint:gochecknoglobals // a constant table
 	{"used_cpu_sys_main_thread", "ms", 1000},
 }
 
+// ofEach are those that are told of each node of a cluster, too: whether all of
+// them answer a scan.
+var ofEach = []string{"total_commands_processed", "total_reads_processed"} //nolint:gochecknoglobals // a constant
+
 // metrics adds up what the nodes that hold slots tell of themselves. Clients
 // wait for nothing but the thread, so that there are no sessions to tell.
 func (s *store) metrics(ctx context.Context) (m engine.Metrics, err error) {
@@ -230,9 +234,13 @@ func (s *store) metrics(ctx context.Context) (m engine.Metrics, err error) {
 			if v, err := strconv.ParseFloat(info[t.name], 64); err == nil {
 				sums[t.name] += v * t.factor
 				told[t.name] = true
+				if len(nodes) > 1 && slices.Contains(ofEach, t.name) {
+					m.Totals = append(m.Totals, engine.Total{Name: t.name + " at " + node.Options().Addr, Value: v})
+				}
 			}
 		}
 	}
+	slices.SortFunc(m.Totals, func(a, b engine.Total) int { return strings.Compare(a.Name, b.Name) })
 	for _, t := range infoTotals {
 		if told[t.name] {
 			m.Totals = append(m.Totals, engine.Total{Name: t.name, Unit: t.unit, Value: sums[t.name]})

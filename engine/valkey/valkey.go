@@ -33,9 +33,11 @@ func Driver() engine.Driver {
 			{Name: "inflight", Default: "4", Help: "batches of one question under way at once"},
 			{Name: "db", Default: "0", Help: "number of the database; a cluster has one"},
 			{Name: "seeds", Help: "further nodes of a cluster to ask for its slots, host:port with commas between"},
+			{Name: "pipeline", Default: "0", Help: "records under keys: reads and writes of all workers share so many connections, on each of which many are under way; 0 = a connection for each worker"},
+			{Name: "prefix", Default: "7", Help: "records under keys, layout clustered: bytes of a key that make its part, where the table is made"},
 		}...),
 		Offers:  map[design.Name][]flavour.Name{design.KeyValue: {flavour.KeysNative}},
-		Layouts: []engine.Layout{engine.Columns},
+		Layouts: []engine.Layout{engine.Columns, engine.Clustered},
 		Place:   engine.Remote,
 		Server:  server(),
 		Open:    open,
@@ -49,6 +51,8 @@ type settings struct {
 	namespace       string
 	db              int
 	batch, inflight int
+	pipeline        int         // connections that records' workers share; 0 = each has its own
+	prefixBytes     int         // of a clustered table of records
 	secure          *tls.Config // nil = connections are not encrypted
 }
 
@@ -57,7 +61,7 @@ func parse(u *url.URL) (settings, error) {
 	v := d.Values(u)
 	s := settings{
 		namespace: strings.Trim(u.Path, "/"), user: u.User.Username(),
-		batch: v.Int("batch", 1, 100_000), inflight: v.Int("inflight", 1, 1000), db: v.Int("db", 0, 1<<20),
+		batch: v.Int("batch", 1, 100_000), inflight: v.Int("inflight", 1, 1000), db: v.Int("db", 0, 1<<20), pipeline: v.Int("pipeline", 0, 1024), prefixBytes: v.Int("prefix", 1, 1024),
 	}
 	s.password, _ = u.User.Password()
 	if u.Opaque != "" {
@@ -170,7 +174,7 @@ func (s *store) Open(_ context.Context, d design.Name) (engine.Archive, error) {
 // about tells what server it is, and what a commit is worth there.
 func (s *store) about(ctx context.Context) (engine.About, error) {
 	a := engine.About{Settings: map[string]string{
-		"driver": "github.com/redis/go-redis/v9", "batch": strconv.Itoa(s.batch), "inflight": strconv.Itoa(s.inflight), "nodes": "1",
+		"driver": "github.com/redis/go-redis/v9", "batch": strconv.Itoa(s.batch), "inflight": strconv.Itoa(s.inflight), "pipeline": strconv.Itoa(s.pipeline), "nodes": "1",
 	}}
 	text, err := s.client.Info(ctx).Result()
 	if err != nil {

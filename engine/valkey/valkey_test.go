@@ -56,3 +56,22 @@ func TestServerDiesAndTwoLoad(t *testing.T) {
 	n := namespaces{server: enginetest.Lab(t, valkey.Driver(), lab.Options{Profile: "tuned"})}
 	enginetest.RunServer(t, n.config(), n.server)
 }
+
+// TestPipelined: reads and writes of all workers share two connections, or those of a cluster.
+func TestPipelined(t *testing.T) {
+	for _, nodes := range []int{1, 3} {
+		n := namespaces{server: enginetest.Lab(t, valkey.Driver(), lab.Options{Profile: "tuned", Nodes: nodes})}
+		c := n.config()
+		c.URL = func(t *testing.T) string {
+			u, err := url.Parse(n.url(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			q := u.Query()
+			q.Set("pipeline", "2")
+			u.RawQuery = q.Encode()
+			return u.String()
+		}
+		t.Run(strconv.Itoa(nodes), func(t *testing.T) { enginetest.RunRecords(t, c) })
+	}
+}

@@ -1,6 +1,7 @@
 package ycsb
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net"
@@ -102,7 +103,7 @@ func (t *Target) nodeBreaker(all []lab.Fault, command string) (func(ctx context.
 		return func(ctx context.Context, x lab.Fault) error {
 			said, err := exec.CommandContext(ctx, "/bin/sh", "-c", command+` "$@"`, "sh", string(x.Action), strconv.Itoa(x.Node)).CombinedOutput() //nolint:gosec // the user's own
 			if err != nil {
-				err = fmt.Errorf("--fault-command: %w: %s", err, said)
+				err = fmt.Errorf("--fault-command: %w: %s", err, bytes.TrimSpace(said))
 			}
 			return err
 		}, nil

@@ -47,6 +47,8 @@ func (f *Faults) settle(c *Config) (*Config, error) {
 	switch {
 	case c.Target <= 0:
 		return bad("--fault", "what it costs is told at a rate at which operations are due", "give a --target below what the engine bears")
+	case c.Seconds == 0:
+		return bad("property maxexecutiontime", "is not given, and a run with faults ends by its time", fmt.Sprintf("give more seconds than the %g of the last fault", last.Seconds()))
 	case time.Duration(c.Seconds)*time.Second <= last:
 		return bad("property maxexecutiontime", fmt.Sprintf("the run is over before the fault at %s", last), "give more seconds")
 	case f.All[0].At < time.Second:
@@ -171,11 +173,14 @@ func (r *Report) mend(ctx context.Context, f *Faults) (err error) {
 			err = errors.Join(err, fmt.Errorf("%s: %s", m.What, m.Problem))
 		}
 	}
-	if n := len(f.All) - len(r.Fault.Moments); n > 0 {
+	if n := len(f.All) - len(r.Fault.Moments); n > 0 && !r.interrupted() {
 		err = errors.Join(err, fmt.Errorf("the run was over before %d of %d faults", n, len(f.All)))
 	}
 	return err
 }
+
+// interrupted reports whether the run was ended by who asked for it.
+func (r *Report) interrupted() bool { return r.Result != nil && r.Result.Ending == pace.Interrupted }
 
 // count says what became of the operations, and computes what the faults cost.
 func (r *Report) count(w *workload) {
@@ -185,8 +190,11 @@ func (r *Report) count(w *workload) {
 	r.Fault.Reconnects, r.Fault.Retries = w.outages.opened, w.retries.Load()
 	r.Fault.Lost = r.Result.Operations - r.Result.Right + r.Result.Unstarted
 	if len(r.Fault.Moments) > 0 {
-		fine := r.Result.Interval
-		r.Result.Series, r.cost = coarse(r.Result.Series, int(time.Second/fine)), cost(r.Result.Series, fine, r.Fault.Moments[0].At, time.Duration(w.Seconds)*time.Second)
+		fine, length := r.Result.Interval, time.Duration(w.Seconds)*time.Second
+		if r.interrupted() {
+			length = min(length, r.Result.Elapsed) // what was not waited for is no outage
+		}
+		r.Result.Series, r.cost = coarse(r.Result.Series, int(time.Second/fine)), cost(r.Result.Series, fine, r.Fault.Moments[0].At, length)
 		r.Result.Interval = time.Second
 	}
 }

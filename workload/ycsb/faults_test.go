@@ -160,7 +160,7 @@ func TestKindsOfErrors(t *testing.T) {
 
 // What cannot be timed is refused before anything runs.
 func TestFaultsAreRefused(t *testing.T) {
-	for text, set := range map[string]string{"give a --target": "maxexecutiontime=9", "the run is over before": "target=10", "leaves no time": "target=10,maxexecutiontime=9,early"} {
+	for text, set := range map[string]string{"give a --target": "maxexecutiontime=9", "maxexecutiontime: is not given": "target=10", "the run is over before": "target=10,maxexecutiontime=2", "leaves no time": "target=10,maxexecutiontime=9,early"} {
 		c := config(t, strings.Split(strings.TrimSuffix(set, ",early"), ",")...)
 		f := &Faults{All: []lab.Fault{{Action: lab.Kill, Node: 1, At: 2 * time.Second}}}
 		if strings.HasSuffix(set, "early") {
@@ -195,5 +195,22 @@ func TestMendedAtTheEnd(t *testing.T) {
 	r, err := Run(t.Context(), wrapped{loaded(t, config(t)), lost}, w, Options{Faults: &Faults{All: faults, Inflict: b.inflict, Clients: 8, Promises: engine.Promises()}})
 	if err != nil || code(r.Err()) != fault.Incomplete || r.back.Found == 0 || r.Fault.History.Problem != "" || b.down.Load() {
 		t.Errorf("%v, %v, %+v, %+v", err, r.Err(), r.back, r.Fault.History)
+	}
+}
+
+// A run that is interrupted between two faults is interrupted, and no more: the faults behind are no
+// failure, and the time that it did not wait for is no outage.
+func TestInterruptedBetweenFaults(t *testing.T) {
+	t.Parallel() // it waits
+	faults, err := lab.ParseFaults("kill@1s,restart@2s,kill@20s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &breakable{}
+	ctx, stop := context.WithTimeout(t.Context(), 4*time.Second)
+	defer stop()
+	r, err := Run(ctx, wrapped{loaded(t, config(t)), conns(b.change)}, config(t, "target=200", "maxexecutiontime=30"), Options{Faults: &Faults{All: faults, Inflict: b.inflict}})
+	if err != nil || r.Result.Ending != pace.Interrupted || r.cost == nil || r.cost.Without > 3*time.Second || b.down.Load() {
+		t.Errorf("%v, %+v, %+v", err, r.Result.Ending, r.cost)
 	}
 }

@@ -105,8 +105,11 @@ func (t *Target) cell(c *Config, mix string, threads int, f *Faults) run.Cell {
 	if c.Transfers() {
 		further = append(further, "isolation", string(c.Isolation))
 	}
+	if f != nil || t.nodes() > 1 {
+		further = append(further, "nodes", t.nodes())
+	}
 	if f != nil {
-		further = append(further, "nodes", t.nodes(), "acknowledged", f.Acknowledged, "fault", f)
+		further = append(further, "acknowledged", f.Acknowledged, "fault", f)
 	}
 	return run.MixCell(t.Scheme, string(t.Layout), mix, threads, c.Target/float64(max(c.Shard.Of, 1)), c.Shard.String(), further...)
 }

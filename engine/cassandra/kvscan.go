@@ -1,0 +1,141 @@
+package cassandra
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/barograph/barograph/engine"
+)
+
+const (
+	mostParts = 32   // partitions that a scan reads at once
+	pageRows  = 1000 // of a partition, sent at once
+)
+
+// scan reads the partition of the first key, which mostly holds enough, then
+// those behind it as they are listed: one, which tells how large they are, and
+// then as many at once as that promises to be enough, up to 32.
+func (c *kvConn) scan(ctx context.Context, from []byte, n int, f engine.Fields, each func(key []byte, r *engine.Row) error) (err error) {
+	if n <= 0 {
+		return ctx.Err()
+	}
+	counted := func(key []byte, r *engine.Row) error {
+		n--
+		return each(key, r)
+	}
+	last := c.part(from)
+	if len(last) > 0 {
+		if err := c.within(ctx, last, from, n, f, &c.row, counted); err != nil {
+			return err
+		}
+	}
+	var listed [][]byte // not yet read
+	for window := 1; n > 0; {
+		if len(listed) == 0 {
+			if listed, err = c.listed(ctx, last, mostParts); err != nil || len(listed) == 0 {
+				return err
+			}
+		}
+		parts := listed[:min(window, len(listed))]
+		listed, last = listed[len(parts):], parts[len(parts)-1]
+		of, err := c.together(ctx, parts, nil, n, f)
+		if err != nil {
+			return err
+		}
+		rows := slices.Concat(of...)
+		for i := 0; i < len(rows) && n > 0; i++ {
+			if err := counted(rows[i].Key, rows[i].Row); err != nil {
+				return err
+			}
+		}
+		window = min(n*len(parts)/max(len(rows), 1)+1, mostParts)
+	}
+	return nil
+}
+
+// scanAll asks all partitions of a hashed table for a page from one key on, and
+// gives what is certainly next: nothing behind the end of the page of another
+// that may hold more.
+func (c *kvConn) scanAll(ctx context.Context, from []byte, n int, f engine.Fields, each func(key []byte, r *engine.Row) error) error {
+	parts := make([][]byte, hashParts)
+	for i := range parts {
+		parts[i] = []byte{byte(i)}
+	}
+	byKey := func(a, b engine.KeyRow) int { return bytes.Compare(a.Key, b.Key) }
+	for n > 0 {
+		page := engine.PageOf(n, hashParts)
+		of, err := c.together(ctx, parts, from, page, f)
+		if err != nil {
+			return err
+		}
+		var end []byte
+		for _, rows := range of {
+			if len(rows) == page && (end == nil || bytes.Compare(rows[page-1].Key, end) < 0) {
+				end = rows[page-1].Key
+			}
+		}
+		all := slices.Concat(of...)
+		slices.SortFunc(all, byKey)
+		for _, r := range all {
+			if n == 0 || end != nil && bytes.Compare(r.Key, end) > 0 {
+				break
+			}
+			if err := each(r.Key, r.Row); err != nil {
+				return err
+			}
+			n--
+		}
+		if end == nil {
+			return nil
+		}
+		from = append(end, 0) // the key behind it
+	}
+	return ctx.Err()
+}
+
+// together reads at most n records of each of some partitions, from a key on,
+// beside each other.
+func (c *kvConn) together(ctx context.Context, parts [][]byte, from []byte, n int, f engine.Fields) ([][]engine.KeyRow, error) {
+	rows := make([][]engine.KeyRow, len(parts))
+	g, inner := errgroup.WithContext(ctx)
+	for i, part := range parts {
+		g.Go(func() error {
+			return c.within(inner, part, from, n, f, &engine.Row{}, func(key []byte, r *engine.Row) error {
+				kept := &engine.Row{}
+				kept.AddRow(r)
+				rows[i] = append(rows[i], engine.KeyRow{Key: append([]byte(nil), key...), Row: kept})
+				return nil
+			})
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, failed(ctx, err)
+	}
+	return rows, nil
+}
+
+// within gives records of one partition, from a key on.
+func (tb *kvTable) within(ctx context.Context, part, from []byte, n int, f engine.Fields, row *engine.Row, each func(key []byte, r *engine.Row) error) error {
+	text := "SELECT " + keyColumn + ", " + tb.columns(f, "") + " FROM " + tb.table + " WHERE " + prefixColumn + " = ? AND " + keyColumn + " >= ? LIMIT ?"
+	cells := make([]raw, 1+tb.width(f))
+	into := make([]any, len(cells))
+	for i := range cells {
+		into[i] = &cells[i]
+	}
+	if from == nil {
+		from = []byte{}
+	}
+	rows := tb.session.Query(text, part, from, n).PageSize(min(n, pageRows)).Prefetch(0).IterContext(ctx)
+	for rows.Scan(into...) {
+		row.Reset()
+		tb.decode(cells[1:], f, row)
+		if err := each(cells[0], row); err != nil {
+			_ = rows.Close() // err is what is told
+			return err
+		}
+	}
+	return failed(ctx, rows.Close())
+}

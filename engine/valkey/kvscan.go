@@ -1,0 +1,194 @@
+package valkey
+
+import (
+	"context"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/barograph/barograph/engine"
+)
+
+// cursor walks through a bucket's sorted set.
+type cursor struct {
+	index string
+	after string   // what the next page begins with, as ZRANGEBYLEX wants it
+	keys  []string // of the page, not yet taken
+	ended bool     // no page follows
+}
+
+// took notes a page.
+func (cu *cursor) took(keys []string, page int64) {
+	cu.keys, cu.ended = keys, int64(len(keys)) < page
+	if len(keys) > 0 {
+		cu.after = "(" + keys[len(keys)-1]
+	}
+}
+
+// merge gives the keys of a table in their order: the sorted sets of all buckets,
+// merged.
+type merge struct {
+	client  redis.UniversalClient
+	cursors []cursor
+	page    int64 // keys that are asked for at once
+}
+
+// mostAsked are the most keys of a page.
+const mostAsked = 10_000
+
+// from begins a walk for n keys: all sorted sets are asked at once.
+func (tb *kvTable) from(ctx context.Context, indexes []string, key []byte, n int) (*merge, error) {
+	w := &merge{client: tb.client, cursors: make([]cursor, len(indexes)), page: int64(min(engine.PageOf(n, len(indexes)), mostAsked))}
+	pages := make([]*redis.StringSliceCmd, len(indexes))
+	_, err := w.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, index := range indexes {
+			w.cursors[i] = cursor{index: index, after: "[" + string(key)}
+			pages[i] = w.ask(ctx, p, &w.cursors[i])
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	for i, p := range pages {
+		w.cursors[i].took(p.Val(), w.page)
+	}
+	return w, nil
+}
+
+func (w *merge) ask(ctx context.Context, c redis.Cmdable, cu *cursor) *redis.StringSliceCmd {
+	return c.ZRangeByLex(ctx, cu.index, &redis.ZRangeBy{Min: cu.after, Max: "+", Count: w.page})
+}
+
+// next appends at most n keys; fewer where the table ends.
+func (w *merge) next(ctx context.Context, to []string, n int) ([]string, error) {
+	for range n {
+		least := -1
+		for i := range w.cursors {
+			cu := &w.cursors[i]
+			if len(cu.keys) == 0 && !cu.ended {
+				keys, err := w.ask(ctx, w.client, cu).Result()
+				if err != nil {
+					return to, failed(ctx, err)
+				}
+				cu.took(keys, w.page)
+			}
+			if len(cu.keys) > 0 && (least < 0 || cu.keys[0] < w.cursors[least].keys[0]) {
+				least = i
+			}
+		}
+		if least < 0 {
+			return to, nil
+		}
+		cu := &w.cursors[least]
+		to, cu.keys = append(to, cu.keys[0]), cu.keys[1:]
+	}
+	return to, nil
+}
+
+// scan walks through a table; through a clustered one part by part.
+func (c *kvConn) scan(ctx context.Context, from []byte, n int, f engine.Fields, each func(key []byte, r *engine.Row) error) error {
+	if n <= 0 {
+		return ctx.Err()
+	}
+	if c.prefix > 0 {
+		return c.scanParts(ctx, from, n, f, each)
+	}
+	_, err := c.walk(ctx, c.indexes, from, n, f, each)
+	return err
+}
+
+// walk takes keys from sorted sets, then their records. One that was deleted
+// in between is passed by, and another one taken.
+func (c *kvConn) walk(ctx context.Context, indexes []string, from []byte, n int, f engine.Fields, each func(key []byte, r *engine.Row) error) (given int, err error) {
+	w, err := c.from(ctx, indexes, from, n)
+	if err != nil {
+		return 0, err
+	}
+	var keys []string
+	for given < n {
+		if keys, err = w.next(ctx, keys[:0], min(n-given, chunk)); err != nil || len(keys) == 0 {
+			return given, err
+		}
+		some, err := c.fetch(ctx, keys, f, each)
+		if given += some; err != nil {
+			return given, err
+		}
+	}
+	return given, nil
+}
+
+// fetch gives the records of keys.
+func (c *kvConn) fetch(ctx context.Context, keys []string, f engine.Fields, each func(key []byte, r *engine.Row) error) (given int, err error) {
+	names := c.chosen(f)
+	cmds, err := c.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for _, key := range keys {
+			record, _ := c.place([]byte(key))
+			p.HMGet(ctx, record, names...)
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, failed(ctx, err)
+	}
+	for i, cmd := range cmds {
+		got, ok := cmd.(*redis.SliceCmd)
+		c.row.Reset()
+		if !ok || !fill(got.Val(), f, &c.row) {
+			continue
+		}
+		if err := each([]byte(keys[i]), &c.row); err != nil {
+			return given, err
+		}
+		given++
+	}
+	return given, nil
+}
+
+// mostParts are the parts of a clustered table that a scan reads at once.
+const mostParts = 32
+
+// part of a clustered table in which a key lies: its first bytes. Keys of one
+// part are neighbours, and parts have the order of their keys.
+func (tb *kvTable) part(key []byte) string { return string(key[:min(tb.prefix, len(key))]) }
+
+func (tb *kvTable) tag(part string) string { return "{" + tb.name + "." + part + "}" }
+
+func (tb *kvTable) indexesOf(parts []string) []string {
+	out := make([]string, len(parts))
+	for i, part := range parts {
+		out[i] = tb.store.prefix() + "BG::index::" + tb.tag(part)
+	}
+	return out
+}
+
+// list lists a part, so that scans find it, before its first record comes. It
+// stays listed.
+func (tb *kvTable) list(ctx context.Context, part string) error {
+	if _, ok := tb.known.Load(part); ok {
+		return nil
+	}
+	err := tb.client.ZAdd(ctx, tb.parts, redis.Z{Member: part}).Err()
+	if err == nil {
+		tb.known.Store(part, true)
+	}
+	return failed(ctx, err)
+}
+
+// scanParts reads the part of the first key, which mostly holds enough, then
+// those behind it: one, which tells how large they are, and then as many at once
+// as that promises to be enough.
+func (c *kvConn) scanParts(ctx context.Context, from []byte, n int, f engine.Fields, each func(key []byte, r *engine.Row) error) error {
+	for parts, window := []string{c.part(from)}, 1; ; {
+		given, err := c.walk(ctx, c.indexesOf(parts), from, n, f, each)
+		if n -= given; err != nil || n <= 0 {
+			return err
+		}
+		if len(parts) > 1 || window > 1 || parts[0] != c.part(from) {
+			window = min(n*len(parts)/max(given, 1)+1, mostParts)
+		}
+		behind := parts[len(parts)-1]
+		if parts, err = c.client.ZRangeByLex(ctx, c.parts, &redis.ZRangeBy{Min: "(" + behind, Max: "+", Count: int64(window)}).Result(); err != nil || len(parts) == 0 {
+			return failed(ctx, err)
+		}
+	}
+}
