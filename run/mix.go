@@ -38,12 +38,12 @@ type Mix struct {
 	Operations int64         `json:"operations"`          // that ended, whatever way
 	Unstarted  int64         `json:"unstarted,omitempty"` // due and never begun: the engine does not hold the target
 	Reconnects int64         `json:"reconnects,omitempty"`
-	Outage     time.Duration `json:"outage_ns,omitempty"` // during which a worker had no connection
-	Throughput float64       `json:"throughput_ops_s"`    // operations that succeeded, of all clients together
-	Response   Latency       `json:"response"`            // of all operations, from when they were due
-	Service    Latency       `json:"service"`             // likewise, from when they were begun
-	Cost       *Cost         `json:"cost,omitempty"`      // of faults; nil = there was none
-	Groups     []Group       `json:"groups"`              // by operation and outcome
+	Outage     time.Duration `json:"outage_ns,omitempty"`          // during which a worker had no connection
+	Throughput float64       `json:"throughput_ops_s"`             // operations that succeeded, of all clients together
+	Response   Latency       `json:"response"`                     // of all operations, from when they were due
+	Service    Latency       `json:"service"`                      // likewise, from when they were begun
+	Cost       *Cost         `json:"cost,omitempty"`               // of faults; nil = there was none
+	Groups     []Group       `json:"groups"`                       // by operation and outcome
 	Loaded     int64         `json:"rows_loaded_beside,omitempty"` // by a load that went on meanwhile, in tables that were stored whole
 	Interval   time.Duration `json:"interval_ns" table:"-"`
 	Series     []Slice       `json:"series" table:"-"` // from the end of the warm-up on
