@@ -150,6 +150,9 @@ func readable(t *engine.OwnTable, err error) error {
 	if f, ok := errors.AsType[*fault.Error](err); ok {
 		return f
 	}
+	if text, _, ok := strings.Cut(err.Error(), "\nLINE "); ok { // of a statement that is none of the user's
+		err = errors.New(strings.TrimSpace(text))
+	}
 	return &fault.Error{File: t.Files[0], Problem: "cannot be read as table " + t.Name, Err: err, Cure: "name Parquet files, or CSV files with a head, all of one table with the same columns"}
 }
 

@@ -155,6 +155,9 @@ func TestOwnRefuses(t *testing.T) {
 		if c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
 			t.Errorf("%q: %v", c.says, err)
 		}
+		if err != nil && strings.Contains(err.Error(), "LINE 1") {
+			t.Errorf("the error shows a statement that the user did not write: %v", err)
+		}
 	}
 }
 
