@@ -190,6 +190,14 @@ func (m *Metrics) Since(before *Metrics) (out []Total) {
 	return out
 }
 
+// Spent is what a server has spent on answers until now, by its own counters:
+// two moments tell what lies between. Where it counts for all its sessions
+// together, others' work is in it, too.
+type Spent struct {
+	CPU  time.Duration // of all its processes and nodes; −1 = it does not tell, also below
+	Read int64         // bytes from files, past its own buffers
+}
+
 // Total is a count that only grows.
 type Total struct {
 	Name  string // in the server's own words

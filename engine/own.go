@@ -19,6 +19,7 @@ type Own struct {
 	Ask func(ctx context.Context, text string, f func(row []any) error) error
 
 	Size  func(ctx context.Context) (int64, error) // bytes of all tables that were loaded
+	Spent func(ctx context.Context) (Spent, error) // see Star.Spent; nil = the server does not tell
 	Close func() error                             // the tables stay
 }
 

@@ -148,7 +148,7 @@ type Scans interface {
 }
 
 // Star is a set of tables of the analytical workload; its functions are safe
-// for concurrent use. A nil Plan, Size or Cold means "cannot".
+// for concurrent use. A nil Plan, Size, Cold or Spent means "cannot".
 type Star struct {
 	// Load makes the tables anew from files, durable when it returns, with
 	// whatever statistics a careful user would have the engine gather.
@@ -171,6 +171,9 @@ type Star struct {
 	// Cold has the engine forget what it holds of the tables in memory. The
 	// operating system's page cache is the caller's matter.
 	Cold func(ctx context.Context) error
+
+	// Spent tells what the server has spent, the last answer of this Star with it.
+	Spent func(ctx context.Context) (Spent, error)
 
 	Close func() error
 }

@@ -62,6 +62,8 @@ func bottleneck(p *point) string {
 		return fmt.Sprintf("CPU: %s; the engine, which works inside the client, and the client used %s.", busy, cores(u.client))
 	case full && !u.known && u.client > 0.6*u.cores:
 		return fmt.Sprintf("Client: %s, and it used %s of them; give it more cores, or a machine of its own.", busy, cores(u.client))
+	case !u.known && said(p) != "":
+		return fmt.Sprintf("The server, by its own counters: %s; %s, %s.", said(p), busy, spent)
 	case full && !u.known:
 		return fmt.Sprintf("CPU: %s; the client used %s. What the server used is not known: it is not this machine’s lab’s.", busy, cores(u.client))
 	case full && u.client > u.server:
@@ -80,6 +82,22 @@ func bottleneck(p *point) string {
 		return fmt.Sprintf("Round trips: nothing was used up (%s, %s); each of %s waited for its answer, and more would bring more.", busy, spent, several(p.Threads, "worker"))
 	}
 	return fmt.Sprintf("Not found: %s, %s, and no kind of wait stood out among the server’s sessions.", busy, spent)
+}
+
+// said is what a server elsewhere tells that it used; "" where it does not.
+func said(p *point) string {
+	if p.Server == nil || p.Server.Said == nil || p.Client.Wall == 0 {
+		return ""
+	}
+	s, wall := p.Server.Said, p.Client.Wall.Seconds()
+	var words []string
+	if s.CPU >= 0 {
+		words = append(words, cores(s.CPU.Seconds()/wall)+" cores worked")
+	}
+	if s.Read >= 0 {
+		words = append(words, byteSize(float64(s.Read)/wall)+"/s came from files")
+	}
+	return strings.Join(words, ", ")
 }
 
 // share prints a share in percent.

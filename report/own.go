@@ -26,6 +26,7 @@ type owned struct {
 // ownedCell is the repetitions of a question on an engine.
 type ownedCell struct {
 	ms      []float64
+	answers []*run.Measured
 	verdict run.Verdict
 	problem string
 	against *measure.Comparison // with the fastest engine of the question; nil for itself
@@ -59,6 +60,7 @@ func openOwned(dir string, r *run.Run, samples []run.Sample) *Report {
 	}
 	out.Sections = filled(
 		Section{ID: "times", Title: "Response times", Terminal: true, Table: o.times(), Pictures: o.pictures()},
+		Section{ID: "cost", Title: "What an answer costs", Terminal: len(o.Questions) <= fewQuestions, Table: o.costs()},
 		streams,
 		Section{ID: "proof", Title: "What proves the answers", Terminal: true, Table: o.proofs(), Words: say(
 			"The degree of proof is “%s”: no reference that no database computed has a part in it, and it is ranked with no other. DuckDB answered over the files, each other engine from the tables that it loaded, which reached all of them by way of DuckDB's reader. "+
@@ -73,6 +75,9 @@ const (
 	ownDegree = "engines agree"
 	ownMix    = "questions"
 )
+
+// fewQuestions is up to how many the terminal has the table of costs, too.
+const fewQuestions = 10
 
 func pictured(l plot.Lines) []Drawing {
 	if len(l.Curves) == 0 {
@@ -108,7 +113,7 @@ func gatherOwned(r *run.Run, samples []run.Sample) *owned {
 			c.verdict, c.problem = s.Verdict, s.Problem
 		}
 		if m := s.Measured(); m != nil {
-			c.ms = append(c.ms, ms(m.Total))
+			c.ms, c.answers = append(c.ms, ms(m.Total)), append(c.answers, m)
 		}
 	}
 	o.streams = gather(r, pointsOf(streams))
@@ -240,7 +245,7 @@ func (o *owned) most() string {
 	if rate := o.rate(); rate > 0 {
 		most := map[string]*pointCell{} // streams
 		for _, c := range o.streams.cells {
-			if c.right() && (most[c.engine] == nil || c.threads > most[c.engine].threads) {
+			if c.right() && c.mix == ownMix && (most[c.engine] == nil || c.threads > most[c.engine].threads) {
 				most[c.engine] = c
 			}
 		}
@@ -316,6 +321,42 @@ func (o *owned) times() *Table {
 	return t
 }
 
+// costs are what answers took of processors and files, and so what engines
+// waited for: nothing, where as many cores worked as there are.
+func (o *owned) costs() *Table {
+	t := table("question", "engine", "CPU (ms)", "cores", "read from files", "told by")
+	t.Note = "Means over the answers. CPU: of all that worked, Barograph among it; cores: over the time that answers took. An engine that used few cores, and read, waited for its disks. " +
+		"Read: past an engine’s own buffers; by a server’s own counters also what the system’s cache held."
+	for _, q := range o.Questions {
+		for i, e := range o.engines {
+			c := o.cells[q.Name][e]
+			if !c.right() {
+				continue
+			}
+			var spent, took, read float64
+			told, counted, by := false, false, "the system"
+			for _, m := range c.answers {
+				cpu, ok := o.run.Archives[i+1].CPU(m)
+				told = ok
+				spent, took = spent+ms(cpu), took+ms(m.Total)
+				if m.Used == nil || m.Server == nil {
+					continue
+				}
+				if s := m.Server; s.Local {
+					counted, by = true, "the system, of its processes"
+					read += float64(s.Used.Read)
+				} else if s.Said != nil {
+					counted, by = s.Said.Read >= 0, "the server’s own counters"
+					read += float64(max(s.Said.Read, 0))
+				}
+			}
+			n := float64(len(c.answers))
+			t.add("", text(q.Name), text(e), when(told, numeric(spent/n), "not told"), when(told, numeric(spent/took), "not told"), when(counted, size(read/n, ""), "not told"), text(by))
+		}
+	}
+	return t
+}
+
 func (o *owned) pictures() []Drawing {
 	bars := plot.Rows{Frame: plot.Frame{Title: "Median response time by question", XLabel: "ms", Caption: "Whiskers: 95 % intervals of the median. What is not right has no bar.", Width: pageWidth}, Unit: "ms", OwnScales: true}
 	for _, q := range o.Questions {
@@ -334,23 +375,32 @@ func (o *owned) pictures() []Drawing {
 
 // hourly is what streams bring.
 func (o *owned) hourly() *Table {
-	t := table("engine", "streams", "questions an hour", "each stream", "p50 (ms)", "p95 (ms)", "p99 (ms)", "runs", "due and never begun")
+	t := table("engine", "streams", "beside", "questions an hour", "each stream", "p50 (ms)", "p95 (ms)", "p99 (ms)", "runs", "due and never begun", "rows loaded meanwhile")
 	for _, c := range slices.SortedStableFunc(slices.Values(o.streams.cells), func(a, b *pointCell) int {
-		return cmp.Or(strings.Compare(a.engine, b.engine), cmp.Compare(a.threads, b.threads))
+		return cmp.Or(strings.Compare(a.engine, b.engine), cmp.Compare(a.threads, b.threads), strings.Compare(a.mix, b.mix))
 	}) {
 		if !c.right() {
-			t.add("", text(c.engine), whole(c.threads), bad(string(c.verdict)+": "+c.problem))
+			t.add("", text(c.engine), whole(c.threads), text(besides(c)), bad(string(c.verdict)+": "+c.problem))
 			continue
 		}
-		x, late := c.middle(), int64(0)
+		x, late, loaded := c.middle(), int64(0), int64(0)
 		for _, p := range c.reps {
 			late += p.Unstarted
+			loaded += p.Loaded
 		}
 		hour := c.throughput.Value * 3600
-		t.add("", text(c.engine), whole(c.threads), value(hour, count(int64(hour))), value(hour/float64(c.threads), count(int64(hour/float64(c.threads)))),
-			millis(x.Response.P50), millis(x.Response.P95), millis(x.Response.P99), whole(len(c.reps)), whole(late))
+		t.add("", text(c.engine), whole(c.threads), text(besides(c)), value(hour, count(int64(hour))), value(hour/float64(c.threads), count(int64(hour/float64(c.threads)))),
+			millis(x.Response.P50), millis(x.Response.P95), millis(x.Response.P99), whole(len(c.reps)), whole(late), when(c.mix != ownMix, whole(int(loaded)), none))
 	}
 	return t
+}
+
+// besides is what an engine did beside the questions.
+func besides(c *pointCell) string {
+	if c.mix == ownMix {
+		return none
+	}
+	return "a load"
 }
 
 // proofs tell what each answer was held against.

@@ -274,6 +274,8 @@ type scanUse struct {
 
 	throttled bool    // the disks' requests wait before the device, which counts as idle meanwhile
 	counted   bool    // there is a device that the system counts
+	said      bool    // read and bytes are the server's own counts, as no device was counted
+	remote    bool    // nobody but the server tells what it used
 	busy      float64 // share of the time in which the busiest device had a request under way
 	cores     float64 // that client and server used
 	told      bool    // cores are those of all that worked: an embedded engine, or a server on this machine
@@ -299,6 +301,14 @@ func (s *scans) use(c *scanCell) scanUse {
 			most = max(most, min(d.Busy.Seconds()/t, 1))
 		}
 		u.busy += most / n
+		if s := p.Server; s != nil {
+			u.remote = !s.Local
+			if len(p.Devices) == 0 && s.Said != nil && s.Said.Read >= 0 {
+				u.said = true
+				u.read += float64(s.Said.Read) / t / n
+				u.bytes += float64(s.Said.Read) / n
+			}
+		}
 		cpu, told := a.CPU(p)
 		u.told = told
 		u.cores += cpu.Seconds() / t / n
@@ -336,7 +346,13 @@ func (s *scans) bottleneck(c *scanCell, u scanUse) string {
 		return fmt.Sprintf("not the disks: %s/s came of the %s/s that were measured, past their limit or from a cache", byteSize(u.read), byteSize(measured))
 	case u.counted && measured > 0 && u.read > busyDisk*measured:
 		return fmt.Sprintf("disk reads: %s/s of the %s/s that were measured", byteSize(u.read), byteSize(measured))
-	case u.told && cores > 0 && u.cores > busyCores*cores:
+	case u.remote && u.told && config.Workers > 0 && u.cores > busyCores*float64(config.Workers):
+		return fmt.Sprintf("CPU: by the server’s own counters %s cores worked, of %s", number(u.cores), several(config.Workers, "worker"))
+	case u.remote && u.told && u.said:
+		return fmt.Sprintf("not the CPU: by the server’s own counters %s cores worked, and %s/s came from files: it waited for these, or for its network", number(u.cores), byteSize(u.read))
+	case u.remote && u.said:
+		return fmt.Sprintf("the server says that %s/s came from files, past its buffers, and not what CPU it used", byteSize(u.read))
+	case !u.remote && u.told && cores > 0 && u.cores > busyCores*cores:
 		return fmt.Sprintf("CPU: %s of %g cores that it may use", number(u.cores), cores)
 	case u.counted && !u.throttled && u.busy > busyDisk && u.read > 0:
 		return fmt.Sprintf("disk reads: a device was busy %.0f %% of the time", 100*u.busy)
@@ -351,14 +367,14 @@ func (s *scans) bottleneck(c *scanCell, u scanUse) string {
 // bottlenecks names what limited each answer.
 func (s *scans) bottlenecks() *Table {
 	t := table("question", "phase", "configuration", "read (an answer)", "read (a second)", "busiest device (%)", "cores used", "machine busy (%)", "memory left", "held back by")
-	t.Note = "Means over the repetitions, from the system's counters of devices and processes. Cores used: by Barograph and, where it runs on this machine, the server; an embedded engine works inside Barograph. " +
+	t.Note = "Means over the repetitions, from the system's counters of devices and processes. Cores used: by Barograph and, where it runs on this machine, the server; an embedded engine works inside Barograph. Of a server elsewhere both are its own counters’. " +
 		"Busy for a device means that a request was under way; one that serves many at once may have room left, and of a throttled disk it is not told: requests wait before the device."
 	for _, c := range s.cells {
 		if len(c.answers) == 0 {
 			continue
 		}
 		u := s.use(c)
-		t.add("", append(texts(c.query, string(c.phase), s.names[c.config]), when(u.counted, size(u.bytes, ""), "not counted"), when(u.counted, size(u.read, ""), "not counted"),
+		t.add("", append(texts(c.query, string(c.phase), s.names[c.config]), when(u.counted || u.said, size(u.bytes, ""), "not counted"), when(u.counted || u.said, size(u.read, ""), "not counted"),
 			when(u.counted && !u.throttled, numeric(100*u.busy), none), when(u.told, numeric(u.cores), "not told"), numeric(100*u.machine), size(u.free, ""), text(s.bottleneck(c, u)))...)
 	}
 	return t

@@ -15,7 +15,7 @@ type Asking struct {
 	Workers []pace.Worker
 	Pace    pace.Options // of its Kinds each is a question
 	Place   string       // of the engine
-	PIDs    []int32      // of the server's processes, as far as they are this machine's
+	Server  Watch        // what is known of the engine's server
 
 	// Proves makes the proof of the answers.
 	Proves func(t answer.Tally, failed error) (answer.Proof, error)
@@ -31,9 +31,8 @@ func (f *Folder) Ask(ctx context.Context, out Sample, a Asking) (Sample, error) 
 	if err != nil {
 		return out, err
 	}
-	var server *measure.ProcessMeter
-	if len(a.PIDs) > 0 {
-		server = measure.StartProcesses(ctx, a.PIDs)
+	if err := a.Server.Begin(ctx); err != nil {
+		return out, err
 	}
 	res, failed := pace.Run(ctx, a.Workers, a.Pace)
 	if res == nil {
@@ -49,8 +48,8 @@ func (f *Folder) Ask(ctx context.Context, out Sample, a Asking) (Sample, error) 
 	if m.Machine, err = machine.Stop(ctx); err != nil {
 		return out, err
 	}
-	if server != nil {
-		m.Server = &ServerLoad{Local: true, Used: server.Stop(ctx)}
+	if m.Server, err = a.Server.End(ctx); err != nil {
+		return out, err
 	}
 	for _, s := range res.Series {
 		m.Series = append(m.Series, Slice{Ended: s.Ended, Failed: s.Failed, Slow: s.Slow})

@@ -3,6 +3,7 @@ package run
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -37,12 +38,13 @@ type Mix struct {
 	Operations int64         `json:"operations"`          // that ended, whatever way
 	Unstarted  int64         `json:"unstarted,omitempty"` // due and never begun: the engine does not hold the target
 	Reconnects int64         `json:"reconnects,omitempty"`
-	Outage     time.Duration `json:"outage_ns,omitempty"` // during which a worker had no connection
-	Throughput float64       `json:"throughput_ops_s"`    // operations that succeeded, of all clients together
-	Response   Latency       `json:"response"`            // of all operations, from when they were due
-	Service    Latency       `json:"service"`             // likewise, from when they were begun
-	Cost       *Cost         `json:"cost,omitempty"`      // of faults; nil = there was none
-	Groups     []Group       `json:"groups"`              // by operation and outcome
+	Outage     time.Duration `json:"outage_ns,omitempty"`          // during which a worker had no connection
+	Throughput float64       `json:"throughput_ops_s"`             // operations that succeeded, of all clients together
+	Response   Latency       `json:"response"`                     // of all operations, from when they were due
+	Service    Latency       `json:"service"`                      // likewise, from when they were begun
+	Cost       *Cost         `json:"cost,omitempty"`               // of faults; nil = there was none
+	Groups     []Group       `json:"groups"`                       // by operation and outcome
+	Loaded     int64         `json:"rows_loaded_beside,omitempty"` // by a load that went on meanwhile, in tables that were stored whole
 	Interval   time.Duration `json:"interval_ns" table:"-"`
 	Series     []Slice       `json:"series" table:"-"` // from the end of the warm-up on
 }
@@ -91,11 +93,13 @@ type Used struct {
 }
 
 // CPU is the processor time of an answer: the client's, in which an embedded
-// engine works, and the server's. It is not told of a server elsewhere.
+// engine works, and the server's. It is not told of a server elsewhere whose
+// counters do not tell it.
 func (a *Archive) CPU(m *Measured) (spent time.Duration, told bool) {
 	spent = m.CPU
 	if m.Used != nil && m.Server != nil {
-		return spent + m.Server.Used.CPU, true
+		cpu, told := m.Server.CPU()
+		return spent + cpu, told
 	}
 	return spent, a.Server == nil && a.Place == "embedded"
 }
@@ -104,9 +108,91 @@ func (a *Archive) CPU(m *Measured) (spent time.Duration, told bool) {
 type ServerLoad struct {
 	Local    bool                `json:"local"` // its processes are this machine's, and Used is theirs
 	Used     measure.ProcessLoad `json:"used"`
+	Said     *Said               `json:"said,omitempty"`               // nil = its counters tell nothing
 	Counters []Counter           `json:"counters,omitempty" table:"-"` // in the server's own words
 	Waits    []Waiting           `json:"waits,omitempty" table:"-"`    // what sessions at work were found waiting for
 	Looks    int                 `json:"looks"`                        // how often they were looked at
+}
+
+// Said is what a server spent by its own counters, wherever it runs.
+type Said struct {
+	CPU  time.Duration `json:"said_cpu_ns"`     // of all its processes and nodes; −1 = it does not tell, also below
+	Read int64         `json:"said_read_bytes"` // from files, past its own buffers
+}
+
+// Says has an engine's counters as a run keeps them; nil where it has none.
+func Says[T ~struct {
+	CPU  time.Duration
+	Read int64
+}](spent func(ctx context.Context) (T, error)) func(ctx context.Context) (Said, error) {
+	if spent == nil {
+		return nil
+	}
+	return func(ctx context.Context) (Said, error) {
+		s, err := spent(ctx)
+		return Said(s), err
+	}
+}
+
+// since is what was spent since an earlier moment. A count that has fallen was
+// begun anew, and tells nothing.
+func (s Said) since(before Said) *Said {
+	if before.CPU < 0 || s.CPU < before.CPU {
+		s.CPU, before.CPU = -1, 0
+	}
+	if before.Read < 0 || s.Read < before.Read {
+		s.Read, before.Read = -1, 0
+	}
+	return &Said{s.CPU - before.CPU, s.Read - before.Read}
+}
+
+// CPU is the processor time of a server, by its processes or by its own
+// counters.
+func (s *ServerLoad) CPU() (spent time.Duration, told bool) {
+	switch {
+	case s.Local:
+		return s.Used.CPU, true
+	case s.Said != nil && s.Said.CPU >= 0:
+		return s.Said.CPU, true
+	}
+	return 0, false
+}
+
+// Watch reads what a server spends.
+type Watch struct {
+	PIDs []int32                                 // of its processes, as far as they are this machine's
+	Said func(ctx context.Context) (Said, error) // its own counters; nil = it has none
+
+	processes *measure.ProcessMeter
+	before    Said
+}
+
+// Begin begins an interval.
+func (w *Watch) Begin(ctx context.Context) (err error) {
+	if w.Said != nil {
+		w.before, err = w.Said(ctx)
+	}
+	if len(w.PIDs) > 0 {
+		w.processes = measure.StartProcesses(ctx, w.PIDs)
+	}
+	return err
+}
+
+// End returns what was spent since Begin; nil where nobody tells.
+func (w *Watch) End(ctx context.Context) (*ServerLoad, error) {
+	if w.processes == nil && w.Said == nil {
+		return nil, nil
+	}
+	out := &ServerLoad{}
+	if w.processes != nil {
+		out.Local, out.Used = true, w.processes.Stop(ctx)
+	}
+	if w.Said == nil {
+		return out, nil
+	}
+	after, err := w.Said(ctx)
+	out.Said = after.since(w.before)
+	return out, err
 }
 
 // Counter is what a count of the server grew by.

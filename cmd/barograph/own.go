@@ -51,6 +51,12 @@ star (TPC-DS's 3, 52 and 55, over a folder of barograph synth tpcds).`,
 			if err := p.Check(); err != nil {
 				return err
 			}
+			if p.Beside != "" && p.Beside != own.BesideLoad {
+				return usage(fault.Unknown("--beside", p.Beside, []string{own.BesideLoad}))
+			}
+			if p.Beside != "" && len(p.Streams) == 0 {
+				return fault.Misuse("--beside", "says what streams ask beside, and there are none", "add --streams 1,2,4,8")
+			}
 			if set != "" {
 				if err := own.MakeTables(c.Context(), e.engines, set, p.Tables, rows); err != nil {
 					return err
@@ -81,6 +87,7 @@ star (TPC-DS's 3, 52 and 55, over a folder of barograph synth tpcds).`,
 	c.Flags().IntSliceVar(&p.Streams, "streams", nil, "numbers of streams that ask at once: 1,2,4,8,16")
 	c.Flags().DurationVar(&p.For, "for", 30*time.Second, "how long each number of streams asks")
 	c.Flags().IntVar(&p.Rounds, "rounds", 1, "how often each number of streams asks")
+	c.Flags().StringVar(&p.Beside, "beside", "", "load: each number of streams asks alone, and while the engine loads a copy of the largest table, again and again")
 	c.Flags().Float64Var(&p.Rate, "rate", 0, "questions a second of all streams together, at random times; 0 = each stream asks when it is answered")
 	c.Flags().IntVar(&p.Threads, "threads", 0, "threads of an embedded engine (default: as it chooses)")
 	c.Flags().Float64Var(&p.Tolerance, "tolerance", 0, "relative difference of numbers that are no exact decimals (default 1e-9)")

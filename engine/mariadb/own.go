@@ -45,6 +45,7 @@ func (d *database) own(all []*mysql.Config) func(ctx context.Context) (*engine.O
 			Size: func(ctx context.Context) (int64, error) {
 				return sqlengine.Number(ctx, q, "SELECT CAST(COALESCE(SUM(data_length + index_length), 0) AS SIGNED) FROM information_schema.tables WHERE table_schema = DATABASE()")
 			},
+			Spent: d.tellsSpent(),
 			Close: pool.Close,
 		}, nil
 	}

@@ -54,6 +54,7 @@ func (s scans) Open(ctx context.Context, p engine.Placement) (*engine.Star, erro
 		Rows: func(ctx context.Context, q engine.StarQuery, f func(row []any) error) error {
 			return sqlengine.Standard{Over: s.pool}.Rows(ctx, st.text(q), nil, f)
 		},
+		Spent: s.spent,
 	}, p)
 }
 

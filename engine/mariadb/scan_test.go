@@ -1,6 +1,7 @@
 package mariadb_test
 
 import (
+	"database/sql"
 	"errors"
 	"os"
 	"testing"
@@ -61,4 +62,35 @@ func TestScansLeaveNothing(t *testing.T) {
 	} else {
 		t.Log(err)
 	}
+}
+
+// TestSpent: after a restart, when InnoDB holds nothing, the scan reads; the
+// processor time is told where the server counts it.
+func TestSpent(t *testing.T) {
+	enginetest.NotUnderRace(t)
+	l := enginetest.Lab(t, mariadb.Driver(), lab.Options{Memory: 1 << 30})
+	at := fresh(l, "")(t)
+	restart := func() {
+		if err := errors.Join(l.StopAll(), l.RestartAll(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := scantest.Spends(t, mariadb.Driver(), at, restart)
+	if read.CPU != -1 || read.Read < 1<<20 {
+		t.Errorf("%+v", read)
+	}
+	told := scantest.Spends(t, mariadb.Driver(), at, func() {
+		db, err := sql.Open("mysql", dsn(t, l.URL(), "/"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if _, err := db.ExecContext(t.Context(), "SET GLOBAL userstat = 1"); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if told.CPU <= 0 || told.Read < 0 {
+		t.Errorf("with userstat: %+v", told)
+	}
+	t.Log(read, told)
 }

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
@@ -227,6 +228,33 @@ func (d *database) metrics(ctx context.Context) (engine.Metrics, error) {
 	}
 	m.Sessions, err = d.sessions(ctx, int(found["innodb_row_lock_current_waits"]))
 	return m, err
+}
+
+// tellsSpent is spent, where one node does all the work.
+func (d *database) tellsSpent() func(ctx context.Context) (engine.Spent, error) {
+	if d.cluster {
+		return nil
+	}
+	return d.spent
+}
+
+// spent reads what all sessions together have had InnoDB read, and the processor
+// time of their statements, which is counted where userstat is on.
+func (d *database) spent(ctx context.Context) (engine.Spent, error) {
+	out := engine.Spent{CPU: -1, Read: -1}
+	err := sqlengine.Standard{Over: d.writes}.Rows(ctx, `SELECT VARIABLE_NAME, CAST(VARIABLE_VALUE AS DOUBLE) FROM information_schema.GLOBAL_STATUS
+		WHERE VARIABLE_NAME = 'INNODB_DATA_READ' OR VARIABLE_NAME = 'CPU_TIME' AND @@userstat`, nil, func(row []any) error {
+		var name string
+		var value float64
+		err := sqlengine.Scan(row, &name, &value)
+		if strings.EqualFold(name, "CPU_TIME") {
+			out.CPU = time.Duration(value * float64(time.Second))
+		} else {
+			out.Read = int64(value)
+		}
+		return err
+	})
+	return out, err
 }
 
 // sessions groups the sessions at work by their state. The list of processes

@@ -40,6 +40,7 @@ func (db *database) own(ctx context.Context) (*engine.Own, error) {
 		Size: func(ctx context.Context) (int64, error) {
 			return sqlengine.Number(ctx, q, "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = '"+ownSchema+"' AND relkind = 'r'")
 		},
+		Spent: func(ctx context.Context) (engine.Spent, error) { return spent(ctx, pool) },
 		Close: func() error { pool.Close(); return nil },
 	}, nil
 }

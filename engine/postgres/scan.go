@@ -63,6 +63,7 @@ func (s scans) Open(ctx context.Context, p engine.Placement) (*engine.Star, erro
 		Rows: func(ctx context.Context, q engine.StarQuery, f func(row []any) error) error { // as texts: a sum then comes as it is
 			return querier{st.pool}.Rows(ctx, st.text(q), []any{pgx.QueryResultFormats{pgx.TextFormatCode}}, f)
 		},
+		Spent: func(ctx context.Context) (engine.Spent, error) { return spent(ctx, st.pool) },
 		Close: func() error { st.pool.Close(); return nil },
 	}, p)
 	if err == nil {

@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"errors"
 	"os"
 	"testing"
 
@@ -65,4 +66,33 @@ func TestScansLeaveNothing(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// TestSpent: after a restart, when nothing is in shared_buffers, the scan reads
+// all its blocks, and the processor time is told where pg_stat_kcache counts it.
+func TestSpent(t *testing.T) {
+	enginetest.NotUnderRace(t)
+	l := enginetest.Lab(t, postgres.Driver(), lab.Options{})
+	restart := func() {
+		if err := errors.Join(l.StopAll(), l.RestartAll(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	blocks := scantest.Spends(t, postgres.Driver(), l.URL(), restart)
+	if blocks.CPU != -1 || blocks.Read < 1<<20 {
+		t.Errorf("without pg_stat_kcache: %+v", blocks)
+	}
+	if _, err := os.Stat("/usr/share/postgresql/15/extension/pg_stat_kcache.control"); err != nil {
+		t.Skip("NOT TESTED: pg_stat_kcache is missing; install it: apt-get install postgresql-15-pg-stat-kcache")
+	}
+	execute(t, l.URL(), "ALTER SYSTEM SET shared_preload_libraries = 'pg_stat_statements', 'pg_stat_kcache'")
+	told := scantest.Spends(t, postgres.Driver(), l.URL(), func() {
+		restart()
+		execute(t, l.URL(), "CREATE EXTENSION pg_stat_statements")
+		execute(t, l.URL(), "CREATE EXTENSION pg_stat_kcache")
+	})
+	if told.CPU <= 0 || told.Read < 0 {
+		t.Errorf("with pg_stat_kcache: %+v", told)
+	}
+	t.Log(blocks, told)
 }

@@ -13,9 +13,11 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
@@ -197,6 +199,32 @@ var totalQueries = []string{ //nolint:gochecknoglobals // a constant table
 	`SELECT wal_records::float8, wal_fpi::float8, wal_bytes::float8 AS wal_bytes__bytes FROM pg_stat_wal`,
 	`SELECT wal_write::float8, wal_sync::float8, wal_sync_time::float8 AS wal_sync_time__ms FROM pg_stat_wal`, // elsewhere from version 18 on
 	`SELECT sum(calls)::float8 AS statements, sum(total_exec_time)::float8 AS statements_exec_time__ms FROM pg_stat_statements`,
+}
+
+// spent reads what was counted of this database: by pg_stat_kcache, where it is
+// installed, the processor time and what came from disks; else the blocks that
+// were not in shared_buffers. The pool's sessions, which are idle, report first
+// what they have counted; before version 15 they do that when a second has passed.
+func spent(ctx context.Context, pool *pgxpool.Pool) (engine.Spent, error) {
+	out := engine.Spent{CPU: -1, Read: -1}
+	var seconds float64
+	err := pool.QueryRow(ctx, `SELECT coalesce(sum(exec_user_time + exec_system_time), 0), coalesce(sum(exec_reads), 0)::bigint
+		FROM pg_stat_kcache WHERE datname = current_database()`).Scan(&seconds, &out.Read)
+	if err == nil {
+		out.CPU = time.Duration(seconds * float64(time.Second))
+		return out, nil
+	}
+	if !absent(err) {
+		return out, failed(ctx, err)
+	}
+	for _, c := range pool.AcquireAllIdle(ctx) {
+		_, err := c.Exec(ctx, "SELECT pg_stat_force_next_flush()")
+		c.Release()
+		if err != nil && !has(err, "42883") { // there is no such function
+			return out, failed(ctx, err)
+		}
+	}
+	return out, failed(ctx, pool.QueryRow(ctx, "SELECT blks_read * current_setting('block_size')::bigint FROM pg_stat_database WHERE datname = current_database()").Scan(&out.Read))
 }
 
 func (db *database) totals(ctx context.Context, m *engine.Metrics, query string) error {

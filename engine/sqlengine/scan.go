@@ -143,6 +143,7 @@ type StarEngine struct {
 	Plan  func(ctx context.Context, q engine.StarQuery) (string, error)
 	Size  func(ctx context.Context) ([]int64, error)
 	Cold  func(ctx context.Context) error
+	Spent func(ctx context.Context) (engine.Spent, error)
 	Close func() error
 }
 
@@ -160,7 +161,7 @@ func OpenStar(ctx context.Context, e *StarEngine, p engine.Placement) (*engine.S
 	if err := s.hold(note); err != nil {
 		return nil, err
 	}
-	out := &engine.Star{Load: s.load, Ask: s.ask, Text: e.Text, Plan: s.plan, Cold: e.Cold, Close: e.Close}
+	out := &engine.Star{Load: s.load, Ask: s.ask, Text: e.Text, Plan: s.plan, Cold: e.Cold, Spent: e.Spent, Close: e.Close}
 	if e.Size != nil {
 		out.Size = s.size
 	}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -22,6 +23,8 @@ type client struct {
 	http *http.Client
 	base string // http://host:port
 	user *url.Userinfo
+
+	cpu, read atomic.Int64 // ms and bytes, of all nodes, of the statements that have ended
 }
 
 func newClient(host string, user *url.Userinfo) *client {
@@ -83,8 +86,18 @@ func (c *client) run(ctx context.Context, r request) error {
 			}
 		}
 		method, uri, body = http.MethodGet, reply.Get("nextUri").String(), ""
+		if uri == "" {
+			c.cpu.Add(reply.Get("stats.cpuTimeMillis").Int())
+			c.read.Add(reply.Get("stats.physicalInputBytes").Int())
+		}
 	}
 	return nil
+}
+
+// spent adds up what the coordinator said of this client's statements. It keeps
+// nothing of files, so that all bytes are from files.
+func (c *client) spent(context.Context) (engine.Spent, error) {
+	return engine.Spent{CPU: time.Duration(c.cpu.Load()) * time.Millisecond, Read: c.read.Load()}, nil
 }
 
 // The protocol has a client ask again, a little later, where a coordinator is busy.

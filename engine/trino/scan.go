@@ -39,7 +39,8 @@ func (s scans) Open(ctx context.Context, p engine.Placement) (*engine.Star, erro
 	return sqlengine.OpenStar(ctx, &sqlengine.StarEngine{
 		Where: "schema " + st.schema(), ReadOnly: s.readOnly, Text: st.text, Note: st.note, Load: st.load, Rows: st.rows, Plan: st.plan, Size: st.size,
 		// The server keeps nothing of files in its memory between questions.
-		Cold: func(context.Context) error { return nil },
+		Cold:  func(context.Context) error { return nil },
+		Spent: s.client.spent,
 	}, p)
 }
 

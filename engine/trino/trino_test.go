@@ -56,6 +56,11 @@ func TestScans(t *testing.T) {
 			}
 			scantest.Run(t, c)
 			about(t, server.URL(), nodes)
+			if spent := scantest.Spends(t, trino.Driver(), c.URL(t), func() {}); spent.CPU <= 0 || spent.Read <= 0 {
+				t.Errorf("the server says that it spent %+v on a scan", spent)
+			} else {
+				t.Log(spent)
+			}
 			locked(t, server.State().Cluster)
 		})
 	}

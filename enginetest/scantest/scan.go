@@ -367,3 +367,43 @@ func (s *scanSuite) together(t *testing.T, star *engine.Star) {
 		t.Error(err)
 	}
 }
+
+// Spends loads tables of a small scale, calls between, which may restart the
+// server, and returns what the server says that it spent on the answer to the
+// scan that follows.
+func Spends(t *testing.T, d engine.Driver, url string, between func()) engine.Spent {
+	t.Helper()
+	files, reference := StarFolder(t)
+	s := &scanSuite{Config: Config{Driver: d}, files: files, reference: reference}
+	star, closed := s.open(t, url, engine.Placement{Partitions: 1, Anew: true})
+	if _, err := star.Load(t.Context(), files); err != nil {
+		t.Fatal(err)
+	}
+	closed()
+	between()
+	star, closed = s.open(t, url, engine.Placement{Partitions: 1})
+	defer closed()
+	before, err := star.Spent(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := star.Ask(t.Context(), engine.ScanAll); err != nil {
+		t.Fatal(err)
+	}
+	after, err := star.Spent(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, told := range []struct{ before, after int64 }{{int64(before.CPU), int64(after.CPU)}, {before.Read, after.Read}} {
+		if told.after < told.before || (told.before < 0) != (told.after < 0) {
+			t.Errorf("the server spent %+v, and later %+v", before, after)
+		}
+	}
+	if after.CPU >= 0 {
+		after.CPU -= before.CPU
+	}
+	if after.Read >= 0 {
+		after.Read -= before.Read
+	}
+	return after
+}

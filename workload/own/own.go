@@ -29,6 +29,7 @@ type Program struct {
 	For       time.Duration // how long each number of streams asks
 	Rate      float64       // questions a second of all streams together; 0 = each asks when it is answered
 	Rounds    int           // how often each number of streams asks
+	Beside    string        // BesideLoad: each number of streams asks alone, and beside a load; "" = alone
 	Labs      string        // folder of labs, whose servers are watched
 	Threads   int           // of an embedded engine; 0 = as it chooses
 	Tolerance float64       // 0 = answer.Tolerance
@@ -36,6 +37,9 @@ type Program struct {
 	Log       *slog.Logger
 	Progress  func(s string)
 }
+
+// BesideLoad is the value of Program.Beside that is not "".
+const BesideLoad = "load"
 
 // Names are those of the engines that keep a user's own tables.
 func Names(all engine.Registry) []string {
@@ -59,6 +63,11 @@ type party struct {
 	own          *engine.Own
 	right        []bool  // by question: its answers are proven
 	pids         []int32 // of a server that a lab runs here
+}
+
+// watch is what tells what its server spends.
+func (p *party) watch() run.Watch {
+	return run.Watch{PIDs: p.pids, Said: run.Says(p.own.Spent)}
 }
 
 // runner is a program under way.
@@ -411,12 +420,20 @@ func (r *runner) times(ctx context.Context) error {
 func (r *runner) time(ctx context.Context, p *party, k, rep int) error {
 	q := r.Questions[k]
 	set := rep % q.Values()
+	server := p.watch()
+	if err := server.Begin(ctx); err != nil {
+		return err
+	}
 	spent, began := measure.CPUTime(), time.Now()
-	m := &run.Measured{Start: began.Sub(r.into.Run.Started)}
+	m := &run.Measured{Start: began.Sub(r.into.Run.Started), Used: &run.Used{}}
 	got, err := ask(ctx, p.own, q, p.scheme, set)
 	m.Total, m.CPU = time.Since(began), measure.CPUTime()-spent
 	if ctx.Err() != nil {
 		return ctx.Err()
+	}
+	var untold error
+	if m.Server, untold = server.End(ctx); untold != nil && err == nil {
+		return untold
 	}
 	if err != nil {
 		err = at(q, p.scheme, err)

@@ -3,6 +3,7 @@ package own_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -154,6 +155,9 @@ func TestOwnRefuses(t *testing.T) {
 		if c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
 			t.Errorf("%q: %v", c.says, err)
 		}
+		if err != nil && strings.Contains(err.Error(), "LINE 1") {
+			t.Errorf("the error shows a statement that the user did not write: %v", err)
+		}
 	}
 }
 
@@ -221,4 +225,40 @@ func promised(t *testing.T, url string, d engine.Driver) {
 	if (db.Own != nil) != d.Own {
 		t.Errorf("%s: promised is %v", d.Scheme, d.Own)
 	}
+}
+
+// TestBeside: streams ask alone and beside a load; what was loaded is told.
+func TestBeside(t *testing.T) {
+	var rows strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&rows, "%d,%d\n", i, i%7)
+	}
+	tables := write(t, "a.csv", "id,k\n"+rows.String(), "b.csv", "k,name\n1,one\n")
+	qs, err := own.Questions([]string{write(t, "q.sql", "SELECT k, count(*) AS n FROM a GROUP BY k ORDER BY k")}, own.Names(all.Registry()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, samples, err := ask(t, own.Program{Engines: inFiles(t), Tables: tables, Questions: qs, Reps: 1, Streams: []int{2}, For: 2 * time.Second, Beside: own.BesideLoad})
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded := map[string]int64{}
+	for _, s := range samples {
+		if m := s.Measured(); m == nil {
+			t.Errorf("%s: %s", s.Cell, s.Problem)
+		} else if m.Mix != nil {
+			loaded[s.Cell.Engine+", "+s.Cell.At("mix")] += m.Loaded
+			if len(s.Warnings) > 0 {
+				t.Error(s.Warnings)
+			}
+		}
+	}
+	for _, e := range []string{"duckdb", "sqlite"} {
+		with, there := loaded[e+", questions beside a load"]
+		without, alone := loaded[e+", questions"]
+		if !there || !alone || with == 0 || with%2000 != 0 || without != 0 {
+			t.Errorf("%s: %v", e, loaded)
+		}
+	}
+	t.Log(loaded)
 }

@@ -1,13 +1,17 @@
 package own
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/measure"
 	"github.com/barograph/barograph/measure/pace"
 	"github.com/barograph/barograph/run"
@@ -19,7 +23,13 @@ func (r *runner) streams(ctx context.Context) error {
 	if len(r.Streams) == 0 {
 		return nil
 	}
-	for i, round := range measure.Interleave(r.Seed+1, len(r.asked())*len(r.Streams), max(r.Rounds, 1)) {
+	ways := []func(ctx context.Context, p *party, known []int, n, round int) (run.Sample, error){r.stream}
+	if r.Beside == BesideLoad {
+		ways = append(ways, r.besideLoad)
+	}
+	for i, round := range measure.Interleave(r.Seed+1, len(r.asked())*len(r.Streams)*len(ways), max(r.Rounds, 1)) {
+		way := ways[i%len(ways)]
+		i /= len(ways)
 		p, n := r.asked()[i/len(r.Streams)], r.Streams[i%len(r.Streams)]
 		var known []int
 		for k, right := range p.right {
@@ -31,7 +41,7 @@ func (r *runner) streams(ctx context.Context) error {
 			continue
 		}
 		r.Progress(fmt.Sprintf("%s: %s for %v", p.name, run.Several(n, "stream"), r.For))
-		s, err := r.stream(ctx, p, known, n, round)
+		s, err := way(ctx, p, known, n, round)
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return err
 		}
@@ -46,10 +56,71 @@ func (r *runner) streams(ctx context.Context) error {
 // time.
 func (r *runner) warmup() time.Duration { return r.For / 10 }
 
+// The mixes: streams that ask alone, and beside a load.
+const (
+	alone  = "questions"
+	beside = "questions beside a load"
+)
+
 // stream measures one number of streams.
-func (r *runner) stream(ctx context.Context, p *party, known []int, n, round int) (out run.Sample, err error) {
-	out = run.Sample{Cell: run.MixCell(p.name, "", "questions", n, r.Rate, ""), Phase: run.Warm, Rep: round + 1}
-	o := pace.Options{Statuses: []string{"OK"}, Warmup: r.warmup(), Limit: r.For, Rate: r.Rate, Arrivals: pace.Poisson, Seed: r.Seed + uint64(round), Grace: time.Hour} //nolint:gosec // not negative
+func (r *runner) stream(ctx context.Context, p *party, known []int, n, round int) (run.Sample, error) {
+	return r.streaming(ctx, p, known, run.Sample{Cell: run.MixCell(p.name, "", alone, n, r.Rate, ""), Phase: run.Warm, Rep: round + 1}, n)
+}
+
+// besideLoad measures one number of streams while the engine loads.
+func (r *runner) besideLoad(ctx context.Context, p *party, known []int, n, round int) (run.Sample, error) {
+	loading, stop := context.WithCancel(ctx)
+	defer stop()
+	var rows int64
+	var failed error
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		rows, failed = r.loadAgain(loading, p)
+	}()
+	out, err := r.streaming(ctx, p, known, run.Sample{Cell: run.MixCell(p.name, "", beside, n, r.Rate, ""), Phase: run.Warm, Rep: round + 1}, n)
+	stop()
+	<-ended
+	if m := out.Measured(); m != nil {
+		m.Loaded = rows
+	}
+	if failed != nil {
+		out.Warnings = append(out.Warnings, "the load beside the streams ended early: "+fault.Redact(failed.Error()))
+	}
+	return out, err
+}
+
+// loadedBeside is the table that is loaded while streams ask.
+const loadedBeside = "barograph_beside"
+
+// loadAgain loads a copy of the largest table, drops it, and begins anew, until
+// ctx ends; it returns the rows of the copies that were stored whole.
+func (r *runner) loadAgain(ctx context.Context, p *party) (rows int64, err error) {
+	largest := slices.MaxFunc(r.into.Run.Own.Tables, func(a, b run.OwnTable) int { return cmp.Compare(a.Rows, b.Rows) })
+	i := slices.IndexFunc(r.tables, func(t *engine.OwnTable) bool { return t.Name == largest.Name })
+	again := *r.tables[i]
+	again.Name = loadedBeside
+	drop := func(ctx context.Context) error {
+		return p.own.Ask(ctx, "DROP TABLE IF EXISTS "+loadedBeside, func([]any) error { return nil })
+	}
+	for {
+		if err = drop(ctx); err == nil {
+			err = p.own.Load(ctx, &again)
+		}
+		if err != nil || ctx.Err() != nil {
+			break
+		}
+		rows += largest.Rows
+	}
+	if ctx.Err() != nil {
+		err = nil // it was to end
+	}
+	return rows, errors.Join(err, drop(context.WithoutCancel(ctx)))
+}
+
+// streaming lets so many streams ask.
+func (r *runner) streaming(ctx context.Context, p *party, known []int, out run.Sample, n int) (run.Sample, error) {
+	o := pace.Options{Statuses: []string{"OK"}, Warmup: r.warmup(), Limit: r.For, Rate: r.Rate, Arrivals: pace.Poisson, Seed: r.Seed + uint64(out.Rep), Grace: time.Hour} //nolint:gosec // not negative
 	for _, k := range known {
 		o.Kinds = append(o.Kinds, r.Questions[k].Name)
 	}
@@ -57,7 +128,7 @@ func (r *runner) stream(ctx context.Context, p *party, known []int, n, round int
 	for i := range workers {
 		workers[i] = &stream{runner: r, p: p, known: known, draw: rand.New(rand.NewPCG(r.Seed, uint64(i)))} //nolint:gosec // no secret, not negative
 	}
-	return r.into.Ask(ctx, out, run.Asking{Workers: workers, Pace: o, Place: string(p.place), PIDs: p.pids, Proves: answer.CompareAgreed})
+	return r.into.Ask(ctx, out, run.Asking{Workers: workers, Pace: o, Place: string(p.place), Server: p.watch(), Proves: answer.CompareAgreed})
 }
 
 // stream is one asker. Its turns through the questions are each in a random order.

@@ -190,7 +190,7 @@ func (t *trial) sample(ctx context.Context, q engine.StarQuery, phase run.Phase)
 	at := repeated{t.into.Run.ScanCell(t.config, string(q)), phase}
 	t.reps[at]++
 	var rows []engine.StarRow
-	m, err := observe(ctx, t.into.Run.Started, t.Devices[:min(len(t.Devices), len(t.Configs[t.config].Paths))], t.host.PIDs, func() (err error) {
+	m, err := observe(ctx, t.into.Run.Started, t.Devices[:min(len(t.Devices), len(t.Configs[t.config].Paths))], &run.Watch{PIDs: t.host.PIDs, Said: run.Says(t.star.Spent)}, func() (err error) {
 		rows, err = t.star.Ask(ctx, q)
 		return err
 	})
@@ -204,7 +204,7 @@ func (t *trial) sample(ctx context.Context, q engine.StarQuery, phase run.Phase)
 // observe times an answer, and reads the counters of devices, of the server's
 // processes, if there are any, and of the machine around it; while the answer is
 // under way nothing is read.
-func observe(ctx context.Context, started time.Time, devices []string, pids []int32, ask func() error) (*run.Measured, error) {
+func observe(ctx context.Context, started time.Time, devices []string, server *run.Watch, ask func() error) (*run.Measured, error) {
 	disks, err := measure.StartDisks(ctx, devices)
 	if err != nil {
 		return nil, err
@@ -213,9 +213,8 @@ func observe(ctx context.Context, started time.Time, devices []string, pids []in
 	if err != nil {
 		return nil, err
 	}
-	var server *measure.ProcessMeter
-	if len(pids) > 0 {
-		server = measure.StartProcesses(ctx, pids)
+	if err := server.Begin(ctx); err != nil {
+		return nil, err
 	}
 	spent := measure.CPUTime()
 	m := &run.Measured{Start: time.Since(started), Used: &run.Used{}}
@@ -229,8 +228,8 @@ func observe(ctx context.Context, started time.Time, devices []string, pids []in
 	if m.Machine, err = machine.Stop(ctx); err != nil {
 		return nil, err
 	}
-	if server != nil {
-		m.Server = &run.ServerLoad{Local: true, Used: server.Stop(ctx)}
+	if m.Server, err = server.End(ctx); err != nil {
+		return nil, err
 	}
 	m.Free = measure.AvailableMemory(ctx)
 	m.Devices, err = disks.Stop(ctx)

@@ -286,7 +286,7 @@ func (v *verifier) sample(ctx context.Context, i int, phase run.Phase) error {
 	}
 	a := &v.archives[i]
 	a.reps[phase]++
-	m, err := observe(ctx, v.into.Run.Started, v.Devices, v.PIDs, func() error { return a.archive.Ask(ctx, q, &v.got) })
+	m, err := observe(ctx, v.into.Run.Started, v.Devices, &run.Watch{PIDs: v.PIDs}, func() error { return a.archive.Ask(ctx, q, &v.got) })
 	if err != nil {
 		return err
 	}
