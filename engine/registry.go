@@ -118,7 +118,7 @@ func (r Registry) Open(ctx context.Context, raw string, o Options) (*Engine, err
 	if u, err = account(u); err != nil {
 		return nil, err
 	}
-	if path := Path(u); o.ReadOnly && d.Place == Embedded && path != "" {
+	if path := Path(u); o.ReadOnly && d.Place == Embedded && path != "" && path[0] != ':' { // :memory: is no file
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			return nil, &fault.Error{Setting: fault.Redact(raw), Problem: "is not there", Err: ErrUnreachable, Cure: "check the path, or load files into it: barograph load FILES --engine " + fault.Redact(raw)}
 		}
