@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"net/url"
 	"os"
@@ -45,7 +46,7 @@ func (r Registry) Parse(raw string) (*Driver, *url.URL, error) {
 	}
 	d, ok := r.Find(u.Scheme)
 	if !ok {
-		return nil, nil, fault.Unknown("engine", u.Scheme, r.schemes())
+		return nil, nil, r.unknown(u.Scheme, strings.TrimSuffix(raw, ":"))
 	}
 	for name := range u.Query() {
 		if !slices.Contains(d.params(), name) {
@@ -55,6 +56,18 @@ func (r Registry) Parse(raw string) (*Driver, *url.URL, error) {
 		}
 	}
 	return d, u, nil
+}
+
+// unknown is the error of a URL without an engine; a file that is there is one
+// whose engine is to be written before it.
+func (r Registry) unknown(scheme, raw string) error {
+	err := fault.Unknown("engine", scheme, r.schemes())
+	if _, missing := os.Stat(raw); missing == nil {
+		mine := r.Those(func(d *Driver) bool { return d.Place == Embedded && len(d.Offers) > 0 })
+		err.Setting, err.Problem = raw, "is a file, of which the engine is not told"
+		err.Cure = "write the engine before it: " + strings.Join(mine, ":"+raw+", ") + ":" + raw
+	}
+	return err
 }
 
 func (r Registry) schemes() []string { return r.Those(func(*Driver) bool { return true }) }
@@ -104,6 +117,11 @@ func (r Registry) Open(ctx context.Context, raw string, o Options) (*Engine, err
 	}
 	if u, err = account(u); err != nil {
 		return nil, err
+	}
+	if path := Path(u); o.ReadOnly && d.Place == Embedded && path != "" && path[0] != ':' { // :memory: is no file
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return nil, &fault.Error{Setting: fault.Redact(raw), Problem: "is not there", Err: ErrUnreachable, Cure: "check the path, or load files into it: barograph load FILES --engine " + fault.Redact(raw)}
+		}
 	}
 	e, err := d.Open(ctx, u, o)
 	if err != nil {

@@ -66,6 +66,9 @@ it, in a file for each question and statistic.`,
   barograph ask plot.xml --engine duckdb:archive.db --subset mv_gfs --plot out.svg`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := drawn(a.plot); err != nil {
+				return err
+			}
 			a.subsetNamed, a.format = c.Flags().Changed("subset"), formatOf(c, a.format, a.out)
 			return e.ask(c.Context(), a, args[0])
 		},
@@ -428,6 +431,14 @@ func (e *env) writePlot(file string, svg []byte, err error) error {
 		return &fault.Error{Setting: "--plot", Err: err, Cure: "name a file that can be written"}
 	}
 	fmt.Fprintf(e.stderr, "plot written to %s\n", file)
+	return nil
+}
+
+// drawn refuses a name that would promise another kind of picture than is drawn.
+func drawn(file string) error {
+	if ext := filepath.Ext(file); slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf", ".ps", ".eps", ".html"}, strings.ToLower(ext)) {
+		return fault.Misuse("--plot "+file, "would hold SVG, the only kind of picture that is drawn", "name it "+strings.TrimSuffix(file, ext)+".svg; browsers and rsvg-convert make others of it")
+	}
 	return nil
 }
 

@@ -35,7 +35,7 @@ Keep the file, edit it (docs/questions.md), and ask it: met FILES --case cases.y
 			var qs []*question.Question
 			var err error
 			if len(args) == 1 && e.isArchive(args[0]) {
-				qs, err = e.casesIn(c.Context(), args[0])
+				qs, err = e.casesIn(c.Context(), args[0], "")
 			} else {
 				qs, err = e.casesOf(c.Context(), args, last.keeps())
 			}
@@ -51,12 +51,15 @@ Keep the file, edit it (docs/questions.md), and ask it: met FILES --case cases.y
 
 var errFirst = errors.New("the first subset is enough")
 
-// casesIn are those of an archive's first subset.
-func (e *env) casesIn(ctx context.Context, url string) (qs []*question.Question, err error) {
+// casesIn are those of a subset of an archive; "" = of the first.
+func (e *env) casesIn(ctx context.Context, url, only string) (qs []*question.Question, err error) {
 	if url, err = e.serverOf(url, []string{engine.LabDir()}); err != nil {
 		return nil, usage(err)
 	}
 	err = e.holdings(ctx, url, func(n design.Name, a engine.Archive, subset string) error {
+		if only != "" && subset != only {
+			return nil
+		}
 		d, _, err := e.engines.Parse(url)
 		if err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/run"
 	"github.com/barograph/barograph/workload/met"
 )
@@ -80,7 +81,16 @@ func TestCasesOfAnotherYear(t *testing.T) {
 			t.Errorf("case %d is %s, of cases %s", i, c.Name, names[i])
 		}
 	}
+	if one := studied(t, data, "--case", "dieoff_sal1l2_hgt", "--flavour", "epoch-range"); len(one) != 1 || one[0].Name != "dieoff_sal1l2_hgt" {
+		t.Errorf("a derived case by its name: %+v", one)
+	}
 	must(t, "load", data, "--engine", url)
+	for _, of := range [][]string{{data}, {"--from", url}} {
+		args := append([]string{"met", "--engine", "pebble", "--case", "dieof_sal1l2_hgt", "--out", filepath.Join(dir, "none")}, of...)
+		if status, _, says := barograph(t, args...); status != fault.Usage || !strings.Contains(says, "did you mean dieoff_sal1l2_hgt?") {
+			t.Errorf("%v: status %d: %s", of, status, says)
+		}
+	}
 	if _, of := casesOf(t, url); strings.Join(of, " ") != strings.Join(names, " ") {
 		t.Errorf("of the archive %v\nof the files %v", of, names)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -13,10 +14,14 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
 	"github.com/barograph/barograph/enginetest"
 	"github.com/barograph/barograph/enginetest/damages"
+	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/load"
 
 	_ "github.com/duckdb/duckdb-go/v2"
 	_ "github.com/mattn/go-sqlite3"
@@ -206,8 +211,8 @@ func (l *damageList) keep(t *testing.T) {
 	}
 }
 
-// TestUndamaged: what was loaded in parts, replaced by later values, pruned, or
-// made by a version that kept neither seal nor digests, is whole.
+// TestUndamaged: what was loaded in parts, by a load that was interrupted, replaced by
+// later values, pruned, or made by a version that kept neither seal nor digests, is whole.
 func TestUndamaged(t *testing.T) {
 	plainRunOnly(t)
 	n := 2
@@ -309,6 +314,39 @@ func pruneLead(t *testing.T, db *sql.DB, table string) error {
 	return err
 }
 
+// interrupt begins to load the files, three records a commit, and ends that when it
+// has told its progress so often after the first commit.
+func (u *undamaged) interrupt(t *testing.T, after int) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	e, err := all.Registry().Open(ctx, u.url, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	a, err := e.Archives.Open(ctx, design.Name(u.design))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	files, err := formats.Expand([]string{u.files})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = load.Run(ctx, a, u.subset, files, load.Options{Window: 3, Progress: func(p load.Progress) {
+		if p.Committed > 0 {
+			after--
+		}
+		if after == 0 {
+			cancel()
+		}
+	}})
+	if err != nil && ctx.Err() == nil {
+		t.Fatal(err)
+	}
+}
+
 // verify makes the archive in steps that are drawn, and verifies it.
 func (u *undamaged) verify(t *testing.T, i int) {
 	t.Helper()
@@ -320,11 +358,13 @@ func (u *undamaged) verify(t *testing.T, i int) {
 	}
 	var done []string
 	for range 1 + r.IntN(4) {
-		step := []string{"a part", "again", "replaced", "migrated", "pruned"}[(r.IntN(5)+i)%5]
+		step := []string{"a part", "again", "replaced", "migrated", "pruned", "interrupted"}[(r.IntN(6)+i)%6]
 		done = append(done, step)
 		switch step {
 		case "a part":
 			load(filepath.Join(u.files, fmt.Sprintf("%d.vsdb", 1+r.IntN(3))), "--window", fmt.Sprint(1+r.IntN(20)))
+		case "interrupted":
+			u.interrupt(t, 1+r.IntN(12))
 		case "again":
 			load(u.files)
 		case "replaced":

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/question"
 	"github.com/barograph/barograph/run"
 	"github.com/barograph/barograph/workload/faults"
 	"github.com/barograph/barograph/workload/met"
@@ -36,8 +37,9 @@ long it took until calls succeeded again.`,
 			if len(k.Files) < 2 {
 				return fault.Misuse(strings.Join(args, " "), "names fewer than two files: nothing happens between their commits", "name a folder of .vsdb or .stat files")
 			}
-			if k.Cases, err = e.findCases(cases); err == nil && len(cases) == 0 {
-				k.Cases, err = e.casesOf(c.Context(), args, false)
+			derived := func() ([]*question.Question, error) { return e.casesOf(c.Context(), args, false) }
+			if k.Cases, err = e.findCases(cases, derived); err == nil && len(cases) == 0 {
+				k.Cases, err = derived()
 				k.Cases = k.Cases[:min(len(k.Cases), met.DerivedCases)]
 			}
 			if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -17,6 +18,9 @@ import (
 // files are those that arguments name; an archive among them belongs behind a flag.
 func (e *env) files(args []string, flag string) ([]string, error) {
 	for _, arg := range args {
+		if engine := archiveFile(arg); engine != "" {
+			return nil, fault.Misuse(arg, "is an archive, not a file to load", "write "+flag+" "+engine+":"+arg)
+		}
 		if _, err := os.Stat(arg); err == nil {
 			continue
 		}
@@ -48,8 +52,34 @@ func (e *env) expand(args []string) ([]string, error) {
 	return files, err
 }
 
+// archiveFile tells by its first bytes whose archive a file is; "" = nobody's.
+func archiveFile(path string) string {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	var head [16]byte
+	_, _ = io.ReadFull(f, head[:]) // what is shorter is nobody's
+	switch {
+	case string(head[8:12]) == "DUCK":
+		return "duckdb"
+	case string(head[:15]) == "SQLite format 3":
+		return "sqlite"
+	}
+	return ""
+}
+
 // filesOf are the files of a command that takes an archive, too.
 func (e *env) filesOf(args []string) ([]string, error) {
+	for _, arg := range args {
+		if engine := archiveFile(arg); engine != "" {
+			return nil, fault.Misuse(arg, "is an archive, not a file to load", "write "+engine+":"+arg)
+		}
+	}
 	files, err := e.expand(args)
 	if err == nil && len(files) == 0 {
 		err = usage(&fault.Error{Setting: strings.Join(args, " "), Problem: "names neither an archive nor files that can be read", Cure: "name an archive's URL, such as duckdb:archive.db, or .vsdb or .stat files or a folder of them"})

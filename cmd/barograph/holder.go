@@ -41,6 +41,15 @@ func holds(l *design.Loading) string {
 	return fmt.Sprintf("is being loaded by process %d of host %s since %s UTC: %s", l.PID, l.Host, l.Since.UTC().Format(time.DateTime), l.Doing)
 }
 
+// loads tells of a load that a catalog knows of: it is under way, or it was broken
+// off, and then what it has stored is whole and the rest is not there.
+func loads(l *design.Loading) string {
+	if lasts(l) {
+		return holds(l)
+	}
+	return fmt.Sprintf("was being loaded when that was broken off (process %d of host %s, begun %s UTC); what is not there yet is brought by the same command again: %s", l.PID, l.Host, l.Since.UTC().Format(time.DateTime), l.Doing)
+}
+
 // holderFile stands beside an embedded archive while it is loaded; "" = the
 // archive is none.
 func holderFile(d *engine.Driver, u *url.URL) string {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/barograph/barograph/design"
@@ -141,7 +142,16 @@ func (e *env) met(ctx context.Context, s *study, files []string) error {
 
 // studies makes one study, or one at each number of copies, over the same archives.
 func (e *env) studies(ctx context.Context, s *study, files []string) error {
-	cases, err := e.findCases(s.cases)
+	cases, err := e.findCases(s.cases, func() ([]*question.Question, error) {
+		if s.from != "" {
+			only := ""
+			if s.named {
+				only = s.subset
+			}
+			return e.casesIn(ctx, s.from, only)
+		}
+		return e.casesOf(ctx, files, s.lastLine.keeps())
+	})
 	if err != nil {
 		return err
 	}
@@ -286,11 +296,20 @@ func (e *env) study(ctx context.Context, s *study, out string, o met.Options) (o
 // askersFolder is where a study keeps what many askers at once get.
 func (s *study) askersFolder(out string) string { return filepath.Join(out, "askers") }
 
-// findCases finds the cases to ask, and says what of a plot is not supported.
-func (e *env) findCases(names []string) ([]*question.Question, error) {
+// findCases finds the cases to ask, also by a name that is derived from the data, and
+// says what of a plot is not supported.
+func (e *env) findCases(names []string, derived func() ([]*question.Question, error)) ([]*question.Question, error) {
 	var out []*question.Question
+	derived = sync.OnceValues(derived)
 	for _, n := range names {
 		qs, notes, err := question.FindAll(n)
+		if err != nil && filepath.Ext(n) == "" {
+			more, unread := derived()
+			if unread != nil {
+				return nil, unread
+			}
+			qs, notes, err = question.FindAll(n, more...)
+		}
 		if err != nil {
 			return nil, usage(err)
 		}

@@ -36,6 +36,9 @@ quarantined, with the reasons. An archive is shown as its loads have counted it,
   barograph show vsdb_data --plot coverage.svg`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := drawn(picture); err != nil {
+				return err
+			}
 			if len(args) == 1 && e.isArchive(args[0]) {
 				return e.showArchive(c.Context(), args[0], picture)
 			}
@@ -229,10 +232,8 @@ func (s *shown) print(w io.Writer) {
 	if s.Removed > 0 {
 		fmt.Fprintf(w, "removed\t%d records that were older than --retain\n", s.Removed)
 	}
-	if s.Loading != nil && lasts(s.Loading) {
-		fmt.Fprintf(w, "loading\tit %s\n", holds(s.Loading))
-	} else if s.Loading != nil {
-		fmt.Fprintf(w, "loading\ta load was broken off: process %d of host %s, begun %s UTC: %s; run it again\n", s.Loading.PID, s.Loading.Host, s.Loading.Since.UTC().Format(time.DateTime), s.Loading.Doing)
+	if s.Loading != nil {
+		fmt.Fprintf(w, "loading\tit %s\n", loads(s.Loading))
 	}
 	for _, q := range s.Reasons {
 		for _, r := range q.Reasons {

@@ -50,6 +50,7 @@ type verdict struct {
 	Records  int64         `json:"records"`
 	Digest   string        `json:"digest"`
 	Whole    bool          `json:"whole"`
+	Loading  string        `json:"loading,omitempty"` // it is being loaded, or that was broken off
 	Problems []string      `json:"problems,omitempty"`
 	Misfits  []load.Misfit `json:"records_that_differ,omitempty"`
 	Differ   int64         `json:"records_that_differ_in_all"`
@@ -75,7 +76,8 @@ func (e *env) verify(ctx context.Context, url, only string, args []string, keepL
 		if only != "" && subset != only {
 			return nil
 		}
-		if c, err := a.Catalog(ctx, subset); err == nil && c.Foreign {
+		c, err := a.Catalog(ctx, subset)
+		if err == nil && c.Foreign {
 			fmt.Fprintf(e.stderr, "%s, subset %s: not verified, as another program has loaded it: barograph adopt compares it with that program's known faults\n", fault.Redact(url), subset)
 			return nil
 		}
@@ -87,6 +89,9 @@ func (e *env) verify(ctx context.Context, url, only string, args []string, keepL
 			v = &load.Verified{Problems: []string{fault.Redact(err.Error())}}
 		}
 		out := newVerdict(url, n, subset, v)
+		if c != nil && c.Loading != nil {
+			out.Loading = loads(c.Loading)
+		}
 		if len(files) > 0 && err == nil {
 			if out.Misfits, out.Differ, err = load.Against(ctx, a, subset, files, keepLast); err != nil {
 				return err
@@ -149,6 +154,9 @@ func (v *verdict) print(w io.Writer) {
 		says = "IS NOT WHOLE"
 	}
 	fmt.Fprintf(w, "%s, design %s, subset %s %s: %d records, digest %s\n", v.Archive, v.Design, v.Subset, says, v.Records, v.Digest)
+	if v.Loading != "" {
+		fmt.Fprintln(w, "  it "+v.Loading)
+	}
 	for _, p := range v.Problems {
 		fmt.Fprintln(w, "  "+p)
 	}

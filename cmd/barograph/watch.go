@@ -136,6 +136,9 @@ func (t *watched) line() string {
 
 // watch loads the files of a folder as they come, and says at the end what was done.
 func (e *env) watch(ctx context.Context, j *loadJob, dir string, settle time.Duration) error {
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return &fault.Error{File: dir, Problem: "cannot be watched, as it is no folder", Cure: "name the one that files come to"}
+	}
 	a, free, err := j.openToLoad(ctx, e) // what is wrong with the engine is told before files come
 	if err != nil {
 		return err

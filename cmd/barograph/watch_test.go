@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
 )
 
@@ -179,5 +181,39 @@ func TestHolder(t *testing.T) {
 	must(t, "load", data, "--engine", url)
 	if _, err := os.Stat(file); err == nil {
 		t.Error("the note stays")
+	}
+}
+
+// TestBrokenOff: of a load that was broken off show and verify say so, and what to do;
+// what it has stored is whole.
+func TestBrokenOff(t *testing.T) {
+	url := "sqlite:" + filepath.Join(t.TempDir(), "a.db")
+	must(t, "load", fewRecords(t), "--engine", url)
+	by := (&env{args: []string{"load", "x", "--engine", url}}).loading()
+	by.Since = by.Since.Add(-24 * time.Hour) // a process of this number has ended since
+	e, err := all.Registry().Open(t.Context(), url, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := e.Archives.Open(t.Context(), design.Normalized)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := a.Loader(t.Context(), "archive")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := design.NewCatalog("archive")
+	c.Loading = by
+	_, err = l.Commit(t.Context(), engine.Commit{Catalog: c})
+	if err = errors.Join(err, l.Close(), a.Close(), e.Close()); err != nil {
+		t.Fatal(err)
+	}
+	says := "was being loaded when that was broken off"
+	if out := must(t, "verify", url); !strings.Contains(out, "is whole") || !strings.Contains(out, says) || !strings.Contains(out, "by the same command again: barograph load x") {
+		t.Error(out)
+	}
+	if out := must(t, "show", url); !strings.Contains(out, says) {
+		t.Error(out)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -15,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tidwall/gjson"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/barograph/barograph/answer"
@@ -152,12 +152,66 @@ type Marked struct {
 	Mark    engine.Mark `json:"mark"`
 }
 
+// ParseMarked reads the text of a Marked. Each load reads those of all files, a
+// year's by the thousand: encoding/json takes four times as long for them.
+func ParseMarked(text []byte) (m Marked, err error) {
+	if !gjson.ValidBytes(text) {
+		return m, fmt.Errorf("mark %q is no JSON", text)
+	}
+	gjson.ParseBytes(text).ForEach(func(name, value gjson.Result) bool {
+		switch name.Str {
+		case "version":
+			m.Version, err = whole(value)
+		case "number":
+			m.Number, err = whole(value)
+		case "mark":
+			value.ForEach(func(name, value gjson.Result) bool {
+				err = setMark(&m.Mark, name.Str, value)
+				return err == nil
+			})
+		}
+		return err == nil
+	})
+	if err != nil {
+		err = fmt.Errorf("mark %q: %w", text, err)
+	}
+	return m, err
+}
+
+// setMark sets the field of a mark that has a name in JSON.
+func setMark(m *engine.Mark, name string, value gjson.Result) (err error) {
+	switch name {
+	case "path":
+		m.Path = value.String()
+	case "digest":
+		m.Digest = value.String()
+	case "bytes":
+		m.Bytes, err = whole(value)
+	case "read":
+		m.Read, err = whole(value)
+	case "stored":
+		m.Stored, err = whole(value)
+	case "replaced":
+		m.Replaced, err = whole(value)
+	case "quarantined":
+		m.Quarantined, err = whole(value)
+	case "loaded":
+		m.Loaded, err = time.Parse(time.RFC3339Nano, value.Str)
+	case "modified":
+		m.Modified, err = time.Parse(time.RFC3339Nano, value.Str)
+	}
+	return err
+}
+
+func whole(value gjson.Result) (int64, error) { return strconv.ParseInt(value.Raw, 10, 64) }
+
 // ParseMarks reads the texts of Marked and puts them into the order of loading.
 func ParseMarks(texts []string) ([]engine.Mark, error) {
 	all := make([]Marked, len(texts))
+	var err error
 	for i := range texts {
-		if err := json.Unmarshal([]byte(texts[i]), &all[i]); err != nil {
-			return nil, fmt.Errorf("mark %q: %w", texts[i], err)
+		if all[i], err = ParseMarked([]byte(texts[i])); err != nil {
+			return nil, err
 		}
 	}
 	marks, _ := ByNumber(all)

@@ -2,8 +2,10 @@ package docengine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -66,6 +68,64 @@ func TestParseMarks(t *testing.T) {
 	if _, err := ParseMarks([]string{"{"}); err == nil {
 		t.Error("half a mark is read")
 	}
+}
+
+// TestParseMarked: every field comes back as it was written, and a field that
+// engine.Mark will have one day, too.
+func TestParseMarked(t *testing.T) {
+	want := everyField()
+	text, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := ParseMarked(text)
+	if want.Mark.Other = 0; err != nil || got != want { // Other is not kept
+		t.Errorf("%+v, %v, want %+v", got, err, want)
+	}
+	for _, bad := range []string{`{"mark":{"read":"x"}}`, `{"mark":{"read":1.5}}`, `{"number":null}`, `{"mark":{"loaded":"yesterday"}}`, `{"mark":`} {
+		if got, err := ParseMarked([]byte(bad)); err == nil {
+			t.Errorf("%s is read as %+v", bad, got)
+		}
+	}
+}
+
+// everyField is a mark of which no field is empty.
+func everyField() (m Marked) {
+	m.Version, m.Number = 7, -8
+	v := reflect.ValueOf(&m.Mark).Elem()
+	for i := range v.NumField() {
+		switch f := v.Field(i); f.Interface().(type) {
+		case string:
+			f.SetString(fmt.Sprintf("/daten/größe \"%d\" <&>\n\u2028", i))
+		case int64:
+			f.SetInt(1 << (40 + i))
+		case time.Time:
+			f.Set(reflect.ValueOf(time.Date(2025, 3, i+1, 4, 5, 6, 789, time.UTC)))
+		}
+	}
+	return m
+}
+
+func BenchmarkParseMarked(b *testing.B) {
+	text, err := json.Marshal(everyField())
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("encoding/json", func(b *testing.B) {
+		for b.Loop() {
+			var m Marked
+			if err := json.Unmarshal(text, &m); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("ParseMarked", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := ParseMarked(text); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }
 
 // TestPlacer: documents of one series share a header, also where the batch was

@@ -3,7 +3,6 @@ package pebble
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/url"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -51,8 +50,9 @@ func (d docs) Marks(ctx context.Context, subset string) ([]engine.Mark, error) {
 	commits := d.commits[subset]
 	d.mu.RUnlock()
 	var all []docengine.Marked
-	err := d.scan(ctx, markKey(subset, ""), func(_, value []byte) (err error) {
-		all, err = appendMark(all, value)
+	err := d.scan(ctx, markKey(subset, ""), func(_, value []byte) error {
+		m, err := docengine.ParseMarked(value)
+		all = append(all, m)
 		return err
 	})
 	if err != nil {
@@ -67,21 +67,15 @@ func (d docs) Marks(ctx context.Context, subset string) ([]engine.Mark, error) {
 	return marks, nil
 }
 
-func appendMark(all []docengine.Marked, text []byte) ([]docengine.Marked, error) {
-	var m docengine.Marked
-	if err := json.Unmarshal(text, &m); err != nil {
-		return all, fmt.Errorf("mark %q: %w", text, err)
-	}
-	return append(all, m), nil
-}
-
 // MarksOf lists those of files that are there.
 func (d docs) MarksOf(ctx context.Context, subset string, files []engine.Mark) ([]engine.Mark, error) {
 	var all []docengine.Marked
 	for i := range files {
 		text, ok, err := d.get(markKey(subset, files[i].Digest))
 		if err == nil && ok {
-			all, err = appendMark(all, text)
+			var m docengine.Marked
+			m, err = docengine.ParseMarked(text)
+			all = append(all, m)
 		}
 		if err == nil {
 			err = ctx.Err()

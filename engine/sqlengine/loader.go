@@ -104,6 +104,7 @@ type Loader struct {
 	catalog *design.Catalog
 	headers *Interner[record.Header] // normalized only
 	files   *Interner[string]
+	marked  map[string]bool // digests of all files that are marked; nil = some of them are not known
 }
 
 // NewLoader returns a loader of a subset whose tables are made.
@@ -166,6 +167,11 @@ func (l *Loader) Commit(ctx context.Context, c engine.Commit) (engine.Stored, er
 		l.files.Keep()
 	}
 	l.unsure = false
+	if l.marked != nil {
+		for i := range done {
+			l.marked[done[i].Digest] = true
+		}
+	}
 	copy(c.Done, done)
 	return stored, nil
 }
@@ -217,7 +223,7 @@ func (l *Loader) write(ctx context.Context, q Querier, c *engine.Commit, done []
 	for i := range done {
 		done[i].Settle(*stored)
 	}
-	old, err := l.a.MarksOf(ctx, q, l.subset, done, l.catalog)
+	old, err := l.marksOf(ctx, q, done)
 	if err != nil {
 		return err
 	}
@@ -226,6 +232,15 @@ func (l *Loader) write(ctx context.Context, q Querier, c *engine.Commit, done []
 	}
 	c.Describe(l.catalog, l.a.Design, stored, done, old)
 	return l.writeCatalog(ctx, q)
+}
+
+// marksOf finds the marks that the archive has of files. A first load of many small
+// files knows all of them, as it has written them, and asks for none.
+func (l *Loader) marksOf(ctx context.Context, q Querier, files []engine.Mark) ([]engine.Mark, error) {
+	if l.marked != nil && !slices.ContainsFunc(files, func(m engine.Mark) bool { return l.marked[m.Digest] }) {
+		return nil, nil
+	}
+	return l.a.MarksOf(ctx, q, l.subset, files, l.catalog)
 }
 
 // begin begins the body of a transaction, which may be run again.
@@ -255,8 +270,14 @@ func (l *Loader) refresh(ctx context.Context, q Querier) error {
 	if !l.s.Apart {
 		clear(l.made)
 	}
-	if l.catalog, err = l.a.readCatalog(ctx, q, l.subset); err != nil || l.a.Design != design.Normalized {
+	if l.catalog, err = l.a.readCatalog(ctx, q, l.subset); err != nil {
 		return err
+	}
+	if l.marked = nil; l.catalog.Sealed && l.catalog.Files.Records == 0 {
+		l.marked = map[string]bool{}
+	}
+	if l.a.Design != design.Normalized {
+		return nil
 	}
 	return l.readHeaders(ctx, q)
 }

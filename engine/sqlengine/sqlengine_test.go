@@ -1,6 +1,7 @@
 package sqlengine
 
 import (
+	"context"
 	"math"
 	"strconv"
 	"strings"
@@ -117,5 +118,40 @@ func TestInterner(t *testing.T) {
 	n.ID("d")
 	if keys, first := n.Fresh(); len(keys) != 1 || keys[0] != "d" || first != 6 {
 		t.Errorf("Fresh = %v from %d", keys, first)
+	}
+}
+
+// fresh is a server with an empty archive, which counts the questions for marks.
+type fresh struct{ asked int }
+
+func (*fresh) Exec(context.Context, string, ...any) error { return nil }
+
+func (f *fresh) Rows(_ context.Context, text string, _ []any, _ func([]any) error) error {
+	if strings.Contains(text, "digest IN") {
+		f.asked++
+	}
+	return nil
+}
+
+// TestFirstLoadAsksForNoMarks: a load into an empty archive has written all marks
+// that there are, and asks for those alone that it has written.
+func TestFirstLoadAsksForNoMarks(t *testing.T) {
+	a := &Archive{Design: design.Wide, Dialect: &flavour.Dialect{Name: "x", Table: func(_, table string) string { return table }}}
+	q, version := &fresh{}, int64(1)
+	l := a.NewLoader("a", LoadSession{
+		Transaction: func(_ context.Context, f func(q Querier) error) error { return f(q) },
+		Version:     func(context.Context, Querier) (int64, error) { return version, nil },
+		Store:       func(context.Context, Querier, []byte) error { return nil },
+		Insert:      func(context.Context, Querier, string, []Column, Next) error { return nil },
+	})
+	for i, step := range []struct {
+		file        string
+		others, ask int
+	}{{"a", 0, 0}, {"b", 0, 0}, {"a", 0, 1}, {"c", 0, 1}, {"d", 1, 1}} {
+		version += int64(step.others) // commits of other loaders; the archive of this server stays an empty one
+		done := []engine.Mark{{Path: step.file, Digest: strings.Repeat(step.file, 32), Loaded: time.Unix(1, 0)}}
+		if _, err := l.Commit(t.Context(), engine.Commit{Done: done}); err != nil || q.asked != step.ask {
+			t.Errorf("commit %d, of %s: asked %d times, %v; want %d", i, step.file, q.asked, err, step.ask)
+		}
 	}
 }
