@@ -137,7 +137,7 @@ func (s *LoadSpec) sort(n *node, above string) {
 		path := above + k.name
 		i := slices.IndexFunc(elements, func(e Element) bool { return e.Path == path })
 		switch {
-		case k.name == "date_offset": // of a date: see offset
+		case k.name == "date_offset" || k.name == "offset_days": // of a date: see offset
 			continue
 		case i < 0:
 			s.Warnings = append(s.Warnings, Remark{k.line, path, "is not known and has no effect"})

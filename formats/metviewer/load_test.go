@@ -128,6 +128,8 @@ func TestVariantsOfLoads(t *testing.T) {
 	for body, want := range map[string]string{
 		dated("<start>20190101</start><end>20190102</end><inc>86400</inc><format>yyyyMMdd</format>"):                                     "[/a/gfs/20190101 /a/gfs/20190102 /a/ecm/20190101 /a/ecm/20190102]",
 		dated("<start>2019010100V</start><end>2019010106V</end><inc>21600</inc><format>yyyyMMddHH'V'</format>"):                          "[/a/gfs/2019010100V /a/gfs/2019010106V /a/ecm/2019010100V /a/ecm/2019010106V]",
+		dated("<start>2019010106V_06h</start><end>2019010112V_06h</end><inc>21600</inc><format>yyyyMMddHH'V_06h'</format>"):              "[/a/gfs/2019010106V_06h /a/gfs/2019010112V_06h /a/ecm/2019010106V_06h /a/ecm/2019010112V_06h]", // METviewer's own of 2010
+		dated("<start>2019010106V_06h</start><end>2019010112V_03h</end><inc>21600</inc><format>yyyyMMddHH'V_06h'</format>"):              "no",
 		dated("<start>201932</start><end>201933</end><inc>86400</inc><format>yyyyD</format>"):                                            "no",
 		dated("<start>2019032</start><end>2019032</end><inc>86400</inc><format>yyyyD</format>"):                                          "[/a/gfs/2019032 /a/ecm/2019032]",
 		dated("<start>2019010101</start><end>2019010102</end><inc>3600</inc><format>yyyyMMddhh</format>"):                                "[/a/gfs/2019010101 /a/gfs/2019010102 /a/ecm/2019010101 /a/ecm/2019010102]",
