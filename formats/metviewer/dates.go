@@ -10,8 +10,12 @@ import (
 	"github.com/barograph/barograph/fault"
 )
 
-// maxDates bounds a list of dates: seven years by the hour.
-const maxDates = 1 << 16
+// maxDates bounds a list of dates, 29 years by the hour: sites write where theirs
+// begin, and count on to today. maxFolders bounds what a template stands for.
+const (
+	maxDates   = 1 << 18
+	maxFolders = 1 << 20
+)
 
 // datePart is a field of a date, by Go's layout, or a text that stands in it.
 type datePart struct{ layout, text string }

@@ -248,17 +248,17 @@ func (s *LoadSpec) check(root *node) error {
 			return bad(tmpl.line, "folder_tmpl", "{"+f+"} has no values", `write <field name="`+f+`"> with its values into load_val`)
 		}
 	}
-	if n := s.count(); n > maxDates {
-		return bad(tmpl.line, "folder_tmpl", fmt.Sprintf("stands for more than %d folders", maxDates), "split the load_spec")
+	if n := s.count(); n > maxFolders {
+		return bad(tmpl.line, "folder_tmpl", fmt.Sprintf("stands for more than %d folders", maxFolders), "let date_list begin later, or split the load_spec")
 	}
 	return nil
 }
 
-// count is the number of folders, or more than maxDates where there are too many.
+// count is the number of folders, or more than maxFolders where there are too many.
 func (s *LoadSpec) count() int {
 	n := 1
 	for _, v := range s.Values {
-		if n *= len(v.Values); n > maxDates {
+		if n *= len(v.Values); n > maxFolders {
 			break
 		}
 	}

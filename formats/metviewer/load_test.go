@@ -342,3 +342,15 @@ func TestOtherSpec(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestHourlySince2010: a site's list goes on from where its data begin to today.
+func TestHourlySince2010(t *testing.T) {
+	s, err := ParseLoadSpec("l.xml", []byte(`<load_spec><date_list name="d"><start>2010051914V</start><end>2026051913V</end><inc>3600</inc><format>yyyyMMddHH'V'</format></date_list>
+		<folder_tmpl>/a/{m}/{t}</folder_tmpl><load_val><field name="m"><val>hrrr</val><val>nam</val></field><field name="t"><date_list name="d"/></field></load_val></load_spec>`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := s.Folders(); len(all) != 2*5844*24 || all[0] != "/a/hrrr/2010051914V" {
+		t.Errorf("%d folders, %s", len(all), all[0])
+	}
+}

@@ -361,7 +361,7 @@ func (s *plots) ranges(x *Fix, k *node) error {
 	length, err3 := strconv.Atoi(k.value("range_length"))
 	inc, err4 := strconv.Atoi(k.value("inc"))
 	if err := cmp.Or(err1, err2, err3, err4); err != nil || inc <= 0 || length < 0 || last.Sub(first) > time.Duration(inc)*maxDates*time.Minute {
-		return s.bad(k.line, "date_range_list "+strconv.Quote(k.attrs["name"]), "is not understood", "write range_start and range_end as 2019-01-01 00:00:00, range_length and inc as minutes, at most 65536 ranges")
+		return s.bad(k.line, "date_range_list "+strconv.Quote(k.attrs["name"]), "is not understood", "write range_start and range_end as 2019-01-01 00:00:00, range_length and inc as minutes, at most "+strconv.Itoa(maxDates)+" ranges")
 	}
 	for t := first; !t.After(last); t = t.Add(time.Duration(inc) * time.Minute) {
 		end := t.Add(time.Duration(length) * time.Minute)
