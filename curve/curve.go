@@ -135,6 +135,9 @@ func (c *collector) noteOf(method string, s *stat.Stat, by *shape) string {
 	case s.Rows != nil:
 		method = "of all objects together"
 	}
+	if c.kept > 0 {
+		method += fmt.Sprintf("; %d rows are left out by the plot's condition on values", c.kept)
+	}
 	if c.off > 0 {
 		method += fmt.Sprintf("; %d rows are left out, which have no place on this axis", c.off)
 	}
@@ -510,6 +513,11 @@ func Widen(q *question.Question, names []string) (*question.Question, error) {
 	for f := range record.NumFields {
 		if len(q.Header[f]) != 1 {
 			more = append(more, f.String())
+		}
+	}
+	if q.Drawing != nil {
+		for _, b := range q.Drawing.Only {
+			more = append(more, b.Column)
 		}
 	}
 	if q.Drawing.Whole() {

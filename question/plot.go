@@ -257,6 +257,9 @@ func (q *Question) Select() {
 			}
 		}
 	}
+	for _, b := range d.Only {
+		finished = append(finished, b.Column)
+	}
 	for _, c := range q.Type.Columns {
 		if c.Name == "object_id" && objects || c.Kind != record.Text && (!d.Finished || c.Name == "total" || slices.Contains(finished, c.Name)) {
 			want = append(want, c.Name)

@@ -360,7 +360,7 @@ func (s *plots) ranges(x *Fix, k *node) error {
 	last, err2 := time.Parse(time.DateTime, s.date(k.child("range_end")))
 	length, err3 := strconv.Atoi(k.value("range_length"))
 	inc, err4 := strconv.Atoi(k.value("inc"))
-	if err := cmp.Or(err1, err2, err3, err4); err != nil || inc <= 0 || length < 0 || last.Sub(first) > time.Duration(inc)*maxDates*time.Minute {
+	if err := cmp.Or(err1, err2, err3, err4); err != nil || inc <= 0 || length < 0 || int(last.Sub(first)/time.Minute)/inc > maxDates {
 		return s.bad(k.line, "date_range_list "+strconv.Quote(k.attrs["name"]), "is not understood", "write range_start and range_end as 2019-01-01 00:00:00, range_length and inc as minutes, at most "+strconv.Itoa(maxDates)+" ranges")
 	}
 	for t := first; !t.After(last); t = t.Add(time.Duration(inc) * time.Minute) {
