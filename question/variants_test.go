@@ -83,7 +83,9 @@ func TestVariantsOfPlots(t *testing.T) {
 		{cond("HOUR(ld.fcst_valid_beg) > 21"), "SL1L2 RMSE fcst_lead overall [22 23]"},
 		{cond("h.vx_mask = 'E' OR h.vx_mask = 'W'"), ""}, // METviewer's SQL would drop all other conditions
 		{strings.ReplaceAll(cond("ld.fbar > 0.02 AND h.vx_mask = 'E' AND total BETWEEN 5 AND 9"), "&lt;", "<"), "SL1L2 RMSE fcst_lead overall E fbar>0.02 total>=5 total<=9"}, // as METviewer's guide has it
-		{cond("ld.fbar < ld.obar"), ""}, {cond("ld.fbar IN (1, 2)"), ""}, {cond("(ld.fbar > 1 OR h.model = 'A')"), ""},
+		{cond("ld.fbar < ld.obar"), ""},
+		{cond("ld.fbar IN (1, 2)"), ""},
+		{cond("(ld.fbar > 1 OR h.model = 'A')"), ""},
 		// axes
 		{rmse + `<indep name="model"><val>A</val><val>B</val></indep>`, "SL1L2 RMSE model overall A+B"},
 		{rmse + `<indep name="interp_pnts"><val label="3 km" plot_val="3">9</val><val label="5 km" plot_val="5">25</val></indep>`, "SL1L2 RMSE interp_pnts overall 9+25"},

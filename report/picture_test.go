@@ -79,7 +79,8 @@ func samples() map[string]*run.Curves {
 func levels() (out []run.Series) {
 	for _, p := range []float64{850, 700, 500, 250, 200, 100} {
 		out = append(out, sample(fmt.Sprintf("P%g", p), 10, func(at float64) (float64, float64) {
-			return 24 + 216*at, (1 + 3*at) * (1 + math.Exp(-math.Pow((p-250)/150, 2)))
+			off := (p - 250) / 150
+			return 24 + 216*at, (1 + 3*at) * (1 + math.Exp(-off*off))
 		}))
 	}
 	out[0].Y[7] = math.NaN()

@@ -79,10 +79,16 @@ func TestPairedObjects(t *testing.T) {
 		columns map[string][]float64
 		want    []float64
 	}{
-		{"AREA_DSA", single, columns, []float64{6, 6}}, {"AREA_DCA", single, columns, []float64{15}}, {"P50", single, columns, []float64{4}},
-		{"INT50_DSM", single, columns, []float64{-2}}, {"2D_AREA_DSA", timed, columns, []float64{6, 6}},
-		{"MAXINTF_SA", pairs, paired, []float64{0.9, 0.7}}, {"MMIO", pairs, paired, []float64{0.7, 0.9}}, {"MAXINT_AA", pairs, paired, []float64{1, 0.9, 0.7, 1, 0.7, 0.9}},
-		{"MAXINTF_SU", pairs, paired, []float64{0.9, 0.7}}, {"MMI", pairs, paired, []float64{0.9, 0.7, 0.7, 0.9}},
+		{"AREA_DSA", single, columns, []float64{6, 6}},
+		{"AREA_DCA", single, columns, []float64{15}},
+		{"P50", single, columns, []float64{4}},
+		{"INT50_DSM", single, columns, []float64{-2}},
+		{"2D_AREA_DSA", timed, columns, []float64{6, 6}},
+		{"MAXINTF_SA", pairs, paired, []float64{0.9, 0.7}},
+		{"MMIO", pairs, paired, []float64{0.7, 0.9}},
+		{"MAXINT_AA", pairs, paired, []float64{1, 0.9, 0.7, 1, 0.7, 0.9}},
+		{"MAXINTF_SU", pairs, paired, []float64{0.9, 0.7}},
+		{"MMI", pairs, paired, []float64{0.9, 0.7, 0.7, 0.9}},
 	} {
 		s, err := Finished(c.name)
 		if err != nil || s.Each == nil {
