@@ -24,6 +24,7 @@ type collector struct {
 	points map[string]map[float64][]int // curve → x → rows
 	groups []grouping                   // of the drawing
 	off    int                          // rows that have no place on the axis
+	kept   int                          // rows that the drawing's conditions leave out
 	cols   [][]float64                  // the numeric columns of the type, by slot; nil = not in the answer
 }
 
@@ -37,6 +38,11 @@ func (c *collector) collect(needs []string) error {
 	if slices.Contains(needs, stat.Repeats) {
 		needs = append(slices.Clone(needs), c.q.Type.Group.Fields...)
 		c.repeat()
+	}
+	if d := c.q.Drawing; d != nil {
+		for _, b := range d.Only {
+			needs = append(slices.Clip(needs), b.Column)
+		}
 	}
 	for _, need := range append([]string{"total"}, needs...) {
 		if t := c.q.Type; t.Group != nil && slices.Contains(t.Group.Fields, need) && columnOf(c.a, need) < 0 {
@@ -56,10 +62,28 @@ func (c *collector) collect(needs []string) error {
 	}
 	naming := c.naming()
 	for i := range c.a.Rows {
+		if !c.drawn(i) {
+			continue
+		}
 		c.put(cmp.Or(c.nameOf(naming, i), strings.Join(Stats(c.q), " ")), x(i), i)
 	}
 	c.inTime()
 	return nil
+}
+
+// drawn reports whether a row fulfils the drawing's conditions, and counts those that do not.
+func (c *collector) drawn(i int) bool {
+	if c.q.Drawing == nil {
+		return true
+	}
+	for k := range c.q.Drawing.Only {
+		b := &c.q.Drawing.Only[k]
+		if col, _ := c.q.Type.Column(b.Column); !b.Holds(c.cols[col.Slot][i]) {
+			c.kept++
+			return false
+		}
+	}
+	return true
 }
 
 // repeat puts the repeating columns behind the others, those of a record in the

@@ -130,8 +130,13 @@ func (c *collector) noteOf(method string, s *stat.Stat, by *shape) string {
 		}
 	case s.PerCase:
 		method = "of the objects of each time and lead, then" + strings.TrimSuffix(" "+method, " of the records' statistics")
+	case s.Each != nil:
+		method = "of the pairs of objects of each time and lead, then" + strings.TrimSuffix(" "+method, " of the records' statistics")
 	case s.Rows != nil:
 		method = "of all objects together"
+	}
+	if c.kept > 0 {
+		method += fmt.Sprintf("; %d rows are left out by the plot's condition on values", c.kept)
 	}
 	if c.off > 0 {
 		method += fmt.Sprintf("; %d rows are left out, which have no place on this axis", c.off)
@@ -221,11 +226,10 @@ func (d *Drawn) of(rows []int) stat.Series {
 
 func (d *Drawn) value(op stat.Operation, p place) (float64, error) {
 	switch {
-	case d.stat.Rows != nil:
-		if op != "" {
-			return op.Of(d.together(p.rows), d.together(p.minus)), nil
-		}
-		return d.together(p.rows), nil
+	case d.stat.OfObjects() && op != "":
+		return op.Of(d.ofObjects(p.rows), d.ofObjects(p.minus)), nil
+	case d.stat.OfObjects():
+		return d.ofObjects(p.rows), nil
 	case op == "":
 		return d.method.value(&d.stat, d.c.q.Type, d.c.take(p.rows))
 	case op == stat.Significant:
@@ -261,23 +265,43 @@ func (d *Drawn) value(op stat.Operation, p place) (float64, error) {
 	return y, err
 }
 
-// together is a statistic that is of several records at once: objects.
-func (d *Drawn) together(rows []int) float64 {
-	of := func(rows []int) float64 {
-		cols := make([][]float64, len(d.stat.Needs))
-		all := d.c.take(rows)
+func (d *Drawn) ofObjects(rows []int) float64 {
+	values := d.objects(rows)
+	if !d.stat.PerCase && d.stat.Each == nil && len(values) == 1 {
+		return values[0]
+	}
+	y, ok := d.method.Of(values)
+	if !ok {
+		y = math.NaN()
+	}
+	return y
+}
+
+// objects are the values of a statistic that is of several records at once: of all
+// of them, of those of each time and lead, or several of each.
+func (d *Drawn) objects(rows []int) (values []float64) {
+	id := columnOf(d.c.a, "object_id")
+	of := func(rows []int) {
+		cols, all := make([][]float64, len(d.stat.Needs)), d.c.take(rows)
 		for k, need := range d.stat.Needs {
 			c, _ := d.c.q.Type.Column(need)
 			cols[k] = all[c.Slot]
 		}
-		y, ok := d.stat.Rows(cols)
-		if !ok {
-			y = math.NaN()
+		if d.stat.Each == nil {
+			if y, ok := d.stat.Rows(cols); ok {
+				values = append(values, y)
+			}
+			return
 		}
-		return y
+		names := make([]string, len(rows))
+		for i, r := range rows {
+			names[i] = d.c.a.Vectors[id].Text[r]
+		}
+		values = append(values, d.stat.Each(names, cols)...)
 	}
-	if !d.stat.PerCase {
-		return of(rows)
+	if !d.stat.PerCase && d.stat.Each == nil {
+		of(rows)
+		return values
 	}
 	cases := map[string][]int{}
 	for _, r := range rows {
@@ -292,15 +316,10 @@ func (d *Drawn) together(rows []int) float64 {
 		}
 		cases[key.String()] = append(cases[key.String()], r)
 	}
-	var values []float64
 	for _, key := range slices.Sorted(maps.Keys(cases)) {
-		values = append(values, of(cases[key]))
+		of(cases[key])
 	}
-	y, ok := d.method.Of(values)
-	if !ok {
-		y = math.NaN()
-	}
-	return y
+	return values
 }
 
 // each are the statistics of the records of both curves of a place.
@@ -314,6 +333,9 @@ func (d *Drawn) each(p place) (a, b []float64, err error) {
 // perCase are the statistics of the records of a place, or what the operation
 // makes of those of each case.
 func (d *Drawn) perCase(op stat.Operation, p place) ([]float64, error) {
+	if d.stat.OfObjects() {
+		return d.objects(p.rows), nil
+	}
 	a, b, err := d.each(p)
 	for i := range b {
 		a[i] = op.Of(a[i], b[i])
@@ -354,7 +376,7 @@ func (d *Drawn) interval(kind string, op stat.Operation, p place, y float64) (iv
 		a, b, err := d.each(p)
 		e, ok := stat.Equivalent(a, b)
 		return stat.Interval{Value: y, Low: e.Narrow[0], High: e.Narrow[1]}, ok, err
-	case op == stat.Significant || len(p.rows) < 2 || d.stat.Rows != nil: // nothing to resample
+	case op == stat.Significant || len(p.rows) < 2 || d.stat.OfObjects() && kind != "std": // nothing to resample
 		return iv, false, nil
 	case kind == "boot" && d.method.bootstrap != nil && op != "":
 		return d.method.bootstrap.Difference(op, d.of(p.rows), d.of(p.minus))
@@ -493,6 +515,11 @@ func Widen(q *question.Question, names []string) (*question.Question, error) {
 			more = append(more, f.String())
 		}
 	}
+	if q.Drawing != nil {
+		for _, b := range q.Drawing.Only {
+			more = append(more, b.Column)
+		}
+	}
 	if q.Drawing.Whole() {
 		for _, c := range q.Type.Columns {
 			more = append(more, c.Name)
@@ -508,6 +535,9 @@ func Widen(q *question.Question, names []string) (*question.Question, error) {
 		}
 		if more = append(more, s.Needs...); slices.Contains(s.Needs, stat.Repeats) {
 			more = append(more, q.Type.Group.Fields...)
+		}
+		if s.Each != nil {
+			more = append(more, "object_id")
 		}
 	}
 	for _, name := range more {

@@ -49,6 +49,9 @@ func (c *collector) collectDrawn(x func(i int) float64) error {
 		return out
 	}
 	for i := range c.a.Rows {
+		if !c.drawn(i) {
+			continue
+		}
 		for _, name := range names(0, i) {
 			if name == "" {
 				name = strings.Join(c.q.Drawing.Stats, " ")

@@ -218,3 +218,21 @@ func TestThreshold(t *testing.T) {
 		t.Error("NA is no threshold")
 	}
 }
+
+// TestOnlyWhatIsDrawn: rows that a plot's condition on values leaves out are counted.
+func TestOnlyWhatIsDrawn(t *testing.T) {
+	q := drawn("overall")
+	q.Drawing.Only = []question.Bound{{Column: "total", Op: "<", Value: 2}, {Column: "ffbar", Op: ">=", Value: 4}}
+	c, err := curve.Of(t.Context(), q, answerOf(t, q, theRows), "RMSE", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int{2, 1} { // B: 2 and 4, A: 9
+		if c.Series[i].N[0] != want {
+			t.Errorf("%s is of %d rows, want %d", c.Series[i].Name, c.Series[i].N[0], want)
+		}
+	}
+	if !strings.Contains(c.Note, "2 rows are left out by the plot's condition") {
+		t.Error(c.Note)
+	}
+}

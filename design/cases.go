@@ -311,6 +311,27 @@ func noPressure(level string) bool {
 	return !ok || err != nil
 }
 
+// Open is a question whose patterns of variables are those of the archive that they
+// stand for; one that stands for none stays, and has no rows.
+func (c *Catalog) Open(q *question.Question) *question.Question {
+	out := *q
+	var names []string
+	for _, v := range q.Header[record.FcstVar] {
+		before, after, ok := strings.Cut(v, "*")
+		n := len(names)
+		for _, g := range c.Groups {
+			if ok && g.LineType == q.Type.Name && len(g.FcstVar) >= len(v)-1 && strings.HasPrefix(g.FcstVar, before) && strings.HasSuffix(g.FcstVar, after) {
+				names = insert(names, g.FcstVar)
+			}
+		}
+		if len(names) == n {
+			names = insert(names, v)
+		}
+	}
+	out.Header[record.FcstVar] = names
+	return &out
+}
+
 // Absent tells which condition of a question leaves no record of the archive,
 // and what there is in its place; "" where the catalog knows of none that does.
 func (c *Catalog) Absent(q *question.Question) string {

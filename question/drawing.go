@@ -31,10 +31,34 @@ type Drawing struct {
 
 	Derived []Derived // curves made of others
 
+	Only []Bound // the records that are drawn of those that the question asks for
+
 	EqualPlaces bool   // with EventEqual: and that it has at every place of the axis
 	Minus       string // the curve, or the value of a field of Curves, that is taken off the others, case by case; "" = none
 
 	XLabel, YLabel string // "" = the axis's own
+}
+
+// Bound is a condition on a column of numbers: =, <, <=, > or >= a value. A missing
+// number fulfils none.
+type Bound struct {
+	Column, Op string
+	Value      float64
+}
+
+// Holds reports whether a number fulfils the condition.
+func (b *Bound) Holds(v float64) bool {
+	switch b.Op {
+	case "<":
+		return v < b.Value
+	case "<=":
+		return v <= b.Value
+	case ">":
+		return v > b.Value
+	case ">=":
+		return v >= b.Value
+	}
+	return v == b.Value
 }
 
 // Derived is a curve that is made of two others, each given by the item of every

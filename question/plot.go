@@ -47,10 +47,11 @@ func FromPlots(spec *metviewer.PlotSpec) (qs []*Question, notes []string) {
 		if !whole {
 			notes = append(notes, fmt.Sprintf("line %d: plot_fix: stands for more than %d plots; the others are left out", p.Line, maxPlots))
 		}
+		read := map[*string]Times{}
 		for _, fixed := range all {
 			deps := made(p, fixed)
 			for _, d := range deps {
-				found, more := asked(p, fixed, d)
+				found, more := asked(p, fixed, d, read)
 				qs, notes = append(qs, found...), append(notes, more...)
 			}
 		}
@@ -68,11 +69,11 @@ func FromPlots(spec *metviewer.PlotSpec) (qs []*Question, notes []string) {
 }
 
 // unique keeps the first of equal texts.
-func unique(texts []string) []string {
-	var out []string
+func unique(texts []string) (out []string) {
+	seen := make(map[string]bool, len(texts))
 	for _, n := range texts {
-		if !slices.Contains(out, n) {
-			out = append(out, n)
+		if !seen[n] {
+			out, seen[n] = append(out, n), true
 		}
 	}
 	return out
@@ -94,12 +95,12 @@ func name(base string, qs []*Question) {
 		qs[0].Name = base
 		return
 	}
-	used := map[string]bool{}
+	used, last := map[string]bool{}, map[string]int{}
 	for _, q := range qs {
 		stem := base + "-" + unfit.ReplaceAllString(strings.Join(q.Header[record.FcstVar], "_")+"_"+q.Type.Name, "_")
 		q.Name = stem
-		for n := 2; used[q.Name]; n++ {
-			q.Name = stem + "-" + strconv.Itoa(n)
+		for n := max(2, last[stem]+1); used[q.Name]; n++ {
+			q.Name, last[stem] = stem+"-"+strconv.Itoa(n), n
 		}
 		used[q.Name] = true
 	}
@@ -186,11 +187,12 @@ func rowsOf(p *metviewer.Plot) *record.LineType {
 	return t
 }
 
-// asked makes the questions of one dependent variable: one per line type of its statistics.
-func asked(p *metviewer.Plot, fixed []metviewer.Field, d metviewer.Dep) (qs []*Question, notes []string) {
+// asked makes the questions of one dependent variable: one per line type of its statistics;
+// read are the lists of times that the plot's other questions have read.
+func asked(p *metviewer.Plot, fixed []metviewer.Field, d metviewer.Dep, read map[*string]Times) (qs []*Question, notes []string) {
 	byType := map[*record.LineType]*Question{}
 	add := func(t *record.LineType, drawing *Drawing) error {
-		b := &builder{p: p, fixed: fixed, dep: d, q: &Question{Type: t, Weight: 1, Drawing: drawing}}
+		b := &builder{p: p, fixed: fixed, dep: d, read: read, q: &Question{Type: t, Weight: 1, Drawing: drawing}}
 		if err := b.build(); err != nil {
 			return err
 		}
@@ -244,9 +246,10 @@ func (q *Question) Select() {
 		}
 	}
 	var finished []string
+	objects := false
 	for _, name := range d.Stats {
 		if s, err := stat.Finished(name); err == nil && d.Finished {
-			finished = append(finished, s.Needs...)
+			finished, objects = append(finished, s.Needs...), objects || s.Each != nil
 			for _, kind := range "nb" {
 				if low, high, ok := s.Limits(byte(kind)); ok {
 					finished = append(finished, low, high)
@@ -254,8 +257,11 @@ func (q *Question) Select() {
 			}
 		}
 	}
+	for _, b := range d.Only {
+		finished = append(finished, b.Column)
+	}
 	for _, c := range q.Type.Columns {
-		if c.Kind != record.Text && (!d.Finished || c.Name == "total" || slices.Contains(finished, c.Name)) {
+		if c.Name == "object_id" && objects || c.Kind != record.Text && (!d.Finished || c.Name == "total" || slices.Contains(finished, c.Name)) {
 			want = append(want, c.Name)
 		}
 	}

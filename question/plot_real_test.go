@@ -50,14 +50,18 @@ func TestRealPlotSpecs(t *testing.T) {
 	golden(t, "real_plots.golden", b.String())
 }
 
-// describe writes the questions of a spec and the notes on it.
-func describe(b *strings.Builder, spec *metviewer.PlotSpec) int {
+// describe writes the questions of a spec and the notes on it; those that differ in
+// a fixed value alone are counted.
+func describe(to *strings.Builder, spec *metviewer.PlotSpec) int {
 	qs, notes := FromPlots(spec)
+	var texts []string
+	named, times := map[string]string{}, map[string]int{}
 	for _, q := range qs {
 		d := q.Drawing
-		fmt.Fprintf(b, "  question %s: %s %s by %s, %s", q.Name, q.Type.Name, strings.Join(d.Stats, " "), d.Axis, d.Method)
+		var b strings.Builder
+		fmt.Fprintf(&b, ": %s %s by %s, %s", q.Type.Name, strings.Join(d.Stats, " "), d.Axis, d.Method)
 		if d.Replicates > 0 {
-			fmt.Fprintf(b, ", %d replicates", d.Replicates)
+			fmt.Fprintf(&b, ", %d replicates", d.Replicates)
 		}
 		if d.EventEqual {
 			b.WriteString(", event equalized")
@@ -66,25 +70,35 @@ func describe(b *strings.Builder, spec *metviewer.PlotSpec) int {
 		for _, g := range d.Curves {
 			curves *= len(g.Values)
 		}
-		fmt.Fprintf(b, ", %d curves, %d leads", curves, len(q.Lead))
+		fmt.Fprintf(&b, ", %d curves, %d leads", curves, len(q.Lead))
 		if d.Picture != "" {
-			fmt.Fprintf(b, ", as %s", d.Picture)
+			fmt.Fprintf(&b, ", as %s", d.Picture)
 		}
 		for f, values := range q.Header {
 			if len(values) > 0 {
-				fmt.Fprintf(b, ", %d %s", len(values), record.Field(f))
+				fmt.Fprintf(&b, ", %d %s", len(values), record.Field(f))
 			}
 		}
 		if !q.Clock.All() {
-			fmt.Fprintf(b, ", clock: %d init times, valid hours %v, init hours %v", len(q.Clock.Init.List), q.Clock.ValidHour, q.Clock.InitHour)
+			fmt.Fprintf(&b, ", clock: %d init times, valid hours %v, init hours %v", len(q.Clock.Init.List), q.Clock.ValidHour, q.Clock.InitHour)
 		}
-		b.WriteString("\n")
+		if times[b.String()]++; times[b.String()] == 1 {
+			named[b.String()] = q.Name
+			texts = append(texts, b.String())
+		}
+	}
+	for _, text := range texts {
+		fmt.Fprintf(to, "  question %s%s", named[text], text)
+		if n := times[text]; n > 1 {
+			fmt.Fprintf(to, ", and %d more", n-1)
+		}
+		to.WriteString("\n")
 	}
 	for _, n := range notes {
-		fmt.Fprintf(b, "  note %s\n", n)
+		fmt.Fprintf(to, "  note %s\n", n)
 	}
 	for _, w := range spec.Warnings {
-		fmt.Fprintf(b, "  warning %s\n", w)
+		fmt.Fprintf(to, "  warning %s\n", w)
 	}
 	return len(qs)
 }

@@ -34,6 +34,9 @@ func (b *builder) conditions() (fields []metviewer.Field) {
 			}
 			alternatives = disjoined.Split(inner, -1)
 		}
+		if len(alternatives) == 1 && b.bounded(alternatives[0]) {
+			continue
+		}
 		f := metviewer.Field{Line: b.p.CondLine}
 		for i, one := range alternatives {
 			g, ok := compared(one)
@@ -47,6 +50,39 @@ func (b *builder) conditions() (fields []metviewer.Field) {
 		fields = append(fields, f)
 	}
 	return fields
+}
+
+// bounded takes a condition on a column of numbers, ld.baser > 0.02, for the picture:
+// a question has none.
+func (b *builder) bounded(text string) bool {
+	m := condition.FindStringSubmatch(strings.TrimSpace(text))
+	if m == nil || m[1] != "" {
+		return false
+	}
+	c, ok := b.q.Type.Column(strings.ToLower(m[2]))
+	list, read := literals(m[4])
+	if !ok || !read || c.Kind == record.Text || known(c.Name) {
+		return false
+	}
+	ops, numbers := []string{m[3]}, make([]float64, len(list))
+	for i, v := range list {
+		n, err := strconv.ParseFloat(v, 64)
+		if err != nil {
+			return false
+		}
+		numbers[i] = n
+	}
+	if strings.EqualFold(strings.TrimSpace(m[3]), "BETWEEN") {
+		ops = []string{">=", "<="}
+	}
+	if len(ops) != len(numbers) || strings.HasPrefix(strings.ToUpper(m[3]), "IN") {
+		return false
+	}
+	for i, op := range ops {
+		b.q.Drawing.Only = append(b.q.Drawing.Only, Bound{c.Name, op, numbers[i]})
+	}
+	b.notes = append(b.notes, fmt.Sprintf("line %d: plot_cond: %q holds for what is drawn; rows come whole", b.p.CondLine, text))
+	return true
 }
 
 // bracketed is what stands in brackets around a whole condition.

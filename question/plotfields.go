@@ -23,7 +23,8 @@ type builder struct {
 	q     *Question
 	notes []string
 
-	unasked string // why the plot's condition cannot be asked for
+	unasked string            // why the plot's condition cannot be asked for
+	read    map[*string]Times // lists of times, by their first text: those of a plot have thousands
 }
 
 // axes are the independent variables that are drawn, beside every field of the header.
@@ -112,8 +113,11 @@ func (b *builder) indep() error {
 	if indep.Depends != "" {
 		on := ""
 		for _, f := range b.fixed {
-			if f.Name == indep.Depends && len(f.List) > 0 {
-				on = f.List[0]
+			if f.Name == indep.Depends {
+				on = f.Last // of a range METviewer takes the end
+				if len(f.List) > 0 {
+					on = f.List[0]
+				}
 			}
 		}
 		var err error
@@ -129,10 +133,23 @@ func (b *builder) indep() error {
 
 // opened are the values of groups, A and B of "A:B".
 func opened(values []string) (out []string) {
+	if dates(values) {
+		return values
+	}
 	for _, v := range values {
 		out = append(out, metviewer.Members(v)...)
 	}
 	return unique(out)
+}
+
+// dates reports whether all values are date-times, each later than the one before.
+func dates(values []string) bool {
+	for i, v := range values {
+		if len(v) != len(time.DateTime) || v[4] != '-' || v[10] != ' ' || v[13] != ':' || i > 0 && v <= values[i-1] {
+			return false
+		}
+	}
+	return len(values) > 0
 }
 
 // written are the values of a field as Group has them; those that it cannot
@@ -187,17 +204,13 @@ func (b *builder) draw() {
 	} else {
 		b.derived()
 	}
-	d.XLabel, d.YLabel = p.XLabel, p.YLabel[b.dep.Axis-1]
-	b.q.Title = p.Title
+	d.XLabel, d.YLabel = b.filled(p.XLabel), b.filled(p.YLabel[b.dep.Axis-1])
+	b.q.Title = b.filled(p.Title)
 	if b.q.Title == "" && d.Minus != "" {
 		b.q.Title = "Scorecard of " + strings.Join(d.Curves[0].Values[0], "+") + " against " + d.Minus
 	}
 	if b.q.Title == "" {
 		b.q.Title = strings.TrimSpace(b.dep.Var + " " + strings.Join(b.dep.Stats, ", "))
-	}
-	b.q.Title = strings.ReplaceAll(b.q.Title, "{fcst_var}", b.dep.Var)
-	for _, f := range b.fixed { // METviewer fills in what is fixed
-		b.q.Title = strings.ReplaceAll(b.q.Title, "{"+f.Name+"}", strings.Join(f.List, ", "))
 	}
 }
 
@@ -294,6 +307,10 @@ func (b *builder) narrow(f metviewer.Field, values []string) error {
 		if len(values) == 1 && values[i] == "*" {
 			return nil // all
 		}
+		if f.Name == "fcst_var" && strings.HasPrefix(values[i], "PROB(") { // see Patterned
+			b.q.Header[record.FcstVar] = values
+			return nil
+		}
 		return fmt.Errorf("line %d: %s: the pattern %q cannot be asked for: write the values out", f.Line, f.Name, values[i])
 	}
 	if f.Name == "cov_thresh" && !slices.Contains([]string{"PCT", "PSTD", "PJC", "PRC", "NBRCTC", "NBRCTS"}, b.q.Type.Name) {
@@ -307,9 +324,9 @@ func (b *builder) narrow(f metviewer.Field, values []string) error {
 	case f.Name == "fcst_lead":
 		b.q.Lead, err = both(b.q.Lead, plotLeads, f, values)
 	case f.Name == "fcst_valid_beg":
-		b.q.Valid, err = bothTimes(b.q.Valid, f, values)
+		b.q.Valid, err = b.bothTimes(b.q.Valid, f, values)
 	case f.Name == "fcst_init_beg":
-		b.q.Clock.Init, err = bothTimes(b.q.Clock.Init, f, values)
+		b.q.Clock.Init, err = b.bothTimes(b.q.Clock.Init, f, values)
 	case f.Name == "valid_hour":
 		b.q.Clock.ValidHour, err = both(b.q.Clock.ValidHour, plotHours, f, values)
 	case f.Name == "init_hour":
@@ -338,8 +355,17 @@ func contradiction(f metviewer.Field) error {
 }
 
 // bothTimes is both of times.
-func bothTimes(old Times, f metviewer.Field, values []string) (Times, error) {
-	now, err := plotTimes(f, values)
+func (b *builder) bothTimes(old Times, f metviewer.Field, values []string) (now Times, err error) {
+	now, known := Times{}, false
+	if len(values) > 0 {
+		now, known = b.read[&values[0]]
+	}
+	if !known {
+		now, err = plotTimes(f, values)
+	}
+	if len(values) > 0 && err == nil {
+		b.read[&values[0]] = now
+	}
 	switch {
 	case err != nil || old.All() || now.All():
 		return now, err

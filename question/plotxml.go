@@ -155,6 +155,8 @@ func (q *Question) unwritable() string {
 		return "a picture " + d.Picture + " of " + q.Type.Name // Taylor's are equalized, a scorecard is several plots
 	case d.Minus != "" || len(d.Derived) > 0:
 		return "differences of curves without the curves themselves"
+	case len(d.Only) > 0:
+		return "conditions on values of what is drawn"
 	case d.EqualPlaces:
 		return "cases that are the same at all places"
 	case len(q.Header[record.FcstVar]) != 1:

@@ -3,6 +3,7 @@ package question
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/record"
@@ -67,6 +68,12 @@ func (q *Question) Tie() []Column {
 		tie = append(tie, c)
 	}
 	return tie
+}
+
+// Patterned reports whether a variable of q is METviewer's PROB(…*…), which stands
+// for all variables of an archive that begin and end so: design.Catalog.Open names them.
+func (q *Question) Patterned() bool {
+	return slices.ContainsFunc(q.Header[record.FcstVar], func(v string) bool { return strings.HasPrefix(v, "PROB(") && strings.Contains(v, "*") })
 }
 
 // Check reports whether q can be asked at all; the error names the field.

@@ -35,6 +35,9 @@ func summary(qs []*Question) string {
 				parts = append(parts, fmt.Sprint(hours))
 			}
 		}
+		for _, b := range d.Only {
+			parts = append(parts, fmt.Sprint(b.Column, b.Op, b.Value))
+		}
 		out = append(out, strings.Join(strings.Fields(strings.Join(parts, " ")), " "))
 	}
 	return strings.Join(out, "; ")
@@ -44,6 +47,8 @@ func summary(qs []*Question) string {
 func TestVariantsOfPlots(t *testing.T) {
 	const lists = `<date_list name="days"><start>20190101</start><end>20190103</end><inc>86400</inc><format>yyyyMMdd</format></date_list>
 		<date_list name="quoted"><start>20190101_060000</start><end>20190101_180000</end><inc>43200</inc><format>yyyyMMdd'_'HHmmss</format></date_list>
+		<date_list name="held"><start>2019-01-01</start><end>2019-01-03</end><field name="fcst_init_beg"/></date_list>
+		<date_list name="noon"><start>2019-01-01</start><end>2019-01-02</end><hour>12</hour><field name="initdate"/></date_list>
 		<date_range name="week"><start>2019-01-01 00:00:00</start><end>2019-01-07 18:00:00</end></date_range>
 		<date_range_list name="weeks"><range_start>2019-01-01 00:00:00</range_start><range_end>2019-01-15 00:00:00</range_end><range_length>8640</range_length><inc>10080</inc></date_range_list>`
 	dep := func(stats ...string) string {
@@ -77,6 +82,10 @@ func TestVariantsOfPlots(t *testing.T) {
 		{cond("HOUR(ld.fcst_init_beg) BETWEEN 6 AND 8"), "SL1L2 RMSE fcst_lead overall [6 7 8]"},
 		{cond("HOUR(ld.fcst_valid_beg) > 21"), "SL1L2 RMSE fcst_lead overall [22 23]"},
 		{cond("h.vx_mask = 'E' OR h.vx_mask = 'W'"), ""}, // METviewer's SQL would drop all other conditions
+		{strings.ReplaceAll(cond("ld.fbar > 0.02 AND h.vx_mask = 'E' AND total BETWEEN 5 AND 9"), "&lt;", "<"), "SL1L2 RMSE fcst_lead overall E fbar>0.02 total>=5 total<=9"}, // as METviewer's guide has it
+		{cond("ld.fbar < ld.obar"), ""},
+		{cond("ld.fbar IN (1, 2)"), ""},
+		{cond("(ld.fbar > 1 OR h.model = 'A')"), ""},
 		// axes
 		{rmse + `<indep name="model"><val>A</val><val>B</val></indep>`, "SL1L2 RMSE model overall A+B"},
 		{rmse + `<indep name="interp_pnts"><val label="3 km" plot_val="3">9</val><val label="5 km" plot_val="5">25</val></indep>`, "SL1L2 RMSE interp_pnts overall 9+25"},
@@ -89,6 +98,20 @@ func TestVariantsOfPlots(t *testing.T) {
 		// templates
 		{`<template>scatter.R_tmpl</template>` + rmse, "SL1L2 RMSE overall"},
 		{dep("CSI") + `<series1>` + field("model", "A", "B") + `</series1><tmpl><listDiffSeries1>list(c("A TMP CSI","B TMP CSI","ETB"))</listDiffSeries1></tmpl>`, "CTS CSI median A+B"},
+		// words of 2010
+		{rmse + byLead + `<agg>` + field("vx_mask", "E", "W") + `</agg>`, "SL1L2 RMSE fcst_lead overall E; SL1L2 RMSE fcst_lead overall W"},
+		{rmse + byLead + `<agg>` + `<field name="initdate"><date_list id="held"/></field></agg>`, "SL1L2 RMSE fcst_lead overall 0101T00-0103T00"},
+		{rmse + byLead + `<agg>` + `<field name="initdate"><date_list name="noon"/></field></agg>`, "SL1L2 RMSE fcst_lead overall 0101T12; SL1L2 RMSE fcst_lead overall 0102T12"},
+		{
+			rmse + `<indep name="fcst_valid_beg" depends="fcst_init_beg"><date_list><start><offset_days><day_offset>0</day_offset></offset_days></start><end><offset_days><day_offset>1</day_offset><hour>6</hour></offset_days></end><inc>54000</inc></date_list></indep>` +
+				fix(`<field name="fcst_init_beg"><date_range name="week"/></field>`),
+			"SL1L2 RMSE fcst_valid_beg overall 0107T00 0107T15 0108T06 0101T00-0107T18", // of a range the end
+		},
+		{`<dep><dep1><fcst_var name="TMP"><stat>RMSE</stat></fcst_var><series>` + field("model", "A") + `</series></dep1></dep>` + byLead, "CNT RMSE fcst_lead median A"},
+		{dep("BRIER", "ROC_AUC") + byLead, "PSTD BRIER+ROC_AUC fcst_lead median"},
+		{dep("MMI", "MCD") + byLead, "MODE_OBJ_PAIR MMI+MCD fcst_lead median"},
+		{dep("P50", "ACOV") + byLead, "MODE_OBJ_SINGLE P50+ACOV fcst_lead median"},
+		{strings.ReplaceAll(dep("PSTD_BRIER"), "TMP", "PROB(APCP_06>*)") + byLead, "PSTD PSTD_BRIER fcst_lead median"},
 		// inheritance: of a series the plot's own field alone, all else by name; another plot stands beside
 		{
 			`<plot name="a" run="false">` + series + rmse + byLead + `<series1>` + field("model", "A") + `</series1>` + fix(field("obtype", "X")+field("vx_mask", "E")) + `</plot>
@@ -108,5 +131,21 @@ func TestVariantsOfPlots(t *testing.T) {
 		if got := summary(qs); got != c.want {
 			t.Errorf("%s\n  %s, want\n  %s; %q", c.body, got, c.want, notes)
 		}
+	}
+}
+
+// TestTitles: METviewer fills in what a plot fixes, its variables and statistics.
+func TestTitles(t *testing.T) {
+	qs, notes := specOf(t, `<plot>`+series+`<dep><dep1><fcst_var name="APCP"><stat>CSI</stat><stat>FAR</stat></fcst_var></dep1><dep2><fcst_var name="APCP"><stat>BASER</stat></fcst_var></dep2></dep>`+byLead+`
+		<plot_fix><field name="vx_mask"><val>E</val></field><field name="fcst_thresh"><val>&gt;=25.400</val></field><field name="init_hour"><val>6</val></field>
+		<field name="fcst_valid_beg"><val>2019-01-02 12:00:00</val></field></plot_fix>
+		<tmpl><val_map name="vx_mask"><pair><key>E</key><val>East</val></pair></val_map>
+		<title>{dep1_1} {dep1_1_stat2} {fcst_thresh?units=in}\" {fcst_thresh?symbol=letters&amp;format=0.0}\n{vx_mask?map=true} of {fcst_valid_beg}V, {init_hour?format=HH}Z {nothing}</title>
+		<y1_label>{dep1_1_stat1}</y1_label><y2_label>{dep2_1_stat1}</y2_label></tmpl></plot>`)
+	if len(qs) != 2 {
+		t.Fatal(notes)
+	}
+	if got := qs[0].Title + " | " + qs[0].Drawing.YLabel + " | " + qs[1].Drawing.YLabel; got != `APCP FAR >=1.000" ge25.4 East of 2019010212V, 06Z {nothing} | CSI | BASER` {
+		t.Error(got)
 	}
 }

@@ -173,7 +173,7 @@ func fields(f plot.Frame, c *run.Curves) ([]byte, error) {
 	slices.Sort(places)
 	places = slices.Compact(places)
 	f.YLabel = ""
-	m := plot.Cells{Frame: f}
+	m := plot.Cells{Frame: f, Lines: c.Picture == "contour" && len(c.Series) > 1}
 	series := slices.Clone(c.Series)
 	if c.Picture == "contour" { // pressures from the top down, as in a profile
 		slices.SortStableFunc(series, func(a, b run.Series) int { return cmp.Compare(pressure(a.Name), pressure(b.Name)) })

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -43,7 +44,7 @@ func samples() map[string]*run.Curves {
 		"spread_skill":   curves("spread_skill", "MSE", "VAR_MEAN", two(9, func(p, skill float64) (float64, float64) { return 1 + 9*p, 2 + 7*p/skill })...),
 		"bar":            curves("bar", "RMSE", run.ByLead, two(10, byLead)...),
 		"box":            curves("box", "RMSE", run.ByLead, two(10, byLead)...),
-		"contour":        curves("contour", "RMSE", run.ByLead, two(10, byLead)...),
+		"contour":        curves("contour", "RMSE", run.ByLead, levels()...),
 		"revision":       curves("revision", "ME", run.ByTime, two(40, func(p, skill float64) (float64, float64) { return 1.5463e9 + 864000*p, math.Sin(40*p) / skill })...),
 		"scorecard":      curves("scorecard", "RMSE", run.ByLead, two(10, byLead)...),
 		"right":          curves("", "RMSE", run.ByLead, two(10, byLead)...),
@@ -65,15 +66,24 @@ func samples() map[string]*run.Curves {
 			s.Low[k], s.High[k] = y-0.05, y+0.04
 		}
 	}
-	for i := range out["contour"].Series {
-		out["contour"].Series[i].Name = []string{"P850", "P500"}[i]
-	}
 	for i := range out["scorecard"].Series {
 		out["scorecard"].Series[i].Marks = []int{2, 2, 1, 0, 0, run.TooFew, -1, -1, -2, -2}
 	}
 	for _, name := range []string{"right", "right_bar"} {
 		out[name].Right = curves("", "ME", run.ByLead, sample("ME GFS", 10, func(p float64) (float64, float64) { return 24 + 216*p, 0.5 - p }))
 	}
+	return out
+}
+
+// levels are errors that are greatest at the height of the jet.
+func levels() (out []run.Series) {
+	for _, p := range []float64{850, 700, 500, 250, 200, 100} {
+		out = append(out, sample(fmt.Sprintf("P%g", p), 10, func(at float64) (float64, float64) {
+			off := (p - 250) / 150
+			return 24 + 216*at, (1 + 3*at) * (1 + math.Exp(-off*off))
+		}))
+	}
+	out[0].Y[7] = math.NaN()
 	return out
 }
 

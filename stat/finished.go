@@ -41,6 +41,7 @@ var finished = []struct{ prefix, lineType string }{ //nolint:gochecknoglobals //
 	{"", "SEEPS"},
 	{"", "GRAD"},
 	{"", "SSIDX"},
+	{"", "PSTD"}, // 2010's names of PSTD_BRIER …
 	{"TCMPR_", "TCMPR"},
 	{"", "TCMPR"},
 }

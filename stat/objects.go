@@ -1,7 +1,11 @@
 package stat
 
 import (
+	"cmp"
+	"maps"
+	"math"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/barograph/barograph/record"
@@ -9,11 +13,12 @@ import (
 
 // The names of METviewer's statistics of objects (MVUtil.java, METcalcpy
 // util/mode_ratio_statistics.py): flags behind the name say of which objects, F, O
-// or all; simple ones, clusters or all; matched ones, unmatched or all.
+// or all, or the difference D of F and O; simple ones, clusters or all; matched
+// ones, unmatched or all.
 var (
 	objectRatio  = regexp.MustCompile(`^(?:([23])D_)?(RATIO|AREARAT|VOLRAT)_([FOA][SCA][MUA])_([FOA][SCA][MUA])$`)
 	objectScore  = regexp.MustCompile(`^(?:([23])D_)?OBJ([AV]?)(HITS|MISSES|FAS|CSI|PODY|FAR)$`)
-	objectSingle = regexp.MustCompile(`^(?:([23])D_)?(.+)_([FOA][SCA][MUA])$`)
+	objectSingle = regexp.MustCompile(`^(?:([23])D_)?(.+)_([FOAD][SCA][MUA])$`)
 	objectPair   = regexp.MustCompile(`^(?:(3)D_)?(.+)_([SCA][MUA])$`)
 )
 
@@ -28,6 +33,12 @@ var modeNames = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"ASPECTDIFF": "aspect_diff", "CURVATURERATIO": "curvature_ratio",
 }
 
+// objectNames2010 are METviewer's names of 2010, and what they are called now.
+var objectNames2010 = map[string]string{ //nolint:gochecknoglobals // a constant table
+	"MMI": "MAXINT_SA", "MMIF": "MAXINTF_SA", "MMIO": "MAXINTO_SA", "MIA": "INTAREA_CA", "MAR": "AREARATIO_CA", "MCD": "CENTDIST_CA",
+	"MAD": "ANGLEDIFF_CA", "P50": "INT50_DCA", "P90": "INT90_DCA", "ACOV": "ACOV_OSA",
+}
+
 const fromObjects = "METviewer MVUtil.java; METcalcpy util/mode_ratio_statistics.py, whose exchanged numerators are not followed"
 
 // objectTypes are the line types of single objects and of pairs, by what stands
@@ -39,6 +50,7 @@ var objectTypes = map[string][2]string{ //nolint:gochecknoglobals // a constant 
 // objects finds a statistic of MODE's or MTD's objects.
 func objects(name string) (Stat, bool) {
 	s := Stat{Name: name, Unit: UnitOne, Source: fromObjects}
+	name = cmp.Or(objectNames2010[name], name)
 	if m := objectRatio.FindStringSubmatch(name); m != nil {
 		s.LineType = objectTypes[m[1]][0]
 		s.Needs, s.Summary = append(flagColumns(3), sizeOf(m[1], m[2] != "RATIO")...), "ratio of numbers of objects, or of their areas or volumes"
@@ -130,6 +142,16 @@ func objectScores(cols [][]float64, score string) (float64, bool) {
 func objectColumn(s *Stat, lineType, name, letters string) bool {
 	s.LineType = lineType
 	flags := flagColumns(len(letters))
+	if letters[0] == 'D' {
+		return objectDifference(s, name, letters[1:])
+	}
+	if best := strings.TrimPrefix(name, "MAXINT"); best != name && lineType == "MODE_OBJ_PAIR" && (best == "" || best == "F" || best == "O") {
+		s.Needs, s.Summary = append(flags, "interest"), "greatest interest of each object that is paired"
+		s.Each = func(ids []string, cols [][]float64) []float64 {
+			return greatest(ids, cols, letters, cmp.Or(best, "FO"))
+		}
+		return true
+	}
 	all := func(cols [][]float64) (float64, bool) { n := sizes(cols[:len(flags)], letters); return n, n > 0 }
 	mode := lineType == "MODE_OBJ_SINGLE"
 	switch {
@@ -162,6 +184,78 @@ func objectColumn(s *Stat, lineType, name, letters string) bool {
 	s.Needs, s.Unit, s.Summary = append(flags, c.Name), "", "as the file has it"
 	s.Func = func(v []float64) (float64, bool) { return v[len(letters)], chosen(v, letters) }
 	return true
+}
+
+// objectDifference makes s the difference of a column of forecast and observed
+// objects that have the same number, or of the numbers of objects.
+func objectDifference(s *Stat, name, letters string) bool {
+	var one, other Stat
+	if !objectColumn(&one, s.LineType, name, "F"+letters) || !objectColumn(&other, s.LineType, name, "O"+letters) {
+		return false
+	}
+	s.Needs, s.Unit, s.Summary = one.Needs, one.Unit, "that of forecast objects less that of observed ones of the same number"
+	if one.Rows != nil {
+		s.Summary, s.PerCase = "that of forecast objects less that of observed ones", one.PerCase
+		s.Rows = func(cols [][]float64) (float64, bool) {
+			a, _ := one.Rows(cols)
+			b, _ := other.Rows(cols)
+			return a - b, true
+		}
+		return name != "ACOV"
+	}
+	s.Each = func(ids []string, cols [][]float64) []float64 { return differences(&one, &other, ids, cols) }
+	return true
+}
+
+// differences pairs the objects of a case by their numbers: what stands behind
+// the last _ of their names, or the last three characters.
+func differences(one, other *Stat, ids []string, cols [][]float64) (out []float64) {
+	number := func(id string) string {
+		if _, behind, ok := strings.Cut(id, "_"); ok {
+			return behind
+		}
+		return id[max(0, len(id)-3):]
+	}
+	observed, i := map[string][]float64{}, 0
+	eachRow(cols, func(row []float64) {
+		if v, ok := other.Eval(row); ok {
+			observed[number(ids[i])] = append(observed[number(ids[i])], v)
+		}
+		i++
+	})
+	i = 0
+	eachRow(cols, func(row []float64) {
+		if v, ok := one.Eval(row); ok {
+			for _, o := range observed[number(ids[i])] {
+				out = append(out, v-o)
+			}
+		}
+		i++
+	})
+	return out
+}
+
+// greatest is the greatest interest of each forecast object F, of each observed
+// one O, or of both, among the pairs of a case.
+func greatest(ids []string, cols [][]float64, letters, of string) (out []float64) {
+	most, i := map[string]float64{}, 0
+	eachRow(cols, func(row []float64) {
+		f, o, _ := strings.Cut(ids[i], "_")
+		i++
+		v := row[len(letters)]
+		if !chosen(row, letters) || math.IsNaN(v) {
+			return
+		}
+		for _, id := range []string{"F " + f, "O " + o} {
+			if have, ok := most[id]; strings.Contains(of, id[:1]) && (!ok || v > have) {
+				most[id] = v
+			}
+		}
+	})
+	for _, id := range slices.Sorted(maps.Keys(most)) {
+		out = append(out, most[id])
+	}
+	return out
 }
 
 // coverage is the area of simple objects by that of the grid; of forecast and

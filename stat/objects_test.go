@@ -2,6 +2,7 @@ package stat
 
 import (
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -15,7 +16,7 @@ func TestObjectStatistics(t *testing.T) {
 	for name, want := range map[string]float64{
 		"CNT_FAA": 3, "CNT_OAA": 4, "CNTSUM_ASA": 5, "CNT_FSU": 1, "CNT_OCM": 1, "RATIO_FSA_OSA": 2.0 / 3, "AREARAT_FSA_OSA": 14.0 / 11, "2d_RATIO_FSM_FSA": 0.5, "3d_VOLRAT_ACA_AAA": 19.0 / 44,
 		"OBJHITS": 1.5, "OBJMISSES": 1, "OBJFAS": 1, "OBJCSI": 1.5 / 3.5, "OBJPODY": 0.6, "OBJFAR": 0.4, "OBJAHITS": 9, "OBJAPODY": 0.75, "3d_OBJVFAS": 4, "2d_OBJACSI": 9.0 / 16,
-		"ACOV_FAA": 0.14, "ACOV_ASA": 0.125,
+		"ACOV_FAA": 0.14, "ACOV_ASA": 0.125, "ACOV": 0.11, "CNT_DSA": -1, "CNTSUM_DAA": -1,
 	} {
 		s, err := Finished(name)
 		if err != nil || s.Rows == nil {
@@ -54,9 +55,52 @@ func TestObjectStatistics(t *testing.T) {
 	if _, ok := s.Eval([]float64{1, 1, 1, 7}); ok {
 		t.Error("a matched object counts among the unmatched")
 	}
-	for _, name := range []string{"AREA_DSA", "MAXINT_AA", "2D_TIME_INDEX_FSA", "3D_AREARAT_FSA_OSA", "2D_OBJVHITS", "AREARAT_XSA_OSA", "2D_INTEREST_SM"} {
+	for _, name := range []string{"MAXINTX_AA", "ACOV_DSA", "2D_MAXINT_AA", "2D_TIME_INDEX_FSA", "3D_AREARAT_FSA_OSA", "2D_OBJVHITS", "AREARAT_XSA_OSA", "2D_INTEREST_SM"} {
 		if _, err := Finished(name); err == nil {
 			t.Errorf("%s is computed", name)
+		}
+	}
+}
+
+// Differences are of objects of the same number, the greatest interest is that of
+// each object among its pairs; METviewer's names of 2010 are the same.
+func TestPairedObjects(t *testing.T) {
+	single := []string{"F001", "F002", "O001", "O002", "O003", "CF001", "CO001"}
+	columns := map[string][]float64{
+		"fcst_flag": {1, 1, 0, 0, 0, 1, 0}, "simple_flag": {1, 1, 1, 1, 1, 0, 0}, "matched_flag": {1, 0, 1, 1, 0, 1, 1},
+		"area": {10, 7, 4, 1, 9, 20, 5}, "intensity_50": {1, 2, 3, math.NaN(), 5, 6, 2},
+	}
+	timed := []string{"F_1", "F_12", "O_1", "O_12", "O_3", "CF_1", "CO_1"}
+	pairs := []string{"F001_O001", "F001_O002", "F002_O001", "F003_O001", "CF001_CO001"}
+	paired := map[string][]float64{"simple_flag": {1, 1, 1, 1, 0}, "matched_flag": {1, 0, 0, 0, 1}, "interest": {0.5, 0.9, 0.7, math.NaN(), 1}}
+	for _, c := range []struct {
+		name    string
+		objects []string
+		columns map[string][]float64
+		want    []float64
+	}{
+		{"AREA_DSA", single, columns, []float64{6, 6}},
+		{"AREA_DCA", single, columns, []float64{15}},
+		{"P50", single, columns, []float64{4}},
+		{"INT50_DSM", single, columns, []float64{-2}},
+		{"2D_AREA_DSA", timed, columns, []float64{6, 6}},
+		{"MAXINTF_SA", pairs, paired, []float64{0.9, 0.7}},
+		{"MMIO", pairs, paired, []float64{0.7, 0.9}},
+		{"MAXINT_AA", pairs, paired, []float64{1, 0.9, 0.7, 1, 0.7, 0.9}},
+		{"MAXINTF_SU", pairs, paired, []float64{0.9, 0.7}},
+		{"MMI", pairs, paired, []float64{0.9, 0.7, 0.7, 0.9}},
+	} {
+		s, err := Finished(c.name)
+		if err != nil || s.Each == nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		var of [][]float64
+		for _, need := range s.Needs {
+			of = append(of, c.columns[need])
+		}
+		if got := s.Each(c.objects, of); !slices.Equal(got, c.want) {
+			t.Errorf("%s is %v, want %v", c.name, got, c.want)
 		}
 	}
 }

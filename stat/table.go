@@ -41,7 +41,15 @@ type Stat struct {
 	// time and lead, and what is asked for is the mean or median over these cases.
 	Rows    func(cols [][]float64) (float64, bool)
 	PerCase bool
+
+	// Each, in the place of Func, makes the values of all records of one time and
+	// lead, of which the mean or median is asked: the names of their objects, and
+	// their columns in the order of Needs.
+	Each func(objects []string, cols [][]float64) []float64
 }
+
+// OfObjects reports whether s is computed of several records at once.
+func (s *Stat) OfObjects() bool { return s.Rows != nil || s.Each != nil }
 
 // Table lists all statistics, line type by line type. The slice and what it
 // points to must not be changed.

@@ -248,6 +248,13 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 	if err := a.chooseSubset(ctx, e, q, archive); err != nil {
 		return err
 	}
+	if q.Patterned() {
+		held, err := archive.Catalog(ctx, q.Subset)
+		if err != nil {
+			return err
+		}
+		q = held.Open(q)
+	}
 	wide, names := q, []string(nil)
 	var err error
 	if len(a.stats) > 0 || a.plot != "" {

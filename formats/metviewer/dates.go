@@ -10,14 +10,23 @@ import (
 	"github.com/barograph/barograph/fault"
 )
 
-// maxDates bounds a list of dates: seven years by the hour.
-const maxDates = 1 << 16
+// maxDates bounds a list of dates, 29 years by the hour: sites write where theirs
+// begin, and count on to today. maxFolders bounds what a template stands for.
+const (
+	maxDates   = 1 << 18
+	maxFolders = 1 << 20
+)
 
-// dateLayout translates the letters of Java's SimpleDateFormat that METdbLoad
-// and METviewer use: y M d D h H m s z; other letters have to be quoted.
-func dateLayout(pattern string) (string, error) {
+// datePart is a field of a date, by Go's layout, or a text that stands in it.
+type datePart struct{ layout, text string }
+
+// dateFormat is a pattern of Java's SimpleDateFormat.
+type dateFormat []datePart
+
+// dateFormatOf reads the letters that METdbLoad and METviewer use: y M d D h H m s z;
+// other letters, and digits, have to be quoted.
+func dateFormatOf(pattern string) (f dateFormat, err error) {
 	layouts := map[string]string{"yyyy": "2006", "yy": "06", "MM": "01", "dd": "02", "DDD": "002", "D": "002", "hh": "03", "HH": "15", "mm": "04", "ss": "05", "z": "-0700"}
-	var out strings.Builder
 	for i := 0; i < len(pattern); {
 		c := pattern[i]
 		n := 1
@@ -26,22 +35,56 @@ func dateLayout(pattern string) (string, error) {
 		}
 		switch layout, known := layouts[pattern[i:i+n]]; {
 		case known:
-			out.WriteString(layout)
+			f = append(f, datePart{layout: layout})
 		case c == '\'':
 			quoted, _, ok := strings.Cut(pattern[i+1:], "'")
-			if !ok || strings.ContainsAny(quoted, "0123456789") {
-				return "", fmt.Errorf("the quoted text in %q is not understood", pattern)
+			if !ok {
+				return nil, fmt.Errorf("the quoted text in %q has no end", pattern)
 			}
-			out.WriteString(quoted)
-			n = len(quoted) + 2
+			f, n = append(f, datePart{text: quoted}), len(quoted)+2
 		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9':
-			return "", fmt.Errorf("%q in %q is not understood; use yyyy, MM, dd, HH, mm, ss", pattern[i:i+n], pattern)
+			return nil, fmt.Errorf("%q in %q is not understood; use yyyy, MM, dd, HH, mm, ss", pattern[i:i+n], pattern)
 		default:
-			out.WriteString(pattern[i : i+n])
+			f = append(f, datePart{text: pattern[i : i+n]})
 		}
 		i += n
 	}
-	return out.String(), nil
+	return f, nil
+}
+
+func (f dateFormat) format(t time.Time) string {
+	var out strings.Builder
+	for _, p := range f {
+		if p.layout == "" {
+			out.WriteString(p.text)
+		} else {
+			out.WriteString(t.Format(p.layout))
+		}
+	}
+	return out.String()
+}
+
+// parse reads a date. Go would take the digits of a quoted text for fields, so that
+// the fields are cut out first.
+func (f dateFormat) parse(text string) (time.Time, error) {
+	var values, layouts []string
+	for _, p := range f {
+		n := len(p.text)
+		if p.layout != "" {
+			n = len(p.layout)
+		}
+		if n > len(text) || p.layout == "" && text[:n] != p.text {
+			return time.Time{}, fmt.Errorf("%q is not %q", text, p.text)
+		}
+		if p.layout != "" {
+			values, layouts = append(values, text[:n]), append(layouts, p.layout)
+		}
+		text = text[n:]
+	}
+	if text != "" {
+		return time.Time{}, fmt.Errorf("%q stands behind the date", text)
+	}
+	return time.ParseInLocation(strings.Join(layouts, " "), strings.Join(values, " "), time.UTC)
 }
 
 // dates expands <date_list><start/><end/><inc/><format/></date_list>: from
@@ -64,7 +107,7 @@ func dates(file string, n *node, today time.Time, load bool) ([]string, error) {
 			return nil, bad(n, "lacks <"+must+">", nil)
 		}
 	}
-	layout, err := dateLayout(format)
+	layout, err := dateFormatOf(format)
 	if err != nil {
 		return nil, bad(n.child("format"), "format", err)
 	}
@@ -74,7 +117,10 @@ func dates(file string, n *node, today time.Time, load bool) ([]string, error) {
 		if ends[i], ok = offset(k, today); ok {
 			continue
 		}
-		if ends[i], err = time.ParseInLocation(layout, k.text, time.UTC); err != nil {
+		if ends[i], err = layout.parse(k.text); err != nil && !load {
+			ends[i], err = time.Parse(time.DateOnly, k.text)
+		}
+		if err != nil {
 			return nil, bad(k, name+" is not written as "+format, nil)
 		}
 	}
@@ -92,21 +138,22 @@ func dates(file string, n *node, today time.Time, load bool) ([]string, error) {
 	}
 	var out []string
 	for i := range steps + 1 {
-		out = append(out, first.Add(time.Duration(i*inc)*time.Second).Format(layout))
+		out = append(out, layout.format(first.Add(time.Duration(i*inc)*time.Second)))
 	}
 	if load && first.Unix()+steps*inc < last.Unix() {
-		out = append(out, last.Format(layout))
+		out = append(out, layout.format(last))
 	}
 	return out, nil
 }
 
 // offset reads <date_offset><day_offset/><hour/></date_offset> inside of a
-// date: the day of today at that hour, and days later (MVUtil.parseDateOffset).
+// date: the day of today at that hour, and days later (MVUtil.parseDateOffset). Any
+// element will do: in 2010 it was offset_days.
 func offset(n *node, today time.Time) (t time.Time, ok bool) {
-	k := n.child("date_offset")
-	if k == nil {
+	if n == nil || len(n.kids) == 0 {
 		return t, false
 	}
+	k := n.kids[0]
 	days, err := strconv.Atoi(cmp.Or(k.value("day_offset"), "0"))
 	hour, err2 := strconv.Atoi(cmp.Or(k.value("hour"), "0"))
 	day := time.Date(today.Year(), today.Month(), today.Day(), hour, 0, 0, 0, time.UTC)

@@ -26,6 +26,7 @@ var elements = []Element{ //nolint:gochecknoglobals // a constant table
 	{"date_list/format", "Java letters: yyyy MM dd D HH hh mm ss z", "the same; also quoted text, - and _, at which METdbLoad ends", true},
 	{"verbose", "print more", "not needed: --verbose", false},
 	{"insert_size", "rows per INSERT", "not needed: every engine loads in bulk", false},
+	{"stat_header_table_check", "2010: look for each header among those of this load", "not needed: a header is stored once, always", false},
 	{"stat_header_db_check", "look for each header in the database; false: headers double at every load", "not needed: a header is stored once, always", false},
 	{"mode_header_db_check", "the same for MODE", "not needed: a header is stored once, always", false},
 	{"mtd_header_db_check", "the same for MTD", "not needed: a header is stored once, always", false},

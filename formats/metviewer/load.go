@@ -137,7 +137,7 @@ func (s *LoadSpec) sort(n *node, above string) {
 		path := above + k.name
 		i := slices.IndexFunc(elements, func(e Element) bool { return e.Path == path })
 		switch {
-		case k.name == "date_offset": // of a date: see offset
+		case k.name == "date_offset" || k.name == "offset_days": // of a date: see offset
 			continue
 		case i < 0:
 			s.Warnings = append(s.Warnings, Remark{k.line, path, "is not known and has no effect"})
@@ -248,17 +248,17 @@ func (s *LoadSpec) check(root *node) error {
 			return bad(tmpl.line, "folder_tmpl", "{"+f+"} has no values", `write <field name="`+f+`"> with its values into load_val`)
 		}
 	}
-	if n := s.count(); n > maxDates {
-		return bad(tmpl.line, "folder_tmpl", fmt.Sprintf("stands for more than %d folders", maxDates), "split the load_spec")
+	if n := s.count(); n > maxFolders {
+		return bad(tmpl.line, "folder_tmpl", fmt.Sprintf("stands for more than %d folders", maxFolders), "let date_list begin later, or split the load_spec")
 	}
 	return nil
 }
 
-// count is the number of folders, or more than maxDates where there are too many.
+// count is the number of folders, or more than maxFolders where there are too many.
 func (s *LoadSpec) count() int {
 	n := 1
 	for _, v := range s.Values {
-		if n *= len(v.Values); n > maxDates {
+		if n *= len(v.Values); n > maxFolders {
 			break
 		}
 	}

@@ -128,6 +128,8 @@ func TestVariantsOfLoads(t *testing.T) {
 	for body, want := range map[string]string{
 		dated("<start>20190101</start><end>20190102</end><inc>86400</inc><format>yyyyMMdd</format>"):                                     "[/a/gfs/20190101 /a/gfs/20190102 /a/ecm/20190101 /a/ecm/20190102]",
 		dated("<start>2019010100V</start><end>2019010106V</end><inc>21600</inc><format>yyyyMMddHH'V'</format>"):                          "[/a/gfs/2019010100V /a/gfs/2019010106V /a/ecm/2019010100V /a/ecm/2019010106V]",
+		dated("<start>2019010106V_06h</start><end>2019010112V_06h</end><inc>21600</inc><format>yyyyMMddHH'V_06h'</format>"):              "[/a/gfs/2019010106V_06h /a/gfs/2019010112V_06h /a/ecm/2019010106V_06h /a/ecm/2019010112V_06h]", // METviewer's own of 2010
+		dated("<start>2019010106V_06h</start><end>2019010112V_03h</end><inc>21600</inc><format>yyyyMMddHH'V_06h'</format>"):              "no",
 		dated("<start>201932</start><end>201933</end><inc>86400</inc><format>yyyyD</format>"):                                            "no",
 		dated("<start>2019032</start><end>2019032</end><inc>86400</inc><format>yyyyD</format>"):                                          "[/a/gfs/2019032 /a/ecm/2019032]",
 		dated("<start>2019010101</start><end>2019010102</end><inc>3600</inc><format>yyyyMMddhh</format>"):                                "[/a/gfs/2019010101 /a/gfs/2019010102 /a/ecm/2019010101 /a/ecm/2019010102]",
@@ -338,5 +340,17 @@ func TestOtherSpec(t *testing.T) {
 	}
 	if _, err := ParsePlotSpec("l.xml", []byte("<load_spec/>")); err == nil || !strings.Contains(err.Error(), "for `barograph load --spec`") {
 		t.Error(err)
+	}
+}
+
+// TestHourlySince2010: a site's list goes on from where its data begin to today.
+func TestHourlySince2010(t *testing.T) {
+	s, err := ParseLoadSpec("l.xml", []byte(`<load_spec><date_list name="d"><start>2010051914V</start><end>2026051913V</end><inc>3600</inc><format>yyyyMMddHH'V'</format></date_list>
+		<folder_tmpl>/a/{m}/{t}</folder_tmpl><load_val><field name="m"><val>hrrr</val><val>nam</val></field><field name="t"><date_list name="d"/></field></load_val></load_spec>`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := s.Folders(); len(all) != 2*5844*24 || all[0] != "/a/hrrr/2010051914V" {
+		t.Errorf("%d folders, %s", len(all), all[0])
 	}
 }

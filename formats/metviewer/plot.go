@@ -2,6 +2,7 @@ package metviewer
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"regexp"
 	"slices"
@@ -51,6 +52,7 @@ type Plot struct {
 
 	Title, XLabel string
 	YLabel        [2]string
+	Maps          map[string]map[string]string `json:",omitempty"` // val_map: what titles say instead of a field's value
 
 	Unsupported []Remark // asks for something that is not drawn or not computed so
 }
@@ -218,6 +220,14 @@ func (s *plots) fill(n *node) error {
 	tmpl := n.child("tmpl")
 	s.p.Title, s.p.XLabel = tmpl.value("title"), tmpl.value("x_label")
 	s.p.YLabel = [2]string{tmpl.value("y1_label"), tmpl.value("y2_label")}
+	s.p.Maps = map[string]map[string]string{}
+	for _, m := range tmpl.all("val_map") {
+		words := map[string]string{}
+		for _, pair := range m.all("pair") {
+			words[pair.value("key")] = pair.value("val")
+		}
+		s.p.Maps[m.attrs["name"]] = words
+	}
 	s.derived(tmpl)
 	s.remarks(n)
 	return nil
@@ -262,39 +272,44 @@ func (s *plots) deps(n *node) error {
 				}
 				s.p.Deps = append(s.p.Deps, d)
 			}
+			if n.child("series"+strconv.Itoa(axis)) == nil { // early in 2010 the curves stood here
+				if err := s.curves(axis, append(k.child("series").all("field"), k.all("field")...)); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return nil
 }
 
 func (s *plots) series(n *node) error {
-	for i, name := range []string{"series1", "series2"} {
-		for _, f := range n.child(name).all("field") {
-			v, err := s.values(f)
-			if err != nil {
-				return err
-			}
-			same := slices.IndexFunc(s.p.Series[i], func(o Field) bool { return o.Name == nameOf(f) })
-			if same >= 0 {
-				s.p.Series[i][same].List = append(s.p.Series[i][same].List, v.List...)
-				continue
-			}
-			s.p.Series[i] = append(s.p.Series[i], Field{Name: nameOf(f), Line: f.line, Equalize: f.attrs["equalize"] == "true", Values: v})
+	return cmp.Or(s.curves(1, n.child("series1").all("field")), s.curves(2, n.child("series2").all("field")))
+}
+
+// curves adds fields to the series of an axis.
+func (s *plots) curves(axis int, fields []*node) error {
+	all := &s.p.Series[axis-1]
+	for _, f := range fields {
+		v, err := s.values(f)
+		if err != nil {
+			return err
 		}
+		same := slices.IndexFunc(*all, func(o Field) bool { return o.Name == nameOf(f) })
+		if same >= 0 {
+			(*all)[same].List = append((*all)[same].List, v.List...)
+			continue
+		}
+		*all = append(*all, Field{Name: nameOf(f), Line: f.line, Equalize: f.attrs["equalize"] == "true", Values: v})
 	}
 	return nil
 }
 
-// fix reads plot_fix: a set is used as a whole, a value alone is a set of its
-// own. The fields of agg, as METviewer had them in 2010, are sets.
+// fix reads plot_fix, which was called agg in 2010: a set is used as a whole, a
+// value alone is a set of its own, each a plot.
 func (s *plots) fix(n *node) error {
-	for _, f := range append(n.child("plot_fix").all("field"), n.child("agg").all("field")...) {
+	for _, f := range slices.Concat(n.child("plot_fix").all("field"), n.child("agg").all("field")) {
 		x := Fix{Name: nameOf(f), Line: f.line, Equalize: f.attrs["equalize"] == "true"}
-		alone := f.kids
-		if slices.Contains(n.child("agg").all("field"), f) {
-			alone = []*node{{name: "set", line: f.line, kids: f.kids}}
-		}
-		for _, k := range alone {
+		for _, k := range f.kids {
 			if err := s.sets(&x, k); err != nil {
 				return err
 			}
@@ -306,7 +321,7 @@ func (s *plots) fix(n *node) error {
 
 // sets adds what an element of a fixed field stands for.
 func (s *plots) sets(x *Fix, k *node) error {
-	if at := s.lists[k.attrs["name"]]; k.name == "date_range_list" && len(k.kids) == 0 && at != nil {
+	if at := s.lists[refersTo(k)]; k.name == "date_range_list" && len(k.kids) == 0 && at != nil {
 		k = at
 	}
 	if k.name == "date_range_list" {
@@ -320,7 +335,7 @@ func (s *plots) sets(x *Fix, k *node) error {
 	if err != nil {
 		return err
 	}
-	if k.name == "date_list" {
+	if k.name == "date_list" && v.First == "" {
 		for _, d := range v.List {
 			x.Sets = append(x.Sets, Values{List: []string{d}})
 		}
@@ -345,8 +360,8 @@ func (s *plots) ranges(x *Fix, k *node) error {
 	last, err2 := time.Parse(time.DateTime, s.date(k.child("range_end")))
 	length, err3 := strconv.Atoi(k.value("range_length"))
 	inc, err4 := strconv.Atoi(k.value("inc"))
-	if err := cmp.Or(err1, err2, err3, err4); err != nil || inc <= 0 || length < 0 || last.Sub(first) > time.Duration(inc)*maxDates*time.Minute {
-		return s.bad(k.line, "date_range_list "+strconv.Quote(k.attrs["name"]), "is not understood", "write range_start and range_end as 2019-01-01 00:00:00, range_length and inc as minutes, at most 65536 ranges")
+	if err := cmp.Or(err1, err2, err3, err4); err != nil || inc <= 0 || length < 0 || int(last.Sub(first)/time.Minute)/inc > maxDates {
+		return s.bad(k.line, "date_range_list "+strconv.Quote(k.attrs["name"]), "is not understood", "write range_start and range_end as 2019-01-01 00:00:00, range_length and inc as minutes, at most "+strconv.Itoa(maxDates)+" ranges")
 	}
 	for t := first; !t.After(last); t = t.Add(time.Duration(inc) * time.Minute) {
 		end := t.Add(time.Duration(length) * time.Minute)
@@ -399,11 +414,15 @@ var (
 	vector = regexp.MustCompile(`c\(([^()]*(?:\([^()]*\)[^()]*)*)\)`)
 )
 
-// nameOf is the name of a field, by today's name where METviewer had another in 2010.
-func nameOf(n *node) string {
-	name := n.attrs["name"]
+func nameOf(n *node) string { return NameOf(n.attrs["name"]) }
+
+// NameOf is the name of a field, by today's name where METviewer had another in 2010.
+func NameOf(name string) string {
 	return cmp.Or(map[string]string{"inithour": "init_hour", "validhour": "valid_hour", "initdate": "fcst_init_beg", "validdate": "fcst_valid_beg"}[name], name)
 }
+
+// refersTo is the name of a list that stands elsewhere.
+func refersTo(n *node) string { return cmp.Or(n.attrs["name"], n.attrs["id"]) }
 
 // values reads val, date_list and date_range, in place or by name.
 func (s *plots) values(n *node) (Values, error) {
@@ -411,8 +430,8 @@ func (s *plots) values(n *node) (Values, error) {
 	for _, k := range n.kids {
 		at := k
 		if k.name != "val" && len(k.kids) == 0 {
-			if at = s.lists[k.attrs["name"]]; at == nil || at.name != k.name {
-				return v, s.bad(k.line, k.name+" "+strconv.Quote(k.attrs["name"]), "is not there", "write it below plot_spec, before the plot")
+			if at = s.lists[refersTo(k)]; at == nil || at.name != k.name {
+				return v, s.bad(k.line, k.name+" "+strconv.Quote(refersTo(k)), "is not there", "write it below plot_spec, before the plot")
 			}
 		}
 		switch k.name {
@@ -427,6 +446,13 @@ func (s *plots) values(n *node) (Values, error) {
 			}
 			v.List = append(v.List, text)
 		case "date_list":
+			at, held := s.dateList(at)
+			if held {
+				if v.First, v.Last = s.date(at.child("start")), s.date(at.child("end")); v.First == "" || v.Last == "" {
+					return v, s.bad(at.line, "date_list", "lacks a date for start or end", "write both as 2019-01-01 00:00:00")
+				}
+				continue
+			}
 			ds, err := dates(s.spec.File, at, s.today, false)
 			if err != nil {
 				return v, err
@@ -446,6 +472,28 @@ func (s *plots) values(n *node) (Values, error) {
 		return v, s.bad(n.line, n.name, "has both values and a range", "use one of them")
 	}
 	return v, nil
+}
+
+// dateList is a list of dates, or that of 2010 which names a field and no step: the
+// dates that the database holds, or with an hour that hour of each day.
+func (s *plots) dateList(n *node) (list *node, held bool) {
+	hour := n.child("hour")
+	if n.child("inc") != nil || n.child("field") == nil && hour == nil {
+		return n, false
+	}
+	if hour == nil {
+		s.spec.Warnings = append(s.spec.Warnings, Remark{n.line, "date_list " + strconv.Quote(n.attrs["name"]), "has no step: the dates are those that the database holds, asked for together"})
+		return n, true
+	}
+	list = &node{name: n.name, attrs: n.attrs, line: n.line, kids: []*node{{name: "inc", text: "86400", line: n.line}}}
+	for _, k := range n.kids {
+		if k.name == "start" || k.name == "end" {
+			day, _, _ := strings.Cut(s.date(k), " ")
+			k = &node{name: k.name, line: k.line, text: fmt.Sprintf("%s %02s:00:00", day, hour.text)}
+		}
+		list.kids = append(list.kids, k)
+	}
+	return list, false
 }
 
 // date is the text of a date, or what it is as an offset.
@@ -485,7 +533,11 @@ func (s *plots) bootstrap(n *node) error {
 	}
 	s.p.BootCI, s.p.Single = agg.value("boot_ci"), strings.EqualFold(agg.value("circular_block_bootstrap"), "false")
 	for _, q := range quoted.FindAllStringSubmatch(n.value("plot_ci"), -1) {
-		s.p.CI = append(s.p.CI, q[1])
+		kind := q[1]
+		if kind == "norm" { // 2010's name of the file's own normal limits
+			kind = "met_prm"
+		}
+		s.p.CI = append(s.p.CI, kind)
 	}
 	for _, k := range n.kids { // METviewer writes varianceInflationFactor
 		if strings.EqualFold(strings.ReplaceAll(k.name, "_", ""), "varianceinflationfactor") {

@@ -30,7 +30,7 @@ const (
 		plot_disp plot_height plot_res plot_type plot_units plot_width show_signif summary_curve sync_axes title_align title_offset
 		title_size title_weight type varianceinflationfactor x1_lim x2lab_align x2lab_offset x2lab_size x2lab_weight x2tlab_horiz x2tlab_orient x2tlab_perp x2tlab_size
 		xlab_align xlab_offset xlab_size xlab_weight xtlab_freq xtlab_horiz xtlab_orient xtlab_perp xtlab_size y1_bufr y1_lim y2_bufr
-		y2_lim y2lab_align y2lab_offset y2lab_size y2lab_weight y2tlab_horiz y2tlab_orient y2tlab_perp y2tlab_size ylab_align ylab_offset ylab_size
+		tlab_weight series_nobs indy_stag y2_lim y2lab_align y2lab_offset y2lab_size y2lab_weight y2tlab_horiz y2tlab_orient y2tlab_perp y2tlab_size ylab_align ylab_offset ylab_size
 		ylab_weight ytlab_horiz ytlab_orient ytlab_perp ytlab_size`
 )
 

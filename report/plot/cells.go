@@ -15,6 +15,7 @@ type Cells struct {
 	Columns []string
 	Rows    []CellRow
 	small   bool // no number fits into a cell
+	Lines   bool // lines of equal values lie over the cells
 	Balance bool // zero is white; above it is blue, below it vermilion: colours that everybody tells apart
 }
 
@@ -87,7 +88,18 @@ func (m Cells) SVG() ([]byte, error) {
 		top := in.Max.Y - cellHeight*vg.Length(i)
 		k.write(c, vg.Point{X: in.Min.X - 8, Y: top - cellHeight/2 - k.capHeight()/2}, atRight, k.fit(names[i], left-12))
 		for j, v := range r.Values {
-			m.cell(in, values, vg.Rectangle{Min: vg.Point{X: in.Min.X + width*vg.Length(j), Y: top - cellHeight}, Max: vg.Point{X: in.Min.X + width*vg.Length(j+1), Y: top}}, v, r.Marks, j)
+			fillRect(in, m.ground(values, r, v), in.Min.X+width*vg.Length(j)+0.5, top-cellHeight+0.5, in.Min.X+width*vg.Length(j+1)-0.5, top-0.5)
+		}
+	}
+	at := func(i, j int) vg.Point {
+		return vg.Point{X: in.Min.X + width*(vg.Length(j)+0.5), Y: in.Max.Y - cellHeight*(vg.Length(i)+0.5)}
+	}
+	if m.Lines {
+		m.isolines(in, values, at)
+	}
+	for i, r := range m.Rows {
+		for j, v := range r.Values {
+			m.cell(in, m.ground(values, r, v), at(i, j), width, v, r.Marks, j)
 		}
 	}
 	m.columns(c, in, width)
@@ -105,24 +117,31 @@ func (m *Cells) columns(c, in draw.Canvas, width vg.Length) {
 	label.write(c, vg.Point{X: (in.Min.X + in.Max.X) / 2, Y: c.Min.Y + 4}, atCentre, label.fit(clean(m.XLabel), in.Max.X-in.Min.X))
 }
 
-// cell draws a value: its colour and, where there is room, its number, or its mark.
-func (m *Cells) cell(c draw.Canvas, all span, r vg.Rectangle, v float64, marks []Mark, j int) {
-	mid := vg.Point{X: (r.Min.X + r.Max.X) / 2, Y: (r.Min.Y + r.Max.Y) / 2}
-	ground := color.NRGBA{0xF5, 0xF5, 0xF5, 0xFF}
-	if isFinite(v) && marks == nil {
-		ground = m.colour(all, v)
+// ground is the colour of a cell.
+func (m *Cells) ground(all span, r CellRow, v float64) color.NRGBA {
+	if isFinite(v) && r.Marks == nil {
+		return m.colour(all, v)
 	}
-	fillRect(c, ground, r.Min.X+0.5, r.Min.Y+0.5, r.Max.X-0.5, r.Max.Y-0.5)
+	return color.NRGBA{0xF5, 0xF5, 0xF5, 0xFF}
+}
+
+// cell draws a value: where there is room its number, which no line strikes out, or
+// its mark.
+func (m *Cells) cell(c draw.Canvas, ground color.NRGBA, mid vg.Point, width vg.Length, v float64, marks []Mark, j int) {
 	switch k := valueInk(); {
 	case !isFinite(v):
 	case marks != nil:
 		shape, clr := marks[j].glyph()
-		c.DrawGlyph(draw.GlyphStyle{Color: clr, Radius: min(6, (r.Max.X-r.Min.X)*0.4), Shape: shape}, mid)
+		c.DrawGlyph(draw.GlyphStyle{Color: clr, Radius: min(6, width*0.4), Shape: shape}, mid)
 	case !m.small:
 		if light(ground) {
 			k.clr = grey(0x11)
 		} else {
 			k.clr = color.White
+		}
+		if m.Lines {
+			half := k.width(number(v))/2 + 2
+			fillRect(c, ground, mid.X-half, mid.Y-k.capHeight()/2-2, mid.X+half, mid.Y+k.capHeight()/2+2)
 		}
 		k.write(c, vg.Point{X: mid.X, Y: mid.Y - k.capHeight()/2}, atCentre, number(v))
 	}

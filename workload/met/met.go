@@ -182,7 +182,7 @@ func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
 	}
 	opened, err := s.open(ctx)
 	defer opened.close()
-	if err == nil && s.o.Cases == nil {
+	if err == nil {
 		err = s.derive(ctx)
 	}
 	if err == nil {

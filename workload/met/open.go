@@ -327,13 +327,24 @@ func (s *Selection) url(t *Target, u *url.URL, raw string, several bool) string 
 // DerivedCases is how many of the cases that are derived from the data a study asks.
 const DerivedCases = 12
 
-// derive makes cases of what the files, or the archive, hold.
+// derive makes cases of what the files, or the archive, hold, or names the variables
+// that those which are asked for have as patterns.
 func (s *study) derive(ctx context.Context) (err error) {
+	if s.o.Cases != nil && !slices.ContainsFunc(s.o.Cases, (*question.Question).Patterned) {
+		return nil
+	}
 	var held *design.Catalog
 	if s.origin != nil {
 		held = s.origin.Catalog
 	} else if held, _, _, err = load.Survey(ctx, s.o.Files, load.Reading{KeepLast: s.o.KeepLast, Parsed: s.parsed}); err != nil {
 		return err
+	}
+	if s.o.Cases != nil {
+		s.o.Cases = slices.Clone(s.o.Cases)
+		for i, q := range s.o.Cases {
+			s.o.Cases[i] = held.Open(q)
+		}
+		return nil
 	}
 	all := held.Cases()
 	s.o.Cases, s.o.Derived = all[:min(len(all), 2*DerivedCases)], DerivedCases // some may have no rows

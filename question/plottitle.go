@@ -1,0 +1,127 @@
+package question
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/barograph/barograph/formats/metviewer"
+)
+
+// tag is a place in a title or label that METviewer fills in:
+// {fcst_lead?format=HH}, {vx_mask?map=true}, {dep1_1_stat1}.
+var (
+	tag      = regexp.MustCompile(`\{(\w+)(?:\?([^{}]*))?\}`)
+	depTag   = regexp.MustCompile(`^dep([12])_(\d+)(?:_stat(\d+))?$`)
+	parted   = regexp.MustCompile(`\s*[&;]\s*`)
+	bounding = regexp.MustCompile(`^([<>=!]{1,2})(\d*(?:\.\d+)?)$`)
+)
+
+// filled is a title or label with what it names; tags that name nothing stay. R's
+// escapes of quotes are taken away, and its line ends are blanks.
+func (b *builder) filled(text string) string {
+	text = tag.ReplaceAllStringFunc(text, func(t string) string {
+		m := tag.FindStringSubmatch(t)
+		value, ok := b.valueOf(m[1])
+		if !ok {
+			return t
+		}
+		return b.parameters(m[1], value, m[2])
+	})
+	return strings.Join(strings.Fields(strings.NewReplacer(`\\n`, " ", `\n`, " ", `\\\"`, `"`, `\\"`, `"`, `\"`, `"`).Replace(text)), " ")
+}
+
+// valueOf is what a tag names: a variable or statistic of the plot, or a fixed field.
+func (b *builder) valueOf(name string) (value string, ok bool) {
+	if m := depTag.FindStringSubmatch(name); m != nil {
+		axis, _ := strconv.Atoi(m[1])
+		nth, _ := strconv.Atoi(m[2])
+		deps := slices.DeleteFunc(slices.Clone(b.p.Deps), func(d metviewer.Dep) bool { return d.Axis != axis })
+		if nth < 1 || nth > len(deps) {
+			return "", false
+		}
+		if axis == b.dep.Axis && nth == 1 { // of a plot of several groups the one that is drawn
+			deps[0] = b.dep
+		}
+		if m[3] == "" {
+			return deps[nth-1].Var, true
+		}
+		s, _ := strconv.Atoi(m[3])
+		if s < 1 || s > len(deps[nth-1].Stats) {
+			return "", false
+		}
+		return deps[nth-1].Stats[s-1], true
+	}
+	if name == "fcst_var" && b.dep.Var != "" {
+		return b.dep.Var, true
+	}
+	for _, f := range b.fixed {
+		if f.Name == name || f.Name == metviewer.NameOf(name) {
+			return cmp.Or(strings.Join(f.List, ", "), f.Last), true // of a range METviewer takes the end
+		}
+	}
+	return "", false
+}
+
+// parameters writes a value as the parameters of its tag say (MVUtil.java,
+// buildTemplate and formatThresh): from a val_map, a lead as HH or HHmm, an hour as HH,
+// a threshold of millimetres in inches or with letters for its symbol.
+func (b *builder) parameters(name, value, list string) string {
+	with := map[string]string{}
+	for _, pair := range parted.Split(list, -1) {
+		k, v, _ := strings.Cut(pair, "=")
+		with[strings.TrimSpace(k)] = strings.TrimSpace(v)
+	}
+	if as := with["map"]; as != "" {
+		if as == "true" {
+			as = name
+		}
+		value = cmp.Or(b.p.Maps[as][value], value)
+	}
+	format := with["format"]
+	switch {
+	case name == "fcst_lead" && strings.HasPrefix(format, "HH"):
+		n, err := strconv.Atoi(value)
+		if err != nil {
+			return value
+		}
+		if value = fmt.Sprintf("%02d", n/10000); format == "HHmm" {
+			value += fmt.Sprintf("%02d", n/100%100)
+		}
+	case (name == "init_hour" || name == "valid_hour") && format == "HH":
+		value = fmt.Sprintf("%02s", value)
+	case strings.HasSuffix(name, "_thresh"), strings.HasSuffix(name, "_thr"):
+		value = threshold(value, with["units"], format, with["symbol"])
+	}
+	if t, err := time.Parse(time.DateTime, value); err == nil {
+		return t.Format("2006010215")
+	}
+	return value
+}
+
+func threshold(value, units, format, symbol string) string {
+	m := bounding.FindStringSubmatch(value)
+	n, err := 0.0, error(nil)
+	if m != nil {
+		n, err = strconv.ParseFloat(m[2], 64)
+	}
+	if m == nil || err != nil {
+		return value
+	}
+	sign, number := m[1], m[2]
+	if units == "in" {
+		n /= 25.4
+		number = strconv.FormatFloat(n, 'f', 3, 64)
+	}
+	if _, decimals, ok := strings.Cut(format, "."); ok {
+		number = strconv.FormatFloat(n, 'f', len(decimals), 64)
+	}
+	if symbol == "letters" {
+		sign = map[string]string{"==": "eq", "!=": "ne", "<=": "le", ">=": "ge", "<": "lt", ">": "gt"}[sign]
+	}
+	return sign + number
+}

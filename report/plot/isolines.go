@@ -1,0 +1,56 @@
+package plot
+
+import (
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// isolines draws lines of equal values over the cells, at the values of the legend
+// between least and most; at reports the middle of a cell. A line ends where a
+// value is missing.
+func (m *Cells) isolines(c draw.Canvas, all span, at func(i, j int) vg.Point) {
+	style := draw.LineStyle{Color: grey(0x11), Width: 1.2}
+	under := draw.LineStyle{Color: grey(0xFF), Width: 2.4}
+	var lines [][2]vg.Point
+	for _, part := range []float64{0.25, 0.5, 0.75} {
+		level := all.lo + part*(all.hi-all.lo)
+		for i := range len(m.Rows) - 1 {
+			for j := range len(m.Columns) - 1 {
+				corners := [4]vg.Point{at(i, j), at(i, j+1), at(i+1, j+1), at(i+1, j)}
+				values := [4]float64{m.Rows[i].Values[j], m.Rows[i].Values[j+1], m.Rows[i+1].Values[j+1], m.Rows[i+1].Values[j]}
+				lines = append(lines, crossings(corners, values, level)...)
+			}
+		}
+	}
+	for _, s := range []draw.LineStyle{under, style} {
+		for _, l := range lines {
+			c.StrokeLine2(s, l[0].X, l[0].Y, l[1].X, l[1].Y)
+		}
+	}
+}
+
+// crossings are the pieces of the line of a level between four corners. Where two
+// opposite corners are above it and two below, the mean of all says which are joined.
+func crossings(corners [4]vg.Point, values [4]float64, level float64) (lines [][2]vg.Point) {
+	var ends []vg.Point
+	mean := 0.0
+	for i, v := range values {
+		if !isFinite(v) {
+			return nil
+		}
+		mean += v / 4
+		w := values[(i+1)%4]
+		if (v > level) != (w > level) {
+			part := vg.Length((level - v) / (w - v))
+			a, b := corners[i], corners[(i+1)%4]
+			ends = append(ends, vg.Point{X: a.X + part*(b.X-a.X), Y: a.Y + part*(b.Y-a.Y)})
+		}
+	}
+	if len(ends) == 4 && (values[0] > level) != (mean > level) {
+		ends = []vg.Point{ends[3], ends[0], ends[1], ends[2]}
+	}
+	for i := 0; i+1 < len(ends); i += 2 {
+		lines = append(lines, [2]vg.Point{ends[i], ends[i+1]})
+	}
+	return lines
+}
