@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/barograph/barograph/engine/all"
@@ -237,6 +238,24 @@ func TestExitStatuses(t *testing.T) {
 		})
 	}
 }
+
+// TestOutputThatIsLost: no command ends as if it had told what could not be written.
+func TestOutputThatIsLost(t *testing.T) {
+	db := "sqlite:" + filepath.Join(t.TempDir(), "a.db")
+	must(t, "load", dayOfData(t), "--engine", db, "--design", "document")
+	for _, args := range [][]string{{"verify", db}, {"show", db}, {"load", "--help"}, {"version"}, {"list", "engines"}, {"lab", "status"}} {
+		var errs bytes.Buffer
+		status := execute(t.Context(), &env{args: args, stdin: strings.NewReader(""), stdout: fullDisk{}, stderr: &errs, engines: all.Registry()})
+		if status != fault.Failed || strings.Count(errs.String(), syscall.ENOSPC.Error()) != 1 {
+			t.Errorf("%v: status %d: %s", args, status, errs.String())
+		}
+	}
+}
+
+// fullDisk takes nothing.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
 // TestHelp looks at every command: one name for engines, what statuses mean,
 // and flags whose values have a word for a name.
