@@ -31,7 +31,10 @@ var (
 
 // Unreachable says of a database that it is not reached, and what to do.
 func Unreachable(shown string, err error, cure string) error {
-	return &fault.Error{Setting: shown, Err: fmt.Errorf("%w: %w", ErrUnreachable, err), Cure: cmp.Or(unbelieved(err), cure)}
+	if !errors.Is(err, ErrUnreachable) { // it is said once
+		err = fmt.Errorf("%w: %w", ErrUnreachable, err)
+	}
+	return &fault.Error{Setting: shown, Err: err, Cure: cmp.Or(unbelieved(err), cure)}
 }
 
 // Failed returns the context's error where that is why a call failed. A driver

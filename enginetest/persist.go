@@ -67,6 +67,7 @@ func (s *suite) readOnly(t *testing.T) {
 			holds(t, h, "a", expect(files))
 			s.prove(t, h, files, everything("a", lineType("CTC")))
 			h.close(t)
+			s.refused(t, url, engine.Options{}) // before anything is read to be loaded
 		})
 	}
 

@@ -3,6 +3,7 @@ package enginetest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -96,6 +97,9 @@ func (c Config) refused(t *testing.T, url string, o engine.Options) {
 	if err == nil { // a server's client may connect with the first archive
 		defer e.Close()
 		_, err = e.Archives.Open(context.WithoutCancel(t.Context()), c.anyDesign())
+	}
+	if n := strings.Count(fmt.Sprint(err), engine.ErrUnreachable.Error()); n != 1 {
+		t.Errorf("%v says %d times that the engine is not reached", err, n)
 	}
 	if !errors.Is(err, engine.ErrUnreachable) {
 		t.Errorf("%s: the error is %v; want one that wraps ErrUnreachable", url, err)

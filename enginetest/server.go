@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -43,25 +44,46 @@ func RunServer(t *testing.T, cfg Config, l *lab.Lab) {
 	}
 }
 
-// locked asks the server without its password, as other users of the machine can.
+// locked asks the server as other users of the machine can: without its password or, of a server
+// that knows its clients by a certificate, without that, in the clear, or with a certificate of their own.
 func (c Config) locked(t *testing.T, l *lab.Lab) {
 	u, err := url.Parse(l.URL())
 	if err != nil {
 		t.Fatal(err)
 	}
-	right, _ := u.User.Password()
-	if right == "" {
-		t.Fatalf("%s has no password", fault.Redact(l.URL()))
+	tries := map[string]func(u *url.URL, v url.Values){}
+	if right, _ := u.User.Password(); right != "" {
+		for _, user := range []*url.Userinfo{nil, url.User(u.User.Username()), url.UserPassword(u.User.Username(), "wrong")} {
+			tries[user.String()] = func(u *url.URL, _ url.Values) { u.User = user }
+		}
+	} else {
+		file := u.Query().Get("tlsCertificateKeyFile") // only MongoDB's stand-in knows no passwords
+		if file == "" {
+			t.Fatalf("%s has neither password nor certificate", fault.Redact(l.URL()))
+		}
+		foreign := filepath.Join(t.TempDir(), "foreign.pem")
+		ca, err := lab.NewCA(time.Now().Add(time.Hour))
+		if err = errors.Join(err, ca.Write(foreign, []string{"127.0.0.1"}, time.Now().Add(time.Hour))); err != nil {
+			t.Fatal(err)
+		}
+		v := u.Query()
+		v.Set("serverSelectionTimeoutMS", "1000")
+		u.RawQuery = v.Encode()
+		tries["no certificate"] = func(_ *url.URL, v url.Values) { v.Del("tlsCertificateKeyFile") }
+		tries["no TLS"] = func(_ *url.URL, v url.Values) { v.Del("tls"); v.Del("tlsCAFile"); v.Del("tlsCertificateKeyFile") }
+		tries["a foreign certificate"] = func(_ *url.URL, v url.Values) { v.Set("tlsCertificateKeyFile", foreign) }
 	}
-	for _, user := range []*url.Userinfo{nil, url.User(u.User.Username()), url.UserPassword(u.User.Username(), "wrong")} {
-		u.User = user
-		e, err := engine.Registry{c.Driver}.Open(t.Context(), u.String(), engine.Options{})
+	for name, change := range tries {
+		other, v := *u, u.Query()
+		change(&other, v)
+		other.RawQuery = v.Encode()
+		e, err := engine.Registry{c.Driver}.Open(t.Context(), other.String(), engine.Options{})
 		if err == nil {
 			_, err = e.About(t.Context()) // some reach the server only when asked
 			_ = e.Close()
 		}
 		if err == nil {
-			t.Errorf("%v was let in", user)
+			t.Errorf("%s was let in", name)
 		}
 	}
 }

@@ -30,6 +30,9 @@ func Read(dir string) (*Run, []Sample, error) {
 	if errors.Is(err, os.ErrNotExist) {
 		err = &fault.Error{File: dir, Problem: "is of a version of Barograph before the first release, or not whole", Err: err, Cure: "make the run again, by the args in its run.json"}
 	}
+	if err == nil && !r.Ended.IsZero() && (len(events) == 0 || events[len(events)-1].Kind != Ended) {
+		r.Warnings = append(r.Warnings, eventsFile+" is not whole, although the run ended: what was measured may be missing here")
+	}
 	if err == nil && r.Workload == Scanned {
 		err = r.checkScan(dir, samples)
 	}

@@ -1,6 +1,7 @@
 package run_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"math"
@@ -93,6 +94,18 @@ func TestFolderRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(t, dir)
+	events := filepath.Join(dir, "events.jsonl")
+	text, err := os.ReadFile(events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	if err := os.WriteFile(events, bytes.Join(lines[:len(lines)-3], nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r, _, err := run.Read(dir); err != nil || !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "is not whole") }) {
+		t.Errorf("of events that are cut nothing is said: %+v, %v", r, err)
+	}
 	if _, err := run.Create(dir, run.Run{}); err == nil {
 		t.Error("a folder that holds a run is taken for another")
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/url"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -38,13 +37,9 @@ A database is asked as it is (ask, met --from, serve), without adoption.`,
 }
 
 func (e *env) adopt(ctx context.Context, raw string, mend, forget bool) error {
-	raw, err := engine.ResolveURL(raw)
+	u, err := metviewers(raw)
 	if err != nil {
-		return usage(err)
-	}
-	u, err := url.Parse(raw)
-	if err != nil || strings.Trim(u.Path, "/") == "" {
-		return usage(&fault.Error{Setting: "URL", Problem: "names no database", Cure: "write mariadb://user:password@host:port/mv_site"})
+		return err
 	}
 	p := place{design: string(design.Normalized), subset: strings.Trim(u.Path, "/")}
 	u.Path = "/"
@@ -56,7 +51,7 @@ func (e *env) adopt(ctx context.Context, raw string, mend, forget bool) error {
 	defer a.Close() //nolint:errcheck // all is done
 	adopter, ok := a.Archive.(engine.Adopter)
 	if !ok {
-		return usage(&fault.Error{Setting: fault.Redact(raw), Problem: "is no database that METviewer reads", Cure: "write mariadb://user:password@host:port/mv_site"})
+		return fault.Misuse(fault.Redact(raw), "is no database that METviewer reads", "name its server as mariadb://user:password@host:port/mv_site")
 	}
 	if forget {
 		return adopter.Forget(ctx, p.subset)

@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"database/sql"
 	"fmt"
 	"io"
 	"net/url"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -71,19 +71,36 @@ func (e *env) diff(ctx context.Context, left, right string, o tablediff.Options)
 	return nil
 }
 
-// openTables connects to one database of METviewer's.
-func openTables(ctx context.Context, raw string) (*sql.DB, error) {
+// metviewers resolves the URL of a database of METviewer's; anything else is a misuse.
+func metviewers(raw string) (*url.URL, error) {
 	raw, err := engine.ResolveURL(raw)
 	if err != nil {
 		return nil, usage(err)
 	}
-	var secure *tls.Config
-	if u, err := url.Parse(raw); err == nil { // else it is told by Open
-		if secure, err = engine.TLS(u); err != nil {
-			return nil, usage(err)
-		}
+	const cure = "write mariadb://user:password@host:port/mv_site"
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil: // it quotes the URL, and a password with it
+		return nil, fault.Misuse("URL", "is not understood", cure)
+	case u.Scheme != "mariadb" && u.Scheme != "mysql":
+		return nil, fault.Misuse(fault.Redact(raw), "is not a database of METviewer's", cure)
+	case strings.Trim(u.Path, "/") == "":
+		return nil, fault.Misuse(fault.Redact(raw), "names no database", cure)
 	}
-	db, err := tablediff.Open(ctx, raw, secure)
+	return u, nil
+}
+
+// openTables connects to one database of METviewer's.
+func openTables(ctx context.Context, raw string) (*sql.DB, error) {
+	u, err := metviewers(raw)
+	if err != nil {
+		return nil, err
+	}
+	secure, err := engine.TLS(u)
+	if err != nil {
+		return nil, usage(err)
+	}
+	db, err := tablediff.Open(ctx, u.String(), secure)
 	if err != nil {
 		return nil, &fault.Status{Code: fault.Unreachable, Err: err}
 	}

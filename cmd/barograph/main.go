@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,7 +70,8 @@ func (e *env) tells(err error) { e.says(err.Error()) }
 
 // execute runs a command line and returns its exit status.
 func execute(ctx context.Context, e *env) int {
-	e.screen, e.stderr = e.stderr, fault.Redacting(e.stderr)
+	out := &output{Writer: e.stdout}
+	e.stdout, e.screen, e.stderr = out, e.stderr, fault.Redacting(e.stderr)
 	root := newRoot(e) //nolint:contextcheck // commands take theirs from cobra
 	root.SetArgs(e.args)
 	root.SetIn(e.stdin)
@@ -77,6 +79,9 @@ func execute(ctx context.Context, e *env) int {
 	root.SetErr(e.stderr)
 	c, err := root.ExecuteContextC(ctx)
 	err = miscalled(c, err)
+	if out.err != nil && !errors.Is(err, out.err) { // not every line is looked at as it is printed
+		err = errors.Join(err, out.err)
+	}
 	switch {
 	case err == nil:
 		return 0
@@ -85,8 +90,23 @@ func execute(ctx context.Context, e *env) int {
 		return fault.Interrupted
 	}
 	fmt.Fprintf(e.stderr, "barograph: %v\n", err)
-	if errors.Is(err, engine.ErrUnreachable) {
+	switch {
+	case out.err != nil:
+		return fault.Failed
+	case errors.Is(err, engine.ErrUnreachable):
 		return fault.Unreachable
 	}
 	return fault.Code(err)
+}
+
+// output is where results are printed; it keeps the first error.
+type output struct {
+	io.Writer
+	err error
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.Writer.Write(p)
+	o.err = cmp.Or(o.err, err)
+	return n, err
 }

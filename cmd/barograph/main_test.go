@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/barograph/barograph/engine/all"
@@ -186,6 +187,9 @@ func TestExitStatuses(t *testing.T) {
 		{"no engine", []string{"load", good}, fault.Usage, "load wants --engine or --spec; write barograph load FILES… --engine URL"},
 		{"no question", []string{"ask", "--engine", db}, fault.Usage, "ask takes 1 argument, not 0; write barograph ask CASE"},
 		{"one of two", []string{"diff", db}, fault.Usage, "diff takes 2 arguments, not 1"},
+		{"diff of no databases", []string{"diff", "a", "b"}, fault.Usage, "a: is not a database of METviewer's; write mariadb://"},
+		{"adopt of a file", []string{"adopt", db}, fault.Usage, "is not a database of METviewer's; write mariadb://"},
+		{"adopt of no database", []string{"adopt", "mariadb://h/"}, fault.Usage, "names no database"},
 		{"one too many", []string{"quickstart", "x"}, fault.Usage, "quickstart takes no argument: leave out x"},
 		{"two that exclude one another", []string{"met", good, "--case", "noaa", "--mix", "x"}, fault.Usage, "met takes --case or --mix, not both"},
 		{"one of a pair", []string{"agent", "--tls-cert", "x"}, fault.Usage, "agent wants --tls-key, too"},
@@ -239,6 +243,24 @@ func TestExitStatuses(t *testing.T) {
 		})
 	}
 }
+
+// TestOutputThatIsLost: no command ends as if it had told what could not be written.
+func TestOutputThatIsLost(t *testing.T) {
+	db := "sqlite:" + filepath.Join(t.TempDir(), "a.db")
+	must(t, "load", dayOfData(t), "--engine", db, "--design", "document")
+	for _, args := range [][]string{{"verify", db}, {"show", db}, {"load", "--help"}, {"version"}, {"list", "engines"}, {"lab", "status"}} {
+		var errs bytes.Buffer
+		status := execute(t.Context(), &env{args: args, stdin: strings.NewReader(""), stdout: fullDisk{}, stderr: &errs, engines: all.Registry()})
+		if status != fault.Failed || strings.Count(errs.String(), syscall.ENOSPC.Error()) != 1 {
+			t.Errorf("%v: status %d: %s", args, status, errs.String())
+		}
+	}
+}
+
+// fullDisk takes nothing.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
 // TestHelp looks at every command: one name for engines, what statuses mean,
 // and flags whose values have a word for a name.

@@ -219,7 +219,7 @@ func (d *shefDecode) finish() error {
 }
 
 // summary tells what became of everything; values that were lost make the run
-// incomplete.
+// incomplete, as does input without any.
 func (d *shefDecode) summary() error {
 	a := &d.total
 	if !a.Whole() {
@@ -237,6 +237,9 @@ func (d *shefDecode) summary() error {
 	}
 	if a.Lost > 0 {
 		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d values could not be decoded; --problems FILE says which", a.Lost)}
+	}
+	if a.Values+a.Nulls == 0 {
+		return &fault.Status{Code: fault.Incomplete, Err: errors.New("there is no value in what was read; is it SHEF?")}
 	}
 	return nil
 }

@@ -134,6 +134,7 @@ func TestShefNothing(t *testing.T) {
 		args []string
 	}{
 		{"is empty", []string{"decode", empty}},
+		{"no value in what was read", []string{"decode", prose}},
 		{"is empty", []string{"export", "--to", "csv", empty}},
 		{"is empty", []string{"post", "--engine", "sqlite:" + filepath.Join(dir, "x.db"), "--schema", "barograph", "--make", empty}},
 		{"no value to write", []string{"export", "--to", "csv", prose}},

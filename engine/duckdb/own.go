@@ -91,11 +91,15 @@ func (o *ownTables) size(context.Context) (int64, error) {
 func (o *ownTables) describe(ctx context.Context, t *engine.OwnTable) error {
 	from := "read_parquet(" + list(t.Files) + ", union_by_name = true, hive_partitioning = false)"
 	if t.CSV {
-		from = "read_csv(" + list(t.Files) + ", union_by_name = true, sample_size = -1, hive_partitioning = false)"
+		// the first line is the head: by itself DuckDB passes over lines that do not fit the rest
+		from = "read_csv(" + list(t.Files) + ", header = true, skip = 0, union_by_name = true, sample_size = -1, hive_partitioning = false)"
 	}
 	var columns, longest []string
 	err := o.Rows(ctx, "DESCRIBE SELECT * FROM "+from, nil, func(row []any) error {
 		source, kind := fmt.Sprint(row[0]), fmt.Sprint(row[1])
+		if t.CSV && strings.ContainsAny(source, ",;|\t") { // no separator was found that every line has as often
+			return &fault.Error{File: t.Files[0], Setting: "column " + source, Problem: "is one, as lines have different numbers of columns", Cure: "mend the lines, and the head"}
+		}
 		c, text, ok := ownColumn(source, kind)
 		if !ok {
 			return &fault.Error{File: t.Files[0], Setting: "column " + source, Problem: "is of the type " + kind + ", which not all engines have", Cure: "leave it out, or make it a text of JSON"}

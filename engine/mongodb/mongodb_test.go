@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -75,10 +78,26 @@ func TestServerDiesAndTwoLoad(t *testing.T) {
 	enginetest.RunServer(t, enginetest.Config{Driver: mongodb.Driver(), URL: fresh(l.URL(), "&serverSelectionTimeoutMS=1000")}, l)
 }
 
+// Another user of the machine reads neither the certificate that lets clients in, nor the URL, nor the data.
+func TestOtherUsers(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("NOT TESTED: another user takes root")
+	}
+	l := enginetest.Lab(t, mongodb.Driver(), lab.Options{})
+	n := l.State().Cluster.Nodes[0]
+	for _, try := range [][]string{{"cat", n.Certificate()}, {"cat", filepath.Join(l.State().Cluster.Dir, engine.URLFile)}, {"ls", filepath.Join(n.Dir, "data")}} {
+		c := exec.CommandContext(t.Context(), try[0], try[1])
+		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		if out, err := c.CombinedOutput(); err == nil || !strings.Contains(string(out), "Permission denied") {
+			t.Errorf("%v: %v: %s", try, err, out)
+		}
+	}
+}
+
 // A run names the server that it really was.
 func TestAboutNamesFerretDB(t *testing.T) {
 	l := enginetest.Lab(t, mongodb.Driver(), lab.Options{})
-	u, err := url.Parse(l.URL() + "x")
+	u, err := url.Parse(strings.Replace(l.URL(), "/?", "/x?", 1))
 	if err != nil {
 		t.Fatal(err)
 	}

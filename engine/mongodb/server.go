@@ -4,11 +4,9 @@ import (
 	"context"
 	"embed"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/url"
 	"path/filepath"
-	"strconv"
 	"syscall"
 
 	"github.com/barograph/barograph/engine"
@@ -26,7 +24,7 @@ func source() map[string]string {
 }
 
 func artifact() engine.Artifact {
-	return engine.Artifact{Name: "ferretdb-1.23.1", Go: func() (map[string][]byte, error) {
+	return engine.Artifact{Name: "ferretdb-1.23.1-tls", Go: func() (map[string][]byte, error) {
 		files := map[string][]byte{}
 		for name, from := range source() {
 			text, err := fs.ReadFile(ferretdb, from)
@@ -39,13 +37,14 @@ func artifact() engine.Artifact {
 	}}
 }
 
-// server tells how the lab starts FerretDB.
+// server tells how the lab starts FerretDB. It knows users in name alone, so that
+// nobody is let in who does not show a certificate of the lab's own.
 func server() *engine.Server {
 	return &engine.Server{
-		Artifacts:  []engine.Artifact{artifact()},
-		Nodes:      []int{1},
-		Ports:      []string{"mongodb"},
-		NoPassword: true,
+		Artifacts: []engine.Artifact{artifact()},
+		Nodes:     []int{1},
+		Ports:     []string{"mongodb"},
+		TLS:       engine.AlwaysTLS,
 		Profiles: []engine.Profile{
 			{Name: "default", Summary: "FerretDB over SQLite: MongoDB's protocol, for correctness only; its times are ranked nowhere"},
 		},
@@ -63,19 +62,19 @@ func program() (string, error) {
 	return filepath.Join(dir, artifact().Program()), err
 }
 
-func start(_ *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+func start(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 	path, err := program()
 	if err != nil {
 		return nil, err
 	}
 	return []engine.Command{{
-		Args: []string{path, "-dir", filepath.Join(n.Dir, "data"), "-listen", n.Host + ":" + strconv.Itoa(n.Ports["mongodb"])},
+		Args: []string{path, "-dir", filepath.Join(n.Dir, "data"), "-listen", n.Address("mongodb"), "-certificate", n.Certificate(), "-ca", c.CA()},
 		Env:  []string{"GOGC=400", "GOMEMLIMIT=1GiB"}, // it decodes every document for every question: most of its time was garbage
 	}}, nil
 }
 
 func ready(ctx context.Context, c *engine.Cluster, _ *engine.Node) error {
-	u, err := url.Parse(serverURL(c) + "?serverSelectionTimeoutMS=500")
+	u, err := url.Parse(serverURL(c) + "&serverSelectionTimeoutMS=500")
 	if err != nil {
 		return err
 	}
@@ -89,5 +88,5 @@ func ready(ctx context.Context, c *engine.Cluster, _ *engine.Node) error {
 
 func serverURL(c *engine.Cluster) string {
 	n := &c.Nodes[0]
-	return fmt.Sprintf("mongodb://%s:%d/", n.Host, n.Ports["mongodb"])
+	return "mongodb://" + n.Address("mongodb") + "/?" + url.Values{"tls": {"true"}, "tlsCAFile": {c.CA()}, "tlsCertificateKeyFile": {n.Certificate()}}.Encode()
 }

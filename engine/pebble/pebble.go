@@ -91,7 +91,7 @@ func open(_ context.Context, u *url.URL, o engine.Options) (*engine.Engine, erro
 	}
 	st := &store{dir: dir, readOnly: o.ReadOnly, full: make(diskFull), commits: map[string]int64{}, numbers: map[string]int64{}}
 	opts := s.options(o)
-	opts.FS = vfs.OnDiskFull(media{vfs.Default}, st.full.stop)
+	opts.FS = vfs.OnDiskFull(media{vfs.Default, o.ReadOnly}, st.full.stop)
 	st.db, err = guarded(st, func() (*pebble.DB, error) { return pebble.Open(dir, opts) })
 	if err != nil {
 		return nil, unreachable(dir, st.explain(err))
@@ -107,13 +107,16 @@ func open(_ context.Context, u *url.URL, o engine.Options) (*engine.Engine, erro
 	}, nil
 }
 
-// media is a file system that may be read-only: then nobody writes, and the
-// folder needs no lock, for which a file would be made.
-type media struct{ vfs.FS }
+// media is a file system that may be read-only: then nobody writes, and who
+// reads needs no lock, for which a file would be made.
+type media struct {
+	vfs.FS
+	reads bool // and nothing else
+}
 
 func (m media) Lock(name string) (io.Closer, error) {
 	lock, err := m.FS.Lock(name)
-	if errors.Is(err, syscall.EROFS) {
+	if m.reads && errors.Is(err, syscall.EROFS) {
 		return io.NopCloser(nil), nil
 	}
 	return lock, err

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/barograph/barograph/answer"
@@ -364,5 +365,35 @@ func TestCacheParameter(t *testing.T) {
 	u.RawQuery = "cache=much"
 	if _, err := open(t.Context(), u, engine.Options{}); err == nil {
 		t.Error("cache=much was taken")
+	}
+}
+
+// TestReadersLeaveTheLocks of the process's other connections: the first descriptor of a
+// file that is closed ends all locks of the process on it, after which another process
+// may remove the log that is still in use.
+func TestReadersLeaveTheLocks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "archive.db")
+	if _, err := under(t, opened(t, path, engine.Options{}), design.Document).Subsets(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inode := fmt.Sprintf(":%d ", info.Sys().(*syscall.Stat_t).Ino) //nolint:forcetypeassert // Linux
+	held := func() int {
+		text, err := os.ReadFile("/proc/locks")
+		if err != nil {
+			t.Skipf("NOT TESTED: %v", err)
+		}
+		return strings.Count(string(text), inode)
+	}
+	before := held()
+	if before == 0 {
+		t.Fatal("the writer holds no lock on its file")
+	}
+	opened(t, path, engine.Options{ReadOnly: true})
+	if after := held(); after < before {
+		t.Errorf("%d locks are left of %d", after, before)
 	}
 }

@@ -100,7 +100,12 @@ func (d *database) place() error {
 	switch {
 	case err == nil && info.IsDir():
 		return d.unreachable("is a folder", nil, "name a file in it, e.g. sqlite:"+filepath.Join(d.path, "archive.db"))
+	case err == nil && d.readOnly:
+		return nil
 	case err == nil:
+		if err := writable(d.path); err != nil { // SQLite would open it for reading, and say so at the first commit
+			return d.unreachable("cannot be written", err, "copy it to where it can, or name another file")
+		}
 		return nil
 	case d.readOnly:
 		return d.unreachable("cannot be read", err, "check the path; a read-only archive is never made")
@@ -174,12 +179,8 @@ func (d *database) connect(patience time.Duration) (*sqlite3.SQLiteConn, error) 
 // that go with a log cannot be made; as nobody writes there, none are needed,
 // unless the log still holds commits.
 func readMode(path string) (string, error) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err == nil {
-		return "ro", f.Close()
-	}
-	if !errors.Is(err, syscall.EROFS) {
-		return "ro", nil // as others' files are, which their owner may be writing
+	if !errors.Is(writable(path), syscall.EROFS) {
+		return "ro", nil // also of others' files, which their owner may be writing
 	}
 	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
 		return "", &fault.Error{

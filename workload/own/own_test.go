@@ -150,6 +150,8 @@ func TestOwnRefuses(t *testing.T) {
 		{inFiles(t), write(t, "t.csv", "a,A \n1,2\n"), ""},
 		{inFiles(t), write(t, "t.csv", "a-b,a b\n1,2\n"), "in small letters, as another one is"},
 		{inFiles(t), write(t, "t.csv", "a\n"), "holds no row"},
+		{inFiles(t), write(t, "t.csv", "a,b\n1,2\n3\n4,5\n"), "different numbers of columns"},
+		{inFiles(t), write(t, "t.csv", "a,b,c\n1,2\n3,4\n"), "different numbers of columns"},
 	} {
 		_, _, err := ask(t, own.Program{Engines: c.engines, Tables: c.tables, Questions: qs, Reps: 1})
 		if c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
