@@ -36,7 +36,7 @@ var allowed = map[string][]string{
 	"formats/metviewer": {},
 	"formats/shef":      {"record"},
 	"formats/tpcds":     {},
-	"synth":             {"record", "stat", "formats/*"},
+	"synth":             {"record", "formats/*"},
 	"synth/tpcds":       {"formats/tpcds", "synth/tpcds/dsdgen"},
 
 	"synth/tpcds/dsdgen": {},
@@ -49,14 +49,14 @@ var allowed = map[string][]string{
 	"engine":                  {"record", "question", "answer", "design", "flavour", "formats/tpcds"},
 	"engine/sqlengine":        {"record", "question", "answer", "design", "flavour", "engine", "formats/tpcds"},
 	"engine/docengine":        {"record", "question", "answer", "design", "flavour", "engine"},
-	"engine/*":                {"record", "stat", "question", "answer", "design", "flavour", "engine", "engine/sqlengine", "engine/docengine", "formats/tpcds"},
+	"engine/*":                {"record", "question", "answer", "design", "flavour", "engine", "engine/sqlengine", "engine/docengine", "formats/tpcds"},
 	"engine/dry":              {"record", "question", "answer", "design", "flavour", "engine", "engine/dry/pairs"},
 	"engine/dry/pairs":        {"engine"},
 	"engine/mongodb/ferretdb": {},
 	"engine/all":              {"engine", "engine/*"},
 	"engine/new":              {},
 
-	"enginetest":          {"record", "question", "answer", "design", "flavour", "engine", "engine/sqlengine", "load", "synth", "lab", "formats", "formats/*"},
+	"enginetest":          {"record", "question", "answer", "design", "flavour", "engine", "engine/sqlengine", "load", "synth", "lab", "formats"},
 	"enginetest/damages":  {},
 	"enginetest/scantest": {"engine", "enginetest", "synth/tpcds"},
 
@@ -77,7 +77,7 @@ var allowed = map[string][]string{
 
 	"workload/post": {"record", "formats", "formats/shef", "synth", "answer", "engine", "measure", "run", "river"},
 
-	"workload/*": {"record", "stat", "curve", "formats", "formats/shef", "synth", "question", "answer", "design", "flavour", "engine", "load", "lab", "measure", "measure/pace", "run"},
+	"workload/*": {"record", "curve", "formats", "question", "answer", "design", "flavour", "engine", "load", "lab", "measure", "measure/pace", "run"},
 	"advise":     {"run", "measure", "answer"},
 	"compare":    {"run", "measure"},
 	"report":     {"run", "measure", "report/plot", "compare", "advise"},
@@ -181,16 +181,17 @@ func TestNoInit(t *testing.T) {
 	})
 }
 
-// TestWords: one verb for one idea, Go's own for a predicate.
+// TestWords: one verb for one idea, Go's own for a predicate, and none of the
+// sentences again that a native reader stumbled over.
 func TestWords(t *testing.T) {
-	other := regexp.MustCompile(`(?i)(tell|say)s whether`)
+	other := regexp.MustCompile(`(?i)(tell|say)s whether|hope/dares|\beverybodys\b|untold is the number|throwaway server is had|held says what held|deal deals|once prepares a statement where`)
 	goFiles(t, func(name string) {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if at := other.Find(text); at != nil && name != "layout_test.go" {
-			t.Errorf("%s: %q: a comment has it %q", name, at, "reports whether")
+			t.Errorf("%s: %q: write %q of a predicate, and plain sentences", name, at, "reports whether")
 		}
 	})
 }
