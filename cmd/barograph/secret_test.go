@@ -107,7 +107,7 @@ func keepsSecretInRuns(t *testing.T, data, db, secret, design string) {
 	keeps("ycsb", "load", "--db", db, "-P", "workloada", "-p", "recordcount=10", "-p", "db.passwd="+secret)
 	keeps("ycsb", "run", "--db", db, "-P", "workloada", "-p", "recordcount=10", "-p", "operationcount=10", "-p", "db.passwd="+secret, "--out", out("ycsb"))
 	if design != "keyvalue" {
-		keeps("post", "--db", db, "--messages", "2", "--mean", "20", "--out", out("post"))
+		keeps("post", "--db", db, "--design", "single", "--messages", "2", "--mean", "20", "--out", out("post"))
 	}
 	if n := searchFiles(t, secret, dir); n < 20 {
 		t.Errorf("%d files were searched", n)

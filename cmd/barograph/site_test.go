@@ -28,6 +28,11 @@ func TestMain(m *testing.M) {
 		main()
 	}
 	servers.Main(m)
+	if star != "" {
+		if err := os.RemoveAll(star); err != nil {
+			panic(err)
+		}
+	}
 }
 
 // servers are shared by tests that neither kill theirs nor change its settings.
@@ -154,7 +159,7 @@ func TestAdopt(t *testing.T) {
 			t.Errorf("adopt does not say %q:\n%s", want, looked)
 		}
 	}
-	kills := 8
+	kills := 4
 	if os.Getenv(enginetest.EnvSoak) != "" {
 		kills = 50
 	}
