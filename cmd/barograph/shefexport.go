@@ -224,9 +224,19 @@ func (e *env) written(out string, write func(w io.Writer) error) error {
 		b := bufio.NewWriter(e.stdout)
 		return errors.Join(write(b), b.Flush())
 	}
+	if to, err := filepath.EvalSymlinks(out); err == nil {
+		out = to // the link stays one
+	}
+	if info, err := os.Stat(out); err == nil && !info.Mode().IsRegular() { // a pipe or a device stays what it is
+		f, err := os.OpenFile(out, os.O_WRONLY, 0)
+		if err != nil {
+			return unwritten(err)
+		}
+		return errors.Join(write(f), f.Close())
+	}
 	f, err := os.CreateTemp(filepath.Dir(out), "."+filepath.Base(out)+".*.part")
 	if err != nil {
-		return &fault.Error{Setting: "--out", Err: err, Cure: "name a file that can be written"}
+		return unwritten(err)
 	}
 	err = write(f)
 	failed := err
@@ -239,6 +249,10 @@ func (e *env) written(out string, write func(w io.Writer) error) error {
 	f.Close()           //nolint:errcheck // the first error counts
 	os.Remove(f.Name()) //nolint:errcheck // likewise
 	return failed
+}
+
+func unwritten(err error) error {
+	return &fault.Error{Setting: "--out", Err: err, Cure: "name a file that can be written"}
 }
 
 // shefExport is a run of `barograph shef export`.
