@@ -39,7 +39,6 @@ type OwnTable struct {
 // OwnColumn is a column, whose name is in small letters.
 type OwnColumn struct {
 	Name     string
-	Source   string // its name in the files
 	Kind     OwnKind
 	Digits   int // of a decimal, those behind the point among them; of a text its most characters
 	Decimals int

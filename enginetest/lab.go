@@ -79,6 +79,11 @@ type Servers struct {
 // Main runs the tests of a package, and ends the servers; it is called from TestMain.
 func (s *Servers) Main(m *testing.M) {
 	m.Run() // the test program exits with what it returns
+	s.End()
+}
+
+// End ends the servers.
+func (s *Servers) End() {
 	for _, l := range s.up {
 		if err := stop(l); err != nil {
 			panic(err)

@@ -91,6 +91,7 @@ func TestNothingWrongLeavesANumber(t *testing.T) {
 		run.Posted:  run.PostCell("x", "quiet", "insert", "array96", "bulk"),
 		run.Scanned: run.NewCell(run.Scanned, "x", "paths", config.Paths, "partitions", config.Partitions, "workers", config.Workers, "design", "", "query", "q3"),
 		"faults":    run.NewCell("faults", "x", "design", "wide", "during", run.DuringQuestions),
+		run.Owned:   run.OwnCell("x", "q"),
 	}
 	for workload, cell := range cells {
 		numbers := func(t *testing.T, wrong func() (answer.Proof, error)) map[string]int {

@@ -58,6 +58,11 @@ func ReadRun(dir string) (*Run, error) {
 	var r Run
 	err := readJSON(filepath.Join(dir, runFile), &r)
 	if errors.Is(err, os.ErrNotExist) {
+		for _, old := range []string{"post.json", "scan.json"} {
+			if _, there := os.Stat(filepath.Join(dir, old)); there == nil {
+				return nil, &fault.Error{File: filepath.Join(dir, old), Problem: "is of a version of Barograph before the first release", Cure: "make the run again"}
+			}
+		}
 		return nil, &fault.Error{File: dir, Problem: "is no run folder", Err: err, Cure: "name a folder that barograph wrote"}
 	}
 	if err != nil {

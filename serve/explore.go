@@ -126,6 +126,14 @@ func (a *asking) stat() (string, error) {
 	return names[0], nil
 }
 
+// wide is the question with all that its statistic needs.
+func (a *asking) wide() (wide *question.Question, stat string, err error) {
+	if stat, err = a.stat(); err == nil {
+		wide, err = curve.Widen(a.q, []string{stat})
+	}
+	return wide, stat, err
+}
+
 // Cost is where the time of an answer went, in ms.
 type Cost struct {
 	Open   float64 `json:"open"`
@@ -141,11 +149,7 @@ func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
 // ask has the rows that the statistics of a question need. Rows of a question
 // that was asked before are had from memory, while the archive is what it was.
 func (s *Server) ask(ctx context.Context, a *asking, cost *Cost) (rows *answer.Answer, err error) {
-	name, err := a.stat()
-	if err != nil {
-		return nil, err
-	}
-	wide, err := curve.Widen(a.q, []string{name})
+	wide, name, err := a.wide()
 	if err != nil {
 		return nil, err
 	}
@@ -316,11 +320,7 @@ func (s *Server) asked(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	name, err := a.stat()
-	if err != nil {
-		return err
-	}
-	wide, err := curve.Widen(a.q, []string{name})
+	wide, _, err := a.wide()
 	if err != nil {
 		return err
 	}

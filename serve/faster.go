@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/answer"
-	"github.com/barograph/barograph/curve"
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
@@ -41,11 +40,7 @@ func (s *Server) faster(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	name, err := a.stat()
-	if err != nil {
-		return err
-	}
-	wide, err := curve.Widen(a.q, []string{name})
+	wide, _, err := a.wide()
 	if err != nil {
 		return err
 	}

@@ -322,7 +322,7 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, archi
 	if names != nil {
 		return e.curves(ctx, a, q, b.Take(), names, part)
 	}
-	return e.writeTo(partFile(a.out, part), func(w *os.File) error { return e.writeAnswer(w, a.format, b.Take()) })
+	return e.writeAnswer(partFile(a.out, part), a.format, b.Take())
 }
 
 // printAccesses prints how a plan reaches what is stored, as a table.
@@ -418,7 +418,7 @@ func (e *env) curves(ctx context.Context, a *asking, q *question.Question, rows 
 			a.pictures = append(a.pictures, picture{c, partFile(a.plot, one)})
 		}
 	}
-	return e.writeTo(partFile(a.out, part), func(w *os.File) error { return e.writeCurves(w, a.format, all) })
+	return e.writeCurves(partFile(a.out, part), a.format, all)
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
@@ -447,20 +447,4 @@ func drawn(file string) error {
 		return fault.Misuse("--plot "+file, "would hold SVG, the only kind of picture that is drawn", "name it "+strings.TrimSuffix(file, ext)+".svg; browsers and rsvg-convert make others of it")
 	}
 	return nil
-}
-
-// writeTo calls f with the file, or with nil for stdout.
-func (e *env) writeTo(path string, f func(*os.File) error) error {
-	if path == "" {
-		return f(nil)
-	}
-	file, err := os.Create(path)
-	if err != nil {
-		return &fault.Error{Setting: "--out", Err: err, Cure: "name a file that can be written"}
-	}
-	if err := f(file); err != nil {
-		file.Close() //nolint:errcheck // the first error counts
-		return err
-	}
-	return file.Close()
 }

@@ -20,7 +20,6 @@ import (
 	"github.com/barograph/barograph/enginetest"
 	"github.com/barograph/barograph/enginetest/damages"
 	"github.com/barograph/barograph/formats"
-	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/load"
 
 	_ "github.com/duckdb/duckdb-go/v2"
@@ -266,10 +265,9 @@ func TestUndamaged(t *testing.T) {
 		})
 	}
 	for _, x := range damagedServers() {
-		d, _ := all.Registry().Find(x.engine)
 		t.Run(x.engine, func(t *testing.T) {
-			l := enginetest.Lab(t, *d, lab.Options{})
-			db, err := x.open(l.URL())
+			url := sharedServer(t, x.engine)
+			db, err := x.open(url)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -277,7 +275,7 @@ func TestUndamaged(t *testing.T) {
 			for _, design := range x.designs {
 				t.Run(design, func(t *testing.T) {
 					for i := range (n + 2) / 3 { // of each of three designs
-						u := undamaged{url: l.URL(), design: design, subset: fmt.Sprintf("%s_w%d", design[:1], i), files: files, later: later}
+						u := undamaged{url: url, design: design, subset: fmt.Sprintf("%s_w%d", design[:1], i), files: files, later: later}
 						u.delete = func(r *rand.Rand) error {
 							s := x.store(u.subset)
 							if s.DB = db; design == "normalized" {

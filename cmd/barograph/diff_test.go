@@ -5,16 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/engine/all"
-	"github.com/barograph/barograph/enginetest"
 	"github.com/barograph/barograph/fault"
-	"github.com/barograph/barograph/lab"
 )
 
 // TestDiffStory loads the same files twice and one more file once, by command.
 func TestDiffStory(t *testing.T) {
-	d, _ := all.Registry().Find("mariadb")
-	url := enginetest.Lab(t, *d, lab.Options{}).State().URL
+	url := sharedPlace(t, "mariadb")
 	data, more := dayOfData(t), filepath.Join(t.TempDir(), "more")
 	must(t, "synth", "vsdb", "--from", "2019-01-02", "--models", "gfs", "--stattypes", "anom", "--out", more)
 	for subset, files := range map[string][]string{"mv_a": {data}, "mv_b": {data}, "mv_c": {data, more}} {
@@ -36,7 +32,7 @@ func TestDiffStory(t *testing.T) {
 		{[]string{"diff", url + "mv_a"}, fault.Usage},
 		{[]string{"diff", url + "mv_a", url + "mv_b", "--known", "other"}, fault.Usage},
 		{[]string{"diff", url + "mv_a", "mariadb://root@127.0.0.1:1/mv_b"}, fault.Unreachable},
-		{[]string{"diff", url + "mv_a", url + "mysql"}, fault.Failed},
+		{[]string{"diff", url + "mv_a", strings.TrimSuffix(sharedServer(t, "mariadb"), "/") + "/mysql"}, fault.Failed},
 	} {
 		if status, _, stderr := barograph(t, tc.args...); status != tc.status {
 			t.Errorf("%v: status %d, want %d: %s", tc.args, status, tc.status, stderr)

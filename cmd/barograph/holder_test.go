@@ -9,8 +9,6 @@ import (
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
-	"github.com/barograph/barograph/enginetest"
-	"github.com/barograph/barograph/lab"
 )
 
 // TestHolderOfServers: on a server loads take turns; the second says who else
@@ -23,8 +21,7 @@ func TestHolderOfServers(t *testing.T) {
 		design design.Name
 	}{{"postgres", design.Wide}, {"mariadb", design.Normalized}, {"valkey", design.KeyValue}} {
 		t.Run(x.name, func(t *testing.T) {
-			d, _ := all.Registry().Find(x.name)
-			db := enginetest.Lab(t, *d, lab.Options{}).State().URL
+			db := sharedPlace(t, x.name)
 			other := (&env{args: []string{"load", "x"}}).loading() // this process's, which lives
 			says := fmt.Sprintf("is being loaded by process %d of host %s since ", other.PID, other.Host)
 			note := func() {

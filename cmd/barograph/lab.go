@@ -60,8 +60,10 @@ shef export --to dss. Without a name everything is installed.`
 	install.ValidArgs = append(l.e.engines.Installable(), lab.TPCGenName, lab.HECDSSName)
 	install.Flags().BoolVar(&l.yes, "yes", false, "run the commands (as root, on Debian or Ubuntu)")
 	up := sub("up [ENGINE…]", "Start servers and print how to name them; one that runs already is left as it is", l.up)
+	profiles, told := l.profiles()
+	up.Long = "Start servers and print how to name them; one that runs already is left as it is.\n\nProfiles, of which an engine's first is its default:\n" + told
 	up.Flags().IntVar(&l.Nodes, "nodes", 1, "nodes of the cluster")
-	up.Flags().StringVar(&l.Profile, "profile", "", "settings: "+join(l.profiles())+" (default: the engine's first)")
+	up.Flags().StringVar(&l.Profile, "profile", "", "settings: "+join(profiles)+" (default: the engine's first)")
 	up.Flags().BoolVar(&l.isolate, "isolate", false, "give each node a network namespace and a control group (as root)")
 	up.Flags().Float64Var(&l.limits.CPUs, "cpus", 0, "cores that a node may use; 0 = all (with --isolate)")
 	up.Flags().Int64Var(&l.memory, "memory", 0, "MiB that a node may use; 0 = all (with --isolate)")
@@ -78,7 +80,8 @@ shef export --to dss. Without a name everything is installed.`
 	return parent(c, newLabDisks(l))
 }
 
-func (l *labs) profiles() (all []string) {
+// profiles are the names of all profiles, and what each engine's are.
+func (l *labs) profiles() (all []string, told string) {
 	for _, d := range l.e.engines {
 		if d.Server == nil {
 			continue
@@ -87,9 +90,10 @@ func (l *labs) profiles() (all []string) {
 			if !slices.Contains(all, p.Name) {
 				all = append(all, p.Name)
 			}
+			told += fmt.Sprintf("\n  %-11s%-9s%s", d.Scheme, p.Name, p.Summary)
 		}
 	}
-	return all
+	return all, told
 }
 
 // encrypted are the engines whose labs take TLS.

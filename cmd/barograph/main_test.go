@@ -297,6 +297,9 @@ func TestHelp(t *testing.T) {
 	if _, _, told := barograph(t, "load", bad, "--to", db); !strings.Contains(told, "nothing was stored") {
 		t.Errorf("a load of nothing says\n%s", told)
 	}
+	if told := must(t, "lab", "up", "--help"); !strings.Contains(told, "so that a commit is NOT durable") || !strings.Contains(told, "Exit status") {
+		t.Errorf("lab up --help does not say what a profile is:\n%s", told)
+	}
 	if told := must(t, "version", "--licences"); !strings.Contains(told, "The FreeType Project") || !strings.Contains(told, "Mozilla Public License") {
 		t.Errorf("version --licences prints %.200s", told)
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -38,42 +37,36 @@ func formatOf(c *cobra.Command, format, out string) string {
 	return format
 }
 
-// writeAnswer writes rows in a format; a nil file means stdout.
-func (e *env) writeAnswer(file *os.File, format string, a *answer.Answer) error {
+// writeAnswer writes rows in a format; out is "" for stdout.
+func (e *env) writeAnswer(out, format string, a *answer.Answer) error {
 	if e.json {
 		format = "json"
 	}
-	if file != nil {
-		return export.Answer(file, format, a, e.cell)
-	}
-	if format == "parquet" {
+	if format == "parquet" && out == "" {
 		return fault.Misuse("--format parquet", "is binary", "name a file with --out")
 	}
-	return export.Answer(e.stdout, format, a, e.cell)
+	return e.written(out, func(w io.Writer) error { return export.Answer(w, format, a, e.cell) })
 }
 
 // writeCurves writes statistics: as tables, else in full.
-func (e *env) writeCurves(file *os.File, format string, all []*run.Curves) error {
-	w := e.stdout
-	if file != nil {
-		w = io.Writer(file)
+func (e *env) writeCurves(out, format string, all []*run.Curves) error {
+	if !e.json && format != "table" && format != "json" {
+		return e.writeAnswer(out, format, curve.Rows(all))
 	}
-	if e.json || format == "json" {
-		var v any = all
-		if len(all) == 1 {
-			v = all[0]
+	return e.written(out, func(w io.Writer) error {
+		switch {
+		case !e.json && format == "table":
+			for _, c := range all {
+				if err := curve.Text(w, c); err != nil {
+					return err
+				}
+			}
+			return nil
+		case len(all) == 1:
+			return (&env{stdout: w}).printJSON(all[0])
 		}
-		return (&env{stdout: w}).printJSON(v)
-	}
-	if format != "table" {
-		return e.writeAnswer(file, format, curve.Rows(all))
-	}
-	for _, c := range all {
-		if err := curve.Text(w, c); err != nil {
-			return err
-		}
-	}
-	return nil
+		return (&env{stdout: w}).printJSON(all)
+	})
 }
 
 // progress shows one step after the other: a bar on a terminal, a line at the

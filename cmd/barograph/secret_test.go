@@ -14,10 +14,8 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
-	"github.com/barograph/barograph/enginetest"
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats"
-	"github.com/barograph/barograph/lab"
 )
 
 // marker is the secret that nothing may print or keep.
@@ -83,8 +81,7 @@ func TestSecretsOfWholeRuns(t *testing.T) {
 	})
 	for name, design := range map[string]string{"postgres": "document", "mariadb": "document", "valkey": "keyvalue"} {
 		t.Run(name, func(t *testing.T) {
-			d, _ := all.Registry().Find(name)
-			db := enginetest.Lab(t, *d, lab.Options{}).State().URL
+			db := sharedPlace(t, name)
 			u, err := url.Parse(db)
 			if err != nil {
 				t.Fatal("the URL of the lab cannot be read")
@@ -110,7 +107,7 @@ func keepsSecretInRuns(t *testing.T, data, db, secret, design string) {
 	keeps("ycsb", "load", "--db", db, "-P", "workloada", "-p", "recordcount=10", "-p", "db.passwd="+secret)
 	keeps("ycsb", "run", "--db", db, "-P", "workloada", "-p", "recordcount=10", "-p", "operationcount=10", "-p", "db.passwd="+secret, "--out", out("ycsb"))
 	if design != "keyvalue" {
-		keeps("post", "--db", db, "--messages", "2", "--mean", "20", "--out", out("post"))
+		keeps("post", "--db", db, "--design", "single", "--messages", "2", "--mean", "20", "--out", out("post"))
 	}
 	if n := searchFiles(t, secret, dir); n < 20 {
 		t.Errorf("%d files were searched", n)

@@ -226,33 +226,23 @@ func (e *env) written(out string, write func(w io.Writer) error) error {
 		b := bufio.NewWriter(e.stdout)
 		return errors.Join(write(b), b.Flush())
 	}
-	refused := &fault.Error{Setting: "--out " + out, Cure: "name a file that can be written"}
 	info, err := os.Stat(out)
 	switch {
-	case err != nil:
+	case err != nil: // it is new, or its folder cannot be read, which is told below
 	case info.IsDir():
-		refused.Problem = "is a folder"
-		return refused
+		return unwritten(out, "is a folder", nil)
 	case info.Mode().Perm()&0o200 == 0:
-		refused.Problem = "is write-protected"
-		return refused
+		return unwritten(out, "is write-protected", nil)
 	case !info.Mode().IsRegular():
-		f, err := os.OpenFile(out, os.O_WRONLY, 0)
-		if err != nil {
-			refused.Err = err
-			return refused
-		}
-		b := bufio.NewWriter(f)
-		return errors.Join(write(b), b.Flush(), f.Close())
+		return writtenInto(out, write)
 	default:
 		if out, err = filepath.EvalSymlinks(out); err != nil {
-			return err
+			return unwritten(out, "", err)
 		}
 	}
 	f, err := os.CreateTemp(filepath.Dir(out), "."+filepath.Base(out)+".*.part")
 	if err != nil {
-		refused.Err = err
-		return refused
+		return unwritten(out, "", err)
 	}
 	err = write(f)
 	failed := err
@@ -265,6 +255,20 @@ func (e *env) written(out string, write func(w io.Writer) error) error {
 	f.Close()           //nolint:errcheck // the first error counts
 	os.Remove(f.Name()) //nolint:errcheck // likewise
 	return failed
+}
+
+// writtenInto writes into a pipe or a device, which stays what it is.
+func writtenInto(out string, write func(w io.Writer) error) error {
+	f, err := os.OpenFile(out, os.O_WRONLY, 0)
+	if err != nil {
+		return unwritten(out, "", err)
+	}
+	b := bufio.NewWriter(f)
+	return errors.Join(write(b), b.Flush(), f.Close())
+}
+
+func unwritten(out, problem string, err error) error {
+	return &fault.Error{Setting: "--out " + out, Problem: problem, Err: err, Cure: "name a file that can be written"}
 }
 
 // shefExport is a run of `barograph shef export`.

@@ -3,6 +3,8 @@ package main
 import (
 	"cmp"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -172,5 +174,34 @@ func TestShefExportMistakes(t *testing.T) {
 	}
 	if _, err := os.Stat(out); err == nil {
 		t.Error("a failed export leaves a file")
+	}
+}
+
+// TestWrittenInPlace: a link that --out names stays a link, and a pipe a pipe.
+func TestWrittenInPlace(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	write := func(w io.Writer) error { _, err := io.WriteString(w, "x"); return err }
+	if err := errors.Join(os.WriteFile(at("file"), []byte("before"), 0o600), os.Symlink("file", at("link")), syscall.Mkfifo(at("pipe"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan string)
+	go func() {
+		text, err := os.ReadFile(at("pipe"))
+		read <- fmt.Sprint(string(text), err)
+	}()
+	if err := errors.Join((&env{}).written(at("link"), write), (&env{}).written(at("pipe"), write)); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-read; got != "x<nil>" {
+		t.Errorf("the pipe gave %s", got)
+	}
+	for name, kind := range map[string]os.FileMode{"file": 0, "link": os.ModeSymlink, "pipe": os.ModeNamedPipe} {
+		if info, err := os.Lstat(at(name)); err != nil || info.Mode().Type() != kind {
+			t.Errorf("%s became %v, %v", name, info.Mode(), err)
+		}
+	}
+	if text, err := os.ReadFile(at("file")); err != nil || string(text) != "x" {
+		t.Errorf("the file behind the link holds %q, %v", text, err)
 	}
 }

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,7 +27,41 @@ func TestMain(m *testing.M) {
 	if os.Getenv(envMain) != "" || len(os.Args) > 1 && (os.Args[1] == met.ColdCommand || os.Args[1] == lab.DiskCommand) {
 		main()
 	}
-	m.Run()
+	servers.Main(m)
+	if star != "" {
+		if err := os.RemoveAll(star); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// servers are shared by tests that neither kill theirs nor change its settings.
+var servers enginetest.Servers
+
+// sharedServer is the URL of a shared server.
+func sharedServer(t *testing.T, scheme string) string {
+	t.Helper()
+	d, _ := all.Registry().Find(scheme)
+	return servers.Lab(t, *d, lab.Options{Memory: storyMemory}).URL()
+}
+
+// placed counts the places on shared servers.
+var placed atomic.Int64
+
+// sharedPlace is the URL of a place on a shared server that holds nothing: a database,
+// a namespace, or what the names of databases begin with.
+func sharedPlace(t *testing.T, scheme string) string {
+	t.Helper()
+	at, name := sharedServer(t, scheme), fmt.Sprintf("t%d_", placed.Add(1))
+	if scheme == "postgres" {
+		return database(t, at, name, "")
+	}
+	u, err := url.Parse(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path = "/" + name
+	return u.String()
 }
 
 // child starts a command line in a process of its own, which can be killed.
@@ -61,11 +97,10 @@ func client(t *testing.T, server, command string) string {
 // beside METviewer's, ended with error 1054 after it had added headers and
 // tables. It is refused before anything is written, wherever it is killed.
 func TestDatabasesOfMETdbLoad(t *testing.T) {
-	d, _ := all.Registry().Find("mariadb")
-	server := enginetest.Lab(t, *d, lab.Options{Memory: 1 << 30}).State().URL
+	server := sharedServer(t, "mariadb")
 	for _, name := range []string{"mv_site_1", "mv_site_2"} {
 		dump := sharedData(t, "met/metdbload_site/"+name+".sql.xz")
-		client(t, server, "mariadb ${to[@]} -e 'CREATE DATABASE "+name+"' && xz -dc '"+dump+"' | mariadb ${to[@]} "+name)
+		client(t, server, "mariadb ${to[@]} -e 'DROP DATABASE IF EXISTS "+name+"; CREATE DATABASE "+name+"' && xz -dc '"+dump+"' | mariadb ${to[@]} "+name)
 	}
 	status, stdout, stderr := barograph(t, "diff", server+"mv_site_1", server+"mv_site_2", "--samples", "1")
 	if status != fault.Differs || !strings.Contains(stdout, "34544 rows are equal, 5466 differ") {
@@ -100,8 +135,7 @@ func TestDatabasesOfMETdbLoad(t *testing.T) {
 // A database that METdbLoad filled is asked as it is, adopted, mended, and loaded
 // into; then METdbLoad loads on beside.
 func TestAdopt(t *testing.T) {
-	d, _ := all.Registry().Find("mariadb")
-	server := enginetest.Lab(t, *d, lab.Options{Memory: 1 << 30}).State().URL
+	server := sharedServer(t, "mariadb")
 	restore := func(dump, name string) {
 		client(t, server, "mariadb ${to[@]} -e 'DROP DATABASE IF EXISTS "+name+"; CREATE DATABASE "+name+"' && xz -dc '"+sharedData(t, "met/metdbload_site/"+dump+".sql.xz")+"' | mariadb ${to[@]} "+name)
 	}
@@ -125,7 +159,7 @@ func TestAdopt(t *testing.T) {
 			t.Errorf("adopt does not say %q:\n%s", want, looked)
 		}
 	}
-	kills := 8
+	kills := 4
 	if os.Getenv(enginetest.EnvSoak) != "" {
 		kills = 50
 	}

@@ -33,8 +33,12 @@ func TestYCSBStory(t *testing.T) {
 			url := d.Scheme + ":" + filepath.Join(t.TempDir(), "db")
 			if d.Place == engine.Remote {
 				quickServer(t, d.Scheme)
-				t.Parallel() // mostly they wait, for disks and starts
-				url = enginetest.Lab(t, d, lab.Options{Memory: storyMemory}).URL()
+				if slices.Contains(byDay(), d.Scheme) {
+					url = sharedPlace(t, d.Scheme)
+					t.Parallel() // mostly they wait for disks
+				} else {
+					url = enginetest.Lab(t, d, lab.Options{Memory: storyMemory}).URL()
+				}
 			}
 			stories(t, d, url)
 		})
@@ -46,14 +50,17 @@ func TestYCSBStory(t *testing.T) {
 // PostgreSQL: they are the same commands, and the engines have tests of their own.
 func quickServer(t *testing.T, scheme string) {
 	t.Helper()
-	byDay := []string{"postgres", "mariadb", "valkey"}
+	quick := byDay()
 	if testing.Short() {
-		byDay = byDay[:1]
+		quick = quick[:1]
 	}
-	if !slices.Contains(byDay, scheme) && !enginetest.Nightly() {
+	if !slices.Contains(quick, scheme) && !enginetest.Nightly() {
 		t.Skip("NOT TESTED by day: whole commands against " + scheme + "; set " + enginetest.EnvSoak + "=1")
 	}
 }
+
+// byDay are the servers that start at once.
+func byDay() []string { return []string{"postgres", "mariadb", "valkey"} }
 
 // Keys and scans of a cluster are divided among its nodes.
 func TestYCSBStoryOfCluster(t *testing.T) {

@@ -10,10 +10,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-
-	"github.com/barograph/barograph/engine/postgres"
-	"github.com/barograph/barograph/enginetest"
-	"github.com/barograph/barograph/lab"
 )
 
 // yahooClasses names the variable with the class path of a real YCSB: its core,
@@ -26,17 +22,16 @@ func TestYCSBInterop(t *testing.T) {
 	if classes == "" {
 		t.Skip("no YCSB: set " + yahooClasses + " to the jars of its core, its JDBC binding and PostgreSQL's driver (site.ycsb:core:0.17.0, org.postgresql:postgresql), and install java")
 	}
-	l := enginetest.Lab(t, postgres.Driver(), lab.Options{})
 	table := "CREATE TABLE usertable (YCSB_KEY VARCHAR(255) PRIMARY KEY"
 	for _, f := range []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"} {
 		table += ", FIELD" + f + " TEXT"
 	}
-	theirs := database(t, l.URL(), "theirs", table+")")
+	theirs := database(t, sharedServer(t, "postgres"), "theirs", table+")")
 	yahoo(t, classes, theirs, "-load")
 	for _, w := range []string{"workloadc", "workloada", "workloade", "workloadf"} {
 		must(t, "ycsb", "run", "--db", theirs, "-P", w, "-p", "recordcount=500", "-p", "operationcount=500", "-p", "insertproportion=0", "--verify")
 	}
-	ours := database(t, l.URL(), "ours", "")
+	ours := sharedPlace(t, "postgres")
 	must(t, "ycsb", "load", "--db", ours, "-p", "recordcount=500", "--verify")
 	yahoo(t, classes, ours, "-t")
 }

@@ -168,7 +168,7 @@ var (
 // ownColumn is a column of DuckDB's type, and what makes of it one of the few
 // types that all engines have.
 func ownColumn(source, kind string) (c engine.OwnColumn, text string, ok bool) {
-	c = engine.OwnColumn{Name: notInNames.ReplaceAllString(strings.ToLower(source), "_"), Source: source}
+	c = engine.OwnColumn{Name: notInNames.ReplaceAllString(strings.ToLower(source), "_")}
 	text = flavour.Ident(source)
 	if m := decimal.FindStringSubmatch(kind); m != nil {
 		c.Kind = engine.OwnDecimal

@@ -3,12 +3,12 @@ package mariadb_test
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -144,7 +144,7 @@ func whole(t *testing.T, a engine.Archive, files []enginetest.File) (there, rest
 // whole commits only, and the load goes on where it was. The second half of the
 // files replaces what the first half brought.
 func TestServerDiesWhileRecordsAreReplaced(t *testing.T) {
-	l := enginetest.Lab(t, mariadb.Driver(), lab.Options{Memory: 1 << 30})
+	l := mariadb.Mortal.Lab(t, mariadb.Driver(), lab.Options{Profile: "default", Memory: 1 << 30})
 	kills := 3
 	if testing.Short() {
 		kills = 2
@@ -152,12 +152,12 @@ func TestServerDiesWhileRecordsAreReplaced(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv(enginetest.EnvSoak)); err == nil {
 		kills *= n
 	}
-	for i, c := range []struct {
+	for _, c := range []struct {
 		design design.Name
 		query  string
 	}{{design.Normalized, ""}, {design.Normalized, "?engine=InnoDB"}, {design.Document, ""}, {design.Wide, ""}} {
 		t.Run(string(c.design)+c.query, func(t *testing.T) {
-			url := fmt.Sprintf("%sk%d_%s", l.URL(), i, c.query)
+			url := fresh(l, c.query)(t)
 			all := append(files(1, 12), files(2, 12)...)
 			if err := store(t.Context(), opened(t, url, c.design), "s", all[:10]); err != nil { // so that most kills fall into commits that replace
 				t.Fatal(err)
@@ -201,17 +201,18 @@ func killed(t *testing.T, l *lab.Lab, a engine.Archive, all []enginetest.File, r
 // A killed server can leave the keys of a MyISAM table short of which the table
 // itself says nothing. Whoever takes back what a commit left looks for it.
 func TestKeysThatAKilledServerLeft(t *testing.T) {
-	l := enginetest.Lab(t, mariadb.Driver(), lab.Options{Memory: 1 << 30})
-	url, all, tables := l.URL()+"c_", files(1, 12), []string{"line_data_sl1l2", "line_data_pct"}
+	l := mariadb.Mortal.Lab(t, mariadb.Driver(), lab.Options{Profile: "default", Memory: 1 << 30})
+	url, all, tables := fresh(l, "")(t), files(1, 12), []string{"line_data_sl1l2", "line_data_pct"}
+	db := strings.TrimPrefix(url, l.URL()) + "s"
 	if err := store(t.Context(), opened(t, url, design.Normalized), "s", all[:6]); err != nil {
 		t.Fatal(err)
 	}
-	tell(t, l, "INSERT INTO c_s.barograph_pending VALUES ('line_data_sl1l2', 'barograph_row', 1000000), ('line_data_pct', 'line_data_id', 1000000)")
+	tell(t, l, "INSERT INTO "+db+".barograph_pending VALUES ('line_data_sl1l2', 'barograph_row', 1000000), ('line_data_pct', 'line_data_id', 1000000)")
 	if err := l.Stop(0); err != nil {
 		t.Fatal(err)
 	}
 	for _, table := range tables {
-		emptyKeys(t, filepath.Join(l.State().Cluster.Nodes[0].Dir, "data", "c_s", table+".MYI"))
+		emptyKeys(t, filepath.Join(l.State().Cluster.Nodes[0].Dir, "data", db, table+".MYI"))
 	}
 	if err := l.Restart(t.Context(), 0); err != nil {
 		t.Fatal(err)
@@ -222,7 +223,7 @@ func TestKeysThatAKilledServerLeft(t *testing.T) {
 		t.Errorf("%d files are there, want 6", len(there))
 	}
 	for _, table := range tables {
-		if said := tell(t, l, "CHECK TABLE c_s."+table); said != "OK" {
+		if said := tell(t, l, "CHECK TABLE "+db+"."+table); said != "OK" {
 			t.Errorf("%s: %s", table, said)
 		}
 	}

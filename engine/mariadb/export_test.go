@@ -9,7 +9,11 @@ import (
 // FindGalera looks for all that a cluster needs.
 var FindGalera = findGalera
 
-// Servers are shared by the tests of both packages.
-var Servers enginetest.Servers
+// Servers are shared by the tests of both packages, and Mortal by those that kill
+// theirs, and start it again.
+var Servers, Mortal enginetest.Servers
 
-func TestMain(m *testing.M) { Servers.Main(m) }
+func TestMain(m *testing.M) {
+	Servers.Main(m)
+	Mortal.End()
+}

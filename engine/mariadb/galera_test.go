@@ -15,9 +15,11 @@ import (
 	"github.com/barograph/barograph/lab"
 )
 
-// TestGalera kills nodes and loads at all of them; the last test ends the cluster.
+// TestGalera puts three nodes through the suite, kills nodes and loads at all of
+// them; the last test ends the cluster.
 func TestGalera(t *testing.T) {
 	l := cluster(t)
+	t.Run("conformance", func(t *testing.T) { conformance(t, l) })
 	t.Run("schema", func(t *testing.T) { galeraSchema(t, l) })
 	t.Run("loaders at every node", func(t *testing.T) { loadersAtEveryNode(t, l) })
 	t.Run("a node dies", func(t *testing.T) { nodeDies(t, l) })
@@ -88,8 +90,7 @@ func alone(t *testing.T, l *lab.Lab, i int) *sql.DB {
 
 // The suite on three nodes: what is asked goes to each in turn, what is loaded
 // to the first, and every answer is that of all loads before.
-func TestConformanceGalera(t *testing.T) {
-	l := cluster(t)
+func conformance(t *testing.T, l *lab.Lab) {
 	enginetest.Run(t, enginetest.Config{
 		Driver:      offering(design.Normalized), // InnoDB, and METviewer's tables: the hardest case
 		URL:         fresh(l, ""),

@@ -78,9 +78,9 @@ func drop(t *testing.T, l *lab.Lab, prefix string) {
 
 // The server is killed during a load, and two loads go into one subset.
 func TestServerDiesAndTwoLoad(t *testing.T) {
+	l := mariadb.Mortal.Lab(t, mariadb.Driver(), lab.Options{Profile: "tuned", Memory: 1 << 30})
 	for _, query := range []string{"", "?engine=InnoDB"} {
 		t.Run("url="+query, func(t *testing.T) {
-			l := enginetest.Lab(t, mariadb.Driver(), lab.Options{Profile: "tuned", Memory: 1 << 30})
 			c := enginetest.Config{Driver: mariadb.Driver(), URL: fresh(l, query)}
 			if query != "" { // the other designs know no other engine
 				c.Driver.Offers = map[design.Name][]flavour.Name{design.Normalized: c.Driver.Offers[design.Normalized]}
@@ -123,8 +123,8 @@ func TestDefectsOfLoaders(t *testing.T) {
 func TestServer(t *testing.T) {
 	for _, p := range mariadb.Driver().Server.Profiles {
 		t.Run(p.Name, func(t *testing.T) {
-			l := enginetest.Lab(t, mariadb.Driver(), lab.Options{Profile: p.Name, Memory: 1 << 30})
-			url := l.URL() + "mv_"
+			l := mariadb.Mortal.Lab(t, mariadb.Driver(), lab.Options{Profile: p.Name, Memory: 1 << 30})
+			url := fresh(l, "")(t)
 			e, err := mariadb.Driver().Open(t.Context(), parsed(t, url), engine.Options{})
 			if err != nil {
 				t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 
 // TestScans puts the tables of the analytical workload through the suite.
 func TestScans(t *testing.T) {
-	l := enginetest.Lab(t, mariadb.Driver(), lab.Options{Profile: "tuned", Memory: 1 << 30})
+	l := mariadb.Servers.Lab(t, mariadb.Driver(), lab.Options{Profile: "tuned", Memory: 1 << 30})
 	scantest.Run(t, scantest.Config{Driver: mariadb.Driver(), URL: fresh(l, ""), Paths: enginetest.Disks})
 }
 
@@ -23,7 +23,7 @@ func TestScans(t *testing.T) {
 // folder behind; a folder that the server cannot use is an error with a cure.
 func TestScansLeaveNothing(t *testing.T) {
 	enginetest.NotUnderRace(t)
-	l := enginetest.Lab(t, mariadb.Driver(), lab.Options{Memory: 1 << 30})
+	l := mariadb.Servers.Lab(t, mariadb.Driver(), lab.Options{Memory: 1 << 30})
 	files, _ := scantest.StarFolder(t)
 	paths := enginetest.Disks(t, 2)
 	e, err := engine.Registry{mariadb.Driver()}.Open(t.Context(), fresh(l, "")(t), engine.Options{})

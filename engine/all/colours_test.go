@@ -1,0 +1,28 @@
+package all_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/report/plot"
+)
+
+// TestColours: each engine has a colour of its own, whatever stands beside it.
+func TestColours(t *testing.T) {
+	colour, seen := regexp.MustCompile(`#[0-9A-Fa-f]{6}`), map[string]string{}
+	for _, d := range all.Registry() {
+		p := plot.Rows{}
+		p.Panel("", plot.Row{Label: "x", Group: d.Scheme, Value: plot.Value{V: 1}})
+		svg, err := p.SVG()
+		if err != nil {
+			t.Fatal(err)
+		}
+		drawn := strings.Join(colour.FindAllString(string(svg), -1), " ")
+		if other := seen[drawn]; other != "" {
+			t.Errorf("%s has the colours of %s: give it a line in report/plot/palette.go", d.Scheme, other)
+		}
+		seen[drawn] = d.Scheme
+	}
+}
