@@ -103,7 +103,7 @@ func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 		fmt.Fprintf(&b, "http-server.authentication.type=PASSWORD\nhttp-server.https.enabled=true\nhttp-server.https.port=%d\nhttp-server.https.keystore.path=%s\npassword-authenticator.config-files=%s\n",
 			n.Ports["https"], n.Certificate(), filepath.Join(n.Dir, authenticator))
 	}
-	fmt.Fprintf(&b, "node.environment=barograph\nnode.id=node%d\ncatalog.config-dir=%s\nplugin.dir=%s\ninternal-communication.shared-secret=%s\n",
+	fmt.Fprintf(&b, "node.environment=barograph\nnode.id=node%d\ncatalog.management=dynamic\ncatalog.config-dir=%s\nplugin.dir=%s\ninternal-communication.shared-secret=%s\n",
 		n.Index+1, catalogs, loaded, secret(c))
 	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
 		if name != heap {
