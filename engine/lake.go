@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"regexp"
 
 	"github.com/barograph/barograph/answer"
 	"github.com/barograph/barograph/design"
@@ -47,17 +48,30 @@ type LakeTable struct {
 	Rows  int64
 }
 
-// Partition is by what files are parted: each value is a folder name=value, as
-// Hive has it, and stands in no file.
+// Partition is by what files are parted.
 type Partition string
 
 // The partitions.
 const (
 	Unparted   Partition = "none"
-	ByDay      Partition = "valid_day" // the day of fcst_valid_beg, 2019-01-01; a column that the wide design lacks
+	ByDay      Partition = "day" // of fcst_valid_beg
 	ByModel    Partition = "model"
-	ByVariable Partition = "fcst_var"
+	ByVariable Partition = "variable" // fcst_var
 )
+
+// PartColumn is the column by which files are parted: each of its values is a
+// folder part=value, as Hive has it, and stands in no file. It is the day,
+// 2019-01-01, or the model or variable with _ in place of what is no letter, digit, dot or
+// minus: an escaped / is not found again by all engines.
+const PartColumn = "part"
+
+var notInParts = regexp.MustCompile(NotInParts)
+
+// NotInParts is the expression for what has _ in its place.
+const NotInParts = "[^A-Za-z0-9.-]"
+
+// Part is the value of PartColumn for a model or variable.
+func Part(value string) string { return notInParts.ReplaceAllString(value, "_") }
 
 // Partitions are all of them.
 func Partitions() []Partition { return []Partition{Unparted, ByDay, ByModel, ByVariable} }

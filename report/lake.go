@@ -119,7 +119,7 @@ func (l *laked) engines() (all []string) {
 
 // partition is a layout's in words.
 func partition(name string) string {
-	return cmp.Or(map[string]string{"none": "not parted", "valid_day": "by valid day", "model": "by model", "fcst_var": "by variable"}[name], name)
+	return cmp.Or(map[string]string{"none": "not parted", "day": "by valid day", "model": "by model", "variable": "by variable"}[name], name)
 }
 
 // advice names the layout with the least sum, and the one with the largest.

@@ -15,7 +15,7 @@ type Lake struct {
 
 // LakeLayout is the records under one partitioning, in files of about one size.
 type LakeLayout struct {
-	Partition string  `json:"partition"` // valid_day, model, fcst_var, none
+	Partition string  `json:"partition"` // none, day, model, variable
 	MB        float64 `json:"mb"`        // 10⁶ bytes of a file, as asked for
 	Files     int     `json:"files"`
 	Bytes     int64   `json:"bytes"`

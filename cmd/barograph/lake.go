@@ -29,12 +29,12 @@ held against the reference that is computed from the files; only right ones are 
 from one answer to the next, so each is a cold one. The store answers through a gate that lets --rate MB pass a second for all
 that ask, begins each answer --latency later, and counts requests and bytes.
 
-Files are sorted by variable, level, region, model, time and lead. Of files parted by day a question asks for the days, too.
+Files are sorted by variable, level, region, model, time and lead. Of files that are parted a question asks for its parts, too.
 DuckDB writes the files, and reads them through its extension httpfs: barograph lab install --yes s3 duckdb. Trino must run on
 this machine, as the lab's does.`,
 		Example: `  barograph lab install --yes s3 duckdb trino
   barograph lab up trino
-  barograph scan lake vsdb_data --engine duckdb --engine lab:trino --partition none,valid_day,fcst_var --mb 0.25,2,16`,
+  barograph scan lake vsdb_data --engine duckdb --engine lab:trino --partition none,day,variable --mb 0.25,2,16`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			if p.Files, err = e.filesOf(args); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -96,7 +95,7 @@ func (l *lakes) at(key string) string { return flavour.Quote("s3://" + l.store.B
 func (l *lakes) table(ctx context.Context, t *engine.LakeTable) error {
 	parts, levels := "hive_partitioning = false", "*.parquet"
 	if t.Partition != engine.Unparted {
-		parts, levels = "hive_partitioning = true, hive_types = {"+flavour.Quote(string(t.Partition))+": VARCHAR}", "*/*.parquet"
+		parts, levels = "hive_partitioning = true, hive_types = {"+engine.PartColumn+": VARCHAR}", "*/*.parquet"
 	}
 	return pool{l.database}.Exec(ctx, "CREATE VIEW "+lakeTable(t)+" AS SELECT * FROM read_parquet("+l.at(t.Prefix+levels)+", "+parts+")")
 }
@@ -105,12 +104,11 @@ func (l *lakes) table(ctx context.Context, t *engine.LakeTable) error {
 // copies them out, file by file.
 func (l *lakes) write(ctx context.Context, archive, subset string, t *engine.LakeTable, bytes int64) (err error) {
 	p := pool{l.database}
-	held, parted := sqlengine.LakeColumns(t)
-	by := "''"
-	if t.Partition == engine.ByDay {
-		by = "strftime(fcst_valid_beg, '%Y-%m-%d')"
-	} else if parted != nil {
-		by = parted.Name
+	by := map[engine.Partition]string{
+		engine.Unparted: "''", engine.ByDay: "strftime(fcst_valid_beg, '%Y-%m-%d')", engine.ByModel: "model", engine.ByVariable: "fcst_var",
+	}[t.Partition]
+	if t.Partition == engine.ByModel || t.Partition == engine.ByVariable {
+		by = "regexp_replace(" + by + ", " + flavour.Quote(engine.NotInParts) + ", '_', 'g')"
 	}
 	from, _ := newArchive(l.database, design.Wide).Table(subset, t.Type)
 	if err := p.Exec(ctx, "ATTACH "+flavour.Quote(archive)+" AS source (READ_ONLY)"); err != nil {
@@ -123,7 +121,7 @@ func (l *lakes) write(ctx context.Context, archive, subset string, t *engine.Lak
 	if err := p.Exec(ctx, "CREATE TABLE sorted AS SELECT *, "+by+" AS part FROM source."+from+" ORDER BY part, "+order); err != nil {
 		return err
 	}
-	columns := sqlengine.Names("", held)
+	columns := sqlengine.Names("", sqlengine.WideColumns(t.Type))
 	copied := func(where, key string) (size int64, err error) {
 		text := "COPY (SELECT " + columns + " FROM sorted " + where + ") TO " + l.at(key) + " (FORMAT parquet, COMPRESSION zstd, RETURN_STATS)"
 		err = p.Rows(ctx, text, nil, func(row []any) error {
@@ -147,8 +145,8 @@ func (l *lakes) write(ctx context.Context, archive, subset string, t *engine.Lak
 	each := int64(probeRows)
 	for begin, k := int64(0), 0; k < len(parts); k++ {
 		folder := t.Prefix
-		if parted != nil {
-			folder += parted.Name + "=" + url.PathEscape(parts[k]) + "/"
+		if t.Partition != engine.Unparted {
+			folder += engine.PartColumn + "=" + parts[k] + "/"
 		}
 		for at := int64(0); at < rows[k]; {
 			n := min(each, rows[k]-at)

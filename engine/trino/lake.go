@@ -37,25 +37,21 @@ func (d *database) lake(ctx context.Context, s engine.Store) (*engine.Lake, erro
 		return nil, err
 	}
 	l := &lakes{d, s, dir}
-	var with []string
-	for _, p := range [][2]string{
-		{"hive.metastore", "file"},
-		{"hive.metastore.catalog.dir", "local://" + dir},
-		{"fs.native-local.enabled", "true"},
-		{"local.location", "/"},
-		{"fs.native-s3.enabled", "true"},
-		{"s3.endpoint", "http://" + s.Endpoint},
-		{"s3.region", s.Region},
-		{"s3.path-style-access", "true"},
-		{"s3.aws-access-key", s.Key},
-		{"s3.aws-secret-key", s.Secret},
-		{"hive.security", "allow-all"},
-	} {
-		with = append(with, flavour.Ident(p[0])+" = "+flavour.Quote(p[1]))
-	}
 	for _, text := range []string{
 		"DROP CATALOG IF EXISTS " + lakeCatalog, // of a run that was killed
-		"CREATE CATALOG " + lakeCatalog + " USING hive WITH (" + strings.Join(with, ", ") + ")",
+		createCatalog(lakeCatalog, [][2]string{
+			{"hive.metastore", "file"},
+			{"hive.metastore.catalog.dir", "local://" + dir},
+			{"fs.native-local.enabled", "true"},
+			{"local.location", "/"},
+			{"fs.native-s3.enabled", "true"},
+			{"s3.endpoint", "http://" + s.Endpoint},
+			{"s3.region", s.Region},
+			{"s3.path-style-access", "true"},
+			{"s3.aws-access-key", s.Key},
+			{"s3.aws-secret-key", s.Secret},
+			{"hive.security", "allow-all"},
+		}),
 		"CREATE SCHEMA " + lakeCatalog + ".lake",
 	} {
 		if err := d.client.run(ctx, request{text: text}); err != nil {
@@ -73,15 +69,14 @@ func lakeTable(t *engine.LakeTable) string { return lakeCatalog + ".lake." + fla
 
 // table makes an external table, and finds its partitions.
 func (l *lakes) table(ctx context.Context, t *engine.LakeTable) error {
-	held, parted := sqlengine.LakeColumns(t)
+	columns := flavour.Join(sqlengine.WideColumns(t.Type), ", ", func(c sqlengine.Column) string { return flavour.Ident(c.Name) + " " + lakeType(c.Type) })
 	with := "format = 'PARQUET', external_location = " + flavour.Quote("s3://"+l.store.Bucket+"/"+t.Prefix)
-	if parted != nil {
-		held = append(held, *parted)
-		with += ", partitioned_by = ARRAY[" + flavour.Quote(parted.Name) + "]"
+	if t.Partition != engine.Unparted {
+		columns += ", " + engine.PartColumn + " varchar"
+		with += ", partitioned_by = ARRAY[" + flavour.Quote(engine.PartColumn) + "]"
 	}
-	columns := flavour.Join(held, ", ", func(c sqlengine.Column) string { return flavour.Ident(c.Name) + " " + lakeType(c.Type) })
 	err := l.client.run(ctx, request{text: "CREATE TABLE " + lakeTable(t) + " (" + columns + ") WITH (" + with + ")"})
-	if err == nil && parted != nil {
+	if err == nil && t.Partition != engine.Unparted {
 		err = l.client.run(ctx, request{text: fmt.Sprintf("CALL %s.system.sync_partition_metadata('lake', %s, 'ADD')", lakeCatalog, flavour.Quote(t.Name))})
 	}
 	return err
