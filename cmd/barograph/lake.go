@@ -21,7 +21,7 @@ func newScanLake(e *env) *cobra.Command {
 		names = append(names, string(x))
 	}
 	c := &cobra.Command{
-		Use:   "lake FILES… --engine duckdb --engine lab:trino",
+		Use:   "lake FILES…",
 		Short: "Verification records as Parquet on an object store: by what to part them, and how large a file",
 		Long: `Start an object store (versitygw, on loopback, removed at the end), write the records of VSDB and MET files to it as
 Parquet under every partitioning and size of files, and ask the questions that the data answers, as met does. Every answer is
@@ -30,11 +30,10 @@ from one answer to the next, so each is a cold one. The store answers through a 
 that ask, begins each answer --latency later, and counts requests and bytes.
 
 Files are sorted by variable, level, region, model, time and lead. Of files that are parted a question asks for its parts, too.
-DuckDB writes the files, and reads them through its extension httpfs: barograph lab install --yes s3 duckdb. Trino must run on
-this machine, as the lab's does.`,
-		Example: `  barograph lab install --yes s3 duckdb trino
-  barograph lab up trino
-  barograph scan lake vsdb_data --engine duckdb --engine lab:trino --partition none,day,variable --mb 0.25,2,16`,
+DuckDB writes the files, and reads them through its extension httpfs: barograph lab install --yes s3 duckdb. It is the one
+engine that reads a store until now.`,
+		Example: `  barograph lab install --yes s3 duckdb
+  barograph scan lake vsdb_data --partition none,day,variable --mb 0.25,2,16`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			if p.Files, err = e.filesOf(args); err != nil {

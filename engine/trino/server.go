@@ -14,7 +14,6 @@ import (
 	"syscall"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/flavour"
 )
 
 // heap is the one setting that is the Java machine's and not the server's.
@@ -85,8 +84,8 @@ func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 	if err != nil {
 		return nil, err
 	}
-	loaded := filepath.Join(n.Dir, "plugin")
-	for _, dir := range []string{loaded, filepath.Join(c.Dir, "warehouse")} {
+	catalogs, loaded := filepath.Join(n.Dir, "catalog"), filepath.Join(n.Dir, "plugin")
+	for _, dir := range []string{catalogs, loaded, filepath.Join(c.Dir, "warehouse")} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, err
 		}
@@ -104,40 +103,21 @@ func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 		fmt.Fprintf(&b, "http-server.authentication.type=PASSWORD\nhttp-server.https.enabled=true\nhttp-server.https.port=%d\nhttp-server.https.keystore.path=%s\npassword-authenticator.config-files=%s\n",
 			n.Ports["https"], n.Certificate(), filepath.Join(n.Dir, authenticator))
 	}
-	fmt.Fprintf(&b, "node.environment=barograph\nnode.id=node%d\ncatalog.management=dynamic\ncatalog.store=memory\nplugin.dir=%s\ninternal-communication.shared-secret=%s\n",
-		n.Index+1, loaded, secret(c))
+	fmt.Fprintf(&b, "node.environment=barograph\nnode.id=node%d\ncatalog.config-dir=%s\nplugin.dir=%s\ninternal-communication.shared-secret=%s\n",
+		n.Index+1, catalogs, loaded, secret(c))
 	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
 		if name != heap {
 			fmt.Fprintf(&b, "%s=%s\n", name, c.Settings[name])
 		}
 	}
+	hive := "connector.name=hive\nhive.metastore=file\nhive.metastore.catalog.dir=local://" + filepath.Join(c.Dir, "warehouse") +
+		"\nfs.native-local.enabled=true\nlocal.location=/\nhive.security=allow-all\nhive.allow-register-partition-procedure=true\n"
 	return nil, errors.Join(
 		writeAccount(c, n),
 		os.WriteFile(filepath.Join(n.Dir, "config.properties"), []byte(b.String()), 0o600),
-		os.WriteFile(filepath.Join(n.Dir, "log.properties"), []byte("io.trino=WARN\n"), 0o600))
-}
-
-// catalogs are made at each start: the server keeps those that it is told of in its
-// memory, so that one of an object store can be made and dropped while it runs.
-func catalogs(c *engine.Cluster) []string {
-	return []string{
-		"CREATE CATALOG IF NOT EXISTS tpch USING tpch",
-		createCatalog(defaultCatalog, [][2]string{
-			{"hive.metastore", "file"},
-			{"hive.metastore.catalog.dir", "local://" + filepath.Join(c.Dir, "warehouse")},
-			{"fs.native-local.enabled", "true"},
-			{"local.location", "/"},
-			{"hive.security", "allow-all"},
-			{"hive.allow-register-partition-procedure", "true"},
-		}),
-	}
-}
-
-// createCatalog makes a catalog of the Hive connector.
-func createCatalog(name string, properties [][2]string) string {
-	return "CREATE CATALOG IF NOT EXISTS " + name + " USING hive WITH (" + flavour.Join(properties, ", ", func(p [2]string) string {
-		return flavour.Ident(p[0]) + " = " + flavour.Quote(p[1])
-	}) + ")"
+		os.WriteFile(filepath.Join(n.Dir, "log.properties"), []byte("io.trino=WARN\n"), 0o600),
+		os.WriteFile(filepath.Join(catalogs, "tpch.properties"), []byte("connector.name=tpch\n"), 0o600),
+		os.WriteFile(filepath.Join(catalogs, defaultCatalog+".properties"), []byte(hive), 0o600))
 }
 
 func start(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
@@ -178,11 +158,6 @@ func ready(ctx context.Context, c *engine.Cluster, n *engine.Node) error {
 	}
 	if int(joined) <= n.Index {
 		return fmt.Errorf("%d of %d nodes have joined", joined, len(c.Nodes))
-	}
-	for _, text := range catalogs(c) {
-		if err := k.run(ctx, request{text: text}); err != nil {
-			return err
-		}
 	}
 	_, err = k.number(ctx, "SELECT count(*) FROM tpch.tiny.region")
 	return err
