@@ -371,11 +371,12 @@ func (r *runner) once(ctx context.Context, x *one, rep int) (right bool, err err
 func (r *runner) verdict() error {
 	var out error
 	for _, s := range r.into.Samples() {
-		switch {
-		case s.Verdict == run.Wrong:
+		switch s.Verdict {
+		case run.Wrong:
 			return &fault.Status{Code: fault.Differs, Err: ErrWrong}
-		case s.Verdict == run.Failed:
+		case run.Failed:
 			out = &fault.Status{Code: fault.Incomplete, Err: ErrFailed}
+		case run.Equal:
 		}
 	}
 	return out
