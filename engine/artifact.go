@@ -27,9 +27,10 @@ type Artifact struct {
 	Jars bool
 
 	// Go is, in place of Maven, the files of a Go module by their names: go.mod,
-	// go.sum, which holds the checksums of all that is fetched, and main.go. Dir
-	// then holds Program.
-	Go func() (map[string][]byte, error)
+	// go.sum, which holds the checksums of all that is fetched, and main.go, or
+	// Package is a program among the module's requirements. Dir then holds Program.
+	Go      func() (map[string][]byte, error)
+	Package string
 }
 
 // Program is the name of the program that Go builds, in Dir.

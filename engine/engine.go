@@ -80,6 +80,7 @@ type Driver struct {
 	NoScan       map[Layout]string              // those of Layouts whose tables cannot be scanned in the order of keys, and why; promised = delivered
 	PostMethods  []PostMethod                   // of posting values of SHEF messages, in every PostDesign; promised = delivered
 	Own          bool                           // keeps a user's own tables; promised = delivered
+	Lake         bool                           // reads Parquet files on an object store; promised = delivered
 	Place        Place
 	Server       *Server  // how the lab starts one; nil = embedded
 	Library      *Library // what an embedded engine needs besides this program; nil = nothing
@@ -138,12 +139,13 @@ func (o Options) Logger() *slog.Logger { return cmp.Or(o.Log, slog.New(slog.Disc
 
 // Engine is an open database, safe for concurrent use. A nil ability means "cannot".
 type Engine struct {
-	Archives  Archives                                   // verification archives: the met workload; nil where Driver.Offers is empty
-	KV        KV                                         // records under keys: the ycsb workload
-	Posts     Posts                                      // values of SHEF messages: the post workload
-	Scans     Scans                                      // tables of a star over several disks: the scan workload
-	Own       func(ctx context.Context) (*Own, error)    // tables of a user's own: the own workload
-	Metrics   func(ctx context.Context) (Metrics, error) // what a server tells of itself, in a few ms
+	Archives  Archives                                          // verification archives: the met workload; nil where Driver.Offers is empty
+	KV        KV                                                // records under keys: the ycsb workload
+	Posts     Posts                                             // values of SHEF messages: the post workload
+	Scans     Scans                                             // tables of a star over several disks: the scan workload
+	Own       func(ctx context.Context) (*Own, error)           // tables of a user's own: the own workload
+	Lake      func(ctx context.Context, s Store) (*Lake, error) // Parquet files on an object store: the lake workload
+	Metrics   func(ctx context.Context) (Metrics, error)        // what a server tells of itself, in a few ms
 	About     func(ctx context.Context) (About, error)
 	Processes []int32      // processes of an embedded engine's own, which do its work
 	Close     func() error // waits for nothing; open archives must be closed before

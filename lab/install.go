@@ -3,6 +3,7 @@ package lab
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -525,7 +526,7 @@ func build(ctx context.Context, a engine.Artifact, work string, w io.Writer) err
 			return err
 		}
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-mod=readonly", "-trimpath", "-o", filepath.Join(whole, a.Program()), "main.go")
+	cmd := exec.CommandContext(ctx, "go", "build", "-mod=readonly", "-trimpath", "-o", filepath.Join(whole, a.Program()), cmp.Or(a.Package, "main.go"))
 	cmd.Dir = source
 	cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
 	cmd.Stdout, cmd.Stderr = w, w

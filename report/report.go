@@ -39,7 +39,7 @@ func OpenAdvising(dir string, o Advising) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if open := map[string]func(string, *run.Run, []run.Sample) *Report{run.Mixed: openPoints, run.Scanned: openScans, run.Posted: openPosts, run.Owned: openOwned, "faults": openKills}[r.Workload]; open != nil {
+	if open := map[string]func(string, *run.Run, []run.Sample) *Report{run.Mixed: openPoints, run.Scanned: openScans, run.Posted: openPosts, run.Owned: openOwned, run.Laked: openLake, "faults": openKills}[r.Workload]; open != nil {
 		return open(dir, r, samples), nil
 	}
 	f, err := openMet(dir, r, samples)

@@ -577,8 +577,10 @@ func (t *Tally) Values() (n int64) {
 
 // Poster posts products. It is used by one goroutine.
 type Poster interface {
-	// Post posts products in their order, all or none, durable when it returns,
-	// and tells what became of each one's values.
+	// Post posts products, of a station in their order, durable when it returns, and
+	// tells what became of each one's values. It is one transaction, but for a large
+	// backlog into Barograph's tables of a server, which is one for each connection:
+	// after an error some may be there, and posting the same again completes them.
 	Post(ctx context.Context, products []*Product) ([]Tally, error)
 	// Reload reads anew what the poster goes by.
 	Reload(ctx context.Context) error

@@ -24,6 +24,7 @@ type Run struct {
 	Archives []Archive `json:"archives"`         // in the order of the tables
 	Scan     *Scan     `json:"scan,omitempty"`   // of the workload scan
 	Own      *Own      `json:"own,omitempty"`    // of the workload own
+	Lake     *Lake     `json:"lake,omitempty"`   // of the workload lake
 	Cases    []Case    `json:"cases"`            // likewise
 
 	Reps     int      `json:"repetitions"`                   // timed repetitions of each cell, warm

@@ -140,6 +140,7 @@ type Measured struct {
 	*Mix
 	*Posting
 	*Used
+	*Stored
 }
 
 // Kill is one node of a cluster that was killed (SIGKILL) and started again

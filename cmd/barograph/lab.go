@@ -20,9 +20,10 @@ import (
 
 // labs is the `lab` command: throwaway servers.
 type labs struct {
-	e   *env
-	dir string
-	yes bool
+	e     *env
+	known engine.Registry // engines, and the object store
+	dir   string
+	yes   bool
 
 	lab.Options
 	isolate  bool
@@ -32,7 +33,7 @@ type labs struct {
 }
 
 func newLab(e *env) *cobra.Command {
-	l := &labs{e: e}
+	l := &labs{e: e, known: append(slices.Clone(e.engines), lab.StoreDriver())}
 	c := &cobra.Command{
 		Use:   "lab",
 		Short: "Install, start and stop throwaway database servers on this machine",
@@ -45,11 +46,11 @@ brings is never touched. The commands act on the engines named, or on every engi
   barograph met --engine lab:postgres FILES
   barograph lab down
 
-"lab disks" makes throttled disks, for engines that spread their tables.`,
+"lab disks" makes throttled disks, for engines that spread their tables; "lab up s3" starts an object store for Parquet files.`,
 	}
 	c.PersistentFlags().StringVar(&l.dir, "dir", engine.LabDir(), "folder of the labs; each engine gets one below it")
 	sub := func(use, short string, run func(c *cobra.Command, args []string) error) *cobra.Command {
-		s := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, ValidArgs: append(l.e.engines.Servers(), lab.DisksName), RunE: run}
+		s := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, ValidArgs: append(l.known.Servers(), lab.DisksName), RunE: run}
 		c.AddCommand(s)
 		return s
 	}
@@ -57,7 +58,7 @@ brings is never touched. The commands act on the engines named, or on every engi
 	install.Long = `Print the commands that install the servers of the engines named, or run them with --yes. ` + lab.TPCGenName + ` is no server but the program
 that makes tables as the TPC's own kit does, for barograph synth tpcds --generator ` + lab.TPCGenName + `; ` + lab.HECDSSName + ` is HEC's library, for barograph
 shef export --to dss. Without a name everything is installed.`
-	install.ValidArgs = append(l.e.engines.Installable(), lab.TPCGenName, lab.HECDSSName)
+	install.ValidArgs = append(l.known.Installable(), lab.TPCGenName, lab.HECDSSName)
 	install.Flags().BoolVar(&l.yes, "yes", false, "run the commands (as root, on Debian or Ubuntu)")
 	up := sub("up [ENGINE…]", "Start servers and print how to name them; one that runs already is left as it is", l.up)
 	profiles, told := l.profiles()
@@ -82,7 +83,7 @@ shef export --to dss. Without a name everything is installed.`
 
 // profiles are the names of all profiles, and what each engine's are.
 func (l *labs) profiles() (all []string, told string) {
-	for _, d := range l.e.engines {
+	for _, d := range l.known {
 		if d.Server == nil {
 			continue
 		}
@@ -98,7 +99,7 @@ func (l *labs) profiles() (all []string, told string) {
 
 // encrypted are the engines whose labs take TLS.
 func (l *labs) encrypted() (all []string) {
-	for _, d := range l.e.engines {
+	for _, d := range l.known {
 		if d.Server != nil && d.Server.TLS != engine.NoTLS {
 			all = append(all, d.Scheme)
 		}
@@ -114,7 +115,7 @@ func (l *labs) drivers(args, all []string, word string) (out []*engine.Driver, n
 		names, named = all, true
 	}
 	for _, name := range names {
-		d, ok := l.e.engines.Find(name)
+		d, ok := l.known.Find(name)
 		if !ok || !slices.Contains(all, name) {
 			unknown := fault.Unknown("engine", name, all)
 			unknown.Problem = "has no server to start"
@@ -129,7 +130,7 @@ func (l *labs) folder(d *engine.Driver) string { return filepath.Join(l.dir, d.S
 
 // url prints a URL; nothing else prints a password.
 func (l *labs) url(_ *cobra.Command, args []string) error {
-	drivers, _, err := l.drivers(args, l.e.engines.Servers(), "")
+	drivers, _, err := l.drivers(args, l.known.Servers(), "")
 	if err != nil {
 		return err
 	}
@@ -148,7 +149,7 @@ func (l *labs) install(c *cobra.Command, args []string) error {
 	named := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == lab.HECDSSName })
 	var needs []lab.Need
 	if len(named) > 0 || !library {
-		drivers, tools, err := l.drivers(named, l.e.engines.Installable(), lab.TPCGenName)
+		drivers, tools, err := l.drivers(named, l.known.Installable(), lab.TPCGenName)
 		if err != nil {
 			return err
 		}
@@ -173,7 +174,7 @@ func (l *labs) install(c *cobra.Command, args []string) error {
 }
 
 func (l *labs) up(c *cobra.Command, args []string) error {
-	drivers, _, err := l.drivers(args, l.e.engines.Servers(), "")
+	drivers, _, err := l.drivers(args, l.known.Servers(), "")
 	if err != nil {
 		return err
 	}
@@ -216,7 +217,7 @@ func (l *labs) up(c *cobra.Command, args []string) error {
 }
 
 func (l *labs) down(_ *cobra.Command, args []string) error {
-	drivers, disks, err := l.drivers(args, l.e.engines.Servers(), lab.DisksName)
+	drivers, disks, err := l.drivers(args, l.known.Servers(), lab.DisksName)
 	if err != nil {
 		return err
 	}
@@ -241,7 +242,7 @@ func (l *labs) down(_ *cobra.Command, args []string) error {
 }
 
 func (l *labs) status(_ *cobra.Command, args []string) error {
-	drivers, disks, err := l.drivers(args, l.e.engines.Servers(), lab.DisksName)
+	drivers, disks, err := l.drivers(args, l.known.Servers(), lab.DisksName)
 	if err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ which --disks names all, and --disks=6 the first six.`,
 	c.Flags().BoolVar(&explain, "explain", false, "print the configurations and how the rule came to them, and run nothing")
 	e.enginesNamed(c, "db")
 	complete(c, "lab", e.engines.Servers)
-	c.AddCommand(newScanForecast(e), newScanVerification(e), newScanOwn(e))
+	c.AddCommand(newScanForecast(e), newScanVerification(e), newScanOwn(e), newScanLake(e))
 	return c
 }
 

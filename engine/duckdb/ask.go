@@ -43,17 +43,25 @@ func leadNote(versions []string) string {
 
 // Ask runs a query and copies its reply, column by column.
 func (a *archive) Ask(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+	err := a.db.ask(ctx, a.Design, q, into)
+	if err != nil {
+		if ok, e := a.Exists(ctx, q.Question); e == nil && !ok && ctx.Err() == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// ask runs a query under a design; where there is no such table it fails.
+func (db *database) ask(ctx context.Context, n design.Name, q *engine.Query, into *answer.Builder) error {
 	into.Reset(q.Question.Columns)
-	return a.db.with(ctx, func(c *conn) error {
+	return db.with(ctx, func(c *conn) error {
 		r, err := c.query(ctx, q.Text, q.Args...)
 		if err != nil {
-			if ok, e := a.Exists(ctx, q.Question); e == nil && !ok && ctx.Err() == nil {
-				return nil
-			}
 			return err
 		}
 		defer r.close()
-		d := decoder{normalized: a.Design == design.Normalized, columns: q.Question.Columns, texts: make([]interner, len(r.types))}
+		d := decoder{normalized: n == design.Normalized, columns: q.Question.Columns, texts: make([]interner, len(r.types))}
 		if len(r.types) != len(d.columns) {
 			return fmt.Errorf("duckdb: %d columns came, %d were asked for", len(r.types), len(d.columns))
 		}

@@ -52,7 +52,9 @@ func Driver() engine.Driver {
 		Transactions: []engine.IsolationLevel{engine.RepeatableRead},
 		PostMethods:  postMethods(),
 		Own:          true,
+		Lake:         true,
 		Place:        engine.Embedded,
+		Library:      &engine.Library{Artifacts: []engine.Artifact{httpfs()}, Find: func() error { _, err := extension(); return err }},
 		Open:         open,
 	}
 }
@@ -112,6 +114,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		Posts:    posts{db},
 		Scans:    scans{db},
 		Own:      own(file, settings),
+		Lake:     lake,
 		About:    db.about,
 		Close: func() error {
 			db.close()

@@ -283,7 +283,7 @@ func value(v *vector, t mapping.Type, i, rows int) any {
 	case v.null(i):
 	case t == mapping.TypeDouble:
 		return v.float64s(rows)[i]
-	case t == mapping.TypeBigInt:
+	case t == mapping.TypeBigInt || t == mapping.TypeUBigInt: // a size in bytes
 		return v.int64s(rows)[i]
 	case t == mapping.TypeInteger:
 		return int64(v.int32s(rows)[i])

@@ -1,0 +1,170 @@
+package duckdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/barograph/barograph/answer"
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/question"
+)
+
+// extensionVersion is that of the library that this program is linked with; another
+// one does not load.
+const extensionVersion = "1.5.5"
+
+// httpfs is the extension that speaks S3, from the Python package index: nothing
+// is fetched from DuckDB's own repository.
+func httpfs() engine.Artifact {
+	return engine.Artifact{
+		Name: "duckdb-httpfs-" + extensionVersion, Wheel: "duckdb-extension-httpfs==" + extensionVersion,
+		SHA256: "84913dbe172ccb54368de2c4a020c38ca8b0e76f99df548f7fac37934cc7826f",
+	}
+}
+
+// extension is the path of the extension that was installed.
+func extension() (string, error) {
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		return "", fmt.Errorf("DuckDB's httpfs is not offered for %s on %s", runtime.GOOS, runtime.GOARCH)
+	}
+	dir, err := httpfs().Find()
+	return filepath.Join(dir, "duckdb_extension_httpfs", "extensions", "v"+extensionVersion, "httpfs.duckdb_extension"), err
+}
+
+// lakeView is the schema of the views on a store's files.
+const lakeView = "barograph_lake"
+
+// lakes is a database in memory, which knows a store.
+type lakes struct {
+	*database
+	store engine.Store
+}
+
+// lake opens a database in memory for a store. Nothing of the store's files is kept
+// in it between answers.
+func lake(ctx context.Context, s engine.Store) (*engine.Lake, error) {
+	path, err := extension()
+	if err != nil {
+		return nil, &fault.Error{Setting: "DuckDB's extension httpfs", Problem: "is not installed", Err: err, Cure: "`barograph lab install --yes duckdb`"}
+	}
+	db, err := openDatabase("", map[string]string{"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"})
+	if err != nil {
+		return nil, unreachable(memoryPath, err)
+	}
+	l := &lakes{db, s}
+	for _, text := range []string{
+		"LOAD " + flavour.Quote(path),
+		"SET enable_external_file_cache = false",
+		"SET enable_http_metadata_cache = false",
+		"SET http_retries = 3",
+		fmt.Sprintf("CREATE SECRET store (TYPE s3, KEY_ID %s, SECRET %s, REGION %s, ENDPOINT %s, URL_STYLE 'path', USE_SSL false)",
+			flavour.Quote(s.Key), flavour.Quote(s.Secret), flavour.Quote(s.Region), flavour.Quote(s.Endpoint)),
+		"CREATE SCHEMA " + lakeView,
+	} {
+		if err := (pool{db}).Exec(ctx, text); err != nil {
+			db.close()
+			return nil, err
+		}
+	}
+	return &engine.Lake{
+		Write: l.write, Table: l.table,
+		Phrase: func(t *engine.LakeTable, q *question.Question, c *design.Catalog) (*engine.Query, error) {
+			return sqlengine.PhraseLake(*dialectIn(""), lakeTable(t), t, q, c)
+		},
+		Ask: func(ctx context.Context, q *engine.Query, into *answer.Builder) error {
+			return db.ask(ctx, design.Wide, q, into)
+		},
+		Close: func() error { db.close(); return nil },
+	}, nil
+}
+
+func lakeTable(t *engine.LakeTable) string { return lakeView + "." + flavour.Ident(t.Name) }
+
+// at is the address of a key.
+func (l *lakes) at(key string) string { return flavour.Quote("s3://" + l.store.Bucket + "/" + key) }
+
+// table makes a view of the files, which are listed for each answer.
+func (l *lakes) table(ctx context.Context, t *engine.LakeTable) error {
+	parts, levels := "hive_partitioning = false", "*.parquet"
+	if t.Partition != engine.Unparted {
+		parts, levels = "hive_partitioning = true, hive_types = {"+engine.PartColumn+": VARCHAR}", "*/*.parquet"
+	}
+	return pool{l.database}.Exec(ctx, "CREATE VIEW "+lakeTable(t)+" AS SELECT * FROM read_parquet("+l.at(t.Prefix+levels)+", "+parts+")")
+}
+
+// write sorts the records of an archive once, in memory or where DuckDB spills, and
+// copies them out, file by file.
+func (l *lakes) write(ctx context.Context, archive, subset string, t *engine.LakeTable, bytes int64) (err error) {
+	p := pool{l.database}
+	by := map[engine.Partition]string{
+		engine.Unparted: "''", engine.ByDay: "strftime(fcst_valid_beg, '%Y-%m-%d')", engine.ByModel: "model", engine.ByVariable: "fcst_var",
+	}[t.Partition]
+	if t.Partition == engine.ByModel || t.Partition == engine.ByVariable {
+		by = "regexp_replace(" + by + ", " + flavour.Quote(engine.NotInParts) + ", '_', 'g')"
+	}
+	from, _ := newArchive(l.database, design.Wide).Table(subset, t.Type)
+	if err := p.Exec(ctx, "ATTACH "+flavour.Quote(archive)+" AS source (READ_ONLY)"); err != nil {
+		return err
+	}
+	defer func() {
+		err = errors.Join(err, p.Exec(context.WithoutCancel(ctx), "DROP TABLE IF EXISTS sorted"), p.Exec(context.WithoutCancel(ctx), "DETACH source"))
+	}()
+	order := strings.Join(sqlengine.LakeOrder(), ", ")
+	if err := p.Exec(ctx, "CREATE TABLE sorted AS SELECT *, "+by+" AS part FROM source."+from+" ORDER BY part, "+order); err != nil {
+		return err
+	}
+	columns := sqlengine.Names("", sqlengine.WideColumns(t.Type))
+	copied := func(where, key string) (size int64, err error) {
+		text := "COPY (SELECT " + columns + " FROM sorted " + where + ") TO " + l.at(key) + " (FORMAT parquet, COMPRESSION zstd, RETURN_STATS)"
+		err = p.Rows(ctx, text, nil, func(row []any) error {
+			return sqlengine.Scan(row[2:], &size)
+		})
+		return size, err
+	}
+	var parts []string
+	var rows []int64
+	err = p.Rows(ctx, "SELECT part, count(*) FROM sorted GROUP BY part ORDER BY part", nil, func(row []any) error {
+		var part string
+		var n int64
+		err := sqlengine.Scan(row, &part, &n)
+		parts, rows = append(parts, part), append(rows, n)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	t.Files, t.Bytes, t.Rows = 0, 0, 0
+	each := int64(probeRows)
+	for begin, k := int64(0), 0; k < len(parts); k++ {
+		folder := t.Prefix
+		if t.Partition != engine.Unparted {
+			folder += engine.PartColumn + "=" + parts[k] + "/"
+		}
+		for at := int64(0); at < rows[k]; {
+			n := min(each, rows[k]-at)
+			if left := rows[k] - at - n; left < n/4 {
+				n += left // no file of a few rows
+			}
+			where := fmt.Sprintf("WHERE rowid BETWEEN %d AND %d", begin+at, begin+at+n-1)
+			size, err := copied(where, fmt.Sprintf("%s%05d.parquet", folder, t.Files))
+			if err != nil {
+				return err
+			}
+			t.Files, t.Bytes, t.Rows, at = t.Files+1, t.Bytes+size, t.Rows+n, at+n
+			each = max(bytes*t.Rows/max(t.Bytes, 1), 1) // as many as made so many bytes until now
+		}
+		begin += rows[k]
+	}
+	return nil
+}
+
+// probeRows are those of the first file, of whose size nothing is known yet.
+const probeRows = 10_000

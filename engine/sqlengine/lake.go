@@ -1,0 +1,50 @@
+package sqlengine
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/barograph/barograph/design"
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/flavour"
+	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
+)
+
+// PhraseLake puts a question to a table: over a range of valid times if that can
+// express it, over a list otherwise. Of files that are parted the parts are
+// asked for, too, as no engine derives them from the columns.
+func PhraseLake(d flavour.Dialect, table string, t *engine.LakeTable, q *question.Question, c *design.Catalog) (*engine.Query, error) {
+	if where := parts(t.Partition, q); where != "" {
+		table = "(SELECT * FROM " + table + " WHERE " + engine.PartColumn + " " + where + ") AS w"
+	}
+	d.Table = func(string, string) string { return table }
+	out, err := Phrase(&d, design.Wide, flavour.EpochRange, q, c)
+	if errors.Is(err, flavour.ErrCannotExpress) {
+		return Phrase(&d, design.Wide, flavour.EpochList, q, c)
+	}
+	return out, err
+}
+
+// parts are those that a question needs; "" = all.
+func parts(p engine.Partition, q *question.Question) string {
+	field, ok := map[engine.Partition]record.Field{engine.ByModel: record.Model, engine.ByVariable: record.FcstVar}[p]
+	if ok && len(q.Header[field]) > 0 {
+		return "IN " + flavour.List(q.Header[field], func(v string) string { return flavour.Quote(engine.Part(v)) })
+	}
+	if first, last, bound := q.Valid.Bounds(); bound && p == engine.ByDay {
+		day := func(v int64) string { return flavour.Quote(flavour.DateTime(v)[:len("2006-01-02")]) }
+		return "BETWEEN " + day(first) + " AND " + day(last)
+	}
+	return ""
+}
+
+// LakeOrder is what the rows of files are sorted by: most questions fix the
+// first of these columns.
+func LakeOrder() []string {
+	var out []string
+	for _, f := range []record.Field{record.FcstVar, record.FcstLev, record.VxMask, record.Model} {
+		out = append(out, f.String())
+	}
+	return slices.Concat(out, []string{"fcst_valid_epoch", "fcst_lead"})
+}

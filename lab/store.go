@@ -1,0 +1,111 @@
+package lab
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/barograph/barograph/engine"
+)
+
+// StoreName is how users name the object store that the lab starts.
+const StoreName = "s3"
+
+// What the lab's store is called by; each has one bucket.
+const (
+	StoreRegion = "us-east-1"
+	StoreBucket = "lake"
+	storeKey    = "barograph"
+)
+
+// gateway holds a module that has the store's program as its tool, with the sums
+// of all that it is built from.
+//
+//go:embed s3/s3.mod s3/s3.sum
+var gateway embed.FS
+
+func gatewayArtifact() engine.Artifact {
+	return engine.Artifact{Name: "versitygw-1.8.0", Package: "github.com/versity/versitygw/cmd/versitygw", Go: func() (map[string][]byte, error) {
+		mod, err := gateway.ReadFile("s3/s3.mod")
+		if err != nil {
+			return nil, err
+		}
+		sum, err := gateway.ReadFile("s3/s3.sum")
+		return map[string][]byte{"go.mod": mod, "go.sum": sum}, err
+	}}
+}
+
+// StoreDriver is an object store that speaks S3 as the lab starts it: versitygw over
+// a folder of the lab's. It is no engine and stands in no registry; its URL is
+// s3://KEY:SECRET@HOST:PORT/BUCKET.
+func StoreDriver() engine.Driver {
+	program := func() (string, error) {
+		dir, err := gatewayArtifact().Find()
+		return filepath.Join(dir, gatewayArtifact().Program()), err
+	}
+	folder := func(n *engine.Node) string { return filepath.Join(n.Dir, "data") }
+	return engine.Driver{Scheme: StoreName, Licence: "Apache-2.0", Summary: "versitygw, an object store that speaks S3", Example: "s3://key:secret@127.0.0.1:7070/" + StoreBucket, Place: engine.Remote, Server: &engine.Server{
+		Artifacts: []engine.Artifact{gatewayArtifact()},
+		Nodes:     []int{1},
+		Ports:     []string{StoreName},
+		Profiles:  []engine.Profile{{Name: "default", Summary: "versitygw over files of the lab's folder"}},
+		Stop:      syscall.SIGTERM,
+		Find:      func() error { _, err := program(); return err },
+		Prepare: func(_ *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+			for _, dir := range []string{filepath.Join(folder(n), StoreBucket), filepath.Join(n.Dir, "told")} {
+				if err := os.MkdirAll(dir, 0o700); err != nil {
+					return nil, err
+				}
+			}
+			return nil, nil
+		},
+		Start: func(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+			path, err := program()
+			return []engine.Command{{
+				// What is told of objects lies beside them in files: not all file systems have extended attributes.
+				Args: []string{path, "--quiet", "--keep-alive", "--region", StoreRegion, "--port", n.Address(StoreName), "posix", "--sidecar", filepath.Join(n.Dir, "told"), folder(n)},
+				Env:  []string{"ROOT_ACCESS_KEY=" + storeKey, "ROOT_SECRET_KEY=" + c.Password},
+			}}, err
+		},
+		Ready: storeReady,
+		URL: func(c *engine.Cluster) string {
+			return "s3://" + storeKey + ":" + c.Password + "@" + c.Nodes[0].Address(StoreName) + "/" + StoreBucket
+		},
+	}}
+}
+
+// storeReady asks for the bucket's keys without a signature, which a store that
+// serves refuses in S3's own words.
+func storeReady(ctx context.Context, _ *engine.Cluster, n *engine.Node) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+n.Address(StoreName)+"/"+StoreBucket+"?list-type=2", nil)
+	if err != nil {
+		return err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close() //nolint:errcheck // read only
+	text, err := io.ReadAll(io.LimitReader(resp.Body, 1<<16))
+	if err == nil && (resp.StatusCode != http.StatusForbidden || !strings.Contains(string(text), "<Code>AccessDenied</Code>")) {
+		err = fmt.Errorf("the store answers a stranger %s: %s", resp.Status, text)
+	}
+	return err
+}
+
+// StoreAt is the store that a URL such as the lab's names.
+func StoreAt(raw string) (engine.Store, error) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return engine.Store{}, err
+	}
+	secret, _ := u.User.Password()
+	return engine.Store{Endpoint: u.Host, Region: StoreRegion, Bucket: strings.Trim(u.Path, "/"), Key: u.User.Username(), Secret: secret}, nil
+}

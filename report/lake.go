@@ -1,0 +1,199 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/barograph/barograph/measure"
+	"github.com/barograph/barograph/report/plot"
+	"github.com/barograph/barograph/run"
+)
+
+// laked is a run over an object store, gathered.
+type laked struct {
+	*run.Lake
+	run   *run.Run
+	ways  []*lakeWay // by engine, then layout
+	wrong []string
+}
+
+// lakeWay is an engine and a layout.
+type lakeWay struct {
+	engine string
+	layout *run.LakeLayout
+	cases  map[string]*lakeTimes
+}
+
+// lakeTimes is the repetitions of a question.
+type lakeTimes struct{ seconds, requests, sent []float64 }
+
+// whole adds up the medians of all cases; ok = all of them have times.
+func (w *lakeWay) whole(r *run.Run, of func(*lakeTimes) []float64) (sum float64, ok bool) {
+	for _, c := range r.Cases {
+		t := w.cases[c.Name]
+		if t == nil {
+			return 0, false
+		}
+		sum += measure.Median(of(t))
+	}
+	return sum, true
+}
+
+func (w *lakeWay) seconds(r *run.Run) (float64, bool) {
+	return w.whole(r, func(t *lakeTimes) []float64 { return t.seconds })
+}
+
+// openLake reports a run of the workload lake.
+func openLake(dir string, r *run.Run, samples []run.Sample) *Report {
+	out := ofRun(dir, r, "By what are Parquet files on an object store to be parted, and how large should they be?")
+	out.Data = map[string]any{"run": r, "samples": samples}
+	if r.Lake == nil {
+		return out
+	}
+	l := gatherLake(r, samples)
+	if len(l.wrong) > 0 {
+		out.Answers = append(out.Answers, verdict(false, fmt.Sprintf("%s not right, without a time: %s.", several(len(l.wrong), "answer"), list(l.wrong))))
+	} else {
+		out.Answers = append(out.Answers, verdict(true, fmt.Sprintf("Every answer of %s to %s is the reference's, computed from the files that were loaded.", list(l.engines()), several(len(r.Cases), "question"))))
+	}
+	for _, e := range l.engines() {
+		if words := l.advice(e); words != "" {
+			out.Answers = append(out.Answers, headline("%s", words))
+		}
+	}
+	gate := "no limit"
+	if l.Rate > 0 || l.Latency > 0 {
+		gate = fmt.Sprintf("at most %s MB a second for all that ask, each answer begun %s later", number(l.Rate), l.Latency)
+	}
+	out.Facts = append(append([]Fact{{"Store", l.Store + "; " + gate}, {"Records", count(r.Data.Records)}}, machineFacts(r.Machine)...), Fact{"Command", commandLine(r.Args)})
+	out.Sections = filled(
+		Section{ID: "layouts", Title: "Time against file size and partitioning", Terminal: true, Pictures: l.pictures(), Table: l.table(), Words: say(
+			"The sum of the medians of all questions, each %s, in an order drawn anew each round; %s. The store was asked through a gate that counts what it sends.", several(r.Reps, "time"), r.ColdHow)},
+		Section{ID: "cases", Title: "Question by question", Table: l.byCase()})
+	return out
+}
+
+func gatherLake(r *run.Run, samples []run.Sample) *laked {
+	l := &laked{Lake: r.Lake, run: r}
+	ways := map[run.Cell]*lakeTimes{}
+	for i := range r.Archives {
+		for k := range r.Lake.Layouts {
+			w := &lakeWay{r.Archives[i].Engine, &r.Lake.Layouts[k], map[string]*lakeTimes{}}
+			l.ways = append(l.ways, w)
+			for _, c := range r.Cases {
+				ways[run.LakeCell(w.engine, w.layout, c.Name)] = &lakeTimes{}
+			}
+		}
+	}
+	for i := range samples {
+		s := &samples[i]
+		if s.Verdict != run.Equal {
+			l.wrong = once(l.wrong, fmt.Sprintf("%s %s, by %s, %s MB (%s)", s.Cell.Engine, s.Cell.At("case"), s.Cell.At("partition"), s.Cell.At("mb"), s.Problem))
+		}
+		t, m := ways[s.Cell], s.Measured()
+		if t == nil || m == nil {
+			continue
+		}
+		t.seconds = append(t.seconds, m.Total.Seconds())
+		if m.Stored != nil {
+			t.requests, t.sent = append(t.requests, float64(m.Requests)), append(t.sent, float64(m.Sent))
+		}
+	}
+	for _, w := range l.ways {
+		for _, c := range r.Cases {
+			if t := ways[run.LakeCell(w.engine, w.layout, c.Name)]; len(t.seconds) > 0 {
+				w.cases[c.Name] = t
+			}
+		}
+	}
+	return l
+}
+
+func (l *laked) engines() (all []string) {
+	for i := range l.run.Archives {
+		all = append(all, l.run.Archives[i].Engine)
+	}
+	return all
+}
+
+// partition is a layout's in words.
+func partition(name string) string {
+	return cmp.Or(map[string]string{"none": "not parted", "day": "by valid day", "model": "by model", "variable": "by variable"}[name], name)
+}
+
+// advice names the layout with the least sum, and the one with the largest.
+func (l *laked) advice(engine string) string {
+	type summed struct {
+		*lakeWay
+		s float64
+	}
+	var all []summed
+	for _, w := range l.ways {
+		if s, ok := w.seconds(l.run); ok && w.engine == engine {
+			all = append(all, summed{w, s})
+		}
+	}
+	if len(all) < 2 {
+		return ""
+	}
+	slices.SortStableFunc(all, func(a, b summed) int { return cmp.Compare(a.s, b.s) })
+	best, worst := all[0], all[len(all)-1]
+	return fmt.Sprintf("%s answers all questions in %s s where files are %s and of %s MB; slowest are files %s of %s MB, %s times as long.",
+		engine, number(best.s), partition(best.layout.Partition), number(best.layout.MB), partition(worst.layout.Partition), number(worst.layout.MB), number(worst.s/best.s))
+}
+
+// pictures are one for each engine: a curve for each partitioning.
+func (l *laked) pictures() (out []Drawing) {
+	for _, e := range l.engines() {
+		p := plot.Lines{Frame: plot.Frame{
+			Title: e + ": time of all questions against the size of files", XLabel: "size of a file as asked for (MB)", YLabel: "sum of medians (s)",
+			Caption: fmt.Sprintf("%s records on an object store that sends %s MB a second; each request waits %s. Both axes are logarithms.", count(l.run.Data.Records), number(l.Rate), l.Latency),
+		}, By: plot.Sizes}
+		for _, w := range l.ways {
+			if s, ok := w.seconds(l.run); ok && w.engine == e {
+				p.Curve(partition(w.layout.Partition), "").Add(w.layout.MB, plot.Value{V: s, Lo: s, Hi: s})
+			}
+		}
+		out = append(out, pictured(p)...)
+	}
+	return out
+}
+
+// table is a row for each layout and engine.
+func (l *laked) table() *Table {
+	t := table("engine", "files", "MB each, as asked", "files", "size of all", "all questions (s)", "requests", "MB sent")
+	for _, w := range l.ways {
+		row := []Cell{text(w.engine), text(partition(w.layout.Partition)), numeric(w.layout.MB), whole(w.layout.Files), size(w.layout.Bytes, "")}
+		s, ok := w.seconds(l.run)
+		if !ok {
+			t.add("", append(row, bad(none), text(none), text(none))...)
+			continue
+		}
+		requests, _ := w.whole(l.run, func(t *lakeTimes) []float64 { return t.requests })
+		sent, _ := w.whole(l.run, func(t *lakeTimes) []float64 { return t.sent })
+		t.add("", append(row, numeric(s), whole(int64(requests)), numeric(sent/1e6))...)
+	}
+	return t
+}
+
+// byCase are the medians of each question.
+func (l *laked) byCase() *Table {
+	heads := []string{"engine", "files", "MB each"}
+	for _, c := range l.run.Cases {
+		heads = append(heads, c.Name+" (ms)")
+	}
+	t := table(heads...)
+	for _, w := range l.ways {
+		row := []Cell{text(w.engine), text(partition(w.layout.Partition)), numeric(w.layout.MB)}
+		for _, c := range l.run.Cases {
+			if x := w.cases[c.Name]; x != nil {
+				row = append(row, numeric(measure.Median(x.seconds)*1e3))
+			} else {
+				row = append(row, bad(none))
+			}
+		}
+		t.add("", row...)
+	}
+	return t
+}

@@ -1,0 +1,65 @@
+package lake_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/duckdb"
+	"github.com/barograph/barograph/enginetest"
+	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/formats"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/run"
+	"github.com/barograph/barograph/synth"
+	"github.com/barograph/barograph/workload/lake"
+)
+
+// TestLake writes synthetic days to an object store under every partitioning, a
+// variable with a / among them, and has every answer proven; the gate counts what was asked for.
+func TestLake(t *testing.T) {
+	d := duckdb.Driver()
+	enginetest.Installed(t, d)
+	enginetest.Installed(t, lab.StoreDriver())
+	dir, from := t.TempDir(), time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	files, err := synth.VSDB{Seed: 1, From: from, Models: []string{"gfs"}, StatTypes: []string{synth.Anom}}.Files()
+	if err == nil {
+		_, err = synth.WriteAll(t.Context(), dir, files, 2, nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths, err := formats.Expand([]string{dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	into, err := run.Create("", run.Run{Started: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := lake.Program{
+		Registry: engine.Registry{d}, Engines: []string{"duckdb"}, Files: paths, Partitions: engine.Partitions(), Sizes: []float64{1},
+		Cases: 7, Reps: 1, Rate: 1000, Work: t.TempDir(), Progress: func(string) {},
+	}
+	if err := lake.Run(t.Context(), p, into); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(into.Samples()); n != len(into.Run.Cases)*len(engine.Partitions()) {
+		t.Errorf("%d samples", n)
+	}
+	for _, s := range into.Samples() {
+		if m := s.Measured(); s.Verdict != run.Equal || m == nil || m.Requests == 0 || m.Sent == 0 {
+			t.Errorf("%+v: %+v", s, m)
+		}
+	}
+	for _, l := range into.Run.Lake.Layouts {
+		if l.Rows == 0 || l.Rows != into.Run.Lake.Layouts[0].Rows || l.Files == 0 {
+			t.Errorf("%+v", l)
+		}
+	}
+	for _, bad := range [][]string{{"duckdb", "duckdb"}, {"nix:"}} {
+		if err := (&lake.Program{Registry: engine.Registry{d}, Engines: bad}).Check(); fault.Code(err) != fault.Usage {
+			t.Errorf("%v: %v", bad, err)
+		}
+	}
+}
