@@ -366,7 +366,11 @@ func (t *Tally) Add(o Tally) {
 // right, and some must have been checked. The error is a *Diff where one is
 // wrong; failed, the error with which the work ended, is that of the others.
 func CompareAll(t Tally, failed error) (Proof, error) {
-	if failed == nil && (t.Wrong+t.Missing+t.Failed > 0 || t.Succeeded == 0) {
+	switch all := t.Wrong + t.Missing + t.Failed; {
+	case failed != nil:
+	case all+t.Succeeded == 0:
+		failed = errors.New("no answer ended within the time that was measured; give it longer")
+	case all > 0:
 		failed = fmt.Errorf("%d answers are wrong, %d records are missing, %d operations failed, %d succeeded", t.Wrong, t.Missing, t.Failed, t.Succeeded)
 	}
 	switch {

@@ -2,6 +2,7 @@ package answer_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/barograph/barograph/answer"
@@ -33,6 +34,9 @@ func TestCompareAll(t *testing.T) {
 		if p.Degree() != c.degree || p.Valid() != (c.degree != "") || (err == nil) != p.Valid() || wrong != c.wrong {
 			t.Errorf("%s: degree %q, %v", c.name, p.Degree(), err)
 		}
+	}
+	if _, err := answer.CompareAll(answer.Tally{}, nil); err == nil || !strings.Contains(err.Error(), "give it longer") {
+		t.Errorf("an answer that took longer than was measured: %v", err)
 	}
 	if p, err := answer.CompareRecords(record.Digest{Hi: 1, Records: 1}, record.Digest{Hi: 1, Records: 1}); p.Degree() != answer.DigestAlone {
 		t.Errorf("%q, %v", p.Degree(), err)

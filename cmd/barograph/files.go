@@ -61,7 +61,7 @@ func archiveFile(path string) string {
 	if err != nil {
 		return ""
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // nothing was written
 	var head [16]byte
 	_, _ = io.ReadFull(f, head[:]) // what is shorter is nobody's
 	switch {

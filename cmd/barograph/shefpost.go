@@ -340,7 +340,7 @@ func (p *shefPost) hangups(ctx context.Context, to river.Poster, named bool) (ag
 				}
 				old := db.Tokens
 				db.Tokens = t
-				db.Close()                            //nolint:errcheck // the next connection is by the URL as it is now
+				db.Close()                            //nolint:errcheck,contextcheck // the next connection is by the URL as it is now
 				if err = db.Reload(ctx); err != nil { // a table is not there that they want
 					db.Tokens = old
 				}
