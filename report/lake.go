@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/barograph/barograph/measure"
 	"github.com/barograph/barograph/report/plot"
@@ -64,7 +63,7 @@ func openLake(dir string, r *run.Run, samples []run.Sample) *Report {
 	}
 	gate := "no limit"
 	if l.Rate > 0 || l.Latency > 0 {
-		gate = fmt.Sprintf("at most %s MB a second for all that ask, each answer begun %s later", number(l.Rate), l.Latency)
+		gate = fmt.Sprintf("at most %s MB a second for all that ask, each answer begun %s ms later", number(l.Rate), number(ms(l.Latency)))
 	}
 	out.Facts = append(append([]Fact{{"Store", l.Store + "; " + gate}, {"Records", count(r.Data.Records)}}, machineFacts(r.Machine)...), Fact{"Command", commandLine(r.Args)})
 	out.Sections = filled(
@@ -122,25 +121,67 @@ func partition(name string) string {
 	return cmp.Or(map[string]string{"none": "not parted", "day": "by valid day", "model": "by model", "variable": "by variable"}[name], name)
 }
 
-// advice names the layout with the least sum, and the one with the largest.
-func (l *laked) advice(engine string) string {
-	type summed struct {
-		*lakeWay
-		s float64
-	}
-	var all []summed
-	for _, w := range l.ways {
-		if s, ok := w.seconds(l.run); ok && w.engine == engine {
-			all = append(all, summed{w, s})
+// rounds are the sums of all questions' times, one for each repetition of them
+// all; nil = one of them has no times, or not as many as the others.
+func (w *lakeWay) rounds(r *run.Run) []float64 {
+	sums := make([]float64, r.Reps)
+	for _, c := range r.Cases {
+		t := w.cases[c.Name]
+		if t == nil || len(t.seconds) != r.Reps {
+			return nil
+		}
+		for i, s := range t.seconds {
+			sums[i] += s
 		}
 	}
-	if len(all) < 2 {
+	return sums
+}
+
+// advice names the layout with the least sum, those that cannot be told from it,
+// and the one with the largest.
+func (l *laked) advice(engine string) string {
+	var ways []*run.LakeLayout
+	var sums [][]float64
+	best, worst := 0, 0
+	for _, w := range l.ways {
+		rounds := w.rounds(l.run)
+		if w.engine != engine || rounds == nil {
+			continue
+		}
+		ways, sums = append(ways, w.layout), append(sums, rounds)
+		if last := len(sums) - 1; measure.Median(rounds) < measure.Median(sums[best]) {
+			best = last
+		} else if measure.Median(rounds) > measure.Median(sums[worst]) {
+			worst = last
+		}
+	}
+	if len(ways) < 2 {
 		return ""
 	}
-	slices.SortStableFunc(all, func(a, b summed) int { return cmp.Compare(a.s, b.s) })
-	best, worst := all[0], all[len(all)-1]
-	return fmt.Sprintf("%s answers all questions in %s s where files are %s and of %s MB; slowest are files %s of %s MB, %s times as long.",
-		engine, number(best.s), partition(best.layout.Partition), number(best.layout.MB), partition(worst.layout.Partition), number(worst.layout.MB), number(worst.s/best.s))
+	alike, few := 0, false
+	against := measure.Against(sums, best, l.run.Seed)
+	for i := range against {
+		if c := &against[i]; i != best {
+			few = few || !c.Enough()
+			if !c.Significant() {
+				alike++
+			}
+		}
+	}
+	named := func(w *run.LakeLayout) string {
+		return fmt.Sprintf("%s and of %s MB", partition(w.Partition), number(w.MB))
+	}
+	words := fmt.Sprintf("%s answers all questions fastest where files are %s", engine, named(ways[best]))
+	switch x := against[worst]; {
+	case few:
+		return words + ", by medians alone: the repetitions are too few to tell that from chance."
+	case worst != best:
+		words += fmt.Sprintf("; slowest, %s times (%s – %s) as long, where they are %s", number(x.Ratio), number(x.Lo), number(x.Hi), named(ways[worst]))
+	}
+	if alike > 0 {
+		words += fmt.Sprintf(". Of %d ways %d cannot be told from the fastest", len(ways), alike)
+	}
+	return words + "."
 }
 
 // pictures are one for each engine: a curve for each partitioning.
@@ -148,7 +189,7 @@ func (l *laked) pictures() (out []Drawing) {
 	for _, e := range l.engines() {
 		p := plot.Lines{Frame: plot.Frame{
 			Title: e + ": time of all questions against the size of files", XLabel: "size of a file as asked for (MB)", YLabel: "sum of medians (s)",
-			Caption: fmt.Sprintf("%s records on an object store that sends %s MB a second; each request waits %s. Both axes are logarithms.", count(l.run.Data.Records), number(l.Rate), l.Latency),
+			Caption: fmt.Sprintf("%s records on an object store that sends %s MB a second; each request waits %s ms. Both axes are logarithms.", count(l.run.Data.Records), number(l.Rate), number(ms(l.Latency))),
 		}, By: plot.Sizes}
 		for _, w := range l.ways {
 			if s, ok := w.seconds(l.run); ok && w.engine == e {

@@ -1,0 +1,36 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/run"
+)
+
+// TestLakeAdvice: what is said of ways of laying files stands on rank tests, and
+// has no number where there are too few repetitions.
+func TestLakeAdvice(t *testing.T) {
+	const reps = 12
+	way := func(partition string, base float64, reps int) *lakeWay {
+		times := &lakeTimes{}
+		for i := range reps {
+			times.seconds = append(times.seconds, base+float64(i%5)/100)
+		}
+		return &lakeWay{"duckdb", &run.LakeLayout{Partition: partition, MB: 8}, map[string]*lakeTimes{"q": times}}
+	}
+	for _, c := range []struct {
+		name      string
+		reps      int
+		says, not string
+	}{
+		{"enough", reps, "fastest where files are not parted and of 8.00 MB; slowest, 2.9", "too few"},
+		{"alike", reps, "Of 3 ways 1 cannot be told from the fastest.", "too few"},
+		{"few", 3, "by medians alone: the repetitions are too few to tell that from chance.", "times ("},
+	} {
+		r := &run.Run{Reps: c.reps, Seed: 1, Cases: []run.Case{{Name: "q"}}}
+		l := &laked{run: r, ways: []*lakeWay{way("none", 1, c.reps), way("day", 1.001, c.reps), way("model", 3, c.reps)}}
+		if told := l.advice("duckdb"); !strings.Contains(told, c.says) || strings.Contains(told, c.not) {
+			t.Errorf("%s: %s", c.name, told)
+		}
+	}
+}
