@@ -169,7 +169,11 @@ func (l *laked) advice(engine string) string {
 		}
 	}
 	named := func(w *run.LakeLayout) string {
-		return fmt.Sprintf("%s and of %s MB", partition(w.Partition), number(w.MB))
+		parted := partition(w.Partition)
+		if w.Partition != "none" {
+			parted = "parted " + parted
+		}
+		return fmt.Sprintf("%s and of %s MB", parted, number(w.MB))
 	}
 	words := fmt.Sprintf("%s answers all questions fastest where files are %s", engine, named(ways[best]))
 	switch x := against[worst]; {
