@@ -264,10 +264,10 @@ func TestNoIHFS(t *testing.T) {
 	}
 }
 
-// TestIHFSLacks: a table without a column is told before anything is posted, and is
-// waited for; so is a table that the account may not write.
-func TestIHFSLacks(t *testing.T) {
-	url, db := ihfs(t, "lacks")
+// stocked is an IHFS with stations, and a poster on it.
+func stocked(t *testing.T, name string) (*pgx.Conn, *river.IHFS) {
+	t.Helper()
+	url, db := ihfs(t, name)
 	if _, err := db.Exec(t.Context(), stations); err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +275,14 @@ func TestIHFSLacks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.Close()
+	t.Cleanup(func() { p.Close() })
+	return db, p
+}
+
+// TestIHFSLacks: a table without a column is told before anything is posted, and is
+// waited for; so is a table that the account may not write.
+func TestIHFSLacks(t *testing.T) {
+	db, p := stocked(t, "lacks")
 	for _, c := range []struct{ away, back, want string }{
 		{"ALTER TABLE pairedvalue DROP COLUMN ref_value", "ALTER TABLE pairedvalue ADD ref_value integer", "table pairedvalue without the column ref_value"},
 		{"ALTER TABLE location RENAME post TO posts", "ALTER TABLE location RENAME posts TO post", "table location without the column post"},
@@ -343,15 +350,7 @@ func TestIHFSPassword(t *testing.T) {
 // TestIHFSRead: what is stored are values of SHEF again, each of which can be
 // encoded: letters for numbers, thousands, pairs in one.
 func TestIHFSRead(t *testing.T) {
-	url, db := ihfs(t, "reads")
-	if _, err := db.Exec(t.Context(), stations); err != nil {
-		t.Fatal(err)
-	}
-	p, err := river.OpenIHFS(t.Context(), url, river.DefaultTokens())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
+	_, p := stocked(t, "reads")
 	then := time.Now().UTC().Add(-2 * time.Hour).Truncate(time.Minute)
 	text := product(-time.Hour,
 		".AR AAA "+then.Format("20060102 Z DH1504")+"/HG 3.5Q/QR 1.234/PPH .1/PC 2.0/TB -6.065/HP M",

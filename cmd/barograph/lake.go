@@ -1,7 +1,6 @@
 package main
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -49,13 +48,16 @@ engine that reads a store until now.`,
 			if err := p.Check(); err != nil {
 				return err
 			}
-			p.Log, p.Progress = e.log(), e.says
+			p.Log = e.log()
 			return inFolder(&out, run.Laked, func() (bool, error) {
 				f, err := e.runFolder(c.Context(), out, run.Laked, p.Seed, strings.Join(args, " "))
 				if err != nil {
 					return false, err
 				}
-				return e.laked(c, p, f)
+				return e.ranInto(c.Context(), f, func(says func(string)) error {
+					p.Progress = says
+					return lake.Run(c.Context(), *p, f)
+				})
 			})
 		},
 	}
@@ -73,21 +75,4 @@ engine that reads a store until now.`,
 	positive(c, "mb", "cases", "reps")
 	complete(c, "partition", func() []string { return names })
 	return c
-}
-
-// laked runs and reports; some = something was measured.
-func (e *env) laked(c *cobra.Command, p *lake.Program, f *run.Folder) (some bool, err error) {
-	err = lake.Run(c.Context(), *p, f)
-	if c.Context().Err() == nil {
-		f.Run.Ended = time.Now().UTC()
-	}
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if some = len(f.Samples()) > 0; some {
-		if told := e.report(filepath.Clean(f.Dir)); err == nil {
-			err = told
-		}
-	}
-	return some, err
 }

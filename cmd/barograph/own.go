@@ -1,7 +1,6 @@
 package main
 
 import (
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -62,19 +61,17 @@ star (TPC-DS's 3, 52 and 55, over a folder of barograph synth tpcds).`,
 					return err
 				}
 			}
-			p.Log, p.Progress = e.log(), e.says
+			p.Log = e.log()
 			return inFolder(&out, run.Owned, func() (bool, error) {
 				source := strings.Join(append([]string{p.Tables}, queries...), " ")
 				f, err := e.runFolder(c.Context(), out, run.Owned, p.Seed, source)
 				if err != nil {
 					return false, err
 				}
-				progress := p.Progress
-				p.Progress = func(text string) {
-					_ = f.Event(run.Event{Kind: run.Step, Text: text}) // what cannot be written now fails at the next sample
-					progress(text)
-				}
-				return e.owned(c, p, f)
+				return e.ranInto(c.Context(), f, func(says func(string)) error {
+					p.Progress = says
+					return own.Run(c.Context(), *p, f)
+				})
 			})
 		},
 	}
@@ -115,21 +112,4 @@ func (e *env) ownQuestions(queries []string, set string) ([]*own.Question, error
 		return all, err
 	}
 	return own.Questions(queries, own.Names(e.engines))
-}
-
-// owned runs and reports; some = something was measured.
-func (e *env) owned(c *cobra.Command, p *own.Program, f *run.Folder) (some bool, err error) {
-	err = own.Run(c.Context(), *p, f)
-	if c.Context().Err() == nil {
-		f.Run.Ended = time.Now().UTC()
-	}
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if some = len(f.Samples()) > 0; some {
-		if told := e.report(filepath.Clean(f.Dir)); err == nil {
-			err = told
-		}
-	}
-	return some, err
 }

@@ -160,3 +160,24 @@ func (e *env) newRun(ctx context.Context, dir, workload string, seed uint64, sou
 func (e *env) runFolder(ctx context.Context, dir, workload string, seed uint64, source string) (*run.Folder, error) {
 	return run.Create(dir, e.newRun(ctx, dir, workload, seed, source))
 }
+
+// ranInto runs a program whose steps stand in the folder, too, and reports; some =
+// something was measured.
+func (e *env) ranInto(ctx context.Context, f *run.Folder, program func(says func(string)) error) (some bool, err error) {
+	err = program(func(text string) {
+		_ = f.Event(run.Event{Kind: run.Step, Text: text}) // what cannot be written now fails at the next sample
+		e.says(text)
+	})
+	if ctx.Err() == nil {
+		f.Run.Ended = time.Now().UTC()
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if some = len(f.Samples()) > 0; some {
+		if told := e.report(filepath.Clean(f.Dir)); err == nil {
+			err = told
+		}
+	}
+	return some, err
+}
