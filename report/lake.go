@@ -14,7 +14,13 @@ type laked struct {
 	*run.Lake
 	run   *run.Run
 	ways  []*lakeWay // by engine, then layout
-	wrong []string
+	wrong []lakeWrong
+}
+
+// lakeWrong is a question to which an answer was not right, and why.
+type lakeWrong struct {
+	cell run.Cell
+	why  string
 }
 
 // lakeWay is an engine and a layout.
@@ -52,7 +58,7 @@ func openLake(dir string, r *run.Run, samples []run.Sample) *Report {
 	}
 	l := gatherLake(r, samples)
 	if len(l.wrong) > 0 {
-		out.Answers = append(out.Answers, verdict(false, fmt.Sprintf("%s not right, without a time: %s.", several(len(l.wrong), "answer"), list(l.wrong))))
+		out.Answers = append(out.Answers, verdict(false, fmt.Sprintf("%s not right, without a time; they stand below with their reasons.", several(len(l.wrong), "answer"))))
 	} else {
 		out.Answers = append(out.Answers, verdict(true, fmt.Sprintf("Every answer of %s to %s is the reference's, computed from the files that were loaded.", list(l.engines()), several(len(r.Cases), "question"))))
 	}
@@ -69,7 +75,8 @@ func openLake(dir string, r *run.Run, samples []run.Sample) *Report {
 	out.Sections = filled(
 		Section{ID: "layouts", Title: "Time against file size and partitioning", Terminal: true, Pictures: l.pictures(), Table: l.table(), Words: say(
 			"The sum of the medians of all questions, each %s, in an order drawn anew each round; %s. The store was asked through a gate that counts what it sends.", several(r.Reps, "time"), r.ColdHow)},
-		Section{ID: "cases", Title: "Question by question", Table: l.byCase()})
+		Section{ID: "cases", Title: "Question by question", Table: l.byCase()},
+		Section{ID: "wrong", Title: "What was not right", Terminal: true, Table: l.whatWasWrong()})
 	return out
 }
 
@@ -88,7 +95,7 @@ func gatherLake(r *run.Run, samples []run.Sample) *laked {
 	for i := range samples {
 		s := &samples[i]
 		if s.Verdict != run.Equal {
-			l.wrong = once(l.wrong, fmt.Sprintf("%s %s, by %s, %s MB (%s)", s.Cell.Engine, s.Cell.At("case"), s.Cell.At("partition"), s.Cell.At("mb"), s.Problem))
+			l.wrong = once(l.wrong, lakeWrong{s.Cell, s.Problem})
 		}
 		t, m := ways[s.Cell], s.Measured()
 		if t == nil || m == nil {
@@ -239,6 +246,22 @@ func (l *laked) byCase() *Table {
 			}
 		}
 		t.add("", row...)
+	}
+	return t
+}
+
+// whatWasWrong is nil where all is right; of a long reason the beginning is enough.
+func (l *laked) whatWasWrong() *Table {
+	if len(l.wrong) == 0 {
+		return nil
+	}
+	t := table("engine", "question", "files", "MB each", "why")
+	for _, w := range l.wrong {
+		why := []rune(w.why)
+		if len(why) > 120 {
+			why = append(why[:120:120], '…')
+		}
+		t.add("", text(w.cell.Engine), text(w.cell.At("case")), text(partition(w.cell.At("partition"))), text(w.cell.At("mb")), bad(string(why)))
 	}
 	return t
 }

@@ -34,3 +34,18 @@ func TestLakeAdvice(t *testing.T) {
 		}
 	}
 }
+
+// TestLakeWrong: what was not right stands in a table, a reason of any length in
+// a line, and where all is right there is none.
+func TestLakeWrong(t *testing.T) {
+	l := &laked{}
+	if l.whatWasWrong() != nil {
+		t.Error("nothing is wrong")
+	}
+	l.wrong = []lakeWrong{{run.LakeCell("duckdb", &run.LakeLayout{Partition: "day", MB: 8}, "q"), strings.Repeat("x", 500)}}
+	var b strings.Builder
+	l.whatWasWrong().print(&b)
+	if told := b.String(); !strings.Contains(told, "by valid day") || !strings.Contains(told, strings.Repeat("x", 120)+"…") || strings.Contains(told, strings.Repeat("x", 121)) {
+		t.Error(told)
+	}
+}
