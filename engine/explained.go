@@ -23,6 +23,14 @@ func DiskFull(file string, err error) error {
 	}
 }
 
+// NotWritten is the fault of an embedded engine whose disk cannot be written any more.
+func NotWritten(file string, err error) error {
+	return &fault.Error{
+		File: file, Problem: "its disk cannot be written any more", Err: err,
+		Cure: "mend what the system's log says of the disk, then run the same command again: what was committed is whole",
+	}
+}
+
 // Damaged is the fault of an embedded engine whose file is not as it was written.
 func Damaged(file string, err error) error {
 	return &fault.Error{

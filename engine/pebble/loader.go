@@ -196,11 +196,11 @@ func (b *batch) mark(ctx context.Context, done []engine.Mark) error {
 	return err
 }
 
-// End gives the batch's memory back. Where the disk is full who applies it was
+// End gives the batch's memory back. Where the disk cannot be written who applies it was
 // left behind, and has it.
 func (b *batch) End(_ context.Context, _ bool, err error) error {
 	select {
-	case <-b.full:
+	case <-b.stopped.done:
 	default:
 		closing(&err, b.Batch)
 	}

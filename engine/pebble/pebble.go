@@ -72,7 +72,7 @@ type store struct {
 	db       *pebble.DB
 	dir      string
 	readOnly bool
-	full     diskFull
+	stopped  *stopped
 	archive  engine.Archive // the one that all share: the commits of a subset take turns in it
 
 	mu      sync.RWMutex
@@ -89,9 +89,22 @@ func open(_ context.Context, u *url.URL, o engine.Options) (*engine.Engine, erro
 	if err := suits(dir, o.ReadOnly); err != nil {
 		return nil, err
 	}
-	st := &store{dir: dir, readOnly: o.ReadOnly, full: make(diskFull), commits: map[string]int64{}, numbers: map[string]int64{}}
+	return s.open(vfs.Default, dir, o)
+}
+
+// open opens a folder on a file system.
+func (s *settings) open(disk vfs.FS, dir string, o engine.Options) (*engine.Engine, error) {
+	st := &store{dir: dir, readOnly: o.ReadOnly, stopped: &stopped{done: make(chan struct{})}, commits: map[string]int64{}, numbers: map[string]int64{}}
 	opts := s.options(o)
-	opts.FS = vfs.OnDiskFull(media{vfs.Default, o.ReadOnly}, st.full.stop)
+	opts.FS = vfs.OnDiskFull(media{disk, o.ReadOnly}, func() { st.stopped.here(syscall.ENOSPC) })
+	opts.Logger = logger{o.Log, st.stopped}
+	opts.EventListener = &pebble.EventListener{
+		// What is damaged is an error where it is read; by itself Pebble would panic.
+		DataCorruption: func(pebble.DataCorruptionInfo) {},
+		// A flush that fails is tried again at once, for ever, while who writes waits for it.
+		BackgroundError: st.stopped.ofDisk,
+	}
+	var err error
 	st.db, err = guarded(st, func() (*pebble.DB, error) { return pebble.Open(dir, opts) })
 	if err != nil {
 		return nil, unreachable(dir, st.explain(err))
@@ -146,9 +159,6 @@ func (s *settings) options(o engine.Options) *pebble.Options {
 		MemTableSize:       uint64(s.memtable),
 		FormatMajorVersion: pebble.FormatNewest,
 		ReadOnly:           o.ReadOnly,
-		Logger:             logger{o.Log},
-		// What is damaged is an error where it is read; by itself Pebble would panic.
-		EventListener: &pebble.EventListener{DataCorruption: func(pebble.DataCorruptionInfo) {}},
 	}
 	// Payloads lie apart from their keys, so that a compaction copies references:
 	// else a year of them is written again for the loads of some nights. What is
@@ -258,7 +268,10 @@ func (s *store) get(key []byte) (value []byte, ok bool, err error) {
 }
 
 // logger hands Pebble's messages to the program's log, or drops them.
-type logger struct{ log *slog.Logger }
+type logger struct {
+	log     *slog.Logger
+	stopped *stopped
+}
 
 func (l logger) Infof(format string, args ...any) {
 	if l.log != nil {
@@ -272,28 +285,52 @@ func (l logger) Errorf(format string, args ...any) {
 	}
 }
 
-// Fatalf ends the process: Pebble calls it where it cannot go on without
-// breaking its promises, e.g. when its log cannot be written.
+// Fatalf does not return: Pebble calls it where it cannot go on without breaking
+// its promises. Where its log or its manifest could not be written an error is
+// among args, and the store stops; all else is a fault of the program.
 func (l logger) Fatalf(format string, args ...any) {
+	for _, a := range args {
+		if err, ok := a.(error); ok && !pebble.IsCorruptionError(err) {
+			l.stopped.here(err)
+		}
+	}
 	panic("pebble cannot go on: " + fmt.Sprintf(format, args...))
 }
 
 // closing joins the error of a Close to err.
 func closing(err *error, c io.Closer) { *err = errors.Join(*err, c.Close()) }
 
-// diskFull is closed when the disk has no space left. Pebble cannot go on then:
-// it panics, or tries for ever. So whatever writes is stopped where it is, as a
+// stopped says that the disk cannot be written any more: it is full or broken, or
+// its file system has become read-only. Pebble cannot go on then: it would end
+// the process, or try for ever. So whatever writes is stopped where it is, as a
 // kill would do, after which the archive is whole; who waits for it gets an
 // error, and the archive can be read until it is closed.
-type diskFull chan struct{}
+type stopped struct {
+	once sync.Once
+	done chan struct{} // closed
+	err  error         // why, once it is
+}
 
-// stop is called by what found the disk full, alone, and holds it for good.
-func (f diskFull) stop() {
-	close(f)
+func (s *stopped) by(err error) {
+	s.once.Do(func() { s.err = err; close(s.done) })
+}
+
+// ofDisk stops for an error that time does not mend.
+func (s *stopped) ofDisk(err error) {
+	for _, lasting := range []error{syscall.EROFS, syscall.EIO, syscall.EDQUOT} {
+		if errors.Is(err, lasting) {
+			s.by(err)
+		}
+	}
+}
+
+// here holds its caller, who found the disk so, for good.
+func (s *stopped) here(err error) {
+	s.by(err)
 	select {}
 }
 
-// guarded does work that may write; it is left behind where the disk is full.
+// guarded does work that may write; it is left behind where the disk cannot be written.
 func guarded[T any](s *store, work func() (T, error)) (T, error) {
 	type result struct {
 		value T
@@ -307,9 +344,12 @@ func guarded[T any](s *store, work func() (T, error)) (T, error) {
 	select {
 	case r := <-done:
 		return r.value, r.err
-	case <-s.full:
+	case <-s.stopped.done:
 		var none T
-		return none, syscall.ENOSPC
+		if err := s.stopped.err; !errors.Is(err, syscall.ENOSPC) {
+			return none, engine.NotWritten(s.dir, err)
+		}
+		return none, engine.DiskFull(s.dir, s.stopped.err)
 	}
 }
 
@@ -319,11 +359,9 @@ func (s *store) write(work func() error) error {
 	return err
 }
 
-// explain says where and what to do, where the disk is full or a file damaged.
+// explain says where and what to do, where a file is damaged.
 func (s *store) explain(err error) error {
 	switch info := pebble.ExtractDataCorruptionInfo(err); {
-	case errors.Is(err, syscall.ENOSPC):
-		return engine.DiskFull(s.dir, err)
 	case info != nil:
 		return engine.Damaged(info.Path, info.Details)
 	case pebble.IsCorruptionError(err) || errors.Is(err, docengine.ErrDamaged):

@@ -1,0 +1,115 @@
+package pebble
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/fault"
+)
+
+// A disk that fails in the middle ends neither the process nor the wait for it:
+// who writes gets an error with a cure, and what was committed is there after.
+func TestDiskFails(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		why     syscall.Errno
+		fails   func(errorfs.Op) bool
+		problem string
+	}{
+		{"read-only", syscall.EROFS, func(op errorfs.Op) bool { return op.Kind.ReadOrWrite() == errorfs.OpIsWrite }, "cannot be written any more"},
+		{"broken, seen by a sync of the log", syscall.EIO, func(op errorfs.Op) bool {
+			return op.Kind == errorfs.OpFileSync || op.Kind == errorfs.OpFileSyncData || op.Kind == errorfs.OpFileSyncTo
+		}, "cannot be written any more"},
+		{"read-only, seen by a flush", syscall.EROFS, func(op errorfs.Op) bool {
+			return op.Kind.ReadOrWrite() == errorfs.OpIsWrite && filepath.Ext(op.Path) == ".sst"
+		}, "cannot be written any more"},
+		{"a quota", syscall.EDQUOT, func(op errorfs.Op) bool { return op.Kind == errorfs.OpFileWrite }, "cannot be written any more"},
+		{"full", syscall.ENOSPC, func(op errorfs.Op) bool { return op.Kind == errorfs.OpFileWrite }, "its disk is full"},
+	} {
+		t.Run(tc.name, func(t *testing.T) { failingDisk(t, tc.why, tc.fails, tc.problem) })
+	}
+}
+
+func failingDisk(t *testing.T, why syscall.Errno, fails func(errorfs.Op) bool, problem string) {
+	var failing atomic.Bool
+	disk := errorfs.Wrap(vfs.Default, errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if failing.Load() && fails(op) {
+			return why
+		}
+		return nil
+	}))
+	dir := filepath.Join(t.TempDir(), "a.pebble")
+	set, err := parse(&url.URL{RawQuery: "memtable=1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := set.open(disk, dir, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, insert := records(t, e)
+	for i := range 10 {
+		if err := insert(i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	failing.Store(true)
+	kept := 10
+	for ; kept < 100_000; kept++ { // a flush comes when a table in memory is full
+		if err = insert(kept); err != nil {
+			break
+		}
+	}
+	f, ok := errors.AsType[*fault.Error](err)
+	if !ok || f.File != dir || f.Cure == "" || !strings.Contains(f.Problem, problem) || !errors.Is(err, why) {
+		t.Errorf("after %d records: %v, want %q with the folder, a cure and %v", kept, err, problem, why)
+	}
+	if err := e.Close(); err == nil {
+		t.Error("the store that stopped closes without an error")
+	}
+	after := filepath.Join(t.TempDir(), "a.pebble") // the process that stopped holds the lock of the other
+	if err := os.CopyFS(after, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	if e, err = registry().Open(t.Context(), "pebble:"+after, engine.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	r, _ := records(t, e)
+	if n, err := r.Count(t.Context()); err != nil || n < int64(kept) {
+		t.Errorf("of %d acknowledged records %d are there: %v", kept, n, err)
+	}
+}
+
+// records returns a table, and what inserts a record of a number into it.
+func records(t *testing.T, e *engine.Engine) (*engine.Records, func(i int) error) {
+	t.Helper()
+	r, err := e.KV.Table(t.Context(), engine.Table{Name: "usertable", Fields: []string{"f"}, Make: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := r.Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, func(i int) error {
+		var row engine.Row
+		row.Add(0, make([]byte, 1000))
+		return c.Insert(t.Context(), fmt.Appendf(nil, "user%06d", i), &row)
+	}
+}
