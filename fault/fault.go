@@ -11,7 +11,9 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
+	"syscall"
 )
 
 // Error says where something is wrong, what is wrong and what to do about it.
@@ -53,6 +55,31 @@ func (e *Error) Error() string {
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
+
+// Text prints the error of a whole command: what several met once, and with a
+// cure where a disk took no more and nobody has named one.
+func Text(err error) string {
+	var lines []string
+	for line := range strings.Lines(err.Error()) {
+		if line = strings.TrimRight(line, "\n"); !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	text := strings.Join(lines, "\n")
+	if f, ok := errors.AsType[*Error](err); ok && f.Cure != "" {
+		return text
+	}
+	for reason, cure := range map[syscall.Errno]string{
+		syscall.ENOSPC: "free space there, or name another place",
+		syscall.EDQUOT: "your quota is used up: remove what you need no more, or name another place",
+		syscall.EROFS:  "its file system is read-only: name another place",
+	} {
+		if errors.Is(err, reason) {
+			return text + "; " + cure
+		}
+	}
+	return text
+}
 
 // Status is an error that decides the exit status of the command. The
 // statuses are those of docs/exit-status.md: 1 failed, 2 usage, 3 an answer

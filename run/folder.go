@@ -49,7 +49,16 @@ func Create(dir string, r Run) (*Folder, error) {
 	if err := f.journal.open(); err != nil {
 		return nil, err
 	}
-	return f, errors.Join(f.journal.add(&Event{Kind: Began, PID: os.Getpid(), Text: r.ID}), f.Save())
+	return f.begun()
+}
+
+// begun writes the first event; a folder that cannot be written is closed again.
+func (f *Folder) begun() (*Folder, error) {
+	err := errors.Join(f.journal.add(&Event{Kind: Began, PID: os.Getpid(), Text: f.Run.ID}), f.Save())
+	if err != nil {
+		return nil, errors.Join(err, f.journal.close())
+	}
+	return f, nil
 }
 
 // Resume opens the folder of a run that was interrupted, to go on with it; those
@@ -87,7 +96,7 @@ func Resume(dir string, keep func(s *Sample) bool) (*Folder, error) {
 		return nil, err
 	}
 	go f.journal.beat()
-	return f, f.journal.add(&Event{Kind: Began, PID: os.Getpid(), Text: r.ID})
+	return f.begun()
 }
 
 // Save writes run.json and samples.csv as they stand.

@@ -89,7 +89,7 @@ func execute(ctx context.Context, e *env) int {
 		fmt.Fprintln(e.stderr, "barograph: interrupted; what was committed and written is whole")
 		return fault.Interrupted
 	}
-	fmt.Fprintf(e.stderr, "barograph: %v\n", err)
+	fmt.Fprintf(e.stderr, "barograph: %s\n", fault.Text(err))
 	switch {
 	case out.err != nil:
 		return fault.Failed

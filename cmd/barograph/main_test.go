@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -261,6 +263,33 @@ func TestOutputThatIsLost(t *testing.T) {
 type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// A full disk is told once, with the file and with what can be done.
+func TestFullDisk(t *testing.T) {
+	data, disk := dayOfData(t), t.TempDir()
+	if out, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk).CombinedOutput(); err != nil {
+		t.Skipf("NOT TESTED: a small disk takes root: %v: %s", err, out)
+	}
+	t.Cleanup(func() {
+		if err := exec.CommandContext(context.WithoutCancel(t.Context()), "umount", disk).Run(); err != nil {
+			t.Error(err)
+		}
+	})
+	shef := filepath.Join(t.TempDir(), "many.shef")
+	if err := os.WriteFile(shef, []byte(strings.Repeat(".A TSTM1 20240101 Z DH12/HG 3.5\n", 5000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"synth", "vsdb", "--from", "2024-01-01", "--to", "2024-01-01", "--models", "gfs", "--out", filepath.Join(disk, "files")},
+		{"shef", "decode", shef, "--out", filepath.Join(disk, "values.csv")},
+		{"met", data, "--engine", "sqlite:" + filepath.Join(t.TempDir(), "a.db"), "--out", filepath.Join(disk, "run")},
+	} {
+		status, _, stderr := barograph(t, args...)
+		if status != fault.Failed || strings.Count(stderr, syscall.ENOSPC.Error()) != 1 || !strings.Contains(stderr, disk) || !strings.Contains(stderr, "free space there") {
+			t.Errorf("%v: status %d: %s", args, status, stderr)
+		}
+	}
+}
 
 // TestHelp looks at every command: one name for engines, what statuses mean,
 // and flags whose values have a word for a name.
