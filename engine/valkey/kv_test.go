@@ -144,7 +144,6 @@ func TestLostReplyIsNoSentinel(t *testing.T) {
 	}()
 	s := &store{settings: settings{nodes: []string{l.Addr().String()}}}
 	tb := &kvTable{store: s, client: redis.NewClient(s.options().Simple()), fields: []string{"a"}, records: []string{"{t}"}, indexes: []string{"i{t}"}}
-	tb.ask = tb.client
 	defer tb.client.Close()
 	var row engine.Row
 	row.AddString(0, "v")
