@@ -299,14 +299,33 @@ func (c *kvConn) process(ctx context.Context, cmd redis.Cmder) error {
 
 func (c *kvConn) read(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
 	record, _ := c.place(key)
-	args := append(make([]any, 0, 2+len(c.fields)), "hmget", record)
+	c.args = append(c.args[:0], "hmget", record)
 	if f == nil {
-		args = append(args, c.boxed...)
+		c.args = append(c.args, c.boxed...)
 	}
 	for _, i := range f {
-		args = append(args, c.boxed[i])
+		c.args = append(c.args, c.boxed[i])
 	}
-	cmd := redis.NewSliceCmd(ctx, args...)
+	cmd := redis.NewStringSliceCmd(ctx, c.args...)
+	if err := c.process(ctx, cmd); err != nil {
+		return failed(ctx, err)
+	}
+	for i, text := range cmd.Val() {
+		if text == "" {
+			into.Reset()
+			return c.exact(ctx, f, into)
+		}
+		if f != nil {
+			i = f[i]
+		}
+		into.AddString(i, text)
+	}
+	return nil
+}
+
+// exact repeats a read: its reply tells empty values from those that are absent.
+func (c *kvConn) exact(ctx context.Context, f engine.Fields, into *engine.Row) error {
+	cmd := redis.NewSliceCmd(ctx, c.args...)
 	if err := c.process(ctx, cmd); err != nil {
 		return failed(ctx, err)
 	}
