@@ -38,18 +38,25 @@ func (s *sharedLines) session(ctx context.Context) (sqlengine.Session, error) {
 		if err != nil {
 			return nil, err
 		}
-		*l = &line{conn: c, asked: make(chan *request), lost: make(chan struct{}), known: map[string]*pgconn.StatementDescription{}}
+		*l = &line{conn: c, asked: make(chan *request), quit: make(chan struct{}), lost: make(chan struct{}), known: map[string]*pgconn.StatementDescription{}}
 		go (*l).work()
 	}
 	return sharing{*l}, nil
 }
 
-// close ends all lines, on which nothing is under way any more.
+// close ends all lines. One on which a worker that was abandoned still waits is
+// left behind.
 func (s *sharedLines) close() error {
+	over := time.After(giveUp)
 	for _, l := range s.all {
-		if l != nil {
-			close(l.asked)
-			<-l.lost
+		if l == nil {
+			continue
+		}
+		close(l.quit)
+		select {
+		case <-l.lost:
+		case <-over:
+			return nil
 		}
 	}
 	return nil
@@ -60,6 +67,7 @@ func (s *sharedLines) close() error {
 type line struct {
 	conn  *pgx.Conn
 	asked chan *request
+	quit  chan struct{} // closed when nobody will ask any more
 	lost  chan struct{} // closed when nobody works any more
 	known map[string]*pgconn.StatementDescription
 }
@@ -79,8 +87,8 @@ type request struct {
 var errLost = errors.New("postgres: the shared connection was lost")
 
 const (
-	mostBatch = 300             // requests that are sent together at most
-	patience  = 1 * time.Minute // for their replies
+	mostBatch = 300         // requests that are sent together at most
+	patience  = time.Minute // for their replies
 )
 
 func (l *line) isLost() bool {
@@ -96,25 +104,30 @@ func (l *line) isLost() bool {
 func (l *line) work() {
 	defer close(l.lost)
 	var batch []*request
-	for first := range l.asked {
-		batch = append(batch[:0], first)
-		for more := true; more && len(batch) < mostBatch; {
-			select {
-			case r, ok := <-l.asked:
-				if more = ok; ok {
-					batch = append(batch, r)
-				}
-			default:
-				more = false
-			}
-		}
-		if l.carry(batch); l.conn.IsClosed() {
-			return
+	for !l.conn.IsClosed() {
+		select {
+		case first := <-l.asked:
+			batch = l.gather(append(batch[:0], first))
+			l.carry(batch)
+		case <-l.quit:
+			ctx, cancel := context.WithTimeout(context.Background(), giveUp)
+			defer cancel()
+			_ = l.conn.Close(ctx) // nothing is under way
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), giveUp)
-	defer cancel()
-	_ = l.conn.Close(ctx) // nothing is under way
+}
+
+// gather adds what waits already.
+func (l *line) gather(batch []*request) []*request {
+	for len(batch) < mostBatch {
+		select {
+		case r := <-l.asked:
+			batch = append(batch, r)
+		default:
+			return batch
+		}
+	}
+	return batch
 }
 
 // carry sends a batch, each statement a transaction of its own, and answers each
