@@ -154,13 +154,16 @@ type Records struct {
 }
 
 // NewRecords is a table whose connections are made without a word to the server,
-// and end without one; read-only ones refuse to write.
+// and end without one where connect gives no Close; read-only ones refuse to write.
 func NewRecords(readOnly bool, connect func() *Conn, count func(ctx context.Context) (int64, error)) *Records {
 	end := func() error { return nil }
 	return &Records{
 		Connect: func(context.Context) (*Conn, error) {
 			c := connect()
-			if c.Close = end; readOnly {
+			if c.Close == nil {
+				c.Close = end
+			}
+			if readOnly {
 				c.Freeze()
 			}
 			return c, nil

@@ -91,9 +91,17 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 	if t.Make && k.readOnly {
 		return nil, engine.ErrReadOnly
 	}
-	r, err := sqlengine.OpenKV(ctx, k.dialect(), t, k.session)
-	if err != nil || t.Layout != engine.Document {
-		return r, failed(ctx, err)
+	session, end := k.session, func() error { return nil }
+	if k.pipeline > 0 {
+		all := newSharedLines(k.pipeline, k.connection)
+		session, end = all.session, all.close
+	}
+	r, err := sqlengine.OpenKV(ctx, k.dialect(), t, session)
+	if err != nil {
+		return nil, errors.Join(failed(ctx, err), end())
+	}
+	if r.Close = end; t.Layout != engine.Document {
+		return r, nil
 	}
 	connect := r.Connect
 	r.Connect = func(ctx context.Context) (*engine.Conn, error) {
@@ -150,10 +158,18 @@ type session struct {
 	names int
 }
 
-func (k kv) session(ctx context.Context) (sqlengine.Session, error) {
+func (k kv) connection(ctx context.Context) (*pgx.Conn, error) {
 	c, err := pgx.ConnectConfig(ctx, k.pool.Config().ConnConfig)
 	if err != nil {
 		return nil, unreachable(err)
+	}
+	return c, nil
+}
+
+func (k kv) session(ctx context.Context) (sqlengine.Session, error) {
+	c, err := k.connection(ctx)
+	if err != nil {
+		return nil, err
 	}
 	return &session{conn: c, pg: c.PgConn()}, nil
 }
@@ -161,18 +177,17 @@ func (k kv) session(ctx context.Context) (sqlengine.Session, error) {
 // Prepare prepares a statement under a name of its own.
 func (s *session) Prepare(ctx context.Context, text string) (sqlengine.Statement, error) {
 	s.names++
-	d, err := s.pg.Prepare(ctx, "kv"+strconv.Itoa(s.names), text, nil)
+	d, err := s.pg.Prepare(ctx, statementName(s.names), text, nil)
 	if err != nil {
 		return nil, err
 	}
 	return &statement{pg: s.pg, description: d}, nil
 }
 
+func statementName(n int) string { return "kv" + strconv.Itoa(n) }
+
 // Taken reports a violated unique key.
-func (s *session) Taken(err error) bool {
-	e, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && e.Code == "23505"
-}
+func (s *session) Taken(err error) bool { return taken(err) }
 
 // Conflict reports a serialization failure or a deadlock.
 func (s *session) Conflict(err error) bool {
@@ -192,8 +207,22 @@ func (s *session) Close() error {
 type statement struct {
 	pg          *pgconn.PgConn
 	description *pgconn.StatementDescription
-	args        [][]byte
-	number      []byte
+	numbered
+}
+
+// numbered is the memory of arguments with a number behind them.
+type numbered struct {
+	all    [][]byte
+	number []byte
+}
+
+func (n *numbered) with(args [][]byte, limit int) [][]byte {
+	if limit == sqlengine.NoLimit {
+		return args
+	}
+	n.number = strconv.AppendInt(n.number[:0], int64(limit), 10)
+	n.all = append(append(n.all[:0], args...), n.number)
+	return n.all
 }
 
 func (st *statement) Exec(ctx context.Context, args [][]byte) (int64, error) {
@@ -202,12 +231,7 @@ func (st *statement) Exec(ctx context.Context, args [][]byte) (int64, error) {
 }
 
 func (st *statement) Query(ctx context.Context, args [][]byte, limit int, each func(values [][]byte) error) error {
-	if limit != sqlengine.NoLimit {
-		st.number = strconv.AppendInt(st.number[:0], int64(limit), 10)
-		st.args = append(append(st.args[:0], args...), st.number)
-		args = st.args
-	}
-	rows := st.pg.ExecStatement(ctx, st.description, args, nil, nil)
+	rows := st.pg.ExecStatement(ctx, st.description, st.with(args, limit), nil, nil)
 	var stop error
 	for rows.NextRow() && stop == nil {
 		stop = each(rows.Values())

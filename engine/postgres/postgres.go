@@ -35,6 +35,7 @@ func Driver() engine.Driver {
 			{Name: "tablespaces", Default: "", Help: "folders on the server, with commas between, over which the partitions are spread in turn; made as tablespaces where they are none"},
 			{Name: "statements", Default: prepared, Help: "how questions are sent: prepared (planned once a connection), unnamed (planned every time) or simple (the simple protocol, replies as text)"},
 			{Name: "synchronous_commit", Default: "on", Help: "when a commit is acknowledged: on, off, local, remote_write or remote_apply; off loses some of what it acknowledged when the server dies"},
+			{Name: "pipeline", Default: "0", Help: "records under keys: statements of all workers share so many connections, on each of which many are under way, each a transaction of its own; 0 = a connection for each worker"},
 			{Name: "sslmode", Help: "as in libpq: disable, prefer, require, verify-ca, verify-full; tls and its like say more"},
 		}...),
 		Offers: map[design.Name][]flavour.Name{
@@ -75,6 +76,7 @@ type database struct {
 	wideIndex string
 	simple    bool // questions go by the simple protocol
 	parts     partitioning
+	pipeline  int // connections that records' workers share; 0 = each has its own
 	log       *slog.Logger
 }
 
@@ -100,7 +102,7 @@ func (db *database) config(u *url.URL, o engine.Options) (*pgxpool.Config, error
 	v := driver.Values(u)
 	db.wideIndex = engine.Choice(v, "wide_index", map[string]string{btree: btree, brin: brin})
 	statements := engine.Choice(v, "statements", map[string]string{prepared: prepared, unnamed: unnamed, simple: simple})
-	if v.Err != nil {
+	if db.pipeline = v.Int("pipeline", 0, 1024); v.Err != nil {
 		return nil, v.Err
 	}
 	var err error
@@ -114,7 +116,7 @@ func (db *database) config(u *url.URL, o engine.Options) (*pgxpool.Config, error
 	if q.Get("tls") == "false" {
 		q.Set("sslmode", "disable") // pgx tries it without being told
 	}
-	for _, ours := range []string{"wide_index", "statements", "partitions", "tablespaces", "tls", "tls_ca", "tls_cert", "tls_key", "tls_name"} {
+	for _, ours := range []string{"wide_index", "statements", "partitions", "tablespaces", "pipeline", "tls", "tls_ca", "tls_cert", "tls_key", "tls_name"} {
 		q.Del(ours)
 	}
 	if secure != nil {
@@ -192,7 +194,7 @@ const decisive = `'shared_buffers', 'effective_cache_size', 'work_mem', 'mainten
 	'synchronous_commit', 'full_page_writes', 'random_page_cost', 'max_parallel_workers_per_gather', 'server_encoding', 'default_toast_compression'`
 
 func (db *database) about(ctx context.Context) (engine.About, error) {
-	a := engine.About{Product: "PostgreSQL", Settings: map[string]string{"driver": "github.com/jackc/pgx/v5", "wide_index": db.wideIndex, "partitions": db.parts.String()}}
+	a := engine.About{Product: "PostgreSQL", Settings: map[string]string{"driver": "github.com/jackc/pgx/v5", "wide_index": db.wideIndex, "pipeline": strconv.Itoa(db.pipeline), "partitions": db.parts.String()}}
 	if err := db.pool.QueryRow(ctx, "SHOW server_version").Scan(&a.Version); err != nil {
 		return a, failed(ctx, err)
 	}

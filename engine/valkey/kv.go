@@ -32,7 +32,7 @@ const (
 type kvTable struct {
 	*store
 	client  redis.UniversalClient // its own: with a connection for each worker
-	ask     processor             // of single commands: the client, or what has those of all workers share connections
+	shared  *redis.AutoPipeliner  // has single commands of all workers share connections; nil = they do not
 	fields  []string
 	records []string // of each bucket: what the keys of its records begin with
 	indexes []string // of each bucket: the key of its sorted set
@@ -43,22 +43,10 @@ type kvTable struct {
 	known  sync.Map // likewise: parts that are listed
 }
 
-// processor carries out a command.
-type processor interface {
+// asker carries out commands.
+type asker interface {
+	redis.Cmdable
 	Process(ctx context.Context, cmd redis.Cmder) error
-}
-
-// shared has commands share connections. One that is under way with others is
-// waited for, whatever becomes of its context: only the time of a reply bounds it.
-type shared struct{ *redis.AutoPipeliner }
-
-// Process carries out a command.
-func (s shared) Process(ctx context.Context, cmd redis.Cmder) error {
-	if err := ctx.Err(); err != nil {
-		cmd.SetErr(err)
-		return err
-	}
-	return s.AutoPipeliner.Process(ctx, cmd)
 }
 
 // mostBatch is how many commands of workers that share a connection are sent
@@ -68,19 +56,16 @@ const mostBatch = 300
 // share has the commands of all workers share so many connections (?pipeline=):
 // what comes while a batch is under way is the next one.
 func (tb *kvTable) share(connections int) (err error) {
-	tb.ask = tb.client
 	if connections == 0 {
 		return nil
 	}
 	o := &redis.AutoPipelineOptions{MaxBatchSize: mostBatch, MaxConcurrentBatches: connections, Unordered: connections > 1}
-	var p *redis.AutoPipeliner
 	switch c := tb.client.(type) {
 	case *redis.Client:
-		p, err = c.AutoPipelineWithOptions(o)
+		tb.shared, err = c.AutoPipelineWithOptions(o)
 	case *redis.ClusterClient:
-		p, err = c.AutoPipelineWithOptions(o)
+		tb.shared, err = c.AutoPipelineWithOptions(o)
 	}
-	tb.ask = shared{p}
 	return err
 }
 
@@ -108,6 +93,7 @@ func (k kv) Table(ctx context.Context, t engine.Table) (*engine.Records, error) 
 	}
 	o := k.options()
 	o.PoolSize, o.PipelinePoolSize = connections, -1 // pipelines take the same connections
+	o.Protocol = 2                                   // of 3 the driver looks for messages before each reply
 	o.MaxRetries, o.DialerRetries = -1, 1            // whoever asks must know that a server is away; engine.Records.Reopen bridges it
 	if k.cluster == nil {
 		tb.client = redis.NewClient(o.Simple())
@@ -234,18 +220,23 @@ func (tb *kvTable) count(ctx context.Context) (n int64, err error) {
 // kvConn is a connection: a table and the memory of one worker.
 type kvConn struct {
 	*kvTable
-	row   engine.Row
-	names []string
-	args  []any
-	boxed []any // the fields
+	client asker
+	row    engine.Row
+	names  []string
+	args   []any
+	boxed  []any // the fields
 }
 
 func (tb *kvTable) connect() *engine.Conn {
-	c := &kvConn{kvTable: tb}
+	c := &kvConn{kvTable: tb, client: tb.client}
 	for _, f := range tb.fields {
 		c.boxed = append(c.boxed, f)
 	}
 	conn := &engine.Conn{Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete}
+	if one, ok := tb.client.(*redis.Client); ok && tb.shared == nil {
+		own := one.Conn() // a pool asks the system, before each command, whether its connection is there
+		c.client, conn.Close = own, own.Close
+	}
 	if len(tb.records) == 1 { // records of several slots cannot be written all or none
 		conn.InsertMany = c.insertMany
 	}
@@ -291,17 +282,51 @@ func fill(values []any, f engine.Fields, into *engine.Row) (found bool) {
 	return found
 }
 
+// process carries out a single command. One that is under way with others is
+// waited for, whatever becomes of its context: only the time of a reply bounds it.
+func (c *kvConn) process(ctx context.Context, cmd redis.Cmder) error {
+	err := ctx.Err()
+	switch {
+	case err != nil:
+		cmd.SetErr(err)
+	case c.shared != nil:
+		err = c.shared.Process(ctx, cmd)
+	default:
+		err = c.client.Process(ctx, cmd)
+	}
+	return err
+}
+
 func (c *kvConn) read(ctx context.Context, key []byte, f engine.Fields, into *engine.Row) error {
 	record, _ := c.place(key)
-	args := append(make([]any, 0, 2+len(c.fields)), "hmget", record)
+	c.args = append(c.args[:0], "hmget", record)
 	if f == nil {
-		args = append(args, c.boxed...)
+		c.args = append(c.args, c.boxed...)
 	}
 	for _, i := range f {
-		args = append(args, c.boxed[i])
+		c.args = append(c.args, c.boxed[i])
 	}
-	cmd := redis.NewSliceCmd(ctx, args...)
-	if err := c.ask.Process(ctx, cmd); err != nil {
+	cmd := redis.NewStringSliceCmd(ctx, c.args...)
+	if err := c.process(ctx, cmd); err != nil {
+		return failed(ctx, err)
+	}
+	for i, text := range cmd.Val() {
+		if text == "" {
+			into.Reset()
+			return c.exact(ctx, f, into)
+		}
+		if f != nil {
+			i = f[i]
+		}
+		into.AddString(i, text)
+	}
+	return nil
+}
+
+// exact repeats a read: its reply tells empty values from those that are absent.
+func (c *kvConn) exact(ctx context.Context, f engine.Fields, into *engine.Row) error {
+	cmd := redis.NewSliceCmd(ctx, c.args...)
+	if err := c.process(ctx, cmd); err != nil {
 		return failed(ctx, err)
 	}
 	if !fill(cmd.Val(), f, into) {
@@ -387,7 +412,7 @@ func (c *kvConn) run(ctx context.Context, s script, keys []string, args []any) (
 			all = append(all, k)
 		}
 		cmd := redis.NewCmd(ctx, append(all, args...)...)
-		_ = c.ask.Process(ctx, once{cmd}) // cmd has the error
+		_ = c.process(ctx, once{cmd}) // cmd has the error
 		return cmd
 	}
 	cmd := send("evalsha", s.Hash())

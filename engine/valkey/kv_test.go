@@ -144,7 +144,6 @@ func TestLostReplyIsNoSentinel(t *testing.T) {
 	}()
 	s := &store{settings: settings{nodes: []string{l.Addr().String()}}}
 	tb := &kvTable{store: s, client: redis.NewClient(s.options().Simple()), fields: []string{"a"}, records: []string{"{t}"}, indexes: []string{"i{t}"}}
-	tb.ask = tb.client
 	defer tb.client.Close()
 	var row engine.Row
 	row.AddString(0, "v")
@@ -165,5 +164,36 @@ func serveAndDie(conn net.Conn, scripts *atomic.Int64) {
 		if _, err := conn.Write([]byte(replies[lines.Text()])); err != nil {
 			return
 		}
+	}
+}
+
+// A field that a record lacks is absent from its row; one that is empty is there, and empty.
+func TestLostFieldIsNotEmpty(t *testing.T) {
+	s := openStore(t, enginetest.Lab(t, Driver(), lab.Options{Profile: "memory"}), "x", engine.Options{})
+	r, err := kv{s}.Table(t.Context(), engine.Table{Name: "t", Fields: []string{"a", "b", "c"}, Make: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	c, err := r.Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	var row engine.Row
+	for i, v := range []string{"v", "", "w"} {
+		row.AddString(i, v)
+	}
+	if err := c.Insert(t.Context(), []byte("k"), &row); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.client.HDel(t.Context(), s.prefix()+"{"+bucketTag("t", 0, 1)+"}k", "c").Err(); err != nil {
+		t.Fatal(err)
+	}
+	var got engine.Row
+	err = c.Read(t.Context(), []byte("k"), nil, &got)
+	empty, there := got.Value(1)
+	if _, lost := got.Value(2); err != nil || got.Len() != 2 || !there || len(empty) != 0 || lost {
+		t.Errorf("%d fields, b there: %v, c there: %v, %v", got.Len(), there, lost, err)
 	}
 }

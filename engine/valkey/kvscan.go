@@ -27,7 +27,7 @@ func (cu *cursor) took(keys []string, page int64) {
 // merge gives the keys of a table in their order: the sorted sets of all buckets,
 // merged.
 type merge struct {
-	client  redis.UniversalClient
+	client  asker
 	cursors []cursor
 	page    int64 // keys that are asked for at once
 }
@@ -36,8 +36,8 @@ type merge struct {
 const mostAsked = 10_000
 
 // from begins a walk for n keys: all sorted sets are asked at once.
-func (tb *kvTable) from(ctx context.Context, indexes []string, key []byte, n int) (*merge, error) {
-	w := &merge{client: tb.client, cursors: make([]cursor, len(indexes)), page: int64(min(engine.PageOf(n, len(indexes)), mostAsked))}
+func (c *kvConn) from(ctx context.Context, indexes []string, key []byte, n int) (*merge, error) {
+	w := &merge{client: c.client, cursors: make([]cursor, len(indexes)), page: int64(min(engine.PageOf(n, len(indexes)), mostAsked))}
 	pages := make([]*redis.StringSliceCmd, len(indexes))
 	_, err := w.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, index := range indexes {
@@ -87,8 +87,8 @@ func (w *merge) next(ctx context.Context, to []string, n int) ([]string, error) 
 
 // scan walks through a table; through a clustered one part by part.
 func (c *kvConn) scan(ctx context.Context, from []byte, n int, f engine.Fields, each func(key []byte, r *engine.Row) error) error {
-	if n <= 0 {
-		return ctx.Err()
+	if err := ctx.Err(); err != nil || n <= 0 {
+		return err
 	}
 	if c.prefix > 0 {
 		return c.scanParts(ctx, from, n, f, each)
@@ -163,13 +163,13 @@ func (tb *kvTable) indexesOf(parts []string) []string {
 
 // list lists a part, so that scans find it, before its first record comes. It
 // stays listed.
-func (tb *kvTable) list(ctx context.Context, part string) error {
-	if _, ok := tb.known.Load(part); ok {
+func (c *kvConn) list(ctx context.Context, part string) error {
+	if _, ok := c.known.Load(part); ok {
 		return nil
 	}
-	err := tb.client.ZAdd(ctx, tb.parts, redis.Z{Member: part}).Err()
+	err := c.client.ZAdd(ctx, c.parts, redis.Z{Member: part}).Err()
 	if err == nil {
-		tb.known.Store(part, true)
+		c.known.Store(part, true)
 	}
 	return failed(ctx, err)
 }

@@ -259,7 +259,7 @@ func (w *workload) ready(ctx context.Context, conns []*engine.Conn, r *Report) e
 		return &fault.Error{Setting: "properties readpathproportion and updatepathproportion", Problem: "this layout of the engine has no documents to reach into", Err: ErrCannot, Cure: "give --layout document, on an engine that has it"}
 	}
 	if w.accounts != nil && conns[0].Transact == nil {
-		return &fault.Error{Setting: "property transferproportion", Problem: "the engine has no transactions of several records", Err: ErrCannot, Cure: "choose one that `barograph list engines` shows with transactions"}
+		return &fault.Error{Setting: "property transferproportion", Problem: "the table has no transactions of several records", Err: ErrCannot, Cure: "choose an engine that `barograph list engines` shows with transactions; workers that share connections (?pipeline=) have none"}
 	}
 	if err := w.probe(ctx, conns[0]); err != nil {
 		return err
