@@ -62,14 +62,18 @@ func (f Fault) String() string { return fmt.Sprintf("%s@%s", f.What(), f.At) }
 
 // What is a fault without its moment.
 func (f Fault) What() string {
-	text := fmt.Sprintf("%s:node%d", f.Action, f.Node)
+	return strings.Join(append([]string{string(f.Action), fmt.Sprintf("node%d", f.Node)}, f.Amount()...), ":")
+}
+
+// Amount is how much of a graded action is meant, in one word; none where there is no such.
+func (f Fault) Amount() []string {
 	switch f.Action {
 	case Slow, Delay:
-		return text + ":" + f.By.String()
+		return []string{f.By.String()}
 	case Bandwidth:
-		return text + ":" + f.Rate.String()
+		return []string{f.Rate.String()}
 	}
-	return text
+	return nil
 }
 
 // ParseFaults reads kill:node2@20s,restart@40s. Without a node it is node 1, or

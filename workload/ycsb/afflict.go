@@ -1,13 +1,10 @@
 package ycsb
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net"
-	"os/exec"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/barograph/barograph/engine"
@@ -75,7 +72,7 @@ func (t *Target) relay() error {
 }
 
 // breaker is what inflicts faults.
-func (t *Target) breaker(all []lab.Fault, command string) (func(ctx context.Context, f lab.Fault) error, error) {
+func (t *Target) breaker(all []lab.Fault, command string) (inflict, error) {
 	nodes, err := t.nodeBreaker(slices.DeleteFunc(slices.Clone(all), func(f lab.Fault) bool { return f.Action.Relayed() }), command)
 	if err != nil {
 		return nil, err
@@ -85,28 +82,22 @@ func (t *Target) breaker(all []lab.Fault, command string) (func(ctx context.Cont
 			return nil, &fault.Status{Code: fault.Usage, Err: &fault.Error{Setting: "--fault " + x.String(), Problem: fmt.Sprintf("the URL names %d node(s)", len(t.relays)), Cure: "name one of them"}}
 		}
 	}
-	return func(ctx context.Context, x lab.Fault) error {
+	return func(ctx context.Context, x lab.Fault) (string, error) {
 		if !x.Action.Relayed() {
 			return nodes(ctx, x)
 		}
 		t.relays[x.Node-1].Delay(x.By)
-		return nil
+		return "", nil
 	}, nil
 }
 
 // nodeBreaker is what inflicts faults on nodes; nil where there are no such faults.
-func (t *Target) nodeBreaker(all []lab.Fault, command string) (func(ctx context.Context, f lab.Fault) error, error) {
+func (t *Target) nodeBreaker(all []lab.Fault, command string) (inflict, error) {
 	switch {
 	case len(all) == 0:
 		return nil, nil //nolint:nilnil // there is nothing to do
 	case command != "":
-		return func(ctx context.Context, x lab.Fault) error {
-			said, err := exec.CommandContext(ctx, "/bin/sh", "-c", command+` "$@"`, "sh", string(x.Action), strconv.Itoa(x.Node)).CombinedOutput() //nolint:gosec // the user's own
-			if err != nil {
-				err = fmt.Errorf("--fault-command: %w: %s", err, bytes.TrimSpace(said))
-			}
-			return err
-		}, nil
+		return shell(command)
 	case t.lab == nil:
 		return nil, &fault.Status{Code: fault.Usage, Err: &fault.Error{
 			Setting: "--fault", Problem: "no lab runs the server of " + t.Scheme, Cure: "start one (`barograph lab up`), or give a --fault-command that does it",
@@ -121,5 +112,5 @@ func (t *Target) nodeBreaker(all []lab.Fault, command string) (func(ctx context.
 			return nil, &fault.Status{Code: fault.Usage, Err: err}
 		}
 	}
-	return l.Inflict, nil
+	return func(ctx context.Context, f lab.Fault) (string, error) { return "", l.Inflict(ctx, f) }, nil
 }
