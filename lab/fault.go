@@ -82,7 +82,7 @@ func ParseFaults(text string) (out []Fault, err error) {
 	broken := map[Action]int{} // the last node, by what mends it
 	for part := range strings.SplitSeq(text, ",") {
 		bad := func(problem string) error {
-			return &fault.Error{Setting: "--fault " + part, Problem: problem, Cure: fmt.Sprintf("write like kill:node2@20s,restart@40s or slow:5ms@20s,fast@40s or bandwidth:10mbit@20s,full-bandwidth@40s, in the order of the times, with the actions %v", actions())}
+			return &fault.Error{Setting: "--fault " + part, Problem: problem, Cure: "write like kill:node2@20s,restart@40s or slow:5ms@20s,fast@40s, in the order of the times; `barograph ycsb run --help` names what can be done"}
 		}
 		what, moment, timed := strings.Cut(strings.TrimSpace(part), "@")
 		name, node, named := strings.Cut(what, ":")

@@ -219,8 +219,11 @@ func (f *ycsbFlags) assigned() []string {
 	return append(slices.Clip(f.assignments), "rate="+f.rate)
 }
 
-// needsFault refuses flags that say how, where no fault is asked for.
+// needsFault refuses flags that say how, where no fault is asked for, and a fault that is none.
 func (f *ycsbFlags) needsFault(c *cobra.Command) error {
+	if f.faults == "" && c.Flags().Changed("fault") {
+		return fault.Misuse("--fault", "says nothing", "write like kill:node2@20s,restart@40s, or leave it out")
+	}
 	for _, name := range []string{"fault-command", "history"} {
 		if f.faults == "" && c.Flags().Changed(name) {
 			return fault.Misuse("--"+name, "is of runs in which something fails, and nothing is said to", "give --fault kill@20s,restart@40s, or leave it out")
@@ -229,8 +232,8 @@ func (f *ycsbFlags) needsFault(c *cobra.Command) error {
 	return nil
 }
 
-// afflict has a target suffer the faults that were asked for, if any.
-func (f *ycsbFlags) afflict(ctx context.Context, t *ycsb.Target) error {
+// afflict has a target suffer the faults that were asked for, if any, in workloads.
+func (f *ycsbFlags) afflict(ctx context.Context, t *ycsb.Target, workloads ...*ycsb.Config) error {
 	if f.faults == "" {
 		return nil
 	}
@@ -238,7 +241,7 @@ func (f *ycsbFlags) afflict(ctx context.Context, t *ycsb.Target) error {
 	if err != nil {
 		return usage(err)
 	}
-	return t.Afflict(ctx, all, f.faultCommand, f.witnesses)
+	return t.Afflict(ctx, all, f.faultCommand, f.witnesses, workloads...)
 }
 
 // mixName is what the tables call the workload.
@@ -278,7 +281,7 @@ func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 		}
 		return e.together(ctx, f, agents, ycsb.Task{Properties: p, Load: load, Resume: f.resume}, config, t)
 	}
-	if err := f.afflict(ctx, t); err != nil {
+	if err := f.afflict(ctx, t, config); err != nil {
 		return err
 	}
 	var stop func()

@@ -360,9 +360,11 @@ func TestYCSBFaultCommand(t *testing.T) {
 	}
 	run := []string{"ycsb", "run", "--engine", "dry", "-P", "workloada", "--threads", "4", "-p", "maxexecutiontime=2", "--out", out}
 	for cure, further := range map[string][]string{
-		"give a --fault-command":    {"--target", "100", "--fault", "kill@1s"},
 		"write like kill:node2@20s": {"--fault", "kill"},
 		"give a --target":           {"--fault", "kill@1s", "--fault-command", "true"},
+		"or leave it out":           {"--target", "100", "--fault", ""},
+		"dry has no server":         {"--target", "100", "--fault", "kill@1s"},
+		"the run is over before":    {"--target", "100", "--fault", "kill@9s", "--fault-command", "true", "--out", out},
 		"cannot be run: ":           {"--target", "100", "--fault", "kill@1s", "--fault-command", "WAIT=1 " + dir + "/nowhere.sh hard"},
 		"permission denied":         {"--target", "100", "--fault", "kill@1s", "--fault-command", plain},
 		"brake is no command here":  {"--target", "100", "--fault", "kill@1s", "--fault-command", "brake"},
@@ -371,6 +373,9 @@ func TestYCSBFaultCommand(t *testing.T) {
 		if code, _, stderr := barograph(t, append(run[:len(run)-2:len(run)-2], further...)...); code != fault.Usage || !strings.Contains(stderr, cure) {
 			t.Errorf("%v: status %d, %s", further, code, stderr)
 		}
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("a run that was refused has a folder")
 	}
 	code, _, stderr := barograph(t, append(run, "--target", "100", "--fault", "kill:node2@1s,restart@1s", "--fault-command", "echo >>"+done)...)
 	if text, err := os.ReadFile(done); code != 0 || err != nil || string(text) != "kill 2\nrestart 2\n" {

@@ -98,7 +98,7 @@ type sweep struct {
 	floor, csv      bool
 	layout          engine.Layout
 	out, labs       string
-	afflict         func(ctx context.Context, t *ycsb.Target) error
+	afflict         func(ctx context.Context, t *ycsb.Target, workloads ...*ycsb.Config) error
 
 	metrics *ycsb.Metrics // nil = none
 
@@ -174,6 +174,10 @@ func (s *sweep) open(ctx context.Context, c *ycsb.Config) error {
 	if s.floor && !c.Transfers() && !slices.ContainsFunc(urls, memory) {
 		urls = append(slices.Clone(urls), "dry")
 	}
+	var all []*ycsb.Config
+	for _, m := range s.Mixes {
+		all = append(all, m.Config)
+	}
 	for _, u := range urls {
 		layout := s.layout
 		if memory(u) {
@@ -185,13 +189,13 @@ func (s *sweep) open(ctx context.Context, c *ycsb.Config) error {
 		}
 		s.Targets = append(s.Targets, t)
 		t.Replace, t.Metrics = s.replace, s.metrics
+		if err := s.afflict(ctx, t, all...); err != nil {
+			return err
+		}
 		if s.load || s.replace || t.Place == engine.Memory {
 			if err := t.LoadAll(ctx, c); err != nil {
 				return err
 			}
-		}
-		if err := s.afflict(ctx, t); err != nil {
-			return err
 		}
 	}
 	return nil

@@ -15,8 +15,14 @@ import (
 // Afflict has every later run on the target suffer faults: on the nodes of the
 // lab that runs its server or, elsewhere, by a command of the user's, which gets
 // action and node. What slows a server is a relay before it, whoever runs it. So
-// many clients record a history beside it.
-func (t *Target) Afflict(ctx context.Context, all []lab.Fault, command string, clients int) error {
+// many clients record a history beside it. What cannot be timed in one of the workloads
+// is refused.
+func (t *Target) Afflict(ctx context.Context, all []lab.Fault, command string, clients int, workloads ...*Config) error {
+	for _, c := range workloads {
+		if _, err := (&Faults{All: all}).settle(c); err != nil {
+			return err
+		}
+	}
 	if slices.ContainsFunc(all, func(f lab.Fault) bool { return f.Action.Relayed() }) {
 		if err := t.relay(); err != nil {
 			return err
@@ -98,6 +104,10 @@ func (t *Target) nodeBreaker(all []lab.Fault, command string) (inflict, error) {
 		return nil, nil //nolint:nilnil // there is nothing to do
 	case command != "":
 		return shell(command)
+	case t.d.Server == nil:
+		return nil, &fault.Status{Code: fault.Usage, Err: &fault.Error{
+			Setting: "--fault", Problem: t.Scheme + " has no server, of which a node might fail", Cure: "choose an engine that has one, or give a --fault-command that does it",
+		}}
 	case t.lab == nil:
 		return nil, &fault.Status{Code: fault.Usage, Err: &fault.Error{
 			Setting: "--fault", Problem: "no lab runs the server of " + t.Scheme, Cure: "start one (`barograph lab up`), or give a --fault-command that does it",

@@ -212,7 +212,7 @@ func TestInterruptedBetweenFaults(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), 4*time.Second)
 	defer stop()
 	r, err := Run(ctx, wrapped{loaded(t, config(t)), conns(b.change)}, config(t, "target=200", "maxexecutiontime=30"), Options{Faults: &Faults{All: faults, Inflict: b.inflict}})
-	if err != nil || r.Result.Ending != pace.Interrupted || r.cost == nil || r.cost.Without > 3*time.Second || b.down.Load() {
+	if err != nil || r.Result.Ending != pace.Interrupted || code(r.Err()) != fault.Interrupted || !strings.Contains(r.Err().Error(), "without service") || r.cost == nil || r.cost.Without > 3*time.Second || b.down.Load() {
 		t.Errorf("%v, %+v, %+v", err, r.Result.Ending, r.cost)
 	}
 }
