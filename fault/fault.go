@@ -130,7 +130,7 @@ const hidden = "xxxxx"
 const secretNames = `(?:passw(?:or)?d|passphrase|pwd|secret|credential|api_?key|access_?key|auth_?token|requirepass|masterauth)`
 
 // action is a part of the faults that are inflicted on servers.
-const action = `(?:kill|restart|stop|resume|partition|heal|slow|fast|disk-full|disk-free|power-off|power-on)(?::(?:node)?\d+)?(?::[\d.]+[mun]?s)?`
+const action = `(?:kill|restart|stop|resume|partition|heal|slow|fast|(?:no-)?delay|(?:full-)?bandwidth|disk-full|disk-free|power-off|power-on)(?::(?:node)?\d+)?(?::[\d.]+(?:[mun]?s|[kmg]?bit))?`
 
 var (
 	urlPassword = regexp.MustCompile(`(?i)([a-z][a-z0-9+.-]*(?:://|%3A%2F%2F)[^\s:@/"%]*(?::|%3A))[^\s"]*(@|%40)`)

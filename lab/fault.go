@@ -27,6 +27,10 @@ const (
 	Heal      Action = "heal"
 	Slow      Action = "slow" // what it says comes late: by a Relay
 	Fast      Action = "fast"
+	Delay     Action = "delay" // each packet that it sends comes late, to other nodes too: of an isolated lab
+	NoDelay   Action = "no-delay"
+	Bandwidth Action = "bandwidth" // of its cable, each way: likewise
+	AllOfIt   Action = "full-bandwidth"
 	DiskFull  Action = "disk-full" // nothing more fits: of a lab with frail disks
 	DiskFree  Action = "disk-free" // and the node is started again if it has ended
 	PowerOff  Action = "power-off" // as Kill, and what was not flushed is gone: likewise
@@ -34,7 +38,7 @@ const (
 )
 
 func actions() []Action {
-	return []Action{Kill, Restart, Halt, Resume, Partition, Heal, Slow, Fast, DiskFull, DiskFree, PowerOff, PowerOn}
+	return []Action{Kill, Restart, Halt, Resume, Partition, Heal, Slow, Fast, Delay, NoDelay, Bandwidth, AllOfIt, DiskFull, DiskFree, PowerOff, PowerOn}
 }
 
 // mending is the action that mends what a broke; "" where a mends.
@@ -50,17 +54,26 @@ type Fault struct {
 	Action Action
 	Node   int // from 1
 	At     time.Duration
-	By     time.Duration // of Slow: what it says comes so late
+	By     time.Duration // of Slow and Delay: it comes so late
+	Rate   Rate          // of Bandwidth
 }
 
 func (f Fault) String() string { return fmt.Sprintf("%s@%s", f.What(), f.At) }
 
 // What is a fault without its moment.
 func (f Fault) What() string {
-	if f.Action == Slow {
-		return fmt.Sprintf("%s:node%d:%s", f.Action, f.Node, f.By)
+	return strings.Join(append([]string{string(f.Action), fmt.Sprintf("node%d", f.Node)}, f.Amount()...), ":")
+}
+
+// Amount is how much of a graded action is meant, in one word; none where there is no such.
+func (f Fault) Amount() []string {
+	switch f.Action {
+	case Slow, Delay:
+		return []string{f.By.String()}
+	case Bandwidth:
+		return []string{f.Rate.String()}
 	}
-	return fmt.Sprintf("%s:node%d", f.Action, f.Node)
+	return nil
 }
 
 // ParseFaults reads kill:node2@20s,restart@40s. Without a node it is node 1, or
@@ -69,15 +82,15 @@ func ParseFaults(text string) (out []Fault, err error) {
 	broken := map[Action]int{} // the last node, by what mends it
 	for part := range strings.SplitSeq(text, ",") {
 		bad := func(problem string) error {
-			return &fault.Error{Setting: "--fault " + part, Problem: problem, Cure: fmt.Sprintf("write like kill:node2@20s,restart@40s or slow:5ms@20s,fast@40s, in the order of the times, with the actions %v", actions())}
+			return &fault.Error{Setting: "--fault " + part, Problem: problem, Cure: "write like kill:node2@20s,restart@40s or slow:5ms@20s,fast@40s, in the order of the times; `barograph ycsb run --help` names what can be done"}
 		}
 		what, moment, timed := strings.Cut(strings.TrimSpace(part), "@")
 		name, node, named := strings.Cut(what, ":")
 		f := Fault{Action: Action(name), Node: 1}
-		if f.Action == Slow {
+		if f.Action.graded() {
 			at := strings.LastIndex(node, ":")
-			if f.By, err = time.ParseDuration(node[at+1:]); err != nil || f.By <= 0 {
-				return nil, bad("does not say how slow")
+			if problem := f.grade(node[at+1:]); problem != "" {
+				return nil, bad(problem)
 			}
 			node, named = node[:max(at, 0)], at >= 0
 		}
@@ -120,7 +133,7 @@ func (f Fault) after(done []Fault) string {
 		case o.Node != f.Node:
 		case needsProcess && down:
 			return "comes while the node is down"
-		case o.Action == f.Action.mending() && f.Action != Slow:
+		case o.Action == f.Action.mending() && !f.Action.graded():
 			return "comes while the node is broken in this way"
 		}
 	}
@@ -138,6 +151,34 @@ func Mend(done []Fault) (out []Fault) {
 		}
 	}
 	return out
+}
+
+// graded reports whether the action says how much: another one may come after it.
+func (a Action) graded() bool { return a == Slow || a == Delay || a == Bandwidth }
+
+// grade reads how much of a graded action is meant, and says why it cannot; "" = it can.
+func (f *Fault) grade(text string) (problem string) {
+	var err error
+	if f.Action == Bandwidth {
+		if f.Rate, err = parseRate(text); err != nil {
+			return "does not say how much, such as bandwidth:10mbit: " + err.Error()
+		}
+		return ""
+	}
+	if f.By, err = time.ParseDuration(text); err != nil || f.By <= 0 {
+		return "does not say how slow, such as " + string(f.Action) + ":5ms"
+	}
+	return ""
+}
+
+// ofCable reports whether the action is done to the cable of an isolated node.
+func (a Action) ofCable() bool {
+	return a == Partition || a == Heal || a.ofQueue()
+}
+
+// ofQueue reports whether it is done by what the kernel has wait before a cable.
+func (a Action) ofQueue() bool {
+	return a == Delay || a == NoDelay || a == Bandwidth || a == AllOfIt
 }
 
 func (a Action) ofDisk() bool { return slices.Index(actions(), a) >= slices.Index(actions(), DiskFull) }
@@ -160,16 +201,30 @@ func (s *State) Lab(d *engine.Driver) (*Lab, error) {
 	return &Lab{server: d.Server, account: a, state: *s, patience: 2 * time.Minute, children: make([][]chan error, len(s.Nodes))}, err
 }
 
-// Check refuses a fault that the lab's nodes cannot have.
+// Check refuses a fault that the lab's nodes, or this kernel, cannot have.
 func (l *Lab) Check(f Fault) error {
+	if err := l.fits(f); err != nil || !f.Action.ofQueue() {
+		return err
+	}
+	if err := tryQueue(f); err != nil {
+		cure := map[Action]string{Delay: "sch_netem", Bandwidth: "sch_tbf"}[f.Action]
+		return &fault.Error{Setting: "--fault " + f.String(), Problem: "this kernel cannot do that to packets", Err: err, Cure: "load its module (modprobe " + cure + "), or use a kernel that has it; slow:5ms is done without, between clients and server"}
+	}
+	return nil
+}
+
+// fits refuses a fault that the lab's nodes cannot have.
+func (l *Lab) fits(f Fault) error {
 	bad := func(problem, cure string) error {
 		return &fault.Error{Setting: "--fault " + f.String(), Problem: problem, Cure: cure}
 	}
 	switch {
 	case f.Node > len(l.state.Nodes):
 		return bad(fmt.Sprintf("the server has %d node(s)", len(l.state.Nodes)), "name one of them, from node1 on")
-	case (f.Action == Partition || f.Action == Heal) && l.state.Cluster.Isolation == nil:
+	case f.Action.ofCable() && l.state.Cluster.Isolation == nil:
 		return bad("the nodes share this machine's loopback", "start the lab with --isolate")
+	case f.Action.ofQueue() && l.state.Cluster.Isolation.Latency > 0:
+		return bad("the lab's packets are late already, by --latency", "start the lab without --latency")
 	case f.Action.ofDisk() && !l.state.Frail:
 		return bad("the node's disk cannot do that", "start the lab with --frail-disks")
 	}
@@ -179,7 +234,7 @@ func (l *Lab) Check(f Fault) error {
 // Inflict does to a node what a fault says, whenever it is called; a node that is
 // started again serves when it returns.
 func (l *Lab) Inflict(ctx context.Context, f Fault) error {
-	if err := l.Check(f); err != nil {
+	if err := l.fits(f); err != nil {
 		return err
 	}
 	i := f.Node - 1
@@ -200,6 +255,8 @@ func (l *Lab) Inflict(ctx context.Context, f Fault) error {
 		return errors.Join(l.Kill(i), l.disk(i, diskLost))
 	case PowerOn:
 		return l.Restart(ctx, i)
+	case Delay, NoDelay, Bandwidth, AllOfIt:
+		return queue(l.state.Cluster.Isolation, i, f)
 	}
 	return cut(l.state.Cluster.Isolation, i, f.Action == Partition)
 }

@@ -11,16 +11,22 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/lab"
 )
 
 // frailLab starts a lab on frail disks, or skips where none can be mounted.
 func frailLab(t *testing.T, dir string) *lab.Lab {
 	t.Helper()
+	return frailLabOf(t, driver(), dir)
+}
+
+func frailLabOf(t *testing.T, d *engine.Driver, dir string) *lab.Lab {
+	t.Helper()
 	if err := lab.TryFrailDisk(); err != nil {
 		t.Skipf("NOT TESTED: disks that can be full and forget: %v", err)
 	}
-	l, err := lab.Up(t.Context(), driver(), lab.Options{Dir: dir, Frail: true})
+	l, err := lab.Up(t.Context(), d, lab.Options{Dir: dir, Frail: true})
 	if err != nil {
 		t.Fatal(err)
 	}

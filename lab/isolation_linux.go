@@ -23,6 +23,9 @@ import (
 	"github.com/barograph/barograph/fault"
 )
 
+// insideLink is a node's end of its cable.
+const insideLink = "eth0"
+
 // bridgeHost is the last byte of this machine's address in an isolated lab.
 const bridgeHost = 254
 
@@ -128,9 +131,8 @@ func plug(iso *engine.Isolation, bridge netlink.Link, subnet *net.IPNet, node in
 		return err
 	}
 	defer ns.Close() //nolint:errcheck // only a handle
-	const inside = "eth0"
 	cable := &netlink.Veth{
-		LinkAttrs: netlink.LinkAttrs{Name: name, MasterIndex: bridge.Attrs().Index}, PeerName: inside, PeerNamespace: netlink.NsFd(ns),
+		LinkAttrs: netlink.LinkAttrs{Name: name, MasterIndex: bridge.Attrs().Index}, PeerName: insideLink, PeerNamespace: netlink.NsFd(ns),
 	}
 	if err := netlink.LinkAdd(cable); err != nil {
 		return err
@@ -143,11 +145,11 @@ func plug(iso *engine.Isolation, bridge netlink.Link, subnet *net.IPNet, node in
 		return err
 	}
 	defer h.Close()
-	return wire(h, inside, &net.IPNet{IP: hostIn(subnet, node+1), Mask: subnet.Mask}, iso.Latency)
+	return wire(h, &net.IPNet{IP: hostIn(subnet, node+1), Mask: subnet.Mask}, iso.Latency)
 }
 
 // wire switches a namespace's links on.
-func wire(h *netlink.Handle, inside string, addr *net.IPNet, latency time.Duration) error {
+func wire(h *netlink.Handle, addr *net.IPNet, latency time.Duration) error {
 	loopback, err := h.LinkByName("lo")
 	if err != nil {
 		return err
@@ -155,7 +157,7 @@ func wire(h *netlink.Handle, inside string, addr *net.IPNet, latency time.Durati
 	if err := h.LinkSetUp(loopback); err != nil {
 		return err
 	}
-	l, err := h.LinkByName(inside)
+	l, err := h.LinkByName(insideLink)
 	if err != nil {
 		return err
 	}
@@ -210,18 +212,6 @@ func within(iso *engine.Isolation, node int, f func() error) error {
 		}
 		return f()
 	})
-}
-
-// cut pulls a node's cable, or plugs it in again.
-func cut(iso *engine.Isolation, node int, out bool) error {
-	cable, err := netlink.LinkByName(namespace(iso, node))
-	switch {
-	case err != nil:
-		return err
-	case out:
-		return netlink.LinkSetDown(cable)
-	}
-	return netlink.LinkSetUp(cable)
 }
 
 // disconnect removes what connect and confine made; what is not there is no error.

@@ -10,6 +10,8 @@ func disconnect(*engine.Cluster) error                        { return nil }
 func within(_ *engine.Isolation, _ int, f func() error) error { return f() }
 func confine(*engine.Isolation, int, int) error               { return nil }
 func cut(*engine.Isolation, int, bool) error                  { return errSystem }
+func queue(*engine.Isolation, int, Fault) error               { return errSystem }
+func tryQueue(Fault) error                                    { return errSystem }
 
 func (*Lab) mount(int) error        { return errSystem }
 func (*Lab) disk(int, string) error { return errSystem }

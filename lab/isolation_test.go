@@ -184,3 +184,62 @@ func TestLatency(t *testing.T) {
 		t.Errorf("an answer after %s, %v", time.Since(start), err)
 	}
 }
+
+// TestCable: a node's bandwidth is small, and its own again; a delay is refused before anything is done, in
+// clear words, where this kernel has none.
+func TestCable(t *testing.T) {
+	needsRoot(t)
+	dir := filepath.Join(t.TempDir(), "lab")
+	l := up(t, driver(), lab.Options{Dir: dir, Nodes: 3, Isolate: &lab.Isolate{}})
+	s := l.State()
+	queues := func() string {
+		t.Helper()
+		var all string
+		for _, in := range [][]string{{"ip", "netns", "exec", s.Cluster.Isolation.Name + "n2"}, nil} {
+			args := append(in, "tc", "qdisc", "show", "dev", map[bool]string{true: "eth0", false: s.Cluster.Isolation.Name + "n2"}[in != nil])
+			out, err := exec.CommandContext(t.Context(), args[0], args[1:]...).CombinedOutput() //nolint:gosec // a test's
+			if err != nil {
+				t.Skipf("NOT TESTED: tc (iproute2) does not say what waits before a cable: %v: %s", err, out)
+			}
+			all += string(out)
+		}
+		return all
+	}
+	inflict := func(text string) error {
+		t.Helper()
+		all, err := lab.ParseFaults(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Check(all[0]); err != nil {
+			return err
+		}
+		for _, f := range all {
+			err = errors.Join(err, l.Inflict(t.Context(), f))
+		}
+		return err
+	}
+	if err := inflict("bandwidth:node2:10mbit@1s"); err != nil {
+		t.Fatal(err)
+	}
+	if got := queues(); strings.Count(got, "qdisc tbf 1: root") != 2 || strings.Count(got, "rate 10Mbit") != 2 {
+		t.Errorf("10 Mbit/s: %s", got)
+	}
+	if err := inflict("bandwidth:node2:64kbit@1s,full-bandwidth@2s"); err != nil {
+		t.Fatal(err)
+	}
+	if got := queues(); strings.Contains(got, "tbf") {
+		t.Errorf("after full-bandwidth: %s", got)
+	}
+	if _, err := query(t.Context(), &s.Cluster.Nodes[1]); err != nil {
+		t.Error(err)
+	}
+	err := inflict("delay:node2:20ms@1s,no-delay@2s")
+	if err != nil && !strings.Contains(err.Error(), "modprobe sch_netem") {
+		t.Errorf("a delay: %v", err)
+	}
+	if got := queues(); strings.Contains(got, "netem") {
+		t.Errorf("after no-delay: %s", got)
+	}
+	t.Logf("a delay: %v", err)
+}

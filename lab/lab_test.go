@@ -61,6 +61,13 @@ func serve(port string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	if os.Getenv(envMaps) != "" {
+		if err := mapFiles(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		endFirstThread()
+	}
 	if os.Getenv("LAB_TEST_FAMILY") != "" { // a server of several processes
 		child := exec.Command("sleep", "1000") //nolint:noctx // it is to outlive its parent
 		if err := child.Start(); err != nil {

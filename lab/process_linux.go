@@ -26,14 +26,16 @@ const Supported = true
 const stopPatience = 60 * time.Second
 
 // stat reads what /proc says of a process: its parent, and when it started,
-// in clock ticks since the boot. A zombie counts as gone.
+// in clock ticks since the boot. A zombie counts as gone, unless it is the first
+// thread alone that has ended: the others still write, and the files that they have
+// mapped are written when the last of them ends.
 func stat(pid int) (parent int, start string, ok bool) {
 	p, err := procfs.NewProc(pid)
 	if err != nil {
 		return 0, "", false
 	}
 	s, err := p.Stat()
-	return s.PPID, strconv.FormatUint(s.Starttime, 10), err == nil && s.State != "Z" && s.State != "X"
+	return s.PPID, strconv.FormatUint(s.Starttime, 10), err == nil && s.State != "X" && (s.State != "Z" || s.NumThreads > 1)
 }
 
 // identify names a process that runs. The boot is part of it, as ticks and

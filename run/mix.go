@@ -237,6 +237,7 @@ type Moment struct {
 	At      time.Duration `json:"at_ns"`
 	Took    time.Duration `json:"took_ns"` // of a start, until the node served
 	Problem string        `json:"problem,omitempty"`
+	Said    string        `json:"said,omitempty"` // by the command that did it: exit status, stdout, stderr
 }
 
 // Cost is what faults cost, counted from the first on.

@@ -26,8 +26,8 @@ func newAgent(e *env) *cobra.Command {
 	var listen, cert, key string
 	c := &cobra.Command{
 		Use:   "agent",
-		Short: "Run parts of ycsb workloads for another machine",
-		Long: `Agent waits for ` + "`barograph ycsb run --agents`" + ` of another machine and runs its part of the workload, one at a time. Whoever
+		Short: "Load and run parts of ycsb workloads for another machine",
+		Long: `Agent waits for ` + "`barograph ycsb load|run|sweep --agents`" + ` of another machine and does its part of the workload, one at a time. Whoever
 has the token may have it reach any engine, and read files of embedded ones, with the rights of this process. The token
 is what ` + envToken + ` holds. Off this machine's loopback it listens with a certificate only.`,
 		Example: `  ` + envToken + `=… barograph agent --listen 127.0.0.1:7707
@@ -99,17 +99,27 @@ func (f *ycsbFlags) withAgents(c *ycsb.Config) (*ycsb.Agents, error) {
 	return a, a.Check()
 }
 
-// together runs a workload by agents, into a folder if one is asked for.
-func (e *env) together(ctx context.Context, f *ycsbFlags, a *ycsb.Agents, p ycsb.Properties, c *ycsb.Config, t *ycsb.Target) error {
+// byAgents adds the flags of work that agents do together.
+func (f *ycsbFlags) byAgents(c *cobra.Command) {
+	c.Flags().StringSliceVar(&f.agents, "agents", nil, "host:port of each agent (barograph agent) that does a part of it; all start at once, what they measure is joined, and --threads are each agent's")
+	c.Flags().StringVar(&f.agentsCA, "agents-ca", "", "PEM file of who signs the agents' certificates; without it only agents on this machine's loopback are asked")
+}
+
+// together loads or runs a workload by agents, into a folder if one is asked for.
+func (e *env) together(ctx context.Context, f *ycsbFlags, a *ycsb.Agents, task ycsb.Task, c *ycsb.Config, t *ycsb.Target) error {
 	_, u, err := e.engines.Parse(f.db)
 	if err != nil {
 		return err
+	}
+	task.Engine, task.Layout, task.Mix = u.String(), engine.Layout(f.layout), f.mixName()
+	if task.Load {
+		task.Mix = "load of " + task.Mix
 	}
 	folder, err := e.points(ctx, f.out, c, []*ycsb.Target{t})
 	if err != nil {
 		return err
 	}
-	s, failed := a.Run(ctx, ycsb.Task{Engine: u.String(), Layout: engine.Layout(f.layout), Mix: f.mixName(), Properties: p}, folder.Run.Started)
+	s, failed := a.Run(ctx, task, folder.Run.Started)
 	if s.Cell.Engine != "" {
 		failed = errors.Join(failed, folder.Add(s))
 	}

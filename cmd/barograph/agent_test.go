@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +15,7 @@ import (
 	"github.com/barograph/barograph/engine/all"
 	"github.com/barograph/barograph/enginetest"
 	"github.com/barograph/barograph/fault"
+	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/run"
 )
 
@@ -125,6 +128,53 @@ func TestAgents(t *testing.T) {
 		}
 		if !strings.Contains(stderr, "busy") || time.Now().After(until) {
 			t.Fatalf("status %d, %s", code, stderr)
+		}
+	}
+}
+
+// TestAgentsSweepAndLoad: two agents load a server's table, each its half of the keys, and sweep over it; a ramp
+// knows what they say of more being due than is done.
+func TestAgentsSweepAndLoad(t *testing.T) {
+	t.Setenv(envToken, testToken)
+	a, _ := agent(t)
+	b, _ := agent(t)
+	labs, url := faultyLab(t, "valkey", lab.Options{})
+	few := []string{"--lab-dir", labs, "-p", "recordcount=501", "--agents", a + "," + b, "--json"}
+	asked := func(args ...string) (all []run.Sample) {
+		t.Helper()
+		if err := json.Unmarshal([]byte(must(t, slices.Concat([]string{"ycsb"}, args, few)...)), &all); err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	loaded := asked("load", "--engine", url, "-P", "workloada", "--threads", "2")
+	if len(loaded) != 1 || loaded[0].Verdict != run.Equal || loaded[0].Measured().Operations != 501 || loaded[0].Measured().Clients != 2 {
+		t.Fatalf("%+v", loaded)
+	}
+	must(t, "ycsb", "run", "--engine", url, "-P", "workloadc", "-p", "recordcount=501", "-p", "operationcount=2000", "-p", "requestdistribution=sequential") // each is there
+	if code, _, stderr := barograph(t, slices.Concat([]string{"ycsb", "load", "--engine", url, "-P", "workloada"}, few)...); code != fault.Incomplete || !strings.Contains(stderr, "records were there already, 0 are new") {
+		t.Errorf("a second load: status %d, %s", code, stderr)
+	}
+	asked("load", "--engine", url, "-P", "workloada", "--resume")
+	swept, threads := asked("sweep", "--engine", url, "--workloads", "workloada,workloadc", "--threads", "1,2", "--reps", "2", "-p", "operationcount=401"), map[string]int{}
+	for _, s := range swept {
+		if threads[s.Cell.At("mix")+s.Cell.At("threads")]++; s.Verdict != run.Equal || s.Measured().Operations != 401 || s.Measured().Clients != 2 || s.Cell.At("shard") != "" {
+			t.Errorf("%+v", s)
+		}
+	}
+	if fmt.Sprint(threads) != "map[workloada1:2 workloada2:2 workloadc1:2 workloadc2:2]" {
+		t.Errorf("%v", threads)
+	}
+	ramp := slices.Concat([]string{"ycsb", "sweep", "--engine", url, "-P", "workloadc", "--threads", "2", "--ramp", "10000000", "-p", "maxexecutiontime=1"}, few)
+	if code, out, stderr := barograph(t, ramp...); code != 0 || !strings.Contains(stderr, "with 2 threads: does not even hold 10000000/s") || !strings.Contains(out, "ramp=yes") {
+		t.Errorf("a ramp: status %d, %s, %s", code, out, stderr)
+	}
+	for cure, args := range map[string][]string{
+		"load the table anew before each `barograph ycsb run --agents`": {"-P", "workloadd"},
+		"leave out --agents, or it":                                     {"-P", "workloada", "--target", "100", "--fault", "kill@1s"},
+	} {
+		if code, _, stderr := barograph(t, slices.Concat([]string{"ycsb", "sweep", "--engine", url}, few, args)...); code != fault.Usage || !strings.Contains(stderr, cure) {
+			t.Errorf("%v: status %d, %s", args, code, stderr)
 		}
 	}
 }

@@ -98,6 +98,7 @@ func newYCSBLoad(e *env) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return f.exit(e, e.ycsb(c, f, true)) },
 	}
 	f.one(e, c)
+	f.byAgents(c)
 	c.Flags().BoolVar(&f.resume, "resume", false, "go on with an unfinished load: a record that is there counts as loaded")
 	return c
 }
@@ -119,15 +120,14 @@ A workload on dry: is loaded before it is run, as its memory ends with the comma
 	}
 	f.one(e, c)
 	f.folder(c)
-	c.Flags().StringSliceVar(&f.agents, "agents", nil, "host:port of each agent (barograph agent) that runs a part of it; all start at once, what they measure is joined, and --threads are each agent's")
-	c.Flags().StringVar(&f.agentsCA, "agents-ca", "", "PEM file of who signs the agents' certificates; without it only agents on this machine's loopback are asked")
+	f.byAgents(c)
 	c.Flags().StringVar(&f.raw, "raw", "", "Parquet file to make, with a row for each operation: due, begin, end, how it ended")
 	return c
 }
 
 // folder adds those of run and sweep.
 func (f *ycsbFlags) folder(c *cobra.Command) {
-	c.Flags().StringVar(&f.faults, "fault", "", "what is done to the server, and when after the warm-up: kill:node2@20s,restart@40s; also stop, resume (SIGSTOP); partition, heal (of an isolated lab); slow:5ms, fast; disk-full, disk-free, power-off, power-on (of a lab with frail disks)")
+	c.Flags().StringVar(&f.faults, "fault", "", "what is done to the server, and when after the warm-up: kill:node2@20s,restart@40s; also stop, resume (SIGSTOP); partition, heal, bandwidth:10mbit, full-bandwidth and, where the kernel has sch_netem, delay:5ms, no-delay (of an isolated lab); slow:5ms, fast (by a relay before the server); disk-full, disk-free, power-off, power-on (of a lab with frail disks)")
 	c.Flags().StringVar(&f.faultCommand, "fault-command", "", "shell command that does it to a server of your own; it is given action and node: kill 2")
 	c.Flags().IntVar(&f.witnesses, "history", 8, "with --fault: clients that record a history beside the run, which is judged; 0 = none")
 	c.Flags().StringVar(&f.metrics, "metrics", "", "address at which Prometheus finds the times of operations while it runs: :9100 is this machine's alone, HOST:9100 others', too")
@@ -219,8 +219,11 @@ func (f *ycsbFlags) assigned() []string {
 	return append(slices.Clip(f.assignments), "rate="+f.rate)
 }
 
-// needsFault refuses flags that say how, where no fault is asked for.
+// needsFault refuses flags that say how, where no fault is asked for, and a fault that is none.
 func (f *ycsbFlags) needsFault(c *cobra.Command) error {
+	if f.faults == "" && c.Flags().Changed("fault") {
+		return fault.Misuse("--fault", "says nothing", "write like kill:node2@20s,restart@40s, or leave it out")
+	}
 	for _, name := range []string{"fault-command", "history"} {
 		if f.faults == "" && c.Flags().Changed(name) {
 			return fault.Misuse("--"+name, "is of runs in which something fails, and nothing is said to", "give --fault kill@20s,restart@40s, or leave it out")
@@ -229,8 +232,8 @@ func (f *ycsbFlags) needsFault(c *cobra.Command) error {
 	return nil
 }
 
-// afflict has a target suffer the faults that were asked for, if any.
-func (f *ycsbFlags) afflict(ctx context.Context, t *ycsb.Target) error {
+// afflict has a target suffer the faults that were asked for, if any, in workloads.
+func (f *ycsbFlags) afflict(ctx context.Context, t *ycsb.Target, workloads ...*ycsb.Config) error {
 	if f.faults == "" {
 		return nil
 	}
@@ -238,7 +241,7 @@ func (f *ycsbFlags) afflict(ctx context.Context, t *ycsb.Target) error {
 	if err != nil {
 		return usage(err)
 	}
-	return t.Afflict(ctx, all, f.faultCommand, f.witnesses)
+	return t.Afflict(ctx, all, f.faultCommand, f.witnesses, workloads...)
 }
 
 // mixName is what the tables call the workload.
@@ -276,9 +279,9 @@ func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 		if err != nil {
 			return err
 		}
-		return e.together(ctx, f, agents, p, config, t)
+		return e.together(ctx, f, agents, ycsb.Task{Properties: p, Load: load, Resume: f.resume}, config, t)
 	}
-	if err := f.afflict(ctx, t); err != nil {
+	if err := f.afflict(ctx, t, config); err != nil {
 		return err
 	}
 	var stop func()
@@ -293,13 +296,9 @@ func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 		o.Watch = e.statusLine(config)
 	}
 	if load {
-		r, err := ycsb.Load(ctx, t.KV, config, o)
+		s, r, err := t.Load(ctx, config, o, f.mixName())
 		if r != nil {
-			s, failed := r.Sample(f.mixName(), t, 1, time.Time{})
-			err = errors.Join(err, failed, e.writeYCSB(f, r, s))
-			if err == nil {
-				err = r.Err()
-			}
+			err = errors.Join(err, e.writeYCSB(f, r, s))
 		}
 		return err
 	}

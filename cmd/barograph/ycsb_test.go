@@ -354,15 +354,28 @@ func TestYCSBFaultCommand(t *testing.T) {
 	t.Parallel() // it waits
 	dir := t.TempDir()
 	done, out := filepath.Join(dir, "done"), filepath.Join(dir, "run")
+	plain := filepath.Join(dir, "plain.sh")
+	if err := os.WriteFile(plain, []byte("#!/bin/sh\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	run := []string{"ycsb", "run", "--engine", "dry", "-P", "workloada", "--threads", "4", "-p", "maxexecutiontime=2", "--out", out}
 	for cure, further := range map[string][]string{
-		"give a --fault-command":    {"--target", "100", "--fault", "kill@1s"},
 		"write like kill:node2@20s": {"--fault", "kill"},
 		"give a --target":           {"--fault", "kill@1s", "--fault-command", "true"},
+		"or leave it out":           {"--target", "100", "--fault", ""},
+		"dry has no server":         {"--target", "100", "--fault", "kill@1s"},
+		"the run is over before":    {"--target", "100", "--fault", "kill@9s", "--fault-command", "true", "--out", out},
+		"cannot be run: ":           {"--target", "100", "--fault", "kill@1s", "--fault-command", "WAIT=1 " + dir + "/nowhere.sh hard"},
+		"permission denied":         {"--target", "100", "--fault", "kill@1s", "--fault-command", plain},
+		"brake is no command here":  {"--target", "100", "--fault", "kill@1s", "--fault-command", "brake"},
+		"not understood by /bin/sh": {"--target", "100", "--fault", "kill@1s", "--fault-command", "if true"},
 	} {
 		if code, _, stderr := barograph(t, append(run[:len(run)-2:len(run)-2], further...)...); code != fault.Usage || !strings.Contains(stderr, cure) {
 			t.Errorf("%v: status %d, %s", further, code, stderr)
 		}
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("a run that was refused has a folder")
 	}
 	code, _, stderr := barograph(t, append(run, "--target", "100", "--fault", "kill:node2@1s,restart@1s", "--fault-command", "echo >>"+done)...)
 	if text, err := os.ReadFile(done); code != 0 || err != nil || string(text) != "kill 2\nrestart 2\n" {
@@ -374,6 +387,15 @@ func TestYCSBFaultCommand(t *testing.T) {
 	}
 	if histories, _ := filepath.Glob(filepath.Join(out, "histories", "*.jsonl.gz")); len(histories) != 1 {
 		t.Errorf("%v", histories)
+	}
+	again := filepath.Join(dir, "again") // it leaves a process behind that holds its output, as one that starts a server does
+	code, _, stderr = barograph(t, append(run[:len(run)-1:len(run)-1], again, "--target", "100", "--history", "0", "--fault", "kill@1s,restart@1s",
+		"--fault-command", "f() { sleep 60 & echo done $1; echo but $2 >&2; test $1 = kill || exit 3; }; f")...)
+	events, err := os.ReadFile(filepath.Join(again, "events.jsonl"))
+	for _, want := range []string{`kill:node1: exit status 0, stdout \"done kill\", stderr \"but 1\"`, `exit status 3, stdout \"done restart\", stderr \"but 1\"`} {
+		if code == 0 || err != nil || !strings.Contains(string(events), want) {
+			t.Errorf("status %d, %v, no %s in the events: %s\n%s", code, err, want, events, stderr)
+		}
 	}
 }
 

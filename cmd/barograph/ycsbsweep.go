@@ -52,11 +52,14 @@ group for each engine, and the fit of the universal scalability law; --reps give
 			if err := errors.Join(f.needsFault(c), s.mixes(c, f)); err != nil {
 				return err
 			}
+			var err error
+			if s.Agents, err = f.withAgents(s.Mixes[0].Config); err != nil {
+				return err
+			}
 			s.layout, s.out, s.labs = engine.Layout(f.layout), f.out, f.labs
-			s.floor = s.floor && f.faults == ""
+			s.floor = s.floor && f.faults == "" && s.Agents == nil
 			s.afflict = f.afflict
 			var stop func()
-			var err error
 			if s.metrics, stop, err = f.measured(c.Context(), e); err != nil {
 				return err
 			}
@@ -66,6 +69,7 @@ group for each engine, and the fit of the universal scalability law; --reps give
 	}
 	f.flags(c)
 	f.folder(c)
+	f.byAgents(c)
 	c.Flags().StringArrayVar(&s.urls, engineFlag, nil, "URL of an engine; several may be given")
 	c.Flags().StringSliceVar(&s.workloads, "workloads", nil, "files of properties, or workloada … workloadf, each run by itself, in place of -P")
 	c.Flags().Int64SliceVar(&s.Threads, "threads", []int64{1, 2, 4, 8}, "numbers of workers")
@@ -94,7 +98,7 @@ type sweep struct {
 	floor, csv      bool
 	layout          engine.Layout
 	out, labs       string
-	afflict         func(ctx context.Context, t *ycsb.Target) error
+	afflict         func(ctx context.Context, t *ycsb.Target, workloads ...*ycsb.Config) error
 
 	metrics *ycsb.Metrics // nil = none
 
@@ -104,9 +108,7 @@ type sweep struct {
 // mixes reads the workloads; properties of the command line stand over theirs.
 func (s *sweep) mixes(c *cobra.Command, f *ycsbFlags) error {
 	if len(s.workloads) == 0 {
-		config, err := f.config(c)
-		s.Mixes = []ycsb.Mix{{Name: f.mixName(), Config: config}}
-		return err
+		return s.mix(c, f, f.mixName())
 	}
 	if len(f.files) > 0 {
 		return usage(&fault.Error{Setting: "--workloads", Problem: "stands in place of -P", Cure: "give one of them"})
@@ -116,16 +118,29 @@ func (s *sweep) mixes(c *cobra.Command, f *ycsbFlags) error {
 		if err != nil {
 			return usage(err)
 		}
-		config, err := f.config(c, p)
-		if err != nil {
+		if err := s.mix(c, f, path.Base(name), p); err != nil {
 			return err
 		}
-		s.Mixes = append(s.Mixes, ycsb.Mix{Name: path.Base(name), Config: config})
+		config := s.Mixes[len(s.Mixes)-1].Config
 		if first := s.Mixes[0].Config; config.Records != first.Records || config.Table != first.Table {
 			return usage(&fault.Error{Setting: "--workloads " + name, Problem: "has another table or number of records than the one before", Cure: "give -p recordcount and -p table for all"})
 		}
 	}
 	return nil
+}
+
+// mix adds one, as agents are told of it, too.
+func (s *sweep) mix(c *cobra.Command, f *ycsbFlags, name string, further ...ycsb.Properties) error {
+	config, err := f.config(c, further...)
+	if err != nil {
+		return err
+	}
+	all, err := f.properties(c, further...)
+	s.Mixes = append(s.Mixes, ycsb.Mix{Name: name, Config: config, Properties: all})
+	if len(f.agents) > 0 && config.Inserts() {
+		return fault.Misuse("--agents", "cannot sweep "+name+", which inserts: no client knows what the others have inserted before", "load the table anew before each `barograph ycsb run --agents`")
+	}
+	return err
 }
 
 // run runs all points; an engine that fails does not keep the others from it.
@@ -159,6 +174,10 @@ func (s *sweep) open(ctx context.Context, c *ycsb.Config) error {
 	if s.floor && !c.Transfers() && !slices.ContainsFunc(urls, memory) {
 		urls = append(slices.Clone(urls), "dry")
 	}
+	var all []*ycsb.Config
+	for _, m := range s.Mixes {
+		all = append(all, m.Config)
+	}
 	for _, u := range urls {
 		layout := s.layout
 		if memory(u) {
@@ -170,13 +189,13 @@ func (s *sweep) open(ctx context.Context, c *ycsb.Config) error {
 		}
 		s.Targets = append(s.Targets, t)
 		t.Replace, t.Metrics = s.replace, s.metrics
+		if err := s.afflict(ctx, t, all...); err != nil {
+			return err
+		}
 		if s.load || s.replace || t.Place == engine.Memory {
 			if err := t.LoadAll(ctx, c); err != nil {
 				return err
 			}
-		}
-		if err := s.afflict(ctx, t); err != nil {
-			return err
 		}
 	}
 	return nil

@@ -3,6 +3,8 @@
 # (docs/ycsb.md); `BAROGRAPH_HISTORIES=DIR go test -run TestPack ./workload/ycsb/history` packs them for its tests.
 #
 #   histories.sh NAME ENGINE NODES FAULTY COUNT DIR     such as: histories.sh galera mariadb 3 2 50 /tmp/histories
+#
+# A store that is slow needs longer for 2,000 calls: SECONDS_OF_RUN=60 KILL_AT=40 RATE=2 histories.sh asterixdb asterixdb 1 1 50 /tmp/histories
 set -u
 name=$1 engine=$2 nodes=$3 faulty=$4 count=$5 dir=$6
 barograph=${BAROGRAPH:-barograph}
@@ -11,12 +13,13 @@ mkdir -p "$dir/$name"
 "$barograph" lab up "$engine" --dir "$labs" --nodes "$nodes" --profile tuned || exit
 url=$("$barograph" lab url "$engine" --dir "$labs")
 props=(-P workloada -p recordcount=1000 -p batchsize=100)
+kill=${KILL_AT:-3}
 "$barograph" ycsb load --engine "$url" --lab-dir "$labs" "${props[@]}" >/dev/null || exit
 for ((i = 1; i <= count; i++)); do
 	folder=$dir/$name.run
 	rm -rf "$folder"
-	"$barograph" ycsb run --engine "$url" --lab-dir "$labs" "${props[@]}" --threads 4 --target 20 -p maxexecutiontime="${SECONDS_OF_RUN:-9}" \
-		--history 16 --fault "kill:node$faulty@3s,restart:node$faulty@4s" --out "$folder" >"$dir/$name.log" 2>&1
+	"$barograph" ycsb run --engine "$url" --lab-dir "$labs" "${props[@]}" --threads 4 --target "${RATE:-20}" -p maxexecutiontime="${SECONDS_OF_RUN:-9}" \
+		--history 16 --fault "kill:node$faulty@${kill}s,restart:node$faulty@$((kill + 1))s" --out "$folder" >"$dir/$name.log" 2>&1
 	status=$?
 	case $status in
 	0 | 4) cp "$folder"/histories/*.jsonl.gz "$dir/$name/$i.jsonl.gz" ;; # right, or operations were lost, as they must be

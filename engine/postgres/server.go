@@ -132,12 +132,14 @@ func prepare(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
 	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
 		fmt.Fprintf(&b, "%s = %s\n", name, flavour.Quote(c.Settings[name]))
 	}
-	access := filepath.Join(n.Dir, "pg_hba.conf")
+	access, clients := filepath.Join(n.Dir, "pg_hba.conf"), "host" // initdb's is for loopback alone, where no isolated node is
+	fmt.Fprintf(&b, "hba_file = '%s'\n", access)
 	if c.TLS {
-		fmt.Fprintf(&b, "ssl = on\nssl_cert_file = '%[1]s'\nssl_key_file = '%[1]s'\nhba_file = '%[2]s'\n", n.Certificate(), access)
+		clients = "hostssl"
+		fmt.Fprintf(&b, "ssl = on\nssl_cert_file = '%[1]s'\nssl_key_file = '%[1]s'\n", n.Certificate())
 	}
 	password := filepath.Join(n.Dir, "password")
-	for name, text := range map[string]string{config(n): b.String(), access: "hostssl all all all scram-sha-256\n", password: c.Password + "\n"} {
+	for name, text := range map[string]string{config(n): b.String(), access: clients + " all all all scram-sha-256\n", password: c.Password + "\n"} {
 		err = errors.Join(err, os.WriteFile(name, []byte(text), 0o600))
 	}
 	return []engine.Command{{Args: []string{

@@ -1,13 +1,10 @@
 package ycsb
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net"
-	"os/exec"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/barograph/barograph/engine"
@@ -18,8 +15,14 @@ import (
 // Afflict has every later run on the target suffer faults: on the nodes of the
 // lab that runs its server or, elsewhere, by a command of the user's, which gets
 // action and node. What slows a server is a relay before it, whoever runs it. So
-// many clients record a history beside it.
-func (t *Target) Afflict(ctx context.Context, all []lab.Fault, command string, clients int) error {
+// many clients record a history beside it. What cannot be timed in one of the workloads
+// is refused.
+func (t *Target) Afflict(ctx context.Context, all []lab.Fault, command string, clients int, workloads ...*Config) error {
+	for _, c := range workloads {
+		if _, err := (&Faults{All: all}).settle(c); err != nil {
+			return err
+		}
+	}
 	if slices.ContainsFunc(all, func(f lab.Fault) bool { return f.Action.Relayed() }) {
 		if err := t.relay(); err != nil {
 			return err
@@ -75,7 +78,7 @@ func (t *Target) relay() error {
 }
 
 // breaker is what inflicts faults.
-func (t *Target) breaker(all []lab.Fault, command string) (func(ctx context.Context, f lab.Fault) error, error) {
+func (t *Target) breaker(all []lab.Fault, command string) (inflict, error) {
 	nodes, err := t.nodeBreaker(slices.DeleteFunc(slices.Clone(all), func(f lab.Fault) bool { return f.Action.Relayed() }), command)
 	if err != nil {
 		return nil, err
@@ -85,28 +88,26 @@ func (t *Target) breaker(all []lab.Fault, command string) (func(ctx context.Cont
 			return nil, &fault.Status{Code: fault.Usage, Err: &fault.Error{Setting: "--fault " + x.String(), Problem: fmt.Sprintf("the URL names %d node(s)", len(t.relays)), Cure: "name one of them"}}
 		}
 	}
-	return func(ctx context.Context, x lab.Fault) error {
+	return func(ctx context.Context, x lab.Fault) (string, error) {
 		if !x.Action.Relayed() {
 			return nodes(ctx, x)
 		}
 		t.relays[x.Node-1].Delay(x.By)
-		return nil
+		return "", nil
 	}, nil
 }
 
 // nodeBreaker is what inflicts faults on nodes; nil where there are no such faults.
-func (t *Target) nodeBreaker(all []lab.Fault, command string) (func(ctx context.Context, f lab.Fault) error, error) {
+func (t *Target) nodeBreaker(all []lab.Fault, command string) (inflict, error) {
 	switch {
 	case len(all) == 0:
 		return nil, nil //nolint:nilnil // there is nothing to do
 	case command != "":
-		return func(ctx context.Context, x lab.Fault) error {
-			said, err := exec.CommandContext(ctx, "/bin/sh", "-c", command+` "$@"`, "sh", string(x.Action), strconv.Itoa(x.Node)).CombinedOutput() //nolint:gosec // the user's own
-			if err != nil {
-				err = fmt.Errorf("--fault-command: %w: %s", err, bytes.TrimSpace(said))
-			}
-			return err
-		}, nil
+		return shell(command)
+	case t.d.Server == nil:
+		return nil, &fault.Status{Code: fault.Usage, Err: &fault.Error{
+			Setting: "--fault", Problem: t.Scheme + " has no server, of which a node might fail", Cure: "choose an engine that has one, or give a --fault-command that does it",
+		}}
 	case t.lab == nil:
 		return nil, &fault.Status{Code: fault.Usage, Err: &fault.Error{
 			Setting: "--fault", Problem: "no lab runs the server of " + t.Scheme, Cure: "start one (`barograph lab up`), or give a --fault-command that does it",
@@ -121,5 +122,5 @@ func (t *Target) nodeBreaker(all []lab.Fault, command string) (func(ctx context.
 			return nil, &fault.Status{Code: fault.Usage, Err: err}
 		}
 	}
-	return l.Inflict, nil
+	return func(ctx context.Context, f lab.Fault) (string, error) { return "", l.Inflict(ctx, f) }, nil
 }

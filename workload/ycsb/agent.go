@@ -5,7 +5,6 @@ import (
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -33,6 +32,9 @@ type Task struct {
 	Mix        string // the workload's name
 	Properties Properties
 	Shard      Shard
+	Load       bool // its part of the keys is loaded
+	Resume     bool // with Load: see Options
+	Ramp       bool // the rate is one of a ramp's
 }
 
 // Part is what an agent answers.
@@ -41,6 +43,9 @@ type Part struct {
 	Began   time.Time // by the agent's clock, when the warm-up was over
 	Problem string    // what was not right with it
 	Code    int       // exit status that it deserves
+
+	Overload bool // more was due than was done
+	Cannot   bool // the table cannot do what the mix asks for
 }
 
 // partly is a run of which an agent does a part.
@@ -172,7 +177,7 @@ func (t *Task) config() (*Config, error) {
 			return nil, &fault.Error{Setting: "property " + name, Problem: "is of files, which agents have none of", Cure: "leave it out, or run without --agents"}
 		}
 	}
-	return NewConfig(t.Properties, func(c *Config) { c.Shard = t.Shard })
+	return NewConfig(t.Properties, func(c *Config) { c.Shard, c.Ramp = t.Shard, t.Ramp })
 }
 
 var errNotStarted = errors.New("it was prepared, and not started")
@@ -181,6 +186,7 @@ var errNotStarted = errors.New("it was prepared, and not started")
 func (a *Agent) perform(ctx context.Context, task *Task, c *Config, p *partly) (out Part) {
 	fail := func(err error) {
 		out.Problem, out.Code = fault.Redact(err.Error()), fault.Code(err)
+		out.Overload, out.Cannot = errors.Is(err, errOverload), errors.Is(err, ErrCannot)
 		if errors.Is(err, engine.ErrUnreachable) {
 			out.Code = fault.Unreachable
 		}
@@ -191,7 +197,7 @@ func (a *Agent) perform(ctx context.Context, task *Task, c *Config, p *partly) (
 		return out
 	}
 	defer CloseAll([]*Target{t}) //nolint:errcheck // what was measured is measured
-	if t.Place == engine.Memory {
+	if t.Place == engine.Memory && !task.Load {
 		if err := t.LoadAll(ctx, c); err != nil {
 			fail(err)
 			return out
@@ -210,7 +216,11 @@ func (a *Agent) perform(ctx context.Context, task *Task, c *Config, p *partly) (
 			return ctx.Err()
 		}
 	}
-	s, r, err := t.Measure(ctx, c, o, task.Mix, 1)
+	measure := func() (run.Sample, *Report, error) { return t.Measure(ctx, c, o, task.Mix, 1) }
+	if o.Resume = task.Resume; task.Load {
+		measure = func() (run.Sample, *Report, error) { return t.Load(ctx, c, o, task.Mix) }
+	}
+	s, r, err := measure()
 	if out.Sample = s; r != nil {
 		out.Began = r.Result.Began.Add(time.Duration(c.Warmup) * time.Second)
 	}
@@ -225,5 +235,21 @@ func (p *Part) err(agent string) error {
 	if p.Problem == "" {
 		return nil
 	}
-	return &fault.Status{Code: max(p.Code, fault.Failed), Err: fmt.Errorf("agent %s: %s", agent, p.Problem)}
+	why := &agentError{text: "agent " + agent + ": " + p.Problem}
+	switch {
+	case p.Overload:
+		why.is = errOverload
+	case p.Cannot:
+		why.is = ErrCannot
+	}
+	return &fault.Status{Code: max(p.Code, fault.Failed), Err: why}
 }
+
+// agentError is what an agent said, and the error that it was there; nil = none that is asked for here.
+type agentError struct {
+	text string
+	is   error
+}
+
+func (e *agentError) Error() string { return e.text }
+func (e *agentError) Unwrap() error { return e.is }

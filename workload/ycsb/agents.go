@@ -2,6 +2,7 @@ package ycsb
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -68,14 +69,23 @@ func (a *Agents) Run(ctx context.Context, task Task, since time.Time) (run.Sampl
 	for i, at := range a.Addresses {
 		all[i] = &one{Agents: a, at: at, client: &http.Client{Transport: transport}}
 	}
-	if err := together(ctx, all, func(ctx context.Context, i int, o *one) error {
+	prepare := func(ctx context.Context, i int, o *one) error {
 		mine := task
 		mine.Shard = Shard{int64(i), int64(len(all))}
 		if err := o.look(ctx); err != nil {
 			return err
 		}
 		return o.ask(ctx, preparePath, mine, nil)
-	}); err != nil {
+	}
+	var err error
+	if task.Load { // the first makes the table
+		for i, o := range all {
+			err = cmp.Or(err, prepare(ctx, i, o))
+		}
+	} else {
+		err = together(ctx, all, prepare)
+	}
+	if err != nil {
 		_ = together(context.WithoutCancel(ctx), all, func(ctx context.Context, _ int, o *one) error {
 			_ = o.ask(ctx, startPath, 0, nil) // whoever is ready need not wait
 			return nil
@@ -97,8 +107,8 @@ func (a *Agents) Run(ctx context.Context, task Task, since time.Time) (run.Sampl
 			worst = errors.Join(err, worst)
 		}
 	}
-	s, err := mergeParts(joined, since)
-	return s, errors.Join(worst, err)
+	s, failed := mergeParts(joined, since)
+	return s, errors.Join(worst, failed)
 }
 
 func together(ctx context.Context, all []*one, do func(ctx context.Context, i int, o *one) error) error {

@@ -194,6 +194,9 @@ func (c *Config) settle() error {
 	return table.Check()
 }
 
+// Inserts reports whether a run of the mix makes new records.
+func (c *Config) Inserts() bool { return c.Mix[opInsert] > 0 }
+
 // Grown is the workload over a table into which a run inserted so many records.
 func (c *Config) Grown(inserted int64) *Config {
 	out := *c

@@ -25,12 +25,15 @@ import (
 // of the warm-up.
 type Faults struct {
 	All     []lab.Fault
-	Inflict func(ctx context.Context, f lab.Fault) error
+	Inflict inflict
 	Clients int // that record a history beside the run; 0 = none
 
 	Promises     []engine.Promise // of the server as it is set up, known before the run
 	Acknowledged string           // likewise, what a write is worth
 }
+
+// inflict does to a server what a fault says; said is what a command of the user's said.
+type inflict func(ctx context.Context, f lab.Fault) (said string, err error)
 
 const (
 	faultTimeout = 5 // seconds; of an operation, where nothing else is asked
@@ -156,7 +159,8 @@ func (r *Report) inflictAll(ctx context.Context, f *Faults, warmup time.Duration
 
 func (r *Report) inflictOne(ctx context.Context, f *Faults, x lab.Fault, began time.Time) {
 	m := run.Moment{What: strings.ReplaceAll(x.What(), ":", " "), At: time.Since(began)}
-	if err := f.Inflict(ctx, x); err != nil {
+	var err error
+	if m.Said, err = f.Inflict(ctx, x); err != nil {
 		m.Problem = fault.Redact(err.Error())
 	}
 	m.Took = time.Since(began) - m.At
@@ -166,7 +170,8 @@ func (r *Report) inflictOne(ctx context.Context, f *Faults, x lab.Fault, began t
 // mend mends what is broken: what follows asks a whole server.
 func (r *Report) mend(ctx context.Context, f *Faults) (err error) {
 	for _, x := range lab.Mend(f.All[:len(r.Fault.Moments)]) {
-		err = errors.Join(err, f.Inflict(ctx, x))
+		_, failed := f.Inflict(ctx, x)
+		err = errors.Join(err, failed)
 	}
 	for _, m := range r.Fault.Moments {
 		if m.Problem != "" {

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -51,9 +53,9 @@ func (b *breakable) change(c *engine.Conn) {
 	}
 }
 
-func (b *breakable) inflict(_ context.Context, f lab.Fault) error {
+func (b *breakable) inflict(_ context.Context, f lab.Fault) (string, error) {
 	b.down.Store(f.Action == lab.Kill)
-	return nil
+	return "", nil
 }
 
 // A failover run counts no operation that was not answered, tells the outage in
@@ -210,7 +212,34 @@ func TestInterruptedBetweenFaults(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), 4*time.Second)
 	defer stop()
 	r, err := Run(ctx, wrapped{loaded(t, config(t)), conns(b.change)}, config(t, "target=200", "maxexecutiontime=30"), Options{Faults: &Faults{All: faults, Inflict: b.inflict}})
-	if err != nil || r.Result.Ending != pace.Interrupted || r.cost == nil || r.cost.Without > 3*time.Second || b.down.Load() {
+	if err != nil || r.Result.Ending != pace.Interrupted || code(r.Err()) != fault.Interrupted || !strings.Contains(r.Err().Error(), "without service") || r.cost == nil || r.cost.Without > 3*time.Second || b.down.Load() {
 		t.Errorf("%v, %+v, %+v", err, r.Result.Ending, r.cost)
+	}
+}
+
+// A run that is taken again is counted anew: its folder has no rate below nothing.
+func TestWatchedAgain(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	f, err := run.Create(dir, run.Run{Workload: run.Mixed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{}
+	(&Target{Folder: f}).watch(&o, run.MixCell("fake", "", "a", 1, 0, ""))
+	for _, ended := range []int64{100, 150, 30} { // the third is of the second take
+		o.Watch(pace.Progress{Ended: ended})
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	all, err := run.ReadEvents(dir)
+	var done []int64
+	for _, e := range all {
+		if e.Kind == run.Rate {
+			done = append(done, e.Done)
+		}
+	}
+	if err != nil || !slices.Equal(done, []int64{100, 50, 30}) {
+		t.Errorf("%v, %v", done, err)
 	}
 }

@@ -53,6 +53,27 @@ func TestFaultTable(t *testing.T) {
 	}
 }
 
+// TestBandwidthTold: what is told of a small cable is what its folder holds.
+func TestBandwidthTold(t *testing.T) {
+	text, err := os.ReadFile("../../docs/ycsb.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, samples, err := run.Read("../../docs/ycsb/bandwidth")
+	if err != nil || len(samples) != 1 || len(samples[0].Measured().Series) < 11 {
+		t.Fatalf("%+v, %v", samples, err)
+	}
+	var rates, medians []string
+	series := samples[0].Measured().Series
+	for _, s := range series[5:10] {
+		rates, medians = append(rates, fmt.Sprint(s.Ended-s.Failed)), append(medians, fmt.Sprintf("%.1f", s.P50.Seconds()))
+	}
+	want := fmt.Sprintf("%s operations/s in its five seconds, the median after %s s, and %d in the second after.", strings.Join(rates, ", "), strings.Join(medians, ", "), series[10].Ended)
+	if !strings.Contains(string(text), want) {
+		t.Errorf("the text does not say: %s", want)
+	}
+}
+
 // faultRow is what a folder says: nodes, seconds without service and until 95 % of the rate, operations lost,
 // calls beside it and those unknown, and whether all that could be promised held.
 func faultRow(t *testing.T, folder string) []string {

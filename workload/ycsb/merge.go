@@ -121,7 +121,7 @@ func mergeParts(parts []part, since time.Time) (run.Sample, error) {
 		}
 	}
 	if len(parts) > 1 {
-		out.Cell = run.MixCell(first.Cell.Engine, first.Cell.At("layout"), first.Cell.At("mix"), int(first.Cell.Number("threads")), target, "")
+		out.Cell = run.MixCell(first.Cell.Engine, first.Cell.At("layout"), first.Cell.At("mix"), int(first.Cell.Number("threads")), target, "", further(first.Cell)...)
 	}
 	proof, failed := answer.CompareAll(*out.Answers, failed)
 	if failed == nil {
@@ -131,6 +131,17 @@ func mergeParts(parts []part, since time.Time) (run.Sample, error) {
 		}
 	}
 	return out.Judge(m, proof, failed), nil
+}
+
+// further are the axes of a cell that not every mix has: of a ramp, an isolation, several nodes.
+func further(c run.Cell) (all []any) {
+	names, values := c.Axes()
+	for i, name := range names {
+		if !slices.Contains([]string{"layout", "mix", "threads", "target_ops_s", "shard"}, name) {
+			all = append(all, name, values[i])
+		}
+	}
+	return all
 }
 
 // join adds what all clients measured, all of them right.

@@ -108,7 +108,7 @@ func (s *Sweep) ramp(ctx context.Context, t *Target, m Mix) (failed error) {
 		var goodput, p99 []float64
 		for rep := range max(s.Reps, 1) {
 			c.Target = rate
-			p, err := s.cell(ctx, t, Mix{m.Name, &c}, slices.Max(s.Threads), rep+1)
+			p, err := s.cell(ctx, t, Mix{m.Name, &c, m.Properties}, slices.Max(s.Threads), rep+1)
 			x := p.Measured()
 			if failed = errors.Join(ctx.Err(), overloaded(err)); failed != nil || x == nil {
 				return Step{}, false

@@ -70,7 +70,7 @@ func TestRampOverload(t *testing.T) {
 	var samples []run.Sample
 	var words []string
 	s := Sweep{
-		Mixes: []Mix{{"c", c}}, Targets: []*Target{{Scheme: "fake", KV: wrapped{loaded(t, c), slow}}}, Threads: []int64{1, 4}, Ramp: Ramp{First: 100},
+		Mixes: []Mix{{Name: "c", Config: c}}, Targets: []*Target{{Scheme: "fake", KV: wrapped{loaded(t, c), slow}}}, Threads: []int64{1, 4}, Ramp: Ramp{First: 100},
 		Add: func(x run.Sample) error { samples = append(samples, x); return nil }, Found: func(w string) { words = append(words, w) },
 	}
 	if err := s.Run(t.Context()); err != nil || len(words) != 1 || !strings.HasPrefix(words[0], "c on fake with 4 threads: ") {

@@ -392,8 +392,13 @@ func (r *Report) Err() error {
 	if r.Result.Ending == pace.OutOfTime && r.Load {
 		say(fault.Incomplete, "the load ended by maxexecutiontime before all records were in", "raise it, or go on by --resume")
 	}
-	if r.Result.Ending == pace.Interrupted && worst == nil {
-		worst = &fault.Status{Code: fault.Interrupted, Err: context.Canceled}
+	if r.Result.Ending == pace.Interrupted {
+		switch {
+		case worst == nil:
+			worst = &fault.Status{Code: fault.Interrupted, Err: context.Canceled}
+		case fault.Code(worst) == fault.Incomplete: // what is wrong stays so
+			worst = &fault.Status{Code: fault.Interrupted, Err: fmt.Errorf("interrupted; %w", worst)}
+		}
 	}
 	return worst
 }

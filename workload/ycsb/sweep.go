@@ -5,9 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"time"
 
+	"github.com/barograph/barograph/answer"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/measure"
 	"github.com/barograph/barograph/run"
@@ -15,8 +18,9 @@ import (
 
 // Mix is a workload by its name.
 type Mix struct {
-	Name   string
-	Config *Config
+	Name       string
+	Config     *Config
+	Properties Properties // of the config, which agents are given; nil = none are
 }
 
 // Sweep runs mixes on engines, with numbers of threads, again and again.
@@ -25,7 +29,8 @@ type Sweep struct {
 	Targets []*Target
 	Threads []int64
 	Reps    int
-	Seed    uint64 // of the order
+	Seed    uint64  // of the order
+	Agents  *Agents // that run each point together; nil = this process does
 
 	Find  bool          // the numbers of threads are looked for; see Saturate
 	Bound time.Duration // with Find
@@ -100,7 +105,13 @@ func (s *Sweep) cell(ctx context.Context, t *Target, m Mix, threads int64, rep i
 	}
 	with := *m.Config
 	with.Threads = threads
-	p, _, err := t.Measure(ctx, &with, t.Options(), m.Name, rep)
+	var p run.Sample
+	var err error
+	if s.Agents == nil {
+		p, _, err = t.Measure(ctx, &with, t.Options(), m.Name, rep)
+	} else {
+		p, err = s.byAgents(ctx, t, m, &with, rep)
+	}
 	if err != nil {
 		err = fmt.Errorf("%s on %s with %d threads: %w", m.Name, t.Scheme, threads, err)
 		if p.Verdict != run.Equal && !errors.Is(err, ErrCannot) {
@@ -108,6 +119,24 @@ func (s *Sweep) cell(ctx context.Context, t *Target, m Mix, threads int64, rep i
 		}
 	}
 	return p, errors.Join(err, s.Add(p))
+}
+
+// byAgents runs one point by all agents.
+func (s *Sweep) byAgents(ctx context.Context, t *Target, m Mix, with *Config, rep int) (run.Sample, error) {
+	all := maps.Clone(m.Properties)
+	for name, n := range map[string]int64{"threadcount": with.Threads, "operationcount": with.Operations, "maxexecutiontime": with.Seconds} {
+		all[name] = strconv.FormatInt(n, 10)
+	}
+	all["target"] = strconv.FormatFloat(with.Target, 'g', -1, 64)
+	if len(with.Rates) == 0 {
+		delete(all, "rate")
+	}
+	p, err := s.Agents.Run(ctx, Task{Engine: t.raw, Layout: t.Layout, Mix: m.Name, Properties: all, Ramp: with.Ramp}, t.Folder.Run.Started)
+	if p.Cell.Engine == "" {
+		p = run.Sample{Cell: t.cell(with, m.Name, int(with.Threads), nil)}.Judge(nil, answer.Proof{}, err)
+	}
+	p.Rep = rep
+	return p, err
 }
 
 // Summary is what a sweep measured with one number of threads.

@@ -132,13 +132,23 @@ func (t *Target) watch(o *Options, cell run.Cell) {
 	o.Server.Tell = func(counted []run.Counter) { tell(run.Event{Kind: run.Counts, Text: t.Scheme, Counters: counted}) }
 	if o.Faults != nil {
 		f, inflict := *o.Faults, o.Faults.Inflict
-		f.Inflict = func(ctx context.Context, x lab.Fault) error {
+		f.Inflict = func(ctx context.Context, x lab.Fault) (string, error) {
 			tell(run.Event{Kind: run.KilledOne, Text: x.String()})
-			return inflict(ctx, x)
+			said, err := inflict(ctx, x)
+			switch {
+			case err != nil:
+				tell(run.Event{Kind: run.Warned, Text: fmt.Sprintf("%s: %s: %s", x.What(), fault.Redact(err.Error()), said)})
+			case said != "":
+				tell(run.Event{Kind: run.Step, Text: x.What() + ": " + said})
+			}
+			return said, err
 		}
 		o.Faults = &f
 	}
 	o.Watch = func(p pace.Progress) {
+		if p.Ended < before {
+			before = 0 // it was taken again
+		}
 		e := run.Event{Kind: run.Rate, Done: p.Ended - before, Failed: p.Failed}
 		if r := p.Response; r.Max > 0 {
 			e.Times = &run.Quantiles{P50: r.P50, P95: r.P95, P99: r.P99}
@@ -186,6 +196,20 @@ func (t *Target) Measure(ctx context.Context, c *Config, o Options, mix string, 
 		}
 		return s, r, errors.Join(err, failed)
 	}
+}
+
+// Load loads its part of the records and makes a sample of that. The report is nil
+// where nothing began; the error is the load's, or what was not right with it.
+func (t *Target) Load(ctx context.Context, c *Config, o Options, mix string) (run.Sample, *Report, error) {
+	r, err := Load(ctx, t.KV, c, o)
+	if r == nil {
+		return run.Sample{Cell: t.cell(c, mix, int(c.Threads), nil), Rep: 1}.Judge(nil, answer.Proof{}, err), nil, err
+	}
+	if err == nil {
+		err = r.Err()
+	}
+	s, failed := r.Sample(mix, t, 1, time.Time{})
+	return s, r, errors.Join(err, failed)
 }
 
 // Open opens an engine to run workloads on, under a layout, "" = its first; labs

@@ -94,7 +94,7 @@ func TestTransfersOverAKill(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			inflict := func(_ context.Context, f lab.Fault) error { down.Store(f.Action == lab.Kill); return nil }
+			inflict := func(_ context.Context, f lab.Fault) (string, error) { down.Store(f.Action == lab.Kill); return "", nil }
 			r, err := Run(t.Context(), kv, c, Options{Faults: &Faults{All: faults, Inflict: inflict}})
 			if err != nil {
 				t.Fatal(err)

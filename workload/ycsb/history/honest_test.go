@@ -47,6 +47,20 @@ func long(name string) int {
 	return leastOps
 }
 
+// unread are the keys that were not read in the end: what is lost of them is not seen.
+func unread(h []history.Op) (keys []string) {
+	read := map[string]bool{}
+	for _, o := range h {
+		read[o.Key] = read[o.Key] || o.Final
+	}
+	for key, yes := range read {
+		if !yes {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
 // TestHonest50 judges histories anew that were recorded of servers a node of which
 // was killed and started again: each is accepted, decided in time.
 func TestHonest50(t *testing.T) {
@@ -62,6 +76,9 @@ func TestHonest50(t *testing.T) {
 				n, who := history.Unanswered(h), map[int]bool{}
 				for _, o := range h {
 					who[o.Client] = true
+				}
+				if keys := unread(h); len(keys) > 0 {
+					t.Errorf("history %d: %d keys were not read in the end", i, len(keys))
 				}
 				if ops, unknown = ops+len(h), unknown+n; len(h) < long(name) || n == 0 || len(who) < clients {
 					t.Errorf("history %d has %d operations of %d clients, %d unknown", i, len(h), len(who), n)
@@ -92,7 +109,7 @@ func TestPack(t *testing.T) {
 		for _, dir := range dirs {
 			files, _ := filepath.Glob(filepath.Join(dir, name, "[0-9]*.jsonl.gz"))
 			for _, file := range files {
-				if h := recorded(t, file); len(h) >= long(name) && history.Unanswered(h) > 0 && len(all) < histories && filepath.Ext(file[:len(file)-len(".jsonl.gz")]) == "" {
+				if h := recorded(t, file); len(h) >= long(name) && history.Unanswered(h) > 0 && len(unread(h)) == 0 && len(all) < histories && filepath.Ext(file[:len(file)-len(".jsonl.gz")]) == "" {
 					all = append(all, h)
 				}
 			}

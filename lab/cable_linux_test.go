@@ -1,0 +1,39 @@
+package lab
+
+import (
+	"testing"
+	"time"
+
+	"github.com/vishvananda/netlink"
+)
+
+// TestBefore: what the kernel is asked for. A bucket holds 10 ms of the rate, or one
+// packet; 100 ms of it may wait, or 16 packets.
+func TestBefore(t *testing.T) {
+	for rate, want := range map[string]netlink.Tbf{
+		"8kbit":   {Rate: 1_000, Buffer: netlink.Xmittime(1_000, packet), Limit: 16 * packet},
+		"10mbit":  {Rate: 1_250_000, Buffer: netlink.Xmittime(1_250_000, 12_500), Limit: 125_000},
+		"100gbit": {Rate: 12_500_000_000, Buffer: netlink.Xmittime(12_500_000_000, 125_000_000), Limit: 1_250_000_000},
+	} {
+		r, err := parseRate(rate)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, ok := before(7, Fault{Action: Bandwidth, Rate: r}).(*netlink.Tbf)
+		if !ok || q.LinkIndex != 7 || q.Parent != netlink.HANDLE_ROOT || q.Rate != want.Rate || q.Buffer != want.Buffer || q.Limit != want.Limit {
+			t.Errorf("%s: %+v, want %+v", rate, q, want)
+		}
+		if q.Buffer == 0 {
+			t.Errorf("%s: nothing may pass", rate)
+		}
+	}
+	q, ok := before(7, Fault{Action: Delay, By: 5 * time.Millisecond}).(*netlink.Netem)
+	if whole := netlink.NewNetem(q.QdiscAttrs, netlink.NetemQdiscAttrs{Latency: 5000}); !ok || q.Latency != whole.Latency || q.Latency == 0 || q.Loss != 0 || q.Limit != delayed {
+		t.Errorf("%+v", q)
+	}
+	for _, a := range []Action{NoDelay, AllOfIt, Kill} {
+		if q := before(7, Fault{Action: a}); q != nil {
+			t.Errorf("%s: %+v", a, q)
+		}
+	}
+}

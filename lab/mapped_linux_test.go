@@ -1,0 +1,128 @@
+package lab_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/lab"
+)
+
+// envMaps has the server of a test keep its files as Cassandra keeps its log: mapped, and written by memory alone.
+const envMaps = "LAB_TEST_MAPS"
+
+// mappedBytes are of a file: so many that the kernel writes them for a while.
+const mappedBytes = 16 << 20
+
+// mappings are the server's files: what is flushed of each, and how.
+func mappings() map[string]func(m []byte) error {
+	return map[string]func(m []byte) error{
+		"never-flushed":    func([]byte) error { return nil },
+		"flushed":          func(m []byte) error { return unix.Msync(m, unix.MS_SYNC) },
+		"asked-to":         func(m []byte) error { return unix.Msync(m, unix.MS_ASYNC) },
+		"flushed-in-part":  func(m []byte) error { return unix.Msync(m[:mappedBytes/2], unix.MS_SYNC) },
+		"flushed-and-more": func(m []byte) error { return errors.Join(unix.Msync(m, unix.MS_SYNC), fill(m, 'c')) },
+	}
+}
+
+func fill(m []byte, with byte) error {
+	for i := range m {
+		m[i] = with
+	}
+	return nil
+}
+
+// mapFiles makes the files, each of flushed a, and writes b over that by memory. A server
+// that is started again finds them.
+func mapFiles() error {
+	for name, flush := range mappings() {
+		if _, err := os.Stat(name); err == nil {
+			continue
+		}
+		f, err := os.Create(name)
+		if err != nil {
+			return err
+		}
+		_, err = f.Write(bytes.Repeat([]byte("a"), mappedBytes))
+		if err := errors.Join(err, f.Sync()); err != nil {
+			return err
+		}
+		m, err := unix.Mmap(int(f.Fd()), 0, mappedBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(fill(m, 'b'), flush(m)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endFirstThread ends the thread that the process began with, as a JVM's may end before the others.
+func endFirstThread() {
+	for ended := false; !ended; {
+		found := make(chan bool, 1)
+		go func() {
+			runtime.LockOSThread()
+			if found <- unix.Gettid() == os.Getpid(); unix.Gettid() == os.Getpid() {
+				_, _, _ = syscall.Syscall(syscall.SYS_EXIT, 0, 0, 0)
+			}
+			time.Sleep(time.Second) // the next one is on another thread
+		}()
+		ended = <-found
+	}
+}
+
+// TestMapped: of files that a server writes by memory, a power failure leaves what was flushed by msync, and nothing of
+// what the kernel writes later, when the last of its threads ends.
+func TestMapped(t *testing.T) {
+	dir, d := filepath.Join(t.TempDir(), "lab"), driver()
+	start := d.Server.Start
+	d.Server.Start = func(c *engine.Cluster, n *engine.Node) ([]engine.Command, error) {
+		all, err := start(c, n)
+		all[0].Env = append(all[0].Env, envMaps+"=1")
+		return all, err
+	}
+	frailLabOf(t, d, dir)
+	t.Cleanup(func() { _ = lab.Down(dir) })
+	s, err := lab.Status(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := s.Lab(d) // which another process started
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Inflict(t.Context(), lab.Fault{Action: lab.PowerOff, Node: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if tasks, err := os.ReadDir("/proc/" + strconv.Itoa(s.Nodes[0].Processes[0].PID) + "/task"); err == nil && len(tasks) > 1 {
+		t.Fatalf("%d of its threads run on", len(tasks))
+	}
+	time.Sleep(300 * time.Millisecond) // what comes late comes now
+	half := strings.Repeat("b", mappedBytes/2)
+	for name, want := range map[string]string{
+		"never-flushed": strings.Repeat("a", mappedBytes), "asked-to": strings.Repeat("a", mappedBytes),
+		"flushed": half + half, "flushed-and-more": half + half,
+	} {
+		if got, err := os.ReadFile(filepath.Join(dir, "node1", name)); string(got) != want {
+			t.Errorf("%s: %d bytes, %d of a, %d of b, %d of c, %v", name, len(got), bytes.Count(got, []byte("a")), bytes.Count(got, []byte("b")), bytes.Count(got, []byte("c")), err)
+		}
+	}
+	if got, err := os.ReadFile(filepath.Join(dir, "node1", "flushed-in-part")); !strings.HasPrefix(string(got), half) {
+		t.Errorf("flushed-in-part: %d bytes, %.8q, %v", len(got), got, err)
+	}
+	if err := l.Inflict(t.Context(), lab.Fault{Action: lab.PowerOn, Node: 1}); err != nil {
+		t.Error(err)
+	}
+}
