@@ -104,6 +104,8 @@ func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 		err = out.boxes()
 	case "revision":
 		err = out.revisions()
+	default:
+		err = out.testRevised()
 	}
 	return out, err
 }
@@ -305,21 +307,28 @@ func (d *Drawn) objects(rows []int) (values []float64) {
 	}
 	cases := map[string][]int{}
 	for _, r := range rows {
-		var key strings.Builder
-		for k, c := range d.c.a.Columns {
-			switch v := &d.c.a.Vectors[k]; c.Role {
-			case question.HeaderField:
-				fmt.Fprintf(&key, "%s\x00", v.Text[r])
-			case question.ValidBeg, question.Lead:
-				fmt.Fprintf(&key, "%d\x00", v.Whole[r])
-			}
-		}
-		cases[key.String()] = append(cases[key.String()], r)
+		key := d.c.caseOf(r, question.HeaderField, question.ValidBeg, question.Lead)
+		cases[key] = append(cases[key], r)
 	}
 	for _, key := range slices.Sorted(maps.Keys(cases)) {
 		of(cases[key])
 	}
 	return values
+}
+
+// caseOf is what a row has in columns of these roles.
+func (c *collector) caseOf(row int, roles ...question.Role) string {
+	var key strings.Builder
+	for k, col := range c.a.Columns {
+		switch v := &c.a.Vectors[k]; {
+		case !slices.Contains(roles, col.Role):
+		case col.Role == question.HeaderField:
+			fmt.Fprintf(&key, "%s\x00", v.Text[row])
+		default:
+			fmt.Fprintf(&key, "%d\x00", v.Whole[row])
+		}
+	}
+	return key.String()
 }
 
 // each are the statistics of the records of both curves of a place.
@@ -539,6 +548,9 @@ func Widen(q *question.Question, names []string) (*question.Question, error) {
 		if s.Each != nil {
 			more = append(more, "object_id")
 		}
+	}
+	if ofRevisions(q) {
+		more = append(more, "object_id", "time_index")
 	}
 	for _, name := range more {
 		if c, err := question.ColumnByName(q.Type, name); err == nil && !slices.ContainsFunc(wide.Columns, func(have question.Column) bool { return have.Name == name }) {
