@@ -255,11 +255,13 @@ func (a *archive) dialectFor(ctx context.Context, q *question.Question) (*flavou
 	return &d, nil
 }
 
-// twins lists the invisible columns of METviewer's tables, by table.
+// twins lists the invisible columns of METviewer's tables, by table, and, of a
+// database that another program has filled, the columns that they lack.
 func (a *archive) twins(ctx context.Context, q sqlengine.Querier, subset string) (map[string]map[string]bool, error) {
-	twins := map[string]map[string]bool{}
-	err := q.Rows(ctx, "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = ? AND column_name LIKE 'barograph%' AND "+
-		"(table_name = 'stat_header' OR table_name LIKE '%line_data%' OR table_name LIKE 'm%obj%' OR table_name = 'mode_cts')", []any{a.database(subset)}, func(row []any) error {
+	twins, db := map[string]map[string]bool{}, a.database(subset)
+	err := q.Rows(ctx, "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = ? AND "+
+		"(column_name LIKE 'barograph%' OR NOT EXISTS (SELECT 1 FROM information_schema.tables WHERE table_schema = ? AND table_name = ?)) AND "+
+		"(table_name = 'stat_header' OR table_name LIKE '%line_data%' OR table_name LIKE 'm%obj%' OR table_name = 'mode_cts')", []any{db, db, a.OwnName(sqlengine.CatalogTable)}, func(row []any) error {
 		var table, column string
 		err := sqlengine.Scan(row, &table, &column)
 		if twins[table] == nil {
@@ -268,6 +270,11 @@ func (a *archive) twins(ctx context.Context, q sqlengine.Querier, subset string)
 		twins[table][column] = true
 		return err
 	})
+	for table, columns := range twins {
+		if columns["stat_header_id"] {
+			addLacks(table, columns)
+		}
+	}
 	return twins, err
 }
 
