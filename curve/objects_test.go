@@ -1,6 +1,7 @@
 package curve_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,7 +46,7 @@ func TestGreatestInterest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := c.Series[0]; len(s.Y) != 1 || s.Y[0] < 0.5999 || s.Y[0] > 0.6001 { // of 0.9, 0.3 and 0.6
+	if s := c.Series[0]; len(s.Y) != 1 || s.N[0] != 3 || s.Y[0] < 0.5999 || s.Y[0] > 0.6001 { // of 0.9, 0.3 and 0.6
 		t.Errorf("%+v", s)
 	}
 }
@@ -82,6 +83,9 @@ func TestRevisedObjects(t *testing.T) {
 	c, err := curve.Of(t.Context(), wide, answer.Select(wide, &b), "2D_AREA_FSA", 1)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if n := c.Series[0].N; !slices.Equal(n, []int{1, 1, 1, 1, 0, 0, 1, 1, 1, 1}) { // of observed objects there is none
+		t.Error(n)
 	}
 	if want := stat.RevisionsOf([][]float64{{1, -3, 2, -1}, {2, 4, -4, 6}}).String(); !strings.HasSuffix(c.Note, ": "+want) {
 		t.Errorf("%s\nwant %s", c.Note, want)
