@@ -393,10 +393,10 @@ func (s *statements) close() error {
 	return nil
 }
 
-// Explain runs the question once and returns ANALYZE FORMAT=JSON.
+// Explain runs the question once and returns ANALYZE FORMAT=JSON; MySQL runs nothing.
 func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
 	var plan string
-	err := a.db.pool.QueryRowContext(ctx, "ANALYZE FORMAT=JSON "+q.Text, q.Args...).Scan(&plan)
+	err := a.db.pool.QueryRowContext(ctx, a.db.explain()+q.Text, q.Args...).Scan(&plan)
 	if absent(err) {
 		return engine.Plan{Text: "the subset holds no records of this line type\n"}, nil
 	}
@@ -424,6 +424,7 @@ type tableAccess struct {
 	Parts     []string `json:"used_key_parts"`
 	Condition string   `json:"attached_condition"`
 	Rows      float64  `json:"rows"`
+	Scanned   float64  `json:"rows_examined_per_scan"` // MySQL's word for it
 	Loops     *float64 `json:"r_loops"`
 	Read      *float64 `json:"r_rows"`
 	Passed    *float64 `json:"r_filtered"` // percent
@@ -459,7 +460,7 @@ func walk(v gjson.Result, f func(*tableAccess)) {
 }
 
 func (t *tableAccess) access(object string) engine.Access {
-	a := engine.Access{Object: object, Method: engine.IndexScan, Index: t.Key, Examined: int64(math.Round(t.Rows)), Kept: -1}
+	a := engine.Access{Object: object, Method: engine.IndexScan, Index: t.Key, Examined: int64(math.Round(t.Rows + t.Scanned)), Kept: -1}
 	switch t.Type {
 	case "ALL", "index": // index: all of an index
 		a.Method = engine.FullScan
