@@ -84,7 +84,12 @@ func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 	m.note = c.noteOf(m.note, &s, by)
 	out := &Drawn{Curves: run.Curves{Case: q.Name, Title: Title(q, a), Stat: s.Name, Unit: s.Unit, Axis: c.axis, Note: m.note}, c: c, stat: s, method: m}
 	if q.Drawing != nil {
-		if err := out.asDrawn(q.Drawing); err != nil {
+		out.XLabel, out.YLabel, out.Minus, out.Picture = q.Drawing.XLabel, q.Drawing.YLabel, q.Drawing.Minus, q.Drawing.Picture
+	}
+	out.namePlaces()
+	if q.Drawing != nil && q.Drawing.EventEqual {
+		left, err := c.equalize()
+		if out.Note += left; err != nil {
 			return nil, err
 		}
 	}
@@ -104,6 +109,8 @@ func Values(q *question.Question, a *answer.Answer, name string, seed uint64) (*
 		err = out.boxes()
 	case "revision":
 		err = out.revisions()
+	default:
+		err = out.testRevised()
 	}
 	return out, err
 }
@@ -144,23 +151,15 @@ func (c *collector) noteOf(method string, s *stat.Stat, by *shape) string {
 	return method
 }
 
-// asDrawn takes over what the question says of its picture.
-func (d *Drawn) asDrawn(as *question.Drawing) error {
-	c := d.c
-	d.XLabel, d.YLabel, d.Minus, d.Picture = as.XLabel, as.YLabel, as.Minus, as.Picture
-	if places := slices.Clone(c.placesOf(string(c.axis))); places != nil { // named there, since the axis has numbers
+// namePlaces names the places below the axis, since the axis has numbers.
+func (d *Drawn) namePlaces() {
+	if places := slices.Clone(d.c.placesOf(string(d.c.axis))); places != nil {
 		for i, p := range places {
 			places[i] = fmt.Sprint(i+1, " ", p)
 		}
-		d.XLabel = cmp.Or(as.XLabel, string(c.axis)) + ": " + strings.Join(places, ", ")
+		d.XLabel = cmp.Or(d.XLabel, string(d.c.axis)) + ": " + strings.Join(places, ", ")
 		d.Note += "; " + d.XLabel
 	}
-	if !as.EventEqual {
-		return nil
-	}
-	left, err := c.equalize()
-	d.Note += left
-	return err
 }
 
 // named adds the curves by their names, or their differences from another one.
@@ -212,7 +211,7 @@ func (d *Drawn) series(title, name string, op stat.Operation, other string) erro
 			return err
 		}
 		places = append(places, p)
-		out.X, out.N = append(out.X, x), append(out.N, len(p.rows))
+		out.X, out.N = append(out.X, x), append(out.N, d.count(p.rows))
 		out.Y, out.Low, out.High = append(out.Y, y), append(out.Low, math.NaN()), append(out.High, math.NaN())
 	}
 	d.Series, d.places, d.made = append(d.Series, out), append(d.places, places), append(d.made, op)
@@ -265,6 +264,21 @@ func (d *Drawn) value(op stat.Operation, p place) (float64, error) {
 	return y, err
 }
 
+// count is the number of records that a value is made of: of objects those, or
+// their times and leads, that the statistic chooses.
+func (d *Drawn) count(rows []int) (n int) {
+	if !slices.Contains(d.stat.Needs, "simple_flag") || d.stat.OfObjects() && !d.stat.PerCase && d.stat.Each == nil {
+		return len(rows)
+	}
+	values, _ := d.perCase("", place{rows: rows}) // what is wrong is told with the value
+	for _, v := range values {
+		if !math.IsNaN(v) {
+			n++
+		}
+	}
+	return n
+}
+
 func (d *Drawn) ofObjects(rows []int) float64 {
 	values := d.objects(rows)
 	if !d.stat.PerCase && d.stat.Each == nil && len(values) == 1 {
@@ -305,21 +319,28 @@ func (d *Drawn) objects(rows []int) (values []float64) {
 	}
 	cases := map[string][]int{}
 	for _, r := range rows {
-		var key strings.Builder
-		for k, c := range d.c.a.Columns {
-			switch v := &d.c.a.Vectors[k]; c.Role {
-			case question.HeaderField:
-				fmt.Fprintf(&key, "%s\x00", v.Text[r])
-			case question.ValidBeg, question.Lead:
-				fmt.Fprintf(&key, "%d\x00", v.Whole[r])
-			}
-		}
-		cases[key.String()] = append(cases[key.String()], r)
+		key := d.c.caseOf(r, question.HeaderField, question.ValidBeg, question.Lead)
+		cases[key] = append(cases[key], r)
 	}
 	for _, key := range slices.Sorted(maps.Keys(cases)) {
 		of(cases[key])
 	}
 	return values
+}
+
+// caseOf is what a row has in columns of these roles.
+func (c *collector) caseOf(row int, roles ...question.Role) string {
+	var key strings.Builder
+	for k, col := range c.a.Columns {
+		switch v := &c.a.Vectors[k]; {
+		case !slices.Contains(roles, col.Role):
+		case col.Role == question.HeaderField:
+			fmt.Fprintf(&key, "%s\x00", v.Text[row])
+		default:
+			fmt.Fprintf(&key, "%d\x00", v.Whole[row])
+		}
+	}
+	return key.String()
 }
 
 // each are the statistics of the records of both curves of a place.
@@ -539,6 +560,9 @@ func Widen(q *question.Question, names []string) (*question.Question, error) {
 		if s.Each != nil {
 			more = append(more, "object_id")
 		}
+	}
+	if ofRevisions(q) {
+		more = append(more, "object_id", "time_index")
 	}
 	for _, name := range more {
 		if c, err := question.ColumnByName(q.Type, name); err == nil && !slices.ContainsFunc(wide.Columns, func(have question.Column) bool { return have.Name == name }) {

@@ -15,9 +15,12 @@ import (
 	"github.com/barograph/barograph/run"
 )
 
+// signs are the letters before the number of a threshold.
+const signs = "<>=!abcdefghijklmnopqrstuvwxyz"
+
 // Threshold reads the number of a threshold such as >=2.54 or ge2.54; NaN for others.
 func Threshold(text string) float64 {
-	digits := strings.TrimLeft(text, "<>=!abcdefghijklmnopqrstuvwxyz")
+	digits := strings.TrimLeft(text, signs)
 	v, err := strconv.ParseFloat(digits, 64)
 	if err != nil {
 		return math.NaN()
@@ -370,13 +373,13 @@ func (c *collector) xOf() (func(i int) float64, error) {
 		return func(i int) float64 { return float64(v.Whole[i]) }, nil
 	case run.ByValidHour, run.ByInitHour:
 		return func(i int) float64 { return float64(question.HourOf(v.Whole[i])) }, nil
-	case run.ByThresh:
-		return func(i int) float64 { return Threshold(v.Text[i]) }, nil
-	}
-	if c.axis == run.ByLevel {
+	case run.ByLevel:
 		return func(i int) float64 { return pressure(v.Text[i]) }, nil
 	}
 	texts := c.placesOf(name)
+	if texts == nil {
+		return func(i int) float64 { return Threshold(v.Text[i]) }, nil
+	}
 	return func(i int) float64 { return float64(slices.Index(texts, v.Text[i]) + 1) }, nil
 }
 
@@ -386,12 +389,31 @@ func (c *collector) placesOf(axis string) []string {
 	f, ok := record.FieldByName(axis)
 	k := columnOf(c.a, axis)
 	switch {
-	case !ok || k < 0 || c.axis == run.ByLevel || c.axis == run.ByThresh:
+	case !ok || k < 0 || c.axis == run.ByLevel:
 		return nil
+	case c.axis == run.ByThresh:
+		return unlike(c.a.Vectors[k].Text)
 	case len(c.q.Header[f]) > 0:
 		return c.q.Header[f]
 	}
 	return slices.Compact(slices.Sorted(slices.Values(c.a.Vectors[k].Text)))
+}
+
+// unlike are thresholds in the order of their numbers, where two of one number, <273
+// and >=273, are not the same; else nil: the number tells them apart.
+func unlike(texts []string) []string {
+	all := slices.Compact(slices.Sorted(slices.Values(texts)))
+	slices.SortStableFunc(all, func(a, b string) int { return cmp.Compare(Threshold(a), Threshold(b)) })
+	sign := func(text string) string {
+		text = strings.TrimSuffix(text, strings.TrimLeft(text, signs))
+		return strings.NewReplacer("ge", ">=", "gt", ">", "le", "<=", "lt", "<", "eq", "==", "ne", "!=").Replace(text)
+	}
+	for i := 1; i < len(all); i++ {
+		if Threshold(all[i]) == Threshold(all[i-1]) && sign(all[i]) != sign(all[i-1]) {
+			return all
+		}
+	}
+	return nil
 }
 
 // pressure reads a level such as P500 as 500 hPa; NaN for other levels.

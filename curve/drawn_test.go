@@ -219,6 +219,37 @@ func TestThreshold(t *testing.T) {
 	}
 }
 
+// TestUnlikeThresholds: <273 and >=273 are no one place of the axis; ge273 and
+// >=273 are.
+func TestUnlikeThresholds(t *testing.T) {
+	ctc, _ := record.TypeByName("CTC")
+	for _, c := range []struct {
+		thresholds []string
+		x          []float64
+		label      string
+	}{
+		{[]string{"<273", ">=273", ">=280", ">=273"}, []float64{1, 2, 3}, "fcst_thresh: 1 <273, 2 >=273, 3 >=280"},
+		{[]string{"ge273", ">=273.0", ">=280", "<290"}, []float64{273, 280, 290}, ""},
+	} {
+		var b record.Batch
+		b.Reset(ctc, "")
+		for i, text := range c.thresholds {
+			h := record.DefaultHeader()
+			h[record.FcstThresh] = text
+			b.AppendTimes(b.AddHeader(h), 0, int64(i), 1)
+			for _, c := range ctc.Columns {
+				b.Num[c.Slot] = append(b.Num[c.Slot], 1)
+			}
+		}
+		q := &question.Question{Name: "q", Type: ctc, Drawing: &question.Drawing{Stats: []string{"CSI"}, Axis: "fcst_thresh", Method: "overall"}}
+		q.Select()
+		got, err := curve.Of(t.Context(), q, answer.Select(q, &b), "CSI", 1)
+		if err != nil || len(got.Series) != 1 || !slices.Equal(got.Series[0].X, c.x) || got.XLabel != c.label {
+			t.Errorf("%v: %+v, %v", c.thresholds, got, err)
+		}
+	}
+}
+
 // TestOnlyWhatIsDrawn: rows that a plot's condition on values leaves out are counted.
 func TestOnlyWhatIsDrawn(t *testing.T) {
 	q := drawn("overall")

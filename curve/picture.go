@@ -430,6 +430,43 @@ func (d *Drawn) boxes() error {
 	return nil
 }
 
+// ofRevisions reports whether a question is about the revisions of MTD's objects,
+// which METdbLoad makes, and METviewer tests wherever they are drawn.
+func ofRevisions(q *question.Question) bool {
+	return q.Type.Name == "MTD_2D_OBJ" && len(q.Header[record.FcstVar]) > 0 && !slices.ContainsFunc(q.Header[record.FcstVar], func(name string) bool { return !strings.HasPrefix(name, "REV_") })
+}
+
+// testRevised puts METviewer's tests of revisions into the note: of each object in
+// the order of its times.
+func (d *Drawn) testRevised() error {
+	object, index := columnOf(d.c.a, "object_id"), columnOf(d.c.a, "time_index")
+	if !ofRevisions(d.c.q) || object < 0 || index < 0 {
+		return nil
+	}
+	order := d.c.a.Vectors[index].Num
+	for i, s := range d.Series {
+		objects := map[string][]int{}
+		for _, p := range d.places[i] {
+			for _, r := range p.rows {
+				key := d.c.caseOf(r, question.HeaderField, question.ValidBeg) + d.c.a.Vectors[object].Text[r]
+				objects[key] = append(objects[key], r)
+			}
+		}
+		var all [][]float64
+		for _, key := range slices.Sorted(maps.Keys(objects)) {
+			rows := objects[key]
+			slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(order[a], order[b]) })
+			values, err := d.perCase("", place{rows: rows})
+			if err != nil {
+				return err
+			}
+			all = append(all, values)
+		}
+		d.Note += "; " + cmp.Or(s.Name, d.Stat) + ": " + stat.RevisionsOf(all).String()
+	}
+	return nil
+}
+
 // revisions are what each forecast of a valid time changes of the one before it.
 // Those of one time stand between it and the next. METviewer's tests of them
 // (revis_stat) stand in the note.

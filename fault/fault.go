@@ -186,6 +186,14 @@ func Unknown[T ~string](setting, name string, known []T) *Error {
 	return &Error{Setting: setting + " " + name, Problem: "is not known", Cure: cure}
 }
 
+// Meant is " (did you mean X?)", where a known name is near.
+func Meant(name string, known []string) string {
+	if near := Nearest(name, known); near != "" {
+		return " (did you mean " + near + "?)"
+	}
+	return ""
+}
+
 // Nearest is the known name that is nearest to a misspelt one; "" where none
 // is near.
 func Nearest(name string, known []string) string {

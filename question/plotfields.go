@@ -107,7 +107,7 @@ func (b *builder) indep() error {
 		return nil
 	}
 	if !isAxis(indep.Name) {
-		return fmt.Errorf("line %d: indep: %q is no axis that is drawn (%s are)", indep.Line, indep.Name, strings.Join(axes, ", "))
+		return fmt.Errorf("line %d: indep: %q is no axis that is drawn%s; header fields and %s are", indep.Line, indep.Name, fault.Meant(indep.Name, append(fieldNames(), axes...)), strings.Join(axes, ", "))
 	}
 	b.q.Drawing.Axis = indep.Name
 	if indep.Depends != "" {
@@ -332,7 +332,7 @@ func (b *builder) narrow(f metviewer.Field, values []string) error {
 	case f.Name == "init_hour":
 		b.q.Clock.InitHour, err = both(b.q.Clock.InitHour, plotHours, f, values)
 	default:
-		err = fmt.Errorf("line %d: %s: is no field that can be asked for", f.Line, f.Name)
+		err = fmt.Errorf("line %d: %s: is no field that can be asked for%s", f.Line, f.Name, fault.Meant(f.Name, append(fieldNames(), axes...)))
 	}
 	return err
 }

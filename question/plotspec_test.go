@@ -176,3 +176,24 @@ func TestDerivedAndIntervals(t *testing.T) {
 		t.Error(notes)
 	}
 }
+
+// TestMisspelt: what no plot has is told with what was perhaps meant.
+func TestMisspelt(t *testing.T) {
+	const dep, sums, by = `<dep><dep1><fcst_var name="HGT"><stat>RMSE</stat></fcst_var></dep1></dep>`, `<agg_stat><agg_sl1l2>true</agg_sl1l2></agg_stat>`, `<indep name="fcst_lead"/>`
+	for plot, want := range map[string]string{
+		"<template>serie_plot.R_tmpl</template>" + dep + sums + by:                                                                      "serie_plot has no picture here: curves are drawn (did you mean series_plot?)",
+		"<template>series_plot.R_tmpl</template>" + strings.Replace(dep, "RMSE", "RMS", 1) + sums + by:                                  "stat RMS: is not computed from SL1L2 (did you mean RMSE?)",
+		"<template>series_plot.R_tmpl</template>" + dep + strings.ReplaceAll(sums, "sl1l2", "sl1l") + by:                                "SL1L is no line type (did you mean SL1L2?)",
+		"<template>series_plot.R_tmpl</template>" + dep + sums + by + `<series1><field name="modell"><val>GFS</val></field></series1>`:  "modell: is no field that can be asked for (did you mean model?)",
+		"<template>series_plot.R_tmpl</template>" + dep + sums + strings.Replace(by, "fcst_lead", "fcst_leads", 1):                      `"fcst_leads" is no axis that is drawn (did you mean fcst_lead?)`,
+		"<template>series_plot.R_tmpl</template>" + dep + strings.ReplaceAll(sums, "agg_stat", "aggstat") + by:                          "plot/aggstat: is not known and has no effect (did you mean agg_stat?)",
+		"<template>series_plot.R_tmpl</template>" + dep + sums + by + "<listDiffSeries1/>":                                              "plot/listDiffSeries1: is not known and has no effect: it stands in <tmpl>",
+		"<template>series_plot.R_tmpl</template>" + dep + sums + by + "<calc_stat><calc_sl1l2>true</calc_sl1l2></calc_stat>":            "calc_stat: stands beside agg_stat, which counts",
+		"<template>series_plot.R_tmpl</template>" + dep + sums + by + "<plot_ci>c('bot')</plot_ci>":                                     `plot_ci: "bot" is not known (did you mean boot?): no interval is drawn`,
+		"<template>series_plot.R_tmpl</template>" + dep + strings.Replace(sums, "<agg_sl", "<boot_ci>percent</boot_ci><agg_sl", 1) + by: `boot_ci: "percent" is not known (did you mean perc?): perc is computed`,
+	} {
+		if _, notes := specOf(t, "<plot>"+plot+"</plot>"); !strings.Contains(strings.Join(notes, "\n"), want) {
+			t.Errorf("%s\nwant %s", strings.Join(notes, "\n"), want)
+		}
+	}
+}

@@ -3,9 +3,11 @@ package question
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats/metviewer"
 	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/stat"
@@ -61,6 +63,24 @@ var defaultStats = map[string]string{ //nolint:gochecknoglobals // a constant ta
 	"MTD_3D_OBJ_PAIR": "3D_INTEREST_AA", "TCMPR": "TK_ERR",
 }
 
+// sumTypes are the line types from whose lines statistics are computed.
+func sumTypes() (types []string) {
+	for _, s := range stat.Table() {
+		types = append(types, s.LineType)
+	}
+	return slices.Compact(types)
+}
+
+// statNames are the statistics that are computed from lines of these types.
+func statNames(types []string) (names []string) {
+	for _, s := range stat.Table() {
+		if slices.Contains(types, s.LineType) {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
 // lineTypeOf finds the line type from which METviewer takes a statistic: with
 // agg_stat or calc_stat the partial sums that the plot names, else the line
 // type that holds the finished statistic.
@@ -87,13 +107,18 @@ func lineTypeOf(p *metviewer.Plot, name string) (t *record.LineType, finished bo
 			return nil, false, errors.New(why)
 		}
 		if p.Template == "scorecard" {
-			sums = []string{"the sums of any line type"}
+			return nil, false, errors.New("is not computed from the sums of any line type" + fault.Meant(name, statNames(sums)))
 		}
-		return nil, false, errors.New("is not computed from " + strings.Join(sums, ", "))
+		for _, lineType := range sums {
+			if _, ok := record.TypeByName(lineType); !ok {
+				return nil, false, fmt.Errorf("%s is no line type%s", lineType, fault.Meant(lineType, sumTypes()))
+			}
+		}
+		return nil, false, errors.New("is not computed from " + strings.Join(sums, ", ") + fault.Meant(name, statNames(sums)))
 	}
 	if len(sums) == 0 {
 		if s, err = stat.Finished(name); err != nil {
-			return nil, false, errors.New("is in no line type that is read")
+			return nil, false, errors.New("is in no line type that is read" + fault.Meant(name, statNames(sumTypes())))
 		}
 	}
 	t, _ = record.TypeByName(s.LineType)

@@ -40,7 +40,7 @@ type Batch struct {
 	LeftOut map[string]int // columns that lines of the batch have and Type does not, by name, blank-separated → lines; nil = none
 
 	Rejects []Reject // lines that could not be read, each with its reason
-	Lines   int      // data lines seen: stored and rejected
+	Lines   int      // data lines seen: stored and rejected; what a reader makes of two lines (MTD's revisions) counts as one
 }
 
 // Reject is a quarantined line.

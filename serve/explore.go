@@ -20,6 +20,7 @@ import (
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/flavour"
 	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/report"
 	"github.com/barograph/barograph/run"
 )
@@ -31,6 +32,7 @@ type asking struct {
 	flavours []flavour.Name // the one that the URL names, else all that the design offers
 	subset   string
 	q        *question.Question
+	pattern  []string // of variables, for which those of q stand; nil = none
 	seed     uint64
 	data     string // what the archive held: its marks
 	key      string // of the answer
@@ -99,6 +101,18 @@ func (s *Server) asking(r *http.Request) (*asking, error) {
 		return nil, err
 	}
 	a.q.Subset, a.q.Name = a.subset, nameOf(a.q)
+	if a.q.Patterned() {
+		err = a.archive.with(r.Context(), a.design, func(in engine.Archive) error {
+			held, err := in.Catalog(r.Context(), a.subset)
+			if err == nil {
+				a.pattern, a.q = a.q.Header[record.FcstVar], held.Open(a.q)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
 	v.Set("case", name)
 	a.key = strings.Join([]string{a.archive.name, string(a.design), fmt.Sprint(a.flavours), v.Encode()}, "\n")
 	return a, nil

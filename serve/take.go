@@ -8,6 +8,7 @@ import (
 
 	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/question"
+	"github.com/barograph/barograph/record"
 )
 
 // taken is the question itself, to be asked without the page: as YAML, as
@@ -18,7 +19,7 @@ func (s *Server) taken(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	kind := r.URL.Path[strings.LastIndexByte(r.URL.Path, '.')+1:]
-	text, err := question.YAML(a.q)
+	text, err := question.YAML(a.patterned(a.q))
 	switch {
 	case err != nil:
 		return err
@@ -43,7 +44,16 @@ func (s *Server) plotXML(r *http.Request, a *asking) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return question.PlotXML(d.Question(), a.seed)
+	return question.PlotXML(a.patterned(d.Question()), a.seed)
+}
+
+// patterned is a question with the patterns of variables that the URL has.
+func (a *asking) patterned(q *question.Question) *question.Question {
+	out := *q
+	if a.pattern != nil {
+		out.Header[record.FcstVar] = a.pattern
+	}
+	return &out
 }
 
 // command asks the question on the command line.

@@ -3,10 +3,13 @@ package serve_test
 import (
 	"bytes"
 	"fmt"
+	"html"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -117,5 +120,40 @@ func TestVersions(t *testing.T) {
 		if w.Problem != "" || w.MS == 0 || w.Rows == 0 {
 			t.Errorf("%+v", w)
 		}
+	}
+}
+
+// A variable PROB(…*…) stands for those that the archive has, here as in METviewer.
+func TestPatterns(t *testing.T) {
+	dir := t.TempDir()
+	ensembles(t, dir)
+	text, err := os.ReadFile(filepath.Join(dir, "ensembles.stat"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []string
+	for _, name := range []string{"PROB(APCP_03>0.1)", "PROB(APCP_03>1)", "PROB(APCP_06>1)"} {
+		files = append(files, filepath.Join(dir, fmt.Sprintf("%d.stat", len(files))))
+		if err := os.WriteFile(files[len(files)-1], bytes.ReplaceAll(text, []byte("APCP"), []byte(name)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	filled(t, filepath.Join(dir, "prob.pebble"), files)
+	p := newPage(t, filepath.Join(dir, "prob.pebble"))
+	of := func(name string) string {
+		return "?archive=prob.pebble&line_type=PCT&stat=PSTD_RELIABILITY&axis=fcst_lead&fcst_var=" + url.QueryEscape(name)
+	}
+	var drawn serve.Drawn
+	if status, text := p.get("/api/v1/curve"+of("PROB(APCP_03>*)"), &drawn); status != http.StatusOK || drawn.Rows != 12 || !slices.Equal(drawn.Question["fcst_var"], []string{"PROB(APCP_03>0.1)", "PROB(APCP_03>1)"}) {
+		t.Error(status, text)
+	}
+	for _, path := range []string{"curve.csv", "curve.svg", "rows.csv", "asked", "faster", "question.yaml", "question.xml", "question.sh"} {
+		if status, text := p.get("/api/v1/"+path+of("PROB(APCP_03>*)"), nil); status != http.StatusOK || len(text) == 0 || strings.HasPrefix(path, "question") && !strings.Contains(html.UnescapeString(text), "PROB(APCP_03>*)") {
+			t.Error(path, status, text)
+		}
+	}
+	drawn = serve.Drawn{}
+	if status, text := p.get("/api/v1/curve"+of("PROB(TMP>*)"), &drawn); status != http.StatusOK || drawn.Absent != "no PCT has fcst_var PROB(TMP>*); there is PROB(APCP_03>0.1), PROB(APCP_03>1), PROB(APCP_06>1)" {
+		t.Error(status, drawn.Absent, text)
 	}
 }

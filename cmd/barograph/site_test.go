@@ -247,3 +247,64 @@ func TestAdopt(t *testing.T) {
 	}
 	must(t, "verify", server, "--subset", "mv_site")
 }
+
+// A database of an older schema, without the tables of objects and cyclones,
+// without columns that came later and with other indexes, is asked as it is, told
+// what it lacks, and adopted whole; a column that nobody knows is refused, and
+// nothing is written.
+func TestAdoptOlderSchema(t *testing.T) {
+	server := sharedServer(t, "mariadb")
+	const name = "mv_older"
+	client(t, server, "mariadb ${to[@]} -e 'DROP DATABASE IF EXISTS "+name+"; CREATE DATABASE "+name+"' && xz -dc '"+sharedData(t, "met/metdbload_site/mv_site_1.sql.xz")+"' | mariadb ${to[@]} "+name)
+	sql := func(text string) string { return client(t, server, "mariadb ${to[@]} -N "+name+` -e "`+text+`"`) }
+	sql(`DROP TABLE mode_header, mode_cts, mode_obj_single, mode_obj_pair, mtd_header, mtd_2d_obj, mtd_3d_obj_single, mtd_3d_obj_pair, tcst_header, line_data_tcmpr,
+		line_data_tcdiag, line_data_tcdiag_diag, line_data_probrirw, line_data_probrirw_thresh, metadata, instance_info, line_data_ssidx;
+		DROP INDEX line_data_sl1l2_data_file_id_pk ON line_data_sl1l2; DROP INDEX stat_header_unique_pk ON stat_header;
+		ALTER TABLE line_data_ctc DROP ec_value; ALTER TABLE line_data_cnt DROP si, DROP si_bcl; ALTER TABLE line_data_sl1l2 DROP mae;
+		ALTER TABLE line_data_mctc DROP ec_value; ALTER TABLE stat_header DROP fcst_units, DROP descr;
+		CREATE UNIQUE INDEX stat_header_unique_pk ON stat_header (version, model, fcst_var(20), fcst_lev(10), obtype(10), vx_mask(20), fcst_thresh(20), obs_thresh(20));
+		SET @c = 'stat_header_id, data_file_id, fcst_lead, fcst_valid_beg, fcst_valid_end, fcst_init_beg, obs_lead, obs_valid_beg, obs_valid_end';
+		EXECUTE IMMEDIATE CONCAT('INSERT INTO line_data_ctc (', @c, ', line_num, total, fy_oy, fy_on, fn_oy, fn_on) SELECT ', @c, ', 9999, 10, 1, 2, 3, 4 FROM line_data_sl1l2 LIMIT 1');
+		EXECUTE IMMEDIATE CONCAT('INSERT INTO line_data_mctc (', @c, ', line_num, line_data_id, total, n_cat) SELECT ', @c, ', 9998, 900, 10, 4 FROM line_data_sl1l2 LIMIT 1')`)
+	sum := func() string { return client(t, server, "mariadb-dump ${to[@]} --skip-comments "+name+" | md5sum") }
+	before := sum()
+	asked := must(t, "ask", "test_3", "--engine", server, "--subset", name, "--valid", "all", "--where", "vx_mask=", "--where", "model=ECM", "--format", "csv")
+	if n := strings.Count(asked, "\n"); n != 68 {
+		t.Errorf("asked as it is: %d lines\n%.500s", n, asked)
+	}
+	must(t, "met", "--from", server, "--subset", name, "--engine", "sqlite:"+filepath.Join(t.TempDir(), "a.db"), "--design", "normalized", "--out", filepath.Join(t.TempDir(), "run"), "--reps", "1", "--warmups", "0")
+	looked := must(t, "adopt", server+name)
+	for _, want := range []string{
+		"6382 rows of 8 line types", "17  missing tables: the schema is older than METviewer 5.1's: instance_info, line_data_probrirw, ", ", mtd_header, tcst_header\n",
+		"7  missing columns: the schema is older than METviewer 5.1's: line_data_cnt.si, line_data_cnt.si_bcl, line_data_ctc.ec_value, line_data_mctc.ec_value, line_data_sl1l2.mae, stat_header.descr, stat_header.fcst_units\n",
+		"1  missing indexes by data_file_id: the schema is older than METviewer 5.1's: line_data_sl1l2\n",
+	} {
+		if !strings.Contains(looked, want) {
+			t.Errorf("adopt does not say %q:\n%s", want, looked)
+		}
+	}
+	for _, odd := range []struct{ make, undo, want string }{
+		{"ALTER TABLE line_data_sl1l2 ADD ours INT", "ALTER TABLE line_data_sl1l2 DROP ours", "line_data_sl1l2 also has ours"},
+		{"ALTER TABLE line_data_sl1l2 CHANGE line_num line INT UNSIGNED", "ALTER TABLE line_data_sl1l2 CHANGE line line_num INT UNSIGNED", "line_data_sl1l2 lacks line_num"},
+		{"RENAME TABLE line_data_pct_thresh TO away", "RENAME TABLE away TO line_data_pct_thresh", "line_data_pct lacks its line_data_pct_thresh"},
+	} {
+		sql(odd.make)
+		status, _, stderr := barograph(t, "adopt", server+name, "--mend")
+		if sql(odd.undo); status != fault.Failed || !strings.Contains(stderr, odd.want) || !strings.Contains(stderr, "nothing was written") {
+			t.Errorf("%s: %d %s", odd.want, status, stderr)
+		}
+	}
+	if after := sum(); after != before {
+		t.Errorf("before %s after %s", before, after)
+	}
+	must(t, "adopt", server+name, "--mend")
+	must(t, "verify", server, "--subset", name)
+	if got := sql("SELECT ec_value FROM line_data_ctc UNION ALL SELECT ec_value FROM line_data_mctc; SELECT count(*) FROM information_schema.tables WHERE table_schema = '" + name + "' AND table_name NOT LIKE 'baro%'"); got != "0.5\n0.25\n65\n" {
+		t.Errorf("%q", got)
+	}
+	files := filepath.Join(unpack(t, "met/metdbload_site/site_files.tar.xz"), "site")
+	if out := must(t, "load", filepath.Join(files, "stat2"), "--engine", server, "--design", "normalized", "--subset", name); !strings.Contains(out, "4680 read = 4680 stored") {
+		t.Error(out)
+	}
+	must(t, "verify", server, "--subset", name)
+}

@@ -84,36 +84,11 @@ func (s *adoption) check(ctx context.Context, mend bool) (err error) {
 	if s.twins, err = s.a.twins(ctx, s.pool, s.name); err != nil {
 		return err
 	}
-	var odd []string
-	note := func(table string, cols []metCol) {
-		for _, c := range cols {
-			if !slices.Contains(s.have[table], c.name) {
-				odd = append(odd, table+" lacks "+c.name)
-			}
-		}
-		for _, name := range s.have[table] {
-			if !strings.HasPrefix(name, "barograph_") && name != "i_value" && name != "j_value" && !slices.ContainsFunc(cols, func(c metCol) bool { return c.name == name }) {
-				odd = append(odd, table+" also has "+name)
-			}
-		}
-	}
-	for _, t := range s.types() {
-		cols := append(stdColumns(t.Name), parseColumns(metviewerLines[t.Name], t.Name)...)
-		if foreseen(t) {
-			note(tableOf(t), cols)
-		}
-		if child, cols := childTable(t); child != "" {
-			note(child, append(cols, metCol{name: idOfLines}))
-		}
-	}
-	for _, t := range metviewerObjects {
-		if s.have[t.name] != nil {
-			note(t.name, objectColumns(t.name))
-		}
-	}
-	note(design.HeaderTable, append(parseColumns(metviewerHeader, ""), metCol{name: "stat_header_id"}))
-	if len(odd) > 0 {
+	if odd := s.schema(); len(odd) > 0 {
 		return refuse("has other columns than METviewer 5.1's schema: "+strings.Join(odd, ", "), "run METdataio's update scripts, or move these columns to tables of their own")
+	}
+	if err := s.unindexed(ctx); err != nil {
+		return err
 	}
 	if s.have[s.a.OwnName(sqlengine.CatalogTable)] != nil {
 		if s.marks, err = s.a.Marks(ctx, s.name); err != nil {
@@ -227,7 +202,7 @@ func (s *adoption) files(ctx context.Context) error {
 				where = " WHERE " + idOfLines + " IN (SELECT " + idOfLines + " FROM " + s.a.table(s.name, v.table) + " WHERE " + ours + ")"
 			}
 		}
-		names := same(objectColumns(t.name))
+		names := same(s.there(t.name, objectColumns(t.name)))
 		err = cmp.Or(err, s.next.exec(ctx, "INSERT INTO "+s.next.table(s.name, t.name)+" ("+names+") SELECT "+names+" FROM "+s.a.table(s.name, t.name)+where))
 	}
 	return err
@@ -259,7 +234,7 @@ func (s *adoption) read(ctx context.Context) error {
 		return err
 	}
 	headers := s.a.table(s.name, design.HeaderTable)
-	if err := count(headerTwice, headers+" h JOIN "+headers+" g USING ("+same(parseColumns(metviewerHeader, ""))+") WHERE g.stat_header_id < h.stat_header_id"); err != nil {
+	if err := count(headerTwice, headers+" h JOIN "+headers+" g USING ("+same(s.there(design.HeaderTable, parseColumns(metviewerHeader, "")))+") WHERE g.stat_header_id < h.stat_header_id"); err != nil {
 		return err
 	}
 	for _, t := range s.types() {
@@ -272,7 +247,7 @@ func (s *adoption) read(ctx context.Context) error {
 				return err
 			}
 		}
-		if t.Name == "MPR" {
+		if t.Name == "MPR" && slices.Contains(s.have[tableOf(t)], "mpr_climo") {
 			if err := count(mprMoved, lines+"WHERE mpr_climo <> -9999"); err != nil {
 				return err
 			}
@@ -396,10 +371,10 @@ func (s *adoption) indexes(ctx context.Context) error {
 		err := s.pool.Rows(ctx, text, []any{db}, func(row []any) error {
 			var table, name, columns string
 			err := sqlengine.Scan(row, &table, &name, &columns)
-			out[table+"\x00"+columns] = name
+			out[table+"\x00"+columns], out[table+"\x00"+name] = name, name
 			return err
 		})
-		return out, err
+		return out, err // by table and columns, and by table and name
 	}
 	want, err := read(s.out.Database)
 	if err != nil {
@@ -415,8 +390,8 @@ func (s *adoption) indexes(ctx context.Context) error {
 	}
 	for key, name := range want {
 		table, columns, _ := strings.Cut(key, "\x00")
-		if there[key] != "" || have[table] == nil || !s.exchanged(table) {
-			continue
+		if columns == name || there[key] != "" || there[table+"\x00"+name] != "" || have[table] == nil || !s.exchanged(table) {
+			continue // an index of that name on other columns is an older schema's
 		}
 		if err := s.next.exec(ctx, "CREATE INDEX "+ident(name)+" ON "+s.next.table(s.name, table)+" ("+columns+")"); err != nil {
 			return err

@@ -255,11 +255,13 @@ func (a *archive) dialectFor(ctx context.Context, q *question.Question) (*flavou
 	return &d, nil
 }
 
-// twins lists the invisible columns of METviewer's tables, by table.
+// twins lists the invisible columns of METviewer's tables, by table, and, of a
+// database that another program has filled, the columns that they lack.
 func (a *archive) twins(ctx context.Context, q sqlengine.Querier, subset string) (map[string]map[string]bool, error) {
-	twins := map[string]map[string]bool{}
-	err := q.Rows(ctx, "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = ? AND column_name LIKE 'barograph%' AND "+
-		"(table_name = 'stat_header' OR table_name LIKE '%line_data%' OR table_name LIKE 'm%obj%' OR table_name = 'mode_cts')", []any{a.database(subset)}, func(row []any) error {
+	twins, db := map[string]map[string]bool{}, a.database(subset)
+	err := q.Rows(ctx, "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = ? AND "+
+		"(column_name LIKE 'barograph%' OR NOT EXISTS (SELECT 1 FROM information_schema.tables WHERE table_schema = ? AND table_name = ?)) AND "+
+		"(table_name = 'stat_header' OR table_name LIKE '%line_data%' OR table_name LIKE 'm%obj%' OR table_name = 'mode_cts')", []any{db, db, a.OwnName(sqlengine.CatalogTable)}, func(row []any) error {
 		var table, column string
 		err := sqlengine.Scan(row, &table, &column)
 		if twins[table] == nil {
@@ -268,6 +270,11 @@ func (a *archive) twins(ctx context.Context, q sqlengine.Querier, subset string)
 		twins[table][column] = true
 		return err
 	})
+	for table, columns := range twins {
+		if columns["stat_header_id"] {
+			addLacks(table, columns)
+		}
+	}
 	return twins, err
 }
 
@@ -386,10 +393,10 @@ func (s *statements) close() error {
 	return nil
 }
 
-// Explain runs the question once and returns ANALYZE FORMAT=JSON.
+// Explain runs the question once and returns ANALYZE FORMAT=JSON; MySQL runs nothing.
 func (a *archive) Explain(ctx context.Context, q *engine.Query) (engine.Plan, error) {
 	var plan string
-	err := a.db.pool.QueryRowContext(ctx, "ANALYZE FORMAT=JSON "+q.Text, q.Args...).Scan(&plan)
+	err := a.db.pool.QueryRowContext(ctx, a.db.explain()+q.Text, q.Args...).Scan(&plan)
 	if absent(err) {
 		return engine.Plan{Text: "the subset holds no records of this line type\n"}, nil
 	}
@@ -417,6 +424,7 @@ type tableAccess struct {
 	Parts     []string `json:"used_key_parts"`
 	Condition string   `json:"attached_condition"`
 	Rows      float64  `json:"rows"`
+	Scanned   float64  `json:"rows_examined_per_scan"` // MySQL's word for it
 	Loops     *float64 `json:"r_loops"`
 	Read      *float64 `json:"r_rows"`
 	Passed    *float64 `json:"r_filtered"` // percent
@@ -452,7 +460,7 @@ func walk(v gjson.Result, f func(*tableAccess)) {
 }
 
 func (t *tableAccess) access(object string) engine.Access {
-	a := engine.Access{Object: object, Method: engine.IndexScan, Index: t.Key, Examined: int64(math.Round(t.Rows)), Kept: -1}
+	a := engine.Access{Object: object, Method: engine.IndexScan, Index: t.Key, Examined: int64(math.Round(t.Rows + t.Scanned)), Kept: -1}
 	switch t.Type {
 	case "ALL", "index": // index: all of an index
 		a.Method = engine.FullScan

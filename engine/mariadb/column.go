@@ -46,10 +46,14 @@ func (c *column) isText() bool {
 // expr is the expression of the column's value in a SELECT.
 func (c *column) expr(twins map[string]bool) string {
 	base := c.alias + "." + c.met.name
-	switch {
-	case c.met.kind == none && c.isText():
+	switch older := twins[lacks+c.met.name]; {
+	case older && c.met.name == "ec_value" && c.met.ordinal == missingText: // as METdataio's update scripts fill it
+		base = "1 / ld.n_cat"
+	case older && c.met.name == "ec_value":
+		base = c.met.ordinal
+	case (older || c.met.kind == none) && c.isText():
 		base = "'NA'"
-	case c.met.kind == none:
+	case older || c.met.kind == none:
 		base = "NULL"
 	case c.From == sqlengine.Header && c.met.kind == double: // alpha
 		base = "IF(" + base + " = -9999, 'NA', CAST(" + base + " AS CHAR))"
@@ -62,6 +66,29 @@ func (c *column) expr(twins map[string]bool) string {
 		return "COALESCE(" + c.alias + "." + c.twin() + ", " + base + ")"
 	}
 	return base
+}
+
+// lacks stands, among the twins of a table, before the name of a column that
+// METviewer 5.1 has and a database of an older schema has not.
+const lacks = "lacks "
+
+// addLacks adds what a table of another program's lacks, of which twins has all columns.
+func addLacks(table string, twins map[string]bool) {
+	add := func(cols []column) {
+		for _, c := range cols {
+			if c.met.kind != none && !twins[c.met.name] {
+				twins[lacks+c.met.name] = true
+			}
+		}
+	}
+	if table == design.HeaderTable {
+		add(headerColumns())
+	}
+	for _, t := range record.Types() {
+		if foreseen(t) && table == tableOf(t) {
+			add(lineColumns(t))
+		}
+	}
 }
 
 // missingText is what METviewer's tables of lines hold for a text that is

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"path"
 	"slices"
@@ -37,6 +38,7 @@ type lineWriter struct {
 	times   times
 
 	viewHeads map[string]*sqlengine.Interner[string] // METviewer's headers of objects, by table: the columns as LOAD DATA has them
+	revisions map[string]int64                       // of MTD's objects: revision_id by revisionKey
 }
 
 type fileName struct{ dir, name string }
@@ -71,7 +73,7 @@ func newLineWriter(l *loader) *lineWriter {
 // refresh reads what the archive holds.
 func (w *lineWriter) refresh(ctx context.Context) error {
 	w.headers, w.files = sqlengine.NewInterner[record.Header](), sqlengine.NewInterner[fileName]()
-	w.folded, w.viewHeads = map[fileName]fileName{}, map[string]*sqlengine.Interner[string]{}
+	w.folded, w.viewHeads, w.revisions = map[fileName]fileName{}, map[string]*sqlengine.Interner[string]{}, map[string]int64{}
 	var err error
 	if w.twins, err = w.l.a.twins(ctx, sqlengine.Standard{Over: w.l.conn}, w.l.subset); err != nil {
 		return err
@@ -508,5 +510,9 @@ func (w *lineWriter) settled(committed bool) {
 		} else {
 			known.Drop()
 		}
+	}
+	if known := w.viewHeads["mtd_header"]; known != nil && !committed {
+		_, next := known.Fresh()
+		maps.DeleteFunc(w.revisions, func(_ string, id int64) bool { return id >= next })
 	}
 }

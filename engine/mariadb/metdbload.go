@@ -3,6 +3,7 @@ package mariadb
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
@@ -26,6 +27,9 @@ const (
 	noLines
 	headerTwice
 	addedSince
+	lacksTable
+	lacksColumn
+	lacksIndex
 	allFindings
 )
 
@@ -53,6 +57,9 @@ func findings() []engine.Finding {
 		noParent:    {Name: "repeating columns of no line", Says: "no line has their line_data_id", Mend: "left out"},
 		noLines:     {Name: "files without lines", Says: "data_file has them, no table has a line of them: they were empty, pruned, or their load died", Mend: "left out: they can be loaded again"},
 		headerTwice: {Name: "headers twice", Says: "stat_header holds them more than once, as without stat_header_db_check", Mend: "once"},
+		lacksTable:  {Name: "missing tables", Mend: "made, empty; no lines are lost"},
+		lacksColumn: {Name: "missing columns", Mend: "added: NA, or missing, of the rows that are there; ec_value as MET's default. The same file loaded again with units or a description brings other records"},
+		lacksIndex:  {Name: "missing indexes by data_file_id", Mend: "made"},
 		addedSince:  {Name: "added since", Says: "rows that another program has loaded beside Barograph's", Mend: "counted, as all others"},
 	}
 }
@@ -75,6 +82,12 @@ func (t *tally) add(kind int, n int64, where string) {
 	if t.found[kind].Rows += n; n > 0 && t.found[kind].First == "" {
 		t.found[kind].First = where
 	}
+}
+
+// list notes what an older schema lacks.
+func (t *tally) list(kind int, names []string) {
+	slices.Sort(names)
+	t.found[kind].Rows, t.found[kind].Says = int64(len(names)), "the schema is older than METviewer 5.1's: "+strings.Join(names, ", ")
 }
 
 // told are those that were found.

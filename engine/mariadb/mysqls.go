@@ -1,6 +1,10 @@
 package mariadb
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/barograph/barograph/fault"
+)
 
 // MySQL 8 and Aurora have most of MariaDB's words. What they lack, or call
 // otherwise, is put into theirs where a statement is sent: MariaDB's own texts stay
@@ -17,6 +21,23 @@ func (d *database) words(text string) string {
 		return text
 	}
 	return mysqlsWords.Replace(text)
+}
+
+// explain begins the question for a plan: MariaDB runs it once, and counts; MySQL's
+// EXPLAIN guesses, as its EXPLAIN ANALYZE has no JSON before 8.3.
+func (d *database) explain() string {
+	if d.mysql {
+		return "EXPLAIN FORMAT=JSON "
+	}
+	return "ANALYZE FORMAT=JSON "
+}
+
+// only refuses what is written in MariaDB's words alone.
+func (d *database) only(what string) error {
+	if !d.mysql {
+		return nil
+	}
+	return &fault.Error{Setting: d.shown, Problem: "is no MariaDB: " + what + " in words that it does not know", Cure: "run it on MariaDB: `barograph lab up mariadb`"}
 }
 
 // isMySQL tells a server that is not MariaDB by its version: MariaDB names itself

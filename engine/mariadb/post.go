@@ -66,6 +66,9 @@ func postType(t sqlengine.PostType, width int) string {
 
 // Open opens the tables of a design.
 func (p posts) Open(ctx context.Context, t engine.PostTables) (*engine.PostStore, error) {
+	if err := p.only("values are posted"); err != nil {
+		return nil, err
+	}
 	return sqlengine.OpenPosts(ctx, &sqlengine.PostEngine{
 		Dialect: p.dialect(), Methods: postMethods(), Connect: p.connect, Begin: "START TRANSACTION", RowsOfStatement: 128, ReadOnly: p.readOnly,
 		Before: []string{"CREATE DATABASE IF NOT EXISTS " + ident(p.prefix+postDatabase)},

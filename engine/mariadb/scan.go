@@ -42,6 +42,9 @@ type star struct {
 
 // Open opens the tables.
 func (s scans) Open(ctx context.Context, p engine.Placement) (*engine.Star, error) {
+	if err := s.only("a star is placed and its plans are asked for"); err != nil {
+		return nil, err
+	}
 	if s.cluster {
 		return nil, &fault.Error{Setting: s.shown, Problem: "each node of a Galera cluster keeps all rows, under the same paths", Cure: "scan on one node: `barograph lab up mariadb`"}
 	}

@@ -161,11 +161,14 @@ func (w *lineWriter) readViews(ctx context.Context) error {
 		}
 		known := sqlengine.NewInterner[string]()
 		cols := viewHeader(t, v)
-		exprs := make([]string, len(cols))
+		exprs := make([]string, len(cols), len(cols)+2)
 		for k, c := range cols {
 			if exprs[k] = "CAST(" + c.met.name + " AS CHAR)"; c.met.kind == datetime {
 				exprs[k] = "DATE_FORMAT(" + c.met.name + ", '%Y%m%d%H%i%S')"
 			}
+		}
+		if v.header == "mtd_header" {
+			exprs = append(exprs, "COALESCE(revision_id, -1)", "COALESCE(IF(revision_id IS NULL, '', (SELECT MAX(object_id) FROM "+w.l.table("mtd_2d_obj")+" o WHERE o.mtd_header_id = mtd_header.mtd_header_id)), '')")
 		}
 		err := w.l.rows(ctx, "SELECT "+v.header+"_id, "+strings.Join(exprs, ", ")+" FROM "+w.l.table(v.header), func(cells []any) error {
 			var id int64
@@ -182,7 +185,17 @@ func (w *lineWriter) readViews(ctx context.Context) error {
 				}
 				key = append(appendText(key, text), '\t')
 			}
-			known.Have(string(key), id)
+			var revision int64
+			var object string
+			if len(exprs) > len(cols) {
+				if err := sqlengine.Scan(cells[1+len(cols):], &revision, &object); err != nil {
+					return err
+				}
+			}
+			if object != "" {
+				w.revisions[revisionKey(key, cols, object)] = revision
+			}
+			known.Have(string(key)+object, id)
 			return nil
 		})
 		if err != nil {
@@ -191,6 +204,28 @@ func (w *lineWriter) readViews(ctx context.Context) error {
 		w.viewHeads[v.header] = known
 	}
 	return nil
+}
+
+// revisedObject is the object of which a record of MTD's revisions is: METviewer
+// finds those of one object by the revision_id of their headers, which therefore
+// are its own. "" = no revision.
+func revisedObject(b *record.Batch, i int) string {
+	if c, ok := b.Type.Column("object_id"); ok && b.Type.Name == "MTD_2D_OBJ" && strings.HasPrefix(b.Header(i)[record.FcstVar], "REV_") {
+		return b.Text[c.Slot][i]
+	}
+	return ""
+}
+
+// revisionKey is what the headers of an object's revisions have in common: all but
+// lead and init, in key as LOAD DATA has them.
+func revisionKey(key []byte, cols []column, object string) string {
+	fields := strings.Split(string(key), "\t")
+	for k := range cols {
+		if name := cols[k].met.name; name == "fcst_lead" || name == "fcst_init" {
+			fields[k] = ""
+		}
+	}
+	return strings.Join(fields, "\t") + object
 }
 
 // viewHeader are the columns by which METviewer's headers of a type differ.
@@ -259,7 +294,7 @@ func metNames(cols []column) []string {
 func (w *lineWriter) writeViewHeads(ctx context.Context, lt *lineTable, v objectView) (heads []int64, err error) {
 	known, cols := w.viewHeads[v.header], viewHeader(lt.t, v)
 	written, _ := known.Fresh()
-	var begins []string // of the new ones: type, file and line
+	var begins []string // of the new ones: type, file, line and revision
 	var key []byte
 	for batch, b := range lt.batches {
 		for i := range b.Len() {
@@ -268,9 +303,13 @@ func (w *lineWriter) writeViewHeads(ctx context.Context, lt *lineTable, v object
 				key = append(w.append(key, lt, &cols[k], batch, b, i), '\t')
 			}
 			before, _ := known.Fresh()
-			id, _ := known.ID(string(key))
+			object := revisedObject(b, i)
+			id, _ := known.ID(string(key) + object)
 			if now, _ := known.Fresh(); len(now) > len(before) {
 				begins = append(begins, fmt.Sprintf("%d\t%d\t%d", v.lu, lt.files[batch], b.Line[i]))
+				if v.header == "mtd_header" {
+					begins[len(begins)-1] += "\t" + w.revision(key, cols, object, id)
+				}
 			}
 			heads = append(heads, id)
 		}
@@ -284,10 +323,14 @@ func (w *lineWriter) writeViewHeads(ctx context.Context, lt *lineTable, v object
 	if v.lu > 0 {
 		names = append(names, "line_type_lu_id", "data_file_id", "linenumber")
 	}
+	if v.header == "mtd_header" {
+		names = append(names, "revision_id")
+	}
 	f := infile{table: w.l.table(v.header), columns: names, charset: "binary"}
 	f.rows = func(out *rowWriter) error {
 		for n, text := range fresh {
 			dst := append(strconv.AppendInt(out.row(), first+int64(len(written)+n), 10), '\t')
+			text = text[:strings.LastIndexByte(text, '\t')+1] // behind it: the object of a revision
 			if dst = append(dst, text...); v.lu > 0 {
 				dst = append(dst, begins[n]...)
 			} else {
@@ -301,6 +344,19 @@ func (w *lineWriter) writeViewHeads(ctx context.Context, lt *lineTable, v object
 	}
 	_, err = f.load(ctx, w.l.conn)
 	return heads, err
+}
+
+// revision is the revision_id of a new header: the number of the first one of its
+// object, which is greater than all that METdbLoad has given out.
+func (w *lineWriter) revision(key []byte, cols []column, object string, id int64) string {
+	if object == "" {
+		return null
+	}
+	k := revisionKey(key, cols, object)
+	if _, ok := w.revisions[k]; !ok {
+		w.revisions[k] = id
+	}
+	return strconv.FormatInt(w.revisions[k], 10)
 }
 
 // writeViewChildren writes the repeating columns; the names of TCDIAG's stand in

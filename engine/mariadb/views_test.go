@@ -24,6 +24,11 @@ const (
 	tcLine   = "V11.1.0 GFSO BEST NA AL092022 AL 09 IAN 20220926_000000 060000 20220926_060000 NA NA "
 )
 
+// revision is a line of a file of MTD whose lines are all of one valid time.
+func revision(lead, object string) string {
+	return "V12.0.0 WRF x " + lead + " 20100517_030000 NA NA 010000 2 >=5 2 >=5 APCP A1 APCP A1 " + object + "\n"
+}
+
 // objectsOf reads lines of MODE, MTD or TC-Pairs.
 func objectsOf(t *testing.T, file, text string) (out []*record.Batch) {
 	t.Helper()
@@ -60,9 +65,12 @@ func TestObjects(t *testing.T) {
 		singles, pairs := objectsOf(t, "x/mode_obj.txt", objHead+single), objectsOf(t, "x/mode_obj.txt", objHead+pair)
 		mtd := objectsOf(t, "x/mtd_2d.txt", "VERSION MODEL DESC FCST_LEAD FCST_VALID OBS_LEAD OBS_VALID T_DELTA FCST_RAD FCST_THR OBS_RAD OBS_THR FCST_VAR FCST_LEV OBS_VAR OBS_LEV OBJECT_ID OBJECT_CAT TIME_INDEX AREA\n"+
 			"V12.0.0 WRF x 030000 20100517_030000 NA NA 010000 2 >=5 2 >=5 APCP A1 APCP A1 CF_1 CF000 3 100\n")
+		revised := objectsOf(t, "x/rev_2d.txt", "VERSION MODEL DESC FCST_LEAD FCST_VALID OBS_LEAD OBS_VALID T_DELTA FCST_RAD FCST_THR OBS_RAD OBS_THR FCST_VAR FCST_LEV OBS_VAR OBS_LEV OBJECT_ID OBJECT_CAT TIME_INDEX AREA\n"+
+			revision("030000", "F_1 CF_1 0 100")+revision("020000", "F_1 CF_1 1 90")+revision("010000", "F_1 CF_1 2 95")+
+			revision("030000", "F_2 CF_2 0 1")+revision("020000", "F_2 CF_2 1 3")+revision("010000", "F_2 CF_2 2 4"))
 		storms := objectsOf(t, "x/ian.tcst", tcHead+tcLine+"TCMPR 68 1 DB NA BJR"+strings.Repeat(" 1.5", 59)+" D NA 5 1 2 3 4\n"+
 			tcLine+"TCDIAG 68 27 CIRA GFS GFS_0p50 2 SHRM 1 LAND NA\n"+tcLine+"PROBRIRW 1 2 3 4 X 5 6 7 8 9 0 24 24 90 60 95 35 40 TS HU 2 30 10 65 5\n")
-		all := slices.Concat(cts, singles, pairs, mtd, storms)
+		all := slices.Concat(cts, singles, pairs, mtd, revised, storms)
 		_, err := commit(t, a, "s", cts...)
 		if err != nil {
 			t.Fatal(err)
@@ -71,22 +79,23 @@ func TestObjects(t *testing.T) {
 			t.Fatal(err) // as METdbLoad may
 		}
 		for range 3 { // the second time again, the third with another value
-			for _, batches := range [][]*record.Batch{singles, pairs, slices.Concat(mtd, storms)} {
+			for _, batches := range [][]*record.Batch{singles, pairs, slices.Concat(mtd, storms), revised} {
 				if _, err := commit(t, a, "s", batches...); err != nil {
 					t.Fatal(err)
 				}
 			}
 			for query, want := range map[string]string{
-				"SELECT h.model, fcst_lead, fcst_valid, fcst_init, fcst_accum, fcst_rad, fcst_thr, obs_rad, obs_thr, n_valid, obs_lev, line_type_lu_id FROM mode_header h":                                           "FCST 300000 2012-04-10 18:00:00 2012-04-09 12:00:00 60000 2 >=5.0 3 >=6.0 2461 A06 19",
-				"SELECT field, total, fy_oy, baser, c.mode_header_id FROM mode_cts c":                                                                                                                                "OBJECT 2461 235 0.5 1",
-				"SELECT object_id, object_cat, axis_avg, intensity_nn, length, fcst_flag, simple_flag, matched_flag, mode_header_id FROM mode_obj_single WHERE mode_header_id = 1 ORDER BY object_id":                "F001 CF001 -69.7 9.45 -9999 1 1 1 1|O001 CO001 45 9 -9999 0 1 1 1",
-				"SELECT p.object_id, f.object_id, o.object_id, p.interest FROM mode_obj_pair p JOIN mode_obj_single f ON f.mode_obj_id = mode_obj_fcst_id JOIN mode_obj_single o ON o.mode_obj_id = mode_obj_obs_id": "F001_O001 F001 O001 0.98",
-				"SELECT object_id, fcst_lead, obs_lead, t_delta, time_index, area, simple_flag, matched_flag FROM mtd_2d_obj JOIN mtd_header USING (mtd_header_id)":                                                  "CF_1 30000 0 10000 3 100 0 0",
-				"SELECT amodel, bmodel, storm_id, basin, cyclone, storm_name FROM tcst_header h":                                                                                                                     "GFSO BEST AL092022 AL 9 IAN",
-				"SELECT fcst_lead, fcst_valid, fcst_init, line_number, index_pair, level, watch_warn, alat, adepth, bdepth, max_wind_stdev FROM line_data_tcmpr c":                                                   "60000 2022-09-26 06:00:00 2022-09-26 00:00:00 2 1 DB NA 1.5 D X 4",
-				"SELECT d.diag_source, n_diag, i_value, diag_i, value_i FROM line_data_tcdiag d JOIN line_data_tcdiag_diag c USING (line_data_id) ORDER BY i_value":                                                  "CIRA 2 1 SHRM 1|CIRA 2 2 LAND -9999",
-				"SELECT i_value, thresh_i, prob_i FROM line_data_probrirw_thresh c ORDER BY 1":                                                                                                                       "1 30 10|2 65 5",
-				"SELECT mode_obj_id FROM mode_obj_single WHERE mode_header_id = 900":                                                                                                                                 "7000",
+				"SELECT h.model, fcst_lead, fcst_valid, fcst_init, fcst_accum, fcst_rad, fcst_thr, obs_rad, obs_thr, n_valid, obs_lev, line_type_lu_id FROM mode_header h":                                                 "FCST 300000 2012-04-10 18:00:00 2012-04-09 12:00:00 60000 2 >=5.0 3 >=6.0 2461 A06 19",
+				"SELECT field, total, fy_oy, baser, c.mode_header_id FROM mode_cts c":                                                                                                                                      "OBJECT 2461 235 0.5 1",
+				"SELECT object_id, object_cat, axis_avg, intensity_nn, length, fcst_flag, simple_flag, matched_flag, mode_header_id FROM mode_obj_single WHERE mode_header_id = 1 ORDER BY object_id":                      "F001 CF001 -69.7 9.45 -9999 1 1 1 1|O001 CO001 45 9 -9999 0 1 1 1",
+				"SELECT p.object_id, f.object_id, o.object_id, p.interest FROM mode_obj_pair p JOIN mode_obj_single f ON f.mode_obj_id = mode_obj_fcst_id JOIN mode_obj_single o ON o.mode_obj_id = mode_obj_obs_id":       "F001_O001 F001 O001 0.98",
+				"SELECT object_id, fcst_lead, obs_lead, t_delta, time_index, area, simple_flag, matched_flag FROM mtd_2d_obj JOIN mtd_header USING (mtd_header_id) WHERE object_id = 'CF_1'":                               "CF_1 30000 0 10000 3 100 0 0",
+				"SELECT object_id, fcst_lead, fcst_var, area, revision_id - (SELECT MIN(revision_id) FROM mtd_header m) FROM mtd_2d_obj JOIN mtd_header USING (mtd_header_id) WHERE revision_id IS NOT NULL ORDER BY 1, 2": "F_1 10000 REV_APCP 5 0|F_1 20000 REV_APCP -10 0|F_2 10000 REV_APCP 1 2|F_2 20000 REV_APCP 2 2",
+				"SELECT amodel, bmodel, storm_id, basin, cyclone, storm_name FROM tcst_header h":                                                                                                                           "GFSO BEST AL092022 AL 9 IAN",
+				"SELECT fcst_lead, fcst_valid, fcst_init, line_number, index_pair, level, watch_warn, alat, adepth, bdepth, max_wind_stdev FROM line_data_tcmpr c":                                                         "60000 2022-09-26 06:00:00 2022-09-26 00:00:00 2 1 DB NA 1.5 D X 4",
+				"SELECT d.diag_source, n_diag, i_value, diag_i, value_i FROM line_data_tcdiag d JOIN line_data_tcdiag_diag c USING (line_data_id) ORDER BY i_value":                                                        "CIRA 2 1 SHRM 1|CIRA 2 2 LAND -9999",
+				"SELECT i_value, thresh_i, prob_i FROM line_data_probrirw_thresh c ORDER BY 1":                                                                                                                             "1 30 10|2 65 5",
+				"SELECT mode_obj_id FROM mode_obj_single WHERE mode_header_id = 900":                                                                                                                                       "7000",
 			} {
 				if got := ask(query); got != want {
 					t.Errorf("%s\n%s\nwant\n%s", query, got, want)

@@ -55,7 +55,8 @@
 // the one behind INTENSITY_90; those of TC-Pairs by position. An OBS_VALID that is
 // NA is FCST_VALID. Where LEAD is NA it is VALID less INIT; INIT, LEAD and VALID
 // that contradict one another quarantine the line. fcst_flag, simple_flag and
-// matched_flag are METviewer's. METdbLoad's further REV_ lines of MTD are not made.
+// matched_flag are METviewer's. Behind MTD's 2D lines that are all of one valid time
+// follow METdbLoad's REV_ lines: what each changes of the one before it.
 //
 // # What is one record
 //

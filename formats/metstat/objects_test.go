@@ -1,6 +1,7 @@
 package metstat
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -130,6 +131,48 @@ func TestObjectRejects(t *testing.T) {
 		}
 		if lines := strings.SplitAfter(c.text, "\n"); all[0].Rejects[0].Text+"\n" != lines[1] {
 			t.Errorf("the line told is %q", all[0].Rejects[0].Text)
+		}
+	}
+}
+
+// A file of MTD whose lines are of one valid time brings, besides, what each line
+// changes of the one before it, of objects with three lines or more.
+func TestRevisions(t *testing.T) {
+	head, _, _ := strings.Cut(mtd2D, "\n")
+	line := func(lead, valid, object, values string) string {
+		return "V12.0.0 WRF x " + lead + " " + valid + " NA NA 010000 -1 1 2 >=5 -1 1 2 >=5 APCP mm A1 APCP mm A1 " + object + " " + values + "\n"
+	}
+	const at = "20100517_030000"
+	a, b, c := line("030000", at, "F_1 CF_1", "0 100 1 2 39 -105 45 1 2 3 4 5 6"), line("020000", at, "F_1 CF_1", "1 90 1.5 NA 39 -104 40 1 2 3 4 6 8"), line("010000", at, "F_1 CF_1", "2 95 1 2 38 -105 45 1 2 3 4 5 7")
+	two := line("030000", at, "O_1 O000", "0 100 1 2 39 -105 45 1 2 3 4 5 6") + line("020000", at, "O_1 O000", "1 90 1 2 39 -105 45 1 2 3 4 5 6")
+	bad := line("000000", at, "F_1 CF_1", "0 x 1 2 39 -105 45 1 2 3 4 5 6")
+	for _, test := range []struct {
+		name, text string
+		want       string
+	}{
+		{"revisions", head + "\n" + a + b + c + two, "20000 1 -10 0.5 NaN 1 2 NaN, 10000 2 5 -0.5 NaN -1 -1 NaN"},
+		{"another time", head + "\n" + a + b + c + line("010000", "20100517_040000", "O_1 O000", "0 1 1 2 39 -105 45 1 2 3 4 5 6"), ""},
+		{"another file behind it", head + "\n" + a + b + c + head + "\n" + a + b, "20000 1 -10 0.5 NaN 1 2 NaN, 10000 2 5 -0.5 NaN -1 -1 NaN"},
+		{"a line between that cannot be read", head + "\n" + a + bad + b + c, ""},
+		{"two lines of an object", head + "\n" + a + b + two, ""},
+	} {
+		var got []string
+		var lines int
+		for _, batch := range readAll(t, test.text, 0) {
+			checkBatch(t, batch)
+			lines += batch.Lines
+			for i := range batch.Len() {
+				if h := batch.Header(i); h[record.FcstVar] == "REV_APCP" && h[record.ObsVar] == "REV_APCP" && batch.Plain(i) {
+					num := func(name string) float64 { c, _ := batch.Type.Column(name); return batch.Num[c.Slot][i] }
+					got = append(got, fmt.Sprint(batch.Lead[i]/3600*10000, num("time_index"), num("area"), num("centroid_x"), num("centroid_y"), num("intensity_90"), num("intensity_nn"), num("axis_ang")))
+				}
+			}
+		}
+		if all := strings.Join(got, ", "); all != test.want {
+			t.Errorf("%s: %s, want %s", test.name, all, test.want)
+		}
+		if want := strings.Count(test.text, "V12.0.0") + len(got); lines != want {
+			t.Errorf("%s: %d lines, want %d", test.name, lines, want)
 		}
 	}
 }

@@ -97,16 +97,28 @@ func (r *Reader) header(p *pending) (uint32, string) {
 		if reason != "" {
 			return 0, reason
 		}
-		if k, ok = p.byHeader[h]; !ok {
-			k = &known{header: h}
-			p.byHeader[h] = k
-		}
+		k = p.known(h)
 		p.byRaw[string(r.raw)] = k
 	}
+	return p.index(k), ""
+}
+
+// known finds or makes what is known of a header.
+func (p *pending) known(h record.Header) *known {
+	k, ok := p.byHeader[h]
+	if !ok {
+		k = &known{header: h}
+		p.byHeader[h] = k
+	}
+	return k
+}
+
+// index is the place of a header in the batch.
+func (p *pending) index(k *known) uint32 {
 	if k.generation != p.generation {
 		k.generation, k.index = p.generation, p.batch.AddHeader(k.header)
 	}
-	return k.index, ""
+	return k.index
 }
 
 // buildHeader makes the header of the line at hand.

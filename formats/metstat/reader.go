@@ -39,6 +39,7 @@ type Reader struct {
 	order   []*pending          // those of this file, in the order of their first lines
 	flushed int                 // of order, at the end of the file
 	count   int64
+	past    revisions // of MTD's lines
 
 	tok   []span // of the line at hand
 	line  []byte
@@ -68,7 +69,7 @@ func NewReader(r io.Reader, file string, o Options) *Reader {
 func (r *Reader) Reset(src io.Reader, file string) {
 	r.in.Reset(src)
 	r.file, r.layout, r.count = file, assumedLayout(), 0
-	r.order, r.flushed = r.order[:0], 0
+	r.order, r.flushed, r.past = r.order[:0], 0, revisions{}
 	r.stray.reset(file)
 	for _, p := range r.pending {
 		p.reset(file)
@@ -76,7 +77,8 @@ func (r *Reader) Reset(src io.Reader, file string) {
 }
 
 // Lines is the number of data lines read so far: those of all batches that
-// Next returned and of those that are still being filled.
+// Next returned and of those that are still being filled. A revision that was
+// made of two lines of MTD counts as one.
 func (r *Reader) Lines() int64 { return r.count }
 
 // Next exchanges *into for the next batch: records of one line type, or rejects
@@ -102,6 +104,7 @@ func (r *Reader) Next(into *record.Batch) error {
 
 // flush hands over what is left, one batch a call.
 func (r *Reader) flush(into *record.Batch) error {
+	r.revise()
 	for r.flushed < len(r.order) {
 		p := r.order[r.flushed]
 		r.flushed++
@@ -142,6 +145,7 @@ func (r *Reader) take(ln lines.Line) *pending {
 		for i := range words {
 			words[i] = r.token(i)
 		}
+		r.revise()
 		r.layout = statLayout(words)
 		return nil
 	}
@@ -155,6 +159,7 @@ func (r *Reader) take(ln lines.Line) *pending {
 	r.count++
 	if reason != "" {
 		p.batch.Reject(r.file, r.in.Number, reason, text)
+		r.past.cut()
 	}
 	return p
 }

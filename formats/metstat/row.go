@@ -57,7 +57,8 @@ func (r *Reader) data(ln lines.Line) (*pending, string) {
 	if reason != "" {
 		return p, r.assuming(reason)
 	}
-	r.store(p, head)
+	r.store(p, head, r.in.Number)
+	r.remember(p, head)
 	return p, ""
 }
 
@@ -264,7 +265,7 @@ func (r *Reader) fill(p *pending) {
 }
 
 // store appends the row to p's batch.
-func (r *Reader) store(p *pending, head uint32) {
+func (r *Reader) store(p *pending, head, line uint32) {
 	b, w := &p.batch, &r.row
 	b.Head = append(b.Head, head)
 	b.Lead = append(b.Lead, w.lead)
@@ -273,7 +274,7 @@ func (r *Reader) store(p *pending, head uint32) {
 	b.ObsLead = append(b.ObsLead, w.obsLead)
 	b.ObsBeg = append(b.ObsBeg, w.obsBeg)
 	b.ObsEnd = append(b.ObsEnd, w.oEnd)
-	b.Line = append(b.Line, r.in.Number)
+	b.Line = append(b.Line, line)
 	for k, f := range w.num {
 		b.Num[k] = append(b.Num[k], f)
 	}

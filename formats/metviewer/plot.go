@@ -394,8 +394,8 @@ func (s *plots) derived(tmpl *node) {
 			if strings.EqualFold(k.name, "listdiffseries"+strconv.Itoa(axis+1)) {
 				for _, c := range vector.FindAllStringSubmatch(k.text, -1) {
 					var parts []string
-					for _, q := range quoted.FindAllStringSubmatch(c[1], -1) {
-						parts = append(parts, q[1])
+					for _, q := range quoted.FindAllString(c[1], -1) {
+						parts = append(parts, q[1:len(q)-1])
 					}
 					if len(parts) == 2 {
 						parts = append(parts, "DIFF")
@@ -410,7 +410,7 @@ func (s *plots) derived(tmpl *node) {
 }
 
 var (
-	quoted = regexp.MustCompile(`"([^"]*)"`)
+	quoted = regexp.MustCompile(`"[^"]*"|'[^']*'`) // R's texts
 	vector = regexp.MustCompile(`c\(([^()]*(?:\([^()]*\)[^()]*)*)\)`)
 )
 
@@ -531,14 +531,18 @@ func (s *plots) bootstrap(n *node) error {
 			*sums = append(*sums, strings.ToUpper(lineType))
 		}
 	}
+	if len(s.p.Agg) > 0 && len(s.p.Calc) > 0 {
+		s.spec.Warnings = append(s.spec.Warnings, Remark{n.line, "calc_stat", "stands beside agg_stat, which counts"})
+	}
 	s.p.BootCI, s.p.Single = agg.value("boot_ci"), strings.EqualFold(agg.value("circular_block_bootstrap"), "false")
-	for _, q := range quoted.FindAllStringSubmatch(n.value("plot_ci"), -1) {
-		kind := q[1]
+	for _, q := range quoted.FindAllString(n.value("plot_ci"), -1) {
+		kind := q[1 : len(q)-1]
 		if kind == "norm" { // 2010's name of the file's own normal limits
 			kind = "met_prm"
 		}
 		s.p.CI = append(s.p.CI, kind)
 	}
+	s.words(n, s.p.BootCI)
 	for _, k := range n.kids { // METviewer writes varianceInflationFactor
 		if strings.EqualFold(strings.ReplaceAll(k.name, "_", ""), "varianceinflationfactor") {
 			s.p.NoVIF = k.text != "true"

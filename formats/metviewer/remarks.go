@@ -1,8 +1,12 @@
 package metviewer
 
 import (
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/barograph/barograph/fault"
 )
 
 // drawn are the templates that have a picture; another becomes questions and
@@ -46,7 +50,7 @@ func (s *plots) remarks(n *node) {
 	}
 	text, ok := drawn[p.Template]
 	if !ok {
-		text = p.Template + " has no picture here: curves are drawn"
+		text = p.Template + " has no picture here: curves are drawn" + fault.Meant(p.Template, slices.Collect(maps.Keys(drawn)))
 	}
 	if text != "" {
 		note(template, "template", text)
@@ -54,7 +58,7 @@ func (s *plots) remarks(n *node) {
 	known := strings.Fields(understood + " " + styling)
 	for _, k := range n.kids {
 		if !slices.Contains(known, k.name) {
-			s.spec.Warnings = append(s.spec.Warnings, Remark{k.line, "plot/" + k.name, "is not known and has no effect"})
+			s.spec.Warnings = append(s.spec.Warnings, Remark{k.line, "plot/" + k.name, "is not known and has no effect" + misplaced(k.name, known)})
 		}
 	}
 	for name, text := range map[string]string{
@@ -75,4 +79,25 @@ func (s *plots) remarks(n *node) {
 		note(k, "agg_stat/eveq_dis", "aggregation does not disregard event equalisation")
 	}
 	slices.SortStableFunc(p.Unsupported, func(a, b Remark) int { return a.Line - b.Line })
+}
+
+// misplaced says where an element has an effect, or what was perhaps meant.
+func misplaced(name string, known []string) string {
+	if strings.HasPrefix(strings.ToLower(name), "listdiffseries") {
+		return ": it stands in <tmpl>"
+	}
+	return fault.Meant(name, known)
+}
+
+// words notes the words of plot_ci and boot_ci that METviewer does not have either.
+func (s *plots) words(n *node, bootCI string) {
+	note := func(element, word, instead string, known ...string) {
+		if word != "" && !slices.Contains(known, word) {
+			s.spec.Warnings = append(s.spec.Warnings, Remark{n.line, element, strconv.Quote(word) + " is not known" + fault.Meant(word, known) + ": " + instead})
+		}
+	}
+	note("boot_ci", bootCI, "perc is computed", "perc", "pivotal", "bca")
+	for _, kind := range s.p.CI {
+		note("plot_ci", kind, "no interval is drawn", "none", "std", "met_prm", "met_boot", "boot")
+	}
 }

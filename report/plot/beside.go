@@ -16,36 +16,57 @@ type Guide struct {
 	Label     string
 }
 
-// draw draws the line, and its label as near to the end as others leave room.
-func (g *Guide) draw(c draw.Canvas, place func(at, value float64) vg.Point, taken *[]vg.Rectangle) {
+// draw draws the line, and returns the last piece of it that is in sight.
+func (g *Guide) draw(c draw.Canvas, place func(at, value float64) vg.Point) (last []vg.Point) {
 	var pts []vg.Point
 	for i := range g.At {
 		pts = append(pts, place(g.At[i], g.Value[i]))
 	}
-	var last []vg.Point
 	for _, line := range c.ClipLinesXY(pts) {
 		c.StrokeLines(draw.LineStyle{Color: grey(0x99), Width: 0.9, Dashes: []vg.Length{5, 3}}, line)
 		last = line
 	}
+	return last
+}
+
+// label writes the label beside the line, as near to the end as other labels leave
+// room and no curve passes; where one passes everywhere, where the fewest points of
+// curves are.
+func (g *Guide) label(c draw.Canvas, line []vg.Point, taken *[]vg.Rectangle, curves []vg.Point) {
 	k, label := captionInk(), clean(g.Label)
-	if len(last) < 2 || label == "" {
+	if len(line) < 2 || label == "" {
 		return
 	}
 	w := k.width(label) * 1.06
+	best, fewest := vg.Rectangle{}, math.MaxInt
 	const steps = 20
-	for s := steps * (len(last) - 1); s >= 0; s -= steps / 4 {
-		from := last[min(s/steps, len(last)-2)]
-		at := from.Add(last[min(s/steps, len(last)-2)+1].Sub(from).Scale(vg.Length(s-min(s/steps, len(last)-2)*steps) / steps))
-		at = vg.Point{X: min(at.X+3, c.Max.X-w-3), Y: min(at.Y+3, c.Max.Y-12)}
-		box := vg.Rectangle{Min: vg.Point{X: at.X - 4, Y: at.Y - 4}, Max: vg.Point{X: at.X + w + 4, Y: at.Y + 12}}
-		if !slices.ContainsFunc(*taken, func(o vg.Rectangle) bool {
-			return o.Min.X < box.Max.X && box.Min.X < o.Max.X && o.Min.Y < box.Max.Y && box.Min.Y < o.Max.Y
-		}) {
-			*taken = append(*taken, box)
-			k.writeOver(c, at, label)
-			return
+	for s := steps * (len(line) - 1); s >= 0 && fewest > 0; s -= steps / 4 {
+		from := line[min(s/steps, len(line)-2)]
+		on := from.Add(line[min(s/steps, len(line)-2)+1].Sub(from).Scale(vg.Length(s-min(s/steps, len(line)-2)*steps) / steps))
+		for _, by := range [...]vg.Point{{X: 3, Y: 3}, {X: 8, Y: -12}, {X: -w - 8, Y: 4}} {
+			at := vg.Point{X: max(c.Min.X+3, min(on.X+by.X, c.Max.X-w-3)), Y: max(c.Min.Y+3, min(on.Y+by.Y, c.Max.Y-12))}
+			box := vg.Rectangle{Min: vg.Point{X: at.X - 4, Y: at.Y - 4}, Max: vg.Point{X: at.X + w + 4, Y: at.Y + 12}}
+			if n := within(curves, box); n < fewest && !slices.ContainsFunc(*taken, func(o vg.Rectangle) bool {
+				return o.Min.X < box.Max.X && box.Min.X < o.Max.X && o.Min.Y < box.Max.Y && box.Min.Y < o.Max.Y
+			}) {
+				best, fewest = box, n
+			}
 		}
 	}
+	if fewest < math.MaxInt {
+		*taken = append(*taken, best)
+		k.writeOver(c, best.Min.Add(vg.Point{X: 4, Y: 4}), label)
+	}
+}
+
+// within counts the points in a rectangle.
+func within(points []vg.Point, box vg.Rectangle) (n int) {
+	for _, p := range points {
+		if p.X > box.Min.X && p.X < box.Max.X && p.Y > box.Min.Y && p.Y < box.Max.Y {
+			n++
+		}
+	}
+	return n
 }
 
 // besides counts the curves that stand beside each other, and finds the least

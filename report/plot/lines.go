@@ -352,9 +352,9 @@ func (c *curves) Plot(dc draw.Canvas, p *gplot.Plot) {
 			q.ribbon(dc, of(&q), hue(c.hues[i]))
 		}
 	}
-	var taken []vg.Rectangle
-	for _, g := range c.Guides {
-		g.draw(dc, place, &taken)
+	guides := make([][]vg.Point, len(c.Guides))
+	for i := range c.Guides {
+		guides[i] = c.Guides[i].draw(dc, place)
 	}
 	for _, r := range c.References {
 		dashed(dc, place(c.at.lo, r.Value), place(c.at.hi, r.Value))
@@ -368,6 +368,10 @@ func (c *curves) Plot(dc draw.Canvas, p *gplot.Plot) {
 	}
 	if !c.rightSpan.empty() {
 		c.right.draw(dc)
+	}
+	var taken []vg.Rectangle
+	for i := range c.Guides {
+		c.Guides[i].label(dc, guides[i], &taken, all)
 	}
 	for _, r := range c.References {
 		c.label(dc, r, place(c.at.lo, r.Value), all)
@@ -467,9 +471,9 @@ func (q *Curve) line(c draw.Canvas, place func(at, value float64) vg.Point, h in
 			pts = append(pts, place(q.At[i], q.Value[i]))
 		}
 		style := draw.LineStyle{Color: hue(h), Width: 1.9, Dashes: q.dash(h)}
-		if within := slices.DeleteFunc(slices.Clone(pts), func(p vg.Point) bool { return !c.Contains(p) }); q.Style == Joined && len(within) < len(pts) {
+		if inside := slices.DeleteFunc(slices.Clone(pts), func(p vg.Point) bool { return !c.Contains(p) }); q.Style == Joined && len(inside) < len(pts) {
 			c.StrokeLines(style, c.ClipLinesXY(pts)...)
-			pts = within
+			pts = inside
 		} else if q.Style == Joined {
 			c.StrokeLines(style, pts)
 		}
@@ -506,13 +510,7 @@ func (c *curves) label(dc draw.Canvas, r Reference, at vg.Point, curves []vg.Poi
 			if box.Min.X < dc.Min.X-1 || box.Max.X > dc.Max.X+1 || box.Min.Y < dc.Min.Y-1 || box.Max.Y > dc.Max.Y+1 {
 				continue
 			}
-			n := 0
-			for _, p := range curves {
-				if p.X > box.Min.X && p.X < box.Max.X && p.Y > box.Min.Y && p.Y < box.Max.Y {
-					n++
-				}
-			}
-			if n < fewest {
+			if n := within(curves, box); n < fewest {
 				best, fewest = box, n
 			}
 		}

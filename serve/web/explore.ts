@@ -166,10 +166,16 @@ export class Explore {
     void this.answer(q).then(() => focused && document.getElementById(focused)?.focus());
   }
 
-  // question is the URL's, with a case written out.
+  // question is the URL's, with a case written out, and the variables that a pattern stands for.
   private question() {
     const q = state();
-    if (!q.get('case') || !this.drawn) return q;
+    if (!this.drawn) return q;
+    if (!q.get('case')) {
+      if (!q.getAll('fcst_var').some(v => v.startsWith('PROB(') && v.includes('*'))) return q;
+      q.delete('fcst_var');
+      for (const v of this.drawn.question.fcst_var ?? []) q.append('fcst_var', v);
+      return q;
+    }
     const out = new URLSearchParams();
     for (const k of where) if (q.get(k)) out.set(k, q.get(k)!);
     for (const [k, vs] of Object.entries(this.drawn.question)) for (const v of vs) if (!['name', 'title', 'subset'].includes(k)) out.append(k, v);
