@@ -49,7 +49,7 @@ type parsedBatch struct {
 // Reading says how Read works; the zero value is the default.
 type Reading struct {
 	Workers  int                                   // files parsed at once; 0 = one per CPU
-	Skip     func(digest string) bool              // asked before a file is parsed; its records are then not read
+	Skip     func(digest string) (bool, error)     // asked before a file is parsed; its records are then not read
 	Known    func(path string) (engine.Mark, bool) // of files that were loaded: where one is Unchanged its bytes are not read; nil = they are
 	KeepLast bool                                  // a last line without a line end is whole, not quarantined
 	Parsed   *Parsed                               // kept by the first reading, used by the others; each must then keep its hands off what it was given
@@ -218,9 +218,11 @@ func (w *worker) parse(ctx context.Context, f *File) error {
 	if begun != nil {
 		defer begun.Close() //nolint:errcheck // nothing was written
 	}
-	if f.Bytes > 0 && w.Skip != nil && w.Skip(f.Digest) { // archives of old hold empty files as loaded
-		f.skip = true
-		return nil
+	if f.Bytes > 0 && w.Skip != nil { // archives of old hold empty files as loaded
+		var err error
+		if f.skip, err = w.Skip(f.Digest); f.skip || err != nil {
+			return err
+		}
 	}
 	for i, b := range batches {
 		if err := f.send(ctx, b, f.Bytes*int64(i+1)/int64(len(batches)), w.waiting); err != nil {

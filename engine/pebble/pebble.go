@@ -77,7 +77,6 @@ type store struct {
 
 	mu      sync.RWMutex
 	commits map[string]int64 // of each subset, since the store was opened
-	numbers map[string]int64 // of the next mark of each subset, where it is known
 }
 
 func open(_ context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
@@ -89,7 +88,7 @@ func open(_ context.Context, u *url.URL, o engine.Options) (*engine.Engine, erro
 	if err := suits(dir, o.ReadOnly); err != nil {
 		return nil, err
 	}
-	st := &store{dir: dir, readOnly: o.ReadOnly, full: make(diskFull), commits: map[string]int64{}, numbers: map[string]int64{}}
+	st := &store{dir: dir, readOnly: o.ReadOnly, full: make(diskFull), commits: map[string]int64{}}
 	opts := s.options(o)
 	opts.FS = vfs.OnDiskFull(media{vfs.Default, o.ReadOnly}, st.full.stop)
 	st.db, err = guarded(st, func() (*pebble.DB, error) { return pebble.Open(dir, opts) })
