@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"net/url"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/dry"
+	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats/metstat"
 	"github.com/barograph/barograph/formats/vsdb"
 	"github.com/barograph/barograph/load"
@@ -367,5 +369,30 @@ func TestFewFilesAreLookedUp(t *testing.T) {
 	mustLoad(t, a, load.Options{Conflict: func(c design.Conflict) { met = append(met, c) }}, other)
 	if len(met) != 1 || met[0].Stands.File != many[5] {
 		t.Errorf("conflicts %v, want one with a line of %s", met, many[5])
+	}
+}
+
+// ending is an archive whose records cannot be read to their end.
+type ending struct{ engine.Archive }
+
+func (e ending) Dump(context.Context, string) iter.Seq2[*record.Batch, error] {
+	return func(yield func(*record.Batch, error) bool) { yield(nil, errors.New("page 7 is damaged")) }
+}
+
+// TestCopyOfADamagedArchive: what cannot be read is called an archive, and the cure is one.
+func TestCopyOfADamagedArchive(t *testing.T) {
+	a := memory(t)
+	mustLoad(t, a, load.Options{}, write(t, t.TempDir(), "a.vsdb", line(0, 0, 1)))
+	o, err := load.NewOrigin(t.Context(), ending{a}, "s", "duckdb:a.db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := load.Run(t.Context(), memory(t), "s", nil, load.Options{From: o})
+	if err != nil || len(s.Failed) != 1 {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	said := s.Failed[0].Error()
+	if cure, ok := errors.AsType[*fault.Error](s.Failed[0]); !ok || cure.Setting != "duckdb:a.db" || !strings.Contains(cure.Cure, "barograph verify") || !strings.Contains(said, "page 7") {
+		t.Errorf("%s: %+v", said, cure)
 	}
 }

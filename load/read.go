@@ -264,7 +264,7 @@ func (w *worker) read(ctx context.Context, f *File, src source) error {
 				if inner, ok := errors.AsType[*fault.Error](err); ok && inner.Err != nil {
 					err, line = inner.Err, inner.Line
 				}
-				f.Err = &fault.Error{File: f.Path, Line: line, Problem: "cannot be read to its end", Err: err, Cure: "check or fetch the file again; it is not marked as loaded"}
+				f.Err = w.broken(f, line, err)
 			}
 			w.Parsed.end(f)
 			return nil
@@ -275,6 +275,14 @@ func (w *worker) read(ctx context.Context, f *File, src source) error {
 			return err
 		}
 	}
+}
+
+// broken is the error of a file, or of an archive that is copied, which ends early.
+func (w *worker) broken(f *File, line int, err error) error {
+	if w.From != nil {
+		return &fault.Error{Setting: w.From.Name, Problem: "cannot be read to its end", Err: err, Cure: "barograph verify tells what is damaged; bring back a copy, or load the files again"}
+	}
+	return &fault.Error{File: f.Path, Line: line, Problem: "cannot be read to its end", Err: err, Cure: "check or fetch the file again; it is not marked as loaded"}
 }
 
 // identify finds the digest and the size of what is read. The file is open then,

@@ -264,6 +264,10 @@ func (s *Locked) IDs(ctx context.Context, subset string) (map[string][]string, e
 			all[t] = append(all[t], ids...)
 		}
 	}
+	for t, ids := range all { // a removal that died may have left one that came again
+		slices.Sort(ids)
+		all[t] = slices.Compact(ids)
+	}
 	return all, nil
 }
 
@@ -362,6 +366,7 @@ type lockedCommit struct {
 	rev    int64
 	p      pending
 	fresh  map[string][]string // by line type: the ids that are new, where they are listed
+	gone   map[string]bool     // the ids that are removed, where they are listed
 	began  bool                // the state says that it is pending
 }
 
@@ -371,7 +376,7 @@ func (s *Locked) Begin(ctx context.Context, subset string) (context.Context, Com
 	if err != nil {
 		return nil, nil, err
 	}
-	k := &lockedCommit{s: s, subset: subset, by: rand.Text(), lost: func() error { return lost(held) }, lease: l, fresh: map[string][]string{}}
+	k := &lockedCommit{s: s, subset: subset, by: rand.Text(), lost: func() error { return lost(held) }, lease: l, fresh: map[string][]string{}, gone: map[string]bool{}}
 	if k.state, k.rev, err = s.recover(held, subset); err != nil {
 		return nil, nil, k.End(ctx, false, err)
 	}
@@ -416,6 +421,9 @@ func (k *lockedCommit) note(ctx context.Context, ch *Change) error {
 	}
 	for _, id := range ch.IDs {
 		body, there := ch.There[id]
+		if ch.Gone && k.s.o.List {
+			k.gone[id] = true
+		}
 		switch {
 		case there:
 			u.Old = append(u.Old, oldDoc{id, body})
@@ -483,11 +491,40 @@ func (k *lockedCommit) End(ctx context.Context, counts bool, err error) error {
 	switch {
 	case counts:
 		k.s.forget(ctx, k.subset, k.p)
+		if len(k.gone) > 0 {
+			if failed := k.shorten(ctx); failed != nil {
+				k.s.o.Log.Debug("ids of removed documents stay listed", "subset", k.subset, "error", failed)
+			}
+		}
 	case k.began:
 		k.takeBack(ctx)
 	}
 	k.lease.release(ctx)
 	return err
+}
+
+// shorten takes the ids of removed documents out of the lists. One that stays there
+// harms nobody, so that this is done when the removal counts.
+func (k *lockedCommit) shorten(ctx context.Context) error {
+	for _, commit := range k.state.Listed {
+		name := partName("ids", k.subset, commit)
+		var some map[string][]string
+		if err := k.s.get(ctx, name, &some); err != nil {
+			return err
+		}
+		changed := false
+		for t, ids := range some {
+			some[t] = slices.DeleteFunc(ids, func(id string) bool { return k.gone[id] })
+			changed = changed || len(some[t]) < len(ids)
+		}
+		if !changed {
+			continue
+		}
+		if err := k.s.put(ctx, name, some); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // takeBack undoes a commit that failed, or leaves that to whoever opens the
