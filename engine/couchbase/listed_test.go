@@ -16,7 +16,8 @@ import (
 )
 
 // TestRemovedIdsAreNotListed: the lists of ids grow shorter with what --retain
-// removes, and what is loaded again afterwards is there once.
+// removes, and what is loaded again afterwards is there once. The size that the
+// commits count is that of the documents.
 func TestRemovedIdsAreNotListed(t *testing.T) {
 	where, err := url.Parse(fresh(enginetest.Lab(t, Driver(), lab.Options{}), "")(t))
 	if err != nil {
@@ -32,10 +33,10 @@ func TestRemovedIdsAreNotListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := opened.(nativeArchive).Archive.(*archive) //nolint:errcheck,forcetypeassert // as native makes it
-	store := func(name string, days ...int) {
+	store := func(name string, lead int, days ...int) {
 		text := ""
 		for _, day := range days {
-			text += fmt.Sprintf("V01 GFS 24 201901%02d00 GFS G2 SL1L2 HGT P500 = 3600 1 2 3 4 5\n", day)
+			text += fmt.Sprintf("V01 GFS %d 201901%02d00 GFS G2 SL1L2 HGT P500 = 3600 1 2 3 4 5\n", lead, day)
 		}
 		path := filepath.Join(t.TempDir(), name)
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -54,13 +55,23 @@ func TestRemovedIdsAreNotListed(t *testing.T) {
 			t.Errorf("%+v, %v; want %d records", v, err, want)
 		}
 	}
-	store("first.vsdb", 1, 2, 3, 4)
-	store("second.vsdb", 5, 6)
+	sized := func() {
+		t.Helper()
+		is, err := a.walk(t.Context(), "a")
+		if kept, failed := a.Size(t.Context()); err != nil || failed != nil || kept != is || is == 0 {
+			t.Errorf("%d bytes are counted, %v; %d are there, %v", kept, failed, is, err)
+		}
+	}
+	store("first.vsdb", 24, 1, 2, 3, 4)
+	store("second.vsdb", 24, 5, 6)
 	listed(6)
 	if removed, _, err := load.Retain(t.Context(), a, "a", 2*24*time.Hour); err != nil || removed != 3 {
 		t.Fatal(removed, err)
 	}
 	listed(3)
-	store("late.vsdb", 2)
+	sized()
+	store("late.vsdb", 24, 2)
 	listed(4)
+	store("lead.vsdb", 48, 2)
+	sized()
 }
