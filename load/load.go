@@ -33,8 +33,8 @@ type Options struct {
 }
 
 // DefaultWindow is the number of records per commit. Records of many columns
-// are committed earlier, at some 32 MB of memory, and the next is filled meanwhile.
-const DefaultWindow = 1 << 17
+// are committed earlier, at some 64 MB of memory, and the next is filled meanwhile.
+const DefaultWindow = 1 << 18
 
 // Progress is how far a load is.
 type Progress struct {

@@ -32,7 +32,7 @@ type window struct {
 // maxBytes is the memory of a window that is committed even if it has few
 // records: those of CNT have 100 columns, those of ORANK a member each. There
 // are two: one is filled while the other is stored.
-const maxBytes = 32 << 20
+const maxBytes = 64 << 20
 
 // footprint is the memory that a batch and its rows in the index take, about.
 func footprint(b *record.Batch) int {
