@@ -50,7 +50,7 @@ func (s *study) foretold(proving time.Duration) string {
 	if most < time.Minute || s.o.Limit > 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %d repetitions of them take up to %s, for less name --reps, --time-limit, --case or --flavour", s.o.Warmups+s.o.Reps, most.Round(time.Second))
+	return fmt.Sprintf("; %d repetitions of them will take some %s; for less name --reps, --time-limit, --case or --flavour", s.o.Warmups+s.o.Reps, most.Round(time.Second))
 }
 
 func (s *study) flavours(t Target) []flavour.Name {
