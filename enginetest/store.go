@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/barograph/barograph/design"
@@ -177,6 +178,23 @@ func marked(t testing.TB, a engine.Archive, subset string, files []File) {
 	}
 	for _, m := range want {
 		t.Errorf("%s has no mark", m.Path)
+	}
+	found(t, a, subset, marks)
+}
+
+// found checks that an archive which finds marks by digests finds what it lists.
+func found(t testing.TB, a engine.Archive, subset string, marks []engine.Mark) {
+	t.Helper()
+	some := []engine.Mark{{Digest: strings.Repeat("0", 32)}}
+	for i := 0; i < len(marks); i += 2 {
+		some = append(some, engine.Mark{Digest: marks[i].Digest})
+	}
+	got, err := engine.MarksOf(t.Context(), a, subset, some)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return
+	}
+	if want := engine.Of(marks, some); err != nil || engine.Sum(got) != engine.Sum(want) || len(got) != len(want) {
+		t.Errorf("of %d marks %d are found: %v, %v; want %v", len(marks), len(got), got, err, want)
 	}
 }
 

@@ -63,7 +63,7 @@ func (x *expansion) add(path string) error {
 		x.named(path)
 		return nil
 	case !errors.Is(err, fs.ErrNotExist) || !strings.ContainsAny(path, "*?["):
-		return &fault.Error{File: path, Problem: "cannot be read", Err: cause(err)}
+		return &fault.Error{File: path, Problem: "cannot be read", Err: cause(err), Cure: "check the path and its permissions"}
 	}
 	matches, err := filepath.Glob(path)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/fault"
@@ -105,13 +106,10 @@ func (r *run) marked(ctx context.Context, subset string, before int64) (records 
 	if err != nil {
 		return 0, err
 	}
-	if marks := r.before.marks + int64(len(r.sum.Files)); r.o.From == nil && c.Sealed && c.Files.Records == marks {
-		for i := range r.sum.Files {
-			records += r.sum.Files[i].Stored
-		}
-		return r.before.records + records, nil
+	marks := append(slices.Clone(r.marks.all), r.sum.Files...)
+	if r.o.From != nil || r.marks.all == nil || !c.Sealed || c.Files.Records != int64(len(marks)) {
+		marks, err = r.archive.Marks(ctx, subset)
 	}
-	marks, err := r.archive.Marks(ctx, subset)
 	for _, m := range marks {
 		records += m.Stored
 	}

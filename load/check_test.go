@@ -103,7 +103,7 @@ func TestCheck(t *testing.T) {
 		if c.mark != nil {
 			c.mark(&m)
 		}
-		r := &run{archive: &c.a, loader: turns{of: &c.a}, o: Options{Log: slog.New(slog.DiscardHandler)}, files: map[string]*engine.Mark{}, stored: c.stored}
+		r := &run{archive: &c.a, marks: &marks{}, loader: turns{of: &c.a}, o: Options{Log: slog.New(slog.DiscardHandler)}, files: map[string]*engine.Mark{}, stored: c.stored}
 		r.account(&m)
 		err := r.check(t.Context(), "s", 5)
 		if (err == nil) != (c.says == "") || err != nil && (!errors.Is(err, ErrNotConserved) || !strings.Contains(err.Error(), c.says)) {

@@ -2,7 +2,6 @@ package load
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"github.com/barograph/barograph/design"
@@ -113,7 +112,11 @@ func (r *run) locate(ctx context.Context, c *commit, found []engine.Contradictio
 	}
 	var paths []string
 	digests := map[string]bool{}
-	all := slices.AppendSeq(slices.Clone(r.sum.Files), maps.Values(r.marks))
+	before, err := r.marks.every(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := append(slices.Clone(r.sum.Files), before...)
 	for _, m := range c.begun {
 		all = append(all, *m)
 	}
@@ -146,7 +149,8 @@ func (r *run) locate(ctx context.Context, c *commit, found []engine.Contradictio
 		}
 		return nil
 	}
-	err := Read(ctx, paths, Reading{Workers: r.o.Workers, KeepLast: r.o.KeepLast, Skip: func(d string) bool { return !digests[d] }}, each, func(*File) error { return nil })
+	skip := func(d string) (bool, error) { return !digests[d], nil }
+	err = Read(ctx, paths, Reading{Workers: r.o.Workers, KeepLast: r.o.KeepLast, Skip: skip}, each, func(*File) error { return nil })
 	return lines, err
 }
 

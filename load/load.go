@@ -4,8 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
-	"slices"
+	"math"
 	"time"
 
 	"github.com/barograph/barograph/design"
@@ -89,22 +88,18 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 	}
 	r := &run{
 		archive: a, o: o, files: map[string]*engine.Mark{}, known: map[string]bool{}, at: Progress{Step: "loading", AllFiles: len(paths)},
-		release: func(*record.Batch) {}, rejects: map[string]*design.Quarantine{}, marks: map[string]engine.Mark{},
+		release: func(*record.Batch) {}, rejects: map[string]*design.Quarantine{},
 		holds: map[string]*design.Catalog{},
 	}
 	r.sum.ByType, r.sum.LeftOut, r.sum.Cut, r.sum.NotTaken = map[string]int64{}, map[string]int64{}, map[string]int64{}, map[string]int64{}
-	marks, err := a.Marks(ctx, subset)
-	if err != nil {
+	few := int64(len(paths)) * fewFiles
+	if o.From != nil {
+		few = math.MaxInt64
+	}
+	var err error
+	if r.marks, err = newMarks(ctx, a, subset, few); err != nil {
 		return nil, err
 	}
-	at := make(map[string]engine.Mark, len(marks))
-	for _, m := range marks {
-		r.known[m.Digest] = m.Quarantined == 0 || !o.KeepLast
-		r.marks[m.Digest], at[m.Path] = m, m
-		r.before.marks++
-		r.before.records += m.Stored
-	}
-	known := maps.Clone(r.known) // for the parsers, which run beside r
 	if r.loader, err = a.Loader(ctx, subset); err != nil {
 		return nil, err
 	}
@@ -113,20 +108,13 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 	if err != nil {
 		return nil, err
 	}
-	if o.From != nil {
-		c, err := a.Catalog(ctx, subset)
-		if err != nil {
-			return nil, err
-		}
-		known[o.From.digest()] = o.From.in(r.marks, c)
-	}
 	if !o.Parsed.Kept() {
 		r.release = release
 	}
 	r.window, r.spare = newWindow(subset, r.meet, r.release), newWindow(subset, r.meet, r.release)
-	reading := Reading{Workers: o.Workers, KeepLast: o.KeepLast, Parsed: o.Parsed, From: o.From, Skip: func(d string) bool { return known[d] }}
-	if !o.Rehash {
-		reading.Known = func(path string) (engine.Mark, bool) { m, ok := at[path]; return m, ok }
+	reading, err := r.reading(ctx, subset)
+	if err != nil {
+		return nil, err
 	}
 	err = Read(ctx, paths, reading,
 		func(f *File, b *record.Batch) error { return r.batch(ctx, f, b) }, r.end)
@@ -142,6 +130,30 @@ func Run(ctx context.Context, a engine.Archive, subset string, paths []string, o
 	}
 	r.sum.Elapsed = time.Since(start)
 	return &r.sum, r.check(ctx, subset, before)
+}
+
+// reading says which files are parsed.
+func (r *run) reading(ctx context.Context, subset string) (Reading, error) {
+	o := &r.o
+	out := Reading{Workers: o.Workers, KeepLast: o.KeepLast, Parsed: o.Parsed, From: o.From}
+	if o.From != nil {
+		c, err := r.archive.Catalog(ctx, subset)
+		in := err == nil && o.From.in(r.marks.of, c)
+		out.Skip = func(string) (bool, error) { return in, nil }
+		return out, err
+	}
+	out.Skip = func(digest string) (bool, error) {
+		m, known, err := r.marks.find(ctx, digest)
+		return known && (m.Quarantined == 0 || !o.KeepLast), err
+	}
+	if !o.Rehash {
+		at := make(map[string]engine.Mark, len(r.marks.all))
+		for _, m := range r.marks.all {
+			at[m.Path] = m
+		}
+		out.Known = func(path string) (engine.Mark, bool) { m, ok := at[path]; return m, ok }
+	}
+	return out, nil
 }
 
 // counted is what the subset's catalog counts. Archives of versions that did
@@ -166,7 +178,7 @@ func (r *run) counted(ctx context.Context, subset string) (records int64, err er
 	if err != nil {
 		return 0, err
 	}
-	made.Objects, made.Files = contents.Objects, engine.Sum(slices.Collect(maps.Values(r.marks)))
+	made.Objects, made.Files = contents.Objects, engine.Sum(r.marks.all)
 	_, err = r.loader.Commit(ctx, engine.Commit{Catalog: made, Anew: true})
 	return made.Brought(), err
 }
@@ -180,15 +192,14 @@ type run struct {
 	spare   *window // empty; nil while a commit is under way
 	under   *commit // the commit under way; nil = none
 	sum     Summary
-	marks   map[string]engine.Mark         // what the archive held before, by digest
-	known   map[string]bool                // digests of files that are loaded, or will be with the next commit
-	files   map[string]*engine.Mark        // files of which records are not committed yet, or that are under way
-	rejects map[string]*design.Quarantine  // by path, likewise
-	done    []*engine.Mark                 // files that are whole with the next commit
-	before  struct{ marks, records int64 } // what the archive held of marks, and the records that they speak of
-	stored  int64                          // records that commits said were new
-	noted   bool                           // the archive's catalog says that somebody loads
-	last    bool                           // the commit at hand is the last one
+	marks   *marks
+	known   map[string]bool               // digests of files that this load has met to their end
+	files   map[string]*engine.Mark       // files of which records are not committed yet, or that are under way
+	rejects map[string]*design.Quarantine // by path, likewise
+	done    []*engine.Mark                // files that are whole with the next commit
+	stored  int64                         // records that commits said were new
+	noted   bool                          // the archive's catalog says that somebody loads
+	last    bool                          // the commit at hand is the last one
 
 	release func(*record.Batch) // takes a batch that is not used any more
 
@@ -272,10 +283,10 @@ func (r *run) end(f *File) error {
 		r.o.Log.Debug("file not loaded", "file", f.Path, "error", f.Err)
 	case f.skip || r.known[f.Digest]:
 		r.sum.Skipped = append(r.sum.Skipped, f.Path)
-		if m := r.marks[f.Digest]; f.skip && m.Quarantined > 0 {
+		if m := r.marks.found(f.Digest); m.Quarantined > 0 && !r.known[f.Digest] { // a copy of it holds the same lines
 			r.sum.Held = append(r.sum.Held, m)
-			delete(r.marks, f.Digest) // a copy of it holds the same lines
 		}
+		r.known[f.Digest] = true
 	default:
 		m := r.mark(f)
 		m.Stamp(time.Now(), f.Time)
@@ -284,7 +295,7 @@ func (r *run) end(f *File) error {
 		if r.o.From != nil {
 			r.o.From.describe(r.window.catalog)
 		}
-		if r.rejects[f.Path] != nil || r.marks[f.Digest].Quarantined > 0 {
+		if r.rejects[f.Path] != nil || r.marks.found(f.Digest).Quarantined > 0 {
 			r.window.catalog.Reject(*r.rejected(f))
 			delete(r.rejects, f.Path)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"net/url"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"github.com/barograph/barograph/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/dry"
+	"github.com/barograph/barograph/fault"
 	"github.com/barograph/barograph/formats/metstat"
 	"github.com/barograph/barograph/formats/vsdb"
 	"github.com/barograph/barograph/load"
@@ -320,5 +322,77 @@ func TestLinesThatAreNotTaken(t *testing.T) {
 	}
 	if s := mustLoad(t, a, o, file); len(s.Skipped) != 1 {
 		t.Errorf("%+v", s)
+	}
+}
+
+// finding is an archive that finds marks, and counts how often it lists them.
+type finding struct {
+	engine.Archive
+	listed, found int
+}
+
+func (f *finding) Marks(ctx context.Context, subset string) ([]engine.Mark, error) {
+	f.listed++
+	return f.Archive.Marks(ctx, subset)
+}
+
+func (f *finding) MarksOf(ctx context.Context, subset string, files []engine.Mark) ([]engine.Mark, error) {
+	f.found += len(files)
+	marks, err := f.Archive.Marks(ctx, subset)
+	return engine.Of(marks, files), err
+}
+
+// TestFewFilesAreLookedUp: where an archive knows many files the marks of those at
+// hand alone are asked for, and what is known, new or contradicted is told as ever.
+func TestFewFilesAreLookedUp(t *testing.T) {
+	dir := t.TempDir()
+	var many []string
+	for i := range 120 {
+		many = append(many, write(t, dir, fmt.Sprintf("f%03d.vsdb", i), line(0, i, 1)+line(6, i, 2)))
+	}
+	bad := write(t, dir, "g.vsdb", line(0, 200, 1)+"V01 no line\n")
+	a := &finding{Archive: memory(t)}
+	mustLoad(t, a, load.Options{}, append(many, bad)...)
+	a.listed = 0
+	text, err := os.ReadFile(many[3])
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied, fresh := write(t, dir, "copy.vsdb", string(text)), write(t, dir, "new.vsdb", line(0, 300, 1))
+	s := mustLoad(t, a, load.Options{}, many[7], copied, bad, fresh)
+	if len(s.Skipped) != 3 || len(s.Held) != 1 || s.Stored != 1 || a.listed != 0 || a.found != 4 {
+		t.Errorf("%d skipped, %d with lines in quarantine, %d stored; marks were listed %d times, and %d looked for; want 3, 1, 1, 0, 4",
+			len(s.Skipped), len(s.Held), s.Stored, a.listed, a.found)
+	}
+	other := write(t, dir, "other.vsdb", line(0, 5, 9))
+	var met []design.Conflict
+	mustLoad(t, a, load.Options{Conflict: func(c design.Conflict) { met = append(met, c) }}, other)
+	if len(met) != 1 || met[0].Stands.File != many[5] {
+		t.Errorf("conflicts %v, want one with a line of %s", met, many[5])
+	}
+}
+
+// ending is an archive whose records cannot be read to their end.
+type ending struct{ engine.Archive }
+
+func (e ending) Dump(context.Context, string) iter.Seq2[*record.Batch, error] {
+	return func(yield func(*record.Batch, error) bool) { yield(nil, errors.New("page 7 is damaged")) }
+}
+
+// TestCopyOfADamagedArchive: what cannot be read is called an archive, and the cure is one.
+func TestCopyOfADamagedArchive(t *testing.T) {
+	a := memory(t)
+	mustLoad(t, a, load.Options{}, write(t, t.TempDir(), "a.vsdb", line(0, 0, 1)))
+	o, err := load.NewOrigin(t.Context(), ending{a}, "s", "duckdb:a.db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := load.Run(t.Context(), memory(t), "s", nil, load.Options{From: o})
+	if err != nil || len(s.Failed) != 1 {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	said := s.Failed[0].Error()
+	if cure, ok := errors.AsType[*fault.Error](s.Failed[0]); !ok || cure.Setting != "duckdb:a.db" || !strings.Contains(cure.Cure, "barograph verify") || !strings.Contains(said, "page 7") {
+		t.Errorf("%s: %+v", said, cure)
 	}
 }

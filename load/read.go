@@ -49,7 +49,7 @@ type parsedBatch struct {
 // Reading says how Read works; the zero value is the default.
 type Reading struct {
 	Workers  int                                   // files parsed at once; 0 = one per CPU
-	Skip     func(digest string) bool              // asked before a file is parsed; its records are then not read
+	Skip     func(digest string) (bool, error)     // asked before a file is parsed; its records are then not read
 	Known    func(path string) (engine.Mark, bool) // of files that were loaded: where one is Unchanged its bytes are not read; nil = they are
 	KeepLast bool                                  // a last line without a line end is whole, not quarantined
 	Parsed   *Parsed                               // kept by the first reading, used by the others; each must then keep its hands off what it was given
@@ -218,9 +218,11 @@ func (w *worker) parse(ctx context.Context, f *File) error {
 	if begun != nil {
 		defer begun.Close() //nolint:errcheck // nothing was written
 	}
-	if f.Bytes > 0 && w.Skip != nil && w.Skip(f.Digest) { // archives of old hold empty files as loaded
-		f.skip = true
-		return nil
+	if f.Bytes > 0 && w.Skip != nil { // archives of old hold empty files as loaded
+		var err error
+		if f.skip, err = w.Skip(f.Digest); f.skip || err != nil {
+			return err
+		}
 	}
 	for i, b := range batches {
 		if err := f.send(ctx, b, f.Bytes*int64(i+1)/int64(len(batches)), w.waiting); err != nil {
@@ -262,7 +264,7 @@ func (w *worker) read(ctx context.Context, f *File, src source) error {
 				if inner, ok := errors.AsType[*fault.Error](err); ok && inner.Err != nil {
 					err, line = inner.Err, inner.Line
 				}
-				f.Err = &fault.Error{File: f.Path, Line: line, Problem: "cannot be read to its end", Err: err, Cure: "check or fetch the file again; it is not marked as loaded"}
+				f.Err = w.broken(f, line, err)
 			}
 			w.Parsed.end(f)
 			return nil
@@ -273,6 +275,14 @@ func (w *worker) read(ctx context.Context, f *File, src source) error {
 			return err
 		}
 	}
+}
+
+// broken is the error of a file, or of an archive that is copied, which ends early.
+func (w *worker) broken(f *File, line int, err error) error {
+	if w.From != nil {
+		return &fault.Error{Setting: w.From.Name, Problem: "cannot be read to its end", Err: err, Cure: "barograph verify tells what is damaged; bring back a copy, or load the files again"}
+	}
+	return &fault.Error{File: f.Path, Line: line, Problem: "cannot be read to its end", Err: err, Cure: "check or fetch the file again; it is not marked as loaded"}
 }
 
 // identify finds the digest and the size of what is read. The file is open then,

@@ -214,9 +214,9 @@ func (l *damageList) keep(t *testing.T) {
 // later values, pruned, or made by a version that kept neither seal nor digests, is whole.
 func TestUndamaged(t *testing.T) {
 	plainRunOnly(t)
-	n := 2
+	n, ofServers := 2, 1
 	if enginetest.Nightly() {
-		n = 100
+		n, ofServers = 100, 100
 	}
 	files := fewRecords(t)
 	one, err := os.ReadFile(filepath.Join(files, "1.vsdb"))
@@ -274,7 +274,7 @@ func TestUndamaged(t *testing.T) {
 			defer db.Close()
 			for _, design := range x.designs {
 				t.Run(design, func(t *testing.T) {
-					for i := range (n + 2) / 3 { // of each of three designs
+					for i := range ofServers {
 						u := undamaged{url: url, design: design, subset: fmt.Sprintf("%s_w%d", design[:1], i), files: files, later: later}
 						u.delete = func(r *rand.Rand) error {
 							s := x.store(u.subset)

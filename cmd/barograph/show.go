@@ -271,7 +271,11 @@ func printType(w io.Writer, t *design.Inventory) {
 		}
 	}
 	if n := len(t.Valid); n > 0 {
-		fmt.Fprintf(w, "  fcst_valid_beg\t%s … %s, %s%s\n", utc(t.Valid[0]), utc(t.Valid[n-1]), run.Several(n, "time"), every(t.Step))
+		span := utc(t.Valid[0])
+		if n > 1 {
+			span += fmt.Sprintf(" … %s, %s%s", utc(t.Valid[n-1]), run.Several(n, "time"), every(t.Step))
+		}
+		fmt.Fprintf(w, "  fcst_valid_beg\t%s\n", span)
 	}
 	const most = 5
 	for i, h := range t.Holes {

@@ -71,7 +71,8 @@ func (a *archive) Contents(ctx context.Context, subset string) (engine.Contents,
 }
 
 // Size is the bytes of all documents before the server compresses them; what a
-// bucket takes on disk is told by the cluster's management alone.
+// bucket takes on disk is told by the cluster's management alone. Archives of
+// earlier versions are read for it.
 func (a *archive) Size(ctx context.Context) (int64, error) {
 	subsets, err := a.Subsets(ctx)
 	if err != nil {
@@ -79,21 +80,32 @@ func (a *archive) Size(ctx context.Context) (int64, error) {
 	}
 	var total int64
 	for _, s := range subsets {
-		listed, err := a.locked.IDs(ctx, s)
+		n, known, err := a.locked.Bytes(ctx, s)
 		if err != nil {
 			return 0, err
 		}
-		for _, ids := range listed {
-			err := a.get(ctx, ids, func(id string, text []byte) error {
-				total += int64(len(keyOf(id)) + len(text))
-				return nil
-			})
-			if err != nil {
-				return 0, err
-			}
+		if !known {
+			n, err = a.walk(ctx, s)
+		}
+		if total += n; err != nil {
+			return 0, err
 		}
 	}
 	return total, nil
+}
+
+// walk reads all documents of a subset for their size.
+func (a *archive) walk(ctx context.Context, subset string) (total int64, err error) {
+	listed, err := a.locked.IDs(ctx, subset)
+	for _, ids := range listed {
+		if err == nil {
+			err = a.get(ctx, ids, func(id string, text []byte) error {
+				total += int64(len(id) + len(text))
+				return nil
+			})
+		}
+	}
+	return total, err
 }
 
 // Dump reads all listed ids: the key-value service cannot list those that it holds.

@@ -144,6 +144,14 @@ func (a *Archive) Marks(ctx context.Context, subset string) ([]engine.Mark, erro
 	return a.store.Marks(ctx, subset)
 }
 
+// MarksOf finds the marks of files, where the store can.
+func (a *Archive) MarksOf(ctx context.Context, subset string, files []engine.Mark) ([]engine.Mark, error) {
+	if f, can := a.store.(engine.Finder); can {
+		return f.MarksOf(ctx, subset, files)
+	}
+	return nil, errors.ErrUnsupported
+}
+
 // Marked is a mark as stores keep it that keep each for itself: with its place
 // in the order of loading.
 type Marked struct {

@@ -270,19 +270,14 @@ func (t *attempt) count(ctx context.Context, c *engine.Commit) (bool, error) {
 	return counts, err
 }
 
-// finder is a store that finds the marks of some files without a look at all.
-type finder interface {
-	MarksOf(ctx context.Context, subset string, files []engine.Mark) ([]engine.Mark, error)
-}
-
 func (l *loader) finds() bool {
-	_, ok := l.a.store.(finder)
+	_, ok := l.a.store.(engine.Finder)
 	return ok
 }
 
 // marksOf are the marks that the archive has of files.
 func (l *loader) marksOf(ctx context.Context, files []engine.Mark) (_ []engine.Mark, err error) {
-	if f, ok := l.a.store.(finder); ok {
+	if f, ok := l.a.store.(engine.Finder); ok {
 		return f.MarksOf(ctx, l.subset, files)
 	}
 	if version := l.a.last(l.subset).version; version != l.version {

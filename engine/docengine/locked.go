@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/barograph/barograph/design"
@@ -54,6 +55,8 @@ type state struct {
 	Marked  []int64         `json:"marked,omitempty"` // commits that brought marks
 	Listed  []int64         `json:"listed,omitempty"` // commits that brought documents, where ids are listed
 	Pending *pending        `json:"pending,omitempty"`
+	Sized   bool            `json:"sized,omitempty"` // Bytes is kept; archives of earlier versions do not
+	Bytes   int64           `json:"bytes,omitempty"` // of all documents and their ids
 }
 
 // pending is a commit under way, or what is left of one that died.
@@ -264,7 +267,21 @@ func (s *Locked) IDs(ctx context.Context, subset string) (map[string][]string, e
 			all[t] = append(all[t], ids...)
 		}
 	}
+	for t, ids := range all { // a removal that died may have left one that came again
+		slices.Sort(ids)
+		all[t] = slices.Compact(ids)
+	}
 	return all, nil
+}
+
+// Bytes is the size of a subset's documents and ids as its commits have counted
+// them; known is false where they have not.
+func (s *Locked) Bytes(ctx context.Context, subset string) (n int64, known bool, err error) {
+	st, err := s.settled(ctx, subset)
+	if err != nil {
+		return 0, false, err
+	}
+	return st.Bytes, st.Sized, nil
 }
 
 // Subsets lists the subsets.
@@ -328,7 +345,7 @@ func (s *Locked) Create(ctx context.Context, subset string) error {
 		if err != nil {
 			return err
 		}
-		if _, err := s.swapState(ctx, subset, &state{Catalog: empty}, 0); err != nil && !errors.Is(err, ErrChanged) {
+		if _, err := s.swapState(ctx, subset, &state{Catalog: empty, Sized: true}, 0); err != nil && !errors.Is(err, ErrChanged) {
 			return err
 		}
 	}
@@ -362,6 +379,8 @@ type lockedCommit struct {
 	rev    int64
 	p      pending
 	fresh  map[string][]string // by line type: the ids that are new, where they are listed
+	gone   map[string]bool     // the ids that are removed, where they are listed
+	bytes  atomic.Int64        // by which the documents grow
 	began  bool                // the state says that it is pending
 }
 
@@ -371,7 +390,7 @@ func (s *Locked) Begin(ctx context.Context, subset string) (context.Context, Com
 	if err != nil {
 		return nil, nil, err
 	}
-	k := &lockedCommit{s: s, subset: subset, by: rand.Text(), lost: func() error { return lost(held) }, lease: l, fresh: map[string][]string{}}
+	k := &lockedCommit{s: s, subset: subset, by: rand.Text(), lost: func() error { return lost(held) }, lease: l, fresh: map[string][]string{}, gone: map[string]bool{}}
 	if k.state, k.rev, err = s.recover(held, subset); err != nil {
 		return nil, nil, k.End(ctx, false, err)
 	}
@@ -416,8 +435,12 @@ func (k *lockedCommit) note(ctx context.Context, ch *Change) error {
 	}
 	for _, id := range ch.IDs {
 		body, there := ch.There[id]
+		if ch.Gone && k.s.o.List {
+			k.gone[id] = true
+		}
 		switch {
 		case there:
+			k.bytes.Add(-int64(len(id) + len(body)))
 			u.Old = append(u.Old, oldDoc{id, body})
 		case k.s.o.List:
 			k.fresh[ch.Type.Name] = append(k.fresh[ch.Type.Name], id)
@@ -440,6 +463,9 @@ func (k *lockedCommit) note(ctx context.Context, ch *Change) error {
 // Write waits for a request that was sent, whatever happens to ctx: what a
 // broken one still does on the server could not be taken back.
 func (k *lockedCommit) Write(ctx context.Context, t *record.LineType, docs []Document) error {
+	for i := range docs {
+		k.bytes.Add(int64(len(docs[i].ID) + len(docs[i].Body)))
+	}
 	return k.s.Write(context.WithoutCancel(ctx), k.subset, t, docs)
 }
 
@@ -461,6 +487,7 @@ func (k *lockedCommit) Count(ctx context.Context, catalog []byte, done []engine.
 		}
 		k.state.Listed = append(k.state.Listed, k.p.Commit)
 	}
+	k.state.Bytes += k.bytes.Load()
 	k.state.Version, k.state.By, k.state.Catalog, k.state.Pending = k.p.Commit, k.by, catalog, nil
 	if _, err := k.s.swapState(ctx, k.subset, k.state, k.rev); err != nil && !k.counts(ctx) {
 		return 0, err
@@ -483,11 +510,40 @@ func (k *lockedCommit) End(ctx context.Context, counts bool, err error) error {
 	switch {
 	case counts:
 		k.s.forget(ctx, k.subset, k.p)
+		if len(k.gone) > 0 {
+			if failed := k.shorten(ctx); failed != nil {
+				k.s.o.Log.Debug("ids of removed documents stay listed", "subset", k.subset, "error", failed)
+			}
+		}
 	case k.began:
 		k.takeBack(ctx)
 	}
 	k.lease.release(ctx)
 	return err
+}
+
+// shorten takes the ids of removed documents out of the lists. One that stays there
+// harms nobody, so that this is done when the removal counts.
+func (k *lockedCommit) shorten(ctx context.Context) error {
+	for _, commit := range k.state.Listed {
+		name := partName("ids", k.subset, commit)
+		var some map[string][]string
+		if err := k.s.get(ctx, name, &some); err != nil {
+			return err
+		}
+		changed := false
+		for t, ids := range some {
+			some[t] = slices.DeleteFunc(ids, func(id string) bool { return k.gone[id] })
+			changed = changed || len(some[t]) < len(ids)
+		}
+		if !changed {
+			continue
+		}
+		if err := k.s.put(ctx, name, some); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // takeBack undoes a commit that failed, or leaves that to whoever opens the

@@ -36,6 +36,7 @@ import (
 const (
 	catalogPrefix = "BG::catalog::"
 	markPrefix    = "BG::mark::"
+	nextPrefix    = "BG:next:" // the number of the next mark
 )
 
 func catalogKey(subset string) []byte { return []byte(catalogPrefix + url.QueryEscape(subset)) }
@@ -43,6 +44,8 @@ func catalogKey(subset string) []byte { return []byte(catalogPrefix + url.QueryE
 func markKey(subset, digest string) []byte {
 	return []byte(markPrefix + url.QueryEscape(subset) + "::" + digest)
 }
+
+func nextKey(subset string) []byte { return []byte(nextPrefix + url.QueryEscape(subset)) }
 
 // after is the least key above all that begin with prefix.
 func after(prefix []byte) []byte {

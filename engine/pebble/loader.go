@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/url"
+	"strconv"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -44,27 +45,22 @@ func (d docs) Describe(ctx context.Context, subset string, known int64) (int64, 
 	return version, text, nil
 }
 
-// Marks lists the loaded files, and notes which number the next mark has.
+// Marks lists the loaded files.
 func (d docs) Marks(ctx context.Context, subset string) ([]engine.Mark, error) {
-	d.mu.RLock()
-	commits := d.commits[subset]
-	d.mu.RUnlock()
+	marks, _, err := d.marked(ctx, subset)
+	return marks, err
+}
+
+// marked is Marks, and the number of the next mark.
+func (d docs) marked(ctx context.Context, subset string) ([]engine.Mark, int64, error) {
 	var all []docengine.Marked
 	err := d.scan(ctx, markKey(subset, ""), func(_, value []byte) error {
 		m, err := docengine.ParseMarked(value)
 		all = append(all, m)
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
 	marks, next := docengine.ByNumber(all)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if _, known := d.numbers[subset]; !known && commits == d.commits[subset] {
-		d.numbers[subset] = next
-	}
-	return marks, nil
+	return marks, next, err
 }
 
 // MarksOf lists those of files that are there.
@@ -167,18 +163,7 @@ func (b *batch) mark(ctx context.Context, done []engine.Mark) error {
 	if len(done) == 0 {
 		return nil
 	}
-	b.mu.RLock()
-	next, known := b.numbers[b.subset]
-	b.mu.RUnlock()
-	var err error
-	if !known {
-		if _, err = b.Marks(ctx, b.subset); err != nil {
-			return err
-		}
-		b.mu.RLock()
-		next = b.numbers[b.subset]
-		b.mu.RUnlock()
-	}
+	next, err := b.next(ctx)
 	for i := range done {
 		var text []byte
 		if err == nil {
@@ -188,12 +173,24 @@ func (b *batch) mark(ctx context.Context, done []engine.Mark) error {
 			err = b.Set(markKey(b.subset, done[i].Digest), text, nil)
 		}
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.numbers[b.subset] = next + int64(len(done)); err != nil { // of marks that are not written numbers are left out
-		delete(b.numbers, b.subset)
+	if err != nil {
+		return err
 	}
-	return err
+	return b.Set(nextKey(b.subset), strconv.AppendInt(nil, next+int64(len(done)), 10), nil)
+}
+
+// next is the number of the next mark. Archives of earlier versions do not keep
+// it: there all marks are read, once.
+func (b *batch) next(ctx context.Context) (int64, error) {
+	text, _, err := b.get(nextKey(b.subset))
+	if err != nil {
+		return 0, err
+	}
+	if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
+		return n, nil
+	}
+	_, n, err := b.marked(ctx, b.subset)
+	return n, err
 }
 
 // End gives the batch's memory back. Where the disk cannot be written who applies it was

@@ -77,7 +77,6 @@ type store struct {
 
 	mu      sync.RWMutex
 	commits map[string]int64 // of each subset, since the store was opened
-	numbers map[string]int64 // of the next mark of each subset, where it is known
 }
 
 func open(_ context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
@@ -94,7 +93,7 @@ func open(_ context.Context, u *url.URL, o engine.Options) (*engine.Engine, erro
 
 // open opens a folder on a file system.
 func (s *settings) open(disk vfs.FS, dir string, o engine.Options) (*engine.Engine, error) {
-	st := &store{dir: dir, readOnly: o.ReadOnly, stopped: &stopped{done: make(chan struct{})}, commits: map[string]int64{}, numbers: map[string]int64{}}
+	st := &store{dir: dir, readOnly: o.ReadOnly, stopped: &stopped{done: make(chan struct{})}, commits: map[string]int64{}}
 	opts := s.options(o)
 	opts.FS = vfs.OnDiskFull(media{disk, o.ReadOnly}, func() { st.stopped.here(syscall.ENOSPC) })
 	opts.Logger = logger{o.Log, st.stopped}

@@ -58,6 +58,28 @@ func (d docs) Marks(ctx context.Context, subset string) ([]engine.Mark, error) {
 	return docengine.ParseMarks(texts)
 }
 
+// MarksOf lists those of files that are there.
+func (d docs) MarksOf(ctx context.Context, subset string, files []engine.Mark) ([]engine.Mark, error) {
+	if len(files) == 0 {
+		return nil, nil
+	}
+	digests := make([]string, len(files))
+	for i := range files {
+		digests[i] = files[i].Digest
+	}
+	values, err := d.client.HMGet(ctx, d.own("marks", subset), digests...).Result()
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	var texts []string
+	for _, v := range values {
+		if text, there := v.(string); there {
+			texts = append(texts, text)
+		}
+	}
+	return docengine.ParseMarks(texts)
+}
+
 // Create looks whether the server keeps what it is given.
 func (d docs) Create(ctx context.Context, subset string) error {
 	info, err := d.lasting(ctx)

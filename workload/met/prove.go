@@ -20,7 +20,7 @@ import (
 // prove asks every case in every flavour once and keeps the query and its
 // plan. Only cells whose answer is the reference are timed.
 func (s *study) prove(ctx context.Context, o *opened) error {
-	step := Progress{Step: "proving", Unit: "answers", Of: int64(s.count())}
+	step, began := Progress{Step: "proving", Unit: "answers", Of: int64(s.count())}, time.Now()
 	for i, t := range s.o.Targets {
 		if s.foreign(i) {
 			continue
@@ -39,8 +39,18 @@ func (s *study) prove(ctx context.Context, o *opened) error {
 			}
 		}
 	}
-	s.finished(step, fmt.Sprintf("%d equal, %d wrong, %d failed", s.out.Equal, s.out.Wrong, s.out.Failed))
+	s.finished(step, fmt.Sprintf("%d equal, %d wrong, %d failed%s", s.out.Equal, s.out.Wrong, s.out.Failed, s.foretold(time.Since(began))))
 	return nil
+}
+
+// foretold says how long timing will take at most, where that is long: a proof is
+// a repetition and, besides, the plan and the comparison.
+func (s *study) foretold(proving time.Duration) string {
+	most := time.Duration(s.o.Warmups+s.o.Reps) * proving
+	if most < time.Minute || s.o.Limit > 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %d repetitions of them will take some %s; for less name --reps, --time-limit, --case or --flavour", s.o.Warmups+s.o.Reps, most.Round(time.Second))
 }
 
 func (s *study) flavours(t Target) []flavour.Name {
