@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/clickhouse"
 	"github.com/barograph/barograph/engine/duckdb"
 	"github.com/barograph/barograph/enginetest"
 	"github.com/barograph/barograph/fault"
@@ -18,8 +19,10 @@ import (
 // TestLake writes synthetic days to an object store under every partitioning, a
 // variable with a / among them, and has every answer proven; the gate counts what was asked for.
 func TestLake(t *testing.T) {
-	d := duckdb.Driver()
-	enginetest.Installed(t, d)
+	all := engine.Registry{duckdb.Driver(), clickhouse.Driver()}
+	for _, d := range all {
+		enginetest.Installed(t, d)
+	}
 	enginetest.Installed(t, lab.StoreDriver())
 	dir, from := t.TempDir(), time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 	files, err := synth.VSDB{Seed: 1, From: from, Models: []string{"gfs"}, StatTypes: []string{synth.Anom}}.Files()
@@ -38,13 +41,13 @@ func TestLake(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := lake.Program{
-		Registry: engine.Registry{d}, Engines: []string{"duckdb"}, Files: paths, Partitions: engine.Partitions(), Sizes: []float64{1},
+		Registry: all, Engines: []string{"duckdb", "clickhouse"}, Files: paths, Partitions: engine.Partitions(), Sizes: []float64{1},
 		Cases: 7, Reps: 1, Rate: 1000, Work: t.TempDir(), Progress: func(string) {},
 	}
 	if err := lake.Run(t.Context(), p, into); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(into.Samples()); n != len(into.Run.Cases)*len(engine.Partitions()) {
+	if n := len(into.Samples()); n != len(all)*len(into.Run.Cases)*len(engine.Partitions()) {
 		t.Errorf("%d samples", n)
 	}
 	for _, s := range into.Samples() {
@@ -58,7 +61,7 @@ func TestLake(t *testing.T) {
 		}
 	}
 	for _, bad := range [][]string{{"duckdb", "duckdb"}, {"nix:"}} {
-		if err := (&lake.Program{Registry: engine.Registry{d}, Engines: bad}).Check(); fault.Code(err) != fault.Usage {
+		if err := (&lake.Program{Registry: all, Engines: bad}).Check(); fault.Code(err) != fault.Usage {
 			t.Errorf("%v: %v", bad, err)
 		}
 	}
