@@ -318,7 +318,17 @@ func (p *Program) Run(ctx context.Context) (some bool, err error) {
 	}
 	into.Run.Warnings = append(into.Run.Warnings, TooFast(&into.Run, into.Samples())...)
 	of.Laws = Laws(&into.Run, into.Samples())
+	if p.URL != "" && errors.Is(err, engine.ErrUnreachable) && ctx.Err() == nil {
+		return p.brokenOff(into, err)
+	}
 	return p.ended(ctx, into, err)
+}
+
+// brokenOff closes the folder of a run whose server died, and gives it no end, so that
+// the same command goes on with it.
+func (p *Program) brokenOff(into *run.Folder, err error) (some bool, _ error) {
+	err = &fault.Error{File: p.Out, Problem: "is not whole", Err: err, Cure: "start the server again, and go on by the same command with --out " + p.Out}
+	return len(into.Samples()) > 0, errors.Join(err, into.Close())
 }
 
 // folder begins the run's folder, or goes on with the same run that was
