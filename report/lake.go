@@ -67,14 +67,17 @@ func openLake(dir string, r *run.Run, samples []run.Sample) *Report {
 			out.Answers = append(out.Answers, headline("%s", words))
 		}
 	}
-	gate := "no limit"
+	gate, times := "no limit", several(r.Reps, "time")
+	if r.Ended.IsZero() {
+		times += " at most"
+	}
 	if l.Rate > 0 || l.Latency > 0 {
 		gate = fmt.Sprintf("at most %s MB a second for all that ask, each answer begun %s ms later", number(l.Rate), number(ms(l.Latency)))
 	}
 	out.Facts = append(append([]Fact{{"Store", l.Store + "; " + gate}, {"Records", count(r.Data.Records)}}, machineFacts(r.Machine)...), Fact{"Command", commandLine(r.Args)})
 	out.Sections = filled(
 		Section{ID: "layouts", Title: "Time against file size and partitioning", Terminal: true, Pictures: l.pictures(), Table: l.table(), Words: say(
-			"The sum of the medians of all questions, each %s, in an order drawn anew each round; %s. The store was asked through a gate that counts what it sends.", several(r.Reps, "time"), r.ColdHow)},
+			"The sum of the medians of all questions, each %s, in an order drawn anew each round; %s. The store was asked through a gate that counts what it sends.", times, r.ColdHow)},
 		Section{ID: "cases", Title: "Question by question", Table: l.byCase()},
 		Section{ID: "wrong", Title: "What was not right", Terminal: true, Table: l.whatWasWrong()})
 	return out

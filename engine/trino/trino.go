@@ -20,7 +20,7 @@ func Driver() engine.Driver {
 	return engine.Driver{
 		Scheme:  "trino",
 		Licence: "Apache-2.0",
-		Summary: "Trino, a query engine over Parquet files, on one node or many; the analytical workload alone",
+		Summary: "Trino, a query engine over Parquet files, on one node or many; scan and scan lake alone",
 		Example: "trino://barograph@127.0.0.1:8080/barograph",
 		Params:  append(engine.Secure(), engine.Param{Name: "catalog", Default: defaultCatalog, Help: "of the Hive connector that reads files of local paths"}),
 		Lake:    true,
